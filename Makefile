@@ -1,0 +1,212 @@
+# One Makefile, no recursion.  Sources are found, not listed: a new src/ROOM/x.c, x_test.c or x_fuzz.c
+# is built by being there.  The one table that says which room may use which is tools/rooms.
+#
+#   make                 build/tally, build/libtally.a, build/libtally.so.0
+#   make test            unit tests under ASan and UBSan, and test/*.bats
+#   make CC=clang ...    the same under build/clang/
+#   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
+#   make bench           against bpftrace
+#   make install         DESTDIR, PREFIX; DTRACE=1 adds the name `dtrace`
+MAKEFLAGS += -r
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+VERSION := 0.1.0
+SOVERSION := 0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
+
+# ---- where things go: B is one tree per compiler ------------------------------------------------
+B ?= build$(if $(findstring clang,$(CC)),/clang)
+R := $(B)/release
+A := $(B)/asan
+F := build/fuzz
+
+# ---- how things are compiled --------------------------------------------------------------------
+WARN := -Wall -Wextra -Werror
+BASIC := -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -Isrc -Iinclude $(WARN) -g -MMD -MP \
+	-fvisibility=hidden
+RELEASE := -O2 -fPIC -fno-plt -fno-semantic-interposition
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
+FUZZ := -O1 -fno-omit-frame-pointer $(SANITIZE)
+
+# The program has libbpf and libelf inside: their dynamic linking would be a sixth of the time that an empty
+# script takes.  DYNAMIC=1 links them as a distribution wants it.
+LIBS := -lbpf -lelf -lz -ldl
+PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -ldl)
+LINK := -Wl,-O1,--as-needed,--hash-style=gnu
+
+# ---- what there is ------------------------------------------------------------------------------
+SOURCES := $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c))
+LIB_SRC := $(filter-out src/cmd/%,$(SOURCES))
+TEST_SRC := $(wildcard src/*/*_test.c)
+FUZZ_SRC := $(wildcard src/*/*_fuzz.c)
+
+rel = $(patsubst src/%.c,$(R)/%.o,$(1))
+san = $(patsubst src/%.c,$(A)/%.o,$(1))
+fuz = $(patsubst src/%.c,$(F)/obj/%.o,$(1))
+
+# LEFT_room: that room and every room to its left.
+$(foreach row,$(shell awk '$$1 == "tier" { for (i = 2; i <= NF; i++) printf "%s:%s:%s ", $$i, $$i, left; \
+		for (i = 2; i <= NF; i++) left = left ":" $$i }' tools/rooms), \
+	$(eval LEFT_$(firstword $(subst :, ,$(row))) := $(wordlist 2,99,$(subst :, ,$(row)))))
+reach = $(filter $(foreach room,$(LEFT_$(1)),src/$(room)/%),$(SOURCES))
+room = $(word 2,$(subst /, ,$(1)))
+
+TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
+FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
+PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
+
+.PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
+	cross-arm64
+all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION)
+asan: $(A)/tally
+tests: $(TESTS)
+progs: $(PROGS)
+fuzzers: $(FUZZERS)
+
+# ---- objects ------------------------------------------------------------------------------------
+$(R)/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(BASIC) $(RELEASE) $(CFLAGS) -c -o $@ $<
+
+$(A)/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(BASIC) $(ASAN) $(CFLAGS) -c -o $@ $<
+
+$(F)/obj/%_fuzz.o: src/%_fuzz.c Makefile
+	@mkdir -p $(@D)
+	$(CLANG) $(BASIC) $(FUZZ) -fsanitize=fuzzer $(CFLAGS) -c -o $@ $<
+
+$(F)/obj/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(CLANG) $(BASIC) $(FUZZ) -fsanitize=fuzzer-no-link $(CFLAGS) -c -o $@ $<
+
+# ---- products -----------------------------------------------------------------------------------
+$(B)/tally: $(call rel,$(SOURCES))
+	$(CC) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+
+$(A)/tally: $(call san,$(SOURCES))
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# One object in which only what tally.h promises is global: a stranger's program may have a map_get too.
+$(B)/libtally.a: $(call rel,$(LIB_SRC))
+	$(LD) -r -o $(R)/libtally.o $^
+	$(OBJCOPY) --localize-hidden $(R)/libtally.o
+	rm -f $@
+	$(AR) rcs $@ $(R)/libtally.o
+
+$(B)/libtally.so.$(SOVERSION): $(call rel,$(LIB_SRC))
+	$(CC) -shared -Wl,-soname,$(@F),-z,defs $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# ---- tests: each is linked with its own room and the rooms to its left, so the layering is proven --
+define test_rule
+$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(call reach,$(call room,$(1))))
+	@mkdir -p $$(@D)
+	$$(CC) $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
+endef
+$(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
+
+define fuzz_rule
+$(F)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(call fuz,$(1) $(call reach,$(call room,$(1))))
+	@mkdir -p $$(@D)
+	$$(CLANG) -fsanitize=fuzzer $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
+endef
+$(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
+
+# Helper programs are compiled like a user's: plain, with frame pointers and symbols.
+$(B)/prog/%: test/prog/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
+
+
+# ---- running them -------------------------------------------------------------------------------
+BATS := $(wildcard test/*.bats)
+FUZZ_RUNS ?= 1000000
+FUZZ_SECONDS ?= 10
+
+test: all asan tests progs
+	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(BATS)
+
+fuzz: fuzzers
+	tools/fuzz.sh -r $(FUZZ_RUNS) $(FUZZERS)
+
+fuzz-replay: fuzzers
+	tools/fuzz.sh -t $(FUZZ_SECONDS) $(FUZZERS)
+
+law:
+	tools/law.sh
+	tools/headers.sh $(CC) $(filter-out -MMD -MP,$(BASIC))
+
+# Advice only: the layout of a table can be right where a formatter would undo it.
+lint:
+	-clang-format --dry-run $(SOURCES) $(TEST_SRC) $(wildcard src/*/*.h include/tally/*.h test/prog/*.c)
+
+BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+bench: all progs $(BENCH)
+	tools/deps.sh bench
+	bench/run.sh
+
+$(B)/bench/%: bench/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -lbpf -lelf -lz
+
+# ---- another machine: arm64 programs for the guest of test/vm, tally itself static --------------
+# One set of objects serves the program and its tests, without sanitizers.
+SYSROOT := build/sysroot-arm64/usr
+CROSS := CC=aarch64-linux-gnu-gcc B=build/arm64 A=build/arm64/release ASAN=-O1 SANITIZE= \
+	CFLAGS='-isystem $(SYSROOT)/include -DTALLY_NO_DLOPEN'
+CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,build/sysroot-arm64/lib/aarch64-linux-gnu
+cross-arm64:
+	tools/cross.sh arm64
+	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz' build/arm64/tally
+	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -ldl' tests progs
+
+# ---- manual pages and installation --------------------------------------------------------------
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+PAGES := $(patsubst doc/verb/%.md,%,$(wildcard doc/verb/*.md))
+MAN := $(foreach p,$(PAGES),$(B)/man/$(if $(filter tally,$(p)),tally,tally-$(p)).1)
+INSTALL := install
+
+man: $(MAN)
+$(B)/man/%.1: tools/md2man.awk
+	@mkdir -p $(@D)
+	awk -v page=$* -v version=$(VERSION) -f $< $(filter %.md,$^) >$@
+$(B)/man/tally.1: doc/verb/tally.md
+$(foreach p,$(filter-out tally,$(PAGES)),$(eval $(B)/man/tally-$(p).1: doc/verb/$(p).md))
+
+$(B)/tally.pc: tools/tally.pc.in Makefile
+	@mkdir -p $(@D)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
+
+install: all man $(B)/tally.pc
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
+		$(DATADIR)/bash-completion/completions $(DATADIR)/doc/tally/examples)
+	$(INSTALL) -m 755 $(B)/tally $(DESTDIR)$(BINDIR)/tally
+	$(if $(DTRACE),ln -sf tally $(DESTDIR)$(BINDIR)/dtrace)
+	$(INSTALL) -m 644 $(B)/libtally.a $(DESTDIR)$(LIBDIR)/
+	$(INSTALL) -m 755 $(B)/libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/
+	ln -sf libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtally.so
+	$(INSTALL) -m 644 include/tally/*.h $(DESTDIR)$(INCLUDEDIR)/tally/
+	$(INSTALL) -m 644 $(B)/tally.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
+	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(DATADIR)/man/man1/
+	$(if $(DTRACE),ln -sf tally-trace.1 $(DESTDIR)$(DATADIR)/man/man1/dtrace.1)
+	$(B)/tally completion bash >$(DESTDIR)$(DATADIR)/bash-completion/completions/tally
+	cp -R examples/. $(DESTDIR)$(DATADIR)/doc/tally/examples/
+
+clean:
+	rm -rf build
+
+-include $(patsubst %.o,%.d,$(call rel,$(SOURCES)) $(call san,$(SOURCES) $(TEST_SRC)) \
+	$(call fuz,$(SOURCES) $(FUZZ_SRC)))

@@ -1,0 +1,150 @@
+#!/bin/bash
+# run.sh [-q] - tally beside bpftrace: what a user waits for, and what a traced program pays.
+#
+# The two run in turn on the same work, medians are compared, and each target is said to be met or not.  Exit 1 when
+# one is not.  -q: a tenth of the work, for a quick look.  As root; three sysctls are changed and put back: BPF
+# statistics on, and the limit on samples per second off, since it would silently drop firings of both.
+#
+#   start    from fork to exit          record   a million printf records, whole run
+#   firing   time in the BPF program, per firing, as the kernel counts it
+#   wall     what the traced loop's page faults cost above the same loop untraced
+set -u
+cd "$(dirname "$0")/.." || exit 1
+runs=20 rounds=5 faults=1000000
+[ "${1:-}" = -q ] && runs=5 rounds=3 faults=100000
+[ "$(id -u)" -eq 0 ] || { echo "bench/run.sh: needs root" >&2; exit 4; }
+command -v bpftrace >/dev/null || { echo "bench/run.sh: no bpftrace (tools/deps.sh bench)" >&2; exit 3; }
+
+work=$(mktemp -d)
+tracer=
+stats=$(sysctl -n kernel.bpf_stats_enabled) rate=$(sysctl -n kernel.perf_event_max_sample_rate)
+percent=$(sysctl -n kernel.perf_cpu_time_max_percent)
+# The kernel takes a rate only while the percentage is neither 0 nor 100.
+put_back() {
+  [ -n "$tracer" ] && kill -KILL "$tracer" 2>/dev/null
+  sysctl -q -w kernel.perf_cpu_time_max_percent=50 kernel.perf_event_max_sample_rate="$rate" \
+    kernel.perf_cpu_time_max_percent="$percent" kernel.bpf_stats_enabled="$stats"
+  rm -rf "$work"
+}
+trap put_back EXIT
+trap 'exit 130' INT TERM
+sysctl -q -w kernel.perf_cpu_time_max_percent=50 kernel.perf_event_max_sample_rate=100000000 \
+  kernel.perf_cpu_time_max_percent=0 || exit 1
+
+tally=${TALLY:-build/tally} pf=build/prog/pf
+trace=("$tally" trace -q -x dcpc_min_overflow=1)
+event='cpc:::page_faults-all-1'
+soft='software:page-faults:1'
+missed=0
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
+row() { # WHAT TALLY BPFTRACE UNIT LIMIT: tally / bpftrace must not exceed LIMIT
+  awk -v what="$1" -v a="$2" -v b="$3" -v unit="$4" -v limit="$5" 'BEGIN {
+    r = b > 0 ? a / b : 0; met = b > 0 && a != "nan" && a <= limit * b
+    printf "%-48s %10.4g %10.4g %-3s %8.4f <= %.4f  %s\n", what, a, b, unit, r, limit, met ? "met" : "NOT MET"
+    exit !met }' || missed=$((missed + 1))
+}
+bound() { # WHAT VALUE LIMIT UNIT: an absolute target
+  awk -v what="$1" -v a="$2" -v limit="$3" -v unit="$4" 'BEGIN { met = a != "nan" && a <= limit
+    printf "%-48s %10.4g %10s %-3s %8s <= %-6g  %s\n", what, a, "", unit, "", limit, met ? "met" : "NOT MET"; exit !met }' ||
+    missed=$((missed + 1))
+}
+note() { printf '%-48s %10.4g %10s %s\n' "$1" "$2" "" "$3"; }
+
+# ---- start ------------------------------------------------------------------------------------------
+start() { # WHAT LIMIT DSCRIPT BSCRIPT
+  build/bench/bench "$runs" -- "${trace[@]}" -n "$3" -- bpftrace -e "$4" >"$work/start"
+  grep -q failed "$work/start" && { echo "$1: a run failed"; missed=$((missed + 1)); return; }
+  row "$1" "$(awk 'NR == 1 { print $1 / 1e6 }' "$work/start")" "$(awk 'NR == 2 { print $1 / 1e6 }' "$work/start")" ms "$2"
+}
+
+# ---- firing and wall ----------------------------------------------------------------------------------
+# Time and count of the perf event programs that a process holds: "ns count".
+program_time() {
+  cat /proc/"$1"/fdinfo/* 2>/dev/null | awk '
+    $1 == "prog_type:" { perf = $2 == 7 } $1 == "run_time_ns:" && perf { ns += $2 } $1 == "run_cnt:" && perf { n += $2 }
+    END { printf "%.0f %.0f\n", ns, n }'
+}
+loop() { taskset -c 1 "$pf" "$faults" | awk '{ print $4 }'; }   # ns per fault; the tracer gets CPU 0
+[ "$(nproc)" -gt 1 ] || loop() { "$pf" "$faults" | awk '{ print $4 }'; }
+
+# Starts the tracer, waits until its program fires, runs the loop, ends it.  Appends to $work/NAME.firing and .wall.
+traced() { # NAME COMMAND...
+  local name=$1 before after i=0
+  shift
+  taskset -c 0 "$@" >"$work/$name.out" 2>"$work/$name.err" &
+  tracer=$!
+  until [ "$(program_time $tracer | awk '{ print $2 }')" -gt 0 ]; do
+    i=$((i + 1))
+    if [ $i -gt 200 ] || ! kill -0 $tracer 2>/dev/null; then
+      echo "$name did not start: $(head -n 3 "$work/$name.err")" >&2
+      kill $tracer 2>/dev/null; wait $tracer; tracer=
+      return 1
+    fi
+    "$pf" 100 >/dev/null
+    sleep 0.05
+  done
+  before=$(program_time $tracer)
+  loop >>"$work/$name.wall"
+  after=$(program_time $tracer)
+  echo "$before $after" | awk '$4 > $2 { print ($3 - $1) / ($4 - $2) }' >>"$work/$name.firing"
+  kill -TERM $tracer
+  wait $tracer
+  tracer=
+}
+above() { # NAME: median wall per fault above the untraced loop
+  awk -v a="$(median <"$work/$1.wall")" -v b="$(median <"$work/none.wall")" 'BEGIN { print a - b }'
+}
+# What the aggregation says it counted for pf (pages of the loop and a few of its start), of all rows.
+counted() { awk '{ for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+$/) { n += $i; break } } END { print n + 0 }' "$work/$1.out"; }
+
+# The kernel's statistics cost time themselves, but the same for all three.
+compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
+  local r
+  rm -f "$work"/*.wall "$work"/*.firing
+  for r in $(seq "$rounds"); do
+    loop >>"$work/none.wall"
+    sysctl -q -w kernel.bpf_stats_enabled=1
+    traced tally "${trace[@]}" -n "$event { $3 }" || return 1
+    traced bpftrace bpftrace -e "$soft { $4 }" || return 1
+    traced bare build/bench/bare || return 1
+  done
+  row "$1: firing" "$(median <"$work/tally.firing")" "$(median <"$work/bpftrace.firing")" ns "$2"
+  note "$1: firing, empty program" "$(median <"$work/bare.firing")" ns
+  row "$1: wall above the bare fault" "$(above tally)" "$(above bpftrace)" ns 1
+  note "$1: wall, empty program" "$(above bare)" ns
+  note "$1: counted by tally" "$(counted tally)" "$(cat "$work/tally.err" | tr '\n' ' ')"
+  note "$1: counted by bpftrace" "$(counted bpftrace)" "$(grep -v '^Attaching' "$work/bpftrace.err" | tr '\n' ' ')"
+}
+
+# ---- records --------------------------------------------------------------------------------------------
+# A whole run with -c, output to a file: what a user waits for.  Prints seconds.
+seconds() { local t0=$EPOCHREALTIME; "$@"; local t1=$EPOCHREALTIME; awk -v a="$t0" -v b="$t1" 'BEGIN { print b - a }'; }
+records() {
+  local r lines
+  rm -f "$work"/*.s
+  for r in $(seq "$rounds"); do
+    seconds "$pf" "$faults" 2>/dev/null | tail -n 1 >>"$work/none.s"
+    seconds "${trace[@]}" -o "$work/tally.out" -c "$pf $faults" -n "$event { printf(\"%d %s\\n\", pid, execname); }" \
+      2>"$work/tally.err" | tail -n 1 >>"$work/tally.s"
+    [ "$r" -gt 3 ] ||                           # a quarter of a minute each
+      seconds bpftrace -o "$work/bpftrace.out" -c "$pf $faults" -e "$soft { printf(\"%d %s\\n\", pid, comm); }" \
+        2>"$work/bpftrace.err" | tail -n 1 >>"$work/bpftrace.s"
+  done
+  row "records: whole run" "$(median <"$work/tally.s")" "$(median <"$work/bpftrace.s")" s 0.16667
+  bound "records: ns each above the bare fault" \
+    "$(awk -v a="$(median <"$work/tally.s")" -v b="$(median <"$work/none.s")" -v n="$faults" 'BEGIN { print (a - b) * 1e9 / n }')" 300 ns
+  lines=$(grep -c ' pf$' "$work/tally.out")
+  bound "records: lost" $((lines < faults ? faults - lines : 0)) 0 ""
+  note "records: lines of bpftrace" "$(grep -c ' pf$' "$work/bpftrace.out")" "$(grep -i lost "$work/bpftrace.err" | tr '\n' ' ')"
+}
+
+printf '%-48s %10s %10s %-3s %8s\n' "medians, taken in turn" tally bpftrace "" ratio
+start "start: BEGIN { exit(0); }" 0.02 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
+start "start: @[execname] = count() on page faults" 0.028571 \
+  "BEGIN { exit(0); } $event { @[execname] = count(); }" "BEGIN { exit(); } $soft { @[comm] = count(); }"
+compare "@[execname] = count()" 0.75 '@[execname] = count();' '@[comm] = count();' || missed=$((missed + 1))
+compare "@[ustack()] = count()" 1 '@[ustack()] = count();' '@[ustack()] = count();' || missed=$((missed + 1))
+sysctl -q -w kernel.bpf_stats_enabled="$stats"
+records
+if [ $missed -eq 0 ]; then echo "every target is met"; else echo "$missed targets are not met"; exit 1; fi

@@ -1,0 +1,86 @@
+#!/bin/sh
+# check.sh - everything that must hold, on one Debian machine, as root or not.
+#
+# Installs what is missing (tools/deps.sh; TALLY_NO_INSTALL=1: nothing is installed, and what lacks its tools is
+# skipped).  Builds with gcc and clang, unit tests under ASan and UBSan, command-line tests, the import law, the fuzz
+# targets for ten seconds each, and a Linux 6.1 guest with an emulated PMU.
+# Last line: `N passed, M failed, K skipped`.  Exit 1 when something failed.
+set -u
+cd "$(dirname "$0")" || exit 1
+mkdir -p build
+log=build/check.log sums=build/check.sums
+: >"$sums"
+jobs=$(nproc)
+
+say() { printf '== %s\n' "$*"; }
+count() { echo "$1 $2 $3" >>"$sums"; }
+pass() { echo "ok: $1"; count 1 0 0; }
+fail() { echo "FAILED: $1"; count 0 1 0; }
+skip() { echo "skipped: $1 ($2)"; count 0 0 1; }
+
+must() { # WORDS COMMAND...: one check that passes when the command does
+  words=$1
+  shift
+  if "$@" >"$log" 2>&1; then pass "$words"; else
+    tail -n 60 "$log"
+    fail "$words"
+    return 1
+  fi
+}
+finish() {
+  awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$sums"
+  exit $?
+}
+
+say "packages"
+tools/deps.sh build test || { [ "${TALLY_NO_INSTALL:-0}" = 1 ] && echo "going on with what there is"; }
+command -v make >/dev/null && command -v gcc >/dev/null || { fail "make and gcc are here"; finish; }
+
+say "builds"
+must "gcc builds everything without a warning" make -j"$jobs" all asan progs || finish
+must "the unit tests build" make -k -j"$jobs" tests
+if command -v clang >/dev/null; then
+  must "clang builds everything without a warning" make -j"$jobs" CC=clang all
+else
+  skip "clang builds everything without a warning" "no clang"
+fi
+
+say "laws"
+must "the import law holds, and every header compiles alone" make law
+
+say "tests"
+set -- "tools/law.sh --self-test"
+for t in src/*/*_test.c; do
+  t=build/test/$(echo "${t#src/}" | sed 's|/|_|; s|\.c$||')
+  [ -x "$t" ] && set -- "$@" "$t"
+done
+if command -v bats >/dev/null; then
+  for t in test/*.bats; do [ -f "$t" ] && set -- "$@" "$t"; done
+else
+  skip "command-line tests" "no bats"
+fi
+tools/run-tests.sh -s "$sums" "$@"
+
+say "fuzz targets"
+if command -v clang >/dev/null && must "the fuzz targets build" make -j"$jobs" fuzzers; then
+  set --
+  for t in src/*/*_fuzz.c; do [ -f "$t" ] && set -- "$@" "tools/fuzz.sh -t 10 build/fuzz/$(basename "$t" _fuzz.c)"; done
+  [ $# -eq 0 ] || tools/run-tests.sh -s "$sums" "$@"
+else
+  skip "fuzz targets" "no clang"
+fi
+
+say "Linux 6.1 with an emulated PMU"
+if [ "${TALLY_NO_VM:-0}" = 1 ]; then
+  skip "the guest" "TALLY_NO_VM=1"
+elif ! tools/deps.sh vm; then
+  skip "the guest" "QEMU or the cross compiler cannot be installed"
+elif ! test/vm/fetch.sh >"$log" 2>&1; then
+  tail -n 5 "$log"
+  skip "the guest" "its kernel and libraries cannot be fetched"
+elif must "tally builds for arm64" make -j"$jobs" cross-arm64; then
+  tools/run-tests.sh -t 600 -s "$sums" test/vm/run.sh
+fi
+
+say "sum"
+finish

@@ -1,0 +1,121 @@
+/*
+ * tally/tally.h: ask CPU events a question in D, from C.
+ *
+ * A trace goes through these calls in this order:
+ *
+ *	tally_trace_open    a handle
+ *	tally_trace_option  "strsize=64", "quiet": what -x and #pragma D option take
+ *	tally_trace_source  D text, once or more
+ *	tally_trace_compile source to programs; probes are looked up here
+ *	tally_trace_go      loads, runs BEGIN, arms the probes, starts the command
+ *	tally_trace_work    waits and hands output to `out`; until it returns 1
+ *	tally_trace_stop    disarms, runs END, hands over what is left
+ *	tally_trace_close
+ *
+ * Every function that can fail returns a negative enum tally_err; the words are
+ * tally_trace_error(): complete as dtrace(1) prints them, without the
+ * program's name in front.  The library never prints, never exits and reads
+ * no environment; a handle belongs to one thread.
+ */
+#ifndef TALLY_TALLY_H
+#define TALLY_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/error.h>
+
+#if defined(__GNUC__)
+#define TALLY_API __attribute__((visibility("default")))
+#else
+#define TALLY_API
+#endif
+
+struct tally_trace;                           /* opaque: made by _open, dead after _close */
+
+/* Takes bytes of output. Returns 0, or negative to end the run (a broken pipe). */
+typedef int tally_write_fn(void *arg, const char *text, size_t n);
+
+enum tally_form { TALLY_TEXT, TALLY_JSON, TALLY_FOLDED };
+
+struct tally_trace_opts {
+	size_t size;                          /* sizeof at the caller: lets us grow */
+	tally_write_fn *out;                  /* answers; NULL: dropped */
+	tally_write_fn *note;                 /* what dtrace prints on stderr ("matched 1 probe", drops, run-time errors):
+						 * whole lines without the program's name; NULL: dropped */
+	void *arg;                            /* for both */
+	const char *sysfs, *conf;             /* fake tree and configuration for tests; NULL: the real ones */
+	uint32_t form;                        /* enum tally_form */
+	uint32_t flags;                       /* TALLY_TRACE_*; unknown bits are refused */
+};
+#define TALLY_TRACE_DESTRUCTIVE 1u            /* -w */
+#define TALLY_TRACE_EMPTY_OK 2u               /* -Z */
+/* Runs BEGIN, ERROR, tick and END in user space, without privileges and on a virtual clock: waiting takes no
+ * time, the run is over when nothing is left that could fire. Probes of events are refused by _go. */
+#define TALLY_TRACE_VM 4u
+
+TALLY_API const char *tally_version(void);
+
+/* opts NULL: all defaults. -TALLY_ENOMEM, -TALLY_EINVAL (unknown flag, unknown bytes in opts). */
+TALLY_API int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *opts);
+TALLY_API void tally_trace_close(struct tally_trace *t);                  /* NULL is fine */
+TALLY_API const char *tally_trace_error(const struct tally_trace *t);     /* "" when nothing failed */
+TALLY_API const char *tally_trace_reason(const struct tally_trace *t);    /* the line that explains it further, or "" */
+
+/* name and value as after -x; value NULL: a flag. -TALLY_EINVAL: no such option, or not a value for it. */
+TALLY_API int tally_trace_option(struct tally_trace *t, const char *name, const char *value);
+/* i-th option's name and one line of help, for completion and docs; false past the last. */
+TALLY_API bool tally_option(unsigned i, const char **name, const char **help);
+
+/* name: file for messages, NULL for text of the command line (-n). The text is copied. */
+TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n);
+TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);  /* $0 $1 ... */
+TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);     /* -c: $target; starts in _go */
+TALLY_API int tally_trace_process(struct tally_trace *t, int pid);                 /* -p: $target */
+/* --dump: after compile, the result of a pass (parse bind type lower check bpf) is handed to `out`. */
+TALLY_API int tally_trace_dump(struct tally_trace *t, const char *pass);
+
+TALLY_API int tally_trace_compile(struct tally_trace *t);
+/* -l: hands the list of the probes of the sources (or of all providers when there are none) to `out`.
+ * Before _compile or after it. */
+TALLY_API int tally_trace_list(struct tally_trace *t, bool verbose);
+/* -P provider, -m mod, -f func: an extra description for a listing, or to enable with the default action. */
+TALLY_API int tally_trace_probe(struct tally_trace *t, const char *description);
+/* -v of a run: the program stability report (text) to `out`. */
+TALLY_API int tally_trace_report(struct tally_trace *t);
+
+/* -TALLY_EBUSY, -TALLY_ENOTSUP, -TALLY_EPERM ...: a probe can't be enabled; nothing was printed, and _go can be
+ * tried again. -TALLY_EINVAL: the command can't be run (status 126 or 127). */
+TALLY_API int tally_trace_go(struct tally_trace *t);
+/* 0: go on; 1: the run is over (exit(), the command ended, the process of -p ended). Ends early on a signal. */
+TALLY_API int tally_trace_work(struct tally_trace *t, int timeout_ms);
+TALLY_API int tally_trace_stop(struct tally_trace *t);
+/* exit(n)'s status if it was called; else the command's, as a shell gives it; else 0. */
+TALLY_API int tally_trace_status(const struct tally_trace *t);
+
+/* ---- aggregations, after _stop or between calls of _work ------------------------------ */
+struct tally_key {                            /* one element of a tuple */
+	const char *text;                     /* as printed: a string, a symbol, "" for a number; stacks: frames joined by '\n' */
+	int64_t number;                       /* a number, or the raw address */
+	bool is_number;
+};
+struct tally_bucket { int64_t from, count; };
+struct tally_row {
+	const char *name, *function;          /* "" for @; "count", "quantize", ... */
+	const struct tally_key *key; uint32_t nkeys;
+	int64_t value;                        /* as printed (avg and stddev: computed) */
+	const struct tally_bucket *bucket; uint32_t nbuckets;   /* histograms: the buckets that are not empty */
+};
+/* Calls row for each row of each aggregation, sorted as printed. What row gets lives until it returns. A negative
+ * return of row ends the walk and is returned. */
+TALLY_API int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
+
+/* How firings compare with the events that were counted, per probe and CPU; also what was dropped. */
+struct tally_loss {
+	const char *probe;                    /* its full name */
+	uint32_t cpu;
+	uint64_t counted, period, firings, lost;      /* lost = counted / period - firings, never below 0 */
+};
+TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);
+
+#endif

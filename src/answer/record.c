@@ -1,0 +1,80 @@
+/*
+ * record.c: what one firing prints: the line's prefix, trace() and the symbol
+ * statements; and the same values as keys of an aggregation, which have other
+ * widths.  The widths are those of dtrace(1) (dtrace-utils 2.0): a column per
+ * size of integer, so that values of one statement stand under each other.
+ */
+#include <string.h>
+
+#include "answer/answer_int.h"
+
+void an_header(struct buf *to)
+{
+	buf_printf(to, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+}
+
+void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name)
+{
+	int pad = 32 - (int)(strnlen(func, 32) + strnlen(name, 32) + 1);
+	buf_printf(to, "%3u %6u %*s%s:%s ", cpu, id, pad > 0 ? pad : 0, "", func, name);
+}
+
+enum column { SIGNED, UNSIGNED, KEY };
+
+/* Widths for integers of 1, 2, 4 and 8 bytes. */
+static const uint8_t columns[][4] = {
+	[SIGNED] = { 3, 5, 10, 19 }, [UNSIGNED] = { 3, 5, 10, 20 }, [KEY] = { 3, 5, 8, 16 },
+};
+
+static int column(enum column kind, uint8_t bytes)
+{
+	return columns[kind][bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+}
+
+/* Text in a column, or a hex dump. quiet: text alone. */
+static void text(struct buf *to, const struct an_value *v, int width, bool quiet)
+{
+	if (!an_printable(v)) {
+		an_hexdump(to, v->s, v->kind == SLOT_BYTES ? v->len : an_text_len(v));
+		return;
+	}
+	if (!quiet)
+		buf_puts(to, "  ");
+	size_t start = to->n;
+	an_bare(to, v);
+	int pad = quiet ? 0 : width - (int)(to->n - start);
+	buf_printf(to, "%*s", pad > 0 ? pad : 0, "");
+}
+
+void an_trace(struct buf *to, const struct an_value *v, bool quiet)
+{
+	switch (v->kind) {
+	case SLOT_INT:
+		if (!quiet)
+			buf_putc(to, ' ');
+		an_decimal(to, v, quiet ? 0 : column(v->is_signed ? SIGNED : UNSIGNED, v->width));
+		break;
+	case SLOT_STRING:
+	case SLOT_BYTES:
+		text(to, v, 33, quiet);
+		break;
+	case SLOT_KSTACK:
+	case SLOT_USTACK:
+		an_stack(to, v, AN_STACKINDENT);
+		break;
+	default:                              /* symbols keep their column even when quiet */
+		text(to, v, 50, false);
+	}
+}
+
+void an_datum(struct buf *to, const struct an_value *v, unsigned stackindent)
+{
+	if (an_is_stack(v)) {
+		an_stack(to, v, stackindent);
+	} else if (v->kind == SLOT_INT) {
+		buf_putc(to, ' ');
+		an_decimal(to, v, column(KEY, v->width));
+	} else {
+		text(to, v, 50, false);
+	}
+}

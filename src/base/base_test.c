@@ -1,0 +1,185 @@
+/* Tests of base: memory that fails on demand, text, maps, patterns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/base.h"
+
+static void every_failed_allocation_is_survived(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct arena a = { 0 };
+		struct buf b = { 0 };
+		struct map m = { 0 };
+		long live = mem_live();
+
+		mem_fail_at(n);
+		for (int i = 0; i < 3000; i += 100)
+			arena_printf(&a, "%0*d", i, i);
+		for (int i = 0; i < 100; i++)
+			buf_printf(&b, "%d ", i);
+		for (int i = 0; i < 100; i++)
+			map_at(&m, &i, sizeof(i));
+		bool failed = mem_failed();
+
+		mem_fail_at(0);
+		arena_free(&a);
+		buf_free(&b);
+		map_free(&m);
+		assert_int_equal(mem_live(), live);
+		if (!failed)
+			break;
+	}
+}
+
+static void arena_memory_is_zero_aligned_and_apart(void **state)
+{
+	struct arena a = { 0 };
+	char *last = NULL;
+
+	(void)state;
+	for (size_t n = 1; n < 5000; n += 7) {
+		char *p = arena_alloc(&a, n);
+
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % 16, 0);
+		assert_int_equal(p[0], 0);
+		assert_int_equal(p[n - 1], 0);
+		memset(p, 1, n);
+		assert_true(p != last);
+		last = p;
+	}
+	assert_null(arena_alloc(&a, SIZE_MAX));
+	assert_true(a.failed);
+	arena_free(&a);
+}
+
+static void json_strings_are_escaped_and_bad_utf8_is_replaced(void **state)
+{
+	static const struct { int line; const char *in, *out; } row[] = {
+		{ __LINE__, "plain", "\"plain\"" },
+		{ __LINE__, "a\"b\\c\n\t\x01", "\"a\\\"b\\\\c\\n\\t\\u0001\"" },
+		{ __LINE__, "\xc3\xa9", "\"\xc3\xa9\"" },
+		{ __LINE__, "\xff.", "\"\xef\xbf\xbd.\"" },
+		{ __LINE__, "\xc3", "\"\xef\xbf\xbd\"" },
+		{ __LINE__, "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ __LINE__, "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct buf b = { 0 };
+
+		buf_json_str(&b, row[i].in, strlen(row[i].in));
+		if (strcmp(b.p, row[i].out))
+			fail_msg("row of line %d: %s", row[i].line, b.p);
+		buf_free(&b);
+	}
+}
+
+static void a_map_finds_what_was_put_in_and_nothing_else(void **state)
+{
+	struct map m = { 0 };
+	size_t i = 0, seen = 0, len;
+	const void *key;
+	void *val;
+
+	(void)state;
+	for (uintptr_t k = 1; k <= 10000; k++)
+		*map_at(&m, &k, sizeof(k)) = (void *)k;
+	for (uintptr_t k = 1; k <= 10000; k++)
+		assert_ptr_equal(map_get(&m, &k, sizeof(k)), (void *)k);
+	assert_null(map_get(&m, "absent", 6));
+	*map_at(&m, "", 0) = &m;
+	assert_ptr_equal(map_get(&m, "", 0), &m);
+	while (map_next(&m, &i, &key, &len, &val))
+		seen++;
+	assert_int_equal(seen, 10001);
+	map_free(&m);
+}
+
+static void numbers_are_taken_whole_or_refused(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_true(text_u64("18446744073709551615", &v) && v == UINT64_MAX);
+	assert_true(text_u64("0x1F", &v) && v == 31);
+	assert_false(text_u64("18446744073709551616", &v));
+	assert_false(text_u64("", &v));
+	assert_false(text_u64("0x", &v));
+	assert_false(text_u64("12a", &v));
+	assert_false(text_u64("-1", &v));
+}
+
+static void globs_match_as_in_d(void **state)
+{
+	static const struct { int line; const char *pattern, *s; bool match; } row[] = {
+		{ __LINE__, "", "anything", true },      { __LINE__, "*", "", true },
+		{ __LINE__, "tick-*", "tick-1s", true }, { __LINE__, "tick-?", "tick-1s", false },
+		{ __LINE__, "[a-c]x", "bx", true },      { __LINE__, "[!a-c]x", "bx", false },
+		{ __LINE__, "[]]", "]", true },          { __LINE__, "[a", "[a", true },
+		{ __LINE__, "\\*", "*", true },          { __LINE__, "\\*", "a", false },
+		{ __LINE__, "a*b*c", "axxbyyc", true },  { __LINE__, "a*b*c", "axxbyy", false },
+		{ __LINE__, "abc", "ab", false },        { __LINE__, "ab", "abc", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (text_glob(row[i].pattern, row[i].s) != row[i].match)
+			fail_msg("row of line %d", row[i].line);
+}
+
+static void the_nearest_word_is_near(void **state)
+{
+	static const char *const words[] = { "cpu_clock", "task_clock", "page_faults" };
+
+	(void)state;
+	assert_string_equal(text_nearest("cpu-clock", words, 3), "cpu_clock");
+	assert_string_equal(text_nearest("PAGE_FAULT", words, 3), "page_faults");
+	assert_null(text_nearest("zebra", words, 3));
+	assert_null(text_nearest("", words, 0));
+}
+
+static void the_first_error_stays(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(err_set(&e, TALLY_EINVAL, "first %d", 1), -TALLY_EINVAL);
+	assert_int_equal(err_set(&e, TALLY_EIO, "second"), -TALLY_EIO);
+	assert_int_equal(e.code, TALLY_EINVAL);
+	assert_string_equal(e.text, "first 1");
+	assert_int_equal(err_set(NULL, TALLY_EIO, "nowhere"), -TALLY_EIO);
+}
+
+static void every_error_has_words(void **state)
+{
+	(void)state;
+	for (int i = 0; i <= TALLY_EEND; i++) {
+		assert_string_not_equal(tally_strerror(i), "unknown error");
+		assert_string_equal(tally_strerror(-i), tally_strerror(i));
+	}
+	assert_string_equal(tally_strerror(9999), "unknown error");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_is_survived),
+		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
+		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),
+		cmocka_unit_test(a_map_finds_what_was_put_in_and_nothing_else),
+		cmocka_unit_test(numbers_are_taken_whole_or_refused),
+		cmocka_unit_test(globs_match_as_in_d),
+		cmocka_unit_test(the_nearest_word_is_near),
+		cmocka_unit_test(the_first_error_stays),
+		cmocka_unit_test(every_error_has_words),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

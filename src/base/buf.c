@@ -1,0 +1,144 @@
+/*
+ * buf.c: text that grows.  A failed allocation is remembered and the text is
+ * cut short, so that writers need one check at the end instead of one a call.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static bool buf_room(struct buf *b, size_t n)
+{
+	size_t want = b->cap ? b->cap : 128;
+	char *p;
+
+	if (b->failed || n > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
+		return false;
+	if (b->n + n + 1 <= b->cap)
+		return true;
+	while (want < b->n + n + 1)
+		want *= 2;
+	p = mem_grow(b->p, want);
+	if (!p) {
+		b->failed = true;
+		return false;
+	}
+	b->p = p;
+	b->cap = want;
+	return true;
+}
+
+void buf_put(struct buf *b, const void *s, size_t n)
+{
+	if (!buf_room(b, n))
+		return;
+	if (n)
+		memcpy(b->p + b->n, s, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+}
+
+void buf_putc(struct buf *b, char c)
+{
+	buf_put(b, &c, 1);
+}
+
+void buf_puts(struct buf *b, const char *s)
+{
+	buf_put(b, s, strlen(s));
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0 || !buf_room(b, (size_t)n))
+		return;
+	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	b->n += (size_t)n;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+/* Length of the valid UTF-8 sequence at s (at most n bytes), 0 when there is none (RFC 3629). */
+static size_t utf8_len(const unsigned char *s, size_t n)
+{
+	static const struct { unsigned char lo, hi, lo2, hi2, len; } form[] = {
+		{ 0x00, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t i = 0; i < COUNT(form); i++) {
+		if (s[0] < form[i].lo || s[0] > form[i].hi || form[i].len > n)
+			continue;
+		if (form[i].len > 1 && (s[1] < form[i].lo2 || s[1] > form[i].hi2))
+			return 0;
+		for (size_t k = 2; k < form[i].len; k++)
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		return form[i].len;
+	}
+	return 0;
+}
+
+static void json_ascii(struct buf *b, unsigned char c)
+{
+	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+	const char *p = c ? strchr(from, c) : NULL;
+
+	if (p) {
+		buf_putc(b, '\\');
+		buf_putc(b, to[p - from]);
+	} else if (c < 0x20 || c == 0x7f) {
+		buf_printf(b, "\\u%04x", c);
+	} else {
+		buf_putc(b, (char)c);
+	}
+}
+
+void buf_json_str(struct buf *b, const char *s, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	buf_putc(b, '"');
+	for (size_t i = 0, len; i < n; i += len) {
+		len = utf8_len(u + i, n - i);
+		if (len == 0) {
+			buf_puts(b, "\xef\xbf\xbd");
+			len = 1;
+		} else if (len == 1) {
+			json_ascii(b, u[i]);
+		} else {
+			buf_put(b, u + i, len);
+		}
+	}
+	buf_putc(b, '"');
+}
+
+void buf_clear(struct buf *b)
+{
+	b->n = 0;
+	b->failed = false;
+	if (b->p)
+		b->p[0] = '\0';
+}
+
+void buf_free(struct buf *b)
+{
+	mem_free(b->p);
+	*b = (struct buf){ 0 };
+}

@@ -1,0 +1,34 @@
+/*
+ * err.c: one shape of error: a code and the words for it.  The first error
+ * stays, since what follows from it explains less.
+ */
+#include <stdio.h>
+
+#include "base/base.h"
+
+int err_set(struct err *e, enum tally_err code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e || e->code)
+		return -(int)code;
+	e->code = (int)code;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	return -(int)code;
+}
+
+const char *tally_strerror(int err)
+{
+	switch (err < 0 ? -(unsigned)err : (unsigned)err) {
+	case TALLY_OK:
+		return "no error";
+#define X(tag, text)                                                        \
+	case TALLY_E##tag:                                                  \
+		return text;
+	TALLY_ERRORS(X)
+#undef X
+	}
+	return "unknown error";
+}

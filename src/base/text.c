@@ -1,0 +1,145 @@
+/*
+ * text.c: small questions about words: a number, a pattern, the nearest name.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static int digit(char c, unsigned base)
+{
+	int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
+					       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+								      : -1;
+
+	return d < (int)base ? d : -1;
+}
+
+bool text_u64(const char *s, uint64_t *ret)
+{
+	unsigned base = s[0] == '0' && (s[1] | 32) == 'x' ? 16 : 10;
+	uint64_t v = 0;
+
+	if (base == 16)
+		s += 2;
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		int d = digit(*s, base);
+
+		if (d < 0 || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, (uint64_t)d, &v))
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+/* Matches c against the set at p (just after '['); *end is set past the ']', or to NULL when there is none. */
+static bool set_has(const char *p, char c, const char **end)
+{
+	bool not = *p == '!', in = false, first = true;
+
+	p += not;
+	for (; *p && (*p != ']' || first); p++, first = false) {
+		if (p[1] == '-' && p[2] && p[2] != ']') {
+			in |= c >= p[0] && c <= p[2];
+			p += 2;
+		} else {
+			in |= c == *p;
+		}
+	}
+	*end = *p ? p + 1 : NULL;
+	return in != not;
+}
+
+/* One pattern element against one character: where the pattern goes on, or NULL. */
+static const char *element(const char *p, char c)
+{
+	const char *end;
+
+	if (*p == '[') {
+		bool has = set_has(p + 1, c, &end);
+
+		if (end)
+			return has ? end : NULL;
+	}
+	if (*p == '\\' && p[1])
+		p++;
+	else if (*p == '?')
+		return p + 1;
+	return *p == c ? p + 1 : NULL;
+}
+
+bool text_glob(const char *p, const char *s)
+{
+	const char *star = NULL, *mark = NULL, *next;
+
+	if (!*p)
+		return true;
+	for (;;) {
+		if (*p == '*') {
+			star = ++p;
+			mark = s;
+		} else if (!*s) {
+			return !*p;
+		} else if (*p && (next = element(p, *s))) {
+			p = next;
+			s++;
+		} else if (star) {
+			p = star;
+			s = ++mark;
+		} else {
+			return false;
+		}
+	}
+}
+
+#define WORD_MOST 64u
+
+static bool alike(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b) ||
+	       ((a == '-' || a == '_') && (b == '-' || b == '_'));
+}
+
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+{
+	unsigned row[WORD_MOST + 1], diag, up;
+
+	for (unsigned j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		diag = row[0];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			up = row[j];
+			unsigned best = diag + !alike(a[i - 1], b[j - 1]);
+
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diag = up;
+		}
+	}
+	return row[m];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+	size_t len = strlen(word);
+	unsigned best = (unsigned)(len / 3) + 1;
+	const char *ret = NULL;
+
+	for (size_t i = 0; i < n && len <= WORD_MOST; i++) {
+		size_t m = strlen(candidates[i]);
+		unsigned d = m > WORD_MOST ? best : distance(word, len, candidates[i], m);
+
+		if (d < best) {
+			best = d;
+			ret = candidates[i];
+		}
+	}
+	return ret;
+}

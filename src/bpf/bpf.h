@@ -1,0 +1,156 @@
+/*
+ * bpf: a typed D program to BPF instructions, a disassembler for them, and the
+ * vm that runs them in user space.
+ *
+ * An *image* is all that a program needs to run anywhere: instructions, map
+ * definitions, and for each instruction its line of D.  It names maps by
+ * index; the loader (kernel/ over file descriptors, the vm over memory) puts
+ * its own handles in their place.  Opens no file descriptor and includes no
+ * Linux header: the numbers below are the BPF instruction set's and are held
+ * against linux/bpf.h in kernel/.
+ */
+#ifndef TALLY_BPF_H
+#define TALLY_BPF_H
+
+#include "base/base.h"
+#include "dlang/dlang.h"
+
+struct bpf_ins {                              /* as struct bpf_insn; little-endian field order */
+	uint8_t code;
+	uint8_t dst : 4, src : 4;
+	int16_t off;
+	int32_t imm;
+};
+static_assert(sizeof(struct bpf_ins) == 8, "BPF instruction set 3.1");
+
+/* ld_imm64 pseudo sources: src field. imm is an index into the image's maps
+ * (second instruction's imm: offset into the value for MAP_VALUE). */
+enum { INS_SRC_NONE = 0, INS_SRC_MAP = 1, INS_SRC_MAP_VALUE = 2 };
+
+enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_STACK_TRACE, IMG_RINGS };
+
+enum img_map_use {
+	IMG_CTL,                              /* ARRAY 1 x struct img_ctl */
+	IMG_GLOBALS,                          /* ARRAY of 1: all global variables */
+	IMG_SCRATCH,                          /* PERCPU_ARRAY of 2: [0] perf programs, [1] test-run programs */
+	IMG_DROPS,                            /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
+	IMG_RING,                             /* RINGS: one ring per CPU, and the control ring after them */
+	IMG_VAR,                              /* HASH: d_program.var[id] */
+	IMG_AGG,                              /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
+	IMG_STACKS,                           /* STACK_TRACE: u32 id -> frames */
+	IMG_LONG_STACKS,                      /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
+};
+struct img_map {
+	uint8_t type, use;
+	uint32_t id;                          /* VAR and AGG: which */
+	char name[16];                        /* letters, digits, '_' */
+	uint32_t key_size, value_size, max_entries;   /* RINGS: max_entries = bytes of a ring, a power of two; the loader makes ncpus + 1 */
+};
+
+/* Shared words, mapped or looked up as one value. */
+struct img_ctl {
+	uint64_t exited;                      /* 1 once exit() ran */
+	int64_t status;                       /* its argument */
+	uint64_t wall_offset_ns;              /* set before the start: CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t pidns_dev, pidns_ino;        /* set before the start, when pid_ns: the tracer's pid namespace */
+};
+struct img_drops {                            /* per CPU */
+	uint64_t records;                     /* ring full */
+	uint64_t aggs;                        /* aggregation map full or busy */
+	uint64_t dynvars;                     /* variable map full or busy */
+	uint64_t stacks;                      /* stack could not be kept */
+	uint64_t firings;                     /* programs run to an event (perf programs only) */
+};
+
+enum img_class { IMG_PERF, IMG_TEST };        /* run by a perf event, or by a test run of a raw tracepoint program */
+
+struct img_reloc { uint32_t ins; const char *type, *field; };  /* imm of ins += byte offset of field in kernel struct type */
+struct img_prog {
+	uint32_t probe;                       /* id */
+	uint8_t cls;                          /* enum img_class */
+	char name[16];
+	struct bpf_ins *ins;
+	uint32_t *line;                       /* D line of each instruction, 0 = glue */
+	uint32_t nins;
+	struct img_reloc *reloc;
+	uint32_t nrelocs;
+	uint32_t stack_bytes;
+};
+
+/* One enabled clause of one probe; its number in the array, from 1, is the epid. */
+struct img_epid { uint32_t probe, clause; };
+
+struct bpf_image {
+	struct img_map *map;    uint32_t nmaps;
+	struct img_prog *prog;  uint32_t nprogs;
+	struct img_epid *epid;  uint32_t nepids;      /* [0] unused */
+	uint32_t globals_size;
+	void *globals_init;                           /* globals_size bytes */
+	struct arena arena;
+};
+
+/* What generated code must know about the machine that will run it. */
+struct bpf_arch { const char *name; int16_t pc_offset; };   /* byte offset of the PC in the perf program's context */
+extern const struct bpf_arch bpf_arch_x86_64, bpf_arch_aarch64, bpf_arch_riscv64;
+extern const struct bpf_arch bpf_arch_vm;      /* the vm: a context of 8 bytes, the PC */
+
+struct bpf_probe {                            /* what it must know about a probe */
+	uint32_t id;
+	uint8_t cls;                          /* enum img_class */
+	const char *prov, *mod, *func, *name;
+	bool has_pc;                          /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
+};
+
+struct bpf_opts {
+	const struct bpf_arch *arch;
+	const struct bpf_probe *probe; uint32_t nprobes;      /* all that clauses refer to */
+	uint32_t error_probe;                 /* id of dtrace:::ERROR, its clauses are built into every program; 0 = none */
+	uint32_t ncpus;                       /* possible CPUs: the index of the control ring */
+	uint32_t ring_bytes, agg_entries, dynvar_bytes, stack_entries;
+	uint32_t ustackframes, stackframes;
+	bool pid_ns;                          /* translate pid/tid through the namespace in img_ctl */
+};
+
+/* Generates code for every probe that has clauses.  -TALLY_ENOMEM, -TALLY_ENOTSUP with words in e
+ * ("line 3: this clause needs 600 bytes of ...").  *ret owns its memory. */
+int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf_image **ret, struct err *e);
+void bpf_image_free(struct bpf_image *img);
+
+/* Disassembles: "   12: r1 = *(u64 *)(r6 + 128)   ; line 3" for every instruction, with map names. */
+void bpf_disasm(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);
+
+/* ---- maps through one small table: kernel/ and the vm each fill it -------- */
+/* key and value sizes are the image's; per-CPU values are ncpus x value_size rounded up to 8.
+ * All return 0 or a negative error; lookup and next return -TALLY_EEND when there is nothing. */
+struct map_ops {
+	int (*lookup)(void *maps, uint32_t map, const void *key, void *value);
+	int (*update)(void *maps, uint32_t map, const void *key, const void *value);
+	int (*remove)(void *maps, uint32_t map, const void *key);
+	int (*take)(void *maps, uint32_t map, const void *key, void *value);        /* look up and delete at once */
+	int (*next)(void *maps, uint32_t map, const void *key, void *next_key);     /* key NULL: the first */
+};
+struct maps { void *maps; const struct map_ops *ops; uint32_t ncpus; };
+
+/* ---- the vm ---------------------------------------------------------------- */
+/* What stands in for the kernel when the vm runs a program. Fields of the current firing. */
+struct vm_cpu {
+	uint32_t cpu, pid, tid, uid, gid, ppid;
+	char comm[16];
+	uint64_t mono_ns, vtime_ns;
+	uint64_t pc; bool user;               /* PC as a perf program would see it */
+	const uint64_t *kstack, *ustack; uint32_t nkstack, nustack;
+	/* Memory behind addresses: copies n bytes, 0 or -1. NULL: every address is bad. */
+	int (*read)(void *arg, uint64_t addr, void *to, size_t n, bool user);
+	void *arg;
+};
+struct vm;
+int vm_open(struct vm **ret, const struct bpf_image *img, uint32_t ncpus, struct err *e);
+void vm_close(struct vm *vm);
+/* Runs program `prog` (index). Returns r0's low 31 bits or -TALLY_ECORRUPT with words (an access out of
+ * bounds, an unknown instruction or helper, more than `max` instructions). Memory safe for any instructions. */
+int vm_run(struct vm *vm, uint32_t prog, const struct vm_cpu *cpu, uint64_t max, struct err *e);
+struct maps vm_maps(struct vm *vm);
+/* Takes the next record of a ring (ncpus = the control ring): its size, or 0 when empty.  *rec borrows until the next call. */
+uint32_t vm_ring_next(struct vm *vm, uint32_t ring, const void **rec);
+
+#endif

@@ -1,0 +1,522 @@
+/*
+ * cg.c: a typed D program to BPF instructions.
+ *
+ * One program per enabled probe holds all its clauses, one after the other, so
+ * that probename, id and epid are constants and no tail call is needed.  The
+ * order of a program:
+ *
+ *	context to R6; this program's drop counters; scratch memory to R7
+ *	this-> variables = 0
+ *	clause, clause, ...
+ *	exit
+ *	error block: hands an error record over, runs the clauses of
+ *	dtrace:::ERROR, goes on behind the clause that faulted
+ *
+ * The error block is part of each program because programs of different types
+ * cannot share subprograms, and it is reached by jumps because a call would
+ * halve the stack.
+ *
+ * Registers: R6 context, R7 scratch, R8 and R9 values (cg_alloc.c), the rest
+ * free within one IR operation (cg_ops.c).  What is used decides what is paid:
+ * a map is made when the first instruction names it.
+ *
+ * Refuses: clauses that need more stack, scratch memory or instructions than
+ * the kernel grants; the error names the line.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/cg_int.h"
+
+const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128 };      /* struct pt_regs: ip */
+const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256 };    /* struct user_pt_regs: pc */
+const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0 };      /* struct user_regs_struct: pc */
+
+/* ---- maps ---------------------------------------------------------------------- */
+
+static uint32_t agg_value_size(const struct d_agg *a)
+{
+	switch (a->fn) {
+	case AGG_SUM:
+		return a->key_size ? 8 : 16;
+	case AGG_AVG:
+	case AGG_MIN:
+	case AGG_MAX:
+		return 16;
+	case AGG_STDDEV:
+		return 32;
+	default:
+		return 8;
+	}
+}
+
+uint32_t cg_stack_frames(const struct bpf_opts *o)
+{
+	uint32_t n = o->ustackframes > o->stackframes ? o->ustackframes : o->stackframes;
+
+	return n ? n : 1;
+}
+
+static void map_var(struct cg *g, struct img_map *m)
+{
+	const struct d_var *v = &g->p->var[m->id];
+	uint32_t n = g->o->dynvar_bytes / (v->key_size + v->value_size);
+
+	m->type = IMG_HASH;
+	m->key_size = v->key_size;
+	m->value_size = v->value_size;
+	m->max_entries = n < 16 ? 16 : n;
+}
+
+static void map_agg(struct cg *g, struct img_map *m)
+{
+	const struct d_agg *a = &g->p->agg[m->id];
+
+	m->type = a->key_size ? IMG_PERCPU_HASH : IMG_PERCPU_ARRAY;
+	m->key_size = a->key_size ? a->key_size : 4;
+	m->value_size = agg_value_size(a);
+	m->max_entries = a->key_size ? g->o->agg_entries : 1;
+}
+
+/* Fills in a map by its use. Sizes that only the end of generation knows come in finish(). */
+static void map_define(struct cg *g, struct img_map *m)
+{
+	static const struct { const char *name; uint8_t type; } row[] = {
+		[IMG_CTL] = { "ctl", IMG_ARRAY },           [IMG_GLOBALS] = { "globals", IMG_ARRAY },
+		[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY }, [IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY },
+		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_VAR] = { "var", IMG_HASH },
+		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },     [IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
+		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
+	};
+
+	m->type = row[m->use].type;
+	m->key_size = 4;
+	m->max_entries = 1;
+	snprintf(m->name, sizeof(m->name), m->use == IMG_VAR || m->use == IMG_AGG ? "%s_%u" : "%s", row[m->use].name,
+		 m->id);
+	switch (m->use) {
+	case IMG_CTL: m->value_size = sizeof(struct img_ctl); break;
+	case IMG_GLOBALS: m->value_size = g->img->globals_size; break;
+	case IMG_SCRATCH: m->max_entries = 2; break;
+	case IMG_DROPS: m->value_size = sizeof(struct img_drops); break;
+	case IMG_RING: m->max_entries = g->o->ring_bytes; break;
+	case IMG_VAR: map_var(g, m); break;
+	case IMG_AGG: map_agg(g, m); break;
+	case IMG_STACKS: m->value_size = 8 * cg_stack_frames(g->o); m->max_entries = g->o->stack_entries; break;
+	case IMG_LONG_STACKS:
+		m->key_size = 8;
+		m->value_size = 8 * cg_stack_frames(g->o);
+		m->max_entries = g->o->stack_entries;
+		break;
+	}
+}
+
+uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id)
+{
+	struct img_map *m;
+
+	for (uint32_t i = 0; i < g->img->nmaps; i++)
+		if (g->img->map[i].use == use && g->img->map[i].id == id)
+			return i;
+	m = VEC_NEW(g->img->map, g->img->nmaps, g->maps_cap);
+	if (!m) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return 0;
+	}
+	m->use = (uint8_t)use;
+	m->id = id;
+	map_define(g, m);
+	return g->img->nmaps - 1;
+}
+
+/* ---- epids and names ---------------------------------------------------------------- */
+
+static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
+{
+	struct img_epid *ep;
+
+	for (uint32_t i = 1; i < g->img->nepids; i++)
+		if (g->img->epid[i].probe == probe && g->img->epid[i].clause == clause)
+			return i;
+	ep = VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap);
+	if (!ep) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return 0;
+	}
+	*ep = (struct img_epid){ probe, clause };
+	return g->img->nepids - 1;
+}
+
+static const struct bpf_probe *probe_by_id(const struct bpf_opts *o, uint32_t id)
+{
+	for (uint32_t i = 0; i < o->nprobes; i++)
+		if (o->probe[i].id == id)
+			return &o->probe[i];
+	return NULL;
+}
+
+const char *cg_prog_builtin(struct cg *g, uint32_t which)
+{
+	const struct bpf_probe *p = g->in_error ? probe_by_id(g->o, g->o->error_probe) : g->probe;
+
+	switch (which) {
+	case BS_PROBEPROV: return p->prov;
+	case BS_PROBEMOD: return p->mod;
+	case BS_PROBEFUNC: return p->func;
+	default: return p->name;
+	}
+}
+
+/* ---- clauses --------------------------------------------------------------------------- */
+
+struct plan {                                 /* of one program */
+	const struct d_clause **clause;       /* its own, then ERROR's */
+	struct cg_reg **reg;
+	uint32_t *end;                        /* label behind each */
+	uint32_t nown, n;
+};
+
+void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
+{
+	if (value == R10)
+		cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 16, 0));
+	else
+		cg_ins(g, I_STORE(DW, R10, FP_ERR + 16, value));
+	cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 8, kind));
+	cg_jmp(g, g->fault_label);
+	g->clause_faults = true;
+}
+
+static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
+{
+	cg_jmp(g, end);
+	cg_put(g, g->fault_label);
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR, (int32_t)(g->epid | D_EPID_ERROR)));
+	cg_ins(g, I_STORE_IMM(DW, R10, FP_RESUME, (int32_t)k));
+	cg_jmp(g, g->errblk);
+	g->faults = true;
+}
+
+static void clause(struct cg *g, struct plan *pl, uint32_t k)
+{
+	const struct d_clause *c = pl->clause[k];
+	uint32_t *labels = mem_alloc((c->nlabels + 1) * sizeof(*labels));
+
+	pl->end[k] = cg_label(g);
+	if (!labels) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	for (uint32_t i = 0; i < c->nlabels; i++)
+		labels[i] = cg_label(g);
+	g->clause = c;
+	g->reg = pl->reg[k];
+	g->ir_label = labels;
+	g->in_error = k >= pl->nown;
+	g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
+	g->fault_label = g->in_error ? pl->end[k] : cg_label(g);
+	g->clause_faults = false;
+	for (uint32_t i = 0; i < c->nins && !g->failed; i++)
+		cg_dispatch(g, &c->ins[i]);
+	g->line = 0;
+	if (g->clause_faults && !g->in_error)
+		fault_exit(g, k, pl->end[k]);
+	cg_put(g, pl->end[k]);
+	mem_free(labels);
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t key, uint32_t out)
+{
+	cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)key));
+	cg_map(g, R1, map);
+	cg_lea(g, R2, R10, FP_KEY);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), out);
+}
+
+static void prologue(struct cg *g, uint32_t out)
+{
+	cg_mov(g, R6, R1);
+	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), g->prog, out);
+	cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
+	if (g->probe->cls == IMG_PERF) {
+		cg_ins(g, I_LOAD(DW, R1, R0, offsetof(struct img_drops, firings)));
+		cg_ins(g, I_ALU_IMM(ADD, R1, 1));
+		cg_ins(g, I_STORE(DW, R0, offsetof(struct img_drops, firings), R1));
+	}
+	if (g->watch_exit && g->probe->cls == IMG_PERF) {
+		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
+		cg_ins(g, I_LOAD(DW, R1, R1, 0));
+		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), out);
+	}
+	if (g->uses_scratch) {
+		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), g->probe->cls, out);
+		cg_mov(g, R7, R0);
+	}
+	for (uint32_t o = 1; o < g->p->nobjs; o++)
+		if (g->p->obj[o].kind == IR_OBJ_THIS && g->place[o].base)
+			cg_zero(g, cg_obj(g, o, 0, R4), g->p->obj[o].size);
+}
+
+/* Hands over the error record in FP_ERR: {epid, cpu, fault, value}. */
+static void error_record(struct cg *g)
+{
+	uint32_t drop = cg_label(g), end = cg_label(g);
+
+	cg_ins(g, I_CALL(get_smp_processor_id));
+	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
+	if (g->probe->cls == IMG_TEST)
+		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->o->ncpus));
+	else
+		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
+	cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
+	cg_lea(g, R2, R10, FP_KEY);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), drop);
+	cg_mov(g, R1, R0);
+	cg_lea(g, R2, R10, FP_ERR);
+	cg_imm(g, R3, D_ERROR_RECORD);
+	cg_imm(g, R4, RING_NO_WAKEUP);
+	cg_ins(g, I_CALL(ringbuf_output));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
+	cg_put(g, drop);
+	cg_count(g, offsetof(struct img_drops, records));
+	cg_put(g, end);
+}
+
+static void error_block(struct cg *g, struct plan *pl, uint32_t out)
+{
+	cg_put(g, g->errblk);
+	error_record(g);
+	for (uint32_t k = pl->nown; k < pl->n; k++)
+		clause(g, pl, k);
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_RESUME));
+	for (uint32_t k = 0; k < pl->nown; k++)
+		cg_jcc(g, I_JMP_IMM(JEQ, R1, (int32_t)k, 0), pl->end[k]);
+	cg_jmp(g, out);
+}
+
+static void body(struct cg *g, struct plan *pl)
+{
+	uint32_t out = cg_label(g);
+
+	g->errblk = cg_label(g);
+	g->line = 0;
+	prologue(g, out);
+	for (uint32_t k = 0; k < pl->nown; k++)
+		clause(g, pl, k);
+	cg_put(g, out);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	if (g->faults)
+		error_block(g, pl, out);
+	cg_patch(g);
+}
+
+static bool has_probe(const struct d_clause *c, uint32_t id)
+{
+	for (uint32_t i = 0; i < c->nprobes; i++)
+		if (c->probes[i] == id)
+			return true;
+	return false;
+}
+
+static uint32_t plan_clauses(struct cg *g, struct plan *pl, uint32_t id)
+{
+	for (uint32_t i = 0; i < g->p->nclauses; i++)
+		if (id && has_probe(&g->p->clause[i], id))
+			pl->clause[pl->n++] = &g->p->clause[i];
+	return pl->n;
+}
+
+static int plan_open(struct cg *g, struct plan *pl)
+{
+	uint32_t most = 2 * g->p->nclauses + 1, spills = 0;
+
+	pl->clause = mem_alloc(most * sizeof(*pl->clause));
+	pl->reg = mem_alloc(most * sizeof(*pl->reg));
+	pl->end = mem_alloc(most * sizeof(*pl->end));
+	if (!pl->clause || !pl->reg || !pl->end)
+		return cg_fail(g, TALLY_ENOMEM, "out of memory");
+	pl->nown = plan_clauses(g, pl, g->probe->id);
+	plan_clauses(g, pl, g->o->error_probe);
+	for (uint32_t k = 0; k < pl->n; k++) {
+		pl->reg[k] = mem_alloc((pl->clause[k]->nregs + 1) * sizeof(*pl->reg[k]));
+		if (!pl->reg[k])
+			return cg_fail(g, TALLY_ENOMEM, "out of memory");
+		if (cg_alloc(g, pl->clause[k], pl->reg[k], &spills) < 0)
+			return -1;
+	}
+	return cg_place_objects(g, pl->clause, pl->n, spills);
+}
+
+static void plan_close(struct plan *pl)
+{
+	for (uint32_t k = 0; pl->reg && k < pl->n; k++)
+		mem_free(pl->reg[k]);
+	mem_free(pl->clause);
+	mem_free(pl->reg);
+	mem_free(pl->end);
+}
+
+/* Where globals lie is the same in all programs. */
+static void places_reset(struct cg *g)
+{
+	uint32_t at = 0;
+
+	memset(g->place, 0, g->p->nobjs * sizeof(*g->place));
+	for (uint32_t o = 1; o < g->p->nobjs; o++)
+		if (g->p->obj[o].kind == IR_OBJ_GLOBAL) {
+			g->place[o].off = (int32_t)at;
+			at += g->p->obj[o].size;
+		}
+}
+
+static void prog_name(struct img_prog *p, const struct bpf_probe *probe)
+{
+	size_t n = 0;
+
+	for (const char *s = probe->name; *s && n < sizeof(p->name) - 1; s++, n++)
+		p->name[n] = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ? *s : '_';
+}
+
+static void program(struct cg *g, const struct bpf_probe *probe)
+{
+	struct img_prog *out = &g->img->prog[g->img->nprogs];
+	struct plan pl = { 0 };
+
+	g->probe = probe;
+	g->prog = g->img->nprogs;
+	g->nlabels = g->nfixes = 0;
+	g->ins = NULL;
+	g->lines = NULL;
+	g->reloc = NULL;
+	g->nins = g->ins_cap = g->nlines = g->lines_cap = g->nrelocs = g->reloc_cap = 0;
+	g->work = g->uses_scratch = g->faults = false;
+	g->work_needle = g->work_copy = g->frames = 0;
+	g->stack_low = FP_SPILL;
+	places_reset(g);
+	if (plan_open(g, &pl) == 0)
+		body(g, &pl);
+	plan_close(&pl);
+	*out = (struct img_prog){ .probe = probe->id, .cls = probe->cls, .ins = g->ins, .line = g->lines,
+				  .nins = g->nins, .reloc = g->reloc, .nrelocs = g->nrelocs,
+				  .stack_bytes = (uint32_t)-g->stack_low };
+	prog_name(out, probe);
+	g->img->nprogs++;
+}
+
+/* ---- the image ---------------------------------------------------------------------------------- */
+
+static int globals(struct cg *g)
+{
+	uint32_t size = 0;
+
+	for (uint32_t o = 1; o < g->p->nobjs; o++)
+		if (g->p->obj[o].kind == IR_OBJ_GLOBAL)
+			size += g->p->obj[o].size;
+	g->img->globals_size = size;
+	g->img->globals_init = size ? mem_alloc(size) : NULL;
+	if (size && !g->img->globals_init)
+		return cg_fail(g, TALLY_ENOMEM, "out of memory");
+	size = 0;
+	for (uint32_t o = 1; o < g->p->nobjs; o++) {
+		const struct ir_object *obj = &g->p->obj[o];
+
+		if (obj->kind != IR_OBJ_GLOBAL)
+			continue;
+		if (obj->init)
+			memcpy((char *)g->img->globals_init + size, obj->init, obj->size);
+		size += obj->size;
+	}
+	return 0;
+}
+
+static bool wanted(struct cg *g, const struct bpf_probe *p)
+{
+	if (p->id == g->o->error_probe)
+		return false;
+	for (uint32_t i = 0; i < g->p->nclauses; i++)
+		if (has_probe(&g->p->clause[i], p->id))
+			return true;
+	return false;
+}
+
+static bool may_exit(const struct cg *g)
+{
+	for (uint32_t i = 0; i < g->p->nclauses; i++)
+		for (uint32_t k = 0; k < g->p->clause[i].nins; k++)
+			if (g->p->clause[i].ins[k].op == IR_EXIT)
+				return true;
+	return false;
+}
+
+static void finish(struct cg *g)
+{
+	for (uint32_t i = 0; i < g->img->nmaps; i++) {
+		struct img_map *m = &g->img->map[i];
+
+		if (m->use == IMG_SCRATCH)
+			m->value_size = g->scratch_size + g->slack;
+		else if (m->use == IMG_GLOBALS)
+			m->value_size += g->slack;
+		else if (m->use == IMG_DROPS)
+			m->max_entries = g->img->nprogs ? g->img->nprogs : 1;
+	}
+}
+
+static void generate(struct cg *g)
+{
+	g->img->prog = mem_alloc((g->o->nprobes + 1) * sizeof(*g->img->prog));
+	g->place = mem_alloc((g->p->nobjs + 1) * sizeof(*g->place));
+	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap)) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	cg_map_index(g, IMG_CTL, 0);
+	g->watch_exit = may_exit(g);
+	if (globals(g) < 0)
+		return;
+	for (uint32_t i = 0; i < g->o->nprobes && !g->failed; i++)
+		if (wanted(g, &g->o->probe[i]))
+			program(g, &g->o->probe[i]);
+	finish(g);
+}
+
+int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf_image **ret, struct err *e)
+{
+	struct err words = { 0 };
+	struct cg g = { .p = p, .o = o, .e = e ? e : &words, .img = mem_alloc(sizeof(*g.img)) };
+
+	if (!g.img)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	generate(&g);
+	mem_free(g.place);
+	mem_free(g.label);
+	mem_free(g.fix);
+	if (g.failed) {
+		bpf_image_free(g.img);
+		return -g.e->code;
+	}
+	*ret = g.img;
+	return 0;
+}
+
+void bpf_image_free(struct bpf_image *img)
+{
+	if (!img)
+		return;
+	for (uint32_t i = 0; img->prog && i < img->nprogs; i++) {
+		mem_free(img->prog[i].ins);
+		mem_free(img->prog[i].line);
+		mem_free(img->prog[i].reloc);
+	}
+	mem_free(img->prog);
+	mem_free(img->map);
+	mem_free(img->epid);
+	mem_free(img->globals_init);
+	arena_free(&img->arena);
+	mem_free(img);
+}

@@ -1,0 +1,235 @@
+/*
+ * cg_alloc.c: where values live.
+ *
+ * Clauses have forward jumps only, so a register is alive exactly from its
+ * first definition to its last use, and one pass over the instructions in
+ * order of definition allocates (linear scan).  Helpers destroy R0-R5 and
+ * almost every operation calls one, so values live in R8 and R9, or spilled;
+ * a register that is defined once by a constant lives nowhere.
+ *
+ * Objects lie on the stack while there is room, small ones first come; what is
+ * large or is reached at a computed offset lies in scratch memory, which costs
+ * one look-up per firing and only where it is used.  Clauses share the place
+ * of their temporaries: no clause reads another's.
+ */
+#include <string.h>
+
+#include "bpf/cg_int.h"
+
+/* ---- registers ------------------------------------------------------------ */
+
+static void life(struct cg_reg *reg, ir_reg v, uint32_t at)
+{
+	if (!reg[v].first)
+		reg[v].first = at;
+	reg[v].last = at;
+}
+
+static void lives(const struct d_clause *c, struct cg_reg *reg)
+{
+	for (uint32_t n = 0; n < c->nins; n++) {
+		const struct ir_ins *i = &c->ins[n];
+
+		if (i->a)
+			life(reg, i->a, n + 1);
+		if (i->b)
+			life(reg, i->b, n + 1);
+		if (!i->d)
+			continue;
+		life(reg, i->d, n + 1);
+		reg[i->d].defs++;
+		if (i->op == IR_CONST)
+			reg[i->d].imm = i->i;
+		else
+			reg[i->d].defs += 2;          /* never a constant */
+	}
+}
+
+/* Frees what died before `at`, then takes machine register or spill slot for v. */
+struct scan {
+	uint32_t busy_until[2];               /* R8, R9: last use of who is in it */
+	uint32_t *slot_until;
+	uint32_t nslots, cap;
+};
+
+static int take(struct scan *s, struct cg_reg *r)
+{
+	for (uint8_t k = 0; k < 2; k++)
+		if (s->busy_until[k] <= r->first) {
+			s->busy_until[k] = r->last;
+			r->in = IN_REG;
+			r->phys = R8 + k;
+			return 0;
+		}
+	r->in = IN_SPILL;
+	for (uint32_t k = 0; k < s->nslots; k++)
+		if (s->slot_until[k] <= r->first) {
+			s->slot_until[k] = r->last;
+			r->slot = (int16_t)(FP_SPILL - 8 * (int)(k + 1));
+			return 0;
+		}
+	if (s->nslots >= 40 || !VEC_NEW(s->slot_until, s->nslots, s->cap))
+		return -1;
+	s->slot_until[s->nslots - 1] = r->last;
+	r->slot = (int16_t)(FP_SPILL - 8 * (int)s->nslots);
+	return 0;
+}
+
+int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_t *spills)
+{
+	struct scan s = { 0 };
+	int rc = 0;
+
+	lives(c, reg);
+	for (uint32_t n = 0; n < c->nins && rc == 0; n++) {
+		ir_reg v = c->ins[n].d;
+
+		if (!v || reg[v].first != n + 1)
+			continue;
+		if (reg[v].defs == 1)
+			reg[v].in = IN_CONST;
+		else
+			rc = take(&s, &reg[v]);
+	}
+	if (rc < 0)
+		rc = cg_fail(g, TALLY_ENOTSUP, "line %u: this clause has too many values alive at once", c->line);
+	if (s.nslots > *spills)
+		*spills = s.nslots;
+	mem_free(s.slot_until);
+	return rc;
+}
+
+/* ---- objects ------------------------------------------------------------------ */
+
+static void to_heap(struct cg *g, ir_obj o)
+{
+	if (o)
+		g->place[o].heap = true;
+}
+
+static void most(uint32_t *n, uint32_t v)
+{
+	if (v > *n)
+		*n = v;
+}
+
+/* Marks what the operations of a clause reach at computed offsets. */
+static void mark(struct cg *g, const struct d_clause *c)
+{
+	for (uint32_t n = 0; n < c->nins; n++) {
+		const struct ir_ins *i = &c->ins[n];
+
+		switch (i->op) {
+		case IR_SLEN:
+			g->work = true;
+			most(&g->work_copy, i->s);
+			break;
+		case IR_STACKID:
+			g->frames = cg_stack_frames(g->o);
+			break;
+		case IR_SJOIN:
+			to_heap(g, i->o);
+			break;
+		case IR_SSUB:
+			to_heap(g, i->p);
+			break;
+		case IR_SINDEX:
+			most(&g->work_needle, i->x);
+			most(&g->slack, i->x);
+			to_heap(g, i->q);
+			/* fall through */
+		case IR_SBASE:
+		case IR_SDIR:
+			g->work = true;
+			most(&g->slack, (uint32_t)i->i);
+			to_heap(g, i->p);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+struct room {
+	int32_t stack;                        /* lowest stack offset taken */
+	uint32_t heap;                        /* scratch bytes taken */
+};
+
+static void place(struct cg *g, ir_obj o, struct room *r)
+{
+	const struct ir_object *obj = &g->p->obj[o];
+	struct cg_place *pl = &g->place[o];
+
+	if (!pl->heap && !obj->indexed && obj->size <= STACK_OBJECT_MOST &&
+	    r->stack - (int32_t)obj->size >= -(int32_t)INS_STACK_BYTES) {
+		r->stack -= (int32_t)obj->size;
+		pl->base = R10;
+		pl->off = r->stack;
+	} else {
+		pl->base = R7;
+		pl->off = (int32_t)r->heap;
+		r->heap += obj->size;
+		g->uses_scratch = true;
+	}
+}
+
+static void place_used(struct cg *g, const struct d_clause *c, uint8_t kind, struct room *r, uint8_t *seen)
+{
+	for (uint32_t n = 0; n < c->nins; n++) {
+		const ir_obj o[] = { c->ins[n].o, c->ins[n].p, c->ins[n].q };
+
+		for (size_t k = 0; k < COUNT(o); k++)
+			if (o[k] && g->p->obj[o[k]].kind == kind && !seen[o[k]]) {
+				seen[o[k]] = 1;
+				place(g, o[k], r);
+			}
+	}
+}
+
+static void more(struct cg *g, const struct room *r)
+{
+	if (r->stack < g->stack_low)
+		g->stack_low = r->stack;
+	if (r->heap > g->scratch_size)
+		g->scratch_size = r->heap;
+	if (r->heap > SCRATCH_MOST - 8 - g->slack)
+		cg_fail(g, TALLY_ENOTSUP, "line %u: this clause needs %u bytes of scratch memory; there are %u: "
+			"lower strsize or the number of frames", g->clause->line, r->heap, SCRATCH_MOST - 8 - g->slack);
+}
+
+/* Offset of the room for a copy, behind the failure table. */
+uint32_t cg_work_copy(const struct cg *g)
+{
+	return WORK_FAIL + ((2 * (2 * g->work_needle + 1) + 7) & ~7u);
+}
+
+/* Offset of the room for the frames of a stack, behind the work space. */
+uint32_t cg_frames(const struct cg *g)
+{
+	return g->work ? cg_work_copy(g) + g->work_copy : 0;
+}
+
+int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_t n, uint32_t spills)
+{
+	struct room base = { .stack = FP_SPILL - 8 * (int32_t)spills };
+	uint8_t *seen = mem_alloc(g->p->nobjs);
+
+	if (!seen)
+		return cg_fail(g, TALLY_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++)
+		mark(g, clause[i]);
+	g->uses_scratch = g->work || g->frames;
+	base.heap = cg_frames(g) + 8 * g->frames;
+	for (uint32_t i = 0; i < n; i++)
+		place_used(g, clause[i], IR_OBJ_THIS, &base, seen);
+	more(g, &base);
+	for (uint32_t i = 0; i < n; i++) {
+		struct room r = base;
+
+		g->clause = clause[i];
+		place_used(g, clause[i], IR_OBJ_TEMP, &r, seen);
+		more(g, &r);
+	}
+	mem_free(seen);
+	return g->failed ? -1 : 0;
+}

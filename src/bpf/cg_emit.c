@@ -1,0 +1,237 @@
+/*
+ * cg_emit.c: the generator's hands: instructions, labels, addresses.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/cg_int.h"
+
+#define INS_MOST 65536u                       /* far above what a script needs, far below what jumps can span */
+
+int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	g->failed = true;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(g->e, code, "%s", text);
+}
+
+void cg_ins(struct cg *g, struct bpf_ins i)
+{
+	struct bpf_ins *at;
+	uint32_t *line;
+
+	if (g->failed)
+		return;
+	if (g->nins >= INS_MOST) {
+		cg_fail(g, TALLY_ENOTSUP, "line %u: the program is too large (%u instructions)", g->line, g->nins);
+		return;
+	}
+	at = VEC_NEW(g->ins, g->nins, g->ins_cap);
+	line = VEC_NEW(g->lines, g->nlines, g->lines_cap);
+	if (!at || !line) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	*at = i;
+	*line = g->line;
+}
+
+void cg_imm(struct cg *g, uint8_t reg, int64_t v)
+{
+	if (v == (int32_t)v) {
+		cg_ins(g, I_MOV_IMM(reg, (int32_t)v));
+		return;
+	}
+	cg_ins(g, I_LD64_LO(reg, v));
+	cg_ins(g, I_LD64_HI(v));
+}
+
+void cg_mov(struct cg *g, uint8_t to, uint8_t from)
+{
+	if (to != from)
+		cg_ins(g, I_MOV_REG(to, from));
+}
+
+void cg_map(struct cg *g, uint8_t reg, uint32_t map)
+{
+	cg_ins(g, I_LD_MAP(reg, map));
+	cg_ins(g, I_LD64_HI(0));
+}
+
+void cg_map_value(struct cg *g, uint8_t reg, uint32_t map, uint32_t off)
+{
+	cg_ins(g, I_LD_MAP_VALUE(reg, map));
+	cg_ins(g, I_RAW(0, 0, 0, 0, off));
+}
+
+/* ---- labels ---------------------------------------------------------------- */
+
+uint32_t cg_label(struct cg *g)
+{
+	int32_t *l = VEC_NEW(g->label, g->nlabels, g->label_cap);
+
+	if (!l) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return 0;
+	}
+	*l = -1;
+	return g->nlabels - 1;
+}
+
+void cg_put(struct cg *g, uint32_t label)
+{
+	if (!g->failed)
+		g->label[label] = (int32_t)g->nins;
+}
+
+void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label)
+{
+	struct cg_fix *f = g->failed ? NULL : VEC_NEW(g->fix, g->nfixes, g->fix_cap);
+
+	if (!f) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	*f = (struct cg_fix){ g->nins, label };
+	cg_ins(g, jump);
+}
+
+void cg_jmp(struct cg *g, uint32_t label)
+{
+	cg_jcc(g, I_JUMP(0), label);
+}
+
+void cg_patch(struct cg *g)
+{
+	for (uint32_t i = 0; i < g->nfixes && !g->failed; i++) {
+		int32_t to = g->label[g->fix[i].label], off = to - (int32_t)g->fix[i].ins - 1;
+
+		assert(to >= 0);
+		if (off != (int16_t)off)
+			cg_fail(g, TALLY_ENOTSUP, "line %u: the program is too large (a jump of %d instructions)",
+				g->lines[g->fix[i].ins], off);
+		else
+			g->ins[g->fix[i].ins].off = (int16_t)off;
+	}
+}
+
+/* ---- registers --------------------------------------------------------------- */
+
+bool cg_small(struct cg *g, ir_reg v, int64_t *imm)
+{
+	const struct cg_reg *r = &g->reg[v];
+
+	*imm = r->imm;
+	return r->in == IN_CONST && r->imm == (int32_t)r->imm;
+}
+
+uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp)
+{
+	const struct cg_reg *r = &g->reg[v];
+
+	if (r->in == IN_REG)
+		return r->phys;
+	if (r->in == IN_CONST)
+		cg_imm(g, tmp, r->imm);
+	else
+		cg_ins(g, I_LOAD(DW, tmp, R10, r->slot));
+	return tmp;
+}
+
+uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp)
+{
+	return g->reg[v].in == IN_REG ? g->reg[v].phys : tmp;
+}
+
+void cg_done(struct cg *g, ir_reg v, uint8_t reg)
+{
+	const struct cg_reg *r = &g->reg[v];
+
+	if (r->in == IN_REG)
+		cg_mov(g, r->phys, reg);
+	else if (r->in == IN_SPILL)
+		cg_ins(g, I_STORE(DW, R10, r->slot, reg));
+}
+
+/* ---- objects -------------------------------------------------------------------- */
+
+struct cg_at cg_obj(struct cg *g, ir_obj o, uint32_t off, uint8_t tmp)
+{
+	const struct cg_place *pl = &g->place[o];
+
+	if (pl->base)
+		return (struct cg_at){ pl->base, pl->off + (int32_t)off };
+	cg_map_value(g, tmp, cg_map_index(g, IMG_GLOBALS, 0), (uint32_t)pl->off + off);
+	return (struct cg_at){ tmp, 0 };
+}
+
+void cg_lea(struct cg *g, uint8_t reg, uint8_t base, int32_t off)
+{
+	cg_mov(g, reg, base);
+	if (off)
+		cg_ins(g, I_ALU_IMM(ADD, reg, off));
+}
+
+void cg_addr(struct cg *g, uint8_t reg, ir_obj o, uint32_t off)
+{
+	struct cg_at at = cg_obj(g, o, off, reg);
+
+	cg_lea(g, reg, at.base, at.off);
+}
+
+void cg_zero(struct cg *g, struct cg_at at, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i += 8)
+		cg_ins(g, I_STORE_IMM(DW, at.base, at.off + (int32_t)i, 0));
+}
+
+/* Up to this many bytes word by word; beyond, a helper's call is cheaper. */
+#define COPY_WORDS_MOST 64u
+
+void cg_copy(struct cg *g, ir_obj o, uint32_t O, ir_obj p, uint32_t P, uint32_t n)
+{
+	struct cg_at to, from;
+
+	if (n > COPY_WORDS_MOST) {
+		cg_addr(g, R1, o, O);
+		cg_imm(g, R2, n);
+		cg_addr(g, R3, p, P);
+		cg_ins(g, I_CALL(probe_read_kernel));
+		return;
+	}
+	to = cg_obj(g, o, O, R4);
+	from = cg_obj(g, p, P, R5);
+	for (uint32_t i = 0; i < n; i += 8) {
+		cg_ins(g, I_LOAD(DW, R3, from.base, from.off + (int32_t)i));
+		cg_ins(g, I_STORE(DW, to.base, to.off + (int32_t)i, R3));
+	}
+}
+
+void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t room)
+{
+	for (uint32_t i = 0; i < room; i += 8) {
+		int64_t w = 0;
+
+		if (i < n)
+			memcpy(&w, (const char *)p + i, n - i < 8 ? n - i : 8);
+		if (w == (int32_t)w) {
+			cg_ins(g, I_STORE_IMM(DW, at.base, at.off + (int32_t)i, (int32_t)w));
+		} else {
+			cg_imm(g, R3, w);
+			cg_ins(g, I_STORE(DW, at.base, at.off + (int32_t)i, R3));
+		}
+	}
+}
+
+void cg_count(struct cg *g, uint32_t drops_off)
+{
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_DROPS));
+	cg_ins(g, I_LOAD(DW, R2, R1, drops_off));
+	cg_ins(g, I_ALU_IMM(ADD, R2, 1));
+	cg_ins(g, I_STORE(DW, R1, drops_off, R2));
+}

@@ -1,0 +1,588 @@
+/*
+ * cg_ops.c: the IR's arithmetic, branches, builtins, objects and variables.
+ *
+ * Between two IR operations only R6 (context), R7 (scratch), R8 and R9 (values)
+ * hold anything; each operation may use R0-R5 as it likes.
+ * Linux 6.1 has no signed division and no sign-extending loads: both are made
+ * of what it has.  BPF's own division by zero yields 0, so a divisor is tested first.
+ */
+#include "bpf/cg_int.h"
+
+/* ---- arithmetic ---------------------------------------------------------------- */
+
+static void alu(struct cg *g, const struct ir_ins *i, uint8_t op)
+{
+	uint8_t to = cg_def(g, i->d, R1), a;
+	int64_t imm;
+
+	if (cg_small(g, i->b, &imm)) {
+		a = cg_use(g, i->a, to);
+		cg_mov(g, to, a);
+		cg_ins(g, I_RAW(INS_ALU64 | op | INS_K, to, 0, 0, imm));
+	} else {
+		uint8_t b = cg_use(g, i->b, R2);
+
+		if (to == b)
+			to = R1;
+		a = cg_use(g, i->a, to);
+		cg_mov(g, to, a);
+		cg_ins(g, I_RAW(INS_ALU64 | op | INS_X, to, b, 0, 0));
+	}
+	cg_done(g, i->d, to);
+}
+
+/* Shift counts are masked to 63 as the hardware does; an immediate beyond would be refused. */
+static void shift(struct cg *g, const struct ir_ins *i, uint8_t op)
+{
+	uint8_t b = cg_use(g, i->b, R2);
+
+	cg_mov(g, R2, b);
+	cg_ins(g, I_ALU_IMM(AND, R2, 63));
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_RAW(INS_ALU64 | op | INS_X, R1, R2, 0, 0));
+	cg_done(g, i->d, R1);
+}
+
+static void divide(struct cg *g, const struct ir_ins *i, uint8_t op, bool is_signed)
+{
+	uint32_t fine = cg_label(g), apos = cg_label(g), bpos = cg_label(g), done = cg_label(g);
+	bool mod = op == OP_MOD;
+
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_mov(g, R2, cg_use(g, i->b, R2));
+	cg_jcc(g, I_JMP_IMM(JNE, R2, 0, 0), fine);
+	cg_fault(g, FAULT_DIVZERO, R2);
+	cg_put(g, fine);
+	if (is_signed) {
+		/* R3: the sign of the result; the magnitudes divide (INT64_MIN's is 2^63, right as unsigned) */
+		cg_mov(g, R3, R1);
+		if (!mod)
+			cg_ins(g, I_ALU_REG(XOR, R3, R2));
+		cg_jcc(g, I_JMP_IMM(JSGE, R1, 0, 0), apos);
+		cg_ins(g, I_NEG(R1));
+		cg_put(g, apos);
+		cg_jcc(g, I_JMP_IMM(JSGE, R2, 0, 0), bpos);
+		cg_ins(g, I_NEG(R2));
+		cg_put(g, bpos);
+	}
+	cg_ins(g, I_RAW(INS_ALU64 | op | INS_X, R1, R2, 0, 0));
+	if (is_signed) {
+		cg_jcc(g, I_JMP_IMM(JSGE, R3, 0, 0), done);
+		cg_ins(g, I_NEG(R1));
+		cg_put(g, done);
+	}
+	cg_done(g, i->d, R1);
+}
+
+static void op_add(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_ADD); }
+static void op_sub(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_SUB); }
+static void op_mul(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_MUL); }
+static void op_and(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_AND); }
+static void op_or(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_OR); }
+static void op_xor(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_XOR); }
+static void op_shl(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_LSH); }
+static void op_shr(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_RSH); }
+static void op_sar(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_ARSH); }
+static void op_divu(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_DIV, false); }
+static void op_divs(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_DIV, true); }
+static void op_modu(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_MOD, false); }
+static void op_mods(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_MOD, true); }
+
+static void op_nop(struct cg *g, const struct ir_ins *i)
+{
+	(void)g;
+	(void)i;
+}
+
+static void op_const(struct cg *g, const struct ir_ins *i)
+{
+	uint8_t to = cg_def(g, i->d, R1);
+
+	if (g->reg[i->d].in == IN_CONST)
+		return;
+	cg_imm(g, to, i->i);
+	cg_done(g, i->d, to);
+}
+
+static void op_mov(struct cg *g, const struct ir_ins *i)
+{
+	cg_done(g, i->d, cg_use(g, i->a, R1));
+}
+
+static void op_neg(struct cg *g, const struct ir_ins *i)
+{
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_NEG(R1));
+	cg_done(g, i->d, R1);
+}
+
+static void op_not(struct cg *g, const struct ir_ins *i)
+{
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_ALU_IMM(XOR, R1, -1));
+	cg_done(g, i->d, R1);
+}
+
+static void extend(struct cg *g, const struct ir_ins *i, uint8_t op)
+{
+	int bits = 64 - 8 * (int)i->s;
+
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_ALU_IMM(LSH, R1, bits));
+	cg_ins(g, I_RAW(INS_ALU64 | op | INS_K, R1, 0, 0, bits));
+	cg_done(g, i->d, R1);
+}
+
+static void op_sext(struct cg *g, const struct ir_ins *i) { extend(g, i, OP_ARSH); }
+static void op_zext(struct cg *g, const struct ir_ins *i) { extend(g, i, OP_RSH); }
+
+/* ---- branches -------------------------------------------------------------------- */
+
+static const uint8_t jump_of[] = {
+	[IR_EQ] = OP_JEQ,   [IR_NE] = OP_JNE,   [IR_LT] = OP_JSLT, [IR_LE] = OP_JSLE, [IR_GT] = OP_JSGT,
+	[IR_GE] = OP_JSGE, [IR_LTU] = OP_JLT, [IR_LEU] = OP_JLE, [IR_GTU] = OP_JGT, [IR_GEU] = OP_JGE,
+};
+
+static void jump_if(struct cg *g, const struct ir_ins *i, uint32_t label)
+{
+	uint8_t a = cg_use(g, i->a, R1), op = jump_of[i->cond];
+	int64_t imm;
+
+	if (cg_small(g, i->b, &imm))
+		cg_jcc(g, I_RAW(INS_JMP | op | INS_K, a, 0, 0, imm), label);
+	else
+		cg_jcc(g, I_RAW(INS_JMP | op | INS_X, a, cg_use(g, i->b, R2), 0, 0), label);
+}
+
+static void op_cmp(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t yes = cg_label(g), end = cg_label(g);
+
+	jump_if(g, i, yes);
+	cg_imm(g, R1, 0);
+	cg_jmp(g, end);
+	cg_put(g, yes);
+	cg_imm(g, R1, 1);
+	cg_put(g, end);
+	cg_done(g, i->d, R1);
+}
+
+static void op_jmp(struct cg *g, const struct ir_ins *i) { cg_jmp(g, g->ir_label[i->x]); }
+static void op_jcmp(struct cg *g, const struct ir_ins *i) { jump_if(g, i, g->ir_label[i->x]); }
+static void op_label(struct cg *g, const struct ir_ins *i) { cg_put(g, g->ir_label[i->x]); }
+
+static void op_fault(struct cg *g, const struct ir_ins *i)
+{
+	cg_fault(g, (enum ir_fault)i->x, i->a ? cg_use(g, i->a, R1) : R10);
+}
+
+/* ---- builtins --------------------------------------------------------------------- */
+
+/* R0 = process (tgid) or thread id, as the tracer's pid namespace counts them. */
+static void pid_or_tid(struct cg *g, bool tid)
+{
+	uint32_t ctl;
+
+	if (!g->o->pid_ns) {
+		cg_ins(g, I_CALL(get_current_pid_tgid));
+		cg_ins(g, tid ? I_MOV32_REG(R0, R0) : I_ALU_IMM(RSH, R0, 32));
+		return;
+	}
+	ctl = cg_map_index(g, IMG_CTL, 0);
+	cg_map_value(g, R4, ctl, offsetof(struct img_ctl, pidns_dev));
+	cg_ins(g, I_LOAD(DW, R1, R4, 0));
+	cg_ins(g, I_LOAD(DW, R2, R4, 8));
+	cg_lea(g, R3, R10, FP_TMP);
+	cg_imm(g, R4, sizeof(struct ins_pidns));
+	cg_ins(g, I_CALL(get_ns_current_pid_tgid));
+	cg_ins(g, I_LOAD(W, R0, R10, FP_TMP + (tid ? 0 : 4)));
+}
+
+static void bi_thread(struct cg *g)
+{
+	uint32_t known = cg_label(g);
+
+	cg_ins(g, I_CALL(get_current_pid_tgid));
+	cg_ins(g, I_MOV32_REG(R0, R0));
+	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), known);
+	cg_ins(g, I_CALL(get_smp_processor_id));
+	cg_ins(g, I_ALU_IMM(ADD, R0, 1));
+	cg_ins(g, I_ALU_IMM(LSH, R0, 32));
+	cg_put(g, known);
+}
+
+/* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */
+static void task_field(struct cg *g, const char *field, unsigned n)
+{
+	struct img_reloc *r = g->failed ? NULL : VEC_NEW(g->reloc, g->nrelocs, g->reloc_cap);
+
+	if (!r) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	cg_mov(g, R3, R0);
+	*r = (struct img_reloc){ g->nins, "task_struct", field };
+	cg_ins(g, I_ALU_IMM(ADD, R3, 0));
+	cg_ins(g, I_STORE_IMM(DW, R10, FP_TMP, 0));
+	cg_lea(g, R1, R10, FP_TMP);
+	cg_imm(g, R2, (int)n);
+	cg_ins(g, I_CALL(probe_read_kernel));
+	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
+}
+
+static void bi_ppid(struct cg *g)
+{
+	cg_ins(g, I_CALL(get_current_task));
+	task_field(g, "real_parent", 8);
+	task_field(g, "tgid", 4);
+}
+
+static void bi_vtimestamp(struct cg *g)
+{
+	cg_ins(g, I_CALL(get_current_task));
+	task_field(g, "se.sum_exec_runtime", 8);
+}
+
+static void bi_walltimestamp(struct cg *g)
+{
+	cg_ins(g, I_CALL(ktime_get_ns));
+	cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, wall_offset_ns));
+	cg_ins(g, I_LOAD(DW, R1, R1, 0));
+	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+}
+
+/* arg0: the PC when in the kernel, arg1: when in user mode (dtrace_cpc.txt, 2): told apart by the top bit. */
+static void bi_pc(struct cg *g, bool user)
+{
+	uint32_t other = cg_label(g);
+
+	cg_ins(g, I_LOAD(DW, R0, R6, g->o->arch->pc_offset));
+	cg_jcc(g, user ? I_JMP_IMM(JSGE, R0, 0, 0) : I_JMP_IMM(JSLT, R0, 0, 0), other);
+	cg_imm(g, R0, 0);
+	cg_put(g, other);
+}
+
+/* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, action, offset, fault, value. */
+static void bi_error_arg(struct cg *g, unsigned n)
+{
+	static const int16_t off[] = { [1] = FP_ERR, [4] = FP_ERR + 8, [5] = FP_ERR + 16 };
+
+	if (n >= COUNT(off) || !off[n]) {
+		cg_imm(g, R0, 0);
+		return;
+	}
+	if (n == 1) {
+		cg_ins(g, I_LOAD(W, R0, R10, off[n]));
+		cg_ins(g, I_ALU32_IMM(AND, R0, (int32_t)~D_EPID_ERROR));
+		return;
+	}
+	cg_ins(g, I_LOAD(DW, R0, R10, off[n]));
+}
+
+static void bi_arg(struct cg *g, unsigned n)
+{
+	if (g->in_error)
+		bi_error_arg(g, n);
+	else if (n < 2 && g->probe->has_pc)
+		bi_pc(g, n == 1);
+	else
+		cg_imm(g, R0, 0);
+}
+
+static void op_builtin(struct cg *g, const struct ir_ins *i)
+{
+	switch (i->x) {
+	case BI_THREAD: bi_thread(g); break;
+	case BI_PID: pid_or_tid(g, false); break;
+	case BI_TID: pid_or_tid(g, true); break;
+	case BI_PPID: bi_ppid(g); break;
+	case BI_UID:
+		cg_ins(g, I_CALL(get_current_uid_gid));
+		cg_ins(g, I_MOV32_REG(R0, R0));
+		break;
+	case BI_GID:
+		cg_ins(g, I_CALL(get_current_uid_gid));
+		cg_ins(g, I_ALU_IMM(RSH, R0, 32));
+		break;
+	case BI_CPU: cg_ins(g, I_CALL(get_smp_processor_id)); break;
+	case BI_EPID: cg_imm(g, R0, g->epid); break;
+	case BI_ID: cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id); break;
+	case BI_TIMESTAMP: cg_ins(g, I_CALL(ktime_get_ns)); break;
+	case BI_WALLTIMESTAMP: bi_walltimestamp(g); break;
+	case BI_VTIMESTAMP: bi_vtimestamp(g); break;
+	default: bi_arg(g, i->x - BI_ARG0); break;
+	}
+	cg_done(g, i->d, R0);
+}
+
+/* ---- objects --------------------------------------------------------------------------- */
+
+static void op_ozero(struct cg *g, const struct ir_ins *i)
+{
+	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
+}
+
+static void op_ostore(struct cg *g, const struct ir_ins *i)
+{
+	struct cg_at at = cg_obj(g, i->o, i->O, R4);
+	int64_t imm;
+
+	if (cg_small(g, i->a, &imm))
+		cg_ins(g, I_STORE_IMM_N(i->s, at.base, at.off, imm));
+	else
+		cg_ins(g, I_STORE_N(i->s, at.base, at.off, cg_use(g, i->a, R1)));
+}
+
+static void sign_extend(struct cg *g, uint8_t reg, uint32_t bytes)
+{
+	if (bytes == 8)
+		return;
+	cg_ins(g, I_ALU_IMM(LSH, reg, 64 - 8 * (int)bytes));
+	cg_ins(g, I_ALU_IMM(ARSH, reg, 64 - 8 * (int)bytes));
+}
+
+static void load(struct cg *g, const struct ir_ins *i, bool is_signed)
+{
+	struct cg_at at = cg_obj(g, i->o, i->O, R4);
+	uint8_t to = cg_def(g, i->d, R1);
+
+	cg_ins(g, I_LOAD_N(i->s, to, at.base, at.off));
+	if (is_signed)
+		sign_extend(g, to, i->s);
+	cg_done(g, i->d, to);
+}
+
+static void op_oload(struct cg *g, const struct ir_ins *i) { load(g, i, false); }
+static void op_oloads(struct cg *g, const struct ir_ins *i) { load(g, i, true); }
+
+static void op_oadd(struct cg *g, const struct ir_ins *i)
+{
+	struct cg_at at = cg_obj(g, i->o, i->O, R4);
+
+	cg_ins(g, I_ATOMIC_N(i->s, ADD, at.base, at.off, cg_use(g, i->a, R1)));
+}
+
+/* R4 = address of element b; the bound is tested and also masked into the verifier's sight. */
+static void element(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t fine = cg_label(g);
+
+	cg_mov(g, R2, cg_use(g, i->b, R2));
+	cg_jcc(g, I_JMP_IMM(JLT, R2, (int32_t)i->i, 0), fine);
+	cg_fault(g, FAULT_BADINDEX, R2);
+	cg_put(g, fine);
+	if (i->s > 1)
+		cg_ins(g, I_ALU_IMM(MUL, R2, (int32_t)i->s));
+	cg_addr(g, R4, i->o, i->O);
+	cg_ins(g, I_ALU_REG(ADD, R4, R2));
+}
+
+static void op_ostorex(struct cg *g, const struct ir_ins *i)
+{
+	element(g, i);
+	cg_ins(g, I_STORE_N(i->s, R4, 0, cg_use(g, i->a, R1)));
+}
+
+static void loadx(struct cg *g, const struct ir_ins *i, bool is_signed)
+{
+	element(g, i);
+	cg_ins(g, I_LOAD_N(i->s, R1, R4, 0));
+	if (is_signed)
+		sign_extend(g, R1, i->s);
+	cg_done(g, i->d, R1);
+}
+
+static void op_oloadx(struct cg *g, const struct ir_ins *i) { loadx(g, i, false); }
+static void op_oloadxs(struct cg *g, const struct ir_ins *i) { loadx(g, i, true); }
+
+static void op_ocopy(struct cg *g, const struct ir_ins *i)
+{
+	cg_copy(g, i->o, i->O, i->p, i->P, i->s);
+}
+
+static void op_olit(struct cg *g, const struct ir_ins *i)
+{
+	const char *s = g->p->lit[i->x];
+	size_t n = __builtin_strlen(s);
+
+	cg_bytes(g, cg_obj(g, i->o, i->O, R4), s, n < i->s ? n : i->s - 1, i->s);
+}
+
+#define COMM_BYTES 16u                        /* TASK_COMM_LEN */
+
+static void op_obuiltin(struct cg *g, const struct ir_ins *i)
+{
+	if (i->x != BS_EXECNAME) {
+		const char *s = cg_prog_builtin(g, i->x);
+		size_t n = __builtin_strlen(s);
+
+		cg_bytes(g, cg_obj(g, i->o, i->O, R4), s, n < i->s ? n : i->s - 1, i->s);
+		return;
+	}
+	if (i->s > COMM_BYTES)
+		cg_zero(g, cg_obj(g, i->o, i->O + COMM_BYTES, R4), i->s - COMM_BYTES);
+	cg_addr(g, R1, i->o, i->O);
+	cg_imm(g, R2, i->s < COMM_BYTES ? i->s : COMM_BYTES);
+	cg_ins(g, I_CALL(get_current_comm));
+}
+
+/* Reads from an address of the script's; a bad one faults with that address. */
+static void read_at(struct cg *g, const struct ir_ins *i, bool str)
+{
+	uint32_t fine = cg_label(g);
+	bool user = i->x == 1;
+
+	if (str || i->s % 8)
+		cg_zero(g, cg_obj(g, i->o, i->O, R4), (i->s + 7) & ~7u);
+	cg_mov(g, R3, cg_use(g, i->a, R3));
+	cg_addr(g, R1, i->o, i->O);
+	cg_imm(g, R2, i->s);
+	if (str)
+		cg_ins(g, user ? I_CALL(probe_read_user_str) : I_CALL(probe_read_kernel_str));
+	else
+		cg_ins(g, user ? I_CALL(probe_read_user) : I_CALL(probe_read_kernel));
+	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), fine);
+	cg_fault(g, FAULT_BADADDR, cg_use(g, i->a, R3));
+	cg_put(g, fine);
+}
+
+static void op_oread(struct cg *g, const struct ir_ins *i) { read_at(g, i, false); }
+static void op_oreadstr(struct cg *g, const struct ir_ins *i) { read_at(g, i, true); }
+
+static void op_ostack(struct cg *g, const struct ir_ins *i)
+{
+	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
+	cg_mov(g, R1, R6);
+	cg_addr(g, R2, i->o, i->O);
+	cg_imm(g, R3, i->s);
+	cg_imm(g, R4, (i->x ? STACK_USER : 0) | (i->i & STACK_SKIP));
+	cg_ins(g, I_CALL(get_stack));
+}
+
+/* ---- variables with keys --------------------------------------------------------------- */
+
+static void op_dynget(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t n = g->p->var[i->x].value_size, none = cg_label(g), end = cg_label(g);
+	struct cg_at to;
+
+	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
+	cg_addr(g, R2, i->p, 0);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), none);
+	if (n > 64) {
+		cg_mov(g, R3, R0);
+		cg_addr(g, R1, i->o, 0);
+		cg_imm(g, R2, n);
+		cg_ins(g, I_CALL(probe_read_kernel));
+	} else {
+		to = cg_obj(g, i->o, 0, R4);
+		for (uint32_t k = 0; k < n; k += 8) {
+			cg_ins(g, I_LOAD(DW, R3, R0, k));
+			cg_ins(g, I_STORE(DW, to.base, to.off + (int32_t)k, R3));
+		}
+	}
+	cg_jmp(g, end);
+	cg_put(g, none);
+	cg_zero(g, cg_obj(g, i->o, 0, R4), n);
+	cg_put(g, end);
+}
+
+static void op_dynset(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t n = g->p->var[i->x].value_size, keep = cg_label(g), end = cg_label(g);
+	struct cg_at at = cg_obj(g, i->o, 0, R4);
+
+	for (uint32_t k = 0; k < n; k += 8) {
+		cg_ins(g, I_LOAD(DW, R1, at.base, at.off + (int32_t)k));
+		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), keep);
+	}
+	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
+	cg_addr(g, R2, i->p, 0);
+	cg_ins(g, I_CALL(map_delete_elem));
+	cg_jmp(g, end);
+	cg_put(g, keep);
+	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
+	cg_addr(g, R2, i->p, 0);
+	cg_addr(g, R3, i->o, 0);
+	cg_imm(g, R4, MAP_ANY);
+	cg_ins(g, I_CALL(map_update_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
+	cg_count(g, offsetof(struct img_drops, dynvars));
+	cg_put(g, end);
+}
+
+/* ---- handing over ------------------------------------------------------------------------- */
+
+static void op_exit(struct cg *g, const struct ir_ins *i)
+{
+	cg_map_value(g, R4, cg_map_index(g, IMG_CTL, 0), 0);
+	cg_ins(g, I_STORE(DW, R4, offsetof(struct img_ctl, status), cg_use(g, i->a, R1)));
+	cg_ins(g, I_STORE_IMM(DW, R4, offsetof(struct img_ctl, exited), 1));
+}
+
+static bool exits(const struct d_clause *c)
+{
+	for (uint32_t n = 0; n < c->nacts; n++)
+		if (c->acts[n].kind == ACT_EXIT)
+			return true;
+	return false;
+}
+
+/* What the tracer itself runs, and what steers it, goes to the control ring: events never fill that. */
+static void op_record(struct cg *g, const struct ir_ins *i)
+{
+	const struct d_clause *c = g->clause;
+	bool control = g->probe->cls == IMG_TEST || c->control;
+	uint32_t drop = cg_label(g), end = cg_label(g);
+	struct cg_at at = cg_obj(g, i->o, 0, R4);
+
+	cg_ins(g, I_CALL(get_smp_processor_id));
+	cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
+	cg_ins(g, I_STORE(W, at.base, at.off + 4, R0));
+	if (control)
+		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->o->ncpus));
+	else
+		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
+	cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
+	cg_lea(g, R2, R10, FP_KEY);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), drop);
+	cg_mov(g, R1, R0);
+	cg_addr(g, R2, i->o, 0);
+	cg_imm(g, R3, c->record_size);
+	cg_imm(g, R4, exits(c) ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
+	cg_ins(g, I_CALL(ringbuf_output));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
+	cg_put(g, drop);
+	cg_count(g, offsetof(struct img_drops, records));
+	cg_put(g, end);
+}
+
+/* ---- which is which ---------------------------------------------------------------------------- */
+
+static cg_op *const op[IR_NOPS] = {
+	[IR_NOP] = op_nop, [IR_CONST] = op_const, [IR_MOV] = op_mov,
+	[IR_ADD] = op_add, [IR_SUB] = op_sub, [IR_MUL] = op_mul,
+	[IR_DIVU] = op_divu, [IR_DIVS] = op_divs, [IR_MODU] = op_modu, [IR_MODS] = op_mods,
+	[IR_AND] = op_and, [IR_OR] = op_or, [IR_XOR] = op_xor,
+	[IR_SHL] = op_shl, [IR_SHR] = op_shr, [IR_SAR] = op_sar,
+	[IR_NEG] = op_neg, [IR_NOT] = op_not, [IR_SEXT] = op_sext, [IR_ZEXT] = op_zext,
+	[IR_CMP] = op_cmp, [IR_JMP] = op_jmp, [IR_JCMP] = op_jcmp, [IR_LABEL] = op_label,
+	[IR_FAULT] = op_fault, [IR_BUILTIN] = op_builtin,
+	[IR_OZERO] = op_ozero, [IR_OSTORE] = op_ostore, [IR_OLOAD] = op_oload, [IR_OLOADS] = op_oloads,
+	[IR_OADD] = op_oadd, [IR_OSTOREX] = op_ostorex, [IR_OLOADX] = op_oloadx, [IR_OLOADXS] = op_oloadxs,
+	[IR_OCOPY] = op_ocopy, [IR_OLIT] = op_olit, [IR_OBUILTIN] = op_obuiltin,
+	[IR_OREAD] = op_oread, [IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack,
+	[IR_STACKID] = cg_stackid,
+	[IR_SLEN] = cg_slen, [IR_SCMP] = cg_scmp, [IR_SSUB] = cg_ssub, [IR_SJOIN] = cg_sjoin,
+	[IR_SINDEX] = cg_sindex, [IR_SBASE] = cg_sbase, [IR_SDIR] = cg_sdir,
+	[IR_DYNGET] = op_dynget, [IR_DYNSET] = op_dynset,
+	[IR_AGG] = cg_agg, [IR_RECORD] = op_record, [IR_EXIT] = op_exit, [IR_END] = op_nop,
+};
+
+void cg_dispatch(struct cg *g, const struct ir_ins *i)
+{
+	g->line = i->line;
+	op[i->op](g, i);
+}

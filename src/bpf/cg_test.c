@@ -1,0 +1,539 @@
+/*
+ * Tests of the code generator: D source through dlang and bpf_generate(), run in the vm.
+ * Each row is an expression and what trace() of it must hand over.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bpf/bpf.h"
+
+enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, NCPUS = 2 };
+
+static const struct bpf_probe probes[] = {
+	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false },
+	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false },
+	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false },
+	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true },
+};
+
+static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
+{
+	(void)arg;
+	(void)e;
+	for (size_t i = 0; i < COUNT(probes); i++)
+		if (!strcmp(d->name, probes[i].name))
+			return add(add_arg, probes[i].id) < 0 ? -TALLY_ENOMEM : 1;
+	return 0;
+}
+
+static const char *macro(void *arg, const char *name)
+{
+	(void)arg;
+	return !strcmp(name, "1") ? "42" : NULL;
+}
+
+static int option(void *arg, const char *name, const char *value, struct err *e)
+{
+	(void)arg, (void)name, (void)value, (void)e;
+	return 0;
+}
+
+struct run {
+	struct d_unit *u;
+	const struct d_program *p;
+	struct bpf_image *img;
+	struct vm *vm;
+};
+
+static int open_run(struct run *r, const char *src, struct err *e)
+{
+	struct d_env env = { .probes = resolve, .macro = macro, .option = option, .strsize = 256, .stackframes = 20,
+			     .ustackframes = 20 };
+	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = probes, .nprobes = COUNT(probes), .error_probe = ID_ERROR,
+			      .ncpus = NCPUS, .ring_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
+			      .stack_entries = 64, .ustackframes = 20, .stackframes = 20 };
+	struct err why = { 0 };
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	if ((rc = d_open(&r->u, &env)) < 0 || (rc = d_source(r->u, NULL, src, strlen(src), e)) < 0 ||
+	    (rc = d_compile(r->u, &r->p, e, &why)) < 0 || (rc = bpf_generate(r->p, &o, &r->img, e)) < 0)
+		return rc;
+	return vm_open(&r->vm, r->img, NCPUS, e);
+}
+
+static void close_run(struct run *r)
+{
+	vm_close(r->vm);
+	bpf_image_free(r->img);
+	d_close(r->u);
+}
+
+static void must_open(struct run *r, const char *src)
+{
+	struct err e = { 0 };
+
+	if (open_run(r, src, &e) < 0)
+		fail_msg("%s: %s", src, e.text);
+}
+
+/* The user address 0x1000 holds a string, 0x2000 the number 77; nothing else can be read. */
+static int memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
+{
+	static const char text[512] = "from memory";
+	const uint64_t number = 77;
+
+	(void)arg;
+	(void)user;
+	if (addr >= 0x1000 && addr + n <= 0x1000 + sizeof(text))
+		memcpy(to, text + (addr - 0x1000), n);
+	else if (addr >= 0x2000 && addr + n <= 0x2008)
+		memcpy(to, (const char *)&number + (addr - 0x2000), n);
+	else
+		return -1;
+	return 0;
+}
+
+static const uint64_t ustack[] = { 0x400100, 0x400200 }, kstack[] = { ~0xffull, ~0xfull };
+static const struct vm_cpu cpu0 = { .cpu = 0, .pid = 100, .tid = 101, .uid = 7, .gid = 8, .comm = "brendan",
+				    .mono_ns = 5000, .pc = 0x400100, .user = true, .ustack = ustack, .nustack = 2,
+				    .kstack = kstack, .nkstack = 2, .read = memory };
+
+static void fire(struct run *r, uint32_t id, const struct vm_cpu *cpu)
+{
+	struct err e = { 0 };
+
+	for (uint32_t i = 0; i < r->img->nprogs; i++)
+		if (r->img->prog[i].probe == id && vm_run(r->vm, i, cpu, 1000000, &e) < 0)
+			fail_msg("vm: %s", e.text);
+}
+
+static const char *record(struct run *r, uint32_t ring, uint32_t *size)
+{
+	const void *rec = NULL;
+
+	*size = vm_ring_next(r->vm, ring, &rec);
+	return rec;
+}
+
+/* What BEGIN { trace(expr) } hands over after the statements `before`. */
+static const char *traced(struct run *r, const char *before, const char *expr)
+{
+	char src[2000];
+	uint32_t size;
+	const char *rec;
+
+	snprintf(src, sizeof(src), "BEGIN { %s trace(%s); }", before, expr);
+	must_open(r, src);
+	fire(r, ID_BEGIN, &cpu0);
+	rec = record(r, NCPUS, &size);
+	if (!rec || size != r->p->clause[0].record_size)
+		fail_msg("%s: no record", src);
+	return rec + D_RECORD_HDR;
+}
+
+static void integer_expressions_have_cs_value(void **state)
+{
+	static const struct { int line; const char *before, *expr; int64_t want; } row[] = {
+#define I(expr, want) { __LINE__, "", expr, want }
+#define J(before, expr, want) { __LINE__, before, expr, want }
+		I("1 + 2 * 3", 7), I("7 / 2", 3), I("-7 / 2", -3), I("-7 % 3", -1), I("7 % -3", 1),
+		J("x = -7;", "x / 2", -3), J("x = -7;", "x % 3", -1), J("x = 7; y = -3;", "x % y", 1),
+		J("x = -7; y = -3;", "x / y", 2), J("x = (int64_t)0x8000000000000000; y = -1;", "x / y", INT64_MIN),
+		J("x = (unsigned long)-1;", "x / 2", INT64_MAX), J("x = 2147483647;", "x + 1", INT32_MIN),
+		J("x = (unsigned int)0;", "x - 1", 4294967295), J("x = (char)200;", "x", -56),
+		J("x = (uint8_t)300;", "x", 44), J("x = (short)70000;", "x", 4464), J("x = 5;", "x << 3", 40),
+		J("x = -16;", "x >> 2", -4), J("x = (unsigned int)-16;", "x >> 28", 15), J("x = 6;", "x & 3", 2),
+		J("x = 6;", "x | 1", 7), J("x = 6;", "x ^ 2", 4), J("x = 6;", "~x", -7), J("x = 6;", "-x", -6),
+		J("x = 6;", "!x", 0), J("x = 0;", "!x", 1), J("x = 3;", "x == 3", 1), J("x = 3;", "x < -1", 0),
+		J("x = (unsigned int)3;", "x < -1", 1), J("x = 3; y = 0;", "x && y", 0), J("x = 3; y = 0;", "x || y", 1),
+		J("x = 3; y = 0;", "x ^^ y", 1), J("x = 3; y = 5;", "x ^^ y", 0), J("x = 3;", "x > 2 ? 10 : 20", 10),
+		J("x = 1;", "x > 2 ? 10 : 20", 20), J("x = 1;", "(x++, x)", 2), J("x = 1;", "x++", 1), J("x = 1;", "++x", 2),
+		J("x = 1;", "x--", 1), J("x = 4; x += 3;", "x", 7), J("x = 4; x -= 5;", "x", -1), J("x = 4; x *= 3;", "x", 12),
+		J("x = 4; x <<= 2;", "x", 16), J("x = 13; x /= 4;", "x", 3), J("x = 13; x %= 4;", "x", 1),
+		J("x = 7; x &= 5; x |= 8; x ^= 1;", "x", 12), J("x++; x++; x--;", "x", 1),
+		J("x = y = 4;", "x + y", 8), I("sizeof(int)", 4), I("sizeof(uint64_t)", 8), I("'a'", 97), I("0x10 + 010", 24),
+		I("10000000000", 10000000000), J("this->x = 9;", "this->x * 2", 18), J("self->x = 9;", "self->x + 1", 10),
+		J("self->gone = 3; self->gone = 0;", "self->gone + 5", 5),
+		J("a[1, \"x\"] = 5; a[1, \"y\"] = 6; a[2, \"x\"] = 7;", "a[1, \"x\"] * 100 + a[1, \"y\"] * 10 + a[2, \"x\"]", 567),
+		J("a[1] = 5; a[1] = 0;", "a[1]", 0), J("a[1] += 5; a[1]++;", "a[1]", 6),
+		J("self->a[3] = 4; self->a[4] = 5;", "self->a[3] * self->a[4]", 20), I("pid", 100), I("tid", 101), I("uid", 7),
+		I("gid", 8), I("cpu", 0), I("id", 1), I("epid", 1), I("arg0", 0), I("timestamp", 5000), I("$1", 42),
+		I("*(uint64_t *)0x2000", 77), I("*(uint8_t *)0x2000", 77), I("strlen(\"hello\")", 5), I("strlen(\"\")", 0),
+		I("strlen(execname)", 7), I("index(\"hello world\", \"world\")", 6), I("index(\"hello\", \"z\")", -1),
+		I("index(\"aaaaaab\", \"aab\")", 4), I("index(\"abcabcabd\", \"abcabd\")", 3), I("index(\"abcabc\", \"abc\", 1)", 3),
+		I("index(\"abc\", \"\")", 0), I("index(\"\", \"a\")", -1), I("index(execname, \"nd\")", 3),
+		I("execname == \"brendan\"", 1), I("execname == \"brenda\"", 0), I("execname == \"brendan2\"", 0),
+		I("execname != \"x\"", 1), I("execname < \"brendax\"", 1), I("execname > \"brendax\"", 0),
+		I("\"a\" < \"b\"", 1), J("s = \"same\";", "s == \"same\"", 1), J("s = \"a\"; t = \"b\";", "s < t", 1),
+		I("curcpu->cpu_id", 0), I("stringof(0x1000) == \"from memory\"", 1),
+		J("x = 5; x = x > 3 && x < 9 ? x * 2 : 0;", "x", 10),
+#undef I
+#undef J
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct run r;
+		int64_t v;
+
+		memcpy(&v, traced(&r, row[i].before, row[i].expr), 8);
+		if (v != row[i].want)
+			fail_msg("row of line %d: %s %s is %lld, not %lld", row[i].line, row[i].before, row[i].expr,
+				 (long long)v, (long long)row[i].want);
+		close_run(&r);
+	}
+}
+
+static void string_expressions_have_ds_value(void **state)
+{
+	static const struct { int line; const char *before, *expr, *want; } row[] = {
+#define S(expr, want) { __LINE__, "", expr, want }
+#define T(before, expr, want) { __LINE__, before, expr, want }
+		S("\"abc\"", "abc"), S("execname", "brendan"), S("probename", "BEGIN"), S("probeprov", "dtrace"),
+		S("strjoin(\"ab\", \"cd\")", "abcd"), S("strjoin(\"\", \"cd\")", "cd"), S("strjoin(execname, \"!\")", "brendan!"),
+		S("strjoin(strjoin(\"a\", \"b\"), strjoin(\"c\", \"d\"))", "abcd"), S("substr(\"hello\", 1)", "ello"),
+		S("substr(\"hello\", 1, 2)", "el"), S("substr(\"hello\", -3)", "llo"), S("substr(\"hello\", -3, 1)", "l"),
+		S("substr(\"hello\", 9)", ""), S("substr(\"hello\", 1, -1)", "ell"), S("substr(\"hello\", 0, 0)", ""),
+		S("basename(\"/usr/lib/\")", "lib"), S("basename(\"a\")", "a"), S("basename(\"/\")", "/"),
+		S("basename(\"\")", "."), S("basename(\"/a//b\")", "b"), S("dirname(\"/usr/lib/\")", "/usr"),
+		S("dirname(\"a\")", "."), S("dirname(\"/\")", "/"), S("dirname(\"/a\")", "/"), S("dirname(\"\")", "."),
+		S("dirname(\"/a//b\")", "/a"), T("x = 1;", "x ? \"yes\" : \"no way\"", "yes"),
+		T("x = 0;", "x ? \"yes\" : \"no way\"", "no way"), T("s = \"var\";", "s", "var"),
+		T("s = \"longer text\"; s = \"x\";", "s", "x"), T("self->s = \"mine\";", "self->s", "mine"),
+		T("this->s = \"this\";", "this->s", "this"), T("a[1] = \"one\"; a[2] = \"two\";", "a[2]", "two"),
+		T("a[\"k\"] = \"v\";", "strjoin(a[\"k\"], a[\"absent\"])", "v"), S("stringof(0x1000)", "from memory"),
+		S("(string)0x1000", "from memory"), T("s = \"ab\"; s = strjoin(s, s);", "s", "abab"),
+#undef S
+#undef T
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct run r;
+		const char *v = traced(&r, row[i].before, row[i].expr);
+
+		if (strcmp(v, row[i].want))
+			fail_msg("row of line %d: %s %s is \"%s\", not \"%s\"", row[i].line, row[i].before, row[i].expr, v,
+				 row[i].want);
+		close_run(&r);
+	}
+}
+
+/* ---- aggregations ----------------------------------------------------------------- */
+
+struct walk {
+	uint64_t key[64][40], val[64][NCPUS][4];
+	uint32_t n;
+};
+
+static void walk_agg(struct run *r, struct walk *w)
+{
+	struct maps m = vm_maps(r->vm);
+	uint32_t map = 0;
+	void *last = NULL;
+
+	memset(w, 0, sizeof(*w));
+	while (r->img->map[map].use != IMG_AGG)
+		map++;
+	while (w->n < 64 && m.ops->next(m.maps, map, last, w->key[w->n]) == 0) {
+		uint64_t flat[NCPUS * 4] = { 0 };
+		uint32_t words = r->img->map[map].value_size / 8;
+
+		assert_int_equal(m.ops->lookup(m.maps, map, w->key[w->n], flat), 0);
+		for (uint32_t c = 0; c < NCPUS; c++)
+			memcpy(w->val[w->n][c], flat + c * words, 8 * words);
+		last = w->key[w->n++];
+	}
+}
+
+static void aggregated(const char *src, struct walk *w)
+{
+	struct run r;
+
+	must_open(&r, src);
+	fire(&r, ID_BEGIN, &cpu0);
+	walk_agg(&r, w);
+	close_run(&r);
+}
+
+static void values_of_aggregations_are_what_slot_h_says(void **state)
+{
+	struct walk w;
+
+	(void)state;
+	aggregated("BEGIN { @ = count(); @ = count(); }", &w);
+	assert_int_equal(w.val[0][0][0], 2);
+	aggregated("BEGIN { @ = sum(5); @ = sum(-7); }", &w);
+	assert_int_equal((int64_t)w.val[0][0][0], -2);
+	aggregated("BEGIN { @ = avg(5); @ = avg(8); }", &w);
+	assert_int_equal(w.val[0][0][0], 2);
+	assert_int_equal(w.val[0][0][1], 13);
+	aggregated("BEGIN { @ = min(5); @ = min(-8); @ = min(3); }", &w);
+	assert_int_equal((int64_t)w.val[0][0][0], -8);
+	aggregated("BEGIN { @ = max(-5); @ = max(-8); }", &w);
+	assert_int_equal((int64_t)w.val[0][0][0], -5);
+	aggregated("BEGIN { @ = stddev(-3); @ = stddev(0x123456789abcdef); }", &w);
+	assert_int_equal(w.val[0][0][0], 2);
+	assert_int_equal(w.val[0][0][1], 0x123456789abcdefull - 3);
+	{
+		unsigned __int128 sq = (unsigned __int128)0x123456789abcdefull * 0x123456789abcdefull + 9;
+
+		assert_int_equal(w.val[0][0][2], (uint64_t)sq);
+		assert_int_equal(w.val[0][0][3], (uint64_t)(sq >> 64));
+	}
+}
+
+static void keys_are_tuples_padded_with_zeros(void **state)
+{
+	struct walk w;
+
+	(void)state;
+	aggregated("BEGIN { @a[execname, pid, \"x\"] = count(); @a[execname, pid, \"x\"] = count(); }", &w);
+	assert_int_equal(w.n, 1);
+	assert_string_equal((char *)w.key[0], "brendan");
+	assert_int_equal(w.key[0][1], 0);
+	assert_int_equal(w.key[0][2], 100);
+	assert_string_equal((char *)&w.key[0][3], "x");
+	assert_int_equal(w.val[0][0][0], 2);
+}
+
+static uint32_t bucket_of(const char *fn, int64_t v, const char *args)
+{
+	char src[300];
+	struct walk w;
+
+	snprintf(src, sizeof(src), "BEGIN { x = (int64_t)0x%llx; @ = %s(x%s); }", (unsigned long long)v, fn, args);
+	aggregated(src, &w);
+	assert_int_equal(w.n, 1);
+	assert_int_equal(w.val[0][0][0], 1);
+	return (uint32_t)w.key[0][0];
+}
+
+static void buckets_are_those_of_bucket_h(void **state)
+{
+	static const int64_t v[] = { 0, 1, -1, 2, 3, 4, -2, -3, -4, 5, 9, 10, 11, 99, 100, 101, 999, 1000, 1023, 1024, 4095, 10000,
+				     -5, -10, -100, -1000, 123456789, -123456789, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+	const struct lquantize lq = { -10, 1000, 7 };
+	const struct llquantize llq = { 10, 0, 3, 20 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(v); i++) {
+		if (bucket_of("quantize", v[i], "") != quantize_bucket(v[i]))
+			fail_msg("quantize(%lld)", (long long)v[i]);
+		if (bucket_of("lquantize", v[i], ", -10, 1000, 7") != lquantize_bucket(&lq, v[i]))
+			fail_msg("lquantize(%lld)", (long long)v[i]);
+		if (bucket_of("llquantize", v[i], ", 10, 0, 3, 20") != llquantize_bucket(&llq, v[i]))
+			fail_msg("llquantize(%lld)", (long long)v[i]);
+	}
+}
+
+static void stacks_are_keys(void **state)
+{
+	struct vm_cpu cpu = cpu0;
+	struct run r;
+	struct walk w;
+
+	(void)state;
+	must_open(&r, "event { @[ustack()] = count(); }");
+	fire(&r, ID_EVENT, &cpu);
+	fire(&r, ID_EVENT, &cpu);
+	cpu.nustack = 1;
+	fire(&r, ID_EVENT, &cpu);
+	walk_agg(&r, &w);
+	assert_int_equal(w.n, 2);
+	assert_int_equal(w.val[0][0][0] + w.val[1][0][0], 3);
+	assert_int_equal(w.key[0][0], 100);
+	close_run(&r);
+}
+
+/* ---- faults, predicates, probes -------------------------------------------------------- */
+
+static void a_fault_hands_over_an_error_record_and_the_next_clause_runs(void **state)
+{
+	static const struct { int line; const char *expr; uint64_t fault, value; } row[] = {
+		{ __LINE__, "1 / x", FAULT_DIVZERO, 0 },
+		{ __LINE__, "1 % x", FAULT_DIVZERO, 0 },
+		{ __LINE__, "*(int *)0x30", FAULT_BADADDR, 0x30 },
+		{ __LINE__, "stringof(0x40)", FAULT_BADADDR, 0x40 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct run r;
+		char src[300];
+		uint32_t size;
+		uint64_t w[3];
+		const char *rec;
+
+		snprintf(src, sizeof(src), "int x; BEGIN { trace(%s); trace(1); } BEGIN { trace(2); }", row[i].expr);
+		must_open(&r, src);
+		fire(&r, ID_BEGIN, &cpu0);
+		rec = record(&r, NCPUS, &size);
+		assert_int_equal(size, D_ERROR_RECORD);
+		memcpy(w, rec, sizeof(w));
+		assert_int_equal((uint32_t)w[0], 1 | D_EPID_ERROR);
+		assert_int_equal(w[1], row[i].fault);
+		assert_int_equal(w[2], row[i].value);
+		rec = record(&r, NCPUS, &size);
+		memcpy(w, rec, 16);
+		assert_int_equal((uint32_t)w[0], 2);
+		assert_int_equal(w[1], 2);
+		close_run(&r);
+	}
+}
+
+static void error_clauses_see_their_arguments(void **state)
+{
+	struct run r;
+	uint32_t size;
+	uint64_t w[6];
+
+	(void)state;
+	must_open(&r, "ERROR { printf(\"%d %d %d\", arg1, arg4, arg5); } BEGIN { x = *(char *)0x50; } BEGIN { trace(3); }");
+	fire(&r, ID_BEGIN, &cpu0);
+	record(&r, NCPUS, &size);
+	assert_int_equal(size, D_ERROR_RECORD);
+	memcpy(w, record(&r, NCPUS, &size), 32);
+	assert_int_equal(w[1], (uint32_t)w[1]);
+	assert_int_equal(w[2], FAULT_BADADDR);
+	assert_int_equal(w[3], 0x50);
+	assert_non_null(record(&r, NCPUS, &size));
+	close_run(&r);
+}
+
+static void array_elements_out_of_bounds_fault(void **state)
+{
+	struct run r;
+	uint32_t size;
+	uint64_t w[3];
+
+	(void)state;
+	must_open(&r, "int a[5]; int i; BEGIN { a[3] = 7; i = 3; trace(a[i]); } BEGIN { i = 5; trace(a[i]); }");
+	fire(&r, ID_BEGIN, &cpu0);
+	memcpy(w, record(&r, NCPUS, &size), 16);
+	assert_int_equal(w[1], 7);
+	memcpy(w, record(&r, NCPUS, &size), 24);
+	assert_int_equal(w[1], FAULT_BADINDEX);
+	assert_int_equal(w[2], 5);
+	close_run(&r);
+}
+
+static void predicates_decide(void **state)
+{
+	struct run r;
+	uint32_t size;
+
+	(void)state;
+	must_open(&r, "event /execname == \"brendan\" && arg1 != 0 && arg0 == 0/ { trace(arg1); } "
+		      "event /execname == \"other\"/ { trace(1); }");
+	fire(&r, ID_EVENT, &cpu0);
+	assert_non_null(record(&r, 0, &size));
+	assert_int_equal(size, 16);
+	assert_null(record(&r, 0, &size));
+	close_run(&r);
+}
+
+static void this_variables_pass_between_clauses_and_start_at_zero(void **state)
+{
+	struct run r;
+	uint32_t size;
+	uint64_t w[2];
+
+	(void)state;
+	must_open(&r, "this int n; event { this->n = this->n + 5; } event { trace(this->n); }");
+	for (int i = 0; i < 2; i++) {
+		fire(&r, ID_EVENT, &cpu0);
+		memcpy(w, record(&r, 0, &size), 16);
+		assert_int_equal(w[1], 5);
+	}
+	close_run(&r);
+}
+
+static void control_clauses_use_the_control_ring_and_exit_stops_events(void **state)
+{
+	struct run r;
+	uint32_t size;
+
+	(void)state;
+	must_open(&r, "event { exit(3); }");
+	fire(&r, ID_EVENT, &cpu0);
+	fire(&r, ID_EVENT, &cpu0);
+	assert_null(record(&r, 0, &size));
+	assert_non_null(record(&r, NCPUS, &size));
+	assert_null(record(&r, NCPUS, &size));
+	close_run(&r);
+}
+
+static void a_full_ring_counts_a_drop(void **state)
+{
+	struct run r;
+	struct maps m;
+	uint32_t map = 0, size, got = 0;
+	struct img_drops d[NCPUS];
+	uint32_t key = 0;
+
+	(void)state;
+	must_open(&r, "event { printf(\"%s\", probename); }");
+	for (int i = 0; i < 2000; i++)
+		fire(&r, ID_EVENT, &cpu0);
+	while (record(&r, 0, &size))
+		got++;
+	m = vm_maps(r.vm);
+	while (r.img->map[map].use != IMG_DROPS)
+		map++;
+	assert_int_equal(m.ops->lookup(m.maps, map, &key, d), 0);
+	assert_int_equal(d[0].firings, 2000);
+	assert_true(d[0].records > 0);
+	assert_int_equal(d[0].records + got, 2000);
+	close_run(&r);
+}
+
+static void generation_survives_every_failed_allocation(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct run r;
+		struct err e = { 0 };
+		long live = mem_live();
+		int rc;
+
+		mem_fail_at(n);
+		rc = open_run(&r, "BEGIN { @a[ustack(), execname] = quantize(strlen(probename)); self->x[1] = 5; }", &e);
+		bool failed = mem_failed();
+
+		mem_fail_at(0);
+		close_run(&r);
+		assert_int_equal(mem_live(), live);
+		if (!failed)
+			break;
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integer_expressions_have_cs_value),
+		cmocka_unit_test(string_expressions_have_ds_value),
+		cmocka_unit_test(values_of_aggregations_are_what_slot_h_says),
+		cmocka_unit_test(keys_are_tuples_padded_with_zeros),
+		cmocka_unit_test(buckets_are_those_of_bucket_h),
+		cmocka_unit_test(stacks_are_keys),
+		cmocka_unit_test(a_fault_hands_over_an_error_record_and_the_next_clause_runs),
+		cmocka_unit_test(error_clauses_see_their_arguments),
+		cmocka_unit_test(array_elements_out_of_bounds_fault),
+		cmocka_unit_test(predicates_decide),
+		cmocka_unit_test(this_variables_pass_between_clauses_and_start_at_zero),
+		cmocka_unit_test(control_clauses_use_the_control_ring_and_exit_stops_events),
+		cmocka_unit_test(a_full_ring_counts_a_drop),
+		cmocka_unit_test(generation_survives_every_failed_allocation),
+	};
+
+	return cmocka_run_group_tests_name("code generator", tests, NULL, NULL);
+}

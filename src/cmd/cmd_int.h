@@ -1,0 +1,67 @@
+/*
+ * cmd_int.h: what the verbs share.
+ *
+ * A verb is a row of the verb table and an option table.  The table is the one
+ * source of truth about a verb's options: it parses the command line, makes
+ * the text of -h, and tells the completion what there is.
+ */
+#ifndef TALLY_CMD_INT_H
+#define TALLY_CMD_INT_H
+
+#include <tally/tally.h>
+#include "base/base.h"
+
+/* Exit statuses (design: 126, 127 and 128 + n are the command's, as in a shell). */
+enum { ST_OK = 0, ST_FAILED = 1, ST_USAGE = 2, ST_NOTSUP = 3, ST_NOPERM = 4 };
+#define GO_ON (-1)                            /* what a step returns when there is no reason to exit yet */
+
+struct cmd_ctx {
+	const char *name;                     /* "tally" or "dtrace", as called: stands before messages */
+};
+
+/* ---- options --------------------------------------------------------------------- */
+struct opt {
+	char letter;                          /* 0: has a long name only */
+	const char *name;                     /* long name, or NULL */
+	const char *arg;                      /* what its argument is called, NULL: takes none; it says how to complete it */
+	const char *help;                     /* one line; of a refused option: what to do instead */
+	/* Takes the option: GO_ON, or an exit status after having said why. NULL: refused. */
+	int (*take)(void *state, const char *value);
+};
+struct opts {
+	const char *verb;                     /* "trace" */
+	const char *usage;                    /* "[-n CLAUSE | -s FILE]... [argument]..." */
+	const char *intro;                    /* lines between usage and options of -h */
+	const char *outro;                    /* lines after them */
+	const struct opt *opt;
+	size_t n;
+};
+/* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
+int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
+void opts_help(const struct opts *o, struct buf *to);
+
+/* ---- verbs: name, what it does ----------------------------------------------------- */
+#define VERBS(V) V(trace, "run a D program over CPU events")
+struct verb {
+	const char *name, *help;
+	int (*run)(struct cmd_ctx *cx, int argc, char **argv);
+	const struct opts *(*opts)(void);
+};
+#define V(name, help)                                                                              \
+	int cmd_##name(struct cmd_ctx *cx, int argc, char **argv);                                 \
+	const struct opts *cmd_##name##_opts(void);
+VERBS(V)
+#undef V
+const struct verb *verb_row(size_t i);        /* NULL past the last */
+int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);
+
+/* ---- saying things ------------------------------------------------------------------- */
+/* A line on stderr with the program's name in front. */
+void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
+int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it: an exit status */
+
+/* The passes that --dump takes, and what --on takes; NULL past the last. */
+const char *trace_pass(size_t i);
+const char *trace_platform(size_t i);
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * opts.c: one table per verb, from which everything about its options is made.
+ *
+ * getopt_long() does the reading.  Options and arguments may be mixed, as
+ * dtrace(1) allows; after "--" everything is an argument.  An option that
+ * dtrace(1) has and this verb does not is a row too: it is refused by name with
+ * what to do instead, not as something unknown.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd_int.h"
+
+#define LONG_BASE 256                         /* values of long options: behind all letters */
+
+static const char *spelling(const struct opt *o, char *room, size_t n)
+{
+	if (o->letter)
+		snprintf(room, n, "-%c", o->letter);
+	else
+		snprintf(room, n, "--%s", o->name);
+	return room;
+}
+
+static void letters(const struct opts *o, struct buf *to)
+{
+	buf_putc(to, ':');                    /* a missing argument is told from an unknown option */
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].letter) {
+			buf_putc(to, o->opt[i].letter);
+			buf_puts(to, o->opt[i].arg ? ":" : "");
+		}
+}
+
+static struct option *long_options(const struct opts *o)
+{
+	struct option *l = mem_alloc((o->n + 1) * sizeof(*l)), *end = l;
+
+	for (size_t i = 0; l && i < o->n; i++)
+		if (o->opt[i].name)
+			*end++ = (struct option){ .name = o->opt[i].name, .val = LONG_BASE + (int)i,
+						  .has_arg = o->opt[i].arg ? required_argument : no_argument };
+	return l;
+}
+
+static const struct opt *row_of(const struct opts *o, int value)
+{
+	if (value >= LONG_BASE)
+		return &o->opt[value - LONG_BASE];
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].letter && o->opt[i].letter == value)
+			return &o->opt[i];
+	return NULL;
+}
+
+static int see_help(const struct cmd_ctx *cx, const struct opts *o)
+{
+	complain(cx, "'tally %s -h' shows the options", o->verb);
+	return ST_USAGE;
+}
+
+/* optopt is the letter, or 0 or a value of ours when it was a long option. */
+static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, const char *word)
+{
+	const struct opt *row = row_of(o, optopt);
+	char room[32];
+
+	if (row && why == ':')
+		complain(cx, "%s needs an argument: %s", spelling(row, room, sizeof(room)), row->arg);
+	else if (row)
+		complain(cx, "--%s takes no argument", row->name);
+	else if (optopt)
+		complain(cx, "there is no option -%c", optopt);
+	else
+		complain(cx, "there is no option %s", word);
+	return see_help(cx, o);
+}
+
+static int take(const struct cmd_ctx *cx, const struct opts *o, const struct opt *row, void *state)
+{
+	char room[32];
+
+	if (row->take)
+		return row->take(state, optarg);
+	complain(cx, "%s is not supported: %s", spelling(row, room, sizeof(room)), row->help);
+	(void)o;
+	return ST_USAGE;
+}
+
+int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first)
+{
+	struct buf shorts = { 0 };
+	struct option *longs = long_options(o);
+	int c, status = GO_ON;
+
+	letters(o, &shorts);
+	if (!longs || shorts.failed) {
+		complain(cx, "out of memory");
+		status = ST_FAILED;
+	}
+	opterr = 0;
+	while (status == GO_ON && (c = getopt_long(argc, argv, shorts.p, longs, NULL)) != -1)
+		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv[optind - 1]) :
+						take(cx, o, row_of(o, c), state);
+	*first = optind;
+	mem_free(longs);
+	buf_free(&shorts);
+	return status;
+}
+
+/* ---- -h ---------------------------------------------------------------------------- */
+
+static void help_row(const struct opt *o, struct buf *to)
+{
+	struct buf left = { 0 };
+
+	if (o->letter)
+		buf_printf(&left, "-%c", o->letter);
+	if (o->name)
+		buf_printf(&left, "%s--%s", o->letter ? ", " : "    ", o->name);
+	if (o->arg)
+		buf_printf(&left, "%s%s", o->name ? "=" : " ", o->arg);
+	buf_printf(to, "  %-22s %s\n", left.p ? left.p : "", o->help);
+	to->failed |= left.failed;
+	buf_free(&left);
+}
+
+void opts_help(const struct opts *o, struct buf *to)
+{
+	buf_printf(to, "usage: tally %s %s\n%s\nOptions:\n", o->verb, o->usage, o->intro);
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].take)
+			help_row(&o->opt[i], to);
+	buf_puts(to, "\nOptions of dtrace(1) that are refused, with what to do instead:\n");
+	for (size_t i = 0; i < o->n; i++)
+		if (!o->opt[i].take)
+			help_row(&o->opt[i], to);
+	buf_puts(to, o->outro);
+}

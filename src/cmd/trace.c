@@ -1,0 +1,482 @@
+/*
+ * trace.c: `tally trace`, dtrace(1)'s command line.
+ *
+ * Options that need a trace to act on (sources, -x) are kept as steps and done
+ * in their order once all options are read and the trace is open: what the
+ * trace must know at its opening may come last on the line.  Settings have
+ * three ranks: the environment, then -x, then pragmas.
+ *
+ * The run ends by exit(), with the command of -c or the process of -p, or by
+ * SIGINT or SIGTERM, after which END still runs and what there is is printed; a
+ * second signal kills.  Answers go out by write(2) as the library hands them over.
+ * A reader that goes away ends the run without a word; a disk that is full is
+ * an error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/trace_int.h"
+
+#define TURN_MS 500                           /* bounds how long a signal that slipped past the wait is unseen */
+
+static volatile sig_atomic_t interrupted;     /* a signal handler can reach nothing else */
+
+static const char *const passes[] = { "parse", "bind", "type", "lower", "check", "bpf" };
+static const char *const platforms[] = { "local", "vm" };
+
+const char *trace_pass(size_t i)
+{
+	return i < COUNT(passes) ? passes[i] : NULL;
+}
+
+const char *trace_platform(size_t i)
+{
+	return i < COUNT(platforms) ? platforms[i] : NULL;
+}
+
+/* ---- what is said and answered ------------------------------------------------------ */
+
+int trace_failed(struct trace *c, int rc)
+{
+	const char *reason = tally_trace_reason(c->t), *words = tally_trace_error(c->t);
+
+	if (c->write_error == EPIPE)
+		return ST_OK;
+	if (c->write_error) {
+		complain(c->cx, "failed to write to %s: %s", c->output ? c->output : "stdout",
+			 strerror(c->write_error));
+		return ST_FAILED;
+	}
+	complain(c->cx, "%s", *words ? words : tally_strerror(rc));
+	if (*reason && !strstr(words, reason))
+		complain(c->cx, "%s", reason);
+	return rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
+}
+
+static int put_answer(void *arg, const char *text, size_t n)
+{
+	struct trace *c = arg;
+
+	while (n) {
+		ssize_t done = write(c->fd, text, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			c->write_error = done < 0 ? errno : ENOSPC;
+			return -1;
+		}
+		text += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int put_note(void *arg, const char *text, size_t n)
+{
+	struct trace *c = arg;
+
+	complain(c->cx, "%.*s", (int)n, text);
+	return 0;
+}
+
+/* ---- options: done at once, or kept as a step ------------------------------------------- */
+
+static int later(struct trace *c, step_fn *apply, const char *value)
+{
+	struct step *s = VEC_NEW(c->step, c->nsteps, c->capsteps);
+
+	if (!s) {
+		complain(c->cx, "out of memory");
+		return ST_FAILED;
+	}
+	*s = (struct step){ apply, value };
+	return GO_ON;
+}
+
+static int source(struct trace *c, step_fn *apply, const char *value)
+{
+	c->nsources++;
+	return later(c, apply, value);
+}
+
+static int take_clause(void *c, const char *value)
+{
+	return source(c, apply_clause, value);
+}
+
+static int take_script(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	c->script = value;
+	return source(c, apply_script, value);
+}
+
+static int take_provider(void *c, const char *value)
+{
+	return source(c, apply_provider, value);
+}
+
+static int take_module(void *c, const char *value)
+{
+	return source(c, apply_module, value);
+}
+
+static int take_function(void *c, const char *value)
+{
+	return source(c, apply_function, value);
+}
+
+static int take_option(void *c, const char *value)
+{
+	return later(c, apply_option, value);
+}
+
+static int take_bufsize(void *c, const char *value)
+{
+	return later(c, apply_bufsize, value);
+}
+
+static int take_quiet(void *c, const char *value)
+{
+	return later(c, apply_quiet, value);
+}
+
+/* A value that is kept; giving it twice is a mistake, not a change of mind. */
+static int keep(struct trace *c, const char **to, const char *value, const char *option)
+{
+	if (*to) {
+		complain(c->cx, "%s can be given once", option);
+		return ST_USAGE;
+	}
+	*to = value;
+	return GO_ON;
+}
+
+static int take_command(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	return keep(c, &c->command, value, "-c");
+}
+
+static int take_process(void *state, const char *value)
+{
+	struct trace *c = state;
+	uint64_t pid;
+
+	if (text_u64(value, &pid) && pid > 0 && pid <= INT32_MAX)
+		return keep(c, &c->process, value, "-p");
+	complain(c->cx, "-p %s: not a process id", value);
+	return ST_USAGE;
+}
+
+static int take_output(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	return keep(c, &c->output, value, "-o");
+}
+
+static int keep_word(struct trace *c, const char **to, const char *value, const char *option,
+		     const char *const *words, size_t n)
+{
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(value, words[i])) {
+			buf_free(&b);
+			return keep(c, to, value, option);
+		}
+		buf_printf(&b, " %s", words[i]);
+	}
+	complain(c->cx, "%s=%s is none of:%s", option, value, b.p ? b.p : "");
+	buf_free(&b);
+	return ST_USAGE;
+}
+
+static int take_dump(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	return keep_word(c, &c->dump, value, "--dump", passes, COUNT(passes));
+}
+
+static int take_platform(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	return keep_word(c, &c->platform, value, "--on", platforms, COUNT(platforms));
+}
+
+#define TAKE_FLAG(name, statement)                                                                 \
+	static int take_##name(void *state, const char *value)                                     \
+	{                                                                                          \
+		struct trace *c = state;                                                           \
+		(void)value;                                                                       \
+		statement;                                                                         \
+		return GO_ON;                                                                      \
+	}
+TAKE_FLAG(list, c->list = true)
+TAKE_FLAG(verbose, c->verbose = true)
+TAKE_FLAG(compile, c->compile_only = true)
+TAKE_FLAG(json, c->json = true)
+TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
+TAKE_FLAG(empty, c->o.flags |= TALLY_TRACE_EMPTY_OK)
+
+static int take_help(void *state, const char *value)
+{
+	struct trace *c = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_trace_opts(), &b);
+	return print(c->cx, &b);
+}
+
+static int take_version(void *state, const char *value)
+{
+	struct trace *c = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	buf_printf(&b, "%stally %s\n", strcmp(c->cx->name, "tally") ? "dtrace: " : "", tally_version());
+	return print(c->cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 'n', NULL, "CLAUSE", "a probe description, with or without predicate and actions", take_clause },
+	{ 's', NULL, "FILE", "a D program from a file; - is standard input", take_script },
+	{ 'P', NULL, "PROVIDER", "all probes of a provider", take_provider },
+	{ 'm', NULL, "MODULE", "all probes of a module ([PROVIDER:]MODULE)", take_module },
+	{ 'f', NULL, "FUNCTION", "all probes of a function ([[PROVIDER:]MODULE:]FUNCTION)", take_function },
+	{ 'c', NULL, "COMMAND", "run a command; $target is its process, and tracing ends with it", take_command },
+	{ 'p', NULL, "PID", "watch a process; $target is its id, and tracing ends with it", take_process },
+	{ 'l', NULL, NULL, "list probes instead of enabling them", take_list },
+	{ 'v', NULL, NULL, "say more: arguments and stability of probes", take_verbose },
+	{ 'e', NULL, NULL, "exit after compiling", take_compile },
+	{ 'q', NULL, NULL, "print only what the program asks for", take_quiet },
+	{ 'o', NULL, "FILE", "append answers to a file; .json and .folded choose the format", take_output },
+	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", take_option },
+	{ 'b', NULL, "SIZE", "buffer of one CPU, as -x bufsize=SIZE", take_bufsize },
+	{ 'w', NULL, NULL, "allow destructive actions; there are none yet", take_destructive },
+	{ 'Z', NULL, NULL, "probe descriptions may match nothing", take_empty },
+	{ 0, "json", NULL, "answers as JSON, one object a line", take_json },
+	{ 0, "dump", "PASS", "print what a pass of the compiler made, and exit", take_dump },
+	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges", take_platform },
+	{ 'V', "version", NULL, "print the version", take_version },
+	{ 'h', "help", NULL, "print this", take_help },
+	/* dtrace(1)'s others */
+	{ 'a', NULL, NULL, "anonymous tracing at boot needs a kernel module; start tally as a service", NULL },
+	{ 'A', NULL, NULL, "as -a", NULL },
+	{ 'C', NULL, NULL, "run the preprocessor yourself: cpp -P FILE | tally trace -s -", NULL },
+	{ 'D', NULL, "NAME", "a definition is for cpp(1): see -C; or pass an argument and use $1", NULL },
+	{ 'F', NULL, NULL, "indentation by calls needs probes of entry and return, which cpc has not", NULL },
+	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
+	{ 'H', NULL, NULL, "included paths are for cpp(1): see -C", NULL },
+	{ 'i', NULL, "ID", "ids change from run to run; give the probe's name with -n", NULL },
+	{ 'I', NULL, "DIR", "include directories are for cpp(1): see -C", NULL },
+	{ 'L', NULL, "DIR", "D libraries are not supported yet; give each file with -s", NULL },
+	{ 'S', NULL, NULL, "use --dump=bpf to see the instructions", NULL },
+	{ 'U', NULL, "NAME", "an undefinition is for cpp(1): see -C", NULL },
+	{ 'X', NULL, "MODE", "conformance modes are the preprocessor's: see -C", NULL },
+	{ '3', NULL, "2", "programs are always of 64 bits, like the kernel", NULL },
+	{ '6', NULL, "4", "programs are always of 64 bits; leave it out", NULL },
+};
+
+const struct opts *cmd_trace_opts(void)
+{
+	static const struct opts o = {
+		.verb = "trace",
+		.usage = "[-n CLAUSE | -s FILE]... [option]... [argument]...",
+		.intro = "Runs a D program. The letters are dtrace(1)'s, so -x, -e and -c differ from perf's.\n",
+		.outro = "\nArguments are $1, $2 ... in the program. Exit status: 0; of exit(n) or of the command;\n"
+			 "1 does not compile, match or run; 2 wrong options; 3 not supported; 4 not permitted.\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+/* ---- before the run ---------------------------------------------------------------------- */
+
+static bool ends_with(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && !strcmp(s + n - m, suffix);
+}
+
+static int check(struct trace *c)
+{
+	if (!c->nsources && !c->list) {
+		complain(c->cx, "no program: give -n CLAUSE or -s FILE");
+		complain(c->cx, "'tally trace -h' shows the options");
+		return ST_USAGE;
+	}
+	if (c->command && c->process) {
+		complain(c->cx, "-c and -p both set $target: give one of them");
+		return ST_USAGE;
+	}
+	if (c->json || (c->output && ends_with(c->output, ".json")))
+		c->o.form = TALLY_JSON;
+	else if (c->output && ends_with(c->output, ".folded"))
+		c->o.form = TALLY_FOLDED;
+	if (c->platform && !strcmp(c->platform, "vm"))
+		c->o.flags |= TALLY_TRACE_VM;
+	return GO_ON;
+}
+
+static int open_output(struct trace *c)
+{
+	if (c->output)
+		c->fd = open(c->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (c->fd >= 0)
+		return GO_ON;
+	complain(c->cx, "failed to open %s: %s", c->output, strerror(errno));
+	return ST_FAILED;
+}
+
+static int open_trace(struct trace *c)
+{
+	c->o.size = sizeof(c->o);
+	c->o.out = put_answer;
+	c->o.note = put_note;
+	c->o.arg = c;
+	int rc = tally_trace_open(&c->t, &c->o);
+	if (rc >= 0)
+		return GO_ON;
+	complain(c->cx, "%s", tally_strerror(rc));
+	return ST_FAILED;
+}
+
+static int set_target(struct trace *c)
+{
+	uint64_t pid = 0;
+	int rc = 0;
+
+	if (c->command)
+		rc = tally_trace_command(c->t, c->command);
+	if (c->process && text_u64(c->process, &pid))
+		rc = tally_trace_process(c->t, (int)pid);
+	if (rc >= 0 && c->dump)
+		rc = tally_trace_dump(c->t, c->dump);
+	return rc < 0 ? trace_failed(c, rc) : GO_ON;
+}
+
+static int apply_steps(struct trace *c, int argc, char **argv)
+{
+	int rc = tally_trace_args(c->t, c->script ? c->script : c->cx->name, argc, argv);
+	int status = rc < 0 ? trace_failed(c, rc) : apply_environment(c);
+
+	for (uint32_t i = 0; i < c->nsteps && status == GO_ON; i++)
+		status = c->step[i].apply(c, c->step[i].value);
+	return status == GO_ON ? set_target(c) : status;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void on_signal(int sig)
+{
+	if (sig != SIGPIPE)
+		interrupted = 1;
+}
+
+/* SIGPIPE is caught, not ignored: the command of -c would inherit that it is ignored, but a handler ends with
+ * its exec. What the shell had ignored (a background job's SIGINT) stays so. */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGPIPE };
+	struct sigaction old, new = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < COUNT(signals); i++) {
+		new.sa_flags = signals[i] == SIGPIPE ? 0 : (int)SA_RESETHAND;
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &new, NULL);
+	}
+}
+
+static int go(struct trace *c)
+{
+	int rc = tally_trace_go(c->t), command = tally_trace_status(c->t);
+
+	if (rc >= 0)
+		return GO_ON;
+	rc = trace_failed(c, rc);
+	return command == 126 || command == 127 ? command : rc;       /* as a shell: it was not the trace */
+}
+
+static int run(struct trace *c)
+{
+	int rc = 0, stopped, status = go(c);
+
+	if (status != GO_ON)
+		return status;
+	while (!interrupted && (rc = tally_trace_work(c->t, TURN_MS)) == 0)
+		;
+	if (rc < 0)
+		status = trace_failed(c, rc);
+	if (c->write_error)
+		return status;
+	stopped = tally_trace_stop(c->t);
+	if (stopped < 0)
+		status = trace_failed(c, stopped);
+	if (status != GO_ON)
+		return status;
+	return interrupted && c->command ? ST_OK : tally_trace_status(c->t);
+}
+
+static int list(struct trace *c)
+{
+	int rc = tally_trace_list(c->t, c->verbose);
+
+	return rc < 0 ? trace_failed(c, rc) : ST_OK;
+}
+
+static int compile_and_run(struct trace *c)
+{
+	int rc = tally_trace_compile(c->t);
+
+	if (rc >= 0 && c->verbose)
+		rc = tally_trace_report(c->t);
+	if (rc < 0)
+		return trace_failed(c, rc);
+	return c->compile_only || c->dump ? ST_OK : run(c);
+}
+
+static int perform(struct trace *c, int argc, char **argv)
+{
+	int status = open_output(c);
+
+	if (status == GO_ON)
+		status = open_trace(c);
+	if (status == GO_ON) {
+		catch_signals();
+		status = apply_steps(c, argc, argv);
+	}
+	if (status == GO_ON)
+		status = c->list ? list(c) : compile_and_run(c);
+	tally_trace_close(c->t);
+	return status;
+}
+
+int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct trace c = { .cx = cx, .fd = STDOUT_FILENO };
+	int first, status;
+
+	status = opts_parse(cx, cmd_trace_opts(), &c, argc, argv, &first);
+	if (status == GO_ON)
+		status = check(&c);
+	if (status == GO_ON)
+		status = perform(&c, argc - first, argv + first);
+	if (c.output && c.fd >= 0 && close(c.fd) && status == ST_OK) {
+		complain(cx, "failed to write to %s: %s", c.output, strerror(errno));
+		status = ST_FAILED;
+	}
+	mem_free(c.step);
+	return status;
+}

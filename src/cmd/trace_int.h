@@ -1,0 +1,38 @@
+/*
+ * trace_int.h: what the files of `tally trace` share.
+ *
+ *	trace.c        the option table, and the run
+ *	trace_step.c   what the options do once the trace is open
+ */
+#ifndef TALLY_TRACE_INT_H
+#define TALLY_TRACE_INT_H
+
+#include "cmd/cmd_int.h"
+
+struct trace;
+typedef int step_fn(struct trace *c, const char *value);      /* GO_ON or an exit status */
+struct step {
+	step_fn *apply;
+	const char *value;
+};
+struct trace {
+	struct cmd_ctx *cx;
+	struct tally_trace *t;
+	struct tally_trace_opts o;
+	struct step *step;                    /* in the order of the command line */
+	uint32_t nsteps, capsteps, nsources;
+	const char *script;                   /* the last -s: $0 */
+	const char *command, *process, *output, *dump, *platform;
+	bool list, verbose, compile_only, json;
+	int fd;                               /* where answers go */
+	int write_error;                      /* errno of the write that failed, or 0 */
+};
+
+step_fn apply_clause, apply_script, apply_provider, apply_module, apply_function;
+step_fn apply_option, apply_bufsize, apply_quiet;
+int apply_environment(struct trace *c);
+
+/* Says the library's words for rc; the exit status that it means. */
+int trace_failed(struct trace *c, int rc);
+
+#endif

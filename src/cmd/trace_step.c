@@ -1,0 +1,149 @@
+/*
+ * trace_step.c: what the options of `tally trace` do once the trace is open.
+ *
+ * A step returns GO_ON, or the exit status after having said what went wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/trace_int.h"
+
+#define SCRIPT_MAX (16u << 20)
+
+extern char **environ;
+
+/* ---- sources ------------------------------------------------------------------------------ */
+
+int apply_clause(struct trace *c, const char *value)
+{
+	int rc = tally_trace_source(c->t, NULL, value, strlen(value));
+
+	return rc < 0 ? trace_failed(c, rc) : GO_ON;
+}
+
+/* A script may come through a pipe, so its size is not known before. */
+static int read_file(struct trace *c, const char *path, struct buf *to)
+{
+	char part[16384];
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
+	ssize_t n = fd < 0 ? -1 : 0;
+
+	while (fd >= 0 && to->n <= SCRIPT_MAX && (n = read(fd, part, sizeof(part))) > 0)
+		buf_put(to, part, (size_t)n);
+	if (n < 0)
+		complain(c->cx, "failed to open %s: %s", path, strerror(errno));
+	else if (to->n > SCRIPT_MAX || to->failed)
+		complain(c->cx, "%s is too large for a script", path);
+	if (fd >= 0)
+		close(fd);
+	return n < 0 || to->n > SCRIPT_MAX || to->failed ? ST_FAILED : GO_ON;
+}
+
+int apply_script(struct trace *c, const char *value)
+{
+	struct buf text = { 0 };
+	int status = read_file(c, value, &text);
+
+	if (status == GO_ON) {
+		int rc = tally_trace_source(c->t, value, text.p ? text.p : "", text.n);
+		status = rc < 0 ? trace_failed(c, rc) : GO_ON;
+	}
+	buf_free(&text);
+	return status;
+}
+
+/* "mod:func /pred/ { ... }" of -P, -m and -f as a clause, or as a description when that is all there is.
+ * parts: how many of the four fields the text may give; its last one is field number `parts`. */
+static int apply_description(struct trace *c, const char *value, int parts)
+{
+	size_t n = strcspn(value, "/{");
+	struct buf b = { 0 };
+	int rc, colons = 0;
+
+	while (n && strchr(" \t\n", value[n - 1]))
+		n--;
+	for (size_t i = 0; i < n; i++)
+		colons += value[i] == ':';
+	for (; colons < parts - 1; colons++)
+		buf_putc(&b, ':');
+	buf_put(&b, value, n);
+	for (; colons < 3; colons++)
+		buf_putc(&b, ':');
+	buf_puts(&b, value + n);
+	if (b.failed)
+		rc = -TALLY_ENOMEM;
+	else if (value[n])
+		rc = tally_trace_source(c->t, NULL, b.p, b.n);
+	else
+		rc = tally_trace_probe(c->t, b.p);
+	buf_free(&b);
+	return rc < 0 ? trace_failed(c, rc) : GO_ON;
+}
+
+int apply_provider(struct trace *c, const char *value)
+{
+	return apply_description(c, value, 1);
+}
+
+int apply_module(struct trace *c, const char *value)
+{
+	return apply_description(c, value, 2);
+}
+
+int apply_function(struct trace *c, const char *value)
+{
+	return apply_description(c, value, 3);
+}
+
+/* ---- -x and the environment ------------------------------------------------------------------ */
+
+static int set(struct trace *c, const char *name, const char *value)
+{
+	int rc = tally_trace_option(c->t, name, value && *value ? value : NULL);
+
+	if (rc >= 0)
+		return GO_ON;
+	trace_failed(c, rc);
+	return rc == -TALLY_EINVAL ? ST_USAGE : ST_FAILED;
+}
+
+int apply_option(struct trace *c, const char *value)
+{
+	const char *eq = strchr(value, '=');
+	struct buf name = { 0 };
+
+	buf_put(&name, value, eq ? (size_t)(eq - value) : strlen(value));
+	int status = name.failed ? ST_FAILED : set(c, name.p ? name.p : "", eq ? eq + 1 : NULL);
+	buf_free(&name);
+	return status;
+}
+
+int apply_bufsize(struct trace *c, const char *value)
+{
+	return set(c, "bufsize", value);
+}
+
+int apply_quiet(struct trace *c, const char *value)
+{
+	return set(c, "quiet", value);
+}
+
+/* DTRACE_OPT_STRSIZE=64 */
+int apply_environment(struct trace *c)
+{
+	static const char prefix[] = "DTRACE_OPT_";
+	int status = GO_ON;
+
+	for (char **e = environ; *e && status == GO_ON; e++) {
+		struct buf b = { 0 };
+		if (strncmp(*e, prefix, strlen(prefix)))
+			continue;
+		for (const char *s = *e + strlen(prefix); *s && *s != '='; s++)
+			buf_putc(&b, *s >= 'A' && *s <= 'Z' ? (char)(*s + 'a' - 'A') : *s);
+		status = b.failed ? ST_FAILED : set(c, b.p ? b.p : "", strchr(*e, '=') + 1);
+		buf_free(&b);
+	}
+	return status;
+}

@@ -1,0 +1,377 @@
+/*
+ * bind.c: the pass that gives names their meaning.
+ *
+ * Descriptions become probe ids; identifiers become variables, builtins or
+ * constants; calls become rows of call.def; statements get their kind.  A variable
+ * comes into being where it is first assigned (or indexed: then it is an associative
+ * array), in the order of the source, actions before the predicate of their clause, as
+ * in dtrace(1).  Types are not looked at here.
+ */
+#include "dlang/decl_int.h"
+#include "dlang/type_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum builtin_class { BC_INT, BC_STR, BC_LATER };
+static const struct builtin { const char *name, *type; uint8_t cls, code; } builtins[] = {
+#define BUILTIN(name, class, type, code) { #name, type, BC_##class, code },
+#include "dlang/builtin.def"
+#undef BUILTIN
+};
+
+const struct d_callrow d_calls[CALL_N] = {
+#define CALL(name, class, code, min, max, args, result) \
+	[CALL_##name] = { #name, CC_##class, code, min, max, args, result },
+#include "dlang/call.def"
+#undef CALL
+};
+
+static const struct builtin *builtin_find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(builtins); i++)
+		if (strcmp(builtins[i].name, name) == 0)
+			return &builtins[i];
+	return NULL;
+}
+
+bool is_builtin(const char *name)
+{
+	return builtin_find(name) != NULL || strcmp(name, "curcpu") == 0 ||
+	       strcmp(name, "NULL") == 0;
+}
+
+static enum d_call call_find(const char *name)
+{
+	for (unsigned i = 1; i < CALL_N; i++)
+		if (strcmp(d_calls[i].name, name) == 0)
+			return i;
+	return CALL_NONE;
+}
+
+/* ---- probes -------------------------------------------------------------- */
+
+struct match {                                /* what env.probes() adds to */
+	struct d_unit *u;
+	struct d_clausenode *c;
+	struct map *seen;                     /* ids of this clause */
+	uint32_t only;                        /* when a description is a number */
+	uint32_t n;
+	int rc;
+};
+
+static int add_probe(void *arg, uint32_t id)
+{
+	struct match *m = arg;
+	if (m->only != 0 && m->only != id)
+		return 0;
+	m->n++;
+	void **at = map_at(m->seen, &id, sizeof(id));
+	if (at == NULL)
+		return m->rc = d_nomem(m->u);
+	if (*at != NULL)
+		return 0;
+	*at = m;
+	return m->rc = D_PUSH(m->u, m->c->probes, m->c->nprobes, m->c->capprobes, id);
+}
+
+static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *reason)
+{
+	if (reason->code != 0 && u->why != NULL)
+		*u->why = *reason;
+	if (d->id != 0)
+		return d_fail(u, d->line, D_PDESC_INVAL, "invalid probe identifier %u", d->id);
+	return d_fail(u, d->line, D_PDESC_ZERO,
+		      "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
+		      d->d.mod, d->d.func, d->d.name);
+}
+
+static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_desc *d,
+		     struct map *seen)
+{
+	struct match m = { .u = u, .c = c, .seen = seen, .only = d->id };
+	struct err reason = { 0 };
+	int rc = u->env.probes(u->env.arg, &d->d, add_probe, &m, &reason);
+	if (m.rc < 0 || rc == -TALLY_ENOMEM)
+		return d_nomem(u);
+	if ((rc < 0 || m.n == 0) && !u->env.empty_ok)
+		return no_probe(u, d, &reason);
+	return 0;
+}
+
+static int bind_descs(struct d_unit *u, struct d_clausenode *c)
+{
+	struct map seen = { 0 };
+	int rc = 0;
+	for (const struct d_desc *d = c->descs; d != NULL && rc == 0; d = d->next)
+		rc = bind_desc(u, c, d, &seen);
+	map_free(&seen);
+	return rc;
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static int bind(struct d_unit *u, struct d_node *n);
+
+static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
+{
+	if (b->cls == BC_LATER)
+		return d_fail(u, n->line, D_UNSUPPORTED, "variable %s is not supported yet",
+			      b->name);
+	n->kind = b->cls == BC_INT ? N_BUILTIN : N_STRBUILTIN;
+	n->ival = b->code;
+	n->type = b->cls == BC_INT ? type_named(u, b->type)
+				   : type_string(u, strtoul(b->type, NULL, 10));
+	return n->type == NULL ? d_nomem(u) : 0;
+}
+
+static int bad_reference(struct d_unit *u, const struct d_node *n, const struct d_sym *s)
+{
+	return d_fail(u, n->line, D_IDENT_BADREF, "%s '%s' may not be referenced as %s",
+		      s->nkeys != 0 ? "associative array" : "scalar", s->name,
+		      s->nkeys != 0 ? "scalar" : "associative array");
+}
+
+static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
+{
+	static const uint8_t kinds[] = {
+		[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
+	};
+	create |= n->scope != SCOPE_NONE;
+	struct d_sym *s = sym_get(u, kinds[n->scope], n->str, n->line, create);
+	if (s == NULL && (create || u->arena.failed))
+		return -TALLY_ENOMEM;
+	if (s == NULL)
+		return d_fail(u, n->line, D_IDENT_UNDEF,
+			      "failed to resolve %s: Unknown variable name", n->str);
+	if (s->nkeys != 0)
+		return bad_reference(u, n, s);
+	n->kind = N_VAR;
+	n->sym = s;
+	return 0;
+}
+
+static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
+{
+	const struct d_node *constant = map_get(&u->consts, n->str, strlen(n->str));
+	const struct builtin *b = builtin_find(n->str);
+	if (n->scope != SCOPE_NONE)
+		return bind_variable(u, n, create);
+	if (constant != NULL || strcmp(n->str, "NULL") == 0) {
+		n->kind = N_INT;
+		n->type = constant != NULL ? constant->type : u->base[B_VOIDPTR];
+		n->ival = constant != NULL ? constant->ival : 0;
+		return 0;
+	}
+	if (b != NULL)
+		return bind_builtin(u, n, b);
+	if (strcmp(n->str, "curcpu") == 0)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "variable curcpu is not supported yet, but for curcpu->cpu_id");
+	return bind_variable(u, n, create);
+}
+
+/* name[...] of a name that isn't known yet, or is known as an associative array */
+static int bind_keyed(struct d_unit *u, struct d_node *n, struct d_sym *s)
+{
+	if (s->nkeys == 0) {
+		s->keys = arena_alloc(&u->arena, n->narg * sizeof(*s->keys));
+		if (s->keys == NULL)
+			return d_nomem(u);
+		s->nkeys = n->narg;
+		if (s->kind == SYM_GLOBAL)
+			s->kind = SYM_ASSOC;
+	}
+	n->kind = N_VAR;
+	n->sym = s;
+	n->a = NULL;
+	return 0;
+}
+
+static int bind_args(struct d_unit *u, struct d_node *n)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < n->narg && rc == 0; i++)
+		rc = bind(u, n->arg[i]);
+	return rc;
+}
+
+static int bind_index(struct d_unit *u, struct d_node *n)
+{
+	static const uint8_t kinds[] = {
+		[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
+	};
+	struct d_node *a = n->a;
+	bool name = a->kind == N_IDENT && !(a->scope == SCOPE_NONE && (is_builtin(a->str) ||
+			map_get(&u->consts, a->str, strlen(a->str)) != NULL));
+	int rc;
+	if (name) {
+		struct d_sym *s = sym_get(u, kinds[a->scope], a->str, a->line, false);
+		bool fresh = s == NULL;
+		if (fresh && a->scope == SCOPE_THIS)
+			return d_fail(u, n->line, D_ARR_LOCAL,
+				      "local variables may not be used as associative arrays: %s",
+				      a->str);
+		if (fresh && (s = sym_get(u, kinds[a->scope], a->str, a->line, true)) == NULL)
+			return -TALLY_ENOMEM;
+		if ((fresh || s->nkeys != 0) && (rc = bind_keyed(u, n, s)) < 0)
+			return rc;
+	}
+	if (n->kind != N_VAR && (rc = bind(u, a)) < 0)
+		return rc;
+	return bind_args(u, n);
+}
+
+/* ---- expressions --------------------------------------------------------- */
+
+static int bind_member(struct d_unit *u, struct d_node *n)
+{
+	struct d_node *a = n->a;
+	if (a->kind != N_IDENT || a->scope != SCOPE_NONE || strcmp(a->str, "curcpu") != 0)
+		return bind(u, a);
+	if (strcmp(n->str, "cpu_id") != 0)
+		return d_fail(u, n->line, D_UNSUPPORTED, "curcpu->%s is not supported yet", n->str);
+	n->a = NULL;
+	return bind_builtin(u, n, builtin_find("cpu"));
+}
+
+static int bind_call(struct d_unit *u, struct d_node *n)
+{
+	n->call = (uint8_t)call_find(n->str);
+	if (n->call == CALL_NONE)
+		return d_fail(u, n->line, D_FUNC_UNDEF, "undefined function name: %s", n->str);
+	if (d_calls[n->call].cls == CC_LATER)
+		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is not supported yet", n->str);
+	return bind_args(u, n);
+}
+
+static int bind_agg(struct d_unit *u, struct d_node *n)
+{
+	n->sym = sym_get(u, SYM_AGG, n->str, n->line, false);
+	if (n->sym == NULL && u->arena.failed)
+		return -TALLY_ENOMEM;
+	return bind_args(u, n);
+}
+
+static int bind_children(struct d_unit *u, struct d_node *n)
+{
+	int rc = n->a != NULL ? bind(u, n->a) : 0;
+	if (rc == 0 && n->b != NULL)
+		rc = bind(u, n->b);
+	if (rc == 0 && n->c != NULL)
+		rc = bind(u, n->c);
+	return rc;
+}
+
+static int bind(struct d_unit *u, struct d_node *n)
+{
+	int rc = 0;
+	switch (n->kind) {
+	case N_IDENT:
+		return bind_ident(u, n, false);
+	case N_SYMBOL:
+		return d_fail(u, n->line, D_UNSUPPORTED, "kernel symbols are not supported yet: %s",
+			      n->str);
+	case N_INDEX:
+		return bind_index(u, n);
+	case N_MEMBER:
+	case N_ARROW:
+		return bind_member(u, n);
+	case N_CALL:
+		return bind_call(u, n);
+	case N_AGG:
+		return bind_agg(u, n);
+	case N_ASSIGN:
+	case N_INCDEC:
+		if (n->a->kind == N_IDENT)
+			rc = bind_ident(u, n->a, true);
+		else
+			rc = bind(u, n->a);
+		return rc < 0 || n->b == NULL ? rc : bind(u, n->b);
+	default:
+		return bind_children(u, n);
+	}
+}
+
+int bind_constants(struct d_unit *u, struct d_node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+	case N_STR:
+	case N_OFFSETOF:
+		return 0;
+	case N_IDENT:
+		if (n->scope != SCOPE_NONE || map_get(&u->consts, n->str, strlen(n->str)) == NULL)
+			return 1;
+		return bind_ident(u, n, false);
+	case N_UN:
+	case N_BIN:
+	case N_COND:
+	case N_CAST:
+	case N_SIZEOF:
+		return (n->a != NULL && bind_constants(u, n->a) != 0) ||
+		       (n->b != NULL && bind_constants(u, n->b) != 0) ||
+		       (n->c != NULL && bind_constants(u, n->c) != 0);
+	default:
+		return 1;
+	}
+}
+
+/* ---- statements and clauses ---------------------------------------------- */
+
+static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *agg,
+			    struct d_node *fn)
+{
+	if (fn->kind != N_CALL || call_find(fn->str) == CALL_NONE ||
+	    d_calls[call_find(fn->str)].cls != CC_AGG)
+		return d_fail(u, s->line, D_AGG_FUNC,
+			      "@%s must be assigned the result of an aggregating function",
+			      agg->str);
+	s->kind = ST_AGG;
+	s->agg = sym_get(u, SYM_AGG, agg->str, agg->line, true);
+	if (s->agg == NULL)
+		return -TALLY_ENOMEM;
+	s->agg->has_fn = true;
+	s->key = agg->arg;
+	s->nkeys = agg->narg;
+	s->expr = fn;
+	int rc = bind_args(u, agg);
+	return rc < 0 ? rc : bind_call(u, fn);
+}
+
+static int bind_statement(struct d_unit *u, struct d_stmt *s)
+{
+	struct d_node *n = s->expr;
+	s->kind = ST_EXPR;
+	if (n->kind == N_AGG)
+		return d_fail(u, n->line, D_AGG_NULL, "expression has null effect: @%s", n->str);
+	if (n->kind == N_ASSIGN && n->op == OP_NONE && n->a->kind == N_AGG)
+		return bind_aggregation(u, s, n->a, n->b);
+	int rc = bind(u, n);
+	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR &&
+	    d_calls[n->call].cls != CC_AGG)
+		s->kind = ST_ACT;
+	return rc;
+}
+
+static int bind_clause(struct d_unit *u, struct d_clausenode *c)
+{
+	u->cur_source = c->source;
+	int rc = bind_descs(u, c);
+	u->region = "action list";
+	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
+		rc = bind_statement(u, s);
+	u->region = "predicate";
+	if (rc == 0 && c->pred != NULL)
+		rc = bind(u, c->pred);
+	u->region = NULL;
+	return rc;
+}
+
+int d_bind(struct d_unit *u)
+{
+	int rc = 0;
+	for (struct d_clausenode *c = u->clauses; c != NULL && rc == 0; c = c->next)
+		rc = bind_clause(u, c);
+	return rc;
+}

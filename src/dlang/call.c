@@ -1,0 +1,428 @@
+/*
+ * call.c: variables with keys, subroutines, and the statements that are actions.
+ *
+ * Prototypes are rows of call.def, a letter for each argument.  What may be recorded
+ * (traced, printed, used as a key of an aggregation) is more than what has a value:
+ * stack(), func() and their like become nodes of their own here.
+ */
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <string.h>
+
+#define FRAMES_MOST 1024
+
+static const char *plural(uint32_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static bool key_type_ok(const struct d_sym *s, const struct d_type *t)
+{
+	bool recorded = s->kind == SYM_AGG && (t->kind == TY_STACK || t->kind == TY_SYM);
+	return ty_is_scalar(t) || t->kind == TY_STRING || recorded;
+}
+
+/* Whether a key of type t may stand where s already has one of type `as`. */
+static bool key_compatible(const struct d_type *as, const struct d_node *key)
+{
+	const struct d_type *t = key->type;
+	return types_same(as, t) || assignable(as, key);
+}
+
+static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint32_t i)
+{
+	const struct d_type *t = (*key)->type, *as = s->keys[i];
+	const char *mark = s->kind == SYM_AGG ? "@" : "";
+	if (!key_type_ok(s, t))
+		return d_fail(u, (*key)->line, D_KEY_TYPE, "%s%s[ ] key #%u may not be of type %s",
+			      mark, s->name, i + 1, type_name(u, t));
+	if (as == NULL)
+		as = s->keys[i] =
+			t->kind == TY_STRING && s->kind != SYM_AGG ? type_string(u, u->strsize) : t;
+	if (as == NULL)
+		return -TALLY_ENOMEM;
+	if (!key_compatible(as, *key))
+		return d_fail(u, (*key)->line, D_PROTO_ARG,
+			      "%s%s[ ] argument #%u is incompatible with prototype: "
+			      "prototype: %s, argument: %s",
+			      mark, s->name, i + 1, type_name(u, as), type_name(u, t));
+	if (as->kind == TY_STRING) {
+		int rc = to_string(u, key);
+		if (rc < 0)
+			return rc;
+		t = (*key)->type;
+	}
+	if (s->kind != SYM_AGG)
+		return convert(u, key, as);
+	if (ty_is_int(as) && !types_same(as, t))
+		s->keys[i] = as->size >= t->size ? as : t;
+	else if (as->kind == TY_STRING ? t->size > as->size : t->frames > as->frames)
+		s->keys[i] = t;
+	return 0;
+}
+
+static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uint32_t n,
+		     uint32_t line)
+{
+	if (n != s->nkeys)
+		return d_fail(u, line, D_PROTO_LEN,
+			      "%s%s[ ] prototype mismatch: %u arg%s passed, %u expected",
+			      s->kind == SYM_AGG ? "@" : "", s->name, n, plural(n), s->nkeys);
+	for (uint32_t i = 0; i < n; i++) {
+		int rc = s->kind == SYM_AGG ? cook_data(u, &key[i]) : cook_value(u, &key[i]);
+		if (rc < 0 || (rc = decay(u, &key[i])) < 0 ||
+		    (ty_is_char_array(key[i]->type) && (rc = to_string(u, &key[i])) < 0) ||
+		    (rc = key_slot(u, s, &key[i], i)) < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Keys of aggregations get the widest type of all uses when all are known. */
+static int widen(struct d_unit *u, struct d_stmt *s)
+{
+	for (uint32_t i = 0; s->kind == ST_AGG && i < s->nkeys; i++)
+		if (s->agg->keys[i]->kind != TY_STACK &&
+		    convert(u, &s->key[i], s->agg->keys[i]) < 0)
+			return -TALLY_ENOMEM;
+	return 0;
+}
+
+int widen_keys(struct d_unit *u)
+{
+	int rc = 0;
+	for (struct d_clausenode *c = u->clauses; c != NULL; c = c->next)
+		for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
+			rc = widen(u, s);
+	return rc;
+}
+
+int cook_var(struct d_unit *u, struct d_node *n, bool write)
+{
+	struct d_sym *s = n->sym;
+	int rc = 0;
+	if (!write && s->type == NULL)
+		return d_fail(u, n->line, D_VAR_UNDEF, "%s%s has not yet been declared or assigned",
+			      s->kind == SYM_THIS   ? "this->"
+			      : s->kind == SYM_SELF ? "self->"
+						    : "",
+			      s->name);
+	if (s->nkeys != 0)
+		rc = cook_keys(u, s, n->arg, n->narg, n->line);
+	n->type = s->type;
+	return rc;
+}
+
+/* ---- arguments ----------------------------------------------------------- */
+
+int check_call(struct d_unit *u, const struct d_node *n)
+{
+	const struct d_callrow *row = &d_calls[n->call];
+	if (n->narg >= row->min && n->narg <= row->max)
+		return 0;
+	const char *least = n->narg > row->max ? "no more than " : "at least ";
+	return d_fail(u, n->line, D_PROTO_LEN,
+		      "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name,
+		      n->narg, plural(n->narg), row->min == row->max ? "" : least,
+		      n->narg > row->max ? row->max : row->min);
+}
+
+static const char *shown(struct d_unit *u, const struct d_node *arg)
+{
+	return arg->kind == N_AGG  ? "aggregation"
+	       : arg->type != NULL ? type_name(u, arg->type)
+				   : "action";
+}
+
+static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const char *want,
+		   const struct d_node *arg)
+{
+	return d_fail(u, arg->line, D_PROTO_ARG,
+		      "%s( ) argument #%u is incompatible with prototype: prototype: %s, "
+		      "argument: %s",
+		      d_calls[n->call].name, i + 1, want, shown(u, arg));
+}
+
+/* One argument of a subroutine, by its letter. */
+static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
+{
+	struct d_node **arg = &n->arg[i];
+	int rc = cook_value(u, arg);
+	if (rc < 0)
+		return rc;
+	if (d_calls[n->call].args[i] == 's')
+		return ty_is_strcompat((*arg)->type) ? to_string(u, arg)
+						     : bad_arg(u, n, i, "string", *arg);
+	if (!ty_is_int((*arg)->type))
+		return bad_arg(u, n, i, "int", *arg);
+	return convert(u, arg, u->base[B_INT]);
+}
+
+/* The bound of what a subroutine gives: never longer than what it can be made of. */
+static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
+{
+	uint64_t bound = n->arg[0]->type->size;
+	if (n->call == CALL_strjoin)
+		bound += n->arg[1]->type->size;
+	return bound < u->strsize ? bound : u->strsize;
+}
+
+int cook_call(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	const struct d_callrow *row = &d_calls[n->call];
+	if (row->cls != CC_SUBR)
+		return d_fail(
+			u, n->line, D_CG_EXPR,
+			"%s( ) may not be called from a D expression (D program context required)",
+			row->name);
+	int rc = check_call(u, n);
+	for (unsigned i = 0; i < n->narg && rc == 0; i++)
+		rc = sub_arg(u, n, i);
+	if (rc < 0)
+		return rc;
+	if (row->result == 's')
+		n->type = type_string(u, result_bound(u, n));
+	else
+		n->type = row->result == 'z' ? type_named(u, "size_t") : u->base[B_INT];
+	return n->type == NULL ? -TALLY_ENOMEM : 0;
+}
+
+/* ---- what can be recorded ------------------------------------------------ */
+
+static int constant_arg(struct d_unit *u, struct d_node *n, unsigned i, int64_t least,
+			enum d_tag tag, const char *words, int64_t *ret)
+{
+	int rc = cook_value(u, &n->arg[i]);
+	if (rc < 0)
+		return rc;
+	if (n->arg[i]->kind != N_INT || !ty_is_int(n->arg[i]->type) || n->arg[i]->ival < least)
+		return d_fail(u, n->line, tag, "%s", words);
+	*ret = n->arg[i]->ival;
+	return 0;
+}
+
+static int cook_stack(struct d_unit *u, struct d_node *n)
+{
+	bool user = n->call == CALL_ustack;
+	int64_t frames = user ? u->ustackframes : u->stackframes, strsize;
+	int rc = 0;
+	if (n->narg > d_calls[n->call].max)
+		return d_fail(u, n->line, user ? D_USTACK_PROTO : D_STACK_PROTO,
+			      "%s( ) prototype mismatch: too many arguments",
+			      d_calls[n->call].name);
+	if (n->narg > 0)
+		rc = user ? constant_arg(u, n, 0, 1, D_USTACK_FRAMES,
+					 "ustack( ) argument #1 must be a non-zero positive "
+					 "integer constant",
+					 &frames)
+			  : constant_arg(u, n, 0, 1, D_STACK_SIZE,
+					 "stack( ) size must be a non-zero positive integral "
+					 "constant expression",
+					 &frames);
+	if (rc == 0 && n->narg > 1)
+		rc = constant_arg(u, n, 1, 0, D_USTACK_STRSIZE,
+				  "ustack( ) argument #2 must be a positive integer constant",
+				  &strsize);
+	if (rc < 0)
+		return rc;
+	n->kind = N_STACKFN;
+	n->arg = NULL;
+	n->narg = 0;
+	n->type = type_stack(u, user, (uint16_t)(frames > FRAMES_MOST ? FRAMES_MOST : frames));
+	*(user ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
+	return n->type == NULL ? -TALLY_ENOMEM : 0;
+}
+
+/* Makes n an N_SYMFN of its operand n->a, which is a scalar. */
+static int make_sym(struct d_unit *u, struct d_node *n, enum slot_kind kind)
+{
+	n->kind = N_SYMFN;
+	n->type = type_sym(u, kind);
+	*(kind >= SLOT_UADDR ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
+	return n->type == NULL ? -TALLY_ENOMEM : convert(u, &n->a, u->base[B_ULONG]);
+}
+
+int wrap_sym(struct d_unit *u, struct d_node **np, enum slot_kind kind)
+{
+	struct d_node *n = node_new(u, N_SYMFN, (*np)->line);
+	if (n == NULL)
+		return -TALLY_ENOMEM;
+	n->a = *np;
+	*np = n;
+	return make_sym(u, n, kind);
+}
+
+static int cook_sym(struct d_unit *u, struct d_node *n)
+{
+	int rc = check_call(u, n);
+	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0 || (rc = decay(u, &n->arg[0])) < 0)
+		return rc;
+	if (!ty_is_scalar(n->arg[0]->type))
+		return bad_arg(u, n, 0,
+			       d_calls[n->call].code >= SLOT_UADDR ? "_usymaddr" : "_symaddr",
+			       n->arg[0]);
+	n->a = n->arg[0];
+	n->arg = NULL;
+	n->narg = 0;
+	return make_sym(u, n, d_calls[n->call].code);
+}
+
+int cook_data(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	if (n->kind == N_CALL && d_calls[n->call].cls == CC_STACK)
+		return cook_stack(u, n);
+	if (n->kind == N_CALL && d_calls[n->call].cls == CC_SYM)
+		return cook_sym(u, n);
+	return cook_value(u, np);
+}
+
+/* ---- actions ------------------------------------------------------------- */
+
+static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	int rc = check_call(u, n);
+	if (rc < 0)
+		return rc;
+	if (n->arg[0]->kind == N_AGG)
+		return d_fail(u, n->line, D_TRACE_DYN,
+			      "trace( ) may not be applied to a dynamic expression");
+	if ((rc = cook_data(u, &n->arg[0])) < 0)
+		return rc;
+	const struct d_type *t = n->arg[0]->type;
+	if (t->kind == TY_VOID)
+		return d_fail(u, n->line, D_TRACE_VOID,
+			      "trace( ) may not be applied to a void expression");
+	if (t->kind == TY_FLOAT ||
+	    ((ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL))
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "trace( ) of a value of type %s is not supported yet",
+			      type_name(u, t));
+	if (ty_is_char_array(t) && (rc = to_string(u, &n->arg[0])) < 0)
+		return rc;
+	s->arg = n->arg;
+	s->narg = 1;
+	return 0;
+}
+
+static int cook_exit(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	int rc = check_call(u, n);
+	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0)
+		return rc;
+	if (!ty_is_int(n->arg[0]->type))
+		return bad_arg(u, n, 0, "int", n->arg[0]);
+	s->arg = n->arg;
+	s->narg = 1;
+	return convert(u, &s->arg[0], u->base[B_INT]);
+}
+
+/* Tags of clear, trunc, normalize, denormalize: each has its own. */
+static const struct agg_tags { uint8_t call, proto, aggarg, aggbad, scalar; } agg_tags[] = {
+	{ CALL_clear, D_CLEAR_PROTO, D_CLEAR_AGGARG, D_CLEAR_AGGBAD, D_CLEAR_PROTO },
+	{ CALL_trunc, D_TRUNC_PROTO, D_TRUNC_AGGARG, D_TRUNC_AGGBAD, D_TRUNC_SCALAR },
+	{ CALL_normalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD,
+	  D_NORMALIZE_SCALAR },
+	{ CALL_denormalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD,
+	  D_NORMALIZE_SCALAR },
+};
+
+int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i,
+	    enum d_tag badarg, enum d_tag undefined)
+{
+	struct d_node *a = call->arg[i];
+	if (a->kind != N_AGG) {
+		int rc = cook_data(u, &call->arg[i]);
+		if (rc < 0)
+			return rc;
+		return d_fail(u, call->line, badarg,
+			      "%s( ) argument #%u is incompatible with prototype: prototype: "
+			      "aggregation, argument: %s",
+			      d_calls[call->call].name, i + 1, shown(u, call->arg[i]));
+	}
+	if (a->sym == NULL || !a->sym->has_fn)
+		return d_fail(u, call->line, undefined, "undefined aggregation: @%s", a->str);
+	uint32_t cap = s->naggs;              /* full, so that it grows; lists are short */
+	return D_PUSH(u, s->aggs, s->naggs, cap, a->sym);
+}
+
+static int cook_agg_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	const struct agg_tags *t = agg_tags;
+	const struct d_callrow *row = &d_calls[n->call];
+	while (t->call != n->call)
+		t++;
+	if (n->narg < row->min || n->narg > row->max)
+		return d_fail(u, n->line, t->proto,
+			      "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name,
+			      n->narg, plural(n->narg),
+			      row->min == row->max ? ""
+			      : n->narg < row->min ? "at least "
+						   : "no more than ",
+			      n->narg < row->min ? row->min : row->max);
+	int rc = agg_arg(u, s, n, 0, t->aggarg, t->aggbad);
+	if (rc < 0 || n->narg < 2)
+		return rc;
+	if ((rc = cook_value(u, &n->arg[1])) < 0)
+		return rc;
+	if (!ty_is_scalar(n->arg[1]->type))
+		return d_fail(u, n->line, t->scalar, "%s( ) argument #2 must be of scalar type",
+			      row->name);
+	s->arg = &n->arg[1];
+	s->narg = 1;
+	return convert(u, &s->arg[0], u->base[n->arg[1]->type->is_signed ? B_LONG : B_ULONG]);
+}
+
+static int cook_action(struct d_unit *u, struct d_stmt *s)
+{
+	struct d_node *n = s->expr;
+	const struct d_callrow *row = &d_calls[n->call];
+	if (row->cls == CC_STACK || row->cls == CC_SYM) {
+		s->act = row->cls == CC_SYM ? ACT_SYM : row->code;
+		s->arg = &s->expr;
+		s->narg = 1;
+		return cook_data(u, &s->expr);
+	}
+	s->act = row->code;
+	switch (s->act) {
+	case ACT_TRACE:
+		return cook_trace(u, s, n);
+	case ACT_PRINTF:
+		return cook_printf(u, s, n);
+	case ACT_PRINTA:
+		return cook_printa(u, s, n);
+	case ACT_EXIT:
+		return cook_exit(u, s, n);
+	default:
+		return cook_agg_action(u, s, n);
+	}
+}
+
+static int cook_aggregation(struct d_unit *u, struct d_stmt *s)
+{
+	struct d_sym *a = s->agg;
+	if (a->keys == NULL && s->nkeys != 0 && a->fn_line == 0) {
+		a->keys = arena_alloc(&u->arena, s->nkeys * sizeof(*a->keys));
+		if (a->keys == NULL)
+			return d_nomem(u);
+		a->nkeys = s->nkeys;
+	}
+	int rc = cook_keys(u, a, s->key, s->nkeys, s->line);
+	return rc < 0 ? rc : cook_aggfn(u, s, s->expr);
+}
+
+int cook_statement(struct d_unit *u, struct d_stmt *s)
+{
+	switch (s->kind) {
+	case ST_AGG:
+		return cook_aggregation(u, s);
+	case ST_ACT:
+		return cook_action(u, s);
+	default:
+		return cook(u, &s->expr);
+	}
+}

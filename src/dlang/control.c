@@ -1,0 +1,248 @@
+/*
+ * control.c: lines that start with '#'.
+ *
+ * Options take effect when a source is added, long before it is compiled:
+ * `-c` and buffers are set up in between.  So each source is walked twice: early,
+ * for #pragma D option alone, by a scanner that knows comments and literals and
+ * nothing else; and by the lexer for the rest.  Rules: DTrace Guide, "Program
+ * Structure" (pragmas) and "Stability" (attributes, binding, depends_on).
+ */
+#include "dlang/parse_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct words {
+	struct d_unit *u;
+	const char *p, *end;
+	uint32_t line;
+};
+
+/* The next word (or the inside of a string) of the line; *n is 0 at its end. */
+static const char *word(struct words *w, size_t *n, bool *quoted)
+{
+	while (w->p < w->end && isspace((unsigned char)*w->p))
+		w->p++;
+	*quoted = w->p < w->end && *w->p == '"';
+	if (*quoted)
+		w->p++;
+	const char *start = w->p;
+	while (w->p < w->end &&
+	       (*quoted ? *w->p != '"' : !isspace((unsigned char)*w->p) && *w->p != '"'))
+		w->p++;
+	*n = (size_t)(w->p - start);
+	if (*quoted && w->p < w->end)
+		w->p++;
+	return start;
+}
+
+static bool is_word(const char *s, size_t n, const char *want)
+{
+	return n == strlen(want) && memcmp(s, want, n) == 0;
+}
+
+static int pragma_option(struct words *w)
+{
+	size_t n, extra;
+	bool quoted;
+	struct err e = { 0 };
+	const char *s = word(w, &n, &quoted), *eq = memchr(s, '=', n), *value = NULL;
+	if (n == 0 || quoted)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #pragma option <option>=<val>");
+	word(w, &extra, &quoted);
+	if (extra != 0 || quoted)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "superfluous arguments specified for #pragma option");
+	char *name = arena_strndup(&w->u->arena, s, eq != NULL ? (size_t)(eq - s) : n);
+	if (eq != NULL)
+		value = arena_strndup(&w->u->arena, eq + 1, n - (size_t)(eq + 1 - s));
+	if (name == NULL || (eq != NULL && value == NULL))
+		return d_nomem(w->u);
+	int rc = w->u->env.option != NULL ? w->u->env.option(w->u->env.arg, name, value, &e) : 0;
+	if (rc >= 0)
+		return 0;
+	if (value == NULL)
+		return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s': %s", name,
+			      e.text);
+	return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s' to '%s': %s", name,
+		      value, e.text);
+}
+
+static int pragma_error(struct words *w)
+{
+	while (w->p < w->end && isspace((unsigned char)*w->p))
+		w->p++;
+	while (w->p < w->end && isspace((unsigned char)w->end[-1]))
+		w->end--;
+	return d_fail(w->u, w->line, D_PRAGERR, "#error: %.*s",
+		      (int)(w->end - w->p > 300 ? 300 : w->end - w->p), w->p);
+}
+
+static int pragma_depends(struct words *w)
+{
+	size_t nclass, nname;
+	bool quoted;
+	const char *class = word(w, &nclass, &quoted);
+	word(w, &nname, &quoted);
+	if (nclass == 0 || nname == 0)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #pragma depends_on <class> <name>");
+	if (is_word(class, nclass, "library"))
+		return 0;                     /* what they define is built in or refused by name */
+	if (!is_word(class, nclass, "provider") && !is_word(class, nclass, "module"))
+		return d_fail(w->u, w->line, D_PRAGMA_INVAL,
+			      "invalid class %.*s specified by #pragma depends_on",
+			      (int)(nclass > 60 ? 60 : nclass), class);
+	/* A description that names an absent provider fails by itself, and says why. */
+	return 0;
+}
+
+static int pragma_attributes(struct words *w)
+{
+	size_t n, nident;
+	bool quoted;
+	word(w, &n, &quoted);
+	word(w, &nident, &quoted);
+	if (n == 0 || nident == 0)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #pragma attributes <attributes> <ident>");
+	return 0;
+}
+
+static int pragma_binding(struct words *w)
+{
+	size_t n, nident;
+	bool quoted, ident_quoted;
+	word(w, &n, &quoted);
+	word(w, &nident, &ident_quoted);
+	if (n == 0 || nident == 0 || !quoted)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #pragma binding \"version\" <ident>");
+	return 0;
+}
+
+static int pragma_ident(struct words *w)
+{
+	(void)w;
+	return 0;
+}
+
+enum { DIRECTIVE, PRAGMA, PRAGMA_D };
+
+static const struct {
+	const char *name;
+	int least;                            /* stands after "#", "#pragma", "#pragma D" */
+	int (*run)(struct words *w);
+} pragmas[] = {
+	{ "attributes", PRAGMA_D, pragma_attributes },
+	{ "binding", PRAGMA_D, pragma_binding },
+	{ "depends_on", PRAGMA_D, pragma_depends },
+	{ "error", DIRECTIVE, pragma_error },
+	{ "ident", DIRECTIVE, pragma_ident },
+	{ "option", PRAGMA_D, pragma_option },
+};
+
+static int unknown(struct words *w, int kind, const char *s, size_t n)
+{
+	int shown = n > 60 ? 60 : (int)n;
+	if (kind == PRAGMA)
+		return 0;                     /* other compilers' pragmas are none of ours */
+	if (kind == DIRECTIVE)
+		return d_fail(w->u, w->line, D_PRAGCTL_INVAL, "invalid control directive: #%.*s",
+			      shown, s);
+	return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid D pragma: %.*s", shown, s);
+}
+
+/* #line N, or # N as a preprocessor writes it: the number of the next line */
+static int line_directive(struct words *w, const char *s, size_t n, uint32_t *line)
+{
+	uint32_t v = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!isdigit((unsigned char)s[i]) || v > UINT32_MAX / 20)
+			n = 0;
+		v = v * 10 + (uint32_t)(s[i] - '0');
+	}
+	if (n == 0)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #line <line> [ [\"file\"] state ]");
+	*line = v;
+	return 0;
+}
+
+int d_control(struct d_unit *u, const char *text, size_t len, uint32_t *line, bool early)
+{
+	struct words w = { u, text + 1, text + len, *line - 1 };
+	int kind = DIRECTIVE;
+	size_t n;
+	bool quoted;
+	const char *s = word(&w, &n, &quoted);
+	if (n == 0 && !quoted)
+		return 0;
+	if (kind == DIRECTIVE && is_word(s, n, "pragma")) {
+		kind = PRAGMA;
+		s = word(&w, &n, &quoted);
+		if (is_word(s, n, "D")) {
+			kind = PRAGMA_D;
+			s = word(&w, &n, &quoted);
+		}
+	}
+	bool option = kind == PRAGMA_D && is_word(s, n, "option");
+	if (option != early)
+		return 0;
+	if (is_word(s, n, "line"))
+		s = word(&w, &n, &quoted);
+	else if (n == 0 || !isdigit((unsigned char)*s))
+		goto named;
+	return line_directive(&w, s, n, line);
+named:
+	for (size_t i = 0; i < COUNT(pragmas); i++)
+		if (kind >= pragmas[i].least && is_word(s, n, pragmas[i].name))
+			return pragmas[i].run(&w);
+	return unknown(&w, kind, s, n);
+}
+
+/* Past a comment or literal that starts at p, or p itself when there is none. */
+static const char *skip_quiet(const char *p, const char *end)
+{
+	if (p[0] == '/' && p[1] == '/') {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		return nl != NULL ? nl : end;
+	}
+	if (p[0] == '/' && p[1] == '*') {
+		for (p += 2; p < end && !(p[0] == '*' && p[1] == '/'); p++)
+			;
+		return p < end ? p + 2 : end;
+	}
+	if (*p == '"') {
+		for (p++; p < end && *p != '"' && *p != '\n'; p++)
+			if (*p == '\\' && p + 1 < end && p[1] != '\n')
+				p++;
+		return p < end && *p == '"' ? p + 1 : p;
+	}
+	return p;
+}
+
+int d_control_early(struct d_unit *u, const struct d_src *s)
+{
+	const char *p = s->text, *end = s->text + s->len, *counted = p;
+	bool at_line_start = true;
+	uint32_t line = 1;
+	int rc = 0;
+	while (p < end && rc == 0) {
+		if (*p == '#' && at_line_start) {
+			const char *nl = memchr(p, '\n', (size_t)(end - p));
+			for (nl = nl != NULL ? nl : end; counted < p; counted++)
+				line += *counted == '\n';
+			uint32_t next = line + 1;
+			rc = d_control(u, p, (size_t)(nl - p), &next, true);
+			p = nl;
+			continue;
+		}
+		const char *q = skip_quiet(p, end);
+		at_line_start = q == p ? *p == '\n' || (at_line_start && isspace((unsigned char)*p))
+				       : at_line_start;
+		p = q == p ? p + 1 : q;
+	}
+	return rc;
+}

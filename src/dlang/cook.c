@@ -1,0 +1,624 @@
+/*
+ * cook.c: the pass that gives every expression its type.
+ *
+ * Works bottom up and in place: cook() types a node, and may put another in its stead
+ * (a constant for a sum of constants, a sum of offsets for a chain of members).
+ * Where a value goes to something of another type, convert() puts an N_CAST between.
+ * A variable that was never declared takes the type of what is first assigned to
+ * it; reading it before that is an error.  Rules: C17 6.3 and 6.5; DTrace Guide,
+ * "Types, Operators and Expressions".
+ */
+#include "dlang/type_int.h"
+#include "dlang/parse_int.h"
+
+#include <string.h>
+
+/* ---- places -------------------------------------------------------------- */
+
+/* The N_VAR or N_DEREF that a chain of members and subscripts hangs on, or NULL: not a place. */
+const struct d_node *place_root(const struct d_node *n)
+{
+	while (n->kind == N_MEMBER || n->kind == N_INDEX)
+		n = n->a;
+	return n->kind == N_VAR || n->kind == N_DEREF ? n : NULL;
+}
+
+static bool has_index(const struct d_node *n)
+{
+	for (; n->kind == N_MEMBER || n->kind == N_INDEX; n = n->a)
+		if (n->kind == N_INDEX)
+			return true;
+	return false;
+}
+
+static bool in_memory(const struct d_node *n)
+{
+	const struct d_node *r = place_root(n);
+	return r != NULL && r->kind == N_DEREF;
+}
+
+/* An array in memory becomes a pointer to its first element; one in a variable has no address. */
+int decay(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	if (n->type->kind != TY_ARRAY || !in_memory(n))
+		return 0;
+	struct d_node *p = node_new(u, N_ADDR, n->line);
+	if (p == NULL || (p->type = type_ptr(u, n->type->to)) == NULL)
+		return -TALLY_ENOMEM;
+	p->a = n;
+	*np = p;
+	return 0;
+}
+
+/* ---- conversions --------------------------------------------------------- */
+
+int fold_int(struct d_unit *u, struct d_node **np, int64_t v)
+{
+	struct d_node *n = node_int(u, (*np)->line, (*np)->type, v);
+	if (n == NULL)
+		return -TALLY_ENOMEM;
+	*np = n;
+	return 0;
+}
+
+static int cast(struct d_unit *u, struct d_node **np, const struct d_type *to)
+{
+	struct d_node *n = node_new(u, N_CAST, (*np)->line);
+	if (n == NULL)
+		return -TALLY_ENOMEM;
+	n->a = *np;
+	n->type = to;
+	*np = n;
+	return 0;
+}
+
+/* To a type that the caller knows to be possible. */
+int convert(struct d_unit *u, struct d_node **np, const struct d_type *to)
+{
+	struct d_node *n = *np;
+	if (types_same(n->type, to) && n->type->size == to->size)
+		return 0;
+	if (n->kind == N_INT && ty_is_scalar(to)) {
+		n->ival = type_extend(to, (uint64_t)n->ival);
+		n->type = to;
+		return 0;
+	}
+	if (to->kind == TY_STRING && (n->kind == N_STR || n->kind == N_STRBUILTIN)) {
+		n->type = to;                 /* these can be made in any size */
+		if (n->kind == N_STR && n->len >= to->size)
+			n->len = to->size - 1;
+		return 0;
+	}
+	return cast(u, np, to);
+}
+
+int to_string(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	uint64_t bound = u->strsize;
+	if (n->type->kind == TY_STRING)
+		return 0;
+	if (n->type->kind == TY_ARRAY && n->type->n + 1ull < bound)
+		bound = n->type->n + 1ull;
+	if (n->type->kind == TY_ARRAY && place_root(n) == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED, "computed arrays are not supported yet");
+	const struct d_type *t = type_string(u, bound);
+	if (t == NULL)
+		return -TALLY_ENOMEM;
+	if (ty_is_int(n->type) && convert(u, np, u->base[B_ULONG]) < 0)
+		return -TALLY_ENOMEM;
+	return cast(u, np, t);
+}
+
+static bool is_null(const struct d_node *n)
+{
+	return n->kind == N_INT && n->ival == 0;
+}
+
+/* Scripts free a thread-local string by assigning 0, and ask whether it is NULL. */
+int null_to_empty(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = node_new(u, N_STR, (*np)->line);
+	if (n == NULL || (n->type = type_string(u, 1)) == NULL)
+		return -TALLY_ENOMEM;
+	n->str = "";
+	*np = n;
+	return 0;
+}
+
+/* What may be assigned, passed or used as a key where `to` is wanted ("dt_node_is_argcompat"). */
+bool assignable(const struct d_type *to, const struct d_node *from)
+{
+	const struct d_type *t = from->type;
+	if (ty_is_int(to))
+		return ty_is_int(t);
+	if (to->kind == TY_STRING)
+		return ty_is_strcompat(t);
+	if (to->kind == TY_PTR)
+		return ptr_compatible(to, t) || is_null(from);
+	return types_same(to, t);
+}
+
+/* ---- members ------------------------------------------------------------- */
+
+static const struct d_member *member_find(const struct d_type *t, const char *name,
+					  uint32_t *offset, unsigned depth)
+{
+	for (const struct d_member *m = t->members; m != NULL; m = m->next) {
+		const struct d_member *in;
+		uint32_t base = *offset;
+		if (m->name[0] != '\0' && strcmp(m->name, name) == 0) {
+			*offset += m->offset;
+			return m;
+		}
+		if (m->name[0] != '\0' || !ty_is_sou(m->type) || depth == 0)
+			continue;
+		*offset += m->offset;
+		if ((in = member_find(m->type, name, offset, depth - 1)) != NULL)
+			return in;
+		*offset = base;
+	}
+	return NULL;
+}
+
+static int no_sou(struct d_unit *u, const struct d_node *n, const struct d_type *t, bool arrow)
+{
+	if (t->incomplete)
+		return d_fail(u, n->line, D_OP_INCOMPLETE,
+			      "operator %s cannot be applied to a forward declaration: no %s "
+			      "definition is available",
+			      arrow ? "->" : ".", type_name(u, t));
+	if (arrow)
+		return d_fail(u, n->line, D_OP_SOU,
+			      "operator -> cannot be applied to pointer to type \"%s\"; must be "
+			      "applied to a struct or union pointer",
+			      type_name(u, t));
+	return d_fail(u, n->line, D_OP_SOU,
+		      "operator . cannot be applied to type \"%s\"; must be applied to a struct "
+		      "or union",
+		      type_name(u, t));
+}
+
+/* n is N_MEMBER over the place n->a, whose type is known. */
+static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
+{
+	const struct d_type *t = n->a->type;
+	uint32_t offset = 0;
+	if (!ty_is_sou(t) || t->incomplete)
+		return no_sou(u, n, t, arrow);
+	const struct d_member *m = member_find(t, n->str, &offset, 32);
+	if (m == NULL)
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s", n->str,
+			      type_name(u, t));
+	if (place_root(n->a) == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "members of a computed struct are not supported yet");
+	n->type = m->type;
+	n->offset = offset;
+	n->bit = m->bit;
+	n->bits = m->bits;
+	if (n->a->kind == N_MEMBER) {
+		n->offset += n->a->offset;
+		n->a = n->a->a;
+	}
+	return 0;
+}
+
+static int cook_arrow(struct d_unit *u, struct d_node *n)
+{
+	int rc = cook_value(u, &n->a);
+	if (rc < 0 || (rc = decay(u, &n->a)) < 0)
+		return rc;
+	if (n->a->type->kind != TY_PTR)
+		return d_fail(u, n->line, D_OP_PTR, "operator -> must be applied to a pointer");
+	struct d_node *d = node_new(u, N_DEREF, n->line);
+	if (d == NULL)
+		return -TALLY_ENOMEM;
+	d->a = n->a;
+	d->type = n->a->type->to;
+	n->kind = N_MEMBER;
+	n->a = d;
+	return cook_member(u, n, true);
+}
+
+/* ---- subscripts, * and & ------------------------------------------------- */
+
+static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_type *t)
+{
+	if (t->kind != TY_PTR)
+		return d_fail(u, n->line, D_DEREF_NONPTR, "cannot dereference non-pointer type");
+	if (t->to->kind == TY_VOID)
+		return d_fail(u, n->line, D_DEREF_VOID, "cannot dereference pointer to void");
+	if (t->to->kind == TY_FUNC)
+		return d_fail(u, n->line, D_DEREF_FUNC, "cannot dereference pointer to function");
+	if (t->to->incomplete || t->to->size == 0)
+		return d_fail(u, n->line, D_OP_INCOMPLETE,
+			      "operator * cannot be applied to a forward declaration: no %s "
+			      "definition is available",
+			      type_name(u, t->to));
+	return 0;
+}
+
+static int cook_deref(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc = cook_value(u, &n->a);
+	if (rc < 0 || (rc = decay(u, &n->a)) < 0 || (rc = deref_check(u, n, n->a->type)) < 0)
+		return rc;
+	n->type = n->a->type->to;
+	if (n->a->kind == N_ADDR && types_same(n->a->a->type, n->type))
+		*np = n->a->a;
+	return 0;
+}
+
+static int cook_addr(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc = cook(u, &n->a);
+	if (rc < 0)
+		return rc;
+	const struct d_node *r = place_root(n->a);
+	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN ||
+	    (r != NULL && r->kind == N_VAR))
+		return d_fail(u, n->line, D_ADDROF_VAR, "cannot take address of dynamic variable");
+	if (r == NULL)
+		return d_fail(u, n->line, D_ADDROF_LVAL,
+			      "unacceptable operand for unary & operator");
+	if (n->a->kind == N_MEMBER && n->a->bits != 0)
+		return d_fail(u, n->line, D_ADDROF_BITFIELD, "cannot take address of bit-field");
+	n->type = type_ptr(u, n->a->type);
+	if (n->a->kind == N_DEREF) {
+		*np = n->a->a;                /* &*p */
+		return 0;
+	}
+	return n->type == NULL ? -TALLY_ENOMEM : 0;
+}
+
+/* p[i]: *(p + i) */
+static int index_pointer(struct d_unit *u, struct d_node *n)
+{
+	struct d_node *sum = node_new(u, N_BIN, n->line);
+	if (sum == NULL)
+		return -TALLY_ENOMEM;
+	int rc = deref_check(u, n, n->a->type);
+	if (rc < 0)
+		return rc;
+	sum->op = OP_ADD;
+	sum->a = n->a;
+	sum->b = n->arg[0];
+	n->kind = N_DEREF;
+	n->type = n->a->type->to;
+	n->a = sum;
+	return type_sum(u, &n->a);
+}
+
+static int index_array(struct d_unit *u, struct d_node *n)
+{
+	const struct d_type *t = n->a->type;
+	struct d_node *i = n->arg[0];
+	bool object = !in_memory(n->a);
+	n->type = t->to;
+	if (i->kind == N_INT) {
+		if (i->ival < 0 || i->ival >= t->n)
+			return d_fail(u, n->line, D_ARR_BOUNDS,
+				      "index outside array bounds: %lld, max %u",
+				      (long long)i->ival, t->n - 1);
+		n->kind = N_MEMBER;
+		n->offset = (uint32_t)i->ival * t->to->size;
+		if (n->a->kind == N_MEMBER) {
+			n->offset += n->a->offset;
+			n->a = n->a->a;
+		}
+		return 0;
+	}
+	if (object && (!ty_is_scalar(t->to) || has_index(n->a)))
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "computed subscripts of arrays of arrays, structs or strings are "
+			      "not supported yet");
+	if (object)
+		place_root(n->a)->sym->indexed = true;
+	n->b = i;
+	return convert(u, &n->b, u->base[i->type->is_signed ? B_LONG : B_ULONG]);
+}
+
+static int cook_index(struct d_unit *u, struct d_node *n)
+{
+	int rc = cook(u, &n->a);
+	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0)
+		return rc;
+	if (n->narg > 1 || (n->a->type->kind != TY_ARRAY && n->a->type->kind != TY_PTR))
+		return d_fail(u, n->line, D_ARR_BADREF, "cannot access %s as an associative array",
+			      n->str != NULL ? n->str : "expression");
+	if (!ty_is_int(n->arg[0]->type))
+		return d_fail(u, n->line, D_OP_INT,
+			      "operator [ ] requires an operand of integral type");
+	if (n->a->type->kind == TY_PTR)
+		rc = index_pointer(u, n);
+	else if (place_root(n->a) != NULL)
+		rc = index_array(u, n);
+	else
+		rc = d_fail(u, n->line, D_UNSUPPORTED,
+			    "subscripts of a computed array are not supported yet");
+	n->narg = 0;
+	n->arg = NULL;
+	return rc;
+}
+
+/* ---- sizeof, offsetof ---------------------------------------------------- */
+
+static int cook_sizeof(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	const struct d_type *t = n->ty_arg;
+	if (n->a != NULL) {
+		int rc = cook(u, &n->a);
+		if (rc < 0)
+			return rc;
+		if (n->a->kind == N_MEMBER && n->a->bits != 0)
+			return d_fail(u, n->line, D_SIZEOF_BITFIELD,
+				      "cannot apply sizeof to a bit-field");
+		t = n->a->type;
+	}
+	if (t->size == 0 || t->incomplete)
+		return d_fail(u, n->line, D_SIZEOF_TYPE,
+			      "cannot apply sizeof to an operand of unknown size");
+	n->type = type_named(u, "size_t");
+	return fold_int(u, np, t->size);
+}
+
+static int cook_offsetof(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	uint32_t offset = 0;
+	if (!ty_is_sou(n->ty_arg) || n->ty_arg->incomplete)
+		return d_fail(u, n->line, D_OFFSETOF_TYPE,
+			      "offsetof operand must be of struct or union type, not %s",
+			      type_name(u, n->ty_arg));
+	const struct d_member *m = member_find(n->ty_arg, n->str, &offset, 32);
+	if (m == NULL)
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s", n->str,
+			      type_name(u, n->ty_arg));
+	if (m->bits != 0)
+		return d_fail(u, n->line, D_OFFSETOF_BITFIELD,
+			      "cannot take offset of a bit-field: %s", n->str);
+	n->type = type_named(u, "size_t");
+	return fold_int(u, np, offset);
+}
+
+/* ---- casts --------------------------------------------------------------- */
+
+static int cast_to_string(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np, *a = n->a;
+	if (!ty_is_scalar(a->type) && !ty_is_strcompat(a->type)) {
+		if (n->str != NULL)
+			return d_fail(u, n->line, D_STRINGOF_TYPE,
+				      "cannot apply stringof to a value of type %s",
+				      type_name(u, a->type));
+		return d_fail(u, n->line, D_CAST_INVAL,
+			      "invalid cast expression: \"%s\" to \"string\"",
+			      type_name(u, a->type));
+	}
+	*np = a;
+	return to_string(u, np);
+}
+
+static int cook_cast(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc = cook_value(u, &n->a);
+	if (rc < 0)
+		return rc;
+	if (n->type->kind == TY_STRING)
+		return cast_to_string(u, np);
+	if (n->type->kind == TY_VOID)
+		return 0;
+	if ((rc = decay(u, &n->a)) < 0)
+		return rc;
+	const struct d_type *to = n->type;
+	bool same = types_same(to, n->a->type) && to->kind != TY_FLOAT;
+	if (!same && !(ty_is_scalar(to) && ty_is_scalar(n->a->type)))
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" to \"%s\"",
+			      type_name(u, n->a->type), type_name(u, to));
+	if (n->a->kind == N_INT) {
+		*np = n->a;
+		return convert(u, np, to);
+	}
+	if (same && !ty_is_scalar(to))
+		*np = n->a;
+	return 0;
+}
+
+/* ---- unary operators and ?: ---------------------------------------------- */
+
+static int cook_unary(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc = cook_value(u, &n->a);
+	if (rc < 0)
+		return rc;
+	if (n->op == UN_LNOT) {
+		if (!ty_is_scalar(n->a->type))
+			return d_fail(u, n->line, D_OP_SCALAR,
+				      "operator ! requires an operand of scalar type");
+		n->type = u->base[B_INT];
+		return n->a->kind == N_INT ? fold_int(u, np, n->a->ival == 0) : 0;
+	}
+	if (!ty_is_int(n->a->type))
+		return n->op == UN_NOT
+			       ? d_fail(u, n->line, D_OP_INT,
+					"operator ~ requires an operand of integral type")
+			       : d_fail(u, n->line, D_OP_ARITH,
+					"operator %s requires an operand of arithmetic type",
+					op_text(n));
+	n->type = type_promote(u, n->a->type);
+	if ((rc = convert(u, &n->a, n->type)) < 0)
+		return rc;
+	if (n->a->kind == N_INT)
+		return fold_int(u, np,
+				n->op == OP_PLUS
+					? n->a->ival
+					: type_extend(n->type, n->op == UN_NEG
+								       ? 0 - (uint64_t)n->a->ival
+								       : ~(uint64_t)n->a->ival));
+	if (n->op == OP_PLUS)
+		*np = n->a;
+	return 0;
+}
+
+/* The type that both arms of ?: come to, NULL if there is none or memory is out. */
+static const struct d_type *cond_type(struct d_unit *u, struct d_node *n)
+{
+	const struct d_type *b = n->b->type, *c = n->c->type;
+	if (ty_is_int(b) && ty_is_int(c))
+		return b == c && b->kind == TY_ENUM ? b : type_common(u, b, c);
+	if ((b->kind == TY_STRING || c->kind == TY_STRING) && ty_is_strcompat(b) &&
+	    ty_is_strcompat(c)) {
+		if (to_string(u, &n->b) < 0 || to_string(u, &n->c) < 0)
+			return NULL;
+		return n->b->type->size >= n->c->type->size ? n->b->type : n->c->type;
+	}
+	if (b->kind == TY_VOID && c->kind == TY_VOID)
+		return b;
+	if (b->kind == TY_PTR && (is_null(n->c) || ptr_compatible(b, c)))
+		return c->kind == TY_PTR && b->to->kind == TY_VOID ? c : b;
+	return c->kind == TY_PTR && is_null(n->b) ? c : NULL;
+}
+
+static int cook_cond(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc;
+	if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0 ||
+	    (rc = cook_value(u, &n->c)) < 0)
+		return rc;
+	if (!ty_is_scalar(n->a->type))
+		return d_fail(u, n->line, D_OP_SCALAR,
+			      "operator ?: expression must be of scalar type");
+	n->type = cond_type(u, n);
+	if (u->arena.failed)
+		return d_nomem(u);
+	if (n->type == NULL)
+		return d_fail(u, n->line, D_OP_INCOMPAT,
+			      "operator ?: operands must have compatible types");
+	if ((rc = convert(u, &n->b, n->type)) < 0 || (rc = convert(u, &n->c, n->type)) < 0)
+		return rc;
+	if (n->a->kind == N_INT)
+		*np = n->a->ival != 0 ? n->b : n->c;
+	return 0;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+/* A literal too is cut to strsize, as any string is. */
+static int cook_leaf_string(struct d_unit *u, struct d_node *n)
+{
+	if (n->len >= u->strsize)
+		n->len = u->strsize - 1;
+	n->type = type_string(u, n->len + 1ull);
+	return n->type == NULL ? -TALLY_ENOMEM : 0;
+}
+
+int cook(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc;
+	switch (n->kind) {
+	case N_INT:
+	case N_BUILTIN:
+	case N_STRBUILTIN:
+		return 0;
+	case N_STR:
+		return cook_leaf_string(u, n);
+	case N_VAR:
+		return cook_var(u, n, false);
+	case N_UN:
+		return cook_unary(u, np);
+	case N_BIN:
+		return cook_operator(u, np);
+	case N_ASSIGN:
+		return cook_assign(u, np);
+	case N_INCDEC:
+		return cook_incdec(u, np);
+	case N_COND:
+		return cook_cond(u, np);
+	case N_COMMA:
+		if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0)
+			return rc;
+		n->type = n->b->type;
+		return 0;
+	case N_CAST:
+		return cook_cast(u, np);
+	case N_MEMBER:
+		return (rc = cook(u, &n->a)) < 0 ? rc : cook_member(u, n, false);
+	case N_ARROW:
+		return cook_arrow(u, n);
+	case N_DEREF:
+		return cook_deref(u, np);
+	case N_ADDR:
+		return cook_addr(u, np);
+	case N_INDEX:
+		return cook_index(u, n);
+	case N_SIZEOF:
+		return cook_sizeof(u, np);
+	case N_OFFSETOF:
+		return cook_offsetof(u, np);
+	case N_CALL:
+		return cook_call(u, np);
+	case N_AGG:
+		return d_fail(u, n->line, D_CG_DYN,
+			      "expression cannot evaluate to result of dynamic type: @%s", n->str);
+	default:
+		return d_fail(u, n->line, D_UNSUPPORTED, "this expression is not supported yet");
+	}
+}
+
+/* An operand: what has a value now or (an array) can be turned into one. */
+int cook_value(struct d_unit *u, struct d_node **np)
+{
+	int rc = cook(u, np);
+	if (rc == 0 && (*np)->type->kind == TY_ARRAY && !ty_is_char_array((*np)->type))
+		rc = decay(u, np);
+	return rc;
+}
+
+static int cook_clause(struct d_unit *u, struct d_clausenode *c)
+{
+	int rc = 0;
+	u->cur_source = c->source;
+	u->region = "action list";
+	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
+		rc = cook_statement(u, s);
+	u->region = "predicate";
+	if (rc == 0 && c->pred != NULL && (rc = cook_value(u, &c->pred)) == 0)
+		rc = decay(u, &c->pred);
+	if (rc == 0 && c->pred != NULL && !ty_is_scalar(c->pred->type))
+		rc = d_fail(u, c->pred->line, D_PRED_SCALAR,
+			    "predicate result must be of scalar type");
+	u->region = NULL;
+	return rc;
+}
+
+/* Clauses without probes (-Z) are checked like all others; then there is nothing to run them. */
+static void drop_unprobed(struct d_unit *u)
+{
+	struct d_clausenode **at = &u->clauses;
+	while (*at != NULL) {
+		if ((*at)->nprobes == 0)
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	}
+}
+
+int d_type(struct d_unit *u)
+{
+	int rc = 0;
+	for (struct d_clausenode *c = u->clauses; c != NULL && rc == 0; c = c->next)
+		rc = cook_clause(u, c);
+	if (rc == 0)
+		rc = widen_keys(u);
+	drop_unprobed(u);
+	return rc;
+}

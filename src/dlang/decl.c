@@ -1,0 +1,758 @@
+/*
+ * decl.c: declarations: types, variables, prototypes.
+ *
+ * A declaration is specifiers (int, struct foo { ... }) and declarators
+ * (*a[3], f(int)).  The specifiers give a type; each declarator wraps it, from the
+ * outside in, so a parenthesized declarator is parsed over a hole that is filled
+ * when its suffixes are known.  Layout is that of the System V ABI, bit-fields too.
+ */
+#include "dlang/decl_int.h"
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <string.h>
+
+#define ARRAY_MOST (1u << 20)                 /* bytes of one variable */
+#define MEMBERS_MOST 1024                     /* of one struct: looking one up walks them */
+
+enum dclass { DC_NONE, DC_AUTO, DC_EXTERN, DC_STATIC, DC_REGISTER, DC_TYPEDEF, DC_THIS, DC_SELF };
+
+struct specs {                                /* declaration specifiers seen so far */
+	uint8_t class;                        /* enum dclass */
+	uint8_t nlong, nshort, nsigned, nunsigned;
+	uint8_t word;                         /* T_int, T_char ... or 0 */
+	bool userland;
+	bool anonymous; /* struct or union { ... } without a tag, defined right here */
+	const struct d_type *type;            /* struct, union, enum, typedef name, string */
+};
+
+static const struct d_type *declarator(struct parser *ps, const struct d_type *base,
+				       const char **name);
+static const struct d_type *specifiers(struct parser *ps, struct specs *sp);
+
+/* ---- which tokens -------------------------------------------------------- */
+
+static bool type_word(enum d_tok kind)
+{
+	switch (kind) {
+	case T_char: case T_const: case T_double: case T_enum: case T_float: case T_int:
+	case T_long:
+	case T_restrict: case T_short: case T_signed: case T_string: case T_struct: case T_union:
+	case T_unsigned: case T_userland: case T_void: case T_volatile: case T__Bool:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum dclass class_word(enum d_tok kind)
+{
+	switch (kind) {
+	case T_auto: return DC_AUTO;
+	case T_extern: return DC_EXTERN;
+	case T_static: return DC_STATIC;
+	case T_register: return DC_REGISTER;
+	case T_typedef: return DC_TYPEDEF;
+	case T_this: return DC_THIS;
+	case T_self: return DC_SELF;
+	default: return DC_NONE;
+	}
+}
+
+bool starts_type(const struct parser *ps)
+{
+	return type_word(ps->tok.kind) ||
+	       (at(ps, T_IDENT) && type_named(ps->u, ps->tok.str) != NULL);
+}
+
+int type_follows(struct parser *ps)
+{
+	struct d_token here = ps->tok;
+	int rc = lex_next(ps);
+	if (rc < 0)
+		return rc;
+	bool follows = starts_type(ps);
+	ps->tok = here;
+	lex_rewind(ps);
+	return (rc = lex_next(ps)) < 0 ? rc : follows;
+}
+
+/* ---- structs, unions, enums ---------------------------------------------- */
+
+/* The tag's type, made incomplete when it is new. */
+static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char *tag)
+{
+	static const char *const words[] = {
+		[TY_STRUCT] = "struct", [TY_UNION] = "union", [TY_ENUM] = "enum"
+	};
+	struct d_unit *u = ps->u;
+	const char *name =
+		arena_printf(&u->arena, "%s %s", words[kind], tag != NULL ? tag : "(anonymous)");
+	void **at = name == NULL || tag == NULL ? NULL : map_at(&u->tags, name, strlen(name));
+	if (at != NULL && *at != NULL)
+		return *at;
+	struct d_type *t = type_new(u, kind);
+	if (name == NULL || t == NULL || (tag != NULL && at == NULL)) {
+		d_nomem(u);
+		return NULL;
+	}
+	t->name = name;
+	t->incomplete = true;
+	if (at != NULL)
+		*at = t;
+	return t;
+}
+
+struct layout {                               /* of a struct or union being read */
+	struct d_type *t;
+	struct d_member **end;
+	uint64_t bits;                        /* used so far */
+	uint32_t n;
+	struct map names;
+};
+
+static int member_add(struct parser *ps, struct layout *l, struct d_member m, bool bit_field)
+{
+	struct d_unit *u = ps->u;
+	uint64_t unit = (uint64_t)m.type->size * 8, align = (uint64_t)m.type->align * 8;
+	uint64_t at = l->t->kind == TY_UNION ? 0 : l->bits, width = bit_field ? m.bits : unit;
+	if (!bit_field || m.bits == 0 || at / unit != (at + width - 1) / unit)
+		at = (at + align - 1) / align * align;
+	if (++l->n > MEMBERS_MOST || at + width > (uint64_t)ARRAY_MOST * 8)
+		return d_fail(u, ps->tok.line, D_DECL_ARRBIG, "%s is too big", type_name(u, l->t));
+	m.offset = bit_field && m.bits != 0 ? (uint32_t)(at / unit * m.type->size)
+					    : (uint32_t)(at / 8);
+	m.bit = bit_field && m.bits != 0 ? (uint8_t)(at % unit) : 0;
+	if (at + width > l->bits)
+		l->bits = at + width;
+	if (m.name[0] != '\0' || !bit_field)
+		if (m.type->align > l->t->align)
+			l->t->align = m.type->align;
+	if (m.name[0] == '\0' && bit_field)
+		return 0;
+	if (m.name[0] != '\0') {
+		void **seen = map_at(&l->names, m.name, strlen(m.name));
+		if (seen == NULL)
+			return d_nomem(u);
+		if (*seen != NULL)
+			return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s",
+				      m.name);
+		*seen = l;
+	}
+	struct d_member *copy = arena_alloc(&u->arena, sizeof(*copy));
+	if (copy == NULL)
+		return d_nomem(u);
+	*copy = m;
+	*l->end = copy;
+	l->end = &copy->next;
+	return 0;
+}
+
+static int bit_width(struct parser *ps, struct d_member *m)
+{
+	int64_t bits;
+	int rc = parse_constant(ps, &bits, D_DECL_BFCONST,
+				"positive integral constant expression expected as "
+				"bit-field size");
+	if (rc < 0)
+		return rc;
+	if (!ty_is_int(m->type))
+		return d_fail(ps->u, ps->tok.line, D_DECL_BFTYPE, "invalid type for bit-field: %s",
+			      m->name);
+	if (bits < 0 || bits > m->type->size * 8 || (bits == 0 && m->name[0] != '\0'))
+		return d_fail(ps->u, ps->tok.line, D_DECL_BFSIZE, "bit-field too big for type: %s",
+			      m->name);
+	m->bits = (uint8_t)bits;
+	return 0;
+}
+
+/* One declarator of a member, its width, and on to ',' or ';' */
+static int member_declarator(struct parser *ps, struct layout *l, const struct d_type *base,
+			     bool anonymous)
+{
+	struct d_member m = { .name = "" };
+	int rc;
+	m.type = at(ps, T_COLON) ? base : declarator(ps, base, &m.name);
+	if (m.type == NULL)
+		return -TALLY_ESYNTAX;
+	if (m.name == NULL)
+		m.name = "";
+	rc = accept(ps, T_COLON);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		return (rc = bit_width(ps, &m)) < 0 ? rc : member_add(ps, l, m, true);
+	if (m.name[0] == '\0' && !(anonymous && m.type == base && ty_is_sou(base)))
+		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME,
+			      "member declaration requires a name");
+	if (m.type->incomplete || m.type->size == 0)
+		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE,
+			      "incomplete struct/union/enum %s: %s", type_name(ps->u, m.type),
+			      m.name);
+	return member_add(ps, l, m, false);
+}
+
+static int member_list(struct parser *ps, struct layout *l)
+{
+	int rc = expect(ps, T_LBRACE);
+	while (rc == 0 && !at(ps, T_RBRACE)) {
+		struct specs sp = { 0 };
+		const struct d_type *base = specifiers(ps, &sp);
+		if (base == NULL)
+			return -TALLY_ESYNTAX;
+		if (sp.class != DC_NONE)
+			return d_fail(ps->u, ps->tok.line, D_DECL_BADCLASS,
+				      "specified storage class not appropriate in D");
+		do {
+			rc = member_declarator(ps, l, base, sp.anonymous);
+		} while (rc == 0 && (rc = accept(ps, T_COMMA)) > 0);
+		if (rc == 0)
+			rc = expect(ps, T_SEMI);
+	}
+	return rc < 0 ? rc : expect(ps, T_RBRACE);
+}
+
+static int struct_body(struct parser *ps, struct d_type *t)
+{
+	struct layout l = { .t = t, .end = &t->members };
+	t->align = 1;
+	int rc = member_list(ps, &l);
+	map_free(&l.names);
+	if (rc < 0)
+		return rc;
+	t->incomplete = false;
+	uint64_t bytes = (l.bits + 7) / 8;
+	t->size = (uint32_t)((bytes + t->align - 1) / t->align * t->align);
+	return 0;
+}
+
+static int enumerator(struct parser *ps, const struct d_type *t, int64_t *next)
+{
+	const char *name = ps->tok.str;
+	struct d_unit *u = ps->u;
+	int rc = expect(ps, T_IDENT);
+	if (rc < 0)
+		return rc;
+	if ((rc = accept(ps, T_ASSIGN)) > 0)
+		rc = parse_constant(
+			ps, next, D_DECL_ENCONST,
+			"enumerator must be assigned to an integral constant expression");
+	if (rc < 0)
+		return rc;
+	if (*next != (int32_t)*next)
+		return d_fail(u, ps->tok.line, D_DECL_ENOFLOW,
+			      "enumerator value overflows INT_MAX: %s", name);
+	void **slot = map_at(&u->consts, name, strlen(name));
+	struct d_node *n = node_int(u, ps->tok.line, t, (*next)++);
+	if (slot == NULL || n == NULL)
+		return d_nomem(u);
+	if (*slot != NULL)
+		return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
+	*slot = n;
+	return 0;
+}
+
+static int enum_body(struct parser *ps, struct d_type *t)
+{
+	int64_t next = 0;
+	int rc = expect(ps, T_LBRACE);
+	t->size = t->align = 4;
+	t->is_signed = true;
+	t->incomplete = false;
+	while (rc == 0) {
+		if ((rc = enumerator(ps, t, &next)) < 0 || (rc = accept(ps, T_COMMA)) < 0)
+			return rc;
+		if (rc == 0 || at(ps, T_RBRACE))
+			return expect(ps, T_RBRACE);
+		rc = 0;
+	}
+	return rc;
+}
+
+static const struct d_type *tagged(struct parser *ps, bool *anonymous)
+{
+	enum ty_kind kind = at(ps, T_struct) ? TY_STRUCT : at(ps, T_union) ? TY_UNION : TY_ENUM;
+	const char *tag = NULL;
+	if (lex_next(ps) < 0)
+		return NULL;
+	if (at(ps, T_IDENT)) {
+		tag = ps->tok.str;
+		if (lex_next(ps) < 0)
+			return NULL;
+	}
+	if (tag == NULL && !at(ps, T_LBRACE)) {
+		lex_syntax(ps);
+		return NULL;
+	}
+	struct d_type *t = tag_type(ps, kind, tag);
+	*anonymous = tag == NULL;
+	if (t == NULL || !at(ps, T_LBRACE))
+		return t;
+	if (!t->incomplete) {
+		d_fail(ps->u, ps->tok.line, D_DECL_TYPERED, "type redeclared: %s",
+		       type_name(ps->u, t));
+		return NULL;
+	}
+	if (parse_enter(ps) < 0 || (kind == TY_ENUM ? enum_body(ps, t) : struct_body(ps, t)) < 0)
+		return NULL;
+	parse_leave(ps);
+	return t;
+}
+
+/* ---- specifiers ---------------------------------------------------------- */
+
+static int take_type(struct parser *ps, struct specs *sp)
+{
+	if (sp->type != NULL || sp->word != 0)
+		return d_fail(ps->u, ps->tok.line, D_DECL_COMBO, "invalid type combination");
+	switch (ps->tok.kind) {
+	case T_struct:
+	case T_union:
+	case T_enum:
+		sp->type = tagged(ps, &sp->anonymous);
+		return sp->type == NULL ? -TALLY_ESYNTAX : 0;
+	case T_string:
+		sp->type = type_string(ps->u, ps->u->strsize);
+		break;
+	case T_IDENT:
+		sp->type = type_named(ps->u, ps->tok.str);
+		break;
+	default:
+		sp->word = ps->tok.kind;
+		return lex_next(ps);
+	}
+	return sp->type == NULL ? -TALLY_ENOMEM : lex_next(ps);
+}
+
+static int take_class(struct parser *ps, struct specs *sp, enum dclass class)
+{
+	if (sp->class != DC_NONE)
+		return d_fail(ps->u, ps->tok.line, D_DECL_CLASS,
+			      "only one storage class allowed in a declaration");
+	sp->class = (uint8_t)class;
+	return lex_next(ps);
+}
+
+/* Takes one specifier: 1, or 0 when the token is none. */
+static int specifier(struct parser *ps, struct specs *sp)
+{
+	enum dclass class = class_word(ps->tok.kind);
+	uint8_t *count = at(ps, T_long)	      ? &sp->nlong
+			 : at(ps, T_short)    ? &sp->nshort
+			 : at(ps, T_signed)   ? &sp->nsigned
+			 : at(ps, T_unsigned) ? &sp->nunsigned
+					      : NULL;
+	int rc;
+	if (class != DC_NONE) {
+		rc = take_class(ps, sp, class);
+	} else if (count != NULL) {
+		if (*count < 3)
+			++*count;
+		rc = lex_next(ps);
+	} else if (at(ps, T_const) || at(ps, T_volatile) || at(ps, T_restrict) ||
+		   at(ps, T_userland)) {
+		sp->userland |= at(ps, T_userland);
+		rc = lex_next(ps);
+	} else if (at(ps, T_IDENT) && (sp->type != NULL || sp->word != 0 ||
+				       sp->nlong + sp->nshort + sp->nsigned + sp->nunsigned != 0)) {
+		return 0;                     /* a declarator may have the name of a type */
+	} else if (starts_type(ps)) {
+		rc = take_type(ps, sp);
+	} else {
+		return 0;
+	}
+	return rc < 0 ? rc : 1;
+}
+
+static const struct d_type *int_word(struct parser *ps, const struct specs *sp, unsigned base)
+{
+	if (sp->nsigned + sp->nunsigned > 1 || sp->nshort > 1 || sp->nlong > 2 ||
+	    (sp->nshort && sp->nlong)) {
+		d_fail(ps->u, ps->tok.line, D_DECL_COMBO, "invalid type combination");
+		return NULL;
+	}
+	if (base == B_CHAR)
+		return ps->u->base[sp->nunsigned ? B_UCHAR : B_CHAR];
+	base = sp->nshort ? B_SHORT : sp->nlong == 1 ? B_LONG : sp->nlong == 2 ? B_LLONG : B_INT;
+	return ps->u->base[base + (sp->nunsigned ? 1 : 0)];
+}
+
+static const struct d_type *resolve(struct parser *ps, const struct specs *sp)
+{
+	unsigned sign = sp->nsigned + sp->nunsigned, length = sp->nlong + sp->nshort;
+	bool integer =
+		sp->type == NULL && (sp->word == 0 || sp->word == T_int || sp->word == T_char);
+	if (sign != 0 && !integer) {
+		d_fail(ps->u, ps->tok.line, D_DECL_SIGNINT,
+		       "signed and unsigned may only be used with integer type");
+		return NULL;
+	}
+	if (length != 0 && (!integer || sp->word == T_char) &&
+	    !(sp->word == T_double && sp->nlong == 1 && !sp->nshort)) {
+		d_fail(ps->u, ps->tok.line, D_DECL_LONGINT,
+		       "long and short may only be used with integer type, "
+		       "long with double");
+		return NULL;
+	}
+	if (sp->type != NULL)
+		return sp->type;
+	switch (sp->word) {
+	case T_char:
+		return int_word(ps, sp, B_CHAR);
+	case T_void:
+		return ps->u->base[B_VOID];
+	case T_float:
+		return ps->u->base[B_FLOAT];
+	case T_double:
+		return ps->u->base[sp->nlong ? B_LDOUBLE : B_DOUBLE];
+	case T__Bool:
+		return ps->u->base[B_BOOL];
+	default:
+		if (sp->word == 0 && sign + length == 0 && sp->class == DC_NONE) {
+			lex_syntax(ps);
+			return NULL;
+		}
+		return int_word(ps, sp, B_INT);
+	}
+}
+
+static const struct d_type *specifiers(struct parser *ps, struct specs *sp)
+{
+	int rc;
+	while ((rc = specifier(ps, sp)) > 0)
+		;
+	return rc < 0 ? NULL : resolve(ps, sp);
+}
+
+/* ---- declarators --------------------------------------------------------- */
+
+/* ( parameters ): parsed for form; D never calls such a function. */
+static const struct d_type *prototype(struct parser *ps, const struct d_type *result)
+{
+	struct d_type *t = type_new(ps->u, TY_FUNC);
+	int rc = t == NULL ? -TALLY_ENOMEM : expect(ps, T_LPAREN);
+	for (unsigned i = 0; rc == 0 && !at(ps, T_RPAREN); i++) {
+		struct specs sp = { 0 };
+		const char *name = NULL;
+		if (i > 0 && (rc = expect(ps, T_COMMA)) < 0)
+			break;
+		if (at(ps, T_ELLIPSIS)) {
+			rc = lex_next(ps);
+			break;
+		}
+		const struct d_type *base = specifiers(ps, &sp),
+				    *p = base == NULL ? NULL : declarator(ps, base, &name);
+		if (p == NULL)
+			return NULL;
+		if (sp.class != DC_NONE && sp.class != DC_REGISTER)
+			rc = d_fail(ps->u, ps->tok.line, D_DECL_PARMCLASS,
+				    "inappropriate storage class for function or "
+				    "associative array parameter");
+		else if (p->kind == TY_VOID && (name != NULL || i > 0 || !at(ps, T_RPAREN)))
+			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID,
+				    "void must be the sole parameter");
+	}
+	if (rc < 0 || expect(ps, T_RPAREN) < 0)
+		return NULL;
+	t->to = result;
+	return t;
+}
+
+/* [ type, type ... ] of an associative array; the bracket is taken. */
+static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
+{
+	struct d_type *t = type_new(ps->u, TY_ASSOC);
+	uint32_t cap = 0;
+	int rc = t == NULL ? -TALLY_ENOMEM : 0;
+	while (rc == 0) {
+		const struct d_type *key = parse_type_name(ps);
+		if (key == NULL)
+			return NULL;
+		if (!ty_is_scalar(key) && key->kind != TY_STRING) {
+			d_fail(ps->u, ps->tok.line, D_KEY_TYPE,
+			       "%s may not be used as the key of an associative array",
+			       type_name(ps->u, key));
+			return NULL;
+		}
+		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 ||
+		    (rc = accept(ps, T_RBRACK)) != 0)
+			break;
+		rc = expect(ps, T_COMMA);
+	}
+	if (rc < 0)
+		return NULL;
+	t->to = value;
+	return t;
+}
+
+static const struct d_type *suffixes(struct parser *ps, const struct d_type *base);
+
+static const struct d_type *array(struct parser *ps, const struct d_type *base)
+{
+	int64_t n;
+	if (lex_next(ps) < 0)
+		return NULL;
+	if (at(ps, T_RBRACK)) {
+		d_fail(ps->u, ps->tok.line, D_DECL_ARRNULL,
+		       "array declaration requires array dimension or tuple signature");
+		return NULL;
+	}
+	if (starts_type(ps))
+		return tuple(ps, base);
+	if (parse_constant(ps, &n, D_DECL_ARRSUB,
+			   "positive integral constant expression or tuple signature expected "
+			   "as array declaration subscript") < 0 ||
+	    expect(ps, T_RBRACK) < 0)
+		return NULL;
+	if (n <= 0) {
+		d_fail(ps->u, ps->tok.line, D_DECL_ARRSUB,
+		       "positive integral constant expression or tuple signature "
+		       "expected as array declaration subscript");
+		return NULL;
+	}
+	if (parse_enter(ps) < 0 || (base = suffixes(ps, base)) == NULL)
+		return NULL;
+	parse_leave(ps);
+	if (base->size == 0 || n > ARRAY_MOST / base->size) {
+		d_fail(ps->u, ps->tok.line, D_DECL_ARRBIG,
+		       "array dimension too big, or of elements without a size");
+		return NULL;
+	}
+	return type_array(ps->u, base, (uint32_t)n);
+}
+
+static const struct d_type *suffixes(struct parser *ps, const struct d_type *base)
+{
+	if (at(ps, T_LBRACK))
+		return array(ps, base);
+	if (at(ps, T_LPAREN))
+		return prototype(ps, base);
+	return base;
+}
+
+/* ( declarator ) suffixes */
+static const struct d_type *nested(struct parser *ps, const struct d_type *base, const char **name)
+{
+	struct d_type *hole = type_new(ps->u, TY_VOID);
+	const struct d_type *inner;
+	if (hole == NULL || lex_next(ps) < 0 || (inner = declarator(ps, hole, name)) == NULL ||
+	    expect(ps, T_RPAREN) < 0)
+		return NULL;
+	const struct d_type *outer = suffixes(ps, base);
+	if (outer == NULL || inner == hole)
+		return outer;
+	*hole = *outer;
+	return inner;
+}
+
+static const struct d_type *pointers(struct parser *ps, const struct d_type *base)
+{
+	unsigned levels = 0;
+	while (base != NULL && at(ps, T_MUL)) {
+		if (++levels > 16) {
+			d_fail(ps->u, ps->tok.line, D_SYNTAX,
+			       "nested too deeply: more than 16 levels of pointers");
+			return NULL;
+		}
+		base = type_ptr(ps->u, base);
+		do {
+			if (lex_next(ps) < 0)
+				return NULL;
+		} while (at(ps, T_const) || at(ps, T_volatile) || at(ps, T_restrict));
+	}
+	return base;
+}
+
+/* Wraps base; *name is NULL for an abstract declarator. */
+static const struct d_type *declarator(struct parser *ps, const struct d_type *base,
+				       const char **name)
+{
+	*name = NULL;
+	if (parse_enter(ps) < 0 || (base = pointers(ps, base)) == NULL)
+		return NULL;
+	int type = at(ps, T_LPAREN) ? type_follows(ps) : 1;
+	if (type < 0)
+		return NULL;
+	if (type == 0) {
+		base = nested(ps, base, name);
+	} else {
+		if (at(ps, T_IDENT)) {
+			*name = ps->tok.str;
+			if (lex_next(ps) < 0)
+				return NULL;
+		}
+		base = suffixes(ps, base);
+	}
+	parse_leave(ps);
+	return base;
+}
+
+const struct d_type *parse_type_name(struct parser *ps)
+{
+	struct specs sp = { 0 };
+	const char *name;
+	const struct d_type *t = specifiers(ps, &sp);
+	if (t == NULL || sp.class != DC_NONE) {
+		if (t != NULL)
+			lex_syntax(ps);
+		return NULL;
+	}
+	t = declarator(ps, t, &name);
+	if (t != NULL && name != NULL) {
+		lex_syntax(ps);
+		return NULL;
+	}
+	if (t != NULL && sp.userland && t->kind == TY_PTR) {
+		struct d_type *copy = type_new(ps->u, TY_PTR);
+		if (copy == NULL)
+			return NULL;
+		*copy = *t;
+		copy->user = true;
+		return copy;
+	}
+	return t;
+}
+
+/* ---- variables ----------------------------------------------------------- */
+
+struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line,
+		      bool create)
+{
+	static const char space[] = { [SYM_GLOBAL] = 'g',
+				      [SYM_THIS] = 't',
+				      [SYM_SELF] = 's',
+				      [SYM_ASSOC] = 'g',
+				      [SYM_AGG] = '@' };
+	const char *key = arena_printf(&u->arena, "%c%s", space[kind], name);
+	if (key == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	struct d_sym *s = map_get(&u->vars, key, strlen(key));
+	if (s != NULL || !create)
+		return s;
+	void **slot = map_at(&u->vars, key, strlen(key));
+	s = slot == NULL ? NULL : arena_alloc(&u->arena, sizeof(*s));
+	if (s == NULL || (kind == SYM_AGG ? D_PUSH(u, u->agg, u->naggs, u->capaggs, s)
+					  : D_PUSH(u, u->var, u->nvars, u->capvars, s)) < 0) {
+		d_nomem(u);
+		return NULL;
+	}
+	s->kind = (uint8_t)kind;
+	s->line = line;
+	s->source = u->cur_source;
+	s->name = arena_strdup(&u->arena, name);
+	s->index = (kind == SYM_AGG ? u->naggs : u->nvars) - 1;
+	if (s->name == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	*slot = s;
+	return s;
+}
+
+/* What can't be a variable, ever or yet. */
+static int object_check(struct parser *ps, const struct specs *sp, const char *name,
+			const struct d_type *t)
+{
+	struct d_unit *u = ps->u;
+	uint32_t line = ps->tok.line;
+	const struct d_type *value = t->kind == TY_ASSOC ? t->to : t;
+	bool dynamic = t->kind == TY_ASSOC || sp->class == DC_SELF;
+	if (value->kind == TY_VOID)
+		return d_fail(u, line, D_DECL_VOIDOBJ, "cannot declare void object: %s", name);
+	if (value->incomplete)
+		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
+			      type_name(u, value), name);
+	if (t->kind == TY_ASSOC && sp->class == DC_THIS)
+		return d_fail(u, line, D_DECL_LOCASSC,
+			      "local variables may not be declared as associative arrays: %s",
+			      name);
+	if (value->kind == TY_FLOAT)
+		return d_fail(u, line, D_UNSUPPORTED,
+			      "floating-point variables are not supported yet: %s", name);
+	if (dynamic && !ty_is_scalar(value) && value->kind != TY_STRING)
+		return d_fail(u, line, D_UNSUPPORTED,
+			      "arrays and structs as values of thread-local variables and "
+			      "associative arrays are not supported yet: %s",
+			      name);
+	return 0;
+}
+
+static int declare_variable(struct parser *ps, const struct specs *sp, const char *name,
+			    const struct d_type *t)
+{
+	struct d_unit *u = ps->u;
+	bool assoc = t->kind == TY_ASSOC;
+	enum sym_kind kind = sp->class == DC_THIS ? SYM_THIS : sp->class == DC_SELF ? SYM_SELF :
+			     assoc ? SYM_ASSOC : SYM_GLOBAL;
+	int rc = object_check(ps, sp, name, t);
+	if (rc < 0)
+		return rc;
+	struct d_sym *s = sym_get(u, kind, name, ps->tok.line, true);
+	if (s == NULL)
+		return -TALLY_ENOMEM;
+	const struct d_type *value = assoc ? t->to : t;
+	bool again = s->type != NULL;
+	if ((sp->class == DC_NONE &&
+	     (is_builtin(name) || map_get(&u->consts, name, strlen(name)) != NULL)) ||
+	    (again && (s->kind != kind || s->nkeys != t->nkeys || !types_same(s->type, value))))
+		return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
+	s->type = value;
+	s->keys = t->keys;
+	s->nkeys = t->nkeys;
+	s->declared = true;
+	return 0;
+}
+
+static int declare_type(struct parser *ps, const char *name, const struct d_type *t)
+{
+	void **slot = map_at(&ps->u->types, name, strlen(name));
+	if (slot == NULL)
+		return d_nomem(ps->u);
+	if (*slot != NULL && !types_same(*slot, t))
+		return d_fail(ps->u, ps->tok.line, D_DECL_IDRED, "typedef redeclared: %s", name);
+	*slot = (void *)(uintptr_t)t;
+	return 0;
+}
+
+static int declare(struct parser *ps, const struct specs *sp, const char *name,
+		   const struct d_type *t)
+{
+	if (name == NULL)
+		return lex_syntax(ps);
+	if (sp->class == DC_TYPEDEF)
+		return declare_type(ps, name, t);
+	if (t->kind == TY_FUNC || sp->class == DC_EXTERN)
+		return 0; /* known to C only; using it fails as any unknown name does */
+	if (sp->class == DC_AUTO || sp->class == DC_REGISTER || sp->class == DC_STATIC)
+		return d_fail(ps->u, ps->tok.line, D_DECL_BADCLASS,
+			      "specified storage class not appropriate in D");
+	return declare_variable(ps, sp, name, t);
+}
+
+int parse_declaration(struct parser *ps)
+{
+	struct specs sp = { 0 };
+	const struct d_type *base = specifiers(ps, &sp), *t;
+	const char *name;
+	int rc;
+	if (base == NULL)
+		return -TALLY_ESYNTAX;
+	if (at(ps, T_SEMI)) {
+		if (!ty_is_sou(base) && base->kind != TY_ENUM)
+			return d_fail(ps->u, ps->tok.line, D_DECL_USELESS, "useless declaration");
+		return 0;                     /* the ';' stays: a probe description may follow it */
+	}
+	do {
+		if ((t = declarator(ps, base, &name)) == NULL)
+			return -TALLY_ESYNTAX;
+		if (at(ps, T_ASSIGN))
+			return d_fail(ps->u, ps->tok.line, D_SYNTAX,
+				      "syntax error near \"=\" (variables start as zero; "
+				      "assign in BEGIN)");
+		if ((rc = declare(ps, &sp, name, t)) < 0)
+			return rc;
+	} while ((rc = accept(ps, T_COMMA)) > 0);
+	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);
+}

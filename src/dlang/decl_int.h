@@ -1,0 +1,13 @@
+/* decl_int.h: what declarations and the rest of the parser share about names. */
+#ifndef TALLY_DLANG_DECL_INT_H
+#define TALLY_DLANG_DECL_INT_H
+
+#include "dlang/ast_int.h"
+
+/* The variable of that name, made when `create` and there is none (type NULL until it gets one).
+ * NULL: none, or out of memory (the unit has failed then). */
+struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line,
+		      bool create);
+bool is_builtin(const char *name);
+
+#endif

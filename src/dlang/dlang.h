@@ -1,0 +1,244 @@
+/*
+ * dlang: D source to a typed, checked program.
+ *
+ * Source goes through the passes parse, bind, type, lower and check.  The first
+ * three work on a tree; lower makes the IR below, and check proves it well
+ * formed.  Whoever generates code (bpf/) reads the IR and nothing else; whoever
+ * prints (session/) reads the actions and their slots.  dlang knows neither
+ * BPF nor Linux: probes are looked up through a callback.
+ *
+ * Lifetime: everything a program points to is in the unit's arena and dies
+ * with d_close().  No state outside the unit; a unit belongs to one thread.
+ */
+#ifndef TALLY_DLANG_H
+#define TALLY_DLANG_H
+
+#include "base/base.h"
+#include "facts/bucket.h"
+#include "facts/format.h"
+#include "facts/slot.h"
+
+/* ---- IR: registers, objects, instructions -------------------------------
+ *
+ * A clause is straight-line code with forward jumps only.  Registers are
+ * 64-bit integers, numbered from 1 per clause (0 = none); values are kept
+ * extended as their D type says.  A register may be written in both arms of a
+ * branch.  Objects are byte ranges: they hold strings, keys, records and
+ * variables.  Object numbers are per program (0 = none).
+ */
+typedef uint32_t ir_reg;
+typedef uint32_t ir_obj;
+
+enum ir_objkind {
+	IR_OBJ_TEMP,                          /* lives within one clause; content undefined at its start */
+	IR_OBJ_THIS,                          /* this->x: lives across the clauses of one firing; zero at its start */
+	IR_OBJ_GLOBAL,                        /* a global variable: shared by all CPUs; starts as `init` or zero */
+};
+struct ir_object {
+	uint8_t kind;                         /* enum ir_objkind */
+	bool indexed;                         /* reached through OLOADX / OSTOREX */
+	uint32_t size;                        /* bytes, a multiple of 8 */
+	const char *name;                     /* for dumps; may be NULL */
+	const void *init;                     /* GLOBAL: size bytes, or NULL for zero */
+};
+
+/* Builtins that are integers (op BUILTIN) */
+enum ir_builtin {
+	BI_THREAD,                            /* key of thread-local variables: tid; for thread 0 with the CPU in the high half */
+	BI_PID, BI_TID, BI_PPID, BI_UID, BI_GID, BI_CPU, BI_EPID, BI_ID,
+	BI_TIMESTAMP, BI_WALLTIMESTAMP, BI_VTIMESTAMP,
+	BI_ARG0, BI_ARG1, BI_ARG2, BI_ARG3, BI_ARG4, BI_ARG5, BI_ARG6, BI_ARG7, BI_ARG8, BI_ARG9,
+};
+/* Builtins that are strings (op OBUILTIN) */
+enum ir_strbuiltin { BS_EXECNAME, BS_PROBEPROV, BS_PROBEMOD, BS_PROBEFUNC, BS_PROBENAME };
+enum ir_cond { IR_EQ, IR_NE, IR_LT, IR_LE, IR_GT, IR_GE, IR_LTU, IR_LEU, IR_GTU, IR_GEU };
+/* What ERROR's arg4 tells; numbers as in DTrace's DTRACEFLT_*. */
+enum ir_fault { FAULT_UNKNOWN, FAULT_BADADDR, FAULT_BADALIGN, FAULT_ILLOP, FAULT_DIVZERO,
+		FAULT_NOSCRATCH, FAULT_KPRIV, FAULT_UPRIV, FAULT_TUPOFLOW, FAULT_BADSTACK,
+		FAULT_BADSIZE, FAULT_BADINDEX };
+
+/* name, operands: d a b registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
+ * l label id, x id. What it does.  "faults" = may abort the clause with that fault.           */
+#define IR_OPS(X)                                                                                  \
+	X(NOP, "")                                                                                 \
+	X(CONST, "d i")            /* d = imm */                                                    \
+	X(MOV, "d a")                                                                              \
+	X(ADD, "d a b") X(SUB, "d a b") X(MUL, "d a b")                                            \
+	X(DIVU, "d a b") X(DIVS, "d a b") X(MODU, "d a b") X(MODS, "d a b") /* faults DIVZERO */    \
+	X(AND, "d a b") X(OR, "d a b") X(XOR, "d a b")                                             \
+	X(SHL, "d a b") X(SHR, "d a b") X(SAR, "d a b")                                            \
+	X(NEG, "d a") X(NOT, "d a")                                                                \
+	X(SEXT, "d a s") X(ZEXT, "d a s")  /* from size bytes: 1 2 4 */                             \
+	X(CMP, "d a b c")          /* d = a cond b, 0 or 1 */                                       \
+	X(JMP, "l") X(JCMP, "a b c l") X(LABEL, "l")  /* labels per clause, each placed once, later */ \
+	X(FAULT, "a x")            /* faults x (enum ir_fault), value a */                          \
+	X(BUILTIN, "d x")          /* x: enum ir_builtin */                                         \
+	/* objects; offsets and sizes are within the object */                                     \
+	X(OZERO, "o O s") X(OSTORE, "o O a s") X(OLOAD, "d o O s") X(OLOADS, "d o O s") /* LOADS sign-extends */ \
+	X(OADD, "o O a s")         /* o += a atomically; GLOBAL only, size 4 or 8 */                 \
+	X(OSTOREX, "o O a s b i") X(OLOADX, "d o O s b i") X(OLOADXS, "d o O s b i")                \
+				   /* at O + b * s; faults BADINDEX unless b < imm */               \
+	X(OCOPY, "o O p P s")      /* s multiple of 8 */                                            \
+	X(OLIT, "o O x s")         /* string constant x, zero-padded to s */                        \
+	X(OBUILTIN, "o O x s")     /* string builtin x (enum ir_strbuiltin), cut and padded to s */ \
+	X(OREAD, "o O a s x")      /* s bytes from address a, x = 0 kernel 1 user; faults BADADDR */ \
+	X(OREADSTR, "o O a s x")   /* string of at most s-1 from address a; padded; faults BADADDR */ \
+	X(OSTACK, "o O s x i")     /* frames into o: x = 0 kernel 1 user, s = bytes, imm = frames to skip; rest zeroed */ \
+	X(STACKID, "d x i")        /* d = stack id (slot.h), x = 0 kernel 1 user, imm = frames most */ \
+	/* strings: objects o p q at offset O P (q at 0) of bound s bytes */                         \
+	X(SLEN, "d p P s")                                                                         \
+	X(SCMP, "d p P q s i x")   /* d = sign of strcmp; s bound of p, imm bound of q; q = 0: string constant x */ \
+	X(SSUB, "o O s p P i a b") /* o = at most b bytes of p (bound imm) from a; a, b already >= 0 */ \
+	X(SJOIN, "o s p i q x")    /* o = p (bound imm) . q (bound x); s >= imm + x: o has room for both */ \
+	X(SINDEX, "d p i q x a")   /* first place of q (bound x) in p (bound imm) from a on, or -1; a already >= 0 */ \
+	X(SBASE, "o s p i") X(SDIR, "o s p i")                                                      \
+	/* variables with keys (self->, a[...]): value in an object of the variable's size */       \
+	X(DYNGET, "o x p")         /* o = value of variable x at key object p, zero when absent */   \
+	X(DYNSET, "x p o")         /* absent and all zero: nothing; zero: deletes */                 \
+	/* answers */                                                                              \
+	X(AGG, "x p a b")          /* aggregation x at key p (0 = none): value a, weight b (0 = 1) */ \
+	X(RECORD, "o")             /* hand the record over (object = the clause's record) */        \
+	X(EXIT, "a")               /* no more firings after this; status a */                       \
+	X(END, "")                 /* last of each clause */
+
+enum ir_op {
+#define X(name, operands) IR_##name,
+	IR_OPS(X)
+#undef X
+	IR_NOPS,
+};
+
+struct ir_ins {
+	uint8_t op, cond;
+	uint32_t line;                        /* of the D source */
+	ir_reg d, a, b;
+	ir_obj o, p, q;
+	uint32_t O, P;
+	uint32_t s, x;
+	int64_t i;
+};
+
+/* ---- the program --------------------------------------------------------- */
+
+/* A thread-local or associative variable. Thread-local: the key is one INT
+ * slot (the thread) which generated code fills in; keyed `self->a[k]` has it first. */
+struct d_var {
+	const char *name;
+	bool is_self;
+	uint32_t key_size, value_size;        /* bytes, multiples of 8 */
+};
+
+struct d_agg {
+	const char *name;                     /* without '@'; "" for the anonymous one */
+	uint8_t fn;                           /* enum agg_fn */
+	uint32_t nkeys;                       /* slots of the tuple (without the bucket) */
+	struct slot *keys;
+	uint32_t key_size;                    /* bytes incl. the bucket of a histogram; 0 = no key at all */
+	struct lquantize lq;
+	struct llquantize llq;
+	bool value_signed;                    /* value prints as signed (min, max, sum, avg of signed) */
+	uint32_t line;                        /* of first use: order of printing at exit */
+};
+
+enum d_actkind {
+	ACT_TRACE,                            /* trace(expr): one slot */
+	ACT_PRINTF,                           /* fmt, one slot per argument (stars too) */
+	ACT_PRINTA,                           /* fmt or none, aggs; no slot */
+	ACT_STACK, ACT_USTACK,                /* one slot */
+	ACT_SYM,                              /* func ufunc mod umod sym usym uaddr as a statement: one slot */
+	ACT_EXIT,                             /* one INT slot: the status */
+	ACT_CLEAR, ACT_TRUNC, ACT_NORMALIZE, ACT_DENORMALIZE,  /* agg; TRUNC and NORMALIZE have a slot or none */
+};
+struct d_action {
+	uint8_t kind;
+	uint32_t line;
+	struct slot *slots;                   /* in the clause's record */
+	uint32_t nslots;
+	struct fmt fmt;                       /* PRINTF, PRINTA; n == 0: none */
+	const char *fmt_text;                 /* the format string, or NULL */
+	uint32_t *aggs;                       /* indices into d_program.agg */
+	uint32_t naggs;
+};
+
+/* A record: u32 epid, u32 cpu, then the slots.  A faulting clause hands over
+ * an error record instead: the same header with epid | D_EPID_ERROR, then
+ * u64 fault (enum ir_fault), u64 value. */
+#define D_RECORD_HDR 8
+#define D_EPID_ERROR 0x80000000u
+#define D_ERROR_RECORD 24
+
+struct d_clause {
+	uint32_t id;                          /* dt_clause_<id>, from 0, in the order of the source */
+	uint32_t line;
+	struct ir_ins *ins;
+	uint32_t nins, nregs, nlabels;        /* registers and labels are numbered below these */
+	struct d_action *acts;
+	uint32_t nacts;
+	ir_obj record;                        /* TEMP object of record_size bytes, or 0: hands nothing over */
+	uint32_t record_size;                 /* incl. D_RECORD_HDR; 0 = none */
+	bool control;                         /* holds exit, clear, trunc, printa, (de)normalize */
+	uint32_t source;                      /* which d_source() it came from */
+	const char *desc;                     /* its probe descriptions as written, up to '/' or '{' */
+	uint32_t *probes;                     /* ids, as the resolver gave them; each once */
+	uint32_t nprobes;
+	bool is_default;                      /* no braces: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
+};
+
+struct d_program {
+	struct d_clause *clause;   uint32_t nclauses;
+	struct ir_object *obj;     uint32_t nobjs;       /* [0] unused */
+	struct d_var *var;         uint32_t nvars;
+	struct d_agg *agg;         uint32_t naggs;
+	const char **lit;          uint32_t nlits;       /* string constants */
+	bool uses_user_symbols;                          /* ustack ufunc usym umod uaddr or %A */
+	bool uses_kernel_symbols;
+};
+
+/* ---- compiling ----------------------------------------------------------- */
+
+struct d_probedesc { const char *prov, *mod, *func, *name; };      /* "" = not given */
+
+struct d_env {
+	void *arg;
+	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
+	 * code with words in e when the provider has more to say than "does not match any probes". */
+	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id),
+		      void *add_arg, struct err *e);
+	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
+	const char *(*macro)(void *arg, const char *name);
+	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
+	int (*option)(void *arg, const char *name, const char *value, struct err *e);
+	uint32_t strsize, stackframes, ustackframes;  /* read after all pragmas through sizes() if not NULL */
+	void (*sizes)(void *arg, struct d_env *env);
+	bool empty_ok;                                /* -Z: descriptions that match nothing are fine */
+	bool errtags;                                 /* -xerrtags: messages carry [D_...] */
+	bool defaultargs;                             /* -xdefaultargs: unset $1 is 0 or "" */
+	bool parse_only;                              /* stop after `parse` */
+	const char *dump;                             /* name of a pass: its result is printed to dump_to */
+	struct buf *dump_to;
+};
+
+struct d_unit;
+int d_open(struct d_unit **ret, const struct d_env *env);
+void d_close(struct d_unit *u);                      /* NULL is fine */
+
+/* Adds a source.  name: file for messages, or NULL for a -n string (`text`).  pragmas take effect at once.
+ * The text is copied.  Returns its number (0..), or -TALLY_ESYNTAX with the words in e: complete as
+ * dtrace(1) prints them after "dtrace: ", e.g. "failed to compile script F: line 3: syntax error near \"}\""
+ * or "invalid probe specifier TEXT: ...". */
+int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e);
+
+/* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(). A reason that a provider gave is
+ * in *why (or left empty): the second line that explains a refused probe. */
+int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, struct err *why);
+
+/* Prints the IR of a program (what --dump=lower shows). */
+void ir_print(const struct d_program *p, struct buf *to);
+/* Proves IR well formed: operands in range, labels forward and placed once, registers written
+ * before read on every path, objects and offsets in bounds.  Returns 0 or -TALLY_EINVAL. */
+int ir_check(const struct d_program *p, struct err *e);
+
+/* Error tags: rows of errtag.def. */
+const char *d_errtag_text(unsigned i);               /* i-th tag's name ("D_PDESC_ZERO"), NULL past the end */
+
+#endif

@@ -1,0 +1,512 @@
+/*
+ * Tests of the compiler's front: goldens in test/, and what files can't say.
+ *
+ * A golden is a D program whose comments say what becomes of it:
+ *	expect-error LINE: TAG text     fails there, with that tag and those words
+ *	expect-type text                compiles, and the typed tree has that text
+ *	with empty_ok defaultargs       flags of the environment
+ * Its name starts with the verdict: err.TAG.what.d or ok.what.d.
+ */
+#include "base/base.h"
+#include "dlang/dlang.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- a world to compile in ----------------------------------------------- */
+
+struct world {
+	struct d_env env;
+	struct d_unit *u;
+	struct err e, why;
+	struct buf dump;
+	const struct d_program *p;
+	char option[64];                      /* the last one set */
+};
+
+/* BEGIN END ERROR are 1 2 3; tick-* is 4; cpc knows cpu_clock; more names are of nobody. */
+static const char *const fixed[] = { "BEGIN", "END", "ERROR", "tick-1s" };
+
+static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
+		     struct err *e)
+{
+	if (strncmp(d->name, "cpu_clock-", 10) == 0) {
+		int rc = add(arg, 10 + (uint32_t)strlen(d->name));
+		return rc < 0 ? rc : 1;
+	}
+	return err_set(e, TALLY_ENOPROBE, "cpc: no event \"%s\"", d->name);
+}
+
+static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
+		  struct err *e)
+{
+	int n = 0;
+	(void)world;
+	if (strcmp(d->prov, "cpc") == 0)
+		return match_cpc(d, add, arg, e);
+	for (uint32_t i = 0; i < COUNT(fixed); i++) {
+		const char *prov = i < 3 ? "dtrace" : "profile";
+		if (!text_glob(d->prov, prov) || !text_glob(d->name, fixed[i]))
+			continue;
+		int rc = add(arg, i + 1);
+		if (rc < 0)
+			return rc;
+		n++;
+	}
+	return n;
+}
+
+static const char *macro(void *world, const char *name)
+{
+	static const char *const values[] = {
+		"target", "42", "pid", "9", "1", "7", "2", "name", "3", "0x10", "4", "-50",
+		"5", "+50", "6", "two words", "7", "5x",
+	};
+	(void)world;
+	for (size_t i = 0; i < COUNT(values); i += 2)
+		if (strcmp(values[i], name) == 0)
+			return values[i + 1];
+	return NULL;
+}
+
+static int option(void *arg, const char *name, const char *value, struct err *e)
+{
+	struct world *w = arg;
+	snprintf(w->option, sizeof(w->option), "%s=%s", name, value != NULL ? value : "");
+	if (strcmp(name, "nosuch") == 0)
+		return err_set(e, TALLY_EINVAL, "Invalid option name");
+	if (value != NULL && strcmp(value, "many") == 0)
+		return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+	return 0;
+}
+
+static void world_init(struct world *w)
+{
+	*w = (struct world){ .env = { .probes = probes,
+				      .macro = macro,
+				      .option = option,
+				      .errtags = true,
+				      .dump = "type" } };
+	w->env.arg = w;
+	w->env.dump_to = &w->dump;
+}
+
+static int compile(struct world *w, const char *name, const char *text, size_t n)
+{
+	int rc = d_open(&w->u, &w->env);
+	if (rc >= 0)
+		rc = d_source(w->u, name, text, n, &w->e);
+	if (rc >= 0)
+		rc = d_compile(w->u, &w->p, &w->e, &w->why);
+	return rc;
+}
+
+static void world_fini(struct world *w)
+{
+	d_close(w->u);
+	buf_free(&w->dump);
+	w->u = NULL;
+}
+
+/* What a -n text (or, with a name, a file) fails with. */
+static void assert_fails(const char *name, const char *text, const char *words)
+{
+	struct world w;
+	world_init(&w);
+	w.env.errtags = false;
+	assert_int_equal(compile(&w, name, text, strlen(text)), -TALLY_ESYNTAX);
+	assert_string_equal(w.e.text, words);
+	world_fini(&w);
+	assert_int_equal(mem_live(), 0);
+}
+
+/* ---- goldens ------------------------------------------------------------- */
+
+static const char *folder(void)
+{
+	const char *f = getenv("TALLY_SRC");
+	return f != NULL ? f : "src/dlang/test";
+}
+
+static char *read_whole(const char *name, size_t *n)
+{
+	char path[1024];
+	snprintf(path, sizeof(path), "%s/%s", folder(), name);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	char *text = calloc(1, 1 << 16);
+	*n = fread(text, 1, (1 << 16) - 1, f);
+	fclose(f);
+	return text;
+}
+
+/* Where in the text the next expectation of that kind starts and how long it is. */
+static const char *expectation(const char **at, const char *kind, size_t *n)
+{
+	char mark[64];
+	snprintf(mark, sizeof(mark), "/* %s ", kind);
+	const char *p = strstr(*at, mark);
+	if (p == NULL)
+		return NULL;
+	p += strlen(mark);
+	*n = strcspn(p, "\n") - strlen(" */");
+	*at = p + *n;
+	return p;
+}
+
+static bool check_error(const struct world *w, const char *name, const char *text)
+{
+	char tag[64], want[512], part[1024];
+	unsigned line;
+	size_t n;
+	const char *p = expectation(&text, "expect-error", &n);
+	assert_non_null(p);
+	snprintf(want, sizeof(want), "%.*s", (int)n, p);
+	assert_int_equal(sscanf(want, "%u: %63s", &line, tag), 2);
+	const char *words = strstr(want, tag) + strlen(tag) + 1;
+	snprintf(part, sizeof(part), "failed to compile script %s: [%s] line %u: %s", name, tag,
+		 line, words);
+	return strncmp(w->e.text, part, strlen(part)) == 0 && strstr(name, tag) != NULL;
+}
+
+static bool check_types(const struct world *w, const char *text)
+{
+	char want[512];
+	size_t n;
+	const char *p;
+	while ((p = expectation(&text, "expect-type", &n)) != NULL) {
+		snprintf(want, sizeof(want), "%.*s", (int)n, p);
+		if (w->dump.p == NULL || strstr(w->dump.p, want) == NULL) {
+			print_error("not found: %s in\n%s", want,
+				    w->dump.p != NULL ? w->dump.p : "");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Returns whether the golden is met, after saying what is wrong. */
+static bool run_golden(const char *name)
+{
+	struct world w;
+	size_t n, nwith = 0;
+	char *text = read_whole(name, &n);
+	const char *at = text, *with = expectation(&at, "with", &nwith);
+	world_init(&w);
+	w.env.empty_ok = with != NULL && strstr(with, "empty_ok") != NULL;
+	w.env.defaultargs = with != NULL && strstr(with, "defaultargs") != NULL;
+	int rc = compile(&w, name, text, n);
+	bool fails = strncmp(name, "err.", 4) == 0;
+	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text)
+			  : rc == 0 && check_types(&w, text);
+	if (!good)
+		print_error("%s: %d %s\n", name, rc, w.e.text);
+	world_fini(&w);
+	free(text);
+	return good;
+}
+
+static void goldens_compile_or_fail_as_they_say(void **state)
+{
+	unsigned bad = 0, n = 0;
+	struct dirent *d;
+	DIR *dir = opendir(folder());
+	(void)state;
+	assert_non_null(dir);
+	while ((d = readdir(dir)) != NULL) {
+		size_t len = strlen(d->d_name);
+		if (len < 3 || strcmp(d->d_name + len - 2, ".d") != 0)
+			continue;
+		bad += !run_golden(d->d_name);
+		n++;
+	}
+	closedir(dir);
+	assert_true(n > 100);
+	assert_int_equal(bad, 0);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void every_tag_is_named_by_a_golden(void **state)
+{
+	unsigned bad = 0;
+	(void)state;
+	for (unsigned i = 0; d_errtag_text(i) != NULL; i++) {
+		char start[80];
+		bool found = false;
+		struct dirent *d;
+		DIR *dir = opendir(folder());
+		assert_non_null(dir);
+		snprintf(start, sizeof(start), "err.%s.", d_errtag_text(i));
+		while ((d = readdir(dir)) != NULL)
+			found |= strncmp(d->d_name, start, strlen(start)) == 0;
+		closedir(dir);
+		if (!found)
+			print_error("no golden for %s\n", d_errtag_text(i));
+		bad += !found;
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static void messages_have_the_form_of_dtrace(void **state)
+{
+	(void)state;
+	assert_fails("x.d", "BEGIN {\n\tfoo();\n}\n",
+		     "failed to compile script x.d: line 2: undefined function name: foo");
+	assert_fails(NULL, "BEGIN { trace(; }",
+		     "invalid probe specifier BEGIN { trace(; }: syntax error near \";\"");
+	assert_fails(NULL, "BEGIN { trace(x); }",
+		     "invalid probe specifier BEGIN { trace(x); }: in action list: failed to "
+		     "resolve x: Unknown variable name");
+	assert_fails(NULL, "BEGIN /execname/ { }",
+		     "invalid probe specifier BEGIN /execname/ { }: in predicate: predicate "
+		     "result must be of scalar type");
+	assert_fails(NULL, "cpc:::cycels-all-10000",
+		     "invalid probe specifier cpc:::cycels-all-10000: probe description "
+		     "cpc:::cycels-all-10000 does not match any probes");
+	assert_fails(
+		NULL, "foo:bar:baz:go",
+		"invalid probe specifier foo:bar:baz:go: probe description foo:bar:baz:go does "
+		"not match any probes");
+}
+
+static void tags_stand_before_the_place(void **state)
+{
+	struct world w;
+	const char *text = "BEGIN { trace(x); }";
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), -TALLY_ESYNTAX);
+	assert_string_equal(w.e.text, "invalid probe specifier BEGIN { trace(x); }: "
+				      "[D_IDENT_UNDEF] in action list: failed to "
+				      "resolve x: Unknown variable name");
+	world_fini(&w);
+}
+
+static void a_long_text_leaves_room_for_the_reason(void **state)
+{
+	struct world w;
+	struct buf b = { 0 };
+	(void)state;
+	world_init(&w);
+	for (unsigned i = 0; i < 1000; i++)
+		buf_puts(&b, "BEGIN { trace(1); } ");
+	buf_puts(&b, "BEGIN { trace(nosuch); }");
+	assert_int_equal(compile(&w, NULL, b.p, b.n), -TALLY_ESYNTAX);
+	assert_non_null(strstr(w.e.text, "...: [D_IDENT_UNDEF] in action list: failed to resolve "
+					 "nosuch: Unknown variable name"));
+	world_fini(&w);
+	buf_free(&b);
+}
+
+static void the_reason_of_a_provider_is_handed_on(void **state)
+{
+	struct world w;
+	const char *text = "cpc:::cpu-clock-all-100 { }";
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, "f.d", text, strlen(text)), -TALLY_ESYNTAX);
+	assert_string_equal(w.why.text, "cpc: no event \"cpu-clock-all-100\"");
+	world_fini(&w);
+	world_init(&w);
+	assert_int_equal(compile(&w, "f.d", "nosuch { }", 10), -TALLY_ESYNTAX);
+	assert_string_equal(w.why.text, "");
+	world_fini(&w);
+}
+
+/* ---- the interface ------------------------------------------------------- */
+
+static void options_take_effect_when_a_source_is_added(void **state)
+{
+	static const char text[] = "/*\n#pragma D option no=1\n*/ BEGIN { trace(\"/*\"); }\n// "
+				   "\"\n  #pragma D option strsize=64\n";
+	struct world w;
+	(void)state;
+	world_init(&w);
+	assert_int_equal(d_open(&w.u, &w.env), 0);
+	assert_int_equal(d_source(w.u, "a.d", text, strlen(text), &w.e), 0);
+	assert_string_equal(w.option, "strsize=64");
+	assert_int_equal(d_source(w.u, "b.d", text, strlen(text), &w.e), 1);
+	assert_int_equal(d_compile(w.u, &w.p, &w.e, &w.why), 0);
+	assert_int_equal(w.p->nclauses, 2);
+	assert_int_equal(w.p->clause[1].source, 1);
+	world_fini(&w);
+}
+
+static void sizes(void *arg, struct d_env *env)
+{
+	(void)arg;
+	env->strsize = 30;
+	env->ustackframes = 7;
+}
+
+static void sizes_are_read_before_types(void **state)
+{
+	struct world w;
+	const char *text = "BEGIN { s = \"a\"; @[ustack()] = count(); }";
+	(void)state;
+	world_init(&w);
+	w.env.sizes = sizes;
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_non_null(strstr(w.dump.p, "(var s:string32)"));
+	assert_non_null(strstr(w.dump.p, "ustack7"));
+	world_fini(&w);
+}
+
+static void parse_only_asks_for_no_probe(void **state)
+{
+	struct world w;
+	const char *text = "nosuch:::probe { foo(); }";
+	(void)state;
+	world_init(&w);
+	w.env.parse_only = true;
+	w.env.dump = "parse";
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_string_equal(w.dump.p, "clause line 1\n  probe nosuch:::probe\n  1: (call foo)\n");
+	world_fini(&w);
+}
+
+static void descriptions_are_kept_as_written(void **state)
+{
+	struct world w;
+	const char *text = "BEGIN,\n END /pid/ { trace(1); } tick-1s";
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_string_equal(w.p->clause[0].desc, "BEGIN,\n END ");
+	assert_int_equal(w.p->clause[0].nprobes, 2);
+	assert_int_equal(w.p->clause[0].probes[1], 2);
+	assert_false(w.p->clause[0].is_default);
+	assert_string_equal(w.p->clause[1].desc, "tick-1s");
+	assert_true(w.p->clause[1].is_default);
+	world_fini(&w);
+}
+
+/* ---- hostile sources ----------------------------------------------------- */
+
+/* head, then `unit` n times, then tail: compiles or fails, and comes back */
+static int repeated(const char *head, const char *unit, unsigned n, const char *tail)
+{
+	struct world w;
+	struct buf b = { 0 };
+	world_init(&w);
+	w.env.dump = NULL;
+	buf_puts(&b, head);
+	for (unsigned i = 0; i < n; i++)
+		buf_puts(&b, unit);
+	buf_puts(&b, tail);
+	int rc = compile(&w, "hostile.d", b.p, b.n);
+	world_fini(&w);
+	buf_free(&b);
+	return rc;
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+	static const char *const cases[][3] = {
+		{ "BEGIN { x = ", "(", "1" }, { "BEGIN { x = ", "!", "1; }" },
+		{ "BEGIN { x = ", "1 ? 2 : ", "3; }" }, { "BEGIN { x = ", "1 ? ", "" },
+		{ "BEGIN { x = ", "1 + ", "1; }" }, { "BEGIN { x", " = x", "; }" },
+		{ "BEGIN { x = ", "strlen(", "" }, { "BEGIN { x = a", "[1]", "; }" },
+		{ "BEGIN { x = a", "->b", "; }" }, { "int ", "*", "x;" }, { "int ", "(", "x;" },
+		{ "int x", "[2]", ";" }, { "int f", "(int g", "" }, { "", "struct { ", "" },
+		{ "BEGIN { x = ", "(int)", "1; }" }, { "BEGIN { x = ", "sizeof ", "1; }" },
+		{ "BEGIN { x = ", "x++ , ", "1; }" }, { "int x", "[1 + ", "" },
+		{ "BEGIN /", "(", "" }, { "BEGIN { ", "@[", "" },
+		{ "BEGIN { x = ", "- -", "1; }" }, { "BEGIN { x = y", "++", "; }" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(repeated(cases[i][0], cases[i][1], 50000, cases[i][2]),
+				 -TALLY_ESYNTAX);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void large_sources_are_compiled_or_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(repeated("BEGIN { trace(\"", "x", 1000000, "\"); }"), 0);
+	assert_int_equal(repeated("BEGIN { ", "x++;", 100, " }"), 0);
+	assert_true(repeated("BEGIN { ", "x++;", 20000, " }") <= 0);
+	assert_int_equal(repeated("BEGIN { ", "x++;", 1000000, " }"), -TALLY_ESYNTAX);
+	assert_int_equal(repeated("", "BEGIN { x = 1; }\n", 5000, ""), 0);
+	assert_int_equal(repeated("enum { A = 1 }; BEGIN { printf(\"", "%d", 300, "\", 1); }"),
+			 -TALLY_ESYNTAX);
+	assert_int_equal(repeated("BEGIN", ", BEGIN", 50000, " { }"), 0);
+	assert_int_equal(repeated("/", "* /", 300000, ""), -TALLY_ESYNTAX);
+	assert_int_equal(repeated("", "#pragma D option x\n", 20000, "BEGIN { }"), 0);
+	assert_int_equal(repeated("BEGIN { ", "/* */", 200000, " }"), 0);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void a_nul_ends_a_source(void **state)
+{
+	struct world w;
+	static const char text[] = "BEGIN { }\0 nosuch {";
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, "nul.d", text, sizeof(text) - 1), 0);
+	world_fini(&w);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static const char everything[] =
+	"#pragma D option quiet\n"
+	"typedef struct s { int a : 3; char b[9]; struct s *n; } s_t; enum { A, B }; this s_t *p; "
+	"int arr[3];\n"
+	"BEGIN, cpc:::cpu_clock-all-$1, tick-* / pid == $target || execname == \"x\" /\n"
+	"{ this->p = (s_t *)arg0; arr[pid % 3] += this->p->a; as[pid, execname] = A ? 1 : B; "
+	"self->x = timestamp;\n"
+	"  @a[ustack(), func(arg0), strjoin(execname, \"x\")] = quantize(self->x, 2); printf(\"%s "
+	"%A\", $$2, arg1);\n"
+	"  @a[ustack(), func(arg0), probename] = quantize(1); printa(\"%k %a %s %@d\", @a); "
+	"trunc(@a, 3); exit(0); }\n";
+
+static void the_nth_allocation_may_fail(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct world w;
+		world_init(&w);
+		w.env.dump = NULL;
+		mem_fail_at(n);
+		int rc = compile(&w, "all.d", everything, strlen(everything));
+		bool failed = mem_failed();
+		world_fini(&w);
+		mem_fail_at(0);
+		assert_int_equal(mem_live(), 0);
+		if (!failed) {
+			assert_int_equal(rc, 0);
+			break;
+		}
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(goldens_compile_or_fail_as_they_say),
+		cmocka_unit_test(every_tag_is_named_by_a_golden),
+		cmocka_unit_test(messages_have_the_form_of_dtrace),
+		cmocka_unit_test(tags_stand_before_the_place),
+		cmocka_unit_test(a_long_text_leaves_room_for_the_reason),
+		cmocka_unit_test(the_reason_of_a_provider_is_handed_on),
+		cmocka_unit_test(options_take_effect_when_a_source_is_added),
+		cmocka_unit_test(sizes_are_read_before_types),
+		cmocka_unit_test(parse_only_asks_for_no_probe),
+		cmocka_unit_test(descriptions_are_kept_as_written),
+		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(large_sources_are_compiled_or_refused),
+		cmocka_unit_test(a_nul_ends_a_source),
+		cmocka_unit_test(the_nth_allocation_may_fail),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/*
+ * lower.c: the tree to IR.
+ *
+ * A clause becomes one run of instructions: the predicate jumps to the end,
+ * each statement in turn stores what it hands over into the clause's record,
+ * and the record goes out last, so that a clause that faults hands over an
+ * error record and nothing else.  Variables become objects (globals, this->)
+ * or look-ups by key (self->, associative arrays).
+ */
+#include <string.h>
+
+#include "dlang/lower_int.h"
+
+/* ---- variables and aggregations ------------------------------------------------ */
+
+static int lower_var(struct lw *l, struct d_sym *s)
+{
+	struct d_var *v;
+	struct slot slot;
+
+	if (s->kind == SYM_GLOBAL || s->kind == SYM_THIS) {
+		s->ir = lw_object(l, s->kind == SYM_GLOBAL ? IR_OBJ_GLOBAL : IR_OBJ_THIS, s->type->size, s->name);
+		if (!l->failed)
+			l->obj[s->ir].indexed = s->indexed;
+		return l->failed ? -1 : 0;
+	}
+	s->ir = l->p->nvars++;
+	v = &l->p->var[s->ir];
+	*v = (struct d_var){ .name = s->name, .is_self = s->kind == SYM_SELF };
+	v->value_size = (s->type->size + 7) & ~7u;
+	v->key_size = v->is_self ? 8 : 0;
+	for (uint32_t k = 0; k < s->nkeys; k++) {
+		slot = d_slot_of(s->keys[k], true);
+		v->key_size += slot.size;
+	}
+	return 0;
+}
+
+static int lower_agg(struct lw *l, const struct d_sym *s)
+{
+	struct d_agg *a = &l->p->agg[s->index];
+
+	*a = (struct d_agg){ .name = s->name, .fn = s->fn, .nkeys = s->nkeys, .lq = s->lq, .llq = s->llq,
+			     .value_signed = s->value_signed, .line = s->line };
+	a->keys = arena_alloc(&l->u->arena, (s->nkeys + 1) * sizeof(*a->keys));
+	if (!a->keys)
+		return -1;
+	a->key_size = lw_layout(s->keys, s->nkeys, a->keys, 0, true);
+	if (a->fn >= AGG_QUANTIZE)
+		a->key_size += 8;             /* the bucket */
+	return 0;
+}
+
+static int lower_symbols(struct lw *l)
+{
+	struct d_unit *u = l->u;
+
+	l->p->var = arena_alloc(&u->arena, (u->nvars + 1) * sizeof(*l->p->var));
+	l->p->agg = arena_alloc(&u->arena, (u->naggs + 1) * sizeof(*l->p->agg));
+	if (!l->p->var || !l->p->agg || !VEC_NEW(l->obj, l->p->nobjs, l->objs_cap))     /* object 0 is none */
+		return -1;
+	for (uint32_t i = 0; i < u->nvars; i++)
+		if (lower_var(l, u->var[i]) < 0)
+			return -1;
+	for (uint32_t i = 0; i < u->naggs; i++)
+		if (lower_agg(l, u->agg[i]) < 0)
+			return -1;
+	l->p->naggs = u->naggs;
+	return 0;
+}
+
+/* ---- statements ---------------------------------------------------------------------- */
+
+static void statement_agg(struct lw *l, const struct d_stmt *st)
+{
+	const struct d_agg *a = &l->p->agg[st->agg->index];
+	ir_obj key = a->key_size ? lw_object(l, IR_OBJ_TEMP, a->key_size, NULL) : 0;
+	ir_reg value, weight;
+	struct ir_ins *i;
+
+	for (uint32_t k = 0; k < st->nkeys; k++)
+		lw_slot(l, st->key[k], key, &a->keys[k], true);
+	value = st->value ? lw_value(l, st->value) : 0;
+	weight = st->weight ? lw_value(l, st->weight) : 0;
+	i = lw_emit(l, IR_AGG);
+	i->x = st->agg->index;
+	i->p = key;
+	i->a = value;
+	i->b = weight;
+}
+
+/* exit() takes effect where it stands; its status also goes into the record, for the order of things. */
+static void exit_now(struct lw *l, ir_obj record, const struct slot *s)
+{
+	struct ir_ins *i = lw_emit(l, IR_OLOAD);
+	ir_reg d = lw_reg(l);
+
+	i->o = record;
+	i->O = s->offset;
+	i->s = 8;
+	i->d = d;
+	lw_emit(l, IR_EXIT)->a = d;
+}
+
+static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *st)
+{
+	struct d_action *a = &c->acts[c->nacts++];
+	const struct d_type **type = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*type));
+
+	*a = (struct d_action){ .kind = st->act, .line = st->line, .nslots = st->narg, .fmt = st->fmt,
+				.fmt_text = st->fmt_text, .naggs = st->naggs };
+	a->slots = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*a->slots));
+	a->aggs = arena_alloc(&l->u->arena, (st->naggs + 1) * sizeof(*a->aggs));
+	if (!type || !a->slots || !a->aggs)
+		return -1;
+	for (uint32_t k = 0; k < st->narg; k++)
+		type[k] = st->arg[k]->type;
+	for (uint32_t k = 0; k < st->naggs; k++)
+		a->aggs[k] = st->aggs[k]->index;
+	c->record_size = lw_layout(type, st->narg, a->slots, c->record_size, false);
+	for (uint32_t k = 0; k < st->narg; k++)
+		lw_slot(l, st->arg[k], c->record, &a->slots[k], false);
+	if (st->act == ACT_EXIT)
+		exit_now(l, c->record, &a->slots[0]);
+	if (st->act == ACT_EXIT || st->act == ACT_PRINTA || st->act >= ACT_CLEAR)
+		c->control = true;
+	return 0;
+}
+
+/* ---- clauses ---------------------------------------------------------------------------- */
+
+static int statements(struct lw *l, struct d_clause *c, const struct d_stmt *st)
+{
+	for (; st && !l->failed; st = st->next) {
+		l->line = st->line;
+		if (st->kind == ST_EXPR)
+			lw_effect(l, st->expr);
+		else if (st->kind == ST_AGG)
+			statement_agg(l, st);
+		else if (statement_act(l, c, st) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static uint32_t count_acts(const struct d_stmt *st)
+{
+	uint32_t n = 0;
+
+	for (; st; st = st->next)
+		n += st->kind == ST_ACT;
+	return n;
+}
+
+/* Moves the instructions into the arena. */
+static int clause_end(struct lw *l, struct d_clause *c)
+{
+	c->nins = l->nins;
+	c->nregs = l->nregs;
+	c->nlabels = l->nlabels;
+	c->ins = arena_alloc(&l->u->arena, (l->nins + 1) * sizeof(*c->ins));
+	if (l->failed || !c->ins)
+		return -1;
+	memcpy(c->ins, l->ins, l->nins * sizeof(*c->ins));
+	if (c->record)
+		l->obj[c->record].size = c->record_size;
+	return 0;
+}
+
+static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n)
+{
+	uint32_t nacts = count_acts(n->stmts), end;
+
+	*c = (struct d_clause){ .id = (uint32_t)(c - l->p->clause), .line = n->line, .source = n->source,
+				.desc = n->text, .probes = n->probes, .nprobes = n->nprobes,
+				.is_default = n->is_default };
+	l->nins = l->nlabels = 0;
+	l->nregs = 1;
+	l->line = n->line;
+	end = lw_label(l);
+	c->acts = arena_alloc(&l->u->arena, (nacts + 1) * sizeof(*c->acts));
+	if (!c->acts)
+		return -1;
+	if (nacts || n->is_default) {
+		c->record = lw_object(l, IR_OBJ_TEMP, D_RECORD_HDR, "record");
+		c->record_size = D_RECORD_HDR;
+	}
+	if (n->pred)
+		lw_jump(l, n->pred, false, end);
+	if (statements(l, c, n->stmts) < 0)
+		return -1;
+	if (c->record)
+		lw_emit(l, IR_RECORD)->o = c->record;
+	lw_put(l, end);
+	lw_emit(l, IR_END);
+	return clause_end(l, c);
+}
+
+static int clauses(struct lw *l)
+{
+	uint32_t n = 0;
+
+	for (const struct d_clausenode *c = l->u->clauses; c; c = c->next)
+		n++;
+	l->p->clause = arena_alloc(&l->u->arena, (n + 1) * sizeof(*l->p->clause));
+	if (!l->p->clause)
+		return -1;
+	for (const struct d_clausenode *c = l->u->clauses; c; c = c->next)
+		if (clause(l, &l->p->clause[l->p->nclauses++], c) < 0)
+			return -1;
+	return 0;
+}
+
+static void *keep(struct arena *a, const void *p, size_t n)
+{
+	void *q = arena_alloc(a, n + 1);
+
+	return q && n ? memcpy(q, p, n) : q;
+}
+
+int d_lower(struct d_unit *u)
+{
+	struct lw l = { .u = u, .p = &u->prog };
+	int rc;
+
+	u->prog = (struct d_program){ .uses_user_symbols = u->uses_user_symbols,
+				      .uses_kernel_symbols = u->uses_kernel_symbols };
+	rc = lower_symbols(&l) < 0 || clauses(&l) < 0 || l.failed ? -1 : 0;
+	if (rc == 0) {
+		u->prog.obj = keep(&u->arena, l.obj, u->prog.nobjs * sizeof(*l.obj));
+		u->prog.lit = keep(&u->arena, l.lit, u->prog.nlits * sizeof(*l.lit));
+		if (!u->prog.obj || !u->prog.lit)
+			rc = -1;
+	}
+	mem_free(l.obj);
+	mem_free(l.lit);
+	mem_free(l.ins);
+	if (rc == 0)
+		return 0;
+	return l.too_large ? d_fail(u, l.line, D_UNSUPPORTED, "this clause is too large") : d_nomem(u);
+}

@@ -1,0 +1,288 @@
+/*
+ * parse.c: the outer grammar: clauses, their probe descriptions, statements.
+ *
+ * In front of a clause the text is read by characters, since a description may
+ * hold almost any; a word that is the name of a type begins a declaration instead,
+ * up to its first '*' (`int*p;` declares, `int:::*` describes).  After the last
+ * description tokens begin.
+ */
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define FIELD_MOST 256                        /* bytes of one part of a probe description */
+
+/* ---- probe descriptions -------------------------------------------------- */
+
+/* Appends s[0..n) with its macros replaced. */
+static int expand(struct parser *ps, struct buf *to, const char *s, size_t n)
+{
+	const char *end = s + n, *text;
+	while (s < end) {
+		if (*s != '$') {
+			buf_putc(to, *s++);
+			continue;
+		}
+		s += s + 1 < end && s[1] == '$' ? 2 : 1;     /* $$1 and $1 are the same here */
+		const char *name = s;
+		bool argument = s < end && isdigit((unsigned char)*s);
+		while (s < end && (argument ? isdigit((unsigned char)*s)
+					    : isalnum((unsigned char)*s) || *s == '_'))
+			s++;
+		if (s == name)
+			return d_fail(ps->u, ps->line, D_PDESC_INVAL,
+				      "invalid probe description: macro variable expected "
+				      "after $");
+		int rc = lex_macro_text(ps->u, ps->line, name, (size_t)(s - name), &text);
+		if (rc < 0)
+			return rc;
+		buf_puts(to, text);
+	}
+	return 0;
+}
+
+/* The parts of provider:module:function:name, from the right. */
+static int split(struct parser *ps, struct d_desc *d, char *s)
+{
+	const char **field[] = { &d->d.name, &d->d.func, &d->d.mod, &d->d.prov };
+	d->d = (struct d_probedesc){ "", "", "", "" };
+	for (unsigned i = 0;; i++) {
+		char *colon = strrchr(s, ':');
+		const char *part = colon != NULL ? colon + 1 : s;
+		if (i == COUNT(field) || strlen(part) >= FIELD_MOST)
+			return d_fail(ps->u, d->line, D_PDESC_INVAL,
+				      "invalid probe description \"%.100s\": %s", d->text,
+				      i == COUNT(field) ? "more than four parts"
+							: "File name too long");
+		*field[i] = part;
+		if (colon == NULL)
+			return 0;
+		*colon = '\0';
+	}
+}
+
+static int describe(struct parser *ps, struct d_desc *d, const char *word, uint32_t len)
+{
+	struct buf b = { 0 };
+	uint64_t id;
+	int rc = expand(ps, &b, word, len);
+	char *s =
+		rc < 0 || b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
+	buf_free(&b);
+	if (rc < 0)
+		return rc;
+	d->text = arena_strndup(&ps->u->arena, word, len);
+	if (s == NULL || d->text == NULL)
+		return d_nomem(ps->u);
+	if (!isdigit((unsigned char)*s) || !text_u64(s, &id))
+		return split(ps, d, s);
+	d->d = (struct d_probedesc){ "", "", "", "" };
+	if (id == 0 || id > UINT32_MAX)
+		return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe identifier %s", s);
+	d->id = (uint32_t)id;
+	return 0;
+}
+
+static int syntax_at_cursor(struct parser *ps)
+{
+	ps->tok = (struct d_token){ .line = ps->line, .start = ps->p, .end = ps->p + (ps->p < ps->end) };
+	return lex_syntax(ps);
+}
+
+static int descriptions(struct parser *ps, struct d_clausenode *c, const char *word, uint32_t len)
+{
+	struct d_desc **end = &c->descs;
+	for (;;) {
+		struct d_desc *d = arena_alloc(&ps->u->arena, sizeof(*d));
+		if (d == NULL)
+			return d_nomem(ps->u);
+		d->line = ps->line;
+		int rc = describe(ps, d, word, len);
+		*end = d;
+		end = &d->next;
+		if (rc < 0 || (rc = lex_space(ps)) < 0)
+			return rc;
+		if (ps->p >= ps->end || *ps->p != ',')
+			return 0;
+		ps->p++;
+		if ((rc = lex_space(ps)) < 0)
+			return rc;
+		lex_probe_word(ps, &word, &len);
+		if (len == 0)
+			return syntax_at_cursor(ps);
+	}
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+static int statement(struct parser *ps, struct d_stmt ***end)
+{
+	struct d_stmt *s = arena_alloc(&ps->u->arena, sizeof(*s));
+	if (s == NULL)
+		return d_nomem(ps->u);
+	if (at(ps, T_if) || at(ps, T_else))
+		return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED,
+			      "if and else are not supported: use predicates or ?:");
+	s->line = ps->tok.line;
+	s->expr = parse_expr(ps);
+	if (s->expr == NULL)
+		return -TALLY_ESYNTAX;
+	**end = s;
+	*end = &s->next;
+	return 0;
+}
+
+/* { statements }: on return the cursor is behind the '}' and no token is held. */
+static int actions(struct parser *ps, struct d_clausenode *c)
+{
+	struct d_stmt **end = &c->stmts;
+	int rc = lex_next(ps);                /* '{' */
+	if (rc == 0)
+		rc = lex_next(ps);
+	while (rc == 0 && !at(ps, T_RBRACE)) {
+		if (at(ps, T_SEMI)) {
+			rc = lex_next(ps);
+			continue;
+		}
+		if ((rc = statement(ps, &end)) == 0 && !at(ps, T_RBRACE))
+			rc = expect(ps, T_SEMI);
+	}
+	return rc;
+}
+
+/* ---- clauses ------------------------------------------------------------- */
+
+static int body(struct parser *ps, struct d_clausenode *c)
+{
+	int rc;
+	if (ps->p < ps->end && *ps->p == '/') {
+		ps->p++;
+		c->pred = parse_predicate(ps);
+		if (c->pred == NULL)
+			return -TALLY_ESYNTAX;
+		if ((rc = lex_space(ps)) < 0)
+			return rc;
+	} else if ((ps->p >= ps->end || *ps->p != '{') &&
+		   ps->u->src[ps->u->cur_source].name != NULL) {
+		return d_fail(ps->u, c->line, D_SYNTAX,
+			      "expected predicate and/or actions following probe description");
+	}
+	if (ps->p < ps->end && *ps->p == '{')
+		return actions(ps, c);
+	if (ps->p < ps->end && *ps->p == ';')
+		ps->p++;
+	else if (ps->p < ps->end)
+		return syntax_at_cursor(ps);
+	return 0;
+}
+
+static int clause(struct parser *ps, const char *word, uint32_t len)
+{
+	struct d_clausenode *c = arena_alloc(&ps->u->arena, sizeof(*c));
+	if (c == NULL)
+		return d_nomem(ps->u);
+	c->line = ps->line;
+	c->source = ps->u->cur_source;
+	int rc = descriptions(ps, c, word, len);
+	if (rc < 0)
+		return rc;
+	const char *end = ps->p;
+	c->text = arena_strndup(&ps->u->arena, word, (size_t)(end - word));
+	if (c->text == NULL)
+		return d_nomem(ps->u);
+	rc = body(ps, c);
+	c->is_default = c->stmts == NULL;
+	*ps->u->clause_end = c;
+	ps->u->clause_end = &c->next;
+	return rc;
+}
+
+/* ---- what stands at the outer level -------------------------------------- */
+
+static int later(struct parser *ps, enum d_tok kind)
+{
+	switch (kind) {
+	case T_translator:
+		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
+			      "translators are not supported yet: translator");
+	case T_inline:
+		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
+			      "inline definitions are not supported yet: inline");
+	case T_provider:
+		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
+			      "provider definitions are not supported yet: provider");
+	default:
+		return 0;
+	}
+}
+
+/* Whether the word at the cursor, up to its first '*', begins a declaration: then its first token
+ * is in ps->tok. */
+static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
+{
+	struct parser look = *ps;
+	const char *star = memchr(word, '*', len);
+	const char *bracket = memchr(word, '[', len);
+	size_t n = star != NULL ? (size_t)(star - word) : len;
+	if (bracket != NULL && (size_t)(bracket - word) < n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)word[i]) && word[i] != '_')
+			return 0;
+	if (n == 0 || memchr(word, ':', len) != NULL || isdigit((unsigned char)*word))
+		return 0;
+	look.p = word;
+	int rc = lex_next(&look);
+	if (rc < 0 || (rc = later(&look, look.tok.kind)) < 0)
+		return rc;
+	switch (look.tok.kind) {
+	case T_typedef: case T_self: case T_this: case T_extern: case T_static: case T_auto:
+	case T_register:
+		break;
+	default:
+		if (!starts_type(&look))
+			return 0;
+	}
+	*ps = look;
+	return 1;
+}
+
+static int element(struct parser *ps)
+{
+	const char *word;
+	uint32_t len;
+	lex_probe_word(ps, &word, &len);
+	if (len == 0)
+		return syntax_at_cursor(ps);
+	int rc = begins_declaration(ps, word, len);
+	if (rc < 0)
+		return rc;
+	return rc > 0 ? parse_declaration(ps) : clause(ps, word, len);
+}
+
+static int source(struct d_unit *u, uint32_t number)
+{
+	const struct d_src *s = &u->src[number];
+	struct parser ps = {
+		.u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true
+	};
+	u->cur_source = number;
+	u->depth = 0;
+	int rc = lex_space(&ps);
+	if (rc == 0 && ps.p >= ps.end)
+		return d_fail(u, ps.line, D_EMPTY, "empty D program translation unit");
+	while (rc == 0 && ps.p < ps.end)
+		if ((rc = element(&ps)) == 0)
+			rc = lex_space(&ps);
+	return rc;
+}
+
+int d_parse(struct d_unit *u)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < u->nsrcs && rc == 0; i++)
+		rc = source(u, i);
+	return rc;
+}

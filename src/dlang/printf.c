@@ -1,0 +1,238 @@
+/*
+ * printf.c: the arguments of printf() and printa() against their format.
+ *
+ * facts/format takes the string apart; here each conversion meets its argument, or in printa()
+ * its element of the tuple.  Stars take an int first.  An integer printed as a symbol
+ * (%a, %A) is recorded as one, so that the reader needs no second look at the format.
+ */
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <string.h>
+
+struct args {                                 /* walking a call's arguments */
+	struct d_unit *u;
+	struct d_stmt *s;
+	struct d_node *call;
+	const char *name;                     /* printf or printa */
+	unsigned conv;                        /* number of the conversion, from 1 */
+};
+
+static int parse_format(struct args *g)
+{
+	struct d_node *f = g->call->arg[0];
+	struct err e = { 0 };
+	if (f->kind != N_STR)
+		return d_fail(g->u, g->call->line, D_PRINTF_ARG_FMT,
+			      "%s( ) argument #1 is incompatible with prototype: prototype: "
+			      "string constant, argument: %s",
+			      g->name, f->type != NULL ? type_name(g->u, f->type) : "expression");
+	if (f->len == 0)
+		return d_fail(g->u, g->call->line, D_PRINTF_FMT_EMPTY,
+			      "%s( ) format string is empty", g->name);
+	g->s->fmt_text = f->str;
+	int rc = fmt_parse(&g->u->arena, f->str, f->len, &g->s->fmt, &e);
+	if (rc == -TALLY_ENOMEM)
+		return d_nomem(g->u);
+	return rc < 0 ? d_fail(g->u, g->call->line, D_UNKNOWN, "%s( ) %s", g->name, e.text) : 0;
+}
+
+/* ---- one value ----------------------------------------------------------- */
+
+static bool value_fits(const struct fmt_spec *f, const struct d_type *t)
+{
+	switch (f->arg) {
+	case FMT_INT:
+		return ty_is_int(t) || (f->conv == 'p' && (t->kind == TY_PTR || t->kind == TY_SYM));
+	case FMT_STRING:
+		return t->kind == TY_STRING || ty_is_char_array(t) || t->kind == TY_SYM;
+	case FMT_ADDR:
+		return ty_is_scalar(t) || t->kind == TY_SYM;
+	case FMT_STACK:
+		return t->kind == TY_STACK;
+	default:
+		return false;
+	}
+}
+
+static int misfit(const struct args *g, const struct fmt_spec *f, unsigned number,
+		  const struct d_type *t)
+{
+	const struct fmt_conv *c = fmt_conv_find(f->conv);
+	return d_fail(g->u, g->call->line, D_PRINTF_ARG_TYPE,
+		      "%s( ) argument #%u is incompatible with conversion #%u prototype: "
+		      "conversion: %%%c, prototype: %s, argument: %s",
+		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?",
+		      type_name(g->u, t));
+}
+
+static int missing(const struct args *g, const struct fmt_spec *f, const char *star)
+{
+	if (star != NULL)
+		return d_fail(g->u, g->call->line, D_PRINTF_DYN_PROTO,
+			      "%s( ) prototype mismatch: conversion #%u (%%%c) is missing "
+			      "a corresponding \"%s\" argument",
+			      g->name, g->conv, f->conv, star);
+	return d_fail(g->u, g->call->line, D_PRINTF_ARG_PROTO,
+		      "%s( ) prototype mismatch: conversion #%u (%%%c) is missing a "
+		      "corresponding value argument",
+		      g->name, g->conv, f->conv);
+}
+
+/* ---- printf -------------------------------------------------------------- */
+
+static int star_arg(const struct args *g, const struct fmt_spec *f, unsigned *i, const char *star)
+{
+	struct d_node **arg = &g->call->arg[*i];
+	if (*i >= g->call->narg)
+		return missing(g, f, star);
+	int rc = cook_value(g->u, arg);
+	if (rc < 0)
+		return rc;
+	if (!ty_is_int((*arg)->type))
+		return d_fail(g->u, g->call->line, D_PRINTF_DYN_TYPE,
+			      "%s( ) argument #%u is incompatible with conversion #%u "
+			      "prototype: conversion: %%%s%c, prototype: int, argument: %s",
+			      g->name, *i + 1, g->conv, star, f->conv,
+			      type_name(g->u, (*arg)->type));
+	++*i;
+	return convert(g->u, arg, g->u->base[B_INT]);
+}
+
+static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i)
+{
+	struct d_node **arg = &g->call->arg[*i];
+	if (*i >= g->call->narg)
+		return missing(g, f, NULL);
+	int rc = cook_data(g->u, arg);
+	if (rc < 0)
+		return rc;
+	++*i;
+	if (f->arg != FMT_STRING && (rc = decay(g->u, arg)) < 0)
+		return rc;
+	if (!value_fits(f, (*arg)->type))
+		return misfit(g, f, *i, (*arg)->type);
+	if (f->arg == FMT_STRING && (*arg)->type->kind == TY_ARRAY)
+		return to_string(g->u, arg);
+	if (f->arg == FMT_ADDR && (*arg)->type->kind != TY_SYM)
+		return wrap_sym(g->u, arg, f->conv == 'A' ? SLOT_USYM : SLOT_KSYM);
+	return 0;
+}
+
+static int conversion(const struct args *g, const struct fmt_spec *f, unsigned *i)
+{
+	int rc = 0;
+	if (f->width_star)
+		rc = star_arg(g, f, i, "*");
+	if (rc == 0 && f->prec_star)
+		rc = star_arg(g, f, i, ".*");
+	if (rc < 0)
+		return rc;
+	if (f->agg)
+		return d_fail(g->u, g->call->line, D_PRINTF_AGG_CONV,
+			      "%%@ conversion requires an aggregation and is not for use "
+			      "with %s( )",
+			      g->name);
+	return value_arg(g, f, i);
+}
+
+static bool takes_value(const struct fmt_spec *f)
+{
+	return f->conv != '\0' && f->conv != '%';
+}
+
+int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
+{
+	struct args g = { u, s, call, "printf", 0 };
+	unsigned next = 1;
+	int rc = check_call(u, call);
+	if (rc < 0 || (rc = parse_format(&g)) < 0)
+		return rc;
+	for (uint32_t i = 0; i < s->fmt.n; i++) {
+		g.conv = i + 1;
+		if (takes_value(&s->fmt.spec[i]) &&
+		    (rc = conversion(&g, &s->fmt.spec[i], &next)) < 0)
+			return rc;
+	}
+	if (next < call->narg)
+		return d_fail(u, call->line, D_PRINTF_ARG_EXTRA,
+			      "printf( ) prototype mismatch: only %u arguments required by this "
+			      "format string",
+			      next - 1);
+	s->arg = call->arg + 1;
+	s->narg = call->narg - 1;
+	return 0;
+}
+
+/* ---- printa -------------------------------------------------------------- */
+
+static int same_keys(struct d_unit *u, uint32_t line, const struct d_sym *a, const struct d_sym *b)
+{
+	if (a->nkeys != b->nkeys)
+		return d_fail(
+			u, line, D_PRINTA_AGGKEY,
+			"printa( ): @%s and @%s do not have matching key signatures: @%s has %u "
+			"key%s, @%s has %u key%s",
+			a->name, b->name, a->name, a->nkeys, a->nkeys == 1 ? "" : "s", b->name,
+			b->nkeys, b->nkeys == 1 ? "" : "s");
+	for (uint32_t i = 0; i < a->nkeys; i++) {
+		const struct d_type *x = a->keys[i], *y = b->keys[i];
+		if (!types_same(x, y) && !(ty_is_int(x) && ty_is_int(y)))
+			return d_fail(u, line, D_PRINTA_AGGPROTO,
+				      "printa( ): @%s[ ] key #%u is incompatible with @%s: %s key "
+				      "#%u: %s, "
+				      "%s key #%u: %s",
+				      b->name, i + 1, a->name, a->name, i + 1, type_name(u, x),
+				      b->name, i + 1, type_name(u, y));
+	}
+	return 0;
+}
+
+/* Conversions take the elements of the tuple in order; %@ the value. */
+static int printa_format(struct args *g)
+{
+	const struct d_sym *a = g->s->aggs[0];
+	unsigned key = 0;
+	for (uint32_t i = 0; i < g->s->fmt.n; i++) {
+		const struct fmt_spec *f = &g->s->fmt.spec[i];
+		g->conv = i + 1;
+		if (!takes_value(f))
+			continue;
+		if (f->width_star || f->prec_star)
+			return missing(g, f, f->width_star ? "*" : ".*");
+		if (f->agg && f->arg != FMT_INT)
+			return misfit(g, f, 2, g->u->base[B_LONG]);
+		if (f->agg)
+			continue;
+		if (key >= a->nkeys)
+			return missing(g, f, NULL);
+		if (!value_fits(f, a->keys[key++]))
+			return misfit(g, f, key, a->keys[key - 1]);
+		if (f->arg == FMT_ADDR)
+			*(f->conv == 'A' ? &g->u->uses_user_symbols : &g->u->uses_kernel_symbols) =
+				true;
+	}
+	return 0;
+}
+
+int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call)
+{
+	struct args g = { u, s, call, "printa", 0 };
+	int rc = check_call(u, call);
+	unsigned first;
+	if (rc < 0)
+		return rc;
+	first = call->arg[0]->kind == N_STR;
+	if (call->narg <= first)
+		return d_fail(u, call->line, D_PRINTA_PROTO,
+			      "printa( ) prototype mismatch: %u arg%s passed, %u expected",
+			      call->narg, call->narg == 1 ? "" : "s", first + 1);
+	for (unsigned i = first; i < call->narg && rc == 0; i++) {
+		rc = agg_arg(u, s, call, i, D_PRINTA_AGGARG, D_PRINTA_AGGBAD);
+		if (rc == 0)
+			rc = same_keys(u, call->line, s->aggs[0], s->aggs[s->naggs - 1]);
+	}
+	if (rc < 0 || !first)
+		return rc;
+	return (rc = parse_format(&g)) < 0 ? rc : printa_format(&g);
+}

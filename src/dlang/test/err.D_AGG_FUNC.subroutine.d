@@ -1,0 +1,5 @@
+BEGIN
+{
+	@a = strlen("a");
+}
+/* expect-error 3: D_AGG_FUNC @a must be assigned the result of an aggregating function */

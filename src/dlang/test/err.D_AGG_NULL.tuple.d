@@ -1,0 +1,5 @@
+BEGIN
+{
+	@a[1, 2];
+}
+/* expect-error 3: D_AGG_NULL expression has null effect: @a */

@@ -1,0 +1,6 @@
+BEGIN
+{
+	@a = count();
+	x = @a + 1;
+}
+/* expect-error 4: D_CG_DYN expression cannot evaluate to result of dynamic type: @a */

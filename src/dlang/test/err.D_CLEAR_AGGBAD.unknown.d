@@ -1,0 +1,5 @@
+BEGIN
+{
+	clear(@a);
+}
+/* expect-error 3: D_CLEAR_AGGBAD undefined aggregation: @a */

@@ -1,0 +1,3 @@
+struct s { static int a; };
+BEGIN { trace(1); }
+/* expect-error 1: D_DECL_BADCLASS specified storage class not appropriate in D */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(*pid);
+}
+/* expect-error 3: D_DEREF_NONPTR cannot dereference non-pointer type */

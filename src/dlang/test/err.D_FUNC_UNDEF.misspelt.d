@@ -1,0 +1,5 @@
+BEGIN
+{
+	prinf("x");
+}
+/* expect-error 3: D_FUNC_UNDEF undefined function name: prinf */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = 99999999999999999999999;
+}
+/* expect-error 3: D_INT_OFLOW integer constant 99999999999999999999 */

@@ -1,0 +1,3 @@
+#error not on this machine
+BEGIN { trace(1); }
+/* expect-error 1: D_PRAGERR #error: not on this machine */

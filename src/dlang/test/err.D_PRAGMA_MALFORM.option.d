@@ -1,0 +1,4 @@
+
+#pragma D option
+BEGIN { trace(1); }
+/* expect-error 2: D_PRAGMA_MALFORM malformed #pragma option <option>=<val> */

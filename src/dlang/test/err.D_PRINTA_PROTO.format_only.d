@@ -1,0 +1,5 @@
+BEGIN
+{
+	printa("x");
+}
+/* expect-error 3: D_PRINTA_PROTO printa( ) prototype mismatch: 1 arg passed, 2 expected */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	@1a = count();
+}
+/* expect-error 3: D_SYNTAX syntax error near "@1a" */

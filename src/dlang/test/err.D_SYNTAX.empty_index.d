@@ -1,0 +1,5 @@
+BEGIN
+{
+	a[] = 1;
+}
+/* expect-error 3: D_SYNTAX syntax error near "=" */

@@ -1,0 +1,3 @@
+enum { 3 };
+BEGIN { trace(1); }
+/* expect-error 1: D_SYNTAX syntax error near "3" */

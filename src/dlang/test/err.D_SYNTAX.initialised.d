@@ -1,0 +1,3 @@
+int a = 3;
+BEGIN { trace(a); }
+/* expect-error 1: D_SYNTAX syntax error near "=" */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = $;
+}
+/* expect-error 3: D_SYNTAX syntax error near "$" */

@@ -1,0 +1,2 @@
+BEGIN
+/* expect-error 1: D_SYNTAX expected predicate and/or actions following probe description */

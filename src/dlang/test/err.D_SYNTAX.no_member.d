@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = self->5;
+}
+/* expect-error 3: D_SYNTAX syntax error near "5" */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = 5ms;
+}
+/* expect-error 3: D_SYNTAX syntax error near "5ms" */

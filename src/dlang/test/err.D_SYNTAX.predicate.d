@@ -1,0 +1,6 @@
+BEGIN
+/pid == 1
+{
+	trace(1);
+}
+/* expect-error 3: D_SYNTAX syntax error near "{" */

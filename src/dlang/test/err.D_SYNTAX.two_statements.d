@@ -1,0 +1,6 @@
+BEGIN
+{
+	x = 1
+	y = 2;
+}
+/* expect-error 4: D_SYNTAX syntax error near "y" */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	raise(9);
+}
+/* expect-error 3: D_UNSUPPORTED raise( ) is not supported yet */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(strchr("abc", 98));
+}
+/* expect-error 3: D_UNSUPPORTED strchr( ) is not supported yet */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(vmlinux`jiffies);
+}
+/* expect-error 3: D_UNSUPPORTED kernel symbols are not supported yet: vmlinux`jiffies */

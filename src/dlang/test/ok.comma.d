@@ -1,0 +1,7 @@
+BEGIN
+{
+	x = (y = 1, y + 1);
+	a = 1, b = 2;
+}
+/* expect-type (,:int (assign */
+/* expect-type (,:int */

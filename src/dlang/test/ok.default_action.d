@@ -1,0 +1,4 @@
+BEGIN
+{
+}
+/* expect-type clause line 1 default */

@@ -1,0 +1,5 @@
+dtrace:::*
+{
+	trace(1);
+}
+/* expect-type ids 1 2 3 */

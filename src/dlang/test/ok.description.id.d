@@ -1,0 +1,5 @@
+1
+{
+	trace(1);
+}
+/* expect-type ids 1 */

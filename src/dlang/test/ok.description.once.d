@@ -1,0 +1,5 @@
+BEGIN, dtrace:::BEGIN
+{
+	trace(1);
+}
+/* expect-type   ids 1 */

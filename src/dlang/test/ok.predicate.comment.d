@@ -1,0 +1,6 @@
+BEGIN
+/pid == 1/ /* so it is */
+{
+	trace(1);
+}
+/* expect-type predicate (bin == */

@@ -1,0 +1,3 @@
+BEGIN
+/1/
+/* expect-type clause line 1 default */

@@ -1,0 +1,9 @@
+BEGIN
+{
+	self->s = execname;
+	x = self->s != NULL;
+	self->s = 0;
+	self->s = NULL;
+}
+/* expect-type (bin !=:int (var self->s:string256) (str "":string8)) */
+/* expect-type (assign =:string256 (var self->s:string256) (str "":string256)) */

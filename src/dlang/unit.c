@@ -1,0 +1,191 @@
+/*
+ * unit.c: a compilation from end to end: sources come in, passes run, a program
+ * or a message comes out.
+ *
+ * Messages are complete as dtrace(1) prints them.  Where they come from decides their
+ * form: a file and a line, or the text of a -n and the part of it that failed.
+ */
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const tags[] = {
+#define ERRTAG(tag, text) #tag,
+#include "dlang/errtag.def"
+#undef ERRTAG
+};
+
+const char *d_errtag_text(unsigned i)
+{
+	return i < COUNT(tags) ? tags[i] : NULL;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+int d_nomem(struct d_unit *u)
+{
+	return err_set(u->err, TALLY_ENOMEM, "out of memory");
+}
+
+int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)
+{
+	const struct d_src *s = &u->src[u->cur_source];
+	char words[400], where[80] = "", mark[48] = "";
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	if (u->env.errtags)
+		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
+	if (s->name != NULL) {
+		snprintf(where, sizeof(where), "line %u: ", line);
+		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s",
+			       s->name, mark, where, words);
+	}
+	if (u->region != NULL)
+		snprintf(where, sizeof(where), "in %s: ", u->region);
+	/* The text of the command line is cut so that the reason is never lost. */
+	size_t fixed =
+		sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);
+	size_t room = sizeof(u->err->text) > fixed ? sizeof(u->err->text) - fixed : 0;
+	bool cut = s->len > room;
+	return err_set(u->err, TALLY_ESYNTAX, "invalid probe specifier %.*s%s: %s%s%s",
+		       (int)(cut ? (room > 3 ? room - 3 : 0) : s->len), s->text, cut ? "..." : "",
+		       mark, where, words);
+}
+
+/* ---- opening, adding, closing -------------------------------------------- */
+
+int d_room(struct d_unit *u, void **v, uint32_t n, uint32_t *cap, size_t size)
+{
+	if (n < *cap)
+		return 0;
+	uint32_t want = *cap != 0 ? *cap * 2 : 4;
+	void *p = arena_alloc(&u->arena, want * size);
+	if (p == NULL)
+		return d_nomem(u);
+	if (n != 0)
+		memcpy(p, *v, n * size);
+	*v = p;
+	*cap = want;
+	return 0;
+}
+
+static int start(struct d_unit *u)
+{
+	struct err e = { 0 };
+	u->err = &e;
+	u->clause_end = &u->clauses;
+	int rc = types_init(u);
+	u->err = NULL;
+	return rc;
+}
+
+int d_open(struct d_unit **ret, const struct d_env *env)
+{
+	struct d_unit *u = mem_alloc(sizeof(*u));
+	if (u == NULL)
+		return -TALLY_ENOMEM;
+	u->env = *env;
+	int rc = start(u);
+	if (rc < 0) {
+		d_close(u);
+		return rc;
+	}
+	*ret = u;
+	return 0;
+}
+
+void d_close(struct d_unit *u)
+{
+	if (u == NULL)
+		return;
+	map_free(&u->types);
+	map_free(&u->tags);
+	map_free(&u->consts);
+	map_free(&u->vars);
+	arena_free(&u->arena);
+	mem_free(u);
+}
+
+/* The first failure decides, whatever those above it made of it. */
+static int finish(const struct d_unit *u, int rc)
+{
+	return rc < 0 && u->err->code != 0 ? -u->err->code : rc;
+}
+
+int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e)
+{
+	u->err = e;
+	if (len > D_SOURCE_MOST)
+		return err_set(e, TALLY_ESYNTAX,
+			       "failed to compile script %.100s: larger than %u MB",
+			       name != NULL ? name : "of -n", D_SOURCE_MOST >> 20);
+	struct d_src s = {
+		.name = name != NULL ? arena_strdup(&u->arena, name) : NULL,
+		.text = arena_strndup(&u->arena, text, len),
+		.len = strnlen(text, len),    /* a NUL ends a source */
+	};
+	if (s.text == NULL || (name != NULL && s.name == NULL) ||
+	    D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
+		return d_nomem(u);
+	u->cur_source = u->nsrcs - 1;
+	int rc = d_control_early(u, &s);
+	return rc < 0 ? finish(u, rc) : (int)u->nsrcs - 1;
+}
+
+/* ---- the passes ---------------------------------------------------------- */
+
+static const struct pass {
+	const char *name;
+	int (*run)(struct d_unit *u);
+	bool tree;                            /* its result is the tree, else the IR */
+} passes[] = {
+	{ "parse", d_parse, true },
+	{ "bind", d_bind, true },
+	{ "type", d_type, true },
+	{ "lower", d_lower, false },
+	{ "check", d_check, false },
+};
+
+static void dump(const struct d_unit *u, const struct pass *p)
+{
+	if (u->env.dump == NULL || u->env.dump_to == NULL || strcmp(u->env.dump, p->name) != 0)
+		return;
+	if (p->tree)
+		d_print(u, u->env.dump_to);
+	else
+		ir_print(&u->prog, u->env.dump_to);
+}
+
+/* Sizes that pragmas may have changed. */
+static void read_sizes(struct d_unit *u)
+{
+	if (u->env.sizes != NULL)
+		u->env.sizes(u->env.arg, &u->env);
+	uint32_t size = u->env.strsize != 0 ? u->env.strsize : 256;
+	if (size > D_STRSIZE_MOST)
+		size = D_STRSIZE_MOST;
+	u->strsize = (size + 7) & ~7u;
+	u->stackframes = u->env.stackframes != 0 ? u->env.stackframes : 20;
+	u->ustackframes = u->env.ustackframes != 0 ? u->env.ustackframes : 100;
+}
+
+int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, struct err *why)
+{
+	u->err = e;
+	u->why = why;
+	read_sizes(u);
+	for (size_t i = 0; i < COUNT(passes); i++) {
+		int rc = passes[i].run(u);
+		if (rc < 0)
+			return finish(u, rc);
+		dump(u, &passes[i]);
+		if (i == 0 && u->env.parse_only)
+			break;
+	}
+	*ret = &u->prog;
+	return 0;
+}

@@ -1,0 +1,230 @@
+/*
+ * child.c: the command of -c.
+ *
+ * The child is forked before anything is armed and waits in a pipe until it
+ * is released, so that nothing of its run is missed and nothing of ours is
+ * counted as its own.  A second pipe, closed by a successful exec, tells how the
+ * exec went.  If we die first, the waiting child reads the end of the pipe
+ * and ends too.
+ *
+ * The command is split as a shell would split it, but not run by one: the
+ * process that is counted is the command itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel/kernel_int.h"
+
+/* ---- splitting ------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Takes one character of a word at *s into *to; quote is the quote we are in, or 0. */
+static void word_char(const char **s, char **to, char *quote)
+{
+	char c = *(*s)++;
+
+	if (*quote ? c == *quote : c == '\'' || c == '"')
+		*quote = *quote ? 0 : c;
+	else if (c == '\\' && *quote == '"' && !strchr("\"\\$`", **s))
+		*(*to)++ = c;                 /* within "" only these can be escaped */
+	else if (c == '\\' && *quote != '\'')
+		*(*to)++ = *(*s)++;
+	else
+		*(*to)++ = c;
+}
+
+/* One word at *s, written to to. False: a quote or an escape has no end. */
+static bool word_split(const char **s, char *to)
+{
+	char quote = 0;
+
+	while (**s && (quote || !is_blank(**s))) {
+		if (**s == '\\' && quote != '\'' && !(*s)[1])
+			return false;
+		word_char(s, &to, &quote);
+	}
+	*to = '\0';
+	return !quote;
+}
+
+int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
+{
+	size_t n = strlen(cmd);
+	char **v = arena_alloc(a, (n / 2 + 2) * sizeof(*v));
+	char *text = arena_alloc(a, n + 2);
+	uint32_t argc = 0;
+
+	if (!v || !text)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	for (;;) {
+		while (is_blank(*cmd))
+			cmd++;
+		if (!*cmd)
+			break;
+		v[argc++] = text;
+		if (!word_split(&cmd, text))
+			return err_set(e, TALLY_EINVAL,
+				       "the command has a quote or a backslash without end");
+		text += strlen(text) + 1;
+	}
+	if (!argc)
+		return err_set(e, TALLY_EINVAL, "the command is empty");
+	*argv = v;
+	return 0;
+}
+
+/* ---- starting ---------------------------------------------------------------------- */
+
+/* In the child. Only what is safe after a fork. */
+static void child_run(int go, int err, char **argv)
+{
+	sigset_t none;
+	char byte;
+	int no;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (byte != 'g')
+		_exit(127);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	no = errno;
+	if (write(err, &no, sizeof(no)) < 0)
+		no = 0;
+	_exit(no == ENOENT ? 127 : 126);
+}
+
+static int pipes_open(int go[2], int err[2], struct err *e)
+{
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
+	if (pipe2(err, O_CLOEXEC) == 0)
+		return 0;
+	close(go[0]);
+	close(go[1]);
+	return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
+}
+
+static int child_fork(struct k_child *c, char **argv, struct err *e)
+{
+	int go[2], err[2], rc = pipes_open(go, err, e);
+
+	if (rc < 0)
+		return rc;
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(go[1]);
+		child_run(go[0], err[1], argv);
+	}
+	close(go[0]);
+	close(err[1]);
+	c->go_fd = go[1];
+	c->err_fd = err[0];
+	if (c->pid > 0)
+		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pid > 0 && c->pidfd >= 0)
+		return 0;
+	rc = err_set(e, TALLY_EIO, "the command can't be started: %s", strerror(errno));
+	k_child_kill(c);
+	return rc;
+}
+
+int k_child_start(const char *cmd, struct k_child *c, struct err *e)
+{
+	struct arena a = { 0 };
+	char **argv;
+	int rc;
+
+	*c = (struct k_child){ .pid = -1, .pidfd = -1, .go_fd = -1, .err_fd = -1 };
+	rc = child_split(cmd, &a, &argv, e);
+	if (rc == 0)
+		rc = child_fork(c, argv, e);
+	arena_free(&a);
+	return rc;
+}
+
+static void shut(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* ---- ending ------------------------------------------------------------------------- */
+
+static void child_ended(struct k_child *c, int status)
+{
+	c->ended = true;
+	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	shut(&c->pidfd);
+	shut(&c->go_fd);
+	shut(&c->err_fd);
+}
+
+/* A child that could not exec ends at once: its status is waited for here, so that it is known when this returns. */
+int k_child_release(struct k_child *c, struct err *e)
+{
+	ssize_t n;
+	int no = 0, st;
+
+	if (c->go_fd < 0)
+		return err_set(e, TALLY_ESTATE, "the command runs already");
+	if (write(c->go_fd, "g", 1) != 1)
+		no = errno;
+	shut(&c->go_fd);
+	while (!no && (n = read(c->err_fd, &no, sizeof(no))) < 0 && errno == EINTR)
+		;
+	shut(&c->err_fd);
+	if (no && waitpid(c->pid, &st, 0) == c->pid)
+		child_ended(c, st);
+	return no ? err_set(e, TALLY_EINVAL, "the command can't be run: %s", strerror(no)) : 0;
+}
+
+int k_child_status(struct k_child *c, int *status)
+{
+	int st;
+
+	if (!c->ended && c->pid > 0 && waitpid(c->pid, &st, WNOHANG) == c->pid)
+		child_ended(c, st);
+	if (c->ended)
+		*status = c->status;
+	return c->ended;
+}
+
+void k_child_kill(struct k_child *c)
+{
+	int st = 0;
+
+	if (!c->ended && c->pid > 0) {
+		kill(c->pid, SIGKILL);
+		while (waitpid(c->pid, &st, 0) < 0 && errno == EINTR)
+			;
+		child_ended(c, st);
+	}
+	shut(&c->pidfd);
+	shut(&c->go_fd);
+	shut(&c->err_fd);
+}
+
+int k_process_fd(int pid, struct err *e)
+{
+	int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+	if (fd >= 0)
+		return fd;
+	if (pid > 0 && errno != ESRCH && errno != EINVAL)
+		return err_set(e, TALLY_EIO, "process %d can't be watched: %s", pid,
+			       strerror(errno));
+	return err_set(e, TALLY_EINVAL, "no such process: %d", pid);
+}

@@ -1,0 +1,205 @@
+/* child_test.c: splitting the command of -c, and the life of its process. */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel/kernel_int.h"
+
+static void words_are_split_as_a_shell_does(void **state)
+{
+	static const struct {
+		int line;
+		const char *cmd, *word[5];
+	} row[] = {
+		{ __LINE__, "ls", { "ls" } },
+		{ __LINE__, "  ls\t-l \n x ", { "ls", "-l", "x" } },
+		{ __LINE__, "sh -c 'echo \"a b\"; exit 3'", { "sh", "-c", "echo \"a b\"; exit 3" } },
+		{ __LINE__, "a\"b c\"d '' \"\"", { "ab cd", "", "" } },
+		{ __LINE__, "a\\ b \\\" '\\' \"\\\"\\n\\\\\"", { "a b", "\"", "\\", "\"\\n\\" } },
+		{ __LINE__, "'it'\\''s'", { "it's" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct arena a = { 0 };
+		struct err e = { 0 };
+		char **argv;
+		size_t n = 0;
+
+		assert_int_equal(child_split(row[i].cmd, &a, &argv, &e), 0);
+		for (; row[i].word[n]; n++)
+			if (!argv[n] || strcmp(argv[n], row[i].word[n]))
+				fail_msg("line %d: word %zu is \"%s\"", row[i].line, n, argv[n] ? argv[n] : "(none)");
+		assert_null(argv[n]);
+		arena_free(&a);
+	}
+}
+
+static void bad_quoting_is_refused(void **state)
+{
+	static const char *const bad[] = { "'a", "\"a", "a \"b' c", "a\\", "\"a\\", "", "  \t" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct k_child c;
+		struct err e = { 0 };
+
+		if (k_child_start(bad[i], &c, &e) != -TALLY_EINVAL)
+			fail_msg("\"%s\" was taken", bad[i]);
+		assert_string_not_equal(e.text, "");
+	}
+}
+
+/* Runs cmd to its end; the status a shell would give. */
+static int run(const char *cmd, int released)
+{
+	struct err e = { 0 };
+	struct k_child c;
+	struct pollfd p;
+	int status = -1;
+
+	assert_int_equal(k_child_start(cmd, &c, &e), 0);
+	assert_int_equal(k_child_status(&c, &status), 0);
+	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(k_child_release(&c, &e), released);
+	if (released < 0)
+		assert_non_null(strstr(e.text, "can't be run"));
+	assert_int_equal(poll(&p, 1, -1), 1);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(waitpid(c.pid, NULL, WNOHANG), -1);
+	k_child_kill(&c);
+	return status;
+}
+
+static void exit_code_is_the_status(void **state)
+{
+	(void)state;
+	assert_int_equal(run("true", 0), 0);
+	assert_int_equal(run("sh -c 'exit 42'", 0), 42);
+}
+
+static void signal_is_128_and_its_number(void **state)
+{
+	(void)state;
+	assert_int_equal(run("sh -c 'kill -TERM $$'", 0), 128 + SIGTERM);
+}
+
+static void command_that_is_not_there_is_127(void **state)
+{
+	(void)state;
+	assert_int_equal(run("/no/such/command", -TALLY_EINVAL), 127);
+}
+
+static void command_that_is_not_executable_is_126(void **state)
+{
+	(void)state;
+	assert_int_equal(run("/etc/passwd", -TALLY_EINVAL), 126);
+}
+
+static void blocked_signals_are_not_inherited(void **state)
+{
+	sigset_t block, before;
+
+	(void)state;
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigprocmask(SIG_BLOCK, &block, &before);
+	assert_int_equal(run("sh -c 'kill -TERM $$; exit 1'", 0), 128 + SIGTERM);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void child_that_is_never_released_ends_with_us(void **state)
+{
+	struct err e = { 0 };
+	struct k_child c;
+	struct pollfd p;
+	int status;
+
+	(void)state;
+	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	close(c.go_fd);                       /* as our death would */
+	c.go_fd = -1;
+	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
+	assert_int_equal(poll(&p, 1, -1), 1);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(status, 127);
+}
+
+static void killed_child_is_reaped(void **state)
+{
+	struct err e = { 0 };
+	struct k_child c;
+	int status;
+
+	(void)state;
+	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	assert_int_equal(k_child_release(&c, &e), 0);
+	assert_int_equal(k_child_release(&c, &e), -TALLY_ESTATE);
+	k_child_kill(&c);
+	k_child_kill(&c);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(status, 128 + SIGKILL);
+	assert_int_equal(kill(c.pid, 0), -1);
+}
+
+static void process_that_is_not_there_is_refused(void **state)
+{
+	struct err e = { 0 };
+	int fd = k_process_fd(getpid(), &e);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(k_process_fd(0, &e), -TALLY_EINVAL);
+	e = (struct err){ 0 };
+	assert_int_equal(k_process_fd(0x3fffffff, &e), -TALLY_EINVAL);
+	assert_string_equal(e.text, "no such process: 1073741823");
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct arena a = { 0 };
+		struct err e = { 0 };
+		char **argv;
+		int rc;
+
+		mem_fail_at(n);
+		rc = child_split("a 'b c' d", &a, &argv, &e);
+		arena_free(&a);
+		if (!mem_failed())
+			break;
+		assert_int_equal(rc, -TALLY_ENOMEM);
+		assert_int_equal(mem_live(), 0);
+	}
+	mem_fail_at(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_are_split_as_a_shell_does),
+		cmocka_unit_test(bad_quoting_is_refused),
+		cmocka_unit_test(exit_code_is_the_status),
+		cmocka_unit_test(signal_is_128_and_its_number),
+		cmocka_unit_test(command_that_is_not_there_is_127),
+		cmocka_unit_test(command_that_is_not_executable_is_126),
+		cmocka_unit_test(blocked_signals_are_not_inherited),
+		cmocka_unit_test(child_that_is_never_released_ends_with_us),
+		cmocka_unit_test(killed_child_is_reaped),
+		cmocka_unit_test(process_that_is_not_there_is_refused),
+		cmocka_unit_test(memory_that_runs_out_is_told),
+	};
+
+	return cmocka_run_group_tests_name("kernel: child", tests, NULL, NULL);
+}

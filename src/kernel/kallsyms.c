@@ -1,0 +1,74 @@
+/*
+ * kallsyms.c: the kernel's own symbols, "address type name\t[module]" a line.
+ *
+ * 120,000 lines and more, of which the kernel spends most of the time; so no
+ * scanf and no copies here.  Addresses that the kernel hides (kptr_restrict, or
+ * no CAP_SYSLOG) read as zero: zero is never handed on, and nothing but zeroes
+ * is a refusal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/task_int.h"
+
+/* Cuts a line in place. False: not of this form, or hidden. */
+static bool line_cut(char *line, uint64_t *addr, char *type, const char **name, const char **mod)
+{
+	char *s = (char *)k_hex(line, addr), *tab, *end;
+
+	if (s == line || s[0] != ' ' || !s[1] || s[2] != ' ' || !s[3] || !*addr)
+		return false;
+	*type = s[1];
+	*name = s + 3;
+	*mod = "vmlinux";
+	tab = strchr(s + 3, '\t');
+	if (!tab)
+		return true;
+	*tab = 0;
+	end = strchr(tab + 1, ']');
+	if (tab[1] == '[' && end) {
+		*end = 0;
+		*mod = tab + 2;
+	}
+	return true;
+}
+
+int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
+{
+	struct k_lines *l = mem_alloc(sizeof(*l));
+	const char *name, *mod;
+	uint64_t addr, told = 0;
+	char *line, type;
+
+	if (!l)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	l->fd = fd;
+	while ((line = k_lines_next(l)))
+		if (line_cut(line, &addr, &type, &name, &mod)) {
+			sink(arg, addr, type, name, mod);
+			told++;
+		}
+	mem_free(l);
+	if (!told)
+		return err_set(e, TALLY_EPERM,
+			       "the kernel hides its addresses: run as root, or sysctl "
+			       "kernel.kptr_restrict=0");
+	return 0;
+}
+
+int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod),
+	       void *arg, struct err *e)
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		return err_set(e, TALLY_EPERM, "/proc/kallsyms may not be read: run as root");
+	if (fd < 0)
+		return err_set(e, TALLY_ENOTSUP, "no symbols of the kernel: /proc/kallsyms: %s",
+			       strerror(errno));
+	rc = k_kallsyms_fd(fd, sink, arg, e);
+	close(fd);
+	return rc;
+}

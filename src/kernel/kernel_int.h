@@ -1,0 +1,135 @@
+/*
+ * kernel_int.h: what the parts of a run share.
+ *
+ * A k_run is a few arrays that are filled one after the other by k_open()
+ * (maps.c, ring.c, load.c) and k_attach() (event.c); every release function
+ * accepts what is empty.  File descriptors are -1 when there is none.
+ */
+#ifndef TALLY_KERNEL_INT_H
+#define TALLY_KERNEL_INT_H
+
+#include "kernel/kernel.h"
+
+/* ---- small files and CPU sets (cpu.c) ------------------------------------ */
+/* Reads a file of /proc or /sys into to, NUL-terminated, last newline cut. Its length, or -errno. */
+int file_small(const char *path, char *to, size_t n);
+/* A kernel list of CPUs ("0-3,8") into set; false when it is malformed or names a CPU past the set. */
+bool cpus_parse(const char *list, uint64_t *set, size_t words);
+static inline size_t cpus_words(uint32_t ncpus)
+{
+	return (ncpus + 63) / 64;
+}
+static inline bool cpus_has(const uint64_t *set, uint32_t cpu)
+{
+	return set[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* ---- maps (maps.c) --------------------------------------------------------- */
+struct run_map {
+	int fd;
+	uint8_t type, use;                    /* enum img_map_type, img_map_use */
+	uint32_t key_size, value_size;
+	void *mem;                            /* ARRAY: its only value, mapped; else NULL */
+	size_t mem_bytes;
+};
+int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e);
+void maps_close(struct k_run *k);
+extern const struct map_ops maps_ops;
+
+/* ---- rings (ring.c) --------------------------------------------------------- */
+struct run_ring {
+	int fd;
+	unsigned long
+		*taken; /* page of the consumer's position, ours to write; NULL until first read */
+	const unsigned long *made; /* page of the producer's position, the data after it */
+};
+struct run_rings {
+	int outer;                            /* the array of maps; -1: this image has no rings */
+	uint32_t bytes, page, nring;          /* size of a ring and of a page; CPUs + 1 */
+	uint32_t enough;                      /* bytes in a ring that end a wait */
+	struct run_ring *ring;
+	int filler; /* process that puts the rings into the array; 0 = none */
+	bool filled;
+};
+int rings_open(struct k_run *k, const struct img_map *m, struct err *e);
+/* Returns when every ring is where the programs look for it. */
+int rings_ready(struct k_run *k, struct err *e);
+void rings_reap(struct run_rings *r);         /* takes leave of the filler if it ended */
+int rings_add_cpu(struct k_run *k, uint32_t cpu,
+		  struct err *e); /* a CPU came online; harmless when known */
+/* 1 when enough lies in a ring, or anything in the control ring; 0, or -TALLY_ENOMEM. */
+int rings_waiting(struct k_run *k);
+void rings_close(struct k_run *k);
+
+/* ---- programs (load.c) -------------------------------------------------------- */
+int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e);
+void progs_close(struct k_run *k);
+/* The words for a program that the verifier refused, from its log. */
+int load_refused(const struct img_prog *prog, const char *log, struct err *e);
+
+/* ---- events (event.c) ----------------------------------------------------------- */
+struct run_cpu {                              /* one attached event on one CPU */
+	int fd;
+	uint64_t counted, enabled_ns, running_ns;     /* of times before the CPU went away */
+	bool seen;                            /* it was ever open here */
+};
+struct run_event {
+	uint32_t prog;
+	struct k_event ev;
+	struct run_cpu *cpu;                  /* by CPU, ncpus of them */
+};
+void events_close(struct k_run *k);
+/* perf_event_open() on a CPU for all processes: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
+int event_open(const struct k_event *ev, uint32_t cpu);
+/* The words for -errno of event_open(). */
+int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e);
+/* The words when a pinned event got no counter; watchdog: the text of /proc/sys/kernel/nmi_watchdog. */
+int event_starved(uint32_t cpu, const char *watchdog, struct err *e);
+
+/* ---- timers (timer.c) ------------------------------------------------------------- */
+struct run_timer {
+	int fd;
+	uint64_t period_ns;
+};
+int timers_set(struct k_run *k, bool on);
+void timers_close(struct k_run *k);
+
+/* ---- rights (rights.c) ------------------------------------------------------------- */
+#define RIGHTS_FIX \
+	"sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep $(command -v tally)"
+/* The words for EPERM or EACCES of bpf(2): -TALLY_EPERM. */
+int rights_bpf(const char *what, struct err *e);
+/* The same for perf_event_open(2). */
+int rights_perf(struct err *e);
+
+/* ---- child (child.c) ----------------------------------------------------------------- */
+/* Splits cmd as a shell does (blanks, '', "", \) into argv, NULL-terminated, in a. */
+int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e);
+
+/* ---- the run (run.c) ------------------------------------------------------------------ */
+struct k_tasks;
+struct k_run {
+	/* set by k_open, then read-only */
+	uint32_t ncpus, nmaps, nprogs;
+	struct run_map *map;
+	int *prog;
+	struct img_ctl *ctl;
+	/* the owner's thread only */
+	struct run_rings rings;
+	struct run_event *event;
+	uint32_t nevents, cap_events;
+	bool enabled;
+	struct run_timer *timer;
+	uint32_t ntimers, cap_timers;
+	struct k_tasks *tasks;
+	int epoll;                            /* -1 until the first wait */
+	bool waits_rings, waits_tasks;        /* they are in the epoll set */
+	int online; /* the file of the CPUs that are online; -1 until the first k_hotplug */
+	uint64_t online_hash;                 /* of its text when last seen */
+	void *affinity;                       /* cpu_set_t to go back to; NULL when not quiet */
+	size_t affinity_bytes;
+};
+/* Makes k_wait() end when fd is readable. */
+int run_watch(struct k_run *k, int fd);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * load.c: instructions to loaded programs.
+ *
+ * An image names maps by index and fields of kernel structs by name; here both
+ * become what this kernel wants: descriptors and offsets.  Kernel types cost
+ * several milliseconds to read, so they are only read when a program has such
+ * a field.
+ *
+ * The verifier's log is asked for on a second try only: writing it slows the
+ * first by a multiple.  It speaks of instructions; people wrote D.  The image
+ * knows the line of each instruction, so the words begin with that line, then
+ * the verifier's reason, then the instruction.
+ */
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/insn.h"
+#include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
+
+#define LICENSE "Dual MIT/GPL"
+#define LOG_BYTES (1u << 20)
+#define FIELD_DEPTH 8                         /* anonymous structs within structs */
+
+static const enum bpf_prog_type kernel_class[] = {
+	[IMG_PERF] = BPF_PROG_TYPE_PERF_EVENT,
+	[IMG_TEST] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+};
+
+/* ---- what the instructions refer to ------------------------------------------ */
+
+static int patch_maps(const struct k_run *k, struct bpf_ins *ins, uint32_t n, struct err *e)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ins[i].code != INS_LD_IMM64)
+			continue;
+		if (ins[i].src == INS_SRC_MAP || ins[i].src == INS_SRC_MAP_VALUE) {
+			if ((uint32_t)ins[i].imm >= k->nmaps)
+				return err_set(e, TALLY_EINVAL,
+					       "instruction %u: there is no map %d", i, ins[i].imm);
+			ins[i].imm = k->map[ins[i].imm].fd;
+		}
+		i++;                          /* the second half has no code of its own */
+	}
+	return 0;
+}
+
+/* Byte offset of a field in a struct or union, looking into anonymous members; -1 when there is none. */
+static int64_t field_offset(const struct btf *btf, uint32_t type, const char *field, int depth)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type);
+
+	if (!t || !btf_is_composite(t) || depth > FIELD_DEPTH)
+		return -1;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		const char *name = btf__name_by_offset(btf, m->name_off);
+		int64_t at = btf_member_bit_offset(t, i) / 8, inner;
+
+		if (name && !strcmp(name, field))
+			return btf_member_bitfield_size(t, i) ? -1 : at;
+		if ((!name || !*name) &&
+		    (inner = field_offset(btf, m->type, field, depth + 1)) >= 0)
+			return at + inner;
+	}
+	return -1;
+}
+
+static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins,
+			struct err *e)
+{
+	for (uint32_t i = 0; i < p->nrelocs; i++) {
+		const struct img_reloc *r = &p->reloc[i];
+		int32_t type = btf__find_by_name_kind(btf, r->type, BTF_KIND_STRUCT);
+		int64_t at = type < 0 ? -1 : field_offset(btf, (uint32_t)type, r->field, 0);
+
+		if (r->ins >= p->nins)
+			return err_set(e, TALLY_EINVAL, "there is no instruction %u", r->ins);
+		if (at < 0)
+			return err_set(e, TALLY_ENOTSUP,
+				       "line %u: this kernel's struct %s has no field %s",
+				       p->line[r->ins], r->type, r->field);
+		ins[r->ins].imm += (int32_t)at;
+	}
+	return 0;
+}
+
+/* ---- what the verifier says ------------------------------------------------------ */
+
+/* One line of the log: its start, and its length without the newline. */
+struct line {
+	const char *p;
+	size_t n;
+};
+
+static bool next_line(const char **log, struct line *l)
+{
+	const char *end;
+
+	if (!**log)
+		return false;
+	end = strchrnul(*log, '\n');
+	*l = (struct line){ *log, (size_t)(end - *log) };
+	*log = *end ? end + 1 : end;
+	return true;
+}
+
+/* "17: (85) call ...": its number, else -1. */
+static long line_instruction(const struct line *l)
+{
+	char *end;
+	long n;
+
+	if (!l->n || !isdigit((unsigned char)*l->p))
+		return -1;
+	n = strtol(l->p, &end, 10);
+	return end[0] == ':' && end[1] == ' ' && end[2] == '(' ? n : -1;
+}
+
+/* "... from insn 5 to 9", "unreachable insn 12": the first number after the word, else -1. */
+static long line_mentions(const struct line *l)
+{
+	const char *at = memmem(l->p, l->n, "insn ", 5);
+
+	return at && isdigit((unsigned char)at[5]) ? strtol(at + 5, NULL, 10) : -1;
+}
+
+static bool starts(const struct line *l, const char *with)
+{
+	return l->n >= strlen(with) && !memcmp(l->p, with, strlen(with));
+}
+
+/* Lines that describe the state or sum up, and so are never the reason. */
+static bool line_is_chatter(const struct line *l)
+{
+	static const char *const chatter[] = {
+		"processed ", "verification time", "stack depth", "from ", "max_states", "func#",
+		"mark_precise", "last_idx", "regs=", "parent ", "; ",
+	};
+
+	for (size_t i = 0; i < COUNT(chatter); i++)
+		if (starts(l, chatter[i]))
+			return true;
+	return l->n == 0 || (isdigit((unsigned char)*l->p) && memchr(l->p, ':', l->n));
+}
+
+int load_refused(const struct img_prog *prog, const char *log, struct err *e)
+{
+	struct line l, reason = { "no reason given", 15 }, ins = { "", 0 };
+	long at = -1, said = -1;
+
+	while (next_line(&log, &l)) {
+		if (line_instruction(&l) >= 0) {
+			at = line_instruction(&l);
+			ins = l;
+		} else if (!line_is_chatter(&l)) {
+			reason = l;
+			said = line_mentions(&l);
+		}
+	}
+	if (at < 0)
+		at = said;
+	if (at < 0 || at >= (long)prog->nins)
+		return err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %.*s",
+			       prog->name, (int)(reason.n < 200 ? reason.n : 200), reason.p);
+	return err_set(e, TALLY_EVERIFY,
+		       "line %u: the kernel refused this: %.*s (instruction %.*s)", prog->line[at],
+		       (int)(reason.n < 200 ? reason.n : 200), reason.p,
+		       (int)(ins.n < 100 ? ins.n : 100), ins.n ? ins.p : "unknown");
+}
+
+/* ---- loading ------------------------------------------------------------------------ */
+
+/* The kernel takes letters, digits, '_' and '.', 15 of them. */
+static void clean_name(const char *from, char to[static 16])
+{
+	size_t n = 0;
+
+	for (; n < 15 && from[n]; n++)
+		to[n] = isalnum((unsigned char)from[n]) || from[n] == '.' ? from[n] : '_';
+	to[n] = '\0';
+}
+
+static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, char *log)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .log_level = log ? 1 : 0, .log_buf = log,
+		    .log_size = log ? LOG_BYTES : 0);
+	char name[16];
+
+	clean_name(p->name, name);
+	return bpf_prog_load(kernel_class[p->cls], name, LICENSE,
+			     (const struct bpf_insn *)(const void *)ins, p->nins, &o);
+}
+
+/* The second try, with the log; it could even go well, if memory was short. */
+static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, int *fd, struct err *e)
+{
+	char *log;
+	int rc = 0, no;
+
+	if (errno == EPERM)
+		return rights_bpf("loading a BPF program", e);
+	log = mem_alloc(LOG_BYTES);
+	if (!log)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	*fd = prog_load(p, ins, log);
+	no = errno;
+	log[LOG_BYTES - 1] = '\0';
+	if (*fd < 0 && *log)
+		rc = load_refused(p, log, e);
+	else if (*fd < 0)
+		rc = err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %s", p->name,
+			     strerror(no));
+	mem_free(log);
+	return rc;
+}
+
+static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf,
+		     int *fd, struct err *e)
+{
+	struct bpf_ins *ins;
+	int rc;
+
+	if (p->cls >= COUNT(kernel_class) || !p->nins)
+		return err_set(e, TALLY_EINVAL, "program %.16s: nothing to load", p->name);
+	ins = mem_alloc(p->nins * sizeof(*ins));
+	if (!ins)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	memcpy(ins, p->ins, p->nins * sizeof(*ins));
+	rc = patch_maps(k, ins, p->nins, e);
+	if (rc == 0 && p->nrelocs)
+		rc = patch_fields(btf, p, ins, e);
+	if (rc == 0 && (*fd = prog_load(p, ins, NULL)) < 0)
+		rc = prog_explain(p, ins, fd, e);
+	mem_free(ins);
+	return rc;
+}
+
+static bool has_relocs(const struct bpf_image *img)
+{
+	for (uint32_t i = 0; i < img->nprogs; i++)
+		if (img->prog[i].nrelocs)
+			return true;
+	return false;
+}
+
+int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
+{
+	struct btf *btf = has_relocs(img) ? btf__load_vmlinux_btf() : NULL;
+	int rc = 0;
+
+	if (!btf && has_relocs(img))
+		return err_set(e, TALLY_ENOTSUP,
+			       "this kernel tells no types (/sys/kernel/btf/vmlinux): "
+			       "ppid and vtimestamp need them");
+	k->prog = mem_alloc(img->nprogs * sizeof(*k->prog));
+	if (!k->prog)
+		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < img->nprogs && rc == 0; i++) {
+		k->prog[i] = -1;
+		k->nprogs++;
+		rc = prog_open(k, &img->prog[i], btf, &k->prog[i], e);
+	}
+	btf__free(btf);
+	return rc;
+}
+
+void progs_close(struct k_run *k)
+{
+	for (uint32_t i = 0; i < k->nprogs; i++)
+		if (k->prog[i] >= 0)
+			close(k->prog[i]);
+	mem_free(k->prog);
+	k->prog = NULL;
+	k->nprogs = 0;
+}
+
+int k_test_run(struct k_run *k, uint32_t prog, struct err *e)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, o);
+	int rc;
+
+	if (prog >= k->nprogs)
+		return err_set(e, TALLY_EINVAL, "there is no program %u", prog);
+	if ((rc = rings_ready(k, e)) < 0)
+		return rc;
+	if (bpf_prog_test_run_opts(k->prog[prog], &o) < 0)
+		return errno == EPERM ? rights_bpf("running a BPF program", e) :
+		       err_set(e, TALLY_EIO, "running a program failed: %s", strerror(errno));
+	return 0;
+}

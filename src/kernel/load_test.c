@@ -1,0 +1,192 @@
+/* load_test.c: what the verifier says, in lines of D; names that become offsets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/handmade_int.h"
+
+/* ---- logs as the verifier writes them ------------------------------------------ */
+
+static const char *refused(const char *log, uint32_t nins, struct err *e)
+{
+	uint32_t line[64];
+	struct img_prog p = { .name = "BEGIN", .line = line, .nins = nins };
+
+	for (uint32_t i = 0; i < COUNT(line); i++)
+		line[i] = 100 + i;
+	*e = (struct err){ 0 };
+	assert_int_equal(load_refused(&p, log, e), -TALLY_EVERIFY);
+	return e->text;
+}
+
+static void last_instruction_of_the_log_is_the_culprit(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_string_equal(refused("0: R1=ctx() R10=fp0\n"
+				    "0: (b7) r0 = 0                        ; R0_w=0\n"
+				    "1: (79) r3 = *(u64 *)(r10 -8)\n"
+				    "invalid read from stack R10 off=-8 size=8\n"
+				    "processed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n", 4, &e),
+			    "line 101: the kernel refused this: invalid read from stack R10 off=-8 size=8 "
+			    "(instruction 1: (79) r3 = *(u64 *)(r10 -8))");
+}
+
+static void reason_that_names_an_instruction_is_used(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_non_null(strstr(refused("unreachable insn 3\nprocessed 0 insns\n", 5, &e), "line 103"));
+	assert_non_null(strstr(refused("jump out of range from insn 2 to 9\n", 5, &e), "line 102"));
+}
+
+static void log_without_instruction_names_the_program(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_string_equal(refused("BPF program is too large. Processed 1000001 insn\n", 5, &e),
+			    "the kernel refused program BEGIN: BPF program is too large. Processed 1000001 insn");
+	assert_non_null(strstr(refused("", 5, &e), "no reason given"));
+}
+
+static void instruction_past_the_program_is_not_believed(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_null(strstr(refused("99: (95) exit\nR0 !read_ok\n", 5, &e), "line"));
+	assert_non_null(strstr(refused("99999999999999999999: (95) exit\nR0 !read_ok", 5, &e), "R0 !read_ok"));
+}
+
+static void long_log_is_cut(void **state)
+{
+	char log[4096];
+	struct err e;
+
+	(void)state;
+	memset(log, 'x', sizeof(log));
+	log[sizeof(log) - 1] = '\0';
+	assert_true(strlen(refused(log, 5, &e)) < 300);
+}
+
+/* ---- the kernel itself --------------------------------------------------------------- */
+
+static int open_fails(struct handmade *h, struct err *e)
+{
+	struct k_run *k = NULL;
+	int rc = k_open(&k, &h->img, NULL, e);
+
+	assert_null(k);
+	return rc;
+}
+
+static void verifier_refusal_names_the_line(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_PERF, I_MOV_IMM(R0, 0), I_MOV_IMM(R2, 7), I_LOAD(DW, R3, R2, 0), I_EXIT());
+	assert_int_equal(open_fails(&h, &e), -TALLY_EVERIFY);
+	assert_non_null(strstr(e.text, "line 102: the kernel refused this: R2 invalid mem access"));
+}
+
+static void map_that_is_not_there_is_refused(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	hm_init(&h);
+	HM_PROG(&h, IMG_PERF, I_LD_MAP(R1, 3), I_LD64_HI(0), HM_RETURN);
+	assert_int_equal(open_fails(&h, &e), -TALLY_EINVAL);
+	assert_string_equal(e.text, "instruction 0: there is no map 3");
+}
+
+static void constants_that_look_like_maps_are_left_alone(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_LD64_LO(R1, 0x1800000018), I_LD64_HI(0x1800000018), HM_RETURN);
+	assert_int_equal(k_open(&k, &h.img, NULL, &e), 0);
+	assert_int_equal(k_test_run(k, 0, &e), 0);
+	assert_int_equal(k_test_run(k, 1, &e), -TALLY_EINVAL);
+	k_close(k);
+}
+
+/* Reads the tracer's own real_parent->tgid through offsets of this kernel. */
+static void fields_of_kernel_structs_are_found(void **state)
+{
+	static struct img_reloc reloc[] = { { 3, "task_struct", "tgid" } };
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k;
+	uint32_t key = 0;
+	uint64_t value[1];
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	hm_map(&h, IMG_ARRAY, IMG_GLOBALS, 4, 8, 1);
+	HM_PROG(&h, IMG_TEST, I_CALL(get_current_task), I_STORE_IMM(DW, R10, -8, 0), I_MOV_REG(R3, R0),
+		I_ALU_IMM(ADD, R3, 0), I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 4),
+		I_CALL(probe_read_kernel), I_CALL(get_current_pid_tgid), I_ALU_IMM(RSH, R0, 32),
+		I_LOAD(DW, R2, R10, -8), I_ALU_REG(SUB, R0, R2), I_LD_MAP_VALUE(R1, 0), I_RAW(0, 0, 0, 0, 0),
+		I_ALU_IMM(ADD, R0, 1), I_STORE(DW, R1, 0, R0), HM_RETURN);
+	h.prog[0].reloc = reloc;
+	h.prog[0].nrelocs = 1;
+	if (k_open(&k, &h.img, NULL, &e) == -TALLY_ENOTSUP) {
+		print_message("# skipped: %s\n", e.text);
+		skip();
+	}
+	assert_int_equal(k_test_run(k, 0, &e), 0);
+	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
+	assert_int_equal(value[0], 1);        /* the field was the thread group id */
+	k_close(k);
+}
+
+static void field_that_is_not_there_is_refused(void **state)
+{
+	static struct img_reloc reloc[] = { { 1, "task_struct", "no_such_field" } };
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R0, 0), I_ALU_IMM(ADD, R0, 0), I_EXIT());
+	h.prog[0].reloc = reloc;
+	h.prog[0].nrelocs = 1;
+	assert_int_equal(open_fails(&h, &e), -TALLY_ENOTSUP);
+	assert_true(strstr(e.text, "no_such_field") || strstr(e.text, "/sys/kernel/btf/vmlinux"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(last_instruction_of_the_log_is_the_culprit),
+		cmocka_unit_test(reason_that_names_an_instruction_is_used),
+		cmocka_unit_test(log_without_instruction_names_the_program),
+		cmocka_unit_test(instruction_past_the_program_is_not_believed),
+		cmocka_unit_test(long_log_is_cut),
+		cmocka_unit_test(verifier_refusal_names_the_line),
+		cmocka_unit_test(map_that_is_not_there_is_refused),
+		cmocka_unit_test(constants_that_look_like_maps_are_left_alone),
+		cmocka_unit_test(fields_of_kernel_structs_are_found),
+		cmocka_unit_test(field_that_is_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("kernel: load", tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/*
+ * rights.c: what this process may do, and the words when it may not.
+ *
+ * Single capabilities are asked for, never the user id; and what is possible
+ * is found out by trying, since a sandbox, a container or a distribution's
+ * own patch may forbid what the capabilities allow.  Three things are needed:
+ * perf events of whole CPUs, BPF, and kernel addresses for names.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/insn.h"
+#include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
+
+static bool has_capability(unsigned cap)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return false;
+	return data[cap / 32].effective >> cap % 32 & 1;
+}
+
+/* CAP_SYS_ADMIN includes the finer two that Linux 5.8 took out of it. */
+static bool may(unsigned cap)
+{
+	return has_capability(cap) || has_capability(CAP_SYS_ADMIN);
+}
+
+int rights_bpf(const char *what, struct err *e)
+{
+	if (may(CAP_BPF) && may(CAP_PERFMON))
+		return err_set(e, TALLY_EPERM,
+			       "%s is not permitted although cap_bpf is granted: a seccomp filter, "
+			       "a container or the kernel's lockdown forbids bpf(2)",
+			       what);
+	return err_set(e, TALLY_EPERM, "%s needs %s: " RIGHTS_FIX, what,
+		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon");
+}
+
+int rights_perf(struct err *e)
+{
+	char level[16];
+
+	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
+		strcpy(level, "unknown");
+	if (may(CAP_PERFMON))
+		return err_set(
+			e, TALLY_EPERM,
+			"counting on whole CPUs is not permitted although cap_perfmon is granted: "
+			"perf_event_paranoid is %s, or a seccomp filter or container forbids "
+			"perf_event_open(2)",
+			level);
+	return err_set(
+		e, TALLY_EPERM,
+		"counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): " RIGHTS_FIX,
+		level);
+}
+
+/* ---- trying ---------------------------------------------------------------------- */
+
+static int try_perf(struct err *e)
+{
+	struct k_event ev = { .type = PERF_TYPE_SOFTWARE,
+			      .config = PERF_COUNT_SW_CPU_CLOCK,
+			      .period = 1000000000 };
+
+	return k_event_try(&ev, e);
+}
+
+static int bpf_refused(int no, struct err *e)
+{
+	if (no == EPERM)
+		return rights_bpf("loading a BPF program", e);
+	return err_set(e, TALLY_ENOTSUP, "this kernel loads no BPF program for perf events: %s",
+		       strerror(no));
+}
+
+static int try_bpf(struct err *e)
+{
+	struct bpf_ins ins[] = { I_MOV_IMM(R0, 0), I_EXIT() };
+	int fd;
+
+	libbpf_set_print(NULL);
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL",
+			   (const struct bpf_insn *)(const void *)ins, COUNT(ins), NULL);
+	if (fd < 0)
+		return bpf_refused(errno, e);
+	close(fd);
+	return 0;
+}
+
+/* Hidden addresses are shown as zero. */
+static int try_symbols(struct err *e)
+{
+	char text[32];
+	int n = file_small("/proc/kallsyms", text, sizeof(text));
+
+	if (n >= 16 && strspn(text, "0") >= 16)
+		return err_set(e, TALLY_EPERM,
+			       "names of kernel functions need cap_syslog: " RIGHTS_FIX);
+	return 0;
+}
+
+void k_missing_rights(char *words, size_t n)
+{
+	static int (*const trial[])(struct err *) = { try_perf, try_bpf, try_symbols };
+	size_t at = 0;
+
+	*words = '\0';
+	for (size_t i = 0; i < COUNT(trial) && at < n; i++) {
+		struct err e = { 0 };
+
+		if (trial[i](&e) < 0)
+			at += (size_t)snprintf(words + at, n - at, "%s%s", at ? "\n" : "", e.text);
+	}
+}

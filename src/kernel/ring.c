@@ -1,0 +1,343 @@
+/*
+ * ring.c: one BPF ring buffer per CPU, and one for control messages.
+ *
+ * A ring buffer has one producer lock, and in NMI context who does not get it
+ * at once loses the record.  So every CPU has its own ring; programs find it
+ * in an array of maps, indexed by CPU, with the control ring behind the last
+ * possible CPU.  Only CPUs that are online get a ring; a program that finds none
+ * counts a drop.
+ *
+ * The kernel answers an update of an array of maps only after an RCU grace
+ * period, 8 to 20 ms, although programs see the new ring at once: a thread
+ * that is stuck there would hold up even our exit.  So a process of its own,
+ * the filler, puts the rings in and ends when the kernel lets it; we go on as
+ * soon as we see the last one in its place.  It keeps no descriptor but those
+ * of the rings, is reaped when we pass by, and by init when we end before it.
+ *
+ * A wake-up for each record would cost more than the record, so programs wake
+ * the reader only where it matters; k_wait() looks into the rings now and then.
+ *
+ * Layout, as the kernel documents it (Documentation/bpf/ringbuf.rst): a page
+ * with the consumer's position, ours to write; a page with the producer's;
+ * the data twice in a row, so that no record wraps.  A record is a head of 8
+ * bytes (length with two flag bits, page offset), the body, padding to 8.  One
+ * reader owns the consumer's position.  A ring is mapped when it first has
+ * something, since most of 512 CPUs may stay silent.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
+
+#define FILL_MS 1000 /* longest wait for the filler before we do its work */
+#define SPINS 200                             /* looks before it is worth sleeping between them */
+
+/* ---- putting rings into the array ------------------------------------------- */
+
+static int ring_put(const struct run_rings *r, uint32_t i, struct err *e)
+{
+	if (r->ring[i].fd < 0 || !bpf_map_update_elem(r->outer, &i, &r->ring[i].fd, BPF_ANY))
+		return 0;
+	return err_set(e, TALLY_EIO, "a ring can't be put in its place: %s", strerror(errno));
+}
+
+/* In the filler: all of them in one call, which waits once. */
+static bool fill_failed(const struct run_rings *r, uint32_t *index, int *fd, uint32_t n)
+{
+	return bpf_map_update_batch(r->outer, index, fd, &n, NULL) < 0;
+}
+
+/* Ends the hold of the filler on what is not its own: a pipe to the next program, above all. */
+static void drop_others(int lowest, int highest)
+{
+	if (lowest > 0)
+		syscall(SYS_close_range, 0u, (unsigned)lowest - 1, 0u);
+	syscall(SYS_close_range, (unsigned)highest + 1, ~0u, 0u);
+}
+
+/* A child without SIGCHLD: what our caller waits for is not our business. */
+static pid_t fork_quietly(void)
+{
+	return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
+}
+
+/* The arrays are made before the fork: a child must not allocate. */
+static void fill_start(struct run_rings *r, uint32_t *index, int *fd)
+{
+	int lowest = r->outer, highest = r->outer;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->nring; i++) {
+		if (r->ring[i].fd < 0)
+			continue;
+		index[n] = i;
+		fd[n++] = r->ring[i].fd;
+		lowest = r->ring[i].fd < lowest ? r->ring[i].fd : lowest;
+		highest = r->ring[i].fd > highest ? r->ring[i].fd : highest;
+	}
+	r->filler = fork_quietly();
+	if (r->filler == 0) {
+		drop_others(lowest, highest);
+		_exit(fill_failed(r, index, fd, n));
+	}
+}
+
+void rings_reap(struct run_rings *r)
+{
+	if (r->filler > 0 && waitpid(r->filler, NULL, __WALL | WNOHANG) != 0)
+		r->filler = 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The control ring is put in last: when it is there, all are. */
+static bool fill_done(const struct run_rings *r)
+{
+	uint32_t last = r->nring - 1, id;
+
+	return bpf_map_lookup_elem(r->outer, &last, &id) == 0;
+}
+
+/* Waits for the filler: true when the rings are there, false when it died or takes too long. */
+static bool fill_wait(struct run_rings *r)
+{
+	struct timespec nap = { .tv_nsec = 50000 };
+	int64_t until = now_ms() + FILL_MS;
+
+	for (int spins = 0; r->filler > 0 && !fill_done(r) && now_ms() < until; spins++) {
+		if (spins >= SPINS)           /* not sched_yield(): on a busy machine that gives a slice away */
+			nanosleep(&nap, NULL);
+		rings_reap(r);
+	}
+	return fill_done(r);
+}
+
+int rings_ready(struct k_run *k, struct err *e)
+{
+	struct run_rings *r = &k->rings;
+	int rc = 0;
+
+	if (r->outer < 0 || r->filled)
+		return 0;
+	r->filled = fill_wait(r);
+	for (uint32_t i = 0; rc == 0 && !r->filled && i < r->nring; i++)
+		rc = ring_put(r, i, e);
+	r->filled |= rc == 0;
+	return rc;
+}
+
+/* ---- making rings --------------------------------------------------------------- */
+
+static int ring_open(struct run_rings *r, uint32_t i, struct err *e)
+{
+	r->ring[i].fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->bytes, NULL);
+	if (r->ring[i].fd >= 0)
+		return 0;
+	if (errno == EPERM)
+		return rights_bpf("creating a ring buffer", e);
+	return err_set(e, errno == ENOMEM ? TALLY_ENOMEM : TALLY_EINVAL,
+		       "the kernel refuses a ring buffer of %u bytes for each CPU: %s", r->bytes,
+		       strerror(errno));
+}
+
+static int rings_open_online(struct k_run *k, struct err *e)
+{
+	struct run_rings *r = &k->rings;
+	size_t words = cpus_words(k->ncpus);
+	uint64_t *online = mem_alloc(words * sizeof(*online));
+	int rc = online ? k_cpus_online(online, words, e) :
+			  err_set(e, TALLY_ENOMEM, "out of memory");
+
+	for (uint32_t i = 0; rc == 0 && i < r->nring; i++)
+		if (i == k->ncpus || cpus_has(online, i))
+			rc = ring_open(r, i, e);
+	mem_free(online);
+	return rc;
+}
+
+static int outer_open(struct run_rings *r, const struct img_map *m, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .inner_map_fd = (uint32_t)r->ring[r->nring - 1].fd);
+	char name[sizeof(m->name)] = "";
+
+	memcpy(name, m->name, sizeof(name) - 1);
+	r->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, r->nring, &o);
+	if (r->outer >= 0)
+		return 0;
+	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring,
+		       strerror(errno));
+}
+
+int rings_open(struct k_run *k, const struct img_map *m, struct err *e)
+{
+	struct run_rings *r = &k->rings;
+	uint32_t *index;
+	int *fd, rc;
+
+	if (r->ring || !m->max_entries || m->max_entries & (m->max_entries - 1))
+		return err_set(e, TALLY_EINVAL, r->ring ? "an image has one map of rings" :
+			       "the size of a ring is a power of two");
+	r->page = (uint32_t)sysconf(_SC_PAGESIZE);
+	r->bytes = m->max_entries < r->page ? r->page : m->max_entries;
+	if (!r->enough || r->enough > r->bytes / 4)
+		r->enough = r->bytes / 4;
+	r->ring = mem_alloc((k->ncpus + 1) * sizeof(*r->ring));
+	index = mem_alloc((k->ncpus + 1) * sizeof(*index));
+	fd = mem_alloc((k->ncpus + 1) * sizeof(*fd));
+	rc = r->ring && index && fd ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	for (; r->ring && r->nring <= k->ncpus; r->nring++)
+		r->ring[r->nring].fd = -1;
+	if (rc == 0 && (rc = rings_open_online(k, e)) == 0 && (rc = outer_open(r, m, e)) == 0)
+		fill_start(r, index, fd);
+	mem_free(fd);
+	mem_free(index);
+	return rc;
+}
+
+int rings_add_cpu(struct k_run *k, uint32_t cpu, struct err *e)
+{
+	struct run_rings *r = &k->rings;
+	int rc;
+
+	if (r->outer < 0 || r->ring[cpu].fd >= 0)
+		return 0;
+	if ((rc = rings_ready(k, e)) < 0 || (rc = ring_open(r, cpu, e)) < 0)
+		return rc;
+	k->waits_rings = false;
+	return ring_put(r, cpu, e);
+}
+
+static size_t made_bytes(const struct run_rings *r)
+{
+	return r->page + 2 * (size_t)r->bytes;
+}
+
+void rings_close(struct k_run *k)
+{
+	struct run_rings *r = &k->rings;
+
+	rings_reap(r);
+	for (uint32_t i = 0; i < r->nring; i++) {
+		if (r->ring[i].taken)
+			munmap(r->ring[i].taken, r->page);
+		if (r->ring[i].made)
+			munmap((void *)(uintptr_t)r->ring[i].made, made_bytes(r));
+		if (r->ring[i].fd >= 0)
+			close(r->ring[i].fd);
+	}
+	mem_free(r->ring);
+	*r = (struct run_rings){ .outer = -1 };
+}
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+static int ring_map(const struct run_rings *r, uint32_t i)
+{
+	struct run_ring *g = &r->ring[i];
+	void *taken, *made;
+
+	taken = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fd, 0);
+	if (taken == MAP_FAILED)
+		return -TALLY_ENOMEM;
+	made = mmap(NULL, made_bytes(r), PROT_READ, MAP_SHARED, g->fd, r->page);
+	if (made == MAP_FAILED) {
+		munmap(taken, r->page);
+		return -TALLY_ENOMEM;
+	}
+	g->taken = taken;
+	g->made = made;
+	return 0;
+}
+
+/* Hands over what was there when we came: a fast producer must not hold us for ever. */
+static int ring_drain(const struct run_rings *r, uint32_t i,
+		      int (*sink)(void *, uint32_t, const void *, uint32_t), void *arg)
+{
+	const struct run_ring *g = &r->ring[i];
+	size_t size = r->bytes;
+	const uint8_t *data = (const uint8_t *)g->made + r->page;
+	unsigned long at = __atomic_load_n(g->taken, __ATOMIC_RELAXED);
+	unsigned long end = __atomic_load_n(g->made, __ATOMIC_ACQUIRE);
+	int rc = 0;
+
+	while (rc >= 0 && at != end) {
+		const uint32_t *head = (const void *)(data + (at & (size - 1)));
+		uint32_t len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		uint32_t n = len & ~(uint32_t)(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+		unsigned long step = ((unsigned long)n + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;                /* still being written */
+		if (step > end - at)
+			return -TALLY_ECORRUPT;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT))
+			rc = sink(arg, i, head + 2, n);
+		at += step;                   /* offered once, sink failed or not */
+		__atomic_store_n(g->taken, at, __ATOMIC_RELEASE);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Maps those rings that have something for the first time; poll() asks them all in one call. */
+static int rings_wake(const struct run_rings *r)
+{
+	struct pollfd *p = mem_alloc(r->nring * sizeof(*p));
+	uint32_t n = 0;
+	int rc = p ? 0 : -TALLY_ENOMEM;
+
+	for (uint32_t i = 0; p && i < r->nring; i++)
+		if (!r->ring[i].taken)
+			p[n++] = (struct pollfd){ .fd = r->ring[i].fd, .events = POLLIN };
+	if (n && poll(p, n, 0) > 0)
+		for (uint32_t i = 0, at = 0; rc == 0 && i < r->nring; i++)
+			if (!r->ring[i].taken && p[at++].revents & POLLIN)
+				rc = ring_map(r, i);
+	mem_free(p);
+	return rc;
+}
+
+static unsigned long ring_used(const struct run_ring *g)
+{
+	return __atomic_load_n(g->made, __ATOMIC_ACQUIRE) - *g->taken;
+}
+
+int rings_waiting(struct k_run *k)
+{
+	const struct run_rings *r = &k->rings;
+	int rc = r->outer >= 0 ? rings_wake(r) : 0;
+
+	for (uint32_t i = 0; rc == 0 && i < r->nring; i++) {
+		uint32_t enough = i == r->nring - 1 ? 1 : r->enough;
+
+		if (r->ring[i].taken)
+			rc = ring_used(&r->ring[i]) >= enough;
+	}
+	return rc;
+}
+
+int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size),
+	    void *arg)
+{
+	const struct run_rings *r = &k->rings;
+	int rc = r->outer >= 0 ? rings_wake(r) : 0;
+
+	for (uint32_t i = 0; rc == 0 && r->outer >= 0 && i < r->nring; i++)
+		if (r->ring[i].taken)
+			rc = ring_drain(r, i, sink, arg);
+	return rc;
+}

@@ -1,0 +1,139 @@
+/*
+ * run.c: the life of a run, and waiting for what happens in it.
+ *
+ * A run is made of parts that are opened in one order and closed in the
+ * reverse: maps (with rings), programs, events, timers, watched processes.  All
+ * of them are descriptors, so a process that is killed leaves nothing behind.
+ *
+ * Waiting is one epoll set, made at the first wait: rings, timers, the watched
+ * processes' buffers and whatever the caller adds.  It tells only that something
+ * happened; what, the caller finds by asking each part, which is cheap.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
+#include "kernel/task_int.h"
+
+#define LOOK_MS 10                            /* between looks into the rings while waiting */
+
+int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o,
+	   struct err *e)
+{
+	struct k_run *k = mem_alloc(sizeof(*k));
+	int rc;
+
+	if (!k)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	*k = (struct k_run){ .ncpus = k_ncpus_possible(), .epoll = -1, .online = -1,
+			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
+	libbpf_set_print(NULL);
+	if ((rc = maps_open(k, img, e)) < 0 || (rc = progs_open(k, img, e)) < 0) {
+		k_close(k);
+		return rc;
+	}
+	*ret = k;
+	return 0;
+}
+
+void k_close(struct k_run *k)
+{
+	if (!k)
+		return;
+	k_quiet(k, false);
+	k_tasks_close(k->tasks);
+	timers_close(k);
+	events_close(k);
+	progs_close(k);
+	rings_close(k);
+	maps_close(k);
+	if (k->epoll >= 0)
+		close(k->epoll);
+	if (k->online >= 0)
+		close(k->online);
+	mem_free(k);
+}
+
+struct img_ctl *k_ctl(struct k_run *k)
+{
+	return k->ctl;
+}
+
+/* ---- waiting ------------------------------------------------------------------- */
+
+int run_watch(struct k_run *k, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (k->epoll < 0)
+		k->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (k->epoll < 0 || (epoll_ctl(k->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 && errno != EEXIST))
+		return -TALLY_EIO;
+	return 0;
+}
+
+int k_watch_fd(struct k_run *k, int fd)
+{
+	return run_watch(k, fd);
+}
+
+/* Puts into the set what came since the last wait. */
+static int watch_parts(struct k_run *k)
+{
+	int fd, rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && !k->waits_rings && i < k->rings.nring; i++)
+		if (k->rings.ring[i].fd >= 0)
+			rc = run_watch(k, k->rings.ring[i].fd);
+	k->waits_rings = true;
+	for (uint32_t i = 0;
+	     rc == 0 && k->tasks && !k->waits_tasks && (fd = k_tasks_fd(k->tasks, i)) >= 0; i++)
+		rc = run_watch(k, fd);
+	k->waits_tasks = k->tasks;
+	return rc;
+}
+
+/* One slice of a wait; *left is what then remains of the time, -1 for ever. */
+static int wait_slice(struct k_run *k, int *left, bool *over)
+{
+	bool whole = k->rings.outer < 0 || (*left >= 0 && *left <= LOOK_MS);
+	struct epoll_event ev;
+	int n = epoll_wait(k->epoll, &ev, 1, whole ? *left : LOOK_MS);
+
+	if (n < 0 && errno != EINTR)
+		return -TALLY_EIO;
+	*over = whole || n < 0;
+	if (*left > 0)
+		*left -= whole ? *left : LOOK_MS;
+	return n > 0 ? 1 : rings_waiting(k);
+}
+
+int k_wait(struct k_run *k, int timeout_ms)
+{
+	bool over = false;
+	int rc = watch_parts(k);
+
+	if (rc == 0 && k->epoll < 0 && (k->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
+		rc = -TALLY_EIO;
+	if (rc == 0 && timeout_ms != 0)
+		rc = rings_waiting(k);
+	while (rc == 0 && !over)
+		rc = wait_slice(k, &timeout_ms, &over);
+	return rc;
+}
+
+/* ---- watched processes ------------------------------------------------------------ */
+
+int k_task_watch(struct k_run *k, struct err *e)
+{
+	return k->tasks ? 0 : k_tasks_open(&k->tasks, e);
+}
+
+int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg)
+{
+	return k->tasks ? k_tasks_drain(k->tasks, sink, arg) : 0;
+}

@@ -1,0 +1,403 @@
+/*
+ * task.c: what happens to address spaces, as it happens.
+ *
+ * A process may be gone before anybody asks what its addresses meant, so the
+ * kernel is asked to tell of every mapping, exec, fork and exit as side-band
+ * records of one dummy software event per CPU.  The dummy never fires and takes
+ * no counter.  Each CPU writes into its own ring; a fork on one CPU and the
+ * child's first mapping on another must come out in that order, so the rings
+ * are merged by time.  All records of the kernel end in the same trailer
+ * (sample_id_all with TID and TIME), so the last 8 bytes are the time whatever
+ * the record says: perf_event_open(2), PERF_RECORD_*.
+ *
+ * A drain takes the time first and then reads the rings' heads, and leaves
+ * what is younger for the next drain.  Without that, a record that CPU 0 writes
+ * after its head was read could come after a younger one of CPU 1.
+ *
+ * What a ring had no room for, the kernel counts: LOST, with the number in len.
+ * Thread rule: one thread.  Refuses: telling of mappings that aren't executable.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernel/task_int.h"
+
+#define RING_BYTES (512u << 10)
+#define RING_BYTES_LEAST (16u << 10)
+#define TRAILER 16u                                   /* pid, tid, time */
+
+struct k_tasks {
+	struct k_taskring *ring;                      /* by CPU */
+	uint32_t ncpus;
+	size_t ring_bytes;                            /* what the memlock limit left us */
+	uint8_t *scratch;
+};
+
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* ---- records to facts ------------------------------------------------------ */
+
+/* pid, tid, addr, len, pgoff, maj, min, ino, generation, prot, flags, path */
+static bool mmap_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *t)
+{
+	const char *path = (const char *)b + 64;
+
+	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) ||
+	    !(get32(b + 56) & PROT_EXEC))
+		return false;
+	t->kind = K_TASK_MMAP;
+	t->pid = get32(b);
+	t->addr = get64(b + 8);
+	t->len = get64(b + 16);
+	t->pgoff = get64(b + 24);
+	t->dev_major = get32(b + 32);
+	t->dev_minor = get32(b + 36);
+	t->inode = get64(b + 40);
+	t->path = strcmp(path, "//anon") ? path : "";
+	return true;
+}
+
+/* pid, tid, name */
+static bool comm_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *t)
+{
+	if (n < 8 || !(misc & PERF_RECORD_MISC_COMM_EXEC))
+		return false;
+	t->kind = K_TASK_COMM_EXEC;
+	t->pid = get32(b);
+	return true;
+}
+
+/* pid, ppid, tid, ptid, time. A thread shares its creator's space: only processes are told of. */
+static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
+{
+	if (n < 24)
+		return false;
+	t->kind = born ? K_TASK_FORK : K_TASK_EXIT;
+	t->pid = get32(b);
+	t->ppid = get32(b + 4);
+	return born ? t->pid != t->ppid : t->pid == get32(b + 8);
+}
+
+/* id, lost */
+static bool lost_fact(const uint8_t *b, size_t n, struct k_task *t)
+{
+	if (n < 16)
+		return false;
+	t->kind = K_TASK_LOST;
+	t->len = get64(b + 8);
+	return true;
+}
+
+bool k_task_of_record(const void *rec, size_t size, struct k_task *ret)
+{
+	const uint8_t *b = (const uint8_t *)rec + sizeof(struct perf_event_header);
+	struct perf_event_header h;
+	struct k_task t = { 0 };
+	bool told = false;
+	size_t n;
+
+	if (size < sizeof(h) + TRAILER)
+		return false;
+	memcpy(&h, rec, sizeof(h));
+	n = size - sizeof(h) - TRAILER;
+	t.time_ns = get64(b + n + 8);
+	switch (h.type) {
+	case PERF_RECORD_MMAP2: told = mmap_fact(b, n, h.misc, &t); break;
+	case PERF_RECORD_COMM:  told = comm_fact(b, n, h.misc, &t); break;
+	case PERF_RECORD_FORK:  told = life_fact(b, n, true, &t); break;
+	case PERF_RECORD_EXIT:  told = life_fact(b, n, false, &t); break;
+	case PERF_RECORD_LOST:  told = lost_fact(b, n, &t); break;
+	}
+	/* 0 and -1 stand for processes that our pid namespace does not see. */
+	if (!told || (t.kind != K_TASK_LOST && (int32_t)t.pid <= 0))
+		return false;
+	*ret = t;
+	return true;
+}
+
+/* ---- merging ------------------------------------------------------------------ */
+
+static const uint8_t *ring_at(const struct k_taskring *r, uint64_t pos)
+{
+	return r->data + (pos & (r->size - 1));
+}
+
+static size_t record_size(const struct k_taskring *r)
+{
+	return get32(ring_at(r, r->tail) + 4) >> 16;
+}
+
+/* Records are multiples of 8 bytes, so neither a header nor the time in the last 8 bytes wraps.
+ * False: the bytes were not records; what waited is thrown away. */
+static bool ring_peek(struct k_taskring *r)
+{
+	size_t n;
+
+	r->time_ns = UINT64_MAX;
+	if (r->tail == r->head)
+		return true;
+	n = record_size(r);
+	if (n < sizeof(struct perf_event_header) || n % 8 || n > r->head - r->tail) {
+		r->tail = r->head;
+		return false;
+	}
+	r->time_ns = 0;
+	if (n >= sizeof(struct perf_event_header) + TRAILER)
+		r->time_ns = get64(ring_at(r, r->tail + n - 8));
+	return true;
+}
+
+static const uint8_t *ring_unwrap(const struct k_taskring *r, size_t n, uint8_t *scratch)
+{
+	const uint8_t *p = ring_at(r, r->tail);
+	size_t first = (size_t)(r->data + r->size - p);
+
+	if (n <= first)
+		return p;
+	memcpy(scratch, p, first);
+	memcpy(scratch + first, r->data, n - first);
+	return scratch;
+}
+
+/* Looks at the next record and gives the kernel the room before it. Returns how many facts were
+ * told: a ring that can't be understood is one loss. */
+static int ring_step(struct k_taskring *r, uint64_t now_ns, k_task_sink *sink, void *arg)
+{
+	struct k_task lost = { .kind = K_TASK_LOST, .len = 1, .time_ns = now_ns };
+	bool good = ring_peek(r);
+
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	if (!good)
+		sink(arg, &lost);
+	return !good;
+}
+
+static struct k_taskring *ring_oldest(struct k_taskring *r, uint32_t n, uint64_t until_ns)
+{
+	struct k_taskring *best = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (r[i].page && r[i].time_ns <= until_ns &&
+		    (!best || r[i].time_ns < best->time_ns))
+			best = &r[i];
+	return best;
+}
+
+int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8_t *scratch,
+		      k_task_sink *sink, void *arg)
+{
+	struct k_taskring *o;
+	int told = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!r[i].page)
+			continue;
+		r[i].head = __atomic_load_n(&r[i].page->data_head, __ATOMIC_ACQUIRE);
+		r[i].tail = r[i].page->data_tail;
+		told += ring_step(&r[i], until_ns, sink, arg);
+	}
+	while ((o = ring_oldest(r, n, until_ns))) {
+		size_t size = record_size(o);
+		struct k_task t;
+
+		if (k_task_of_record(ring_unwrap(o, size, scratch), size, &t)) {
+			sink(arg, &t);
+			told++;
+		}
+		o->tail += size;
+		told += ring_step(o, until_ns, sink, arg);
+	}
+	return told;
+}
+
+/* ---- one ring per CPU ------------------------------------------------------------ */
+
+static int watch_fd(uint32_t cpu, size_t ring_bytes)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.exclude_kernel = 1,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(ring_bytes / 4),
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void ring_close(struct k_taskring *r)
+{
+	if (r->page)
+		munmap(r->page, (size_t)sysconf(_SC_PAGESIZE) + r->size);
+	if (r->fd >= 0)
+		close(r->fd);
+	*r = (struct k_taskring){ .fd = -1 };
+}
+
+static int watch_fail(struct err *e, const char *what, uint32_t cpu)
+{
+	int no = errno;
+
+	if (no == EPERM || no == EACCES)
+		return err_set(e, TALLY_EPERM,
+			       "watching processes needs CAP_PERFMON: run as root, or sysctl "
+			       "kernel.perf_event_paranoid=-1");
+	if (no == ENOSYS || no == EINVAL || no == EOPNOTSUPP)
+		return err_set(e, TALLY_ENOTSUP,
+			       "this kernel can't tell of mappings (perf dummy event: %s)",
+			       strerror(no));
+	return err_set(e, no == ENOMEM ? TALLY_ENOMEM : TALLY_EIO, "%s CPU %u for mappings: %s",
+		       what, cpu, strerror(no));
+}
+
+/* What may be locked is limited per user (perf_event_mlock_kb, RLIMIT_MEMLOCK): halve until it
+ * fits. */
+static void *ring_map(struct k_tasks *t, int fd, size_t page)
+{
+	for (;; t->ring_bytes /= 2) {
+		void *p =
+			mmap(NULL, page + t->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (p != MAP_FAILED)
+			return p;
+		if ((errno != EPERM && errno != ENOMEM) || t->ring_bytes / 2 < page ||
+		    t->ring_bytes <= RING_BYTES_LEAST)
+			return NULL;
+	}
+}
+
+static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
+{
+	struct k_taskring *r = &t->ring[cpu];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	r->fd = watch_fd(cpu, t->ring_bytes);
+	if (r->fd < 0)
+		return errno == ENODEV ? 0 : watch_fail(e, "opening", cpu);   /* gone offline */
+	r->page = ring_map(t, r->fd, page);
+	if (!r->page) {
+		int rc = watch_fail(e, "mapping the ring of", cpu);
+
+		ring_close(r);
+		return rc;
+	}
+	r->data = (const uint8_t *)r->page + page;
+	r->size = t->ring_bytes;
+	return 0;
+}
+
+static int rings_follow(struct k_tasks *t, const uint64_t *online, struct err *e)
+{
+	for (uint32_t cpu = 0; cpu < t->ncpus; cpu++) {
+		struct k_taskring *r = &t->ring[cpu];
+		int rc;
+
+		if (!(online[cpu / 64] >> cpu % 64 & 1)) {
+			r->gone = r->fd >= 0;
+			continue;
+		}
+		if (r->gone)
+			ring_close(r);
+		if (r->fd < 0 && (rc = ring_open(t, cpu, e)) < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int k_tasks_online(struct k_tasks *t, struct err *e)
+{
+	size_t words = (t->ncpus + 63) / 64;
+	uint64_t *online = mem_alloc(words * sizeof(*online));
+	int rc;
+
+	if (!online)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	rc = k_cpus_online(online, words, e);
+	if (rc >= 0)
+		rc = rings_follow(t, online, e);
+	mem_free(online);
+	return rc < 0 ? rc : 0;
+}
+
+int k_tasks_open(struct k_tasks **ret, struct err *e)
+{
+	struct k_tasks *t = mem_alloc(sizeof(*t));
+	uint32_t ncpus = k_ncpus_possible();
+	int rc;
+
+	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) ||
+	    !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
+		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		goto fail;
+	}
+	t->ncpus = ncpus;
+	t->ring_bytes = RING_BYTES;
+	for (uint32_t i = 0; i < ncpus; i++)
+		t->ring[i].fd = -1;
+	rc = k_tasks_online(t, e);
+	if (rc < 0)
+		goto fail;
+	*ret = t;
+	return 0;
+fail:
+	k_tasks_close(t);
+	return rc;
+}
+
+void k_tasks_close(struct k_tasks *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->ncpus; i++)
+		ring_close(&t->ring[i]);
+	mem_free(t->ring);
+	mem_free(t->scratch);
+	mem_free(t);
+}
+
+int k_tasks_drain(struct k_tasks *t, k_task_sink *sink, void *arg)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return k_taskrings_merge(t->ring, t->ncpus,
+				 (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+				 t->scratch, sink, arg);
+}
+
+int k_tasks_fd(const struct k_tasks *t, uint32_t i)
+{
+	for (uint32_t cpu = 0; cpu < t->ncpus; cpu++)
+		if (t->ring[cpu].fd >= 0 && i-- == 0)
+			return t->ring[cpu].fd;
+	return -1;
+}

@@ -1,0 +1,592 @@
+/* Tests of task.c, task_proc.c and kallsyms.c: rings made here, and this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel/task_int.h"
+
+/* ---- facts kept ------------------------------------------------------------------- */
+struct kept {
+	struct k_task t[256];
+	char path[256][128];
+	uint32_t n, pid;                              /* only this pid's, when not 0 */
+};
+
+static void keep(void *arg, const struct k_task *t)
+{
+	struct kept *k = arg;
+
+	if ((k->pid && t->pid != k->pid) || k->n == COUNT(k->t))
+		return;
+	k->t[k->n] = *t;
+	snprintf(k->path[k->n++], sizeof(k->path[0]), "%s", t->path ? t->path : "");
+}
+
+/* ---- records made ------------------------------------------------------------------ */
+struct made {
+	uint8_t b[512];
+	uint32_t n;
+};
+
+static void put(struct made *m, const void *p, size_t n)
+{
+	memcpy(m->b + m->n, p, n);
+	m->n += (uint32_t)n;
+}
+
+static void put32(struct made *m, uint32_t v)
+{
+	put(m, &v, sizeof(v));
+}
+
+static void put64(struct made *m, uint64_t v)
+{
+	put(m, &v, sizeof(v));
+}
+
+static void begin(struct made *m, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header h = { .type = type, .misc = misc };
+
+	m->n = 0;
+	put(m, &h, sizeof(h));
+}
+
+static void end(struct made *m, uint64_t time_ns)
+{
+	uint16_t size;
+
+	put32(m, 1);
+	put32(m, 1);
+	put64(m, time_ns);
+	size = (uint16_t)m->n;
+	memcpy(m->b + 6, &size, sizeof(size));
+}
+
+static void make_mmap(struct made *m, uint32_t pid, uint64_t addr, uint32_t prot, const char *path,
+		      uint64_t time_ns)
+{
+	char padded[128] = "";
+
+	begin(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+	put32(m, pid);
+	put32(m, pid);
+	put64(m, addr);
+	put64(m, 0x2000);
+	put64(m, 0x3000);
+	put32(m, 8);
+	put32(m, 1);
+	put64(m, 4711);
+	put64(m, 1);
+	put32(m, prot);
+	put32(m, 0);
+	memcpy(padded, path, strlen(path));
+	put(m, padded, (strlen(path) + 8) & ~7ul);
+	end(m, time_ns);
+}
+
+static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid,
+		      uint64_t time_ns)
+{
+	begin(m, type, 0);
+	put32(m, pid);
+	put32(m, ppid);
+	put32(m, tid);
+	put32(m, ppid);
+	put64(m, time_ns);
+	end(m, time_ns);
+}
+
+static void a_mapping_record_becomes_a_fact(void **state)
+{
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	make_mmap(&m, 42, 0x400000, PROT_READ | PROT_EXEC, "/usr/bin/x", 77);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.kind, K_TASK_MMAP);
+	assert_int_equal(t.pid, 42);
+	assert_int_equal(t.time_ns, 77);
+	assert_int_equal(t.addr, 0x400000);
+	assert_int_equal(t.len, 0x2000);
+	assert_int_equal(t.pgoff, 0x3000);
+	assert_int_equal(t.inode, 4711);
+	assert_int_equal(t.dev_major, 8);
+	assert_int_equal(t.dev_minor, 1);
+	assert_string_equal(t.path, "/usr/bin/x");
+	make_mmap(&m, 42, 0x400000, PROT_READ | PROT_EXEC, "//anon", 77);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_string_equal(t.path, "");
+}
+
+static void records_of_no_interest_are_passed_over(void **state)
+{
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	make_mmap(&m, 42, 0x400000, PROT_READ, "/usr/share/data", 77);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+	make_mmap(&m, UINT32_MAX, 0x400000, PROT_EXEC, "/x", 77); /* of another pid namespace */
+	assert_false(k_task_of_record(m.b, m.n, &t));
+	make_life(&m, PERF_RECORD_FORK, 42, 42, 43, 5);                 /* a thread */
+	assert_false(k_task_of_record(m.b, m.n, &t));
+	make_life(&m, PERF_RECORD_EXIT, 42, 1, 43, 5);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+	begin(&m, PERF_RECORD_COMM, 0); /* a new name without exec */
+	put32(&m, 42);
+	put32(&m, 42);
+	put64(&m, 0);
+	end(&m, 5);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+	begin(&m, PERF_RECORD_THROTTLE, 0);
+	end(&m, 5);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+}
+
+static void every_cut_of_a_record_is_refused_or_a_fact(void **state)
+{
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	make_mmap(&m, 42, 0x400000, PROT_EXEC, "/usr/bin/x", 77);
+	for (uint32_t n = 0; n <= m.n; n++) {
+		uint8_t *exact = malloc(n ? n : 1);
+
+		memcpy(exact, m.b, n);
+		if (k_task_of_record(exact, n, &t) && t.kind == K_TASK_MMAP)
+			assert_true(strlen(t.path) < n);
+		free(exact);
+	}
+}
+
+/* ---- rings made ---------------------------------------------------------------------- */
+enum { RING = 4096 };
+struct made_ring {
+	struct perf_event_mmap_page page;
+	uint8_t data[RING];
+};
+
+static void ring_put(struct made_ring *r, const struct made *m)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		r->data[(r->page.data_head + i) % RING] = m->b[i];
+	r->page.data_head += m->n;
+}
+
+static struct made_ring *rings_new(struct k_taskring *k, uint32_t n, uint64_t start)
+{
+	struct made_ring *r = mem_alloc(n * sizeof(*r));
+
+	for (uint32_t i = 0; i < n; i++) {
+		r[i].page.data_head = r[i].page.data_tail = start;
+		k[i] = (struct k_taskring){
+			.fd = -1, .page = &r[i].page, .data = r[i].data, .size = RING
+		};
+	}
+	return r;
+}
+
+static int merge(struct k_taskring *k, uint32_t n, uint64_t until, struct kept *to)
+{
+	uint8_t *scratch = mem_alloc(K_TASK_RECORD_MOST);
+	int told = k_taskrings_merge(k, n, until, scratch, keep, to);
+
+	mem_free(scratch);
+	return told;
+}
+
+static void rings_are_merged_in_time_order_and_the_future_waits(void **state)
+{
+	static const struct { uint32_t ring, pid; uint64_t time; } rows[] = {
+		{ 0, 1, 10 }, { 0, 4, 40 }, { 0, 6, 60 }, { 1, 2, 20 }, { 1, 3, 30 }, { 2, 5, 50 },
+	};
+	struct k_taskring k[4] = { 0 };
+	struct made_ring *r = rings_new(k, 3, 0);             /* k[3]: a CPU without a ring */
+	struct kept got = { 0 };
+	struct made m;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		make_life(&m, PERF_RECORD_EXIT, rows[i].pid, 99, rows[i].pid, rows[i].time);
+		ring_put(&r[rows[i].ring], &m);
+	}
+	assert_int_equal(merge(k, 4, 40, &got), 4);
+	assert_int_equal(merge(k, 4, 1000, &got), 2);
+	assert_int_equal(merge(k, 4, 1000, &got), 0);
+	for (uint32_t i = 0; i < got.n; i++)
+		assert_int_equal(got.t[i].pid, i + 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(r[i].page.data_tail, r[i].page.data_head);
+	mem_free(r);
+}
+
+static void a_record_that_wraps_is_whole(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_mmap(&m, 42, 0x400000, PROT_EXEC, "/usr/bin/wrapped", 77);
+	for (uint32_t start = RING - m.n; start <= RING; start += 8) {
+		struct k_taskring k[1];
+		struct made_ring *r = rings_new(k, 1, start);
+		struct kept got = { 0 };
+
+		ring_put(r, &m);
+		assert_int_equal(merge(k, 1, 100, &got), 1);
+		assert_string_equal(got.path[0], "/usr/bin/wrapped");
+		mem_free(r);
+	}
+}
+
+static void losses_are_told_and_so_is_a_ring_that_makes_no_sense(void **state)
+{
+	static const uint16_t bad_sizes[] = { 0, 4, 12, 4088 };
+	struct k_taskring k[1];
+	struct made_ring *r = rings_new(k, 1, 0);
+	struct kept got = { 0 };
+	struct made m;
+
+	(void)state;
+	begin(&m, PERF_RECORD_LOST, 0);
+	put64(&m, 1);
+	put64(&m, 17);
+	end(&m, 5);
+	ring_put(r, &m);
+	assert_int_equal(merge(k, 1, 10, &got), 1);
+	assert_int_equal(got.t[0].kind, K_TASK_LOST);
+	assert_int_equal(got.t[0].len, 17);
+	for (size_t i = 0; i < COUNT(bad_sizes); i++) {
+		got.n = 0;
+		make_life(&m, PERF_RECORD_EXIT, 7, 1, 7, 6);
+		memcpy(m.b + 6, &bad_sizes[i], 2);
+		ring_put(r, &m);
+		assert_int_equal(merge(k, 1, 10, &got), 1);
+		assert_int_equal(got.t[0].kind, K_TASK_LOST);
+		assert_int_equal(got.t[0].len, 1);
+		assert_int_equal(r->page.data_tail, r->page.data_head);
+	}
+	mem_free(r);
+}
+
+/* ---- this machine --------------------------------------------------------------------- */
+
+static struct k_tasks *watch_or_skip(void)
+{
+	struct k_tasks *t = NULL;
+	struct err e = { 0 };
+
+	if (k_tasks_open(&t, &e) < 0) {
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+	return t;
+}
+
+static uint32_t find(const struct kept *k, uint8_t kind, const char *path)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->t[i].kind == kind && (!path || strstr(k->path[i], path)))
+			return i;
+	fail_msg("no fact of kind %d (%s) in %u", kind, path ? path : "", k->n);
+	return 0;
+}
+
+static void a_process_is_told_from_birth_to_death(void **state)
+{
+	struct k_tasks *t = watch_or_skip();
+	struct kept got = { 0 };
+	uint32_t born, execd, mapped;
+	int status;
+
+	(void)state;
+	assert_true(k_tasks_fd(t, 0) >= 0);
+	assert_int_equal(k_tasks_fd(t, 100000), -1);
+	got.pid = (uint32_t)fork();
+	if (!got.pid) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid((pid_t)got.pid, &status, 0), got.pid);
+	assert_true(k_tasks_drain(t, keep, &got) >= 4);
+	born = find(&got, K_TASK_FORK, NULL);
+	execd = find(&got, K_TASK_COMM_EXEC, NULL);
+	mapped = find(&got, K_TASK_MMAP, "true");
+	assert_int_equal(got.t[born].ppid, getpid());
+	assert_true(born < execd && execd < mapped && mapped < find(&got, K_TASK_EXIT, NULL));
+	assert_int_equal(find(&got, K_TASK_EXIT, NULL), got.n - 1);
+	assert_true(got.t[mapped].inode && got.t[mapped].len);
+	for (uint32_t i = 1; i < got.n; i++)
+		assert_true(got.t[i - 1].time_ns <= got.t[i].time_ns);
+	k_tasks_close(t);
+}
+
+static void executable_memory_without_a_file_is_told_without_a_path(void **state)
+{
+	struct k_tasks *t = watch_or_skip();
+	struct kept got = { .pid = (uint32_t)getpid() };
+	struct err e = { 0 };
+	void *p;
+
+	(void)state;
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		 0);
+	assert_true(p != MAP_FAILED);
+	assert_int_equal(k_tasks_online(t, &e), 0);           /* again changes nothing */
+	k_tasks_drain(t, keep, &got);
+	munmap(p, 4096);
+	assert_int_equal(got.n, 1);
+	assert_int_equal(got.t[0].kind, K_TASK_MMAP);
+	assert_int_equal(got.t[0].addr, (uint64_t)(uintptr_t)p);
+	assert_string_equal(got.path[0], "");
+	k_tasks_close(t);
+}
+
+static void opening_survives_every_failing_allocation(void **state)
+{
+	(void)state;
+	k_tasks_close(watch_or_skip());
+	for (long n = 1;; n++) {
+		long before = mem_live();
+		struct k_tasks *t = NULL;
+		struct err e = { 0 };
+
+		mem_fail_at(n);
+		if (k_tasks_open(&t, &e) < 0)
+			assert_int_equal(e.code, TALLY_ENOMEM);
+		k_tasks_close(t);
+		assert_int_equal(mem_live(), before);
+		if (!mem_failed())
+			break;
+	}
+	mem_fail_at(0);
+}
+
+/* ---- /proc --------------------------------------------------------------------------------- */
+
+static void lines_of_maps_are_read_as_proc_5_says(void **state)
+{
+	static const struct {
+		int line;
+		const char *text;
+		bool good, exec;
+		const char *path;
+	} rows[] = {
+		{ __LINE__, "55e9-56e9 r-xp 00002000 fe:01 247134                     /usr/bin/a b",
+		  true, true, "/usr/bin/a b" },
+		{ __LINE__, "55e9-56e9 rw-p 00000000 00:00 0 ", true, false, "" },
+		{ __LINE__, "7ffd-7fff r-xp 00000000 00:00 0                          [vdso]", true,
+		  true, "[vdso]" },
+		{ __LINE__, "1-2 r-xp 0 0:0 9", true, true, "" },
+		{ __LINE__, "", false, false, NULL },
+		{ __LINE__, "55e9", false, false, NULL },
+		{ __LINE__, "55e9-", false, false, NULL },
+		{ __LINE__, "55e9-55e9 r-xp 0 0:0 9", false, false, NULL },
+		{ __LINE__, "55e9-56e9 r-x", false, false, NULL },
+		{ __LINE__, "55e9-56e9 r-xp 0 0", false, false, NULL },
+		{ __LINE__, "x-y r-xp 0 0:0 9", false, false, NULL },
+	};
+	struct k_task t;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool exec = false, good = k_task_of_maps(rows[i].text, &t, &exec);
+
+		if (good != rows[i].good ||
+		    (good && (exec != rows[i].exec || strcmp(t.path, rows[i].path))))
+			fail_msg("line %d", rows[i].line);
+	}
+	assert_true(k_task_of_maps(rows[0].text, &t, &(bool){ false }));
+	assert_int_equal(t.addr, 0x55e9);
+	assert_int_equal(t.len, 0x100);
+	assert_int_equal(t.pgoff, 0x2000);
+	assert_int_equal(t.dev_major, 0xfe);
+	assert_int_equal(t.dev_minor, 1);
+	assert_int_equal(t.inode, 247134);
+}
+
+static void own_mappings_hold_own_code(void **state)
+{
+	struct kept got = { 0 };
+	bool found = false;
+
+	(void)state;
+	assert_int_equal(k_task_maps((uint32_t)getpid(), keep, &got), 0);
+	for (uint32_t i = 0; i < got.n; i++)
+		found |= (uint64_t)(uintptr_t)own_mappings_hold_own_code - got.t[i].addr <
+			 got.t[i].len;
+	assert_true(found);
+	assert_int_equal(k_task_maps(0x7ffffff0, keep, &got), -TALLY_EEND);
+}
+
+static void this_process_is_among_the_pids(void **state)
+{
+	uint32_t *pids = NULL, n = 0;
+	bool found = false;
+
+	(void)state;
+	assert_int_equal(k_task_pids(&pids, &n), 0);
+	for (uint32_t i = 0; i < n; i++)
+		found |= pids[i] == (uint32_t)getpid();
+	assert_true(found);
+	mem_free(pids);
+	assert_int_equal(k_pid_inside((uint32_t)getpid()), getpid());
+	assert_int_equal(k_pid_inside(0x7ffffff0), 0x7ffffff0);
+}
+
+/* A copy of a program that waits: mapped, deleted, and still to be had. */
+static void a_deleted_file_is_reached_through_its_mapping(void **state)
+{
+	char dir[] = "/tmp/tally-task.XXXXXX", path[64], marked[80], way[256], cmd[128];
+	uint32_t pid;
+	struct stat st, now;
+	int go[2];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/cat", dir);
+	snprintf(cmd, sizeof(cmd), "cp /bin/cat %s", path);
+	assert_int_equal(system(cmd), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid = (uint32_t)vfork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, 9);
+		dup2(go[0], 0);
+		execl(path, "cat", (char *)NULL);
+		_exit(127);
+	}
+	k_file_path(pid, path, way, sizeof(way));
+	assert_non_null(strstr(way, "/root/tmp/"));
+	unlink(path);
+	rmdir(dir);
+	snprintf(marked, sizeof(marked), "%s (deleted)", path);
+	k_file_path(pid, marked, way, sizeof(way));
+	if (!strstr(way, "map_files")) {
+		print_message("map_files may not be used here\n");
+		assert_string_equal(way, path);
+	} else {
+		assert_int_equal(stat(way, &now), 0);
+		assert_int_equal(st.st_ino, now.st_ino);
+	}
+	close(go[0]);
+	close(go[1]);
+	waitpid((pid_t)pid, NULL, 0);
+	k_file_path(pid, marked, way, sizeof(way));
+	assert_string_equal(way, path);
+	k_file_path(pid, "[vdso]", way, sizeof(way));
+	assert_string_equal(way, "[vdso]");
+}
+
+/* ---- kallsyms ---------------------------------------------------------------------------------
+ */
+
+static int file_of(const char *text, size_t n)
+{
+	char path[] = "/tmp/tally-task.XXXXXX";
+	int fd = mkstemp(path);
+
+	unlink(path);
+	assert_int_equal(write(fd, text, n), n);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static void keep_symbol(void *arg, uint64_t addr, char type, const char *name, const char *mod)
+{
+	buf_printf(arg, "%llx %c %s %s\n", (unsigned long long)addr, type, name, mod);
+}
+
+static void kallsyms_lines_are_symbols_and_broken_ones_are_passed_over(void **state)
+{
+	static const char text[] =
+		"0000000000000000 A fixed\nffffffff81000000 T _text\n\nffffffffc0001000 t "
+		"run\t[loop]\n"
+		"zz T x\nffffffff81000010 T\nffffffff81000020 T \nffffffff81000030 W odd\tthing\n"
+		"ffffffff81000040 t last";
+	int fd = file_of(text, sizeof(text) - 1);
+	struct buf got = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(k_kallsyms_fd(fd, keep_symbol, &got, &e), 0);
+	assert_string_equal(got.p,
+			    "ffffffff81000000 T _text vmlinux\nffffffffc0001000 t run loop\n"
+			    "ffffffff81000030 W odd vmlinux\nffffffff81000040 t last vmlinux\n");
+	buf_free(&got);
+	close(fd);
+}
+
+static void hidden_addresses_are_a_refusal(void **state)
+{
+	static const char text[] = "0000000000000000 T _text\n0000000000000000 T x\n";
+	int fd = file_of(text, sizeof(text) - 1);
+	struct buf got = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(k_kallsyms_fd(fd, keep_symbol, &got, &e), -TALLY_EPERM);
+	assert_non_null(strstr(e.text, "kptr_restrict"));
+	assert_null(got.p);
+	close(fd);
+}
+
+static void a_line_without_end_is_bounded(void **state)
+{
+	size_t n = 300000;
+	char *text = mem_alloc(n);
+	struct buf got = { 0 };
+	struct err e = { 0 };
+	int fd;
+
+	(void)state;
+	memset(text, 'x', n);
+	memcpy(text + n - 30, "\nffffffff81000000 T after", 25);
+	fd = file_of(text, n);
+	k_kallsyms_fd(fd, keep_symbol, &got, &e);
+	assert_non_null(strstr(got.p, " T after"));
+	buf_free(&got);
+	mem_free(text);
+	close(fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mapping_record_becomes_a_fact),
+		cmocka_unit_test(records_of_no_interest_are_passed_over),
+		cmocka_unit_test(every_cut_of_a_record_is_refused_or_a_fact),
+		cmocka_unit_test(rings_are_merged_in_time_order_and_the_future_waits),
+		cmocka_unit_test(a_record_that_wraps_is_whole),
+		cmocka_unit_test(losses_are_told_and_so_is_a_ring_that_makes_no_sense),
+		cmocka_unit_test(a_process_is_told_from_birth_to_death),
+		cmocka_unit_test(executable_memory_without_a_file_is_told_without_a_path),
+		cmocka_unit_test(opening_survives_every_failing_allocation),
+		cmocka_unit_test(lines_of_maps_are_read_as_proc_5_says),
+		cmocka_unit_test(own_mappings_hold_own_code),
+		cmocka_unit_test(this_process_is_among_the_pids),
+		cmocka_unit_test(a_deleted_file_is_reached_through_its_mapping),
+		cmocka_unit_test(kallsyms_lines_are_symbols_and_broken_ones_are_passed_over),
+		cmocka_unit_test(hidden_addresses_are_a_refusal),
+		cmocka_unit_test(a_line_without_end_is_bounded),
+	};
+
+	return cmocka_run_group_tests_name("kernel: task", tests, NULL, NULL);
+}

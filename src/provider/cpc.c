@@ -1,0 +1,162 @@
+/*
+ * cpc.c: the provider of CPU performance counter events (dtrace_cpc.txt).
+ *
+ * A probe fires on a CPU each time COUNT events happened there in the chosen
+ * mode.  Probes are made when they are named: the name is taken apart
+ * (cpc_name.c), its event is found on this machine (cpc_event.c), and one trial
+ * opening shows whether it can be counted here at all; no other event is touched.
+ * So that overflow interrupts can't flood a machine by mistake, COUNT has a
+ * minimum, 5000 unless dcpc.conf or an option says otherwise.
+ *
+ * With a fake sysfs tree (prov_opts.sysfs) nothing is opened: what the tree has
+ * is taken to count.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "provider/provider_int.h"
+
+#define DEFAULT_MIN 5000
+#define DEFAULT_CONF "/etc/tally/dcpc.conf"
+#define LISTED_COUNT "1000000000"
+
+static int minimum(struct probes *t, uint64_t *ret, struct err *why)
+{
+	const struct prov_opts *o = probes_opts(t);
+	int rc = 0;
+
+	*ret = o->cpc_min;
+	if (!*ret) {
+		*ret = DEFAULT_MIN;
+		rc = cpc_conf_read(o->conf ? o->conf : DEFAULT_CONF, ret, why);
+	}
+	return rc;
+}
+
+static int check_count(struct probes *t, const struct cpc_spec *s, struct err *why)
+{
+	uint64_t min;
+	int rc;
+
+	if (!s->count)
+		return 0; /* a frequency: the kernel bounds it (perf_event_max_sample_rate) */
+	rc = minimum(t, &min, why);
+	if (rc < 0)
+		return rc;
+	if (s->count < min)
+		return err_set(why, TALLY_EINVAL, "count %llu is below the minimum of %llu",
+		               (unsigned long long)s->count, (unsigned long long)min);
+	if (s->count > INT64_MAX)
+		return err_set(why, TALLY_EINVAL,
+		               "count %llu is above the kernel's greatest period, %lld",
+		               (unsigned long long)s->count, (long long)INT64_MAX);
+	return 0;
+}
+
+static void fill(const struct probes *t, const struct cpc_spec *s, struct cpc_found *f)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct k_event *ev = &f->ev[i];
+
+		ev->period = s->count;
+		ev->freq = s->freq;
+		ev->exclude_user = s->mode == CPC_KERNEL;
+		ev->exclude_kernel = s->mode == CPC_USER;
+		if (s->has_precise)
+			ev->precise_ip = s->precise;
+		ev->exclusive = ev->counter && probes_opts(t)->cpc_exclusive;
+	}
+}
+
+/* Keeps the events that can be opened here. A missing right is no reason to deny that the event
+ * exists: it is named when the probe is enabled. */
+static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_found *f,
+                         struct err *why)
+{
+	struct err e = { 0 };
+	uint32_t n = 0;
+
+	if (probes_opts(t)->sysfs)
+		return f->ev[0].counter && !probes_machine(t)->ncore ? cpc_no_pmu(why) : 0;
+	for (uint32_t i = 0; i < f->n; i++) {
+		int rc = k_event_try(&f->ev[i], &e);
+
+		if (rc >= 0 || rc == -TALLY_EPERM)
+			f->ev[n++] = f->ev[i];
+	}
+	f->n = n;
+	if (n)
+		return 0;
+	if (f->ev[0].counter && !probes_machine(t)->ncore)
+		return cpc_no_pmu(why);
+	return err_set(why, (enum tally_err)e.code, "%s can't be counted here: %s", s->event,
+	               e.text);
+}
+
+static int make(struct probes *t, const char *name, uint32_t *id, struct err *why)
+{
+	struct cpc_found f = { 0 };
+	struct cpc_spec s;
+	struct probe *p;
+	int rc = cpc_parse(name, &s, why);
+
+	if (rc < 0 || (rc = check_count(t, &s, why)) < 0 || (rc = cpc_event(t, &s, &f, why)) < 0)
+		return rc;
+	fill(t, &s, &f);
+	rc = keep_openable(t, &s, &f, why);
+	if (rc < 0)
+		return rc;
+	p = probes_add(t, &prov_cpc, name);
+	if (!p)
+		return err_set(why, TALLY_ENOMEM, "out of memory");
+	p->arm = ARM_EVENT;
+	p->event = f.ev;
+	p->nevents = f.n;
+	p->source = f.source;
+	*id = p->id;
+	return 0;
+}
+
+static int cpc_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
+                    void *arg, struct err *why)
+{
+	const struct probe *p = probes_find(t, &prov_cpc, name);
+	uint32_t id = p ? p->id : 0;
+	int rc = p ? 0 : make(t, name, &id, why);
+
+	if (rc >= 0)
+		rc = add(arg, id);
+	return rc < 0 ? rc : 1;
+}
+
+/* One probe per event that can be counted here. */
+static int cpc_offer(struct probes *t, struct err *e)
+{
+	const char **names;
+	uint32_t n, id;
+	int rc = 0;
+
+	if (cpc_event_names(t, &names, &n) < 0)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < n && rc != -TALLY_ENOMEM; i++) {
+		char name[CPC_NAME + 32];
+		struct err why = { 0 };
+
+		snprintf(name, sizeof(name), "%s-all-" LISTED_COUNT, names[i]);
+		rc = probes_find(t, &prov_cpc, name) ? 0 : make(t, name, &id, &why);
+	}
+	mem_free(names);
+	return rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory") : 0;
+}
+
+const struct provider prov_cpc = {
+	.name = "cpc",
+	.help = "CPU events: EVENT-MODE[-MASK|-attribute_value...]-COUNT",
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
+	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_CPU },
+	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
+	.name_probe = cpc_name,
+	.offer = cpc_offer,
+};

@@ -1,0 +1,277 @@
+/*
+ * probes.c: the table of probes and the way from a description to its probes.
+ *
+ * A probe comes into being when its name is first asked for, and keeps its id.
+ * A literal name goes to the providers, each of which may make it; a pattern
+ * only ever finds probes that are there (a listing has them offered first).
+ * All probes so far are unanchored: their module and function are empty, so a
+ * description that wants a certain one matches nothing.
+ */
+#include <string.h>
+
+#include "provider/provider_int.h"
+
+struct probes {
+	struct prov_opts opts;
+	struct arena arena;
+	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
+	uint32_t n, cap;
+	struct map by_name; /* "provider:name" */
+	struct cpc_machine machine;
+	struct lease lease;
+};
+
+/* dtrace first: ids 1 to 3 are its. */
+static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc };
+
+/* A copy, since the options' strings belong to the caller; NULL stays NULL. */
+static bool keep(struct arena *a, const char **s)
+{
+	return !*s || (*s = arena_strdup(a, *s));
+}
+
+int probes_open(struct probes **ret, const struct prov_opts *o)
+{
+	struct probes *t = mem_alloc(sizeof(*t));
+	struct err e = { 0 };
+	int rc = -TALLY_ENOMEM;
+
+	if (!t)
+		return rc;
+	if (o)
+		t->opts = *o;
+	t->lease.one = t->opts.one_enabling;
+	if (!keep(&t->arena, &t->opts.sysfs) || !keep(&t->arena, &t->opts.conf) ||
+	    (rc = prov_dtrace.offer(t, &e)) < 0) {
+		probes_close(t);
+		return rc;
+	}
+	*ret = t;
+	return 0;
+}
+
+void probes_close(struct probes *t)
+{
+	if (!t)
+		return;
+	map_free(&t->by_name);
+	mem_free(t->machine.core);
+	mem_free(t->probe);
+	arena_free(&t->arena);
+	mem_free(t);
+}
+
+const struct probe *probes_get(const struct probes *t, uint32_t id)
+{
+	return id && id <= t->n ? t->probe[id - 1] : NULL;
+}
+
+uint32_t probes_count(const struct probes *t)
+{
+	return t->n;
+}
+
+const struct prov_opts *probes_opts(const struct probes *t)
+{
+	return &t->opts;
+}
+
+struct arena *probes_arena(struct probes *t)
+{
+	return &t->arena;
+}
+
+struct cpc_machine *probes_machine(struct probes *t)
+{
+	return &t->machine;
+}
+
+const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name)
+{
+	char key[512];
+	size_t np = strlen(p->name), nn = strlen(name);
+
+	if (np + nn + 1 > sizeof(key))
+		return NULL;
+	memcpy(key, p->name, np);
+	key[np] = ':';
+	memcpy(key + np + 1, name, nn);
+	return map_get(&t->by_name, key, np + nn + 1);
+}
+
+struct probe *probes_add(struct probes *t, const struct provider *p, const char *name)
+{
+	struct probe *pr = (struct probe *)probes_find(t, p, name), **slot;
+	char *key;
+	void **at;
+
+	if (pr)
+		return pr;
+	pr = arena_alloc(&t->arena, sizeof(*pr));
+	key = arena_printf(&t->arena, "%s:%s", p->name, name);
+	if (!pr || !key || !(at = map_at(&t->by_name, key, strlen(key))))
+		return NULL;
+	slot = VEC_NEW(t->probe, t->n, t->cap);
+	if (!slot)
+		return NULL; /* the key stays without a value: as good as absent */
+	*pr = (struct probe){
+		.id = t->n, .prov = p, .mod = "", .func = "", .name = key + strlen(p->name) + 1
+	};
+	*slot = pr;
+	*at = pr;
+	return pr;
+}
+
+/* ---- matching ------------------------------------------------------------------- */
+
+static bool is_pattern(const char *s)
+{
+	return s[strcspn(s, "*?[\\")] != 0;
+}
+
+static int match_made(const struct probes *t, const struct d_probedesc *d,
+                      int (*add)(void *arg, uint32_t id), void *arg)
+{
+	int found = 0, rc;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct probe *p = t->probe[i];
+
+		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) ||
+		    !text_glob(d->func, p->func) || !text_glob(d->name, p->name))
+			continue;
+		rc = add(arg, p->id);
+		if (rc < 0)
+			return rc;
+		found++;
+	}
+	return found;
+}
+
+/* Asks one provider. Its reason is kept in *why unless the name is a bare word that was meant for
+ * nobody in particular. */
+static int ask(struct probes *t, const struct provider *p, const struct d_probedesc *d,
+               int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+{
+	struct err e = { 0 };
+	int rc = p->name_probe(t, d->name, add, arg, &e);
+
+	if (rc == -TALLY_ENOMEM)
+		return err_set(why, TALLY_ENOMEM, "out of memory");
+	if (rc >= 0)
+		return rc;
+	if (!e.code)
+		return rc; /* from add(): the caller's own */
+	if (*d->prov || strchr(d->name, '-') || p == &prov_dtrace)
+		err_set(why, e.code, "%s: %s", p->name, e.text);
+	return 0;
+}
+
+static int match_name(struct probes *t, const struct d_probedesc *d,
+                      int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+{
+	int found = 0, rc;
+
+	for (size_t i = 0; i < COUNT(providers); i++) {
+		if (!text_glob(d->prov, providers[i]->name))
+			continue;
+		rc = ask(t, providers[i], d, add, arg, why);
+		if (rc < 0)
+			return rc;
+		found += rc;
+	}
+	return found || !why->code ? found : -why->code;
+}
+
+/* A pattern such as cpc:::cpu_clock-* finds nothing until somebody names a probe: say how. */
+static int no_pattern_match(const struct d_probedesc *d, struct err *why)
+{
+	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
+		return 0;
+	return err_set(why, TALLY_ENOPROBE,
+	               "%s: patterns match only probes that exist; write out %s", prov_cpc.name,
+	               "EVENT-MODE-COUNT, e.g. cpu_clock-all-10000000");
+}
+
+int probes_match(struct probes *t, const struct d_probedesc *desc,
+                 int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+{
+	struct err reason = { 0 };
+	int rc;
+
+	if (!*desc->name || is_pattern(desc->name)) {
+		rc = match_made(t, desc, add, arg);
+		return rc ? rc : no_pattern_match(desc, why);
+	}
+	if (!text_glob(desc->mod, "") || !text_glob(desc->func, ""))
+		return 0;
+	rc = match_name(t, desc, add, arg, &reason);
+	if (rc < 0 && reason.code)
+		err_set(why, reason.code, "%s", reason.text);
+	return rc;
+}
+
+int probes_offer(struct probes *t, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(providers) && rc >= 0; i++)
+		rc = providers[i]->offer(t, e);
+	return rc;
+}
+
+/* ---- enabling together -------------------------------------------------------------- */
+
+static uint32_t enablings(const struct probes *t, const uint32_t *ids, uint32_t n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct probe *p = probes_get(t, ids[i]);
+		bool again = false;
+
+		for (uint32_t j = 0; j < i && !again; j++)
+			again = ids[j] == ids[i];
+		count += p && p->prov == &prov_cpc && !again;
+	}
+	return count;
+}
+
+int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
+{
+	return lease_fits(&t->lease, enablings(t, ids, n), why);
+}
+
+int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
+{
+	return lease_take(&t->lease, enablings(t, ids, n), why);
+}
+
+void probes_release(struct probes *t, const uint32_t *ids, uint32_t n)
+{
+	lease_release(&t->lease, enablings(t, ids, n));
+}
+
+/* ---- stability ------------------------------------------------------------------------ */
+
+const char *stab_text(unsigned stab)
+{
+	static const char *const text[] = {
+		[STAB_INTERNAL] = "Internal", [STAB_PRIVATE] = "Private",
+		[STAB_OBSOLETE] = "Obsolete", [STAB_EXTERNAL] = "External",
+		[STAB_UNSTABLE] = "Unstable", [STAB_EVOLVING] = "Evolving",
+		[STAB_STABLE] = "Stable",     [STAB_STANDARD] = "Standard",
+	};
+
+	return stab < COUNT(text) ? text[stab] : "Unknown";
+}
+
+const char *dep_text(unsigned dep)
+{
+	static const char *const text[] = {
+		[DEP_UNKNOWN] = "Unknown", [DEP_CPU] = "CPU", [DEP_PLATFORM] = "Platform",
+		[DEP_GROUP] = "Group",     [DEP_ISA] = "ISA", [DEP_COMMON] = "Common",
+	};
+
+	return dep < COUNT(text) ? text[dep] : "Unknown";
+}

@@ -1,0 +1,145 @@
+/*
+ * profile.c: probes that fire by time (Dynamic Tracing Guide, "profile Provider").
+ *
+ *	profile-N[unit]   on every CPU, every N units or N times a second: perf's cpu-clock event,
+ *so that its firing has the PC of what it interrupted tick-N[unit]      on one CPU: a timer of the
+ *tracer's
+ *
+ * Without a unit N is a rate in Hz.  An interval below 200 microseconds is
+ * refused, as it always was: the firings would be most of what they measure.
+ */
+#include <string.h>
+
+#include "facts/event.h"
+#include "provider/provider_int.h"
+
+#define SECOND_NS 1000000000ULL
+#define LEAST_NS 200000ULL
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{ "ns", 1 },
+	{ "nsec", 1 },
+	{ "us", 1000 },
+	{ "usec", 1000 },
+	{ "ms", 1000000 },
+	{ "msec", 1000000 },
+	{ "s", SECOND_NS },
+	{ "sec", SECOND_NS },
+	{ "m", 60 * SECOND_NS },
+	{ "min", 60 * SECOND_NS },
+	{ "h", 3600 * SECOND_NS },
+	{ "hour", 3600 * SECOND_NS },
+	{ "d", 86400 * SECOND_NS },
+	{ "day", 86400 * SECOND_NS },
+	{ "hz", 0 },
+	{ "", 0 },
+};
+
+/* "10ms" to nanoseconds between firings. */
+static int interval(const char *text, uint64_t *ns, struct err *why)
+{
+	char digits[32] = "";
+	size_t n = strspn(text, "0123456789"), u;
+	uint64_t v;
+
+	if (!n || n >= sizeof(digits))
+		return err_set(
+		        why, TALLY_EINVAL,
+		        "\"%s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz",
+		        text);
+	memcpy(digits, text, n);
+	for (u = 0; u < COUNT(units) && strcasecmp(units[u].name, text + n); u++)
+		;
+	if (u == COUNT(units))
+		return err_set(why, TALLY_EINVAL, "\"%s\" is no unit: ns, us, ms, s, m, h, d or hz",
+		               text + n);
+	if (!text_u64(digits, &v) || !v)
+		return err_set(why, TALLY_EINVAL, "%s is %s", text,
+		               strspn(text, "0") == n ? "no interval" : "too large");
+	if (!units[u].ns)
+		*ns = SECOND_NS / v;
+	else if (__builtin_mul_overflow(v, units[u].ns, ns) || *ns > INT64_MAX)
+		return err_set(why, TALLY_EINVAL, "%s is too large", text);
+	if (*ns < LEAST_NS)
+		return err_set(why, TALLY_EINVAL,
+		               "%s is below the minimum interval of 200us (5000hz)", text);
+	return 0;
+}
+
+static int make(struct probes *t, const char *name, uint32_t *id, struct err *why)
+{
+	bool tick = !strncmp(name, "tick-", 5);
+	struct k_event *ev;
+	struct probe *p;
+	uint64_t ns = 0;
+	int rc = interval(strchr(name, '-') + 1, &ns, why);
+
+	if (rc < 0)
+		return rc;
+	ev = arena_alloc(probes_arena(t), sizeof(*ev));
+	p = ev ? probes_add(t, &prov_profile, name) : NULL;
+	if (!p)
+		return err_set(why, TALLY_ENOMEM, "out of memory");
+	*id = p->id;
+	if (p->source)
+		return 0;
+	if (tick) {
+		p->arm = ARM_TICK;
+		p->tick_ns = ns;
+		p->source = "timer";
+		return 0;
+	}
+	*ev = (struct k_event){ .type = EVENT_TYPE_SW,
+		                .config = event_find("cpu_clock")->config,
+		                .period = ns };
+	p->event = ev;
+	p->nevents = 1;
+	p->arm = ARM_EVENT;
+	p->source = "perf software event cpu-clock";
+	return 0;
+}
+
+static int profile_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
+                        void *arg, struct err *why)
+{
+	uint32_t id;
+	int rc;
+
+	if (strncmp(name, "profile-", 8) && strncmp(name, "tick-", 5))
+		return 0;
+	rc = make(t, name, &id, why);
+	if (rc >= 0)
+		rc = add(arg, id);
+	return rc < 0 ? rc : 1;
+}
+
+/* The rates that listings of this provider have always shown. */
+static int profile_offer(struct probes *t, struct err *e)
+{
+	static const char *const names[] = {
+		"profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
+		"profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
+		"tick-500",     "tick-1000",    "tick-5000",
+	};
+	uint32_t id;
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(names) && rc >= 0; i++)
+		rc = make(t, names[i], &id, e);
+	return rc;
+}
+
+const struct provider prov_profile = {
+	.name = "profile",
+	.help = "time: profile-N on every CPU, tick-N on one",
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
+	.module = { STAB_UNSTABLE, STAB_UNSTABLE, DEP_UNKNOWN },
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
+	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
+	.name_probe = profile_name,
+	.offer = profile_offer,
+};

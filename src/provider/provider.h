@@ -1,0 +1,72 @@
+/*
+ * provider: a file per provider: which probes it has, how a name is
+ * understood, how it is armed.  A provider is one struct with named slots;
+ * providers are rows of a table, so a new interface adds a file and a row.
+ *
+ * Probes are made when they are first named (cpc, profile), and keep their id
+ * for the life of the table.  Ids 1, 2, 3 are BEGIN, END, ERROR.
+ */
+#ifndef TALLY_PROVIDER_H
+#define TALLY_PROVIDER_H
+
+#include "base/base.h"
+#include "bpf/bpf.h"
+#include "dlang/dlang.h"
+#include "kernel/kernel.h"
+
+enum prov_arm { ARM_BEGIN, ARM_END, ARM_ERROR, ARM_TICK, ARM_EVENT };
+
+struct probe {
+	uint32_t id;
+	const struct provider *prov;
+	const char *mod, *func, *name;
+	uint8_t arm;                                  /* enum prov_arm */
+	uint64_t tick_ns;                             /* ARM_TICK */
+	struct k_event *event; uint32_t nevents;      /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
+	const char *source;                           /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
+};
+
+enum stab { STAB_INTERNAL, STAB_PRIVATE, STAB_OBSOLETE, STAB_EXTERNAL, STAB_UNSTABLE, STAB_EVOLVING, STAB_STABLE, STAB_STANDARD };
+enum dep { DEP_UNKNOWN, DEP_CPU, DEP_PLATFORM, DEP_GROUP, DEP_ISA, DEP_COMMON };
+struct stability { uint8_t name, data, dep; };        /* enum stab, stab, dep */
+
+struct probes;                                        /* the table of all probes made so far */
+struct prov_opts {
+	uint64_t cpc_min;                             /* least COUNT; 0 = from /etc/tally/dcpc.conf, else 5000 */
+	bool cpc_exclusive;
+	const char *sysfs;                            /* fake /sys for tests: what it has counts, nothing is opened */
+	const char *conf;                             /* configuration file; NULL = /etc/tally/dcpc.conf */
+	bool one_enabling;                            /* tests: act as a PMU that can't tell which counter overflowed */
+};
+struct provider {
+	const char *name;
+	const char *help;                             /* one line */
+	struct stability provider, module, function, names, args;
+	/* A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
+	 * negative with the reason in words ("count 100 is below the minimum of 5000"). */
+	int (*name_probe)(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why);
+	/* Makes what a listing should show (cpc: one probe per event). */
+	int (*offer)(struct probes *t, struct err *e);
+};
+
+int probes_open(struct probes **ret, const struct prov_opts *o);
+void probes_close(struct probes *t);
+const struct probe *probes_get(const struct probes *t, uint32_t id);   /* NULL past the last */
+uint32_t probes_count(const struct probes *t);                         /* ids are 1 .. count */
+/* A description, globs and all, as the compiler's callback wants it (d_env.probes). */
+int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg, struct err *why);
+int probes_offer(struct probes *t, struct err *e);                     /* all providers */
+/* For providers: adds a probe or finds the one of that name. */
+struct probe *probes_add(struct probes *t, const struct provider *p, const char *name);
+const struct prov_opts *probes_opts(const struct probes *t);
+struct arena *probes_arena(struct probes *t);
+/* Whether these enabled probes may be enabled together (decision: counters that can't tell which overflowed).
+ * 0, or -TALLY_EBUSY with the reason. */
+int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
+/* Takes the counters for these probes (checked as above) for as long as they are enabled; gives them back. */
+int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
+void probes_release(struct probes *t, const uint32_t *ids, uint32_t n);
+const char *stab_text(unsigned stab);                                   /* "Evolving" */
+const char *dep_text(unsigned dep);                                     /* "Common" */
+
+#endif

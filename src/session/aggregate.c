@@ -1,0 +1,502 @@
+/*
+ * aggregate.c: aggregations as rows: printa, clear, trunc, what is left at
+ * exit, and the walk of tally.h.
+ *
+ * A snapshot holds cells, as the programs count them; a *view* holds rows, as
+ * they are shown.  Several cells make one row: the buckets of a histogram, and
+ * keys that differ in their bytes and not in their names: two addresses of
+ * one function, one function in two processes.  Both merges go through a hash
+ * of the key, first by its bytes, then, where names are in it, by what is shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_int.h"
+
+#define HISTOGRAM_BYTES (256u << 20)          /* most memory for the buckets of one view */
+
+struct view {
+	struct an_agg agg;
+	uint64_t (*value)[AGG_WORDS];         /* per row */
+	struct arena arena;
+	struct map by_bytes, by_name;         /* key -> row number + 1 */
+};
+/* The keys of a row know its number, which they keep when rows are sorted. */
+struct row_key {
+	uint32_t row;
+	struct an_value v[];
+};
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+static bool is_histogram(uint8_t fn)
+{
+	return fn == AGG_QUANTIZE || fn == AGG_LQUANTIZE || fn == AGG_LLQUANTIZE;
+}
+
+static bool is_name(uint8_t kind)
+{
+	return kind != SLOT_INT && kind != SLOT_STRING && kind != SLOT_BYTES;
+}
+
+static bool has_names(const struct d_agg *def)
+{
+	for (uint32_t i = 0; i < def->nkeys; i++)
+		if (is_name(def->keys[i].kind))
+			return true;
+	return false;
+}
+
+static uint32_t tuple_size(const struct d_agg *def)
+{
+	return def->key_size - (is_histogram(def->fn) ? 8 : 0);
+}
+
+static uint64_t bucket_of(const struct d_agg *def, const struct cell *c)
+{
+	uint64_t b;
+
+	memcpy(&b, c->key + tuple_size(def), 8);
+	return b;
+}
+
+static uint32_t bucket_count(const struct d_agg *def)
+{
+	if (def->fn == AGG_QUANTIZE)
+		return QUANTIZE_BUCKETS;
+	return def->fn == AGG_LQUANTIZE ? lquantize_levels(&def->lq) + 2
+	                                : llquantize_buckets(&def->llq);
+}
+
+/* What is shown of a tuple, as bytes that are equal when that is equal. */
+static void name_key(const struct an_value *v, uint32_t n, struct buf *to)
+{
+	buf_clear(to);
+	for (uint32_t i = 0; i < n; i++) {
+		if (v[i].kind == SLOT_INT)
+			buf_put(to, &v[i].i, sizeof(v[i].i));
+		buf_put(to, &v[i].len, sizeof(v[i].len));
+		if (v[i].len)
+			buf_put(to, v[i].s, v[i].len);
+		for (uint32_t f = 0; f < v[i].nframes; f++)
+			buf_put(to, v[i].frame[f], strlen(v[i].frame[f]) + 1);
+	}
+}
+
+static int new_row(struct view *w, const struct d_agg *def, struct row_key *k)
+{
+	k->row = w->agg.nrows++;
+	w->agg.row[k->row] = (struct an_row){ .key = k->v, .nkeys = def->nkeys };
+	return (int)k->row;
+}
+
+/* The row that shows this tuple, made if there is none. */
+static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg *def,
+                       const void *key)
+{
+	struct row_key *k = arena_alloc(&w->arena, sizeof(*k) + def->nkeys * sizeof(k->v[0]));
+	struct buf name = { 0 };
+	void **slot;
+	int rc = 0;
+
+	if (!k)
+		return -TALLY_ENOMEM;
+	for (uint32_t i = 0; rc >= 0 && i < def->nkeys; i++)
+		rc = slot_value(t, &w->arena, &def->keys[i], key, true, &k->v[i]);
+	if (rc < 0)
+		return rc;
+	if (!has_names(def))
+		return new_row(w, def, k);
+	name_key(k->v, def->nkeys, &name);
+	slot = name.failed ? NULL : map_at(&w->by_name, name.p ? name.p : "", name.n);
+	buf_free(&name);
+	if (!slot)
+		return -TALLY_ENOMEM;
+	if (!*slot)
+		*slot = (void *)(uintptr_t)(new_row(w, def, k) + 1);
+	return (int)((uintptr_t)*slot - 1);
+}
+
+static int row_of_cell(struct tally_trace *t, struct view *w, const struct d_agg *def,
+                       const struct cell *c)
+{
+	void **slot = map_at(&w->by_bytes, c->key, tuple_size(def));
+	int row;
+
+	if (!slot)
+		return -TALLY_ENOMEM;
+	if (*slot)
+		return (int)((uintptr_t)*slot - 1);
+	row = row_by_name(t, w, def, c->key);
+	if (row >= 0)
+		*slot = (void *)(uintptr_t)(row + 1);
+	return row;
+}
+
+/* ---- values ----------------------------------------------------------------------- */
+
+static void set_value(struct an_row *r, uint8_t fn, const uint64_t *v)
+{
+	bool has_n = fn == AGG_AVG || fn == AGG_STDDEV;
+
+	r->n = has_n ? (int64_t)v[0] : 0;
+	r->sum = (int64_t)v[has_n];
+	if (fn == AGG_STDDEV) {
+		r->sq_lo = v[2];
+		r->sq_hi = v[3];
+	}
+}
+
+/* Room for the buckets of each row up to its last. */
+static int alloc_buckets(struct tally_trace *t, struct view *w, const struct agg_state *s)
+{
+	uint64_t bytes = 0, limit = bucket_count(s->def);
+
+	for (uint32_t i = 0; i < s->snap->n; i++) {
+		const struct cell *c = &s->snap->cell[i];
+		uint64_t b = bucket_of(s->def, c);
+
+		if (!c->gone && b < limit && b >= w->agg.row[c->row].nbuckets)
+			w->agg.row[c->row].nbuckets = (uint32_t)b + 1;
+	}
+	for (uint32_t r = 0; r < w->agg.nrows; r++)
+		bytes += w->agg.row[r].nbuckets * 8ull;
+	if (bytes > HISTOGRAM_BYTES)
+		return trace_fail(
+		        t, TALLY_ENOMEM,
+		        "aggregation @%s: histograms of %u rows take %llu MB, more than fit",
+		        s->def->name, w->agg.nrows, (unsigned long long)(bytes >> 20));
+	for (uint32_t r = 0; r < w->agg.nrows; r++) {
+		w->agg.row[r].bucket = arena_alloc(&w->arena, w->agg.row[r].nbuckets * 8ull + 8);
+		if (!w->agg.row[r].bucket)
+			return -TALLY_ENOMEM;
+	}
+	return 0;
+}
+
+static int fill_buckets(struct tally_trace *t, struct view *w, const struct agg_state *s)
+{
+	int rc = alloc_buckets(t, w, s);
+
+	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
+		const struct cell *c = &s->snap->cell[i];
+		const struct an_row *r = &w->agg.row[c->row];
+
+		if (!c->gone && bucket_of(s->def, c) < r->nbuckets)
+			((int64_t *)r->bucket)[bucket_of(s->def, c)] += (int64_t)c->shown[0];
+	}
+	return rc;
+}
+
+static int fill_values(struct view *w, const struct agg_state *s)
+{
+	for (uint32_t i = 0; i < s->snap->n; i++)
+		if (!s->snap->cell[i].gone)
+			agg_add(s->def->fn, w->value[s->snap->cell[i].row], s->snap->cell[i].shown,
+			        false);
+	for (uint32_t r = 0; r < w->agg.nrows; r++)
+		set_value(&w->agg.row[r], s->def->fn, w->value[r]);
+	return 0;
+}
+
+static void view_close(struct view *w)
+{
+	arena_free(&w->arena);
+	map_free(&w->by_bytes);
+	map_free(&w->by_name);
+}
+
+/* The rows of an aggregation as its snapshot has them, not sorted. */
+static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
+{
+	const struct d_agg *def = s->def;
+	int rc = snapshot_take(t, s);
+
+	*w = (struct view){.agg = {.name = def->name,
+	                           .fn = def->fn,
+	                           .lq = def->lq,
+	                           .llq = def->llq,
+	                           .normal = s->normal,
+	                           .value_signed = def->value_signed}};
+	if (rc < 0)
+		return rc;
+	w->agg.row = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->agg.row));
+	w->value = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->value));
+	if (!w->agg.row || !w->value)
+		rc = -TALLY_ENOMEM;
+	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
+		struct cell *c = &s->snap->cell[i];
+
+		if (!c->gone && (rc = row_of_cell(t, w, def, c)) >= 0)
+			c->row = (uint32_t)rc;
+	}
+	if (rc >= 0)
+		rc = is_histogram(def->fn) ? fill_buckets(t, w, s) : fill_values(w, s);
+	if (rc < 0)
+		view_close(w);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- printing ----------------------------------------------------------------------- */
+
+static struct an_sort sorting(const struct tally_trace *t)
+{
+	return (struct an_sort){
+		.by_key = t->opt.v[OPT_aggsortkey],
+		.reverse = t->opt.v[OPT_aggsortrev],
+		.keypos = t->opt.v[OPT_aggsortkeypos],
+		.aggpos = t->opt.v[OPT_aggsortpos],
+	};
+}
+
+static int print_views(struct tally_trace *t, const struct d_action *a, struct view *w)
+{
+	const struct an_agg **aggs = arena_alloc(&w->arena, a->naggs * sizeof(*aggs));
+	struct an_sort sort = sorting(t);
+	struct err e = { 0 };
+	int rc;
+
+	if (!aggs)
+		return -TALLY_ENOMEM;
+	for (uint32_t i = 0; i < a->naggs; i++) {
+		aggs[i] = &w[i].agg;
+		an_agg_sort(&w[i].agg, &sort);
+		if (t->o.form == TALLY_JSON)
+			an_json_agg(&t->out, &w[i].agg);
+	}
+	if (t->o.form != TALLY_TEXT || (a->fmt_text && !a->fmt.n))
+		return 0;                         /* printa("", @a) prints nothing */
+	if (!a->fmt_text)
+		buf_putc(&t->out, '\n');
+	rc = an_agg_printa_sorted(&t->out, a->fmt_text ? &a->fmt : NULL, aggs, a->naggs,
+				  t->opt.v[OPT_stackindent], &sort, &e);
+	return rc < 0 ? trace_fail(t, -rc, "printa: %s", e.code ? e.text : tally_strerror(rc)) : 0;
+}
+
+int aggs_printa(struct tally_trace *t, const struct d_action *a)
+{
+	struct view *w = mem_alloc((a->naggs + 1) * sizeof(*w));
+	uint32_t n = 0;
+	int rc = w ? 0 : -TALLY_ENOMEM;
+
+	for (; rc >= 0 && n < a->naggs; n++) {
+		rc = view_open(t, &t->agg[a->aggs[n]], &w[n]);
+		if (rc < 0)
+			break;
+		t->agg[a->aggs[n]].printed = true;
+	}
+	if (rc >= 0 && n)
+		rc = print_views(t, a, w);
+	while (n)
+		view_close(&w[--n]);
+	mem_free(w);
+	return rc;
+}
+
+static void print_last(struct tally_trace *t, const struct an_agg *a)
+{
+	switch (t->o.form) {
+	case TALLY_JSON:
+		an_json_agg(&t->out, a);
+		break;
+	case TALLY_FOLDED:
+		an_folded_agg(&t->out, a);
+		break;
+	default:
+		an_agg_print(&t->out, a, t->opt.v[OPT_stackindent]);
+	}
+}
+
+/* dtrace(1) ends with an empty line, also with -q; then come the aggregations that no printa()
+ * showed. */
+int aggs_print_rest(struct tally_trace *t)
+{
+	struct an_sort sort = sorting(t);
+	int rc = 0;
+
+	if (t->o.form == TALLY_TEXT)
+		buf_putc(&t->out, '\n');
+	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
+		struct view w;
+
+		if (t->agg[i].printed && t->o.form != TALLY_FOLDED)
+			continue;
+		rc = view_open(t, &t->agg[i], &w);
+		if (rc < 0)
+			break;
+		if (w.agg.nrows) {
+			an_agg_sort(&w.agg, &sort);
+			print_last(t, &w.agg);
+		}
+		view_close(&w);
+		snapshot_drop(&t->agg[i]);
+		rc = trace_flush_some(t);
+	}
+	aggs_forget(t);
+	return rc;
+}
+
+/* ---- clear and trunc ------------------------------------------------------------------ */
+
+int aggs_clear(struct tally_trace *t, uint32_t agg)
+{
+	return snapshot_clear(t, &t->agg[agg]);
+}
+
+/* n > 0 keeps the n rows of the highest values, n < 0 those of the lowest. */
+int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n)
+{
+	struct agg_state *s = &t->agg[agg];
+	uint64_t keep = all ? 0 : n < 0 ? -(uint64_t)n : (uint64_t)n;
+	uint32_t first = 0, end;
+	struct view w;
+	bool *drop;
+	int rc = view_open(t, s, &w);
+
+	if (rc < 0)
+		return rc;
+	w.agg.normal = 1;
+	an_agg_sort(&w.agg, NULL);
+	end = w.agg.nrows;
+	if (keep >= end)
+		first = end;
+	else if (n > 0)
+		end -= (uint32_t)keep;
+	else
+		first = (uint32_t)keep;
+	drop = arena_alloc(&w.arena, w.agg.nrows + 1);
+	for (uint32_t i = first; drop && i < end; i++) {
+		const char *v = (const char *)w.agg.row[i].key;
+
+		drop[((const struct row_key *)(v - offsetof(struct row_key, v)))->row] = true;
+	}
+	rc = drop ? snapshot_trunc(t, s, drop) : -TALLY_ENOMEM;
+	view_close(&w);
+	return rc;
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+int aggs_open(struct tally_trace *t)
+{
+	t->agg = mem_alloc((t->prog->naggs + 1) * sizeof(*t->agg));
+	if (!t->agg)
+		return trace_nomem(t);
+	for (uint32_t i = 0; i < t->prog->naggs; i++) {
+		struct agg_state *s = &t->agg[i];
+		int map = image_map(t, IMG_AGG, i);
+
+		if (map < 0 || t->img->map[map].value_size > AGG_WORDS * 8)
+			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has no map",
+			                  t->prog->agg[i].name);
+		s->def = &t->prog->agg[i];
+		s->map = &t->img->map[map];
+		s->imap = (uint32_t)map;
+		s->words = s->map->value_size / 8;
+		s->normal = 1;
+	}
+	return 0;
+}
+
+void aggs_forget(struct tally_trace *t)
+{
+	for (uint32_t i = 0; i < t->prog->naggs; i++)
+		snapshot_drop(&t->agg[i]);
+}
+
+void aggs_close(struct tally_trace *t)
+{
+	for (uint32_t i = 0; t->agg && i < t->prog->naggs; i++) {
+		snapshot_drop(&t->agg[i]);
+		bias_free(&t->agg[i]);
+	}
+	mem_free(t->agg);
+	t->agg = NULL;
+}
+
+/* ---- walk ---------------------------------------------------------------------------------- */
+
+static bool key_text(struct arena *a, const struct an_value *v, struct tally_key *k)
+{
+	struct buf b = { 0 };
+
+	*k = (struct tally_key){ .text = "", .number = v->i, .is_number = v->kind == SLOT_INT };
+	if (v->kind == SLOT_INT)
+		return true;
+	for (uint32_t i = 0; i < v->nframes; i++)
+		buf_printf(&b, "%s%s", i ? "\n" : "", v->frame[i]);
+	for (uint32_t i = 0; v->kind == SLOT_BYTES && i < v->len; i++)
+		buf_printf(&b, "%02x", (uint8_t)v->s[i]);
+	if (v->len && v->kind != SLOT_BYTES)
+		buf_put(&b, v->s, v->len);
+	k->text = b.failed ? NULL : arena_strndup(a, b.p ? b.p : "", b.n);
+	buf_free(&b);
+	return k->text;
+}
+
+static int64_t bucket_from(const struct d_agg *def, uint32_t b)
+{
+	if (def->fn == AGG_QUANTIZE)
+		return quantize_label(b);
+	if (def->fn == AGG_LLQUANTIZE)
+		return llquantize_label(&def->llq, b);
+	if (!b)
+		return INT64_MIN;                 /* below the base */
+	return def->lq.base + (int64_t)(b - 1) * def->lq.step;
+}
+
+static int row_buckets(struct arena *a, const struct d_agg *def, const struct an_row *r,
+                       struct tally_row *ret)
+{
+	struct tally_bucket *b = arena_alloc(a, (r->nbuckets + 1) * sizeof(*b));
+
+	if (!b)
+		return -TALLY_ENOMEM;
+	ret->bucket = b;
+	for (uint32_t i = 0; i < r->nbuckets; i++)
+		if (r->bucket[i])
+			b[ret->nbuckets++] =
+			        (struct tally_bucket){bucket_from(def, i), r->bucket[i]};
+	return 0;
+}
+
+static int walk_row(const struct d_agg *def, const struct an_agg *agg, const struct an_row *r,
+		    int (*row)(void *arg, const struct tally_row *r), void *arg)
+{
+	struct tally_row out = {.name = def->name,
+	                        .function = an_agg_function(def->fn),
+	                        .nkeys = r->nkeys,
+	                        .value = an_agg_value(agg, r)};
+	struct arena a = { 0 };
+	struct tally_key *key = arena_alloc(&a, (r->nkeys + 1) * sizeof(*key));
+	int rc = key ? row_buckets(&a, def, r, &out) : -TALLY_ENOMEM;
+
+	for (uint32_t i = 0; rc >= 0 && i < r->nkeys; i++)
+		if (!key_text(&a, &r->key[i], &key[i]))
+			rc = -TALLY_ENOMEM;
+	out.key = key;
+	if (rc >= 0)
+		rc = row(arg, &out);
+	arena_free(&a);
+	return rc;
+}
+
+int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
+{
+	struct an_sort sort = sorting(t);
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
+		struct view w;
+
+		rc = view_open(t, &t->agg[i], &w);
+		if (rc < 0)
+			return trace_fail(t, -rc, "%s", tally_strerror(rc));
+		an_agg_sort(&w.agg, &sort);
+		for (uint32_t r = 0; rc >= 0 && r < w.agg.nrows; r++)
+			rc = walk_row(&t->prog->agg[i], &w.agg, &w.agg.row[r], row, arg);
+		view_close(&w);
+		snapshot_drop(&t->agg[i]);
+	}
+	return rc < 0 ? rc : 0;
+}

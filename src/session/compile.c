@@ -1,0 +1,346 @@
+/*
+ * compile.c: sources to a program, and the program to an image.
+ *
+ * The compiler asks back through d_env: probes come from the providers, macro
+ * variables from the script's arguments and the process, pragmas set options.
+ * $target needs the command's process id, so the command of -c is forked (and
+ * held before its exec) when that is first asked for.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session_int.h"
+
+#define STACK_ENTRIES 16384u /* 8 MB of 100 frames would be preallocated for 10,000 */
+#define AGG_KEY_BYTES 32                      /* of aggsize make room for one key */
+#define SMALL_RING (64u << 10)
+
+/* ---- what the compiler asks ------------------------------------------------ */
+
+static int env_probes(void *arg, const struct d_probedesc *desc,
+                      int (*add)(void *add_arg, uint32_t id), void *add_arg, struct err *e)
+{
+	struct tally_trace *t = arg;
+
+	return probes_match(t->probes, desc, add, add_arg, e);
+}
+
+static int env_option(void *arg, const char *name, const char *value, struct err *e)
+{
+	struct tally_trace *t = arg;
+
+	return options_set(&t->opt, name, value, e);
+}
+
+static void env_sizes(void *arg, struct d_env *env)
+{
+	struct tally_trace *t = arg;
+
+	env->strsize = t->opt.v[OPT_strsize];
+	env->stackframes = t->opt.v[OPT_stackframes];
+	env->ustackframes = t->opt.v[OPT_ustackframes];
+	env->defaultargs = t->opt.v[OPT_defaultargs];
+	env->errtags = t->opt.v[OPT_errtags];
+	env->empty_ok = t->opt.v[OPT_zdefs];
+}
+
+static long target(struct tally_trace *t)
+{
+	if (t->pid)
+		return t->pid;
+	if (!t->command || child_ready(t) < 0)
+		return -1;
+	return t->child.pid;
+}
+
+static const char *number(struct tally_trace *t, long n)
+{
+	if (n < 0)
+		return NULL;
+	snprintf(t->macro, sizeof(t->macro), "%ld", n);
+	return t->macro;
+}
+
+/* $0, $1 ... and their $$ forms: the compiler makes a string or a number of the text. */
+static const char *argument(struct tally_trace *t, const char *name)
+{
+	uint64_t i;
+
+	if (!text_u64(name, &i) || i >= t->narg)
+		return NULL;
+	t->arg_used[i] = true;
+	return t->arg[i];
+}
+
+static const char *env_macro(void *arg, const char *name)
+{
+	struct tally_trace *t = arg;
+
+	if (*name == '$')
+		name++;
+	if (*name >= '0' && *name <= '9')
+		return argument(t, name);
+	if (!strcmp(name, "target"))
+		return number(t, target(t));
+	if (!strcmp(name, "pid"))
+		return number(t, getpid());
+	if (!strcmp(name, "ppid"))
+		return number(t, getppid());
+	if (!strcmp(name, "pgid"))
+		return number(t, getpgid(0));
+	if (!strcmp(name, "sid"))
+		return number(t, getsid(0));
+	if (!strcmp(name, "uid"))
+		return number(t, getuid());
+	if (!strcmp(name, "euid"))
+		return number(t, geteuid());
+	if (!strcmp(name, "gid"))
+		return number(t, getgid());
+	if (!strcmp(name, "egid"))
+		return number(t, getegid());
+	return NULL;
+}
+
+/* ---- sources ------------------------------------------------------------------ */
+
+static int open_probes(struct tally_trace *t)
+{
+	struct prov_opts o = {
+		.cpc_min = t->opt.v[OPT_dcpc_min_overflow],
+		.cpc_exclusive = t->opt.v[OPT_cpcexclusive],
+		.sysfs = t->o.sysfs,
+		.conf = t->o.conf,
+	};
+	int rc = probes_open(&t->probes, &o);
+
+	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
+}
+
+/* A description with globs (-P cpc) means what a listing would show, so that has to be made first.
+ */
+static int add_text(struct tally_trace *t, const struct source *s)
+{
+	size_t n = strlen(s->text);
+	int rc = 0;
+
+	if (s->is_probe && (strpbrk(s->text, "*?[") || (n && s->text[n - 1] == ':')))
+		rc = probes_offer(t->probes, &t->err);
+	return rc < 0 ? rc : d_source(t->unit, s->name, s->text, s->n, &t->err);
+}
+
+/* As dtrace(1): an argument that no source looked at is most likely a mistake. */
+static int check_arguments(struct tally_trace *t)
+{
+	if (t->opt.v[OPT_argref] || t->opt.v[OPT_defaultargs])
+		return 0;
+	for (uint32_t i = 1; i < t->narg; i++)
+		if (!t->arg_used[i])
+			return trace_fail(t, TALLY_ESYNTAX,
+			                  "failed to compile %s %s: extraneous argument '%s' ($%u "
+			                  "is not referenced)",
+			                  t->src[0].name ? "script" : "program", t->src[0].label,
+			                  t->arg[i], i);
+	return 0;
+}
+
+static int compile_all(struct tally_trace *t, struct d_env *env)
+{
+	int rc = open_probes(t);
+
+	if (rc >= 0 && (rc = d_open(&t->unit, env)) < 0)
+		rc = trace_fail(t, -rc, "%s", tally_strerror(rc));
+	for (uint32_t i = 0; rc >= 0 && i < t->nsrc; i++)
+		rc = add_text(t, &t->src[i]);
+	if (rc >= 0)
+		rc = d_compile(t->unit, &t->prog, &t->err, &t->why);
+	return rc < 0 ? rc : check_arguments(t);
+}
+
+int compile_sources(struct tally_trace *t)
+{
+	struct buf dump = { 0 };
+	struct d_env env = {
+		.arg = t,
+		.probes = env_probes,
+		.macro = env_macro,
+		.option = env_option,
+		.sizes = env_sizes,
+		.dump = t->dump,
+		.dump_to = &dump,
+	};
+	int rc;
+
+	if (!t->nsrc)
+		return trace_fail(t, TALLY_EINVAL, "no probes specified");
+	env_sizes(t, &env);
+	rc = compile_all(t, &env);
+	if (dump.n)
+		buf_put(&t->out, dump.p, dump.n);
+	t->out.failed |= dump.failed;
+	buf_free(&dump);
+	if (rc < 0 && !t->err.code)
+		trace_fail(t, -rc, "%s", tally_strerror(rc));
+	return rc < 0 ? rc : 0;
+}
+
+void compile_undo(struct tally_trace *t)
+{
+	bpf_image_free(t->img);
+	d_close(t->unit);
+	probes_close(t->probes);
+	t->img = NULL;
+	t->unit = NULL;
+	t->prog = NULL;
+	t->probes = NULL;
+}
+
+const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe)
+{
+	for (uint32_t c = 0; c < t->prog->nclauses; c++)
+		for (uint32_t i = 0; i < t->prog->clause[c].nprobes; i++)
+			if (t->prog->clause[c].probes[i] == probe)
+				return &t->prog->clause[c];
+	return NULL;
+}
+
+/* ---- the image ----------------------------------------------------------------- */
+
+static uint32_t power_of_two(uint64_t n)
+{
+	uint32_t p = 4096;
+
+	while (p < n && p < 1u << 30)
+		p <<= 1;
+	return p;
+}
+
+/* Rings are made of pages that must be zeroed before the first answer: a program whose records come
+ * from BEGIN and tick alone, which are read after each firing, gets by with little. */
+static uint32_t ring_bytes(const struct tally_trace *t)
+{
+	uint64_t total = 0, largest = 0;
+	bool by_events = false;
+
+	for (uint32_t c = 0; c < t->prog->nclauses; c++) {
+		const struct d_clause *cl = &t->prog->clause[c];
+		uint64_t size = cl->record_size + D_ERROR_RECORD;
+
+		if (size > largest)
+			largest = size;
+		total += size * cl->nprobes;
+		for (uint32_t i = 0; i < cl->nprobes && !cl->control; i++)
+			by_events |= probes_get(t->probes, cl->probes[i])->arm == ARM_EVENT;
+	}
+	if (by_events)
+		return power_of_two(t->opt.v[OPT_bufsize] > 4 * largest ? t->opt.v[OPT_bufsize]
+		                                                        : 4 * largest);
+	return power_of_two(2 * total > SMALL_RING ? 2 * total : SMALL_RING);
+}
+
+/* Which probes the clauses refer to, by id. */
+static bool *used_probes(struct tally_trace *t)
+{
+	bool *used = mem_alloc(probes_count(t->probes) + 1);
+
+	for (uint32_t c = 0; used && c < t->prog->nclauses; c++)
+		for (uint32_t i = 0; i < t->prog->clause[c].nprobes; i++)
+			used[t->prog->clause[c].probes[i]] = true;
+	return used;
+}
+
+/* What the code generator must know about them, in the order of their ids. */
+static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uint32_t *error_probe)
+{
+	uint32_t count = probes_count(t->probes);
+	struct bpf_probe *p = mem_alloc((count + 1) * sizeof(*p));
+	bool *used = p ? used_probes(t) : NULL;
+
+	*n = *error_probe = 0;
+	for (uint32_t id = 1; used && id <= count; id++) {
+		const struct probe *probe = probes_get(t->probes, id);
+
+		if (!used[id])
+			continue;
+		if (probe->arm == ARM_ERROR)
+			*error_probe = id;
+		p[(*n)++] = (struct bpf_probe){
+		        .id = id,
+		        .cls = probe->arm == ARM_EVENT ? IMG_PERF : IMG_TEST,
+		        .prov = probe->prov->name,
+		        .mod = probe->mod,
+		        .func = probe->func,
+		        .name = probe->name,
+		        .has_pc = probe->arm == ARM_EVENT,
+		};
+	}
+	if (!used) {
+		mem_free(p);
+		return NULL;
+	}
+	mem_free(used);
+	return p;
+}
+
+int image_map(const struct tally_trace *t, uint8_t use, uint32_t id)
+{
+	for (uint32_t i = 0; i < t->img->nmaps; i++)
+		if (t->img->map[i].use == use && t->img->map[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static void dump_image(struct tally_trace *t)
+{
+	for (uint32_t i = 0; i < t->img->nprogs; i++) {
+		buf_printf(&t->out, "%s:\n", t->img->prog[i].name);
+		bpf_disasm(t->img, &t->img->prog[i], &t->out);
+	}
+}
+
+int compile_image(struct tally_trace *t)
+{
+	uint64_t dev, ino;
+	struct bpf_opts o = {
+		.arch = t->kind->arch(),
+		.ncpus = t->kind->ncpus(),
+		.ring_bytes = ring_bytes(t),
+		.agg_entries = t->opt.v[OPT_aggsize] / AGG_KEY_BYTES,
+		.dynvar_bytes = t->opt.v[OPT_dynvarsize],
+		.stack_entries = STACK_ENTRIES,
+		.stackframes = t->opt.v[OPT_stackframes],
+		.ustackframes = t->opt.v[OPT_ustackframes],
+		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
+	};
+	struct bpf_probe *p;
+	int rc;
+
+	if (!o.arch)
+		return trace_fail(t, TALLY_ENOTSUP,
+		                  "this machine's architecture is not supported yet");
+	p = describe_probes(t, &o.nprobes, &o.error_probe);
+	if (!p)
+		return trace_nomem(t);
+	o.probe = p;
+	rc = bpf_generate(t->prog, &o, &t->img, &t->err);
+	mem_free(p);
+	if (rc >= 0 && t->dump && !strcmp(t->dump, "bpf"))
+		dump_image(t);
+	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
+}
+
+/* ---- the command of -c ------------------------------------------------------------ */
+
+int child_ready(struct tally_trace *t)
+{
+	struct err e = { 0 };
+	int rc;
+
+	if (t->has_child || !t->command)
+		return 0;
+	rc = k_child_start(t->command, &t->child, &e);
+	if (rc < 0)
+		return trace_fail(t, -rc, "failed to start '%s': %s", t->command, e.text);
+	t->has_child = true;
+	return 0;
+}

@@ -1,0 +1,166 @@
+/*
+ * list.c: -l and the stability reports of -v, as dtrace(1) prints them.
+ *
+ * A probe's stability is the least of its provider's, of its name's, and of
+ * module and function where it has one: dtrace_cpc.txt gives cpc's, whose
+ * dependency class comes from the name alone (CPU), as module and function are
+ * empty.
+ */
+#include <string.h>
+
+#include "session/session_int.h"
+
+static const char indent[] = "\t\t";
+
+static struct stability least(struct stability a, struct stability b)
+{
+	return (struct stability){
+		.name = a.name < b.name ? a.name : b.name,
+		.data = a.data < b.data ? a.data : b.data,
+		.dep = a.dep < b.dep ? a.dep : b.dep,
+	};
+}
+
+static struct stability of_probe(const struct probe *p)
+{
+	struct stability s = least(p->prov->provider, p->prov->names);
+
+	if (*p->mod)
+		s = least(s, p->prov->module);
+	if (*p->func)
+		s = least(s, p->prov->function);
+	return s;
+}
+
+static void print_stability(struct buf *to, const char *title, struct stability s)
+{
+	buf_printf(
+	        to,
+	        "\n\t%s\n%sIdentifier Names: %s\n%sData Semantics:   %s\n%sDependency Class: %s\n",
+	        title, indent, stab_text(s.name), indent, stab_text(s.data), indent,
+	        dep_text(s.dep));
+}
+
+static void print_verbose(struct buf *to, const struct probe *p)
+{
+	print_stability(to, "Probe Description Attributes", of_probe(p));
+	print_stability(to, "Argument Attributes", p->prov->args);
+	buf_printf(to, "\n\tArgument Types\n%sNone\n", indent);
+	if (p->source)
+		buf_printf(to, "\n\tSource\n%s%s\n", indent, p->source);
+	buf_putc(to, '\n');
+}
+
+static void json_stability(struct buf *to, const char *key, struct stability s)
+{
+	buf_printf(to, ",\"%s\":{\"names\":\"%s\",\"data\":\"%s\",\"class\":\"%s\"}", key,
+	           stab_text(s.name), stab_text(s.data), dep_text(s.dep));
+}
+
+static void list_json(struct buf *to, const struct probe *p, bool verbose)
+{
+	buf_printf(to, "{\"type\":\"probe\",\"id\":%u,", p->id);
+	json_probe(to, "probe", p);
+	if (verbose) {
+		json_stability(to, "stability", of_probe(p));
+		json_stability(to, "arguments", p->prov->args);
+		if (p->source) {
+			buf_puts(to, ",\"source\":");
+			buf_json_str(to, p->source, strlen(p->source));
+		}
+	}
+	buf_puts(to, "}\n");
+}
+
+static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
+{
+	const struct probe *p = probes_get(t->probes, id);
+
+	if (t->o.form == TALLY_JSON) {
+		list_json(&t->out, p, verbose);
+	} else {
+		an_list_row(&t->out, p->id, p->prov->name, p->mod, p->func, p->name);
+		if (verbose)
+			print_verbose(&t->out, p);
+	}
+	return trace_flush_some(t);
+}
+
+static int list_all(struct tally_trace *t, bool verbose)
+{
+	int rc = probes_offer(t->probes, &t->err);
+
+	for (uint32_t id = 1; rc >= 0 && id <= probes_count(t->probes); id++)
+		rc = list_probe(t, id, verbose);
+	return rc;
+}
+
+/* Clause by clause, as dtrace(1) does: a probe that two clauses name is listed twice. */
+static int list_program(struct tally_trace *t, bool verbose)
+{
+	int rc = 0;
+
+	for (uint32_t c = 0; rc >= 0 && c < t->prog->nclauses; c++)
+		for (uint32_t i = 0; rc >= 0 && i < t->prog->clause[c].nprobes; i++)
+			rc = list_probe(t, t->prog->clause[c].probes[i], verbose);
+	return rc;
+}
+
+int list_probes(struct tally_trace *t, bool verbose)
+{
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf };
+	int rc = 0;
+
+	if (!t->prog && t->nsrc)
+		rc = compile_sources(t);
+	else if (!t->probes)
+		rc = probes_open(&t->probes, &o);
+	if (rc >= 0 && t->o.form != TALLY_JSON)
+		an_list_header(&t->out);
+	if (rc >= 0)
+		rc = t->prog ? list_program(t, verbose) : list_all(t, verbose);
+	if (t->stage == ST_OPEN)
+		compile_undo(t);
+	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
+}
+
+/* ---- the report of -v -------------------------------------------------------------- */
+
+/* D's own names are stable; arguments are what their provider says. */
+static struct stability of_statements(const struct tally_trace *t, const struct d_clause *c)
+{
+	struct stability s = { STAB_STABLE, STAB_STABLE, DEP_COMMON };
+
+	for (uint32_t i = 0; i < c->nins; i++)
+		if (c->ins[i].op == IR_BUILTIN && c->ins[i].x >= BI_ARG0)
+			for (uint32_t p = 0; p < c->nprobes; p++)
+				s = least(s, probes_get(t->probes, c->probes[p])->prov->args);
+	return s;
+}
+
+static void report_source(struct tally_trace *t, uint32_t source)
+{
+	struct stability probes = { STAB_STANDARD, STAB_STANDARD, DEP_COMMON }, statements = probes;
+
+	for (uint32_t c = 0; c < t->prog->nclauses; c++) {
+		const struct d_clause *cl = &t->prog->clause[c];
+
+		if (cl->source != source)
+			continue;
+		for (uint32_t i = 0; i < cl->nprobes; i++)
+			probes = least(probes, of_probe(probes_get(t->probes, cl->probes[i])));
+		statements = least(statements, of_statements(t, cl));
+	}
+	buf_printf(&t->out, "\nStability attributes for %s %s:\n",
+		   t->src[source].name ? "script" : "description", t->src[source].label);
+	print_stability(&t->out, "Minimum Probe Description Attributes", probes);
+	print_stability(&t->out, "Minimum Statement Attributes", statements);
+	buf_putc(&t->out, '\n');
+}
+
+int list_report(struct tally_trace *t)
+{
+	for (uint32_t s = 0; s < t->nsrc; s++)
+		report_source(t, s);
+	return 0;
+}

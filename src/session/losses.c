@@ -1,0 +1,173 @@
+/*
+ * losses.c: what a run did not see.
+ *
+ * Drops are counted by the programs, per program and CPU, where a ring or a map
+ * had no room; they are reported as they grow.  Losses are told by arithmetic:
+ * an event that was counted N times with a period of P should have fired N / P
+ * times.  What is missing was throttled by the kernel, or hit a moment in
+ * which the kernel ran no programs; nobody else counts it.  Events with a
+ * frequency have no fixed period, so nothing is claimed of them.
+ */
+#include <stdlib.h>
+
+#include "session/session_int.h"
+
+/* Kinds of drops: member of struct img_drops, tag of -x droptags, words, name in JSON. */
+#define DROPS(X)                                                                                   \
+	X(records, "PRINCIPAL", "", "principal")                                                   \
+	X(aggs, "AGGREGATION", "aggregation ", "aggregation")                                      \
+	X(dynvars, "DYNAMIC", "dynamic variable ", "dynamic")                                      \
+	X(stacks, "STKSTROVERFLOW", "stack ", "stack")
+
+static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag,
+                      const char *words, const char *kind)
+{
+	if (t->o.form == TALLY_JSON)
+		buf_printf(&t->out,
+		           "{\"type\":\"drop\",\"kind\":\"%s\",\"cpu\":%u,\"count\":%llu}\n", kind,
+		           cpu, (unsigned long long)n);
+	else
+		trace_note(t, "%s%s%s%llu %sdrop%s on CPU %u",
+		           t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
+		           t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "",
+		           (unsigned long long)n, words, n == 1 ? "" : "s", cpu);
+}
+
+/* The drops of one program, for each CPU. */
+static int read_drops(struct tally_trace *t, int map, uint32_t prog, struct img_drops *per_cpu)
+{
+	struct maps m = t->eng->ops->maps(t->eng);
+	int rc = m.ops->lookup(m.maps, map, &prog, per_cpu);
+
+	static_assert(sizeof(*per_cpu) % 8 == 0, "CPUs' values lie side by side");
+	return rc == -TALLY_EEND ? 0 : rc;
+}
+
+static void report_cpu(struct tally_trace *t, uint32_t cpu, const struct img_drops *now)
+{
+	struct img_drops *was = &t->drops[cpu];
+
+#define X(member, tag, words, kind)                                                                \
+	if (now->member > was->member)                                                             \
+		drop_note(t, cpu, now->member - was->member, tag, words, kind);
+	DROPS(X)
+#undef X
+	*was = *now;
+}
+
+int drops_report(struct tally_trace *t)
+{
+	uint32_t ncpus = t->eng->ops->maps(t->eng).ncpus;
+	struct img_drops *sum, *one;
+	int rc = 0, map = image_map(t, IMG_DROPS, 0);
+
+	if (map < 0)
+		return 0;
+	if (!t->drops)
+		t->drops = mem_alloc((ncpus + 1) * sizeof(*t->drops));
+	sum = t->drops ? mem_alloc(2ull * ncpus * sizeof(*sum)) : NULL;
+	if (!sum)
+		return trace_nomem(t);
+	one = sum + ncpus;
+	for (uint32_t p = 0; rc >= 0 && p < t->img->nprogs; p++) {
+		rc = read_drops(t, map, p, one);
+		for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++) {
+#define X(member, tag, words, kind) sum[cpu].member += one[cpu].member;
+			DROPS(X)
+#undef X
+		}
+	}
+	for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++)
+		report_cpu(t, cpu, &sum[cpu]);
+	mem_free(sum);
+	return rc < 0 ? trace_fail(t, -rc, "failed to read drops: %s", tally_strerror(rc)) : 0;
+}
+
+/* ---- losses ------------------------------------------------------------------------ */
+
+/* Expected firings of a program on a CPU: several events may lead to it (hybrid CPUs). */
+static int add_accounts(struct tally_trace *t, uint32_t prog, const struct k_account *a, uint32_t n,
+			const struct img_drops *fired, uint32_t ncpus)
+{
+	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
+		struct lost l = {.probe = probes_get(t->probes, t->img->prog[prog].probe),
+		                 .cpu = cpu,
+		                 .firings = fired[cpu].firings};
+		uint64_t expected = 0;
+		struct lost *to;
+
+		for (uint32_t i = 0; i < n; i++)
+			if (a[i].cpu == cpu && a[i].period) {
+				l.counted += a[i].counted;
+				l.period = a[i].period;
+				l.throttled += a[i].throttled;
+				expected += a[i].counted / a[i].period;
+			}
+		if (!l.period)
+			continue;
+		l.lost = expected > l.firings ? expected - l.firings : 0;
+		to = VEC_NEW(t->lost, t->nlost, t->caplost);
+		if (!to)
+			return -TALLY_ENOMEM;
+		*to = l;
+	}
+	return 0;
+}
+
+static int by_prog(const void *x, const void *y)
+{
+	const struct k_account *a = x, *b = y;
+
+	return a->prog < b->prog ? -1 : a->prog > b->prog;
+}
+
+int losses_take(struct tally_trace *t)
+{
+	int map = image_map(t, IMG_DROPS, 0), rc;
+	struct k_account *a = NULL;
+	struct img_drops *fired;
+	uint32_t n = 0, ncpus = t->eng->ops->maps(t->eng).ncpus;
+
+	if (!t->eng->k || map < 0)
+		return 0;
+	rc = k_accounts(t->eng->k, &a, &n, &t->err);
+	fired = mem_alloc((ncpus + 1) * sizeof(*fired));
+	if (!fired)
+		rc = -TALLY_ENOMEM;
+	if (rc >= 0 && n)
+		qsort(a, n, sizeof(*a), by_prog);
+	for (uint32_t i = 0, end; rc >= 0 && i < n; i = end) {
+		for (end = i; end < n && a[end].prog == a[i].prog;)
+			end++;
+		rc = read_drops(t, map, a[i].prog, fired);
+		if (rc >= 0)
+			rc = add_accounts(t, a[i].prog, a + i, end - i, fired, ncpus);
+	}
+	mem_free(a);
+	mem_free(fired);
+	return rc < 0 ? trace_fail(t, -rc, "failed to read the counts: %s", tally_strerror(rc)) : 0;
+}
+
+static void report_loss(struct tally_trace *t, const struct lost *l)
+{
+	if (t->o.form == TALLY_JSON) {
+		buf_puts(&t->out, "{\"type\":\"loss\",");
+		json_probe(&t->out, "probe", l->probe);
+		buf_printf(&t->out,
+		           ",\"cpu\":%u,\"counted\":%llu,\"period\":%llu,\"firings\":%llu,\"lost\":"
+		           "%llu}\n",
+		           l->cpu, (unsigned long long)l->counted, (unsigned long long)l->period,
+		           (unsigned long long)l->firings, (unsigned long long)l->lost);
+		return;
+	}
+	trace_note(t, "%llu of %llu firings of %s lost on CPU %u%s", (unsigned long long)l->lost,
+	     (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu,
+	     l->throttled ? " (throttled by the kernel)" : "");
+}
+
+void losses_report(struct tally_trace *t)
+{
+	for (uint32_t i = 0; i < t->nlost; i++)
+		if (t->lost[i].lost)
+			report_loss(t, &t->lost[i]);
+}

@@ -1,0 +1,196 @@
+/*
+ * names.c: slots to values that can be shown.
+ *
+ * Programs hand over addresses and stack ids; this file looks up what they
+ * mean.  The table of symbols is opened, and the kernel's names are read, by
+ * the first address that needs them.  A process that was never seen is asked
+ * for its mappings when its first address is named: it may still live.
+ *
+ * func(), sym() and their user twins name a function without offset, as
+ * dtrace(1) does; uaddr() and the frames of stacks carry it.
+ */
+#include <string.h>
+
+#include "session/session_int.h"
+
+#define MAX_FRAMES 127                        /* the most a stack option allows */
+
+static int open_symbols(struct tally_trace *t)
+{
+	return t->sym || sym_open(&t->sym) >= 0 ? 0 : -TALLY_ENOMEM;
+}
+
+static void find_user(struct tally_trace *t, uint32_t pid, uint64_t addr, struct sym_name *ret)
+{
+	if (t->eng->k && !sym_knows(t->sym, pid))
+		(void)k_task_maps(pid, sym_task, t->sym);
+	sym_user(t->sym, pid, addr, 0, ret);
+}
+
+static const char *keep(struct tally_trace *t, struct arena *a, uint32_t *len)
+{
+	*len = t->tmp.n;
+	return t->tmp.failed ? NULL : arena_strndup(a, t->tmp.p ? t->tmp.p : "", t->tmp.n);
+}
+
+static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_name *name,
+                        uint64_t addr)
+{
+	bool module = kind == SLOT_KMOD || kind == SLOT_UMOD;
+
+	buf_clear(&t->tmp);
+	if (module && name->mod)
+		buf_puts(&t->tmp, name->mod);
+	else if (module)
+		buf_printf(&t->tmp, "0x%llx", (unsigned long long)addr);
+	else
+		sym_text(name, addr, kind == SLOT_UADDR, &t->tmp);
+}
+
+static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *w, bool user,
+                        struct an_value *v)
+{
+	struct sym_name name = { 0 };
+	uint64_t addr = user ? w[1] : w[0];
+
+	if (open_symbols(t) < 0)
+		return -TALLY_ENOMEM;
+	if (user)
+		find_user(t, (uint32_t)w[0], addr, &name);
+	else
+		sym_kernel(t->sym, addr, &name);
+	symbol_text(t, v->kind, &name, addr);
+	v->i = (int64_t)addr;
+	v->s = keep(t, a, &v->len);
+	return v->s ? 0 : -TALLY_ENOMEM;
+}
+
+/* ---- stacks -------------------------------------------------------------------- */
+
+/* The frames behind a stack id, into pc (room for MAX_FRAMES). */
+static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
+{
+	bool is_long = id & STACK_ID_LONG;
+	int map = image_map(t, is_long ? IMG_LONG_STACKS : IMG_STACKS, 0);
+	struct maps m = t->eng->ops->maps(t->eng);
+	uint64_t key =
+	        id & ~STACK_ID_LONG; /* the short map's key is its low half: BPF is little-endian */
+	uint64_t *value;
+	uint32_t n = 0;
+
+	if (id == STACK_ID_NONE || map < 0)
+		return 0;
+	value = mem_alloc(t->img->map[map].value_size);
+	if (!value)
+		return 0;
+	if (m.ops->lookup(m.maps, map, &key, value) >= 0)
+		n = t->img->map[map].value_size / 8;
+	if (n > MAX_FRAMES)
+		n = MAX_FRAMES;
+	memcpy(pc, value, n * 8);
+	mem_free(value);
+	return n;
+}
+
+static int name_frame(struct tally_trace *t, struct arena *a, bool user, uint32_t pid, uint64_t pc,
+		      const char **frame, const char **func)
+{
+	struct sym_name name = { 0 };
+	uint32_t len;
+
+	if (user)
+		find_user(t, pid, pc, &name);
+	else
+		sym_kernel(t->sym, pc, &name);
+	buf_clear(&t->tmp);
+	sym_text(&name, pc, true, &t->tmp);
+	*frame = keep(t, a, &len);
+	buf_clear(&t->tmp);
+	sym_text(&name, pc, false, &t->tmp);
+	*func = keep(t, a, &len);
+	return *frame && *func ? 0 : -TALLY_ENOMEM;
+}
+
+static int stack_value(struct tally_trace *t, struct arena *a, const struct slot *s,
+                       const uint64_t *w, bool in_key, struct an_value *v)
+{
+	bool user = s->kind == SLOT_USTACK;
+	uint64_t pc[MAX_FRAMES];
+	uint32_t n, most = s->size / 8 - user, pid = user ? (uint32_t)w[0] : 0;
+	const char **frame, **func;
+
+	w += user;
+	if (most > MAX_FRAMES)
+		most = MAX_FRAMES;
+	n = in_key ? frames_of_id(t, w[0], pc) : most;
+	if (!in_key)
+		memcpy(pc, w, most * 8);
+	if (s->frames && n > s->frames)
+		n = s->frames;
+	for (uint32_t i = 0; i < n; i++)
+		if (!pc[i])
+			n = i;
+	frame = arena_alloc(a, (n + 1) * sizeof(*frame));
+	func = arena_alloc(a, (n + 1) * sizeof(*func));
+	if (!frame || !func || open_symbols(t) < 0)
+		return -TALLY_ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		if (name_frame(t, a, user, pid, pc[i], &frame[i], &func[i]) < 0)
+			return -TALLY_ENOMEM;
+	v->frame = frame;
+	v->func = func;
+	v->nframes = n;
+	return 0;
+}
+
+/* ---- slots ------------------------------------------------------------------------ */
+
+int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, const void *bytes,
+               bool in_key, struct an_value *ret)
+{
+	const char *p = (const char *)bytes + s->offset;
+	uint64_t w[2] = { 0 };
+
+	*ret = (struct an_value){ .kind = s->kind, .width = s->width, .is_signed = s->is_signed };
+	switch (s->kind) {
+	case SLOT_INT:
+		memcpy(&ret->i, p, 8);
+		return 0;
+	case SLOT_STRING:
+		ret->s = p;
+		ret->len = strnlen(p, s->size);
+		return 0;
+	case SLOT_BYTES:
+		ret->s = p;
+		ret->len = s->size;
+		return 0;
+	case SLOT_KSTACK:
+	case SLOT_USTACK:
+		return stack_value(t, a, s, (const uint64_t *)p, in_key, ret);
+	case SLOT_KSYM:
+	case SLOT_KFUNC:
+	case SLOT_KMOD:
+		memcpy(w, p, 8);
+		return symbol_value(t, a, w, false, ret);
+	default:
+		memcpy(w, p, 16);
+		return symbol_value(t, a, w, true, ret);
+	}
+}
+
+int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n,
+                const void *bytes, bool in_key, struct an_value **ret)
+{
+	struct an_value *v = arena_alloc(a, (n + 1) * sizeof(*v));
+
+	*ret = v;
+	if (!v)
+		return -TALLY_ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		int rc = slot_value(t, a, &s[i], bytes, in_key, &v[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,416 @@
+/*
+ * run.c: the order of a run, and its loop.
+ *
+ *	go    load; attach events, disabled; BEGIN; enable; release the command
+ *	work  wait; processes, ticks, records; look whether it is over
+ *	stop  disable; what is left; END; what was lost; aggregations
+ *
+ * Probes are attached before BEGIN fires and its records are read after the
+ * enabling, so that an enabling that fails has printed nothing.  BEGIN, END and
+ * tick fire from here, one after the other and never while records are read.
+ *
+ * Processes are noted before records are read: a record's symbols need the
+ * mappings that its process had.  Those of the processes that were there
+ * before are read a few per turn, so that a large machine delays no output.
+ */
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session/session_int.h"
+
+#define NEWCOMERS_PER_TURN 64
+#define TICK_BURST 64 /* expirations made up for; the rest is skipped, aloud */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static const struct probe *probe_of(const struct tally_trace *t, uint32_t prog)
+{
+	return probes_get(t->probes, t->img->prog[prog].probe);
+}
+
+/* ---- go ---------------------------------------------------------------------- */
+
+/* dtrace(1)'s words name the source; the reason is already in t->why. */
+static int fail_enable(struct tally_trace *t, uint32_t probe, int rc)
+{
+	const struct d_clause *c = clause_of_probe(t, probe);
+
+	return trace_fail(t, -rc, "failed to enable '%s': Failed to enable probe",
+	                  c ? t->src[c->source].label : "");
+}
+
+static int open_engine(struct tally_trace *t)
+{
+	struct img_ctl ctl = { .wall_offset_ns = k_wall_offset_ns() };
+	int rc;
+
+	if (t->kind == &engine_kernel)
+		(void)k_in_pidns(&ctl.pidns_dev, &ctl.pidns_ino);
+	rc = t->kind->open(&t->eng, t->img, &ctl, &t->err);
+	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
+}
+
+static int attach_events(struct tally_trace *t, uint32_t prog)
+{
+	const struct probe *p = probe_of(t, prog);
+
+	for (uint32_t i = 0; i < p->nevents; i++) {
+		int rc = t->eng->ops->attach(t->eng, prog, &p->event[i], &t->why);
+
+		if (rc < 0)
+			return fail_enable(t, p->id, rc);
+	}
+	return 0;
+}
+
+static int add_tick(struct tally_trace *t, uint32_t prog)
+{
+	const struct probe *p = probe_of(t, prog);
+	struct tick *tick = VEC_NEW(t->tick, t->nticks, t->captick);
+
+	if (!tick)
+		return trace_nomem(t);
+	*tick = (struct tick){ .prog = prog, .probe = p };
+	tick->timer = t->eng->ops->timer(t->eng, p->tick_ns, &t->why);
+	return tick->timer < 0 ? fail_enable(t, p->id, tick->timer) : 0;
+}
+
+/* Counters that can't tell which of them overflowed serve one probe (dtrace_cpc.txt, section 3). */
+static int check_compatible(struct tally_trace *t)
+{
+	uint32_t n = 0, *ids = mem_alloc((t->img->nprogs + 1) * sizeof(*ids));
+	int rc;
+
+	if (!ids)
+		return trace_nomem(t);
+	for (uint32_t i = 0; i < t->img->nprogs; i++)
+		if (probe_of(t, i)->arm == ARM_EVENT)
+			ids[n++] = t->img->prog[i].probe;
+	rc = n ? probes_compatible(t->probes, ids, n, &t->why) : 0;
+	if (rc < 0)
+		rc = fail_enable(t, ids[n - 1], rc);
+	mem_free(ids);
+	return rc;
+}
+
+static int arm(struct tally_trace *t)
+{
+	int rc = check_compatible(t);
+	struct err e = { 0 };
+
+	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
+		switch (probe_of(t, i)->arm) {
+		case ARM_EVENT:
+			rc = attach_events(t, i);
+			break;
+		case ARM_TICK:
+			rc = add_tick(t, i);
+			break;
+		default:
+			break;
+		}
+	if (rc >= 0 && t->eng->k && t->prog->uses_user_symbols) {
+		rc = k_task_watch(t->eng->k, &e);
+		if (rc < 0)
+			trace_fail(t, -rc, "failed to watch processes: %s", e.text);
+	}
+	return rc;
+}
+
+static int target_watch(struct tally_trace *t)
+{
+	int rc = child_ready(t);
+	int fd = t->has_child ? t->child.pidfd : t->pidfd;
+
+	if (rc >= 0 && t->eng->k && fd >= 0)
+		rc = k_watch_fd(t->eng->k, fd);
+	return rc < 0 ? trace_fail(t, -rc, "failed to watch the process: %s", tally_strerror(rc))
+	              : 0;
+}
+
+static void note_matched(struct tally_trace *t)
+{
+	for (uint32_t s = 0; s < t->nsrc && !is_quiet(t); s++) {
+		uint32_t n = 0;
+
+		for (uint32_t c = 0; c < t->prog->nclauses; c++)
+			if (t->prog->clause[c].source == s)
+				n += t->prog->clause[c].nprobes;
+		if (t->o.form == TALLY_JSON) {
+			buf_puts(&t->out, "{\"type\":\"matched\",\"source\":");
+			buf_json_str(&t->out, t->src[s].label, strlen(t->src[s].label));
+			buf_printf(&t->out, ",\"probes\":%u}\n", n);
+			continue;
+		}
+		trace_note(t, "%s '%s' matched %u probe%s",
+		           t->src[s].name ? "script" : "description", t->src[s].label, n,
+		           n == 1 ? "" : "s");
+	}
+}
+
+static void see_exit(struct tally_trace *t)
+{
+	int status;
+
+	if (t->eng->ops->exited(t->eng, &status)) {
+		t->exited = t->over = true;
+		t->status = status;
+	}
+}
+
+static int fire(struct tally_trace *t, uint32_t prog)
+{
+	struct err e = { 0 };
+	int rc = t->eng->ops->fire(t->eng, prog, &e);
+
+	return rc < 0 ? trace_fail(t, -rc, "failed to fire %s: %s", probe_of(t, prog)->name, e.text)
+	              : 0;
+}
+
+/* All probes of an arm: BEGIN or END. */
+static int fire_all(struct tally_trace *t, enum prov_arm arm)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
+		if (probe_of(t, i)->arm == arm)
+			rc = fire(t, i);
+	see_exit(t);
+	return rc;
+}
+
+static uint32_t first_event_probe(const struct tally_trace *t)
+{
+	for (uint32_t i = 0; i < t->img->nprogs; i++)
+		if (probe_of(t, i)->arm == ARM_EVENT)
+			return t->img->prog[i].probe;
+	return t->img->nprogs ? t->img->prog[0].probe : 0;
+}
+
+/* Lets the command go. One that can't be run ends at once, with the shell's status for that. */
+static int release(struct tally_trace *t)
+{
+	struct pollfd p = { .fd = t->child.pidfd, .events = POLLIN };
+	struct err e = { 0 };
+	int rc = k_child_release(&t->child, &e);
+
+	if (rc >= 0)
+		return 0;
+	(void)poll(&p, 1, 1000);
+	t->child_ended = k_child_status(&t->child, &t->child_status) == 1;
+	return trace_fail(t, -rc, "failed to start '%s': %s", t->command, e.text);
+}
+
+static int enable(struct tally_trace *t)
+{
+	int rc = t->eng->ops->start(t->eng, &t->why);
+
+	if (rc < 0)
+		return fail_enable(t, first_event_probe(t), rc);
+	if (t->eng->k && t->prog->uses_user_symbols) {
+		if (t->pid && (t->sym || sym_open(&t->sym) >= 0))
+			(void)k_task_maps(t->pid, sym_task, t->sym);
+		(void)k_task_pids(&t->newcomer, &t->nnewcomers);
+	}
+	return t->has_child ? release(t) : 0;
+}
+
+static int drain(struct tally_trace *t)
+{
+	int rc = t->eng->ops->drain(t->eng, record_take, t);
+
+	return rc < 0 && !t->err.code
+	               ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc))
+	               : rc;
+}
+
+int run_go(struct tally_trace *t)
+{
+	int rc = open_engine(t);
+
+	if (rc >= 0)
+		rc = aggs_open(t);
+	if (rc >= 0)
+		rc = arm(t);
+	if (rc >= 0)
+		rc = target_watch(t);
+	if (rc >= 0)
+		note_matched(t);
+	if (rc >= 0)
+		rc = fire_all(t, ARM_BEGIN);
+	if (rc >= 0 && !t->over)
+		rc = enable(t);
+	if (rc >= 0)
+		rc = drain(t);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- work --------------------------------------------------------------------- */
+
+static void take_newcomers(struct tally_trace *t)
+{
+	for (int n = 0; n < NEWCOMERS_PER_TURN && t->inewcomer < t->nnewcomers; n++) {
+		uint32_t pid = t->newcomer[t->inewcomer++];
+
+		if ((t->sym || sym_open(&t->sym) >= 0) && !sym_knows(t->sym, pid))
+			(void)k_task_maps(pid, sym_task, t->sym);
+	}
+}
+
+static int drain_tasks(struct tally_trace *t)
+{
+	if (!t->eng->k || !t->prog->uses_user_symbols)
+		return 0;
+	if (!t->sym && sym_open(&t->sym) < 0)
+		return trace_nomem(t);
+	return k_task_drain(t->eng->k, sym_task, t->sym);
+}
+
+static int fire_tick(struct tally_trace *t, const struct tick *tick)
+{
+	uint64_t n = t->eng->ops->timer_fired(t->eng, tick->timer);
+	uint64_t todo = n < TICK_BURST ? n : TICK_BURST;
+	int rc = 0;
+
+	for (uint64_t i = 0; rc >= 0 && i < todo && !t->over; i++) {
+		rc = fire(t, tick->prog);
+		if (rc >= 0)
+			rc = drain(t);
+		see_exit(t);
+	}
+	if (n > todo && !t->over)
+		trace_note(t, "%llu firings of %s skipped: the tracer was late",
+		           (unsigned long long)(n - todo), tick->probe->name);
+	return rc;
+}
+
+static void see_target(struct tally_trace *t)
+{
+	struct pollfd p = { .fd = t->pidfd, .events = POLLIN };
+
+	if (t->has_child && !t->child_ended && k_child_status(&t->child, &t->child_status) == 1)
+		t->child_ended = true;
+	if (t->child_ended || (t->pidfd >= 0 && poll(&p, 1, 0) == 1))
+		t->over = true;
+}
+
+/* What is looked at now and then: CPUs and drops. */
+static int status_turn(struct tally_trace *t)
+{
+	struct err e = { 0 };
+	uint64_t now;
+
+	if (!t->eng->k)
+		return 0;
+	now = now_ns();
+	if (now < t->turn_ns)
+		return 0;
+	t->turn_ns = now + t->opt.v[OPT_statusrate];
+	if (k_hotplug(t->eng->k, &e) < 0)
+		trace_note(t, "%s", e.text);
+	return drops_report(t);
+}
+
+static int wait_ms(const struct tally_trace *t, int timeout_ms)
+{
+	uint64_t least = t->opt.v[OPT_switchrate] < t->opt.v[OPT_statusrate] ?
+				 t->opt.v[OPT_switchrate] : t->opt.v[OPT_statusrate];
+	uint64_t ms = least / 1000000;
+
+	if (t->inewcomer < t->nnewcomers)
+		return 0;
+	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX)
+	                                                   : timeout_ms;
+}
+
+int run_work(struct tally_trace *t, int timeout_ms)
+{
+	int rc;
+
+	if (t->over)
+		return 1;
+	take_newcomers(t);
+	rc = t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
+	if (rc == -TALLY_EEND)
+		return t->over = true;
+	if (rc < 0)
+		return trace_fail(t, -rc, "failed to wait: %s", tally_strerror(rc));
+	see_target(t); /* before the drain: what it did is then all there */
+	rc = drain_tasks(t);
+	for (uint32_t i = 0; rc >= 0 && i < t->nticks && !t->over; i++)
+		rc = fire_tick(t, &t->tick[i]);
+	if (rc >= 0)
+		rc = drain(t);
+	if (rc >= 0)
+		rc = status_turn(t);
+	see_exit(t);
+	return rc < 0 ? rc : t->over;
+}
+
+/* ---- stop ------------------------------------------------------------------------ */
+
+/* The first error stays; what can still be shown is shown. */
+static void keep(int *rc, int next)
+{
+	if (*rc >= 0 && next < 0)
+		*rc = next;
+}
+
+int run_stop(struct tally_trace *t)
+{
+	int rc = 0;
+
+	keep(&rc, t->eng->ops->stop(t->eng));
+	keep(&rc, drain_tasks(t));
+	keep(&rc, drain(t));
+	keep(&rc, fire_all(t, ARM_END));
+	keep(&rc, drain(t));
+	keep(&rc, losses_take(t));
+	keep(&rc, drops_report(t));
+	losses_report(t);
+	keep(&rc, aggs_print_rest(t));
+	if (t->sym && sym_lost(t->sym))
+		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
+		     (unsigned long long)sym_lost(t->sym));
+	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : rc;
+}
+
+void run_undo(struct tally_trace *t)
+{
+	aggs_close(t);
+	if (t->eng)
+		t->eng->ops->close(t->eng);
+	sym_close(t->sym);
+	mem_free(t->tick);
+	mem_free(t->newcomer);
+	mem_free(t->drops);
+	mem_free(t->lost);
+	arena_free(&t->rec);
+	t->eng = NULL;
+	t->sym = NULL;
+	t->tick = NULL;
+	t->newcomer = NULL;
+	t->drops = NULL;
+	t->lost = NULL;
+	t->nticks = t->captick = t->nnewcomers = t->inewcomer = t->nlost = t->caplost = 0;
+	t->over = t->exited = t->heading = false;
+}
+
+void run_close(struct tally_trace *t)
+{
+	run_undo(t);
+	if (t->has_child)
+		k_child_kill(&t->child);
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	t->has_child = false;
+	t->pidfd = -1;
+}

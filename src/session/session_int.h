@@ -1,0 +1,239 @@
+/*
+ * session_int.h: what the files of session/ share.
+ *
+ *	trace.c      the calls of tally.h, in the order of a trace's life
+ *	option.c     -x and pragmas
+ *	compile.c    sources to a program and its image
+ *	run.c        the order of a run, and its loop
+ *	engine.c     where programs run: in the kernel or in the vm
+ *	record.c     records to text or JSON
+ *	names.c      slots to values that can be shown
+ *	snapshot.c   what the maps of an aggregation hold, merged over CPUs
+ *	aggregate.c  rows, printa, clear, trunc, normalize
+ *	losses.c     drops and firings that were lost
+ *	list.c       -l and the stability reports
+ */
+#ifndef TALLY_SESSION_INT_H
+#define TALLY_SESSION_INT_H
+
+#include "answer/answer.h"
+#include "base/base.h"
+#include "bpf/bpf.h"
+#include "dlang/dlang.h"
+#include "kernel/kernel.h"
+#include "provider/provider.h"
+#include "session/session.h"
+#include "symbol/symbol.h"
+
+/* ---- options --------------------------------------------------------------- */
+enum option {
+#define OPT(name, type, initial, least, most, help) OPT_##name,
+#include "session/option.def"
+#undef OPT
+	NOPTIONS,
+};
+struct options {
+	uint64_t v[NOPTIONS];                 /* bytes, ns, numbers, 0 or 1 */
+};
+void options_init(struct options *o);
+/* -TALLY_EINVAL with dtrace(1)'s words in e. value NULL: a flag. */
+int options_set(struct options *o, const char *name, const char *value, struct err *e);
+
+/* ---- engine: where programs run ---------------------------------------------- */
+typedef int record_sink(void *arg, uint32_t ring, const void *rec, uint32_t size);
+
+struct engine;
+struct engine_ops {
+	void (*close)(struct engine *g);
+	struct maps (*maps)(struct engine *g);
+	bool (*exited)(struct engine *g, int *status);           /* whether exit() ran, and its argument */
+	int (*fire)(struct engine *g, uint32_t prog, struct err *e);      /* one firing of a class IMG_TEST program */
+	int (*attach)(struct engine *g, uint32_t prog, const struct k_event *ev, struct err *e);
+	int (*timer)(struct engine *g, uint64_t period_ns, struct err *e);        /* its number, from 0 */
+	uint64_t (*timer_fired)(struct engine *g, int timer);
+	int (*start)(struct engine *g, struct err *e);           /* attached events and timers */
+	int (*stop)(struct engine *g);
+	int (*wait)(struct engine *g, int timeout_ms);           /* -TALLY_EEND: nothing can happen any more */
+	int (*drain)(struct engine *g, record_sink *sink, void *arg);
+};
+struct engine {
+	const struct engine_ops *ops;
+	struct k_run *k;                      /* the kernel's engine: for what only a kernel has; else NULL */
+};
+struct engine_kind {                          /* what generated code must know before an engine opens */
+	const struct bpf_arch *(*arch)(void);
+	uint32_t (*ncpus)(void);
+	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e);
+};
+extern const struct engine_kind engine_kernel, engine_vm;
+
+/* ---- aggregations -------------------------------------------------------------- */
+#define AGG_WORDS 4                           /* most words of a value */
+
+/* One key, merged over CPUs. */
+struct cell {
+	const uint8_t *key;
+	uint64_t raw[AGG_WORDS];              /* as the map has it */
+	uint64_t shown[AGG_WORDS];            /* raw and bias */
+	bool in_map, gone;                    /* gone: truncated since */
+	uint32_t row;                         /* of the view that was made of the snapshot */
+};
+struct snapshot {
+	struct arena arena;
+	struct map index;                     /* key -> cell number + 1 */
+	struct cell *cell;
+	uint32_t n, cap;
+};
+struct bias {                                 /* what is added to the map's value: see snapshot.c */
+	uint64_t w[AGG_WORDS];
+	bool hidden;                          /* no row while the sum is zero */
+};
+struct agg_state {
+	/* set by aggs_open, then read-only */
+	const struct d_agg *def;
+	const struct img_map *map;
+	uint32_t imap, words;                 /* map's index in the image; words of a value */
+	/* the session's thread */
+	int64_t normal;
+	bool printed;                         /* by a printa() */
+	struct map bias;                      /* key -> struct bias *, NULL where it was dropped */
+	uint32_t nbias;                       /* that are not NULL */
+	struct snapshot *snap;                /* what the current record sees, or NULL */
+};
+int snapshot_take(struct tally_trace *t, struct agg_state *s);    /* into s->snap, unless it is there */
+void snapshot_drop(struct agg_state *s);
+int snapshot_clear(struct tally_trace *t, struct agg_state *s);
+/* Removes the cells of the rows that are marked. */
+int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows);
+void bias_free(struct agg_state *s);
+/* Adds value b to a (enum agg_fn), negative: takes it away. min and max: the better of both. */
+void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
+
+int aggs_open(struct tally_trace *t);
+void aggs_close(struct tally_trace *t);
+void aggs_forget(struct tally_trace *t);              /* the record that saw the snapshots is done */
+int aggs_printa(struct tally_trace *t, const struct d_action *a);
+int aggs_clear(struct tally_trace *t, uint32_t agg);
+int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
+int aggs_print_rest(struct tally_trace *t);           /* at exit */
+int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
+
+/* ---- the trace -------------------------------------------------------------------- */
+enum stage { ST_OPEN, ST_COMPILED, ST_RUNNING, ST_STOPPED };
+
+struct source {
+	char *name;                           /* file, or NULL: a description */
+	char *text;
+	size_t n;
+	char *label;                          /* as messages name it: the file, or the text up to '{', '/' or ';' */
+	bool is_probe;                        /* of tally_trace_probe() */
+};
+struct tick {
+	uint32_t prog;
+	int timer;
+	const struct probe *probe;
+};
+struct lost {
+	const struct probe *probe;
+	uint32_t cpu;
+	uint64_t counted, period, firings, lost, throttled;
+};
+
+struct tally_trace {
+	/* set by open, then read-only */
+	struct tally_trace_opts o;
+	const struct engine_kind *kind;
+
+	/* what was asked for, until compile */
+	struct options opt;
+	struct source *src;   uint32_t nsrc, capsrc;
+	char **arg;           uint32_t narg, caparg;    /* [0] is the script */
+	bool *arg_used;
+	char *command, *dump;
+	int pid;                              /* -p, else 0 */
+	char macro[32];                       /* text of the last number that a macro asked for */
+
+	/* compiled */
+	struct probes *probes;
+	struct d_unit *unit;
+	const struct d_program *prog;         /* of unit */
+	struct bpf_image *img;
+
+	/* running */
+	enum stage stage;
+	struct engine *eng;
+	struct symbols *sym;                  /* opened by the first symbol */
+	struct agg_state *agg;                /* one per prog->agg */
+	struct tick *tick;    uint32_t nticks, captick;
+	struct k_child child;
+	bool has_child, child_ended;
+	int pidfd;                            /* of -p, else -1 */
+	bool over, exited;
+	int status, child_status;
+	uint64_t turn_ns;                     /* when drops and CPUs are looked at next */
+	uint32_t *newcomer, nnewcomers, inewcomer;      /* processes whose mappings are still to be read */
+	struct img_drops *drops;              /* what was reported, per CPU */
+
+	/* answers */
+	struct buf out, tmp, data;
+	bool heading;                         /* CPU ID FUNCTION:NAME was printed */
+	struct arena rec;                     /* what the values of one record point to */
+	struct lost *lost;    uint32_t nlost, caplost;
+	struct err err, why;
+};
+
+/* ---- trace.c: how answers and errors leave ------------------------------------------ */
+int trace_flush(struct tally_trace *t);                 /* hands t->out over; -TALLY_EIO when it isn't taken */
+int trace_flush_some(struct tally_trace *t);                 /* flushes when much has come together */
+/* A line of what dtrace(1) prints on stderr; in JSON {"type":"note","text":...} among the answers. */
+void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void trace_note_buf(struct tally_trace *t, struct buf *text);     /* and frees it */
+int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int trace_nomem(struct tally_trace *t);
+void json_probe(struct buf *to, const char *key, const struct probe *p);  /* "key":"prov:mod:func:name" */
+void probe_text(struct buf *to, const struct probe *p);
+
+static inline bool is_quiet(const struct tally_trace *t)
+{
+	return t->opt.v[OPT_quiet];
+}
+
+/* ---- compile.c ------------------------------------------------------------------------ */
+int compile_sources(struct tally_trace *t);           /* to t->prog */
+int compile_image(struct tally_trace *t);             /* to t->img */
+void compile_undo(struct tally_trace *t);
+int child_ready(struct tally_trace *t);               /* forks the command of -c, stopped */
+const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe);
+int image_map(const struct tally_trace *t, uint8_t use, uint32_t id);      /* index, or -1 */
+static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus)      /* what a look-up fills in */
+{
+	return (size_t)ncpus * ((value_size + 7) & ~7u);
+}
+
+/* ---- run.c ------------------------------------------------------------------------------ */
+int run_go(struct tally_trace *t);
+int run_work(struct tally_trace *t, int timeout_ms);
+int run_stop(struct tally_trace *t);
+void run_undo(struct tally_trace *t);                 /* back to compiled: _go can be tried again */
+void run_close(struct tally_trace *t);                /* and lets go of the process or command */
+
+/* ---- record.c ----------------------------------------------------------------------------- */
+record_sink record_take;
+
+/* ---- names.c ------------------------------------------------------------------------------- */
+/* The value that lies in a slot. What it points to lives in a or in the bytes. in_key: stacks are ids. */
+int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, const void *bytes, bool in_key,
+	       struct an_value *ret);
+int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n, const void *bytes,
+		bool in_key, struct an_value **ret);
+
+/* ---- losses.c ------------------------------------------------------------------------------- */
+int drops_report(struct tally_trace *t);              /* what came since the last call */
+int losses_take(struct tally_trace *t);               /* once, after the events were stopped */
+void losses_report(struct tally_trace *t);
+
+/* ---- list.c ----------------------------------------------------------------------------------- */
+int list_probes(struct tally_trace *t, bool verbose);
+int list_report(struct tally_trace *t);
+
+#endif

@@ -1,0 +1,710 @@
+/*
+ * session_test.c: scripts from source to answers, in the vm: no privileges, no
+ * clock, the same bytes each time.
+ */
+#include "session/session_int.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct result {
+	struct buf out, notes;
+	char error[512], reason[512];
+	int rc, status;
+};
+struct ask {
+	const char *script;
+	const char *file;                     /* name of the source; NULL: -n */
+	const char *options[6];               /* "name=value" */
+	enum tally_form form;
+	char *const *argv;
+	int argc;
+};
+
+static int take_out(void *arg, const char *text, size_t n)
+{
+	buf_put(&((struct result *)arg)->out, text, n);
+	return 0;
+}
+
+static int take_note(void *arg, const char *text, size_t n)
+{
+	buf_put(&((struct result *)arg)->notes, text, n);
+	buf_putc(&((struct result *)arg)->notes, '\n');
+	return 0;
+}
+
+static int set_option(struct tally_trace *t, const char *text)
+{
+	char name[64];
+	const char *value = strchr(text, '=');
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
+	return tally_trace_option(t, name, value ? value + 1 : NULL);
+}
+
+static int prepare(struct tally_trace *t, const struct ask *a)
+{
+	int rc = tally_trace_source(t, a->file, a->script, strlen(a->script));
+
+	for (size_t i = 0; rc >= 0 && i < COUNT(a->options) && a->options[i]; i++)
+		rc = set_option(t, a->options[i]);
+	if (rc >= 0 && a->argv)
+		rc = tally_trace_args(t, "script", a->argc, a->argv);
+	return rc < 0 ? rc : tally_trace_compile(t);
+}
+
+static int run(struct tally_trace *t, const struct ask *a)
+{
+	int rc = prepare(t, a);
+
+	if (rc >= 0)
+		rc = tally_trace_go(t);
+	if (rc < 0)
+		return rc;
+	do
+		rc = tally_trace_work(t, -1);
+	while (!rc);
+	return rc < 0 ? rc : tally_trace_stop(t);
+}
+
+/* A whole run; *keep: the trace stays open for what comes after. */
+static void ask_keep(const struct ask *a, struct result *r, struct tally_trace **keep)
+{
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .note = take_note, .arg = r,
+				      .form = a->form, .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+
+	*r = (struct result){ 0 };
+	r->rc = tally_trace_open(&t, &o);
+	if (r->rc < 0)
+		return;
+	r->rc = run(t, a);
+	r->status = tally_trace_status(t);
+	snprintf(r->error, sizeof(r->error), "%s", tally_trace_error(t));
+	snprintf(r->reason, sizeof(r->reason), "%s", tally_trace_reason(t));
+	if (keep)
+		*keep = t;
+	else
+		tally_trace_close(t);
+}
+
+static void done(struct result *r)
+{
+	buf_free(&r->out);
+	buf_free(&r->notes);
+}
+
+static const char *text_of(const struct buf *b)
+{
+	return b->p ? b->p : "";
+}
+
+/* Runs quietly and compares all that came out. */
+static void expect(const char *script, const char *out)
+{
+	const struct ask a = { .script = script, .options = { "quiet" } };
+	struct result r;
+
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(text_of(&r.notes), "");
+	assert_string_equal(text_of(&r.out), out);
+	done(&r);
+}
+
+static void expect_error(const struct ask *a, int code, const char *error)
+{
+	struct result r;
+
+	ask_keep(a, &r, NULL);
+	assert_int_equal(r.rc, -code);
+	assert_string_equal(r.error, error);
+	done(&r);
+}
+
+/* ---- records ----------------------------------------------------------------- */
+
+static void records_have_a_heading_and_a_prefix(void **state)
+{
+	const struct ask a = { .script = "BEGIN { trace(42); trace(\"hi\"); exit(7); }" };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.out),
+			    "CPU     ID                    FUNCTION:NAME\n"
+			    "  0      1                           :BEGIN "
+			    "         42  hi                               \n\n");
+	assert_string_equal(text_of(&r.notes), "description 'BEGIN ' matched 1 probe\n");
+	assert_int_equal(r.status, 7);
+	done(&r);
+}
+
+static void quiet_prints_what_is_asked_for(void **state)
+{
+	(void)state;
+	expect("BEGIN { trace(42); trace(\"hi\"); printf(\" %d-%s\\n\", 7, \"x\"); }", "42hi 7-x\n\n");
+	expect("BEGIN { printf(\"%5d|%-5d|%x\\n\", 3, 4, 255); exit(0); }", "    3|4    |ff\n\n");
+	expect("BEGIN { exit(0); } END { printf(\"end\\n\"); }", "end\n\n");
+}
+
+static void default_action_prints_the_prefix(void **state)
+{
+	const struct ask a = { .script = "BEGIN" };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.out), "CPU     ID                    FUNCTION:NAME\n"
+					     "  0      1                           :BEGIN \n\n");
+	done(&r);
+}
+
+static void matched_counts_the_probes_of_each_source(void **state)
+{
+	const struct ask a = { .script = "BEGIN { exit(0); } END { printf(\"x\"); }", .file = "./x.d" };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.notes), "script './x.d' matched 2 probes\n");
+	done(&r);
+}
+
+static void faults_are_reported_and_end_the_clause(void **state)
+{
+	const struct ask a = { .script = "BEGIN\n{ x = 0; printf(\"before \"); trace(1 / x); }\nBEGIN { printf(\"next\"); }",
+			       .options = { "quiet" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.notes), "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
+					       "divide-by-zero in action (clause at line 1)\n");
+	assert_string_equal(text_of(&r.out), "next\n");
+	done(&r);
+}
+
+static void error_clauses_run_on_a_fault(void **state)
+{
+	const struct ask a = { .script = "int x; BEGIN { trace(1 / x); } ERROR { printf(\"fault %d\", arg4); exit(9); }",
+			       .options = { "quiet" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.out), "fault 4\n");
+	assert_int_equal(r.status, 9);
+	done(&r);
+}
+
+static void the_status_of_exit_stays(void **state)
+{
+	const struct ask a = { .script = "tick-1s { exit(3); } END { printf(\"bye\"); }", .options = { "quiet" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_int_equal(r.status, 3);
+	assert_string_equal(text_of(&r.out), "bye\n");
+	done(&r);
+}
+
+/* ---- aggregations ---------------------------------------------------------------- */
+
+static void aggregations_are_printed_at_exit(void **state)
+{
+	(void)state;
+	expect("BEGIN { @ = count(); @ = count(); }", "\n                2\n");
+	expect("BEGIN { @ = sum(5); @ = sum(-7); }", "\n               -2\n");
+	expect("BEGIN { @ = avg(1); @ = avg(2); @ = avg(6); }", "\n                3\n");
+	expect("BEGIN { @ = min(4); @ = min(-3); @ = min(9); }", "\n               -3\n");
+	expect("BEGIN { @ = max(-4); @ = max(-3); @ = max(-9); }", "\n               -3\n");
+	expect("BEGIN { @ = stddev(2); @ = stddev(4); @ = stddev(4); @ = stddev(4); @ = stddev(5);"
+	       "@ = stddev(5); @ = stddev(7); @ = stddev(9); }",
+	       "\n                2\n");
+}
+
+static void rows_are_sorted_by_value_and_then_by_key(void **state)
+{
+	(void)state;
+	expect("BEGIN { @[\"b\", 2] = sum(1); @[\"a\", 2] = sum(1); @[\"c\", 1] = sum(0); }",
+	       "\n"
+	       "  c                                                         1                0\n"
+	       "  a                                                         2                1\n"
+	       "  b                                                         2                1\n");
+	expect("BEGIN { @[1] = sum(9); @[2] = sum(7); @[3] = sum(8); @[4] = sum(7); printa(\"%d \", @); }",
+	       "2 4 3 1 \n");
+}
+
+static void quantize_prints_its_distribution(void **state)
+{
+	(void)state;
+	expect("BEGIN { @ = quantize(1); @ = quantize(3); @ = quantize(3); }",
+	       "\n\n"
+	       "           value  ------------- Distribution ------------- count    \n"
+	       "               0 |                                         0        \n"
+	       "               1 |@@@@@@@@@@@@@                            1        \n"
+	       "               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@              2        \n"
+	       "               4 |                                         0        \n\n");
+}
+
+static void lquantize_prints_its_distribution(void **state)
+{
+	(void)state;
+	expect("BEGIN { @ = lquantize(5, 0, 10, 5); @ = lquantize(-1, 0, 10, 5); @ = lquantize(10, 0, 10, 5); }",
+	       "\n\n"
+	       "           value  ------------- Distribution ------------- count    \n"
+	       "             < 0 |@@@@@@@@@@@@@                            1        \n"
+	       "               0 |                                         0        \n"
+	       "               5 |@@@@@@@@@@@@@                            1        \n"
+	       "           >= 10 |@@@@@@@@@@@@@                            1        \n\n");
+}
+
+static void printa_shows_and_clear_keeps_the_keys(void **state)
+{
+	(void)state;
+	expect("BEGIN { @[\"k\"] = sum(3); printa(\"%s=%@d\\n\", @); clear(@); printa(\"%s=%@d\\n\", @); }",
+	       "k=3\nk=0\n\n");
+	expect("BEGIN { @a[1] = sum(3); printa(@a); }", "\n        1                3\n\n");
+	expect("BEGIN { @a[1] = sum(3); @b[1] = max(4); printa(\"%d %@d %@d\\n\", @a, @b); }", "1 3 4\n\n");
+}
+
+static void a_printed_aggregation_is_not_printed_again(void **state)
+{
+	(void)state;
+	expect("BEGIN { @a = sum(1); @b = sum(2); printa(\"%@d\\n\", @a); }", "1\n\n                2\n");
+}
+
+static void several_aggregations_follow_one_empty_line(void **state)
+{
+	(void)state;
+	expect("BEGIN { @a = sum(1); @b = sum(2); }", "\n                1\n                2\n");
+	expect("BEGIN { @ = sum(0); }", "\n                0\n");
+}
+
+static void trunc_keeps_the_highest_or_the_lowest(void **state)
+{
+#define FILL "BEGIN { @[1] = sum(10); @[2] = sum(20); @[3] = sum(30); "
+	(void)state;
+	expect(FILL "trunc(@, 2); }", "\n        2               20\n        3               30\n");
+	expect(FILL "trunc(@, -1); }", "\n        1               10\n");
+	expect(FILL "trunc(@); }", "\n");
+	expect(FILL "trunc(@, 9); }", "\n        1               10\n        2               20\n        3               30\n");
+	expect("BEGIN { @ = sum(10); trunc(@); printa(\"%@d\\n\", @); }", "\n");
+#undef FILL
+}
+
+static void normalize_divides_what_is_shown(void **state)
+{
+	(void)state;
+	expect("BEGIN { @ = sum(100); normalize(@, 10); printa(\"%@d \", @); denormalize(@); printa(\"%@d\\n\", @); }",
+	       "10 100\n\n");
+}
+
+static void ticks_come_in_virtual_time(void **state)
+{
+	(void)state;
+	expect("tick-1s { @ = count(); } tick-3s { exit(0); }", "\n                3\n");
+	expect("tick-1s { i++; } tick-2500ms { printf(\"%d\\n\", i); exit(0); }", "2\n\n");
+}
+
+/* The sums that rounds of printa and clear print are the total, whatever the rounds. */
+static void printed_rounds_add_up(void **state)
+{
+	const struct ask a = {
+		.script = "tick-1ms { i++; @[i % 7] = sum(i); } tick-13ms { printa(\"%d %@d\\n\", @); clear(@); }"
+			  "tick-1s { exit(0); } END { printa(\"%d %@d\\n\", @); printf(\"total %d\", i); }",
+		.options = { "quiet" } };
+	struct result r;
+	long sum = 0, n;
+	char *s;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	for (s = r.out.p; s && strncmp(s, "total ", 6); s = strchr(s, '\n') + 1)
+		sum += atol(strchr(s, ' '));
+	assert_non_null(s);
+	n = atol(s + 6);
+	assert_true(n >= 999);
+	assert_int_equal(sum, n * (n + 1) / 2);
+	done(&r);
+}
+
+static void sorting_options_are_honoured(void **state)
+{
+	const struct ask a = { .script = "BEGIN { @[1] = sum(30); @[2] = sum(20); @[3] = sum(10); }",
+			       .options = { "quiet", "aggsortkey", "aggsortrev" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.out), "\n        3               10\n        2               20\n        1               30\n");
+	done(&r);
+}
+
+static void many_keys_are_merged(void **state)
+{
+	const struct ask a = { .script = "tick-200us { @[i++] = count(); @n = sum(1); } tick-4s { exit(0); }",
+			       .options = { "quiet" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_true(r.out.n > 18000 * 26);
+	done(&r);
+}
+
+/* ---- walk ------------------------------------------------------------------------------ */
+
+static int walk_row(void *arg, const struct tally_row *r)
+{
+	struct buf *b = arg;
+
+	buf_printf(b, "%s %s", r->name, r->function);
+	for (uint32_t i = 0; i < r->nkeys; i++) {
+		if (r->key[i].is_number)
+			buf_printf(b, " %lld", (long long)r->key[i].number);
+		else
+			buf_printf(b, " \"%s\"", r->key[i].text);
+	}
+	buf_printf(b, " = %lld", (long long)r->value);
+	for (uint32_t i = 0; i < r->nbuckets; i++)
+		buf_printf(b, " [%lld]=%lld", (long long)r->bucket[i].from, (long long)r->bucket[i].count);
+	buf_putc(b, '\n');
+	return 0;
+}
+
+static int stop_walk(void *arg, const struct tally_row *r)
+{
+	(void)r;
+	++*(int *)arg;
+	return -TALLY_EEND;
+}
+
+static void walk_gives_each_row(void **state)
+{
+	const struct ask a = { .script = "BEGIN { @a[\"x\", 1] = sum(5); @a[\"y\", -2] = sum(4);"
+					 "@q = quantize(9); @q = quantize(-1); }", .options = { "quiet" } };
+	struct tally_trace *t;
+	struct buf b = { 0 };
+	struct result r;
+	int rows = 0;
+
+	(void)state;
+	ask_keep(&a, &r, &t);
+	assert_int_equal(tally_trace_walk(t, walk_row, &b), 0);
+	assert_string_equal(b.p, "a sum \"y\" -2 = 4\na sum \"x\" 1 = 5\nq quantize = 7 [-1]=1 [8]=1\n");
+	assert_int_equal(tally_trace_walk(t, stop_walk, &rows), -TALLY_EEND);
+	assert_int_equal(rows, 1);
+	tally_trace_close(t);
+	buf_free(&b);
+	done(&r);
+}
+
+/* ---- other forms --------------------------------------------------------------------------- */
+
+static void json_is_an_object_a_line(void **state)
+{
+	const struct ask a = { .script = "BEGIN { trace(42); trace(\"a\\\"b\"); printf(\"x%d\", 1); @[\"k\"] = count(); }",
+			       .form = TALLY_JSON };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.notes), "");
+	assert_string_equal(text_of(&r.out),
+			    "{\"type\":\"matched\",\"source\":\"BEGIN \",\"probes\":1}\n"
+			    "{\"type\":\"printf\",\"text\":\"x1\"}\n"
+			    "{\"type\":\"record\",\"cpu\":0,\"id\":1,\"probe\":\"dtrace:::BEGIN\",\"data\":[42,\"a\\\"b\"]}\n"
+			    "{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"count\",\"keys\":[\"k\"],\"value\":1}\n");
+	done(&r);
+}
+
+static void folded_keeps_aggregations_alone(void **state)
+{
+	const struct ask a = { .script = "BEGIN { trace(42); @[\"k\"] = count(); printa(@); }",
+			       .form = TALLY_FOLDED, .options = { "quiet" } };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.out), "k 1\n");
+	done(&r);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void event_probes_are_refused_in_the_vm(void **state)
+{
+	const struct ask a = { .script = "cpc:::page_faults-all-5000 { @ = count(); }" };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_int_equal(r.rc, -TALLY_ENOTSUP);
+	assert_string_equal(r.error, "failed to enable 'cpc:::page_faults-all-5000 ': Failed to enable probe");
+	assert_string_equal(r.reason, "events need the kernel: in the vm BEGIN, END, ERROR and tick probes fire");
+	done(&r);
+}
+
+static void unknown_options_are_refused_by_name(void **state)
+{
+	(void)state;
+	expect_error(&(struct ask){ .script = "BEGIN", .options = { "agsize=4k" } }, TALLY_EINVAL,
+		     "failed to set -x agsize: Invalid option name (did you mean aggsize?)");
+	expect_error(&(struct ask){ .script = "BEGIN", .options = { "flowindent" } }, TALLY_EINVAL,
+		     "failed to set -x flowindent: Invalid option name (flowindent is not supported yet)");
+	expect_error(&(struct ask){ .script = "BEGIN", .options = { "strsize=many" } }, TALLY_EINVAL,
+		     "failed to set -x strsize: Invalid value for specified option");
+	expect_error(&(struct ask){ .script = "BEGIN", .options = { "strsize" } }, TALLY_EINVAL,
+		     "failed to set -x strsize: Invalid value for specified option (none given)");
+	expect_error(&(struct ask){ .script = "BEGIN", .options = { "strsize=1g" } }, TALLY_EINVAL,
+		     "failed to set -x strsize: Invalid value for specified option (8 to 4096)");
+}
+
+static void values_carry_units(void **state)
+{
+	struct options o;
+	struct err e = { 0 };
+
+	(void)state;
+	options_init(&o);
+	assert_int_equal(options_set(&o, "bufsize", "64k", &e), 0);
+	assert_int_equal(o.v[OPT_bufsize], 65536);
+	assert_int_equal(options_set(&o, "switchrate", "10hz", &e), 0);
+	assert_int_equal(o.v[OPT_switchrate], 100000000);
+	assert_int_equal(options_set(&o, "switchrate", "4", &e), 0);
+	assert_int_equal(o.v[OPT_switchrate], 250000000);
+	assert_int_equal(options_set(&o, "switchrate", "20ms", &e), 0);
+	assert_int_equal(o.v[OPT_switchrate], 20000000);
+	assert_int_equal(options_set(&o, "quiet", NULL, &e), 0);
+	assert_int_equal(o.v[OPT_quiet], 1);
+	assert_int_equal(options_set(&o, "quiet", "no", &e), 0);
+	assert_int_equal(o.v[OPT_quiet], 0);
+	assert_int_equal(options_set(&o, "bufsize", "99999999999999999g", &e), -TALLY_EINVAL);
+}
+
+static void pragmas_set_options(void **state)
+{
+	struct result r;
+	const struct ask a = { .script = "#pragma D option quiet\nBEGIN { printf(\"x\"); }\n", .file = "q.d" };
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.out), "x\n");
+	assert_string_equal(text_of(&r.notes), "");
+	done(&r);
+}
+
+static void every_option_has_a_line_of_help(void **state)
+{
+	const char *name, *help;
+	unsigned n = 0;
+
+	(void)state;
+	while (tally_option(n, &name, &help)) {
+		assert_true(strlen(name) > 2 && strlen(help) > 5);
+		n++;
+	}
+	assert_true(n > 15);
+}
+
+static void arguments_reach_the_script(void **state)
+{
+	char *argv[] = { "12", "word" };
+	struct ask a = { .script = "BEGIN { printf(\"%d %s %s\\n\", $1, $$2, $$0); }", .options = { "quiet" },
+			 .argv = argv, .argc = 2 };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(r.error, "");
+	assert_string_equal(text_of(&r.out), "12 word script\n\n");
+	done(&r);
+	a.script = "BEGIN { trace($1); }";
+	a.file = "a.d";
+	expect_error(&a, TALLY_ESYNTAX,
+		     "failed to compile script a.d: extraneous argument 'word' ($2 is not referenced)");
+}
+
+static void calls_out_of_order_change_nothing(void **state)
+{
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, NULL), 0);
+	assert_int_equal(tally_trace_go(t), -TALLY_ESTATE);
+	assert_int_equal(tally_trace_work(t, 0), -TALLY_ESTATE);
+	assert_int_equal(tally_trace_stop(t), -TALLY_ESTATE);
+	assert_int_equal(tally_trace_compile(t), -TALLY_EINVAL);
+	assert_string_equal(tally_trace_error(t), "no probes specified");
+	tally_trace_close(t);
+	tally_trace_close(NULL);
+}
+
+static void options_of_a_newer_caller_must_be_zero(void **state)
+{
+	struct { struct tally_trace_opts o; uint64_t more; } x = { .o = { .size = sizeof(x) } };
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &x.o), 0);
+	tally_trace_close(t);
+	x.more = 1;
+	assert_int_equal(tally_trace_open(&t, &x.o), -TALLY_EINVAL);
+	x.more = 0;
+	x.o.flags = 1u << 30;
+	assert_int_equal(tally_trace_open(&t, &x.o), -TALLY_EINVAL);
+	x.o.flags = 0;
+	x.o.size = 1;
+	assert_int_equal(tally_trace_open(&t, &x.o), -TALLY_EINVAL);
+}
+
+static int refuse(void *arg, const char *text, size_t n)
+{
+	(void)arg, (void)text, (void)n;
+	return -1;
+}
+
+static void a_broken_pipe_ends_the_run(void **state)
+{
+	struct tally_trace_opts o = { .size = sizeof(o), .out = refuse, .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, "BEGIN { printf(\"x\"); }", 22), 0);
+	assert_int_equal(tally_trace_compile(t), 0);
+	assert_int_equal(tally_trace_go(t), -TALLY_EIO);
+	assert_string_equal(tally_trace_error(t), "failed to write the output");
+	tally_trace_close(t);
+}
+
+/* ---- listing ------------------------------------------------------------------------------------ */
+
+static void the_probes_of_a_program_are_listed(void **state)
+{
+	struct result r = { 0 };
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .arg = &r, .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, "BEGIN, END", 10), 0);
+	assert_int_equal(tally_trace_list(t, false), 0);
+	assert_string_equal(text_of(&r.out),
+			    "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
+			    "    1     dtrace                                                     BEGIN\n"
+			    "    2     dtrace                                                     END\n");
+	tally_trace_close(t);
+	done(&r);
+}
+
+static void the_class_of_a_cpc_probe_is_cpu(void **state)
+{
+	struct result r = { 0 };
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .arg = &r, .flags = TALLY_TRACE_VM };
+	static const char text[] = "cpc:::page_faults-all-5000";
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, text, strlen(text)), 0);
+	assert_int_equal(tally_trace_list(t, true), 0);
+	assert_non_null(strstr(text_of(&r.out),
+			       "\n\n\tProbe Description Attributes\n"
+			       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: CPU\n"
+			       "\n\tArgument Attributes\n"
+			       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: Common\n"
+			       "\n\tArgument Types\n\t\tNone\n"));
+	tally_trace_close(t);
+	done(&r);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+static void memory_that_runs_out_is_an_error_each_time(void **state)
+{
+	const struct ask a = { .script = "BEGIN { @a[\"x\"] = sum(1); @q[1] = quantize(3); printf(\"%s\", probename); "
+					 "printa(@a); clear(@a); trunc(@q); } END { @a[\"y\"] = sum(2); }" };
+	long live = mem_live();
+
+	(void)state;
+	for (long n = 1;; n++) {
+		struct result r;
+
+		mem_fail_at(n);
+		ask_keep(&a, &r, NULL);
+		if (!mem_failed()) {
+			mem_fail_at(0);
+			assert_int_equal(r.rc, 0);
+			done(&r);
+			break;
+		}
+		mem_fail_at(0);
+		/* the buffers of this test may have been hit as well: then the run itself went well */
+		if (!r.out.failed && !r.notes.failed)
+			assert_int_equal(r.rc, -TALLY_ENOMEM);
+		done(&r);
+		assert_int_equal(mem_live(), live);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_have_a_heading_and_a_prefix),
+		cmocka_unit_test(quiet_prints_what_is_asked_for),
+		cmocka_unit_test(default_action_prints_the_prefix),
+		cmocka_unit_test(matched_counts_the_probes_of_each_source),
+		cmocka_unit_test(faults_are_reported_and_end_the_clause),
+		cmocka_unit_test(error_clauses_run_on_a_fault),
+		cmocka_unit_test(the_status_of_exit_stays),
+		cmocka_unit_test(aggregations_are_printed_at_exit),
+		cmocka_unit_test(rows_are_sorted_by_value_and_then_by_key),
+		cmocka_unit_test(quantize_prints_its_distribution),
+		cmocka_unit_test(lquantize_prints_its_distribution),
+		cmocka_unit_test(printa_shows_and_clear_keeps_the_keys),
+		cmocka_unit_test(a_printed_aggregation_is_not_printed_again),
+		cmocka_unit_test(several_aggregations_follow_one_empty_line),
+		cmocka_unit_test(trunc_keeps_the_highest_or_the_lowest),
+		cmocka_unit_test(normalize_divides_what_is_shown),
+		cmocka_unit_test(ticks_come_in_virtual_time),
+		cmocka_unit_test(printed_rounds_add_up),
+		cmocka_unit_test(sorting_options_are_honoured),
+		cmocka_unit_test(many_keys_are_merged),
+		cmocka_unit_test(walk_gives_each_row),
+		cmocka_unit_test(json_is_an_object_a_line),
+		cmocka_unit_test(folded_keeps_aggregations_alone),
+		cmocka_unit_test(event_probes_are_refused_in_the_vm),
+		cmocka_unit_test(unknown_options_are_refused_by_name),
+		cmocka_unit_test(values_carry_units),
+		cmocka_unit_test(pragmas_set_options),
+		cmocka_unit_test(every_option_has_a_line_of_help),
+		cmocka_unit_test(arguments_reach_the_script),
+		cmocka_unit_test(calls_out_of_order_change_nothing),
+		cmocka_unit_test(options_of_a_newer_caller_must_be_zero),
+		cmocka_unit_test(a_broken_pipe_ends_the_run),
+		cmocka_unit_test(the_probes_of_a_program_are_listed),
+		cmocka_unit_test(the_class_of_a_cpc_probe_is_cpu),
+		cmocka_unit_test(memory_that_runs_out_is_an_error_each_time),
+	};
+
+	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/*
+ * snapshot.c: what the map of an aggregation holds, and how it is cleared
+ * without losing a firing.
+ *
+ * Programs add to the map at any time, also while it is read; user space can
+ * neither stop them nor change a value without racing them.  So it never
+ * writes a sum: each key has a *bias* here, and what is shown is the map's value
+ * plus the bias.
+ *
+ *   clear  bias = -(value in the snapshot): what came after the snapshot shows
+ *          up next time, and sums that are printed and cleared add up to the total.
+ *   trunc  takes the key out of the map.  What was counted between the snapshot
+ *          and that becomes the bias, or there is none.  Where a key can't be
+ *          taken out (an aggregation without a key), bias = -value, and the
+ *          row is hidden until there is something new.
+ *
+ * All of a record's actions see one snapshot: printa(@a); clear(@a) clears what
+ * it printed.  min() and max() can't be subtracted; they are reset in the map,
+ * and what comes between snapshot and reset is forgotten.
+ *
+ * Reading costs: a firing on the reading CPU is skipped while the kernel copies
+ * a value, so maps are read when an answer is due and at no other time.
+ */
+#include <string.h>
+
+#include "session/session_int.h"
+
+/* ---- values ------------------------------------------------------------------ */
+
+static bool is_extreme(uint8_t fn)
+{
+	return fn == AGG_MIN || fn == AGG_MAX;
+}
+
+static void add_extreme(uint8_t fn, uint64_t *a, const uint64_t *b)
+{
+	if (!b[1])
+		return;
+	if (!a[1] ||
+	    (fn == AGG_MIN ? (int64_t)b[0] < (int64_t)a[0] : (int64_t)b[0] > (int64_t)a[0]))
+		a[0] = b[0];
+	a[1] = 1;
+}
+
+void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative)
+{
+	uint64_t carry;
+
+	if (is_extreme(fn)) {
+		add_extreme(fn, a, b);
+		return;
+	}
+	/* the sum of squares is one number of two words */
+	carry = negative ? b[2] > a[2] : b[2] > UINT64_MAX - a[2];
+	for (int i = 0; i < AGG_WORDS; i++)
+		a[i] += negative ? -b[i] : b[i];
+	if (fn == AGG_STDDEV)
+		a[3] += negative ? -carry : carry;
+}
+
+static bool is_zero(const uint64_t *w)
+{
+	return !(w[0] | w[1] | w[2] | w[3]);
+}
+
+/* The value of all CPUs, as a look-up fills it in. */
+static void merge_cpus(const struct agg_state *s, const uint64_t *v, uint32_t ncpus, uint64_t *ret)
+{
+	size_t stride = percpu_size(s->map->value_size, 1) / 8;
+
+	memset(ret, 0, AGG_WORDS * 8);
+	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
+		uint64_t w[AGG_WORDS] = { 0 };
+
+		memcpy(w, v + cpu * stride, s->words * 8);
+		agg_add(s->def->fn, ret, w, false);
+	}
+}
+
+/* ---- bias ---------------------------------------------------------------------- */
+
+static struct bias *bias_get(const struct agg_state *s, const void *key)
+{
+	return map_get(&s->bias, key, s->map->key_size);
+}
+
+/* Sets it to -value (clear) or to value; NULL value: to nothing. */
+static int bias_set(struct agg_state *s, const void *key, const uint64_t *value, bool negative,
+                    bool hidden)
+{
+	void **slot = map_at(&s->bias, key, s->map->key_size);
+	struct bias *b;
+
+	if (!slot)
+		return -TALLY_ENOMEM;
+	b = *slot;
+	if (!b) {
+		b = mem_alloc(sizeof(*b));
+		if (!b)
+			return -TALLY_ENOMEM;
+		*slot = b;
+		s->nbias++;
+	}
+	*b = (struct bias){ .hidden = hidden };
+	if (value && !is_extreme(s->def->fn))
+		agg_add(s->def->fn, b->w, value, negative);
+	return 0;
+}
+
+static void bias_drop(struct agg_state *s, const void *key)
+{
+	void **slot = bias_get(s, key) ? map_at(&s->bias, key, s->map->key_size) : NULL;
+
+	if (!slot)
+		return;
+	mem_free(*slot);
+	*slot = NULL;
+	s->nbias--;
+}
+
+void bias_free(struct agg_state *s)
+{
+	const void *key;
+	size_t i = 0, len;
+	void *val;
+
+	while (map_next(&s->bias, &i, &key, &len, &val))
+		mem_free(val);
+	map_free(&s->bias);
+	s->nbias = 0;
+}
+
+/* A map never forgets a key; a script that truncates for days must not grow by that. Failing is
+ * harmless. */
+static void bias_compact(struct agg_state *s)
+{
+	struct map fresh = { 0 };
+	const void *key;
+	size_t i = 0, len;
+	void *val, **slot;
+
+	if (s->bias.n < 1024 || s->bias.n < 2 * (size_t)s->nbias)
+		return;
+	while (map_next(&s->bias, &i, &key, &len, &val)) {
+		if (!val)
+			continue;
+		slot = map_at(&fresh, key, len);
+		if (!slot) {
+			map_free(&fresh);
+			return;
+		}
+		*slot = val;
+	}
+	map_free(&s->bias);
+	s->bias = fresh;
+}
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+static struct cell *add_cell(struct agg_state *s, const void *key)
+{
+	struct snapshot *snap = s->snap;
+	void **slot = map_at(&snap->index, key, s->map->key_size);
+	struct cell *c;
+
+	if (!slot)
+		return NULL;
+	if (*slot)
+		return &snap->cell[(uintptr_t)*slot - 1];
+	c = VEC_NEW(snap->cell, snap->n, snap->cap);
+	if (!c)
+		return NULL;
+	c->key = arena_alloc(&snap->arena, s->map->key_size + 1);
+	if (!c->key)
+		return NULL;
+	memcpy((uint8_t *)c->key, key, s->map->key_size);
+	*slot = (void *)(uintptr_t)snap->n;
+	return c;
+}
+
+static int read_map(struct tally_trace *t, struct agg_state *s)
+{
+	struct maps m = t->eng->ops->maps(t->eng);
+	uint32_t key_size = s->map->key_size;
+	/* a key that is inserted during the walk may be met, one is never met twice; the bound is
+	 * for the worst */
+	uint64_t most = 2ull * s->map->max_entries + 16;
+	uint8_t *key = mem_alloc(2 * (size_t)key_size), *next = key ? key + key_size : NULL;
+	uint64_t *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
+	int rc = key && value ? m.ops->next(m.maps, s->imap, NULL, next) : -TALLY_ENOMEM;
+
+	while (rc >= 0 && most--) {
+		memcpy(key, next, key_size);
+		if (m.ops->lookup(m.maps, s->imap, key, value) >= 0) {
+			struct cell *c = add_cell(s, key);
+
+			if (!c) {
+				rc = -TALLY_ENOMEM;
+				break;
+			}
+			c->in_map = true;
+			merge_cpus(s, value, m.ncpus, c->raw);
+		}
+		rc = m.ops->next(m.maps, s->imap, key, next);
+	}
+	mem_free(key);
+	mem_free(value);
+	return rc == -TALLY_EEND ? 0 : rc;
+}
+
+static int add_bias(struct agg_state *s)
+{
+	const void *key;
+	size_t i = 0, len;
+	void *val;
+
+	while (map_next(&s->bias, &i, &key, &len, &val))
+		if (val && !add_cell(s, key))
+			return -TALLY_ENOMEM;
+	for (uint32_t n = 0; n < s->snap->n; n++) {
+		struct cell *c = &s->snap->cell[n];
+		const struct bias *b = bias_get(s, c->key);
+
+		memcpy(c->shown, c->raw, sizeof(c->shown));
+		if (b && !is_extreme(s->def->fn))
+			agg_add(s->def->fn, c->shown, b->w, false);
+		/* an aggregation without a key has its value in the map before it ever fired */
+		if ((b ? b->hidden : !s->def->key_size) && is_zero(c->shown))
+			c->gone = true;
+	}
+	return 0;
+}
+
+int snapshot_take(struct tally_trace *t, struct agg_state *s)
+{
+	int rc;
+
+	if (s->snap)
+		return 0;
+	s->snap = mem_alloc(sizeof(*s->snap));
+	if (!s->snap)
+		return -TALLY_ENOMEM;
+	if (t->eng->k)
+		k_quiet(t->eng->k, true);         /* so that no other CPU loses firings */
+	rc = read_map(t, s);
+	if (t->eng->k)
+		k_quiet(t->eng->k, false);
+	if (rc >= 0)
+		rc = add_bias(s);
+	if (rc < 0)
+		snapshot_drop(s);
+	return rc;
+}
+
+void snapshot_drop(struct agg_state *s)
+{
+	if (!s->snap)
+		return;
+	arena_free(&s->snap->arena);
+	map_free(&s->snap->index);
+	mem_free(s->snap->cell);
+	mem_free(s->snap);
+	s->snap = NULL;
+}
+
+/* ---- clear and trunc ----------------------------------------------------------------- */
+
+static int reset_in_map(struct tally_trace *t, struct agg_state *s, const struct cell *c)
+{
+	struct maps m = t->eng->ops->maps(t->eng);
+	void *zero = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
+	int rc = zero ? m.ops->update(m.maps, s->imap, c->key, zero) : -TALLY_ENOMEM;
+
+	mem_free(zero);
+	return rc;
+}
+
+int snapshot_clear(struct tally_trace *t, struct agg_state *s)
+{
+	int rc = snapshot_take(t, s);
+
+	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
+		struct cell *c = &s->snap->cell[i];
+
+		if (c->gone)
+			continue;
+		if (is_extreme(s->def->fn) && c->in_map)
+			rc = reset_in_map(t, s, c);
+		if (rc >= 0)
+			rc = bias_set(s, c->key, c->raw, true, false);
+		memset(c->shown, 0, sizeof(c->shown));
+	}
+	return rc;
+}
+
+/* Out of the map, and what came since the snapshot into the bias. */
+static int take_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
+{
+	struct maps m = t->eng->ops->maps(t->eng);
+	uint64_t taken[AGG_WORDS], *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
+	int rc = value ? m.ops->take(m.maps, s->imap, c->key, value) : -TALLY_ENOMEM;
+
+	if (rc >= 0) {
+		merge_cpus(s, value, m.ncpus, taken);
+		if (!is_extreme(s->def->fn))
+			agg_add(s->def->fn, taken, c->raw, true);
+		if (is_extreme(s->def->fn) || is_zero(taken))
+			bias_drop(s, c->key);
+		else
+			rc = bias_set(s, c->key, taken, false, false);
+	}
+	mem_free(value);
+	return rc;
+}
+
+static int hide_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
+{
+	if (is_extreme(s->def->fn)) {
+		int rc = c->in_map ? reset_in_map(t, s, c) : 0;
+
+		if (rc < 0)
+			return rc;
+	}
+	return bias_set(s, c->key, c->raw, true, true);
+}
+
+int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
+		struct cell *c = &s->snap->cell[i];
+
+		if (c->gone || !rows[c->row])
+			continue;
+		rc = !c->in_map                        ? -TALLY_EEND
+		     : s->map->type == IMG_PERCPU_HASH ? take_cell(t, s, c)
+		                                       : -TALLY_ENOTSUP;
+		if (rc == -TALLY_EEND) {
+			bias_drop(s, c->key);
+			rc = 0;
+		} else if (rc < 0 && rc != -TALLY_ENOMEM) {
+			rc = hide_cell(t, s, c);  /* it stays in the map */
+		}
+		c->gone = true;
+	}
+	bias_compact(s);
+	return rc;
+}

@@ -1,0 +1,325 @@
+/*
+ * snapshot_test.c: clear and trunc while programs keep counting.
+ *
+ * A map of two CPUs in memory stands in for the kernel's; it "fires" whenever
+ * it is looked at, so that every gap between reading, clearing and taking out
+ * is filled with firings.  None may be lost, and none shown twice.
+ */
+#include "session/session_int.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+
+#define CPUS 2
+#define KEYS 8
+
+struct fake {
+	struct engine base;
+	struct { bool used; uint64_t v[CPUS][AGG_WORDS]; } e[KEYS];
+	uint32_t words;
+	uint64_t fired; /* firings so far: each adds 1, and `fired`, and its square */
+	bool still;                           /* nothing fires */
+};
+
+static void fire(struct fake *f, uint64_t key)
+{
+	uint64_t *v = f->e[key].v[f->fired % CPUS], x = ++f->fired;
+	uint64_t square = x << 40;            /* large, so that low words carry */
+
+	f->e[key].used = true;
+	v[0] += 1;
+	v[1] += x;
+	v[3] += square > UINT64_MAX - v[2];
+	v[2] += square;
+}
+
+static void go_on(struct fake *f)
+{
+	for (int i = 0; !f->still && i < 3; i++)
+		fire(f, f->fired * 7 % KEYS);
+}
+
+static int fake_lookup(void *maps, uint32_t map, const void *key, void *value)
+{
+	struct fake *f = maps;
+	uint64_t k = *(const uint64_t *)key;
+
+	(void)map;
+	go_on(f);
+	if (!f->e[k].used)
+		return -TALLY_EEND;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		memcpy((uint64_t *)value + cpu * f->words, f->e[k].v[cpu], f->words * 8);
+	go_on(f);
+	return 0;
+}
+
+static int fake_update(void *maps, uint32_t map, const void *key, const void *value)
+{
+	struct fake *f = maps;
+
+	(void)map;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		memcpy(f->e[*(const uint64_t *)key].v[cpu],
+		       (const uint64_t *)value + cpu * f->words, f->words * 8);
+	return 0;
+}
+
+static int fake_take(void *maps, uint32_t map, const void *key, void *value)
+{
+	struct fake *f = maps;
+	uint64_t k = *(const uint64_t *)key;
+	int rc = fake_lookup(maps, map, key, value);
+	bool still = f->still;
+
+	if (rc < 0)
+		return rc;
+	f->still = true;                          /* look-up and removal are one step */
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		memcpy((uint64_t *)value + cpu * f->words, f->e[k].v[cpu], f->words * 8);
+	memset(&f->e[k], 0, sizeof(f->e[k]));
+	f->still = still;
+	go_on(f);
+	return 0;
+}
+
+static int fake_next(void *maps, uint32_t map, const void *key, void *next)
+{
+	struct fake *f = maps;
+
+	(void)map;
+	for (uint64_t k = key ? *(const uint64_t *)key + 1 : 0; k < KEYS; k++)
+		if (f->e[k].used) {
+			memcpy(next, &k, 8);
+			return 0;
+		}
+	return -TALLY_EEND;
+}
+
+static const struct map_ops fake_map_ops = { fake_lookup, fake_update, NULL, fake_take, fake_next };
+
+static struct maps fake_maps(struct engine *g)
+{
+	return (struct maps){ .maps = g, .ops = &fake_map_ops, .ncpus = CPUS };
+}
+
+static const struct engine_ops fake_ops = { .maps = fake_maps };
+
+struct fixture {
+	struct fake fake;
+	struct tally_trace t;
+	struct d_agg def;
+	struct img_map map;
+	struct agg_state s;
+};
+
+static void set_up(struct fixture *x, uint8_t fn, uint32_t words, uint8_t type)
+{
+	*x = (struct fixture){
+	        .fake = {.base.ops = &fake_ops, .words = words},
+	        .def = {.name = "", .fn = fn, .key_size = 8},
+	        .map = {.type = type, .key_size = 8, .value_size = words * 8, .max_entries = KEYS}};
+	x->t.eng = &x->fake.base;
+	x->s = (struct agg_state){ .def = &x->def, .map = &x->map, .words = words, .normal = 1 };
+}
+
+static void add_shown(const struct agg_state *s, uint64_t *sum)
+{
+	for (uint32_t i = 0; i < s->snap->n; i++)
+		if (!s->snap->cell[i].gone)
+			agg_add(s->def->fn, sum, s->snap->cell[i].shown, false);
+}
+
+/* What was fired, as one value. */
+static void expect_total(const struct fixture *x, const uint64_t *sum)
+{
+	unsigned __int128 squares = 0;
+	uint64_t n = x->fake.fired;
+
+	assert_int_equal(sum[0], n);
+	if (x->fake.words > 1)
+		assert_int_equal(sum[1], n * (n + 1) / 2);
+	if (x->fake.words < 4)
+		return;
+	for (uint64_t i = 1; i <= n; i++)
+		squares += i << 40;
+	assert_int_equal(sum[2], (uint64_t)squares);
+	assert_int_equal(sum[3], (uint64_t)(squares >> 64));
+}
+
+static void finish(struct fixture *x, uint64_t *sum)
+{
+	x->fake.still = true;
+	assert_int_equal(snapshot_take(&x->t, &x->s), 0);
+	add_shown(&x->s, sum);
+	snapshot_drop(&x->s);
+	bias_free(&x->s);
+	expect_total(x, sum);
+}
+
+static void printing_and_clearing_adds_up(uint8_t fn, uint32_t words, uint8_t type)
+{
+	uint64_t sum[AGG_WORDS] = { 0 };
+	struct fixture x;
+
+	set_up(&x, fn, words, type);
+	for (int round = 0; round < 200; round++) {
+		go_on(&x.fake);
+		assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+		add_shown(&x.s, sum);
+		go_on(&x.fake);
+		assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+		go_on(&x.fake);
+		snapshot_drop(&x.s);
+	}
+	finish(&x, sum);
+}
+
+static void cleared_sums_add_up_to_the_total(void **state)
+{
+	(void)state;
+	printing_and_clearing_adds_up(AGG_COUNT, 1, IMG_PERCPU_HASH);
+	printing_and_clearing_adds_up(AGG_AVG, 2, IMG_PERCPU_HASH);
+	printing_and_clearing_adds_up(AGG_STDDEV, 4, IMG_PERCPU_HASH);
+	printing_and_clearing_adds_up(AGG_QUANTIZE, 1, IMG_PERCPU_HASH);
+}
+
+/* Rounds of printa, trunc and, now and then, clear. Keys that go are those with an even number. */
+static void printing_and_truncating_adds_up(uint8_t fn, uint32_t words, uint8_t type)
+{
+	static const bool even[] = { true, false };
+	uint64_t sum[AGG_WORDS] = { 0 };
+	struct fixture x;
+
+	set_up(&x, fn, words, type);
+	for (int round = 0; round < 200; round++) {
+		go_on(&x.fake);
+		assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+		for (uint32_t i = 0; i < x.s.snap->n; i++) {
+			struct cell *c = &x.s.snap->cell[i];
+
+			c->row = (*(const uint64_t *)c->key + round) & 1;
+			if (!c->gone && even[c->row])     /* printed, as it goes now */
+				agg_add(fn, sum, c->shown, false);
+		}
+		go_on(&x.fake);
+		assert_int_equal(snapshot_trunc(&x.t, &x.s, even), 0);
+		if (round % 5 == 0) {
+			add_shown(&x.s, sum);
+			assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+		}
+		snapshot_drop(&x.s);
+	}
+	finish(&x, sum);
+}
+
+static void truncated_sums_add_up_to_the_total(void **state)
+{
+	(void)state;
+	printing_and_truncating_adds_up(AGG_COUNT, 1, IMG_PERCPU_HASH);
+	printing_and_truncating_adds_up(AGG_SUM, 1, IMG_PERCPU_ARRAY); /* keys can't be taken out */
+	printing_and_truncating_adds_up(AGG_STDDEV, 4, IMG_PERCPU_HASH);
+}
+
+static void cleared_keys_stay_and_truncated_keys_go(void **state)
+{
+	static const bool all[] = { true };
+	struct fixture x;
+
+	(void)state;
+	set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
+	x.fake.still = true;
+	fire(&x.fake, 3);
+	assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+	snapshot_drop(&x.s);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->n, 1);
+	assert_int_equal(x.s.snap->cell[0].shown[0], 0);
+	assert_false(x.s.snap->cell[0].gone);
+	assert_int_equal(snapshot_trunc(&x.t, &x.s, all), 0);
+	snapshot_drop(&x.s);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->n, 0);
+	assert_int_equal(x.s.nbias, 0);
+	snapshot_drop(&x.s);
+	bias_free(&x.s);
+}
+
+static void extremes_merge_what_was_set(void **state)
+{
+	uint64_t least[AGG_WORDS] = { 0 }, most[AGG_WORDS] = { 0 };
+	const uint64_t unset[AGG_WORDS] = {0}, minus[AGG_WORDS] = {-5ull, 1},
+	               plus[AGG_WORDS] = {7, 1};
+
+	(void)state;
+	agg_add(AGG_MIN, least, plus, false);
+	agg_add(AGG_MIN, least, unset, false);
+	assert_int_equal((int64_t)least[0], 7);
+	agg_add(AGG_MIN, least, minus, false);
+	assert_int_equal((int64_t)least[0], -5);
+	agg_add(AGG_MAX, most, minus, false);
+	agg_add(AGG_MAX, most, unset, false);
+	assert_int_equal((int64_t)most[0], -5);
+	agg_add(AGG_MAX, most, plus, false);
+	assert_int_equal((int64_t)most[0], 7);
+}
+
+static void a_cleared_minimum_starts_again(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	set_up(&x, AGG_MIN, 2, IMG_PERCPU_HASH);
+	x.fake.still = true;
+	x.fake.e[1].used = true;
+	memcpy(x.fake.e[1].v[0], (uint64_t[]){ 3, 1 }, 16);
+	assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+	snapshot_drop(&x.s);
+	memcpy(x.fake.e[1].v[1], (uint64_t[]){ 9, 1 }, 16);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->cell[0].shown[0], 9);
+	snapshot_drop(&x.s);
+	bias_free(&x.s);
+}
+
+static void forgotten_keys_take_no_memory(void **state)
+{
+	static const bool all[] = { true };
+	struct fixture x;
+
+	(void)state;
+	set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
+	x.fake.still = true;
+	for (uint64_t k = 0; k < 5000; k++) {
+		/* as if each key had come, been cleared, and gone: the map never has it again */
+		void **slot = map_at(&x.s.bias, &(uint64_t){ k + KEYS }, 8);
+
+		assert_non_null(slot);
+		assert_null(*slot);
+	}
+	fire(&x.fake, 0);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(snapshot_trunc(&x.t, &x.s, all), 0);
+	assert_int_equal(x.s.bias.n, 0);
+	snapshot_drop(&x.s);
+	bias_free(&x.s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cleared_sums_add_up_to_the_total),
+		cmocka_unit_test(truncated_sums_add_up_to_the_total),
+		cmocka_unit_test(cleared_keys_stay_and_truncated_keys_go),
+		cmocka_unit_test(extremes_merge_what_was_set),
+		cmocka_unit_test(a_cleared_minimum_starts_again),
+		cmocka_unit_test(forgotten_keys_take_no_memory),
+	};
+
+	return cmocka_run_group_tests_name("session: snapshot", tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/*
+ * trace.c: the calls of tally.h.
+ *
+ * A trace has four stages (open, compiled, running, stopped) and each call
+ * says in which it may come; a call out of order is -TALLY_ESTATE and changes
+ * nothing.  The words of a failure live in the handle until the next call that
+ * can fail.  Answers gather in one buffer, which is handed over before a call
+ * returns and whenever it is large: whoever writes them decides about blocking.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "session/session_int.h"
+
+#ifndef TALLY_VERSION
+#define TALLY_VERSION "unknown"               /* the Makefile says it */
+#endif
+#define FLUSH_BYTES (64u << 10)
+#define KNOWN_FLAGS (TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM)
+
+/* ---- how answers and errors leave ---------------------------------------- */
+
+int trace_flush(struct tally_trace *t)
+{
+	int rc = 0;
+
+	if (t->out.failed)
+		return trace_nomem(t);
+	if (t->out.n && t->o.out)
+		rc = t->o.out(t->o.arg, t->out.p, t->out.n);
+	buf_clear(&t->out);
+	return rc < 0 ? trace_fail(t, TALLY_EIO, "failed to write the output") : 0;
+}
+
+int trace_flush_some(struct tally_trace *t)
+{
+	return t->out.n >= FLUSH_BYTES || t->out.failed ? trace_flush(t) : 0;
+}
+
+void trace_note_buf(struct tally_trace *t, struct buf *b)
+{
+	if (b->failed) {
+		(void)trace_nomem(t);
+	} else if (t->o.form == TALLY_JSON) {
+		buf_puts(&t->out, "{\"type\":\"note\",\"text\":");
+		buf_json_str(&t->out, b->p, b->n);
+		buf_puts(&t->out, "}\n");
+	} else if (t->o.note) {
+		(void)trace_flush(t);             /* what came before is seen before */
+		(void)t->o.note(t->o.arg, b->p, b->n);
+	}
+	buf_free(b);
+}
+
+void trace_note(struct tally_trace *t, const char *fmt, ...)
+{
+	struct buf b = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	trace_note_buf(t, &b);
+}
+
+int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!t->err.code) {
+		t->err.code = code;
+		va_start(ap, fmt);
+		vsnprintf(t->err.text, sizeof(t->err.text), fmt, ap);
+		va_end(ap);
+	}
+	return -(int)code;
+}
+
+int trace_nomem(struct tally_trace *t)
+{
+	return trace_fail(t, TALLY_ENOMEM, "out of memory");
+}
+
+void probe_text(struct buf *to, const struct probe *p)
+{
+	buf_printf(to, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
+}
+
+void json_probe(struct buf *to, const char *key, const struct probe *p)
+{
+	struct buf b = { 0 };
+
+	probe_text(&b, p);
+	buf_printf(to, "\"%s\":", key);
+	buf_json_str(to, b.p ? b.p : "", b.n);
+	to->failed |= b.failed;
+	buf_free(&b);
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
+const char *tally_version(void)
+{
+	return TALLY_VERSION;
+}
+
+/* The caller's options may be older (shorter) or newer (longer, then the rest must be zero). */
+static bool take_opts(struct tally_trace_opts *to, const struct tally_trace_opts *from)
+{
+	size_t n = from->size < sizeof(*to) ? from->size : sizeof(*to);
+
+	if (from->size < sizeof(from->size))
+		return false;
+	for (size_t i = sizeof(*to); i < from->size; i++)
+		if (((const char *)from)[i])
+			return false;
+	memcpy(to, from, n);
+	return !(to->flags & ~KNOWN_FLAGS) && to->form <= TALLY_FOLDED;
+}
+
+int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *opts)
+{
+	struct tally_trace_opts o = { 0 };
+	struct tally_trace *t;
+
+	if (opts && !take_opts(&o, opts))
+		return -TALLY_EINVAL;
+	t = mem_alloc(sizeof(*t));
+	if (!t)
+		return -TALLY_ENOMEM;
+	t->o = o;
+	t->pidfd = -1;
+	t->child = (struct k_child){ .pidfd = -1, .go_fd = -1, .err_fd = -1 };
+	t->kind = o.flags & TALLY_TRACE_VM ? &engine_vm : &engine_kernel;
+	options_init(&t->opt);
+	t->opt.v[OPT_zdefs] = !!(o.flags & TALLY_TRACE_EMPTY_OK);
+	t->opt.v[OPT_destructive] = !!(o.flags & TALLY_TRACE_DESTRUCTIVE);
+	*ret = t;
+	return 0;
+}
+
+void tally_trace_close(struct tally_trace *t)
+{
+	if (!t)
+		return;
+	run_close(t);
+	compile_undo(t);
+	for (uint32_t i = 0; i < t->nsrc; i++) {
+		mem_free(t->src[i].name);
+		mem_free(t->src[i].text);
+		mem_free(t->src[i].label);
+	}
+	for (uint32_t i = 0; i < t->narg; i++)
+		mem_free(t->arg[i]);
+	mem_free(t->src);
+	mem_free(t->arg);
+	mem_free(t->arg_used);
+	mem_free(t->command);
+	mem_free(t->dump);
+	buf_free(&t->out);
+	buf_free(&t->tmp);
+	buf_free(&t->data);
+	mem_free(t);
+}
+
+const char *tally_trace_error(const struct tally_trace *t)
+{
+	return t->err.text;
+}
+
+const char *tally_trace_reason(const struct tally_trace *t)
+{
+	return t->why.text;
+}
+
+/* Every call that can fail starts here. */
+static int enter(struct tally_trace *t, enum stage least, enum stage most)
+{
+	t->err.code = t->why.code = 0;
+	t->err.text[0] = t->why.text[0] = '\0';
+	if (t->stage < least || t->stage > most)
+		return trace_fail(t, TALLY_ESTATE,
+		                  "a call that is not possible in this state of the trace");
+	return 0;
+}
+
+/* And ends here: what was answered is handed over also when the call failed. */
+static int leave(struct tally_trace *t, int rc)
+{
+	(void)trace_flush(t);
+	return rc >= 0 && t->err.code ? -t->err.code : rc;
+}
+
+/* ---- what is asked ------------------------------------------------------------- */
+
+int tally_trace_option(struct tally_trace *t, const char *name, const char *value)
+{
+	struct err e = { 0 };
+	int rc = enter(t, ST_OPEN, ST_COMPILED);
+
+	if (rc < 0)
+		return rc;
+	rc = options_set(&t->opt, name, value, &e);
+	return rc < 0 ? trace_fail(t, TALLY_EINVAL, "failed to set -x %s: %s", name, e.text) : 0;
+}
+
+static char *copy_n(const char *s, size_t n)
+{
+	char *p = mem_alloc(n + 1);
+
+	if (p)
+		memcpy(p, s, n);
+	return p;
+}
+
+static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n,
+                      bool is_probe)
+{
+	struct source *s;
+	int rc = enter(t, ST_OPEN, ST_OPEN);
+
+	if (rc < 0)
+		return rc;
+	s = VEC_NEW(t->src, t->nsrc, t->capsrc);
+	if (!s)
+		return trace_nomem(t);
+	s->is_probe = is_probe;
+	s->text = copy_n(text, n);
+	s->n = n;
+	s->name = name ? mem_strdup(name) : NULL;
+	s->label = name      ? mem_strdup(name)
+	           : s->text ? copy_n(s->text, strcspn(s->text, "{/;"))
+	                     : NULL;
+	return s->text && s->label && (s->name || !name) ? 0 : trace_nomem(t);
+}
+
+int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n)
+{
+	return add_source(t, name, text, n, false);
+}
+
+int tally_trace_probe(struct tally_trace *t, const char *description)
+{
+	return add_source(t, NULL, description, strlen(description), true);
+}
+
+int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv)
+{
+	int rc = enter(t, ST_OPEN, ST_OPEN);
+
+	if (rc < 0)
+		return rc;
+	if (t->narg)
+		return trace_fail(t, TALLY_ESTATE, "the arguments of the script were given before");
+	t->arg_used = mem_alloc(argc + 1);
+	if (!t->arg_used)
+		return trace_nomem(t);
+	for (int i = -1; i < argc; i++) {
+		char **p = VEC_NEW(t->arg, t->narg, t->caparg);
+
+		if (!p || !(*p = mem_strdup(i < 0 ? script : argv[i])))
+			return trace_nomem(t);
+	}
+	return 0;
+}
+
+static int take_text(struct tally_trace *t, char **to, const char *text)
+{
+	int rc = enter(t, ST_OPEN, ST_OPEN);
+	char *p = rc < 0 ? NULL : mem_strdup(text);
+
+	if (!p)
+		return rc < 0 ? rc : trace_nomem(t);
+	mem_free(*to);
+	*to = p;
+	return 0;
+}
+
+int tally_trace_command(struct tally_trace *t, const char *command)
+{
+	return take_text(t, &t->command, command);
+}
+
+int tally_trace_dump(struct tally_trace *t, const char *pass)
+{
+	return take_text(t, &t->dump, pass);
+}
+
+int tally_trace_process(struct tally_trace *t, int pid)
+{
+	int fd, rc = enter(t, ST_OPEN, ST_OPEN);
+	struct err e = { 0 };
+
+	if (rc < 0)
+		return rc;
+	if (t->pid)
+		return trace_fail(t, TALLY_ESTATE,
+		                  "one process can be traced, and one was given before");
+	fd = k_process_fd(pid, &e);
+	if (fd < 0)
+		return trace_fail(t, -fd, "failed to grab pid %d: %s", pid, e.text);
+	t->pid = pid;
+	t->pidfd = fd;
+	return 0;
+}
+
+/* ---- a trace's life --------------------------------------------------------------- */
+
+int tally_trace_compile(struct tally_trace *t)
+{
+	int rc = enter(t, ST_OPEN, ST_OPEN);
+
+	if (rc < 0)
+		return rc;
+	rc = compile_sources(t);
+	if (rc >= 0)
+		rc = compile_image(t);
+	if (rc < 0)
+		compile_undo(t);
+	else
+		t->stage = ST_COMPILED;
+	return leave(t, rc);
+}
+
+int tally_trace_list(struct tally_trace *t, bool verbose)
+{
+	int rc = enter(t, ST_OPEN, ST_STOPPED);
+
+	return rc < 0 ? rc : leave(t, list_probes(t, verbose));
+}
+
+int tally_trace_report(struct tally_trace *t)
+{
+	int rc = enter(t, ST_COMPILED, ST_STOPPED);
+
+	return rc < 0 ? rc : leave(t, list_report(t));
+}
+
+int tally_trace_go(struct tally_trace *t)
+{
+	int rc = enter(t, ST_COMPILED, ST_COMPILED);
+
+	if (rc < 0)
+		return rc;
+	rc = run_go(t);
+	if (rc < 0)
+		run_undo(t);
+	else
+		t->stage = ST_RUNNING;
+	return leave(t, rc);
+}
+
+int tally_trace_work(struct tally_trace *t, int timeout_ms)
+{
+	int rc = enter(t, ST_RUNNING, ST_RUNNING);
+
+	return rc < 0 ? rc : leave(t, run_work(t, timeout_ms));
+}
+
+int tally_trace_stop(struct tally_trace *t)
+{
+	int rc = enter(t, ST_RUNNING, ST_RUNNING);
+
+	if (rc < 0)
+		return rc;
+	rc = run_stop(t);
+	t->stage = ST_STOPPED;
+	return leave(t, rc);
+}
+
+int tally_trace_status(const struct tally_trace *t)
+{
+	return t->exited ? t->status : t->child_status;
+}
+
+int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r),
+                     void *arg)
+{
+	int rc = enter(t, ST_RUNNING, ST_STOPPED);
+
+	return rc < 0 ? rc : aggs_walk(t, row, arg);
+}
+
+int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l),
+                       void *arg)
+{
+	int rc = enter(t, ST_STOPPED, ST_STOPPED);
+
+	for (uint32_t i = 0; rc >= 0 && i < t->nlost; i++) {
+		const struct lost *l = &t->lost[i];
+		struct tally_loss loss = {.cpu = l->cpu,
+		                          .counted = l->counted,
+		                          .period = l->period,
+		                          .firings = l->firings,
+		                          .lost = l->lost};
+
+		buf_clear(&t->tmp);
+		probe_text(&t->tmp, l->probe);
+		if (t->tmp.failed)
+			return trace_nomem(t);
+		loss.probe = t->tmp.p;
+		rc = each(arg, &loss);
+	}
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,306 @@
+/*
+ * object.c: what an ELF file says about its code.
+ *
+ * The bytes are read by libelf, and only when a first address of the file is
+ * asked for.  libelf reads with pread (never through a mapping, which a
+ * truncated file would turn into SIGBUS) and checks what it hands out against
+ * the file's size; this file checks the rest: which sections a symbol may lie
+ * in, how many there may be, how much text they may bring.
+ *
+ * A sample's address becomes an offset in the file (the mapping says how), and
+ * through the program headers an address as the file numbers it: that holds for
+ * ET_EXEC and ET_DYN alike.
+ *
+ * Symbols come from .symtab and .dynsym together; a file without .symtab may
+ * have one in .gnu_debugdata, or in a separate file named by its build id.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/symbol_int.h"
+
+#define SYMBOLS_MOST (8u << 20)
+#define NAMES_BYTES_MOST (512u << 20)
+#define SECTION_BYTES_MOST (1u << 30)
+#define NOTE_BYTES_MOST 65536u
+
+static Elf *begin(const struct object_bytes *b)
+{
+	Elf *e;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	e = b->p ? elf_memory((char *)b->p, b->n) : elf_begin(b->fd, ELF_C_READ, NULL);
+	if (e && elf_kind(e) == ELF_K_ELF)
+		return e;
+	elf_end(e);
+	return NULL;
+}
+
+/* ---- loads and build id ----------------------------------------------------- */
+
+static void take_build_id(struct object *o, Elf *e, const GElf_Phdr *ph)
+{
+	Elf_Data *d;
+	GElf_Nhdr nh;
+	size_t at = 0, name, desc;
+
+	if (o->build_id_len || ph->p_filesz > NOTE_BYTES_MOST)
+		return;
+	d = elf_getdata_rawchunk(e, (int64_t)ph->p_offset, ph->p_filesz,
+				 ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	while (d && (at = gelf_getnote(d, at, &nh, &name, &desc)) > 0) {
+		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 ||
+		    memcmp((char *)d->d_buf + name, "GNU", 4))
+			continue;
+		if (nh.n_descsz < 4 || nh.n_descsz > sizeof(o->build_id))
+			continue;
+		memcpy(o->build_id, (char *)d->d_buf + desc, nh.n_descsz);
+		o->build_id_len = nh.n_descsz;
+		return;
+	}
+}
+
+static void take_load(struct object *o, const GElf_Phdr *ph)
+{
+	if (ph->p_flags & PF_X && ph->p_filesz && o->nloads < COUNT(o->load))
+		o->load[o->nloads++] = (struct load){ ph->p_offset, ph->p_filesz, ph->p_vaddr };
+}
+
+int object_ident(struct object *o, const struct object_bytes *b)
+{
+	Elf *e = begin(b);
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	if (!e)
+		return -TALLY_ECORRUPT;
+	if (!gelf_getehdr(e, &eh) || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ||
+	    elf_getphdrnum(e, &n) < 0) {
+		elf_end(e);
+		return -TALLY_ECORRUPT;
+	}
+	for (size_t i = 0; i < n && gelf_getphdr(e, (int)i, &ph); i++) {
+		if (ph.p_type == PT_LOAD)
+			take_load(o, &ph);
+		else if (ph.p_type == PT_NOTE)
+			take_build_id(o, e, &ph);
+	}
+	elf_end(e);
+	return 0;
+}
+
+/* A mapping covers whole pages, so an address may lie in the bytes around a load: those count as
+ * its own, unless another load holds them. */
+bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
+{
+	const uint64_t page = 65536;                  /* the largest in use; only ever widens */
+	const struct load *near = NULL;
+
+	for (uint32_t i = 0; i < o->nloads; i++) {
+		const struct load *l = &o->load[i];
+		uint64_t low = l->offset & ~(page - 1);
+
+		if (off - l->offset < l->filesz) {
+			*ret = off - l->offset + l->vaddr;
+			return true;
+		}
+		if (off >= low && off - low < l->filesz + 2 * page)
+			near = l;
+	}
+	if (near)
+		*ret = off - near->offset + near->vaddr;
+	return near;
+}
+
+/* ---- symbols -------------------------------------------------------------------- */
+
+struct reader {
+	struct object *o;
+	Elf *e;
+	uint64_t mask; /* bits of an address that are no address (Thumb) */
+	size_t shndx;                                 /* the section looked at last: */
+	uint64_t code_start, code_end;                /* empty when it holds no code */
+	bool symtab;                                  /* there was one */
+};
+
+/* Whether a symbol's section holds code, and where it ends. */
+static bool in_code(struct reader *r, size_t shndx, uint64_t addr)
+{
+	if (shndx != r->shndx) {
+		Elf_Scn *scn = elf_getscn(r->e, shndx);
+		GElf_Shdr sh;
+
+		r->shndx = shndx;
+		r->code_start = r->code_end = 0;
+		if (scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR &&
+		    sh.sh_size <= UINT64_MAX - sh.sh_addr) {
+			r->code_start = sh.sh_addr;
+			r->code_end = sh.sh_addr + sh.sh_size;
+		}
+	}
+	return addr >= r->code_start && addr < r->code_end;
+}
+
+/* Untyped symbols are functions of hand-written assembly, but also the labels of compilers and the
+ * marks of ARM's. */
+static bool is_label(const char *name)
+{
+	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+}
+
+static unsigned rank_of(const GElf_Sym *s)
+{
+	switch (GELF_ST_BIND(s->st_info)) {
+	case STB_GLOBAL: return RANK_GLOBAL;
+	case STB_WEAK:   return RANK_WEAK;
+	default:         return RANK_LOCAL;
+	}
+}
+
+/* False: no memory or a limit; what was taken so far is kept. */
+static bool take_symbol(struct reader *r, const GElf_Sym *s, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(s->st_info), rank = rank_of(s);
+	struct sym to = { .start = s->st_value & r->mask };
+
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return true;
+	if (!name || !*name || s->st_shndx == SHN_UNDEF || s->st_shndx >= SHN_LORESERVE)
+		return true;
+	if (!in_code(r, s->st_shndx, to.start) || (type == STT_NOTYPE && is_label(name)))
+		return true;
+	if (r->o->t.n >= SYMBOLS_MOST || r->o->names.bytes >= NAMES_BYTES_MOST)
+		return false;
+	to.rank = (uint8_t)(rank | (s->st_size ? 0 : RANK_NOSIZE) |
+			    (type == STT_NOTYPE ? RANK_NOTYPE : 0));
+	to.end = r->code_end;
+	if (s->st_size && s->st_size < r->code_end - to.start)
+		to.end = to.start + s->st_size;
+	to.name = names_add(&r->o->names, name, strcspn(name, "@"));
+	return to.name && table_add(&r->o->t, &to);
+}
+
+/* Whether there were symbols to look at. */
+static bool take_table(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *d = elf_getdata(scn, NULL);
+	size_t entsize = gelf_fsize(r->e, ELF_T_SYM, 1, EV_CURRENT);
+	size_t n = d && entsize ? d->d_size / entsize : 0;
+	GElf_Sym s;
+
+	for (size_t i = 1; i < n && i < (size_t)INT32_MAX && gelf_getsym(d, (int)i, &s); i++)
+		if (!take_symbol(r, &s, elf_strptr(r->e, sh->sh_link, s.st_name)))
+			break;
+	return n > 1;
+}
+
+/* libelf holds every section it was asked for in memory until the end. */
+static bool is_table(const struct reader *r, const GElf_Shdr *sh, uint32_t type)
+{
+	Elf_Scn *names = elf_getscn(r->e, sh->sh_link);
+	GElf_Shdr text;
+
+	return sh->sh_type == type && sh->sh_size <= SECTION_BYTES_MOST && names &&
+	       gelf_getshdr(names, &text) && text.sh_size <= SECTION_BYTES_MOST;
+}
+
+/* A file has at most one table of each type; one that claims more is not believed. */
+static bool take_first(struct reader *r, uint32_t type)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(r->e, scn)))
+		if (gelf_getshdr(scn, &sh) && is_table(r, &sh, type))
+			return take_table(r, scn, &sh);
+	return false;
+}
+
+static void take_tables(struct reader *r)
+{
+	r->symtab = take_first(r, SHT_SYMTAB);
+	take_first(r, SHT_DYNSYM);
+}
+
+/* Another file that describes the same addresses. False: it has no symbols either. */
+static bool take_other(struct object *o, const struct object_bytes *b, uint64_t mask)
+{
+	struct reader r = { .o = o, .e = begin(b), .mask = mask, .shndx = SIZE_MAX };
+
+	if (!r.e)
+		return false;
+	take_tables(&r);
+	elf_end(r.e);
+	return r.symtab;
+}
+
+static bool take_debugdata(struct reader *r)
+{
+	struct object_bytes b = { .fd = -1 };
+	Elf_Scn *scn = NULL;
+	Elf_Data *d = NULL;
+	GElf_Shdr sh;
+	size_t names;
+	const char *name;
+	bool took;
+
+	if (elf_getshdrstrndx(r->e, &names) < 0)
+		return false;
+	while (!d && (scn = elf_nextscn(r->e, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
+		    (name = elf_strptr(r->e, names, sh.sh_name)) && !strcmp(name, ".gnu_debugdata"))
+			d = elf_getdata(scn, NULL);
+	if (!d || !d->d_size || !(b.p = debugdata_unpack(d->d_buf, d->d_size, &b.n)))
+		return false;
+	took = take_other(r->o, &b, r->mask);
+	mem_free((void *)b.p);
+	return took;
+}
+
+/* Where distributions put what they stripped off. */
+static void take_separate(struct reader *r)
+{
+	char path[128] = "/usr/lib/debug/.build-id/";
+	size_t at = strlen(path);
+	struct object_bytes b = { 0 };
+
+	if (r->o->build_id_len < 4)
+		return;
+	for (uint32_t i = 0; i < r->o->build_id_len; i++)
+		at += (size_t)snprintf(path + at, sizeof(path) - at, i ? "%02x" : "%02x/",
+				       r->o->build_id[i]);
+	snprintf(path + at, sizeof(path) - at, ".debug");
+	b.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (b.fd < 0)
+		return;
+	take_other(r->o, &b, r->mask);
+	close(b.fd);
+}
+
+int object_symbols(struct object *o, const struct object_bytes *b)
+{
+	struct reader r = { .o = o, .e = begin(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
+	GElf_Ehdr eh;
+
+	if (!r.e)
+		return -TALLY_ECORRUPT;
+	if (gelf_getehdr(r.e, &eh) && eh.e_machine == EM_ARM)
+		r.mask = ~1ULL;
+	take_tables(&r);
+	if (!r.symtab && !take_debugdata(&r))
+		take_separate(&r);
+	elf_end(r.e);
+	table_build(&o->t);
+	return 0;
+}
+
+void object_free(struct object *o)
+{
+	table_free(&o->t);
+	names_free(&o->names);
+}

@@ -1,0 +1,463 @@
+/*
+ * space.c: processes as address spaces over time.
+ *
+ * A process is a chain of spaces, newest first: a new one starts when the pid
+ * is born and at every exec.  An address is looked up in the space that the
+ * process had at the time; so it finds its file although the process has
+ * exec'd since, or has ended, or another has its pid now.
+ *
+ * The mappings of a space are sorted and never overlap: a new one cuts what it
+ * covers, and what was cut is remembered with the time of its end (nobody tells
+ * of munmap; the next mapping of the place is the notice).  A fork shares the
+ * parent's list by count until one of them maps something, so a storm of
+ * fork and exec copies nothing.
+ *
+ * Memory: spaces of the dead (ended, or left by exec) queue in order of death
+ * and the oldest go when there are too many, or when the mappings of all are too many.
+ * A list can grow only so long, a chain as well.
+ */
+#include <string.h>
+
+#include "symbol/symbol_int.h"
+
+struct maplist {
+	uint32_t refs;
+	uint32_t n, cap, npast, past_cap;
+	struct mapping *v;                            /* now: sorted, apart */
+	struct mapping *past;                         /* cut since: in order of their end */
+};
+
+/* ---- mappings ----------------------------------------------------------------- */
+
+static void maplist_put(struct spaces *s, struct maplist *l)
+{
+	if (!l || --l->refs)
+		return;
+	s->nmappings -= l->n + l->npast;
+	mem_free(l->v);
+	mem_free(l->past);
+	mem_free(l);
+}
+
+static bool copy_mappings(struct mapping **to, uint32_t *cap, const struct mapping *from,
+			  uint32_t n)
+{
+	if (!n)
+		return true;
+	*to = mem_alloc(n * sizeof(**to));
+	if (!*to)
+		return false;
+	memcpy(*to, from, n * sizeof(**to));
+	*cap = n;
+	return true;
+}
+
+static struct maplist *maplist_copy(struct spaces *s, const struct maplist *from)
+{
+	struct maplist *l = mem_alloc(sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->refs = 1;
+	if (!from)
+		return l;
+	if (!copy_mappings(&l->v, &l->cap, from->v, from->n) ||
+	    !copy_mappings(&l->past, &l->past_cap, from->past, from->npast)) {
+		maplist_put(s, l);
+		return NULL;
+	}
+	l->n = from->n;
+	l->npast = from->npast;
+	s->nmappings += l->n + l->npast;
+	return l;
+}
+
+/* The space's own list, for changing it. */
+static struct maplist *maplist_own(struct spaces *s, struct space *sp)
+{
+	struct maplist *l = sp->maps;
+
+	if (l && l->refs == 1)
+		return l;
+	l = maplist_copy(s, sp->maps);
+	if (!l)
+		return NULL;
+	maplist_put(s, sp->maps);
+	sp->maps = l;
+	return l;
+}
+
+/* Index of the first mapping that ends above addr. */
+static uint32_t first_above(const struct maplist *l, uint64_t addr)
+{
+	uint32_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (l->v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool same_bytes(const struct mapping *a, const struct mapping *b)
+{
+	return a->file == b->file && (!a->file || a->start - a->pgoff == b->start - b->pgoff);
+}
+
+static bool says_nothing_new(const struct maplist *l, const struct mapping *m)
+{
+	uint32_t i = l ? first_above(l, m->start) : 0;
+
+	return l && i < l->n && l->v[i].start <= m->start && l->v[i].end >= m->end &&
+	       same_bytes(&l->v[i], m);
+}
+
+static void remember_past(struct spaces *s, struct maplist *l, const struct mapping *m,
+			  uint64_t until_ns)
+{
+	struct mapping *p;
+
+	if (l->npast == MAPPINGS_PAST_MOST) {
+		memmove(l->past, l->past + 1, --l->npast * sizeof(*l->past));
+		s->nmappings--;
+	}
+	p = VEC_NEW(l->past, l->npast, l->past_cap);
+	if (!p)
+		return;                               /* the present matters more */
+	*p = *m;
+	p->until_ns = until_ns;
+	s->nmappings++;
+}
+
+/* Memory without a file grows and changes its rights page by page: what touches becomes one, as old
+ * as its youngest part, so that it hides no file that was there before. */
+static void join_anonymous(const struct maplist *l, uint32_t *lo, uint32_t *hi, struct mapping *m)
+{
+	if (m->file)
+		return;
+	if (*lo > 0 && !l->v[*lo - 1].file && l->v[*lo - 1].end == m->start)
+		--*lo;
+	if (*hi < l->n && !l->v[*hi].file && l->v[*hi].start == m->end)
+		++*hi;
+	for (uint32_t i = *lo; i < *hi; i++) {
+		const struct mapping *o = &l->v[i];
+
+		if (o->file)
+			continue;
+		m->from_ns = o->from_ns > m->from_ns ? o->from_ns : m->from_ns;
+		m->end = o->end > m->end ? o->end : m->end;
+		m->start = o->start < m->start ? o->start : m->start;
+	}
+}
+
+/* Puts the n of `by` in the place of v[lo..hi). */
+static bool replace(struct spaces *s, struct maplist *l, uint32_t lo, uint32_t hi,
+		    const struct mapping *by, uint32_t n)
+{
+	uint32_t total = l->n - (hi - lo) + n, cap = l->cap ? l->cap : 4;
+	struct mapping *v = l->v;
+
+	while (cap < total)
+		cap *= 2;
+	if (cap != l->cap && !(v = mem_grow(l->v, cap * sizeof(*v))))
+		return false;
+	memmove(v + lo + n, v + hi, (l->n - hi) * sizeof(*v));
+	memcpy(v + lo, by, n * sizeof(*v));
+	s->nmappings += total;
+	s->nmappings -= l->n;
+	l->v = v;
+	l->cap = cap;
+	l->n = total;
+	return true;
+}
+
+static bool maplist_add(struct spaces *s, struct maplist *l, struct mapping m)
+{
+	uint32_t lo = first_above(l, m.start), hi = lo, n = 0;
+	struct mapping by[3];
+
+	while (hi < l->n && l->v[hi].start < m.end)
+		hi++;
+	join_anonymous(l, &lo, &hi, &m);
+	if (l->n - (hi - lo) + 3 > MAPPINGS_MOST)
+		return false;
+	for (uint32_t i = lo; i < hi; i++)
+		if (m.file || l->v[i].file)
+			remember_past(s, l, &l->v[i], m.from_ns);
+	if (lo < hi && l->v[lo].start < m.start) {
+		by[n] = l->v[lo];
+		by[n++].end = m.start;
+	}
+	by[n++] = m;
+	if (lo < hi && l->v[hi - 1].end > m.end) {
+		by[n] = l->v[hi - 1];
+		by[n].pgoff += m.end - by[n].start;
+		by[n++].start = m.end;
+	}
+	return replace(s, l, lo, hi, by, n);
+}
+
+/* What addr was in at a time. The mapping of today serves an earlier time too, when nothing else is
+ * known: it may have been there long before somebody looked. */
+static const struct mapping *maplist_find(const struct maplist *l, uint64_t addr, uint64_t time_ns)
+{
+	uint32_t i = first_above(l, addr);
+	const struct mapping *now = i < l->n && l->v[i].start <= addr ? &l->v[i] : NULL;
+
+	if (!time_ns || (now && now->from_ns <= time_ns))
+		return now;
+	for (uint32_t p = l->npast; p-- > 0;) {
+		const struct mapping *m = &l->past[p];
+
+		if (addr >= m->start && addr < m->end && m->from_ns <= time_ns &&
+		    time_ns < m->until_ns)
+			return m;
+	}
+	return now;
+}
+
+/* ---- processes -------------------------------------------------------------------- */
+
+static struct proc **bucket_of(const struct spaces *s, uint32_t pid)
+{
+	return &s->bucket[text_hash(&pid, sizeof(pid)) & (s->nbuckets - 1)];
+}
+
+static struct proc *proc_get(const struct spaces *s, uint32_t pid)
+{
+	struct proc *p = s->nbuckets ? *bucket_of(s, pid) : NULL;
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static bool buckets_double(struct spaces *s)
+{
+	struct spaces to = { .nbuckets = s->nbuckets ? s->nbuckets * 2 : 64 };
+
+	to.bucket = mem_alloc(to.nbuckets * sizeof(struct proc *));
+	if (!to.bucket)
+		return false;
+	for (uint32_t i = 0; i < s->nbuckets; i++)
+		for (struct proc *p = s->bucket[i], *next; p; p = next) {
+			struct proc **at = bucket_of(&to, p->pid);
+
+			next = p->next;
+			p->next = *at;
+			*at = p;
+		}
+	mem_free(s->bucket);
+	s->bucket = to.bucket;
+	s->nbuckets = to.nbuckets;
+	return true;
+}
+
+static struct proc *proc_make(struct spaces *s, uint32_t pid)
+{
+	struct proc *p = proc_get(s, pid), **at;
+
+	if (p)
+		return p;
+	if (s->nprocs >= s->nbuckets && !buckets_double(s))
+		return NULL;
+	p = mem_alloc(sizeof(*p));
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	at = bucket_of(s, pid);
+	p->next = *at;
+	*at = p;
+	s->nprocs++;
+	return p;
+}
+
+static void proc_free_if_empty(struct spaces *s, struct proc *p)
+{
+	struct proc **at = bucket_of(s, p->pid);
+
+	if (p->newest)
+		return;
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	mem_free(p);
+	s->nprocs--;
+}
+
+/* ---- life and death --------------------------------------------------------------- */
+
+static void dead_unlink(struct spaces *s, struct space *sp)
+{
+	*(sp->dead_prev ? &sp->dead_prev->dead_next : &s->dead_first) = sp->dead_next;
+	*(sp->dead_next ? &sp->dead_next->dead_prev : &s->dead_last) = sp->dead_prev;
+	s->ndead--;
+}
+
+static void space_free(struct spaces *s, struct space *sp)
+{
+	struct proc *p = sp->proc;
+	struct space **at = &p->newest;
+
+	while (*at != sp)
+		at = &(*at)->older;
+	*at = sp->older;
+	p->nspaces--;
+	if (sp->dead)
+		dead_unlink(s, sp);
+	maplist_put(s, sp->maps);
+	jit_free(sp->jit);
+	mem_free(sp);
+	proc_free_if_empty(s, p);
+}
+
+static void evict(struct spaces *s)
+{
+	uint32_t most = s->dead_most ? s->dead_most : SPACES_DEAD_MOST;
+
+	while (s->dead_first && (s->ndead > most || s->nmappings > SPACES_MAPPINGS_MOST)) {
+		space_free(s, s->dead_first);
+		s->evicted++;
+	}
+}
+
+static void space_died(struct spaces *s, struct space *sp)
+{
+	if (!sp || sp->dead)
+		return;
+	sp->dead = true;
+	sp->dead_prev = s->dead_last;
+	*(s->dead_last ? &s->dead_last->dead_next : &s->dead_first) = sp;
+	s->dead_last = sp;
+	s->ndead++;
+}
+
+static struct space *space_oldest(const struct proc *p)
+{
+	struct space *sp = p->newest;
+
+	while (sp->older)
+		sp = sp->older;
+	return sp;
+}
+
+/* A new space in front of the chain; the one before it is dead. */
+static struct space *space_new(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	struct proc *p = proc_make(s, pid);
+	struct space *sp = p ? mem_alloc(sizeof(*sp)) : NULL;
+
+	if (!sp) {
+		if (p)
+			proc_free_if_empty(s, p);
+		return NULL;
+	}
+	space_died(s, p->newest);
+	sp->proc = p;
+	sp->start_ns = time_ns;
+	sp->older = p->newest;
+	p->newest = sp;
+	if (++p->nspaces > SPACES_PER_PROC_MOST) {
+		space_free(s, space_oldest(p));
+		s->evicted++;
+	}
+	return sp;
+}
+
+/* The space of a time; NULL when the process was not (known to be) there yet. */
+static struct space *space_at(const struct proc *p, uint64_t time_ns)
+{
+	struct space *sp = p ? p->newest : NULL;
+
+	while (sp && time_ns && sp->start_ns > time_ns)
+		sp = sp->older;
+	return sp;
+}
+
+bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m)
+{
+	struct space *sp = space_at(proc_get(s, pid), m->from_ns);
+	struct maplist *l;
+
+	if (m->end <= m->start)
+		return true;
+	if (!sp && !(sp = space_new(s, pid, 0)))
+		return false;
+	if (says_nothing_new(sp->maps, m))
+		return true;
+	l = maplist_own(s, sp);
+	if (!l || !maplist_add(s, l, *m))
+		return false;
+	evict(s);
+	return true;
+}
+
+bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	bool ok = space_new(s, pid, time_ns);
+
+	evict(s);
+	return ok;
+}
+
+bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns)
+{
+	struct space *child = space_new(s, pid, time_ns),
+		     *parent = space_at(proc_get(s, ppid), time_ns);
+
+	if (child && parent && parent->maps) {
+		child->maps = parent->maps;
+		child->maps->refs++;
+	}
+	evict(s);
+	return child;
+}
+
+void spaces_exit(struct spaces *s, uint32_t pid)
+{
+	const struct proc *p = proc_get(s, pid);
+
+	if (p)
+		space_died(s, p->newest);
+	evict(s);
+}
+
+/* ---- questions ------------------------------------------------------------------- */
+
+struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+			  const struct mapping **ret)
+{
+	const struct proc *p = proc_get(s, pid);
+	struct space *sp = space_at(p, time_ns);
+
+	*ret = sp && sp->maps ? maplist_find(sp->maps, addr, time_ns) : NULL;
+	if (time_ns)
+		return sp;
+	for (struct space *old = sp; old && !*ret; old = old->older)
+		if (old->maps && (*ret = maplist_find(old->maps, addr, 0)))
+			return old;
+	return sp;
+}
+
+bool spaces_knows(const struct spaces *s, uint32_t pid)
+{
+	const struct proc *p = proc_get(s, pid);
+
+	for (const struct space *sp = p ? p->newest : NULL; sp; sp = sp->older)
+		if (sp->maps && sp->maps->n)
+			return true;
+	return false;
+}
+
+void spaces_free(struct spaces *s)
+{
+	for (uint32_t i = 0; i < s->nbuckets; i++)
+		while (s->bucket[i])
+			space_free(s, s->bucket[i]->newest);
+	mem_free(s->bucket);
+	*s = (struct spaces){ 0 };
+}

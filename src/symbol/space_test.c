@@ -1,0 +1,353 @@
+/* Tests of space.c: no files, no processes; addresses and times are small numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbol/symbol_int.h"
+
+static struct file file_a, file_b;
+
+static void map(struct spaces *s, uint32_t pid, uint64_t time, uint64_t start, uint64_t end,
+		struct file *f)
+{
+	struct mapping m = {
+		.start = start, .end = end, .pgoff = f ? 0x1000 : 0, .from_ns = time, .file = f
+	};
+
+	m.until_ns = UINT64_MAX;
+	assert_true(spaces_map(s, pid, &m));
+}
+
+/* Which file an address was in: 'a', 'b', '0' for memory without a file, '-' for nothing. */
+static char which(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time)
+{
+	const struct mapping *m;
+
+	spaces_find(s, pid, addr, time, &m);
+	return !m ? '-' : !m->file ? '0' : m->file == &file_a ? 'a' : 'b';
+}
+
+static void a_mapping_holds_its_addresses_and_no_others(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 7, 1, 100, 200, &file_a);
+	assert_int_equal(which(&s, 7, 99, 5), '-');
+	assert_int_equal(which(&s, 7, 100, 5), 'a');
+	assert_int_equal(which(&s, 7, 199, 0), 'a');
+	assert_int_equal(which(&s, 7, 200, 5), '-');
+	assert_int_equal(which(&s, 8, 100, 5), '-');
+	assert_true(spaces_knows(&s, 7));
+	assert_false(spaces_knows(&s, 8));
+	spaces_free(&s);
+}
+
+static void an_exec_starts_a_new_space_and_the_old_one_still_answers_for_its_time(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_exec(&s, 7, 50));
+	map(&s, 7, 51, 100, 150, &file_b);
+	assert_int_equal(which(&s, 7, 120, 20), 'a');
+	assert_int_equal(which(&s, 7, 120, 49), 'a');
+	assert_int_equal(which(&s, 7, 120, 60), 'b');
+	assert_int_equal(which(&s, 7, 170, 60), '-');
+	assert_int_equal(which(&s, 7, 170, 0), 'a');         /* the newest that maps it */
+	assert_int_equal(which(&s, 7, 120, 0), 'b');
+	spaces_free(&s);
+}
+
+static void a_pid_that_comes_back_is_another_process(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_fork(&s, 7, 1, 10));
+	map(&s, 7, 11, 100, 200, &file_a);
+	spaces_exit(&s, 7);
+	assert_true(spaces_fork(&s, 7, 1, 100));
+	map(&s, 7, 101, 100, 200, &file_b);
+	assert_int_equal(which(&s, 7, 120, 99), 'a');
+	assert_int_equal(which(&s, 7, 120, 102), 'b');
+	assert_int_equal(which(&s, 7, 120, 9), '-');         /* not born yet */
+	spaces_free(&s);
+}
+
+static void a_fork_shares_until_either_side_maps(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 1, 1, 100, 200, &file_a);
+	for (uint32_t pid = 2; pid < 1000; pid++)
+		assert_true(spaces_fork(&s, pid, pid - 1, pid));
+	assert_int_equal(s.nmappings, 1);
+	map(&s, 500, 2000, 100, 200, &file_b);
+	assert_int_equal(which(&s, 499, 100, 3000), 'a');
+	assert_int_equal(which(&s, 500, 100, 3000), 'b');
+	assert_int_equal(which(&s, 500, 100, 1999), 'a');
+	assert_int_equal(which(&s, 501, 100, 3000), 'a');
+	assert_int_equal(which(&s, 999, 100, 3000), 'a');
+	map(&s, 1, 2000, 300, 400, &file_b);
+	assert_int_equal(which(&s, 999, 300, 3000), '-');
+	spaces_free(&s);
+}
+
+static void a_child_has_what_its_parent_had_and_not_what_the_parent_execs_later(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 1, 1, 100, 200, &file_a);
+	assert_true(spaces_fork(&s, 2, 1, 10));
+	assert_true(spaces_exec(&s, 1, 20));
+	map(&s, 1, 21, 100, 200, &file_b);
+	spaces_exit(&s, 1);
+	assert_int_equal(which(&s, 2, 100, 30), 'a');
+	spaces_free(&s);
+}
+
+static void a_new_mapping_cuts_what_it_covers_and_the_past_is_remembered(void **state)
+{
+	static const struct {
+		int line;
+		uint64_t addr, time;
+		char file;
+	} want[] = {
+		{ __LINE__, 100, 20, 'a' }, { __LINE__, 139, 20, 'a' }, { __LINE__, 140, 20, 'b' },
+		{ __LINE__, 159, 20, 'b' }, { __LINE__, 160, 20, 'a' }, { __LINE__, 199, 20, 'a' },
+		{ __LINE__, 200, 20, '-' }, { __LINE__, 150, 5, 'a' },  { __LINE__, 150, 9, 'a' },
+		{ __LINE__, 150, 10, 'b' }, { __LINE__, 150, 0, 'b' },
+	};
+	struct spaces s = { 0 };
+	const struct mapping *m;
+
+	(void)state;
+	map(&s, 7, 1, 100, 200, &file_a);
+	map(&s, 7, 10, 140, 160, &file_b);
+	for (size_t i = 0; i < COUNT(want); i++)
+		if (which(&s, 7, want[i].addr, want[i].time) != want[i].file)
+			fail_msg("line %d", want[i].line);
+	spaces_find(&s, 7, 170, 20, &m);
+	assert_int_equal(170 - m->start + m->pgoff, 70 + 0x1000);    /* still the same byte */
+	spaces_free(&s);
+}
+
+static void a_mapping_over_many_takes_the_place_of_all(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	for (uint64_t a = 0; a < 100; a++)
+		map(&s, 7, 1, 100 + a * 10, 105 + a * 10, &file_a);
+	map(&s, 7, 2, 102, 1000, &file_b);
+	assert_int_equal(which(&s, 7, 101, 3), 'a');
+	assert_int_equal(which(&s, 7, 102, 3), 'b');
+	assert_int_equal(which(&s, 7, 999, 3), 'b');
+	assert_int_equal(which(&s, 7, 1001, 3), 'a');
+	assert_int_equal(which(&s, 7, 991, 1), 'a');
+	spaces_free(&s);
+}
+
+static void saying_the_same_again_changes_nothing(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 7, 1, 100, 200, &file_a);
+	map(&s, 7, 9, 100, 200, &file_a);
+	assert_int_equal(s.nmappings, 1);
+	assert_int_equal(which(&s, 7, 150, 2), 'a');
+	spaces_free(&s);
+}
+
+static void memory_without_a_file_joins_its_neighbours(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	for (uint64_t a = 0; a < 1000; a++)
+		map(&s, 7, 1 + a, 4096 * a, 4096 * (a + 1), NULL);
+	assert_int_equal(s.nmappings, 1);
+	map(&s, 7, 2000, 4096, 8192, &file_a);
+	assert_int_equal(which(&s, 7, 4095, 3000), '0');
+	assert_int_equal(which(&s, 7, 4096, 3000), 'a');
+	assert_int_equal(which(&s, 7, 8192, 3000), '0');
+	map(&s, 7, 4000, 0, 4096 * 1000, NULL);
+	assert_int_equal(which(&s, 7, 4096, 5000), '0');
+	assert_int_equal(which(&s, 7, 4096, 3000), 'a');
+	spaces_free(&s);
+}
+
+static void a_snapshot_serves_times_before_it_was_taken(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	map(&s, 7, 1000, 100, 200, &file_a);
+	assert_int_equal(which(&s, 7, 150, 5), 'a');
+	spaces_free(&s);
+}
+
+static void the_longest_dead_go_first_and_are_counted(void **state)
+{
+	struct spaces s = { .dead_most = 10 };
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 30; pid++) {
+		assert_true(spaces_fork(&s, pid, 0, pid));
+		map(&s, pid, pid, 100, 200, &file_a);
+	}
+	assert_int_equal(s.evicted, 0);
+	for (uint32_t pid = 30; pid >= 1; pid--)
+		spaces_exit(&s, pid);
+	assert_int_equal(s.evicted, 20);
+	assert_int_equal(s.ndead, 10);
+	assert_int_equal(s.nprocs, 10);
+	assert_int_equal(s.nmappings, 10);
+	assert_int_equal(which(&s, 30, 150, 0), '-');
+	assert_int_equal(which(&s, 10, 150, 0), 'a');
+	spaces_exit(&s, 10);                                  /* twice is once */
+	assert_int_equal(s.ndead, 10);
+	spaces_free(&s);
+}
+
+static void a_process_that_execs_for_ever_stays_bounded(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	for (uint64_t t = 1; t <= 10000; t++) {
+		assert_true(spaces_exec(&s, 7, t * 10));
+		map(&s, 7, t * 10 + 1, 100, 200, &file_a);
+	}
+	assert_true(s.nmappings <= SPACES_PER_PROC_MOST);
+	assert_int_equal(s.evicted, 10000 - SPACES_PER_PROC_MOST);
+	assert_int_equal(which(&s, 7, 150, 100005), 'a');
+	spaces_free(&s);
+}
+
+static void a_process_that_maps_for_ever_stays_bounded(void **state)
+{
+	struct spaces s = { 0 };
+	struct mapping m = { .file = &file_a };
+	uint32_t refused = 0;
+
+	(void)state;
+	for (uint64_t a = 1; a <= 2 * MAPPINGS_MOST; a++) {
+		m.start = a * 100;
+		m.end = m.start + 50;
+		refused += !spaces_map(&s, 7, &m);
+	}
+	assert_true(refused > MAPPINGS_MOST - 8);
+	assert_true(s.nmappings <= MAPPINGS_MOST);
+	for (uint64_t t = 1; t < 3000; t++)
+		map(&s, 7, t, 100, 150, t % 2 ? &file_b : &file_a);
+	assert_true(s.nmappings <= MAPPINGS_MOST + MAPPINGS_PAST_MOST);
+	spaces_free(&s);
+}
+
+static uint64_t next_random(uint64_t *x)
+{
+	*x = *x * 6364136223846793005u + 1442695040888963407u;
+	return *x >> 33;
+}
+
+/* An array of pages for each time says which file each page was of; the list must agree, also about
+ * the past. */
+static void any_sequence_of_mappings_agrees_with_an_array_of_pages(void **state)
+{
+	struct file *const files[] = { &file_a, &file_b, NULL };
+	static char page[61][64];
+	uint64_t seed = 42;
+
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		struct spaces s = { 0 };
+
+		memset(page[0], '-', sizeof(page[0]));
+		for (uint64_t t = 1; t <= 60; t++) {
+			uint64_t start = next_random(&seed) % 64, n = 1 + next_random(&seed) % 10;
+			struct file *f = files[next_random(&seed) % 3];
+
+			n = start + n > 64 ? 64 - start : n;
+			memcpy(page[t], page[t - 1], sizeof(page[t]));
+			memset(page[t] + start, f == &file_a ? 'a' : f ? 'b' : '0', n);
+			map(&s, 7, t, 100 + start, 100 + start + n, f);
+			for (uint64_t i = 0; i < 64; i++)
+				assert_int_equal(which(&s, 7, 100 + i, 0), page[t][i]);
+		}
+		for (uint64_t t = 1; t <= 60; t++)
+			for (uint64_t i = 0; i < 64; i++)
+				if (page[t][i] == 'a' || page[t][i] == 'b')
+					assert_int_equal(which(&s, 7, 100 + i, t), page[t][i]);
+		spaces_free(&s);
+	}
+}
+
+static void play(struct spaces *s)
+{
+	for (uint32_t pid = 1; pid < 6; pid++) {
+		struct mapping m = { .start = 100, .end = 200, .from_ns = pid, .file = &file_a };
+
+		spaces_map(s, pid, &m);
+		spaces_fork(s, pid + 100, pid, 10 + pid);
+		m.file = &file_b;
+		m.start = 120;
+		m.end = 150;
+		m.from_ns = 20 + pid;
+		spaces_map(s, pid + 100, &m);
+		spaces_exec(s, pid + 100, 30 + pid);
+		spaces_exit(s, pid);
+		which(s, pid, 150, 5);
+	}
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		long before = mem_live();
+		struct spaces s = { .dead_most = 4 };
+
+		mem_fail_at(n);
+		play(&s);
+		spaces_free(&s);
+		assert_int_equal(mem_live(), before);
+		if (!mem_failed())
+			break;
+	}
+	mem_fail_at(0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mapping_holds_its_addresses_and_no_others),
+		cmocka_unit_test(
+			an_exec_starts_a_new_space_and_the_old_one_still_answers_for_its_time),
+		cmocka_unit_test(a_pid_that_comes_back_is_another_process),
+		cmocka_unit_test(a_fork_shares_until_either_side_maps),
+		cmocka_unit_test(
+			a_child_has_what_its_parent_had_and_not_what_the_parent_execs_later),
+		cmocka_unit_test(a_new_mapping_cuts_what_it_covers_and_the_past_is_remembered),
+		cmocka_unit_test(a_mapping_over_many_takes_the_place_of_all),
+		cmocka_unit_test(saying_the_same_again_changes_nothing),
+		cmocka_unit_test(memory_without_a_file_joins_its_neighbours),
+		cmocka_unit_test(a_snapshot_serves_times_before_it_was_taken),
+		cmocka_unit_test(the_longest_dead_go_first_and_are_counted),
+		cmocka_unit_test(a_process_that_execs_for_ever_stays_bounded),
+		cmocka_unit_test(a_process_that_maps_for_ever_stays_bounded),
+		cmocka_unit_test(any_sequence_of_mappings_agrees_with_an_array_of_pages),
+		cmocka_unit_test(every_failing_allocation_is_survived),
+	};
+
+	return cmocka_run_group_tests_name("symbol: space", tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/*
+ * symbol.c: the questions, answered from tables, files and address spaces.
+ *
+ * Nothing is read before it is asked for: sym_open allocates a struct, kallsyms
+ * is read with the first kernel address, an ELF file with the first address in it.
+ * Facts of processes are kept as they come (sym_task); a process that was there
+ * before the watch began is looked at when it is asked about, while it lives.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "symbol/symbol_int.h"
+
+#define KSYM_MOST (1u << 20)                          /* how far a kernel function may reach */
+#define KSYM_LAST_MOST (64u << 10)                    /* the last one of a module */
+
+struct symbols {
+	struct table kernel;
+	struct names kernel_names;
+	const char **mods;                            /* by sym.mod */
+	uint32_t nmods, mods_cap;
+	struct map mod_by_name;
+	bool kernel_read;
+
+	struct files files;
+	struct spaces spaces;
+	struct names jit_names;
+	uint64_t lost;
+};
+
+int sym_open(struct symbols **ret)
+{
+	struct symbols *s = mem_alloc(sizeof(*s));
+
+	if (!s)
+		return -TALLY_ENOMEM;
+	*ret = s;
+	return 0;
+}
+
+void sym_close(struct symbols *s)
+{
+	if (!s)
+		return;
+	spaces_free(&s->spaces);
+	files_free(&s->files);
+	names_free(&s->jit_names);
+	table_free(&s->kernel);
+	names_free(&s->kernel_names);
+	map_free(&s->mod_by_name);
+	mem_free(s->mods);
+	mem_free(s);
+}
+
+/* ---- the kernel ------------------------------------------------------------------ */
+
+/* Symbols of a module come together, so the last one seen is nearly always the one. */
+static bool mod_index(struct symbols *s, const char *mod, uint16_t *ret)
+{
+	size_t n = strlen(mod);
+	const char **to;
+	void **at;
+
+	if (s->nmods && !strcmp(s->mods[s->nmods - 1], mod)) {
+		*ret = (uint16_t)(s->nmods - 1);
+		return true;
+	}
+	at = s->nmods < UINT16_MAX ? map_at(&s->mod_by_name, mod, n) : NULL;
+	if (!at)
+		return false;
+	if (!*at) {
+		const char *name = names_add(&s->kernel_names, mod, n);
+
+		if (!name || !(to = VEC_NEW(s->mods, s->nmods, s->mods_cap)))
+			return false;
+		*to = name;
+		*at = (void *)(uintptr_t)s->nmods;    /* index + 1: an absent one is NULL */
+	}
+	*ret = (uint16_t)((uintptr_t)*at - 1);
+	return true;
+}
+
+static void take_kernel(void *arg, uint64_t addr, char type, const char *name, const char *mod)
+{
+	struct sym to = { .start = addr, .rank = RANK_NOSIZE, .end = UINT64_MAX };
+	struct symbols *s = arg;
+
+	switch (type) {
+	case 'T': to.rank |= RANK_GLOBAL; break;
+	case 't': to.rank |= RANK_LOCAL; break;
+	case 'W': case 'w': to.rank |= RANK_WEAK; break;
+	default: return;
+	}
+	if (addr < UINT64_MAX - KSYM_MOST)
+		to.end = addr + KSYM_MOST;
+	to.name = names_add(&s->kernel_names, name, strlen(name));
+	if (to.name && mod_index(s, mod, &to.mod))
+		table_add(&s->kernel, &to);
+}
+
+/* kallsyms gives no sizes: a function reaches to the next. The last one before a hole would reach
+ * over it. */
+static void close_holes(struct table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sym *s = &t->v[i];
+
+		if ((i + 1 == t->n || s[1].mod != s->mod) && s->end - s->start > KSYM_LAST_MOST)
+			s->end = s->start + KSYM_LAST_MOST;
+		if (!strcmp(s->name, "_etext") || !strcmp(s->name, "_einittext"))
+			s->end = s->start;
+	}
+}
+
+static void read_kernel(struct symbols *s)
+{
+	struct err why = { 0 };
+
+	s->kernel_read = true;
+	if (k_kallsyms(take_kernel, s, &why) < 0)
+		return;
+	table_build(&s->kernel);
+	close_holes(&s->kernel);
+}
+
+void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
+{
+	const struct sym *sym;
+
+	*ret = (struct sym_name){ 0 };
+	if (!s->kernel_read)
+		read_kernel(s);
+	sym = table_find(&s->kernel, addr);
+	if (!sym)
+		return;
+	ret->mod = s->mods[sym->mod];
+	ret->name = sym->name;
+	ret->offset = addr - sym->start;
+	ret->start = sym->start;
+}
+
+/* ---- processes --------------------------------------------------------------------- */
+
+static void take_mapping(struct symbols *s, const struct k_task *t)
+{
+	struct mapping m = {
+		.start = t->addr, .pgoff = t->pgoff, .from_ns = t->time_ns, .until_ns = UINT64_MAX
+	};
+	bool lost = false;
+
+	m.end = t->len <= UINT64_MAX - t->addr ? t->addr + t->len : UINT64_MAX;
+	m.file = files_see(&s->files, t, &lost);
+	if (m.file && m.file->vdso)
+		m.pgoff = 0;                          /* kernels differ in what they tell */
+	if (!spaces_map(&s->spaces, t->pid, &m) || lost)
+		s->lost++;
+}
+
+void sym_task(void *arg, const struct k_task *t)
+{
+	struct symbols *s = arg;
+	bool ok = true;
+
+	switch (t->kind) {
+	case K_TASK_MMAP:      take_mapping(s, t); break;
+	case K_TASK_COMM_EXEC: ok = spaces_exec(&s->spaces, t->pid, t->time_ns); break;
+	case K_TASK_FORK:      ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns); break;
+	case K_TASK_EXIT:      spaces_exit(&s->spaces, t->pid); break;
+	case K_TASK_LOST:      s->lost += t->len; break;
+	}
+	s->lost += !ok;
+}
+
+bool sym_knows(struct symbols *s, uint32_t pid)
+{
+	return spaces_knows(&s->spaces, pid);
+}
+
+uint64_t sym_lost(const struct symbols *s)
+{
+	return s->lost;
+}
+
+uint64_t sym_evicted(const struct symbols *s)
+{
+	return s->spaces.evicted;
+}
+
+/* ---- user addresses ------------------------------------------------------------------ */
+
+static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, struct sym_name *ret)
+{
+	const struct sym *sym;
+
+	if (!sp->jit && !(sp->jit = mem_alloc(sizeof(*sp->jit))))
+		return;
+	sym = jit_find(sp->jit, &s->jit_names, sp->proc->pid, addr);
+	if (!sym)
+		return;
+	ret->mod = "[jit]";
+	ret->name = sym->name;
+	ret->offset = addr - sym->start;
+	ret->start = sym->start;
+	ret->file_id = (1ULL << 63) | sp->proc->pid;
+}
+
+static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t addr,
+			 struct sym_name *ret)
+{
+	const struct file *f = files_read(&s->files, m->file);
+	const struct sym *sym = NULL;
+	uint64_t at = addr - m->start + m->pgoff;
+
+	ret->mod = m->file->mod;
+	ret->path = m->file->path;
+	ret->file_id = f->id;
+	/* A 32-bit process has another vdso than we. */
+	if (m->file->vdso && sizeof(void *) == 8 && m->end <= UINT32_MAX)
+		f = NULL;
+	if (f && f->object && object_vaddr(f->object, at, &at))
+		sym = table_find(&f->object->t, at);
+	ret->offset = sym ? at - sym->start : at;
+	ret->name = sym ? sym->name : NULL;
+	ret->start = sym ? sym->start : at;
+}
+
+/* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
+ * at now; ever more rarely when that does not help. */
+static struct space *find(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+			  const struct mapping **m)
+{
+	struct space *sp = spaces_find(&s->spaces, pid, addr, time_ns, m);
+
+	if (*m || (sp ? sp->dead : spaces_knows(&s->spaces, pid)))
+		return sp;
+	if (sp) {
+		sp->misses++;
+		if (sp->misses & (sp->misses - 1))
+			return sp;
+	}
+	k_task_maps(pid, sym_task, s);
+	return spaces_find(&s->spaces, pid, addr, time_ns, m);
+}
+
+void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+	      struct sym_name *ret)
+{
+	const struct mapping *m;
+	struct space *sp = find(s, pid, addr, time_ns, &m);
+
+	*ret = (struct sym_name){ 0 };
+	if (!m)
+		return;
+	if (!m->file || (!m->file->vdso && !files_read(&s->files, m->file)->object))
+		name_in_jit(s, sp, addr, ret);
+	if (m->file && !ret->name)
+		name_in_file(s, m, addr, ret);
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to)
+{
+	if (!n->mod)
+		buf_printf(to, "0x%llx", (unsigned long long)addr);
+	else if (!n->name)
+		buf_printf(to, "%s`0x%llx", n->mod, (unsigned long long)n->offset);
+	else if (with_offset && n->offset)
+		buf_printf(to, "%s`%s+0x%llx", n->mod, n->name, (unsigned long long)n->offset);
+	else
+		buf_printf(to, "%s`%s", n->mod, n->name);
+}

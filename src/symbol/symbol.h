@@ -1,0 +1,45 @@
+/*
+ * symbol: names for addresses: of the kernel, of processes, and of processes
+ * that are gone by the time somebody asks.
+ *
+ * A file's symbols are one sorted table, built once when first needed and
+ * shared by every process that maps the file (by build id, else device and
+ * inode).  A process is a list of address spaces over time: exec starts a new
+ * one, fork copies, exit keeps.  So an address of a dead process still finds
+ * its file and offset.  Look-up is a binary search, never a scan.
+ * Thread rule: one thread.
+ */
+#ifndef TALLY_SYMBOL_H
+#define TALLY_SYMBOL_H
+
+#include "base/base.h"
+#include "kernel/kernel.h"
+
+struct symbols;
+int sym_open(struct symbols **ret);
+void sym_close(struct symbols *s);
+
+/* A name. mod NULL: nothing known, print the bare address. name NULL: only the module is known
+ * (mod_offset = offset in it).  Borrows from s until sym_close. */
+struct sym_name {
+	const char *mod;                              /* of the path, the last part; "vmlinux" */
+	const char *name;
+	uint64_t offset;                              /* from the start of the symbol */
+	uint64_t start;                               /* of the symbol; user: as in the file */
+	uint64_t file_id;                             /* same file, same id: to merge by function */
+	const char *path;                             /* of the module's file, or NULL */
+};
+/* Reads kallsyms on first use. */
+void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
+/* time_ns: when the address was seen, or 0 when not known (newest space that maps it). */
+void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+	      struct sym_name *ret);
+void sym_task(void *s, const struct k_task *t);       /* feed: usable as a k_task sink */
+bool sym_knows(struct symbols *s, uint32_t pid);      /* whether any mapping of pid is known */
+/* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them.
+ * with_offset: false for func/ufunc. */
+void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
+uint64_t sym_lost(const struct symbols *s);           /* facts: by the kernel, or to limits here */
+uint64_t sym_evicted(const struct symbols *s);        /* spaces of the long dead, let go for room */
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * symbol_int.h: the parts of symbol/.
+ *
+ *   table.c      addresses to names: one sorted array
+ *   object.c     what an ELF file says: loads, build id, symbols
+ *   debugdata.c  the symbol table that a stripped file keeps compressed
+ *   file.c       the files that processes map, each known once
+ *   jit.c        names that a just-in-time compiler leaves in /tmp
+ *   space.c      processes as address spaces over time
+ *   symbol.c     the questions, answered from all of these
+ */
+#ifndef TALLY_SYMBOL_INT_H
+#define TALLY_SYMBOL_INT_H
+
+#include "symbol/symbol.h"
+
+/* ---- names: text that stays where it is until the end ------------------------ */
+struct names {
+	struct arena pages;
+	char *at;
+	size_t left, bytes;
+};
+#define NAME_MOST 1024u                               /* a longer name is cut */
+/* Control characters become '?'. NULL: no memory. */
+const char *names_add(struct names *p, const char *s, size_t n);
+void names_free(struct names *p);
+
+/* ---- table --------------------------------------------------------------------- */
+/* Of several names for one address the least rank wins; then the newer, the one with fewer
+ * underscores in front, the earlier in the alphabet. */
+enum {
+	RANK_GLOBAL = 0, RANK_LOCAL = 1, RANK_WEAK = 2,
+	RANK_NOSIZE = 8,                              /* end: where it must end at the latest */
+	RANK_NOTYPE = 16,                             /* may be a label inside a function */
+};
+struct sym {
+	uint64_t start, end;
+	const char *name;
+	uint32_t link;                                /* until built: greater is newer; then: who
+						       * encloses it, + 1, or 0 */
+	uint16_t mod;                                 /* kernel: which module */
+	uint8_t rank;
+};
+struct table {
+	struct sym *v;
+	uint32_t n, cap;
+};
+bool table_add(struct table *t, const struct sym *s); /* false: no memory */
+void table_build(struct table *t);                    /* again after more was added */
+const struct sym *table_find(const struct table *t, uint64_t addr);
+void table_free(struct table *t);
+
+/* ---- object ---------------------------------------------------------------------- */
+struct object_bytes {                                 /* where an ELF file lies: */
+	int fd;                                       /* here when p is NULL */
+	const void *p;
+	size_t n;
+};
+struct load {
+	uint64_t offset, filesz, vaddr;
+};
+struct object {
+	struct load load[8];                          /* executable ones */
+	uint32_t nloads;
+	uint8_t build_id[32];
+	uint32_t build_id_len;                        /* 0: it has none */
+	struct table t;
+	struct names names;
+};
+/* 0; -TALLY_ECORRUPT: not an executable or a shared library. */
+/* _ident: loads and build id; _symbols: the table (none is fine). */
+int object_ident(struct object *o, const struct object_bytes *b);
+int object_symbols(struct object *o, const struct object_bytes *b);
+bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
+void object_free(struct object *o);
+
+/* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */
+void *debugdata_unpack(const void *p, size_t n, size_t *size);
+
+/* ---- files -------------------------------------------------------------------------- */
+struct file {
+	uint64_t id, inode;
+	uint32_t pid;                                 /* who mapped it first */
+	int fd;                                       /* kept, so that its end is not ours; -1 */
+	bool vdso, tried;
+	const char *path, *mod;                       /* without " (deleted)"; mod: its last part */
+	struct object *object;                        /* NULL: not read yet, or nothing to read */
+	struct file *same;                            /* the first with its build id, or itself */
+};
+struct files {
+	struct map by_key, by_build_id;
+	struct names names;
+	uint32_t n, fds;
+};
+#define FILES_MOST 65536u
+#define FILES_FDS_MOST 256u
+/* The file of a mapping, opened when it is new; NULL when there is none, or (*lost set) no memory
+ * or room for more. */
+struct file *files_see(struct files *f, const struct k_task *t, bool *lost);
+/* Reads it if it has not been; the file that holds the table (file->same). */
+struct file *files_read(struct files *f, struct file *file);
+void files_free(struct files *f);
+
+/* ---- just-in-time compiled code -------------------------------------------------------- */
+struct jit {
+	struct table t;
+	uint64_t inode, done;                         /* which file; bytes of it that are read */
+	uint32_t misses;
+};
+#define JIT_FILE_MOST (64u << 20)
+#define JIT_NAMES_MOST (256u << 20)                   /* of all processes together */
+const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uint64_t addr);
+/* Reads what was appended since; false: nothing. */
+bool jit_read_fd(struct jit *j, struct names *names, int fd);
+void jit_free(struct jit *j);                         /* NULL is fine */
+
+/* ---- address spaces -------------------------------------------------------------------- */
+struct mapping {
+	uint64_t start, end, pgoff;
+	uint64_t from_ns, until_ns;                   /* when it was there; UINT64_MAX: still is */
+	struct file *file;                            /* NULL: memory without a file */
+};
+struct space {
+	struct space *older;                          /* of the same process */
+	struct proc *proc;
+	uint64_t start_ns;
+	struct maplist *maps;                         /* shared with a fork until one side maps */
+	struct jit *jit;
+	uint32_t misses;
+	bool dead;
+	struct space *dead_prev, *dead_next;          /* in order of death */
+};
+struct proc {
+	struct proc *next;                            /* in its bucket */
+	uint32_t pid, nspaces;
+	struct space *newest;
+};
+struct spaces {
+	struct proc **bucket;
+	uint32_t nbuckets, nprocs, ndead, dead_most;  /* dead_most 0: SPACES_DEAD_MOST */
+	struct space *dead_first, *dead_last;
+	uint64_t nmappings, evicted;
+};
+#define SPACES_DEAD_MOST 65536u                       /* spaces of the dead that are kept */
+#define SPACES_MAPPINGS_MOST (1u << 20)               /* of all; above, the dead go sooner */
+#define SPACES_PER_PROC_MOST 64u                      /* execs of one process that are remembered */
+#define MAPPINGS_MOST 8192u                           /* of one space */
+#define MAPPINGS_PAST_MOST 256u                       /* that others took the place of */
+/* False: no memory, or one of the limits. */
+bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
+bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
+bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns);
+void spaces_exit(struct spaces *s, uint32_t pid);
+/* The space that pid had at a time (0: the newest that maps addr, else the newest), or NULL.
+ * *ret: the mapping of addr in it, or NULL. */
+struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+			  const struct mapping **ret);
+bool spaces_knows(const struct spaces *s, uint32_t pid);
+void spaces_free(struct spaces *s);
+
+#endif

@@ -1,0 +1,570 @@
+/* Tests of the room's questions, on this machine: own addresses, processes that have ended, files
+ * that have gone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "symbol/symbol_int.h"
+
+#define NOBODY 0x7ffffff0u                            /* above every pid_max: never alive */
+
+__attribute__((noinline, used)) static int marker(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x + 1;
+}
+#define MARKER ((uint64_t)(uintptr_t)marker)
+
+static struct symbols *fresh(void)
+{
+	struct symbols *s = NULL;
+
+	assert_int_equal(sym_open(&s), 0);
+	return s;
+}
+
+static void assert_text(const struct sym_name *n, uint64_t addr, bool with_offset, const char *want)
+{
+	struct buf b = { 0 };
+
+	sym_text(n, addr, with_offset, &b);
+	assert_string_equal(b.p, want);
+	buf_free(&b);
+}
+
+static const char *own_mod(void)
+{
+	static char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	path[n] = 0;
+	return strrchr(path, '/') + 1;
+}
+
+/* ---- one process ------------------------------------------------------------------ */
+
+static void an_address_of_this_program_has_its_name(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	assert_false(sym_knows(s, (uint32_t)getpid()));
+	assert_int_equal(k_task_maps((uint32_t)getpid(), sym_task, s), 0);
+	assert_true(sym_knows(s, (uint32_t)getpid()));
+	sym_user(s, (uint32_t)getpid(), MARKER + 1, 0, &n);
+	assert_string_equal(n.mod, own_mod());
+	assert_string_equal(n.name, "marker");
+	assert_int_equal(n.offset, 1);
+	assert_true(n.file_id > 0 && strstr(n.path, n.mod));
+	assert_int_equal(sym_lost(s), 0);
+	sym_close(s);
+}
+
+static void a_live_process_that_nobody_told_of_is_looked_at(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	sym_user(s, (uint32_t)getpid(), MARKER, 1, &n);
+	assert_string_equal(n.name, "marker");
+	sym_close(s);
+}
+
+static void a_function_of_a_shared_library_has_its_name(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	sym_user(s, (uint32_t)getpid(),
+		 (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), 0, &n);
+	assert_non_null(strstr(n.name, "gnu_get_libc_version")); /* or its alias with underscores */
+	assert_non_null(strstr(n.mod, "libc"));
+	sym_close(s);
+}
+
+static void an_address_of_the_vdso_has_its_name(void **state)
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	struct symbols *s;
+	struct sym_name n;
+	bool named = false;
+
+	(void)state;
+	if (!base) {
+		print_message("skipped: no vdso here\n");
+		skip();
+	}
+	s = fresh();
+	for (uint64_t off = 0; off < 8192 && !named; off += 16) {
+		sym_user(s, (uint32_t)getpid(), base + off, 0, &n);
+		named = n.name && strstr(n.name, "gettime");
+	}
+	assert_true(named);
+	assert_string_equal(n.mod, "[vdso]");
+	sym_close(s);
+}
+
+static void an_address_that_nothing_maps_stays_an_address(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		sym_user(s, (uint32_t)getpid(), 0x10, 5, &n);
+		assert_null(n.mod);
+	}
+	sym_user(s, NOBODY, MARKER, 5, &n);
+	assert_null(n.mod);
+	assert_text(&n, 0x401567, true, "0x401567");
+	sym_close(s);
+}
+
+/* ---- processes that have ended ------------------------------------------------------ */
+
+static void a_process_that_has_exited_keeps_its_names(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+	int go[2], status;
+	uint32_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	pid = (uint32_t)fork();
+	if (!pid) {
+		char c;
+
+		close(go[1]);
+		_exit(read(go[0], &c, 1) < 0);
+	}
+	assert_int_equal(k_task_maps(pid, sym_task, s), 0);
+	close(go[1]);
+	assert_int_equal(waitpid((pid_t)pid, &status, 0), pid);
+	close(go[0]);
+	sym_user(s, pid, MARKER, 1, &n);
+	assert_string_equal(n.name, "marker");
+	sym_close(s);
+}
+
+static void a_forked_child_has_its_parents_names_until_it_execs(void **state)
+{
+	struct k_task fork_fact = { .kind = K_TASK_FORK,
+				    .pid = NOBODY,
+				    .ppid = (uint32_t)getpid(),
+				    .time_ns = UINT64_MAX - 9 };
+	struct k_task exec_fact = { .kind = K_TASK_COMM_EXEC,
+				    .pid = NOBODY,
+				    .time_ns = UINT64_MAX - 5 };
+	struct k_task exit_fact = { .kind = K_TASK_EXIT, .pid = NOBODY, .time_ns = UINT64_MAX - 2 };
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	assert_int_equal(k_task_maps((uint32_t)getpid(), sym_task, s), 0);
+	sym_task(s, &fork_fact);
+	sym_task(s, &exec_fact);
+	sym_task(s, &exit_fact);
+	sym_user(s, NOBODY, MARKER, UINT64_MAX - 8, &n);
+	assert_string_equal(n.name, "marker");
+	sym_user(s, NOBODY, MARKER, UINT64_MAX - 4, &n);
+	assert_null(n.mod);
+	sym_user(s, NOBODY, MARKER, UINT64_MAX - 10, &n);
+	assert_null(n.mod);
+	sym_close(s);
+}
+
+/* ---- files that are gone, or come twice ------------------------------------------------- */
+
+static void copy_self(const char *to)
+{
+	char buf[65536];
+	int in = open("/proc/self/exe", O_RDONLY),
+	    out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	ssize_t n;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		assert_int_equal(write(out, buf, (size_t)n), n);
+	close(in);
+	close(out);
+}
+
+static void take_own_text(void *arg, const struct k_task *t)
+{
+	if (MARKER - t->addr < t->len)
+		*(struct k_task *)arg = *t;
+}
+
+/* This program's text as NOBODY mapped it from path. */
+static struct k_task text_of(const char *path, uint32_t pid)
+{
+	struct k_task t = { 0 };
+	struct stat st;
+
+	assert_int_equal(k_task_maps((uint32_t)getpid(), take_own_text, &t), 0);
+	assert_int_equal(stat(path, &st), 0);
+	t.pid = pid;
+	t.inode = st.st_ino;
+	t.dev_major = major(st.st_dev);
+	t.dev_minor = minor(st.st_dev);
+	t.path = path;
+	return t;
+}
+
+static void a_file_that_was_deleted_since_keeps_its_names(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
+	struct symbols *s = fresh();
+	struct sym_name n;
+	struct k_task t;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/gone", dir);
+	copy_self(path);
+	t = text_of(path, NOBODY);
+	sym_task(s, &t);
+	unlink(path);
+	rmdir(dir);
+	sym_user(s, NOBODY, MARKER, 0, &n);
+	assert_string_equal(n.mod, "gone");
+	assert_string_equal(n.name, "marker");
+	sym_close(s);
+}
+
+static void another_file_under_the_same_path_lends_no_names(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
+	struct symbols *s = fresh();
+	struct sym_name n;
+	struct k_task t;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/other", dir);
+	copy_self(path);
+	t = text_of(path, NOBODY);
+	t.inode++;
+	sym_task(s, &t);
+	sym_user(s, NOBODY, MARKER, 0, &n);
+	assert_string_equal(n.mod, "other");
+	assert_null(n.name);
+	assert_int_equal(n.offset, MARKER - t.addr + t.pgoff);
+	unlink(path);
+	rmdir(dir);
+	sym_close(s);
+}
+
+static void two_copies_of_a_program_are_one_to_merge(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[2][64];
+	struct symbols *s = fresh();
+	struct sym_name n[3];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct k_task t;
+
+		snprintf(path[i], sizeof(path[i]), "%s/copy%u", dir, i);
+		copy_self(path[i]);
+		t = text_of(path[i], NOBODY + i);
+		t.addr += i << 20;                    /* loaded elsewhere */
+		sym_task(s, &t);
+		sym_user(s, NOBODY + i, MARKER + (i << 20) + i, 0, &n[i]);
+		unlink(path[i]);
+	}
+	rmdir(dir);
+	sym_user(s, (uint32_t)getpid(), (uint64_t)(uintptr_t)fresh, 0, &n[2]);
+	assert_string_equal(n[1].mod, "copy1");
+	assert_string_equal(n[1].name, "marker");
+	assert_int_equal(n[0].start, n[1].start);
+	assert_int_not_equal(n[0].start, n[2].start);
+	if (n[0].file_id != n[1].file_id) {
+		print_message("skipped: this test was linked without a build id\n");
+		sym_close(s);
+		skip();
+	}
+	assert_int_equal(n[0].file_id, n[2].file_id);
+	sym_close(s);
+}
+
+static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[FILES_FDS_MOST + 2][64];
+	struct file *file[COUNT(path)];
+	struct files f = { 0 };
+	bool lost = false;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (uint32_t i = 0; i < COUNT(path); i++) {
+		struct k_task t;
+
+		snprintf(path[i], sizeof(path[i]), "%s/link%u", dir, i);
+		if (i)
+			assert_int_equal(link(path[0], path[i]), 0);
+		else
+			copy_self(path[0]);
+		t = text_of(path[i], NOBODY);
+		file[i] = files_see(&f, &t, &lost);
+		assert_non_null(file[i]);
+		assert_ptr_equal(files_see(&f, &t, &lost), file[i]);
+	}
+	assert_false(lost);
+	assert_int_equal(f.fds, FILES_FDS_MOST);
+	assert_int_equal(file[FILES_FDS_MOST]->fd, -1);
+	assert_non_null(files_read(&f, file[FILES_FDS_MOST])->object);
+	unlink(path[0]);
+	assert_non_null(files_read(&f, file[0])->object);
+	assert_int_equal(f.fds, FILES_FDS_MOST - 1);
+	for (uint32_t i = 1; i < COUNT(path); i++)
+		unlink(path[i]);
+	rmdir(dir);
+	files_free(&f);
+}
+
+/* ---- just-in-time compiled code --------------------------------------------------------- */
+
+static struct k_task anonymous(uint32_t pid, uint64_t addr)
+{
+	return (struct k_task){
+		.kind = K_TASK_MMAP, .pid = pid, .addr = addr, .len = 1 << 20, .path = ""
+	};
+}
+
+static void append(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void jit_code_has_the_names_of_the_perf_map(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+	struct k_task t = anonymous(pid, 0x10000000);
+	struct symbols *s = fresh();
+	struct sym_name n;
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	unlink(path);
+	append(path, "10000000 40 LazyCompile:*run /app/x.js:1\n");
+	sym_task(s, &t);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_text(&n, 0x10000010, true, "[jit]`LazyCompile:*run /app/x.js:1+0x10");
+	append(path, "10000040 40 later\n");
+	sym_user(s, pid, 0x10000050, 0, &n);
+	assert_string_equal(n.name, "later");
+	sym_user(s, pid, 0x10000090, 0, &n);
+	assert_null(n.mod);
+	unlink(path);
+	sym_close(s);
+}
+
+static void broken_lines_of_a_perf_map_are_skipped(void **state)
+{
+	static const char text[] = "10 10 good\n\nzz 10 bad\n20\n30 8\n30 8 \n"
+				   "ffffffffffffff00 fff wraps\n0x40 0x8 with prefix\n"
+				   "10 10 newer\n60 0 nosize\n80 8 cut off he";
+	char path[] = "/tmp/tally-jit.XXXXXX";
+	struct names names = { 0 };
+	struct jit *j = mem_alloc(sizeof(*j));
+	int fd = mkstemp(path);
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	assert_true(jit_read_fd(j, &names, fd));
+	assert_int_equal(j->t.n, 3);
+	assert_string_equal(table_find(&j->t, 0x1f)->name, "newer");
+	assert_string_equal(table_find(&j->t, 0x40)->name, "with prefix");
+	assert_string_equal(table_find(&j->t, 0x61)->name, "nosize");
+	assert_false(jit_read_fd(j, &names, fd));
+	assert_int_equal(write(fd, "re\n", 3), 3);
+	assert_true(jit_read_fd(j, &names, fd));
+	assert_string_equal(table_find(&j->t, 0x80)->name, "cut off here");
+	close(fd);
+	jit_free(j);
+	names_free(&names);
+}
+
+static void a_perf_map_without_line_ends_is_passed_over(void **state)
+{
+	char path[] = "/tmp/tally-jit.XXXXXX";
+	struct names names = { 0 };
+	struct jit *j = mem_alloc(sizeof(*j));
+	int fd = mkstemp(path);
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(ftruncate(fd, 10 << 20), 0);
+	assert_true(jit_read_fd(j, &names, fd));
+	assert_int_equal(j->t.n, 0);
+	close(fd);
+	jit_free(j);
+	names_free(&names);
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------- */
+
+struct pick {
+	uint64_t addr;
+	const char *want;
+	uint64_t last;
+};
+
+static void pick_symbol(void *arg, uint64_t addr, char type, const char *name, const char *mod)
+{
+	struct pick *p = arg;
+
+	if (!strcmp(name, p->want) && (type == 't' || type == 'T') && !strcmp(mod, "vmlinux"))
+		p->addr = addr;
+	if (addr > p->last)
+		p->last = addr;
+}
+
+static void a_kernel_address_has_its_name_and_a_hole_has_none(void **state)
+{
+	struct pick p = { .want = "do_exit" };
+	struct err e = { 0 };
+	struct symbols *s;
+	struct sym_name n;
+
+	(void)state;
+	if (k_kallsyms(pick_symbol, &p, &e) < 0 || !p.addr) {
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+	s = fresh();
+	sym_kernel(s, p.addr + 3, &n);
+	assert_string_equal(n.name, "do_exit");
+	assert_text(&n, p.addr + 3, true, "vmlinux`do_exit+0x3");
+	assert_text(&n, p.addr + 3, false, "vmlinux`do_exit");
+	assert_int_equal(n.start, p.addr);
+	sym_kernel(s, 0x1000, &n);
+	assert_null(n.mod);
+	sym_kernel(s, UINT64_MAX, &n);
+	assert_null(n.mod);
+	sym_kernel(s, 0, &n);
+	assert_text(&n, 0, false, "0x0");
+	sym_close(s);
+}
+
+/* ---- text, losses, memory ------------------------------------------------------------------- */
+
+static void text_is_what_d_prints(void **state)
+{
+	struct sym_name n = { 0 };
+
+	(void)state;
+	assert_text(&n, 0xffff0, true, "0xffff0");
+	n.mod = "libx.so.1";
+	n.offset = 0x120;
+	assert_text(&n, 0xffff0, false, "libx.so.1`0x120");
+	n.name = "f";
+	assert_text(&n, 0xffff0, true, "libx.so.1`f+0x120");
+	assert_text(&n, 0xffff0, false, "libx.so.1`f");
+	n.offset = 0;
+	assert_text(&n, 0xffff0, true, "libx.so.1`f");
+}
+
+static void losses_are_counted(void **state)
+{
+	struct k_task lost = { .kind = K_TASK_LOST, .len = 41 };
+	struct k_task t = anonymous(NOBODY, 0);
+	struct symbols *s = fresh();
+	char path[5000] = "/";
+
+	(void)state;
+	sym_task(s, &lost);
+	memset(path + 1, 'x', sizeof(path) - 2);
+	t.path = path; /* longer than any path: mapped, but without a file */
+	sym_task(s, &t);
+	assert_int_equal(sym_lost(s), 42);
+	assert_true(sym_knows(s, NOBODY));
+	assert_int_equal(sym_evicted(s), 0);
+	sym_close(s);
+}
+
+static void whole_run(void)
+{
+	struct k_task t = anonymous(NOBODY, 0x10000000),
+		      f = { .kind = K_TASK_FORK, .pid = NOBODY + 1, .ppid = NOBODY };
+	struct symbols *s;
+	struct sym_name n;
+
+	if (sym_open(&s) < 0)
+		return;
+	k_task_maps((uint32_t)getpid(), sym_task, s);
+	sym_task(s, &t);
+	sym_task(s, &f);
+	sym_user(s, (uint32_t)getpid(), MARKER, 0, &n);
+	sym_user(s, NOBODY + 1, 0x10000000, 0, &n);
+	sym_close(s);
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		long before = mem_live();
+
+		mem_fail_at(n);
+		whole_run();
+		assert_int_equal(mem_live(), before);
+		if (!mem_failed())
+			break;
+	}
+	mem_fail_at(0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_of_this_program_has_its_name),
+		cmocka_unit_test(a_live_process_that_nobody_told_of_is_looked_at),
+		cmocka_unit_test(a_function_of_a_shared_library_has_its_name),
+		cmocka_unit_test(an_address_of_the_vdso_has_its_name),
+		cmocka_unit_test(an_address_that_nothing_maps_stays_an_address),
+		cmocka_unit_test(a_process_that_has_exited_keeps_its_names),
+		cmocka_unit_test(a_forked_child_has_its_parents_names_until_it_execs),
+		cmocka_unit_test(a_file_that_was_deleted_since_keeps_its_names),
+		cmocka_unit_test(another_file_under_the_same_path_lends_no_names),
+		cmocka_unit_test(two_copies_of_a_program_are_one_to_merge),
+		cmocka_unit_test(
+			descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
+		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
+		cmocka_unit_test(broken_lines_of_a_perf_map_are_skipped),
+		cmocka_unit_test(a_perf_map_without_line_ends_is_passed_over),
+		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
+		cmocka_unit_test(text_is_what_d_prints),
+		cmocka_unit_test(losses_are_counted),
+		cmocka_unit_test(every_failing_allocation_is_survived),
+	};
+
+	return cmocka_run_group_tests_name("symbol: symbol", tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+# common.bash - what the tests of the command line share.  $TALLY is the program under test.
+
+TALLY=${TALLY:-$BATS_TEST_DIRNAME/../build/tally}
+PROGS=$BATS_TEST_DIRNAME/../build/prog
+
+# Skips, aloud, what only runs where BPF programs may be loaded.
+needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here"; }
+
+# tally by its name dtrace.
+as_dtrace() {
+  mkdir -p "$BATS_TEST_TMPDIR/bin"
+  ln -sf "$(realpath "$TALLY")" "$BATS_TEST_TMPDIR/bin/dtrace"
+  "$BATS_TEST_TMPDIR/bin/dtrace" "$@"
+}
+
+# A program in the vm: no privileges, no events.
+vm() { "$TALLY" trace --on=vm "$@"; }
+
+# said STATUS TEXT: status and whole output of `run`.
+said() {
+  [ "$status" -eq "$1" ] || { echo "status $status, not $1: $output"; return 1; }
+  [ "$output" = "$2" ] || { diff <(echo "$2") <(echo "$output"); return 1; }
+}
+
+# has TEXT: the output of `run` has it in it.
+has() { [[ "$output" == *"$1"* ]] || { echo "not in: $output"; return 1; }; }

@@ -1,0 +1,5 @@
+BEGIN
+{
+	x = *&*(int *)arg0;
+	this->q = &*(int *)arg0;
+}

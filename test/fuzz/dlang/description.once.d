@@ -1,0 +1,4 @@
+BEGIN, dtrace:::BEGIN
+{
+	trace(1);
+}

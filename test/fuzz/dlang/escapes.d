@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace("a\tb\"c\\d\x41\101\n");
+}

@@ -1,0 +1,7 @@
+BEGIN
+{
+	@a[pid] = count();
+	@a[timestamp] = count();
+	@b["x"] = count();
+	@b[probename] = count();
+}

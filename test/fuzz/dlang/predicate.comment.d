@@ -1,0 +1,5 @@
+BEGIN
+/pid == 1/ /* so it is */
+{
+	trace(1);
+}

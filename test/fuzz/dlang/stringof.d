@@ -1,0 +1,6 @@
+BEGIN
+{
+	x = stringof(arg0);
+	y = (string)arg1;
+	z = stringof(execname);
+}

@@ -1,0 +1,6 @@
+BEGIN
+{
+	@[strjoin(execname, "x")] = count();
+	@[basename(execname)] = count();
+	@[pid ? "a" : execname] = count();
+}

@@ -1,0 +1,4 @@
+BEGIN
+{
+	trace(stringof((userland char *)arg0));
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# The house itself: what is installed, what the library shows, what the manual promises, what the tools say.
+
+setup_file() {
+  export ROOT="$BATS_TEST_DIRNAME/.." DEST="$BATS_FILE_TMPDIR/dest"
+  make -s -C "$ROOT" install DESTDIR="$DEST" PREFIX=/usr DTRACE=1 >"$BATS_FILE_TMPDIR/install.log" 2>&1 ||
+    cat "$BATS_FILE_TMPDIR/install.log"
+}
+setup() { cd "$ROOT" || return 1; }
+
+# A stranger's build: headers, libraries and flags only from what was installed.
+stranger() { # FLAGS...
+  cat >"$BATS_TEST_TMPDIR/stranger.c" <<'C'
+#include <stdio.h>
+#include <tally/tally.h>
+int map_get;                                      /* a name that the library uses inside, too */
+int main(void)
+{
+	struct tally_trace *t = NULL;
+	int rc = tally_trace_open(&t, NULL);
+	tally_trace_close(t);
+	return rc || puts(tally_version()) < 0 || map_get;
+}
+C
+  pc=$(PKG_CONFIG_PATH="$DEST/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$DEST" pkg-config --cflags --libs "$@" tally)
+  gcc -Wall -Werror -o "$BATS_TEST_TMPDIR/stranger" "$BATS_TEST_TMPDIR/stranger.c" $pc "-Wl,-rpath,$DEST/usr/lib"
+  "$BATS_TEST_TMPDIR/stranger"
+}
+
+@test "install puts the program, both libraries, headers, manual, completion and examples in place" {
+  for f in bin/tally bin/dtrace lib/libtally.a lib/libtally.so lib/libtally.so.0 lib/pkgconfig/tally.pc \
+    include/tally/tally.h include/tally/error.h share/man/man1/tally.1 share/man/man1/tally-trace.1 share/man/man1/dtrace.1 \
+    share/bash-completion/completions/tally; do
+    [ -s "$DEST/usr/$f" ] || { echo "missing: $f"; return 1; }
+  done
+  [ "$(find "$DEST/usr/share/doc/tally/examples" -name '*.d' | wc -l)" -eq "$(find examples -name '*.d' | wc -l)" ]
+}
+
+@test "the name dtrace is installed only when asked for" {
+  make -s install DESTDIR="$BATS_TEST_TMPDIR/plain" PREFIX=/usr
+  [ -x "$BATS_TEST_TMPDIR/plain/usr/bin/tally" ]
+  [ ! -e "$BATS_TEST_TMPDIR/plain/usr/bin/dtrace" ]
+}
+
+@test "a stranger's program builds against the shared library" {
+  stranger
+}
+
+@test "a stranger's program builds against the static library, whatever names it uses itself" {
+  rm "$DEST/usr/lib/libtally.so"
+  stranger --static
+  ln -s libtally.so.0 "$DEST/usr/lib/libtally.so"
+  ! readelf -d "$BATS_TEST_TMPDIR/stranger" | grep -q libtally
+}
+
+@test "the libraries show what tally.h declares and nothing else" {
+  grep -ohE 'tally_[a-z_0-9]+\(' include/tally/*.h | tr -d '(' | sort -u >"$BATS_TEST_TMPDIR/declared"
+  nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '{ print $3 }' | sort -u >"$BATS_TEST_TMPDIR/so"
+  nm -g --defined-only "$DEST/usr/lib/libtally.a" | awk 'NF == 3 { print $3 }' | sort -u >"$BATS_TEST_TMPDIR/a"
+  diff "$BATS_TEST_TMPDIR/so" "$BATS_TEST_TMPDIR/a"
+  [ -z "$(comm -23 "$BATS_TEST_TMPDIR/so" "$BATS_TEST_TMPDIR/declared")" ]
+  [ -n "$(comm -12 "$BATS_TEST_TMPDIR/so" "$BATS_TEST_TMPDIR/declared")" ]
+}
+
+@test "every manual page has a name, a synopsis and an exit status, and roff has nothing to complain of" {
+  for page in "$DEST"/usr/share/man/man1/tally*.1; do
+    for section in NAME SYNOPSIS 'EXIT STATUS' EXAMPLES; do
+      grep -q "^\.SH $section" "$page" || { echo "${page##*/}: no $section"; return 1; }
+    done
+    command -v groff >/dev/null || continue
+    said=$(groff -t -man -ww -Tutf8 -z "$page" 2>&1)
+    [ -z "$said" ] || { echo "${page##*/}: $said"; return 1; }
+  done
+}
+
+@test "bash completes verbs and options" {
+  . "$DEST/usr/share/bash-completion/completions/tally"
+  words=$(PATH="$DEST/usr/bin:$PATH" bash -c '
+    . "$1"; complete -p tally >/dev/null || exit 1
+    COMP_WORDS=(tally tr) COMP_CWORD=1
+    "$(complete -p tally | sed "s/.*-F \([^ ]*\).*/\1/")" tally tr tally
+    echo "${COMPREPLY[@]}"' sh "$DEST/usr/share/bash-completion/completions/tally")
+  [ "${words%% *}" = trace ]
+}
+
+@test "the examples in the manual run" {
+  # A block "console STATUS" ends with that status, "console pmu" needs a hardware counter.
+  export PATH="$PWD/build:$PWD/build/prog:$PATH"
+  pmu=no
+  grep -qsE 'cpu|pmuv3' <(ls /sys/bus/event_source/devices) && pmu=yes
+  bad=0
+  while IFS=$'\t' read -r page needs command; do
+    [ "$needs" = pmu ] && [ $pmu = no ] && continue
+    want=0
+    case $needs in [0-9]*) want=$needs ;; esac
+    [ "$(id -u)" -eq 0 ] && command=${command//sudo /}
+    status=0
+    timeout 30 bash -c "$command" >"$BATS_TEST_TMPDIR/said" 2>&1 </dev/null || status=$?
+    [ $status -eq "$want" ] && continue
+    echo "$page: $command: status $status, not $want"; head -n 5 "$BATS_TEST_TMPDIR/said"
+    bad=1
+  done < <(awk -f tools/examples.awk doc/verb/*.md)
+  [ $bad -eq 0 ]
+}
+
+@test "deps.sh names what is missing and installs nothing when told so" {
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
+  chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
+  run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" TALLY_NO_INSTALL=1 tools/deps.sh build
+  [ "$status" -eq 2 ]
+  [[ "$output" == *libbpf-dev* && "$output" != *clang* ]]
+}
+
+@test "run-tests.sh adds up passes, failures, skips and deaths" {
+  tap() { printf '#!/bin/bash\n%s\n' "$2" >"$BATS_TEST_TMPDIR/$1"; chmod +x "$BATS_TEST_TMPDIR/$1"; }
+  tap mixed 'echo "1..3"; echo "ok 1 - a"; echo "not ok 2 # SKIP b"; echo "not ok 3 - c"; exit 1'
+  tap dies 'echo "ok 1 - a"; kill -SEGV $$'
+  tap silent ':'
+  tap leaks 'echo "ok 1 - a"; exit 23'
+  tap slow 'echo "ok 1 - a"; sleep 60'
+  tap fine 'echo "ok 1 - a"; echo "ok 2 - b # SKIP no PMU"'
+  cd "$BATS_TEST_TMPDIR"
+  run "$ROOT/tools/run-tests.sh" -t 1 ./mixed ./dies ./silent ./leaks ./slow ./fine
+  [ "$status" -eq 1 ]
+  [ "${lines[-1]}" = "5 passed, 5 failed, 2 skipped" ]
+  run "$ROOT/tools/run-tests.sh" ./fine
+  [ "$status" -eq 0 ]
+}

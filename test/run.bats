@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# Runs on this kernel: commands, processes, signals, exit statuses, formats of answers.
+bats_require_minimum_version 1.5.0
+load common
+
+SLOW=cpc:::cpu_clock-all-1000000000
+
+@test "page faults are counted by program" {
+  needs_bpf
+  run "$TALLY" trace -qn 'cpc:::page_faults-all-5000 /execname == "pf"/ { @[execname] = count(); }' -c "$PROGS/pf 100000"
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ "  pf "\ *([0-9]+) ]]
+  [ "${BASH_REMATCH[1]}" -ge 12 ] && [ "${BASH_REMATCH[1]}" -le 28 ]
+}
+
+@test "the matched line counts probes over all clauses" {
+  needs_bpf
+  run as_dtrace -n "$SLOW { @ = count(); } END { trunc(@); }" -c true
+  [ "${lines[0]}" = "dtrace: description '$SLOW ' matched 2 probes" ]
+}
+
+@test "the command's status is ours" {
+  needs_bpf
+  for n in 0 1 7 255; do
+    run "$TALLY" trace -qn "$SLOW" -c "sh -c 'exit $n'"
+    [ "$status" -eq $n ]
+  done
+  run "$TALLY" trace -qn "$SLOW" -c 'sh -c "kill -9 \$\$"'
+  [ "$status" -eq 137 ]
+}
+
+@test "a command that cannot run gives 127 or 126" {
+  needs_bpf
+  run -127 "$TALLY" trace -qn "$SLOW" -c nosuchcommand
+  has "tally: failed to start 'nosuchcommand': "
+  run -126 "$TALLY" trace -qn "$SLOW" -c /etc/passwd
+  run "$TALLY" trace -qn "$SLOW" -c "'unfinished"
+  [ "$status" -eq 1 ]
+}
+
+@test "exit(n) counts before the command's status" {
+  needs_bpf
+  run "$TALLY" trace -qn 'END { exit(5); }' -c 'sh -c "exit 7"'
+  [ "$status" -eq 5 ]
+  run "$TALLY" trace -qn 'BEGIN { exit(4); }' -c 'sleep 60'
+  [ "$status" -eq 4 ]
+}
+
+@test "\$target is the command, and it starts after BEGIN" {
+  needs_bpf
+  run "$TALLY" trace -qn 'BEGIN { printf("%d\n", $target); }' -c 'sh -c "echo $$"'
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 2 ] && [ "${lines[0]}" = "${lines[1]}" ]
+}
+
+@test "the run ends with the process of -p" {
+  needs_bpf
+  sleep 60 & pid=$!
+  (sleep 1; kill $pid) &
+  run timeout 20 "$TALLY" trace -qp $pid -n 'BEGIN { printf("%d\n", $target); }'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "$pid" ]
+  run "$TALLY" trace -qp $pid -n BEGIN
+  [ "$status" -eq 1 ]
+  has "tally: failed to grab pid $pid"
+}
+
+# interrupts SIGNAL: starts a trace that never ends by itself, sends the signal once it is up.
+interrupts() {
+  : >"$BATS_TEST_TMPDIR/out"
+  "$TALLY" trace -qn 'BEGIN { printf("up\n"); } END { printf("end\n"); }' \
+    >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- & pid=$!
+  until grep -q up "$BATS_TEST_TMPDIR/out"; do
+    kill -0 $pid || return 1
+    sleep 0.05
+  done
+  kill -"$1" $pid
+  status=0
+  wait $pid || status=$?
+}
+
+@test "SIGTERM ends the run: END fires, status 0" {
+  needs_bpf
+  interrupts TERM
+  [ "$status" -eq 0 ]
+  [ "$(grep . "$BATS_TEST_TMPDIR/out")" = "up
+end" ]
+}
+
+@test "SIGINT ends the run: END fires, aggregations are printed, status 0" {
+  needs_bpf
+  # A background job of a shell ignores SIGINT, so a process of its own sends it.
+  run timeout -s INT --preserve-status 2 "$TALLY" trace -qn 'BEGIN { @["k"] = count(); } END { printf("end\n"); }'
+  [ "$status" -eq 0 ]
+  [ "$(grep . <<<"$output")" = "end
+  k                                                                 1" ]
+}
+
+@test "tick and profile fire" {
+  needs_bpf
+  run "$TALLY" trace -qn 'tick-10ms { n++; } tick-10ms /n == 5/ { printf("%d\n", n); exit(0); }'
+  said 0 "5"
+  run "$TALLY" trace -qn 'profile-997 { @ = count(); } tick-300ms { exit(0); }'
+  [ "$status" -eq 0 ]
+}
+
+@test "stacks become folded stacks" {
+  needs_bpf
+  run "$TALLY" trace -qo "$BATS_TEST_TMPDIR/cpu.folded" -n 'profile-997 { @[execname, stack()] = count(); }' \
+    -c "$PROGS/spin -k 10 3000000"
+  [ "$status" -eq 0 ]
+  [ -s "$BATS_TEST_TMPDIR/cpu.folded" ]
+  ! grep -vE '^[^ ].* [0-9]+$' "$BATS_TEST_TMPDIR/cpu.folded"
+}
+
+@test "an image that is not permitted ends with status 4 and names the capability" {
+  needs_bpf
+  command -v setpriv >/dev/null || skip "no setpriv"
+  cp "$TALLY" "$BATS_TEST_TMPDIR/tally"
+  chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/tally"
+  run setpriv --reuid=65534 --clear-groups --inh-caps=-all "$BATS_TEST_TMPDIR/tally" trace -qn 'BEGIN { exit(0); }'
+  [ "$status" -eq 4 ] || skip "status $status: $output"
+  has "cap_bpf"
+}
+
+@test "the kernel and the vm give the same answers" {
+  needs_bpf
+  program='BEGIN { a[1, "x"] = 7; a[2, "y"] = a[1, "x"] * 3; this->s = strjoin("ab", "cd");
+    @q = quantize(a[2, "y"]); @l = lquantize(33, 0, 100, 10); @avg = avg(4); @avg = avg(9);
+    printf("%d %s %d %s %s\n", a[2, "y"], this->s, strlen(this->s), substr("hello", 1, 3), basename("/a/b/c"));
+    trace(7 / 2); trace(-7 % 3); exit(0); }'
+  [ "$("$TALLY" trace -qn "$program")" = "$(vm -qn "$program")" ]
+}
+
+@test "a division by zero ends its clause, and ERROR fires" {
+  needs_bpf
+  program='BEGIN { x = 0; printf("%d\n", 1 / x); printf("not reached\n"); } ERROR { printf("error %d\n", arg4); exit(6); }'
+  run "$TALLY" trace -qn "$program"
+  [ "$status" -eq 6 ]
+  has "error 4"
+  [[ "$output" != *reached* ]]
+  run vm -qn "$program"
+  [ "$status" -eq 6 ]
+  has "error 4"
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# Programs and their sources: order, arguments, options, exact output.  In the vm, so without privileges.
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+@test "a quiet program prints what it asks for and an empty line" {
+  run bash -c "'$TALLY' trace --on=vm -qn 'BEGIN { printf(\"a %d %s\\n\", 5, \"b\"); exit(0); }' | od -c -An -v"
+  said 0 "   a       5       b  \\n  \\n"
+}
+
+@test "records have CPU, id and name" {
+  run vm -n 'BEGIN { trace(5); trace("x"); exit(0); }'
+  said 0 "tally: description 'BEGIN ' matched 1 probe
+CPU     ID                    FUNCTION:NAME
+  0      1                           :BEGIN           5  x                                "
+}
+
+@test "without actions a firing prints a line" {
+  run vm -n BEGIN -n 'END' -n 'BEGIN { exit(0); }'
+  said 0 "tally: description 'BEGIN' matched 1 probe
+tally: description 'END' matched 1 probe
+tally: description 'BEGIN ' matched 1 probe
+CPU     ID                    FUNCTION:NAME
+  0      1                           :BEGIN 
+  0      1                           :BEGIN 
+  0      2                             :END "
+}
+
+@test "aggregations are printed at the end, sorted by value" {
+  run vm -qn 'BEGIN { @n["two"] = sum(2); @n["one"] = sum(1); @n["three"] = sum(3); exit(0); }'
+  said 0 "
+  one                                                               1
+  two                                                               2
+  three                                                             3"
+}
+
+@test "quantize draws its bars" {
+  run vm -qn 'BEGIN { @ = quantize(1); @ = quantize(5); @ = quantize(7); exit(0); }'
+  said 0 "
+
+           value  ------------- Distribution ------------- count    
+               0 |                                         0        
+               1 |@@@@@@@@@@@@@                            1        
+               2 |                                         0        
+               4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@              2        
+               8 |                                         0        "
+}
+
+@test "sources are compiled in the order of the command line" {
+  echo 'BEGIN { trace("file "); }' >a.d
+  run vm -q -n 'BEGIN { trace("first "); }' -s a.d -n 'BEGIN { trace("last"); exit(0); }'
+  said 0 "first file last"
+}
+
+@test "a script comes from a file, from standard input and through #!" {
+  echo 'BEGIN { trace("hi"); exit(0); }' >a.d
+  run vm -qs a.d
+  said 0 "hi"
+  run bash -c "'$TALLY' trace --on=vm -qs - <a.d"
+  said 0 "hi"
+  { echo "#!$(realpath "$TALLY") trace --on=vm -qs"; cat a.d; } >b.d
+  chmod +x b.d
+  PATH="$(dirname "$(realpath "$TALLY")"):$PATH"
+  sed -i '1s|.*|#!/usr/bin/env -S tally trace --on=vm -qs|' b.d
+  run ./b.d
+  said 0 "hi"
+}
+
+@test "arguments reach the script as numbers and strings" {
+  echo 'BEGIN { printf("%s %d %s %s", $$1, $2, $$3, $$0); exit(0); }' >a.d
+  run vm -qs a.d word 42 -- -n
+  said 0 "word 42 -n a.d"
+  run vm -qn 'BEGIN { printf("%d", $1 + $2); exit(0); }' 40 2
+  said 0 "42"
+}
+
+@test "arguments that are missing or too many are errors, unless asked for" {
+  run vm -qn 'BEGIN { trace($1); exit(0); }'
+  [ "$status" -eq 1 ]
+  has 'macro argument $1 is not defined'
+  run vm -qn 'BEGIN { exit(0); }' extra
+  [ "$status" -eq 1 ]
+  has "extraneous argument 'extra'"
+  run vm -x defaultargs -qn 'BEGIN { trace($1); exit(0); }'
+  said 0 "0"
+  run vm -x argref -qn 'BEGIN { exit(0); }' extra
+  [ "$status" -eq 0 ]
+}
+
+@test "exit(n) is the exit status" {
+  for n in 0 1 3 77 255; do
+    run vm -qn "BEGIN { exit($n); }"
+    [ "$status" -eq $n ]
+  done
+}
+
+@test "what does not compile ends with status 1 and names file and line" {
+  printf 'BEGIN\n{\n\ttrace(5;\n}\n' >bad.d
+  run vm -s bad.d
+  said 1 "tally: failed to compile script bad.d: line 3: syntax error near \";\""
+  run as_dtrace --on=vm -s bad.d
+  said 1 "dtrace: failed to compile script bad.d: line 3: syntax error near \";\""
+  run vm -n 'BEGIN { trace(nosuch); }'
+  [ "$status" -eq 1 ]
+  has "tally: invalid probe specifier BEGIN { trace(nosuch); }: "
+}
+
+@test "a file that cannot be read ends with status 1" {
+  run vm -s nosuch.d
+  said 1 "tally: failed to open nosuch.d: No such file or directory"
+  run vm -s .
+  said 1 "tally: failed to open .: Is a directory"
+}
+
+@test "options of the language come from -x, the environment and pragmas, in this order of rank" {
+  echo 'BEGIN { trace("x"); exit(0); }' >a.d
+  { echo '#pragma D option quiet'; cat a.d; } >quiet.d
+  run vm -s quiet.d
+  said 0 "x"
+  run vm -x quiet -s a.d
+  said 0 "x"
+  DTRACE_OPT_QUIET= run vm -s a.d
+  said 0 "x"
+  DTRACE_OPT_quiet=1 run vm -s a.d
+  said 0 "x"
+  DTRACE_OPT_STRSIZE=8 run vm -qn 'BEGIN { trace(strjoin("0123456789", "x")); exit(0); }'
+  said 0 "0123456"
+  DTRACE_OPT_STRSIZE=8 run vm -x strsize=16 -qn 'BEGIN { trace(strjoin("0123456789", "x")); exit(0); }'
+  said 0 "0123456789x"
+}
+
+@test "wrong options of the language end with status 2" {
+  run vm -x strsice=8 -n BEGIN
+  [ "$status" -eq 2 ]
+  has "tally: failed to set -x strsice: "
+  run vm -x strsize=lots -n BEGIN
+  [ "$status" -eq 2 ]
+  run vm -b lots -n BEGIN
+  [ "$status" -eq 2 ]
+  has "bufsize"
+  DTRACE_OPT_NOSUCH=1 run vm -n BEGIN
+  [ "$status" -eq 2 ]
+  has "nosuch"
+}
+
+@test "-e compiles and runs nothing" {
+  run vm -en 'BEGIN { trace("x"); exit(3); }'
+  said 0 ""
+  run vm -en 'BEGIN { trace(5; }'
+  [ "$status" -eq 1 ]
+}
+
+@test "-Z lets a description match nothing" {
+  run vm -qn 'nosuch:::probe' -n 'BEGIN { exit(4); }'
+  [ "$status" -eq 1 ]
+  has "probe description nosuch:::probe does not match any probes"
+  run vm -qZn 'nosuch:::probe' -n 'BEGIN { exit(4); }'
+  [ "$status" -eq 4 ]
+}
+
+@test "-P, -m and -f complete a description" {
+  run vm -q -P 'dtrace { trace(probename); exit(0); }'
+  said 0 "BEGINEND"
+  run vm -q -P 'dtrace /probename == "BEGIN"/ { trace("x"); exit(0); }'
+  said 0 "x"
+  run vm -l -P dtrace
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 4 ]
+  run vm -l -m nosuch
+  has "probe description :nosuch:: does not match any probes"
+  run vm -l -f nosuch
+  has "probe description ::nosuch: does not match any probes"
+  run vm -l -f a:b
+  has "probe description :a:b: does not match any probes"
+}
+
+@test "-l lists ids, providers and names" {
+  run vm -l -n BEGIN -n END
+  said 0 "   ID   PROVIDER            MODULE                          FUNCTION NAME
+    1     dtrace                                                     BEGIN
+    2     dtrace                                                     END"
+}
+
+@test "-v reports stability before the run" {
+  run vm -qvn 'BEGIN { exit(0); }'
+  [ "$status" -eq 0 ]
+  has "Stability attributes for description BEGIN :"
+  has "Minimum Statement Attributes"
+}
+
+@test "JSON is one object a line" {
+  run vm --json -n 'BEGIN { printf("a\"%d\n", 5); @n["k", 7] = count(); exit(0); }'
+  [ "$status" -eq 0 ]
+  has '{"type":"aggregation","name":"n","function":"count","keys":["k",7],"value":1}'
+  has '"a\"5\n"'
+  for line in "${lines[@]}"; do [[ "$line" == "{"*"}" ]] || { echo "$line"; return 1; }; done
+}
+
+@test "-o appends, and its suffix chooses the format" {
+  vm -qo out.txt -n 'BEGIN { trace("x"); exit(0); }'
+  vm -qo out.txt -n 'BEGIN { trace("y"); exit(0); }'
+  [ "$(tr -d '\n' <out.txt)" = xy ]
+  run vm -o out.json -n 'BEGIN { @ = count(); exit(0); }'
+  said 0 ""
+  grep -qx '{"type":"aggregation","name":"","function":"count","keys":\[\],"value":1}' out.json
+  run vm -qo nosuch/out -n 'BEGIN { exit(0); }'
+  said 1 "tally: failed to open nosuch/out: No such file or directory"
+}
+
+@test "messages go to stderr, answers to stdout" {
+  run bash -c "'$TALLY' trace --on=vm -n 'BEGIN { trace(1); exit(0); }' 2>/dev/null"
+  [[ "$output" != *matched* && "$output" == *BEGIN* ]]
+  run bash -c "'$TALLY' trace --on=vm -n 'BEGIN { trace(1); exit(0); }' 2>&1 >/dev/null"
+  said 0 "tally: description 'BEGIN ' matched 1 probe"
+}
+
+@test "a full disk is an error, a reader that goes away is not" {
+  [ -e /dev/full ] || skip "no /dev/full"
+  run bash -c "'$TALLY' trace --on=vm -qn 'BEGIN { trace(1); exit(0); }' >/dev/full"
+  said 1 "tally: failed to write to stdout: No space left on device"
+  run vm -qo /dev/full -n 'BEGIN { trace(1); exit(0); }'
+  said 1 "tally: failed to write to /dev/full: No space left on device"
+  run bash -c "set -o pipefail; '$TALLY' trace --on=vm -qn 'tick-1s { printf(\"x\n\"); }' | head -n 3"
+  said 0 "x
+x
+x"
+}
+
+@test "--dump shows each pass and runs nothing" {
+  for pass in parse bind type lower check bpf; do
+    run vm --dump=$pass -n 'BEGIN { trace(1); exit(9); }'
+    [ "$status" -eq 0 ] || { echo "$pass: $status"; return 1; }
+    [ -n "$output" ] || { echo "$pass: nothing"; return 1; }
+  done
+  has "exit"
+}
+
+@test "the vm refuses probes of events" {
+  run vm -n 'cpc:::cpu_clock-all-1000000 { @ = count(); }'
+  [ "$status" -eq 3 ]
+}

@@ -1,0 +1,81 @@
+# guest.sh - what is checked inside the guest, by busybox sh; speaks TAP.
+#
+# `count` counts the same command's events beside tally, so what a probe should have fired is known:
+# that count / period.
+n=0 bad=0
+check() { # VERDICT(0/1...) WORDS [DETAIL]
+  n=$((n + 1))
+  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
+  bad=$((bad + 1))
+  echo "not ok $n - $2"
+  printf '%s\n' "${3:-}" | sed 's/^/# /'
+}
+# Whether A is within PERCENT of B.
+within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a - b; exit !(b > 0 && (d < 0 ? -d : d) <= b * p / 100) }'; }
+value() { printf '%s\n' "$2" | awk -v name="$1" '$1 == name { print $2; exit }'; }
+
+echo "# $(uname -srm), $(grep -c arm-pmu /proc/interrupts) PMU interrupt"
+
+# ---- a probe fires once every COUNT cycles ---------------------------------------------------------
+period=100000
+for mode in user:u kernel:k all:; do
+  name=cycles-${mode%:*}-$period suffix=${mode#*:}
+  event=cycles${suffix:+:$suffix}
+  said=$(tally trace -q -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
+    cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
+    cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
+    END { printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
+    -c "count $event -- spin -k 100 10000000" 2>&1)
+  fired=$(value fired "$said") want=$(($(value "$event" "$said") / period))
+  in_kernel=$(value kernel "$said") in_user=$(value user "$said")
+  within "${fired:-0}" "$want" 1
+  check $? "$name fires as often as the cycles say: ${fired:-0} of $want" "$said"
+  case $mode in
+  user:u) [ "${fired:-0}" -gt 0 ] && [ "${in_kernel:-0}" -eq 0 ] && [ "$in_user" -eq "$fired" ] ;;
+  kernel:k) [ "${fired:-0}" -gt 0 ] && [ "${in_user:-0}" -eq 0 ] && [ "$in_kernel" -eq "$fired" ] ;;
+  *) [ "${in_user:-0}" -gt 0 ] && [ "${in_kernel:-0}" -gt 0 ] && [ $((in_user + in_kernel)) -eq "$fired" ] ;;
+  esac
+  check $? "$name is apart from the other mode: user ${in_user:-0}, kernel ${in_kernel:-0}" "$said"
+done
+
+# ---- counters are finite -------------------------------------------------------------------------------
+# Each probe of another COUNT takes a counter of its own.
+script() { i=0; while [ $i -lt "$1" ]; do echo "cpc:::cycles-user-$((1000000 + i)) { }"; i=$((i + 1)); done; echo 'tick-1ms { exit(0); }'; }
+most=0
+while [ $most -lt 32 ] && script $((most + 1)) >/tmp/many.d && tally trace -q -s /tmp/many.d >/tmp/said 2>&1; do
+  most=$((most + 1))
+done
+[ $most -gt 1 ] && [ $most -lt 32 ]
+check $? "$most enablings fit, one more is refused" "$(cat /tmp/said)"
+grep -q 'Failed to enable probe' /tmp/said && grep -q 'no counter left' /tmp/said
+check $? "the refusal says that the counters are taken" "$(cat /tmp/said)"
+{ script $((most + 1)); echo 'BEGIN { printf("began\n"); }'; } >/tmp/many.d
+tally trace -q -s /tmp/many.d >/tmp/said 2>/tmp/why
+[ $? -eq 1 ] && [ ! -s /tmp/said ]
+check $? "one too many is refused whole: not even BEGIN runs" "$(cat /tmp/said /tmp/why)"
+script "$most" >/tmp/many.d
+tally trace -q -s /tmp/many.d >/tmp/said 2>&1
+check $? "a refusal leaves no counter taken" "$(cat /tmp/said)"
+
+# ---- this kernel accepts every program that the tests generate ---------------------------------------
+export CMOCKA_MESSAGE_OUTPUT=TAP
+for t in unit/*_test; do
+  [ -x "$t" ] || continue
+  said=$("$t" 2>&1)
+  status=$?
+  passed=$(printf '%s\n' "$said" | grep -c '^ok')
+  skipped=$(printf '%s\n' "$said" | grep -c '# SKIP')
+  [ $status -eq 0 ] || [ $status -eq "$skipped" ]
+  check $? "${t#unit/} on this kernel: $passed passed, $skipped skipped" "$said"
+done
+# Those that are meant not to compile, or ask for events that this machine has not, do not get as far.
+loaded=0 refused=
+find examples test -name '*.d' | sort >/tmp/list
+while read -r d; do
+  timeout 20 tally trace -q -s "$d" -c 'spin 100000' >/tmp/said 2>&1 && loaded=$((loaded + 1))
+  grep -q 'the kernel refused' /tmp/said && refused="$refused$d: $(cat /tmp/said)"
+done </tmp/list
+[ -z "$refused" ] && [ $loaded -gt 0 ]
+check $? "$loaded of $(wc -l </tmp/list) scripts run, none is refused by the verifier" "$refused"
+echo "1..$n"
+[ $bad -eq 0 ]

@@ -1,0 +1,13 @@
+#!/bin/bash
+# run.sh - the checks of guest.sh in an arm64 guest with Linux 6.1 and an emulated PMU; speaks TAP.
+# Needs `make cross-arm64`.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/unit"
+for room in kernel provider session; do
+  for t in build/arm64/test/"${room}"_*_test; do [ ! -x "$t" ] || cp "$t" "$work/unit/"; done
+done
+test/vm/pmu-vm.sh -t 540 -f build/arm64/tally -f build/arm64/prog/spin -f build/arm64/prog/count \
+  -f "$work/unit" -f examples -f test 'sh test/vm/guest.sh'

@@ -1,0 +1,9 @@
+#!/bin/sh
+# cross.sh ARCH - the libraries that tally links with, of another architecture, in build/sysroot-ARCH.
+#
+# From the release this machine runs, so that they fit its cross compiler's C library.
+set -eu
+arch=$1
+suite=$(. /etc/os-release && echo "${VERSION_CODENAME:?not a Debian release}")
+exec "$(dirname "$0")/debs.sh" "$arch" "$suite" "build/sysroot-$arch" \
+  libbpf-dev libelf-dev libelf1 zlib1g-dev zlib1g libdw-dev libpfm4-dev liblzma-dev libzstd-dev libcmocka-dev libcmocka0

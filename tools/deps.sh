@@ -1,0 +1,66 @@
+#!/bin/sh
+# deps.sh GROUP... - makes the Debian packages of these groups present; says nothing when they are.
+#
+#   build  to compile and run tally         test  to run ./check.sh
+#   bench  to compare with bpftrace         vm    to run the guest with the emulated PMU
+#
+# Installs only what dpkg-query misses, without recommended packages.  TALLY_NO_INSTALL=1: prints what is
+# missing and exits 2 instead.  Exit 1: could not be installed.
+set -eu
+
+# libpfm4, libdw1 and liblzma5 are opened at run time, when a script first needs them.
+build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev'
+test='clang libclang-rt-14-dev llvm libcmocka-dev bats'
+bench='bpftrace bpftool'
+vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+
+missing() { # PACKAGE...: those that are not installed
+  for package; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+  done
+}
+
+# On a Debian whose clang is another version the run-time package has that version in its name.
+clang_rt() {
+  version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
+  echo "libclang-rt-${version:-14}-dev"
+}
+
+command -v dpkg-query >/dev/null || {
+  echo "deps.sh: this is not a Debian; needed: $build" >&2
+  exit 1
+}
+want=
+for group; do
+  case $group in
+  build) want="$want $build" ;;
+  test) want="$want $test" ;;
+  bench) want="$want $bench" ;;
+  vm) want="$want $vm" ;;
+  *) echo "usage: deps.sh build|test|bench|vm ..." >&2; exit 2 ;;
+  esac
+done
+want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")
+need=$(missing $want | tr '\n' ' ')
+[ -n "$need" ] || exit 0
+if [ "${TALLY_NO_INSTALL:-0}" = 1 ]; then
+  echo "missing packages: $need"
+  exit 2
+fi
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+  sudo=$(command -v sudo) || { echo "deps.sh: as root: apt-get install $need" >&2; exit 1; }
+fi
+echo "installing: $need" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $need; }
+# The lists may be absent or old: look for newer ones only when the first try fails.
+if ! install >"$log" 2>&1; then
+  { $sudo apt-get update && install; } >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    echo "deps.sh: could not install: $need" >&2
+    exit 1
+  }
+fi
