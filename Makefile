@@ -35,7 +35,6 @@ BASIC := -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -Isrc -Iinclude
 RELEASE := -O2 -fPIC -fno-plt -fno-semantic-interposition
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
-FUZZ := -O1 -fno-omit-frame-pointer $(SANITIZE)
 
 # The program has libbpf and libelf inside: their dynamic linking would be a sixth of the time that an empty
 # script takes.  DYNAMIC=1 links them as a distribution wants it.
@@ -83,11 +82,11 @@ $(A)/%.o: src/%.c Makefile
 
 $(F)/obj/%_fuzz.o: src/%_fuzz.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) $(BASIC) $(FUZZ) -fsanitize=fuzzer $(CFLAGS) -c -o $@ $<
+	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer $(CFLAGS) -c -o $@ $<
 
 $(F)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) $(BASIC) $(FUZZ) -fsanitize=fuzzer-no-link $(CFLAGS) -c -o $@ $<
+	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer-no-link $(CFLAGS) -c -o $@ $<
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
@@ -125,7 +124,6 @@ $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 $(B)/prog/%: test/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
-
 
 # ---- running them -------------------------------------------------------------------------------
 BATS := $(wildcard test/*.bats)

@@ -2,8 +2,9 @@
 # run.sh [-q] - tally beside bpftrace: what a user waits for, and what a traced program pays.
 #
 # The two run in turn on the same work, medians are compared, and each target is said to be met or not.  Exit 1 when
-# one is not.  -q: a tenth of the work, for a quick look.  As root; three sysctls are changed and put back: BPF
-# statistics on, and the limit on samples per second off, since it would silently drop firings of both.
+# one is not.  -q: a tenth of the work, for a quick look (the start then weighs more in the figure per record).
+# As root; three sysctls are changed and put back: BPF statistics on, and the limit on samples per second off, since
+# it would silently drop firings of both.
 #
 #   start    from fork to exit          record   a million printf records, whole run
 #   firing   time in the BPF program, per firing, as the kernel counts it
@@ -14,6 +15,10 @@ runs=20 rounds=5 faults=1000000
 [ "${1:-}" = -q ] && runs=5 rounds=3 faults=100000
 [ "$(id -u)" -eq 0 ] || { echo "bench/run.sh: needs root" >&2; exit 4; }
 command -v bpftrace >/dev/null || { echo "bench/run.sh: no bpftrace (tools/deps.sh bench)" >&2; exit 3; }
+
+# Two at once would disturb each other, and the second would take the first one's sysctls for the machine's own.
+exec 9>build/bench/lock
+flock -n 9 || { echo "bench/run.sh: another run is under way" >&2; exit 1; }
 
 work=$(mktemp -d)
 tracer=
@@ -98,6 +103,8 @@ above() { # NAME: median wall per fault above the untraced loop
 # What the aggregation says it counted for pf (pages of the loop and a few of its start), of all rows.
 counted() { awk '{ for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+$/) { n += $i; break } } END { print n + 0 }' "$work/$1.out"; }
 
+losses() { grep -iE 'lost|drop|stack id' "$work/$1.err" | tr '\n' ' '; }   # NAME: what it says itself
+
 # The kernel's statistics cost time themselves, but the same for all three.
 compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
   local r
@@ -113,8 +120,8 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
   note "$1: firing, empty program" "$(median <"$work/bare.firing")" ns
   row "$1: wall above the bare fault" "$(above tally)" "$(above bpftrace)" ns 1
   note "$1: wall, empty program" "$(above bare)" ns
-  note "$1: counted by tally" "$(counted tally)" "$(cat "$work/tally.err" | tr '\n' ' ')"
-  note "$1: counted by bpftrace" "$(counted bpftrace)" "$(grep -v '^Attaching' "$work/bpftrace.err" | tr '\n' ' ')"
+  note "$1: counted by tally" "$(counted tally)" "$(losses tally)"
+  note "$1: counted by bpftrace" "$(counted bpftrace)" "$(losses bpftrace)"
 }
 
 # ---- records --------------------------------------------------------------------------------------------
@@ -136,7 +143,7 @@ records() {
     "$(awk -v a="$(median <"$work/tally.s")" -v b="$(median <"$work/none.s")" -v n="$faults" 'BEGIN { print (a - b) * 1e9 / n }')" 300 ns
   lines=$(grep -c ' pf$' "$work/tally.out")
   bound "records: lost" $((lines < faults ? faults - lines : 0)) 0 ""
-  note "records: lines of bpftrace" "$(grep -c ' pf$' "$work/bpftrace.out")" "$(grep -i lost "$work/bpftrace.err" | tr '\n' ' ')"
+  note "records: lines of bpftrace" "$(grep -c ' pf$' "$work/bpftrace.out")" "$(losses bpftrace)"
 }
 
 printf '%-48s %10s %10s %-3s %8s\n' "medians, taken in turn" tally bpftrace "" ratio

@@ -27,14 +27,16 @@ static_assert(sizeof(struct bpf_ins) == 8, "BPF instruction set 3.1");
  * (second instruction's imm: offset into the value for MAP_VALUE). */
 enum { INS_SRC_NONE = 0, INS_SRC_MAP = 1, INS_SRC_MAP_VALUE = 2 };
 
-enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_STACK_TRACE, IMG_RINGS };
+enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_STACK_TRACE, IMG_RINGS,
+		    IMG_RINGBUF };
 
 enum img_map_use {
 	IMG_CTL,                              /* ARRAY 1 x struct img_ctl */
 	IMG_GLOBALS,                          /* ARRAY of 1: all global variables */
 	IMG_SCRATCH,                          /* PERCPU_ARRAY of 2: [0] perf programs, [1] test-run programs */
 	IMG_DROPS,                            /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
-	IMG_RING,                             /* RINGS: one ring per CPU, and the control ring after them */
+	IMG_RING,                             /* RINGS: one ring per CPU */
+	IMG_CONTROL,                          /* RINGBUF: the control ring */
 	IMG_VAR,                              /* HASH: d_program.var[id] */
 	IMG_AGG,                              /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
 	IMG_STACKS,                           /* STACK_TRACE: u32 id -> frames */
@@ -44,7 +46,7 @@ struct img_map {
 	uint8_t type, use;
 	uint32_t id;                          /* VAR and AGG: which */
 	char name[16];                        /* letters, digits, '_' */
-	uint32_t key_size, value_size, max_entries;   /* RINGS: max_entries = bytes of a ring, a power of two; the loader makes ncpus + 1 */
+	uint32_t key_size, value_size, max_entries;   /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
 };
 
 /* Shared words, mapped or looked up as one value. */
@@ -105,8 +107,8 @@ struct bpf_opts {
 	const struct bpf_arch *arch;
 	const struct bpf_probe *probe; uint32_t nprobes;      /* all that clauses refer to */
 	uint32_t error_probe;                 /* id of dtrace:::ERROR, its clauses are built into every program; 0 = none */
-	uint32_t ncpus;                       /* possible CPUs: the index of the control ring */
-	uint32_t ring_bytes, agg_entries, dynvar_bytes, stack_entries;
+	uint32_t ring_bytes, control_bytes;   /* of a CPU's ring, of the control ring; powers of two */
+	uint32_t agg_entries, dynvar_bytes, stack_entries;
 	uint32_t ustackframes, stackframes;
 	bool pid_ns;                          /* translate pid/tid through the namespace in img_ctl */
 };

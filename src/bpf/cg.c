@@ -84,7 +84,8 @@ static void map_define(struct cg *g, struct img_map *m)
 	static const struct { const char *name; uint8_t type; } row[] = {
 		[IMG_CTL] = { "ctl", IMG_ARRAY },           [IMG_GLOBALS] = { "globals", IMG_ARRAY },
 		[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY }, [IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY },
-		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_VAR] = { "var", IMG_HASH },
+		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_CONTROL] = { "control", IMG_RINGBUF },
+		[IMG_VAR] = { "var", IMG_HASH },
 		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },     [IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
 		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
 	};
@@ -100,6 +101,10 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_SCRATCH: m->max_entries = 2; break;
 	case IMG_DROPS: m->value_size = sizeof(struct img_drops); break;
 	case IMG_RING: m->max_entries = g->o->ring_bytes; break;
+	case IMG_CONTROL:
+		m->key_size = 0;
+		m->max_entries = g->o->control_bytes;
+		break;
 	case IMG_VAR: map_var(g, m); break;
 	case IMG_AGG: map_agg(g, m); break;
 	case IMG_STACKS: m->value_size = 8 * cg_stack_frames(g->o); m->max_entries = g->o->stack_entries; break;
@@ -165,6 +170,38 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which)
 	case BS_PROBEFUNC: return p->func;
 	default: return p->name;
 	}
+}
+
+/* ---- handing over ---------------------------------------------------------------------- */
+
+/*
+ * Puts n bytes into the ring of this CPU, whose number R0 holds, or into the
+ * control ring: what the tracer itself runs, and what steers it, goes there, and
+ * events never fill it.  Nobody is woken for each record of an event; the
+ * tracer reads after each firing of its own, and is woken for what steers it.
+ */
+void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control)
+{
+	uint32_t drop = cg_label(g), end = cg_label(g);
+
+	if (control) {
+		cg_map(g, R1, cg_map_index(g, IMG_CONTROL, 0));
+	} else {
+		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
+		cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
+		cg_lea(g, R2, R10, FP_KEY);
+		cg_ins(g, I_CALL(map_lookup_elem));
+		cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), drop);
+		cg_mov(g, R1, R0);
+	}
+	cg_lea(g, R2, at.base, at.off);
+	cg_imm(g, R3, n);
+	cg_imm(g, R4, control && g->probe->cls == IMG_PERF ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
+	cg_ins(g, I_CALL(ringbuf_output));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
+	cg_put(g, drop);
+	cg_count(g, offsetof(struct img_drops, records));
+	cg_put(g, end);
 }
 
 /* ---- clauses --------------------------------------------------------------------------- */
@@ -263,27 +300,9 @@ static void prologue(struct cg *g, uint32_t out)
 /* Hands over the error record in FP_ERR: {epid, cpu, fault, value}. */
 static void error_record(struct cg *g)
 {
-	uint32_t drop = cg_label(g), end = cg_label(g);
-
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
-	if (g->probe->cls == IMG_TEST)
-		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->o->ncpus));
-	else
-		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
-	cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
-	cg_lea(g, R2, R10, FP_KEY);
-	cg_ins(g, I_CALL(map_lookup_elem));
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), drop);
-	cg_mov(g, R1, R0);
-	cg_lea(g, R2, R10, FP_ERR);
-	cg_imm(g, R3, D_ERROR_RECORD);
-	cg_imm(g, R4, RING_NO_WAKEUP);
-	cg_ins(g, I_CALL(ringbuf_output));
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
-	cg_put(g, drop);
-	cg_count(g, offsetof(struct img_drops, records));
-	cg_put(g, end);
+	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, g->probe->cls == IMG_TEST);
 }
 
 static void error_block(struct cg *g, struct plan *pl, uint32_t out)

@@ -419,8 +419,8 @@ static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 		cg_bytes(g, cg_obj(g, i->o, i->O, R4), s, n < i->s ? n : i->s - 1, i->s);
 		return;
 	}
-	if (i->s > COMM_BYTES)
-		cg_zero(g, cg_obj(g, i->o, i->O + COMM_BYTES, R4), i->s - COMM_BYTES);
+	/* Linux 6.1 leaves what lies behind the NUL */
+	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
 	cg_addr(g, R1, i->o, i->O);
 	cg_imm(g, R2, i->s < COMM_BYTES ? i->s : COMM_BYTES);
 	cg_ins(g, I_CALL(get_current_comm));
@@ -521,42 +521,15 @@ static void op_exit(struct cg *g, const struct ir_ins *i)
 	cg_ins(g, I_STORE_IMM(DW, R4, offsetof(struct img_ctl, exited), 1));
 }
 
-static bool exits(const struct d_clause *c)
-{
-	for (uint32_t n = 0; n < c->nacts; n++)
-		if (c->acts[n].kind == ACT_EXIT)
-			return true;
-	return false;
-}
-
-/* What the tracer itself runs, and what steers it, goes to the control ring: events never fill that. */
 static void op_record(struct cg *g, const struct ir_ins *i)
 {
 	const struct d_clause *c = g->clause;
-	bool control = g->probe->cls == IMG_TEST || c->control;
-	uint32_t drop = cg_label(g), end = cg_label(g);
 	struct cg_at at = cg_obj(g, i->o, 0, R4);
 
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
 	cg_ins(g, I_STORE(W, at.base, at.off + 4, R0));
-	if (control)
-		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->o->ncpus));
-	else
-		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
-	cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
-	cg_lea(g, R2, R10, FP_KEY);
-	cg_ins(g, I_CALL(map_lookup_elem));
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), drop);
-	cg_mov(g, R1, R0);
-	cg_addr(g, R2, i->o, 0);
-	cg_imm(g, R3, c->record_size);
-	cg_imm(g, R4, exits(c) ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
-	cg_ins(g, I_CALL(ringbuf_output));
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
-	cg_put(g, drop);
-	cg_count(g, offsetof(struct img_drops, records));
-	cg_put(g, end);
+	cg_hand_over(g, at, c->record_size, g->probe->cls == IMG_TEST || c->control);
 }
 
 /* ---- which is which ---------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static int open_run(struct run *r, const char *src, struct err *e)
 	struct d_env env = { .probes = resolve, .macro = macro, .option = option, .strsize = 256, .stackframes = 20,
 			     .ustackframes = 20 };
 	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = probes, .nprobes = COUNT(probes), .error_probe = ID_ERROR,
-			      .ncpus = NCPUS, .ring_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
+			      .ring_bytes = 65536, .control_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
 			      .stack_entries = 64, .ustackframes = 20, .stackframes = 20 };
 	struct err why = { 0 };
 	int rc;

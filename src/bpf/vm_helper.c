@@ -39,7 +39,8 @@ static uint8_t *buffer(struct vm *vm, uint64_t p, uint64_t n, bool write)
 
 static struct vm_map *map_arg(struct vm *vm, uint64_t p)
 {
-	if (vp_region(p) == VR_MAP && vp_elem(p) < vm->img->nmaps && !vp_off(p))
+	if (vp_region(p) == VR_MAP && vp_elem(p) < vm->img->nmaps && !vp_off(p) &&
+	    vm->maps[vp_elem(p)].def->type != IMG_RINGBUF)
 		return &vm->maps[vp_elem(p)];
 	vm->fault = "a helper's map argument is not a map";
 	return NULL;
@@ -54,7 +55,7 @@ static uint64_t ring_lookup(struct vm *vm, const uint8_t *key)
 {
 	uint32_t i;
 	memcpy(&i, key, sizeof(i));
-	return i < vm->nrings ? vp(VR_RING, i, 0) : 0;
+	return i < vm->ncpus ? vp(VR_RING, i, 0) : 0;
 }
 
 static uint64_t h_map_lookup_elem(struct vm *vm, const uint64_t *a)
@@ -326,6 +327,9 @@ static struct vm_ring *ring_arg(struct vm *vm, uint64_t p)
 {
 	if (vp_region(p) == VR_RING && vp_elem(p) < vm->nrings && !vp_off(p))
 		return &vm->rings[vp_elem(p)];
+	if (vp_region(p) == VR_MAP && vp_elem(p) < vm->img->nmaps && !vp_off(p) &&
+	    vm->maps[vp_elem(p)].def->type == IMG_RINGBUF)
+		return &vm->rings[vm->ncpus];
 	vm->fault = "a helper's ring argument is not a ring";
 	return NULL;
 }

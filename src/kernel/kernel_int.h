@@ -39,19 +39,23 @@ extern const struct map_ops maps_ops;
 /* ---- rings (ring.c) --------------------------------------------------------- */
 struct run_ring {
 	int fd;
+	uint32_t bytes;
 	unsigned long
 		*taken; /* page of the consumer's position, ours to write; NULL until first read */
 	const unsigned long *made; /* page of the producer's position, the data after it */
 };
 struct run_rings {
-	int outer;                            /* the array of maps; -1: this image has no rings */
-	uint32_t bytes, page, nring;          /* size of a ring and of a page; CPUs + 1 */
+	int outer;                            /* the array of maps; -1: CPUs have no rings */
+	uint32_t bytes, page, nring;          /* size of a CPU's ring and of a page; CPUs + 1, 0: no ring at all */
+	uint32_t last;                        /* highest CPU with a ring */
 	uint32_t enough;                      /* bytes in a ring that end a wait */
 	struct run_ring *ring;
 	int filler; /* process that puts the rings into the array; 0 = none */
 	bool filled;
 };
 int rings_open(struct k_run *k, const struct img_map *m, struct err *e);
+/* The control ring: a descriptor of it for the map. */
+int rings_control(struct k_run *k, const struct img_map *m, struct err *e);
 /* Returns when every ring is where the programs look for it. */
 int rings_ready(struct k_run *k, struct err *e);
 void rings_reap(struct run_rings *r);         /* takes leave of the filler if it ended */

@@ -28,6 +28,7 @@ static const enum bpf_map_type kernel_type[] = {
 	[IMG_PERCPU_HASH] = BPF_MAP_TYPE_PERCPU_HASH,
 	[IMG_STACK_TRACE] = BPF_MAP_TYPE_STACK_TRACE,
 	[IMG_RINGS] = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+	[IMG_RINGBUF] = BPF_MAP_TYPE_RINGBUF,
 };
 
 static uint32_t map_flags(const struct img_map *m)
@@ -85,6 +86,8 @@ static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m,
 		r->fd = k->rings.outer;
 		return rc;
 	}
+	if (m->type == IMG_RINGBUF)
+		return r->fd = rings_control(k, m, e);
 	memcpy(name, m->name, sizeof(m->name) - 1);
 	r->fd = bpf_map_create(kernel_type[m->type], name, m->key_size, m->value_size,
 			       m->max_entries, &o);
@@ -179,7 +182,7 @@ static const struct run_map *ops_map(void *maps, uint32_t map)
 {
 	const struct k_run *k = maps;
 
-	return map < k->nmaps && k->map[map].type != IMG_RINGS ? &k->map[map] : NULL;
+	return map < k->nmaps && k->map[map].type < IMG_RINGS ? &k->map[map] : NULL;
 }
 
 /* The one value of a mapped array, NULL past it. */

@@ -25,6 +25,7 @@
  * something, since most of 512 CPUs may stay silent.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -76,10 +77,10 @@ static void fill_start(struct run_rings *r, uint32_t *index, int *fd)
 	int lowest = r->outer, highest = r->outer;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->nring; i++) {
+	for (uint32_t i = 0; i < r->nring - 1; i++) {
 		if (r->ring[i].fd < 0)
 			continue;
-		index[n] = i;
+		r->last = index[n] = i;
 		fd[n++] = r->ring[i].fd;
 		lowest = r->ring[i].fd < lowest ? r->ring[i].fd : lowest;
 		highest = r->ring[i].fd > highest ? r->ring[i].fd : highest;
@@ -105,12 +106,12 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The control ring is put in last: when it is there, all are. */
+/* Rings are put in by rising CPU: when the last is there, all are. */
 static bool fill_done(const struct run_rings *r)
 {
-	uint32_t last = r->nring - 1, id;
+	uint32_t id;
 
-	return bpf_map_lookup_elem(r->outer, &last, &id) == 0;
+	return bpf_map_lookup_elem(r->outer, &r->last, &id) == 0;
 }
 
 /* Waits for the filler: true when the rings are there, false when it died or takes too long. */
@@ -135,7 +136,7 @@ int rings_ready(struct k_run *k, struct err *e)
 	if (r->outer < 0 || r->filled)
 		return 0;
 	r->filled = fill_wait(r);
-	for (uint32_t i = 0; rc == 0 && !r->filled && i < r->nring; i++)
+	for (uint32_t i = 0; rc == 0 && !r->filled && i < r->nring - 1; i++)
 		rc = ring_put(r, i, e);
 	r->filled |= rc == 0;
 	return rc;
@@ -143,16 +144,48 @@ int rings_ready(struct k_run *k, struct err *e)
 
 /* ---- making rings --------------------------------------------------------------- */
 
-static int ring_open(struct run_rings *r, uint32_t i, struct err *e)
+static int ring_open(struct run_rings *r, uint32_t i, uint32_t bytes, struct err *e)
 {
-	r->ring[i].fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->bytes, NULL);
+	r->ring[i].fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, bytes, NULL);
+	r->ring[i].bytes = bytes;
 	if (r->ring[i].fd >= 0)
 		return 0;
 	if (errno == EPERM)
 		return rights_bpf("creating a ring buffer", e);
 	return err_set(e, errno == ENOMEM ? TALLY_ENOMEM : TALLY_EINVAL,
-		       "the kernel refuses a ring buffer of %u bytes for each CPU: %s", r->bytes,
-		       strerror(errno));
+		       "the kernel refuses a ring buffer of %u bytes: %s", bytes, strerror(errno));
+}
+
+/* Makes room for all rings; *bytes is m's size of one, a page at least. */
+static int rings_init(struct k_run *k, const struct img_map *m, uint32_t *bytes, struct err *e)
+{
+	struct run_rings *r = &k->rings;
+
+	if (!m->max_entries || m->max_entries & (m->max_entries - 1))
+		return err_set(e, TALLY_EINVAL, "the size of a ring is a power of two");
+	r->page = (uint32_t)sysconf(_SC_PAGESIZE);
+	*bytes = m->max_entries < r->page ? r->page : m->max_entries;
+	if (r->ring)
+		return 0;
+	r->ring = mem_alloc((k->ncpus + 1) * sizeof(*r->ring));
+	if (!r->ring)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	for (; r->nring <= k->ncpus; r->nring++)
+		r->ring[r->nring].fd = -1;
+	return 0;
+}
+
+int rings_control(struct k_run *k, const struct img_map *m, struct err *e)
+{
+	uint32_t bytes;
+	int fd, rc = rings_init(k, m, &bytes, e);
+
+	if (rc == 0 && k->rings.ring[k->ncpus].fd >= 0)
+		return err_set(e, TALLY_EINVAL, "an image has one control ring");
+	if (rc < 0 || (rc = ring_open(&k->rings, k->ncpus, bytes, e)) < 0)
+		return rc;
+	fd = fcntl(k->rings.ring[k->ncpus].fd, F_DUPFD_CLOEXEC, 0);
+	return fd >= 0 ? fd : err_set(e, TALLY_EIO, "the control ring can't be shared: %s", strerror(errno));
 }
 
 static int rings_open_online(struct k_run *k, struct err *e)
@@ -163,23 +196,25 @@ static int rings_open_online(struct k_run *k, struct err *e)
 	int rc = online ? k_cpus_online(online, words, e) :
 			  err_set(e, TALLY_ENOMEM, "out of memory");
 
-	for (uint32_t i = 0; rc == 0 && i < r->nring; i++)
-		if (i == k->ncpus || cpus_has(online, i))
-			rc = ring_open(r, i, e);
+	for (uint32_t i = 0; rc == 0 && i < k->ncpus; i++)
+		if (cpus_has(online, i)) {
+			rc = ring_open(r, i, r->bytes, e);
+			r->last = i;
+		}
 	mem_free(online);
 	return rc;
 }
 
 static int outer_open(struct run_rings *r, const struct img_map *m, struct err *e)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, o, .inner_map_fd = (uint32_t)r->ring[r->nring - 1].fd);
+	LIBBPF_OPTS(bpf_map_create_opts, o, .inner_map_fd = (uint32_t)r->ring[r->last].fd);
 	char name[sizeof(m->name)] = "";
 
 	memcpy(name, m->name, sizeof(name) - 1);
-	r->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, r->nring, &o);
+	r->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, r->nring - 1, &o);
 	if (r->outer >= 0)
 		return 0;
-	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring,
+	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring - 1,
 		       strerror(errno));
 }
 
@@ -189,19 +224,15 @@ int rings_open(struct k_run *k, const struct img_map *m, struct err *e)
 	uint32_t *index;
 	int *fd, rc;
 
-	if (r->ring || !m->max_entries || m->max_entries & (m->max_entries - 1))
-		return err_set(e, TALLY_EINVAL, r->ring ? "an image has one map of rings" :
-			       "the size of a ring is a power of two");
-	r->page = (uint32_t)sysconf(_SC_PAGESIZE);
-	r->bytes = m->max_entries < r->page ? r->page : m->max_entries;
+	if (r->outer >= 0)
+		return err_set(e, TALLY_EINVAL, "an image has one map of rings");
+	rc = rings_init(k, m, &r->bytes, e);
 	if (!r->enough || r->enough > r->bytes / 4)
 		r->enough = r->bytes / 4;
-	r->ring = mem_alloc((k->ncpus + 1) * sizeof(*r->ring));
-	index = mem_alloc((k->ncpus + 1) * sizeof(*index));
-	fd = mem_alloc((k->ncpus + 1) * sizeof(*fd));
-	rc = r->ring && index && fd ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
-	for (; r->ring && r->nring <= k->ncpus; r->nring++)
-		r->ring[r->nring].fd = -1;
+	index = mem_alloc(k->ncpus * sizeof(*index));
+	fd = mem_alloc(k->ncpus * sizeof(*fd));
+	if (rc == 0 && (!index || !fd))
+		rc = err_set(e, TALLY_ENOMEM, "out of memory");
 	if (rc == 0 && (rc = rings_open_online(k, e)) == 0 && (rc = outer_open(r, m, e)) == 0)
 		fill_start(r, index, fd);
 	mem_free(fd);
@@ -216,15 +247,15 @@ int rings_add_cpu(struct k_run *k, uint32_t cpu, struct err *e)
 
 	if (r->outer < 0 || r->ring[cpu].fd >= 0)
 		return 0;
-	if ((rc = rings_ready(k, e)) < 0 || (rc = ring_open(r, cpu, e)) < 0)
+	if ((rc = rings_ready(k, e)) < 0 || (rc = ring_open(r, cpu, r->bytes, e)) < 0)
 		return rc;
 	k->waits_rings = false;
 	return ring_put(r, cpu, e);
 }
 
-static size_t made_bytes(const struct run_rings *r)
+static size_t made_bytes(const struct run_rings *r, uint32_t i)
 {
-	return r->page + 2 * (size_t)r->bytes;
+	return r->page + 2 * (size_t)r->ring[i].bytes;
 }
 
 void rings_close(struct k_run *k)
@@ -236,7 +267,7 @@ void rings_close(struct k_run *k)
 		if (r->ring[i].taken)
 			munmap(r->ring[i].taken, r->page);
 		if (r->ring[i].made)
-			munmap((void *)(uintptr_t)r->ring[i].made, made_bytes(r));
+			munmap((void *)(uintptr_t)r->ring[i].made, made_bytes(r, i));
 		if (r->ring[i].fd >= 0)
 			close(r->ring[i].fd);
 	}
@@ -254,7 +285,7 @@ static int ring_map(const struct run_rings *r, uint32_t i)
 	taken = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fd, 0);
 	if (taken == MAP_FAILED)
 		return -TALLY_ENOMEM;
-	made = mmap(NULL, made_bytes(r), PROT_READ, MAP_SHARED, g->fd, r->page);
+	made = mmap(NULL, made_bytes(r, i), PROT_READ, MAP_SHARED, g->fd, r->page);
 	if (made == MAP_FAILED) {
 		munmap(taken, r->page);
 		return -TALLY_ENOMEM;
@@ -269,7 +300,7 @@ static int ring_drain(const struct run_rings *r, uint32_t i,
 		      int (*sink)(void *, uint32_t, const void *, uint32_t), void *arg)
 {
 	const struct run_ring *g = &r->ring[i];
-	size_t size = r->bytes;
+	size_t size = g->bytes;
 	const uint8_t *data = (const uint8_t *)g->made + r->page;
 	unsigned long at = __atomic_load_n(g->taken, __ATOMIC_RELAXED);
 	unsigned long end = __atomic_load_n(g->made, __ATOMIC_ACQUIRE);
@@ -319,7 +350,7 @@ static unsigned long ring_used(const struct run_ring *g)
 int rings_waiting(struct k_run *k)
 {
 	const struct run_rings *r = &k->rings;
-	int rc = r->outer >= 0 ? rings_wake(r) : 0;
+	int rc = r->nring ? rings_wake(r) : 0;
 
 	for (uint32_t i = 0; rc == 0 && i < r->nring; i++) {
 		uint32_t enough = i == r->nring - 1 ? 1 : r->enough;
@@ -334,9 +365,9 @@ int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *r
 	    void *arg)
 {
 	const struct run_rings *r = &k->rings;
-	int rc = r->outer >= 0 ? rings_wake(r) : 0;
+	int rc = r->nring ? rings_wake(r) : 0;
 
-	for (uint32_t i = 0; rc == 0 && r->outer >= 0 && i < r->nring; i++)
+	for (uint32_t i = 0; rc == 0 && i < r->nring; i++)
 		if (r->ring[i].taken)
 			rc = ring_drain(r, i, sink, arg);
 	return rc;

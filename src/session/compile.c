@@ -215,27 +215,22 @@ static uint32_t power_of_two(uint64_t n)
 	return p;
 }
 
-/* Rings are made of pages that must be zeroed before the first answer: a program whose records come
- * from BEGIN and tick alone, which are read after each firing, gets by with little. */
-static uint32_t ring_bytes(const struct tally_trace *t)
+/* Rings are made of pages that must be zeroed before the first answer.  The control ring is read
+ * after each firing of the tracer's own, so it has room for one of each clause, twice; those of the
+ * CPUs are as large as asked for, and there only when events hand something over. */
+static void ring_sizes(const struct tally_trace *t, struct bpf_opts *o)
 {
 	uint64_t total = 0, largest = 0;
-	bool by_events = false;
 
 	for (uint32_t c = 0; c < t->prog->nclauses; c++) {
 		const struct d_clause *cl = &t->prog->clause[c];
 		uint64_t size = cl->record_size + D_ERROR_RECORD;
 
-		if (size > largest)
-			largest = size;
+		largest = size > largest ? size : largest;
 		total += size * cl->nprobes;
-		for (uint32_t i = 0; i < cl->nprobes && !cl->control; i++)
-			by_events |= probes_get(t->probes, cl->probes[i])->arm == ARM_EVENT;
 	}
-	if (by_events)
-		return power_of_two(t->opt.v[OPT_bufsize] > 4 * largest ? t->opt.v[OPT_bufsize]
-		                                                        : 4 * largest);
-	return power_of_two(2 * total > SMALL_RING ? 2 * total : SMALL_RING);
+	o->control_bytes = power_of_two(2 * total > SMALL_RING ? 2 * total : SMALL_RING);
+	o->ring_bytes = power_of_two(t->opt.v[OPT_bufsize] > 4 * largest ? t->opt.v[OPT_bufsize] : 4 * largest);
 }
 
 /* Which probes the clauses refer to, by id. */
@@ -303,8 +298,6 @@ int compile_image(struct tally_trace *t)
 	uint64_t dev, ino;
 	struct bpf_opts o = {
 		.arch = t->kind->arch(),
-		.ncpus = t->kind->ncpus(),
-		.ring_bytes = ring_bytes(t),
 		.agg_entries = t->opt.v[OPT_aggsize] / AGG_KEY_BYTES,
 		.dynvar_bytes = t->opt.v[OPT_dynvarsize],
 		.stack_entries = STACK_ENTRIES,
@@ -318,6 +311,7 @@ int compile_image(struct tally_trace *t)
 	if (!o.arch)
 		return trace_fail(t, TALLY_ENOTSUP,
 		                  "this machine's architecture is not supported yet");
+	ring_sizes(t, &o);
 	p = describe_probes(t, &o.nprobes, &o.error_probe);
 	if (!p)
 		return trace_nomem(t);

@@ -29,17 +29,17 @@ static inline __attribute__((always_inline)) void touch(unsigned pages, unsigned
 	*count += pages;
 }
 
-static __attribute__((noinline, noclone)) void func_alpha(void)
+static __attribute__((noinline)) void func_alpha(void)
 {
 	touch(5, &touched_alpha);
 }
 
-static __attribute__((noinline, noclone)) void func_beta(void)
+static __attribute__((noinline)) void func_beta(void)
 {
 	touch(3, &touched_beta);
 }
 
-static __attribute__((noinline, noclone)) void func_gamma(void)
+static __attribute__((noinline)) void func_gamma(void)
 {
 	touch(2, &touched_gamma);
 }

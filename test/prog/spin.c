@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static __attribute__((noinline, noclone)) uint64_t spin(uint64_t loops, uint64_t every)
+static __attribute__((noinline)) uint64_t spin(uint64_t loops, uint64_t every)
 {
 	uint64_t x = 1;
 	for (uint64_t i = 0; i < loops; i++) {
