@@ -111,6 +111,10 @@ static int bind_descs(struct d_unit *u, struct d_clausenode *c)
 
 /* ---- names --------------------------------------------------------------- */
 
+static const uint8_t scope_kinds[] = {
+	[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
+};
+
 static int bind(struct d_unit *u, struct d_node *n);
 
 static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
@@ -134,11 +138,8 @@ static int bad_reference(struct d_unit *u, const struct d_node *n, const struct 
 
 static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
 {
-	static const uint8_t kinds[] = {
-		[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
-	};
 	create |= n->scope != SCOPE_NONE;
-	struct d_sym *s = sym_get(u, kinds[n->scope], n->str, n->line, create);
+	struct d_sym *s = sym_get(u, scope_kinds[n->scope], n->str, n->line, create);
 	if (s == NULL && (create || u->arena.failed))
 		return -TALLY_ENOMEM;
 	if (s == NULL)
@@ -198,21 +199,18 @@ static int bind_args(struct d_unit *u, struct d_node *n)
 
 static int bind_index(struct d_unit *u, struct d_node *n)
 {
-	static const uint8_t kinds[] = {
-		[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
-	};
 	struct d_node *a = n->a;
 	bool name = a->kind == N_IDENT && !(a->scope == SCOPE_NONE && (is_builtin(a->str) ||
 			map_get(&u->consts, a->str, strlen(a->str)) != NULL));
 	int rc;
 	if (name) {
-		struct d_sym *s = sym_get(u, kinds[a->scope], a->str, a->line, false);
+		struct d_sym *s = sym_get(u, scope_kinds[a->scope], a->str, a->line, false);
 		bool fresh = s == NULL;
 		if (fresh && a->scope == SCOPE_THIS)
 			return d_fail(u, n->line, D_ARR_LOCAL,
 				      "local variables may not be used as associative arrays: %s",
 				      a->str);
-		if (fresh && (s = sym_get(u, kinds[a->scope], a->str, a->line, true)) == NULL)
+		if (fresh && (s = sym_get(u, scope_kinds[a->scope], a->str, a->line, true)) == NULL)
 			return -TALLY_ENOMEM;
 		if ((fresh || s->nkeys != 0) && (rc = bind_keyed(u, n, s)) < 0)
 			return rc;

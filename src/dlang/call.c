@@ -118,16 +118,20 @@ int cook_var(struct d_unit *u, struct d_node *n, bool write)
 
 /* ---- arguments ----------------------------------------------------------- */
 
-int check_call(struct d_unit *u, const struct d_node *n)
+static int check_count(struct d_unit *u, const struct d_node *n, enum d_tag tag)
 {
 	const struct d_callrow *row = &d_calls[n->call];
 	if (n->narg >= row->min && n->narg <= row->max)
 		return 0;
 	const char *least = n->narg > row->max ? "no more than " : "at least ";
-	return d_fail(u, n->line, D_PROTO_LEN,
-		      "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name,
-		      n->narg, plural(n->narg), row->min == row->max ? "" : least,
+	return d_fail(u, n->line, tag, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected",
+		      row->name, n->narg, plural(n->narg), row->min == row->max ? "" : least,
 		      n->narg > row->max ? row->max : row->min);
+}
+
+int check_call(struct d_unit *u, const struct d_node *n)
+{
+	return check_count(u, n, D_PROTO_LEN);
 }
 
 static const char *shown(struct d_unit *u, const struct d_node *arg)
@@ -353,25 +357,16 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 static int cook_agg_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 {
 	const struct agg_tags *t = agg_tags;
-	const struct d_callrow *row = &d_calls[n->call];
 	while (t->call != n->call)
 		t++;
-	if (n->narg < row->min || n->narg > row->max)
-		return d_fail(u, n->line, t->proto,
-			      "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name,
-			      n->narg, plural(n->narg),
-			      row->min == row->max ? ""
-			      : n->narg < row->min ? "at least "
-						   : "no more than ",
-			      n->narg < row->min ? row->min : row->max);
-	int rc = agg_arg(u, s, n, 0, t->aggarg, t->aggbad);
-	if (rc < 0 || n->narg < 2)
+	int rc = check_count(u, n, t->proto);
+	if (rc < 0 || (rc = agg_arg(u, s, n, 0, t->aggarg, t->aggbad)) < 0 || n->narg < 2)
 		return rc;
 	if ((rc = cook_value(u, &n->arg[1])) < 0)
 		return rc;
 	if (!ty_is_scalar(n->arg[1]->type))
 		return d_fail(u, n->line, t->scalar, "%s( ) argument #2 must be of scalar type",
-			      row->name);
+			      d_calls[n->call].name);
 	s->arg = &n->arg[1];
 	s->narg = 1;
 	return convert(u, &s->arg[0], u->base[n->arg[1]->type->is_signed ? B_LONG : B_ULONG]);

@@ -179,7 +179,7 @@ int d_control(struct d_unit *u, const char *text, size_t len, uint32_t *line, bo
 	const char *s = word(&w, &n, &quoted);
 	if (n == 0 && !quoted)
 		return 0;
-	if (kind == DIRECTIVE && is_word(s, n, "pragma")) {
+	if (is_word(s, n, "pragma")) {
 		kind = PRAGMA;
 		s = word(&w, &n, &quoted);
 		if (is_word(s, n, "D")) {
@@ -190,12 +190,11 @@ int d_control(struct d_unit *u, const char *text, size_t len, uint32_t *line, bo
 	bool option = kind == PRAGMA_D && is_word(s, n, "option");
 	if (option != early)
 		return 0;
-	if (is_word(s, n, "line"))
+	bool renumbers = is_word(s, n, "line");
+	if (renumbers)
 		s = word(&w, &n, &quoted);
-	else if (n == 0 || !isdigit((unsigned char)*s))
-		goto named;
-	return line_directive(&w, s, n, line);
-named:
+	if (renumbers || (n != 0 && isdigit((unsigned char)*s)))
+		return line_directive(&w, s, n, line);
 	for (size_t i = 0; i < COUNT(pragmas); i++)
 		if (kind >= pragmas[i].least && is_word(s, n, pragmas[i].name))
 			return pragmas[i].run(&w);

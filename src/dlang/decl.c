@@ -22,7 +22,7 @@ struct specs {                                /* declaration specifiers seen so 
 	uint8_t nlong, nshort, nsigned, nunsigned;
 	uint8_t word;                         /* T_int, T_char ... or 0 */
 	bool userland;
-	bool anonymous; /* struct or union { ... } without a tag, defined right here */
+	bool anonymous;                       /* struct or union { ... } without a tag */
 	const struct d_type *type;            /* struct, union, enum, typedef name, string */
 };
 
@@ -71,7 +71,7 @@ int type_follows(struct parser *ps)
 	int rc = lex_next(ps);
 	if (rc < 0)
 		return rc;
-	bool follows = starts_type(ps);
+	bool follows = starts_type(ps) || at(ps, T_RPAREN);  /* f() has parameters: none */
 	ps->tok = here;
 	lex_rewind(ps);
 	return (rc = lex_next(ps)) < 0 ? rc : follows;
@@ -273,7 +273,7 @@ static const struct d_type *tagged(struct parser *ps, bool *anonymous)
 {
 	enum ty_kind kind = at(ps, T_struct) ? TY_STRUCT : at(ps, T_union) ? TY_UNION : TY_ENUM;
 	const char *tag = NULL;
-	if (lex_next(ps) < 0)
+	if (lex_next(ps) < 0 || (at(ps, T_SYMBOL) && kernel_type(ps) < 0))
 		return NULL;
 	if (at(ps, T_IDENT)) {
 		tag = ps->tok.str;
@@ -301,6 +301,17 @@ static const struct d_type *tagged(struct parser *ps, bool *anonymous)
 
 /* ---- specifiers ---------------------------------------------------------- */
 
+/* A type of which nothing is known but its name. */
+static const struct d_type *opaque(struct d_unit *u, const char *name)
+{
+	struct d_type *t = type_new(u, TY_STRUCT);
+	if (t != NULL) {
+		t->name = name;
+		t->incomplete = true;
+	}
+	return t;
+}
+
 static int take_type(struct parser *ps, struct specs *sp)
 {
 	if (sp->type != NULL || sp->word != 0)
@@ -316,6 +327,8 @@ static int take_type(struct parser *ps, struct specs *sp)
 		break;
 	case T_IDENT:
 		sp->type = type_named(ps->u, ps->tok.str);
+		if (sp->type == NULL)
+			sp->type = opaque(ps->u, ps->tok.str);
 		break;
 	default:
 		sp->word = ps->tok.kind;
@@ -342,6 +355,8 @@ static int specifier(struct parser *ps, struct specs *sp)
 			 : at(ps, T_signed)   ? &sp->nsigned
 			 : at(ps, T_unsigned) ? &sp->nunsigned
 					      : NULL;
+	bool seen = sp->type != NULL || sp->word != 0 ||
+		    sp->nlong + sp->nshort + sp->nsigned + sp->nunsigned != 0;
 	int rc;
 	if (class != DC_NONE) {
 		rc = take_class(ps, sp, class);
@@ -353,11 +368,12 @@ static int specifier(struct parser *ps, struct specs *sp)
 		   at(ps, T_userland)) {
 		sp->userland |= at(ps, T_userland);
 		rc = lex_next(ps);
-	} else if (at(ps, T_IDENT) && (sp->type != NULL || sp->word != 0 ||
-				       sp->nlong + sp->nshort + sp->nsigned + sp->nunsigned != 0)) {
+	} else if (seen && (at(ps, T_IDENT) || at(ps, T_SYMBOL))) {
 		return 0;                     /* a declarator may have the name of a type */
-	} else if (starts_type(ps)) {
+	} else if (starts_type(ps) || (ps->any_type && at(ps, T_IDENT))) {
 		rc = take_type(ps, sp);
+	} else if (at(ps, T_SYMBOL)) {
+		rc = kernel_type(ps);
 	} else {
 		return 0;
 	}
@@ -432,23 +448,17 @@ static const struct d_type *prototype(struct parser *ps, const struct d_type *re
 	struct d_type *t = type_new(ps->u, TY_FUNC);
 	int rc = t == NULL ? -TALLY_ENOMEM : expect(ps, T_LPAREN);
 	for (unsigned i = 0; rc == 0 && !at(ps, T_RPAREN); i++) {
-		struct specs sp = { 0 };
-		const char *name = NULL;
+		const char *name;
 		if (i > 0 && (rc = expect(ps, T_COMMA)) < 0)
 			break;
 		if (at(ps, T_ELLIPSIS)) {
 			rc = lex_next(ps);
 			break;
 		}
-		const struct d_type *base = specifiers(ps, &sp),
-				    *p = base == NULL ? NULL : declarator(ps, base, &name);
+		const struct d_type *p = parse_parameter(ps, &name);
 		if (p == NULL)
 			return NULL;
-		if (sp.class != DC_NONE && sp.class != DC_REGISTER)
-			rc = d_fail(ps->u, ps->tok.line, D_DECL_PARMCLASS,
-				    "inappropriate storage class for function or "
-				    "associative array parameter");
-		else if (p->kind == TY_VOID && (name != NULL || i > 0 || !at(ps, T_RPAREN)))
+		if (p->kind == TY_VOID && (name != NULL || i > 0 || !at(ps, T_RPAREN)))
 			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID,
 				    "void must be the sole parameter");
 	}
@@ -458,14 +468,20 @@ static const struct d_type *prototype(struct parser *ps, const struct d_type *re
 	return t;
 }
 
-/* [ type, type ... ] of an associative array; the bracket is taken. */
+bool parse_prototype(struct parser *ps)
+{
+	return prototype(ps, ps->u->base[B_VOID]) != NULL;
+}
+
+/* [ type, type name ... ] of an associative array; the bracket is taken. */
 static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
 {
 	struct d_type *t = type_new(ps->u, TY_ASSOC);
 	uint32_t cap = 0;
 	int rc = t == NULL ? -TALLY_ENOMEM : 0;
 	while (rc == 0) {
-		const struct d_type *key = parse_type_name(ps);
+		const char *name;
+		const struct d_type *key = parse_parameter(ps, &name);
 		if (key == NULL)
 			return NULL;
 		if (!ty_is_scalar(key) && key->kind != TY_STRING) {
@@ -587,30 +603,48 @@ static const struct d_type *declarator(struct parser *ps, const struct d_type *b
 	return base;
 }
 
+/* What the specifiers and one declarator make. */
+static const struct d_type *declared(struct parser *ps, const struct specs *sp,
+				     const struct d_type *base, const char **name)
+{
+	const struct d_type *t = declarator(ps, base, name);
+	if (t == NULL || !sp->userland || t->kind != TY_PTR)
+		return t;
+	struct d_type *copy = type_new(ps->u, TY_PTR);
+	if (copy == NULL)
+		return NULL;
+	*copy = *t;
+	copy->user = true;
+	return copy;
+}
+
 const struct d_type *parse_type_name(struct parser *ps)
 {
 	struct specs sp = { 0 };
-	const char *name;
-	const struct d_type *t = specifiers(ps, &sp);
-	if (t == NULL || sp.class != DC_NONE) {
-		if (t != NULL)
-			lex_syntax(ps);
-		return NULL;
-	}
-	t = declarator(ps, t, &name);
-	if (t != NULL && name != NULL) {
+	const char *name = NULL;
+	const struct d_type *base = specifiers(ps, &sp), *t = NULL;
+	if (base != NULL && sp.class == DC_NONE)
+		t = declared(ps, &sp, base, &name);
+	else if (base != NULL)
 		lex_syntax(ps);
+	if (t == NULL || name == NULL)
+		return t;
+	lex_syntax(ps);
+	return NULL;
+}
+
+const struct d_type *parse_parameter(struct parser *ps, const char **name)
+{
+	struct specs sp = { 0 };
+	const struct d_type *base = specifiers(ps, &sp);
+	if (base == NULL)
 		return NULL;
-	}
-	if (t != NULL && sp.userland && t->kind == TY_PTR) {
-		struct d_type *copy = type_new(ps->u, TY_PTR);
-		if (copy == NULL)
-			return NULL;
-		*copy = *t;
-		copy->user = true;
-		return copy;
-	}
-	return t;
+	const struct d_type *t = declared(ps, &sp, base, name);
+	if (t == NULL || sp.class == DC_NONE || sp.class == DC_REGISTER)
+		return t;
+	d_fail(ps->u, ps->tok.line, D_DECL_PARMCLASS,
+	       "inappropriate storage class for function or associative array parameter");
+	return NULL;
 }
 
 /* ---- variables ----------------------------------------------------------- */

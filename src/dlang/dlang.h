@@ -181,7 +181,7 @@ struct d_clause {
 	const char *desc;                     /* its probe descriptions as written, up to '/' or '{' */
 	uint32_t *probes;                     /* ids, as the resolver gave them; each once */
 	uint32_t nprobes;
-	bool is_default;                      /* no braces: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
+	bool is_default;                      /* no actions, braces or not: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
 };
 
 struct d_program {

@@ -419,6 +419,9 @@ static void deep_nesting_is_refused(void **state)
 		{ "BEGIN { x = ", "(int)", "1; }" }, { "BEGIN { x = ", "sizeof ", "1; }" },
 		{ "BEGIN { x = ", "x++ , ", "1; }" }, { "int x", "[1 + ", "" },
 		{ "BEGIN /", "(", "" }, { "BEGIN { ", "@[", "" },
+		{ "BEGIN { ", "if (1) ", "" }, { "BEGIN { ", "if (1) { ", "" },
+		{ "BEGIN { x = ", "xlate <s_t> (", "" }, { "BEGIN { x = ", "(`t *", "" },
+		{ "inline int x[", "int (", "" }, { "provider p { probe q", "(t (", "" },
 		{ "BEGIN { x = ", "- -", "1; }" }, { "BEGIN { x = y", "++", "; }" },
 	};
 	(void)state;
@@ -469,25 +472,36 @@ static const char everything[] =
 	"  @a[ustack(), func(arg0), probename] = quantize(1); printa(\"%k %a %s %@d\", @a); "
 	"trunc(@a, 3); exit(0); }\n";
 
-static void the_nth_allocation_may_fail(void **state)
+static const char refused[] =
+	"BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
+static const char defined[] = "translator a_t < struct b *B > { c = B->d; };\n";
+
+static void fail_each_allocation(const char *text, int verdict)
 {
-	(void)state;
 	for (long n = 1;; n++) {
 		struct world w;
 		world_init(&w);
 		w.env.dump = NULL;
 		mem_fail_at(n);
-		int rc = compile(&w, "all.d", everything, strlen(everything));
+		int rc = compile(&w, "all.d", text, strlen(text));
 		bool failed = mem_failed();
 		world_fini(&w);
 		mem_fail_at(0);
 		assert_int_equal(mem_live(), 0);
 		if (!failed) {
-			assert_int_equal(rc, 0);
+			assert_int_equal(rc, verdict);
 			break;
 		}
 		assert_int_equal(rc, -TALLY_ENOMEM);
 	}
+}
+
+static void the_nth_allocation_may_fail(void **state)
+{
+	(void)state;
+	fail_each_allocation(everything, 0);
+	fail_each_allocation(refused, -TALLY_ESYNTAX);
+	fail_each_allocation(defined, -TALLY_ESYNTAX);
 }
 
 int main(void)

@@ -2,9 +2,9 @@
  * expr.c: expressions, by precedence climbing.
  *
  * C's operators and precedence, with ^^ between || and &&, and D's own: stringof,
- * xlate, self-> and this->, @name[...].  Nesting is bounded twice: by the recursion of
- * the parser (D_MAX_DEPTH), and by the depth of the tree (D_MAX_TREE), which a long
- * chain like 1+1+1+... makes deep without any recursion here.
+ * self-> and this->, @name[...] (xlate is in later.c).  Nesting is bounded twice: by
+ * the recursion of the parser (D_MAX_DEPTH), and by the depth of the tree (D_MAX_TREE),
+ * which a long chain like 1+1+1+... makes deep without any recursion here.
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
@@ -75,7 +75,6 @@ static struct d_node *node_over(struct d_unit *u, enum n_kind kind, uint32_t lin
 }
 
 static struct d_node *parse_unary(struct parser *ps);
-static struct d_node *parse_conditional(struct parser *ps);
 
 /* ---- constants ----------------------------------------------------------- */
 
@@ -179,6 +178,20 @@ static struct d_node *aggregation(struct parser *ps)
 	return n;
 }
 
+/* Whether what is behind the '(' is module`type and not module`symbol: only '*' may stand before
+ * the ')', and if there is none, an operand follows. */
+static int kernel_cast(const struct parser *ps)
+{
+	struct parser look = *ps;
+	int rc = lex_next(&look);
+	bool pointer = at(&look, T_MUL);
+	while (rc == 0 && at(&look, T_MUL))
+		rc = lex_next(&look);
+	if (rc == 0)
+		rc = accept(&look, T_RPAREN);
+	return rc <= 0 ? rc : pointer || at(&look, T_INT) || look.tok.str != NULL;
+}
+
 /* ( type ) expr, or ( expr ) */
 static struct d_node *parenthesis(struct parser *ps)
 {
@@ -186,6 +199,12 @@ static struct d_node *parenthesis(struct parser *ps)
 	struct d_node *n;
 	if (lex_next(ps) < 0)
 		return NULL;
+	int kernel = at(ps, T_SYMBOL) ? kernel_cast(ps) : 0;
+	if (kernel != 0) {
+		if (kernel > 0)
+			kernel_type(ps);
+		return NULL;
+	}
 	if (!starts_type(ps)) {
 		n = parse_expr(ps);
 		if (n == NULL || expect(ps, T_RPAREN) < 0)
@@ -240,12 +259,6 @@ static struct d_node *offset_of(struct parser *ps)
 	return lex_next(ps) == 0 && expect(ps, T_RPAREN) == 0 ? n : NULL;
 }
 
-static struct d_node *xlate(struct parser *ps)
-{
-	d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "translators are not supported yet: xlate");
-	return NULL;
-}
-
 static struct d_node *primary(struct parser *ps)
 {
 	switch (ps->tok.kind) {
@@ -274,7 +287,7 @@ static struct d_node *primary(struct parser *ps)
 	case T_offsetof:
 		return offset_of(ps);
 	case T_xlate:
-		return xlate(ps);
+		return parse_xlate(ps);
 	default:
 		lex_syntax(ps);
 		return NULL;

@@ -1,5 +1,6 @@
 /*
- * parse.c: the outer grammar: clauses, their probe descriptions, statements.
+ * parse.c: the outer grammar: clauses, their probe descriptions, statements.  if and else
+ * are parsed for form only (later.c).
  *
  * In front of a clause the text is read by characters, since a description may
  * hold almost any; a word that is the name of a type begins a declaration instead,
@@ -87,7 +88,8 @@ static int describe(struct parser *ps, struct d_desc *d, const char *word, uint3
 
 static int syntax_at_cursor(struct parser *ps)
 {
-	ps->tok = (struct d_token){ .line = ps->line, .start = ps->p, .end = ps->p + (ps->p < ps->end) };
+	const char *end = ps->p < ps->end ? ps->p + 1 : ps->p;
+	ps->tok = (struct d_token){ .line = ps->line, .start = ps->p, .end = end };
 	return lex_syntax(ps);
 }
 
@@ -117,39 +119,66 @@ static int descriptions(struct parser *ps, struct d_clausenode *c, const char *w
 
 /* ---- statements ---------------------------------------------------------- */
 
-static int statement(struct parser *ps, struct d_stmt ***end)
+static int statement(struct parser *ps, struct d_stmt ***end, bool may_be_last);
+
+/* { statements }: the token is '{', and then the '}'. */
+static int block(struct parser *ps, struct d_stmt ***end)
 {
+	int rc = expect(ps, T_LBRACE);
+	while (rc == 0 && !at(ps, T_RBRACE))
+		rc = statement(ps, end, true);
+	return rc;
+}
+
+/* What an if or else governs: a block, or a statement that ends with its ';' */
+static int arm(struct parser *ps, struct d_stmt ***end)
+{
+	if (!at(ps, T_LBRACE))
+		return statement(ps, end, false);
+	int rc = block(ps, end);
+	return rc < 0 ? rc : expect(ps, T_RBRACE);
+}
+
+/* if ( expression ) arm else arm */
+static int conditional(struct parser *ps, struct d_stmt ***end)
+{
+	int rc = later(ps, &ps->tok, "if and else are not supported: use predicates or ?:");
+	if (rc < 0 || (rc = parse_enter(ps)) < 0)
+		return rc;
+	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL ||
+	    expect(ps, T_RPAREN) < 0)
+		return -TALLY_ESYNTAX;
+	if ((rc = arm(ps, end)) == 0 && (rc = accept(ps, T_else)) > 0)
+		rc = arm(ps, end);
+	parse_leave(ps);
+	return rc;
+}
+
+/* One statement and its ';', which the last of a block need not have. */
+static int statement(struct parser *ps, struct d_stmt ***end, bool may_be_last)
+{
+	if (at(ps, T_SEMI))
+		return lex_next(ps);
+	if (at(ps, T_if))
+		return conditional(ps, end);
 	struct d_stmt *s = arena_alloc(&ps->u->arena, sizeof(*s));
 	if (s == NULL)
 		return d_nomem(ps->u);
-	if (at(ps, T_if) || at(ps, T_else))
-		return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED,
-			      "if and else are not supported: use predicates or ?:");
 	s->line = ps->tok.line;
 	s->expr = parse_expr(ps);
 	if (s->expr == NULL)
 		return -TALLY_ESYNTAX;
 	**end = s;
 	*end = &s->next;
-	return 0;
+	return may_be_last && at(ps, T_RBRACE) ? 0 : expect(ps, T_SEMI);
 }
 
-/* { statements }: on return the cursor is behind the '}' and no token is held. */
+/* On return the cursor is behind the '}' and no token is held. */
 static int actions(struct parser *ps, struct d_clausenode *c)
 {
 	struct d_stmt **end = &c->stmts;
-	int rc = lex_next(ps);                /* '{' */
-	if (rc == 0)
-		rc = lex_next(ps);
-	while (rc == 0 && !at(ps, T_RBRACE)) {
-		if (at(ps, T_SEMI)) {
-			rc = lex_next(ps);
-			continue;
-		}
-		if ((rc = statement(ps, &end)) == 0 && !at(ps, T_RBRACE))
-			rc = expect(ps, T_SEMI);
-	}
-	return rc;
+	int rc = lex_next(ps);
+	return rc < 0 ? rc : block(ps, &end);
 }
 
 /* ---- clauses ------------------------------------------------------------- */
@@ -193,6 +222,7 @@ static int clause(struct parser *ps, const char *word, uint32_t len)
 	if (c->text == NULL)
 		return d_nomem(ps->u);
 	rc = body(ps, c);
+	/* Empty braces too: the guide has one write { } to learn that a probe fired. */
 	c->is_default = c->stmts == NULL;
 	*ps->u->clause_end = c;
 	ps->u->clause_end = &c->next;
@@ -201,21 +231,13 @@ static int clause(struct parser *ps, const char *word, uint32_t len)
 
 /* ---- what stands at the outer level -------------------------------------- */
 
-static int later(struct parser *ps, enum d_tok kind)
+/* module`word begins a declaration with a kernel's type when a name or '*' is next; else it is a
+ * probe's. */
+static int begins_with_kernel_type(const struct parser *ps)
 {
-	switch (kind) {
-	case T_translator:
-		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
-			      "translators are not supported yet: translator");
-	case T_inline:
-		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
-			      "inline definitions are not supported yet: inline");
-	case T_provider:
-		return d_fail(ps->u, ps->line, D_UNSUPPORTED,
-			      "provider definitions are not supported yet: provider");
-	default:
-		return 0;
-	}
+	struct parser look = *ps;
+	int rc = lex_next(&look);
+	return rc < 0 ? rc : at(&look, T_IDENT) || at(&look, T_MUL);
 }
 
 /* Whether the word at the cursor, up to its first '*', begins a declaration: then its first token
@@ -229,17 +251,21 @@ static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
 	if (bracket != NULL && (size_t)(bracket - word) < n)
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)word[i]) && word[i] != '_')
+		if (!isalnum((unsigned char)word[i]) && word[i] != '_' && word[i] != '`')
 			return 0;
 	if (n == 0 || memchr(word, ':', len) != NULL || isdigit((unsigned char)*word))
 		return 0;
 	look.p = word;
 	int rc = lex_next(&look);
-	if (rc < 0 || (rc = later(&look, look.tok.kind)) < 0)
+	if (rc < 0)
 		return rc;
 	switch (look.tok.kind) {
 	case T_typedef: case T_self: case T_this: case T_extern: case T_static: case T_auto:
-	case T_register:
+	case T_register: case T_inline: case T_translator: case T_provider:
+		break;
+	case T_SYMBOL:
+		if ((rc = begins_with_kernel_type(&look)) <= 0)
+			return rc;
 		break;
 	default:
 		if (!starts_type(&look))
@@ -259,7 +285,8 @@ static int element(struct parser *ps)
 	int rc = begins_declaration(ps, word, len);
 	if (rc < 0)
 		return rc;
-	return rc > 0 ? parse_declaration(ps) : clause(ps, word, len);
+	rc = rc > 0 ? parse_definition(ps) : clause(ps, word, len);
+	return rc < 0 ? rc : later_refuse(ps);
 }
 
 static int source(struct d_unit *u, uint32_t number)

@@ -65,7 +65,10 @@ struct parser {
 	uint32_t line;
 	bool in_predicate;                    /* a '/' may be the end of the predicate */
 	bool at_line_start;                   /* only blanks since the newline: '#' is control */
+	bool any_type;                        /* an unknown name is taken for a type's */
 	struct d_token tok;
+	const char *refused;                  /* what later() keeps: words, and where */
+	struct d_token refused_at;
 };
 
 /* Those that return int: 0 or more, or a negative code with the words in the unit. */
@@ -92,15 +95,27 @@ struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t,
 
 /* decl.c */
 bool starts_type(const struct parser *ps);       /* the token begins a type name */
-int type_follows(struct parser *ps);             /* 1: the token after this one does; takes none */
+int type_follows(struct parser *ps);             /* 1: the next token does, or is ')'; takes none */
 const struct d_type *parse_type_name(struct parser *ps); /* as in casts; NULL on failure */
+/* One parameter of a prototype or tuple; *name may become NULL.  NULL on failure. */
+const struct d_type *parse_parameter(struct parser *ps, const char **name);
+bool parse_prototype(struct parser *ps);         /* ( parameters ), the token being '(' */
 int parse_declaration(struct parser *ps);        /* up to the semicolon, which is the token then */
 
-/* Recursion: every function that can nest calls enter first and leave when it is done. */
+/* later.c */
+/* Notes that what is at `where` isn't supported yet; the first place in the source counts. */
+int later(struct parser *ps, const struct d_token *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int later_refuse(struct parser *ps);             /* fails if anything was noted */
+int kernel_type(struct parser *ps);              /* fails: the token is module`type */
+int parse_definition(struct parser *ps);         /* as parse_declaration; inline ... provider too */
+struct d_node *parse_xlate(struct parser *ps);
+
 #define D_SOURCE_MOST (2u << 20)              /* bytes of one source */
 #define D_STRSIZE_MOST (64u << 10)            /* bytes of a string */
 #define D_MAX_ARGS 255                        /* of a call or a tuple */
-#define D_MAX_DEPTH 256
+#define D_MAX_DEPTH 256                       /* of recursion */
+
+/* Every function that can nest calls enter first, and leave when it is done well. */
 int parse_enter(struct parser *ps);
 void parse_leave(struct parser *ps);
 

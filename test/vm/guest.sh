@@ -30,13 +30,17 @@ for mode in user:u kernel:k all:; do
   in_kernel=$(value kernel "$said") in_user=$(value user "$said")
   within "${fired:-0}" "$want" 1
   check $? "$name fires as often as the cycles say: ${fired:-0} of $want" "$said"
+  # An interrupt that is due in the kernel can be taken behind its end: that is skid, not a user-mode cycle.
   case $mode in
-  user:u) [ "${fired:-0}" -gt 0 ] && [ "${in_kernel:-0}" -eq 0 ] && [ "$in_user" -eq "$fired" ] ;;
-  kernel:k) [ "${fired:-0}" -gt 0 ] && [ "${in_user:-0}" -eq 0 ] && [ "$in_kernel" -eq "$fired" ] ;;
+  user:u) [ "${fired:-0}" -gt 0 ] && within "${in_user:-0}" "$fired" 1 ;;
+  kernel:k) [ "${fired:-0}" -gt 0 ] && [ "${in_kernel:-0}" -gt $((2 * ${in_user:-0})) ] ;;
   *) [ "${in_user:-0}" -gt 0 ] && [ "${in_kernel:-0}" -gt 0 ] && [ $((in_user + in_kernel)) -eq "$fired" ] ;;
   esac
-  check $? "$name is apart from the other mode: user ${in_user:-0}, kernel ${in_kernel:-0}" "$said"
+  check $? "$name finds the PC in its mode but for skid: user ${in_user:-0}, kernel ${in_kernel:-0}" "$said"
+  eval "fired_${mode%:*}=${fired:-0}"
 done
+within $((fired_user + fired_kernel)) "$fired_all" 2
+check $? "user and kernel firings add up to those of both: $fired_user + $fired_kernel, $fired_all"
 
 # ---- counters are finite -------------------------------------------------------------------------------
 # Each probe of another COUNT takes a counter of its own.

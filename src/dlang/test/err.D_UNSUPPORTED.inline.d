@@ -1,2 +1,3 @@
 inline int zero = 0;
-/* expect-error 1: D_UNSUPPORTED inline definitions are not supported yet: inline */
+BEGIN { trace(1); }
+/* expect-error 1: D_UNSUPPORTED inline definitions are not supported yet: inline zero */

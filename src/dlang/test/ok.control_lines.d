@@ -7,6 +7,8 @@
 #pragma D binding "1.0" x
 #pragma D depends_on provider cpc
 #pragma D depends_on library x.d
+#pragma D depends_on module vmlinux
+#pragma attributes Private/Private/Unknown provider cpc args
 # 3 "file"
 BEGIN { trace(1); }
 /* expect-type clause line 3 */

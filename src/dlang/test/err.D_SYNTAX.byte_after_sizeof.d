@@ -1,0 +1,3 @@
+enum { A = sizeof( };
+BEGIN { trace(1); }
+/* expect-error 1: D_SYNTAX syntax error near "\x01" */

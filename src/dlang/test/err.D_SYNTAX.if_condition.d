@@ -1,0 +1,5 @@
+BEGIN
+{
+	if pid { trace(1); }
+}
+/* expect-error 3: D_SYNTAX syntax error near "pid" */

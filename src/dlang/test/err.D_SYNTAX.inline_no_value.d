@@ -1,0 +1,2 @@
+inline int zero;
+/* expect-error 1: D_SYNTAX syntax error near ";" */

@@ -1,0 +1,3 @@
+provider app { }
+BEGIN { trace(1); }
+/* expect-error 2: D_SYNTAX syntax error near "BEGIN" */

@@ -1,0 +1,4 @@
+provider app {
+	int go();
+};
+/* expect-error 2: D_SYNTAX syntax error near "int" */

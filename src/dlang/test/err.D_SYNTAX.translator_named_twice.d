@@ -1,0 +1,2 @@
+translator info_t T < int *P > { };
+/* expect-error 1: D_SYNTAX syntax error near "<" */

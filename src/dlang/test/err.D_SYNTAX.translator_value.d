@@ -1,0 +1,5 @@
+translator info_t < int *P > {
+	a = xlate <info_t> (P);
+	b = (1;
+};
+/* expect-error 3: D_SYNTAX syntax error near ";" */

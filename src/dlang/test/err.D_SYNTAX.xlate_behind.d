@@ -1,0 +1,6 @@
+BEGIN
+{
+	x = xlate <info_t *> (arg0);
+	y = ;
+}
+/* expect-error 4: D_SYNTAX syntax error near ";" */

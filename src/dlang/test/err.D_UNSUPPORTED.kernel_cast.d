@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(*(vmlinux`u64 *)arg0);
+}
+/* expect-error 3: D_UNSUPPORTED kernel types are not supported yet: vmlinux`u64 */

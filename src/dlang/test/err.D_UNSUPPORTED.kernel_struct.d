@@ -1,0 +1,5 @@
+BEGIN
+{
+	trace(((struct vmlinux`task_struct *)arg0)->pid);
+}
+/* expect-error 3: D_UNSUPPORTED kernel types are not supported yet: vmlinux`task_struct */
