@@ -65,3 +65,17 @@ const struct event_preset *event_preset_at(uint32_t i)
 {
 	return i < ROWS(presets) ? &presets[i] : NULL;
 }
+
+const struct event_pmu *event_pmu_of(const char *name)
+{
+	static const struct event_pmu rows[] = {
+#define PMU(prefix, tells, how) { prefix, tells, how },
+#include "facts/event_pmu.def"
+#undef PMU
+	};
+	uint32_t i = 0;
+
+	while (strncmp(name, rows[i].prefix, strlen(rows[i].prefix)))
+		i++;
+	return &rows[i];
+}

@@ -56,4 +56,8 @@ struct event_preset {
 };
 const struct event_preset *event_preset_at(uint32_t i);       /* NULL past the last */
 
+/* Whether a PMU, by its name, tells which of its counters overflowed: rows of event_pmu.def. */
+struct event_pmu { const char *prefix; bool tells; const char *how; };
+const struct event_pmu *event_pmu_of(const char *name);       /* never NULL: the last row fits all */
+
 #endif

@@ -120,6 +120,19 @@ static void scheduler_events_never_fire_in_user_mode(void **state)
 	assert_int_equal(event_find("dummy")->never, EVENT_NEVER);
 }
 
+static void every_pmu_has_a_row_and_the_last_fits_all(void **state)
+{
+	static const char *const names[] = { "cpu", "cpu_core", "armv8_pmuv3_0", "riscv-pmu", "zz", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(event_pmu_of(names[i])->tells);
+		assert_true(event_pmu_of(names[i])->how[0] != '\0');
+	}
+	assert_string_equal(event_pmu_of("armv8_pmuv3_0")->prefix, "armv");
+	assert_string_equal(event_pmu_of("zz")->prefix, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +142,7 @@ int main(void)
 		cmocka_unit_test(aliases_and_presets_stand_for_a_kernel_event),
 		cmocka_unit_test(presets_without_kernel_event_have_models_and_the_others_none),
 		cmocka_unit_test(names_of_the_spec_are_there),
+		cmocka_unit_test(every_pmu_has_a_row_and_the_last_fits_all),
 		cmocka_unit_test(scheduler_events_never_fire_in_user_mode),
 	};
 

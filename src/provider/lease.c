@@ -6,8 +6,7 @@
  * enabling that finds none free fails when it is attached (k_attach, pinned
  * events).  What is decided here is the one rule that the kernel does not know:
  * a PMU that can not tell which of its counters overflowed takes one enabling
- * at a time.  Every PMU that Linux has today tells (it reads an overflow status
- * per counter), so `one` is set only on demand.
+ * at a time.  `one` says so: by the PMU's row of facts/event_pmu.def, or on demand.
  */
 #include "provider/provider_int.h"
 

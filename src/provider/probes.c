@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "facts/event.h"
 #include "provider/provider_int.h"
 
 struct probes {
@@ -237,13 +238,26 @@ static uint32_t enablings(const struct probes *t, const uint32_t *ids, uint32_t 
 	return count;
 }
 
+/* The machine's PMUs are known once an event of theirs was named. */
+static struct lease lease_of(const struct probes *t)
+{
+	struct lease l = t->lease;
+
+	for (uint32_t i = 0; i < t->machine.ncore; i++)
+		l.one |= !event_pmu_of(t->machine.core[i].name)->tells;
+	return l;
+}
+
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
-	return lease_fits(&t->lease, enablings(t, ids, n), why);
+	struct lease l = lease_of(t);
+
+	return lease_fits(&l, enablings(t, ids, n), why);
 }
 
 int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
+	t->lease = lease_of(t);
 	return lease_take(&t->lease, enablings(t, ids, n), why);
 }
 
