@@ -37,5 +37,12 @@ for script in examples/brendan-*.d; do
   done
   status=1
 done
+# The same question to a hardware counter, where there is one.
+echo "\$ tally trace -s examples/hardware/brendan-cycles.d -c 'brendan 500000'"
+if build/tally trace -e -s examples/hardware/brendan-cycles.d 2>build/demo.why; then
+  build/tally trace -s examples/hardware/brendan-cycles.d -c 'build/prog/brendan 500000' || status=1
+else
+  echo "    skipped: $(tail -n 1 build/demo.why)"
+fi
 [ $status -eq 0 ] && echo "The shares are right: the counts led to the functions that cause the faults."
 exit $status

@@ -89,3 +89,9 @@ dtrace: cpc: count 100 is below the minimum of 5000"
 	Source
 		perf software event cpu-clock"
 }
+
+@test "a script's own pragma lowers the minimum count" {
+  printf '#pragma D option dcpc_min_overflow=500\ncpc:::page_faults-user-503 { @ = count(); }\n' >"$BATS_TEST_TMPDIR/p.d"
+  run "$TALLY" trace -e -s "$BATS_TEST_TMPDIR/p.d"
+  [ "$status" -eq 0 ]
+}

@@ -16,8 +16,8 @@ static const struct event events[] = {
 #undef EVENT
 #undef ALIAS
 #define ALIAS(name, of) { #name, NULL, of, EVENT_SW, true, 0, 0, 0, "another name of " of },
-#define EVENT(name, perf, number, never, text) \
-	{ #name, perf, NULL, EVENT_SW, false, never, EVENT_TYPE_SW, number, text },
+#define EVENT(name, perf, number, flags, text) \
+	{ #name, perf, NULL, EVENT_SW, false, flags, EVENT_TYPE_SW, number, text },
 #include "facts/event_sw.def"
 #undef EVENT
 #undef ALIAS
@@ -59,6 +59,16 @@ const struct event *event_real(const struct event *ev)
 	if (ev->of)
 		return event_find(ev->of);
 	return ev->kind == EVENT_PRESET ? NULL : ev;
+}
+
+bool event_is_clock(uint32_t type, uint64_t config)
+{
+	const struct event *ev;
+
+	for (uint32_t i = 0; (ev = event_at(i)); i++)
+		if (ev->flags & EVENT_CLOCK && ev->type == type && ev->config == config)
+			return true;
+	return false;
 }
 
 const struct event_preset *event_preset_at(uint32_t i)

@@ -114,10 +114,10 @@ static void names_of_the_spec_are_there(void **state)
 static void scheduler_events_never_fire_in_user_mode(void **state)
 {
 	(void)state;
-	assert_int_equal(event_find("context_switches")->never, EVENT_NEVER_USER);
-	assert_int_equal(event_find("cpu_migrations")->never, EVENT_NEVER_USER);
-	assert_int_equal(event_find("page_faults")->never, 0);
-	assert_int_equal(event_find("dummy")->never, EVENT_NEVER);
+	assert_int_equal(event_find("context_switches")->flags, EVENT_NEVER_USER);
+	assert_int_equal(event_find("cpu_migrations")->flags, EVENT_NEVER_USER);
+	assert_int_equal(event_find("page_faults")->flags, 0);
+	assert_int_equal(event_find("dummy")->flags, EVENT_NEVER);
 }
 
 static void every_pmu_has_a_row_and_the_last_fits_all(void **state)

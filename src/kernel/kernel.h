@@ -31,6 +31,7 @@ struct k_event {
 	uint8_t precise_ip;
 	bool counter;                                 /* takes a hardware counter: pinned, may be refused */
 	bool exclusive;
+	bool uncounted;                               /* what is counted does not tell the firings: a clock in one mode */
 	char cpus[64];                                /* cpumask of the PMU ("0-7"), "" = all online */
 };
 /* Whether the event can be opened here (one CPU, no BPF): 0, -TALLY_ENOTSUP (no such event here), -TALLY_EPERM,

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts/event.h"
 #include "provider/provider_int.h"
 
 #define DEFAULT_MIN 5000
@@ -62,6 +63,7 @@ static void fill(const struct probes *t, const struct cpc_spec *s, struct cpc_fo
 		ev->freq = s->freq;
 		ev->exclude_user = s->mode == CPC_KERNEL;
 		ev->exclude_kernel = s->mode == CPC_USER;
+		ev->uncounted = s->mode != CPC_ALL && event_is_clock(ev->type, ev->config);
 		if (s->has_precise)
 			ev->precise_ip = s->precise;
 		ev->exclusive = ev->counter && probes_opts(t)->cpc_exclusive;

@@ -74,7 +74,7 @@ int cpc_no_pmu(struct err *why)
 	const struct event *ev;
 
 	for (uint32_t i = 0; (ev = event_at(i)); i++)
-		if (ev->kind == EVENT_SW && !ev->alias && ev->never != EVENT_NEVER &&
+		if (ev->kind == EVENT_SW && !ev->alias && (ev->flags & EVENT_NEVER) != EVENT_NEVER &&
 		    strlen(names) + strlen(ev->name) + 8 < sizeof(names)) {
 			strcat(names, ev->name);
 			strcat(names, ", ");
@@ -101,9 +101,9 @@ static int refuse_attrs(const struct cpc_spec *s, struct err *why)
 
 static int refuse_never(const struct cpc_spec *s, const struct event *ev, struct err *why)
 {
-	if (ev->never == EVENT_NEVER)
+	if ((ev->flags & EVENT_NEVER) == EVENT_NEVER)
 		return err_set(why, TALLY_EINVAL, "%s never fires: %s", s->event, ev->text);
-	if (s->mode == CPC_USER && ev->never & EVENT_NEVER_USER)
+	if (s->mode == CPC_USER && ev->flags & EVENT_NEVER_USER)
 		return err_set(
 		        why, TALLY_EINVAL,
 		        "%s never fires in user mode: it counts what the kernel does (%s); use %s",
@@ -384,7 +384,7 @@ static int all_names(struct probes *t, const struct cpc_machine *m, bool listing
 
 	for (uint32_t i = 0; (ev = event_at(i)); i++) {
 		if (listing &&
-		    (ev->alias || ev->never == EVENT_NEVER || (ev->kind != EVENT_SW && !m->ncore)))
+		    (ev->alias || (ev->flags & EVENT_NEVER) == EVENT_NEVER || (ev->kind != EVENT_SW && !m->ncore)))
 			continue;
 		if (add_name(l, ev->name) < 0)
 			return -TALLY_ENOMEM;

@@ -51,6 +51,12 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 	return 0;
 }
 
+void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive)
+{
+	t->opts.cpc_min = cpc_min;
+	t->opts.cpc_exclusive = cpc_exclusive;
+}
+
 void probes_close(struct probes *t)
 {
 	if (!t)

@@ -51,6 +51,8 @@ struct provider {
 
 int probes_open(struct probes **ret, const struct prov_opts *o);
 void probes_close(struct probes *t);
+/* What a script's own pragmas say comes when the table is open already, and before names are looked up. */
+void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive);
 const struct probe *probes_get(const struct probes *t, uint32_t id);   /* NULL past the last */
 uint32_t probes_count(const struct probes *t);                         /* ids are 1 .. count */
 /* A description, globs and all, as the compiler's callback wants it (d_env.probes). */

@@ -106,12 +106,7 @@ static const char *env_macro(void *arg, const char *name)
 
 static int open_probes(struct tally_trace *t)
 {
-	struct prov_opts o = {
-		.cpc_min = t->opt.v[OPT_dcpc_min_overflow],
-		.cpc_exclusive = t->opt.v[OPT_cpcexclusive],
-		.sysfs = t->o.sysfs,
-		.conf = t->o.conf,
-	};
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
@@ -152,8 +147,10 @@ static int compile_all(struct tally_trace *t, struct d_env *env)
 		rc = trace_fail(t, -rc, "%s", tally_strerror(rc));
 	for (uint32_t i = 0; rc >= 0 && i < t->nsrc; i++)
 		rc = add_text(t, &t->src[i]);
-	if (rc >= 0)
+	if (rc >= 0) {
+		probes_set(t->probes, t->opt.v[OPT_dcpc_min_overflow], t->opt.v[OPT_cpcexclusive]);
 		rc = d_compile(t->unit, &t->prog, &t->err, &t->why);
+	}
 	return rc < 0 ? rc : check_arguments(t);
 }
 

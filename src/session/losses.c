@@ -85,10 +85,20 @@ int drops_report(struct tally_trace *t)
 
 /* ---- losses ------------------------------------------------------------------------ */
 
+static bool can_tell(const struct probe *p)
+{
+	for (uint32_t i = 0; i < p->nevents; i++)
+		if (p->event[i].uncounted)
+			return false;
+	return true;
+}
+
 /* Expected firings of a program on a CPU: several events may lead to it (hybrid CPUs). */
 static int add_accounts(struct tally_trace *t, uint32_t prog, const struct k_account *a, uint32_t n,
 			const struct img_drops *fired, uint32_t ncpus)
 {
+	if (!can_tell(probes_get(t->probes, t->img->prog[prog].probe)))
+		return 0;
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
 		struct lost l = {.probe = probes_get(t->probes, t->img->prog[prog].probe),
 		                 .cpu = cpu,
