@@ -1,8 +1,10 @@
 #!/bin/bash
 # fuzz.sh [-r RUNS | -t SECONDS] TARGET... - runs fuzz targets and speaks TAP.
 #
-# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME (replayed first: each must pass), what it learns is
-# kept in build/fuzz/corpus/NAME, a finding is left in build/fuzz/crash-NAME-*.
+# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME, and what earlier runs learnt is in
+# test/fuzz/corpus.tar.xz, by NAME: all are replayed first and must pass.  What it learns goes to
+# build/fuzz/corpus/NAME, a finding to build/fuzz/crash-NAME-*.  To keep what was learnt:
+#   build/fuzz/NAME -merge=1 NEW/NAME build/fuzz/corpus/NAME, then tar cJf test/fuzz/corpus.tar.xz -C NEW .
 set -u
 budget=(-max_total_time=10)
 while getopts r:t: o; do
@@ -12,6 +14,10 @@ shift $((OPTIND - 1))
 n=0 bad=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+if [ ! -d build/fuzz/corpus ]; then
+  mkdir -p build/fuzz/corpus
+  tar xJf test/fuzz/corpus.tar.xz -C build/fuzz/corpus
+fi
 verdict() { # STATUS NAME
   n=$((n + 1))
   if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
@@ -24,9 +30,10 @@ for target; do
   seeds=test/fuzz/$name learnt=build/fuzz/corpus/$name
   mkdir -p "$learnt"
   limits=(-timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/fuzz/crash-$name-")
-  if [ -d "$seeds" ]; then
-    "$target" "${limits[@]}" "$seeds"/* >"$log" 2>&1
-    verdict $? "fuzz $name: $(find "$seeds" -type f | wc -l) seeds"
+  known=$(find "$learnt" $([ -d "$seeds" ] && echo "$seeds") -type f)
+  if [ -n "$known" ]; then
+    printf '%s\n' "$known" | xargs "$target" "${limits[@]}" >"$log" 2>&1
+    verdict $? "fuzz $name: $(printf '%s\n' "$known" | wc -l) kept inputs"
   fi
   "$target" "${limits[@]}" "${budget[@]}" -print_final_stats=1 "$learnt" $([ -d "$seeds" ] && echo "$seeds") >"$log" 2>&1
   verdict $? "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs"

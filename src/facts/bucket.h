@@ -67,7 +67,7 @@ int64_t llquantize_label(const struct llquantize *q, uint32_t bucket);
 int64_t llquantize_least(const struct llquantize *q, uint32_t bucket);
 uint32_t llquantize_bucket(const struct llquantize *q, int64_t v);
 /* Most edges (buckets less one) of any llquantize: the code generator compares against them. */
-#define LLQUANTIZE_EDGES 1024
+#define LLQUANTIZE_EDGES 4096
 /* All edges, ascending, as in the rule above.  Returns how many. */
 uint32_t llquantize_edges(const struct llquantize *q, int64_t *edge /* LLQUANTIZE_EDGES */);
 
