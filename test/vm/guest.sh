@@ -18,15 +18,23 @@ echo "# $(uname -srm), $(grep -c arm-pmu /proc/interrupts) PMU interrupt"
 
 # ---- a probe fires once every COUNT cycles ---------------------------------------------------------
 period=100000
+# The emulated PMU now and then stops interrupting before the end of a run.  What a probe missed must then be
+# told as lost, to the last one; and a run that lost nothing, of at most five, must fire as often as it should.
 for mode in user:u kernel:k all:; do
-  name=cycles-${mode%:*}-$period suffix=${mode#*:}
+  name=cycles-${mode%:*}-$period suffix=${mode#*:} told=0
   event=cycles${suffix:+:$suffix}
-  said=$(tally trace -q -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
-    cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
-    cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
-    END { printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
-    -c "count $event -- spin -k 100 10000000" 2>&1)
-  fired=$(value fired "$said") want=$(($(value "$event" "$said") / period))
+  for try in 1 2 3 4 5; do
+    said=$(tally trace -q -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
+      cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
+      cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
+      END { printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
+      -c "count $event -- spin -k 100 10000000" 2>&1)
+    fired=$(value fired "$said") want=$(($(value "$event" "$said") / period))
+    lost=$(printf '%s\n' "$said" | awk '/ firings of / { n += $2 } END { print n + 0 }')
+    within $((${fired:-0} + lost)) "$want" 2 || { told=1; break; }
+    [ "$lost" -gt 5 ] || break
+  done
+  check $told "$name: what fired and what was lost is what the cycles say: ${fired:-0} + $lost, $want" "$said"
   in_kernel=$(value kernel "$said") in_user=$(value user "$said")
   within "${fired:-0}" "$want" 1
   check $? "$name fires as often as the cycles say: ${fired:-0} of $want" "$said"
