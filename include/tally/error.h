@@ -29,7 +29,14 @@ enum tally_err {
 #undef X
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 /* The meaning of an error code (positive or negative), never NULL. */
 const char *tally_strerror(int err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -31,6 +31,10 @@
 #define TALLY_API
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct tally_trace;                           /* opaque: made by _open, dead after _close */
 
 /* Takes bytes of output. Returns 0, or negative to end the run (a broken pipe). */
@@ -117,5 +121,9 @@ struct tally_loss {
 	uint64_t counted, period, firings, lost;      /* lost = counted / period - firings, never below 0 */
 };
 TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

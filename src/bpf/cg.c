@@ -219,7 +219,8 @@ void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
 		cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 16, 0));
 	else
 		cg_ins(g, I_STORE(DW, R10, FP_ERR + 16, value));
-	cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 8, kind));
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 8, kind));
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 12, (int32_t)g->line));
 	cg_jmp(g, g->fault_label);
 	g->clause_faults = true;
 }
@@ -317,6 +318,33 @@ static void error_block(struct cg *g, struct plan *pl, uint32_t out)
 	cg_jmp(g, out);
 }
 
+/* The kernel takes a program that names at most 64 maps. */
+#define MAPS_MOST 64u
+
+static void check_maps(struct cg *g)
+{
+	bool *seen = mem_alloc(g->img->nmaps + 1);
+	uint32_t n = 0;
+
+	if (!seen) {
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return;
+	}
+	for (uint32_t i = 0; i < g->nins; i++) {
+		if (g->ins[i].code != INS_LD_IMM64)
+			continue;
+		if (g->ins[i].src != INS_SRC_NONE && !seen[g->ins[i].imm]) {
+			seen[g->ins[i].imm] = true;
+			n++;
+		}
+		i++;                          /* its second half */
+	}
+	mem_free(seen);
+	if (n > MAPS_MOST)
+		cg_fail(g, TALLY_ENOTSUP, "the clauses of %s need %u maps, the kernel allows %u: one for each aggregation and "
+			"each variable with a key, and four of our own", g->probe->name, n, MAPS_MOST);
+}
+
 static void body(struct cg *g, struct plan *pl)
 {
 	uint32_t out = cg_label(g);
@@ -332,6 +360,8 @@ static void body(struct cg *g, struct plan *pl)
 	if (g->faults)
 		error_block(g, pl, out);
 	cg_patch(g);
+	if (!g->failed)
+		check_maps(g);
 }
 
 static bool has_probe(const struct d_clause *c, uint32_t id)

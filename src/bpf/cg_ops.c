@@ -276,7 +276,7 @@ static void bi_error_arg(struct cg *g, unsigned n)
 		cg_ins(g, I_ALU32_IMM(AND, R0, (int32_t)~D_EPID_ERROR));
 		return;
 	}
-	cg_ins(g, I_LOAD(DW, R0, R10, off[n]));
+	cg_ins(g, n == 4 ? I_LOAD(W, R0, R10, off[n]) : I_LOAD(DW, R0, R10, off[n]));
 }
 
 static void bi_arg(struct cg *g, unsigned n)

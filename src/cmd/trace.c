@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/trace_int.h"
@@ -379,10 +380,29 @@ static int apply_steps(struct trace *c, int argc, char **argv)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* timeout(1) and a terminal may send the same interrupt twice at once, to the process and to its group: only one
+ * that comes later means that somebody has lost patience. */
+#define PATIENCE_MS 500
+
+static int64_t clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static void on_signal(int sig)
 {
-	if (sig != SIGPIPE)
-		interrupted = 1;
+	static volatile int64_t first_ms;
+
+	if (sig == SIGPIPE)
+		return;
+	if (interrupted && clock_ms() - first_ms > PATIENCE_MS)
+		_exit(128 + sig);
+	if (!interrupted)
+		first_ms = clock_ms();
+	interrupted = 1;
 }
 
 /* SIGPIPE is caught, not ignored: the command of -c would inherit that it is ignored, but a handler ends with
@@ -392,11 +412,9 @@ static void catch_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGPIPE };
 	struct sigaction old, new = { .sa_handler = on_signal };
 
-	for (size_t i = 0; i < COUNT(signals); i++) {
-		new.sa_flags = signals[i] == SIGPIPE ? 0 : (int)SA_RESETHAND;
+	for (size_t i = 0; i < COUNT(signals); i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &new, NULL);
-	}
 }
 
 static int go(struct trace *c)

@@ -162,7 +162,7 @@ struct d_action {
 
 /* A record: u32 epid, u32 cpu, then the slots.  A faulting clause hands over
  * an error record instead: the same header with epid | D_EPID_ERROR, then
- * u64 fault (enum ir_fault), u64 value. */
+ * u32 fault (enum ir_fault), u32 line of D, u64 value. */
 #define D_RECORD_HDR 8
 #define D_EPID_ERROR 0x80000000u
 #define D_ERROR_RECORD 24

@@ -141,6 +141,10 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 	case ENOSYS:
 		return err_set(e, TALLY_ENOTSUP, "this kernel has no perf events");
 	case EINVAL:
+		if (ev->freq)
+			return err_set(e, TALLY_EINVAL,
+				       "the kernel refuses %lluhz; kernel.perf_event_max_sample_rate is the most",
+				       (unsigned long long)ev->freq);
 		return err_set(e, TALLY_EINVAL,
 			       "the kernel refuses the event's encoding (type %u, config 0x%llx)",
 			       ev->type, (unsigned long long)ev->config);

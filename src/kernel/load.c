@@ -50,24 +50,42 @@ static int patch_maps(const struct k_run *k, struct bpf_ins *ins, uint32_t n, st
 }
 
 /* Byte offset of a field in a struct or union, looking into anonymous members; -1 when there is none. */
-static int64_t field_offset(const struct btf *btf, uint32_t type, const char *field, int depth)
+/* Finds a member of a composite type, in unnamed members, too. *type becomes the member's. */
+static int64_t member_offset(const struct btf *btf, uint32_t *type, const char *name, size_t len, int depth)
 {
-	const struct btf_type *t = btf__type_by_id(btf, type);
+	const struct btf_type *t = btf__type_by_id(btf, *type);
 
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(btf, t->type);
 	if (!t || !btf_is_composite(t) || depth > FIELD_DEPTH)
 		return -1;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_member *m = btf_members(t) + i;
-		const char *name = btf__name_by_offset(btf, m->name_off);
+		const char *is = btf__name_by_offset(btf, m->name_off);
 		int64_t at = btf_member_bit_offset(t, i) / 8, inner;
 
-		if (name && !strcmp(name, field))
+		*type = m->type;
+		if (is && strlen(is) == len && !memcmp(is, name, len))
 			return btf_member_bitfield_size(t, i) ? -1 : at;
-		if ((!name || !*name) &&
-		    (inner = field_offset(btf, m->type, field, depth + 1)) >= 0)
+		if ((!is || !*is) && (inner = member_offset(btf, type, name, len, depth + 1)) >= 0)
 			return at + inner;
 	}
 	return -1;
+}
+
+/* Offset of a field, or of a field of a field: "se.sum_exec_runtime". */
+static int64_t field_offset(const struct btf *btf, uint32_t type, const char *field)
+{
+	int64_t sum = 0, at = 0;
+
+	while (at >= 0 && *field) {
+		size_t n = strcspn(field, ".");
+
+		at = member_offset(btf, &type, field, n, 0);
+		sum += at;
+		field += n + (field[n] == '.');
+	}
+	return at < 0 ? -1 : sum;
 }
 
 static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins,
@@ -76,7 +94,7 @@ static int patch_fields(const struct btf *btf, const struct img_prog *p, struct 
 	for (uint32_t i = 0; i < p->nrelocs; i++) {
 		const struct img_reloc *r = &p->reloc[i];
 		int32_t type = btf__find_by_name_kind(btf, r->type, BTF_KIND_STRUCT);
-		int64_t at = type < 0 ? -1 : field_offset(btf, (uint32_t)type, r->field, 0);
+		int64_t at = type < 0 ? -1 : field_offset(btf, (uint32_t)type, r->field);
 
 		if (r->ins >= p->nins)
 			return err_set(e, TALLY_EINVAL, "there is no instruction %u", r->ins);

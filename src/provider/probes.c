@@ -200,18 +200,40 @@ static int no_pattern_match(const struct d_probedesc *d, struct err *why)
 	               "EVENT-MODE-COUNT, e.g. cpu_clock-all-10000000");
 }
 
+/* What is wrong with a description before any provider is asked: no such provider, or a module or function. */
+static int no_place(const struct d_probedesc *d, struct err *why)
+{
+	const char *names[COUNT(providers)], *near;
+	bool known = false;
+
+	for (size_t i = 0; i < COUNT(providers); i++) {
+		names[i] = providers[i]->name;
+		known |= text_glob(d->prov, names[i]);
+	}
+	if (!known) {
+		near = text_nearest(d->prov, names, COUNT(names));
+		return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"%s%s%s", d->prov, near ? "; did you mean " : "; tally trace -l lists all",
+		               near ? near : "", near ? "?" : "");
+	}
+	if (!text_glob(d->mod, "") || !text_glob(d->func, ""))
+		return err_set(why, TALLY_ENOPROBE,
+		               "probes have no module and no function here: write PROVIDER:::NAME, with three colons");
+	return 0;
+}
+
 int probes_match(struct probes *t, const struct d_probedesc *desc,
                  int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct err reason = { 0 };
-	int rc;
+	int rc = no_place(desc, why);
+
+	if (rc < 0)
+		return rc;
 
 	if (!*desc->name || is_pattern(desc->name)) {
 		rc = match_made(t, desc, add, arg);
 		return rc ? rc : no_pattern_match(desc, why);
 	}
-	if (!text_glob(desc->mod, "") || !text_glob(desc->func, ""))
-		return 0;
 	rc = match_name(t, desc, add, arg, &reason);
 	if (rc < 0 && reason.code)
 		err_set(why, reason.code, "%s", reason.text);

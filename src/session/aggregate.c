@@ -147,6 +147,19 @@ static void set_value(struct an_row *r, uint8_t fn, const uint64_t *v)
 	}
 }
 
+/* Histograms that are more than fit: the rows that fit are shown, the others are told. */
+static void cut_rows(struct tally_trace *t, struct view *w)
+{
+	uint64_t bytes = 0;
+	uint32_t n = 0;
+
+	while (n < w->agg.nrows && (bytes += w->agg.row[n].nbuckets * 8ull) <= HISTOGRAM_BYTES)
+		n++;
+	trace_note(t, "aggregation @%s: %u of %u histograms are not shown: they take more than %u MB", w->agg.name,
+	           w->agg.nrows - n, w->agg.nrows, (unsigned)(HISTOGRAM_BYTES >> 20));
+	w->agg.nrows = n;
+}
+
 /* Room for the buckets of each row up to its last. */
 static int alloc_buckets(struct tally_trace *t, struct view *w, const struct agg_state *s)
 {
@@ -162,10 +175,7 @@ static int alloc_buckets(struct tally_trace *t, struct view *w, const struct agg
 	for (uint32_t r = 0; r < w->agg.nrows; r++)
 		bytes += w->agg.row[r].nbuckets * 8ull;
 	if (bytes > HISTOGRAM_BYTES)
-		return trace_fail(
-		        t, TALLY_ENOMEM,
-		        "aggregation @%s: histograms of %u rows take %llu MB, more than fit",
-		        s->def->name, w->agg.nrows, (unsigned long long)(bytes >> 20));
+		cut_rows(t, w);
 	for (uint32_t r = 0; r < w->agg.nrows; r++) {
 		w->agg.row[r].bucket = arena_alloc(&w->arena, w->agg.row[r].nbuckets * 8ull + 8);
 		if (!w->agg.row[r].bucket)
@@ -182,7 +192,7 @@ static int fill_buckets(struct tally_trace *t, struct view *w, const struct agg_
 		const struct cell *c = &s->snap->cell[i];
 		const struct an_row *r = &w->agg.row[c->row];
 
-		if (!c->gone && bucket_of(s->def, c) < r->nbuckets)
+		if (!c->gone && c->row < w->agg.nrows && bucket_of(s->def, c) < r->nbuckets)
 			((int64_t *)r->bucket)[bucket_of(s->def, c)] += (int64_t)c->shown[0];
 	}
 	return rc;
@@ -386,14 +396,16 @@ int aggs_open(struct tally_trace *t)
 		struct agg_state *s = &t->agg[i];
 		int map = image_map(t, IMG_AGG, i);
 
-		if (map < 0 || t->img->map[map].value_size > AGG_WORDS * 8)
-			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has no map",
-			                  t->prog->agg[i].name);
 		s->def = &t->prog->agg[i];
+		s->normal = 1;
+		if (map < 0)                  /* no clause that adds to it matched a probe */
+			continue;
+		if (t->img->map[map].value_size > AGG_WORDS * 8)
+			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has a value of %u bytes",
+			                  s->def->name, t->img->map[map].value_size);
 		s->map = &t->img->map[map];
 		s->imap = (uint32_t)map;
 		s->words = s->map->value_size / 8;
-		s->normal = 1;
 	}
 	return 0;
 }

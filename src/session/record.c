@@ -209,13 +209,13 @@ static void fault_text(struct buf *to, uint64_t fault, uint64_t value)
 		buf_printf(to, " (0x%llx)", (unsigned long long)value);
 }
 
-static void json_error(struct rec *r, uint64_t fault, uint64_t value)
+static void json_error(struct rec *r, uint32_t fault, uint32_t line, uint64_t value)
 {
 	struct buf *to = &r->t->out;
 
 	buf_printf(to, "{\"type\":\"error\",\"cpu\":%u,\"id\":%u,", r->cpu, r->probe->id);
 	json_probe(to, "probe", r->probe);
-	buf_printf(to, ",\"clause\":%u,\"line\":%u,\"fault\":\"", r->clause->id, r->clause->line);
+	buf_printf(to, ",\"clause\":%u,\"line\":%u,\"fault\":\"", r->clause->id, line);
 	fault_text(to, fault, value);
 	buf_puts(to, "\"}\n");
 }
@@ -223,18 +223,20 @@ static void json_error(struct rec *r, uint64_t fault, uint64_t value)
 static int take_error(struct rec *r)
 {
 	struct buf b = { 0 };
-	uint64_t w[2];
+	uint32_t what[2];                     /* fault, line */
+	uint64_t value;
 
-	memcpy(w, r->bytes + D_RECORD_HDR, sizeof(w));
+	memcpy(what, r->bytes + D_RECORD_HDR, sizeof(what));
+	memcpy(&value, r->bytes + D_RECORD_HDR + sizeof(what), sizeof(value));
 	if (r->t->o.form == TALLY_JSON) {
-		json_error(r, w[0], w[1]);
+		json_error(r, what[0], what[1], value);
 		return trace_flush_some(r->t);
 	}
 	buf_printf(&b, "error in dt_clause_%u for probe ID %u (", r->clause->id, r->probe->id);
 	probe_text(&b, r->probe);
 	buf_puts(&b, "): ");
-	fault_text(&b, w[0], w[1]);
-	buf_printf(&b, " in action (clause at line %u)", r->clause->line);
+	fault_text(&b, what[0], value);
+	buf_printf(&b, " in action at line %u", what[1]);
 	trace_note_buf(r->t, &b);
 	return trace_flush_some(r->t);
 }

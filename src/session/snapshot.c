@@ -242,7 +242,7 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 		return -TALLY_ENOMEM;
 	if (t->eng->k)
 		k_quiet(t->eng->k, true);         /* so that no other CPU loses firings */
-	rc = read_map(t, s);
+	rc = s->map ? read_map(t, s) : 0;   /* no map: nothing adds to it */
 	if (t->eng->k)
 		k_quiet(t->eng->k, false);
 	if (rc >= 0)
