@@ -53,8 +53,7 @@ int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
 	mem_free(l);
 	if (!told)
 		return err_set(e, TALLY_EPERM,
-			       "the kernel hides its addresses: run as root, or sysctl "
-			       "kernel.kptr_restrict=0");
+			       "the kernel hides its addresses: grant cap_syslog, or sysctl kernel.kptr_restrict=0");
 	return 0;
 }
 

@@ -129,11 +129,14 @@ static void module_and_function_are_empty(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(match(t, D("cpc", "vmlinux", "", "cpu_clock-all-10000"), &l, &e), 0);
-	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), 0);
-	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), 0);
-	assert_int_equal(match(t, D("nobody", "", "", "BEGIN"), &l, &e), 0);
-	assert_string_equal(e.text, "");
+	assert_int_equal(match(t, D("cpc", "vmlinux", "", "cpu_clock-all-10000"), &l, &e), -TALLY_ENOPROBE);
+	assert_non_null(strstr(e.text, "no module and no function"));
+	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
+	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), -TALLY_ENOPROBE);
+	assert_int_equal(match(t, D("nobody", "", "", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "no provider \"nobody\"; tally trace -l lists all");
+	assert_int_equal(match(t, D("profil", "", "", "tick-1s"), &l, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "no provider \"profil\"; did you mean profile?");
 	probes_close(t);
 }
 

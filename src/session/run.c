@@ -377,6 +377,8 @@ int run_stop(struct tally_trace *t)
 	keep(&rc, drops_report(t));
 	losses_report(t);
 	keep(&rc, aggs_print_rest(t));
+	if (t->sym && *sym_kernel_hidden(t->sym))
+		trace_note(t, "kernel addresses have no names: %s", sym_kernel_hidden(t->sym));
 	if (t->sym && sym_lost(t->sym))
 		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
 		     (unsigned long long)sym_lost(t->sym));

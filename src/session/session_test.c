@@ -190,7 +190,7 @@ static void faults_are_reported_and_end_the_clause(void **state)
 	ask_keep(&a, &r, NULL);
 	assert_string_equal(r.error, "");
 	assert_string_equal(text_of(&r.notes), "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): "
-					       "divide-by-zero in action at line 1\n");
+					       "divide-by-zero in action at line 2\n");
 	assert_string_equal(text_of(&r.out), "next\n");
 	done(&r);
 }

@@ -20,6 +20,7 @@ struct symbols {
 	const char **mods;                            /* by sym.mod */
 	uint32_t nmods, mods_cap;
 	struct map mod_by_name;
+	struct err kernel_why;                /* why there are no kernel names */
 	bool kernel_read;
 
 	struct files files;
@@ -114,13 +115,16 @@ static void close_holes(struct table *t)
 
 static void read_kernel(struct symbols *s)
 {
-	struct err why = { 0 };
-
 	s->kernel_read = true;
-	if (k_kallsyms(take_kernel, s, &why) < 0)
+	if (k_kallsyms(take_kernel, s, &s->kernel_why) < 0)
 		return;
 	table_build(&s->kernel);
 	close_holes(&s->kernel);
+}
+
+const char *sym_kernel_hidden(const struct symbols *s)
+{
+	return s->kernel_why.text;
 }
 
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)

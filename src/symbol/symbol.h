@@ -39,6 +39,8 @@ bool sym_knows(struct symbols *s, uint32_t pid);      /* whether any mapping of 
 /* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them.
  * with_offset: false for func/ufunc. */
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
+/* Why kernel addresses have no names: "" while they have, or nobody asked. */
+const char *sym_kernel_hidden(const struct symbols *s);
 uint64_t sym_lost(const struct symbols *s);           /* facts: by the kernel, or to limits here */
 uint64_t sym_evicted(const struct symbols *s);        /* spaces of the long dead, let go for room */
 
