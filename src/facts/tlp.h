@@ -3,8 +3,8 @@
  * statuses, and the fields of a decoded record.
  *
  * The tables are rows: tlp_type.def (Fmt and Type of PCIe base specification
- * r5.0, tables 2-2 and 2-3), tlp_msg.def (message codes, tables 2-18 ff.), tlp_field.def (what a
- * decoded record has: struct tlp, args[0] of the ptt provider, the columns of
+ * r5.0, 2.2.1), tlp_msg.def (message codes, 2.2.8), tlp_status.def (completion
+ * status, 2.2.9), tlp_field.def (what a decoded record has: struct tlp, args[0] of the ptt provider, the columns of
  * CSV and JSON, SQL and Parquet, all come from it).
  */
 #ifndef TALLY_FACTS_TLP_H
@@ -27,13 +27,22 @@ struct tlp_type {
 	bool data;                            /* carries data */
 	const char *text;                     /* what it is */
 };
-/* The row of a Fmt and Type; a row named "reserved" when there is none. fmt3: whether Fmt[2] is known (8DW). */
+/* Numbers of the rows: TLP_ROW_MRd32, ... TLP_ROW_reserved. */
+enum tlp_row {
+#define TYPE(name, ...) TLP_ROW_##name,
+#include "facts/tlp_type.def"
+#undef TYPE
+};
+/* The row of a Fmt and Type; the row "reserved" when there is none. Fmt[2] is 0 where it isn't recorded (4DW). */
 const struct tlp_type *tlp_type_of(unsigned fmt, unsigned type);
+/* The same for hot paths: by Fmt << 5 | Type the row's number plus 1, or 0 when reserved. */
+extern const uint8_t tlp_row_of[256];
 const struct tlp_type *tlp_type_at(unsigned i);                /* i-th row, NULL past the end; the last is "reserved" */
 unsigned tlp_type_index(const struct tlp_type *t);
 const char *tlp_msg_name(unsigned code);                       /* "Assert_INTA", NULL when reserved */
 const char *tlp_msg_route(unsigned route);                     /* "to RC", ... never NULL */
 const char *tlp_status_name(unsigned status);                  /* "SC", "UR", "CRS", "CA", NULL when reserved */
+const char *tlp_status_text(unsigned status);                  /* "successful completion", NULL when reserved */
 
 /* ---- a decoded record -------------------------------------------------------- */
 /* Fields that a type does not have are 0. FIELD(name, C type, help) */
@@ -56,5 +65,7 @@ struct tlp_field {
 };
 extern const struct tlp_field tlp_fields[], tlp_transaction_fields[];
 extern const unsigned tlp_nfields, tlp_ntransaction_fields;
+/* The value of a field of a struct tlp or tlp_transaction. */
+uint64_t tlp_field_value(const struct tlp_field *f, const void *of);
 
 #endif
