@@ -59,7 +59,7 @@ dtrace: 'tally trace -h' shows the options"
   expect "-o needs an argument: FILE" -qo
   expect "--json takes no argument" --json=yes
   expect "--dump=ast is none of: parse bind type lower check bpf" --dump=ast -n BEGIN
-  expect "--on=mars is none of: local vm" --on=mars -n BEGIN
+  expect "--on=mars is none of: local vm, and no file" --on=mars -n BEGIN
   expect "-p x1: not a process id" -p x1 -n BEGIN
   expect "-p 0: not a process id" -p 0 -n BEGIN
   expect "-o can be given once" -o a -o b -n BEGIN

@@ -74,6 +74,11 @@ TALLY_API bool tally_option(unsigned i, const char **name, const char **help);
 /* name: file for messages, NULL for text of the command line (-n). The text is copied. */
 TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n);
 TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);  /* $0 $1 ... */
+/* --on, before _compile: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
+ * file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over when all
+ * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file; -TALLY_ECORRUPT: a file
+ * without records; -TALLY_EIO. */
+TALLY_API int tally_trace_on(struct tally_trace *t, const char *platform);
 TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);     /* -c: $target; starts in _go */
 TALLY_API int tally_trace_process(struct tally_trace *t, int pid);                 /* -p: $target */
 /* --dump: after compile, the result of a pass (parse bind type lower check bpf) is handed to `out`. */

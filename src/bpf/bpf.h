@@ -33,7 +33,7 @@ enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_
 enum img_map_use {
 	IMG_CTL,                              /* ARRAY 1 x struct img_ctl */
 	IMG_GLOBALS,                          /* ARRAY of 1: all global variables */
-	IMG_SCRATCH,                          /* PERCPU_ARRAY of 2: [0] perf programs, [1] test-run programs */
+	IMG_SCRATCH,                          /* PERCPU_ARRAY of 2: [0] perf and record programs, [1] test-run programs */
 	IMG_DROPS,                            /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
 	IMG_RING,                             /* RINGS: one ring per CPU */
 	IMG_CONTROL,                          /* RINGBUF: the control ring */
@@ -64,7 +64,9 @@ struct img_drops {                            /* per CPU */
 	uint64_t firings;                     /* programs run to an event (perf programs only) */
 };
 
-enum img_class { IMG_PERF, IMG_TEST };        /* run by a perf event, or by a test run of a raw tracepoint program */
+/* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its
+ * context is the record's bytes, of which the first eight are arg0. */
+enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD };
 
 struct img_reloc { uint32_t ins; const char *type, *field; };  /* imm of ins += byte offset of field in kernel struct type */
 struct img_prog {
@@ -141,6 +143,7 @@ struct vm_cpu {
 	uint64_t mono_ns, vtime_ns;
 	uint64_t pc; bool user;               /* PC as a perf program would see it */
 	const uint64_t *kstack, *ustack; uint32_t nkstack, nustack;
+	const void *record; uint32_t record_bytes;    /* context of an IMG_RECORD program */
 	/* Memory behind addresses: copies n bytes, 0 or -1. NULL: every address is bad. */
 	int (*read)(void *arg, uint64_t addr, void *to, size_t n, bool user);
 	void *arg;

@@ -284,13 +284,13 @@ static void prologue(struct cg *g, uint32_t out)
 		cg_ins(g, I_ALU_IMM(ADD, R1, 1));
 		cg_ins(g, I_STORE(DW, R0, offsetof(struct img_drops, firings), R1));
 	}
-	if (g->watch_exit && g->probe->cls == IMG_PERF) {
+	if (g->watch_exit && g->probe->cls != IMG_TEST) {
 		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
 		cg_ins(g, I_LOAD(DW, R1, R1, 0));
 		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), out);
 	}
 	if (g->uses_scratch) {
-		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), g->probe->cls, out);
+		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), g->probe->cls == IMG_TEST, out);
 		cg_mov(g, R7, R0);
 	}
 	for (uint32_t o = 1; o < g->p->nobjs; o++)
@@ -303,7 +303,7 @@ static void error_record(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
-	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, g->probe->cls == IMG_TEST);
+	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, g->probe->cls != IMG_PERF);
 }
 
 static void error_block(struct cg *g, struct plan *pl, uint32_t out)

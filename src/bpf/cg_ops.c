@@ -285,6 +285,8 @@ static void bi_arg(struct cg *g, unsigned n)
 		bi_error_arg(g, n);
 	else if (n < 2 && g->probe->has_pc)
 		bi_pc(g, n == 1);
+	else if (n == 0 && g->probe->cls == IMG_RECORD)
+		cg_ins(g, I_LOAD(DW, R0, R6, 0));
 	else
 		cg_imm(g, R0, 0);
 }
@@ -313,6 +315,32 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 	default: bi_arg(g, i->x - BI_ARG0); break;
 	}
 	cg_done(g, i->d, R0);
+}
+
+/* args[] are bytes of a record, which is the context. */
+static bool has_record(struct cg *g)
+{
+	if (g->probe->cls != IMG_RECORD || g->in_error)
+		cg_fail(g, TALLY_ENOTSUP, "line %u: args[] needs a probe that fires for records", g->line);
+	return !g->failed;
+}
+
+static void op_args(struct cg *g, const struct ir_ins *i)
+{
+	if (!has_record(g))
+		return;
+	cg_lea(g, R1, R6, (int32_t)i->O);
+	cg_done(g, i->d, R1);
+}
+
+static void op_argload(struct cg *g, const struct ir_ins *i)
+{
+	uint8_t to = cg_def(g, i->d, R1);
+
+	if (!has_record(g))
+		return;
+	cg_ins(g, I_LOAD_N(i->s, to, R6, (int16_t)i->O));
+	cg_done(g, i->d, to);
 }
 
 /* ---- objects --------------------------------------------------------------------------- */
@@ -529,7 +557,7 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
 	cg_ins(g, I_STORE(W, at.base, at.off + 4, R0));
-	cg_hand_over(g, at, c->record_size, g->probe->cls == IMG_TEST || c->control);
+	cg_hand_over(g, at, c->record_size, g->probe->cls != IMG_PERF || c->control);
 }
 
 /* ---- which is which ---------------------------------------------------------------------------- */
@@ -543,6 +571,7 @@ static cg_op *const op[IR_NOPS] = {
 	[IR_NEG] = op_neg, [IR_NOT] = op_not, [IR_SEXT] = op_sext, [IR_ZEXT] = op_zext,
 	[IR_CMP] = op_cmp, [IR_JMP] = op_jmp, [IR_JCMP] = op_jcmp, [IR_LABEL] = op_label,
 	[IR_FAULT] = op_fault, [IR_BUILTIN] = op_builtin,
+	[IR_ARGS] = op_args, [IR_ARGLOAD] = op_argload,
 	[IR_OZERO] = op_ozero, [IR_OSTORE] = op_ostore, [IR_OLOAD] = op_oload, [IR_OLOADS] = op_oloads,
 	[IR_OADD] = op_oadd, [IR_OSTOREX] = op_ostorex, [IR_OLOADX] = op_oloadx, [IR_OLOADXS] = op_oloadxs,
 	[IR_OCOPY] = op_ocopy, [IR_OLIT] = op_olit, [IR_OBUILTIN] = op_obuiltin,

@@ -12,14 +12,38 @@
 
 #include "bpf/bpf.h"
 
-enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, NCPUS = 2 };
+enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, ID_RECORD, NCPUS = 2 };
 
 static const struct bpf_probe probes[] = {
 	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false },
 	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false },
 	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false },
 	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true },
+	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false },
 };
+
+/* What args[0] and args[1] of the record probe are. */
+struct record {
+	uint64_t when;
+	int16_t change;
+	uint8_t small;
+	char name[16];
+	uint64_t count;
+};
+#define FIELD(member, type, base) { #member, type, offsetof(struct record, member) - (base), sizeof(((struct record *)0)->member) }
+static const struct d_field first[] = { FIELD(when, "uint64_t", 0), FIELD(change, "int16_t", 0),
+					FIELD(small, "uint8_t", 0), FIELD(name, "string", 0) };
+static const struct d_field second[] = { FIELD(count, "uint64_t", offsetof(struct record, count)) };
+static const struct d_args record_args[] = {
+	{ "struct first", first, COUNT(first), 0, offsetof(struct record, count) },
+	{ "struct second", second, COUNT(second), offsetof(struct record, count), 8 },
+};
+
+static const struct d_args *args(void *arg, uint32_t probe, uint32_t index)
+{
+	(void)arg;
+	return probe == ID_RECORD && index < COUNT(record_args) ? &record_args[index] : NULL;
+}
 
 static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
 {
@@ -52,7 +76,7 @@ struct run {
 
 static int open_run(struct run *r, const char *src, struct err *e)
 {
-	struct d_env env = { .probes = resolve, .macro = macro, .option = option, .strsize = 256, .stackframes = 20,
+	struct d_env env = { .probes = resolve, .args = args, .macro = macro, .option = option, .strsize = 256, .stackframes = 20,
 			     .ustackframes = 20 };
 	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = probes, .nprobes = COUNT(probes), .error_probe = ID_ERROR,
 			      .ring_bytes = 65536, .control_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
@@ -516,6 +540,58 @@ static void generation_survives_every_failed_allocation(void **state)
 	}
 }
 
+static void args_are_read_from_the_record(void **state)
+{
+	static const struct record rec = { .when = 1ull << 40, .change = -2, .small = 200, .name = "exactly 15 long", .count = 9 };
+	static const struct vm_cpu cpu = { .record = &rec, .record_bytes = sizeof(rec) };
+	static const struct { const char *expr; int64_t value; } rows[] = {
+		{ "args[0]->when", 1ll << 40 },           { "arg0", 1ll << 40 },       { "arg1", 0 },
+		{ "args[0]->change", -2 },                { "args[0]->small + 100", 300 },
+		{ "args[1]->count * 2", 18 },             { "strlen(args[0]->name)", 15 },
+		{ "args[0]->name == \"exactly 15 long\"", 1 },
+		{ "args[0]->name == \"exactly\"", 0 },    { "this->p->small", 200 },
+		{ "strlen(this->p->name)", 15 },          { "(args[0] == this->p) + (args[0] + 1 == this->p)", 1 },
+		{ "*(&args[0]->small)", 200 },            { "strlen(strjoin(args[0]->name, \"!\"))", 16 },
+		{ "args[0]->small > 100 && args[0]->change < 0", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct run r;
+		char src[256];
+		uint32_t size;
+		const char *at;
+		int64_t value = 0;
+
+		snprintf(src, sizeof(src), "rec:::record { this->p = args[0]; trace((long)(%s)); }", rows[i].expr);
+		must_open(&r, src);
+		fire(&r, ID_RECORD, &cpu);
+		at = record(&r, NCPUS, &size);
+		assert_int_equal(size, D_RECORD_HDR + 8);
+		memcpy(&value, at + D_RECORD_HDR, 8);
+		if (value != rows[i].value)
+			fail_msg("%s is %lld", rows[i].expr, (long long)value);
+		close_run(&r);
+	}
+}
+
+static void strings_of_args_are_keys_and_a_whole_struct_is_bytes(void **state)
+{
+	static const struct record rec = { .when = 3, .name = "name", .count = 9 };
+	static const struct vm_cpu cpu = { .record = &rec, .record_bytes = sizeof(rec) };
+	struct run r;
+	uint32_t size;
+	const char *at;
+
+	(void)state;
+	must_open(&r, "rec:::record { trace(args[0]->name); trace(*args[0]); }");
+	fire(&r, ID_RECORD, &cpu);
+	at = record(&r, NCPUS, &size);
+	assert_string_equal(at + r.p->clause[0].acts[0].slots[0].offset, "name");
+	assert_memory_equal(at + r.p->clause[0].acts[1].slots[0].offset, &rec, offsetof(struct record, count));
+	close_run(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -532,6 +608,8 @@ int main(void)
 		cmocka_unit_test(this_variables_pass_between_clauses_and_start_at_zero),
 		cmocka_unit_test(control_clauses_use_the_control_ring_and_exit_stops_events),
 		cmocka_unit_test(a_full_ring_counts_a_drop),
+		cmocka_unit_test(args_are_read_from_the_record),
+		cmocka_unit_test(strings_of_args_are_keys_and_a_whole_struct_is_bytes),
 		cmocka_unit_test(generation_survives_every_failed_allocation),
 	};
 

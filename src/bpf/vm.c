@@ -205,7 +205,7 @@ static void fixed_regions(struct vm *vm)
 	vm->region[VR_TASK] = (struct region){ .base = (uint8_t *)vm->task,
 					       .stride = sizeof(vm->task[0]),
 					       .nelem = COUNT(vm->task), .rsize = sizeof(vm->task[0]) };
-	vm->region[VR_CTX] = (struct region){ .base = (uint8_t *)&vm->ctx_pc, .nelem = 1 };
+	vm->region[VR_CTX] = (struct region){ .nelem = 1 };
 	vm->nregions = VR_MAPS + vm->img->nmaps;
 }
 
@@ -292,9 +292,11 @@ struct state {
 	uint32_t depth;
 };
 
+/* The size is read from memory: for one that it knows the compiler would emit a string instruction, which is
+ * slower than memset() by more than all else that a firing needs to begin. */
 static void set_frame(struct vm *vm, struct state *s)
 {
-	memset(vm->stack + s->depth * INS_STACK_BYTES, 0, INS_STACK_BYTES);
+	memset(vm->stack + s->depth * INS_STACK_BYTES, 0, vm->region[VR_STACK].wsize);
 	s->r[R10] = vp(VR_STACK, s->depth, INS_STACK_BYTES);
 }
 
@@ -554,6 +556,14 @@ bad_write:
 	return op;
 }
 
+static void set_context(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu)
+{
+	struct region *ctx = &vm->region[VR_CTX];
+
+	ctx->base = cls == IMG_RECORD ? (uint8_t *)(uintptr_t)cpu->record : (uint8_t *)&vm->ctx_pc;
+	ctx->rsize = cls == IMG_RECORD ? cpu->record_bytes : cls == IMG_PERF ? sizeof(vm->ctx_pc) : 0;
+}
+
 static void prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struct state *s)
 {
 	vm->cpu = cpu;
@@ -561,7 +571,7 @@ static void prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struc
 	if (vm->base_cpu != cpu->cpu)
 		vm_maps_on_cpu(vm, cpu->cpu);
 	vm->ctx_pc = cpu->pc;
-	vm->region[VR_CTX].rsize = cls == IMG_PERF ? sizeof(vm->ctx_pc) : 0;
+	set_context(vm, cls, cpu);
 	vm->task[0] = (struct vm_task){ .real_parent = vp(VR_TASK, 1, 0), .tgid = cpu->pid,
 					.pid = cpu->tid, .runtime_ns = cpu->vtime_ns };
 	vm->task[1] = (struct vm_task){ .tgid = cpu->ppid, .pid = cpu->ppid };

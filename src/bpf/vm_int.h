@@ -27,7 +27,7 @@
 
 enum {                                        /* regions; maps follow */
 	VR_NULL,
-	VR_CTX,                               /* the perf program's context: the PC */
+	VR_CTX,                               /* the context: a perf program's PC, or a record */
 	VR_STACK,                             /* an element per frame */
 	VR_TASK,                              /* get_current_task: [0] the task, [1] its parent */
 	VR_MAP,                               /* element = map: a handle, not memory */

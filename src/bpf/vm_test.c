@@ -824,6 +824,30 @@ static void a_test_program_has_no_context(void **state)
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
 }
 
+static void a_record_is_read_within_its_bytes_and_not_written(void **state)
+{
+	static const struct { struct bpf_ins in; int rc; } rows[] = {
+		{ I_LOAD(W, R0, R1, 8), 7 },
+		{ I_LOAD(W, R0, R1, 12), -TALLY_ECORRUPT },
+		{ I_LOAD(W, R0, R1, 9), -TALLY_ECORRUPT },
+		{ I_LOAD(W, R0, R1, -4), -TALLY_ECORRUPT },
+		{ I_STORE_IMM(W, R1, 0, 1), -TALLY_ECORRUPT },
+	};
+	static const uint32_t bytes[] = { 5, 6, 7 };
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fixture f;
+		START(&f, rows[i].in, I_EXIT());
+		vm_close(f.vm);
+		f.prog.cls = IMG_RECORD;
+		f.prog.ins = (struct bpf_ins[]){ rows[i].in, I_EXIT() };
+		f.cpu.record = bytes;
+		f.cpu.record_bytes = sizeof(bytes);
+		assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), 0);
+		assert_int_equal(run(&f), rows[i].rc);
+	}
+}
+
 static void impossible_maps_are_refused(void **state)
 {
 	(void)state;
@@ -937,6 +961,7 @@ int main(void)
 		cmocka_unit_test(rings_tell_their_state),
 		cmocka_unit_test(strings_compare),
 		cmocka_unit_test(a_test_program_has_no_context),
+		cmocka_unit_test(a_record_is_read_within_its_bytes_and_not_written),
 		cmocka_unit_test(impossible_maps_are_refused),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(random_programs_stay_in_their_memory),

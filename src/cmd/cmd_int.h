@@ -23,7 +23,8 @@ struct cmd_ctx {
 struct opt {
 	char letter;                          /* 0: has a long name only */
 	const char *name;                     /* long name, or NULL */
-	const char *arg;                      /* what its argument is called, NULL: takes none; it says how to complete it */
+	const char *arg;                      /* what its argument is called, NULL: takes none; it says how to complete it;
+					       * "[=WORD]": it may be left out, and is NULL then */
 	const char *help;                     /* one line; of a refused option: what to do instead */
 	/* Takes the option: GO_ON, or an exit status after having said why. NULL: refused. */
 	int (*take)(void *state, const char *value);
@@ -41,7 +42,11 @@ int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int 
 void opts_help(const struct opts *o, struct buf *to);
 
 /* ---- verbs: name, what it does ----------------------------------------------------- */
-#define VERBS(V) V(trace, "run a D program over CPU events")
+#define VERBS(V)                                                                                   \
+	V(trace, "run a D program over CPU events")                                                \
+	V(dump, "the packets of a PCIe trace, one a line")                                         \
+	V(report, "what a PCIe trace says, or how two differ")                                     \
+	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it")
 struct verb {
 	const char *name, *help;
 	int (*run)(struct cmd_ctx *cx, int argc, char **argv);

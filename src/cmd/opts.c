@@ -23,13 +23,19 @@ static const char *spelling(const struct opt *o, char *room, size_t n)
 	return room;
 }
 
+/* An argument that may be left out is written "[=WORD]". */
+static bool is_optional(const struct opt *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
 static void letters(const struct opts *o, struct buf *to)
 {
 	buf_putc(to, ':');                    /* a missing argument is told from an unknown option */
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].letter) {
 			buf_putc(to, o->opt[i].letter);
-			buf_puts(to, o->opt[i].arg ? ":" : "");
+			buf_puts(to, !o->opt[i].arg ? "" : is_optional(&o->opt[i]) ? "::" : ":");
 		}
 }
 
@@ -40,7 +46,9 @@ static struct option *long_options(const struct opts *o)
 	for (size_t i = 0; l && i < o->n; i++)
 		if (o->opt[i].name)
 			*end++ = (struct option){ .name = o->opt[i].name, .val = LONG_BASE + (int)i,
-						  .has_arg = o->opt[i].arg ? required_argument : no_argument };
+						  .has_arg = !o->opt[i].arg	      ? no_argument :
+							     is_optional(&o->opt[i]) ? optional_argument :
+										       required_argument };
 	return l;
 }
 
@@ -120,7 +128,7 @@ static void help_row(const struct opt *o, struct buf *to)
 	if (o->name)
 		buf_printf(&left, "%s--%s", o->letter ? ", " : "    ", o->name);
 	if (o->arg)
-		buf_printf(&left, "%s%s", o->name ? "=" : " ", o->arg);
+		buf_printf(&left, "%s%s", is_optional(o) ? "" : o->name ? "=" : " ", o->arg);
 	buf_printf(to, "  %-22s %s\n", left.p ? left.p : "", o->help);
 	to->failed |= left.failed;
 	buf_free(&left);
@@ -132,9 +140,11 @@ void opts_help(const struct opts *o, struct buf *to)
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].take)
 			help_row(&o->opt[i], to);
-	buf_puts(to, "\nOptions of dtrace(1) that are refused, with what to do instead:\n");
-	for (size_t i = 0; i < o->n; i++)
-		if (!o->opt[i].take)
+	for (size_t i = 0, n = 0; i < o->n; i++)
+		if (!o->opt[i].take) {
+			if (n++ == 0)
+				buf_puts(to, "\nOptions of dtrace(1) that are refused, with what to do instead:\n");
 			help_row(&o->opt[i], to);
+		}
 	buf_puts(to, o->outro);
 }

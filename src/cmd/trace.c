@@ -206,11 +206,32 @@ static int take_dump(void *state, const char *value)
 	return keep_word(c, &c->dump, value, "--dump", passes, COUNT(passes));
 }
 
+/* A file has a '/', or is there: keys may follow its name. */
+static bool is_file(const char *value)
+{
+	char *name = mem_strdup(value), *comma = name ? strchr(name, ',') : NULL;
+	bool is = !strcmp(value, "-") || strchr(value, '/') || access(value, F_OK) == 0;
+
+	if (comma)
+		*comma = '\0';
+	is = is || (comma && access(name, F_OK) == 0);
+	mem_free(name);
+	return is;
+}
+
 static int take_platform(void *state, const char *value)
 {
 	struct trace *c = state;
 
-	return keep_word(c, &c->platform, value, "--on", platforms, COUNT(platforms));
+	for (size_t i = 0; i < COUNT(platforms); i++)
+		if (!strcmp(value, platforms[i]))
+			return keep(c, &c->platform, value, "--on");
+	if (is_file(value)) {
+		c->on_file = true;
+		return keep(c, &c->platform, value, "--on");
+	}
+	complain(c->cx, "--on=%s is none of: local vm, and no file", value);
+	return ST_USAGE;
 }
 
 #define TAKE_FLAG(name, statement)                                                                 \
@@ -267,7 +288,7 @@ static const struct opt options[] = {
 	{ 'Z', NULL, NULL, "probe descriptions may match nothing", take_empty },
 	{ 0, "json", NULL, "answers as JSON, one object a line", take_json },
 	{ 0, "dump", "PASS", "print what a pass of the compiler made, and exit", take_dump },
-	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges", take_platform },
+	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges; or a FILE with a PTT trace", take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
 	{ 'h', "help", NULL, "print this", take_help },
 	/* dtrace(1)'s others */
@@ -326,8 +347,10 @@ static int check(struct trace *c)
 		c->o.form = TALLY_JSON;
 	else if (c->output && ends_with(c->output, ".folded"))
 		c->o.form = TALLY_FOLDED;
-	if (c->platform && !strcmp(c->platform, "vm"))
-		c->o.flags |= TALLY_TRACE_VM;
+	if (c->on_file && (c->command || c->process)) {
+		complain(c->cx, "--on FILE is over with the file: -c and -p make no sense with it");
+		return ST_USAGE;
+	}
 	return GO_ON;
 }
 
@@ -348,10 +371,13 @@ static int open_trace(struct trace *c)
 	c->o.note = put_note;
 	c->o.arg = c;
 	int rc = tally_trace_open(&c->t, &c->o);
-	if (rc >= 0)
-		return GO_ON;
-	complain(c->cx, "%s", tally_strerror(rc));
-	return ST_FAILED;
+	if (rc < 0) {
+		complain(c->cx, "%s", tally_strerror(rc));
+		return ST_FAILED;
+	}
+	if (c->platform)
+		rc = tally_trace_on(c->t, c->platform);
+	return rc < 0 ? trace_failed(c, rc) : GO_ON;
 }
 
 static int set_target(struct trace *c)

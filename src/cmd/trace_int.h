@@ -23,7 +23,7 @@ struct trace {
 	uint32_t nsteps, capsteps, nsources;
 	const char *script;                   /* the last -s: $0 */
 	const char *command, *process, *output, *dump, *platform;
-	bool list, verbose, compile_only, json;
+	bool list, verbose, compile_only, json, on_file;
 	int fd;                               /* where answers go */
 	int write_error;                      /* errno of the write that failed, or 0 */
 };

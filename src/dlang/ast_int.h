@@ -126,6 +126,7 @@ enum n_kind {
 	N_VAR,        /* L  sym; keys in arg[narg] when SELF or ASSOC has keys */
 	N_BUILTIN,    /* L  ival = enum ir_builtin */
 	N_STRBUILTIN, /* L  ival = enum ir_strbuiltin; the bound of where it goes */
+	N_ARGS,       /* L  args[...]: PTR to a struct at offset `offset` of the context. P: index b */
 	N_AGG,        /* P  @name[arg...]; only in statements, never reaches lower */
 	/* operators */
 	N_UN,         /* L  op a: UN_NEG, UN_NOT in the node's type; UN_LNOT of any scalar */
@@ -173,7 +174,8 @@ enum n_op {
 
 /*
  * Places (left sides, operands of MEMBER, INDEX, ADDR):
- *   object places are rooted in N_VAR; memory places in N_DEREF and can only be read.
+ *   object places are rooted in N_VAR; memory places in N_DEREF and can only be read; over N_ARGS
+ *   they are known to lie in the context.
  *   MEMBER adds `offset`. INDEX adds b times a->type->to->size. In an object place there is at
  *   most one INDEX, it is the outermost node, and its element is INT, PTR or ENUM: it fits OLOADX.
  *   SELF and ASSOC variables are whole values: no MEMBER or INDEX over them.
@@ -286,6 +288,7 @@ struct d_clausenode {
 	struct d_stmt *stmts;
 	bool is_default;
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */
+	uint32_t args_bytes;                  /* of the context, that args[] reaches */
 	struct d_clausenode *next;
 };
 
@@ -322,6 +325,9 @@ struct d_unit {
 	struct map types, tags, consts, vars;
 	const struct d_type *base[16];        /* enum ty_base of type_int.h */
 	struct d_clausenode **clause_end;
+	struct d_argtype { const struct d_args *args; const struct d_type *ptr; } *argtype;      /* made so far */
+	uint32_t nargtypes, capargtypes;
+	struct d_clausenode *cur_clause;
 	/* the current failure */
 	struct err *err, *why;
 	uint32_t cur_source;                  /* messages name this one */

@@ -8,12 +8,13 @@
  * in dtrace(1).  Types are not looked at here.
  */
 #include "dlang/decl_int.h"
+#include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum builtin_class { BC_INT, BC_STR, BC_LATER };
+enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
 static const struct builtin { const char *name, *type; uint8_t cls, code; } builtins[] = {
 #define BUILTIN(name, class, type, code) { #name, type, BC_##class, code },
 #include "dlang/builtin.def"
@@ -122,6 +123,9 @@ static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin
 	if (b->cls == BC_LATER)
 		return d_fail(u, n->line, D_UNSUPPORTED, "variable %s is not supported yet",
 			      b->name);
+	if (b->cls == BC_ARRAY)
+		return d_fail(u, n->line, D_IDENT_BADREF,
+			      "associative array '%s' may not be referenced as scalar", b->name);
 	n->kind = b->cls == BC_INT ? N_BUILTIN : N_STRBUILTIN;
 	n->ival = b->code;
 	n->type = b->cls == BC_INT ? type_named(u, b->type)
@@ -136,6 +140,79 @@ static int bad_reference(struct d_unit *u, const struct d_node *n, const struct 
 		      s->nkeys != 0 ? "scalar" : "associative array");
 }
 
+/* ---- args[] ---------------------------------------------------------------- */
+
+static bool is_args(const struct d_node *n)
+{
+	return n->kind == N_IDENT && n->scope == SCOPE_NONE && strcmp(n->str, "args") == 0;
+}
+
+static int bind_args_index(struct d_unit *u, struct d_node *n)
+{
+	if (n->narg != 1)
+		return d_fail(u, n->line, D_PROTO_LEN,
+			      "args[ ] prototype mismatch: %u args passed, 1 expected", n->narg);
+	n->kind = N_ARGS;
+	n->b = n->arg[0];
+	n->a = NULL;
+	n->arg = NULL;
+	n->narg = 0;
+	return bind(u, n->b);
+}
+
+/* The members of args[0] of the clause's first probe. */
+static uint32_t bare_names(const struct d_unit *u, const struct d_field **ret)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	const struct d_args *a = NULL;
+	if (c->nprobes != 0 && u->env.args != NULL)
+		a = u->env.args(u->env.arg, c->probes[0], 0);
+	*ret = a != NULL ? a->field : NULL;
+	return a != NULL ? a->nfields : 0;
+}
+
+static bool is_bare(const struct d_unit *u, const char *name)
+{
+	const struct d_field *f;
+	uint32_t n = bare_names(u, &f);
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(f[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static const char *nearest_bare(const struct d_unit *u, const char *name)
+{
+	const char *names[64];
+	const struct d_field *f;
+	uint32_t n = bare_names(u, &f);
+	for (uint32_t i = 0; i < n && i < COUNT(names); i++)
+		names[i] = f[i].name;
+	return text_nearest(name, names, n < COUNT(names) ? n : COUNT(names));
+}
+
+/* name: args[0]->name */
+static int bind_bare(struct d_unit *u, struct d_node *n)
+{
+	struct d_node *a = node_new(u, N_ARGS, n->line);
+	if (a == NULL || (a->b = node_int(u, n->line, u->base[B_INT], 0)) == NULL)
+		return -TALLY_ENOMEM;
+	n->kind = N_ARROW;
+	n->a = a;
+	return 0;
+}
+
+/* ---- variables --------------------------------------------------------------- */
+
+static int unknown_name(struct d_unit *u, const struct d_node *n)
+{
+	const char *near = u->env.bare_args ? nearest_bare(u, n->str) : NULL;
+	return d_fail(u, n->line, D_IDENT_UNDEF,
+		      "failed to resolve %s: Unknown variable name%s%s%s", n->str,
+		      near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+		      near != NULL ? "?" : "");
+}
+
 static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
 {
 	create |= n->scope != SCOPE_NONE;
@@ -143,8 +220,7 @@ static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
 	if (s == NULL && (create || u->arena.failed))
 		return -TALLY_ENOMEM;
 	if (s == NULL)
-		return d_fail(u, n->line, D_IDENT_UNDEF,
-			      "failed to resolve %s: Unknown variable name", n->str);
+		return unknown_name(u, n);
 	if (s->nkeys != 0)
 		return bad_reference(u, n, s);
 	n->kind = N_VAR;
@@ -158,6 +234,8 @@ static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 	const struct builtin *b = builtin_find(n->str);
 	if (n->scope != SCOPE_NONE)
 		return bind_variable(u, n, create);
+	if (u->env.bare_args && is_bare(u, n->str))
+		return bind_bare(u, n);
 	if (constant != NULL || strcmp(n->str, "NULL") == 0) {
 		n->kind = N_INT;
 		n->type = constant != NULL ? constant->type : u->base[B_VOIDPTR];
@@ -200,6 +278,8 @@ static int bind_args(struct d_unit *u, struct d_node *n)
 static int bind_index(struct d_unit *u, struct d_node *n)
 {
 	struct d_node *a = n->a;
+	if (is_args(a))
+		return bind_args_index(u, n);
 	bool name = a->kind == N_IDENT && !(a->scope == SCOPE_NONE && (is_builtin(a->str) ||
 			map_get(&u->consts, a->str, strlen(a->str)) != NULL));
 	int rc;
@@ -355,6 +435,7 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;
+	u->cur_clause = c;
 	int rc = bind_descs(u, c);
 	u->region = "action list";
 	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)

@@ -345,6 +345,85 @@ static int cook_index(struct d_unit *u, struct d_node *n)
 	return rc;
 }
 
+/* ---- args[] --------------------------------------------------------------- */
+
+/* A pointer to the struct that a describes: made once, since structs are the same by identity. */
+static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
+{
+	for (uint32_t i = 0; i < u->nargtypes; i++)
+		if (u->argtype[i].args == a)
+			return u->argtype[i].ptr;
+	struct d_type *t = type_new(u, TY_STRUCT);
+	struct d_argtype row = { a, t != NULL ? type_ptr(u, t) : NULL };
+	if (row.ptr == NULL || D_PUSH(u, u->argtype, u->nargtypes, u->capargtypes, row) < 0)
+		return NULL;
+	t->name = a->name;
+	t->size = a->size;
+	t->align = 8;
+	for (uint32_t i = a->nfields; i-- > 0;) {
+		const struct d_field *f = &a->field[i];
+		struct d_member *m = arena_alloc(&u->arena, sizeof(*m));
+		if (m == NULL)
+			return NULL;
+		m->name = f->name;
+		m->offset = f->offset;
+		m->type = strcmp(f->type, "string") == 0 ? type_string(u, f->size)
+							 : type_named(u, f->type);
+		if (m->type == NULL)
+			return NULL;
+		m->next = t->members;
+		t->members = m;
+	}
+	return row.ptr;
+}
+
+/* What args[index] is in all probes of the clause. */
+static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index,
+			  const struct d_args **ret)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	const struct d_probedesc *d = &c->descs->d;
+	const struct d_args *a = NULL;
+	for (uint32_t i = 0; i < c->nprobes; i++) {
+		const struct d_args *p = NULL;
+		if (u->env.args != NULL && index >= 0 && index <= INT32_MAX)
+			p = u->env.args(u->env.arg, c->probes[i], (uint32_t)index);
+		if (i > 0 && p != a)
+			return d_fail(u, n->line, D_ARGS_MULTI,
+				      "args[ ] may not be referenced because probe description "
+				      "%s:%s:%s:%s matches an unstable set of probes",
+				      d->prov, d->mod, d->func, d->name);
+		a = p;
+	}
+	if (a == NULL)
+		return d_fail(u, n->line, D_ARGS_IDX,
+			      "index %lld is out of range for %s:%s:%s:%s args[ ]",
+			      (long long)index, d->prov, d->mod, d->func, d->name);
+	*ret = a;
+	return 0;
+}
+
+static int cook_args(struct d_unit *u, struct d_node *n)
+{
+	const struct d_args *a = NULL;
+	int rc = cook_value(u, &n->b);
+	if (rc < 0)
+		return rc;
+	if (n->b->kind != N_INT)
+		return d_fail(u, n->line, D_PROTO_ARG,
+			      "args[ ] argument #1 is incompatible with prototype: integer constant "
+			      "expected");
+	if ((rc = args_of_clause(u, n, n->b->ival, &a)) < 0)
+		return rc;
+	struct d_clausenode *c = u->cur_clause;
+	if (a->base + a->size > c->args_bytes)
+		c->args_bytes = a->base + a->size;
+	n->offset = a->base;
+	n->b = NULL;
+	n->type = args_type(u, a);
+	return n->type == NULL ? d_nomem(u) : 0;
+}
+
 /* ---- sizeof, offsetof ---------------------------------------------------- */
 
 static int cook_sizeof(struct d_unit *u, struct d_node **np)
@@ -529,6 +608,8 @@ int cook(struct d_unit *u, struct d_node **np)
 	case N_BUILTIN:
 	case N_STRBUILTIN:
 		return 0;
+	case N_ARGS:
+		return cook_args(u, n);
 	case N_STR:
 		return cook_leaf_string(u, n);
 	case N_VAR:
@@ -587,6 +668,7 @@ static int cook_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	int rc = 0;
 	u->cur_source = c->source;
+	u->cur_clause = c;
 	u->region = "action list";
 	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
 		rc = cook_statement(u, s);

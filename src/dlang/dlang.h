@@ -73,6 +73,8 @@ enum ir_fault { FAULT_UNKNOWN, FAULT_BADADDR, FAULT_BADALIGN, FAULT_ILLOP, FAULT
 	X(JMP, "l") X(JCMP, "a b c l") X(LABEL, "l")  /* labels per clause, each placed once, later */ \
 	X(FAULT, "a x")            /* faults x (enum ir_fault), value a */                          \
 	X(BUILTIN, "d x")          /* x: enum ir_builtin */                                         \
+	X(ARGS, "d O")             /* d = address of the context at O: what args[] points to */     \
+	X(ARGLOAD, "d O s")        /* d = s bytes of the context at O */                            \
 	/* objects; offsets and sizes are within the object */                                     \
 	X(OZERO, "o O s") X(OSTORE, "o O a s") X(OLOAD, "d o O s") X(OLOADS, "d o O s") /* LOADS sign-extends */ \
 	X(OADD, "o O a s")         /* o += a atomically; GLOBAL only, size 4 or 8 */                 \
@@ -177,6 +179,7 @@ struct d_clause {
 	ir_obj record;                        /* TEMP object of record_size bytes, or 0: hands nothing over */
 	uint32_t record_size;                 /* incl. D_RECORD_HDR; 0 = none */
 	bool control;                         /* holds exit, clear, trunc, printa, (de)normalize */
+	uint32_t args_bytes;                  /* ARGS and ARGLOAD stay below this offset of the context; 0 = no args[] */
 	uint32_t source;                      /* which d_source() it came from */
 	const char *desc;                     /* its probe descriptions as written, up to '/' or '{' */
 	uint32_t *probes;                     /* ids, as the resolver gave them; each once */
@@ -198,12 +201,28 @@ struct d_program {
 
 struct d_probedesc { const char *prov, *mod, *func, *name; };      /* "" = not given */
 
+/* What args[i] of a probe points to: a struct that lies at `base` in the context of the probe's programs. */
+struct d_field {
+	const char *name, *type;              /* type: a name that D knows ("uint16_t"), or "string" */
+	uint32_t offset, size;                /* a string: `size` bytes, a multiple of 8, padded with NULs */
+};
+struct d_args {
+	const char *name;                     /* of its type: "struct tlp" */
+	const struct d_field *field; uint32_t nfields;
+	uint32_t base, size;
+};
+#define D_ARGS_BYTES 32767u                   /* bound of base + size: what an instruction can reach */
+
 struct d_env {
 	void *arg;
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
 	 * code with words in e when the provider has more to say than "does not match any probes". */
 	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id),
 		      void *add_arg, struct err *e);
+	/* args[index] of a probe, or NULL when it has none of that number; may be NULL. Two probes share a clause that
+	 * names args[index] when they get the same pointer here. What it points to outlives the unit. */
+	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);
+	bool bare_args;                               /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */

@@ -29,7 +29,8 @@ struct world {
 	char option[64];                      /* the last one set */
 };
 
-/* BEGIN END ERROR are 1 2 3; tick-* is 4; cpc knows cpu_clock; more names are of nobody. */
+/* BEGIN END ERROR are 1 2 3; tick-* is 4; rec's one and two are 5 and 6 and have args[]; cpc knows cpu_clock; more
+ * names are of nobody. */
 static const char *const fixed[] = { "BEGIN", "END", "ERROR", "tick-1s" };
 
 static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
@@ -42,6 +43,28 @@ static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), 
 	return err_set(e, TALLY_ENOPROBE, "cpc: no event \"%s\"", d->name);
 }
 
+static const struct d_field rec_fields[] = {
+	{ "when", "uint64_t", 0, 8 }, { "size", "uint32_t", 8, 4 }, { "flags", "uint8_t", 12, 1 },
+	{ "change", "int16_t", 14, 2 }, { "name", "string", 32, 16 },
+};
+static const struct d_field more_fields[] = { { "count", "uint64_t", 0, 8 } };
+static const struct d_args rec_args[] = {
+	{ "struct rec", rec_fields, COUNT(rec_fields), 0, 48 },
+	{ "struct more", more_fields, COUNT(more_fields), 48, 8 },
+};
+
+static const struct d_args *args(void *world, uint32_t probe, uint32_t index)
+{
+	(void)world;
+	return probe >= 5 && probe <= 6 && index < probe - 4 ? &rec_args[index] : NULL;
+}
+
+static int match_rec(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg)
+{
+	int rc = add(arg, strcmp(d->name, "one") == 0 ? 5 : 6);
+	return rc < 0 ? rc : 1;
+}
+
 static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
 		  struct err *e)
 {
@@ -49,6 +72,8 @@ static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, u
 	(void)world;
 	if (strcmp(d->prov, "cpc") == 0)
 		return match_cpc(d, add, arg, e);
+	if (strcmp(d->prov, "rec") == 0)
+		return match_rec(d, add, arg);
 	for (uint32_t i = 0; i < COUNT(fixed); i++) {
 		const char *prov = i < 3 ? "dtrace" : "profile";
 		if (!text_glob(d->prov, prov) || !text_glob(d->name, fixed[i]))
@@ -88,6 +113,7 @@ static int option(void *arg, const char *name, const char *value, struct err *e)
 static void world_init(struct world *w)
 {
 	*w = (struct world){ .env = { .probes = probes,
+				      .args = args,
 				      .macro = macro,
 				      .option = option,
 				      .errtags = true,
@@ -458,6 +484,35 @@ static void a_nul_ends_a_source(void **state)
 	world_fini(&w);
 }
 
+/* Whether ptt-like `rec:::one /text/` compiles when members may be named bare; its words if not. */
+static const char *bare(const char *text)
+{
+	static char words[512];
+	struct world w;
+	char src[256];
+	snprintf(src, sizeof(src), "rec:::one /(%s)/", text);
+	world_init(&w);
+	w.env.bare_args = true;
+	w.env.errtags = false;
+	int rc = compile(&w, "bare.d", src, strlen(src));
+	snprintf(words, sizeof(words), "%s", rc < 0 ? w.e.text : "");
+	world_fini(&w);
+	return words;
+}
+
+static void members_may_be_named_bare(void **state)
+{
+	(void)state;
+	assert_string_equal(bare("size > 5 && name == \"x\" && args[0]->flags"), "");
+	assert_string_equal(bare("when / size == 3 || execname == name"), "");
+	assert_non_null(strstr(bare("sise == 1"),
+			       "failed to resolve sise: Unknown variable name; did you mean size?"));
+	assert_non_null(strstr(bare("nowhere == 1"), "Unknown variable name"));
+	assert_null(strstr(bare("nowhere == 1"), "did you mean"));
+	assert_non_null(strstr(bare("size = 3"), "writable variable"));
+	assert_int_equal(mem_live(), 0);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static const char everything[] =
@@ -470,7 +525,8 @@ static const char everything[] =
 	"  @a[ustack(), func(arg0), strjoin(execname, \"x\")] = quantize(self->x, 2); printf(\"%s "
 	"%A\", $$2, arg1);\n"
 	"  @a[ustack(), func(arg0), probename] = quantize(1); printa(\"%k %a %s %@d\", @a); "
-	"trunc(@a, 3); exit(0); }\n";
+	"trunc(@a, 3); exit(0); }\n"
+	"rec:::one { trace(args[0]->name); trace(args[0]->size); }\n";
 
 static const char refused[] =
 	"BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
@@ -520,6 +576,7 @@ int main(void)
 		cmocka_unit_test(deep_nesting_is_refused),
 		cmocka_unit_test(large_sources_are_compiled_or_refused),
 		cmocka_unit_test(a_nul_ends_a_source),
+		cmocka_unit_test(members_may_be_named_bare),
 		cmocka_unit_test(the_nth_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

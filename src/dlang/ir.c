@@ -163,6 +163,14 @@ static int place_label(struct check *k, uint32_t label)
 	return 0;
 }
 
+/* The context: its bytes are those that the clause's args[] have. */
+static int check_args(struct check *k, const struct ir_ins *i)
+{
+	uint64_t size = i->op == IR_ARGLOAD ? i->s : 1;
+
+	return i->O + size > k->c->args_bytes || k->c->args_bytes > D_ARGS_BYTES ? bad(k, "bytes outside args[]") : 0;
+}
+
 static int check_numbers(struct check *k, const struct ir_ins *i)
 {
 	switch (i->op) {
@@ -170,6 +178,9 @@ static int check_numbers(struct check *k, const struct ir_ins *i)
 		return i->x < k->p->nlits ? 0 : bad(k, "no such literal");
 	case IR_SCMP:
 		return i->q || i->x < k->p->nlits ? 0 : bad(k, "no such literal");
+	case IR_ARGS:
+	case IR_ARGLOAD:
+		return check_args(k, i);
 	case IR_AGG:
 		return i->x < k->p->naggs ? 0 : bad(k, "no such aggregation");
 	case IR_DYNGET:

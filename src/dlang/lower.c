@@ -173,7 +173,7 @@ static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n
 
 	*c = (struct d_clause){ .id = (uint32_t)(c - l->p->clause), .line = n->line, .source = n->source,
 				.desc = n->text, .probes = n->probes, .nprobes = n->nprobes,
-				.is_default = n->is_default };
+				.args_bytes = n->args_bytes, .is_default = n->is_default };
 	l->nins = l->nlabels = 0;
 	l->nregs = 1;
 	l->line = n->line;

@@ -234,16 +234,33 @@ static void dyn_set(struct lw *l, const struct d_node *n, ir_obj key, ir_obj val
 
 /* ---- places ---------------------------------------------------------------------- */
 
+static ir_reg args_address(struct lw *l, uint32_t off)
+{
+	struct ir_ins *i = lw_emit(l, IR_ARGS);
+
+	i->O = off;
+	return i->d = lw_reg(l);
+}
+
+/* A whole struct, or an address that is wanted: args[] has no arrays. */
+static void by_address(struct lw *l, struct lw_place *p)
+{
+	if (p->args)
+		*p = (struct lw_place){ .index = args_address(l, p->off) };
+}
+
 static struct lw_place place(struct lw *l, const struct d_node *n)
 {
 	struct lw_place p;
 
 	switch (n->kind) {
 	case N_DEREF:
+		if (n->a->kind == N_ARGS)
+			return (struct lw_place){ .args = true, .off = n->a->offset };
 		return (struct lw_place){ .index = lw_value(l, n->a), .user = n->a->type->user };
 	case N_MEMBER:
 		p = place(l, n->a);
-		if (p.o)
+		if (p.o || p.args)
 			p.off += n->offset;
 		else if (n->offset)
 			p.index = binary(l, IR_ADD, p.index, constant(l, n->offset));
@@ -264,12 +281,26 @@ static struct lw_place place(struct lw *l, const struct d_node *n)
 	}
 }
 
+static ir_reg args_load(struct lw *l, uint32_t off, uint32_t size)
+{
+	struct ir_ins *i = lw_emit(l, IR_ARGLOAD);
+
+	i->O = off;
+	i->s = size;
+	return i->d = lw_reg(l);
+}
+
 /* The scalar of type t at p. */
 static ir_reg load(struct lw *l, const struct lw_place *p, const struct d_type *t)
 {
 	bool sign = t->is_signed && t->size < 8;
 	struct ir_ins *i;
 
+	if (p->args) {
+		ir_reg v = args_load(l, p->off, t->size);
+
+		return sign ? extended(l, v, t) : v;
+	}
 	if (!p->o) {
 		ir_obj o = temp(l, 8);
 
@@ -572,6 +603,22 @@ static void string_assign(struct lw *l, const struct d_node *n)
 	string_copy(l, p.o, p.off, a->type->size, v, 0, n->b->type->size);
 }
 
+/* A string of bound `from` in the context: bounds are multiples of 8. */
+static void string_args(struct lw *l, uint32_t at, uint32_t from, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t n = from < size ? from : size;
+
+	for (uint32_t k = 0; k < n; k += 8)
+		store8(l, o, off + k, args_load(l, at + k, 8));
+	if (from < size) {
+		zero(l, o, off + from, size - from);
+	} else if (from > size) {
+		ir_reg nul = constant(l, 0);
+
+		object_op(l, IR_OSTORE, o, off + size - 1, 1)->a = nul;
+	}
+}
+
 static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	struct lw_place p;
@@ -581,7 +628,9 @@ static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 		return;
 	}
 	p = place(l, n);
-	if (p.o)
+	if (p.args)
+		string_args(l, p.off, n->type->size, o, off, size);
+	else if (p.o)
 		string_copy(l, o, off, size, p.o, p.off, n->type->size);
 	else
 		string_at(l, p.index, p.user, o, off, size);
@@ -863,7 +912,9 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 		return lw_value(l, n->b);
 	case N_ADDR:
 		p = place(l, n->a);
+		by_address(l, &p);
 		return p.index;
+	case N_ARGS: return args_address(l, n->offset);
 	default:
 		s = lhs_of(l, n);
 		return lhs_get(l, &s);
@@ -900,6 +951,7 @@ static void bytes_to(struct lw *l, const struct d_node *n, ir_obj o, uint32_t of
 	uint32_t size = n->type->size, whole = size & ~7u;
 	struct ir_ins *i;
 
+	by_address(l, &p);
 	if (!p.o) {
 		i = object_op(l, IR_OREAD, o, off, size);
 		i->a = p.index;

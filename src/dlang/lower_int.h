@@ -22,13 +22,15 @@ struct lw {
 /* More instructions than any clause needs that a kernel would take; bounds the work on hostile sources. */
 #define LW_INS_MOST 16384u
 
-/* Where a value lies: an object at an offset, perhaps at an index; or at an address (o = 0). */
+/* Where a value lies: an object at an offset, perhaps at an index; in the context at an offset (args);
+ * or at an address (neither). */
 struct lw_place {
 	ir_obj o;
 	uint32_t off;
 	ir_reg index;                         /* o: 0 or the element's number; else the address */
 	uint32_t limit;                       /* elements */
 	bool user;                            /* address of user memory */
+	bool args;
 };
 
 /* lower_expr.c */

@@ -11,7 +11,8 @@
 static const char *const kind_names[N_NKINDS] = {
 	[N_INT] = "int", [N_STR] = "str", [N_IDENT] = "ident", [N_SYMBOL] = "symbol",
 	[N_VAR] = "var",
-	[N_BUILTIN] = "builtin", [N_STRBUILTIN] = "builtin", [N_AGG] = "agg", [N_UN] = "un",
+	[N_BUILTIN] = "builtin", [N_STRBUILTIN] = "builtin", [N_ARGS] = "args",
+	[N_AGG] = "agg", [N_UN] = "un",
 	[N_BIN] = "bin",
 	[N_ASSIGN] = "assign", [N_INCDEC] = "incdec", [N_COND] = "?:", [N_COMMA] = ",",
 	[N_CAST] = "cast",
@@ -32,6 +33,7 @@ static const char *const sym_scopes[] = {
 static const struct { uint8_t kind, code; const char *name; } builtin_names[] = {
 #define BC_INT N_BUILTIN
 #define BC_STR N_STRBUILTIN
+#define BC_ARRAY N_NKINDS
 #define BC_LATER N_NKINDS
 #define BUILTIN(name, class, type, code) { BC_##class, code, #name },
 #include "dlang/builtin.def"
@@ -105,6 +107,10 @@ static void print_head(const struct d_node *n, struct buf *to)
 	case N_ASSIGN:
 	case N_INCDEC:
 		buf_printf(to, " %s%s", op_text(n), n->kind == N_INCDEC && !n->pre ? " post" : "");
+		break;
+	case N_ARGS:
+		if (n->type != NULL)
+			buf_printf(to, " +%" PRIu32, n->offset);
 		break;
 	case N_MEMBER:
 		if (n->type == NULL)

@@ -23,7 +23,8 @@ struct probes {
 };
 
 /* dtrace first: ids 1 to 3 are its. */
-static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc };
+static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc,
+						   &prov_ptt };
 
 /* A copy, since the options' strings belong to the caller; NULL stays NULL. */
 static bool keep(struct arena *a, const char **s)
@@ -71,6 +72,11 @@ void probes_close(struct probes *t)
 const struct probe *probes_get(const struct probes *t, uint32_t id)
 {
 	return id && id <= t->n ? t->probe[id - 1] : NULL;
+}
+
+const struct d_args *probe_args(const struct probe *p, uint32_t index)
+{
+	return p && p->prov->args_of ? p->prov->args_of(p, index) : NULL;
 }
 
 uint32_t probes_count(const struct probes *t)
@@ -191,8 +197,10 @@ static int match_name(struct probes *t, const struct d_probedesc *d,
 }
 
 /* A pattern such as cpc:::cpu_clock-* finds nothing until somebody names a probe: say how. */
-static int no_pattern_match(const struct d_probedesc *d, struct err *why)
+static int no_pattern_match(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
+	if (!strcmp(d->prov, prov_ptt.name) && !t->opts.records)
+		return err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
 	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
 		return 0;
 	return err_set(why, TALLY_ENOPROBE,
@@ -232,7 +240,7 @@ int probes_match(struct probes *t, const struct d_probedesc *desc,
 
 	if (!*desc->name || is_pattern(desc->name)) {
 		rc = match_made(t, desc, add, arg);
-		return rc ? rc : no_pattern_match(desc, why);
+		return rc ? rc : no_pattern_match(t, desc, why);
 	}
 	rc = match_name(t, desc, add, arg, &reason);
 	if (rc < 0 && reason.code)

@@ -14,7 +14,9 @@
 #include "dlang/dlang.h"
 #include "kernel/kernel.h"
 
-enum prov_arm { ARM_BEGIN, ARM_END, ARM_ERROR, ARM_TICK, ARM_EVENT };
+enum prov_arm { ARM_BEGIN, ARM_END, ARM_ERROR, ARM_TICK, ARM_EVENT, ARM_RECORD };
+/* Which records of a trace fire an ARM_RECORD probe, in the order in which one record fires them. */
+enum prov_record { RECORD_ANY, RECORD_P, RECORD_NP, RECORD_CPL, RECORD_TRANSACTION, RECORD_KINDS };
 
 struct probe {
 	uint32_t id;
@@ -23,6 +25,7 @@ struct probe {
 	uint8_t arm;                                  /* enum prov_arm */
 	uint64_t tick_ns;                             /* ARM_TICK */
 	struct k_event *event; uint32_t nevents;      /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
+	uint8_t record;                               /* ARM_RECORD: enum prov_record */
 	const char *source;                           /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
@@ -36,6 +39,7 @@ struct prov_opts {
 	bool cpc_exclusive;
 	const char *sysfs;                            /* fake /sys for tests: what it has counts, nothing is opened */
 	const char *conf;                             /* configuration file; NULL = /etc/tally/dcpc.conf */
+	bool records;                                 /* there is a source of records: --on FILE */
 	bool one_enabling;                            /* tests: act as a PMU that can't tell which counter overflowed */
 };
 struct provider {
@@ -47,8 +51,12 @@ struct provider {
 	int (*name_probe)(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why);
 	/* Makes what a listing should show (cpc: one probe per event). */
 	int (*offer)(struct probes *t, struct err *e);
+	/* What args[index] of a probe is; NULL: nothing. An empty slot: no probe has any. */
+	const struct d_args *(*args_of)(const struct probe *p, uint32_t index);
 };
 
+/* As d_env.args wants it. */
+const struct d_args *probe_args(const struct probe *p, uint32_t index);
 int probes_open(struct probes **ret, const struct prov_opts *o);
 void probes_close(struct probes *t);
 /* What a script's own pragmas say comes when the table is open already, and before names are looked up. */

@@ -7,7 +7,9 @@
 #include "provider/provider.h"
 
 /* ---- the providers: rows of the table in probes.c ---------------------------- */
-extern const struct provider prov_dtrace, prov_profile, prov_cpc;
+extern const struct provider prov_dtrace, prov_profile, prov_cpc, prov_ptt;
+/* Why a probe of records can't be had; its name goes in. */
+#define PTT_NO_RECORDS "%s fires for records, and there are none: give a trace with --on FILE"
 
 /* ---- counter leases (lease.c) ------------------------------------------------- */
 struct lease {

@@ -26,6 +26,13 @@ static int env_probes(void *arg, const struct d_probedesc *desc,
 	return probes_match(t->probes, desc, add, add_arg, e);
 }
 
+static const struct d_args *env_args(void *arg, uint32_t probe, uint32_t index)
+{
+	struct tally_trace *t = arg;
+
+	return probe_args(probes_get(t->probes, probe), index);
+}
+
 static int env_option(void *arg, const char *name, const char *value, struct err *e)
 {
 	struct tally_trace *t = arg;
@@ -106,7 +113,7 @@ static const char *env_macro(void *arg, const char *name)
 
 static int open_probes(struct tally_trace *t)
 {
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf };
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = t->records };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
@@ -160,6 +167,7 @@ int compile_sources(struct tally_trace *t)
 	struct d_env env = {
 		.arg = t,
 		.probes = env_probes,
+		.args = env_args,
 		.macro = env_macro,
 		.option = env_option,
 		.sizes = env_sizes,
@@ -241,6 +249,11 @@ static bool *used_probes(struct tally_trace *t)
 	return used;
 }
 
+static uint8_t class_of(const struct probe *p)
+{
+	return p->arm == ARM_EVENT ? IMG_PERF : p->arm == ARM_RECORD ? IMG_RECORD : IMG_TEST;
+}
+
 /* What the code generator must know about them, in the order of their ids. */
 static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uint32_t *error_probe)
 {
@@ -258,7 +271,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 			*error_probe = id;
 		p[(*n)++] = (struct bpf_probe){
 		        .id = id,
-		        .cls = probe->arm == ARM_EVENT ? IMG_PERF : IMG_TEST,
+		        .cls = class_of(probe),
 		        .prov = probe->prov->name,
 		        .mod = probe->mod,
 		        .func = probe->func,

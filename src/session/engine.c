@@ -9,8 +9,8 @@
  * The vm's clock is virtual: it stands still while a program runs and jumps to
  * the next tick when the session waits, so that a script of BEGIN, tick and END
  * gives the same answer each time and takes no longer than its work.  When
- * nothing is left that could happen, wait says so.  Events from a file will come
- * in the same way: their time moves the clock, their end ends the run.
+ * nothing is left that could happen, wait says so.  Records of a file come in the
+ * same way: their time moves the clock, their end ends the run (records.c).
  */
 #include <string.h>
 #include <unistd.h>
@@ -131,7 +131,8 @@ struct vm_engine {
 	struct engine base;
 	struct vm *vm;
 	uint32_t ctl;                         /* the image's control map */
-	uint64_t now_ns;
+	uint64_t now_ns, start_ns;
+	struct vm_cpu record;                 /* who a record is: nobody */
 	struct vm_timer *timer;
 	uint32_t ntimers, captimer;
 };
@@ -220,6 +221,7 @@ static int vme_start(struct engine *g, struct err *e)
 	struct vm_engine *v = vm_of(g);
 
 	(void)e;
+	v->start_ns = v->now_ns;
 	for (uint32_t i = 0; i < v->ntimers; i++)
 		v->timer[i].next_ns = v->now_ns + v->timer[i].period_ns;
 	return 0;
@@ -232,15 +234,22 @@ static int vme_stop(struct engine *g)
 	return 0;
 }
 
-static int vme_wait(struct engine *g, int timeout_ms)
+static uint64_t next_timer(const struct vm_engine *v)
 {
-	struct vm_engine *v = vm_of(g);
 	uint64_t next = UINT64_MAX;
 
-	(void)timeout_ms;                         /* waiting takes no time */
 	for (uint32_t i = 0; i < v->ntimers; i++)
 		if (v->timer[i].next_ns < next)
 			next = v->timer[i].next_ns;
+	return next;
+}
+
+static int vme_wait(struct engine *g, int timeout_ms)
+{
+	struct vm_engine *v = vm_of(g);
+	uint64_t next = next_timer(v);
+
+	(void)timeout_ms;                         /* waiting takes no time */
 	if (next == UINT64_MAX)
 		return -TALLY_EEND;
 	if (v->now_ns < next)
@@ -260,6 +269,33 @@ static int vme_drain(struct engine *g, record_sink *sink, void *arg)
 	return rc;
 }
 
+/* The clock that timers see never goes back, though records of several devices have several clocks, and a tick that
+ * fired took its time; a record's timestamp is its own. */
+static int vme_advance(struct engine *g, uint64_t ns)
+{
+	struct vm_engine *v = vm_of(g);
+	uint64_t next = next_timer(v), to = v->start_ns + ns;
+
+	if (to < ns)
+		to = UINT64_MAX - 1;
+	v->record.mono_ns = v->record.vtime_ns = to;
+	if (next <= to) {
+		v->now_ns = next > v->now_ns ? next : v->now_ns;
+		return 0;
+	}
+	v->now_ns = to > v->now_ns ? to : v->now_ns;
+	return 1;
+}
+
+static int vme_record(struct engine *g, uint32_t prog, const void *ctx, uint32_t n, struct err *e)
+{
+	struct vm_engine *v = vm_of(g);
+
+	v->record.record = ctx;
+	v->record.record_bytes = n;
+	return vm_run(v->vm, prog, &v->record, VM_MAX_INSNS, e);
+}
+
 static const struct engine_ops vm_ops = {
 	.close = vme_close,
 	.maps = vme_maps,
@@ -272,6 +308,8 @@ static const struct engine_ops vm_ops = {
 	.stop = vme_stop,
 	.wait = vme_wait,
 	.drain = vme_drain,
+	.advance = vme_advance,
+	.record = vme_record,
 };
 
 static int vme_set_ctl(struct vm_engine *v, const struct bpf_image *img, const struct img_ctl *ctl)

@@ -43,9 +43,16 @@ static void print_stability(struct buf *to, const char *title, struct stability 
 
 static void print_verbose(struct buf *to, const struct probe *p)
 {
+	const struct d_args *a;
+	uint32_t n = 0;
+
 	print_stability(to, "Probe Description Attributes", of_probe(p));
 	print_stability(to, "Argument Attributes", p->prov->args);
-	buf_printf(to, "\n\tArgument Types\n%sNone\n", indent);
+	buf_puts(to, "\n\tArgument Types\n");
+	for (; (a = probe_args(p, n)) != NULL; n++)
+		buf_printf(to, "%sargs[%u]: %s *\n", indent, n, a->name);
+	if (!n)
+		buf_printf(to, "%sNone\n", indent);
 	if (p->source)
 		buf_printf(to, "\n\tSource\n%s%s\n", indent, p->source);
 	buf_putc(to, '\n');
@@ -108,7 +115,7 @@ static int list_program(struct tally_trace *t, bool verbose)
 
 int list_probes(struct tally_trace *t, bool verbose)
 {
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf };
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = t->records };
 	int rc = 0;
 
 	if (!t->prog && t->nsrc)
@@ -132,7 +139,8 @@ static struct stability of_statements(const struct tally_trace *t, const struct 
 	struct stability s = { STAB_STABLE, STAB_STABLE, DEP_COMMON };
 
 	for (uint32_t i = 0; i < c->nins; i++)
-		if (c->ins[i].op == IR_BUILTIN && c->ins[i].x >= BI_ARG0)
+		if ((c->ins[i].op == IR_BUILTIN && c->ins[i].x >= BI_ARG0) || c->ins[i].op == IR_ARGS ||
+		    c->ins[i].op == IR_ARGLOAD)
 			for (uint32_t p = 0; p < c->nprobes; p++)
 				s = least(s, probes_get(t->probes, c->probes[p])->prov->args);
 	return s;

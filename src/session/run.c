@@ -12,6 +12,8 @@
  * Processes are noted before records are read: a record's symbols need the
  * mappings that its process had.  Those of the processes that were there
  * before are read a few per turn, so that a large machine delays no output.
+ *
+ * With a file of records (records.c) there is nothing to wait for: a turn fires some of them.
  */
 #include <poll.h>
 #include <string.h>
@@ -240,6 +242,8 @@ int run_go(struct tally_trace *t)
 		rc = aggs_open(t);
 	if (rc >= 0)
 		rc = arm(t);
+	if (rc >= 0 && t->records)
+		rc = records_start(t);
 	if (rc >= 0)
 		rc = target_watch(t);
 	if (rc >= 0)
@@ -338,7 +342,7 @@ int run_work(struct tally_trace *t, int timeout_ms)
 	if (t->over)
 		return 1;
 	take_newcomers(t);
-	rc = t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
+	rc = t->records ? records_turn(t) : t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
 	if (rc == -TALLY_EEND)
 		return t->over = true;
 	if (rc < 0)
@@ -376,6 +380,8 @@ int run_stop(struct tally_trace *t)
 	keep(&rc, losses_take(t));
 	keep(&rc, drops_report(t));
 	losses_report(t);
+	if (t->records)
+		records_report(t);
 	keep(&rc, aggs_print_rest(t));
 	if (t->sym && *sym_kernel_hidden(t->sym))
 		trace_note(t, "kernel addresses have no names: %s", sym_kernel_hidden(t->sym));

@@ -6,6 +6,7 @@
  *	compile.c    sources to a program and its image
  *	run.c        the order of a run, and its loop
  *	engine.c     where programs run: in the kernel or in the vm
+ *	records.c    a file of records, and the programs that they fire
  *	record.c     records to text or JSON
  *	names.c      slots to values that can be shown
  *	snapshot.c   what the maps of an aggregation hold, merged over CPUs
@@ -55,6 +56,10 @@ struct engine_ops {
 	int (*stop)(struct engine *g);
 	int (*wait)(struct engine *g, int timeout_ms);           /* -TALLY_EEND: nothing can happen any more */
 	int (*drain)(struct engine *g, record_sink *sink, void *arg);
+	/* For records, in the vm alone: the clock goes to that many ns after the start, or to the next timer, which
+	 * returns 0; and one firing with the record as context. */
+	int (*advance)(struct engine *g, uint64_t ns);
+	int (*record)(struct engine *g, uint32_t prog, const void *ctx, uint32_t n, struct err *e);
 };
 struct engine {
 	const struct engine_ops *ops;
@@ -66,6 +71,17 @@ struct engine_kind {                          /* what generated code must know b
 	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e);
 };
 extern const struct engine_kind engine_kernel, engine_vm;
+
+/* ---- records of a file ---------------------------------------------------------- */
+struct records;
+/* A platform as --on names it, a file with keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such file;
+ * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOMEM. */
+int records_open(struct records **ret, const char *platform, struct err *e);
+void records_close(struct records *r);                /* NULL is fine */
+int records_start(struct tally_trace *t);             /* once, after the programs are loaded */
+/* Fires what a bounded number of records fire. 0: go on, maybe with a tick; -TALLY_EEND: there are no more. */
+int records_turn(struct tally_trace *t);
+void records_report(struct tally_trace *t);           /* what the file did not give */
 
 /* ---- aggregations -------------------------------------------------------------- */
 #define AGG_WORDS 4                           /* most words of a value */
@@ -162,6 +178,7 @@ struct tally_trace {
 	/* running */
 	enum stage stage;
 	struct engine *eng;
+	struct records *records;              /* of --on FILE, else NULL: from then on */
 	struct symbols *sym;                  /* opened by the first symbol */
 	struct agg_state *agg;                /* one per prog->agg */
 	struct tick *tick;    uint32_t nticks, captick;

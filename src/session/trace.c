@@ -145,6 +145,7 @@ void tally_trace_close(struct tally_trace *t)
 		return;
 	run_close(t);
 	compile_undo(t);
+	records_close(t->records);
 	for (uint32_t i = 0; i < t->nsrc; i++) {
 		mem_free(t->src[i].name);
 		mem_free(t->src[i].text);
@@ -284,6 +285,25 @@ int tally_trace_command(struct tally_trace *t, const char *command)
 int tally_trace_dump(struct tally_trace *t, const char *pass)
 {
 	return take_text(t, &t->dump, pass);
+}
+
+int tally_trace_on(struct tally_trace *t, const char *platform)
+{
+	int rc = enter(t, ST_OPEN, ST_OPEN);
+
+	if (rc < 0)
+		return rc;
+	if (t->records)
+		return trace_fail(t, TALLY_ESTATE, "a trace runs on one platform, and one was given before");
+	if (!strcmp(platform, "local") || !strcmp(platform, "vm")) {
+		t->kind = *platform == 'v' ? &engine_vm : &engine_kernel;
+		return 0;
+	}
+	rc = records_open(&t->records, platform, &t->err);
+	if (rc < 0)
+		return trace_fail(t, -rc, "%s", tally_strerror(rc));
+	t->kind = &engine_vm;
+	return 0;
 }
 
 int tally_trace_process(struct tally_trace *t, int pid)

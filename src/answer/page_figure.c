@@ -1,0 +1,174 @@
+/*
+ * page_figure.c: one figure as text.  For people: grouped digits, binary units,
+ * per cent.  For programs: the number itself, so that nothing is rounded twice.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/page_int.h"
+
+const char *const an_unit_names[AN_NUNITS] = {
+	[AN_DEFAULT] = "text", [AN_TEXT] = "text",   [AN_DIGITS] = "text", [AN_FLAG] = "flag",
+	[AN_COUNT] = "count",
+	[AN_BYTES] = "bytes",  [AN_TICKS] = "ticks", [AN_HEX] = "hex",
+	[AN_SHARE] = "share",  [AN_RATIO] = "ratio", [AN_CHANGE] = "change",
+	[AN_NUMBER] = "number",
+};
+
+void an_count(struct buf *to, uint64_t v)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
+
+	for (int i = 0; i < n; i++) {
+		buf_putc(to, digits[i]);
+		if ((n - i) % 3 == 1 && i + 1 < n)
+			buf_putc(to, ',');
+	}
+}
+
+static void bytes(struct buf *to, uint64_t v)
+{
+	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double d = (double)v / 1024;
+	size_t i = 0;
+
+	if (v < 10240) {
+		an_count(to, v);
+		buf_puts(to, " B");
+		return;
+	}
+	for (; d >= 999.95 && i + 1 < COUNT(unit); i++)
+		d /= 1024;
+	buf_printf(to, "%.*f %s", d < 99.995 ? 2 : 1, d, unit[i]);
+}
+
+static void number(struct buf *to, double d)
+{
+	if (d - d != 0)                           /* neither infinite nor no number at all */
+		buf_puts(to, "-");
+	else if (d >= 1000 && d < 1e18)
+		an_count(to, (uint64_t)(d + 0.5));
+	else
+		buf_printf(to, "%.4g", d);
+}
+
+/* Control characters would drive a terminal; names come from files of others. */
+static void text(struct buf *to, const char *s)
+{
+	for (; *s; s++)
+		buf_putc(to, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+}
+
+void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
+{
+	if (c->none) {
+		buf_putc(to, '-');
+		return;
+	}
+	switch (an_unit_of(c, unit)) {
+	case AN_COUNT:
+	case AN_TICKS:
+		an_count(to, c->u);
+		break;
+	case AN_FLAG:
+		buf_puts(to, c->u ? "yes" : "no");
+		break;
+	case AN_BYTES:
+		bytes(to, c->u);
+		break;
+	case AN_HEX:
+		buf_printf(to, "0x%llx", (unsigned long long)c->u);
+		break;
+	case AN_SHARE:
+		buf_printf(to, "%.1f %%", c->d * 100);
+		break;
+	case AN_RATIO:
+		buf_printf(to, "%.2f", c->d);
+		break;
+	case AN_CHANGE:
+		if (c->d - c->d == 0)
+			buf_printf(to, "%+.1f %%", c->d * 100);
+		else
+			buf_puts(to, "new");      /* from nothing */
+		break;
+	case AN_NUMBER:
+		number(to, c->d);
+		break;
+	default:
+		text(to, c->s ? c->s : "");
+	}
+}
+
+void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
+{
+	if (c->none) {
+		buf_puts(to, "null");
+		return;
+	}
+	switch (an_unit_of(c, unit)) {
+	case AN_FLAG:
+		buf_puts(to, c->u ? "true" : "false");
+		break;
+	case AN_COUNT:
+	case AN_TICKS:
+	case AN_BYTES:
+	case AN_HEX:
+		buf_printf(to, "%llu", (unsigned long long)c->u);
+		break;
+	case AN_SHARE:
+	case AN_RATIO:
+	case AN_CHANGE:
+	case AN_NUMBER:
+		if (c->d - c->d == 0)             /* JSON has no infinity */
+			buf_printf(to, "%.9g", c->d);
+		else
+			buf_puts(to, "null");
+		break;
+	default:
+		buf_json_str(to, c->s ? c->s : "", c->s ? strlen(c->s) : 0);
+	}
+}
+
+void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b)
+{
+	struct an_cell from = AN_U(b->from), last = AN_U(b->to);
+
+	an_figure(to, unit, &from);
+	if (b->to == b->from)
+		return;
+	if (b->to == UINT64_MAX) {
+		buf_puts(to, " or more");
+		return;
+	}
+	buf_puts(to, " - ");
+	an_figure(to, unit, &last);
+}
+
+uint64_t an_bars_total(const struct an_bars *b)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		all += b->bar[i].count;
+	return all;
+}
+
+void an_csv_cell(struct buf *to, const char *s, size_t n, char separator)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < n; i++)
+		quote |= s[i] == separator || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
+	if (!quote) {
+		buf_put(to, s, n);
+		return;
+	}
+	buf_putc(to, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			buf_putc(to, '"');
+		buf_putc(to, s[i]);
+	}
+	buf_putc(to, '"');
+}

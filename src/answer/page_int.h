@@ -1,0 +1,38 @@
+/*
+ * page_int.h: what the forms of a page share.
+ *
+ *	page.c         building
+ *	page_figure.c  one figure, for people and for programs; CSV
+ *	page_text.c    for a terminal
+ *	page_json.c    for programs
+ *	page_html.c    for a browser; page_style.h and page_script.h are what it carries
+ */
+#ifndef TALLY_ANSWER_PAGE_INT_H
+#define TALLY_ANSWER_PAGE_INT_H
+
+#include "answer/page.h"
+
+static inline uint32_t an_nrows(const struct an_table *t)
+{
+	return t->ncols ? t->ncells / t->ncols : 0;
+}
+static inline uint8_t an_unit_of(const struct an_cell *c, uint8_t column)
+{
+	return c->unit != AN_DEFAULT ? c->unit : column;
+}
+static inline bool an_is_text(uint8_t unit)
+{
+	return unit == AN_TEXT || unit == AN_DEFAULT;
+}
+static inline struct an_cell an_cell_u(uint64_t v)
+{
+	return AN_U(v);
+}
+/* What a bar is called: one value or a range. */
+void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b);
+uint64_t an_bars_total(const struct an_bars *b);
+void an_count(struct buf *to, uint64_t v);    /* 1,234,567 */
+void an_html_text(struct buf *to, const char *s);     /* escaped, also for attributes in double quotes */
+extern const char *const an_unit_names[AN_NUNITS];
+
+#endif

@@ -1,0 +1,319 @@
+/*
+ * file.c: windows on files, streams, and libraries loaded late.
+ *
+ * A regular file is seen through one mapping of WINDOW bytes that follows the
+ * offsets asked for.  What can't be mapped (a pipe, a device, what a
+ * decompressor gives) goes through one buffer: it is filled in order, and the
+ * bytes behind the farthest offset asked for stay for BYTES_KEEP, so that a parser may
+ * look back a little.  Both are of constant size; an offset far ahead is read up
+ * to and thrown away.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define WINDOW (8u << 20) /* a power of two, and many pages */
+#define STREAM (BYTES_KEEP + 3 * BYTES_WINDOW)
+static_assert(WINDOW >= 2 * BYTES_WINDOW, "an unaligned request fits");
+
+static size_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- a regular file --------------------------------------------------------------- */
+
+struct file_in {
+	int fd;
+	uint8_t *map;         /* NULL: no window yet */
+	uint64_t start, size; /* of the window; of the file */
+	size_t len;
+	struct bytes_in stream; /* not a regular file: arg is not NULL */
+};
+
+static void window_drop(struct file_in *f)
+{
+	if (f->map)
+		munmap(f->map, f->len);
+	f->map = NULL;
+	f->len = 0;
+}
+
+/* A file may have shrunk since it was opened: a page beyond its end may not be touched. */
+static int window_move(struct file_in *f, uint64_t off)
+{
+	struct stat st;
+	void *map;
+
+	window_drop(f);
+	if (fstat(f->fd, &st) < 0)
+		return -TALLY_EIO;
+	if ((uint64_t)st.st_size < f->size)
+		f->size = (uint64_t)st.st_size;
+	f->start = off & ~(uint64_t)(BYTES_WINDOW - 1);
+	if (f->start >= f->size)
+		return 0;
+	f->len = least(WINDOW, f->size - f->start);
+	map = mmap(NULL, f->len, PROT_READ, MAP_PRIVATE, f->fd, (off_t)f->start);
+	if (map == MAP_FAILED) {
+		f->len = 0;
+		return -TALLY_EIO;
+	}
+	madvise(map, f->len, MADV_SEQUENTIAL);
+	f->map = map;
+	return 0;
+}
+
+static int64_t window_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
+{
+	struct file_in *f = arg;
+
+	assert(n <= BYTES_WINDOW);
+	if (off >= f->size)
+		return 0;
+	n = least(n, f->size - off);
+	if (!f->map || off < f->start || off - f->start > f->len || f->len - (off - f->start) < n) {
+		int rc = window_move(f, off);
+		if (rc < 0)
+			return rc;
+		n = off < f->size ? least(n, f->size - off) : 0;
+	}
+	*p = f->map + (off - f->start);
+	return (int64_t)n;
+}
+
+static int64_t fd_read(void *arg, uint8_t *p, size_t n)
+{
+	const struct file_in *f = arg;
+	ssize_t got;
+
+	do
+		got = read(f->fd, p, n);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -TALLY_EIO : got;
+}
+
+static int64_t piped_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
+{
+	const struct file_in *f = arg;
+
+	return f->stream.at(f->stream.arg, off, n, p);
+}
+
+static int file_in_start(struct file_in *f, struct bytes_in *ret)
+{
+	struct stat st;
+	int rc = fstat(f->fd, &st) < 0 ? -TALLY_EIO : 0;
+
+	if (rc == 0 && S_ISREG(st.st_mode)) {
+		f->size = (uint64_t)st.st_size;
+		*ret = (struct bytes_in){.arg = f, .at = window_at, .size = f->size};
+	} else if (rc == 0 && (rc = stream_in_open(&f->stream, fd_read, f)) == 0) {
+		*ret = (struct bytes_in){.arg = f, .at = piped_at, .size = UINT64_MAX};
+	}
+	return rc;
+}
+
+int file_in_open(struct bytes_in *ret, const char *path, struct err *e)
+{
+	struct file_in *f = mem_alloc(sizeof(*f));
+	int rc;
+
+	if (!f)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	f->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(0);
+	rc = f->fd < 0 ? -TALLY_EIO : file_in_start(f, ret);
+	if (rc == 0)
+		return 0;
+	rc = rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory")
+	                         : err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	if (f->fd >= 0)
+		close(f->fd);
+	mem_free(f);
+	return rc;
+}
+
+void file_in_close(struct bytes_in *in)
+{
+	struct file_in *f = in->arg;
+
+	if (!f)
+		return;
+	window_drop(f);
+	stream_in_close(&f->stream);
+	close(f->fd);
+	mem_free(f);
+	in->arg = NULL;
+}
+
+/* ---- a stream --------------------------------------------------------------------- */
+
+struct stream_in {
+	int64_t (*read)(void *arg, uint8_t *p, size_t n);
+	void *arg;
+	uint64_t start; /* offset of p[0] */
+	size_t have;
+	bool ended;
+	uint8_t p[STREAM];
+};
+
+/* Forgets what is BYTES_KEEP or more behind `off`. */
+static void stream_forget(struct stream_in *s, uint64_t off)
+{
+	uint64_t keep_from = off > BYTES_KEEP ? off - BYTES_KEEP : 0;
+	size_t n;
+
+	if (keep_from <= s->start)
+		return;
+	n = least(keep_from - s->start, s->have);
+	memmove(s->p, s->p + n, s->have - n);
+	s->start += n;
+	s->have -= n;
+}
+
+static int stream_fill(struct stream_in *s, uint64_t off)
+{
+	int64_t got;
+
+	if (s->have == STREAM)
+		stream_forget(s, off);
+	got = s->read(s->arg, s->p + s->have, STREAM - s->have);
+	if (got < 0)
+		return -TALLY_EIO;
+	s->ended = got == 0;
+	s->have += (size_t)got;
+	return 0;
+}
+
+static int64_t stream_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
+{
+	struct stream_in *s = arg;
+
+	assert(n <= BYTES_WINDOW);
+	if (off < s->start)
+		return -TALLY_EIO;
+	while (!s->ended && (off - s->start > s->have || s->have - (off - s->start) < n)) {
+		int rc = stream_fill(s, off);
+		if (rc < 0)
+			return rc;
+	}
+	if (off - s->start >= s->have)
+		return 0;
+	*p = s->p + (off - s->start);
+	return (int64_t)least(n, s->have - (off - s->start));
+}
+
+int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n),
+                   void *arg)
+{
+	struct stream_in *s = mem_alloc(sizeof(*s));
+
+	if (!s)
+		return -TALLY_ENOMEM;
+	s->read = read;
+	s->arg = arg;
+	*ret = (struct bytes_in){.arg = s, .at = stream_at, .size = UINT64_MAX};
+	return 0;
+}
+
+void stream_in_close(struct bytes_in *in)
+{
+	mem_free(in->arg);
+	in->arg = NULL;
+}
+
+/* ---- a file to write -------------------------------------------------------------- */
+
+struct file_out {
+	int fd;
+};
+
+static int out_put(void *arg, const void *p, size_t n)
+{
+	const struct file_out *f = arg;
+
+	for (const uint8_t *from = p; n;) {
+		ssize_t done = write(f->fd, from, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -TALLY_EIO;
+		from += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int out_patch(void *arg, uint64_t off, const void *p, size_t n)
+{
+	const struct file_out *f = arg;
+
+	return pwrite(f->fd, p, n, (off_t)off) == (ssize_t)n ? 0 : -TALLY_EIO;
+}
+
+int file_out_open(struct bytes_out *ret, const char *path, struct err *e)
+{
+	bool named = strcmp(path, "-");
+	struct file_out *f = mem_alloc(sizeof(*f));
+	struct stat st;
+
+	if (!f)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	f->fd = named ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)
+	              : dup(1);
+	if (f->fd < 0) {
+		mem_free(f);
+		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	}
+	*ret = (struct bytes_out){.arg = f, .put = out_put};
+	/* Standard output may be a file that others append to: its start need not be ours. */
+	if (named && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
+		ret->patch = out_patch;
+	return 0;
+}
+
+int file_out_close(struct bytes_out *out)
+{
+	struct file_out *f = out->arg;
+	int rc;
+
+	if (!f)
+		return 0;
+	rc = close(f->fd) < 0 ? -TALLY_EIO : 0;
+	mem_free(f);
+	out->arg = NULL;
+	return rc;
+}
+
+/* ---- libraries -------------------------------------------------------------------- */
+
+#ifdef TALLY_NO_DLOPEN
+
+bool library_load(const char *soname, const char *const *name, void **fn, size_t n)
+{
+	(void)soname, (void)name, (void)fn, (void)n;
+	return false;
+}
+
+#else
+
+#include <dlfcn.h>
+
+bool library_load(const char *soname, const char *const *name, void **fn, size_t n)
+{
+	void *lib = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+
+	for (size_t i = 0; lib && i < n; i++)
+		if (!(fn[i] = dlsym(lib, name[i]))) {
+			dlclose(lib);
+			lib = NULL;
+		}
+	return lib != NULL;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * file.h: bytes from outside and bytes to outside, for rooms that see no file.
+ *
+ * A room that parses asks a `struct bytes_in` for a few bytes at an offset and
+ * never learns where they come from: here they come from a regular file
+ * through mapped windows, from a pipe, or from any function that reads on.
+ * What is resident stays bounded, whatever the size of the input.
+ */
+#ifndef TALLY_BASE_FILE_H
+#define TALLY_BASE_FILE_H
+
+#include "base/base.h"
+
+/* ---- bytes to read ---------------------------------------------------------------- */
+struct bytes_in {
+	void *arg;
+	/* n bytes at off: sets *p, valid until the next call, and returns how many there are (less than n
+	 * only at the end, 0 beyond it). Where `size` is not known, offsets may go back by BYTES_KEEP at
+	 * most. Negative: -TALLY_EIO. */
+	int64_t (*at)(void *arg, uint64_t off, size_t n, const uint8_t **p);
+	uint64_t size;                        /* of the whole, UINT64_MAX when not known (a pipe) */
+};
+#define BYTES_WINDOW (1u << 20)               /* most bytes that may be asked for at once */
+#define BYTES_KEEP (1u << 20)                 /* what a stream still has, behind the farthest byte asked for */
+
+/* Opens a file, or standard input for "-". A regular file is mapped in windows, anything else is read
+ * on. -TALLY_EIO with words, -TALLY_ENOMEM. A file that shrinks while it is read ends where it then
+ * ends; within the window of the moment that is the kernel's SIGBUS. */
+int file_in_open(struct bytes_in *ret, const char *path, struct err *e);
+void file_in_close(struct bytes_in *in);
+
+/* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
+ * negative an error. -TALLY_ENOMEM. */
+int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n), void *arg);
+void stream_in_close(struct bytes_in *in);    /* frees nothing of `arg` */
+
+/* ---- bytes to write --------------------------------------------------------------- */
+struct bytes_out {
+	void *arg;
+	int (*put)(void *arg, const void *p, size_t n);
+	/* Writes over what was put before. NULL: what is put is gone (a pipe). */
+	int (*patch)(void *arg, uint64_t off, const void *p, size_t n);
+};
+/* Creates a file (or empties it), or writes to standard output for "-". `patch` is there for a regular
+ * file that was named. */
+int file_out_open(struct bytes_out *ret, const char *path, struct err *e);
+int file_out_close(struct bytes_out *out);    /* -TALLY_EIO: the last bytes did not arrive */
+
+/* ---- libraries that are loaded when they are first needed ------------------------- */
+/* Fills fn[0..n) with the named functions of a shared library, which then stays loaded. False: it is not
+ * installed, lacks one of them, or this build loads nothing (TALLY_NO_DLOPEN: a static program). */
+bool library_load(const char *soname, const char *const *name, void **fn, size_t n);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * dump.c: `tally dump`, the packets of a trace as text.
+ */
+#include <string.h>
+
+#include "cmd/ptt_int.h"
+
+struct dump {
+	struct ptt_args a;                    /* first: the shared options take it */
+	struct tally_ptt_dump o;
+	const char *form;                     /* the option that chose it, or NULL */
+};
+
+/* ---- options ------------------------------------------------------------------------ */
+
+static int choose(struct dump *d, uint32_t form, const char *option)
+{
+	if (d->form && d->o.form != form) {
+		complain(d->a.cx, "%s and %s are two forms: give one of them", d->form, option);
+		return ST_USAGE;
+	}
+	d->form = option;
+	d->o.form = form;
+	return GO_ON;
+}
+
+static int take_perf(void *state, const char *value)
+{
+	struct dump *d = state;
+
+	if (!value || !strcmp(value, "spec"))
+		return choose(d, value ? TALLY_PTT_PERF_SPEC : TALLY_PTT_PERF, "--perf");
+	complain(d->a.cx, "--perf=%s is none of: spec", value);
+	return ST_USAGE;
+}
+
+static int take_json(void *state, const char *value)
+{
+	(void)value;
+	return choose(state, TALLY_PTT_JSON, "--json");
+}
+
+static int take_separator(void *state, const char *value)
+{
+	struct dump *d = state;
+	int status = choose(d, TALLY_PTT_CSV, "-x");
+
+	return status == GO_ON ? ptt_separator(&d->a, value, &d->o.separator) : status;
+}
+
+static int take_filter(void *state, const char *value)
+{
+	struct dump *d = state;
+
+	d->o.filter = value;
+	return GO_ON;
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct dump *d = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_dump_opts(), &b);
+	return print(d->a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; spec: the older text of the kernel's manual", take_perf },
+	{ 0, "json", NULL, "one object a line", take_json },
+	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
+	{ 0, "filter", "PREDICATE", "only records for which that D predicate over args[0] holds", take_filter },
+	PTT_OPTIONS,
+	{ 'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output },
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_dump_opts(void)
+{
+	static const struct opts o = {
+		.verb = "dump",
+		.usage = "[option]... FILE",
+		.intro = "Prints the TLP headers of a PTT trace (perf.data, or bare records): time in ticks, device, type,\n"
+			 "requester, tag, address and so on. FILE may be - for standard input.\n",
+		.outro = "\nExamples:\n"
+			 "  tally dump perf.data | head\n"
+			 "  tally dump --filter 'args[0]->requester == 0x100 && args[0]->bytes > 64' perf.data\n"
+			 "  tally dump -o packets.csv perf.data\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static int by_suffix(struct dump *d)
+{
+	const char *o = d->a.output;
+
+	if (!o || d->form)
+		return GO_ON;
+	if (ends_in(o, ".json"))
+		d->o.form = TALLY_PTT_JSON;
+	else if (ends_in(o, ".csv"))
+		d->o.form = TALLY_PTT_CSV;
+	return GO_ON;
+}
+
+static int run(struct dump *d, char **path)
+{
+	struct tally_ptt *t = NULL;
+	int rc, status = ptt_args_file(&d->a, &t, *path);
+
+	if (status == GO_ON)
+		status = by_suffix(d);
+	if (status == GO_ON)
+		status = ptt_args_output(&d->a, path, 1);
+	if (status == GO_ON) {
+		d->o.size = sizeof(d->o);
+		d->o.out = ptt_args_write;
+		d->o.arg = &d->a;
+		rc = tally_ptt_dump(t, &d->o);
+		status = rc < 0 ? ptt_args_failed(&d->a, t, rc) : ST_OK;
+	}
+	tally_ptt_close(t);
+	return ptt_args_close(&d->a, status);
+}
+
+int cmd_dump(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct dump d = { .a = { .cx = cx } };
+	int first, status = opts_parse(cx, cmd_dump_opts(), &d, argc, argv, &first);
+
+	if (status != GO_ON)
+		return status;
+	if (argc - first == 1)
+		return run(&d, argv + first);
+	complain(cx, argc == first ? "no trace: give a FILE" : "one FILE at a time");
+	complain(cx, "'tally dump -h' shows the options");
+	return ST_USAGE;
+}

@@ -1,0 +1,195 @@
+/*
+ * export.c: `tally export`, a trace as a table for others, and SQL over it.
+ *
+ * What only the command knows is found here: where DuckDB's library is, and
+ * what a partition is called when nobody says it: the host is this one, the
+ * capture is the file's name, the hour is when the file was last written.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/ptt_int.h"
+
+struct export {
+	struct ptt_args a;                    /* first: the shared options take it */
+	struct tally_ptt_export o;
+	bool json, csv;
+	struct utsname host;
+	char hour[32];
+	struct buf capture, library;
+};
+
+/* ---- options ------------------------------------------------------------------------ */
+
+static int take_json(void *state, const char *value)
+{
+	struct export *x = state;
+
+	(void)value;
+	x->json = true;
+	return GO_ON;
+}
+
+static int take_separator(void *state, const char *value)
+{
+	struct export *x = state;
+
+	x->csv = true;
+	return ptt_separator(&x->a, value, &x->o.separator);
+}
+
+#define TAKE(name)                                                                                 \
+	static int take_##name(void *state, const char *value)                                     \
+	{                                                                                          \
+		struct export *x = state;                                                          \
+		x->o.name = value;                                                                 \
+		return GO_ON;                                                                      \
+	}
+TAKE(sql)
+TAKE(partition)
+TAKE(host)
+TAKE(capture)
+TAKE(hour)
+
+static int take_help(void *state, const char *value)
+{
+	struct export *x = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_export_opts(), &b);
+	return print(x->a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 'o', NULL, "FILE", "write there; .csv, .json and .parquet choose the form", ptt_take_output },
+	{ 0, "json", NULL, "one object a line", take_json },
+	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
+	{ 0, "sql", "SELECT", "the answer of a query over the table tlp", take_sql },
+	{ 0, "partition", "KEYS", "Parquet, in directories under -o: host,capture,hour, or some of them", take_partition },
+	{ 0, "host", "NAME", "value of the partition key; this machine's name", take_host },
+	{ 0, "capture", "NAME", "the same; the file's name without what follows its first dot", take_capture },
+	{ 0, "hour", "HOUR", "the same; the hour (UTC) in which the file was last written", take_hour },
+	PTT_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_export_opts(void)
+{
+	static const struct opts o = {
+		.verb = "export",
+		.usage = "[option]... FILE",
+		.intro = "Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or asks them a question in SQL.\n"
+			 "SQL and Parquet need DuckDB's library, which tools/fetch-duckdb.sh fetches; TALLY_DUCKDB names it.\n",
+		.outro = "\nExamples:\n"
+			 "  tally export -o packets.parquet perf.data\n"
+			 "  tally export --sql 'SELECT requester_text, sum(bytes) FROM tlp GROUP BY ALL ORDER BY 2 DESC' perf.data\n"
+			 "  tally export -o captures --partition host,capture,hour perf.data\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+/* ---- what is not said --------------------------------------------------------------------- */
+
+static int choose_form(struct export *x)
+{
+	const char *o = x->a.output ? x->a.output : "";
+	bool parquet = ends_in(o, ".parquet") || x->o.partition;
+
+	if (x->json + x->csv + parquet > 1) {
+		complain(x->a.cx, "CSV, JSON and Parquet are three forms: choose one of them");
+		return ST_USAGE;
+	}
+	if (x->o.partition && !*o) {
+		complain(x->a.cx, "--partition needs a directory: -o DIR");
+		return ST_USAGE;
+	}
+	if (parquet)
+		x->o.form = TALLY_PTT_PARQUET;
+	else if (x->json || (!x->csv && ends_in(o, ".json")))
+		x->o.form = TALLY_PTT_JSON;
+	else if (x->csv || !x->o.sql || ends_in(o, ".csv"))
+		x->o.form = TALLY_PTT_CSV;
+	return GO_ON;
+}
+
+static void find_partition(struct export *x, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct stat st;
+	struct tm tm;
+
+	if (!x->o.host && !uname(&x->host))
+		x->o.host = x->host.nodename;
+	if (!x->o.capture && strcmp(path, "-")) {
+		buf_put(&x->capture, name, strcspn(name, "."));
+		x->o.capture = x->capture.p;
+	}
+	if (!x->o.hour && !stat(path, &st) && gmtime_r(&st.st_mtime, &tm) &&
+	    strftime(x->hour, sizeof(x->hour), "%Y-%m-%dT%H", &tm))
+		x->o.hour = x->hour;
+}
+
+static void find_library(struct export *x)
+{
+	const char *told = getenv("TALLY_DUCKDB"), *home = getenv("HOME");
+
+	if (told && *told) {
+		x->o.duckdb = told;
+		return;
+	}
+	buf_printf(&x->library, "%s/.local/lib/libduckdb.so", home ? home : "");
+	if (home && x->library.p && !access(x->library.p, R_OK))
+		x->o.duckdb = x->library.p;
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static int go(struct export *x, struct tally_ptt *t, char **path)
+{
+	int rc, status = GO_ON;
+
+	if (x->o.form != TALLY_PTT_PARQUET)
+		status = ptt_args_output(&x->a, path, 1);
+	if (status != GO_ON)
+		return status;
+	x->o.size = sizeof(x->o);
+	x->o.out = ptt_args_write;
+	x->o.arg = &x->a;
+	x->o.path = x->a.output;
+	find_library(x);
+	if (x->o.partition)
+		find_partition(x, *path);
+	rc = tally_ptt_export(t, &x->o);
+	return rc < 0 ? ptt_args_failed(&x->a, t, rc) : ST_OK;
+}
+
+int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct export x = { .a = { .cx = cx } };
+	struct tally_ptt *t = NULL;
+	int first, status = opts_parse(cx, cmd_export_opts(), &x, argc, argv, &first);
+
+	if (status == GO_ON && argc - first != 1) {
+		complain(cx, argc == first ? "no trace: give a FILE" : "one FILE at a time");
+		complain(cx, "'tally export -h' shows the options");
+		status = ST_USAGE;
+	}
+	if (status == GO_ON)
+		status = choose_form(&x);
+	if (status == GO_ON)
+		status = ptt_args_file(&x.a, &t, argv[first]);
+	if (status == GO_ON)
+		status = go(&x, t, argv + first);
+	tally_ptt_close(t);
+	buf_free(&x.capture);
+	buf_free(&x.library);
+	return ptt_args_close(&x.a, status);
+}

@@ -1,0 +1,214 @@
+/*
+ * ptt.c: what `tally dump`, `report` and `export` share.
+ *
+ * The progress line appears on a terminal only, and only when there has been time
+ * to get impatient; it is wiped out before anything else is said.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/ptt_int.h"
+
+#define PATIENCE_MS 700
+#define EVERY_MS 150
+
+/* ---- options -------------------------------------------------------------------------- */
+
+int ptt_take_format(void *state, const char *value)
+{
+	struct ptt_args *a = state;
+
+	a->o.raw = !strcmp(value, "4dw") ? 4 : !strcmp(value, "8dw") ? 8 : 0;
+	if (a->o.raw)
+		return GO_ON;
+	complain(a->cx, "--format=%s is none of: 4dw 8dw", value);
+	return ST_USAGE;
+}
+
+int ptt_take_time(void *state, const char *value)
+{
+	struct ptt_args *a = state;
+
+	a->o.time = !strcmp(value, "abs") ? TALLY_PTT_TIME_ABS : !strcmp(value, "delta") ? TALLY_PTT_TIME_DELTA : 0;
+	if (a->o.time)
+		return GO_ON;
+	complain(a->cx, "--time=%s is none of: abs delta", value);
+	return ST_USAGE;
+}
+
+int ptt_take_tag14(void *state, const char *value)
+{
+	struct ptt_args *a = state;
+
+	(void)value;
+	a->o.flags |= TALLY_PTT_TAG14;
+	return GO_ON;
+}
+
+int ptt_take_output(void *state, const char *value)
+{
+	struct ptt_args *a = state;
+
+	if (a->output) {
+		complain(a->cx, "-o can be given once");
+		return ST_USAGE;
+	}
+	a->output = value;
+	return GO_ON;
+}
+
+int ptt_separator(struct ptt_args *a, const char *value, char *ret)
+{
+	if (!strcmp(value, "\\t"))
+		value = "\t";
+	if (strlen(value) == 1 && !strchr("\"\r\n", value[0])) {
+		*ret = value[0];
+		return GO_ON;
+	}
+	complain(a->cx, "-x %s: a separator is one character", value);
+	return ST_USAGE;
+}
+
+bool ends_in(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && !strcmp(s + n - m, suffix);
+}
+
+/* ---- the progress line ------------------------------------------------------------------ */
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void wipe(struct ptt_args *a)
+{
+	if (a->on_screen)
+		fputs("\r\033[K", stderr);
+	a->on_screen = false;
+}
+
+static int put_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct ptt_args *a = arg;
+	int64_t now = now_ms();
+
+	if (!a->started_ms)
+		a->started_ms = now;
+	if (now - a->started_ms < PATIENCE_MS || now - a->shown_ms < EVERY_MS)
+		return 0;
+	a->shown_ms = now;
+	a->on_screen = true;
+	if (total)
+		fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", a->reading, 100.0 * (double)done / (double)total,
+			(double)total / 1048576);
+	else
+		fprintf(stderr, "\r%s: %.1f MiB\033[K", a->reading, (double)done / 1048576);
+	return 0;
+}
+
+static int put_note(void *arg, const char *text, size_t n)
+{
+	struct ptt_args *a = arg;
+
+	wipe(a);
+	complain(a->cx, "%.*s", (int)n, text);
+	return 0;
+}
+
+/* ---- in and out ----------------------------------------------------------------------------- */
+
+int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc)
+{
+	const char *words = t ? tally_ptt_error(t) : "";
+
+	wipe(a);
+	if (a->write_error == EPIPE)
+		return ST_OK;                     /* the reader went away: it has what it wanted */
+	if (a->write_error)
+		complain(a->cx, "failed to write to %s: %s", a->output ? a->output : "stdout", strerror(a->write_error));
+	else
+		complain(a->cx, "%s", *words ? words : tally_strerror(rc));
+	return rc == -TALLY_EINVAL ? ST_USAGE : rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
+}
+
+int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path)
+{
+	int rc;
+
+	a->o.size = sizeof(a->o);
+	a->o.note = put_note;
+	a->o.progress = isatty(STDERR_FILENO) ? put_progress : NULL;
+	a->o.arg = a;
+	a->reading = path;
+	rc = tally_ptt_open(ret, &a->o);
+	if (rc >= 0)
+		rc = tally_ptt_file(*ret, path);
+	return rc < 0 ? ptt_args_failed(a, *ret, rc) : GO_ON;
+}
+
+/* A trace can be large and the only one: it must not be emptied by a slip. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+int ptt_args_output(struct ptt_args *a, char *const *path, int n)
+{
+	a->fd = STDOUT_FILENO;
+	if (!a->output || !strcmp(a->output, "-"))
+		return GO_ON;
+	for (int i = 0; i < n; i++)
+		if (is_same(a->output, path[i])) {
+			complain(a->cx, "-o %s would write over the trace", a->output);
+			return ST_USAGE;
+		}
+	a->fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (a->fd >= 0)
+		return GO_ON;
+	complain(a->cx, "failed to open %s: %s", a->output, strerror(errno));
+	return ST_FAILED;
+}
+
+int ptt_args_close(struct ptt_args *a, int status)
+{
+	wipe(a);
+	if (a->fd > STDERR_FILENO && close(a->fd) && status == ST_OK) {
+		complain(a->cx, "failed to write to %s: %s", a->output, strerror(errno));
+		status = ST_FAILED;
+	}
+	return status;
+}
+
+int ptt_args_write(void *arg, const char *text, size_t n)
+{
+	struct ptt_args *a = arg;
+
+	if (a->fd == STDOUT_FILENO)
+		wipe(a);
+	while (n) {
+		ssize_t done = write(a->fd, text, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			a->write_error = done < 0 ? errno : ENOSPC;
+			return -1;
+		}
+		text += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}

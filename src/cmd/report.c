@@ -1,0 +1,151 @@
+/*
+ * report.c: `tally report`, what a trace says, or how two differ.
+ */
+#include <langinfo.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/ptt_int.h"
+
+struct report {
+	struct ptt_args a;                    /* first: the shared options take it */
+	struct tally_ptt_report o;
+	bool json;
+};
+
+/* ---- options ------------------------------------------------------------------------ */
+
+static int take_json(void *state, const char *value)
+{
+	struct report *r = state;
+
+	(void)value;
+	r->json = true;
+	return GO_ON;
+}
+
+static int take_no_match(void *state, const char *value)
+{
+	struct report *r = state;
+
+	(void)value;
+	r->o.flags |= TALLY_PTT_NO_MATCH;
+	return GO_ON;
+}
+
+static int number(struct report *r, const char *option, const char *value, uint64_t most, uint32_t *to)
+{
+	uint64_t n;
+
+	if (text_u64(value, &n) && n > 0 && n <= most) {
+		*to = (uint32_t)n;
+		return GO_ON;
+	}
+	complain(r->a.cx, "%s=%s: a number from 1 to %llu", option, value, (unsigned long long)most);
+	return ST_USAGE;
+}
+
+static int take_top(void *state, const char *value)
+{
+	struct report *r = state;
+
+	return number(r, "--top", value, 100000, &r->o.top);
+}
+
+static int take_threads(void *state, const char *value)
+{
+	struct report *r = state;
+
+	return number(r, "--threads", value, 64, &r->o.threads);
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct report *r = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_report_opts(), &b);
+	return print(r->a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 0, "json", NULL, "one object a line, numbers as numbers", take_json },
+	{ 'o', NULL, "FILE", "write there; .html: a page to look at, .json: as --json", ptt_take_output },
+	{ 0, "top", "N", "most rows of a table (10; in JSON and HTML 100)", take_top },
+	{ 0, "no-match", NULL, "leave requests and completions apart: faster, no latency", take_no_match },
+	{ 0, "threads", "N", "count with N threads (1)", take_threads },
+	PTT_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_report_opts(void)
+{
+	static const struct opts o = {
+		.verb = "report",
+		.usage = "[option]... FILE [FILE2]",
+		.intro = "Says what a PTT trace holds: who moved how much, how long requests took, what went wrong, and what\n"
+			 "can't be told. With two traces: what changed from the first to the second.\n",
+		.outro = "\nExamples:\n"
+			 "  tally report perf.data\n"
+			 "  tally report -o report.html perf.data\n"
+			 "  tally report before.data after.data\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static void choose_form(struct report *r)
+{
+	const char *o = r->a.output;
+	struct winsize w;
+
+	if (r->json || (o && ends_in(o, ".json")))
+		r->o.form = TALLY_PTT_JSON;
+	else if (o && (ends_in(o, ".html") || ends_in(o, ".htm")))
+		r->o.form = TALLY_PTT_HTML;
+	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
+		r->o.flags |= TALLY_PTT_ASCII;
+	if (!o && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 60)
+		r->o.columns = w.ws_col;
+	r->o.size = sizeof(r->o);
+	r->o.out = ptt_args_write;
+	r->o.arg = &r->a;
+}
+
+static int run(struct report *r, char **path, bool two)
+{
+	struct tally_ptt *t = NULL, *other = NULL;
+	int rc, status = ptt_args_file(&r->a, &t, path[0]);
+
+	if (status == GO_ON && two)
+		status = ptt_args_file(&r->a, &other, path[1]);
+	choose_form(r);
+	if (status == GO_ON)
+		status = ptt_args_output(&r->a, path, two ? 2 : 1);
+	if (status == GO_ON) {
+		rc = two ? tally_ptt_compare(t, other, &r->o) : tally_ptt_report(t, &r->o);
+		status = rc < 0 ? ptt_args_failed(&r->a, two ? other : t, rc) : ST_OK;
+	}
+	tally_ptt_close(t);
+	tally_ptt_close(other);
+	return ptt_args_close(&r->a, status);
+}
+
+int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct report r = { .a = { .cx = cx } };
+	int first, status = opts_parse(cx, cmd_report_opts(), &r, argc, argv, &first);
+
+	if (status != GO_ON)
+		return status;
+	if (argc - first == 1 || argc - first == 2)
+		return run(&r, argv + first, argc - first == 2);
+	complain(cx, argc == first ? "no trace: give a FILE" : "two FILEs at most");
+	complain(cx, "'tally report -h' shows the options");
+	return ST_USAGE;
+}

@@ -1,0 +1,175 @@
+/*
+ * ptt.c: probes that fire for the records of a PCIe trace (hisi_ptt.rst, "Trace").
+ *
+ *	tlp           every record
+ *	p np cpl      posted requests, non-posted requests, completions
+ *	transaction   a non-posted request whose last completion was seen
+ *
+ * args[0] is the record (in transaction: the request), args[1] of transaction
+ * what its completions add up to; arg0 is the record's time in ticks.  A
+ * record fires tlp, then its class, then transaction.  The probes exist
+ * where there are records: a trace of this machine's events has none.
+ */
+#include <string.h>
+
+#include "provider/provider_int.h"
+#include "provider/ptt_record.h"
+
+/* ---- args[] ------------------------------------------------------------------ */
+
+#define FIELD(member, ctype, help)                                                                 \
+	{ #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
+#define TEXT(member, bytes) { #member, "string", offsetof(struct ptt_record, member), bytes },
+#define STRUCT tlp
+static const struct d_field tlp_members[] = {
+#include "facts/tlp_field.def"
+	PTT_TEXTS(TEXT)
+};
+#undef STRUCT
+#define STRUCT tlp_transaction
+static const struct d_field transaction_members[] = {
+#include "facts/tlp_transaction_field.def"
+};
+#undef STRUCT
+#undef TEXT
+#undef FIELD
+
+static const struct d_args arguments[] = {
+	{ "struct tlp", tlp_members, COUNT(tlp_members), 0, offsetof(struct ptt_record, transaction) },
+	{ "struct tlp_transaction", transaction_members, COUNT(transaction_members),
+	  offsetof(struct ptt_record, transaction), sizeof(struct tlp_transaction) },
+};
+
+static const struct d_args *ptt_args(const struct probe *p, uint32_t index)
+{
+	uint32_t n = p->record == RECORD_TRANSACTION ? 2 : 1;
+
+	return index < n ? &arguments[index] : NULL;
+}
+
+/* ---- texts ------------------------------------------------------------------------- */
+
+static const struct { uint32_t offset, bytes; } texts[] = {
+#define TEXT(member, bytes) { offsetof(struct ptt_record, member), bytes },
+	PTT_TEXTS(TEXT)
+#undef TEXT
+};
+
+/* A load reads the text that it lies in; an address may lead to any. */
+static uint32_t reads(const struct ir_ins *i)
+{
+	uint32_t all = (1u << PTT_NTEXTS) - 1;
+
+	if (i->op == IR_ARGS)
+		return all;
+	for (uint32_t k = 0; i->op == IR_ARGLOAD && k < PTT_NTEXTS; k++)
+		if (i->O >= texts[k].offset && i->O < texts[k].offset + texts[k].bytes)
+			return 1u << k;
+	return 0;
+}
+
+uint32_t ptt_record_reads(const struct d_program *p)
+{
+	uint32_t set = 0;
+
+	for (uint32_t c = 0; c < p->nclauses; c++)
+		for (uint32_t i = 0; i < p->clause[c].nins; i++)
+			set |= reads(&p->clause[c].ins[i]);
+	return set;
+}
+
+static const char *text_of(const struct tlp *t, enum ptt_text which, const char *device)
+{
+	static const char *const classes[] = {
+		[TLP_P] = "P", [TLP_NP] = "NP", [TLP_CPL] = "CPL", [TLP_RESERVED] = "reserved",
+	};
+	const struct tlp_type *type = tlp_type_at(t->type_index);
+
+	switch (which) {
+	case PTT_TEXT_name: return type ? type->name : NULL;
+	case PTT_TEXT_classname: return t->class < COUNT(classes) ? classes[t->class] : NULL;
+	case PTT_TEXT_statusname: return t->class == TLP_CPL ? tlp_status_name(t->status) : NULL;
+	case PTT_TEXT_message: return type && type->layout == TLP_MSG ? tlp_msg_name(t->code) : NULL;
+	default: return device;
+	}
+}
+
+void ptt_record_fill(struct ptt_record *r, uint32_t set, const char *device)
+{
+	for (unsigned k = 0; k < PTT_NTEXTS; k++) {
+		const char *s = set >> k & 1 ? text_of(&r->tlp, (enum ptt_text)k, device) : NULL;
+
+		if (!(set >> k & 1))
+			continue;
+		memset((char *)r + texts[k].offset, 0, texts[k].bytes);
+		if (s)
+			memcpy((char *)r + texts[k].offset, s, strnlen(s, texts[k].bytes - 1));
+	}
+}
+
+/* ---- probes ---------------------------------------------------------------------------- */
+
+static const struct { const char *name; uint8_t record; const char *source; } rows[] = {
+	{ "tlp", RECORD_ANY, "every record of the trace" },
+	{ "p", RECORD_P, "records of posted requests" },
+	{ "np", RECORD_NP, "records of non-posted requests" },
+	{ "cpl", RECORD_CPL, "records of completions" },
+	{ "transaction", RECORD_TRANSACTION, "requests matched with their completions" },
+};
+
+static struct probe *make(struct probes *t, size_t row, struct err *e)
+{
+	struct probe *p = probes_add(t, &prov_ptt, rows[row].name);
+
+	if (!p) {
+		err_set(e, TALLY_ENOMEM, "out of memory");
+		return NULL;
+	}
+	p->arm = ARM_RECORD;
+	p->record = rows[row].record;
+	p->source = rows[row].source;
+	return p;
+}
+
+static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
+		    struct err *why)
+{
+	const char *names[COUNT(rows)], *near;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct probe *p;
+		int rc;
+
+		names[i] = rows[i].name;
+		if (strcmp(name, names[i]))
+			continue;
+		if (!probes_opts(t)->records)
+			return err_set(why, TALLY_ENOPROBE, PTT_NO_RECORDS, name);
+		p = make(t, i, why);
+		rc = p ? add(arg, p->id) : -TALLY_ENOMEM;
+		return rc < 0 ? rc : 1;
+	}
+	near = text_nearest(name, names, COUNT(names));
+	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s?", name, near) : 0;
+}
+
+static int ptt_offer(struct probes *t, struct err *e)
+{
+	for (size_t i = 0; probes_opts(t)->records && i < COUNT(rows); i++)
+		if (!make(t, i, e))
+			return -TALLY_ENOMEM;
+	return 0;
+}
+
+const struct provider prov_ptt = {
+	.name = "ptt",
+	.help = "records of a PCIe trace: transaction layer packets",
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
+	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
+	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
+	.name_probe = ptt_name,
+	.offer = ptt_offer,
+	.args_of = ptt_args,
+};

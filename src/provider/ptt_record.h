@@ -1,0 +1,47 @@
+/*
+ * ptt_record.h: what a record of a PTT trace is to a program: the context of
+ * the probes of provider ptt, and the struct behind args[0] and args[1].
+ *
+ * Numbers are the fields of facts/tlp_field.def and tlp_transaction_field.def.
+ * Texts are what their tables say; they are filled in only for programs that
+ * read them, since most do not.
+ */
+#ifndef TALLY_PTT_RECORD_H
+#define TALLY_PTT_RECORD_H
+
+#include "dlang/dlang.h"
+#include "facts/tlp.h"
+
+/* TEXT(name, bytes): members of args[0] of type string; bytes is a multiple of 8 */
+#define PTT_TEXTS(TEXT)                                                                            \
+	TEXT(name, 16)             /* of the type: "MRd64" */                                       \
+	TEXT(classname, 16)        /* "P", "NP", "CPL", "reserved" */                               \
+	TEXT(statusname, 8)        /* of a completion: "SC", "UR", "CRS", "CA", else "" */           \
+	TEXT(message, 32)          /* of a message: "Assert_INTA", else "" */                       \
+	TEXT(devicename, 32)       /* "hisi_ptt0_2" */
+
+struct ptt_record {
+	/* args[0] */
+	struct tlp tlp;
+#define TEXT(name, bytes) char name[bytes];
+	PTT_TEXTS(TEXT)
+#undef TEXT
+	/* args[1], of probe transaction */
+	struct tlp_transaction transaction;
+};
+static_assert(offsetof(struct tlp, time) == 0, "arg0 is the first word of the context");
+static_assert(sizeof(struct tlp) % 8 == 0 && offsetof(struct ptt_record, transaction) % 8 == 0,
+	      "strings are copied by words");
+
+enum ptt_text {
+#define TEXT(name, bytes) PTT_TEXT_##name,
+	PTT_TEXTS(TEXT)
+#undef TEXT
+	PTT_NTEXTS,
+};
+/* Which texts a program may read: a bit for each enum ptt_text. */
+uint32_t ptt_record_reads(const struct d_program *p);
+/* Fills those texts in from r->tlp; device: the name of its device. */
+void ptt_record_fill(struct ptt_record *r, uint32_t texts, const char *device);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * pdata_int.h: perf.data as bytes, for the reader (pdata.c, pevent.c, raw.c) and the writer (pwrite.c).
+ *
+ *  file header, 104 bytes             pipe header, 16 bytes
+ *   0 "PERFILE2"                       0 "PERFILE2"
+ *   8 u64 104                          8 u64 16
+ *  16 u64 size of a row of attrs      then records only: what a file has in its header and
+ *  24 {off, size} attrs               its features comes as HEADER_ATTR and HEADER_FEATURE
+ *  40 {off, size} data: records
+ *  56 {off, size} (event types)
+ *  72 u64[4] which features follow the data: at its end an {off, size} per set bit, in order, then their bodies
+ *
+ *  A row of attrs is a struct perf_event_attr and {off, size} of its ids. A record is {u32 type, u16 misc, u16 size}
+ *  and its body; behind an AUXTRACE record stand as many bytes of AUX data as it says. All little-endian.
+ *  Sources: tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h.
+ */
+#ifndef TALLY_PTT_PDATA_INT_H
+#define TALLY_PTT_PDATA_INT_H
+
+#include <string.h>
+
+#include "ptt/ptt.h"
+
+#define PDATA_MAGIC "PERFILE2"
+#define PDATA_HEADER 104u
+#define PDATA_PIPE_HEADER 16u
+#define PDATA_RECORD_MOST 65535u
+#define PDATA_AUXTRACE 48u                    /* an AUXTRACE record without its data */
+#define PDATA_AUXTRACE_PTT 6u                 /* PERF_AUXTRACE_HISI_PTT */
+#define PDATA_DYNAMIC_TYPE 6u                 /* PMU types below are the kernel's generic ones */
+#define PDATA_DEVICES_MOST 64u
+#define PDATA_IDS_MOST 32768u
+
+enum pdata_type {
+	PDATA_R_LOST = 2,
+	PDATA_R_AUX = 11,
+	PDATA_R_ATTR = 64,
+	PDATA_R_TRACING_DATA = 66,
+	PDATA_R_ID_INDEX = 69,
+	PDATA_R_AUXTRACE_INFO = 70,
+	PDATA_R_AUXTRACE = 71,
+	PDATA_R_EVENT_UPDATE = 78,
+	PDATA_R_FEATURE = 80,
+	PDATA_R_COMPRESSED = 81,
+	PDATA_R_COMPRESSED2 = 83,
+	PDATA_R_TYPES = 128,                  /* none is as high yet: what claims to be is damage */
+};
+enum pdata_feature { PDATA_F_EVENT_DESC = 12, PDATA_F_PMU_MAPPINGS = 16, PDATA_F_AUXTRACE = 18, PDATA_FEATURES = 256 };
+enum pdata_sample {                           /* PERF_SAMPLE_* that stand in a record's sample id */
+	PDATA_S_TID = 1 << 1,
+	PDATA_S_TIME = 1 << 2,
+	PDATA_S_ID = 1 << 6,
+	PDATA_S_CPU = 1 << 7,
+	PDATA_S_STREAM_ID = 1 << 9,
+	PDATA_S_IDENTIFIER = 1 << 16,
+};
+#define PDATA_SAMPLE_ID_ALL (1u << 18)        /* of the attr's flags */
+#define PDATA_UPDATE_NAME 2u                  /* what an EVENT_UPDATE changes */
+#define PDATA_AUX_TRUNCATED 1u                /* of an AUX record's flags */
+
+static inline uint16_t pdata_u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+static inline uint32_t pdata_u32(const uint8_t *p)
+{
+	return pdata_u16(p) | (uint32_t)pdata_u16(p + 2) << 16;
+}
+static inline uint64_t pdata_u64(const uint8_t *p)
+{
+	return pdata_u32(p) | (uint64_t)pdata_u32(p + 4) << 32;
+}
+
+/* ---- events and devices (pevent.c) ------------------------------------------------ */
+
+struct pdata_event {                          /* one opened event, known by its id */
+	uint32_t type, idx;
+	uint64_t aux_end;                     /* the farthest end that its AUX records told, 0: none yet */
+};
+struct pdata_name { uint32_t type; char name[32]; };
+struct pdata_index {
+	struct ptt_device dev[PDATA_DEVICES_MOST];
+	bool named[PDATA_DEVICES_MOST], gave[PDATA_DEVICES_MOST];
+	uint32_t ndev;
+	struct pdata_name name[PDATA_DEVICES_MOST];
+	uint32_t nnames;
+	struct { uint32_t type; uint64_t config; } attr[PDATA_DEVICES_MOST];
+	uint32_t nattrs;
+	struct arena pages;                   /* of the events */
+	struct map by_id, by_idx;             /* u64 id; {idx, type} */
+	uint64_t ids_seen;
+	struct pdata_event *latest;           /* that an AUX record named last */
+	uint32_t id_back;                     /* where a record's id is, in bytes from its end; 0: it has none */
+	uint32_t foreign;                     /* type of AUX data that is not ours, 0: none was seen */
+};
+struct pdata_aux { uint64_t offset, size, flags; struct pdata_event *event; };
+
+int pdata_attr(struct pdata_index *x, const uint8_t *attr, size_t size);
+int pdata_attr_ids(struct pdata_index *x, uint32_t type, const uint8_t *p, size_t n);
+int pdata_id_index(struct pdata_index *x, const uint8_t *p, size_t n);
+void pdata_auxtrace_info(struct pdata_index *x, const uint8_t *p, size_t n);
+void pdata_event_update(struct pdata_index *x, const uint8_t *p, size_t n);
+void pdata_feature(struct pdata_index *x, uint64_t feature, const uint8_t *p, size_t n);
+/* p is a whole AUX record. False when it is too short. */
+bool pdata_aux(const struct pdata_index *x, const uint8_t *p, size_t n, struct pdata_aux *ret);
+/* The device that AUX data of `idx` came from and, if known, its event; -1: it is foreign. *sure is false when
+ * nothing told which of several. */
+int pdata_device_of(struct pdata_index *x, uint32_t idx, struct pdata_event **event, bool *sure);
+uint32_t pdata_device_add(struct pdata_index *x, uint32_t type, bool tag14);
+void pdata_index_free(struct pdata_index *x);
+
+/* ---- the reader ------------------------------------------------------------------- */
+
+struct pdata_run {                            /* bytes that are records: AUX data, or a raw file */
+	uint64_t start, at, end;              /* end is UINT64_MAX when it is where the file ends */
+	uint64_t rest;                        /* where the perf records go on */
+	struct ptt_chunk c;                   /* what all chunks of it have in common */
+	struct pdata_event *event;
+	bool settled;                         /* the format is known: something other than zeros was there */
+	bool doubt;                           /* the end may be rounded up: no AUX record told it yet */
+	bool open;
+};
+#define PDATA_TROUBLES(X)                                                                         \
+	X(UNFINISHED, "the recording was not finished: the header does not say where the data ends") \
+	X(FEATURES, "the sections after the data are damaged or cut: names may be missing")          \
+	X(READ, "reading failed before the end")                                                     \
+	X(NO_INFO, "no AUXTRACE_INFO says what the AUX data is: taken for PTT data")                 \
+	X(LIE, "an AUXTRACE record claims more data than the file has room for")                     \
+	X(DEVICE, "nothing tells which device some AUX data is of: given to the first")              \
+	X(ZSTD, "compressed records could not be read: sizes of AUX data may be rounded up")         \
+	X(ZSTD_GONE, "there are compressed records, and libzstd is not installed")
+enum pdata_trouble {
+#define X(name, text) PDATA_T_##name,
+	PDATA_TROUBLES(X)
+#undef X
+};
+struct ptt_reader {
+	struct bytes_in in;                   /* the caller's, or what is unpacked from it */
+	struct ptt_unpack *unpack;            /* NULL: the file is not compressed */
+	struct ptt_reader_opts opts;
+	uint64_t at;                          /* the next perf record */
+	uint64_t limit;                       /* end of the data section, UINT64_MAX when not known */
+	uint64_t features[4];                 /* which the header says follow the data */
+	uint64_t promised;                    /* where the header says that it ends, 0: it does not */
+	uint64_t eof;                         /* where the bytes ended, UINT64_MAX: not yet */
+	struct pdata_run run;
+	struct pdata_index x;
+	struct ptt_zstd *zstd;                /* of the compressed records */
+	uint8_t *inner;                       /* what they hold, up to the last whole record */
+	size_t inner_n;
+	uint32_t troubles;                    /* bits of enum pdata_trouble */
+	uint64_t lost_events, passed_over;
+	struct ptt_lost lost;
+};
+static inline void pdata_trouble(struct ptt_reader *r, enum pdata_trouble t)
+{
+	r->troubles |= 1u << t;
+}
+/* As bytes_in's, but an error is the end of the bytes; notes where that is. */
+size_t pdata_bytes(struct ptt_reader *r, uint64_t off, size_t n, const uint8_t **p);
+/* The bytes ended at r->eof, though more were there once, up to `end`. */
+void pdata_cut(struct ptt_reader *r, uint64_t end);
+
+/* raw.c */
+void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run);
+/* 1 and a chunk; 0: the run is over and closed. */
+int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c);
+void pdata_raw_begin(struct ptt_reader *r);
+
+/* ---- zstd.c ----------------------------------------------------------------------- */
+
+/* A stream of zstd frames. -TALLY_ENOTSUP: libzstd is not there; -TALLY_ENOMEM. */
+int ptt_zstd_open(struct ptt_zstd **ret);
+void ptt_zstd_close(struct ptt_zstd *z);
+/* Takes from *in, fills out; returns how many bytes came out, -TALLY_ECORRUPT with ptt_zstd_why(). */
+int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t *out, size_t room);
+bool ptt_zstd_in_frame(const struct ptt_zstd *z);     /* more must follow */
+const char *ptt_zstd_why(const struct ptt_zstd *z);
+
+bool ptt_is_zstd(const uint8_t *p, size_t n);
+/* What a compressed file holds, as a stream. */
+int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct bytes_in *in, struct err *e);
+void ptt_unpack_close(struct ptt_unpack *u);
+/* Why the content ended before its time, NULL when it did not. */
+const char *ptt_unpack_trouble(const struct ptt_unpack *u);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * ptt: HiSilicon's PCIe Tune and Trace: bytes in, bytes out.  Decoding of
+ * records, the perf.data codec, matching of transactions, statistics.  Sees no
+ * file, no clock and no Linux header.
+ *
+ * Trace bytes are hostile: every size is checked once, memory is bounded, and
+ * a damaged file gives all of its whole records and words for the rest.
+ */
+#ifndef TALLY_PTT_H
+#define TALLY_PTT_H
+
+#include "base/base.h"
+#include "base/file.h"
+#include "facts/tlp.h"
+
+/* ---- records (decode.c) ---------------------------------------------------------
+ * 8DW: DW0 all ones, DW1 prefix, DW2-5 header, DW6 0, DW7 time (32 bits).
+ * 4DW: DW0 = Fmt[31:30] Type[29:25] T9[24] T8[23] TH[22] SO[21] Length[20:11] Time[10:0], DW1-3 header DW1-3.
+ * All DWs little-endian (hisi_ptt.rst, "Format"). */
+enum ptt_format { PTT_4DW = 4, PTT_8DW = 8 };
+enum ptt_time { PTT_TIME_AUTO, PTT_TIME_ABS, PTT_TIME_DELTA };
+
+/* State of one device's stream. Zero is a good start. */
+struct ptt_clock {
+	uint64_t now;
+	uint32_t last;
+	bool started;
+};
+struct ptt_decode_opts {
+	uint8_t format;                       /* enum ptt_format */
+	uint8_t time;                         /* ABS or DELTA: what ptt_time_guess() or the user says */
+	bool tag14;                           /* the newer layout: 14-bit tags and segments */
+};
+/* Fills *t from the record at p (format's DWs); device and offset are the caller's. */
+void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t);
+/* The format of a chunk by its first DW; whether a record is padding (all zero). */
+enum ptt_format ptt_format_of(const uint8_t *p, size_t n);
+bool ptt_is_padding(const uint8_t *p, enum ptt_format f);
+/* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. */
+enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure);
+
+/* ---- reading a file (pdata.c, raw.c) ------------------------------------------------
+ * The reader asks for bytes through `struct bytes_in` (base/file.h implements it over mmap windows or a
+ * pipe; tests over memory) and yields chunks of records in file order. */
+#define PTT_WINDOW_MOST BYTES_WINDOW          /* most bytes asked for at once */
+
+struct ptt_device {
+	char name[32];                        /* "hisi_ptt0_2" when the file says it, else "ptt0", "ptt1" ... */
+	uint32_t pmu_type;                    /* as the kernel of the recording numbered it, 0 when not known */
+	uint64_t config;
+	bool tag14;                           /* the file announces 14-bit tags and segments */
+	uint32_t cpu;                         /* its event was opened on */
+};
+struct ptt_chunk {                            /* a run of whole records */
+	const uint8_t *p;
+	size_t n;                             /* bytes: whole records of `format` */
+	uint8_t format;
+	uint32_t device;
+	uint64_t offset;                      /* in the file */
+	bool first;                           /* of an AUX buffer: with perf, where a header line comes */
+	uint64_t total;                       /* bytes of the whole AUX buffer this run belongs to */
+	uint64_t at;                          /* of the run in that buffer, in bytes: the offsets that perf prints */
+	uint32_t idx, cpu, tid; uint64_t ref, aux_offset;
+};
+struct ptt_lost {                             /* what a file did not give, counted */
+	uint64_t padding_records;             /* zero records; padding is no loss and has no words */
+	uint64_t stray_bytes;                 /* at the ends of AUX buffers: too few for a record */
+	uint64_t cut_bytes;                   /* that the file says it has, and has not */
+	uint64_t unknown_records;             /* places where no perf record is: passed over to the next AUX buffer */
+	uint64_t truncated_aux;               /* AUX buffers in which the driver lost data */
+	char words[512];                      /* once ptt_reader_next() has said 0; "" when the file was whole */
+};
+struct ptt_reader;
+struct ptt_reader_opts {
+	uint8_t raw_format;                   /* PTT_4DW or PTT_8DW: the bytes are records and nothing else */
+	bool as_perf;                         /* all that perf prints: padding too, and sizes as they were rounded up */
+};
+/* `in` stays the caller's and must live as long as the reader; files compressed with zstd are seen
+ * through. Goes as far as the first AUX data. -TALLY_ECORRUPT: the header is damaged, or it is no perf.data
+ * file; -TALLY_EINVAL: it holds no PTT data; -TALLY_ENOTSUP: big-endian, or libzstd is missing; -TALLY_EIO. */
+int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in, const struct ptt_reader_opts *o, struct err *e);
+void ptt_reader_close(struct ptt_reader *r);
+/* 1 and *c; 0 at the end; negative only when nothing can be read at all. *c is valid until the next call. */
+int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e);
+/* Devices as far as they are known. The name of one that gave a chunk stays to the end of the data; a stream may
+ * have better ones behind that. */
+uint32_t ptt_reader_devices(const struct ptt_reader *r, const struct ptt_device **ret);
+const struct ptt_lost *ptt_reader_lost(const struct ptt_reader *r);
+
+/* ---- writing a file (pwrite.c): used by recording and by tests ------------------------- */
+/* With out->patch a file whose header is right after every commit; without it perf's pipe format. In both
+ * a process that is killed leaves a readable file. Errors: -TALLY_ENOMEM, -TALLY_EINVAL (no such device, or
+ * too many), what out->put returns. */
+struct ptt_writer;
+int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out, const struct ptt_device *dev, uint32_t ndev,
+		    struct err *e);
+int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t n, uint32_t flags);   /* one AUX commit */
+int ptt_writer_close(struct ptt_writer *w);   /* the feature section; frees; NULL is fine */
+
+/* ---- transactions (match.c) ------------------------------------------------------------
+ * Requests meet completions by (device, segment, requester, tag), in constant memory per outstanding request. */
+struct ptt_match;
+struct ptt_pair { struct tlp request; struct tlp_transaction t; uint16_t completer; };
+enum ptt_event {
+	PTT_NONE,                             /* a posted request, or a completion that does not end its request */
+	PTT_OPENED,                           /* a non-posted request */
+	PTT_DONE,                             /* the last completion: *pair is filled */
+	PTT_ORPHAN,                           /* a completion without a request */
+	PTT_REUSED,                           /* a request whose tag was still open: *pair is the one given up */
+	PTT_CROWDED,                          /* a request that found no room: *pair is the oldest, which was given up */
+};
+int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
+void ptt_match_close(struct ptt_match *m);
+enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct ptt_pair *pair);
+uint32_t ptt_match_outstanding(const struct ptt_match *m);
+/* Walks what was never answered. */
+void ptt_match_rest(struct ptt_match *m, void (*each)(void *arg, const struct ptt_pair *p), void *arg);
+
+#endif

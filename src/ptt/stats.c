@@ -1,0 +1,189 @@
+/*
+ * stats.c: opening, and counting one record that somebody has decoded.
+ *
+ * What can be derived later (sums over types, sizes, shares) is not counted.
+ * The same is done for whole chunks, and much faster, in stats_chunk.c; what the
+ * two have in common is in stats_count_int.h.
+ */
+#include "ptt/decode_inline.h"
+#include "ptt/stats_count_int.h"
+
+static uint8_t kind_of(const struct tlp_type *y)
+{
+	if (y->cls == TLP_RESERVED)
+		return PTT_RESERVED;
+	if (y->layout == TLP_MSG)
+		return PTT_MESSAGE;
+	if (y->cls == TLP_CPL)
+		return PTT_COMPLETION;
+	if (y->type >= 0x0c && y->type <= 0x0e)
+		return PTT_ATOMIC;
+	return y->data ? PTT_WRITE : PTT_READ;
+}
+
+static void learn_types(struct ptt_stats *s)
+{
+	static const uint8_t size[PTT_KINDS] = {
+		[PTT_READ] = PTT_SIZE_READ, [PTT_WRITE] = PTT_SIZE_WRITE, [PTT_COMPLETION] = PTT_SIZE_COMPLETION,
+		[PTT_ATOMIC] = PTT_SIZES, [PTT_MESSAGE] = PTT_SIZES, [PTT_RESERVED] = PTT_SIZES,
+	};
+	const struct tlp_type *y;
+
+	for (unsigned i = 0; i < TYPES && (y = tlp_type_at(i)) != NULL; i++) {
+		s->kind[i] = kind_of(y);
+		s->size_of[i] = y->cls == TLP_CPL && !y->data ? PTT_SIZES : size[s->kind[i]];
+		s->payload[i] = y->data ? UINT32_MAX : 0;
+		s->memory[i] = y->layout == TLP_MEM32 || y->layout == TLP_MEM64;
+	}
+}
+
+int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
+{
+	struct ptt_stats *s = mem_alloc(sizeof(*s));
+	int rc = s ? 0 : -TALLY_ENOMEM;
+
+	if (rc < 0)
+		return rc;
+	if (o != NULL)
+		s->opts = *o;
+	learn_types(s);
+	chunk_learn(s);
+	s->line.width = 1;
+	s->requester = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->requester));
+	s->completer = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->completer));
+	if (s->requester == NULL || s->completer == NULL)
+		rc = -TALLY_ENOMEM;
+	if (rc < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
+	    (rc = sketch_open(&s->targets, STATS_TARGETS)) < 0 ||
+	    (s->opts.match && (rc = ptt_match_open(&s->match, s->opts.most_outstanding)) < 0)) {
+		ptt_stats_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void ptt_stats_close(struct ptt_stats *s)
+{
+	if (s == NULL)
+		return;
+	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++)
+		mem_free(s->requester[i].latency);
+	for (uint32_t i = 0; s->completer && i <= PTT_STATS_ROWS; i++)
+		mem_free(s->completer[i].latency);
+	mem_free(s->requester);
+	mem_free(s->completer);
+	sketch_close(&s->pages);
+	sketch_close(&s->targets);
+	ptt_match_close(s->match);
+	stats_report_free(s->report);
+	mem_free(s);
+}
+
+void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure)
+{
+	struct stats_device *d = device_at(s, device);
+
+	d->time = (uint8_t)time;
+	d->time_sure = sure;
+}
+
+void run_flush(struct ptt_stats *s, struct stats_requester *r)
+{
+	bool others = r == &s->requester[PTT_STATS_ROWS];
+	uint64_t key = others ? 0 : s->requesters.of_row[r - s->requester];
+
+	if (r->run_tlps == 0)
+		return;
+	add_to_page(s, r->run_page, key, others, r->run_tlps, r->run_read, r->run_written);
+	r->run_tlps = r->run_read = r->run_written = 0;
+}
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+static void count_read(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
+{
+	uint32_t whole = 4 * t->length_dw;
+
+	add_read(r, whole);
+	s->type[t->type_index].bytes +=
+		whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
+	if (s->memory[t->type_index])
+		add_page(s, r, t->address, whole, 0);
+}
+
+static void count_write(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
+{
+	uint32_t whole = 4 * t->length_dw;
+
+	add_write(r, whole, t->bytes);
+	if (!s->memory[t->type_index])
+		return;
+	add_page(s, r, t->address, 0, whole);
+	if (t->class == TLP_P && is_target(whole, t->bytes))
+		add_target(s, t->address, requester_key(t->device, 0, t->requester), false, 1, t->time, t->time);
+}
+
+static void count_completion(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
+{
+	add_completion(s, r, completer_key(t->device, t->completer), 4 * t->length_dw, t->bytes, t->status);
+	add_piece(s, t->byte_count, t->bytes, t->lower_address, 4 * t->length_dw, t->bcm);
+}
+
+struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t)
+{
+	struct stats_type *y = &s->type[t->type_index];
+	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
+	uint32_t whole = 4 * t->length_dw;
+
+	d->cls[t->class]++;
+	y->tlps++;
+	if (kind == PTT_RESERVED) {
+		fault_add(s, PTT_FAULT_RESERVED, t, NULL);
+		return NULL;
+	}
+	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
+	y->dws += t->length_dw;
+	y->relaxed += t->attr >> 1 & 1;
+	s->extra_bytes += ((t->prefix != 0) + t->td) * 4u;
+	s->size[s->size_of[t->type_index]][t->length_dw]++;
+	r->kind[kind]++;
+	if (kind != PTT_READ)
+		y->bytes += t->bytes;
+	switch (kind) {
+	case PTT_READ:
+		count_read(s, r, t);
+		break;
+	case PTT_WRITE:
+		count_write(s, r, t);
+		break;
+	case PTT_COMPLETION:
+		count_completion(s, r, t);
+		break;
+	case PTT_MESSAGE:
+		message_add(s, t);
+		break;
+	default:
+		add_page(s, r, t->address, whole, whole);
+	}
+	return r;
+}
+
+void ptt_stats_record(struct ptt_stats *s, const struct tlp *t)
+{
+	struct stats_device *d = device_at(s, t->device);
+	const struct ptt_pair *pair = NULL;
+
+	if (tlp_type_at(t->type_index) == NULL || t->length_dw > 1024 || t->class > TLP_RESERVED || t->status > 7)
+		return;
+	struct ptt_bin *b = bin_at(s, d, t->time);
+	b->tlps++;
+	b->bytes += 4 * t->length_dw & s->payload[t->type_index];
+	d->clock.now = t->time;
+	d->format = t->dws;
+	struct stats_requester *r = count_record(s, d, t);
+	if (s->match != NULL && r != NULL && (t->class == TLP_NP || t->class == TLP_CPL))
+		pair = count_matched(s, d, t, r);
+	if (t->ep | t->status)
+		fault_rare(s, t, pair);
+}

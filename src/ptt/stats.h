@@ -1,0 +1,237 @@
+/*
+ * stats.h: what a trace of TLPs says, as plain tables.
+ *
+ * One object counts (struct ptt_stats), one is read (struct ptt_report).  Counting sees each record
+ * once, in file order, and keeps a bounded amount of memory; what had to be cut says so in its own
+ * field.  Everything in a report is sorted and borrowed from the statistics it was made from.
+ *
+ * Threads: one ptt_stats each, never shared.  To use n of them give `shard` i of `shards` n, hand
+ * *every* chunk to every one (each counts its share and follows the clocks through the rest), and
+ * merge.  All figures are then the same as with one, but for the peaks of outstanding requests,
+ * which are upper bounds (peak_is_bound), and for tables that were cut.
+ *
+ * Units: times and latencies are ticks of the PCIe core, counted from the first record of the device;
+ * sizes are bytes.  A file without a time unit gives none in seconds.
+ */
+#ifndef TALLY_PTT_STATS_H
+#define TALLY_PTT_STATS_H
+
+#include "ptt/ptt.h"
+
+/* ---- histogram: log2 with 8 linear buckets in each power of two --------------------------------
+ * Buckets 0-7 hold 0-7; bucket 8(e-2)+s holds [ (8+s) 2^(e-3), (9+s) 2^(e-3) ) for e = 3..63. A value is
+ * known to an eighth or better. */
+#define PTT_HIST_BUCKETS 496
+struct ptt_hist {
+	uint64_t n, sum, least, most;         /* least and most are exact; 0 when n is 0 */
+	uint64_t bucket[PTT_HIST_BUCKETS];
+};
+uint32_t ptt_hist_bucket(uint64_t v);
+uint64_t ptt_hist_least(uint32_t bucket);     /* smallest and largest value of a bucket */
+uint64_t ptt_hist_most(uint32_t bucket);
+void ptt_hist_add(struct ptt_hist *h, uint64_t v);
+void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from);
+/* The value that per_mille thousandths of all values do not exceed: the most of its bucket, and never above
+ * h->most. 0 when h is NULL or empty. 500 is the median. */
+uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
+
+/* ---- counting ----------------------------------------------------------------------------------- */
+enum {
+	PTT_STATS_ROWS = 1024,                /* requesters, and completers; the rest are one row */
+	PTT_STATS_PAGES = 4096,               /* room of the sketch of address pages */
+	PTT_STATS_TOP = 64,                   /* pages and targets that a report shows */
+	PTT_STATS_BINS = 300,                 /* of the time line, at most */
+	PTT_STATS_LOG = 64,                   /* messages, and errors of each kind, that are kept */
+	PTT_STATS_DEVICES = 64,               /* devices with a row; records of others are counted as the last one's */
+};
+struct ptt_stats;
+struct ptt_stats_opts {
+	bool match;                           /* requests meet completions */
+	uint32_t most_outstanding;            /* 0: 65536 */
+	uint32_t shard, shards;               /* 0, 0: alone */
+};
+int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o);   /* NULL: all defaults, no matching */
+void ptt_stats_close(struct ptt_stats *s);
+/* What is known of a device's time, for the report; before finish. */
+void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure);
+/* Counts a chunk of whole records straight from its bytes. o->format must be the chunk's; the clock of each
+ * device is kept inside. All-zero records are counted as padding and skipped. */
+void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o);
+/* Counts one decoded record: for those who decode anyway. Not together with shards. */
+void ptt_stats_record(struct ptt_stats *s, const struct tlp *t);
+/* Adds `from` to `into`, which must both be of the same options but for shard, and not finished; `from` is only
+ * good for closing after that. */
+int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from);
+
+/* ---- the report ------------------------------------------------------------------------------------ */
+enum ptt_kind { PTT_READ, PTT_WRITE, PTT_ATOMIC, PTT_MESSAGE, PTT_COMPLETION, PTT_RESERVED, PTT_KINDS };
+
+/* What a link carried. */
+struct ptt_traffic {
+	uint64_t tlps;
+	uint64_t payload_bytes;               /* whole DWs, as on the link */
+	uint64_t useful_bytes;                /* payload without disabled bytes */
+	uint64_t header_bytes;                /* header, prefix and digest */
+	uint64_t framing_bytes;               /* 8 a packet: sequence number, LCRC and framing */
+};
+struct ptt_device_row {
+	uint32_t device;
+	uint64_t records, record_bytes;
+	uint64_t posted, non_posted, completions;
+	uint64_t span;                        /* ticks from the first to the last record */
+	uint8_t format;                       /* enum ptt_format */
+	uint8_t time;                         /* enum ptt_time: PTT_TIME_AUTO when nobody said */
+	bool time_sure;
+};
+struct ptt_type_row {
+	uint8_t type_index;                   /* row of tlp_type.def */
+	uint8_t kind;                         /* enum ptt_kind */
+	uint64_t tlps;
+	uint64_t dws;                         /* sum of the lengths of packets with data and of reads */
+	uint64_t bytes;                       /* the same in bytes, after byte enables */
+	uint64_t relaxed;                     /* with relaxed ordering */
+};
+struct ptt_requester_row {
+	bool others;                          /* the row of all that had no room */
+	uint32_t device;
+	uint16_t segment, requester;
+	uint64_t tlps, kind[PTT_KINDS];       /* completions: those that came back to it */
+	uint64_t written_bytes;               /* payload of its writes, after byte enables */
+	uint64_t asked_bytes;                 /* what its reads asked for, in whole DWs */
+	uint64_t read_bytes;                  /* payload of the completions to it */
+	uint32_t largest_write, largest_read; /* of one packet, in bytes of whole DWs */
+	/* with matching: */
+	uint64_t answered, unanswered, failed;        /* failed: answered, but not with SC */
+	uint32_t outstanding_peak;
+	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
+};
+struct ptt_completer_row {
+	bool others;
+	uint32_t device;
+	uint16_t completer;
+	uint64_t completions, bytes;
+	uint64_t status[8];                   /* by completion status */
+	uint32_t largest;                     /* payload of one completion */
+	const struct ptt_hist *latency;       /* as above, by the completer of the last completion */
+};
+/* A 4 KiB page that memory requests and atomics touch. With pages_exact false, counts are at most
+ * pages_error TLPs too low and pages not shown have at most that many: a frequent-items sketch. */
+struct ptt_page_row {
+	uint64_t address;                     /* of the page */
+	uint64_t tlps, read_bytes, written_bytes;     /* in whole DWs */
+	uint32_t device; uint16_t requester;  /* who it was */
+	bool several;                         /* not alone: the one above has the least numbers of them */
+};
+/* A place that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell which. */
+struct ptt_target_row {
+	uint64_t address, writes, first, last;
+	uint32_t device; uint16_t requester;
+	bool several;
+	bool x86_msi;                         /* 0xfeexxxxx */
+	uint64_t mean_interval;               /* (last - first) / (writes - 1) */
+};
+struct ptt_message_row {
+	uint64_t time, offset;
+	uint32_t device;
+	uint16_t requester;
+	uint8_t code, route;
+};
+enum ptt_fault {
+	PTT_FAULT_UR, PTT_FAULT_CRS, PTT_FAULT_CA, PTT_FAULT_STATUS,  /* completion status; the last: reserved values */
+	PTT_FAULT_POISONED,
+	PTT_FAULT_UNANSWERED, PTT_FAULT_ORPHAN, PTT_FAULT_REUSED,     /* with matching only */
+	PTT_FAULT_CROWDED,                    /* a request given up because more were outstanding than there is room for */
+	PTT_FAULT_RESERVED,                   /* no such type */
+	PTT_FAULTS
+};
+const char *ptt_fault_name(enum ptt_fault f); /* "unsupported request", ... */
+struct ptt_fault_row {
+	uint8_t fault;
+	bool has_request;                     /* request, address, latency are known */
+	uint64_t time, offset;                /* of the packet that shows it; of unanswered requests: theirs */
+	uint32_t device, tag;
+	uint16_t segment, requester, completer;
+	uint8_t type_index;                   /* of that packet */
+	uint8_t request_type_index;
+	uint64_t request_offset, address;     /* of configuration requests: the register, in completer's place */
+	uint64_t latency;
+};
+struct ptt_bin {
+	uint64_t tlps, bytes;                 /* packets and payload (whole DWs) */
+	uint64_t opened, done;                /* non-posted requests, and their last completions */
+	uint64_t outstanding_ticks;           /* sum over time of the outstanding requests: / width is their mean */
+	uint32_t outstanding_peak;
+	uint32_t latency[64];                 /* by log2 of the latency of those done: [k] is [2^k, 2^(k+1)), [0] also 0 */
+};
+enum { PTT_SIZE_READ, PTT_SIZE_WRITE, PTT_SIZE_COMPLETION, PTT_SIZES };
+struct ptt_split {
+	uint32_t mps, mrrs;                   /* at least, in bytes: next power of two from 128 up; 0: none seen */
+	uint32_t rcb;                         /* 64 or 128; 0: no read was split, so nobody knows */
+	uint64_t ends_128, ends_64, ends_odd; /* where completions end that are not the last of their read */
+	uint64_t pieces[17];                  /* reads by how many completions they took; [16]: more than 15 */
+};
+enum ptt_note {
+	PTT_NOTE_NO_MATCHING, PTT_NOTE_NO_REQUESTS, PTT_NOTE_NO_COMPLETIONS, PTT_NOTE_OTHER_SIDE,
+	PTT_NOTE_TIME_UNSURE, PTT_NOTE_TIME_UNKNOWN, PTT_NOTE_TIME_GAPS, PTT_NOTE_4DW_FIELDS,
+	PTT_NOTE_CLOCKS, PTT_NOTE_ROWS_CUT, PTT_NOTE_PAGES_CUT, PTT_NOTE_PEAK_BOUND, PTT_NOTE_IN_FLIGHT,
+	PTT_NOTE_EMPTY, PTT_NOTES
+};
+struct ptt_note_row { uint8_t note; char text[256]; };
+
+struct ptt_report {
+	/* overall */
+	uint64_t records, record_bytes, padding;
+	uint64_t span;                        /* the longest of the devices' */
+	uint8_t time;                         /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
+	bool time_sure, matched;
+	uint64_t kind[PTT_KINDS], cls[4];     /* packets, by enum ptt_kind and by enum tlp_class */
+	struct ptt_traffic traffic;
+	uint32_t efficiency;                  /* useful bytes per 1000 on the link */
+	/* how packets use the link: whole-DW bytes of requests, and of these the enabled ones */
+	uint64_t write_bytes, write_enabled, read_bytes, read_enabled;
+	uint64_t ordered, relaxed;            /* packets without and with relaxed ordering; reserved types aside */
+	/* tables, largest first */
+	const struct ptt_device_row *device; uint32_t ndevices;        /* by number */
+	const struct ptt_type_row *type; uint32_t ntypes;              /* by tlps */
+	const struct ptt_requester_row *requester; uint32_t nrequesters;       /* by bytes */
+	const struct ptt_completer_row *completer; uint32_t ncompleters;       /* by bytes */
+	const struct ptt_page_row *page; uint32_t npages;              /* by tlps */
+	bool pages_exact; uint64_t pages_error, pages_known;
+	const struct ptt_target_row *target; uint32_t ntargets;        /* by writes */
+	bool targets_exact; uint64_t targets_error;
+	/* sizes in whole DWs: size[PTT_SIZE_READ][n] packets of n DWs, n = 1..1024 */
+	const uint64_t (*size)[1025];
+	struct ptt_split split;
+	/* messages: by code, and the first of them in file order */
+	uint64_t message_code[256], messages;
+	const struct ptt_message_row *message; uint32_t nmessages;
+	/* faults: all counted, the first of each kind kept, in order of kind and file */
+	uint64_t fault_count[PTT_FAULTS];
+	const struct ptt_fault_row *fault; uint32_t nfaults;
+	/* with matching */
+	uint64_t requests, answered, failed;  /* non-posted; failed: answered, but not with SC */
+	const struct ptt_hist *latency, *latency_first;                /* of those that went well; never NULL */
+	uint32_t outstanding_peak;            /* of one device */
+	bool peak_is_bound;
+	uint64_t outstanding_ticks;           /* / span: the mean */
+	/* time line: bins of bin_ticks from time 0 */
+	const struct ptt_bin *bin; uint32_t nbins; uint64_t bin_ticks;
+	/* what the trace cannot answer, and why */
+	struct ptt_note_row note[PTT_NOTES]; uint32_t nnotes;
+};
+/* Closes the count and fills *ret, whose pointers live as long as s does. Once. Returns 0, or -TALLY_ENOMEM also
+ * when memory ran out earlier: figures would be wrong. */
+int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret);
+
+/* ---- comparing two reports (compare.c) ---------------------------------------------------------------- */
+struct ptt_change {
+	char what[64];                        /* "latency p99", "requester 01:00.0 written" */
+	const char *unit;                     /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
+	double a, b;
+	double change;                        /* b / a - 1; INFINITY when a is 0 */
+};
+/* Rows by how many times larger or smaller a figure became, what is new or gone first; what is the same is left out. *ret is
+ * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
+int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b);
+
+#endif

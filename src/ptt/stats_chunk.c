@@ -1,0 +1,470 @@
+/*
+ * stats_chunk.c: counting chunks, straight from their bytes.
+ *
+ * What costs most here is a branch that nobody can foresee, and which kind a
+ * packet is of is one.  So a chunk is counted in blocks, each in passes.  The
+ * first pass looks at header DW0 and the time, counts what these say, and sorts
+ * the records by type without branching.  Then the five types of which nearly
+ * all packets are have a loop each, in which everything about the layout of the
+ * header is a constant; they read the bits themselves (decode_inline.h has them
+ * all) because computing the whole of struct tlp takes longer than counting it.
+ * Whatever is unusual (another type, processing hints, poison, the newer layout)
+ * is decoded in full and counted by stats.c.  Matching, where there is any, goes
+ * last and in the order of the file.
+ *
+ * Cells of type, relaxed ordering and length hold in one addition what becomes
+ * packets, DWs, sizes and shares at the end (chunk_settle).
+ *
+ * Sharding.  Without matching, records are independent but for the clock:
+ * each shard counts whole chunks in turn, and runs the clock through the others,
+ * which takes one load and two additions a record.  With matching, a request
+ * and its completions must meet: they go by a hash of what they have in
+ * common, everything else by its place.
+ */
+#include "ptt/decode_inline.h"
+#include "ptt/match_int.h"
+#include "ptt/stats_count_int.h"
+
+#define FLAT static inline __attribute__((always_inline))
+
+/* Cells and loops; LOOP_OTHER for all that has none. */
+enum { LOOP_MRD32, LOOP_MRD64, LOOP_MWR32, LOOP_MWR64, LOOP_CPLD, LOOP_OTHER, LOOPS };
+static_assert((int)LOOPS == STATS_LOOPS, "room for the cells");
+static const uint8_t row_of_loop[LOOP_OTHER] = {
+	[LOOP_MRD32] = TLP_ROW_MRd32, [LOOP_MRD64] = TLP_ROW_MRd64, [LOOP_MWR32] = TLP_ROW_MWr32,
+	[LOOP_MWR64] = TLP_ROW_MWr64, [LOOP_CPLD] = TLP_ROW_CplD,
+};
+
+enum { BLOCK = 256 };
+struct block {
+	uint64_t time[BLOCK];
+	uint32_t place[BLOCK];                /* number in the chunk */
+	uint16_t row[BLOCK];                  /* of its requester */
+	uint16_t list[LOOPS][BLOCK];          /* numbers in the block, by loop */
+	uint16_t matched[BLOCK];              /* requests and completions, in order */
+	uint32_t n, nlist[LOOPS], nmatched;
+};
+/* What the loops over one chunk have in common. */
+struct pass {
+	struct ptt_stats *s;
+	struct stats_device *d;
+	const struct ptt_chunk *c;
+	struct ptt_decode_opts o;
+	uint64_t key;                         /* of requester 0 */
+	bool shared;                          /* other shards count some of these records */
+};
+
+/* By Fmt and Type. */
+void chunk_learn(struct ptt_stats *s)
+{
+	for (unsigned i = 0; i < 256; i++) {
+		const struct tlp_type *y = tlp_type_of(i >> 5, i & 0x1f);
+		s->head[i] = (struct stats_head){
+			.payload = y->data ? UINT32_MAX : 0, .loop = LOOP_OTHER,
+			.matched = y->cls == TLP_NP || y->cls == TLP_CPL, .is_cpl = y->cls == TLP_CPL,
+		};
+		for (uint8_t l = 0; l < LOOP_OTHER; l++)
+			if (row_of_loop[l] == tlp_type_index(y))
+				s->head[i].loop = l;
+		/* The Length of these is reserved. */
+		if (y->cls == TLP_RESERVED || (y->layout == TLP_COMPLETION && !y->data))
+			s->head[i].payload = 0;
+	}
+}
+
+/* ---- bits of a record ---------------------------------------------------------------------------- */
+
+FLAT const uint8_t *at(const struct pass *a, uint32_t place, unsigned dws)
+{
+	return a->c->p + (size_t)place * 4 * dws;
+}
+
+FLAT uint32_t raw_time(const uint8_t *p, unsigned dws)
+{
+	return dws == PTT_8DW ? ptt_le32(p + 28) : ptt_le32(p) & 0x7ff;
+}
+
+FLAT uint64_t step(struct ptt_clock *clock, const uint8_t *p, unsigned dws, bool delta)
+{
+	return ptt_clock_step(clock, raw_time(p, dws), dws == PTT_8DW ? UINT32_MAX : 0x7ff, delta);
+}
+
+FLAT uint32_t raw_head(const uint8_t *p, unsigned dws)
+{
+	return ptt_le32(dws == PTT_8DW ? p + 8 : p);
+}
+
+FLAT uint32_t raw_code(uint32_t dw0, unsigned dws)
+{
+	return dw0 >> (dws == PTT_8DW ? 24 : 25);
+}
+
+FLAT uint32_t raw_length(uint32_t dw0, unsigned dws)
+{
+	return (((dws == PTT_8DW ? dw0 : dw0 >> 11) - 1) & 0x3ff) + 1;
+}
+
+FLAT uint32_t raw_relaxed(uint32_t dw0, unsigned dws)
+{
+	return dw0 >> (dws == PTT_8DW ? 13 : 21) & 1;
+}
+
+/* Processing hints, and poison where a record tells. */
+FLAT bool raw_unusual(uint32_t dw0, unsigned dws)
+{
+	return dw0 & (dws == PTT_8DW ? 1u << 16 | 1u << 14 : 1u << 22);
+}
+
+/* A prefix and a digest, of 4 bytes each. */
+FLAT uint32_t raw_extra(const uint8_t *p, uint32_t dw0, unsigned dws)
+{
+	return dws == PTT_8DW ? 4 * ((ptt_le32(p + 4) != 0) + (dw0 >> 15 & 1)) : 0;
+}
+
+FLAT uint32_t raw_dw(const uint8_t *p, unsigned dws, unsigned i)
+{
+	return ptt_le32(p + (dws == PTT_8DW ? 8 : 0) + 4 * i);
+}
+
+FLAT bool is_padding(const uint8_t *p, unsigned dws)
+{
+	return RARE(ptt_le32(p) == 0) && ptt_is_padding(p, (enum ptt_format)dws);
+}
+
+static void decode_at(const struct pass *a, uint64_t time, uint32_t place, struct tlp *t)
+{
+	struct ptt_clock none = { 0 };
+
+	ptt_decode(at(a, place, a->o.format), &a->o, &none, t);
+	t->device = a->c->device;
+	t->offset = a->c->offset + (uint64_t)place * 4 * a->o.format;
+	t->time = time;
+}
+
+/* Where requests and their completions agree: the requester and the low byte of the tag. */
+FLAT bool is_mine(const struct pass *a, const uint8_t *p, uint32_t place, unsigned dws)
+{
+	const struct stats_head *h = &a->s->head[raw_code(raw_head(p, dws), dws)];
+	uint32_t id = raw_dw(p, dws, h->is_cpl ? 2 : 1) >> 8;
+	uint64_t by = h->matched ? id * 0x9e3779b1u >> 16 : a->c->offset / (4 * dws) + place;
+
+	return by % a->s->opts.shards == a->s->opts.shard;
+}
+
+/* ---- first pass ------------------------------------------------------------------------------------- */
+
+/* A bin of the time line while its counts are in registers. */
+struct bin_now { struct ptt_bin *bin; uint64_t end, tlps, bytes; };
+
+FLAT void bin_flush(struct bin_now *b)
+{
+	b->bin->tlps += b->tlps;
+	b->bin->bytes += b->bytes;
+	b->tlps = b->bytes = 0;
+}
+
+FLAT void bin_turn(struct pass *a, struct bin_now *b, uint64_t time)
+{
+	if (b->bin != NULL)
+		bin_flush(b);
+	b->bin = bin_at(a->s, a->d, time);
+	b->end = a->d->bin_end;
+}
+
+FLAT void head(struct pass *a, struct block *b, const uint8_t *p, uint32_t place, uint64_t time, struct bin_now *bin,
+	       unsigned dws)
+{
+	struct ptt_stats *s = a->s;
+	uint32_t dw0 = raw_head(p, dws), length = raw_length(dw0, dws), i = b->n++;
+	const struct stats_head *h = &s->head[raw_code(dw0, dws)];
+	uint32_t loop = raw_unusual(dw0, dws) | a->o.tag14 ? LOOP_OTHER : h->loop;
+
+	if (RARE(time >= bin->end))
+		bin_turn(a, bin, time);
+	bin->tlps++;
+	bin->bytes += 4 * length & h->payload;
+	s->cell[loop][raw_relaxed(dw0, dws)][length]++;
+	s->loop_extra[loop] += raw_extra(p, dw0, dws);
+	b->time[i] = time;
+	b->place[i] = place;
+	b->list[loop][b->nlist[loop]++] = (uint16_t)i;
+	b->matched[b->nmatched] = (uint16_t)i;
+	b->nmatched += h->matched;
+}
+
+/* As many records from `place` on as fill a block. Returns where it ended. */
+FLAT uint32_t block_heads(struct pass *a, struct block *b, uint32_t place, uint32_t end, unsigned dws, bool match)
+{
+	struct ptt_clock clock = a->d->clock;
+	struct bin_now bin = { 0 };
+	bool delta = a->o.time == PTT_TIME_DELTA;
+
+	b->n = b->nmatched = 0;
+	memset(b->nlist, 0, sizeof(b->nlist));
+	for (; place < end && b->n < BLOCK; place++) {
+		const uint8_t *p = at(a, place, dws);
+		if (is_padding(p, dws)) {
+			a->s->padding += !a->shared || a->s->opts.shard == 0;
+			continue;
+		}
+		uint64_t time = step(&clock, p, dws, delta);
+		if (!match || !a->shared || is_mine(a, p, place, dws))
+			head(a, b, p, place, time, &bin, dws);
+	}
+	if (bin.bin != NULL)
+		bin_flush(&bin);
+	a->d->clock = clock;
+	return place;
+}
+
+/* ---- a loop for each type ----------------------------------------------------------------------------- */
+
+FLAT struct stats_requester *body_requester(const struct pass *a, struct block *b, uint32_t i, uint32_t dw,
+					    enum ptt_kind kind)
+{
+	uint32_t row = row_of(&a->s->requesters, a->key | dw >> 16);
+
+	b->row[i] = (uint16_t)row;
+	a->s->requester[row].kind[kind]++;
+	return &a->s->requester[row];
+}
+
+FLAT uint64_t body_address(const uint8_t *p, unsigned dws, bool wide)
+{
+	uint32_t dw2 = raw_dw(p, dws, 2);
+	return (wide ? (uint64_t)dw2 << 32 | raw_dw(p, dws, 3) : dw2) & ~3ull;
+}
+
+FLAT void bodies_read(const struct pass *a, struct block *b, unsigned loop, unsigned dws)
+{
+	uint64_t enabled = 0;
+
+	for (uint32_t k = 0; k < b->nlist[loop]; k++) {
+		uint32_t i = b->list[loop][k];
+		const uint8_t *p = at(a, b->place[i], dws);
+		uint32_t dw1 = raw_dw(p, dws, 1), length = raw_length(raw_head(p, dws), dws);
+		struct stats_requester *r = body_requester(a, b, i, dw1, PTT_READ);
+		enabled += 4 * length - ptt_disabled_bytes(dw1, length);
+		add_read(r, 4 * length);
+		add_page(a->s, r, body_address(p, dws, loop == LOOP_MRD64), 4 * length, 0);
+	}
+	a->s->type[row_of_loop[loop]].bytes += enabled;
+	a->d->cls[TLP_NP] += b->nlist[loop];
+}
+
+FLAT void bodies_write(const struct pass *a, struct block *b, unsigned loop, unsigned dws)
+{
+	uint64_t enabled = 0;
+
+	for (uint32_t k = 0; k < b->nlist[loop]; k++) {
+		uint32_t i = b->list[loop][k];
+		const uint8_t *p = at(a, b->place[i], dws);
+		uint32_t dw1 = raw_dw(p, dws, 1), length = raw_length(raw_head(p, dws), dws);
+		uint32_t bytes = 4 * length - ptt_disabled_bytes(dw1, length);
+		uint64_t address = body_address(p, dws, loop == LOOP_MWR64);
+		struct stats_requester *r = body_requester(a, b, i, dw1, PTT_WRITE);
+		enabled += bytes;
+		add_write(r, 4 * length, bytes);
+		add_page(a->s, r, address, 0, 4 * length);
+		if (is_target(4 * length, bytes))
+			add_target(a->s, address, a->key | dw1 >> 16, false, 1, b->time[i], b->time[i]);
+	}
+	a->s->type[row_of_loop[loop]].bytes += enabled;
+	a->d->cls[TLP_P] += b->nlist[loop];
+}
+
+static void fault_at(const struct pass *a, uint64_t time, uint32_t place)
+{
+	struct tlp t;
+
+	decode_at(a, time, place, &t);
+	fault_rare(a->s, &t, NULL);
+}
+
+static void orphan_at(const struct pass *a, uint64_t time, uint32_t place)
+{
+	struct tlp t;
+
+	decode_at(a, time, place, &t);
+	fault_add(a->s, PTT_FAULT_ORPHAN, &t, NULL);
+}
+
+/* The payload ends with what was asked for or with the packet, and starts at the lower address. */
+FLAT void bodies_completion(const struct pass *a, struct block *b, unsigned dws, bool match)
+{
+	uint64_t total = 0;
+
+	for (uint32_t k = 0; k < b->nlist[LOOP_CPLD]; k++) {
+		uint32_t i = b->list[LOOP_CPLD][k];
+		const uint8_t *p = at(a, b->place[i], dws);
+		uint32_t dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2);
+		uint32_t whole = 4 * raw_length(raw_head(p, dws), dws), byte_count = ((dw1 - 1) & 0xfff) + 1;
+		uint32_t carried = whole - (dw2 & 3), bytes = carried < byte_count ? carried : byte_count;
+		struct stats_requester *r = body_requester(a, b, i, dw2, PTT_COMPLETION);
+		total += bytes;
+		add_completion(a->s, r, completer_key(a->c->device, (uint16_t)(dw1 >> 16)), whole, bytes,
+			       dw1 >> 13 & 7);
+		add_piece(a->s, byte_count, bytes, dw2 & 0x7f, whole, dw1 >> 12 & 1);
+		if (!match && RARE(dw1 >> 13 & 7))
+			fault_at(a, b->time[i], b->place[i]);
+	}
+	a->s->type[TLP_ROW_CplD].bytes += total;
+	a->d->cls[TLP_CPL] += b->nlist[LOOP_CPLD];
+}
+
+static void bodies_other(const struct pass *a, struct block *b)
+{
+	for (uint32_t k = 0; k < b->nlist[LOOP_OTHER]; k++) {
+		uint32_t i = b->list[LOOP_OTHER][k];
+		struct tlp t;
+		decode_at(a, b->time[i], b->place[i], &t);
+		struct stats_requester *r = count_record(a->s, a->d, &t);
+		b->row[i] = (uint16_t)(r ? r - a->s->requester : PTT_STATS_ROWS);
+		bool later = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
+		if ((t.ep | t.status) && !later)
+			fault_rare(a->s, &t, NULL);
+	}
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------ */
+
+static void match_in_full(const struct pass *a, struct stats_requester *r, uint64_t time, uint32_t place)
+{
+	struct tlp t;
+
+	decode_at(a, time, place, &t);
+	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, r);
+	if (t.ep | t.status)
+		fault_rare(a->s, &t, pair);
+}
+
+/* The T9 and T8 of header DW0 above the tag of the DW that has it. */
+FLAT uint64_t raw_key(const struct pass *a, uint32_t dw0, uint32_t dw, unsigned dws)
+{
+	uint32_t high = dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300;
+
+	return match_key(a->c->device, 0, (uint16_t)(dw >> 16), (dw >> 8 & 0xff) | high);
+}
+
+/* A request is decoded where it will lie: copying what was just written would wait for it. */
+FLAT void match_read(const struct pass *a, struct stats_requester *r, uint64_t time, uint32_t place, unsigned dws)
+{
+	const uint8_t *p = at(a, place, dws);
+	const struct ptt_pair *given_up = NULL;
+	struct tlp *t;
+	enum ptt_event what = match_request(a->s->match, raw_key(a, raw_head(p, dws), raw_dw(p, dws, 1), dws), &t,
+					    &given_up);
+
+	decode_at(a, time, place, t);
+	count_request(a->s, a->d, r, what, t, given_up);
+}
+
+FLAT void match_cpld(const struct pass *a, struct stats_requester *r, uint64_t time, uint32_t place, unsigned dws)
+{
+	const uint8_t *p = at(a, place, dws);
+	uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2);
+	uint32_t length = raw_length(dw0, dws), byte_count = ((dw1 - 1) & 0xfff) + 1, carried = 4 * length - (dw2 & 3);
+	const struct match_answer answer = {
+		.time = time, .bytes = carried < byte_count ? carried : byte_count, .length_dw = length,
+		.byte_count = (uint16_t)byte_count, .completer = (uint16_t)(dw1 >> 16),
+		.lower_address = dw2 & 0x7f, .bcm = dw1 >> 12 & 1,
+	};
+	const struct ptt_pair *pair;
+	enum ptt_event what = match_completion(a->s->match, raw_key(a, dw0, dw2, dws), &answer, &pair);
+
+	if (what == PTT_DONE)
+		count_done(a->s, a->d, r, time, pair);
+	else if (what == PTT_ORPHAN)
+		orphan_at(a, time, place);
+}
+
+FLAT void block_matches(const struct pass *a, const struct block *b, unsigned dws)
+{
+	for (uint32_t k = 0; k < b->nmatched; k++) {
+		uint32_t i = b->matched[k], place = b->place[i];
+		struct stats_requester *r = &a->s->requester[b->row[i]];
+		const uint8_t *p = at(a, place, dws);
+		uint32_t dw0 = raw_head(p, dws), loop = a->s->head[raw_code(dw0, dws)].loop;
+		bool failed = loop == LOOP_CPLD && (raw_dw(p, dws, 1) >> 13 & 7);
+		if (RARE(raw_unusual(dw0, dws) || a->o.tag14 || failed || loop == LOOP_OTHER))
+			match_in_full(a, r, b->time[i], place);
+		else if (loop == LOOP_CPLD)
+			match_cpld(a, r, b->time[i], place, dws);
+		else
+			match_read(a, r, b->time[i], place, dws);
+	}
+}
+
+/* ---- chunks --------------------------------------------------------------------------------------------- */
+
+FLAT void chunk_loop(struct pass *a, unsigned dws, bool match)
+{
+	uint32_t end = (uint32_t)(a->c->n / (4 * dws));
+	struct block b;
+
+	for (uint32_t place = 0; place < end; ) {
+		place = block_heads(a, &b, place, end, dws, match);
+		bodies_read(a, &b, LOOP_MRD32, dws);
+		bodies_read(a, &b, LOOP_MRD64, dws);
+		bodies_write(a, &b, LOOP_MWR32, dws);
+		bodies_write(a, &b, LOOP_MWR64, dws);
+		bodies_completion(a, &b, dws, match);
+		bodies_other(a, &b);
+		if (match)
+			block_matches(a, &b, dws);
+	}
+}
+
+/* Only the clock goes on. */
+FLAT void skip_loop(struct pass *a, unsigned dws)
+{
+	struct ptt_clock clock = a->d->clock;
+
+	for (uint32_t i = 0; i < a->c->n / (4 * dws); i++) {
+		const uint8_t *p = at(a, i, dws);
+		if (!is_padding(p, dws))
+			step(&clock, p, dws, a->o.time == PTT_TIME_DELTA);
+	}
+	a->d->clock = clock;
+}
+
+static void chunk_8dw(struct pass *a) { chunk_loop(a, PTT_8DW, false); }
+static void chunk_4dw(struct pass *a) { chunk_loop(a, PTT_4DW, false); }
+static void chunk_8dw_matched(struct pass *a) { chunk_loop(a, PTT_8DW, true); }
+static void chunk_4dw_matched(struct pass *a) { chunk_loop(a, PTT_4DW, true); }
+static void skip_8dw(struct pass *a) { skip_loop(a, PTT_8DW); }
+static void skip_4dw(struct pass *a) { skip_loop(a, PTT_4DW); }
+
+void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o)
+{
+	struct stats_device *d = device_at(s, c->device);
+	struct pass a = { .s = s, .d = d, .c = c, .o = *o, .key = requester_key(c->device, 0, 0),
+			  .shared = s->match != NULL && s->opts.shards > 1 };
+	bool wide = o->format == PTT_8DW;
+
+	d->format = o->format;
+	if (d->time == PTT_TIME_AUTO)
+		d->time = o->time;
+	if (s->match != NULL)
+		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);
+	else if (s->opts.shards > 1 && s->chunks++ % s->opts.shards != s->opts.shard)
+		(wide ? skip_8dw : skip_4dw)(&a);
+	else
+		(wide ? chunk_8dw : chunk_4dw)(&a);
+}
+
+/* Cells become what a report counts. What went to LOOP_OTHER was counted in full elsewhere. */
+void chunk_settle(struct ptt_stats *s)
+{
+	for (unsigned l = 0; l < LOOP_OTHER; l++) {
+		struct stats_type *y = &s->type[row_of_loop[l]];
+		for (uint32_t n = 1; n <= 1024; n++) {
+			uint64_t tlps = s->cell[l][0][n] + s->cell[l][1][n];
+			y->tlps += tlps;
+			y->dws += tlps * n;
+			y->relaxed += s->cell[l][1][n];
+			s->size[s->size_of[row_of_loop[l]]][n] += tlps;
+		}
+		s->extra_bytes += s->loop_extra[l];
+	}
+}

@@ -1,0 +1,69 @@
+/* stats_hist.c: the histogram of stats.h: every value to an eighth or better, in 496 buckets. */
+#include "ptt/stats_int.h"
+
+uint32_t ptt_hist_bucket(uint64_t v)
+{
+	if (v < 8)
+		return (uint32_t)v;
+	uint32_t e = 63 - (uint32_t)__builtin_clzll(v);
+	return 8 * (e - 2) + (uint32_t)(v >> (e - 3) & 7);
+}
+
+uint64_t ptt_hist_least(uint32_t bucket)
+{
+	if (bucket < 8)
+		return bucket;
+	return (8 + (uint64_t)bucket % 8) << (bucket / 8 - 1);
+}
+
+uint64_t ptt_hist_most(uint32_t bucket)
+{
+	return bucket + 1 < PTT_HIST_BUCKETS ? ptt_hist_least(bucket + 1) - 1 : UINT64_MAX;
+}
+
+void ptt_hist_add(struct ptt_hist *h, uint64_t v)
+{
+	if (h->n == 0 || v < h->least)
+		h->least = v;
+	if (v > h->most)
+		h->most = v;
+	h->n++;
+	h->sum += v;
+	h->bucket[ptt_hist_bucket(v)]++;
+}
+
+void hist_lazy(struct ptt_stats *s, struct ptt_hist **h, uint64_t v)
+{
+	if (*h == NULL && (*h = mem_alloc(sizeof(**h))) == NULL)
+		s->failed = true;
+	else
+		ptt_hist_add(*h, v);
+}
+
+void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from)
+{
+	if (from->n == 0)
+		return;
+	if (into->n == 0 || from->least < into->least)
+		into->least = from->least;
+	if (from->most > into->most)
+		into->most = from->most;
+	into->n += from->n;
+	into->sum += from->sum;
+	for (uint32_t i = 0; i < PTT_HIST_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+}
+
+uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille)
+{
+	if (h == NULL || h->n == 0)
+		return 0;
+	/* The rank, rounded up, without overflow: n may be near 2^64 / 1000. */
+	uint64_t rank = h->n / 1000 * per_mille + (h->n % 1000 * per_mille + 999) / 1000, below = 0;
+	for (uint32_t i = 0; i < PTT_HIST_BUCKETS; i++) {
+		below += h->bucket[i];
+		if (below >= rank && below > 0)
+			return ptt_hist_most(i) < h->most ? ptt_hist_most(i) : h->most;
+	}
+	return h->most;
+}

@@ -1,0 +1,210 @@
+/* stats_int.h: the insides of the statistics: stats*.c. */
+#ifndef TALLY_PTT_STATS_INT_H
+#define TALLY_PTT_STATS_INT_H
+
+#include <string.h>
+
+#include "ptt/stats.h"
+
+enum { STATS_TARGETS = 1024, TYPES = 64, STATS_LOOPS = 6 };
+
+/* ---- rows found by key (stats_table.c) -----------------------------------------------------------
+ * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
+ * all that came too late. */
+struct row_index {
+	uint64_t key[4 * PTT_STATS_ROWS];     /* of what lies there, + 1; 0: empty */
+	uint16_t row[4 * PTT_STATS_ROWS];
+	uint64_t of_row[PTT_STATS_ROWS];      /* the key of each row */
+	uint32_t n;                           /* rows in use, the last one aside */
+};
+uint32_t row_new(struct row_index *x, uint64_t key);
+static inline uint32_t row_of(struct row_index *x, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 52);
+
+	static_assert(4 * PTT_STATS_ROWS == 1 << 12, "the shift above");
+	while (x->key[i] != key + 1) {
+		if (x->key[i] == 0)
+			return row_new(x, key);
+		i = (i + 1) % (4 * PTT_STATS_ROWS);
+	}
+	return x->row[i];
+}
+
+/* ---- what is frequent among very many (stats_table.c) ---------------------------------------------- */
+struct sketch_entry {
+	uint64_t key, n;                      /* n 0: empty */
+	uint64_t a, b;                        /* the owner's */
+	uint32_t device;
+	uint16_t requester;
+	bool several;
+};
+struct sketch {
+	struct sketch_entry *entry, *spare;
+	uint32_t mask, room, used;
+	uint64_t error;                       /* no count is further below the truth */
+};
+int sketch_open(struct sketch *k, uint32_t room);
+void sketch_close(struct sketch *k);
+struct sketch_entry *sketch_new(struct sketch *k, uint64_t key);
+/* The entry of key; n is 0 when it is new, and must not stay so. */
+static inline struct sketch_entry *sketch_at(struct sketch *k, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & k->mask;
+
+	while (k->entry[i].key != key || k->entry[i].n == 0) {
+		if (k->entry[i].n == 0)
+			return sketch_new(k, key);
+		i = (i + 1) & k->mask;
+	}
+	return &k->entry[i];
+}
+/* Whose it is, before n is added. */
+void sketch_share(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several);
+static inline void sketch_own(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several)
+{
+	if (e->device != device || e->requester != requester || several)
+		sketch_share(e, device, requester, several);
+}
+/* Entries in use first, most frequent first. Nothing can be added after that. Returns how many. */
+uint32_t sketch_sort(struct sketch *k);
+
+/* ---- the time line (stats_time.c) --------------------------------------------------------------------- */
+struct stats_device {
+	/* the bin of now; bin_end 0: to be looked up */
+	struct ptt_bin *bin;
+	uint64_t bin_from, bin_end;
+	struct ptt_clock clock;
+	uint64_t level, level_since;          /* outstanding requests, and the time up to which they are in the bins */
+	uint64_t peak;
+	uint64_t cls[4];
+	uint8_t format, time;
+	bool time_sure;
+};
+struct time_line {
+	uint64_t width;
+	uint32_t used;                        /* bins up to the last that was touched */
+	struct ptt_bin bin[PTT_STATS_BINS];
+};
+void line_double(struct time_line *l);
+void line_merge(struct time_line *into, struct time_line *from);
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+struct stats_head {
+	uint32_t payload;                     /* all ones where Length is that of a payload */
+	uint8_t loop;                         /* of stats_chunk.c */
+	bool matched, is_cpl;
+};
+struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
+struct stats_requester {
+	uint64_t kind[PTT_KINDS];
+	uint64_t written_bytes, asked_bytes, read_bytes;
+	/* its last accesses, all of one page, not yet in the sketch */
+	uint64_t run_page, run_tlps, run_read, run_written;
+	uint32_t largest_write, largest_read;
+	uint32_t outstanding, peak;
+	uint64_t answered, unanswered, failed;
+	struct ptt_hist *latency;
+};
+struct stats_completer {
+	uint64_t bytes, status[8];
+	uint32_t largest;
+	struct ptt_hist *latency;
+};
+/* Where a completion ends that is not its read's last. */
+enum { END_LAST, END_128, END_64, END_ODD, ENDS };
+struct stats_report;
+struct ptt_stats {
+	/* set by open */
+	struct ptt_stats_opts opts;
+	uint8_t kind[TYPES], size_of[TYPES];  /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
+	bool memory[TYPES];                   /* has an address in memory */
+	uint32_t payload[TYPES];              /* all ones: it has data */
+	struct stats_head head[256];          /* by Fmt << 5 | Type */
+	/* how far it is */
+	bool failed;                          /* memory ran out */
+	bool merged, settled;
+	uint64_t chunks;
+	struct ptt_match *match;              /* NULL: no matching */
+	struct stats_device device[PTT_STATS_DEVICES];
+	/* what there was */
+	uint64_t padding, extra_bytes;        /* extra: prefixes and digests */
+	struct stats_type type[TYPES];
+	struct row_index requesters, completers;
+	struct stats_requester *requester;    /* PTT_STATS_ROWS + 1 of each */
+	struct stats_completer *completer;
+	uint64_t size[PTT_SIZES + 1][1025];
+	uint64_t cell[STATS_LOOPS][2][1025];  /* packets by loop, relaxed ordering and length, of chunks */
+	uint64_t loop_extra[STATS_LOOPS];
+	uint64_t ends[ENDS], pieces[17];
+	struct sketch pages, targets;         /* pages: a read, b written; targets: a first, b last */
+	uint64_t message_code[256], fault_count[PTT_FAULTS];
+	uint32_t nmessages, nfaults[PTT_FAULTS];
+	struct ptt_message_row message[PTT_STATS_LOG];
+	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_LOG];
+	uint64_t requests, answered, failed_requests;
+	struct ptt_hist latency, latency_first;
+	struct ptt_hist open_age;             /* how old unanswered requests were at the end */
+	struct time_line line;
+	struct stats_report *report;          /* made by finish */
+};
+
+static inline struct stats_device *device_at(struct ptt_stats *s, uint32_t device)
+{
+	return &s->device[device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1];
+}
+
+static inline uint64_t requester_key(uint32_t device, uint16_t segment, uint16_t requester)
+{
+	return (uint64_t)device << 32 | (uint32_t)segment << 16 | requester;
+}
+
+static inline uint64_t completer_key(uint32_t device, uint16_t completer)
+{
+	return (uint64_t)device << 16 | completer;
+}
+
+static inline struct stats_requester *requester_at(struct ptt_stats *s, uint64_t key)
+{
+	return &s->requester[row_of(&s->requesters, key)];
+}
+
+/* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
+ * requester, NULL when it has none. */
+struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
+void run_flush(struct ptt_stats *s, struct stats_requester *r);       /* its page goes to the sketch */
+/* stats_chunk.c */
+void chunk_learn(struct ptt_stats *s);
+void chunk_settle(struct ptt_stats *s);
+/* stats_time.c */
+struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time);
+static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d, uint64_t time)
+{
+	return time < d->bin_end ? d->bin : bin_find(s, d, time);
+}
+void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by);
+/* stats_match.c */
+/* t was opened by match_request(), which said `what` and gave given_up up, or NULL. */
+void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
+		   const struct tlp *t, const struct ptt_pair *given_up);
+/* match_completion() said PTT_DONE. */
+void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
+		const struct ptt_pair *p);
+/* Both, for a decoded request or completion. Returns the pair that it ended, or NULL; good until the next call. */
+const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
+				     struct stats_requester *r);
+void stats_settle(struct ptt_stats *s);       /* the end: what is open is unanswered, what is cached is written back */
+/* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */
+void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
+void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
+void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
+void message_add(struct ptt_stats *s, const struct tlp *t);
+void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
+/* stats_hist.c.  Makes *h when it isn't there yet. */
+void hist_lazy(struct ptt_stats *s, struct ptt_hist **h, uint64_t v);
+/* stats_note.c */
+void stats_notes(const struct ptt_stats *s, struct ptt_report *r);
+/* stats_report.c */
+void stats_report_free(struct stats_report *r);
+
+#endif

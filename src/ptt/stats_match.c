@@ -1,0 +1,114 @@
+/*
+ * stats_match.c: what becomes of requests: latencies, the level of outstanding
+ * requests, and what match.c calls orphaned, reused and crowded out.
+ *
+ * Latency is that of requests that went well: an error comes back from the
+ * nearest switch and would only hide how slow memory is.
+ */
+#include "ptt/match_int.h"
+#include "ptt/stats_int.h"
+
+/* A request that will not be answered any more. */
+static void count_lost(struct ptt_stats *s, const struct tlp *t)
+{
+	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
+
+	r->unanswered++;
+	r->outstanding--;
+}
+
+void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
+		   const struct tlp *t, const struct ptt_pair *given_up)
+{
+	if (given_up != NULL) {
+		count_lost(s, &given_up->request);
+		level_add(s, device_at(s, given_up->request.device), t->time, -1);
+		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
+	}
+	s->requests++;
+	bin_at(s, d, t->time)->opened++;
+	if (++r->outstanding > r->peak)
+		r->peak = r->outstanding;
+	level_add(s, d, t->time, 1);
+}
+
+void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
+		const struct ptt_pair *p)
+{
+	const struct tlp_transaction *x = &p->t;
+	struct ptt_bin *b = bin_at(s, d, time);
+
+	s->answered++;
+	r->answered++;
+	r->outstanding--;
+	b->done++;
+	level_add(s, d, time, -1);
+	if (x->status != 0) {
+		s->failed_requests++;
+		r->failed++;
+		return;
+	}
+	uint32_t pieces = x->completions < 16 ? x->completions : 16;
+	uint32_t completer = row_of(&s->completers, completer_key(p->request.device, p->completer));
+	s->pieces[pieces] += s->kind[p->request.type_index] == PTT_READ;
+	b->latency[x->latency != 0 ? 63 - __builtin_clzll(x->latency) : 0]++;
+	ptt_hist_add(&s->latency, x->latency);
+	ptt_hist_add(&s->latency_first, x->latency_first);
+	hist_lazy(s, &r->latency, x->latency);
+	hist_lazy(s, &s->completer[completer].latency, x->latency);
+}
+
+const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
+				     struct stats_requester *r)
+{
+	uint64_t key = match_key(t->device, t->segment, t->requester, t->tag);
+	const struct ptt_pair *pair = NULL;
+
+	if (t->class == TLP_NP) {
+		struct tlp *where;
+		enum ptt_event what = match_request(s->match, key, &where, &pair);
+		*where = *t;
+		count_request(s, d, r, what, t, pair);
+		return NULL;
+	}
+	const struct match_answer a = {
+		.time = t->time, .bytes = t->bytes, .length_dw = t->length_dw, .byte_count = t->byte_count,
+		.completer = t->completer, .status = t->status, .lower_address = t->lower_address, .bcm = t->bcm,
+	};
+	switch (match_completion(s->match, key, &a, &pair)) {
+	case PTT_DONE:
+		count_done(s, d, r, t->time, pair);
+		return pair;
+	case PTT_ORPHAN:
+		fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void unanswered(void *arg, const struct ptt_pair *p)
+{
+	struct ptt_stats *s = arg;
+	const struct tlp *q = &p->request;
+	uint64_t end = device_at(s, q->device)->clock.now;
+
+	count_lost(s, q);
+	fault_add(s, PTT_FAULT_UNANSWERED, q, p);
+	ptt_hist_add(&s->open_age, end - q->time);
+}
+
+void stats_settle(struct ptt_stats *s)
+{
+	if (s->settled)
+		return;
+	s->settled = true;
+	for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++)
+		if (s->device[i].level != 0)
+			level_add(s, &s->device[i], s->device[i].clock.now, 0);
+	if (s->match != NULL)
+		ptt_match_rest(s->match, unanswered, s);
+	chunk_settle(s);
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
+		run_flush(s, &s->requester[i]);
+}

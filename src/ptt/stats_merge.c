@@ -1,0 +1,151 @@
+/*
+ * stats_merge.c: the counts of two shards become those of both.  Nearly all of
+ * them are sums.  What is not: peaks, which become bounds; the first of a log,
+ * which fault_keep() and message_keep() sort out; and tables that were cut,
+ * where each shard cut for itself.
+ */
+#include "ptt/stats_count_int.h"
+
+static void merge_hist(struct ptt_stats *s, struct ptt_hist **into, const struct ptt_hist *from)
+{
+	if (from == NULL)
+		return;
+	if (*into == NULL && (*into = mem_alloc(sizeof(**into))) == NULL)
+		s->failed = true;
+	else
+		ptt_hist_merge(*into, from);
+}
+
+static uint32_t greater(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stats_requester *from)
+{
+	struct stats_requester *r = &s->requester[row];
+
+	for (unsigned k = 0; k < PTT_KINDS; k++)
+		r->kind[k] += from->kind[k];
+	r->written_bytes += from->written_bytes;
+	r->asked_bytes += from->asked_bytes;
+	r->read_bytes += from->read_bytes;
+	r->largest_write = greater(r->largest_write, from->largest_write);
+	r->largest_read = greater(r->largest_read, from->largest_read);
+	r->peak += from->peak;
+	r->answered += from->answered;
+	r->unanswered += from->unanswered;
+	r->failed += from->failed;
+	merge_hist(s, &r->latency, from->latency);
+}
+
+static void merge_completer(struct ptt_stats *s, uint32_t row, const struct stats_completer *from)
+{
+	struct stats_completer *c = &s->completer[row];
+
+	c->bytes += from->bytes;
+	for (unsigned i = 0; i < COUNT(c->status); i++)
+		c->status[i] += from->status[i];
+	c->largest = greater(c->largest, from->largest);
+	merge_hist(s, &c->latency, from->latency);
+}
+
+static void merge_rows(struct ptt_stats *s, const struct ptt_stats *from)
+{
+	for (uint32_t i = 0; i < from->requesters.n; i++)
+		merge_requester(s, row_of(&s->requesters, from->requesters.of_row[i]), &from->requester[i]);
+	merge_requester(s, PTT_STATS_ROWS, &from->requester[PTT_STATS_ROWS]);
+	for (uint32_t i = 0; i < from->completers.n; i++)
+		merge_completer(s, row_of(&s->completers, from->completers.of_row[i]), &from->completer[i]);
+	merge_completer(s, PTT_STATS_ROWS, &from->completer[PTT_STATS_ROWS]);
+}
+
+static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
+{
+	for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++) {
+		struct stats_device *d = &s->device[i];
+		const struct stats_device *f = &from->device[i];
+		for (unsigned k = 0; k < COUNT(d->cls); k++)
+			d->cls[k] += f->cls[k];
+		d->peak += f->peak;
+		if (f->clock.now > d->clock.now)
+			d->clock.now = f->clock.now;
+		d->format = d->format ? d->format : f->format;
+		d->time_sure |= f->time_sure;
+		d->time = d->time != PTT_TIME_AUTO ? d->time : f->time;
+		d->bin_end = 0;               /* merging moves the bins */
+	}
+}
+
+static void merge_sketches(struct ptt_stats *s, const struct ptt_stats *from)
+{
+	for (uint32_t i = 0; i <= from->pages.mask; i++) {
+		const struct sketch_entry *e = &from->pages.entry[i];
+		if (e->n != 0)
+			add_to_page(s, e->key, requester_key(e->device, 0, e->requester), e->several, e->n, e->a,
+				    e->b);
+	}
+	for (uint32_t i = 0; i <= from->targets.mask; i++) {
+		const struct sketch_entry *e = &from->targets.entry[i];
+		if (e->n != 0)
+			add_target(s, e->key, requester_key(e->device, 0, e->requester), e->several, e->n, e->a,
+				   e->b);
+	}
+	s->pages.error += from->pages.error;
+	s->targets.error += from->targets.error;
+}
+
+static void merge_logs(struct ptt_stats *s, const struct ptt_stats *from)
+{
+	for (unsigned i = 0; i < COUNT(s->message_code); i++)
+		s->message_code[i] += from->message_code[i];
+	for (uint32_t i = 0; i < from->nmessages; i++)
+		message_keep(s, &from->message[i]);
+	for (unsigned f = 0; f < PTT_FAULTS; f++) {
+		s->fault_count[f] += from->fault_count[f];
+		for (uint32_t i = 0; i < from->nfaults[f]; i++)
+			fault_keep(s, &from->fault[f][i]);
+	}
+}
+
+static void merge_sizes(struct ptt_stats *s, const struct ptt_stats *from)
+{
+	for (unsigned k = 0; k <= PTT_SIZES; k++)
+		for (unsigned i = 0; i < COUNT(s->size[k]); i++)
+			s->size[k][i] += from->size[k][i];
+	for (unsigned i = 0; i < TYPES; i++) {
+		s->type[i].tlps += from->type[i].tlps;
+		s->type[i].dws += from->type[i].dws;
+		s->type[i].bytes += from->type[i].bytes;
+		s->type[i].relaxed += from->type[i].relaxed;
+	}
+	for (unsigned i = 0; i < ENDS; i++)
+		s->ends[i] += from->ends[i];
+	for (unsigned i = 0; i < COUNT(s->pieces); i++)
+		s->pieces[i] += from->pieces[i];
+}
+
+int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
+{
+	if (into->opts.match != from->opts.match || into->report || from->report || from->merged)
+		return -TALLY_ESTATE;
+	stats_settle(from);
+	stats_settle(into);                   /* before rows, bins and clocks change */
+	into->merged = true;
+	into->failed |= from->failed;
+	into->padding += from->padding;
+	into->extra_bytes += from->extra_bytes;
+	into->requests += from->requests;
+	into->answered += from->answered;
+	into->failed_requests += from->failed_requests;
+	ptt_hist_merge(&into->latency, &from->latency);
+	ptt_hist_merge(&into->latency_first, &from->latency_first);
+	ptt_hist_merge(&into->open_age, &from->open_age);
+	merge_sizes(into, from);
+	merge_rows(into, from);
+	merge_devices(into, from);
+	merge_sketches(into, from);
+	merge_logs(into, from);
+	line_merge(&into->line, &from->line);
+	return into->failed ? -TALLY_ENOMEM : 0;
+}

@@ -1,0 +1,107 @@
+/*
+ * stats_note.c: what a trace cannot answer, and why.  A figure that is missing
+ * or weak is worse than none unless that is said beside it.
+ */
+#include <stdio.h>
+
+#include "ptt/stats_int.h"
+
+static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...)
+{
+	struct ptt_note_row *row = &r->note[r->nnotes++];
+	va_list ap;
+
+	row->note = (uint8_t)what;
+	va_start(ap, fmt);
+	vsnprintf(row->text, sizeof(row->text), fmt, ap);
+	va_end(ap);
+}
+
+typedef unsigned long long ull;
+
+/* Which directions of a link a record is of isn't in the record; what matches tells. */
+static void note_matching(struct ptt_report *r)
+{
+	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN];
+
+	if (!r->matched)
+		say(r, PTT_NOTE_NO_MATCHING, "Requests were not matched with completions: no latency, nothing is known "
+		    "of unanswered requests.");
+	else if (r->requests == 0 && r->cls[TLP_CPL] != 0)
+		say(r, PTT_NOTE_NO_REQUESTS, "No latency: there are completions, but none of their requests. They "
+		    "go the other way on the link: trace both ways (4DW, direction 2 or 3).");
+	else if (r->requests != 0 && r->cls[TLP_CPL] == 0)
+		say(r, PTT_NOTE_NO_COMPLETIONS, "No latency: there are requests, but no completions. They go the other "
+		    "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
+	else if (r->requests != 0 && r->answered < r->requests / 10 && orphans > r->cls[TLP_CPL] / 10 * 9)
+		say(r, PTT_NOTE_OTHER_SIDE, "Latency is of %llu of %llu requests: nearly all completions belong to "
+		    "requests that are not in the trace. It holds requests of one side and completions of the other.",
+		    (ull)r->answered, (ull)r->requests);
+}
+
+static void note_time(struct ptt_report *r)
+{
+	bool short_time = false, unsure = false, unknown = false;
+
+	for (uint32_t i = 0; i < r->ndevices; i++) {
+		short_time |= r->device[i].format == PTT_4DW;
+		unknown |= r->device[i].time == PTT_TIME_AUTO;
+		unsure |= !r->device[i].time_sure;
+	}
+	if (unknown)
+		say(r, PTT_NOTE_TIME_UNKNOWN, "Whether Time is absolute or a delta is not known, or differs between "
+		    "devices.");
+	else if (unsure)
+		say(r, PTT_NOTE_TIME_UNSURE, "Time was taken as %s, but the records don't prove it. If that is wrong, so are "
+		    "all times and latencies.", r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
+	if (short_time) {
+		say(r, PTT_NOTE_TIME_GAPS, "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
+		    "records looks shorter than it was. Spans and latencies are then too small, rates too high.");
+		say(r, PTT_NOTE_4DW_FIELDS, "4DW records don't tell traffic class, poisoning, digest, prefix, no-snoop and "
+		    "ID-based ordering: these are counted as absent.");
+	}
+	if (r->ndevices > 1)
+		say(r, PTT_NOTE_CLOCKS, "Each of the %u devices has its own clock: the time line puts their first records at "
+		    "one time.", r->ndevices);
+}
+
+static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
+{
+	if (s->requesters.n == PTT_STATS_ROWS || s->completers.n == PTT_STATS_ROWS)
+		say(r, PTT_NOTE_ROWS_CUT, "The first %d requesters and completers have rows; the others share one.",
+		    PTT_STATS_ROWS);
+	if (!r->pages_exact || !r->targets_exact)
+		say(r, PTT_NOTE_PAGES_CUT, "There were too many addresses to count all: pages may be %llu packets too low, "
+		    "targets of single writes %llu.", (ull)r->pages_error, (ull)r->targets_error);
+	if (r->peak_is_bound)
+		say(r, PTT_NOTE_PEAK_BOUND, "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
+}
+
+/* Requests of the last moments may only have been cut off by the end. */
+static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
+{
+	uint32_t last = ptt_hist_bucket(s->latency.most);
+	uint64_t young = 0;
+
+	if (s->latency.n == 0)
+		return;
+	for (uint32_t i = 0; i <= last; i++)
+		young += s->open_age.bucket[i];
+	if (young != 0)
+		say(r, PTT_NOTE_IN_FLIGHT, "%llu of %llu unanswered requests may have been under way at the end: they were no "
+		    "older than the slowest that was answered.", (ull)young,
+		    (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
+}
+
+void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
+{
+	if (r->records == 0) {
+		say(r, PTT_NOTE_EMPTY, "There are no records.");
+		return;
+	}
+	note_matching(r);
+	note_time(r);
+	note_cuts(s, r);
+	note_in_flight(s, r);
+}

@@ -1,0 +1,134 @@
+/*
+ * stats_table.c: rows by key, and what is frequent among very many.
+ *
+ * A trace has few requesters and completers, so they get rows, the first
+ * thousand of them; the others share one.  It may have millions of addresses,
+ * so those get a sketch: a table that counts exactly until it is full, then
+ * takes the same number from every count, and drops those that reach nothing
+ * (Misra and Gries, "Finding repeated elements", 1982, with the decrements of
+ * half a table done at once).  The number is about the median, so each such
+ * sweep is paid for by the hundreds of keys that come before the next; the sum of
+ * these numbers bounds every error.
+ */
+#include <stdlib.h>
+
+#include "ptt/stats_int.h"
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+uint32_t row_new(struct row_index *x, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 52);
+
+	if (x->n == PTT_STATS_ROWS)
+		return PTT_STATS_ROWS;
+	while (x->key[i] != 0)
+		i = (i + 1) % COUNT(x->key);
+	x->key[i] = key + 1;
+	x->of_row[x->n] = key;
+	return x->row[i] = (uint16_t)x->n++;
+}
+
+/* ---- sketch ---------------------------------------------------------------------------------- */
+
+int sketch_open(struct sketch *k, uint32_t room)
+{
+	*k = (struct sketch){ .mask = 2 * room - 1, .room = room };
+	k->entry = mem_alloc(2 * room * sizeof(*k->entry));
+	k->spare = mem_alloc(2 * room * sizeof(*k->spare));
+	return k->entry && k->spare ? 0 : -TALLY_ENOMEM;
+}
+
+void sketch_close(struct sketch *k)
+{
+	mem_free(k->entry);
+	mem_free(k->spare);
+}
+
+static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *table, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & k->mask;
+
+	while (table[i].n != 0 && table[i].key != key)
+		i = (i + 1) & k->mask;
+	return &table[i];
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* About the median of all counts: that of the first so many, which hashing has shuffled. */
+static uint64_t middle(const struct sketch *k)
+{
+	uint64_t v[256];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= k->mask && n < COUNT(v); i++)
+		if (k->entry[i].n != 0)
+			v[n++] = k->entry[i].n;
+	qsort(v, n, sizeof(*v), ascending);
+	return v[n / 2];
+}
+
+static void sweep(struct sketch *k)
+{
+	struct sketch_entry *old = k->entry;
+	uint64_t less = middle(k);
+
+	memset(k->spare, 0, ((size_t)k->mask + 1) * sizeof(*k->spare));
+	k->used = 0;
+	for (uint32_t i = 0; i <= k->mask; i++)
+		if (old[i].n > less) {
+			struct sketch_entry *e = place(k, k->spare, old[i].key);
+			*e = old[i];
+			e->n -= less;
+			k->used++;
+		}
+	k->entry = k->spare;
+	k->spare = old;
+	k->error += less;
+}
+
+struct sketch_entry *sketch_new(struct sketch *k, uint64_t key)
+{
+	if (k->used == k->room)
+		sweep(k);
+	struct sketch_entry *e = place(k, k->entry, key);
+	*e = (struct sketch_entry){ .key = key };
+	k->used++;
+	return e;
+}
+
+/* The least of several owners stands for them, whichever came first: shards must not matter. */
+void sketch_share(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several)
+{
+	bool first = e->n == 0;
+
+	e->several = several || (!first && (e->several || e->device != device || e->requester != requester));
+	if (first || device < e->device || (device == e->device && requester < e->requester)) {
+		e->device = device;
+		e->requester = requester;
+	}
+}
+
+static int frequent_first(const void *a, const void *b)
+{
+	const struct sketch_entry *x = a, *y = b;
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+uint32_t sketch_sort(struct sketch *k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= k->mask; i++)
+		if (k->entry[i].n != 0)
+			k->entry[n++] = k->entry[i];
+	qsort(k->entry, n, sizeof(*k->entry), frequent_first);
+	return n;
+}

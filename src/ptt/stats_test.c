@@ -1,0 +1,731 @@
+/*
+ * stats_test.c: the report against the truth of generated traces, in every
+ * figure: chunk by chunk, record by record, and in shards.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ptt/gen.h"
+#include "ptt/stats.h"
+
+enum { RECORDS = 60000, CHUNK_RECORDS = 1777 };
+
+/* ---- a trace and ways of counting it ------------------------------------------------------------- */
+
+struct trace {
+	struct ptt_gen *gen;
+	struct ptt_decode_opts decode;
+	uint8_t *p;
+	size_t n;
+};
+
+static struct trace trace_make(struct ptt_gen_opts o, size_t records)
+{
+	struct trace t = { .decode = { .tag14 = o.tag14 } };
+
+	t.decode.format = o.format ? o.format : PTT_8DW;
+	t.decode.time = o.time ? o.time : PTT_TIME_ABS;
+	t.n = records * t.decode.format * 4;
+	t.p = mem_alloc(t.n);
+	assert_int_equal(ptt_gen_open(&t.gen, &o), 0);
+	assert_int_equal(ptt_gen_fill(t.gen, t.p, t.n), t.n);
+	return t;
+}
+
+static void trace_free(struct trace *t)
+{
+	ptt_gen_close(t->gen);
+	mem_free(t->p);
+}
+
+static void count_chunks(struct ptt_stats *s, const struct trace *t)
+{
+	size_t most = CHUNK_RECORDS * t->decode.format * 4u;
+
+	for (size_t at = 0; at < t->n; at += most) {
+		struct ptt_chunk c = { .p = t->p + at, .n = t->n - at < most ? t->n - at : most,
+				       .format = t->decode.format, .offset = at };
+		ptt_stats_chunk(s, &c, &t->decode);
+	}
+}
+
+static void count_records(struct ptt_stats *s, const struct trace *t)
+{
+	struct ptt_clock clock = { 0 };
+	struct tlp tlp;
+
+	for (size_t at = 0; at < t->n; at += t->decode.format * 4) {
+		ptt_decode(t->p + at, &t->decode, &clock, &tlp);
+		tlp.device = 0;
+		tlp.offset = at;
+		ptt_stats_record(s, &tlp);
+	}
+}
+
+enum way { BY_CHUNK, BY_RECORD, BY_TWO, BY_THREE };
+
+/* The counted trace; *r borrows from it. */
+static struct ptt_stats *count(const struct trace *t, bool match, enum way way, const struct ptt_report **r)
+{
+	uint32_t shards = way == BY_TWO ? 2 : way == BY_THREE ? 3 : 1;
+	struct ptt_stats *s[3];
+
+	for (uint32_t i = 0; i < shards; i++) {
+		struct ptt_stats_opts o = { .match = match, .shard = i, .shards = shards };
+		assert_int_equal(ptt_stats_open(&s[i], &o), 0);
+		if (way == BY_RECORD)
+			count_records(s[i], t);
+		else
+			count_chunks(s[i], t);
+		ptt_stats_time(s[i], 0, (enum ptt_time)t->decode.time, true);
+	}
+	for (uint32_t i = 1; i < shards; i++) {
+		assert_int_equal(ptt_stats_merge(s[0], s[i]), 0);
+		ptt_stats_close(s[i]);
+	}
+	assert_int_equal(ptt_stats_finish(s[0], r), 0);
+	return s[0];
+}
+
+/* ---- the truth, figure by figure ------------------------------------------------------------------- */
+
+static void check_hist(const struct ptt_hist *h, const struct ptt_hist *want)
+{
+	if (want->n == 0) {
+		assert_true(h == NULL || h->n == 0);
+		return;
+	}
+	assert_non_null(h);
+	assert_memory_equal(h, want, sizeof(*h));
+}
+
+static void check_types(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint32_t rows = 0;
+
+	for (unsigned i = 0; i < COUNT(t->type); i++)
+		rows += t->type[i].tlps != 0;
+	assert_int_equal(r->ntypes, rows);
+	for (uint32_t i = 0; i < r->ntypes; i++) {
+		const struct ptt_type_row *y = &r->type[i];
+		assert_int_equal(y->tlps, t->type[y->type_index].tlps);
+		assert_int_equal(y->dws, t->type[y->type_index].dws);
+		assert_int_equal(y->bytes, t->type[y->type_index].bytes);
+		assert_int_equal(y->relaxed, t->type[y->type_index].relaxed);
+		assert_true(i == 0 || r->type[i - 1].tlps >= y->tlps);
+	}
+}
+
+static void check_traffic(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t payload = 0, useful = 0, tlps = 0, header = 4 * (t->prefixes + t->digests);
+
+	for (unsigned i = 0; i < TLP_ROW_reserved; i++) {
+		const struct tlp_type *y = tlp_type_at(i);
+		tlps += t->type[i].tlps;
+		header += t->type[i].tlps * (y->fmt & 1 ? 16 : 12);
+		payload += y->data ? 4 * t->type[i].dws : 0;
+		useful += y->data ? t->type[i].bytes : 0;
+	}
+	assert_int_equal(r->traffic.tlps, tlps);
+	assert_int_equal(r->traffic.payload_bytes, payload);
+	assert_int_equal(r->traffic.useful_bytes, useful);
+	assert_int_equal(r->traffic.header_bytes, header);
+	assert_int_equal(r->traffic.framing_bytes, 8 * tlps);
+	assert_int_equal(r->efficiency, useful * 1000 / (payload + header + 8 * tlps));
+	assert_int_equal(r->ordered + r->relaxed, tlps);
+}
+
+static const struct ptt_gen_requester *who_is(const struct ptt_gen_truth *t, uint16_t id)
+{
+	for (uint32_t i = 0; i < t->nrequesters; i++)
+		if (t->requester[i].id == id)
+			return &t->requester[i];
+	fail_msg("no requester %x", id);
+	return NULL;
+}
+
+static void check_requesters(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t bytes = UINT64_MAX;
+
+	assert_int_equal(r->nrequesters, t->nrequesters);
+	for (uint32_t i = 0; i < r->nrequesters; i++) {
+		const struct ptt_requester_row *q = &r->requester[i];
+		const struct ptt_gen_requester *w = who_is(t, q->requester);
+		assert_int_equal(q->segment, w->segment);
+		assert_memory_equal(q->kind, w->kind, sizeof(q->kind));
+		assert_int_equal(q->written_bytes, w->written_bytes);
+		assert_int_equal(q->asked_bytes, w->asked_bytes);
+		assert_int_equal(q->read_bytes, w->read_bytes);
+		assert_int_equal(q->largest_write, w->largest_write);
+		assert_int_equal(q->largest_read, w->largest_read);
+		assert_true(q->written_bytes + q->read_bytes <= bytes);
+		bytes = q->written_bytes + q->read_bytes;
+		if (!r->matched)
+			continue;
+		assert_int_equal(q->answered, w->answered);
+		assert_int_equal(q->failed, w->failed);
+		assert_int_equal(q->unanswered, w->outstanding + w->given_up);
+		assert_true(r->peak_is_bound ? q->outstanding_peak >= w->peak : q->outstanding_peak == w->peak);
+		check_hist(q->latency, &w->latency);
+	}
+}
+
+static void check_completers(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint32_t found = 0, there = 0;
+
+	for (uint32_t k = 0; k < t->ncompleters; k++) {
+		there += t->completer[k].completions != 0;
+		for (uint32_t i = 0; i < r->ncompleters; i++) {
+			const struct ptt_completer_row *c = &r->completer[i];
+			if (c->completer != t->completer[k].id)
+				continue;
+			assert_int_equal(c->completions, t->completer[k].completions);
+			assert_int_equal(c->bytes, t->completer[k].bytes);
+			assert_memory_equal(c->status, t->completer[k].status, sizeof(c->status));
+			found++;
+		}
+	}
+	assert_int_equal(found, there);
+	assert_int_equal(r->ncompleters, there);
+}
+
+static void check_pages(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t last = UINT64_MAX;
+
+	assert_true(r->pages_exact);
+	assert_int_equal(r->npages, PTT_STATS_TOP);
+	for (uint32_t i = 0; i < r->npages; i++) {
+		const struct ptt_page_row *p = &r->page[i];
+		assert_true(p->tlps <= last);
+		last = p->tlps;
+		const struct ptt_gen_requester *w = who_is(t, p->requester);
+		if (p->address == (w->msi_address & ~0xfffull))
+			continue;             /* check_targets() */
+		assert_false(p->several);
+		size_t page = (p->address - w->base) / 4096 + (size_t)(w - t->requester) * t->npages;
+		assert_int_equal(p->tlps, t->page[page].tlps);
+		assert_int_equal(p->read_bytes, t->page[page].read_bytes);
+		assert_int_equal(p->written_bytes, t->page[page].written_bytes);
+	}
+}
+
+static void check_targets(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t shared = 0;
+	uint32_t sharers = 0, found = 0;
+
+	for (uint32_t i = 2; i < t->nrequesters; i += 2) {
+		shared += t->requester[i].msis;
+		sharers += t->requester[i].msis != 0;
+	}
+	for (uint32_t i = 0; i < r->ntargets; i++) {
+		const struct ptt_target_row *g = &r->target[i];
+		const struct ptt_gen_requester *w = who_is(t, g->requester);
+		if (g->address != w->msi_address)
+			continue;
+		found++;
+		assert_int_equal(g->x86_msi, w->msi_address >> 20 == 0xfee);
+		assert_int_equal(g->several, !g->x86_msi && sharers > 1);
+		assert_int_equal(g->writes, g->x86_msi ? w->msis : shared);
+		assert_true(g->last <= r->span && g->first < g->last);
+		assert_int_equal(g->mean_interval, (g->last - g->first) / (g->writes - 1));
+	}
+	assert_true(found >= t->nrequesters / 2);
+}
+
+static void check_faults(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint32_t kept = 0;
+
+	for (unsigned f = 0; f < PTT_FAULTS; f++) {
+		uint64_t want = f == PTT_FAULT_UNANSWERED ? t->outstanding : t->fault[f];
+		if (!r->matched && f >= PTT_FAULT_UNANSWERED && f <= PTT_FAULT_CROWDED)
+			want = 0;
+		assert_int_equal(r->fault_count[f], want);
+		kept += want < PTT_STATS_LOG ? (uint32_t)want : PTT_STATS_LOG;
+	}
+	assert_int_equal(r->nfaults, kept);
+	for (uint32_t i = 0; i < r->nfaults; i++) {
+		const struct ptt_fault_row *f = &r->fault[i];
+		assert_true(i == 0 || f[-1].fault < f->fault || f[-1].offset < f->offset);
+		if (r->matched && f->fault <= PTT_FAULT_CA) {
+			assert_true(f->has_request);
+			assert_true(f->request_offset < f->offset && f->latency <= f->time);
+		}
+	}
+}
+
+static void check_matched(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t opened = 0, done = 0, good = 0;
+
+	assert_int_equal(r->requests, t->requests);
+	assert_int_equal(r->answered, t->answered);
+	assert_int_equal(r->failed, t->failed);
+	assert_int_equal(r->outstanding_ticks,
+			 t->outstanding_ticks + t->outstanding * (t->now - t->level_since));
+	check_hist(r->latency, &t->latency);
+	check_hist(r->latency_first, &t->latency_first);
+	assert_memory_equal(r->split.pieces, t->pieces, sizeof(t->pieces));
+	assert_true(r->peak_is_bound ? r->outstanding_peak >= t->peak : r->outstanding_peak == t->peak);
+	for (uint32_t i = 0; i < r->nbins; i++) {
+		opened += r->bin[i].opened;
+		done += r->bin[i].done;
+		for (unsigned k = 0; k < COUNT(r->bin[i].latency); k++)
+			good += r->bin[i].latency[k];
+	}
+	assert_int_equal(opened, t->requests);
+	assert_int_equal(done, t->answered);
+	assert_int_equal(good, t->latency.n);
+}
+
+static void check(const struct ptt_report *r, const struct ptt_gen_truth *t)
+{
+	uint64_t tlps = 0, bytes = 0, messages = 0;
+
+	assert_int_equal(r->records, t->records);
+	assert_int_equal(r->span, t->now);
+	assert_int_equal(r->padding, 0);
+	check_types(r, t);
+	check_traffic(r, t);
+	check_requesters(r, t);
+	check_completers(r, t);
+	check_pages(r, t);
+	check_targets(r, t);
+	check_faults(r, t);
+	assert_memory_equal(r->size, t->size, sizeof(t->size));
+	assert_int_equal(r->split.ends_128, t->split_128);
+	assert_int_equal(r->split.ends_64, t->split_64);
+	assert_int_equal(r->split.ends_odd, 0);
+	for (uint32_t i = 0; i < r->nbins; i++) {
+		tlps += r->bin[i].tlps;
+		bytes += r->bin[i].bytes;
+	}
+	assert_int_equal(tlps, t->records);
+	assert_int_equal(bytes, r->traffic.payload_bytes);
+	assert_true(r->nbins * r->bin_ticks > r->span && (r->nbins - 1) * r->bin_ticks <= r->span);
+	assert_memory_equal(r->message_code, t->message_code, sizeof(t->message_code));
+	for (unsigned i = 0; i < 256; i++)
+		messages += t->message_code[i];
+	assert_int_equal(r->messages, messages);
+	assert_int_equal(r->nmessages, messages < PTT_STATS_LOG ? messages : PTT_STATS_LOG);
+	if (r->matched)
+		check_matched(r, t);
+}
+
+static void check_all_ways(struct ptt_gen_opts o)
+{
+	struct trace t = trace_make(o, RECORDS);
+
+	for (enum way way = BY_CHUNK; way <= BY_THREE; way++)
+		for (int match = 0; match < 2; match++) {
+			const struct ptt_report *r;
+			struct ptt_stats *s = count(&t, match, way, &r);
+			assert_int_equal(r->matched, match);
+			check(r, ptt_gen_truth(t.gen));
+			ptt_stats_close(s);
+		}
+	trace_free(&t);
+}
+
+static void wide_records_with_absolute_time_that_wraps_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 1, .faults = 2000, .first_time = 0xfffff000 });
+}
+
+static void wide_records_with_delta_time_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 2, .faults = 2000, .time = PTT_TIME_DELTA, .first_time = 77 });
+}
+
+static void narrow_records_with_absolute_time_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 3, .faults = 2000, .format = PTT_4DW, .rcb = 128, .mps = 512 });
+}
+
+static void narrow_records_with_delta_time_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 4, .faults = 2000, .format = PTT_4DW, .time = PTT_TIME_DELTA,
+					      .mps = 128, .mrrs = 4096, .requesters = 20, .tags = 256 });
+}
+
+static void wide_tags_and_segments_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 5, .faults = 2000, .tag14 = true, .tags = 5000 });
+	check_all_ways((struct ptt_gen_opts){ .seed = 6, .faults = 2000, .tag14 = true, .tags = 5000,
+					      .format = PTT_4DW });
+}
+
+static void few_tags_that_are_used_again_are_told_truly(void **state)
+{
+	(void)state;
+	check_all_ways((struct ptt_gen_opts){ .seed = 7, .faults = 100000, .tags = 4, .requesters = 3 });
+}
+
+/* ---- what is inferred, and what is said ------------------------------------------------------------------ */
+
+static void limits_are_inferred(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .mps = 512, .mrrs = 2048, .rcb = 128 }, RECORDS);
+	const struct ptt_report *r;
+	struct ptt_stats *s = count(&t, false, BY_CHUNK, &r);
+
+	(void)state;
+	assert_int_equal(r->split.mps, 512);
+	assert_int_equal(r->split.mrrs, 2048);
+	assert_int_equal(r->split.rcb, 128);
+	ptt_stats_close(s);
+	trace_free(&t);
+}
+
+static bool says(const struct ptt_report *r, enum ptt_note what)
+{
+	for (uint32_t i = 0; i < r->nnotes; i++)
+		if (r->note[i].note == what)
+			return true;
+	return false;
+}
+
+/* Only records of some classes, as a direction or a type filter leaves them. */
+static void keep_only(struct trace *t, unsigned classes)
+{
+	size_t kept = 0;
+
+	for (size_t at = 0; at < t->n; at += 32) {
+		struct ptt_clock clock = { 0 };
+		struct tlp tlp;
+		ptt_decode(t->p + at, &t->decode, &clock, &tlp);
+		if (classes >> tlp.class & 1) {
+			memmove(t->p + kept, t->p + at, 32);
+			kept += 32;
+		}
+	}
+	t->n = kept;
+}
+
+static void a_missing_direction_is_said(void **state)
+{
+	static const struct { unsigned classes; enum ptt_note note; } cases[] = {
+		{ 1 << TLP_P | 1 << TLP_NP, PTT_NOTE_NO_COMPLETIONS }, { 1 << TLP_CPL, PTT_NOTE_NO_REQUESTS },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(cases); i++) {
+		struct trace t = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
+		const struct ptt_report *r;
+		keep_only(&t, cases[i].classes);
+		struct ptt_stats *s = count(&t, true, BY_CHUNK, &r);
+		assert_true(says(r, cases[i].note));
+		assert_false(says(r, PTT_NOTE_TIME_UNSURE));
+		ptt_stats_close(s);
+		trace_free(&t);
+	}
+}
+
+/* Requests of one device and completions for another one: what two directions of two sides look like. */
+static void completions_of_the_other_side_are_said(void **state)
+{
+	struct trace a = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
+	struct trace b = trace_make((struct ptt_gen_opts){ .seed = 9, .tag14 = true }, 5000);
+	struct ptt_stats_opts o = { .match = true };
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	keep_only(&a, 1 << TLP_NP);
+	keep_only(&b, 1 << TLP_CPL);
+	assert_int_equal(ptt_stats_open(&s, &o), 0);
+	count_chunks(s, &a);
+	count_chunks(s, &b);
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_true(says(r, PTT_NOTE_OTHER_SIDE));
+	assert_true(says(r, PTT_NOTE_TIME_UNSURE));
+	ptt_stats_close(s);
+	trace_free(&a);
+	trace_free(&b);
+}
+
+static void nothing_is_a_report_too(void **state)
+{
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_int_equal(r->records, 0);
+	assert_int_equal(r->nnotes, 1);
+	assert_int_equal(r->note[0].note, PTT_NOTE_EMPTY);
+	assert_int_equal(ptt_stats_finish(s, &r), -TALLY_ESTATE);
+	ptt_stats_close(s);
+}
+
+static void padding_is_counted_and_skipped(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 10, .format = PTT_4DW }, 1000);
+	const struct ptt_report *r;
+
+	(void)state;
+	memset(t.p + 500 * 16, 0, 500 * 16);
+	for (enum way way = BY_CHUNK; way <= BY_THREE; way++) {
+		if (way == BY_RECORD)
+			continue;             /* the caller's there */
+		struct ptt_stats *s = count(&t, true, way, &r);
+		assert_int_equal(r->padding, 500);
+		assert_int_equal(r->records, 500);
+		ptt_stats_close(s);
+	}
+	trace_free(&t);
+}
+
+static void devices_are_told_apart(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 11 }, 3000);
+	struct ptt_stats_opts o = { .match = true };
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, &o), 0);
+	for (size_t at = 0; at < t.n; at += 3200)     /* the same bytes for both, in turn */
+		for (uint32_t device = 0; device < 2; device++) {
+			struct ptt_chunk c = { .p = t.p + at, .n = 3200, .offset = 2 * at + 3200 * device,
+					       .format = PTT_8DW, .device = device };
+			ptt_stats_chunk(s, &c, &t.decode);
+		}
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	const struct ptt_gen_truth *w = ptt_gen_truth(t.gen);
+	assert_int_equal(r->ndevices, 2);
+	assert_int_equal(r->device[0].records, w->records);
+	assert_int_equal(r->device[1].records, w->records);
+	assert_int_equal(r->device[1].span, w->now);
+	assert_int_equal(r->nrequesters, 2 * w->nrequesters);
+	assert_int_equal(r->answered, 2 * w->answered);
+	assert_int_equal(r->outstanding_peak, w->peak);
+	assert_int_equal(r->latency->sum, 2 * w->latency.sum);
+	assert_true(says(r, PTT_NOTE_CLOCKS));
+	ptt_stats_close(s);
+	trace_free(&t);
+}
+
+/* ---- bounds -------------------------------------------------------------------------------------------------- */
+
+static void more_requesters_than_rows_share_one(void **state)
+{
+	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 2, .bytes = 8, .dws = 8 };
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	for (uint32_t i = 0; i < 3 * PTT_STATS_ROWS; i++) {
+		t.requester = (uint16_t)i;
+		ptt_stats_record(s, &t);
+	}
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_int_equal(r->nrequesters, PTT_STATS_ROWS + 1);
+	assert_true(r->requester[PTT_STATS_ROWS].others);
+	assert_int_equal(r->requester[PTT_STATS_ROWS].tlps, 2 * PTT_STATS_ROWS);
+	assert_int_equal(r->requester[PTT_STATS_ROWS].written_bytes, 2 * 8 * PTT_STATS_ROWS);
+	assert_true(says(r, PTT_NOTE_ROWS_CUT));
+	ptt_stats_close(s);
+}
+
+/* Ten busy pages among a hundred thousand that are touched once. */
+static void frequent_pages_survive_a_flood(void **state)
+{
+	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr64, .length_dw = 2, .bytes = 8, .dws = 8 };
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	for (uint64_t i = 0; i < 100000; i++) {
+		t.requester = 1;
+		t.address = (i + 1000) << 12;
+		ptt_stats_record(s, &t);
+		t.requester = 2;
+		t.address = i % 10 << 12;
+		ptt_stats_record(s, &t);
+	}
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_false(r->pages_exact);
+	assert_true(r->pages_error < 200000 / (PTT_STATS_PAGES / 16));
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(r->page[i].requester, 2);
+		assert_in_range(r->page[i].tlps, 10000 - r->pages_error, 10000);
+	}
+	assert_true(says(r, PTT_NOTE_PAGES_CUT));
+	ptt_stats_close(s);
+}
+
+static void impossible_records_are_ignored(void **state)
+{
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	ptt_stats_record(s, &(struct tlp){ .type_index = 0xff });
+	ptt_stats_record(s, &(struct tlp){ .length_dw = 1025 });
+	ptt_stats_record(s, &(struct tlp){ .class = 4 });
+	ptt_stats_record(s, &(struct tlp){ .status = 8 });
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_int_equal(r->records, 0);
+	ptt_stats_close(s);
+}
+
+/* Any bytes at all: the sanitizers look on. */
+static void random_bytes_are_counted(void **state)
+{
+	uint8_t *p = mem_alloc(1 << 16);
+	uint64_t x = 1;
+
+	(void)state;
+	for (int way = 0; way < 16; way++) {
+		struct ptt_stats_opts o = { .match = way & 1, .most_outstanding = 16, .shards = way & 2 ? 2 : 0 };
+		struct ptt_decode_opts d = { .format = way & 4 ? PTT_4DW : PTT_8DW, .tag14 = way & 8 };
+		struct ptt_stats *s;
+		const struct ptt_report *r;
+		for (int i = 0; i < 1 << 16; i++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			p[i] = (uint8_t)(x >> 56);
+		}
+		assert_int_equal(ptt_stats_open(&s, &o), 0);
+		struct ptt_chunk c = { .p = p, .n = 1 << 16, .format = d.format, .device = (uint32_t)way * 1000 };
+		ptt_stats_chunk(s, &c, &d);
+		ptt_stats_chunk(s, &c, &d);
+		assert_int_equal(ptt_stats_finish(s, &r), 0);
+		ptt_stats_close(s);
+	}
+	mem_free(p);
+}
+
+static void merging_what_differs_is_refused(void **state)
+{
+	struct ptt_stats_opts match = { .match = true };
+	struct ptt_stats *a, *b;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&a, &match), 0);
+	assert_int_equal(ptt_stats_open(&b, NULL), 0);
+	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
+	assert_int_equal(ptt_stats_finish(b, &r), 0);
+	ptt_stats_close(a);
+	assert_int_equal(ptt_stats_open(&a, NULL), 0);
+	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
+	ptt_stats_close(a);
+	ptt_stats_close(b);
+}
+
+/* ---- histogram --------------------------------------------------------------------------------------------------- */
+
+static void buckets_meet_without_gap(void **state)
+{
+	(void)state;
+	for (uint32_t b = 0; b < PTT_HIST_BUCKETS; b++) {
+		assert_int_equal(ptt_hist_bucket(ptt_hist_least(b)), b);
+		assert_int_equal(ptt_hist_bucket(ptt_hist_most(b)), b);
+		assert_true(b == 0 || ptt_hist_least(b) == ptt_hist_most(b - 1) + 1);
+		assert_true(ptt_hist_most(b) - ptt_hist_least(b) <= ptt_hist_least(b) / 8);
+	}
+	assert_int_equal(ptt_hist_most(PTT_HIST_BUCKETS - 1), UINT64_MAX);
+}
+
+static void percentiles_are_the_ranks(void **state)
+{
+	struct ptt_hist h = { 0 };
+
+	(void)state;
+	assert_int_equal(ptt_hist_at(NULL, 500), 0);
+	assert_int_equal(ptt_hist_at(&h, 500), 0);
+	for (uint64_t v = 1; v <= 1000; v++)
+		ptt_hist_add(&h, v);
+	for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
+		uint64_t got = ptt_hist_at(&h, per_mille), most = ptt_hist_most(ptt_hist_bucket(per_mille));
+		assert_int_equal(got, most < 1000 ? most : 1000);
+	}
+	assert_int_equal(h.least, 1);
+	assert_int_equal(h.most, 1000);
+}
+
+static int run_once(const struct trace *t)
+{
+	struct ptt_stats_opts o = { .match = true, .most_outstanding = 1000, .shards = 2 };
+	struct ptt_stats *s[2] = { NULL, NULL };
+	const struct ptt_report *r;
+	int rc = 0;
+
+	for (o.shard = 0; o.shard < 2 && rc >= 0; o.shard++)
+		if ((rc = ptt_stats_open(&s[o.shard], &o)) >= 0)
+			count_chunks(s[o.shard], t);
+	if (rc >= 0)
+		rc = ptt_stats_merge(s[0], s[1]);
+	if (rc >= 0)
+		rc = ptt_stats_finish(s[0], &r);
+	ptt_stats_close(s[0]);
+	ptt_stats_close(s[1]);
+	return rc;
+}
+
+static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 12, .faults = 1000 }, 2000);
+	long before = mem_live();
+
+	(void)state;
+	for (long n = 1; ; n++) {
+		mem_fail_at(n);
+		int rc = run_once(&t);
+		bool reached = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(mem_live(), before);
+		if (!reached) {
+			assert_int_equal(rc, 0);
+			break;
+		}
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+	trace_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wide_records_with_absolute_time_that_wraps_are_told_truly),
+		cmocka_unit_test(wide_records_with_delta_time_are_told_truly),
+		cmocka_unit_test(narrow_records_with_absolute_time_are_told_truly),
+		cmocka_unit_test(narrow_records_with_delta_time_are_told_truly),
+		cmocka_unit_test(wide_tags_and_segments_are_told_truly),
+		cmocka_unit_test(few_tags_that_are_used_again_are_told_truly),
+		cmocka_unit_test(limits_are_inferred),
+		cmocka_unit_test(a_missing_direction_is_said),
+		cmocka_unit_test(completions_of_the_other_side_are_said),
+		cmocka_unit_test(nothing_is_a_report_too),
+		cmocka_unit_test(padding_is_counted_and_skipped),
+		cmocka_unit_test(devices_are_told_apart),
+		cmocka_unit_test(more_requesters_than_rows_share_one),
+		cmocka_unit_test(frequent_pages_survive_a_flood),
+		cmocka_unit_test(impossible_records_are_ignored),
+		cmocka_unit_test(random_bytes_are_counted),
+		cmocka_unit_test(merging_what_differs_is_refused),
+		cmocka_unit_test(buckets_meet_without_gap),
+		cmocka_unit_test(percentiles_are_the_ranks),
+		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/*
+ * stats_time.c: the time line.
+ *
+ * At most PTT_STATS_BINS bins of equal width from time 0.  The width starts at
+ * one tick and doubles, two bins becoming one, whenever a time lies beyond the
+ * last bin: so the line always fits, and its width depends on nothing but the
+ * latest time, which lets two lines be merged.
+ *
+ * Outstanding requests are kept as their integral: a level that held from one
+ * time to another is spread over the bins between.  Integrals add up over
+ * devices and over shards, as means and peaks would not.
+ */
+#include "ptt/stats_int.h"
+
+static void bin_join(struct ptt_bin *into, const struct ptt_bin *from)
+{
+	into->tlps += from->tlps;
+	into->bytes += from->bytes;
+	into->opened += from->opened;
+	into->done += from->done;
+	into->outstanding_ticks += from->outstanding_ticks;
+	for (uint32_t i = 0; i < COUNT(into->latency); i++)
+		into->latency[i] += from->latency[i];
+}
+
+void line_double(struct time_line *l)
+{
+	for (uint32_t i = 0; i < PTT_STATS_BINS; i += 2) {
+		struct ptt_bin two = l->bin[i];
+		bin_join(&two, &l->bin[i + 1]);
+		if (l->bin[i + 1].outstanding_peak > two.outstanding_peak)
+			two.outstanding_peak = l->bin[i + 1].outstanding_peak;
+		l->bin[i / 2] = two;
+	}
+	memset(&l->bin[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*l->bin));
+	l->used = (l->used + 1) / 2;
+	l->width *= 2;
+}
+
+/* Peaks add up: those of two shards need not have been at one time, so the sum is a bound. */
+void line_merge(struct time_line *into, struct time_line *from)
+{
+	while (into->width < from->width)
+		line_double(into);
+	while (from->width < into->width)
+		line_double(from);
+	for (uint32_t i = 0; i < from->used; i++) {
+		bin_join(&into->bin[i], &from->bin[i]);
+		into->bin[i].outstanding_peak += from->bin[i].outstanding_peak;
+	}
+	if (from->used > into->used)
+		into->used = from->used;
+}
+
+/* The number of the bin of a time, after making room for it. */
+static uint32_t bin_number(struct ptt_stats *s, uint64_t time)
+{
+	struct time_line *l = &s->line;
+
+	if (time / l->width >= PTT_STATS_BINS) {
+		do
+			line_double(l);
+		while (time / l->width >= PTT_STATS_BINS);
+		for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++)
+			s->device[i].bin_end = 0;
+	}
+	uint32_t i = (uint32_t)(time / l->width);
+	if (i >= l->used)
+		l->used = i + 1;
+	return i;
+}
+
+struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time)
+{
+	uint32_t i = bin_number(s, time);
+
+	d->bin = &s->line.bin[i];
+	d->bin_from = i * s->line.width;
+	d->bin_end = d->bin_from + s->line.width;
+	if (d->level > d->bin->outstanding_peak)
+		d->bin->outstanding_peak = (uint32_t)d->level;
+	return d->bin;
+}
+
+static void spread(struct ptt_stats *s, uint64_t level, uint64_t from, uint64_t to)
+{
+	uint32_t last = bin_number(s, to);
+	uint64_t width = s->line.width;
+
+	for (uint32_t i = (uint32_t)(from / width); i <= last; i++) {
+		uint64_t begin = i * width > from ? i * width : from;
+		uint64_t end = (i + 1) * width < to ? (i + 1) * width : to;
+		struct ptt_bin *b = &s->line.bin[i];
+		b->outstanding_ticks += level * (end - begin);
+		if (level > b->outstanding_peak && end > begin)
+			b->outstanding_peak = (uint32_t)level;
+	}
+}
+
+void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by)
+{
+	struct ptt_bin *b = bin_at(s, d, time);
+
+	if (time > d->level_since && d->level != 0) {
+		if (d->level_since >= d->bin_from)
+			b->outstanding_ticks += d->level * (time - d->level_since);
+		else
+			spread(s, d->level, d->level_since, time);
+	}
+	d->level_since = time;
+	d->level += (uint64_t)(int64_t)by;
+	if (d->level > d->peak)
+		d->peak = d->level;
+	if (d->level > b->outstanding_peak)
+		b->outstanding_peak = (uint32_t)d->level;
+}

@@ -1,0 +1,169 @@
+/* time_test.c: absolute or delta, told from the records alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ptt/handmade_int.h"
+
+#define N 400
+#define BOTH(f) for (enum ptt_format f = PTT_4DW; f <= PTT_8DW; f += PTT_4DW)
+
+static uint32_t chance(uint64_t *seed)        /* an LCG: the same on every run */
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33);
+}
+
+static enum ptt_time guess(const uint32_t *times, size_t n, enum ptt_format f, bool *sure)
+{
+	uint8_t p[N * 32], *end = p;
+	assert_true(n <= N);
+	for (size_t i = 0; i < n; i++)
+		end = handmade(end, f, &(struct handmade){ .time = times[i] });
+	return ptt_time_guess(p, (size_t)(end - p), f, sure);
+}
+
+/* Gaps of up to `most` ticks, as a counter or as they are. */
+static void fill(uint32_t *times, enum ptt_time kind, uint32_t most)
+{
+	uint64_t seed = most;
+	uint32_t now = 0xffff0002;
+	for (size_t i = 0; i < N; i++) {
+		uint32_t gap = chance(&seed) % most;
+		now += gap;
+		times[i] = kind == PTT_TIME_ABS ? now : gap;
+	}
+}
+
+static void a_running_counter_is_absolute(void **state)
+{
+	static const uint32_t most[] = { 2, 5, 40, 700 };
+	uint32_t times[N];
+	bool sure;
+
+	(void)state;
+	BOTH(f)
+		for (size_t i = 0; i < COUNT(most); i++) {
+			fill(times, PTT_TIME_ABS, most[i]);
+			assert_int_equal(guess(times, N, f, &sure), PTT_TIME_ABS);
+			assert_true(sure);
+		}
+	fill(times, PTT_TIME_ABS, 100000000);
+	assert_int_equal(guess(times, N, PTT_8DW, &sure), PTT_TIME_ABS);
+	assert_true(sure);
+}
+
+static void gaps_are_delta(void **state)
+{
+	static const uint32_t most[] = { 2, 5, 40, 700 };
+	uint32_t times[N];
+	bool sure;
+
+	(void)state;
+	BOTH(f)
+		for (size_t i = 0; i < COUNT(most); i++) {
+			fill(times, PTT_TIME_DELTA, most[i]);
+			assert_int_equal(guess(times, N, f, &sure), PTT_TIME_DELTA);
+			assert_true(sure);
+		}
+}
+
+static void one_idle_gap_does_not_make_deltas_absolute(void **state)
+{
+	uint32_t times[N];
+	bool sure;
+
+	(void)state;
+	fill(times, PTT_TIME_DELTA, 40);
+	times[N - 1] = 0x11ea82a;
+	assert_int_equal(guess(times, N, PTT_8DW, &sure), PTT_TIME_DELTA);
+	assert_true(sure);
+}
+
+static void a_counter_may_be_a_little_out_of_order(void **state)
+{
+	uint32_t times[N];
+	bool sure;
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++)
+		times[i] = 10 * i + (i % 4 == 1 ? 12 : 0);
+	assert_int_equal(guess(times, N, PTT_8DW, &sure), PTT_TIME_ABS);
+	assert_false(sure);
+}
+
+/* From the manual's sample and from the log of the commit that added the decoder: a data write, then an MSI. */
+static void the_known_samples_are_delta_but_too_short_to_be_sure(void **state)
+{
+	static const uint32_t manual[] = { 0x4c033, 2 }, commit[] = { 0x11ea82a, 0x2ee };
+	bool sure = true;
+
+	(void)state;
+	assert_int_equal(guess(manual, 2, PTT_8DW, &sure), PTT_TIME_DELTA);
+	assert_false(sure);
+	sure = true;
+	assert_int_equal(guess(commit, 2, PTT_8DW, &sure), PTT_TIME_DELTA);
+	assert_false(sure);
+}
+
+static void equal_times_are_delta(void **state)
+{
+	uint32_t times[N];
+	bool sure;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		times[i] = 4;
+	assert_int_equal(guess(times, N, PTT_4DW, &sure), PTT_TIME_DELTA);
+	assert_true(sure);
+	guess(times, 3, PTT_4DW, &sure);
+	assert_false(sure);
+	memset(times, 0, sizeof(times));
+	guess(times, N, PTT_4DW, &sure);
+	assert_false(sure);
+}
+
+static void eleven_bits_in_full_use_tell_nothing(void **state)
+{
+	uint32_t times[N];
+	bool sure = true;
+
+	(void)state;
+	fill(times, PTT_TIME_ABS, 2048);
+	guess(times, N, PTT_4DW, &sure);
+	assert_false(sure);
+	sure = true;
+	fill(times, PTT_TIME_DELTA, 2048);
+	guess(times, N, PTT_4DW, &sure);
+	assert_false(sure);
+}
+
+static void nothing_is_no_evidence(void **state)
+{
+	const uint32_t one = 7;
+	bool sure = true;
+
+	(void)state;
+	guess(&one, 0, PTT_8DW, &sure);
+	assert_false(sure);
+	sure = true;
+	guess(&one, 1, PTT_4DW, &sure);
+	assert_false(sure);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_running_counter_is_absolute),
+		cmocka_unit_test(gaps_are_delta),
+		cmocka_unit_test(one_idle_gap_does_not_make_deltas_absolute),
+		cmocka_unit_test(a_counter_may_be_a_little_out_of_order),
+		cmocka_unit_test(the_known_samples_are_delta_but_too_short_to_be_sure),
+		cmocka_unit_test(equal_times_are_delta),
+		cmocka_unit_test(eleven_bits_in_full_use_tell_nothing),
+		cmocka_unit_test(nothing_is_no_evidence),
+	};
+	return cmocka_run_group_tests_name("ptt: time", tests, NULL, NULL);
+}

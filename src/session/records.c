@@ -1,0 +1,301 @@
+/*
+ * records.c: a file of records, and the programs that they fire.
+ *
+ * The file gives chunks (ptt_file.c), a chunk records, and a record fires probes in
+ * this order: tlp, its class, transaction.  Programs run in the vm, with the
+ * record as their context (provider/ptt_record.h).  What one firing hands
+ * over is taken at once, so that answers come in the order of the records and
+ * an exit() ends the run with the record that called it.
+ *
+ * Time: `timestamp` counts on from the start of the run by the record's time, a
+ * tick counting as a nanosecond, since nobody documents how long it is; tick
+ * probes fire in between where their time has come.
+ *
+ * What a program does not ask for is not done: without a probe `transaction`
+ * nothing is matched, without a text nothing is looked up.
+ */
+#include <string.h>
+
+#include "provider/ptt_record.h"
+#include "session/ptt_int.h"
+#include "session/session_int.h"
+
+#define RECORDS_PER_TURN 16384u               /* then the caller may look at signals, and answers go out */
+#define OUTSTANDING_MOST 65536u
+
+struct records {
+	/* set by records_open, then read-only */
+	struct tally_ptt *file;
+	/* set by records_start: which program each kind of record fires, or -1 */
+	int prog[RECORD_KINDS];
+	bool wanted;
+	uint32_t texts;
+	struct ptt_match *match;              /* when transactions are wanted */
+	/* where it is */
+	struct ptt_pass pass;
+	struct ptt_chunk chunk;
+	struct ptt_stream *stream;            /* of the chunk's device */
+	size_t at;                            /* bytes of the chunk that were taken */
+	struct ptt_record rec;                /* the record that is next, when `have` */
+	struct ptt_record done;               /* args of transaction */
+	bool have;
+	uint64_t orphans, given_up, unanswered;
+	struct buf notes;                     /* what the file says of itself, until somebody listens */
+};
+
+/* ---- opening ------------------------------------------------------------------- */
+
+static const struct key {
+	const char *text;
+	uint32_t raw, time, flags;
+} keys[] = {
+	{ .text = "time=abs", .time = TALLY_PTT_TIME_ABS },
+	{ .text = "time=delta", .time = TALLY_PTT_TIME_DELTA },
+	{ .text = "format=4dw", .raw = PTT_4DW },
+	{ .text = "format=8dw", .raw = PTT_8DW },
+	{ .text = "tag14", .flags = TALLY_PTT_TAG14 },
+};
+
+static const struct key *key_of(const char *text)
+{
+	for (size_t i = 0; text && i < COUNT(keys); i++)
+		if (!strcmp(text, keys[i].text))
+			return &keys[i];
+	return NULL;
+}
+
+/* Cuts keys off the end of path; what is no key is part of the name. */
+static void take_keys(struct tally_ptt_opts *o, char *path)
+{
+	char *comma = strrchr(path, ',');
+	const struct key *k;
+
+	for (; comma && (k = key_of(comma + 1)); comma = strrchr(path, ',')) {
+		*comma = '\0';
+		o->raw = k->raw ? k->raw : o->raw;
+		o->time = k->time ? k->time : o->time;
+		o->flags |= k->flags;
+	}
+}
+
+static int keep_note(void *arg, const char *text, size_t n)
+{
+	buf_put(&((struct records *)arg)->notes, text, n);
+	return 0;
+}
+
+static int open_file(struct records *r, const char *platform, struct err *e)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .note = keep_note, .arg = r };
+	char *path = mem_strdup(platform);
+	int rc = -TALLY_ENOMEM;
+
+	if (path) {
+		take_keys(&o, path);
+		rc = tally_ptt_open(&r->file, &o);
+	}
+	if (rc >= 0)
+		rc = tally_ptt_file(r->file, path);
+	if (rc >= 0)
+		rc = ptt_pass_open(&r->pass, r->file, false);
+	mem_free(path);
+	if (rc >= 0)
+		return 0;
+	return err_set(e, (enum tally_err)-rc, "%s%s", r->file ? tally_ptt_error(r->file) : tally_strerror(rc),
+		       rc == -TALLY_ECORRUPT && !o.raw ? " (bare records need ,format=4dw or ,format=8dw behind the name)" : "");
+}
+
+int records_open(struct records **ret, const char *platform, struct err *e)
+{
+	struct records *r = mem_alloc(sizeof(*r));
+	int rc = r ? open_file(r, platform, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+
+	if (rc < 0)
+		records_close(r);
+	else
+		*ret = r;
+	return rc;
+}
+
+void records_close(struct records *r)
+{
+	if (!r)
+		return;
+	ptt_match_close(r->match);
+	ptt_pass_close(&r->pass);
+	tally_ptt_close(r->file);
+	buf_free(&r->notes);
+	mem_free(r);
+}
+
+int records_start(struct tally_trace *t)
+{
+	struct records *r = t->records;
+
+	for (unsigned k = 0; k < RECORD_KINDS; k++)
+		r->prog[k] = -1;
+	for (uint32_t i = 0; i < t->img->nprogs; i++) {
+		const struct probe *p = probes_get(t->probes, t->img->prog[i].probe);
+
+		if (p->arm == ARM_RECORD)
+			r->prog[p->record] = (int)i;
+		r->wanted |= p->arm == ARM_RECORD || p->arm == ARM_TICK;
+	}
+	r->texts = ptt_record_reads(t->prog);
+	if (r->prog[RECORD_TRANSACTION] >= 0 && !r->match && ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
+		return trace_nomem(t);
+	return 0;
+}
+
+/* ---- the next record ------------------------------------------------------------- */
+
+/* 1: r->rec.tlp is the next record; 0: there is none. */
+static int record_next(struct tally_trace *t, struct records *r)
+{
+	for (;;) {
+		const uint8_t *p = r->chunk.p + r->at;
+		size_t size = r->chunk.format * 4u;
+
+		if (r->chunk.n - r->at < size || !size) {
+			int rc = ptt_pass_next(&r->pass, &r->chunk, &r->stream);
+
+			if (rc < 0)
+				return trace_fail(t, (enum tally_err)-rc, "%s", tally_ptt_error(r->file));
+			if (rc == 0)
+				return 0;
+			r->at = 0;
+			continue;
+		}
+		r->at += size;
+		if (ptt_is_padding(p, (enum ptt_format)r->chunk.format))
+			continue;
+		ptt_decode(p, &r->stream->o, &r->stream->clock, &r->rec.tlp);
+		r->rec.tlp.device = r->chunk.device;
+		r->rec.tlp.offset = r->chunk.offset + r->at - size;
+		return 1;
+	}
+}
+
+/* ---- firing --------------------------------------------------------------------- */
+
+static int fire(struct tally_trace *t, unsigned kind, const struct ptt_record *ctx)
+{
+	int prog = t->records->prog[kind], rc;
+
+	if (prog < 0 || t->over)
+		return 0;
+	rc = t->eng->ops->record(t->eng, (uint32_t)prog, ctx, sizeof(*ctx), &t->err);
+	return rc < 0 ? rc : t->eng->ops->drain(t->eng, record_take, t);
+}
+
+/* args[0] is the request, now with the completer that answered. */
+static int fire_transaction(struct tally_trace *t)
+{
+	struct records *r = t->records;
+	struct ptt_pair pair;
+
+	switch (ptt_match_next(r->match, &r->rec.tlp, &pair)) {
+	case PTT_DONE:
+		break;
+	case PTT_ORPHAN:
+		r->orphans++;
+		return 0;
+	case PTT_REUSED:
+	case PTT_CROWDED:
+		r->given_up++;
+		return 0;
+	default:
+		return 0;
+	}
+	r->done.tlp = pair.request;
+	r->done.tlp.completer = pair.completer;
+	r->done.transaction = pair.t;
+	if (r->texts)
+		ptt_record_fill(&r->done, r->texts, ptt_device_name(&r->pass, pair.request.device));
+	return fire(t, RECORD_TRANSACTION, &r->done);
+}
+
+static int fire_record(struct tally_trace *t)
+{
+	static const uint8_t kind_of[] = { [TLP_P] = RECORD_P, [TLP_NP] = RECORD_NP, [TLP_CPL] = RECORD_CPL };
+	struct records *r = t->records;
+	int rc;
+
+	if (r->texts)
+		ptt_record_fill(&r->rec, r->texts, ptt_device_name(&r->pass, r->rec.tlp.device));
+	rc = fire(t, RECORD_ANY, &r->rec);
+	if (rc >= 0 && r->rec.tlp.class < COUNT(kind_of))
+		rc = fire(t, kind_of[r->rec.tlp.class], &r->rec);
+	if (rc >= 0 && r->match)
+		rc = fire_transaction(t);
+	return rc;
+}
+
+int records_turn(struct tally_trace *t)
+{
+	struct records *r = t->records;
+	int rc = r->wanted ? 0 : -TALLY_EEND;
+
+	for (uint32_t n = 0; rc >= 0 && n < RECORDS_PER_TURN && !t->over; n++) {
+		rc = r->have ? 1 : record_next(t, r);
+		if (rc == 0)
+			return -TALLY_EEND;
+		r->have = rc > 0;
+		if (rc < 0 || !t->eng->ops->advance(t->eng, r->rec.tlp.time))
+			return rc < 0 ? rc : 0;
+		r->have = false;
+		rc = fire_record(t);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- what the file did not give ---------------------------------------------------- */
+
+static void count_unanswered(void *arg, const struct ptt_pair *p)
+{
+	struct records *r = arg;
+
+	(void)p;
+	r->unanswered++;
+}
+
+static void report_matching(struct tally_trace *t, struct records *r)
+{
+	ptt_match_rest(r->match, count_unanswered, r);
+	r->unanswered += r->given_up;
+	if (r->unanswered)
+		trace_note(t, "%llu request%s without a completion fired no transaction",
+			   (unsigned long long)r->unanswered, r->unanswered == 1 ? "" : "s");
+	if (r->orphans)
+		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
+			   r->orphans == 1 ? "" : "s");
+}
+
+static void report_time(struct tally_trace *t, const struct records *r)
+{
+	for (uint32_t d = 0; d < r->pass.ndev; d++) {
+		const struct ptt_stream *s = &r->pass.dev[d];
+		bool absolute = s->o.time == PTT_TIME_ABS;
+
+		if (s->seen && !s->sure)
+			trace_note(t, "%s: times are taken as %s, on weak evidence; --on FILE,time=%s decides otherwise",
+				   ptt_device_name(&r->pass, d), absolute ? "absolute" : "since the record before",
+				   absolute ? "delta" : "abs");
+	}
+}
+
+void records_report(struct tally_trace *t)
+{
+	struct records *r = t->records;
+
+	report_time(t, r);
+	ptt_pass_notes(&r->pass, false);
+	for (const char *line = r->notes.p; line && *line;) {
+		int n = (int)strcspn(line, "\n");
+
+		trace_note(t, "%.*s", n, line);
+		line += n + !!line[n];
+	}
+	if (r->match && !t->exited)
+		report_matching(t, r);
+}

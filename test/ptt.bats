@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# Traces of PCIe packets: dump, report, export, and the page in a browser.  Needs no privileges.
+bats_require_minimum_version 1.5.0
+load common
+
+TRACE=$BATS_TEST_DIRNAME/fixture/ptt-8dw-golden.perf.data
+
+# number TYPE KEY: of the first object of that type in $report.
+number() { grep -m 1 "\"type\":\"$1\"" "$report" | sed "s/.*\"$2\":\([0-9.]*\).*/\1/"; }
+reported() { report=$BATS_TEST_TMPDIR/report.json; "$TALLY" report --json "$TRACE" >"$report"; }
+duckdb() {
+  export TALLY_DUCKDB=${TALLY_DUCKDB:-$(ls "$BATS_TEST_DIRNAME/../build/libduckdb.so" "$HOME/.local/lib/libduckdb.so" 2>/dev/null | head -n 1)}
+  [ -n "$TALLY_DUCKDB" ] || skip "DuckDB's library is not here: tools/fetch-duckdb.sh build"
+}
+
+# ---- dump ------------------------------------------------------------------------------------------
+
+@test "dump prints a line for each packet under a header, and says how times are taken" {
+  "$TALLY" dump "$TRACE" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -eq 25601 ]
+  [[ "$(head -n 1 "$BATS_TEST_TMPDIR/out")" == *TIME*TYPE*REQUESTER* ]]
+  [ "$(cat "$BATS_TEST_TMPDIR/notes")" = "tally: hisi_ptt0_2: times are taken as absolute" ]
+}
+
+@test "dump --perf has four lines of eight as perf prints them, and the older text on request" {
+  "$TALLY" dump --perf "$TRACE" | sed -n 1,3p >"$BATS_TEST_TMPDIR/new"
+  printf '. ... HISI PTT data: size 819200 bytes\n.  00000004: 00 00 00 00                                 Prefix\n' |
+    diff - <(head -n 2 "$BATS_TEST_TMPDIR/new")
+  [ "$("$TALLY" dump --perf=spec "$TRACE" | sed -n 2p)" = ".  00000000: 00 00 00 00                                 Prefix" ]
+}
+
+@test "the forms of dump agree with each other" {
+  json=$("$TALLY" dump --json "$TRACE" 2>/dev/null | sed -n 7p)
+  row=$("$TALLY" dump -x ';' "$TRACE" 2>/dev/null | sed -n 8p)
+  [ "$(echo "$json" | sed 's/"[a-z_0-9]*"://g; s/[{}"]//g; s/,/;/g')" = "$row" ]
+  "$TALLY" dump -o "$BATS_TEST_TMPDIR/x.csv" "$TRACE" 2>/dev/null
+  "$TALLY" dump -x , "$TRACE" 2>/dev/null | cmp - "$BATS_TEST_TMPDIR/x.csv"
+}
+
+@test "a filter is a D predicate" {
+  all=$("$TALLY" dump --json "$TRACE" 2>/dev/null | grep '"requester":256,' | grep -c '"class":1,')
+  [ "$all" -gt 100 ]
+  [ "$("$TALLY" dump --json --filter 'args[0]->requester == 0x100 && args[0]->class == 1' "$TRACE" 2>/dev/null | wc -l)" -eq "$all" ]
+  run "$TALLY" dump --filter 'requester ==' "$TRACE"
+  [ "$status" -eq 1 ]
+}
+
+@test "a trace comes through a pipe as from a file" {
+  # but for the device's name, which stands behind the records
+  cut_name() { sed 's/,"device_name":.*//'; }
+  cat "$TRACE" | "$TALLY" dump --json - 2>/dev/null | cut_name | cmp - <("$TALLY" dump --json "$TRACE" 2>/dev/null | cut_name)
+  cat "$TRACE" | "$TALLY" dump --perf - | cmp - <("$TALLY" dump --perf "$TRACE")
+}
+
+@test "bare records are read when their format is said" {
+  tail -c 819200 "$TRACE" >"$BATS_TEST_TMPDIR/tail"     # the last records and what follows them are not aligned
+  dd if="$TRACE" of="$BATS_TEST_TMPDIR/raw" bs=32 skip=788 count=25600 2>/dev/null
+  [ "$("$TALLY" dump --format=8dw --json "$BATS_TEST_TMPDIR/raw" 2>/dev/null | wc -l)" -eq 25600 ]
+  run "$TALLY" dump "$BATS_TEST_TMPDIR/raw"
+  [ "$status" -eq 1 ]
+}
+
+@test "a trace that was cut gives all whole packets and says what is missing" {
+  head -c 600000 "$TRACE" >"$BATS_TEST_TMPDIR/cut"
+  "$TALLY" dump --json "$BATS_TEST_TMPDIR/cut" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -eq $(((600000 - 25216) / 32)) ]
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/notes")" -ge 2 ]
+  "$TALLY" report --json "$BATS_TEST_TMPDIR/cut" | grep -q '"type":"lost"'
+}
+
+@test "what is no trace is refused with its name" {
+  run "$TALLY" dump "$BATS_TEST_DIRNAME/common.bash"
+  [ "$status" -eq 1 ]
+  has "common.bash: "
+  run "$TALLY" report /no/such/file
+  [ "$status" -eq 1 ]
+  has "/no/such/file"
+}
+
+@test "wrong options of dump, report and export end with status 2 and say what is wrong" {
+  expect() { # TEXT VERB OPTIONS...
+    run "$TALLY" "${@:2}"
+    [ "$status" -eq 2 ] && [ "${lines[0]}" = "tally: $1" ] || { echo "${*:2}: $status: $output"; return 1; }
+  }
+  expect "no trace: give a FILE" dump
+  expect "one FILE at a time" dump a b
+  expect "no trace: give a FILE" report
+  expect "two FILEs at most" report a b c
+  expect "no trace: give a FILE" export
+  expect "--perf=x is none of: spec" dump --perf=x "$TRACE"
+  expect "--format=2dw is none of: 4dw 8dw" dump --format=2dw "$TRACE"
+  expect "--time=now is none of: abs delta" report --time=now "$TRACE"
+  expect "--top=0: a number from 1 to 100000" report --top 0 "$TRACE"
+  expect "-x ab: a separator is one character" dump -x ab "$TRACE"
+  expect "--json and -x are two forms: give one of them" dump --json -x , "$TRACE"
+  expect "perf prints all records: a filter needs another form" dump --perf --filter 1 "$TRACE"
+  expect "--partition needs a directory: -o DIR" export --partition=host "$TRACE"
+}
+
+@test "a trace is never written over" {
+  cp "$TRACE" "$BATS_TEST_TMPDIR/mine"
+  for verb in dump report "export"; do
+    run "$TALLY" $verb -o "$BATS_TEST_TMPDIR/mine" "$BATS_TEST_TMPDIR/mine"
+    [ "$status" -eq 2 ]
+  done
+  cmp "$TRACE" "$BATS_TEST_TMPDIR/mine"
+}
+
+@test "a reader that goes away is no error, a full disk is" {
+  (set -o pipefail; trap '' PIPE; "$TALLY" dump "$TRACE" 2>/dev/null | head -n 1 >/dev/null)
+  run "$TALLY" report -o /dev/full "$TRACE"
+  [ "$status" -eq 1 ]
+  has "failed to write to /dev/full"
+}
+
+@test "help of each verb has three examples, and its page each of its options" {
+  for verb in dump report "export"; do
+    [ "$("$TALLY" $verb -h | grep -c "^  tally $verb ")" -eq 3 ]
+    "$TALLY" $verb -h | sed -n 's/^  *\(-[a-z],\)\{0,1\} *\(-[-a-z0-9]*\).*/\2/p' | while read -r option; do
+      grep -qE -- "\`$option(\`|=| |\[)" "$BATS_TEST_DIRNAME/../doc/verb/$verb.md" || { echo "$verb: not in the page: $option"; return 1; }
+    done
+  done
+}
+
+# ---- report ------------------------------------------------------------------------------------------
+
+@test "a report fits a terminal of 80 columns" {
+  LC_ALL=C.UTF-8 "$TALLY" report "$TRACE" >"$BATS_TEST_TMPDIR/out"
+  ! LC_ALL=C.UTF-8 grep -E '.{81}' "$BATS_TEST_TMPDIR/out"
+  for title in Summary "By TLP type" "By requester" "By completer" "By address page" "Latency in ticks" "Over time" Errors \
+    Link "How packets are cut" "MSIs and doorbells" Messages; do
+    grep -qx "$title" "$BATS_TEST_TMPDIR/out" || { echo "no $title"; return 1; }
+  done
+}
+
+@test "without UTF-8 a report is ASCII" {
+  ! LC_ALL=C "$TALLY" report "$TRACE" | LC_ALL=C grep -q '[^ -~]'
+}
+
+@test "a report counts what a dump shows" {
+  reported
+  "$TALLY" dump -x , "$TRACE" 2>/dev/null >"$BATS_TEST_TMPDIR/rows"
+  column() { head -n 1 "$BATS_TEST_TMPDIR/rows" | tr , '\n' | grep -nx "$1" | cut -d : -f 1; }
+  [ "$(number summary records)" -eq 25600 ]
+  for class in 0:posted 1:non_posted 2:completions; do
+    [ "$(number summary "${class#*:}")" -eq "$(awk -F, -v c="$(column class)" -v w="${class%:*}" 'NR > 1 && $c == w' "$BATS_TEST_TMPDIR/rows" | wc -l)" ]
+  done
+  awk -F, -v t="$(column type_name)" 'NR > 1 { n[$t]++ } END { for (i in n) print i, n[i] }' "$BATS_TEST_TMPDIR/rows" | sort >"$BATS_TEST_TMPDIR/types"
+  sed -n 's/.*"type":"tlp_type","name":"\([^"]*\)","tlps":\([0-9]*\).*/\1 \2/p' "$report" | sort | diff - "$BATS_TEST_TMPDIR/types"
+  [ "$(number time_line step)" -gt 0 ]
+  sums=$(grep '"type":"time_line"' "$report" | sed 's/.*"name":"tlps","values":\[\([0-9,]*\)\].*/\1/' | tr , + | bc)
+  [ "$sums" -eq 25600 ]
+}
+
+@test "JSON of a report is JSON, one object a line, the schema first" {
+  command -v python3 >/dev/null || skip "no python3"
+  reported
+  python3 -c '
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+assert rows[0]["schema"] == 1 and list(rows[0])[0] == "schema"
+assert all("type" in r for r in rows)
+' <"$report"
+}
+
+@test "a comparison has the largest change first, and nothing for twice the same" {
+  "$TALLY" dump --perf "$TRACE" >/dev/null
+  head -c 300000 "$TRACE" >"$BATS_TEST_TMPDIR/half"
+  "$TALLY" report --json "$TRACE" "$TRACE" >"$BATS_TEST_TMPDIR/same"
+  ! grep -q '"type":"change"' "$BATS_TEST_TMPDIR/same"
+  "$TALLY" report --json "$TRACE" "$BATS_TEST_TMPDIR/half" >"$BATS_TEST_TMPDIR/changes"
+  grep '"type":"change"' "$BATS_TEST_TMPDIR/changes" | sed 's/.*"a":\([^,]*\),"b":\([^,]*\),.*/\1 \2/' |
+    awk '{ size = $1 > 0 && $2 > 0 ? ($1 > $2 ? $1 / $2 : $2 / $1) : 1e300; if (NR > 1 && size > last * 1.001) exit 1; last = size }
+      END { if (NR < 5) exit 1 }'
+}
+
+@test "no progress line where nobody looks" {
+  run --separate-stderr "$TALLY" report "$TRACE"
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+}
+
+# ---- the page --------------------------------------------------------------------------------------------
+
+@test "the page asks the network for nothing and allows its own script only" {
+  command -v openssl >/dev/null || skip "no openssl"
+  page=$BATS_TEST_TMPDIR/report.html
+  "$TALLY" report -o "$page" "$TRACE"
+  ! grep -qE 'https?:|src=|@import|url\(' "$page"
+  hash=$(sed -n 's/.*<script>\(.*\)<\/script>.*/\1/p' "$page" | tr -d '\n' | openssl dgst -sha256 -binary | base64)
+  grep -qF "script-src 'sha256-$hash'" "$page"
+  [ "$(wc -c <"$page")" -lt 1000000 ]
+}
+
+@test "a browser shows the figures of the report and draws its pictures" {
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no Chromium"
+  reported
+  "$TALLY" report -o "$BATS_TEST_TMPDIR/report.html" "$TRACE"
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$BATS_TEST_TMPDIR/profile" \
+    --virtual-time-budget=5000 --dump-dom "file://$BATS_TEST_TMPDIR/report.html" >"$BATS_TEST_TMPDIR/dom" 2>/dev/null
+  for key in records span posted non_posted completions answered failed unanswered orphans outstanding_peak; do
+    shown=$(sed -n "s/.*data-key=\"$key\" data-v=\"\([0-9]*\)\".*/\1/p" "$BATS_TEST_TMPDIR/dom" | head -n 1)
+    [ -n "$shown" ] && [ "$shown" = "$(number summary $key)" ] || { echo "$key: $shown, not $(number summary $key)"; return 1; }
+  done
+  # every requester's row: its name, and its packets
+  sed -n 's/.*"type":"requester","requester":"\([^"]*\)","tlps":\([0-9]*\).*/\1 \2/p' "$report" >"$BATS_TEST_TMPDIR/want"
+  sed -n '/data-part="requester"/,/<\/table>/s/.*<tr><td class="t" data-v="\([^"]*\)">[^<]*<\/td><td data-v="\([0-9]*\)">.*/\1 \2/p' \
+    "$BATS_TEST_TMPDIR/dom" | diff - "$BATS_TEST_TMPDIR/want"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/want")" -ge 5 ]
+  # the script has run: as many steps as the time line has
+  steps=$(grep '"type":"time_line"' "$report" | sed 's/.*"name":"tlps","values":\[\([0-9,]*\)\].*/\1/' | tr , '\n' | grep -c .)
+  grep -q "data-part=\"time_line\" data-drawn=\"$steps\"" "$BATS_TEST_TMPDIR/dom"
+  grep -q "data-part=\"latency_heat\" data-drawn=\"$steps\"" "$BATS_TEST_TMPDIR/dom"
+}
+
+# ---- export ----------------------------------------------------------------------------------------------
+
+@test "CSV and JSON need no library" {
+  export TALLY_DUCKDB=/nowhere
+  "$TALLY" export "$TRACE" 2>/dev/null | cmp - <("$TALLY" dump -x , "$TRACE" 2>/dev/null)
+  "$TALLY" export -o "$BATS_TEST_TMPDIR/x.json" "$TRACE" 2>/dev/null
+  cmp "$BATS_TEST_TMPDIR/x.json" <("$TALLY" dump --json "$TRACE" 2>/dev/null)
+}
+
+@test "without DuckDB's library SQL says what to do, with status 3" {
+  TALLY_DUCKDB=/nowhere run "$TALLY" export --sql 'SELECT 1' "$TRACE"
+  [ "$status" -eq 3 ]
+  has "tools/fetch-duckdb.sh"
+}
+
+@test "SQL runs over the trace itself" {
+  duckdb
+  reported
+  run --separate-stderr "$TALLY" export -x , --sql 'SELECT type_name, count(*) AS n FROM tlp GROUP BY ALL ORDER BY n DESC, type_name;' "$TRACE"
+  [ "$status" -eq 0 ]
+  diff <(printf 'type_name,n\n'; sed -n 's/.*"type":"tlp_type","name":"\([^"]*\)","tlps":\([0-9]*\).*/\1,\2/p' "$report" | sort -t , -k 2nr,2 -k 1,1) <(echo "$output")
+  run --separate-stderr "$TALLY" export --json --sql 'SELECT count(*) AS n, min(device_name) AS d, NULL AS x FROM tlp' "$TRACE"
+  said 0 '{"n":25600,"d":"hisi_ptt0_2","x":null}'
+  run --separate-stderr "$TALLY" export -x , --sql 'SELECT count(*) FROM tlp a JOIN tlp b USING ("offset")' "$TRACE"
+  [ "${lines[1]}" = 25600 ]
+}
+
+@test "a query that is wrong is refused in DuckDB's words" {
+  duckdb
+  run "$TALLY" export --sql 'SELECT requestor FROM tlp' "$TRACE"
+  [ "$status" -eq 1 ]
+  has 'requestor'
+  run "$TALLY" export --sql 'CREATE TABLE x AS FROM tlp' "$TRACE"
+  [ "$status" -eq 1 ]
+  has "only a SELECT"
+}
+
+@test "Parquet comes in one file, or partitioned for many captures" {
+  duckdb
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" export -o "it's.parquet" "$TRACE" 2>/dev/null
+  run --separate-stderr "$TALLY" export -x , --sql "SELECT count(*), sum(bytes) FROM 'it''s.parquet' UNION SELECT count(*), sum(bytes) FROM tlp" "$TRACE"
+  [ "${#lines[@]}" -eq 2 ]
+  "$TALLY" export -o captures --partition=host,capture,hour --host=here --capture=one --hour=2026-11-21T17 "$TRACE" 2>/dev/null
+  "$TALLY" export -o captures --partition=host,capture,hour --host=here --capture=two --hour=2026-11-21T18 "$TRACE" 2>/dev/null
+  [ -d captures/host=here/capture=one/hour=2026-11-21T17 ]
+  run --separate-stderr "$TALLY" export -x , --sql "SELECT capture, count(*) AS n FROM 'captures/**/*.parquet' GROUP BY ALL ORDER BY ALL" "$TRACE"
+  said 0 "capture,n
+one,25600
+two,25600"
+}
