@@ -89,8 +89,8 @@ static int generate(struct ptt_filter *f, const struct d_program *p, struct err 
 	const struct probe *probe = probes_get(f->probes, p->clause[0].probes[0]);
 	struct bpf_probe about = { .id = probe->id, .cls = IMG_RECORD, .prov = probe->prov->name,
 				   .mod = probe->mod, .func = probe->func, .name = probe->name };
-	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = &about, .nprobes = 1, .ncpus = 1,
-			      .ring_bytes = FILTER_RING_BYTES, .agg_entries = FILTER_ENTRIES,
+	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = &about, .nprobes = 1,
+			      .ring_bytes = FILTER_RING_BYTES, .control_bytes = FILTER_RING_BYTES, .agg_entries = FILTER_ENTRIES,
 			      .dynvar_bytes = FILTER_ENTRIES, .stack_entries = 1 };
 	int rc = bpf_generate(p, &o, &f->img, e);
 
