@@ -62,6 +62,7 @@ struct img_drops {                            /* per CPU */
 	uint64_t dynvars;                     /* variable map full or busy */
 	uint64_t stacks;                      /* stack could not be kept */
 	uint64_t firings;                     /* programs run to an event (perf programs only) */
+	uint64_t zero;                        /* stays 0: what is added to it is unknown to the verifier */
 };
 
 enum img_class { IMG_PERF, IMG_TEST };        /* run by a perf event, or by a test run of a raw tracepoint program */
