@@ -103,7 +103,7 @@ above() { # NAME: median wall per fault above the untraced loop
 # What the aggregation says it counted for pf (pages of the loop and a few of its start), of all rows.
 counted() { awk '{ for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+$/) { n += $i; break } } END { print n + 0 }' "$work/$1.out"; }
 
-losses() { grep -iE 'lost|drop|stack id' "$work/$1.err" | tr '\n' ' '; }   # NAME: what it says itself
+losses() { grep -iE 'lost|drop|stack id' "$work/$1.err" | tr '\n' ' ' | cut -c1-160; }   # NAME: what it says itself
 
 # The kernel's statistics cost time themselves, but the same for all three.
 compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION

@@ -62,6 +62,7 @@ struct img_drops {                            /* per CPU */
 	uint64_t dynvars;                     /* variable map full or busy */
 	uint64_t stacks;                      /* stack could not be kept */
 	uint64_t firings;                     /* programs run to an event (perf programs only) */
+	uint64_t zero;                        /* stays 0: what is added to it is unknown to the verifier */
 };
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its

@@ -256,10 +256,11 @@ static void clause(struct cg *g, struct plan *pl, uint32_t k)
 	g->clause_faults = false;
 	for (uint32_t i = 0; i < c->nins && !g->failed; i++)
 		cg_dispatch(g, &c->ins[i]);
-	g->line = 0;
+	g->line = c->line;
 	if (g->clause_faults && !g->in_error)
 		fault_exit(g, k, pl->end[k]);
 	cg_put(g, pl->end[k]);
+	g->line = 0;
 	mem_free(labels);
 }
 

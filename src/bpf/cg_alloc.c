@@ -160,7 +160,8 @@ static void place(struct cg *g, ir_obj o, struct room *r)
 	const struct ir_object *obj = &g->p->obj[o];
 	struct cg_place *pl = &g->place[o];
 
-	if (!pl->heap && !obj->indexed && obj->size <= STACK_OBJECT_MOST &&
+	/* this-> is stored here and tested there: on the stack the verifier would know each value apart */
+	if (!pl->heap && !obj->indexed && obj->kind != IR_OBJ_THIS && obj->size <= STACK_OBJECT_MOST &&
 	    r->stack - (int32_t)obj->size >= -(int32_t)INS_STACK_BYTES) {
 		r->stack -= (int32_t)obj->size;
 		pl->base = R10;

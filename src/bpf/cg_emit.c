@@ -228,6 +228,18 @@ void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t r
 	}
 }
 
+/*
+ * A register that holds one constant on one way and another on the other is the
+ * verifier's worst: it never takes the two ways for the same again, so each such
+ * choice doubles what it walks.  Adding a zero from memory makes them alike.
+ */
+void cg_forget(struct cg *g, uint8_t reg)
+{
+	cg_ins(g, I_LOAD(DW, R5, R10, FP_DROPS));
+	cg_ins(g, I_LOAD(DW, R5, R5, offsetof(struct img_drops, zero)));
+	cg_ins(g, I_ALU_REG(ADD, reg, R5));
+}
+
 void cg_count(struct cg *g, uint32_t drops_off)
 {
 	cg_ins(g, I_LOAD(DW, R1, R10, FP_DROPS));

@@ -101,12 +101,17 @@ static void op_const(struct cg *g, const struct ir_ins *i)
 	if (g->reg[i->d].in == IN_CONST)
 		return;
 	cg_imm(g, to, i->i);
+	cg_forget(g, to);                     /* it is one of several */
 	cg_done(g, i->d, to);
 }
 
 static void op_mov(struct cg *g, const struct ir_ins *i)
 {
-	cg_done(g, i->d, cg_use(g, i->a, R1));
+	uint8_t from = cg_use(g, i->a, R1);
+
+	if (g->reg[i->a].in == IN_CONST)
+		cg_forget(g, from);
+	cg_done(g, i->d, from);
 }
 
 static void op_neg(struct cg *g, const struct ir_ins *i)
@@ -164,6 +169,7 @@ static void op_cmp(struct cg *g, const struct ir_ins *i)
 	cg_put(g, yes);
 	cg_imm(g, R1, 1);
 	cg_put(g, end);
+	cg_forget(g, R1);
 	cg_done(g, i->d, R1);
 }
 

@@ -435,7 +435,7 @@ static void on_signal(int sig)
  * its exec. What the shell had ignored (a background job's SIGINT) stays so. */
 static void catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGPIPE };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction old, new = { .sa_handler = on_signal };
 
 	for (size_t i = 0; i < COUNT(signals); i++)

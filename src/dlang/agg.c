@@ -152,6 +152,8 @@ static const struct { uint8_t tag; const char *what; } ll_matches[] = {
 static int ll_sane(struct d_unit *u, const struct d_stmt *s, const int64_t v[4])
 {
 	int64_t power = v[0], top = 1;
+	struct err why = { 0 };
+
 	if (v[0] < 2)
 		return d_fail(u, s->line, D_LLQUANT_FACTORVAL,
 			      "llquantize( ) factor (argument #1) must be two or more");
@@ -170,16 +172,15 @@ static int ll_sane(struct d_unit *u, const struct d_stmt *s, const int64_t v[4])
 			      "llquantize( ) factor (argument #1) must evenly divide the number "
 			      "of steps per magnitude (argument #4), and the number of steps per "
 			      "magnitude must evenly divide a power of the factor");
-	if ((v[2] - v[1] + 1) * v[3] > LLQUANTIZE_EDGES)
-		return d_fail(u, s->line, D_LLQUANT_STEPVAL,
-			      "llquantize( ) has %lld levels: no more than %d are possible",
-			      (long long)((v[2] - v[1] + 1) * v[3]), LLQUANTIZE_EDGES);
 	for (int64_t i = 0; i <= v[2]; i++)
 		if (__builtin_mul_overflow(top, v[0], &top))
 			return d_fail(u, s->line, D_LLQUANT_HMAGVAL,
 				      "llquantize( ) factor (%lld) raised to power of high "
 				      "magnitude (%lld) overflows 64-bits",
 				      (long long)v[0], (long long)v[2]);
+	/* what the buckets themselves can't be: too many, or an edge that is no whole number */
+	if (llquantize_valid(v[0], v[1], v[2], v[3], NULL, &why) < 0)
+		return d_fail(u, s->line, D_LLQUANT_STEPVAL, "%s", why.text);
 	return 0;
 }
 

@@ -168,7 +168,7 @@ static void bad_llquantize_parameters_are_refused(void **state)
 		{ __LINE__, 10, 0, 6, 25, "D_LLQUANT_STEPVAL" },
 		{ __LINE__, 10, 0, 6, 30, "D_LLQUANT_STEPVAL" },
 		{ __LINE__, 10, 1, 6, 80, "D_LLQUANT_STEPVAL" },
-		{ __LINE__, 10, 0, 17, 200, "D_LLQUANT_STEPVAL" },      /* 6480 edges */
+		{ __LINE__, 10, 2, 9, 1000, "D_LLQUANT_STEPVAL" },      /* 14400 edges */
 	};
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };

@@ -58,17 +58,6 @@ static struct perf_event_attr event_attr(const struct k_event *ev)
 	return a;
 }
 
-/* Raises the limit of open files as far as it may go; false when it was there already. */
-static bool more_files(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= r.rlim_max)
-		return false;
-	r.rlim_cur = r.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &r) == 0;
-}
-
 /* config3 came with Linux 6.3; the struct of older headers ends before it. */
 static long perf_open(const struct k_event *ev, uint32_t cpu)
 {
@@ -88,7 +77,7 @@ int event_open(const struct k_event *ev, uint32_t cpu)
 {
 	long fd = perf_open(ev, cpu);
 
-	if (fd < 0 && errno == EMFILE && more_files())
+	if (fd < 0 && errno == EMFILE && run_more_files())
 		fd = perf_open(ev, cpu);
 	return fd < 0 ? -errno : (int)fd;
 }

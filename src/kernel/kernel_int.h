@@ -36,6 +36,8 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void maps_close(struct k_run *k);
 extern const struct map_ops maps_ops;
 
+bool run_more_files(void);                    /* run.c */
+
 /* ---- rings (ring.c) --------------------------------------------------------- */
 struct run_ring {
 	int fd;

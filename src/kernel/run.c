@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -20,6 +21,26 @@
 #include "kernel/task_int.h"
 
 #define LOOK_MS 10                            /* between looks into the rings while waiting */
+
+/* Raises the limit of open files as far as it may go; false when it was there already. */
+bool run_more_files(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= r.rlim_max)
+		return false;
+	r.rlim_cur = r.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &r) == 0;
+}
+
+/* Every map, program and event is a file; the soft limit is often 1,024. */
+static bool many_files(const struct k_run *k, const struct bpf_image *img)
+{
+	struct rlimit r;
+
+	return getrlimit(RLIMIT_NOFILE, &r) == 0 &&
+	       img->nmaps + (uint64_t)img->nprogs * (2 + k->ncpus) + k->ncpus + 64 > r.rlim_cur;
+}
 
 int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o,
 	   struct err *e)
@@ -31,6 +52,8 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	*k = (struct k_run){ .ncpus = k_ncpus_possible(), .epoll = -1, .online = -1,
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
+	if (many_files(k, img))
+		run_more_files();
 	libbpf_set_print(NULL);
 	if ((rc = maps_open(k, img, e)) < 0 || (rc = progs_open(k, img, e)) < 0) {
 		k_close(k);

@@ -12,7 +12,7 @@
 
 #include "session/session_int.h"
 
-#define STACK_ENTRIES 16384u /* 8 MB of 100 frames would be preallocated for 10,000 */
+#define STACK_ENTRIES 32768u /* of 100 frames: 26 MB, only for scripts that have stacks as keys */
 #define AGG_KEY_BYTES 32                      /* of aggsize make room for one key */
 #define SMALL_RING (64u << 10)
 

@@ -1,5 +1,5 @@
 BEGIN
 {
-	@ = llquantize(1, 10, 0, 10, 1000);
+	@ = llquantize(1, 10, 2, 9, 1000);
 }
-/* expect-error 3: D_LLQUANT_STEPVAL llquantize( ) has 11000 levels */
+/* expect-error 3: D_LLQUANT_STEPVAL llquantize( ) argument #4 (steps) makes 14403 buckets */
