@@ -1,5 +1,8 @@
 #!/bin/sh
-# demo.sh - builds tally and lets it answer the question it is for: which function of a program causes an event?
+# demo.sh - builds tally and lets it answer the questions it is for: what does a PCIe trace say, and which function of
+# a program causes an event?
+#
+# The trace is a short recording that comes with the tests; no privilege is needed to read it.
 #
 # `brendan` has three functions that cause page faults as 5 to 3 to 2.  Each examples/brendan-*.d samples them and
 # counts by function; the shares must be found within 10 %.  Exit 1: something went wrong, 4: not permitted here.
@@ -8,6 +11,12 @@ cd "$(dirname "$0")"
 tools/deps.sh build
 mkdir -p build
 make -j"$(nproc)" all progs >build/demo.log 2>&1 || { tail -n 40 build/demo.log; exit 1; }
+
+trace=test/fixture/ptt-8dw-golden.perf.data
+echo "\$ tally report --top=5 $trace"
+build/tally report --top=5 "$trace"
+echo "\$ tally dump --filter 'status != 0' $trace     # completions that failed"
+build/tally dump --filter 'status != 0' "$trace"
 
 # Shares by function from an aggregation over ufunc(), against 5 : 3 : 2.
 verdict() {

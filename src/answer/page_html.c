@@ -16,11 +16,14 @@
 
 void an_html_text(struct buf *to, const char *s)
 {
-	for (; s && *s; s++) {
-		const char *name = *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '&' ? "&amp;" : *s == '"' ? "&quot;" : NULL;
+	static const char marks[] = "<>&\"";
+	static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;" };
 
-		if (name)
-			buf_puts(to, name);
+	for (; s && *s; s++) {
+		const char *at = strchr(marks, *s);
+
+		if (at)
+			buf_puts(to, names[at - marks]);
 		else
 			buf_putc(to, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
 	}

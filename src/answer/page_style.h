@@ -27,9 +27,8 @@ section { margin: 2rem 0; min-width: 0 } \
 .small { margin: .4rem 0 0 } \
 .scroll { overflow: auto; max-height: 32rem } \
 .scroll th { position: sticky; top: 0; background: var(--bg) } \
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1px; background: var(--rule); \
-	border: 1px solid var(--rule); margin: 0 } \
-dl div { background: var(--card); padding: .5rem .8rem; min-width: 0 } \
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1px; margin: 1px } \
+dl div { background: var(--card); box-shadow: 0 0 0 1px var(--rule); padding: .5rem .8rem; min-width: 0 } \
 dt { color: var(--soft); font-size: .82rem } \
 dd { margin: 0; font-size: 1.05rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere } \
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem } \

@@ -411,7 +411,9 @@ static void heat(const struct view *v, const struct an_part *p)
 
 static void said(const struct view *v, const struct an_part *p)
 {
-	static const char *const kind[] = { [AN_NOTE] = "note: ", [AN_CANNOT] = "can't be told: ", [AN_LOST] = "lost: " };
+	static const char *const kind[] = {
+		[AN_NOTE] = "note: ", [AN_CANNOT] = "can't be told: ", [AN_LOST] = "lost: ",
+	};
 
 	buf_puts(v->to, kind[p->words]);
 	wrapped(v, p->text, MARGIN, strlen(kind[p->words]));
@@ -419,7 +421,8 @@ static void said(const struct view *v, const struct an_part *p)
 
 static bool is_empty(const struct an_part *p)
 {
-	return (p->kind == AN_PART_TABLE && !p->table.ncells) || (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) ||
+	return (p->kind == AN_PART_TABLE && !p->table.ncells) ||
+	       (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) ||
 	       (p->kind == AN_PART_LINES && !p->lines.n) || (p->kind == AN_PART_HEAT && !p->heat.nx) ||
 	       (p->kind == AN_PART_FACTS && !p->nfacts);
 }

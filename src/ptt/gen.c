@@ -349,7 +349,7 @@ static struct stretch next_stretch(struct ptt_gen *g, uint32_t who, bool write, 
 {
 	struct stream *m = &g->stream[who][write];
 
-	if (below(g, 5) == 0)
+	if (below(g, 8) == 0)
 		return stray(g, who, most);
 	if (m->offset == 4096 || below(g, 32) == 0)
 		*m = (struct stream){ .page = below(g, 4) ? (m->page + 1) % g->o.pages : below(g, g->o.pages) };
@@ -562,9 +562,9 @@ static void endpoint_asks(struct ptt_gen *g, uint32_t who, uint32_t tag)
 {
 	uint32_t what = below(g, 100);
 
-	if (what < 88)
+	if (what < 97)
 		memory_read(g, who, tag, TLP_ROW_MRd32);
-	else if (what < 96)
+	else if (what < 99)
 		atomic(g, who, tag);
 	else
 		deferrable_write(g, who, tag);
@@ -573,7 +573,7 @@ static void endpoint_asks(struct ptt_gen *g, uint32_t who, uint32_t tag)
 static void next_request(struct ptt_gen *g)
 {
 	struct ptt_gen_truth *t = &g->truth;
-	uint32_t who = chance(g, 50000) ? ROOT : 1 + below(g, t->nrequesters - 1), what = below(g, 100), tag;
+	uint32_t who = chance(g, 20000) ? ROOT : 1 + below(g, t->nrequesters - 1), what = below(g, 100), tag;
 
 	t->now = g->next_request;
 	g->next_request += gap(g);
@@ -582,9 +582,9 @@ static void next_request(struct ptt_gen *g)
 	if (chance(g, g->o.faults)) {
 		t->fault[PTT_FAULT_RESERVED]++;
 		emit(g, &(struct packet){ .row = TLP_ROW_reserved, .requester = t->requester[who].id }, 0);
-	} else if (what < 2) {
+	} else if (what < 1) {
 		message(g, who);
-	} else if (what < 6 && who != ROOT) {
+	} else if (what < 5 && who != ROOT) {
 		msi(g, who);
 	} else if (what < 50 || !take_tag(g, who, &tag)) {
 		memory_write(g, who);

@@ -88,15 +88,13 @@ void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bo
 	d->time_sure = sure;
 }
 
-void run_flush(struct ptt_stats *s, struct stats_requester *r)
+void run_flush(struct ptt_stats *s, struct page_run *run, unsigned how, uint64_t whose, bool several)
 {
-	bool others = r == &s->requester[PTT_STATS_ROWS];
-	uint64_t key = others ? 0 : s->requesters.of_row[r - s->requester];
-
-	if (r->run_tlps == 0)
+	if (run->tlps == 0)
 		return;
-	add_to_page(s, r->run_page, key, others, r->run_tlps, r->run_read, r->run_written);
-	r->run_tlps = r->run_read = r->run_written = 0;
+	add_to_page(s, run->page, whose, several, run->tlps, how == PAGE_READ ? run->bytes : 0,
+		    how == PAGE_READ ? 0 : run->bytes);
+	run->tlps = run->bytes = 0;
 }
 
 /* ---- one record ------------------------------------------------------------------------------ */
@@ -109,7 +107,7 @@ static void count_read(struct ptt_stats *s, struct stats_requester *r, const str
 	s->type[t->type_index].bytes +=
 		whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
 	if (s->memory[t->type_index])
-		add_page(s, r, t->address, whole, 0);
+		add_page(s, r, PAGE_READ, requester_key(t->device, 0, t->requester), t->address, whole);
 }
 
 static void count_write(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
@@ -119,14 +117,15 @@ static void count_write(struct ptt_stats *s, struct stats_requester *r, const st
 	add_write(r, whole, t->bytes);
 	if (!s->memory[t->type_index])
 		return;
-	add_page(s, r, t->address, 0, whole);
+	add_page(s, r, PAGE_WRITE, requester_key(t->device, 0, t->requester), t->address, whole);
 	if (t->class == TLP_P && is_target(whole, t->bytes))
 		add_target(s, t->address, requester_key(t->device, 0, t->requester), false, 1, t->time, t->time);
 }
 
 static void count_completion(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
-	add_completion(s, r, completer_key(t->device, t->completer), 4 * t->length_dw, t->bytes, t->status);
+	add_completion(r, completer_at(s, completer_key(t->device, t->completer)), 4 * t->length_dw, t->bytes,
+		       t->status);
 	add_piece(s, t->byte_count, t->bytes, t->lower_address, 4 * t->length_dw, t->bcm);
 }
 
@@ -164,7 +163,7 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 		message_add(s, t);
 		break;
 	default:
-		add_page(s, r, t->address, whole, whole);
+		add_to_page(s, t->address >> 12, requester_key(t->device, 0, t->requester), false, 1, whole, whole);
 	}
 	return r;
 }

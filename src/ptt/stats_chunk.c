@@ -27,48 +27,59 @@
 
 #define FLAT static inline __attribute__((always_inline))
 
-/* Cells and loops; LOOP_OTHER for all that has none. */
-enum { LOOP_MRD32, LOOP_MRD64, LOOP_MWR32, LOOP_MWR64, LOOP_CPLD, LOOP_OTHER, LOOPS };
+/* Cells and loops; LOOP_OTHER for all that has none of its own, LOOP_NONE for what other shards count. */
+enum { LOOP_MRD32, LOOP_MRD64, LOOP_MWR32, LOOP_MWR64, LOOP_CPLD, LOOP_OTHER, LOOP_NONE, LOOPS };
 static_assert((int)LOOPS == STATS_LOOPS, "room for the cells");
 static const uint8_t row_of_loop[LOOP_OTHER] = {
 	[LOOP_MRD32] = TLP_ROW_MRd32, [LOOP_MRD64] = TLP_ROW_MRd64, [LOOP_MWR32] = TLP_ROW_MWr32,
 	[LOOP_MWR64] = TLP_ROW_MWr64, [LOOP_CPLD] = TLP_ROW_CplD,
 };
 
-enum { BLOCK = 256 };
+/* At most so many records that follow each other, all within one bin of the time line. Of those that count, what follows
+ * has the number, from the block's first one on. */
+enum { BLOCK = 256, AHEAD = 2048 };            /* AHEAD: bytes; hardware stops at the end of a page */
 struct block {
+	uint32_t place;                       /* of the first, in the chunk */
+	uint16_t *end[LOOPS];                 /* of each list */
+	uint32_t nmatched;
 	uint64_t time[BLOCK];
-	uint32_t place[BLOCK];                /* number in the chunk */
 	uint16_t row[BLOCK];                  /* of its requester */
-	uint16_t list[LOOPS][BLOCK];          /* numbers in the block, by loop */
+	uint16_t list[LOOPS][BLOCK];          /* by loop */
 	uint16_t matched[BLOCK];              /* requests and completions, in order */
-	uint32_t n, nlist[LOOPS], nmatched;
 };
+static inline uint32_t in_list(const struct block *b, unsigned loop)
+{
+	return (uint32_t)(b->end[loop] - b->list[loop]);
+}
+
 /* What the loops over one chunk have in common. */
 struct pass {
 	struct ptt_stats *s;
 	struct stats_device *d;
-	const struct ptt_chunk *c;
-	struct ptt_decode_opts o;
+	const uint8_t *p;                     /* its bytes */
+	const struct stats_head *head;        /* by Fmt << 5 | Type */
 	uint64_t key;                         /* of requester 0 */
+	uint64_t offset;
+	struct ptt_decode_opts o;
+	uint32_t device, n;                   /* n: records */
+	uint32_t absolute;                    /* all ones unless Time is a delta */
 	bool shared;                          /* other shards count some of these records */
 };
 
-/* By Fmt and Type. */
 void chunk_learn(struct ptt_stats *s)
 {
 	for (unsigned i = 0; i < 256; i++) {
 		const struct tlp_type *y = tlp_type_of(i >> 5, i & 0x1f);
 		s->head[i] = (struct stats_head){
-			.payload = y->data ? UINT32_MAX : 0, .loop = LOOP_OTHER,
-			.matched = y->cls == TLP_NP || y->cls == TLP_CPL, .is_cpl = y->cls == TLP_CPL,
+			.loop = LOOP_OTHER, .matched = y->cls == TLP_NP || y->cls == TLP_CPL,
+			.is_cpl = y->cls == TLP_CPL,
 		};
+		s->head_wide[i] = s->head[i];
 		for (uint8_t l = 0; l < LOOP_OTHER; l++)
 			if (row_of_loop[l] == tlp_type_index(y))
 				s->head[i].loop = l;
-		/* The Length of these is reserved. */
-		if (y->cls == TLP_RESERVED || (y->layout == TLP_COMPLETION && !y->data))
-			s->head[i].payload = 0;
+		s->disabled[i] = (uint8_t)ptt_disabled_bytes(i, 2);
+		s->disabled[256 + i] = (uint8_t)ptt_disabled_bytes(i, 1);
 	}
 }
 
@@ -76,7 +87,7 @@ void chunk_learn(struct ptt_stats *s)
 
 FLAT const uint8_t *at(const struct pass *a, uint32_t place, unsigned dws)
 {
-	return a->c->p + (size_t)place * 4 * dws;
+	return a->p + (size_t)place * 4 * dws;
 }
 
 FLAT uint32_t raw_time(const uint8_t *p, unsigned dws)
@@ -84,9 +95,10 @@ FLAT uint32_t raw_time(const uint8_t *p, unsigned dws)
 	return dws == PTT_8DW ? ptt_le32(p + 28) : ptt_le32(p) & 0x7ff;
 }
 
-FLAT uint64_t step(struct ptt_clock *clock, const uint8_t *p, unsigned dws, bool delta)
+/* ptt_clock_step() from the second record on; absolute: all ones unless Time is a delta. */
+FLAT uint64_t later(uint64_t now, uint32_t last, uint32_t raw, uint32_t absolute, unsigned dws)
 {
-	return ptt_clock_step(clock, raw_time(p, dws), dws == PTT_8DW ? UINT32_MAX : 0x7ff, delta);
+	return now + ((raw - (last & absolute)) & (dws == PTT_8DW ? UINT32_MAX : 0x7ff));
 }
 
 FLAT uint32_t raw_head(const uint8_t *p, unsigned dws)
@@ -104,9 +116,10 @@ FLAT uint32_t raw_length(uint32_t dw0, unsigned dws)
 	return (((dws == PTT_8DW ? dw0 : dw0 >> 11) - 1) & 0x3ff) + 1;
 }
 
-FLAT uint32_t raw_relaxed(uint32_t dw0, unsigned dws)
+/* The place of relaxed ordering and of Length, as it is recorded, in a loop's cells. */
+FLAT uint32_t raw_cell(uint32_t dw0, unsigned dws)
 {
-	return dw0 >> (dws == PTT_8DW ? 13 : 21) & 1;
+	return dws == PTT_8DW ? (dw0 >> 3 & 0x400) | (dw0 & 0x3ff) : dw0 >> 11 & 0x7ff;
 }
 
 /* Processing hints, and poison where a record tells. */
@@ -115,15 +128,20 @@ FLAT bool raw_unusual(uint32_t dw0, unsigned dws)
 	return dw0 & (dws == PTT_8DW ? 1u << 16 | 1u << 14 : 1u << 22);
 }
 
-/* A prefix and a digest, of 4 bytes each. */
-FLAT uint32_t raw_extra(const uint8_t *p, uint32_t dw0, unsigned dws)
+/* 8DW: prefix and digest, of 4 bytes each. */
+FLAT uint32_t raw_extra(const uint8_t *p, uint32_t dw0)
 {
-	return dws == PTT_8DW ? 4 * ((ptt_le32(p + 4) != 0) + (dw0 >> 15 & 1)) : 0;
+	return 4 * ((ptt_le32(p + 4) != 0) + (dw0 >> 15 & 1));
 }
 
 FLAT uint32_t raw_dw(const uint8_t *p, unsigned dws, unsigned i)
 {
 	return ptt_le32(p + (dws == PTT_8DW ? 8 : 0) + 4 * i);
+}
+
+FLAT uint32_t raw_disabled(const struct pass *a, uint32_t dw1, uint32_t length)
+{
+	return a->s->disabled[(dw1 & 0xff) | (uint32_t)(length == 1) << 8];
 }
 
 FLAT bool is_padding(const uint8_t *p, unsigned dws)
@@ -136,97 +154,93 @@ static void decode_at(const struct pass *a, uint64_t time, uint32_t place, struc
 	struct ptt_clock none = { 0 };
 
 	ptt_decode(at(a, place, a->o.format), &a->o, &none, t);
-	t->device = a->c->device;
-	t->offset = a->c->offset + (uint64_t)place * 4 * a->o.format;
+	t->device = a->device;
+	t->offset = a->offset + (uint64_t)place * 4 * a->o.format;
 	t->time = time;
 }
 
 /* Where requests and their completions agree: the requester and the low byte of the tag. */
-FLAT bool is_mine(const struct pass *a, const uint8_t *p, uint32_t place, unsigned dws)
+FLAT bool is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, uint32_t place, unsigned dws)
 {
-	const struct stats_head *h = &a->s->head[raw_code(raw_head(p, dws), dws)];
 	uint32_t id = raw_dw(p, dws, h->is_cpl ? 2 : 1) >> 8;
-	uint64_t by = h->matched ? id * 0x9e3779b1u >> 16 : a->c->offset / (4 * dws) + place;
+	uint32_t by = (h->matched ? id : (uint32_t)(a->offset / (4 * dws)) + place) * 0x9e3779b1u;
 
-	return by % a->s->opts.shards == a->s->opts.shard;
+	return (uint64_t)by * a->s->opts.shards >> 32 == a->s->opts.shard;
 }
 
 /* ---- first pass ------------------------------------------------------------------------------------- */
 
-/* A bin of the time line while its counts are in registers. */
-struct bin_now { struct ptt_bin *bin; uint64_t end, tlps, bytes; };
-
-FLAT void bin_flush(struct bin_now *b)
-{
-	b->bin->tlps += b->tlps;
-	b->bin->bytes += b->bytes;
-	b->tlps = b->bytes = 0;
-}
-
-FLAT void bin_turn(struct pass *a, struct bin_now *b, uint64_t time)
-{
-	if (b->bin != NULL)
-		bin_flush(b);
-	b->bin = bin_at(a->s, a->d, time);
-	b->end = a->d->bin_end;
-}
-
-FLAT void head(struct pass *a, struct block *b, const uint8_t *p, uint32_t place, uint64_t time, struct bin_now *bin,
-	       unsigned dws)
+/* Neither type nor shard can be foreseen: no branches. */
+FLAT void head(struct pass *a, struct block *b, const uint8_t *p, uint32_t i, unsigned dws, bool match)
 {
 	struct ptt_stats *s = a->s;
-	uint32_t dw0 = raw_head(p, dws), length = raw_length(dw0, dws), i = b->n++;
-	const struct stats_head *h = &s->head[raw_code(dw0, dws)];
-	uint32_t loop = raw_unusual(dw0, dws) | a->o.tag14 ? LOOP_OTHER : h->loop;
+	uint32_t dw0 = raw_head(p, dws);
+	const struct stats_head *h = &a->head[raw_code(dw0, dws)];
+	uint32_t loop = raw_unusual(dw0, dws) ? LOOP_OTHER : h->loop;
+	bool mine = true;
 
-	if (RARE(time >= bin->end))
-		bin_turn(a, bin, time);
-	bin->tlps++;
-	bin->bytes += 4 * length & h->payload;
-	s->cell[loop][raw_relaxed(dw0, dws)][length]++;
-	s->loop_extra[loop] += raw_extra(p, dw0, dws);
-	b->time[i] = time;
-	b->place[i] = place;
-	b->list[loop][b->nlist[loop]++] = (uint16_t)i;
-	b->matched[b->nmatched] = (uint16_t)i;
-	b->nmatched += h->matched;
+	if (match && a->shared) {
+		mine = is_mine(a, h, p, b->place + i, dws);
+		loop = mine ? loop : LOOP_NONE;
+	}
+	s->cell[loop][raw_cell(dw0, dws)]++;
+	if (dws == PTT_8DW && RARE(raw_extra(p, dw0)))
+		s->loop_extra[loop] += raw_extra(p, dw0);
+	*b->end[loop]++ = (uint16_t)i;
+	if (match) {
+		b->matched[b->nmatched] = (uint16_t)i;
+		b->nmatched += h->matched & mine;
+	}
 }
 
-/* As many records from `place` on as fill a block. Returns where it ended. */
-FLAT uint32_t block_heads(struct pass *a, struct block *b, uint32_t place, uint32_t end, unsigned dws, bool match)
+/* As many records from `place` on as make a block. Returns where it ended. */
+FLAT uint32_t block_heads(struct pass *a, struct block *b, uint32_t place, unsigned dws, bool match)
 {
-	struct ptt_clock clock = a->d->clock;
-	struct bin_now bin = { 0 };
-	bool delta = a->o.time == PTT_TIME_DELTA;
+	uint32_t most = a->n - place < BLOCK ? a->n - place : BLOCK, i = 0;
+	uint32_t last = a->d->clock.last, absolute = a->absolute;
+	uint64_t now = a->d->clock.now, bin_end = a->d->bin_end, padding = 0;
 
-	b->n = b->nmatched = 0;
-	memset(b->nlist, 0, sizeof(b->nlist));
-	for (; place < end && b->n < BLOCK; place++) {
-		const uint8_t *p = at(a, place, dws);
+	b->place = place;
+	b->nmatched = 0;
+	for (unsigned l = 0; l < LOOPS; l++)
+		b->end[l] = b->list[l];
+	for (const uint8_t *p = at(a, place, dws); i < most; i++, p += 4 * dws) {
+		__builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
 		if (is_padding(p, dws)) {
-			a->s->padding += !a->shared || a->s->opts.shard == 0;
+			padding++;
 			continue;
 		}
-		uint64_t time = step(&clock, p, dws, delta);
-		if (!match || !a->shared || is_mine(a, p, place, dws))
-			head(a, b, p, place, time, &bin, dws);
+		uint32_t raw = raw_time(p, dws);
+		uint64_t time = later(now, last, raw, absolute, dws);
+		if (RARE(time >= bin_end)) {
+			if (i != 0)
+				break;
+			bin_at(a->s, a->d, time);
+			bin_end = a->d->bin_end;
+		}
+		b->time[i] = now = time;
+		last = raw;
+		head(a, b, p, i, dws, match);
 	}
-	if (bin.bin != NULL)
-		bin_flush(&bin);
-	a->d->clock = clock;
-	return place;
+	a->d->clock.now = now;
+	a->d->clock.last = last;
+	a->s->padding += !a->shared || a->s->opts.shard == 0 ? padding : 0;
+	return place + i;
 }
 
 /* ---- a loop for each type ----------------------------------------------------------------------------- */
 
-FLAT struct stats_requester *body_requester(const struct pass *a, struct block *b, uint32_t i, uint32_t dw,
+FLAT struct stats_requester *body_requester(const struct pass *a, struct block *b, uint32_t i, uint32_t id,
 					    enum ptt_kind kind)
 {
-	uint32_t row = row_of(&a->s->requesters, a->key | dw >> 16);
+	uint32_t row = a->s->near[id];
 
-	b->row[i] = (uint16_t)row;
-	a->s->requester[row].kind[kind]++;
-	return &a->s->requester[row];
+	if (RARE(row == 0))
+		row = a->s->near[id] = (uint16_t)(row_of(&a->s->requesters, a->key | id) + 1);
+	struct stats_requester *r = &a->s->requester[row - 1];
+	b->row[i] = (uint16_t)(row - 1);
+	r->kind[kind]++;
+	return r;
 }
 
 FLAT uint64_t body_address(const uint8_t *p, unsigned dws, bool wide)
@@ -239,38 +253,41 @@ FLAT void bodies_read(const struct pass *a, struct block *b, unsigned loop, unsi
 {
 	uint64_t enabled = 0;
 
-	for (uint32_t k = 0; k < b->nlist[loop]; k++) {
-		uint32_t i = b->list[loop][k];
-		const uint8_t *p = at(a, b->place[i], dws);
+	for (const uint16_t *k = b->list[loop], *end = b->end[loop]; k < end; k++) {
+		uint32_t i = *k;
+		const uint8_t *p = at(a, b->place + i, dws);
 		uint32_t dw1 = raw_dw(p, dws, 1), length = raw_length(raw_head(p, dws), dws);
-		struct stats_requester *r = body_requester(a, b, i, dw1, PTT_READ);
-		enabled += 4 * length - ptt_disabled_bytes(dw1, length);
+		struct stats_requester *r = body_requester(a, b, i, dw1 >> 16, PTT_READ);
+		enabled += 4 * length - raw_disabled(a, dw1, length);
 		add_read(r, 4 * length);
-		add_page(a->s, r, body_address(p, dws, loop == LOOP_MRD64), 4 * length, 0);
+		add_page(a->s, r, PAGE_READ, a->key | dw1 >> 16, body_address(p, dws, loop == LOOP_MRD64), 4 * length);
 	}
 	a->s->type[row_of_loop[loop]].bytes += enabled;
-	a->d->cls[TLP_NP] += b->nlist[loop];
+	a->d->cls[TLP_NP] += in_list(b, loop);
 }
 
-FLAT void bodies_write(const struct pass *a, struct block *b, unsigned loop, unsigned dws)
+/* Returns the payload, in whole DWs. */
+FLAT uint64_t bodies_write(const struct pass *a, struct block *b, unsigned loop, unsigned dws)
 {
-	uint64_t enabled = 0;
+	uint64_t enabled = 0, payload = 0;
 
-	for (uint32_t k = 0; k < b->nlist[loop]; k++) {
-		uint32_t i = b->list[loop][k];
-		const uint8_t *p = at(a, b->place[i], dws);
+	for (const uint16_t *k = b->list[loop], *end = b->end[loop]; k < end; k++) {
+		uint32_t i = *k;
+		const uint8_t *p = at(a, b->place + i, dws);
 		uint32_t dw1 = raw_dw(p, dws, 1), length = raw_length(raw_head(p, dws), dws);
-		uint32_t bytes = 4 * length - ptt_disabled_bytes(dw1, length);
+		uint32_t bytes = 4 * length - raw_disabled(a, dw1, length);
 		uint64_t address = body_address(p, dws, loop == LOOP_MWR64);
-		struct stats_requester *r = body_requester(a, b, i, dw1, PTT_WRITE);
+		struct stats_requester *r = body_requester(a, b, i, dw1 >> 16, PTT_WRITE);
 		enabled += bytes;
+		payload += 4 * length;
 		add_write(r, 4 * length, bytes);
-		add_page(a->s, r, address, 0, 4 * length);
+		add_page(a->s, r, PAGE_WRITE, a->key | dw1 >> 16, address, 4 * length);
 		if (is_target(4 * length, bytes))
 			add_target(a->s, address, a->key | dw1 >> 16, false, 1, b->time[i], b->time[i]);
 	}
 	a->s->type[row_of_loop[loop]].bytes += enabled;
-	a->d->cls[TLP_P] += b->nlist[loop];
+	a->d->cls[TLP_P] += in_list(b, loop);
+	return payload;
 }
 
 static void fault_at(const struct pass *a, uint64_t time, uint32_t place)
@@ -290,40 +307,51 @@ static void orphan_at(const struct pass *a, uint64_t time, uint32_t place)
 }
 
 /* The payload ends with what was asked for or with the packet, and starts at the lower address. */
-FLAT void bodies_completion(const struct pass *a, struct block *b, unsigned dws, bool match)
+FLAT uint64_t bodies_completion(const struct pass *a, struct block *b, unsigned dws, bool match)
 {
-	uint64_t total = 0;
+	struct stats_completer *completer = NULL;
+	uint64_t total = 0, payload = 0;
+	uint32_t id = 0;
 
-	for (uint32_t k = 0; k < b->nlist[LOOP_CPLD]; k++) {
-		uint32_t i = b->list[LOOP_CPLD][k];
-		const uint8_t *p = at(a, b->place[i], dws);
+	for (const uint16_t *k = b->list[LOOP_CPLD], *end = b->end[LOOP_CPLD]; k < end; k++) {
+		uint32_t i = *k;
+		const uint8_t *p = at(a, b->place + i, dws);
 		uint32_t dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2);
 		uint32_t whole = 4 * raw_length(raw_head(p, dws), dws), byte_count = ((dw1 - 1) & 0xfff) + 1;
 		uint32_t carried = whole - (dw2 & 3), bytes = carried < byte_count ? carried : byte_count;
-		struct stats_requester *r = body_requester(a, b, i, dw2, PTT_COMPLETION);
+		struct stats_requester *r = body_requester(a, b, i, dw2 >> 16, PTT_COMPLETION);
 		total += bytes;
-		add_completion(a->s, r, completer_key(a->c->device, (uint16_t)(dw1 >> 16)), whole, bytes,
-			       dw1 >> 13 & 7);
+		payload += whole;
+		if (completer == NULL || dw1 >> 16 != id) {    /* hardly ever another one */
+			id = dw1 >> 16;
+			completer = completer_at(a->s, completer_key(a->device, (uint16_t)id));
+		}
+		add_completion(r, completer, whole, bytes, dw1 >> 13 & 7);
 		add_piece(a->s, byte_count, bytes, dw2 & 0x7f, whole, dw1 >> 12 & 1);
 		if (!match && RARE(dw1 >> 13 & 7))
-			fault_at(a, b->time[i], b->place[i]);
+			fault_at(a, b->time[i], b->place + i);
 	}
 	a->s->type[TLP_ROW_CplD].bytes += total;
-	a->d->cls[TLP_CPL] += b->nlist[LOOP_CPLD];
+	a->d->cls[TLP_CPL] += in_list(b, LOOP_CPLD);
+	return payload;
 }
 
-static void bodies_other(const struct pass *a, struct block *b)
+static uint64_t bodies_other(const struct pass *a, struct block *b)
 {
-	for (uint32_t k = 0; k < b->nlist[LOOP_OTHER]; k++) {
-		uint32_t i = b->list[LOOP_OTHER][k];
+	uint64_t payload = 0;
+
+	for (const uint16_t *k = b->list[LOOP_OTHER], *end = b->end[LOOP_OTHER]; k < end; k++) {
+		uint32_t i = *k;
 		struct tlp t;
-		decode_at(a, b->time[i], b->place[i], &t);
+		decode_at(a, b->time[i], b->place + i, &t);
 		struct stats_requester *r = count_record(a->s, a->d, &t);
 		b->row[i] = (uint16_t)(r ? r - a->s->requester : PTT_STATS_ROWS);
+		payload += 4 * t.length_dw & a->s->payload[t.type_index];
 		bool later = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
 		if ((t.ep | t.status) && !later)
 			fault_rare(a->s, &t, NULL);
 	}
+	return payload;
 }
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
@@ -343,7 +371,7 @@ FLAT uint64_t raw_key(const struct pass *a, uint32_t dw0, uint32_t dw, unsigned 
 {
 	uint32_t high = dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300;
 
-	return match_key(a->c->device, 0, (uint16_t)(dw >> 16), (dw >> 8 & 0xff) | high);
+	return match_key(a->device, 0, (uint16_t)(dw >> 16), (dw >> 8 & 0xff) | high);
 }
 
 /* A request is decoded where it will lie: copying what was just written would wait for it. */
@@ -381,12 +409,12 @@ FLAT void match_cpld(const struct pass *a, struct stats_requester *r, uint64_t t
 FLAT void block_matches(const struct pass *a, const struct block *b, unsigned dws)
 {
 	for (uint32_t k = 0; k < b->nmatched; k++) {
-		uint32_t i = b->matched[k], place = b->place[i];
+		uint32_t i = b->matched[k], place = b->place + i;
 		struct stats_requester *r = &a->s->requester[b->row[i]];
 		const uint8_t *p = at(a, place, dws);
-		uint32_t dw0 = raw_head(p, dws), loop = a->s->head[raw_code(dw0, dws)].loop;
+		uint32_t dw0 = raw_head(p, dws), loop = a->head[raw_code(dw0, dws)].loop;
 		bool failed = loop == LOOP_CPLD && (raw_dw(p, dws, 1) >> 13 & 7);
-		if (RARE(raw_unusual(dw0, dws) || a->o.tag14 || failed || loop == LOOP_OTHER))
+		if (RARE(raw_unusual(dw0, dws) || failed || loop == LOOP_OTHER))
 			match_in_full(a, r, b->time[i], place);
 		else if (loop == LOOP_CPLD)
 			match_cpld(a, r, b->time[i], place, dws);
@@ -399,17 +427,23 @@ FLAT void block_matches(const struct pass *a, const struct block *b, unsigned dw
 
 FLAT void chunk_loop(struct pass *a, unsigned dws, bool match)
 {
-	uint32_t end = (uint32_t)(a->c->n / (4 * dws));
 	struct block b;
 
-	for (uint32_t place = 0; place < end; ) {
-		place = block_heads(a, &b, place, end, dws, match);
+	for (uint32_t place = 0; place < a->n; ) {
+		uint64_t payload = 0, tlps = 0;
+		place = block_heads(a, &b, place, dws, match);
+		for (unsigned l = 0; l < LOOP_NONE; l++)
+			tlps += in_list(&b, l);
 		bodies_read(a, &b, LOOP_MRD32, dws);
 		bodies_read(a, &b, LOOP_MRD64, dws);
-		bodies_write(a, &b, LOOP_MWR32, dws);
-		bodies_write(a, &b, LOOP_MWR64, dws);
-		bodies_completion(a, &b, dws, match);
-		bodies_other(a, &b);
+		payload += bodies_write(a, &b, LOOP_MWR32, dws);
+		payload += bodies_write(a, &b, LOOP_MWR64, dws);
+		payload += bodies_completion(a, &b, dws, match);
+		payload += bodies_other(a, &b);
+		if (tlps != 0) {
+			a->d->bin->tlps += tlps;
+			a->d->bin->bytes += payload;
+		}
 		if (match)
 			block_matches(a, &b, dws);
 	}
@@ -420,10 +454,13 @@ FLAT void skip_loop(struct pass *a, unsigned dws)
 {
 	struct ptt_clock clock = a->d->clock;
 
-	for (uint32_t i = 0; i < a->c->n / (4 * dws); i++) {
+	for (uint32_t i = 0; i < a->n; i++) {
 		const uint8_t *p = at(a, i, dws);
-		if (!is_padding(p, dws))
-			step(&clock, p, dws, a->o.time == PTT_TIME_DELTA);
+		if (is_padding(p, dws))
+			continue;
+		uint32_t raw = raw_time(p, dws);
+		clock.now = later(clock.now, clock.last, raw, a->absolute, dws);
+		clock.last = raw;
 	}
 	a->d->clock = clock;
 }
@@ -435,16 +472,38 @@ static void chunk_4dw_matched(struct pass *a) { chunk_loop(a, PTT_4DW, true); }
 static void skip_8dw(struct pass *a) { skip_loop(a, PTT_8DW); }
 static void skip_4dw(struct pass *a) { skip_loop(a, PTT_4DW); }
 
+/* The first record of a device starts its clock at 0: it stood at that record's Time. Nothing but padding starts none. */
+static void start_clock(struct pass *a, unsigned dws)
+{
+	for (uint32_t i = 0; i < a->n && !a->d->clock.started; i++) {
+		const uint8_t *p = at(a, i, dws);
+		uint32_t raw = raw_time(p, dws);
+		if (!is_padding(p, dws))
+			a->d->clock = (struct ptt_clock){ .now = 0 - (uint64_t)(raw & ~a->absolute), .last = raw,
+							  .started = true };
+	}
+}
+
 void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o)
 {
 	struct stats_device *d = device_at(s, c->device);
-	struct pass a = { .s = s, .d = d, .c = c, .o = *o, .key = requester_key(c->device, 0, 0),
-			  .shared = s->match != NULL && s->opts.shards > 1 };
 	bool wide = o->format == PTT_8DW;
+	struct pass a = {
+		.s = s, .d = d, .p = c->p, .head = o->tag14 ? s->head_wide : s->head,
+		.key = requester_key(c->device, 0, 0), .offset = c->offset, .o = *o, .device = c->device,
+		.n = (uint32_t)(c->n / (4u * o->format)), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
+		.shared = s->match != NULL && s->opts.shards > 1,
+	};
 
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
 		d->time = o->time;
+	if (!d->clock.started)
+		start_clock(&a, wide ? PTT_8DW : PTT_4DW);
+	if (s->near_device != c->device + 1ull) {
+		memset(s->near, 0, sizeof(s->near));
+		s->near_device = c->device + 1ull;
+	}
 	if (s->match != NULL)
 		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);
 	else if (s->opts.shards > 1 && s->chunks++ % s->opts.shards != s->opts.shard)
@@ -458,11 +517,12 @@ void chunk_settle(struct ptt_stats *s)
 {
 	for (unsigned l = 0; l < LOOP_OTHER; l++) {
 		struct stats_type *y = &s->type[row_of_loop[l]];
-		for (uint32_t n = 1; n <= 1024; n++) {
-			uint64_t tlps = s->cell[l][0][n] + s->cell[l][1][n];
+		for (uint32_t raw = 0; raw < 1024; raw++) {
+			uint64_t relaxed = s->cell[l][1024 + raw], tlps = s->cell[l][raw] + relaxed;
+			uint32_t n = raw != 0 ? raw : 1024;
 			y->tlps += tlps;
 			y->dws += tlps * n;
-			y->relaxed += s->cell[l][1][n];
+			y->relaxed += relaxed;
 			s->size[s->size_of[row_of_loop[l]]][n] += tlps;
 		}
 		s->extra_bytes += s->loop_extra[l];

@@ -22,16 +22,18 @@ static inline void add_to_page(struct ptt_stats *s, uint64_t page, uint64_t whos
 	e->b += written;
 }
 
-static inline void add_page(struct ptt_stats *s, struct stats_requester *r, uint64_t address, uint32_t read,
-			    uint32_t written)
+/* how: PAGE_READ or PAGE_WRITE; r: the row of `whose`. */
+static inline void add_page(struct ptt_stats *s, struct stats_requester *r, unsigned how, uint64_t whose,
+			    uint64_t address, uint32_t bytes)
 {
-	if (address >> 12 != r->run_page) {
-		run_flush(s, r);
-		r->run_page = address >> 12;
+	struct page_run *run = &r->run[how];
+
+	if (address >> 12 != run->page) {
+		run_flush(s, run, how, whose, r == &s->requester[PTT_STATS_ROWS]);
+		run->page = address >> 12;
 	}
-	r->run_tlps++;
-	r->run_read += read;
-	r->run_written += written;
+	run->tlps++;
+	run->bytes += bytes;
 }
 
 /* Single writes to one address, from time to time; perhaps MSIs. */
@@ -49,13 +51,15 @@ static inline void add_target(struct ptt_stats *s, uint64_t address, uint64_t wh
 static inline void add_read(struct stats_requester *r, uint32_t whole)
 {
 	r->asked_bytes += whole;
-	r->largest_read = whole > r->largest_read ? whole : r->largest_read;
+	if (RARE(whole > r->largest_read))
+		r->largest_read = whole;
 }
 
 static inline void add_write(struct stats_requester *r, uint32_t whole, uint32_t bytes)
 {
 	r->written_bytes += bytes;
-	r->largest_write = whole > r->largest_write ? whole : r->largest_write;
+	if (RARE(whole > r->largest_write))
+		r->largest_write = whole;
 }
 
 /* One whole DW. */
@@ -64,15 +68,14 @@ static inline bool is_target(uint32_t whole, uint32_t bytes)
 	return whole == 4 && bytes == 4;
 }
 
-static inline void add_completion(struct ptt_stats *s, struct stats_requester *r, uint64_t completer, uint32_t whole,
-				  uint32_t bytes, uint32_t status)
+static inline void add_completion(struct stats_requester *r, struct stats_completer *c, uint32_t whole, uint32_t bytes,
+				  uint32_t status)
 {
-	struct stats_completer *c = &s->completer[row_of(&s->completers, completer)];
-
 	r->read_bytes += bytes;
 	c->bytes += bytes;
 	c->status[status]++;
-	c->largest = whole > c->largest ? whole : c->largest;
+	if (RARE(whole > c->largest))
+		c->largest = whole;
 }
 
 /* A completion that is not its read's last ends on a multiple of the read completion boundary, of 64 or 128
@@ -80,11 +83,13 @@ static inline void add_completion(struct ptt_stats *s, struct stats_requester *r
 static inline void add_piece(struct ptt_stats *s, uint32_t byte_count, uint32_t bytes, uint32_t lower, uint32_t whole,
 			     bool bcm)
 {
-	uint32_t end = ((lower & ~3u) + whole) % 128;
-	bool last = byte_count <= bytes || bytes == 0 || bcm;
-	uint32_t where = end == 0 ? END_128 : end == 64 ? END_64 : END_ODD;
+	uint32_t end = (lower & ~3u) + whole;
+	uint32_t where = (END_128 + (end >> 6 & 1)) | (end % 64 != 0 ? END_ODD : 0);
+	/* Which one is the last can't be foreseen, so there is no branch. */
+	uint32_t last = (byte_count <= bytes) | (bytes == 0) | bcm;
 
-	s->ends[last ? END_LAST : where]++;
+	s->ends[where & (last - 1)]++;
 }
+static_assert(END_LAST == 0 && END_64 == END_128 + 1 && END_ODD == (END_128 | END_64), "as add_piece() computes it");
 
 #endif

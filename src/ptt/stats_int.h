@@ -6,7 +6,7 @@
 
 #include "ptt/stats.h"
 
-enum { STATS_TARGETS = 1024, TYPES = 64, STATS_LOOPS = 6 };
+enum { STATS_TARGETS = 1024, TYPES = 64, STATS_LOOPS = 7 };
 
 /* ---- rows found by key (stats_table.c) -----------------------------------------------------------
  * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
@@ -91,16 +91,17 @@ void line_merge(struct time_line *into, struct time_line *from);
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 struct stats_head {
-	uint32_t payload;                     /* all ones where Length is that of a payload */
 	uint8_t loop;                         /* of stats_chunk.c */
 	bool matched, is_cpl;
 };
 struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
+/* The last accesses of a requester, all of one page, which are not in the sketch yet. */
+enum { PAGE_READ, PAGE_WRITE };
+struct page_run { uint64_t page, tlps, bytes; };
 struct stats_requester {
 	uint64_t kind[PTT_KINDS];
 	uint64_t written_bytes, asked_bytes, read_bytes;
-	/* its last accesses, all of one page, not yet in the sketch */
-	uint64_t run_page, run_tlps, run_read, run_written;
+	struct page_run run[2];               /* PAGE_READ, PAGE_WRITE */
 	uint32_t largest_write, largest_read;
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, failed;
@@ -120,11 +121,15 @@ struct ptt_stats {
 	uint8_t kind[TYPES], size_of[TYPES];  /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
 	bool memory[TYPES];                   /* has an address in memory */
 	uint32_t payload[TYPES];              /* all ones: it has data */
-	struct stats_head head[256];          /* by Fmt << 5 | Type */
+	struct stats_head head[256], head_wide[256];  /* by Fmt << 5 | Type; wide: of the newer layout */
+	uint8_t disabled[512];                /* bytes that byte enables leave out; from 256 on: with one DW */
 	/* how far it is */
 	bool failed;                          /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
+	/* rows + 1 of the requesters of one device, the latest, in segment 0: a cache of `requesters` */
+	uint16_t near[1 << 16];
+	uint64_t near_device;                 /* + 1 */
 	struct ptt_match *match;              /* NULL: no matching */
 	struct stats_device device[PTT_STATS_DEVICES];
 	/* what there was */
@@ -134,7 +139,7 @@ struct ptt_stats {
 	struct stats_requester *requester;    /* PTT_STATS_ROWS + 1 of each */
 	struct stats_completer *completer;
 	uint64_t size[PTT_SIZES + 1][1025];
-	uint64_t cell[STATS_LOOPS][2][1025];  /* packets by loop, relaxed ordering and length, of chunks */
+	uint64_t cell[STATS_LOOPS][2048];     /* of chunks: packets by loop, relaxed ordering and Length */
 	uint64_t loop_extra[STATS_LOOPS];
 	uint64_t ends[ENDS], pieces[17];
 	struct sketch pages, targets;         /* pages: a read, b written; targets: a first, b last */
@@ -169,10 +174,16 @@ static inline struct stats_requester *requester_at(struct ptt_stats *s, uint64_t
 	return &s->requester[row_of(&s->requesters, key)];
 }
 
+static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t key)
+{
+	return &s->completer[row_of(&s->completers, key)];
+}
+
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
-void run_flush(struct ptt_stats *s, struct stats_requester *r);       /* its page goes to the sketch */
+/* A run goes to the sketch. */
+void run_flush(struct ptt_stats *s, struct page_run *run, unsigned how, uint64_t whose, bool several);
 /* stats_chunk.c */
 void chunk_learn(struct ptt_stats *s);
 void chunk_settle(struct ptt_stats *s);

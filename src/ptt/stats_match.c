@@ -49,13 +49,12 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 		return;
 	}
 	uint32_t pieces = x->completions < 16 ? x->completions : 16;
-	uint32_t completer = row_of(&s->completers, completer_key(p->request.device, p->completer));
 	s->pieces[pieces] += s->kind[p->request.type_index] == PTT_READ;
 	b->latency[x->latency != 0 ? 63 - __builtin_clzll(x->latency) : 0]++;
 	ptt_hist_add(&s->latency, x->latency);
 	ptt_hist_add(&s->latency_first, x->latency_first);
 	hist_lazy(s, &r->latency, x->latency);
-	hist_lazy(s, &s->completer[completer].latency, x->latency);
+	hist_lazy(s, &completer_at(s, completer_key(p->request.device, p->completer))->latency, x->latency);
 }
 
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
@@ -109,6 +108,10 @@ void stats_settle(struct ptt_stats *s)
 	if (s->match != NULL)
 		ptt_match_rest(s->match, unanswered, s);
 	chunk_settle(s);
-	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
-		run_flush(s, &s->requester[i]);
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
+		bool others = i == PTT_STATS_ROWS;
+		uint64_t whose = others ? 0 : s->requesters.of_row[i];
+		run_flush(s, &s->requester[i].run[PAGE_READ], PAGE_READ, whose, others);
+		run_flush(s, &s->requester[i].run[PAGE_WRITE], PAGE_WRITE, whose, others);
+	}
 }

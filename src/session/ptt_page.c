@@ -89,7 +89,7 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
-	uint64_t mean = r->span ? r->outstanding_ticks / r->span : 0;
+	bool has_mean = r->matched && r->span;
 
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
@@ -110,7 +110,8 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
-	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_COUNT, when(r->matched, mean));
+	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
+		has_mean ? AN_D(share(r->outstanding_ticks, r->span)) : AN_NONE);
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
 		when(r->matched, r->outstanding_peak));
 }
@@ -540,13 +541,15 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_fault_row *f = &in->r->fault[i];
-		bool has = f->has_request;
+		const struct tlp_type *type = tlp_type_at(f->type_index);
+		bool has = f->has_request, target = f->completer || (type && type->cls == TLP_CPL);
 
 		an_row(p, t, (struct an_cell[COUNT(col)]){
 			AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)), AN_S(type_name(f->type_index)),
 			AN_S(who(from, f->segment, f->requester)), AN_U(f->tag),
-			f->completer ? AN_S(who(to, 0, f->completer)) : AN_NONE,
-			has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address), when(has && f->latency, f->latency),
+			target ? AN_S(who(to, 0, f->completer)) : AN_NONE,
+			has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address),
+			when(has && f->latency, f->latency),
 			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
 	skip_device(in, t, 11);

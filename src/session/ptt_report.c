@@ -172,8 +172,10 @@ static const char *device_name(void *arg, uint32_t device)
 
 static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report *o)
 {
+	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
+
 	return (struct ptt_page_in){ .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
-				     .device_name = device_name, .arg = &c->pass, .top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE,
+				     .device_name = device_name, .arg = &c->pass, .top = top,
 				     .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND };
 }
 
