@@ -38,8 +38,8 @@ ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
 
 # The program has libbpf and libelf inside: their dynamic linking would be a sixth of the time that an empty
 # script takes.  DYNAMIC=1 links them as a distribution wants it.
-LIBS := -lbpf -lelf -lz -ldl
-PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -ldl)
+LIBS := -lbpf -lelf -lz -lm -ldl
+PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -lm -ldl)
 LINK := -Wl,-O1,--as-needed,--hash-style=gnu
 
 # ---- what there is ------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ bench: all progs $(BENCH)
 
 $(B)/bench/%: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -lbpf -lelf -lz
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -lbpf -lelf -lz -lm
 
 # ---- another machine: arm64 programs for the guest of test/vm, tally itself static --------------
 # One set of objects serves the program and its tests, without sanitizers.
@@ -164,8 +164,8 @@ CROSS := CC=aarch64-linux-gnu-gcc B=build/arm64 A=build/arm64/release ASAN=-O1 S
 CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,build/sysroot-arm64/lib/aarch64-linux-gnu
 cross-arm64:
 	tools/cross.sh arm64
-	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz' build/arm64/tally
-	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -ldl' tests progs
+	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -lm' build/arm64/tally
+	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -lm -ldl' tests progs
 
 # ---- manual pages and installation --------------------------------------------------------------
 PREFIX ?= /usr/local

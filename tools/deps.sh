@@ -10,7 +10,7 @@ set -eu
 
 # libpfm4, libdw1 and liblzma5 are opened at run time, when a script first needs them.
 build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev'
-test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils'
+test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev'
 bench='bpftrace bpftool'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 

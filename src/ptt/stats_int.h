@@ -191,7 +191,7 @@ void chunk_settle(struct ptt_stats *s);
 struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time);
 static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
-	return time < d->bin_end ? d->bin : bin_find(s, d, time);
+	return time >= d->bin_from && time < d->bin_end ? d->bin : bin_find(s, d, time);
 }
 void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by);
 /* stats_match.c */
