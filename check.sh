@@ -36,6 +36,11 @@ say "packages"
 tools/deps.sh build test || { [ "${TALLY_NO_INSTALL:-0}" = 1 ] && echo "going on with what there is"; }
 command -v make >/dev/null && command -v gcc >/dev/null || { fail "make and gcc are here"; finish; }
 
+# What only some tests need: those tests say themselves what they skip.
+tools/deps.sh page >"$log" 2>&1 || echo "no browser: the report's page is not opened"
+[ -f build/libduckdb.so ] || { [ "${TALLY_NO_INSTALL:-0}" != 1 ] && command -v npm >/dev/null && tools/fetch-duckdb.sh build >"$log" 2>&1; } ||
+  echo "no DuckDB: neither SQL nor Parquet is tested"
+
 say "builds"
 must "gcc builds everything without a warning" make -j"$jobs" all asan progs || finish
 must "the unit tests build" make -k -j"$jobs" tests

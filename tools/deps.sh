@@ -11,6 +11,7 @@ set -eu
 # libpfm4, libdw1 and liblzma5 are opened at run time, when a script first needs them.
 build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev'
 test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev'
+page='chromium'
 bench='bpftrace bpftool'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 
@@ -35,9 +36,10 @@ for group; do
   case $group in
   build) want="$want $build" ;;
   test) want="$want $test" ;;
+  page) want="$want $page" ;;
   bench) want="$want $bench" ;;
   vm) want="$want $vm" ;;
-  *) echo "usage: deps.sh build|test|bench|vm ..." >&2; exit 2 ;;
+  *) echo "usage: deps.sh build|test|page|bench|vm ..." >&2; exit 2 ;;
   esac
 done
 want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")
