@@ -152,6 +152,11 @@ bench: all progs $(BENCH)
 	tools/deps.sh bench
 	bench/run.sh
 
+# What is inside the library is measured from inside.
+$(B)/bench/ptt: bench/ptt.c $(call rel,$(call reach,ptt))
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
+
 $(B)/bench/%: bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -lbpf -lelf -lz -lm

@@ -198,8 +198,9 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	struct slot *s = &m->slot[p->slot];
 	struct tlp_transaction *x = &s->pair.t;
 	x->latency = a->time - s->pair.request.time;
-	if (x->completions++ == 0)
-		x->latency_first = x->latency;
+	/* Which completion is the first can't be foreseen: 0 | latency, without a branch. */
+	x->latency_first |= x->latency & (0 - (uint64_t)(x->completions == 0));
+	x->completions++;
 	x->bytes += a->bytes;
 	x->status = a->status;                /* one that is not SC is the last */
 	s->received_dw += a->length_dw;

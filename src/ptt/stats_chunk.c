@@ -63,7 +63,8 @@ struct pass {
 	struct ptt_decode_opts o;
 	uint32_t device, n;                   /* n: records */
 	uint32_t absolute;                    /* all ones unless Time is a delta */
-	bool shared;                          /* other shards count some of these records */
+	uint32_t first;                       /* number of the first record in the file */
+	uint32_t shard, shards;               /* of the records of this chunk */
 };
 
 void chunk_learn(struct ptt_stats *s)
@@ -159,13 +160,13 @@ static void decode_at(const struct pass *a, uint64_t time, uint32_t place, struc
 	t->time = time;
 }
 
-/* Where requests and their completions agree: the requester and the low byte of the tag. */
-FLAT bool is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, uint32_t place, unsigned dws)
+/* 1 or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
+FLAT uint32_t is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, uint32_t place, unsigned dws)
 {
-	uint32_t id = raw_dw(p, dws, h->is_cpl ? 2 : 1) >> 8;
-	uint32_t by = (h->matched ? id : (uint32_t)(a->offset / (4 * dws)) + place) * 0x9e3779b1u;
+	uint32_t id = raw_dw(p, dws, 1 + h->is_cpl) >> 8, pairs = 0 - (uint32_t)h->matched;
+	uint32_t by = ((id & pairs) | ((a->first + place) & ~pairs)) * 0x9e3779b1u;
 
-	return (uint64_t)by * a->s->opts.shards >> 32 == a->s->opts.shard;
+	return (uint64_t)by * a->shards >> 32 == a->shard;
 }
 
 /* ---- first pass ------------------------------------------------------------------------------------- */
@@ -177,11 +178,11 @@ FLAT void head(struct pass *a, struct block *b, const uint8_t *p, uint32_t i, un
 	uint32_t dw0 = raw_head(p, dws);
 	const struct stats_head *h = &a->head[raw_code(dw0, dws)];
 	uint32_t loop = raw_unusual(dw0, dws) ? LOOP_OTHER : h->loop;
-	bool mine = true;
+	uint32_t mine = 1;
 
-	if (match && a->shared) {
+	if (match && a->shards > 1) {
 		mine = is_mine(a, h, p, b->place + i, dws);
-		loop = mine ? loop : LOOP_NONE;
+		loop ^= (loop ^ LOOP_NONE) & (mine - 1);
 	}
 	s->cell[loop][raw_cell(dw0, dws)]++;
 	if (dws == PTT_8DW && RARE(raw_extra(p, dw0)))
@@ -224,11 +225,28 @@ FLAT uint32_t block_heads(struct pass *a, struct block *b, uint32_t place, unsig
 	}
 	a->d->clock.now = now;
 	a->d->clock.last = last;
-	a->s->padding += !a->shared || a->s->opts.shard == 0 ? padding : 0;
+	a->s->padding += a->shard == 0 ? padding : 0;
 	return place + i;
 }
 
 /* ---- a loop for each type ----------------------------------------------------------------------------- */
+
+/* The row + 1. That of all others isn't remembered: near_device_set() would not find it. */
+static uint32_t near_row(const struct pass *a, uint32_t id)
+{
+	uint32_t row = row_of(&a->s->requesters, a->key | id);
+
+	if (row < PTT_STATS_ROWS)
+		a->s->near[id] = (uint16_t)(row + 1);
+	return row + 1;
+}
+
+static void near_device_set(struct ptt_stats *s, uint32_t device)
+{
+	for (uint32_t i = 0; s->near_device != device && i < s->requesters.n; i++)
+		s->near[(uint16_t)s->requesters.of_row[i]] = 0;
+	s->near_device = device;
+}
 
 FLAT struct stats_requester *body_requester(const struct pass *a, struct block *b, uint32_t i, uint32_t id,
 					    enum ptt_kind kind)
@@ -236,17 +254,17 @@ FLAT struct stats_requester *body_requester(const struct pass *a, struct block *
 	uint32_t row = a->s->near[id];
 
 	if (RARE(row == 0))
-		row = a->s->near[id] = (uint16_t)(row_of(&a->s->requesters, a->key | id) + 1);
+		row = near_row(a, id);
 	struct stats_requester *r = &a->s->requester[row - 1];
 	b->row[i] = (uint16_t)(row - 1);
 	r->kind[kind]++;
 	return r;
 }
 
+/* A shift, not a branch: where both loops are one (match_read), nobody can foresee which it is. */
 FLAT uint64_t body_address(const uint8_t *p, unsigned dws, bool wide)
 {
-	uint32_t dw2 = raw_dw(p, dws, 2);
-	return (wide ? (uint64_t)dw2 << 32 | raw_dw(p, dws, 3) : dw2) & ~3ull;
+	return ((uint64_t)raw_dw(p, dws, 2) << 32 | raw_dw(p, dws, 3)) >> (wide ? 0 : 32) & ~3ull;
 }
 
 FLAT void bodies_read(const struct pass *a, struct block *b, unsigned loop, unsigned dws)
@@ -367,23 +385,28 @@ static void match_in_full(const struct pass *a, struct stats_requester *r, uint6
 }
 
 /* The T9 and T8 of header DW0 above the tag of the DW that has it. */
-FLAT uint64_t raw_key(const struct pass *a, uint32_t dw0, uint32_t dw, unsigned dws)
+FLAT uint32_t raw_tag(uint32_t dw0, uint32_t dw, unsigned dws)
 {
-	uint32_t high = dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300;
-
-	return match_key(a->device, 0, (uint16_t)(dw >> 16), (dw >> 8 & 0xff) | high);
+	return (dw >> 8 & 0xff) |
+	       (dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300);
 }
 
-/* A request is decoded where it will lie: copying what was just written would wait for it. */
-FLAT void match_read(const struct pass *a, struct stats_requester *r, uint64_t time, uint32_t place, unsigned dws)
+/* Of a request only what stats_match.c and stats_fault.c may ask for; all of it is known here. */
+FLAT void match_read(const struct pass *a, struct stats_requester *r, uint64_t time, uint32_t place, unsigned loop,
+		     unsigned dws)
 {
 	const uint8_t *p = at(a, place, dws);
+	uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), tag = raw_tag(dw0, dw1, dws);
 	const struct ptt_pair *given_up = NULL;
 	struct tlp *t;
-	enum ptt_event what = match_request(a->s->match, raw_key(a, raw_head(p, dws), raw_dw(p, dws, 1), dws), &t,
+	enum ptt_event what = match_request(a->s->match, match_key(a->device, 0, (uint16_t)(dw1 >> 16), tag), &t,
 					    &given_up);
 
-	decode_at(a, time, place, t);
+	*t = (struct tlp){
+		.time = time, .offset = a->offset + (uint64_t)place * 4 * dws, .device = a->device,
+		.address = body_address(p, dws, loop == LOOP_MRD64), .type_index = row_of_loop[loop],
+		.class = TLP_NP, .length_dw = raw_length(dw0, dws), .requester = (uint16_t)(dw1 >> 16), .tag = tag,
+	};
 	count_request(a->s, a->d, r, what, t, given_up);
 }
 
@@ -398,7 +421,8 @@ FLAT void match_cpld(const struct pass *a, struct stats_requester *r, uint64_t t
 		.lower_address = dw2 & 0x7f, .bcm = dw1 >> 12 & 1,
 	};
 	const struct ptt_pair *pair;
-	enum ptt_event what = match_completion(a->s->match, raw_key(a, dw0, dw2, dws), &answer, &pair);
+	uint64_t key = match_key(a->device, 0, (uint16_t)(dw2 >> 16), raw_tag(dw0, dw2, dws));
+	enum ptt_event what = match_completion(a->s->match, key, &answer, &pair);
 
 	if (what == PTT_DONE)
 		count_done(a->s, a->d, r, time, pair);
@@ -419,7 +443,7 @@ FLAT void block_matches(const struct pass *a, const struct block *b, unsigned dw
 		else if (loop == LOOP_CPLD)
 			match_cpld(a, r, b->time[i], place, dws);
 		else
-			match_read(a, r, b->time[i], place, dws);
+			match_read(a, r, b->time[i], place, loop, dws);
 	}
 }
 
@@ -492,7 +516,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		.s = s, .d = d, .p = c->p, .head = o->tag14 ? s->head_wide : s->head,
 		.key = requester_key(c->device, 0, 0), .offset = c->offset, .o = *o, .device = c->device,
 		.n = (uint32_t)(c->n / (4u * o->format)), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
-		.shared = s->match != NULL && s->opts.shards > 1,
+		.first = (uint32_t)(c->offset / (4u * o->format)),
 	};
 
 	d->format = o->format;
@@ -500,9 +524,10 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		d->time = o->time;
 	if (!d->clock.started)
 		start_clock(&a, wide ? PTT_8DW : PTT_4DW);
-	if (s->near_device != c->device + 1ull) {
-		memset(s->near, 0, sizeof(s->near));
-		s->near_device = c->device + 1ull;
+	near_device_set(s, c->device);
+	if (s->match != NULL) {
+		a.shard = s->opts.shard;
+		a.shards = s->opts.shards;
 	}
 	if (s->match != NULL)
 		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);

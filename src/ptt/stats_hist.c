@@ -23,21 +23,15 @@ uint64_t ptt_hist_most(uint32_t bucket)
 
 void ptt_hist_add(struct ptt_hist *h, uint64_t v)
 {
-	if (h->n == 0 || v < h->least)
-		h->least = v;
-	if (v > h->most)
-		h->most = v;
-	h->n++;
-	h->sum += v;
-	h->bucket[ptt_hist_bucket(v)]++;
+	hist_put(h, v, ptt_hist_bucket(v));
 }
 
-void hist_lazy(struct ptt_stats *s, struct ptt_hist **h, uint64_t v)
+struct ptt_hist *hist_new(struct ptt_stats *s)
 {
-	if (*h == NULL && (*h = mem_alloc(sizeof(**h))) == NULL)
-		s->failed = true;
-	else
-		ptt_hist_add(*h, v);
+	struct ptt_hist *h = mem_alloc(sizeof(*h));
+
+	s->failed |= h == NULL;
+	return h;
 }
 
 void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from)

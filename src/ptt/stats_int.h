@@ -92,7 +92,7 @@ void line_merge(struct time_line *into, struct time_line *from);
 /* ---- all of it --------------------------------------------------------------------------------- */
 struct stats_head {
 	uint8_t loop;                         /* of stats_chunk.c */
-	bool matched, is_cpl;
+	uint8_t matched, is_cpl;              /* 1 or 0 */
 };
 struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
 /* The last accesses of a requester, all of one page, which are not in the sketch yet. */
@@ -127,9 +127,9 @@ struct ptt_stats {
 	bool failed;                          /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
-	/* rows + 1 of the requesters of one device, the latest, in segment 0: a cache of `requesters` */
+	/* row + 1 of the requesters of the latest device, in segment 0: a cache of `requesters` */
 	uint16_t near[1 << 16];
-	uint64_t near_device;                 /* + 1 */
+	uint32_t near_device;
 	struct ptt_match *match;              /* NULL: no matching */
 	struct stats_device device[PTT_STATS_DEVICES];
 	/* what there was */
@@ -148,7 +148,7 @@ struct ptt_stats {
 	struct ptt_message_row message[PTT_STATS_LOG];
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_LOG];
 	uint64_t requests, answered, failed_requests;
-	struct ptt_hist latency, latency_first;
+	struct ptt_hist latency, latency_first;       /* latency: by stats_settle(), of all requesters */
 	struct ptt_hist open_age;             /* how old unanswered requests were at the end */
 	struct time_line line;
 	struct stats_report *report;          /* made by finish */
@@ -193,7 +193,21 @@ static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d
 {
 	return time >= d->bin_from && time < d->bin_end ? d->bin : bin_find(s, d, time);
 }
-void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by);
+/* What is outstanding changes by `by`, 1 or -1, or the time goes on. */
+void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time);
+static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by)
+{
+	if (time < d->bin_end && d->level_since >= d->bin_from && time >= d->level_since)
+		d->bin->outstanding_ticks += d->level * (time - d->level_since);
+	else
+		level_keep(s, d, time);
+	d->level_since = time;
+	d->level += (uint64_t)(int64_t)by;
+	if (d->level > d->peak)
+		d->peak = d->level;
+	if (d->level > d->bin->outstanding_peak)
+		d->bin->outstanding_peak = (uint32_t)d->level;
+}
 /* stats_match.c */
 /* t was opened by match_request(), which said `what` and gave given_up up, or NULL. */
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
@@ -211,8 +225,18 @@ void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
 void message_add(struct ptt_stats *s, const struct tlp *t);
 void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
-/* stats_hist.c.  Makes *h when it isn't there yet. */
-void hist_lazy(struct ptt_stats *s, struct ptt_hist **h, uint64_t v);
+/* stats_hist.c */
+static inline void hist_put(struct ptt_hist *h, uint64_t v, uint32_t bucket)
+{
+	if (v < h->least || h->n == 0)
+		h->least = v;
+	if (v > h->most)
+		h->most = v;
+	h->n++;
+	h->sum += v;
+	h->bucket[bucket]++;
+}
+struct ptt_hist *hist_new(struct ptt_stats *s);       /* NULL, and s->failed, when memory is out */
 /* stats_note.c */
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r);
 /* stats_report.c */

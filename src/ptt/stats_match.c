@@ -21,8 +21,9 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 		   const struct tlp *t, const struct ptt_pair *given_up)
 {
 	if (given_up != NULL) {
+		struct stats_device *other = device_at(s, given_up->request.device);
 		count_lost(s, &given_up->request);
-		level_add(s, device_at(s, given_up->request.device), t->time, -1);
+		level_add(s, other, other == d ? t->time : other->clock.now, -1);
 		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
 	}
 	s->requests++;
@@ -51,10 +52,14 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	uint32_t pieces = x->completions < 16 ? x->completions : 16;
 	s->pieces[pieces] += s->kind[p->request.type_index] == PTT_READ;
 	b->latency[x->latency != 0 ? 63 - __builtin_clzll(x->latency) : 0]++;
-	ptt_hist_add(&s->latency, x->latency);
 	ptt_hist_add(&s->latency_first, x->latency_first);
-	hist_lazy(s, &r->latency, x->latency);
-	hist_lazy(s, &completer_at(s, completer_key(p->request.device, p->completer))->latency, x->latency);
+	uint32_t bucket = ptt_hist_bucket(x->latency);
+	struct stats_completer *c = completer_at(s, completer_key(p->request.device, p->completer));
+	if ((r->latency == NULL && (r->latency = hist_new(s)) == NULL) ||
+	    (c->latency == NULL && (c->latency = hist_new(s)) == NULL))
+		return;
+	hist_put(r->latency, x->latency, bucket);
+	hist_put(c->latency, x->latency, bucket);
 }
 
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
@@ -108,6 +113,9 @@ void stats_settle(struct ptt_stats *s)
 	if (s->match != NULL)
 		ptt_match_rest(s->match, unanswered, s);
 	chunk_settle(s);
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
+		if (s->requester[i].latency != NULL)
+			ptt_hist_merge(&s->latency, s->requester[i].latency);
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
 		bool others = i == PTT_STATS_ROWS;
 		uint64_t whose = others ? 0 : s->requesters.of_row[i];

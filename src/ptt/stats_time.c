@@ -97,20 +97,10 @@ static void spread(struct ptt_stats *s, uint64_t level, uint64_t from, uint64_t 
 	}
 }
 
-void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by)
+/* Brings the bins up to `time`, and the device to the bin of it. */
+void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
-	struct ptt_bin *b = bin_at(s, d, time);
-
-	if (time > d->level_since && d->level != 0) {
-		if (d->level_since >= d->bin_from)
-			b->outstanding_ticks += d->level * (time - d->level_since);
-		else
-			spread(s, d->level, d->level_since, time);
-	}
-	d->level_since = time;
-	d->level += (uint64_t)(int64_t)by;
-	if (d->level > d->peak)
-		d->peak = d->level;
-	if (d->level > b->outstanding_peak)
-		b->outstanding_peak = (uint32_t)d->level;
+	bin_at(s, d, time);
+	if (time > d->level_since && d->level != 0)
+		spread(s, d->level, d->level_since, time);
 }

@@ -1,0 +1,60 @@
+#!/bin/bash
+# ptt.sh [-q] - traces of PCIe packets: what is counted per second of CPU time, beside a plain read of the same mapped
+# file, and beside `perf report -D` where perf is installed (it prints; nothing else of perf reads these records).
+#
+# Generated traces, the same each time. The best of ten rounds counts, since a busy neighbour can only slow one down;
+# each target is said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
+#
+#   count   statistics without matching      match   requests with their completions, latency
+#   2 CPUs  the same in two threads, by the clock on the wall; beside two runs at once of one thread each, which is what
+#           two CPUs of this machine can give (they may be halves of one core)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mib=256 perf_mib=16
+[ "${1:-}" = -q ] && mib=32 perf_mib=4
+ptt=build/bench/ptt
+[ -x $ptt ] || { echo "bench/ptt.sh: no $ptt (make bench)" >&2; exit 3; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+missed=0
+
+row() { # WHAT MIB/S TARGET [BESIDE]: MIB/S must reach TARGET; 0: only shown
+  awk -v what="$1" -v a="$2" -v target="$3" -v beside="${4:-}" 'BEGIN {
+    met = a + 0 >= target
+    verdict = target + 0 == 0 ? "" : sprintf(">= %-6g %s", target, met ? "met" : "NOT MET")
+    printf "%-32s %8.0f MiB/s  %s%s\n", what, a, verdict, beside
+    exit !met }' || missed=$((missed + 1))
+}
+cpu() { "$ptt" "$@" | awk '{ print $1 }'; }
+wall() { "$ptt" "$@" | awk '{ print $2 }'; }
+over() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.3g", a / b; else printf "?" }'; }
+# Two runs at once: the sum of both.
+twice() { { wall "$@" & wall "$@"; wait; } | awk '{ s += $1 } END { print s }'; }
+
+format_rows() { # FORMAT COUNT-TARGET MATCH-TARGET
+  local file=$work/$1.raw read count match both
+  "$ptt" make "$1" $mib "$file" || { echo "bench/ptt.sh: no trace" >&2; exit 1; }
+  read=$(cpu read "$1" "$file") count=$(cpu count "$1" "$file") match=$(cpu match "$1" "$file")
+  row "$1: plain read" "$read" 0
+  row "$1: count" "$count" "$2" ", $(over "$count" "$read") of a plain read"
+  row "$1: match" "$match" "$3" ", $(over "$match" "$read") of a plain read"
+  both=$(wall count2 "$1" "$file")
+  row "$1: count, 2 CPUs" "$both" 0 "$(over "$both" "$count") of one; two runs at once: $(over "$(twice count "$1" "$file")" "$count")"
+  both=$(wall match2 "$1" "$file")
+  row "$1: match, 2 CPUs" "$both" 0 "$(over "$both" "$match") of one; two runs at once: $(over "$(twice match "$1" "$file")" "$match")"
+  perf_row "$1" "$match"
+  rm -f "$file"
+}
+perf_row() { # FORMAT MATCH
+  local data=$work/$1.data s speed TIMEFORMAT=%U
+  command -v perf >/dev/null || { echo "$1: perf is not installed (tools/deps.sh bench)"; return; }
+  "$ptt" data "$1" $perf_mib "$data" || { missed=$((missed + 1)); return; }
+  s=$({ time perf report -D -i "$data" >/dev/null 2>"$work/err"; } 2>&1)
+  speed=$(awk -v m=$perf_mib -v s="$s" 'BEGIN { print (s > 0 ? m / s : 0) }')
+  row "$1: perf report -D, user time" "$speed" 0 "; match is $(over "$2" "$speed") times as fast"
+}
+
+format_rows 8dw 2048 800
+format_rows 4dw 1228.8 400
+if [ $missed -eq 0 ]; then echo "every target is met"; else echo "$missed targets are not met"; exit 1; fi
