@@ -5,7 +5,7 @@
 #   make test            unit tests under ASan and UBSan, and test/*.bats
 #   make CC=clang ...    the same under build/clang/
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
-#   make bench           against bpftrace
+#   make bench           against bpftrace and perf
 #   make install         DESTDIR, PREFIX; DTRACE=1 adds the name `dtrace`
 MAKEFLAGS += -r
 .SUFFIXES:
@@ -150,7 +150,7 @@ lint:
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 bench: all progs $(BENCH)
 	tools/deps.sh bench
-	bench/run.sh
+	bench/run.sh; status=$$?; bench/ptt.sh && exit $$status
 
 # What is inside the library is measured from inside.
 $(B)/bench/ptt: bench/ptt.c $(call rel,$(call reach,ptt))

@@ -42,19 +42,40 @@ void an_padded(struct buf *to, const struct an_field *w, const char *s, size_t n
 	if (w->prec >= 0 && n > (size_t)w->prec)
 		n = (size_t)w->prec;
 	int pad = w->width > 0 && (size_t)w->width > n ? w->width - (int)n : 0;
-	if (!w->left)
+	if (pad && !w->left)
 		buf_printf(to, "%*s", pad, "");
 	buf_put(to, s, n);
-	if (w->left)
+	if (pad && w->left)
 		buf_printf(to, "%*s", pad, "");
 }
 
 /* ---- numbers ------------------------------------------------------------------- */
 
+/* A bare %d or %u: most of what a script prints, a million times over. */
+static void plain(struct buf *to, bool minus, unsigned long long v)
+{
+	char text[24], *p = text + sizeof(text);
+
+	do {
+		*--p = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	if (minus)
+		*--p = '-';
+	buf_put(to, p, (size_t)(text + sizeof(text) - p));
+}
+
 static void number(struct buf *to, const struct fmt_spec *f, const struct an_field *w, char conv,
 		   unsigned long long bits)
 {
 	char format[16], *p = format;
+
+	if ((conv == 'd' || conv == 'u') && w->width <= 0 && w->prec < 0 && !f->plus && !f->space && !f->group) {
+		bool minus = conv == 'd' && (long long)bits < 0;
+
+		plain(to, minus, minus ? 0 - bits : bits);
+		return;
+	}
 	*p++ = '%';
 	if (w->left)
 		*p++ = '-';

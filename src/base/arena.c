@@ -92,3 +92,14 @@ void arena_free(struct arena *a)
 	}
 	*a = (struct arena){ 0 };
 }
+
+void arena_reset(struct arena *a)
+{
+	if (!a->head || a->head->next || a->head->size > CHUNK_MOST) {
+		arena_free(a);
+		return;
+	}
+	memset(a->head->bytes, 0, a->head->size - a->left);
+	a->left = a->head->size;
+	a->failed = false;
+}

@@ -43,6 +43,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void arena_free(struct arena *a);
+void arena_reset(struct arena *a);            /* as arena_free, but keeps a first chunk for the next use */
 
 /* ---- vectors: VEC_PUSH(v, n, cap, item) over plain struct fields -------- */
 /* Grows array `v` (elements `n`, room `cap`) by doubling and yields a pointer

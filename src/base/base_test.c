@@ -55,6 +55,15 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	}
 	assert_null(arena_alloc(&a, SIZE_MAX));
 	assert_true(a.failed);
+	arena_reset(&a);
+	for (int round = 0; round < 3; round++) {
+		char *p = arena_alloc(&a, 100);
+
+		assert_int_equal(p[0], 0);
+		memset(p, 1, 100);
+		arena_reset(&a);
+		assert_non_null(a.head);
+	}
 	arena_free(&a);
 }
 

@@ -176,7 +176,7 @@ static int take_record(struct rec *r)
 	close_record(r);
 	if (r->clause->control)
 		aggs_forget(r->t);
-	arena_free(&r->t->rec);
+	arena_reset(&r->t->rec);
 	return rc < 0 ? rc : trace_flush_some(r->t);
 }
 
