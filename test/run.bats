@@ -157,11 +157,17 @@ end" ]
   [ "$status" -eq 0 ]
 }
 
+# The kernel may take a page away at any time, so one run may see a fault; five in a row may not.
 @test "a command's faults before its exec are not counted as its own" {
   needs_bpf
-  run "$TALLY" trace -qx dcpc_min_overflow=1 -n 'cpc:::page_faults-user-1 /pid == $target/ { @[execname] = count(); }' -c true
-  [ "$status" -eq 0 ]
-  [[ "$output" == *true* && "$output" != *tally* ]]
+  for try in 1 2 3 4 5; do
+    run "$TALLY" trace -qx dcpc_min_overflow=1 -n 'cpc:::page_faults-user-1 /pid == $target/ { @[execname] = count(); }' -c true
+    [ "$status" -eq 0 ]
+    has true
+    [[ "$output" != *tally* ]] && return 0
+  done
+  echo "$output"
+  return 1
 }
 
 @test "an interrupt that comes twice at once ends the run with its answers" {
