@@ -53,6 +53,21 @@ perf_row() { # FORMAT MATCH
   s=$({ time perf report -D -i "$data" >/dev/null 2>"$work/err"; } 2>&1)
   speed=$(awk -v m=$perf_mib -v s="$s" 'BEGIN { print (s > 0 ? m / s : 0) }')
   row "$1: perf report -D, user time" "$speed" 0 "; match is $(over "$2" "$speed") times as fast"
+  dump_row "$1" "$speed"
+}
+# The program itself, on a file of perf's: what it prints for perf's own text, a D program, and the memory of a report.
+dump_row() { # FORMAT PERF-SPEED
+  local data=$work/$1.large s speed TIMEFORMAT=%U
+  "$ptt" data "$1" $mib "$data" || { missed=$((missed + 1)); return; }
+  s=$({ time build/tally dump --perf "$data" >/dev/null 2>&1; } 2>&1)
+  speed=$(awk -v m=$mib -v s="$s" 'BEGIN { print (s > 0 ? m / s : 0) }')
+  row "$1: tally dump --perf, user time" "$speed" "$(awk -v p="$2" 'BEGIN { print 8 * p }')" ", $(over "$speed" "$2") times perf"
+  s=$({ time build/tally trace -q --on "$data" \
+    -n 'ptt:::tlp /args[0]->bytes > 64/ { @[args[0]->requester] = count(); }' >/dev/null 2>&1; } 2>&1)
+  awk -v what="$1: D, records a second" -v n=$((mib * 1048576 / ${1%dw} / 4)) -v s="$s" 'BEGIN {
+    r = n / s / 1e6; met = r >= 5
+    printf "%-32s %8.1f M      >= 5      %s\n", what, r, met ? "met" : "NOT MET"; exit !met }' || missed=$((missed + 1))
+  rm -f "$data"
 }
 
 format_rows 8dw 2048 800
