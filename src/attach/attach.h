@@ -1,0 +1,40 @@
+/*
+ * attach: doors through which outside clients reach a platform.
+ *
+ * A door is a file descriptor that can be polled and a function that does what
+ * is waiting without blocking; the conductor polls all doors and lets the
+ * machine's time pass between.  Clients are hostile: what they send is copied
+ * once and checked once, what they may hold is bounded, and when they go, all
+ * that was theirs goes.
+ */
+#ifndef TALLY_ATTACH_H
+#define TALLY_ATTACH_H
+
+#include "base/base.h"
+#include "machine/machine.h"
+
+struct door;
+struct door_ops {
+	int (*fd)(struct door *d);            /* to poll for reading: an epoll descriptor; may be asked once */
+	/* Does what is waiting, bounded per call. 0, or negative with words: this door is broken (not: a client was). */
+	int (*serve)(struct door *d, struct err *e);
+	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
+	int (*passed)(struct door *d, struct err *e);
+	void (*close)(struct door *d);        /* removes what it made in the file system */
+};
+struct door { const struct door_ops *op; };   /* first member of each door's own struct */
+
+/* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
+int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
+/* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;
+ * -TALLY_EPERM. */
+int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e);
+
+/* The local protocol (doc/protocol.md): what `--on unix:PATH` speaks. */
+struct local_service;                         /* local.h: which operations are answered, by whom */
+int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e);
+/* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
+extern const struct local_service local_kunpeng;
+int local_pmus(struct ptt_pmus *ret, const char *path, struct err *e);
+
+#endif
