@@ -29,7 +29,7 @@ void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upp
 int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e);    /* -TALLY_EBUSY: timed out */
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e);
 /* -TALLY_EBUSY: a trace is on, or the device is not idle; -TALLY_ENOMEM. ring: bytes, a multiple of 4 MiB. */
-int ptt_driver_start(struct ptt_driver *d, const struct ptt_event *ev, size_t ring, struct err *e);
+int ptt_driver_start(struct ptt_driver *d, const struct ptt_ask *ev, size_t ring, struct err *e);
 /* The device's interrupt went up: copies what is finished. Cheap when nothing is. */
 int ptt_driver_interrupt(struct ptt_driver *d, struct err *e);
 int ptt_driver_stop(struct ptt_driver *d, struct err *e);              /* commits what is written so far */

@@ -28,7 +28,7 @@ struct ptt_pmu {
 };
 
 /* What `filter`, `type`, `direction`, `format` of an event come to. */
-struct ptt_event {
+struct ptt_ask {
 	char device[32];
 	uint64_t config;                      /* as the driver's format files lay it out */
 	uint32_t filter;                      /* config:0-19 */
@@ -60,7 +60,7 @@ struct ptt_pmus_ops {
 	int (*tune_set)(void *arg, uint32_t i, enum ptt_tune t, uint32_t value, struct err *e);
 	/* Starts; one trace per device: -TALLY_EBUSY. ring: bytes of the AUX ring, a multiple of PTT_BUFFER_BYTES.
 	 * -TALLY_EINVAL: the platform refuses the event, with its words. */
-	int (*start)(void *arg, const struct ptt_pmu *p, const struct ptt_event *ev, size_t ring, struct err *e);
+	int (*start)(void *arg, const struct ptt_pmu *p, const struct ptt_ask *ev, size_t ring, struct err *e);
 	/* Waits up to timeout_ms for committed bytes: 1 and *a (valid until the next call), 0: none, negative: the device
 	 * is lost (-TALLY_EEND, -TALLY_EIO). */
 	int (*next)(void *arg, struct ptt_aux *a, int timeout_ms, struct err *e);

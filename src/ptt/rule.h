@@ -5,7 +5,7 @@
  * direction=1,format=1/".  Profile `spec` follows hisi_ptt.rst to the word and
  * is the default; profile `driver` gives the verdicts of the Linux driver, and
  * warns where the two differ.  Checks are in the driver's order, so both name the
- * same culprit.  Pure: text and lists in, a struct ptt_event or words out.
+ * same culprit.  Pure: text and lists in, a struct ptt_ask or words out.
  */
 #ifndef TALLY_PTT_RULE_H
 #define TALLY_PTT_RULE_H
@@ -18,15 +18,15 @@ enum ptt_profile { PTT_PROFILE_SPEC, PTT_PROFILE_DRIVER };
  * type takes a number or p, np, cpl joined by "+"; direction a number or in, out, both, both-a ...; format a number or
  * 4dw, 8dw. The device may be left out ("filter=...") when the list has one. -TALLY_EINVAL: words name the term, the
  * cause and what would do. Does not judge the values yet. */
-int ptt_event_parse(struct ptt_event *ret, const char *text, const struct ptt_pmu *pmu, uint32_t npmus, enum ptt_profile f,
+int ptt_ask_parse(struct ptt_ask *ret, const char *text, const struct ptt_pmu *pmu, uint32_t npmus, enum ptt_profile f,
 		    struct err *e);
 /* Judges. 0; or -TALLY_EINVAL (bad value), with words. `warning` gets what the spec would have refused (driver), or
  * "". Decisions 8 to 14 of doc/spec-ptt.md. */
-int ptt_event_check(const struct ptt_event *ev, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e, struct buf *warning);
-uint64_t ptt_event_config(const struct ptt_event *ev);         /* the fields in their places */
-void ptt_event_of_config(struct ptt_event *ev, uint64_t config);
-void ptt_event_text(const struct ptt_event *ev, struct buf *to);      /* as perf writes it */
-uint32_t ptt_event_ctrl(const struct ptt_event *ev);           /* TRACE_CTRL's fields, without EN */
+int ptt_ask_check(const struct ptt_ask *ev, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e, struct buf *warning);
+uint64_t ptt_ask_config(const struct ptt_ask *ev);         /* the fields in their places */
+void ptt_ask_of_config(struct ptt_ask *ev, uint64_t config);
+void ptt_ask_text(const struct ptt_ask *ev, struct buf *to);      /* as perf writes it */
+uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);           /* TRACE_CTRL's fields, without EN */
 
 /* What the user wrote for a tunable: 0..65535. spec: any larger number is 65535 (the device makes it 2); driver: above
  * 65535 is refused as kstrtou16 does. Negative, empty, not a number: -TALLY_EINVAL. */
