@@ -153,7 +153,7 @@ bench: all progs $(BENCH)
 	bench/run.sh; status=$$?; bench/ptt.sh && exit $$status
 
 # What is inside the library is measured from inside.
-$(B)/bench/ptt: bench/ptt.c $(call rel,$(call reach,ptt))
+$(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt))
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
 

@@ -6,16 +6,17 @@
 # each target is said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
 #
 #   count   statistics without matching      match   requests with their completions, latency
+#   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
 #   2 CPUs  the same in two threads, by the clock on the wall; beside two runs at once of one thread each, which is what
 #           two CPUs of this machine can give (they may be halves of one core)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mib=256 perf_mib=16
 [ "${1:-}" = -q ] && mib=32 perf_mib=4
-ptt=build/bench/ptt
-[ -x $ptt ] || { echo "bench/ptt.sh: no $ptt (make bench)" >&2; exit 3; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+ptt=build/bench/ptt record=build/bench/record
+for b in $ptt $record; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
+work=$(mktemp -d) memory=$(mktemp -d -p /dev/shm)
+trap 'rm -rf "$work" "$memory"' EXIT
 trap 'exit 130' INT TERM
 missed=0
 
@@ -69,7 +70,16 @@ dump_row() { # FORMAT PERF-SPEED
     printf "%-32s %8.1f M      >= 5      %s\n", what, r, met ? "met" : "NOT MET"; exit !met }' || missed=$((missed + 1))
   rm -f "$data"
 }
+record_row() { # FORMAT
+  local file=$memory/$1.data plain recorded
+  plain=$("$record" write "$1" $mib "$file" | awk '{ print $1 }')
+  recorded=$("$record" "$1" $mib "$file" | awk '{ print $1 }')
+  row "$1: record" "${recorded:-0}" 1024 ", $(over "${recorded:-0}" "${plain:-0}") of a plain write"
+  rm -f "$file"
+}
 
+record_row 8dw
+record_row 4dw
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
 if [ $missed -eq 0 ]; then echo "every target is met"; else echo "$missed targets are not met"; exit 1; fi

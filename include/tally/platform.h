@@ -49,11 +49,12 @@ struct tally_out {                            /* where answers go, and how they 
 	char zero[3];
 };
 
-/* What of this kind ("ptt") there is, with a pattern over names, or NULL. -TALLY_EINVAL: no such kind; -TALLY_ENOTSUP: this
- * machine has no such hardware (the words name a model that has). */
+/* What of this kind ("ptt") there is, with a pattern over names, or NULL; kind NULL: which kinds there are. -TALLY_EINVAL: no
+ * such kind, or nothing matches; -TALLY_ENOTSUP: this machine has no such hardware (the words name a model that has). */
 TALLY_API int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
 			 const struct tally_out *to);
-/* Reads "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2". -TALLY_EINVAL: no such device or tunable
+/* Reads "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is
+ * handed over when one fails. -TALLY_EINVAL: no such device or tunable
  * (with the nearest name); -TALLY_EPERM; -TALLY_EBUSY; -TALLY_ENOTSUP. */
 TALLY_API int tally_get(struct tally_platform *p, const char *selector, const struct tally_out *to);
 /* Sets "hisi_ptt0_2/qos_tx_cpl=2". As tally_get(); -TALLY_EINVAL also: not a value. */

@@ -36,6 +36,7 @@ struct opts {
 	const char *outro;                    /* lines after them */
 	const struct opt *opt;
 	size_t n;
+	bool command;                         /* the first argument is a command: what follows is its own */
 };
 /* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
@@ -43,7 +44,12 @@ void opts_help(const struct opts *o, struct buf *to);
 
 /* ---- verbs: name, what it does ----------------------------------------------------- */
 #define VERBS(V)                                                                                   \
+	V(list, "what there is to record, to read and to set")                                     \
 	V(trace, "run a D program over CPU events")                                                \
+	V(get, "what tunables are")                                                                \
+	V(set, "give tunables a value")                                                            \
+	V(machine, "run a model for outside clients")                                              \
+	V(record, "a trace of PCIe packets into perf.data")                                        \
 	V(dump, "the packets of a PCIe trace, one a line")                                         \
 	V(report, "what a PCIe trace says, or how two differ")                                     \
 	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it")
@@ -65,8 +71,14 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);
 void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it: an exit status */
 
-/* The passes that --dump takes, and what --on takes; NULL past the last. */
+/* ---- signals --------------------------------------------------------------------------- */
+/* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. SIGPIPE is caught, so
+ * that a write tells. What the shell had ignored stays ignored. */
+const volatile int *catch_signals(void);
+
+/* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */
 const char *trace_pass(size_t i);
 const char *trace_platform(size_t i);
+const char *plat_word(size_t i);
 
 #endif

@@ -4,6 +4,8 @@
  * command line, so it can't be out of date.
  *
  * How an option's argument is completed follows from what the table calls it.
+ * What devices there are, and what can be set, the script asks the program, on the platform that
+ * the line names.
  */
 #include <string.h>
 
@@ -42,13 +44,22 @@ static bool put_completion(struct buf *to, const char *arg)
 		buf_puts(to, "-f");
 		return true;
 	}
-	if (strcmp(arg, "OPT[=VALUE]") && strcmp(arg, "PASS") && strcmp(arg, "PLATFORM"))
+	if (!strcmp(arg, "EVENT")) {
+		buf_puts(to, "-S / -W \"$(_tally_names device)\"");
+		return true;
+	}
+	if (strcmp(arg, "OPT[=VALUE]") && strcmp(arg, "PASS") && strcmp(arg, "PLATFORM") && strcmp(arg, "WHERE") &&
+	    strcmp(arg, "spec|driver"))
 		return false;
 	buf_puts(to, "-W '");
 	if (!strcmp(arg, "PASS"))
 		put_words(to, trace_pass);
 	else if (!strcmp(arg, "PLATFORM"))
 		put_words(to, trace_platform);
+	else if (!strcmp(arg, "WHERE"))
+		put_words(to, plat_word);
+	else if (!strcmp(arg, "spec|driver"))
+		buf_puts(to, "spec driver");
 	else
 		put_xoptions(to);
 	buf_puts(to, "'");
@@ -71,6 +82,35 @@ static void put_argument(struct buf *to, const struct opt *o)
 	buf_free(&how);
 }
 
+/* What a verb's own arguments are: files, where no row says otherwise. */
+static const char *arguments_of(const char *verb)
+{
+	static const struct { const char *verb, *how; } row[] = {
+		{ "list", "-W ptt" },
+		{ "get", "-W \"$(_tally_names tunable)\"" },
+		{ "set", "-S = -W \"$(_tally_names tunable)\"" },
+		{ "record", "-c" },
+	};
+
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (!strcmp(row[i].verb, verb))
+			return row[i].how;
+	return "-f";
+}
+
+/* _tally_names TYPE: devices, or tunables as DEVICE/NAME. */
+static void put_names(struct buf *to)
+{
+	buf_puts(to, "_tally_names() {\n"
+		     "\tlocal on=()\n"
+		     "\t[[ $COMP_LINE =~ --on[=\\ ]([^\\ ]+) ]] && on=(--on \"${BASH_REMATCH[1]}\")\n"
+		     "\t\"${COMP_WORDS[0]}\" list \"${on[@]}\" -x ' ' ptt 2>/dev/null |\n"
+		     "\t\twhile read -r type device name rest; do\n"
+		     "\t\t\t[[ $type == \"$1\" ]] || continue\n"
+		     "\t\t\t[[ $type == device ]] && echo \"$device\" || echo \"$device/$name\"\n"
+		     "\t\tdone\n}\n");
+}
+
 static void put_verb(struct buf *to, const struct verb *v)
 {
 	const struct opts *o = v->opts();
@@ -81,7 +121,11 @@ static void put_verb(struct buf *to, const struct verb *v)
 	buf_puts(to, "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W '");
 	put_options(to, o);
 	buf_puts(to, "' -- \"$cur\"))\n\t\t[[ ${COMPREPLY-} == *= ]] && compopt -o nospace ;;\n"
-		     "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n\tesac\n}\n");
+		     "\t*) ");
+	buf_printf(to, "COMPREPLY=($(compgen %s -- \"$cur\"))", arguments_of(v->name));
+	if (!strcmp(v->name, "set"))
+		buf_puts(to, "\n\t\tcompopt -o nospace");
+	buf_puts(to, " ;;\n\tesac\n}\n");
 }
 
 static void put_main(struct buf *to)
@@ -113,6 +157,7 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 		return ST_USAGE;
 	}
 	buf_puts(&b, "# bash completion for tally; made by 'tally completion bash'\n");
+	put_names(&b);
 	for (size_t i = 0; verb_row(i); i++)
 		put_verb(&b, verb_row(i));
 	put_main(&b);

@@ -2,7 +2,7 @@
  * opts.c: one table per verb, from which everything about its options is made.
  *
  * getopt_long() does the reading.  Options and arguments may be mixed, as
- * dtrace(1) allows; after "--" everything is an argument.  An option that
+ * dtrace(1) allows, but where a command follows; after "--" everything is an argument.  An option that
  * dtrace(1) has and this verb does not is a row too: it is refused by name with
  * what to do instead, not as something unknown.
  */
@@ -31,6 +31,8 @@ static bool is_optional(const struct opt *o)
 
 static void letters(const struct opts *o, struct buf *to)
 {
+	if (o->command)
+		buf_putc(to, '+');            /* its options are not ours */
 	buf_putc(to, ':');                    /* a missing argument is told from an unknown option */
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].letter) {

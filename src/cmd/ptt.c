@@ -1,5 +1,5 @@
 /*
- * ptt.c: what `tally dump`, `report` and `export` share.
+ * ptt.c: what the verbs over a PCIe trace share.
  *
  * The progress line appears on a terminal only, and only when there has been time
  * to get impatient; it is wiped out before anything else is said.
@@ -91,14 +91,14 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static void wipe(struct ptt_args *a)
+void ptt_args_wipe(struct ptt_args *a)
 {
 	if (a->on_screen)
 		fputs("\r\033[K", stderr);
 	a->on_screen = false;
 }
 
-static int put_progress(void *arg, uint64_t done, uint64_t total)
+int ptt_args_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct ptt_args *a = arg;
 	int64_t now = now_ms();
@@ -117,22 +117,20 @@ static int put_progress(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-static int put_note(void *arg, const char *text, size_t n)
+int ptt_args_note(void *arg, const char *text, size_t n)
 {
 	struct ptt_args *a = arg;
 
-	wipe(a);
+	ptt_args_wipe(a);
 	complain(a->cx, "%.*s", (int)n, text);
 	return 0;
 }
 
 /* ---- in and out ----------------------------------------------------------------------------- */
 
-int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc)
+int ptt_args_said(struct ptt_args *a, const char *words, int rc)
 {
-	const char *words = t ? tally_ptt_error(t) : "";
-
-	wipe(a);
+	ptt_args_wipe(a);
 	if (a->write_error == EPIPE)
 		return ST_OK;                     /* the reader went away: it has what it wanted */
 	if (a->write_error)
@@ -142,13 +140,18 @@ int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc)
 	return rc == -TALLY_EINVAL ? ST_USAGE : rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
 }
 
+int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc)
+{
+	return ptt_args_said(a, t ? tally_ptt_error(t) : "", rc);
+}
+
 int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path)
 {
 	int rc;
 
 	a->o.size = sizeof(a->o);
-	a->o.note = put_note;
-	a->o.progress = isatty(STDERR_FILENO) ? put_progress : NULL;
+	a->o.note = ptt_args_note;
+	a->o.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
 	a->o.arg = a;
 	a->reading = path;
 	rc = tally_ptt_open(ret, &a->o);
@@ -184,7 +187,7 @@ int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 
 int ptt_args_close(struct ptt_args *a, int status)
 {
-	wipe(a);
+	ptt_args_wipe(a);
 	if (a->fd > STDERR_FILENO && close(a->fd) && status == ST_OK) {
 		complain(a->cx, "failed to write to %s: %s", a->output, strerror(errno));
 		status = ST_FAILED;
@@ -197,7 +200,7 @@ int ptt_args_write(void *arg, const char *text, size_t n)
 	struct ptt_args *a = arg;
 
 	if (a->fd == STDOUT_FILENO)
-		wipe(a);
+		ptt_args_wipe(a);
 	while (n) {
 		ssize_t done = write(a->fd, text, n);
 

@@ -35,9 +35,12 @@ int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path);
 /* Opens -o, or takes stdout; the n paths are what must not be written over. */
 int ptt_args_output(struct ptt_args *a, char *const *path, int n);
 int ptt_args_close(struct ptt_args *a, int status);   /* the output; the status that results */
-tally_write_fn ptt_args_write;                /* with the struct ptt_args as arg */
+tally_write_fn ptt_args_write, ptt_args_note; /* with the struct ptt_args as arg */
+tally_progress_fn ptt_args_progress;          /* the same; a.reading is what is said to be done */
+void ptt_args_wipe(struct ptt_args *a);       /* the progress line, before something else is said */
 /* Says why rc is negative: the exit status. */
 int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc);
+int ptt_args_said(struct ptt_args *a, const char *words, int rc);      /* the same, with these words; "": rc's */
 bool ends_in(const char *s, const char *suffix);
 /* One character as -x has it; GO_ON or an exit status. */
 int ptt_separator(struct ptt_args *a, const char *value, char *ret);

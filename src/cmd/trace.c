@@ -14,16 +14,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/trace_int.h"
 
 #define TURN_MS 500                           /* bounds how long a signal that slipped past the wait is unseen */
-
-static volatile sig_atomic_t interrupted;     /* a signal handler can reach nothing else */
 
 static const char *const passes[] = { "parse", "bind", "type", "lower", "check", "bpf" };
 static const char *const platforms[] = { "local", "vm" };
@@ -406,43 +402,6 @@ static int apply_steps(struct trace *c, int argc, char **argv)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* timeout(1) and a terminal may send the same interrupt twice at once, to the process and to its group: only one
- * that comes later means that somebody has lost patience. */
-#define PATIENCE_MS 500
-
-static int64_t clock_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static void on_signal(int sig)
-{
-	static volatile int64_t first_ms;
-
-	if (sig == SIGPIPE)
-		return;
-	if (interrupted && clock_ms() - first_ms > PATIENCE_MS)
-		_exit(128 + sig);
-	if (!interrupted)
-		first_ms = clock_ms();
-	interrupted = 1;
-}
-
-/* SIGPIPE is caught, not ignored: the command of -c would inherit that it is ignored, but a handler ends with
- * its exec. What the shell had ignored (a background job's SIGINT) stays so. */
-static void catch_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction old, new = { .sa_handler = on_signal };
-
-	for (size_t i = 0; i < COUNT(signals); i++)
-		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &new, NULL);
-}
-
 static int go(struct trace *c)
 {
 	int rc = tally_trace_go(c->t), command = tally_trace_status(c->t);
@@ -459,7 +418,7 @@ static int run(struct trace *c)
 
 	if (status != GO_ON)
 		return status;
-	while (!interrupted && (rc = tally_trace_work(c->t, TURN_MS)) == 0)
+	while (!*c->interrupted && (rc = tally_trace_work(c->t, TURN_MS)) == 0)
 		;
 	if (rc < 0)
 		status = trace_failed(c, rc);
@@ -470,7 +429,7 @@ static int run(struct trace *c)
 		status = trace_failed(c, stopped);
 	if (status != GO_ON)
 		return status;
-	return interrupted && c->command ? ST_OK : tally_trace_status(c->t);
+	return *c->interrupted && c->command ? ST_OK : tally_trace_status(c->t);
 }
 
 static int list(struct trace *c)
@@ -498,7 +457,7 @@ static int perform(struct trace *c, int argc, char **argv)
 	if (status == GO_ON)
 		status = open_trace(c);
 	if (status == GO_ON) {
-		catch_signals();
+		c->interrupted = catch_signals();
 		status = apply_steps(c, argc, argv);
 	}
 	if (status == GO_ON)

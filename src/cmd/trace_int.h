@@ -25,6 +25,7 @@ struct trace {
 	const char *command, *process, *output, *dump, *platform;
 	bool list, verbose, compile_only, json, on_file;
 	int fd;                               /* where answers go */
+	const volatile int *interrupted;      /* a signal came */
 	int write_error;                      /* errno of the write that failed, or 0 */
 };
 

@@ -89,7 +89,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
  * release and its exec counts as the command's own, so it does it once before:
  * the pages are there then, and cost no fault.
  */
-static void child_run(int go, int err, char **argv)
+static void child_run(int go, int err, char *const *argv)
 {
 	sigset_t none;
 	char byte;
@@ -123,7 +123,7 @@ static int pipes_open(int go[2], int err[2], struct err *e)
 	return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
 }
 
-static int child_fork(struct k_child *c, char **argv, struct err *e)
+static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 {
 	int go[2], err[2], rc = pipes_open(go, err, e);
 
@@ -147,6 +147,12 @@ static int child_fork(struct k_child *c, char **argv, struct err *e)
 	return rc;
 }
 
+int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e)
+{
+	*c = (struct k_child){ .pid = -1, .pidfd = -1, .go_fd = -1, .err_fd = -1 };
+	return child_fork(c, argv, e);
+}
+
 int k_child_start(const char *cmd, struct k_child *c, struct err *e)
 {
 	struct arena a = { 0 };
@@ -156,7 +162,7 @@ int k_child_start(const char *cmd, struct k_child *c, struct err *e)
 	*c = (struct k_child){ .pid = -1, .pidfd = -1, .go_fd = -1, .err_fd = -1 };
 	rc = child_split(cmd, &a, &argv, e);
 	if (rc == 0)
-		rc = child_fork(c, argv, e);
+		rc = k_child_start_argv(argv, c, e);
 	arena_free(&a);
 	return rc;
 }

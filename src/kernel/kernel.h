@@ -123,6 +123,7 @@ int k_task_pids(uint32_t **ret, uint32_t *n);
 /* A child for -c: forked, stopped before its exec until released. argv by shell-like splitting of cmd. */
 struct k_child { int pid, pidfd; int go_fd, err_fd; bool ended; int status; };
 int k_child_start(const char *cmd, struct k_child *c, struct err *e);   /* -TALLY_EINVAL: bad quoting */
+int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e);       /* the same, split already */
 /* Lets it exec. -TALLY_EINVAL and errno text when exec failed (status 126 or 127 in c via k_child_status). */
 int k_child_release(struct k_child *c, struct err *e);
 /* 1 and its shell status (code, or 128 + signal) when it has ended, 0 while it runs. */

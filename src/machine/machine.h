@@ -35,15 +35,20 @@ const struct kunpeng_load *kunpeng_load_at(uint32_t i);        /* NULL past the 
 struct kunpeng_truth {
 	uint64_t ns;
 	uint64_t tlps[2][4], bytes[2][4];     /* [outbound][enum ptt_class]: payload bytes */
-	uint64_t requests, answered, failed, open;    /* non-posted: completed, completed with an error, still open */
-	uint64_t asked_bytes, read_bytes;     /* by reads; by their completions */
-	uint64_t latency_ns, latency_count;   /* request to last completion: sum and count */
+	/* Non-posted: that crossed; completed well, completed with an error, still open, given up without an answer. The
+	 * last four are parts of the first. A request to a peer is one, although it crosses twice. */
+	uint64_t requests, answered, failed, open, abandoned;
+	uint64_t asked_bytes, read_bytes;     /* by those requests; by their completions */
+	/* Of the answered: from the crossing of the request to that of its last completion, which a trace of both
+	 * directions shows: sum and count. */
+	uint64_t latency_ns, latency_count;
 	uint64_t latency_most;
 	uint64_t wait_ns[2], waits[2];        /* in the transmit buffer, [outbound]; sum and packets */
 	uint64_t posts[2];                    /* times the buffer was posted, [outbound] */
 	uint64_t msis, doorbells;
 };
 
+/* -TALLY_EINVAL: no such load; -TALLY_ENOMEM. */
 int kunpeng_open(struct kunpeng **ret, const struct kunpeng_opts *o, struct err *e);
 void kunpeng_close(struct kunpeng *k);        /* NULL is fine */
 /* Time goes on to `ns` since the start; packets pass the devices in their order. */
@@ -55,12 +60,25 @@ uint32_t kunpeng_ndevices(const struct kunpeng *k);
 struct ptt_dev *kunpeng_device(struct kunpeng *k, uint32_t i);
 const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i);     /* name and filters now; changes with hotplug */
 const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i);
-/* An endpoint function or a whole endpoint ("0000:01:00.0") comes or goes. -TALLY_EINVAL: no such place;
- * -TALLY_ESTATE: it is there, or gone, already. */
+/* An endpoint function ("0000:01:00.0") or all of an endpoint's ("0000:01:00") come or go; "0000:" may be left out. What was
+ * under way to or from it stays unanswered, and is abandoned at once. -TALLY_EINVAL: no such place; -TALLY_ESTATE: it
+ * is there, or gone, already. */
 int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e);
 uint32_t kunpeng_generation(const struct kunpeng *k);          /* grows with each change of filters */
 
-/* The machine with tally's own driver on each device, as a platform. Takes k. (kunpeng_pmus.c) */
+/* What arithmetic says of a setting, before anything runs (kunpeng_forecast.c). bytes: payload per microsecond that a
+ * core carries in a direction, [outbound], when the load keeps it full with what the arithmetic knows; else 0. */
+struct kunpeng_forecast {
+	uint64_t bytes[2];
+	uint32_t share[3];                    /* of the outbound packets, in millionths: P, NP, CPL; 0: not always waiting */
+	uint32_t alone_ns[2];                 /* what a packet waits that comes alone, [outbound] */
+};
+/* tuned: values by enum ptt_tune. -TALLY_EINVAL: no such load. */
+int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES], struct err *e);
+
+/* The machine with tally's own driver on each device, as a platform. Takes k, on failure too (it is closed then). Time passes
+ * in its advance() only, which ends early for a ring without room: nothing is lost while the reader keeps up. One trace
+ * at a time, on whichever device. (kunpeng_pmus.c) */
 int kunpeng_pmus(struct ptt_pmus *ret, struct kunpeng *k, struct err *e);
 
 #endif

@@ -29,7 +29,7 @@ enum ptt_reg {
 #include "facts/ptt_reg.def"
 #undef PTT_REG
 };
-/* Tunables: rows of facts/ptt_tune.def. PTT_TUNE(name, alias or "", code, sub, reset, text) */
+/* Tunables: rows of facts/ptt_tune.def. PTT_TUNE(name, alias or "", code, reset, text) */
 enum ptt_tune {
 #define PTT_TUNE(name, ...) PTT_TUNE_##name,
 #include "facts/ptt_tune.def"
@@ -77,6 +77,7 @@ int ptt_dev_open(struct ptt_dev **ret, const struct ptt_dev_opts *o);
 void ptt_dev_close(struct ptt_dev *d);        /* NULL is fine */
 /* Who answers for DMA and interrupts; NULL: nobody (DMA then counts as errors). May change while it is idle. */
 void ptt_dev_host(struct ptt_dev *d, const struct ptt_host *h);
+bool ptt_dev_hosted(const struct ptt_dev *d);              /* somebody answers */
 /* 32-bit registers; an offset that is not a multiple of 4, beyond the BAR or without a register reads 0 and ignores
  * writes. */
 uint32_t ptt_dev_read(struct ptt_dev *d, uint32_t off);

@@ -28,12 +28,16 @@ void ptt_driver_close(struct ptt_driver *d);  /* stops a trace; NULL is fine */
 void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upper, uint16_t *sicl, uint16_t *core);
 int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e);    /* -TALLY_EBUSY: timed out */
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e);
-/* -TALLY_EBUSY: a trace is on, or the device is not idle; -TALLY_ENOMEM. ring: bytes, a multiple of 4 MiB. */
+/* -TALLY_EBUSY: a trace is on, or the device is not idle; -TALLY_ENOMEM; -TALLY_EINVAL. ring: bytes, a multiple of
+ * 4 MiB. A refused start changes nothing. What was not taken of the trace before is lost, and its records are told as
+ * lost with the first bytes of this one. */
 int ptt_driver_start(struct ptt_driver *d, const struct ptt_ask *ev, size_t ring, struct err *e);
 /* The device's interrupt went up: copies what is finished. Cheap when nothing is. */
 int ptt_driver_interrupt(struct ptt_driver *d, struct err *e);
-int ptt_driver_stop(struct ptt_driver *d, struct err *e);              /* commits what is written so far */
-/* The next committed bytes, 1 or 0; what was given by the last call is free for the device again. */
+/* Commits what is written so far, also when it fails: the device is gone, or (-TALLY_EBUSY) does not become idle. */
+int ptt_driver_stop(struct ptt_driver *d, struct err *e);
+/* The next committed bytes, 1 or 0; what was given by the last call is free for the device again. After the end of a
+ * trace a->n may be 0 once: records were lost and no bytes came after them. */
 int ptt_driver_take(struct ptt_driver *d, struct ptt_aux *a);
 /* Room for one more buffer without loss: while false, an embedded machine lets its time stand still. */
 bool ptt_driver_has_room(const struct ptt_driver *d);

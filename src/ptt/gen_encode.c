@@ -1,15 +1,9 @@
 /*
- * gen_encode.c: packets to records; the bits are those of decode_inline.h and
- * decode.c, written down a second time from the specification so that one can
- * be held against the other.
+ * gen_encode.c: packets to headers.  How a header becomes a record is the
+ * device's too: encode_inline.h.
  */
+#include "ptt/encode_inline.h"
 #include "ptt/gen_int.h"
-
-static void put32(uint8_t *to, uint32_t v)
-{
-	for (int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(v >> 8 * i);
-}
 
 /* Header DW1 to DW3. */
 static void encode_header(const struct packet *k, const struct tlp_type *y, uint32_t dw[static 4])
@@ -60,23 +54,13 @@ void gen_encode(const struct packet *k, const struct ptt_gen_opts *o, uint32_t t
 
 	if (y->cls == TLP_RESERVED)           /* any code that nobody has */
 		fmt = 1, type = 0x0a;
+	dw[0] = fmt << 29 | type << 24 | t9 << 23 | t8 << 19 | (uint32_t)k->hints << 16 | (uint32_t)k->digest << 15 |
+		(uint32_t)k->poisoned << 14 | (uint32_t)k->relaxed << 13 | length;
 	encode_header(k, y, dw);
 	if (o->tag14)
 		encode_wide(k, y, dw);
-	if (o->format == PTT_4DW) {
-		put32(to, fmt << 30 | type << 25 | t9 << 24 | t8 << 23 | (uint32_t)k->hints << 22 |
-			  (uint32_t)k->relaxed << 21 | length << 11 | (time & 0x7ff));
-		to += 4;
-	} else {
-		put32(to, UINT32_MAX);
-		put32(to + 4, k->prefix);
-		put32(to + 8, fmt << 29 | type << 24 | t9 << 23 | t8 << 19 | (uint32_t)k->hints << 16 |
-			      (uint32_t)k->digest << 15 | (uint32_t)k->poisoned << 14 |
-			      (uint32_t)k->relaxed << 13 | length);
-		put32(to + 24, 0);
-		put32(to + 28, time);
-		to += 12;
-	}
-	for (int i = 1; i < 4; i++)
-		put32(to + 4 * (i - 1), dw[i]);
+	if (o->format == PTT_4DW)
+		ptt_encode_4dw(to, dw, time);
+	else
+		ptt_encode_8dw(to, k->prefix, dw, time);
 }

@@ -4,8 +4,8 @@
  * The least that perf takes, and what makes the data exact: attrs of 128 bytes (older perfs
  * know no larger ones), an ID_INDEX that gives each device its own buffer, an
  * EVENT_UPDATE with its name, an AUXTRACE_INFO per device, and per commit an
- * AUX record (exact size) and an AUXTRACE record (data, rounded up to 8).  At the end: the names of
- * the PMUs and an index of the AUXTRACE records.
+ * AUX record (exact size) and an AUXTRACE record (data, rounded up to 8).  At the end: the events
+ * as they are written, the names of the PMUs and an index of the AUXTRACE records.
  *
  * Where what was put can be patched, the header's data size is brought up to date after each
  * commit, so a writer that is killed leaves a file that perf and we read as far as the
@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "ptt/pdata_int.h"
+#include "ptt/rule.h"
 
 #define ATTR_SIZE 128u
 #define ROW_SIZE (ATTR_SIZE + 16)
@@ -213,28 +214,72 @@ static void put_string(struct buf *b, const char *s)
 	put_zeros(b, padded - n);
 }
 
+/* What `perf evlist` prints. */
+static void put_event_desc(struct buf *b, const struct ptt_writer *w)
+{
+	put32(b, w->ndev);
+	put32(b, ATTR_SIZE);
+	for (uint32_t d = 0; d < w->ndev; d++) {
+		struct buf name = {0};
+		struct ptt_ask ask = {.config = w->dev[d].config};
+
+		static_assert(sizeof(ask.device) == sizeof(w->dev[d].name), "one is copied into the other");
+		memcpy(ask.device, w->dev[d].name, sizeof(ask.device));
+		ptt_ask_of_config(&ask, w->dev[d].config);
+		ptt_ask_text(&ask, &name);
+		put_attr(b, &w->dev[d]);
+		put32(b, 1);
+		put_string(b, name.n ? name.p : "");
+		put64(b, FIRST_ID + d);
+		b->failed |= name.failed;
+		buf_free(&name);
+	}
+}
+
+static void put_pmu_mappings(struct buf *b, const struct ptt_writer *w)
+{
+	put32(b, w->ndev);
+	for (uint32_t d = 0; d < w->ndev; d++) {
+		put32(b, w->dev[d].pmu_type);
+		put_string(b, w->dev[d].name);
+	}
+}
+
+static void put_auxtrace_index(struct buf *b, const struct ptt_writer *w)
+{
+	put64(b, w->index.n / 16);
+	buf_put(b, w->index.p, w->index.n);
+	b->failed |= w->index.failed;
+}
+
+/* In the order of their bits; first the table of where they are. */
+static const struct feature {
+	enum pdata_feature bit;
+	void (*put)(struct buf *b, const struct ptt_writer *w);
+} features[] = {
+	{PDATA_F_EVENT_DESC, put_event_desc},
+	{PDATA_F_PMU_MAPPINGS, put_pmu_mappings},
+	{PDATA_F_AUXTRACE, put_auxtrace_index},
+};
+
 static void put_features(struct ptt_writer *w)
 {
-	struct buf pmus = {0};
-	uint64_t at = w->at + 2 * 16;
+	uint64_t at = w->at + COUNT(features) * 16, bits = 0;
+	struct buf body = {0};
 
-	put32(&pmus, w->ndev);
-	for (uint32_t d = 0; d < w->ndev; d++) {
-		put32(&pmus, w->dev[d].pmu_type);
-		put_string(&pmus, w->dev[d].name);
+	for (size_t i = 0; i < COUNT(features); i++) {
+		size_t n = body.n;
+
+		features[i].put(&body, w);
+		put64(&w->b, at + n);
+		put64(&w->b, body.n - n);
+		bits |= (uint64_t)1 << features[i].bit;
 	}
-	put64(&w->b, at);
-	put64(&w->b, pmus.n);
-	put64(&w->b, at + pmus.n);
-	put64(&w->b, 8 + w->index.n);
-	buf_put(&w->b, pmus.p, pmus.n);
-	put64(&w->b, w->index.n / 16);
-	buf_put(&w->b, w->index.p, w->index.n);
-	w->b.failed |= pmus.failed | w->index.failed;
-	buf_free(&pmus);
+	buf_put(&w->b, body.p, body.n);
+	w->b.failed |= body.failed;
+	buf_free(&body);
 	flush(w);
-	patch64(w, AT_FEATURES,
-	        (uint64_t)1 << PDATA_F_PMU_MAPPINGS | (uint64_t)1 << PDATA_F_AUXTRACE);
+	patch64(w, AT_FEATURES, bits);
 }
 
 /* ---- the writer ------------------------------------------------------------------- */

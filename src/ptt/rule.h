@@ -21,7 +21,7 @@ enum ptt_profile { PTT_PROFILE_SPEC, PTT_PROFILE_DRIVER };
 int ptt_ask_parse(struct ptt_ask *ret, const char *text, const struct ptt_pmu *pmu, uint32_t npmus, enum ptt_profile f,
 		    struct err *e);
 /* Judges. 0; or -TALLY_EINVAL (bad value), with words. `warning` gets what the spec would have refused (driver), or
- * "". Decisions 8 to 14 of doc/spec-ptt.md. */
+ * "". The verdicts are a table of doc/spec-ptt.md. */
 int ptt_ask_check(const struct ptt_ask *ev, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e, struct buf *warning);
 uint64_t ptt_ask_config(const struct ptt_ask *ev);         /* the fields in their places */
 void ptt_ask_of_config(struct ptt_ask *ev, uint64_t config);

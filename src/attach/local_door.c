@@ -1,0 +1,342 @@
+/*
+ * local_door.c: the socket of the local protocol, and its clients.
+ *
+ * One epoll descriptor holds the listening socket and every client; serve()
+ * reads what is there, lets the conversation answer, and writes all the answers at
+ * once.  Nothing blocks: a client that doesn't read gets no more than the socket
+ * takes and is asked again when it does; one that sends without end gets its
+ * share of a call and then the others have theirs.
+ *
+ * Who may come in: the user that runs the server, and root.  The socket is made
+ * with mode 0600, and who connects is asked for all the same, since a mode can
+ * be changed.  A socket that a dead server left is replaced; a live one's never.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/local.h"
+
+#define ACCEPTS 16 /* of one serve() */
+#define ROUNDS 8   /* reads of one client in one serve() */
+
+struct client {
+	int fd; /* -1: free */
+	uint32_t events;
+	struct local_peer *peer;
+};
+struct local_door {
+	struct door door;
+	const struct local_service *s;
+	void *service;
+	int epoll, listener;
+	bool muted;   /* no descriptor was left for the next client: asked again when time has passed */
+	bool created; /* the path is ours, with these numbers */
+	dev_t dev;
+	ino_t ino;
+	struct sockaddr_un at;
+	struct client client[LOCAL_CLIENTS];
+};
+
+/* ---- a client ------------------------------------------------------------------------------------ */
+
+static void client_drop(struct client *c)
+{
+	local_peer_close(c->peer);
+	close(c->fd);
+	*c = (struct client){.fd = -1};
+}
+
+/* Sends what is to be sent. False: nobody is there. */
+static bool client_send(struct client *c)
+{
+	const uint8_t *p;
+	size_t n;
+
+	while (p = local_peer_out(c->peer, &n), n) {
+		ssize_t sent = send(c->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN;
+		local_peer_sent(c->peer, (size_t)sent);
+	}
+	return true;
+}
+
+/* Waits for what can be done: reading while there is room, writing while there is something. */
+static void client_arm(struct local_door *d, struct client *c)
+{
+	struct epoll_event ev = {.data.u32 = (uint32_t)(c - d->client)};
+	size_t n;
+
+	local_peer_room(c->peer, &n);
+	ev.events = n ? EPOLLIN : 0;
+	local_peer_out(c->peer, &n);
+	ev.events |= n ? EPOLLOUT : 0;
+	if (ev.events != c->events && epoll_ctl(d->epoll, EPOLL_CTL_MOD, c->fd, &ev) == 0)
+		c->events = ev.events;
+}
+
+/* One read, its answers, one write. 1: there may be more to read; 0: not now; -1: the client is gone, or is to go. */
+static int client_round(struct client *c)
+{
+	size_t room;
+	uint8_t *p = local_peer_room(c->peer, &room);
+	ssize_t got = room ? recv(c->fd, p, room, MSG_DONTWAIT) : -1;
+	bool none = !room || (got < 0 && (errno == EAGAIN || errno == EINTR));
+
+	if (got < 0 && !none)
+		return -1;
+	local_peer_came(c->peer, got > 0 ? (size_t)got : 0);
+	if (!client_send(c) || local_peer_over(c->peer) || (got == 0 && room))
+		return -1;
+	return got > 0 && (size_t)got == room;
+}
+
+static void client_serve(struct local_door *d, struct client *c)
+{
+	int rc = 1;
+
+	for (int i = 0; i < ROUNDS && rc > 0; i++)
+		rc = client_round(c);
+	if (rc < 0)
+		client_drop(c);
+	else
+		client_arm(d, c);
+}
+
+/* Something may be there to be sent that nothing was read for. */
+static void client_passed(struct local_door *d, struct client *c)
+{
+	local_peer_came(c->peer, 0);
+	if (client_send(c))
+		client_arm(d, c);
+	else
+		client_drop(c);
+}
+
+/* ---- who comes in -------------------------------------------------------------------------------- */
+
+static void refuse(int fd, enum tally_err code, const char *words)
+{
+	uint8_t frame[sizeof(struct local_head) + LOCAL_WORDS_MOST];
+	size_t n = local_refusal(frame, code, words);
+
+	/* It may be gone already: nothing is lost then. */
+	(void)!send(fd, frame, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static bool may_come_in(int fd)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
+}
+
+static void admit(struct local_door *d, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct client *c = d->client;
+
+	if (!may_come_in(fd)) {
+		refuse(fd, TALLY_EPERM, "only the user that runs the server, and root, may come in");
+		return;
+	}
+	while (c < d->client + LOCAL_CLIENTS && c->fd >= 0)
+		c++;
+	if (c == d->client + LOCAL_CLIENTS) {
+		refuse(fd, TALLY_EBUSY, "the server has all the clients it takes; try again when one has gone");
+		return;
+	}
+	ev.data.u32 = (uint32_t)(c - d->client);
+	if (local_peer_open(&c->peer, d->s, d->service) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		local_peer_close(c->peer);
+		c->peer = NULL;
+		refuse(fd, TALLY_ENOMEM, "the server is out of memory");
+		return;
+	}
+	c->fd = fd;
+	c->events = ev.events;
+}
+
+static void listener_arm(struct local_door *d, bool muted)
+{
+	struct epoll_event ev = {.events = muted ? 0 : EPOLLIN, .data.u32 = LOCAL_CLIENTS};
+
+	if (epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listener, &ev) == 0)
+		d->muted = muted;
+}
+
+static int admit_all(struct local_door *d, struct err *e)
+{
+	for (int i = 0; i < ACCEPTS; i++) {
+		int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0)
+			admit(d, fd);
+		else if (errno == EAGAIN)
+			return 0;
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			return listener_arm(d, true), 0;
+		else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO)
+			return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	}
+	return 0;
+}
+
+/* ---- the door ------------------------------------------------------------------------------------ */
+
+static int local_fd(struct door *door)
+{
+	return ((struct local_door *)door)->epoll;
+}
+
+static int local_serve(struct door *door, struct err *e)
+{
+	struct local_door *d = (struct local_door *)door;
+	struct epoll_event ev[LOCAL_CLIENTS + 1];
+	int n = epoll_wait(d->epoll, ev, (int)COUNT(ev), 0), rc = 0;
+
+	if (n < 0 && errno != EINTR)
+		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	for (int i = 0; i < n && rc == 0; i++) {
+		if (ev[i].data.u32 == LOCAL_CLIENTS)
+			rc = admit_all(d, e);
+		else if (d->client[ev[i].data.u32].fd >= 0)
+			client_serve(d, &d->client[ev[i].data.u32]);
+	}
+	return rc;
+}
+
+static int local_passed(struct door *door, struct err *e)
+{
+	struct local_door *d = (struct local_door *)door;
+
+	(void)e;
+	if (d->muted)
+		listener_arm(d, false);
+	for (struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
+		if (c->fd >= 0)
+			client_passed(d, c);
+	return 0;
+}
+
+static void local_close(struct door *door)
+{
+	struct local_door *d = (struct local_door *)door;
+	struct stat st;
+
+	for (struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
+		if (c->fd >= 0)
+			client_drop(c);
+	if (d->service)
+		d->s->close(d->service);
+	if (d->created && lstat(d->at.sun_path, &st) == 0 && st.st_dev == d->dev && st.st_ino == d->ino)
+		unlink(d->at.sun_path);
+	if (d->listener >= 0)
+		close(d->listener);
+	if (d->epoll >= 0)
+		close(d->epoll);
+	mem_free(d);
+}
+
+/* Whether what is at the path is a socket that nobody listens at; then it is taken away. */
+static int take_away_dead(const struct sockaddr_un *at, struct err *e)
+{
+	struct stat st;
+	int fd, rc, why;
+
+	if (lstat(at->sun_path, &st) < 0)
+		return errno == ENOENT ? 0 : err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, TALLY_EIO, "%s is there and is no socket; name another path", at->sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
+	rc = connect(fd, (const struct sockaddr *)at, sizeof(*at));
+	why = errno;
+	close(fd);
+	if (rc == 0 || why == EAGAIN)
+		return err_set(e, TALLY_EBUSY, "%s: another server listens there; name another path, or end it",
+			       at->sun_path);
+	if (why != ECONNREFUSED || unlink(at->sun_path) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(why != ECONNREFUSED ? why : errno));
+	return 0;
+}
+
+static int bind_at(struct local_door *d, struct err *e)
+{
+	const struct sockaddr *at = (const struct sockaddr *)&d->at;
+	struct stat st;
+	int rc;
+
+	/* The mode of the socket is the mode of what bind() makes. */
+	if (fchmod(d->listener, 0600) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	rc = bind(d->listener, at, sizeof(d->at));
+	if (rc < 0 && errno == EADDRINUSE) {
+		if ((rc = take_away_dead(&d->at, e)) < 0)
+			return rc;
+		rc = bind(d->listener, at, sizeof(d->at));
+	}
+	if (rc < 0)
+		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	if (lstat(d->at.sun_path, &st) == 0) {
+		d->dev = st.st_dev;
+		d->ino = st.st_ino;
+		d->created = true;
+	}
+	return 0;
+}
+
+static int door_start(struct local_door *d, struct err *e)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = LOCAL_CLIENTS};
+	int rc;
+
+	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	d->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (d->listener < 0 || d->epoll < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	rc = bind_at(d, e);
+	if (rc == 0 && (listen(d->listener, LOCAL_CLIENTS) < 0 ||
+			epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
+		rc = err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	return rc;
+}
+
+static const struct door_ops local_ops = {local_fd, local_serve, local_passed, local_close};
+
+int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e)
+{
+	struct local_door *d;
+	int rc;
+
+	if (!*path || strlen(path) >= sizeof(d->at.sun_path))
+		return err_set(e, TALLY_EINVAL, "'%s': the path of a socket has 1 to %zu bytes", path,
+			       sizeof(d->at.sun_path) - 1);
+	d = mem_alloc(sizeof(*d));
+	if (!d)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	*d = (struct local_door){.door.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX};
+	strcpy(d->at.sun_path, path);
+	for (size_t i = 0; i < LOCAL_CLIENTS; i++)
+		d->client[i].fd = -1;
+	rc = s->open(&d->service, platform, e);
+	if (rc == 0)
+		rc = door_start(d, e);
+	if (rc < 0)
+		local_close(&d->door);
+	else
+		*ret = &d->door;
+	return rc;
+}

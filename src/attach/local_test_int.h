@@ -1,0 +1,155 @@
+/* local_test_int.h: a server in a thread of its own, for tests: what a client does may block. */
+#ifndef TALLY_ATTACH_LOCAL_TEST_INT_H
+#define TALLY_ATTACH_LOCAL_TEST_INT_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/local.h"
+
+struct server {
+	struct door *door;
+	struct kunpeng *k; /* NULL: no time passes */
+	pthread_t thread;
+	int wake;
+	atomic_bool stop;
+	_Atomic uint64_t run_to; /* ns of the machine */
+	_Atomic uint64_t at;
+	atomic_int rc;
+};
+
+static inline void *server_loop(void *arg)
+{
+	struct server *s = arg;
+	struct pollfd p[2] = {{s->door->op->fd(s->door), POLLIN, 0}, {s->wake, POLLIN, 0}};
+	struct err e = {0};
+
+	while (!s->stop) {
+		uint64_t to = s->run_to, word;
+		bool behind = s->k && kunpeng_now(s->k) < to;
+
+		if (behind)
+			kunpeng_run(s->k, to);
+		if (behind && s->door->op->passed(s->door, &e) < 0)
+			s->rc = e.code;
+		if (s->k)
+			s->at = kunpeng_now(s->k);
+		if (poll(p, 2, s->at < s->run_to ? 0 : -1) > 0 && p[1].revents)
+			(void)!read(s->wake, &word, sizeof(word));
+		if (s->door->op->serve(s->door, &e) < 0)
+			s->rc = e.code;
+	}
+	return NULL;
+}
+
+static inline void server_wake(struct server *s)
+{
+	const uint64_t one = 1;
+
+	(void)!write(s->wake, &one, sizeof(one));
+}
+
+static inline void server_start(struct server *s)
+{
+	s->wake = eventfd(0, EFD_CLOEXEC);
+	assert(s->wake >= 0 && pthread_create(&s->thread, NULL, server_loop, s) == 0);
+}
+
+/* The machine's time goes on to ns, and the door has been told. */
+static inline void server_run(struct server *s, uint64_t ns)
+{
+	s->run_to = ns;
+	server_wake(s);
+	while (s->at < ns)
+		sched_yield();
+}
+
+/* The thread is gone, the door is still there. */
+static inline void server_halt(struct server *s)
+{
+	s->stop = true;
+	server_wake(s);
+	pthread_join(s->thread, NULL);
+	close(s->wake);
+}
+
+static inline void server_end(struct server *s)
+{
+	server_halt(s);
+	s->door->op->close(s->door);
+}
+
+/* A directory for sockets; remove it with rmdir(): what was made in it has to be gone by itself. */
+static inline void scratch_path(char *path, size_t n)
+{
+	char dir[] = "/tmp/tally-local-XXXXXX";
+
+	assert(mkdtemp(dir));
+	snprintf(path, n, "%s/s", dir);
+}
+
+static inline void scratch_gone(char *path)
+{
+	*strrchr(path, '/') = '\0';
+	assert(rmdir(path) == 0);
+}
+
+static inline int descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static inline int raw_connect(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(at.sun_path, path);
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Frames in memory, as a client writes them. */
+struct script {
+	uint8_t p[LOCAL_FRAME_MOST * 4];
+	size_t n;
+};
+
+static inline void put(struct script *s, uint16_t op, uint64_t id, const void *p, size_t n)
+{
+	struct local_head h = {(uint32_t)(sizeof(h) + n), op, 0, id};
+
+	memcpy(s->p + s->n, &h, sizeof(h));
+	if (n)
+		memcpy(s->p + s->n + sizeof(h), p, n);
+	s->n += h.bytes;
+}
+
+static inline void put_hello(struct script *s, uint32_t rights)
+{
+	const struct local_hello h = {LOCAL_MAGIC, LOCAL_VERSION, rights};
+
+	put(s, LOCAL_HELLO, 0, &h, sizeof(h));
+}
+
+#endif

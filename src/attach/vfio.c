@@ -1,0 +1,352 @@
+/*
+ * vfio.c: the vfio-user door: a PTT device as a PCI function at a UNIX socket.
+ *
+ * One client has the device at a time; while it stays the listening socket is not
+ * polled, and who connects meanwhile waits in its queue.  A client that goes leaves
+ * nothing behind: its memory and its interrupt are let go and the device is reset,
+ * so that a trace of one client never writes into the memory of the next.
+ *
+ * A message is read in two steps, header and rest, and never beyond its end, for
+ * descriptors belong to the message with whose bytes they came.  What is received
+ * so far lies in one buffer of bounded size; while a reply waits for room in the
+ * socket, no further message is read.
+ *
+ * The socket is made with mode 0600.  One that a dead process left behind is
+ * replaced, one on which somebody answers is not, nor anything that isn't a socket.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/vfio_int.h"
+
+#define MESSAGES_AT_ONCE 64u                  /* of one call of serve() */
+#define FDS_SEEN 8u                           /* that are closed by us; the kernel closes those beyond */
+
+struct incoming {
+	uint8_t p[VFIO_MESSAGE_MOST];
+	size_t n;
+	int fd;
+	bool crowded;
+};
+struct outgoing {
+	uint8_t p[VFIO_MESSAGE_MOST];
+	size_t n, sent;
+};
+struct vfio_door {
+	struct door door;
+	struct ptt_dev *dev;
+	int poll, listener, client;           /* -1: none */
+	struct vfio vfio;                     /* of the client */
+	struct incoming in;
+	struct outgoing out;
+	bool writing;                         /* waits for room in the client's socket, not for messages */
+	/* what was made in the file system; path[0] = 0: nothing */
+	struct sockaddr_un at;
+	dev_t made_dev;
+	ino_t made_ino;
+};
+
+/* ---- the listening socket ------------------------------------------------------------- */
+/* Whether what is at the path is a socket on which nobody listens any more. */
+static bool stale(const struct sockaddr_un *at)
+{
+	struct stat st;
+	bool dead;
+	int fd;
+
+	if (lstat(at->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	dead = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 && errno == ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	return dead;
+}
+
+/* 0 or an errno value. */
+static int bind_at(int fd, const struct sockaddr_un *at)
+{
+	if (bind(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)
+		return 0;
+	if (errno != EADDRINUSE)
+		return errno;
+	if (!stale(at))
+		return EADDRINUSE;
+	return unlink(at->sun_path) < 0 || bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? errno : 0;
+}
+
+static int listen_at(struct vfio_door *d, const char *path, struct err *e)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct stat st;
+	int rc;
+
+	if (!*path || strlen(path) >= sizeof(at.sun_path))
+		return err_set(e, TALLY_EINVAL, "vfio-user socket '%s': a path has 1 to %zu bytes", path,
+			       sizeof(at.sun_path) - 1);
+	strcpy(at.sun_path, path);
+	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The mode of the socket becomes that of the file: at no moment can anybody else connect. */
+	if (d->listener < 0 || fchmod(d->listener, 0600) < 0)
+		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
+	rc = bind_at(d->listener, &at);
+	if (rc)
+		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path,
+			       rc == EADDRINUSE ? "it is in use, or is no socket; name another path" : strerror(rc));
+	d->at = at;
+	if (lstat(path, &st) < 0 || listen(d->listener, SOMAXCONN) < 0)
+		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
+	d->made_dev = st.st_dev;
+	d->made_ino = st.st_ino;
+	return 0;
+}
+
+/* Only what we made: another server may have replaced it since. */
+static void remove_made(const struct vfio_door *d)
+{
+	struct stat st;
+
+	if (d->at.sun_path[0] && lstat(d->at.sun_path, &st) == 0 && st.st_dev == d->made_dev &&
+	    st.st_ino == d->made_ino)
+		unlink(d->at.sun_path);
+}
+
+/* ---- a client --------------------------------------------------------------------------- */
+static int watch(struct vfio_door *d, int op, int fd, uint32_t events, struct err *e)
+{
+	struct epoll_event ev = { .events = events, .data.fd = fd };
+
+	if (epoll_ctl(d->poll, op, fd, &ev) < 0)
+		return err_set(e, TALLY_EIO, "vfio-user socket '%s': polling it: %s", d->at.sun_path, strerror(errno));
+	return 0;
+}
+
+static void incoming_clear(struct incoming *in)
+{
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = -1;
+	in->n = 0;
+	in->crowded = false;
+}
+
+static int client_begin(struct vfio_door *d, int fd, struct err *e)
+{
+	int rc;
+
+	d->client = fd;
+	d->out.n = d->out.sent = 0;
+	d->writing = false;
+	vfio_start(&d->vfio, d->dev);
+	rc = watch(d, EPOLL_CTL_DEL, d->listener, 0, e);
+	return rc < 0 ? rc : watch(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
+}
+
+static void client_drop(struct vfio_door *d)
+{
+	if (d->client < 0)
+		return;
+	vfio_stop(&d->vfio);
+	incoming_clear(&d->in);
+	close(d->client);
+	d->client = -1;
+}
+
+static int client_end(struct vfio_door *d, struct err *e)
+{
+	client_drop(d);
+	return watch(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
+}
+
+static int client_take(struct vfio_door *d, struct err *e)
+{
+	int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd < 0 ? 0 : client_begin(d, fd, e);
+}
+
+/* ---- receiving ---------------------------------------------------------------------------- */
+static void fd_came(struct incoming *in, int fd)
+{
+	if (in->fd < 0 && !in->crowded) {
+		in->fd = fd;
+		return;
+	}
+	in->crowded = true;
+	close(fd);
+}
+
+static void fds_came(struct incoming *in, struct msghdr *m)
+{
+	int fd;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; at + sizeof(fd) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(fd)) {
+			memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+			fd_came(in, fd);
+		}
+	}
+	if (m->msg_flags & MSG_CTRUNC)
+		in->crowded = true;
+}
+
+static ssize_t receive(struct vfio_door *d, size_t n)
+{
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(FDS_SEEN * sizeof(int))];
+	struct iovec to = { d->in.p + d->in.n, n };
+	struct msghdr m = { .msg_iov = &to, .msg_iovlen = 1, .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+	ssize_t got;
+
+	do
+		got = recvmsg(d->client, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got > 0) {
+		fds_came(&d->in, &m);
+		d->in.n += (size_t)got;
+	}
+	return got;
+}
+
+/* 1: a whole message is here; 0: not yet; -1: the client is gone, or says something that is no message. */
+static int fill(struct vfio_door *d)
+{
+	for (;;) {
+		size_t want = sizeof(struct vu_header);
+		ssize_t got;
+
+		if (d->in.n >= want && !(want = vfio_message_size(d->in.p)))
+			return -1;
+		if (d->in.n == want)
+			return 1;
+		got = receive(d, want - d->in.n);
+		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return 0;
+		if (got <= 0)
+			return -1;
+	}
+}
+
+/* ---- answering ------------------------------------------------------------------------------ */
+/* 1: all is sent; 0: there is no room for the rest; -1: the client is gone. */
+static int flush(struct vfio_door *d)
+{
+	while (d->out.sent < d->out.n) {
+		ssize_t n = send(d->client, d->out.p + d->out.sent, d->out.n - d->out.sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+		d->out.sent += (size_t)n;
+	}
+	return d->vfio.over ? -1 : 1;
+}
+
+static void answer(struct vfio_door *d)
+{
+	struct vfio_message m = { d->in.p, d->in.n, d->in.fd, d->in.crowded };
+
+	d->out.n = vfio_answer(&d->vfio, &m, d->out.p);
+	d->out.sent = 0;
+	d->in.fd = m.fd;
+	incoming_clear(&d->in);
+}
+
+/* As many messages as there are, within bounds: 1 or 0: what to wait for, room or messages; -1: the end. */
+static int converse(struct vfio_door *d)
+{
+	for (uint32_t i = 0; i < MESSAGES_AT_ONCE; i++) {
+		int rc = flush(d);
+
+		if (rc <= 0)
+			return rc < 0 ? -1 : 1;
+		rc = fill(d);
+		if (rc <= 0)
+			return rc;
+		answer(d);
+	}
+	return flush(d) < 0 ? -1 : d->out.sent < d->out.n;
+}
+
+static int serve(struct door *door, struct err *e)
+{
+	struct vfio_door *d = (struct vfio_door *)door;
+	int rc = 0;
+
+	if (d->client < 0)
+		rc = client_take(d, e);
+	if (rc < 0 || d->client < 0)
+		return rc;
+	rc = converse(d);
+	if (rc < 0)
+		return client_end(d, e);
+	if (d->writing == !!rc)
+		return 0;
+	d->writing = rc;
+	return watch(d, EPOLL_CTL_MOD, d->client, rc ? EPOLLOUT : EPOLLIN, e);
+}
+
+/* ---- the door --------------------------------------------------------------------------------- */
+static int door_fd(struct door *door)
+{
+	return ((struct vfio_door *)door)->poll;
+}
+
+/* Traces and interrupts have gone out while the machine ran: the device calls when there is something. */
+static int passed(struct door *door, struct err *e)
+{
+	(void)door;
+	(void)e;
+	return 0;
+}
+
+static void door_close(struct door *door)
+{
+	struct vfio_door *d = (struct vfio_door *)door;
+
+	client_drop(d);
+	remove_made(d);
+	if (d->listener >= 0)
+		close(d->listener);
+	if (d->poll >= 0)
+		close(d->poll);
+	mem_free(d);
+}
+
+static const struct door_ops ops = { door_fd, serve, passed, door_close };
+
+int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e)
+{
+	struct vfio_door *d = mem_alloc(sizeof(*d));
+	int rc;
+
+	if (!d)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	d->door.op = &ops;
+	d->dev = dev;
+	d->listener = d->client = d->in.fd = -1;
+	d->poll = epoll_create1(EPOLL_CLOEXEC);
+	rc = d->poll < 0 ? err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno)) : 0;
+	if (rc < 0 || (rc = listen_at(d, path, e)) < 0 || (rc = watch(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e)) < 0) {
+		door_close(&d->door);
+		return rc;
+	}
+	*ret = &d->door;
+	return 0;
+}
+
+int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e)
+{
+	if (device >= kunpeng_ndevices(k))
+		return err_set(e, TALLY_EINVAL, "device %u: the machine has %u", device, kunpeng_ndevices(k));
+	return vfio_door_open(ret, kunpeng_device(k, device), path, e);
+}

@@ -1,0 +1,109 @@
+/*
+ * machine.c: `tally machine`, a model that outside clients use.
+ */
+#include <string.h>
+
+#include "cmd/ptt_int.h"
+
+#include <tally/platform.h>
+
+struct machine {
+	struct cmd_ctx *cx;
+	struct tally_machine m;
+};
+
+static int take_listen(void *state, const char *value)
+{
+	((struct machine *)state)->m.listen = value;
+	return GO_ON;
+}
+
+static int take_vfio(void *state, const char *value)
+{
+	((struct machine *)state)->m.vfio_user = value;
+	return GO_ON;
+}
+
+static int take_sysfs(void *state, const char *value)
+{
+	((struct machine *)state)->m.sysfs = value;
+	return GO_ON;
+}
+
+static int take_device(void *state, const char *value)
+{
+	((struct machine *)state)->m.device = value;
+	return GO_ON;
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct machine *s = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_machine_opts(), &b);
+	return print(s->cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 0, "listen", "PATH", "answer '--on unix:PATH' of other tallys at that socket", take_listen },
+	{ 0, "vfio-user", "SOCKET", "one PTT device as a PCI function, for QEMU's vfio-user-pci", take_vfio },
+	{ 0, "device", "NAME", "that device; hisi_ptt0_2 unless said", take_device },
+	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)", take_sysfs },
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_machine_opts(void)
+{
+	static const struct opts o = {
+		.verb = "machine",
+		.usage = "MACHINE[,KEY=VALUE...] [option]...",
+		.intro = "Runs a model for outside clients until it is interrupted. MACHINE: kunpeng[,seed=N,load=NAME].\n",
+		.outro = "\nExamples:\n"
+			 "  tally machine kunpeng --listen /run/kunpeng &\n"
+			 "  tally machine kunpeng,load=nvme --vfio-user /tmp/ptt.sock\n"
+			 "  mkdir d && tally machine kunpeng --sysfs d\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+static int say(void *arg, const char *p, size_t n)
+{
+	complain(arg, "%.*s", (int)n, p);
+	return 0;
+}
+
+static int status_of(int rc)
+{
+	switch (-rc) {
+	case TALLY_OK: return ST_OK;
+	case TALLY_EINVAL: return ST_USAGE;
+	case TALLY_ENOTSUP: return ST_NOTSUP;
+	case TALLY_EPERM: return ST_NOPERM;
+	default: return ST_FAILED;
+	}
+}
+
+int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = cx } };
+	char words[512];
+	int rc, first, status = opts_parse(cx, cmd_machine_opts(), &s, argc, argv, &first);
+
+	if (status != GO_ON)
+		return status;
+	if (argc - first != 1) {
+		complain(cx, argc == first ? "which machine? kunpeng" : "one machine at a time: %s", argv[argc - 1]);
+		complain(cx, "'tally machine -h' shows the options");
+		return ST_USAGE;
+	}
+	s.m.machine = argv[first];
+	s.m.stop = catch_signals();
+	rc = tally_machine_run(&s.m, words, sizeof(words));
+	if (rc < 0)
+		complain(cx, "%s", words);
+	return status_of(rc);
+}

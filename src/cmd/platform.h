@@ -1,0 +1,45 @@
+/*
+ * platform.h: what the verbs over a platform share: where it is, how strictly
+ * it is asked, how answers look, where they go.
+ *
+ * A verb's state begins with struct plat_args, which begins with struct ptt_args:
+ * its -o, its progress line and its notes are the same.
+ */
+#ifndef TALLY_CMD_PLATFORM_H
+#define TALLY_CMD_PLATFORM_H
+
+#include <tally/platform.h>
+
+#include "cmd/ptt_int.h"
+
+struct plat_args {
+	struct ptt_args a;
+	struct tally_platform_opts o;
+	struct tally_out to;
+	const char *form;                     /* the option that chose it, or NULL */
+	struct tally_platform *p;             /* after plat_args_open() */
+};
+/* Rows that all verbs over a platform have. */
+#define PLAT_OPTIONS                                                                                                  \
+	{ 0, "on", "WHERE", "local: this machine (default); kunpeng[,seed=N,load=NAME]: a model; unix:PATH",          \
+	  plat_take_on },                                                                                             \
+	{ 0, "profile", "spec|driver", "follow the specification (default), or the Linux driver where they differ",   \
+	  plat_take_profile }
+/* Rows of those that answer with a table. */
+#define PLAT_FORM_OPTIONS                                                                                             \
+	{ 0, "json", NULL, "one object a line", plat_take_json },                                                     \
+	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", plat_take_separator }, \
+	{ 'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output }
+int plat_take_on(void *state, const char *value);
+int plat_take_profile(void *state, const char *value);
+int plat_take_json(void *state, const char *value);
+int plat_take_separator(void *state, const char *value);
+
+/* Opens -o (when there is a table) and the platform: GO_ON or an exit status. */
+int plat_args_open(struct plat_args *a, bool table);
+/* Closes both: the status that results. */
+int plat_args_close(struct plat_args *a, int status);
+/* Says why rc is negative: the exit status. */
+int plat_args_failed(struct plat_args *a, int rc);
+
+#endif

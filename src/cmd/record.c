@@ -1,0 +1,167 @@
+/*
+ * record.c: `tally record`, a trace of PCIe packets into perf.data.
+ *
+ * Options are perf's.  A signal ends the recording, not the program: what was recorded so
+ * far is in the file, and the last line says how much that is.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/platform.h"
+
+struct record {
+	struct plat_args a;                   /* first: the shared options take it */
+	struct tally_record r;
+};
+
+/* ---- options --------------------------------------------------------------------------- */
+
+static int once(struct record *c, const char **to, const char *value, const char *option)
+{
+	if (*to) {
+		complain(c->a.a.cx, "%s can be given once", option);
+		return ST_USAGE;
+	}
+	*to = value;
+	return GO_ON;
+}
+
+static int take_event(void *state, const char *value)
+{
+	struct record *c = state;
+
+	if (!c->r.event)
+		return once(c, &c->r.event, value, "-e");
+	complain(c->a.a.cx, "-e can be given once: a device traces one event at a time");
+	return ST_USAGE;
+}
+
+static int take_ring(void *state, const char *value)
+{
+	struct record *c = state;
+
+	return once(c, &c->r.ring, value, "-m");
+}
+
+static int take_duration(void *state, const char *value)
+{
+	struct record *c = state;
+	uint64_t ms;
+
+	if (text_u64(value, &ms) && ms > 0 && ms <= UINT32_MAX) {
+		c->r.duration_ns = ms * 1000000;
+		return GO_ON;
+	}
+	complain(c->a.a.cx, "--duration=%s: milliseconds, from 1 up", value);
+	return ST_USAGE;
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct record *c = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_record_opts(), &b);
+	return print(c->a.a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../", take_event },
+	{ 'm', NULL, "SIZE", "bytes of the AUX ring, a power of two: 4M, 32M; 16M when not given", take_ring },
+	{ 'o', "output", "FILE", "write there instead of perf.data; - is stdout, in perf's pipe format", ptt_take_output },
+	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
+	PLAT_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_record_opts(void)
+{
+	static const struct opts o = {
+		.verb = "record",
+		.usage = "-e EVENT [option]... [--] [COMMAND [argument]...]",
+		.intro = "Records the headers of PCIe packets (TLPs) with a PTT device while COMMAND runs, or for a while, or until\n"
+			 "interrupted. 'tally list ptt' shows devices, filters and what the terms of an event mean.\n",
+		.outro = "\nExamples:\n"
+			 "  sudo tally record -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/ -- dd if=/dev/nvme0n1 of=/dev/null count=1M\n"
+			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw/ --duration 20 -o t.data\n"
+			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o - -- sleep 1 | tally report -\n"
+			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event; 3 not supported; 4 not permitted.\n",
+		.opt = options,
+		.n = COUNT(options),
+		.command = true,
+	};
+	return &o;
+}
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+static void summary(struct record *c)
+{
+	const char *to = c->r.path ? c->r.path : "perf.data";
+
+	ptt_args_wipe(&c->a.a);
+	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %llu lost to %s ]\n", (unsigned long long)c->r.bytes,
+		(unsigned long long)c->r.records, (unsigned long long)c->r.lost, strcmp(to, "-") ? to : "stdout");
+}
+
+static int go(struct record *c)
+{
+	int rc, status = ST_OK;
+
+	c->r.stop = catch_signals();
+	rc = tally_record(c->a.p, &c->r);
+	if (rc < 0)
+		status = plat_args_failed(&c->a, rc);
+	if (rc >= 0 || c->r.bytes)
+		summary(c);
+	if (rc < 0)
+		return rc == -TALLY_EINVAL && (c->r.status == 126 || c->r.status == 127) ? c->r.status : status;
+	return *c->r.stop ? ST_OK : c->r.status;
+}
+
+static int run(struct record *c)
+{
+	int status = plat_args_open(&c->a, false);
+
+	c->r.size = sizeof(c->r);
+	c->r.path = c->a.a.output;
+	c->r.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
+	c->r.arg = c;
+	c->a.a.reading = "recorded";
+	if (status == GO_ON)
+		status = go(c);
+	c->a.a.output = NULL;                 /* it was the library's */
+	return plat_args_close(&c->a, status);
+}
+
+static int check(const struct record *c)
+{
+	const char *o = c->a.a.output;
+
+	if (!c->r.event) {
+		complain(c->a.a.cx, "no event: give -e EVENT, as hisi_ptt0_2/filter=0x80001,type=1/");
+		complain(c->a.a.cx, "'tally record -h' shows the options");
+		return ST_USAGE;
+	}
+	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO)) {
+		complain(c->a.a.cx, "-o - writes bytes that a terminal can't show: send them to a pipe or a file");
+		return ST_USAGE;
+	}
+	return GO_ON;
+}
+
+int cmd_record(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct record c = { .a.a.cx = cx };
+	int first, status = opts_parse(cx, cmd_record_opts(), &c, argc, argv, &first);
+
+	if (status == GO_ON)
+		status = check(&c);
+	if (status != GO_ON)
+		return status;
+	if (argc > first)
+		c.r.argv = argv + first;
+	return run(&c);
+}

@@ -1,0 +1,62 @@
+/*
+ * set.c: `tally set`, gives tunables a value.
+ */
+#include "cmd/platform.h"
+
+static int take_help(void *state, const char *value)
+{
+	struct plat_args *a = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_set_opts(), &b);
+	return print(a->a.cx, &b);
+}
+
+static const struct opt options[] = {
+	PLAT_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_set_opts(void)
+{
+	static const struct opts o = {
+		.verb = "set",
+		.usage = "[option]... SELECTOR=VALUE...",
+		.intro = "Sets tunables, in the order they are given; the first that fails ends it. 'tally list ptt' shows what there\n"
+			 "is and what the values mean. What 'tally get' prints can be given back.\n",
+		.outro = "\nExamples:\n"
+			 "  sudo tally set hisi_ptt0_2/qos_tx_cpl=2\n"
+			 "  tally set --on unix:/run/kunpeng hisi_ptt0_2/rx_alloc_buf_level=1 hisi_ptt0_2/tx_alloc_buf_level=1\n"
+			 "  tally set --on unix:/run/kunpeng $(cat saved)\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+static int set(struct plat_args *a, int n, char **assignment)
+{
+	int rc, status = plat_args_open(a, false);
+
+	for (int i = 0; status == GO_ON && i < n; i++) {
+		rc = tally_set(a->p, assignment[i]);
+		if (rc < 0)
+			status = plat_args_failed(a, rc);
+	}
+	return plat_args_close(a, status == GO_ON ? ST_OK : status);
+}
+
+int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct plat_args a = { .a.cx = cx };
+	int first, status = opts_parse(cx, cmd_set_opts(), &a, argc, argv, &first);
+
+	if (status != GO_ON)
+		return status;
+	if (argc > first)
+		return set(&a, argc - first, argv + first);
+	complain(cx, "nothing to set: give SELECTOR=VALUE, as hisi_ptt0_2/qos_tx_cpl=2");
+	complain(cx, "'tally set -h' shows the options");
+	return ST_USAGE;
+}

@@ -1,0 +1,369 @@
+/* kunpeng_test.c: who sits where, time, hotplug, and that the same calls give the same bytes. */
+#include "machine/kunpeng_test_int.h"
+
+static void loads_have_names_and_texts_of_their_own(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	for (; kunpeng_load_at(n) != NULL; n++) {
+		const struct kunpeng_load *l = kunpeng_load_at(n);
+		assert_true(l->name[0] != '\0' && l->text[0] != '\0');
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(strcmp(kunpeng_load_at(i)->name, l->name) != 0);
+	}
+	assert_true(n >= 8);
+	assert_string_equal(kunpeng_load_at(0)->name, "mixed");
+}
+
+static void an_unknown_load_is_refused_with_what_there_is(void **state)
+{
+	struct kunpeng *k = NULL;
+	struct err e = { 0 }, f = { 0 };
+
+	(void)state;
+	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ .load = "storag" }, &e), -TALLY_EINVAL);
+	assert_non_null(strstr(e.text, "did you mean storage"));
+	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ .load = "x" }, &f), -TALLY_EINVAL);
+	assert_non_null(strstr(f.text, "there are mixed, nvme"));
+	assert_null(k);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void no_options_are_seed_one_and_mixed(void **state)
+{
+	struct kunpeng *a = NULL, *b = machine("mixed", 1);
+
+	(void)state;
+	assert_int_equal(kunpeng_open(&a, NULL, NULL), 0);
+	kunpeng_run(a, 300000);
+	kunpeng_run(b, 300000);
+	assert_memory_equal(kunpeng_truth(a, 1), kunpeng_truth(b, 1), sizeof(struct kunpeng_truth));
+	kunpeng_close(a);
+	kunpeng_close(b);
+}
+
+/* ---- who sits where ------------------------------------------------------------------------------ */
+
+static void filters_are(struct kunpeng *k, uint32_t core, const char *want)
+{
+	const struct ptt_pmu *p = kunpeng_pmu(k, core);
+	struct buf b = { 0 };
+
+	for (uint32_t i = 0; i < p->nfilters; i++) {
+		buf_printf(&b, "%s%s=%05x", i ? " " : "", p->filter[i].name, p->filter[i].value);
+		assert_true(p->filter[i].port == (p->filter[i].value >> 19 == 1));
+	}
+	assert_string_equal(b.p, want);
+	buf_free(&b);
+}
+
+#define PORTS_2 "0000:00:10.0=80001 0000:00:11.0=80004 0000:00:12.0=80010 "
+#define SWITCH "0000:02:00.0=00200 0000:03:00.0=00300 0000:03:01.0=00308 "
+
+static void filters_are_those_of_the_figure(void **state)
+{
+	struct kunpeng *k = machine("idle", 1);
+
+	(void)state;
+	assert_int_equal(kunpeng_ndevices(k), 2);
+	assert_string_equal(kunpeng_pmu(k, 0)->name, "hisi_ptt0_0");
+	assert_string_equal(kunpeng_pmu(k, 1)->name, "hisi_ptt0_2");
+	filters_are(k, 0, "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 0000:21:00.0=02100 0000:22:00.0=02200 "
+			  "0000:23:00.0=02300");
+	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500");
+	assert_null(kunpeng_pmu(k, 2));
+	assert_null(kunpeng_device(k, 2));
+	assert_null(kunpeng_truth(k, 2));
+	kunpeng_close(k);
+}
+
+static void devices_say_where_they_are(void **state)
+{
+	struct kunpeng *k = machine("idle", 1);
+
+	(void)state;
+	assert_int_equal(ptt_dev_read(kunpeng_device(k, 0), PTT_REG_DEVICE_RANGE), 0x00600040);
+	assert_int_equal(ptt_dev_read(kunpeng_device(k, 0), PTT_REG_LOCATION), 0);
+	assert_int_equal(ptt_dev_read(kunpeng_device(k, 1), PTT_REG_DEVICE_RANGE), 0x00a00080);
+	assert_int_equal(ptt_dev_read(kunpeng_device(k, 1), PTT_REG_LOCATION), 2);
+	kunpeng_close(k);
+}
+
+/* A filter selects what its port or function has to do with. */
+static void each_filter_gets_its_share_and_all_ports_get_all(void **state)
+{
+	struct kunpeng *probe = machine("mixed", 3);
+	const struct ptt_pmu *p = kunpeng_pmu(probe, 1);
+	uint64_t ports = 0, functions = 0, all;
+
+	(void)state;
+	kunpeng_run(probe, 2000000);
+	all = all_tlps(kunpeng_truth(probe, 1), true);
+	for (uint32_t i = 0; i < p->nfilters; i++) {
+		struct kunpeng *k = machine("mixed", 3);
+		struct tape t;
+		uint32_t target = (p->filter[i].port ? 0 : 1u << 15) | (p->filter[i].value & 0xffff) << 16;
+		tape_start(&t, k, 1, 7u << 4 | target | CTRL_8DW | 1 << 2);
+		kunpeng_run(k, 2000000);
+		tape_stop(&t);
+		*(p->filter[i].port ? &ports : &functions) += t.bytes.n / 32;
+		/* Bridges ask for nothing, and the empty port has nobody. */
+		bool quiet = p->filter[i].value >> 8 == 2 || p->filter[i].value >> 8 == 3 || p->filter[i].value == 0x80010;
+		assert_true(quiet == (t.bytes.n == 0));
+		buf_free(&t.bytes);
+		kunpeng_close(k);
+	}
+	assert_int_equal(ports, all);
+	assert_int_equal(functions, all);
+	kunpeng_close(probe);
+}
+
+/* ---- time --------------------------------------------------------------------------------------------- */
+
+static struct buf bytes_of(const char *load, uint64_t seed, uint32_t core, uint64_t ns, uint64_t step)
+{
+	struct kunpeng *k = machine(load, seed);
+	struct tape t;
+
+	tape_start(&t, k, core, CTRL_ALL | 2 << 2);
+	for (uint64_t now = 0; now < ns; ) {
+		now = now + step < ns ? now + step : ns;
+		kunpeng_run(k, now);
+		assert_int_equal(kunpeng_now(k), now);
+	}
+	tape_stop(&t);
+	kunpeng_close(k);
+	return t.bytes;
+}
+
+static void the_same_seed_gives_the_same_bytes_in_any_steps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		const char *load = kunpeng_load_at(seed)->name;
+		struct buf a = bytes_of(load, seed, seed % 2, 150000, 150000), b = bytes_of(load, seed, seed % 2, 150000, 777);
+		struct buf c = bytes_of(load, seed + 1, seed % 2, 150000, 150000);
+		assert_int_equal(a.n, b.n);
+		assert_memory_equal(a.p, b.p, a.n);
+		assert_true(a.n != c.n || memcmp(a.p, c.p, a.n) != 0);
+		buf_free(&a);
+		buf_free(&b);
+		buf_free(&c);
+	}
+}
+
+static void a_run_into_the_past_does_nothing(void **state)
+{
+	struct kunpeng *k = machine("nvme", 1);
+
+	(void)state;
+	kunpeng_run(k, 100000);
+	struct kunpeng_truth before = *kunpeng_truth(k, 1);
+	kunpeng_run(k, 50000);
+	kunpeng_run(k, 100000);
+	assert_int_equal(kunpeng_now(k), 100000);
+	assert_memory_equal(&before, kunpeng_truth(k, 1), sizeof(before));
+	kunpeng_close(k);
+}
+
+struct pauser { struct kunpeng *k; struct tape t; uint32_t pauses; };
+
+static int pausing_dma(void *arg, uint64_t to, const void *p, size_t n)
+{
+	struct pauser *u = arg;
+
+	u->pauses++;
+	kunpeng_pause(u->k);
+	return tape_dma(&u->t, to, p, n);
+}
+
+/* A host that stops the machine at each DMA gets the same bytes, and time stops where it said so. */
+static void a_pause_ends_a_run_and_loses_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t core = 0; core < 2; core++) {
+		struct pauser u = { .k = machine("contended", 2) };
+		uint32_t runs = 0;
+		tape_start(&u.t, u.k, core, CTRL_ALL | 2 << 2);
+		ptt_dev_host(u.t.dev, &(struct ptt_host){ .arg = &u, .dma = pausing_dma });
+		for (; kunpeng_now(u.k) < 400000; runs++)
+			kunpeng_run(u.k, 400000);
+		ptt_dev_read(u.t.dev, PTT_REG_TRACE_WR_STS);
+		struct buf whole = bytes_of("contended", 2, core, 400000, 400000);
+		assert_true(u.pauses > 3 && runs >= u.pauses - 1);
+		assert_int_equal(whole.n, u.t.bytes.n);
+		assert_memory_equal(whole.p, u.t.bytes.p, whole.n);
+		buf_free(&whole);
+		buf_free(&u.t.bytes);
+		kunpeng_close(u.k);
+	}
+}
+
+/* ---- hotplug -------------------------------------------------------------------------------------------- */
+
+static void filters_follow_who_comes_and_goes(void **state)
+{
+	struct kunpeng *k = machine("mixed", 1);
+	uint32_t generation = kunpeng_generation(k);
+
+	(void)state;
+	assert_int_equal(kunpeng_plug(k, "0000:06:00.0", true, NULL), 0);
+	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH
+		    "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	assert_int_equal(kunpeng_generation(k), generation + 1);
+	assert_int_equal(kunpeng_plug(k, "0000:01:00", false, NULL), 0);
+	filters_are(k, 1, PORTS_2 SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	assert_int_equal(kunpeng_plug(k, "01:00.1", true, NULL), 0);
+	filters_are(k, 1, PORTS_2 "0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	assert_int_equal(kunpeng_plug(k, "01:00", true, NULL), 0);
+	assert_int_equal(kunpeng_generation(k), generation + 4);
+	kunpeng_close(k);
+}
+
+static void places_that_nobody_can_leave_are_refused(void **state)
+{
+	static const char *const bad[] = { "", "0000:00:10.0", "02:00.0", "0000:07:00.0", "0000:01:00.", "0000:01", "1:00.0",
+					   "0000:01:00.00", "0000:", "01:00.0 " };
+	struct kunpeng *k = machine("idle", 1);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct err e = { 0 };
+		assert_int_equal(kunpeng_plug(k, bad[i], false, &e), -TALLY_EINVAL);
+		assert_non_null(strstr(e.text, "no endpoint"));
+	}
+	struct err there = { 0 }, gone = { 0 };
+	assert_int_equal(kunpeng_plug(k, "0000:01:00.0", true, &there), -TALLY_ESTATE);
+	assert_int_equal(kunpeng_plug(k, "0000:06:00.0", false, &gone), -TALLY_ESTATE);
+	assert_non_null(strstr(there.text, "there already"));
+	assert_non_null(strstr(gone.text, "gone already"));
+	assert_int_equal(kunpeng_generation(k), 0);
+	kunpeng_close(k);
+}
+
+/* Records of one function, in both directions as far as a trace can. */
+static size_t records_of(struct kunpeng *k, uint32_t function, uint64_t ns)
+{
+	struct tape t;
+
+	tape_start(&t, k, 1, 7u << 4 | 1u << 15 | function << 16 | 2 << 2);
+	kunpeng_run(k, kunpeng_now(k) + ns);
+	tape_stop(&t);
+	buf_free(&t.bytes);
+	return t.bytes.n / 16;
+}
+
+static void traffic_ends_with_an_endpoint_and_begins_with_it(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; kunpeng_load_at(i) != NULL; i++) {
+		struct kunpeng *k = machine(kunpeng_load_at(i)->name, 5);
+		struct tape t;
+		tape_start(&t, k, 1, 7u << 4 | 1u << 15 | 0x0500u << 16 | 2 << 2);
+		kunpeng_run(k, 2000000 / (1 + 20 * (i != 0)));
+		tape_stop(&t);
+		assert_true(t.bytes.n != 0 || strcmp(kunpeng_load_at(i)->name, "nic") == 0);
+		buf_free(&t.bytes);
+		kunpeng_close(k);
+	}
+	struct kunpeng *k = machine("full", 5);
+	assert_true(records_of(k, 0x500, 50000) > 100);
+	assert_int_equal(kunpeng_plug(k, "0000:05:00.0", false, NULL), 0);
+	assert_int_equal(records_of(k, 0x500, 50000), 0);
+	assert_true(records_of(k, 0x100, 50000) > 100);
+	assert_int_equal(kunpeng_plug(k, "0000:05:00.0", true, NULL), 0);
+	assert_true(records_of(k, 0x500, 50000) > 100);
+	kunpeng_close(k);
+}
+
+static void requests_that_a_loss_leaves_are_abandoned(void **state)
+{
+	struct kunpeng *k = machine("contended", 1);
+	const struct kunpeng_truth *t = kunpeng_truth(k, 1);
+
+	(void)state;
+	kunpeng_run(k, 100000);
+	uint64_t open = t->open;
+	assert_true(open > 0);
+	assert_int_equal(kunpeng_plug(k, "0000:01:00", false, NULL), 0);
+	assert_int_equal(kunpeng_plug(k, "0000:04:00", false, NULL), 0);
+	assert_int_equal(kunpeng_plug(k, "0000:05:00", false, NULL), 0);
+	assert_int_equal(t->open, 0);
+	assert_int_equal(t->abandoned, open);
+	struct kunpeng_truth before = *t;
+	kunpeng_run(k, 300000);
+	before.ns = t->ns;
+	assert_memory_equal(&before, t, sizeof(before));      /* nobody is left */
+	kunpeng_close(k);
+}
+
+/* Whoever comes and goes in whatever order: the books are right, and nobody stops the others. */
+static void any_order_of_hotplug_keeps_the_books_right(void **state)
+{
+	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0", "06:00.0", "21:00.0", "22:00.0", "23:00.0" };
+	uint64_t r = 3;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct kunpeng *k = machine(seed % 3 == 0 ? "faulty" : seed % 3 == 1 ? "full" : "p2p", seed);
+		for (int i = 0; i < 40; i++) {
+			kunpeng_plug(k, who[chance(&r, COUNT(who))], chance(&r, 2), NULL);
+			kunpeng_run(k, kunpeng_now(k) + chance(&r, 3000));
+		}
+		for (size_t i = 0; i < COUNT(who); i++)
+			kunpeng_plug(k, who[i], true, NULL);
+		for (uint32_t i = 0; i < 2; i++) {
+			struct kunpeng_truth t = *kunpeng_truth(k, i);
+			assert_int_equal(t.requests, t.answered + t.failed + t.abandoned + t.open);
+			assert_true(t.asked_bytes >= t.read_bytes);
+		}
+		struct kunpeng_truth before = *kunpeng_truth(k, 1);
+		kunpeng_run(k, kunpeng_now(k) + 200000);
+		assert_true(kunpeng_truth(k, 1)->answered > before.answered + 10);
+		kunpeng_close(k);
+	}
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+	(void)state;
+	for (long n = 1; ; n++) {
+		struct kunpeng *k = NULL;
+		struct err e = { 0 };
+		mem_fail_at(n);
+		int rc = kunpeng_open(&k, NULL, &e);
+		bool reached = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(rc, reached ? -TALLY_ENOMEM : 0);
+		assert_true(reached == (k == NULL));
+		kunpeng_close(k);
+		assert_int_equal(mem_live(), 0);
+		if (!reached)
+			break;
+	}
+	kunpeng_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loads_have_names_and_texts_of_their_own),
+		cmocka_unit_test(an_unknown_load_is_refused_with_what_there_is),
+		cmocka_unit_test(no_options_are_seed_one_and_mixed),
+		cmocka_unit_test(filters_are_those_of_the_figure),
+		cmocka_unit_test(devices_say_where_they_are),
+		cmocka_unit_test(each_filter_gets_its_share_and_all_ports_get_all),
+		cmocka_unit_test(the_same_seed_gives_the_same_bytes_in_any_steps),
+		cmocka_unit_test(a_run_into_the_past_does_nothing),
+		cmocka_unit_test(a_pause_ends_a_run_and_loses_nothing),
+		cmocka_unit_test(filters_follow_who_comes_and_goes),
+		cmocka_unit_test(places_that_nobody_can_leave_are_refused),
+		cmocka_unit_test(traffic_ends_with_an_endpoint_and_begins_with_it),
+		cmocka_unit_test(requests_that_a_loss_leaves_are_abandoned),
+		cmocka_unit_test(any_order_of_hotplug_keeps_the_books_right),
+		cmocka_unit_test(every_failing_allocation_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

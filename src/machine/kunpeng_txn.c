@@ -1,0 +1,240 @@
+/*
+ * kunpeng_txn.c: non-posted requests and their completions.
+ *
+ * Theory.  A request takes a tag of its requester and is put into a buffer. When it crosses it is open, and from there
+ * its completer answers after a while:
+ *
+ *	DMA read        the host's memory, four channels, each in order: requests overtake each other
+ *	host, config    the endpoint, in order
+ *	peer            goes out again on the same port to the peer, which answers; the answers come in as class B
+ *	                and go out again. Its requester and tag are the same on both ways.
+ *
+ * The answer to a read is cut as the rules want it (PCI Express r5.0, 2.3.1.1): each piece ends on a multiple of
+ * PAYLOAD_MOST, or now and then of BOUNDARY, or at the end. When the last piece crosses to the requester the request is
+ * answered: its latency is from crossing to crossing, as a trace of both directions shows it, and the tag is free. Tags
+ * are used in turn.
+ *
+ * Under a load with faults a request may be answered by UR or CA without data, or never: then its requester gives up
+ * GIVE_UP_NS after it crossed, and may use the tag again.
+ */
+#include "machine/kunpeng_int.h"
+
+#define MEMORY_NS(c) (160 + below(c, 64))
+#define ENDPOINT_NS(c) (400 + below(c, 100))
+
+void txn_reset(struct requester *r)
+{
+	r->head = 0;
+	r->nfree = r->ntags;
+	r->waiting = 0;
+	for (uint32_t i = 0; i < r->ntags; i++)
+		r->free[i] = (uint8_t)i;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------- */
+
+static enum fate choose_fate(struct core *c)
+{
+	static const enum fate fates[3] = { FATE_UR, FATE_CA, FATE_NONE };
+
+	return c->faults != 0 && below(c, 1000000) < c->faults ? fates[below(c, 3)] : FATE_SC;
+}
+
+static void put_request(struct core *c, const struct txn *t, uint32_t id)
+{
+	bool outbound = t->kind == TXN_HOST || t->kind == TXN_CONFIG;
+	struct packet k = {
+		.address = t->address, .id = (uint16_t)id, .tag = t->tag, .left = t->unsent, .what = WHAT_REQUEST,
+		.form = t->kind == TXN_CONFIG ? FORM_CONFIG : FORM_READ, .place = t->place, .requester = t->requester,
+	};
+	k.dws = (uint16_t)(FRAMING_DWS + 3 + (t->kind != TXN_CONFIG && t->address >> 32 != 0) +
+			   (!outbound && c->place[t->place].prefix != 0));
+	path_put(c, &c->path[outbound], QUEUE_NP, &k);
+}
+
+bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, uint64_t address, uint32_t bytes)
+{
+	const struct flow *f = &c->flow[flow];
+	bool host = kind == TXN_HOST || kind == TXN_CONFIG;
+	uint32_t who = host ? PLACES + c->place[f->place].port : f->place;
+	struct requester *r = &c->requester[who];
+
+	if (r->nfree == 0) {
+		r->waiting |= 1u << flow;
+		return false;
+	}
+	uint32_t tag = r->free[r->head], id = who * PORT_TAGS + tag;
+	r->head = (uint16_t)((r->head + 1) & (r->ntags - 1));
+	r->nfree--;
+	c->txn[id] = (struct txn){
+		.address = address, .unsent = (uint16_t)bytes, .missing = (uint16_t)bytes, .job = JOB_ID(flow, job),
+		.tag = (uint16_t)(r->tag_base + tag), .place = f->place, .peer = f->peer, .requester = (uint8_t)who,
+		.kind = (uint8_t)kind, .fate = (uint8_t)choose_fate(c), .taken = true,
+	};
+	put_request(c, &c->txn[id], id);
+	return true;
+}
+
+/* ---- the end of a request ----------------------------------------------------------------------- */
+
+/* Its tag is free. */
+static void release(struct core *c, uint32_t id)
+{
+	struct txn *t = &c->txn[id];
+	struct requester *r = &c->requester[t->requester];
+	uint32_t waiting = r->waiting;
+
+	r->free[(r->head + r->nfree++) & (r->ntags - 1)] = (uint8_t)(id % PORT_TAGS);
+	t->taken = false;
+	if (t->open)
+		c->truth.open--;
+	t->open = false;
+	r->waiting = 0;
+	if (waiting != 0)
+		flow_wake(c, waiting);
+}
+
+static void finish(struct core *c, uint32_t id)
+{
+	struct txn *t = &c->txn[id];
+	struct kunpeng_truth *truth = &c->truth;
+	uint64_t took = c->now - t->opened;
+	uint32_t job = t->job;
+
+	if (t->fate == FATE_SC) {
+		truth->answered++;
+		truth->latency_ns += took;
+		truth->latency_count++;
+		if (took > truth->latency_most)
+			truth->latency_most = took;
+	} else {
+		truth->failed++;
+	}
+	release(c, id);
+	flow_answered(c, job);
+}
+
+void txn_give_up(struct core *c, uint32_t id)
+{
+	uint32_t job = c->txn[id].job;
+
+	c->truth.abandoned++;
+	release(c, id);
+	flow_answered(c, job);
+}
+
+void txn_abandon(struct core *c, uint32_t id)
+{
+	c->truth.abandoned += c->txn[id].open;
+	release(c, id);
+}
+
+/* ---- crossing ----------------------------------------------------------------------------------- */
+
+/* The same packet, in the outbound buffer, to another place. */
+static void send_on(struct core *c, const struct packet *p, enum queue_class q, enum what what, uint8_t place)
+{
+	struct packet k = *p;
+
+	k.what = (uint8_t)what;
+	k.place = place;
+	k.form = q == QUEUE_CPL ? FORM_ANSWER : p->form;
+	path_put(c, &c->path[1], q, &k);
+}
+
+static void request_crossed(struct core *c, const struct packet *p, uint32_t id)
+{
+	struct txn *t = &c->txn[id];
+	uint32_t channel = (uint32_t)(t->address / READ_MOST) % MEMORY_CHANNELS;
+
+	t->open = true;
+	t->opened = c->now;
+	c->truth.requests++;
+	c->truth.open++;
+	c->truth.asked_bytes += t->missing;
+	if (t->fate == FATE_NONE)
+		line_put(c, TIMER_GIVE_UP, &c->give_up, GIVE_UP_NS, 0, (uint16_t)id);
+	if (t->kind == TXN_PEER)
+		send_on(c, p, QUEUE_NP, WHAT_FORWARDED, t->peer);
+	else if (t->fate == FATE_NONE)
+		return;
+	else if (t->kind == TXN_DMA)
+		line_put(c, TIMER_MEMORY + channel, &c->memory[channel], MEMORY_NS(c), 0, (uint16_t)id);
+	else
+		line_put(c, TIMER_REACT + t->place, &c->react[t->place], ENDPOINT_NS(c), REACT_ANSWER, (uint16_t)id);
+}
+
+static void answer_crossed(struct core *c, const struct packet *p, uint32_t id, bool outbound)
+{
+	struct txn *t = &c->txn[id];
+
+	if (t->kind == TXN_PEER && !outbound) {
+		send_on(c, p, QUEUE_CPL, WHAT_ANSWER, t->place);
+		return;
+	}
+	t->missing -= p->bytes;
+	c->truth.read_bytes += p->bytes;
+	if (t->missing == 0 || t->fate != FATE_SC)
+		finish(c, id);
+}
+
+void txn_crossed(struct core *c, const struct packet *p, bool outbound)
+{
+	const struct txn *t = &c->txn[p->id];
+
+	if (p->what == WHAT_ANSWER)
+		answer_crossed(c, p, p->id, outbound);
+	else if (p->what == WHAT_REQUEST)
+		request_crossed(c, p, p->id);
+	else if (t->fate != FATE_NONE)
+		line_put(c, TIMER_REACT + t->peer, &c->react[t->peer], ENDPOINT_NS(c), REACT_ANSWER, p->id);
+}
+
+/* ---- answering ---------------------------------------------------------------------------------- */
+
+/* Bytes of the next piece. */
+static uint32_t next_piece(struct core *c, const struct txn *t, const struct packet *k)
+{
+	uint32_t most = PAYLOAD_MOST - (uint32_t)(k->address % PAYLOAD_MOST);
+
+	if (k->left == t->unsent && k->left > BOUNDARY && below(c, 8) == 0)
+		most = BOUNDARY - (uint32_t)(k->address % BOUNDARY);
+	return k->left < most ? k->left : most;
+}
+
+static uint8_t completer_of(const struct core *c, const struct txn *t)
+{
+	switch (t->kind) {
+	case TXN_DMA:
+		return PLACES + c->place[t->place].port;
+	case TXN_PEER:
+		return t->peer;
+	default:
+		return t->place;
+	}
+}
+
+void txn_answer(struct core *c, uint32_t id)
+{
+	struct txn *t = &c->txn[id];
+	struct path *p = &c->path[t->kind == TXN_DMA];
+	struct packet k = {
+		/* A configuration request's completion has Lower Address 0. */
+		.address = t->kind == TXN_CONFIG ? 0 : t->address, .id = (uint16_t)id, .tag = t->tag, .what = WHAT_ANSWER,
+		.form = t->kind == TXN_PEER ? FORM_PEER_ANSWER : FORM_ANSWER, .fate = t->fate, .requester = t->requester,
+		.completer = completer_of(c, t), .place = t->kind == TXN_PEER ? t->peer : t->place,
+		.left = t->unsent, .dws = FRAMING_DWS + 3,
+	};
+
+	if (t->fate != FATE_SC) {
+		path_put(c, p, QUEUE_CPL, &k);
+		return;
+	}
+	while (k.left != 0) {
+		k.bytes = (uint16_t)next_piece(c, t, &k);
+		k.dws = (uint16_t)(FRAMING_DWS + 3 + packet_data_dws(k.address, k.bytes));
+		path_put(c, p, QUEUE_CPL, &k);
+		k.left -= k.bytes;
+		k.address += k.bytes;
+	}
+}

@@ -1,0 +1,484 @@
+/*
+ * driver.c: tally's own driver of a PTT device.
+ *
+ * Registers are touched in the order of the Linux driver:
+ *
+ *	open       W TRACE_ADDR_BASE_LO_0, HI_0, ... HI_3; W TRACE_ADDR_SIZE; R DEVICE_RANGE; R LOCATION
+ *	tune       R TUNING_CTRL; W it with the code; W TUNING_DATA; R TUNING_INT_STAT until 0; (get) R TUNING_DATA
+ *	start      R TRACE_STS; R, W TRACE_CTRL with RST; R TRACE_WR_STS until 0; R, W TRACE_CTRL without;
+ *	           W TRACE_INT_STAT all; W TRACE_INT_MASK 0; W TRACE_CTRL with EN
+ *	interrupt  R TRACE_INT_STAT; W it
+ *	stop       W TRACE_CTRL 0; W TRACE_INT_MASK all; R TRACE_STS until idle; R TRACE_INT_STAT; R TRACE_WR_STS
+ *
+ * The R TRACE_INT_STAT of stop is ours: a buffer may be finished and not yet
+ * told.  All that is pending is copied, in the order of the ring, before its
+ * bits are cleared: the Linux driver copies one, and clears first.
+ *
+ * The one idea: bytes are copied to where there is room, or not at all.  Two AUX rings
+ * of one size: one is filled, the other is being read or free.  A ring that does not take
+ * another whole buffer is committed.  When the other one is then still with the reader, buffers are
+ * dropped as they finish, their records counted, and the next commit says so.  What the
+ * device has when it is stopped stays in the DMA buffers if there is no room: the
+ * device is idle, so the reader is given that memory itself.
+ *
+ * What the device says is not trusted: it may be behind a socket.  WRITE is
+ * clamped to a buffer, polls end, and a device that reads as all ones is gone.
+ */
+#include <string.h>
+
+#include "ptt/device_int.h"
+#include "ptt/driver.h"
+#include "ptt/rule.h"
+
+enum { TUNE_PAUSE_US = 10, TUNE_POLLS = 100000, IDLE_PAUSE_US = 10, IDLE_POLLS = 10, RESET_PAUSE_US = 1,
+       RESET_POLLS = 10, RINGS = 2 };
+
+/* Bytes for the reader, in the order in which they are taken. */
+struct ring {
+	uint8_t *p;
+	size_t n;
+	uint64_t lost;                        /* records before the first byte */
+	bool truncated;
+};
+struct rest {                                 /* left in DMA memory */
+	uint32_t buffer, n;
+};
+
+struct ptt_driver {
+	/* set by ptt_driver_open(), then read-only */
+	struct ptt_regs regs;
+	uint8_t *memory;
+	uint32_t range, location;
+	/* the trace */
+	bool tracing;
+	uint32_t next;                        /* the buffer that is finished next */
+	uint32_t record;                      /* bytes */
+	/* the rings: `committed` of them from `oldest` on are the reader's, the first of these is `lent` or still to be
+	 * taken; the one after them is filled, unless all are committed */
+	struct ring ring[RINGS];
+	size_t size;
+	uint32_t oldest, committed;
+	bool lent;
+	uint64_t lost;                        /* records, not yet told */
+	bool truncated;
+	struct rest rest[PTT_BUFFERS];
+	uint32_t nrest, rest_taken;
+};
+
+/* ---- registers -------------------------------------------------------------------------------- */
+
+static int get(struct ptt_driver *d, uint32_t off, uint32_t *value, struct err *e)
+{
+	return d->regs.read(d->regs.arg, off, value, e);
+}
+
+static int set(struct ptt_driver *d, uint32_t off, uint32_t value, struct err *e)
+{
+	return d->regs.write(d->regs.arg, off, value, e);
+}
+
+/* Sets some bits of a register to `value` and leaves the others. */
+static int set_bits(struct ptt_driver *d, uint32_t off, uint32_t bits, uint32_t value, struct err *e)
+{
+	uint32_t old;
+	int rc = get(d, off, &old, e);
+
+	return rc < 0 ? rc : set(d, off, (old & ~bits) | value, e);
+}
+
+struct poll {
+	uint32_t off, mask, want;
+	int times;
+	uint32_t pause_us;
+};
+
+/* 1: it became so; 0: it did not, in all that time. */
+static int poll(struct ptt_driver *d, const struct poll *p, struct err *e)
+{
+	for (int i = 0; i < p->times; i++) {
+		uint32_t v;
+		int rc = get(d, p->off, &v, e);
+
+		if (rc < 0)
+			return rc;
+		if ((v & p->mask) == p->want)
+			return 1;
+		if (d->regs.pause)
+			d->regs.pause(d->regs.arg, p->pause_us);
+	}
+	return 0;
+}
+
+/* ---- tuning ------------------------------------------------------------------------------------- */
+
+static int tune(struct ptt_driver *d, enum ptt_tune t, uint32_t data, struct err *e)
+{
+	const struct poll idle = { PTT_REG_TUNING_INT_STAT, 1, 0, TUNE_POLLS, TUNE_PAUSE_US };
+	int rc;
+
+	if ((rc = set_bits(d, PTT_REG_TUNING_CTRL, PTT_TUNE_CODE, ptt_tunables[t].code, e)) < 0 ||
+	    (rc = set(d, PTT_REG_TUNING_DATA, data, e)) < 0 || (rc = poll(d, &idle, e)) < 0)
+		return rc;
+	return rc > 0 ? 0 : err_set(e, TALLY_EBUSY, "%s: the device was still busy after a second; try again",
+				    ptt_tunables[t].name);
+}
+
+int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e)
+{
+	uint32_t v = 0;
+	int rc;
+
+	if ((rc = tune(d, t, PTT_TUNE_READ, e)) < 0 || (rc = get(d, PTT_REG_TUNING_DATA, &v, e)) < 0)
+		return rc;
+	*value = v & 0xffff;
+	return 0;
+}
+
+int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e)
+{
+	if (value > UINT16_MAX)
+		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535; 0, 1 and 2 have a meaning", ptt_tunables[t].name,
+			       value);
+	return tune(d, t, value, e);
+}
+
+/* ---- rings -------------------------------------------------------------------------------------- */
+
+/* The ring that is filled; NULL: all are committed. */
+static struct ring *filling(struct ptt_driver *d)
+{
+	return d->committed < RINGS ? &d->ring[(d->oldest + d->committed) % RINGS] : NULL;
+}
+
+static void commit(struct ptt_driver *d)
+{
+	const struct ring *r = filling(d);
+
+	if (r && r->n)
+		d->committed++;
+}
+
+/* Bytes are lost only while all rings are committed: the next ones start a ring, which tells of it. */
+static void lose(struct ptt_driver *d, uint32_t n)
+{
+	d->lost += n / d->record;
+	d->truncated = true;
+}
+
+static void tell_loss(struct ptt_driver *d, struct ring *r)
+{
+	if (!d->truncated)
+		return;
+	r->lost += d->lost;
+	r->truncated = true;
+	d->lost = 0;
+	d->truncated = false;
+}
+
+/* False: there is no room for them. */
+static bool append(struct ptt_driver *d, uint32_t buffer, uint32_t n)
+{
+	struct ring *r = filling(d);
+
+	if (!r || d->size - r->n < n)
+		return false;
+	tell_loss(d, r);
+	memcpy(r->p + r->n, d->memory + (size_t)buffer * PTT_BUFFER_BYTES, n);
+	r->n += n;
+	if (d->size - r->n < PTT_BUFFER_BYTES)
+		commit(d);
+	return true;
+}
+
+static void rings_free(struct ring ring[static RINGS])
+{
+	for (int i = 0; i < RINGS; i++)
+		mem_free(ring[i].p);
+}
+
+static int rings_make(struct ring ring[static RINGS], size_t size, struct err *e)
+{
+	for (int i = 0; i < RINGS; i++) {
+		ring[i] = (struct ring){ .p = mem_alloc(size) };
+		if (ring[i].p)
+			continue;
+		while (i > 0)
+			mem_free(ring[--i].p);
+		return err_set(e, TALLY_ENOMEM, "there is no memory for two AUX rings of %zu bytes: ask for less with -m",
+			       size);
+	}
+	return 0;
+}
+
+/* What nobody took of the trace before is lost, and told. */
+static void forget(struct ptt_driver *d)
+{
+	for (uint32_t i = d->lent; i < d->committed; i++) {
+		const struct ring *r = &d->ring[(d->oldest + i) % RINGS];
+
+		d->lost += r->lost + r->n / d->record;
+		d->truncated = true;
+	}
+	for (; d->rest_taken < d->nrest; d->rest_taken++)
+		lose(d, d->rest[d->rest_taken].n);
+	d->nrest = d->rest_taken = 0;
+}
+
+/* Empty rings: those of the trace before, or new ones of another size. */
+static void rings_set(struct ptt_driver *d, const struct ring *fresh, size_t size)
+{
+	forget(d);
+	if (fresh)
+		rings_free(d->ring);
+	for (int i = 0; i < RINGS; i++)
+		d->ring[i] = (struct ring){ .p = fresh ? fresh[i].p : d->ring[i].p };
+	d->size = size;
+	d->oldest = d->committed = 0;
+	d->lent = false;
+}
+
+/* ---- the trace ---------------------------------------------------------------------------------- */
+
+static int reset(struct ptt_driver *d, struct err *e)
+{
+	const struct poll empty = { PTT_REG_TRACE_WR_STS, UINT32_MAX, 0, RESET_POLLS, RESET_PAUSE_US };
+	int rc = set_bits(d, PTT_REG_TRACE_CTRL, PTT_CTRL_RST, PTT_CTRL_RST, e), reached;
+
+	if (rc < 0 || (reached = poll(d, &empty, e)) < 0 ||
+	    (rc = set_bits(d, PTT_REG_TRACE_CTRL, PTT_CTRL_RST, 0, e)) < 0)
+		return rc < 0 ? rc : reached;
+	return reached ? 0 : err_set(e, TALLY_EBUSY, "the device does not reset its trace; try again");
+}
+
+static int check_start(struct ptt_driver *d, size_t ring, struct err *e)
+{
+	uint32_t idle;
+	int rc;
+
+	if (d->tracing)
+		return err_set(e, TALLY_EBUSY, "a trace of this device is on already: it takes one at a time");
+	if (ring == 0 || ring % PTT_BUFFER_BYTES)
+		return err_set(e, TALLY_EINVAL, "an AUX ring of %zu bytes is not a multiple of 4 MiB", ring);
+	rc = get(d, PTT_REG_TRACE_STS, &idle, e);
+	if (rc < 0)
+		return rc;
+	return idle & 1 ? 0 : err_set(e, TALLY_EBUSY, "the device is not idle: someone else traces with it");
+}
+
+static int enable(struct ptt_driver *d, uint32_t ctrl, struct err *e)
+{
+	int rc;
+
+	d->next = 0;
+	d->record = ctrl & PTT_CTRL_8DW ? 4 * PTT_8DW : 4 * PTT_4DW;
+	d->tracing = true;                    /* before EN: the first interrupt may come within it */
+	if ((rc = set(d, PTT_REG_TRACE_INT_STAT, PTT_PENDING, e)) < 0 ||
+	    (rc = set(d, PTT_REG_TRACE_INT_MASK, 0, e)) < 0 ||
+	    (rc = set(d, PTT_REG_TRACE_CTRL, ctrl | PTT_CTRL_EN, e)) < 0)
+		d->tracing = false;
+	return rc < 0 ? rc : 0;
+}
+
+int ptt_driver_start(struct ptt_driver *d, const struct ptt_ask *ev, size_t ring, struct err *e)
+{
+	struct ring fresh[RINGS];
+	int rc = check_start(d, ring, e);
+
+	if (rc < 0 || (ring != d->size && (rc = rings_make(fresh, ring, e)) < 0))
+		return rc;
+	rc = reset(d, e);
+	if (rc < 0) {
+		if (ring != d->size)
+			rings_free(fresh);
+		return rc;
+	}
+	rings_set(d, ring != d->size ? fresh : NULL, ring);
+	return enable(d, ptt_ask_ctrl(ev), e);
+}
+
+/* The finished buffers in the order in which the device filled them; each goes to `each`. */
+static void finished(struct ptt_driver *d, uint32_t pending,
+		     void (*each)(struct ptt_driver *d, uint32_t buffer, uint32_t n))
+{
+	const uint32_t first = d->next;
+
+	for (uint32_t i = 0; i < PTT_BUFFERS; i++) {
+		const uint32_t buffer = (first + i) % PTT_BUFFERS;
+
+		if ((pending >> buffer & 1) == 0)
+			continue;
+		each(d, buffer, PTT_BUFFER_BYTES);
+		d->next = (buffer + 1) % PTT_BUFFERS;
+	}
+}
+
+static void copy_or_lose(struct ptt_driver *d, uint32_t buffer, uint32_t n)
+{
+	if (!append(d, buffer, n))
+		lose(d, n);
+}
+
+int ptt_driver_interrupt(struct ptt_driver *d, struct err *e)
+{
+	uint32_t pending;
+	int rc;
+
+	if (!d->tracing)
+		return 0;
+	if ((rc = get(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
+		return rc;
+	pending &= PTT_PENDING;
+	if (pending == 0)
+		return 0;
+	finished(d, pending, copy_or_lose);
+	return set(d, PTT_REG_TRACE_INT_STAT, pending, e);
+}
+
+/* Once one stays in DMA memory all behind it do, or the order were lost. */
+static void copy_or_leave(struct ptt_driver *d, uint32_t buffer, uint32_t n)
+{
+	if (n == 0 || (d->nrest == 0 && append(d, buffer, n)))
+		return;
+	if (d->nrest < PTT_BUFFERS)
+		d->rest[d->nrest++] = (struct rest){ buffer, n };
+}
+
+static int collect(struct ptt_driver *d, struct err *e)
+{
+	uint32_t pending, sts, n;
+	int rc;
+
+	if ((rc = get(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
+		return rc;
+	finished(d, pending, copy_or_leave);
+	if ((pending & PTT_PENDING) == PTT_PENDING)
+		return 0;                     /* there was no buffer for more */
+	if ((rc = get(d, PTT_REG_TRACE_WR_STS, &sts, e)) < 0)
+		return rc;
+	n = sts & PTT_WR_BYTES;
+	copy_or_leave(d, d->next, n < PTT_BUFFER_BYTES ? n : PTT_BUFFER_BYTES);
+	return 0;
+}
+
+int ptt_driver_stop(struct ptt_driver *d, struct err *e)
+{
+	const struct poll idle = { PTT_REG_TRACE_STS, 1, 1, IDLE_POLLS, IDLE_PAUSE_US };
+	int rc, reached = 0;
+
+	if (!d->tracing)
+		return 0;
+	d->tracing = false;
+	if ((rc = set(d, PTT_REG_TRACE_CTRL, 0, e)) >= 0 &&
+	    (rc = set(d, PTT_REG_TRACE_INT_MASK, PTT_PENDING, e)) >= 0 && (rc = reached = poll(d, &idle, e)) >= 0)
+		rc = collect(d, e);
+	commit(d);
+	if (rc < 0)
+		return rc;
+	return reached ? 0 : err_set(e, TALLY_EBUSY, "the device was not idle after it was stopped: the end of the trace "
+						     "may be damaged");
+}
+
+/* ---- the reader --------------------------------------------------------------------------------- */
+
+static void release(struct ptt_driver *d)
+{
+	if (!d->lent)
+		return;
+	d->ring[d->oldest] = (struct ring){ .p = d->ring[d->oldest].p };
+	d->oldest = (d->oldest + 1) % RINGS;
+	d->committed--;
+	d->lent = false;
+}
+
+/* Behind the rings: what stayed in DMA memory; and loss that no bytes came after. */
+static int take_rest(struct ptt_driver *d, struct ptt_aux *a)
+{
+	const struct rest *r = d->rest_taken < d->nrest ? &d->rest[d->rest_taken++] : NULL;
+
+	if (!r && (d->tracing || !d->truncated))
+		return 0;
+	*a = (struct ptt_aux){ d->memory + (r ? (size_t)r->buffer * PTT_BUFFER_BYTES : 0), r ? r->n : 0,
+			       d->truncated ? PTT_AUX_TRUNCATED : 0, d->lost };
+	d->truncated = false;
+	d->lost = 0;
+	return 1;
+}
+
+int ptt_driver_take(struct ptt_driver *d, struct ptt_aux *a)
+{
+	release(d);
+	if (d->committed) {
+		const struct ring *r = &d->ring[d->oldest];
+
+		*a = (struct ptt_aux){ r->p, r->n, r->truncated ? PTT_AUX_TRUNCATED : 0, r->lost };
+		d->lent = true;
+		return 1;
+	}
+	return take_rest(d, a);
+}
+
+bool ptt_driver_has_room(const struct ptt_driver *d)
+{
+	return d->committed < RINGS;
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static int probe(struct ptt_driver *d, uint64_t base, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < PTT_BUFFERS; i++) {
+		const uint64_t to = base + (uint64_t)i * PTT_BUFFER_BYTES;
+
+		rc = set(d, PTT_REG_TRACE_ADDR_BASE_LO_0 + 8 * i, (uint32_t)to, e);
+		if (rc >= 0)
+			rc = set(d, PTT_REG_TRACE_ADDR_BASE_HI_0 + 8 * i, (uint32_t)(to >> 32), e);
+	}
+	if (rc < 0 || (rc = set(d, PTT_REG_TRACE_ADDR_SIZE, PTT_BUFFER_BYTES, e)) < 0 ||
+	    (rc = get(d, PTT_REG_DEVICE_RANGE, &d->range, e)) < 0 ||
+	    (rc = get(d, PTT_REG_LOCATION, &d->location, e)) < 0)
+		return rc;
+	if (d->range == 0 || d->range == UINT32_MAX || d->range >> 16 < (d->range & 0xffff))
+		return err_set(e, TALLY_ENOTSUP, "no PTT device answers: it gives %#x as the range of its root ports",
+			       d->range);
+	return 0;
+}
+
+int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_t *memory, uint64_t base, struct err *e)
+{
+	struct ptt_driver *d = mem_alloc(sizeof(*d));
+	int rc;
+
+	if (!d)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	d->regs = *regs;
+	d->memory = memory;
+	rc = probe(d, base, e);
+	if (rc < 0) {
+		mem_free(d);
+		return rc;
+	}
+	*ret = d;
+	return 0;
+}
+
+void ptt_driver_close(struct ptt_driver *d)
+{
+	struct err e = { 0 };
+
+	if (!d)
+		return;
+	if (d->tracing)
+		ptt_driver_stop(d, &e);
+	rings_free(d->ring);
+	mem_free(d);
+}
+
+void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upper, uint16_t *sicl, uint16_t *core)
+{
+	*lower = (uint16_t)d->range;
+	*upper = (uint16_t)(d->range >> 16);
+	*core = (uint16_t)d->location;
+	*sicl = (uint16_t)(d->location >> 16);
+}

@@ -1,0 +1,94 @@
+/*
+ * platform_int.h: what the files behind tally/platform.h share.
+ *
+ *	platform.c         what --on takes, the handle, its words
+ *	platform_list.c    list
+ *	platform_tune.c    get and set
+ *	platform_trace.c   a trace: the command, time, and the loop around both
+ *	platform_record.c  a trace into a file
+ */
+#ifndef TALLY_SESSION_PLATFORM_INT_H
+#define TALLY_SESSION_PLATFORM_INT_H
+
+#include <tally/platform.h>
+
+#include "base/base.h"
+#include "base/file.h"
+#include "machine/machine.h"
+#include "ptt/pmu.h"
+#include "ptt/rule.h"
+
+/* ---- what --on names -------------------------------------------------------------- */
+struct tally_platform;
+struct plat_row {
+	const char *name;                     /* "local", "kunpeng"; "unix" is written with a path */
+	const char *text;
+	/* Its PTT devices. */
+	int (*ptt)(struct tally_platform *p, struct ptt_pmus *ret, struct err *e);
+	bool embedded;                        /* a model in this process: it is new each time */
+};
+struct plat_on {
+	const struct plat_row *row;
+	const char *path;                     /* unix: the socket, within the text that was parsed */
+	struct kunpeng_opts kunpeng;          /* kunpeng: its keys */
+};
+/* "local", "kunpeng,seed=7,load=nvme", "unix:/run/x". NULL: "local". -TALLY_EINVAL: the words name what is unknown and
+ * what is near. */
+int plat_parse(struct plat_on *ret, const char *on, struct err *e);
+const struct plat_row *plat_row(uint32_t i);  /* NULL past the last */
+
+/* ---- the handle --------------------------------------------------------------------- */
+struct tally_platform {
+	/* set by _open, then read-only */
+	struct tally_platform_opts o;
+	char *name, *sysfs;                   /* copies; name is what --on said */
+	struct plat_on on;
+	enum ptt_profile profile;
+	/* opened when first asked for */
+	struct ptt_pmus ptt;
+	bool has_ptt;
+	/* of the call */
+	struct buf out;
+	struct err err;
+};
+void plat_enter(struct tally_platform *p);    /* a call starts: no error yet, nothing to hand over */
+int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* What is in p->out goes to `to`. -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it was cut short. */
+int plat_flush(struct tally_platform *p, const struct tally_out *to);
+/* The caller's struct over a zeroed one of ours; -TALLY_EINVAL: bytes that we don't know are set. */
+int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from);
+/* Tests: the devices of this platform are these, which it then closes. */
+void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt);
+
+/* ---- PTT devices ------------------------------------------------------------------------ */
+/* Opens them once, and lists them: valid until the next call. -TALLY_ENOTSUP: the words name a model that has some. Errors are
+ * in p->err. */
+int plat_ptt_list(struct tally_platform *p, const struct ptt_pmu **ret, uint32_t *n);
+/* The device of that name (n bytes of it): its index in *ret. -TALLY_EINVAL names the nearest. */
+int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32_t *ret);
+
+/* A trace, and where its bytes go. */
+struct plat_trace {
+	const char *event;                    /* as perf writes it */
+	const char *ring;                     /* "16M", or NULL */
+	char *const *argv;                    /* the command, or NULL */
+	uint64_t duration_ns;                 /* of the platform's own time; 0: no limit */
+	const volatile int *stop;             /* NULL: nobody stops it */
+	/* The device traces, the command does not run yet; NULL. Negative: undone. */
+	int (*started)(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask);
+	/* Takes committed bytes, a->n of them or none, and what is known to be lost before them. Negative: the trace
+	 * ends, and plat_trace() returns it. */
+	int (*take)(void *arg, const struct ptt_aux *a);
+	void *arg;
+	/* results */
+	uint64_t bytes, records, lost;
+	uint64_t ns;                          /* of the platform's own time, from start to stop */
+	int status;                           /* of the command: 0 without one */
+	bool stopped;                         /* *stop was set */
+};
+/* Runs until the command has ended (or *stop, or the duration), and hands over all that was committed, in every case.
+ * Errors as tally_record(); the words are p's. */
+int plat_trace(struct tally_platform *p, struct plat_trace *t);
+
+#endif

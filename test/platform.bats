@@ -1,0 +1,327 @@
+#!/usr/bin/env bats
+# Platforms: what there is, tunables, recordings; on this machine, on the model, behind a socket.  Needs no privileges.
+bats_require_minimum_version 1.5.0
+load common
+
+EVENT=hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/
+BOTH=hisi_ptt0_2/filter=0x80001,type=7,direction=2/
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+teardown() { [ -z "${machine:-}" ] || kill "$machine" 2>/dev/null || true; }
+
+# expect STATUS TEXT VERB ARGUMENTS...: how it ends, and what the first line on stderr begins with.
+expect() {
+  run --separate-stderr "$TALLY" "${@:3}"
+  [ "$status" -eq "$1" ] && [[ "${stderr_lines[0]}" == "tally: $2"* ]] || {
+    echo "${*:3}: status $status, not $1: $stderr"
+    return 1
+  }
+}
+
+# summary KEY: the number before that word in the last line of $stderr.
+summary() { echo "${stderr_lines[-1]}" | sed "s/.* \([0-9]*\) $1.*/\1/"; }
+# records FILE: how many there are in it.
+records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summary".*"records":\([0-9]*\).*/\1/p'; }
+no_ptt_here() { ! compgen -G '/sys/bus/event_source/devices/hisi_ptt*' >/dev/null || skip "this machine has PTT devices"; }
+
+# serve PATH: the model behind a socket.
+serve() {
+  "$TALLY" machine kunpeng --listen "$1" >machine.log 2>&1 3>&- &
+  machine=$!
+  for _ in $(seq 100); do [ -S "$1" ] && return; sleep 0.05; done
+  cat machine.log
+  return 1
+}
+
+# ---- list ------------------------------------------------------------------------------------------
+
+@test "list names the kinds, and needs no hardware for that" {
+  run "$TALLY" list
+  [ "$status" -eq 0 ]
+  [[ "${lines[0]}" == "ptt "* ]]
+}
+
+@test "list ptt has devices, filters by name with their codes, tunables, and what an event takes" {
+  run "$TALLY" list --on kunpeng ptt
+  [ "$status" -eq 0 ]
+  for row in hisi_ptt0_0 hisi_ptt0_2 '0000:00:10.0 *filter=0x80001' '0000:00:11.0 *filter=0x80004' '0000:01:00.0 *filter=0x00100' \
+    'qos_tx_cpl *qos_tx_cpl=1' 'tx_alloc_buf_level *tx_alloc_buf_level=2' 'cpl *type=4' '4dw *direction=0' '8dw *direction=3' '8dw *format=1'; do
+    grep -qE "$row" <<<"$output" || { echo "no $row in: $output"; return 1; }
+  done
+  ! grep -qE '8dw +direction=0' <<<"$output"            # reserved
+}
+
+@test "list in three forms has the same rows" {
+  json=$("$TALLY" list --on kunpeng --json ptt | sed 's/.*"name":"\([^"]*\)".*/\1/')
+  csv=$("$TALLY" list --on kunpeng -x ';' ptt | tail -n +2 | cut -d ';' -f 3)
+  [ "$json" = "$csv" ]
+  "$TALLY" list --on kunpeng -o list.json ptt
+  "$TALLY" list --on kunpeng --json ptt | cmp - list.json
+  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  python3 -c 'import json, sys; [json.loads(line) for line in open("list.json")]'
+}
+
+@test "list takes a pattern over names" {
+  run "$TALLY" list --on kunpeng -x , ptt '0000:01:*'
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -ge 3 ]
+  ! grep -qv -e '^type' -e '^requester' <<<"$output"
+  expect 2 "nothing of the kind 'ptt' matches 'eth*'" list --on kunpeng ptt 'eth*'
+}
+
+@test "every term of list is taken by record" {
+  "$TALLY" list --on kunpeng -x ' ' ptt hisi_ptt0_2 | awk '$1 == "root_port" || $1 == "requester" { print $4 }' >terms
+  [ "$(wc -l <terms)" -ge 4 ]
+  while read -r term; do
+    "$TALLY" record --on kunpeng -e "hisi_ptt0_2/$term,type=1,direction=1/" --duration 1 -o t.data 2>said || { echo "$term:"; cat said; return 1; }
+  done <terms
+}
+
+# ---- get and set -------------------------------------------------------------------------------------
+
+@test "get prints what set takes" {
+  run "$TALLY" get --on kunpeng hisi_ptt0_2/qos_tx_cpl
+  said 0 hisi_ptt0_2/qos_tx_cpl=1
+  run "$TALLY" get --on kunpeng hisi_ptt0_2/qos_tx_cpl/
+  said 0 hisi_ptt0_2/qos_tx_cpl=1
+  run "$TALLY" get --on kunpeng hisi_ptt0_2
+  said 0 "$(printf 'hisi_ptt0_2/%s\n' qos_tx_cpl=1 qos_tx_np=1 qos_tx_p=1 rx_alloc_buf_level=0 tx_alloc_buf_level=2)"
+  run --separate-stderr "$TALLY" set --on kunpeng $output
+  [ "$status" -eq 0 ]
+  run "$TALLY" get --on kunpeng -x , hisi_ptt0_0/qos_tx_p hisi_ptt0_2/qos_tx_p
+  [ "$(cut -d , -f 1-3 <<<"$output")" = "$(printf 'device,name,value\nhisi_ptt0_0,qos_tx_p,1\nhisi_ptt0_2,qos_tx_p,1')" ]
+}
+
+@test "values are those of the specification, or of the driver" {
+  for value in 0 1 2 3 65535 65536 99999999999; do
+    "$TALLY" set --on kunpeng hisi_ptt0_2/qos_tx_p=$value 2>said || { cat said; return 1; }
+    [ "$value" -le 2 ] || grep -qx 'tally: hisi_ptt0_2/qos_tx_p is 2: what is above 2 becomes 2' said
+  done
+  for value in -1 '' x 1x 0x; do
+    run "$TALLY" set --on kunpeng "hisi_ptt0_2/qos_tx_p=$value"
+    [ "$status" -eq 2 ] || { echo "$value: $status"; return 1; }
+  done
+  "$TALLY" set --on kunpeng --profile=driver hisi_ptt0_2/qos_tx_p=65535 2>/dev/null
+  run "$TALLY" set --on kunpeng --profile=driver hisi_ptt0_2/qos_tx_p=65536
+  [ "$status" -eq 2 ]
+}
+
+@test "set says that a model in this process is new each time" {
+  run --separate-stderr "$TALLY" set --on kunpeng hisi_ptt0_2/qos_tx_p=2
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"what is set ends with it"* ]]
+}
+
+@test "what is set behind a socket stays, and is seen by others" {
+  serve "$PWD/sock"
+  "$TALLY" set --on "unix:$PWD/sock" hisi_ptt0_2/qos_tx_cpl=2
+  run "$TALLY" get --on "unix:$PWD/sock" hisi_ptt0_2/qos_tx_cpl hisi_ptt0_0/qos_tx_cpl
+  said 0 "$(printf 'hisi_ptt0_2/qos_tx_cpl=2\nhisi_ptt0_0/qos_tx_cpl=1')"
+  [ "$("$TALLY" list --on "unix:$PWD/sock" --json ptt | grep -c requester)" -eq "$("$TALLY" list --on kunpeng --json ptt | grep -c requester)" ]
+  "$TALLY" record --on "unix:$PWD/sock" -e "$EVENT" -o t.data -- sleep 0.3 2>said || { cat said; return 1; }
+  [ "$(records t.data)" -gt 0 ]
+}
+
+# ---- record ------------------------------------------------------------------------------------------
+
+@test "what is recorded while a command runs can be reported" {
+  run --separate-stderr "$TALLY" record --on kunpeng -e "$EVENT" -o t.data -- sleep 0.3
+  [ "$status" -eq 0 ]
+  [[ "${stderr_lines[-1]}" == "[ tally record: wrote "*" bytes, "*" records, 0 lost to t.data ]" ]]
+  [ "$(summary records)" -gt 0 ]
+  [ "$(summary records)" -eq "$(records t.data)" ]
+  [ "$(summary bytes)" -eq $(($(summary records) * 32)) ]
+  "$TALLY" report t.data >/dev/null
+  ! "$TALLY" dump --json --filter 'class != 0' t.data 2>/dev/null | grep -q .          # type=1: posted only
+}
+
+@test "perf lists and dumps a recording without complaint" {
+  command -v perf >/dev/null || skip "no perf"
+  "$TALLY" record --on kunpeng -e "$EVENT" --duration 2 -o t.data 2>/dev/null
+  run --separate-stderr perf evlist -i t.data
+  said 0 "$EVENT"
+  [ -z "$stderr" ]
+  perf report -D -i t.data >dump 2>complaints
+  [ "$(grep -c 'HISI PTT data' dump)" -ge 1 ]
+  [ "$(grep -c ' Time$' dump)" -eq "$(records t.data)" ]
+  ! grep -iE 'incompatible|unknown|invalid|lost|corrupt|0x[0-9a-f]+ \[' complaints
+}
+
+@test "the same seed gives the same records, another one others" {
+  for run in 'seed=5 a' 'seed=5 b' 'seed=6 c'; do
+    "$TALLY" record --on "kunpeng,${run% *}" -e "$BOTH" --duration 5 -o "${run#* }" 2>/dev/null
+  done
+  cmp a b
+  ! cmp -s a c
+}
+
+@test "reads meet their completions in a recording of both directions" {
+  "$TALLY" record --on kunpeng -e "$BOTH" --duration 5 -o t.data 2>/dev/null
+  "$TALLY" report --json t.data 2>/dev/null | grep -q '"type":"latency"'
+}
+
+@test "a recording before is kept as .old, a refused one touches nothing" {
+  "$TALLY" record --on kunpeng -e "$EVENT" --duration 1 2>/dev/null
+  cp perf.data first
+  "$TALLY" record --on kunpeng,seed=2 -e "$EVENT" --duration 2 2>/dev/null
+  cmp first perf.data.old
+  cp perf.data second
+  run "$TALLY" record --on kunpeng -e hisi_ptt0_2/filter=0x80002,type=1/ --duration 1
+  [ "$status" -eq 2 ]
+  cmp second perf.data
+  cmp first perf.data.old
+}
+
+@test "-o - is perf's pipe format" {
+  "$TALLY" record --on kunpeng -e "$EVENT" --duration 2 -o - 2>said | "$TALLY" dump --json - 2>/dev/null >rows
+  [ "$(wc -l <rows)" -gt 0 ]
+  grep -q "$(wc -l <rows) records, 0 lost to stdout ]" said
+  command -v perf >/dev/null || skip "no perf"
+  "$TALLY" record --on kunpeng -e "$EVENT" --duration 2 -o - 2>/dev/null | perf report -D -i - 2>/dev/null | grep -q 'HISI PTT data'
+}
+
+@test "a reader that goes away ends the recording without a word" {
+  (set -o pipefail; trap '' PIPE; "$TALLY" record --on kunpeng -e "$EVENT" -o - 2>said | head -c 100 >/dev/null)
+  [ "$(wc -l <said)" -eq 1 ]
+}
+
+@test "the status is the command's" {
+  record() { run "$TALLY" record --on kunpeng -e "$EVENT" -o t.data "$@"; }
+  record -- sh -c 'exit 7'
+  [ "$status" -eq 7 ]
+  record sh -c 'kill -TERM $$'                          # its options are its own
+  [ "$status" -eq 143 ]
+  record -- /no/such/command
+  [ "$status" -eq 127 ]
+  has "tally: failed to start '/no/such/command'"
+  record -- /
+  [ "$status" -eq 126 ]
+  record --duration 1 -- sh -c 'sleep 0.1; exit 3'
+  [ "$status" -eq 3 ]
+}
+
+@test "an interrupt ends the recording cleanly, and the command" {
+  for signal in INT TERM; do
+    "$TALLY" record --on kunpeng -e "$EVENT" -o t.data -- sleep 1000 2>said 3>&- &
+    pid=$!
+    for _ in $(seq 100); do [ -s t.data ] && break; sleep 0.05; done
+    sleep 0.1
+    child=$(pgrep -P $pid -x sleep)
+    kill -$signal $pid
+    status=0; wait $pid || status=$?
+    [ $status -eq 0 ] || { cat said; return 1; }
+    grep -q '^\[ tally record: wrote [0-9]* bytes' said
+    ! kill -0 "$child" 2>/dev/null
+    [ "$(records t.data)" -gt 0 ]
+    rm t.data
+  done
+}
+
+@test "without command and duration it records until it is interrupted" {
+  "$TALLY" record --on kunpeng -e "$EVENT" -o t.data 2>said 3>&- &
+  pid=$!
+  for _ in $(seq 100); do [ -s t.data ] && break; sleep 0.05; done
+  sleep 0.1
+  kill -INT $pid
+  wait $pid
+  [ "$(records t.data)" -gt 0 ]
+}
+
+@test "kill -9 leaves a file from which every commit is read" {
+  "$TALLY" record --on kunpeng -e "$BOTH" -m 4M -o t.data -- sleep 1000 2>/dev/null 3>&- &
+  pid=$!
+  for _ in $(seq 400); do [ "$(stat -c %s t.data 2>/dev/null || echo 0)" -gt 4194304 ] && break; sleep 0.05; done
+  child=$(pgrep -P $pid -x sleep)
+  kill -9 $pid
+  kill "$child"
+  wait $pid || true
+  [ "$(records t.data)" -ge $((4194304 / 16)) ]
+  command -v perf >/dev/null || skip "no perf"
+  perf report -D -i t.data 2>/dev/null | grep -c 'HISI PTT data' >chunks
+  [ "$(cat chunks)" -ge 1 ]
+}
+
+@test "a full disk ends it with status 1, and what was committed is there" {
+  expect 1 "failed to write to /dev/full: No space left on device" record --on kunpeng -e "$EVENT" --duration 5 -o /dev/full
+  run bash -c "ulimit -f 6000; trap '' XFSZ; '$TALLY' record --on kunpeng -e '$BOTH' -m 4M -o t.data -- sleep 30"
+  [ "$status" -eq 1 ]
+  has "tally: failed to write to t.data: File too large; what was committed before is in it"
+  has "[ tally record: wrote 4194304 bytes, 262144 records, 0 lost to t.data ]"
+  [ "$(records t.data)" -ge 262144 ]
+}
+
+# ---- what is wrong ---------------------------------------------------------------------------------
+
+@test "a machine without PTT devices names the model that has some, with status 3" {
+  no_ptt_here
+  for verb in "list ptt" "get hisi_ptt0_2" "set hisi_ptt0_2/qos_tx_p=1" "record -e $EVENT -- true"; do
+    run "$TALLY" $verb
+    [ "$status" -eq 3 ] || { echo "$verb: $status: $output"; return 1; }
+    has "--on kunpeng"
+  done
+  [ ! -e perf.data ]
+}
+
+@test "wrong options end with status 2 and say what is wrong" {
+  expect 2 "there is no platform 'kunpen'; did you mean 'kunpeng'?" list --on kunpen ptt
+  expect 2 "there is no platform 'mars'; there are: local, kunpeng[,KEY=VALUE...], unix:PATH" get --on mars x
+  expect 2 "kunpeng has no key 'sead'; did you mean 'seed'?" list --on kunpeng,sead=1 ptt
+  expect 2 "load=mixt: there is no such load; did you mean 'mixed'?" list --on kunpeng,load=mixt ptt
+  expect 2 "--on can be given once" list --on kunpeng --on local
+  expect 2 "--profile=strict is none of: spec driver" list --profile=strict
+  expect 2 "--json and -x are two forms: give one of them" list --json -x , ptt
+  expect 2 "there is nothing of the kind 'ptts'; did you mean 'ptt'?" list --on kunpeng ptts
+  expect 2 "one KIND and one PATTERN at most" list ptt a b
+  expect 2 "nothing to read: give a SELECTOR" get --on kunpeng
+  expect 2 "there is no device 'hisi_ptt0_1'; did you mean 'hisi_ptt0_" get --on kunpeng hisi_ptt0_1/qos_tx_p
+  expect 2 "" get --on kunpeng hisi_ptt0_2/qos_tx_dp
+  [[ "$stderr" == *"qos_tx_p"* ]]
+  expect 2 "nothing to set: give SELECTOR=VALUE" set --on kunpeng
+  expect 2 "'hisi_ptt0_2/qos_tx_p' sets nothing: write SELECTOR=VALUE" set --on kunpeng hisi_ptt0_2/qos_tx_p
+  expect 2 "'hisi_ptt0_2=1' names a device: which tunable of it?" set --on kunpeng hisi_ptt0_2=1
+  expect 2 "no event: give -e EVENT" record --on kunpeng
+  expect 2 "-e can be given once" record --on kunpeng -e "$EVENT" -e "$EVENT"
+  expect 2 "--duration=0: milliseconds, from 1 up" record --on kunpeng -e "$EVENT" --duration 0
+  expect 2 "" record --on kunpeng -e "$EVENT" -m 1x --duration 1
+  expect 2 "" record --on kunpeng -e eth0/filter=1,type=1/ --duration 1
+  [ ! -e perf.data ]
+}
+
+@test "the profile of the driver takes what the driver takes, with a warning" {
+  expect 2 "" record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=3,direction=1/ --duration 1
+  run --separate-stderr "$TALLY" record --on kunpeng --profile=driver -e hisi_ptt0_2/filter=0x80001,type=3,direction=1/ --duration 1
+  [ "$status" -eq 0 ]
+  [ "${#stderr_lines[@]}" -eq 2 ]
+  expect 2 "" record --on kunpeng --profile=driver -e "$EVENT" -m 4M --duration 1
+}
+
+@test "nobody at the socket, no directory, no right: status 1 with the path" {
+  expect 1 "" list --on unix:/no/such/socket ptt
+  [[ "$stderr" == */no/such/socket* ]]
+  expect 1 "/no/such/t.data: No such file or directory" record --on kunpeng -e "$EVENT" --duration 1 -o /no/such/t.data
+  expect 1 "failed to write to /dev/full: No space left on device" get --on kunpeng -o /dev/full hisi_ptt0_2
+}
+
+# ---- help ------------------------------------------------------------------------------------------
+
+@test "help of each verb has three examples, and its page each of its options" {
+  for verb in list get "set" record; do
+    [ "$("$TALLY" $verb -h | grep -cE "^  (sudo )?tally $verb ")" -eq 3 ] || { echo "$verb: examples"; return 1; }
+    "$TALLY" $verb -h | sed -n 's/^  *\(-[a-z],\)\{0,1\} *\(-[-a-z0-9]*\).*/\2/p' | while read -r option; do
+      grep -qE -- "\`$option(\`|=| |\[)" "$BATS_TEST_DIRNAME/../doc/verb/$verb.md" || { echo "$verb: not in the page: $option"; return 1; }
+    done
+  done
+}
+
+@test "bash completes platforms, devices and tunables" {
+  complete_line() { # WORDS...: the last one is completed
+    local words=("$TALLY" "$@")
+    TALLY=$TALLY bash -c '. <("$TALLY" completion bash); compopt() { :; }
+      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _tally; printf "%s\n" "${COMPREPLY[@]}"' sh "${words[@]}"
+  }
+  [ "$(complete_line list --on ku)" = kunpeng ]
+  [ "$(complete_line list p)" = ptt ]
+  [ "$(complete_line get --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl ]
+  [ "$(complete_line "set" --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl= ]
+  [ "$(complete_line record --on kunpeng -e hisi_ptt0_2)" = hisi_ptt0_2/ ]
+}
