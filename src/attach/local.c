@@ -25,7 +25,7 @@
 struct local_peer {
 	const struct local_service *s;
 	void *service;
-	bool greeted, over;
+	bool greeted, over, full;
 	uint32_t rights;
 	uint32_t in_at, in_n;   /* what came and is not answered */
 	uint32_t out_at, out_n; /* what is to be sent */
@@ -85,14 +85,21 @@ bool local_peer_over(const struct local_peer *p)
 	return p->over;
 }
 
+bool local_peer_full(const struct local_peer *p)
+{
+	return p->full;
+}
+
 /* ---- what is to be sent -------------------------------------------------------------------------- */
 
 /* Room for a whole frame, or NULL. */
 static uint8_t *out_room(struct local_peer *p, uint32_t bytes)
 {
 	if (OUT_BYTES - p->out_n < bytes) {
-		if (OUT_BYTES - (p->out_n - p->out_at) < bytes)
+		if (OUT_BYTES - (p->out_n - p->out_at) < bytes) {
+			p->full = true;
 			return NULL;
+		}
 		memmove(p->out, p->out + p->out_at, p->out_n - p->out_at);
 		p->out_n -= p->out_at;
 		p->out_at = 0;
@@ -172,7 +179,7 @@ static int run_HELLO(struct local_call *c)
 	if (c->peer->greeted)
 		return err_set(c->e, TALLY_ESTATE, "hello was said already");
 	if (memcmp(h.magic, LOCAL_MAGIC, sizeof(h.magic)) != 0)
-		return err_set(c->e, TALLY_ECORRUPT, "that is not a hello of this protocol: its first eight bytes differ");
+		return err_set(c->e, TALLY_ECORRUPT, "that is no hello of this protocol: its first eight bytes differ");
 	if (h.version != LOCAL_VERSION)
 		return err_set(c->e, TALLY_ENOTSUP, "version %u of the protocol is not spoken here, but version %u",
 			       h.version, LOCAL_VERSION);
@@ -224,14 +231,15 @@ static int judge(struct local_peer *p, const struct local_head *h, const struct 
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
 	if (!p->greeted && h->op != LOCAL_HELLO)
-		return hang_up(p, err_set(&p->err, TALLY_ESTATE, "the first request is hello, not operation 0x%x", h->op));
+		return hang_up(p, err_set(&p->err, TALLY_ESTATE, "the first request is hello, not operation 0x%x",
+					  h->op));
 	if (h->status)
 		return err_set(&p->err, TALLY_EINVAL, "status %u in a request; it is 0", h->status);
 	if (!row)
 		return err_set(&p->err, TALLY_ENOTSUP, "%s has no operation 0x%x", p->s->platform, h->op);
 	if ((p->rights & row->right) != row->right)
-		return err_set(&p->err, TALLY_EPERM, "operation 0x%x takes right 0x%x, which hello did not ask for", h->op,
-			       row->right);
+		return err_set(&p->err, TALLY_EPERM, "operation 0x%x takes right 0x%x, which hello did not ask for",
+			       h->op, row->right);
 	if (n != row->request)
 		return err_set(&p->err, TALLY_EINVAL, "operation 0x%x takes %u bytes behind the header, not %u", h->op,
 			       row->request, n);
@@ -270,7 +278,8 @@ static bool length_is_good(struct local_peer *p, const struct local_head *h)
 	if (!out_room(p, (uint32_t)sizeof(*h) + LOCAL_WORDS_MOST))
 		return false;
 	p->err.code = 0;
-	err_set(&p->err, TALLY_ECORRUPT, "a frame of %u bytes; it has %zu to %u", h->bytes, sizeof(*h), LOCAL_FRAME_MOST);
+	err_set(&p->err, TALLY_ECORRUPT, "a frame of %u bytes; it has %zu to %u", h->bytes, sizeof(*h),
+		LOCAL_FRAME_MOST);
 	out_words(p, h->op, h->id, &p->err);
 	p->over = true;
 	return false;
@@ -295,6 +304,7 @@ void local_peer_came(struct local_peer *p, size_t n)
 
 	assert(n <= IN_BYTES - p->in_n);
 	p->in_n += (uint32_t)n;
+	p->full = false;
 	while (!p->over && p->in_n - p->in_at >= sizeof(h)) {
 		const uint8_t *frame = p->in + p->in_at;
 

@@ -189,7 +189,8 @@ struct local_service {
 	void (*pump)(void *service, struct local_peer *p);
 	void (*gone)(void *service, struct local_peer *p); /* all that was this client's ends */
 };
-/* For pump(): a reply that was put off. Room for n bytes of payload, or NULL when the client has to read first (pump() comes again). */
+/* For pump(): a reply that was put off. Room for n bytes of payload, or NULL when the client has to read first: pump()
+ * comes again. */
 uint8_t *local_reply(struct local_peer *p, uint16_t op, uint64_t id, uint32_t n);
 /* The same for an error; false: no room. */
 bool local_reply_error(struct local_peer *p, uint16_t op, uint64_t id, const struct err *e);
@@ -205,6 +206,8 @@ void local_peer_came(struct local_peer *p, size_t n);
 /* What is to be sent. */
 const uint8_t *local_peer_out(const struct local_peer *p, size_t *n);
 void local_peer_sent(struct local_peer *p, size_t n);
+/* There was no room for all that could have been answered: local_peer_came() again when some was sent. */
+bool local_peer_full(const struct local_peer *p);
 /* The client broke the rules: send what is to be sent, and hang up. */
 bool local_peer_over(const struct local_peer *p);
 /* A frame with an error for somebody who is not let in. Returns its bytes; to has room for 16 + LOCAL_WORDS_MOST. */
@@ -216,9 +219,9 @@ struct local_answer {
 	struct local_head head;
 	const uint8_t *p; /* the payload, head.bytes - 16 bytes; valid until the next call */
 };
-/* Connects and says hello. timeout_ms: for each answer; 0: 10 s. -TALLY_EINVAL: no path for a socket; -TALLY_EIO: nobody
- * listens there, or no answer came; -TALLY_EPERM, -TALLY_EBUSY, -TALLY_ENOTSUP: refused, with the server's words;
- * -TALLY_EEND: it hung up. */
+/* Connects and says hello. timeout_ms: for each answer; 0: 10 s. -TALLY_EINVAL: no path for a socket; -TALLY_EIO:
+ * nobody listens there, or no answer came; -TALLY_EPERM, -TALLY_EBUSY, -TALLY_ENOTSUP: refused, with the server's
+ * words; -TALLY_EEND: it hung up. */
 int local_connect(struct local_client **ret, const char *path, uint32_t rights, int timeout_ms, struct err *e);
 /* The same over a connected stream socket, which it takes. `name` is for messages. */
 int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, int timeout_ms, struct err *e);

@@ -145,8 +145,8 @@ static int take(struct local_client *c, struct local_answer *a, struct err *e)
 		return 0;
 	memcpy(&a->head, p, sizeof(a->head));
 	if (a->head.bytes < sizeof(a->head) || a->head.bytes > LOCAL_FRAME_MOST)
-		return err_set(e, TALLY_ECORRUPT, "%s: a frame of %u bytes came: that is no server of this protocol", c->name,
-			       a->head.bytes);
+		return err_set(e, TALLY_ECORRUPT, "%s: a frame of %u bytes came: that is no server of this protocol",
+			       c->name, a->head.bytes);
 	if (a->head.bytes > n)
 		return 0;
 	a->p = p + sizeof(a->head);
@@ -292,7 +292,8 @@ static int nobody(const char *path, struct err *e)
 	switch (errno) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return err_set(e, TALLY_EIO, "nobody listens at %s; start 'tally machine kunpeng --listen %s'", path, path);
+		return err_set(e, TALLY_EIO, "nobody listens at %s; start 'tally machine kunpeng --listen %s'", path,
+			       path);
 	case EACCES:
 	case EPERM:
 		return err_set(e, TALLY_EPERM, "%s: %s; it is for the user that runs the server, and root", path,

@@ -70,7 +70,7 @@ static bool client_send(struct client *c)
 	return true;
 }
 
-/* Waits for what can be done: reading while there is room, writing while there is something. */
+/* Waits for what can be done: reading while there is room, writing while there is something or would be. */
 static void client_arm(struct local_door *d, struct client *c)
 {
 	struct epoll_event ev = {.data.u32 = (uint32_t)(c - d->client)};
@@ -79,15 +79,15 @@ static void client_arm(struct local_door *d, struct client *c)
 	local_peer_room(c->peer, &n);
 	ev.events = n ? EPOLLIN : 0;
 	local_peer_out(c->peer, &n);
-	ev.events |= n ? EPOLLOUT : 0;
+	ev.events |= n || local_peer_full(c->peer) ? EPOLLOUT : 0;
 	if (ev.events != c->events && epoll_ctl(d->epoll, EPOLL_CTL_MOD, c->fd, &ev) == 0)
 		c->events = ev.events;
 }
 
-/* One read, its answers, one write. 1: there may be more to read; 0: not now; -1: the client is gone, or is to go. */
+/* One read, its answers, one write. 1: there may be more to do; 0: not now; -1: the client is gone, or is to go. */
 static int client_round(struct client *c)
 {
-	size_t room;
+	size_t room, left;
 	uint8_t *p = local_peer_room(c->peer, &room);
 	ssize_t got = room ? recv(c->fd, p, room, MSG_DONTWAIT) : -1;
 	bool none = !room || (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -97,7 +97,8 @@ static int client_round(struct client *c)
 	local_peer_came(c->peer, got > 0 ? (size_t)got : 0);
 	if (!client_send(c) || local_peer_over(c->peer) || (got == 0 && room))
 		return -1;
-	return got > 0 && (size_t)got == room;
+	local_peer_out(c->peer, &left);
+	return (got > 0 && (size_t)got == room) || (left == 0 && local_peer_full(c->peer));
 }
 
 static void client_serve(struct local_door *d, struct client *c)

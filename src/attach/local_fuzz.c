@@ -100,16 +100,24 @@ static void mend(uint16_t op, uint8_t *p)
 	memcpy(p, &start, sizeof(start));
 }
 
-static size_t time_passes(struct kunpeng *k, struct local_peer *const peer[2])
+struct run {
+	struct kunpeng *k;
+	struct local_peer *peer[2];
+	int passes; /* left: the machine is not what is tried here, and would take most of the time */
+};
+
+static size_t time_passes(struct run *r)
 {
-	kunpeng_run(k, kunpeng_now(k) + 1000);
-	local_peer_came(peer[0], 0);
-	local_peer_came(peer[1], 0);
+	if (r->passes-- <= 0)
+		return 1;
+	kunpeng_run(r->k, kunpeng_now(r->k) + 1000);
+	local_peer_came(r->peer[0], 0);
+	local_peer_came(r->peer[1], 0);
 	return 1;
 }
 
 /* One frame out of some bytes. Returns how many of them it took. */
-static size_t plausible(struct kunpeng *k, struct local_peer *const peer[2], const uint8_t *data, size_t size, size_t piece)
+static size_t plausible(struct run *r, const uint8_t *data, size_t size, size_t piece)
 {
 	const size_t i = (data[0] & 0x7f) % (COUNT(ops) + 1);
 	struct local_head h = {.id = size};
@@ -117,46 +125,42 @@ static size_t plausible(struct kunpeng *k, struct local_peer *const peer[2], con
 	size_t n;
 
 	if (i == COUNT(ops))
-		return time_passes(k, peer);
+		return time_passes(r);
 	h.op = ops[i].op;
 	h.bytes = (uint32_t)sizeof(h) + ops[i].request;
 	n = ops[i].request < size - 1 ? ops[i].request : size - 1;
 	memcpy(frame, &h, sizeof(h));
 	memcpy(frame + sizeof(h), data + 1, n);
 	mend(ops[i].op, frame + sizeof(h));
-	feed(peer[data[0] >> 7], frame, h.bytes, piece);
+	feed(r->peer[data[0] >> 7], frame, h.bytes, piece);
 	return 1 + n;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct local_peer *peer[2] = {NULL, NULL};
 	void *service;
-	struct kunpeng *k = machine(&service);
+	struct run r = {.k = machine(&service), .passes = 2};
 	const uint8_t how = size ? *data : 0;
 	const size_t piece = 1 + (how >> 3) * 41u;
 
 	for (int i = 0; i < 2; i++) {
-		if (local_peer_open(&peer[i], &local_kunpeng, service) < 0)
+		if (local_peer_open(&r.peer[i], &local_kunpeng, service) < 0)
 			__builtin_trap();
 		if (how & 1)
-			greet(peer[i]);
+			greet(r.peer[i]);
 	}
 	for (size_t at = 1; at < size;) {
-		size_t n = size - at < 256 ? size - at : 256;
-
 		if (how & 2)
-			n = plausible(k, peer, data + at, size - at, piece);
+			at += plausible(&r, data + at, size - at, piece);
 		else
-			feed(peer[0], data + at, n, piece);
-		at += n;
+			feed(r.peer[0], data + at, size - at, piece), at = size;
 	}
 	for (int i = 0; i < 2; i++) {
-		take(peer[i]);
-		local_peer_close(peer[i]);
+		take(r.peer[i]);
+		local_peer_close(r.peer[i]);
 	}
-	for (uint32_t i = 0; i < kunpeng_ndevices(k); i++)
-		if (ptt_dev_hosted(kunpeng_device(k, i)) || ptt_dev_tracing(kunpeng_device(k, i)))
+	for (uint32_t i = 0; i < kunpeng_ndevices(r.k); i++)
+		if (ptt_dev_hosted(kunpeng_device(r.k, i)) || ptt_dev_tracing(kunpeng_device(r.k, i)))
 			__builtin_trap();
 	return 0;
 }

@@ -42,7 +42,8 @@ static_assert(NEXTS <= LOCAL_PENDING_MOST, "the server holds as many");
 
 static int odd_answer(const struct remote *r, struct err *e)
 {
-	return err_set(e, TALLY_ECORRUPT, "%s: an answer came that can't be: that is no server of this protocol", r->op.what);
+	return err_set(e, TALLY_ECORRUPT, "%s: an answer came that can't be: that is no server of this protocol",
+		       r->op.what);
 }
 
 static uint8_t *held_at(const struct remote *r, uint32_t i)
@@ -63,7 +64,8 @@ static void hold(void *arg, const struct local_answer *a)
 }
 
 /* The payload of the answer, of at least `least` bytes. */
-static int ask(struct remote *r, uint16_t op, const void *p, size_t n, struct local_answer *a, size_t least, struct err *e)
+static int ask(struct remote *r, uint16_t op, const void *p, size_t n, struct local_answer *a, size_t least,
+	       struct err *e)
 {
 	const struct local_other other = {r, hold};
 	int rc = local_ask_and_wait(r->c, op, p, n, a, &other, e);
@@ -161,7 +163,8 @@ static int remote_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, struc
 	for (int i = 0; i < LIST_TRIES && rc == -TALLY_ESTATE && !e->code; i++)
 		rc = list_once(r, e);
 	if (rc == -TALLY_ESTATE)
-		return err_set(e, TALLY_EIO, "%s: its endpoints come and go faster than they can be listed", r->op.what);
+		return err_set(e, TALLY_EIO, "%s: its endpoints come and go faster than they can be listed",
+			       r->op.what);
 	if (rc < 0)
 		return rc;
 	*ret = r->pmu;
@@ -269,7 +272,7 @@ static int take_piece(struct remote *r, const struct local_answer *a, struct ptt
 	r->have += n;
 	if (r->have < r->total)
 		return 0;
-	*aux = (struct ptt_aux){r->commit, r->total, piece.flags & LOCAL_PIECE_TRUNCATED ? PTT_AUX_TRUNCATED : 0, piece.lost};
+	*aux = (struct ptt_aux){r->commit, r->total, piece.flags & LOCAL_PIECE_TRUNCATED, piece.lost};
 	r->given = true;
 	return 1;
 }

@@ -115,7 +115,8 @@ static void trace_end(struct device *d)
 	d->sending = false;
 }
 
-static int trace_begin(struct device *d, const struct local_peer *owner, const struct ptt_ask *ask, size_t ring, struct err *e)
+static int trace_begin(struct device *d, const struct local_peer *owner, const struct ptt_ask *ask, size_t ring,
+		       struct err *e)
 {
 	const struct ptt_regs regs = {d, reg_read, reg_write, NULL};
 	const struct ptt_host host = {d, dma, irq};
@@ -229,7 +230,8 @@ static int run_PTT_LIST(struct local_call *c)
 		const struct ptt_pmu *pmu = kunpeng_pmu(s->k, i);
 		struct local_pmu to = {.type = pmu->type, .nfilters = pmu->nfilters};
 
-		static_assert(sizeof(to.name) == sizeof(pmu->name) && sizeof(to.cpus) == sizeof(pmu->cpus), "protocol.md 4.1");
+		static_assert(sizeof(to.name) == sizeof(pmu->name), "protocol.md 4.1");
+		static_assert(sizeof(to.cpus) == sizeof(pmu->cpus), "protocol.md 4.1");
 		memcpy(to.name, pmu->name, sizeof(to.name));
 		memcpy(to.cpus, pmu->cpus, sizeof(to.cpus));
 		memcpy(c->out + c->nout, &to, sizeof(to));
@@ -266,6 +268,18 @@ static int run_PTT_FILTERS(struct local_call *c)
 	return 0;
 }
 
+/* Whether it is out of reach, with words. */
+static bool given(struct local_call *c, const struct device *d)
+{
+	const struct ptt_service *s = c->service;
+	const bool is = kunpeng_given(s->k, (uint32_t)(d - s->device));
+
+	if (is)
+		err_set(c->e, TALLY_EBUSY, "%s is given to a vfio-user client, whose driver has its registers; name another "
+			"device", pmu_of(s, d)->name);
+	return is;
+}
+
 static int value_reply(struct local_call *c, uint32_t value)
 {
 	const struct local_value v = {.value = value};
@@ -293,10 +307,13 @@ static int run_PTT_WRITE(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
+	if (given(c, d))
+		return -TALLY_EBUSY;
 	memcpy(&a, c->in, sizeof(a));
 	if (!is_tuning(a.at))
-		return err_set(c->e, TALLY_EPERM, "register 0x%x is the server's driver's: only 0x0 and 0x4, which tune, are "
-			       "written from here; a trace is started by PTT_START", a.at);
+		return err_set(c->e, TALLY_EPERM,
+			       "register 0x%x is the server's driver's: only 0x0 and 0x4, which tune, are written from "
+			       "here; a trace is started by PTT_START", a.at);
 	ptt_dev_write(d->dev, a.at, a.value);
 	return 0;
 }
@@ -319,6 +336,8 @@ static int run_PTT_TUNE_GET(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
+	if (given(c, d))
+		return -TALLY_EBUSY;
 	memcpy(&r, c->in, sizeof(r));
 	rc = tunable_of(c, r.at, &t);
 	if (rc == 0)
@@ -335,6 +354,8 @@ static int run_PTT_TUNE_SET(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
+	if (given(c, d))
+		return -TALLY_EBUSY;
 	memcpy(&a, c->in, sizeof(a));
 	rc = tunable_of(c, a.at, &t);
 	return rc < 0 ? rc : ptt_driver_tune_set(d->tuner, t, a.value, c->e);
@@ -343,6 +364,8 @@ static int run_PTT_TUNE_SET(struct local_call *c)
 /* Whether a client may start a trace. What it stopped and did not read to the end makes room. */
 static int device_free(struct local_call *c, struct device *d, const struct ptt_pmu *pmu)
 {
+	if (given(c, d))
+		return -TALLY_EBUSY;
 	if (d->owner == c->peer && (d->stopped || d->broken.code) && d->nwaiting == 0)
 		trace_end(d);
 	if (d->owner)
@@ -365,8 +388,8 @@ static int run_PTT_START(struct local_call *c)
 		return -TALLY_EINVAL;
 	memcpy(&ask, c->in, sizeof(ask));
 	if (ask.ring == 0 || ask.ring % PTT_BUFFER_BYTES || ask.ring > LOCAL_RING_MOST)
-		return err_set(c->e, TALLY_EINVAL, "an AUX ring of %llu bytes; it is a multiple of 4 MiB, %u MiB at most",
-			       (unsigned long long)ask.ring, LOCAL_RING_MOST >> 20);
+		return err_set(c->e, TALLY_EINVAL, "an AUX ring of %llu bytes; it is a multiple of 4 MiB, %u MiB "
+			       "at most", (unsigned long long)ask.ring, LOCAL_RING_MOST >> 20);
 	static_assert(sizeof(ev.device) == sizeof(pmu->name), "a name fits");
 	memcpy(ev.device, pmu->name, sizeof(ev.device));
 	ptt_ask_of_config(&ev, ask.config);

@@ -96,7 +96,8 @@ static const struct local_row toy_rows[] = {
 	{LOCAL_LOOK, 0, 1, toy_wait},
 	{LOCAL_PLUG, 0, 0, toy_release},
 };
-static const struct local_service toy_service = {"toy", ADD, COUNT(toy_rows), toy_rows, toy_open, toy_close, toy_pump, toy_gone};
+static const struct local_service toy_service = {"toy", ADD, COUNT(toy_rows), toy_rows,
+						  toy_open, toy_close, toy_pump, toy_gone};
 
 /* ---- the conversation --------------------------------------------------------------------------------- */
 
@@ -834,6 +835,67 @@ static void a_batch_is_answered_in_order(void **state)
 	scratch_gone(path);
 }
 
+static void answers_that_are_longer_than_their_room_all_come(void **state)
+{
+	struct toy t = {0};
+	struct server s = {0};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct err e = {0};
+	char path[64];
+	uint64_t id;
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	s.door = door(&t, path);
+	server_start(&s);
+	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	for (int depth = 1; depth <= 512; depth *= 2) {
+		for (int i = 0; i < depth; i++)
+			assert_int_equal(local_ask(c, LONG, NULL, 0, &id, &e), 1);
+		for (int i = 0; i < depth; i++) {
+			assert_int_equal(local_next(c, &a, -1, &e), 1);
+			assert_int_equal(a.head.id, id - (uint64_t)(depth - 1 - i));
+			assert_int_equal(a.head.bytes, LOCAL_FRAME_MOST);
+		}
+	}
+	local_disconnect(c);
+	server_end(&s);
+	scratch_gone(path);
+}
+
+static void descriptors_that_come_along_are_dropped(void **state)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} along = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	const uint64_t word = 5;
+	struct script s = {.n = 0};
+	struct iovec io = {s.p, 0};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof(along)};
+	struct toy t = {0};
+	struct local_head h;
+	char path[64], words[64];
+	struct door *d;
+	int fd, n;
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	d = door(&t, path);
+	fd = raw_hello(d, path);
+	n = descriptors();
+	put(&s, LOCAL_PING, 1, &word, sizeof(word));
+	io.iov_len = s.n;
+	memcpy(CMSG_DATA(&along.head), &fd, sizeof(fd));
+	assert_int_equal(sendmsg(fd, &m, 0), s.n);
+	assert_int_equal(raw_answer(d, fd, &h, words, sizeof(words)), 0);
+	assert_int_equal(descriptors(), n);
+	close(fd);
+	d->op->close(d);
+	scratch_gone(path);
+}
+
 static void a_refusal_comes_with_the_servers_words(void **state)
 {
 	struct toy t = {0};
@@ -987,6 +1049,8 @@ int main(void)
 		cmocka_unit_test(a_server_without_descriptors_lets_the_next_in_when_there_are_some),
 		cmocka_unit_test(where_nobody_listens_the_words_say_how_to_begin),
 		cmocka_unit_test(a_batch_is_answered_in_order),
+		cmocka_unit_test(answers_that_are_longer_than_their_room_all_come),
+		cmocka_unit_test(descriptors_that_come_along_are_dropped),
 		cmocka_unit_test(a_refusal_comes_with_the_servers_words),
 		cmocka_unit_test(a_server_that_dies_is_the_end),
 		cmocka_unit_test(a_server_that_says_nothing_is_not_waited_for_without_end),

@@ -44,6 +44,7 @@ struct vfio_door {
 	struct vfio vfio;                     /* of the client */
 	struct incoming in;
 	struct outgoing out;
+	bool muted;                           /* no descriptor was left for a client: asked again when time has passed */
 	bool writing;                         /* waits for room in the client's socket, not for messages */
 	/* what was made in the file system; path[0] = 0: nothing */
 	struct sockaddr_un at;
@@ -167,7 +168,12 @@ static int client_take(struct vfio_door *d, struct err *e)
 {
 	int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	return fd < 0 ? 0 : client_begin(d, fd, e);
+	if (fd >= 0)
+		return client_begin(d, fd, e);
+	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+		return 0;
+	d->muted = true;
+	return watch(d, EPOLL_CTL_MOD, d->listener, 0, e);
 }
 
 /* ---- receiving ---------------------------------------------------------------------------- */
@@ -304,9 +310,12 @@ static int door_fd(struct door *door)
 /* Traces and interrupts have gone out while the machine ran: the device calls when there is something. */
 static int passed(struct door *door, struct err *e)
 {
-	(void)door;
-	(void)e;
-	return 0;
+	struct vfio_door *d = (struct vfio_door *)door;
+
+	if (!d->muted)
+		return 0;
+	d->muted = false;
+	return watch(d, EPOLL_CTL_MOD, d->listener, EPOLLIN, e);
 }
 
 static void door_close(struct door *door)

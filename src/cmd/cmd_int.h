@@ -50,6 +50,7 @@ void opts_help(const struct opts *o, struct buf *to);
 	V(set, "give tunables a value")                                                            \
 	V(machine, "run a model for outside clients")                                              \
 	V(record, "a trace of PCIe packets into perf.data")                                        \
+	V(tune, "trace, set, trace again: find the better setting")                                \
 	V(dump, "the packets of a PCIe trace, one a line")                                         \
 	V(report, "what a PCIe trace says, or how two differ")                                     \
 	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it")

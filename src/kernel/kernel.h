@@ -147,4 +147,11 @@ bool k_in_pidns(uint64_t *dev, uint64_t *ino);        /* whether this process is
 int k_timer(struct k_run *k, uint64_t period_ns, struct err *e);       /* its number, from 0; starts with k_enable */
 uint64_t k_timer_fired(struct k_run *k, int timer);                    /* expirations since the last call */
 
+/* ---- a guard ------------------------------------------------------------------------------ */
+/* Another process that calls undo(arg) when this one ends without k_guard_end(), whatever ended it. It has copies of
+ * this one's memory and descriptors. */
+struct k_guard { int pid, fd; };              /* zero: none */
+int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct err *e);
+void k_guard_end(struct k_guard *g);
+
 #endif

@@ -1,10 +1,10 @@
 /*
  * kunpeng.c: a PCIe root complex with two cores, their endpoints and their PTT devices.
  *
- * Theory.  The machine is a simulation of events in ns. A core has a set of timers, of which the earliest fires: a packet
- * may cross, a request is due at the memory, a job begins. What fires sets timers, never earlier than now. So
- * packets pass the core's device in their order, and the state after a moment does not depend on the steps in which
- * time was asked to go on.
+ * Theory.  The machine is a simulation of events in ns. A core has a set of timers, of which the earliest
+ * fires: a packet may cross, a request is due at the memory, a job begins. What fires sets timers, never earlier
+ * than now. So packets pass the core's device in their order, and the state after a moment does not depend on
+ * the steps in which time was asked to go on.
  *
  * The cores share nothing, not even chance: each has its own seed, made of the machine's. They take turns of SLICE_NS,
  * so that both are nearly as far when one of them asks for a pause; the machine's time is that of the one that is
@@ -198,6 +198,17 @@ struct ptt_dev *kunpeng_device(struct kunpeng *k, uint32_t i)
 const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i)
 {
 	return i < CORES ? &k->core[i]->pmu : NULL;
+}
+
+void kunpeng_give(struct kunpeng *k, uint32_t i)
+{
+	if (i < CORES)
+		k->given[i] = true;
+}
+
+bool kunpeng_given(const struct kunpeng *k, uint32_t i)
+{
+	return i < CORES && k->given[i];
 }
 
 const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i)

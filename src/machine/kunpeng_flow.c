@@ -13,16 +13,17 @@
  *	ack        the host moves the queue's head            outbound P
  *
  * and the others alike. Jobs begin at random times around the load's period, or, with period 1, one after the
- * other, as many at a time as the kind has. A step of many packets goes as far as there is room in the buffer for posted
- * packets or as the requester has tags; then the flow sleeps until there is more, and its other jobs behind it.
+ * other, as many at a time as the kind has. A step of many packets goes as far as there is room in the buffer for
+ * posted packets or as the requester has tags; then the flow sleeps until there is more, and its other jobs behind
+ * it. Single packets of a job (doorbell, MSI) always find room: there are never more of them than two for each job.
  *
  * No packet crosses a 4 KiB boundary: pieces end on multiples of their greatest size.
  */
 #include "machine/kunpeng_int.h"
 
 enum step {
-	STEP_END, STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_READ, STEP_WRITE, STEP_ENTRY, STEP_MSI, STEP_SELDOM_MSI, STEP_ACK,
-	STEP_PEER_READ, STEP_PEER_WRITE, STEP_HOST_READ, STEP_HOST_WRITE, STEP_CONFIG,
+	STEP_END, STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_READ, STEP_WRITE, STEP_ENTRY, STEP_MSI, STEP_SELDOM_MSI,
+	STEP_ACK, STEP_PEER_READ, STEP_PEER_WRITE, STEP_HOST_READ, STEP_HOST_WRITE, STEP_CONFIG,
 };
 struct kind_row {
 	uint8_t depth;                        /* jobs at a time */
@@ -32,10 +33,10 @@ struct kind_row {
 	uint8_t step[8];
 };
 static const struct kind_row kinds[KIND_COUNT] = {
-	[KIND_NVME_READ] = { 16, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_WRITE, STEP_ENTRY,
-			     STEP_MSI, STEP_ACK } },
-	[KIND_NVME_WRITE] = { 16, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_MEDIA, STEP_ENTRY,
-			      STEP_MSI, STEP_ACK } },
+	[KIND_NVME_READ] = { 32, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_WRITE,
+			     STEP_ENTRY, STEP_MSI, STEP_ACK } },
+	[KIND_NVME_WRITE] = { 32, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_MEDIA,
+			      STEP_ENTRY, STEP_MSI, STEP_ACK } },
 	[KIND_NIC_RECEIVE] = { 16, 1 << NIC, false, 0, { STEP_WRITE, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
 	[KIND_NIC_SEND] = { 16, 1 << NIC, false, 0, { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_ENTRY, STEP_SELDOM_MSI,
 			    STEP_ACK } },
@@ -154,32 +155,32 @@ static bool room(struct core *c, uint32_t flow, bool outbound)
 {
 	if (c->path[outbound].q[QUEUE_P].n < ROOM)
 		return true;
-	c->waiting_room[outbound] |= 1u << flow;
+	c->room[outbound].flows |= 1u << flow;
 	return false;
 }
 
-static void host_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum what what, uint16_t id)
+static void host_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum what what,
+			uint16_t id)
 {
-	const struct packet k = {
+	*path_new(&c->path[1], QUEUE_P) = (struct packet){
 		.address = address, .id = id, .what = (uint8_t)what, .form = FORM_WRITE, .place = f->place,
 		.requester = (uint8_t)(PLACES + c->place[f->place].port), .bytes = (uint16_t)bytes,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + (address >> 32 != 0) + packet_data_dws(address, bytes)),
 	};
-
-	path_put(c, &c->path[1], QUEUE_P, &k);
+	path_put(c, &c->path[1], QUEUE_P);
 }
 
 static void endpoint_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum what what,
 			    uint16_t id)
 {
 	uint32_t prefix = what != WHAT_MSI && c->place[f->place].prefix != 0;
-	const struct packet k = {
-		.address = address, .id = id, .tag = id & 0x1f, .what = (uint8_t)what, .form = FORM_WRITE, .place = f->place,
-		.requester = f->place, .bytes = (uint16_t)bytes,
+
+	*path_new(&c->path[0], QUEUE_P) = (struct packet){
+		.address = address, .id = id, .tag = id & 0x1f, .what = (uint8_t)what, .form = FORM_WRITE,
+		.place = f->place, .requester = f->place, .bytes = (uint16_t)bytes,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + (address >> 32 != 0) + prefix + packet_data_dws(address, bytes)),
 	};
-
-	path_put(c, &c->path[0], QUEUE_P, &k);
+	path_put(c, &c->path[0], QUEUE_P);
 }
 
 /* Bytes up to the next multiple of `most`, at most what is left. */
@@ -237,7 +238,7 @@ static bool issue_peer_writes(struct core *c, uint32_t flow, uint32_t job)
 		if (!room(c, flow, false))
 			return false;
 		if (c->peer_writes >= ROOM) {
-			c->waiting_room[1] |= 1u << flow;
+			c->room[1].flows |= 1u << flow;
 			return false;
 		}
 		c->peer_writes++;
@@ -355,25 +356,30 @@ void flow_answered(struct core *c, uint32_t job)
 		flow_next(c, job);
 }
 
-void flow_wake(struct core *c, uint32_t flows)
+void flow_wake(struct core *c, struct waiters *w)
 {
-	uint32_t turn = c->turn++ % FLOWS;
+	uint32_t flows = w->flows, turn = w->turn;
 	uint32_t turned = turn == 0 ? flows : flows >> turn | flows << (FLOWS - turn);
 
+	if (flows == 0)
+		return;
+	w->flows = 0;
+	w->turn = (turn + (uint32_t)__builtin_ctz(turned) + 1) % FLOWS;
 	for (; turned != 0; turned &= turned - 1)
 		run(c, ((uint32_t)__builtin_ctz(turned) + turn) % FLOWS);
 }
 
 static void peer_write_crossed(struct core *c, const struct packet *p, bool outbound)
 {
-	struct packet k = *p;
+	struct packet *k = path_new(&c->path[1], QUEUE_P);
 
 	if (outbound) {
 		c->peer_writes--;
 		return;
 	}
-	k.place = (uint8_t)p->id;
-	path_put(c, &c->path[1], QUEUE_P, &k);
+	*k = *p;
+	k->place = (uint8_t)p->id;
+	path_put(c, &c->path[1], QUEUE_P);
 }
 
 void flow_crossed(struct core *c, const struct packet *p, bool outbound)
@@ -463,8 +469,8 @@ void flow_stop(struct core *c, uint32_t flow)
 	f->nready = f->nbusy = 0;
 	f->owed = 0;
 	timer_set(&c->timers, TIMER_FLOW + flow, NEVER);
-	c->waiting_room[0] &= others;
-	c->waiting_room[1] &= others;
+	c->room[0].flows &= others;
+	c->room[1].flows &= others;
 	for (uint32_t i = 0; i < REQUESTERS; i++)
-		c->requester[i].waiting &= others;
+		c->requester[i].waiting.flows &= others;
 }

@@ -37,8 +37,8 @@ static const struct mean drive_reads = {
 /* Payload per microsecond of types that all wait, with weights. */
 static uint64_t full(const struct mean *m[static QUEUES], const uint32_t weight[static QUEUES], uint64_t watermark)
 {
-	uint64_t bytes = 0, time = 0;         /* of a round, times SCALE packets */
-	const uint64_t scale = 1000000;
+	const uint64_t scale = 1000000;       /* rounds, so that means are whole numbers */
+	uint64_t bytes = 0, time = 0;
 
 	for (int i = 0; i < QUEUES; i++) {
 		if (m[i] == NULL)
@@ -70,7 +70,8 @@ static void forecast_outbound(struct kunpeng_forecast *f, const struct load *l, 
 	f->bytes[1] = full(m, weight, path_watermark(tuned[PTT_TUNE_tx_alloc_buf_level]));
 }
 
-int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES], struct err *e)
+int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES],
+		     struct err *e)
 {
 	static const uint32_t even[QUEUES] = { 1, 1, 1 };
 	const struct load *l = load_find(load, e);

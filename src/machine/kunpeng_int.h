@@ -29,8 +29,8 @@ enum {
 	PORT_TAGS = 64,
 	REQUESTERS = PLACES + PORTS,          /* the host asks as the root port that it asks through */
 	TXNS = REQUESTERS * PORT_TAGS,
-	QUEUE = 1024,                         /* packets of a buffer */
-	ROOM = 64, ROOM_WAKE = 32,            /* where flows stop filling the posted one, and go on */
+	QUEUE = 1024,                         /* packets of a buffer: more than all tags and all jobs can fill */
+	ROOM = 32, ROOM_WAKE = 16,            /* where flows stop filling the posted one, and go on */
 	LINE = 512,
 	BATCH = 256,                          /* packets that a device gets at once */
 	FILTERS = 16,
@@ -99,13 +99,16 @@ enum what {                                   /* a packet is, when it crosses */
 enum react { REACT_JOB, REACT_ANSWER };       /* what an endpoint, or the host for it, does when a delay is over */
 enum queue_class { QUEUE_P, QUEUE_NP, QUEUE_CPL, QUEUES };
 enum form {                                   /* & 3: enum ptt_class */
-	FORM_WRITE = PTT_CLASS_P, FORM_READ = PTT_CLASS_NP, FORM_ANSWER = PTT_CLASS_CPL_A, FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
+	FORM_WRITE = PTT_CLASS_P,
+	FORM_READ = PTT_CLASS_NP,
+	FORM_ANSWER = PTT_CLASS_CPL_A,
+	FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
 	FORM_CONFIG = 4 + PTT_CLASS_NP,
 };
 /* What a packet says; its header is made of it when somebody looks (kunpeng_packet.c). */
 struct packet {
 	uint64_t since;                       /* it is in its buffer */
-	uint64_t address;                     /* in bytes; of an answer: of its first byte; configuration: the register */
+	uint64_t address;                     /* in bytes; an answer: of its first byte; configuration: the register */
 	uint16_t id, tag;
 	uint16_t dws;                         /* that the link carries for it */
 	uint16_t bytes;                       /* payload */
@@ -133,17 +136,18 @@ struct path {                                 /* a direction of a core */
 };
 
 /* ---- requests --------------------------------------------------------------------------------- */
+struct waiters { uint32_t flows, turn; };      /* a mask; who is woken first */
 struct requester {
 	uint16_t id, tag_base;
 	uint16_t ntags, head, nfree;
 	uint8_t free[PORT_TAGS];              /* a ring: a tag rests as long as can be */
-	uint32_t waiting;                     /* flows that want a tag */
+	struct waiters waiting;               /* for a tag */
 };
 enum fate { FATE_SC = 0, FATE_UR = 1, FATE_CA = 4, FATE_NONE = 0xff };
 enum txn_kind { TXN_DMA, TXN_HOST, TXN_CONFIG, TXN_PEER };
 struct txn {
-	uint64_t opened, address;             /* address: of what is still to be sent back */
-	uint16_t unsent, missing;             /* bytes that the completer has not sent, that the requester has not got */
+	uint64_t opened, address;
+	uint16_t bytes, missing;              /* that were asked for; of those the requester has not got */
 	uint16_t job, tag;
 	uint8_t place, peer;                  /* the endpoint that asks or is asked; TXN_PEER: peer is asked */
 	uint8_t requester;
@@ -200,8 +204,7 @@ struct core {
 	/* the simulation */
 	uint64_t now, random;
 	uint32_t faults;
-	uint32_t waiting_room[2];             /* flows that want room in the buffer for posted packets */
-	uint32_t turn;                        /* who is woken first */
+	struct waiters room[2];               /* in the buffer for posted packets, [outbound] */
 	uint32_t peer_writes;                 /* between the two directions, or waiting for the second */
 	uint32_t tuned[PTT_TUNES];
 	struct timers timers;
@@ -225,6 +228,7 @@ struct kunpeng {
 	uint64_t now;
 	uint32_t generation;
 	bool paused;
+	bool given[CORES];
 	struct core *core[CORES];
 };
 
@@ -263,7 +267,16 @@ static inline struct due line_take(struct core *c, uint32_t timer, struct line *
 const struct load *load_find(const char *name, struct err *e);         /* NULL and words: there is none */
 
 /* ---- kunpeng_path.c --------------------------------------------------------------------------- */
-void path_put(struct core *c, struct path *p, enum queue_class q, const struct packet *k);     /* sets k->since */
+/* Room for a packet at the end of a buffer, to be written there; it is in it once path_put() says so, which sets
+ * `since`. (A packet that were written elsewhere and copied would cost a stall.) */
+static inline struct packet *path_new(struct path *p, enum queue_class q)
+{
+	struct queue *b = &p->q[q];
+
+	assert(b->n < QUEUE);
+	return &b->p[(b->head + b->n) % QUEUE];
+}
+void path_put(struct core *c, struct path *p, enum queue_class q);
 void path_fire(struct core *c, struct path *p);        /* its time has come */
 void path_tune(struct core *c);               /* looks at the device's tunables */
 void path_flush(struct core *c);              /* the device sees what has crossed */
@@ -292,7 +305,8 @@ void flow_open(struct core *c, const struct load *l);          /* the flows of a
 void flow_start(struct core *c, uint32_t flow);                /* of a place that is there now */
 void flow_stop(struct core *c, uint32_t flow);
 void flow_due(struct core *c, uint32_t flow); /* its timer went off */
-void flow_wake(struct core *c, uint32_t flows);                /* a mask: what they waited for is there */
+/* What they waited for is there. They take turns: next time the one behind the first of now is first. */
+void flow_wake(struct core *c, struct waiters *w);
 void flow_answered(struct core *c, uint32_t job);              /* one of its requests has ended */
 void flow_next(struct core *c, uint32_t job); /* a step has ended */
 void flow_crossed(struct core *c, const struct packet *p, bool outbound);      /* posted */

@@ -144,7 +144,6 @@ static void judge_plan(const struct plan *p, struct kunpeng_truth *truth)
 	struct scene s;
 
 	scene_take(&s, p);
-	assert_true(s.n != 0);
 	for (uint32_t i = 0; i < s.n; i++)
 		judge_packet(j, &s.s[i]);
 	truth_is(j, &s.truth);
@@ -167,7 +166,7 @@ static void packets_of_every_load_decode_to_the_truth(void **state)
 	(void)state;
 	for (uint32_t i = 0; kunpeng_load_at(i) != NULL; i++) {
 		bool quiet = strcmp(kunpeng_load_at(i)->name, "idle") == 0;
-		for (uint64_t seed = 1; seed <= 2; seed++) {
+		for (uint64_t seed = 1; seed <= 6; seed++) {
 			struct plan p = plan_of(kunpeng_load_at(i)->name, seed, quiet ? 2000000 : 80000);
 			judge_plan(&p, NULL);
 		}
@@ -182,7 +181,7 @@ static void packets_under_any_setting_decode_to_the_truth(void **state)
 	(void)state;
 	while (kunpeng_load_at(nloads) != NULL)
 		nloads++;
-	for (uint64_t seed = 5; seed < 45; seed++) {
+	for (uint64_t seed = 5; seed < 165; seed++) {
 		struct plan p = plan_of(kunpeng_load_at(chance(&r, nloads))->name, seed, 20000 + chance(&r, 60000));
 		if (strcmp(p.load, "idle") == 0)
 			p.ns *= 10;
@@ -207,12 +206,12 @@ static void requests_that_fail_are_counted_and_given_up(void **state)
 static void what_was_asked_is_read_when_nothing_fails(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 200; seed++) {
+	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct kunpeng *k = machine(kunpeng_load_at(seed % 8)->name, seed);
 		uint64_t r = seed;
 		for (int t = 0; t < PTT_TUNES; t++)
 			tune(k, seed % 2, (enum ptt_tune)t, chance(&r, 3));
-		kunpeng_run(k, 25000);
+		kunpeng_run(k, 40000);
 		for (uint32_t i = 0; i < kunpeng_ndevices(k); i++) {
 			const struct kunpeng_truth *t = kunpeng_truth(k, i);
 			assert_int_equal(t->requests, t->answered + t->open);

@@ -2,14 +2,17 @@
  * kunpeng_packet.c: headers of the packets that cross, as the PTT device sees them.
  *
  * The layouts are those of PCI Express r5.0, 2.2: memory requests with 32-bit and 64-bit addresses, configuration
- * requests of both types, completions with and without data. A DW has TLP byte 0 in bits 31:24. Tags have 10 bits (T9 and T8
- * are in DW0). Requests of an endpoint carry its attributes and, when it works for a process, a PASID prefix; answers
- * repeat the attributes. MSIs carry neither.
+ * requests of both types, completions with and without data. A DW has TLP byte 0 in bits 31:24. Tags have 10 bits
+ * (T9 and T8 are in DW0). Requests of an endpoint carry its attributes and, when it works for a process, a PASID
+ * prefix; answers repeat the attributes. MSIs carry neither.
+ *
+ * It is done only while a device traces: the simulation itself needs no headers.
  */
 #include "machine/kunpeng_int.h"
 
 enum {                                        /* Fmt and Type in bits 31:24 */
-	READ = 0x00, WRITE = 0x40, WIDE = 0x20, CONFIG_0 = 0x04, CONFIG_1 = 0x05, COMPLETION = 0x0a, COMPLETION_DATA = 0x4a,
+	READ = 0x00, WRITE = 0x40, WIDE = 0x20, CONFIG_0 = 0x04, CONFIG_1 = 0x05, COMPLETION = 0x0a,
+	COMPLETION_DATA = 0x4a,
 };
 
 static uint32_t kind(uint32_t fmt_type, uint32_t tag, uint32_t length)

@@ -1,25 +1,25 @@
 /*
  * kunpeng_path.c: the two directions of a PCIe core: buffers, watermarks, weights.
  *
- * Theory.  Each direction is one server. It carries one DW a nanosecond: a
- * packet takes 2 (framing) + 3 or 4 (header) + 1 (prefix, if any) + its payload's DWs, in ns.
- * In front of it is a buffer per type (P, NP, CPL). A buffer may be posted when it holds as many packets as
- * its watermark, or when its oldest packet has waited TIMEOUT_NS; a posting carries as many packets as there are, up
- * to the watermark, without a gap between them, and costs POST_NS more.
+ * Theory.  Each direction is one server. It carries one DW a nanosecond: a packet takes 2 (framing) + 3 or 4 (header)
+ * + 1 (prefix, if any) + its payload's DWs, in ns. In front of it is a buffer per type (P, NP, CPL). A buffer may be
+ * posted when it holds as many packets as its watermark, or when its oldest packet has waited TIMEOUT_NS; a posting
+ * carries as many packets as there are, up to the watermark, without a gap between them, and costs POST_NS more.
  *
  *	level        0    1    2
  *	watermark    1    4   16 packets
  *
- * So a full direction gives packets of d DWs at the rate 1 / (d + POST_NS / watermark), which grows with the level, and a
- * packet that is alone waits 0 at level 0 and TIMEOUT_NS at levels 1 and 2: that is the trade.
+ * So a full direction gives packets of d DWs at the rate 1 / (d + POST_NS / watermark), which grows with the level,
+ * and a packet that is alone waits 0 at level 0 and TIMEOUT_NS at levels 1 and 2: that is the trade.
  *
  * Of several buffers that may be posted the one that has had least goes first (stride scheduling, counted in
- * packets): with tunables 0, 1, 2 the weights are 1, 2, 4. When all three outbound buffers always have packets, the share
- * of a type's packets is its weight over the sum of weights. A buffer that was empty does not save up its turns. Inbound,
- * the three are alike.
+ * packets): with tunables 0, 1, 2 the weights are 1, 2, 4. When all three outbound buffers always have packets, the
+ * share of a type's packets is its weight over the sum of weights. A buffer that was empty does not save up its
+ * turns. Inbound, the three are alike.
  *
- * The PTT device sees a packet at the moment when it begins to cross, in both directions. So what a packet waits inbound
- * is part of the latency that a trace shows only when the packet is an answer.
+ * The PTT device sees a packet at the moment when it begins to cross, in both directions. So what a packet waits
+ * inbound is part of the latency that a trace shows only when the packet is an answer: the watermark for inbound
+ * packets is in the latency of the host's reads, that for outbound ones in that of DMA reads.
  *
  * Not modelled: flow control credits and the ordering rules between types; buffers are deep and a type
  * keeps its own order.
@@ -70,14 +70,11 @@ static bool post(struct core *c, struct path *p)
 	return true;
 }
 
-void path_put(struct core *c, struct path *p, enum queue_class cls, const struct packet *k)
+void path_put(struct core *c, struct path *p, enum queue_class cls)
 {
 	struct queue *q = &p->q[cls];
-	struct packet *to = &q->p[(q->head + q->n) % QUEUE];
 
-	assert(q->n < QUEUE);
-	*to = *k;
-	to->since = c->now;
+	q->p[(q->head + q->n) % QUEUE].since = c->now;
 	if (q->n++ == 0 && q->pass < p->turn)
 		q->pass = p->turn;
 	if (!p->asleep)
@@ -115,15 +112,6 @@ static void show(struct core *c, const struct packet *k, bool outbound)
 	path_tune(c);
 }
 
-/* Flows that want room for posted packets. */
-static void wake_up(struct core *c, bool outbound)
-{
-	uint32_t flows = c->waiting_room[outbound];
-
-	c->waiting_room[outbound] = 0;
-	flow_wake(c, flows);
-}
-
 void path_fire(struct core *c, struct path *p)
 {
 	if (p->left == 0 && !post(c, p))
@@ -141,8 +129,8 @@ void path_fire(struct core *c, struct path *p)
 		txn_crossed(c, k, p->outbound);
 	else if (k->what != WHAT_PLAIN)
 		flow_crossed(c, k, p->outbound);
-	if (c->waiting_room[p->outbound] != 0 && p->q[QUEUE_P].n <= ROOM_WAKE)
-		wake_up(c, p->outbound);
+	if (c->room[p->outbound].flows != 0 && p->q[QUEUE_P].n <= ROOM_WAKE)
+		flow_wake(c, &c->room[p->outbound]);
 }
 
 void path_tune(struct core *c)

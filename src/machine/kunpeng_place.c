@@ -1,11 +1,13 @@
 /*
  * kunpeng_place.c: who sits where in the kunpeng machine, and who comes and goes.
  *
- *	core 0   0000:00:08.0 -- 21:00.0 drive                     core 2   0000:00:10.0 -- 01:00.0, 01:00.1 drive
- *	         0000:00:09.0 -- 22:00.0 NIC                                0000:00:11.0 -- 02:00.0 switch
- *	         0000:00:0a.0 -- 23:00.0 drive                                  03:00.0 -- 04:00.0 NIC
- *	                                                                        03:01.0 -- 05:00.0 drive
- *	                                                                    0000:00:12.0 -- 06:00.0, empty at first: a drive
+ *	core 0  0000:00:08.0 -- 21:00.0 drive
+ *	        0000:00:09.0 -- 22:00.0 NIC
+ *	        0000:00:0a.0 -- 23:00.0 drive
+ *	core 2  0000:00:10.0 -- 01:00.0 and 01:00.1, a drive with two functions
+ *	        0000:00:11.0 -- 02:00.0 switch, 03:00.0 -- 04:00.0 NIC
+ *	                                        03:01.0 -- 05:00.0 drive
+ *	        0000:00:12.0 -- 06:00.0, empty at first: a drive
  *
  * Each core's device shows a filter for each of its root ports and one for each function below them, the switch's
  * too, as long as it is there.
@@ -108,7 +110,9 @@ void place_device(uint32_t core, struct ptt_dev_opts *o)
 {
 	uint16_t slot = cores[core].slot;
 
-	*o = (struct ptt_dev_opts){ .lower = (uint16_t)(slot << 3), .upper = (uint16_t)((slot + 4) << 3), .core = cores[core].id };
+	*o = (struct ptt_dev_opts){
+		.lower = (uint16_t)(slot << 3), .upper = (uint16_t)((slot + 4) << 3), .core = cores[core].id,
+	};
 }
 
 /* ---- filters ------------------------------------------------------------------------------------------ */
@@ -241,7 +245,8 @@ static void leave(struct core *c, uint8_t place)
 	for (uint32_t id = 0; id < TXNS; id++)
 		if (c->txn[id].taken && job_goes(flows, c->txn[id].job))
 			txn_abandon(c, id);
-	flow_wake(c, ~flows & (c->waiting_room[0] | c->waiting_room[1]));
+	flow_wake(c, &c->room[0]);
+	flow_wake(c, &c->room[1]);
 }
 
 static void arrive(struct core *c, uint8_t place)
@@ -293,8 +298,8 @@ int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e)
 		plug_core(k->core[i], i, bdf, there, &named, &changed);
 	if (named == 0)
 		return err_set(e, TALLY_EINVAL,
-			       "%s: no endpoint of this machine sits there; 01:00.0, 01:00.1, 04:00.0, 05:00.0, 06:00.0, 21:00.0, "
-			       "22:00.0 and 23:00.0 come and go", bdf);
+			       "%s: no endpoint of this machine sits there; 01:00.0, 01:00.1, 04:00.0, 05:00.0, "
+			       "06:00.0, 21:00.0, 22:00.0 and 23:00.0 come and go", bdf);
 	if (changed == 0)
 		return err_set(e, TALLY_ESTATE, "%s: %s", bdf, there ? "it is there already" : "it is gone already");
 	k->generation++;

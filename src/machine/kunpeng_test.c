@@ -69,9 +69,10 @@ static void filters_are_those_of_the_figure(void **state)
 	assert_int_equal(kunpeng_ndevices(k), 2);
 	assert_string_equal(kunpeng_pmu(k, 0)->name, "hisi_ptt0_0");
 	assert_string_equal(kunpeng_pmu(k, 1)->name, "hisi_ptt0_2");
-	filters_are(k, 0, "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 0000:21:00.0=02100 0000:22:00.0=02200 "
-			  "0000:23:00.0=02300");
-	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500");
+	filters_are(k, 0, "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 "
+		    "0000:21:00.0=02100 0000:22:00.0=02200 0000:23:00.0=02300");
+	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH
+		    "0000:04:00.0=00400 0000:05:00.0=00500");
 	assert_null(kunpeng_pmu(k, 2));
 	assert_null(kunpeng_device(k, 2));
 	assert_null(kunpeng_truth(k, 2));
@@ -109,7 +110,8 @@ static void each_filter_gets_its_share_and_all_ports_get_all(void **state)
 		tape_stop(&t);
 		*(p->filter[i].port ? &ports : &functions) += t.bytes.n / 32;
 		/* Bridges ask for nothing, and the empty port has nobody. */
-		bool quiet = p->filter[i].value >> 8 == 2 || p->filter[i].value >> 8 == 3 || p->filter[i].value == 0x80010;
+		uint32_t value = p->filter[i].value;
+		bool quiet = value >> 8 == 2 || value >> 8 == 3 || value == 0x80010;
 		assert_true(quiet == (t.bytes.n == 0));
 		buf_free(&t.bytes);
 		kunpeng_close(k);
@@ -142,7 +144,8 @@ static void the_same_seed_gives_the_same_bytes_in_any_steps(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		const char *load = kunpeng_load_at(seed)->name;
-		struct buf a = bytes_of(load, seed, seed % 2, 150000, 150000), b = bytes_of(load, seed, seed % 2, 150000, 777);
+		struct buf a = bytes_of(load, seed, seed % 2, 150000, 150000);
+		struct buf b = bytes_of(load, seed, seed % 2, 150000, 777);
 		struct buf c = bytes_of(load, seed + 1, seed % 2, 150000, 150000);
 		assert_int_equal(a.n, b.n);
 		assert_memory_equal(a.p, b.p, a.n);
@@ -215,7 +218,8 @@ static void filters_follow_who_comes_and_goes(void **state)
 	assert_int_equal(kunpeng_plug(k, "0000:01:00", false, NULL), 0);
 	filters_are(k, 1, PORTS_2 SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
 	assert_int_equal(kunpeng_plug(k, "01:00.1", true, NULL), 0);
-	filters_are(k, 1, PORTS_2 "0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	filters_are(k, 1, PORTS_2 "0000:01:00.1=00101 " SWITCH
+		    "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
 	assert_int_equal(kunpeng_plug(k, "01:00", true, NULL), 0);
 	assert_int_equal(kunpeng_generation(k), generation + 4);
 	kunpeng_close(k);
@@ -223,8 +227,8 @@ static void filters_follow_who_comes_and_goes(void **state)
 
 static void places_that_nobody_can_leave_are_refused(void **state)
 {
-	static const char *const bad[] = { "", "0000:00:10.0", "02:00.0", "0000:07:00.0", "0000:01:00.", "0000:01", "1:00.0",
-					   "0000:01:00.00", "0000:", "01:00.0 " };
+	static const char *const bad[] = { "", "0000:00:10.0", "02:00.0", "0000:07:00.0", "0000:01:00.", "0000:01",
+					   "1:00.0", "0000:01:00.00", "0000:", "01:00.0 " };
 	struct kunpeng *k = machine("idle", 1);
 
 	(void)state;
@@ -250,23 +254,14 @@ static size_t records_of(struct kunpeng *k, uint32_t function, uint64_t ns)
 	tape_start(&t, k, 1, 7u << 4 | 1u << 15 | function << 16 | 2 << 2);
 	kunpeng_run(k, kunpeng_now(k) + ns);
 	tape_stop(&t);
+	size_t n = t.bytes.n / 16;
 	buf_free(&t.bytes);
-	return t.bytes.n / 16;
+	return n;
 }
 
 static void traffic_ends_with_an_endpoint_and_begins_with_it(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; kunpeng_load_at(i) != NULL; i++) {
-		struct kunpeng *k = machine(kunpeng_load_at(i)->name, 5);
-		struct tape t;
-		tape_start(&t, k, 1, 7u << 4 | 1u << 15 | 0x0500u << 16 | 2 << 2);
-		kunpeng_run(k, 2000000 / (1 + 20 * (i != 0)));
-		tape_stop(&t);
-		assert_true(t.bytes.n != 0 || strcmp(kunpeng_load_at(i)->name, "nic") == 0);
-		buf_free(&t.bytes);
-		kunpeng_close(k);
-	}
 	struct kunpeng *k = machine("full", 5);
 	assert_true(records_of(k, 0x500, 50000) > 100);
 	assert_int_equal(kunpeng_plug(k, "0000:05:00.0", false, NULL), 0);
@@ -301,7 +296,8 @@ static void requests_that_a_loss_leaves_are_abandoned(void **state)
 /* Whoever comes and goes in whatever order: the books are right, and nobody stops the others. */
 static void any_order_of_hotplug_keeps_the_books_right(void **state)
 {
-	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0", "06:00.0", "21:00.0", "22:00.0", "23:00.0" };
+	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0", "06:00.0", "21:00.0", "22:00.0",
+					   "23:00.0" };
 	uint64_t r = 3;
 
 	(void)state;

@@ -155,7 +155,8 @@ static inline void scene_take(struct scene *s, const struct plan *p)
 	*s = (struct scene){ 0 };
 	for (uint32_t direction = 1; direction <= 3; direction++)
 		scene_direction(s, p, direction);
-	qsort(s->s, s->n, sizeof(*s->s), by_time);
+	if (s->n != 0)
+		qsort(s->s, s->n, sizeof(*s->s), by_time);
 }
 
 static const uint8_t at_reset[PTT_TUNES] = {

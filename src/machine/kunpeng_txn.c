@@ -26,7 +26,7 @@ void txn_reset(struct requester *r)
 {
 	r->head = 0;
 	r->nfree = r->ntags;
-	r->waiting = 0;
+	r->waiting = (struct waiters){ 0 };
 	for (uint32_t i = 0; i < r->ntags; i++)
 		r->free[i] = (uint8_t)i;
 }
@@ -43,13 +43,15 @@ static enum fate choose_fate(struct core *c)
 static void put_request(struct core *c, const struct txn *t, uint32_t id)
 {
 	bool outbound = t->kind == TXN_HOST || t->kind == TXN_CONFIG;
-	struct packet k = {
-		.address = t->address, .id = (uint16_t)id, .tag = t->tag, .left = t->unsent, .what = WHAT_REQUEST,
+	uint32_t prefix = !outbound && c->place[t->place].prefix != 0;
+	uint32_t wide = t->kind != TXN_CONFIG && t->address >> 32 != 0;
+
+	*path_new(&c->path[outbound], QUEUE_NP) = (struct packet){
+		.address = t->address, .id = (uint16_t)id, .tag = t->tag, .left = t->bytes, .what = WHAT_REQUEST,
 		.form = t->kind == TXN_CONFIG ? FORM_CONFIG : FORM_READ, .place = t->place, .requester = t->requester,
+		.dws = (uint16_t)(FRAMING_DWS + 3 + wide + prefix),
 	};
-	k.dws = (uint16_t)(FRAMING_DWS + 3 + (t->kind != TXN_CONFIG && t->address >> 32 != 0) +
-			   (!outbound && c->place[t->place].prefix != 0));
-	path_put(c, &c->path[outbound], QUEUE_NP, &k);
+	path_put(c, &c->path[outbound], QUEUE_NP);
 }
 
 bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, uint64_t address, uint32_t bytes)
@@ -60,14 +62,14 @@ bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, ui
 	struct requester *r = &c->requester[who];
 
 	if (r->nfree == 0) {
-		r->waiting |= 1u << flow;
+		r->waiting.flows |= 1u << flow;
 		return false;
 	}
 	uint32_t tag = r->free[r->head], id = who * PORT_TAGS + tag;
 	r->head = (uint16_t)((r->head + 1) & (r->ntags - 1));
 	r->nfree--;
 	c->txn[id] = (struct txn){
-		.address = address, .unsent = (uint16_t)bytes, .missing = (uint16_t)bytes, .job = JOB_ID(flow, job),
+		.address = address, .bytes = (uint16_t)bytes, .missing = (uint16_t)bytes, .job = JOB_ID(flow, job),
 		.tag = (uint16_t)(r->tag_base + tag), .place = f->place, .peer = f->peer, .requester = (uint8_t)who,
 		.kind = (uint8_t)kind, .fate = (uint8_t)choose_fate(c), .taken = true,
 	};
@@ -82,16 +84,13 @@ static void release(struct core *c, uint32_t id)
 {
 	struct txn *t = &c->txn[id];
 	struct requester *r = &c->requester[t->requester];
-	uint32_t waiting = r->waiting;
 
 	r->free[(r->head + r->nfree++) & (r->ntags - 1)] = (uint8_t)(id % PORT_TAGS);
 	t->taken = false;
 	if (t->open)
 		c->truth.open--;
 	t->open = false;
-	r->waiting = 0;
-	if (waiting != 0)
-		flow_wake(c, waiting);
+	flow_wake(c, &r->waiting);
 }
 
 static void finish(struct core *c, uint32_t id)
@@ -134,12 +133,13 @@ void txn_abandon(struct core *c, uint32_t id)
 /* The same packet, in the outbound buffer, to another place. */
 static void send_on(struct core *c, const struct packet *p, enum queue_class q, enum what what, uint8_t place)
 {
-	struct packet k = *p;
+	struct packet *k = path_new(&c->path[1], q);
 
-	k.what = (uint8_t)what;
-	k.place = place;
-	k.form = q == QUEUE_CPL ? FORM_ANSWER : p->form;
-	path_put(c, &c->path[1], q, &k);
+	*k = *p;
+	k->what = (uint8_t)what;
+	k->place = place;
+	k->form = q == QUEUE_CPL ? FORM_ANSWER : p->form;
+	path_put(c, &c->path[1], q);
 }
 
 static void request_crossed(struct core *c, const struct packet *p, uint32_t id)
@@ -192,16 +192,6 @@ void txn_crossed(struct core *c, const struct packet *p, bool outbound)
 
 /* ---- answering ---------------------------------------------------------------------------------- */
 
-/* Bytes of the next piece. */
-static uint32_t next_piece(struct core *c, const struct txn *t, const struct packet *k)
-{
-	uint32_t most = PAYLOAD_MOST - (uint32_t)(k->address % PAYLOAD_MOST);
-
-	if (k->left == t->unsent && k->left > BOUNDARY && below(c, 8) == 0)
-		most = BOUNDARY - (uint32_t)(k->address % BOUNDARY);
-	return k->left < most ? k->left : most;
-}
-
 static uint8_t completer_of(const struct core *c, const struct txn *t)
 {
 	switch (t->kind) {
@@ -214,27 +204,38 @@ static uint8_t completer_of(const struct core *c, const struct txn *t)
 	}
 }
 
+/* A completion with `bytes` from `address` on, of which `left` were still to come. */
+static void put_answer(struct core *c, const struct txn *t, uint32_t id, uint64_t address, uint32_t left,
+		       uint32_t bytes)
+{
+	struct path *p = &c->path[t->kind == TXN_DMA];
+	bool peer = t->kind == TXN_PEER;
+
+	*path_new(p, QUEUE_CPL) = (struct packet){
+		.address = address, .id = (uint16_t)id, .tag = t->tag, .left = (uint16_t)left, .bytes = (uint16_t)bytes,
+		.what = WHAT_ANSWER, .form = peer ? FORM_PEER_ANSWER : FORM_ANSWER, .fate = t->fate,
+		.requester = t->requester, .completer = completer_of(c, t), .place = peer ? t->peer : t->place,
+		.dws = (uint16_t)(FRAMING_DWS + 3 + (bytes != 0 ? packet_data_dws(address, bytes) : 0)),
+	};
+	path_put(c, p, QUEUE_CPL);
+}
+
 void txn_answer(struct core *c, uint32_t id)
 {
-	struct txn *t = &c->txn[id];
-	struct path *p = &c->path[t->kind == TXN_DMA];
-	struct packet k = {
-		/* A configuration request's completion has Lower Address 0. */
-		.address = t->kind == TXN_CONFIG ? 0 : t->address, .id = (uint16_t)id, .tag = t->tag, .what = WHAT_ANSWER,
-		.form = t->kind == TXN_PEER ? FORM_PEER_ANSWER : FORM_ANSWER, .fate = t->fate, .requester = t->requester,
-		.completer = completer_of(c, t), .place = t->kind == TXN_PEER ? t->peer : t->place,
-		.left = t->unsent, .dws = FRAMING_DWS + 3,
-	};
+	const struct txn *t = &c->txn[id];
+	/* A configuration request's completion has Lower Address 0. */
+	uint64_t address = t->kind == TXN_CONFIG ? 0 : t->address;
+	uint32_t left = t->bytes, most = PAYLOAD_MOST;
 
 	if (t->fate != FATE_SC) {
-		path_put(c, p, QUEUE_CPL, &k);
+		put_answer(c, t, id, address, left, 0);
 		return;
 	}
-	while (k.left != 0) {
-		k.bytes = (uint16_t)next_piece(c, t, &k);
-		k.dws = (uint16_t)(FRAMING_DWS + 3 + packet_data_dws(k.address, k.bytes));
-		path_put(c, p, QUEUE_CPL, &k);
-		k.left -= k.bytes;
-		k.address += k.bytes;
+	if (left > BOUNDARY && below(c, 8) == 0)
+		most = BOUNDARY;              /* of the first piece only */
+	for (uint32_t bytes; left != 0; left -= bytes, address += bytes, most = PAYLOAD_MOST) {
+		bytes = most - ((uint32_t)address & (most - 1));
+		bytes = left < bytes ? left : bytes;
+		put_answer(c, t, id, address, left, bytes);
 	}
 }

@@ -35,8 +35,8 @@ const struct kunpeng_load *kunpeng_load_at(uint32_t i);        /* NULL past the 
 struct kunpeng_truth {
 	uint64_t ns;
 	uint64_t tlps[2][4], bytes[2][4];     /* [outbound][enum ptt_class]: payload bytes */
-	/* Non-posted: that crossed; completed well, completed with an error, still open, given up without an answer. The
-	 * last four are parts of the first. A request to a peer is one, although it crosses twice. */
+	/* Non-posted: that crossed; completed well, completed with an error, still open, given up without an answer.
+	 * The last four are parts of the first. A request to a peer is one, although it crosses twice. */
 	uint64_t requests, answered, failed, open, abandoned;
 	uint64_t asked_bytes, read_bytes;     /* by those requests; by their completions */
 	/* Of the answered: from the crossing of the request to that of its last completion, which a trace of both
@@ -59,10 +59,13 @@ void kunpeng_pause(struct kunpeng *k);
 uint32_t kunpeng_ndevices(const struct kunpeng *k);
 struct ptt_dev *kunpeng_device(struct kunpeng *k, uint32_t i);
 const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i);     /* name and filters now; changes with hotplug */
+/* The device is a client's whole, who drives its registers himself: nobody else traces or tunes it any more. */
+void kunpeng_give(struct kunpeng *k, uint32_t i);
+bool kunpeng_given(const struct kunpeng *k, uint32_t i);
 const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i);
-/* An endpoint function ("0000:01:00.0") or all of an endpoint's ("0000:01:00") come or go; "0000:" may be left out. What was
- * under way to or from it stays unanswered, and is abandoned at once. -TALLY_EINVAL: no such place; -TALLY_ESTATE: it
- * is there, or gone, already. */
+/* An endpoint function ("0000:01:00.0") or all of an endpoint's ("0000:01:00") come or go; "0000:" may be left out.
+ * What was under way to or from it stays unanswered, and is abandoned at once. -TALLY_EINVAL: no such place;
+ * -TALLY_ESTATE: it is there, or gone, already. */
 int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e);
 uint32_t kunpeng_generation(const struct kunpeng *k);          /* grows with each change of filters */
 
@@ -70,15 +73,16 @@ uint32_t kunpeng_generation(const struct kunpeng *k);          /* grows with eac
  * core carries in a direction, [outbound], when the load keeps it full with what the arithmetic knows; else 0. */
 struct kunpeng_forecast {
 	uint64_t bytes[2];
-	uint32_t share[3];                    /* of the outbound packets, in millionths: P, NP, CPL; 0: not always waiting */
+	uint32_t share[3];                    /* of outbound packets, in millionths: P, NP, CPL; 0: not always waiting */
 	uint32_t alone_ns[2];                 /* what a packet waits that comes alone, [outbound] */
 };
 /* tuned: values by enum ptt_tune. -TALLY_EINVAL: no such load. */
-int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES], struct err *e);
+int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES],
+		     struct err *e);
 
-/* The machine with tally's own driver on each device, as a platform. Takes k, on failure too (it is closed then). Time passes
- * in its advance() only, which ends early for a ring without room: nothing is lost while the reader keeps up. One trace
- * at a time, on whichever device. (kunpeng_pmus.c) */
+/* The machine with tally's own driver on each device, as a platform. Takes k, on failure too (it is closed then). Time
+ * passes in its advance() only, which ends early for a ring without room: nothing is lost while the reader keeps up.
+ * One trace at a time, on whichever device. (kunpeng_pmus.c) */
 int kunpeng_pmus(struct ptt_pmus *ret, struct kunpeng *k, struct err *e);
 
 #endif

@@ -344,7 +344,7 @@ static int filter_one(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret, 
 
 static int filter_value(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret, struct err *e)
 {
-	uint32_t sum = 0, one;
+	uint32_t sum = 0, one = 0;
 	int rc = 0;
 
 	for (bool first = true; s.p && rc == 0; first = false) {

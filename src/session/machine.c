@@ -2,8 +2,13 @@
  * machine.c: runs a model for outside clients.
  *
  * One thread: it waits at all doors at once, serves whoever is there, and lets the
- * machine's time follow the clock.  Where the model is slower than the clock its time
- * falls behind rather than let clients wait: a turn is SLICE_MS of it at most.
+ * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
+ * answered, and an interrupt of the device is heard, soon after it came: a driver that must empty one buffer
+ * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
+ * what is owed is never more than OWED_NS.
+ *
+ * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its driver tunes by
+ * several registers in turn, between which nobody may come.  The other doors show it all the same.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,9 +21,11 @@
 #include "session/ptt_int.h"
 
 #define TURN_MS 2                             /* between two turns, when nobody is at a door */
-#define SLICE_MS 10u
 #define MS UINT64_C(1000000)
+#define SLICE_NS (MS / 10)
+#define OWED_NS (10 * MS)
 #define DOORS 3u
+#define DEVICE "hisi_ptt0_2"                  /* whose root ports are those of the examples */
 
 struct host {                                 /* a machine and its doors */
 	struct tally_machine m;
@@ -27,8 +34,11 @@ struct host {                                 /* a machine and its doors */
 	struct door *door[DOORS];
 	struct pollfd fd[DOORS];
 	uint32_t n;
+	uint64_t then, owed;                  /* the clock at the last turn; ns that the machine is behind it */
+	uint64_t tracing;                     /* bit: that device had a trace at the last turn */
 	struct err *e;
 };
+static_assert(PTT_PMU_MOST <= 64, "a bit each");
 
 static uint64_t clock_ns(void)
 {
@@ -57,30 +67,31 @@ static void note(const struct host *h, const char *fmt, ...)
 
 static int find_device(struct host *h)
 {
+	const char *const name = h->m.device ? h->m.device : DEVICE;
 	const char *names[PTT_PMU_MOST], *near;
 	uint32_t n = kunpeng_ndevices(h->k);
 
-	h->device = n - 1;                    /* hisi_ptt0_2, whose root ports are those of the examples */
-	for (uint32_t i = 0; h->m.device && i < n; i++) {
+	if (h->m.device && !h->m.vfio_user)
+		return err_set(h->e, TALLY_EINVAL, "--device=%s names the device behind --vfio-user, which is not given", name);
+	for (uint32_t i = 0; i < n; i++) {
 		names[i] = kunpeng_pmu(h->k, i)->name;
-		if (!strcmp(names[i], h->m.device)) {
+		if (!strcmp(names[i], name)) {
 			h->device = i;
 			return 0;
 		}
 	}
-	if (!h->m.device)
-		return 0;
-	near = text_nearest(h->m.device, names, n);
-	return err_set(h->e, TALLY_EINVAL, "the machine has no device '%s'%s%s%s", h->m.device, near ? "; did you mean '" : "",
+	near = text_nearest(name, names, n);
+	return err_set(h->e, TALLY_EINVAL, "the machine has no device '%s'%s%s%s", name, near ? "; did you mean '" : "",
 		       near ? near : "", near ? "'?" : "");
 }
 
-static int opened(struct host *h, int rc, struct door *d)
+/* By its place: *d is only set once rc has been come to. */
+static int opened(struct host *h, int rc, struct door *const *d)
 {
 	if (rc < 0)
 		return rc;
-	h->door[h->n] = d;
-	h->fd[h->n++] = (struct pollfd){ .fd = d->op->fd(d), .events = POLLIN };
+	h->door[h->n] = *d;
+	h->fd[h->n++] = (struct pollfd){ .fd = (*d)->op->fd(*d), .events = POLLIN };
 	return 0;
 }
 
@@ -90,17 +101,18 @@ static int open_doors(struct host *h)
 	int rc = 0;
 
 	if (h->m.vfio_user) {
-		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), d);
+		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
+		kunpeng_give(h->k, h->device);
 		if (rc == 0)
 			note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name, h->m.vfio_user);
 	}
 	if (rc == 0 && h->m.listen) {
-		rc = opened(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), d);
+		rc = opened(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
 		if (rc == 0)
 			note(h, "the machine listens: --on unix:%s", h->m.listen);
 	}
 	if (rc == 0 && h->m.sysfs) {
-		rc = opened(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), d);
+		rc = opened(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
 		if (rc == 0)
 			note(h, "the devices' files are in %s", h->m.sysfs);
 	}
@@ -120,7 +132,7 @@ static void close_doors(struct host *h)
 
 static int serve(struct host *h)
 {
-	int rc = 0, ready = poll(h->fd, h->n, TURN_MS);
+	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : TURN_MS);
 
 	if (ready < 0 && errno != EINTR)
 		return err_set(h->e, TALLY_EIO, "poll: %s", strerror(errno));
@@ -130,42 +142,59 @@ static int serve(struct host *h)
 	return rc;
 }
 
-static int pass(struct host *h, uint64_t *then)
+static int pass(struct host *h)
 {
-	uint64_t now = clock_ns(), ns = now - *then < SLICE_MS * MS ? now - *then : SLICE_MS * MS;
+	uint64_t now = clock_ns(), before = kunpeng_now(h->k), ns;
 	int rc = 0;
 
-	*then = now;
-	kunpeng_run(h->k, kunpeng_now(h->k) + ns);
+	h->owed += now - h->then;
+	h->then = now;
+	if (h->owed > OWED_NS)
+		h->owed = OWED_NS;
+	ns = h->owed < SLICE_NS ? h->owed : SLICE_NS;
+	kunpeng_run(h->k, before + ns);
+	h->owed -= kunpeng_now(h->k) - before;        /* a device without room ends the run early */
 	for (uint32_t i = 0; rc == 0 && i < h->n; i++)
 		if (h->door[i]->op->passed)
 			rc = h->door[i]->op->passed(h->door[i], h->e);
 	return rc;
 }
 
-static int turns(struct host *h)
+static void sum_up(const struct host *h, uint32_t i)
 {
-	uint64_t then = clock_ns();
-	int rc = 0;
+	const struct ptt_dev_counts *c = ptt_dev_counts(kunpeng_device(h->k, i));
 
-	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
-		rc = serve(h);
-		if (rc == 0)
-			rc = pass(h, &then);
-	}
-	return rc;
+	note(h, "%s: a trace ended: %llu packets seen, %llu recorded, %llu lost, %llu buffers", kunpeng_pmu(h->k, i)->name,
+	     (unsigned long long)c->seen, (unsigned long long)c->recorded, (unsigned long long)c->lost,
+	     (unsigned long long)c->buffers);
 }
 
-static void sum_up(const struct host *h)
+/* Says of each trace that has ended what the device counted: what its reader should have. */
+static void watch_traces(struct host *h, bool leaving)
 {
 	for (uint32_t i = 0; i < kunpeng_ndevices(h->k); i++) {
-		const struct ptt_dev_counts *c = ptt_dev_counts(kunpeng_device(h->k, i));
+		const uint64_t bit = UINT64_C(1) << i;
+		const bool on = ptt_dev_tracing(kunpeng_device(h->k, i)) && !leaving;
 
-		if (c->seen)
-			note(h, "%s: last trace: %llu packets seen, %llu recorded, %llu lost, %llu buffers", kunpeng_pmu(h->k, i)->name,
-			     (unsigned long long)c->seen, (unsigned long long)c->recorded, (unsigned long long)c->lost,
-			     (unsigned long long)c->buffers);
+		if (!on && h->tracing & bit)
+			sum_up(h, i);
+		h->tracing = on ? h->tracing | bit : h->tracing & ~bit;
 	}
+}
+
+static int turns(struct host *h)
+{
+	int rc = 0;
+
+	h->then = clock_ns();
+	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
+		rc = serve(h);
+		watch_traces(h, false);
+		if (rc == 0)
+			rc = pass(h);
+	}
+	watch_traces(h, true);
+	return rc;
 }
 
 static int run(struct host *h)
@@ -185,8 +214,6 @@ static int run(struct host *h)
 		rc = open_doors(h);
 	if (rc == 0)
 		rc = turns(h);
-	if (h->k)
-		sum_up(h);
 	close_doors(h);
 	kunpeng_close(h->k);
 	return rc;

@@ -62,8 +62,8 @@ int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from)
 void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt);
 
 /* ---- PTT devices ------------------------------------------------------------------------ */
-/* Opens them once, and lists them: valid until the next call. -TALLY_ENOTSUP: the words name a model that has some. Errors are
- * in p->err. */
+/* Opens them once, and lists them: valid until the next call. -TALLY_ENOTSUP: the words name a model that has some.
+ * Errors are in p->err. */
 int plat_ptt_list(struct tally_platform *p, const struct ptt_pmu **ret, uint32_t *n);
 /* The device of that name (n bytes of it): its index in *ret. -TALLY_EINVAL names the nearest. */
 int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32_t *ret);
@@ -80,6 +80,8 @@ struct plat_trace {
 	/* Takes committed bytes, a->n of them or none, and what is known to be lost before them. Negative: the trace
 	 * ends, and plat_trace() returns it. */
 	int (*take)(void *arg, const struct ptt_aux *a);
+	/* Now and then, whether bytes came or not; NULL. Negative as take(). */
+	int (*tick)(void *arg);
 	void *arg;
 	/* results */
 	uint64_t bytes, records, lost;

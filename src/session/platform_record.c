@@ -76,6 +76,15 @@ static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *a
 	return rc < 0 ? write_failed(c, rc) : 0;
 }
 
+static int tick(void *arg)
+{
+	struct recording *c = arg;
+
+	if (c->r->progress && c->r->progress(c->r->arg, c->bytes, 0) < 0)
+		return plat_fail(c->p, TALLY_EEND, "stopped");
+	return 0;
+}
+
 static int take(void *arg, const struct ptt_aux *a)
 {
 	struct recording *c = arg;
@@ -90,9 +99,7 @@ static int take(void *arg, const struct ptt_aux *a)
 		return write_failed(c, rc);
 	c->flags = 0;
 	c->bytes += a->n;
-	if (c->r->progress && c->r->progress(c->r->arg, c->bytes, 0) < 0)
-		return plat_fail(c->p, TALLY_EEND, "stopped");
-	return 0;
+	return tick(c);
 }
 
 static int finish(struct recording *c, int rc)
@@ -119,7 +126,7 @@ int tally_record(struct tally_platform *p, struct tally_record *r)
 {
 	struct tally_record mine = { .size = 0 };
 	struct recording c = { .p = p, .r = &mine };
-	struct plat_trace t = { .started = started, .take = take, .arg = &c };
+	struct plat_trace t = { .started = started, .take = take, .tick = tick, .arg = &c };
 	int rc;
 
 	plat_enter(p);

@@ -198,12 +198,17 @@ static int turn_model(struct run *r)
 
 static int turn(struct run *r)
 {
+	struct plat_trace *t = r->t;
 	int rc;
 
-	if (r->p->ptt.op->advance)
-		return turn_model(r);
-	rc = drain(r, TURN_MS, CHUNKS_PER_TURN);
-	r->t->ns = wall_ns() - r->start_ns;
+	if (r->p->ptt.op->advance) {
+		rc = turn_model(r);
+	} else {
+		rc = drain(r, TURN_MS, CHUNKS_PER_TURN);
+		t->ns = wall_ns() - r->start_ns;
+	}
+	if (rc >= 0 && t->tick && (rc = t->tick(t->arg)) < 0)
+		rc = plat_fail(r->p, (enum tally_err)-rc, "%s", tally_strerror(rc));
 	return rc;
 }
 

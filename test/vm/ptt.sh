@@ -67,8 +67,7 @@ build_initrd() {
   mkdir -p "$ram"/{bin,dev,proc,sys,tmp,etc,lib,guest}
   cp "$store/ptt-guest/usr/bin/busybox" "$ram/bin/"
   cp test/vm/ptt-init.sh "$ram/init"
-  cp test/vm/ptt-guest.sh "$work/module/hisi_ptt.ko" "$perf" "$ram/guest/"
-  [ ! -x build/arm64/tally ] || cp build/arm64/tally "$ram/guest/"
+  cp test/vm/ptt-guest.sh "$work/module/hisi_ptt.ko" "$perf" build/arm64/tally "$ram/guest/"
   libraries_of "$perf" | xargs -I{} cp -L {} "$ram/lib/"
   ${cross}gcc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -static -o "$ram/guest/ptt-open" test/vm/ptt-open.c &&
   chmod 755 "$ram/init" &&
@@ -93,8 +92,9 @@ start_machine() {
 # Root ports 10.0 with a drive, for what leaves the guest, and 11.0 with what is removed and found again.
 run_guest() {
   local device=(-device "{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"$work/socket\"},\"bus\":\"pcie.0\",\"addr\":\"1e.0\"}")
-  truncate -s 0 "$work/console"
+  rm -f "$work/drive"                           # of a run before
   truncate -s 512M "$work/drive"
+  : >"$work/console"
   timeout -k 5 $limit "$loader" --library-path "$libraries" "$store/ptt-host/usr/bin/qemu-system-aarch64" \
     -machine virt,gic-version=3,its=on,memory-backend=ram -cpu cortex-a76 -accel tcg,thread=multi -smp 2 -m 2G \
     -object memory-backend-memfd,id=ram,size=2G,share=on -nodefaults -nic none -display none -monitor none -no-reboot \
@@ -104,19 +104,90 @@ run_guest() {
     -object rng-builtin,id=chance -device virtio-rng-pci,rng=chance,bus=port1,romfile= \
     "${device[@]}" -serial "file:$work/console" \
     -kernel "$(echo "$store"/ptt-guest/usr/lib/modules/*/vmlinuz)" -initrd "$work/initrd" \
-    -append "console=ttyAMA0 quiet loglevel=1 panic=-1 audit=0 apparmor=0 PTT_SECONDS=${PTT_SECONDS:-6}" \
+    -append "console=ttyAMA0 quiet loglevel=1 panic=-1 audit=0 apparmor=0 PTT_SECONDS=${PTT_SECONDS:-9}" \
     </dev/null >"$work/qemu.log" 2>&1
+}
+
+# ---- what is found --------------------------------------------------------------------------------------
+n=0 bad=0
+check() { # VERDICT(0/1...) WORDS [DETAIL]
+  n=$((n + 1))
+  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
+  bad=$((bad + 1))
+  echo "not ok $n - $2"
+  printf '%s\n' "${3:-}" | sed 's/^/# /'
+}
+
+# What the guest has checked, with its numbers.
+guest_said() {
+  local said
+  said=$(sed -n '/^== guest begins/,/^== guest ends/p' "$work/console" | grep -v '^== guest ')
+  printf '%s\n' "$said"
+  n=$(grep -c '^\(not \)\?ok ' <<<"$said")
+  bad=$(grep -c '^not ok ' <<<"$said")
+  grep -q '^== guest ends' "$work/console" && grep -q '^== drive written' "$work/console"
+  check $? "the guest comes to its end" "$(tail -n 30 "$work/console" "$work/qemu.log")"
+}
+
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" <<<"$2"; } # NAME JSON...
+
+# A trace as `tally report` reads it, against what the device has counted while it wrote it.
+recorded() { # NAME
+  local said records
+  said=$(timeout $limit build/tally report --json "$work/out/$1.data" 2>&1)
+  records=$(field records "$(grep '"type":"summary"' <<<"$said")")
+  [ -n "$records" ] && grep -q " $records recorded, 0 lost" "$work/machine.log"
+  check $? "$1.data: $records records, as many as the device has recorded" "$(head -n 2 <<<"$said")
+$(cat "$work/machine.log")"
+  requesters=$(field requester "$(grep '"type":"requester"' <<<"$said")" | sort | xargs)
+  types=$(field name "$(grep '"type":"tlp_type"' <<<"$said")" | sort | xargs)
+}
+is() { [ "$2" = "$3" ]; check $? "$1: $3" "got: $2"; } # WORDS GOT WANT
+
+# The kunpeng machine's places: a drive with two functions below 10.0, a switch with a NIC and a drive below 11.0.
+traces_hold() {
+  rm -rf "$work/out"
+  mkdir -p "$work/out"
+  tar -xf "$work/drive" -C "$work/out" || { check 1 "the guest's files are on the drive"; return; }
+  local name
+  for name in ring wide drive outbound short again tally named; do
+    recorded $name
+    case $name in
+    ring) is "ring.data has requests of that root port and what is below it" "$requesters" "00:10.0 01:00.0 01:00.1" ;;
+    wide) is "wide.data has requests of what is below the other root port" "$requesters" "04:00.0 05:00.0" ;;
+    drive) is "drive.data has requests of that function, and to it" "$requesters" "00:10.0 01:00.0" ;;
+    outbound) is "outbound.data has posted requests of the root port" "$requesters $types" "00:10.0 MWr64" ;;
+    named) is "named.data has inbound requests of that function" "$requesters" "01:00.0" ;;
+    esac
+  done
+  build/tally dump --perf "$work/out/short.data" 2>&1 | head -n 9000 | cmp -s - "$work/out/short.text"
+  check $? "tally dump --perf prints what perf report -D printed there" "$(head -n 5 "$work/out/short.text")"
+  build/tally report --json "$work/out/slow.data" 2>&1 | grep '"type":"file_losses"' | grep -q '"truncated_aux":[1-9]'
+  check $? "slow.data says that some is lost" "$(build/tally report --json "$work/out/slow.data" | grep loss)"
 }
 
 # ---- from here on -------------------------------------------------------------------------------------
 [ "${TALLY_NO_VM:-0}" != 1 ] || skip "TALLY_NO_VM=1"
 [ "$(id -u)" -eq 0 ] || skip "only root can make the guest's console"
 tools/deps.sh vm >"$work/deps.log" 2>&1 || skip "the cross compiler or cpio cannot be installed"
-store=$(test/vm/ptt-fetch.sh 2>"$work/fetch.log") || skip "$(tail -n 1 "$work/fetch.log")"
+store=$(test/vm/ptt-fetch.sh 2>"$work/fetch.log") || skip "not fetched: $(tail -n 1 "$work/fetch.log")"
 loader=$store/ptt-host/usr/lib64/ld-linux-x86-64.so.2 libraries=$store/ptt-host/usr/lib/x86_64-linux-gnu
-[ -x build/tally ] || die "build/tally is not there: make all"
+for program in build/tally build/arm64/tally; do
+  [ -x $program ] || die "$program is not there: make all cross-arm64"
+done
 
 build_module >"$work/module.log" 2>&1 || { tail -n 20 "$work/module.log"; die "hisi_ptt.ko cannot be built"; }
 build_initrd >"$work/initrd.log" 2>&1 || { tail -n 20 "$work/initrd.log"; die "the guest's RAM disk cannot be built"; }
 start_machine || { cat "$work/machine.log"; die "tally machine kunpeng --vfio-user does not start"; }
-run_guest || { tail -n 20 "$work/qemu.log" "$work/console"; die "QEMU ended with status $?"; }
+echo "# $("$loader" --library-path "$libraries" "$store/ptt-host/usr/bin/qemu-system-aarch64" --version | head -n 1)"
+SECONDS=0
+run_guest
+echo "# the guest took $SECONDS s"
+guest_said
+kill "$machine_pid" && wait "$machine_pid"
+check $? "tally machine ends when it is told to" "$(cat "$work/machine.log")"
+machine_pid=
+sed 's/^/# /' "$work/machine.log"
+traces_hold
+echo "1..$n"
+[ $bad -eq 0 ]

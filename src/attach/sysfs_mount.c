@@ -1,0 +1,233 @@
+/*
+ * sysfs_mount.c: a mount of a FUSE file system that never outlives its server.
+ *
+ * libfuse is loaded when it is first needed: to be linked with it would cost every start of
+ * the program.  The table of its functions belongs to the process, as the library does: a request is handed to
+ * us with nothing from which the table could be found.  It is filled once and then only read.  The
+ * library's messages go nowhere, for ours doesn't print.
+ *
+ * A server that is killed leaves its mount, on which every access fails until somebody
+ * unmounts it.  So a child waits at a pipe whose other end only this process has: a byte says
+ * that the mount is gone, the end of the pipe that the server is, and then the child unmounts
+ * it.  It is in a session of its own, out of reach of what a terminal
+ * sends and of a kill of the process group.
+ *
+ * Root mounts for all users, so that the files' modes mean what they mean in sysfs. Anybody else
+ * needs fusermount3, and what is mounted is for him alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/sysfs_int.h"
+#include "base/file.h"
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+#define SONAME "libfuse3.so.4"
+#define PACKAGE "libfuse3-4"
+#else
+#define SONAME "libfuse3.so.3"
+#define PACKAGE "libfuse3-3"
+#endif
+#define OPTIONS "fsname=tally,subtype=tally,noexec,default_permissions"
+
+/* ---- the library ------------------------------------------------------------------------ */
+
+static struct sysfs_fuse table;
+static bool loaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *const names[] = {
+#define X(name) "fuse_" #name,
+	SYSFS_FUSE(X, SYSFS_FUSE_NEW)
+#undef X
+};
+static_assert(sizeof(table) == COUNT(names) * sizeof(void *), "a table of functions and nothing else");
+
+const struct sysfs_fuse *libfuse(void)
+{
+	return &table;
+}
+
+static int load(struct err *e)
+{
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	if (!loaded)
+		loaded = library_load(SONAME, names, (void **)(void *)&table, COUNT(names));
+	ok = loaded;
+	pthread_mutex_unlock(&lock);
+	return ok ? 0 : err_set(e, TALLY_ENOTSUP, "FUSE's library " SONAME " is not there or not usable; Debian's package is "
+				PACKAGE);
+}
+
+static void say_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+}
+
+static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void *userdata)
+{
+	char name[] = "tally", o[] = "-o", root[] = OPTIONS ",allow_other", user[] = OPTIONS;
+	char *argv[] = { name, o, geteuid() == 0 ? root : user, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+
+	table.set_log_func(say_nothing);
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+	struct libfuse_version version = {
+		.major = FUSE_MAJOR_VERSION, .minor = FUSE_MINOR_VERSION, .hotfix = FUSE_HOTFIX_VERSION,
+	};
+	return table.session_new_versioned(&args, op, sizeof(*op), &version, userdata);
+#else
+	return table.session_new(&args, op, sizeof(*op), userdata);
+#endif
+}
+
+/* ---- the guard ------------------------------------------------------------------------------ */
+
+/* What was open is let go: the mount's own descriptor above all, which would keep it alive. */
+static bool stand_apart(int pipe)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+
+	for (size_t i = 0; i < COUNT(signals); i++)
+		sigaction(signals[i], &ignore, NULL);
+	setsid();
+	if (chdir("/") < 0 || (pipe != 0 && dup2(pipe, 0) < 0) || close_range(1, ~0u, 0) < 0)
+		return false;
+	return open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
+}
+
+/* Only what may be called between fork() and exec(): the process may have threads. */
+static _Noreturn void stand_guard(int pipe, const char *dir)
+{
+	ssize_t n = 1;
+	char c;
+
+	if (stand_apart(pipe))
+		do
+			n = read(0, &c, 1);
+		while (n < 0 && errno == EINTR);
+	if (n == 0 && umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno == EPERM)
+		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", dir, (char *)NULL);
+	_exit(0);
+}
+
+static int guard_post(struct sysfs_mount *m, struct err *e)
+{
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));
+	m->guard_pid = fork();
+	if (m->guard_pid == 0) {
+		close(fd[1]);
+		stand_guard(fd[0], m->dir);
+	}
+	close(fd[0]);
+	m->guard = fd[1];
+	return m->guard_pid < 0 ? err_set(e, TALLY_EIO, "%s: a child that guards the mount: %s", m->dir, strerror(errno)) : 0;
+}
+
+/* The mount is gone already. */
+static void guard_dismiss(struct sysfs_mount *m)
+{
+	if (m->guard < 0)
+		return;
+	(void)!write(m->guard, "", 1);
+	close(m->guard);
+	m->guard = -1;
+	while (m->guard_pid > 0 && waitpid(m->guard_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- the mount -------------------------------------------------------------------------------- */
+
+static int check_empty(const char *dir, struct err *e)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *entry;
+	bool empty = true;
+
+	if (!d && errno == ENOTCONN)
+		return err_set(e, TALLY_EINVAL, "%s: a file system is mounted there whose server has died; umount -l %s, or "
+			       "fusermount3 -u -z %s, takes it away", dir, dir, dir);
+	if (!d)
+		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EINVAL, "%s: %s; --sysfs takes an empty directory", dir,
+			       strerror(errno));
+	while (empty && (entry = readdir(d)))
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	closedir(d);
+	return empty ? 0 : err_set(e, TALLY_EINVAL, "%s is not empty; what is in it would be out of sight", dir);
+}
+
+static int check_kernel(struct err *e)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == EACCES || errno == EPERM)
+		return err_set(e, TALLY_EPERM, "/dev/fuse: %s; it is to have mode 0666, and a container must be given it",
+			       strerror(errno));
+	return err_set(e, TALLY_ENOTSUP, "/dev/fuse: %s: this kernel has no FUSE, or has not loaded it (modprobe fuse)",
+		       strerror(errno));
+}
+
+static int find_dir(struct sysfs_mount *m, const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+
+	if (!realpath(dir, path))
+		strcpy(path, errno == ENOTCONN && strlen(dir) < sizeof(path) ? dir : "");
+	m->dir = mem_strdup(*path ? path : dir);
+	return m->dir ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+}
+
+int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir, struct err *e)
+{
+	int rc;
+
+	if ((rc = load(e)) < 0 || (rc = find_dir(m, dir, e)) < 0 || (rc = check_empty(m->dir, e)) < 0 ||
+	    (rc = check_kernel(e)) < 0)
+		return rc;
+	m->session = session_new(op, userdata);
+	if (!m->session)
+		return err_set(e, TALLY_EIO, "%s: FUSE's library gives no session", m->dir);
+	if (table.session_mount(m->session, m->dir) < 0)
+		return err_set(e, TALLY_EPERM, "%s: it can't be mounted; %s", m->dir, geteuid() ?
+			       "without root that takes fusermount3 (Debian's package fuse3) and a directory of your own" :
+			       "that takes CAP_SYS_ADMIN");
+	m->mounted = true;
+	if (fcntl(table.session_fd(m->session), F_SETFL, O_NONBLOCK) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));
+	return guard_post(m, e);
+}
+
+void sysfs_unmount(struct sysfs_mount *m)
+{
+	if (m->mounted)
+		table.session_unmount(m->session);
+	m->mounted = false;
+	guard_dismiss(m);
+	if (m->session)
+		table.session_destroy(m->session);
+	m->session = NULL;
+	mem_free(m->dir);
+	m->dir = NULL;
+}
