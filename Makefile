@@ -3,6 +3,7 @@
 #
 #   make                 build/tally, build/libtally.a, build/libtally.so.0
 #   make test            unit tests under ASan and UBSan, and test/*.bats
+#   make check-vm        genuine drivers in a guest against our devices: 260 MB to download once, a minute or two
 #   make CC=clang ...    the same under build/clang/
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
 #   make bench           against bpftrace and perf
@@ -64,7 +65,7 @@ FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
 PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
 
 .PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
-	cross-arm64
+	check-vm cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION)
 asan: $(A)/tally
 tests: $(TESTS)
@@ -167,10 +168,16 @@ SYSROOT := build/sysroot-arm64/usr
 CROSS := CC=aarch64-linux-gnu-gcc B=build/arm64 A=build/arm64/release ASAN=-O1 SANITIZE= \
 	CFLAGS='-isystem $(SYSROOT)/include -DTALLY_NO_DLOPEN'
 CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,build/sysroot-arm64/lib/aarch64-linux-gnu
-cross-arm64:
+cross-tally:
 	tools/cross.sh arm64
 	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -lm' build/arm64/tally
+cross-arm64: cross-tally
 	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -lm -ldl' tests progs
+
+# What lacks its tools or the network is skipped by the script, with the reason.
+check-vm: all
+	-tools/deps.sh vm && $(MAKE) cross-tally
+	test/vm/ptt.sh
 
 # ---- manual pages and installation --------------------------------------------------------------
 PREFIX ?= /usr/local

@@ -39,7 +39,7 @@ Acquire::Languages "none";
 Acquire::Check-Valid-Until "false";
 C
 export APT_CONFIG=$apt/conf
-timeout 300 apt-get -q update >&2
+timeout 300 apt-get -q -o APT::Update::Error-Mode=any update >&2
 if [ -n "$meta" ]; then
   image=$(apt-cache depends "$meta" | awk '/Depends: linux-image/ { print $2; exit }')
   set -- "$@" "${image%%:*}"

@@ -73,7 +73,7 @@ uint32_t kunpeng_generation(const struct kunpeng *k);          /* grows with eac
  * core carries in a direction, [outbound], when the load keeps it full with what the arithmetic knows; else 0. */
 struct kunpeng_forecast {
 	uint64_t bytes[2];
-	uint32_t share[3];                    /* of outbound packets, in millionths: P, NP, CPL; 0: not always waiting */
+	uint32_t share[3];                    /* of outbound packets, in millionths: P, NP, CPL; 0: not always there */
 	uint32_t alone_ns[2];                 /* what a packet waits that comes alone, [outbound] */
 };
 /* tuned: values by enum ptt_tune. -TALLY_EINVAL: no such load. */

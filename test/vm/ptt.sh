@@ -5,7 +5,7 @@
 # do what test/vm/ptt-guest.sh says; what perf recorded there is then read by `tally report` here and held against
 # what the device counted.  Everything comes from test/vm/ptt-fetch.sh, is unpacked in directories of its own and
 # installed nowhere; what is built lies in build/vm/ptt, with the transcript.  -k keeps the guest's files there too.
-# Needs `make all cross-arm64`.  Where it cannot run it is skipped, with the reason.
+# Needs `make all cross-tally`.  Where it cannot run it is skipped, with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 keep=
@@ -160,7 +160,7 @@ traces_hold() {
     named) is "named.data has inbound requests of that function" "$requesters" "01:00.0" ;;
     esac
   done
-  build/tally dump --perf "$work/out/short.data" 2>&1 | head -n 9000 | cmp -s - "$work/out/short.text"
+  cmp -s <(build/tally dump --perf "$work/out/short.data" 2>&1 | head -n 9000) "$work/out/short.text"
   check $? "tally dump --perf prints what perf report -D printed there" "$(head -n 5 "$work/out/short.text")"
   build/tally report --json "$work/out/slow.data" 2>&1 | grep '"type":"file_losses"' | grep -q '"truncated_aux":[1-9]'
   check $? "slow.data says that some is lost" "$(build/tally report --json "$work/out/slow.data" | grep loss)"
@@ -173,7 +173,7 @@ tools/deps.sh vm >"$work/deps.log" 2>&1 || skip "the cross compiler or cpio cann
 store=$(test/vm/ptt-fetch.sh 2>"$work/fetch.log") || skip "not fetched: $(tail -n 1 "$work/fetch.log")"
 loader=$store/ptt-host/usr/lib64/ld-linux-x86-64.so.2 libraries=$store/ptt-host/usr/lib/x86_64-linux-gnu
 for program in build/tally build/arm64/tally; do
-  [ -x $program ] || die "$program is not there: make all cross-arm64"
+  [ -x $program ] || die "$program is not there: make all cross-tally"
 done
 
 build_module >"$work/module.log" 2>&1 || { tail -n 20 "$work/module.log"; die "hisi_ptt.ko cannot be built"; }
