@@ -8,9 +8,9 @@
 # missing and exits 2 instead.  Exit 1: could not be installed.
 set -eu
 
-# libpfm4, libdw1 and liblzma5 are opened at run time, when a script first needs them.
-build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev'
-test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev'
+# libpfm4, libdw1, liblzma5 and libfuse3 are opened at run time, when they are first needed.
+build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev libfuse3-dev'
+test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev fuse3'
 page='chromium'
 bench='bpftrace bpftool'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'

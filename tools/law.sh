@@ -109,6 +109,7 @@ self_test() {
 ok|src/bpf/x.c|#include "dlang/dlang.h"
 ok|src/bpf/x.c|#include "bpf/gen_int.h" /* its own */
 ok|src/kernel/x.c|#include <bpf/bpf.h>
+ok|src/attach/x.c|#include <fuse3/fuse_lowlevel.h>
 ok|src/cmd/x.c|int main(void) { printf("%s", getenv("HOME")); exit(0); }
 ok|src/session/x.c|const char *s = "call exit() or printf()"; /* exit(1) */
 ok|src/answer/x.c|v->time (3); p.open(4); my_exit(5);
@@ -128,6 +129,7 @@ refused|src/bpf/x.c|#include <linux/bpf.h>
 refused|src/provider/x.c|#include <bpf/libbpf.h>
 refused|src/ptt/x.c|#include <unistd.h>
 refused|src/session/x.c|#include <sys/socket.h>
+refused|src/session/x.c|#include <fuse3/fuse_lowlevel.h>
 refused|src/machine/x.c|t = clock_gettime(CLOCK_MONOTONIC, &ts);
 refused|src/answer/x.c|FILE *f = fopen(name, "r");
 refused|src/session/x.c|int fd = socket(AF_UNIX, SOCK_STREAM, 0);

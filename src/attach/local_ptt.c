@@ -312,8 +312,8 @@ static int run_PTT_WRITE(struct local_call *c)
 	memcpy(&a, c->in, sizeof(a));
 	if (!is_tuning(a.at))
 		return err_set(c->e, TALLY_EPERM,
-			       "register 0x%x is the server's driver's: only 0x0 and 0x4, which tune, are written from "
-			       "here; a trace is started by PTT_START", a.at);
+			       "register 0x%x is the driver's; only 0x0 and 0x4, which tune, are written from here",
+			       a.at);
 	ptt_dev_write(d->dev, a.at, a.value);
 	return 0;
 }

@@ -521,6 +521,27 @@ static void a_device_of_another_door_is_refused(void **state)
 	served_end(v);
 }
 
+static void a_device_that_was_given_away_is_shown_but_neither_traced_nor_tuned(void **state)
+{
+	struct served *v = serve("mixed");
+	struct ptt_pmus p = dial(v);
+	uint32_t i = with_port(&p, 0x80001), value = 0;
+	const struct ptt_pmu *pmu = listed(&p, i);
+	struct ptt_ask ev = event(BOTH, pmu);
+	struct err e = {0};
+
+	(void)state;
+	kunpeng_give(v->k, i);
+	assert_int_equal(p.op->start(p.arg, pmu, &ev, RING, &e), -TALLY_EBUSY);
+	assert_non_null(strstr(e.text, "vfio-user"));
+	assert_int_equal(p.op->tune_set(p.arg, i, PTT_TUNE_qos_tx_p, 2, NULL), -TALLY_EBUSY);
+	assert_int_equal(p.op->tune_get(p.arg, i, PTT_TUNE_qos_tx_p, &value, NULL), -TALLY_EBUSY);
+	assert_int_equal(p.op->tune_get(p.arg, !i, PTT_TUNE_qos_tx_p, &value, NULL), 0);
+	assert_int_equal(ptt_dev_tuned(kunpeng_device(v->k, i), PTT_TUNE_qos_tx_p), 1);
+	p.op->close(p.arg);
+	served_end(v);
+}
+
 static void events_and_rings_that_cannot_be_are_refused_by_the_server_too(void **state)
 {
 	static const struct {
@@ -835,6 +856,7 @@ int main(void)
 		cmocka_unit_test(one_trace_follows_another_even_when_the_first_was_not_read),
 		cmocka_unit_test(a_second_trace_of_a_device_is_refused_until_the_first_has_gone),
 		cmocka_unit_test(a_device_of_another_door_is_refused),
+		cmocka_unit_test(a_device_that_was_given_away_is_shown_but_neither_traced_nor_tuned),
 		cmocka_unit_test(events_and_rings_that_cannot_be_are_refused_by_the_server_too),
 		cmocka_unit_test(waiting_is_bounded_and_only_the_owner_waits),
 		cmocka_unit_test(a_client_that_is_killed_leaves_no_trace),

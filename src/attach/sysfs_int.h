@@ -61,7 +61,7 @@ int sysfs_write(struct sysfs *s, uint64_t number, const char *p, size_t n);
 #define SYSFS_FUSE(X, NEW) SYSFS_FUSE_(X, NEW)
 #define SYSFS_FUSE_(X, NEW)                                                                                           \
 	X(NEW) X(session_mount) X(session_fd) X(session_receive_buf) X(session_process_buf) X(session_unmount)       \
-	X(session_destroy) X(set_log_func) X(req_userdata) X(add_direntry)                                            \
+	X(session_destroy) X(opt_free_args) X(set_log_func) X(req_userdata) X(add_direntry)                           \
 	X(reply_err) X(reply_entry) X(reply_attr) X(reply_open) X(reply_buf) X(reply_write)
 struct sysfs_fuse {
 #define X(name) __typeof__(&fuse_##name) name;

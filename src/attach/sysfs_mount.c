@@ -83,16 +83,19 @@ static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void
 	char name[] = "tally", o[] = "-o", root[] = OPTIONS ",allow_other", user[] = OPTIONS;
 	char *argv[] = { name, o, geteuid() == 0 ? root : user, NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	struct fuse_session *ret;
 
 	table.set_log_func(say_nothing);
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
 	struct libfuse_version version = {
 		.major = FUSE_MAJOR_VERSION, .minor = FUSE_MINOR_VERSION, .hotfix = FUSE_HOTFIX_VERSION,
 	};
-	return table.session_new_versioned(&args, op, sizeof(*op), &version, userdata);
+	ret = table.session_new_versioned(&args, op, sizeof(*op), &version, userdata);
 #else
-	return table.session_new(&args, op, sizeof(*op), userdata);
+	ret = table.session_new(&args, op, sizeof(*op), userdata);
 #endif
+	table.opt_free_args(&args);
+	return ret;
 }
 
 /* ---- the guard ------------------------------------------------------------------------------ */

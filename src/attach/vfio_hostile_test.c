@@ -1,5 +1,6 @@
 /* vfio_hostile_test.c: what no client should do, and what none can gain by it. */
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 
 #include "attach/vfio_test_int.h"
@@ -327,6 +328,28 @@ static void replies_that_we_never_asked_for_are_dropped(void **state)
 	bench_close(&b);
 }
 
+static void a_server_without_descriptors_does_not_spin_and_takes_the_client_later(void **state)
+{
+	struct rlimit was, low;
+	struct pollfd p = { .events = POLLIN };
+	struct bench b;
+
+	(void)state;
+	bench_bare(&b);
+	b.client = knock(&b);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	low = was;
+	low.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	assert_int_equal(b.door->op->serve(b.door, &b.e), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	p.fd = b.door->op->fd(b.door);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(b.door->op->passed(b.door, &b.e), 0);
+	assert_int_equal(greet(&b), 0);
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(bytes_may_come_one_by_one),
 		cmocka_unit_test(who_does_not_read_is_not_written_to),
 		cmocka_unit_test(replies_that_we_never_asked_for_are_dropped),
+		cmocka_unit_test(a_server_without_descriptors_does_not_spin_and_takes_the_client_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

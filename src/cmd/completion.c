@@ -40,8 +40,8 @@ static void put_words(struct buf *to, const char *(*word)(size_t i))
 /* The compgen arguments for an option's argument, or false when there is nothing to say. */
 static bool put_completion(struct buf *to, const char *arg)
 {
-	if (!strcmp(arg, "FILE")) {
-		buf_puts(to, "-f");
+	if (!strcmp(arg, "FILE") || !strcmp(arg, "PATH") || !strcmp(arg, "SOCKET") || !strcmp(arg, "DIR")) {
+		buf_puts(to, strcmp(arg, "DIR") ? "-f" : "-d");
 		return true;
 	}
 	if (!strcmp(arg, "EVENT")) {
@@ -90,6 +90,7 @@ static const char *arguments_of(const char *verb)
 		{ "get", "-W \"$(_tally_names tunable)\"" },
 		{ "set", "-S = -W \"$(_tally_names tunable)\"" },
 		{ "record", "-c" },
+		{ "machine", "-W kunpeng" },
 	};
 
 	for (size_t i = 0; i < COUNT(row); i++)

@@ -12,28 +12,42 @@ struct machine {
 	struct tally_machine m;
 };
 
+static int once(struct machine *s, const char **to, const char *option, const char *value)
+{
+	if (*to) {
+		complain(s->cx, "%s can be given once", option);
+		return ST_USAGE;
+	}
+	*to = value;
+	return GO_ON;
+}
+
 static int take_listen(void *state, const char *value)
 {
-	((struct machine *)state)->m.listen = value;
-	return GO_ON;
+	struct machine *s = state;
+
+	return once(s, &s->m.listen, "--listen", value);
 }
 
 static int take_vfio(void *state, const char *value)
 {
-	((struct machine *)state)->m.vfio_user = value;
-	return GO_ON;
+	struct machine *s = state;
+
+	return once(s, &s->m.vfio_user, "--vfio-user", value);
 }
 
 static int take_sysfs(void *state, const char *value)
 {
-	((struct machine *)state)->m.sysfs = value;
-	return GO_ON;
+	struct machine *s = state;
+
+	return once(s, &s->m.sysfs, "--sysfs", value);
 }
 
 static int take_device(void *state, const char *value)
 {
-	((struct machine *)state)->m.device = value;
-	return GO_ON;
+	struct machine *s = state;
+
+	return once(s, &s->m.device, "--device", value);
 }
 
 static int take_help(void *state, const char *value)
@@ -48,8 +62,8 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	{ 0, "listen", "PATH", "answer '--on unix:PATH' of other tallys at that socket", take_listen },
-	{ 0, "vfio-user", "SOCKET", "one PTT device as a PCI function, for QEMU's vfio-user-pci", take_vfio },
-	{ 0, "device", "NAME", "that device; hisi_ptt0_2 unless said", take_device },
+	{ 0, "vfio-user", "SOCKET", "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is that client's alone", take_vfio },
+	{ 0, "device", "NAME", "which one --vfio-user has; hisi_ptt0_2 when it is not said", take_device },
 	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)", take_sysfs },
 	{ 'h', "help", NULL, "print this", take_help },
 };
