@@ -73,7 +73,7 @@ struct tally_record {
 	/* results */
 	uint64_t bytes, records, lost;
 	int status;                           /* of the command: as a shell has it (128 + n: a signal; 126, 127) */
-	uint32_t zero;
+	uint32_t gaps;                        /* places where an unknown number of records is missing besides `lost` */
 };
 /* Errors: -TALLY_EINVAL (the event), -TALLY_ENOTSUP, -TALLY_EPERM, -TALLY_EBUSY (another trace), -TALLY_EIO (the file; what was
  * committed is in it), -TALLY_EEND (the device was lost; the same). */

@@ -77,7 +77,7 @@ const struct opts *cmd_machine_opts(void)
 		.outro = "\nExamples:\n"
 			 "  tally machine kunpeng --listen /run/kunpeng &\n"
 			 "  tally machine kunpeng,load=nvme --vfio-user /tmp/ptt.sock\n"
-			 "  mkdir d && tally machine kunpeng --sysfs d\n",
+			 "  tally machine kunpeng --sysfs /tmp/ptt\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

@@ -104,6 +104,9 @@ static void summary(struct record *c)
 	ptt_args_wipe(&c->a.a);
 	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %llu lost to %s ]\n", (unsigned long long)c->r.bytes,
 		(unsigned long long)c->r.records, (unsigned long long)c->r.lost, strcmp(to, "-") ? to : "stdout");
+	if (c->r.gaps)
+		complain(c->a.a.cx, "%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
+			 "not known; -m makes a larger ring", c->r.gaps, c->r.gaps == 1 ? "" : "s");
 }
 
 static int go(struct record *c)

@@ -91,6 +91,7 @@ static int take(void *arg, const struct ptt_aux *a)
 	int rc;
 
 	c->flags |= a->flags | (a->lost ? PTT_AUX_TRUNCATED : 0);
+	c->r->gaps += a->flags & PTT_AUX_TRUNCATED && !a->lost;
 	if (!a->n)
 		return 0;
 	errno = 0;
