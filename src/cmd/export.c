@@ -21,7 +21,7 @@ struct export {
 	bool json, csv;
 	struct utsname host;
 	char hour[32];
-	struct buf capture, library;
+	struct buf capture, duckdb;
 };
 
 /* ---- options ------------------------------------------------------------------------ */
@@ -145,9 +145,9 @@ static void find_library(struct export *x)
 		x->o.duckdb = told;
 		return;
 	}
-	buf_printf(&x->library, "%s/.local/lib/libduckdb.so", home ? home : "");
-	if (home && x->library.p && !access(x->library.p, R_OK))
-		x->o.duckdb = x->library.p;
+	buf_printf(&x->duckdb, "%s/.local/lib/libduckdb.so", home ? home : "");
+	if (home && x->duckdb.p && !access(x->duckdb.p, R_OK))
+		x->o.duckdb = x->duckdb.p;
 }
 
 /* ---- the run --------------------------------------------------------------------------- */
@@ -190,6 +190,6 @@ int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
 		status = go(&x, t, argv + first);
 	tally_ptt_close(t);
 	buf_free(&x.capture);
-	buf_free(&x.library);
+	buf_free(&x.duckdb);
 	return ptt_args_close(&x.a, status);
 }
