@@ -6,6 +6,10 @@ PROGS=$BATS_TEST_DIRNAME/../build/prog
 # Skips, aloud, what only runs where BPF programs may be loaded.
 needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here"; }
 
+# Whether a FUSE file system can be mounted here; needs_fuse skips, aloud, where it can't.
+can_mount() { [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; }; }
+needs_fuse() { can_mount || skip "nothing can be mounted: no /dev/fuse, or neither root nor fusermount3"; }
+
 # tally by its name dtrace.
 as_dtrace() {
   mkdir -p "$BATS_TEST_TMPDIR/bin"

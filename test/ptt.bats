@@ -42,7 +42,19 @@ duckdb() {
   [ "$all" -gt 100 ]
   [ "$("$TALLY" dump --json --filter 'args[0]->requester == 0x100 && args[0]->class == 1' "$TRACE" 2>/dev/null | wc -l)" -eq "$all" ]
   run "$TALLY" dump --filter 'requester ==' "$TRACE"
-  [ "$status" -eq 1 ]
+  said 1 "tally: filter: syntax error at the end"
+  run --separate-stderr "$TALLY" dump --json --filter 'bytes / length_dw == 2' "$TRACE"
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"the filter failed for 252 records, which are left out: divide-by-zero"* ]]
+}
+
+@test "fields of JSON have the same names in a filter and in D" {
+  "$TALLY" dump --json "$TRACE" 2>/dev/null | sed -n 5p | tr -d '{}' | tr , '\n' | sed 's/^"\([a-z0-9_]*\)":/\1 == /' >"$BATS_TEST_TMPDIR/fields"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/fields")" -eq 42 ]
+  all=$(sed ':a; N; $!ba; s/\n/ \&\& /g' "$BATS_TEST_TMPDIR/fields")
+  run --separate-stderr "$TALLY" dump --json --filter "$all" "$TRACE"
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 1 ]
 }
 
 @test "a trace comes through a pipe as from a file" {
@@ -75,6 +87,47 @@ duckdb() {
   run "$TALLY" report /no/such/file
   [ "$status" -eq 1 ]
   has "/no/such/file"
+  run "$TALLY" report /tmp
+  said 1 "tally: /tmp: Is a directory"
+}
+
+@test "a file that holds no record is refused, whatever is wrong with it" {
+  cd "$BATS_TEST_TMPDIR"
+  : >empty; head -c 3200 /dev/zero >zeros
+  head -c 50 "$TRACE" >header; head -c 500 "$TRACE" >attrs; head -c 25200 "$TRACE" >events
+  for file in empty zeros header attrs events; do
+    for verb in dump "report --json" "export"; do
+      format=; [ $file = empty ] || [ $file = zeros ] && format=--format=8dw
+      run "$TALLY" $verb $format $file
+      [ "$status" -eq 1 ] || { echo "$verb $file: $status: $output"; return 1; }
+      [ "${#lines[@]}" -eq 1 ] && has "tally: $file: "
+    done
+  done
+  run "$TALLY" report "$TRACE" attrs
+  [ "$status" -eq 1 ]
+  has "attrs: there is no PTT record in this file: "
+  run "$TALLY" trace --on ./zeros,format=8dw -qn tlp
+  [ "$status" -eq 1 ]
+  head -c 25300 "$TRACE" >two
+  [ "$("$TALLY" dump two 2>/dev/null | wc -l)" -eq 3 ]
+}
+
+@test "a file that shrinks while it is read ends where it ends then" {
+  dd if="$TRACE" of="$BATS_TEST_TMPDIR/once" bs=32 skip=788 count=25600 2>/dev/null
+  for i in 1 2 3 4 5 6 7 8; do cat "$BATS_TEST_TMPDIR/once"; done >"$BATS_TEST_TMPDIR/raw"
+  { "$TALLY" dump --format=8dw "$BATS_TEST_TMPDIR/raw" 2>"$BATS_TEST_TMPDIR/notes"; echo $? >"$BATS_TEST_TMPDIR/status"; } |
+    { read -r line; truncate -s 100000 "$BATS_TEST_TMPDIR/raw"; cat >/dev/null; }
+  [ "$(cat "$BATS_TEST_TMPDIR/status")" -eq 0 ]
+  grep -q "bytes are missing at the end of the file" "$BATS_TEST_TMPDIR/notes"
+}
+
+@test "names that would drive a terminal are shown harmless" {
+  name=$BATS_TEST_TMPDIR/$'a\e[31mb\xc2\x9bc'
+  cp "$TRACE" "$name"
+  { "$TALLY" report "$name"; "$TALLY" dump "$name.x"; "$TALLY" trace --on "$name.x" -qn tlp; } >"$BATS_TEST_TMPDIR/out" 2>&1 || true
+  run ! env LC_ALL=C grep -aq $'\e\|\xc2\x9b' "$BATS_TEST_TMPDIR/out"
+  run "$TALLY" dump "$name.x"
+  has 'a?[31mb?c.x: No such file'
 }
 
 @test "wrong options of dump, report and export end with status 2 and say what is wrong" {
@@ -95,22 +148,73 @@ duckdb() {
   expect "--json and -x are two forms: give one of them" dump --json -x , "$TRACE"
   expect "perf prints all records: a filter needs another form" dump --perf --filter 1 "$TRACE"
   expect "--partition needs a directory: -o DIR" export --partition=host "$TRACE"
+  expect "standard input is one trace: - can be given once" report - -
+}
+
+@test "a suffix of -o that can't be is refused, an unknown one is text" {
+  cd "$BATS_TEST_TMPDIR"
+  refused() { # TEXT VERB OPTIONS...
+    run "$TALLY" "${@:2}" "$TRACE"
+    [ "$status" -eq 2 ] && [ "$output" = "tally: $1" ] || { echo "${*:2}: $status: $output"; return 1; }
+  }
+  refused "-o x.parquet: that form is not dump's: 'tally export' has it" dump -o x.parquet
+  refused "-o x.html: that form is not dump's: 'tally report' has it" dump -o x.html
+  refused "-o x.csv: that form is not report's: 'tally dump' has it" report -o x.csv
+  refused "-o x.htm: that form is not export's: 'tally report' has it" export -o x.htm
+  refused "-o x.folded: that form is not report's: 'tally trace' has it" report --json -o x.folded
+  refused "--json and -o x.csv are two forms: give one of them" dump --json -o x.csv
+  refused "--perf and -o x.json are two forms: give one of them" dump --perf=spec -o x.json
+  refused "--json and -o x.html are two forms: give one of them" report --json -o x.html
+  refused "-x and -o x.json are two forms: give one of them" export -x ';' -o x.json
+  refused "--json and -o x.parquet are two forms: give one of them" export --json -o x.parquet
+  refused "--partition and -o x.csv are two forms: give one of them" export --partition host -o x.csv
+  [ -z "$(ls)" ]
+  "$TALLY" dump -x ';' -o x.csv "$TRACE" 2>/dev/null
+  "$TALLY" report -o x.foo "$TRACE"
+  grep -q '^Summary$' x.foo
 }
 
 @test "a trace is never written over" {
-  cp "$TRACE" "$BATS_TEST_TMPDIR/mine"
+  cd "$BATS_TEST_TMPDIR"
+  cp "$TRACE" mine; cp "$TRACE" m.parquet; ln -s m.parquet link.parquet
   for verb in dump report "export"; do
-    run "$TALLY" $verb -o "$BATS_TEST_TMPDIR/mine" "$BATS_TEST_TMPDIR/mine"
+    run "$TALLY" $verb -o mine mine
+    said 2 "tally: -o mine would write over the trace"
+    run "$TALLY" $verb -o mine - <mine
+    said 2 "tally: -o mine would write over the trace"
+    "$TALLY" $verb mine >>mine 2>err || [ $? -eq 2 ]
+    [ "$(cat err)" = "tally: standard output would write over the trace" ]
+  done
+  for name in m link; do
+    run "$TALLY" export -o $name.parquet m.parquet
+    [ "$status" -eq 2 ]
+    run "$TALLY" export -o $name.parquet --sql 'FROM tlp' m.parquet
     [ "$status" -eq 2 ]
   done
-  cmp "$TRACE" "$BATS_TEST_TMPDIR/mine"
+  for on in mine mine,time=abs -; do
+    run "$TALLY" trace --on $on -o mine -n tlp <mine
+    said 2 "tally: -o mine would write over the trace"
+  done
+  cmp "$TRACE" mine
+  cmp "$TRACE" m.parquet
 }
 
 @test "a reader that goes away is no error, a full disk is" {
-  (set -o pipefail; trap '' PIPE; "$TALLY" dump "$TRACE" 2>/dev/null | head -n 1 >/dev/null)
+  for command in dump "dump --perf" "dump --json" "report --json" "report -o /dev/stdout" "export" "export --json"; do
+    status=$(set +o pipefail; { "$TALLY" $command "$TRACE" 2>"$BATS_TEST_TMPDIR/err"; echo $? >"$BATS_TEST_TMPDIR/status"; } | true; cat "$BATS_TEST_TMPDIR/status")
+    [ "$status" -eq 0 ] && ! grep -q fail "$BATS_TEST_TMPDIR/err" || { echo "$command: $status"; cat "$BATS_TEST_TMPDIR/err"; return 1; }
+  done
   run "$TALLY" report -o /dev/full "$TRACE"
   [ "$status" -eq 1 ]
   has "failed to write to /dev/full"
+}
+
+@test "the answer of a query may lose its reader, too" {
+  duckdb
+  for form in "" --json "-x ,"; do
+    { "$TALLY" export $form --sql 'SELECT * FROM tlp' "$TRACE" 2>/dev/null; echo $? >"$BATS_TEST_TMPDIR/status"; } | head -n 1 >/dev/null
+    [ "$(cat "$BATS_TEST_TMPDIR/status")" -eq 0 ]
+  done
 }
 
 @test "help of each verb has three examples, and its page each of its options" {
@@ -161,6 +265,33 @@ rows = [json.loads(line) for line in sys.stdin]
 assert rows[0]["schema"] == 1 and list(rows[0])[0] == "schema"
 assert all("type" in r for r in rows)
 ' <"$report"
+}
+
+@test "no object of JSON has a key twice" {
+  command -v python3 >/dev/null || skip "no python3"
+  head -c 300000 "$TRACE" >"$BATS_TEST_TMPDIR/half"
+  { "$TALLY" report --json "$TRACE"; "$TALLY" report --json "$BATS_TEST_TMPDIR/half"; "$TALLY" report --json "$TRACE" "$BATS_TEST_TMPDIR/half"
+    "$TALLY" dump --json "$TRACE"; } 2>/dev/null | python3 -c '
+import json, sys
+def once(pairs):
+    keys = [k for k, v in pairs]
+    assert len(keys) == len(set(keys)), keys
+    return dict(pairs)
+types = {json.loads(line, object_pairs_hook=once).get("type") for line in sys.stdin}
+assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_heat"} <= types, types
+'
+}
+
+@test "what became of requests adds up, and means the same for each requester and for D" {
+  reported
+  [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary given_up))) ]
+  for key in answered unanswered given_up; do
+    [ "$(grep '"type":"requester"' "$report" | sed "s/.*\"$key\":\([0-9]*\).*/\1/" | paste -sd + | bc)" -eq "$(number summary $key)" ]
+  done
+  [ "$(number summary given_up)" -gt 0 ]
+  run "$TALLY" trace --on "$TRACE" -qn 'transaction { @ = count(); }'
+  has "tally: $(number summary unanswered) unanswered requests fired no transaction"
+  has "tally: $(number summary given_up) requests given up"
 }
 
 @test "a comparison has the largest change first, and nothing for twice the same" {
@@ -263,4 +394,22 @@ assert all("type" in r for r in rows)
   said 0 "capture,n
 one,25600
 two,25600"
+}
+
+@test "captures accumulate in a partition, and the same one takes its own place" {
+  duckdb
+  cd "$BATS_TEST_TMPDIR"
+  cp "$TRACE" monday.1.data; head -c 400000 "$TRACE" >monday.2.data
+  for file in monday.1.data monday.2.data monday.1.data; do
+    "$TALLY" export -o hosts --partition host --host here $file 2>/dev/null
+    "$TALLY" export -o captures --partition capture $file 2>/dev/null
+  done
+  [ "$(find hosts -name '*.parquet' | wc -l)" -eq 2 ]
+  both=$((25600 + $("$TALLY" dump --json monday.2.data 2>/dev/null | wc -l)))
+  run --separate-stderr "$TALLY" export -x , --sql "SELECT count(*) AS n FROM 'hosts/**/*.parquet'" "$TRACE"
+  said 0 "n
+$both"
+  [ "$(ls captures | tr '\n' ' ')" = "capture=monday.1 capture=monday.2 " ]
+  for i in 1 2; do "$TALLY" export -o piped --partition host --host h - 2>/dev/null < <(cat "$TRACE"); done
+  [ "$(find piped -name '*.parquet' | wc -l)" -eq 2 ]
 }

@@ -39,6 +39,23 @@ CPU     ID                    FUNCTION:NAME
   0      4                             :tlp "
 }
 
+@test "an empty name means all probes of ptt, and a listing has what can fire" {
+  run "$TALLY" trace --on "$GOLDEN" -qn 'ptt::: { @[probename] = count(); } END { printa("%s %@d\n", @); }'
+  [ "$status" -eq 0 ]
+  has "transaction 6701"
+  has "tlp 25600"
+  run "$TALLY" trace --on "$GOLDEN" -l
+  [ "$status" -eq 0 ]
+  has "transaction"
+  has "tick-1"
+  [[ "$output" != *profile-* ]] && [[ "$output" != *cpc* ]]
+}
+
+@test "a key behind the name of a trace that is none is named" {
+  run "$TALLY" trace --on "$GOLDEN,time=abs,format=5dw" -qn tlp
+  said 1 "tally: $GOLDEN: no key behind a name is ,format=5dw (keys: format=4dw format=8dw time=abs time=delta tag14)"
+}
+
 @test "args[] of a listing say what they are" {
   run "$TALLY" trace --on "$GOLDEN" -lvn ptt:::transaction
   [ "$status" -eq 0 ]

@@ -51,8 +51,8 @@ TALLY_API int tally_ptt_open(struct tally_ptt **ret, const struct tally_ptt_opts
 TALLY_API void tally_ptt_close(struct tally_ptt *t);                      /* NULL is fine */
 TALLY_API const char *tally_ptt_error(const struct tally_ptt *t);         /* "" when nothing failed */
 
-/* -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT data in it.
- * -TALLY_ESTATE: there is a file already. -TALLY_ENOMEM. */
+/* -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT record in it (when
+ * all is padding, a later call says so). -TALLY_ESTATE: there is a file already. -TALLY_ENOMEM. */
 TALLY_API int tally_ptt_file(struct tally_ptt *t, const char *path);
 
 /* ---- records ---------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ struct tally_ptt_dump {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	const char *filter;                   /* a D predicate over args[0] of ptt:::tlp; NULL: all records */
+	const char *filter;                   /* a D predicate over args[0] of ptt:::tlp; NULL: all records. Faults: a note */
 	uint32_t form;                        /* TEXT, JSON, CSV, PERF, PERF_SPEC */
 	char separator;                       /* of CSV; 0: a comma */
 	char zero[3];
@@ -89,7 +89,7 @@ struct tally_ptt_report {
 	uint32_t top;                         /* most rows of a table; 0: 10 in TEXT, 100 else */
 	uint32_t columns;                     /* of the terminal, for TEXT; 0: 80 */
 	/* CPUs that count together; 0: one. All figures are the same as with one, but peaks of outstanding
-	 * requests, which are upper bounds then, and tables that were cut. */
+	 * requests, which are upper bounds then, tables that were cut, and what is counted of addresses that were too many. */
 	uint32_t threads;
 	uint32_t zero;
 };
@@ -107,7 +107,8 @@ struct tally_ptt_export {
 	void *arg;
 	const char *sql;                      /* a query over the table `tlp`, or NULL: the table itself */
 	const char *path;                     /* PARQUET: the file, or the directory when partitioned */
-	const char *partition;                /* PARQUET: "host,capture,hour", some of these, or NULL */
+	/* PARQUET: "host,capture,hour", some of these, or NULL. Another trace gets another file, the same one the same. */
+	const char *partition;
 	const char *host, *capture, *hour;    /* their values; NULL: not known, which a partition refuses */
 	const char *duckdb;                   /* libduckdb.so; NULL: as the run-time linker finds it */
 	uint32_t form;                        /* TEXT (with sql), JSON, CSV, PARQUET */

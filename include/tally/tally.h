@@ -76,8 +76,8 @@ TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const 
 TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);  /* $0 $1 ... */
 /* --on, before _compile: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
  * file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over when all
- * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file; -TALLY_ECORRUPT: a file
- * without records; -TALLY_EIO. */
+ * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file, or
+ * no such key; -TALLY_ECORRUPT: a file without records; -TALLY_EIO. */
 TALLY_API int tally_trace_on(struct tally_trace *t, const char *platform);
 TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);     /* -c: $target; starts in _go */
 TALLY_API int tally_trace_process(struct tally_trace *t, int pid);                 /* -p: $target */

@@ -53,13 +53,6 @@ static void number(struct buf *to, double d)
 		buf_printf(to, "%.4g", d);
 }
 
-/* Control characters would drive a terminal; names come from files of others. */
-static void text(struct buf *to, const char *s)
-{
-	for (; *s; s++)
-		buf_putc(to, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
-}
-
 void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 {
 	if (c->none) {
@@ -96,7 +89,7 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 		number(to, c->d);
 		break;
 	default:
-		text(to, c->s ? c->s : "");
+		buf_plain(to, c->s ? c->s : "", c->s ? strlen(c->s) : 0);
 	}
 }
 

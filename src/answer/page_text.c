@@ -77,7 +77,7 @@ static void wrapped(const struct view *v, const char *s, size_t indent, size_t a
 			buf_putc(v->to, ' ');
 			at++;
 		}
-		buf_put(v->to, s, n);
+		buf_plain(v->to, s, n);
 		at += w;
 		first = false;
 		for (s += n; *s == ' '; s++)

@@ -64,6 +64,8 @@ void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 void buf_json_str(struct buf *b, const char *s, size_t n);  /* quoted and escaped; bad UTF-8 becomes U+FFFD */
+/* As a terminal may see it: control characters and bad UTF-8 become '?'. Names come from files of others. */
+void buf_plain(struct buf *b, const char *s, size_t n);
 void buf_clear(struct buf *b);                /* keeps the memory */
 void buf_free(struct buf *b);
 
@@ -85,6 +87,7 @@ struct err {
 };
 /* Stores code and words (unless an error is already there) and returns -code. */
 int err_set(struct err *e, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
 
 /* ---- text --------------------------------------------------------------- */
 /* The candidate nearest to `word` by edit distance, or NULL if none is near

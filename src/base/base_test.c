@@ -67,6 +67,25 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	arena_free(&a);
 }
 
+static void what_drives_a_terminal_is_not_seen(void **state)
+{
+	static const struct { const char *in, *out; } row[] = {
+		{ "plain \303\244 \342\202\254", "plain \303\244 \342\202\254" },
+		{ "a\033[31mb\007\n\tc\177", "a?[31mb???c?" },
+		{ "\302\233m \302\240", "?m \302\240" },
+		{ "\233m \303", "?m ?" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct buf b = { 0 };
+
+		buf_plain(&b, row[i].in, strlen(row[i].in));
+		assert_string_equal(b.p, row[i].out);
+		buf_free(&b);
+	}
+}
+
 static void json_strings_are_escaped_and_bad_utf8_is_replaced(void **state)
 {
 	static const struct { int line; const char *in, *out; } row[] = {
@@ -179,6 +198,7 @@ static void every_error_has_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_drives_a_terminal_is_not_seen),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),

@@ -129,6 +129,20 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
+void buf_plain(struct buf *b, const char *s, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		bool bad;
+
+		len = utf8_len(u + i, n - i);
+		bad = len == 0 || u[i] < 0x20 || u[i] == 0x7f || (len == 2 && u[i] == 0xc2 && u[i + 1] < 0xa0);
+		len += len == 0;
+		buf_put(b, bad ? "?" : (const char *)u + i, bad ? 1 : len);
+	}
+}
+
 void buf_clear(struct buf *b)
 {
 	b->n = 0;

@@ -6,15 +6,21 @@
 
 #include "base/base.h"
 
+int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap)
+{
+	if (!e || e->code)
+		return -(int)code;
+	e->code = (int)code;
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	return -(int)code;
+}
+
 int err_set(struct err *e, enum tally_err code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!e || e->code)
-		return -(int)code;
-	e->code = (int)code;
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	(void)err_setv(e, code, fmt, ap);
 	va_end(ap);
 	return -(int)code;
 }

@@ -2,8 +2,8 @@
  * file.h: bytes from outside and bytes to outside, for rooms that see no file.
  *
  * A room that parses asks a `struct bytes_in` for a few bytes at an offset and
- * never learns where they come from: here they come from a regular file
- * through mapped windows, from a pipe, or from any function that reads on.
+ * never learns where they come from: here they come from a regular file,
+ * from a pipe, or from any function that reads on.
  * What is resident stays bounded, whatever the size of the input.
  */
 #ifndef TALLY_BASE_FILE_H
@@ -23,9 +23,9 @@ struct bytes_in {
 #define BYTES_WINDOW (1u << 20)               /* most bytes that may be asked for at once */
 #define BYTES_KEEP (1u << 20)                 /* what a stream still has, behind the farthest byte asked for */
 
-/* Opens a file, or standard input for "-". A regular file is mapped in windows, anything else is read
- * on. -TALLY_EIO with words, -TALLY_ENOMEM. A file that shrinks while it is read ends where it then
- * ends; within the window of the moment that is the kernel's SIGBUS. */
+/* Opens a file, or standard input for "-". A regular file is read at the offsets asked for, anything else
+ * is read on. -TALLY_EIO with words, -TALLY_ENOMEM. A file that shrinks while it is read ends where it then
+ * ends. */
 int file_in_open(struct bytes_in *ret, const char *path, struct err *e);
 void file_in_close(struct bytes_in *in);
 

@@ -83,6 +83,26 @@ static void a_file_that_shrank_ends_where_it_ends_now(void **state)
 	drop(path);
 }
 
+/* With a mapped window this would be a SIGBUS. */
+static void bytes_that_were_given_stay_when_the_file_shrinks(void **state)
+{
+	char *path = scratch(SIZE);
+	struct bytes_in in = {0};
+	const uint8_t *p = NULL;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(file_in_open(&in, path, &e), 0);
+	assert_int_equal(in.at(in.arg, 4096, BYTES_WINDOW, &p), BYTES_WINDOW);
+	assert_int_equal(truncate(path, 0), 0);
+	for (size_t i = 0; i < BYTES_WINDOW; i += 4096)
+		assert_int_equal(p[i], byte_at(4096 + i));
+	assert_int_equal(in.at(in.arg, 4096 + BYTES_WINDOW, 8, &p), 0);
+	assert_int_equal(in.at(in.arg, 0, 8, &p), 0);
+	file_in_close(&in);
+	drop(path);
+}
+
 static void a_missing_file_is_an_error_that_names_it(void **state)
 {
 	struct bytes_in in = {0};
@@ -91,6 +111,9 @@ static void a_missing_file_is_an_error_that_names_it(void **state)
 	(void)state;
 	assert_int_equal(file_in_open(&in, "/nowhere/x", &e), -TALLY_EIO);
 	assert_non_null(strstr(e.text, "/nowhere/x: "));
+	e = (struct err){0};
+	assert_int_equal(file_in_open(&in, "/tmp", &e), -TALLY_EIO);
+	assert_string_equal(e.text, "/tmp: Is a directory");
 	file_in_close(&in);
 }
 
@@ -203,9 +226,8 @@ static void a_library_that_is_not_there_is_told(void **state)
 	assert_true(library_load("libc.so.6", good, fn, 1));
 }
 
-static void every_failing_allocation_is_told(void **state)
+static void fails_for_want_of_memory(const char *path)
 {
-	(void)state;
 	for (long n = 1;; n++) {
 		long live = mem_live();
 		struct bytes_in in = {0};
@@ -213,7 +235,7 @@ static void every_failing_allocation_is_told(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = file_in_open(&in, "/dev/null", &(struct err){0});
+		rc = file_in_open(&in, path, &(struct err){0});
 		failed = mem_failed();
 		mem_fail_at(0);
 		file_in_close(&in);
@@ -224,11 +246,22 @@ static void every_failing_allocation_is_told(void **state)
 	}
 }
 
+static void every_failing_allocation_is_told(void **state)
+{
+	char *path = scratch(10);
+
+	(void)state;
+	fails_for_want_of_memory("/dev/null");
+	fails_for_want_of_memory(path);
+	drop(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_file_gives_the_bytes_of_any_offset),
 	        cmocka_unit_test(a_file_that_shrank_ends_where_it_ends_now),
+	        cmocka_unit_test(bytes_that_were_given_stay_when_the_file_shrinks),
 	        cmocka_unit_test(a_missing_file_is_an_error_that_names_it),
 	        cmocka_unit_test(a_stream_gives_the_same_and_looks_back_a_little),
 	        cmocka_unit_test(an_offset_far_ahead_is_read_up_to),

@@ -10,14 +10,13 @@
 
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
 {
-	char text[400];
 	va_list ap;
 
 	g->failed = true;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	(void)err_setv(g->e, code, fmt, ap);
 	va_end(ap);
-	return err_set(g->e, code, "%s", text);
+	return -(int)code;
 }
 
 void cg_ins(struct cg *g, struct bpf_ins i)

@@ -95,26 +95,13 @@ const struct opts *cmd_dump_opts(void)
 
 /* ---- the run --------------------------------------------------------------------------- */
 
-static int by_suffix(struct dump *d)
-{
-	const char *o = d->a.output;
-
-	if (!o || d->form)
-		return GO_ON;
-	if (ends_in(o, ".json"))
-		d->o.form = TALLY_PTT_JSON;
-	else if (ends_in(o, ".csv"))
-		d->o.form = TALLY_PTT_CSV;
-	return GO_ON;
-}
-
 static int run(struct dump *d, char **path)
 {
 	struct tally_ptt *t = NULL;
-	int rc, status = ptt_args_file(&d->a, &t, *path);
+	int rc, status = ptt_args_suffix(&d->a, "dump", d->form, &d->o.form);
 
 	if (status == GO_ON)
-		status = by_suffix(d);
+		status = ptt_args_file(&d->a, &t, *path);
 	if (status == GO_ON)
 		status = ptt_args_output(&d->a, path, 1);
 	if (status == GO_ON) {

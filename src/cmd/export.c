@@ -21,7 +21,7 @@ struct export {
 	bool json, csv;
 	struct utsname host;
 	char hour[32];
-	struct buf capture, library;
+	struct buf capture, duckdb;
 };
 
 /* ---- options ------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ static const struct opt options[] = {
 	{ 0, "sql", "SELECT", "the answer of a query over the table tlp", take_sql },
 	{ 0, "partition", "KEYS", "Parquet, in directories under -o: host,capture,hour, or some of them", take_partition },
 	{ 0, "host", "NAME", "value of the partition key; this machine's name", take_host },
-	{ 0, "capture", "NAME", "the same; the file's name without what follows its first dot", take_capture },
+	{ 0, "capture", "NAME", "the same; the file's name without .raw, .perf, .data, .zst at its end", take_capture },
 	{ 0, "hour", "HOUR", "the same; the hour (UTC) in which the file was last written", take_hour },
 	PTT_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
@@ -100,24 +100,34 @@ const struct opts *cmd_export_opts(void)
 
 static int choose_form(struct export *x)
 {
-	const char *o = x->a.output ? x->a.output : "";
-	bool parquet = ends_in(o, ".parquet") || x->o.partition;
+	const char *option = x->json ? "--json" : x->csv ? "-x" : x->o.partition ? "--partition" : NULL;
 
-	if (x->json + x->csv + parquet > 1) {
+	if (x->json + x->csv + !!x->o.partition > 1) {
 		complain(x->a.cx, "CSV, JSON and Parquet are three forms: choose one of them");
 		return ST_USAGE;
 	}
-	if (x->o.partition && !*o) {
+	if (x->o.partition && !x->a.output) {
 		complain(x->a.cx, "--partition needs a directory: -o DIR");
 		return ST_USAGE;
 	}
-	if (parquet)
-		x->o.form = TALLY_PTT_PARQUET;
-	else if (x->json || (!x->csv && ends_in(o, ".json")))
-		x->o.form = TALLY_PTT_JSON;
-	else if (x->csv || !x->o.sql || ends_in(o, ".csv"))
-		x->o.form = TALLY_PTT_CSV;
-	return GO_ON;
+	x->o.form = x->json ? TALLY_PTT_JSON : x->o.partition ? TALLY_PTT_PARQUET :
+		    x->csv || !x->o.sql ? TALLY_PTT_CSV : TALLY_PTT_TEXT;
+	return ptt_args_suffix(&x->a, "export", option, &x->o.form);
+}
+
+/* The file's name without what its kind and its packing add. */
+static void find_capture(struct export *x, const char *name)
+{
+	static const char *const kind[] = { ".zst", ".data", ".perf", ".raw" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < COUNT(kind); i++) {
+		size_t m = strlen(kind[i]);
+
+		n -= n > m && !memcmp(name + n - m, kind[i], m) ? m : 0;
+	}
+	buf_put(&x->capture, name, n);
+	x->o.capture = x->capture.p;
 }
 
 static void find_partition(struct export *x, const char *path)
@@ -128,10 +138,8 @@ static void find_partition(struct export *x, const char *path)
 
 	if (!x->o.host && !uname(&x->host))
 		x->o.host = x->host.nodename;
-	if (!x->o.capture && strcmp(path, "-")) {
-		buf_put(&x->capture, name, strcspn(name, "."));
-		x->o.capture = x->capture.p;
-	}
+	if (!x->o.capture && strcmp(path, "-"))
+		find_capture(x, name);
 	if (!x->o.hour && !stat(path, &st) && gmtime_r(&st.st_mtime, &tm) &&
 	    strftime(x->hour, sizeof(x->hour), "%Y-%m-%dT%H", &tm))
 		x->o.hour = x->hour;
@@ -145,19 +153,17 @@ static void find_library(struct export *x)
 		x->o.duckdb = told;
 		return;
 	}
-	buf_printf(&x->library, "%s/.local/lib/libduckdb.so", home ? home : "");
-	if (home && x->library.p && !access(x->library.p, R_OK))
-		x->o.duckdb = x->library.p;
+	buf_printf(&x->duckdb, "%s/.local/lib/libduckdb.so", home ? home : "");
+	if (home && x->duckdb.p && !access(x->duckdb.p, R_OK))
+		x->o.duckdb = x->duckdb.p;
 }
 
 /* ---- the run --------------------------------------------------------------------------- */
 
 static int go(struct export *x, struct tally_ptt *t, char **path)
 {
-	int rc, status = GO_ON;
+	int rc, status = x->o.form == TALLY_PTT_PARQUET ? ptt_args_spare(&x->a, path, 1) : ptt_args_output(&x->a, path, 1);
 
-	if (x->o.form != TALLY_PTT_PARQUET)
-		status = ptt_args_output(&x->a, path, 1);
 	if (status != GO_ON)
 		return status;
 	x->o.size = sizeof(x->o);
@@ -190,6 +196,6 @@ int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
 		status = go(&x, t, argv + first);
 	tally_ptt_close(t);
 	buf_free(&x.capture);
-	buf_free(&x.library);
+	buf_free(&x.duckdb);
 	return ptt_args_close(&x.a, status);
 }

@@ -39,7 +39,7 @@ const struct opts *cmd_get_opts(void)
 static int get(struct plat_args *a, int n, char **selector)
 {
 	struct buf all = { 0 };
-	int rc, status = plat_args_open(a, true);
+	int rc, status = plat_args_open(a, "get");
 
 	for (int i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? " " : "", selector[i]);

@@ -55,7 +55,7 @@ const struct opts *cmd_list_opts(void)
 
 static int run(struct list *l, const char *kind, const char *pattern)
 {
-	int rc, status = plat_args_open(&l->a, true);
+	int rc, status = plat_args_open(&l->a, "list");
 
 	if (status == GO_ON) {
 		rc = tally_list(l->a.p, kind, pattern, l->verbose, &l->a.to);

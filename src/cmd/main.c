@@ -26,19 +26,33 @@ const struct verb *verb_row(size_t i)
 
 /* ---- saying things ------------------------------------------------------------------ */
 
+/* Names of files are in it, and a terminal reads it: only lines and tabs stay of what is not to be seen. */
+static void make_plain(struct buf *to, const char *s)
+{
+	while (*s) {
+		size_t n = strcspn(s, "\n\t");
+
+		buf_plain(to, s, n);
+		buf_put(to, s + n, s[n] != 0);
+		s += n + (s[n] != 0);
+	}
+}
+
 void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 {
-	struct buf b = { 0 };
+	struct buf b = { 0 }, plain = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
 	buf_printf(&b, "%s: ", cx->name);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	if (b.n && b.p[b.n - 1] != '\n')
-		buf_putc(&b, '\n');
-	if (b.n)
-		fwrite(b.p, 1, b.n, stderr);      /* one write: lines of two processes do not mix */
+	make_plain(&plain, b.p ? b.p : "");
+	if (plain.n && plain.p[plain.n - 1] != '\n')
+		buf_putc(&plain, '\n');
+	if (plain.n)
+		fwrite(plain.p, 1, plain.n, stderr);      /* one write: lines of two processes do not mix */
+	buf_free(&plain);
 	buf_free(&b);
 }
 

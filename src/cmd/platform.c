@@ -64,19 +64,9 @@ int plat_take_separator(void *state, const char *value)
 
 /* ---- open and close ---------------------------------------------------------------------------- */
 
-static void by_suffix(struct plat_args *a)
+int plat_args_open(struct plat_args *a, const char *verb)
 {
-	if (a->form || !a->a.output)
-		return;
-	if (ends_in(a->a.output, ".json"))
-		a->to.form = TALLY_PTT_JSON;
-	else if (ends_in(a->a.output, ".csv"))
-		a->to.form = TALLY_PTT_CSV;
-}
-
-int plat_args_open(struct plat_args *a, bool table)
-{
-	int rc;
+	int rc, status;
 
 	a->o.size = sizeof(a->o);
 	a->o.note = ptt_args_note;
@@ -84,9 +74,9 @@ int plat_args_open(struct plat_args *a, bool table)
 	rc = tally_platform_open(&a->p, &a->o);
 	if (rc < 0)
 		return plat_args_failed(a, rc);
-	if (!table)
-		return GO_ON;
-	by_suffix(a);
+	status = verb ? ptt_args_suffix(&a->a, verb, a->form, &a->to.form) : GO_ON;
+	if (!verb || status != GO_ON)
+		return status;
 	a->to.size = sizeof(a->to);
 	a->to.out = ptt_args_write;
 	a->to.arg = a;

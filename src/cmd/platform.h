@@ -35,8 +35,8 @@ int plat_take_profile(void *state, const char *value);
 int plat_take_json(void *state, const char *value);
 int plat_take_separator(void *state, const char *value);
 
-/* Opens -o (when there is a table) and the platform: GO_ON or an exit status. */
-int plat_args_open(struct plat_args *a, bool table);
+/* Opens the platform, and -o where the verb answers with a table (NULL: it does not): GO_ON or an exit status. */
+int plat_args_open(struct plat_args *a, const char *verb);
 /* Closes both: the status that results. */
 int plat_args_close(struct plat_args *a, int status);
 /* Says why rc is negative: the exit status. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,11 +75,46 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 	return ST_USAGE;
 }
 
-bool ends_in(const char *s, const char *suffix)
-{
-	size_t n = strlen(s), m = strlen(suffix);
+/* ---- the form of an output ---------------------------------------------------------------- */
 
-	return n >= m && !strcmp(s + n - m, suffix);
+static const struct suffix { const char *text, *verbs; uint32_t form; } suffixes[] = {
+	{ ".json", "dump report export list get tune", TALLY_PTT_JSON },
+	{ ".csv", "dump export list get tune", TALLY_PTT_CSV },
+	{ ".html", "report", TALLY_PTT_HTML },
+	{ ".htm", "report", TALLY_PTT_HTML },
+	{ ".parquet", "export", TALLY_PTT_PARQUET },
+	{ ".folded", "trace", 0 },
+};
+
+static const struct suffix *suffix_of(const char *path)
+{
+	for (size_t i = 0; i < COUNT(suffixes); i++) {
+		size_t n = strlen(path), m = strlen(suffixes[i].text);
+
+		if (n >= m && !strcmp(path + n - m, suffixes[i].text))
+			return &suffixes[i];
+	}
+	return NULL;
+}
+
+int ptt_args_suffix(struct ptt_args *a, const char *verb, const char *option, uint32_t *form)
+{
+	const struct suffix *s = a->output ? suffix_of(a->output) : NULL;
+	const char *verbs = s ? s->verbs : NULL;
+
+	if (!s || (option && s->form == *form))
+		return GO_ON;
+	if (!strstr(verbs, verb)) {
+		complain(a->cx, "-o %s: that form is not %s's: 'tally %.*s' has it", a->output, verb,
+			 (int)strcspn(verbs, " "), verbs);
+		return ST_USAGE;
+	}
+	if (option) {
+		complain(a->cx, "%s and -o %s are two forms: give one of them", option, a->output);
+		return ST_USAGE;
+	}
+	*form = s->form;
+	return GO_ON;
 }
 
 /* ---- the progress line ------------------------------------------------------------------ */
@@ -110,10 +146,10 @@ int ptt_args_progress(void *arg, uint64_t done, uint64_t total)
 	a->shown_ms = now;
 	a->on_screen = true;
 	if (total)
-		fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", a->reading, 100.0 * (double)done / (double)total,
+		fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", a->reading.p, 100.0 * (double)done / (double)total,
 			(double)total / 1048576);
 	else
-		fprintf(stderr, "\r%s: %.1f MiB\033[K", a->reading, (double)done / 1048576);
+		fprintf(stderr, "\r%s: %.1f MiB\033[K", a->reading.p, (double)done / 1048576);
 	return 0;
 }
 
@@ -153,31 +189,42 @@ int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path)
 	a->o.note = ptt_args_note;
 	a->o.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
 	a->o.arg = a;
-	a->reading = path;
+	buf_clear(&a->reading);
+	buf_plain(&a->reading, path, strlen(path));
+	signal(SIGPIPE, SIG_IGN);             /* a reader that goes away is seen where we write */
 	rc = tally_ptt_open(ret, &a->o);
 	if (rc >= 0)
 		rc = tally_ptt_file(*ret, path);
 	return rc < 0 ? ptt_args_failed(a, *ret, rc) : GO_ON;
 }
 
-/* A trace can be large and the only one: it must not be emptied by a slip. */
-static bool is_same(const char *a, const char *b)
+/* Of "-" what a redirection made of it. */
+static bool file_of(const char *path, int standard, struct stat *st)
 {
-	struct stat sa, sb;
+	return (path && strcmp(path, "-") ? stat(path, st) : fstat(standard, st)) == 0 && S_ISREG(st->st_mode);
+}
 
-	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+/* A trace can be large and the only one: it must not be emptied by a slip. */
+int ptt_args_spare(struct ptt_args *a, char *const *path, int n)
+{
+	struct stat out, in;
+
+	for (int i = 0; i < n && file_of(a->output, STDOUT_FILENO, &out); i++)
+		if (file_of(path[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+			complain(a->cx, "%s%s would write over the trace", a->output ? "-o " : "standard output",
+				 a->output ? a->output : "");
+			return ST_USAGE;
+		}
+	return GO_ON;
 }
 
 int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 {
+	int status = ptt_args_spare(a, path, n);
+
 	a->fd = STDOUT_FILENO;
-	if (!a->output || !strcmp(a->output, "-"))
-		return GO_ON;
-	for (int i = 0; i < n; i++)
-		if (is_same(a->output, path[i])) {
-			complain(a->cx, "-o %s would write over the trace", a->output);
-			return ST_USAGE;
-		}
+	if (status != GO_ON || !a->output || !strcmp(a->output, "-"))
+		return status;
 	a->fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (a->fd >= 0)
 		return GO_ON;
@@ -188,6 +235,7 @@ int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 int ptt_args_close(struct ptt_args *a, int status)
 {
 	ptt_args_wipe(a);
+	buf_free(&a->reading);
 	if (a->fd > STDERR_FILENO && close(a->fd) && status == ST_OK) {
 		complain(a->cx, "failed to write to %s: %s", a->output, strerror(errno));
 		status = ST_FAILED;

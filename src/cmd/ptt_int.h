@@ -16,7 +16,7 @@ struct ptt_args {
 	int fd;
 	int write_error;                      /* errno of the write that failed, or 0 */
 	/* the progress line */
-	const char *reading;
+	struct buf reading;                   /* the file's name, fit for a terminal */
 	int64_t shown_ms, started_ms;
 	bool on_screen;
 };
@@ -32,8 +32,12 @@ int ptt_take_output(void *state, const char *value);
 
 /* Opens a trace: GO_ON or an exit status. */
 int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path);
+/* The form that the suffix of -o chooses for `verb`, where an option has not (NULL): *form stays when it is nobody's.
+ * One that only other verbs have, or that another form's option contradicts, is refused: GO_ON or an exit status. */
+int ptt_args_suffix(struct ptt_args *a, const char *verb, const char *option, uint32_t *form);
 /* Opens -o, or takes stdout; the n paths are what must not be written over. */
 int ptt_args_output(struct ptt_args *a, char *const *path, int n);
+int ptt_args_spare(struct ptt_args *a, char *const *path, int n);     /* only that: for what others write */
 int ptt_args_close(struct ptt_args *a, int status);   /* the output; the status that results */
 tally_write_fn ptt_args_write, ptt_args_note; /* with the struct ptt_args as arg */
 tally_progress_fn ptt_args_progress;          /* the same; a.reading is what is said to be done */
@@ -41,7 +45,6 @@ void ptt_args_wipe(struct ptt_args *a);       /* the progress line, before somet
 /* Says why rc is negative: the exit status. */
 int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc);
 int ptt_args_said(struct ptt_args *a, const char *words, int rc);      /* the same, with these words; "": rc's */
-bool ends_in(const char *s, const char *suffix);
 /* One character as -x has it; GO_ON or an exit status. */
 int ptt_separator(struct ptt_args *a, const char *value, char *ret);
 

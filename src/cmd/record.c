@@ -126,13 +126,13 @@ static int go(struct record *c)
 
 static int run(struct record *c)
 {
-	int status = plat_args_open(&c->a, false);
+	int status = plat_args_open(&c->a, NULL);
 
 	c->r.size = sizeof(c->r);
 	c->r.path = c->a.a.output;
 	c->r.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
 	c->r.arg = c;
-	c->a.a.reading = "recorded";
+	buf_puts(&c->a.a.reading, "recorded");
 	if (status == GO_ON)
 		status = go(c);
 	c->a.a.output = NULL;                 /* it was the library's */

@@ -99,15 +99,12 @@ const struct opts *cmd_report_opts(void)
 
 /* ---- the run --------------------------------------------------------------------------- */
 
-static void choose_form(struct report *r)
+static int choose_form(struct report *r)
 {
 	const char *o = r->a.output;
 	struct winsize w;
 
-	if (r->json || (o && ends_in(o, ".json")))
-		r->o.form = TALLY_PTT_JSON;
-	else if (o && (ends_in(o, ".html") || ends_in(o, ".htm")))
-		r->o.form = TALLY_PTT_HTML;
+	r->o.form = r->json ? TALLY_PTT_JSON : TALLY_PTT_TEXT;
 	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
 		r->o.flags |= TALLY_PTT_ASCII;
 	if (!o && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 60)
@@ -115,16 +112,18 @@ static void choose_form(struct report *r)
 	r->o.size = sizeof(r->o);
 	r->o.out = ptt_args_write;
 	r->o.arg = &r->a;
+	return ptt_args_suffix(&r->a, "report", r->json ? "--json" : NULL, &r->o.form);
 }
 
 static int run(struct report *r, char **path, bool two)
 {
 	struct tally_ptt *t = NULL, *other = NULL;
-	int rc, status = ptt_args_file(&r->a, &t, path[0]);
+	int rc, status = choose_form(r);
 
+	if (status == GO_ON)
+		status = ptt_args_file(&r->a, &t, path[0]);
 	if (status == GO_ON && two)
 		status = ptt_args_file(&r->a, &other, path[1]);
-	choose_form(r);
 	if (status == GO_ON)
 		status = ptt_args_output(&r->a, path, two ? 2 : 1);
 	if (status == GO_ON) {
@@ -143,9 +142,12 @@ int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
 
 	if (status != GO_ON)
 		return status;
-	if (argc - first == 1 || argc - first == 2)
-		return run(&r, argv + first, argc - first == 2);
-	complain(cx, argc == first ? "no trace: give a FILE" : "two FILEs at most");
+	argc -= first;
+	argv += first;
+	if (argc == 1 || (argc == 2 && (strcmp(argv[0], "-") || strcmp(argv[1], "-"))))
+		return run(&r, argv, argc == 2);
+	complain(cx, argc == 0 ? "no trace: give a FILE" : argc == 2 ? "standard input is one trace: - can be given once" :
+		 "two FILEs at most");
 	complain(cx, "'tally report -h' shows the options");
 	return ST_USAGE;
 }

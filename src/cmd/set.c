@@ -37,7 +37,7 @@ const struct opts *cmd_set_opts(void)
 
 static int set(struct plat_args *a, int n, char **assignment)
 {
-	int rc, status = plat_args_open(a, false);
+	int rc, status = plat_args_open(a, NULL);
 
 	for (int i = 0; status == GO_ON && i < n; i++) {
 		rc = tally_set(a->p, assignment[i]);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/trace_int.h"
@@ -328,6 +329,24 @@ static bool ends_with(const char *s, const char *suffix)
 	return n >= m && !strcmp(s + n - m, suffix);
 }
 
+/* Answers are appended: to the trace itself that would be damage. The name of that may have keys behind it. */
+static bool is_trace(const char *platform, const char *output)
+{
+	struct stat in, out;
+	struct buf name = { 0 };
+	bool same = false;
+
+	for (const char *end = platform; *end && !same && !stat(output, &out); end += strcspn(end, ",")) {
+		end += *end == ',';
+		buf_clear(&name);
+		buf_put(&name, platform, (size_t)(end - platform) + strcspn(end, ","));
+		same = !name.failed && !(strcmp(name.p, "-") ? stat(name.p, &in) : fstat(STDIN_FILENO, &in)) &&
+		       S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+	}
+	buf_free(&name);
+	return same;
+}
+
 static int check(struct trace *c)
 {
 	if (!c->nsources && !c->list) {
@@ -345,6 +364,10 @@ static int check(struct trace *c)
 		c->o.form = TALLY_FOLDED;
 	if (c->on_file && (c->command || c->process)) {
 		complain(c->cx, "--on FILE is over with the file: -c and -p make no sense with it");
+		return ST_USAGE;
+	}
+	if (c->on_file && c->output && is_trace(c->platform, c->output)) {
+		complain(c->cx, "-o %s would write over the trace", c->output);
 		return ST_USAGE;
 	}
 	return GO_ON;

@@ -89,7 +89,7 @@ static int go(struct tune *c)
 	c->t.to = c->a.to;
 	c->t.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
 	c->t.arg = c;
-	c->a.a.reading = "measurements";
+	buf_puts(&c->a.a.reading, "measurements");
 	rc = tally_tune(c->a.p, &c->t);
 	return rc < 0 ? plat_args_failed(&c->a, rc) : ST_OK;
 }
@@ -115,6 +115,6 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	c.t.device = argv[first];
 	if (argc > first + 1)
 		c.t.argv = argv + first + 1;
-	status = plat_args_open(&c.a, true);
+	status = plat_args_open(&c.a, "tune");
 	return plat_args_close(&c.a, status == GO_ON ? go(&c) : status);
 }

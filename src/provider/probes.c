@@ -3,7 +3,8 @@
  *
  * A probe comes into being when its name is first asked for, and keeps its id.
  * A literal name goes to the providers, each of which may make it; a pattern
- * only ever finds probes that are there (a listing has them offered first).
+ * only ever finds probes that are there (a listing has them offered first; those of
+ * records are there as soon as there are records).
  * All probes so far are unanchored: their module and function are empty, so a
  * description that wants a certain one matches nothing.
  */
@@ -196,6 +197,12 @@ static int match_name(struct probes *t, const struct d_probedesc *d,
 	return found || !why->code ? found : -why->code;
 }
 
+/* Of records there are few probes, and all are there before one is named. */
+static int offer_records(struct probes *t, const struct d_probedesc *d, struct err *why)
+{
+	return t->opts.records && text_glob(d->prov, prov_ptt.name) ? prov_ptt.offer(t, why) : 0;
+}
+
 /* A pattern such as cpc:::cpu_clock-* finds nothing until somebody names a probe: say how. */
 static int no_pattern_match(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
@@ -239,7 +246,9 @@ int probes_match(struct probes *t, const struct d_probedesc *desc,
 		return rc;
 
 	if (!*desc->name || is_pattern(desc->name)) {
-		rc = match_made(t, desc, add, arg);
+		rc = offer_records(t, desc, why);
+		if (rc >= 0)
+			rc = match_made(t, desc, add, arg);
 		return rc ? rc : no_pattern_match(t, desc, why);
 	}
 	rc = match_name(t, desc, add, arg, &reason);

@@ -14,16 +14,20 @@
 
 #include "provider/provider_int.h"
 #include "provider/ptt_record.h"
+#include "ptt/dump.h"
 
 /* ---- args[] ------------------------------------------------------------------ */
 
 #define FIELD(member, ctype, help)                                                                 \
 	{ #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
 #define TEXT(member, bytes) { #member, "string", offsetof(struct ptt_record, member), bytes },
+#define SAME(member, text)                                                                         \
+	{ #member, "string", offsetof(struct ptt_record, text), sizeof(((struct ptt_record *)0)->text) },
 #define STRUCT tlp
 static const struct d_field tlp_members[] = {
 #include "facts/tlp_field.def"
 	PTT_TEXTS(TEXT)
+	PTT_SAME_TEXTS(SAME)
 };
 #undef STRUCT
 #define STRUCT tlp_transaction
@@ -31,6 +35,7 @@ static const struct d_field transaction_members[] = {
 #include "facts/tlp_transaction_field.def"
 };
 #undef STRUCT
+#undef SAME
 #undef TEXT
 #undef FIELD
 
@@ -78,7 +83,7 @@ uint32_t ptt_record_reads(const struct d_program *p)
 	return set;
 }
 
-static const char *text_of(const struct tlp *t, enum ptt_text which, const char *device)
+static const char *text_of(const struct tlp *t, enum ptt_text which, const char *device, char bdf[PTT_BDF_MOST])
 {
 	static const char *const classes[] = {
 		[TLP_P] = "P", [TLP_NP] = "NP", [TLP_CPL] = "CPL", [TLP_RESERVED] = "reserved",
@@ -90,14 +95,17 @@ static const char *text_of(const struct tlp *t, enum ptt_text which, const char 
 	case PTT_TEXT_classname: return t->class < COUNT(classes) ? classes[t->class] : NULL;
 	case PTT_TEXT_statusname: return t->class == TLP_CPL ? tlp_status_name(t->status) : NULL;
 	case PTT_TEXT_message: return type && type->layout == TLP_MSG ? tlp_msg_name(t->code) : NULL;
+	case PTT_TEXT_requester_text: ptt_bdf_text(bdf, t->segment, t->requester); return bdf;
 	default: return device;
 	}
 }
 
 void ptt_record_fill(struct ptt_record *r, uint32_t set, const char *device)
 {
+	char bdf[PTT_BDF_MOST];
+
 	for (unsigned k = 0; k < PTT_NTEXTS; k++) {
-		const char *s = set >> k & 1 ? text_of(&r->tlp, (enum ptt_text)k, device) : NULL;
+		const char *s = set >> k & 1 ? text_of(&r->tlp, (enum ptt_text)k, device, bdf) : NULL;
 
 		if (!(set >> k & 1))
 			continue;

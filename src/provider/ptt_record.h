@@ -4,7 +4,7 @@
  *
  * Numbers are the fields of facts/tlp_field.def and tlp_transaction_field.def.
  * Texts are what their tables say; they are filled in only for programs that
- * read them, since most do not.
+ * read them, since most do not.  What a dump has as text has the same name here.
  */
 #ifndef TALLY_PTT_RECORD_H
 #define TALLY_PTT_RECORD_H
@@ -18,7 +18,12 @@
 	TEXT(classname, 16)        /* "P", "NP", "CPL", "reserved" */                               \
 	TEXT(statusname, 8)        /* of a completion: "SC", "UR", "CRS", "CA", else "" */           \
 	TEXT(message, 32)          /* of a message: "Assert_INTA", else "" */                       \
-	TEXT(devicename, 32)       /* "hisi_ptt0_2" */
+	TEXT(devicename, 32)       /* "hisi_ptt0_2" */                                              \
+	TEXT(requester_text, 16)   /* "01:00.0" */
+/* SAME(member, text): the name that a dump has for one of these texts */
+#define PTT_SAME_TEXTS(SAME)                                                                       \
+	SAME(type_name, name)                                                                      \
+	SAME(device_name, devicename)
 
 struct ptt_record {
 	/* args[0] */

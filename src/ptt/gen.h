@@ -38,7 +38,7 @@ struct ptt_gen_requester {
 	uint64_t kind[PTT_KINDS];
 	uint64_t written_bytes, asked_bytes, read_bytes;
 	uint32_t largest_write, largest_read, outstanding, peak;
-	uint64_t answered, given_up, failed;  /* given_up: its tag was used again. Unanswered: outstanding + given_up */
+	uint64_t answered, given_up, failed;  /* given_up: its tag was used again. Unanswered: outstanding */
 	uint64_t msi_address, msis;
 	struct ptt_hist latency;
 };

@@ -541,8 +541,15 @@ static int header_file(struct ptt_reader *r, const uint8_t *header, struct err *
 	return 0;
 }
 
-static int header_not_perf(const uint8_t *p, size_t n, struct err *e)
+static const char *unpack_trouble(const struct ptt_reader *r)
 {
+	return r->unpack ? ptt_unpack_trouble(r->unpack) : NULL;
+}
+
+static int header_not_perf(const struct ptt_reader *r, const uint8_t *p, size_t n, struct err *e)
+{
+	if (n < 8 && unpack_trouble(r))
+		return err_set(e, TALLY_ECORRUPT, "%s", unpack_trouble(r));
 	if (n == 0)
 		return err_set(e, TALLY_ECORRUPT, "the file is empty");
 	if (n >= 8 && !memcmp(p, "2ELIFREP", 8))
@@ -563,7 +570,7 @@ static int header(struct ptt_reader *r, struct err *e)
 	if (r->troubles)
 		return err_set(e, TALLY_EIO, "reading failed");
 	if (n < 8 || memcmp(p, PDATA_MAGIC, 8))
-		return header_not_perf(p, n, e);
+		return header_not_perf(r, p, n, e);
 	r->eof = UINT64_MAX;
 	if (n >= PDATA_PIPE_HEADER && pdata_u64(p + 8) == PDATA_PIPE_HEADER) {
 		r->at = PDATA_PIPE_HEADER;
@@ -571,7 +578,8 @@ static int header(struct ptt_reader *r, struct err *e)
 		return 0;
 	}
 	if (n < PDATA_HEADER)
-		return header_damaged(e, "it is cut, bytes", n);
+		return err_set(e, TALLY_ECORRUPT,
+		               "the header is damaged: it is cut, %zu bytes are left of it", n);
 	return header_file(r, p, e);
 }
 
@@ -589,13 +597,10 @@ static void PRINTF_LIKE(2, 3) say(struct ptt_lost *l, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void say_count(struct ptt_lost *l, uint64_t n, const char *fmt)
+static void say_count(struct ptt_lost *l, uint64_t n, const char *one, const char *many)
 {
-	char text[160];
-	if (!n)
-		return;
-	snprintf(text, sizeof(text), "%llu %s", (unsigned long long)n, fmt);
-	say(l, "%s", text);
+	if (n)
+		say(l, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
 }
 
 static void words(struct ptt_reader *r)
@@ -605,26 +610,33 @@ static void words(struct ptt_reader *r)
 	        PDATA_TROUBLES(X)
 #undef X
 	};
-	const char *unpack = r->unpack ? ptt_unpack_trouble(r->unpack) : NULL;
 	struct ptt_lost *l = &r->lost;
 
 	l->words[0] = 0;
-	if (unpack)
-		say(l, "the compressed file ends early: %s", unpack);
-	say_count(l, l->cut_bytes, "bytes are missing at the end of the file");
+	if (unpack_trouble(r))
+		say(l, "%s", unpack_trouble(r));
+	say_count(l, l->cut_bytes, "byte is missing at the end of the file",
+	          "bytes are missing at the end of the file");
 	say_count(l, l->truncated_aux,
+	          "AUX buffer is incomplete: the driver lost data while tracing",
 	          "AUX buffers are incomplete: the driver lost data while tracing");
-	say_count(l, l->stray_bytes, "bytes at the ends of AUX data make no whole record");
-	say_count(l, r->passed_over, "bytes are no perf records and were passed over");
-	say_count(l, r->lost_events, "events were lost by the kernel while recording");
+	say_count(l, l->stray_bytes, "byte at the end of AUX data makes no whole record",
+	          "bytes at the ends of AUX data make no whole record");
+	say_count(l, r->passed_over, "byte is no perf record and was passed over",
+	          "bytes are no perf records and were passed over");
+	say_count(l, r->lost_events, "event was lost by the kernel while recording",
+	          "events were lost by the kernel while recording");
 	for (unsigned i = 0; i < COUNT(trouble); i++)
 		if (r->troubles >> i & 1)
 			say(l, "%s", trouble[i]);
 }
 
-/* In a stream the features come last: late, but in time for who names devices in a summary. */
+/* In a stream the features come last: late, but in time for who names devices in a summary.  What is
+ * compressed is read to its end: only there it shows whether something follows. */
 static int finish(struct ptt_reader *r)
 {
+	const uint8_t *rest;
+
 	if (r->promised && r->at > r->promised)
 		pdata_trouble(r, PDATA_T_UNFINISHED);
 	if (r->in.size == UINT64_MAX && r->limit != UINT64_MAX && r->at == r->promised &&
@@ -633,6 +645,8 @@ static int finish(struct ptt_reader *r)
 		header_features(r);
 		r->promised = 0;
 	}
+	if (r->unpack)
+		(void)r->in.at(r->in.arg, UINT64_MAX - 1, 1, &rest);
 	words(r);
 	return 0;
 }
@@ -727,6 +741,13 @@ int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e)
 		if (rc == 0)
 			return finish(r);
 	}
+}
+
+bool ptt_reader_has_data(struct ptt_reader *r)
+{
+	const uint8_t *p;
+
+	return r->opts.raw_format ? pdata_bytes(r, 0, 1, &p) == 1 : r->run.open;
 }
 
 uint32_t ptt_reader_devices(const struct ptt_reader *r, const struct ptt_device **ret)

@@ -181,7 +181,7 @@ bool ptt_is_zstd(const uint8_t *p, size_t n);
 /* What a compressed file holds, as a stream. */
 int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct bytes_in *in, struct err *e);
 void ptt_unpack_close(struct ptt_unpack *u);
-/* Why the content ended before its time, NULL when it did not. */
+/* In words: that the content ended before its time, or did not end the file; NULL: neither. */
 const char *ptt_unpack_trouble(const struct ptt_unpack *u);
 
 #endif

@@ -444,7 +444,7 @@ static void what_is_no_perf_data_is_refused_in_words(void **state)
 	       8);
 	opens_with(&b, TALLY_ECORRUPT, "not a perf.data file");
 	memcpy(b.p, "PERFILE2", 8);
-	opens_with(&b, TALLY_ECORRUPT, "the header is damaged: it is cut");
+	opens_with(&b, TALLY_ECORRUPT, "the header is damaged: it is cut, 64 bytes are left of it");
 	buf_free(&b);
 }
 
@@ -655,6 +655,8 @@ static void raw_records_are_read_in_the_format_that_is_said(void **state)
 		assert_int_equal(g.lost.padding_records, 2);
 		assert_int_equal(g.lost.stray_bytes, 5);
 		assert_string_equal(g.dev[0].name, "ptt0");
+		g = read_opts(p, 10 * 16 + 32 + 1, stream, &o, false);
+		assert_words(g, "1 byte at the end of AUX data makes no whole record");
 	}
 }
 

@@ -40,7 +40,7 @@ bool ptt_is_padding(const uint8_t *p, enum ptt_format f);
 enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure);
 
 /* ---- reading a file (pdata.c, raw.c) ------------------------------------------------
- * The reader asks for bytes through `struct bytes_in` (base/file.h implements it over mmap windows or a
+ * The reader asks for bytes through `struct bytes_in` (base/file.h implements it over a file or a
  * pipe; tests over memory) and yields chunks of records in file order. */
 #define PTT_WINDOW_MOST BYTES_WINDOW          /* most bytes asked for at once */
 
@@ -80,6 +80,9 @@ struct ptt_reader_opts {
  * file; -TALLY_EINVAL: it holds no PTT data; -TALLY_ENOTSUP: big-endian, or libzstd is missing; -TALLY_EIO. */
 int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in, const struct ptt_reader_opts *o, struct err *e);
 void ptt_reader_close(struct ptt_reader *r);
+/* Right after opening: there is AUX data, or a raw file that isn't empty. Without that the words of ptt_reader_lost()
+ * may say why. */
+bool ptt_reader_has_data(struct ptt_reader *r);
 /* 1 and *c; 0 at the end; negative only when nothing can be read at all. *c is valid until the next call. */
 int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e);
 /* Devices as far as they are known. The name of one that gave a chunk stays to the end of the data; a stream may

@@ -8,7 +8,8 @@
  * Threads: one ptt_stats each, never shared.  To use n of them give `shard` i of `shards` n, hand
  * *every* chunk to every one (each counts its share and follows the clocks through the rest), and
  * merge.  All figures are then the same as with one, but for the peaks of outstanding requests,
- * which are upper bounds (peak_is_bound), and for tables that were cut.
+ * which are upper bounds (peak_is_bound), for tables that were cut, and for pages and targets that were too
+ * many to be exact.
  *
  * Units: times and latencies are ticks of the PCIe core, counted from the first record of the device;
  * sizes are bytes.  A file without a time unit gives none in seconds.
@@ -101,7 +102,9 @@ struct ptt_requester_row {
 	uint64_t read_bytes;                  /* payload of the completions to it */
 	uint32_t largest_write, largest_read; /* of one packet, in bytes of whole DWs */
 	/* with matching: */
-	uint64_t answered, unanswered, failed;        /* failed: answered, but not with SC */
+	uint64_t answered, failed;            /* failed: answered, but not with SC */
+	uint64_t unanswered;                  /* open at the end */
+	uint64_t given_up;                    /* their tag was used again, or too many were open */
 	uint32_t outstanding_peak;
 	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
 };

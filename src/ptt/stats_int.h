@@ -104,7 +104,7 @@ struct stats_requester {
 	struct page_run run[2];               /* PAGE_READ, PAGE_WRITE */
 	uint32_t largest_write, largest_read;
 	uint32_t outstanding, peak;
-	uint64_t answered, unanswered, failed;
+	uint64_t answered, unanswered, given_up, failed;
 	struct ptt_hist *latency;
 };
 struct stats_completer {

@@ -8,12 +8,12 @@
 #include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
-/* A request that will not be answered any more. */
-static void count_lost(struct ptt_stats *s, const struct tlp *t)
+/* Of a request that was given up: its answer, if one comes, is an orphan or another's. */
+static void count_given_up(struct ptt_stats *s, const struct tlp *t)
 {
 	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
 
-	r->unanswered++;
+	r->given_up++;
 	r->outstanding--;
 }
 
@@ -22,7 +22,7 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 {
 	if (given_up != NULL) {
 		struct stats_device *other = device_at(s, given_up->request.device);
-		count_lost(s, &given_up->request);
+		count_given_up(s, &given_up->request);
 		level_add(s, other, other == d ? t->time : other->clock.now, -1);
 		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
 	}
@@ -95,9 +95,11 @@ static void unanswered(void *arg, const struct ptt_pair *p)
 {
 	struct ptt_stats *s = arg;
 	const struct tlp *q = &p->request;
+	struct stats_requester *r = requester_at(s, requester_key(q->device, q->segment, q->requester));
 	uint64_t end = device_at(s, q->device)->clock.now;
 
-	count_lost(s, q);
+	r->unanswered++;
+	r->outstanding--;
 	fault_add(s, PTT_FAULT_UNANSWERED, q, p);
 	ptt_hist_add(&s->open_age, end - q->time);
 }

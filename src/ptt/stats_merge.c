@@ -35,6 +35,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stat
 	r->peak += from->peak;
 	r->answered += from->answered;
 	r->unanswered += from->unanswered;
+	r->given_up += from->given_up;
 	r->failed += from->failed;
 	merge_hist(s, &r->latency, from->latency);
 }

@@ -136,7 +136,7 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.others = others, .device = (uint32_t)(key >> 32), .segment = (uint16_t)(key >> 16),
 		.requester = (uint16_t)key, .written_bytes = r->written_bytes, .asked_bytes = r->asked_bytes,
 		.read_bytes = r->read_bytes, .largest_write = r->largest_write, .largest_read = r->largest_read,
-		.answered = r->answered, .unanswered = r->unanswered, .failed = r->failed,
+		.answered = r->answered, .unanswered = r->unanswered, .given_up = r->given_up, .failed = r->failed,
 		.outstanding_peak = r->peak, .latency = r->latency,
 	};
 	for (unsigned k = 0; k < PTT_KINDS; k++) {

@@ -6,6 +6,8 @@
  * that memory stays bounded.  Damage ends the content early and in words: all that came before it
  * is good.
  */
+#include <stdio.h>
+
 #include "ptt/pdata_int.h"
 
 #ifdef TALLY_NO_DLOPEN
@@ -134,7 +136,7 @@ struct ptt_unpack {
 	struct bytes_in in, out;
 	uint64_t at;
 	struct ptt_zstd *z;
-	const char *trouble;
+	char trouble[128];
 };
 
 bool ptt_is_zstd(const uint8_t *p, size_t n)
@@ -142,9 +144,13 @@ bool ptt_is_zstd(const uint8_t *p, size_t n)
 	return n >= 4 && pdata_u32(p) == 0xfd2fb528u;
 }
 
-static int64_t unpack_end(struct ptt_unpack *u, const char *why)
+static int64_t PRINTF_LIKE(2, 3) unpack_end(struct ptt_unpack *u, const char *fmt, ...)
 {
-	u->trouble = why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(u->trouble, sizeof(u->trouble), fmt, ap);
+	va_end(ap);
 	return 0;
 }
 
@@ -153,20 +159,22 @@ static int64_t unpack_read(void *arg, uint8_t *out, size_t room)
 	struct ptt_unpack *u = arg;
 	int64_t done = 0;
 
-	while (done == 0 && !u->trouble) {
+	while (done == 0 && !*u->trouble) {
 		const uint8_t *p = (const uint8_t *)"";
 		int64_t got = u->in.at(u->in.arg, u->at, PTT_WINDOW_MOST / 4, &p);
 		size_t left = got > 0 ? (size_t)got : 0;
 
 		if (got < 0)
-			return unpack_end(u, "reading failed");
+			return unpack_end(u, "the compressed file ends early: reading failed");
 		if (got == 0 && !ptt_zstd_in_frame(u->z))
 			return 0;
 		done = ptt_zstd_step(u->z, &p, &left, out, room);
+		if (done < 0 && u->at && !ptt_zstd_in_frame(u->z))
+			return unpack_end(u, "what follows the compressed data is not zstd");
 		if (done < 0)
-			return unpack_end(u, ptt_zstd_why(u->z));
+			return unpack_end(u, "the compressed file ends early: %s", ptt_zstd_why(u->z));
 		if (done == 0 && got == 0)
-			return unpack_end(u, "it is cut");
+			return unpack_end(u, "the compressed file ends early: it is cut");
 		u->at += (uint64_t)got - left;
 	}
 	return done;
@@ -206,5 +214,5 @@ void ptt_unpack_close(struct ptt_unpack *u)
 
 const char *ptt_unpack_trouble(const struct ptt_unpack *u)
 {
-	return u->trouble;
+	return *u->trouble ? u->trouble : NULL;
 }

@@ -114,6 +114,30 @@ static void a_cut_or_damaged_compressed_file_gives_what_came_before(void **state
 	buf_free(&z);
 }
 
+static void what_is_wrong_with_the_packing_is_said(void **state)
+{
+	struct buf b = two_device_file(true), z = compress_file(&b);
+	size_t n = z.n;
+	struct got g;
+
+	(void)state;
+	for (int stream = 0; stream < 2; stream++) {
+		g = read_opts((uint8_t *)z.p, 8, stream, NULL, false);
+		assert_int_equal(g.open, -TALLY_ECORRUPT);
+		assert_string_equal(g.e.text, "the compressed file ends early: it is cut");
+		g = read_opts((uint8_t *)z.p, n, stream, NULL, false);
+		assert_string_equal(g.lost.words, "");
+	}
+	buf_puts(&z, "not zstd at all");
+	for (int stream = 0; stream < 2; stream++) {
+		g = read_opts((uint8_t *)z.p, z.n, stream, NULL, false);
+		assert_int_equal(g.bytes[0], 3 * 40 * 32);
+		assert_string_equal(g.lost.words, "what follows the compressed data is not zstd");
+	}
+	buf_free(&b);
+	buf_free(&z);
+}
+
 /* The records of a file but its AUX data, as perf record -z keeps them: one stream, cut anywhere
  * into records. */
 static struct buf compress_records(const struct buf *b, uint32_t type, size_t every)
@@ -224,6 +248,7 @@ int main(void)
 	        cmocka_unit_test(a_compressed_file_is_seen_through),
 	        cmocka_unit_test(compressed_raw_records_are_seen_through),
 	        cmocka_unit_test(a_cut_or_damaged_compressed_file_gives_what_came_before),
+	        cmocka_unit_test(what_is_wrong_with_the_packing_is_said),
 	        cmocka_unit_test(compressed_records_tell_the_exact_size),
 	        cmocka_unit_test(damaged_compressed_records_cost_the_exact_size_alone),
 	        cmocka_unit_test(every_failing_allocation_is_told),

@@ -93,12 +93,19 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 	return trace_flush_some(t);
 }
 
+/* A file of records has no events of this machine. */
+static bool can_fire(const struct tally_trace *t, const struct probe *p)
+{
+	return !t->records || p->arm != ARM_EVENT;
+}
+
 static int list_all(struct tally_trace *t, bool verbose)
 {
 	int rc = probes_offer(t->probes, &t->err);
 
 	for (uint32_t id = 1; rc >= 0 && id <= probes_count(t->probes); id++)
-		rc = list_probe(t, id, verbose);
+		if (can_fire(t, probes_get(t->probes, id)))
+			rc = list_probe(t, id, verbose);
 	return rc;
 }
 

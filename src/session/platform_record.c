@@ -136,6 +136,7 @@ int tally_record(struct tally_platform *p, struct tally_record *r)
 		rc = plat_fail(p, TALLY_EINVAL, "no event to record");
 	if (rc < 0)
 		return rc;
+	mine.gaps = 0;
 	c.path = mine.path ? mine.path : "perf.data";
 	t.event = mine.event;
 	t.ring = mine.ring;

@@ -102,6 +102,17 @@ static int chunk_perf(struct dump *d, const struct ptt_chunk *c)
 	return rc;
 }
 
+static void filter_note(const struct dump *d)
+{
+	struct buf why = { 0 };
+	uint64_t n = d->filter ? ptt_filter_faults(d->filter, &why) : 0;
+
+	if (n)
+		ptt_note(d->t, "the filter failed for %llu record%s, which %s left out: %s", (unsigned long long)n,
+			 n == 1 ? "" : "s", n == 1 ? "is" : "are", why.p ? why.p : "");
+	buf_free(&why);
+}
+
 static int run(struct dump *d)
 {
 	const struct form *form = &forms[d->o.form];
@@ -115,8 +126,10 @@ static int run(struct dump *d)
 		rc = form->is_perf ? chunk_perf(d, &c) : chunk_records(d, &c, s);
 	if (rc >= 0)
 		rc = ptt_flush(d->t, d->o.out, d->o.arg);
-	if (rc >= 0)
+	if (rc >= 0) {
 		ptt_pass_notes(&d->pass, !form->is_perf);
+		filter_note(d);
+	}
 	ptt_pass_close(&d->pass);
 	return rc;
 }

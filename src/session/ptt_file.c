@@ -23,12 +23,9 @@ int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!t->err.code) {
-		t->err.code = code;
-		va_start(ap, fmt);
-		vsnprintf(t->err.text, sizeof(t->err.text), fmt, ap);
-		va_end(ap);
-	}
+	va_start(ap, fmt);
+	(void)err_setv(&t->err, code, fmt, ap);
+	va_end(ap);
 	return -(int)code;
 }
 
@@ -124,6 +121,14 @@ const char *tally_ptt_error(const struct tally_ptt *t)
 	return t->err.text;
 }
 
+/* Damage is no error while a record is left; here none is. */
+static int nothing(struct tally_ptt *t, const struct ptt_reader *r)
+{
+	const char *words = ptt_reader_lost(r)->words;
+
+	return ptt_fail(t, TALLY_ECORRUPT, "%s: there is no PTT record in this file%s%s", t->path, *words ? ": " : "", words);
+}
+
 static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_perf, struct ptt_reader **ret)
 {
 	struct ptt_reader_opts o = { .raw_format = (uint8_t)t->o.raw, .as_perf = as_perf };
@@ -132,7 +137,9 @@ static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_p
 
 	if (rc == -TALLY_EINVAL)
 		rc = -TALLY_ECORRUPT;             /* the file, not an argument, is not what it should be */
-	return rc < 0 ? ptt_fail(t, (enum tally_err)-rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc)) : 0;
+	if (rc < 0)
+		return ptt_fail(t, (enum tally_err)-rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc));
+	return ptt_reader_has_data(*ret) ? 0 : nothing(t, *ret);
 }
 
 int tally_ptt_file(struct tally_ptt *t, const char *path)
@@ -235,8 +242,11 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	struct err e = { 0 };
 	int rc = ptt_reader_next(p->r, c, &e);
 
-	if (rc <= 0)
-		return rc < 0 ? ptt_failed_as(p->t, &e, rc) : 0;
+	if (rc < 0)
+		return ptt_failed_as(p->t, &e, rc);
+	if (rc == 0)
+		return p->any ? 0 : nothing(p->t, p->r);
+	p->any = true;
 	*s = stream_of(p, c->device);
 	if (!*s)
 		return ptt_fail(p->t, TALLY_ENOMEM, "out of memory");

@@ -1,17 +1,19 @@
 /*
  * ptt_filter.c: a predicate over records as a program of its own.
  *
- * EXPR becomes the clause `ptt:::tlp /(EXPR)/` with the default action, which
+ * EXPR becomes the clause `ptt:::tlp /(EXPR)/`, its end on a line of its own, with the default action, which
  * hands over an empty record where the predicate holds: a record in the ring
  * is the answer.  Text that closes the parenthesis and goes on with clauses of
  * its own is refused by their number.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/bpf.h"
 #include "provider/provider.h"
 #include "provider/ptt_record.h"
 #include "session/ptt_filter.h"
+#include "session/session_int.h"
 
 #define FILTER_MAX_INSNS (1u << 26)           /* as in engine.c: for what does not end */
 #define FILTER_RING_BYTES 4096u
@@ -27,7 +29,7 @@ struct ptt_filter {
 	/* for each record */
 	struct vm_cpu cpu;
 	struct ptt_record rec;                /* when texts are read */
-	uint64_t faults;
+	uint64_t faults, fault, value;        /* how many; what the first was */
 };
 
 static int env_probes(void *f, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
@@ -53,11 +55,17 @@ static int env_option(void *f, const char *name, const char *value, struct err *
 	return err_set(e, TALLY_EINVAL, "a filter has no options (%s)", name);
 }
 
-/* The compiler names a script and a line; a filter has neither. */
-static int refuse(const struct err *from, struct err *e)
+/* The compiler names a script and a line; a filter has neither.  The line behind it is not the user's: what is
+ * wrong there is that it ended. */
+static int refuse(const struct err *from, const char *expr, struct err *e)
 {
 	const char *line = strstr(from->text, ": line "), *words = line ? strstr(line + 2, ": ") : NULL;
+	unsigned long lines = 1;
 
+	for (; *expr; expr++)
+		lines += *expr == '\n';
+	if (words && !strncmp(words, ": syntax error near", 19) && strtoul(line + 7, NULL, 10) > lines)
+		words = ": syntax error at the end";
 	return err_set(e, (enum tally_err)from->code, "filter: %s", words ? words + 2 : from->text);
 }
 
@@ -69,7 +77,7 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 	struct buf text = { 0 };
 	int rc = d_open(&f->unit, &env);
 
-	buf_printf(&text, "ptt:::tlp /(%s)/", expr);
+	buf_printf(&text, "ptt:::tlp /(%s\n)/", expr);
 	if (rc < 0 || text.failed)
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
 	if (rc >= 0)
@@ -78,7 +86,7 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 		rc = d_compile(f->unit, ret, &own, &why);
 	buf_free(&text);
 	if (own.code)
-		return refuse(&own, e);
+		return refuse(&own, expr, e);
 	if (rc >= 0 && ((*ret)->nclauses != 1 || (*ret)->clause[0].nprobes != 1))
 		return err_set(e, TALLY_ESYNTAX, "filter: more than an expression");
 	return rc;
@@ -147,19 +155,29 @@ static void show(struct ptt_filter *f, const struct tlp *t, const char *device)
 int ptt_filter_keeps(struct ptt_filter *f, const struct tlp *t, const char *device, struct err *e)
 {
 	const void *rec;
-	uint32_t epid;
+	uint32_t epid, size;
 	int rc;
 
 	show(f, t, device);
 	rc = vm_run(f->vm, 0, &f->cpu, FILTER_MAX_INSNS, e);
-	if (rc < 0 || vm_ring_next(f->vm, 1, &rec) < sizeof(epid))
+	if (rc < 0 || (size = vm_ring_next(f->vm, 1, &rec)) < sizeof(epid))
 		return rc < 0 ? rc : 0;
 	memcpy(&epid, rec, sizeof(epid));
-	f->faults += !!(epid & D_EPID_ERROR);
-	return !(epid & D_EPID_ERROR);
+	if (!(epid & D_EPID_ERROR))
+		return 1;
+	if (f->faults++ == 0 && size >= D_ERROR_RECORD) {
+		uint32_t fault;
+
+		memcpy(&fault, (const char *)rec + D_RECORD_HDR, sizeof(fault));
+		memcpy(&f->value, (const char *)rec + D_RECORD_HDR + 8, sizeof(f->value));
+		f->fault = fault;
+	}
+	return 0;
 }
 
-uint64_t ptt_filter_faults(const struct ptt_filter *f)
+uint64_t ptt_filter_faults(const struct ptt_filter *f, struct buf *why)
 {
+	if (f->faults && why)
+		fault_text(why, f->fault, f->value);
 	return f->faults;
 }

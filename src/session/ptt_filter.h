@@ -19,6 +19,7 @@ void ptt_filter_close(struct ptt_filter *f);          /* NULL is fine */
 /* 1: expr is true for the record of the device of that name; 0: it is not, or it faults (a division by zero).
  * Negative: the vm refused. */
 int ptt_filter_keeps(struct ptt_filter *f, const struct tlp *t, const char *device, struct err *e);
-uint64_t ptt_filter_faults(const struct ptt_filter *f);       /* how often it did */
+/* How often it did; why (may be NULL) gets what the first was. */
+uint64_t ptt_filter_faults(const struct ptt_filter *f, struct buf *why);
 
 #endif

@@ -58,10 +58,11 @@ struct ptt_pass {
 	bool own_in;
 	struct ptt_stream *dev;
 	uint32_t ndev, capdev;
+	bool any;                             /* there was a chunk */
 };
 /* Passes may overlap: each has a reader and a window of its own. as_perf: padding too, and sizes as perf sees them. */
 int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf);
-/* 1, *c and the device's *s; 0 at the end. */
+/* 1, *c and the device's *s; 0 at the end. A file without any record: -TALLY_ECORRUPT. */
 int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s);
 void ptt_pass_close(struct ptt_pass *p);      /* after a failed open, too */
 /* Says how times were understood and what the file did not give. */

@@ -3,7 +3,7 @@
  *
  * Every form of a report is made of the page built here, so text, JSON and HTML
  * cannot differ.  Keys are what programs rely on: they may be added, but none is
- * renamed or gets another meaning.  Parts come in the order in which an engineer
+ * renamed or gets another meaning; `type` is the part's own.  Parts come in the order in which an engineer
  * asks: what is this and can it be trusted, what moved, who moved it, how long did it
  * take, what went wrong, and what the trace can't tell.
  */
@@ -107,6 +107,8 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "answered", "requests answered", AN_COUNT, when(r->matched, r->answered));
 	an_fact(p, f, "failed", "answered with an error", AN_COUNT, when(r->matched, r->failed));
 	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
+	an_fact(p, f, "given_up", "given up", AN_COUNT,
+		when(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
 	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
@@ -194,11 +196,12 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "failed", "failed", AN_COUNT },      { "outstanding_peak", "peak", AN_COUNT },
 		{ "asked_bytes", "asked for", AN_BYTES },
 		{ "largest_read", "largest read", AN_BYTES }, { "largest_write", "largest write", AN_BYTES },
-		{ "device", "device", AN_TEXT },
+		{ "device", "device", AN_TEXT },       { "given_up", "given up", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = limit(in, in->r->nrequesters, t);
 	bool m = in->r->matched;
+	uint64_t given_up = 0;
 	char room[PTT_BDF_MOST];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -210,16 +213,20 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 			at(q->latency, 500), at(q->latency, 990), most(q->latency), AN_U(q->kind[PTT_COMPLETION]),
 			AN_U(q->kind[PTT_ATOMIC]), AN_U(q->kind[PTT_MESSAGE]), when(m, q->answered), when(m, q->unanswered),
 			when(m, q->failed), when(m, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
-			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)) });
+			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up) });
+		given_up |= q->given_up;
 	}
 	skip(t, 16, 18);
 	skip_device(in, t, 19);
+	if (!given_up)
+		skip(t, 20, 20);
 	if (!m) {
 		skip(t, 6, 8);
 		skip(t, 12, 15);
 	} else {
 		an_explain(p, t, "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-				 "most that were open at once.");
+				 "most that were open at once. Unanswered: open at the end.%s",
+			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "");
 	}
 }
 
@@ -310,8 +317,8 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 	if (!x86)
 		skip(t, 5, 5);
 	skip_device(in, t, 8);
-	an_explain(p, t, "Addresses that were written one whole DW at a time and in no other way, twice or more. Headers "
-			 "don't tell an MSI from a doorbell.%s",
+	an_explain(p, t, "Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
+			 "Headers don't tell an MSI from a doorbell.%s",
 		   in->r->targets_exact ? "" : " There were more than could be counted exactly.");
 }
 
@@ -529,7 +536,7 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "time", "time", AN_TICKS },          { "error", "error", AN_TEXT },
-		{ "type", "packet", AN_TEXT },         { "requester", "requester", AN_TEXT },
+		{ "packet", "packet", AN_TEXT },       { "requester", "requester", AN_TEXT },
 		{ "tag", "tag", AN_COUNT },            { "completer", "completer", AN_TEXT },
 		{ "request", "request", AN_TEXT },     { "address", "address", AN_HEX },
 		{ "latency", "latency", AN_TICKS },    { "offset", "offset", AN_HEX },

@@ -371,7 +371,35 @@ static int partitions(struct ptt_sql *q, const struct tally_ptt_export *o, struc
 	return 0;
 }
 
-static void copy_statement(struct buf *b, const struct tally_ptt_export *o, const struct partition *p, uint32_t n)
+/* FNV-1a, which must stay: names of files that exist depend on it. */
+static uint64_t hash_bytes(const struct bytes_in *in, uint64_t off, uint64_t h)
+{
+	const uint8_t *p;
+	int64_t n = in->at(in->arg, off, 64u << 10, &p);
+
+	for (int64_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 0x100000001b3ull;
+	return h;
+}
+
+/* Captures share directories, so each has a file name of its own there; the same one gets the same again, made of
+ * its size, its begin and its end.  Of a pipe nothing is known before it was read. */
+static void file_name(struct buf *b, const struct tally_ptt *t)
+{
+	const struct bytes_in *in = &t->in;
+	uint64_t h = 0xcbf29ce484222325ull ^ in->size;
+
+	if (ptt_is_pipe(t)) {
+		buf_puts(b, "tlp_{uuid}");
+		return;
+	}
+	h = hash_bytes(in, 0, h);
+	h = hash_bytes(in, in->size > (64u << 10) ? in->size - (64u << 10) : 0, h);
+	buf_printf(b, "tlp_%016llx_{i}", (unsigned long long)h);
+}
+
+static void copy_statement(struct buf *b, const struct tally_ptt *t, const struct tally_ptt_export *o,
+			   const struct partition *p, uint32_t n)
 {
 	size_t len = o->sql ? strlen(o->sql) : 0;
 
@@ -388,8 +416,13 @@ static void copy_statement(struct buf *b, const struct tally_ptt_export *o, cons
 	buf_puts(b, o->sql ? "\n)) TO " : ") TO ");
 	quoted(b, o->path);
 	buf_puts(b, " (FORMAT PARQUET, COMPRESSION ZSTD");
+	if (n) {
+		buf_puts(b, ", OVERWRITE_OR_IGNORE, FILENAME_PATTERN '");
+		file_name(b, t);
+		buf_putc(b, '\'');
+	}
 	for (uint32_t i = 0; i < n; i++)
-		buf_printf(b, "%s%s", i ? ", " : ", OVERWRITE_OR_IGNORE, PARTITION_BY (", p[i].name);
+		buf_printf(b, "%s%s", i ? ", " : ", PARTITION_BY (", p[i].name);
 	buf_puts(b, n ? "))" : ")");
 }
 
@@ -407,7 +440,7 @@ int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export *o)
 		rc = ptt_fail(q->t, TALLY_ESYNTAX, "only a SELECT can be asked of a trace");
 	duck()->destroy_prepare(&w.asked);
 	if (rc >= 0)
-		copy_statement(&b, o, p, n);
+		copy_statement(&b, q->t, o, p, n);
 	if (rc >= 0)
 		rc = b.failed ? ptt_fail(q->t, TALLY_ENOMEM, "out of memory") : run(q, b.p);
 	buf_free(&b);

@@ -128,6 +128,19 @@ static uint64_t json_number(const struct buf *b, const char *type, const char *k
 	return strtoull(p + strlen(text), NULL, 10);
 }
 
+/* The same of all lines of that type. */
+static uint64_t json_sum(const struct buf *b, const char *type, const char *key)
+{
+	char head[64], text[64];
+	uint64_t sum = 0;
+
+	snprintf(head, sizeof(head), "{\"type\":\"%s\"", type);
+	snprintf(text, sizeof(text), "\"%s\":", key);
+	for (const char *p = b->p; (p = strstr(p, head)) && (p = strstr(p, text));)
+		sum += strtoull(p + strlen(text), NULL, 10);
+	return sum;
+}
+
 /* ---- the tests ------------------------------------------------------------------------ */
 
 static void unknown_options_are_refused(void **state)
@@ -234,6 +247,45 @@ static void a_filter_keeps_what_it_asks_for(void **state)
 	tally_ptt_close(t);
 }
 
+static void a_filter_that_faults_says_how_often(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_JSON);
+	char want[120];
+
+	o.filter = "1 / (class == 1 ? 0 : 1)";
+	assert_int_equal(tally_ptt_dump(t, &o), 0);
+	assert_int_equal(count_of(&v->out, "\n"), v->truth.records - v->truth.requests);
+	snprintf(want, sizeof(want), "the filter failed for %llu records, which are left out: divide-by-zero\n",
+		 (unsigned long long)v->truth.requests);
+	assert_non_null(strstr(v->notes.p, want));
+	tally_ptt_close(t);
+}
+
+static void a_file_without_a_record_is_refused(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
+	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_TEXT);
+	static const char zeros[640];
+	struct tally_ptt *t;
+	char path[64];
+
+	for (size_t n = 0; n <= sizeof(zeros); n += sizeof(zeros)) {
+		write_file(path, zeros, n);
+		assert_int_equal(tally_ptt_open(&t, &o), 0);
+		assert_int_equal(tally_ptt_file(t, path), n ? 0 : -TALLY_ECORRUPT);
+		assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ECORRUPT);
+		for (r.threads = 1; n && r.threads < 3; r.threads++)
+			assert_int_equal(tally_ptt_report(t, &r), -TALLY_ECORRUPT);
+		assert_non_null(strstr(tally_ptt_error(t), "no PTT record"));
+		tally_ptt_close(t);
+		unlink(path);
+	}
+}
+
 static void a_report_says_the_truth(void **state)
 {
 	struct env *v = *state;
@@ -246,6 +298,11 @@ static void a_report_says_the_truth(void **state)
 	assert_int_equal(json_number(&v->out, "summary", "non_posted"), v->truth.requests);
 	assert_int_equal(json_number(&v->out, "summary", "answered"), v->truth.answered);
 	assert_int_equal(json_number(&v->out, "summary", "failed"), v->truth.failed);
+	assert_int_equal(json_number(&v->out, "summary", "unanswered"), v->truth.outstanding);
+	assert_int_equal(json_number(&v->out, "summary", "given_up"),
+			 v->truth.requests - v->truth.answered - v->truth.outstanding);
+	assert_int_equal(json_sum(&v->out, "requester", "unanswered"), v->truth.outstanding);
+	assert_int_equal(json_sum(&v->out, "requester", "given_up"), json_number(&v->out, "summary", "given_up"));
 	assert_int_equal(json_number(&v->out, "summary", "orphans"), v->truth.fault[PTT_FAULT_ORPHAN]);
 	assert_int_equal(json_number(&v->out, "summary", "span"), v->truth.now);
 	assert_int_equal(json_number(&v->out, "summary", "outstanding_peak"), v->truth.peak);
@@ -257,7 +314,8 @@ static void two_threads_say_the_same_as_one(void **state)
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
 	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
-	static const char *const keys[] = { "records", "span", "posted", "answered", "failed", "unanswered", "orphans" };
+	static const char *const keys[] = { "records", "span", "posted", "answered", "failed", "unanswered", "given_up",
+					    "orphans" };
 	uint64_t one[COUNT(keys)];
 
 	assert_int_equal(tally_ptt_report(t, &o), 0);
@@ -395,6 +453,8 @@ int main(void)
 		cmocka_unit_test(forms_that_a_call_does_not_have_are_refused),
 		cmocka_unit_test(a_dump_has_a_line_for_every_record),
 		cmocka_unit_test(a_filter_keeps_what_it_asks_for),
+		cmocka_unit_test(a_filter_that_faults_says_how_often),
+		cmocka_unit_test(a_file_without_a_record_is_refused),
 		cmocka_unit_test(a_report_says_the_truth),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
 		cmocka_unit_test(without_matching_there_is_no_latency),

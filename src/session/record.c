@@ -182,7 +182,7 @@ static int take_record(struct rec *r)
 
 /* ---- error records ----------------------------------------------------------------- */
 
-static void fault_text(struct buf *to, uint64_t fault, uint64_t value)
+void fault_text(struct buf *to, uint64_t fault, uint64_t value)
 {
 	static const struct {
 		const char *text;

@@ -15,6 +15,7 @@
  * nothing is matched, without a text nothing is looked up.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "provider/ptt_record.h"
 #include "session/ptt_int.h"
@@ -64,7 +65,41 @@ static const struct key *key_of(const char *text)
 	return NULL;
 }
 
-/* Cuts keys off the end of path; what is no key is part of the name. */
+/* The first of words between commas that is no key, and all behind it. */
+static const char *no_key(const char *words)
+{
+	for (;;) {
+		char word[16] = "";
+		size_t n = strcspn(words, ",");
+
+		memcpy(word, words, n < sizeof(word) ? n : 0);
+		if (!words[n] || !key_of(word))
+			return words;
+		words += n + 1;
+	}
+}
+
+/* What is no key is part of the name; but when there is no such file, and there is one of the name up to a comma, it was
+ * meant as a key. */
+static bool bad_key(const char *path, struct err *e)
+{
+	struct buf name = { 0 };
+	bool is = false;
+
+	for (const char *comma = strchr(path, ','); comma && !is && access(path, F_OK); comma = strchr(comma + 1, ',')) {
+		buf_clear(&name);
+		buf_put(&name, path, (size_t)(comma - path));
+		if (name.failed || access(name.p, F_OK))
+			continue;
+		is = true;
+		err_set(e, TALLY_EINVAL, "%s: no key behind a name is ,%s (keys: format=4dw format=8dw time=abs time=delta tag14)",
+			name.p, no_key(comma + 1));
+	}
+	buf_free(&name);
+	return is;
+}
+
+/* Cuts keys off the end of path. */
 static void take_keys(struct tally_ptt_opts *o, char *path)
 {
 	char *comma = strrchr(path, ',');
@@ -92,6 +127,10 @@ static int open_file(struct records *r, const char *platform, struct err *e)
 
 	if (path) {
 		take_keys(&o, path);
+		if (bad_key(path, e)) {
+			mem_free(path);
+			return -TALLY_EINVAL;
+		}
 		rc = tally_ptt_open(&r->file, &o);
 	}
 	if (rc >= 0)
@@ -153,7 +192,7 @@ int records_start(struct tally_trace *t)
 static int record_next(struct tally_trace *t, struct records *r)
 {
 	for (;;) {
-		const uint8_t *p = r->chunk.p + r->at;
+		const uint8_t *p;
 		size_t size = r->chunk.format * 4u;
 
 		if (r->chunk.n - r->at < size || !size) {
@@ -166,6 +205,7 @@ static int record_next(struct tally_trace *t, struct records *r)
 			r->at = 0;
 			continue;
 		}
+		p = r->chunk.p + r->at;
 		r->at += size;
 		if (ptt_is_padding(p, (enum ptt_format)r->chunk.format))
 			continue;
@@ -262,10 +302,12 @@ static void count_unanswered(void *arg, const struct ptt_pair *p)
 static void report_matching(struct tally_trace *t, struct records *r)
 {
 	ptt_match_rest(r->match, count_unanswered, r);
-	r->unanswered += r->given_up;
 	if (r->unanswered)
-		trace_note(t, "%llu request%s without a completion fired no transaction",
-			   (unsigned long long)r->unanswered, r->unanswered == 1 ? "" : "s");
+		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)r->unanswered,
+			   r->unanswered == 1 ? "" : "s");
+	if (r->given_up)
+		trace_note(t, "%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
+			   (unsigned long long)r->given_up, r->given_up == 1 ? "" : "s");
 	if (r->orphans)
 		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
 			   r->orphans == 1 ? "" : "s");

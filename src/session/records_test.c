@@ -273,6 +273,7 @@ static void ticks_fire_in_the_time_of_the_records(void **state)
 
 static void what_was_not_matched_is_said(void **state)
 {
+	char want[80];
 	struct result r;
 	struct trace f;
 
@@ -280,7 +281,10 @@ static void what_was_not_matched_is_said(void **state)
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 8, .format = PTT_8DW, .faults = 20000 });
 	run(&r, f.on, "transaction { @ = count(); }");
 	assert_int_equal(r.rc, 0);
-	assert_non_null(strstr(r.notes.p, " without a completion fired no transaction"));
+	snprintf(want, sizeof(want), "%llu unanswered requests fired no transaction\n", (unsigned long long)f.truth->outstanding);
+	assert_non_null(strstr(r.notes.p, want));
+	snprintf(want, sizeof(want), "%llu requests given up ", (unsigned long long)(f.truth->requests - f.truth->answered - f.truth->outstanding));
+	assert_non_null(strstr(r.notes.p, want));
 	assert_non_null(strstr(r.notes.p, " without a request"));
 	drop(&r);
 	close_trace(&f);
@@ -299,6 +303,29 @@ static void a_fault_in_a_clause_is_an_error_and_the_run_goes_on(void **state)
 	assert_string_equal(r.out.p, "20000 20000\n");
 	assert_non_null(strstr(r.notes.p, "(ptt:::tlp): divide-by-zero in action"));
 	drop(&r);
+	close_trace(&f);
+}
+
+static void a_key_that_is_none_is_named(void **state)
+{
+	static const struct { const char *keys, *named; } rows[] = {
+		{ "format=5dw", "format=5dw (" }, { "foo=1,time=abs", "foo=1 (" }, { "time=abs,foo=1", "foo=1 (" }, { "", " (" },
+	};
+	char on[128], want[128];
+	struct result r;
+	struct trace f;
+
+	(void)state;
+	open_trace(&f, (struct ptt_gen_opts){ .seed = 10, .format = PTT_8DW });
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(on, sizeof(on), "%s,%s", f.path, rows[i].keys);
+		snprintf(want, sizeof(want), "%s: no key behind a name is ,%s", f.path, rows[i].named);
+		run(&r, on, "BEGIN { }");
+		assert_int_equal(r.rc, -TALLY_EINVAL);
+		if (!strstr(r.error, want))
+			fail_msg("%s: %s", rows[i].keys, r.error);
+		drop(&r);
+	}
 	close_trace(&f);
 }
 
@@ -347,6 +374,7 @@ static void a_filter_keeps_what_its_expression_says(void **state)
 	assert_false(keeps("requester == 0x100", &t, "d"));
 	assert_true(keeps("name == \"MRd64\" && classname == \"NP\" && devicename == \"d\"", &t, "d"));
 	assert_false(keeps("devicename == \"d\"", &t, "e"));
+	assert_true(keeps("type_name == \"MRd64\" && device_name == \"d\" && requester_text == \"01:01.0\"", &t, "d"));
 	assert_true(keeps("address >> 40 == 1 && time / 9 == 11", &t, "d"));
 	assert_true(keeps("args[0]->tag == tag && tag % 2", &t, "d"));
 	assert_true(keeps("1, tag", &t, "d"));
@@ -356,15 +384,18 @@ static void a_filter_that_faults_keeps_nothing(void **state)
 {
 	struct tlp t = { 0 };
 	struct ptt_filter *f;
+	struct buf why = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(ptt_filter_open(&f, "1 / tag || 1", &e), 0);
 	assert_int_equal(ptt_filter_keeps(f, &t, "", &e), 0);
-	assert_int_equal(ptt_filter_faults(f), 1);
+	assert_int_equal(ptt_filter_faults(f, NULL), 1);
 	t.tag = 1;
 	assert_int_equal(ptt_filter_keeps(f, &t, "", &e), 1);
-	assert_int_equal(ptt_filter_faults(f), 1);
+	assert_int_equal(ptt_filter_faults(f, &why), 1);
+	assert_string_equal(why.p, "divide-by-zero");
+	buf_free(&why);
 	ptt_filter_close(f);
 }
 
@@ -372,7 +403,10 @@ static void a_filter_that_is_no_expression_is_refused(void **state)
 {
 	static const struct { const char *expr, *words; } rows[] = {
 		{ "reqester == 1", "filter: failed to resolve reqester: Unknown variable name; did you mean requester?" },
-		{ "tag ==", "filter: syntax error near \")\"" },
+		{ "tag ==", "filter: syntax error at the end" },
+		{ "(tag == 1", "filter: syntax error at the end" },
+		{ "tag ==\n == 1", "filter: syntax error near \"==\"" },
+		{ "tag == )", "filter: syntax error near \")\"" },
 		{ "name", "filter: predicate result must be of scalar type" },
 		{ "1)/ {} ptt:::p /(1", "filter: more than an expression" },
 		{ "tag /* ", "filter: end-of-file encountered before matching */" },
@@ -447,6 +481,7 @@ int main(void)
 		cmocka_unit_test(ticks_fire_in_the_time_of_the_records),
 		cmocka_unit_test(what_was_not_matched_is_said),
 		cmocka_unit_test(a_fault_in_a_clause_is_an_error_and_the_run_goes_on),
+		cmocka_unit_test(a_key_that_is_none_is_named),
 		cmocka_unit_test(a_platform_that_is_none_is_refused),
 		cmocka_unit_test(a_filter_keeps_what_its_expression_says),
 		cmocka_unit_test(a_filter_that_faults_keeps_nothing),

@@ -236,6 +236,7 @@ void run_close(struct tally_trace *t);                /* and lets go of the proc
 
 /* ---- record.c ----------------------------------------------------------------------------- */
 record_sink record_take;
+void fault_text(struct buf *to, uint64_t fault, uint64_t value);      /* enum ir_fault, as an error record has it */
 
 /* ---- names.c ------------------------------------------------------------------------------- */
 /* The value that lies in a slot. What it points to lives in a or in the bytes. in_key: stacks are ids. */

@@ -67,12 +67,9 @@ int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!t->err.code) {
-		t->err.code = code;
-		va_start(ap, fmt);
-		vsnprintf(t->err.text, sizeof(t->err.text), fmt, ap);
-		va_end(ap);
-	}
+	va_start(ap, fmt);
+	(void)err_setv(&t->err, code, fmt, ap);
+	va_end(ap);
 	return -(int)code;
 }
 

@@ -1,7 +1,7 @@
 # ptt-guest.sh - what is checked of the genuine hisi_ptt driver inside ptt.sh's guest, by busybox sh; speaks TAP.
 #
 # Expected is what the driver's own source does; where the specification says otherwise (an empty port mask, 8DW
-# without a direction, several outbound types) it is the driver that is seen here.
+# without a direction, several outbound types) it is the driver that is seen here: `--profile driver`.
 #
 # An emulated CPU starts programs slowly: files are read by `read`, many events are asked for by one ptt-open.
 pmu=hisi_ptt0_2 tree=/sys/bus/event_source/devices/hisi_ptt0_2 pci=0000:00:1e.0
@@ -186,6 +186,8 @@ sed 's/^/#   /' /tmp/slow
 after=$(stat -c %s /out/slow.data)
 [ "$after" -gt $((before + 20 * 1048576)) ]
 check $? "it went on after the ring was full: $before bytes before, $after after"
+grep -q '[0-9] gap' /tmp/slow
+check $? "and says that there is a gap" "$(cat /tmp/slow)"
 
 part "an endpoint goes and comes"
 filter=$tree/requester_filters/0000:02:00.0
