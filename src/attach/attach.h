@@ -27,7 +27,7 @@ struct door { const struct door_ops *op; };   /* first member of each door's own
 /* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
 int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
 /* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;
- * -TALLY_EPERM. */
+ * -TALLY_EPERM; -TALLY_EINVAL: that is no empty directory. Its serve() says -TALLY_EEND when somebody else unmounts it. */
 int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e);
 
 /* The local protocol (doc/protocol.md): what `--on unix:PATH` speaks. */

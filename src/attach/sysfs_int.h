@@ -76,13 +76,14 @@ struct sysfs_mount {
 	struct fuse_session *session;         /* NULL: none */
 	char *dir;                            /* as it is found from anywhere */
 	bool mounted;
-	/* who takes the mount away when this process can't: a child that waits for the end of a pipe */
+	/* who takes the mount away when this process can't: a child that waits for the end of a stream */
 	int guard;                            /* our end, or -1 */
 	pid_t guard_pid;
 };
-/* m is zeroed, but for m->guard = -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not an empty directory;
- * -TALLY_ENOTSUP: no FUSE; -TALLY_EPERM. */
-int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir, struct err *e);
+/* m is zeroed, but for m->guard = -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not
+ * an empty directory; -TALLY_ENOTSUP: no FUSE; -TALLY_EPERM. */
+int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir,
+		struct err *e);
 void sysfs_unmount(struct sysfs_mount *m);
 
 #endif

@@ -7,8 +7,8 @@
  * library's messages go nowhere, for ours doesn't print.
  *
  * A server that is killed leaves its mount, on which every access fails until somebody
- * unmounts it.  So a child waits at a pipe whose other end only this process has: a byte says
- * that the mount is gone, the end of the pipe that the server is, and then the child unmounts
+ * unmounts it.  So a child waits at a socket whose other end only this process has: a byte says
+ * that the mount is gone, the end of the stream that the server is, and then the child unmounts
  * it.  It is in a session of its own, out of reach of what a terminal
  * sends and of a kill of the process group.
  *
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void
 /* ---- the guard ------------------------------------------------------------------------------ */
 
 /* What was open is let go: the mount's own descriptor above all, which would keep it alive. */
-static bool stand_apart(int pipe)
+static bool stand_apart(int line)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
@@ -109,18 +110,18 @@ static bool stand_apart(int pipe)
 	for (size_t i = 0; i < COUNT(signals); i++)
 		sigaction(signals[i], &ignore, NULL);
 	setsid();
-	if (chdir("/") < 0 || (pipe != 0 && dup2(pipe, 0) < 0) || close_range(1, ~0u, 0) < 0)
+	if (chdir("/") < 0 || (line != 0 && dup2(line, 0) < 0) || close_range(1, ~0u, 0) < 0)
 		return false;
 	return open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
 }
 
 /* Only what may be called between fork() and exec(): the process may have threads. */
-static _Noreturn void stand_guard(int pipe, const char *dir)
+static _Noreturn void stand_guard(int line, const char *dir)
 {
 	ssize_t n = 1;
-	char c;
+	char c = 0;
 
-	if (stand_apart(pipe))
+	if (stand_apart(line) && write(0, &c, 1) == 1)
 		do
 			n = read(0, &c, 1);
 		while (n < 0 && errno == EINTR);
@@ -132,8 +133,10 @@ static _Noreturn void stand_guard(int pipe, const char *dir)
 static int guard_post(struct sysfs_mount *m, struct err *e)
 {
 	int fd[2];
+	bool stands;
+	char c;
 
-	if (pipe2(fd, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));
 	m->guard_pid = fork();
 	if (m->guard_pid == 0) {
@@ -142,7 +145,8 @@ static int guard_post(struct sysfs_mount *m, struct err *e)
 	}
 	close(fd[0]);
 	m->guard = fd[1];
-	return m->guard_pid < 0 ? err_set(e, TALLY_EIO, "%s: a child that guards the mount: %s", m->dir, strerror(errno)) : 0;
+	stands = m->guard_pid > 0 && TEMP_FAILURE_RETRY(read(fd[1], &c, 1)) == 1;
+	return stands ? 0 : err_set(e, TALLY_EIO, "%s: no child can be made that guards the mount", m->dir);
 }
 
 /* The mount is gone already. */
@@ -150,7 +154,7 @@ static void guard_dismiss(struct sysfs_mount *m)
 {
 	if (m->guard < 0)
 		return;
-	(void)!write(m->guard, "", 1);
+	(void)!send(m->guard, "", 1, MSG_NOSIGNAL);
 	close(m->guard);
 	m->guard = -1;
 	while (m->guard_pid > 0 && waitpid(m->guard_pid, NULL, 0) < 0 && errno == EINTR)
@@ -202,7 +206,8 @@ static int find_dir(struct sysfs_mount *m, const char *dir, struct err *e)
 	return m->dir ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
 }
 
-int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir, struct err *e)
+int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir,
+		struct err *e)
 {
 	int rc;
 

@@ -54,7 +54,8 @@ static const struct row format[] = {
 	{ "format", 0444, "config:32-35" },
 };
 static const char *const dirs[DIRS] = {
-	[DIR_FORMAT] = "format", [DIR_TUNE] = "tune", [DIR_PORTS] = "root_port_filters", [DIR_REQUESTERS] = "requester_filters",
+	[DIR_FORMAT] = "format", [DIR_TUNE] = "tune", [DIR_PORTS] = "root_port_filters",
+	[DIR_REQUESTERS] = "requester_filters",
 };
 
 static uint64_t number_of(uint32_t device, uint32_t dir, uint64_t entry)
@@ -136,7 +137,8 @@ static const struct ptt_filter *next_filter(const struct ptt_pmu *pmu, bool port
 	return ret;
 }
 
-static bool next_of_filters(const struct sysfs *s, uint32_t device, uint64_t dir, uint64_t after, struct sysfs_node *ret)
+static bool next_of_filters(const struct sysfs *s, uint32_t device, uint64_t dir, uint64_t after,
+			    struct sysfs_node *ret)
 {
 	const uint64_t seen = after < dir ? 0 : after - dir;
 	const struct ptt_filter *f;
@@ -226,7 +228,8 @@ static int read_tune(struct sysfs *s, uint32_t device, enum ptt_tune t, char tex
 	return rc < 0 ? errno_of(rc) : said(text, "%u\n", value);
 }
 
-static int read_filter(const struct sysfs *s, uint32_t device, bool port, const struct sysfs_node *n, char text[static SYSFS_TEXT])
+static int read_filter(const struct sysfs *s, uint32_t device, bool port, const struct sysfs_node *n,
+		       char text[static SYSFS_TEXT])
 {
 	const struct ptt_pmu *pmu = kunpeng_pmu(s->k, device);
 
@@ -257,8 +260,8 @@ int sysfs_read(struct sysfs *s, uint64_t number, char text[static SYSFS_TEXT])
 
 /* ---- what is written ------------------------------------------------------------------------------- */
 
-/* What was written, as far as its first NUL and without one newline at its end: all that the kernel's own readers of numbers
- * let pass. False: too long for a number. */
+/* What was written, as far as its first NUL and without one newline at its end: all that the kernel's own readers of
+ * numbers let pass. False: too long for a number. */
 static bool line_of(const char *p, size_t n, char text[static SYSFS_TEXT])
 {
 	n = strnlen(p, n);

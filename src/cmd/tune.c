@@ -1,6 +1,7 @@
 /*
  * tune.c: `tally tune`, trace, set, trace again, compare.
  */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,7 +58,8 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	{ 0, "for", "latency|throughput", "what is to become better", take_for },
 	{ 0, "dry-run", NULL, "say what would be tried, and change nothing", take_dry },
-	{ 0, "duration", "MS", "of a measurement without a command; 20 when not given", take_duration },
+	{ 0, "duration", "MS", "of a measurement at most; without COMMAND 20 on a model, and needed elsewhere", take_duration },
+	{ 0, "time", "abs|delta", "a record's Time is absolute, or since the record before", ptt_take_time },
 	PLAT_OPTIONS,
 	PLAT_FORM_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
@@ -73,12 +75,25 @@ const struct opts *cmd_tune_opts(void)
 		.outro = "\nExamples:\n"
 			 "  sudo tally tune hisi_ptt0_2 --for throughput -- dd if=/dev/nvme0n1 of=/dev/null bs=1M count=4096\n"
 			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
-			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n",
+			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
+			 "\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
+			 "2 wrong options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are what they were.\n",
 		.opt = options,
 		.n = COUNT(options),
 		.command = false,
 	};
 	return &o;
+}
+
+/* A measurement is never so short that this would flicker. */
+static int show_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct tune *c = arg;
+
+	(void)total;
+	c->a.a.on_screen = true;
+	fprintf(stderr, "\rmeasurement %llu\033[K", (unsigned long long)done);
+	return 0;
 }
 
 static int go(struct tune *c)
@@ -87,11 +102,14 @@ static int go(struct tune *c)
 
 	c->t.stop = catch_signals();
 	c->t.to = c->a.to;
-	c->t.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
+	c->t.time = c->a.a.o.time;
+	c->t.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	c->t.arg = c;
-	buf_puts(&c->a.a.reading, "measurements");
 	rc = tally_tune(c->a.p, &c->t);
-	return rc < 0 ? plat_args_failed(&c->a, rc) : ST_OK;
+	if (rc >= 0)
+		return ST_OK;
+	rc = plat_args_failed(&c->a, rc);
+	return c->t.status ? c->t.status : rc;
 }
 
 static int usage(struct tune *c, const char *why)

@@ -7,8 +7,8 @@
  * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
  * what is owed is never more than OWED_NS.
  *
- * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its driver tunes by
- * several registers in turn, between which nobody may come.  The other doors show it all the same.
+ * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its
+ * driver tunes by several registers in turn, between which nobody may come.  The other doors show it all the same.
  */
 #include <errno.h>
 #include <poll.h>

@@ -2,134 +2,128 @@
  * tune.c: trace, set, trace again, compare (hisi_ptt.rst recommends to use tuning and tracing
  * together; this is that loop).
  *
- * A measurement is a trace of everything below the device's root ports while the command runs: what
- * payload crossed in the time, and how long requests waited for their last completion.  Not
- * all 243 settings are tried: one tunable after the other, from what is best so far, and only
- * values that can help the goal: a watermark is raised for throughput and lowered for latency, and
- * weights that stand to each other as some tried ones do are the same setting.  A second pass is made when
- * the first found something.  A gain that chance could be is measured again, in turn with what it is held against, and so are at
- * the end the best and what was there; medians decide, and a gain below MARGIN per mille is none.
+ * A measurement is a trace of everything below the device's root ports while the command runs.
+ * For throughput it tells what payload crossed in the time.  For latency it tells how long requests waited
+ * for their last completion, and there are two views, since one trace can't have both:
+ * what devices asked for is answered outbound, what the host asked for inbound.  A tunable is judged by the
+ * view whose answers pass its buffer.  A view without an answer judges nothing.
  *
- * Whatever ends it, what was there comes back, unless something better was found: a failed trace, a
- * command that dies, an interrupt; and if this process is killed, a guard puts it back.
+ * Not all 243 settings are tried: one tunable after the other, from what is best so far, and again
+ * while something is found.  A watermark is not lowered for throughput, and three weights that are
+ * alike are one setting whatever they are.  Of payload per second as a function of the weights this way has no dead
+ * end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
+ *
+ * A gain is believed when it can't well be chance: a setting that looks better is measured ROUNDS times in
+ * turn with what it is held against, and each time it must be better than the other ever was.  Two that are
+ * alike come out so once in 70 times.  In turn, so that what drifts meanwhile (caches, other load) meets both.  A
+ * gain below MARGIN is none: nothing is changed for it.
+ *
+ * Whatever ends it early, what was there comes back: a failed trace, a command that dies, an interrupt, a
+ * table that nobody takes; and if this process is killed, a guard puts it back.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
-#include "session/platform_int.h"
-#include "session/ptt_int.h"
+#include "session/tune_int.h"
 
 #define MARGIN 5u                             /* per mille */
-#define CLEAR 40u                             /* per mille: a gain that needs no second look */
-#define ROUNDS 3u                             /* measurements of both, the first ones included */
-#define MEDIAN_MOST 9u                        /* measurements of one setting that are looked at */
-#define MEASURES_MOST 128u
+#define ROUNDS 4u
+#define TRIES 3                               /* to put a tunable back */
 #define DURATION_NS UINT64_C(20000000)
 #define OUTSTANDING_MOST 65536u
-#define DIRECTION_DMA 2u                      /* outbound, and inbound P, NP and CPL B: requests of devices, with answers */
-#define DIRECTION_HOST 3u                     /* outbound, and inbound CPL A: requests of the host, with answers */
+#define UNKNOWN UINT32_MAX                    /* a tunable, after a set that failed */
+#define TIMES_ENOUGH 4096u                    /* records by which times are understood, sure or not */
 
-struct setting { uint8_t v[PTT_TUNES]; };
-struct figures { uint64_t ns, payload, answered, ticks, records, lost; };
-struct measured { struct setting s; struct figures f; char verdict[24]; };
-
-struct tune {
-	struct tally_platform *p;
-	struct tally_tuning o;
-	uint32_t device;
-	char name[32];
-	char event[96];
-	struct setting before, now;
-	struct measured done[MEASURES_MOST];
-	uint32_t ndone, best;
-	/* of the measurement at hand */
-	struct ptt_match *match;
-	struct ptt_clock clock;
-	struct figures f;
-};
-
-/* ---- settings ----------------------------------------------------------------------------------- */
-
-static bool same(const struct setting *a, const struct setting *b)
+bool tune_same(const struct setting *a, const struct setting *b)
 {
 	return !memcmp(a->v, b->v, sizeof(a->v));
 }
 
+/* ---- the device -------------------------------------------------------------------------------------- */
+
+static int failed(struct tune *t, enum ptt_tune i, int rc, const struct err *e)
+{
+	return plat_fail(t->p, (enum tally_err)-rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
+			 e->text[0] ? e->text : tally_strerror(rc));
+}
+
+static int set(struct tune *t, enum ptt_tune i, uint32_t value, struct err *e)
+{
+	int rc = t->p->ptt.op->tune_set(t->p->ptt.arg, t->device, i, value, e);
+
+	t->now.v[i] = rc < 0 ? UNKNOWN : value;
+	return rc;
+}
+
 static int apply(struct tune *t, const struct setting *s)
 {
-	struct tally_platform *p = t->p;
-
 	for (unsigned i = 0; i < PTT_TUNES; i++) {
 		struct err e = { 0 };
-		int rc = s->v[i] == t->now.v[i] ? 0 : p->ptt.op->tune_set(p->ptt.arg, t->device, (enum ptt_tune)i, s->v[i], &e);
+		int rc = s->v[i] == t->now.v[i] ? 0 : set(t, (enum ptt_tune)i, s->v[i], &e);
 
 		if (rc < 0)
-			return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
-					 e.text[0] ? e.text : tally_strerror(rc));
-		t->now.v[i] = s->v[i];
+			return failed(t, (enum ptt_tune)i, rc, &e);
 	}
 	return 0;
 }
 
 static int read_before(struct tune *t)
 {
-	struct tally_platform *p = t->p;
-
 	for (unsigned i = 0; i < PTT_TUNES; i++) {
 		struct err e = { 0 };
-		uint32_t v;
-		int rc = p->ptt.op->tune_get(p->ptt.arg, t->device, (enum ptt_tune)i, &v, &e);
+		int rc = t->p->ptt.op->tune_get(t->p->ptt.arg, t->device, (enum ptt_tune)i, &t->before.v[i], &e);
 
 		if (rc < 0)
-			return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
-					 e.text[0] ? e.text : tally_strerror(rc));
-		t->before.v[i] = (uint8_t)(v < PTT_TUNE_MOST ? v : PTT_TUNE_MOST);
+			return failed(t, (enum ptt_tune)i, rc, &e);
 	}
-	t->now = t->before;
+	t->now = t->best = t->before;
 	return 0;
 }
 
-static bool is_weight(unsigned tunable)
+/* One by one, each with patience: a device that was busy once may not be the next time. What it came to goes behind
+ * the words of the failure. */
+static void put_back(struct tune *t)
 {
-	return tunable <= PTT_TUNE_qos_tx_p;
-}
+	struct err *why = &t->p->err;
+	size_t n = strlen(why->text), room = sizeof(why->text);
+	bool all = true;
 
-/* Weights all alike are one setting, whatever they are. */
-static bool equivalent(const struct setting *a, const struct setting *b)
-{
-	struct setting x = *a, y = *b;
-	struct setting *const both[] = { &x, &y };
+	for (unsigned i = 0; i < PTT_TUNES; i++) {
+		for (int k = 0; t->now.v[i] != t->before.v[i] && k < TRIES; k++) {
+			struct err e = { 0 };
 
-	for (unsigned k = 0; k < 2; k++) {
-		uint8_t *v = both[k]->v;
-
-		if (v[PTT_TUNE_qos_tx_cpl] == v[PTT_TUNE_qos_tx_np] && v[PTT_TUNE_qos_tx_np] == v[PTT_TUNE_qos_tx_p])
-			v[PTT_TUNE_qos_tx_cpl] = v[PTT_TUNE_qos_tx_np] = v[PTT_TUNE_qos_tx_p] = 1;
+			(void)set(t, (enum ptt_tune)i, t->before.v[i], &e);
+		}
+		if (t->now.v[i] == t->before.v[i])
+			continue;
+		if (n < room)
+			n += (size_t)snprintf(why->text + n, room - n, "%s %s=%u", all ? "; not put back:" : "",
+					      ptt_tunables[i].name, t->before.v[i]);
+		all = false;
 	}
-	return same(&x, &y);
+	if (all && n < room)
+		snprintf(why->text + n, room - n, "; %s is as it was", t->name);
 }
 
-static bool was_tried(const struct tune *t, const struct setting *s)
+/* ---- a measurement -------------------------------------------------------------------------------------- */
+
+enum view tune_view(const struct tune *t, enum ptt_tune tunable)
 {
-	for (uint32_t i = 0; i < t->ndone; i++)
-		if (equivalent(&t->done[i].s, s))
-			return true;
-	return false;
+	return t->o.goal == TALLY_GOAL_LATENCY && tunable == PTT_TUNE_rx_alloc_buf_level ? VIEW_HOST : VIEW_DEVICES;
 }
 
-static bool can_help(const struct tune *t, unsigned tunable, uint8_t from, uint8_t to)
+void tune_event(const struct tune *t, enum view view, char *ret, size_t n)
 {
-	if (from == to)
-		return false;
-	return is_weight(tunable) || (t->o.goal == TALLY_GOAL_THROUGHPUT ? to > from : to < from);
-}
+	/* Outbound packets, and inbound P, NP and CPL B; outbound ones, and inbound CPL A. */
+	static const unsigned direction[VIEWS] = { [VIEW_DEVICES] = 2, [VIEW_HOST] = 3 };
 
-/* ---- a measurement --------------------------------------------------------------------------------- */
+	snprintf(ret, n, "%s/filter=0x%05x,type=7,direction=%u,format=0/", t->name, t->ports, direction[view]);
+}
 
 static void take_record(struct tune *t, const uint8_t *record)
 {
-	static const struct ptt_decode_opts how = { .format = PTT_4DW, .time = PTT_TIME_ABS };
+	const struct ptt_decode_opts how = { .format = PTT_4DW, .time = t->time };
 	struct tlp tlp = { 0 };
 	struct ptt_pair pair;
 
@@ -143,150 +137,219 @@ static void take_record(struct tune *t, const uint8_t *record)
 	}
 }
 
+/* Eleven bits of time that tell nothing for sure are a counter's: that one is spread over its whole range, while
+ * times since the record before are mostly short. */
+static void understand_times(struct tune *t, const uint8_t *p, size_t n)
+{
+	if (t->sure)
+		return;
+	t->time = (uint8_t)ptt_time_guess(p, n, PTT_4DW, &t->sure);
+	if (!t->sure)
+		t->time = PTT_TIME_ABS;
+	t->sure = t->sure || n / (4 * PTT_4DW) >= TIMES_ENOUGH;
+}
+
 static int take(void *arg, const struct ptt_aux *a)
 {
 	struct tune *t = arg;
 
 	t->f.lost += a->lost;
+	understand_times(t, a->p, a->n);
 	for (size_t at = 0; at + 4 * PTT_4DW <= a->n; at += 4 * PTT_4DW)
 		if (!ptt_is_padding(a->p + at, PTT_4DW))
 			take_record(t, a->p + at);
 	return 0;
 }
 
+/* What is compared must have done the same. */
 static int check_command(struct tune *t, const struct plat_trace *tr)
 {
-	if (tr->stopped)
-		return plat_fail(t->p, TALLY_EEND, "interrupted: %s is as it was before", t->name);
+	if (tr->stopped || (t->o.stop && *t->o.stop))
+		return plat_fail(t->p, TALLY_EEND, "interrupted");
 	if (tr->status > 125)
-		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d: %s is as it was before", tr->status, t->name);
-	if (!t->f.records)
-		return plat_fail(t->p, TALLY_ENOTSUP, "nothing crossed the links of %s meanwhile: there is nothing to compare", t->name);
+		t->o.status = tr->status;
+	if (tr->status > 125)
+		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d", tr->status);
+	if (t->ndone && tr->status != t->status)
+		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d, and with %d before: that can't be compared",
+				 tr->status, t->status);
+	t->status = tr->status;
 	return 0;
 }
 
-static int trace(struct tune *t, struct figures *ret)
+static int trace(struct tune *t, enum view view)
 {
+	char event[96];
 	struct plat_trace tr = {
-		.event = t->event, .argv = t->o.argv, .duration_ns = t->o.argv ? 0 : t->o.duration_ns, .stop = t->o.stop, .take = take,
-		.arg = t,
+		.event = event, .argv = t->o.argv, .duration_ns = t->o.duration_ns, .stop = t->o.stop, .take = take, .arg = t,
 	};
 	int rc = ptt_match_open(&t->match, OUTSTANDING_MOST);
 
 	if (rc < 0)
 		return plat_fail(t->p, TALLY_ENOMEM, "out of memory");
+	tune_event(t, view, event, sizeof(event));
 	t->clock = (struct ptt_clock){ 0 };
 	t->f = (struct figures){ 0 };
 	rc = plat_trace(t->p, &tr);
+	t->f.ns = tr.ns;
 	ptt_match_close(t->match);
 	t->match = NULL;
+	if (rc == -TALLY_EINVAL && tr.status > 125)
+		t->o.status = tr.status;      /* it could not be run */
+	return rc < 0 ? rc : check_command(t, &tr);
+}
+
+static int measure(struct tune *t, const struct setting *s, enum view view, enum verdict verdict)
+{
+	int rc;
+
+	if (t->o.progress && t->o.progress(t->o.arg, t->ndone + 1, 0) < 0)
+		return plat_fail(t->p, TALLY_EEND, "interrupted");
+	rc = apply(t, s);
 	if (rc >= 0)
-		rc = check_command(t, &tr);
-	t->f.ns = tr.ns;
-	*ret = t->f;
+		rc = trace(t, view);
+	if (rc >= 0)
+		t->done[t->ndone++] = (struct measured){ .s = *s, .f = t->f, .view = view, .verdict = verdict };
 	return rc;
 }
 
-static int measure(struct tune *t, const struct setting *s, const char *verdict)
-{
-	struct measured *m = &t->done[t->ndone];
-	int rc = t->ndone < MEASURES_MOST ? apply(t, s) : plat_fail(t->p, TALLY_ESTATE, "too many measurements");
+/* ---- which is better ----------------------------------------------------------------------------------------- */
 
-	if (rc >= 0)
-		rc = trace(t, &m->f);
-	if (rc < 0)
-		return rc;
-	m->s = *s;
-	snprintf(m->verdict, sizeof(m->verdict), "%s", verdict);
-	t->ndone++;
-	if (t->o.progress && t->o.progress(t->o.arg, t->ndone, 0) < 0)
-		return plat_fail(t->p, TALLY_EEND, "interrupted: %s is as it was before", t->name);
-	return 0;
+uint64_t tune_rate(const struct figures *f)
+{
+	unsigned __int128 whole = (unsigned __int128)f->payload * (f->records + f->lost);
+
+	return f->ns && f->records ? (uint64_t)(whole / f->records * 1000000000u / f->ns) : 0;
 }
 
-/* More is better: bytes per second; or the inverse of the mean latency, in 1e12 / ticks. */
-static uint64_t score(const struct tune *t, const struct figures *f)
+uint64_t tune_cost(const struct tune *t, const struct figures *f)
 {
-	uint64_t whole = f->records + f->lost;
+	uint64_t rate = tune_rate(f);
 
 	if (t->o.goal == TALLY_GOAL_LATENCY)
-		return f->ticks ? (uint64_t)((unsigned __int128)f->answered * 1000000000000u / f->ticks) : 0;
-	return f->ns ? (uint64_t)((unsigned __int128)f->payload * 1000000000u / f->ns * whole / (f->records ? f->records : 1)) : 0;
+		return f->answered ? f->ticks * 1000 / f->answered : UINT64_MAX;
+	return rate ? UINT64_C(1000000000000000000) / rate : UINT64_MAX;
 }
 
-static bool gains(uint64_t now, uint64_t than, uint32_t per_mille)
+static bool gains(uint64_t now, uint64_t than)
 {
-	return (unsigned __int128)now * 1000 > (unsigned __int128)than * (1000 + per_mille);
+	return (unsigned __int128)now * (1000 + MARGIN) < (unsigned __int128)than * 1000;
 }
 
-/* The median score of a setting's measurements. */
-static uint64_t median(const struct tune *t, const struct setting *s)
+static bool is_of(const struct measured *m, const struct setting *s, enum view view)
 {
-	uint64_t v[MEDIAN_MOST], swap;
+	return m->view == view && tune_same(&m->s, s);
+}
+
+/* Costs of a setting in a view, of the measurements from `from` on; n is 0 where there is none. */
+struct costs { uint64_t least, median, most; uint32_t n; };
+
+static struct costs costs(const struct tune *t, const struct setting *s, enum view view, uint32_t from)
+{
+	uint64_t v[MEASURES_MOST];
 	uint32_t n = 0;
 
-	for (uint32_t i = t->ndone; i-- > 0 && n < MEDIAN_MOST;)
-		if (same(&t->done[i].s, s))
-			v[n++] = score(t, &t->done[i].f);
-	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t k = i; k > 0 && v[k] < v[k - 1]; k--) {
-			swap = v[k];
-			v[k] = v[k - 1];
-			v[k - 1] = swap;
-		}
-	return v[n / 2];
-}
+	for (uint32_t i = from; i < t->ndone; i++) {
+		uint64_t c = tune_cost(t, &t->done[i].f);
+		uint32_t k = n;
 
-/* Both again, in turn. */
-static int look_again(struct tune *t, const struct setting *a, const struct setting *b)
-{
-	int rc = 0;
-
-	for (uint32_t i = 1; rc >= 0 && i < ROUNDS; i++) {
-		rc = measure(t, a, "again");
-		if (rc >= 0)
-			rc = measure(t, b, "again");
-	}
-	return rc;
-}
-
-/* Whether the last measurement beats the best so far. */
-static int is_better(struct tune *t, bool *ret)
-{
-	struct setting best = t->done[t->best].s, last = t->done[t->ndone - 1].s;
-	int rc = 0;
-
-	*ret = gains(median(t, &last), median(t, &best), MARGIN);
-	if (*ret && !gains(median(t, &last), median(t, &best), CLEAR)) {
-		rc = look_again(t, &best, &last);
-		if (rc >= 0)
-			*ret = gains(median(t, &last), median(t, &best), MARGIN);
-	}
-	return rc;
-}
-
-/* ---- the search --------------------------------------------------------------------------------------- */
-
-static int try_values(struct tune *t, unsigned tunable, bool *found)
-{
-	struct setting from = t->done[t->best].s;
-	int rc = 0;
-
-	for (uint8_t v = 0; rc >= 0 && v <= PTT_TUNE_MOST; v++) {
-		struct setting s = from;
-		uint32_t at = t->ndone;
-		bool better = false;
-
-		s.v[tunable] = v;
-		if (!can_help(t, tunable, from.v[tunable], v) || was_tried(t, &s))
+		if (!is_of(&t->done[i], s, view))
 			continue;
-		rc = measure(t, &s, "tried");
-		if (rc >= 0)
-			rc = is_better(t, &better);
-		if (better) {
-			t->best = at;
-			*found = true;
-		}
+		for (; k > 0 && v[k - 1] > c; k--)
+			v[k] = v[k - 1];
+		v[k] = c;
+		n++;
+	}
+	return n ? (struct costs){ v[0], v[n / 2], v[n - 1], n } : (struct costs){ .n = 0 };
+}
+
+/* Whether s, of which measurement `from` is the first, beats the best so far whenever they are measured in turn. */
+static int beats(struct tune *t, const struct setting *s, enum view view, uint32_t from, bool *ret)
+{
+	struct costs of_s, of_best;
+	int rc = 0;
+
+	*ret = true;
+	for (uint32_t i = 1; rc >= 0 && *ret && i < 2 * ROUNDS; i++) {
+		rc = measure(t, i % 2 ? &t->best : s, view, TO_COMPARE);
+		of_s = costs(t, s, view, from);
+		of_best = costs(t, &t->best, view, from);
+		*ret = rc >= 0 && of_s.most < of_best.least;
+	}
+	*ret = *ret && gains(of_s.median, of_best.median);
+	return rc;
+}
+
+/* ---- the search --------------------------------------------------------------------------------------------- */
+
+static bool is_weight(enum ptt_tune tunable)
+{
+	return tunable <= PTT_TUNE_qos_tx_p;
+}
+
+/* Weights all alike are one setting, whatever they are. */
+static struct setting normal(struct setting s)
+{
+	if (s.v[PTT_TUNE_qos_tx_cpl] == s.v[PTT_TUNE_qos_tx_np] && s.v[PTT_TUNE_qos_tx_np] == s.v[PTT_TUNE_qos_tx_p])
+		s.v[PTT_TUNE_qos_tx_cpl] = s.v[PTT_TUNE_qos_tx_np] = s.v[PTT_TUNE_qos_tx_p] = 1;
+	return s;
+}
+
+static bool was_tried(const struct tune *t, const struct setting *s, enum view view)
+{
+	struct setting a = normal(*s), b;
+
+	for (uint32_t i = 0; i < t->ndone; i++) {
+		b = normal(t->done[i].s);
+		if (t->done[i].view == view && tune_same(&a, &b))
+			return true;
+	}
+	return false;
+}
+
+bool tune_can_help(const struct tune *t, enum ptt_tune tunable, uint32_t from, uint32_t to)
+{
+	return from != to && (is_weight(tunable) || t->o.goal == TALLY_GOAL_LATENCY || to > from);
+}
+
+static int try_setting(struct tune *t, const struct setting *s, enum view view, bool *found)
+{
+	bool better = false, looks;
+	uint32_t from;
+	int rc = costs(t, &t->best, view, 0).n ? 0 : measure(t, &t->best, view, TO_COMPARE);
+
+	from = t->ndone;
+	if (rc >= 0)
+		rc = measure(t, s, view, NO_BETTER);
+	if (rc < 0)
+		return rc;
+	looks = gains(tune_cost(t, &t->done[from].f), costs(t, &t->best, view, 0).median);
+	if (looks)
+		rc = beats(t, s, view, from, &better);
+	t->done[from].verdict = better ? BETTER : looks ? NOT_ALWAYS : NO_BETTER;
+	if (rc >= 0 && better) {
+		t->best = *s;
+		*found = true;
+	}
+	return rc;
+}
+
+static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
+{
+	/* What may be the end of the way first: a step costs more than a look. */
+	static const uint8_t order[][PTT_TUNE_MOST + 1] = {
+		[TALLY_GOAL_LATENCY] = { 0, 2, 1 }, [TALLY_GOAL_THROUGHPUT] = { 2, 0, 1 },
+	};
+	enum view view = tune_view(t, tunable);
+	int rc = 0;
+
+	for (unsigned i = 0; rc >= 0 && t->shows[view] && i <= PTT_TUNE_MOST; i++) {
+		struct setting s = t->best;
+
+		s.v[tunable] = order[t->o.goal][i];
+		if (tune_can_help(t, tunable, t->best.v[tunable], s.v[tunable]) && !was_tried(t, &s, view) &&
+		    t->ndone + 1 + 2 * ROUNDS <= MEASURES_MOST)
+			rc = try_setting(t, &s, view, found);
 	}
 	return rc;
 }
@@ -299,7 +362,8 @@ static int search(struct tune *t)
 	bool found = true;
 	int rc = 0;
 
-	for (int pass = 0; rc >= 0 && pass < 2 && found; pass++) {
+	static_assert(COUNT(order) == PTT_TUNES, "each has its turn");
+	while (rc >= 0 && found) {
 		found = false;
 		for (size_t i = 0; rc >= 0 && i < COUNT(order); i++)
 			rc = try_values(t, order[i], &found);
@@ -307,205 +371,110 @@ static int search(struct tune *t)
 	return rc;
 }
 
-static int confirm(struct tune *t)
-{
-	struct setting best = t->done[t->best].s;
-	int rc = t->best ? look_again(t, &t->before, &best) : 0;
-
-	if (rc >= 0 && t->best && !gains(median(t, &best), median(t, &t->before), MARGIN))
-		t->best = 0;
-	return rc;
-}
-
-/* ---- the table ------------------------------------------------------------------------------------------ */
-
-static int64_t change(const struct tune *t, const struct figures *f)
-{
-	uint64_t base = score(t, &t->done[0].f), now = score(t, f);
-
-	if (t->o.goal == TALLY_GOAL_LATENCY) {        /* of the latency itself */
-		uint64_t swap = base;
-
-		base = now;
-		now = swap;
-	}
-	return base ? (int64_t)((__int128)((int64_t)now - (int64_t)base) * 1000 / (int64_t)base) : 0;
-}
-
-static uint64_t mean_ticks(const struct figures *f)
-{
-	return f->answered ? f->ticks / f->answered : 0;
-}
-
-static uint64_t mib(const struct figures *f)
-{
-	return f->ns ? (uint64_t)((unsigned __int128)f->payload * 1000000000u / f->ns >> 20) : 0;
-}
-
-static void json_row(struct buf *to, const struct measured *m, int64_t change, const char *verdict)
-{
-	buf_puts(to, "{\"type\":\"setting\"");
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, ",\"%s\":%u", ptt_tunables[k].name, m->s.v[k]);
-	buf_printf(to, ",\"mib_per_s\":%llu,\"latency_ticks\":%llu,\"answered\":%llu,\"records\":%llu,\"lost\":%llu",
-		   (unsigned long long)mib(&m->f), (unsigned long long)mean_ticks(&m->f), (unsigned long long)m->f.answered,
-		   (unsigned long long)m->f.records, (unsigned long long)m->f.lost);
-	buf_printf(to, ",\"change_permille\":%lld,\"verdict\":\"%s\"}\n", (long long)change, verdict);
-}
-
-static void csv_row(struct buf *to, const struct measured *m, int64_t change, const char *verdict, char sep)
-{
-	const uint64_t v[] = { mib(&m->f), mean_ticks(&m->f), m->f.answered, m->f.records, m->f.lost };
-
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%u%c", m->s.v[k], sep);
-	for (size_t k = 0; k < COUNT(v); k++)
-		buf_printf(to, "%llu%c", (unsigned long long)v[k], sep);
-	buf_printf(to, "%lld%c%s\n", (long long)change, sep, verdict);
-}
-
-static void csv_head(struct buf *to, char sep)
-{
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%s%c", ptt_tunables[k].name, sep);
-	buf_printf(to, "mib_per_s%1$clatency_ticks%1$canswered%1$crecords%1$clost%1$cchange_permille%1$cverdict\n", sep);
-}
-
-static void row(struct tune *t, uint32_t i)
-{
-	const struct measured *m = &t->done[i];
-	const char *verdict = i == 0 ? "as it was" : i == t->best ? "best" : m->verdict;
-	struct buf *to = &t->p->out;
-	int64_t c = change(t, &m->f);
-
-	if (t->o.to.form == TALLY_PTT_TEXT) {
-		for (unsigned k = 0; k < PTT_TUNES; k++)
-			buf_printf(to, "%4u", m->s.v[k]);
-		buf_printf(to, "  %8llu  %8llu  %9llu  %+6.1f %%  %s\n", (unsigned long long)mib(&m->f), (unsigned long long)mean_ticks(&m->f),
-			   (unsigned long long)m->f.answered, (double)c / 10, verdict);
-		return;
-	}
-	if (t->o.to.form == TALLY_PTT_JSON)
-		json_row(to, m, c, verdict);
-	else
-		csv_row(to, m, c, verdict, t->o.to.separator ? t->o.to.separator : ',');
-}
-
-static void table(struct tune *t)
-{
-	struct buf *to = &t->p->out;
-
-	if (t->o.to.form == TALLY_PTT_TEXT)
-		buf_printf(to, "%s, for %s (change: of the %s, against what it was)\n\n cpl  np   p  rx  tx     MiB/s   latency   answered"
-			       "    change\n", t->name, t->o.goal == TALLY_GOAL_LATENCY ? "latency" : "throughput",
-			   t->o.goal == TALLY_GOAL_LATENCY ? "mean latency" : "payload per second");
-	else if (t->o.to.form == TALLY_PTT_CSV)
-		csv_head(to, t->o.to.separator ? t->o.to.separator : ',');
-	for (uint32_t i = 0; i < t->ndone; i++)
-		row(t, i);
-	if (t->o.to.form != TALLY_PTT_TEXT)
-		return;
-	if (!t->best) {
-		buf_puts(to, "\nNothing better was found: it is as it was.\n");
-		return;
-	}
-	buf_puts(to, "\nSet now:");
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		if (t->done[t->best].s.v[k] != t->before.v[k])
-			buf_printf(to, " %s=%u (was %u)", ptt_tunables[k].name, t->done[t->best].s.v[k], t->before.v[k]);
-	buf_puts(to, "\n");
-}
-
-static void plan(struct tune *t)
-{
-	struct buf *to = &t->p->out;
-
-	buf_printf(to, "Each measurement is a trace of %s\n", t->event);
-	for (unsigned k = 0; k < PTT_TUNES; k++) {
-		buf_printf(to, "%-20s is %u; would be tried:", ptt_tunables[k].name, t->before.v[k]);
-		for (uint8_t v = 0; v <= PTT_TUNE_MOST; v++)
-			if (can_help(t, k, t->before.v[k], v))
-				buf_printf(to, " %u", v);
-		buf_puts(to, "\n");
-	}
-}
-
-/* ---- a run ----------------------------------------------------------------------------------------------- */
+/* ---- a run ---------------------------------------------------------------------------------------------------- */
 
 static int find(struct tune *t)
 {
 	const struct ptt_pmu *pmu;
-	uint32_t n, ports = 0;
+	uint32_t n;
 	int rc = plat_ptt_device(t->p, t->o.device, strlen(t->o.device), &t->device);
 
 	if (rc >= 0)
 		rc = plat_ptt_list(t->p, &pmu, &n);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < pmu[t->device].nfilters; i++)
-		if (pmu[t->device].filter[i].port)
-			ports |= pmu[t->device].filter[i].value;
-	if (!ports)
-		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port that could be traced", pmu[t->device].name);
-	snprintf(t->name, sizeof(t->name), "%s", pmu[t->device].name);
-	snprintf(t->event, sizeof(t->event), "%s/filter=0x%05x,type=7,direction=%u,format=0/", t->name, ports, DIRECTION_DMA);
+	pmu += t->device;
+	for (uint32_t i = 0; i < pmu->nfilters; i++)
+		if (pmu->filter[i].port)
+			t->ports |= pmu->filter[i].value;
+	if (!t->ports)
+		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port that could be traced", pmu->name);
+	snprintf(t->name, sizeof(t->name), "%s", pmu->name);
 	return read_before(t);
 }
 
-/* Where no device asks for anything, the host's own requests tell the latency. */
-static int baseline(struct tune *t)
+static int first_look(struct tune *t)
 {
-	int rc = measure(t, &t->before, "as it was");
+	bool latency = t->o.goal == TALLY_GOAL_LATENCY, any = false;
+	int rc = 0;
 
-	if (rc < 0 || t->o.goal != TALLY_GOAL_LATENCY || t->done[0].f.answered)
+	for (unsigned view = 0; rc >= 0 && view <= (latency ? VIEW_HOST : VIEW_DEVICES); view++) {
+		rc = measure(t, &t->before, (enum view)view, AS_IT_WAS);
+		t->shows[view] = rc >= 0 && tune_cost(t, &t->done[view].f) != UINT64_MAX;
+		any |= t->shows[view];
+	}
+	if (rc < 0 || any)
 		return rc;
-	*strstr(t->event, "direction=") = '\0';
-	snprintf(t->event + strlen(t->event), sizeof(t->event) - strlen(t->event), "direction=%u,format=0/", DIRECTION_HOST);
-	t->ndone = 0;
-	rc = measure(t, &t->before, "as it was");
-	if (rc >= 0 && !t->done[0].f.answered)
-		rc = plat_fail(t->p, TALLY_ENOTSUP, "no request was answered meanwhile: there is no latency to compare");
-	return rc;
+	return plat_fail(t->p, TALLY_ENOTSUP, "%s meanwhile: there is nothing to compare",
+			 latency ? "no request was answered" : "no payload crossed the links");
 }
 
-/* In the guard, when we are gone: a connection of its own. */
-static void put_back(void *arg)
+/* In the guard, when we are gone: a connection of its own, and all of them, since it can't know which were changed. */
+static void undo(void *arg)
 {
-	const struct tune *t = arg;
+	struct tune *t = arg;
 	struct tally_platform_opts o = t->p->o;
 	struct tally_platform *p;
 	char text[96];
 
 	o.note = NULL;
-	o.on = t->p->name;
-	o.sysfs = t->p->sysfs;
-	if (tally_platform_open(&p, &o) < 0)
-		return;
-	for (unsigned i = 0; i < PTT_TUNES; i++) {
-		snprintf(text, sizeof(text), "%s/%s=%u", t->name, ptt_tunables[i].name, t->before.v[i]);
-		(void)tally_set(p, text);
-	}
+	if (tally_platform_open(&p, &o) >= 0)
+		for (unsigned i = 0; i < PTT_TUNES; i++) {
+			snprintf(text, sizeof(text), "%s/%s=%u", t->name, ptt_tunables[i].name, t->before.v[i]);
+			for (int k = 0; k < TRIES && tally_set(p, text) < 0; k++)
+				;
+		}
 	tally_platform_close(p);
 }
 
-static int guarded(struct tune *t)
+static int run(struct tune *t)
 {
-	struct k_guard g = { 0 };
-	struct err e = { 0 };
-	int rc = t->p->on.row->embedded ? 0 : k_guard_start(&g, put_back, t, &e);
+	int rc = first_look(t);
 
-	if (rc < 0)
-		return plat_fail(t->p, TALLY_EIO, "%s", e.text);
-	rc = baseline(t);
 	if (rc >= 0)
 		rc = search(t);
 	if (rc >= 0)
-		rc = confirm(t);
+		rc = apply(t, &t->best);
 	if (rc < 0)
-		t->best = 0;
-	(void)apply(t, rc < 0 ? &t->before : &t->done[t->best].s);
+		return rc;
+	tune_table(t);
+	return plat_flush(t->p, &t->o.to);
+}
+
+/* A model in this process ends with it, and needs no guard. */
+static int run_guarded(struct tune *t)
+{
+	const struct plat_row *row = t->p->on.row;
+	struct k_guard g = { 0 };
+	struct err e = { 0 };
+	int rc = row->embedded ? 0 : k_guard_start(&g, undo, t, &e);
+
+	if (rc < 0)
+		return plat_fail(t->p, TALLY_EIO, "%s", e.text);
+	rc = run(t);
+	if (rc < 0)
+		put_back(t);
 	k_guard_end(&g);
+	if (rc >= 0 && row->embedded && !tune_same(&t->best, &t->before))
+		plat_note(t->p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			  row->name, row->name);
 	return rc;
+}
+
+static int check_options(struct tune *t)
+{
+	struct tally_tuning *o = &t->o;
+
+	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
+		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
+	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
+		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
+	if (!o->argv && !o->duration_ns)
+		o->duration_ns = DURATION_NS;
+	t->sure = o->time != TALLY_PTT_TIME_FOUND;
+	t->time = o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_ABS;
+	o->status = 0;
+	return 0;
 }
 
 int tally_tune(struct tally_platform *p, struct tally_tuning *o)
@@ -518,22 +487,17 @@ int tally_tune(struct tally_platform *p, struct tally_tuning *o)
 		return plat_fail(p, TALLY_ENOMEM, "out of memory");
 	t->p = p;
 	rc = plat_take(p, &t->o, sizeof(t->o), o);
-	if (rc >= 0 && (!t->o.device || t->o.goal > TALLY_GOAL_THROUGHPUT))
-		rc = plat_fail(p, TALLY_EINVAL, "which device, and for what? latency or throughput");
-	if (rc >= 0 && !t->o.argv && !p->on.row->embedded && !t->o.duration_ns)
-		rc = plat_fail(p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
-	if (!t->o.duration_ns)
-		t->o.duration_ns = DURATION_NS;
+	if (rc >= 0)
+		rc = check_options(t);
 	if (rc >= 0)
 		rc = find(t);
-	if (rc >= 0 && t->o.dry_run)
-		plan(t);
-	else if (rc >= 0)
-		rc = guarded(t);
-	if (rc >= 0 && !t->o.dry_run)
-		table(t);
-	if (rc >= 0)
+	if (rc >= 0 && t->o.dry_run) {
+		tune_plan(t);
 		rc = plat_flush(p, &t->o.to);
+	} else if (rc >= 0) {
+		rc = run_guarded(t);
+		memcpy(o, &t->o, t->o.size < sizeof(t->o) ? t->o.size : sizeof(t->o));
+	}
 	mem_free(t);
 	return rc;
 }
