@@ -49,7 +49,7 @@ static bool put_completion(struct buf *to, const char *arg)
 		return true;
 	}
 	if (strcmp(arg, "OPT[=VALUE]") && strcmp(arg, "PASS") && strcmp(arg, "PLATFORM") && strcmp(arg, "WHERE") &&
-	    strcmp(arg, "spec|driver"))
+	    strcmp(arg, "spec|driver") && strcmp(arg, "latency|throughput"))
 		return false;
 	buf_puts(to, "-W '");
 	if (!strcmp(arg, "PASS"))
@@ -60,6 +60,8 @@ static bool put_completion(struct buf *to, const char *arg)
 		put_words(to, plat_word);
 	else if (!strcmp(arg, "spec|driver"))
 		buf_puts(to, "spec driver");
+	else if (!strcmp(arg, "latency|throughput"))
+		buf_puts(to, "latency throughput");
 	else
 		put_xoptions(to);
 	buf_puts(to, "'");
@@ -90,6 +92,7 @@ static const char *arguments_of(const char *verb)
 		{ "get", "-W \"$(_tally_names tunable)\"" },
 		{ "set", "-S = -W \"$(_tally_names tunable)\"" },
 		{ "record", "-c" },
+		{ "tune", "-W \"$(_tally_names device)\"" },
 		{ "machine", "-W kunpeng" },
 	};
 

@@ -5,8 +5,8 @@
  * end of file, this process is gone, whatever it was that ended it, and the undoing is the guard's.  If all went
  * well the guard is killed before the pipe is closed, so there is no word that could be lost on its way.
  *
- * It has its own session, and is deaf to what ends a session: what a terminal or a shutdown
- * sends to all first meets who is guarded, and then there is something to undo.
+ * It has its own session, and is deaf to what ends a session from its first moment: what a terminal or
+ * a shutdown sends to all meets who is guarded, and only then is there something to undo.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,27 +17,45 @@
 
 #include "kernel/kernel.h"
 
+static const int deaf_to[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
+
+/* They are blocked when it starts; those that came meanwhile are forgotten here. */
 static void stand_guard(int fd, void (*undo)(void *arg), void *arg)
 {
-	static const int deaf_to[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	char byte;
 
-	(void)setsid();
 	for (size_t i = 0; i < COUNT(deaf_to); i++)
 		(void)signal(deaf_to[i], SIG_IGN);
+	(void)setsid();
 	while (read(fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	undo(arg);
 	_exit(0);
 }
 
+static int fork_deaf(void)
+{
+	sigset_t set, was;
+	int pid;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(deaf_to); i++)
+		sigaddset(&set, deaf_to[i]);
+	sigprocmask(SIG_BLOCK, &set, &was);
+	pid = fork();
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &was, NULL);
+	return pid;
+}
+
 int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct err *e)
 {
-	int fd[2], pid;
+	int fd[2], pid, no;
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
 		return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
-	pid = fork();
+	pid = fork_deaf();
+	no = errno;
 	if (pid == 0) {
 		close(fd[1]);
 		stand_guard(fd[0], undo, arg);
@@ -45,7 +63,7 @@ int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct 
 	close(fd[0]);
 	if (pid < 0) {
 		close(fd[1]);
-		return err_set(e, TALLY_EIO, "a guard can't be started: %s", strerror(errno));
+		return err_set(e, TALLY_EIO, "a guard can't be started: %s", strerror(no));
 	}
 	*g = (struct k_guard){ .pid = pid, .fd = fd[1] };
 	return 0;

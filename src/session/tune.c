@@ -15,7 +15,7 @@
  *
  * A gain is believed when it can't well be chance: a setting that looks better is measured ROUNDS times in
  * turn with what it is held against, and each time it must be better than the other ever was.  Two that are
- * alike come out so once in 70 times.  In turn, so that what drifts meanwhile (caches, other load) meets both.  A
+ * alike come out so once in 252 times.  In turn, so that what drifts meanwhile (caches, other load) meets both.  A
  * gain below MARGIN is none: nothing is changed for it.
  *
  * Whatever ends it early, what was there comes back: a failed trace, a command that dies, an interrupt, a
@@ -28,10 +28,10 @@
 #include "session/tune_int.h"
 
 #define MARGIN 5u                             /* per mille */
-#define ROUNDS 4u
+#define ROUNDS 5u
 #define TRIES 3                               /* to put a tunable back */
 #define DURATION_NS UINT64_C(20000000)
-#define OUTSTANDING_MOST 65536u
+#define OUTSTANDING_MOST 16384u
 #define UNKNOWN UINT32_MAX                    /* a tunable, after a set that failed */
 #define TIMES_ENOUGH 4096u                    /* records by which times are understood, sure or not */
 
@@ -183,6 +183,7 @@ static int trace(struct tune *t, enum view view)
 	struct plat_trace tr = {
 		.event = event, .argv = t->o.argv, .duration_ns = t->o.duration_ns, .stop = t->o.stop, .take = take, .arg = t,
 	};
+	tally_write_fn *note = t->p->o.note;
 	int rc = ptt_match_open(&t->match, OUTSTANDING_MOST);
 
 	if (rc < 0)
@@ -190,7 +191,9 @@ static int trace(struct tune *t, enum view view)
 	tune_event(t, view, event, sizeof(event));
 	t->clock = (struct ptt_clock){ 0 };
 	t->f = (struct figures){ 0 };
+	t->p->o.note = t->ndone ? NULL : note;        /* once is enough */
 	rc = plat_trace(t->p, &tr);
+	t->p->o.note = note;
 	t->f.ns = tr.ns;
 	ptt_match_close(t->match);
 	t->match = NULL;

@@ -253,6 +253,7 @@ static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
 	const char *name = ptt_tunables[k].name, *view = view_names[tune_view(t, k)];
 	struct buf *to = &t->p->out;
 	char sep = separator(t);
+	uint32_t n;
 
 	switch (t->o.to.form) {
 	case TALLY_PTT_JSON:
@@ -267,9 +268,10 @@ static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
 		buf_putc(to, '\n');
 		break;
 	default:
-		buf_printf(to, "%-20s is %u; would be tried: ", name, t->before.v[k]);
-		*all += tried(t, k, ", ");
-		buf_putc(to, '\n');
+		buf_printf(to, "%-18s is %u; would be tried: ", name, t->before.v[k]);
+		n = tried(t, k, ", ");
+		buf_puts(to, n ? "\n" : "nothing\n");
+		*all += n;
 	}
 }
 
