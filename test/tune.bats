@@ -35,12 +35,12 @@ serve() {
 now() { "$TALLY" get --on unix:s $DEVICE; }
 as_it_was() { [ "$(now)" = "$AT_RESET" ] || { diff <(echo "$AT_RESET") <(now); return 1; }; }
 
-# begin WHAT: tunes with a command that counts its runs, and in the fourth says its process id and does WHAT.  Comes back in
-# the fourth, when a tunable is not what it was.
+# begin WHAT: tunes with a command that counts its runs, and in the second says its process id and does WHAT.  Comes back in
+# that one, when a tunable is not what it was.
 begin() {
   cat >command <<SH
 echo >>runs
-[ "\$(wc -l <runs)" -eq 4 ] || exec sleep 0.02
+[ "\$(wc -l <runs)" -eq 2 ] || exec sleep 0.02
 echo \$\$ >child.new && mv child.new child
 $1
 SH
@@ -98,7 +98,7 @@ ended() {
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = "qos_tx_cpl         is 1; would be tried: 0, 2" ]
   [ "${lines[4]}" = "tx_alloc_buf_level is 2; would be tried: nothing" ]
-  has "hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/"
+  has "hisi_ptt0_2/filter=0x80015,type=7,direction=2,format=0/"
   as_it_was
   kill $machine && wait $machine
   ! grep -q 'a trace ended' machine.log

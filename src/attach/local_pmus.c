@@ -196,6 +196,22 @@ static int remote_tune_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t valu
 	return ask(arg, LOCAL_PTT_TUNE_SET, &to, sizeof(to), &a, 0, e);
 }
 
+/* ---- time --------------------------------------------------------------------------------------------------- */
+
+static int remote_now(void *arg, uint64_t *ns, struct err *e)
+{
+	const struct local_device at = {0, 0};
+	struct local_counts counts;
+	struct local_answer a;
+	int rc = ask(arg, LOCAL_PTT_COUNTS, &at, sizeof(at), &a, sizeof(counts), e);
+
+	if (rc < 0)
+		return rc;
+	memcpy(&counts, a.p, sizeof(counts));
+	*ns = counts.now_ns;
+	return 0;
+}
+
 /* ---- a trace ------------------------------------------------------------------------------------------------- */
 
 static int ask_for_pieces(struct remote *r, struct err *e)
@@ -378,6 +394,7 @@ static const struct ptt_pmus_ops remote_ops = {
 	.next = remote_next,
 	.stop = remote_stop,
 	.close = remote_close,
+	.now = remote_now,
 };
 
 int local_pmus(struct ptt_pmus *ret, const char *path, struct err *e)

@@ -70,6 +70,9 @@ struct ptt_pmus_ops {
 	 * nanoseconds that passed. */
 	uint64_t (*advance)(void *arg, uint64_t ns);
 	void (*close)(void *arg);
+	/* The platform's own time, where it passes by itself and may be slower than the clock; NULL where it is the clock's.
+	 * Negative as next(). */
+	int (*now)(void *arg, uint64_t *ns, struct err *e);
 };
 
 #endif

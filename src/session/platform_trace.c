@@ -5,7 +5,8 @@
  * waits, the device starts, the taker of the bytes gets ready, the command goes.  At the
  * end, for whatever reason, the device stops and what it had is handed over.
  *
- * Time is the platform's.  Where it passes by itself, this waits for bytes.  In an
+ * Time is the platform's.  Where it passes by itself, this waits for bytes; a machine of another process is
+ * asked what its time is, for it may be slower than the clock.  In an
  * embedded model it passes only here: without a command exactly the duration, as fast as it
  * goes and in equal slices, so the same bytes come each time; with a command it follows
  * the clock of the wall, and where the model is slower than that it is late, and says so.
@@ -38,6 +39,7 @@ struct run {
 	struct k_child child;
 	bool has_child, ended;                /* it has */
 	uint64_t start_ns;                    /* by the wall */
+	uint64_t own_start_ns;                /* by the platform, where its time passes by itself */
 };
 
 static uint64_t wall_ns(void)
@@ -46,6 +48,14 @@ static uint64_t wall_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int own_ns(struct run *r, uint64_t *ret, struct err *e)
+{
+	const struct ptt_pmus *ptt = &r->p->ptt;
+
+	*ret = wall_ns();
+	return ptt->op->now ? ptt->op->now(ptt->arg, ret, e) : 0;
 }
 
 static int fail_as(struct run *r, int rc, const struct err *e)
@@ -100,7 +110,10 @@ static int start(struct run *r)
 static int release(struct run *r)
 {
 	struct err e = { 0 };
+	int rc = own_ns(r, &r->own_start_ns, &e);
 
+	if (rc < 0)
+		return fail_as(r, rc, &e);
 	r->start_ns = wall_ns();
 	if (!r->has_child || k_child_release(&r->child, &e) >= 0)
 		return 0;
@@ -196,6 +209,19 @@ static int turn_model(struct run *r)
 	return pass(r, least(least(due, left), SLICE_NS));
 }
 
+/* How long it is, where time passes by itself. */
+static int tell_time(struct run *r)
+{
+	struct err e = { 0 };
+	uint64_t now;
+	int rc = own_ns(r, &now, &e);
+
+	if (rc < 0)
+		return fail_as(r, rc, &e);
+	r->t->ns = now - r->own_start_ns;
+	return 0;
+}
+
 static int turn(struct run *r)
 {
 	struct plat_trace *t = r->t;
@@ -205,7 +231,8 @@ static int turn(struct run *r)
 		rc = turn_model(r);
 	} else {
 		rc = drain(r, TURN_MS, CHUNKS_PER_TURN);
-		t->ns = wall_ns() - r->start_ns;
+		if (rc >= 0)
+			rc = tell_time(r);
 	}
 	if (rc >= 0 && t->tick && (rc = t->tick(t->arg)) < 0)
 		rc = plat_fail(r->p, (enum tally_err)-rc, "%s", tally_strerror(rc));
@@ -229,7 +256,7 @@ static int catch_up(struct run *r)
 	uint64_t wall = wall_ns() - r->start_ns, late = wall > t->ns ? wall - t->ns : 0;
 	int rc = 0;
 
-	if (!r->p->ptt.op->advance || !is_paced(r))
+	if (!is_paced(r))
 		return 0;
 	if (t->duration_ns)
 		late = least(late, t->duration_ns - t->ns);
@@ -246,7 +273,9 @@ static int go(struct run *r)
 
 	while (rc >= 0 && !is_over(r))
 		rc = turn(r);
-	return rc < 0 ? rc : catch_up(r);
+	if (rc < 0)
+		return rc;
+	return r->p->ptt.op->advance ? catch_up(r) : tell_time(r);
 }
 
 /* ---- after ------------------------------------------------------------------------------------ */
