@@ -1,8 +1,9 @@
 #!/bin/sh
-# demo.sh - builds tally and lets it answer the questions it is for: what does a PCIe trace say, and which function of
-# a program causes an event?
+# demo.sh - builds tally and lets it answer the questions it is for: what does a PCIe trace say, which settings would be
+# better, and which function of a program causes an event?
 #
-# The trace is a short recording that comes with the tests; no privilege is needed to read it.
+# The first trace is a short recording that comes with the tests, the second one is recorded from the model of a Kunpeng server
+# that is in tally; no privilege is needed for either.
 #
 # `brendan` has three functions that cause page faults as 5 to 3 to 2.  Each examples/brendan-*.d samples them and
 # counts by function; the shares must be found within 10 %.  Exit 1: something went wrong, 4: not permitted here.
@@ -17,6 +18,14 @@ echo "\$ tally report --top=5 $trace"
 build/tally report --top=5 "$trace"
 echo "\$ tally dump --filter 'status != 0' $trace     # completions that failed"
 build/tally dump --filter 'status != 0' "$trace"
+
+event=hisi_ptt0_2/filter=00:10.0+00:11.0,type=p+np+cpl,direction=2/
+echo "\$ tally record --on kunpeng,load=nvme -e $event --duration 20 -o build/demo.data"
+build/tally record --on kunpeng,load=nvme -e "$event" --duration 20 -o build/demo.data
+echo "\$ tally report --top=5 build/demo.data     # its beginning"
+build/tally report --top=5 build/demo.data | sed '/^By completer/,$d'
+echo "\$ tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=ingest"
+build/tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=ingest
 
 # Shares by function from an aggregation over ufunc(), against 5 : 3 : 2.
 verdict() {

@@ -73,7 +73,7 @@ const struct opts *cmd_tune_opts(void)
 		.intro = "Measures a trace of COMMAND under each setting of the device's tunables that is worth trying, and leaves the\n"
 			 "best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
 		.outro = "\nExamples:\n"
-			 "  sudo tally tune hisi_ptt0_2 --for throughput -- dd if=/dev/nvme0n1 of=/dev/null bs=1M count=4096\n"
+			 "  sudo tally tune hisi_ptt0_2 --for throughput -- dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
 			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
 			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
 			 "\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"

@@ -10,8 +10,8 @@
  *
  * Not all 243 settings are tried: one tunable after the other, from what is best so far, and again
  * while something is found.  A watermark is not lowered for throughput, and three weights that are
- * alike are one setting whatever they are.  Of payload per second as a function of the weights this way has no dead
- * end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
+ * alike are one setting whatever they are.  In payload per second as a function of the weights this way has no
+ * dead end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
  *
  * A gain is believed when it can't well be chance: a setting that looks better is measured ROUNDS times in
  * turn with what it is held against, and each time it must be better than the other ever was.  Two that are

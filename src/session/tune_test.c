@@ -380,6 +380,34 @@ static void what_was_lost_counts_as_if_it_were_like_the_rest(void **state)
 	bench_free(b);
 }
 
+static int own_time(void *arg, uint64_t *ns, struct err *e)
+{
+	struct bench *b = arg;
+
+	*ns = b->own_ns += 50000;
+	return b->gone_at && b->starts >= b->gone_at ? err_set(e, TALLY_EEND, "the machine is gone") : 0;
+}
+
+/* 50 us from each look to the next: the trace is over at the third, and a fourth one ends it. */
+static void a_machine_that_has_a_time_is_asked_for_it(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = around(b, "local");
+
+	(void)state;
+	b->op.now = own_time;
+	b->writes = flat;
+	o.to.form = TALLY_PTT_CSV;
+	assert_int_equal(tally_tune(p, &o), 0);
+	has(&b->out, "1,1,1,0,2,1,devices,1627,0,0,1000,0,0,0,as it was\n");
+	b->gone_at = b->starts + 2;
+	assert_int_equal(tally_tune(p, &o), -TALLY_EEND);
+	said(p, "the machine is gone; hisi_ptt0_2 is as it was");
+	tally_platform_close(p);
+	bench_free(b);
+}
+
 /* ---- options --------------------------------------------------------------------------------------------------------- */
 
 static void what_cannot_be_tuned_is_refused(void **state)
@@ -453,6 +481,7 @@ int main(void)
 		cmocka_unit_test(latency_is_shown_by_who_asked),
 		cmocka_unit_test(a_dry_run_touches_nothing),
 		cmocka_unit_test(what_was_lost_counts_as_if_it_were_like_the_rest),
+		cmocka_unit_test(a_machine_that_has_a_time_is_asked_for_it),
 		cmocka_unit_test(what_cannot_be_tuned_is_refused),
 		cmocka_unit_test(structs_of_other_versions_are_taken_if_they_say_nothing_new),
 	};

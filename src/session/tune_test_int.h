@@ -29,6 +29,7 @@ struct bench {
 	/* a trace */
 	bool tracing, given;
 	uint32_t direction, now, n, loses;
+	uint64_t own_ns;
 	volatile int stop_word;
 	uint8_t p[ROOM];
 	struct buf out, notes;
