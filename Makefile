@@ -1,9 +1,9 @@
 # One Makefile, no recursion.  Sources are found, not listed: a new src/ROOM/x.c, x_test.c or x_fuzz.c
 # is built by being there.  The one table that says which room may use which is tools/rooms.
 #
-#   make                 build/tally, build/libtally.a, build/libtally.so.0
+#   make                 build/tally, build/libtally.a, build/libtally.so.0, build/tally-qemu.so
 #   make test            unit tests under ASan and UBSan, and test/*.bats
-#   make check-vm        genuine drivers in a guest against our devices: 260 MB to download once, a minute or two
+#   make check-vm        genuine drivers in a guest against our devices: 380 MB to download once, some minutes
 #   make CC=clang ...    the same under build/clang/
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
 #   make bench           against bpftrace and perf
@@ -44,7 +44,9 @@ PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --sta
 LINK := -Wl,-O1,--as-needed,--hash-style=gnu
 
 # ---- what there is ------------------------------------------------------------------------------
-SOURCES := $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c))
+ALL_SRC := $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c))
+QEMU_SRC := $(filter src/qemu/%,$(ALL_SRC))
+SOURCES := $(filter-out $(QEMU_SRC),$(ALL_SRC))
 LIB_SRC := $(filter-out src/cmd/%,$(SOURCES))
 TEST_SRC := $(wildcard src/*/*_test.c)
 FUZZ_SRC := $(wildcard src/*/*_fuzz.c)
@@ -57,7 +59,7 @@ fuz = $(patsubst src/%.c,$(F)/obj/%.o,$(1))
 $(foreach row,$(shell awk '$$1 == "tier" { for (i = 2; i <= NF; i++) printf "%s:%s:%s ", $$i, $$i, left; \
 		for (i = 2; i <= NF; i++) left = left ":" $$i }' tools/rooms), \
 	$(eval LEFT_$(firstword $(subst :, ,$(row))) := $(wordlist 2,99,$(subst :, ,$(row)))))
-reach = $(filter $(foreach room,$(LEFT_$(1)),src/$(room)/%),$(SOURCES))
+reach = $(filter $(foreach room,$(LEFT_$(1)),src/$(room)/%),$(SOURCES) $(if $(filter qemu,$(1)),$(QEMU_SRC)))
 room = $(word 2,$(subst /, ,$(1)))
 
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
@@ -66,7 +68,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
 
 .PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
 	check-vm cross-tally cross-arm64
-all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION)
+all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)
 progs: $(PROGS)
@@ -105,6 +107,22 @@ $(B)/libtally.a: $(call rel,$(LIB_SRC))
 
 $(B)/libtally.so.$(SOVERSION): $(call rel,$(LIB_SRC))
 	$(CC) -shared -Wl,-soname,$(@F),-z,defs $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# QEMU's plugin: what it needs of the machines and no more; QEMU has the functions that are missing.
+QEMU_ROOMS := $(shell awk '$$1 == "only" && $$2 == "qemu" { $$1 = $$2 = ""; print }' tools/rooms)
+$(R)/qemu.a: $(call rel,$(filter $(foreach room,$(QEMU_ROOMS),src/$(room)/%),$(SOURCES)))
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/tally-qemu.so: $(call rel,$(QEMU_SRC)) $(R)/qemu.a
+	$(CC) -shared -Wl,-soname,$(@F) $(LINK) $(LDFLAGS) -o $@ $^ -lpthread -ldl
+
+# What a guest's readings are held against.
+$(B)/vm/gpci-truth: $(R)/qemu/options.o
+$(B)/vm/sun4v-truth: $(R)/qemu/sun4v_options.o
+$(B)/vm/%-truth: test/vm/%-truth.c $(R)/qemu/words.o $(R)/qemu.a
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -O2 -o $@ $(filter-out %.a,$^) $(filter %.a,$^) -ldl
 
 # ---- tests: each is linked with its own room and the rooms to its left, so the layering is proven --
 define test_rule
@@ -151,12 +169,20 @@ lint:
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 bench: all progs $(BENCH)
 	tools/deps.sh bench
-	bench/run.sh; status=$$?; bench/ptt.sh && exit $$status
+	bench/all.sh
 
 # What is inside the library is measured from inside.
 $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt))
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
+
+$(B)/bench/sun4v $(B)/bench/gpci: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
+
+$(B)/bench/hvsock: bench/hvsock.c $(call rel,$(call reach,attach))
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread $(LIBS)
 
 $(B)/bench/%: bench/%.c
 	@mkdir -p $(@D)
@@ -175,9 +201,9 @@ cross-arm64: cross-tally
 	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -lm -ldl' tests progs
 
 # What lacks its tools or the network is skipped by the script, with the reason.
-check-vm: all
+check-vm: all $(B)/vm/gpci-truth $(B)/vm/sun4v-truth
 	-tools/deps.sh vm && $(MAKE) cross-tally
-	test/vm/ptt.sh
+	test/vm/ptt.sh; status=$$?; test/vm/gpci.sh || status=$$?; test/vm/sun4v.sh && exit $$status
 
 # ---- manual pages and installation --------------------------------------------------------------
 PREFIX ?= /usr/local
@@ -201,22 +227,24 @@ $(B)/tally.pc: tools/tally.pc.in Makefile
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
 install: all man $(B)/tally.pc
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
-		$(DATADIR)/bash-completion/completions $(DATADIR)/doc/tally/examples)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/tally $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
+		$(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/doc/tally/examples)
 	$(INSTALL) -m 755 $(B)/tally $(DESTDIR)$(BINDIR)/tally
 	$(if $(DTRACE),ln -sf tally $(DESTDIR)$(BINDIR)/dtrace)
 	$(INSTALL) -m 644 $(B)/libtally.a $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(B)/libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/
 	ln -sf libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtally.so
+	$(INSTALL) -m 755 $(B)/tally-qemu.so $(DESTDIR)$(LIBDIR)/tally/
 	$(INSTALL) -m 644 include/tally/*.h $(DESTDIR)$(INCLUDEDIR)/tally/
 	$(INSTALL) -m 644 $(B)/tally.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(DATADIR)/man/man1/
 	$(if $(DTRACE),ln -sf tally-trace.1 $(DESTDIR)$(DATADIR)/man/man1/dtrace.1)
 	$(B)/tally completion bash >$(DESTDIR)$(DATADIR)/bash-completion/completions/tally
+	$(B)/tally completion zsh >$(DESTDIR)$(DATADIR)/zsh/site-functions/_tally
 	cp -R examples/. $(DESTDIR)$(DATADIR)/doc/tally/examples/
 
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call rel,$(SOURCES)) $(call san,$(SOURCES) $(TEST_SRC)) \
+-include $(patsubst %.o,%.d,$(call rel,$(ALL_SRC)) $(call san,$(ALL_SRC) $(TEST_SRC)) \
 	$(call fuz,$(SOURCES) $(FUZZ_SRC)))

@@ -40,21 +40,12 @@ tally=${TALLY:-build/tally} pf=build/prog/pf
 trace=("$tally" trace -q -x dcpc_min_overflow=1)
 event='cpc:::page_faults-all-1'
 soft='software:page-faults:1'
-missed=0
+. bench/table.sh
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'; }
-row() { # WHAT TALLY BPFTRACE UNIT LIMIT: tally / bpftrace must not exceed LIMIT
-  awk -v what="$1" -v a="$2" -v b="$3" -v unit="$4" -v limit="$5" 'BEGIN {
-    r = b > 0 ? a / b : 0; met = b > 0 && a != "nan" && a <= limit * b
-    printf "%-48s %10.4g %10.4g %-3s %8.4f <= %.4f  %s\n", what, a, b, unit, r, limit, met ? "met" : "NOT MET"
-    exit !met }' || missed=$((missed + 1))
-}
-bound() { # WHAT VALUE LIMIT UNIT: an absolute target
-  awk -v what="$1" -v a="$2" -v limit="$3" -v unit="$4" 'BEGIN { met = a != "nan" && a <= limit
-    printf "%-48s %10.4g %10s %-3s %8s <= %-6g  %s\n", what, a, "", unit, "", limit, met ? "met" : "NOT MET"; exit !met }' ||
-    missed=$((missed + 1))
-}
-note() { printf '%-48s %10.4g %10s %s\n' "$1" "$2" "" "$3"; }
+row() { figure "$1" "$2" "$4" "$3" bpftrace "<= $5 x"; }   # WHAT TALLY BPFTRACE UNIT RATIO
+bound() { figure "$1" "$2" "$4" - "" "<= $3"; }           # WHAT VALUE LIMIT UNIT
+note() { figure "$1" "$2" "$3" - "" -; }                  # WHAT VALUE UNIT
 
 # ---- start ------------------------------------------------------------------------------------------
 start() { # WHAT LIMIT DSCRIPT BSCRIPT
@@ -120,8 +111,8 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
   note "$1: firing, empty program" "$(median <"$work/bare.firing")" ns
   row "$1: wall above the bare fault" "$(above tally)" "$(above bpftrace)" ns 1
   note "$1: wall, empty program" "$(above bare)" ns
-  note "$1: counted by tally" "$(counted tally)" "$(losses tally)"
-  note "$1: counted by bpftrace" "$(counted bpftrace)" "$(losses bpftrace)"
+  figure "$1: counted" "$(counted tally)" "" "$(counted bpftrace)" bpftrace -
+  echo "$(losses tally) $(losses bpftrace)" | grep -v '^ *$' || true
 }
 
 # ---- records --------------------------------------------------------------------------------------------
@@ -156,13 +147,14 @@ records() {
     row "records: what tracing adds" "$(beyond tally)" "$(beyond bpftrace)" s 0.16667
   fi
   bound "records: lost" $((lines < faults ? faults - lines : 0)) 0 ""
-  note "records: lines of bpftrace" "$(grep -c ' pf$' "$work/bpftrace.out")" "$(losses bpftrace)"
+  note "records: lines of bpftrace" "$(grep -c ' pf$' "$work/bpftrace.out")" ""
+  losses bpftrace
   rm -f "$work"/*.s
   for r in $(seq $((rounds * 5))); do round "$short" none tally; done
   bound "records: ns each above the bare fault" "$(beyond tally | awk -v n="$short" '{ print $1 * 1e9 / n }')" 300 ns
 }
 
-printf '%-48s %10s %10s %-3s %8s\n' "medians, taken in turn" tally bpftrace "" ratio
+figure_head "medians, taken in turn"
 start "start: BEGIN { exit(0); }" 0.02 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
 start "start: @[execname] = count() on page faults" 0.028571 \
   "BEGIN { exit(0); } $event { @[execname] = count(); }" "BEGIN { exit(); } $soft { @[comm] = count(); }"
@@ -170,4 +162,4 @@ compare "@[execname] = count()" 0.75 '@[execname] = count();' '@[comm] = count()
 compare "@[ustack()] = count()" 1 '@[ustack()] = count();' '@[ustack()] = count();' || missed=$((missed + 1))
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
 records
-if [ $missed -eq 0 ]; then echo "every target is met"; else echo "$missed targets are not met"; exit 1; fi
+figure_end

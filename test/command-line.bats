@@ -21,12 +21,24 @@ load common
   [ "$("$TALLY" trace --help)" = "$("$TALLY" trace -h)" ]
 }
 
-@test "the version is one line" {
+@test "help of every verb fits 80 columns" {
+  verbs=$("$TALLY" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+  [ "$(wc -w <<<"$verbs")" -ge 12 ]
+  for verb in help $verbs; do
+    wide=$("$TALLY" $verb --help | awk 'length > 80')
+    [ -z "$wide" ] || { echo "$verb: $wide"; return 1; }
+  done
+}
+
+@test "the version is one line, and below it what tally is made of" {
   run "$TALLY" --version
   [ "$status" -eq 0 ]
-  [[ "$output" =~ ^tally\ [0-9]+\.[0-9.]+$ ]]
-  [ "$("$TALLY" trace -V)" = "$output" ]
-  [ "$(as_dtrace -V)" = "dtrace: $output" ]
+  [[ "${lines[0]}" =~ ^tally\ [0-9]+\.[0-9.]+$ ]]
+  [[ "${lines[1]}" =~ ^\ \ libbpf\ +[0-9.]+\ .*\(inside\)$ ]]
+  for name in libpfm4 liblzma libzstd libfuse3 Unicorn DuckDB; do grep -qE "^  $name +([0-9v.]+ |- .*not found)" <<<"$output"; done
+  ! grep -qE '.{81}' <<<"$output"
+  [ "$("$TALLY" trace -V)" = "${lines[0]}" ]
+  [ "$(as_dtrace -V)" = "dtrace: ${lines[0]}" ]
 }
 
 @test "an unknown verb names the nearest" {
@@ -59,7 +71,7 @@ dtrace: 'tally trace -h' shows the options"
   expect "-o needs an argument: FILE" -qo
   expect "--json takes no argument" --json=yes
   expect "--dump=ast is none of: parse bind type lower check bpf" --dump=ast -n BEGIN
-  expect "--on=mars is none of: local vm, and no file" --on=mars -n BEGIN
+  expect "--on=mars is none of: local vm niagara maramba batoka power, and no file" --on=mars -n BEGIN
   expect "-p x1: not a process id" -p x1 -n BEGIN
   expect "-p 0: not a process id" -p 0 -n BEGIN
   expect "-o can be given once" -o a -o b -n BEGIN
@@ -102,7 +114,9 @@ dtrace: 'tally trace -h' shows the options"
 # completes WORD...: what bash offers for the last word.
 completes() {
   "$TALLY" completion bash >"$BATS_TEST_TMPDIR/completion"
-  bash -c '. "$1"; shift; compopt() { :; }; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _tally; echo "${COMPREPLY[*]}"' \
+  mkdir -p "$BATS_TEST_TMPDIR/path" && ln -sf "$(realpath "$TALLY")" "$BATS_TEST_TMPDIR/path/tally"
+  PATH=$BATS_TEST_TMPDIR/path:$PATH bash -c '. "$1"; shift; compopt() { :; }; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    COMP_LINE=${line-$*} COMP_POINT=${#COMP_LINE}; _tally; echo "${COMPREPLY[*]}"' \
     sh "$BATS_TEST_TMPDIR/completion" "$@"
 }
 
@@ -121,9 +135,37 @@ completes() {
   [[ " $(completes tally trace -) " == *" -n "*" --json "* ]]
   [[ " $(completes tally trace -) " != *" -G "* ]]
   run "$TALLY" completion fish
-  said 2 "tally: usage: tally completion bash"
+  said 2 "tally: usage: tally completion bash|zsh"
 }
 
-@test "completion is a script that bash accepts" {
+@test "completion knows events, probes, machines, loads and views" {
+  [ "$(completes tally stat -e cpu_clo)" = cpu_clock ]
+  [ "$(completes tally list ev)" = events ]
+  [ "$(completes tally list events page_f)" = page_faults ]
+  [ "$(completes tally list --on kunp)" = kunpeng ]
+  [ "$(completes tally machine nia)" = niagara ]
+  [ "$(completes tally stat --on kunpeng --load = inge)" = ingest ]
+  [ "$(completes tally stat --view = ce)" = cec ]
+  [ "$(completes tally stat --profile = op)" = opensparc ]
+  [ "$(completes tally trace -P pro)" = profile ]
+  # A probe in quotes is one word to bash; without, it is split at its colons.
+  [ "$(completes tally trace -n "'cpc:::cpu_clock-u")" = cpc:::cpu_clock-user- ]
+  [ "$(line="tally trace -n cpc:::cpu_clock-u" completes tally trace -n cpc ::: cpu_clock-u)" = cpu_clock-user- ]
+  [ "$(line="tally trace -n mmustat:::" completes tally trace -n mmustat :::)" = sample-1s ]
+  [ "$(completes tally trace -n profile-97)" = "" ]
+}
+
+@test "every verb is completed, and each of its options" {
+  for verb in $("$TALLY" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    [ "$(completes tally "$verb")" = "$verb" ] || [[ " $(completes tally "$verb") " == *" $verb "* ]]
+    for option in $("$TALLY" "$verb" -h | sed -n '/^Options:/,/^$/s/^  \(-[a-zA-Z], \|    \)--\([-a-z]*\).*/--\2/p'); do
+      [[ "$(completes tally "$verb" "$option")" == "$option"* ]] || { echo "$verb $option"; return 1; }
+    done
+  done
+}
+
+@test "completion is a script that the shell accepts" {
   "$TALLY" completion bash | bash -n
+  command -v zsh >/dev/null || skip "no zsh to read its script"
+  "$TALLY" completion zsh | zsh -n
 }

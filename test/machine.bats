@@ -320,6 +320,8 @@ W
   refused 2 "the machine has no device 'hisi_ptt0_3'; did you mean" kunpeng --vfio-user v --device hisi_ptt0_3
   refused 2 "--device=hisi_ptt0_0 names the device behind --vfio-user" kunpeng --listen s --device hisi_ptt0_0
   refused 2 "the path of a socket has 1 to 107 bytes" kunpeng --listen ''
+  refused 2 "--listen=v and --vfio-user=v are one path: each door needs its own" kunpeng --listen v --vfio-user v
+  refused 2 "--vfio-user=d and --sysfs=d are one path: each door needs its own" kunpeng --vfio-user d --sysfs d
   refused 1 "/no/such/s: No such file or directory" kunpeng --listen /no/such/s
   [ ! -e s ] && [ ! -e v ]
 }

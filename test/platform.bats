@@ -38,17 +38,21 @@ serve() {
 @test "list names the kinds, and needs no hardware for that" {
   run "$TALLY" list
   [ "$status" -eq 0 ]
-  [[ "${lines[0]}" == "ptt "* ]]
+  grep -q '^ptt ' <<<"$output"
 }
 
 @test "list ptt has devices, filters by name with their codes, tunables, and what an event takes" {
   run "$TALLY" list --on kunpeng ptt
   [ "$status" -eq 0 ]
   for row in hisi_ptt0_0 hisi_ptt0_2 '0000:00:10.0 *filter=0x80001' '0000:00:11.0 *filter=0x80004' '0000:01:00.0 *filter=0x00100' \
-    'qos_tx_cpl *qos_tx_cpl=1' 'tx_alloc_buf_level *tx_alloc_buf_level=2' 'cpl *type=4' '4dw *direction=0' '8dw *direction=3' '8dw *format=1'; do
+    '^    qos_tx_cpl=1 *weight' '^    tx_alloc_buf_level=2 *watermark' 'cpl *type=4' '4dw *direction=0' '8dw *direction=3' '8dw *format=1'; do
     grep -qE "$row" <<<"$output" || { echo "no $row in: $output"; return 1; }
   done
   ! grep -qE '8dw +direction=0' <<<"$output"            # reserved
+  for v in '' -v; do
+    wide=$("$TALLY" list $v --on kunpeng ptt | awk 'length > 80')
+    [ -z "$wide" ] || { echo "$v: $wide"; return 1; }
+  done
 }
 
 @test "list in three forms has the same rows" {
@@ -180,9 +184,25 @@ serve() {
   "$TALLY" record --on kunpeng -e "$EVENT" --duration 2 -o - 2>/dev/null | perf report -D -i - 2>/dev/null | grep -q 'HISI PTT data'
 }
 
-@test "a reader that goes away ends the recording without a word" {
+@test "a recording of the model says what its times count from, so a sparse one has the right latencies" {
+  slowest() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"latency",.*"max":\([0-9]*\).*/\1/p' | sort -n | tail -n 1; }
+  serve "$PWD/sock"
+  for on in kunpeng,load=idle kunpeng,load=mixed "unix:$PWD/sock"; do
+    rm -f t.data
+    "$TALLY" record --on "$on" -e hisi_ptt0_2/filter=0x80001,type=7,direction=3/ --duration 20 -o t.data 2>/dev/null
+    run "$TALLY" report t.data
+    [[ "$output" == *"times are "*"absolute"*"which is "*"recorded"* ]] || { echo "$on: $output"; return 1; }
+    has "ticks from first to last, at least"
+    [ "$(slowest t.data)" -lt 2048 ]
+  done
+  command -v perf >/dev/null || skip "no perf"
+  [ "$(perf report -D -i t.data 2>/dev/null | grep -c 'Format.*Type.*Time')" -eq "$(records t.data)" ]
+}
+
+@test "a reader that goes away ends the recording: no failure, but said" {
   (set -o pipefail; trap '' PIPE; "$TALLY" record --on kunpeng -e "$EVENT" -o - 2>said | head -c 100 >/dev/null)
-  [ "$(wc -l <said)" -eq 1 ]
+  [ "$(wc -l <said)" -eq 2 ]
+  [ "$(tail -n 1 said)" = "tally: the reader of stdout went away: what came after that is not recorded" ]
 }
 
 @test "the status is the command's" {
@@ -236,8 +256,19 @@ serve() {
   run bash -c "ulimit -f 6000; trap '' XFSZ; '$TALLY' record --on kunpeng,load=full -e '$BOTH' -m 4M -o t.data -- sleep 30"
   [ "$status" -eq 1 ]
   has "tally: failed to write to t.data: File too large; what was committed before is in it"
-  has "[ tally record: wrote 4194304 bytes, 262144 records, 0 lost to t.data ]"
+  has "[ tally record: wrote 4194304 bytes, 262144 records, at least 0 lost to t.data ]"
+  has "tally: the end is missing: what was not committed by then is gone, and nobody knows how much that was"
   [ "$(records t.data)" -ge 262144 ]
+}
+
+@test "a ring's size may be in bytes, and a socket takes 256 MiB of it" {
+  run --separate-stderr "$TALLY" record --on kunpeng -e "$EVENT" -m 4194304 --duration 2 -o t.data
+  [ "$status" -eq 0 ]
+  serve "$PWD/sock"
+  run --separate-stderr "$TALLY" record --on "unix:$PWD/sock" -e "$EVENT" -m 256M --duration 5 -o t.data
+  [ "$status" -eq 0 ]
+  expect 2 "" record --on "unix:$PWD/sock" -e "$EVENT" -m 512M --duration 5 -o t.data
+  [[ "$stderr" == *256* ]]
 }
 
 @test "a device traces for one at a time, and one that goes away ends the trace with status 1" {
@@ -252,8 +283,19 @@ serve() {
   status=0; wait $pid || status=$?
   [ $status -eq 1 ] || { cat said; return 1; }
   grep -q "^tally: unix:$PWD/sock" said
+  grep -q "^tally: the end is missing" said     # what the server's ring had
+  grep -q "at least 0 lost" said
   run "$TALLY" report first.data                # whole, but perhaps nothing was committed yet
   [ "$status" -eq 0 ] || has "there is no PTT record in this file"
+}
+
+@test "a reader that goes away ends the recording and its command, with status 0" {
+  status=0
+  { "$TALLY" record --on kunpeng,load=full -e "$BOTH" -m 4M -o - -- sleep 1000 2>said || echo "$?" >status; } | head -c 100 >/dev/null
+  [ ! -s status ] || { cat status said; return 1; }
+  grep -q "^tally: the command did not run to its end" said
+  grep -q "^\[ tally record: wrote [0-9]* bytes, [0-9]* records, 0 lost to stdout \]" said
+  grep -q "^tally: the reader of stdout went away: what came after that is not recorded" said
 }
 
 @test "a terminal sees how far it is" {
@@ -277,11 +319,11 @@ serve() {
 
 @test "wrong options end with status 2 and say what is wrong" {
   expect 2 "there is no platform 'kunpen'; did you mean 'kunpeng'?" list --on kunpen ptt
-  expect 2 "there is no platform 'mars'; there are: local, kunpeng[,KEY=VALUE...], unix:PATH" get --on mars x
+  expect 2 "there is no platform 'mars'; there are: local, kunpeng, niagara, maramba, batoka, power, unix:PATH, and files with a '/' in their names" get --on mars x
   expect 2 "kunpeng has no key 'sead'; did you mean 'seed'?" list --on kunpeng,sead=1 ptt
   expect 2 "load=mixedd: there is no such load; did you mean 'mixed'?" list --on kunpeng,load=mixedd ptt
   expect 2 "--on can be given once" list --on kunpeng --on local
-  expect 2 "--profile=strict is none of: spec driver" list --profile=strict
+  expect 2 "--profile=strict is none of: spec driver opensparc" list --profile=strict
   expect 2 "--json and -x are two forms: give one of them" list --json -x , ptt
   expect 2 "there is nothing of the kind 'ptts'; did you mean 'ptt'?" list --on kunpeng ptts
   expect 2 "one KIND and one PATTERN at most" list ptt a b
@@ -289,13 +331,25 @@ serve() {
   expect 2 "there is no device 'hisi_ptt0_1'; did you mean 'hisi_ptt0_" get --on kunpeng hisi_ptt0_1/qos_tx_p
   expect 2 "" get --on kunpeng hisi_ptt0_2/qos_tx_dp
   [[ "$stderr" == *"qos_tx_p"* ]]
+  expect 2 "hisi_ptt0_2: no tunable \"foo\": there are qos_tx_cpl" get --on kunpeng hisi_ptt0_2/foo
   expect 2 "nothing to set: give SELECTOR=VALUE" set --on kunpeng
+  for profile in spec driver; do
+    for value in ' 1' '1 ' $'\t1'; do
+      run "$TALLY" set --profile=$profile --on kunpeng "hisi_ptt0_2/qos_tx_cpl=$value"
+      [ "$status" -eq 2 ]
+      has "has a blank before or behind it: a tunable takes 0, 1 or 2"
+    done
+    expect 2 "hisi_ptt0_2: no tunable \"qos_tx_cpl \"; did you mean qos_tx_cpl?" set --profile=$profile --on kunpeng 'hisi_ptt0_2/qos_tx_cpl =1'
+  done
   expect 2 "'hisi_ptt0_2/qos_tx_p' sets nothing: write SELECTOR=VALUE" set --on kunpeng hisi_ptt0_2/qos_tx_p
   expect 2 "'hisi_ptt0_2=1' names a device: which tunable of it?" set --on kunpeng hisi_ptt0_2=1
   expect 2 "no event: give -e EVENT" record --on kunpeng
   expect 2 "-e can be given once" record --on kunpeng -e "$EVENT" -e "$EVENT"
   expect 2 "--duration=0: milliseconds, from 1 up" record --on kunpeng -e "$EVENT" --duration 0
   expect 2 "" record --on kunpeng -e "$EVENT" -m 1x --duration 1
+  expect 2 "-m 4096 is too small (these are bytes, not pages): a ring holds at least one buffer, 4M" \
+    record --on kunpeng -e "$EVENT" -m 4096 --duration 1
+  expect 2 "-o '' names no file" record --on kunpeng -e "$EVENT" -o '' --duration 1
   expect 2 "" record --on kunpeng -e eth0/filter=1,type=1/ --duration 1
   [ ! -e perf.data ]
 }
@@ -317,6 +371,18 @@ serve() {
 
 # ---- help ------------------------------------------------------------------------------------------
 
+@test "help names the loads of the models, each that there is" {
+  for verb in record tune; do
+    for load in $("$TALLY" list --on kunpeng,load=no-such-load ptt 2>&1 | sed 's/.*there are: //; s/,//g'); do
+      "$TALLY" $verb -h | grep -q "^  $load " || { echo "$verb: $load"; return 1; }
+    done
+  done
+  for on in kunpeng niagara batoka power; do
+    loads=$("$TALLY" list --on $on,load=no-such-load ptt 2>&1 | sed 's/.*there are: //')
+    "$TALLY" get -h | tr '\n' ' ' | tr -s ' ' | grep -q "$on[a-z, ]*: $loads" || { echo "$on: $loads"; return 1; }
+  done
+}
+
 @test "help of each verb has three examples, and its page each of its options" {
   for verb in list get "set" record; do
     [ "$("$TALLY" $verb -h | grep -cE "^  (sudo )?tally $verb ")" -eq 3 ] || { echo "$verb: examples"; return 1; }
@@ -333,7 +399,8 @@ serve() {
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _tally; printf "%s\n" "${COMPREPLY[@]}"' sh "${words[@]}"
   }
   [ "$(complete_line list --on ku)" = kunpeng ]
-  [ "$(complete_line list p)" = ptt ]
+  [ "$(complete_line list pt)" = ptt ]
+  [ "$(complete_line list vf)" = vfalls ]
   [ "$(complete_line get --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl ]
   [ "$(complete_line "set" --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl= ]
   [ "$(complete_line record --on kunpeng -e hisi_ptt0_2)" = hisi_ptt0_2/ ]

@@ -61,7 +61,7 @@ ended() {
 @test "for throughput it finds the weights and watermarks that the load wants" {
   run --separate-stderr short
   [ "$status" -eq 0 ]
-  [[ "${lines[0]}" == "hisi_ptt0_2 for throughput: the payload per second" ]]
+  [[ "${lines[0]}" == "hisi_ptt0_2 for throughput: payload per second" ]]
   [[ "${lines[-1]}" == "Set, after "*" measurements: qos_tx_cpl=2 (was 1) qos_tx_p=0 (was 1)" ]]
   [[ "$stderr" == *"what is set ends with it"* ]]
   run tune --for throughput --duration 1 --on kunpeng,load=ingest
@@ -72,8 +72,8 @@ ended() {
   run --separate-stderr tune --for latency --on kunpeng
   [ "$status" -eq 0 ]
   [[ "${lines[-1]}" == *"tx_alloc_buf_level=0 (was 2)"* ]]
-  grep -qE '^( +1){3} +0 +2 +[0-9]+  devices .* as it was$' <<<"$output"
-  grep -qE '^( +1){3} +0 +2 +[0-9]+  host .* as it was$' <<<"$output"
+  grep -qE '^( +1){3} +0 +2 +[0-9]+ devices .* as it was$' <<<"$output"
+  grep -qE '^( +1){3} +0 +2 +[0-9]+ host .* as it was$' <<<"$output"
 }
 
 @test "the same seed gives the same answer" {
@@ -188,8 +188,22 @@ ended() {
 
 @test "a table that can't be written puts back what was there" {
   serve storage
-  expect 1 "failed to write to /dev/full: No space left on device" $DEVICE --for throughput --duration 1 --on unix:s -o /dev/full
+  expect 1 "failed to write to /dev/full: No space left on device; $DEVICE is as it was" $DEVICE --for throughput --duration 1 --on unix:s -o /dev/full
   as_it_was
+}
+
+@test "a table whose reader went away puts back what was there, and is no success" {
+  serve ingest
+  status=0
+  { tune --for throughput --duration 20 --on unix:s 2>said || echo "$?" >status; } | true
+  [ "$(cat status)" -eq 1 ]
+  grep -qx "tally: the reader of the table went away; $DEVICE is as it was" said || { cat said; return 1; }
+  as_it_was
+}
+
+@test "a command without -- before it is not taken for one" {
+  expect 2 "one DEVICE at a time: what is 'sleep'? a COMMAND stands behind '--', as in: -- sleep" $DEVICE --for latency --on kunpeng sleep 1
+  expect 2 "one DEVICE at a time: what is 'hisi_ptt0_0'?" $DEVICE hisi_ptt0_0 --for latency --on kunpeng
 }
 
 @test "a device that is being traced is left alone" {

@@ -3,6 +3,8 @@
 #
 #   build  to compile and run tally         test  to run ./check.sh
 #   bench  to compare with bpftrace         vm    to run the guest with the emulated PMU
+#   power  to run the POWER guest with the emulator's plugin
+#   sparc  to run SPARC64 guests and programs with it
 #
 # Installs only what dpkg-query misses, without recommended packages.  TALLY_NO_INSTALL=1: prints what is
 # missing and exits 2 instead.  Exit 1: could not be installed.
@@ -10,9 +12,11 @@ set -eu
 
 # libpfm4, libdw1, liblzma5 and libfuse3 are opened at run time, when they are first needed.
 build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev libfuse3-dev'
-test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev fuse3'
+test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu'
 page='chromium'
 bench='bpftrace bpftool'
+power='cpio gcc-powerpc64-linux-gnu'
+sparc='gcc-sparc64-linux-gnu libc6-dev-sparc64-cross'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 
 missing() { # PACKAGE...: those that are not installed
@@ -39,7 +43,9 @@ for group; do
   page) want="$want $page" ;;
   bench) want="$want $bench" ;;
   vm) want="$want $vm" ;;
-  *) echo "usage: deps.sh build|test|page|bench|vm ..." >&2; exit 2 ;;
+  power) want="$want $power" ;;
+  sparc) want="$want $sparc" ;;
+  *) echo "usage: deps.sh build|test|page|bench|vm|power|sparc ..." >&2; exit 2 ;;
   esac
 done
 want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")

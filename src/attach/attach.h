@@ -36,5 +36,9 @@ int door_local(struct door **ret, const struct local_service *s, void *platform,
 /* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
 extern const struct local_service local_kunpeng;
 int local_pmus(struct ptt_pmus *ret, const char *path, struct err *e);
+/* Hypervisor services over it (local_hv.h): a line to the machine that is served there, as a guest without a name. -TALLY_ENOTSUP:
+ * it has no hypervisor. */
+struct hv_line;
+int local_line(struct hv_line *ret, const char *path, struct err *e);
 
 #endif

@@ -12,10 +12,12 @@
  * a reply and a hang-up, since what follows can't be told apart from noise.  All
  * other mistakes get a reply and no more.
  *
- * Nothing in here knows a socket: fuzzing feeds it bytes.
+ * Nothing in here knows a socket: fuzzing feeds it bytes.  A descriptor that came along waits for an operation
+ * to take it; the next one takes its place.
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/local.h"
 
@@ -24,7 +26,8 @@
 
 struct local_peer {
 	const struct local_service *s;
-	void *service;
+	void *service, *own; /* own: the service's word for this client */
+	int fd;              /* that came, and nothing took; -1: none */
 	bool greeted, over, full;
 	uint32_t rights;
 	uint32_t in_at, in_n;   /* what came and is not answered */
@@ -69,15 +72,39 @@ int local_peer_open(struct local_peer **ret, const struct local_service *s, void
 		return -TALLY_ENOMEM;
 	p->s = s;
 	p->service = service;
+	p->fd = -1;
 	*ret = p;
 	return 0;
 }
 
 void local_peer_close(struct local_peer *p)
 {
-	if (p && p->s->gone)
+	if (!p)
+		return;
+	if (p->s->gone)
 		p->s->gone(p->service, p);
+	local_peer_gave(p, -1);
 	mem_free(p);
+}
+
+void **local_peer_own(struct local_peer *p)
+{
+	return &p->own;
+}
+
+void local_peer_gave(struct local_peer *p, int fd)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = fd;
+}
+
+int local_peer_take_fd(struct local_peer *p)
+{
+	int fd = p->fd;
+
+	p->fd = -1;
+	return fd;
 }
 
 bool local_peer_over(const struct local_peer *p)

@@ -84,7 +84,8 @@ struct local_nothing {
 #define LOCAL_SET 2u   /* tunables */
 #define LOCAL_TRACE 4u /* traces */
 #define LOCAL_PLUG 8u  /* endpoints come and go */
-#define LOCAL_RIGHTS 15u
+#define LOCAL_CALL 16u /* a guest: memory, hypercalls, ancillary state registers */
+#define LOCAL_RIGHTS 31u
 struct local_hello {
 	char magic[8];
 	uint32_t version;
@@ -188,7 +189,12 @@ struct local_service {
 	/* Writes what waits for this client, as far as there is room: after each request, and when time has passed. */
 	void (*pump)(void *service, struct local_peer *p);
 	void (*gone)(void *service, struct local_peer *p); /* all that was this client's ends */
+	bool takes_fds; /* a descriptor that comes along is kept for local_peer_take_fd(); else it is dropped */
 };
+/* The service's own word for this client, NULL at first; gone() frees what it points to. */
+void **local_peer_own(struct local_peer *p);
+/* The descriptor that came last and was not taken, which is the caller's then; -1: none. */
+int local_peer_take_fd(struct local_peer *p);
 /* For pump(): a reply that was put off. Room for n bytes of payload, or NULL when the client has to read first: pump()
  * comes again. */
 uint8_t *local_reply(struct local_peer *p, uint16_t op, uint64_t id, uint32_t n);
@@ -203,6 +209,8 @@ void local_peer_close(struct local_peer *p); /* tells the service; NULL is fine 
 uint8_t *local_peer_room(struct local_peer *p, size_t *n);
 /* n bytes came (0: none, but time may have passed): answers whatever can be answered. */
 void local_peer_came(struct local_peer *p, size_t n);
+/* A descriptor came with bytes that are about to be said to have come. The peer closes it, and the one before. */
+void local_peer_gave(struct local_peer *p, int fd);
 /* What is to be sent. */
 const uint8_t *local_peer_out(const struct local_peer *p, size_t *n);
 void local_peer_sent(struct local_peer *p, size_t n);
@@ -231,6 +239,9 @@ const char *local_client_name(const struct local_client *c); /* "unix:/run/x" */
 /* Puts a request into the batch, sending when that is full, and sets *id. 1: taken; 0: answers have to be taken first;
  * -TALLY_EEND. n: at most LOCAL_PAYLOAD_MOST. */
 int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint64_t *id, struct err *e);
+/* That descriptor goes along with the next request, which is sent as soon as it is asked; the batch must be empty. It stays the
+ * caller's, and open until the answer is there. */
+void local_enclose(struct local_client *c, int fd);
 /* Sends the batch and waits for the next frame. 1; 0: none in timeout_ms (0: looks only; -1: as long as an answer may
  * take); -TALLY_EEND, -TALLY_ECORRUPT. An answer's error is in its status. */
 int local_next(struct local_client *c, struct local_answer *a, int timeout_ms, struct err *e);

@@ -28,6 +28,7 @@
 
 struct local_client {
 	int fd, timeout_ms;
+	int enclosed; /* goes with the next byte that is sent; -1: nothing does */
 	bool deaf; /* what is sent reaches nobody; there may still be something to read */
 	uint64_t id;
 	struct local_welcome welcome;
@@ -63,11 +64,39 @@ static int socket_failed(const struct local_client *c, struct err *e)
 	return err_set(e, TALLY_EIO, "%s: %s", c->name, strerror(errno));
 }
 
+void local_enclose(struct local_client *c, int fd)
+{
+	assert(c->out_n == 0);
+	c->enclosed = fd;
+}
+
+static ssize_t send_enclosed(struct local_client *c, const uint8_t *p, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct iovec v = {(void *)(uintptr_t)p, n};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t sent;
+
+	memcpy(CMSG_DATA(&control.head), &c->enclosed, sizeof(int));
+	sent = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent > 0)
+		c->enclosed = -1;
+	return sent;
+}
+
+static ssize_t send_bytes(struct local_client *c, const uint8_t *p, size_t n)
+{
+	return c->enclosed >= 0 ? send_enclosed(c, p, n) : send(c->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* As much of the batch as the socket takes. A server that has hung up may have said why: that is still to be read. */
 static int send_some(struct local_client *c, struct err *e)
 {
 	while (c->out_at < c->out_n && !c->deaf) {
-		ssize_t n = send(c->fd, c->out + c->out_at, c->out_n - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send_bytes(c, c->out + c->out_at, c->out_n - c->out_at);
 
 		if (n >= 0)
 			c->out_at += (uint32_t)n;
@@ -277,6 +306,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	}
 	c->fd = fd;
+	c->enclosed = -1;
 	c->timeout_ms = timeout_ms ? timeout_ms : TIMEOUT_MS;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	rc = greet(c, rights, e);
@@ -292,7 +322,7 @@ static int nobody(const char *path, struct err *e)
 	switch (errno) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return err_set(e, TALLY_EIO, "nobody listens at %s; start 'tally machine kunpeng --listen %s'", path,
+		return err_set(e, TALLY_EIO, "nobody listens at %s; start 'tally machine MACHINE --listen %s'", path,
 			       path);
 	case EACCES:
 	case EPERM:

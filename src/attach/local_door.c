@@ -84,12 +84,43 @@ static void client_arm(struct local_door *d, struct client *c)
 		c->events = ev.events;
 }
 
+/* As recv(); a descriptor that came along is the peer's then. Of several the first: alignment lets more of them through than
+ * there is room for, so the others are closed here, or dropped by the kernel. */
+static ssize_t receive(struct client *c, uint8_t *p, size_t room)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec v = {p, room};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *h = got >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	bool gave = false;
+	size_t at;
+	int fd;
+
+	for (; h; h = CMSG_NXTHDR(&m, h)) {
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (at = 0; CMSG_LEN(at + sizeof(fd)) <= h->cmsg_len; at += sizeof(fd)) {
+			memcpy(&fd, CMSG_DATA(h) + at, sizeof(fd));
+			if (gave)
+				close(fd);
+			else
+				local_peer_gave(c->peer, fd);
+			gave = true;
+		}
+	}
+	return got;
+}
+
 /* One read, its answers, one write. 1: there may be more to do; 0: not now; -1: the client is gone, or is to go. */
-static int client_round(struct client *c)
+static int client_round(const struct local_door *d, struct client *c)
 {
 	size_t room, left;
 	uint8_t *p = local_peer_room(c->peer, &room);
-	ssize_t got = room ? recv(c->fd, p, room, MSG_DONTWAIT) : -1;
+	ssize_t got = !room ? -1 : d->s->takes_fds ? receive(c, p, room) : recv(c->fd, p, room, MSG_DONTWAIT);
 	bool none = !room || (got < 0 && (errno == EAGAIN || errno == EINTR));
 
 	if (got < 0 && !none)
@@ -106,7 +137,7 @@ static void client_serve(struct local_door *d, struct client *c)
 	int rc = 1;
 
 	for (int i = 0; i < ROUNDS && rc > 0; i++)
-		rc = client_round(c);
+		rc = client_round(d, c);
 	if (rc < 0)
 		client_drop(c);
 	else

@@ -101,7 +101,7 @@ static int list_devices(struct remote *r, uint32_t *generation, struct err *e)
 		struct local_pmu from;
 
 		memcpy(&from, a.p + sizeof(head) + r->n * sizeof(from), sizeof(from));
-		*to = (struct ptt_pmu){.type = from.type};
+		*to = (struct ptt_pmu){.type = from.type, .time = PTT_TIME_ABS};      /* protocol.md 4.6 */
 		memcpy(to->name, from.name, sizeof(to->name) - 1);
 		memcpy(to->cpus, from.cpus, sizeof(to->cpus) - 1);
 	}

@@ -174,6 +174,8 @@ static void the_list_is_the_machines(void **state)
 	assert_null(p.op->advance);
 	assert_string_equal(p.op->what + strlen("unix:"), v->path);
 	must(p.op->list(p.arg, &pmu, &n, &e), &e);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(pmu[i].time, PTT_TIME_ABS);
 	assert_int_equal(n, kunpeng_ndevices(v->k));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_pmu *want = kunpeng_pmu(v->k, i);

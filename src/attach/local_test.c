@@ -97,7 +97,7 @@ static const struct local_row toy_rows[] = {
 	{LOCAL_PLUG, 0, 0, toy_release},
 };
 static const struct local_service toy_service = {"toy", ADD, COUNT(toy_rows), toy_rows,
-						  toy_open, toy_close, toy_pump, toy_gone};
+						  toy_open, toy_close, toy_pump, toy_gone, .takes_fds = false};
 
 /* ---- the conversation --------------------------------------------------------------------------------- */
 
@@ -798,7 +798,7 @@ static void where_nobody_listens_the_words_say_how_to_begin(void **state)
 
 	(void)state;
 	assert_int_equal(local_connect(&c, "/nowhere/s", 0, 0, &e), -TALLY_EIO);
-	assert_string_equal(e.text, "nobody listens at /nowhere/s; start 'tally machine kunpeng --listen /nowhere/s'");
+	assert_string_equal(e.text, "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'");
 	assert_null(c);
 }
 

@@ -195,6 +195,30 @@ static void every_error_has_words(void **state)
 	assert_string_equal(tally_strerror(9999), "unknown error");
 }
 
+static void text_is_wrapped_at_blanks_and_never_within_a_word(void **state)
+{
+	static const struct { const char *s; size_t at, indent, columns; const char *tail, *is; } row[] = {
+		{ "", 3, 3, 10, "", "\n" },
+		{ "one", 0, 0, 80, "", "one\n" },
+		{ "one  two", 0, 2, 7, "", "one two\n" },
+		{ "one two", 0, 2, 6, "", "one\n  two\n" },
+		{ "one two", 4, 2, 8, "", "one\n  two\n" },
+		{ "longer-than-that x", 0, 1, 6, "", "longer-than-that\n x\n" },
+		{ "do this now", 0, 2, 9, " \\", "do this \\\n  now\n" },
+		{ "do $(a b c)=d now", 0, 1, 8, "", "do\n $(a b c)=d\n now\n" },
+		{ "do $(a b", 0, 1, 6, "", "do $(a\n b\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct buf b = { 0 };
+
+		buf_wrap(&b, row[i].s, row[i].at, row[i].indent, row[i].columns, row[i].tail);
+		assert_string_equal(b.p, row[i].is);
+		buf_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
 		cmocka_unit_test(the_nearest_word_is_near),
 		cmocka_unit_test(the_first_error_stays),
 		cmocka_unit_test(every_error_has_words),
+		cmocka_unit_test(text_is_wrapped_at_blanks_and_never_within_a_word),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -143,6 +143,33 @@ void buf_plain(struct buf *b, const char *s, size_t n)
 	}
 }
 
+static size_t word_length(const char *s)
+{
+	size_t n = strcspn(s, " ");
+	const char *open = strstr(s, "$("), *end = open && open < s + n ? strchr(open, ')') : NULL;
+
+	return end ? (size_t)(end - s) + 1 + strcspn(end + 1, " ") : n;
+}
+
+void buf_wrap(struct buf *b, const char *s, size_t at, size_t indent, size_t columns, const char *tail)
+{
+	bool first = true;
+
+	for (size_t n; *(s += strspn(s, " ")); s += n, first = false) {
+		n = word_length(s);
+		if (!first && at + 1 + n + strlen(tail) > columns) {
+			buf_printf(b, "%s\n%*s", tail, (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			buf_putc(b, ' ');
+			at++;
+		}
+		buf_put(b, s, n);
+		at += n;
+	}
+	buf_putc(b, '\n');
+}
+
 void buf_clear(struct buf *b)
 {
 	b->n = 0;

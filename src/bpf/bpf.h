@@ -104,6 +104,7 @@ struct bpf_probe {                            /* what it must know about a probe
 	uint8_t cls;                          /* enum img_class */
 	const char *prov, *mod, *func, *name;
 	bool has_pc;                          /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
+	uint8_t more_args;                    /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
 };
 
 struct bpf_opts {

@@ -12,8 +12,8 @@ static int probes(void *arg, const struct d_probedesc *d, int (*add)(void *, uin
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const struct bpf_probe table[] = { { 1, IMG_TEST, "dtrace", "", "", "BEGIN", false },
-						  { 2, IMG_TEST, "dtrace", "", "", "ERROR", false } };
+	static const struct bpf_probe table[] = { { 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0 },
+						  { 2, IMG_TEST, "dtrace", "", "", "ERROR", false, 0 } };
 	const struct d_env env = { .probes = probes, .strsize = 64, .stackframes = 5, .ustackframes = 5 };
 	const struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = table, .nprobes = 2, .error_probe = 2, .ring_bytes = 4096,
 				    .control_bytes = 4096, .agg_entries = 64, .dynvar_bytes = 4096, .stack_entries = 16,

@@ -291,8 +291,8 @@ static void bi_arg(struct cg *g, unsigned n)
 		bi_error_arg(g, n);
 	else if (n < 2 && g->probe->has_pc)
 		bi_pc(g, n == 1);
-	else if (n == 0 && g->probe->cls == IMG_RECORD)
-		cg_ins(g, I_LOAD(DW, R0, R6, 0));
+	else if (n <= g->probe->more_args && g->probe->cls == IMG_RECORD)
+		cg_ins(g, I_LOAD(DW, R0, R6, (int16_t)(8 * n)));
 	else
 		cg_imm(g, R0, 0);
 }

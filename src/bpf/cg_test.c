@@ -15,11 +15,11 @@
 enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, ID_RECORD, NCPUS = 2 };
 
 static const struct bpf_probe probes[] = {
-	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false },
-	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false },
-	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false },
-	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true },
-	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false },
+	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0 },
+	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false, 0 },
+	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false, 0 },
+	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true, 0 },
+	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false, 1 },
 };
 
 /* What args[0] and args[1] of the record probe are. */
@@ -545,7 +545,7 @@ static void args_are_read_from_the_record(void **state)
 	static const struct record rec = { .when = 1ull << 40, .change = -2, .small = 200, .name = "exactly 15 long", .count = 9 };
 	static const struct vm_cpu cpu = { .record = &rec, .record_bytes = sizeof(rec) };
 	static const struct { const char *expr; int64_t value; } rows[] = {
-		{ "args[0]->when", 1ll << 40 },           { "arg0", 1ll << 40 },       { "arg1", 0 },
+		{ "args[0]->when", 1ll << 40 },           { "arg0", 1ll << 40 },       { "arg1 & 0xffffff", 0xc8fffe }, { "arg2", 0 },
 		{ "args[0]->change", -2 },                { "args[0]->small + 100", 300 },
 		{ "args[1]->count * 2", 18 },             { "strlen(args[0]->name)", 15 },
 		{ "args[0]->name == \"exactly 15 long\"", 1 },

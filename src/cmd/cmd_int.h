@@ -34,6 +34,7 @@ struct opts {
 	const char *usage;                    /* "[-n CLAUSE | -s FILE]... [argument]..." */
 	const char *intro;                    /* lines between usage and options of -h */
 	const char *outro;                    /* lines after them */
+	void (*more)(struct buf *to);         /* what stands before those, and is made of a table; or NULL */
 	const struct opt *opt;
 	size_t n;
 	bool command;                         /* the first argument is a command: what follows is its own */
@@ -44,10 +45,13 @@ void opts_help(const struct opts *o, struct buf *to);
 
 /* ---- verbs: name, what it does ----------------------------------------------------- */
 #define VERBS(V)                                                                                   \
-	V(list, "what there is to record, to read and to set")                                     \
+	V(list, "find anything: probes, events, registers, tunables, machines")                    \
+	V(doctor, "what this machine allows, and the command that mends it")                       \
 	V(trace, "run a D program over CPU events")                                                \
-	V(get, "what tunables are")                                                                \
-	V(set, "give tunables a value")                                                            \
+	V(stat, "counters over time, of CPUs, commands and hypervisors")                                               \
+	V(get, "what tunables, registers and records are")                                         \
+	V(set, "give tunables and registers a value")                                              \
+	V(check, "whether counters obey the laws of their machine")                                \
 	V(machine, "run a model for outside clients")                                              \
 	V(record, "a trace of PCIe packets into perf.data")                                        \
 	V(tune, "trace, set, trace again: find the better setting")                                \
@@ -66,6 +70,8 @@ VERBS(V)
 #undef V
 const struct verb *verb_row(size_t i);        /* NULL past the last */
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);
+/* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default. */
+const char *duckdb_library(struct buf *room);
 
 /* ---- saying things ------------------------------------------------------------------- */
 /* A line on stderr with the program's name in front. */
@@ -81,5 +87,6 @@ const volatile int *catch_signals(void);
 const char *trace_pass(size_t i);
 const char *trace_platform(size_t i);
 const char *plat_word(size_t i);
+const char *plat_profile(size_t i);
 
 #endif

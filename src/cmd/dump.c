@@ -85,7 +85,8 @@ const struct opts *cmd_dump_opts(void)
 			 "requester, tag, address and so on. FILE may be - for standard input.\n",
 		.outro = "\nExamples:\n"
 			 "  tally dump perf.data | head\n"
-			 "  tally dump --filter 'args[0]->requester == 0x100 && args[0]->bytes > 64' perf.data\n"
+			 "  tally dump perf.data \\\n"
+			 "    --filter 'args[0]->requester == 0x100 && args[0]->bytes > 64'\n"
 			 "  tally dump -o packets.csv perf.data\n",
 		.opt = options,
 		.n = COUNT(options),

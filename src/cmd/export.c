@@ -6,12 +6,10 @@
  * capture is the file's name, the hour is when the file was last written.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/ptt_int.h"
 
@@ -88,7 +86,8 @@ const struct opts *cmd_export_opts(void)
 			 "SQL and Parquet need DuckDB's library, which tools/fetch-duckdb.sh fetches; TALLY_DUCKDB names it.\n",
 		.outro = "\nExamples:\n"
 			 "  tally export -o packets.parquet perf.data\n"
-			 "  tally export --sql 'SELECT requester_text, sum(bytes) FROM tlp GROUP BY ALL ORDER BY 2 DESC' perf.data\n"
+			 "  tally export perf.data --sql \\\n"
+			 "    'SELECT requester_text, sum(bytes) FROM tlp GROUP BY ALL ORDER BY 2 DESC'\n"
 			 "  tally export -o captures --partition host,capture,hour perf.data\n",
 		.opt = options,
 		.n = COUNT(options),
@@ -145,19 +144,6 @@ static void find_partition(struct export *x, const char *path)
 		x->o.hour = x->hour;
 }
 
-static void find_library(struct export *x)
-{
-	const char *told = getenv("TALLY_DUCKDB"), *home = getenv("HOME");
-
-	if (told && *told) {
-		x->o.duckdb = told;
-		return;
-	}
-	buf_printf(&x->duckdb, "%s/.local/lib/libduckdb.so", home ? home : "");
-	if (home && x->duckdb.p && !access(x->duckdb.p, R_OK))
-		x->o.duckdb = x->duckdb.p;
-}
-
 /* ---- the run --------------------------------------------------------------------------- */
 
 static int go(struct export *x, struct tally_ptt *t, char **path)
@@ -170,7 +156,7 @@ static int go(struct export *x, struct tally_ptt *t, char **path)
 	x->o.out = ptt_args_write;
 	x->o.arg = &x->a;
 	x->o.path = x->a.output;
-	find_library(x);
+	x->o.duckdb = duckdb_library(&x->duckdb);
 	if (x->o.partition)
 		find_partition(x, *path);
 	rc = tally_ptt_export(t, &x->o);

@@ -1,7 +1,21 @@
 /*
- * get.c: `tally get`, what tunables are.
+ * get.c: `tally get`, what tunables, registers and records are.
  */
 #include "cmd/platform.h"
+
+static int take_duration(void *state, const char *value)
+{
+	struct plat_args *a = state;
+
+	return plat_ms(a, "--duration", value, &a->o.run_ns);
+}
+
+static int take_raw(void *state, const char *value)
+{
+	(void)value;
+	((struct plat_args *)state)->to.raw = 1;
+	return GO_ON;
+}
 
 static int take_help(void *state, const char *value)
 {
@@ -15,6 +29,9 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	PLAT_OPTIONS,
+	PLAT_LOAD_OPTION,
+	{ 0, "duration", "MS", "how long a model runs before hypervisor counters are read: so much of its own time", take_duration },
+	{ 0, "raw", NULL, "hypervisor counters: the bytes of the answer, as hexadecimal digits", take_raw },
 	PLAT_FORM_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
 };
@@ -24,11 +41,13 @@ const struct opts *cmd_get_opts(void)
 	static const struct opts o = {
 		.verb = "get",
 		.usage = "[option]... SELECTOR...",
-		.intro = "Reads tunables. A SELECTOR is DEVICE/NAME, or DEVICE for all it has; 'tally list ptt' shows both.\n",
+		.intro = "Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all it has; vfalls/REGISTER/;\n"
+			 "gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows what there is.\n",
 		.outro = "\nExamples:\n"
-			 "  tally get hisi_ptt0_2/qos_tx_cpl\n"
 			 "  tally get --on kunpeng hisi_ptt0_2\n"
-			 "  tally get --json hisi_ptt0_2 hisi_ptt0_0\n",
+			 "  tally get --on batoka vfalls/zam0_lpu_a_pcr/ vfalls/18/\n"
+			 "  tally get --on power --json gpci/dispatch_purr,processor=3/ gpci/entitled/\n",
+		.more = plat_help_loads,
 		.opt = options,
 		.n = COUNT(options),
 	};

@@ -1,5 +1,5 @@
 /*
- * list.c: `tally list`, what there is to record, to read and to set.
+ * list.c: `tally list`, the one place to find anything that has a name.
  */
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 struct list {
 	struct plat_args a;                   /* first: the shared options take it */
-	bool verbose;
+	bool verbose, names;
+	struct buf out;
 };
 
 static int take_verbose(void *state, const char *value)
@@ -16,6 +17,15 @@ static int take_verbose(void *state, const char *value)
 
 	(void)value;
 	l->verbose = true;
+	return GO_ON;
+}
+
+static int take_names(void *state, const char *value)
+{
+	struct list *l = state;
+
+	(void)value;
+	l->names = true;
 	return GO_ON;
 }
 
@@ -31,7 +41,8 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	PLAT_OPTIONS,
-	{ 'v', NULL, NULL, "say more: perf's type, codes, other names, values after a reset", take_verbose },
+	{ 'v', NULL, NULL, "say more: how it is written, other names, codes, masks, fields", take_verbose },
+	{ 0, "names", NULL, "the names of a KIND and nothing else, one a line; nothing is tried", take_names },
 	PLAT_FORM_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
 };
@@ -40,17 +51,38 @@ const struct opts *cmd_list_opts(void)
 {
 	static const struct opts o = {
 		.verb = "list",
-		.usage = "[option]... [KIND [PATTERN]]",
-		.intro = "Shows what a platform has: 'tally list' the kinds of things, 'tally list ptt' the PTT devices with what an\n"
-			 "event may hold and what can be tuned. PATTERN is a glob over names.\n",
+		.usage = "[option]... [KIND [PATTERN] | PATTERN]",
+		.intro = "Finds anything that has a name: 'tally list' shows the kinds, 'tally list KIND'\n"
+			 "all of one, 'tally list PATTERN' what matches in all. A PATTERN with * ? [ is a\n"
+			 "glob over names; another one is any part of a name or explanation. Of the kinds\n"
+			 "ptt, vfalls, mmustat and gpci it shows what the platform of --on has and allows.\n",
 		.outro = "\nExamples:\n"
-			 "  tally list ptt\n"
-			 "  tally list --on kunpeng ptt '0000:01:*'\n"
-			 "  tally list --on kunpeng --json ptt\n",
+			 "  tally list tlb\n"
+			 "  tally list -v events 'PAPI_l2*'\n"
+			 "  tally list --on power,firmware=8,rights=none gpci\n",
 		.opt = options,
 		.n = COUNT(options),
 	};
 	return &o;
+}
+
+static void put_name(void *arg, const char *name)
+{
+	struct list *l = arg;
+
+	buf_printf(&l->out, "%s\n", name);
+}
+
+static int run_names(struct list *l, const char *kind)
+{
+	int rc, status = plat_args_open(&l->a, "list");
+
+	if (status == GO_ON) {
+		rc = tally_names(l->a.p, kind, put_name, l);
+		status = rc < 0 ? plat_args_failed(&l->a, rc) : print(l->a.a.cx, &l->out);
+	}
+	buf_free(&l->out);
+	return plat_args_close(&l->a, status);
 }
 
 static int run(struct list *l, const char *kind, const char *pattern)
@@ -73,6 +105,12 @@ int cmd_list(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	argv += first;
 	argc -= first;
+	if (l.names && argc == 1)
+		return run_names(&l, argv[0]);
+	if (l.names) {
+		complain(cx, "--names wants one KIND and no PATTERN");
+		return ST_USAGE;
+	}
 	if (argc <= 2)
 		return run(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
 	complain(cx, "one KIND and one PATTERN at most (quote the PATTERN for the shell)");

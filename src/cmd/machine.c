@@ -1,15 +1,15 @@
 /*
  * machine.c: `tally machine`, a model that outside clients use.
  */
+#include <stdio.h>
 #include <string.h>
 
-#include "cmd/ptt_int.h"
-
-#include <tally/platform.h>
+#include "cmd/platform.h"
 
 struct machine {
 	struct cmd_ctx *cx;
 	struct tally_machine m;
+	int status;                           /* of an image */
 };
 
 static int once(struct machine *s, const char **to, const char *option, const char *value)
@@ -50,6 +50,31 @@ static int take_device(void *state, const char *value)
 	return once(s, &s->m.device, "--device", value);
 }
 
+static int take_guests(void *state, const char *value)
+{
+	struct machine *s = state;
+
+	return once(s, &s->m.guests, "--guests", value);
+}
+
+static int take_run(void *state, const char *value)
+{
+	struct machine *s = state;
+
+	return once(s, &s->m.run, "--run", value);
+}
+
+static int take_profile(void *state, const char *value)
+{
+	struct machine *s = state;
+
+	s->m.opensparc = !strcmp(value, "opensparc");
+	if (s->m.opensparc || !strcmp(value, "spec"))
+		return GO_ON;
+	complain(s->cx, "--profile=%s: spec or opensparc", value);
+	return ST_USAGE;
+}
+
 static int take_help(void *state, const char *value)
 {
 	struct machine *s = state;
@@ -66,6 +91,9 @@ static const struct opt options[] = {
 	  take_vfio },
 	{ 0, "device", "NAME", "which one --vfio-user has; hisi_ptt0_2 when it is not said", take_device },
 	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)", take_sysfs },
+	{ 0, "guests", "FILE", "sun4v: which guests there are, with their rights and strands", take_guests },
+	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the genuine Niagara hypervisor", take_profile },
+	{ 0, "run", "IMAGE", "run that machine code as the only guest (Unicorn); its status is the exit status", take_run },
 	{ 'h', "help", NULL, "print this", take_help },
 };
 
@@ -74,11 +102,13 @@ const struct opts *cmd_machine_opts(void)
 	static const struct opts o = {
 		.verb = "machine",
 		.usage = "MACHINE[,KEY=VALUE...] [option]...",
-		.intro = "Runs a model for outside clients until it is interrupted. MACHINE: kunpeng[,seed=N,load=NAME].\n",
+		.intro = "Runs a model for outside clients until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
+			 "hypervisor: niagara, maramba, batoka, power. KEYs are those of --on (tally-machine(1)).\n",
 		.outro = "\nExamples:\n"
 			 "  tally machine kunpeng --listen /run/kunpeng &\n"
 			 "  tally machine kunpeng,load=nvme --vfio-user /tmp/ptt.sock\n"
 			 "  tally machine kunpeng --sysfs /tmp/ptt\n",
+		.more = plat_help_loads,
 		.opt = options,
 		.n = COUNT(options),
 	};
@@ -89,6 +119,13 @@ static int say(void *arg, const char *p, size_t n)
 {
 	complain(arg, "%.*s", (int)n, p);
 	return 0;
+}
+
+/* What a guest prints, as it comes. */
+static int out(void *arg, const char *p, size_t n)
+{
+	(void)arg;
+	return fwrite(p, 1, n, stdout) == n && fflush(stdout) == 0 ? 0 : -TALLY_EIO;
 }
 
 static int status_of(int rc)
@@ -104,21 +141,23 @@ static int status_of(int rc)
 
 int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 {
-	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = cx } };
+	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = cx, .console = out } };
 	char words[512];
 	int rc, first, status = opts_parse(cx, cmd_machine_opts(), &s, argc, argv, &first);
 
 	if (status != GO_ON)
 		return status;
 	if (argc - first != 1) {
-		complain(cx, argc == first ? "which machine? kunpeng" : "one machine at a time: %s", argv[argc - 1]);
+		complain(cx, argc == first ? "which machine? kunpeng, niagara, maramba, batoka, power" : "one machine at a time: %s",
+			 argv[argc - 1]);
 		complain(cx, "'tally machine -h' shows the options");
 		return ST_USAGE;
 	}
 	s.m.machine = argv[first];
 	s.m.stop = catch_signals();
+	s.m.status = &s.status;
 	rc = tally_machine_run(&s.m, words, sizeof(words));
 	if (rc < 0)
 		complain(cx, "%s", words);
-	return status_of(rc);
+	return rc == 0 && s.m.run ? s.status : status_of(rc);
 }

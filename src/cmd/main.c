@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tally/doctor.h>
+
 #include "cmd/cmd_int.h"
 
 static const struct verb verbs[] = {
@@ -74,8 +76,9 @@ static void usage(struct buf *to)
 		     "Ask any hardware performance counter a question, in D.\n\nVerbs:\n");
 	for (size_t i = 0; i < COUNT(verbs); i++)
 		buf_printf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
-	buf_puts(to, "\n'tally VERB -h' shows the options of a verb; 'tally --version' the version.\n"
-		     "Called as dtrace, tally is 'tally trace'.\n");
+	buf_puts(to, "\n'tally VERB -h' shows the options of a verb, 'tally --version' what tally is made\n"
+		     "of; 'tally completion bash|zsh' prints a completion script. Called as dtrace,\n"
+		     "tally is 'tally trace'.\n");
 }
 
 static const struct verb *find(const char *name)
@@ -114,11 +117,19 @@ static int help(struct cmd_ctx *cx, const char *verb)
 	return print(cx, &b);
 }
 
+static void put_feature(void *arg, const char *name, const char *version, bool inside, const char *what)
+{
+	buf_printf(arg, "  %-9s %-10s %s%s\n", name, *version ? version : "-", what,
+		   inside ? " (inside)" : *version ? "" : " (not found)");
+}
+
 static int version(struct cmd_ctx *cx)
 {
-	struct buf b = { 0 };
+	struct buf b = { 0 }, room = { 0 };
 
 	buf_printf(&b, "tally %s\n", tally_version());
+	tally_features(duckdb_library(&room), put_feature, &b);
+	buf_free(&room);
 	return print(cx, &b);
 }
 

@@ -13,6 +13,8 @@
 #include "cmd/cmd_int.h"
 
 #define LONG_BASE 256                         /* values of long options: behind all letters */
+#define COLUMNS 80u                           /* of -h, */
+#define HELP_AT 25u                           /* and where it says what an option does */
 
 static const char *spelling(const struct opt *o, char *room, size_t n)
 {
@@ -131,14 +133,46 @@ static void help_row(const struct opt *o, struct buf *to)
 		buf_printf(&left, "%s--%s", o->letter ? ", " : "    ", o->name);
 	if (o->arg)
 		buf_printf(&left, "%s%s", is_optional(o) ? "" : o->name ? "=" : " ", o->arg);
-	buf_printf(to, "  %-22s %s\n", left.p ? left.p : "", o->help);
+	buf_printf(to, "  %-22s ", left.p ? left.p : "");
+	buf_wrap(to, o->help, left.n > 22 ? left.n + 3 : HELP_AT, HELP_AT, COLUMNS, "");
 	to->failed |= left.failed;
 	buf_free(&left);
 }
 
+static void paragraph(struct buf *to, struct buf *words, size_t indent)
+{
+	if (words->n)
+		buf_wrap(to, words->p, 0, indent, COLUMNS, "");
+	to->failed |= words->failed;
+	buf_free(words);
+}
+
+/* Lines that begin with a blank stay as they are; the others are the words of paragraphs. */
+static void put_text(struct buf *to, const char *text)
+{
+	struct buf words = { 0 };
+	size_t n;
+
+	for (; *text; text += n + (text[n] != 0)) {
+		n = strcspn(text, "\n");
+		if (n && *text != ' ') {
+			buf_printf(&words, "%s%.*s", words.n ? " " : "", (int)n, text);
+			continue;
+		}
+		paragraph(to, &words, 0);
+		buf_printf(to, "%.*s\n", (int)n, text);
+	}
+	paragraph(to, &words, 0);
+}
+
 void opts_help(const struct opts *o, struct buf *to)
 {
-	buf_printf(to, "usage: tally %s %s\n%s\nOptions:\n", o->verb, o->usage, o->intro);
+	struct buf usage = { 0 };
+
+	buf_printf(&usage, "usage: tally %s %s", o->verb, o->usage);
+	paragraph(to, &usage, 7);
+	put_text(to, o->intro);
+	buf_puts(to, "\nOptions:\n");
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].take)
 			help_row(&o->opt[i], to);
@@ -148,5 +182,7 @@ void opts_help(const struct opts *o, struct buf *to)
 				buf_puts(to, "\nOptions of dtrace(1) that are refused, with what to do instead:\n");
 			help_row(&o->opt[i], to);
 		}
-	buf_puts(to, o->outro);
+	if (o->more)
+		o->more(to);
+	put_text(to, o->outro);
 }

@@ -7,9 +7,69 @@
 
 const char *plat_word(size_t i)
 {
-	static const char *const words[] = { "local", "kunpeng", "unix:" };
+	static const char *const words[] = { "local", "kunpeng", "niagara", "maramba", "batoka", "power", "unix:" };
 
 	return i < COUNT(words) ? words[i] : NULL;
+}
+
+const char *plat_profile(size_t i)
+{
+	static const char *const names[] = { [TALLY_PROFILE_SPEC] = "spec", [TALLY_PROFILE_DRIVER] = "driver",
+					     [TALLY_PROFILE_OPENSPARC] = "opensparc" };
+
+	return i < COUNT(names) ? names[i] : NULL;
+}
+
+#define COLUMNS 80u                           /* of -h */
+
+static void put_loads(struct buf *to, struct buf *machines, struct buf *loads)
+{
+	struct buf row = { 0 };
+
+	if (machines->n && loads->n) {
+		buf_printf(&row, "%s: %s", machines->p, loads->p);
+		buf_puts(to, "  ");
+		buf_wrap(to, row.p ? row.p : "", 2, 4, COLUMNS, "");
+	}
+	to->failed |= row.failed | machines->failed | loads->failed;
+	buf_free(&row);
+	buf_free(machines);
+	buf_free(loads);
+}
+
+/* Machines whose loads are alike share a row. */
+void plat_help_loads(struct buf *to)
+{
+	struct buf machines = { 0 }, loads = { 0 };
+
+	buf_puts(to, "\nLoads of the models, as kunpeng,load=NAME:\n");
+	for (size_t m = 0; plat_word(m); m++) {
+		const char *name, *text;
+		struct buf its = { 0 };
+
+		for (uint32_t i = 0; (name = tally_load(plat_word(m), i, &text)) != NULL; i++)
+			buf_printf(&its, "%s%s", i ? ", " : "", name);
+		if (its.n && loads.n && !strcmp(loads.p, its.p)) {
+			buf_printf(&machines, ", %s", plat_word(m));
+			buf_free(&its);
+		} else if (its.n) {
+			put_loads(to, &machines, &loads);
+			buf_puts(&machines, plat_word(m));
+			loads = its;
+		}
+	}
+	put_loads(to, &machines, &loads);
+}
+
+void plat_help_ptt_loads(struct buf *to)
+{
+	const char *name, *text;
+
+	buf_puts(to, "\nLoads of the model, as kunpeng,load=NAME:\n");
+	for (uint32_t i = 0; (name = tally_load("kunpeng", i, &text)) != NULL; i++) {
+		buf_printf(to, "  %-12s ", name);
+		buf_wrap(to, text, 15, 15, COLUMNS, "");
+	}
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -30,10 +90,36 @@ int plat_take_profile(void *state, const char *value)
 {
 	struct plat_args *a = state;
 
-	a->o.profile = !strcmp(value, "driver") ? TALLY_PROFILE_DRIVER : TALLY_PROFILE_SPEC;
-	if (a->o.profile == TALLY_PROFILE_DRIVER || !strcmp(value, "spec"))
+	for (uint32_t i = 0; plat_profile(i); i++)
+		if (!strcmp(value, plat_profile(i))) {
+			a->o.profile = i;
+			return GO_ON;
+		}
+	complain(a->a.cx, "--profile=%s is none of: spec driver opensparc", value);
+	return ST_USAGE;
+}
+
+int plat_take_load(void *state, const char *value)
+{
+	struct plat_args *a = state;
+
+	if (a->o.load) {
+		complain(a->a.cx, "--load can be given once");
+		return ST_USAGE;
+	}
+	a->o.load = value;
+	return GO_ON;
+}
+
+int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t *ns)
+{
+	uint64_t ms;
+
+	if (text_u64(value, &ms) && ms > 0 && ms <= UINT32_MAX) {
+		*ns = ms * 1000000;
 		return GO_ON;
-	complain(a->a.cx, "--profile=%s is none of: spec driver", value);
+	}
+	complain(a->a.cx, "%s=%s: milliseconds, from 1 up", option, value);
 	return ST_USAGE;
 }
 

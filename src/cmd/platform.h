@@ -21,17 +21,25 @@ struct plat_args {
 };
 /* Rows that all verbs over a platform have. */
 #define PLAT_OPTIONS                                                                                                  \
-	{ 0, "on", "WHERE", "local: this machine (default); kunpeng[,seed=N,load=NAME]: a model; unix:PATH",          \
+	{ 0, "on", "WHERE", "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH", \
 	  plat_take_on },                                                                                             \
-	{ 0, "profile", "spec|driver", "follow the specification (default), or the Linux driver where they differ",   \
+	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it", \
 	  plat_take_profile }
+/* Of those that let a model run. */
+#define PLAT_LOAD_OPTION { 0, "load", "NAME", "what a model runs: as load= behind its name", plat_take_load }
 /* Rows of those that answer with a table. */
 #define PLAT_FORM_OPTIONS                                                                                             \
 	{ 0, "json", NULL, "one object a line", plat_take_json },                                                     \
 	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", plat_take_separator }, \
 	{ 'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output }
+/* For -h of verbs that run a model: what load= may be, of all models or of that with PTT devices. */
+void plat_help_loads(struct buf *to);
+void plat_help_ptt_loads(struct buf *to);
 int plat_take_on(void *state, const char *value);
 int plat_take_profile(void *state, const char *value);
+int plat_take_load(void *state, const char *value);
+/* Milliseconds from 1 up, as nanoseconds: GO_ON or an exit status. */
+int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t *ns);
 int plat_take_json(void *state, const char *value);
 int plat_take_separator(void *state, const char *value);
 

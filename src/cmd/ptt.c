@@ -59,6 +59,10 @@ int ptt_take_output(void *state, const char *value)
 		complain(a->cx, "-o can be given once");
 		return ST_USAGE;
 	}
+	if (!*value) {
+		complain(a->cx, "-o '' names no file: leave it out, or give a name");
+		return ST_USAGE;
+	}
 	a->output = value;
 	return GO_ON;
 }
@@ -78,8 +82,8 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 /* ---- the form of an output ---------------------------------------------------------------- */
 
 static const struct suffix { const char *text, *verbs; uint32_t form; } suffixes[] = {
-	{ ".json", "dump report export list get tune", TALLY_PTT_JSON },
-	{ ".csv", "dump export list get tune", TALLY_PTT_CSV },
+	{ ".json", "dump report export list get tune stat check", TALLY_PTT_JSON },
+	{ ".csv", "dump export list get tune stat check", TALLY_PTT_CSV },
 	{ ".html", "report", TALLY_PTT_HTML },
 	{ ".htm", "report", TALLY_PTT_HTML },
 	{ ".parquet", "export", TALLY_PTT_PARQUET },

@@ -47,14 +47,8 @@ static int take_ring(void *state, const char *value)
 static int take_duration(void *state, const char *value)
 {
 	struct record *c = state;
-	uint64_t ms;
 
-	if (text_u64(value, &ms) && ms > 0 && ms <= UINT32_MAX) {
-		c->r.duration_ns = ms * 1000000;
-		return GO_ON;
-	}
-	complain(c->a.a.cx, "--duration=%s: milliseconds, from 1 up", value);
-	return ST_USAGE;
+	return plat_ms(&c->a, "--duration", value, &c->r.duration_ns);
 }
 
 static int take_help(void *state, const char *value)
@@ -69,7 +63,7 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../", take_event },
-	{ 'm', NULL, "SIZE", "bytes of the AUX ring, a power of two: 4M, 32M; 16M when not given", take_ring },
+	{ 'm', NULL, "SIZE", "AUX ring, a power of two: 4M, 32M, or bytes; 16M when not given; unix: 256M at most", take_ring },
 	{ 'o', "output", "FILE", "write there instead of perf.data; - is stdout, in perf's pipe format", ptt_take_output },
 	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
 	PLAT_OPTIONS,
@@ -81,13 +75,20 @@ const struct opts *cmd_record_opts(void)
 	static const struct opts o = {
 		.verb = "record",
 		.usage = "-e EVENT [option]... [--] [COMMAND [argument]...]",
-		.intro = "Records the headers of PCIe packets (TLPs) with a PTT device while COMMAND runs, or for a while, or until\n"
-			 "interrupted. 'tally list ptt' shows devices, filters and what the terms of an event mean.\n",
+		.intro = "Records the headers of PCIe packets (TLPs) with a PTT device while COMMAND runs,\n"
+			 "or for a while, or until interrupted. 'tally list ptt' shows devices, filters and\n"
+			 "what the terms of an event mean. A filter is a root port, for all below it, or a\n"
+			 "requester: one PCI function that sends requests, as a drive or a network card.\n",
 		.outro = "\nExamples:\n"
-			 "  sudo tally record -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/ -- dd if=/dev/nvme0n1 of=/dev/null count=1M\n"
-			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw/ --duration 20 -o t.data\n"
-			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o - -- sleep 1 | tally report -\n"
-			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event; 3 not supported; 4 not permitted.\n",
+			 "  sudo tally record -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/ -- \\\n"
+			 "    dd if=/dev/nvme0n1 of=/dev/null count=1M\n"
+			 "  tally record --on kunpeng --duration 20 -o t.data \\\n"
+			 "    -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw/\n"
+			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o - \\\n"
+			 "    -- sleep 1 | tally report -\n"
+			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"
+			 "3 not supported; 4 not permitted.\n",
+		.more = plat_help_ptt_loads,
 		.opt = options,
 		.n = COUNT(options),
 		.command = true,
@@ -100,13 +101,19 @@ const struct opts *cmd_record_opts(void)
 static void summary(struct record *c)
 {
 	const char *to = c->r.path ? c->r.path : "perf.data";
+	uint32_t gaps = c->r.gaps - (c->r.cut == TALLY_CUT_FAILED);
 
 	ptt_args_wipe(&c->a.a);
-	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %llu lost to %s ]\n", (unsigned long long)c->r.bytes,
-		(unsigned long long)c->r.records, (unsigned long long)c->r.lost, strcmp(to, "-") ? to : "stdout");
-	if (c->r.gaps)
+	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s%llu lost to %s ]\n", (unsigned long long)c->r.bytes,
+		(unsigned long long)c->r.records, c->r.gaps ? "at least " : "", (unsigned long long)c->r.lost,
+		strcmp(to, "-") ? to : "stdout");
+	if (gaps)
 		complain(c->a.a.cx, "%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
-			 "not known; -m makes a larger ring", c->r.gaps, c->r.gaps == 1 ? "" : "s");
+			 "not known; -m makes a larger ring", gaps, gaps == 1 ? "" : "s");
+	if (c->r.cut == TALLY_CUT_FAILED)
+		complain(c->a.a.cx, "the end is missing: what was not committed by then is gone, and nobody knows how much that was");
+	if (c->r.cut == TALLY_CUT_READER)
+		complain(c->a.a.cx, "the reader of stdout went away: what came after that is not recorded");
 }
 
 static int go(struct record *c)
@@ -117,7 +124,7 @@ static int go(struct record *c)
 	rc = tally_record(c->a.p, &c->r);
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);
-	if (rc >= 0 || c->r.bytes)
+	if (rc >= 0 || c->r.bytes || c->r.cut)
 		summary(c);
 	if (rc < 0)
 		return rc == -TALLY_EINVAL && (c->r.status == 126 || c->r.status == 127) ? c->r.status : status;

@@ -1,5 +1,5 @@
 /*
- * set.c: `tally set`, gives tunables a value.
+ * set.c: `tally set`, gives tunables and registers a value.
  */
 #include "cmd/platform.h"
 
@@ -23,12 +23,12 @@ const struct opts *cmd_set_opts(void)
 	static const struct opts o = {
 		.verb = "set",
 		.usage = "[option]... SELECTOR=VALUE...",
-		.intro = "Sets tunables, in the order they are given; the first that fails ends it. 'tally list ptt' shows what there\n"
-			 "is and what the values mean. What 'tally get' prints can be given back.\n",
+		.intro = "Sets tunables and registers, in the order they are given; the first that fails ends it. 'tally list KIND' shows\n"
+			 "what there is and what the values mean. What 'tally get' prints of a tunable can be given back.\n",
 		.outro = "\nExamples:\n"
 			 "  sudo tally set hisi_ptt0_2/qos_tx_cpl=2\n"
-			 "  tally set --on unix:/run/kunpeng hisi_ptt0_2/rx_alloc_buf_level=1 hisi_ptt0_2/tx_alloc_buf_level=1\n"
-			 "  tally set --on unix:/run/kunpeng $(cat saved)\n",
+			 "  tally set --on unix:/run/kunpeng $(cat saved)\n"
+			 "  tally set --on batoka vfalls/l2_cr=3 vfalls/zam0_lpu_a_pcr=0x0101\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

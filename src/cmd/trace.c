@@ -23,7 +23,8 @@
 #define TURN_MS 500                           /* bounds how long a signal that slipped past the wait is unseen */
 
 static const char *const passes[] = { "parse", "bind", "type", "lower", "check", "bpf" };
-static const char *const platforms[] = { "local", "vm" };
+static const char *const platforms[] = { "local", "vm", "niagara", "maramba", "batoka", "power" };
+#define FIRST_MODEL 2u
 
 const char *trace_pass(size_t i)
 {
@@ -143,6 +144,11 @@ static int take_quiet(void *c, const char *value)
 	return later(c, apply_quiet, value);
 }
 
+static int take_share(void *c, const char *value)
+{
+	return later(c, apply_share, value);
+}
+
 /* A value that is kept; giving it twice is a mistake, not a change of mind. */
 static int keep(struct trace *c, const char **to, const char *value, const char *option)
 {
@@ -216,18 +222,33 @@ static bool is_file(const char *value)
 	return is;
 }
 
+/* A model's name may have keys behind it. */
+static bool is_platform(const char *value)
+{
+	for (size_t i = 0; i < COUNT(platforms); i++) {
+		size_t n = strlen(platforms[i]);
+
+		if (!strncmp(value, platforms[i], n) && (!value[n] || (value[n] == ',' && i >= FIRST_MODEL)))
+			return true;
+	}
+	return !strncmp(value, "unix:", 5);
+}
+
 static int take_platform(void *state, const char *value)
 {
 	struct trace *c = state;
+	struct buf names = { 0 };
 
-	for (size_t i = 0; i < COUNT(platforms); i++)
-		if (!strcmp(value, platforms[i]))
-			return keep(c, &c->platform, value, "--on");
+	if (is_platform(value))
+		return keep(c, &c->platform, value, "--on");
 	if (is_file(value)) {
 		c->on_file = true;
 		return keep(c, &c->platform, value, "--on");
 	}
-	complain(c->cx, "--on=%s is none of: local vm, and no file", value);
+	for (size_t i = 0; i < COUNT(platforms); i++)
+		buf_printf(&names, " %s", platforms[i]);
+	complain(c->cx, "--on=%s is none of:%s, and no file", value, names.p ? names.p : "");
+	buf_free(&names);
 	return ST_USAGE;
 }
 
@@ -283,9 +304,11 @@ static const struct opt options[] = {
 	{ 'b', NULL, "SIZE", "buffer of one CPU, as -x bufsize=SIZE", take_bufsize },
 	{ 'w', NULL, NULL, "allow destructive actions; there are none yet", take_destructive },
 	{ 'Z', NULL, NULL, "probe descriptions may match nothing", take_empty },
+	{ 0, "share", NULL, "take part in the hardware counters, whoever else holds them", take_share },
 	{ 0, "json", NULL, "answers as JSON, one object a line", take_json },
 	{ 0, "dump", "PASS", "print what a pass of the compiler made, and exit", take_dump },
-	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges; or a FILE with a PTT trace", take_platform },
+	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges; niagara, maramba, batoka, power: models;"
+	  " unix:PATH; or a FILE with a PTT trace", take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
 	{ 'h', "help", NULL, "print this", take_help },
 	/* dtrace(1)'s others */
@@ -313,7 +336,11 @@ const struct opts *cmd_trace_opts(void)
 		.usage = "[-n CLAUSE | -s FILE]... [option]... [argument]...",
 		.intro = "Runs a D program. The letters are dtrace(1)'s, so -x, -e and -c differ from perf's.\n",
 		.outro = "\nArguments are $1, $2 ... in the program. Exit status: 0; of exit(n) or of the command;\n"
-			 "1 does not compile, match or run; 2 wrong options; 3 not supported; 4 not permitted.\n",
+			 "1 does not compile, match or run; 2 wrong options; 3 not supported; 4 not permitted.\n"
+			 "\nExamples:\n"
+			 "  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }'\n"
+			 "  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
+			 "  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

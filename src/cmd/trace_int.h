@@ -30,7 +30,7 @@ struct trace {
 };
 
 step_fn apply_clause, apply_script, apply_provider, apply_module, apply_function;
-step_fn apply_option, apply_bufsize, apply_quiet;
+step_fn apply_option, apply_bufsize, apply_quiet, apply_share;
 int apply_environment(struct trace *c);
 
 /* Says the library's words for rc; the exit status that it means. */

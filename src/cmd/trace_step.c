@@ -125,6 +125,11 @@ int apply_bufsize(struct trace *c, const char *value)
 	return set(c, "bufsize", value);
 }
 
+int apply_share(struct trace *c, const char *value)
+{
+	return set(c, "cpcshare", value);
+}
+
 int apply_quiet(struct trace *c, const char *value)
 {
 	return set(c, "quiet", value);

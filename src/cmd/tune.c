@@ -1,6 +1,7 @@
 /*
  * tune.c: `tally tune`, trace, set, trace again, compare.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,8 +73,10 @@ const struct opts *cmd_tune_opts(void)
 		.usage = "DEVICE --for latency|throughput [option]... [-- COMMAND [argument]...]",
 		.intro = "Measures a trace of COMMAND under each setting of the device's tunables that is worth trying, and leaves the\n"
 			 "best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
+		.more = plat_help_ptt_loads,
 		.outro = "\nExamples:\n"
-			 "  sudo tally tune hisi_ptt0_2 --for throughput -- dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
+			 "  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
+			 "    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
 			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
 			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
 			 "\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
@@ -96,6 +99,20 @@ static int show_progress(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
+/* A table that nobody took: nothing was set then, which an exit status of 0 would not say. */
+static int not_taken(struct tune *c)
+{
+	const char *state = strstr(tally_platform_error(c->a.p), "; ");
+
+	ptt_args_wipe(&c->a.a);
+	if (c->a.a.write_error == EPIPE)
+		complain(c->a.a.cx, "the reader of the table went away%s", state ? state : "");
+	else
+		complain(c->a.a.cx, "failed to write to %s: %s%s", c->a.a.output ? c->a.a.output : "stdout",
+			 strerror(c->a.a.write_error), state ? state : "");
+	return ST_FAILED;
+}
+
 static int go(struct tune *c)
 {
 	int rc;
@@ -108,6 +125,8 @@ static int go(struct tune *c)
 	rc = tally_tune(c->a.p, &c->t);
 	if (rc >= 0)
 		return ST_OK;
+	if (c->a.a.write_error && !c->t.dry_run)
+		return not_taken(c);
 	rc = plat_args_failed(&c->a, rc);
 	return c->t.status ? c->t.status : rc;
 }
@@ -115,6 +134,14 @@ static int go(struct tune *c)
 static int usage(struct tune *c, const char *why)
 {
 	complain(c->a.a.cx, "%s", why);
+	complain(c->a.a.cx, "'tally tune -h' shows the options");
+	return ST_USAGE;
+}
+
+/* A second device, or a command whose options would have been taken for tally's. */
+static int not_a_command(struct tune *c, const char *word)
+{
+	complain(c->a.a.cx, "one DEVICE at a time: what is '%s'? a COMMAND stands behind '--', as in: -- %s", word, word);
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
 	return ST_USAGE;
 }
@@ -131,6 +158,8 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	if (!c.goal)
 		return usage(&c, "for what? --for latency or --for throughput");
 	c.t.device = argv[first];
+	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
+		return not_a_command(&c, argv[first + 1]);
 	if (argc > first + 1)
 		c.t.argv = argv + first + 1;
 	status = plat_args_open(&c.a, "tune");

@@ -59,27 +59,34 @@ static struct perf_event_attr event_attr(const struct k_event *ev)
 }
 
 /* config3 came with Linux 6.3; the struct of older headers ends before it. */
-static long perf_open(const struct k_event *ev, uint32_t cpu)
+static long perf_open(const struct perf_event_attr *a, uint64_t config3, int task, int cpu)
 {
 	struct {
 		struct perf_event_attr a;
 		uint64_t config3[8];
-	} attr = { .a = event_attr(ev) };
+	} attr = { .a = *a };
 
-	if (ev->config3) {
-		memcpy((char *)&attr + 128, &ev->config3, sizeof(ev->config3));
+	if (config3) {
+		memcpy((char *)&attr + 128, &config3, sizeof(config3));
 		attr.a.size = 136;
 	}
-	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, &attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int event_syscall(const struct perf_event_attr *a, uint64_t config3, int task, int cpu)
+{
+	long fd = perf_open(a, config3, task, cpu);
+
+	if (fd < 0 && errno == EMFILE && run_more_files())
+		fd = perf_open(a, config3, task, cpu);
+	return fd < 0 ? -errno : (int)fd;
 }
 
 int event_open(const struct k_event *ev, uint32_t cpu)
 {
-	long fd = perf_open(ev, cpu);
+	struct perf_event_attr a = event_attr(ev);
 
-	if (fd < 0 && errno == EMFILE && run_more_files())
-		fd = perf_open(ev, cpu);
-	return fd < 0 ? -errno : (int)fd;
+	return event_syscall(&a, ev->config3, -1, (int)cpu);
 }
 
 static bool has_core_pmu(void)
@@ -143,8 +150,7 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 	}
 }
 
-/* The CPUs that are online and the event's own, from mem_alloc. */
-static int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct err *e)
+int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct err *e)
 {
 	size_t words = cpus_words(ncpus);
 	uint64_t *set = mem_alloc(2 * words * sizeof(*set)), *mask;

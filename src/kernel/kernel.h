@@ -51,6 +51,8 @@ int k_pmus(const char *root, struct k_pmu **ret, uint32_t *n, struct err *e);
  * fields they name; what else *ev holds stays (and all of it on failure).
  * -TALLY_EINVAL names the term and the nearest known one. */
 int k_pmu_encode(const char *root, const struct k_pmu *pmu, const char *terms, struct k_event *ev, struct err *e);
+/* What its counter is of: "Joules" and 2.3e-10; "" and 1 where the PMU doesn't say. */
+void k_pmu_unit(const char *root, const struct k_pmu *pmu, const char *event, char unit[static 32], double *scale);
 /* Names below events/ and format/ of a PMU, in a; sorted. */
 int k_pmu_names(const char *root, const struct k_pmu *pmu, bool formats, struct arena *a, const char ***ret, uint32_t *n);
 /* Raw event by libpfm4's name for this CPU's PMU ("LLC_MISSES:u..."), dlopened on first use.
@@ -138,6 +140,7 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
  * when alive, else the path itself. " (deleted)" behind the path: not by name, only through the mapping. */
 void k_file_path(uint32_t pid, const char *path, char *ret, size_t n);
 uint32_t k_pid_inside(uint32_t pid);                  /* as the innermost pid namespace of the process sees it */
+void k_process_name(int pid, char *ret, size_t n);      /* its command, as ps(1) shows it; "?" when it is gone */
 /* What this process may not do, in words with the command that grants it; "" when all is granted. */
 void k_missing_rights(char *words, size_t n);
 int64_t k_wall_offset_ns(void);                       /* CLOCK_REALTIME - CLOCK_MONOTONIC */

@@ -8,6 +8,7 @@
 #ifndef TALLY_KERNEL_INT_H
 #define TALLY_KERNEL_INT_H
 
+#include "facts/doctor.h"
 #include "kernel/kernel.h"
 
 /* ---- small files and CPU sets (cpu.c) ------------------------------------ */
@@ -73,6 +74,7 @@ void progs_close(struct k_run *k);
 /* The words for a program that the verifier refused, from its log. */
 int load_refused(const struct img_prog *prog, const char *log, struct err *e);
 
+struct perf_event_attr;
 /* ---- events (event.c) ----------------------------------------------------------- */
 struct run_cpu {                              /* one attached event on one CPU */
 	int fd;
@@ -87,6 +89,10 @@ struct run_event {
 void events_close(struct k_run *k);
 /* perf_event_open() on a CPU for all processes: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
 int event_open(const struct k_event *ev, uint32_t cpu);
+/* perf_event_open(2) as such: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
+int event_syscall(const struct perf_event_attr *a, uint64_t config3, int task, int cpu);
+/* The CPUs that are online and the event's own: ncpus bits, from mem_alloc. */
+int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct err *e);
 /* The words for -errno of event_open(). */
 int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e);
 /* The words when a pinned event got no counter; watchdog: the text of /proc/sys/kernel/nmi_watchdog. */
@@ -101,8 +107,10 @@ int timers_set(struct k_run *k, bool on);
 void timers_close(struct k_run *k);
 
 /* ---- rights (rights.c) ------------------------------------------------------------- */
-#define RIGHTS_FIX \
-	"sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep $(command -v tally)"
+#define RIGHTS_FIX FIX_RIGHTS                 /* the same words as doctor's */
+bool has_capability(unsigned cap);
+/* Whether all addresses of that kallsyms file are zero: 1, 0 or -errno. */
+int kallsyms_hidden(const char *path);
 /* The words for EPERM or EACCES of bpf(2): -TALLY_EPERM. */
 int rights_bpf(const char *what, struct err *e);
 /* The same for perf_event_open(2). */

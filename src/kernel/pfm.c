@@ -7,9 +7,14 @@
  * set once and read only).  A build without the library's header or without
  * dlopen (static) defines TALLY_NO_DLOPEN and gets "not supported".
  */
-#include "kernel/kernel.h"
+#include "kernel/doctor.h"
 
 #ifdef TALLY_NO_DLOPEN
+
+int k_pfm_version(void)
+{
+	return -TALLY_ENOTSUP;
+}
 
 int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 {
@@ -44,6 +49,7 @@ struct pfm {
 	__typeof__(pfm_get_event_info) *event_info;
 	__typeof__(pfm_get_event_next) *event_next;
 	__typeof__(pfm_strerror) *strerror;
+	__typeof__(pfm_get_version) *version;
 };
 
 static struct pfm pfm = { .once = PTHREAD_ONCE_INIT };
@@ -69,9 +75,10 @@ static void pfm_load(void)
 	pfm.event_info = dlsym(lib, "pfm_get_event_info");
 	pfm.event_next = dlsym(lib, "pfm_get_event_next");
 	pfm.strerror = dlsym(lib, "pfm_strerror");
+	pfm.version = dlsym(lib, "pfm_get_version");
 	pfm.why = "libpfm4 is not the library that it should be";
 	if (!pfm.initialize || !pfm.encode || !pfm.pmu_info || !pfm.event_info || !pfm.event_next ||
-	    !pfm.strerror)
+	    !pfm.strerror || !pfm.version)
 		return;
 	pfm.why = NULL;
 	if (pfm.initialize() != PFM_SUCCESS)
@@ -82,6 +89,13 @@ static const struct pfm *pfm_get(void)
 {
 	pthread_once(&pfm.once, pfm_load);
 	return &pfm;
+}
+
+int k_pfm_version(void)
+{
+	const struct pfm *p = pfm_get();
+
+	return p->why ? -TALLY_ENOTSUP : p->version();
 }
 
 static bool generic_type(uint32_t type)

@@ -346,3 +346,24 @@ int k_pmu_encode(const char *root, const struct k_pmu *pmu, const char *terms, s
 		*ev = work;
 	return rc;
 }
+
+/* ---- units ------------------------------------------------------------------------------ */
+
+void k_pmu_unit(const char *root, const struct k_pmu *pmu, const char *event, char unit[static 32], double *scale)
+{
+	char file[160], text[64], *end;
+
+	*unit = '\0';
+	*scale = 1;
+	if (!is_name(event))
+		return;
+	snprintf(file, sizeof(file), "events/%.100s.scale", event);
+	if (read_pmu_file(root, pmu->name, file, text, sizeof(text)) > 0) {
+		double d = strtod(text, &end);
+
+		*scale = end != text && d > 0 && d - d == 0 ? d : 1;
+	}
+	snprintf(file, sizeof(file), "events/%.100s.unit", event);
+	if (read_pmu_file(root, pmu->name, file, text, sizeof(text)) > 0)
+		snprintf(unit, 32, "%.31s", text);
+}

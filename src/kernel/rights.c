@@ -20,7 +20,7 @@
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 
-static bool has_capability(unsigned cap)
+bool has_capability(unsigned cap)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -99,13 +99,25 @@ static int try_bpf(struct err *e)
 	return 0;
 }
 
-/* Hidden addresses are shown as zero. */
+/* Hidden addresses are shown as zero; but zero is also the true address of a few symbols at the head of the table. */
+int kallsyms_hidden(const char *path)
+{
+	char text[16384], *line = text, *next;
+	int n = file_small(path, text, sizeof(text));
+
+	if (n <= 0)
+		return n < 0 ? n : -ENOENT;
+	for (; line; line = next ? next + 1 : NULL) {
+		next = strchr(line, '\n');
+		if (strspn(line, "0") < strspn(line, "0123456789abcdef"))
+			return 0;
+	}
+	return 1;
+}
+
 static int try_symbols(struct err *e)
 {
-	char text[32];
-	int n = file_small("/proc/kallsyms", text, sizeof(text));
-
-	if (n >= 16 && strspn(text, "0") >= 16)
+	if (kallsyms_hidden("/proc/kallsyms") > 0)
 		return err_set(e, TALLY_EPERM,
 			       "names of kernel functions need cap_syslog: " RIGHTS_FIX);
 	return 0;

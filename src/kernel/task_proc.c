@@ -220,6 +220,22 @@ uint32_t k_pid_inside(uint32_t pid)
 	return inside ? (uint32_t)inside : pid;
 }
 
+void k_process_name(int pid, char *ret, size_t n)
+{
+	char path[32];
+	const char *line;
+	struct k_lines *l;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	l = lines_open(path);
+	line = l ? k_lines_next(l) : NULL;
+	snprintf(ret, n, "%s", line && *line ? line : "?");
+	for (; *ret; ret++) /* a process names itself as it likes; a terminal must not obey it */
+		if ((unsigned char)*ret < ' ' || *ret == 0x7f)
+			*ret = '?';
+	lines_close(l);
+}
+
 /* ---- the way to a file ------------------------------------------------------------ */
 
 static const char gone_mark[] = " (deleted)";

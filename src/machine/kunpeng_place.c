@@ -103,6 +103,7 @@ void place_open(struct core *c, uint32_t core)
 	open_requesters(c);
 	snprintf(c->pmu.name, sizeof(c->pmu.name), "hisi_ptt0_%u", cores[core].id);
 	snprintf(c->pmu.cpus, sizeof(c->pmu.cpus), "0");
+	c->pmu.time = PTT_TIME_ABS;           /* as ptt_dev_open() makes it here */
 	place_filters(c, core);
 }
 

@@ -69,6 +69,8 @@ static void filters_are_those_of_the_figure(void **state)
 	assert_int_equal(kunpeng_ndevices(k), 2);
 	assert_string_equal(kunpeng_pmu(k, 0)->name, "hisi_ptt0_0");
 	assert_string_equal(kunpeng_pmu(k, 1)->name, "hisi_ptt0_2");
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(kunpeng_pmu(k, i)->time, PTT_TIME_ABS);
 	filters_are(k, 0, "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 "
 		    "0000:21:00.0=02100 0000:22:00.0=02200 0000:23:00.0=02300");
 	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH

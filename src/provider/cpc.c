@@ -45,7 +45,7 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 	if (rc < 0)
 		return rc;
 	if (s->count < min)
-		return err_set(why, TALLY_EINVAL, "count %llu is below the minimum of %llu",
+		return err_set(why, TALLY_EINVAL, "count %llu is below the minimum of %llu (-x dcpc_min_overflow=N lowers it)",
 		               (unsigned long long)s->count, (unsigned long long)min);
 	if (s->count > INT64_MAX)
 		return err_set(why, TALLY_EINVAL,

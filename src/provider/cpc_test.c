@@ -120,7 +120,7 @@ static void minimum_comes_from_the_option_or_the_file(void **state)
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-1000", last_id, &id, &e), 1);
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-999", last_id, &id, &e),
 	                 -TALLY_EINVAL);
-	assert_string_equal(e.text, "count 999 is below the minimum of 1000");
+	assert_string_equal(e.text, "count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it)");
 	probes_close(t);
 }
 

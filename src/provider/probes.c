@@ -20,12 +20,12 @@ struct probes {
 	uint32_t n, cap;
 	struct map by_name; /* "provider:name" */
 	struct cpc_machine machine;
-	struct lease lease;
+	struct single single;
 };
 
 /* dtrace first: ids 1 to 3 are its. */
 static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc,
-						   &prov_ptt };
+						   &prov_ptt, &prov_gpci, &prov_vfalls, &prov_mmustat };
 
 /* A copy, since the options' strings belong to the caller; NULL stays NULL. */
 static bool keep(struct arena *a, const char **s)
@@ -43,7 +43,7 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 		return rc;
 	if (o)
 		t->opts = *o;
-	t->lease.one = t->opts.one_enabling;
+	t->single.one = t->opts.one_enabling;
 	if (!keep(&t->arena, &t->opts.sysfs) || !keep(&t->arena, &t->opts.conf) ||
 	    (rc = prov_dtrace.offer(t, &e)) < 0) {
 		probes_close(t);
@@ -197,10 +197,34 @@ static int match_name(struct probes *t, const struct d_probedesc *d,
 	return found || !why->code ? found : -why->code;
 }
 
-/* Of records there are few probes, and all are there before one is named. */
+/* Of records and of a hypervisor's counters there are few probes, and all (with their usual interval) are there before one is
+ * named. */
 static int offer_records(struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	return t->opts.records && text_glob(d->prov, prov_ptt.name) ? prov_ptt.offer(t, why) : 0;
+	const struct { const struct provider *prov; bool has; } rows[] = {
+		{ &prov_ptt, t->opts.records }, { &prov_gpci, t->opts.line }, { &prov_vfalls, t->opts.sun4v },
+		{ &prov_mmustat, t->opts.sun4v },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(rows) && rc >= 0; i++)
+		if (rows[i].has && text_glob(d->prov, rows[i].prov->name))
+			rc = rows[i].prov->offer(t, why);
+	return rc;
+}
+
+/* A model that has what a provider needs and this platform has not; else NULL. */
+static const char *platform_of(const struct probes *t, const char *prov)
+{
+	bool papr = t->opts.line && t->opts.line->op->papr;
+	const struct { const struct provider *prov; const char *on; bool has; } rows[] = {
+		{ &prov_gpci, "power", papr }, { &prov_vfalls, "batoka", t->opts.sun4v }, { &prov_mmustat, "niagara", t->opts.sun4v },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!rows[i].has && !strcmp(prov, rows[i].prov->name))
+			return rows[i].on;
+	return NULL;
 }
 
 /* A pattern such as cpc:::cpu_clock-* finds nothing until somebody names a probe: say how. */
@@ -208,6 +232,9 @@ static int no_pattern_match(const struct probes *t, const struct d_probedesc *d,
 {
 	if (!strcmp(d->prov, prov_ptt.name) && !t->opts.records)
 		return err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
+	if (platform_of(t, d->prov))
+		return err_set(why, TALLY_ENOPROBE, "%s: its probes fire for what a hypervisor counts: give a platform with --on %s",
+			       d->prov, platform_of(t, d->prov));
 	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
 		return 0;
 	return err_set(why, TALLY_ENOPROBE,
@@ -284,9 +311,9 @@ static uint32_t enablings(const struct probes *t, const uint32_t *ids, uint32_t 
 }
 
 /* The machine's PMUs are known once an event of theirs was named. */
-static struct lease lease_of(const struct probes *t)
+static struct single single_of(const struct probes *t)
 {
-	struct lease l = t->lease;
+	struct single l = t->single;
 
 	for (uint32_t i = 0; i < t->machine.ncore; i++)
 		l.one |= !event_pmu_of(t->machine.core[i].name)->tells;
@@ -295,20 +322,20 @@ static struct lease lease_of(const struct probes *t)
 
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
-	struct lease l = lease_of(t);
+	struct single l = single_of(t);
 
-	return lease_fits(&l, enablings(t, ids, n), why);
+	return single_fits(&l, enablings(t, ids, n), why);
 }
 
 int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
-	t->lease = lease_of(t);
-	return lease_take(&t->lease, enablings(t, ids, n), why);
+	t->single = single_of(t);
+	return single_take(&t->single, enablings(t, ids, n), why);
 }
 
 void probes_release(struct probes *t, const uint32_t *ids, uint32_t n)
 {
-	lease_release(&t->lease, enablings(t, ids, n));
+	single_release(&t->single, enablings(t, ids, n));
 }
 
 /* ---- stability ------------------------------------------------------------------------ */

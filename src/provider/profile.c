@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* "10ms" to nanoseconds between firings. */
-static int interval(const char *text, uint64_t *ns, struct err *why)
+int prov_interval(const char *text, uint64_t *ns, struct err *why)
 {
 	char digits[32] = "";
 	size_t n = strspn(text, "0123456789"), u;
@@ -75,7 +75,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 	struct k_event *ev;
 	struct probe *p;
 	uint64_t ns = 0;
-	int rc = interval(strchr(name, '-') + 1, &ns, why);
+	int rc = prov_interval(strchr(name, '-') + 1, &ns, why);
 
 	if (rc < 0)
 		return rc;

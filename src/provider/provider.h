@@ -12,20 +12,26 @@
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
+#include "hv/sun4v_guest.h"
 #include "kernel/kernel.h"
 
 enum prov_arm { ARM_BEGIN, ARM_END, ARM_ERROR, ARM_TICK, ARM_EVENT, ARM_RECORD };
 /* Which records of a trace fire an ARM_RECORD probe, in the order in which one record fires them. */
-enum prov_record { RECORD_ANY, RECORD_P, RECORD_NP, RECORD_CPL, RECORD_TRANSACTION, RECORD_KINDS };
+enum prov_record { RECORD_ANY, RECORD_P, RECORD_NP, RECORD_CPL, RECORD_TRANSACTION, RECORD_KINDS,
+	/* not of a trace: what a hypervisor counts, read every tick_ns */
+	SAMPLE_GPCI = RECORD_KINDS, SAMPLE_VFALLS, SAMPLE_VF_EVENT, SAMPLE_MMUSTAT };
 
 struct probe {
 	uint32_t id;
 	const struct provider *prov;
 	const char *mod, *func, *name;
 	uint8_t arm;                                  /* enum prov_arm */
-	uint64_t tick_ns;                             /* ARM_TICK */
+	uint64_t tick_ns;                             /* ARM_TICK; of a hypervisor's counters: how often they are read */
 	struct k_event *event; uint32_t nevents;      /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
 	uint8_t record;                               /* ARM_RECORD: enum prov_record */
+	const struct gpci_request *request;           /* SAMPLE_GPCI: as this firmware lays it out */
+	const char *vf_event;                         /* SAMPLE_VF_EVENT: its name */
+	const struct d_args *args;                    /* SAMPLE_*: args[0] */
 	const char *source;                           /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
@@ -40,6 +46,8 @@ struct prov_opts {
 	const char *sysfs;                            /* fake /sys for tests: what it has counts, nothing is opened */
 	const char *conf;                             /* configuration file; NULL = /etc/tally/dcpc.conf */
 	bool records;                                 /* there is a source of records: --on FILE */
+	struct hv_line *line;                         /* to a hypervisor: --on power, batoka ...; NULL: none */
+	struct sun4v_client *sun4v;                   /* its guest, when it is sun4v's; else NULL */
 	bool one_enabling;                            /* tests: act as a PMU that can't tell which counter overflowed */
 };
 struct provider {
@@ -76,6 +84,19 @@ int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, s
 /* Takes the counters for these probes (checked as above) for as long as they are enabled; gives them back. */
 int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
 void probes_release(struct probes *t, const uint32_t *ids, uint32_t n);
+/* A CPU event that is to be counted, as counting tools write it (cpc_count.c). */
+struct prov_count {
+	const char *name;                             /* as it was written */
+	const struct k_event *ev; uint32_t n;         /* one on each core PMU that has it */
+	bool all_modes;                               /* no mode was asked for */
+	bool in_kernel;                               /* it happens in the kernel alone */
+	bool clock;                                   /* nanoseconds, of all modes whatever was asked */
+	const char *unit; double scale;               /* what one of it is: "Joules", 2.3e-10; NULL: an event */
+	const char *source;
+};
+/* n bytes at text. What is in *ret lives as long as t. -TALLY_EINVAL: there is no such event, with the nearest;
+ * -TALLY_ENOTSUP: it is known, but not to be had here. Nothing is opened. */
+int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *ret, struct err *why);
 const char *stab_text(unsigned stab);                                   /* "Evolving" */
 const char *dep_text(unsigned dep);                                     /* "Common" */
 

@@ -27,6 +27,8 @@
 #define PDATA_RECORD_MOST 65535u
 #define PDATA_AUXTRACE 48u                    /* an AUXTRACE record without its data */
 #define PDATA_AUXTRACE_PTT 6u                 /* PERF_AUXTRACE_HISI_PTT */
+#define PDATA_TIME_ABS 0x736261796c6c6174u    /* "tallyabs", "tallydlt": ours, behind what perf has in an AUXTRACE_INFO */
+#define PDATA_TIME_DELTA 0x746c64796c6c6174u
 #define PDATA_DYNAMIC_TYPE 6u                 /* PMU types below are the kernel's generic ones */
 #define PDATA_DEVICES_MOST 64u
 #define PDATA_IDS_MOST 32768u

@@ -189,16 +189,26 @@ uint32_t pdata_device_add(struct pdata_index *x, uint32_t type, bool tag14)
 	return d;
 }
 
+static uint8_t time_of(uint64_t word)
+{
+	return word == PDATA_TIME_ABS ? PTT_TIME_ABS : word == PDATA_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_AUTO;
+}
+
 /* AUXTRACE_INFO: u32 type, u32 0, u64 PMU type, and with the newer layout of records u64 2: its
- * version. (Some kernels put a filter pattern there; theirs is the older layout.) */
+ * version. (Some kernels put a filter pattern there; theirs is the older layout.) Then, in files of our own, u64 what
+ * the Time of records counts from. */
 void pdata_auxtrace_info(struct pdata_index *x, const uint8_t *p, size_t n)
 {
+	uint32_t d;
+
 	if (n < 16)
 		return;
-	if (pdata_u32(p + 8) != PDATA_AUXTRACE_PTT)
+	if (pdata_u32(p + 8) != PDATA_AUXTRACE_PTT) {
 		x->foreign = pdata_u32(p + 8);
-	else if (n >= 24)
-		pdata_device_add(x, (uint32_t)pdata_u64(p + 16), n >= 32 && pdata_u64(p + 24) == 2);
+	} else if (n >= 24) {
+		d = pdata_device_add(x, (uint32_t)pdata_u64(p + 16), n >= 32 && pdata_u64(p + 24) == 2);
+		x->dev[d].time = n >= 40 ? time_of(pdata_u64(p + 32)) : PTT_TIME_AUTO;
+	}
 }
 
 static int device_of_type(const struct pdata_index *x, uint32_t type)

@@ -23,6 +23,7 @@ struct ptt_pmu {
 	char name[32];                        /* "hisi_ptt0_2" */
 	uint32_t type;                        /* as perf numbers it; 0: not known */
 	char cpus[64];                        /* "0-15" */
+	uint8_t time;                         /* enum ptt_time: what the Time of a record counts from; 0: nobody knows */
 	uint32_t nfilters;
 	const struct ptt_filter *filter;      /* sorted: ports first, then by value; valid until the next list() or close() */
 };

@@ -36,8 +36,11 @@ void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_cl
 /* The format of a chunk by its first DW; whether a record is padding (all zero). */
 enum ptt_format ptt_format_of(const uint8_t *p, size_t n);
 bool ptt_is_padding(const uint8_t *p, enum ptt_format f);
-/* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. */
+/* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. Weak evidence of 4DW is
+ * ABS. */
 enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure);
+/* 4DW: whether some records of the chunk are further apart than 11 bits of time can tell. */
+bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_time is);
 
 /* ---- reading a file (pdata.c, raw.c) ------------------------------------------------
  * The reader asks for bytes through `struct bytes_in` (base/file.h implements it over a file or a
@@ -49,6 +52,7 @@ struct ptt_device {
 	uint32_t pmu_type;                    /* as the kernel of the recording numbered it, 0 when not known */
 	uint64_t config;
 	bool tag14;                           /* the file announces 14-bit tags and segments */
+	uint8_t time;                         /* enum ptt_time: what its Time counts from; AUTO: the recorder did not know */
 	uint32_t cpu;                         /* its event was opened on */
 };
 struct ptt_chunk {                            /* a run of whole records */

@@ -169,14 +169,17 @@ static void put_name(struct buf *b, uint32_t d, const char *name)
 	put_zeros(b, padded - n + 1);
 }
 
+/* What perf has there, and what the recorder knows of the device's clock: perf looks no further than its own words. */
 static void put_auxtrace_info(struct buf *b, const struct ptt_device *dev)
 {
-	put_record(b, PDATA_R_AUXTRACE_INFO, dev->tag14 ? 32 : 24);
+	put_record(b, PDATA_R_AUXTRACE_INFO, dev->time ? 40 : dev->tag14 ? 32 : 24);
 	put32(b, PDATA_AUXTRACE_PTT);
 	put32(b, 0);
 	put64(b, dev->pmu_type);
-	if (dev->tag14)
-		put64(b, 2);
+	if (dev->tag14 || dev->time)
+		put64(b, dev->tag14 ? 2 : 0);
+	if (dev->time)
+		put64(b, dev->time == PTT_TIME_DELTA ? PDATA_TIME_DELTA : PDATA_TIME_ABS);
 }
 
 static void put_aux(struct ptt_writer *w, uint32_t d, size_t n, uint32_t flags)

@@ -133,6 +133,48 @@ static void every_failing_allocation_is_told(void **state)
 	}
 }
 
+/* ---- what the recorder knew -------------------------------------------------------- */
+
+/* A file of two devices whose clocks are known, and one of which nobody knows. */
+static struct buf clock_file(bool patchable)
+{
+	struct ptt_device dev[3] = {two_devices[0], two_devices[1], {.name = "hisi_ptt4_0", .pmu_type = 14}};
+	struct buf b = {0};
+	struct bytes_out out = {.arg = &b, .put = memory_put, .patch = patchable ? memory_patch : NULL};
+	struct ptt_writer *w = NULL;
+	uint8_t p[32];
+
+	dev[0].time = PTT_TIME_ABS;
+	dev[1].time = PTT_TIME_DELTA;
+	records(p, 1, PTT_8DW, 1);
+	assert_int_equal(ptt_writer_open(&w, &out, dev, 3, &(struct err){0}), 0);
+	for (uint32_t d = 0; d < 3; d++)
+		assert_int_equal(ptt_writer_aux(w, d, p, sizeof(p), 0), 0);
+	assert_int_equal(ptt_writer_close(w), 0);
+	return b;
+}
+
+static void what_the_recorder_knew_of_the_clock_is_in_the_file(void **state)
+{
+	(void)state;
+	for (int patchable = 0; patchable < 2; patchable++) {
+		struct buf b = clock_file(patchable);
+		struct got g = read_all(&b);
+
+		assert_int_equal(g.ndev, 3);
+		assert_int_equal(g.dev[0].time, PTT_TIME_ABS);
+		assert_int_equal(g.dev[1].time, PTT_TIME_DELTA);
+		assert_int_equal(g.dev[2].time, PTT_TIME_AUTO);
+		assert_false(g.dev[0].tag14);
+		assert_true(g.dev[1].tag14);
+		/* Any other word there is somebody else's. */
+		set64(&b, record_at(&b, PDATA_R_AUXTRACE_INFO, 0) + 32, 1);
+		g = read_all(&b);
+		assert_int_equal(g.dev[0].time, PTT_TIME_AUTO);
+		buf_free(&b);
+	}
+}
+
 /* ---- perf's opinion --------------------------------------------------------------- */
 
 /* The sizes that perf prints of what is in the file; "" when it refuses it. */
@@ -203,6 +245,18 @@ static void perf_accepts_the_pipe_format(void **state)
 	buf_free(&b);
 }
 
+static void perf_accepts_a_file_that_tells_of_the_clock(void **state)
+{
+	struct buf b = clock_file(true), pipe = clock_file(false);
+
+	(void)state;
+	perf_or_skip();
+	assert_perf(&b, false, "32 32 32 ");
+	assert_perf(&pipe, true, "32 32 32 ");
+	buf_free(&b);
+	buf_free(&pipe);
+}
+
 static void perf_accepts_what_a_killed_writer_left(void **state)
 {
 	struct buf b = two_device_file(true);
@@ -224,6 +278,8 @@ int main(void)
 	        cmocka_unit_test(a_full_disk_is_told_by_the_call_that_met_it),
 	        cmocka_unit_test(a_device_that_is_not_there_is_refused),
 	        cmocka_unit_test(every_failing_allocation_is_told),
+	        cmocka_unit_test(what_the_recorder_knew_of_the_clock_is_in_the_file),
+	        cmocka_unit_test(perf_accepts_a_file_that_tells_of_the_clock),
 	        cmocka_unit_test(perf_accepts_the_file_and_agrees_on_the_sizes),
 	        cmocka_unit_test(perf_accepts_the_pipe_format),
 	        cmocka_unit_test(perf_accepts_what_a_killed_writer_left),

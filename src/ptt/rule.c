@@ -14,8 +14,8 @@
  * `driver`.  What can't be written down as those four numbers (two requesters, a root port with a
  * requester) and what is misspelt is refused by both.
  *
- * Text is taken as perf takes it, but for blanks around names and values, which the specification's own example
- * has.  Nothing here allocates but the caller's warning.
+ * The text of an event is taken as perf takes it, but for blanks around names and values, which the specification's
+ * own example has.  Nothing here allocates but the caller's warning.
  */
 #include <stdio.h>
 #include <string.h>
@@ -687,13 +687,18 @@ static bool decimal(struct slice s, uint32_t *ret)
 	return s.n;
 }
 
+/* As the kernel's numbers are written: a line's end may be behind it, and no other blank around it. */
 int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct err *e)
 {
-	struct slice s = trim((struct slice){ text, strlen(text) });
+	struct slice s = { text, strlen(text) };
 	uint32_t v;
 
-	if (!s.n)
+	if (s.n && s.p[s.n - 1] == '\n')
+		s.n--;
+	if (!trim(s).n)
 		return err_set(e, TALLY_EINVAL, "there is no value: a tunable takes 0, 1 or 2");
+	if (blank(s.p[0]) || blank(s.p[s.n - 1]))
+		return err_set(e, TALLY_EINVAL, "\"%.*s\" has a blank before or behind it: a tunable takes 0, 1 or 2", SHOW(s));
 	if (s.p[0] == '-')
 		return err_set(e, TALLY_EINVAL, "%.*s is negative: a tunable takes 0, 1 or 2", SHOW(s));
 	if (!decimal(s, &v))
@@ -719,7 +724,7 @@ static size_t tune_names(const char *name[static 2 * PTT_TUNES])
 
 int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e)
 {
-	const struct slice s = trim((struct slice){ name, strlen(name) });
+	const struct slice s = { name, strlen(name) };
 	const char *names[2 * PTT_TUNES];
 	struct words near, all = { 0 };
 
@@ -737,7 +742,8 @@ int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e)
 #define RING_DEFAULT (16u << 20)
 #define RING_MOST (1ull << 36)                /* far above any memory a trace is worth */
 
-/* perf's sizes: a number and a unit. Its -m alone is for the other ring, so ",16M" is what its users write. */
+/* perf's sizes: a number and a unit; without one they are bytes, and not pages as perf has it. Its -m alone is for
+ * the other ring, so ",16M" is what its users write. */
 static bool ring_bytes(struct slice s, uint64_t *ret)
 {
 	static const char units[] = "bkmg";
@@ -746,10 +752,13 @@ static bool ring_bytes(struct slice s, uint64_t *ret)
 
 	if (s.n && s.p[0] == ',')
 		s.p++, s.n--;
-	unit = s.n ? strchr(units, s.p[s.n - 1] | 32) : NULL;
-	if (!unit || !*unit)
+	if (!s.n || s.p[0] < '0' || s.p[0] > '9')
 		return false;
-	s.n--;
+	unit = strchr(units, s.p[s.n - 1] | 32);
+	if (!unit || !*unit)
+		unit = units;
+	else
+		s.n--;
 	return number(s, &v) && !__builtin_mul_overflow(v, 1ull << 10 * (unit - units), ret);
 }
 
@@ -760,9 +769,10 @@ int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err
 	uint64_t bytes = RING_DEFAULT;
 
 	if (s.p && !ring_bytes(s, &bytes))
-		return err_set(e, TALLY_EINVAL, "-m %.*s is no size: a number and K, M or G, as in 16M", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "-m %.*s is no size: bytes, or a number and K, M or G, as in 16M", SHOW(s));
 	if (bytes < least)
-		return err_set(e, TALLY_EINVAL, "-m %.*s is too small: %s", SHOW(s),
+		return err_set(e, TALLY_EINVAL, "-m %.*s is too small%s: %s", SHOW(s),
+			       s.p[s.n - 1] <= '9' ? " (these are bytes, not pages)" : "",
 			       f == PTT_PROFILE_DRIVER ? "the driver takes 16M (its four buffers) or more"
 						       : "a ring holds at least one buffer, 4M");
 	if (bytes & (bytes - 1) || bytes > RING_MOST)

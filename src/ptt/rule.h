@@ -29,11 +29,12 @@ void ptt_ask_text(const struct ptt_ask *ev, struct buf *to);      /* as perf wri
 uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);           /* TRACE_CTRL's fields, without EN */
 
 /* What the user wrote for a tunable: 0..65535. spec: any larger number is 65535 (the device makes it 2); driver: above
- * 65535 is refused as kstrtou16 does. Negative, empty, not a number: -TALLY_EINVAL. */
+ * 65535 is refused as kstrtou16 does. Negative, empty, not a number, a blank around it (but for the end of a line behind
+ * it): -TALLY_EINVAL. */
 int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct err *e);
 /* By name or alias; -TALLY_EINVAL with "did you mean" (qos_tx_dp: qos_tx_p). */
 int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e);
-/* Bytes of the AUX ring for -m TEXT ("16M", "4096K", "32M"; a power of two as perf wants it; NULL: 16 MiB). spec: from
+/* Bytes of the AUX ring for -m TEXT ("16M", "4096K", "33554432"; a power of two as perf wants it; NULL: 16 MiB). spec: from
  * one buffer (4 MiB) up; driver: from 16 MiB up. */
 int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err *e);
 /* What each direction carries, for list: 4 values of each format; NULL: reserved. */

@@ -47,11 +47,12 @@ int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
 	if (o != NULL)
 		s->opts = *o;
 	learn_types(s);
-	chunk_learn(s);
+	cells_learn(s);
 	s->line.width = 1;
 	s->requester = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->requester));
 	s->completer = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->completer));
-	if (s->requester == NULL || s->completer == NULL)
+	s->cell = mem_alloc(STATS_BANKS * BANK_CELLS * sizeof(*s->cell));
+	if (s->requester == NULL || s->completer == NULL || s->cell == NULL)
 		rc = -TALLY_ENOMEM;
 	if (rc < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
 	    (rc = sketch_open(&s->targets, STATS_TARGETS)) < 0 ||
@@ -73,6 +74,7 @@ void ptt_stats_close(struct ptt_stats *s)
 		mem_free(s->completer[i].latency);
 	mem_free(s->requester);
 	mem_free(s->completer);
+	mem_free(s->cell);
 	sketch_close(&s->pages);
 	sketch_close(&s->targets);
 	ptt_match_close(s->match);
@@ -88,52 +90,60 @@ void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bo
 	d->time_sure = sure;
 }
 
-void run_flush(struct ptt_stats *s, struct page_run *run, unsigned how, uint64_t whose, bool several)
-{
-	if (run->tlps == 0)
-		return;
-	add_to_page(s, run->page, whose, several, run->tlps, how == PAGE_READ ? run->bytes : 0,
-		    how == PAGE_READ ? 0 : run->bytes);
-	run->tlps = run->bytes = 0;
-}
-
 /* ---- one record ------------------------------------------------------------------------------ */
+
+/* The page that it touches, the bytes aside. */
+static struct sketch_entry *page_of(struct ptt_stats *s, const struct tlp *t)
+{
+	return add_to_page(s, t->address >> 12, requester_key(t->device, 0, t->requester), 1);
+}
 
 static void count_read(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
 	uint32_t whole = 4 * t->length_dw;
 
-	add_read(r, whole);
+	add_bytes(r, PTT_READ, 1, whole, whole);
 	s->type[t->type_index].bytes +=
 		whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
 	if (s->memory[t->type_index])
-		add_page(s, r, PAGE_READ, requester_key(t->device, 0, t->requester), t->address, whole);
+		page_of(s, t)->sum[PAGE_READ] += whole;
 }
 
 static void count_write(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
 	uint32_t whole = 4 * t->length_dw;
 
-	add_write(r, whole, t->bytes);
+	add_bytes(r, PTT_WRITE, 1, whole, t->bytes);
 	if (!s->memory[t->type_index])
 		return;
-	add_page(s, r, PAGE_WRITE, requester_key(t->device, 0, t->requester), t->address, whole);
+	page_of(s, t)->sum[PAGE_WRITE] += whole;
 	if (t->class == TLP_P && is_target(whole, t->bytes))
-		add_target(s, t->address, requester_key(t->device, 0, t->requester), false, 1, t->time, t->time);
+		add_target(s, t->address, requester_key(t->device, 0, t->requester), 1, t->time, t->time);
 }
 
 static void count_completion(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
-	add_completion(r, completer_at(s, completer_key(t->device, t->completer)), 4 * t->length_dw, t->bytes,
-		       t->status);
-	add_piece(s, t->byte_count, t->bytes, t->lower_address, 4 * t->length_dw, t->bcm);
+	struct stats_completer *c = completer_at(s, completer_key(t->device, t->completer));
+	uint32_t whole = 4 * t->length_dw;
+	bool last = t->byte_count <= t->bytes || t->bytes == 0 || t->bcm;
+
+	add_bytes(r, PTT_COMPLETION, 1, whole, t->bytes);
+	add_completion(c, 1, whole, t->bytes, t->status);
+	s->ends[last ? END_LAST : piece_end(t->lower_address, whole)]++;
+}
+
+static void count_atomic(struct ptt_stats *s, const struct tlp *t)
+{
+	struct sketch_entry *e = page_of(s, t);
+
+	e->sum[PAGE_READ] += 4 * t->length_dw;
+	e->sum[PAGE_WRITE] += 4 * t->length_dw;
 }
 
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t)
 {
 	struct stats_type *y = &s->type[t->type_index];
 	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
-	uint32_t whole = 4 * t->length_dw;
 
 	d->cls[t->class]++;
 	y->tlps++;
@@ -163,7 +173,7 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 		message_add(s, t);
 		break;
 	default:
-		add_to_page(s, t->address >> 12, requester_key(t->device, 0, t->requester), false, 1, whole, whole);
+		count_atomic(s, t);
 	}
 	return r;
 }

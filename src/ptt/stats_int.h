@@ -6,7 +6,7 @@
 
 #include "ptt/stats.h"
 
-enum { STATS_TARGETS = 1024, TYPES = 64, STATS_LOOPS = 7 };
+enum { STATS_TARGETS = 1024, TYPES = 64, STATS_BANKS = 256 };
 
 /* ---- rows found by key (stats_table.c) -----------------------------------------------------------
  * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
@@ -32,16 +32,17 @@ static inline uint32_t row_of(struct row_index *x, uint64_t key)
 }
 
 /* ---- what is frequent among very many (stats_table.c) ---------------------------------------------- */
+enum { PAGE_READ, PAGE_WRITE };               /* bytes, in whole DWs */
+enum { TARGET_FIRST, TARGET_LAST };           /* times */
 struct sketch_entry {
-	uint64_t key, n;                      /* n 0: empty */
-	uint64_t a, b;                        /* the owner's */
-	uint32_t device;
-	uint16_t requester;
-	bool several;
+	uint64_t key, n;                      /* key: of what it counts, + 1; 0: empty */
+	uint64_t sum[2];                      /* the user's: PAGE_* or TARGET_* */
+	uint64_t owner;                       /* requester_key() */
+	bool several;                         /* owners */
 };
 struct sketch {
 	struct sketch_entry *entry, *spare;
-	uint32_t mask, room, used;
+	uint32_t mask, shift, room, used;
 	uint64_t error;                       /* no count is further below the truth */
 };
 int sketch_open(struct sketch *k, uint32_t room);
@@ -50,21 +51,21 @@ struct sketch_entry *sketch_new(struct sketch *k, uint64_t key);
 /* The entry of key; n is 0 when it is new, and must not stay so. */
 static inline struct sketch_entry *sketch_at(struct sketch *k, uint64_t key)
 {
-	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & k->mask;
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> k->shift);
 
-	while (k->entry[i].key != key || k->entry[i].n == 0) {
-		if (k->entry[i].n == 0)
+	while (k->entry[i].key != key + 1) {
+		if (k->entry[i].key == 0)
 			return sketch_new(k, key);
 		i = (i + 1) & k->mask;
 	}
 	return &k->entry[i];
 }
 /* Whose it is, before n is added. */
-void sketch_share(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several);
-static inline void sketch_own(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several)
+void sketch_share(struct sketch_entry *e, uint64_t owner);
+static inline void sketch_own(struct sketch_entry *e, uint64_t owner)
 {
-	if (e->device != device || e->requester != requester || several)
-		sketch_share(e, device, requester, several);
+	if (e->owner != owner)
+		sketch_share(e, owner);
 }
 /* Entries in use first, most frequent first. Nothing can be added after that. Returns how many. */
 uint32_t sketch_sort(struct sketch *k);
@@ -90,19 +91,29 @@ void line_double(struct time_line *l);
 void line_merge(struct time_line *into, struct time_line *from);
 
 /* ---- all of it --------------------------------------------------------------------------------- */
+/* Types that are counted in cells; bit 0: with a 64-bit address. SORT_OTHER: all else. */
+enum { SORT_MRD32, SORT_MRD64, SORT_MWR32, SORT_MWR64, SORT_CPLD, SORT_OTHER };
+/* Of a Fmt and Type. */
 struct stats_head {
-	uint8_t loop;                         /* of stats_chunk.c */
-	uint8_t matched, is_cpl;              /* 1 or 0 */
+	uint8_t sort;
+	uint8_t id_at;                        /* where in the header the requester's id is, in bytes */
+	uint8_t request, completion;          /* 1 or 0; with a sort of its own */
+	uint8_t matched;                      /* 1 or 0, of any type: a non-posted request or a completion */
+	uint8_t shift;                        /* what takes the address down from DW2:DW3 */
+	uint16_t cell;                        /* its first cell in a bank */
 };
+/* The cells of a requester, in one format, and what they don't say. */
+struct stats_bank {
+	uint32_t row, device;
+	uint16_t id;
+	bool wide;
+};
+enum { BANK_CELLS = (1 << 14) + 5 * 16 };      /* not a power of two: the same cells of all banks would share a set of the cache */
 struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
-/* The last accesses of a requester, all of one page, which are not in the sketch yet. */
-enum { PAGE_READ, PAGE_WRITE };
-struct page_run { uint64_t page, tlps, bytes; };
 struct stats_requester {
-	uint64_t kind[PTT_KINDS];
-	uint64_t written_bytes, asked_bytes, read_bytes;
-	struct page_run run[2];               /* PAGE_READ, PAGE_WRITE */
-	uint32_t largest_write, largest_read;
+	uint64_t kind[PTT_KINDS];             /* packets */
+	uint64_t bytes[PTT_KINDS];            /* PTT_READ: asked for, in whole DWs; PTT_WRITE, PTT_COMPLETION: payload */
+	uint32_t largest[PTT_KINDS];          /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed;
 	struct ptt_hist *latency;
@@ -121,15 +132,24 @@ struct ptt_stats {
 	uint8_t kind[TYPES], size_of[TYPES];  /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
 	bool memory[TYPES];                   /* has an address in memory */
 	uint32_t payload[TYPES];              /* all ones: it has data */
-	struct stats_head head[256], head_wide[256];  /* by Fmt << 5 | Type; wide: of the newer layout */
-	uint8_t disabled[512];                /* bytes that byte enables leave out; from 256 on: with one DW */
+	struct stats_head head[2][2][256];    /* by 4DW, tag14, and Fmt << 5 | Type */
+	uint8_t part[512];                    /* by byte enables: bytes that they leave out; from 256 on with one DW, and 8 when
+	                                       * it is all of it */
 	/* how far it is */
 	bool failed;                          /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
-	/* row + 1 of the requesters of the latest device, in segment 0: a cache of `requesters` */
+	/* banks of cells (stats_cell.c); the first one takes what nobody counts */
+	uint32_t *cell;                       /* STATS_BANKS times BANK_CELLS */
+	struct stats_bank bank[STATS_BANKS];
+	uint64_t bank_disabled[STATS_BANKS][4];  /* that byte enables leave out, by sort of request */
+	uint64_t bank_completed[STATS_BANKS]; /* payload of completions */
+	uint32_t nbanks;
+	uint64_t cell_records;                /* that cells may hold */
+	/* banks by requester, 0: none, of one device in one format: a cache of `bank` */
 	uint16_t near[1 << 16];
 	uint32_t near_device;
+	bool near_wide;
 	struct ptt_match *match;              /* NULL: no matching */
 	struct stats_device device[PTT_STATS_DEVICES];
 	/* what there was */
@@ -139,8 +159,6 @@ struct ptt_stats {
 	struct stats_requester *requester;    /* PTT_STATS_ROWS + 1 of each */
 	struct stats_completer *completer;
 	uint64_t size[PTT_SIZES + 1][1025];
-	uint64_t cell[STATS_LOOPS][2048];     /* of chunks: packets by loop, relaxed ordering and Length */
-	uint64_t loop_extra[STATS_LOOPS];
 	uint64_t ends[ENDS], pieces[17];
 	struct sketch pages, targets;         /* pages: a read, b written; targets: a first, b last */
 	uint64_t message_code[256], fault_count[PTT_FAULTS];
@@ -182,11 +200,11 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
-/* A run goes to the sketch. */
-void run_flush(struct ptt_stats *s, struct page_run *run, unsigned how, uint64_t whose, bool several);
-/* stats_chunk.c */
-void chunk_learn(struct ptt_stats *s);
-void chunk_settle(struct ptt_stats *s);
+/* stats_cell.c */
+void cells_learn(struct ptt_stats *s);
+void cells_near(struct ptt_stats *s, uint32_t device, bool wide);
+uint32_t bank_new(struct ptt_stats *s, uint16_t id);  /* 0: there is no room for another one */
+void cells_settle(struct ptt_stats *s);       /* what cells hold is counted, and they are empty */
 /* stats_time.c */
 struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time);
 static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d, uint64_t time)

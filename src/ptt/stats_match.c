@@ -114,14 +114,8 @@ void stats_settle(struct ptt_stats *s)
 			level_add(s, &s->device[i], s->device[i].clock.now, 0);
 	if (s->match != NULL)
 		ptt_match_rest(s->match, unanswered, s);
-	chunk_settle(s);
+	cells_settle(s);
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
 		if (s->requester[i].latency != NULL)
 			ptt_hist_merge(&s->latency, s->requester[i].latency);
-	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
-		bool others = i == PTT_STATS_ROWS;
-		uint64_t whose = others ? 0 : s->requesters.of_row[i];
-		run_flush(s, &s->requester[i].run[PAGE_READ], PAGE_READ, whose, others);
-		run_flush(s, &s->requester[i].run[PAGE_WRITE], PAGE_WRITE, whose, others);
-	}
 }

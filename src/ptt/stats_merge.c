@@ -25,13 +25,11 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stat
 {
 	struct stats_requester *r = &s->requester[row];
 
-	for (unsigned k = 0; k < PTT_KINDS; k++)
+	for (unsigned k = 0; k < PTT_KINDS; k++) {
 		r->kind[k] += from->kind[k];
-	r->written_bytes += from->written_bytes;
-	r->asked_bytes += from->asked_bytes;
-	r->read_bytes += from->read_bytes;
-	r->largest_write = greater(r->largest_write, from->largest_write);
-	r->largest_read = greater(r->largest_read, from->largest_read);
+		r->bytes[k] += from->bytes[k];
+		r->largest[k] = greater(r->largest[k], from->largest[k]);
+	}
 	r->peak += from->peak;
 	r->answered += from->answered;
 	r->unanswered += from->unanswered;
@@ -82,15 +80,17 @@ static void merge_sketches(struct ptt_stats *s, const struct ptt_stats *from)
 {
 	for (uint32_t i = 0; i <= from->pages.mask; i++) {
 		const struct sketch_entry *e = &from->pages.entry[i];
-		if (e->n != 0)
-			add_to_page(s, e->key, requester_key(e->device, 0, e->requester), e->several, e->n, e->a,
-				    e->b);
+		if (e->n == 0)
+			continue;
+		struct sketch_entry *to = add_to_page(s, e->key - 1, e->owner, e->n);
+		to->sum[PAGE_READ] += e->sum[PAGE_READ];
+		to->sum[PAGE_WRITE] += e->sum[PAGE_WRITE];
+		to->several |= e->several;
 	}
 	for (uint32_t i = 0; i <= from->targets.mask; i++) {
 		const struct sketch_entry *e = &from->targets.entry[i];
 		if (e->n != 0)
-			add_target(s, e->key, requester_key(e->device, 0, e->requester), e->several, e->n, e->a,
-				   e->b);
+			add_target(s, e->key - 1, e->owner, e->n, e->sum[TARGET_FIRST], e->sum[TARGET_LAST])->several |= e->several;
 	}
 	s->pages.error += from->pages.error;
 	s->targets.error += from->targets.error;

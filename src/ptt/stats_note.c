@@ -20,6 +20,8 @@ static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...)
 
 typedef unsigned long long ull;
 
+#define SILENT_LEAST 16u /* requests without any answer that are no chance */
+
 /* Which directions of a link a record is of isn't in the record; what matches tells. */
 static void note_matching(struct ptt_report *r)
 {
@@ -38,6 +40,26 @@ static void note_matching(struct ptt_report *r)
 		say(r, PTT_NOTE_OTHER_SIDE, "Latency is of %llu of %llu requests: nearly all completions belong to "
 		    "requests that are not in the trace. It holds requests of one side and completions of the other.",
 		    (ull)r->answered, (ull)r->requests);
+}
+
+/* A requester whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
+static void note_silent(struct ptt_report *r)
+{
+	uint64_t open = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->nrequesters && r->answered != 0; i++) {
+		const struct ptt_requester_row *q = &r->requester[i];
+
+		if (q->answered == 0 && q->unanswered + q->given_up >= SILENT_LEAST) {
+			open += q->unanswered + q->given_up;
+			n++;
+		}
+	}
+	if (n != 0)
+		say(r, PTT_NOTE_SILENT, "None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
+		    "trace (those to a host's own reads come as CPL A: direction 3). They count as unanswered or as a tag used "
+		    "again, but are no errors.", (ull)open, n, n == 1 ? "" : "s");
 }
 
 static void note_time(struct ptt_report *r)
@@ -101,6 +123,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 		return;
 	}
 	note_matching(r);
+	note_silent(r);
 	note_time(r);
 	note_cuts(s, r);
 	note_in_flight(s, r);

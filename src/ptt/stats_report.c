@@ -134,8 +134,9 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 
 	*to = (struct ptt_requester_row){
 		.others = others, .device = (uint32_t)(key >> 32), .segment = (uint16_t)(key >> 16),
-		.requester = (uint16_t)key, .written_bytes = r->written_bytes, .asked_bytes = r->asked_bytes,
-		.read_bytes = r->read_bytes, .largest_write = r->largest_write, .largest_read = r->largest_read,
+		.requester = (uint16_t)key, .written_bytes = r->bytes[PTT_WRITE],
+		.asked_bytes = r->bytes[PTT_READ], .read_bytes = r->bytes[PTT_COMPLETION],
+		.largest_write = r->largest[PTT_WRITE], .largest_read = r->largest[PTT_READ],
 		.answered = r->answered, .unanswered = r->unanswered, .given_up = r->given_up, .failed = r->failed,
 		.outstanding_peak = r->peak, .latency = r->latency,
 	};
@@ -195,8 +196,9 @@ static void make_pages(struct ptt_stats *s, struct stats_report *to)
 	for (; v && r->npages < PTT_STATS_TOP && r->npages < r->pages_known; r->npages++) {
 		const struct sketch_entry *e = &s->pages.entry[r->npages];
 		v[r->npages] = (struct ptt_page_row){
-			.address = e->key << 12, .tlps = e->n, .read_bytes = e->a, .written_bytes = e->b,
-			.device = e->device, .requester = e->requester, .several = e->several,
+			.address = (e->key - 1) << 12, .tlps = e->n, .read_bytes = e->sum[PAGE_READ],
+			.written_bytes = e->sum[PAGE_WRITE],
+			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several,
 		};
 	}
 	r->page = v;
@@ -213,9 +215,9 @@ static void make_targets(struct ptt_stats *s, struct stats_report *to)
 	for (uint32_t i = 0; v && i < PTT_STATS_TOP && i < known && s->targets.entry[i].n > 1; i++) {
 		const struct sketch_entry *e = &s->targets.entry[i];
 		v[r->ntargets++] = (struct ptt_target_row){
-			.address = e->key, .writes = e->n, .first = e->a, .last = e->b, .device = e->device,
-			.requester = e->requester, .several = e->several, .x86_msi = e->key >> 20 == 0xfee,
-			.mean_interval = (e->b - e->a) / (e->n - 1),
+			.address = e->key - 1, .writes = e->n, .first = e->sum[TARGET_FIRST], .last = e->sum[TARGET_LAST],
+			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several, .x86_msi = (e->key - 1) >> 20 == 0xfee,
+			.mean_interval = (e->sum[TARGET_LAST] - e->sum[TARGET_FIRST]) / (e->n - 1),
 		};
 	}
 	r->target = v;

@@ -33,7 +33,7 @@ uint32_t row_new(struct row_index *x, uint64_t key)
 
 int sketch_open(struct sketch *k, uint32_t room)
 {
-	*k = (struct sketch){ .mask = 2 * room - 1, .room = room };
+	*k = (struct sketch){ .mask = 2 * room - 1, .shift = (uint32_t)__builtin_clzll(2 * room - 1), .room = room };
 	k->entry = mem_alloc(2 * room * sizeof(*k->entry));
 	k->spare = mem_alloc(2 * room * sizeof(*k->spare));
 	return k->entry && k->spare ? 0 : -TALLY_ENOMEM;
@@ -47,9 +47,9 @@ void sketch_close(struct sketch *k)
 
 static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *table, uint64_t key)
 {
-	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & k->mask;
+	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> k->shift);
 
-	while (table[i].n != 0 && table[i].key != key)
+	while (table[i].key != 0 && table[i].key != key + 1)
 		i = (i + 1) & k->mask;
 	return &table[i];
 }
@@ -82,7 +82,7 @@ static void sweep(struct sketch *k)
 	k->used = 0;
 	for (uint32_t i = 0; i <= k->mask; i++)
 		if (old[i].n > less) {
-			struct sketch_entry *e = place(k, k->spare, old[i].key);
+			struct sketch_entry *e = place(k, k->spare, old[i].key - 1);
 			*e = old[i];
 			e->n -= less;
 			k->used++;
@@ -97,21 +97,17 @@ struct sketch_entry *sketch_new(struct sketch *k, uint64_t key)
 	if (k->used == k->room)
 		sweep(k);
 	struct sketch_entry *e = place(k, k->entry, key);
-	*e = (struct sketch_entry){ .key = key };
+	*e = (struct sketch_entry){ .key = key + 1 };
 	k->used++;
 	return e;
 }
 
 /* The least of several owners stands for them, whichever came first: shards must not matter. */
-void sketch_share(struct sketch_entry *e, uint32_t device, uint16_t requester, bool several)
+void sketch_share(struct sketch_entry *e, uint64_t owner)
 {
-	bool first = e->n == 0;
-
-	e->several = several || (!first && (e->several || e->device != device || e->requester != requester));
-	if (first || device < e->device || (device == e->device && requester < e->requester)) {
-		e->device = device;
-		e->requester = requester;
-	}
+	e->several |= e->n != 0;
+	if (e->n == 0 || owner < e->owner)
+		e->owner = owner;
 }
 
 static int frequent_first(const void *a, const void *b)

@@ -436,6 +436,43 @@ static void a_missing_direction_is_said(void **state)
 	}
 }
 
+/* Removes the completions to one requester: the first that asked. */
+static void silence_one(struct trace *t)
+{
+	size_t kept = 0;
+	int who = -1;
+
+	for (size_t at = 0; at < t->n; at += 32) {
+		struct ptt_clock clock = { 0 };
+		struct tlp tlp;
+		ptt_decode(t->p + at, &t->decode, &clock, &tlp);
+		if (who < 0 && tlp.class == TLP_NP)
+			who = tlp.requester;
+		if (tlp.class != TLP_CPL || tlp.requester != who) {
+			memmove(t->p + kept, t->p + at, 32);
+			kept += 32;
+		}
+	}
+	t->n = kept;
+}
+
+static void a_requester_that_is_never_answered_is_said(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
+	const struct ptt_report *r;
+	struct ptt_stats *s = count(&t, true, BY_CHUNK, &r);
+
+	(void)state;
+	assert_false(says(r, PTT_NOTE_SILENT));
+	ptt_stats_close(s);
+	silence_one(&t);
+	s = count(&t, true, BY_CHUNK, &r);
+	assert_true(says(r, PTT_NOTE_SILENT));
+	assert_true(r->answered > 0);
+	ptt_stats_close(s);
+	trace_free(&t);
+}
+
 /* Requests of one device and completions for another one: what two directions of two sides look like. */
 static void completions_of_the_other_side_are_said(void **state)
 {
@@ -716,6 +753,7 @@ int main(void)
 		cmocka_unit_test(limits_are_inferred),
 		cmocka_unit_test(a_missing_direction_is_said),
 		cmocka_unit_test(completions_of_the_other_side_are_said),
+		cmocka_unit_test(a_requester_that_is_never_answered_is_said),
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),
 		cmocka_unit_test(devices_are_told_apart),

@@ -9,7 +9,14 @@
  * sizes only where that share is in between, because one idle gap outweighs a thousand busy ones.
  *
  * Not sure: few steps, a share in between, or a Time of 11 bits spread over its whole range, which both
- * a slow trace's counter and a busy one's deltas could be.
+ * a slow trace's counter and a busy one's deltas could be.  Eleven bits that prove nothing count as a counter's: that
+ * one is spread over its range whenever records are sparse, while gaps are spread so only when they happen to
+ * be about as long as the range.
+ *
+ * Of a gap that is longer than the range only the rest is left, and nothing in a record tells.  But rests are of
+ * all lengths: where records are sparse many steps are half the range or more.  Where arrivals do not know
+ * of each other a share of q such steps means a share of q * q that was longer than the whole range; in
+ * bursts it is more.  So h of n steps say "sparse" once h * h / n, the gaps that were cut short, is above one.
  */
 #include "ptt/decode_inline.h"
 
@@ -56,10 +63,8 @@ static enum ptt_time guess_still(const struct steps *s, bool *sure)
 	return PTT_TIME_DELTA;
 }
 
-enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure)
+static enum ptt_time guess(const uint8_t *p, size_t records, enum ptt_format f, bool *sure)
 {
-	size_t records = n / (f * 4);
-	records = records < MOST ? records : MOST;
 	struct steps s = count_steps(p, records, f);
 	uint32_t moved = s.forward + s.back;
 
@@ -74,4 +79,32 @@ enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool
 	}
 	*sure = false;
 	return s.net * 2 > s.total ? PTT_TIME_ABS : PTT_TIME_DELTA;
+}
+
+static size_t looked_at(size_t n, enum ptt_format f)
+{
+	return n / (f * 4) < MOST ? n / (f * 4) : MOST;
+}
+
+enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure)
+{
+	enum ptt_time is = guess(p, looked_at(n, f), f, sure);
+
+	return f == PTT_4DW && !*sure ? PTT_TIME_ABS : is;
+}
+
+bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_time is)
+{
+	size_t records = looked_at(n, f), high = 0;
+	uint32_t last = records ? time_of(p, f) : 0;
+
+	if (f != PTT_4DW)
+		return false;
+	for (size_t i = 1; i < records; i++) {
+		uint32_t now = time_of(p += f * 4, f);
+
+		high += (is == PTT_TIME_DELTA ? now : now - last) >> 10 & 1;
+		last = now;
+	}
+	return high * high > records;
 }

@@ -140,6 +140,51 @@ static void eleven_bits_in_full_use_tell_nothing(void **state)
 	assert_false(sure);
 }
 
+/* A counter of records that are further apart than its range, and few records of anything. */
+static void eleven_bits_that_prove_nothing_are_a_counters(void **state)
+{
+	uint32_t times[N];
+	bool sure = true;
+
+	(void)state;
+	for (uint32_t most = 1500; most < 200000; most += most / 7) {
+		fill(times, PTT_TIME_ABS, most);
+		assert_int_equal(guess(times, N, PTT_4DW, &sure), PTT_TIME_ABS);
+		assert_int_equal(guess(times, 10, PTT_4DW, &sure), PTT_TIME_ABS);
+		assert_false(sure);
+	}
+	fill(times, PTT_TIME_DELTA, 700);
+	assert_int_equal(guess(times, 10, PTT_4DW, &sure), PTT_TIME_ABS);
+	assert_false(sure);
+}
+
+static bool is_sparse(uint32_t *times, enum ptt_time kind, uint32_t most, size_t n, enum ptt_format f)
+{
+	uint8_t p[N * 32], *end = p;
+
+	fill(times, kind, most);
+	for (size_t i = 0; i < n; i++)
+		end = handmade(end, f, &(struct handmade){ .time = times[i] });
+	return ptt_time_is_sparse(p, (size_t)(end - p), f, kind);
+}
+
+static void gaps_beyond_the_range_show_by_the_length_of_steps(void **state)
+{
+	uint32_t times[N];
+
+	(void)state;
+	for (enum ptt_time kind = PTT_TIME_ABS; kind <= PTT_TIME_DELTA; kind++) {
+		assert_true(is_sparse(times, kind, 2500, N, PTT_4DW));
+		assert_true(is_sparse(times, kind, 1000000, N, PTT_4DW));
+		assert_true(is_sparse(times, kind, 1000000, 20, PTT_4DW));
+		assert_false(is_sparse(times, kind, 40, N, PTT_4DW));
+		assert_false(is_sparse(times, kind, 1000, N, PTT_4DW));
+		assert_false(is_sparse(times, kind, 1000000, N, PTT_8DW));
+		assert_false(is_sparse(times, kind, 1000000, 1, PTT_4DW));
+		assert_false(is_sparse(times, kind, 1000000, 0, PTT_4DW));
+	}
+}
+
 static void nothing_is_no_evidence(void **state)
 {
 	const uint32_t one = 7;
@@ -163,6 +208,8 @@ int main(void)
 		cmocka_unit_test(the_known_samples_are_delta_but_too_short_to_be_sure),
 		cmocka_unit_test(equal_times_are_delta),
 		cmocka_unit_test(eleven_bits_in_full_use_tell_nothing),
+		cmocka_unit_test(eleven_bits_that_prove_nothing_are_a_counters),
+		cmocka_unit_test(gaps_beyond_the_range_show_by_the_length_of_steps),
 		cmocka_unit_test(nothing_is_no_evidence),
 	};
 	return cmocka_run_group_tests_name("ptt: time", tests, NULL, NULL);

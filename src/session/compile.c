@@ -111,9 +111,11 @@ static const char *env_macro(void *arg, const char *name)
 
 /* ---- sources ------------------------------------------------------------------ */
 
-static int open_probes(struct tally_trace *t)
+int open_probes(struct tally_trace *t)
 {
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = t->records };
+	const struct records *r = t->records;
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = r && !r->line,
+			       .line = r ? r->line : NULL, .sun4v = r ? r->sun4v : NULL };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
@@ -277,6 +279,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 		        .func = probe->func,
 		        .name = probe->name,
 		        .has_pc = probe->arm == ARM_EVENT,
+		        .more_args = probe->arm == ARM_RECORD && probe->record >= RECORD_KINDS,
 		};
 	}
 	if (!used) {

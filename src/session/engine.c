@@ -10,7 +10,7 @@
  * the next tick when the session waits, so that a script of BEGIN, tick and END
  * gives the same answer each time and takes no longer than its work.  When
  * nothing is left that could happen, wait says so.  Records of a file come in the
- * same way: their time moves the clock, their end ends the run (records.c).
+ * same way: their time moves the clock, their end ends the run (records.c). Of a hypervisor's counters it is the platform's time (hv_records.c).
  */
 #include <string.h>
 #include <unistd.h>
@@ -287,6 +287,13 @@ static int vme_advance(struct engine *g, uint64_t ns)
 	return 1;
 }
 
+static uint64_t vme_next(struct engine *g)
+{
+	uint64_t next = next_timer(vm_of(g));
+
+	return next == UINT64_MAX ? next : next - vm_of(g)->start_ns;
+}
+
 static int vme_record(struct engine *g, uint32_t prog, const void *ctx, uint32_t n, struct err *e)
 {
 	struct vm_engine *v = vm_of(g);
@@ -309,6 +316,7 @@ static const struct engine_ops vm_ops = {
 	.wait = vme_wait,
 	.drain = vme_drain,
 	.advance = vme_advance,
+	.next = vme_next,
 	.record = vme_record,
 };
 

@@ -49,8 +49,11 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	print_stability(to, "Probe Description Attributes", of_probe(p));
 	print_stability(to, "Argument Attributes", p->prov->args);
 	buf_puts(to, "\n\tArgument Types\n");
-	for (; (a = probe_args(p, n)) != NULL; n++)
+	for (; (a = probe_args(p, n)) != NULL; n++) {
 		buf_printf(to, "%sargs[%u]: %s *\n", indent, n, a->name);
+		for (uint32_t i = 0; i < a->nfields; i++)
+			buf_printf(to, "%s\t%s %s\n", indent, a->field[i].type, a->field[i].name);
+	}
 	if (!n)
 		buf_printf(to, "%sNone\n", indent);
 	if (p->source)
@@ -64,6 +67,20 @@ static void json_stability(struct buf *to, const char *key, struct stability s)
 	           stab_text(s.name), stab_text(s.data), dep_text(s.dep));
 }
 
+static void json_args(struct buf *to, const struct probe *p)
+{
+	const struct d_args *a;
+
+	buf_puts(to, ",\"args\":[");
+	for (uint32_t n = 0; (a = probe_args(p, n)) != NULL; n++) {
+		buf_printf(to, "%s{\"type\":\"%s\",\"members\":[", n ? "," : "", a->name);
+		for (uint32_t i = 0; i < a->nfields; i++)
+			buf_printf(to, "%s{\"name\":\"%s\",\"type\":\"%s\"}", i ? "," : "", a->field[i].name, a->field[i].type);
+		buf_puts(to, "]}");
+	}
+	buf_putc(to, ']');
+}
+
 static void list_json(struct buf *to, const struct probe *p, bool verbose)
 {
 	buf_printf(to, "{\"type\":\"probe\",\"id\":%u,", p->id);
@@ -71,6 +88,7 @@ static void list_json(struct buf *to, const struct probe *p, bool verbose)
 	if (verbose) {
 		json_stability(to, "stability", of_probe(p));
 		json_stability(to, "arguments", p->prov->args);
+		json_args(to, p);
 		if (p->source) {
 			buf_puts(to, ",\"source\":");
 			buf_json_str(to, p->source, strlen(p->source));
@@ -93,7 +111,7 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 	return trace_flush_some(t);
 }
 
-/* A file of records has no events of this machine. */
+/* A file of records, or a platform with a hypervisor, has no events of this machine. */
 static bool can_fire(const struct tally_trace *t, const struct probe *p)
 {
 	return !t->records || p->arm != ARM_EVENT;
@@ -122,13 +140,12 @@ static int list_program(struct tally_trace *t, bool verbose)
 
 int list_probes(struct tally_trace *t, bool verbose)
 {
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = t->records };
 	int rc = 0;
 
 	if (!t->prog && t->nsrc)
 		rc = compile_sources(t);
 	else if (!t->probes)
-		rc = probes_open(&t->probes, &o);
+		rc = open_probes(t);
 	if (rc >= 0 && t->o.form != TALLY_JSON)
 		an_list_header(&t->out);
 	if (rc >= 0)

@@ -1,5 +1,5 @@
 /*
- * machine.c: runs a model for outside clients.
+ * machine.c: runs a model for outside clients.  The ones with hypervisors: machine_hv.c, machine_image.c.
  *
  * One thread: it waits at all doors at once, serves whoever is there, and lets the
  * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "attach/attach.h"
-#include "session/platform_int.h"
+#include "session/hv_machine_int.h"
 #include "session/ptt_int.h"
 
 #define TURN_MS 2                             /* between two turns, when nobody is at a door */
@@ -95,12 +95,28 @@ static int opened(struct host *h, int rc, struct door *const *d)
 	return 0;
 }
 
+static int one_path(struct host *h, const char *a, const char *of_a, const char *b, const char *of_b)
+{
+	if (!a || !b || strcmp(a, b))
+		return 0;
+	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are one path: each door needs its own", of_a, a, of_b, b);
+}
+
+static int check_paths(struct host *h)
+{
+	int rc = one_path(h, h->m.listen, "--listen", h->m.vfio_user, "--vfio-user");
+
+	if (rc == 0)
+		rc = one_path(h, h->m.listen, "--listen", h->m.sysfs, "--sysfs");
+	return rc == 0 ? one_path(h, h->m.vfio_user, "--vfio-user", h->m.sysfs, "--sysfs") : rc;
+}
+
 static int open_doors(struct host *h)
 {
 	struct door *d = NULL;
-	int rc = 0;
+	int rc = check_paths(h);
 
-	if (h->m.vfio_user) {
+	if (rc == 0 && h->m.vfio_user) {
 		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
 		kunpeng_give(h->k, h->device);
 		if (rc == 0)
@@ -197,17 +213,16 @@ static int turns(struct host *h)
 	return rc;
 }
 
-static int run(struct host *h)
+static int run_kunpeng(struct host *h, const struct plat_on *on)
 {
-	struct plat_on on;
-	int rc = plat_parse(&on, h->m.machine, h->e);
+	int rc;
 
-	if (rc == 0 && !on.row->embedded)
-		rc = err_set(h->e, TALLY_EINVAL, "'%s' is no machine that can be run; kunpeng is", h->m.machine);
-	if (rc == 0 && !h->m.listen && !h->m.vfio_user && !h->m.sysfs)
-		rc = err_set(h->e, TALLY_EINVAL, "the machine has no door: --listen, --vfio-user or --sysfs");
-	if (rc == 0)
-		rc = kunpeng_open(&h->k, &on.kunpeng, h->e);
+	if (h->m.run || h->m.guests)
+		return err_set(h->e, TALLY_EINVAL, "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
+			       on->row->name);
+	if (!h->m.listen && !h->m.vfio_user && !h->m.sysfs)
+		return err_set(h->e, TALLY_EINVAL, "the machine has no door: --listen, --vfio-user or --sysfs");
+	rc = kunpeng_open(&h->k, &on->kunpeng, h->e);
 	if (rc == 0)
 		rc = find_device(h);
 	if (rc == 0)
@@ -217,6 +232,28 @@ static int run(struct host *h)
 	close_doors(h);
 	kunpeng_close(h->k);
 	return rc;
+}
+
+static int run(struct host *h)
+{
+	struct plat_on on;
+	int rc = plat_parse(&on, h->m.machine, h->e);
+
+	if (rc < 0)
+		return rc;
+	if (!on.row->embedded)
+		return err_set(h->e, TALLY_EINVAL, "'%s' is no machine that can be run; kunpeng, niagara, maramba, batoka and power are",
+			       h->m.machine);
+	if (h->m.opensparc && !(on.row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
+		return err_set(h->e, TALLY_EINVAL, "the profile opensparc is of sun4v machines (niagara, maramba, batoka); %s is none",
+			       on.row->name);
+	if (!hv_machine_is(&on))
+		return run_kunpeng(h, &on);
+	if (h->m.vfio_user || h->m.sysfs || h->m.device)
+		return err_set(h->e, TALLY_EINVAL, "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has",
+			       on.row->name);
+	on.hv.opensparc = h->m.opensparc;
+	return h->m.run ? hv_machine_image(&h->m, &on, h->e) : hv_machine_serve(&h->m, &on, h->e);
 }
 
 int tally_machine_run(const struct tally_machine *m, char *words, size_t n)

@@ -1,7 +1,8 @@
 /*
  * platform_int.h: what the files behind tally/platform.h share.
  *
- *	platform.c         what --on takes, the handle, its words
+ *	platform_on.c      what --on takes
+ *	platform.c         the handle, its words
  *	platform_list.c    list
  *	platform_tune.c    get and set
  *	platform_trace.c   a trace: the command, time, and the loop around both
@@ -14,28 +15,42 @@
 
 #include "base/base.h"
 #include "base/file.h"
+#include "hv/sun4v_guest.h"
 #include "machine/machine.h"
 #include "ptt/pmu.h"
 #include "ptt/rule.h"
+#include "session/line_int.h"
 
 /* ---- what --on names -------------------------------------------------------------- */
 struct tally_platform;
 struct plat_row {
-	const char *name;                     /* "local", "kunpeng"; "unix" is written with a path */
+	const char *name;                     /* "local", "kunpeng"; "unix" and a file are written with a path */
 	const char *text;
-	/* Its PTT devices. */
+	/* Its PTT devices; NULL: none. */
 	int (*ptt)(struct tally_platform *p, struct ptt_pmus *ret, struct err *e);
+	/* The line to its hypervisor; NULL: none. */
+	int (*line)(struct tally_platform *p, struct hv_line *ret, struct err *e);
 	bool embedded;                        /* a model in this process: it is new each time */
+	uint8_t keys;                         /* enum plat_family: which keys it takes; 0: none */
 };
+enum plat_family { PLAT_KUNPENG = 1, PLAT_NIAGARA = 2, PLAT_VFALLS = 4, PLAT_POWER = 8 };
 struct plat_on {
 	const struct plat_row *row;
-	const char *path;                     /* unix: the socket, within the text that was parsed */
+	const char *path;                     /* unix, file: within the text that was parsed */
 	struct kunpeng_opts kunpeng;          /* kunpeng: its keys */
+	struct line_opts hv;                  /* niagara, maramba, batoka, power: theirs; machine is row->name */
+	char config[256];                     /* power: path of its machine file, or "" */
+	char socket[128];                     /* unix: the path without the keys behind it; "": there are none */
+	char guest[16];                       /* unix: which guest of a sun4v machine; "": one without a name */
+	uint32_t partition;                   /* unix: which partition of a POWER machine; 0: 1 */
 };
 /* "local", "kunpeng,seed=7,load=nvme", "unix:/run/x". NULL: "local". -TALLY_EINVAL: the words name what is unknown and
  * what is near. */
 int plat_parse(struct plat_on *ret, const char *on, struct err *e);
 const struct plat_row *plat_row(uint32_t i);  /* NULL past the last */
+const char *plat_key(const struct plat_row *row, uint32_t i);      /* its keys: NULL past the last */
+/* As load= of the text: -TALLY_EINVAL also where there is no model. */
+int plat_on_load(struct plat_on *on, const char *load, struct err *e);
 
 /* ---- the handle --------------------------------------------------------------------- */
 struct tally_platform {
@@ -47,6 +62,10 @@ struct tally_platform {
 	/* opened when first asked for */
 	struct ptt_pmus ptt;
 	bool has_ptt;
+	struct hv_line line;
+	bool has_line, has_run;               /* has_run: a model, for opts.run_ns */
+	struct line_file file;                /* --on FILE: what is in it */
+	struct sun4v_client *client;
 	/* of the call */
 	struct buf out;
 	struct err err;
@@ -88,6 +107,7 @@ struct plat_trace {
 	uint64_t ns;                          /* of the platform's own time, from start to stop */
 	int status;                           /* of the command: 0 without one */
 	bool stopped;                         /* *stop was set */
+	bool ended_command;                   /* it was told to end, and `status` says how it did */
 };
 /* Runs until the command has ended (or *stop, or the duration), and hands over all that was committed, in every case.
  * Errors as tally_record(); the words are p's. */

@@ -12,7 +12,10 @@
 #include <string.h>
 
 #include "answer/page.h"
-#include "session/platform_int.h"
+#include "session/find_int.h"
+
+#define COLUMNS 80u                           /* of a terminal, */
+#define TEXT_AT 31                            /* and behind which words begin */
 
 struct row {
 	const char *what;                     /* "root_port": JSON's type */
@@ -61,11 +64,16 @@ static void headings(struct list *l, const struct row *r)
 static void text_row(struct list *l, const struct row *r, const char *how)
 {
 	struct buf *to = &l->p->out;
+	char left[128];
 
 	if (r->group) {
 		headings(l, r);
-		buf_printf(to, "    %-18s %s%*s%s\n", r->name, *how ? how : "?", *r->text ? 23 - (int)strlen(how) : 0, "",
-			   r->text);
+		if (!r->key || strcmp(r->key, r->name))
+			snprintf(left, sizeof(left), "    %-12s %s", r->name, how);
+		else
+			snprintf(left, sizeof(left), "    %s%s", *how ? how : r->name, *how ? "" : "=?");
+		buf_printf(to, "%-*s%s", *r->text ? TEXT_AT : 0, left, *r->text ? " " : "");
+		buf_wrap(to, r->text, TEXT_AT + 1, TEXT_AT + 1, COLUMNS, "");
 	} else {
 		buf_printf(to, "%-12s %s\n", r->name, r->text);
 	}
@@ -153,7 +161,7 @@ static void put_filters(struct list *l, const struct ptt_pmu *d)
 
 		put(l, &(struct row){ .what = f->port ? "root_port" : "requester", .device = d->name, .name = f->name, .text = "",
 				      .group = f->port ? "root ports (all that is below them; several are joined by +)" :
-							 "requesters (one at a time)",
+							 "requesters: functions that send requests (one at a time)",
 				      .key = "filter", .value = f->value, .has_value = true, .hex = true });
 	}
 }
@@ -238,6 +246,32 @@ static int list_ptt(struct list *l)
 	return 0;
 }
 
+/* ---- what hypervisors count (platform_hv_list.c) ------------------------------------------- */
+
+static int of_hypervisor(struct list *l, int (*list)(struct list_hv *h))
+{
+	struct list_hv h = { .p = l->p, .to = l->to, .pattern = l->pattern, .verbose = l->verbose };
+	int rc = list(&h);
+
+	l->rows = h.rows;
+	return rc;
+}
+
+static int list_vfalls(struct list *l)
+{
+	return of_hypervisor(l, hv_list_vfalls);
+}
+
+static int list_mmustat(struct list *l)
+{
+	return of_hypervisor(l, hv_list_mmustat);
+}
+
+static int list_gpci(struct list *l)
+{
+	return of_hypervisor(l, hv_list_gpci);
+}
+
 /* ---- which kinds there are --------------------------------------------------------------------- */
 
 static int list_kinds(struct list *l);
@@ -248,47 +282,95 @@ static const struct kind {
 } kinds[] = {
 	{ "", "", list_kinds },
 	{ "ptt", "PCIe tune and trace: devices, filters, tunables", list_ptt },
+	{ "vfalls", "Victoria Falls: performance registers and events", list_vfalls },
+	{ "mmustat", "Niagara: MMU statistics", list_mmustat },
+	{ "gpci", "POWER: requests and fields of H_GetPerformanceCounterInfo", list_gpci },
 };
 
 static int list_kinds(struct list *l)
 {
+	const struct find_kind *k;
+
+	for (uint32_t i = 0; (k = find_kind(i)) != NULL; i++)
+		put(l, &(struct row){ .what = "kind", .device = "", .name = k->name, .text = k->text });
 	for (size_t i = 1; i < COUNT(kinds); i++)
 		put(l, &(struct row){ .what = "kind", .device = "", .name = kinds[i].name, .text = kinds[i].text });
 	return 0;
 }
 
-static const struct kind *kind_of(struct tally_platform *p, const char *name)
+const char *list_kind(uint32_t i)
 {
-	const char *names[COUNT(kinds)], *near;
+	return i + 1 < COUNT(kinds) ? kinds[i + 1].name : NULL;
+}
 
-	for (size_t i = 0; i < COUNT(kinds); i++) {
-		names[i] = kinds[i].name;
-		if (!strcmp(names[i], name))
+static const struct kind *kind_of(const char *name)
+{
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
 			return &kinds[i];
-	}
-	near = text_nearest(name, names + 1, COUNT(kinds) - 1);
-	if (near)
-		(void)plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; did you mean '%s'?", name, near);
-	else
-		(void)plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; 'tally list' shows the kinds", name);
 	return NULL;
+}
+
+static uint32_t find_kind_of(const char *name)
+{
+	const struct find_kind *k;
+
+	for (uint32_t i = 0; (k = find_kind(i)) != NULL; i++)
+		if (!strcmp(k->name, name))
+			return i;
+	return FIND_ALL;
+}
+
+/* A word that is no kind, and nothing matches it. */
+static int no_kind(struct tally_platform *p, const char *name)
+{
+	const char *names[64], *near;
+	const struct find_kind *k;
+	size_t n = 0;
+
+	for (size_t i = 1; i < COUNT(kinds); i++)
+		names[n++] = kinds[i].name;
+	for (uint32_t i = 0; (k = find_kind(i)) != NULL && n < COUNT(names); i++)
+		names[n++] = k->name;
+	near = text_nearest(name, names, n);
+	if (near)
+		return plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; did you mean '%s'?", name, near);
+	return plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; 'tally list' shows the kinds", name);
+}
+
+/* What is known by name: of a kind, or (the kind is none, there is no pattern) all that matches the word. */
+static int list_known(struct list *l, const char *kind)
+{
+	uint32_t of = find_kind_of(kind);
+	struct err said;
+	int rc;
+
+	if (of != FIND_ALL || l->pattern)
+		return of != FIND_ALL ? find_list(l->p, of, l->pattern, l->verbose, &l->to) : no_kind(l->p, kind);
+	rc = find_list(l->p, FIND_ALL, kind, l->verbose, &l->to);
+	if (rc != -TALLY_EINVAL)
+		return rc;
+	/* A misspelt kind is likelier than a misspelt name. */
+	said = l->p->err;
+	l->p->err = (struct err){ 0 };
+	rc = no_kind(l->p, kind);
+	if (!strstr(l->p->err.text, "did you mean"))
+		l->p->err = said;
+	return rc;
 }
 
 int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose, const struct tally_out *to)
 {
 	struct list l = { .p = p, .pattern = pattern, .verbose = verbose };
-	const struct kind *k;
+	const struct kind *k = kind_of(kind ? kind : "");
 	int rc;
 
 	plat_enter(p);
 	rc = plat_take(p, &l.to, sizeof(l.to), to);
 	if (rc < 0)
 		return rc;
-	k = kind_of(p, kind ? kind : "");
-	if (!k)
-		return -TALLY_EINVAL;
-	rc = k->list(&l);
-	if (rc >= 0 && !l.rows)
+	rc = k ? k->list(&l) : list_known(&l, kind);
+	if (k && rc >= 0 && !l.rows)
 		rc = plat_fail(p, TALLY_EINVAL, "nothing of the kind '%s' matches '%s'", k->name, pattern ? pattern : "*");
 	return rc < 0 ? rc : plat_flush(p, &l.to);
 }

@@ -6,7 +6,8 @@
  * after every commit (ptt/pwrite.c), and nothing is written over: a process that is killed, a
  * disk that is full and a device that goes away leave all that was committed.
  *
- * What is lost is in the file as perf marks it, on the chunk that comes behind the gap.
+ * What is lost is in the file as perf marks it, on the chunk that comes behind the gap; when a device, or
+ * the socket to it, is lost, on an empty chunk at the end, since what it had not handed over is gone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +61,8 @@ static int keep_old(struct recording *c)
 static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask)
 {
 	struct recording *c = arg;
-	struct ptt_device d = { .pmu_type = pmu->type, .config = ask->config, .cpu = (uint32_t)strtoul(pmu->cpus, NULL, 10) };
+	struct ptt_device d = { .pmu_type = pmu->type, .config = ask->config, .time = pmu->time,
+				.cpu = (uint32_t)strtoul(pmu->cpus, NULL, 10) };
 	struct err e = { 0 };
 	int rc = keep_old(c);
 
@@ -103,10 +105,26 @@ static int take(void *arg, const struct ptt_aux *a)
 	return tick(c);
 }
 
+/* A recording that ended before its time lacks its end. A command that could not be started had nothing recorded. */
+static void tell_cut(struct recording *c, const struct plat_trace *t, int rc)
+{
+	if (c->reader_gone) {
+		c->r->cut = TALLY_CUT_READER;
+		c->r->status = t->ended_command ? 0 : t->status;
+		if (t->ended_command)
+			plat_note(c->p, "the command did not run to its end: nobody reads what is recorded any more");
+	} else if (rc < 0 && rc != -TALLY_EINVAL && c->is_open) {
+		c->r->cut = TALLY_CUT_FAILED;
+		c->r->gaps++;
+	}
+}
+
 static int finish(struct recording *c, int rc)
 {
 	int end = 0;
 
+	if (rc < 0 && rc != -TALLY_EINVAL)
+		c->flags |= PTT_AUX_TRUNCATED;
 	errno = 0;
 	if (c->w && c->flags)
 		end = ptt_writer_aux(c->w, 0, "", 0, c->flags);
@@ -136,7 +154,7 @@ int tally_record(struct tally_platform *p, struct tally_record *r)
 		rc = plat_fail(p, TALLY_EINVAL, "no event to record");
 	if (rc < 0)
 		return rc;
-	mine.gaps = 0;
+	mine.gaps = mine.cut = 0;
 	c.path = mine.path ? mine.path : "perf.data";
 	t.event = mine.event;
 	t.ring = mine.ring;
@@ -148,6 +166,7 @@ int tally_record(struct tally_platform *p, struct tally_record *r)
 	mine.records = t.records;
 	mine.lost = t.lost;
 	mine.status = t.status;
+	tell_cut(&c, &t, rc);
 	memcpy(r, &mine, mine.size < sizeof(mine) ? mine.size : sizeof(mine));
 	return rc;
 }

@@ -87,6 +87,8 @@ static void a_recording_is_what_was_committed(void **state)
 	assert_int_equal(r.bytes, 40 * CHUNK);
 	assert_int_equal(r.records, 40 * CHUNK / RECORD);
 	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.gaps, 0);
+	assert_int_equal(r.cut, TALLY_CUT_NONE);
 	assert_int_equal(f->ring, 16u << 20);
 	assert_int_equal(f->ask.config, 0x101180001u | 1ull << 32);
 	assert_int_equal(f->starts, 1);
@@ -171,7 +173,12 @@ static void a_device_that_is_lost_leaves_what_it_gave(void **state)
 	assert_int_equal(tally_record(p, &r), -TALLY_EEND);
 	said(p, "the device is gone");
 	assert_int_equal(r.bytes, 4 * CHUNK);
+	/* It had more: how much, nobody knows. */
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.gaps, 1);
+	assert_int_equal(r.cut, TALLY_CUT_FAILED);
 	assert_int_equal(read_back(d.path).bytes, 4 * CHUNK);
+	assert_int_equal(read_back(d.path).lost.truncated_aux, 1);
 	files_close(&d);
 	tally_platform_close(p);
 	fake_free(f);
@@ -199,6 +206,8 @@ static void a_full_disk_leaves_what_was_committed(void **state)
 	assert_int_equal(rc, -TALLY_EIO);
 	said(p, "t.data: File too large; what was committed before is in it");
 	assert_int_equal(r.bytes, 3 * CHUNK);
+	assert_int_equal(r.cut, TALLY_CUT_FAILED);
+	assert_int_equal(r.gaps, 1);
 	assert_int_equal(f->stops, 1);
 	/* The reader also salvages what came of the next commit. */
 	assert_true(read_back(d.path).bytes >= 3 * CHUNK);
@@ -207,6 +216,41 @@ static void a_full_disk_leaves_what_was_committed(void **state)
 	assert_int_equal(tally_record(p, &r), -TALLY_EIO);
 	said(p, "failed to write to /dev/full: No space left on device");
 	files_close(&d);
+	tally_platform_close(p);
+	fake_free(f);
+}
+
+/* A command that ends is its own; one that was ended has no status to tell. */
+static void a_reader_that_goes_away_is_no_error(void **state)
+{
+	char *const *const argv[] = { fail3, long_one };
+	struct fake *f = fake_new();
+	struct tally_platform *p = platform(f, NULL, 0);
+	int out = dup(STDOUT_FILENO), pipe_fd[2];
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < COUNT(argv); i++) {
+		struct tally_record r = { .size = sizeof(r), .event = EVENT, .path = "-", .argv = argv[i] };
+		int rc;
+
+		f->chunks = 4;
+		f->given = 0;
+		f->held = argv[i] == fail3 ? 4 : 0;
+		assert_int_equal(pipe(pipe_fd), 0);
+		close(pipe_fd[0]);
+		fflush(stdout);
+		dup2(pipe_fd[1], STDOUT_FILENO);
+		rc = tally_record(p, &r);
+		dup2(out, STDOUT_FILENO);
+		close(pipe_fd[1]);
+		assert_int_equal(rc, 0);
+		assert_int_equal(r.cut, TALLY_CUT_READER);
+		assert_int_equal(r.bytes, 0);
+		assert_int_equal(r.gaps, 0);
+		assert_int_equal(r.status, 0);
+	}
+	close(out);
 	tally_platform_close(p);
 	fake_free(f);
 }
@@ -312,6 +356,44 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return -1;
 }
 
+static int standing_still(void *arg, uint64_t *ns, struct err *e)
+{
+	(void)arg, (void)e;
+	*ns = 7;
+	return 0;
+}
+
+static int ahead_of_the_clock(void *arg, uint64_t *ns, struct err *e)
+{
+	struct fake *f = arg;
+
+	(void)e;
+	*ns = f->ns += 1000000000;
+	return 0;
+}
+
+static void only_a_platform_that_is_slower_than_the_clock_is_said_to_be(void **state)
+{
+	struct fake *f = fake_new();
+	struct tally_platform *p = platform(f, "local", 0);
+	struct tally_record r = record_opts(NULL);
+
+	(void)state;
+	r.argv = short_one;
+	f->op.now = standing_still;
+	assert_int_equal(tally_record(p, &r), 0);
+	assert_non_null(strstr(f->notes.p, "a test is slower than the clock: 0.0 ms of "));
+	buf_clear(&f->notes);
+	f->op.now = ahead_of_the_clock;
+	assert_int_equal(tally_record(p, &r), 0);
+	assert_int_equal(f->notes.n, 0);
+	f->op.now = NULL;                     /* its time is the clock's */
+	assert_int_equal(tally_record(p, &r), 0);
+	assert_int_equal(f->notes.n, 0);
+	tally_platform_close(p);
+	fake_free(f);
+}
+
 static void what_is_wrong_with_a_recording_is_said(void **state)
 {
 	struct fake *f = fake_new();
@@ -411,10 +493,12 @@ int main(void)
 		cmocka_unit_test(a_gap_is_marked_and_counted),
 		cmocka_unit_test(a_device_that_is_lost_leaves_what_it_gave),
 		cmocka_unit_test(a_full_disk_leaves_what_was_committed),
+		cmocka_unit_test(a_reader_that_goes_away_is_no_error),
 		cmocka_unit_test(the_stop_word_ends_it_and_the_command),
 		cmocka_unit_test(a_command_that_can_t_be_run_has_a_shell_s_status),
 		cmocka_unit_test(a_model_runs_exactly_the_duration_in_equal_slices),
 		cmocka_unit_test(a_model_follows_the_clock_while_a_command_runs),
+		cmocka_unit_test(only_a_platform_that_is_slower_than_the_clock_is_said_to_be),
 		cmocka_unit_test(what_is_wrong_with_a_recording_is_said),
 		cmocka_unit_test(every_allocation_may_fail),
 	};

@@ -26,6 +26,7 @@
 #define SLICE_NS 1000000u                     /* of a model's time; bounds how long *stop is unseen */
 #define PACE_MS 2                             /* a model that is in time waits that long */
 #define CATCH_UP_NS 10000000u                 /* that a model may be late at the end, and still gets */
+#define UNSEEN_NS 10000000u                   /* that a machine of another process may be late: it lives in turns, too */
 #define TURN_MS 20                            /* bounds how long the end of the command is unseen */
 #define CHUNKS_PER_TURN 16
 #define PATIENCE_MS 2000                      /* from SIGTERM to SIGKILL */
@@ -249,21 +250,46 @@ static bool is_over(struct run *r)
 	return t->stopped || r->ended || (t->duration_ns && t->ns >= t->duration_ns);
 }
 
+/* What should have passed by now. */
+static uint64_t due_ns(const struct run *r)
+{
+	uint64_t wall = wall_ns() - r->start_ns;
+
+	return r->t->duration_ns ? least(wall, r->t->duration_ns) : wall;
+}
+
+/* Less time means less of everything; what is not a hundredth of it would be noise. */
+static void tell_lag(struct run *r, const char *what, uint64_t due, uint64_t unseen)
+{
+	uint64_t behind = due - least(due, r->t->ns);
+
+	if (behind > unseen && behind > due / 100)
+		plat_note(r->p, "%s is slower than the clock: %.1f ms of %.1f ms passed in it", what, (double)r->t->ns / 1e6,
+			  (double)due / 1e6);
+}
+
 /* The time that passed since the last turn, when the command was a short one. */
 static int catch_up(struct run *r)
 {
 	struct plat_trace *t = r->t;
-	uint64_t wall = wall_ns() - r->start_ns, late = wall > t->ns ? wall - t->ns : 0;
+	uint64_t due;
 	int rc = 0;
 
 	if (!is_paced(r))
 		return 0;
-	if (t->duration_ns)
-		late = least(late, t->duration_ns - t->ns);
-	rc = pass(r, least(late, CATCH_UP_NS));
-	if (rc >= 0 && late > CATCH_UP_NS)
-		plat_note(r->p, "the model is slower than the clock: %.1f ms of %.1f ms passed in it", (double)t->ns / 1e6,
-			  (double)wall / 1e6);
+	due = due_ns(r);
+	rc = pass(r, least(due - least(due, t->ns), CATCH_UP_NS));
+	if (rc >= 0)
+		tell_lag(r, "the model", due, 0);
+	return rc;
+}
+
+static int take_time(struct run *r)
+{
+	int rc = tell_time(r);
+
+	if (rc >= 0 && r->p->ptt.op->now)
+		tell_lag(r, r->p->ptt.op->what, due_ns(r), UNSEEN_NS);
 	return rc;
 }
 
@@ -275,7 +301,7 @@ static int go(struct run *r)
 		rc = turn(r);
 	if (rc < 0)
 		return rc;
-	return r->p->ptt.op->advance ? catch_up(r) : tell_time(r);
+	return r->p->ptt.op->advance ? catch_up(r) : take_time(r);
 }
 
 /* ---- after ------------------------------------------------------------------------------------ */
@@ -310,6 +336,7 @@ static void end_child(struct run *r, int rc)
 		wait_for_child(r, TURN_MS);
 		r->ended = k_child_status(&r->child, &r->t->status) == 1;
 	}
+	r->t->ended_command = !r->ended;
 	if (!r->ended && r->start_ns)
 		terminate(r);
 	k_child_kill(&r->child);
@@ -323,7 +350,7 @@ int plat_trace(struct tally_platform *p, struct plat_trace *t)
 
 	t->bytes = t->records = t->lost = t->ns = 0;
 	t->status = 0;
-	t->stopped = false;
+	t->stopped = t->ended_command = false;
 	if (rc < 0)
 		return rc;
 	rc = start(&r);

@@ -1,5 +1,5 @@
 /*
- * platform_tune.c: get and set.
+ * platform_tune.c: get and set; of tunables here, of hypervisors in platform_hv_get.c.
  *
  * A selector is DEVICE/NAME, with a slash behind it or none; DEVICE alone is all it
  * has.  What `get` prints as text is what `set` takes, so that `tally set $(tally
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "answer/page.h"
-#include "session/platform_int.h"
+#include "session/platform_hv_int.h"
 
 struct pick {                                 /* what a selector names */
 	uint32_t device;
@@ -25,6 +25,7 @@ static int pick(struct tally_platform *p, struct pick *ret, const char *s, size_
 	const char *slash = memchr(s, '/', n);
 	size_t device = slash ? (size_t)(slash - s) : n;
 	char name[64] = "";
+	struct err e = { 0 };
 	uint32_t npmus;
 	int rc = plat_ptt_device(p, s, device, &ret->device);
 
@@ -40,9 +41,10 @@ static int pick(struct tally_platform *p, struct pick *ret, const char *s, size_
 	n -= device + 1;
 	n -= s[n - 1] == '/';
 	if (n >= sizeof(name))
-		return plat_fail(p, TALLY_EINVAL, "there is no tunable '%.*s'", (int)n, s);
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no tunable '%.*s'", ret->pmu->name, (int)n, s);
 	memcpy(name, s, n);
-	return ptt_tune_find(name, &ret->tune, &p->err);
+	rc = ptt_tune_find(name, &ret->tune, &e);
+	return rc < 0 ? plat_fail(p, TALLY_EINVAL, "%s: %s", ret->pmu->name, e.text) : 0;
 }
 
 /* ---- get ------------------------------------------------------------------------------------- */
@@ -91,11 +93,14 @@ static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune
 	return 0;
 }
 
-static int get_pick(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to)
+static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to, const void **kind)
 {
 	struct pick s = { .pmu = NULL };
 	int rc = pick(p, &s, selector, n);
 
+	if (rc >= 0 && to->form == TALLY_PTT_CSV && *kind != ptt_tunables)
+		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", to->separator ? to->separator : ',');
+	*kind = ptt_tunables;
 	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++)
 		if (s.all || t == s.tune)
 			rc = get_one(p, &s, (enum ptt_tune)t, to);
@@ -105,16 +110,16 @@ static int get_pick(struct tally_platform *p, const char *selector, size_t n, co
 int tally_get(struct tally_platform *p, const char *selector, const struct tally_out *to)
 {
 	struct tally_out o = { .size = 0 };
+	const void *kind = NULL;              /* of rows: what the last header was of */
 	int rc;
 
 	plat_enter(p);
 	rc = plat_take(p, &o, sizeof(o), to);
-	if (rc >= 0 && o.form == TALLY_PTT_CSV)
-		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", o.separator ? o.separator : ',');
 	for (size_t n; rc >= 0 && *selector; selector += n) {
 		n = strcspn(selector, " ");
 		if (n)
-			rc = get_pick(p, selector, n, &o);
+			rc = sel_provider(selector) != SEL_OTHER ? hv_get(p, selector, n, &o, &kind) :
+								    get_tunables(p, selector, n, &o, &kind);
 		else
 			n = 1;
 	}
@@ -154,7 +159,8 @@ static int set_pick(struct tally_platform *p, const struct pick *s, const char *
 
 int tally_set(struct tally_platform *p, const char *assignment)
 {
-	const char *is = strchr(assignment, '=');
+	bool of_hypervisor = sel_provider(assignment) != SEL_OTHER;
+	const char *is = of_hypervisor ? strrchr(assignment, '=') : strchr(assignment, '=');
 	struct pick s = { .pmu = NULL };
 	char value[64];
 	size_t n;
@@ -169,6 +175,8 @@ int tally_set(struct tally_platform *p, const char *assignment)
 		return plat_fail(p, TALLY_EINVAL, "'%s' is too long for a value", is + 1);
 	memcpy(value, is + 1, n);
 	value[n] = '\0';
+	if (of_hypervisor)
+		return hv_set(p, assignment, (size_t)(is - assignment), value);
 	rc = pick(p, &s, assignment, (size_t)(is - assignment));
 	if (rc >= 0 && s.all)
 		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them", assignment,

@@ -3,8 +3,8 @@
  *
  * A pass yields chunks of records in the order of the file, each with the state
  * of its device: its clock, and how its records are to be read.  Whether times
- * are absolute or since the record before is decided by the first chunk of a
- * device, and once: a guess that changed on the way would move all that follows.
+ * are absolute or since the record before the user says, or else the file, where its recorder knew.  Else it
+ * is decided by the first chunk of a device, and once: a guess that changed on the way would move all that follows.
  *
  * A pipe gives one pass.  To tell a wrong file at _file() already, a reader is
  * opened there, and the first pass takes that one over.
@@ -220,12 +220,17 @@ static void understand(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt
 	const struct tally_ptt_opts *o = &p->t->o;
 	const struct ptt_device *dev;
 	uint32_t n = ptt_reader_devices(p->r, &dev);
+	bool known = c->device < n;
 
 	s->seen = s->sure = true;
-	s->o.tag14 = (o->flags & TALLY_PTT_TAG14) || (c->device < n && dev[c->device].tag14);
-	s->o.time = o->time == TALLY_PTT_TIME_ABS     ? PTT_TIME_ABS :
-		    o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA :
-						      (uint8_t)ptt_time_guess(c->p, c->n, c->format, &s->sure);
+	s->o.tag14 = (o->flags & TALLY_PTT_TAG14) || (known && dev[c->device].tag14);
+	s->o.time = known ? dev[c->device].time : PTT_TIME_AUTO;
+	if (o->time)
+		s->o.time = o->time == TALLY_PTT_TIME_ABS ? PTT_TIME_ABS : PTT_TIME_DELTA;
+	else
+		s->recorded = s->o.time != PTT_TIME_AUTO;
+	if (s->o.time == PTT_TIME_AUTO)
+		s->o.time = (uint8_t)ptt_time_guess(c->p, c->n, c->format, &s->sure);
 }
 
 static int progress(struct ptt_pass *p, const struct ptt_chunk *c)
@@ -253,6 +258,7 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	if (!(*s)->seen)
 		understand(p, c, *s);
 	(*s)->o.format = c->format;
+	(*s)->sparse |= ptt_time_is_sparse(c->p, c->n, c->format, (enum ptt_time)(*s)->o.time);
 	rc = progress(p, c);
 	return rc < 0 ? rc : 1;
 }
@@ -272,6 +278,9 @@ static void time_note(struct ptt_pass *p, uint32_t device)
 	ptt_note(p->t, "%s: times are taken as %s%s", ptt_device_name(p, device),
 		 s->o.time == PTT_TIME_ABS ? "absolute" : "since the record before",
 		 s->sure ? "" : ", on weak evidence; --time decides");
+	if (s->sparse)
+		ptt_note(p->t, "%s: records are sparse: gaps of more than 2047 ticks look shorter than they were",
+			 ptt_device_name(p, device));
 }
 
 void ptt_pass_notes(struct ptt_pass *p, bool times)

@@ -50,6 +50,8 @@ struct ptt_stream {                           /* one device's records */
 	struct ptt_clock clock;
 	struct ptt_decode_opts o;
 	bool seen, sure;
+	bool recorded;                        /* the file says what Time counts from */
+	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */
 };
 struct ptt_pass {
 	struct tally_ptt *t;

@@ -82,7 +82,23 @@ static const char *time_text(uint8_t time)
 
 static const char *time_known(const struct ptt_page_in *in, bool sure)
 {
-	return in->time_told ? "told" : sure ? "found" : "found weakly";
+	return in->time_told ? "told" : in->time_recorded ? "recorded" : sure ? "found" : "found weakly";
+}
+
+static bool is_doubtful(const struct ptt_page_in *in)
+{
+	return !in->time_told && !in->r->time_sure;
+}
+
+/* A title over latencies: whoever reads no further than these must know it, too. */
+static const char *title_of_latency(struct an_page *p, const struct ptt_page_in *in, const char *title)
+{
+	return is_doubtful(in) ? arena_printf(&p->arena, "%s (doubtful: times were found weakly)", title) : title;
+}
+
+static const char *doubt_of_latency(const struct ptt_page_in *in)
+{
+	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
 }
 
 static void summary(struct an_page *p, const struct ptt_page_in *in)
@@ -96,7 +112,10 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span", "ticks from first to last", AN_TICKS, AN_U(r->span));
+	an_fact(p, f, "span", in->sparse ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
+		AN_U(r->span));
+	if (in->sparse)
+		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
 	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
 	an_fact(p, f, "time_known", "which is", AN_TEXT, AN_S(time_known(in, r->time_sure)));
 	an_fact(p, f, "posted", "posted requests", AN_COUNT, AN_U(r->cls[TLP_P]));
@@ -116,6 +135,11 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 		has_mean ? AN_D(share(r->outstanding_ticks, r->span)) : AN_NONE);
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
 		when(r->matched, r->outstanding_peak));
+	if (in->sparse)
+		an_explain(p, f, "Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
+				 "of time can tell, 2047 ticks. How often the time wrapped in one is not known: ticks from first "
+				 "to last are fewer than there were, rates too high, and a latency with such a gap in it "
+				 "too short.");
 }
 
 static void link_facts(struct an_page *p, const struct ptt_page_in *in)
@@ -225,8 +249,9 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		skip(t, 12, 15);
 	} else {
 		an_explain(p, t, "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-				 "most that were open at once. Unanswered: open at the end.%s",
-			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "");
+				 "most that were open at once. Unanswered: open at the end.%s%s",
+			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
+			   doubt_of_latency(in));
 	}
 }
 
@@ -257,6 +282,8 @@ static void completers(struct an_page *p, const struct ptt_page_in *in)
 	skip_device(in, t, 11);
 	if (!in->r->matched)
 		skip(t, 4, 6);
+	else if (is_doubtful(in))
+		an_explain(p, t, "%s", doubt_of_latency(in) + 1);
 }
 
 static void pages(struct an_page *p, const struct ptt_page_in *in)
@@ -354,6 +381,7 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 		{ "to", "latency to the", AN_TEXT }, { "requests", "requests", AN_COUNT }, { "min", "min", AN_TICKS },
 		{ "mean", "mean", AN_NUMBER }, { "p50", "p50", AN_TICKS }, { "p90", "p90", AN_TICKS },
 		{ "p99", "p99", AN_TICKS }, { "p999", "p99.9", AN_TICKS }, { "max", "max", AN_TICKS },
+		{ "time_known", "times are", AN_TEXT },
 	};
 	const struct ptt_hist *h[] = { in->r->latency_first, in->r->latency };
 	static const char *const to[] = { "first completion", "last completion" };
@@ -361,14 +389,17 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 
 	if (!in->r->matched || !in->r->latency || !in->r->latency->n)
 		return;
-	t = an_page_table(p, "latency", "Latency in ticks", col, COUNT(col));
+	t = an_page_table(p, "latency", title_of_latency(p, in, "Latency in ticks"), col, COUNT(col));
+	skip(t, 9, 9);
 	for (size_t i = 0; i < COUNT(h); i++)
 		an_row(p, t, (struct an_cell[COUNT(col)]){
 			AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least), AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500),
-			at(h[i], 900), at(h[i], 990), at(h[i], 999), most(h[i]) });
+			at(h[i], 900), at(h[i], 990), at(h[i], 999), most(h[i]),
+			AN_S(time_known(in, in->r->time_sure)) });
 	an_explain(p, t, "Of requests that went well. Percentiles are known to an eighth, least and most exactly.");
-	histogram(p, in->r->latency, "latency_last", "Latency to the last completion, in ticks");
-	histogram(p, in->r->latency_first, "latency_first", "Latency to the first completion, in ticks");
+	histogram(p, in->r->latency, "latency_last", title_of_latency(p, in, "Latency to the last completion, in ticks"));
+	histogram(p, in->r->latency_first, "latency_first",
+		  title_of_latency(p, in, "Latency to the first completion, in ticks"));
 }
 
 /* One figure of every bin. */
@@ -428,7 +459,7 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 		for (uint32_t x = 0; x < r->nbins; x++)
 			count[(size_t)y * r->nbins + x] = r->bin[x].latency[y];
 	}
-	an_page_heat(p, "latency_heat", "Latency over time",
+	an_page_heat(p, "latency_heat", title_of_latency(p, in, "Latency over time"),
 		     &(struct an_heat){ .step = r->bin_ticks, .nx = r->nbins, .ny = 64, .unit = AN_TICKS, .low = low,
 					.count = count });
 	mem_free(count);
@@ -560,7 +591,8 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
 	skip_device(in, t, 11);
-	an_explain(p, t, "Offsets are places in the file; the first %d of each kind are kept.", PTT_STATS_LOG);
+	an_explain(p, t, "Offsets are places in the file; the first %d of each kind are kept.%s", PTT_STATS_LOG,
+		   doubt_of_latency(in));
 }
 
 /* ---- what can't be told, what was lost ------------------------------------------------------------ */
@@ -638,6 +670,10 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	}
 	if (!n)
 		an_page_words(p, AN_NOTE, "change", "No figure differs.");
+	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)
+		if (in->sparse)
+			an_page_words(p, AN_CANNOT, in == a ? "a" : "b", "of %s: Records are sparse: gaps were longer than 2047 "
+				      "ticks, and ticks are at least so many.", in == a ? "A" : "B");
 	for (uint32_t i = 0; i < a->r->nnotes; i++)
 		an_page_words(p, AN_CANNOT, "a", "of A: %s", a->r->note[i].text);
 	for (uint32_t i = 0; i < b->r->nnotes; i++)

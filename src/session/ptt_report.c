@@ -173,10 +173,17 @@ static const char *device_name(void *arg, uint32_t device)
 static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report *o)
 {
 	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
+	struct ptt_page_in in = { .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
+				  .device_name = device_name, .arg = &c->pass, .top = top,
+				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND, .time_recorded = true };
 
-	return (struct ptt_page_in){ .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
-				     .device_name = device_name, .arg = &c->pass, .top = top,
-				     .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND };
+	for (uint32_t i = 0; i < c->pass.ndev; i++) {
+		const struct ptt_stream *s = &c->pass.dev[i];
+
+		in.time_recorded &= s->recorded || !s->seen;
+		in.sparse |= s->sparse;
+	}
+	return in;
 }
 
 static int show(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report *o)

@@ -329,6 +329,64 @@ static void two_threads_say_the_same_as_one(void **state)
 	tally_ptt_close(t);
 }
 
+/* Reads of one DW that are answered after 450 ticks, 12345 ticks apart, in 11 bits of time. */
+static void write_sparse(char *path)
+{
+	uint32_t dw[400][4];
+
+	for (uint32_t i = 0; i < COUNT(dw); i += 2) {
+		uint32_t from = 0x01000000 | (i & 0xff) << 8, at = i / 2 * 12345;
+
+		memcpy(dw[i], (uint32_t[4]){ 1 << 11 | (at & 0x7ff), from | 0xf, 0x1000, 0 }, 16);
+		memcpy(dw[i + 1], (uint32_t[4]){ 2u << 30 | 0xau << 25 | 1 << 11 | ((at + 450) & 0x7ff), 4, from, 0 }, 16);
+	}
+	write_file(path, dw, sizeof(dw));
+}
+
+static uint64_t in_report(struct env *v, const char *path, uint32_t form, uint32_t time, const char *what)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .note = put, .arg = &v->notes, .raw = PTT_4DW, .time = time };
+	struct tally_ptt_report r = report_opts(v, form);
+	struct tally_ptt *t = NULL;
+
+	buf_clear(&v->out);
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, path), 0);
+	assert_int_equal(tally_ptt_report(t, &r), 0);
+	tally_ptt_close(t);
+	return count_of(&v->out, what);
+}
+
+static void no_latency_of_a_weak_guess_is_unmarked(void **state)
+{
+	struct env *v = *state;
+	char path[64];
+
+	write_sparse(path);
+	assert_true(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_FOUND, "found weakly") > 0);
+	assert_int_equal(count_of(&v->out, "Latency in ticks (doubtful"), 1);
+	assert_int_equal(count_of(&v->out, "completion, in ticks (doubtful"), 2);
+	assert_int_equal(count_of(&v->out, "Latency over time (doubtful"), 1);
+	assert_true(count_of(&v->out, "Latencies are doubtful") >= 2);
+	assert_true(in_report(v, path, TALLY_PTT_HTML, TALLY_PTT_TIME_FOUND, "Latency over time (doubtful") > 0);
+	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""), 4);
+	assert_int_equal(json_number(&v->out, "latency", "max"), 450);       /* absolute, when nothing is proven */
+	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "doubtful"), 0);
+	unlink(path);
+}
+
+static void a_span_that_wraps_unseen_is_at_least_that(void **state)
+{
+	struct env *v = *state;
+	char path[64];
+
+	write_sparse(path);
+	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "ticks from first to last, at least"), 1);
+	assert_int_equal(count_of(&v->out, "Sparse: "), 1);
+	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS, "\"sparse\":true"), 1);
+	unlink(path);
+}
+
 static void without_matching_there_is_no_latency(void **state)
 {
 	struct env *v = *state;
@@ -457,6 +515,8 @@ int main(void)
 		cmocka_unit_test(a_file_without_a_record_is_refused),
 		cmocka_unit_test(a_report_says_the_truth),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
+		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
+		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),
 		cmocka_unit_test(without_matching_there_is_no_latency),
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
 		cmocka_unit_test(an_output_that_is_refused_ends_the_call),

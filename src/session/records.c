@@ -24,10 +24,11 @@
 #define RECORDS_PER_TURN 16384u               /* then the caller may look at signals, and answers go out */
 #define OUTSTANDING_MOST 65536u
 
-struct records {
-	/* set by records_open, then read-only */
+struct file_records {
+	struct records base;                  /* is first */
+	/* set by file_open, then read-only */
 	struct tally_ptt *file;
-	/* set by records_start: which program each kind of record fires, or -1 */
+	/* set by file_start: which program each kind of record fires, or -1 */
 	int prog[RECORD_KINDS];
 	bool wanted;
 	uint32_t texts;
@@ -115,11 +116,11 @@ static void take_keys(struct tally_ptt_opts *o, char *path)
 
 static int keep_note(void *arg, const char *text, size_t n)
 {
-	buf_put(&((struct records *)arg)->notes, text, n);
+	buf_put(&((struct file_records *)arg)->notes, text, n);
 	return 0;
 }
 
-static int open_file(struct records *r, const char *platform, struct err *e)
+static int open_file(struct file_records *r, const char *platform, struct err *e)
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .note = keep_note, .arg = r };
 	char *path = mem_strdup(platform);
@@ -144,22 +145,15 @@ static int open_file(struct records *r, const char *platform, struct err *e)
 		       rc == -TALLY_ECORRUPT && !o.raw ? " (bare records need ,format=4dw or ,format=8dw behind the name)" : "");
 }
 
-int records_open(struct records **ret, const char *platform, struct err *e)
+static struct file_records *file_of(const struct tally_trace *t)
 {
-	struct records *r = mem_alloc(sizeof(*r));
-	int rc = r ? open_file(r, platform, e) : err_set(e, TALLY_ENOMEM, "out of memory");
-
-	if (rc < 0)
-		records_close(r);
-	else
-		*ret = r;
-	return rc;
+	return (struct file_records *)t->records;
 }
 
-void records_close(struct records *r)
+static void file_close(struct records *base)
 {
-	if (!r)
-		return;
+	struct file_records *r = (struct file_records *)base;
+
 	ptt_match_close(r->match);
 	ptt_pass_close(&r->pass);
 	tally_ptt_close(r->file);
@@ -167,9 +161,32 @@ void records_close(struct records *r)
 	mem_free(r);
 }
 
-int records_start(struct tally_trace *t)
+static int file_open(struct records **ret, const char *platform, struct err *e)
 {
-	struct records *r = t->records;
+	struct file_records *r = mem_alloc(sizeof(*r));
+	int rc;
+
+	if (!r)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	r->base.ops = &file_records;
+	rc = open_file(r, platform, e);
+	if (rc < 0)
+		file_close(&r->base);
+	else
+		*ret = &r->base;
+	return rc;
+}
+
+/* What no other source takes. */
+static bool file_takes(const char *platform)
+{
+	(void)platform;
+	return true;
+}
+
+static int file_start(struct tally_trace *t)
+{
+	struct file_records *r = file_of(t);
 
 	for (unsigned k = 0; k < RECORD_KINDS; k++)
 		r->prog[k] = -1;
@@ -189,7 +206,7 @@ int records_start(struct tally_trace *t)
 /* ---- the next record ------------------------------------------------------------- */
 
 /* 1: r->rec.tlp is the next record; 0: there is none. */
-static int record_next(struct tally_trace *t, struct records *r)
+static int record_next(struct tally_trace *t, struct file_records *r)
 {
 	for (;;) {
 		const uint8_t *p;
@@ -218,20 +235,27 @@ static int record_next(struct tally_trace *t, struct records *r)
 
 /* ---- firing --------------------------------------------------------------------- */
 
+int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint32_t n)
+{
+	int rc;
+
+	if (t->over)
+		return 0;
+	rc = t->eng->ops->record(t->eng, prog, context, n, &t->err);
+	return rc < 0 ? rc : t->eng->ops->drain(t->eng, record_take, t);
+}
+
 static int fire(struct tally_trace *t, unsigned kind, const struct ptt_record *ctx)
 {
-	int prog = t->records->prog[kind], rc;
+	int prog = file_of(t)->prog[kind];
 
-	if (prog < 0 || t->over)
-		return 0;
-	rc = t->eng->ops->record(t->eng, (uint32_t)prog, ctx, sizeof(*ctx), &t->err);
-	return rc < 0 ? rc : t->eng->ops->drain(t->eng, record_take, t);
+	return prog < 0 ? 0 : records_fire(t, (uint32_t)prog, ctx, sizeof(*ctx));
 }
 
 /* args[0] is the request, now with the completer that answered. */
 static int fire_transaction(struct tally_trace *t)
 {
-	struct records *r = t->records;
+	struct file_records *r = file_of(t);
 	struct ptt_pair pair;
 
 	switch (ptt_match_next(r->match, &r->rec.tlp, &pair)) {
@@ -258,7 +282,7 @@ static int fire_transaction(struct tally_trace *t)
 static int fire_record(struct tally_trace *t)
 {
 	static const uint8_t kind_of[] = { [TLP_P] = RECORD_P, [TLP_NP] = RECORD_NP, [TLP_CPL] = RECORD_CPL };
-	struct records *r = t->records;
+	struct file_records *r = file_of(t);
 	int rc;
 
 	if (r->texts)
@@ -271,11 +295,12 @@ static int fire_record(struct tally_trace *t)
 	return rc;
 }
 
-int records_turn(struct tally_trace *t)
+static int file_turn(struct tally_trace *t, int timeout_ms)
 {
-	struct records *r = t->records;
+	struct file_records *r = file_of(t);
 	int rc = r->wanted ? 0 : -TALLY_EEND;
 
+	(void)timeout_ms;                         /* there is nothing to wait for */
 	for (uint32_t n = 0; rc >= 0 && n < RECORDS_PER_TURN && !t->over; n++) {
 		rc = r->have ? 1 : record_next(t, r);
 		if (rc == 0)
@@ -293,13 +318,13 @@ int records_turn(struct tally_trace *t)
 
 static void count_unanswered(void *arg, const struct ptt_pair *p)
 {
-	struct records *r = arg;
+	struct file_records *r = arg;
 
 	(void)p;
 	r->unanswered++;
 }
 
-static void report_matching(struct tally_trace *t, struct records *r)
+static void report_matching(struct tally_trace *t, struct file_records *r)
 {
 	ptt_match_rest(r->match, count_unanswered, r);
 	if (r->unanswered)
@@ -313,7 +338,7 @@ static void report_matching(struct tally_trace *t, struct records *r)
 			   r->orphans == 1 ? "" : "s");
 }
 
-static void report_time(struct tally_trace *t, const struct records *r)
+static void report_time(struct tally_trace *t, const struct file_records *r)
 {
 	for (uint32_t d = 0; d < r->pass.ndev; d++) {
 		const struct ptt_stream *s = &r->pass.dev[d];
@@ -326,9 +351,9 @@ static void report_time(struct tally_trace *t, const struct records *r)
 	}
 }
 
-void records_report(struct tally_trace *t)
+static void file_report(struct tally_trace *t)
 {
-	struct records *r = t->records;
+	struct file_records *r = file_of(t);
 
 	report_time(t, r);
 	ptt_pass_notes(&r->pass, false);
@@ -341,3 +366,7 @@ void records_report(struct tally_trace *t)
 	if (r->match && !t->exited)
 		report_matching(t, r);
 }
+
+const struct records_ops file_records = {
+	.takes = file_takes, .open = file_open, .close = file_close, .start = file_start, .turn = file_turn, .report = file_report,
+};

@@ -13,7 +13,7 @@
  * mappings that its process had.  Those of the processes that were there
  * before are read a few per turn, so that a large machine delays no output.
  *
- * With a file of records (records.c) there is nothing to wait for: a turn fires some of them.
+ * A source of records (records.c, hv_records.c) decides about waiting itself: a turn fires some of them.
  */
 #include <poll.h>
 #include <string.h>
@@ -60,17 +60,30 @@ static int open_engine(struct tally_trace *t)
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 
+/* Hardware counters are taken by lease: counting of whole CPUs and D exclude each other, and counting of processes yields
+ * (dtrace_cpc.txt, "Co-existence with existing tools"). */
+static int take_lease(struct tally_trace *t, const struct probe *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nevents && !t->lease && !t->opt.v[OPT_cpcshare]; i++)
+		if (p->event[i].counter) {
+			int rc = holder_take(&t->lease, LEASE_TRACE, &t->why);
+
+			if (rc < 0)
+				return rc;
+		}
+	return 0;
+}
+
 static int attach_events(struct tally_trace *t, uint32_t prog)
 {
 	const struct probe *p = probe_of(t, prog);
+	int rc = take_lease(t, p);
 
-	for (uint32_t i = 0; i < p->nevents; i++) {
-		int rc = t->eng->ops->attach(t->eng, prog, &p->event[i], &t->why);
-
-		if (rc < 0)
-			return fail_enable(t, p->id, rc);
-	}
-	return 0;
+	for (uint32_t i = 0; rc >= 0 && i < p->nevents; i++)
+		rc = t->eng->ops->attach(t->eng, prog, &p->event[i], &t->why);
+	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
 }
 
 static int add_tick(struct tally_trace *t, uint32_t prog)
@@ -243,7 +256,7 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = arm(t);
 	if (rc >= 0 && t->records)
-		rc = records_start(t);
+		rc = t->records->ops->start(t);
 	if (rc >= 0)
 		rc = target_watch(t);
 	if (rc >= 0)
@@ -318,6 +331,8 @@ static int status_turn(struct tally_trace *t)
 	if (now < t->turn_ns)
 		return 0;
 	t->turn_ns = now + t->opt.v[OPT_statusrate];
+	if (t->lease)
+		(void)lease_shut(t->lease, NULL);
 	if (k_hotplug(t->eng->k, &e) < 0)
 		trace_note(t, "%s", e.text);
 	return drops_report(t);
@@ -342,7 +357,7 @@ int run_work(struct tally_trace *t, int timeout_ms)
 	if (t->over)
 		return 1;
 	take_newcomers(t);
-	rc = t->records ? records_turn(t) : t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
+	rc = t->records ? t->records->ops->turn(t, wait_ms(t, timeout_ms)) : t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
 	if (rc == -TALLY_EEND)
 		return t->over = true;
 	if (rc < 0)
@@ -368,11 +383,18 @@ static void keep(int *rc, int next)
 		*rc = next;
 }
 
+static void give_back(struct tally_trace *t)
+{
+	lease_free(t->lease);
+	t->lease = NULL;
+}
+
 int run_stop(struct tally_trace *t)
 {
 	int rc = 0;
 
 	keep(&rc, t->eng->ops->stop(t->eng));
+	give_back(t);
 	keep(&rc, drain_tasks(t));
 	keep(&rc, drain(t));
 	keep(&rc, fire_all(t, ARM_END));
@@ -381,7 +403,7 @@ int run_stop(struct tally_trace *t)
 	keep(&rc, drops_report(t));
 	losses_report(t);
 	if (t->records)
-		records_report(t);
+		t->records->ops->report(t);
 	keep(&rc, aggs_print_rest(t));
 	if (t->sym && *sym_kernel_hidden(t->sym))
 		trace_note(t, "kernel addresses have no names: %s", sym_kernel_hidden(t->sym));
@@ -394,6 +416,7 @@ int run_stop(struct tally_trace *t)
 void run_undo(struct tally_trace *t)
 {
 	aggs_close(t);
+	give_back(t);
 	if (t->eng)
 		t->eng->ops->close(t->eng);
 	sym_close(t->sym);

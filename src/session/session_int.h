@@ -6,7 +6,8 @@
  *	compile.c    sources to a program and its image
  *	run.c        the order of a run, and its loop
  *	engine.c     where programs run: in the kernel or in the vm
- *	records.c    a file of records, and the programs that they fire
+ *	records.c    a source of records: a file, and the programs that they fire
+ *	hv_records.c the other source: what a platform's hypervisor counts
  *	record.c     records to text or JSON
  *	names.c      slots to values that can be shown
  *	snapshot.c   what the maps of an aggregation hold, merged over CPUs
@@ -23,6 +24,7 @@
 #include "dlang/dlang.h"
 #include "kernel/kernel.h"
 #include "provider/provider.h"
+#include "session/holder.h"
 #include "session/session.h"
 #include "symbol/symbol.h"
 
@@ -59,6 +61,7 @@ struct engine_ops {
 	/* For records, in the vm alone: the clock goes to that many ns after the start, or to the next timer, which
 	 * returns 0; and one firing with the record as context. */
 	int (*advance)(struct engine *g, uint64_t ns);
+	uint64_t (*next)(struct engine *g);                      /* when the next timer is due, in the same ns; UINT64_MAX: none */
 	int (*record)(struct engine *g, uint32_t prog, const void *ctx, uint32_t n, struct err *e);
 };
 struct engine {
@@ -72,16 +75,26 @@ struct engine_kind {                          /* what generated code must know b
 };
 extern const struct engine_kind engine_kernel, engine_vm;
 
-/* ---- records of a file ---------------------------------------------------------- */
-struct records;
-/* A platform as --on names it, a file with keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such file;
- * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOMEM. */
-int records_open(struct records **ret, const char *platform, struct err *e);
-void records_close(struct records *r);                /* NULL is fine */
-int records_start(struct tally_trace *t);             /* once, after the programs are loaded */
-/* Fires what a bounded number of records fire. 0: go on, maybe with a tick; -TALLY_EEND: there are no more. */
-int records_turn(struct tally_trace *t);
-void records_report(struct tally_trace *t);           /* what the file did not give */
+/* ---- a source of records: files of packets, hypervisors ---------------------------- */
+struct records {                              /* what a source's own struct begins with */
+	const struct records_ops *ops;
+	struct hv_line *line;                 /* to a hypervisor; NULL: a file */
+	struct sun4v_client *sun4v;
+};
+struct records_ops {
+	bool (*takes)(const char *platform);
+	/* A platform as --on names it, keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such platform, key or file;
+	 * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOTSUP, -TALLY_ENOMEM. */
+	int (*open)(struct records **ret, const char *platform, struct err *e);
+	void (*close)(struct records *r);
+	int (*start)(struct tally_trace *t);  /* after the programs are loaded */
+	/* Fires what a bounded number of records fire. 0: go on, maybe with a tick; -TALLY_EEND: there are no more. */
+	int (*turn)(struct tally_trace *t, int timeout_ms);
+	void (*report)(struct tally_trace *t);        /* what it did not give */
+};
+extern const struct records_ops file_records, hv_records;
+/* The program of that number fires with these n bytes as its context, unless the run is over. */
+int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint32_t n);
 
 /* ---- aggregations -------------------------------------------------------------- */
 #define AGG_WORDS 4                           /* most words of a value */
@@ -178,13 +191,14 @@ struct tally_trace {
 	/* running */
 	enum stage stage;
 	struct engine *eng;
-	struct records *records;              /* of --on FILE, else NULL: from then on */
+	struct records *records;              /* of --on FILE or a hypervisor's, else NULL: from then on */
 	struct symbols *sym;                  /* opened by the first symbol */
 	struct agg_state *agg;                /* one per prog->agg */
 	struct tick *tick;    uint32_t nticks, captick;
 	struct k_child child;
 	bool has_child, child_ended;
 	int pidfd;                            /* of -p, else -1 */
+	struct lease *lease;                  /* of hardware counters, while events are attached; else NULL */
 	bool over, exited;
 	int status, child_status;
 	uint64_t turn_ns;                     /* when drops and CPUs are looked at next */
@@ -218,6 +232,7 @@ static inline bool is_quiet(const struct tally_trace *t)
 /* ---- compile.c ------------------------------------------------------------------------ */
 int compile_sources(struct tally_trace *t);           /* to t->prog */
 int compile_image(struct tally_trace *t);             /* to t->img */
+int open_probes(struct tally_trace *t);               /* to t->probes */
 void compile_undo(struct tally_trace *t);
 int child_ready(struct tally_trace *t);               /* forks the command of -c, stopped */
 const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe);

@@ -142,7 +142,8 @@ void tally_trace_close(struct tally_trace *t)
 		return;
 	run_close(t);
 	compile_undo(t);
-	records_close(t->records);
+	if (t->records)
+		t->records->ops->close(t->records);
 	for (uint32_t i = 0; i < t->nsrc; i++) {
 		mem_free(t->src[i].name);
 		mem_free(t->src[i].text);
@@ -296,7 +297,7 @@ int tally_trace_on(struct tally_trace *t, const char *platform)
 		t->kind = *platform == 'v' ? &engine_vm : &engine_kernel;
 		return 0;
 	}
-	rc = records_open(&t->records, platform, &t->err);
+	rc = (hv_records.takes(platform) ? &hv_records : &file_records)->open(&t->records, platform, &t->err);
 	if (rc < 0)
 		return trace_fail(t, -rc, "%s", tally_strerror(rc));
 	t->kind = &engine_vm;

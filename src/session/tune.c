@@ -137,16 +137,12 @@ static void take_record(struct tune *t, const uint8_t *record)
 	}
 }
 
-/* Eleven bits of time that tell nothing for sure are a counter's: that one is spread over its whole range, while
- * times since the record before are mostly short. */
 static void understand_times(struct tune *t, const uint8_t *p, size_t n)
 {
-	if (t->sure)
+	if (t->settled)
 		return;
 	t->time = (uint8_t)ptt_time_guess(p, n, PTT_4DW, &t->sure);
-	if (!t->sure)
-		t->time = PTT_TIME_ABS;
-	t->sure = t->sure || n / (4 * PTT_4DW) >= TIMES_ENOUGH;
+	t->settled = t->sure || n / (4 * PTT_4DW) >= TIMES_ENOUGH;
 }
 
 static int take(void *arg, const struct ptt_aux *a)
@@ -393,6 +389,10 @@ static int find(struct tune *t)
 	if (!t->ports)
 		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port that could be traced", pmu->name);
 	snprintf(t->name, sizeof(t->name), "%s", pmu->name);
+	if (!t->settled && pmu->time != PTT_TIME_AUTO) {
+		t->time = pmu->time;
+		t->settled = t->sure = true;
+	}
 	return read_before(t);
 }
 
@@ -474,7 +474,7 @@ static int check_options(struct tune *t)
 		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
 	if (!o->argv && !o->duration_ns)
 		o->duration_ns = DURATION_NS;
-	t->sure = o->time != TALLY_PTT_TIME_FOUND;
+	t->settled = t->sure = o->time != TALLY_PTT_TIME_FOUND;
 	t->time = o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_ABS;
 	o->status = 0;
 	return 0;

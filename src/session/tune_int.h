@@ -36,9 +36,9 @@ struct tune {
 	uint32_t ndone;
 	bool shows[VIEWS];                    /* there was something to compare in the first measurement */
 	int status;                           /* of the command, the first time */
-	/* of times, once enough records were seen */
+	/* of times: settled by who knows it, or once enough records were seen */
 	uint8_t time;                         /* enum ptt_time */
-	bool sure;
+	bool settled, sure;
 	/* of the measurement at hand */
 	struct ptt_match *match;
 	struct ptt_clock clock;

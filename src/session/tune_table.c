@@ -5,9 +5,12 @@
  * measurement, that in the middle of all of this setting by what is to become better; `spread` is how far
  * the others lie apart, against it, and `change` how far it is from what was there.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "session/tune_int.h"
+
+#define COLUMNS 80                            /* of a terminal */
 
 struct row {
 	const struct measured *m;             /* the one in the middle */
@@ -70,7 +73,7 @@ static const struct measured *before(const struct tune *t, uint8_t view)
 static const char *verdict_on(const struct tune *t, const struct measured *first)
 {
 	static const char *const words[] = {
-		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare", [NOT_ALWAYS] = "not always better",
+		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare", [NOT_ALWAYS] = "not always",
 		[BETTER] = "better",
 	};
 
@@ -109,12 +112,12 @@ static void text_head(struct tune *t, bool latency)
 {
 	struct buf *to = &t->p->out;
 
-	buf_printf(to, "%s for %s: the %s\n", t->name, latency ? "latency" : "throughput",
-		   latency ? "mean of ticks from a request to its last completion" : "payload per second");
-	if (latency)
-		buf_printf(to, "Times are taken as %s.\n", t->time == PTT_TIME_ABS ? "absolute" : "since the record before");
-	buf_printf(to, "\n cpl  np   p  rx  tx  times%s     MiB/s  latency  answered   spread    change\n",
-		   latency ? "  asked by" : "");
+	buf_printf(to, "%s for %s: %s\n", t->name, latency ? "latency" : "throughput",
+		   latency ? "mean ticks from a request to its last completion" : "payload per second");
+	if (latency || !t->sure)
+		buf_printf(to, "Times are taken as %s%s.\n", t->time == PTT_TIME_ABS ? "absolute" : "since the record before",
+			   t->sure ? "" : ", on weak evidence:\nif that is wrong, so are latencies; --time decides");
+	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n", latency ? " asked by" : "   MiB/s");
 }
 
 static void text_row(struct buf *to, const struct row *r, bool latency)
@@ -122,26 +125,40 @@ static void text_row(struct buf *to, const struct row *r, bool latency)
 	const struct figures *f = &r->m->f;
 
 	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%4u", r->m->s.v[k]);
-	buf_printf(to, "%7u", r->times);
+		buf_printf(to, "%3u", r->m->s.v[k]);
+	buf_printf(to, "%6u", r->times);
 	if (latency)
-		buf_printf(to, "  %-8s", view_names[r->m->view]);
-	buf_printf(to, "  %8llu %8llu  %8llu  %5.1f %%  %+6.1f %%  %s\n", mib_of(f), latency_of(f), (unsigned long long)f->answered,
+		buf_printf(to, " %-8s", view_names[r->m->view]);
+	else
+		buf_printf(to, "%8llu", mib_of(f));
+	buf_printf(to, "%9llu%10llu  %5.1f %%  %+6.1f %%  %s\n", latency_of(f), (unsigned long long)f->answered,
 		   (double)r->spread / 10, (double)r->change / 10, r->verdict);
 }
 
+/* In lines that a terminal has. */
 static void text_end(struct tune *t)
 {
 	struct buf *to = &t->p->out;
+	char one[48];
+	int column;
 
 	if (tune_same(&t->best, &t->before)) {
 		buf_printf(to, "\nNothing better was found in %u measurements: %s is as it was.\n", t->ndone, t->name);
 		return;
 	}
-	buf_printf(to, "\nSet, after %u measurements:", t->ndone);
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		if (t->best.v[k] != t->before.v[k])
-			buf_printf(to, " %s=%u (was %u)", ptt_tunables[k].name, t->best.v[k], t->before.v[k]);
+	column = snprintf(one, sizeof(one), "Set, after %u measurements:", t->ndone);
+	buf_printf(to, "\n%s", one);
+	for (unsigned k = 0; k < PTT_TUNES; k++) {
+		bool fits;
+		int n;
+
+		if (t->best.v[k] == t->before.v[k])
+			continue;
+		n = snprintf(one, sizeof(one), " %s=%u (was %u)", ptt_tunables[k].name, t->best.v[k], t->before.v[k]);
+		fits = column + n <= COLUMNS;
+		buf_printf(to, "%s%s", fits ? "" : "\n ", one);
+		column = fits ? column + n : n + 1;
+	}
 	buf_putc(to, '\n');
 }
 
@@ -173,8 +190,9 @@ static void json_end(struct tune *t, bool latency)
 
 	buf_puts(to, "{\"type\":\"tuned\",\"device\":");
 	buf_json_str(to, t->name, strlen(t->name));
-	buf_printf(to, ",\"for\":\"%s\",\"times\":\"%s\",\"measurements\":%u,\"changed\":%s", latency ? "latency" : "throughput",
-		   t->time == PTT_TIME_ABS ? "absolute" : "delta", t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
+	buf_printf(to, ",\"for\":\"%s\",\"times\":\"%s\",\"times_sure\":%s,\"measurements\":%u,\"changed\":%s",
+		   latency ? "latency" : "throughput", t->time == PTT_TIME_ABS ? "absolute" : "delta", t->sure ? "true" : "false",
+		   t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
 	json_setting(to, &t->best);
 	buf_puts(to, "}\n");
 }

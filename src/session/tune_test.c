@@ -272,27 +272,27 @@ static void the_table_has_three_forms(void **state)
 	start_from(b, (const uint32_t[]){ 2, 2, 1, 2, 2 });
 	run_from_first(b, &o, TALLY_PTT_TEXT);
 	looks(b,
-	      "hisi_ptt0_2 for throughput: the payload per second\n"
+	      "hisi_ptt0_2 for throughput: payload per second\n"
 	      "\n"
-	      " cpl  np   p  rx  tx  times     MiB/s  latency  answered   spread    change\n"
-	      "   2   2   1   2   2      6      2807        0         0    0.0 %    +0.0 %  as it was\n"
-	      "   0   2   1   2   2      1      2319        0         0    0.0 %   -17.4 %  no better\n"
-	      "   1   2   1   2   2      1      2563        0         0    0.0 %    -8.7 %  no better\n"
-	      "   2   0   1   2   2      1      2807        0         0    0.0 %    +0.0 %  no better\n"
-	      "   2   1   1   2   2      1      2807        0         0    0.0 %    +0.0 %  no better\n"
-	      "   2   2   2   2   2      1      2685        0         0    0.0 %    -4.3 %  no better\n"
-	      "   2   2   0   2   2      5      2929        0         0    0.0 %    +4.3 %  best\n"
-	      "   0   2   0   2   2      1      2441        0         0    0.0 %   -13.0 %  no better\n"
-	      "   1   2   0   2   2      1      2685        0         0    0.0 %    -4.3 %  no better\n"
-	      "   2   0   0   2   2      1      2929        0         0    0.0 %    +4.3 %  no better\n"
-	      "   2   1   0   2   2      1      2929        0         0    0.0 %    +4.3 %  no better\n"
+	      "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
+	      "  2  2  1  2  2     6    2807        0         0    0.0 %    +0.0 %  as it was\n"
+	      "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
+	      "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
+	      "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+	      "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+	      "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+	      "  2  2  0  2  2     5    2929        0         0    0.0 %    +4.3 %  best\n"
+	      "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
+	      "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+	      "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+	      "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
 	      "\n"
 	      "Set, after 20 measurements: qos_tx_p=0 (was 1)\n");
 	run_from_first(b, &o, TALLY_PTT_JSON);
 	has(&b->out, "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
 		     "\"measurements\":5,\"asked_by\":\"devices\",\"mib_per_s\":2929,\"latency_ticks\":0,\"answered\":0,\"records\":1200,"
 		     "\"lost\":0,\"spread_permille\":0,\"change_permille\":43,\"verdict\":\"best\"}\n");
-	has(&b->out, "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"measurements\":20,"
+	has(&b->out, "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"times_sure\":true,\"measurements\":20,"
 		     "\"changed\":true,\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2}\n");
 	run_from_first(b, &o, TALLY_PTT_CSV);
 	has(&b->out, "qos_tx_cpl,qos_tx_np,qos_tx_p,rx_alloc_buf_level,tx_alloc_buf_level,measurements,asked_by,mib_per_s,latency_ticks,"
@@ -310,28 +310,61 @@ static void latency_is_shown_by_who_asked(void **state)
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
 	run_from_first(b, &o, TALLY_PTT_TEXT);
 	looks(b,
-	      "hisi_ptt0_2 for latency: the mean of ticks from a request to its last completion\n"
+	      "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
 	      "Times are taken as absolute.\n"
 	      "\n"
-	      " cpl  np   p  rx  tx  times  asked by     MiB/s  latency  answered   spread    change\n"
-	      "   1   1   1   1   0      1  devices         24      300        40    0.0 %    +0.0 %  as it was\n"
-	      "   1   1   1   1   0      6  host            24      400        40    0.0 %    +0.0 %  as it was\n"
-	      "   1   1   1   1   2      1  devices         24      500        40    0.0 %   +66.7 %  no better\n"
-	      "   1   1   1   1   1      1  devices         24      400        40    0.0 %   +33.3 %  no better\n"
-	      "   1   1   1   0   0      5  host            24      300        40    0.0 %   -25.0 %  best\n"
-	      "   1   1   1   2   0      1  host            24      500        40    0.0 %   +25.0 %  no better\n"
-	      "   1   1   1   0   0      1  devices         24      300        40    0.0 %    +0.0 %  best\n"
-	      "   0   1   1   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   2   1   1   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   1   0   1   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   1   2   1   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   1   1   0   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   1   1   2   0   0      1  devices         24      300        40    0.0 %    +0.0 %  no better\n"
-	      "   1   1   1   0   2      1  devices         24      500        40    0.0 %   +66.7 %  no better\n"
-	      "   1   1   1   0   1      1  devices         24      400        40    0.0 %   +33.3 %  no better\n"
+	      "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
+	      "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
+	      "  1  1  1  1  0     6 host          400        40    0.0 %    +0.0 %  as it was\n"
+	      "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+	      "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+	      "  1  1  1  0  0     5 host          300        40    0.0 %   -25.0 %  best\n"
+	      "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
+	      "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
+	      "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+	      "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
 	      "\n"
 	      "Set, after 24 measurements: rx_alloc_buf_level=0 (was 1)\n");
 	bench_free(b);
+}
+
+static uint32_t few(const struct bench *b)
+{
+	(void)b;
+	return 6;
+}
+
+static void what_times_are_and_how_well_that_is_known_is_said(void **state)
+{
+	static const struct { uint32_t asked; uint8_t known; const char *said; } row[] = {
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO, "Times are taken as absolute, on weak evidence:\nif that is wrong, so are latencies" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are taken as since the record before.\n" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are taken as absolute.\n" },
+		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are taken as absolute.\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct bench *b = bench_new();
+		struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+		struct tally_platform *p = around(b, "kunpeng");
+
+		b->ticks = by_watermarks;
+		b->reads[0] = b->reads[1] = 3;
+		b->writes = few;
+		b->pmu.time = row[i].known;
+		o.time = row[i].asked;
+		assert_int_equal(tally_tune(p, &o), 0);
+		has(&b->out, row[i].said);
+		tally_platform_close(p);
+		bench_free(b);
+	}
 }
 
 static void a_dry_run_touches_nothing(void **state)
@@ -479,6 +512,7 @@ int main(void)
 		cmocka_unit_test(the_model_is_tuned_to_what_its_forecast_says_is_best),
 		cmocka_unit_test(the_table_has_three_forms),
 		cmocka_unit_test(latency_is_shown_by_who_asked),
+		cmocka_unit_test(what_times_are_and_how_well_that_is_known_is_said),
 		cmocka_unit_test(a_dry_run_touches_nothing),
 		cmocka_unit_test(what_was_lost_counts_as_if_it_were_like_the_rest),
 		cmocka_unit_test(a_machine_that_has_a_time_is_asked_for_it),

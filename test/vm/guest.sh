@@ -69,6 +69,9 @@ script "$most" >/tmp/many.d
 tally trace -q -s /tmp/many.d >/tmp/said 2>&1
 check $? "a refusal leaves no counter taken" "$(cat /tmp/said)"
 
+. test/vm/count.sh
+. test/vm/lease.sh
+
 # ---- this kernel accepts every program that the tests generate ---------------------------------------
 export CMOCKA_MESSAGE_OUTPUT=TAP
 for t in unit/*_test; do

@@ -1,0 +1,31 @@
+# table.sh - one form for the figures of all benchmarks; read by each of them.
+#
+# figure WHAT OURS UNIT PEER WHO LIMIT: a row.  PEER is what WHO (a program, a plain loop) takes for the same, in the same
+# unit and the same run; "-" when there is nobody.  LIMIT is of OURS ("<= 25", ">= 1024"), or of OURS / PEER ("<= 0.75 x"); "-" when
+# the figure is only shown.  A row whose limit is not met is counted in $missed.
+#
+# $BENCH_FIGURES, when set, is a file that gets the same rows, with tabs between, for bench/all.sh.
+missed=0
+
+figure_head() { printf '%-46s %10s %-6s %10s %-16s %8s  %s\n' "$1" tally "" peer "" ratio limit; }
+figure() {
+  awk -v what="$1" -v ours="$2" -v unit="$3" -v peer="$4" -v who="$5" -v limit="$6" -v file="${BENCH_FIGURES:-}" '
+    function number(s) { return s ~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/ }
+    BEGIN {
+      ratio = number(ours) && number(peer) && peer + 0 > 0 ? ours / peer : "-"
+      if (split(limit, l, " ") >= 2) {
+        is = l[3] == "x" ? ratio : ours
+        met = number(is) && (l[1] == "<=" ? is + 0 <= l[2] + 0 : is + 0 >= l[2] + 0)
+        verdict = met ? "met" : "NOT MET"
+      }
+      shown = ratio == "-" ? ratio : sprintf("%.3g", ratio)
+      o = number(ours) ? sprintf("%.4g", ours) : ours
+      p = number(peer) ? sprintf("%.4g", peer) : peer
+      printf "%-46s %10s %-6s %10s %-16s %8s  %-10s %s\n", what, o, unit, p, who, shown, limit, verdict
+      if (file != "") printf "%s\t%s %s\t%s %s\t%s\t%s\t%s\n", what, o, unit, p, who, shown, limit, verdict >>file
+      exit verdict == "NOT MET"
+    }' || missed=$((missed + 1))
+}
+figure_end() {
+  if [ $missed -eq 0 ]; then echo "every target is met"; else echo "$missed targets are not met"; exit 1; fi
+}

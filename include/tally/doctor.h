@@ -1,0 +1,49 @@
+/*
+ * tally/doctor.h: what this machine lets tally do, found by trying, and what tally is made of.
+ */
+#ifndef TALLY_DOCTOR_H
+#define TALLY_DOCTOR_H
+
+#include <stdbool.h>
+
+#include <tally/tally.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* LIMITED: something is less than it could be; MISSING: something can't be done at all. */
+enum tally_verdict { TALLY_IS_OK, TALLY_IS_LIMITED, TALLY_IS_MISSING };
+
+struct tally_finding {
+	const char *key, *group, *title;      /* "perf_cpu", "perf events", "whole CPUs" */
+	uint32_t verdict;                     /* enum tally_verdict */
+	bool needed;                          /* D probes over perf events and BPF can't do without it */
+	const char *cause;                    /* "ok", "less", "taken", "off", "denied", "absent", "unknown" */
+	const char *found;                    /* what was seen; "" */
+	const char *consequence;              /* "" when it is ok */
+	const char *fix, *instead;            /* one command that mends it, or that serves where nothing can; one of them or none, else "" */
+};
+
+struct tally_doctor {
+	size_t size;                          /* sizeof at the caller: lets us grow */
+	const char *root;                     /* another root before the system's files (tests); NULL */
+	const char *duckdb;                   /* where DuckDB's library is; NULL: as the linker finds it */
+	/* Each finding as it comes, groups one after the other; what it points to is good until it returns. */
+	void (*each)(void *arg, const struct tally_finding *f);
+	void *arg;
+};
+/* 0: D probes over perf events and BPF run here. -TALLY_EPERM: they are not permitted; -TALLY_ENOTSUP: this kernel can't;
+ * -TALLY_EINVAL: unknown bytes in d. Opens things for a moment, leaves nothing, changes no setting. */
+TALLY_API int tally_doctor(const struct tally_doctor *d);
+
+/* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is for.
+ * inside: it is part of the program. */
+TALLY_API void tally_features(const char *duckdb, void (*each)(void *arg, const char *name, const char *version, bool inside,
+							      const char *what), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * check.c: `tally check`, whether counters obey the laws of their machine.
+ */
+#include <stdio.h>
+
+#include "cmd/platform.h"
+
+struct check {
+	struct plat_args a;                   /* first: the shared options take it */
+	struct tally_check c;
+};
+
+static int take_interval(void *state, const char *value)
+{
+	struct check *c = state;
+
+	return plat_ms(&c->a, "-I", value, &c->c.interval_ns);
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct check *c = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_check_opts(), &b);
+	return print(c->a.a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 'I', "interval", "MS", "between the two readings; 1000 unless said", take_interval },
+	PLAT_OPTIONS,
+	PLAT_LOAD_OPTION,
+	PLAT_FORM_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_check_opts(void)
+{
+	static const struct opts o = {
+		.verb = "check",
+		.usage = "[option]... gpci",
+		.intro = "Reads all that may be read twice and says which laws of the machine the counters obey: of time that is given out\n"
+			 "and used, of entitlements, donations, links, of records by id. A row a law; why one is broken, or can't be told,\n"
+			 "is said beside it.\n",
+		.outro = "\nExamples:\n"
+			 "  tally check --on power gpci\n"
+			 "  tally check --on power,rights=none --json gpci\n"
+			 "  tally check --on power --load contended -I 100 gpci\n"
+			 "\nExit status: 0 no law is broken; 1 one is, or it went wrong; 2 wrong options; 3 not supported; 4 not permitted.\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+static int run(struct check *c)
+{
+	int rc, status = plat_args_open(&c->a, "check");
+
+	if (status != GO_ON)
+		return plat_args_close(&c->a, status);
+	c->c.size = sizeof(c->c);
+	c->c.to = c->a.to;
+	c->c.stop = catch_signals();
+	rc = tally_check(c->a.p, &c->c);
+	if (rc < 0)
+		status = plat_args_failed(&c->a, rc);
+	else
+		status = c->c.broken ? ST_FAILED : ST_OK;
+	return plat_args_close(&c->a, status);
+}
+
+int cmd_check(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct check c = { .a.a.cx = cx };
+	int first, status = opts_parse(cx, cmd_check_opts(), &c, argc, argv, &first);
+
+	if (status != GO_ON)
+		return status;
+	if (argc - first == 1) {
+		c.c.what = argv[first];
+		return run(&c);
+	}
+	complain(cx, argc == first ? "what is to be checked? gpci" : "one thing at a time");
+	complain(cx, "'tally check -h' shows the options");
+	return ST_USAGE;
+}

@@ -1,0 +1,364 @@
+/*
+ * stat.c: `tally stat`, counters over time.
+ *
+ * Options are perf's.  --on may be given several times: each is for the events behind it, and with one
+ * alone it doesn't matter where it stands.  With a command the figures go to stderr, for stdout is the command's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/platform.h"
+
+#define PLATFORMS 16u
+
+struct stat_on {                              /* a further --on */
+	struct tally_platform_opts o;
+	struct tally_platform *p;
+	struct buf events;
+};
+struct ids { int32_t *v; uint32_t n, cap; };
+struct stat_args {
+	struct plat_args a;                   /* first: the shared options take it */
+	struct tally_stat s;
+	struct buf events;                    /* all -e of the first platform, joined */
+	struct stat_on on[PLATFORMS];
+	struct tally_stat_more more[PLATFORMS];
+	uint32_t non;
+	struct ids pids, tids;
+};
+
+/* ---- options --------------------------------------------------------------------------- */
+
+static int take_event(void *state, const char *value)
+{
+	struct stat_args *s = state;
+	struct buf *to = s->non ? &s->on[s->non - 1].events : &s->events;
+
+	buf_printf(to, "%s%s", to->n ? "," : "", value);
+	return GO_ON;
+}
+
+static int take_on(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	if (!s->a.o.on)
+		return plat_take_on(state, value);
+	if (s->non == PLATFORMS) {
+		complain(s->a.a.cx, "--on can be given %u times", PLATFORMS + 1);
+		return ST_USAGE;
+	}
+	s->on[s->non++] = (struct stat_on){ .o = { .on = value } };
+	return GO_ON;
+}
+
+static int take_load(void *state, const char *value)
+{
+	struct stat_args *s = state;
+	const char **to = s->non ? &s->on[s->non - 1].o.load : &s->a.o.load;
+
+	if (*to)
+		return plat_take_load(state, value);  /* says that it is the second */
+	*to = value;
+	return GO_ON;
+}
+
+static int take_view(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	if (s->s.view) {
+		complain(s->a.a.cx, "--view can be given once");
+		return ST_USAGE;
+	}
+	s->s.view = value;
+	return GO_ON;
+}
+
+static int take_interval(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	return plat_ms(&s->a, "-I", value, &s->s.interval_ns);
+}
+
+static int take_duration(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	return plat_ms(&s->a, "--duration", value, &s->s.duration_ns);
+}
+
+static int take_count(void *state, const char *value)
+{
+	struct stat_args *s = state;
+	uint64_t n;
+
+	if (text_u64(value, &n) && n > 0 && n <= UINT32_MAX) {
+		s->s.count = (uint32_t)n;
+		return GO_ON;
+	}
+	complain(s->a.a.cx, "--count=%s: how many intervals, from 1 up", value);
+	return ST_USAGE;
+}
+
+static int take_repeat(void *state, const char *value)
+{
+	struct stat_args *s = state;
+	uint64_t n;
+
+	if (text_u64(value, &n) && n > 0 && n <= 1000000) {
+		s->s.repeat = (uint32_t)n;
+		return GO_ON;
+	}
+	complain(s->a.a.cx, "-r=%s: how often the command runs, from 1 up", value);
+	return ST_USAGE;
+}
+
+/* "12,34" */
+static int take_ids(struct stat_args *s, const char *option, const char *value, struct ids *ids)
+{
+	char word[16];
+	uint64_t n;
+
+	for (const char *p = value;; p++) {
+		size_t len = strcspn(p, ",");
+		int32_t *to;
+
+		snprintf(word, sizeof(word), "%.*s", len < sizeof(word) ? (int)len : 0, p);
+		if (!text_u64(word, &n) || !n || n > INT32_MAX) {
+			complain(s->a.a.cx, "%s %s: numbers of processes, with commas between", option, value);
+			return ST_USAGE;
+		}
+		to = VEC_NEW(ids->v, ids->n, ids->cap);
+		if (!to) {
+			complain(s->a.a.cx, "out of memory");
+			return ST_FAILED;
+		}
+		*to = (int32_t)n;
+		p += len;
+		if (!*p)
+			return GO_ON;
+	}
+}
+
+static int take_pid(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	return take_ids(s, "-p", value, &s->pids);
+}
+
+static int take_tid(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	return take_ids(s, "-t", value, &s->tids);
+}
+
+static int take_cpus(void *state, const char *value)
+{
+	((struct stat_args *)state)->s.cpus = value;
+	return GO_ON;
+}
+
+static int take_all(void *state, const char *value)
+{
+	(void)value;
+	((struct stat_args *)state)->s.flags |= TALLY_STAT_EACH | TALLY_STAT_SYSTEM;
+	return GO_ON;
+}
+
+static int take_per_cpu(void *state, const char *value)
+{
+	(void)value;
+	((struct stat_args *)state)->s.flags |= TALLY_STAT_EACH | TALLY_STAT_PER_CPU;
+	return GO_ON;
+}
+
+static int take_share(void *state, const char *value)
+{
+	(void)value;
+	((struct stat_args *)state)->s.flags |= TALLY_STAT_SHARE;
+	return GO_ON;
+}
+
+static int take_help(void *state, const char *value)
+{
+	struct stat_args *s = state;
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_stat_opts(), &b);
+	return print(s->a.a.cx, &b);
+}
+
+static const struct opt options[] = {
+	{ 'e', "event", "EVENT", "what to count: CPU events, or PROVIDER/NAME,KEY=VALUE,.../; several are parted by commas", take_event },
+	{ 'a', "all", NULL, "all CPUs; of hypervisors each strand on its own, where an event names none", take_all },
+	{ 'C', "cpu", "LIST", "only these CPUs: 0,2-4", take_cpus },
+	{ 0, "per-cpu", NULL, "a row for each CPU", take_per_cpu },
+	{ 'p', "pid", "PID", "these processes, with all their threads, and what they start from now on", take_pid },
+	{ 't', "tid", "TID", "these threads alone", take_tid },
+	{ 'r', "repeat", "N", "run the command so often: means, and their spread", take_repeat },
+	{ 0, "share", NULL, "leave it to the kernel who counts: events take turns, their counts are scaled up", take_share },
+	{ 0, "view", "VIEW", "of a POWER machine: cec, partitions, processors, links", take_view },
+	{ 'I', "interval", "MS", "a table every so many milliseconds; one at the end unless said", take_interval },
+	{ 0, "count", "N", "end after so many tables", take_count },
+	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
+	{ 0, "on", "WHERE", "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
+	  "several: each for the events behind it", take_on },
+	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it", plat_take_profile },
+	{ 0, "load", "NAME", "what a model runs: as load= behind its name", take_load },
+	PLAT_FORM_OPTIONS,
+	{ 'h', "help", NULL, "print this", take_help },
+};
+
+const struct opts *cmd_stat_opts(void)
+{
+	static const struct opts o = {
+		.verb = "stat",
+		.usage = "[-e EVENT]... [option]... [--] [COMMAND [argument]...]",
+		.intro = "Counts over time. CPU events: of all CPUs, of processes, or of a command and its\n"
+			 "children. Hypervisors: registers of Victoria Falls and its hubs, MMU statistics of\n"
+			 "Niagara, records of a POWER machine; their models' time passes as fast as it goes.\n"
+			 "'tally list' shows what can be counted.\n",
+		.outro = "\nCPU events: cycles  page-faults  PAPI_l2_dcm  r01c7  cpu/event=0x3c,umask=1/\n"
+			 "  cycles:u in user mode, cycles:k in the kernel\n"
+			 "\nViews: T is the timebase ticks of the interval, d() what a counter grew by in it.\n"
+			 "  cec         BUSY = sum d(processor_time)/T, SPARE = cores - BUSY,\n"
+			 "              %BUSY = BUSY/cores, %POOL of the shared ones\n"
+			 "  partitions  ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T,\n"
+			 "              PHYSC = CAP + UNCAP, %ENTC = PHYSC/ENT, DONATE = d(donated)/T,\n"
+			 "              %IDLE = d(idle)/d(capped + uncapped),\n"
+			 "              CPI = d(cycles)/d(instructions)\n"
+			 "  processors  %BUSY = d(processor_time)/T\n"
+			 "  links       1 - d(idle)/d(time of the collection); A to C go between nodes,\n"
+			 "              W to Z inside one\n"
+			 "\nExamples:\n"
+			 "  tally stat -r 5 -- make\n"
+			 "  tally stat -a -e cycles,instructions,page-faults -I 1000\n"
+			 "  tally stat --on power --view partitions -I 1000 --count 5\n"
+			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"
+			 "3 not supported; 4 not permitted.\n",
+		.opt = options,
+		.n = COUNT(options),
+		.command = true,
+	};
+	return &o;
+}
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+/* What a command writes is not to be mixed with its figures. */
+static void choose_output(struct stat_args *s)
+{
+	if (s->s.argv && !s->a.a.output)
+		s->a.a.fd = STDERR_FILENO;
+}
+
+static int statused(const struct stat_args *s, int rc)
+{
+	if (rc == -TALLY_EINVAL && (s->s.status == 126 || s->s.status == 127))
+		return s->s.status;
+	return rc < 0 ? GO_ON : *s->s.stop ? ST_OK : s->s.status;
+}
+
+static int go(struct stat_args *s)
+{
+	int rc, status;
+
+	choose_output(s);
+	s->s.size = sizeof(s->s);
+	s->s.events = s->events.p;
+	s->s.stop = catch_signals();
+	s->s.to = s->a.to;
+	s->s.to.colour = s->a.a.fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s);
+	status = rc < 0 ? plat_args_failed(&s->a, rc) : ST_OK;
+	return statused(s, rc) == GO_ON ? status : statused(s, rc);
+}
+
+static int open_more(struct stat_args *s)
+{
+	for (uint32_t i = 0; i < s->non; i++) {
+		struct stat_on *on = &s->on[i];
+		int rc;
+
+		on->o.size = sizeof(on->o);
+		on->o.note = ptt_args_note;
+		on->o.arg = &s->a;
+		on->o.profile = s->a.o.profile;
+		rc = tally_platform_open(&on->p, &on->o);
+		if (rc < 0)
+			return ptt_args_said(&s->a.a, on->p ? tally_platform_error(on->p) : "", rc);
+		if (!on->events.n) {
+			complain(s->a.a.cx, "--on %s: no event behind it", on->o.on);
+			return ST_USAGE;
+		}
+		s->more[i] = (struct tally_stat_more){ on->p, on->events.p };
+	}
+	s->s.more = s->more;
+	s->s.nmore = s->non;
+	return GO_ON;
+}
+
+static int run(struct stat_args *s)
+{
+	int status = plat_args_open(&s->a, "stat");
+
+	if (status == GO_ON)
+		status = open_more(s);
+	s->s.pids = s->pids.v;
+	s->s.npids = s->pids.n;
+	s->s.tids = s->tids.v;
+	s->s.ntids = s->tids.n;
+	if (status == GO_ON)
+		status = go(s);
+	if (s->a.a.fd == STDERR_FILENO)
+		s->a.a.fd = STDOUT_FILENO;    /* it is not ours to close */
+	return plat_args_close(&s->a, status);
+}
+
+static bool has_target(const struct stat_args *s)
+{
+	return s->s.argv || s->pids.n || s->tids.n || s->s.cpus || s->s.flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
+}
+
+static int parsed(struct stat_args *s)
+{
+	struct cmd_ctx *cx = s->a.a.cx;
+	bool local = !s->a.o.on || !strcmp(s->a.o.on, "local");
+
+	if (s->s.argv && !local && !s->non && !s->events.n)
+		complain(cx, "'%s' is no option: selectors stand behind -e", s->s.argv[0]);
+	else if ((s->events.n || s->non) && s->s.view)
+		complain(cx, "-e and --view: one of them at a time");
+	else if (!s->events.n && !s->s.view && !local && !s->non && !has_target(s))
+		complain(cx, "nothing to count: give -e SELECTOR, as gpci/entitled/, or --view VIEW");
+	else
+		return run(s);
+	complain(cx, "'tally stat -h' shows the options");
+	return ST_USAGE;
+}
+
+int cmd_stat(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct stat_args s = { .a.a.cx = cx };
+	int first, status = opts_parse(cx, cmd_stat_opts(), &s, argc, argv, &first);
+
+	if (argc > first)
+		s.s.argv = argv + first;
+	if (status == GO_ON)
+		status = parsed(&s);
+	for (uint32_t i = 0; i < s.non; i++) {
+		tally_platform_close(s.on[i].p);
+		buf_free(&s.on[i].events);
+	}
+	mem_free(s.pids.v);
+	mem_free(s.tids.v);
+	buf_free(&s.events);
+	return status;
+}

@@ -1,0 +1,38 @@
+/*
+ * doctor.h: what can be found out about a machine before tally is used on it,
+ * and what each finding means: rows of doctor.def.
+ *
+ * Whoever tries yields a row, a cause and a few words of what was seen; what follows from
+ * it, and the one command that mends it, is here.
+ */
+#ifndef TALLY_FACTS_DOCTOR_H
+#define TALLY_FACTS_DOCTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum doc_row {
+#define DOCTOR(row, group, main, title) DOC_##row,
+#define DOCTOR_SAYS(row, cause, verdict, how, command, consequence)
+#include "facts/doctor.def"
+#undef DOCTOR
+#undef DOCTOR_SAYS
+	DOC_ROWS
+};
+/* DENIED: a right is missing; ABSENT: the machine or kernel does not have it; LESS: it works in part; TAKEN: somebody else
+ * has it; OFF: switched off; UNKNOWN: trying it failed in an unforeseen way. */
+enum doc_cause { DOC_OK, DOC_LESS, DOC_TAKEN, DOC_OFF, DOC_DENIED, DOC_ABSENT, DOC_UNKNOWN, DOC_CAUSES };
+enum doc_verdict { DOC_IS_OK, DOC_IS_LIMITED, DOC_IS_MISSING };
+enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
+
+/* The command that gives an ordinary user all that tally needs. */
+#define FIX_RIGHTS "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep $(command -v tally)"
+
+struct doc_is { const char *key, *group, *title; bool main; };        /* key: "perf_cpu" */
+struct doc_says { uint8_t verdict, how; const char *command, *consequence; };  /* enum doc_verdict, doc_how; "" */
+
+const struct doc_is *doc_is(enum doc_row row);
+/* NULL: a row can't have this cause; every row can be UNKNOWN, and OK has no words. */
+const struct doc_says *doc_says(enum doc_row row, enum doc_cause cause);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * gpci_guest.c: all records of a request.
+ *
+ * A reply holds what fits.  That there is more is said in one of two ways: H_Parameter with the detail "buffer
+ * too small", or, by the specification alone, not at all: then a reply without room for one more record is
+ * asked on.  It goes on behind the last record's id (never by count: ids have gaps), and ends with an answer that
+ * brings no new id.
+ *
+ * What answers is not trusted: sizes are checked against the block, ids must grow, and there is a limit to how many
+ * records a platform can have, so that every reading ends.
+ */
+#include "hv/gpci_guest_int.h"
+
+#define RECORDS_MOST 65536u
+
+struct reading {
+	struct gpci_table *t;
+	struct hv_line *line;
+	struct gpci_question ask;
+	struct gpci_answer answer;
+	uint32_t left;                        /* bytes of the reply behind its last record */
+	struct err *e;
+};
+
+static bool is_own(const struct reading *g)
+{
+	return g->ask.index == -1;
+}
+
+static int said(const struct reading *g)
+{
+	const char *name = g->ask.r->name;
+
+	switch (g->answer.rc) {
+	case H_FUNCTION: return err_set(g->e, TALLY_ENOTSUP, "%s has no H_GetPerformanceCounterInfo (H_Function)",
+					g->line->op->what);
+	case H_NOT_AVAILABLE:
+		return err_set(g->e, TALLY_ENOTSUP, "%s: not on this firmware or machine (H_Not_Available)", name);
+	case H_AUTHORITY:
+		return err_set(g->e, TALLY_EPERM,
+			       "%s: this partition may not (H_Authority); the partition's profile gives the right: "
+			       "\"Enable Performance Information Collection\"", name);
+	case H_PARAMETER:
+		if (is_own(g))
+			return err_set(g->e, TALLY_EINVAL, "%s: it has no record (H_Parameter)", name);
+		return err_set(g->e, TALLY_EINVAL, "%s: there is no record from %d on (H_Parameter)", name, g->ask.index);
+	case H_PRIVILEGE: return err_set(g->e, TALLY_EIO, "%s: the block is not the partition's memory (H_Privilege)", name);
+	default: return err_set(g->e, TALLY_EIO, "%s: the hypervisor says %lld", name, (long long)g->answer.rc);
+	}
+}
+
+/* ---- one call -------------------------------------------------------------------------------------------- */
+
+static int send(struct gpci_answer *ret, struct hv_line *line, size_t n, struct err *e)
+{
+	uint64_t r[3] = { PAPR_GPCI, line->base, n };
+	int rc = line->op->papr(line->arg, 0, r, e);
+
+	ret->rc = (int64_t)r[0];
+	return rc < 0 ? rc : gpci_reply(&ret->reply, line->memory, n, e);
+}
+
+int gpci_call(struct gpci_answer *ret, struct hv_line *line, const struct gpci_question *q, struct err *e)
+{
+	size_t n = q->bytes < GPCI_MOST ? q->bytes : GPCI_MOST;
+
+	if (!line->op->papr)
+		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", line->op->what);
+	if (n < GPCI_HEADER + q->r->size || n > line->bytes)
+		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no record of %u", q->r->name, n, q->r->size);
+	gpci_ask(line->memory, n, q->r->number, q->index, q->secondary, q->version);
+	return send(ret, line, n, e);
+}
+
+bool gpci_is_partial(const struct gpci_answer *a)
+{
+	return a->rc == H_PARAMETER && a->reply.detail == GPCI_BUF_TOO_SMALL;
+}
+
+/* ---- all records ----------------------------------------------------------------------------------------- */
+
+/* The firmware answers in the layout of its own version or the one asked for, whichever is lower. */
+static void learn_layout(struct reading *g)
+{
+	const struct gpci_request *r = gpci_request(g->ask.r->number, (uint8_t)g->answer.reply.version_out, g->ask.version);
+
+	if (r && !g->t->n)
+		g->t->r = g->ask.r = r;
+}
+
+static bool is_after(const struct gpci_table *t, const struct gpci_values *v)
+{
+	const struct gpci_values *last = t->n ? &t->v[t->n - 1] : NULL;
+
+	return !last || v->id > last->id || (v->id == last->id && v->secondary > last->secondary);
+}
+
+static int keep(struct reading *g, const struct gpci_values *v)
+{
+	struct gpci_values *to;
+
+	if (g->t->n == RECORDS_MOST)
+		return err_set(g->e, TALLY_ECORRUPT, "%s: more than %u records", g->ask.r->name, RECORDS_MOST);
+	to = VEC_NEW(g->t->v, g->t->n, g->t->cap);
+	if (!to)
+		return err_set(g->e, TALLY_ENOMEM, "out of memory");
+	*to = *v;
+	return 0;
+}
+
+/* Takes the reply's records: how many were new. */
+static int take(struct reading *g, uint32_t *fresh)
+{
+	const struct gpci_reply *reply = &g->answer.reply;
+	uint32_t n = is_own(g) && reply->returned ? 1 : reply->returned;
+
+	g->left = (uint32_t)reply->bytes;
+	for (uint32_t i = 0; i < n; i++) {
+		struct gpci_values v;
+		int rc = gpci_record(g->ask.r, reply, i, &v, g->e);
+
+		if (rc < 0)
+			return rc;
+		g->left -= gpci_bytes(g->ask.r, &v);
+		if (!is_after(g->t, &v))
+			continue;
+		rc = keep(g, &v);
+		if (rc < 0)
+			return rc;
+		++*fresh;
+	}
+	return 0;
+}
+
+/* Whether one more might have been left out, though the call was a success. */
+static bool is_full(const struct reading *g)
+{
+	return gpci_has_elements(g->ask.r) || g->left < g->ask.r->size;
+}
+
+/* Behind the last record; false: there is no such index. */
+static bool go_on(struct reading *g)
+{
+	const struct gpci_values *last = &g->t->v[g->t->n - 1];
+	bool by_vp = g->ask.r->index == GPCI_BY_VP, inside = by_vp && last->secondary < UINT16_MAX;
+
+	if (last->id >= INT32_MAX)
+		return false;
+	g->ask.index = (int32_t)last->id + !inside;
+	g->ask.secondary = (uint16_t)(inside ? last->secondary + 1 : 0);
+	return true;
+}
+
+static int stuck(const struct reading *g)
+{
+	return err_set(g->e, TALLY_ECORRUPT,
+		       "%s: a reply of %zu bytes that does not hold all brings nothing new behind %d", g->ask.r->name,
+		       g->answer.reply.bytes, g->ask.index);
+}
+
+static int read_all(struct reading *g)
+{
+	for (;;) {
+		uint32_t fresh = 0;
+		int rc = gpci_call(&g->answer, g->line, &g->ask, g->e);
+		bool partial = gpci_is_partial(&g->answer);
+
+		if (rc < 0)
+			return rc;
+		if (g->answer.rc != H_SUCCESS && !partial)
+			return g->t->n && g->answer.rc == H_PARAMETER ? 0 : said(g);
+		learn_layout(g);
+		rc = take(g, &fresh);
+		if (rc < 0 || (is_own(g) && fresh))
+			return rc;
+		if (!fresh)
+			return partial ? stuck(g) : 0;
+		if (!(partial || is_full(g)) || !go_on(g))
+			return 0;
+	}
+}
+
+int gpci_read(struct gpci_table *ret, struct hv_line *line, const struct gpci_request *r, int32_t index, struct err *e)
+{
+	struct gpci_table t = { .r = r };
+	struct reading g = { .t = &t, .line = line, .e = e };
+	int rc;
+
+	g.ask = (struct gpci_question){ .r = r, .index = index, .secondary = index == -1 ? UINT16_MAX : 0,
+					.version = r->to == UINT8_MAX ? GPCI_VERSION_ANY : 0,
+					.bytes = line->bytes };
+	rc = read_all(&g);
+	if (rc < 0) {
+		gpci_table_free(&t);
+		return rc;
+	}
+	t.ns = line->op->now ? line->op->now(line->arg) : 0;
+	*ret = t;
+	return 0;
+}
+
+void gpci_table_free(struct gpci_table *t)
+{
+	mem_free(t->v);
+	*t = (struct gpci_table){ 0 };
+}
+
+const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t id, uint64_t secondary)
+{
+	uint32_t low = 0, high = t->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct gpci_values *v = &t->v[mid];
+
+		if (v->id < id || (v->id == id && v->secondary < secondary))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->n && t->v[low].id == id && t->v[low].secondary == secondary ? &t->v[low] : NULL;
+}
+
+int gpci_set_mmcrh(struct hv_line *line, uint64_t value, struct err *e)
+{
+	struct reading g = { .line = line, .ask = { .r = gpci_request(GPCI_SET_MMCRH, 0, 0) }, .e = e };
+	const size_t n = GPCI_HEADER + sizeof(value);
+	int rc;
+
+	if (!line->op->papr)
+		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", line->op->what);
+	if (line->bytes < n)
+		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, line->bytes);
+	gpci_ask(line->memory, n, GPCI_SET_MMCRH, 0, 0, GPCI_VERSION_ANY);
+	be64_put(line->memory + GPCI_HEADER, value);
+	rc = send(&g.answer, line, n, e);
+	return rc < 0 ? rc : g.answer.rc == H_SUCCESS ? 0 : said(&g);
+}

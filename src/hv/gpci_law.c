@@ -1,0 +1,766 @@
+/*
+ * gpci_law.c: what the counters of a POWER machine obey, as far as an asker can see it.
+ *
+ * A law speaks of what records say alone: of one snapshot, or of two.  What an asker cannot know is not held against the
+ * platform: counters of deleted partitions are gone, so sums are compared between two snapshots that have the same
+ * partitions and owners, and are bounds otherwise; a partition whose counters began anew is another one; entitlements and
+ * numbers of virtual processors count where they are the same before and after.
+ *
+ * A law that lacks a table, an earlier snapshot, or a platform that stood still, is unknown, and says of what.
+ */
+#include "hv/gpci_guest_int.h"
+
+#define WINDOW 5120000u                       /* ticks of a dispatch window: 10 ms of a 512 MHz timebase */
+#define TB_MHZ 512u
+#define MASK(t) (1u << TABLE_##t)
+enum { NOT_SHARED_FROM = 5, SHARED = 4, BORROWED = 5, DEDICATED = 6, UNUSABLE_UPTO = 3 };
+
+struct view {
+	const struct gpci_snapshot *was, *is; /* was: NULL: none */
+	bool same;                            /* the same partitions, and the same owners of processors, in both */
+	bool timed;                           /* elapsed is known */
+	uint64_t elapsed;                     /* ticks between both */
+	struct err *e;
+};
+
+/* ---- reaching for values --------------------------------------------------------------------------------- */
+
+static bool place_of(const struct gpci_table *t, const char *name, uint32_t *place)
+{
+	for (uint32_t i = 0; t->r && i < t->r->nfields; i++)
+		if (!strcmp(t->r->field[i].name, name)) {
+			*place = i;
+			return true;
+		}
+	return false;
+}
+
+/* A field of a record; 0 where this layout has none. */
+static uint64_t get(const struct gpci_table *t, const struct gpci_values *v, const char *name)
+{
+	uint32_t place;
+
+	return place_of(t, name, &place) ? v->v[place] : 0;
+}
+
+static const struct gpci_table *now(const struct view *v, enum snapshot_table t)
+{
+	return &v->is->all[t];
+}
+
+/* The same record in the earlier snapshot; NULL. */
+static const struct gpci_values *earlier(const struct view *v, enum snapshot_table t, const struct gpci_values *r)
+{
+	return v->was && v->was->all[t].r ? gpci_table_find(&v->was->all[t], r->id, r->secondary) : NULL;
+}
+
+/* How much a counter of both grew. */
+static uint64_t grew(const struct view *v, enum snapshot_table t, const struct gpci_values *then,
+		     const struct gpci_values *r, const char *name)
+{
+	return get(now(v, t), r, name) - get(&v->was->all[t], then, name);
+}
+
+static uint64_t sum(const struct gpci_table *t, const char *name)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		all += get(t, &t->v[i], name);
+	return all;
+}
+
+static uint64_t sum_grew(const struct view *v, enum snapshot_table t, const char *name)
+{
+	return sum(now(v, t), name) - sum(&v->was->all[t], name);
+}
+
+static uint64_t consumed(const struct gpci_table *t, const struct gpci_values *r)
+{
+	return get(t, r, "capped") + get(t, r, "uncapped");
+}
+
+static uint64_t consumed_since(const struct view *v, const struct gpci_values *then, const struct gpci_values *r)
+{
+	return grew(v, TABLE_PARTITIONS, then, r, "capped") + grew(v, TABLE_PARTITIONS, then, r, "uncapped");
+}
+
+/* Processors that a partition owns: none of a shared one. */
+static uint32_t owned(const struct gpci_snapshot *s, uint64_t partition)
+{
+	const struct gpci_table *t = &s->all[TABLE_PROCESSORS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += get(t, &t->v[i], "owner") == partition && get(t, &t->v[i], "state") >= NOT_SHARED_FROM;
+	return n;
+}
+
+static uint32_t vps(const struct gpci_snapshot *s, uint64_t partition)
+{
+	const struct gpci_table *t = &s->all[TABLE_VPS];
+	uint32_t n = 0;
+
+	while (gpci_table_find(t, partition, n))
+		n++;
+	return n;
+}
+
+/* Hundredths of a core that a partition has; 0: not known. */
+static uint64_t units(const struct gpci_snapshot *s, uint64_t partition)
+{
+	const struct gpci_values *r = gpci_table_find(&s->all[TABLE_DOMAINS], partition, 0);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; r && i < r->nelements; i++)
+		n += r->element[i].units[0] + r->element[i].units[1];
+	return n;
+}
+
+/* Its entitlement, if that is known and the same in both snapshots; else 0. */
+static uint64_t entitlement(const struct view *v, uint64_t partition)
+{
+	uint64_t n = units(v->is, partition);
+
+	return v->was && v->same && v->timed && n == units(v->was, partition) ? n : 0;
+}
+
+static uint64_t magnitude(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------------------- */
+
+#define BROKEN(v, ...) (err_set((v)->e, TALLY_ESTATE, __VA_ARGS__), GPCI_BROKEN)
+#define LL(x) ((unsigned long long)(x))
+
+static enum gpci_verdict unknown(struct err *e, const char *why, const char *what)
+{
+	err_set(e, TALLY_ENOTSUP, "%s%s", why, what);
+	return GPCI_UNKNOWN;
+}
+
+/* ---- the laws -------------------------------------------------------------------------------------------- */
+
+static enum gpci_verdict law_1(const struct view *v)
+{
+	const struct gpci_table *q = now(v, TABLE_PARTITIONS);
+	uint64_t ran = sum(now(v, TABLE_PROCESSORS), "processor_time"), took = sum(q, "capped") + sum(q, "uncapped");
+
+	if (ran < took)
+		return BROKEN(v, "processors ran %llu cycles, partitions consumed %llu", LL(ran), LL(took));
+	if (!v->was || !v->same)
+		return GPCI_HOLDS;
+	ran = sum_grew(v, TABLE_PROCESSORS, "processor_time");
+	took = sum_grew(v, TABLE_PARTITIONS, "capped") + sum_grew(v, TABLE_PARTITIONS, "uncapped");
+	return ran == took ? GPCI_HOLDS : BROKEN(v, "processors ran %llu cycles meanwhile, partitions consumed %llu",
+						 LL(ran), LL(took));
+}
+
+/* Ticks since boot; 0: not known. */
+static uint64_t timebase(const struct gpci_snapshot *s)
+{
+	const struct gpci_table *cores = &s->all[TABLE_CORES], *parts = &s->all[TABLE_INSTRUCTIONS];
+
+	return cores->n ? get(cores, &cores->v[0], "timebase") : parts->n ? get(parts, &parts->v[0], "time") : 0;
+}
+
+static enum gpci_verdict law_2(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PROCESSORS);
+	uint64_t since_boot = timebase(v->is);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PROCESSORS, r);
+		uint64_t time = get(t, r, "processor_time");
+		uint64_t more = then ? grew(v, TABLE_PROCESSORS, then, r, "processor_time") : 0;
+
+		if (since_boot && time > since_boot)
+			return BROKEN(v, "processor %llu ran %llu cycles of %llu since boot", LL(r->id), LL(time),
+				      LL(since_boot));
+		if (then && v->timed && more > v->elapsed)
+			return BROKEN(v, "processor %llu ran %llu cycles in %llu", LL(r->id), LL(more), LL(v->elapsed));
+		if (more && get(t, r, "state") <= UNUSABLE_UPTO &&
+		    get(&v->was->all[TABLE_PROCESSORS], then, "state") <= UNUSABLE_UPTO)
+			return BROKEN(v, "processor %llu is in no use, but ran %llu cycles", LL(r->id), LL(more));
+	}
+	return GPCI_HOLDS;
+}
+
+static uint32_t shared_processors(const struct gpci_snapshot *s)
+{
+	const struct gpci_table *t = &s->all[TABLE_PROCESSORS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += get(t, &t->v[i], "state") == SHARED;
+	return n;
+}
+
+/* One partition: capped within entitled, and that grows with its entitlement, but for the window that is being served. */
+static enum gpci_verdict law_3_of(const struct view *v, const struct gpci_values *r, uint64_t *shared)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, r);
+	uint64_t has = get(t, r, "entitled"), capped = get(t, r, "capped"), ec = entitlement(v, r->id), more;
+
+	if (capped > has)
+		return BROKEN(v, "partition %llu consumed %llu capped cycles of %llu entitled ones", LL(r->id),
+			      LL(capped), LL(has));
+	if (!then || !v->same)
+		return GPCI_HOLDS;
+	more = grew(v, TABLE_PARTITIONS, then, r, "entitled");
+	*shared += owned(v->is, r->id) ? 0 : more;
+	if (ec && magnitude(more, ec * v->elapsed / 100) > ec * WINDOW / 100 + 1)
+		return BROKEN(v, "partition %llu has %llu.%02llu cores, but was entitled to %llu cycles in %llu",
+			      LL(r->id), LL(ec / 100),
+			      LL(ec % 100), LL(more), LL(v->elapsed));
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_3(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	uint64_t shared = 0, most = shared_processors(v->is) * v->elapsed;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (law_3_of(v, &t->v[i], &shared) == GPCI_BROKEN)
+			return GPCI_BROKEN;
+	if (v->was && v->same && v->timed && shared > most)
+		return BROKEN(v, "shared partitions were entitled to %llu cycles, shared processors have %llu",
+			      LL(shared), LL(most));
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_4(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PARTITIONS, r);
+		uint64_t ec = then ? entitlement(v, r->id) : 0, capped;
+
+		if (!ec || owned(v->is, r->id) || !grew(v, TABLE_PARTITIONS, then, r, "uncapped"))
+			continue;
+		capped = grew(v, TABLE_PARTITIONS, then, r, "capped");
+		if (capped < ec * WINDOW / 100)
+			return BROKEN(v, "partition %llu took uncapped cycles, but of its entitlement only %llu",
+				      LL(r->id), LL(capped));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_5(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+
+	if (!v->timed)
+		return unknown(v->e, "the time between both is not known", "");
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PARTITIONS, r);
+		uint32_t n = vps(v->is, r->id);
+		uint64_t took = then ? consumed_since(v, then, r) : 0;
+
+		if (then && v->same && n == vps(v->was, r->id) && took > n * v->elapsed)
+			return BROKEN(v, "partition %llu with %u virtual processors consumed %llu cycles in %llu",
+				      LL(r->id), n, LL(took),
+				      LL(v->elapsed));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_6(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i];
+		uint64_t gave = get(t, r, "donated"), uncapped = get(t, r, "uncapped"), used = get(t, r, "capped") + gave;
+		bool dedicated = owned(v->is, r->id) > 0;
+
+		if (dedicated && uncapped)
+			return BROKEN(v, "partition %llu is dedicated, but has %llu uncapped cycles", LL(r->id),
+				      LL(uncapped));
+		if (dedicated && used > get(t, r, "entitled"))
+			return BROKEN(v, "partition %llu used and donated %llu cycles of %llu entitled ones", LL(r->id),
+				      LL(used),
+				      LL(get(t, r, "entitled")));
+		if (!dedicated && gave)
+			return BROKEN(v, "partition %llu is shared, but donated %llu cycles", LL(r->id), LL(gave));
+	}
+	return GPCI_HOLDS;
+}
+
+/* What a dedicated partition's processors ran is its own and what it gave. */
+static enum gpci_verdict law_7_of(const struct view *v, const struct gpci_values *r, const struct gpci_values *then)
+{
+	const struct gpci_table *p = now(v, TABLE_PROCESSORS);
+	uint64_t own = grew(v, TABLE_PARTITIONS, then, r, "capped"), gave = grew(v, TABLE_PARTITIONS, then, r, "donated");
+	uint64_t ran = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct gpci_values *was = earlier(v, TABLE_PROCESSORS, &p->v[i]);
+
+		if (was && get(p, &p->v[i], "owner") == r->id)
+			ran += grew(v, TABLE_PROCESSORS, was, &p->v[i], "processor_time");
+	}
+	if (ran != own + gave)
+		return BROKEN(v, "the processors of partition %llu ran %llu cycles, it consumed %llu and donated %llu",
+			      LL(r->id), LL(ran), LL(own), LL(gave));
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_7(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	uint64_t gave, took;
+
+	if (!v->same)
+		return GPCI_HOLDS;
+	gave = sum_grew(v, TABLE_PARTITIONS, "donated");
+	took = sum_grew(v, TABLE_PARTITIONS, "uncapped");
+	if (gave > took)
+		return BROKEN(v, "%llu cycles were donated, %llu taken uncapped", LL(gave), LL(took));
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, &t->v[i]);
+
+		if (then && owned(v->is, t->v[i].id) && law_7_of(v, &t->v[i], then) == GPCI_BROKEN)
+			return GPCI_BROKEN;
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_8(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = v->same ? earlier(v, TABLE_PARTITIONS, r) : NULL;
+		uint64_t idle = get(t, r, "idle"), took = consumed(t, r);
+
+		if (idle > took)
+			return BROKEN(v, "partition %llu was idle for %llu cycles of %llu consumed ones", LL(r->id),
+				      LL(idle), LL(took));
+		if (then && grew(v, TABLE_PARTITIONS, then, r, "idle") > consumed_since(v, then, r))
+			return BROKEN(v, "partition %llu was idle for more cycles than it consumed meanwhile", LL(r->id));
+	}
+	return GPCI_HOLDS;
+}
+
+/* Run cycles are the busy cycles at the core's clock, where that does not change. A processor may count none at all. */
+static enum gpci_verdict clocked(const struct view *v, uint64_t mhz)
+{
+	const struct gpci_table *q = now(v, TABLE_PARTITIONS), *run = now(v, TABLE_RUN), *mode = now(v, TABLE_MODE);
+
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct gpci_values *r = &q->v[i], *counts = gpci_table_find(run, r->id, 0);
+		const struct gpci_values *m = gpci_table_find(mode, r->id, 0);
+		uint64_t busy = consumed(q, r) - get(q, r, "idle"), cycles = counts ? get(run, counts, "cycles") : 0;
+		unsigned __int128 least = (unsigned __int128)busy * mhz / TB_MHZ, most = (unsigned __int128)busy * (mhz + 1) / TB_MHZ;
+
+		if (counts && m && get(mode, m, "mode") == 1 && (cycles + 1 < least || cycles > most + 1))
+			return BROKEN(v, "partition %llu was busy for %llu ticks, but has %llu run cycles at %llu MHz",
+				      LL(r->id), LL(busy),
+				      LL(cycles), LL(mhz));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_9(const struct view *v)
+{
+	static const struct { const char *of_partition, *of_core, *what; } rows[] = {
+		{ "cycles", "cycles_all_threads", "run cycles" }, { "instructions", "instructions", "instructions" },
+	};
+	const struct gpci_table *run = now(v, TABLE_RUN), *cores = now(v, TABLE_CORES), *clock = now(v, TABLE_FREQUENCY);
+
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		uint64_t a = sum(run, rows[i].of_partition), b = sum(cores, rows[i].of_core);
+
+		if (a > b)
+			return BROKEN(v, "partitions have %llu %s, cores %llu", LL(a), rows[i].what, LL(b));
+		if (!v->was || !v->same || !v->was->all[TABLE_RUN].r || !v->was->all[TABLE_CORES].r)
+			continue;
+		a = sum_grew(v, TABLE_RUN, rows[i].of_partition);
+		b = sum_grew(v, TABLE_CORES, rows[i].of_core);
+		if (a != b)
+			return BROKEN(v, "partitions had %llu %s meanwhile, cores %llu", LL(a), rows[i].what, LL(b));
+	}
+	if (!clock->n || get(clock, &clock->v[0], "nominal") != get(clock, &clock->v[0], "current") ||
+	    !sum(cores, "cycles_all_threads"))
+		return GPCI_HOLDS;
+	return clocked(v, get(clock, &clock->v[0], "current"));
+}
+
+/* ---- links ----------------------------------------------------------------------------------------------- */
+
+struct link { uint64_t idle, time; bool wired; };
+
+/* Link `letter` of a chip, in either layout. */
+static struct link link_of(const struct gpci_table *t, const struct gpci_values *r, char letter)
+{
+	const char idle[] = { 'i', 'd', 'l', 'e', '_', letter, '\0' }, time[] = { 't', 'i', 'm', 'e', '_', letter, '\0' };
+	struct link l = { .idle = get(t, r, idle) };
+	uint32_t place;
+
+	l.wired = l.idle != UINT64_MAX;
+	l.time = place_of(t, "total", &place) ? r->v[place] : get(t, r, time);
+	return l;
+}
+
+static enum gpci_verdict link_law(const struct view *v, enum snapshot_table which, const struct gpci_values *r,
+				  char letter, uint64_t time)
+{
+	const struct gpci_table *t = now(v, which);
+	const struct gpci_values *then = earlier(v, which, r);
+	struct link l = link_of(t, r, letter), was;
+
+	if (l.time != time)
+		return BROKEN(v, "link %c of chip %llu was collected at another time than the first", letter, LL(r->id));
+	if (l.wired && l.idle > l.time)
+		return BROKEN(v, "link %c of chip %llu was idle for %llu cycles of %llu", letter, LL(r->id), LL(l.idle),
+			      LL(l.time));
+	if (!then)
+		return GPCI_HOLDS;
+	was = link_of(&v->was->all[which], then, letter);
+	if (was.wired != l.wired)
+		return BROKEN(v, "link %c of chip %llu is wired in one snapshot only", letter, LL(r->id));
+	if (l.wired && l.idle - was.idle > l.time - was.time)
+		return BROKEN(v, "link %c of chip %llu was idle for more cycles than passed", letter, LL(r->id));
+	return GPCI_HOLDS;
+}
+
+/* The chip of a node with a number in it; NULL. */
+static const struct gpci_values *chip_at(const struct gpci_table *t, uint64_t node, uint64_t fabric)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (get(t, &t->v[i], "hw_node_id") == node && get(t, &t->v[i], "fabric_chip_id") == fabric)
+			return &t->v[i];
+	return NULL;
+}
+
+/* Both ends of a cable: `there` is what the topology says at link `letter` of chip `a`. Which link of the other chip leads
+ * back is what it says of a; of three or more, one that is not told (link C) is left out. */
+static enum gpci_verdict cable(const struct view *v, enum snapshot_table which, const struct gpci_values *a,
+			       const struct gpci_values *b,
+			       char letter, const char *letters, const char *prefix, uint64_t back)
+{
+	const struct gpci_table *t = now(v, which), *d = now(v, TABLE_TOPOLOGY);
+	const struct gpci_values *ra = gpci_table_find(t, a->id, 0), *rb = b ? gpci_table_find(t, b->id, 0) : NULL;
+
+	for (; ra && rb && *letters; letters++) {
+		const char name[] = { prefix[0], prefix[1], prefix[2], prefix[3], '_', *letters, '\0' };
+		struct link x = link_of(t, ra, letter), y = link_of(t, rb, *letters);
+
+		if (get(d, b, name) != back || !x.wired || !y.wired)
+			continue;
+		if (x.time - x.idle != y.time - y.idle)
+			return BROKEN(v,
+				      "link %c of chip %llu was busy for %llu cycles, its other end, %c of chip %llu, for %llu", letter,
+				      LL(a->id), LL(x.time - x.idle), *letters, LL(b->id), LL(y.time - y.idle));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict cables(const struct view *v)
+{
+	const struct gpci_table *d = now(v, TABLE_TOPOLOGY);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct gpci_values *a = &d->v[i];
+		uint64_t node = get(d, a, "hw_node_id"), fabric = get(d, a, "fabric_chip_id");
+		uint64_t installed = get(d, a, "installed");
+
+		for (uint32_t l = 0; l < 4; l++) {
+			const char name[] = { 'c', 'h', 'i', 'p', '_', "wxyz"[l], '\0' };
+
+			if (installed >> (8 + l) & 1 &&
+			    cable(v, TABLE_WXYZ, a, chip_at(d, node, get(d, a, name)), "wxyz"[l], "wxyz", "chip",
+				  fabric) == GPCI_BROKEN)
+				return GPCI_BROKEN;
+		}
+		for (uint32_t l = 0; l < 2; l++) {
+			const char name[] = { 'n', 'o', 'd', 'e', '_', "ab"[l], '\0' };
+
+			if (installed >> l & 1 &&
+			    cable(v, TABLE_ABC, a, chip_at(d, get(d, a, name), fabric), "ab"[l], "ab", "node",
+				  node) == GPCI_BROKEN)
+				return GPCI_BROKEN;
+		}
+	}
+	return GPCI_HOLDS;
+}
+
+/* What the topology calls installed has counters, and nothing else has. */
+static enum gpci_verdict wired(const struct view *v, enum snapshot_table which, const struct gpci_values *r,
+			       const char *letters, uint32_t bit)
+{
+	const struct gpci_table *d = now(v, TABLE_TOPOLOGY);
+	const struct gpci_values *chip = d->r ? gpci_table_find(d, r->id, 0) : NULL;
+	uint64_t time = link_of(now(v, which), &now(v, which)->v[0], letters[0]).time;
+
+	for (uint32_t l = 0; letters[l]; l++) {
+		bool is = link_of(now(v, which), r, letters[l]).wired;
+
+		if (link_law(v, which, r, letters[l], time) == GPCI_BROKEN)
+			return GPCI_BROKEN;
+		if (chip && is != (get(d, chip, "installed") >> (bit + l) & 1))
+			return BROKEN(v, "link %c of chip %llu is %s, but the topology says otherwise", letters[l], LL(r->id),
+				      is ? "wired" : "not wired");
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_10(const struct view *v)
+{
+	static const struct { uint8_t table; const char *letters; uint32_t bit; } rows[] = {
+		{ TABLE_ABC, "abc", 0 }, { TABLE_WXYZ, "wxyz", 8 },
+	};
+
+	for (uint32_t k = 0; k < COUNT(rows); k++) {
+		const struct gpci_table *t = now(v, rows[k].table);
+
+		for (uint32_t i = 0; i < t->n; i++)
+			if (wired(v, rows[k].table, &t->v[i], rows[k].letters, rows[k].bit) == GPCI_BROKEN)
+				return GPCI_BROKEN;
+	}
+	return cables(v);
+}
+
+/* ---- HPMC, order, paging, views -------------------------------------------------------------------------- */
+
+/* Two collections under one MMCRH: what was counted since, and what is counted, grew alike; none between: nothing did. */
+static enum gpci_verdict collected(const struct view *v, const struct gpci_values *r, const struct gpci_values *then)
+{
+	static const char *const names[][2] = { { "hpmc3", "hpmc3_now" }, { "hpmc4", "hpmc4_now" } };
+	const struct gpci_table *t = now(v, TABLE_HPMC), *was = &v->was->all[TABLE_HPMC];
+	uint64_t more = get(t, r, "elapsed") - get(was, then, "elapsed");
+
+	if (get(t, r, "mmcrh") != get(was, then, "mmcrh") || get(t, r, "elapsed") < get(was, then, "elapsed"))
+		return GPCI_HOLDS;
+	for (uint32_t k = 0; k < COUNT(names); k++) {
+		uint64_t since = grew(v, TABLE_HPMC, then, r, names[k][0]), all = grew(v, TABLE_HPMC, then, r, names[k][1]);
+
+		if (more ? since != all : since || all)
+			return BROKEN(v, "processor %llu: %s grew by %llu, %s by %llu in %llu ticks", LL(r->id),
+				      names[k][0], LL(since),
+				      names[k][1], LL(all), LL(more));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_11(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_HPMC);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_HPMC, r);
+
+		if (get(t, r, "mmcrh") != get(t, &t->v[0], "mmcrh") || get(t, r, "elapsed") != get(t, &t->v[0], "elapsed"))
+			return BROKEN(v, "processor %llu has another MMCRH or collection than the first", LL(r->id));
+		if (get(t, r, "hpmc3") > get(t, r, "hpmc3_now") || get(t, r, "hpmc4") > get(t, r, "hpmc4_now"))
+			return BROKEN(v, "processor %llu counted more since MMCRH was set than ever", LL(r->id));
+		if (then && collected(v, r, then) == GPCI_BROKEN)
+			return GPCI_BROKEN;
+	}
+	return GPCI_HOLDS;
+}
+
+static bool is_none(const struct gpci_field *f, uint64_t value)
+{
+	return f->flags & GPCI_F_NONE && value == UINT64_MAX;
+}
+
+/* A partition whose counters began anew, and can have come so far since: it was deleted and created. */
+static bool is_anew(const struct view *v, uint64_t partition)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_values *r = gpci_table_find(t, partition, 0), *then = r ? earlier(v, TABLE_PARTITIONS, r) : NULL;
+	uint32_t n = now(v, TABLE_VPS)->r ? vps(v->is, partition) : now(v, TABLE_PROCESSORS)->n;
+	uint64_t most = v->timed ? n * v->elapsed : UINT64_MAX, entitled;
+
+	if (!then)
+		return false;
+	entitled = get(t, r, "entitled");
+	return entitled < get(&v->was->all[TABLE_PARTITIONS], then, "entitled") && entitled <= most && consumed(t, r) <= most;
+}
+
+static enum gpci_verdict monotonic(const struct view *v, enum snapshot_table which)
+{
+	const struct gpci_table *t = now(v, which);
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i], *then = earlier(v, which, r);
+
+		if (t->r->index == GPCI_BY_PARTITION && is_anew(v, r->id))
+			continue;
+		for (uint32_t k = 0; then && k < t->r->nfields; k++) {
+			const struct gpci_field *f = &t->r->field[k];
+			int64_t more = (int64_t)(r->v[k] - then->v[k]);
+
+			if (f->flags & GPCI_F_COUNTER && f->bytes == 8 && more < 0 && !is_none(f, r->v[k]) &&
+			    !is_none(f, then->v[k]))
+				return BROKEN(v, "%s of record %llu: %s went back by %llu", t->r->name, LL(r->id),
+					      f->name, LL(then->v[k] - r->v[k]));
+		}
+	}
+	return GPCI_HOLDS;
+}
+
+/* Both say the same of a processor's time, and who ran somewhere ran on a processor that there is. */
+static enum gpci_verdict agree(const struct view *v)
+{
+	const struct gpci_table *cores = now(v, TABLE_CORES), *p = now(v, TABLE_PROCESSORS);
+	const struct gpci_table *run = now(v, TABLE_VPS), *c = now(v, TABLE_CONFIG);
+
+	for (uint32_t i = 0; p->r && i < cores->n; i++) {
+		const struct gpci_values *r = gpci_table_find(p, cores->v[i].id, 0);
+
+		if (!r || get(p, r, "processor_time") != get(cores, &cores->v[i], "purr"))
+			return BROKEN(v, "processor %llu has two times", LL(cores->v[i].id));
+	}
+	for (uint32_t i = 0; c->r && i < run->n; i++) {
+		uint64_t on = get(run, &run->v[i], "processor");
+
+		if (on != UINT16_MAX && !gpci_table_find(c, on, 0))
+			return BROKEN(v, "virtual processor %llu of partition %llu ran on processor %llu, which there is not",
+				      LL(run->v[i].secondary), LL(run->v[i].id), LL(on));
+	}
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict law_12(const struct view *v)
+{
+	if (!v->was && !now(v, TABLE_CORES)->r && !now(v, TABLE_VPS)->r)
+		return unknown(v->e, "it takes two snapshots", "");
+	for (uint32_t t = 0; v->was && t < TABLES; t++)
+		if (now(v, t)->r && now(v, t)->r == v->was->all[t].r && monotonic(v, t) == GPCI_BROKEN)
+			return GPCI_BROKEN;
+	return agree(v);
+}
+
+static enum gpci_verdict law_13(const struct view *v)
+{
+	if (v->is->paging == GPCI_BROKEN)
+		return BROKEN(v, "%s", v->is->paging_text);
+	return v->is->paging == GPCI_HOLDS ? GPCI_HOLDS : unknown(v->e, "nothing that has several records may be read", "");
+}
+
+static enum gpci_verdict law_14(const struct view *v)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < TABLES; k++) {
+		const struct gpci_table *own = &v->is->own[k], *all = &v->is->all[k];
+		const struct gpci_values *mine = own->n ? &own->v[0] : NULL, *r;
+
+		if (!own->r || !all->r)
+			continue;
+		r = mine ? gpci_table_find(all, mine->id, mine->secondary) : NULL;
+		any = true;
+		if (!r || memcmp(r->v, mine->v, own->r->nfields * sizeof(r->v[0])))
+			return BROKEN(v, "%s: partition %llu's own view is not the one that a privileged reading gives",
+				      own->r->name,
+				      LL(mine ? mine->id : 0));
+	}
+	return any ? GPCI_HOLDS : unknown(v->e, "only its own partition may be read", "");
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------- */
+
+static const struct { struct gpci_law l; uint32_t needs; bool two; enum gpci_verdict (*check)(const struct view *); } laws[] = {
+	{ { 1, "what processors ran is what partitions consumed" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_1 },
+	{ { 2, "a processor runs no longer than time passes, and not at all when it is in no use" }, MASK(PROCESSORS), false, law_2 },
+	{ { 3, "capped cycles stay within the entitled ones, and those within the processors" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_3 },
+	{ { 4, "uncapped cycles come behind a whole entitlement" }, MASK(PROCESSORS) | MASK(PARTITIONS) | MASK(DOMAINS), true, law_4 },
+	{ { 5, "a partition consumes no more than its virtual processors can" }, MASK(PARTITIONS) | MASK(VPS), true, law_5 },
+	{ { 6, "dedicated partitions have no uncapped cycles, shared ones donate none" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_6 },
+	{ { 7, "what is donated others consume, on the donor's processors" }, MASK(PROCESSORS) | MASK(PARTITIONS), true, law_7 },
+	{ { 8, "idle cycles are a part of the consumed ones" }, MASK(PARTITIONS), false, law_8 },
+	{ { 9, "run cycles and instructions of partitions are those of the cores" }, MASK(PARTITIONS) | MASK(RUN) | MASK(CORES), false, law_9 },
+	{ { 10, "links are idle for no longer than time passes, and both ends of a cable are alike" }, MASK(ABC) | MASK(WXYZ), false, law_10 },
+	{ { 11, "HPMC since MMCRH was set are part of the current ones, and go together" }, MASK(HPMC), false, law_11 },
+	{ { 12, "counters only grow, and requests that say the same agree" }, 0, false, law_12 },
+	{ { 13, "small replies hold the same records as a large one" }, 0, false, law_13 },
+	{ { 14, "a partition sees of itself what a privileged one sees of it" }, 0, false, law_14 },
+};
+
+const struct gpci_law *gpci_law_at(uint32_t i)
+{
+	return i < COUNT(laws) ? &laws[i].l : NULL;
+}
+
+static bool same_partitions(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PARTITIONS), *was = &v->was->all[TABLE_PARTITIONS];
+
+	if (!t->r || !was->r || t->n != was->n)
+		return false;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, &t->v[i]);
+
+		if (!then || is_anew(v, t->v[i].id))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t use(const struct gpci_table *t, const struct gpci_values *r)
+{
+	uint64_t state = get(t, r, "state");
+
+	return get(t, r, "owner") << 8 | (state == BORROWED ? DEDICATED : state);
+}
+
+static bool same_owners(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_PROCESSORS), *was = &v->was->all[TABLE_PROCESSORS];
+
+	if (t->n != was->n)
+		return false;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct gpci_values *then = earlier(v, TABLE_PROCESSORS, &t->v[i]);
+
+		if (!then || use(t, &t->v[i]) != use(was, then))
+			return false;
+	}
+	return true;
+}
+
+static const char *lacks(const struct gpci_snapshot *s, uint32_t needs)
+{
+	static const char *const name[TABLES] = {
+#define T(tag, number) [TABLE_##tag] = #number,
+		SNAPSHOT_TABLES(T)
+#undef T
+	};
+
+	for (uint32_t t = 0; t < TABLES; t++)
+		if (needs >> t & 1 && !s->all[t].r)
+			return name[t];
+	return NULL;
+}
+
+enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_snapshot *before,
+				 const struct gpci_snapshot *snapshot,
+				 struct err *e)
+{
+	struct view v = { .was = before, .is = snapshot, .e = e };
+	uint32_t i = l->number - 1u;
+	const char *missing = lacks(snapshot, laws[i].needs);
+
+	if (!snapshot->still || (before && !before->still))
+		return unknown(e, "the platform did not stand still for a snapshot", "");
+	if (!missing && before)
+		missing = lacks(before, laws[i].needs);
+	if (missing)
+		return unknown(e, "firmware or rights do not give request ", missing);
+	if (laws[i].two && !before)
+		return unknown(e, "it takes two snapshots", "");
+	if (before) {
+		v.timed = timebase(before) && timebase(snapshot);
+		v.elapsed = v.timed ? timebase(snapshot) - timebase(before) : 0;
+		v.same = same_partitions(&v) && same_owners(&v);
+	}
+	return laws[i].check(&v);
+}

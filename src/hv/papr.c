@@ -1,0 +1,219 @@
+/*
+ * papr.c: the call.
+ *
+ * What is input of the block is read once, into a copy of our own; everything is judged by the copy and
+ * the answer is made in it, so a guest that changes the block meanwhile fools only
+ * itself.  It is written once: the header, and the records behind it; bytes behind the last record
+ * are not touched, and on an error none at all, but for "no such record" and "does not fit", which answer in the
+ * header.
+ *
+ * Order of the checks (papr_gpci.txt, "Semantics"): the block is accessible (H_Privilege); size and contents
+ * (H_Parameter); the request is available here (H_Not_Available); the partition may have it (H_Authority).
+ */
+#include "hv/papr_int.h"
+
+struct papr {
+	struct papr_opts o;
+};
+
+struct ask {                                  /* a call, from the copy of its block */
+	struct papr *p;
+	struct papr_caller who;
+	const struct gpci_request *r;
+	uint8_t block[GPCI_MOST];
+	uint32_t size;                        /* of the block, as far as it is used */
+	int32_t index;
+	uint32_t number, written;             /* bytes of the block that go back */
+};
+
+static bool is_level(uint8_t level)
+{
+	return level == 0 || level == 3 || level == 5 || level == 6 || level == 8;
+}
+
+int papr_open(struct papr **ret, const struct papr_opts *o)
+{
+	struct papr *p;
+
+	if (!o->ops || !is_level(o->level) || o->most > GPCI_MOST || (o->most && o->most < GPCI_HEADER))
+		return -TALLY_EINVAL;
+	p = mem_alloc(sizeof(*p));
+	if (!p)
+		return -TALLY_ENOMEM;
+	p->o = *o;
+	p->o.most = o->most ? o->most : GPCI_MOST;
+	*ret = p;
+	return 0;
+}
+
+void papr_close(struct papr *p)
+{
+	mem_free(p);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static bool is_own(const struct ask *a)
+{
+	return a->index == -1;
+}
+
+static enum papr_rc contents(const struct ask *a)
+{
+	if (a->r && a->size < GPCI_HEADER + a->r->size)
+		return H_PARAMETER;
+	if (a->number == GPCI_CAPABILITIES && !is_own(a))
+		return H_NOT_AVAILABLE;       /* the spec says so of this request alone */
+	if (a->index < -1 && a->number != GPCI_SET_MMCRH)
+		return H_PARAMETER;
+	return a->r ? H_SUCCESS : H_NOT_AVAILABLE;
+}
+
+static enum papr_rc authority(const struct ask *a)
+{
+	struct papr_rights have = a->p->o.ops->rights(a->p->o.arg, a->who.partition);
+	bool ok = true;
+
+	switch ((enum gpci_right)a->r->right) {
+	case GPCI_FREE: break;
+	case GPCI_OWN_FREE: ok = is_own(a) || have.all; break;
+	case GPCI_OWN_EXPANDED: ok = is_own(a) || (have.all && have.expanded); break;
+	case GPCI_ALL: ok = have.all; break;
+	case GPCI_EXPANDED: ok = have.all && have.expanded; break;
+	case GPCI_LAB: ok = have.lab; break;
+	}
+	return ok ? H_SUCCESS : H_AUTHORITY;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------- */
+
+struct first { uint64_t id, secondary; };     /* of the first record */
+
+static void answer(struct ask *a, const struct first *first, uint32_t returned, uint32_t detail)
+{
+	const uint8_t level = a->p->o.level;
+
+	if (first)
+		gpci_put(a->block + GPCI_AT_INDEX, 4, first->id);
+	gpci_put(a->block + GPCI_AT_SECONDARY, 2, level && first ? first->secondary : 0);
+	gpci_put(a->block + GPCI_AT_RETURNED, 2, returned);
+	if (level) {                          /* level 0 leaves what the spec calls reserved */
+		gpci_put(a->block + GPCI_AT_DETAIL, 4, detail);
+		gpci_put(a->block + GPCI_AT_ELEMENT, 2, a->r->size);
+		a->block[GPCI_AT_VERSION_OUT] = level;
+	}
+}
+
+static enum papr_rc records(struct ask *a)
+{
+	const struct papr_opts *o = &a->p->o;
+	gpci_write_fn *const write = gpci_writer(a->r);
+	const bool elements = gpci_has_elements(a->r);
+	struct gpci_values v;
+	struct first first = { 0 };
+	uint64_t from = is_own(a) ? 0 : (uint64_t)a->index;
+	uint64_t secondary = gpci_get(a->block + GPCI_AT_SECONDARY, 2);
+	uint32_t n = 0;
+	int rc;
+
+	for (;;) {
+		rc = o->ops->next(o->arg, a->who, a->r, is_own(a), from, secondary, &v);
+		if (rc <= 0 || a->written + gpci_bytes(a->r, &v) > a->size)
+			break;
+		if (!n++)
+			first = (struct first){ v.id, v.secondary };
+		write(a->block + a->written, v.v, o->level);
+		if (elements)
+			gpci_write_elements(a->r, &v, a->block + a->written);
+		a->written += gpci_bytes(a->r, &v);
+		if (is_own(a))
+			break;
+		from = a->r->index == GPCI_BY_VP ? v.id : v.id + 1;
+		secondary = v.secondary + 1;
+	}
+	if (rc < 0)
+		return H_HARDWARE;
+	if (rc > 0 && !(n && is_own(a))) {    /* one more does not fit */
+		answer(a, n ? &first : NULL, n, GPCI_BUF_TOO_SMALL);
+		return n && (!o->level || o->partial_success) ? H_SUCCESS : H_PARAMETER;
+	}
+	answer(a, n ? &first : NULL, n, 0);
+	return n ? H_SUCCESS : H_PARAMETER;
+}
+
+static enum papr_rc understood(struct ask *a)
+{
+	const struct papr_opts *o = &a->p->o;
+	enum papr_rc rc;
+
+	a->written = GPCI_HEADER;
+	if (a->number == GPCI_SET_MMCRH) {
+		answer(a, NULL, 0, 0);
+		return H_SUCCESS;
+	}
+	if (o->ops->begin)
+		o->ops->begin(o->arg);
+	rc = records(a);
+	if (o->ops->end)
+		o->ops->end(o->arg);
+	return rc;
+}
+
+/* The inputs: the header, and behind it what Set MMCRH sets. */
+static int fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
+{
+	const struct papr_opts *o = &a->p->o;
+	const uint32_t inputs = GPCI_HEADER + sizeof(uint64_t);
+
+	a->size = size < o->most ? (uint32_t)size : o->most;
+	if (mem->read(mem->arg, address, a->block, a->size < inputs ? a->size : inputs) < 0)
+		return -1;
+	a->number = (uint32_t)gpci_get(a->block + GPCI_AT_REQUEST, 4);
+	a->index = (int32_t)gpci_get(a->block + GPCI_AT_INDEX, 4);
+	a->r = gpci_request(a->number, o->level, a->block[GPCI_AT_VERSION_IN]);
+	return 0;
+}
+
+static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
+{
+	const struct papr_opts *o = &a->p->o;
+	enum papr_rc rc;
+
+	if (!mem->is(mem->arg, address, size))
+		return H_PRIVILEGE;
+	if (size < GPCI_HEADER)
+		return H_PARAMETER;
+	if (fetch(a, mem, address, size) < 0)
+		return H_PRIVILEGE;
+	rc = contents(a);
+	if (rc == H_SUCCESS)
+		rc = authority(a);
+	if (rc != H_SUCCESS)
+		return rc;
+	rc = understood(a);
+	if (rc == H_HARDWARE)
+		return rc;
+	if (mem->write(mem->arg, address, a->block, a->written) < 0)
+		return H_PRIVILEGE;
+	if (a->number == GPCI_SET_MMCRH)      /* the last step: an error has no effect */
+		o->ops->set_mmcrh(o->arg, be64_get(a->block + GPCI_HEADER));
+	return rc;
+}
+
+void papr_ask(struct papr *p, struct papr_caller who, const struct hv_mem *mem, uint64_t r[3])
+{
+	struct ask a;
+
+	a.p = p;
+	a.who = who;
+	r[0] = r[0] != PAPR_GPCI || p->o.absent ? (uint64_t)H_FUNCTION : (uint64_t)gpci(&a, mem, r[1], r[2]);
+}
+
+void papr_call(struct papr *p, struct papr_caller who, const struct hv_mem *mem, uint64_t r[3])
+{
+	bool size_first = p->o.size_first;
+	uint64_t plain[3] = { r[0], r[size_first ? 2 : 1], r[size_first ? 1 : 2] };
+
+	papr_ask(p, who, mem, plain);
+	r[0] = plain[0];
+}

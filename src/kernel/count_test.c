@@ -1,0 +1,239 @@
+/* count_test.c: counting on this machine's own software events; what needs a right that is not there is skipped. */
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "kernel/count.h"
+#include "kernel/kernel_int.h"
+
+#define PAGES 200u
+
+static const struct k_event faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MIN, .exclude_kernel = true };
+static const int self[] = { 0 };
+
+static void touch(uint32_t pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	(void)madvise(p, pages * page, MADV_NOHUGEPAGE);
+	for (uint32_t i = 0; i < pages; i++)
+		((volatile char *)p)[i * page] = 1;
+	munmap(p, pages * page);
+}
+
+static struct k_counter *opened(const struct k_event *ev, const struct k_target *t)
+{
+	struct k_counter *c = NULL;
+	struct err e = { 0 };
+	int rc = k_counter_open(&c, ev, 1, t, &e);
+
+	if (rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP)
+		skip();
+	if (rc < 0)
+		fail_msg("%s", e.text);
+	return c;
+}
+
+static struct k_count one(const struct k_counter *c)
+{
+	struct k_count now = { 0 };
+	struct err e = { 0 };
+
+	assert_int_equal(k_counter_slots(c), 1);
+	assert_int_equal(k_counter_read(c, &now, &e), 0);
+	return now;
+}
+
+static void assert_about(uint64_t counted, uint64_t want)
+{
+	if (counted < want || counted > want + want / 5)
+		fail_msg("%llu, not %llu", (unsigned long long)counted, (unsigned long long)want);
+}
+
+static void only_what_happens_while_enabled_counts(void **state)
+{
+	struct k_counter *c = opened(&faults, &(struct k_target){ .task = self, .ntasks = 1 });
+	struct err e = { 0 };
+	uint64_t first;
+
+	(void)state;
+	touch(PAGES);
+	assert_int_equal(one(c).value, 0);
+	assert_int_equal(k_counter_enable(c, true, &e), 0);
+	touch(PAGES);
+	assert_int_equal(k_counter_enable(c, false, &e), 0);
+	first = one(c).value;
+	assert_about(first, PAGES);
+	touch(PAGES);
+	assert_int_equal(one(c).value, first);
+	assert_int_equal(one(c).enabled_ns, one(c).running_ns);
+	k_counter_close(c);
+}
+
+static void what_a_task_starts_counts_when_inherited(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	for (int inherit = 0; inherit < 2; inherit++) {
+		struct k_counter *c = opened(&faults, &(struct k_target){ .task = self, .ntasks = 1, .inherit = inherit });
+		uint64_t got;
+		pid_t pid;
+
+		assert_int_equal(k_counter_enable(c, true, &e), 0);
+		pid = fork();
+		if (!pid) {
+			touch(100 * PAGES);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		got = one(c).value;
+		assert_true(inherit ? got >= 100 * PAGES : got < 100 * PAGES);
+		k_counter_close(c);
+	}
+}
+
+static void whole_cpus_count_each_on_its_own(void **state)
+{
+	const struct k_event clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK };
+	struct k_counter *c = opened(&clock, &(struct k_target){ .each_cpu = true });
+	uint32_t n = k_counter_slots(c), ncpus = k_ncpus_possible();
+	uint64_t *online = mem_alloc(cpus_words(ncpus) * sizeof(*online));
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(k_cpus_online(online, cpus_words(ncpus), &e), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(cpus_has(online, (uint32_t)k_counter_cpu(c, i)));
+	mem_free(online);
+	k_counter_close(c);
+	c = opened(&clock, &(struct k_target){ .each_cpu = true, .cpus = "0" });
+	assert_int_equal(k_counter_slots(c), 1);
+	assert_int_equal(k_counter_cpu(c, 0), 0);
+	k_counter_close(c);
+	c = opened(&clock, &(struct k_target){ .task = NULL });
+	assert_int_equal(k_counter_slots(c), 1);
+	assert_int_equal(k_counter_cpu(c, 0), -1);
+	k_counter_close(c);
+}
+
+static void a_device_is_not_counted_of_a_task(void **state)
+{
+	struct k_event device = faults;
+	struct k_counter *c;
+	struct err e = { 0 };
+
+	(void)state;
+	strcpy(device.cpus, "0");
+	assert_int_equal(k_counter_open(&c, &device, 1, &(struct k_target){ .task = self, .ntasks = 1 }, &e), -TALLY_ENOTSUP);
+	assert_non_null(strstr(e.text, "-a counts it"));
+}
+
+static void an_encoding_that_is_none_is_refused(void **state)
+{
+	const struct k_event none = { .type = 0x7ffffff0, .config = 1 };
+	struct k_counter *c;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_true(k_counter_open(&c, &none, 1, &(struct k_target){ .task = self, .ntasks = 1 }, &e) < 0);
+	assert_true(e.text[0]);
+}
+
+static void a_task_that_is_gone_is_told(void **state)
+{
+	pid_t pid = fork();
+	struct k_counter *c;
+	struct err e = { 0 };
+	uint32_t n;
+	int *tid;
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(k_counter_open(&c, &faults, 1, &(struct k_target){ .task = &pid, .ntasks = 1 }, &e), -TALLY_EEND);
+	assert_int_equal(k_threads(pid, &tid, &n), -TALLY_EEND);
+	assert_false(k_thread_is(pid));
+	assert_false(k_thread_is(0));
+	assert_false(k_thread_is(-1));
+}
+
+static void threads_of_this_process_are_found(void **state)
+{
+	uint32_t n;
+	int *tid;
+
+	(void)state;
+	assert_int_equal(k_threads(getpid(), &tid, &n), 0);
+	assert_true(n >= 1);
+	assert_true(k_thread_is(tid[0]));
+	mem_free(tid);
+}
+
+static void lists_of_cpus_are_held_against_those_online(void **state)
+{
+	static const char *const bad[] = { "", "x", "0-", "1-0", "64", "99999", "-1", "63" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct err e = { 0 };
+
+		if (k_ncpus_possible() > 63 && (bad[i][0] == '6' || bad[i][0] == '9'))
+			continue;
+		if (k_cpus_check(bad[i], &e) != -TALLY_EINVAL)
+			fail_msg("'%s' was taken", bad[i]);
+	}
+	assert_int_equal(k_cpus_check("0", &(struct err){ 0 }), 0);
+}
+
+static void out_of_memory_is_an_error(void **state)
+{
+	const struct k_target t = { .task = self, .ntasks = 1, .each_cpu = true };
+
+	(void)state;
+	for (long n = 1;; n++) {
+		struct k_counter *c = NULL;
+		struct err e = { 0 };
+		bool failed;
+		int rc;
+
+		mem_fail_at(n);
+		rc = k_counter_open(&c, &faults, 1, &t, &e);
+		failed = mem_failed();
+		mem_fail_at(0);
+		if (failed)
+			assert_int_equal(rc, -TALLY_ENOMEM);
+		else
+			k_counter_close(c);
+		assert_int_equal(mem_live(), 0);
+		if (!failed)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_happens_while_enabled_counts),
+		cmocka_unit_test(what_a_task_starts_counts_when_inherited),
+		cmocka_unit_test(whole_cpus_count_each_on_its_own),
+		cmocka_unit_test(a_device_is_not_counted_of_a_task),
+		cmocka_unit_test(an_encoding_that_is_none_is_refused),
+		cmocka_unit_test(a_task_that_is_gone_is_told),
+		cmocka_unit_test(threads_of_this_process_are_found),
+		cmocka_unit_test(lists_of_cpus_are_held_against_those_online),
+		cmocka_unit_test(out_of_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("kernel: count", tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/*
+ * niagara_hub.c: the Zambezi hubs of a Batoka.
+ *
+ * Four hubs, one for each coherence plane (PA[13:12]); each has a port (LPU A to D) for each node.  A
+ * transaction comes in at the requester's port, goes out to every other node, which replies; the hub sends
+ * one reply to the requester.  Data comes to the requester's port from the port of whoever sends it.
+ * Every event is one cycle.  X, Y and Z of a port are the other three in order.
+ *
+ * The address serialization unit lets one transaction of a line be under way: one that comes meanwhile is a CAM
+ * hit, and is woken when the first has ended.
+ */
+#include "machine/niagara_int.h"
+
+#define UNDER_WAY 100u                        /* cycles of a transaction */
+enum {
+	LPU_C2C = 0x02, LPU_MEM = 0x03, LPU_WB_DATA = 0x04, LPU_NEXT_PORT = 4, LPU_TID_WB = 0x0e, LPU_TID_INV, LPU_TID_RTD,
+	LPU_TID_RTO, LPU_TID_RTS, LPU_WB_EGRESS = 0x15, LPU_INV_EGRESS, LPU_RTO_EGRESS, LPU_RTD_EGRESS, LPU_RTS_EGRESS,
+	LPU_HIT_M = 0x1c, LPU_HIT_O, LPU_HIT_S, LPU_MISS = 0x20, LPU_READ_OR_INV, LPU_WB, LPU_NDR, LPU_CACHE_MISS, LPU_CACHE_HIT,
+	LPU_REPLY_SENT = 0x27, LPU_REPLY_RECEIVED,
+};
+enum { ASU_IN = 2, ASU_OUT, ASU_CAM, ASU_WAKEUP };
+
+static const uint8_t ingress[] = { [TX_RTS] = LPU_TID_RTS, [TX_RTO] = LPU_TID_RTO, [TX_INV] = LPU_TID_INV, [TX_WB] = LPU_TID_WB };
+static const uint8_t egress[] = {
+	[TX_RTS] = LPU_RTS_EGRESS, [TX_RTO] = LPU_RTO_EGRESS, [TX_INV] = LPU_INV_EGRESS, [TX_WB] = LPU_WB_EGRESS,
+};
+
+/* X, Y, Z as 0, 1, 2: which of the other ports `from` is for `port`. */
+static uint32_t other(uint32_t port, uint32_t from)
+{
+	return from < port ? from : from - 1;
+}
+
+static void serialize(struct zambezi *z, uint64_t pa, uint64_t now)
+{
+	uint64_t line = (pa >> LINE_BITS) + 1;
+	uint32_t i = (line ^ line >> 8) % CAM;
+
+	if (z->cam[i].line == line && z->cam[i].until > now && z->cam[i].from < now + UNDER_WAY) {
+		add(&z->asu[ASU_CAM], 1);
+		add(&z->asu[ASU_WAKEUP], 1);
+		z->cam[i].until += UNDER_WAY;
+		return;
+	}
+	z->cam[i].line = line;
+	z->cam[i].from = now;
+	z->cam[i].until = now + UNDER_WAY;
+}
+
+void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, uint64_t pa, uint64_t now)
+{
+	struct zambezi *z = &n->zambezi[plane_of(pa)];
+	uint32_t home = home_of(n, pa);
+
+	add(&z->lpu[requester][ingress[t]], 1);
+	add(&z->lpu[requester][t == TX_WB ? LPU_WB : LPU_READ_OR_INV], 1);
+	add(&z->asu[ASU_IN], 1);
+	add(&z->asu[ASU_OUT], 1);
+	serialize(z, pa, now);
+	if (t == TX_WB) {                     /* to the home alone */
+		add(&z->lpu[home][egress[t]], 1);
+		add(&z->lpu[home][LPU_WB_DATA + LPU_NEXT_PORT * other(home, requester)], 1);
+		return;
+	}
+	for (uint32_t i = 0; i < n->kind->nodes; i++)
+		if (i != requester)
+			add(&z->lpu[i][egress[t]], 1);
+	add(&z->lpu[requester][LPU_REPLY_SENT], 1);
+}
+
+/* Who owns the line sends it, unless the requester has it already. */
+void hub_reply(struct niagara *n, enum transaction t, uint32_t snooped, uint64_t pa, enum moesi held)
+{
+	static const uint8_t says[] = { [INVALID] = LPU_MISS, [SHARED] = LPU_HIT_S, [EXCLUSIVE] = LPU_HIT_S, [OWNED] = LPU_HIT_O,
+					[MODIFIED] = LPU_HIT_M };
+	total *e = n->zambezi[plane_of(pa)].lpu[snooped];
+
+	add(&e[LPU_REPLY_RECEIVED], 1);
+	add(&e[says[held]], 1);
+	add(&e[held ? LPU_CACHE_HIT : LPU_CACHE_MISS], 1);
+	if (held < OWNED || t == TX_INV)
+		add(&e[LPU_NDR], 1);
+}
+
+void hub_nobody(struct niagara *n, uint32_t requester, uint64_t pa)
+{
+	struct zambezi *z = &n->zambezi[plane_of(pa)];
+
+	for (uint32_t i = 0; i < n->kind->nodes; i++) {
+		if (i == requester)
+			continue;
+		add(&z->lpu[i][LPU_REPLY_RECEIVED], 1);
+		add(&z->lpu[i][LPU_MISS], 1);
+		add(&z->lpu[i][LPU_CACHE_MISS], 1);
+		add(&z->lpu[i][LPU_NDR], 1);
+	}
+}
+
+void hub_data(struct niagara *n, uint32_t requester, uint32_t from, uint64_t pa, bool cached)
+{
+	uint32_t e = (cached ? LPU_C2C : LPU_MEM) + LPU_NEXT_PORT * other(requester, from);
+
+	add(&n->zambezi[plane_of(pa)].lpu[requester][e], 1);
+}

@@ -1,0 +1,791 @@
+/*
+ * niagara_law_test.c: what must hold whatever the load: laws between counters, between counters and the truth, and in the
+ * caches themselves, over more than a thousand random loads on all machines.
+ */
+#include "machine/niagara_int.h"
+#include "machine/niagara_test_int.h"
+
+enum { LOADS = 1050, REFS = 1500, TALLY_LD = 0, TALLY_ST, TALLY_ATOMIC, TALLY_ALL, TALLIES };
+
+static const struct { const char *name; uint32_t sockets; } machines[] = {
+	{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 },
+};
+static struct rig r;
+
+/* ---- random loads --------------------------------------------------------------------------------------- */
+
+struct mix {
+	uint64_t rng;
+	uint32_t strands, spread, contexts, footprint;         /* spread: strands apart; footprint: bits of an offset */
+	bool sets;                            /* addresses that meet in few sets */
+	uint64_t at;
+	uint64_t tally[MOST_STRANDS][TALLIES][LEVELS];         /* what was put in, by strand and level */
+};
+
+static uint64_t rnd(struct mix *m)
+{
+	m->rng ^= m->rng << 13;
+	m->rng ^= m->rng >> 7;
+	return m->rng ^= m->rng << 17;
+}
+
+static struct mix random_mix(uint64_t seed)
+{
+	struct mix m = { .rng = (seed + 1) * 0x9e3779b97f4a7c15 };
+
+	m.strands = 1 + rnd(&m) % 8;
+	m.spread = rnd(&m) % 3 ? r.strands / m.strands : 1 + rnd(&m) % 64;
+	m.contexts = 1 + rnd(&m) % 3;
+	m.footprint = rnd(&m) % 3 ? 7 + rnd(&m) % 6 : 9 + rnd(&m) % 18;
+	m.sets = rnd(&m) % 2;
+	return m;
+}
+
+static uint64_t address(struct mix *m, uint64_t v)
+{
+	const uint64_t size = v >> 4 & 3, home = (v >> 6 & 3) << 30, plane = (v >> 54 & 3) << 12;
+
+	m->at += v >> 8 & 0x38;
+	if (m->sets)
+		return size << 48 | home | plane | (v >> 12) % 40 * MB | (v >> 20 & 1) * 0x40;
+	return size << 48 | home | plane | ((v & 0xc00 ? v >> 12 : m->at) & ((1ull << m->footprint) - 1) & ~7ull);
+}
+
+static struct niagara_ref random_ref(struct mix *m)
+{
+	static const uint8_t kinds[] = { NIAGARA_FETCH, NIAGARA_FETCH, NIAGARA_LOAD, NIAGARA_LOAD, NIAGARA_LOAD, NIAGARA_STORE, NIAGARA_STORE,
+					 NIAGARA_ATOMIC };
+	const uint64_t v = rnd(m), w = rnd(m);
+	struct niagara_ref x = {
+		.va = address(m, v), .strand = (uint16_t)(w % m->strands * m->spread % r.strands), .context = (uint16_t)(w >> 8 & 0xff) % m->contexts,
+		.kind = kinds[w >> 16 & 7], .bytes = 8, .instructions = (uint8_t)((w >> 24) % 20),
+	};
+
+	x.level = x.context == 0 ? (w >> 32 & 7 ? NIAGARA_SYSTEM : NIAGARA_HYPER) : w >> 32 & 15 ? NIAGARA_USER : NIAGARA_SYSTEM;
+	m->tally[x.strand][TALLY_ALL][x.level] += x.instructions;
+	if (x.kind != NIAGARA_FETCH)
+		m->tally[x.strand][x.kind - NIAGARA_LOAD + TALLY_LD][x.level]++;
+	return x;
+}
+
+static void put_in(struct mix *m, uint32_t count)
+{
+	struct niagara_ref x[64];
+
+	for (uint32_t n; count; count -= n) {
+		n = 1 + rnd(m) % 64;
+		n = n < count ? n : count;
+		for (uint32_t i = 0; i < n; i++)
+			x[i] = random_ref(m);
+		niagara_refs(r.n, x, n);
+	}
+}
+
+/* ---- laws ------------------------------------------------------------------------------------------------------ */
+
+/* A law between zeros says nothing: how often of a hundred its sums must be others, where it applies. */
+#define LAWS(X) \
+	X(MISSES_ARE_SERVED, 99) X(READS_ARE_MISSES_OF_MEMORY, 99) X(WRITES_ARE_WRITEBACKS, 30) X(NO_NODE_NO_TRAFFIC, 0) \
+	X(ONE_NODE_ASKS_NOBODY, 0) X(PLANES_ARE_TRANSACTIONS, 90) X(HITS_ARE_THE_REST_OF_THE_MISSES, 80) \
+	X(WALKS_ARE_TLB_MISSES, 99) X(BUFFERS_ARE_HITS, 50) X(RESERVED_WORDS_STAY, 0) X(EVENTS_ARE_THE_TRUTH, 90) \
+	X(TALLIES_ARE_WHAT_WENT_IN, 60) X(CONTROLLERS_ARE_THE_TRUTH, 75) X(PORTS_ARE_THE_PLANE, 90) X(REQUESTS_BY_KIND, 90) \
+	X(WRITEBACKS_BY_KIND, 20) X(WRITEBACKS_GO_HOME, 20) X(WRITEBACKS_BRING_DATA, 20) X(INVALIDATIONS_GO_OUT, 30) X(OWNERSHIPS_GO_OUT, 90) \
+	X(SHARES_GO_OUT, 90) X(REQUESTS_ARE_REPLIED_TO, 90) X(ALL_OTHERS_REPLY, 90) X(REPLIES_BY_STATE, 90) X(REPLIES_BY_HIT, 90) \
+	X(REPLIES_WITH_AND_WITHOUT_DATA, 90) X(PORTS_SHOW_WHAT_IS_CHOSEN, 20) X(SERIALIZER_COUNTS_THE_PLANE, 90) \
+	X(WHO_WAITS_IS_WOKEN, 12) X(ONE_NODE_ASKS_NO_HUB, 0) X(EMPTY_SOCKETS_ARE_SILENT, 0) X(DATA_OF_CACHES, 60) X(DATA_OF_MEMORIES, 90)
+enum law {
+#define LAW(name, least) name,
+	LAWS(LAW)
+#undef LAW
+	LAW_COUNT
+};
+static struct { uint64_t checked, live; } laws[LAW_COUNT];
+
+static void witness(enum law law, uint64_t sum)
+{
+	laws[law].checked++;
+	laws[law].live += sum != 0;
+}
+
+#define SAME(law, a, b) do { const uint64_t sum_ = (a); assert_int_equal(sum_, b); witness(law, sum_); } while (0)
+
+static void no_law_was_empty(void)
+{
+	static const struct { const char *name; uint64_t least; } row[LAW_COUNT] = {
+#define LAW(name, least) { #name, least },
+		LAWS(LAW)
+#undef LAW
+	};
+
+	for (uint32_t i = 0; i < LAW_COUNT; i++)
+		if (!laws[i].checked || laws[i].live * 100 < laws[i].checked * row[i].least)
+			fail_msg("%s: %lu of %lu checks had anything to add up", row[i].name, laws[i].live, laws[i].checked);
+}
+
+/* ---- laws of the truth -------------------------------------------------------------------------------------- */
+
+static uint64_t sum(const uint64_t *p, uint32_t n)
+{
+	uint64_t s = 0;
+
+	while (n--)
+		s += *p++;
+	return s;
+}
+
+static void check_memory(const struct niagara_truth *t)
+{
+	SAME(MISSES_ARE_SERVED, sum(t->served, 3), l2_misses(&r));
+	SAME(READS_ARE_MISSES_OF_MEMORY, sum(&t->mcu_reads[0][0], 8), t->served[0] + t->served[1]);
+	SAME(WRITES_ARE_WRITEBACKS, sum(&t->mcu_writes[0][0], 8), t->writebacks);
+	for (uint32_t node = r.kind->nodes; node < NODES; node++)
+		SAME(NO_NODE_NO_TRAFFIC, sum(t->mcu_reads[node], 2) + sum(t->mcu_writes[node], 2), 0);
+	assert_true(t->l2_imiss <= t->ic_miss && t->l2_dmiss_ld <= t->dc_miss && t->l2_miss_walk <= t->walks);
+	assert_true(t->ic_miss <= t->refs[NIAGARA_FETCH] && t->dc_miss <= t->refs[NIAGARA_LOAD]);
+}
+
+static void check_nodes(const struct niagara_truth *t)
+{
+	const uint64_t asked = l2_misses(&r) + t->upgrades;
+
+	if (r.kind->nodes == 1) {
+		SAME(ONE_NODE_ASKS_NOBODY, t->transactions + t->served[1] + t->served[2] + t->upgrades + sum(t->plane, 4), 0);
+		return;
+	}
+	assert_in_range(t->transactions, asked, asked + t->writebacks);
+	if (r.kind->zambezis)
+		SAME(PLANES_ARE_TRANSACTIONS, sum(t->plane, 4), t->transactions);
+	else
+		assert_int_equal(sum(t->plane, 4), 0);
+}
+
+static void check_translations(const struct niagara_truth *t)
+{
+	const uint64_t misses = t->itlb_miss + t->dtlb_miss, hits = sum(&t->tsb_hit[0][0][0], 16);
+
+	if (r.kind->mmustat) {
+		SAME(HITS_ARE_THE_REST_OF_THE_MISSES, hits, misses - t->tsb_miss - t->permanent_hit);
+		assert_int_equal(t->walks, 0);
+	} else {
+		SAME(WALKS_ARE_TLB_MISSES, t->walks, misses);
+		assert_int_equal(hits + t->tsb_miss + t->permanent_hit, 0);
+	}
+}
+
+/* The buffers of all strands together: the hits, 5 to 7 ticks each, and nothing where nothing belongs. */
+static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
+{
+	uint64_t all = 0;
+
+	for (uint32_t k = 0; k < 16; k++) {
+		const uint32_t at = mmustat_slot(k >> 3, k >> 2 & 1, k & 3) / 8;
+		uint64_t hits = 0, ticks = 0;
+
+		for (uint32_t i = 0; i < r.strands; i++) {
+			hits += be64_get(&r.ram[i][at]);
+			ticks += be64_get(&r.ram[i][at + 1]);
+			r.ram[i][at] = r.ram[i][at + 1] = 0;
+		}
+		SAME(BUFFERS_ARE_HITS, hits, t->tsb_hit[k >> 3][k >> 2 & 1][k & 3]);
+		assert_in_range(ticks, 5 * hits, 7 * hits);
+		slots[k] += hits;
+	}
+	for (uint32_t i = 0; i < r.strands; i++)
+		all |= sum(r.ram[i], MMUSTAT_BYTES / 8);
+	SAME(RESERVED_WORDS_STAY, all, 0);
+}
+
+/* ---- laws of the caches ---------------------------------------------------------------------------------------- */
+
+/* The way of a set that has this tag; or WAYS. */
+static uint32_t find(const struct l2_set *set, uint64_t tag)
+{
+	uint32_t way = 0;
+
+	while (way < WAYS && set->tag[way] != tag)
+		way++;
+	return way;
+}
+
+/* What makes a set quick to look at says what the set says. */
+static void check_set(const struct l2_set *set, const struct sign *sign)
+{
+	for (uint32_t way = 0; way < WAYS; way++) {
+		const bool held = set->tag[way] != 0;
+
+		assert_int_equal(held, set->state[way] != INVALID);
+		assert_int_equal(held, set->held >> way & 1);
+		assert_true(held || (!(set->used >> way & 1) && !set->cores[0][way] && !set->cores[1][way]));
+		assert_true(!held || way < r.n->g->l2_ways);
+		assert_int_equal(sign->word[way / 8] >> way % 8 * 8 & 0xff, sign_of(set->tag[way]));
+	}
+}
+
+/* A line that one node has modified or exclusive nobody else has; one owner at most. */
+static void check_line(uint32_t node, uint32_t index, uint32_t way)
+{
+	const struct l2_set *set = &r.n->node[node].l2[index];
+
+	for (uint32_t other = 0; set->tag[way] && other < r.kind->nodes; other++) {
+		const struct l2_set *o = &r.n->node[other].l2[index];         /* the same in all nodes */
+		const uint32_t at = other == node ? WAYS : find(o, set->tag[way]);
+
+		assert_true(at == WAYS || (set->state[way] != MODIFIED && set->state[way] != EXCLUSIVE));
+		assert_true(at == WAYS || set->state[way] != OWNED || o->state[at] == SHARED);
+	}
+}
+
+static void check_states(void)
+{
+	for (uint32_t node = 0; node < r.kind->nodes; node++)
+		for (uint32_t index = 0; index < r.n->g->l2_sets; index++) {
+			check_set(&r.n->node[node].l2[index], &r.n->sign[index * r.kind->nodes + node]);
+			for (uint32_t way = 0; way < WAYS; way++)
+				check_line(node, index, way);
+		}
+}
+
+/* The cores that may have a line of level 2, which is somewhere in the node. */
+static uint8_t cores_of(uint32_t node, uint64_t tag, bool data)
+{
+	for (uint32_t index = 0; index < r.n->g->l2_sets; index++) {
+		const struct l2_set *set = &r.n->node[node].l2[index];
+		const uint32_t way = find(set, tag);
+
+		if (way < WAYS)
+			return set->cores[data][way];
+	}
+	fail();
+	return 0;
+}
+
+static void check_level1(const struct l1 *c, uint32_t node, uint32_t core, bool data)
+{
+	for (uint32_t i = 0; i < (c->mask + 1) * c->ways; i++) {
+		if (!c->tag[i])
+			continue;
+		assert_int_equal((c->tag[i] - 1) & c->mask, i / c->ways);
+		assert_true(cores_of(node, ((c->tag[i] - 1) << c->bits >> LINE_BITS) + 1, data) >> core & 1);
+	}
+}
+
+/* What a core has its node has, and knows that the core has it. */
+static void check_inclusion(void)
+{
+	for (uint32_t node = 0; node < r.kind->nodes; node++)
+		for (uint32_t core = 0; core < r.n->g->cores; core++) {
+			check_level1(&r.n->node[node].core[core].l1[0], node, core, false);
+			check_level1(&r.n->node[node].core[core].l1[1], node, core, true);
+		}
+}
+
+/* ---- laws between registers and the truth ---------------------------------------------------------------------------- */
+
+struct sparc { uint16_t code; uint64_t (*truth)(const struct niagara_truth *t); };
+#define SUM(name, e) static uint64_t name(const struct niagara_truth *t) { return e; }
+SUM(t_loads, t->refs[NIAGARA_LOAD])
+SUM(t_stores, t->refs[NIAGARA_STORE])
+SUM(t_atomics, t->refs[NIAGARA_ATOMIC])
+SUM(t_writes, t->refs[NIAGARA_STORE] + t->refs[NIAGARA_ATOMIC])
+SUM(t_instructions, t->instructions)
+SUM(t_ic, t->ic_miss)
+SUM(t_dc, t->dc_miss)
+SUM(t_l1, t->ic_miss + t->dc_miss)
+SUM(t_l2i, t->l2_imiss)
+SUM(t_l2d, t->l2_dmiss_ld)
+SUM(t_l2, t->l2_imiss + t->l2_dmiss_ld)
+SUM(t_walks, t->walks)
+SUM(t_walk_misses, t->l2_miss_walk)
+SUM(t_itlb, t->itlb_miss)
+SUM(t_dtlb, t->dtlb_miss)
+SUM(t_tlb, t->itlb_miss + t->dtlb_miss)
+#undef SUM
+static const struct sparc events[] = {
+	{ 0x208, t_loads }, { 0x210, t_stores }, { 0x280, t_atomics }, { 0x290, t_writes }, { 0x2fd, t_instructions }, { 0x2ff, t_instructions },
+	{ 0x301, t_ic }, { 0x302, t_dc }, { 0x303, t_l1 }, { 0x310, t_l2i }, { 0x320, t_l2d }, { 0x330, t_l2 }, { 0x504, t_dc },
+	{ 0x508, t_ic }, { 0x50c, t_l1 }, { 0x510, t_writes }, { 0xb04, t_itlb }, { 0xb08, t_dtlb }, { 0xb0c, t_tlb }, { 0x40c, t_walks },
+	{ 0x430, t_walk_misses }, { 0x520, t_walks },
+};
+static const uint16_t tallied[TALLIES] = { [TALLY_LD] = 0x208, [TALLY_ST] = 0x210, [TALLY_ATOMIC] = 0x280, [TALLY_ALL] = 0x2fd };
+
+/* What this load's registers select. */
+struct selection { uint32_t all, tally, modes, mcu[2]; uint16_t zam[2]; };
+
+static void select_all(struct mix *m, struct selection *s)
+{
+	*s = (struct selection){ .all = rnd(m) % (r.kind->mmustat ? COUNT(events) - 3 : COUNT(events)), .tally = rnd(m) % TALLIES,
+				 .modes = rnd(m) % 8 * 2, .mcu = { rnd(m) % 3, rnd(m) % 3 },
+				 .zam = { (uint16_t)(2 + rnd(m) % 0x28), (uint16_t)(2 + rnd(m) % 0x28) } };
+	for (uint32_t i = 0; i < r.strands; i++)       /* half the loads look at one event, half at their own tallies by mode */
+		set_pcr(&r, i, m->rng & 1 ? pcr_of(events[s->all].code, events[s->all].code, ALL_MODES) :
+					    pcr_of(tallied[s->tally], tallied[TALLY_ALL], s->modes));
+	s->tally = m->rng & 1 ? TALLIES : s->tally;
+	for (uint64_t reg = 2; !r.kind->mmustat && reg < VF_REGS; reg++) {
+		if (vf_regs[reg].cls == VF_MCU_PCR && vf_regs[reg].node < r.kind->nodes)
+			set(&r, 0, reg, s->mcu[0] << 4 | s->mcu[1]);
+		else if (vf_regs[reg].cls == VF_ZAM_PCR && r.kind->zambezis)
+			set(&r, 0, reg, vf_regs[reg].unit <= VF_UNIT_LPU_D ? (uint64_t)s->zam[1] << 8 | s->zam[0] : 0x0302);
+	}
+}
+
+static uint64_t of_modes(const uint64_t by_level[LEVELS], uint32_t modes)
+{
+	return (modes & UT ? by_level[NIAGARA_USER] : 0) + (modes & ST ? by_level[NIAGARA_SYSTEM] : 0) +
+	       (modes & HT ? by_level[NIAGARA_HYPER] : 0);
+}
+
+/* of_event: how often each row of events was seen to count. */
+static void check_strands(const struct mix *m, const struct selection *s, uint64_t of_event[COUNT(events)])
+{
+	uint64_t pic0 = 0, pic1 = 0;
+
+	for (uint32_t i = 0; i < r.strands; i++) {
+		pic0 += get_pic(&r, i, 0);
+		pic1 += get_pic(&r, i, 1);
+		if (s->tally == TALLIES)
+			continue;
+		assert_int_equal(get_pic(&r, i, 0), of_modes(m->tally[i][s->tally], s->modes));
+		assert_int_equal(get_pic(&r, i, 1), of_modes(m->tally[i][TALLY_ALL], s->modes));
+	}
+	if (s->tally < TALLIES)
+		witness(TALLIES_ARE_WHAT_WENT_IN, pic0 && pic1);
+	if (s->tally == TALLIES) {
+		SAME(EVENTS_ARE_THE_TRUTH, pic0, events[s->all].truth(truth(&r)));
+		assert_int_equal(pic1, pic0);
+		of_event[s->all] += pic0;
+	}
+}
+
+static void check_controllers(const struct niagara_truth *t, const struct selection *s)
+{
+	for (uint32_t node = 0; !r.kind->mmustat && node < r.kind->nodes; node++)
+		for (uint32_t mcu = 0; mcu < 2; mcu++) {
+			const uint64_t reads = t->mcu_reads[node][mcu], writes = t->mcu_writes[node][mcu];
+			const uint64_t by_code[3] = { reads, writes, reads + writes };
+
+			SAME(CONTROLLERS_ARE_THE_TRUTH, get(&r, 0, 3 + 4 * node + 2 * mcu), by_code[s->mcu[0]] << 32 | by_code[s->mcu[1]]);
+		}
+}
+
+/* Over all ports of a hub; through registers the two that were chosen, and the rest as it is inside. */
+static uint64_t ports(uint32_t zam, uint32_t code)
+{
+	uint64_t n = 0;
+
+	for (uint32_t port = 0; port < 4; port++)
+		n += now_of(&r.n->zambezi[zam].lpu[port][code]);
+	return n;
+}
+
+static void check_hub(uint32_t zam, const struct selection *s)
+{
+	const uint64_t others = r.kind->nodes - 1u, asked = ports(zam, 0x21), replies = ports(zam, 0x28), plane = truth(&r)->plane[zam];
+	const uint64_t c2c = ports(zam, 2) + ports(zam, 6) + ports(zam, 10), wb = ports(zam, 0x22);
+
+	SAME(PORTS_ARE_THE_PLANE, asked + wb, plane);
+	SAME(REQUESTS_BY_KIND, ports(zam, 0x0f) + ports(zam, 0x11) + ports(zam, 0x12), asked);
+	SAME(WRITEBACKS_BY_KIND, ports(zam, 0x0e), wb);
+	SAME(WRITEBACKS_GO_HOME, ports(zam, 0x15), wb);
+	SAME(WRITEBACKS_BRING_DATA, ports(zam, 4) + ports(zam, 8) + ports(zam, 12), wb);
+	SAME(INVALIDATIONS_GO_OUT, ports(zam, 0x16), others * ports(zam, 0x0f));
+	SAME(OWNERSHIPS_GO_OUT, ports(zam, 0x17), others * ports(zam, 0x11));
+	SAME(SHARES_GO_OUT, ports(zam, 0x19), others * ports(zam, 0x12));
+	SAME(REQUESTS_ARE_REPLIED_TO, ports(zam, 0x27), asked);
+	SAME(ALL_OTHERS_REPLY, replies, others * asked);
+	SAME(REPLIES_BY_STATE, ports(zam, 0x1c) + ports(zam, 0x1d) + ports(zam, 0x1e) + ports(zam, 0x20), replies);
+	SAME(REPLIES_BY_HIT, ports(zam, 0x24) + ports(zam, 0x25), replies);
+	SAME(REPLIES_WITH_AND_WITHOUT_DATA, ports(zam, 0x23) + c2c, replies);
+	for (uint32_t port = 0; port < 4; port++)
+		for (uint32_t pic = 0; pic < 2; pic++)
+			SAME(PORTS_SHOW_WHAT_IS_CHOSEN, get(&r, 0, 19 + 18 * zam + 3 * port + pic),
+			     now_of(&r.n->zambezi[zam].lpu[port][s->zam[pic]]));
+	SAME(SERIALIZER_COUNTS_THE_PLANE, get(&r, 0, 34 + 18 * zam), plane);
+	SAME(SERIALIZER_COUNTS_THE_PLANE, get(&r, 0, 35 + 18 * zam), plane);
+	SAME(WHO_WAITS_IS_WOKEN, now_of(&r.n->zambezi[zam].asu[4]), now_of(&r.n->zambezi[zam].asu[5]));
+}
+
+/* Data that comes over the hubs is what other caches and remote memories served. */
+static void check_hubs(const struct niagara_truth *t, const struct selection *s)
+{
+	uint64_t c2c = 0, mem = 0;
+
+	for (uint32_t zam = 0; zam < PLANES; zam++) {
+		for (uint32_t k = 0; k < 3; k++) {
+			c2c += ports(zam, 2 + 4 * k);
+			mem += ports(zam, 3 + 4 * k);
+		}
+		if (r.kind->zambezis && r.kind->nodes > 1)
+			check_hub(zam, s);
+		for (uint32_t code = 0; !(r.kind->zambezis && r.kind->nodes > 1) && code < LPU_EVENTS; code++)
+			SAME(ONE_NODE_ASKS_NO_HUB, ports(zam, code), 0);
+		for (uint32_t port = r.kind->nodes; port < 4; port++)  /* empty sockets */
+			for (uint32_t code = 0; code < LPU_EVENTS; code++)
+				SAME(EMPTY_SOCKETS_ARE_SILENT, now_of(&r.n->zambezi[zam].lpu[port][code]), 0);
+	}
+	if (r.kind->zambezis && r.kind->nodes > 1) {
+		SAME(DATA_OF_CACHES, c2c, t->served[2]);
+		SAME(DATA_OF_MEMORIES, mem, t->served[1]);
+	} else {
+		assert_int_equal(c2c + mem, 0);
+	}
+}
+
+static void give_buffers(void)
+{
+	for (uint32_t i = 0; r.kind->mmustat && i < r.strands; i++) {
+		uint64_t o[6] = { RAM_BASE + i * MMUSTAT_BYTES, 0, 0, 0, 0, SUN4V_MMUSTAT_CONF };
+
+		assert_true(sun4v_call(r.v[i], HV_FAST_TRAP, o));
+		assert_int_equal(o[0], HV_EOK);
+	}
+}
+
+static void all_laws_hold_over_a_thousand_random_loads(void **state)
+{
+	uint64_t served[3] = { 0 }, slots[16] = { 0 }, of_event[COUNT(events)] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < LOADS; seed++) {
+		const uint32_t k = seed % COUNT(machines);
+		const struct niagara_truth *t;
+		struct selection s;
+		struct mix m;
+
+		rig_open(&r, machines[k].name, machines[k].sockets, (struct niagara_opts){ 0 });
+		m = random_mix(seed);
+		t = truth(&r);
+		select_all(&m, &s);
+		give_buffers();
+		for (uint32_t half = 0; half < 2; half++) {
+			put_in(&m, REFS / 2);
+			check_memory(t);
+			check_nodes(t);
+			check_translations(t);
+			check_strands(&m, &s, of_event);
+			check_controllers(t, &s);
+			check_hubs(t, &s);
+		}
+		if (r.kind->mmustat)
+			check_buffers(t, slots);
+		if (seed % 10 == 0)
+			check_states();
+		if (seed % 100 == 0)
+			check_inclusion();
+		for (uint32_t i = 0; i < 3; i++)
+			served[i] += t->served[i];
+		rig_close(&r);
+	}
+	no_law_was_empty();
+	assert_true(served[0] > 100000 && served[1] > 100000 && served[2] > 10000);
+	for (uint32_t i = 0; i < COUNT(slots); i++)
+		assert_true(slots[i] > 0);
+	for (uint32_t i = 0; i < COUNT(events); i++)
+		assert_true(of_event[i] > 0);
+}
+
+/* ---- registers that are written and chosen anew under way ------------------------------------------------------------------ */
+
+/* A second machine with the same references, whose counters nobody touches, says what was to be added meanwhile. */
+static void writes_and_new_selections_settle_under_way(void **state)
+{
+	static struct rig still;
+	struct niagara_ref x[40];
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		const uint32_t modes = ALL_MODES, code[2] = { 0x302, 0x2fd };
+		uint64_t want[2] = { 0 }, was[2] = { 0 };
+		uint32_t selected[2] = { 0, 1 };
+		struct mix m;
+
+		rig_open(&still, "batoka", 2, (struct niagara_opts){ 0 });
+		rig_open(&r, "batoka", 2, (struct niagara_opts){ 0 });
+		m = random_mix(seed);
+		set_pcr(&still, 0, pcr_of(code[0], code[1], modes));
+		set_pcr(&r, 0, pcr_of(code[0], code[1], modes));
+		for (uint32_t step = 0; step < 60; step++) {
+			for (uint32_t i = 0; i < COUNT(x); i++) {
+				x[i] = random_ref(&m);
+				x[i].strand = 0;
+			}
+			niagara_refs(still.n, x, COUNT(x));
+			niagara_refs(r.n, x, COUNT(x));
+			for (uint32_t pic = 0; pic < 2; pic++) {
+				want[pic] += get_pic(&still, 0, selected[pic]) - was[selected[pic]];
+				assert_int_equal(get_pic(&r, 0, pic), (uint32_t)want[pic]);
+			}
+			was[0] = get_pic(&still, 0, 0);
+			was[1] = get_pic(&still, 0, 1);
+			if (rnd(&m) % 2) {
+				want[0] = (uint32_t)rnd(&m);
+				want[1] = UINT32_MAX - rnd(&m) % 100;
+				assert_true(sun4v_asr_write(r.v[0], 0x11, want[1] << 32 | want[0]));
+			}
+			if (rnd(&m) % 2) {
+				selected[0] = rnd(&m) % 2;
+				selected[1] = rnd(&m) % 2;
+				set_pcr(&r, 0, pcr_of(code[selected[0]], code[selected[1]], modes));
+			}
+		}
+		rig_close(&still);
+		rig_close(&r);
+	}
+}
+
+/* Misses by class, as a node's PERF_CONFIG changes: each is counted in the class that was chosen when it happened. */
+static void classes_add_up_to_all_misses(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		uint64_t by_class[4] = { 0 };
+
+		for (uint64_t class = 0; class < 4; class++) {
+			struct mix m;
+
+			rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
+			m = random_mix(seed);
+			for (uint32_t i = 0; i < r.strands; i++) {
+				set_pcr(&r, i, pcr_of(0x320, 0x310, ALL_MODES));
+				set(&r, i, 1, class);
+			}
+			put_in(&m, REFS);
+			for (uint32_t i = 0; i < r.strands; i++)
+				by_class[class] += get_pic(&r, i, 0) + get_pic(&r, i, 1);
+			if (class == 0)
+				assert_int_equal(by_class[0], truth(&r)->l2_imiss + truth(&r)->l2_dmiss_ld);
+			rig_close(&r);
+		}
+		assert_int_equal(by_class[1] + by_class[2] + by_class[3], by_class[0]);
+	}
+}
+
+/* ---- the same again --------------------------------------------------------------------------------------------------------- */
+
+enum { WORDS_MOST = MOST_STRANDS * (VF_REGS + 1) };
+struct picture { struct niagara_truth truth; uint64_t clock, word[WORDS_MOST]; uint64_t ram[MOST_STRANDS][MMUSTAT_BYTES / 8]; };
+static struct picture first, second;
+
+/* All registers of all strands. */
+static void take_picture(struct picture *p)
+{
+	uint64_t *w = p->word;
+
+	memset(p, 0, sizeof(*p));
+	p->truth = *truth(&r);
+	p->clock = niagara_now(r.n);
+	memcpy(p->ram, r.ram, sizeof(p->ram));
+	for (uint32_t i = 0; i < r.strands; i++) {
+		assert_true(sun4v_asr_read(r.v[i], 0x11, w++));
+		for (uint32_t reg = 0; reg < VF_REGS; reg++)
+			*w++ = niagara_ops.reg_read(r.n, i, &vf_regs[reg]);
+	}
+}
+
+static void run_load(const char *machine, const char *load, uint64_t seed, uint64_t step, struct picture *p)
+{
+	struct selection s;
+	struct mix m;
+
+	rig_open(&r, machine, 0, (struct niagara_opts){ .load = load, .seed = seed });
+	m = random_mix(1);
+	select_all(&m, &s);
+	give_buffers();
+	for (uint64_t at = step; at < 30000; at += step)
+		niagara_run(r.n, at);
+	niagara_run(r.n, 30000);
+	take_picture(p);
+	rig_close(&r);
+}
+
+/* Also however often the machine is stopped to look at it. */
+static void the_same_seed_gives_the_same_counters_byte_for_byte(void **state)
+{
+	static const char *const on[] = { "niagara", "maramba", "batoka" };
+	const struct niagara_load *l;
+
+	(void)state;
+	for (uint32_t k = 0; k < COUNT(on); k++)
+		for (uint32_t i = 0; (l = niagara_load_at(i)) != NULL; i++) {
+			run_load(on[k], l->name, 7, 30000, &first);
+			run_load(on[k], l->name, 7, 30000, &second);
+			assert_memory_equal(&first, &second, sizeof(first));
+			run_load(on[k], l->name, 7, 777, &second);
+			assert_memory_equal(&first, &second, sizeof(first));
+		}
+}
+
+/* FNV-1a of the registers, buffers and truth after 30,000 cycles from seed 7: from any compiler, today and tomorrow. */
+static uint64_t print_of(const struct picture *p)
+{
+	const uint8_t *at = (const uint8_t *)p;
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < sizeof(*p); i++)
+		h = (h ^ at[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static void the_counters_of_the_named_loads_are_what_they_always_were(void **state)
+{
+	static const struct { const char *machine, *load; uint64_t print; } rows[] = {
+		{ "niagara", "stream", UINT64_C(0x95afdd5cb4c467f9) },
+		{ "niagara", "random", UINT64_C(0xc1bc7b68e314bae2) },
+		{ "niagara", "chase", UINT64_C(0xac3009f3226c4c5d) },
+		{ "niagara", "pingpong", UINT64_C(0x1d22cd756d1524ad) },
+		{ "niagara", "producer", UINT64_C(0xf212ad358d9cb649) },
+		{ "niagara", "compute", UINT64_C(0xf2408bae2462b173) },
+		{ "niagara", "mixed", UINT64_C(0xd04fd3ea464dcc56) },
+		{ "maramba", "stream", UINT64_C(0x3297a70952121485) },
+		{ "maramba", "random", UINT64_C(0x0e340f4b7883c600) },
+		{ "maramba", "chase", UINT64_C(0x3d7c61addf8358d7) },
+		{ "maramba", "pingpong", UINT64_C(0xc48c8898453c71ef) },
+		{ "maramba", "producer", UINT64_C(0xbdd63faec06c3e98) },
+		{ "maramba", "compute", UINT64_C(0x9d90a076c5c506ab) },
+		{ "maramba", "mixed", UINT64_C(0x9794f55f4197f281) },
+		{ "batoka", "stream", UINT64_C(0xc81e4d316f9e0792) },
+		{ "batoka", "random", UINT64_C(0xbd81960ca2c7f872) },
+		{ "batoka", "chase", UINT64_C(0xe8ef407a1e54b9e2) },
+		{ "batoka", "pingpong", UINT64_C(0x1562cb52370e62e5) },
+		{ "batoka", "producer", UINT64_C(0x4d6ac9780b18a0d0) },
+		{ "batoka", "compute", UINT64_C(0xfca64a348af7cfe2) },
+		{ "batoka", "mixed", UINT64_C(0xff60eee47c199213) },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		run_load(rows[i].machine, rows[i].load, 7, 30000, &first);
+		if (print_of(&first) != rows[i].print)
+			fail_msg("%s, load %s: 0x%016lx", rows[i].machine, rows[i].load, print_of(&first));
+	}
+}
+
+static void another_seed_gives_others_where_there_is_chance(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *load = i ? "random" : "mixed";
+
+		run_load("batoka", load, 1, 30000, &first);
+		run_load("batoka", load, 2, 30000, &second);
+		assert_memory_not_equal(&first, &second, sizeof(first));
+		run_load("batoka", load, 0, 30000, &second);   /* 0 is 1 */
+		assert_memory_equal(&first, &second, sizeof(first));
+	}
+}
+
+static void the_same_references_give_the_same_however_they_are_handed_over(void **state)
+{
+	static struct niagara_ref x[3000];
+
+	(void)state;
+	for (uint32_t way = 0; way < 2; way++) {
+		struct mix m;
+
+		rig_open(&r, "batoka", 3, (struct niagara_opts){ 0 });
+		m = random_mix(3);
+		for (uint32_t i = 0; i < COUNT(x); i++)
+			x[i] = random_ref(&m);
+		for (uint32_t i = 0, n; i < COUNT(x); i += n) {
+			n = way ? 1 + i % 97 : COUNT(x);
+			n = n < COUNT(x) - i ? n : (uint32_t)COUNT(x) - i;
+			niagara_refs(r.n, x + i, n);
+		}
+		take_picture(way ? &second : &first);
+		rig_close(&r);
+	}
+	assert_memory_equal(&first, &second, sizeof(first));
+}
+
+static void forget(struct core *c)
+{
+	memset(c->note, 0, sizeof(c->note));
+	memset(c->store_note, 0, sizeof(c->store_note));
+}
+
+/* What cores note makes hits cheap, and nothing else: a machine that forgets before every reference shows the same. */
+static void notes_change_nothing_but_the_speed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		for (uint32_t forgetful = 0; forgetful < 2; forgetful++) {
+			struct selection s;
+			struct mix m;
+
+			rig_open(&r, machines[seed % COUNT(machines)].name, machines[seed % COUNT(machines)].sockets,
+				 (struct niagara_opts){ 0 });
+			m = random_mix(seed);
+			select_all(&m, &s);
+			for (uint32_t i = 0; i < REFS; i++) {
+				const struct niagara_ref x = random_ref(&m);
+
+				if (forgetful)
+					forget(r.n->strand[x.strand].core);
+				niagara_refs(r.n, &x, 1);
+			}
+			take_picture(forgetful ? &second : &first);
+			rig_close(&r);
+		}
+		assert_memory_equal(&first, &second, sizeof(first));
+	}
+}
+
+/* ---- what the loads are for ---------------------------------------------------------------------------------------------------- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static const struct niagara_truth *after(const char *machine, const char *load, uint64_t cycles)
+{
+	rig_open(&r, machine, 0, (struct niagara_opts){ .load = load });
+	niagara_run(r.n, cycles);
+	return truth(&r);
+}
+
+static void named_loads_do_what_they_say(void **state)
+{
+	const struct niagara_truth *t;
+
+	(void)state;
+	t = after("batoka", "compute", 300000);
+	assert_true(share(sum(t->served, 3), sum(t->refs, 4)) < 0.03);
+	rig_close(&r);
+	t = after("batoka", "stream", 300000);         /* its own node's memory */
+	assert_true(share(t->served[0], sum(t->served, 3)) > 0.9 && t->l2_miss_store > 1000 && t->l2_dmiss_ld > 1000);
+	rig_close(&r);
+	t = after("batoka", "random", 300000);         /* all nodes' */
+	assert_true(share(t->served[1], sum(t->served, 3)) > 0.5);
+	rig_close(&r);
+	t = after("maramba", "pingpong", 300000);
+	assert_true(share(t->served[2], sum(t->served, 3)) > 0.9);
+	rig_close(&r);
+	t = after("batoka", "producer", 2000000);
+	assert_true(share(t->served[2], t->l2_dmiss_ld) > 0.5);
+	rig_close(&r);
+	t = after("niagara", "chase", 3000000);
+	assert_true(t->dtlb_miss > t->refs[NIAGARA_LOAD] / 2 && sum(&t->tsb_hit[1][0][0], 8) > 1000 && t->tsb_miss > 1000);
+	rig_close(&r);
+	t = after("niagara", "mixed", 100000);
+	for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
+		assert_true(t->dtlb_miss > 0 && t->itlb_miss > 0);
+	assert_true(t->permanent_hit > 0 && t->refs[NIAGARA_ATOMIC] > 0);
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_laws_hold_over_a_thousand_random_loads),
+		cmocka_unit_test(writes_and_new_selections_settle_under_way),
+		cmocka_unit_test(classes_add_up_to_all_misses),
+		cmocka_unit_test(the_same_seed_gives_the_same_counters_byte_for_byte),
+		cmocka_unit_test(the_counters_of_the_named_loads_are_what_they_always_were),
+		cmocka_unit_test(another_seed_gives_others_where_there_is_chance),
+		cmocka_unit_test(the_same_references_give_the_same_however_they_are_handed_over),
+		cmocka_unit_test(notes_change_nothing_but_the_speed),
+		cmocka_unit_test(named_loads_do_what_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

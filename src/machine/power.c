@@ -1,0 +1,186 @@
+/*
+ * power.c: the machine and its time, which goes on in windows of 10 ms.
+ */
+#include "machine/power_int.h"
+
+#define DEFAULT_LEVEL 6u
+#define LEVEL_AS_CONFIGURED 255u
+
+static const struct power_load loads[] = {
+#define POWER_LOAD(name, text, config) { #name, text, config },
+#include "machine/power_load.def"
+#undef POWER_LOAD
+};
+
+const struct power_load *power_load_at(uint32_t i)
+{
+	return i < COUNT(loads) ? &loads[i] : NULL;
+}
+
+static const struct power_load *find_load(const char *name, struct err *e)
+{
+	const char *names[COUNT(loads)], *near;
+
+	for (uint32_t i = 0; i < COUNT(loads); i++) {
+		names[i] = loads[i].name;
+		if (!strcmp(loads[i].name, name))
+			return &loads[i];
+	}
+	near = text_nearest(name, names, COUNT(loads));
+	err_set(e, TALLY_EINVAL, "there is no load '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return NULL;
+}
+
+/* ---- opening -------------------------------------------------------------------------------------- */
+
+/* Takes the changes over from a machine that has tried all of them out. */
+static int rehearse(struct power *p, const char *text, size_t n, struct err *e)
+{
+	struct power *trial = mem_alloc(sizeof(*trial));
+	int rc;
+
+	if (!trial)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	trial->rehearsal = true;
+	rc = power_configure(trial, text, n, e);
+	if (rc == 0) {
+		p->change = trial->change;
+		p->nchanges = trial->nchanges;
+		trial->change = NULL;
+	}
+	power_close(trial);
+	return rc;
+}
+
+static int set_up(struct power *p, const struct power_opts *o, struct err *e)
+{
+	const struct power_load *l = o->config ? NULL : find_load(o->load ? o->load : "mixed", e);
+	struct ppart *asker;
+	int rc;
+
+	if (!o->config && !l)
+		return -TALLY_EINVAL;
+	if (o->level != LEVEL_AS_CONFIGURED && !power_is_level(o->level))
+		return err_set(e, TALLY_EINVAL, "there is no firmware level %u; 0, 3, 5, 6 and 8 are", o->level);
+	p->hpmc = mem_alloc(POWER_CORES_MOST * sizeof(*p->hpmc));
+	if (!p->hpmc)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	rc = power_configure(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e);
+	if (rc < 0)
+		return rc;
+	if (p->has_changes && (rc = rehearse(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e)) < 0)
+		return rc;
+	if (o->level != LEVEL_AS_CONFIGURED)
+		p->level = o->level;
+	asker = power_part(p, o->asker ? o->asker : 1);
+	if (o->rights_given && asker)
+		asker->c.rights = o->rights;
+	power_collect(p);
+	return 0;
+}
+
+int power_open(struct power **ret, const struct power_opts *o, struct err *e)
+{
+	struct power *p = mem_alloc(sizeof(*p));
+	int rc;
+
+	if (!p)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	p->seed = o->seed ? o->seed : 1;
+	p->level = DEFAULT_LEVEL;
+	p->no_run_counts = o->no_run_counts;
+	rc = set_up(p, o, e);
+	if (rc < 0) {
+		power_close(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+void power_close(struct power *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nparts; i++)
+		mem_free(p->part[i].vp);
+	mem_free(p->part);
+	mem_free(p->change);
+	mem_free(p->view);
+	mem_free(p->hpmc);
+	mem_free(p);
+}
+
+bool power_is_level(uint64_t level)
+{
+	return level == 0 || level == 3 || level == 5 || level == 6 || level == 8;
+}
+
+uint8_t power_level(const struct power *p)
+{
+	return p->level;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------- */
+
+int power_change(struct power *p, const struct pchange *c, struct err *e)
+{
+	const struct ppart *is = power_part(p, c->q.id);
+	struct power_partition q = c->q;
+
+	switch (c->what) {
+	case CHANGE_CREATE: return power_create(p, &q, e);
+	case CHANGE_DELETE: return power_delete(p, q.id, e);
+	default:
+		if (is)
+			q.rights = is->c.rights;      /* may have been given otherwise when it was opened */
+		return power_resize(p, &q, e);
+	}
+}
+
+/* They fit, for they have been tried out; what finds no memory waits for the next window. */
+static void change(struct power *p)
+{
+	struct err e = { 0 };
+
+	for (; p->changed < p->nchanges && p->change[p->changed].window <= p->windows; p->changed++)
+		if (power_change(p, &p->change[p->changed], &e) == -TALLY_ENOMEM)
+			return;
+}
+
+void power_run(struct power *p, uint64_t tb)
+{
+	while (tb > p->now && tb - p->now >= POWER_WINDOW) {
+		if (p->changed < p->nchanges)
+			change(p);
+		power_window(p);
+		power_traffic(p);
+		p->now += POWER_WINDOW;
+		if (++p->windows % p->collection == 0)
+			power_collect(p);
+	}
+}
+
+uint64_t power_now(const struct power *p)
+{
+	return p->now;
+}
+
+/* ---- what no counter shows ------------------------------------------------------------------------------ */
+
+uint32_t power_cores(const struct power *p)
+{
+	return p->ncores;
+}
+
+struct power_hidden power_hidden(const struct power *p, uint32_t core)
+{
+	const struct pcore *c = &p->core[core];
+
+	return core < p->ncores ? (struct power_hidden){ c->idle, c->firmware, c->all_dispatches } : (struct power_hidden){ 0 };
+}
+
+struct power_retired power_retired(const struct power *p)
+{
+	return p->retired;
+}

@@ -1,0 +1,492 @@
+/*
+ * power_record.c: the records of each request, from the machine's state.
+ *
+ * Values stand in the order of the field rows of facts/gpci.def.  What the model does not model (GX links, TLBIE,
+ * timers) is zero there, and listed in doc/spec-gpci.md.
+ */
+#include "machine/power_int.h"
+
+#define PVR UINT64_C(0x004e1202)
+#define THREADS 8u                            /* of a core: the step of the PIR */
+#define FRAME 64u                             /* bytes of a frame of a memory controller */
+#define ELEMENT_BYTES 28u
+enum { CAPABILITY_GENERAL = 0x80, CAPABILITY_EXPANDED = 0x40, CAPABILITY_LAB = 0x20 };
+
+#define SPARSE_FIRST 16u                      /* hardware ids of such a machine: 16, 20, 24 ... */
+#define SPARSE_STEP 4u
+
+static uint64_t hw_id(const struct power *p, uint32_t core)
+{
+	return p->hw_ids_differ ? core * SPARSE_STEP + SPARSE_FIRST : core;
+}
+
+static bool installed(const struct pcore *c)
+{
+	return c->state != POWER_NOT_INSTALLED;
+}
+
+static uint64_t node_of(const struct power *p, uint32_t core)
+{
+	return p->chip[p->core[core].chip].node;
+}
+
+/* ---- processors ---------------------------------------------------------------------------------------- */
+
+static void dispatch_purr(const struct power *p, uint32_t i, uint64_t *v)
+{
+	const struct pcore *c = &p->core[i];
+	const bool is = installed(c);
+
+	v[0] = c->time;
+	v[1] = hw_id(p, i);
+	v[2] = c->owner;
+	v[3] = c->state;
+	v[4] = v[5] = is ? c->chip : NONE;    /* a module has one chip */
+	v[6] = p->chip[c->chip].node;
+	v[7] = c->chip;
+	v[8] = is ? PVR : NONE;
+	v[9] = c->logical;
+	v[10] = i * THREADS;
+	v[11] = i;
+}
+
+static void processor_config(const struct power *p, uint32_t i, uint64_t *v)
+{
+	const struct pcore *c = &p->core[i];
+	const bool is = installed(c);
+
+	v[0] = i;
+	v[1] = p->chip[c->chip].node;
+	v[2] = 0;                             /* a node has one card */
+	v[3] = v[4] = is ? c->chip : NONE;
+	v[5] = hw_id(p, i);
+	v[6] = i * THREADS;
+	v[7] = c->state;
+	v[8] = c->owner;
+	v[9] = is ? PVR : NONE;
+}
+
+static void processor_frequency(const struct power *p, uint32_t i, uint64_t *v)
+{
+	v[0] = i;
+	v[1] = hw_id(p, i);
+	v[2] = v[3] = p->mhz;
+}
+
+/* One thread of a core at a time: what any of them ran is what all ran. */
+static void core_utilization(const struct power *p, uint32_t i, uint64_t *v)
+{
+	const struct pcore *c = &p->core[i];
+
+	v[0] = i;
+	v[1] = hw_id(p, i);
+	v[2] = v[5] = c->cycles;
+	v[3] = p->now;
+	v[4] = c->time;
+	v[6] = c->instructions;
+}
+
+static void hpmc(const struct power *p, uint32_t i, uint64_t *v)
+{
+	const struct hpmc *h = &p->hpmc[i];
+
+	v[0] = hw_id(p, i);
+	v[1] = p->mmcrh;
+	v[2] = p->published.mmcrh_elapsed;
+	v[3] = h->programmed[0];
+	v[4] = h->programmed[1];
+	v[5] = h->now3 - h->base3;
+	v[6] = h->now3;
+	v[7] = h->now4 - h->base4;
+	v[8] = h->now4;
+}
+
+/* ---- partitions ------------------------------------------------------------------------------------------ */
+
+static void entitled(const struct ppart *q, uint64_t *v)
+{
+	v[0] = q->c.id;
+	v[1] = q->entitled;
+	v[2] = q->capped;
+	v[3] = q->uncapped;
+	v[4] = q->donated;
+	v[5] = q->idle;
+}
+
+static void run_instructions(const struct ppart *q, uint64_t *v)
+{
+	v[0] = q->c.id;
+	v[1] = q->run_instructions;
+	v[2] = q->run_cycles;
+}
+
+static void core_power_mode(const struct ppart *q, uint64_t *v)
+{
+	v[0] = q->c.id;
+	v[1] = 1;                             /* nominal: the clock never changes */
+}
+
+static void queuing_times(const struct ppart *q, uint64_t *v)
+{
+	v[0] = q->c.id;
+	v[1] = q->wait_entitlement;
+	v[2] = q->nwait_entitlement;
+	v[3] = q->wait_processor;
+	v[4] = q->nwait_processor;
+	for (uint32_t i = 0; i < COUNT(q->dispatch); i++)
+		v[5 + i] = q->dispatch[i];
+}
+
+static void instructions(const struct power *p, const struct ppart *q, uint64_t *v)
+{
+	v[0] = q->c.id;
+	v[1] = q->run_instructions;
+	v[2] = p->now;
+}
+
+static void affinity_by_vp(const struct power *p, const struct ppart *q, uint32_t vp_index, uint64_t *v)
+{
+	const struct pvp *vp = &q->vp[vp_index];
+
+	v[0] = q->c.id;
+	v[1] = vp_index;
+	v[2] = vp->last;
+	v[3] = node_of(p, vp->home);
+	v[4] = p->core[vp->home].chip;
+}
+
+/* Hundredths of cores that partition q has on a chip: its own cores; shared ones where it is at home. */
+static uint32_t units_on(const struct power *p, const struct ppart *q, uint32_t chip)
+{
+	uint32_t n = 0, all = q->c.entitlement;
+
+	if (!q->c.dedicated && !q->c.spread)
+		return chip == q->c.home ? all : 0;
+	if (!q->c.dedicated)
+		return all / p->nchips + (chip < all % p->nchips);
+	for (uint32_t v = 0; v < q->c.vps; v++)
+		n += p->core[q->vp[v].home].chip == chip;
+	return n * 100;
+}
+
+/* The domains that it has processors or memory in. */
+static uint32_t elements(const struct power *p, const struct ppart *q, struct gpci_element *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nchips; i++) {
+		uint32_t units = units_on(p, q, i);
+
+		if (units || q->lmbs[i])
+			e[n++] = (struct gpci_element){ p->chip[i].node, (uint16_t)i,
+							{ q->c.dedicated ? units : 0, q->c.dedicated ? 0 : units, q->lmbs[i], 0 } };
+	}
+	return n;
+}
+
+/* Of 100 accesses from anywhere of its processors to anywhere of its memory, those that stay on their chip. */
+static uint32_t score(const struct ppart *q, const struct gpci_element *e, uint32_t n)
+{
+	uint64_t near = 0, units = q->c.dedicated ? q->c.vps * 100u : q->c.entitlement;
+
+	for (uint32_t i = 0; i < n; i++)
+		near += (uint64_t)(e[i].units[0] + e[i].units[1]) * e[i].units[2];
+	return (uint32_t)(near * 100 / (units * q->c.memory_lmbs));
+}
+
+static uint32_t nodes_of(const struct gpci_element *e, uint32_t n)
+{
+	uint32_t nodes = 1;
+
+	for (uint32_t i = 1; i < n; i++)
+		nodes += e[i].primary != e[i - 1].primary;
+	return nodes;
+}
+
+enum { SPREAD_CHIP = 0, SPREAD_NODE = 3, SPREAD_SYSTEM = 5 };  /* the scale is the model's own */
+
+static uint32_t affinity_by_partition(const struct power *p, const struct ppart *q, struct gpci_values *v)
+{
+	uint32_t n = elements(p, q, v->element);
+
+	v->v[0] = q->c.id;
+	v->v[1] = q->order;
+	v->v[2] = n == 1 ? SPREAD_CHIP : nodes_of(v->element, n) == 1 ? SPREAD_NODE : SPREAD_SYSTEM;
+	v->v[3] = score(q, v->element, n);
+	v->v[4] = n;
+	v->v[5] = ELEMENT_BYTES;
+	return n;
+}
+
+/* ---- chips and domains ----------------------------------------------------------------------------------- */
+
+static void links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t first, uint32_t n, bool total)
+{
+	const struct collected *c = &p->published;
+
+	v[0] = chip;
+	if (total) {                          /* one time for all of them */
+		v[1] = c->time;
+		for (uint32_t l = 0; l < n; l++)
+			v[2 + l] = c->idle[chip][first + l];
+		return;
+	}
+	for (uint32_t l = 0; l < n; l++) {
+		v[1 + 2 * l] = c->idle[chip][first + l];
+		v[2 + 2 * l] = c->time;
+	}
+}
+
+static void links_gx(const struct gpci_request *r, uint32_t chip, uint64_t *v)
+{
+	memset(v, 0, r->nfields * sizeof(*v));
+	v[0] = chip;
+}
+
+/* Two controllers share a chip's memory; a quarter of the frames are writes. */
+static void links_mc(const struct power *p, uint32_t chip, uint64_t *v)
+{
+	uint64_t frames = p->published.memory_bytes[chip] / FRAME;
+
+	v[0] = chip;
+	for (uint32_t m = 0; m < 2; m++) {
+		uint64_t own = m ? frames / 2 : frames - frames / 2;
+
+		v[1 + 4 * m] = own;
+		v[2 + 4 * m] = own - own / 4;
+		v[3 + 4 * m] = own / 4;
+		v[4 + 4 * m] = p->published.time;
+	}
+}
+
+static void bus_topology(const struct power *p, uint32_t chip, uint64_t *v)
+{
+	const struct pchip *c = &p->chip[chip];
+	uint64_t mask = 3u << 24;
+
+	for (uint32_t l = 0; l < LINKS; l++)
+		if (c->link[l].wired)
+			mask |= UINT64_C(1) << (l < LINK_W ? l : 8 + l - LINK_W);
+	v[0] = chip;
+	v[1] = c->node;
+	v[2] = c->fabric;
+	v[3] = mask;
+	for (uint32_t l = 0; l < 2; l++)
+		v[4 + l] = c->link[l].wired ? p->chip[c->link[l].peer].node : NONE;
+	for (uint32_t l = 0; l < 4; l++)
+		v[6 + l] = c->link[LINK_W + l].wired ? p->chip[c->link[LINK_W + l].peer].fabric : NONE;
+}
+
+/* Hundredths of a chip's shared cores that nobody was promised; what does not fit on one chip takes from the first that has
+ * room. */
+static uint64_t free_units(const struct power *p, uint32_t chip)
+{
+	uint64_t shared[CHIPS_MOST] = { 0 }, promised[CHIPS_MOST] = { 0 }, over = 0;
+
+	for (uint32_t i = 0; i < p->ncores; i++)
+		shared[p->core[i].chip] += p->core[i].state == POWER_SHARED ? 100 : 0;
+	for (uint32_t i = 0; i < p->nparts; i++)
+		for (uint32_t c = 0; c < p->nchips; c++)
+			promised[c] += p->part[i].c.dedicated ? 0 : units_on(p, &p->part[i], c);
+	for (uint32_t c = 0; c < p->nchips; c++)
+		if (promised[c] > shared[c]) {
+			over += promised[c] - shared[c];
+			promised[c] = shared[c];
+		}
+	for (uint32_t c = 0; c < p->nchips; c++) {
+		uint64_t room = shared[c] - promised[c], n = over < room ? over : room;
+
+		promised[c] += n;
+		over -= n;
+	}
+	return shared[chip] - promised[chip];
+}
+
+static void affinity_by_domain(const struct power *p, uint32_t chip, uint64_t *v)
+{
+	uint64_t units = 0, home = 0, left = free_units(p, chip);
+
+	for (uint32_t i = 0; i < p->ncores; i++)
+		units += p->core[i].chip == chip && p->core[i].state >= POWER_SHARED ? 100 : 0;
+	for (uint32_t i = 0; i < p->nparts; i++)
+		home += units_on(p, &p->part[i], chip) || p->part[i].lmbs[chip];
+	v[0] = p->chip[chip].node;
+	v[1] = chip;
+	v[2] = units;
+	v[3] = left / 100 * 100;              /* whole cores */
+	v[4] = left;
+	v[5] = p->chip[chip].lmbs;
+	v[6] = p->chip[chip].free_lmbs;
+	v[7] = home;
+}
+
+/* ---- the system ------------------------------------------------------------------------------------------ */
+
+static struct papr_rights rights(void *arg, uint16_t partition)
+{
+	const struct ppart *q = power_part(arg, partition);
+
+	return q ? q->c.rights : (struct papr_rights){ 0 };
+}
+
+static void capabilities(const struct power *p, uint16_t partition, uint64_t *v)
+{
+	struct papr_rights r = rights((void *)p, partition);
+
+	v[0] = r.all;
+	v[1] = CAPABILITY_GENERAL | (r.expanded ? CAPABILITY_EXPANDED : 0) | (r.lab ? CAPABILITY_LAB : 0);
+}
+
+/* The machine as a whole: one record, id 0. */
+static int system_record(const struct power *p, uint16_t partition, const struct gpci_request *r, bool self, uint64_t from,
+			 struct gpci_values *v)
+{
+	v->id = 0;
+	if (!self && from)
+		return 0;
+	switch (r->number) {
+	case 0x40: capabilities(p, partition, v->v); break;
+	case 0xc0: v->v[0] = LMB_BYTES; break;
+	case 0xf0:
+		v->v[0] = p->hv_dispatching;
+		v->v[1] = v->v[2] = v->v[3] = 0;
+		break;
+	case 0xf4: v->v[0] = v->v[1] = 0; break;
+	default: return 0;
+	}
+	return 1;
+}
+
+/* ---- which record ---------------------------------------------------------------------------------------- */
+
+/* The core a caller's virtual processor runs on, or ran on last. */
+static uint32_t own_core(const struct power *p, struct papr_caller who)
+{
+	const struct ppart *q = power_part(p, who.partition);
+	const struct pvp *v = q ? &q->vp[who.vcpu % q->c.vps] : NULL;
+
+	return !v ? 0 : v->last != NOBODY ? v->last : v->home;
+}
+
+/* The first core whose hardware id is not below `from`; ids grow with the number. */
+static uint64_t first_core(const struct power *p, uint64_t from)
+{
+	if (!p->hw_ids_differ)
+		return from;
+	return from <= SPARSE_FIRST ? 0 : (from - SPARSE_FIRST + SPARSE_STEP - 1) / SPARSE_STEP;
+}
+
+/* By index, but by hardware id where a record has nothing else. */
+static int processor_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self,
+			    uint64_t from,
+			    struct gpci_values *v)
+{
+	bool by_hw = p->level == 0 || r->number == 0x80002000;
+	uint64_t at = self ? own_core(p, who) : by_hw ? first_core(p, from) : from;
+	uint32_t i = (uint32_t)at;
+
+	if (at >= p->ncores)
+		return 0;
+	v->id = by_hw ? hw_id(p, i) : i;
+	switch (r->number) {
+	case 0x10: dispatch_purr(p, i, v->v); break;
+	case 0x90: processor_config(p, i, v->v); break;
+	case 0x91: processor_frequency(p, i, v->v); break;
+	case 0x94: core_utilization(p, i, v->v); break;
+	case 0x80002000: hpmc(p, i, v->v); break;
+	default: return 0;
+	}
+	return 1;
+}
+
+/* The partition at a place among all; NULL. */
+static const struct ppart *part_at(const struct power *p, uint32_t at)
+{
+	return at < p->nparts ? &p->part[at] : NULL;
+}
+
+static int partition_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self,
+			    uint64_t from,
+			    struct gpci_values *v)
+{
+	const struct ppart *q = self ? power_part(p, who.partition) : part_at(p, power_place(p, from));
+
+	if (!q)
+		return 0;
+	v->id = q->c.id;
+	switch (r->number) {
+	case 0x20: entitled(q, v->v); break;
+	case 0x30: run_instructions(q, v->v); break;
+	case 0x95: core_power_mode(q, v->v); break;
+	case 0xb1: v->nelements = affinity_by_partition(p, q, v); break;
+	case 0xe0: queuing_times(q, v->v); break;
+	case 0x100: instructions(p, q, v->v); break;
+	default: return 0;
+	}
+	return 1;
+}
+
+/* Virtual processor `secondary` of partition `from`, or the next partition's first. */
+static int vp_record(const struct power *p, struct papr_caller who, bool self, uint64_t from, uint64_t secondary,
+		     struct gpci_values *v)
+{
+	uint32_t at = power_place(p, from);
+	const struct ppart *q = self ? power_part(p, who.partition) : part_at(p, at);
+
+	if (q && !self && (q->c.id != from || secondary >= q->c.vps)) {
+		q = part_at(p, at + (q->c.id == from));
+		secondary = 0;
+	}
+	if (!q)
+		return 0;
+	if (self)
+		secondary = who.vcpu % q->c.vps;
+	v->id = q->c.id;
+	v->secondary = secondary;
+	affinity_by_vp(p, q, (uint32_t)secondary, v->v);
+	return 1;
+}
+
+static int chip_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		       struct gpci_values *v)
+{
+	uint64_t at = self ? p->core[own_core(p, who)].chip : from;
+	uint32_t i = (uint32_t)at;
+
+	if (at >= p->nchips)
+		return 0;
+	v->id = i;
+	switch (r->number) {
+	case 0x50: links(p, i, v->v, LINK_A, 3, r->from > 0); break;
+	case 0x60: links(p, i, v->v, LINK_W, 4, r->from > 0); break;
+	case 0x70: links_gx(r, i, v->v); break;
+	case 0x80: links_mc(p, i, v->v); break;
+	case 0xb0: affinity_by_domain(p, i, v->v); break;
+	case 0xd0: bus_topology(p, i, v->v); break;
+	default: return 0;
+	}
+	return 1;
+}
+
+static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
+		struct gpci_values *v)
+{
+	v->secondary = 0;
+	v->nelements = 0;
+	switch ((enum gpci_index)r->index) {
+	case GPCI_BY_PROCESSOR: return processor_record(arg, who, r, self, from, v);
+	case GPCI_BY_PARTITION: return partition_record(arg, who, r, self, from, v);
+	case GPCI_BY_VP: return vp_record(arg, who, self, from, secondary, v);
+	case GPCI_BY_CHIP:
+	case GPCI_BY_DOMAIN: return chip_record(arg, who, r, self, from, v);
+	case GPCI_BY_NOTHING: break;
+	}
+	return system_record(arg, who.partition, r, self, from, v);
+}
+
+static void set_mmcrh(void *arg, uint64_t value)
+{
+	((struct power *)arg)->mmcrh_next = value;
+}
+
+const struct papr_machine_ops power_ops = { .next = next, .set_mmcrh = set_mmcrh, .rights = rights };

@@ -1,0 +1,139 @@
+/*
+ * stats_cell.c: packets counted by requester, type, relaxed ordering and Length
+ * at once.
+ *
+ * A cell is a counter of all packets that agree in these four, and every sum
+ * that a report makes of them is made of cells at the end: one addition a
+ * packet does for a dozen.  The cells of a requester are a bank, which a cell's
+ * place in is bits of the header as they are:
+ *
+ *	8DW  RO[13] sort[12:10] Length[9:0]      4DW  sort[13:11] SO[10] Length[9:0]
+ *
+ * Most cells are never touched, so a bank takes a page of memory for each type
+ * that its requester uses.  There are as many banks as a root port may have
+ * functions; more requesters are counted record by record (stats.c).
+ */
+#include "ptt/decode_inline.h"
+#include "ptt/stats_count_int.h"
+
+static const struct { uint8_t row, class, kind, size; } sorts[SORT_OTHER] = {
+	[SORT_MRD32] = { TLP_ROW_MRd32, TLP_NP, PTT_READ, PTT_SIZE_READ },
+	[SORT_MRD64] = { TLP_ROW_MRd64, TLP_NP, PTT_READ, PTT_SIZE_READ },
+	[SORT_MWR32] = { TLP_ROW_MWr32, TLP_P, PTT_WRITE, PTT_SIZE_WRITE },
+	[SORT_MWR64] = { TLP_ROW_MWr64, TLP_P, PTT_WRITE, PTT_SIZE_WRITE },
+	[SORT_CPLD] = { TLP_ROW_CplD, TLP_CPL, PTT_COMPLETION, PTT_SIZE_COMPLETION },
+};
+
+static uint32_t cell_of(unsigned sort, bool relaxed, uint32_t length, bool wide)
+{
+	return wide ? (uint32_t)relaxed << 13 | sort << 10 | length : sort << 11 | (uint32_t)relaxed << 10 | length;
+}
+
+static struct stats_head head_of(unsigned code, bool wide, bool tag14)
+{
+	const struct tlp_type *y = tlp_type_of(code >> 5, code & 0x1f);
+	struct stats_head h = { .sort = SORT_OTHER, .matched = y->cls == TLP_NP || y->cls == TLP_CPL };
+
+	for (uint8_t i = 0; i < SORT_OTHER && !tag14; i++)
+		if (sorts[i].row == tlp_type_index(y))
+			h.sort = i;
+	h.id_at = y->cls == TLP_CPL ? 10 : 6; /* the upper half of DW2 or DW1 */
+	h.completion = h.sort == SORT_CPLD;
+	h.request = h.sort < SORT_CPLD;
+	h.shift = h.sort & 1 ? 0 : 32;
+	h.cell = (uint16_t)(h.sort < SORT_OTHER ? cell_of(h.sort, false, 0, wide) : 0);
+	return h;
+}
+
+void cells_learn(struct ptt_stats *s)
+{
+	for (unsigned layout = 0; layout < 4; layout++)
+		for (unsigned i = 0; i < 256; i++)
+			s->head[layout & 1][layout >> 1][i] = head_of(i, !(layout & 1), layout >> 1);
+	for (unsigned i = 0; i < 512; i++)
+		s->part[i] = (uint8_t)(ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1) | (i >= 256 && i % 16 == 15) << 3);
+	s->nbanks = 1;
+}
+
+/* ---- banks ---------------------------------------------------------------------------------------------- */
+
+void cells_near(struct ptt_stats *s, uint32_t device, bool wide)
+{
+	if (device == s->near_device && wide == s->near_wide)
+		return;
+	for (uint32_t i = 1; i < s->nbanks; i++)
+		s->near[s->bank[i].id] = 0;
+	for (uint32_t i = 1; i < s->nbanks; i++)
+		if (s->bank[i].device == device && s->bank[i].wide == wide)
+			s->near[s->bank[i].id] = (uint16_t)i;
+	s->near_device = device;
+	s->near_wide = wide;
+}
+
+uint32_t bank_new(struct ptt_stats *s, uint16_t id)
+{
+	uint32_t row = row_of(&s->requesters, requester_key(s->near_device, 0, id));
+
+	if (row == PTT_STATS_ROWS || s->nbanks == STATS_BANKS)
+		return 0;
+	s->bank[s->nbanks] = (struct stats_bank){ .row = row, .device = s->near_device, .id = id, .wide = s->near_wide };
+	s->near[id] = (uint16_t)s->nbanks;
+	return s->nbanks++;
+}
+
+/* ---- what cells count for ------------------------------------------------------------------------------- */
+
+static void settle_cell(struct ptt_stats *s, struct stats_requester *r, unsigned sort, uint32_t dws, uint64_t n)
+{
+	const enum ptt_kind kind = (enum ptt_kind)sorts[sort].kind;
+	struct stats_type *y = &s->type[sorts[sort].row];
+
+	y->tlps += n;
+	y->dws += n * dws;
+	y->bytes += kind == PTT_COMPLETION ? 0 : n * 4 * dws;
+	s->size[sorts[sort].size][dws] += n;
+	r->kind[kind] += n;
+	add_bytes(r, kind, n, 4 * dws, kind == PTT_COMPLETION ? 0 : 4 * dws);
+}
+
+static void settle_sort(struct ptt_stats *s, struct stats_bank *b, uint32_t *cells, unsigned sort)
+{
+	struct stats_requester *r = &s->requester[b->row];
+	uint64_t sum[2] = { 0 };
+
+	for (uint32_t k = 0; k < 2048; k++) {
+		uint32_t *c = &cells[cell_of(sort, k >> 10, k & 1023, b->wide)];
+		if (*c == 0)
+			continue;
+		sum[k >> 10] += *c;
+		settle_cell(s, r, sort, k & 1023 ? k & 1023 : 1024, *c);
+		*c = 0;
+	}
+	s->type[sorts[sort].row].relaxed += sum[1];
+	device_at(s, b->device)->cls[sorts[sort].class] += sum[0] + sum[1];
+}
+
+static void settle_bank(struct ptt_stats *s, uint32_t i)
+{
+	struct stats_bank *b = &s->bank[i];
+	struct stats_requester *r = &s->requester[b->row];
+
+	for (unsigned sort = 0; sort < SORT_OTHER; sort++)
+		settle_sort(s, b, s->cell + (size_t)i * BANK_CELLS, sort);
+	for (unsigned sort = 0; sort < SORT_CPLD; sort++) {
+		s->type[sorts[sort].row].bytes -= s->bank_disabled[i][sort];
+		if (sorts[sort].kind == PTT_WRITE)
+			r->bytes[PTT_WRITE] -= s->bank_disabled[i][sort];
+		s->bank_disabled[i][sort] = 0;
+	}
+	s->type[TLP_ROW_CplD].bytes += s->bank_completed[i];
+	r->bytes[PTT_COMPLETION] += s->bank_completed[i];
+	s->bank_completed[i] = 0;
+}
+
+void cells_settle(struct ptt_stats *s)
+{
+	for (uint32_t i = 1; i < s->nbanks; i++)
+		settle_bank(s, i);
+	s->cell_records = 0;
+}

@@ -1,0 +1,105 @@
+/*
+ * plugin.c: what QEMU calls when it loads the plugin: the door of this emulator is opened, and its callbacks handed over.
+ *
+ *	qemu-system-ppc64      pseries.c
+ *	qemu-system-sparc64    sun4v.c
+ *	qemu-TARGET            refs.c
+ *
+ * QEMU asks a plugin for the version of the interface that it is made for before anything else, and takes one out of a range.
+ * Version 7 (QEMU 11.1) gives each callback a pointer of the plugin's own, and takes no older plugin.  Programs under older
+ * emulators can have their references counted all the same, so what the emulator exports decides which version is
+ * ours: 7 where the PC can be set; 2 (QEMU 9.0) where vCPUs are counted by a function of that version; else 1.  QEMU 11.0
+ * can set the PC but has version 6, and refuses.
+ *
+ * Before version 7 the callback of a translation gets nothing of the plugin's own.  So what an old emulator opened has to be found
+ * in one place, `old`; such an emulator loads one tally-qemu.so.
+ */
+#include <stdio.h>
+
+#include "qemu/qemu_int.h"
+
+#define FOR_QEMU __attribute__((visibility("default")))
+FOR_QEMU int qemu_plugin_version = QEMU_API;
+FOR_QEMU int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+
+__attribute__((constructor)) static void choose_version(void)
+{
+	if (!qemu_plugin_set_pc)
+		qemu_plugin_version = qemu_plugin_num_vcpus ? 2 : 1;
+}
+
+/* ---- before version 7 ---------------------------------------------------------------------------- */
+static struct { const struct door *door; void *arg; } old;
+
+static void old_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	old.door->translated(tb, old.arg);
+}
+
+static void old_flushed(qemu_plugin_id_t id)
+{
+	(void)id;
+	old.door->flushed(old.arg);
+}
+
+static void old_ended(qemu_plugin_id_t id, void *arg)
+{
+	(void)id;
+	old.door->ended(arg);
+}
+
+/* ---- loading ------------------------------------------------------------------------------------- */
+
+static const struct door *door_of(const qemu_info_t *info)
+{
+	static const struct door *const doors[] = { &door_pseries, &door_sun4v, &door_refs };
+
+	for (size_t i = 0; i < COUNT(doors); i++)
+		if (doors[i]->system == info->system_emulation && (!doors[i]->target || !strcmp(doors[i]->target, info->target_name)))
+			return doors[i];
+	return NULL;
+}
+
+static int open_door(const struct door **ret, void **arg, const qemu_info_t *info, int argc, char *const *argv, struct err *e)
+{
+	const struct door *d = door_of(info);
+
+	if (!d)
+		return err_set(e, TALLY_ENOTSUP, "there are machines for qemu-system-ppc64, qemu-system-sparc64 and for programs in user mode; "
+			       "this is qemu-system-%s", info->target_name);
+	if (qemu_plugin_version < d->api)
+		return err_set(e, TALLY_ENOTSUP, "a guest's hypercalls can be answered from version %d of QEMU's plugin interface on (QEMU "
+			       "11.1); this QEMU has version %d", d->api, info->version.cur);
+	*ret = d;
+	return d->open(arg, argc, argv, e);
+}
+
+static void hand_over(qemu_plugin_id_t id, const struct door *d, void *arg)
+{
+	const bool is_old = qemu_plugin_version < QEMU_API;
+
+	if (is_old) {
+		old.door = d;
+		old.arg = arg;
+	} else if (d->vcpu_init) {
+		qemu_plugin_register_vcpu_init_cb(id, (qemu_any_cb)d->vcpu_init, arg);
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, is_old ? (qemu_any_cb)old_translated : (qemu_any_cb)d->translated, arg);
+	qemu_plugin_register_flush_cb(id, is_old ? (qemu_any_cb)old_flushed : (qemu_any_cb)d->flushed, arg);
+	qemu_plugin_register_atexit_cb(id, is_old ? (qemu_any_cb)old_ended : (qemu_any_cb)d->ended, arg);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	const struct door *d = NULL;
+	struct err e = { 0 };
+	void *arg = NULL;
+
+	if (open_door(&d, &arg, info, argc, argv, &e) < 0) {
+		fprintf(stderr, "tally-qemu.so: %s\n", e.text);
+		return 1;
+	}
+	hand_over(id, d, arg);
+	return 0;
+}

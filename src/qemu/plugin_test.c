@@ -1,0 +1,248 @@
+/* plugin_test.c: the plugin in an emulator of pseries, and what it refuses. */
+#include "qemu/plugin_test_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BLOCK 0x1000u
+#define PC 0xc000000000001000u
+
+/* ---- a guest ------------------------------------------------------------------------------------------ */
+
+static const char *const names[] = { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8" };
+
+static int load(const char *const *words, int n)
+{
+	const qemu_info_t info = { .target_name = "ppc64", .version = { 7, 7 }, .system_emulation = true };
+
+	m = (struct emulator){ .names = names, .flags = QEMU_RW_REGS_PC };
+	return qemu_plugin_install(1, &info, n, (char **)words);
+}
+
+/* Translates: something, sc 1, something. */
+static void begin(bool little)
+{
+	struct qemu_plugin_tb tb = { .insn = { { .bytes = { 0x60, 0, 0, 0 }, .pc = PC - 4 }, { .bytes = { 0x44, 0, 0, 0x22 }, .pc = PC },
+					    { .bytes = { 0x44, 0, 0, 2 }, .pc = PC + 4 } } };
+
+	if (little)
+		memcpy(tb.insn[1].bytes, "\x22\0\0\x44", 4);
+	m.little = little;
+	emulator_init();
+	emulator_translate(&tb);
+}
+
+/* r3 after the instruction; *done: the plugin went on behind it. */
+static int64_t call(uint64_t token, uint64_t address, uint64_t size, bool *done)
+{
+	m.r[3] = token;
+	m.r[4] = address;
+	m.r[5] = size;
+	m.pc = 0;
+	if (!setjmp(m.went_on))
+		m.exec(0, m.site);
+	*done = m.pc == PC + 4;
+	return (int64_t)m.r[3];
+}
+
+static int64_t ask(uint32_t request, int32_t index)
+{
+	bool done;
+	int64_t code;
+
+	gpci_ask(m.memory + BLOCK, GPCI_HEADER, request, index, 0, 8);
+	code = call(PAPR_GPCI, BLOCK, GPCI_MOST, &done);
+	assert_true(done);
+	return code;
+}
+
+#define STEP "step=35840000"
+static const char *const stepping[] = { "machine=power", "load=donating", "start=512000000", STEP };
+
+static void a_call_of_either_byte_order_is_answered_and_not_executed(void **state)
+{
+	(void)state;
+	for (int little = 0; little < 2; little++) {
+		assert_int_equal(load(stepping, COUNT(stepping)), 0);
+		begin(little);
+		assert_int_equal(m.hooked, 1);
+		assert_int_equal(ask(0x40, -1), H_SUCCESS);
+		assert_int_equal(m.memory[BLOCK + GPCI_HEADER], 1);
+		assert_int_equal(m.memory[BLOCK + GPCI_HEADER + 1], 0xe0);
+		emulator_end();
+	}
+}
+
+static void other_hypercalls_are_qemus(void **state)
+{
+	bool done;
+
+	(void)state;
+	assert_int_equal(load(stepping, COUNT(stepping)), 0);
+	begin(true);
+	assert_int_equal(call(0x58, BLOCK, 16, &done), 0x58);
+	assert_false(done);
+	emulator_end();
+}
+
+static void a_site_is_kept_once_until_the_flush(void **state)
+{
+	long before;
+
+	(void)state;
+	assert_int_equal(load(stepping, COUNT(stepping)), 0);
+	begin(true);
+	before = mem_live();
+	begin(true);
+	assert_int_equal(mem_live(), before);
+	emulator_flush();
+	assert_int_equal(mem_live(), before - 1);
+	emulator_end();
+}
+
+static void a_block_that_is_no_memory_is_privilege_and_devices_are_not_touched(void **state)
+{
+	bool done;
+
+	(void)state;
+	assert_int_equal(load(stepping, COUNT(stepping)), 0);
+	begin(true);
+	assert_int_equal(call(PAPR_GPCI, MEMORY - 16, 32, &done), H_PRIVILEGE);
+	assert_int_equal(call(PAPR_GPCI, BLOCK, UINT64_MAX, &done), H_PRIVILEGE);
+	assert_int_equal(call(PAPR_GPCI, UINT64_MAX - 8, 32, &done), H_PRIVILEGE);
+	m.touched = 0;
+	assert_int_equal(call(PAPR_GPCI, UINT64_C(1) << 45, 32, &done), H_PRIVILEGE);
+	assert_int_equal(m.touched, 0);
+	m.refuse_write = true;
+	assert_int_equal(ask(0x40, -1), H_PRIVILEGE);
+	emulator_end();
+}
+
+static void the_upper_four_bits_of_an_address_are_not_looked_at(void **state)
+{
+	bool done;
+
+	(void)state;
+	assert_int_equal(load(stepping, COUNT(stepping)), 0);
+	begin(true);
+	gpci_ask(m.memory + BLOCK, GPCI_HEADER, 0x40, -1, 0, 0);
+	assert_int_equal(call(PAPR_GPCI, 0xc000000000000000u | BLOCK, 48, &done), H_SUCCESS);
+	emulator_end();
+}
+
+static void time_goes_on_by_the_step_and_the_log_says_so(void **state)
+{
+	char path[] = "/tmp/tally-qemu-XXXXXX", word[64], text[512];
+	const char *words[] = { "load=large", "start=512000000", STEP, word };
+	uint64_t at[2];
+	FILE *f;
+
+	(void)state;
+	close(mkstemp(path));
+	snprintf(word, sizeof(word), "log=%s", path);
+	assert_int_equal(load(words, COUNT(words)), 0);
+	begin(true);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ask(0x94, 3), H_PARAMETER);   /* more records than fit: these are right */
+		at[i] = be64_get(m.memory + BLOCK + GPCI_HEADER + 0x10);
+	}
+	emulator_end();
+	assert_int_equal(at[0], 512000000 + 35840000);
+	assert_int_equal(at[1], 512000000 + 2 * 35840000);
+	f = fopen(path, "r");
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	unlink(path);
+	assert_string_equal(text, "547840000 vcpu 0 request 0x94 index 3 secondary 0 version 8 size 4096 code -4\n"
+				  "583680000 vcpu 0 request 0x94 index 3 secondary 0 version 8 size 4096 code -4\n");
+}
+
+static void firmware_partition_and_rights_are_the_guests(void **state)
+{
+	static const char *const mute[] = { "firmware=8", "partition=2", "rights=none", "load=donating", "step=0" };
+	static const char *const lab[] = { "firmware=0", "rights=all+lab", "seed=3", "load=donating", "step=0" };
+
+	(void)state;
+	assert_int_equal(load(mute, COUNT(mute)), 0);
+	begin(true);
+	assert_int_equal(ask(0x10, 0), H_AUTHORITY);
+	assert_int_equal(ask(0x30, -1), H_NOT_AVAILABLE);
+	assert_int_equal(ask(0x20, -1), H_SUCCESS);
+	assert_int_equal(be64_get(m.memory + BLOCK + GPCI_HEADER), 2);
+	emulator_end();
+	assert_int_equal(load(lab, COUNT(lab)), 0);
+	begin(false);
+	assert_int_equal(ask(0x10, 0), H_SUCCESS);
+	assert_int_equal(ask(0x80002000, 0), H_SUCCESS);
+	emulator_end();
+}
+
+static void wrong_arguments_are_named(void **state)
+{
+	static const struct { int line; const char *word, *said; } rows[] = {
+		{ __LINE__, "machine=batoka", "machine=batoka: power is" }, { __LINE__, "seed=0", "seed=0: a number" },
+		{ __LINE__, "load=full", "load=full: there is no such load; there are: mixed," },
+		{ __LINE__, "firmware=4", "firmware=4: there are the levels" }, { __LINE__, "partition=0", "partition=0: a number" },
+		{ __LINE__, "rights=all,", "rights=all,: all, expanded" }, { __LINE__, "rights=", "rights=: all, expanded" },
+		{ __LINE__, "start=x", "start=x: ticks" }, { __LINE__, "step=-1", "step=-1: ticks" }, { __LINE__, "log=", "log=: a path" },
+		{ __LINE__, "firmware", "firmware: there is no such argument; did you mean 'firmware='?" },
+		{ __LINE__, "lod=mixed", "lod=mixed: there is no such argument; did you mean 'load='?" },
+		{ __LINE__, "config=/nowhere/machine", "/nowhere/machine" },
+	};
+	struct qemu_options o;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct err e = { 0 };
+		char *word = (char *)rows[i].word;
+
+		if (qemu_options(&o, 1, &word, &e) >= 0 || !strstr(e.text, rows[i].said))
+			fail_msg("line %d: said '%s'", rows[i].line, e.text);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
+static void another_emulator_and_an_old_one_are_refused(void **state)
+{
+	const qemu_info_t arm = { .target_name = "aarch64", .system_emulation = true }, old = { "ppc64", { 2, 5 }, true, { 1, 1 } };
+
+	(void)state;
+	assert_int_equal(qemu_plugin_install(1, &arm, 0, NULL), 1);
+	qemu_plugin_version = 2;              /* as in an emulator that can't set the PC */
+	assert_int_equal(qemu_plugin_install(1, &old, 0, NULL), 1);
+	qemu_plugin_version = 7;
+	assert_int_equal(mem_live(), 0);
+}
+
+static void memory_that_is_out_refuses_to_load(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		mem_fail_at(n);
+		if (load(stepping, COUNT(stepping)) == 0)
+			break;
+		assert_int_equal(mem_live(), 0);
+		assert_true(n < 1000);
+	}
+	mem_fail_at(0);
+	emulator_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_of_either_byte_order_is_answered_and_not_executed),
+		cmocka_unit_test(other_hypercalls_are_qemus),
+		cmocka_unit_test(a_site_is_kept_once_until_the_flush),
+		cmocka_unit_test(a_block_that_is_no_memory_is_privilege_and_devices_are_not_touched),
+		cmocka_unit_test(the_upper_four_bits_of_an_address_are_not_looked_at),
+		cmocka_unit_test(time_goes_on_by_the_step_and_the_log_says_so),
+		cmocka_unit_test(firmware_partition_and_rights_are_the_guests),
+		cmocka_unit_test(wrong_arguments_are_named),
+		cmocka_unit_test(another_emulator_and_an_old_one_are_refused),
+		cmocka_unit_test(memory_that_is_out_refuses_to_load),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/*
+ * service.c: a power machine and its service, one call at a time.
+ *
+ * The machine's time is the caller's clock: it stands still between calls and catches up in the next one, a hundred
+ * times faster than it passes.  Or it is counted in calls, so that the same calls give the same answers.
+ *
+ * The log has a line for each call: ticks of the machine, what was asked, the code.
+ */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "qemu/qemu_int.h"
+
+#define NS_PER_SECOND 1000000000u
+
+struct service {
+	struct power *machine;
+	struct papr *papr;
+	struct bytes_out log;
+	bool has_log, by_step;
+	uint16_t partition;
+	uint64_t start, step, ticks;          /* since the CEC was booted */
+};
+
+static bool has_partition(const struct power *m, uint16_t id)
+{
+	const struct power_partition *q;
+	uint32_t n = power_partitions(m, &q);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (q[i].id == id)
+			return true;
+	return false;
+}
+
+static int set_up(struct service *s, const struct qemu_options *o, struct err *e)
+{
+	int rc = power_open(&s->machine, &o->power, e);
+
+	if (rc < 0)
+		return rc;
+	if (!has_partition(s->machine, o->partition))
+		return err_set(e, TALLY_EINVAL, "partition=%u: the machine has no such partition", o->partition);
+	rc = papr_open(&s->papr, &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
+	if (rc < 0)
+		return err_set(e, (enum tally_err)-rc, "out of memory");
+	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
+		return rc;
+	s->has_log = o->log;
+	s->partition = o->partition;
+	s->by_step = o->by_step;
+	s->step = o->step;
+	s->start = s->ticks = o->start;
+	power_run(s->machine, s->ticks);
+	return 0;
+}
+
+int service_open(struct service **ret, const struct qemu_options *o, struct err *e)
+{
+	struct service *s = mem_alloc(sizeof(*s));
+	int rc = s ? set_up(s, o, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+
+	if (rc < 0)
+		service_close(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void service_close(struct service *s)
+{
+	if (!s)
+		return;
+	if (s->has_log)
+		(void)file_out_close(&s->log);
+	papr_close(s->papr);
+	power_close(s->machine);
+	mem_free(s);
+}
+
+/* What of a block is input, from its header (papr.h); nothing, when it is no memory. */
+struct asked { uint64_t request_index, secondary; uint8_t version; };
+static struct asked asked(const struct hv_mem *mem, uint64_t address)
+{
+	uint8_t block[GPCI_HEADER] = { 0 };
+
+	(void)mem->read(mem->arg, address, block, sizeof(block));
+	return (struct asked){ be64_get(block), be64_get(block + 8) >> 48, block[18] };
+}
+
+static void write_log(struct service *s, uint16_t vcpu, uint64_t size, const struct asked *a, int64_t code)
+{
+	char line[192];
+	int n = snprintf(line, sizeof(line), "%llu vcpu %u request 0x%x index %d secondary %u version %u size %llu code %lld\n",
+			 (unsigned long long)power_now(s->machine), vcpu, (uint32_t)(a->request_index >> 32),
+			 (int32_t)a->request_index, (unsigned)a->secondary, a->version, (unsigned long long)size, (long long)code);
+
+	(void)s->log.put(s->log.arg, line, (size_t)n);
+}
+
+void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv_mem *mem, uint64_t r[3])
+{
+	const uint64_t address = r[1], size = r[2];
+	struct asked a = { 0 };
+
+	if (s->has_log)
+		a = asked(mem, address);
+	s->ticks = s->by_step ? s->ticks + s->step : s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
+	power_run(s->machine, s->ticks);
+	papr_call(s->papr, (struct papr_caller){ s->partition, vcpu }, mem, r);
+	if (s->has_log)
+		write_log(s, vcpu, size, &a, (int64_t)r[0]);
+}

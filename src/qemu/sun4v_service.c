@@ -1,0 +1,220 @@
+/*
+ * sun4v_service.c: a machine of sun4v and its service, for a guest whose memory can't be mapped.
+ *
+ * An MMU statistics buffer lies in the guest's memory, and the service adds to it where it lies.  QEMU's plugins have no
+ * address of a guest's memory, they read and write it.  So the service gets a buffer of ours, which is zero at first
+ * and holds what is new; before each call that is added to the guest's words, and ours are zero again.  The guest may
+ * clear its own between calls, as if the hypervisor wrote there.  Each vCPU has two, since the buffer before is in
+ * use until another is accepted.
+ *
+ * Time goes on by a step with each call and not otherwise: the same guest gets the same answers.
+ *
+ * The log has a line for each call: cycles of the machine, what was asked, what was answered.
+ */
+#include <stdio.h>
+
+#include "qemu/qemu_int.h"
+
+#define WORDS (MMUSTAT_BYTES / 8)
+#define T1_GET 0x100u                         /* 0x100 and 0x101 are of the group 0x200, too */
+
+struct cpu {
+	struct sun4v_vcpu *vcpu;              /* NULL until its first call */
+	uint64_t area;                        /* the guest's buffer; 0: none */
+	uint32_t using;                       /* which of ours is its */
+	uint64_t fresh[2][WORDS];             /* big-endian */
+};
+struct sun4v_service {
+	/* set by _open, then read-only */
+	struct hv_mem mem;
+	struct niagara *machine;
+	struct sun4v *sun4v;
+	struct sun4v_guest *guest;
+	struct bytes_out log;
+	bool has_log;
+	uint64_t step;
+	unsigned strands;
+	/* since then */
+	uint64_t cycles;
+	struct cpu *calling;
+	struct cpu cpu[];
+};
+
+/* ---- buffers ---------------------------------------------------------------------------------- */
+
+static void *mem_at(void *arg, uint64_t ra, size_t n)
+{
+	struct sun4v_service *s = arg;
+	uint64_t *fresh = s->calling->fresh[!s->calling->using];
+
+	if (n != MMUSTAT_BYTES || !s->mem.is(s->mem.arg, ra, n))
+		return NULL;
+	memset(fresh, 0, MMUSTAT_BYTES);
+	return fresh;
+}
+
+static bool mem_is(void *arg, uint64_t ra, uint64_t n)
+{
+	const struct sun4v_service *s = arg;
+
+	return s->mem.is(s->mem.arg, ra, n);
+}
+
+static int mem_read(void *arg, uint64_t ra, void *to, size_t n)
+{
+	const struct sun4v_service *s = arg;
+
+	return s->mem.read(s->mem.arg, ra, to, n);
+}
+
+static int mem_write(void *arg, uint64_t ra, const void *from, size_t n)
+{
+	const struct sun4v_service *s = arg;
+
+	return s->mem.write(s->mem.arg, ra, from, n);
+}
+
+/* Memory that has gone away loses what was new of it. */
+static void hand_over(struct sun4v_service *s, struct cpu *c)
+{
+	uint64_t *fresh = c->fresh[c->using], word;
+
+	for (uint32_t i = 0; c->area && i < WORDS; i++) {
+		uint64_t ra = c->area + i * sizeof(word);
+
+		if (!fresh[i])
+			continue;
+		if (s->mem.read(s->mem.arg, ra, &word, sizeof(word)) == 0) {
+			be64_put(&word, be64_get(&word) + be64_get(&fresh[i]));
+			(void)s->mem.write(s->mem.arg, ra, &word, sizeof(word));
+		}
+		fresh[i] = 0;
+	}
+}
+
+/* After MMUSTAT_CONF: which buffer it is now is for the service to say. */
+static void look_again(struct cpu *c, uint64_t wanted, uint64_t status)
+{
+	uint64_t o[6] = { [5] = SUN4V_MMUSTAT_INFO };
+
+	(void)sun4v_call(c->vcpu, HV_FAST_TRAP, o);
+	if (o[0] != HV_EOK)
+		return;
+	if (status == HV_EOK && wanted)
+		c->using = !c->using;
+	c->area = o[1];
+}
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+bool sun4v_service_has(unsigned trap, const uint64_t o[6])
+{
+	const uint64_t f = o[5];
+
+	if (trap == HV_FAST_TRAP)
+		return (f >= T1_GET && f <= SUN4V_MMUSTAT_INFO) || f == SUN4V_GET_PERFREG || f == SUN4V_SET_PERFREG;
+	return trap == HV_CORE_TRAP && (f == SUN4V_API_SET_VERSION || f == SUN4V_API_GET_VERSION) &&
+	       (o[0] == SUN4V_GROUP_NIAGARA || o[0] == SUN4V_GROUP_VFALLS);
+}
+
+/* NULL: there is no such strand, or no memory for it. */
+static struct cpu *strand(struct sun4v_service *s, unsigned vcpu)
+{
+	struct cpu *c = vcpu < s->strands ? &s->cpu[vcpu] : NULL;
+
+	if (!c || c->vcpu)
+		return c;
+	if (sun4v_vcpu_open(&c->vcpu, s->guest, vcpu) < 0)
+		return NULL;
+	niagara_vcpu(s->machine, vcpu, c->vcpu);
+	return c;
+}
+
+static void write_log(struct sun4v_service *s, unsigned vcpu, unsigned trap, const uint64_t in[6], const uint64_t out[6])
+{
+	char line[256];
+	int n = snprintf(line, sizeof(line), "%llu vcpu %u trap 0x%x function 0x%llx arguments 0x%llx 0x%llx 0x%llx answer 0x%llx 0x%llx 0x%llx\n",
+			 (unsigned long long)s->cycles, vcpu, trap, (unsigned long long)in[5], (unsigned long long)in[0],
+			 (unsigned long long)in[1], (unsigned long long)in[2], (unsigned long long)out[0], (unsigned long long)out[1],
+			 (unsigned long long)out[2]);
+
+	(void)s->log.put(s->log.arg, line, (size_t)n);
+}
+
+bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, uint64_t o[6])
+{
+	struct cpu *c = strand(s, vcpu);
+	uint64_t in[6];
+
+	if (!c)
+		return false;
+	memcpy(in, o, sizeof(in));
+	s->cycles += s->step;
+	niagara_run(s->machine, s->cycles);
+	for (unsigned i = 0; i < s->strands; i++)
+		hand_over(s, &s->cpu[i]);
+	s->calling = c;
+	(void)sun4v_call(c->vcpu, trap, o);
+	if (trap == HV_FAST_TRAP && in[5] == SUN4V_MMUSTAT_CONF)
+		look_again(c, in[0], o[0]);
+	if (s->has_log)
+		write_log(s, vcpu, trap, in, o);
+	return true;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct err *e)
+{
+	const struct sun4v_guest_opts g = { .rights = o->rights, .mem = { s, mem_is, mem_read, mem_write, mem_at } };
+	int rc = niagara_open(&s->machine, o->kind, &o->niagara, e);
+
+	if (rc < 0)
+		return rc;
+	rc = sun4v_open(&s->sun4v, &(struct sun4v_opts){ .kind = o->kind, .profile = o->profile, .ops = &niagara_ops, .arg = s->machine });
+	if (rc == 0)
+		rc = sun4v_guest_open(&s->guest, s->sun4v, &g);
+	if (rc < 0)
+		return err_set(e, (enum tally_err)-rc, "out of memory");
+	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
+		return rc;
+	s->has_log = o->log;
+	s->step = o->step;
+	s->cycles = o->start;
+	niagara_run(s->machine, s->cycles);
+	return 0;
+}
+
+int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem, struct err *e)
+{
+	const unsigned strands = (unsigned)o->kind->nodes * o->kind->strands_per_node;
+	struct sun4v_service *s = mem_alloc(sizeof(*s) + strands * sizeof(s->cpu[0]));
+	int rc = -TALLY_ENOMEM;
+
+	if (s) {
+		s->mem = *mem;
+		s->strands = strands;
+		rc = set_up(s, o, e);
+	} else {
+		err_set(e, TALLY_ENOMEM, "out of memory");
+	}
+	if (rc < 0)
+		sun4v_service_close(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void sun4v_service_close(struct sun4v_service *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; s->machine && i < s->strands; i++)
+		niagara_vcpu(s->machine, i, NULL);
+	if (s->has_log)
+		(void)file_out_close(&s->log);
+	sun4v_guest_close(s->guest);
+	sun4v_close(s->sun4v);
+	niagara_close(s->machine);
+	mem_free(s);
+}

@@ -1,0 +1,16 @@
+/*
+ * holder.h: leases of the hardware counters (attach/lease.h), with words for people: who holds them, and what to do.
+ */
+#ifndef TALLY_SESSION_HOLDER_H
+#define TALLY_SESSION_HOLDER_H
+
+#include "attach/lease.h"
+
+/* Takes a lease. A refusal (-TALLY_EBUSY) names the process that holds the counters. */
+int holder_take(struct lease **ret, enum lease_kind kind, struct err *e);
+/* The same with another prefix of the names (tests); NULL: the one that all use. */
+int holder_take_at(struct lease **ret, const char *where, enum lease_kind kind, struct err *e);
+/* "a D session (process 123, tally)". */
+void holder_text(struct buf *to, const struct lease_holder *h);
+
+#endif

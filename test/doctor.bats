@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# tally doctor: what it says to root, to an ordinary user and to programs; and that it leaves nothing.
+
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# The program as user nobody, with the arguments.
+as_nobody() { setpriv --reuid=65534 --clear-groups "$TALLY" "$@"; }
+needs_root() { [ "$(id -u)" -eq 0 ] || skip "only root can become nobody"; }
+
+# row KEY: its object. field NAME: of that object.
+row() { grep "\"key\":\"$1\"" said.json; }
+field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
+
+@test "to root the main job can be done, and the status says so" {
+  needs_bpf
+  run "$TALLY" doctor
+  [ "$status" -eq 0 ]
+  has "D probes over perf events and BPF run here."
+  grep -qE '^  ok +whole CPUs ' <<<"$output"
+  grep -qE '^  ok +programs +loaded, attached to cpu_clock, and run by it' <<<"$output"
+}
+
+@test "the status of doctor is whether a probe of an event can run" {
+  trace=0
+  "$TALLY" trace -qn 'profile-997 { exit(0); }' >/dev/null 2>&1 || trace=$?
+  run "$TALLY" doctor
+  [ $((status == 0)) -eq $((trace == 0)) ]
+}
+
+@test "an ordinary user is told what is denied, with the one command" {
+  needs_root
+  cp "$TALLY" tally && chmod 755 tally . && TALLY=$PWD/tally
+  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" 2>/dev/null || true
+  as_nobody --version >/dev/null 2>&1 || skip "nobody can't run a program from here"
+  run as_nobody doctor
+  [ "$status" -eq 4 ]
+  has "D probes over perf events and BPF don't run here: not permitted. First:"
+  has "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep"
+  grep -qE '^  missing +programs ' <<<"$output"
+  as_nobody doctor --json >said.json || true
+  [ "$(row bpf | field verdict)" = missing ]
+  [ "$(row bpf | field cause)" = denied ]
+  [ "$(row cap_bpf | field verdict)" = limited ]
+  [ "$(row kallsyms | field verdict)" != ok ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ]
+}
+
+@test "no line is wider than 80 columns, none ends in a blank, and a broken command goes on behind a backslash" {
+  "$TALLY" doctor >said || true
+  ! grep -nE '.{81}| $' said
+  awk '/ \\$/ { n++; getline; if (!/^ +[^ ]/) bad = 1 } END { exit bad }' said
+}
+
+@test "every row that is not ok says what follows, and at most one command" {
+  "$TALLY" doctor --json >said.json || true
+  [ "$(grep -c '"type":"finding"' said.json)" -ge 30 ]
+  while read -r line; do
+    [ -n "$(field consequence <<<"$line")" ] || { echo "no consequence: $line"; return 1; }
+    [ -z "$(field fix <<<"$line")" ] || [ -z "$(field instead <<<"$line")" ] || { echo "two commands: $line"; return 1; }
+  done < <(grep -v '"verdict":"ok"' said.json | grep '"type":"finding"')
+  ! grep '"verdict":"ok"' said.json | grep -qE '"(fix|instead|consequence)"'
+}
+
+@test "the text and the JSON tell the same" {
+  "$TALLY" doctor >said || true
+  "$TALLY" doctor --json >said.json || true
+  for verdict in ok limited missing; do
+    [ "$(grep -c "^  $verdict " said)" -eq "$(grep -c "\"verdict\":\"$verdict\"" said.json)" ]
+    grep -q "\"$verdict\":$(grep -c "^  $verdict " said)[,}]" <(tail -n 1 said.json)
+  done
+  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  python3 -c 'import json, sys; [json.loads(line) for line in open("said.json")]'
+}
+
+@test "commands that serve instead are commands of tally that run" {
+  "$TALLY" doctor --json >said.json || true
+  ln -s "$(realpath "$TALLY")" tally
+  while read -r command; do
+    [[ $command == *...* ]] && continue
+    PATH=$PWD:$PATH timeout 20 bash -c "$command" >out 2>&1 || { echo "$command"; cat out; return 1; }
+  done < <(field instead <said.json | grep -v -- '--share' | sort -u)
+}
+
+@test "nothing is left: no process, no event, no setting" {
+  settings() { cat /proc/sys/kernel/{perf_event_paranoid,perf_event_max_sample_rate,nmi_watchdog,kptr_restrict} 2>/dev/null; }
+  before=$(settings)
+  "$TALLY" doctor >/dev/null || true
+  [ "$(settings)" = "$before" ]
+  [ -z "$(pgrep -P $$ tally)" ]
+}
+
+@test "who holds the counters is named" {
+  needs_bpf
+  command -v mkfifo >/dev/null
+  grep -qsE 'cpu|pmuv3' <(ls /sys/bus/event_source/devices) || skip "no hardware PMU: nobody can hold its counters"
+  mkfifo said
+  "$TALLY" trace -qn 'cpc:::cpu_cycles-all-100000000 { } BEGIN { trace("on"); }' >said 2>/dev/null &
+  read -r -n 2 _ <said
+  run "$TALLY" doctor
+  kill %1
+  has "process $!, tally"
+}
+
+@test "doctor takes no arguments, and its options are in its page" {
+  run "$TALLY" doctor what
+  said 2 "tally: doctor takes no arguments: 'what'
+tally: 'tally doctor -h' shows the options"
+  [ "$("$TALLY" doctor -h | grep -c '^  tally doctor')" -eq 3 ]
+  "$TALLY" doctor -h | sed -n 's/^  *\(-[a-z],\)\{0,1\} *\(--[-a-z0-9]*\).*/\2/p' | while read -r option; do
+    grep -qF -- "\`$option\`" "$BATS_TEST_DIRNAME/../doc/verb/doctor.md" || { echo "not in the page: $option"; return 1; }
+  done
+}
+
+@test "a broken pipe and a full disk are told" {
+  run bash -c "'$TALLY' doctor >/dev/full"
+  [ "$status" -eq 1 ]
+  has "failed to write"
+}

@@ -1,0 +1,293 @@
+#!/usr/bin/env bats
+# list, get, set and check over the interfaces of hypervisors: the models, and what was saved of one.  Needs no privileges.
+bats_require_minimum_version 1.5.0
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# expect STATUS TEXT VERB ARGUMENTS...: how it ends, and what the first line on stderr begins with.
+expect() {
+  run --separate-stderr "$TALLY" "${@:3}"
+  [ "$status" -eq "$1" ] && [[ "${stderr_lines[0]}" == "tally: $2"* ]] || {
+    echo "${*:3}: status $status, not $1: $stderr"
+    return 1
+  }
+}
+
+# ---- list ------------------------------------------------------------------------------------------
+
+@test "list names the kinds of hypervisor counters" {
+  run "$TALLY" list
+  [ "$status" -eq 0 ]
+  for kind in vfalls mmustat gpci; do grep -q "^$kind " <<<"$output"; done
+}
+
+@test "list vfalls has the registers of the table, with addresses and groups" {
+  run "$TALLY" list --on batoka vfalls 'zam0_lpu_a_*'
+  said 0 "NO  REGISTER         OF      GROUP         LOCAL        GLOBAL  ACCESS  HOLDS
+18  zam0_lpu_a_pcr   chip 0  LPU0   0x8130001000  0xe130004000  yes     2 lpu events
+19  zam0_lpu_a_pic0  chip 0  LPU0   0x8130001008  0xe130004008  yes     count, 64 bits
+20  zam0_lpu_a_pic1  chip 0  LPU0   0x8130001010  0xe130004010  yes     count, 64 bits"
+  [ "$("$TALLY" list --on batoka -x , vfalls | grep -c ^register,)" -eq 90 ]
+}
+
+@test "list vfalls says what this machine, its version and these rights do not give" {
+  access() { "$TALLY" list --on "$1" -x , vfalls "$2" | grep ^register | cut -d , -f 9; }
+  [ "$(access batoka zam3_asu_pcr)" = yes ]
+  [ "$(access batoka,api=1.0 zam3_asu_pcr)" = "not here" ]
+  [ "$(access maramba zam0_asu_pcr)" = "not here" ]
+  [ "$(access maramba,sockets=1 node1_mcu0_pcr)" = "not here" ]
+  [ "$(access batoka,rights=strand node0_mcu0_pcr)" = "no right" ]
+  [ "$(access batoka,rights=strand sparc_pcr)" = yes ]
+  "$TALLY" list --on batoka --json vfalls | grep -q '"name":"Br_taken".*"modelled":false'
+  "$TALLY" list --on batoka --json vfalls | grep -q '"name":"mem_reads","code":0.*"modelled":true'
+}
+
+@test "list gpci has each request with what firmware and rights allow, and its fields" {
+  here() { "$TALLY" list --on "$1" -x , gpci "$2" | grep ^request | cut -d , -f 10; }
+  [ "$(here power dispatch_purr)" = yes ]
+  [ "$(here power instructions)" = "not here" ]
+  [ "$(here power,firmware=8 instructions)" = yes ]
+  [ "$(here power,firmware=8 links_abc)" = "not here" ]
+  [ "$(here power,rights=none dispatch_purr)" = "no right" ]
+  [ "$(here power,rights=none entitled)" = "own only" ]
+  [ "$(here power,rights=all mmcrh)" = "no right" ]
+  [ "$("$TALLY" list --on power -x , gpci links_abc | grep ^request | cut -d , -f 6)" = 0-7 ]     # both layouts
+  run "$TALLY" list --on power gpci entitled
+  said 0 "NUMBER  REQUEST   BY         BYTES  LEVELS  RIGHT              HERE
+  0x20  entitled  partition     48  0-      own: anybody; all  yes
+
+REQUEST   FIELD        AT  BYTES  KIND     UNIT         WHAT
+entitled  partition   0x0      8  id                    partition id
+entitled  entitled    0x8      8  counter  PURR cycles  what it was entitled to
+entitled  capped     0x10      8  counter  PURR cycles  what it consumed inside
+                                                        its entitlement; of a
+                                                        dedicated partition all
+entitled  uncapped   0x18      8  counter  PURR cycles  what it consumed beyond,
+                                                        from the shared pool
+entitled  donated    0x20      8  counter  PURR cycles  what a dedicated
+                                                        partition gave to
+                                                        uncapped ones
+entitled  idle       0x28      8  counter  PURR cycles  of what it consumed,
+                                                        what its operating
+                                                        system calls idle"
+}
+
+@test "each line of --json is an object" {
+  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  for what in "list --on batoka --json vfalls" "list --on niagara --json mmustat" "list --on power --json gpci" \
+    "get --on power --json gpci/dispatch_purr/ gpci/affinity_by_partition/" "check --on power --json gpci"; do
+    "$TALLY" $what | python3 -c 'import json, sys
+for line in sys.stdin:
+    pairs = json.loads(line, object_pairs_hook=list)
+    assert len(pairs) == len(set(k for k, v in pairs)), line' || { echo "$what"; return 1; }
+  done
+}
+
+# ---- get and set -------------------------------------------------------------------------------------
+
+@test "get reads registers by name, number, pattern and strand, decoded" {
+  run "$TALLY" get --on batoka,load=compute --duration 1 vfalls/zam0_lpu_a_pcr/ vfalls/18 vfalls/node1_mcu0_pcr/ vfalls/l2_cr,cpu=64/
+  said 0 "vfalls/zam0_lpu_a_pcr=0x0  event0=none event1=none
+vfalls/zam0_lpu_a_pcr=0x0  event0=none event1=none
+vfalls/node1_mcu0_pcr=0x0  event0=mem_reads event1=mem_reads
+vfalls/l2_cr,cpu=64/=0x0  misses=all"
+  [ "$("$TALLY" get --on batoka,load=compute --duration 1 'vfalls/zam?_gpd_pcr/' | wc -l)" -eq 4 ]
+  run "$TALLY" get --on batoka,load=compute --duration 1 --raw vfalls/18/
+  said 0 0000000000000000
+}
+
+# Rows of the tables of the specification's page: number, short name, sizes.
+spec_rows() {
+  sed -n 's/^| \(0x[0-9A-Fa-f]*\)[^|]*| `\([a-z_]*\)` | \([^|]*\) |.*/\1 \2 \3/p' "$BATS_TEST_DIRNAME/../doc/spec-gpci.md" |
+    grep -v ' all '                     # a row of the table of rights
+}
+
+@test "the specification's page has every request, with the sizes of its records" {
+  [ "$(spec_rows | wc -l)" -eq 23 ]
+  "$TALLY" list --on power -x , gpci | grep ^request, | while IFS=, read -r _ number name _ bytes _; do
+    spec_rows | awk -v number="$number" -v name="$name" -v bytes="$bytes" '
+      function value(s,   i, v) { s = tolower(s); for (i = 3; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
+      $2 == name && value($1) == number + 0 { for (i = 3; i <= NF; i++) if ($i + 0 == bytes || ($i == "none" && bytes == 8)) found = 1 }
+      END { exit !found }' || { echo "$number $name: not with $bytes bytes"; return 1; }
+  done
+}
+
+@test "get prints every record decoded" {
+  run "$TALLY" get --on power gpci/entitled,partition=2/
+  said 0 "entitled partition=2
+  partition                                   2
+  entitled                           1536000000 PURR cycles
+  capped                             1414748160 PURR cycles
+  uncapped                            937502720 PURR cycles
+  donated                                     0 PURR cycles
+  idle                                352837632 PURR cycles"
+  run "$TALLY" get --on power --json gpci/entitled,partition=2/
+  said 0 '{"type":"gpci","request":"entitled","partition":2,"entitled":1536000000,"capped":1414748160,"uncapped":937502720,"donated":0,"idle":352837632}'
+  run "$TALLY" get --on power -x ';' gpci/links_abc,chip=0/
+  [ "${lines[0]}" = "type;request;hw_chip_id;total;idle_a;idle_b;idle_c" ]
+  [[ "${lines[1]}" =~ ^gpci\;links_abc\;0\;2048000000\;[0-9]+\;\;$ ]]      # B and C are not wired
+}
+
+@test "one reply holds all processors of the default machine, and not those of load large" {
+  [ "$("$TALLY" get --on power -x , gpci/dispatch_purr/ | wc -l)" -eq 49 ]
+  [ "$("$TALLY" get --on power,load=large -x , gpci/dispatch_purr/ | wc -l)" -eq 97 ]
+  "$TALLY" get --on power --raw gpci/dispatch_purr/ | head -n 1 | grep -q '^000000100000000000000030'
+  "$TALLY" get --on power,load=large --raw gpci/dispatch_purr/ | head -n 1 | grep -q '^0000001000000000000000540000001b'
+}
+
+@test "Linux's names mean the same" {
+  linux=hv_gpci/dispatch_timebase_by_processor_processor_time_in_timebase_cycles,phys_processor_idx=0/
+  [ "$("$TALLY" get --on power -x , "$linux")" = "$("$TALLY" get --on power -x , gpci/dispatch_purr,processor=0,field=processor_time/)" ]
+}
+
+@test "the same seed gives the same records, another one others" {
+  for run in 'seed=5 a' 'seed=5 b' 'seed=6 c'; do
+    "$TALLY" get --on "power,${run% *}" gpci/dispatch_purr/ gpci/entitled/ gpci/links_wxyz/ >"${run#* }"
+  done
+  cmp a b
+  ! cmp -s a c
+}
+
+@test "what a longer run counts is more" {
+  hits() { "$TALLY" get --on niagara --load chase --duration "$1" -x , mmustat/dmmu,cpu=0/ | awk -F , '{ n += $6 } END { print n }'; }
+  [ "$(hits 4)" -gt "$(hits 2)" ]
+}
+
+@test "set takes registers and MMCRH, and says that a model ends" {
+  run --separate-stderr "$TALLY" set --on batoka vfalls/l2_cr=7 vfalls/zam0_lpu_a_pcr,cpu=3/=0x0101
+  [ "$status" -eq 0 ]
+  [ "${stderr_lines[0]}" = "tally: vfalls/l2_cr/ is 0x3: the other bits are reserved" ]
+  [[ "$stderr" == *"what is set ends with it"* ]]
+  run --separate-stderr "$TALLY" set --on power gpci/mmcrh=-1
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"MMCRH becomes 0xffffffffffffffff at the next collection"* ]]
+}
+
+# ---- files -----------------------------------------------------------------------------------------
+
+@test "a saved reply is a platform, as digits and as bytes" {
+  "$TALLY" get --on power --raw gpci/entitled/ -o reply
+  "$TALLY" get --on power gpci/entitled/ >live
+  "$TALLY" get --on ./reply gpci/entitled/ | cmp - live
+  sed 's/../\\x&/g' reply | while read -r line; do printf "$line"; done >bytes
+  "$TALLY" get --on ./bytes gpci/entitled/ | cmp - live
+  "$TALLY" get --on ./bytes --raw gpci/entitled/ | cmp - reply
+  expect 3 "dispatch_purr: not on this firmware" get --on ./reply gpci/dispatch_purr/
+  expect 2 "./reply is one reading, which does not go on: 'tally get' shows it" stat --on ./reply -e gpci/entitled/ --count 1
+  "$TALLY" check --on ./reply gpci >/dev/null 2>&1
+}
+
+@test "a dump of MMU statistics is a platform" {
+  "$TALLY" get --on niagara --load chase --duration 2 --raw mmustat/all,cpu=0/ >dump
+  [ "$(tr -d '\n' <dump | wc -c)" -eq 1024 ]
+  "$TALLY" get --on niagara --load chase --duration 2 -x , mmustat/all,cpu=0/ | cut -d , -f 3- >live
+  "$TALLY" get --on ./dump -x , mmustat/all/ | cut -d , -f 3- | cmp - live
+  expect 3 "./dump has no gpci" get --on ./dump gpci/entitled/
+}
+
+@test "a file that is neither is refused" {
+  echo hello >other
+  expect 1 "./other is neither a reply of H_GetPerformanceCounterInfo nor a dump of MMU statistics" get --on ./other gpci/entitled/
+  expect 1 "" get --on ./missing gpci/entitled/
+  [[ "$stderr" == *missing* ]]
+  "$TALLY" get --on power --raw gpci/entitled/ | head -n 3 >cut
+  expect 1 "./cut is neither" get --on ./cut gpci/entitled/
+}
+
+# ---- machine files ---------------------------------------------------------------------------------
+
+@test "power takes a machine file" {
+  printf 'nodes 1\nchips 1\ncores 2\npartition 1 name=a type=shared vps=1 entitlement=50 uncapped rights=all home=0 memory=8 demand=500\n' >m
+  [ "$("$TALLY" get --on power,config=m -x , gpci/dispatch_purr/ | wc -l)" -eq 3 ]
+  expect 4 "" get --on power,config=m gpci/processor_config/
+  echo 'nodes 1 2' >bad
+  expect 2 "line 1" get --on power,config=bad gpci/dispatch_purr/
+  expect 1 "" get --on power,config=missing gpci/dispatch_purr/
+}
+
+# ---- check -----------------------------------------------------------------------------------------
+
+@test "check holds every law against the model" {
+  run "$TALLY" check --on power gpci
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '^ *[0-9]*  holds ' <<<"$output")" -eq 14 ]
+  for load in contended donating links idle; do "$TALLY" check --on power --load $load gpci >/dev/null; done
+}
+
+@test "check says what it can't tell, and why" {
+  run --separate-stderr "$TALLY" check --on power,rights=none gpci
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"law 1 can't be told: "* ]]
+}
+
+@test "check finds a broken law, with status 1" {
+  # More idle than consumed: the reply's last counter is made large.
+  "$TALLY" get --on power --raw gpci/entitled,partition=6/ | tr -d '\n' | sed 's/................$/00ffffffffffffff/' >reply
+  expect 1 "law" check --on ./reply gpci
+  [[ "$stderr" == *"is broken"* ]]
+  [[ "$output" == *BROKEN* ]]
+}
+
+@test "power answers whoever gives the size first, and has no run counts when told" {
+  "$TALLY" get --on power gpci/entitled >first
+  "$TALLY" get --on power,args=address-first gpci/entitled | cmp - first
+  "$TALLY" get --on power,args=size-first gpci/entitled | cmp - first
+  "$TALLY" get --on power,run-counts=no --duration 100 -x , gpci/0x30 >none
+  "$TALLY" get --on power,run-counts=yes --duration 100 -x , gpci/0x30 >some
+  ! cmp -s none some
+  "$TALLY" list --json machines | grep '"power"' | grep 'args' | grep -q 'run-counts'
+}
+
+# ---- what is wrong ---------------------------------------------------------------------------------
+
+@test "wrong selectors, keys and values end with status 2 and what is near" {
+  expect 2 "there is no platform 'batoca'; did you mean 'batoka'?" list --on batoca vfalls
+  expect 2 "sockets=5: batoka has 1 to 4" list --on batoka,sockets=5 vfalls
+  expect 2 "batoka has no key 'socket'; did you mean 'sockets'?" list --on batoka,socket=2 vfalls
+  expect 2 "load=chas: there is no such load; did you mean 'chase'?" get --on niagara --load chas mmustat/all/
+  expect 2 "the load is given twice" get --on niagara,load=chase --load random mmustat/all/
+  expect 2 "--load is of models: local runs what it runs" get --load chase vfalls/18/
+  expect 2 "firmware=7: there are the levels 0, 3, 5, 6 and 8" list --on power,firmware=7 gpci
+  expect 2 "rights: 'globl' is none of" list --on batoka,rights=globl vfalls
+  expect 2 "vfalls/l2_crr/: there is no register 'l2_crr'; did you mean 'l2_cr'?" get --on batoka,load=compute vfalls/l2_crr/
+  expect 2 "gpci/entitlde/: there is no request 'entitlde'; did you mean 'entitled'?" get --on power gpci/entitlde/
+  expect 2 "--duration=0: milliseconds, from 1 up" get --on power --duration 0 gpci/entitled/
+  expect 2 "vfalls/l2_cr/: 'x' is no value" set --on batoka vfalls/l2_cr=x
+  expect 2 "nothing of the kind 'gpci' matches 'nope'" list --on power gpci nope
+  expect 2 "there are no laws of 'vfalls'" check --on batoka vfalls
+  expect 2 "seed= is given twice: leave one out" get --on batoka,seed=1,seed=2 vfalls/18/
+  expect 2 "guest= is given twice" get --on unix:s,guest=a,guest=b vfalls/18/
+  expect 2 "args=size: address-first or size-first" get --on power,args=size gpci/entitled
+  expect 2 "run-counts=0: yes or no" get --on power,run-counts=0 gpci/entitled
+  expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+  expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
+  expect 2 "vfalls/node0_mcu0,event=3/: event=3: there is no such code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1
+  "$TALLY" stat --on batoka,load=compute -e vfalls/sparc,event=0x203/ --count 1 -I 1
+  expect 2 "the profile opensparc is of sun4v machines" machine power --profile opensparc --listen s
+  expect 2 "the profile opensparc is of sun4v machines" machine kunpeng --profile opensparc --listen s
+}
+
+@test "a pipe is no saved answer, and nobody waits for it" {
+  mkfifo fifo
+  expect 2 "./fifo is no regular file" get --on ./fifo mmustat/all
+  expect 2 "/dev/null is no regular file" get --on /dev/null mmustat/all
+}
+
+@test "where nobody listens, no machine of another kind is advised" {
+  expect 1 "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'" get --on unix:/nowhere/s vfalls/l2_cr/
+}
+
+@test "a machine without the interface names the model that has it, with status 3" {
+  expect 3 "local has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) and '--on power' (gpci)" list gpci
+  expect 3 "power has no vfalls; '--on batoka' is a model that has" list --on power vfalls
+  expect 3 "batoka has no gpci; '--on power' is a model that has" check --on batoka gpci
+  expect 3 "the model 'batoka' keeps no MMU statistics" get --on batoka,load=compute mmustat/all/
+}
+
+@test "what may not be read is status 4" {
+  expect 4 "dispatch_purr: this partition may not (H_Authority)" get --on power,rights=none gpci/dispatch_purr/
+  expect 4 "ZAM0_LPU_A_PCR: this guest may not (ENOACCESS)" get --on batoka,rights=none,load=compute vfalls/18/
+  expect 4 "SPARC_PCR: this guest may not (ENOACCESS)" set --on batoka,rights=strand vfalls/sparc_pcr=8
+  expect 4 "mmcrh: this partition may not (H_Authority)" set --on power,rights=all gpci/mmcrh=1
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# tally list: finding anything by name.  Needs no privileges.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+expect() { # STATUS TEXT ARGUMENTS...
+  run --separate-stderr "$TALLY" "${@:3}"
+  [ "$status" -eq "$1" ] && [[ "${stderr_lines[0]}" == "tally: $2"* ]] || { echo "${*:3}: status $status: $stderr"; return 1; }
+}
+
+KINDS="probes events registers requests tunables machines loads views"
+
+@test "list shows the kinds" {
+  run "$TALLY" list
+  [ "$status" -eq 0 ]
+  for kind in $KINDS ptt vfalls mmustat gpci; do grep -q "^$kind " <<<"$output" || { echo "$kind"; return 1; }; done
+}
+
+@test "every kind lists, in three forms with the same rows, and no line of text is wider than 80 columns" {
+  for kind in $KINDS; do
+    "$TALLY" list "$kind" >text
+    ! grep -nE '.{81}| $' text || { echo "$kind: too wide"; return 1; }
+    "$TALLY" list --json "$kind" | sed 's/.*"name":"\([^"]*\)".*/\1/' >json
+    "$TALLY" list -x ';' "$kind" | tail -n +2 | cut -d ';' -f 2 >csv
+    cmp json csv || { echo "$kind: JSON and CSV differ"; return 1; }
+    [ -s json ]
+    while read -r name; do
+      grep -qF -- "$name" text || { echo "$kind: not in the text: $name"; return 1; }
+    done <json
+  done
+}
+
+@test "events have their codes" {
+  run "$TALLY" list -x ';' events cpu_clock
+  [ "$status" -eq 0 ]
+  [[ "${lines[1]}" == "event;cpu_clock;software;1:0x0;"* ]]
+  "$TALLY" list -x ';' events PAPI_l1_dcm | grep -q '^event;PAPI_l1_dcm;PAPI;3:0x10000;'
+  "$TALLY" list -x ';' events IC_miss | grep -q '^event;IC_miss;vfalls sparc;0x301;--on batoka;;mask bits 0x33;'
+}
+
+@test "a word finds what it is part of, in names, other names and explanations, in any kind" {
+  "$TALLY" list --json tlb >found
+  grep -q '"name":"dtlb_load_misses"' found              # a name
+  grep -q '"name":"PAPI_tlb_dm"' found
+  grep -q '"type":"event","name":"DTLB_HWTW_ref_L2"' found
+  "$TALLY" list --json CPU-CLOCK | grep -q '"name":"cpu_clock"'
+  "$TALLY" list --json perf_count_sw_page_faults | grep -q '"name":"page_faults"'
+  "$TALLY" list --json zam0_lpu_a_pcr | grep -q '"type":"register","name":"zam0_lpu_a_pcr"'
+  "$TALLY" list --json qos_tx_cpl | grep -q '"type":"tunable"'
+  "$TALLY" list --json entitled | grep -q '"type":"request","name":"entitled"'
+  "$TALLY" list --json nvme | grep -q '"type":"load","name":"nvme","of":"kunpeng"'
+  "$TALLY" list --json batoka | grep -q '"type":"machine","name":"batoka"'
+}
+
+@test "a glob is over whole names" {
+  [ "$("$TALLY" list -x ';' events 'cpu_c*' | tail -n +2 | cut -d ';' -f 2 | sort | tr '\n' ' ')" = "cpu_clock cpu_cycles " ]
+  expect 2 "nothing of the kind 'events' matches 'clock?'" list events 'clock?'
+}
+
+@test "a search that does not ask for probes leaves out those of each event" {
+  ! "$TALLY" list --json cpu_clock | grep -q '"type":"probe"'
+  "$TALLY" list --json 'cpc:::cpu_clock*' | grep -q '"type":"probe"'
+  "$TALLY" list --json profile-97 | grep -q '"type":"probe","name":"profile:::profile-97"'
+}
+
+@test "probes of all providers are there" {
+  "$TALLY" list --names probes >names
+  for name in dtrace:::BEGIN profile:::profile-97 cpc:::page_faults-user- ptt:::tlp gpci:::entitled-1s vfalls:::sample-1s mmustat:::sample-1s; do
+    grep -qx -- "$name" names || { echo "$name"; return 1; }
+  done
+}
+
+@test "-v says how a thing is written, and that works" {
+  run "$TALLY" list -v registers zam0_lpu_a_pcr
+  has "as: vfalls/zam0_lpu_a_pcr/"
+  has "also: local 0x8130001000, global 0xe130004000"
+  "$TALLY" get --on batoka vfalls/zam0_lpu_a_pcr/ >/dev/null
+  use=$("$TALLY" list -x ';' requests entitled | sed -n '2s/^[^;]*;[^;]*;[^;]*;[^;]*;[^;]*;\([^;]*\);.*/\1/p')
+  "$TALLY" get --on power "$use" >/dev/null
+  "$TALLY" list -x ';' tunables qos_tx_cpl | grep -q 'hisi_ptt0_2/qos_tx_cpl'
+  "$TALLY" get --on kunpeng hisi_ptt0_2/qos_tx_cpl >/dev/null
+}
+
+@test "every use of a load or machine is taken by --on" {
+  "$TALLY" list -x ';' loads | tail -n +2 | cut -d ';' -f 6 | while read -r use; do
+    kind=gpci
+    case $use in *kunpeng*) kind=ptt ;; *niagara*) kind=mmustat ;; *batoka* | *maramba*) kind=vfalls ;; esac
+    set -- $use
+    "$TALLY" list --on "$2,load=$4" "$kind" >/dev/null || { echo "$use"; return 1; }
+  done
+}
+
+@test "what is misspelt names the nearest" {
+  expect 2 "nothing matches 'cycels'; did you mean 'cycles'?" list cycels
+  expect 2 "nothing of the kind 'events' matches 'page_fualts'; did you mean 'page_faults'?" list events page_fualts
+  expect 2 "there is nothing of the kind 'evnts'; did you mean 'events'?" list evnts
+  expect 2 "there is nothing of the kind 'evnts'; did you mean 'events'?" list evnts cycles
+  expect 2 "nothing matches 'frobnicate'" list frobnicate
+}
+
+@test "--names has names and nothing else, of one kind" {
+  [ "$("$TALLY" list --names machines | tr '\n' ' ')" = "kunpeng niagara maramba batoka power " ]
+  [ "$("$TALLY" list --names kinds | wc -l)" -eq 12 ]
+  [ "$("$TALLY" list --on power --names loads | sort)" = "$("$TALLY" list -x ';' loads | grep ';power;' | cut -d ';' -f 2 | sort)" ]
+  expect 2 "there are no names of the kind 'evnts'" list --names evnts
+  expect 2 "--names wants one KIND and no PATTERN" list --names
+  expect 2 "--names wants one KIND and no PATTERN" list --names events x
+}
+
+@test "hostile patterns do no harm" {
+  for pattern in '' '[' '*' '\' "$(printf 'x%.0s' $(seq 5000))" $'\e[31m' '%s%n'; do
+    run "$TALLY" list "$pattern"
+    [ "$status" -le 2 ]
+  done
+}
