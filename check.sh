@@ -3,7 +3,7 @@
 #
 # Installs what is missing (tools/deps.sh; TALLY_NO_INSTALL=1: nothing is installed, and what lacks its tools is
 # skipped).  Builds with gcc and clang, unit tests under ASan and UBSan, command-line tests, the import law, the fuzz
-# targets for five seconds each, and a Linux 6.1 guest with an emulated PMU.
+# targets for three seconds each, and a Linux 6.1 guest with an emulated PMU.
 # Last line: `N passed, M failed, K skipped`.  Exit 1 when something failed.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -69,7 +69,7 @@ tools/run-tests.sh -s "$sums" "$@"
 say "fuzz targets"
 if command -v clang >/dev/null && must "the fuzz targets build" make -j"$jobs" fuzzers; then
   set --
-  for t in src/*/*_fuzz.c; do [ -f "$t" ] && set -- "$@" "tools/fuzz.sh -t 5 build/fuzz/$(basename "$t" _fuzz.c)"; done
+  for t in src/*/*_fuzz.c; do [ -f "$t" ] && set -- "$@" "tools/fuzz.sh -t 3 build/fuzz/$(basename "$t" _fuzz.c)"; done
   [ $# -eq 0 ] || tools/run-tests.sh -s "$sums" "$@"
 else
   skip "fuzz targets" "no clang"
