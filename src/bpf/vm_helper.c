@@ -46,9 +46,10 @@ static struct vm_map *map_arg(struct vm *vm, uint64_t p)
 	return NULL;
 }
 
-static uint64_t value_pointer(const struct vm *vm, const struct vm_map *m, uint64_t slot)
+uint64_t vm_lookup(const struct vm *vm, uint32_t map, const uint8_t *key)
 {
-	return vp(VR_MAPS + (uint64_t)(m - vm->maps), slot, 0);
+	int64_t slot = vm_map_find(&vm->maps[map], key);
+	return slot < 0 ? 0 : vp(VR_MAPS + (uint64_t)map, (uint64_t)slot, 0);
 }
 
 static uint64_t ring_lookup(struct vm *vm, const uint8_t *key)
@@ -68,8 +69,7 @@ static uint64_t h_map_lookup_elem(struct vm *vm, const uint64_t *a)
 		return ring_lookup(vm, key);
 	if (m->def->type == IMG_STACK_TRACE)
 		return fault(vm, "a program may not look into a map of stacks");
-	int64_t slot = vm_map_find(m, key);
-	return slot < 0 ? 0 : value_pointer(vm, m, (uint64_t)slot);
+	return vm_lookup(vm, (uint32_t)(m - vm->maps), key);
 }
 
 static uint64_t h_map_update_elem(struct vm *vm, const uint64_t *a)
@@ -366,6 +366,7 @@ static uint64_t h_ringbuf_reserve(struct vm *vm, const uint64_t *a)
 	memset(hdr + 2, 0, a[1]);
 	vm->charge += a[1] / 64;
 	vm->reservation[i] = (struct vm_reservation){ r, hdr };
+	vm->nreserved++;
 	vm->region[VR_RESERVED + i] = (struct region){ .base = (uint8_t *)(hdr + 2), .nelem = 1,
 						       .rsize = (uint32_t)a[1], .wsize = (uint32_t)a[1] };
 	return vp(VR_RESERVED + i, 0, 0);
@@ -376,6 +377,7 @@ static void commit(struct vm *vm, uint32_t i, uint32_t flags)
 	uint32_t *hdr = vm->reservation[i].hdr;
 	*hdr = (*hdr & ~(uint32_t)VM_RING_BUSY) | flags;
 	vm->reservation[i] = (struct vm_reservation){ 0 };
+	vm->nreserved--;
 	vm->region[VR_RESERVED + i] = (struct region){ 0 };
 }
 
@@ -400,7 +402,7 @@ static uint64_t h_ringbuf_discard(struct vm *vm, const uint64_t *a)
 
 void vm_reservations_drop(struct vm *vm)
 {
-	for (uint32_t i = 0; i < VM_RESERVATIONS; i++)
+	for (uint32_t i = 0; vm->nreserved && i < VM_RESERVATIONS; i++)
 		if (vm->reservation[i].ring)
 			commit(vm, i, VM_RING_DISCARD);
 }

@@ -101,7 +101,7 @@ typedef uint64_t vm_helper_fn(struct vm *vm, const uint64_t *a);
 
 struct vm_op {                                /* a decoded instruction; both halves of LD_IMM64 in one */
 	uint8_t code, dst, src;
-	int32_t off;                          /* memory: offset; jumps and calls: the target's index */
+	int32_t off;                          /* memory: offset; jumps and calls: the target's index; OP_LOOKUP: R2 - R10 */
 	union {
 		int64_t imm;
 		vm_helper_fn *fn;             /* OP_HELPER */
@@ -126,6 +126,7 @@ struct vm {
 	uint64_t ctx_pc;
 	struct vm_task task[2];
 	struct vm_reservation reservation[VM_RESERVATIONS];
+	uint32_t nreserved;                   /* of these, in use */
 	uint64_t charge;                      /* instructions that the last helper was worth */
 	const char *fault;                    /* why the run must end; NULL: it goes on */
 };
@@ -145,6 +146,7 @@ static inline uint8_t *vm_at(const struct vm *vm, uint64_t p, uint64_t n, bool w
 
 /* ---- vm_helper.c ---------------------------------------------------- */
 vm_helper_fn *vm_helper(int32_t number);      /* NULL: no such helper */
+uint64_t vm_lookup(const struct vm *vm, uint32_t map, const uint8_t *key);    /* a virtual pointer to the value, or 0 */
 void vm_reservations_drop(struct vm *vm);     /* those that a program left open */
 
 /* ---- vm_map.c ------------------------------------------------------- */

@@ -69,11 +69,23 @@ static int64_t array_slot(const struct vm_map *m, const void *key)
 	return i < m->nslots ? (int64_t)i : -BPF_ENOENT;
 }
 
-static int64_t hash_find(const struct vm_map *m, const void *key, uint32_t hash)
+/* Most keys are one word, which needs no call. */
+static inline bool same_key(const struct vm_node *n, const void *key, uint32_t size)
+{
+	uint64_t a, b;
+
+	if (size != sizeof(a))
+		return !memcmp(n->key, key, size);
+	memcpy(&a, n->key, sizeof(a));
+	memcpy(&b, key, sizeof(b));
+	return a == b;
+}
+
+static inline int64_t hash_find(const struct vm_map *m, const void *key, uint32_t hash)
 {
 	for (uint32_t i = m->head[hash & m->mask]; i; i = node_at(m, i - 1)->next) {
 		const struct vm_node *n = node_at(m, i - 1);
-		if (n->hash == hash && !memcmp(n->key, key, m->def->key_size))
+		if (n->hash == hash && same_key(n, key, m->def->key_size))
 			return i - 1;
 	}
 	return -BPF_ENOENT;

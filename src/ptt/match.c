@@ -30,27 +30,6 @@
 
 #define MOST_DEFAULT 65536u
 #define MOST_LIMIT (1u << 24)
-#define NONE UINT32_MAX
-
-struct slot {
-	struct ptt_pair pair;
-	uint64_t key;
-	uint32_t received_dw;
-	uint32_t older, newer;                /* by age; `newer` also links free slots */
-};
-struct place { uint64_t key; uint32_t slot; };       /* key 0: empty; slot NONE: not open */
-
-struct ptt_match {
-	struct slot *slot;
-	struct place *place;
-	uint32_t mask, shift;
-	uint32_t keys;                        /* places that are not empty */
-	uint32_t most, used;                  /* slots */
-	uint32_t fresh;                       /* slots from here on were never used */
-	uint32_t free, oldest, newest;
-	struct ptt_pair given_up;             /* whose slot was taken again at once */
-};
-
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding)
 {
 	uint32_t most = most_outstanding ? most_outstanding : MOST_DEFAULT, bits = 4;
@@ -61,13 +40,14 @@ int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding)
 	while (1u << bits < 4 * most)
 		bits++;
 	*m = (struct ptt_match){ .mask = (1u << bits) - 1, .shift = 64 - bits, .most = most,
-				 .free = NONE, .oldest = NONE, .newest = NONE };
-	m->slot = mem_alloc(most * sizeof(*m->slot));
+				 .free = MATCH_NONE };
+	m->slot = mem_alloc(((size_t)most + 1) * sizeof(*m->slot));
 	m->place = mem_alloc(((size_t)m->mask + 1) * sizeof(*m->place));
 	if (m->slot == NULL || m->place == NULL) {
 		ptt_match_close(m);
 		return -TALLY_ENOMEM;
 	}
+	m->slot[most].older = m->slot[most].newer = most;
 	*ret = m;
 	return 0;
 }
@@ -83,94 +63,63 @@ void ptt_match_close(struct ptt_match *m)
 
 /* ---- keys to slots ---------------------------------------------------------------------------- */
 
-/* The place of key, or the empty one where it would go. */
-static inline struct place *find(struct ptt_match *m, uint64_t key)
-{
-	uint32_t group = (uint32_t)((key >> 2) * 0x9e3779b97f4a7c15ull >> m->shift) & ~3u;
-	uint32_t i = group | (key & 3);
-
-	while (m->place[i].key != key && m->place[i].key != 0)
-		i = (i + 1) & m->mask;
-	return &m->place[i];
-}
-
 /* Forgets the keys that are not open. */
 static void rebuild(struct ptt_match *m)
 {
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
-	for (uint32_t i = m->oldest; i != NONE; i = m->slot[i].newer)
-		*find(m, m->slot[i].key) = (struct place){ m->slot[i].key, i };
+	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
+		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i };
 }
 
 /* The place of key, which is in the table from now on. */
-static struct place *settle(struct ptt_match *m, uint64_t key)
+static struct match_place *settle(struct ptt_match *m, uint64_t key)
 {
-	struct place *p = find(m, key);
+	struct match_place *p = match_find(m, key);
 
 	if (p->key != 0)
 		return p;
 	if (m->keys >= m->mask / 4 * 3) {
 		rebuild(m);
-		p = find(m, key);
+		p = match_find(m, key);
 	}
 	m->keys++;
-	*p = (struct place){ key, NONE };
+	*p = (struct match_place){ key, MATCH_NONE };
 	return p;
 }
 
 /* ---- slots -------------------------------------------------------------------------------------- */
 
-static uint32_t take_slot(struct ptt_match *m)
-{
-	uint32_t i = m->free;
-
-	if (i == NONE)
-		i = m->fresh++;
-	else
-		m->free = m->slot[i].newer;
-	m->slot[i].older = m->newest;
-	m->slot[i].newer = NONE;
-	*(m->newest == NONE ? &m->oldest : &m->slot[m->newest].newer) = i;
-	m->newest = i;
-	m->used++;
-	return i;
-}
-
 /* Ends what is at p. Its pair stays in its slot until that is taken again. */
-static const struct ptt_pair *end(struct ptt_match *m, struct place *p)
+static const struct ptt_pair *end(struct ptt_match *m, struct match_place *p)
 {
-	struct slot *s = &m->slot[p->slot];
+	uint32_t i = p->slot;
 
-	*(s->older == NONE ? &m->oldest : &m->slot[s->older].newer) = s->newer;
-	*(s->newer == NONE ? &m->newest : &m->slot[s->newer].older) = s->older;
-	s->newer = m->free;
-	m->free = p->slot;
-	m->used--;
-	p->slot = NONE;
-	return &s->pair;
+	p->slot = MATCH_NONE;
+	match_release(m, i);
+	return &m->slot[i].pair;
 }
 
 /* ---- packets ------------------------------------------------------------------------------------- */
 
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up)
 {
-	struct place *p = settle(m, key), *victim = NULL;
+	struct match_place *p = settle(m, key), *victim = NULL;
 	enum ptt_event what = PTT_OPENED;
 
-	if (p->slot != NONE) {
+	if (p->slot != MATCH_NONE) {
 		what = PTT_REUSED;
 		victim = p;
 	} else if (m->used == m->most) {
 		what = PTT_CROWDED;
-		victim = find(m, m->slot[m->oldest].key);
+		victim = match_find(m, m->slot[m->slot[m->most].newer].key);
 	}
 	if (victim != NULL) {
 		m->given_up = *end(m, victim);
 		*given_up = &m->given_up;
 	}
-	p->slot = take_slot(m);
-	struct slot *s = &m->slot[p->slot];
+	p->slot = match_take(m);
+	struct match_slot *s = &m->slot[p->slot];
 	s->key = key;
 	s->received_dw = 0;
 	s->pair.t = (struct tlp_transaction){ 0 };
@@ -179,7 +128,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 	return what;
 }
 
-static bool is_last(const struct slot *s, const struct match_answer *a)
+static bool is_last(const struct match_slot *s, const struct match_answer *a)
 {
 	if (a->length_dw == 0 || a->status != 0)
 		return true;
@@ -191,11 +140,11 @@ static bool is_last(const struct slot *s, const struct match_answer *a)
 enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct match_answer *a,
 				const struct ptt_pair **pair)
 {
-	struct place *p = find(m, key);
+	struct match_place *p = match_find(m, key);
 
-	if (p->key == 0 || p->slot == NONE)
+	if (p->key == 0 || p->slot == MATCH_NONE)
 		return PTT_ORPHAN;
-	struct slot *s = &m->slot[p->slot];
+	struct match_slot *s = &m->slot[p->slot];
 	struct tlp_transaction *x = &s->pair.t;
 	x->latency = a->time - s->pair.request.time;
 	/* Which completion is the first can't be foreseen: 0 | latency, without a branch. */
@@ -241,6 +190,6 @@ uint32_t ptt_match_outstanding(const struct ptt_match *m)
 
 void ptt_match_rest(struct ptt_match *m, void (*each)(void *arg, const struct ptt_pair *p), void *arg)
 {
-	for (uint32_t i = m->oldest; i != NONE; i = m->slot[i].newer)
+	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
 		each(arg, &m->slot[i].pair);
 }

@@ -30,4 +30,67 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct match_answer *a,
 				const struct ptt_pair **pair);
 
+/* ---- the table, for a loop over many records (stats_pair.c) ----------------------------------------------- */
+
+#define MATCH_NONE UINT32_MAX
+
+struct match_slot {
+	struct ptt_pair pair;
+	uint64_t key;
+	uint32_t received_dw;
+	uint32_t older, newer;                /* by age, in a ring; `newer` also links free slots */
+};
+struct match_place { uint64_t key; uint32_t slot; };       /* key 0: empty; slot MATCH_NONE: not open */
+
+struct ptt_match {
+	struct match_slot *slot;              /* `most` of them, and one from which the list by age starts and where it ends */
+	struct match_place *place;
+	uint32_t mask, shift;
+	uint32_t keys;                        /* places that are not empty */
+	uint32_t most, used;                  /* slots */
+	uint32_t fresh;                       /* slots from here on were never used */
+	uint32_t free;
+	struct ptt_pair given_up;             /* whose slot was taken again at once */
+};
+
+/* The place of key, or the empty one where it would go. */
+static inline struct match_place *match_find(struct ptt_match *m, uint64_t key)
+{
+	uint32_t group = (uint32_t)((key >> 2) * 0x9e3779b97f4a7c15ull >> m->shift) & ~3u;
+	uint32_t i = group | (key & 3);
+
+	while (m->place[i].key != key && m->place[i].key != 0)
+		i = (i + 1) & m->mask;
+	return &m->place[i];
+}
+
+/* A slot for a request, the newest. There must be one: used is less than most. */
+static inline uint32_t match_take(struct ptt_match *m)
+{
+	uint32_t i = m->free, last = m->slot[m->most].older;
+
+	if (i == MATCH_NONE)
+		i = m->fresh++;
+	else
+		m->free = m->slot[i].newer;
+	m->slot[i].older = last;
+	m->slot[i].newer = m->most;
+	m->slot[last].newer = i;
+	m->slot[m->most].older = i;
+	m->used++;
+	return i;
+}
+
+/* Frees a slot, whose place is the caller's to close. */
+static inline void match_release(struct ptt_match *m, uint32_t i)
+{
+	struct match_slot *s = &m->slot[i];
+
+	m->slot[s->older].newer = s->newer;
+	m->slot[s->newer].older = s->older;
+	s->newer = m->free;
+	m->free = i;
+	m->used--;
+}
+
 #endif

@@ -47,14 +47,12 @@ int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
 	if (o != NULL)
 		s->opts = *o;
 	learn_types(s);
-	cells_learn(s);
 	s->line.width = 1;
 	s->requester = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->requester));
 	s->completer = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->completer));
-	s->cell = mem_alloc(STATS_BANKS * BANK_CELLS * sizeof(*s->cell));
-	if (s->requester == NULL || s->completer == NULL || s->cell == NULL)
+	if (s->requester == NULL || s->completer == NULL)
 		rc = -TALLY_ENOMEM;
-	if (rc < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
+	if (rc < 0 || (rc = cells_open(s)) < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
 	    (rc = sketch_open(&s->targets, STATS_TARGETS)) < 0 ||
 	    (s->opts.match && (rc = ptt_match_open(&s->match, s->opts.most_outstanding)) < 0)) {
 		ptt_stats_close(s);

@@ -4,17 +4,21 @@
  *
  * A cell is a counter of all packets that agree in these four, and every sum
  * that a report makes of them is made of cells at the end: one addition a
- * packet does for a dozen.  The cells of a requester are a bank, which a cell's
- * place in is bits of the header as they are:
+ * packet does for a dozen.  The cells of a requester are a bank, and a cell's
+ * place in it is bits of header DW0 as they are:
  *
  *	8DW  RO[13] sort[12:10] Length[9:0]      4DW  sort[13:11] SO[10] Length[9:0]
  *
- * Most cells are never touched, so a bank takes a page of memory for each type
- * that its requester uses.  There are as many banks as a root port may have
- * functions; more requesters are counted record by record (stats.c).
+ * Most cells are never touched: a bank takes a page of memory for each type and
+ * order that its requester uses.
+ *
+ * There are as many banks as a root port may have functions; more requesters are
+ * counted record by record (stats.c).
  */
 #include "ptt/decode_inline.h"
 #include "ptt/stats_count_int.h"
+
+#define BANK_BYTES (BANK_CELLS * sizeof(uint32_t))
 
 static const struct { uint8_t row, class, kind, size; } sorts[SORT_OTHER] = {
 	[SORT_MRD32] = { TLP_ROW_MRd32, TLP_NP, PTT_READ, PTT_SIZE_READ },
@@ -37,7 +41,7 @@ static struct stats_head head_of(unsigned code, bool wide, bool tag14)
 	for (uint8_t i = 0; i < SORT_OTHER && !tag14; i++)
 		if (sorts[i].row == tlp_type_index(y))
 			h.sort = i;
-	h.id_at = y->cls == TLP_CPL ? 10 : 6; /* the upper half of DW2 or DW1 */
+	h.id_at = y->cls == TLP_CPL ? 8 : 4;
 	h.completion = h.sort == SORT_CPLD;
 	h.request = h.sort < SORT_CPLD;
 	h.shift = h.sort & 1 ? 0 : 32;
@@ -45,14 +49,17 @@ static struct stats_head head_of(unsigned code, bool wide, bool tag14)
 	return h;
 }
 
-void cells_learn(struct ptt_stats *s)
+int cells_open(struct ptt_stats *s)
 {
 	for (unsigned layout = 0; layout < 4; layout++)
 		for (unsigned i = 0; i < 256; i++)
 			s->head[layout & 1][layout >> 1][i] = head_of(i, !(layout & 1), layout >> 1);
 	for (unsigned i = 0; i < 512; i++)
-		s->part[i] = (uint8_t)(ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1) | (i >= 256 && i % 16 == 15) << 3);
+		s->part[i] = (uint8_t)(ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1) | (i >= 256 && i % 16 == 15) << 4);
+	s->cell = mem_alloc(STATS_BANKS_FIRST * BANK_BYTES);
+	s->bank_room = STATS_BANKS_FIRST;
 	s->nbanks = 1;
+	return s->cell ? 0 : -TALLY_ENOMEM;
 }
 
 /* ---- banks ---------------------------------------------------------------------------------------------- */
@@ -70,13 +77,30 @@ void cells_near(struct ptt_stats *s, uint32_t device, bool wide)
 	s->near_wide = wide;
 }
 
+/* At first a bank is there for few; without memory for more, s->failed. */
+static bool banks_double(struct ptt_stats *s)
+{
+	uint32_t *more;
+
+	if (s->bank_room == STATS_BANKS)
+		return false;
+	more = mem_grow(s->cell, 2 * s->bank_room * BANK_BYTES);
+	s->failed |= more == NULL;
+	if (more == NULL)
+		return false;
+	memset(more + (size_t)s->bank_room * BANK_CELLS, 0, s->bank_room * BANK_BYTES);
+	s->cell = more;
+	s->bank_room *= 2;
+	return true;
+}
+
 uint32_t bank_new(struct ptt_stats *s, uint16_t id)
 {
 	uint32_t row = row_of(&s->requesters, requester_key(s->near_device, 0, id));
 
-	if (row == PTT_STATS_ROWS || s->nbanks == STATS_BANKS)
+	if (row == PTT_STATS_ROWS || (s->nbanks == s->bank_room && !banks_double(s)))
 		return 0;
-	s->bank[s->nbanks] = (struct stats_bank){ .row = row, .device = s->near_device, .id = id, .wide = s->near_wide };
+	s->bank[s->nbanks] = (struct stats_bank){ .requester = &s->requester[row], .row = row, .device = s->near_device, .id = id, .wide = s->near_wide };
 	s->near[id] = (uint16_t)s->nbanks;
 	return s->nbanks++;
 }
@@ -98,15 +122,14 @@ static void settle_cell(struct ptt_stats *s, struct stats_requester *r, unsigned
 
 static void settle_sort(struct ptt_stats *s, struct stats_bank *b, uint32_t *cells, unsigned sort)
 {
-	struct stats_requester *r = &s->requester[b->row];
 	uint64_t sum[2] = { 0 };
 
 	for (uint32_t k = 0; k < 2048; k++) {
-		uint32_t *c = &cells[cell_of(sort, k >> 10, k & 1023, b->wide)];
+		uint32_t length = k & 1023, *c = &cells[cell_of(sort, k >> 10, length, b->wide)];
 		if (*c == 0)
 			continue;
 		sum[k >> 10] += *c;
-		settle_cell(s, r, sort, k & 1023 ? k & 1023 : 1024, *c);
+		settle_cell(s, b->requester, sort, length ? length : 1024, *c);
 		*c = 0;
 	}
 	s->type[sorts[sort].row].relaxed += sum[1];
@@ -116,7 +139,7 @@ static void settle_sort(struct ptt_stats *s, struct stats_bank *b, uint32_t *cel
 static void settle_bank(struct ptt_stats *s, uint32_t i)
 {
 	struct stats_bank *b = &s->bank[i];
-	struct stats_requester *r = &s->requester[b->row];
+	struct stats_requester *r = b->requester;
 
 	for (unsigned sort = 0; sort < SORT_OTHER; sort++)
 		settle_sort(s, b, s->cell + (size_t)i * BANK_CELLS, sort);

@@ -14,123 +14,12 @@
  * runs the clock through the others, which takes one load and two additions a record.  With matching, a request and
  * its completions must meet: they go by a hash of what they have in common, everything else by its place.
  */
-#include "ptt/decode_inline.h"
-#include "ptt/match_int.h"
-#include "ptt/stats_count_int.h"
-
-#define FLAT static inline __attribute__((always_inline))
-
-/* At most so many records that follow each other, all within one bin of the time line; and lists of those that count. */
-enum { BLOCK = 512, AHEAD = 2048 };            /* AHEAD: bytes; hardware stops at the end of a page */
-struct list { uint32_t n; const uint8_t *p[BLOCK]; };
-struct block {
-	const uint8_t *p;                     /* the first */
-	uint64_t tlps, payload;               /* payload in DWs */
-	uint64_t time[BLOCK];                 /* of all records, by place */
-	struct list requests, completions, others;
-	struct list matched;                  /* requests and completions, in order */
-	uint32_t row[BLOCK];                  /* of the requesters of others */
-};
-
-/* What the loops over one chunk have in common. */
-struct pass {
-	struct ptt_stats *s;
-	struct stats_device *d;
-	const uint8_t *p, *end;               /* its records */
-	const struct stats_head *head;        /* by Fmt << 5 | Type */
-	uint64_t key;                         /* of requester 0 */
-	uint64_t offset;
-	struct ptt_decode_opts o;
-	uint32_t device;
-	uint32_t absolute;                    /* all ones unless Time is a delta */
-	uint32_t first;                       /* number of the first record in the file */
-	uint32_t shard, shards;               /* of the records of this chunk */
-};
-
-/* ---- bits of a record ---------------------------------------------------------------------------- */
-
-FLAT uint32_t raw_time(const uint8_t *p, unsigned dws)
-{
-	return dws == PTT_8DW ? ptt_le32(p + 28) : ptt_le32(p) & 0x7ff;
-}
-
-/* ptt_clock_step() from the second record on; absolute: all ones unless Time is a delta. */
-FLAT uint64_t later(uint64_t now, uint32_t last, uint32_t raw, uint32_t absolute, unsigned dws)
-{
-	return now + ((raw - (last & absolute)) & (dws == PTT_8DW ? UINT32_MAX : 0x7ff));
-}
-
-FLAT uint32_t raw_head(const uint8_t *p, unsigned dws)
-{
-	return ptt_le32(dws == PTT_8DW ? p + 8 : p);
-}
-
-FLAT uint32_t raw_code(uint32_t dw0, unsigned dws)
-{
-	return dw0 >> (dws == PTT_8DW ? 24 : 25);
-}
-
-FLAT uint32_t raw_length(uint32_t dw0, unsigned dws)
-{
-	return (((dws == PTT_8DW ? dw0 : dw0 >> 11) - 1) & 0x3ff) + 1;
-}
-
-FLAT uint32_t raw_dw(const uint8_t *p, unsigned dws, unsigned i)
-{
-	return ptt_le32(p + (dws == PTT_8DW ? 8 : 0) + 4 * i);
-}
-
-FLAT uint32_t raw_id(const uint8_t *p, unsigned dws, unsigned at)
-{
-	const uint8_t *id = p + (dws == PTT_8DW ? 8 : 0) + at;
-
-	return id[0] | (uint32_t)id[1] << 8;
-}
-
-/* Where in a bank, sort aside. */
-FLAT uint32_t raw_cell(uint32_t dw0, unsigned dws)
-{
-	return dws == PTT_8DW ? dw0 & 0x23ff : dw0 >> 11 & 0x7ff;
-}
-
-/* A shift, not a branch: nobody can foresee which it is. */
-FLAT uint64_t raw_address(const uint8_t *p, unsigned dws, unsigned shift)
-{
-	uint64_t turned = (uint64_t)raw_dw(p, dws, 3) << 32 | raw_dw(p, dws, 2);
-
-	return (turned << 32 | turned >> 32) >> shift & ~3ull;
-}
-
-/* Processing hints, and poison where a record tells. */
-FLAT uint32_t raw_unusual(uint32_t dw0, unsigned dws)
-{
-	return dw0 & (dws == PTT_8DW ? 1u << 16 | 1u << 14 : 1u << 22);
-}
-
-FLAT bool is_padding(const uint8_t *p, unsigned dws)
-{
-	return RARE(ptt_le32(p) == 0) && ptt_is_padding(p, (enum ptt_format)dws);
-}
-
-static uint64_t time_of(const struct pass *a, const struct block *b, const uint8_t *p)
-{
-	return b->time[(size_t)(p - b->p) / (4u * a->o.format)];
-}
-
-static void decode_at(const struct pass *a, const struct block *b, const uint8_t *p, struct tlp *t)
-{
-	struct ptt_clock none = { 0 };
-
-	ptt_decode(p, &a->o, &none, t);
-	t->device = a->device;
-	t->offset = a->offset + (size_t)(p - a->p);
-	t->time = time_of(a, b, p);
-}
+#include "ptt/stats_chunk_int.h"
 
 /* All ones or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
 FLAT uint32_t is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, unsigned dws)
 {
-	uint32_t id = ptt_le32(p + (dws == PTT_8DW ? 8 : 0) + h->id_at - 2) >> 8, pairs = 0 - (uint32_t)h->matched;
+	uint32_t id = raw_id(p, dws, h->id_at) >> 8, pairs = 0 - (uint32_t)h->matched;
 	uint32_t place = a->first + (uint32_t)((size_t)(p - a->p) / (4 * dws));
 	uint32_t by = ((id & pairs) | (place & ~pairs)) * 0x9e3779b1u;
 
@@ -144,15 +33,15 @@ static uint32_t bank_for(struct ptt_stats *s, const uint8_t *p, const struct sta
 {
 	if (h->sort == SORT_OTHER || raw_unusual(dw0, dws))
 		return 0;
-	return bank_new(s, (uint16_t)raw_id(p, dws, h->id_at));
+	return bank_new(s, (uint16_t)(raw_id(p, dws, h->id_at) >> 16));
 }
 
 /* As many records from p on as make a block. Returns where it ended. Neither type nor shard can be foreseen, so there is
  * no branch for them. */
-FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool delta, bool match)
+FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool delta, bool match,
+				bool shards)
 {
 	struct ptt_stats *const s = a->s;
-	const bool shards = match && a->shards > 1;
 	const uint8_t *end = (size_t)(a->end - p) > BLOCK * 4 * dws ? p + BLOCK * 4 * dws : a->end;
 	uint64_t *times = b->time;
 	uint64_t now = a->d->clock.now, bin_end = a->d->bin_end;
@@ -185,7 +74,7 @@ FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *
 			matched += h->matched & mine;
 			mines += mine & 1;
 		}
-		uint32_t bank = s->near[raw_id(p, dws, h->id_at)];
+		uint32_t bank = s->near[raw_id(p, dws, h->id_at) >> 16];
 		if (RARE(h->sort == SORT_OTHER || raw_unusual(dw0, dws) || bank == 0)) {
 			bank = bank_for(s, p, h, dw0, dws);
 			if (bank == 0) {
@@ -233,10 +122,10 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned dws)
 		uint32_t sort = h->sort, write = sort / SORT_MWR32;
 		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8];
 		payload += length & (0 - write);
-		s->bank_disabled[s->near[dw1 >> 16]][sort] += part % 8;
+		s->bank_disabled[s->near[dw1 >> 16]][sort] += part % 16;
 		add_to_page(s, raw_address(p, dws, h->shift) >> 12, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
 		target[targets] = p;
-		targets += part / 8 & write;
+		targets += part / 16 & write;
 	}
 	b->payload += payload;
 	for (size_t k = 0; k < targets; k++) {
@@ -340,103 +229,14 @@ static void block_others(const struct pass *a, struct block *b)
 	}
 }
 
-/* ---- matching ------------------------------------------------------------------------------------------ */
-
-static void orphan_at(const struct pass *a, const struct block *b, const uint8_t *p)
-{
-	struct tlp t;
-
-	decode_at(a, b, p, &t);
-	fault_add(a->s, PTT_FAULT_ORPHAN, &t, NULL);
-}
-
-static void match_in_full(const struct pass *a, const struct block *b, struct stats_requester *r, const uint8_t *p)
-{
-	struct tlp t;
-
-	decode_at(a, b, p, &t);
-	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, r);
-	if (t.ep | t.status)
-		fault_rare(a->s, &t, pair);
-}
-
-/* The T9 and T8 of header DW0 above the tag of the DW that has it. */
-FLAT uint32_t raw_tag(uint32_t dw0, uint32_t dw, unsigned dws)
-{
-	return (dw >> 8 & 0xff) |
-	       (dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300);
-}
-
-/* Of a request only what stats_match.c and stats_fault.c may ask for; all of it is known here. */
-FLAT void match_read(const struct pass *a, const struct block *b, struct stats_requester *r, const uint8_t *p,
-		     const struct stats_head *h, unsigned dws)
-{
-	uint64_t time = b->time[(size_t)(p - b->p) / (4 * dws)];
-	uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), tag = raw_tag(dw0, dw1, dws);
-	const struct ptt_pair *given_up = NULL;
-	struct tlp *t;
-	enum ptt_event what = match_request(a->s->match, match_key(a->device, 0, (uint16_t)(dw1 >> 16), tag), &t,
-					    &given_up);
-
-	*t = (struct tlp){
-		.time = time, .offset = a->offset + (size_t)(p - a->p), .device = a->device,
-		.address = raw_address(p, dws, h->shift),
-		.type_index = h->sort & 1 ? TLP_ROW_MRd64 : TLP_ROW_MRd32,
-		.class = TLP_NP, .length_dw = raw_length(dw0, dws), .requester = (uint16_t)(dw1 >> 16), .tag = tag,
-	};
-	count_request(a->s, a->d, r, what, t, given_up);
-}
-
-FLAT void match_cpld(const struct pass *a, const struct block *b, struct stats_requester *r, const uint8_t *p, unsigned dws)
-{
-	uint64_t time = b->time[(size_t)(p - b->p) / (4 * dws)];
-	uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2);
-	uint32_t length = raw_length(dw0, dws), byte_count = ((dw1 - 1) & 0xfff) + 1, carried = 4 * length - (dw2 & 3);
-	const struct match_answer answer = {
-		.time = time, .bytes = carried < byte_count ? carried : byte_count, .length_dw = length,
-		.byte_count = (uint16_t)byte_count, .completer = (uint16_t)(dw1 >> 16),
-		.lower_address = dw2 & 0x7f, .bcm = dw1 >> 12 & 1,
-	};
-	const struct ptt_pair *pair;
-	uint64_t key = match_key(a->device, 0, (uint16_t)(dw2 >> 16), raw_tag(dw0, dw2, dws));
-	enum ptt_event what = match_completion(a->s->match, key, &answer, &pair);
-
-	if (what == PTT_DONE)
-		count_done(a->s, a->d, r, time, pair);
-	else if (what == PTT_ORPHAN)
-		orphan_at(a, b, p);
-}
-
-FLAT void block_matches(const struct pass *a, const struct block *b, unsigned dws)
-{
-	struct ptt_stats *const s = a->s;
-	uint32_t others = 0;
-
-	for (uint32_t k = 0; k < b->matched.n; k++) {
-		const uint8_t *p = b->matched.p[k];
-		const struct stats_head *h = &a->head[raw_code(raw_head(p, dws), dws)];
-		while (others < b->others.n && b->others.p[others] < p)
-			others++;
-		bool other = others < b->others.n && b->others.p[others] == p;
-		uint32_t row = other ? b->row[others] : s->bank[s->near[raw_id(p, dws, h->id_at)]].row;
-		bool failed = h->sort == SORT_CPLD && (raw_dw(p, dws, 1) >> 13 & 7);
-		if (RARE(other || failed))
-			match_in_full(a, b, &s->requester[row], p);
-		else if (h->sort == SORT_CPLD)
-			match_cpld(a, b, &s->requester[row], p, dws);
-		else
-			match_read(a, b, &s->requester[row], p, h, dws);
-	}
-}
-
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
-FLAT void chunk_loop(struct pass *a, unsigned dws, bool delta, bool match)
+FLAT void chunk_loop(struct pass *a, unsigned dws, bool delta, bool match, bool shards)
 {
 	struct block b;
 
 	for (const uint8_t *p = a->p; p < a->end; ) {
-		p = block_heads(a, &b, p, dws, delta, match);
+		p = block_heads(a, &b, p, dws, delta, match, shards);
 		block_requests(a, &b, dws);
 		block_completions(a, &b, dws);
 		block_others(a, &b);
@@ -445,7 +245,7 @@ FLAT void chunk_loop(struct pass *a, unsigned dws, bool delta, bool match)
 			a->d->bin->bytes += 4 * b.payload;
 		}
 		if (match)
-			block_matches(a, &b, dws);
+			(dws == PTT_8DW ? block_match_8dw : block_match_4dw)(a, &b);
 	}
 }
 
@@ -464,10 +264,21 @@ FLAT void skip_loop(struct pass *a, unsigned dws)
 	a->d->clock = clock;
 }
 
-static void chunk_8dw(struct pass *a) { (a->absolute ? chunk_loop(a, PTT_8DW, false, false) : chunk_loop(a, PTT_8DW, true, false)); }
-static void chunk_4dw(struct pass *a) { (a->absolute ? chunk_loop(a, PTT_4DW, false, false) : chunk_loop(a, PTT_4DW, true, false)); }
-static void chunk_8dw_matched(struct pass *a) { (a->absolute ? chunk_loop(a, PTT_8DW, false, true) : chunk_loop(a, PTT_8DW, true, true)); }
-static void chunk_4dw_matched(struct pass *a) { (a->absolute ? chunk_loop(a, PTT_4DW, false, true) : chunk_loop(a, PTT_4DW, true, true)); }
+/* What is known beforehand is a constant. */
+#define CHUNK(name, dws, match, shards) \
+	static void name(struct pass *a) \
+	{ \
+		if (a->absolute) \
+			chunk_loop(a, dws, false, match, shards); \
+		else \
+			chunk_loop(a, dws, true, match, shards); \
+	}
+CHUNK(chunk_8dw, PTT_8DW, false, false)
+CHUNK(chunk_4dw, PTT_4DW, false, false)
+CHUNK(chunk_8dw_matched, PTT_8DW, true, false)
+CHUNK(chunk_4dw_matched, PTT_4DW, true, false)
+CHUNK(chunk_8dw_shared, PTT_8DW, true, true)
+CHUNK(chunk_4dw_shared, PTT_4DW, true, true)
 static void skip_8dw(struct pass *a) { skip_loop(a, PTT_8DW); }
 static void skip_4dw(struct pass *a) { skip_loop(a, PTT_4DW); }
 
@@ -507,7 +318,9 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		a.shard = s->opts.shard;
 		a.shards = s->opts.shards;
 	}
-	if (s->match != NULL)
+	if (s->match != NULL && s->opts.shards > 1)
+		(wide ? chunk_8dw_shared : chunk_4dw_shared)(&a);
+	else if (s->match != NULL)
 		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);
 	else if (s->opts.shards > 1 && s->chunks++ % s->opts.shards != s->opts.shard)
 		(wide ? skip_8dw : skip_4dw)(&a);

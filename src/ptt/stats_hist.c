@@ -3,10 +3,7 @@
 
 uint32_t ptt_hist_bucket(uint64_t v)
 {
-	if (v < 8)
-		return (uint32_t)v;
-	uint32_t e = 63 - (uint32_t)__builtin_clzll(v);
-	return 8 * (e - 2) + (uint32_t)(v >> (e - 3) & 7);
+	return hist_bucket(v);
 }
 
 uint64_t ptt_hist_least(uint32_t bucket)
@@ -23,7 +20,7 @@ uint64_t ptt_hist_most(uint32_t bucket)
 
 void ptt_hist_add(struct ptt_hist *h, uint64_t v)
 {
-	hist_put(h, v, ptt_hist_bucket(v));
+	hist_put(h, v, hist_bucket(v));
 }
 
 struct ptt_hist *hist_new(struct ptt_stats *s)

@@ -6,7 +6,7 @@
 
 #include "ptt/stats.h"
 
-enum { STATS_TARGETS = 1024, TYPES = 64, STATS_BANKS = 256 };
+enum { STATS_TARGETS = 1024, TYPES = 64, STATS_BANKS = 256, STATS_BANKS_FIRST = 4 };
 
 /* ---- rows found by key (stats_table.c) -----------------------------------------------------------
  * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
@@ -96,19 +96,21 @@ enum { SORT_MRD32, SORT_MRD64, SORT_MWR32, SORT_MWR64, SORT_CPLD, SORT_OTHER };
 /* Of a Fmt and Type. */
 struct stats_head {
 	uint8_t sort;
-	uint8_t id_at;                        /* where in the header the requester's id is, in bytes */
+	uint8_t id_at;                        /* where in the header the DW with the requester's id is, in bytes */
 	uint8_t request, completion;          /* 1 or 0; with a sort of its own */
 	uint8_t matched;                      /* 1 or 0, of any type: a non-posted request or a completion */
 	uint8_t shift;                        /* what takes the address down from DW2:DW3 */
-	uint16_t cell;                        /* its first cell in a bank */
+	uint16_t cell;                        /* what a cell's place in a bank has of the sort */
 };
 /* The cells of a requester, in one format, and what they don't say. */
+struct stats_requester;
 struct stats_bank {
+	struct stats_requester *requester;
 	uint32_t row, device;
 	uint16_t id;
 	bool wide;
 };
-enum { BANK_CELLS = (1 << 14) + 5 * 16 };      /* not a power of two: the same cells of all banks would share a set of the cache */
+enum { BANK_CELLS = (1 << 14) + 5 * 16 };      /* no power of two: the same cells of all banks would share a set of the cache */
 struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
 struct stats_requester {
 	uint64_t kind[PTT_KINDS];             /* packets */
@@ -133,14 +135,15 @@ struct ptt_stats {
 	bool memory[TYPES];                   /* has an address in memory */
 	uint32_t payload[TYPES];              /* all ones: it has data */
 	struct stats_head head[2][2][256];    /* by 4DW, tag14, and Fmt << 5 | Type */
-	uint8_t part[512];                    /* by byte enables: bytes that they leave out; from 256 on with one DW, and 8 when
-	                                       * it is all of it */
+	uint8_t part[512];                    /* by byte enables, from 256 on with one DW: bytes that they leave out; 16 more
+	                                       * when they leave nothing out of one DW */
 	/* how far it is */
 	bool failed;                          /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
 	/* banks of cells (stats_cell.c); the first one takes what nobody counts */
-	uint32_t *cell;                       /* STATS_BANKS times BANK_CELLS */
+	uint32_t *cell;                       /* bank_room times BANK_CELLS */
+	uint32_t bank_room;
 	struct stats_bank bank[STATS_BANKS];
 	uint64_t bank_disabled[STATS_BANKS][4];  /* that byte enables leave out, by sort of request */
 	uint64_t bank_completed[STATS_BANKS]; /* payload of completions */
@@ -201,7 +204,7 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
 /* stats_cell.c */
-void cells_learn(struct ptt_stats *s);
+int cells_open(struct ptt_stats *s);
 void cells_near(struct ptt_stats *s, uint32_t device, bool wide);
 uint32_t bank_new(struct ptt_stats *s, uint16_t id);  /* 0: there is no room for another one */
 void cells_settle(struct ptt_stats *s);       /* what cells hold is counted, and they are empty */
@@ -230,6 +233,9 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 /* t was opened by match_request(), which said `what` and gave given_up up, or NULL. */
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
 		   const struct tlp *t, const struct ptt_pair *given_up);
+/* Of a request that was answered: all but the level, and bin->done. */
+void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requester *r, struct stats_completer *c,
+		   const struct ptt_pair *p);
 /* match_completion() said PTT_DONE. */
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p);
@@ -244,6 +250,13 @@ void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair 
 void message_add(struct ptt_stats *s, const struct tlp *t);
 void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
 /* stats_hist.c */
+static inline uint32_t hist_bucket(uint64_t v)
+{
+	if (v < 8)
+		return (uint32_t)v;
+	uint32_t e = 63 - (uint32_t)__builtin_clzll(v);
+	return 8 * (e - 2) + (uint32_t)(v >> (e - 3) & 7);
+}
 static inline void hist_put(struct ptt_hist *h, uint64_t v, uint32_t bucket)
 {
 	if (v < h->least || h->n == 0)

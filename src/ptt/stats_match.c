@@ -33,17 +33,12 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 	level_add(s, d, t->time, 1);
 }
 
-void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
-		const struct ptt_pair *p)
+void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requester *r, struct stats_completer *c,
+		   const struct ptt_pair *p)
 {
 	const struct tlp_transaction *x = &p->t;
-	struct ptt_bin *b = bin_at(s, d, time);
 
-	s->answered++;
 	r->answered++;
-	r->outstanding--;
-	b->done++;
-	level_add(s, d, time, -1);
 	if (x->status != 0) {
 		s->failed_requests++;
 		r->failed++;
@@ -52,14 +47,25 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	uint32_t pieces = x->completions < 16 ? x->completions : 16;
 	s->pieces[pieces] += s->kind[p->request.type_index] == PTT_READ;
 	b->latency[x->latency != 0 ? 63 - __builtin_clzll(x->latency) : 0]++;
-	ptt_hist_add(&s->latency_first, x->latency_first);
-	uint32_t bucket = ptt_hist_bucket(x->latency);
-	struct stats_completer *c = completer_at(s, completer_key(p->request.device, p->completer));
+	hist_put(&s->latency_first, x->latency_first, hist_bucket(x->latency_first));
+	uint32_t bucket = hist_bucket(x->latency);
 	if ((r->latency == NULL && (r->latency = hist_new(s)) == NULL) ||
 	    (c->latency == NULL && (c->latency = hist_new(s)) == NULL))
 		return;
 	hist_put(r->latency, x->latency, bucket);
 	hist_put(c->latency, x->latency, bucket);
+}
+
+void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
+		const struct ptt_pair *p)
+{
+	struct ptt_bin *b = bin_at(s, d, time);
+
+	s->answered++;
+	b->done++;
+	r->outstanding--;
+	level_add(s, d, time, -1);
+	count_latency(s, b, r, completer_at(s, completer_key(p->request.device, p->completer)), p);
 }
 
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,

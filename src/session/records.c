@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "provider/ptt_record.h"
+#include "ptt/decode_inline.h"
 #include "session/ptt_int.h"
 #include "session/session_int.h"
 
@@ -224,9 +225,9 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 		}
 		p = r->chunk.p + r->at;
 		r->at += size;
-		if (ptt_is_padding(p, (enum ptt_format)r->chunk.format))
+		if (ptt_le32(p) == 0 && ptt_is_padding(p, (enum ptt_format)r->chunk.format))
 			continue;
-		ptt_decode(p, &r->stream->o, &r->stream->clock, &r->rec.tlp);
+		ptt_decode_inline(p, &r->stream->o, &r->stream->clock, &r->rec.tlp);
 		r->rec.tlp.device = r->chunk.device;
 		r->rec.tlp.offset = r->chunk.offset + r->at - size;
 		return 1;

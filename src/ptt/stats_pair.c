@@ -1,0 +1,199 @@
+/*
+ * stats_pair.c: the requests of a block meet their completions.
+ *
+ * match.c does that for one packet; here it is done for all of a block that are
+ * as usual: reads of memory whose tag is known and free, and completions of what
+ * is open.  A run of these goes in two passes.  The first one, in the order of the file, opens and closes, and follows the
+ * level of outstanding requests, all in registers.  Which completion is the last nobody can foresee: so it closes without
+ * a branch, and what is over is put on a list.  The second pass counts the list, and frees its slots.
+ * Everything else ends a run and goes the long way: decoded in full, to match.c
+ * and stats_match.c.
+ */
+#include "ptt/match_int.h"
+#include "ptt/stats_chunk_int.h"
+
+/* What a run found. */
+struct run {
+	uint32_t n;                           /* requests that are over */
+	uint32_t slot[BLOCK];
+	struct stats_requester *requester[BLOCK];
+};
+
+/* The T9 and T8 of header DW0 above the tag of the DW that has it. */
+FLAT uint32_t raw_tag(uint32_t dw0, uint32_t id, unsigned dws)
+{
+	uint32_t tag = id >> 8 & 0xff;
+
+	if (RARE(dw0 & (dws == PTT_8DW ? 1u << 23 | 1u << 19 : 3u << 23)))
+		tag |= dws == PTT_8DW ? (dw0 >> 14 & 0x200) | (dw0 >> 11 & 0x100) : dw0 >> 15 & 0x300;
+	return tag;
+}
+
+/* ---- what is over --------------------------------------------------------------------------------------- */
+
+/* As count_done() does, but for the level. */
+static void run_done(const struct pass *a, const struct run *run)
+{
+	struct ptt_stats *s = a->s;
+	struct ptt_bin *b = a->d->bin;
+	struct stats_completer *c = NULL;
+	uint32_t id = 0;
+
+	for (uint32_t k = 0; k < run->n; k++) {
+		const struct ptt_pair *p = &s->match->slot[run->slot[k]].pair;
+		if (RARE(c == NULL || p->completer != id)) {  /* hardly ever another one */
+			id = p->completer;
+			c = completer_at(s, completer_key(a->device, p->completer));
+		}
+		count_latency(s, b, run->requester[k], c, p);
+		match_release(s->match, run->slot[k]);
+	}
+	s->answered += run->n;
+	b->done += run->n;
+}
+
+/* ---- opening and closing -------------------------------------------------------------------------------- */
+
+/* Of the request all that stats_match.c and stats_fault.c ask for, and nothing else: to clear all of it took as long as the
+ * rest. */
+FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p, uint64_t time, uint32_t id,
+		   uint32_t tag, const struct stats_head *h, unsigned dws)
+{
+	struct ptt_match *m = a->s->match;
+	uint32_t i = match_take(m);
+	struct match_slot *slot = &m->slot[i];
+	struct tlp *t = &slot->pair.request;
+
+	e->slot = i;
+	slot->key = e->key;
+	slot->received_dw = 0;
+	slot->pair.t = (struct tlp_transaction){ 0 };
+	slot->pair.completer = 0;
+	t->time = time;
+	t->offset = a->offset + (size_t)(p - a->p);
+	t->address = raw_address(p, dws, h->shift);
+	t->length_dw = raw_length(raw_head(p, dws), dws);
+	t->tag = tag;
+	t->device = a->device;
+	t->requester = (uint16_t)(id >> 16);
+	t->completer = t->segment = 0;
+	t->type_index = (uint8_t)(TLP_ROW_MRd32 + h->sort);
+	t->class = TLP_NP;
+}
+static_assert(SORT_MRD32 == 0 && SORT_MRD64 == 1 && TLP_ROW_MRd64 == TLP_ROW_MRd32 + 1, "a sum, as a choice is a branch");
+
+/* A completion with data that went well. Returns all ones when it is its read's last, else 0. */
+FLAT uint32_t run_answer(struct match_slot *slot, const uint8_t *p, uint64_t time, unsigned dws)
+{
+	uint32_t dw1 = raw_dw(p, dws, 1), length = raw_length(raw_head(p, dws), dws);
+	uint32_t byte_count = ((dw1 - 1) & 0xfff) + 1, carried = 4 * length - (raw_dw(p, dws, 2) & 3);
+	struct tlp_transaction *x = &slot->pair.t;
+
+	x->latency = time - slot->pair.request.time;
+	/* Which one is the first can't be foreseen either: 0 | latency. */
+	x->latency_first |= x->latency & (0 - (uint64_t)(x->completions == 0));
+	x->completions++;
+	x->bytes += carried < byte_count ? carried : byte_count;
+	slot->received_dw += length;
+	slot->pair.completer = (uint16_t)(dw1 >> 16);
+	return 0 - (uint32_t)(byte_count <= carried);
+}
+
+/* From the k-th of b->matched on. Returns where it ended: at the end, or at one that may not be as usual, because it is, or
+ * comes after, the next of b->others. */
+FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k, const uint8_t *other, struct run *run,
+			unsigned dws)
+{
+	struct ptt_stats *const s = a->s;
+	struct ptt_match *const m = s->match;
+	struct stats_device *const d = a->d;
+	const struct stats_head *const head = a->head;
+	const uint8_t *const *list = b->matched.p + k, *const *const end = b->matched.p + b->matched.n;
+	const uint64_t base = match_key(a->device, 0, 0, 0);
+	uint64_t level = d->level, since = d->level_since, ticks = 0, most = 0;
+	uint32_t opened = 0, n = 0;
+
+	for (; list < end; list++) {
+		const uint8_t *p = *list;
+		uint32_t dw0 = raw_head(p, dws), change;
+		const struct stats_head *h = &head[raw_code(dw0, dws)];
+		if (RARE(p >= other))
+			break;
+		uint64_t time = b->time[(size_t)(p - b->p) / (4 * dws)];
+		uint32_t id = raw_id(p, dws, h->id_at), tag = raw_tag(dw0, id, dws);
+		struct stats_requester *r = s->bank[s->near[id >> 16]].requester;
+		struct match_place *e = match_find(m, base | (uint64_t)(id >> 16) << 14 | tag);
+		if (RARE(e->key == 0))
+			break;
+		if (h->sort == SORT_CPLD) {
+			if (RARE(e->slot == MATCH_NONE || raw_dw(p, dws, 1) & 0xf000))
+				break;
+			run->slot[n] = e->slot;
+			run->requester[n] = r;
+			change = run_answer(&m->slot[e->slot], p, time, dws);
+			e->slot |= change;    /* MATCH_NONE when it is over */
+			n -= change;
+		} else {
+			if (RARE(e->slot != MATCH_NONE || m->used == m->most))
+				break;
+			run_open(a, e, p, time, id, tag, h, dws);
+			opened++;
+			change = 1;
+		}
+		ticks += level * (time - since);
+		since = time;
+		level += (uint64_t)(int64_t)(int32_t)change;
+		most = level > most ? level : most;
+		r->outstanding += change;
+		if (RARE((int32_t)(r->outstanding - r->peak) > 0))
+			r->peak = r->outstanding;
+	}
+	d->level = level;
+	d->level_since = since;
+	d->bin->outstanding_ticks += ticks;
+	if (most > d->peak)
+		d->peak = most;
+	if (most > d->bin->outstanding_peak)
+		d->bin->outstanding_peak = (uint32_t)most;
+	s->requests += opened;
+	d->bin->opened += opened;
+	run->n = n;
+	return (uint32_t)(list - b->matched.p);
+}
+
+/* ---- the long way --------------------------------------------------------------------------------------- */
+
+static void match_in_full(const struct pass *a, const struct block *b, const uint8_t *p, uint32_t row)
+{
+	struct tlp t;
+
+	decode_at(a, b, p, &t);
+	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, &a->s->requester[row]);
+	if (t.ep | t.status)
+		fault_rare(a->s, &t, pair);
+}
+
+FLAT void block_match(const struct pass *a, const struct block *b, unsigned dws)
+{
+	struct ptt_stats *s = a->s;
+	struct run run;
+	uint32_t others = 0;
+
+	for (uint32_t k = 0; k < b->matched.n; k++) {
+		level_add(s, a->d, time_of(a, b, b->matched.p[k]), 0);
+		k = run_match(a, b, k, others < b->others.n ? b->others.p[others] : a->end, &run, dws);
+		run_done(a, &run);
+		if (k == b->matched.n)
+			break;
+		const uint8_t *p = b->matched.p[k];
+		while (others < b->others.n && b->others.p[others] < p)
+			others++;
+		const struct stats_head *h = &a->head[raw_code(raw_head(p, dws), dws)];
+		bool other = others < b->others.n && b->others.p[others] == p;
+		match_in_full(a, b, p, other ? b->row[others] : s->bank[s->near[raw_id(p, dws, h->id_at) >> 16]].row);
+		others += other;
+	}
+}
+
+void block_match_8dw(const struct pass *a, const struct block *b) { block_match(a, b, PTT_8DW); }
+void block_match_4dw(const struct pass *a, const struct block *b) { block_match(a, b, PTT_4DW); }
