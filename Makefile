@@ -176,7 +176,7 @@ $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reac
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
 
-$(B)/bench/sun4v $(B)/bench/gpci: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
+$(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
 

@@ -10,6 +10,7 @@ export BENCH_FIGURES
 trap 'rm -f "$BENCH_FIGURES"' EXIT
 trap 'exit 130' INT TERM
 
+before=$(build/bench/clock)
 for part in run ptt hv; do
   echo "== bench/$part.sh"
   bench/$part.sh "$@" || status=1
@@ -20,6 +21,7 @@ version() { "$@" 2>/dev/null | head -n 1; }
 machine() {
   awk -F': *' '/^model name/ { print "- CPU: " $2; exit }' /proc/cpuinfo
   echo "- $(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo " of a virtual machine"), $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
+  echo "- additions a nanosecond, one after the other (median and best of 3001 short turns): $before before, $(build/bench/clock) after"
   echo "- Linux $(uname -r), $(. /etc/os-release && echo "$PRETTY_NAME"), $(version gcc --version)"
   echo "- peers: $(version bpftrace --version), $(version perf --version), $(version valgrind --version)"
 }

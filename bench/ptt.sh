@@ -7,6 +7,7 @@
 #
 #   count   statistics without matching      match   requests with their completions, latency
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
+#   model   packets that the model of the devices' machine makes, under the fullest load and of one kind only
 #   2 CPUs  the same in two threads, by the clock on the wall; beside two runs at once of one thread each, which is what
 #           two CPUs of this machine can give (they may be halves of one core)
 set -u
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 mib=256 perf_mib=16
 [ "${1:-}" = -q ] && mib=32 perf_mib=4
 ptt=build/bench/ptt record=build/bench/record
-for b in $ptt $record; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
+for b in $ptt $record build/bench/kunpeng; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
 work=$(mktemp -d) memory=$(mktemp -d -p /dev/shm)
 trap 'rm -rf "$work" "$memory"' EXIT
 trap 'exit 130' INT TERM
@@ -66,6 +67,8 @@ record_row() { # FORMAT
 figure_head "the best of ten rounds"
 record_row 8dw
 record_row 4dw
+figure "model: load full" "$(build/bench/kunpeng full)" M/s - "" ">= 10"
+figure "model: load ingest" "$(build/bench/kunpeng ingest)" M/s - "" -
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
 figure_end

@@ -64,6 +64,16 @@ program_time() {
 loop() { taskset -c 1 "$pf" "$faults" | awk '{ print $4 }'; }   # ns per fault; the tracer gets CPU 0
 [ "$(nproc)" -gt 1 ] || loop() { "$pf" "$faults" | awk '{ print $4 }'; }
 
+# Some tracers wait for their buffers before they listen, now and then for ever.
+end_tracer() {
+  local i
+  kill -TERM "$tracer" 2>/dev/null
+  for ((i = 0; i < 200; i++)); do kill -0 "$tracer" 2>/dev/null || break; sleep 0.05; done
+  [ $i -lt 200 ] || { echo "$1 did not end in ten seconds: killed"; kill -KILL "$tracer"; }
+  wait "$tracer" 2>/dev/null
+  tracer=
+}
+
 # Starts the tracer, waits until its program fires, runs the loop, ends it.  Appends to $work/NAME.firing and .wall.
 traced() { # NAME COMMAND...
   local name=$1 before after i=0
@@ -74,7 +84,7 @@ traced() { # NAME COMMAND...
     i=$((i + 1))
     if [ $i -gt 200 ] || ! kill -0 $tracer 2>/dev/null; then
       echo "$name did not start: $(head -n 3 "$work/$name.err")" >&2
-      kill $tracer 2>/dev/null; wait $tracer; tracer=
+      end_tracer "$name"
       return 1
     fi
     "$pf" 100 >/dev/null
@@ -84,9 +94,7 @@ traced() { # NAME COMMAND...
   loop >>"$work/$name.wall"
   after=$(program_time $tracer)
   echo "$before $after" | awk '$4 > $2 { print ($3 - $1) / ($4 - $2) }' >>"$work/$name.firing"
-  kill -TERM $tracer
-  wait $tracer
-  tracer=
+  end_tracer "$name"
 }
 above() { # NAME: median wall per fault above the untraced loop
   awk -v a="$(median <"$work/$1.wall")" -v b="$(median <"$work/none.wall")" 'BEGIN { print a - b }'
