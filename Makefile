@@ -228,7 +228,7 @@ $(B)/tally.pc: tools/tally.pc.in Makefile
 
 install: all man $(B)/tally.pc
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/tally $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
-		$(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/doc/tally/examples)
+		$(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/fish/vendor_completions.d $(DATADIR)/doc/tally/examples)
 	$(INSTALL) -m 755 $(B)/tally $(DESTDIR)$(BINDIR)/tally
 	$(if $(DTRACE),ln -sf tally $(DESTDIR)$(BINDIR)/dtrace)
 	$(INSTALL) -m 644 $(B)/libtally.a $(DESTDIR)$(LIBDIR)/
@@ -241,6 +241,7 @@ install: all man $(B)/tally.pc
 	$(if $(DTRACE),ln -sf tally-trace.1 $(DESTDIR)$(DATADIR)/man/man1/dtrace.1)
 	$(B)/tally completion bash >$(DESTDIR)$(DATADIR)/bash-completion/completions/tally
 	$(B)/tally completion zsh >$(DESTDIR)$(DATADIR)/zsh/site-functions/_tally
+	$(B)/tally completion fish >$(DESTDIR)$(DATADIR)/fish/vendor_completions.d/tally.fish
 	cp -R examples/. $(DESTDIR)$(DATADIR)/doc/tally/examples/
 
 clean:

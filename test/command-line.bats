@@ -70,6 +70,9 @@ dtrace: 'tally trace -h' shows the options"
   expect "-n needs an argument: CLAUSE" -n
   expect "-o needs an argument: FILE" -qo
   expect "--json takes no argument" --json=yes
+  expect "there is no option --jsn; did you mean --json?" --jsn
+  expect "there is no option --dmup=bpf; did you mean --dump?" --dmup=bpf
+  expect "there is no option -j; did you mean --json?" -json
   expect "--dump=ast is none of: parse bind type lower check bpf" --dump=ast -n BEGIN
   expect "--on=mars is none of: local vm niagara maramba batoka power, and no file" --on=mars -n BEGIN
   expect "-p x1: not a process id" -p x1 -n BEGIN
@@ -103,7 +106,7 @@ dtrace: 'tally trace -h' shows the options"
 }
 
 @test "the manual page has every option of the language" {
-  "$TALLY" completion bash | sed -n "s/.*-x|.*-W '\([^']*\)'.*/\1/p" | tr ' ' '\n' | grep . >"$BATS_TEST_TMPDIR/options"
+  "$TALLY" completion bash | sed -n 's/.*-x|.*_tally_words \(.*\); return.*/\1/p' | tr ' ' '\n' | grep . >"$BATS_TEST_TMPDIR/options"
   [ "$(wc -l <"$BATS_TEST_TMPDIR/options")" -gt 15 ]
   for inert in aggrate cleanrate nolibs destructive; do sed -i "/^$inert$/d" "$BATS_TEST_TMPDIR/options"; done
   while read -r option; do
@@ -111,61 +114,70 @@ dtrace: 'tally trace -h' shows the options"
   done <"$BATS_TEST_TMPDIR/options"
 }
 
-# completes WORD...: what bash offers for the last word.
-completes() {
-  "$TALLY" completion bash >"$BATS_TEST_TMPDIR/completion"
-  mkdir -p "$BATS_TEST_TMPDIR/path" && ln -sf "$(realpath "$TALLY")" "$BATS_TEST_TMPDIR/path/tally"
-  PATH=$BATS_TEST_TMPDIR/path:$PATH bash -c '. "$1"; shift; compopt() { :; }; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-    COMP_LINE=${line-$*} COMP_POINT=${#COMP_LINE}; _tally; echo "${COMPREPLY[*]}"' \
-    sh "$BATS_TEST_TMPDIR/completion" "$@"
+@test "a misspelt option of any verb is told, and one that is short for several" {
+  run "$TALLY" stat --vew cec
+  said 2 "tally: there is no option --vew; did you mean --view?
+tally: 'tally stat -h' shows the options"
+  run "$TALLY" stat --vew=cec
+  [ "${lines[0]}" = "tally: there is no option --vew=cec; did you mean --view?" ]
+  run "$TALLY" list --profil=spec --on power gpci               # short for one: as getopt has it
+  [ "$status" -eq 0 ]
+  run "$TALLY" record --d 3
+  [ "$status" -eq 2 ]
+  run "$TALLY" stat --c 3
+  [ "${lines[0]}" = "tally: --c is short for several: --cpu, --count" ]
+  run "$TALLY" get --=x
+  [ "${lines[0]}" = "tally: there is no option --=x" ]
 }
 
-@test "completion knows verbs, options, values and files" {
-  cd "$BATS_TEST_TMPDIR" && : >script-1.d && : >script-2.d
-  [ "$(completes tally tr)" = trace ]
-  [ "$(completes tally trace --js)" = --json ]
-  [ "$(completes tally trace -x strs)" = strsize ]
-  [ "$(completes tally trace -qx strs)" = strsize ]
-  [ "$(completes dtrace -x strs)" = strsize ]
-  [ "$(completes tally trace -s script)" = "script-1.d script-2.d" ]
-  [ "$(completes tally trace -qs script)" = "script-1.d script-2.d" ]
-  [ "$(completes tally trace --dump = b)" = "bind bpf" ]
-  [ "$(completes tally trace --on = v)" = vm ]
-  [ "$(completes tally help tr)" = trace ]
-  [[ " $(completes tally trace -) " == *" -n "*" --json "* ]]
-  [[ " $(completes tally trace -) " != *" -G "* ]]
-  run "$TALLY" completion fish
-  said 2 "tally: usage: tally completion bash|zsh"
+@test "a misspelt verb or word is told" {
+  run "$TALLY" staat
+  said 2 "tally: there is no verb 'staat'; did you mean 'stat'?"
+  run "$TALLY" --hlep
+  said 2 "tally: there is no verb '--hlep'; did you mean '--help'?"
+  run "$TALLY" completoin
+  said 2 "tally: there is no verb 'completoin'; did you mean 'completion'?"
 }
 
-@test "completion knows events, probes, machines, loads and views" {
-  [ "$(completes tally stat -e cpu_clo)" = cpu_clock ]
-  [ "$(completes tally list ev)" = events ]
-  [ "$(completes tally list events page_f)" = page_faults ]
-  [ "$(completes tally list --on kunp)" = kunpeng ]
-  [ "$(completes tally machine nia)" = niagara ]
-  [ "$(completes tally stat --on kunpeng --load = inge)" = ingest ]
-  [ "$(completes tally stat --view = ce)" = cec ]
-  [ "$(completes tally stat --profile = op)" = opensparc ]
-  [ "$(completes tally trace -P pro)" = profile ]
-  # A probe in quotes is one word to bash; without, it is split at its colons.
-  [ "$(completes tally trace -n "'cpc:::cpu_clock-u")" = cpc:::cpu_clock-user- ]
-  [ "$(line="tally trace -n cpc:::cpu_clock-u" completes tally trace -n cpc ::: cpu_clock-u)" = cpu_clock-user- ]
-  [ "$(line="tally trace -n mmustat:::" completes tally trace -n mmustat :::)" = sample-1s ]
-  [ "$(completes tally trace -n profile-97)" = "" ]
+@test "what is misspelt in D is told, and the event before its count" {
+  expect() { # LINE TEXT PROGRAM
+    run "$TALLY" trace --on=vm -n "$3"
+    [ "$status" -eq 1 ] && [[ "${lines[$1]}" == *"$2" ]] || { echo "$3: $status: $output"; return 1; }
+  }
+  expect 0 "failed to resolve execnam: Unknown variable name; did you mean execname?" 'BEGIN { trace(execnam); }'
+  expect 0 "must be assigned the result of an aggregating function; did you mean count( )?" 'BEGIN { @ = conut(); }'
+  expect 0 "undefined function name: pritnf; did you mean printf( )?" 'BEGIN { pritnf("x"); }'
+  expect 1 "profile: no probe \"tikc-1s\"; did you mean tick-1s?" 'tikc-1s { exit(0); }'
+  expect 1 "cpc: no event \"page_fualts\"; did you mean page_faults?" 'cpc:::page_fualts-user-500 { exit(0); }'
+  expect 1 "cpc: no event \"page-fualts\"; did you mean page_faults?" 'cpc:::page-fualts-user-5000 { exit(0); }'
 }
 
-@test "every verb is completed, and each of its options" {
-  for verb in $("$TALLY" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-    [ "$(completes tally "$verb")" = "$verb" ] || [[ " $(completes tally "$verb") " == *" $verb "* ]]
-    for option in $("$TALLY" "$verb" -h | sed -n '/^Options:/,/^$/s/^  \(-[a-zA-Z], \|    \)--\([-a-z]*\).*/--\2/p'); do
-      [[ "$(completes tally "$verb" "$option")" == "$option"* ]] || { echo "$verb $option"; return 1; }
+@test "a terminal gets long messages in lines that fit, and a command whole; a file gets them as they are" {
+  command -v script >/dev/null || skip "no script(1)"
+  script -qec "stty cols 60; '$TALLY' list --on missing gpci" /dev/null | tr -d '\r' >"$BATS_TEST_TMPDIR/seen"
+  ! grep -nE '.{61}' "$BATS_TEST_TMPDIR/seen"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/seen")" -eq 3 ]
+  run "$TALLY" list --on missing gpci
+  [ "${#lines[@]}" -eq 1 ]
+  [ "${lines[0]}" = "$(sed 's/^ *//' "$BATS_TEST_TMPDIR/seen" | tr '\n' ' ' | sed 's/ $//')" ]
+  [ "$(id -u)" -eq 0 ] || return 0
+  mine=$(mktemp -d /tmp/tally-line-XXXXXX) && chmod 755 "$mine" && cp "$TALLY" "$mine/tally" && chmod 755 "$mine/tally"
+  script -qec "stty cols 60; setpriv --reuid=65534 --clear-groups $mine/tally trace -n BEGIN" /dev/null | tr -d '\r' >"$BATS_TEST_TMPDIR/seen" || true
+  rm -r "$mine"
+  ! grep -q sudo "$BATS_TEST_TMPDIR/seen" || grep -qE '^ +sudo .*\)$' "$BATS_TEST_TMPDIR/seen"
+}
+
+@test "a misspelt model is told where D runs, too" {
+  run "$TALLY" trace --on=nigara -n BEGIN
+  said 2 "tally: --on=nigara is no platform and no file; did you mean niagara?"
+}
+
+@test "a file that is empty, missing or something else ends with status 1 and is named" {
+  cd "$BATS_TEST_TMPDIR" && : >empty && echo something >else
+  for verb in dump report export "trace -n tlp --on" "get gpci/entitled/ --on" "list gpci --on"; do
+    for file in ./empty ./missing ./else; do
+      run "$TALLY" $verb $file
+      [ "$status" -eq 1 ] && [[ "${lines[0]}" == "tally: $file"* && "${#lines[@]}" -eq 1 ]] || { echo "$verb $file: $status: $output"; return 1; }
     done
   done
-}
-
-@test "completion is a script that the shell accepts" {
-  "$TALLY" completion bash | bash -n
-  command -v zsh >/dev/null || skip "no zsh to read its script"
-  "$TALLY" completion zsh | zsh -n
 }

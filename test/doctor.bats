@@ -52,12 +52,14 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
   awk '/ \\$/ { n++; getline; if (!/^ +[^ ]/) bad = 1 } END { exit bad }' said
 }
 
-@test "every row that is not ok says what follows, and at most one command" {
+@test "every row that is not ok says what follows, and one command, if it could be tried" {
   "$TALLY" doctor --json >said.json || true
   [ "$(grep -c '"type":"finding"' said.json)" -ge 30 ]
   while read -r line; do
     [ -n "$(field consequence <<<"$line")" ] || { echo "no consequence: $line"; return 1; }
+    case $line in *'"cause":"unknown"'*) continue ;; esac
     [ -z "$(field fix <<<"$line")" ] || [ -z "$(field instead <<<"$line")" ] || { echo "two commands: $line"; return 1; }
+    [ -n "$(field fix <<<"$line")$(field instead <<<"$line")" ] || { echo "no command: $line"; return 1; }
   done < <(grep -v '"verdict":"ok"' said.json | grep '"type":"finding"')
   ! grep '"verdict":"ok"' said.json | grep -qE '"(fix|instead|consequence)"'
 }

@@ -32,7 +32,7 @@ C
 @test "install puts the program, both libraries, headers, manual, completion and examples in place" {
   for f in bin/tally bin/dtrace lib/libtally.a lib/libtally.so lib/libtally.so.0 lib/pkgconfig/tally.pc \
     include/tally/tally.h include/tally/error.h share/man/man1/tally.1 share/man/man1/tally-trace.1 share/man/man1/dtrace.1 \
-    share/bash-completion/completions/tally share/zsh/site-functions/_tally; do
+    share/bash-completion/completions/tally share/zsh/site-functions/_tally share/fish/vendor_completions.d/tally.fish; do
     [ -s "$DEST/usr/$f" ] || { echo "missing: $f"; return 1; }
   done
   [ "$(find "$DEST/usr/share/doc/tally/examples" -name '*.d' | wc -l)" -eq "$(find examples -name '*.d' | wc -l)" ]

@@ -110,6 +110,48 @@ KINDS="probes events registers requests tunables machines loads views"
   expect 2 "--names wants one KIND and no PATTERN" list --names events x
 }
 
+@test "--names of a platform are what its verbs take" {
+  for on in local power; do "$TALLY" list --on $on --names selectors | grep -qx gpci/entitled/; done
+  ! "$TALLY" list --on power --names selectors | grep -v '^gpci/'
+  ! "$TALLY" list --on power --names countable | grep -v '^gpci/'
+  "$TALLY" list --names countable | grep -qx page_faults
+  [ -z "$("$TALLY" list --on kunpeng --names selectors)" ]
+  "$TALLY" list --on niagara --names selectors | sort >names
+  printf 'mmustat/%s/\n' all dmmu immu | diff names -
+  "$TALLY" get --on niagara --load chase --duration 1 $(cat names) >/dev/null
+  [ "$("$TALLY" list --on kunpeng --names keys | head -n 2 | tr '\n' ' ')" = "seed= load=mixed " ]
+  [ -z "$("$TALLY" list --names keys)" ]
+}
+
+# The program as user nobody, from where nobody can run it.
+as_nobody() { setpriv --reuid=65534 --clear-groups "$NOBODYS" "$@"; }
+here() { as_nobody list --json "$1" | sed -n "s/.*\"name\":\"$2\",.*\"here\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
+
+@test "what it says of rights is what the verbs then do" {
+  [ "$(id -u)" -eq 0 ] || skip "only root can become nobody"
+  NOBODYS=$(mktemp -d /tmp/tally-list-XXXXXX)/tally
+  chmod 755 "${NOBODYS%/*}" && cp "$TALLY" "$NOBODYS" && chmod 755 "$NOBODYS"
+  as_nobody --version >/dev/null 2>&1 || { rm -rf "${NOBODYS%/*}"; skip "nobody can't run a program here"; }
+  bad=
+  for event in page_faults cpu_clock context_switches; do
+    word=$(here events $event)
+    run as_nobody stat -e $event true
+    case $word:$status in
+    yes:0 | "own only":0 | "no right":4) ;;
+    "user only":0) [[ "$output" == *"$event:u"* ]] || bad+="$event: $output;" ;;
+    *) bad+="$event: '$word', but status $status;" ;;
+    esac
+  done
+  for probe in profile:::profile-97 dtrace:::BEGIN; do
+    word=$(here probes $probe)
+    run as_nobody trace -qn "$probe { exit(0); }"
+    case $word:$status in yes:0 | "no right":4) ;; *) bad+="$probe: '$word', but status $status;" ;; esac
+  done
+  rm -rf "${NOBODYS%/*}"
+  [ -z "$bad" ] || { echo "$bad"; return 1; }
+  [ "$("$TALLY" list --json events | sed -n 's/.*"name":"page_faults",.*"here":"\([a-z ]*\)".*/\1/p')" = yes ] || [ "$(id -u)" -ne 0 ]
+}
+
 @test "hostile patterns do no harm" {
   for pattern in '' '[' '*' '\' "$(printf 'x%.0s' $(seq 5000))" $'\e[31m' '%s%n'; do
     run "$TALLY" list "$pattern"

@@ -199,8 +199,8 @@ serve() {
   [ "$(perf report -D -i t.data 2>/dev/null | grep -c 'Format.*Type.*Time')" -eq "$(records t.data)" ]
 }
 
-@test "a reader that goes away ends the recording: no failure, but said" {
-  (set -o pipefail; trap '' PIPE; "$TALLY" record --on kunpeng -e "$EVENT" -o - 2>said | head -c 100 >/dev/null)
+@test "a reader that goes away ends the recording: that is said, and no more" {
+  (trap '' PIPE; "$TALLY" record --on kunpeng -e "$EVENT" -o - 2>said | head -c 100 >/dev/null)
   [ "$(wc -l <said)" -eq 2 ]
   [ "$(tail -n 1 said)" = "tally: the reader of stdout went away: what came after that is not recorded" ]
 }
@@ -289,10 +289,10 @@ serve() {
   [ "$status" -eq 0 ] || has "there is no PTT record in this file"
 }
 
-@test "a reader that goes away ends the recording and its command, with status 0" {
+@test "a reader that goes away ends the recording and its command, with status 141" {
   status=0
   { "$TALLY" record --on kunpeng,load=full -e "$BOTH" -m 4M -o - -- sleep 1000 2>said || echo "$?" >status; } | head -c 100 >/dev/null
-  [ ! -s status ] || { cat status said; return 1; }
+  [ "$(cat status)" -eq 141 ] || { cat status said; return 1; }
   grep -q "^tally: the command did not run to its end" said
   grep -q "^\[ tally record: wrote [0-9]* bytes, [0-9]* records, 0 lost to stdout \]" said
   grep -q "^tally: the reader of stdout went away: what came after that is not recorded" said
@@ -390,18 +390,4 @@ serve() {
       grep -qE -- "\`$option(\`|=| |\[)" "$BATS_TEST_DIRNAME/../doc/verb/$verb.md" || { echo "$verb: not in the page: $option"; return 1; }
     done
   done
-}
-
-@test "bash completes platforms, devices and tunables" {
-  complete_line() { # WORDS...: the last one is completed
-    local words=("$TALLY" "$@")
-    TALLY=$TALLY bash -c '. <("$TALLY" completion bash); compopt() { :; }
-      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _tally; printf "%s\n" "${COMPREPLY[@]}"' sh "${words[@]}"
-  }
-  [ "$(complete_line list --on ku)" = kunpeng ]
-  [ "$(complete_line list pt)" = ptt ]
-  [ "$(complete_line list vf)" = vfalls ]
-  [ "$(complete_line get --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl ]
-  [ "$(complete_line "set" --on kunpeng hisi_ptt0_2/qos_tx_c)" = hisi_ptt0_2/qos_tx_cpl= ]
-  [ "$(complete_line record --on kunpeng -e hisi_ptt0_2)" = hisi_ptt0_2/ ]
 }

@@ -40,6 +40,14 @@ expect() {
   within "$(cell t.csv page-faults:u value)" 60000 3
 }
 
+@test "a command's counts by CPU add up to all of them, wherever it ran" {
+  needs_prog pf
+  [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && command -v taskset >/dev/null || skip "no second CPU, or no taskset(1)"
+  "$TALLY" stat --per-cpu -x , -o t.csv -e page-faults:u -- sh -c "taskset -c 0 '$PROGS/pf' 20000; taskset -c 1 '$PROGS/pf' 20000" >/dev/null
+  sum=$(awk -F , 'NR > 1 { n += $4; if ($12 != 1) bad = 1 } END { print bad ? "not counted all the time" : n }' t.csv)
+  within "$sum" 40000 3 || { cat t.csv; return 1; }
+}
+
 @test "the status is the command's, its output is its own, and figures go to stderr" {
   run --separate-stderr "$TALLY" stat -e page-faults:u -- sh -c 'echo hello; exit 7'
   [ "$status" -eq 7 ]
@@ -101,6 +109,13 @@ PY
   fi
   "$TALLY" stat -x ';' -o t.csv -e page-faults:u -- true
   [ "$(head -n 1 t.csv)" = "type;time;delta;value;unit;id;name;selector;raw;status;why;share;spread;metric;metric_unit" ]
+}
+
+@test "all rows of a table are of one time, also of what can't be counted" {
+  "$TALLY" stat --json -r 3 -o t.json -e page-faults:u,task-clock:u,task-clock -- true
+  [ "$(sed -n 's/.*"time":\([0-9.e-]*\),.*/\1/p' t.json | sort -u | wc -l)" -eq 1 ]
+  "$TALLY" stat -x , -I 20 -o t.csv -e page-faults:u,task-clock:u -- sleep 0.05
+  [ "$(awk -F , 'NR > 1 { n[$2]++ } END { for (t in n) if (n[t] != 2) print t }' t.csv)" = "" ]
 }
 
 @test "intervals add up to the sum below them" {

@@ -54,11 +54,13 @@ struct tally_hv_info {
 	uint32_t strands_per_socket;
 	uint32_t firmware;                    /* POWER: its level */
 };
+/* What machine it is; the strings are good until it is closed. */
 TALLY_API void tally_hv_info(const struct tally_hv *h, struct tally_hv_info *ret);
 
 /* ---- time ------------------------------------------------------------------------------------ */
 /* Goes on by so many nanoseconds; the same steps give the same counters. */
 TALLY_API void tally_hv_advance(struct tally_hv *h, uint64_t ns);
+/* Nanoseconds since it was opened. */
 TALLY_API uint64_t tally_hv_now(const struct tally_hv *h);
 
 /* ---- guests ------------------------------------------------------------------------------------ */
@@ -80,7 +82,8 @@ struct tally_hv_guest_opts {
 /* -TALLY_EINVAL: no memory function, rights that there are not, no such partition; -TALLY_EBUSY: too many guests, or another has
  * global; -TALLY_ENOMEM. Words are the machine's. */
 TALLY_API int tally_hv_guest_open(struct tally_hv_guest **ret, struct tally_hv *h, const struct tally_hv_guest_opts *opts);
-TALLY_API void tally_hv_guest_close(struct tally_hv_guest *g);            /* NULL is fine */
+/* Its virtual CPUs are free again. NULL is fine. */
+TALLY_API void tally_hv_guest_close(struct tally_hv_guest *g);
 
 /* A virtual CPU is of the guest that uses it first: sun4v: the strand of that number; POWER: any number below 65536. These
  * return -TALLY_EINVAL when there is none of that number, -TALLY_EBUSY when it is another guest's. tally_hv_take() makes it so
@@ -93,9 +96,10 @@ TALLY_API int tally_hv_reset(struct tally_hv_guest *g, uint32_t cpu);
  * registers; what the call does not answer in is unchanged. -TALLY_EINVAL also: another trap. A status of the hypervisor's is no
  * error here: it is in r[0]. */
 TALLY_API int tally_hv_call(struct tally_hv_guest *g, uint32_t cpu, uint32_t trap, uint64_t r[6]);
-/* sun4v: rd and wr of ancillary state register 0x10 (PCR) or 0x11 (PIC) by privileged code. -TALLY_EINVAL: another;
+/* sun4v: rd of ancillary state register 0x10 (PCR) or 0x11 (PIC) by privileged code. -TALLY_EINVAL: another;
  * -TALLY_ENOTSUP: POWER. */
 TALLY_API int tally_hv_asr_read(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uint64_t *value);
+/* The same, wr. */
 TALLY_API int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uint64_t value);
 
 /* ---- what happens in the emulator (sun4v) ------------------------------------------------------- */

@@ -41,8 +41,10 @@ enum tally_profile { TALLY_PROFILE_SPEC, TALLY_PROFILE_DRIVER, TALLY_PROFILE_OPE
 /* On failure too *ret is a handle, for its words (NULL only for -TALLY_ENOMEM). -TALLY_EINVAL: no such platform, key or
  * value; -TALLY_EIO: nobody answers at the socket. Whether the machine has the hardware is asked later. */
 TALLY_API int tally_platform_open(struct tally_platform **ret, const struct tally_platform_opts *opts);
-TALLY_API void tally_platform_close(struct tally_platform *p);                    /* NULL is fine */
-TALLY_API const char *tally_platform_error(const struct tally_platform *p);       /* "" when nothing failed */
+/* A model goes with it. NULL is fine. */
+TALLY_API void tally_platform_close(struct tally_platform *p);
+/* The words of the last call that failed, good until the next call; "" when it did not. */
+TALLY_API const char *tally_platform_error(const struct tally_platform *p);
 
 struct tally_out {                            /* where answers go, and how they look */
 	size_t size;
@@ -63,7 +65,8 @@ struct tally_out {                            /* where answers go, and how they 
 TALLY_API int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
 			 const struct tally_out *to);
 /* Hands on each name of a kind ("probes" to "views"; "kinds": the kinds themselves), for completion: nothing is tried, so this takes milliseconds. Of cpc's
- * probes "cpc:::EVENT-MODE-". -TALLY_EINVAL: no such kind. */
+ * probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get() takes, "countable": events of tally_stat(), "keys": what
+ * goes behind its name. -TALLY_EINVAL: no such kind. */
 TALLY_API int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name), void *arg);
 /* Reads "vfalls/zam0_lpu_a_pcr/", "gpci/entitled,partition=2/", "mmustat/all/" (tally-get(1)); "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is
  * handed over when one fails. -TALLY_EINVAL: no such device or tunable

@@ -48,8 +48,10 @@ struct tally_ptt_opts {
 
 /* opts NULL: all defaults. -TALLY_ENOMEM; -TALLY_EINVAL: unknown flag, raw or time, or unknown bytes in opts. */
 TALLY_API int tally_ptt_open(struct tally_ptt **ret, const struct tally_ptt_opts *opts);
-TALLY_API void tally_ptt_close(struct tally_ptt *t);                      /* NULL is fine */
-TALLY_API const char *tally_ptt_error(const struct tally_ptt *t);         /* "" when nothing failed */
+/* NULL is fine. */
+TALLY_API void tally_ptt_close(struct tally_ptt *t);
+/* The words of the last call that failed, good until the next call; "" when it did not. */
+TALLY_API const char *tally_ptt_error(const struct tally_ptt *t);
 
 /* -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT record in it (when
  * all is padding, a later call says so). -TALLY_ESTATE: there is a file already. -TALLY_ENOMEM. */

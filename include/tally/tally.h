@@ -58,13 +58,17 @@ struct tally_trace_opts {
  * time, the run is over when nothing is left that could fire. Probes of events are refused by _go. */
 #define TALLY_TRACE_VM 4u
 
+/* Of the library, "0.1.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);
 
 /* opts NULL: all defaults. -TALLY_ENOMEM, -TALLY_EINVAL (unknown flag, unknown bytes in opts). */
 TALLY_API int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *opts);
-TALLY_API void tally_trace_close(struct tally_trace *t);                  /* NULL is fine */
-TALLY_API const char *tally_trace_error(const struct tally_trace *t);     /* "" when nothing failed */
-TALLY_API const char *tally_trace_reason(const struct tally_trace *t);    /* the line that explains it further, or "" */
+/* In any state; a command that still runs is killed. NULL is fine. */
+TALLY_API void tally_trace_close(struct tally_trace *t);
+/* The words of the last call that failed, good until the next call; "" when none has. */
+TALLY_API const char *tally_trace_error(const struct tally_trace *t);
+/* The line that explains it further, or "". */
+TALLY_API const char *tally_trace_reason(const struct tally_trace *t);
 
 /* name and value as after -x; value NULL: a flag. -TALLY_EINVAL: no such option, or not a value for it. */
 TALLY_API int tally_trace_option(struct tally_trace *t, const char *name, const char *value);
@@ -73,17 +77,22 @@ TALLY_API bool tally_option(unsigned i, const char **name, const char **help);
 
 /* name: file for messages, NULL for text of the command line (-n). The text is copied. */
 TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n);
-TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);  /* $0 $1 ... */
+/* $0 (script), $1 ... $argc. Copied. -TALLY_ESTATE: they were given before. */
+TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);
 /* --on, before _compile: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
  * file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over when all
  * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file, or
  * no such key; -TALLY_ECORRUPT: a file without records; -TALLY_EIO. */
 TALLY_API int tally_trace_on(struct tally_trace *t, const char *platform);
-TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);     /* -c: $target; starts in _go */
-TALLY_API int tally_trace_process(struct tally_trace *t, int pid);                 /* -p: $target */
+/* -c: a command, split as a shell does, which is $target; it starts in _go. -TALLY_ESTATE: one was given before. */
+TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);
+/* -p: a process, which is $target. -TALLY_EINVAL: there is none of that number; -TALLY_ESTATE: one was given before. */
+TALLY_API int tally_trace_process(struct tally_trace *t, int pid);
 /* --dump: after compile, the result of a pass (parse bind type lower check bpf) is handed to `out`. */
 TALLY_API int tally_trace_dump(struct tally_trace *t, const char *pass);
 
+/* The sources to programs; probes are looked up here. -TALLY_ESYNTAX, -TALLY_EINVAL, ...: the words name the line, _reason what
+ * would help. */
 TALLY_API int tally_trace_compile(struct tally_trace *t);
 /* -l: hands the list of the probes of the sources (or of all providers when there are none) to `out`.
  * Before _compile or after it. */
@@ -98,6 +107,7 @@ TALLY_API int tally_trace_report(struct tally_trace *t);
 TALLY_API int tally_trace_go(struct tally_trace *t);
 /* 0: go on; 1: the run is over (exit(), the command ended, the process of -p ended). Ends early on a signal. */
 TALLY_API int tally_trace_work(struct tally_trace *t, int timeout_ms);
+/* Disarms the probes, runs END, hands over what is left and what was lost. -TALLY_EIO: `out` did not take it. */
 TALLY_API int tally_trace_stop(struct tally_trace *t);
 /* exit(n)'s status if it was called; else the command's, as a shell gives it; else 0. */
 TALLY_API int tally_trace_status(const struct tally_trace *t);
@@ -119,12 +129,12 @@ struct tally_row {
  * return of row ends the walk and is returned. */
 TALLY_API int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
 
-/* How firings compare with the events that were counted, per probe and CPU; also what was dropped. */
-struct tally_loss {
+struct tally_loss {                           /* how firings compare with the events that were counted */
 	const char *probe;                    /* its full name */
 	uint32_t cpu;
 	uint64_t counted, period, firings, lost;      /* lost = counted / period - firings, never below 0 */
 };
+/* After _stop: calls each for each probe and CPU where events were counted. A negative return of each ends the walk and is returned. */
 TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);
 
 #ifdef __cplusplus

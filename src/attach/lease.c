@@ -10,7 +10,8 @@
  * one byte; a new PROCESS connects to every TRACE and SYSTEM. Either way there is one connection between the two, and
  * its end is the end of one of them. A connection without that byte is somebody who only looks (lease_list()).
  *
- * Nothing is ever waited for but the lock, and for that at most LOCK_SECONDS: who holds it does a few hundred system calls.
+ * Nothing is ever waited for but the lock: who holds it does a few hundred system calls. Everybody's lock is waited for, also
+ * that of a user whose leases do not count; but such a one can't keep it for good: after STRANGER_SECONDS it is passed over.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@
 
 #define PREFIX "tally-counters"
 #define LOCK_SECONDS 5
+#define STRANGER_SECONDS 1
 #define LOCK_TRIES 1000u
 #define TIES (2 * LEASE_SLOTS)
 #define LISTENER TIES /* its mark among the ties in the epoll descriptor */
@@ -37,6 +39,7 @@ struct tie { /* a connection */
 };
 struct lease {
 	enum lease_kind kind;
+	struct lease_at at;
 	int listener, epoll;
 	uint32_t n;
 	struct tie tie[TIES];
@@ -65,13 +68,13 @@ struct name {
 	socklen_t n;
 };
 
-static bool name_make(struct name *m, const char *where, const char *what, uint32_t slot)
+static bool name_make(struct name *m, const struct lease_at *at, const char *what, uint32_t slot)
 {
 	int n;
 
 	memset(m, 0, sizeof(*m));
 	m->a.sun_family = AF_UNIX;
-	n = snprintf(m->a.sun_path + 1, sizeof(m->a.sun_path) - 1, "%s/%s/%u", where ? where : PREFIX, what, slot);
+	n = snprintf(m->a.sun_path + 1, sizeof(m->a.sun_path) - 1, "%s/%s/%u", at->where ? at->where : PREFIX, what, slot);
 	m->n = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 	return n > 0 && (size_t)n < sizeof(m->a.sun_path) - 1;
 }
@@ -96,21 +99,40 @@ static int listen_at(const struct name *m)
 	return -1;
 }
 
-/* Whether what the other end says counts here: root's word does, and that of one's own user. Anybody may bind a name. */
-static bool trusted(int fd)
+/* Root, or one's own user. */
+static bool familiar(const struct ucred *who)
+{
+	return who->uid == 0 || who->uid == geteuid();
+}
+
+/* Whether what the other end says counts here. Anybody may bind a name. */
+static bool trusted(const struct lease_at *at, int fd)
 {
 	struct ucred who = {0};
 	socklen_t n = sizeof(who);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
+		return false;
+	return familiar(&who) || (who.pid && at->may_count && at->may_count(who.pid));
 }
 
-/* A connection to who listens there and is trusted; or -1. */
+/* A connection to who listens there, or -1. */
 static int connect_to(const struct name *m)
 {
 	int fd = socket_new();
 
-	if (fd < 0 || (connect(fd, (const struct sockaddr *)&m->a, m->n) == 0 && trusted(fd)))
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&m->a, m->n) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The same, if that is somebody who is trusted. */
+static int connect_to_trusted(const struct lease_at *at, const struct name *m)
+{
+	int fd = connect_to(m);
+
+	if (fd < 0 || trusted(at, fd))
 		return fd;
 	close(fd);
 	return -1;
@@ -129,43 +151,64 @@ static void holder_of(int fd, enum lease_kind kind, struct lease_holder *h)
 
 /* ---- the lock ------------------------------------------------------------------------------------------- */
 
-/* Until who holds it closes it. False: it lasted too long, or a stranger has it. */
-static bool wait_end(const struct name *m)
-{
-	const struct timeval t = {.tv_sec = LOCK_SECONDS};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool ended = true;
-	char byte;
+enum wait { LOCK_FREE, LOCK_KEPT, LOCK_STRANGE };       /* strange: kept by somebody who can't be meant to have it */
 
-	if (fd < 0)
-		return false;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)); /* connect() waits that long for room in the queue */
-	if (connect(fd, (const struct sockaddr *)&m->a, m->n) == 0)
-		ended = trusted(fd) && (recv(fd, &byte, 1, 0) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK));
-	else
-		ended = errno != EAGAIN;
-	close(fd);
-	return ended;
+static void patience(int fd, int option, int seconds)
+{
+	const struct timeval t = {.tv_sec = seconds};
+
+	setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
 }
 
-static int lock_take(const char *where, struct err *e)
+/* Until who holds it closes it, or is gone; that is the end of the connection. */
+static enum wait wait_close(int fd)
 {
+	struct ucred who = {0};
+	socklen_t n = sizeof(who);
+	bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && familiar(&who);
+	char byte;
+
+	patience(fd, SO_RCVTIMEO, known ? LOCK_SECONDS : STRANGER_SECONDS);
+	if (recv(fd, &byte, 1, 0) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+		return LOCK_FREE;
+	return known ? LOCK_KEPT : LOCK_STRANGE;
+}
+
+static enum wait wait_end(const struct name *m)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	enum wait now = LOCK_KEPT;
+
+	if (fd < 0)
+		return now;
+	patience(fd, SO_SNDTIMEO, LOCK_SECONDS); /* connect() waits that long for room in the queue */
+	if (connect(fd, (const struct sockaddr *)&m->a, m->n) == 0)
+		now = wait_close(fd);
+	else if (errno != EAGAIN)
+		now = LOCK_FREE;
+	close(fd);
+	return now;
+}
+
+/* *fd: the lock, or -1: a stranger keeps it, and it is gone without. */
+static int lock_take(const struct lease_at *at, int *fd, struct err *e)
+{
+	enum wait now = LOCK_FREE;
 	struct name m;
 	uint32_t tries;
-	int fd;
 
-	if (!name_make(&m, where, "lock", 0))
+	if (!name_make(&m, at, "lock", 0))
 		return err_set(e, TALLY_EINVAL, "the name of the leases is too long");
-	for (tries = 0; tries < LOCK_TRIES; tries++) {
-		fd = listen_at(&m);
-		if (fd >= 0)
-			return fd;
+	for (tries = 0; tries < LOCK_TRIES && now == LOCK_FREE; tries++) {
+		*fd = listen_at(&m);
+		if (*fd >= 0)
+			return 0;
 		if (errno != EADDRINUSE)
 			return err_set(e, TALLY_EIO, "no socket for the lease of the counters: %s", strerror(errno));
-		if (!wait_end(&m))
-			break;
+		now = wait_end(&m);
 	}
+	if (now == LOCK_STRANGE)
+		return 0;
 	return err_set(e, TALLY_EBUSY, "somebody keeps the lock of the counters' leases: 'ss -xlp | grep %s' names the process",
 		       m.a.sun_path + 1);
 }
@@ -220,23 +263,25 @@ static void take_callers(struct lease *l)
 	int fd;
 
 	for (i = 0; i < LEASE_SLOTS && (fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0; i++)
-		if (trusted(fd))
+		if (trusted(&l->at, fd))
 			tie_add(l, fd, LEASE_KINDS);
 		else
 			close(fd);
 }
 
-static void tie_kind(struct lease *l, const char *where, enum lease_kind kind)
+/* Whom a TRACE or SYSTEM tells it need not trust: whether it is believed is the other's to decide. */
+static void tie_kind(struct lease *l, enum lease_kind kind)
 {
 	const uint8_t mine = (uint8_t)l->kind;
+	bool tells = l->kind != LEASE_PROCESS;
 	struct name m;
 	uint32_t i;
 	int fd;
 
 	for (i = 0; i < LEASE_SLOTS; i++) {
-		if (!name_make(&m, where, kind_path[kind], i) || (fd = connect_to(&m)) < 0)
+		if (!name_make(&m, &l->at, kind_path[kind], i) || (fd = tells ? connect_to(&m) : connect_to_trusted(&l->at, &m)) < 0)
 			continue;
-		if (l->kind != LEASE_PROCESS && send(fd, &mine, 1, MSG_NOSIGNAL) != 1) {
+		if (tells && send(fd, &mine, 1, MSG_NOSIGNAL) != 1) {
 			close(fd);
 			continue;
 		}
@@ -247,14 +292,14 @@ static void tie_kind(struct lease *l, const char *where, enum lease_kind kind)
 /* ---- taking and giving back --------------------------------------------------------------------------------------- */
 
 /* Whether a slot of this kind is held, and by whom. */
-static bool kind_held(const char *where, enum lease_kind kind, struct lease_holder *who)
+static bool kind_held(const struct lease_at *at, enum lease_kind kind, struct lease_holder *who)
 {
 	struct name m;
 	uint32_t i;
 	int fd;
 
 	for (i = 0; i < LEASE_SLOTS; i++) {
-		if (!name_make(&m, where, kind_path[kind], i) || (fd = connect_to(&m)) < 0)
+		if (!name_make(&m, at, kind_path[kind], i) || (fd = connect_to_trusted(at, &m)) < 0)
 			continue;
 		holder_of(fd, kind, who);
 		close(fd);
@@ -263,20 +308,20 @@ static bool kind_held(const char *where, enum lease_kind kind, struct lease_hold
 	return false;
 }
 
-static bool shut_out(const char *where, enum lease_kind kind, struct lease_holder *who)
+static bool shut_out(const struct lease_at *at, enum lease_kind kind, struct lease_holder *who)
 {
 	if (kind == LEASE_PROCESS)
 		return false;
-	return kind_held(where, LEASE_SYSTEM, who) || (kind == LEASE_SYSTEM && kind_held(where, LEASE_TRACE, who));
+	return kind_held(at, LEASE_SYSTEM, who) || (kind == LEASE_SYSTEM && kind_held(at, LEASE_TRACE, who));
 }
 
-static int slot_take(struct lease *l, const char *where, struct err *e)
+static int slot_take(struct lease *l, struct err *e)
 {
 	struct name m;
 	uint32_t i;
 
 	for (i = 0; i < LEASE_SLOTS; i++) {
-		name_make(&m, where, kind_path[l->kind], i);
+		name_make(&m, &l->at, kind_path[l->kind], i);
 		l->listener = listen_at(&m);
 		if (l->listener >= 0)
 			return watch(l, l->listener, LISTENER) ? 0 : err_set(e, TALLY_EIO, "epoll: %s", strerror(errno));
@@ -287,29 +332,29 @@ static int slot_take(struct lease *l, const char *where, struct err *e)
 		       kind_name[l->kind]);
 }
 
-static int take_locked(struct lease *l, const char *where, struct lease_holder *other, struct err *e)
+static int take_locked(struct lease *l, struct lease_holder *other, struct err *e)
 {
 	int rc;
 
-	if (shut_out(where, l->kind, other))
+	if (shut_out(&l->at, l->kind, other))
 		return err_set(e, TALLY_EBUSY, "the hardware counters are held by %s (pid %d)", kind_name[other->kind],
 			       other->pid);
-	rc = slot_take(l, where, e);
+	rc = slot_take(l, e);
 	if (rc < 0)
 		return rc;
 	if (l->kind == LEASE_PROCESS) {
-		tie_kind(l, where, LEASE_TRACE);
-		tie_kind(l, where, LEASE_SYSTEM);
+		tie_kind(l, LEASE_TRACE);
+		tie_kind(l, LEASE_SYSTEM);
 	} else {
-		tie_kind(l, where, LEASE_PROCESS);
+		tie_kind(l, LEASE_PROCESS);
 	}
 	return 0;
 }
 
-int lease_take(struct lease **ret, const char *where, enum lease_kind kind, struct lease_holder *other, struct err *e)
+int lease_take(struct lease **ret, const struct lease_at *at, enum lease_kind kind, struct lease_holder *other, struct err *e)
 {
 	struct lease *l;
-	int lock, rc;
+	int lock = -1, rc;
 
 	*ret = NULL;
 	*other = (struct lease_holder){0};
@@ -317,10 +362,12 @@ int lease_take(struct lease **ret, const char *where, enum lease_kind kind, stru
 	if (!l)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	l->kind = kind;
+	l->at = *at;
 	l->listener = -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	lock = l->epoll < 0 ? err_set(e, TALLY_EIO, "epoll: %s", strerror(errno)) : lock_take(where, e);
-	rc = lock < 0 ? lock : take_locked(l, where, other, e);
+	rc = l->epoll < 0 ? err_set(e, TALLY_EIO, "epoll: %s", strerror(errno)) : lock_take(&l->at, &lock, e);
+	if (rc >= 0)
+		rc = take_locked(l, other, e);
 	if (lock >= 0)
 		close(lock);
 	if (rc < 0)
@@ -379,7 +426,7 @@ bool lease_shut(struct lease *l, struct lease_holder *by)
 	return shut_now(l, by);
 }
 
-uint32_t lease_list(const char *where, struct lease_holder *v, uint32_t cap)
+uint32_t lease_list(const struct lease_at *at, struct lease_holder *v, uint32_t cap)
 {
 	struct lease_holder h;
 	struct name m;
@@ -388,7 +435,7 @@ uint32_t lease_list(const char *where, struct lease_holder *v, uint32_t cap)
 
 	for (kind = 0; kind < LEASE_KINDS; kind++)
 		for (i = 0; i < LEASE_SLOTS; i++) {
-			if (!name_make(&m, where, kind_path[kind], i) || (fd = connect_to(&m)) < 0)
+			if (!name_make(&m, at, kind_path[kind], i) || (fd = connect_to_trusted(at, &m)) < 0)
 				continue;
 			holder_of(fd, (enum lease_kind)kind, &h);
 			close(fd);

@@ -65,19 +65,28 @@ char *arena_strdup(struct arena *a, const char *s)
 	return arena_strndup(a, s, strlen(s));
 }
 
-char *arena_printf(struct arena *a, const char *fmt, ...)
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	char *p;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
 	p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
 	if (p)
-		vsnprintf(p, (size_t)n + 1, fmt, again);
-	va_end(again);
+		vsnprintf(p, (size_t)n + 1, fmt, ap);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+
+	va_start(ap, fmt);
+	p = arena_vprintf(a, fmt, ap);
 	va_end(ap);
 	return p;
 }

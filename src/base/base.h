@@ -42,6 +42,7 @@ void *arena_alloc(struct arena *a, size_t size);       /* zeroed, 16-aligned; NU
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 void arena_free(struct arena *a);
 void arena_reset(struct arena *a);            /* as arena_free, but keeps a first chunk for the next use */
 
@@ -69,6 +70,8 @@ void buf_plain(struct buf *b, const char *s, size_t n);
 /* Words from column `at` on and a newline, broken at blanks before column `columns`; further lines begin at `indent`, and lines
  * that go on end in `tail` (" \\" of a command, ""). $(...) is one word; one that fits nowhere is not cut. */
 void buf_wrap(struct buf *b, const char *s, size_t at, size_t indent, size_t columns, const char *tail);
+/* Hands a line to `out`, which is a tally_write_fn; NULL: nobody wants it. A long one is cut when memory is out. */
+void note_line(int (*out)(void *arg, const char *text, size_t n), void *arg, const char *fmt, va_list ap);
 void buf_clear(struct buf *b);                /* keeps the memory */
 void buf_free(struct buf *b);
 
@@ -91,6 +94,12 @@ struct err {
 /* Stores code and words (unless an error is already there) and returns -code. */
 int err_set(struct err *e, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
+
+/* ---- options structs: size_t size first --------------------------------- */
+/* The caller's over a zeroed one of `ours` bytes. False: no size, or bytes that we don't know are set. */
+bool opts_take(void *to, size_t ours, const void *from);
+/* Results back to the caller's, all but the size: as much as it has room for. opts_take() liked it. */
+void opts_give(void *to, const void *from, size_t ours);
 
 /* ---- text --------------------------------------------------------------- */
 /* The candidate nearest to `word` by edit distance, or NULL if none is near

@@ -169,6 +169,8 @@ static void the_nearest_word_is_near(void **state)
 	(void)state;
 	assert_string_equal(text_nearest("cpu-clock", words, 3), "cpu_clock");
 	assert_string_equal(text_nearest("PAGE_FAULT", words, 3), "page_faults");
+	assert_string_equal(text_nearest("conut", (const char *const[]){ "sum", "count" }, 2), "count");
+	assert_string_equal(text_nearest("tikc", (const char *const[]){ "tock", "tick" }, 2), "tick");
 	assert_null(text_nearest("zebra", words, 3));
 	assert_null(text_nearest("", words, 0));
 }
@@ -219,9 +221,96 @@ static void text_is_wrapped_at_blanks_and_never_within_a_word(void **state)
 	}
 }
 
+struct grown { size_t size; uint32_t asked, said; uint64_t newer; };
+
+static void options_of_an_older_and_a_newer_caller_are_understood(void **state)
+{
+	struct grown ours = { 0 }, newer = { .size = sizeof(newer), .asked = 1, .said = 2, .newer = 3 };
+	const size_t older = offsetof(struct grown, said);
+
+	(void)state;
+	assert_true(opts_take(&ours, sizeof(ours), &newer));
+	assert_memory_equal(&ours, &newer, sizeof(ours));
+	ours = (struct grown){ 0 };
+	newer.size = older;
+	assert_true(opts_take(&ours, sizeof(ours), &newer));
+	assert_true(ours.asked == 1 && ours.said == 0 && ours.newer == 0);
+	newer.size = sizeof(newer);
+	assert_false(opts_take(&ours, older, &newer));        /* what we don't know is set */
+	newer.said = 0;
+	newer.newer = 0;
+	assert_true(opts_take(&ours, older, &newer));
+	newer.size = sizeof(size_t) - 1;
+	assert_false(opts_take(&ours, sizeof(ours), &newer));
+}
+
+static void results_fill_what_the_caller_has_room_for(void **state)
+{
+	const struct grown ours = { .size = 99, .asked = 1, .said = 2, .newer = 3 };
+	struct grown to = { .size = offsetof(struct grown, newer) };
+
+	(void)state;
+	opts_give(&to, &ours, sizeof(ours));
+	assert_true(to.size == offsetof(struct grown, newer) && to.asked == 1 && to.said == 2 && to.newer == 0);
+	to = (struct grown){ .size = sizeof(to) + 8 };
+	opts_give(&to, &ours, sizeof(ours));
+	assert_true(to.size == sizeof(to) + 8 && to.newer == 3);
+	to = (struct grown){ .size = sizeof(size_t) };
+	opts_give(&to, &ours, sizeof(ours));
+	assert_true(to.asked == 0 && to.newer == 0);
+}
+
+static int take_line(void *arg, const char *text, size_t n)
+{
+	buf_put(arg, text, n);
+	return 0;
+}
+
+static void noted(struct buf *to, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(take_line, to, fmt, ap);
+	note_line(NULL, NULL, "%%", ap);
+	va_end(ap);
+}
+
+static void a_note_is_a_whole_line_and_cut_only_when_memory_is_out(void **state)
+{
+	struct buf b = { 0 };
+	char word[2001];
+
+	(void)state;
+	memset(word, 'x', 2000);
+	word[2000] = '\0';
+	noted(&b, "%s", "");
+	noted(&b, "%d of %s", 7, "nine");
+	assert_string_equal(b.p, "\n7 of nine\n");
+	buf_clear(&b);
+	for (size_t n = 1020; n < 1026; n++) {
+		noted(&b, "%.*s", (int)n, word);
+		assert_int_equal(b.n, n + 1);
+		assert_int_equal(b.p[n], '\n');
+		buf_clear(&b);
+	}
+	noted(&b, "%s", word);
+	assert_int_equal(b.n, 2001);
+	buf_clear(&b);
+	mem_fail_at(1);
+	noted(&b, "%s", word);
+	mem_fail_at(0);
+	assert_int_equal(b.n, 1023);
+	assert_int_equal(b.p[1022], '\n');
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_of_an_older_and_a_newer_caller_are_understood),
+		cmocka_unit_test(results_fill_what_the_caller_has_room_for),
+		cmocka_unit_test(a_note_is_a_whole_line_and_cut_only_when_memory_is_out),
 		cmocka_unit_test(what_drives_a_terminal_is_not_seen),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),

@@ -183,3 +183,27 @@ void buf_free(struct buf *b)
 	mem_free(b->p);
 	*b = (struct buf){ 0 };
 }
+
+/* Most lines need no memory, and one that there is none for is cut, not lost. */
+void note_line(int (*out)(void *arg, const char *text, size_t n), void *arg, const char *fmt, va_list ap)
+{
+	char text[1024];
+	struct buf b = { 0 };
+	va_list again;
+	size_t n;
+
+	va_copy(again, ap);
+	n = (size_t)vsnprintf(text, sizeof(text), fmt, ap);
+	if (n > sizeof(text) - 2) {
+		buf_vprintf(&b, fmt, again);
+		buf_putc(&b, '\n');
+		n = sizeof(text) - 2;
+	}
+	va_end(again);
+	text[n] = '\n';
+	if (out && b.p && !b.failed)
+		(void)out(arg, b.p, b.n);
+	else if (out)
+		(void)out(arg, text, n + 1);
+	buf_free(&b);
+}

@@ -102,28 +102,32 @@ static bool alike(char a, char b)
 	       ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* What a letter too many, too few or another one costs, and two that changed places: 1 each. Three rows, the last two
+ * and the one that is made, are enough. */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
-	unsigned row[WORD_MOST + 1], diag, up;
+	unsigned rows[3][WORD_MOST + 1], *before = rows[0], *last = rows[1], *row = rows[2], *spare;
 
 	for (unsigned j = 0; j <= m; j++)
-		row[j] = j;
+		last[j] = before[j] = j;
 	for (size_t i = 1; i <= n; i++) {
-		diag = row[0];
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			up = row[j];
-			unsigned best = diag + !alike(a[i - 1], b[j - 1]);
-
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-			diag = up;
+			row[j] = least(last[j - 1] + !alike(a[i - 1], b[j - 1]), least(last[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]))
+				row[j] = least(row[j], before[j - 2] + 1);
 		}
+		spare = before;
+		before = last;
+		last = row;
+		row = spare;
 	}
-	return row[m];
+	return last[m];
 }
 
 const char *text_nearest(const char *word, const char *const *candidates, size_t n)

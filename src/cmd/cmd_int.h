@@ -12,7 +12,8 @@
 #include "base/base.h"
 
 /* Exit statuses (design: 126, 127 and 128 + n are the command's, as in a shell). */
-enum { ST_OK = 0, ST_FAILED = 1, ST_USAGE = 2, ST_NOTSUP = 3, ST_NOPERM = 4 };
+enum { ST_OK = 0, ST_FAILED = 1, ST_USAGE = 2, ST_NOTSUP = 3, ST_NOPERM = 4,
+       ST_READER = 141 };                     /* whoever read the answer went away: what a shell calls an end by SIGPIPE */
 #define GO_ON (-1)                            /* what a step returns when there is no reason to exit yet */
 
 struct cmd_ctx {
@@ -69,7 +70,8 @@ struct verb {
 VERBS(V)
 #undef V
 const struct verb *verb_row(size_t i);        /* NULL past the last */
-int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);
+int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);       /* no row: it has no page of its own */
+const struct opts *cmd_completion_opts(void);
 /* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default. */
 const char *duckdb_library(struct buf *room);
 
@@ -77,11 +79,14 @@ const char *duckdb_library(struct buf *room);
 /* A line on stderr with the program's name in front. */
 void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it: an exit status */
+/* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
+int write_failed(const struct cmd_ctx *cx, const char *to, int error);
 
 /* ---- signals --------------------------------------------------------------------------- */
-/* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. SIGPIPE is caught, so
- * that a write tells. What the shell had ignored stays ignored. */
+/* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
+ * ignored stays ignored. */
 const volatile int *catch_signals(void);
+void catch_pipe(void);                        /* SIGPIPE, from the start: a write tells */
 
 /* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */
 const char *trace_pass(size_t i);

@@ -1,5 +1,5 @@
 /*
- * completion.c: a hidden verb: `tally completion bash` and `tally completion zsh` print a completion script.
+ * completion.c: `tally completion SHELL`, no verb of its own page: prints a completion script.
  * All words in it come from the tables that parse the command line, so it can't be out of date.
  *
  * How an argument is completed follows from what the table calls it.  What events, probes and
@@ -25,14 +25,26 @@ static const char *language_option(size_t i)
 	return tally_option((unsigned)i, &name, &help) ? name : NULL;
 }
 
+const char completion_shells[] = " bash zsh fish";
+
+bool runs_command(const char *verb)
+{
+	return !strcmp(verb, "stat") || !strcmp(verb, "record") || !strcmp(verb, "tune");
+}
+
+bool takes_value(const struct opt *o)
+{
+	return o->take && o->arg && o->arg[0] != '[';
+}
+
 struct offered offer_argument(const char *verb)
 {
 	static const struct { const char *verb; enum offer is; char suffix; const char *words; } row[] = {
 		{ "list", OFFER_NAMES, 0, "kinds" },   { "check", OFFER_WORDS, 0, " gpci" },
-		{ "get", OFFER_TUNABLES, 0, NULL },    { "set", OFFER_TUNABLES, '=', NULL },
+		{ "get", OFFER_SELECTORS, 0, NULL },   { "set", OFFER_TUNABLES, '=', NULL },
 		{ "record", OFFER_COMMANDS, 0, NULL }, { "stat", OFFER_COMMANDS, 0, NULL },
-		{ "tune", OFFER_DEVICES, 0, NULL },    { "machine", OFFER_NAMES, 0, "machines" },
-		{ "doctor", OFFER_NOTHING, 0, NULL },
+		{ "tune", OFFER_DEVICES, 0, NULL },    { "machine", OFFER_PLATFORMS, 0, " kunpeng niagara maramba batoka power" },
+		{ "doctor", OFFER_NOTHING, 0, NULL },  { "completion", OFFER_WORDS, 0, completion_shells },
 	};
 	struct offered o = { .is = OFFER_FILES };
 
@@ -53,26 +65,28 @@ static const struct rule {
 	enum offer is;
 	const char *words;                    /* of NAMES and WORDS; NULL: `word` */
 	const char *(*word)(size_t i);
+	bool list;
 } rules[] = {
-	{ "FILE", "", "", OFFER_FILES, NULL, NULL },
-	{ "PATH", "", "", OFFER_FILES, NULL, NULL },
-	{ "SOCKET", "", "", OFFER_FILES, NULL, NULL },
-	{ "IMAGE", "", "", OFFER_FILES, NULL, NULL },
-	{ "DIR", "", "", OFFER_DIRECTORIES, NULL, NULL },
-	{ "COMMAND", "", "", OFFER_COMMANDS, NULL, NULL },
-	{ "EVENT", "", "stat", OFFER_NAMES, "events", NULL },
-	{ "EVENT", "", "", OFFER_DEVICES, NULL, NULL },
-	{ "CLAUSE", "", "", OFFER_PROBES, NULL, NULL },
-	{ "PROVIDER", "", "", OFFER_WORDS, " cpc dtrace gpci mmustat profile ptt vfalls", NULL },
-	{ "NAME", "load", "", OFFER_NAMES, "loads", NULL },
-	{ "NAME", "profile", "", OFFER_WORDS, NULL, plat_profile },
-	{ "PROFILE", "", "", OFFER_WORDS, NULL, plat_profile },
-	{ "NAME", "device", "", OFFER_DEVICES, NULL, NULL },
-	{ "VIEW", "", "", OFFER_NAMES, "views", NULL },
-	{ "WHERE", "", "", OFFER_WORDS, NULL, plat_word },
-	{ "PLATFORM", "", "", OFFER_WORDS, NULL, trace_platform },
-	{ "PASS", "", "", OFFER_WORDS, NULL, trace_pass },
-	{ "OPT[=VALUE]", "", "", OFFER_WORDS, NULL, language_option },
+	{ "FILE", "", "", OFFER_FILES, NULL, NULL, false },
+	{ "PATH", "", "", OFFER_FILES, NULL, NULL, false },
+	{ "SOCKET", "", "", OFFER_FILES, NULL, NULL, false },
+	{ "IMAGE", "", "", OFFER_FILES, NULL, NULL, false },
+	{ "DIR", "", "", OFFER_DIRECTORIES, NULL, NULL, false },
+	{ "COMMAND", "", "", OFFER_COMMANDS, NULL, NULL, false },
+	{ "EVENT", "", "stat", OFFER_NAMES, "countable", NULL, true },
+	{ "EVENT", "", "", OFFER_DEVICES, NULL, NULL, false },
+	{ "CLAUSE", "", "", OFFER_PROBES, NULL, NULL, false },
+	{ "PROVIDER", "", "", OFFER_WORDS, " cpc dtrace gpci mmustat profile ptt vfalls", NULL, false },
+	{ "NAME", "load", "", OFFER_NAMES, "loads", NULL, false },
+	{ "NAME", "profile", "", OFFER_WORDS, NULL, plat_profile, false },
+	{ "PROFILE", "", "", OFFER_WORDS, NULL, plat_profile, false },
+	{ "NAME", "device", "", OFFER_DEVICES, NULL, NULL, false },
+	{ "VIEW", "", "", OFFER_NAMES, "views", NULL, false },
+	{ "WHERE", "", "", OFFER_PLATFORMS, NULL, plat_word, false },
+	{ "PLATFORM", "", "", OFFER_PLATFORMS, NULL, trace_platform, false },
+	{ "KEYS", "partition", "", OFFER_WORDS, " host capture hour", NULL, true },
+	{ "PASS", "", "", OFFER_WORDS, NULL, trace_pass, false },
+	{ "OPT[=VALUE]", "", "", OFFER_WORDS, NULL, language_option, false },
 };
 
 static bool fits(const struct rule *r, const char *verb, const struct opt *o)
@@ -98,6 +112,7 @@ struct offered offer_option(const char *verb, const struct opt *o)
 		if (!fits(r, verb, o))
 			continue;
 		ret.is = r->is;
+		ret.list = r->list;
 		ret.suffix = r->is == OFFER_DEVICES && !strcmp(o->arg, "EVENT") ? '/' : 0;
 		if (r->words)
 			buf_puts(&ret.words, r->words);
@@ -108,151 +123,69 @@ struct offered offer_option(const char *verb, const struct opt *o)
 	return ret;
 }
 
-/* ---- bash -------------------------------------------------------------------------------------- */
+/* ---- the verb ---------------------------------------------------------------------------------- */
 
-static void put_options(struct buf *to, const struct opts *o)
+static int take_help(void *state, const char *value)
 {
-	for (size_t i = 0; i < o->n; i++) {
-		if (!o->opt[i].take)
-			continue;
-		if (o->opt[i].letter)
-			buf_printf(to, " -%c", o->opt[i].letter);
-		if (o->opt[i].name)
-			buf_printf(to, " --%s%s", o->opt[i].name, o->opt[i].arg && o->opt[i].arg[0] != '[' ? "=" : "");
-	}
+	struct buf b = { 0 };
+
+	(void)value;
+	opts_help(cmd_completion_opts(), &b);
+	return print(state, &b);
 }
 
-/* The command that fills COMPREPLY; nothing where nothing is offered. */
-static void put_reply(struct buf *to, const struct offered *o)
-{
-	char suffix[16] = "";
+static const struct opt options[] = {
+	{ 'h', "help", NULL, "print this", take_help },
+};
 
-	if (o->suffix)
-		memcpy(suffix, (char[]){ '-', 'S', ' ', o->suffix, ' ', 0 }, 6);
-	switch (o->is) {
-	case OFFER_NOTHING: buf_puts(to, ":"); break;
-	case OFFER_FILES: buf_puts(to, "COMPREPLY=($(compgen -f -- \"$cur\"))"); break;
-	case OFFER_DIRECTORIES: buf_puts(to, "COMPREPLY=($(compgen -d -- \"$cur\"))"); break;
-	case OFFER_COMMANDS: buf_puts(to, "COMPREPLY=($(compgen -c -- \"$cur\"))"); break;
-	case OFFER_WORDS: buf_printf(to, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", o->words.p ? o->words.p : ""); break;
-	case OFFER_NAMES: buf_printf(to, "COMPREPLY=($(compgen -W \"$(_tally_names %s)\" -- \"$cur\"))", o->words.p); break;
-	case OFFER_PROBES: buf_puts(to, "_tally_probes"); break;
-	case OFFER_DEVICES:
-	case OFFER_TUNABLES:
-		buf_printf(to, "COMPREPLY=($(compgen %s-W \"$(_tally_ptt %s)\" -- \"$cur\"))", suffix,
-			   o->is == OFFER_DEVICES ? "device" : "tunable");
-		if (o->suffix)
-			buf_puts(to, "; compopt -o nospace");
-		break;
-	}
+const struct opts *cmd_completion_opts(void)
+{
+	static const struct opts o = {
+		.verb = "completion",
+		.usage = "bash|zsh|fish",
+		.intro = "Prints a completion script for that shell: verbs, options and what they take, asked of\n"
+			 "this machine or of the platform of --on.\n",
+		.outro = "\nExamples:\n"
+			 "  . <(tally completion bash)        now; or as a line of ~/.bashrc\n"
+			 "  . <(tally completion zsh)         the same of ~/.zshrc, behind compinit\n"
+			 "  tally completion fish >~/.config/fish/completions/tally.fish\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
 }
 
-/* One case per option with an argument: "-x|--long) ...". */
-static void put_argument(struct buf *to, const char *verb, const struct opt *o)
+static int wrong_shell(struct cmd_ctx *cx, const char *word)
 {
-	struct offered offered = { 0 };
+	static const char *const shells[] = { "bash", "zsh", "fish" };
+	const char *near = text_nearest(word, shells, COUNT(shells));
 
-	if (!o->take || !o->arg || o->arg[0] == '[')
-		return;
-	offered = offer_option(verb, o);
-	if (offered.is != OFFER_NOTHING) {
-		buf_puts(to, "\t");
-		if (o->letter)
-			buf_printf(to, "-%c|-[a-zA-Z]*%c%s", o->letter, o->letter, o->name ? "|" : "");
-		if (o->name)
-			buf_printf(to, "--%s", o->name);
-		buf_puts(to, ") ");
-		put_reply(to, &offered);
-		buf_puts(to, "; return ;;\n");
-	}
-	to->failed |= offered.words.failed;
-	buf_free(&offered.words);
-}
-
-static void put_helpers(struct buf *to)
-{
-	buf_puts(to, /* the platform of the line, as words */
-		 "_tally_on() { [[ $COMP_LINE =~ --on[=\\ ]([^\\ ]+) ]] && printf '%s\\n' --on \"${BASH_REMATCH[1]}\"; }\n"
-		 "_tally_names() { \"${COMP_WORDS[0]}\" list $(_tally_on) --names \"$1\" 2>/dev/null; }\n"
-		 /* devices, or tunables as DEVICE/NAME */
-		 "_tally_ptt() {\n"
-		 "\t\"${COMP_WORDS[0]}\" list $(_tally_on) -x ' ' ptt 2>/dev/null |\n"
-		 "\t\twhile read -r type device name rest; do\n"
-		 "\t\t\t[[ $type == \"$1\" ]] || continue\n"
-		 "\t\t\t[[ $type == device ]] && echo \"$device\" || echo \"$device/$name\"\n"
-		 "\t\tdone\n}\n"
-		 /* a probe: bash splits it at its colons where it isn't quoted, and wants what is behind the last of them */
-		 "_tally_probes() {\n"
-		 "\tlocal word=${COMP_LINE:0:${COMP_POINT:-0}}\n"
-		 "\tword=${word##*[[:space:]]} word=${word#[\\'\\\"]}\n"
-		 "\tCOMPREPLY=($(compgen -W \"$(_tally_names probes)\" -- \"$word\"))\n"
-		 "\t[[ $word == *:* && $cur != *:* ]] && COMPREPLY=(\"${COMPREPLY[@]#\"${word%\"${word##*:}\"}\"}\")\n"
-		 "\t[[ ${COMPREPLY-} == *- ]] && compopt -o nospace\n}\n");
-}
-
-static void put_verb(struct buf *to, const struct verb *v)
-{
-	const struct opts *o = v->opts();
-	struct offered offered = offer_argument(v->name);
-
-	buf_printf(to, "_tally_%s() {\n\tcase $prev in\n", v->name);
-	for (size_t i = 0; i < o->n; i++)
-		put_argument(to, v->name, &o->opt[i]);
-	if (!strcmp(v->name, "list"))         /* what is before may be a kind: its names */
-		buf_puts(to, "\t[!-]*) COMPREPLY=($(compgen -W \"$(_tally_names \"$prev\")\" -- \"$cur\"))\n"
-			     "\t\t[[ ${COMPREPLY-} ]] && return ;;\n");
-	buf_puts(to, "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W '");
-	put_options(to, o);
-	buf_puts(to, "' -- \"$cur\"))\n\t\t[[ ${COMPREPLY-} == *= ]] && compopt -o nospace ;;\n"
-		     "\t*) ");
-	put_reply(to, &offered);
-	buf_puts(to, " ;;\n\tesac\n}\n");
-	to->failed |= offered.words.failed;
-	buf_free(&offered.words);
-}
-
-static void put_main(struct buf *to)
-{
-	buf_puts(to, "_tally() {\n"
-		     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
-		     /* bash splits --dump=x into three words at the '=', and a probe at its colons */
-		     "\t[[ $cur == = ]] && cur=\n"
-		     "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-		     "\tif [[ $prev == :* && COMP_CWORD -ge 3 ]]; then prev=${COMP_WORDS[COMP_CWORD-3]}\n"
-		     "\telif [[ $cur == :* && COMP_CWORD -ge 2 ]]; then prev=${COMP_WORDS[COMP_CWORD-2]} cur=; fi\n"
-		     "\tif [[ ${COMP_WORDS[0]##*/} == dtrace ]]; then _tally_trace; return; fi\n"
-		     "\tif [[ $COMP_CWORD == 1 ]]; then COMPREPLY=($(compgen -W 'help --version");
-	for (size_t i = 0; verb_row(i); i++)
-		buf_printf(to, " %s", verb_row(i)->name);
-	buf_puts(to, "' -- \"$cur\")); return; fi\n\tcase $verb in\n");
-	for (size_t i = 0; verb_row(i); i++)
-		buf_printf(to, "\t%s) _tally_%s ;;\n", verb_row(i)->name, verb_row(i)->name);
-	buf_puts(to, "\thelp) COMPREPLY=($(compgen -W '");
-	for (size_t i = 0; verb_row(i); i++)
-		buf_printf(to, "%s%s", i ? " " : "", verb_row(i)->name);
-	buf_puts(to, "' -- \"$cur\")) ;;\n\tesac\n}\ncomplete -F _tally tally dtrace\n");
-}
-
-static void complete_bash(struct buf *to)
-{
-	buf_puts(to, "# bash completion for tally; made by 'tally completion bash'\n");
-	put_helpers(to);
-	for (size_t i = 0; verb_row(i); i++)
-		put_verb(to, verb_row(i));
-	put_main(to);
+	if (near)
+		complain(cx, "there is no completion for '%s'; did you mean '%s'?", word, near);
+	else
+		complain(cx, "there is no completion for '%s', but for bash, zsh and fish", word);
+	return ST_USAGE;
 }
 
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 {
+	static const struct { const char *shell; void (*put)(struct buf *to); } rows[] = {
+		{ "bash", complete_bash }, { "zsh", complete_zsh }, { "fish", complete_fish },
+	};
 	struct buf b = { 0 };
+	int first, status = opts_parse(cx, cmd_completion_opts(), cx, argc, argv, &first);
 
-	if (argc != 2 || (strcmp(argv[1], "bash") && strcmp(argv[1], "zsh"))) {
-		complain(cx, "usage: tally completion bash|zsh");
+	if (status != GO_ON)
+		return status;
+	if (argc - first != 1) {
+		complain(cx, "%s", argc == first ? "which shell? bash, zsh or fish" : "one shell at a time");
+		complain(cx, "'tally completion -h' shows how its script is used");
 		return ST_USAGE;
 	}
-	if (!strcmp(argv[1], "bash"))
-		complete_bash(&b);
-	else
-		complete_zsh(&b);
-	return print(cx, &b);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strcmp(argv[first], rows[i].shell)) {
+			rows[i].put(&b);
+			return print(cx, &b);
+		}
+	return wrong_shell(cx, argv[first]);
 }

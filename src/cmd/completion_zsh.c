@@ -21,6 +21,12 @@ static void put_plain(struct buf *to, const char *s)
 
 static void put_action(struct buf *to, const struct offered *o)
 {
+	const char *words = o->words.p ? o->words.p : "";
+
+	if (o->list && o->is == OFFER_WORDS) {
+		buf_printf(to, " _tally_list%s", words);
+		return;
+	}
 	switch (o->is) {
 	case OFFER_NOTHING: buf_puts(to, " "); break;
 	case OFFER_FILES: buf_puts(to, "_files"); break;
@@ -28,11 +34,16 @@ static void put_action(struct buf *to, const struct offered *o)
 	case OFFER_COMMANDS: buf_puts(to, "_command_names -e"); break;
 	case OFFER_WORDS:
 		buf_puts(to, "(");
-		put_plain(to, o->words.p ? o->words.p + 1 : "");
+		put_plain(to, *words ? words + 1 : "");
 		buf_puts(to, ")");
 		break;
-	case OFFER_NAMES: buf_printf(to, " _tally_names %s", o->words.p); break;
-	case OFFER_PROBES: buf_puts(to, " _tally_names probes"); break;
+	case OFFER_NAMES: buf_printf(to, o->list ? " _tally_list_of %s" : " _tally_names %s", words); break;
+	case OFFER_PROBES: buf_puts(to, " _tally_list_of probes"); break;
+	case OFFER_PLATFORMS:
+		buf_puts(to, " _tally_platform");
+		put_plain(to, words);
+		break;
+	case OFFER_SELECTORS: buf_puts(to, " _tally_selectors"); break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:
 		buf_printf(to, " _tally_ptt %s", o->is == OFFER_DEVICES ? "device" : "tunable");
@@ -62,28 +73,20 @@ static void put_option(struct buf *to, const char *verb, const struct opt *o, co
 	buf_puts(to, "' \\\n");
 }
 
-static void put_verb(struct buf *to, const struct verb *v)
+/* What follows a "--" is no option; a command ends the options, too, and what follows it is its own. */
+static void put_arguments(struct buf *to, const char *verb, const struct opts *o)
 {
-	const struct opts *o = v->opts();
-	struct offered offered = offer_argument(v->name);
-	char spelling[40];
+	struct offered offered = offer_argument(verb);
 
-	buf_printf(to, "\t%s) _arguments -s \\\n", v->name);
-	for (size_t i = 0; i < o->n; i++) {
-		const struct opt *is = &o->opt[i];
-
-		if (is->take && is->letter) {
-			memcpy(spelling, (char[]){ '-', is->letter, 0 }, 3);
-			put_option(to, v->name, is, spelling);
-		}
-		if (is->take && is->name && strlen(is->name) < sizeof(spelling) - 2) {
-			memcpy(spelling, "--", 3);
-			put_option(to, v->name, is, strcat(spelling, is->name));
-		}
-	}
-	if (!strcmp(v->name, "list"))
+	if (!strcmp(verb, "list")) {
 		buf_puts(to, "\t\t'1:kind: _tally_names kinds' '2:pattern: _tally_names $line[1]' ;;\n");
-	else {
+	} else if (o->command) {
+		buf_puts(to, "\t\t'(-):command: _command_names -e' '*::argument: _normal' ;;\n");
+	} else if (runs_command(verb)) {
+		buf_puts(to, "\t\t'1:argument:");
+		put_action(to, &offered);
+		buf_puts(to, "' '(-):command: _command_names -e' '*::argument: _normal' ;;\n");
+	} else {
 		buf_puts(to, "\t\t'*:argument:");
 		put_action(to, &offered);
 		buf_puts(to, "' ;;\n");
@@ -92,15 +95,57 @@ static void put_verb(struct buf *to, const struct verb *v)
 	buf_free(&offered.words);
 }
 
+static void put_verb(struct buf *to, const char *verb, const struct opts *o)
+{
+	char spelling[40];
+
+	buf_printf(to, "\t%s) _arguments -s -S %s\\\n", verb, o->command ? "-A '-*' " : "");
+	for (size_t i = 0; i < o->n; i++) {
+		const struct opt *is = &o->opt[i];
+
+		if (is->take && is->letter) {
+			memcpy(spelling, (char[]){ '-', is->letter, 0 }, 3);
+			put_option(to, verb, is, spelling);
+		}
+		if (is->take && is->name && strlen(is->name) < sizeof(spelling) - 2) {
+			memcpy(spelling, "--", 3);
+			put_option(to, verb, is, strcat(spelling, is->name));
+		}
+	}
+	put_arguments(to, verb, o);
+}
+
 void complete_zsh(struct buf *to)
 {
 	buf_puts(to, "#compdef tally dtrace\n"
 		     "# zsh completion for tally; made by 'tally completion zsh'\n"
-		     "_tally_on() { [[ \"$words\" =~ '--on[= ]([^ ]+)' ]] && on=(--on $match[1]) || on=() }\n"
+		     /* the platform of the line: the last before the cursor, or one behind it */
+		     "_tally_on() {\n"
+		     "\tif [[ \"${words[1,CURRENT-1]} \" =~ '.*--on[= ]([^ ]+) ' || \"$words\" =~ '--on[= ]([^ ]+)' ]]; then on=(--on $match[1])\n"
+		     "\telse on=(); fi\n}\n"
+		     /* names that end in = / : - go on */
+		     "_tally_add() {\n"
+		     "\tlocal -a more=(${(M)@:#*[=/:-]}) whole=(${@:#*[=/:-]})\n"
+		     "\tcompadd -S '' -a more; compadd -a whole\n}\n"
 		     "_tally_names() {\n"
-		     "\tlocal -a on n; _tally_on\n"
-		     "\tn=(${(f)\"$($tally list $on --names $1 2>/dev/null)\"})\n"
-		     "\tif [[ $1 == probes ]]; then compadd -S '' -a n; else compadd -a n; fi\n}\n"
+		     "\tlocal -a on; _tally_on\n"
+		     "\t_tally_add ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
+		     /* what is before the last comma of a list stays; one between slashes parts no names */
+		     "_tally_list() {\n"
+		     "\tlocal rest=$PREFIX\n"
+		     "\twhile [[ $rest =~ '^[^,/]*(/[^/]*/[^,/]*)?,' ]]; do rest=${rest[MEND+1,-1]}; done\n"
+		     "\tcompset -p $(( ${#PREFIX} - ${#rest} ))\n"
+		     "\t_tally_add $@\n}\n"
+		     "_tally_list_of() {\n"
+		     "\tlocal -a on; _tally_on\n"
+		     "\t_tally_list ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
+		     /* a platform: its name, its keys behind commas, a socket, a file */
+		     "_tally_platform() {\n"
+		     "\tlocal name=${PREFIX%%,*}\n"
+		     "\tif compset -P unix: || [[ $PREFIX == */* ]]; then _files\n"
+		     "\telif compset -P '*,'; then _tally_add ${(f)\"$($tally list --on $name --names keys 2>/dev/null)\"}\n"
+		     "\telse _tally_add $@; fi\n}\n"
+		     "_tally_selectors() { _tally_names selectors; _tally_ptt tunable }\n"
 		     "_tally_ptt() {\n"
 		     "\tlocal -a on n; local type device name rest; _tally_on\n"
 		     "\t$tally list $on -x ' ' ptt 2>/dev/null | while read -r type device name rest; do\n"
@@ -110,6 +155,7 @@ void complete_zsh(struct buf *to)
 		     "\tif [[ -n $2 ]]; then compadd -S $2 -a n; else compadd -a n; fi\n}\n"
 		     "_tally() {\n"
 		     "\tlocal tally=$words[1] verb=$words[2]\n"
+		     "\t[[ ${tally:t} == dtrace ]] && tally=tally\n"
 		     "\tlocal -a line\n"
 		     "\tlocal -a verbs=(\n");
 	for (size_t i = 0; verb_row(i); i++) {
@@ -117,13 +163,17 @@ void complete_zsh(struct buf *to)
 		put_plain(to, verb_row(i)->help);
 		buf_puts(to, "'\n");
 	}
-	buf_puts(to, "\t\t'help:what the verbs are'\n\t)\n"
-		     "\tif [[ ${tally:t} == dtrace ]]; then verb=trace\n"
+	buf_puts(to, "\t\t'completion:a script for the completion of a shell'\n\t\t'help:what the verbs are'\n\t)\n"
+		     "\tif [[ ${words[1]:t} == dtrace ]]; then verb=trace\n"
 		     "\telif (( CURRENT == 2 )); then _describe verb verbs; return\n"
 		     "\telse shift words; (( CURRENT-- )); fi\n"
+		     /* _arguments() does not see a command behind a "--" that nothing precedes */
+		     "\tif [[ $words[2] == -- && $verb == (stat|record) ]] && (( CURRENT > 2 )); then\n"
+		     "\t\tshift 2 words; (( CURRENT -= 2 )); _normal; return; fi\n"
 		     "\tcase $verb in\n");
 	for (size_t i = 0; verb_row(i); i++)
-		put_verb(to, verb_row(i));
+		put_verb(to, verb_row(i)->name, verb_row(i)->opts());
+	put_verb(to, "completion", cmd_completion_opts());
 	buf_puts(to, "\thelp) _describe verb verbs ;;\n\tesac\n}\n"
 		     "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tally \"$@\"; else compdef _tally tally dtrace; fi\n");
 }

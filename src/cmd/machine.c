@@ -1,6 +1,7 @@
 /*
  * machine.c: `tally machine`, a model that outside clients use.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct machine {
 	struct cmd_ctx *cx;
 	struct tally_machine m;
 	int status;                           /* of an image */
+	int write_error;                      /* errno of what it printed, or 0 */
 };
 
 static int once(struct machine *s, const char **to, const char *option, const char *value)
@@ -117,15 +119,21 @@ const struct opts *cmd_machine_opts(void)
 
 static int say(void *arg, const char *p, size_t n)
 {
-	complain(arg, "%.*s", (int)n, p);
+	const struct machine *s = arg;
+
+	complain(s->cx, "%.*s", (int)n, p);
 	return 0;
 }
 
 /* What a guest prints, as it comes. */
 static int out(void *arg, const char *p, size_t n)
 {
-	(void)arg;
-	return fwrite(p, 1, n, stdout) == n && fflush(stdout) == 0 ? 0 : -TALLY_EIO;
+	struct machine *s = arg;
+
+	if (fwrite(p, 1, n, stdout) == n && fflush(stdout) == 0)
+		return 0;
+	s->write_error = errno;
+	return -TALLY_EIO;
 }
 
 static int status_of(int rc)
@@ -141,7 +149,7 @@ static int status_of(int rc)
 
 int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 {
-	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = cx, .console = out } };
+	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = &s, .console = out } };
 	char words[512];
 	int rc, first, status = opts_parse(cx, cmd_machine_opts(), &s, argc, argv, &first);
 
@@ -157,6 +165,8 @@ int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 	s.m.stop = catch_signals();
 	s.m.status = &s.status;
 	rc = tally_machine_run(&s.m, words, sizeof(words));
+	if (rc < 0 && s.write_error)
+		return write_failed(cx, NULL, s.write_error);
 	if (rc < 0)
 		complain(cx, "%s", words);
 	return rc == 0 && s.m.run ? s.status : status_of(rc);

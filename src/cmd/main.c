@@ -9,11 +9,14 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <tally/doctor.h>
 
 #include "cmd/cmd_int.h"
+
+#define COLUMNS_LEAST 40u                     /* of a terminal that lines are fitted into */
 
 static const struct verb verbs[] = {
 #define V(name, help) { #name, help, cmd_##name, cmd_##name##_opts },
@@ -40,6 +43,41 @@ static void make_plain(struct buf *to, const char *s)
 	}
 }
 
+/* On a terminal a line is broken at a blank where it would be broken anywhere; a command stays whole, to be copied. */
+static void put_wrapped(struct buf *to, const char *line, size_t indent, size_t columns)
+{
+	const char *command = strstr(line, ": sudo ");
+	struct buf words = { 0 };
+
+	if (strlen(line) <= columns || strchr(line, '\t')) {
+		buf_printf(to, "%s\n", line);
+		return;
+	}
+	buf_put(&words, line, command ? (size_t)(command + 1 - line) : strlen(line));
+	buf_wrap(to, words.p ? words.p : "", 0, indent, columns, "");
+	if (command)
+		buf_printf(to, "%*s%s\n", (int)indent, "", command + 2);
+	to->failed |= words.failed;
+	buf_free(&words);
+}
+
+static void fit(struct buf *to, size_t indent)
+{
+	struct buf fitted = { 0 };
+	struct winsize w;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < COLUMNS_LEAST)
+		return;
+	for (char *line = to->p, *next; line && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		put_wrapped(&fitted, line, indent, w.ws_col);
+	}
+	buf_free(to);
+	*to = fitted;
+}
+
 void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 {
 	struct buf b = { 0 }, plain = { 0 };
@@ -52,20 +90,29 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 	make_plain(&plain, b.p ? b.p : "");
 	if (plain.n && plain.p[plain.n - 1] != '\n')
 		buf_putc(&plain, '\n');
+	fit(&plain, strlen(cx->name) + 2);
 	if (plain.n)
 		fwrite(plain.p, 1, plain.n, stderr);      /* one write: lines of two processes do not mix */
 	buf_free(&plain);
 	buf_free(&b);
 }
 
+int write_failed(const struct cmd_ctx *cx, const char *to, int error)
+{
+	if (error == EPIPE)
+		return ST_READER;
+	complain(cx, "failed to write to %s: %s", to ? to : "stdout", strerror(error));
+	return ST_FAILED;
+}
+
 int print(const struct cmd_ctx *cx, struct buf *b)
 {
-	bool ok = !b->failed && fwrite(b->p ? b->p : "", 1, b->n, stdout) == b->n && !fflush(stdout);
+	int status = ST_OK;
 
-	if (!ok)
-		complain(cx, "failed to write: %s", b->failed ? "out of memory" : strerror(errno));
+	if (b->failed || fwrite(b->p ? b->p : "", 1, b->n, stdout) != b->n || fflush(stdout))
+		status = write_failed(cx, NULL, b->failed ? ENOMEM : errno);
 	buf_free(b);
-	return ok ? ST_OK : ST_FAILED;
+	return status;
 }
 
 /* ---- what is no verb ------------------------------------------------------------------ */
@@ -77,8 +124,8 @@ static void usage(struct buf *to)
 	for (size_t i = 0; i < COUNT(verbs); i++)
 		buf_printf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
 	buf_puts(to, "\n'tally VERB -h' shows the options of a verb, 'tally --version' what tally is made\n"
-		     "of; 'tally completion bash|zsh' prints a completion script. Called as dtrace,\n"
-		     "tally is 'tally trace'.\n");
+		     "of; 'tally completion bash|zsh|fish' prints a completion script. Called as\n"
+		     "dtrace, tally is 'tally trace'.\n");
 }
 
 static const struct verb *find(const char *name)
@@ -91,11 +138,11 @@ static const struct verb *find(const char *name)
 
 static int unknown(struct cmd_ctx *cx, const char *word)
 {
-	const char *names[COUNT(verbs)], *near;
+	const char *names[COUNT(verbs) + 4] = { "help", "completion", "--help", "--version" }, *near;
 
 	for (size_t i = 0; i < COUNT(verbs); i++)
-		names[i] = verbs[i].name;
-	near = text_nearest(word, names, COUNT(verbs));
+		names[i + 4] = verbs[i].name;
+	near = text_nearest(word, names, COUNT(names));
 	if (near)
 		complain(cx, "there is no verb '%s'; did you mean '%s'?", word, near);
 	else
@@ -107,11 +154,12 @@ static int help(struct cmd_ctx *cx, const char *verb)
 {
 	struct buf b = { 0 };
 	const struct verb *v = verb ? find(verb) : NULL;
+	const struct opts *o = v ? v->opts() : verb && !strcmp(verb, "completion") ? cmd_completion_opts() : NULL;
 
-	if (verb && !v)
+	if (verb && !o)
 		return unknown(cx, verb);
-	if (v)
-		opts_help(v->opts(), &b);
+	if (o)
+		opts_help(o, &b);
 	else
 		usage(&b);
 	return print(cx, &b);
@@ -155,6 +203,7 @@ int main(int argc, char **argv)
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "tally";
 	struct cmd_ctx cx = { .name = strcmp(name, "dtrace") ? "tally" : "dtrace" };
 
+	catch_pipe();
 	setlocale(LC_CTYPE, "");              /* not LC_NUMERIC: numbers look the same everywhere */
 	if (!strcmp(cx.name, "dtrace"))
 		return cmd_trace(&cx, argc, argv);

@@ -72,8 +72,62 @@ static int see_help(const struct cmd_ctx *cx, const struct opts *o)
 	return ST_USAGE;
 }
 
+#define NAMES_MOST 64u                        /* of one verb */
+
+/* The long options that begin as `word` does, n characters of it; "" when there is none. */
+static void put_begun(const struct opts *o, const char *word, size_t n, struct buf *to)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].name && !strncmp(o->opt[i].name, word, n))
+			buf_printf(to, "%s--%s", to->n ? ", " : "", o->opt[i].name);
+}
+
+static const char *nearest(const struct opts *o, const char *word, size_t n)
+{
+	const char *names[NAMES_MOST], *near = NULL;
+	size_t count = 0;
+	struct buf cut = { 0 };
+
+	for (size_t i = 0; i < o->n && count < NAMES_MOST; i++)
+		if (o->opt[i].name)
+			names[count++] = o->opt[i].name;
+	buf_put(&cut, word, n);
+	if (cut.n && !cut.failed)
+		near = text_nearest(cut.p, names, count);
+	buf_free(&cut);
+	return near;
+}
+
+/* "--vew=x": nothing has that name; or several begin with it. */
+static void bad_long(const struct cmd_ctx *cx, const struct opts *o, const char *word)
+{
+	const size_t n = strcspn(word + 2, "=");
+	const char *near = nearest(o, word + 2, n);
+	struct buf begun = { 0 };
+
+	put_begun(o, word + 2, n, &begun);
+	if (n && begun.n)
+		complain(cx, "%.*s is short for several: %s", (int)n + 2, word, begun.p);
+	else if (near)
+		complain(cx, "there is no option %s; did you mean --%s?", word, near);
+	else
+		complain(cx, "there is no option %s", word);
+	buf_free(&begun);
+}
+
+/* "-view" is what perf and others take for --view. */
+static void bad_letter(const struct cmd_ctx *cx, const struct opts *o, const char *word)
+{
+	for (size_t i = 0; i < o->n && word && word[0] == '-'; i++)
+		if (o->opt[i].name && strlen(o->opt[i].name) > 1 && !strcmp(o->opt[i].name, word + 1)) {
+			complain(cx, "there is no option -%c; did you mean --%s?", optopt, o->opt[i].name);
+			return;
+		}
+	complain(cx, "there is no option -%c", optopt);
+}
+
 /* optopt is the letter, or 0 or a value of ours when it was a long option. */
-static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, const char *word)
+static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, char **argv)
 {
 	const struct opt *row = row_of(o, optopt);
 	char room[32];
@@ -83,9 +137,9 @@ static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, c
 	else if (row)
 		complain(cx, "--%s takes no argument", row->name);
 	else if (optopt)
-		complain(cx, "there is no option -%c", optopt);
+		bad_letter(cx, o, argv[optind]);
 	else
-		complain(cx, "there is no option %s", word);
+		bad_long(cx, o, argv[optind - 1]);
 	return see_help(cx, o);
 }
 
@@ -113,7 +167,7 @@ int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int 
 	}
 	opterr = 0;
 	while (status == GO_ON && (c = getopt_long(argc, argv, shorts.p, longs, NULL)) != -1)
-		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv[optind - 1]) :
+		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv) :
 						take(cx, o, row_of(o, c), state);
 	*first = optind;
 	mem_free(longs);

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -171,12 +170,9 @@ int ptt_args_note(void *arg, const char *text, size_t n)
 int ptt_args_said(struct ptt_args *a, const char *words, int rc)
 {
 	ptt_args_wipe(a);
-	if (a->write_error == EPIPE)
-		return ST_OK;                     /* the reader went away: it has what it wanted */
 	if (a->write_error)
-		complain(a->cx, "failed to write to %s: %s", a->output ? a->output : "stdout", strerror(a->write_error));
-	else
-		complain(a->cx, "%s", *words ? words : tally_strerror(rc));
+		return write_failed(a->cx, a->output, a->write_error);
+	complain(a->cx, "%s", *words ? words : tally_strerror(rc));
 	return rc == -TALLY_EINVAL ? ST_USAGE : rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
 }
 
@@ -195,7 +191,6 @@ int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path)
 	a->o.arg = a;
 	buf_clear(&a->reading);
 	buf_plain(&a->reading, path, strlen(path));
-	signal(SIGPIPE, SIG_IGN);             /* a reader that goes away is seen where we write */
 	rc = tally_ptt_open(ret, &a->o);
 	if (rc >= 0)
 		rc = tally_ptt_file(*ret, path);

@@ -128,7 +128,7 @@ static int go(struct record *c)
 		summary(c);
 	if (rc < 0)
 		return rc == -TALLY_EINVAL && (c->r.status == 126 || c->r.status == 127) ? c->r.status : status;
-	return *c->r.stop ? ST_OK : c->r.status;
+	return c->r.cut == TALLY_CUT_READER ? ST_READER : *c->r.stop ? ST_OK : c->r.status;
 }
 
 static int run(struct record *c)

@@ -5,7 +5,8 @@
  * process and to its group: only one that comes later means that somebody has lost
  * patience.
  *
- * SIGPIPE is caught, not ignored: a command would inherit that it is ignored, but a
+ * A reader that goes away is seen where we write, in every verb alike (ST_READER), so SIGPIPE must not end us
+ * before a device is put back. It is caught, not ignored: a command would inherit that it is ignored, but a
  * handler ends with its exec.  What the shell had ignored (a background job's SIGINT)
  * stays so.
  */
@@ -31,8 +32,6 @@ static void on_signal(int sig)
 {
 	static volatile int64_t first_ms;
 
-	if (sig == SIGPIPE)
-		return;
 	if (interrupted && clock_ms() - first_ms > PATIENCE_MS)
 		_exit(128 + sig);
 	if (!interrupted)
@@ -40,13 +39,29 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
+static void on_pipe(int sig)
+{
+	(void)sig;
+}
+
+static void catch(int sig, void (*handler)(int))
+{
+	struct sigaction old, new = { .sa_handler = handler };
+
+	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(sig, &new, NULL);
+}
+
+void catch_pipe(void)
+{
+	catch(SIGPIPE, on_pipe);
+}
+
 const volatile int *catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction old, new = { .sa_handler = on_signal };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 	for (size_t i = 0; i < COUNT(signals); i++)
-		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &new, NULL);
+		catch(signals[i], on_signal);
 	return &interrupted;
 }

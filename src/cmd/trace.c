@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,13 +43,8 @@ int trace_failed(struct trace *c, int rc)
 {
 	const char *reason = tally_trace_reason(c->t), *words = tally_trace_error(c->t);
 
-	if (c->write_error == EPIPE)
-		return ST_OK;
-	if (c->write_error) {
-		complain(c->cx, "failed to write to %s: %s", c->output ? c->output : "stdout",
-			 strerror(c->write_error));
-		return ST_FAILED;
-	}
+	if (c->write_error)
+		return write_failed(c->cx, c->output, c->write_error);
 	complain(c->cx, "%s", *words ? words : tally_strerror(rc));
 	if (*reason && !strstr(words, reason))
 		complain(c->cx, "%s", reason);
@@ -234,10 +230,27 @@ static bool is_platform(const char *value)
 	return !strncmp(value, "unix:", 5);
 }
 
+static int no_platform(const struct trace *c, const char *value)
+{
+	char name[32];
+	const char *near;
+	struct buf names = { 0 };
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, ","), value);
+	near = text_nearest(name, platforms, COUNT(platforms));
+	for (size_t i = 0; i < COUNT(platforms); i++)
+		buf_printf(&names, " %s", platforms[i]);
+	if (near)
+		complain(c->cx, "--on=%s is no platform and no file; did you mean %s?", value, near);
+	else
+		complain(c->cx, "--on=%s is none of:%s, and no file", value, names.p ? names.p : "");
+	buf_free(&names);
+	return ST_USAGE;
+}
+
 static int take_platform(void *state, const char *value)
 {
 	struct trace *c = state;
-	struct buf names = { 0 };
 
 	if (is_platform(value))
 		return keep(c, &c->platform, value, "--on");
@@ -245,11 +258,7 @@ static int take_platform(void *state, const char *value)
 		c->on_file = true;
 		return keep(c, &c->platform, value, "--on");
 	}
-	for (size_t i = 0; i < COUNT(platforms); i++)
-		buf_printf(&names, " %s", platforms[i]);
-	complain(c->cx, "--on=%s is none of:%s, and no file", value, names.p ? names.p : "");
-	buf_free(&names);
-	return ST_USAGE;
+	return no_platform(c, value);
 }
 
 #define TAKE_FLAG(name, statement)                                                                 \

@@ -99,17 +99,18 @@ static int show_progress(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A table that nobody took: nothing was set then, which an exit status of 0 would not say. */
+/* A table that nobody took: nothing was set then, which is said. */
 static int not_taken(struct tune *c)
 {
 	const char *state = strstr(tally_platform_error(c->a.p), "; ");
 
 	ptt_args_wipe(&c->a.a);
-	if (c->a.a.write_error == EPIPE)
+	if (c->a.a.write_error == EPIPE) {
 		complain(c->a.a.cx, "the reader of the table went away%s", state ? state : "");
-	else
-		complain(c->a.a.cx, "failed to write to %s: %s%s", c->a.a.output ? c->a.a.output : "stdout",
-			 strerror(c->a.a.write_error), state ? state : "");
+		return ST_READER;
+	}
+	complain(c->a.a.cx, "failed to write to %s: %s%s", c->a.a.output ? c->a.a.output : "stdout",
+		 strerror(c->a.a.write_error), state ? state : "");
 	return ST_FAILED;
 }
 

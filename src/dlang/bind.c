@@ -181,16 +181,6 @@ static bool is_bare(const struct d_unit *u, const char *name)
 	return false;
 }
 
-static const char *nearest_bare(const struct d_unit *u, const char *name)
-{
-	const char *names[64];
-	const struct d_field *f;
-	uint32_t n = bare_names(u, &f);
-	for (uint32_t i = 0; i < n && i < COUNT(names); i++)
-		names[i] = f[i].name;
-	return text_nearest(name, names, n < COUNT(names) ? n : COUNT(names));
-}
-
 /* name: args[0]->name */
 static int bind_bare(struct d_unit *u, struct d_node *n)
 {
@@ -206,11 +196,8 @@ static int bind_bare(struct d_unit *u, struct d_node *n)
 
 static int unknown_name(struct d_unit *u, const struct d_node *n)
 {
-	const char *near = u->env.bare_args ? nearest_bare(u, n->str) : NULL;
-	return d_fail(u, n->line, D_IDENT_UNDEF,
-		      "failed to resolve %s: Unknown variable name%s%s%s", n->str,
-		      near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-		      near != NULL ? "?" : "");
+	return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown variable name%s", n->str,
+		      near_name(u, n->str));
 }
 
 static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
@@ -317,7 +304,8 @@ static int bind_call(struct d_unit *u, struct d_node *n)
 {
 	n->call = (uint8_t)call_find(n->str);
 	if (n->call == CALL_NONE)
-		return d_fail(u, n->line, D_FUNC_UNDEF, "undefined function name: %s", n->str);
+		return d_fail(u, n->line, D_FUNC_UNDEF, "undefined function name: %s%s", n->str,
+			      near_call(u, n->str, false));
 	if (d_calls[n->call].cls == CC_LATER)
 		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is not supported yet", n->str);
 	return bind_args(u, n);
@@ -403,8 +391,8 @@ static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *a
 	if (fn->kind != N_CALL || call_find(fn->str) == CALL_NONE ||
 	    d_calls[call_find(fn->str)].cls != CC_AGG)
 		return d_fail(u, s->line, D_AGG_FUNC,
-			      "@%s must be assigned the result of an aggregating function",
-			      agg->str);
+			      "@%s must be assigned the result of an aggregating function%s", agg->str,
+			      fn->kind == N_CALL && call_find(fn->str) == CALL_NONE ? near_call(u, fn->str, true) : "");
 	s->kind = ST_AGG;
 	s->agg = sym_get(u, SYM_AGG, agg->str, agg->line, true);
 	if (s->agg == NULL)

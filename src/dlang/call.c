@@ -5,6 +5,7 @@
  * (traced, printed, used as a key of an aggregation) is more than what has a value:
  * stack(), func() and their like become nodes of their own here.
  */
+#include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
@@ -105,11 +106,11 @@ int cook_var(struct d_unit *u, struct d_node *n, bool write)
 	struct d_sym *s = n->sym;
 	int rc = 0;
 	if (!write && s->type == NULL)
-		return d_fail(u, n->line, D_VAR_UNDEF, "%s%s has not yet been declared or assigned",
+		return d_fail(u, n->line, D_VAR_UNDEF, "%s%s has not yet been declared or assigned%s",
 			      s->kind == SYM_THIS   ? "this->"
 			      : s->kind == SYM_SELF ? "self->"
 						    : "",
-			      s->name);
+			      s->name, near_variable(u, s));
 	if (s->nkeys != 0)
 		rc = cook_keys(u, s, n->arg, n->narg, n->line);
 	n->type = s->type;
@@ -349,7 +350,8 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 			      d_calls[call->call].name, i + 1, shown(u, call->arg[i]));
 	}
 	if (a->sym == NULL || !a->sym->has_fn)
-		return d_fail(u, call->line, undefined, "undefined aggregation: @%s", a->str);
+		return d_fail(u, call->line, undefined, "undefined aggregation: @%s%s", a->str,
+			      near_aggregation(u, a->str));
 	uint32_t cap = s->naggs;              /* full, so that it grows; lists are short */
 	return D_PUSH(u, s->aggs, s->naggs, cap, a->sym);
 }

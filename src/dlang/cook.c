@@ -8,6 +8,7 @@
  * it; reading it before that is an error.  Rules: C17 6.3 and 6.5; DTrace Guide,
  * "Types, Operators and Expressions".
  */
+#include "dlang/decl_int.h"
 #include "dlang/type_int.h"
 #include "dlang/parse_int.h"
 
@@ -189,8 +190,8 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 		return no_sou(u, n, t, arrow);
 	const struct d_member *m = member_find(t, n->str, &offset, 32);
 	if (m == NULL)
-		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s", n->str,
-			      type_name(u, t));
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str,
+			      type_name(u, t), near_member(u, t, n->str));
 	if (place_root(n->a) == NULL)
 		return d_fail(u, n->line, D_UNSUPPORTED,
 			      "members of a computed struct are not supported yet");
@@ -456,8 +457,8 @@ static int cook_offsetof(struct d_unit *u, struct d_node **np)
 			      type_name(u, n->ty_arg));
 	const struct d_member *m = member_find(n->ty_arg, n->str, &offset, 32);
 	if (m == NULL)
-		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s", n->str,
-			      type_name(u, n->ty_arg));
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str,
+			      type_name(u, n->ty_arg), near_member(u, n->ty_arg, n->str));
 	if (m->bits != 0)
 		return d_fail(u, n->line, D_OFFSETOF_BITFIELD,
 			      "cannot take offset of a bit-field: %s", n->str);

@@ -177,7 +177,7 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return -TALLY_ESYNTAX;
 	if (m.name == NULL)
 		m.name = "";
-	rc = accept(ps, T_COLON);
+	rc = accept_token(ps, T_COLON);
 	if (rc < 0)
 		return rc;
 	if (rc > 0)
@@ -205,7 +205,7 @@ static int member_list(struct parser *ps, struct layout *l)
 				      "specified storage class not appropriate in D");
 		do {
 			rc = member_declarator(ps, l, base, sp.anonymous);
-		} while (rc == 0 && (rc = accept(ps, T_COMMA)) > 0);
+		} while (rc == 0 && (rc = accept_token(ps, T_COMMA)) > 0);
 		if (rc == 0)
 			rc = expect(ps, T_SEMI);
 	}
@@ -233,7 +233,7 @@ static int enumerator(struct parser *ps, const struct d_type *t, int64_t *next)
 	int rc = expect(ps, T_IDENT);
 	if (rc < 0)
 		return rc;
-	if ((rc = accept(ps, T_ASSIGN)) > 0)
+	if ((rc = accept_token(ps, T_ASSIGN)) > 0)
 		rc = parse_constant(
 			ps, next, D_DECL_ENCONST,
 			"enumerator must be assigned to an integral constant expression");
@@ -260,7 +260,7 @@ static int enum_body(struct parser *ps, struct d_type *t)
 	t->is_signed = true;
 	t->incomplete = false;
 	while (rc == 0) {
-		if ((rc = enumerator(ps, t, &next)) < 0 || (rc = accept(ps, T_COMMA)) < 0)
+		if ((rc = enumerator(ps, t, &next)) < 0 || (rc = accept_token(ps, T_COMMA)) < 0)
 			return rc;
 		if (rc == 0 || at(ps, T_RBRACE))
 			return expect(ps, T_RBRACE);
@@ -491,7 +491,7 @@ static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
 			return NULL;
 		}
 		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 ||
-		    (rc = accept(ps, T_RBRACK)) != 0)
+		    (rc = accept_token(ps, T_RBRACK)) != 0)
 			break;
 		rc = expect(ps, T_COMMA);
 	}
@@ -787,6 +787,6 @@ int parse_declaration(struct parser *ps)
 				      "assign in BEGIN)");
 		if ((rc = declare(ps, &sp, name, t)) < 0)
 			return rc;
-	} while ((rc = accept(ps, T_COMMA)) > 0);
+	} while ((rc = accept_token(ps, T_COMMA)) > 0);
 	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);
 }

@@ -10,4 +10,11 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 		      bool create);
 bool is_builtin(const char *name);
 
+/* near.c: "; did you mean NAME?", of the unit's arena, or "" when nothing is near. */
+const char *near_name(struct d_unit *u, const char *word);
+const char *near_variable(struct d_unit *u, const struct d_sym *s);
+const char *near_call(struct d_unit *u, const char *word, bool aggregating);
+const char *near_aggregation(struct d_unit *u, const char *word);
+const char *near_member(struct d_unit *u, const struct d_type *t, const char *word);
+
 #endif

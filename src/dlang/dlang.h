@@ -56,6 +56,8 @@ enum ir_cond { IR_EQ, IR_NE, IR_LT, IR_LE, IR_GT, IR_GE, IR_LTU, IR_LEU, IR_GTU,
 enum ir_fault { FAULT_UNKNOWN, FAULT_BADADDR, FAULT_BADALIGN, FAULT_ILLOP, FAULT_DIVZERO,
 		FAULT_NOSCRATCH, FAULT_KPRIV, FAULT_UPRIV, FAULT_TUPOFLOW, FAULT_BADSTACK,
 		FAULT_BADSIZE, FAULT_BADINDEX };
+/* The words for it, with the value where that says something. Any number will do. */
+void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 
 /* name, operands: d a b registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
  * l label id, x id. What it does.  "faults" = may abort the clause with that fault.           */

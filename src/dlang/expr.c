@@ -126,7 +126,7 @@ static struct d_node *leaf(struct parser *ps, enum n_kind kind)
 static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 {
 	uint32_t cap = 0;
-	int rc = accept(ps, close);
+	int rc = accept_token(ps, close);
 	while (rc == 0) {
 		struct d_node *arg = parse_assignment(ps);
 		if (arg == NULL)
@@ -137,7 +137,7 @@ static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 		if ((rc = adopt(ps->u, n, arg)) < 0 ||
 		    (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)
 			return rc;
-		if ((rc = accept(ps, close)) == 0)
+		if ((rc = accept_token(ps, close)) == 0)
 			rc = expect(ps, T_COMMA);
 	}
 	return rc < 0 ? rc : 0;
@@ -188,7 +188,7 @@ static int kernel_cast(const struct parser *ps)
 	while (rc == 0 && at(&look, T_MUL))
 		rc = lex_next(&look);
 	if (rc == 0)
-		rc = accept(&look, T_RPAREN);
+		rc = accept_token(&look, T_RPAREN);
 	return rc <= 0 ? rc : pointer || at(&look, T_INT) || look.tok.str != NULL;
 }
 

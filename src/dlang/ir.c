@@ -1,5 +1,5 @@
 /*
- * ir.c: the IR printed, and proved well formed.
+ * ir.c: the IR printed, and proved well formed; the words of its faults.
  *
  * Both go by the operand letters of IR_OPS (dlang.h), so that an operation is
  * described in one place.  The check is what a code generator may rely on:
@@ -286,4 +286,33 @@ int ir_check(const struct d_program *p, struct err *e)
 int d_check(struct d_unit *u)
 {
 	return ir_check(&u->prog, u->err);
+}
+
+/* ---- faults -------------------------------------------------------------------- */
+
+void fault_text(struct buf *to, uint64_t fault, uint64_t value)
+{
+	static const struct {
+		const char *text;
+		bool has_value;
+	} faults[] = {
+		[FAULT_UNKNOWN] = { "unknown fault", false },
+		[FAULT_BADADDR] = { "invalid address", true },
+		[FAULT_BADALIGN] = { "invalid alignment", true },
+		[FAULT_ILLOP] = { "illegal operation", false },
+		[FAULT_DIVZERO] = { "divide-by-zero", false },
+		[FAULT_NOSCRATCH] = { "out of scratch space", false },
+		[FAULT_KPRIV] = { "invalid kernel access", true },
+		[FAULT_UPRIV] = { "invalid user access", true },
+		[FAULT_TUPOFLOW] = { "tuple overflow", false },
+		[FAULT_BADSTACK] = { "bad stack", false },
+		[FAULT_BADSIZE] = { "invalid size", true },
+		[FAULT_BADINDEX] = { "index out of bounds", true },
+	};
+
+	if (fault >= COUNT(faults))
+		fault = FAULT_UNKNOWN;
+	buf_puts(to, faults[fault].text);
+	if (faults[fault].has_value)
+		buf_printf(to, " (0x%llx)", (unsigned long long)value);
 }

@@ -137,7 +137,7 @@ static int provider_probe(struct parser *ps)
 		rc = expect(ps, T_IDENT);
 	if (rc == 0)
 		rc = any_prototype(ps);
-	if (rc == 0 && (rc = accept(ps, T_COLON)) > 0)
+	if (rc == 0 && (rc = accept_token(ps, T_COLON)) > 0)
 		rc = any_prototype(ps);
 	return rc < 0 ? rc : expect(ps, T_SEMI);
 }

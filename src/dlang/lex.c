@@ -445,7 +445,7 @@ int lex_next(struct parser *ps)
 	return rc;
 }
 
-int accept(struct parser *ps, enum d_tok kind)
+int accept_token(struct parser *ps, enum d_tok kind)
 {
 	if (ps->tok.kind != kind)
 		return 0;

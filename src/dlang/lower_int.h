@@ -1,5 +1,5 @@
 /*
- * lower_int.h: shared by the two halves of the lowering pass.
+ * lower_int.h: what the files of the lowering pass share.
  */
 #ifndef TALLY_DLANG_LOWER_INT_H
 #define TALLY_DLANG_LOWER_INT_H
@@ -33,16 +33,63 @@ struct lw_place {
 	bool args;
 };
 
-/* lower_expr.c */
+/* A left side, read once and written once: the key of a variable is computed once. */
+struct lw_lhs {
+	const struct d_node *n;
+	struct lw_place p;
+	ir_obj key;
+};
+
+/* ---- lower_emit.c: each returns the register that has the result -------------------------------- */
 struct ir_ins *lw_emit(struct lw *l, enum ir_op op);
 ir_reg lw_reg(struct lw *l);
 ir_obj lw_object(struct lw *l, enum ir_objkind kind, uint32_t size, const char *name);
+ir_obj lw_temp(struct lw *l, uint32_t size);
 uint32_t lw_label(struct lw *l);
 void lw_put(struct lw *l, uint32_t label);
+void lw_jmp(struct lw *l, uint32_t label);
+void lw_jcmp(struct lw *l, ir_reg a, enum ir_cond cond, ir_reg b, uint32_t label);
+void lw_const_to(struct lw *l, ir_reg d, int64_t v);
+void lw_move_to(struct lw *l, ir_reg d, ir_reg a);
+ir_reg lw_const(struct lw *l, int64_t v);
+ir_reg lw_binary(struct lw *l, enum ir_op op, ir_reg a, ir_reg b);
+ir_reg lw_unary(struct lw *l, enum ir_op op, ir_reg a);
+ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t);    /* from the low bytes of its type */
+ir_reg lw_builtin(struct lw *l, enum ir_builtin which);
+uint32_t lw_literal(struct lw *l, const char *s);                      /* its number */
+/* An operation on an object, at off. */
+struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32_t size);
+void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size);
+void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size);
+void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);
+
+/* ---- lower_place.c -------------------------------------------------------------------------------- */
+bool lw_is_dyn(const struct d_node *n);                                /* thread-local or associative: it has a key */
+ir_obj lw_key_of(struct lw *l, const struct d_node *n);                /* at this use */
+ir_obj lw_dyn_get(struct lw *l, const struct d_node *n, ir_obj key);
+void lw_dyn_set(struct lw *l, const struct d_node *n, ir_obj key, ir_obj value);
+struct lw_place lw_place_of(struct lw *l, const struct d_node *n);
+/* Of a whole struct, or an address that is wanted: args[] has no arrays. */
+void lw_by_address(struct lw *l, struct lw_place *p);
+ir_reg lw_args_address(struct lw *l, uint32_t off);
+ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size);
+struct lw_lhs lw_lhs_of(struct lw *l, const struct d_node *n);
+ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s);
+void lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
+
+/* ---- lower_string.c --------------------------------------------------------------------------------- */
+void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);   /* padded to size */
+/* An object that holds it, at offset 0: a variable's own where that will do. */
+ir_obj lw_string_object(struct lw *l, const struct d_node *n);
+void lw_string_assign(struct lw *l, const struct d_node *n);
+/* The sign of strcmp(a, b). */
+ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b);
+ir_reg lw_string_number(struct lw *l, const struct d_node *n);         /* strlen, index, rindex: what they return */
+
+/* ---- lower_expr.c ------------------------------------------------------------------------------------- */
 ir_reg lw_value(struct lw *l, const struct d_node *n);                 /* of a scalar */
 void lw_effect(struct lw *l, const struct d_node *n);                  /* whatever n is, for its effect */
 void lw_jump(struct lw *l, const struct d_node *n, bool when, uint32_t label);        /* to label if !!n == when */
-void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);   /* padded to size */
 void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *s, bool in_key);
 /* Gives slots for types their offsets from `at` on; returns where they end. */
 uint32_t lw_layout(const struct d_type *const *type, uint32_t n, struct slot *slot, uint32_t at, bool in_key);

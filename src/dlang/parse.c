@@ -148,7 +148,7 @@ static int conditional(struct parser *ps, struct d_stmt ***end)
 	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL ||
 	    expect(ps, T_RPAREN) < 0)
 		return -TALLY_ESYNTAX;
-	if ((rc = arm(ps, end)) == 0 && (rc = accept(ps, T_else)) > 0)
+	if ((rc = arm(ps, end)) == 0 && (rc = accept_token(ps, T_else)) > 0)
 		rc = arm(ps, end);
 	parse_leave(ps);
 	return rc;

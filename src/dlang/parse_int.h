@@ -124,7 +124,7 @@ static inline bool at(const struct parser *ps, enum d_tok kind)
 	return ps->tok.kind == kind;
 }
 /* Takes the token if it is of that kind: 1, else 0, negative on failure. */
-int accept(struct parser *ps, enum d_tok kind);
+int accept_token(struct parser *ps, enum d_tok kind);
 int expect(struct parser *ps, enum d_tok kind);  /* takes it or fails */
 
 #endif

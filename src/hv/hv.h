@@ -17,7 +17,8 @@
 
 #include "base/base.h"
 
-/* A guest's memory by real address. Ranges are whole: when one byte is no memory, nothing is done. */
+/* A guest's memory by real address. Ranges are whole: when one byte is no memory, nothing is done. Ask hv_mem_is() and the
+ * like: where there is `at`, the three before it may be NULL. */
 struct hv_mem {
 	void *arg;
 	bool (*is)(void *arg, uint64_t ra, uint64_t n);        /* all of it is memory; ra + n does not wrap */
@@ -27,6 +28,37 @@ struct hv_mem {
 	 * itself: what needs it is then refused. */
 	void *(*at)(void *arg, uint64_t ra, size_t n);
 };
+
+static inline bool hv_mem_is(const struct hv_mem *m, uint64_t ra, uint64_t n)
+{
+	return m->is ? m->is(m->arg, ra, n) : m->at(m->arg, ra, n) != NULL;
+}
+
+static inline int hv_mem_read(const struct hv_mem *m, uint64_t ra, void *to, size_t n)
+{
+	const void *p;
+
+	if (m->read)
+		return m->read(m->arg, ra, to, n);
+	p = m->at(m->arg, ra, n);
+	if (!p)
+		return -TALLY_EINVAL;
+	memcpy(to, p, n);
+	return 0;
+}
+
+static inline int hv_mem_write(const struct hv_mem *m, uint64_t ra, const void *from, size_t n)
+{
+	void *p;
+
+	if (m->write)
+		return m->write(m->arg, ra, from, n);
+	p = m->at(m->arg, ra, n);
+	if (!p)
+		return -TALLY_EINVAL;
+	memcpy(p, from, n);
+	return 0;
+}
 
 static inline uint64_t be64_get(const void *p)
 {

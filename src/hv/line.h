@@ -11,13 +11,14 @@
 #include "hv/papr.h"
 #include "hv/sun4v.h"
 
+#define HV_TICK_UNKNOWN UINT64_MAX            /* a real machine that does not say it */
 struct hv_line {
 	void *arg;
 	const struct hv_line_ops *op;
 	char machine[32];                     /* "batoka", "niagara", "power": what answers */
 	uint32_t sockets, strands;            /* sun4v */
 	uint32_t strands_per_node;
-	uint64_t tick_hz;                     /* of a strand's %tick; 0: that of the models */
+	uint64_t tick_hz;                     /* of a strand's %tick, of POWER's timebase; 0: that of the models */
 	uint16_t partition;                   /* POWER: who asks */
 	uint8_t level;                        /* POWER: firmware */
 	bool relative;                        /* POWER: counters count from the first time they are asked for on */

@@ -166,7 +166,7 @@ static int fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint
 	const uint32_t inputs = GPCI_HEADER + sizeof(uint64_t);
 
 	a->size = size < o->most ? (uint32_t)size : o->most;
-	if (mem->read(mem->arg, address, a->block, a->size < inputs ? a->size : inputs) < 0)
+	if (hv_mem_read(mem, address, a->block, a->size < inputs ? a->size : inputs) < 0)
 		return -1;
 	a->number = (uint32_t)gpci_get(a->block + GPCI_AT_REQUEST, 4);
 	a->index = (int32_t)gpci_get(a->block + GPCI_AT_INDEX, 4);
@@ -179,7 +179,7 @@ static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t addre
 	const struct papr_opts *o = &a->p->o;
 	enum papr_rc rc;
 
-	if (!mem->is(mem->arg, address, size))
+	if (!hv_mem_is(mem, address, size))
 		return H_PRIVILEGE;
 	if (size < GPCI_HEADER)
 		return H_PARAMETER;
@@ -193,7 +193,7 @@ static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t addre
 	rc = understood(a);
 	if (rc == H_HARDWARE)
 		return rc;
-	if (mem->write(mem->arg, address, a->block, a->written) < 0)
+	if (hv_mem_write(mem, address, a->block, a->written) < 0)
 		return H_PRIVILEGE;
 	if (a->number == GPCI_SET_MMCRH)      /* the last step: an error has no effect */
 		o->ops->set_mmcrh(o->arg, be64_get(a->block + GPCI_HEADER));

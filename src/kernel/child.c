@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,6 +20,8 @@
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
+
+#define TURN_MS 20                            /* bounds how long *stop is unseen */
 
 /* ---- splitting ------------------------------------------------------------------- */
 
@@ -213,6 +216,31 @@ int k_child_status(struct k_child *c, int *status)
 	if (c->ended)
 		*status = c->status;
 	return c->ended;
+}
+
+/* A signal ends a poll; one that comes just before it is seen in the next turn. */
+int k_child_wait(struct k_child *c, uint64_t until, const volatile int *stop)
+{
+	int status;
+
+	while (!k_child_status(c, &status) && k_now_ns() < until && !(stop && *stop)) {
+		struct pollfd fd = { .fd = c->pidfd, .events = POLLIN };
+
+		(void)poll(&fd, 1, TURN_MS);
+	}
+	return c->ended;
+}
+
+/* Before its exec it has our handlers, and what it would do with a signal nobody knows. */
+void k_child_end(struct k_child *c, uint64_t patience_ns)
+{
+	int status;
+
+	if (c->pid > 0 && c->go_fd < 0 && !k_child_status(c, &status)) {
+		kill(c->pid, SIGTERM);
+		k_child_wait(c, k_now_ns() + patience_ns, NULL);
+	}
+	k_child_kill(c);
 }
 
 void k_child_kill(struct k_child *c)

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -151,6 +152,61 @@ static void killed_child_is_reaped(void **state)
 	assert_int_equal(kill(c.pid, 0), -1);
 }
 
+/* A shell that has set its trap and goes on for ever. */
+static void start_trapped(struct k_child *c, const char *action)
+{
+	struct err e = { 0 };
+	char cmd[120], byte;
+	int ready[2];
+
+	assert_int_equal(pipe(ready), 0);
+	snprintf(cmd, sizeof(cmd), "sh -c 'trap \"%s\" TERM; echo >&%d; while :; do :; done'", action, ready[1]);
+	assert_int_equal(k_child_start(cmd, c, &e), 0);
+	assert_int_equal(k_child_release(c, &e), 0);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void child_that_is_ended_is_asked_and_then_made_to(void **state)
+{
+	const uint64_t long_enough = UINT64_C(60000000000);
+	struct err e = { 0 };
+	struct k_child c;
+	int status;
+
+	(void)state;
+	start_trapped(&c, "exit 3");
+	k_child_end(&c, long_enough);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(status, 3);
+	start_trapped(&c, "");
+	k_child_end(&c, 0);
+	k_child_end(&c, long_enough);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(status, 128 + SIGKILL);
+	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	k_child_end(&c, long_enough);         /* never released: at once */
+	assert_int_equal(k_child_status(&c, &status), 1);
+	assert_int_equal(status, 128 + SIGKILL);
+}
+
+static void child_is_waited_for_until_it_ends_or_a_time_or_a_stop(void **state)
+{
+	const volatile int stop = 1;
+	struct err e = { 0 };
+	struct k_child c;
+
+	(void)state;
+	assert_int_equal(k_child_start("true", &c, &e), 0);
+	assert_int_equal(k_child_wait(&c, 0, NULL), 0);
+	assert_int_equal(k_child_wait(&c, UINT64_MAX, &stop), 0);
+	assert_int_equal(k_child_release(&c, &e), 0);
+	assert_int_equal(k_child_wait(&c, UINT64_MAX, NULL), 1);
+	assert_int_equal(k_child_wait(&c, UINT64_MAX, &stop), 1);
+	k_child_kill(&c);
+}
+
 static void process_that_is_not_there_is_refused(void **state)
 {
 	struct err e = { 0 };
@@ -197,6 +253,8 @@ int main(void)
 		cmocka_unit_test(blocked_signals_are_not_inherited),
 		cmocka_unit_test(child_that_is_never_released_ends_with_us),
 		cmocka_unit_test(killed_child_is_reaped),
+		cmocka_unit_test(child_that_is_ended_is_asked_and_then_made_to),
+		cmocka_unit_test(child_is_waited_for_until_it_ends_or_a_time_or_a_stop),
 		cmocka_unit_test(process_that_is_not_there_is_refused),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};

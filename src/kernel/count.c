@@ -8,6 +8,10 @@
  *
  * A pinned event that found no counter is in an error state, which read() tells by 0 bytes; it asks again when it
  * is enabled.  A task's event finds out only when its task runs.  (perf_event_open(2))
+ *
+ * With a CPU that goes offline the kernel takes its events away for good, and keeps what they came to.  So a descriptor
+ * lives as long as its CPU stays online; when that comes back another one is opened, and the slot is the sum of both.  One that
+ * was away for so short that nobody saw it shows in a reading: less time was enabled than has passed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -31,10 +35,13 @@ struct counting {                             /* a descriptor */
 	int cpu;                              /* -1: wherever the task is */
 	uint32_t slot;
 	bool again;                           /* its time enabled is another one's, too */
+	bool gone, lapsed;                    /* with its CPU: it counts no more; nobody saw when */
+	uint64_t enabled_ns, read_ns;         /* of the last reading; when it was over, 0: it failed */
 };
 struct k_counter {
 	struct counting *v;
 	uint32_t n, cap;
+	bool whole, on;                       /* of whole CPUs; enabled */
 	int *cpu;                             /* by slot */
 	uint32_t nslots, capslots;
 };
@@ -91,7 +98,13 @@ static int slot_of(struct k_counter *c, int cpu, uint32_t *ret)
 	return 0;
 }
 
-struct opening { struct k_counter *c; const struct k_target *t; const struct k_event *ev; bool again; };
+struct opening {
+	struct k_counter *c;
+	const struct k_target *t;
+	const struct k_event *ev;
+	const uint64_t *online;               /* of these CPUs those that are not counted; NULL: all */
+	bool again;
+};
 
 /* One descriptor. A task or CPU that went away meanwhile is no failure. */
 static int open_one(const struct opening *o, int task, int cpu, struct err *e)
@@ -114,6 +127,21 @@ static int open_one(const struct opening *o, int task, int cpu, struct err *e)
 	return 0;
 }
 
+static bool counted(const struct k_counter *c, int cpu)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].cpu == cpu && !c->v[i].gone)
+			return true;
+	return false;
+}
+
+static bool wanted(const struct opening *o, const uint64_t *mask, uint32_t cpu)
+{
+	if (o->t->cpus && !cpus_has(mask, cpu))
+		return false;
+	return !o->online || (cpus_has(o->online, cpu) && !counted(o->c, (int)cpu));
+}
+
 static int open_cpus(const struct opening *o, int task, struct err *e)
 {
 	uint32_t ncpus = k_ncpus_possible();
@@ -128,7 +156,7 @@ static int open_cpus(const struct opening *o, int task, struct err *e)
 	else if (o->t->cpus && !cpus_parse(o->t->cpus, mask, cpus_words(ncpus)))
 		rc = err_set(e, TALLY_EINVAL, "\"%s\" is no list of CPUs", o->t->cpus);
 	for (uint32_t i = 0; rc == 0 && i < ncpus; i++)
-		if (cpus_has(set, i) && (!o->t->cpus || cpus_has(mask, i)))
+		if (cpus_has(set, i) && wanted(o, mask, i))
 			rc = open_one(o, task, (int)i, e);
 	mem_free(mask);
 	mem_free(set);
@@ -172,6 +200,7 @@ int k_counter_open(struct k_counter **ret, const struct k_event *ev, uint32_t n,
 
 	if (!c)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
+	c->whole = !t->task;
 	rc = open_forms(c, ev, n, t, e);
 	if (rc < 0)
 		k_counter_close(c);
@@ -193,12 +222,60 @@ void k_counter_close(struct k_counter *c)
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
-int k_counter_enable(struct k_counter *c, bool on, struct err *e)
+static int enable_from(struct k_counter *c, uint32_t from, bool on, struct err *e)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		if (ioctl(c->v[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
+	for (uint32_t i = from; i < c->n; i++)
+		if (!c->v[i].gone && ioctl(c->v[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
 			return err_set(e, TALLY_EIO, "%s an event failed: %s", on ? "enabling" : "disabling", strerror(errno));
 	return 0;
+}
+
+int k_counter_enable(struct k_counter *c, bool on, struct err *e)
+{
+	c->on = on;
+	for (uint32_t i = 0; i < c->n; i++)   /* it may have been off by itself */
+		c->v[i].read_ns = 0;
+	return enable_from(c, 0, on, e);
+}
+
+/* Its event is off already, unless the CPU was only said to be gone. */
+static void leave(struct counting *v)
+{
+	(void)ioctl(v->fd, PERF_EVENT_IOC_DISABLE, 0);
+	v->gone = true;
+}
+
+int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t, const uint64_t *online,
+		     struct err *e)
+{
+	uint32_t before = c->n;
+	int rc = 0, enabled;
+
+	if (!c->whole || (*ev->cpus && !ev->counter))
+		return 0;
+	for (uint32_t i = 0; i < before; i++)
+		if (!c->v[i].gone && !cpus_has(online, (uint32_t)c->v[i].cpu))
+			leave(&c->v[i]);
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		rc = open_cpus(&(struct opening){ .c = c, .t = t, .ev = &ev[i], .online = online }, -1, e);
+	enabled = c->on ? enable_from(c, before, true, rc < 0 ? &(struct err){ 0 } : e) : 0;
+	return rc < 0 ? rc : enabled;
+}
+
+bool k_counter_has(const struct k_counter *c, int cpu)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+int k_counter_lapsed(const struct k_counter *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].gone && c->v[i].lapsed && !counted(c, c->v[i].cpu))
+			return c->v[i].cpu;
+	return -1;
 }
 
 uint32_t k_counter_slots(const struct k_counter *c)
@@ -220,17 +297,38 @@ static int starved(int cpu, struct err *e)
 	return event_starved((uint32_t)(cpu < 0 ? sched_getcpu() : cpu), watchdog, e);
 }
 
-static int read_slot(const struct k_counter *c, uint32_t slot, struct k_count *ret, struct err *e)
+/* An event of a CPU is enabled all the time, by a clock that may go a little slower than ours. */
+static bool has_lapsed(const struct counting *v, const struct k_count *now, uint64_t begun_ns)
+{
+	uint64_t passed = begun_ns - v->read_ns, enabled = now->enabled_ns - v->enabled_ns;
+
+	return v->read_ns && !v->gone && enabled + passed / 1000 + 1000000 < passed;
+}
+
+/* One descriptor: 0 bytes, all of it, or negative. */
+static ssize_t read_one(const struct k_counter *c, struct counting *v, struct k_count *now)
+{
+	uint64_t begun = k_now_ns();
+	ssize_t n = read(v->fd, now, sizeof(*now));
+
+	if (n == sizeof(*now) && c->whole && has_lapsed(v, now, begun))
+		v->gone = v->lapsed = true;
+	v->enabled_ns = now->enabled_ns;
+	v->read_ns = n == sizeof(*now) && c->on ? k_now_ns() : 0;
+	return n;
+}
+
+static int read_slot(struct k_counter *c, uint32_t slot, struct k_count *ret, struct err *e)
 {
 	struct k_count sum = { 0 };
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct k_count now;
+		struct k_count now = { 0 };
 		ssize_t n;
 
 		if (c->v[i].slot != slot)
 			continue;
-		n = read(c->v[i].fd, &now, sizeof(now));
+		n = read_one(c, &c->v[i], &now);
 		if (n == 0)
 			return starved(c->v[i].cpu, e);
 		if (n != sizeof(now))
@@ -243,7 +341,7 @@ static int read_slot(const struct k_counter *c, uint32_t slot, struct k_count *r
 	return 0;
 }
 
-int k_counter_read(const struct k_counter *c, struct k_count *slot, struct err *e)
+int k_counter_read(struct k_counter *c, struct k_count *slot, struct err *e)
 {
 	int rc = 0;
 

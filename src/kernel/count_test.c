@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,7 +44,7 @@ static struct k_counter *opened(const struct k_event *ev, const struct k_target 
 	return c;
 }
 
-static struct k_count one(const struct k_counter *c)
+static struct k_count one(struct k_counter *c)
 {
 	struct k_count now = { 0 };
 	struct err e = { 0 };
@@ -123,6 +124,90 @@ static void whole_cpus_count_each_on_its_own(void **state)
 	c = opened(&clock, &(struct k_target){ .task = NULL });
 	assert_int_equal(k_counter_slots(c), 1);
 	assert_int_equal(k_counter_cpu(c, 0), -1);
+	k_counter_close(c);
+}
+
+/* So many of the online CPUs from the first on; false: there are fewer. */
+static bool first_cpus(uint32_t n, uint64_t *set, uint32_t *last)
+{
+	uint64_t online[1024];
+	struct err e = { 0 };
+
+	assert_int_equal(k_cpus_online(online, COUNT(online), &e), 0);
+	memset(set, 0, sizeof(online));
+	for (uint32_t i = 0; n && i < k_ncpus_possible(); i++)
+		if (cpus_has(online, i)) {
+			set[i / 64] |= 1ull << i % 64;
+			*last = i;
+			n--;
+		}
+	return n == 0;
+}
+
+static void follow(struct k_counter *c, const struct k_event *ev, const struct k_target *t, const uint64_t *online)
+{
+	struct err e = { 0 };
+
+	assert_int_equal(k_counter_follow(c, ev, 1, t, online, &e), 0);
+	assert_string_equal(e.text, "");
+}
+
+static const struct k_event cpu_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK };
+
+static void a_cpu_that_goes_keeps_its_count_and_one_that_comes_back_goes_on(void **state)
+{
+	const struct k_target all = { .each_cpu = true };
+	uint64_t both[1024], one[1024];
+	uint32_t stays, goes;
+	struct k_count was[2], now[2];
+	struct k_counter *c;
+	struct err e = { 0 };
+
+	(void)state;
+	if (!first_cpus(2, both, &goes) || !first_cpus(1, one, &stays))
+		skip();
+	c = opened(&cpu_clock, &all);
+	assert_int_equal(k_counter_enable(c, true, &e), 0);
+	follow(c, &cpu_clock, &all, one);
+	assert_int_equal(k_counter_read(c, was, &e), 0);
+	touch(PAGES);
+	assert_int_equal(k_counter_read(c, now, &e), 0);
+	assert_true(now[0].value > was[0].value && now[1].value == was[1].value);
+	assert_int_equal(k_counter_lapsed(c), -1);
+	follow(c, &cpu_clock, &all, both);
+	touch(PAGES);
+	assert_int_equal(k_counter_slots(c), 2);
+	assert_int_equal(k_counter_read(c, now, &e), 0);
+	assert_true(now[1].value > was[1].value && now[1].enabled_ns > was[1].enabled_ns);
+	k_counter_close(c);
+}
+
+static void a_cpu_that_comes_has_a_slot_of_its_own(void **state)
+{
+	const struct k_target each = { .each_cpu = true };
+	uint64_t both[1024], one[1024];
+	uint32_t first, second;
+	struct k_target only = each;
+	struct k_count now[2];
+	struct k_counter *c;
+	struct err e = { 0 };
+	char list[16];
+
+	(void)state;
+	if (!first_cpus(2, both, &second) || !first_cpus(1, one, &first))
+		skip();
+	snprintf(list, sizeof(list), "%u", first);
+	only.cpus = list;
+	c = opened(&cpu_clock, &only);
+	assert_int_equal(k_counter_enable(c, true, &e), 0);
+	follow(c, &cpu_clock, &only, both);
+	assert_int_equal(k_counter_slots(c), 1);
+	follow(c, &cpu_clock, &each, both);
+	assert_int_equal(k_counter_slots(c), 2);
+	assert_int_equal(k_counter_cpu(c, 1), second);
+	touch(PAGES);
+	assert_int_equal(k_counter_read(c, now, &e), 0);
+	assert_true(now[1].value > 0);
 	k_counter_close(c);
 }
 
@@ -227,6 +312,8 @@ int main(void)
 		cmocka_unit_test(only_what_happens_while_enabled_counts),
 		cmocka_unit_test(what_a_task_starts_counts_when_inherited),
 		cmocka_unit_test(whole_cpus_count_each_on_its_own),
+		cmocka_unit_test(a_cpu_that_goes_keeps_its_count_and_one_that_comes_back_goes_on),
+		cmocka_unit_test(a_cpu_that_comes_has_a_slot_of_its_own),
 		cmocka_unit_test(a_device_is_not_counted_of_a_task),
 		cmocka_unit_test(an_encoding_that_is_none_is_refused),
 		cmocka_unit_test(a_task_that_is_gone_is_told),

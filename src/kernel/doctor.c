@@ -223,11 +223,15 @@ static void perf_tracepoint(struct doctor *d)
 	static const char *const at[] = { "/sys/kernel/tracing/events/sched/sched_switch/id",
 					  "/sys/kernel/debug/tracing/events/sched/sched_switch/id" };
 	struct k_event ev = { .type = PERF_TYPE_TRACEPOINT };
-	char text[32];
+	char text[32], known[4096];
 	int rc = -ENOENT;
 
 	for (size_t i = 0; i < COUNT(at) && rc < 0 && rc != -EACCES; i++)
 		rc = text_of(d, at[i], text, sizeof(text));
+	if (rc == -ENOENT && text_of(d, "/proc/filesystems", known, sizeof(known)) > 0 && strstr(known, "\ttracefs")) {
+		say(d, DOC_perf_tracepoint, DOC_OFF, "tracefs is not mounted");
+		return;
+	}
 	if (rc >= 0 && !text_u64(text, &ev.config))
 		rc = -EIO;
 	if (rc >= 0)

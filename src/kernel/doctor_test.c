@@ -369,6 +369,21 @@ static void devices_and_programs_are_named(void **state)
 	EXPECT(&f, qemu, ABSENT, "not there");
 }
 
+static void tracefs_that_is_not_mounted_is_off(void **state)
+{
+	struct fake f = healthy;
+	char bare[sizeof(root) + 8];
+
+	(void)state;
+	snprintf(bare, sizeof(bare), "%s/bare", root);
+	put("/bare/proc/filesystems", "nodev\tproc\nnodev\ttracefs\n\text4\n");
+	conclude(&f, bare);
+	EXPECT(&f, perf_tracepoint, OFF, "tracefs is not mounted");
+	put("/bare/proc/filesystems", "nodev\tproc\n");
+	conclude(&f, bare);
+	EXPECT(&f, perf_tracepoint, ABSENT, "not here");
+}
+
 static void hostile_files_do_no_harm(void **state)
 {
 	char junk[70000];
@@ -456,6 +471,7 @@ int main(void)
 		cmocka_unit_test(settings_that_cost_something_are_told),
 		cmocka_unit_test(a_kernel_that_refuses_in_spite_of_the_rights_is_not_believed),
 		cmocka_unit_test(devices_and_programs_are_named),
+		cmocka_unit_test(tracefs_that_is_not_mounted_is_off),
 		cmocka_unit_test(hostile_files_do_no_harm),
 		cmocka_unit_test(trying_leaves_no_descriptor_and_no_child),
 		cmocka_unit_test(what_doctor_finds_is_what_the_kernel_does),

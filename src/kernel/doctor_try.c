@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
@@ -31,14 +30,6 @@
 #define SPIN_NS 20000000                      /* how long an overflow is waited for */
 #define PINNED_MOST 64
 #define LINE_MS 400                           /* how long a program may take for its first line */
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- perf events ------------------------------------------------------------------------- */
 
@@ -77,9 +68,9 @@ static int try_open(void *arg, const struct k_event *ev, bool own)
 
 static bool spin_until(const volatile uint64_t *word)
 {
-	int64_t end = now_ns() + SPIN_NS;
+	int64_t end = (int64_t)k_now_ns() + SPIN_NS;
 
-	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && now_ns() < end)
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE) && (int64_t)k_now_ns() < end)
 		;
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
 }
@@ -218,14 +209,14 @@ static _Noreturn void become(const char *const *argv, int out)
 /* Bytes up to the first newline, the end, or the end of patience. */
 static int line_from(int fd, char *to, size_t n)
 {
-	int64_t end = now_ns() + LINE_MS * 1000000LL;
+	int64_t end = (int64_t)k_now_ns() + LINE_MS * 1000000LL;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	size_t at = 0;
 	ssize_t got = 1;
 
 	to[0] = '\0';
 	while (got > 0 && at < n - 1 && !strchr(to, '\n')) {
-		int64_t left = (end - now_ns()) / 1000000;
+		int64_t left = (end - (int64_t)k_now_ns()) / 1000000;
 
 		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
 			break;

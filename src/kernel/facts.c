@@ -1,6 +1,8 @@
 /*
- * facts.c: small facts about clocks and namespaces.
+ * facts.c: small facts about clocks, namespaces and other processes.
  */
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -15,6 +17,11 @@ static int64_t clock_ns(clockid_t id)
 
 	clock_gettime(id, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+uint64_t k_now_ns(void)
+{
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The monotonic clock is read on both sides, so that a pause between the calls counts half. */
@@ -34,4 +41,49 @@ bool k_in_pidns(uint64_t *dev, uint64_t *ino)
 	*dev = st.st_dev;
 	*ino = st.st_ino;
 	return st.st_ino != FIRST_PIDNS;
+}
+
+/* ---- another process's command ------------------------------------------------------- */
+
+/* A process names itself as it likes; a terminal must not obey it. */
+static void make_harmless(char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+}
+
+static const char marks_cut[] = " ...";
+
+/* The words of a command line, of n bytes with a zero behind each; the program without its directories. False: none. */
+static bool join_words(const char *line, size_t n, char *ret, size_t cap)
+{
+	size_t room = cap - sizeof(marks_cut), at = 0;
+	const char *slash = memrchr(line, '/', strnlen(line, n));
+	const char *p = slash ? slash + 1 : line, *end = line + n;
+
+	while (end > p && !end[-1])
+		end--;
+	for (; p < end && at < room; p++)
+		ret[at++] = *p ? *p : ' ';
+	make_harmless(ret, at);
+	ret[at] = '\0';
+	if (p < end)
+		strcpy(ret + at, marks_cut);
+	return at > 0;
+}
+
+void k_process_command(int pid, char *ret, size_t n)
+{
+	char path[32], line[4096];
+	int got;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	got = file_small(path, line, sizeof(line));
+	if (got > 0 && join_words(line, (size_t)got, ret, n))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	got = file_small(path, line, sizeof(line));
+	snprintf(ret, n, "%s", got > 0 ? line : "?");
+	make_harmless(ret, strlen(ret));
 }

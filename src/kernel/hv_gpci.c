@@ -380,14 +380,16 @@ int k_gpci_line(struct hv_line *ret, const char *sysfs, const struct k_gpci_perf
 {
 	static const struct hv_line_ops op = { .what = "the kernel's hv_gpci", .papr = gpci_call, .close = gpci_close };
 	struct gpci_pmu *g;
+	uint64_t hz;
 	int rc = open_pmu(&g, sysfs, e);
 
 	if (rc < 0)
 		return rc;
+	hz = timebase_hz(g->root);
 	if (perf)
 		g->perf = *perf;
 	*ret = (struct hv_line){ .arg = g, .op = &op, .machine = "POWER", .partition = (uint16_t)gpci_own_partition(g),
-				 .level = (uint8_t)g->about.version, .relative = true, .memory = g->memory, .base = 0,
-				 .bytes = sizeof(g->memory) };
+				 .level = (uint8_t)g->about.version, .relative = true, .tick_hz = hz ? hz : HV_TICK_UNKNOWN,
+				 .memory = g->memory, .base = 0, .bytes = sizeof(g->memory) };
 	return 0;
 }

@@ -3,6 +3,7 @@
  *
  *	hv_gpci.c        the PMU's files; the line; topology and capabilities
  *	hv_gpci_count.c  records of counters, each field a perf event
+ *	timebase.c       how fast the timebase is
  */
 #ifndef TALLY_KERNEL_HV_GPCI_INT_H
 #define TALLY_KERNEL_HV_GPCI_INT_H
@@ -39,6 +40,8 @@ bool gpci_is_counted(const struct gpci_pmu *g, uint32_t number);
 void gpci_counters_close(struct gpci_pmu *g);
 /* The id of this partition; 0: not known. */
 uint32_t gpci_own_partition(const struct gpci_pmu *g);
+/* Ticks a second; root: of sysfs. 0: the machine does not say. */
+uint64_t timebase_hz(const char *root);
 void gpci_put_be(uint8_t *p, uint32_t bytes, uint64_t v);
 
 #endif

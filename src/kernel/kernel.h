@@ -130,6 +130,11 @@ int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e);    
 int k_child_release(struct k_child *c, struct err *e);
 /* 1 and its shell status (code, or 128 + signal) when it has ended, 0 while it runs. */
 int k_child_status(struct k_child *c, int *status);
+/* Waits for its end, until k_now_ns() is `until` or *stop (may be NULL) is set. 1: it has ended. */
+int k_child_wait(struct k_child *c, uint64_t until, const volatile int *stop);
+/* Ends it: asks it to (SIGTERM), and makes it (SIGKILL) when it still runs after so many ns. Reaped when this returns. */
+void k_child_end(struct k_child *c, uint64_t patience_ns);
+#define K_PATIENCE_NS UINT64_C(2000000000)            /* that a user has with a command that he stopped */
 void k_child_kill(struct k_child *c);                 /* and reap; harmless when gone */
 int k_process_fd(int pid, struct err *e);             /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
 
@@ -140,9 +145,15 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
  * when alive, else the path itself. " (deleted)" behind the path: not by name, only through the mapping. */
 void k_file_path(uint32_t pid, const char *path, char *ret, size_t n);
 uint32_t k_pid_inside(uint32_t pid);                  /* as the innermost pid namespace of the process sees it */
-void k_process_name(int pid, char *ret, size_t n);      /* its command, as ps(1) shows it; "?" when it is gone */
+/* Its command line, cut off where n ends ("tally stat -a ..."), or its name alone; "?" when it is gone. */
+void k_process_command(int pid, char *ret, size_t n);
+/* Whether that process may count whole CPUs, as far as its capabilities and perf_event_paranoid say. */
+bool k_may_count(int pid);
+/* Whether D programs may run here, and be run by events of whole CPUs: 0, -TALLY_EPERM, -TALLY_ENOTSUP; words in e. */
+int k_may_run(bool events, struct err *e);
 /* What this process may not do, in words with the command that grants it; "" when all is granted. */
 void k_missing_rights(char *words, size_t n);
+uint64_t k_now_ns(void);                              /* CLOCK_MONOTONIC */
 int64_t k_wall_offset_ns(void);                       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 bool k_in_pidns(uint64_t *dev, uint64_t *ino);        /* whether this process is in a pid namespace other than the first */
 

@@ -98,14 +98,6 @@ void rings_reap(struct run_rings *r)
 		r->filler = 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Rings are put in by rising CPU: when the last is there, all are. */
 static bool fill_done(const struct run_rings *r)
 {
@@ -118,9 +110,9 @@ static bool fill_done(const struct run_rings *r)
 static bool fill_wait(struct run_rings *r)
 {
 	struct timespec nap = { .tv_nsec = 50000 };
-	int64_t until = now_ms() + FILL_MS;
+	int64_t until = (int64_t)(k_now_ns() / 1000000) + FILL_MS;
 
-	for (int spins = 0; r->filler > 0 && !fill_done(r) && now_ms() < until; spins++) {
+	for (int spins = 0; r->filler > 0 && !fill_done(r) && (int64_t)(k_now_ns() / 1000000) < until; spins++) {
 		if (spins >= SPINS)           /* not sched_yield(): on a busy machine that gives a slice away */
 			nanosleep(&nap, NULL);
 		rings_reap(r);

@@ -386,12 +386,7 @@ void k_tasks_close(struct k_tasks *t)
 
 int k_tasks_drain(struct k_tasks *t, k_task_sink *sink, void *arg)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return k_taskrings_merge(t->ring, t->ncpus,
-				 (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-				 t->scratch, sink, arg);
+	return k_taskrings_merge(t->ring, t->ncpus, k_now_ns(), t->scratch, sink, arg);
 }
 
 int k_tasks_fd(const struct k_tasks *t, uint32_t i)

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernel/task_int.h"
@@ -134,14 +133,6 @@ bool k_task_of_maps(const char *line, struct k_task *ret, bool *executable)
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static struct k_lines *maps_open(uint32_t pid)
 {
 	char path[32];
@@ -152,7 +143,7 @@ static struct k_lines *maps_open(uint32_t pid)
 
 int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = k_now_ns();
 	struct k_lines *l = maps_open(pid);
 	struct k_task t;
 	bool executable;
@@ -218,22 +209,6 @@ uint32_t k_pid_inside(uint32_t pid)
 		}
 	lines_close(l);
 	return inside ? (uint32_t)inside : pid;
-}
-
-void k_process_name(int pid, char *ret, size_t n)
-{
-	char path[32];
-	const char *line;
-	struct k_lines *l;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	l = lines_open(path);
-	line = l ? k_lines_next(l) : NULL;
-	snprintf(ret, n, "%s", line && *line ? line : "?");
-	for (; *ret; ret++) /* a process names itself as it likes; a terminal must not obey it */
-		if ((unsigned char)*ret < ' ' || *ret == 0x7f)
-			*ret = '?';
-	lines_close(l);
 }
 
 /* ---- the way to a file ------------------------------------------------------------ */

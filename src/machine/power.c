@@ -12,6 +12,21 @@ static const struct power_load loads[] = {
 #undef POWER_LOAD
 };
 
+bool power_level_parse(const char *text, uint8_t *ret)
+{
+	static const uint8_t levels[] = { 0, 3, 5, 6, 8 };
+	uint64_t level;
+
+	if (!text_u64(text, &level))
+		return false;
+	for (size_t i = 0; i < COUNT(levels); i++)
+		if (levels[i] == level) {
+			*ret = levels[i];
+			return true;
+		}
+	return false;
+}
+
 const struct power_load *power_load_at(uint32_t i)
 {
 	return i < COUNT(loads) ? &loads[i] : NULL;

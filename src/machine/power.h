@@ -44,6 +44,9 @@ struct power_opts {
 	struct papr_rights rights; bool rights_given;                  /* of the asker */
 	uint16_t asker;                       /* a partition; 0: 1 */
 };
+#define POWER_LEVELS "there are the levels 0, 3, 5, 6 and 8"
+/* A level of the firmware as a user writes it. False: there is none such. */
+bool power_level_parse(const char *text, uint8_t *ret);
 struct power_load { const char *name, *text, *config; };       /* a load is a configuration with a name */
 const struct power_load *power_load_at(uint32_t i);
 struct power;

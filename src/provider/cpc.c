@@ -102,7 +102,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 	struct probe *p;
 	int rc = cpc_parse(name, &s, why);
 
-	if (rc < 0 || (rc = check_count(t, &s, why)) < 0 || (rc = cpc_event(t, &s, &f, why)) < 0)
+	if (rc < 0 || (rc = cpc_event(t, &s, &f, why)) < 0 || (rc = check_count(t, &s, why)) < 0)
 		return rc;
 	fill(t, &s, &f);
 	rc = keep_openable(t, &s, &f, why);

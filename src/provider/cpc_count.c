@@ -78,6 +78,25 @@ static bool of_probe(const char *s, struct cpc_spec *spec)
 	return strchr(s, '-') && cpc_parse(name, spec, &e) >= 0;
 }
 
+/* "page-faults:x": an event of ours has no masks, so what stands behind it was meant as a modifier. */
+static int no_modifier(const char *s, struct err *why)
+{
+	const char *colon = strrchr(s, ':');
+	char event[CPC_NAME] = "", name[CPC_NAME];
+	uint8_t mode;
+
+	if (!colon || !strncmp(colon + 1, "0x", 2))
+		return 0;
+	memcpy(event, s, (size_t)(colon - s));
+	ours(name, event);
+	if (!event_find(name))
+		return 0;
+	if (modes(colon + 1, &mode))
+		return err_set(why, TALLY_EINVAL, "%s has two modifiers; both modes are %s:uk", event, event);
+	return err_set(why, TALLY_EINVAL, "\"%s\" is no modifier of %s; there are u (in user mode) and k (in the kernel)", colon + 1,
+		       event);
+}
+
 static int of_name(char *s, struct cpc_spec *spec, bool *all_modes, struct err *why)
 {
 	char name[CPC_NAME];
@@ -90,8 +109,9 @@ static int of_name(char *s, struct cpc_spec *spec, bool *all_modes, struct err *
 	*spec = (struct cpc_spec){ .count = 1 };
 	*all_modes = !take_modes(s, &mode);
 	spec->mode = mode;
-	if (take_mask(s, spec, why) < 0)
+	if (take_mask(s, spec, why) < 0 || no_modifier(s, why) < 0)
 		return -TALLY_EINVAL;
+	strcpy(spec->written, s);
 	ours(name, s);
 	strcpy(spec->event, event_find(name) || strchr(s, '-') ? name : s);
 	return 0;

@@ -417,11 +417,11 @@ int cpc_event_names(struct probes *t, const char ***ret, uint32_t *n)
 }
 
 /* words: what libpfm4 said, used when it has a better idea than our own names. */
-static int unknown_event(struct probes *t, const struct cpc_machine *m, const char *event,
+static int unknown_event(struct probes *t, const struct cpc_machine *m, const struct cpc_spec *spec,
                          const struct err *pfm, struct err *why)
 {
+	const char *event = *spec->written ? spec->written : spec->event, *near, *hint;
 	struct names l = { 0 };
-	const char *near, *hint;
 
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
@@ -449,7 +449,7 @@ static int find_platform(struct search *s, const struct cpc_machine *m, struct e
 		rc = find_sysfs(s, m, s->spec->event, why);
 	if (!rc)
 		rc = find_pfm(s, m, &unknown, why);
-	return rc ? rc : unknown_event(s->t, m, s->spec->event, &unknown, why);
+	return rc ? rc : unknown_event(s->t, m, s->spec, &unknown, why);
 }
 
 /* The source, and for a platform's event (m given) the attributes that its PMU has. */

@@ -45,12 +45,10 @@ static int split(const char *name, struct fields *f, struct err *why)
 
 /* ---- mode -------------------------------------------------------------------- */
 
+static const char *const modes[] = { [CPC_USER] = "user", [CPC_KERNEL] = "kernel", [CPC_ALL] = "all" };
+
 static bool mode_of(const char *s, uint8_t *ret)
 {
-	static const char *const modes[] = {
-		[CPC_USER] = "user", [CPC_KERNEL] = "kernel", [CPC_ALL] = "all"
-	};
-
 	for (size_t i = 0; i < COUNT(modes); i++)
 		if (!strcmp(modes[i], s)) {
 			*ret = (uint8_t)i;
@@ -90,6 +88,19 @@ static uint32_t dashed(const struct fields *f)
 	return 0;
 }
 
+/* An event of our tables for one that is not in them; the same when none is near: the machine may have it. */
+static const char *known_near(const char *name)
+{
+	const struct event *ev;
+	const char *all[256], *near;
+	uint32_t n = 0;
+
+	while (n < COUNT(all) && (ev = event_at(n)) != NULL)
+		all[n++] = ev->name;
+	near = text_nearest(name, all, n);
+	return near ? near : name;
+}
+
 static bool is_number(const char *s)
 {
 	return s[strspn(s, "0123456789")] == 0;
@@ -98,6 +109,7 @@ static bool is_number(const char *s)
 static int no_mode(const struct fields *f, struct err *why)
 {
 	char written[CPC_NAME], ours[CPC_NAME], low[CPC_NAME];
+	const char *near;
 	uint32_t k = dashed(f);
 	uint8_t mode;
 
@@ -105,7 +117,7 @@ static int no_mode(const struct fields *f, struct err *why)
 		join(f, k, '-', written);
 		join(f, k, '_', ours);
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", written,
-		               ours);
+		               event_find(ours) ? ours : known_near(ours));
 	}
 	if (f->n == 1)
 		return err_set(why, TALLY_EINVAL,
@@ -123,7 +135,9 @@ static int no_mode(const struct fields *f, struct err *why)
 		return err_set(why, TALLY_EINVAL,
 		               "mode \"%s\" is not user, kernel or all; did you mean %s?", f->at[1],
 		               low);
-	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all", f->at[1]);
+	near = text_nearest(low, modes, COUNT(modes));
+	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all%s%s%s", f->at[1], near ? "; did you mean " : "",
+	               near ? near : "", near ? "?" : "");
 }
 
 /* ---- count ------------------------------------------------------------------------ */

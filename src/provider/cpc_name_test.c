@@ -106,6 +106,8 @@ static void bad_mode_is_refused(void **state)
 		  "mode \"User\" is not user, kernel or all; did you mean user?"),
 		R("cycles-ALL-10000", "mode \"ALL\" is not user, kernel or all; did you mean all?"),
 		R("cycles-both-10000", "mode \"both\" is not user, kernel or all"),
+		R("cycles-usre-10000", "mode \"usre\" is not user, kernel or all; did you mean user?"),
+		R("page-fualts-user-10000", "no event \"page-fualts\"; did you mean page_faults?"),
 		R("cycles-10000", "no mode (user, kernel or all) before count 10000; did you mean "
 		                  "cycles-all-10000?"),
 		R("cycles", "\"cycles\" has no mode and count; write EVENT-MODE-COUNT, e.g. "

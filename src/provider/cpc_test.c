@@ -96,6 +96,7 @@ static void count_below_minimum_is_refused(void **state)
 	refuses(NONE, "cpu_clock-all-100", TALLY_EINVAL, "count 100 is below the minimum of 5000");
 	refuses(NONE, "cpu_clock-all-4999", TALLY_EINVAL,
 	        "count 4999 is below the minimum of 5000");
+	refuses(NONE, "page_fualts-user-500", TALLY_EINVAL, "no event \"page_fualts\"; did you mean page_faults?");
 	refuses(NONE, "cpu_clock-all-9223372036854775808", TALLY_EINVAL, "greatest period");
 	assert_int_equal(event(NONE, "cpu_clock-all-5000").period, 5000);
 	assert_int_equal(event(NONE, "cpu_clock-all-9223372036854775807").period, INT64_MAX);

@@ -181,15 +181,20 @@ static int ask(struct probes *t, const struct provider *p, const struct d_probed
 	return 0;
 }
 
+/* The first reason counts, but that a misspelt tick-1s is no event of cpc's is not worth saying. */
 static int match_name(struct probes *t, const struct d_probedesc *d,
                       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	int found = 0, rc;
 
 	for (size_t i = 0; i < COUNT(providers); i++) {
+		struct err e = { 0 };
+
 		if (!text_glob(d->prov, providers[i]->name))
 			continue;
-		rc = ask(t, providers[i], d, add, arg, why);
+		rc = ask(t, providers[i], d, add, arg, &e);
+		if (e.code && (rc < 0 || !why->code || (providers[i] == &prov_profile && e.code == TALLY_ENOPROBE)))
+			*why = e;
 		if (rc < 0)
 			return rc;
 		found += rc;

@@ -149,6 +149,8 @@ static void reasons_name_their_provider(void **state)
 	(void)state;
 	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-all-100"), &l, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, "cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it)");
+	assert_int_equal(match(t, D("", "", "", "tikc-1s"), &l, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "profile: no probe \"tikc-1s\"; did you mean tick-1s?");
 	assert_int_equal(match(t, D("", "", "", "tick-1parsec"), &l, &e), -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "profile: \"parsec\" is no unit"));
 	assert_int_equal(match(t, D("", "", "", "begin"), &l, &e), -TALLY_ENOPROBE);

@@ -102,6 +102,22 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 	return 0;
 }
 
+/* "tikc-1s": near one of ours, and a rate behind it. */
+static int misspelt(const char *name, struct err *why)
+{
+	static const char *const ours[] = { "profile", "tick" };
+	const char *dash = strchr(name, '-'), *near;
+	char word[16] = "";
+	uint64_t ns;
+	struct err e = { 0 };
+
+	if (!dash || (size_t)(dash - name) >= sizeof(word) || prov_interval(dash + 1, &ns, &e) < 0)
+		return 0;
+	memcpy(word, name, (size_t)(dash - name));
+	near = text_nearest(word, ours, COUNT(ours));
+	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s%s?", name, near, dash) : 0;
+}
+
 static int profile_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
                         void *arg, struct err *why)
 {
@@ -109,7 +125,7 @@ static int profile_name(struct probes *t, const char *name, int (*add)(void *arg
 	int rc;
 
 	if (strncmp(name, "profile-", 8) && strncmp(name, "tick-", 5))
-		return 0;
+		return misspelt(name, why);
 	rc = make(t, name, &id, why);
 	if (rc >= 0)
 		rc = add(arg, id);

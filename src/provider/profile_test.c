@@ -121,9 +121,25 @@ static void other_names_are_not_taken(void **state)
 	uint32_t id;
 
 	(void)state;
-	assert_int_equal(prov_profile.name_probe(t, "tickle-1", last_id, &id, &e), 0);
+	assert_int_equal(prov_profile.name_probe(t, "cycles-1", last_id, &id, &e), 0);
 	assert_int_equal(prov_profile.name_probe(t, "profile", last_id, &id, &e), 0);
+	assert_int_equal(prov_profile.name_probe(t, "tikc-all-10000", last_id, &id, &e), 0);
 	assert_int_equal(e.code, 0);
+	probes_close(t);
+}
+
+static void misspelt_names_are_told(void **state)
+{
+	struct probes *t = table();
+	struct err e = { 0 };
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(prov_profile.name_probe(t, "tikc-1s", last_id, &id, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "no probe \"tikc-1s\"; did you mean tick-1s?");
+	e = (struct err){ 0 };
+	assert_int_equal(prov_profile.name_probe(t, "Profile-97", last_id, &id, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "no probe \"Profile-97\"; did you mean profile-97?");
 	probes_close(t);
 }
 
@@ -134,6 +150,7 @@ int main(void)
 		cmocka_unit_test(profile_is_the_cpu_clock),
 		cmocka_unit_test(bad_intervals_are_refused),
 		cmocka_unit_test(other_names_are_not_taken),
+		cmocka_unit_test(misspelt_names_are_told),
 	};
 
 	return cmocka_run_group_tests_name("provider: profile", tests, NULL, NULL);

@@ -42,6 +42,7 @@ enum cpc_mode { CPC_USER, CPC_KERNEL, CPC_ALL };
 struct cpc_attr { char name[32]; uint64_t value; };
 struct cpc_spec {
 	char event[CPC_NAME];
+	char written[CPC_NAME];               /* how the event was spelt, for messages; "": as `event` */
 	uint8_t mode;                         /* enum cpc_mode */
 	uint64_t count;                       /* events per firing; 0: freq */
 	uint64_t freq;                        /* firings per second; 0: count */

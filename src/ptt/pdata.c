@@ -559,7 +559,7 @@ static int header_not_perf(const struct ptt_reader *r, const uint8_t *p, size_t 
 		               "not a perf.data file; it looks like raw records of 8DW");
 	return err_set(
 	        e, TALLY_ECORRUPT,
-	        "not a perf.data file (for a file of records alone, say their format: 4dw or 8dw)");
+	        "not a perf.data file (a file of records alone wants --format 4dw or 8dw; behind --on, FILE,format=4dw)");
 }
 
 static int header(struct ptt_reader *r, struct err *e)

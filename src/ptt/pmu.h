@@ -2,8 +2,8 @@
  * pmu.h: PTT devices as an operating system presents them, whoever that is.
  *
  * The running Linux (kernel), the embedded machine (machine) and a machine
- * behind a socket (attach) each fill a `struct ptt_pmus`; get, set, list,
- * record and tune (session) know nothing else.  The rules (rule.h) are checked
+ * behind a socket (attach) each fill a `struct ptt_pmus`; get, set, list
+ * (ask), record and tune (capture) know nothing else.  The rules (rule.h) are checked
  * by the asker before anything is opened, and again by a platform that has
  * its own opinion.
  */

@@ -69,15 +69,7 @@ static int set_config(struct qemu_options *o, const char *v, struct err *e)
 
 static int set_firmware(struct qemu_options *o, const char *v, struct err *e)
 {
-	static const uint8_t levels[] = { 0, 3, 5, 6, 8 };
-	uint64_t level;
-
-	for (size_t i = 0; text_u64(v, &level) && i < COUNT(levels); i++)
-		if (levels[i] == level) {
-			o->power.level = (uint8_t)level;
-			return 0;
-		}
-	return word_wrong(e, "firmware", v, "there are the levels 0, 3, 5, 6 and 8");
+	return power_level_parse(v, &o->power.level) ? 0 : word_wrong(e, "firmware", v, POWER_LEVELS);
 }
 
 static int set_partition(struct qemu_options *o, const char *v, struct err *e)

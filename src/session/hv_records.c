@@ -13,8 +13,8 @@
 #include <poll.h>
 #include <string.h>
 
+#include "platform/hv.h"
 #include "provider/hv_record.h"
-#include "session/platform_hv_int.h"
 #include "session/session_int.h"
 
 #define SLICE_NS 1000000u                     /* of a model's time, for a turn */

@@ -11,65 +11,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "platform/hv.h"
 #include "provider/hv_record.h"
-#include "session/platform_hv_int.h"
-#include "session/session_int.h"
+#include "session/run_test_int.h"
 
 #define MS UINT64_C(1000000)
 
 /* ---- a run ------------------------------------------------------------------------ */
-
-struct result {
-	struct buf out, notes;
-	int rc, status;
-	char error[512], reason[512];
-};
-
-static int take_out(void *arg, const char *text, size_t n)
-{
-	buf_put(&((struct result *)arg)->out, text, n);
-	return 0;
-}
-
-static int take_note(void *arg, const char *text, size_t n)
-{
-	buf_put(&((struct result *)arg)->notes, text, n);
-	buf_putc(&((struct result *)arg)->notes, '\n');
-	return 0;
-}
-
-static int whole_run(struct tally_trace *t, const char *on, const char *script)
-{
-	int rc = tally_trace_on(t, on);
-
-	if (rc < 0 || (rc = tally_trace_option(t, "quiet", NULL)) < 0 ||
-	    (rc = tally_trace_source(t, NULL, script, strlen(script))) < 0 || (rc = tally_trace_compile(t)) < 0 ||
-	    (rc = tally_trace_go(t)) < 0)
-		return rc;
-	while ((rc = tally_trace_work(t, -1)) == 0)
-		;
-	return rc < 0 ? rc : tally_trace_stop(t);
-}
-
-static void run(struct result *r, const char *on, const char *script)
-{
-	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .note = take_note, .arg = r };
-	struct tally_trace *t;
-
-	*r = (struct result){ 0 };
-	assert_int_equal(tally_trace_open(&t, &o), 0);
-	r->rc = whole_run(t, on, script);
-	r->status = tally_trace_status(t);
-	snprintf(r->error, sizeof(r->error), "%s", tally_trace_error(t));
-	snprintf(r->reason, sizeof(r->reason), "%s", tally_trace_reason(t));
-	tally_trace_close(t);
-}
-
-static void drop(struct result *r)
-{
-	buf_free(&r->out);
-	buf_free(&r->notes);
-}
 
 static void runs(struct result *r, const char *on, const char *script)
 {
@@ -380,7 +328,8 @@ static void platforms_are_refused_with_words(void **state)
 {
 	(void)state;
 	refuses("kunpeng", "BEGIN", "kunpeng has no hypervisor counters");
-	refuses("power,laod=mixed", "BEGIN", "power has no key 'laod'; its keys are: seed, load");
+	refuses("power,laod=mixed", "BEGIN", "power has no key 'laod'; did you mean 'load'?");
+	refuses("power,burden=mixed", "BEGIN", "power has no key 'burden'; its keys are: seed, load");
 	refuses("power,load=mixd", "BEGIN", "load=mixd: there is no such load; did you mean 'mixed'?");
 	refuses("power", "cpc:::page_faults-all-5000", "");
 	refuses("power", "ptt:::tlp", "tlp fires for records");

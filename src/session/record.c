@@ -182,33 +182,6 @@ static int take_record(struct rec *r)
 
 /* ---- error records ----------------------------------------------------------------- */
 
-void fault_text(struct buf *to, uint64_t fault, uint64_t value)
-{
-	static const struct {
-		const char *text;
-		bool has_value;
-	} faults[] = {
-		[FAULT_UNKNOWN] = { "unknown fault", false },
-		[FAULT_BADADDR] = { "invalid address", true },
-		[FAULT_BADALIGN] = { "invalid alignment", true },
-		[FAULT_ILLOP] = { "illegal operation", false },
-		[FAULT_DIVZERO] = { "divide-by-zero", false },
-		[FAULT_NOSCRATCH] = { "out of scratch space", false },
-		[FAULT_KPRIV] = { "invalid kernel access", true },
-		[FAULT_UPRIV] = { "invalid user access", true },
-		[FAULT_TUPOFLOW] = { "tuple overflow", false },
-		[FAULT_BADSTACK] = { "bad stack", false },
-		[FAULT_BADSIZE] = { "invalid size", true },
-		[FAULT_BADINDEX] = { "index out of bounds", true },
-	};
-
-	if (fault >= COUNT(faults))
-		fault = FAULT_UNKNOWN;
-	buf_puts(to, faults[fault].text);
-	if (faults[fault].has_value)
-		buf_printf(to, " (0x%llx)", (unsigned long long)value);
-}
-
 static void json_error(struct rec *r, uint32_t fault, uint32_t line, uint64_t value)
 {
 	struct buf *to = &r->t->out;

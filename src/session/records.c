@@ -1,7 +1,7 @@
 /*
  * records.c: a file of records, and the programs that they fire.
  *
- * The file gives chunks (ptt_file.c), a chunk records, and a record fires probes in
+ * The file gives chunks (capture/file.c), a chunk records, and a record fires probes in
  * this order: tlp, its class, transaction.  Programs run in the vm, with the
  * record as their context (provider/ptt_record.h).  What one firing hands
  * over is taken at once, so that answers come in the order of the records and
@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "provider/ptt_record.h"
 #include "ptt/decode_inline.h"
-#include "session/ptt_int.h"
 #include "session/session_int.h"
 
 #define RECORDS_PER_TURN 16384u               /* then the caller may look at signals, and answers go out */
@@ -125,6 +125,7 @@ static int open_file(struct file_records *r, const char *platform, struct err *e
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .note = keep_note, .arg = r };
 	char *path = mem_strdup(platform);
+	const char *words;
 	int rc = -TALLY_ENOMEM;
 
 	if (path) {
@@ -142,8 +143,8 @@ static int open_file(struct file_records *r, const char *platform, struct err *e
 	mem_free(path);
 	if (rc >= 0)
 		return 0;
-	return err_set(e, (enum tally_err)-rc, "%s%s", r->file ? tally_ptt_error(r->file) : tally_strerror(rc),
-		       rc == -TALLY_ECORRUPT && !o.raw ? " (bare records need ,format=4dw or ,format=8dw behind the name)" : "");
+	words = r->file ? tally_ptt_error(r->file) : tally_strerror(rc);
+	return err_set(e, (enum tally_err)-rc, "%s", words);
 }
 
 static struct file_records *file_of(const struct tally_trace *t)

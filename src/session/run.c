@@ -17,21 +17,12 @@
  */
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "session/session_int.h"
 
 #define NEWCOMERS_PER_TURN 64
 #define TICK_BURST 64 /* expirations made up for; the rest is skipped, aloud */
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static const struct probe *probe_of(const struct tally_trace *t, uint32_t prog)
 {
@@ -327,7 +318,7 @@ static int status_turn(struct tally_trace *t)
 
 	if (!t->eng->k)
 		return 0;
-	now = now_ns();
+	now = k_now_ns();
 	if (now < t->turn_ns)
 		return 0;
 	t->turn_ns = now + t->opt.v[OPT_statusrate];

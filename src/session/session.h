@@ -4,8 +4,8 @@
  * keeps aggregations, reads records, and knows the order of a run:
  * BEGIN, enable, run, disable, END.
  */
-#ifndef TALLY_SESSION_H
-#define TALLY_SESSION_H
+#ifndef TALLY_SESSION_SESSION_H
+#define TALLY_SESSION_SESSION_H
 
 #include <tally/tally.h>
 

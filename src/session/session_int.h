@@ -15,16 +15,16 @@
  *	losses.c     drops and firings that were lost
  *	list.c       -l and the stability reports
  */
-#ifndef TALLY_SESSION_INT_H
-#define TALLY_SESSION_INT_H
+#ifndef TALLY_SESSION_SESSION_INT_H
+#define TALLY_SESSION_SESSION_INT_H
 
 #include "answer/answer.h"
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
 #include "kernel/kernel.h"
+#include "platform/holder.h"
 #include "provider/provider.h"
-#include "session/holder.h"
 #include "session/session.h"
 #include "symbol/symbol.h"
 
@@ -251,7 +251,6 @@ void run_close(struct tally_trace *t);                /* and lets go of the proc
 
 /* ---- record.c ----------------------------------------------------------------------------- */
 record_sink record_take;
-void fault_text(struct buf *to, uint64_t fault, uint64_t value);      /* enum ir_fault, as an error record has it */
 
 /* ---- names.c ------------------------------------------------------------------------------- */
 /* The value that lies in a slot. What it points to lives in a or in the bytes. in_key: stacks are ids. */

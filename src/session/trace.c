@@ -101,26 +101,12 @@ const char *tally_version(void)
 	return TALLY_VERSION;
 }
 
-/* The caller's options may be older (shorter) or newer (longer, then the rest must be zero). */
-static bool take_opts(struct tally_trace_opts *to, const struct tally_trace_opts *from)
-{
-	size_t n = from->size < sizeof(*to) ? from->size : sizeof(*to);
-
-	if (from->size < sizeof(from->size))
-		return false;
-	for (size_t i = sizeof(*to); i < from->size; i++)
-		if (((const char *)from)[i])
-			return false;
-	memcpy(to, from, n);
-	return !(to->flags & ~KNOWN_FLAGS) && to->form <= TALLY_FOLDED;
-}
-
 int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *opts)
 {
 	struct tally_trace_opts o = { 0 };
 	struct tally_trace *t;
 
-	if (opts && !take_opts(&o, opts))
+	if (opts && (!opts_take(&o, sizeof(o), opts) || o.flags & ~KNOWN_FLAGS || o.form > TALLY_FOLDED))
 		return -TALLY_EINVAL;
 	t = mem_alloc(sizeof(*t));
 	if (!t)

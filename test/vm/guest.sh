@@ -2,7 +2,7 @@
 #
 # `count` counts the same command's events beside tally, so what a probe should have fired is known:
 # that count / period.
-n=0 bad=0
+n=${n:-0} bad=${bad:-0}                         # so many checks came before
 check() { # VERDICT(0/1...) WORDS [DETAIL]
   n=$((n + 1))
   if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi

@@ -31,6 +31,15 @@ refused() { # COMMAND...: with status 1, and the words name the holder
   "$@" >/tmp/said 2>&1
   [ $? -eq 1 ] && grep -q "process $holder, tally" /tmp/said
 }
+doctor_names() { # WORDS: what the doctor says of the holder, in text and to programs; and that it is in the way
+  tally doctor >/tmp/said; tally doctor --json >>/tmp/said
+  tr -s ' \n' ' ' </tmp/said | grep -q "limited hardware counters $1 (process $holder, tally $2" &&
+    grep '"key":"lease"' /tmp/said | grep -q "\"verdict\":\"limited\".*\"found\":\"$1 (process $holder, tally $2"
+}
+doctor_names_nobody() {
+  tally doctor --json >/tmp/said
+  grep '"key":"lease"' /tmp/said | grep -q '"verdict":"ok","cause":"ok","found":"held by nobody"'
+}
 whole() { tally stat -a --duration 200 "$@"; }
 counted() { awk -v e="$1" '{ for (i = 1; i <= NF; i++) if ($i == e) { gsub(",", ""); for (j = 1; j <= NF; j++) if ($j ~ /^[0-9]+$/ && $j > 0) ok = 1 } } END { exit !ok }'; }
 
@@ -45,7 +54,11 @@ tally trace -q -n 'cpc:::cycles-kernel-100000000 { } tick-1ms { exit(0); }' >/tm
 check $? "D sessions share what fits" "$(cat /tmp/said)"
 refused tally stat -e cycles -- spin 1000000
 check $? "counting of a process is refused while D probes count, and the holder is named" "$(cat /tmp/said)"
+doctor_names 'a D session' 'trace -q -n'
+check $? "the doctor names a D session that holds counters: its process and command" "$(cat /tmp/said)"
 ends KILL
+doctor_names_nobody
+check $? "and nobody once it was killed" "$(cat /tmp/said)"
 whole -e cycles >/tmp/said 2>&1 && counted cycles </tmp/said
 check $? "a lease dies with its holder, after kill -9 too" "$(cat /tmp/said)"
 
@@ -58,7 +71,11 @@ refused tally stat -e cycles -- spin 1000000
 check $? "so is counting of a process" "$(cat /tmp/said)"
 tally trace -q --share -n 'cpc:::cycles-user-100000000 { } tick-1ms { exit(0); }' >/tmp/said 2>&1
 check $? "D with --share takes what is left" "$(cat /tmp/said)"
-ends
+doctor_names 'counting of whole CPUs' 'stat -e cycles -I 100 -a'
+check $? "the doctor names who counts whole CPUs" "$(cat /tmp/said)"
+ends KILL
+doctor_names_nobody
+check $? "and nobody once that was killed" "$(cat /tmp/said)"
 
 spin 2000000000 &
 spinning=$!

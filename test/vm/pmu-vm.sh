@@ -1,9 +1,10 @@
 #!/bin/bash
-# pmu-vm.sh [-i SHIFT] [-t SECONDS] [-f FILE]... COMMAND - runs a shell command as root in a small machine whose CPU
+# pmu-vm.sh [-i SHIFT] [-c CPUS] [-t SECONDS] [-f FILE]... COMMAND - runs a shell command as root in a small machine whose CPU
 # has a performance monitoring unit with real overflow interrupts: QEMU's arm64, emulated, under Linux 6.1.
 #
 #   -i SHIFT    2^SHIFT ns of guest time for each instruction (0): with it time, and so a count of cycles, does not
 #               depend on how busy this machine is.  `instructions` overflows in time only from 6 on.
+#   -c CPUS     how many CPUs (1); with several time is not that of instructions, but the host's
 #   -t SECONDS  limit for the whole guest (300)
 #   -f FILE     put FILE in the guest's directory /guest, where COMMAND runs; repeatable, directories too
 #
@@ -14,9 +15,9 @@
 # build/sysroot-arm64, and FILEs.  It answers on its one serial line, which is a file here: what the command
 # prints stands between two marks, the second with the status.
 set -euo pipefail
-shift_ns=0 limit=300 files=()
-while getopts i:t:f: o; do
-  case $o in i) shift_ns=$OPTARG ;; t) limit=$OPTARG ;; f) files+=("$OPTARG") ;; *) exit 2 ;; esac
+shift_ns=0 cpus=1 limit=300 files=()
+while getopts i:c:t:f: o; do
+  case $o in c) cpus=$OPTARG ;; i) shift_ns=$OPTARG ;; t) limit=$OPTARG ;; f) files+=("$OPTARG") ;; *) exit 2 ;; esac
 done
 shift $((OPTIND - 1))
 [ $# -eq 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
@@ -61,7 +62,9 @@ mknod "$ram/dev/console" c 5 1 2>/dev/null || echo "pmu-vm.sh: no device node, t
 
 : >"$work/console"
 kernel=$(find "$store/boot" -name 'vmlinuz-*' | head -n 1)
-timeout -k 5 "$limit" qemu-system-aarch64 -M virt -cpu cortex-a57 -smp 1 -m 768 -icount "shift=$shift_ns,sleep=off" \
+time=(-icount "shift=$shift_ns,sleep=off")
+[ "$cpus" -eq 1 ] || time=()
+timeout -k 5 "$limit" qemu-system-aarch64 -M virt -cpu cortex-a57 -smp "$cpus" -m 768 ${time[@]+"${time[@]}"} \
   -display none -monitor none -parallel none -nic none -no-reboot -serial "file:$work/console" \
   -kernel "$kernel" -initrd "$work/initrd" -append "console=ttyAMA0 quiet loglevel=1 panic=-1 apparmor=0 audit=0" \
   </dev/null >"$work/qemu" 2>&1 || echo "qemu ended with status $?" >>"$work/qemu"

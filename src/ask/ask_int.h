@@ -1,0 +1,108 @@
+/*
+ * ask_int.h: what list, get, set, stat and check share.
+ *
+ *	selector.c   how things are named
+ *	pick.c       what a selector of a hypervisor's counters names
+ *	table.c      rows in three forms
+ *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
+ *	get.c        get and set; get_hv.c: of hypervisors
+ *	check.c      check
+ *	find*.c      a catalogue of all names (find_int.h)
+ *	stat*.c      stat (stat_int.h)
+ *	doctor.c     what this machine can be asked
+ */
+#ifndef TALLY_ASK_ASK_INT_H
+#define TALLY_ASK_ASK_INT_H
+
+#include "answer/page.h"
+#include "platform/hv.h"
+
+/* ---- selectors: PROVIDER/NAME[,key[=value]...]/ -------------------------------------------------- */
+#define SEL_KEYS 12u
+enum sel_provider { SEL_OTHER, SEL_VFALLS, SEL_MMUSTAT, SEL_GPCI, SEL_HV_GPCI };
+struct sel {
+	enum sel_provider provider;
+	char text[160];                       /* as written, with the last slash */
+	char room[160];                       /* what the pointers below point into */
+	const char *name;                     /* behind the first slash; "" */
+	struct { const char *key, *value; } key[SEL_KEYS];     /* value NULL: without '=' */
+	uint32_t nkeys;
+};
+/* Whose a selector is, from its first word. */
+enum sel_provider sel_provider(const char *s);
+/* n bytes at s. -TALLY_EINVAL. */
+int sel_parse(struct sel *ret, const char *s, size_t n, struct err *e);
+/* The length of the first selector of a list "A,B"; a comma behind it is not part of it. */
+size_t sel_length(const char *list);
+/* The value of a key that may be there once: NULL. */
+const char *sel_value(const struct sel *s, const char *key);
+bool sel_flag(const struct sel *s, const char *key);
+/* A number. 0: it is not there, *ret stays; 1. -TALLY_EINVAL. */
+int sel_number(const struct sel *s, const char *key, uint64_t most, uint64_t *ret, struct err *e);
+/* All keys are among these (NULL behind the last): -TALLY_EINVAL with what is near. */
+int sel_keys_are(const struct sel *s, const char *const *allowed, struct err *e);
+
+/* What a vfalls selector of stat names. */
+struct vf_pick {
+	struct vf_counter_ask ask;
+	bool all_strands;                     /* SPARC without cpu= */
+	const struct vf_event *event;         /* NULL: a code without a name */
+};
+int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret);
+/* "immu", "dmmu", "all". */
+int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2]);
+extern const char *const mm_size_name[];
+
+/* What a gpci selector names. */
+struct gpci_pick {
+	const struct gpci_request *r;         /* as this platform lays it out, if it has it */
+	int64_t index;                        /* -1: the asker's own; -2: all */
+	int64_t secondary;                    /* of a virtual processor; -2: all */
+	int32_t field;                        /* -1: all */
+};
+int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret);
+/* The layout that this platform answers with; the highest where it has none. */
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l, const struct gpci_request *r);
+/* "processor", "partition", ...; NULL: there is one record. */
+const char *gpci_key(const struct gpci_request *r);
+/* The value that says "does not apply" in this field. */
+bool gpci_is_none(const struct gpci_field *f, uint64_t v);
+
+extern const char *const vf_eventset_name[];           /* by enum vf_eventset */
+/* Of a control register; SPARC, MCU, LPU, GPD or ASU. */
+enum vf_eventset vf_set_of(const struct vf_reg *r);
+/* "ZAM0_LPU_A_PCR" as selectors have it. */
+void vf_lower(char to[static 24], const char *name);
+
+/* ---- tables --------------------------------------------------------------------------------------- */
+struct tbl {
+	const char *type;                     /* of JSON's objects */
+	const char *title;                    /* text: the line above; NULL */
+	const struct an_column *col;
+	uint32_t ncols;
+	uint32_t text_skips;                  /* bit k: text leaves column k out */
+	uint32_t heat;                        /* bit k: column k is a utilisation */
+	uint32_t seconds;                     /* bit k: column k is seconds */
+	size_t *keep;                         /* [ncols]: widths of the tables before, so that columns stay; NULL */
+	struct an_cell *cell;
+	uint32_t n, cap;                      /* cells */
+	struct arena words;
+};
+/* Texts are copied. Out of memory: words.failed. */
+void tbl_row(struct tbl *t, const struct an_cell *cells);
+/* A text of the table's. */
+const char *tbl_text(struct tbl *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* header: CSV and text name the columns. */
+void tbl_put(struct tbl *t, struct buf *to, const struct tally_out *how, bool header);
+void tbl_free(struct tbl *t);
+
+/* ---- verbs ------------------------------------------------------------------------------------------- */
+struct list_hv { struct tally_platform *p; struct tally_out to; const char *pattern; bool verbose; uint64_t rows; };
+int hv_list_vfalls(struct list_hv *l);
+int hv_list_mmustat(struct list_hv *l);
+int hv_list_gpci(struct list_hv *l);
+/* Into p->out. *kind: what the last header was of. */
+int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind);
+int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value);
+
+#endif

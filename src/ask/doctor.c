@@ -1,0 +1,198 @@
+/*
+ * doctor.c: what this machine lets tally do.
+ *
+ * The kernel's room tries what the kernel gives; libraries and leases are tried
+ * here; what a finding means is in facts/doctor.def.  The verdict over all is that of the
+ * rows without which no probe of an event fires: all of them must be there.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <tally/doctor.h>
+
+#include "base/base.h"
+#include "base/file.h"
+#include "kernel/doctor.h"
+#include "platform/holder.h"
+
+#define LEASES_MOST 64u
+
+/* ---- libraries -------------------------------------------------------------------------------- */
+
+struct library { const char *name, *what; bool (*find)(const char *duckdb, char *version, size_t n); };
+
+static bool find_libbpf(const char *duckdb, char *version, size_t n)
+{
+	(void)duckdb;
+	snprintf(version, n, "%s", k_libbpf_version());
+	return true;
+}
+
+static bool find_pfm(const char *duckdb, char *version, size_t n)
+{
+	int is = k_pfm_version();
+
+	(void)duckdb;
+	snprintf(version, n, "%d", is >> 16);
+	return is >= 0;
+}
+
+/* A library with a function that says its version. */
+static bool find_text(const char *soname, const char *function, char *version, size_t n)
+{
+	const char *(*say)(void);
+
+	if (!library_load(soname, &function, (void **)(void *)&say, 1))
+		return false;
+	snprintf(version, n, "%s", say() + (say()[0] == 'v'));
+	return true;
+}
+
+static bool find_unicorn(const char *duckdb, char *version, size_t n)
+{
+	static const char *const name[] = { "uc_version" };
+	unsigned (*say)(unsigned *major, unsigned *minor), major, minor;
+
+	(void)duckdb;
+	if (!library_load("libunicorn.so.2", name, (void **)(void *)&say, 1))
+		return false;
+	say(&major, &minor);
+	snprintf(version, n, "%u.%u", major, minor);
+	return true;
+}
+
+static bool find_duckdb(const char *duckdb, char *version, size_t n)
+{
+	return find_text(duckdb ? duckdb : "libduckdb.so", "duckdb_library_version", version, n);
+}
+
+static bool find_fuse(const char *duckdb, char *version, size_t n)
+{
+	(void)duckdb;
+	return find_text("libfuse3.so.3", "fuse_pkgversion", version, n) || find_text("libfuse3.so.4", "fuse_pkgversion", version, n);
+}
+
+static bool find_zstd(const char *duckdb, char *version, size_t n)
+{
+	(void)duckdb;
+	return find_text("libzstd.so.1", "ZSTD_versionString", version, n);
+}
+
+static bool find_lzma(const char *duckdb, char *version, size_t n)
+{
+	(void)duckdb;
+	return find_text("liblzma.so.5", "lzma_version_string", version, n);
+}
+
+void tally_features(const char *duckdb, void (*each)(void *arg, const char *name, const char *version, bool inside, const char *what),
+		    void *arg)
+{
+	static const struct library rows[] = {
+		{ "libbpf", "loads D programs into the kernel", find_libbpf },
+		{ "libpfm4", "names of the CPU's own events", find_pfm },
+		{ "liblzma", "function names of stripped programs", find_lzma },
+		{ "libzstd", "compressed perf.data files", find_zstd },
+		{ "libfuse3", "'tally machine --sysfs'", find_fuse },
+		{ "Unicorn", "'tally machine --run'", find_unicorn },
+		{ "DuckDB", "Parquet and SQL of 'tally export'", find_duckdb },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char version[64] = "";
+
+		if (!rows[i].find(duckdb, version, sizeof(version)))
+			version[0] = '\0';
+		each(arg, rows[i].name, version, i == 0, rows[i].what);
+	}
+}
+
+/* ---- findings --------------------------------------------------------------------------------- */
+
+struct doctor {
+	struct tally_doctor o;
+	bool denied, absent;                  /* of what is needed */
+};
+
+static const char *cause_name(enum doc_cause cause)
+{
+	static const char *const name[DOC_CAUSES] = {
+		[DOC_OK] = "ok", [DOC_LESS] = "less", [DOC_TAKEN] = "taken", [DOC_OFF] = "off", [DOC_DENIED] = "denied",
+		[DOC_ABSENT] = "absent", [DOC_UNKNOWN] = "unknown",
+	};
+
+	return name[cause];
+}
+
+static void found(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
+{
+	struct doctor *d = arg;
+	const struct doc_is *is = doc_is(row);
+	const struct doc_says *s = doc_says(row, cause);
+	struct tally_finding f = { .key = is->key, .group = is->group, .title = is->title, .needed = is->main,
+				   .cause = cause_name(cause), .found = text };
+
+	if (!s)
+		s = doc_says(row, DOC_UNKNOWN);
+	f.verdict = s->verdict;
+	f.consequence = s->consequence;
+	f.fix = s->how == DOC_FIXES ? s->command : "";
+	f.instead = s->how == DOC_INSTEAD ? s->command : "";
+	if (is->main && s->verdict == DOC_IS_MISSING) {
+		d->denied |= cause == DOC_DENIED;
+		d->absent |= cause != DOC_DENIED;
+	}
+	if (d->o.each)
+		d->o.each(d->o.arg, &f);
+}
+
+/* The kernel's part of FUSE is of no use without the library. */
+static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
+{
+	char version[64], both[128];
+
+	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
+		found(arg, row, DOC_ABSENT, "libfuse3 is not there");
+	} else if (row == DOC_fuse) {
+		snprintf(both, sizeof(both), "libfuse3 %s, %s", version, text);
+		found(arg, row, cause, both);
+	} else {
+		found(arg, row, cause, text);
+	}
+}
+
+static void found_library(struct doctor *d, enum doc_row row, bool (*find)(const char *duckdb, char *version, size_t n))
+{
+	char version[64];
+	bool has = find(d->o.duckdb, version, sizeof(version));
+
+	found(d, row, has ? DOC_OK : DOC_ABSENT, has ? version : "not there");
+}
+
+static void leases(struct doctor *d)
+{
+	struct lease_holder v[LEASES_MOST];
+	uint32_t n = holder_list(v, COUNT(v));
+
+	for (uint32_t i = 0; i < n && i < COUNT(v); i++) {
+		struct buf b = { 0 };
+
+		holder_text(&b, &v[i]);
+		found(d, DOC_lease, DOC_TAKEN, b.p ? b.p : "another process");
+		buf_free(&b);
+	}
+	if (!n)
+		found(d, DOC_lease, DOC_OK, "held by nobody");
+}
+
+int tally_doctor(const struct tally_doctor *opts)
+{
+	struct doctor d = { 0 };
+
+	if (!opts_take(&d.o, sizeof(d.o), opts))
+		return -TALLY_EINVAL;
+	k_doctor(d.o.root ? d.o.root : "", NULL, found_in_kernel, &d);
+	found_library(&d, DOC_unicorn, find_unicorn);
+	found_library(&d, DOC_duckdb, find_duckdb);
+	leases(&d);
+	return d.denied ? -TALLY_EPERM : d.absent ? -TALLY_ENOTSUP : 0;
+}

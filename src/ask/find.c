@@ -1,0 +1,356 @@
+/*
+ * find.c: finding things by name: `tally list KIND`, `tally list PATTERN`.
+ *
+ * Everything that has a name is an entry of one shape: what it is called, whose it is, its
+ * code, whether it is to be had here, how it is written, what it is.  Kinds are rows with a
+ * walk over the tables that the rest of tally is made of, so nothing is listed that is
+ * not known, and nothing is written down twice.
+ *
+ * A pattern with * ? [ is a glob over names.  Any other is looked for anywhere in an entry, in
+ * small letters or capitals, with - and _ alike: who searches knows half a word.
+ *
+ * Text is laid out for 80 columns: what an entry is goes on in further lines below its own column.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ask/find_int.h"
+
+#define COLUMNS 80u
+#define NAME_MOST 38u                         /* a name beyond pushes its own row alone */
+#define TEXT_LEAST 20u                        /* columns that the text needs beside the others; else it goes below */
+
+static const struct find_kind kinds[] = {
+	{ "probes", "probe", "what fires in D: cpc, profile, dtrace, ptt, gpci, vfalls, mmustat", find_probes },
+	{ "events", "event", "CPU events with their codes; events of Victoria Falls", find_events },
+	{ "registers", "register", "of Victoria Falls, and slots of MMU statistics", find_registers },
+	{ "requests", "request", "of POWER hypervisors, with their fields", find_requests },
+	{ "tunables", "tunable", "of PCIe Tune and Trace", find_tunables },
+	{ "machines", "machine", "models in this program, with their keys", find_machines },
+	{ "loads", "load", "what the models can run", find_loads },
+	{ "views", "view", "of 'tally stat --view'", find_views },
+};
+
+const struct find_kind *find_kind(uint32_t i)
+{
+	return i < COUNT(kinds) ? &kinds[i] : NULL;
+}
+
+/* ---- what is wanted ------------------------------------------------------------------------ */
+
+static char plain(char c)
+{
+	return c == '-' ? '_' : (char)tolower((unsigned char)c);
+}
+
+static bool has(const char *s, const char *part)
+{
+	for (; s && *s; s++) {
+		size_t n = 0;
+
+		while (part[n] && plain(s[n]) == plain(part[n]))
+			n++;
+		if (!part[n])
+			return true;
+	}
+	return !*part;
+}
+
+static bool is_wanted(const struct find *f, const struct found *e)
+{
+	const char *p = f->pattern;
+
+	if (!p)
+		return true;
+	if (p[strcspn(p, "*?[")])
+		return text_glob(p, e->name);
+	return has(e->name, p) || has(e->of, p) || has(e->also, p) || has(e->use, p) || has(e->text, p);
+}
+
+const char *find_text(struct find *f, const char *fmt, ...)
+{
+	va_list ap;
+	const char *s;
+
+	va_start(ap, fmt);
+	s = arena_vprintf(&f->words, fmt, ap);
+	va_end(ap);
+	return s ? s : "";
+}
+
+static const char *keep(struct find *f, const char *s)
+{
+	return s && *s ? find_text(f, "%s", s) : "";
+}
+
+void find_near(struct find *f, const char *name)
+{
+	const char **to = f->each ? NULL : VEC_NEW(f->name, f->nnames, f->capnames);
+
+	f->words.failed |= !to && !f->each;
+	if (to)
+		*to = keep(f, name);
+}
+
+void find_add(struct find *f, const struct found *e)
+{
+	struct find_entry *to;
+
+	if (f->each) {
+		if (!f->uses || !strcmp(f->uses, e->of))
+			f->each(f->arg, f->uses ? e->use : e->name);
+		return;
+	}
+	if (!is_wanted(f, e)) {
+		find_near(f, e->name);
+		return;
+	}
+	to = VEC_NEW(f->entry, f->n, f->cap);
+	f->words.failed |= !to;
+	if (to)
+		*to = (struct find_entry){ .kind = f->kind, .f = { keep(f, e->name), keep(f, e->of), keep(f, e->code),
+								   keep(f, e->here), keep(f, e->use), keep(f, e->also),
+								   keep(f, e->text) } };
+}
+
+/* ---- text ---------------------------------------------------------------------------------------- */
+
+enum { NAME, OF, CODE, HERE, SHOWN };
+struct layout { uint32_t kind; size_t width[SHOWN], at; };
+
+static const char *cell(const struct found *e, unsigned c)
+{
+	return c == NAME ? e->name : c == OF ? e->of : c == CODE ? e->code : e->here;
+}
+
+static void title(char to[static 16], uint32_t kind, unsigned c)
+{
+	static const char *const rest[] = { [OF] = "OF", [CODE] = "CODE", [HERE] = "HERE" };
+	size_t n = 0;
+
+	snprintf(to, 16, "%s", c == NAME ? kinds[kind].one : rest[c]);
+	for (; to[n]; n++)
+		to[n] = (char)toupper((unsigned char)to[n]);
+}
+
+/* Columns that no entry of the kind fills have no width. */
+static struct layout lay_out(const struct find *f, uint32_t kind)
+{
+	struct layout l = { .kind = kind };
+	char word[16];
+
+	for (unsigned c = 0; c < SHOWN; c++) {
+		for (uint32_t i = 0; i < f->n; i++) {
+			size_t n = f->entry[i].kind == kind ? strlen(cell(&f->entry[i].f, c)) : 0;
+
+			n = c == NAME && n > NAME_MOST ? NAME_MOST : n;
+			l.width[c] = n > l.width[c] ? n : l.width[c];
+		}
+		title(word, kind, c);
+		if (l.width[c] && l.width[c] < strlen(word))
+			l.width[c] = strlen(word);
+		l.at += l.width[c] ? l.width[c] + 2 : 0;
+	}
+	return l;
+}
+
+static size_t longest_word(const char *s)
+{
+	size_t most = 0;
+
+	for (size_t n; *s; s += n + strspn(s + n, " ")) {
+		n = strcspn(s, " ");
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Cells and their text; none of the cells is cut. */
+static void put_row(struct buf *to, const struct layout *l, const char *const cells[SHOWN], const char *text)
+{
+	size_t line = to->n, want = 0, below = 6, at;
+
+	for (unsigned c = 0; c < SHOWN; c++) {
+		if (!l->width[c])
+			continue;
+		at = to->n - line;
+		buf_printf(to, "%*s%s", at < want ? (int)(want - at) : at > want ? 2 : 0, "", cells[c]);
+		want += l->width[c] + 2;
+	}
+	while (to->n > line && to->p[to->n - 1] == ' ')
+		to->n--;
+	if (*text && l->at + TEXT_LEAST <= COLUMNS && l->at + longest_word(text) <= COLUMNS && to->n - line + 2 <= l->at) {
+		buf_printf(to, "%*s", (int)(l->at - (to->n - line)), "");
+		buf_wrap(to, text, l->at, l->at, COLUMNS, "");
+	} else if (*text) {
+		buf_printf(to, "\n%*s", (int)below, "");
+		buf_wrap(to, text, below, below, COLUMNS, "");
+	} else {
+		buf_putc(to, '\n');
+	}
+}
+
+static void put_more(struct buf *to, const char *what, const char *s)
+{
+	if (!*s)
+		return;
+	buf_printf(to, "      %s: ", what);
+	buf_wrap(to, s, 6 + strlen(what) + 2, 6 + strlen(what) + 2, COLUMNS, "");
+}
+
+static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
+{
+	const struct layout l = lay_out(f, kind);
+	char head[SHOWN][16];
+	bool first = true;
+
+	for (unsigned c = 0; c < SHOWN; c++)
+		title(head[c], kind, c);
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct found *e = &f->entry[i].f;
+
+		if (f->entry[i].kind != kind)
+			continue;
+		if (first) {
+			buf_puts(to, to->n ? "\n" : "");
+			put_row(to, &l, (const char *const[SHOWN]){ head[NAME], head[OF], head[CODE], head[HERE] }, "WHAT");
+		}
+		first = false;
+		put_row(to, &l, (const char *const[SHOWN]){ e->name, e->of, e->code, e->here }, e->text);
+		if (f->verbose) {
+			put_more(to, "as", e->use);
+			put_more(to, "also", e->also);
+		}
+	}
+}
+
+/* ---- for programs --------------------------------------------------------------------------------------- */
+
+static struct an_cell words(const char *s)
+{
+	return s && *s ? AN_S(s) : AN_NONE;
+}
+
+static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const struct tally_out *how, bool header)
+{
+	static const struct an_column col[] = {
+		{ "name", "NAME", AN_TEXT }, { "of", "OF", AN_TEXT },	  { "code", "CODE", AN_TEXT }, { "here", "HERE", AN_TEXT },
+		{ "use", "AS", AN_TEXT },    { "also", "ALSO", AN_TEXT }, { "text", "WHAT", AN_TEXT },
+	};
+	struct tbl t = { .type = kinds[kind].one, .col = col, .ncols = COUNT(col) };
+	bool has_rows;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct found *e = &f->entry[i].f;
+
+		if (f->entry[i].kind == kind)
+			tbl_row(&t, (struct an_cell[]){ words(e->name), words(e->of), words(e->code), words(e->here), words(e->use),
+							words(e->also), words(e->text) });
+	}
+	has_rows = t.n;
+	if (has_rows)
+		tbl_put(&t, to, how, header);
+	to->failed |= t.words.failed;
+	tbl_free(&t);
+	return has_rows;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------------------- */
+
+static int walk(struct find *f, uint32_t kind)
+{
+	int rc = 0;
+
+	for (f->kind = 0; f->kind < COUNT(kinds) && rc >= 0; f->kind++)
+		if (kind == FIND_ALL || kind == f->kind)
+			rc = kinds[f->kind].walk(f);
+	return rc < 0 || !f->words.failed ? rc : plat_fail(f->p, TALLY_ENOMEM, "out of memory");
+}
+
+static void put(struct find *f, struct buf *to, const struct tally_out *how)
+{
+	bool header = true;
+
+	for (uint32_t kind = 0; kind < COUNT(kinds); kind++)
+		if (how->form == TALLY_PTT_TEXT)
+			put_kind_text(f, kind, to);
+		else if (put_kind_table(f, kind, to, how, header))
+			header = false;
+}
+
+static int nothing(struct find *f, uint32_t kind)
+{
+	const char *near = f->pattern ? text_nearest(f->pattern, f->name, f->nnames) : NULL;
+	struct buf b = { 0 };
+	int rc;
+
+	if (kind != FIND_ALL)
+		buf_printf(&b, "of the kind '%s' ", kinds[kind].name);
+	if (near)
+		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'; did you mean '%s'?", b.p ? b.p : "", f->pattern, near);
+	else if (f->pattern)
+		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'", b.p ? b.p : "", f->pattern);
+	else
+		rc = plat_fail(f->p, TALLY_EINVAL, "there is nothing %shere", b.p ? b.p : "");
+	buf_free(&b);
+	return rc;
+}
+
+static void find_free(struct find *f)
+{
+	mem_free(f->entry);
+	mem_free(f->name);
+	arena_free(&f->words);
+}
+
+int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose, const struct tally_out *to)
+{
+	struct find f = { .p = p, .pattern = pattern, .all_kinds = kind == FIND_ALL, .verbose = verbose };
+	int rc = walk(&f, kind);
+
+	if (rc >= 0 && f.n)
+		put(&f, &p->out, to);
+	else if (rc >= 0)
+		rc = nothing(&f, kind);
+	find_free(&f);
+	return rc;
+}
+
+static int kind_names(void (*each)(void *arg, const char *name), void *arg)
+{
+	for (uint32_t i = 0; find_kind(i); i++)
+		each(arg, find_kind(i)->name);
+	for (uint32_t i = 0; list_kind(i); i++)
+		each(arg, list_kind(i));
+	return 0;
+}
+
+static int named(struct find *f, int rc)
+{
+	if (rc >= 0 && f->words.failed)
+		rc = plat_fail(f->p, TALLY_ENOMEM, "out of memory");
+	find_free(f);
+	return rc;
+}
+
+int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name), void *arg)
+{
+	static const struct { const char *name; int (*walk)(struct find *f); } names_only[] = {
+		{ "selectors", find_selectors }, { "countable", find_countable }, { "keys", find_keys },
+	};
+	struct find f = { .p = p, .each = each, .arg = arg };
+	uint32_t i = 0;
+
+	plat_enter(p);
+	if (!strcmp(kind, "kinds"))
+		return kind_names(each, arg);
+	for (size_t k = 0; k < COUNT(names_only); k++)
+		if (!strcmp(names_only[k].name, kind))
+			return named(&f, names_only[k].walk(&f));
+	while (i < COUNT(kinds) && strcmp(kinds[i].name, kind))
+		i++;
+	if (i == COUNT(kinds))
+		return plat_fail(p, TALLY_EINVAL, "there are no names of the kind '%s'", kind);
+	return named(&f, walk(&f, i));
+}

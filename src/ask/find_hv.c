@@ -1,0 +1,232 @@
+/*
+ * find_hv.c: what hypervisors and PCIe devices have, and the models that stand in for them.
+ *
+ * These are the names of the tables: whether a certain platform has them, and grants
+ * them, `tally list --on WHERE vfalls` and the like ask that platform.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ask/find_int.h"
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+static void add_slots(struct find *f)
+{
+	static const struct { uint8_t side, context; const char *size; uint32_t at; } slot[] = {
+#define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
+#include "facts/mmustat.def"
+#undef MMUSTAT
+	};
+
+	for (size_t i = 0; i < COUNT(slot); i++) {
+		const char *side = slot[i].side ? "dmmu" : "immu";
+
+		find_add(f, &(struct found){ .name = side, .of = "mmustat", .code = find_text(f, "0x%03x", slot[i].at),
+					     .here = "--on niagara", .use = find_text(f, "mmustat/%s/", side),
+					     .text = find_text(f, "hits and ticks of %s pages, context %s", slot[i].size,
+							       slot[i].context ? "not 0" : "0") });
+	}
+}
+
+static const char *what_register(struct find *f, const struct vf_reg *r)
+{
+	switch ((enum vf_class)r->cls) {
+	case VF_SPARC_PCR: return "control of a strand's two counters";
+	case VF_L2_CR: return "which class of L2 misses is counted";
+	case VF_MCU_PCR:
+	case VF_ZAM_PCR: return find_text(f, "control: selects two %s events", vf_eventset_name[vf_set_of(r)]);
+	case VF_MCU_PIC: return "two counts of 31 bits";
+	case VF_ZAM_PIC0:
+	case VF_ZAM_PIC1: return "a count of 64 bits";
+	}
+	return "";
+}
+
+int find_registers(struct find *f)
+{
+	for (uint32_t i = 0; i < VF_REGS; i++) {
+		const struct vf_reg *r = &vf_regs[i];
+		char name[24];
+
+		vf_lower(name, r->name);
+		find_add(f, &(struct found){ .name = name, .of = "vfalls", .code = find_text(f, "%u", r->number),
+					     .here = "--on batoka", .use = find_text(f, "vfalls/%s/", name),
+					     .also = r->local ? find_text(f, "local 0x%llx, global 0x%llx",
+									  (unsigned long long)r->local, (unsigned long long)r->global) : "",
+					     .text = what_register(f, r) });
+	}
+	add_slots(f);
+	return 0;
+}
+
+/* ---- requests and their fields ------------------------------------------------------------------- */
+
+static const char *key_of(struct find *f, const struct gpci_request *r)
+{
+	return gpci_key(r) ? find_text(f, "a record for each %s", gpci_key(r)) : "one record";
+}
+
+static void add_fields(struct find *f, const struct gpci_request *r)
+{
+	for (uint32_t k = 0; k < r->nfields; k++) {
+		const struct gpci_field *d = &r->field[k];
+
+		find_add(f, &(struct found){ .name = find_text(f, "%s/%s", r->name, d->name), .of = "gpci",
+					     .code = find_text(f, "+0x%x", d->offset), .here = "--on power",
+					     .use = find_text(f, "gpci/%s,%s/", r->name, d->name),
+					     .also = r->linux_name && d->linux_name ?
+							     find_text(f, "hv_gpci/%s_%s/", r->linux_name, d->linux_name) : "",
+					     .text = *d->text ? d->text : d->unit });
+	}
+}
+
+int find_requests(struct find *f)
+{
+	const struct gpci_request *r;
+
+	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
+		if (i && gpci_request_at(i - 1)->number == r->number)
+			continue;             /* another layout of the same */
+		find_add(f, &(struct found){ .name = r->name, .of = "gpci", .code = find_text(f, "0x%x", r->number),
+					     .here = "--on power", .use = find_text(f, "gpci/%s/", r->name),
+					     .also = r->title, .text = key_of(f, r) });
+		/* All of them are hundreds: people ask for them. */
+		if (f->pattern || f->verbose)
+			add_fields(f, gpci_request_find(r->name));
+	}
+	return 0;
+}
+
+/* ---- tunables --------------------------------------------------------------------------------------- */
+
+int find_tunables(struct find *f)
+{
+	for (unsigned t = 0; t < PTT_TUNES; t++) {
+		const struct ptt_tunable *is = &ptt_tunables[t];
+
+		find_add(f, &(struct found){ .name = is->name, .of = "ptt", .code = find_text(f, "0x%x", is->code),
+					     .here = "--on kunpeng", .use = find_text(f, "hisi_ptt0_2/%s", is->name),
+					     .also = is->alias, .text = find_text(f, "%s: 0, 1, 2; %u after a reset", is->text, is->reset) });
+	}
+	return 0;
+}
+
+/* ---- machines, loads, views ----------------------------------------------------------------------------- */
+
+static const char *load_of(const struct plat_row *m, uint32_t i, const char **text)
+{
+	const struct kunpeng_load *k;
+
+	if (m->keys != PLAT_KUNPENG)
+		return line_load(m->name, i, text);
+	k = kunpeng_load_at(i);
+	*text = k ? k->text : "";
+	return k ? k->name : NULL;
+}
+
+int find_machines(struct find *f)
+{
+	const struct plat_row *m;
+
+	for (uint32_t i = 0; (m = plat_row(i)) != NULL; i++) {
+		struct buf keys = { 0 };
+		const char *key;
+
+		for (uint32_t k = 0; m->embedded && (key = plat_key(m, k)) != NULL; k++)
+			buf_printf(&keys, "%s%s=", k ? " " : "", key);
+		if (m->embedded)
+			find_add(f, &(struct found){ .name = m->name, .here = "yes", .use = find_text(f, "--on %s", m->name),
+						     .also = keys.p, .text = f->verbose ? m->text : find_text(f, "%s; keys %s", m->text,
+													      keys.p ? keys.p : "") });
+		f->words.failed |= keys.failed;
+		buf_free(&keys);
+	}
+	return 0;
+}
+
+static bool is_model(const struct find *f, const struct plat_row *m)
+{
+	return m->embedded && (!f->each || !f->p->on.row->embedded || f->p->on.row == m);
+}
+
+int find_loads(struct find *f)
+{
+	const struct plat_row *m;
+	const char *name, *text;
+
+	/* Of names, where --on says of which model, those. */
+	for (uint32_t i = 0; (m = plat_row(i)) != NULL; i++)
+		for (uint32_t k = 0; is_model(f, m) && (name = load_of(m, k, &text)) != NULL; k++)
+			find_add(f, &(struct found){ .name = name, .of = m->name, .use = find_text(f, "--on %s --load %s", m->name, name),
+						     .text = text });
+	return 0;
+}
+
+int find_views(struct find *f)
+{
+	const char *name, *text;
+
+	for (uint32_t i = 0; (name = tally_stat_view(i, &text)) != NULL; i++)
+		find_add(f, &(struct found){ .name = name, .of = "gpci", .here = "--on power",
+					     .use = find_text(f, "tally stat --on power --view %s", name), .text = text });
+	return 0;
+}
+
+/* ---- what completion offers ------------------------------------------------------------------------------ */
+
+/* How a name is written where it is read, each once: of the families that the platform has, or may have. */
+static void each_use(void *arg, const char *name)
+{
+	struct find *f = arg;
+
+	if (strcmp(f->last, name)) {
+		f->each(f->arg, name);
+		f->last = find_text(f, "%s", name);
+	}
+}
+
+static void add_uses(struct find *f, uint8_t family, int (*walk)(struct find *f), const char *of)
+{
+	const uint8_t keys = f->p->on.row->keys;
+	struct find uses = { .p = f->p, .each = each_use, .arg = f, .uses = of };
+
+	f->last = "";
+	if (!keys || keys & family)
+		walk(&uses);
+	f->words.failed |= uses.words.failed;
+	arena_free(&uses.words);
+}
+
+int find_selectors(struct find *f)
+{
+	add_uses(f, PLAT_POWER, find_requests, "gpci");
+	add_uses(f, PLAT_VFALLS, find_registers, "vfalls");
+	add_uses(f, PLAT_NIAGARA, find_registers, "mmustat");
+	if (!f->p->on.row->keys || f->p->on.row->keys == PLAT_NIAGARA)
+		f->each(f->arg, "mmustat/all/");
+	return 0;
+}
+
+/* CPU events are this machine's. */
+int find_countable(struct find *f)
+{
+	int rc = f->p->on.row->keys ? 0 : find_events(f);
+
+	return rc < 0 ? rc : find_selectors(f);
+}
+
+/* "load=" with what it may be, of the others the name alone: what goes behind --on NAME and a comma. */
+int find_keys(struct find *f)
+{
+	const struct plat_row *m = f->p->on.row;
+	const char *key, *name, *text;
+
+	for (uint32_t k = 0; (key = plat_key(m, k)) != NULL; k++) {
+		if (strcmp(key, "load"))
+			f->each(f->arg, find_text(f, "%s=", key));
+		for (uint32_t i = 0; !strcmp(key, "load") && (name = load_of(m, i, &text)) != NULL; i++)
+			f->each(f->arg, find_text(f, "load=%s", name));
+	}
+	return 0;
+}

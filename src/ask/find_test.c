@@ -1,0 +1,203 @@
+/* find_test.c: what is found by name, on machines that are made up, and when memory is out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tally/doctor.h>
+
+#include "ask/find_int.h"
+
+#define ENOUGH (1u << 20)
+
+struct text { char p[ENOUGH]; size_t n; };
+
+static int take(void *arg, const char *s, size_t n)
+{
+	struct text *t = arg;
+
+	assert_true(t->n + n < sizeof(t->p));
+	memcpy(t->p + t->n, s, n);
+	t->n += n;
+	t->p[t->n] = '\0';
+	return 0;
+}
+
+/* What a list prints, or the words of its refusal. */
+static int list(struct text *t, const char *sysfs, const char *kind, const char *pattern, bool verbose)
+{
+	const struct tally_platform_opts o = { .size = sizeof(o), .sysfs = sysfs };
+	const struct tally_out to = { .size = sizeof(to), .out = take, .arg = t };
+	struct tally_platform *p = NULL;
+	int rc = tally_platform_open(&p, &o);
+
+	t->n = 0;
+	t->p[0] = '\0';
+	if (rc >= 0)
+		rc = tally_list(p, kind, pattern, verbose, &to);
+	if (rc < 0 && p)
+		take(t, tally_platform_error(p), strlen(tally_platform_error(p)));
+	tally_platform_close(p);
+	return rc;
+}
+
+static struct text said;
+
+static void events_of_a_pmu_have_the_code_of_its_format(void **state)
+{
+	(void)state;
+	assert_true(list(&said, "test/sysfs/intel", "events", "mem_loads", true) >= 0);
+	assert_non_null(strstr(said.p, "mem_loads"));
+	assert_non_null(strstr(said.p, "as: cpc:::mem_loads-all-1000000"));
+	assert_true(list(&said, "test/sysfs/intel", "events", "cpu_cycles", false) >= 0);
+	assert_non_null(strstr(said.p, "yes"));
+	assert_true(list(&said, "test/sysfs/none", "events", "cpu_cycles", false) >= 0);
+	assert_non_null(strstr(said.p, "no PMU"));
+}
+
+static void words_say_what_is_near(void **state)
+{
+	static const struct { const char *kind, *pattern, *words; } row[] = {
+		{ "cycels", NULL, "nothing matches 'cycels'; did you mean 'cycles'?" },
+		{ "evnts", NULL, "there is nothing of the kind 'evnts'; did you mean 'events'?" },
+		{ "views", "ceq", "nothing of the kind 'views' matches 'ceq'" },
+		{ "zzz", "x", "there is nothing of the kind 'zzz'; 'tally list' shows the kinds" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		assert_int_equal(list(&said, "test/sysfs/none", row[i].kind, row[i].pattern, false), -TALLY_EINVAL);
+		assert_true(strncmp(said.p, row[i].words, strlen(row[i].words)) == 0);
+	}
+}
+
+static void no_line_is_wider_than_80_columns(void **state)
+{
+	static const char *const machines[] = { "test/sysfs/none", "test/sysfs/intel", "test/sysfs/hybrid", "test/sysfs/arm" };
+
+	(void)state;
+	for (uint32_t k = 0; find_kind(k); k++)
+		for (size_t m = 0; m < COUNT(machines); m++) {
+			assert_true(list(&said, machines[m], find_kind(k)->name, NULL, false) >= 0);
+			for (const char *line = said.p; *line; line += strcspn(line, "\n") + 1)
+				assert_true(strcspn(line, "\n") <= 80);
+		}
+}
+
+static void name_of_each(void *arg, const char *name)
+{
+	uint32_t *n = arg;
+
+	assert_true(*name);
+	++*n;
+}
+
+static void names_of_each_kind_are_those_of_its_list(void **state)
+{
+	const struct tally_platform_opts o = { .size = sizeof(o), .sysfs = "test/sysfs/none" };
+	struct tally_platform *p = NULL;
+
+	(void)state;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	for (uint32_t k = 0; find_kind(k); k++) {
+		uint32_t n = 0;
+
+		assert_int_equal(tally_names(p, find_kind(k)->name, name_of_each, &n), 0);
+		assert_true(n > 0);
+	}
+	for (uint32_t n = 0; n < 3; n++) {
+		static const char *const more[] = { "selectors", "countable", "keys" };
+		uint32_t count = 0;
+
+		assert_int_equal(tally_names(p, more[n], name_of_each, &count), 0);
+		assert_true((count > 0) == (strcmp(more[n], "keys") != 0));
+	}
+	assert_int_equal(tally_names(p, "what", name_of_each, NULL), -TALLY_EINVAL);
+	tally_platform_close(p);
+}
+
+static void memory_that_is_out_is_told_and_all_is_freed(void **state)
+{
+	static const char *const what[] = { "events", "loads", "clock", "cycels" };
+	long live = mem_live();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(what); i++)
+		for (long n = 1;; n += n < 200 ? 1 : 97) {
+			int rc;
+
+			mem_fail_at(n);
+			rc = list(&said, "test/sysfs/none", what[i], NULL, true);
+			if (!mem_failed())
+				break;
+			assert_true(rc == -TALLY_ENOMEM || rc == -TALLY_EINVAL || rc == 0);
+			assert_int_equal(mem_live(), live);
+		}
+	mem_fail_at(0);
+}
+
+/* ---- doctor --------------------------------------------------------------------------------- */
+
+struct findings { uint32_t n, needed, fixes, ok; bool fake; };
+
+static void count(void *arg, const struct tally_finding *f)
+{
+	struct findings *c = arg;
+
+	c->n++;
+	c->needed += f->needed;
+	c->ok += f->verdict == TALLY_IS_OK;
+	c->fixes += *f->fix != 0;
+	assert_true(*f->key && *f->group && *f->title && *f->cause);
+	assert_int_equal(f->verdict == TALLY_IS_OK, !*f->consequence);
+	assert_false(*f->fix && *f->instead);
+	if (c->fake && !strcmp(f->key, "nmi_watchdog"))
+		assert_string_equal(f->found, "not in this kernel");
+}
+
+static void doctor_finds_each_row_once_and_refuses_a_newer_caller(void **state)
+{
+	struct findings c = { .fake = true };
+	struct tally_doctor o = { .size = sizeof(o), .root = "test/sysfs", .each = count, .arg = &c };
+	struct { struct tally_doctor o; int more; } newer = { { .size = sizeof(newer) }, 1 };
+	int rc = tally_doctor(&o);
+
+	(void)state;
+	assert_true(rc == 0 || rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP);
+	assert_true(c.n >= 30 && c.ok < c.n && c.fixes > 0);
+	assert_int_equal(c.needed, 4);
+	assert_int_equal(tally_doctor(&newer.o), -TALLY_EINVAL);
+}
+
+static void feature(void *arg, const char *name, const char *version, bool inside, const char *what)
+{
+	assert_true(*name && *what);
+	assert_true(!inside || *version);
+	++*(uint32_t *)arg;
+}
+
+static void features_are_named_with_what_they_are_for(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	tally_features("/no/such/library", feature, &n);
+	assert_true(n >= 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_of_a_pmu_have_the_code_of_its_format),
+		cmocka_unit_test(words_say_what_is_near),
+		cmocka_unit_test(no_line_is_wider_than_80_columns),
+		cmocka_unit_test(names_of_each_kind_are_those_of_its_list),
+		cmocka_unit_test(memory_that_is_out_is_told_and_all_is_freed),
+		cmocka_unit_test(doctor_finds_each_row_once_and_refuses_a_newer_caller),
+		cmocka_unit_test(features_are_named_with_what_they_are_for),
+	};
+
+	return cmocka_run_group_tests_name("ask: find, doctor", tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/*
+ * get.c: get and set; of tunables here, of hypervisors in get_hv.c.
+ *
+ * A selector is DEVICE/NAME, with a slash behind it or none; DEVICE alone is all it
+ * has.  What `get` prints as text is what `set` takes, so that `tally set $(tally
+ * get hisi_ptt0_2)` puts back what was there.
+ */
+#include <string.h>
+
+#include "answer/page.h"
+#include "ask/ask_int.h"
+
+struct pick {                                 /* what a selector names */
+	uint32_t device;
+	const struct ptt_pmu *pmu;
+	bool all;
+	enum ptt_tune tune;
+};
+
+/* ---- selectors ---------------------------------------------------------------------------- */
+
+/* The n bytes at s: "hisi_ptt0_2", "hisi_ptt0_2/", "hisi_ptt0_2/qos_tx_p", "hisi_ptt0_2/qos_tx_p/". */
+static int pick(struct tally_platform *p, struct pick *ret, const char *s, size_t n)
+{
+	const char *slash = memchr(s, '/', n);
+	size_t device = slash ? (size_t)(slash - s) : n;
+	char name[64] = "";
+	struct err e = { 0 };
+	uint32_t npmus;
+	int rc = plat_ptt_device(p, s, device, &ret->device);
+
+	if (rc >= 0)
+		rc = plat_ptt_list(p, &ret->pmu, &npmus);
+	if (rc < 0)
+		return rc;
+	ret->pmu += ret->device;
+	ret->all = n - device <= 1;
+	if (ret->all)
+		return 0;
+	s += device + 1;
+	n -= device + 1;
+	n -= s[n - 1] == '/';
+	if (n >= sizeof(name))
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no tunable '%.*s'", ret->pmu->name, (int)n, s);
+	memcpy(name, s, n);
+	rc = ptt_tune_find(name, &ret->tune, &e);
+	return rc < 0 ? plat_fail(p, TALLY_EINVAL, "%s: %s", ret->pmu->name, e.text) : 0;
+}
+
+/* ---- get ------------------------------------------------------------------------------------- */
+
+static void text_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value)
+{
+	buf_printf(to, "%s/%s=%u\n", s->pmu->name, ptt_tunables[t].name, value);
+}
+
+static void json_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value)
+{
+	const struct ptt_tunable *is = &ptt_tunables[t];
+
+	buf_puts(to, "{\"type\":\"tunable\",\"device\":");
+	buf_json_str(to, s->pmu->name, strlen(s->pmu->name));
+	buf_printf(to, ",\"name\":\"%s\",\"value\":%u,\"text\":", is->name, value);
+	buf_json_str(to, is->text, strlen(is->text));
+	buf_puts(to, "}\n");
+}
+
+static void csv_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value, char separator)
+{
+	const struct ptt_tunable *is = &ptt_tunables[t];
+
+	an_csv_cell(to, s->pmu->name, strlen(s->pmu->name), separator);
+	buf_printf(to, "%c%s%c%u%c", separator, is->name, separator, value, separator);
+	an_csv_cell(to, is->text, strlen(is->text), separator);
+	buf_putc(to, '\n');
+}
+
+static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune t, const struct tally_out *to)
+{
+	struct err e = { 0 };
+	uint32_t value;
+	int rc = p->ptt.op->tune_get(p->ptt.arg, s->device, t, &value, &e);
+
+	if (rc < 0)
+		return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", s->pmu->name, ptt_tunables[t].name,
+				 e.text[0] ? e.text : tally_strerror(rc));
+	if (to->form == TALLY_PTT_JSON)
+		json_value(&p->out, s, t, value);
+	else if (to->form == TALLY_PTT_CSV)
+		csv_value(&p->out, s, t, value, to->separator ? to->separator : ',');
+	else
+		text_value(&p->out, s, t, value);
+	return 0;
+}
+
+static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to, const void **kind)
+{
+	struct pick s = { .pmu = NULL };
+	int rc = pick(p, &s, selector, n);
+
+	if (rc >= 0 && to->form == TALLY_PTT_CSV && *kind != ptt_tunables)
+		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", to->separator ? to->separator : ',');
+	*kind = ptt_tunables;
+	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++)
+		if (s.all || t == s.tune)
+			rc = get_one(p, &s, (enum ptt_tune)t, to);
+	return rc;
+}
+
+int tally_get(struct tally_platform *p, const char *selector, const struct tally_out *to)
+{
+	struct tally_out o = { .size = 0 };
+	const void *kind = NULL;              /* of rows: what the last header was of */
+	int rc;
+
+	plat_enter(p);
+	rc = plat_take(p, &o, sizeof(o), to);
+	for (size_t n; rc >= 0 && *selector; selector += n) {
+		n = strcspn(selector, " ");
+		if (n)
+			rc = sel_provider(selector) != SEL_OTHER ? hv_get(p, selector, n, &o, &kind) :
+								    get_tunables(p, selector, n, &o, &kind);
+		else
+			n = 1;
+	}
+	return rc < 0 ? rc : plat_flush(p, &o);
+}
+
+/* ---- set ------------------------------------------------------------------------------------- */
+
+/* What is above the most is made the most by the device: said, since nobody meant it. */
+static void note_what_came(struct tally_platform *p, const struct pick *s, uint32_t value)
+{
+	const char *name = ptt_tunables[s->tune].name;
+	struct err e = { 0 };
+	uint32_t now;
+
+	if (value > PTT_TUNE_MOST && p->ptt.op->tune_get(p->ptt.arg, s->device, s->tune, &now, &e) >= 0)
+		plat_note(p, "%s/%s is %u: what is above %u becomes %u", s->pmu->name, name, now, PTT_TUNE_MOST, PTT_TUNE_MOST);
+	if (p->on.row->embedded)
+		plat_note(p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			  p->on.row->name, p->on.row->name);
+}
+
+static int set_pick(struct tally_platform *p, const struct pick *s, const char *text)
+{
+	struct err e = { 0 };
+	uint32_t value;
+	int rc = ptt_tune_parse(text, p->profile, &value, &e);
+
+	if (rc >= 0)
+		rc = p->ptt.op->tune_set(p->ptt.arg, s->device, s->tune, value, &e);
+	if (rc < 0)
+		return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", s->pmu->name, ptt_tunables[s->tune].name,
+				 e.text[0] ? e.text : tally_strerror(rc));
+	note_what_came(p, s, value);
+	return 0;
+}
+
+int tally_set(struct tally_platform *p, const char *assignment)
+{
+	bool of_hypervisor = sel_provider(assignment) != SEL_OTHER;
+	const char *is = of_hypervisor ? strrchr(assignment, '=') : strchr(assignment, '=');
+	struct pick s = { .pmu = NULL };
+	char value[64];
+	size_t n;
+	int rc;
+
+	plat_enter(p);
+	if (!is)
+		return plat_fail(p, TALLY_EINVAL, "'%s' sets nothing: write SELECTOR=VALUE", assignment);
+	n = strlen(is + 1);
+	n -= n && is[n] == '/';
+	if (n >= sizeof(value))
+		return plat_fail(p, TALLY_EINVAL, "'%s' is too long for a value", is + 1);
+	memcpy(value, is + 1, n);
+	value[n] = '\0';
+	if (of_hypervisor)
+		return hv_set(p, assignment, (size_t)(is - assignment), value);
+	rc = pick(p, &s, assignment, (size_t)(is - assignment));
+	if (rc >= 0 && s.all)
+		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them", assignment,
+			       s.pmu->name);
+	return rc < 0 ? rc : set_pick(p, &s, value);
+}

@@ -1,0 +1,329 @@
+/*
+ * pick.c: what a selector names: of vfalls a counter and its event, of gpci a request, record and field.
+ *
+ * `vfalls/sparc,cpu=5,event=L2_dmiss_ld,user,remote/`: the name is a control register
+ * without its _PCR; the event a row of that unit's table, or its code; for SPARC the
+ * modes (user and system unless said) and, of level 2 misses, the class.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ask/ask_int.h"
+
+const char *const vf_eventset_name[] = { "sparc", "mcu", "lpu", "gpd", "asu" };
+
+/* ---- vfalls --------------------------------------------------------------------------------------- */
+
+enum vf_eventset vf_set_of(const struct vf_reg *r)
+{
+	if (r->cls == VF_SPARC_PCR)
+		return VF_EVENTS_SPARC;
+	if (r->cls == VF_MCU_PCR || r->cls == VF_MCU_PIC)
+		return VF_EVENTS_MCU;
+	return r->unit == VF_UNIT_GPD ? VF_EVENTS_GPD : r->unit == VF_UNIT_ASU ? VF_EVENTS_ASU : VF_EVENTS_LPU;
+}
+
+void vf_lower(char to[static 24], const char *name)
+{
+	size_t i = 0;
+
+	for (; name[i] && i < 23; i++)
+		to[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
+	to[i] = '\0';
+}
+
+static bool is_control(const struct vf_reg *r)
+{
+	return r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR;
+}
+
+static void unit_name(char to[static 24], const struct vf_reg *r)
+{
+	char *end;
+
+	vf_lower(to, r->name);
+	end = strstr(to, "_pcr");
+	if (end)
+		*end = '\0';
+}
+
+static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *ret)
+{
+	char name[VF_REGS][24];
+	const char *names[VF_REGS], *near;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < VF_REGS; i++) {
+		if (!is_control(&vf_regs[i]))
+			continue;
+		unit_name(name[n], &vf_regs[i]);
+		names[n] = name[n];
+		if (!strcmp(name[n++], s->name)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	near = text_nearest(s->name, names, n);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no unit '%s'%s%s%s", s->text, s->name, near ? "; did you mean '" : "",
+			 near ? near : "; there are sparc, node0_mcu0 to node3_mcu1, zam0_lpu_a to zam3_asu", near ? "'?" : "");
+}
+
+static int no_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, const char *name)
+{
+	const struct vf_event *v;
+	const char *names[64], *near;
+	size_t n = 0;
+
+	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL && n < COUNT(names); i++)
+		if (v->set == set)
+			names[n++] = v->name;
+	near = text_nearest(name, names, n);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'%s%s%s", s->text, vf_eventset_name[set], name,
+			 near ? "; did you mean '" : "", near ? near : "; 'tally list vfalls' shows them", near ? "'?" : "");
+}
+
+/* Bits of the mask may be joined where the table has the single ones. */
+static bool is_code(enum vf_eventset set, uint64_t code)
+{
+	const struct vf_event *v;
+
+	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++) {
+		if (v->set != set)
+			continue;
+		if (v->code == code || (v->emask && v->code >> 8 == code >> 8 && code & 0xff && !(code & 0xff & ~(uint64_t)v->emask)))
+			return true;
+	}
+	return false;
+}
+
+static const struct vf_event *event_of_code(enum vf_eventset set, uint64_t code)
+{
+	const struct vf_event *v;
+
+	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++)
+		if (v->set == set && v->code == code)
+			return v;
+	return NULL;
+}
+
+static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, struct vf_pick *ret)
+{
+	static const uint16_t most[] = { [VF_EVENTS_SPARC] = 0xfff, [VF_EVENTS_MCU] = 0xf, [VF_EVENTS_LPU] = 0xff,
+					 [VF_EVENTS_GPD] = 0xff, [VF_EVENTS_ASU] = 0xff };
+	const char *name = sel_value(s, "event");
+	uint64_t code;
+
+	if (!name)
+		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls' shows the %s events", s->text,
+				 vf_eventset_name[set]);
+	if (text_u64(name, &code)) {
+		if (code > most[set])
+			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: codes go up to 0x%x", s->text, name, most[set]);
+		if (!is_code(set, code))
+			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: there is no such code; 'tally list vfalls' shows the %s events",
+					 s->text, name, vf_eventset_name[set]);
+		ret->event = event_of_code(set, code);
+	} else {
+		ret->event = vf_event_find(set, name);
+		if (!ret->event)
+			return no_event(p, s, set, name);
+		code = ret->event->code;
+	}
+	ret->ask.event = (uint32_t)code;
+	return 0;
+}
+
+static int find_class(struct tally_platform *p, const struct sel *s, struct vf_pick *ret)
+{
+	static const char *const class[] = { NULL, "local", "remote", "c2c" };
+	bool is_miss = ret->ask.event >> 8 == 3 && ret->ask.event & 0x30;
+
+	for (uint8_t i = 1; i < COUNT(class); i++) {
+		if (!sel_flag(s, class[i]))
+			continue;
+		if (ret->ask.class)
+			return plat_fail(p, TALLY_EINVAL, "%s: one of local, remote and c2c", s->text);
+		if (!is_miss)
+			return plat_fail(p, TALLY_EINVAL, "%s: %s is of L2_imiss and L2_dmiss_ld", s->text, class[i]);
+		ret->ask.class = i;
+	}
+	return 0;
+}
+
+static int sparc(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret)
+{
+	struct vf_counter_ask *a = &ret->ask;
+	uint64_t cpu = 0;
+	int rc = sel_number(s, "cpu", UINT32_MAX, &cpu, &p->err);
+
+	if (rc < 0)
+		return rc;
+	ret->all_strands = rc == 0;
+	if (cpu >= l->strands)
+		return plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, l->strands);
+	a->vcpu = (uint32_t)cpu;
+	a->user = sel_flag(s, "user");
+	a->system = sel_flag(s, "system");
+	a->hyper = sel_flag(s, "hyper");
+	if (!a->user && !a->system && !a->hyper)
+		a->user = a->system = true;
+	return find_class(p, s, ret);
+}
+
+int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret)
+{
+	static const char *const of_sparc[] = { "event", "cpu", "user", "system", "hyper", "local", "remote", "c2c", NULL };
+	static const char *const of_others[] = { "event", NULL };
+	const struct vf_reg *r;
+	int rc;
+
+	*ret = (struct vf_pick){ .event = NULL };
+	rc = find_unit(p, s, &ret->ask.reg);
+	if (rc < 0)
+		return rc;
+	r = &vf_regs[ret->ask.reg];
+	rc = sel_keys_are(s, r->cls == VF_SPARC_PCR ? of_sparc : of_others, &p->err);
+	if (rc >= 0)
+		rc = find_event(p, s, vf_set_of(r), ret);
+	return rc >= 0 && r->cls == VF_SPARC_PCR ? sparc(p, l, s, ret) : rc;
+}
+
+/* ---- gpci ------------------------------------------------------------------------------------------- */
+
+#define ASKED_VERSION 8u                      /* gpci_read() asks with the highest */
+
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l, const struct gpci_request *r)
+{
+	uint8_t version = p->on.row->line && !strcmp(p->on.row->name, "file") ? p->file.version : ASKED_VERSION;
+	const struct gpci_request *here = gpci_request(r->number, l->level, version);
+
+	return here ? here : r;
+}
+
+const char *gpci_key(const struct gpci_request *r)
+{
+	static const char *const key[] = {
+		[GPCI_BY_PROCESSOR] = "processor", [GPCI_BY_PARTITION] = "partition", [GPCI_BY_CHIP] = "chip",
+		[GPCI_BY_DOMAIN] = "domain", [GPCI_BY_VP] = "partition", [GPCI_BY_NOTHING] = NULL,
+	};
+
+	return key[r->index];
+}
+
+bool gpci_is_none(const struct gpci_field *f, uint64_t v)
+{
+	return f->flags & GPCI_F_NONE && v == UINT64_MAX >> (64 - 8 * f->bytes);
+}
+
+/* "hv_gpci/entitled_capped_..._entitled_cycles": the request, and the field at the end of the name. */
+static const struct gpci_request *linux_event(const char *name, const struct gpci_field **field)
+{
+	const struct gpci_request *r, *found = NULL;
+
+	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
+		size_t n = r->linux_name ? strlen(r->linux_name) : 0;
+
+		if (!n || strncmp(name, r->linux_name, n) || name[n] != '_')
+			continue;
+		for (uint32_t k = 0; k < r->nfields; k++)
+			if (r->field[k].linux_name && !strcmp(r->field[k].linux_name, name + n + 1)) {
+				*field = &r->field[k];
+				found = r;
+			}
+	}
+	return found;
+}
+
+static int no_request(struct tally_platform *p, const struct sel *s)
+{
+	const struct gpci_request *r;
+	const char *name[64], *near;
+	size_t n = 0;
+
+	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL && n < COUNT(name); i++)
+		name[n++] = r->name;
+	near = s->provider == SEL_GPCI ? text_nearest(s->name, name, n) : NULL;
+	if (near)
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; did you mean '%s'?", s->text, s->name, near);
+	if (s->provider == SEL_HV_GPCI)
+		return plat_fail(p, TALLY_EINVAL, "%s: Linux has no event of that name; 'tally list -v gpci' shows them", s->text);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci' shows them", s->text, s->name);
+}
+
+static int no_field(struct tally_platform *p, const struct sel *s, const struct gpci_request *r, const char *field)
+{
+	const char *name[GPCI_FIELDS_MOST], *near;
+
+	for (uint32_t i = 0; i < r->nfields; i++)
+		name[i] = r->field[i].name;
+	near = text_nearest(field, name, r->nfields);
+	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'%s%s%s", s->text, r->name, field, near ? "; did you mean '" : "",
+			 near ? near : "; 'tally list -v gpci' shows them", near ? "'?" : "");
+}
+
+static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)
+{
+	ret->field = -1;
+	for (uint32_t i = 0; field && i < ret->r->nfields; i++)
+		if (!strcasecmp(ret->r->field[i].name, field))
+			ret->field = (int32_t)i;
+	return field && ret->field < 0 ? no_field(p, s, ret->r, field) : 0;
+}
+
+/* index= is every request's; its own name and Linux's mean the same. */
+static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci_pick *ret)
+{
+	static const struct { const char *key; int8_t of; } names[] = {
+		{ "index", -1 }, { "processor", GPCI_BY_PROCESSOR }, { "phys_processor_idx", GPCI_BY_PROCESSOR },
+		{ "partition", GPCI_BY_PARTITION }, { "sibling_part_id", GPCI_BY_PARTITION }, { "partition_id", GPCI_BY_PARTITION },
+		{ "chip", GPCI_BY_CHIP }, { "hw_chip_id", GPCI_BY_CHIP }, { "domain", GPCI_BY_DOMAIN },
+	};
+	const char *own = gpci_key(ret->r);
+	uint8_t index = ret->r->index == GPCI_BY_VP ? GPCI_BY_PARTITION : ret->r->index;
+
+	ret->index = -2;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const char *value = sel_value(s, names[i].key);
+		uint64_t n;
+
+		if (!value)
+			continue;
+		if (ret->index != -2)
+			return plat_fail(p, TALLY_EINVAL, "%s says twice which record", s->text);
+		if (!own || (names[i].of >= 0 && names[i].of != index))
+			return plat_fail(p, TALLY_EINVAL, own ? "%s: records of %s are by %s: write %s=N" : "%s: %s has one record: leave the key out",
+					 s->text, ret->r->name, own, own);
+		if (strcmp(value, "-1") && (!text_u64(value, &n) || n > INT32_MAX))
+			return plat_fail(p, TALLY_EINVAL, "%s: %s=%s: a number from 0 up, or -1: your own", s->text, names[i].key, value);
+		ret->index = strcmp(value, "-1") ? (int64_t)n : -1;
+	}
+	return 0;
+}
+
+int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret)
+{
+	static const char *const keys[] = { "index", "processor", "partition", "chip", "domain", "vp", "field", "phys_processor_idx",
+					    "sibling_part_id", "partition_id", "hw_chip_id", NULL };
+	const struct gpci_field *field = NULL;
+	const char *name;
+	uint64_t vp = 0;
+	int rc;
+
+	ret->r = s->provider == SEL_HV_GPCI ? linux_event(s->name, &field) : *s->name ? gpci_request_find(s->name) : NULL;
+	if (!ret->r)
+		return no_request(p, s);
+	ret->r = gpci_layout(p, l, ret->r);
+	name = field ? field->name : sel_value(s, "field");
+	rc = sel_keys_are(s, keys, &p->err);
+	if (rc >= 0)
+		rc = pick_index(p, s, ret);
+	if (rc >= 0)
+		rc = pick_field(p, s, name, ret);
+	if (rc >= 0)
+		rc = sel_number(s, "vp", UINT16_MAX, &vp, &p->err);
+	if (rc > 0 && ret->r->index != GPCI_BY_VP)
+		return plat_fail(p, TALLY_EINVAL, "%s: vp= is of affinity_by_vp", s->text);
+	ret->secondary = rc > 0 ? (int64_t)vp : -2;
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,518 @@
+/*
+ * stat.c: counters over time: the options, time, and the loop.
+ *
+ * A first reading, then after each interval another one and a table.  Deadlines
+ * are multiples of the interval since the start, so that what a reading costs does
+ * not add up.  In a model time passes only here, and exactly; without an end in sight (neither count
+ * nor duration) it keeps to the clock of the wall, for somebody is watching.
+ *
+ * Each platform is a stat_run of its own, and CPU events are one stat_cpu, whosever platform they were asked
+ * beside; rows of all go into one table.  As soon as something of it lives by the wall (a CPU, a machine of
+ * another process), all of it does: models are moved on by what has passed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ask/stat_int.h"
+#include "kernel/kernel.h"
+
+#define SECOND UINT64_C(1000000000)
+#define TURN_MS 100
+#define SLICE_NS (SECOND / 10)
+
+double stat_seconds(const struct stat_run *s)
+{
+	return (double)(s->now - s->start) / 1e9;
+}
+
+double stat_ticks(const struct stat_run *s)
+{
+	uint64_t hz = s->line->tick_hz ? s->line->tick_hz : POWER_TB_HZ;
+
+	return hz == HV_TICK_UNKNOWN ? NAN : (double)(s->now - s->before) / 1e9 * (double)hz;
+}
+
+void stat_put(struct stat_run *s, struct tbl *t, bool header)
+{
+	if (header && s->tables && s->o.to.form == TALLY_PTT_TEXT)
+		buf_putc(&s->p->out, '\n');
+	tbl_put(t, &s->p->out, &s->o.to, header);
+	tbl_free(t);
+}
+
+/* ---- what is counted ------------------------------------------------------------------------------ */
+
+struct stat_all {
+	struct tally_platform *p;             /* the caller's: whose error it is */
+	struct tally_stat o;
+	struct stat_run *run;                 /* [0] is the caller's platform */
+	uint32_t n;
+	struct stat_cpu *cpu;                 /* NULL: no CPU event */
+	struct stat_table table;
+	uint64_t wall, passed;                /* since the start: what the wall said then; what has passed */
+	bool by_wall, keep, ended;
+	int rc;                               /* a wait failed: it is over */
+};
+
+/* Where a CPU event of the list ends: a PMU's terms have commas, too. */
+static size_t cpu_length(const char *list)
+{
+	size_t n = strcspn(list, "/,");
+	const char *end = list[n] == '/' ? strchr(list + n + 1, '/') : NULL;
+
+	if (list[n] == '/')
+		n = end ? (size_t)(end - list) + 1 + strcspn(end + 1, ",/") : strlen(list);
+	return n;
+}
+
+static bool is_local(const struct tally_platform *p)
+{
+	return !strcmp(p->on.row->name, "local");
+}
+
+/* hv_gpci is a PMU of Linux, and where that runs on the machine itself it is asked. */
+static bool is_hypervisors(const struct stat_run *s, const char *item)
+{
+	enum sel_provider who = sel_provider(item);
+
+	return who != SEL_OTHER && !(who == SEL_HV_GPCI && is_local(s->p));
+}
+
+static int still(const struct stat_run *s)
+{
+	if (strcmp(s->p->on.row->name, "file"))
+		return 0;
+	return plat_fail(s->p, TALLY_EINVAL, "%s is one reading, which does not go on: 'tally get' shows it", s->p->name);
+}
+
+static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
+{
+	int rc = still(s);
+
+	if (rc >= 0)
+		rc = hv_line_of(s->p, &s->line);
+	return rc < 0 ? rc : stat_events_add(s, item, n);
+}
+
+/* A word with a slash that no PMU here has was meant for the platform, if that is another one. */
+static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, size_t n)
+{
+	int rc = stat_cpu_add(&a->cpu, s->p, &a->o, item, n);
+	struct err e = { 0 };
+	struct sel sel;
+
+	if (rc == -TALLY_EINVAL && !is_local(s->p) && memchr(item, '/', n) && sel_parse(&sel, item, n, &e) < 0)
+		s->p->err = e;
+	return rc;
+}
+
+static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
+{
+	int rc = *list ? 0 : plat_fail(s->p, TALLY_EINVAL, "no event: -e is empty");
+
+	while (rc >= 0 && *list) {
+		bool hv = is_hypervisors(s, list);
+		size_t n = hv ? sel_length(list) : cpu_length(list);
+
+		if (list[n] && list[n] != ',')
+			return plat_fail(s->p, TALLY_EINVAL, "'%s' stands right behind '%.*s': part selectors by a comma, each with a slash "
+					 "at its end", list + n, (int)n, list);
+		rc = hv ? add_hypervisors(s, list, n) : add_cpu(a, s, list, n);
+		list += n + (list[n] == ',');
+	}
+	return rc;
+}
+
+static bool has_target(const struct tally_stat *o)
+{
+	return o->argv || o->npids || o->ntids || o->cpus || o->flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
+}
+
+static const char *usual_events(const struct tally_stat *o)
+{
+	bool tasks = !(o->cpus || o->flags & TALLY_STAT_SYSTEM) && (o->argv || o->npids || o->ntids);
+
+	return tasks ? "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses" :
+		       "cpu-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
+}
+
+static int open_runs(struct stat_all *a)
+{
+	int rc = 0;
+
+	a->run = mem_alloc((a->o.nmore + 1) * sizeof(*a->run));
+	if (!a->run)
+		return plat_fail(a->p, TALLY_ENOMEM, "out of memory");
+	for (; rc >= 0 && a->n <= a->o.nmore; a->n++) {
+		struct stat_run *s = &a->run[a->n];
+		const char *events = a->n ? a->o.more[a->n - 1].events : a->o.events;
+
+		*s = (struct stat_run){ .p = a->n ? a->o.more[a->n - 1].platform : a->p, .o = a->o };
+		if (a->n)
+			plat_enter(s->p);
+		if (!events && !a->n && !a->o.nmore && !a->o.view)
+			events = usual_events(&a->o);
+		rc = events ? add_list(a, s, events) : 0;
+	}
+	return rc;
+}
+
+static int open_view(struct stat_all *a)
+{
+	struct stat_run *s = &a->run[0];
+	int rc = still(s);
+
+	if (rc >= 0)
+		rc = hv_line_of(s->p, &s->line);
+	return rc < 0 ? rc : stat_view_open(s, a->o.view);
+}
+
+/* ---- readings ----------------------------------------------------------------------------------- */
+
+static int read_run(struct stat_run *s)
+{
+	if (!s->line)
+		return 0;
+	s->before = s->now;
+	s->now = hv_now(s->line);
+	return s->view ? stat_view_read(s) : stat_events_read(s);
+}
+
+static int reading(struct stat_all *a)
+{
+	int rc = a->cpu ? stat_cpu_read(a->cpu) : 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < a->n; i++)
+		rc = read_run(&a->run[i]);
+	return rc;
+}
+
+static int put_table(struct stat_all *a, enum stat_kind kind)
+{
+	bool first = true;
+	int rc;
+
+	a->table.kind = kind;
+	for (uint32_t i = 0; i < a->n; i++) {
+		first &= !a->run[i].tables;
+		stat_events_rows(&a->run[i], &a->table);
+	}
+	if (a->cpu)
+		stat_cpu_rows(a->cpu, &a->table);
+	stat_table_put(&a->table, &a->p->out, first);
+	rc = plat_flush(a->p, &a->o.to);
+	for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
+		if (a->run[i].line)
+			stat_mmu_rows(&a->run[i]);
+		rc = plat_flush(a->run[i].p, &a->o.to);
+	}
+	return rc;
+}
+
+static int table(struct stat_all *a, enum stat_kind kind)
+{
+	int rc = 0;
+
+	if (a->o.view) {
+		stat_view_rows(&a->run[0]);
+		rc = plat_flush(a->p, &a->o.to);
+	} else {
+		rc = put_table(a, kind);
+	}
+	for (uint32_t i = 0; i < a->n; i++)
+		a->run[i].tables++;
+	return rc;
+}
+
+/* ---- time ----------------------------------------------------------------------------------------- */
+
+static bool stopped(const struct stat_all *a)
+{
+	return a->o.stop && *a->o.stop;
+}
+
+static bool over(const struct stat_all *a)
+{
+	return a->ended || stopped(a);
+}
+
+static uint64_t least(uint64_t x, uint64_t y)
+{
+	return x < y ? x : y;
+}
+
+/* A model that is ahead of the clock waits for it. */
+static void keep_to_clock(const struct stat_all *a)
+{
+	for (;;) {
+		uint64_t now = k_now_ns() - a->wall;
+
+		if (now >= a->passed || stopped(a))
+			return;
+		(void)poll(NULL, 0, (a->passed - now) / 1000000 < TURN_MS ? (int)((a->passed - now) / 1000000 + 1) : TURN_MS);
+	}
+}
+
+/* So much passes in each model. */
+static void models(struct stat_all *a, uint64_t ns)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].line && a->run[i].line->op->advance)
+			(void)hv_pass(a->run[i].line, ns, a->o.stop);
+}
+
+/* At most so much passes by the wall: how much it was. */
+static uint64_t wait_wall(struct stat_all *a, uint64_t ns)
+{
+	uint64_t end = a->wall + a->passed + ns, now = k_now_ns();
+
+	if (a->cpu && now < end) {
+		a->rc = stat_cpu_wait(a->cpu, end - now);
+		a->ended = a->rc != 0;
+	} else if (now < end) {
+		(void)poll(NULL, 0, (int)((end - now + 999999) / 1000000));
+	}
+	now = k_now_ns() - a->wall;
+	return now > a->passed ? least(now - a->passed, ns) : 0;
+}
+
+/* Until `until` has passed since the start, or it is over. */
+static void pass_until(struct stat_all *a, uint64_t until)
+{
+	while (a->passed < until && !over(a)) {
+		uint64_t n = least(until - a->passed, SLICE_NS);
+
+		if (a->by_wall)
+			n = wait_wall(a, n);
+		models(a, n);
+		a->passed += n;
+		if (a->keep)
+			keep_to_clock(a);
+	}
+}
+
+static void start_clock(struct stat_all *a)
+{
+	bool endless = !a->o.count && !a->o.duration_ns;
+
+	a->by_wall = a->cpu;
+	for (uint32_t i = 0; i < a->n; i++)
+		a->by_wall |= a->run[i].line && !a->run[i].line->op->advance;
+	a->keep = !a->by_wall && endless;
+	a->wall = k_now_ns();
+	a->passed = 0;
+	a->ended = false;
+	a->rc = 0;
+	for (uint32_t i = 0; i < a->n; i++)
+		a->run[i].start = a->run[i].before = a->run[i].now;
+}
+
+static bool none(const struct stat_all *a)
+{
+	bool any = a->cpu && !stat_cpu_none(a->cpu);
+
+	for (uint32_t i = 0; i < a->n; i++)
+		any |= a->run[i].line && !stat_events_none(&a->run[i]);
+	return !any && !a->o.view;
+}
+
+static int nothing(struct stat_all *a)
+{
+	int rc = table(a, STAT_ONLY), why = 0;
+
+	if (rc >= 0 && a->cpu)
+		return stat_cpu_why(a->cpu);
+	for (uint32_t i = 0; i < a->n && !why; i++)
+		why = a->run[i].first_rc;
+	return rc < 0 ? rc : plat_fail(a->p, (enum tally_err)-why, "nothing of this can be counted here");
+}
+
+/* Whether time went on since the last reading. */
+static bool moved(const struct stat_all *a)
+{
+	bool any = a->by_wall;
+
+	for (uint32_t i = 0; i < a->n; i++)
+		any |= a->run[i].line && hv_now(a->run[i].line) != a->run[i].now;
+	return any;
+}
+
+static int intervals(struct stat_all *a)
+{
+	uint64_t end = a->o.duration_ns ? a->o.duration_ns : UINT64_MAX;
+	uint64_t every = a->o.interval_ns ? a->o.interval_ns : a->o.count ? SECOND : end;
+	bool alone = every == end;
+	int rc = 0;
+
+	for (uint64_t i = 1; rc >= 0 && a->passed < end && !over(a) && (!a->o.count || i <= a->o.count); i++) {
+		uint64_t next = every > (UINT64_MAX - a->passed) ? end : i > UINT64_MAX / every ? end : i * every;
+
+		pass_until(a, least(next, end));
+		if (a->rc < 0)
+			return a->rc;
+		if (stopped(a) && !moved(a))
+			break;
+		rc = reading(a);
+		if (rc >= 0 && !(a->cpu && alone))
+			rc = table(a, STAT_INTERVAL);
+	}
+	return rc;
+}
+
+/* ---- a run, and all of them ------------------------------------------------------------------------- */
+
+static int one_run(struct stat_all *a)
+{
+	int rc = a->cpu ? stat_cpu_open(a->cpu) : 0;
+
+	if (rc >= 0)
+		rc = reading(a);
+	if (rc < 0)
+		return rc;
+	if (none(a))
+		return nothing(a);
+	start_clock(a);
+	if (a->cpu)
+		rc = stat_cpu_begin(a->cpu);
+	if (rc >= 0)
+		rc = intervals(a);
+	if (a->cpu) {
+		int ended = stat_cpu_end(a->cpu);
+
+		rc = rc < 0 ? rc : ended;
+	}
+	return rc;
+}
+
+/* What CPU events come to, of all runs. */
+static int summary(struct stat_all *a)
+{
+	bool intervals = a->o.interval_ns || a->o.count, text = a->o.to.form == TALLY_PTT_TEXT;
+	int rc = !intervals || text ? table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
+
+	if (rc < 0)
+		return rc;
+	stat_cpu_sum(a->cpu, &a->p->out);
+	rc = plat_flush(a->p, &a->o.to);
+	stat_cpu_reasons(a->cpu);
+	return rc;
+}
+
+static int all_runs(struct stat_all *a)
+{
+	uint32_t n = a->o.repeat ? a->o.repeat : 1;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < n && !stopped(a); i++)
+		rc = one_run(a);
+	return rc >= 0 && a->cpu ? summary(a) : rc;
+}
+
+/* ---- the call --------------------------------------------------------------------------------------- */
+
+static int check_events(const struct stat_all *a)
+{
+	const struct tally_stat *o = &a->o;
+
+	if (o->view && (o->events || o->nmore))
+		return plat_fail(a->p, TALLY_EINVAL, "events and a view: one of them at a time");
+	if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
+		return plat_fail(a->p, TALLY_EINVAL, "nothing to count: no event and no view");
+	return 0;
+}
+
+static int check_targets(const struct stat_all *a)
+{
+	const struct tally_stat *o = &a->o;
+	bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
+
+	if (o->npids && o->ntids)
+		return plat_fail(a->p, TALLY_EINVAL, "processes and threads: one of them at a time");
+	if (whole && tasks)
+		return plat_fail(a->p, TALLY_EINVAL, "whole CPUs and processes: one of them at a time");
+	if (o->repeat > 1 && !o->argv)
+		return plat_fail(a->p, TALLY_EINVAL, "there is no command to repeat");
+	if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
+		return plat_fail(a->p, TALLY_EINVAL, "a command is repeated whole, without intervals or an end");
+	return 0;
+}
+
+static int check(const struct stat_all *a)
+{
+	uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
+	int rc = 0;
+
+	if (a->o.flags & ~known)
+		return plat_fail(a->p, TALLY_EINVAL, "an option of stat has a value that is not known");
+	rc = check_events(a);
+	return rc < 0 ? rc : check_targets(a);
+}
+
+/* A command or processes, and nothing to count of them. */
+static int check_use(const struct stat_all *a)
+{
+	if (a->cpu || !has_target(&a->o) || !(a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
+		return 0;
+	return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs, but no CPU event to count of them");
+}
+
+static int repeats(const struct stat_all *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].line && a->o.repeat > 1)
+			return plat_fail(a->p, TALLY_EINVAL, "a command is repeated for CPU events alone");
+	return 0;
+}
+
+static void close_all(struct stat_all *a)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct stat_run *s = &a->run[i];
+
+		if (s->p->err.code && !a->p->err.code)
+			a->p->err = s->p->err;
+		stat_view_close(s);
+		stat_events_close(s);
+	}
+	stat_table_close(&a->table);
+	stat_cpu_close(a->cpu);
+	mem_free(a->run);
+}
+
+static void results(struct stat_all *a, struct tally_stat *to)
+{
+	a->o.status = 0;
+	a->o.invalidated = 0;
+	if (a->cpu)
+		stat_cpu_results(a->cpu, &a->o);
+	opts_give(to, &a->o, sizeof(a->o));
+}
+
+int tally_stat(struct tally_platform *p, struct tally_stat *opts)
+{
+	struct stat_all a = { .p = p };
+	int rc;
+
+	plat_enter(p);
+	rc = plat_take(p, &a.o, sizeof(a.o), opts);
+	if (rc < 0)
+		return rc;
+	rc = check(&a);
+	if (rc >= 0)
+		rc = open_runs(&a);
+	if (rc >= 0 && a.o.view)
+		rc = open_view(&a);
+	if (rc >= 0)
+		rc = check_use(&a);
+	if (rc >= 0)
+		rc = repeats(&a);
+	stat_table_open(&a.table, &a.o.to, a.cpu);
+	if (rc >= 0)
+		rc = all_runs(&a);
+	results(&a, opts);
+	close_all(&a);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,631 @@
+/*
+ * stat_cpu_test.c: CPU events: on this machine's software events, and figures by hand where that takes counters.
+ *
+ * Software events stand in for hardware where leases are tested: they are pinned, leased and disabled alike.
+ */
+#include "ask/stat_cpu_int.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "facts/event.h"
+
+/* ---- a platform and what it says -------------------------------------------------------------------------- */
+
+struct here { struct tally_platform *p; struct tally_stat o; struct buf out, notes; int32_t self; };
+
+static int put(void *arg, const char *p, size_t n)
+{
+	buf_put(arg, p, n);
+	return 0;
+}
+
+static void open_here(struct here *h, const char *events, uint32_t form)
+{
+	struct tally_platform_opts o = { .size = sizeof(o), .note = put, .arg = &h->notes };
+
+	*h = (struct here){ .self = getpid() };
+	h->o = (struct tally_stat){ .size = sizeof(h->o), .events = events,
+				    .to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .form = form } };
+	assert_int_equal(tally_platform_open(&h->p, &o), 0);
+}
+
+static void free_here(struct here *h)
+{
+	tally_platform_close(h->p);
+	buf_free(&h->out);
+	buf_free(&h->notes);
+}
+
+static void close_here(struct here *h)
+{
+	free_here(h);
+	assert_int_equal(mem_live(), 0);
+}
+
+static const char *text(const struct buf *b)
+{
+	return b->p ? b->p : "";
+}
+
+static void assert_has(const struct buf *b, const char *words)
+{
+	if (!strstr(text(b), words))
+		fail_msg("\"%s\" is not in:\n%s", words, text(b));
+}
+
+static void said(const struct here *h, const char *words)
+{
+	if (!strstr(tally_platform_error(h->p), words))
+		fail_msg("said \"%s\", not \"%s\"", tally_platform_error(h->p), words);
+}
+
+static char *const command[] = { "true", NULL };
+
+/* ---- what is wrong --------------------------------------------------------------------------------------------- */
+
+static void what_contradicts_itself_is_refused(void **state)
+{
+	static const int32_t one[] = { 1 };
+	static const struct { int line; const char *events; struct tally_stat o; const char *words; } row[] = {
+		{ __LINE__, "", { .size = 0 }, "-e is empty" },
+		{ __LINE__, "page-faults,", { .argv = command }, NULL },
+		{ __LINE__, "page-faults,,cs", { .argv = command }, "an event is missing" },
+		{ __LINE__, "cycels", { .argv = command }, "did you mean cycles?" },
+		{ __LINE__, "power/energy-pkg/u/x", { .argv = command }, "stands right behind" },
+		{ __LINE__, "page-faults", { .pids = one, .npids = 1, .tids = one, .ntids = 1 }, "one of them at a time" },
+		{ __LINE__, "page-faults", { .pids = one, .npids = 1, .flags = TALLY_STAT_SYSTEM }, "one of them at a time" },
+		{ __LINE__, "page-faults", { .repeat = 3 }, "no command to repeat" },
+		{ __LINE__, "page-faults", { .repeat = 3, .argv = command, .count = 2 }, "repeated whole" },
+		{ __LINE__, "page-faults", { .flags = 1u << 20 }, "a value that is not known" },
+		{ __LINE__, "page-faults", { .cpus = "x" }, "no list of CPUs" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct tally_stat o = row[i].o;
+		struct here h;
+		int rc;
+
+		open_here(&h, row[i].events, TALLY_PTT_CSV);
+		o.size = sizeof(o);
+		o.events = row[i].events;
+		o.to = h.o.to;
+		rc = tally_stat(h.p, &o);
+		if (row[i].words ? rc != -TALLY_EINVAL || !strstr(tally_platform_error(h.p), row[i].words) : rc < 0)
+			fail_msg("line %d: %d, %s", row[i].line, rc, tally_platform_error(h.p));
+		close_here(&h);
+	}
+}
+
+static void who_is_not_there_is_named(void **state)
+{
+	static const int32_t nobody[] = { INT32_MAX };
+	struct here h;
+
+	(void)state;
+	open_here(&h, "page-faults", TALLY_PTT_CSV);
+	h.o.pids = nobody;
+	h.o.npids = 1;
+	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_EINVAL);
+	said(&h, "no such process: 2147483647");
+	h.o.npids = 0;
+	h.o.tids = nobody;
+	h.o.ntids = 1;
+	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_EINVAL);
+	said(&h, "no such thread: 2147483647");
+	close_here(&h);
+}
+
+static void a_command_that_cant_be_run_has_its_status(void **state)
+{
+	static char *const nothing[] = { "/nonexistent/command", NULL };
+	struct here h;
+
+	(void)state;
+	open_here(&h, "page-faults", TALLY_PTT_CSV);
+	h.o.argv = nothing;
+	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+		skip();
+	said(&h, "failed to start '/nonexistent/command'");
+	assert_int_equal(h.o.status, 127);
+	assert_int_equal(h.out.n, 0);
+	close_here(&h);
+}
+
+/* ---- what a command does ------------------------------------------------------------------------------------------- */
+
+static void a_command_is_counted_and_its_status_handed_on(void **state)
+{
+	static char *const exits[] = { "sh", "-c", "exit 7", NULL };
+	struct here h;
+
+	(void)state;
+	open_here(&h, "page-faults:u,cycels_none", TALLY_PTT_JSON);
+	h.o.events = "page-faults:u";
+	h.o.argv = exits;
+	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+		skip();
+	assert_int_equal(h.o.status, 7);
+	assert_has(&h.out, "\"name\":\"page-faults:u\",\"selector\":\"page-faults:u\"");
+	assert_has(&h.out, "\"status\":\"ok\",\"why\":\"\",\"share\":1,");
+	assert_has(&h.out, "{\"type\":\"run\",\"time\":");
+	assert_has(&h.out, "\"runs\":1,\"status\":7}\n");
+	close_here(&h);
+}
+
+static void runs_are_repeated_and_spread_is_told(void **state)
+{
+	struct here h;
+
+	(void)state;
+	open_here(&h, "page-faults:u", TALLY_PTT_TEXT);
+	h.o.argv = command;
+	h.o.repeat = 4;
+	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+		skip();
+	assert_has(&h.out, "SPREAD");
+	assert_has(&h.out, ": means of 4 runs\n");
+	close_here(&h);
+}
+
+static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
+{
+	static char *const leaves[] = { "touch", "/tmp/tally-stat-cpu-test-must-not-be", NULL };
+	struct here h;
+
+	(void)state;
+	unlink(leaves[1]);
+	open_here(&h, "task-clock:u", TALLY_PTT_CSV);          /* which no kernel can part */
+	h.o.argv = leaves;
+	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_ENOTSUP);
+	said(&h, "nothing of this can be counted here; software events can");
+	assert_has(&h.notes, "task-clock:u: the kernel counts a clock's time in all modes together");
+	assert_has(&h.out, ",not supported,");
+	assert_int_equal(access(leaves[1], F_OK), -1);
+	close_here(&h);
+}
+
+/* ---- leases: software events as if they took counters ------------------------------------------------------------------ */
+
+struct leased { struct here h; struct stat_cpu *c; char where[64]; };
+
+static struct lease *take(const struct leased *l, enum lease_kind kind)
+{
+	struct lease_holder other;
+	struct err e = { 0 };
+	struct lease *ret;
+
+	if (lease_take(&ret, &(struct lease_at){ .where = l->where }, kind, &other, &e) < 0)
+		fail_msg("%s", e.text);
+	return ret;
+}
+
+static int open_leased(struct leased *l, bool tasks, uint32_t flags)
+{
+	int rc;
+
+	snprintf(l->where, sizeof(l->where), "tally-stat-test-%d", getpid());
+	open_here(&l->h, "minor-faults:u", TALLY_PTT_TEXT);
+	l->h.o.tids = &l->h.self;
+	l->h.o.ntids = tasks;
+	l->h.o.flags = flags;
+	l->c = NULL;
+	assert_int_equal(stat_cpu_add(&l->c, l->h.p, &l->h.o, "minor-faults:u", 14), 0);
+	l->c->all_hardware = true;
+	l->c->where = l->where;
+	rc = stat_cpu_open(l->c);
+	if (rc == 0 && l->c->ev[0].rc == -TALLY_EPERM)
+		skip();
+	return rc;
+}
+
+static void close_leased(struct leased *l)
+{
+	stat_cpu_close(l->c);
+	free_here(&l->h);             /* the test's own lease may live on */
+}
+
+static void whole_cpus_are_refused_while_a_session_counts(void **state)
+{
+	struct leased l = { .c = NULL };
+	struct lease *session;
+
+	(void)state;
+	snprintf(l.where, sizeof(l.where), "tally-stat-test-%d", getpid());
+	session = take(&l, LEASE_TRACE);
+	assert_int_equal(open_leased(&l, false, 0), -TALLY_EBUSY);
+	said(&l.h, "the hardware counters are held by a D session (process ");
+	said(&l.h, "--share");
+	close_leased(&l);
+	assert_int_equal(open_leased(&l, false, TALLY_STAT_SHARE), 0);
+	assert_null(l.c->lease);
+	close_leased(&l);
+	lease_free(session);
+	assert_int_equal(open_leased(&l, false, 0), 0);
+	close_leased(&l);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void tasks_are_refused_while_others_count_and_work_after(void **state)
+{
+	static const enum lease_kind kind[] = { LEASE_TRACE, LEASE_SYSTEM };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kind); i++) {
+		struct leased l = { .c = NULL };
+		struct lease *other;
+
+		snprintf(l.where, sizeof(l.where), "tally-stat-test-%d", getpid());
+		other = take(&l, kind[i]);
+		assert_int_equal(open_leased(&l, true, 0), -TALLY_EBUSY);
+		said(&l.h, lease_kind_name(kind[i]));
+		close_leased(&l);
+		lease_free(other);
+		assert_int_equal(open_leased(&l, true, 0), 0);
+		close_leased(&l);
+		assert_int_equal(mem_live(), 0);
+	}
+}
+
+static void touch(uint32_t pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	(void)madvise(p, pages * page, MADV_NOHUGEPAGE);
+	for (uint32_t i = 0; i < pages; i++)
+		((volatile char *)p)[i * page] = 1;
+	munmap(p, pages * page);
+}
+
+static void wait_until(struct stat_cpu *c, bool shut)
+{
+	for (int i = 0; i < 1000 && c->shut != shut; i++)
+		assert_int_equal(stat_cpu_wait(c, 10000000), 0);
+	assert_int_equal(c->shut, shut);
+}
+
+static void table(struct leased *l, enum stat_kind kind)
+{
+	struct stat_table t = { .kind = kind };
+
+	buf_clear(&l->h.out);
+	stat_table_open(&t, &l->h.o.to, true);
+	stat_cpu_rows(l->c, &t);
+	stat_table_put(&t, &l->h.out, true);
+	stat_table_close(&t);
+}
+
+static void tasks_lose_their_counters_and_are_told_when(void **state)
+{
+	struct leased l = { .c = NULL };
+	struct cpu_event *ev;
+	struct lease *session;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(open_leased(&l, true, 0), 0);
+	ev = &l.c->ev[0];
+	assert_int_equal(stat_cpu_begin(l.c), 0);
+	touch(1000);
+	session = take(&l, LEASE_TRACE);
+	wait_until(l.c, true);
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	before = ev->slot[0].now.value;
+	assert_true(before >= 1000 && before < 2000);
+	touch(5000);                          /* which nobody counts */
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	assert_int_equal(ev->slot[0].now.value, before);
+	table(&l, STAT_INTERVAL);
+	assert_has(&l.h.out, "invalidated, from ");
+	assert_has(&l.h.out, "    -  events");         /* no count of a time in which there was none */
+	lease_free(session);
+	wait_until(l.c, false);
+	touch(1000);
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	assert_true(ev->slot[0].now.value >= before + 1000 && ev->slot[0].now.value < before + 3000);
+	table(&l, STAT_SUMMARY);
+	assert_has(&l.h.out, "invalidated, from ");
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	table(&l, STAT_INTERVAL);
+	assert_null(strstr(text(&l.h.out), "invalidated"));     /* that interval was whole */
+	assert_int_equal(stat_cpu_end(l.c), 0);
+	stat_cpu_results(l.c, &l.h.o);
+	assert_int_equal(l.h.o.invalidated, 1);
+	close_leased(&l);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
+{
+	struct leased l = { .c = NULL };
+	struct cpu_event *ev;
+
+	(void)state;
+	assert_int_equal(open_leased(&l, true, 0), 0);
+	ev = &l.c->ev[0];
+	assert_int_equal(stat_cpu_begin(l.c), 0);
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	assert_int_equal(cpu_event_lost(l.c, ev, true), 0);
+	assert_int_equal(ev->nspans, 1);
+	assert_int_equal(ev->span[0].from, l.c->before_ns);
+	assert_int_equal(cpu_event_lost(l.c, ev, true), 0);
+	assert_int_equal(ev->nspans, 1);
+	assert_int_equal(stat_cpu_read(l.c), 0);               /* it has one again */
+	assert_false(ev->lost);
+	assert_int_equal(ev->span[0].to, l.c->now_ns);
+	close_leased(&l);
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------------------------------- */
+
+struct hand { struct stat_cpu c; struct cpu_event ev[4]; struct k_event form[4]; struct cpu_slot slot[4]; struct buf out; };
+
+static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t config, struct k_count now)
+{
+	uint32_t i = h->c.n++;
+
+	h->form[i] = (struct k_event){ .type = type, .config = config };
+	h->slot[i] = (struct cpu_slot){ .cpu = -1, .now = now };
+	h->ev[i] = (struct cpu_event){ .is = { .name = name, .n = 1, .clock = event_is_clock(type, config), .scale = 1 }, .name = name,
+				       .ev = &h->form[i], .slot = &h->slot[i], .nslots = 1 };
+	h->c.ev = h->ev;
+}
+
+static const char *shown(struct hand *h, enum stat_kind kind, uint32_t form)
+{
+	struct tally_out to = { .size = sizeof(to), .form = form };
+	struct stat_table t = { .kind = kind };
+
+	buf_clear(&h->out);
+	stat_table_open(&t, &to, true);
+	stat_cpu_rows(&h->c, &t);
+	stat_table_put(&t, &h->out, true);
+	stat_table_close(&t);
+	return text(&h->out);
+}
+
+#define ALL(n) ((struct k_count){ (n), 2000000000, 2000000000 })
+
+static void figures_stand_beside_what_they_are_a_part_of(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "task-clock", EVENT_TYPE_SW, 1, ALL(1500000000));
+	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(3000000000));
+	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, ALL(4500000000));
+	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(3000));
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "        COUNT  UNIT    NAME\n"
+								  "      1500.00  ms      task-clock    0.750 CPUs\n"
+								  "3,000,000,000  cycles  cycles        2.000 GHz\n"
+								  "4,500,000,000  events  instructions  1.500 insn/cycle\n"
+								  "        3,000  events  page-faults   2.000 K/s\n");
+	buf_free(&h.out);
+}
+
+static void modes_are_not_mixed(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "cycles:u", EVENT_TYPE_HW, 0, ALL(3000000000));
+	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, ALL(4500000000));
+	h.form[0].exclude_kernel = true;
+	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "insn/cycle"));
+	buf_free(&h.out);
+}
+
+static void misses_are_a_part_of_accesses(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "L1-dcache-loads", EVENT_TYPE_CACHE, 0, ALL(1000));
+	hand_event(&h, "L1-dcache-load-misses", EVENT_TYPE_CACHE, 1u << 16, ALL(25));
+	hand_event(&h, "branches", EVENT_TYPE_HW, 4, ALL(10));
+	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11));     /* more than all: no part */
+	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
+	assert_null(strstr(text(&h.out), "% of branches"));
+	buf_free(&h.out);
+}
+
+static void turns_are_scaled_up_and_the_share_is_shown(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, (struct k_count){ 1000, 2000000000, 500000000 });
+	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, (struct k_count){ 0, 2000000000, 0 });
+	hand_event(&h, "branches", EVENT_TYPE_HW, 4, (struct k_count){ 0, 0, 0 });
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "COUNT  UNIT    NAME          COUNTED\n"
+								  "4,000  cycles  cycles         25.0 %\n"
+								  "    -  events  instructions    0.0 %  <not counted>\n"
+								  "    0  events  branches            -\n");
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_CSV),
+			    "type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
+			    "count,2,4000,4000,cycles,all,cycles,cycles,1000,ok,,0.25,,,\n"
+			    "count,2,,,events,all,instructions,instructions,0,not counted,others had the counters all the time,0,,,\n"
+			    "count,2,0,0,events,all,branches,branches,0,ok,,,,,\n");
+	buf_free(&h.out);
+}
+
+static void an_interval_is_scaled_by_its_own_share(void **state)
+{
+	struct hand h = { .c = { .before_ns = 1000000000, .now_ns = 2000000000 } };
+
+	(void)state;
+	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, (struct k_count){ 1500, 2000000000, 1500000000 });
+	h.slot[0].before = (struct k_count){ 1000, 1000000000, 1000000000 };
+	assert_string_equal(shown(&h, STAT_INTERVAL, TALLY_PTT_TEXT), " TIME  DELTA  UNIT    NAME    COUNTED\n"
+								      "2.000  1,000  cycles  cycles   50.0 %\n");
+	buf_free(&h.out);
+}
+
+static void spread_is_of_the_runs(void **state)
+{
+	struct hand h = { .c = { .runs = 2, .mean_ns = 1e9 } };
+
+	(void)state;
+	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(110));
+	h.slot[0].mean = 100;                 /* 90 and 110: their standard deviation is 14.14 */
+	h.slot[0].m2 = 200;
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "COUNT  UNIT    NAME    SPREAD\n"
+								  "  100  cycles  cycles  14.1 %\n");
+	buf_free(&h.out);
+}
+
+static void an_impossible_share_of_cpus_is_left_out(void **state)
+{
+	struct hand h = { .c.now_ns = 1000 };
+
+	(void)state;
+	hand_event(&h, "task-clock", EVENT_TYPE_SW, 1, ALL(1500000000));
+	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "CPUs"));
+	buf_free(&h.out);
+}
+
+static void spans_are_cut_to_what_is_asked(void **state)
+{
+	struct cpu_span span[] = { { 1203000000, 2500000000 }, { 3000000000, UINT64_MAX } };
+	struct cpu_event ev = { .span = span, .nspans = 2 };
+	char words[128];
+
+	(void)state;
+	cpu_spans_text(&ev, 0, 4000000000, words, sizeof(words));
+	assert_string_equal(words, "from 1.203 s to 2.500 s, from 3.000 s to 4.000 s");
+	cpu_spans_text(&ev, 2500000000, 3000000000, words, sizeof(words));
+	assert_string_equal(words, "");
+	assert_true(cpu_spans_cover(&ev, 1500000000, 2000000000));
+	assert_false(cpu_spans_cover(&ev, 1000000000, 2000000000));
+	cpu_spans_text(&ev, 0, 4000000000, words, 12);         /* cut, not overrun */
+	assert_int_equal(strlen(words), 11);
+}
+
+static void memory_that_runs_out_is_an_error(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct here h;
+		bool failed;
+		int rc;
+
+		open_here(&h, "minor-faults:u,cycles:u,page-faults:u", TALLY_PTT_JSON);
+		h.o.tids = &h.self;
+		h.o.ntids = 1;
+		h.o.count = 1;
+		h.o.interval_ns = 1000000;
+		h.o.to.out = NULL;
+		mem_fail_at(n);
+		rc = tally_stat(h.p, &h.o);
+		failed = mem_failed();
+		mem_fail_at(0);
+		if (failed && rc != -TALLY_ENOMEM && rc < 0)
+			fail_msg("%ld: %s", n, tally_platform_error(h.p));
+		close_here(&h);
+		if (!failed)
+			break;
+	}
+}
+
+/* ---- CPUs that come and go: only said to, by what looks them up ---------------------------------------------------------- */
+
+static bool only_first;
+
+static int look(uint64_t *set, size_t words, struct err *e)
+{
+	int rc = k_cpus_online(set, words, e);
+	uint32_t first = 0;
+
+	while (rc >= 0 && only_first && first < words * 64 && !(set[first / 64] >> first % 64 & 1))
+		first++;
+	if (rc >= 0 && only_first) {
+		memset(set, 0, words * sizeof(*set));
+		set[first / 64] |= 1ull << first % 64;
+	}
+	return rc;
+}
+
+static void wait_and_read(struct leased *l)
+{
+	assert_int_equal(stat_cpu_wait(l->c, 1000000), 0);
+	touch(1000);
+	assert_int_equal(stat_cpu_read(l->c), 0);
+}
+
+static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
+{
+	struct leased l = { .c = NULL };
+	const struct cpu_slot *slot;
+	uint64_t was;
+
+	(void)state;
+	only_first = false;
+	open_here(&l.h, "cpu-clock", TALLY_PTT_TEXT);
+	l.h.o.flags = TALLY_STAT_PER_CPU;
+	assert_int_equal(stat_cpu_add(&l.c, l.h.p, &l.h.o, "cpu-clock", 9), 0);
+	l.c->look = look;
+	assert_int_equal(stat_cpu_open(l.c), 0);
+	if (l.c->ev[0].rc == -TALLY_EPERM || l.c->ev[0].nslots < 2)
+		skip();
+	slot = &l.c->ev[0].slot[l.c->ev[0].nslots - 1];
+	assert_int_equal(stat_cpu_begin(l.c), 0);
+	wait_and_read(&l);
+	assert_string_equal(text(&l.h.notes), "");
+	only_first = true;
+	wait_and_read(&l);
+	assert_has(&l.h.notes, " went offline: what it counted until 0.");
+	assert_true(slot->offline);
+	was = slot->now.value;
+	wait_and_read(&l);
+	assert_int_equal(slot->now.value, was);
+	assert_true(l.c->ev[0].slot[0].now.value > l.c->ev[0].slot[0].before.value);
+	table(&l, STAT_SUMMARY);
+	assert_has(&l.h.out, "offline since 0.");
+	only_first = false;
+	wait_and_read(&l);
+	assert_has(&l.h.notes, " came online: it is counted from 0.");
+	wait_and_read(&l);
+	assert_true(slot->now.value > was && !slot->offline);
+	assert_int_equal(stat_cpu_end(l.c), 0);
+	close_leased(&l);
+	assert_int_equal(mem_live(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_contradicts_itself_is_refused),
+		cmocka_unit_test(who_is_not_there_is_named),
+		cmocka_unit_test(a_command_that_cant_be_run_has_its_status),
+		cmocka_unit_test(a_command_is_counted_and_its_status_handed_on),
+		cmocka_unit_test(runs_are_repeated_and_spread_is_told),
+		cmocka_unit_test(nothing_of_it_is_an_error_and_the_command_does_not_run),
+		cmocka_unit_test(whole_cpus_are_refused_while_a_session_counts),
+		cmocka_unit_test(tasks_are_refused_while_others_count_and_work_after),
+		cmocka_unit_test(tasks_lose_their_counters_and_are_told_when),
+		cmocka_unit_test(a_counter_lost_to_a_stranger_is_asked_for_again),
+		cmocka_unit_test(figures_stand_beside_what_they_are_a_part_of),
+		cmocka_unit_test(modes_are_not_mixed),
+		cmocka_unit_test(misses_are_a_part_of_accesses),
+		cmocka_unit_test(turns_are_scaled_up_and_the_share_is_shown),
+		cmocka_unit_test(an_interval_is_scaled_by_its_own_share),
+		cmocka_unit_test(spread_is_of_the_runs),
+		cmocka_unit_test(an_impossible_share_of_cpus_is_left_out),
+		cmocka_unit_test(spans_are_cut_to_what_is_asked),
+		cmocka_unit_test(memory_that_runs_out_is_an_error),
+		cmocka_unit_test(a_cpu_that_goes_keeps_its_count_and_both_are_said),
+	};
+
+	return cmocka_run_group_tests_name("ask: stat of CPU events", tests, NULL, NULL);
+}

@@ -1,0 +1,424 @@
+/*
+ * stat_test.c: stat and check over a machine that does what a test says, and over the models.
+ */
+#include "ask/stat_int.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* ---- a hypervisor that says what a test wants of `entitled` ------------------------------------ */
+
+struct record { uint64_t partition, entitled, capped; };
+#define READINGS 4u
+#define RECORDS 4u
+struct fake {
+	struct hv_line_ops op;
+	uint8_t memory[GPCI_MOST];
+	struct record at[READINGS][RECORDS];  /* by reading: as many as have a partition */
+	uint32_t readings;
+	uint64_t ns;
+	bool gone;
+	int64_t code;                         /* answered instead, from the second reading on; 0: none */
+	struct buf out, notes;
+};
+
+static void record_put(uint8_t *p, const struct record *r)
+{
+	memset(p, 0, 48);
+	be64_put(p, r->partition);
+	be64_put(p + 8, r->entitled);
+	be64_put(p + 16, r->capped);
+}
+
+static int fake_papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
+{
+	struct fake *f = arg;
+	const struct record *now;
+	uint32_t n = 0;
+
+	(void)vcpu;
+	if (f->gone && f->readings)
+		return err_set(e, TALLY_EEND, "the machine went away");
+	if (f->memory[3] != 0x20) {
+		r[0] = (uint64_t)H_NOT_AVAILABLE;
+		return 0;
+	}
+	if (f->code && f->readings) {
+		r[0] = (uint64_t)f->code;
+		return 0;
+	}
+	now = f->at[f->readings < READINGS ? f->readings : READINGS - 1];
+	for (; n < RECORDS && now[n].partition; n++)
+		record_put(f->memory + GPCI_HEADER + n * 48u, &now[n]);
+	f->memory[0xb] = (uint8_t)n;
+	f->memory[0x11] = 48;
+	f->memory[0x13] = 6;
+	f->readings++;
+	r[0] = H_SUCCESS;
+	return 0;
+}
+
+static void fake_advance(void *arg, uint64_t ns)
+{
+	((struct fake *)arg)->ns += ns;
+}
+
+static uint64_t fake_now(void *arg)
+{
+	return ((struct fake *)arg)->ns;
+}
+
+static int put(void *arg, const char *p, size_t n)
+{
+	buf_put(arg, p, n);
+	return 0;
+}
+
+static struct tally_platform *platform(struct fake *f)
+{
+	struct tally_platform_opts o = { .size = sizeof(o), .on = "power", .note = put, .arg = &f->notes };
+	struct tally_platform *p;
+
+	f->op = (struct hv_line_ops){ .what = "a fake", .papr = fake_papr, .advance = fake_advance, .now = fake_now };
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	p->line = (struct hv_line){ .arg = f, .op = &f->op, .machine = "power", .level = 6, .memory = f->memory, .bytes = sizeof(f->memory) };
+	p->has_line = true;
+	return p;
+}
+
+static struct tally_stat asking(struct fake *f, const char *events, uint32_t count)
+{
+	return (struct tally_stat){ .size = sizeof(struct tally_stat), .events = events, .interval_ns = 10000000, .count = count,
+				    .to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .form = TALLY_PTT_CSV } };
+}
+
+static void done(struct fake *f, struct tally_platform *p)
+{
+	tally_platform_close(p);
+	buf_free(&f->out);
+	buf_free(&f->notes);
+	assert_int_equal(mem_live(), 0);
+}
+
+static const char *text(const struct buf *b)
+{
+	return b->p ? b->p : "";
+}
+
+/* ---- what happens to records ------------------------------------------------------------------------ */
+
+static void records_are_followed_by_id(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 10 }, { 5, 100, 50 } },
+				  { { 2, 110, 15 }, { 3, 7, 3 }, { 5, 120, 60 } },
+				  { { 3, 9, 4 }, { 5, 90, 70 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat s = asking(&f, "gpci/entitled,field=entitled/", 2);
+
+	(void)state;
+	assert_int_equal(tally_stat(p, &s), 0);
+	assert_string_equal(text(&f.out),
+			    "type,time,delta,value,unit,id,name,selector,raw,status,why\n"
+			    "count,0.01,10,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,ok,\n"
+			    "count,0.01,,0,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",7,came,\n"
+			    "count,0.01,20,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",120,ok,\n"
+			    "count,0.02,,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,went,\n"
+			    "count,0.02,2,2,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",9,ok,\n"
+			    "count,0.02,,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",90,went back,\n");
+	assert_string_equal(text(&f.notes), "entitled: partition 3 came; it counts from here on\n"
+					    "entitled: partition 2 went\n"
+					    "entitled: entitled of partition 5 went back from 120 to 90; it counts from here on\n");
+	done(&f, p);
+}
+
+static void a_partition_that_comes_again_is_a_new_one(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 10 }, { 5, 1, 1 } }, { { 5, 2, 1 } }, { { 2, 1, 1 }, { 5, 3, 1 } }, { { 2, 4, 1 }, { 5, 4, 1 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat s = asking(&f, "gpci/entitled,partition=2,field=entitled/", 3);
+
+	(void)state;
+	assert_int_equal(tally_stat(p, &s), 0);
+	assert_non_null(strstr(text(&f.out), "count,0.03,3,3,"));
+	assert_non_null(strstr(text(&f.notes), "partition 2 went\n"));
+	assert_non_null(strstr(text(&f.notes), "partition 2 came; it counts from here on\n"));
+	done(&f, p);
+}
+
+static void a_right_that_is_lost_is_a_row_with_the_reason(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 10 } } }, .code = H_HARDWARE };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat s = asking(&f, "gpci/entitled/,gpci/queuing_times/", 1);
+
+	(void)state;
+	assert_int_equal(tally_stat(p, &s), -TALLY_EIO);               /* that is no matter of rights */
+	done(&f, p);
+	f = (struct fake){ .at = { { { 2, 100, 10 } }, { { 2, 101, 10 } } } };
+	p = platform(&f);
+	s = asking(&f, "gpci/entitled,field=entitled/,gpci/queuing_times/", 1);
+	assert_int_equal(tally_stat(p, &s), 0);
+	assert_non_null(strstr(text(&f.out), ",1,1,PURR cycles,partition=2,"));
+	assert_non_null(strstr(text(&f.out), "count,0.01,,,,-,queuing_times,gpci/queuing_times/,,not supported,"));
+	done(&f, p);
+}
+
+static void a_platform_that_goes_away_ends_it(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 10 } } }, .gone = true };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat s = asking(&f, "gpci/entitled/", 5);
+
+	(void)state;
+	assert_int_equal(tally_stat(p, &s), -TALLY_EEND);
+	assert_string_equal(tally_platform_error(p), "the machine went away");
+	done(&f, p);
+}
+
+static void stop_ends_it_with_a_last_table(void **state)
+{
+	volatile int stop = 1;
+	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat s = asking(&f, "gpci/entitled/", 0);
+
+	(void)state;
+	s.stop = &stop;
+	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(f.ns, 0);
+	assert_int_equal(f.out.n, 0);         /* nothing had passed */
+	done(&f, p);
+}
+
+/* ---- views and records say the same ------------------------------------------------------------------- */
+
+static double sum_of(const struct buf *csv, uint32_t column)
+{
+	const char *p = strchr(text(csv), '\n');
+	double sum = 0;
+
+	while (p && p[1]) {
+		const char *cell = ++p;
+
+		for (uint32_t i = 0; i < column && cell; i++) {
+			cell = strchr(cell, ',');
+			cell = cell ? cell + 1 : NULL;
+		}
+		assert_non_null(cell);
+		sum += strtod(cell, NULL);
+		p = strchr(p, '\n');
+	}
+	return sum;
+}
+
+static double view(const char *on, const char *name, uint32_t column)
+{
+	struct fake f = { .ns = 0 };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &f.notes };
+	struct tally_stat s = asking(&f, NULL, 1);
+	struct tally_platform *p;
+	double sum;
+
+	s.view = name;
+	s.interval_ns = 1000000000;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	if (tally_stat(p, &s) < 0)
+		fail_msg("%s", tally_platform_error(p));
+	sum = sum_of(&f.out, column);
+	done(&f, p);
+	return sum;
+}
+
+static void assert_near(double a, double b)
+{
+	if (a - b > 1e-6 || b - a > 1e-6)
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+static void views_agree_with_each_other(void **state)
+{
+	static const char *const load[] = { "power,load=mixed", "power,load=contended", "power,load=donating", "power,load=links,seed=9" };
+	enum { CEC_BUSY = 8, CEC_ENT = 7, PART_ENT = 5, PART_PHYSC = 6, PROCESSOR_BUSY = 7 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(load); i++) {
+		double busy = view(load[i], "cec", CEC_BUSY);
+
+		assert_true(busy > 0.5);
+		assert_near(busy, view(load[i], "processors", PROCESSOR_BUSY));
+		assert_near(busy, view(load[i], "partitions", PART_PHYSC));
+		assert_near(view(load[i], "cec", CEC_ENT), view(load[i], "partitions", PART_ENT));
+	}
+}
+
+static double record_sum(const char *on, const char *events)
+{
+	struct fake f = { .ns = 0 };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on };
+	struct tally_stat s = asking(&f, events, 1);
+	struct tally_platform *p;
+	double sum;
+
+	s.interval_ns = 1000000000;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	assert_int_equal(tally_stat(p, &s), 0);
+	sum = sum_of(&f.out, 2);
+	done(&f, p);
+	return sum;
+}
+
+static void views_agree_with_the_records(void **state)
+{
+	const char *on = "power,load=donating";
+
+	(void)state;
+	assert_near(view(on, "cec", 8), record_sum(on, "gpci/dispatch_purr/") / 512e6);
+	assert_near(view(on, "partitions", 6), record_sum(on, "gpci/entitled,field=capped/,gpci/entitled,field=uncapped/") / 512e6);
+	assert_near(view(on, "partitions", 10), record_sum(on, "gpci/entitled,field=donated/") / 512e6);
+}
+
+/* All chips have all links here, and all links one time: the sum of utilisations is chips - sum d(idle) / d(total). */
+static void the_links_view_is_what_the_records_say(void **state)
+{
+	enum { A = 4, CHIPS = 16 };
+	static const char links[] = "abcwxyz";
+	const char *on = "power,load=links";
+
+	(void)state;
+	for (uint32_t i = 0; i < 7; i++) {
+		const char *request = i < 3 ? "links_abc" : "links_wxyz";
+		bool wired = links[i] != 'z';  /* four chips of a node need three */
+		char idle[64], total[64];
+
+		snprintf(idle, sizeof(idle), "gpci/%s,field=idle_%c/", request, links[i]);
+		snprintf(total, sizeof(total), "gpci/%s,chip=0,field=total/", request);
+		assert_near(view(on, "links", A + i), wired ? CHIPS - record_sum(on, idle) / record_sum(on, total) : 0);
+		assert_true(!wired || view(on, "links", A + i) > 0.5);
+	}
+}
+
+/* ---- the others -------------------------------------------------------------------------------------------- */
+
+static void bad_events_are_refused_before_anything_runs(void **state)
+{
+	static const struct { int line; const char *on, *events, *words; } row[] = {
+		{ __LINE__, "batoka", "", "-e is empty" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a/", "event= is missing" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_e,event=none/", "did you mean 'zam0_lpu_" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=clock_cycle/", "did you mean 'clock_cycles'?" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=0x100/", "codes go up to 0xff" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=1,cpu=3/", "there is no key 'cpu'" },
+		{ __LINE__, "batoka", "vfalls/sparc,cpu=256,event=IC_miss/", "there are 256 strands" },
+		{ __LINE__, "batoka", "vfalls/sparc,event=IC_miss,remote/", "remote is of L2_imiss and L2_dmiss_ld" },
+		{ __LINE__, "batoka", "vfalls/sparc,event=L2_imiss,remote,local/", "one of local, remote and c2c" },
+		{ __LINE__, "niagara", "mmustat/all,cpu=32/", "there are 32 strands" },
+		{ __LINE__, "power", "gpci/entitled/gpci/links_abc/", "stands right behind" },
+		{ __LINE__, "power", "gpci/dispatch_purr,processor=48/", "there are 0 to 47" },
+		{ __LINE__, "power", "gpci/entitled,vp=1/", "vp= is of affinity_by_vp" },
+		{ __LINE__, "power", "gpci/mmcrh/", "can only be set" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct fake f = { .ns = 0 };
+		struct tally_platform_opts o = { .size = sizeof(o), .on = row[i].on };
+		struct tally_stat s = asking(&f, row[i].events, 1);
+		struct tally_platform *p;
+
+		assert_int_equal(tally_platform_open(&p, &o), 0);
+		if (tally_stat(p, &s) != -TALLY_EINVAL || !strstr(tally_platform_error(p), row[i].words) || f.out.n)
+			fail_msg("line %d: %s: %s", row[i].line, row[i].events, tally_platform_error(p));
+		done(&f, p);
+	}
+}
+
+static void check_says_each_law(void **state)
+{
+	struct fake f = { .ns = 0 };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = "power" };
+	struct tally_check c = { .size = sizeof(c), .what = "gpci",
+				 .to = { .size = sizeof(c.to), .out = put, .arg = &f.out, .form = TALLY_PTT_JSON } };
+	struct tally_platform *p;
+	uint32_t n = 0;
+
+	(void)state;
+	while (gpci_law_at(n))
+		n++;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	assert_int_equal(tally_check(p, &c), 0);
+	assert_int_equal(c.holds, n);
+	assert_int_equal(c.broken + c.unknown, 0);
+	c.what = "vfalls";
+	assert_int_equal(tally_check(p, &c), -TALLY_EINVAL);
+	done(&f, p);
+}
+
+static void a_broken_law_is_found(void **state)
+{
+	/* More idle than it consumed can't be; nor can it in a counter that goes back. */
+	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } }, { { 2, 90, 5 } }, { { 2, 90, 5 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_check c = { .size = sizeof(c), .what = "gpci", .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
+
+	(void)state;
+	f.at[1][0] = f.at[0][0];
+	if (tally_check(p, &c) >= 0)
+		assert_true(c.broken + c.unknown > 0);
+	done(&f, p);
+}
+
+static void out_of_memory_is_an_error(void **state)
+{
+	static const struct { const char *events, *view; uint32_t form; } row[] = {
+		{ "gpci/entitled/", NULL, TALLY_PTT_CSV }, { NULL, "partitions", TALLY_PTT_TEXT }, { NULL, "links", TALLY_PTT_JSON },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		for (long n = 1;; n++) {
+			struct tally_platform_opts o = { .size = sizeof(o), .on = "power,load=idle" };
+			struct fake f = { .ns = 0 };
+			struct tally_stat s = asking(&f, row[i].events, 1);
+			struct tally_platform *p;
+			bool failed;
+			int rc;
+
+			s.view = row[i].view;
+			s.to.out = NULL;
+			s.to.form = row[i].form;
+			assert_int_equal(tally_platform_open(&p, &o), 0);
+			mem_fail_at(n);
+			rc = tally_stat(p, &s);
+			failed = mem_failed();
+			mem_fail_at(0);
+			if (failed)
+				assert_int_equal(rc, -TALLY_ENOMEM);
+			done(&f, p);
+			if (!failed)
+				break;
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_are_followed_by_id),
+		cmocka_unit_test(a_partition_that_comes_again_is_a_new_one),
+		cmocka_unit_test(a_right_that_is_lost_is_a_row_with_the_reason),
+		cmocka_unit_test(a_platform_that_goes_away_ends_it),
+		cmocka_unit_test(stop_ends_it_with_a_last_table),
+		cmocka_unit_test(views_agree_with_each_other),
+		cmocka_unit_test(views_agree_with_the_records),
+		cmocka_unit_test(the_links_view_is_what_the_records_say),
+		cmocka_unit_test(bad_events_are_refused_before_anything_runs),
+		cmocka_unit_test(check_says_each_law),
+		cmocka_unit_test(a_broken_law_is_found),
+		cmocka_unit_test(out_of_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("ask: stat", tests, NULL, NULL);
+}

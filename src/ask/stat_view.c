@@ -1,0 +1,509 @@
+/*
+ * stat_view.c: what an administrator asks of a POWER machine, from the records.
+ *
+ * A view is a row: the requests it needs and those that only add to it, and a
+ * function that makes a table of them.  All figures are of the last interval:
+ * differences of counters over T, the timebase ticks that passed; how fast they
+ * come the platform says.
+ * Links have a time of their own, that of their collection.
+ *
+ * A figure whose counter is not to be had, went back or has only just come is
+ * none, never a guess.  Sums are of all rows that are shown.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/stat_int.h"
+
+#define NEEDS 6u
+#define LINKS 7u
+enum { NOT_INSTALLED = 1, GUARDED = 2, UNLICENSED = 3, SHARED = 4, BORROWED = 5, DEDICATED = 6 };     /* states of processors */
+
+struct view {
+	const char *name, *text;
+	const char *need[NEEDS];              /* requests; NULL behind the last */
+	uint32_t must;                        /* bit: without it there is no view */
+	void (*rows)(struct stat_run *s);
+};
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+static const struct follow *part_of(const struct stat_run *s, const char *request)
+{
+	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++)
+		if (!strcmp(s->view->need[i], request))
+			return s->part[i].rc < 0 ? NULL : &s->part[i];
+	return NULL;
+}
+
+/* What a counter grew by; NAN: that is not known. */
+static double grown(const struct follow *f, const struct followed *v, const char *name)
+{
+	int32_t i = f && v ? follow_field(f, name) : -1;
+
+	if (i < 0 || v->state != FOLLOW_HERE || v->back >> i & 1 || gpci_is_none(&f->r->field[i], v->now[i]))
+		return NAN;
+	return (double)v->delta[i];
+}
+
+static uint64_t is_now(const struct follow *f, const struct followed *v, const char *name)
+{
+	int32_t i = f && v ? follow_field(f, name) : -1;
+
+	return i < 0 || gpci_is_none(&f->r->field[i], v->now[i]) ? UINT64_MAX : v->now[i];
+}
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : NAN;
+}
+
+static struct an_cell figure(double d)
+{
+	return isnan(d) ? AN_NONE : AN_D(d);
+}
+
+static struct an_cell number(uint64_t u)
+{
+	return u == UINT64_MAX ? AN_NONE : AN_U(u);
+}
+
+static bool is_text(const struct stat_run *s)
+{
+	return s->o.to.form == TALLY_PTT_TEXT;
+}
+
+/* A number that counts nothing: people read it without commas. */
+static struct an_cell id_cell(const struct stat_run *s, struct tbl *t, uint64_t id)
+{
+	if (id == UINT64_MAX || !is_text(s))
+		return number(id);
+	return (struct an_cell){ .unit = AN_DIGITS, .s = tbl_text(t, "%llu", (unsigned long long)id) };
+}
+
+static struct tbl table_of(const struct stat_run *s, const char *type, const struct an_column *col, uint32_t n)
+{
+	struct tbl t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
+
+	t.title = tbl_text(&t, "%s, %.3f s after the start, over %.3f s", s->view->name, stat_seconds(s),
+			   (double)(s->now - s->before) / 1e9);
+	return t;
+}
+
+static void put(struct stat_run *s, struct tbl *t)
+{
+	stat_put(s, t, !s->tables || is_text(s));
+}
+
+/* ---- processors ---------------------------------------------------------------------------------------- */
+
+static const char *state_name(uint64_t state)
+{
+	static const char *const name[] = { "?", "not installed", "guarded", "unlicensed", "shared", "borrowed", "dedicated" };
+
+	return state < COUNT(name) ? name[state] : "?";
+}
+
+struct core { uint64_t id, node, chip, state, owner; double busy; };
+
+static int by_busy(const void *a, const void *b)
+{
+	const struct core *x = a, *y = b;
+	double dx = isnan(x->busy) ? -1 : x->busy, dy = isnan(y->busy) ? -1 : y->busy;
+
+	return dx != dy ? (dx < dy) - (dx > dy) : (x->id > y->id) - (x->id < y->id);
+}
+
+static struct core core_of(const struct stat_run *s, const struct follow *f, const struct followed *v)
+{
+	uint64_t state = is_now(f, v, "state");
+
+	return (struct core){ v->id, is_now(f, v, "primary_domain"), is_now(f, v, "hw_chip_id"), state, is_now(f, v, "owner"),
+			      state < SHARED ? NAN : ratio(grown(f, v, "processor_time"), stat_ticks(s)) };
+}
+
+static void processors(struct stat_run *s)
+{
+	static const struct an_column col[] = {
+		{ "time", "TIME", AN_NUMBER },	{ "processor", "PROCESSOR", AN_COUNT }, { "node", "NODE", AN_COUNT },
+		{ "chip", "CHIP", AN_COUNT },	{ "state", "STATE", AN_TEXT },		{ "owner", "OWNER", AN_COUNT },
+		{ "busy", "%BUSY", AN_SHARE },
+	};
+	struct tbl t = table_of(s, "processor", col, COUNT(col));
+	const struct follow *f = part_of(s, "dispatch_purr");
+	struct core *core = mem_alloc((f->n + 1) * sizeof(*core));
+	uint32_t n = 0;
+
+	t.heat = 1u << 6;
+	t.words.failed |= !core;
+	for (uint32_t i = 0; core && i < f->n; i++)
+		if (f->v[i].state != FOLLOW_WENT)
+			core[n++] = core_of(s, f, &f->v[i]);
+	if (n)
+		qsort(core, n, sizeof(*core), by_busy);
+	for (uint32_t i = 0; i < n; i++)
+		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id), number(core[i].node),
+						number(core[i].chip), AN_S(state_name(core[i].state)), id_cell(s, &t, core[i].owner),
+						figure(core[i].busy) });
+	mem_free(core);
+	put(s, &t);
+}
+
+/* ---- partitions ------------------------------------------------------------------------------------------ */
+
+struct part { uint64_t id, vps; const char *type; double ent, capped, uncapped, donated, idle, cpi, wait; };
+
+static double physc(const struct part *q)
+{
+	return q->capped + q->uncapped;
+}
+
+static int by_physc(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	double dx = isnan(physc(x)) ? -1 : physc(x), dy = isnan(physc(y)) ? -1 : physc(y);
+
+	return dx != dy ? (dx < dy) - (dx > dy) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* Processors that are its own make it dedicated. */
+static const char *type_of(const struct stat_run *s, uint64_t id)
+{
+	const struct follow *f = part_of(s, "dispatch_purr");
+
+	for (uint32_t i = 0; f && i < f->n; i++)
+		if (is_now(f, &f->v[i], "state") >= BORROWED && is_now(f, &f->v[i], "owner") == id)
+			return is_text(s) ? "ded" : "dedicated";
+	return f ? "shared" : NULL;
+}
+
+static uint64_t vps_of(const struct stat_run *s, uint64_t id)
+{
+	const struct follow *f = part_of(s, "affinity_by_vp");
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; f && i < f->n; i++)
+		n += f->v[i].id == id && f->v[i].state != FOLLOW_WENT;
+	return f ? n : UINT64_MAX;
+}
+
+static struct part part_at(const struct stat_run *s, const struct follow *f, const struct followed *v)
+{
+	const struct follow *runs = part_of(s, "run_instructions"), *waits = part_of(s, "queuing_times");
+	const struct followed *r = runs ? follow_find(runs, v->id) : NULL, *w = waits ? follow_find(waits, v->id) : NULL;
+	double ticks = stat_ticks(s), used = grown(f, v, "capped") + grown(f, v, "uncapped");
+
+	return (struct part){
+		.id = v->id, .vps = vps_of(s, v->id), .type = type_of(s, v->id),
+		.ent = ratio(grown(f, v, "entitled"), ticks), .capped = ratio(grown(f, v, "capped"), ticks),
+		.uncapped = ratio(grown(f, v, "uncapped"), ticks), .donated = ratio(grown(f, v, "donated"), ticks),
+		.idle = ratio(grown(f, v, "idle"), used), .cpi = ratio(grown(runs, r, "cycles"), grown(runs, r, "instructions")),
+		.wait = ratio(grown(waits, w, "wait_processor_time"), ticks),
+	};
+}
+
+static void part_row(const struct stat_run *s, struct tbl *t, const struct part *q)
+{
+	tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE, number(q->vps),
+				       figure(q->ent), figure(physc(q)), figure(ratio(physc(q), q->ent)), figure(q->capped),
+				       figure(q->uncapped), figure(q->donated), figure(q->idle), figure(q->cpi), figure(q->wait) });
+}
+
+static void add(double *sum, double d)
+{
+	*sum += isnan(d) ? 0 : d;
+}
+
+/* Text has all of them together in a last row. */
+static void part_sum(const struct stat_run *s, struct tbl *t, const struct part *q, uint32_t n)
+{
+	double ent = 0, capped = 0, uncapped = 0, donated = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		add(&ent, q[i].ent);
+		add(&capped, q[i].capped);
+		add(&uncapped, q[i].uncapped);
+		add(&donated, q[i].donated);
+	}
+	if (is_text(s) && n > 1)
+		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_NONE, AN_D(ent),
+					       AN_D(capped + uncapped), figure(ratio(capped + uncapped, ent)), AN_D(capped),
+					       AN_D(uncapped), AN_D(donated), AN_NONE, AN_NONE, AN_NONE });
+}
+
+static void partitions(struct stat_run *s)
+{
+	static const struct an_column col[] = {
+		{ "time", "TIME", AN_NUMBER },	      { "partition", "PART", AN_COUNT },   { "kind", "TYPE", AN_TEXT },
+		{ "vps", "VPS", AN_COUNT },	      { "ent", "ENT", AN_RATIO },	   { "physc", "PHYSC", AN_RATIO },
+		{ "entc", "%ENTC", AN_SHARE },	      { "capped", "CAP", AN_RATIO },	   { "uncapped", "UNCAP", AN_RATIO },
+		{ "donated", "DONATE", AN_RATIO },    { "idle", "%IDLE", AN_SHARE },	   { "cpi", "CPI", AN_RATIO },
+		{ "wait", "WAIT", AN_RATIO },
+	};
+	struct tbl t = table_of(s, "partition", col, COUNT(col));
+	const struct follow *f = part_of(s, "entitled");
+	struct part *q = mem_alloc((f->n + 1) * sizeof(*q));
+	uint32_t n = 0;
+
+	t.heat = 1u << 6;
+	t.text_skips |= 1u << 12;
+	t.words.failed |= !q;
+	for (uint32_t i = 0; q && i < f->n; i++)
+		if (f->v[i].state != FOLLOW_WENT)
+			q[n++] = part_at(s, f, &f->v[i]);
+	if (n)
+		qsort(q, n, sizeof(*q), by_physc);
+	for (uint32_t i = 0; i < n; i++)
+		part_row(s, &t, &q[i]);
+	if (q)
+		part_sum(s, &t, q, n);
+	mem_free(q);
+	put(s, &t);
+}
+
+/* ---- the machine --------------------------------------------------------------------------------------------- */
+
+struct sums { double busy, pool_busy, ent, donated, uncapped; uint32_t cores[DEDICATED + 1], parts; };
+
+static void sum_cores(const struct stat_run *s, struct sums *m)
+{
+	const struct follow *f = part_of(s, "dispatch_purr");
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct core c = core_of(s, f, &f->v[i]);
+
+		if (c.state <= DEDICATED && f->v[i].state != FOLLOW_WENT)
+			m->cores[c.state]++;
+		add(&m->busy, c.busy);
+		add(&m->pool_busy, c.state == SHARED ? c.busy : 0);
+	}
+}
+
+static void sum_parts(const struct stat_run *s, struct sums *m)
+{
+	const struct follow *f = part_of(s, "entitled");
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct part q = part_at(s, f, &f->v[i]);
+
+		m->parts += f->v[i].state != FOLLOW_WENT;
+		add(&m->ent, q.ent);
+		add(&m->donated, q.donated);
+		add(&m->uncapped, q.uncapped);
+	}
+}
+
+static void cec(struct stat_run *s)
+{
+	static const struct an_column col[] = {
+		{ "time", "TIME", AN_NUMBER },	     { "cores", "CORES", AN_COUNT },	    { "shared", "POOL", AN_COUNT },
+		{ "dedicated", "DED", AN_COUNT },  { "off", "OFF", AN_COUNT },	    { "partitions", "PART", AN_COUNT },
+		{ "ent", "ENT", AN_RATIO },	     { "busy", "BUSY", AN_RATIO },	    { "spare", "SPARE", AN_RATIO },
+		{ "utilisation", "%BUSY", AN_SHARE }, { "pool", "%POOL", AN_SHARE },	    { "donated", "DONATE", AN_RATIO },
+		{ "uncapped", "UNCAP", AN_RATIO },
+	};
+	struct tbl t = { .type = "cec", .col = col, .ncols = COUNT(col), .text_skips = 1u << 5 | 1u << 12, .seconds = 1,
+			 .heat = 1u << 9 | 1u << 10, .keep = s->keep_view };
+	struct sums m = { 0 };
+	uint32_t dedicated, cores;
+
+	sum_cores(s, &m);
+	sum_parts(s, &m);
+	dedicated = m.cores[DEDICATED] + m.cores[BORROWED];
+	cores = m.cores[SHARED] + dedicated;
+	tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), AN_U(cores), AN_U(m.cores[SHARED]), AN_U(dedicated),
+					AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]), AN_U(m.parts), AN_D(m.ent),
+					AN_D(m.busy), AN_D(cores - m.busy), figure(ratio(m.busy, cores)),
+					figure(ratio(m.pool_busy, m.cores[SHARED])), AN_D(m.donated), AN_D(m.uncapped) });
+	stat_put(s, &t, !s->tables);
+}
+
+/* ---- links ------------------------------------------------------------------------------------------------------- */
+
+static const char link_name[LINKS + 1] = "abcwxyz";
+struct chip { uint64_t id, node; double link[LINKS]; int hottest; };
+
+static double heat_of(const struct chip *c)
+{
+	return c->hottest < 0 ? -1 : c->link[c->hottest];
+}
+
+static int by_heat(const void *a, const void *b)
+{
+	const struct chip *x = a, *y = b;
+
+	return heat_of(x) != heat_of(y) ? (heat_of(x) < heat_of(y)) - (heat_of(x) > heat_of(y)) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* 1 - d(idle) / d(time); later layouts have one time for all links of a record. */
+static double utilisation(const struct follow *f, const struct followed *v, char link)
+{
+	char idle[] = "idle_?", time[] = "time_?";
+	double passed;
+
+	idle[5] = time[5] = link;
+	passed = grown(f, v, f && follow_field(f, "total") >= 0 ? "total" : time);
+	return passed > 0 ? 1 - grown(f, v, idle) / passed : NAN;
+}
+
+static struct chip chip_of(const struct stat_run *s, const struct followed *v)
+{
+	const struct follow *abc = part_of(s, "links_abc"), *wxyz = part_of(s, "links_wxyz"), *bus = part_of(s, "bus_topology");
+	struct chip c = { .id = v->id, .hottest = -1 };
+
+	c.node = bus ? is_now(bus, follow_find(bus, v->id), "hw_node_id") : UINT64_MAX;
+	for (uint32_t i = 0; i < LINKS; i++) {
+		c.link[i] = i < 3 ? utilisation(abc, v, link_name[i]) : utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
+		if (!isnan(c.link[i]) && (c.hottest < 0 || c.link[i] > c.link[c.hottest]))
+			c.hottest = (int)i;
+	}
+	return c;
+}
+
+/* What is at the other end; the records say it of all but C. */
+static struct an_cell peer(const struct stat_run *s, struct tbl *t, const struct chip *c)
+{
+	const struct follow *bus = part_of(s, "bus_topology");
+	bool inside = c->hottest >= 3;
+	char name[] = "chip_?";
+	uint64_t there;
+
+	if (c->hottest < 0)
+		return AN_NONE;
+	memcpy(name, inside ? "chip_" : "node_", 5);
+	name[5] = link_name[c->hottest];
+	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
+	if (there == UINT64_MAX)
+		return AN_S(tbl_text(t, "%c", link_name[c->hottest] - 32));
+	return AN_S(tbl_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32, (unsigned long long)there));
+}
+
+static void links(struct stat_run *s)
+{
+	static const struct an_column col[] = {
+		{ "time", "TIME", AN_NUMBER }, { "chip", "CHIP", AN_COUNT }, { "node", "NODE", AN_COUNT }, { "a", "A", AN_SHARE },
+		{ "b", "B", AN_SHARE },	       { "c", "C", AN_SHARE },	     { "w", "W", AN_SHARE },	   { "x", "X", AN_SHARE },
+		{ "y", "Y", AN_SHARE },	       { "z", "Z", AN_SHARE },	     { "hottest", "HOTTEST", AN_TEXT },
+	};
+	struct tbl t = table_of(s, "links", col, COUNT(col));
+	const struct follow *f = part_of(s, "links_abc");
+	struct chip *chip = mem_alloc((f->n + 1) * sizeof(*chip));
+	uint32_t n = 0;
+
+	t.heat = 0x7fu << 3;
+	t.words.failed |= !chip;
+	for (uint32_t i = 0; chip && i < f->n; i++)
+		if (f->v[i].state != FOLLOW_WENT)
+			chip[n++] = chip_of(s, &f->v[i]);
+	if (n)
+		qsort(chip, n, sizeof(*chip), by_heat);
+	for (uint32_t i = 0; i < n; i++) {
+		struct an_cell c[COUNT(col)] = { AN_D(stat_seconds(s)), AN_U(chip[i].id), number(chip[i].node) };
+
+		for (uint32_t k = 0; k < LINKS; k++)
+			c[3 + k] = figure(chip[i].link[k]);
+		c[3 + LINKS] = peer(s, &t, &chip[i]);
+		tbl_row(&t, c);
+	}
+	mem_free(chip);
+	put(s, &t);
+}
+
+/* ---- which there are --------------------------------------------------------------------------------------------------- */
+
+static const struct view views[] = {
+	{ "cec", "the machine: cores by state, entitlement, BUSY = sum d(processor_time)/T, SPARE = cores - BUSY",
+	  { "dispatch_purr", "entitled" }, 3, cec },
+	{ "partitions", "ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T, PHYSC = CAP+UNCAP, %ENTC = PHYSC/ENT, "
+	  "DONATE = d(donated)/T, %IDLE = d(idle)/d(capped+uncapped), CPI = d(cycles)/d(instructions)",
+	  { "entitled", "run_instructions", "dispatch_purr", "affinity_by_vp", "queuing_times" }, 1, partitions },
+	{ "processors", "%BUSY = d(processor_time)/T of each core, with state and owner", { "dispatch_purr" }, 1, processors },
+	{ "links", "utilisation of each chip's links: 1 - d(idle)/d(time of the collection); A to C between nodes, W to Z inside",
+	  { "links_abc", "links_wxyz", "bus_topology" }, 3, links },
+};
+
+const char *tally_stat_view(uint32_t i, const char **text)
+{
+	if (i >= COUNT(views))
+		return NULL;
+	if (text)
+		*text = views[i].text;
+	return views[i].name;
+}
+
+static int no_view(struct stat_run *s, const char *name)
+{
+	const char *names[COUNT(views)], *near;
+
+	for (size_t i = 0; i < COUNT(views); i++)
+		names[i] = views[i].name;
+	near = text_nearest(name, names, COUNT(views));
+	return plat_fail(s->p, TALLY_EINVAL, near ? "there is no view '%s'; did you mean '%s'?" :
+						    "there is no view '%s'; there are: cec, partitions, processors, links", name, near);
+}
+
+/* Whether an earlier request says what comes and goes; of virtual processors that is their partition's. */
+static bool is_said(const struct stat_run *s, uint32_t which)
+{
+	bool said = s->part[which].r->index == GPCI_BY_VP;
+
+	for (uint32_t i = 0; i < which; i++)
+		said |= s->part[i].r->index == s->part[which].r->index;
+	return said;
+}
+
+int stat_view_open(struct stat_run *s, const char *name)
+{
+	struct hv_line *l;
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(views); i++)
+		if (!strcmp(views[i].name, name))
+			s->view = &views[i];
+	if (!s->view)
+		return no_view(s, name);
+	rc = hv_power_of(s->p, &l);
+	if (rc < 0)
+		return rc;
+	if (l->tick_hz == HV_TICK_UNKNOWN)
+		plat_note(s->p, "this machine does not say how fast its timebase is: shares of time are not shown");
+	s->part = mem_alloc(NEEDS * sizeof(*s->part));
+	if (!s->part)
+		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++) {
+		s->part[i].r = gpci_layout(s->p, l, gpci_request_find(s->view->need[i]));
+		s->part[i].quiet = is_said(s, i);
+	}
+	return 0;
+}
+
+int stat_view_read(struct stat_run *s)
+{
+	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++) {
+		struct follow *f = &s->part[i];
+		bool first = !f->readings && f->rc == 0;
+		int rc = follow_read(f, s->p, s->line);
+
+		if (s->p->err.code)
+			return rc;
+		if (rc < 0 && (s->view->must >> i & 1 || !(rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP || rc == -TALLY_EINVAL)))
+			return plat_fail(s->p, (enum tally_err)-rc, "the view needs %s", f->why.text);
+		if (rc < 0 && first)
+			plat_note(s->p, "without %s", f->why.text);
+	}
+	return 0;
+}
+
+void stat_view_rows(struct stat_run *s)
+{
+	s->view->rows(s);
+}
+
+void stat_view_close(struct stat_run *s)
+{
+	for (uint32_t i = 0; s->part && i < NEEDS && s->view->need[i]; i++)
+		follow_free(&s->part[i]);
+	mem_free(s->part);
+}

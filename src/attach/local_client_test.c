@@ -1,0 +1,221 @@
+/* local_client_test.c: the client of the local protocol. */
+#include "attach/local_toy_test_int.h"
+
+/* ---- the client -------------------------------------------------------------------------------------------- */
+
+static void where_nobody_listens_the_words_say_how_to_begin(void **state)
+{
+	struct local_client *c = NULL;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(local_connect(&c, "/nowhere/s", 0, 0, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'");
+	assert_null(c);
+}
+
+static void a_batch_is_answered_in_order(void **state)
+{
+	enum { N = 100000 };
+	struct toy t = {0};
+	struct server s = {0};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct err e = {0};
+	uint64_t id, taken = 0, asked = 0, word;
+	char path[64];
+	int rc = 1;
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	s.door = door(&t, path);
+	server_start(&s);
+	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	while (taken < N) {
+		while (asked < N && (rc = local_ask(c, LOCAL_PING, &asked, sizeof(asked), &id, &e)) == 1)
+			asked++;
+		assert_true(rc >= 0);
+		/* Answers wait here when ask() says 0, and then there are many. */
+		for (uint64_t before = taken; taken < asked && (taken - before < 1000 || asked == N); taken++) {
+			assert_int_equal(local_next(c, &a, -1, &e), 1);
+			memcpy(&word, a.p, sizeof(word));
+			assert_int_equal(word, taken);
+		}
+	}
+	local_disconnect(c);
+	server_end(&s);
+	scratch_gone(path);
+}
+
+static void answers_that_are_longer_than_their_room_all_come(void **state)
+{
+	struct toy t = {0};
+	struct server s = {0};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct err e = {0};
+	char path[64];
+	uint64_t id;
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	s.door = door(&t, path);
+	server_start(&s);
+	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	for (int depth = 1; depth <= 512; depth *= 2) {
+		for (int i = 0; i < depth; i++)
+			assert_int_equal(local_ask(c, LONG, NULL, 0, &id, &e), 1);
+		for (int i = 0; i < depth; i++) {
+			assert_int_equal(local_next(c, &a, -1, &e), 1);
+			assert_int_equal(a.head.id, id - (uint64_t)(depth - 1 - i));
+			assert_int_equal(a.head.bytes, LOCAL_FRAME_MOST);
+		}
+	}
+	local_disconnect(c);
+	server_end(&s);
+	scratch_gone(path);
+}
+
+
+static void a_refusal_comes_with_the_servers_words(void **state)
+{
+	struct toy t = {0};
+	struct server s = {0};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	const uint64_t v[2] = {UINT64_MAX, 1};
+	struct err e = {0};
+	char path[64];
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	s.door = door(&t, path);
+	server_start(&s);
+	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	assert_string_equal(local_welcomed(c)->platform, "toy");
+	assert_int_equal(local_ask_and_wait(c, ADD, v, sizeof(v), &a, NULL, &e), -TALLY_EINVAL);
+	assert_non_null(strstr(e.text, "s: 18446744073709551615 and 1 are too much"));
+	assert_int_equal(strncmp(e.text, "unix:/tmp/", 10), 0);
+	local_disconnect(c);
+	server_end(&s);
+	scratch_gone(path);
+}
+
+static void a_server_that_dies_is_the_end(void **state)
+{
+	struct toy t = {0};
+	struct server s = {0};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct err e = {0};
+	char path[64];
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	s.door = door(&t, path);
+	server_start(&s);
+	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	server_end(&s);
+	assert_int_equal(local_ask_and_wait(c, RELEASE, NULL, 0, &a, NULL, &e), -TALLY_EEND);
+	assert_non_null(strstr(e.text, "the server has gone"));
+	local_disconnect(c);
+	scratch_gone(path);
+}
+
+static void a_server_that_says_nothing_is_not_waited_for_without_end(void **state)
+{
+	struct local_client *c = NULL;
+	struct err e = {0};
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, 1, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "unix:/silent: no answer in 1 ms");
+	close(fd[1]);
+}
+
+static void assert_client_refuses(const void *p, size_t n, int rc, const char *words)
+{
+	struct local_client *c = NULL;
+	struct err e = {0};
+	int fd[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	assert_int_equal(write(fd[1], p, n), n);
+	shutdown(fd[1], SHUT_WR);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/odd", 0, 0, &e), rc);
+	if (!strstr(e.text, words))
+		fail_msg("\"%s\" lacks \"%s\"", e.text, words);
+	close(fd[1]);
+}
+
+static void a_server_of_another_protocol_is_refused(void **state)
+{
+	struct script s = {.n = 0};
+	struct local_welcome w = {.version = 3};
+
+	(void)state;
+	assert_client_refuses("HTTP/1.1 400 Bad Request\r\n", 26, -TALLY_ECORRUPT, "no server of this protocol");
+	assert_client_refuses("", 0, -TALLY_EEND, "gone");
+	put(&s, LOCAL_PING, 0, NULL, 0);
+	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "not asked");
+	s.n = 0;
+	put(&s, LOCAL_HELLO, 0, NULL, 0);
+	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "welcome");
+	s.n = 0;
+	put(&s, LOCAL_HELLO, 0, &w, sizeof(w));
+	assert_client_refuses(s.p, s.n, -TALLY_ENOTSUP, "version 3");
+	s.n = 0;
+	put(&s, LOCAL_HELLO, 0, "\033[2Jno\n", 7);
+	s.p[6] = 4;
+	assert_client_refuses(s.p, s.n, -TALLY_EPERM, "unix:/odd: ?[2Jno?");
+}
+
+static void every_failing_allocation_is_told(void **state)
+{
+	const long live = mem_live();
+	char path[64];
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	for (long n = 1;; n++) {
+		struct toy t = {0};
+		struct server s = {0};
+		struct local_client *c = NULL;
+		struct err e = {0};
+
+		mem_fail_at(n);
+		int rc = door_local(&s.door, &toy_service, &t, path, &e);
+		if (rc == 0) {
+			server_start(&s);
+			rc = local_connect(&c, path, 0, 0, &e);
+			local_disconnect(c);
+			server_end(&s);
+		}
+		assert_int_equal(mem_live(), live);
+		if (!mem_failed()) {
+			assert_int_equal(rc, 0);
+			break;
+		}
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+	mem_fail_at(0);
+	scratch_gone(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_nobody_listens_the_words_say_how_to_begin),
+		cmocka_unit_test(a_batch_is_answered_in_order),
+		cmocka_unit_test(answers_that_are_longer_than_their_room_all_come),
+		cmocka_unit_test(a_refusal_comes_with_the_servers_words),
+		cmocka_unit_test(a_server_that_dies_is_the_end),
+		cmocka_unit_test(a_server_that_says_nothing_is_not_waited_for_without_end),
+		cmocka_unit_test(a_server_of_another_protocol_is_refused),
+		cmocka_unit_test(every_failing_allocation_is_told),
+	};
+
+	return cmocka_run_group_tests_name("attach: local client", tests, NULL, NULL);
+}

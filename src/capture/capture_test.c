@@ -1,0 +1,529 @@
+/*
+ * capture_test.c: the calls of tally/ptt.h, over generated traces.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "capture/capture.h"
+#include "ptt/gen.h"
+
+#define RECORDS 3000u
+
+struct env {
+	char raw[64], again[64], other[64], nothing[64];
+	struct ptt_gen_truth truth;           /* of raw; its tables are gone */
+	struct buf out, notes;
+};
+
+static int put(void *arg, const char *s, size_t n)
+{
+	buf_put(arg, s, n);
+	return 0;
+}
+
+static int refuse(void *arg, const char *s, size_t n)
+{
+	(void)arg, (void)s, (void)n;
+	return -1;
+}
+
+static void write_file(char *path, const void *p, size_t n)
+{
+	strcpy(path, "/tmp/tally-ptt-XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, p, n), (ssize_t)n);
+	close(fd);
+}
+
+static void generate(char *path, uint64_t seed, struct ptt_gen_truth *truth)
+{
+	static uint8_t bytes[RECORDS * 32];
+	struct ptt_gen *g;
+
+	assert_int_equal(ptt_gen_open(&g, &(struct ptt_gen_opts){ .seed = seed, .faults = 1000 }), 0);
+	size_t n = ptt_gen_fill(g, bytes, sizeof(bytes));
+	write_file(path, bytes, n);
+	if (truth)
+		*truth = *ptt_gen_truth(g);
+	ptt_gen_close(g);
+}
+
+static int setup(void **state)
+{
+	struct env *v = calloc(1, sizeof(*v));
+
+	generate(v->raw, 1, &v->truth);
+	generate(v->again, 1, NULL);
+	generate(v->other, 2, NULL);
+	write_file(v->nothing, "no trace", 8);
+	*state = v;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct env *v = *state;
+
+	unlink(v->raw);
+	unlink(v->again);
+	unlink(v->other);
+	unlink(v->nothing);
+	buf_free(&v->out);
+	buf_free(&v->notes);
+	free(v);
+	return 0;
+}
+
+static struct tally_ptt *opened(struct env *v, const char *path)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .note = put, .arg = &v->notes, .raw = PTT_8DW };
+	struct tally_ptt *t = NULL;
+
+	buf_clear(&v->out);
+	buf_clear(&v->notes);
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, path), 0);
+	return t;
+}
+
+static struct tally_ptt_dump dump_opts(struct env *v, uint32_t form)
+{
+	return (struct tally_ptt_dump){ .size = sizeof(struct tally_ptt_dump), .out = put, .arg = &v->out, .form = form };
+}
+
+static struct tally_ptt_report report_opts(struct env *v, uint32_t form)
+{
+	return (struct tally_ptt_report){ .size = sizeof(struct tally_ptt_report), .out = put, .arg = &v->out, .form = form };
+}
+
+static uint64_t count_of(const struct buf *b, const char *what)
+{
+	uint64_t n = 0;
+
+	for (const char *p = b->p; p && (p = strstr(p, what)); p++)
+		n++;
+	return n;
+}
+
+/* The number behind "key": in the first line of that type. */
+static uint64_t json_number(const struct buf *b, const char *type, const char *key)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"type\":\"%s\"", type);
+	const char *p = strstr(b->p, text);
+	assert_non_null(p);
+	snprintf(text, sizeof(text), "\"%s\":", key);
+	p = strstr(p, text);
+	assert_non_null(p);
+	return strtoull(p + strlen(text), NULL, 10);
+}
+
+/* The same of all lines of that type. */
+static uint64_t json_sum(const struct buf *b, const char *type, const char *key)
+{
+	char head[64], text[64];
+	uint64_t sum = 0;
+
+	snprintf(head, sizeof(head), "{\"type\":\"%s\"", type);
+	snprintf(text, sizeof(text), "\"%s\":", key);
+	for (const char *p = b->p; (p = strstr(p, head)) && (p = strstr(p, text));)
+		sum += strtoull(p + strlen(text), NULL, 10);
+	return sum;
+}
+
+/* ---- the tests ------------------------------------------------------------------------ */
+
+static void unknown_options_are_refused(void **state)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .flags = 1u << 31 };
+	struct { struct tally_ptt_opts o; uint64_t newer; } longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
+	struct tally_ptt *t = NULL;
+
+	(void)state;
+	assert_int_equal(tally_ptt_open(&t, &o), -TALLY_EINVAL);
+	o = (struct tally_ptt_opts){ .size = sizeof(o), .raw = 5 };
+	assert_int_equal(tally_ptt_open(&t, &o), -TALLY_EINVAL);
+	o = (struct tally_ptt_opts){ .size = sizeof(o), .time = 9 };
+	assert_int_equal(tally_ptt_open(&t, &o), -TALLY_EINVAL);
+	assert_int_equal(tally_ptt_open(&t, &longer.o), -TALLY_EINVAL);
+	longer.newer = 0;
+	assert_int_equal(tally_ptt_open(&t, &longer.o), 0);
+	tally_ptt_close(t);
+	assert_int_equal(tally_ptt_open(&t, NULL), 0);
+	tally_ptt_close(t);
+	tally_ptt_close(NULL);
+}
+
+static void a_file_that_is_no_trace_is_refused_with_words(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = NULL;
+
+	assert_int_equal(tally_ptt_open(&t, NULL), 0);
+	assert_int_equal(tally_ptt_file(t, "/no/such/file"), -TALLY_EIO);
+	assert_non_null(strstr(tally_ptt_error(t), "/no/such/file"));
+	tally_ptt_close(t);
+	assert_int_equal(tally_ptt_open(&t, NULL), 0);
+	assert_int_equal(tally_ptt_file(t, v->nothing), -TALLY_ECORRUPT);
+	assert_non_null(strstr(tally_ptt_error(t), v->nothing));
+	tally_ptt_close(t);
+}
+
+static void calls_out_of_order_are_refused(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt *t = NULL;
+
+	assert_int_equal(tally_ptt_open(&t, NULL), 0);
+	assert_int_equal(tally_ptt_report(t, &o), -TALLY_ESTATE);
+	assert_int_equal(tally_ptt_error(t)[0] != '\0', 1);
+	tally_ptt_close(t);
+	t = opened(v, v->raw);
+	assert_int_equal(tally_ptt_file(t, v->raw), -TALLY_ESTATE);
+	tally_ptt_close(t);
+}
+
+static void forms_that_a_call_does_not_have_are_refused(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_HTML);
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_PERF);
+	struct tally_ptt_export x = { .size = sizeof(x), .out = put, .arg = &v->out, .form = TALLY_PTT_HTML };
+
+	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EINVAL);
+	assert_int_equal(tally_ptt_report(t, &r), -TALLY_EINVAL);
+	assert_int_equal(tally_ptt_export(t, &x), -TALLY_EINVAL);
+	x.form = TALLY_PTT_PARQUET;
+	assert_int_equal(tally_ptt_export(t, &x), -TALLY_EINVAL);
+	d = dump_opts(v, TALLY_PTT_PERF);
+	d.filter = "1";
+	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EINVAL);
+	tally_ptt_close(t);
+}
+
+static void a_dump_has_a_line_for_every_record(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_TEXT);
+
+	assert_int_equal(tally_ptt_dump(t, &o), 0);
+	assert_int_equal(count_of(&v->out, "\n"), v->truth.records + 1);
+	assert_non_null(strstr(v->notes.p, "times are taken as absolute"));
+	buf_clear(&v->out);
+	o = dump_opts(v, TALLY_PTT_CSV);
+	o.separator = ';';
+	assert_int_equal(tally_ptt_dump(t, &o), 0);
+	assert_int_equal(count_of(&v->out, "\n"), v->truth.records + 1);
+	assert_memory_equal(v->out.p, "time;offset;", 12);
+	tally_ptt_close(t);
+}
+
+static void a_filter_keeps_what_it_asks_for(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_JSON);
+
+	o.filter = "args[0]->class == 1";
+	assert_int_equal(tally_ptt_dump(t, &o), 0);
+	assert_int_equal(count_of(&v->out, "\n"), v->truth.requests);
+	assert_int_equal(count_of(&v->out, "\"class\":1,"), v->truth.requests);
+	o.filter = "nonsense +";
+	assert_int_equal(tally_ptt_dump(t, &o), -TALLY_ESYNTAX);
+	assert_int_equal(tally_ptt_error(t)[0] != '\0', 1);
+	tally_ptt_close(t);
+}
+
+static void a_filter_that_faults_says_how_often(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_JSON);
+	char want[120];
+
+	o.filter = "1 / (class == 1 ? 0 : 1)";
+	assert_int_equal(tally_ptt_dump(t, &o), 0);
+	assert_int_equal(count_of(&v->out, "\n"), v->truth.records - v->truth.requests);
+	snprintf(want, sizeof(want), "the filter failed for %llu records, which are left out: divide-by-zero\n",
+		 (unsigned long long)v->truth.requests);
+	assert_non_null(strstr(v->notes.p, want));
+	tally_ptt_close(t);
+}
+
+static void a_file_without_a_record_is_refused(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
+	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_TEXT);
+	static const char zeros[640];
+	struct tally_ptt *t;
+	char path[64];
+
+	for (size_t n = 0; n <= sizeof(zeros); n += sizeof(zeros)) {
+		write_file(path, zeros, n);
+		assert_int_equal(tally_ptt_open(&t, &o), 0);
+		assert_int_equal(tally_ptt_file(t, path), n ? 0 : -TALLY_ECORRUPT);
+		assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ECORRUPT);
+		for (r.threads = 1; n && r.threads < 3; r.threads++)
+			assert_int_equal(tally_ptt_report(t, &r), -TALLY_ECORRUPT);
+		assert_non_null(strstr(tally_ptt_error(t), "no PTT record"));
+		tally_ptt_close(t);
+		unlink(path);
+	}
+}
+
+static void a_report_says_the_truth(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+
+	assert_int_equal(tally_ptt_report(t, &o), 0);
+	assert_memory_equal(v->out.p, "{\"schema\":1,", 12);
+	assert_int_equal(json_number(&v->out, "summary", "records"), v->truth.records);
+	assert_int_equal(json_number(&v->out, "summary", "non_posted"), v->truth.requests);
+	assert_int_equal(json_number(&v->out, "summary", "answered"), v->truth.answered);
+	assert_int_equal(json_number(&v->out, "summary", "failed"), v->truth.failed);
+	assert_int_equal(json_number(&v->out, "summary", "unanswered"), v->truth.outstanding);
+	assert_int_equal(json_number(&v->out, "summary", "given_up"),
+			 v->truth.requests - v->truth.answered - v->truth.outstanding);
+	assert_int_equal(json_sum(&v->out, "requester", "unanswered"), v->truth.outstanding);
+	assert_int_equal(json_sum(&v->out, "requester", "given_up"), json_number(&v->out, "summary", "given_up"));
+	assert_int_equal(json_number(&v->out, "summary", "orphans"), v->truth.fault[PTT_FAULT_ORPHAN]);
+	assert_int_equal(json_number(&v->out, "summary", "span"), v->truth.now);
+	assert_int_equal(json_number(&v->out, "summary", "outstanding_peak"), v->truth.peak);
+	tally_ptt_close(t);
+}
+
+static void two_threads_say_the_same_as_one(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	static const char *const keys[] = { "records", "span", "posted", "answered", "failed", "unanswered", "given_up",
+					    "orphans" };
+	uint64_t one[COUNT(keys)];
+
+	assert_int_equal(tally_ptt_report(t, &o), 0);
+	for (size_t i = 0; i < COUNT(keys); i++)
+		one[i] = json_number(&v->out, "summary", keys[i]);
+	buf_clear(&v->out);
+	o.threads = 2;
+	assert_int_equal(tally_ptt_report(t, &o), 0);
+	for (size_t i = 0; i < COUNT(keys); i++)
+		assert_int_equal(json_number(&v->out, "summary", keys[i]), one[i]);
+	tally_ptt_close(t);
+}
+
+/* Reads of one DW that are answered after 450 ticks, 12345 ticks apart, in 11 bits of time. */
+static void write_sparse(char *path)
+{
+	uint32_t dw[400][4];
+
+	for (uint32_t i = 0; i < COUNT(dw); i += 2) {
+		uint32_t from = 0x01000000 | (i & 0xff) << 8, at = i / 2 * 12345;
+
+		memcpy(dw[i], (uint32_t[4]){ 1 << 11 | (at & 0x7ff), from | 0xf, 0x1000, 0 }, 16);
+		memcpy(dw[i + 1], (uint32_t[4]){ 2u << 30 | 0xau << 25 | 1 << 11 | ((at + 450) & 0x7ff), 4, from, 0 }, 16);
+	}
+	write_file(path, dw, sizeof(dw));
+}
+
+static uint64_t in_report(struct env *v, const char *path, uint32_t form, uint32_t time, const char *what)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .note = put, .arg = &v->notes, .raw = PTT_4DW, .time = time };
+	struct tally_ptt_report r = report_opts(v, form);
+	struct tally_ptt *t = NULL;
+
+	buf_clear(&v->out);
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, path), 0);
+	assert_int_equal(tally_ptt_report(t, &r), 0);
+	tally_ptt_close(t);
+	return count_of(&v->out, what);
+}
+
+static void no_latency_of_a_weak_guess_is_unmarked(void **state)
+{
+	struct env *v = *state;
+	char path[64];
+
+	write_sparse(path);
+	assert_true(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_FOUND, "found weakly") > 0);
+	assert_int_equal(count_of(&v->out, "Latency in ticks (doubtful"), 1);
+	assert_int_equal(count_of(&v->out, "completion, in ticks (doubtful"), 2);
+	assert_int_equal(count_of(&v->out, "Latency over time (doubtful"), 1);
+	assert_true(count_of(&v->out, "Latencies are doubtful") >= 2);
+	assert_true(in_report(v, path, TALLY_PTT_HTML, TALLY_PTT_TIME_FOUND, "Latency over time (doubtful") > 0);
+	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""), 4);
+	assert_int_equal(json_number(&v->out, "latency", "max"), 450);       /* absolute, when nothing is proven */
+	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "doubtful"), 0);
+	unlink(path);
+}
+
+static void a_span_that_wraps_unseen_is_at_least_that(void **state)
+{
+	struct env *v = *state;
+	char path[64];
+
+	write_sparse(path);
+	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "ticks from first to last, at least"), 1);
+	assert_int_equal(count_of(&v->out, "Sparse: "), 1);
+	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS, "\"sparse\":true"), 1);
+	unlink(path);
+}
+
+static void without_matching_there_is_no_latency(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+
+	o.flags = TALLY_PTT_NO_MATCH;
+	assert_int_equal(tally_ptt_report(t, &o), 0);
+	assert_non_null(strstr(v->out.p, "\"matched\":false,\"answered\":null"));
+	assert_null(strstr(v->out.p, "{\"type\":\"latency"));
+	tally_ptt_close(t);
+}
+
+static void a_trace_does_not_differ_from_itself(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *a = opened(v, v->raw), *b = opened(v, v->again), *c;
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+
+	assert_int_equal(tally_ptt_compare(a, b, &o), 0);
+	assert_null(strstr(v->out.p, "{\"type\":\"change\""));
+	tally_ptt_close(b);
+	c = opened(v, v->other);
+	assert_int_equal(tally_ptt_compare(a, c, &o), 0);
+	assert_non_null(strstr(v->out.p, "{\"type\":\"change\""));
+	tally_ptt_close(a);
+	tally_ptt_close(c);
+}
+
+static void an_output_that_is_refused_ends_the_call(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_HTML);
+
+	d.out = r.out = refuse;
+	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EIO);
+	assert_int_equal(tally_ptt_report(t, &r), -TALLY_EIO);
+	tally_ptt_close(t);
+}
+
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)done, (void)total;
+	return -1;
+}
+
+static void progress_can_stop_it(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt_opts o = { .size = sizeof(o), .progress = stop, .raw = PTT_8DW };
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt *t;
+
+	r.threads = 2;
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, v->raw), 0);
+	assert_int_equal(tally_ptt_report(t, &r), -TALLY_EEND);
+	tally_ptt_close(t);
+}
+
+static void duckdb_that_is_not_there_is_said(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt *t = opened(v, v->raw);
+	struct tally_ptt_export x = { .size = sizeof(x), .out = put, .arg = &v->out, .sql = "SELECT 1",
+				      .duckdb = "/no/such/libduckdb.so", .form = TALLY_PTT_TEXT };
+
+	assert_int_equal(tally_ptt_export(t, &x), -TALLY_ENOTSUP);
+	assert_non_null(strstr(tally_ptt_error(t), "fetch-duckdb.sh"));
+	tally_ptt_close(t);
+}
+
+static int whole_run(struct env *v)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
+	struct tally_ptt_report r = report_opts(v, TALLY_PTT_HTML);
+	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt *t = NULL;
+	int rc = tally_ptt_open(&t, &o);
+
+	r.out = NULL;
+	d.out = NULL;
+	if (rc >= 0)
+		rc = tally_ptt_file(t, v->raw);
+	if (rc >= 0)
+		rc = tally_ptt_report(t, &r);
+	if (rc >= 0)
+		rc = tally_ptt_dump(t, &d);
+	tally_ptt_close(t);
+	return rc;
+}
+
+static void every_failed_allocation_is_reported_and_leaks_nothing(void **state)
+{
+	struct env *v = *state;
+	long before;
+
+	buf_free(&v->out);
+	buf_free(&v->notes);
+	before = mem_live();
+	for (long n = 1;; n += n < 100 ? 1 : n / 16) {    /* all of the first, then ever fewer */
+		mem_fail_at(n);
+		int rc = whole_run(v);
+		bool failed = mem_failed();
+
+		mem_fail_at(0);
+		assert_int_equal(mem_live(), before);
+		if (!failed)
+			break;
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unknown_options_are_refused),
+		cmocka_unit_test(a_file_that_is_no_trace_is_refused_with_words),
+		cmocka_unit_test(calls_out_of_order_are_refused),
+		cmocka_unit_test(forms_that_a_call_does_not_have_are_refused),
+		cmocka_unit_test(a_dump_has_a_line_for_every_record),
+		cmocka_unit_test(a_filter_keeps_what_it_asks_for),
+		cmocka_unit_test(a_filter_that_faults_says_how_often),
+		cmocka_unit_test(a_file_without_a_record_is_refused),
+		cmocka_unit_test(a_report_says_the_truth),
+		cmocka_unit_test(two_threads_say_the_same_as_one),
+		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
+		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),
+		cmocka_unit_test(without_matching_there_is_no_latency),
+		cmocka_unit_test(a_trace_does_not_differ_from_itself),
+		cmocka_unit_test(an_output_that_is_refused_ends_the_call),
+		cmocka_unit_test(progress_can_stop_it),
+		cmocka_unit_test(duckdb_that_is_not_there_is_said),
+		cmocka_unit_test(every_failed_allocation_is_reported_and_leaks_nothing),
+	};
+
+	return cmocka_run_group_tests_name("capture: ptt", tests, setup, teardown);
+}

@@ -1,0 +1,43 @@
+/*
+ * duck.c: loads DuckDB's library when it is first needed.
+ *
+ * The table of its functions is the one thing in capture/ that belongs to the
+ * process: DuckDB's callbacks are handed nothing from which they could find it,
+ * and a loaded library belongs to the process, too.  It is filled once and then
+ * only read.
+ */
+#include <pthread.h>
+
+#include "base/file.h"
+#include "capture/duck_int.h"
+
+static struct duck table;
+static bool loaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *const names[] = {
+#define X(name, type, parameters) "duckdb_" #name,
+	DUCK_FUNCTIONS(X)
+#undef X
+};
+static_assert(sizeof(struct duck) == COUNT(names) * sizeof(void *), "a table of functions and nothing else");
+
+const struct duck *duck(void)
+{
+	return &table;
+}
+
+int duck_load(const char *path, struct err *e)
+{
+	bool ok;
+
+	pthread_mutex_lock(&lock);
+	if (!loaded)
+		loaded = library_load(path ? path : "libduckdb.so", names, (void **)(void *)&table, COUNT(names));
+	ok = loaded;
+	pthread_mutex_unlock(&lock);
+	if (ok)
+		return 0;
+	return err_set(e, TALLY_ENOTSUP, "SQL and Parquet need DuckDB's library, and %s is not there or not usable; "
+		       "tools/fetch-duckdb.sh fetches it, TALLY_DUCKDB names it", path ? path : "libduckdb.so");
+}

@@ -1,0 +1,279 @@
+/*
+ * file.c: a trace file, and going through it once.
+ *
+ * A pass yields chunks of records in the order of the file, each with the state
+ * of its device: its clock, and how its records are to be read.  Whether times
+ * are absolute or since the record before the user says, or else the file, where its recorder knew.  Else it
+ * is decided by the first chunk of a device, and once: a guess that changed on the way would move all that follows.
+ *
+ * A pipe gives one pass.  To tell a wrong file at _file() already, a reader is
+ * opened there, and the first pass takes that one over.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/capture.h"
+
+#define DEVICES_MOST 65536u                   /* a file that claims more lies */
+#define KNOWN_FLAGS TALLY_PTT_TAG14
+
+/* ---- saying ------------------------------------------------------------------------ */
+
+int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)err_setv(&t->err, code, fmt, ap);
+	va_end(ap);
+	return -(int)code;
+}
+
+int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc)
+{
+	return ptt_fail(t, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+}
+
+void ptt_enter(struct tally_ptt *t)
+{
+	t->err = (struct err){ 0 };
+	t->noted = false;
+	buf_clear(&t->out);
+}
+
+void ptt_note(struct tally_ptt *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(t->o.note, t->o.arg, fmt, ap);
+	va_end(ap);
+}
+
+int ptt_flush(struct tally_ptt *t, tally_write_fn *out, void *arg)
+{
+	int rc = 0;
+
+	if (t->out.failed)
+		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+	if (t->out.n && out)
+		rc = out(arg, t->out.p, t->out.n);
+	buf_clear(&t->out);
+	return rc < 0 ? ptt_fail(t, TALLY_EIO, "failed to write the output") : 0;
+}
+
+/* ---- the handle ---------------------------------------------------------------------- */
+
+static bool are_good(const struct tally_ptt_opts *o)
+{
+	return !(o->flags & ~KNOWN_FLAGS) && o->time <= TALLY_PTT_TIME_DELTA && !o->zero &&
+	       (o->raw == 0 || o->raw == PTT_4DW || o->raw == PTT_8DW);
+}
+
+int tally_ptt_open(struct tally_ptt **ret, const struct tally_ptt_opts *opts)
+{
+	struct tally_ptt_opts o = { 0 };
+	struct tally_ptt *t;
+
+	if (opts && (!opts_take(&o, sizeof(o), opts) || !are_good(&o)))
+		return -TALLY_EINVAL;
+	t = mem_alloc(sizeof(*t));
+	if (!t)
+		return -TALLY_ENOMEM;
+	t->o = o;
+	*ret = t;
+	return 0;
+}
+
+void tally_ptt_close(struct tally_ptt *t)
+{
+	if (!t)
+		return;
+	ptt_reader_close(t->first);
+	if (t->has_in)
+		file_in_close(&t->in);
+	mem_free(t->path);
+	buf_free(&t->out);
+	mem_free(t);
+}
+
+const char *tally_ptt_error(const struct tally_ptt *t)
+{
+	return t->err.text;
+}
+
+/* Damage is no error while a record is left; here none is. */
+static int nothing(struct tally_ptt *t, const struct ptt_reader *r)
+{
+	const char *words = ptt_reader_lost(r)->words;
+
+	return ptt_fail(t, TALLY_ECORRUPT, "%s: there is no PTT record in this file%s%s", t->path, *words ? ": " : "", words);
+}
+
+static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_perf, struct ptt_reader **ret)
+{
+	struct ptt_reader_opts o = { .raw_format = (uint8_t)t->o.raw, .as_perf = as_perf };
+	struct err e = { 0 };
+	int rc = ptt_reader_open(ret, in, &o, &e);
+
+	if (rc == -TALLY_EINVAL)
+		rc = -TALLY_ECORRUPT;             /* the file, not an argument, is not what it should be */
+	if (rc < 0)
+		return ptt_fail(t, (enum tally_err)-rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc));
+	return ptt_reader_has_data(*ret) ? 0 : nothing(t, *ret);
+}
+
+int tally_ptt_file(struct tally_ptt *t, const char *path)
+{
+	struct err e = { 0 };
+	int rc;
+
+	ptt_enter(t);
+	if (t->path)
+		return ptt_fail(t, TALLY_ESTATE, "there is a file already");
+	t->path = mem_strdup(path);
+	if (!t->path)
+		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+	rc = file_in_open(&t->in, path, &e);
+	if (rc < 0)
+		return ptt_failed_as(t, &e, rc);
+	t->has_in = true;
+	return reader_open(t, &t->in, false, &t->first);
+}
+
+/* ---- a pass -------------------------------------------------------------------------- */
+
+/* A pass of its own over a file; over a pipe only what the check has read can be read again. */
+static int pass_reopen(struct ptt_pass *p, bool as_perf)
+{
+	struct tally_ptt *t = p->t;
+	struct err e = { 0 };
+	int rc;
+
+	if (ptt_is_pipe(t))
+		return t->used ? ptt_fail(t, TALLY_ESTATE, "%s can be read once only", t->path) :
+				 reader_open(t, &t->in, as_perf, &p->r);
+	rc = file_in_open(&p->in, t->path, &e);
+	if (rc < 0)
+		return ptt_failed_as(t, &e, rc);
+	p->own_in = true;
+	return reader_open(t, &p->in, as_perf, &p->r);
+}
+
+int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf)
+{
+	int rc = 0;
+
+	*p = (struct ptt_pass){ .t = t };
+	if (!t->has_in)
+		return ptt_fail(t, TALLY_ESTATE, "no file is open");
+	if (as_perf) {
+		ptt_reader_close(t->first);
+		t->first = NULL;
+	}
+	p->r = t->first;
+	t->first = NULL;
+	if (!p->r)
+		rc = pass_reopen(p, as_perf);
+	t->used = true;
+	return rc;
+}
+
+void ptt_pass_close(struct ptt_pass *p)
+{
+	ptt_reader_close(p->r);
+	if (p->own_in)
+		file_in_close(&p->in);
+	mem_free(p->dev);
+	*p = (struct ptt_pass){ 0 };
+}
+
+static struct ptt_stream *stream_of(struct ptt_pass *p, uint32_t device)
+{
+	while (p->ndev <= device)
+		if (device >= DEVICES_MOST || !VEC_NEW(p->dev, p->ndev, p->capdev))
+			return NULL;
+	return &p->dev[device];
+}
+
+static void understand(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt_stream *s)
+{
+	const struct tally_ptt_opts *o = &p->t->o;
+	const struct ptt_device *dev;
+	uint32_t n = ptt_reader_devices(p->r, &dev);
+	bool known = c->device < n;
+
+	s->seen = s->sure = true;
+	s->o.tag14 = (o->flags & TALLY_PTT_TAG14) || (known && dev[c->device].tag14);
+	s->o.time = known ? dev[c->device].time : PTT_TIME_AUTO;
+	if (o->time)
+		s->o.time = o->time == TALLY_PTT_TIME_ABS ? PTT_TIME_ABS : PTT_TIME_DELTA;
+	else
+		s->recorded = s->o.time != PTT_TIME_AUTO;
+	if (s->o.time == PTT_TIME_AUTO)
+		s->o.time = (uint8_t)ptt_time_guess(c->p, c->n, c->format, &s->sure);
+}
+
+static int progress(struct ptt_pass *p, const struct ptt_chunk *c)
+{
+	const struct tally_ptt_opts *o = &p->t->o;
+
+	if (!o->progress || o->progress(o->arg, c->offset + c->n, ptt_is_pipe(p->t) ? 0 : p->t->in.size) >= 0)
+		return 0;
+	return ptt_fail(p->t, TALLY_EEND, "stopped");
+}
+
+int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s)
+{
+	struct err e = { 0 };
+	int rc = ptt_reader_next(p->r, c, &e);
+
+	if (rc < 0)
+		return ptt_failed_as(p->t, &e, rc);
+	if (rc == 0)
+		return p->any ? 0 : nothing(p->t, p->r);
+	p->any = true;
+	*s = stream_of(p, c->device);
+	if (!*s)
+		return ptt_fail(p->t, TALLY_ENOMEM, "out of memory");
+	if (!(*s)->seen)
+		understand(p, c, *s);
+	(*s)->o.format = c->format;
+	(*s)->sparse |= ptt_time_is_sparse(c->p, c->n, c->format, (enum ptt_time)(*s)->o.time);
+	rc = progress(p, c);
+	return rc < 0 ? rc : 1;
+}
+
+const char *ptt_device_name(const struct ptt_pass *p, uint32_t device)
+{
+	const struct ptt_device *dev;
+	uint32_t n = ptt_reader_devices(p->r, &dev);
+
+	return device < n && dev[device].name[0] ? dev[device].name : "?";
+}
+
+static void time_note(struct ptt_pass *p, uint32_t device)
+{
+	const struct ptt_stream *s = &p->dev[device];
+
+	ptt_note(p->t, "%s: times are taken as %s%s", ptt_device_name(p, device),
+		 s->o.time == PTT_TIME_ABS ? "absolute" : "since the record before",
+		 s->sure ? "" : ", on weak evidence; --time decides");
+	if (s->sparse)
+		ptt_note(p->t, "%s: records are sparse: gaps of more than 2047 ticks look shorter than they were",
+			 ptt_device_name(p, device));
+}
+
+void ptt_pass_notes(struct ptt_pass *p, bool times)
+{
+	const struct ptt_lost *lost = ptt_reader_lost(p->r);
+
+	if (p->t->noted)
+		return;
+	p->t->noted = true;
+	for (uint32_t i = 0; times && !p->t->o.time && i < p->ndev; i++)
+		if (p->dev[i].seen)
+			time_note(p, i);
+	if (lost->words[0])
+		ptt_note(p->t, "%s: %s", p->t->path, lost->words);
+}

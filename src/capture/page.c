@@ -1,0 +1,685 @@
+/*
+ * page.c: which tables a report has, and from which figures.
+ *
+ * Every form of a report is made of the page built here, so text, JSON and HTML
+ * cannot differ.  Keys are what programs rely on: they may be added, but none is
+ * renamed or gets another meaning; `type` is the part's own.  Parts come in the order in which an engineer
+ * asks: what is this and can it be trusted, what moved, who moved it, how long did it
+ * take, what went wrong, and what the trace can't tell.
+ */
+#include <stdio.h>
+
+#include "capture/page_int.h"
+#include "ptt/dump.h"
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+static struct an_cell share_or_none(uint64_t part, uint64_t all)
+{
+	return all ? AN_D(share(part, all)) : AN_NONE;
+}
+
+static struct an_cell at(const struct ptt_hist *h, uint32_t per_mille)
+{
+	return h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE;
+}
+
+static struct an_cell most(const struct ptt_hist *h)
+{
+	return h && h->n ? AN_U(h->most) : AN_NONE;
+}
+
+static struct an_cell when(bool known, uint64_t v)
+{
+	return known ? AN_U(v) : AN_NONE;
+}
+
+/* A segment is shown only where there is one. */
+static const char *who(char room[static PTT_BDF_MOST], uint16_t segment, uint16_t id)
+{
+	ptt_bdf_text(room, segment, id);
+	return room;
+}
+
+static const char *type_name(uint8_t index)
+{
+	const struct tlp_type *t = tlp_type_at(index);
+
+	return t ? t->name : "reserved";
+}
+
+static uint32_t limit(const struct ptt_page_in *in, uint32_t n, struct an_part *table)
+{
+	uint32_t shown = n < in->top ? n : in->top;
+
+	if (table)
+		table->table.left_out = n - shown;
+	return shown;
+}
+
+/* Columns that text leaves out: those that are for programs, or hold the same in every row. */
+static void skip(struct an_part *table, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = first; table && i <= last; i++)
+		table->table.text_skips |= 1u << i;
+}
+
+static void skip_device(const struct ptt_page_in *in, struct an_part *table, uint32_t column)
+{
+	if (in->r->ndevices < 2)
+		skip(table, column, column);
+}
+
+/* ---- what this is ---------------------------------------------------------------------- */
+
+static const char *time_text(uint8_t time)
+{
+	return time == PTT_TIME_ABS ? "absolute" : time == PTT_TIME_DELTA ? "since the record before" : "different";
+}
+
+static const char *time_known(const struct ptt_page_in *in, bool sure)
+{
+	return in->time_told ? "told" : in->time_recorded ? "recorded" : sure ? "found" : "found weakly";
+}
+
+static bool is_doubtful(const struct ptt_page_in *in)
+{
+	return !in->time_told && !in->r->time_sure;
+}
+
+/* A title over latencies: whoever reads no further than these must know it, too. */
+static const char *title_of_latency(struct an_page *p, const struct ptt_page_in *in, const char *title)
+{
+	return is_doubtful(in) ? arena_printf(&p->arena, "%s (doubtful: times were found weakly)", title) : title;
+}
+
+static const char *doubt_of_latency(const struct ptt_page_in *in)
+{
+	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
+}
+
+static void summary(struct an_page *p, const struct ptt_page_in *in)
+{
+	const struct ptt_report *r = in->r;
+	struct an_part *f = an_page_facts(p, "summary", "Summary");
+	bool has_mean = r->matched && r->span;
+
+	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
+	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
+	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
+	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding));
+	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
+	an_fact(p, f, "span", in->sparse ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
+		AN_U(r->span));
+	if (in->sparse)
+		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
+	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
+	an_fact(p, f, "time_known", "which is", AN_TEXT, AN_S(time_known(in, r->time_sure)));
+	an_fact(p, f, "posted", "posted requests", AN_COUNT, AN_U(r->cls[TLP_P]));
+	an_fact(p, f, "non_posted", "non-posted requests", AN_COUNT, AN_U(r->cls[TLP_NP]));
+	an_fact(p, f, "completions", "completions", AN_COUNT, AN_U(r->cls[TLP_CPL]));
+	an_fact(p, f, "reserved", "reserved types", AN_COUNT, AN_U(r->cls[TLP_RESERVED]));
+	an_fact(p, f, "matched", "requests are matched", AN_FLAG, AN_U(r->matched));
+	an_fact(p, f, "answered", "requests answered", AN_COUNT, when(r->matched, r->answered));
+	an_fact(p, f, "failed", "answered with an error", AN_COUNT, when(r->matched, r->failed));
+	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
+	an_fact(p, f, "given_up", "given up", AN_COUNT,
+		when(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
+	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
+	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
+		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
+	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
+		has_mean ? AN_D(share(r->outstanding_ticks, r->span)) : AN_NONE);
+	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
+		when(r->matched, r->outstanding_peak));
+	if (in->sparse)
+		an_explain(p, f, "Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
+				 "of time can tell, 2047 ticks. How often the time wrapped in one is not known: ticks from first "
+				 "to last are fewer than there were, rates too high, and a latency with such a gap in it "
+				 "too short.");
+}
+
+static void link_facts(struct an_page *p, const struct ptt_page_in *in)
+{
+	const struct ptt_report *r = in->r;
+	const struct ptt_traffic *t = &r->traffic;
+	struct an_part *f = an_page_facts(p, "link", "Link");
+
+	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, AN_U(t->payload_bytes));
+	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES, AN_U(t->useful_bytes));
+	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES, AN_U(t->header_bytes));
+	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, AN_U(t->framing_bytes));
+	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000.0));
+	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE, share_or_none(r->write_enabled, r->write_bytes));
+	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE, share_or_none(r->read_enabled, r->read_bytes));
+	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE, share_or_none(r->relaxed, r->relaxed + r->ordered));
+	an_explain(p, f, "Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
+			 "digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
+			 "not in a trace.");
+}
+
+static void devices(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "name", "device", AN_TEXT },         { "records", "records", AN_COUNT },
+		{ "posted", "posted", AN_COUNT },      { "non_posted", "non-posted", AN_COUNT },
+		{ "completions", "completions", AN_COUNT }, { "span", "ticks", AN_TICKS },
+		{ "format_dw", "DWs", AN_COUNT },      { "time", "times are", AN_TEXT },
+		{ "time_known", "which is", AN_TEXT },
+	};
+	struct an_part *t = an_page_table(p, "device", "Devices", col, COUNT(col));
+
+	skip(t, 8, 8);
+	for (uint32_t i = 0; i < in->r->ndevices; i++) {
+		const struct ptt_device_row *d = &in->r->device[i];
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted), AN_U(d->non_posted),
+			AN_U(d->completions), AN_U(d->span), AN_U(d->format),
+			AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)) });
+	}
+}
+
+static void types(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },  { "share", "share", AN_SHARE },
+		{ "bytes", "bytes", AN_BYTES },    { "mean", "mean B", AN_NUMBER },
+		{ "relaxed", "relaxed", AN_COUNT }, { "text", "what it is", AN_TEXT },
+	};
+	struct an_part *t = an_page_table(p, "tlp_type", "By TLP type", col, COUNT(col));
+
+	skip(t, 6, 6);
+	for (uint32_t i = 0; i < in->r->ntypes; i++) {
+		const struct ptt_type_row *y = &in->r->type[i];
+		const struct tlp_type *type = tlp_type_at(y->type_index);
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_S(type_name(y->type_index)), AN_U(y->tlps), AN_D(share(y->tlps, in->r->records)), AN_U(y->bytes),
+			y->bytes ? AN_D(share(y->bytes, y->tlps)) : AN_NONE, AN_U(y->relaxed),
+			AN_S(type ? type->text : "") });
+	}
+	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
+}
+
+/* ---- who --------------------------------------------------------------------------------- */
+
+static void requesters(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "requester", "requester", AN_TEXT }, { "tlps", "TLPs", AN_COUNT },
+		{ "reads", "reads", AN_COUNT },        { "writes", "writes", AN_COUNT },
+		{ "read_bytes", "read", AN_BYTES },    { "written_bytes", "written", AN_BYTES },
+		{ "latency_p50", "p50", AN_TICKS },    { "latency_p99", "p99", AN_TICKS },
+		{ "latency_max", "max", AN_TICKS },    { "completions", "completions", AN_COUNT },
+		{ "atomics", "atomics", AN_COUNT },    { "messages", "messages", AN_COUNT },
+		{ "answered", "answered", AN_COUNT },  { "unanswered", "unanswered", AN_COUNT },
+		{ "failed", "failed", AN_COUNT },      { "outstanding_peak", "peak", AN_COUNT },
+		{ "asked_bytes", "asked for", AN_BYTES },
+		{ "largest_read", "largest read", AN_BYTES }, { "largest_write", "largest write", AN_BYTES },
+		{ "device", "device", AN_TEXT },       { "given_up", "given up", AN_COUNT },
+	};
+	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
+	uint32_t n = limit(in, in->r->nrequesters, t);
+	bool m = in->r->matched;
+	uint64_t given_up = 0;
+	char room[PTT_BDF_MOST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_requester_row *q = &in->r->requester[i];
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_S(q->others ? "others" : who(room, q->segment, q->requester)), AN_U(q->tlps),
+			AN_U(q->kind[PTT_READ]), AN_U(q->kind[PTT_WRITE]), AN_U(q->read_bytes), AN_U(q->written_bytes),
+			at(q->latency, 500), at(q->latency, 990), most(q->latency), AN_U(q->kind[PTT_COMPLETION]),
+			AN_U(q->kind[PTT_ATOMIC]), AN_U(q->kind[PTT_MESSAGE]), when(m, q->answered), when(m, q->unanswered),
+			when(m, q->failed), when(m, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
+			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up) });
+		given_up |= q->given_up;
+	}
+	skip(t, 16, 18);
+	skip_device(in, t, 19);
+	if (!given_up)
+		skip(t, 20, 20);
+	if (!m) {
+		skip(t, 6, 8);
+		skip(t, 12, 15);
+	} else {
+		an_explain(p, t, "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
+				 "most that were open at once. Unanswered: open at the end.%s%s",
+			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
+			   doubt_of_latency(in));
+	}
+}
+
+static void completers(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "completer", "completer", AN_TEXT }, { "completions", "completions", AN_COUNT },
+		{ "bytes", "bytes", AN_BYTES },        { "largest", "largest", AN_BYTES },
+		{ "latency_p50", "p50", AN_TICKS },    { "latency_p99", "p99", AN_TICKS },
+		{ "latency_max", "max", AN_TICKS },    { "ur", "UR", AN_COUNT },
+		{ "crs", "CRS", AN_COUNT },            { "ca", "CA", AN_COUNT },
+		{ "sc", "SC", AN_COUNT },              { "device", "device", AN_TEXT },
+	};
+	struct an_part *t = an_page_table(p, "completer", "By completer", col, COUNT(col));
+	uint32_t n = limit(in, in->r->ncompleters, t);
+	char room[PTT_BDF_MOST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_completer_row *c = &in->r->completer[i];
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_S(c->others ? "others" : who(room, 0, c->completer)), AN_U(c->completions), AN_U(c->bytes),
+			AN_U(c->largest), at(c->latency, 500), at(c->latency, 990), most(c->latency), AN_U(c->status[1]),
+			AN_U(c->status[2]), AN_U(c->status[4]), AN_U(c->status[0]),
+			AN_S(in->device_name(in->arg, c->device)) });
+	}
+	skip(t, 10, 10);
+	skip_device(in, t, 11);
+	if (!in->r->matched)
+		skip(t, 4, 6);
+	else if (is_doubtful(in))
+		an_explain(p, t, "%s", doubt_of_latency(in) + 1);
+}
+
+static void pages(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "address", "page of 4 KiB", AN_HEX }, { "tlps", "TLPs", AN_COUNT }, { "read_bytes", "read", AN_BYTES },
+		{ "written_bytes", "written", AN_BYTES }, { "requester", "requester", AN_TEXT },
+		{ "several", "more than one", AN_FLAG }, { "device", "device", AN_TEXT },
+	};
+	const struct ptt_report *r = in->r;
+	struct an_part *t = an_page_table(p, "page", "By address page", col, COUNT(col));
+	uint32_t n = limit(in, r->npages, t);
+	char room[PTT_BDF_MOST], text[32];
+
+	skip(t, 5, 5);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_page_row *g = &r->page[i];
+
+		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes), AN_U(g->written_bytes), AN_S(text),
+			AN_U(g->several), AN_S(in->device_name(in->arg, g->device)) });
+	}
+	skip_device(in, t, 6);
+	if (t && r->pages_known > n)
+		t->table.left_out = r->pages_known - n;
+	if (!r->pages_exact)
+		an_explain(p, t, "Counted with a sketch: a page has at most %llu TLPs more than shown, and one that is not "
+				 "shown has at most that many.", (unsigned long long)r->pages_error);
+}
+
+static void targets(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "address", "address", AN_HEX }, { "writes", "writes", AN_COUNT },
+		{ "mean_interval", "ticks between", AN_TICKS }, { "per_million", "in 1e6 ticks", AN_NUMBER },
+		{ "requester", "requester", AN_TEXT }, { "looks_like", "looks like", AN_TEXT },
+		{ "first", "first at", AN_TICKS }, { "last", "last at", AN_TICKS },
+		{ "device", "device", AN_TEXT },
+	};
+	struct an_part *t = an_page_table(p, "msi", "MSIs and doorbells", col, COUNT(col));
+	uint32_t n = limit(in, in->r->ntargets, t);
+	char room[PTT_BDF_MOST], text[32];
+	bool x86 = false;
+
+	skip(t, 6, 7);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_target_row *g = &in->r->target[i];
+
+		x86 |= g->x86_msi;
+		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_U(g->address), AN_U(g->writes), AN_U(g->mean_interval),
+			g->last > g->first ? AN_D(1e6 * (double)(g->writes - 1) / (double)(g->last - g->first)) : AN_NONE,
+			AN_S(text), AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"), AN_U(g->first), AN_U(g->last),
+			AN_S(in->device_name(in->arg, g->device)) });
+	}
+	if (!x86)
+		skip(t, 5, 5);
+	skip_device(in, t, 8);
+	an_explain(p, t, "Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
+			 "Headers don't tell an MSI from a doorbell.%s",
+		   in->r->targets_exact ? "" : " There were more than could be counted exactly.");
+}
+
+/* ---- when and how long --------------------------------------------------------------------- */
+
+/* The buckets of the statistics are finer than eyes are: eight to a power of two become one. */
+static void histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title)
+{
+	struct an_bar bar[64], *b;
+	uint32_t n = 0, first = UINT32_MAX;
+
+	if (!h || !h->n)
+		return;
+	for (uint32_t k = 0; k < 64; k++)
+		bar[k] = (struct an_bar){ k ? 1ull << k : 0, k == 63 ? UINT64_MAX : (2ull << k) - 1, 0 };
+	for (uint32_t i = 0; i < PTT_HIST_BUCKETS; i++) {
+		uint64_t low = ptt_hist_least(i);
+
+		if (!h->bucket[i])
+			continue;
+		uint32_t k = low ? 63 - (uint32_t)__builtin_clzll(low) : 0;
+		bar[k].count += h->bucket[i];
+		first = k < first ? k : first;
+		n = k + 1;
+	}
+	b = &bar[first < n ? first : 0];
+	an_page_bars(p, key, title, &(struct an_bars){ AN_TICKS, b, n - first });
+}
+
+static void latency(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "to", "latency to the", AN_TEXT }, { "requests", "requests", AN_COUNT }, { "min", "min", AN_TICKS },
+		{ "mean", "mean", AN_NUMBER }, { "p50", "p50", AN_TICKS }, { "p90", "p90", AN_TICKS },
+		{ "p99", "p99", AN_TICKS }, { "p999", "p99.9", AN_TICKS }, { "max", "max", AN_TICKS },
+		{ "time_known", "times are", AN_TEXT },
+	};
+	const struct ptt_hist *h[] = { in->r->latency_first, in->r->latency };
+	static const char *const to[] = { "first completion", "last completion" };
+	struct an_part *t;
+
+	if (!in->r->matched || !in->r->latency || !in->r->latency->n)
+		return;
+	t = an_page_table(p, "latency", title_of_latency(p, in, "Latency in ticks"), col, COUNT(col));
+	skip(t, 9, 9);
+	for (size_t i = 0; i < COUNT(h); i++)
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least), AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500),
+			at(h[i], 900), at(h[i], 990), at(h[i], 999), most(h[i]),
+			AN_S(time_known(in, in->r->time_sure)) });
+	an_explain(p, t, "Of requests that went well. Percentiles are known to an eighth, least and most exactly.");
+	histogram(p, in->r->latency, "latency_last", title_of_latency(p, in, "Latency to the last completion, in ticks"));
+	histogram(p, in->r->latency_first, "latency_first",
+		  title_of_latency(p, in, "Latency to the first completion, in ticks"));
+}
+
+/* One figure of every bin. */
+static uint64_t bin_figure(const struct ptt_bin *b, uint64_t ticks, uint32_t which)
+{
+	switch (which) {
+	case 0:
+		return b->tlps;
+	case 1:
+		return b->bytes;
+	case 2:
+		return b->opened;
+	case 3:
+		return ticks ? b->outstanding_ticks / ticks : 0;
+	default:
+		return b->outstanding_peak;
+	}
+}
+
+static void time_line(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const char *const key[] = { "tlps", "bytes", "requests", "outstanding_mean", "outstanding_peak" };
+	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
+					     "outstanding, peak" };
+	const struct ptt_report *r = in->r;
+	uint32_t nlines = r->matched ? COUNT(key) : 2;    /* requests are counted when they are matched */
+	uint64_t *v = mem_alloc(((size_t)r->nbins * COUNT(key) + 1) * sizeof(*v));
+	struct an_line line[COUNT(key)];
+
+	if (!v) {
+		p->arena.failed = true;
+		return;
+	}
+	for (uint32_t k = 0; k < nlines; k++) {
+		line[k] = (struct an_line){ key[k], title[k], v + (size_t)k * r->nbins };
+		for (uint32_t i = 0; i < r->nbins; i++)
+			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], r->bin_ticks, k);
+	}
+	an_page_lines(p, "time_line", "Over time",
+		      &(struct an_lines){ .step = r->bin_ticks, .n = r->nbins, .nlines = nlines, .unit = AN_COUNT,
+					  .line = line });
+	mem_free(v);
+}
+
+static void heat_map(struct an_page *p, const struct ptt_page_in *in)
+{
+	const struct ptt_report *r = in->r;
+	uint64_t low[64];
+	uint32_t *count = r->matched ? mem_alloc(((size_t)r->nbins * 64 + 1) * sizeof(*count)) : NULL;
+
+	if (!count) {
+		p->arena.failed |= r->matched;
+		return;
+	}
+	for (uint32_t y = 0; y < 64; y++) {
+		low[y] = y ? 1ull << y : 0;
+		for (uint32_t x = 0; x < r->nbins; x++)
+			count[(size_t)y * r->nbins + x] = r->bin[x].latency[y];
+	}
+	an_page_heat(p, "latency_heat", title_of_latency(p, in, "Latency over time"),
+		     &(struct an_heat){ .step = r->bin_ticks, .nx = r->nbins, .ny = 64, .unit = AN_TICKS, .low = low,
+					.count = count });
+	mem_free(count);
+}
+
+/* ---- how packets are cut ---------------------------------------------------------------------- */
+
+static void sizes(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "from", "from", AN_BYTES }, { "to", "to", AN_BYTES }, { "reads", "read requests", AN_COUNT },
+		{ "writes", "writes", AN_COUNT }, { "completions", "completions", AN_COUNT },
+	};
+	struct an_part *t = an_page_table(p, "size", "Sizes in bytes, of whole DWs", col, COUNT(col));
+
+	/* 1 DW, 2 DWs, 3 to 4, 5 to 8 ... 513 to 1024 */
+	for (uint32_t low = 1, high = 1; high <= 1024; low = high + 1, high *= 2) {
+		uint64_t n[PTT_SIZES] = { 0 };
+
+		for (uint32_t i = low; i <= high; i++)
+			for (uint32_t k = 0; k < PTT_SIZES; k++)
+				n[k] += in->r->size[k][i];
+		if (n[PTT_SIZE_READ] | n[PTT_SIZE_WRITE] | n[PTT_SIZE_COMPLETION])
+			an_row(p, t, (struct an_cell[COUNT(col)]){
+				AN_U(low * 4ull), AN_U(high * 4ull), AN_U(n[PTT_SIZE_READ]), AN_U(n[PTT_SIZE_WRITE]),
+				AN_U(n[PTT_SIZE_COMPLETION]) });
+	}
+}
+
+static void split(struct an_page *p, const struct ptt_page_in *in)
+{
+	const struct ptt_split *s = &in->r->split;
+	struct an_part *f = an_page_facts(p, "split", "How packets are cut");
+	struct an_bar bar[COUNT(s->pieces)];
+	uint32_t n = 0;
+
+	an_fact(p, f, "mps", "max payload, at least", AN_BYTES, when(s->mps, s->mps));
+	an_fact(p, f, "mrrs", "max read request, at least", AN_BYTES, when(s->mrrs, s->mrrs));
+	an_fact(p, f, "rcb", "read completion boundary", AN_BYTES, when(s->rcb, s->rcb));
+	an_fact(p, f, "ends_128", "cuts at 128 bytes", AN_COUNT, AN_U(s->ends_128));
+	an_fact(p, f, "ends_64", "cuts at 64 bytes", AN_COUNT, AN_U(s->ends_64));
+	an_fact(p, f, "ends_odd", "other cuts", AN_COUNT, AN_U(s->ends_odd));
+	an_explain(p, f, "Inferred from what was seen: the settings may be larger than what was used.");
+	for (uint32_t i = 0; i < COUNT(s->pieces); i++)
+		if (s->pieces[i])
+			bar[n++] = (struct an_bar){ i, i + 1 < COUNT(s->pieces) ? i : UINT64_MAX, s->pieces[i] };
+	if (n)
+		an_page_bars(p, "pieces", "Completions of a read", &(struct an_bars){ AN_COUNT, bar, n });
+}
+
+/* ---- messages and faults ------------------------------------------------------------------------ */
+
+static const char *message_name(char room[static 16], unsigned code)
+{
+	const char *name = tlp_msg_name(code);
+
+	snprintf(room, 16, "reserved %02x", code);
+	return name ? name : room;
+}
+
+static void messages(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column count_col[] = {
+		{ "message", "message", AN_TEXT }, { "code", "code", AN_HEX }, { "count", "count", AN_COUNT },
+	};
+	static const struct an_column log_col[] = {
+		{ "time", "time", AN_TICKS }, { "message", "message", AN_TEXT }, { "requester", "from", AN_TEXT },
+		{ "route", "routed", AN_TEXT }, { "code", "code", AN_HEX }, { "offset", "offset", AN_HEX },
+		{ "device", "device", AN_TEXT },
+	};
+	const struct ptt_report *r = in->r;
+	struct an_part *t = an_page_table(p, "message", "Messages", count_col, COUNT(count_col));
+	char room[16], bdf[PTT_BDF_MOST];
+
+	for (uint32_t i = 0; i < 256; i++)
+		if (r->message_code[i])
+			an_row(p, t, (struct an_cell[3]){ AN_S(message_name(room, i)), AN_U(i), AN_U(r->message_code[i]) });
+	t = an_page_table(p, "message_log", "Message log", log_col, COUNT(log_col));
+	uint32_t n = limit(in, r->nmessages, t);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_message_row *m = &r->message[i];
+
+		an_row(p, t, (struct an_cell[COUNT(log_col)]){
+			AN_U(m->time), AN_S(message_name(room, m->code)), AN_S(who(bdf, 0, m->requester)),
+			AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
+			AN_S(in->device_name(in->arg, m->device)) });
+	}
+	if (t && r->messages > n)
+		t->table.left_out = r->messages - n;
+	skip_device(in, t, 6);
+}
+
+static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = { { "error", "error", AN_TEXT }, { "count", "count", AN_COUNT } };
+	struct an_part *t = an_page_table(p, "error", "Errors", col, COUNT(col));
+
+	for (uint32_t i = 0; i < PTT_FAULTS; i++)
+		if (in->r->fault_count[i])
+			an_row(p, t, (struct an_cell[2]){ AN_S(ptt_fault_name((enum ptt_fault)i)),
+							  AN_U(in->r->fault_count[i]) });
+}
+
+static void faults(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const struct an_column col[] = {
+		{ "time", "time", AN_TICKS },          { "error", "error", AN_TEXT },
+		{ "packet", "packet", AN_TEXT },       { "requester", "requester", AN_TEXT },
+		{ "tag", "tag", AN_COUNT },            { "completer", "completer", AN_TEXT },
+		{ "request", "request", AN_TEXT },     { "address", "address", AN_HEX },
+		{ "latency", "latency", AN_TICKS },    { "offset", "offset", AN_HEX },
+		{ "request_offset", "its offset", AN_HEX }, { "device", "device", AN_TEXT },
+	};
+	struct an_part *t = an_page_table(p, "error_log", "Error log", col, COUNT(col));
+	uint32_t n = limit(in, in->r->nfaults, t);
+	char from[PTT_BDF_MOST], to[PTT_BDF_MOST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ptt_fault_row *f = &in->r->fault[i];
+		const struct tlp_type *type = tlp_type_at(f->type_index);
+		bool has = f->has_request, target = f->completer || (type && type->cls == TLP_CPL);
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)), AN_S(type_name(f->type_index)),
+			AN_S(who(from, f->segment, f->requester)), AN_U(f->tag),
+			target ? AN_S(who(to, 0, f->completer)) : AN_NONE,
+			has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address),
+			when(has && f->latency, f->latency),
+			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
+	}
+	skip_device(in, t, 11);
+	an_explain(p, t, "Offsets are places in the file; the first %d of each kind are kept.%s", PTT_STATS_LOG,
+		   doubt_of_latency(in));
+}
+
+/* ---- what can't be told, what was lost ------------------------------------------------------------ */
+
+static void limits(struct an_page *p, const struct ptt_page_in *in)
+{
+	const struct ptt_lost *l = in->lost;
+
+	for (uint32_t i = 0; i < in->r->nnotes; i++)
+		an_page_words(p, AN_CANNOT, "trace", "%s", in->r->note[i].text);
+	if (l->words[0])
+		an_page_words(p, AN_LOST, "file", "%s", l->words);
+	struct an_part *f = l->padding_records | l->stray_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
+				    an_page_facts(p, "file_losses", "What the file did not give") :
+				    NULL;
+	if (!f)
+		return;
+	an_fact(p, f, "padding_records", "padding records", AN_COUNT, AN_U(l->padding_records));
+	an_fact(p, f, "stray_bytes", "bytes that are no record", AN_BYTES, AN_U(l->stray_bytes));
+	an_fact(p, f, "cut_bytes", "bytes cut off", AN_BYTES, AN_U(l->cut_bytes));
+	an_fact(p, f, "unknown_records", "unknown records", AN_COUNT, AN_U(l->unknown_records));
+	an_fact(p, f, "truncated_aux", "truncated AUX buffers", AN_COUNT, AN_U(l->truncated_aux));
+}
+
+void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
+{
+	char *title = arena_printf(&p->arena, "PCIe packets in %s", in->file);
+
+	an_page_open(p, "ptt_report", title ? title : "");
+	summary(p, in);
+	devices(p, in);
+	types(p, in);
+	requesters(p, in);
+	completers(p, in);
+	latency(p, in);
+	time_line(p, in);
+	heat_map(p, in);
+	fault_counts(p, in);
+	faults(p, in);
+	link_facts(p, in);
+	sizes(p, in);
+	split(p, in);
+	pages(p, in);
+	targets(p, in);
+	messages(p, in);
+	limits(p, in);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------------- */
+
+void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
+		      const struct ptt_change *change, uint32_t n)
+{
+	static const struct an_column col[] = {
+		{ "what", "what", AN_TEXT }, { "a", "A", AN_NUMBER }, { "b", "B", AN_NUMBER },
+		{ "change", "change", AN_CHANGE }, { "unit", "unit", AN_TEXT },
+	};
+	struct an_part *t;
+
+	an_page_open(p, "ptt_comparison", "What changed between two traces, largest change first");
+	t = an_page_facts(p, "files", "Traces");
+	an_fact(p, t, "a", "A", AN_TEXT, AN_S(a->file));
+	an_fact(p, t, "b", "B", AN_TEXT, AN_S(b->file));
+	an_fact(p, t, "a_records", "records of A", AN_COUNT, AN_U(a->r->records));
+	an_fact(p, t, "b_records", "records of B", AN_COUNT, AN_U(b->r->records));
+	an_fact(p, t, "a_span", "ticks of A", AN_TICKS, AN_U(a->r->span));
+	an_fact(p, t, "b_span", "ticks of B", AN_TICKS, AN_U(b->r->span));
+	t = an_page_table(p, "change", "Changes", col, COUNT(col));
+	uint32_t shown = limit(b, n, t);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct ptt_change *c = &change[i];
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
+							   AN_S(c->unit) });
+	}
+	if (!n)
+		an_page_words(p, AN_NOTE, "change", "No figure differs.");
+	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)
+		if (in->sparse)
+			an_page_words(p, AN_CANNOT, in == a ? "a" : "b", "of %s: Records are sparse: gaps were longer than 2047 "
+				      "ticks, and ticks are at least so many.", in == a ? "A" : "B");
+	for (uint32_t i = 0; i < a->r->nnotes; i++)
+		an_page_words(p, AN_CANNOT, "a", "of A: %s", a->r->note[i].text);
+	for (uint32_t i = 0; i < b->r->nnotes; i++)
+		an_page_words(p, AN_CANNOT, "b", "of B: %s", b->r->note[i].text);
+	if (a->lost->words[0])
+		an_page_words(p, AN_LOST, "a", "of A: %s", a->lost->words);
+	if (b->lost->words[0])
+		an_page_words(p, AN_LOST, "b", "of B: %s", b->lost->words);
+}

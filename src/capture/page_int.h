@@ -1,0 +1,23 @@
+/* page_int.h: figures of a trace to the page that shows them. */
+#ifndef TALLY_CAPTURE_PAGE_INT_H
+#define TALLY_CAPTURE_PAGE_INT_H
+
+#include "answer/page.h"
+#include "ptt/stats.h"
+
+struct ptt_page_in {
+	const struct ptt_report *r;
+	const struct ptt_lost *lost;
+	const char *file;
+	const char *(*device_name)(void *arg, uint32_t device);
+	void *arg;
+	uint32_t top;                         /* most rows of a table */
+	bool time_told;                       /* the user said what times are, */
+	bool time_recorded;                   /* or the file did */
+	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */
+};
+void ptt_page_build(struct an_page *p, const struct ptt_page_in *in);
+void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
+		      const struct ptt_change *change, uint32_t n);
+
+#endif

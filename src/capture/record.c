@@ -1,0 +1,172 @@
+/*
+ * record.c: a trace into a perf.data file.
+ *
+ * The file is opened when the device has started, so that a refused trace leaves
+ * the recording before as it was; that one is renamed to *.old, as perf does.  It is right
+ * after every commit (ptt/pwrite.c), and nothing is written over: a process that is killed, a
+ * disk that is full and a device that goes away leave all that was committed.
+ *
+ * What is lost is in the file as perf marks it, on the chunk that comes behind the gap; when a device, or
+ * the socket to it, is lost, on an empty chunk at the end, since what it had not handed over is gone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "capture/trace_int.h"
+#include "ptt/ptt.h"
+
+struct recording {
+	struct tally_platform *p;
+	struct tally_record *r;
+	const char *path;
+	struct bytes_out out;
+	bool is_open, reader_gone;
+	struct ptt_writer *w;
+	uint32_t flags;                       /* of a gap with nothing behind it so far */
+	uint64_t bytes;
+};
+
+static int write_failed(struct recording *c, int rc)
+{
+	if (errno == EPIPE && rc == -TALLY_EIO) {
+		c->reader_gone = true;
+		return plat_fail(c->p, TALLY_EEND, "the reader went away");
+	}
+	return plat_fail(c->p, (enum tally_err)-rc, "failed to write to %s: %s; what was committed before is in it", c->path,
+			 rc == -TALLY_EIO && errno ? strerror(errno) : tally_strerror(rc));
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static int keep_old(struct recording *c)
+{
+	struct buf old = { 0 };
+	struct stat st;
+	int rc = 0;
+
+	if (!strcmp(c->path, "-") || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	buf_printf(&old, "%s.old", c->path);
+	if (old.failed)
+		rc = plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+	else if (rename(c->path, old.p) < 0)
+		rc = plat_fail(c->p, TALLY_EIO, "%s can't be kept as %s: %s", c->path, old.p, strerror(errno));
+	buf_free(&old);
+	return rc;
+}
+
+static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask)
+{
+	struct recording *c = arg;
+	struct ptt_device d = { .pmu_type = pmu->type, .config = ask->config, .time = pmu->time,
+				.cpu = (uint32_t)strtoul(pmu->cpus, NULL, 10) };
+	struct err e = { 0 };
+	int rc = keep_old(c);
+
+	if (rc < 0)
+		return rc;
+	snprintf(d.name, sizeof(d.name), "%s", pmu->name);
+	rc = file_out_open(&c->out, c->path, &e);
+	if (rc < 0)
+		return plat_fail(c->p, (enum tally_err)-rc, "%s", e.text);
+	c->is_open = true;
+	errno = 0;
+	rc = ptt_writer_open(&c->w, &c->out, &d, 1, &e);
+	return rc < 0 ? write_failed(c, rc) : 0;
+}
+
+static int tick(void *arg)
+{
+	struct recording *c = arg;
+
+	if (c->r->progress && c->r->progress(c->r->arg, c->bytes, 0) < 0)
+		return plat_fail(c->p, TALLY_EEND, "stopped");
+	return 0;
+}
+
+static int take(void *arg, const struct ptt_aux *a)
+{
+	struct recording *c = arg;
+	int rc;
+
+	c->flags |= a->flags | (a->lost ? PTT_AUX_TRUNCATED : 0);
+	c->r->gaps += a->flags & PTT_AUX_TRUNCATED && !a->lost;
+	if (!a->n)
+		return 0;
+	errno = 0;
+	rc = ptt_writer_aux(c->w, 0, a->p, a->n, c->flags);
+	if (rc < 0)
+		return write_failed(c, rc);
+	c->flags = 0;
+	c->bytes += a->n;
+	return tick(c);
+}
+
+/* A recording that ended before its time lacks its end. A command that could not be started had nothing recorded. */
+static void tell_cut(struct recording *c, const struct plat_trace *t, int rc)
+{
+	if (c->reader_gone) {
+		c->r->cut = TALLY_CUT_READER;
+		c->r->status = t->ended_command ? 0 : t->status;
+		if (t->ended_command)
+			plat_note(c->p, "the command did not run to its end: nobody reads what is recorded any more");
+	} else if (rc < 0 && rc != -TALLY_EINVAL && c->is_open) {
+		c->r->cut = TALLY_CUT_FAILED;
+		c->r->gaps++;
+	}
+}
+
+static int finish(struct recording *c, int rc)
+{
+	int end = 0;
+
+	if (rc < 0 && rc != -TALLY_EINVAL)
+		c->flags |= PTT_AUX_TRUNCATED;
+	errno = 0;
+	if (c->w && c->flags)
+		end = ptt_writer_aux(c->w, 0, "", 0, c->flags);
+	if (end >= 0)
+		end = ptt_writer_close(c->w);
+	else
+		(void)ptt_writer_close(c->w);
+	if (c->is_open && file_out_close(&c->out) < 0 && end >= 0)
+		end = -TALLY_EIO;
+	if (rc >= 0 && end < 0)
+		rc = write_failed(c, end);
+	return c->reader_gone ? 0 : rc;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+int tally_record(struct tally_platform *p, struct tally_record *r)
+{
+	struct tally_record mine = { .size = 0 };
+	struct recording c = { .p = p, .r = &mine };
+	struct plat_trace t = { .started = started, .take = take, .tick = tick, .arg = &c };
+	int rc;
+
+	plat_enter(p);
+	rc = plat_take(p, &mine, sizeof(mine), r);
+	if (rc >= 0 && !mine.event)
+		rc = plat_fail(p, TALLY_EINVAL, "no event to record");
+	if (rc < 0)
+		return rc;
+	mine.gaps = mine.cut = 0;
+	c.path = mine.path ? mine.path : "perf.data";
+	t.event = mine.event;
+	t.ring = mine.ring;
+	t.argv = mine.argv;
+	t.duration_ns = mine.duration_ns;
+	t.stop = mine.stop;
+	rc = finish(&c, plat_trace(p, &t));
+	mine.bytes = t.bytes;
+	mine.records = t.records;
+	mine.lost = t.lost;
+	mine.status = t.status;
+	tell_cut(&c, &t, rc);
+	opts_give(r, &mine, sizeof(mine));
+	return rc;
+}

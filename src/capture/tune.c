@@ -1,0 +1,506 @@
+/*
+ * tune.c: trace, set, trace again, compare (hisi_ptt.rst recommends to use tuning and tracing
+ * together; this is that loop).
+ *
+ * A measurement is a trace of everything below the device's root ports while the command runs.
+ * For throughput it tells what payload crossed in the time.  For latency it tells how long requests waited
+ * for their last completion, and there are two views, since one trace can't have both:
+ * what devices asked for is answered outbound, what the host asked for inbound.  A tunable is judged by the
+ * view whose answers pass its buffer.  A view without an answer judges nothing.
+ *
+ * Not all 243 settings are tried: one tunable after the other, from what is best so far, and again
+ * while something is found.  A watermark is not lowered for throughput, and three weights that are
+ * alike are one setting whatever they are.  In payload per second as a function of the weights this way has no
+ * dead end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
+ *
+ * A gain is believed when it can't well be chance: a setting that looks better is measured ROUNDS times in
+ * turn with what it is held against, and each time it must be better than the other ever was.  Two that are
+ * alike come out so once in 252 times.  In turn, so that what drifts meanwhile (caches, other load) meets both.  A
+ * gain below MARGIN is none: nothing is changed for it.
+ *
+ * Whatever ends it early, what was there comes back: a failed trace, a command that dies, an interrupt, a
+ * table that nobody takes; and if this process is killed, a guard puts it back.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/tune_int.h"
+#include "kernel/kernel.h"
+
+#define MARGIN 5u                             /* per mille */
+#define ROUNDS 5u
+#define TRIES 3                               /* to put a tunable back */
+#define DURATION_NS UINT64_C(20000000)
+#define OUTSTANDING_MOST 16384u
+#define UNKNOWN UINT32_MAX                    /* a tunable, after a set that failed */
+#define TIMES_ENOUGH 4096u                    /* records by which times are understood, sure or not */
+
+bool tune_same(const struct setting *a, const struct setting *b)
+{
+	return !memcmp(a->v, b->v, sizeof(a->v));
+}
+
+/* ---- the device -------------------------------------------------------------------------------------- */
+
+static int failed(struct tune *t, enum ptt_tune i, int rc, const struct err *e)
+{
+	return plat_fail(t->p, (enum tally_err)-rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
+			 e->text[0] ? e->text : tally_strerror(rc));
+}
+
+static int set(struct tune *t, enum ptt_tune i, uint32_t value, struct err *e)
+{
+	int rc = t->p->ptt.op->tune_set(t->p->ptt.arg, t->device, i, value, e);
+
+	t->now.v[i] = rc < 0 ? UNKNOWN : value;
+	return rc;
+}
+
+static int apply(struct tune *t, const struct setting *s)
+{
+	for (unsigned i = 0; i < PTT_TUNES; i++) {
+		struct err e = { 0 };
+		int rc = s->v[i] == t->now.v[i] ? 0 : set(t, (enum ptt_tune)i, s->v[i], &e);
+
+		if (rc < 0)
+			return failed(t, (enum ptt_tune)i, rc, &e);
+	}
+	return 0;
+}
+
+static int read_before(struct tune *t)
+{
+	for (unsigned i = 0; i < PTT_TUNES; i++) {
+		struct err e = { 0 };
+		int rc = t->p->ptt.op->tune_get(t->p->ptt.arg, t->device, (enum ptt_tune)i, &t->before.v[i], &e);
+
+		if (rc < 0)
+			return failed(t, (enum ptt_tune)i, rc, &e);
+	}
+	t->now = t->best = t->before;
+	return 0;
+}
+
+/* One by one, each with patience: a device that was busy once may not be the next time. What it came to goes behind
+ * the words of the failure. */
+static void put_back(struct tune *t)
+{
+	struct err *why = &t->p->err;
+	size_t n = strlen(why->text), room = sizeof(why->text);
+	bool all = true;
+
+	for (unsigned i = 0; i < PTT_TUNES; i++) {
+		for (int k = 0; t->now.v[i] != t->before.v[i] && k < TRIES; k++) {
+			struct err e = { 0 };
+
+			(void)set(t, (enum ptt_tune)i, t->before.v[i], &e);
+		}
+		if (t->now.v[i] == t->before.v[i])
+			continue;
+		if (n < room)
+			n += (size_t)snprintf(why->text + n, room - n, "%s %s=%u", all ? "; not put back:" : "",
+					      ptt_tunables[i].name, t->before.v[i]);
+		all = false;
+	}
+	if (all && n < room)
+		snprintf(why->text + n, room - n, "; %s is as it was", t->name);
+}
+
+/* ---- a measurement -------------------------------------------------------------------------------------- */
+
+enum view tune_view(const struct tune *t, enum ptt_tune tunable)
+{
+	return t->o.goal == TALLY_GOAL_LATENCY && tunable == PTT_TUNE_rx_alloc_buf_level ? VIEW_HOST : VIEW_DEVICES;
+}
+
+void tune_event(const struct tune *t, enum view view, char *ret, size_t n)
+{
+	/* Outbound packets, and inbound P, NP and CPL B; outbound ones, and inbound CPL A. */
+	static const unsigned direction[VIEWS] = { [VIEW_DEVICES] = 2, [VIEW_HOST] = 3 };
+
+	snprintf(ret, n, "%s/filter=0x%05x,type=7,direction=%u,format=0/", t->name, t->ports, direction[view]);
+}
+
+static void take_record(struct tune *t, const uint8_t *record)
+{
+	const struct ptt_decode_opts how = { .format = PTT_4DW, .time = t->time };
+	struct tlp tlp = { 0 };
+	struct ptt_pair pair;
+
+	ptt_decode(record, &how, &t->clock, &tlp);
+	t->f.records++;
+	if (tlp_type_at(tlp.type_index)->data)
+		t->f.payload += tlp.length_dw * UINT64_C(4);
+	if (ptt_match_next(t->match, &tlp, &pair) == PTT_DONE && pair.t.status == 0) {
+		t->f.answered++;
+		t->f.ticks += pair.t.latency;
+	}
+}
+
+static void understand_times(struct tune *t, const uint8_t *p, size_t n)
+{
+	if (t->settled)
+		return;
+	t->time = (uint8_t)ptt_time_guess(p, n, PTT_4DW, &t->sure);
+	t->settled = t->sure || n / (4 * PTT_4DW) >= TIMES_ENOUGH;
+}
+
+static int take(void *arg, const struct ptt_aux *a)
+{
+	struct tune *t = arg;
+
+	t->f.lost += a->lost;
+	understand_times(t, a->p, a->n);
+	for (size_t at = 0; at + 4 * PTT_4DW <= a->n; at += 4 * PTT_4DW)
+		if (!ptt_is_padding(a->p + at, PTT_4DW))
+			take_record(t, a->p + at);
+	return 0;
+}
+
+/* What is compared must have done the same. */
+static int check_command(struct tune *t, const struct plat_trace *tr)
+{
+	if (tr->stopped || (t->o.stop && *t->o.stop))
+		return plat_fail(t->p, TALLY_EEND, "interrupted");
+	if (tr->status > 125)
+		t->o.status = tr->status;
+	if (tr->status > 125)
+		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d", tr->status);
+	if (t->ndone && tr->status != t->status)
+		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d, and with %d before: that can't be compared",
+				 tr->status, t->status);
+	t->status = tr->status;
+	return 0;
+}
+
+static int trace(struct tune *t, enum view view)
+{
+	char event[96];
+	struct plat_trace tr = {
+		.event = event, .argv = t->o.argv, .duration_ns = t->o.duration_ns, .stop = t->o.stop, .take = take, .arg = t,
+	};
+	tally_write_fn *note = t->p->o.note;
+	int rc = ptt_match_open(&t->match, OUTSTANDING_MOST);
+
+	if (rc < 0)
+		return plat_fail(t->p, TALLY_ENOMEM, "out of memory");
+	tune_event(t, view, event, sizeof(event));
+	t->clock = (struct ptt_clock){ 0 };
+	t->f = (struct figures){ 0 };
+	t->p->o.note = t->ndone ? NULL : note;        /* once is enough */
+	rc = plat_trace(t->p, &tr);
+	t->p->o.note = note;
+	t->f.ns = tr.ns;
+	ptt_match_close(t->match);
+	t->match = NULL;
+	if (rc == -TALLY_EINVAL && tr.status > 125)
+		t->o.status = tr.status;      /* it could not be run */
+	return rc < 0 ? rc : check_command(t, &tr);
+}
+
+static int measure(struct tune *t, const struct setting *s, enum view view, enum verdict verdict)
+{
+	int rc;
+
+	if (t->o.progress && t->o.progress(t->o.arg, t->ndone + 1, 0) < 0)
+		return plat_fail(t->p, TALLY_EEND, "interrupted");
+	rc = apply(t, s);
+	if (rc >= 0)
+		rc = trace(t, view);
+	if (rc >= 0)
+		t->done[t->ndone++] = (struct measured){ .s = *s, .f = t->f, .view = view, .verdict = verdict };
+	return rc;
+}
+
+/* ---- which is better ----------------------------------------------------------------------------------------- */
+
+uint64_t tune_rate(const struct figures *f)
+{
+	unsigned __int128 whole = (unsigned __int128)f->payload * (f->records + f->lost);
+
+	return f->ns && f->records ? (uint64_t)(whole / f->records * 1000000000u / f->ns) : 0;
+}
+
+uint64_t tune_cost(const struct tune *t, const struct figures *f)
+{
+	uint64_t rate = tune_rate(f);
+
+	if (t->o.goal == TALLY_GOAL_LATENCY)
+		return f->answered ? f->ticks * 1000 / f->answered : UINT64_MAX;
+	return rate ? UINT64_C(1000000000000000000) / rate : UINT64_MAX;
+}
+
+static bool gains(uint64_t now, uint64_t than)
+{
+	return (unsigned __int128)now * (1000 + MARGIN) < (unsigned __int128)than * 1000;
+}
+
+static bool is_of(const struct measured *m, const struct setting *s, enum view view)
+{
+	return m->view == view && tune_same(&m->s, s);
+}
+
+/* Costs of a setting in a view, of the measurements from `from` on; n is 0 where there is none. */
+struct costs { uint64_t least, median, most; uint32_t n; };
+
+static struct costs costs(const struct tune *t, const struct setting *s, enum view view, uint32_t from)
+{
+	uint64_t v[MEASURES_MOST];
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < t->ndone; i++) {
+		uint64_t c = tune_cost(t, &t->done[i].f);
+		uint32_t k = n;
+
+		if (!is_of(&t->done[i], s, view))
+			continue;
+		for (; k > 0 && v[k - 1] > c; k--)
+			v[k] = v[k - 1];
+		v[k] = c;
+		n++;
+	}
+	return n ? (struct costs){ v[0], v[n / 2], v[n - 1], n } : (struct costs){ .n = 0 };
+}
+
+/* Whether s, of which measurement `from` is the first, beats the best so far whenever they are measured in turn. */
+static int beats(struct tune *t, const struct setting *s, enum view view, uint32_t from, bool *ret)
+{
+	struct costs of_s, of_best;
+	int rc = 0;
+
+	*ret = true;
+	for (uint32_t i = 1; rc >= 0 && *ret && i < 2 * ROUNDS; i++) {
+		rc = measure(t, i % 2 ? &t->best : s, view, TO_COMPARE);
+		of_s = costs(t, s, view, from);
+		of_best = costs(t, &t->best, view, from);
+		*ret = rc >= 0 && of_s.most < of_best.least;
+	}
+	*ret = *ret && gains(of_s.median, of_best.median);
+	return rc;
+}
+
+/* ---- the search --------------------------------------------------------------------------------------------- */
+
+static bool is_weight(enum ptt_tune tunable)
+{
+	return tunable <= PTT_TUNE_qos_tx_p;
+}
+
+/* Weights all alike are one setting, whatever they are. */
+static struct setting normal(struct setting s)
+{
+	if (s.v[PTT_TUNE_qos_tx_cpl] == s.v[PTT_TUNE_qos_tx_np] && s.v[PTT_TUNE_qos_tx_np] == s.v[PTT_TUNE_qos_tx_p])
+		s.v[PTT_TUNE_qos_tx_cpl] = s.v[PTT_TUNE_qos_tx_np] = s.v[PTT_TUNE_qos_tx_p] = 1;
+	return s;
+}
+
+static bool was_tried(const struct tune *t, const struct setting *s, enum view view)
+{
+	struct setting a = normal(*s), b;
+
+	for (uint32_t i = 0; i < t->ndone; i++) {
+		b = normal(t->done[i].s);
+		if (t->done[i].view == view && tune_same(&a, &b))
+			return true;
+	}
+	return false;
+}
+
+bool tune_can_help(const struct tune *t, enum ptt_tune tunable, uint32_t from, uint32_t to)
+{
+	return from != to && (is_weight(tunable) || t->o.goal == TALLY_GOAL_LATENCY || to > from);
+}
+
+static int try_setting(struct tune *t, const struct setting *s, enum view view, bool *found)
+{
+	bool better = false, looks;
+	uint32_t from;
+	int rc = costs(t, &t->best, view, 0).n ? 0 : measure(t, &t->best, view, TO_COMPARE);
+
+	from = t->ndone;
+	if (rc >= 0)
+		rc = measure(t, s, view, NO_BETTER);
+	if (rc < 0)
+		return rc;
+	looks = gains(tune_cost(t, &t->done[from].f), costs(t, &t->best, view, 0).median);
+	if (looks)
+		rc = beats(t, s, view, from, &better);
+	t->done[from].verdict = better ? BETTER : looks ? NOT_ALWAYS : NO_BETTER;
+	if (rc >= 0 && better) {
+		t->best = *s;
+		*found = true;
+	}
+	return rc;
+}
+
+static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
+{
+	/* What may be the end of the way first: a step costs more than a look. */
+	static const uint8_t order[][PTT_TUNE_MOST + 1] = {
+		[TALLY_GOAL_LATENCY] = { 0, 2, 1 }, [TALLY_GOAL_THROUGHPUT] = { 2, 0, 1 },
+	};
+	enum view view = tune_view(t, tunable);
+	int rc = 0;
+
+	for (unsigned i = 0; rc >= 0 && t->shows[view] && i <= PTT_TUNE_MOST; i++) {
+		struct setting s = t->best;
+
+		s.v[tunable] = order[t->o.goal][i];
+		if (tune_can_help(t, tunable, t->best.v[tunable], s.v[tunable]) && !was_tried(t, &s, view) &&
+		    t->ndone + 1 + 2 * ROUNDS <= MEASURES_MOST)
+			rc = try_setting(t, &s, view, found);
+	}
+	return rc;
+}
+
+static int search(struct tune *t)
+{
+	/* Watermarks first: they matter most. */
+	static const enum ptt_tune order[] = { PTT_TUNE_tx_alloc_buf_level, PTT_TUNE_rx_alloc_buf_level, PTT_TUNE_qos_tx_cpl,
+					       PTT_TUNE_qos_tx_np, PTT_TUNE_qos_tx_p };
+	bool found = true;
+	int rc = 0;
+
+	static_assert(COUNT(order) == PTT_TUNES, "each has its turn");
+	while (rc >= 0 && found) {
+		found = false;
+		for (size_t i = 0; rc >= 0 && i < COUNT(order); i++)
+			rc = try_values(t, order[i], &found);
+	}
+	return rc;
+}
+
+/* ---- a run ---------------------------------------------------------------------------------------------------- */
+
+static int find(struct tune *t)
+{
+	const struct ptt_pmu *pmu;
+	uint32_t n;
+	int rc = plat_ptt_device(t->p, t->o.device, strlen(t->o.device), &t->device);
+
+	if (rc >= 0)
+		rc = plat_ptt_list(t->p, &pmu, &n);
+	if (rc < 0)
+		return rc;
+	pmu += t->device;
+	for (uint32_t i = 0; i < pmu->nfilters; i++)
+		if (pmu->filter[i].port)
+			t->ports |= pmu->filter[i].value;
+	if (!t->ports)
+		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port that could be traced", pmu->name);
+	snprintf(t->name, sizeof(t->name), "%s", pmu->name);
+	if (!t->settled && pmu->time != PTT_TIME_AUTO) {
+		t->time = pmu->time;
+		t->settled = t->sure = true;
+	}
+	return read_before(t);
+}
+
+static int first_look(struct tune *t)
+{
+	bool latency = t->o.goal == TALLY_GOAL_LATENCY, any = false;
+	int rc = 0;
+
+	for (unsigned view = 0; rc >= 0 && view <= (latency ? VIEW_HOST : VIEW_DEVICES); view++) {
+		rc = measure(t, &t->before, (enum view)view, AS_IT_WAS);
+		t->shows[view] = rc >= 0 && tune_cost(t, &t->done[view].f) != UINT64_MAX;
+		any |= t->shows[view];
+	}
+	if (rc < 0 || any)
+		return rc;
+	return plat_fail(t->p, TALLY_ENOTSUP, "%s meanwhile: there is nothing to compare",
+			 latency ? "no request was answered" : "no payload crossed the links");
+}
+
+/* In the guard, when we are gone: a connection of its own, and all of them, since it can't know which were changed. */
+static void undo(void *arg)
+{
+	struct tune *t = arg;
+	struct tally_platform_opts o = t->p->o;
+	struct tally_platform *p;
+	char text[96];
+
+	o.note = NULL;
+	if (tally_platform_open(&p, &o) >= 0)
+		for (unsigned i = 0; i < PTT_TUNES; i++) {
+			snprintf(text, sizeof(text), "%s/%s=%u", t->name, ptt_tunables[i].name, t->before.v[i]);
+			for (int k = 0; k < TRIES && tally_set(p, text) < 0; k++)
+				;
+		}
+	tally_platform_close(p);
+}
+
+static int run(struct tune *t)
+{
+	int rc = first_look(t);
+
+	if (rc >= 0)
+		rc = search(t);
+	if (rc >= 0)
+		rc = apply(t, &t->best);
+	if (rc < 0)
+		return rc;
+	tune_table(t);
+	return plat_flush(t->p, &t->o.to);
+}
+
+/* A model in this process ends with it, and needs no guard. */
+static int run_guarded(struct tune *t)
+{
+	const struct plat_row *row = t->p->on.row;
+	struct k_guard g = { 0 };
+	struct err e = { 0 };
+	int rc = row->embedded ? 0 : k_guard_start(&g, undo, t, &e);
+
+	if (rc < 0)
+		return plat_fail(t->p, TALLY_EIO, "%s", e.text);
+	rc = run(t);
+	if (rc < 0)
+		put_back(t);
+	k_guard_end(&g);
+	if (rc >= 0 && row->embedded && !tune_same(&t->best, &t->before))
+		plat_note(t->p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			  row->name, row->name);
+	return rc;
+}
+
+static int check_options(struct tune *t)
+{
+	struct tally_tuning *o = &t->o;
+
+	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
+		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
+	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
+		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
+	if (!o->argv && !o->duration_ns)
+		o->duration_ns = DURATION_NS;
+	t->settled = t->sure = o->time != TALLY_PTT_TIME_FOUND;
+	t->time = o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_ABS;
+	o->status = 0;
+	return 0;
+}
+
+int tally_tune(struct tally_platform *p, struct tally_tuning *o)
+{
+	struct tune *t = mem_alloc(sizeof(*t));
+	int rc;
+
+	plat_enter(p);
+	if (!t)
+		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+	t->p = p;
+	rc = plat_take(p, &t->o, sizeof(t->o), o);
+	if (rc >= 0)
+		rc = check_options(t);
+	if (rc >= 0)
+		rc = find(t);
+	if (rc >= 0 && t->o.dry_run) {
+		tune_plan(t);
+		rc = plat_flush(p, &t->o.to);
+	} else if (rc >= 0) {
+		rc = run_guarded(t);
+		opts_give(o, &t->o, sizeof(t->o));
+	}
+	mem_free(t);
+	return rc;
+}

@@ -1,0 +1,524 @@
+/* tune_test.c: the search, against arithmetic and against the model's own forecast, and how its answers look. */
+#include "capture/tune_test_int.h"
+
+/* ---- what settings give --------------------------------------------------------------------------------- */
+
+static uint32_t weight(uint32_t v)
+{
+	return 1u << v;
+}
+
+/* A full direction as the model has it: payload over time, by weights, and the watermark. a[0..2]: bytes of a packet
+ * of each type, a[3..5]: its time, a[6]: that of a posting. */
+static uint32_t full_direction(const struct bench *b)
+{
+	uint64_t bytes = 0, time = 0, mark = 1u << 2 * b->value[PTT_TUNE_tx_alloc_buf_level];
+
+	for (int i = 0; i < 3; i++) {
+		bytes += 1000 * weight(b->value[i]) * b->a[i];
+		time += weight(b->value[i]) * (1000 * b->a[3 + i] + 1000 * b->a[6] / mark);
+	}
+	return (uint32_t)(bytes * 4000 / time);
+}
+
+static uint32_t flat(const struct bench *b)
+{
+	(void)b;
+	return 1000;
+}
+
+static uint32_t noisy(const struct bench *b)
+{
+	return 1000 + chance((struct bench *)b, 50);
+}
+
+static uint32_t faster_each_time(const struct bench *b)
+{
+	return 1000 + 20 * b->starts;
+}
+
+static uint32_t slower_each_time(const struct bench *b)
+{
+	return 4000 - 40 * b->starts;
+}
+
+/* Answers that leave wait for the outbound watermark, those that come for the inbound one. */
+static uint32_t by_watermarks(const struct bench *b, uint32_t direction)
+{
+	return 300 + 100 * b->value[direction == 2 ? PTT_TUNE_tx_alloc_buf_level : PTT_TUNE_rx_alloc_buf_level];
+}
+
+/* ---- the search ------------------------------------------------------------------------------------------- */
+
+static void at(uint32_t v[static PTT_TUNES], uint32_t i)
+{
+	for (int t = 0; t < PTT_TUNES; t++, i /= 3)
+		v[t] = i % 3;
+}
+
+static void the_best_of_all_243_is_found_from_anywhere(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	b->writes = full_direction;
+	for (int i = 0; i < 60; i++) {
+		uint32_t from[PTT_TUNES], most = 0;
+
+		for (int k = 0; k < 3; k++)
+			b->a[k] = chance(b, 3) ? 4 * chance(b, 64) : 0;
+		b->a[chance(b, 3)] = 256;
+		for (int k = 0; k < 3; k++)
+			b->a[3 + k] = 6 + b->a[k] / 4;
+		b->a[6] = 12;
+		for (uint32_t s = 0; s < 243; s++) {
+			at(b->value, s);
+			most = full_direction(b) > most ? full_direction(b) : most;
+		}
+		at(from, chance(b, 243));
+		start_from(b, from);
+		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		if (full_direction(b) * 100 < most * 99)
+			fail_msg("%d: %u, and %u can be had: %s", i, full_direction(b), most, b->out.p);
+	}
+	bench_free(b);
+}
+
+static void latency_is_judged_where_the_answers_pass(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	b->ticks = by_watermarks;
+	for (int delta = 0; delta < 2; delta++) {
+		b->delta = delta;
+		start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
+		assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+		assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 0, 0 }), sizeof(b->value));
+		has(&b->out, delta ? "since the record before" : "absolute");
+	}
+	bench_free(b);
+}
+
+static void a_view_without_answers_judges_nothing(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	b->ticks = by_watermarks;
+	b->reads[1] = 0;
+	start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
+	assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+	assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 2, 0 }), sizeof(b->value));
+	b->reads[1] = READS;
+	b->reads[0] = 0;
+	start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
+	assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+	assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 0, 2 }), sizeof(b->value));
+	bench_free(b);
+}
+
+static void what_is_not_better_is_left_alone(void **state)
+{
+	static uint32_t (*const same[])(const struct bench *b) = { flat, faster_each_time, slower_each_time, hardly_better };
+	struct bench *b = bench_new();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(same); i++) {
+		b->writes = same[i];
+		b->starts = 0;
+		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		as_it_was(b);
+		has(&b->out, "Nothing better was found in ");
+		has_not(&b->out, "best");
+		assert_int_equal(b->notes.n, 0);
+	}
+	bench_free(b);
+}
+
+/* Some ten settings are tried, and each comes out better once in 252 times at most. */
+static void chance_is_seldom_taken_for_a_gain(void **state)
+{
+	struct bench *b = bench_new();
+	uint32_t changed = 0;
+
+	(void)state;
+	b->writes = noisy;
+	for (int i = 0; i < 100; i++) {
+		start_from(b, AT_RESET);
+		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		changed += memcmp(b->value, b->first, sizeof(b->value)) != 0;
+	}
+	assert_in_range(changed, 0, 8);
+	bench_free(b);
+}
+
+static void few_of_the_settings_are_measured(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	b->writes = flat;
+	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	assert_int_equal(b->starts, 1 + 2 + 3 * 2);           /* what is there; rx up; each weight up and down */
+	start_from(b, (const uint32_t[]){ 2, 2, 2, 2, 2 });
+	b->starts = 0;
+	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	assert_int_equal(b->starts, 1 + 3 * 2);
+	bench_free(b);
+}
+
+/* ---- against the model's own forecast ------------------------------------------------------------------------ */
+
+struct model { const char *load; uint32_t goal; uint64_t duration_ns; };
+
+static uint64_t promise(const struct model *m, const uint32_t v[static PTT_TUNES])
+{
+	struct kunpeng_forecast f;
+	uint8_t tuned[PTT_TUNES];
+
+	for (int t = 0; t < PTT_TUNES; t++)
+		tuned[t] = (uint8_t)v[t];
+	assert_int_equal(kunpeng_forecast(&f, m->load, tuned, NULL), 0);
+	return m->goal == TALLY_GOAL_LATENCY ? 10000 - f.alone_ns[0] - f.alone_ns[1] : f.bytes[0] + f.bytes[1];
+}
+
+static void set_all(struct tally_platform *p, const uint32_t v[static PTT_TUNES])
+{
+	char text[64];
+
+	for (int t = 0; t < PTT_TUNES; t++) {
+		snprintf(text, sizeof(text), DEVICE "/%s=%u", ptt_tunables[t].name, v[t]);
+		assert_int_equal(tally_set(p, text), 0);
+	}
+}
+
+static void read_all(struct tally_platform *p, uint32_t v[static PTT_TUNES])
+{
+	struct err e = { 0 };
+
+	for (int t = 0; t < PTT_TUNES; t++)
+		assert_int_equal(p->ptt.op->tune_get(p->ptt.arg, 1, (enum ptt_tune)t, &v[t], &e), 0);
+}
+
+static void tune_model(const struct model *m, uint32_t seed, const uint32_t from[static PTT_TUNES])
+{
+	struct tally_platform_opts o = { .size = sizeof(o) };
+	struct tally_platform *p;
+	uint32_t found[PTT_TUNES], v[PTT_TUNES];
+	struct tally_tuning t = {
+		.size = sizeof(t), .device = DEVICE, .goal = m->goal, .duration_ns = m->duration_ns, .to.size = sizeof(t.to),
+	};
+	uint64_t most = 0;
+	char on[64];
+
+	snprintf(on, sizeof(on), "kunpeng,load=%s,seed=%u", m->load, seed);
+	o.on = on;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	set_all(p, from);
+	assert_int_equal(tally_tune(p, &t), 0);
+	read_all(p, found);
+	tally_platform_close(p);
+	for (uint32_t i = 0; i < 243; i++) {
+		at(v, i);
+		most = promise(m, v) > most ? promise(m, v) : most;
+	}
+	if (promise(m, found) * 100 < most * 99)
+		fail_msg("%s from %u%u%u%u%u: %u%u%u%u%u promises %llu, not %llu", on, from[0], from[1], from[2], from[3], from[4],
+			 found[0], found[1], found[2], found[3], found[4], (unsigned long long)promise(m, found),
+			 (unsigned long long)most);
+}
+
+static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
+{
+	static const struct model models[] = {
+		{ "storage", TALLY_GOAL_THROUGHPUT, 600000 }, { "contended", TALLY_GOAL_THROUGHPUT, 600000 },
+		{ "ingest", TALLY_GOAL_THROUGHPUT, 600000 }, { "mixed", TALLY_GOAL_LATENCY, 10000000 },
+		{ "nvme", TALLY_GOAL_LATENCY, 3000000 },
+	};
+	static const uint32_t from[][PTT_TUNES] = { { 1, 1, 1, 0, 2 }, { 0, 2, 2, 0, 0 }, { 2, 0, 2, 2, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(models); i++)
+		for (size_t k = 0; k < COUNT(from); k++)
+			tune_model(&models[i], (uint32_t)(1 + 10 * k + i), from[k]);
+}
+
+/* ---- how it looks -------------------------------------------------------------------------------------------------- */
+
+static void run_from_first(struct bench *b, struct tally_tuning *o, uint32_t form)
+{
+	struct tally_platform *p = around(b, "kunpeng");
+
+	buf_clear(&b->out);
+	start_from(b, b->first);
+	o->to.form = form;
+	assert_int_equal(tally_tune(p, o), 0);
+	tally_platform_close(p);
+}
+
+static void looks(struct bench *b, const char *want)
+{
+	if (strcmp(b->out.p, want))
+		fail_msg("%s", b->out.p);
+}
+
+static void the_table_has_three_forms(void **state)
+{
+	struct bench *b = bench_with_a_way();
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+
+	(void)state;
+	start_from(b, (const uint32_t[]){ 2, 2, 1, 2, 2 });
+	run_from_first(b, &o, TALLY_PTT_TEXT);
+	looks(b,
+	      "hisi_ptt0_2 for throughput: payload per second\n"
+	      "\n"
+	      "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
+	      "  2  2  1  2  2     6    2807        0         0    0.0 %    +0.0 %  as it was\n"
+	      "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
+	      "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
+	      "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+	      "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+	      "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+	      "  2  2  0  2  2     5    2929        0         0    0.0 %    +4.3 %  best\n"
+	      "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
+	      "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+	      "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+	      "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+	      "\n"
+	      "Set, after 20 measurements: qos_tx_p=0 (was 1)\n");
+	run_from_first(b, &o, TALLY_PTT_JSON);
+	has(&b->out, "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
+		     "\"measurements\":5,\"asked_by\":\"devices\",\"mib_per_s\":2929,\"latency_ticks\":0,\"answered\":0,\"records\":1200,"
+		     "\"lost\":0,\"spread_permille\":0,\"change_permille\":43,\"verdict\":\"best\"}\n");
+	has(&b->out, "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"times_sure\":true,\"measurements\":20,"
+		     "\"changed\":true,\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2}\n");
+	run_from_first(b, &o, TALLY_PTT_CSV);
+	has(&b->out, "qos_tx_cpl,qos_tx_np,qos_tx_p,rx_alloc_buf_level,tx_alloc_buf_level,measurements,asked_by,mib_per_s,latency_ticks,"
+		     "answered,records,lost,spread_permille,change_permille,verdict\n2,2,1,2,2,6,devices,2807,0,0,1150,0,0,0,as it was\n");
+	bench_free(b);
+}
+
+static void latency_is_shown_by_who_asked(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+
+	(void)state;
+	b->ticks = by_watermarks;
+	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
+	run_from_first(b, &o, TALLY_PTT_TEXT);
+	looks(b,
+	      "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
+	      "Times are taken as absolute.\n"
+	      "\n"
+	      "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
+	      "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
+	      "  1  1  1  1  0     6 host          400        40    0.0 %    +0.0 %  as it was\n"
+	      "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+	      "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+	      "  1  1  1  0  0     5 host          300        40    0.0 %   -25.0 %  best\n"
+	      "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
+	      "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
+	      "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+	      "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+	      "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+	      "\n"
+	      "Set, after 24 measurements: rx_alloc_buf_level=0 (was 1)\n");
+	bench_free(b);
+}
+
+static uint32_t few(const struct bench *b)
+{
+	(void)b;
+	return 6;
+}
+
+static void what_times_are_and_how_well_that_is_known_is_said(void **state)
+{
+	static const struct { uint32_t asked; uint8_t known; const char *said; } row[] = {
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO, "Times are taken as absolute, on weak evidence:\nif that is wrong, so are latencies" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are taken as since the record before.\n" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are taken as absolute.\n" },
+		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are taken as absolute.\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct bench *b = bench_new();
+		struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+		struct tally_platform *p = around(b, "kunpeng");
+
+		b->ticks = by_watermarks;
+		b->reads[0] = b->reads[1] = 3;
+		b->writes = few;
+		b->pmu.time = row[i].known;
+		o.time = row[i].asked;
+		assert_int_equal(tally_tune(p, &o), 0);
+		has(&b->out, row[i].said);
+		tally_platform_close(p);
+		bench_free(b);
+	}
+}
+
+static void a_dry_run_touches_nothing(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+
+	(void)state;
+	o.dry_run = 1;
+	run_from_first(b, &o, TALLY_PTT_TEXT);
+	looks(b,
+	      "qos_tx_cpl         is 1; would be tried: 0, 2\n"
+	      "qos_tx_np          is 1; would be tried: 0, 2\n"
+	      "qos_tx_p           is 1; would be tried: 0, 2\n"
+	      "rx_alloc_buf_level is 0; would be tried: 1, 2\n"
+	      "tx_alloc_buf_level is 2; would be tried: nothing\n"
+	      "\n"
+	      "A measurement is a trace of one of these; there would be 9 or more:\n"
+	      "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
+	run_from_first(b, &o, TALLY_PTT_JSON);
+	has(&b->out, "{\"type\":\"plan\",\"tunable\":\"rx_alloc_buf_level\",\"value\":0,\"asked_by\":\"devices\",\"tried\":[1,2]}\n");
+	o.goal = TALLY_GOAL_LATENCY;
+	o.to.separator = ';';
+	run_from_first(b, &o, TALLY_PTT_CSV);
+	looks(b, "tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
+		 "rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
+	assert_int_equal(b->sets, 0);
+	assert_int_equal(b->starts, 0);
+	bench_free(b);
+}
+
+/* As many are lost as come: twice the payload crossed. */
+static void what_was_lost_counts_as_if_it_were_like_the_rest(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = around(b, "kunpeng");
+
+	(void)state;
+	b->writes = flat;
+	b->loses = 1000;
+	o.to.form = TALLY_PTT_CSV;
+	assert_int_equal(tally_tune(p, &o), 0);
+	has(&b->out, "1,1,1,0,2,1,devices,4882,0,0,1000,1000,0,0,as it was\n");
+	tally_platform_close(p);
+	bench_free(b);
+}
+
+static int own_time(void *arg, uint64_t *ns, struct err *e)
+{
+	struct bench *b = arg;
+
+	*ns = b->own_ns += 50000;
+	return b->gone_at && b->starts >= b->gone_at ? err_set(e, TALLY_EEND, "the machine is gone") : 0;
+}
+
+/* 50 us from each look to the next: the trace is over at the third, and a fourth one ends it. */
+static void a_machine_that_has_a_time_is_asked_for_it(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = around(b, "local");
+
+	(void)state;
+	b->op.now = own_time;
+	b->writes = flat;
+	o.to.form = TALLY_PTT_CSV;
+	assert_int_equal(tally_tune(p, &o), 0);
+	has(&b->out, "1,1,1,0,2,1,devices,1627,0,0,1000,0,0,0,as it was\n");
+	b->gone_at = b->starts + 2;
+	assert_int_equal(tally_tune(p, &o), -TALLY_EEND);
+	said(p, "the machine is gone; hisi_ptt0_2 is as it was");
+	tally_platform_close(p);
+	bench_free(b);
+}
+
+/* ---- options --------------------------------------------------------------------------------------------------------- */
+
+static void what_cannot_be_tuned_is_refused(void **state)
+{
+	struct bench *b = bench_with_a_way();
+	struct tally_platform *p = around(b, "local");
+	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+
+	(void)state;
+	o.duration_ns = 0;
+	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	said(p, "nothing to measure: give a command, or a duration");
+	o.duration_ns = 1000;
+	o.device = "hisi_ptt0_3";
+	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	said(p, "did you mean 'hisi_ptt0_2'?");
+	o.device = DEVICE;
+	o.goal = 7;
+	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	o.goal = TALLY_GOAL_LATENCY;
+	b->writes = NULL;
+	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	said(p, "no request was answered meanwhile");
+	o.goal = TALLY_GOAL_THROUGHPUT;
+	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	said(p, "no payload crossed the links meanwhile");
+	b->get_rc = -TALLY_EPERM;
+	assert_int_equal(tally_tune(p, &o), -TALLY_EPERM);
+	said(p, "may not be read");
+	b->get_rc = 0;
+	b->pmu.nfilters = 0;
+	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	said(p, "hisi_ptt0_2 has no root port that could be traced");
+	assert_int_equal(b->sets, 0);
+	tally_platform_close(p);
+	bench_free(b);
+}
+
+static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **state)
+{
+	struct { struct tally_tuning t; uint64_t more; } o = { .t = { .size = sizeof(o), .device = DEVICE, .dry_run = 1 }, .more = 1 };
+	struct bench *b = bench_with_a_way();
+	struct tally_platform *p = around(b, "kunpeng");
+
+	(void)state;
+	o.t.to.size = sizeof(o.t.to);
+	assert_int_equal(tally_tune(p, &o.t), -TALLY_EINVAL);
+	said(p, "options of a newer library");
+	o.more = 0;
+	assert_int_equal(tally_tune(p, &o.t), 0);
+	o.t.size = offsetof(struct tally_tuning, time);
+	o.t.time = 77;
+	o.t.dry_run = 0;
+	assert_int_equal(tally_tune(p, &o.t), -TALLY_ENOTSUP);        /* goal 0 is latency, and nobody reads here */
+	assert_int_equal(o.t.time, 77);
+	tally_platform_close(p);
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_best_of_all_243_is_found_from_anywhere),
+		cmocka_unit_test(latency_is_judged_where_the_answers_pass),
+		cmocka_unit_test(a_view_without_answers_judges_nothing),
+		cmocka_unit_test(what_is_not_better_is_left_alone),
+		cmocka_unit_test(chance_is_seldom_taken_for_a_gain),
+		cmocka_unit_test(few_of_the_settings_are_measured),
+		cmocka_unit_test(the_model_is_tuned_to_what_its_forecast_says_is_best),
+		cmocka_unit_test(the_table_has_three_forms),
+		cmocka_unit_test(latency_is_shown_by_who_asked),
+		cmocka_unit_test(what_times_are_and_how_well_that_is_known_is_said),
+		cmocka_unit_test(a_dry_run_touches_nothing),
+		cmocka_unit_test(what_was_lost_counts_as_if_it_were_like_the_rest),
+		cmocka_unit_test(a_machine_that_has_a_time_is_asked_for_it),
+		cmocka_unit_test(what_cannot_be_tuned_is_refused),
+		cmocka_unit_test(structs_of_other_versions_are_taken_if_they_say_nothing_new),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/*
+ * lower_emit.c: instructions, objects, labels: what the lowering writes with.
+ *
+ * Out of memory, or with more than LW_INS_MOST of them, an instruction goes to a sink, so that nobody
+ * who writes one needs to look; the pass looks once, at its end.
+ */
+#include <string.h>
+
+#include "dlang/lower_int.h"
+
+struct ir_ins *lw_emit(struct lw *l, enum ir_op op)
+{
+	struct ir_ins *i = NULL;
+
+	if (l->nins >= LW_INS_MOST)
+		l->too_large = true;
+	else
+		i = VEC_NEW(l->ins, l->nins, l->ins_cap);
+	if (!i) {
+		l->failed = true;
+		l->sink = (struct ir_ins){ 0 };
+		return &l->sink;
+	}
+	i->op = (uint8_t)op;
+	i->line = l->line;
+	return i;
+}
+
+ir_reg lw_reg(struct lw *l)
+{
+	return l->nregs++;
+}
+
+ir_obj lw_object(struct lw *l, enum ir_objkind kind, uint32_t size, const char *name)
+{
+	struct ir_object *o = VEC_NEW(l->obj, l->p->nobjs, l->objs_cap);
+
+	if (!o) {
+		l->failed = true;
+		return 0;
+	}
+	*o = (struct ir_object){ .kind = (uint8_t)kind, .size = (size + 7) & ~7u, .name = name };
+	return l->p->nobjs - 1;
+}
+
+ir_obj lw_temp(struct lw *l, uint32_t size)
+{
+	return lw_object(l, IR_OBJ_TEMP, size, NULL);
+}
+
+uint32_t lw_label(struct lw *l)
+{
+	return l->nlabels++;
+}
+
+void lw_put(struct lw *l, uint32_t label)
+{
+	lw_emit(l, IR_LABEL)->x = label;
+}
+
+void lw_jmp(struct lw *l, uint32_t label)
+{
+	lw_emit(l, IR_JMP)->x = label;
+}
+
+void lw_const_to(struct lw *l, ir_reg d, int64_t v)
+{
+	struct ir_ins *i = lw_emit(l, IR_CONST);
+
+	i->d = d;
+	i->i = v;
+}
+
+void lw_move_to(struct lw *l, ir_reg d, ir_reg a)
+{
+	struct ir_ins *i = lw_emit(l, IR_MOV);
+
+	i->d = d;
+	i->a = a;
+}
+
+ir_reg lw_const(struct lw *l, int64_t v)
+{
+	ir_reg d = lw_reg(l);
+
+	lw_const_to(l, d, v);
+	return d;
+}
+
+ir_reg lw_binary(struct lw *l, enum ir_op op, ir_reg a, ir_reg b)
+{
+	struct ir_ins *i = lw_emit(l, op);
+
+	i->a = a;
+	i->b = b;
+	return i->d = lw_reg(l);
+}
+
+ir_reg lw_unary(struct lw *l, enum ir_op op, ir_reg a)
+{
+	return lw_binary(l, op, a, 0);
+}
+
+void lw_jcmp(struct lw *l, ir_reg a, enum ir_cond cond, ir_reg b, uint32_t label)
+{
+	struct ir_ins *i = lw_emit(l, IR_JCMP);
+
+	i->a = a;
+	i->b = b;
+	i->cond = (uint8_t)cond;
+	i->x = label;
+}
+
+/* a, extended from the low bytes of its type */
+ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t)
+{
+	struct ir_ins *i;
+
+	if (t->size >= 8 || t->size == 0)
+		return a;
+	i = lw_emit(l, t->is_signed ? IR_SEXT : IR_ZEXT);
+	i->a = a;
+	i->s = t->size;
+	return i->d = lw_reg(l);
+}
+
+uint32_t lw_literal(struct lw *l, const char *s)
+{
+	const char **at;
+
+	for (uint32_t k = 0; k < l->p->nlits; k++)
+		if (!strcmp(l->lit[k], s))
+			return k;
+	at = VEC_NEW(l->lit, l->p->nlits, l->lits_cap);
+	if (!at) {
+		l->failed = true;
+		return 0;
+	}
+	*at = s;
+	return l->p->nlits - 1;
+}
+
+/* An object operation on o at off. */
+struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32_t size)
+{
+	struct ir_ins *i = lw_emit(l, op);
+
+	i->o = o;
+	i->O = off;
+	i->s = size;
+	return i;
+}
+
+void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size)
+{
+	if (size)
+		lw_on(l, IR_OZERO, o, off, size);
+}
+
+void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size)
+{
+	struct ir_ins *i = lw_on(l, IR_OCOPY, o, off, size);
+
+	i->p = p;
+	i->P = poff;
+}
+
+ir_reg lw_builtin(struct lw *l, enum ir_builtin which)
+{
+	struct ir_ins *i = lw_emit(l, IR_BUILTIN);
+
+	i->x = which;
+	return i->d = lw_reg(l);
+}
+
+void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a)
+{
+	lw_on(l, IR_OSTORE, o, off, 8)->a = a;
+}

@@ -1,0 +1,201 @@
+/*
+ * lower_place.c: where values lie: variables with keys, members, elements, the context, memory.
+ *
+ * A place is computed once and then read, written, or both: a key or an index may have effects.
+ */
+#include "dlang/lower_int.h"
+
+/* ---- variables with keys ------------------------------------------------------ */
+
+/* The key object of a thread-local or associative variable at this use. */
+ir_obj lw_key_of(struct lw *l, const struct d_node *n)
+{
+	const struct d_var *v = &l->p->var[n->sym->ir];
+	ir_obj key = lw_temp(l, v->key_size);
+	uint32_t at = 0;
+
+	if (v->is_self) {
+		lw_store8(l, key, 0, lw_builtin(l, BI_THREAD));
+		at = 8;
+	}
+	for (uint32_t k = 0; k < n->narg; k++) {
+		struct slot s = d_slot_of(n->sym->keys[k], true);
+
+		s.offset = at;
+		lw_slot(l, n->arg[k], key, &s, true);
+		at += s.size;
+	}
+	return key;
+}
+
+bool lw_is_dyn(const struct d_node *n)
+{
+	return n->kind == N_VAR && (n->sym->kind == SYM_SELF || n->sym->kind == SYM_ASSOC);
+}
+
+ir_obj lw_dyn_get(struct lw *l, const struct d_node *n, ir_obj key)
+{
+	ir_obj o = lw_temp(l, l->p->var[n->sym->ir].value_size);
+	struct ir_ins *i = lw_emit(l, IR_DYNGET);
+
+	i->o = o;
+	i->p = key;
+	i->x = n->sym->ir;
+	return o;
+}
+
+void lw_dyn_set(struct lw *l, const struct d_node *n, ir_obj key, ir_obj value)
+{
+	struct ir_ins *i = lw_emit(l, IR_DYNSET);
+
+	i->x = n->sym->ir;
+	i->p = key;
+	i->o = value;
+}
+
+/* ---- places ---------------------------------------------------------------------- */
+
+ir_reg lw_args_address(struct lw *l, uint32_t off)
+{
+	struct ir_ins *i = lw_emit(l, IR_ARGS);
+
+	i->O = off;
+	return i->d = lw_reg(l);
+}
+
+/* A whole struct, or an address that is wanted: args[] has no arrays. */
+void lw_by_address(struct lw *l, struct lw_place *p)
+{
+	if (p->args)
+		*p = (struct lw_place){ .index = lw_args_address(l, p->off) };
+}
+
+struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
+{
+	struct lw_place p;
+
+	switch (n->kind) {
+	case N_DEREF:
+		if (n->a->kind == N_ARGS)
+			return (struct lw_place){ .args = true, .off = n->a->offset };
+		return (struct lw_place){ .index = lw_value(l, n->a), .user = n->a->type->user };
+	case N_MEMBER:
+		p = lw_place_of(l, n->a);
+		if (p.o || p.args)
+			p.off += n->offset;
+		else if (n->offset)
+			p.index = lw_binary(l, IR_ADD, p.index, lw_const(l, n->offset));
+		return p;
+	case N_INDEX:
+		p = lw_place_of(l, n->a);
+		if (p.o) {
+			p.index = lw_value(l, n->b);
+			p.limit = n->a->type->n;
+		} else {
+			ir_reg by = lw_binary(l, IR_MUL, lw_value(l, n->b), lw_const(l, n->a->type->to->size));
+
+			p.index = lw_binary(l, IR_ADD, p.index, by);
+		}
+		return p;
+	default:                              /* N_VAR: global or this */
+		return (struct lw_place){ .o = n->sym->ir };
+	}
+}
+
+ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size)
+{
+	struct ir_ins *i = lw_emit(l, IR_ARGLOAD);
+
+	i->O = off;
+	i->s = size;
+	return i->d = lw_reg(l);
+}
+
+/* The scalar of type t at p. */
+static ir_reg load(struct lw *l, const struct lw_place *p, const struct d_type *t)
+{
+	bool sign = t->is_signed && t->size < 8;
+	struct ir_ins *i;
+
+	if (p->args) {
+		ir_reg v = lw_args_load(l, p->off, t->size);
+
+		return sign ? lw_extended(l, v, t) : v;
+	}
+	if (!p->o) {
+		ir_obj o = lw_temp(l, 8);
+
+		i = lw_on(l, IR_OREAD, o, 0, t->size);
+		i->a = p->index;
+		i->x = p->user;
+		i = lw_on(l, sign ? IR_OLOADS : IR_OLOAD, o, 0, t->size);
+	} else if (p->index) {
+		i = lw_on(l, sign ? IR_OLOADXS : IR_OLOADX, p->o, p->off, t->size);
+		i->b = p->index;
+		i->i = p->limit;
+	} else {
+		i = lw_on(l, sign ? IR_OLOADS : IR_OLOAD, p->o, p->off, t->size);
+	}
+	return i->d = lw_reg(l);
+}
+
+static void store(struct lw *l, const struct lw_place *p, const struct d_type *t, ir_reg v)
+{
+	struct ir_ins *i = lw_on(l, p->index ? IR_OSTOREX : IR_OSTORE, p->o, p->off, t->size);
+
+	i->a = v;
+	i->b = p->index;
+	i->i = p->limit;
+}
+
+/* Bit-fields: the unit is loaded whole. */
+static ir_reg field_get(struct lw *l, const struct d_node *n, ir_reg unit)
+{
+	ir_reg up = lw_binary(l, IR_SHL, unit, lw_const(l, 64 - n->bit - n->bits));
+
+	return lw_binary(l, n->type->is_signed ? IR_SAR : IR_SHR, up, lw_const(l, 64 - n->bits));
+}
+
+static ir_reg field_put(struct lw *l, const struct d_node *n, ir_reg unit, ir_reg v)
+{
+	int64_t mask = (int64_t)((n->bits == 64 ? ~0ull : (1ull << n->bits) - 1) << n->bit);
+	ir_reg old = lw_binary(l, IR_AND, unit, lw_const(l, ~mask));
+	ir_reg new = lw_binary(l, IR_AND, lw_binary(l, IR_SHL, v, lw_const(l, n->bit)), lw_const(l, mask));
+
+	return lw_binary(l, IR_OR, old, new);
+}
+
+struct lw_lhs lw_lhs_of(struct lw *l, const struct d_node *n)
+{
+	if (lw_is_dyn(n))
+		return (struct lw_lhs){ .n = n, .key = lw_key_of(l, n) };
+	return (struct lw_lhs){ .n = n, .p = lw_place_of(l, n) };
+}
+
+ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s)
+{
+	const struct d_node *n = s->n;
+	struct lw_place p = s->p;
+	ir_reg v;
+
+	if (lw_is_dyn(n))
+		p = (struct lw_place){ .o = lw_dyn_get(l, n, s->key) };
+	v = load(l, &p, n->type);
+	return n->kind == N_MEMBER && n->bits ? field_get(l, n, v) : v;
+}
+
+void lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
+{
+	const struct d_node *n = s->n;
+
+	if (lw_is_dyn(n)) {
+		ir_obj o = lw_temp(l, 8);
+
+		lw_store8(l, o, 0, v);
+		lw_dyn_set(l, n, s->key, o);
+		return;
+	}
+	if (n->kind == N_MEMBER && n->bits)
+		v = field_put(l, n, load(l, &s->p, n->type), v);
+	store(l, &s->p, n->type, v);
+}

@@ -1,0 +1,326 @@
+/*
+ * lower_string.c: strings to where they are wanted, and numbers of them.
+ *
+ * A string is never a value of its own: it is written into an object (lw_string), so a literal or
+ * execname goes straight into a key or record.  Its bound is its type's size; what it does not fill is zero.
+ */
+#include "dlang/lower_int.h"
+
+/* Behind `from` bytes of a string that were put into `size`: pads, or cuts and keeps a NUL last. */
+static void end_string(struct lw *l, ir_obj o, uint32_t off, uint32_t size, uint32_t from)
+{
+	if (from < size) {
+		lw_zero(l, o, off + from, size - from);
+	} else if (from > size) {
+		ir_reg nul = lw_const(l, 0);
+
+		lw_on(l, IR_OSTORE, o, off + size - 1, 1)->a = nul;
+	}
+}
+
+/* Copies a string of bound `from` at p into `size` bytes. */
+static void string_copy(struct lw *l, ir_obj o, uint32_t off, uint32_t size, ir_obj p, uint32_t poff, uint32_t from)
+{
+	lw_copy(l, o, off, p, poff, from < size ? from : size);
+	end_string(l, o, off, size, from);
+}
+
+/* An object, at offset 0, that holds the string: a variable's own where that will do. */
+ir_obj lw_string_object(struct lw *l, const struct d_node *n)
+{
+	ir_obj o;
+
+	if (n->kind == N_VAR && !lw_is_dyn(n))
+		return n->sym->ir;
+	if (lw_is_dyn(n))
+		return lw_dyn_get(l, n, lw_key_of(l, n));
+	o = lw_temp(l, n->type->size);
+	lw_string(l, n, o, 0, n->type->size);
+	return o;
+}
+
+/* max(v, 0), at most `most` */
+static ir_reg clamp(struct lw *l, ir_reg v, int64_t most)
+{
+	ir_reg d = lw_reg(l), zero_reg = lw_const(l, 0), top = lw_const(l, most);
+	uint32_t low = lw_label(l), high = lw_label(l), end = lw_label(l);
+
+	lw_jcmp(l, v, IR_LT, zero_reg, low);
+	lw_jcmp(l, v, IR_GT, top, high);
+	lw_move_to(l, d, v);
+	lw_jmp(l, end);
+	lw_put(l, low);
+	lw_const_to(l, d, 0);
+	lw_jmp(l, end);
+	lw_put(l, high);
+	lw_const_to(l, d, most);
+	lw_put(l, end);
+	return d;
+}
+
+static ir_reg string_length(struct lw *l, ir_obj p, uint32_t bound)
+{
+	struct ir_ins *i = lw_emit(l, IR_SLEN);
+
+	i->p = p;
+	i->s = bound;
+	return i->d = lw_reg(l);
+}
+
+/* d = a + b, d given: where two ways meet. */
+static void add_to(struct lw *l, ir_reg d, ir_reg a, ir_reg b)
+{
+	struct ir_ins *i = lw_emit(l, IR_ADD);
+
+	i->d = d;
+	i->a = a;
+	i->b = b;
+}
+
+/* if (v < 0) v += len; */
+static ir_reg from_end(struct lw *l, ir_reg v, ir_reg len)
+{
+	ir_reg d = lw_reg(l);
+	uint32_t done = lw_label(l);
+
+	lw_move_to(l, d, v);
+	lw_jcmp(l, v, IR_GE, lw_const(l, 0), done);
+	add_to(l, d, v, len);
+	lw_put(l, done);
+	return d;
+}
+
+/* Where a part that begins at `from` ends: `want` bytes behind, or so many before the end. */
+static ir_reg part_end(struct lw *l, ir_reg from, ir_reg want, ir_reg len)
+{
+	ir_reg to = lw_reg(l);
+	uint32_t back = lw_label(l), done = lw_label(l);
+
+	lw_jcmp(l, want, IR_LT, lw_const(l, 0), back);
+	add_to(l, to, from, want);
+	lw_jmp(l, done);
+	lw_put(l, back);
+	add_to(l, to, len, want);
+	lw_put(l, done);
+	return to;
+}
+
+/*
+ * substr(s, index, length): a negative index counts from the end of s (and what
+ * lies before its start is cut off), a negative length leaves so many bytes at the end off.
+ */
+static void substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]);
+	uint32_t bound = n->arg[0]->type->size;
+	ir_reg index = lw_value(l, n->arg[1]), len = string_length(l, p, bound), from = from_end(l, index, len);
+	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
+	struct ir_ins *i;
+
+	from = clamp(l, from, bound);
+	room = clamp(l, lw_binary(l, IR_SUB, to, from), bound);
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = p;
+	i->i = bound;
+	i->a = from;
+	i->b = room;
+}
+
+static void strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	uint32_t np = n->arg[0]->type->size, nq = n->arg[1]->type->size;
+	ir_obj whole = lw_temp(l, np + nq);
+	struct ir_ins *i = lw_on(l, IR_SJOIN, whole, 0, np + nq);
+
+	i->p = p;
+	i->i = np;
+	i->q = q;
+	i->x = nq;
+	string_copy(l, o, off, size, whole, 0, np + nq);
+}
+
+static void path_part(struct lw *l, const struct d_node *n, enum ir_op op, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]);
+	struct ir_ins *i = lw_on(l, op, o, off, size);
+
+	i->p = p;
+	i->i = n->arg[0]->type->size;
+}
+
+static void string_call(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	switch (n->call) {
+	case CALL_substr: substr(l, n, o, off, size); break;
+	case CALL_strjoin: strjoin(l, n, o, off, size); break;
+	case CALL_basename: path_part(l, n, IR_SBASE, o, off, size); break;
+	default: path_part(l, n, IR_SDIR, o, off, size);
+	}
+}
+
+static void string_at(struct lw *l, ir_reg address, bool user, ir_obj o, uint32_t off, uint32_t size)
+{
+	struct ir_ins *i = lw_on(l, IR_OREADSTR, o, off, size);
+
+	i->a = address;
+	i->x = user;
+}
+
+/* An array of char in an object, which may lie unaligned and need not end in a NUL. */
+static void string_array(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	struct lw_place p = lw_place_of(l, n);
+	uint32_t most = n->type->n < size - 1 ? n->type->n : size - 1;
+
+	if (!p.o) {
+		string_at(l, p.index, p.user, o, off, n->type->n < size ? (n->type->n + 8) & ~7u : size);
+		return;
+	}
+	lw_zero(l, o, off, size);
+	for (uint32_t k = 0; k < most; k++) {
+		struct ir_ins *i = lw_on(l, IR_OLOAD, p.o, p.off + k, 1);
+		ir_reg d = i->d = lw_reg(l);
+
+		lw_on(l, IR_OSTORE, o, off + k, 1)->a = d;
+	}
+}
+
+static void string_cast(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const struct d_type *from = n->a->type;
+	uint32_t own = n->type->size;
+
+	if (own < size)
+		lw_zero(l, o, off + own, size - own);
+	else
+		own = size;
+	if (from->kind == TY_STRING && from->size <= own)
+		lw_string(l, n->a, o, off, own);
+	else if (from->kind == TY_STRING)
+		string_copy(l, o, off, own, lw_string_object(l, n->a), 0, from->size);
+	else if (from->kind == TY_ARRAY)
+		string_array(l, n->a, o, off, own);
+	else
+		string_at(l, lw_value(l, n->a), from->kind == TY_PTR && from->user, o, off, own);
+}
+
+void lw_string_assign(struct lw *l, const struct d_node *n)
+{
+	const struct d_node *a = n->a;
+	ir_obj v;
+
+	if (lw_is_dyn(a)) {
+		ir_obj key = lw_key_of(l, a);
+
+		v = lw_temp(l, a->type->size);
+		lw_string(l, n->b, v, 0, a->type->size);
+		lw_dyn_set(l, a, key, v);
+		return;
+	}
+	/* through a temporary: the right side may read the left */
+	v = lw_string_object(l, n->b);
+	struct lw_place p = lw_place_of(l, a);
+
+	string_copy(l, p.o, p.off, a->type->size, v, 0, n->b->type->size);
+}
+
+/* A string of bound `from` in the context: bounds are multiples of 8. */
+static void string_args(struct lw *l, uint32_t at, uint32_t from, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t n = from < size ? from : size;
+
+	for (uint32_t k = 0; k < n; k += 8)
+		lw_store8(l, o, off + k, lw_args_load(l, at + k, 8));
+	end_string(l, o, off, size, from);
+}
+
+static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	struct lw_place p;
+
+	if (lw_is_dyn(n)) {
+		string_copy(l, o, off, size, lw_dyn_get(l, n, lw_key_of(l, n)), 0, n->type->size);
+		return;
+	}
+	p = lw_place_of(l, n);
+	if (p.args)
+		string_args(l, p.off, n->type->size, o, off, size);
+	else if (p.o)
+		string_copy(l, o, off, size, p.o, p.off, n->type->size);
+	else
+		string_at(l, p.index, p.user, o, off, size);
+}
+
+static void string_cond(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t other = lw_label(l), end = lw_label(l);
+
+	lw_jump(l, n->a, false, other);
+	lw_string(l, n->b, o, off, size);
+	lw_jmp(l, end);
+	lw_put(l, other);
+	lw_string(l, n->c, o, off, size);
+	lw_put(l, end);
+}
+
+void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	switch (n->kind) {
+	case N_STR:
+		lw_on(l, IR_OLIT, o, off, size)->x = lw_literal(l, n->str);
+		break;
+	case N_STRBUILTIN:
+		lw_on(l, IR_OBUILTIN, o, off, size)->x = (uint32_t)n->ival;
+		break;
+	case N_CAST: string_cast(l, n, o, off, size); break;
+	case N_CALL: string_call(l, n, o, off, size); break;
+	case N_COND: string_cond(l, n, o, off, size); break;
+	case N_ASSIGN:
+		lw_string_assign(l, n);
+		string_place(l, n->a, o, off, size);
+		break;
+	case N_COMMA:
+		lw_effect(l, n->a);
+		lw_string(l, n->b, o, off, size);
+		break;
+	default: string_place(l, n, o, off, size);
+	}
+}
+
+/* The register that holds the sign of strcmp(a, b). */
+ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b)
+{
+	ir_obj p = lw_string_object(l, a), q = b->kind == N_STR ? 0 : lw_string_object(l, b);
+	struct ir_ins *i = lw_emit(l, IR_SCMP);
+	ir_reg d = lw_reg(l);
+
+	i->p = p;
+	i->s = a->type->size;
+	i->q = q;
+	i->i = b->type->size;
+	i->d = d;
+	if (!q)
+		i->x = lw_literal(l, b->str);
+	return d;
+}
+
+ir_reg lw_string_number(struct lw *l, const struct d_node *n)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]), q;
+	uint32_t bound = n->arg[0]->type->size;
+	ir_reg from;
+	struct ir_ins *i;
+
+	if (n->call == CALL_strlen)
+		return string_length(l, p, bound);
+	q = lw_string_object(l, n->arg[1]);
+	from = n->narg == 3 ? clamp(l, lw_value(l, n->arg[2]), bound - 1) : lw_const(l, 0);
+	i = lw_emit(l, IR_SINDEX);
+	i->p = p;
+	i->i = bound;
+	i->q = q;
+	i->x = n->arg[1]->type->size;
+	i->a = from;
+	return i->d = lw_reg(l);
+}

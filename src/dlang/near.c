@@ -1,0 +1,119 @@
+/*
+ * near.c: what was meant, when a name of D is misspelt.
+ *
+ * Candidates are what would have been right at that place and runs here: a builtin that is
+ * refused by name is no advice. Words are added to what dtrace(1) says, behind it.
+ */
+#include <string.h>
+
+#include "dlang/decl_int.h"
+#include "dlang/type_int.h"
+
+struct names {
+	const char *v[256];
+	size_t n;
+};
+
+static void add(struct names *l, const char *name)
+{
+	if (l->n < COUNT(l->v))
+		l->v[l->n++] = name;
+}
+
+static void add_builtins(struct names *l)
+{
+	enum { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
+	static const struct { const char *name; uint8_t cls; } rows[] = {
+#define BUILTIN(name, class, type, code) { #name, BC_##class },
+#include "dlang/builtin.def"
+#undef BUILTIN
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].cls != BC_LATER)
+			add(l, rows[i].name);
+}
+
+static void add_variables(struct names *l, const struct d_unit *u, enum sym_kind kind)
+{
+	const bool global = kind == SYM_GLOBAL || kind == SYM_ASSOC;
+
+	for (uint32_t i = 0; i < u->nvars; i++) {
+		const struct d_sym *s = u->var[i];
+
+		if (s->kind == kind || (global && (s->kind == SYM_GLOBAL || s->kind == SYM_ASSOC)))
+			add(l, s->name);
+	}
+}
+
+/* The members of args[0] of the clause's first probe. */
+static void add_bare(struct names *l, const struct d_unit *u)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	const struct d_args *a = c && c->nprobes && u->env.args ? u->env.args(u->env.arg, c->probes[0], 0) : NULL;
+
+	for (uint32_t i = 0; a && i < a->nfields; i++)
+		add(l, a->field[i].name);
+}
+
+/* What is added to the words: "" when nothing is near, or what is near is the word itself. */
+static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before, const char *behind)
+{
+	const char *near = text_nearest(word, l->v, l->n), *ret = NULL;
+
+	if (near && strcmp(near, word))
+		ret = arena_printf(&u->arena, "; did you mean %s%s%s?", before, near, behind);
+	return ret ? ret : "";
+}
+
+const char *near_name(struct d_unit *u, const char *word)
+{
+	struct names l = { 0 };
+
+	if (u->env.bare_args)
+		add_bare(&l, u);
+	add_builtins(&l);
+	add_variables(&l, u, SYM_GLOBAL);
+	return advice(u, &l, word, "", "");
+}
+
+/* The variable itself is among those of the unit: it was made when it was read. */
+const char *near_variable(struct d_unit *u, const struct d_sym *s)
+{
+	struct names l = { 0 };
+
+	for (uint32_t i = 0; i < u->nvars; i++)
+		if (u->var[i] != s && u->var[i]->kind == s->kind)
+			add(&l, u->var[i]->name);
+	return advice(u, &l, s->name, s->kind == SYM_THIS ? "this->" : s->kind == SYM_SELF ? "self->" : "", "");
+}
+
+const char *near_call(struct d_unit *u, const char *word, bool aggregating)
+{
+	struct names l = { 0 };
+
+	for (unsigned i = 1; i < CALL_N; i++)
+		if (d_calls[i].cls != CC_LATER && (d_calls[i].cls == CC_AGG) == aggregating)
+			add(&l, d_calls[i].name);
+	return advice(u, &l, word, "", "( )");
+}
+
+const char *near_aggregation(struct d_unit *u, const char *word)
+{
+	struct names l = { 0 };
+
+	for (uint32_t i = 0; i < u->naggs; i++)
+		if (u->agg[i]->has_fn)
+			add(&l, u->agg[i]->name);
+	return advice(u, &l, word, "@", "");
+}
+
+const char *near_member(struct d_unit *u, const struct d_type *t, const char *word)
+{
+	struct names l = { 0 };
+
+	for (const struct d_member *m = t->members; m; m = m->next)
+		if (*m->name)
+			add(&l, m->name);
+	return advice(u, &l, word, "", "");
+}

@@ -1,0 +1,115 @@
+/*
+ * hv.c: the line of a handle to its hypervisor, and the guest library that asks through it.
+ *
+ * Opened when a call first needs it.  Its time is the platform's: an embedded model's passes here alone.
+ */
+#include <errno.h>
+#include <poll.h>
+
+#include "kernel/kernel.h"
+#include "platform/hv.h"
+
+#define SLICE_NS 1000000u                     /* of a model's time; bounds how long *stop is unseen */
+#define TURN_MS 100
+
+int hv_failed(struct tally_platform *p, int rc, const struct err *e)
+{
+	return plat_fail(p, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+}
+
+static int no_counters(struct tally_platform *p, const char *why)
+{
+	return plat_fail(p, TALLY_ENOTSUP, "%s has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) "
+			 "and '--on power' (gpci) are models that have some%s%s", p->name, *why ? ": " : "", why);
+}
+
+int hv_line_of(struct tally_platform *p, struct hv_line **ret)
+{
+	struct err e = { 0 };
+	int rc;
+
+	if (!p->has_line) {
+		rc = p->on.row->line ? p->on.row->line(p, &p->line, &e) : -TALLY_ENOTSUP;
+		if (rc < 0)
+			return rc == -TALLY_ENOTSUP && !p->on.path ? no_counters(p, e.text) : hv_failed(p, rc, &e);
+		p->has_line = true;
+	}
+	*ret = &p->line;
+	return 0;
+}
+
+int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client **ret)
+{
+	struct err e = { 0 };
+	struct hv_line *l;
+	int rc = hv_line_of(p, &l);
+
+	if (rc < 0)
+		return rc;
+	if (!l->op || !l->op->sun4v)
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no %s; '--on %s' is a model that has", p->name, what,
+				 strcmp(what, "mmustat") ? "batoka" : "niagara");
+	if (!p->client && (rc = sun4v_client_open(&p->client, l, &e)) < 0)
+		return hv_failed(p, rc, &e);
+	*ret = p->client;
+	return 0;
+}
+
+int hv_power_of(struct tally_platform *p, struct hv_line **ret)
+{
+	int rc = hv_line_of(p, ret);
+
+	if (rc < 0)
+		return rc;
+	if (!(*ret)->op || !(*ret)->op->papr)
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no gpci; '--on power' is a model that has", p->name);
+	return 0;
+}
+
+uint64_t hv_now(const struct hv_line *l)
+{
+	return l->op->now ? l->op->now(l->arg) : k_now_ns();
+}
+
+int hv_pass(struct hv_line *l, uint64_t ns, const volatile int *stop)
+{
+	uint64_t end = k_now_ns() + ns;
+
+	for (uint64_t left = ns; l->op->advance && left;) {
+		uint64_t n = left < SLICE_NS ? left : SLICE_NS;
+
+		if (stop && *stop)
+			return 1;
+		l->op->advance(l->arg, n);
+		left -= n;
+	}
+	while (!l->op->advance) {
+		uint64_t now = k_now_ns(), ms = now < end ? (end - now + 999999) / 1000000 : 0;
+
+		if (!ms || (stop && *stop))
+			return ms != 0;
+		(void)poll(NULL, 0, ms < TURN_MS ? (int)ms : TURN_MS);
+	}
+	return stop && *stop;
+}
+
+const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_line *l)
+{
+	return p->on.row->embedded ? sun4v_kind(l->machine, l->sockets) : NULL;
+}
+
+int gpci_all(struct gpci_table *ret, struct hv_line *l, const struct gpci_request *r, bool *own, struct err *e)
+{
+	bool maybe_own = r->right == GPCI_OWN_FREE || r->right == GPCI_OWN_EXPANDED;
+	bool is_single = r->index == GPCI_BY_NOTHING;
+	struct err first = { 0 };
+	int rc = gpci_read(ret, l, r, is_single ? -1 : 0, &first);
+
+	*own = false;
+	if (rc == -TALLY_EPERM && maybe_own) {
+		rc = gpci_read(ret, l, r, -1, e);
+		*own = rc >= 0;
+		return rc;
+	}
+	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", first.text) : rc;
+}

@@ -1,0 +1,254 @@
+/*
+ * machine.c: runs a model for outside clients.  The ones with hypervisors: machine_hv.c, machine_image.c.
+ *
+ * One thread: it waits at all doors at once, serves whoever is there, and lets the
+ * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
+ * answered, and an interrupt of the device is heard, soon after it came: a driver that must empty one buffer
+ * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
+ * what is owed is never more than OWED_NS.
+ *
+ * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its
+ * driver tunes by several registers in turn, between which nobody may come.  The other doors show it all the same.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/attach.h"
+#include "kernel/kernel.h"
+#include "platform/hv_machine_int.h"
+
+#define TURN_MS 2                             /* between two turns, when nobody is at a door */
+#define MS UINT64_C(1000000)
+#define SLICE_NS (MS / 10)
+#define OWED_NS (10 * MS)
+#define DOORS 3u
+#define DEVICE "hisi_ptt0_2"                  /* whose root ports are those of the examples */
+
+struct host {                                 /* a machine and its doors */
+	struct tally_machine m;
+	struct kunpeng *k;
+	uint32_t device;                      /* behind vfio-user */
+	struct door *door[DOORS];
+	struct pollfd fd[DOORS];
+	uint32_t n;
+	uint64_t then, owed;                  /* the clock at the last turn; ns that the machine is behind it */
+	uint64_t tracing;                     /* bit: that device had a trace at the last turn */
+	struct err *e;
+};
+static_assert(PTT_PMU_MOST <= 64, "a bit each");
+
+static void note(const struct host *h, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void note(const struct host *h, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(h->m.note, h->m.arg, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- doors ------------------------------------------------------------------------------- */
+
+static int find_device(struct host *h)
+{
+	const char *const name = h->m.device ? h->m.device : DEVICE;
+	const char *names[PTT_PMU_MOST], *near;
+	uint32_t n = kunpeng_ndevices(h->k);
+
+	if (h->m.device && !h->m.vfio_user)
+		return err_set(h->e, TALLY_EINVAL, "--device=%s names the device behind --vfio-user, which is not given", name);
+	for (uint32_t i = 0; i < n; i++) {
+		names[i] = kunpeng_pmu(h->k, i)->name;
+		if (!strcmp(names[i], name)) {
+			h->device = i;
+			return 0;
+		}
+	}
+	near = text_nearest(name, names, n);
+	return err_set(h->e, TALLY_EINVAL, "the machine has no device '%s'%s%s%s", name, near ? "; did you mean '" : "",
+		       near ? near : "", near ? "'?" : "");
+}
+
+/* By its place: *d is only set once rc has been come to. */
+static int opened(struct host *h, int rc, struct door *const *d)
+{
+	if (rc < 0)
+		return rc;
+	h->door[h->n] = *d;
+	h->fd[h->n++] = (struct pollfd){ .fd = (*d)->op->fd(*d), .events = POLLIN };
+	return 0;
+}
+
+static int one_path(struct host *h, const char *a, const char *of_a, const char *b, const char *of_b)
+{
+	if (!a || !b || strcmp(a, b))
+		return 0;
+	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are one path: each door needs its own", of_a, a, of_b, b);
+}
+
+static int check_paths(struct host *h)
+{
+	int rc = one_path(h, h->m.listen, "--listen", h->m.vfio_user, "--vfio-user");
+
+	if (rc == 0)
+		rc = one_path(h, h->m.listen, "--listen", h->m.sysfs, "--sysfs");
+	return rc == 0 ? one_path(h, h->m.vfio_user, "--vfio-user", h->m.sysfs, "--sysfs") : rc;
+}
+
+static int open_doors(struct host *h)
+{
+	struct door *d = NULL;
+	int rc = check_paths(h);
+
+	if (rc == 0 && h->m.vfio_user) {
+		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
+		kunpeng_give(h->k, h->device);
+		if (rc == 0)
+			note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name, h->m.vfio_user);
+	}
+	if (rc == 0 && h->m.listen) {
+		rc = opened(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
+		if (rc == 0)
+			note(h, "the machine listens: --on unix:%s", h->m.listen);
+	}
+	if (rc == 0 && h->m.sysfs) {
+		rc = opened(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
+		if (rc == 0)
+			note(h, "the devices' files are in %s", h->m.sysfs);
+	}
+	return rc;
+}
+
+static void close_doors(struct host *h)
+{
+	while (h->n) {
+		struct door *d = h->door[--h->n];
+
+		d->op->close(d);
+	}
+}
+
+/* ---- turns --------------------------------------------------------------------------------- */
+
+static int serve(struct host *h)
+{
+	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : TURN_MS);
+
+	if (ready < 0 && errno != EINTR)
+		return err_set(h->e, TALLY_EIO, "poll: %s", strerror(errno));
+	for (uint32_t i = 0; rc == 0 && ready > 0 && i < h->n; i++)
+		if (h->fd[i].revents)
+			rc = h->door[i]->op->serve(h->door[i], h->e);
+	return rc;
+}
+
+static int pass(struct host *h)
+{
+	uint64_t now = k_now_ns(), before = kunpeng_now(h->k), ns;
+	int rc = 0;
+
+	h->owed += now - h->then;
+	h->then = now;
+	if (h->owed > OWED_NS)
+		h->owed = OWED_NS;
+	ns = h->owed < SLICE_NS ? h->owed : SLICE_NS;
+	kunpeng_run(h->k, before + ns);
+	h->owed -= kunpeng_now(h->k) - before;        /* a device without room ends the run early */
+	for (uint32_t i = 0; rc == 0 && i < h->n; i++)
+		if (h->door[i]->op->passed)
+			rc = h->door[i]->op->passed(h->door[i], h->e);
+	return rc;
+}
+
+static void sum_up(const struct host *h, uint32_t i)
+{
+	const struct ptt_dev_counts *c = ptt_dev_counts(kunpeng_device(h->k, i));
+
+	note(h, "%s: a trace ended: %llu packets seen, %llu recorded, %llu lost, %llu buffers", kunpeng_pmu(h->k, i)->name,
+	     (unsigned long long)c->seen, (unsigned long long)c->recorded, (unsigned long long)c->lost,
+	     (unsigned long long)c->buffers);
+}
+
+/* Says of each trace that has ended what the device counted: what its reader should have. */
+static void watch_traces(struct host *h, bool leaving)
+{
+	for (uint32_t i = 0; i < kunpeng_ndevices(h->k); i++) {
+		const uint64_t bit = UINT64_C(1) << i;
+		const bool on = ptt_dev_tracing(kunpeng_device(h->k, i)) && !leaving;
+
+		if (!on && h->tracing & bit)
+			sum_up(h, i);
+		h->tracing = on ? h->tracing | bit : h->tracing & ~bit;
+	}
+}
+
+static int turns(struct host *h)
+{
+	int rc = 0;
+
+	h->then = k_now_ns();
+	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
+		rc = serve(h);
+		watch_traces(h, false);
+		if (rc == 0)
+			rc = pass(h);
+	}
+	watch_traces(h, true);
+	return rc;
+}
+
+static int run_kunpeng(struct host *h, const struct plat_on *on)
+{
+	int rc;
+
+	if (h->m.run || h->m.guests)
+		return err_set(h->e, TALLY_EINVAL, "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
+			       on->row->name);
+	if (!h->m.listen && !h->m.vfio_user && !h->m.sysfs)
+		return err_set(h->e, TALLY_EINVAL, "the machine has no door: --listen, --vfio-user or --sysfs");
+	rc = kunpeng_open(&h->k, &on->kunpeng, h->e);
+	if (rc == 0)
+		rc = find_device(h);
+	if (rc == 0)
+		rc = open_doors(h);
+	if (rc == 0)
+		rc = turns(h);
+	close_doors(h);
+	kunpeng_close(h->k);
+	return rc;
+}
+
+static int run(struct host *h)
+{
+	struct plat_on on;
+	int rc = plat_parse(&on, h->m.machine, h->e);
+
+	if (rc < 0)
+		return rc;
+	if (!on.row->embedded)
+		return err_set(h->e, TALLY_EINVAL, "'%s' is no machine that can be run; kunpeng, niagara, maramba, batoka and power are",
+			       h->m.machine);
+	if (h->m.opensparc && !(on.row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
+		return err_set(h->e, TALLY_EINVAL, "the profile opensparc is of sun4v machines (niagara, maramba, batoka); %s is none",
+			       on.row->name);
+	if (!hv_machine_is(&on))
+		return run_kunpeng(h, &on);
+	if (h->m.vfio_user || h->m.sysfs || h->m.device)
+		return err_set(h->e, TALLY_EINVAL, "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has",
+			       on.row->name);
+	on.hv.opensparc = h->m.opensparc;
+	return h->m.run ? hv_machine_image(&h->m, &on, h->e) : hv_machine_serve(&h->m, &on, h->e);
+}
+
+int tally_machine_run(const struct tally_machine *m, char *words, size_t n)
+{
+	struct err e = { 0 };
+	struct host h = { .e = &e };
+	int rc = opts_take(&h.m, sizeof(h.m), m) && h.m.machine ? run(&h) : err_set(&e, TALLY_EINVAL, "unknown options");
+
+	if (n)
+		snprintf(words, n, "%s", rc < 0 ? (e.text[0] ? e.text : tally_strerror(rc)) : "");
+	return rc;
+}

@@ -1,0 +1,432 @@
+/*
+ * on.c: what `--on` takes.
+ *
+ * A platform is a row: a name, how its PTT devices and its hypervisor are reached,
+ * and which keys it takes behind commas.  A key is a row too, with the families of
+ * models that have it.  What holds a '/' and is no model's name is a file.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/local_hv.h"
+#include "kernel/hv_gpci.h"
+#include "kernel/mmu_stats.h"
+#include "kernel/ptt_local.h"
+#include "platform/platform.h"
+
+#define CONFIG_MOST (1u << 20)                /* bytes of a machine file */
+
+/* ---- platforms -------------------------------------------------------------------------- */
+
+static int local_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *e)
+{
+	return k_ptt_pmus(ret, p->sysfs, e);
+}
+
+static int kunpeng_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *e)
+{
+	struct kunpeng *k = NULL;
+	int rc = kunpeng_open(&k, &p->on.kunpeng, e);
+
+	return rc < 0 ? rc : kunpeng_pmus(ret, k, e);
+}
+
+static const char *socket_of(const struct plat_on *on)
+{
+	return *on->socket ? on->socket : on->path;
+}
+
+static int unix_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *e)
+{
+	return local_pmus(ret, socket_of(&p->on), e);
+}
+
+/* What this machine's kernel passes on of its hypervisor: on POWER, on sun4v. */
+static int kernel_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+{
+	struct err why = { 0 };
+	int rc = k_gpci_line(ret, p->sysfs, NULL, &why);
+
+	struct err other = { 0 };
+
+	if (rc != -TALLY_ENOTSUP)
+		return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", why.text) : 0;
+	rc = k_mmu_line(ret, p->sysfs, &other);
+	if (rc == -TALLY_ENOTSUP)
+		return err_set(e, TALLY_ENOTSUP, "%s; and %s", why.text, other.text);
+	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", other.text) : 0;
+}
+
+static int unix_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+{
+	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL, .partition = p->on.partition };
+
+	return local_line_open(ret, socket_of(&p->on), &o, e);
+}
+
+static int model_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+{
+	struct line_opts o = p->on.hv;
+	uint8_t *config = NULL;
+	int rc = 0;
+
+	o.machine = p->on.row->name;
+	if (*p->on.config) {
+		rc = line_read_file(p->on.config, CONFIG_MOST, &config, &o.config_bytes, e);
+		o.config = config ? (const char *)config : "";
+	}
+	if (rc >= 0)
+		rc = line_open(ret, &o, e);
+	mem_free(config);
+	return rc;
+}
+
+static int file_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+{
+	int rc = line_file_open(&p->file, p->on.path, e);
+
+	if (rc >= 0)
+		*ret = p->file.reply;
+	return rc;
+}
+
+static const struct plat_row rows[] = {
+	{ "local", "this machine", local_ptt, kernel_line, false, 0 },
+	{ "kunpeng", "a model of PCIe cores with PTT devices", kunpeng_ptt, NULL, true, PLAT_KUNPENG },
+	{ "niagara", "a model of UltraSPARC T1 with MMU statistics", NULL, model_line, true, PLAT_NIAGARA },
+	{ "maramba", "a model of two Victoria Falls chips", NULL, model_line, true, PLAT_VFALLS },
+	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_line, true, PLAT_VFALLS },
+	{ "power", "a model of a POWER machine with partitions", NULL, model_line, true, PLAT_POWER },
+	{ "unix", "a platform that another process runs, behind a socket", unix_ptt, unix_line, false, 0 },
+	{ "file", "what was saved of a hypervisor", NULL, file_line, false, 0 },
+};
+static const struct plat_row *const unix_row = &rows[COUNT(rows) - 2], *const file_row = &rows[COUNT(rows) - 1];
+
+const struct plat_row *plat_row(uint32_t i)
+{
+	return i < COUNT(rows) ? &rows[i] : NULL;
+}
+
+static int no_platform(const char *name, struct err *e)
+{
+	const char *names[COUNT(rows) - 1], *near;
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		names[i] = rows[i].name;
+	near = text_nearest(name, names, COUNT(names));
+	if (near)
+		return err_set(e, TALLY_EINVAL, "there is no platform '%s'; did you mean '%s'?", name,
+			       strcmp(near, "unix") ? near : "unix:PATH");
+	return err_set(e, TALLY_EINVAL, "there is no platform '%s'; there are: local, kunpeng, niagara, maramba, batoka, power, "
+		       "unix:PATH, and files with a '/' in their names", name);
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+static int bad_number(const char *key, const char *value, const char *what, struct err *e)
+{
+	return err_set(e, TALLY_EINVAL, "%s=%s: %s", key, value, what);
+}
+
+static int set_seed(struct plat_on *on, const char *value, struct err *e)
+{
+	uint64_t seed;
+
+	if (!text_u64(value, &seed) || !seed)
+		return bad_number("seed", value, "a number from 1 up", e);
+	on->kunpeng.seed = on->hv.seed = seed;
+	return 0;
+}
+
+static const char *load_at(const struct plat_row *row, uint32_t i)
+{
+	const char *text;
+	const struct kunpeng_load *k;
+
+	if (row->keys != PLAT_KUNPENG)
+		return line_load(row->name, i, &text);
+	k = kunpeng_load_at(i);
+	return k ? k->name : NULL;
+}
+
+static int set_load(struct plat_on *on, const char *value, struct err *e)
+{
+	const char *name[64], *near;
+	uint32_t n = 0;
+	struct buf all = { 0 };
+	int rc;
+
+	for (; n < COUNT(name) && (name[n] = load_at(on->row, n)) != NULL; n++) {
+		if (!strcmp(name[n], value)) {
+			on->kunpeng.load = on->hv.load = name[n];
+			buf_free(&all);
+			return 0;
+		}
+		buf_printf(&all, "%s%s", n ? ", " : "", name[n]);
+	}
+	near = text_nearest(value, name, n);
+	rc = near ? err_set(e, TALLY_EINVAL, "load=%s: there is no such load; did you mean '%s'?", value, near) :
+		    err_set(e, TALLY_EINVAL, "load=%s: there is no such load; there are: %s", value, all.p ? all.p : "none");
+	buf_free(&all);
+	return rc;
+}
+
+static int set_sockets(struct plat_on *on, const char *value, struct err *e)
+{
+	uint64_t n;
+
+	if (!text_u64(value, &n) || !n || !sun4v_kind(on->row->name, (uint32_t)(n < 64 ? n : 64)))
+		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name, sun4v_kind(on->row->name, 0)->nodes);
+	on->hv.sockets = (uint32_t)n;
+	return 0;
+}
+
+static int set_strands(struct plat_on *on, const char *value, struct err *e)
+{
+	uint64_t n;
+
+	if (!text_u64(value, &n) || !n || n > 256)
+		return bad_number("strands", value, "how many the load runs on: from 1 up", e);
+	on->hv.strands = (uint32_t)n;
+	return 0;
+}
+
+static int set_api(struct plat_on *on, const char *value, struct err *e)
+{
+	if (strcmp(value, "1.0") && strcmp(value, "1.1"))
+		return bad_number("api", value, "the hypervisor's version of the group 0x205 is 1.0 or 1.1", e);
+	on->hv.old_api = !strcmp(value, "1.0");
+	return 0;
+}
+
+static int set_firmware(struct plat_on *on, const char *value, struct err *e)
+{
+	return power_level_parse(value, &on->hv.level) ? 0 : bad_number("firmware", value, POWER_LEVELS, e);
+}
+
+static int set_args(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.size_first = !strcmp(value, "size-first");
+	if (on->hv.size_first || !strcmp(value, "address-first"))
+		return 0;
+	return bad_number("args", value, "address-first or size-first", e);
+}
+
+static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.no_run_counts = !strcmp(value, "no");
+	if (on->hv.no_run_counts || !strcmp(value, "yes"))
+		return 0;
+	return bad_number("run-counts", value, "yes or no", e);
+}
+
+/* "all+expanded": each word adds one. */
+static int papr_rights(struct papr_rights *ret, const char *value, struct err *e)
+{
+	struct papr_rights r = { 0 };
+	size_t n;
+
+	for (const char *p = value; *p; p += n + (p[n] == '+')) {
+		n = strcspn(p, "+");
+		if (n == 3 && !memcmp(p, "all", n))
+			r.all = true;
+		else if (n == 8 && !memcmp(p, "expanded", n))
+			r.expanded = true;
+		else if (n == 3 && !memcmp(p, "lab", n))
+			r.lab = true;
+		else if (n != 4 || memcmp(p, "none", n))
+			return err_set(e, TALLY_EINVAL, "rights: '%.*s' is none of all, expanded, lab, none; several are joined by +",
+				       (int)n, p);
+	}
+	*ret = r;
+	return 0;
+}
+
+static int set_rights(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.rights_given = true;
+	return on->row->keys == PLAT_POWER ? papr_rights(&on->hv.papr, value, e) : sun4v_rights_parse(&on->hv.sun4v, value, e);
+}
+
+static int set_config(struct plat_on *on, const char *value, struct err *e)
+{
+	if (strlen(value) >= sizeof(on->config))
+		return err_set(e, TALLY_EINVAL, "config=: the path is longer than %zu bytes", sizeof(on->config) - 1);
+	snprintf(on->config, sizeof(on->config), "%s", value);
+	return 0;
+}
+
+static const struct key {
+	const char *name;
+	uint8_t of;                           /* enum plat_family */
+	int (*set)(struct plat_on *on, const char *value, struct err *e);
+} keys[] = {
+	{ "seed", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_seed },
+	{ "load", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_load },
+	{ "sockets", PLAT_VFALLS, set_sockets },
+	{ "strands", PLAT_NIAGARA | PLAT_VFALLS, set_strands },
+	{ "rights", PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_rights },
+	{ "api", PLAT_VFALLS, set_api },
+	{ "firmware", PLAT_POWER, set_firmware },
+	{ "args", PLAT_POWER, set_args },
+	{ "run-counts", PLAT_POWER, set_run_counts },
+	{ "config", PLAT_POWER, set_config },
+};
+
+const char *plat_key(const struct plat_row *row, uint32_t i)
+{
+	for (size_t k = 0; k < COUNT(keys); k++)
+		if (keys[k].of & row->keys && !i--)
+			return keys[k].name;
+	return NULL;
+}
+
+static int no_key(const struct plat_on *on, const char *key, struct err *e)
+{
+	const char *name[COUNT(keys)], *near;
+	struct buf all = { 0 };
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		if (keys[i].of & on->row->keys) {
+			buf_printf(&all, "%s%s", n ? ", " : "", keys[i].name);
+			name[n++] = keys[i].name;
+		}
+	near = text_nearest(key, name, n);
+	rc = near ? err_set(e, TALLY_EINVAL, "%s has no key '%s'; did you mean '%s'?", on->row->name, key, near) :
+		    err_set(e, TALLY_EINVAL, "%s has no key '%s'; its keys are: %s", on->row->name, key, all.p ? all.p : "");
+	buf_free(&all);
+	return rc;
+}
+
+/* seen: bit: that key was there already. */
+static int set_key(struct plat_on *on, const char *key, const char *value, uint32_t *seen, struct err *e)
+{
+	static_assert(COUNT(keys) <= 32, "a bit each");
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!(keys[i].of & on->row->keys) || strcmp(key, keys[i].name))
+			continue;
+		if (*seen >> i & 1)
+			return err_set(e, TALLY_EINVAL, "%s= is given twice: leave one out", key);
+		*seen |= 1u << i;
+		return value && *value ? keys[i].set(on, value, e) : err_set(e, TALLY_EINVAL, "%s needs a value: %s=...", key, key);
+	}
+	return no_key(on, key, e);
+}
+
+/* "seed=7,load=nvme"; cuts it up. */
+static int set_keys(struct plat_on *on, char *text, struct err *e)
+{
+	uint32_t seen = 0;
+	int rc = 0;
+
+	for (char *next; rc >= 0 && text; text = next) {
+		next = strchr(text, ',');
+		if (next)
+			*next++ = '\0';
+		char *value = strchr(text, '=');
+		if (value)
+			*value++ = '\0';
+		rc = set_key(on, text, value, &seen, e);
+	}
+	if (rc >= 0 && *on->config && on->hv.load)
+		rc = err_set(e, TALLY_EINVAL, "load= is a machine file with a name: leave out load= or config=");
+	return rc;
+}
+
+int plat_on_load(struct plat_on *on, const char *load, struct err *e)
+{
+	if (!on->row->keys)
+		return err_set(e, TALLY_EINVAL, "--load is of models: %s runs what it runs", on->row->name);
+	if (on->hv.load || *on->config)
+		return err_set(e, TALLY_EINVAL, "the load is given twice: leave out --load=%s or what --on has of it", load);
+	return set_load(on, load, e);
+}
+
+/* ---- the text -------------------------------------------------------------------------------- */
+
+static int unix_key(struct plat_on *on, const char *key, struct err *e)
+{
+	static const char guest[] = "guest=", partition[] = "partition=";
+	const char *value = strchr(key, '=') + 1;
+	uint64_t n;
+
+	if (!strncmp(key, guest, sizeof(guest) - 1)) {
+		if (*on->guest)
+			return err_set(e, TALLY_EINVAL, "guest= is given twice: leave one out");
+		if (!*value || strlen(value) >= sizeof(on->guest))
+			return err_set(e, TALLY_EINVAL, "guest=%s: a guest's name has 1 to %zu characters", value, sizeof(on->guest) - 1);
+		snprintf(on->guest, sizeof(on->guest), "%s", value);
+		return 1;
+	}
+	if (strncmp(key, partition, sizeof(partition) - 1))
+		return 0;
+	if (on->partition)
+		return err_set(e, TALLY_EINVAL, "partition= is given twice: leave one out");
+	if (!text_u64(value, &n) || !n || n > UINT16_MAX)
+		return bad_number("partition", value, "a number from 1 up", e);
+	on->partition = (uint32_t)n;
+	return 1;
+}
+
+/* A path may have commas: what is behind the last ones, and is a key, is one. */
+static int parse_unix(struct plat_on *ret, const char *path, struct err *e)
+{
+	char *comma;
+	int rc = 1;
+
+	if (!*path)
+		return err_set(e, TALLY_EINVAL, "unix: needs the path of a socket: unix:PATH");
+	ret->row = unix_row;
+	ret->path = path;
+	if ((size_t)snprintf(ret->socket, sizeof(ret->socket), "%s", path) >= sizeof(ret->socket))
+		*ret->socket = '\0';          /* nor can a socket be there */
+	while (rc > 0 && (comma = strrchr(ret->socket, ',')) != NULL && strchr(comma, '=')) {
+		rc = unix_key(ret, comma + 1, e);
+		if (rc > 0)
+			*comma = '\0';
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* A name, and keys behind a comma. */
+static int parse_name(struct plat_on *ret, char *name, struct err *e)
+{
+	char *text = strchr(name, ',');
+
+	if (text)
+		*text++ = '\0';
+	for (const struct plat_row *r = rows; r < unix_row; r++)
+		if (!strcmp(name, r->name))
+			ret->row = r;
+	if (!ret->row)
+		return no_platform(name, e);
+	if (!text)
+		return 0;
+	return ret->row->keys ? set_keys(ret, text, e) :
+				err_set(e, TALLY_EINVAL, "%s takes no keys: leave out ',%s'", name, text);
+}
+
+int plat_parse(struct plat_on *ret, const char *on, struct err *e)
+{
+	struct plat_on o = { .hv.level = LINE_LEVEL_AS_CONFIGURED };
+	char *copy;
+	int rc = 0;
+
+	if (!on)
+		on = "local";
+	if (!strncmp(on, "unix:", 5)) {
+		rc = parse_unix(&o, on + 5, e);
+	} else if (memchr(on, '/', strcspn(on, ","))) {
+		o.row = file_row;
+		o.path = on;
+	} else {
+		copy = mem_strdup(on);
+		rc = copy ? parse_name(&o, copy, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+		mem_free(copy);
+	}
+	if (rc >= 0)
+		*ret = o;
+	return rc;
+}

@@ -1,0 +1,137 @@
+/*
+ * on_test.c: what --on takes.
+ */
+#include "platform/fake_ptt.h"
+
+static void platforms_are_named_with_their_keys(void **state)
+{
+	struct plat_on on;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(plat_parse(&on, NULL, &e), 0);
+	assert_string_equal(on.row->name, "local");
+	assert_int_equal(plat_parse(&on, "kunpeng", &e), 0);
+	assert_int_equal(on.kunpeng.seed, 0);
+	assert_null(on.kunpeng.load);
+	assert_int_equal(plat_parse(&on, "kunpeng,seed=7,load=mixed", &e), 0);
+	assert_true(on.row->embedded);
+	assert_int_equal(on.kunpeng.seed, 7);
+	assert_string_equal(on.kunpeng.load, "mixed");
+	assert_int_equal(plat_parse(&on, "batoka,sockets=3,strands=4,rights=global+htstrand,api=1.0,seed=9", &e), 0);
+	assert_string_equal(on.row->name, "batoka");
+	assert_int_equal(on.hv.sockets, 3);
+	assert_int_equal(on.hv.strands, 4);
+	assert_int_equal(on.hv.seed, 9);
+	assert_true(on.hv.old_api && on.hv.rights_given && on.hv.sun4v.global && on.hv.sun4v.ht);
+	assert_int_equal(plat_parse(&on, "power,firmware=8,rights=all+expanded,config=./m", &e), 0);
+	assert_int_equal(on.hv.level, 8);
+	assert_true(on.hv.papr.all && on.hv.papr.expanded && !on.hv.papr.lab);
+	assert_string_equal(on.config, "./m");
+	assert_int_equal(plat_parse(&on, "./reply", &e), 0);
+	assert_string_equal(on.row->name, "file");
+	assert_string_equal(on.path, "./reply");
+	assert_int_equal(plat_parse(&on, "unix:/run/x,y", &e), 0);
+	assert_string_equal(on.path, "/run/x,y");
+}
+
+static void keys_behind_a_socket_say_which_guest(void **state)
+{
+	static const struct { const char *on, *socket, *guest; uint32_t partition; } row[] = {
+		{ "unix:/run/x,y", "/run/x,y", "", 0 },          { "unix:m,guest=web", "m", "web", 0 },
+		{ "unix:a,b,partition=3", "a,b", "", 3 },        { "unix:m,partition=2,guest=web", "m", "web", 2 },
+		{ "unix:m,colour=red", "m,colour=red", "", 0 },  { "unix:m,guest=web,", "m,guest=web,", "", 0 },
+	};
+	struct plat_on on;
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		assert_int_equal(plat_parse(&on, row[i].on, &e), 0);
+		assert_string_equal(on.socket, row[i].socket);
+		assert_string_equal(on.guest, row[i].guest);
+		assert_int_equal(on.partition, row[i].partition);
+	}
+}
+
+static void a_platform_that_is_not_there_is_refused_with_what_is_near(void **state)
+{
+	static const struct { int line; const char *on, *words; } row[] = {
+		{ __LINE__, "kunpen", "did you mean 'kunpeng'?" },
+		{ __LINE__, "Local", "did you mean 'local'?" },
+		{ __LINE__, "unix", "did you mean 'unix:PATH'?" },
+		{ __LINE__, "mars", "there are: local, kunpeng, niagara, maramba, batoka, power, unix:PATH, and files" },
+		{ __LINE__, "batoca", "did you mean 'batoka'?" },
+		{ __LINE__, "file", "there is no platform 'file'" },
+		{ __LINE__, "batoka,sockets=5", "batoka has 1 to 4" },
+		{ __LINE__, "batoka,api=2.0", "is 1.0 or 1.1" },
+		{ __LINE__, "batoka,firmware=6", "its keys are: seed, load, sockets, strands, rights, api" },
+		{ __LINE__, "niagara,strand=1", "did you mean 'strands'?" },
+		{ __LINE__, "niagara,load=chased", "did you mean 'chase'?" },
+		{ __LINE__, "batoka,rights=globl", "'globl' is none of" },
+		{ __LINE__, "power,rights=all+global", "'global' is none of all, expanded, lab, none" },
+		{ __LINE__, "power,firmware=7", "there are the levels 0, 3, 5, 6 and 8" },
+		{ __LINE__, "power,load=idle,config=x", "leave out load= or config=" },
+		{ __LINE__, "", "there is no platform ''" },
+		{ __LINE__, "unix:", "needs the path of a socket" },
+		{ __LINE__, "unix:m,guest=", "a guest's name has 1 to 15 characters" },
+		{ __LINE__, "unix:m,guest=sixteen-letters--", "a guest's name has 1 to 15 characters" },
+		{ __LINE__, "unix:m,partition=0", "a number from 1 up" },
+		{ __LINE__, "local,seed=1", "local takes no keys: leave out ',seed=1'" },
+		{ __LINE__, "kunpeng,sead=1", "no key 'sead'; did you mean 'seed'?" },
+		{ __LINE__, "kunpeng,colour=1", "its keys are: seed, load" },
+		{ __LINE__, "kunpeng,seed", "seed needs a value: seed=..." },
+		{ __LINE__, "kunpeng,seed=", "seed needs a value: seed=..." },
+		{ __LINE__, "kunpeng,seed=0", "a number from 1 up" },
+		{ __LINE__, "kunpeng,seed=7x", "a number from 1 up" },
+		{ __LINE__, "kunpeng,", "kunpeng has no key ''" },
+		{ __LINE__, "kunpeng,load=mixd", "did you mean 'mixed'?" },
+		{ __LINE__, "kunpeng,load=zzzzzz", "there are: " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct plat_on on;
+		struct err e = { 0 };
+
+		if (plat_parse(&on, row[i].on, &e) != -TALLY_EINVAL || !strstr(e.text, row[i].words))
+			fail_msg("line %d: '%s': %s", row[i].line, row[i].on, e.text);
+	}
+}
+
+static void a_handle_that_failed_to_open_has_words(void **state)
+{
+	struct tally_platform_opts o = { .size = sizeof(o), .on = "mars" };
+	struct { struct tally_platform_opts o; uint64_t newer; } longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
+	struct tally_platform *p = NULL;
+
+	(void)state;
+	assert_int_equal(tally_platform_open(&p, &o), -TALLY_EINVAL);
+	said(p, "mars");
+	tally_platform_close(p);
+	assert_int_equal(tally_platform_open(&p, &longer.o), -TALLY_EINVAL);
+	tally_platform_close(p);
+	o = (struct tally_platform_opts){ .size = sizeof(o), .flags = 1 };
+	assert_int_equal(tally_platform_open(&p, &o), -TALLY_EINVAL);
+	tally_platform_close(p);
+	o = (struct tally_platform_opts){ .size = sizeof(o), .profile = 3 };
+	assert_int_equal(tally_platform_open(&p, &o), -TALLY_EINVAL);
+	tally_platform_close(p);
+	o = (struct tally_platform_opts){ .size = sizeof(o), .on = "unix:/no/such/socket" };
+	assert_int_equal(tally_platform_open(&p, &o), -TALLY_EIO);
+	said(p, "/no/such/socket");
+	tally_platform_close(p);
+	tally_platform_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(platforms_are_named_with_their_keys),
+		cmocka_unit_test(keys_behind_a_socket_say_which_guest),
+		cmocka_unit_test(a_platform_that_is_not_there_is_refused_with_what_is_near),
+		cmocka_unit_test(a_handle_that_failed_to_open_has_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
