@@ -222,11 +222,7 @@ $(B)/man/%.1: tools/md2man.awk
 $(B)/man/tally.1: doc/verb/tally.md
 $(foreach p,$(filter-out tally,$(PAGES)),$(eval $(B)/man/tally-$(p).1: doc/verb/$(p).md))
 
-$(B)/tally.pc: tools/tally.pc.in Makefile
-	@mkdir -p $(@D)
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
-
-install: all man $(B)/tally.pc
+install: all man
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/tally $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
 		$(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/fish/vendor_completions.d $(DATADIR)/doc/tally/examples)
 	$(INSTALL) -m 755 $(B)/tally $(DESTDIR)$(BINDIR)/tally
@@ -236,7 +232,8 @@ install: all man $(B)/tally.pc
 	ln -sf libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtally.so
 	$(INSTALL) -m 755 $(B)/tally-qemu.so $(DESTDIR)$(LIBDIR)/tally/
 	$(INSTALL) -m 644 include/tally/*.h $(DESTDIR)$(INCLUDEDIR)/tally/
-	$(INSTALL) -m 644 $(B)/tally.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' tools/tally.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/tally.pc
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(DATADIR)/man/man1/
 	$(if $(DTRACE),ln -sf tally-trace.1 $(DESTDIR)$(DATADIR)/man/man1/dtrace.1)
 	$(B)/tally completion bash >$(DESTDIR)$(DATADIR)/bash-completion/completions/tally

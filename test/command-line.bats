@@ -48,6 +48,8 @@ load common
   said 2 "tally: there is no verb 'frobnicate'; 'tally help' lists them"
   run "$TALLY" help frobnicate
   [ "$status" -eq 2 ]
+  run "$TALLY" --foo
+  said 2 "tally: there is no option '--foo' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options"
 }
 
 @test "under the name dtrace it is tally trace, and says so in its messages" {
@@ -134,7 +136,7 @@ tally: 'tally stat -h' shows the options"
   run "$TALLY" staat
   said 2 "tally: there is no verb 'staat'; did you mean 'stat'?"
   run "$TALLY" --hlep
-  said 2 "tally: there is no verb '--hlep'; did you mean '--help'?"
+  said 2 "tally: there is no option '--hlep'; did you mean '--help'?"
   run "$TALLY" completoin
   said 2 "tally: there is no verb 'completoin'; did you mean 'completion'?"
 }
@@ -164,7 +166,7 @@ tally: 'tally stat -h' shows the options"
   mine=$(mktemp -d /tmp/tally-line-XXXXXX) && chmod 755 "$mine" && cp "$TALLY" "$mine/tally" && chmod 755 "$mine/tally"
   script -qec "stty cols 60; setpriv --reuid=65534 --clear-groups $mine/tally trace -n BEGIN" /dev/null | tr -d '\r' >"$BATS_TEST_TMPDIR/seen" || true
   rm -r "$mine"
-  ! grep -q sudo "$BATS_TEST_TMPDIR/seen" || grep -qE '^ +sudo .*\)$' "$BATS_TEST_TMPDIR/seen"
+  ! grep -q sudo "$BATS_TEST_TMPDIR/seen" || grep -qE "^ +sudo .* $mine/tally\$" "$BATS_TEST_TMPDIR/seen"
 }
 
 @test "a misspelt model is told where D runs, too" {

@@ -86,6 +86,8 @@ offers_of() {
   offers_of "tally stat --on power -e gpci/ent" gpci/entitled/
   offers_of "tally stat -e cpu_clock --on batoka -e vfalls/l2" vfalls/l2_cr/
   behind=" -e cpu_clock --on niagara" offers_of "tally stat -e mmustat/al" mmustat/all/
+  offers_of "tally stat -e cyc" cycles                                                        # as perf and the manual have it
+  offers_of "tally trace -n 'cpc:::cycles-us" cpc:::cycles-user-
 }
 
 @test "bash knows selectors, devices and tunables" {
@@ -97,6 +99,11 @@ offers_of() {
   offers_of "tally record --on kunpeng -e hisi_ptt0_2" hisi_ptt0_2/
   offers_of "tally tune --on kunpeng hisi_ptt0_2" hisi_ptt0_2
   behind=" --on kunpeng" offers_of "tally tune hisi_ptt0_2" hisi_ptt0_2
+  offers_of "tally record --on kunpeng -e hisi_ptt0_2/fo" "hisi_ptt0_2/format=4dw hisi_ptt0_2/format=8dw"
+  [[ " $(offers "tally record --on kunpeng -e hisi_ptt0_2/fi")" == *" hisi_ptt0_2/filter=0000:00:10.0 "* ]]
+  offers_of "tally record --on kunpeng -e hisi_ptt0_2/filter=00:10.0,format=8" 8dw
+  behind=" --on kunpeng" offers_of "tally record -e hisi_ptt0_2/type=c" cpl
+  offers_of "tally record --on kunpeng -e hisi_ptt9_9/fo" ""
   offers_of "tally tune hisi_ptt0_2 --for th" throughput
   offers_of "tally check " gpci
 }
@@ -203,12 +210,12 @@ at_terminal() {
 	EOF
   sed -i "s|local tally=\$words\[1\]|local tally=tally|" "$SHELLS/zsh"
   printf '%s\n' $'show stat -e cpu_cycles,page_faul\t' $'show stat --on=kunpeng,load=inge\t' $'show get --on power gpci/disp\t' \
-    $'show list --on power,firm\t8' $'show completion fi\t' \
+    $'show list --on power,firm\t8' $'show completion fi\t' $'show record --on kunpeng -e hisi_ptt0_2/format=8\t,type=c\t/' \
     $'show stat -e cpu_clock -- show comple\t' $'show stat -e cpu_clock show comple\t' \
     $'show tune hisi_ptt0_2 --for latency -- show comple\t' $'show stat -- show stat --dur\t=5' exit >typed
   ZDOTDIR=$PWD at_terminal zsh -i <typed >seen
   for want in '<stat><-e><cpu_cycles,page_faults>' '<stat><--on=kunpeng,load=ingest>' '<get><--on><power><gpci/dispatch_purr/>' \
-    '<list><--on><power,firmware=8>' '<completion><fish>' \
+    '<list><--on><power,firmware=8>' '<completion><fish>' '<record><--on><kunpeng><-e><hisi_ptt0_2/format=8dw,type=cpl/>' \
     '<stat><-e><cpu_clock><--><show><completion>' '<stat><-e><cpu_clock><show><completion>' \
     '<tune><hisi_ptt0_2><--for><latency><--><show><completion>' '<stat><--><show><stat><--duration=5>'; do
     grep -qF -- "$want" seen || { echo "no $want in:"; cat seen; return 1; }
@@ -241,6 +248,10 @@ fish_of() {
   fish_of "tally stat --on power -e cpu_clo" ""
   fish_of "tally get --on power gpci/disp" gpci/dispatch_purr/
   fish_of "tally get --on kunpeng hisi_ptt0_2/qos_tx_c" hisi_ptt0_2/qos_tx_cpl
+  fish_of "tally record --on kunpeng -e hisi_ptt0_2" hisi_ptt0_2/
+  fish_of "tally record --on kunpeng -e hisi_ptt0_2/fo" "hisi_ptt0_2/format=4dw hisi_ptt0_2/format=8dw"
+  fish_of "tally record --on kunpeng -e hisi_ptt0_2/format=8dw,type=c" hisi_ptt0_2/format=8dw,type=cpl
+  fish_of "tally stat -e cyc" cycles
   fish_of "tally list --on ku" kunpeng
   fish_of "tally list --on kunpeng,load=inge" kunpeng,load=ingest
   fish_of "tally list --on=power,firm" --on=power,firmware=

@@ -46,6 +46,28 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
   [ "$(row kallsyms | field verdict)" != ok ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ]
 }
 
+@test "the command names this program, wherever it is, and every refusal does" {
+  needs_root
+  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
+  for dir in plain "it's \$odd"; do
+    mkdir -m 755 "$dir" && cp "$TALLY" "$dir/tally" && chmod 755 "$dir/tally"
+    TALLY=$PWD/$dir/tally
+    as_nobody --version >/dev/null 2>&1 || skip "nobody can't run a program from here"
+    PATH=/usr/bin:/bin as_nobody doctor >said || true
+    # the last command of the text, as a shell reads it
+    line=$(sed -n '/First:$/,$p' said | tail -n +2)
+    eval "set -- $line"
+    [ "$1 $2 $4" = "sudo setcap $PWD/$dir/tally" ] || { echo "$line"; return 1; }
+    as_nobody doctor --json | sed -n 's/.*"key":"bpf".*"fix":"\([^"]*\)".*/\1/p' >fix
+    eval "set -- $(sed 's/\\\\/\\/g' fix)"
+    [ "$4" = "$PWD/$dir/tally" ]
+    run as_nobody trace -qn 'profile-97 { exit(0); }'
+    [ "$status" -eq 4 ]
+    eval "set -- ${output##*: }"
+    [ "$1 $2 $4" = "sudo setcap $PWD/$dir/tally" ] || { echo "$output"; return 1; }
+  done
+}
+
 @test "no line is wider than 80 columns, none ends in a blank, and a broken command goes on behind a backslash" {
   "$TALLY" doctor >said || true
   ! grep -nE '.{81}| $' said

@@ -55,6 +55,14 @@ KINDS="probes events registers requests tunables machines loads views"
   "$TALLY" list --json batoka | grep -q '"type":"machine","name":"batoka"'
 }
 
+@test "another name that was asked for is shown" {
+  "$TALLY" list cycles >text
+  grep -A1 '^cpu_cycles ' text | grep -qx '      also: cycles'
+  [ "$(grep -c 'also: ' text)" -eq 1 ] || { grep -B1 'also: ' text; return 1; }
+  "$TALLY" list events CS | grep -A2 '^context_switches ' | grep -qx '      also: cs'
+  ! "$TALLY" list events cpu_clock | grep -q also:
+}
+
 @test "a glob is over whole names" {
   [ "$("$TALLY" list -x ';' events 'cpu_c*' | tail -n +2 | cut -d ';' -f 2 | sort | tr '\n' ' ')" = "cpu_clock cpu_cycles " ]
   expect 2 "nothing of the kind 'events' matches 'clock?'" list events 'clock?'
@@ -121,6 +129,54 @@ KINDS="probes events registers requests tunables machines loads views"
   "$TALLY" get --on niagara --load chase --duration 1 $(cat names) >/dev/null
   [ "$("$TALLY" list --on kunpeng --names keys | head -n 2 | tr '\n' ' ')" = "seed= load=mixed " ]
   [ -z "$("$TALLY" list --names keys)" ]
+  "$TALLY" list --names countable | grep -qx cycles
+  ! "$TALLY" list --names countable | grep perf_count
+  "$TALLY" list --on kunpeng --names terms >names
+  for term in filter=0000:00:10.0 filter=0000:01:00.0 type=cpl direction=3 format=8dw; do grep -qx "hisi_ptt0_2/$term" names; done
+}
+
+# What column HERE says on a platform: ON KIND NAME.
+there() { "$TALLY" list --on "$1" --json "$2" "$3" | grep -F "\"name\":\"$3\"" | sed -n 's/.*"here":"\([^"]*\)".*/\1/p' | sort -u; }
+
+@test "of the platform of --on it says what that has and allows" {
+  "$TALLY" list --on power 'links*' >text
+  ! grep -e --on text
+  grep -q '^links_abc .* yes ' text
+  "$TALLY" list 'links*' | grep -q '^links_abc .* --on power '
+  [ "$(there power requests entitled)" = yes ]
+  [ "$(there power,rights=none requests entitled)" = "own only" ]
+  [ "$(there power,rights=none requests links_abc)" = "no right" ]
+  [ "$(there power,firmware=8 requests links_abc)" = "not here" ]
+  [ "$(there batoka requests entitled)" = "--on power" ]
+  [ "$(there power,rights=none views cec)" = "no right" ]
+  [ "$(there power,rights=none views partitions)" = "own only" ]
+  [ "$(there power,rights=none probes gpci:::links_abc-1s)" = "no right" ]
+  [ "$(there power,rights=none probes gpci:::entitled-1s)" = yes ]
+  [ "$(there batoka registers zam0_lpu_a_pcr)" = yes ]
+  [ "$(there batoka,rights=none registers zam0_lpu_a_pcr)" = "no right" ]
+  [ "$(there maramba registers zam0_lpu_a_pcr)" = "not here" ]
+  [ "$(there niagara registers zam0_lpu_a_pcr)" = "--on batoka" ]
+  [ "$(there maramba events asu_in_pck)" = "not here" ]
+  [ "$(there batoka events asu_in_pck)" = yes ]
+  [ "$(there niagara registers dmmu)" = yes ]
+  [ "$(there kunpeng tunables qos_tx_p)" = yes ]
+  [ "$(there power tunables qos_tx_p)" = "--on kunpeng" ]
+  expect 1 "nobody listens at /nowhere" list --on unix:/nowhere requests
+}
+
+@test "what it says of a platform's rights is what its verbs then do" {
+  for on in power power,rights=none power,firmware=8; do
+    for view in cec partitions processors links; do
+      run "$TALLY" stat --on $on --view $view --interval 1 --count 1
+      case $(there $on views $view):$status in yes:0 | "own only":0 | "no right":4 | "not here":3) ;; *) echo "$on $view: $status"; return 1 ;; esac
+    done
+    "$TALLY" list --on $on --json requests | sed -n 's/.*"name":"\([a-z_]*\)".*"here":"\([^"]*\)".*/\1 \2/p' >here
+    while read -r request word; do
+      [ "$request" != mmcrh ] || continue
+      run "$TALLY" get --on $on gpci/$request/
+      case $word:$status in yes:0 | "own only":0 | "no right":4 | "not here":3) ;; *) echo "$on $request: $word, $status"; return 1 ;; esac
+    done <here
+  done
 }
 
 # The program as user nobody, from where nobody can run it.

@@ -16,6 +16,7 @@ mounted() { grep -q " $BATS_TEST_TMPDIR/d " /proc/mounts; }
 
 # begin N ARGUMENTS...: runs a machine until it has said that N doors are open.
 begin() {
+  : >said                                         # what the one before said must not count
   env --default-signal=INT "$TALLY" machine "${@:2}" >said 2>&1 3>&- &        # a shell's background has it ignored
   machine=$!
   for _ in $(seq 200); do

@@ -87,3 +87,13 @@ ends_141() {
     said 1 "tally: failed to write to stdout: No space left on device" || { echo "$verb"; return 1; }
   done
 }
+
+@test "a closed standard output is an error that is named, and nothing else takes its place" {
+  local verb
+  for verb in "dump '$TRACE'" "report '$TRACE'" "stat --on power -e gpci/entitled/ --duration 2 --json" \
+    "trace --on=vm -qn 'BEGIN { trace(1); exit(0); }'" list help; do
+    run bash -c "'$TALLY' $verb >&-"
+    [ "$status" -eq 1 ] || { echo "$verb: $status, $output"; return 1; }
+    [[ "$output" == *"Bad file descriptor"* ]] || { echo "$verb: $output"; return 1; }
+  done
+}

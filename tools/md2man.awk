@@ -3,8 +3,8 @@
 #   awk -v page=tally-trace -v version=1.0 -f md2man.awk trace.md
 #
 # The Markdown that those pages use: `#` the page's title ("tally trace - ask in D"), `##` a section, `###` a
-# subsection, paragraphs, `- ` items (one that opens with an option in code is a tagged paragraph), tables, fenced
-# blocks, `code`, **strong**, *emphasis*, [text](target).
+# subsection, paragraphs, `- ` items (below `## OPTIONS` one that opens with an option in code is a tagged paragraph),
+# tables, fenced blocks, `code`, **strong**, *emphasis*, [text](target).
 BEGIN { fence = table = para = 0 }
 
 # Characters that roff would take for its own.
@@ -75,12 +75,12 @@ fence { print guard(plain($0)); next }
   para = 0
   next
 }
-/^## / { print ".SH " toupper(substr($0, 4)); para = 0; next }
+/^## / { print ".SH " toupper(substr($0, 4)); options = $0 == "## OPTIONS"; para = 0; next }
 /^###+ / { sub(/^#+ /, ""); print ".SS " inline($0); para = 0; next }
 /^[ \t]*$/ { para = 0; next }
 /^[ \t]*[-*] / {
   sub(/^[ \t]*[-*] /, "")
-  if (match($0, /^`-[^`]*`(, `-[^`]*`)*/)) {
+  if (options && match($0, /^`-[^`]*`(, `-[^`]*`)*/)) {
     tag = substr($0, 1, RLENGTH)                 # before inline() matches something else
     $0 = substr($0, RLENGTH + 1)
     print ".TP"; text(tag)

@@ -22,7 +22,9 @@ struct tally_finding {
 	const char *cause;                    /* "ok", "less", "taken", "off", "denied", "absent", "unknown" */
 	const char *found;                    /* what was seen; "" */
 	const char *consequence;              /* "" when it is ok */
-	const char *fix, *instead;            /* one command that mends it, or that serves where nothing can; one of them or none, else "" */
+	/* One command that mends it, or that serves where nothing can; one of them or none, else "". In a program that is not called
+	 * tally, PROGRAM in it stands for that program: give it no rights where it is an interpreter. */
+	const char *fix, *instead;
 };
 
 struct tally_doctor {

@@ -65,8 +65,8 @@ struct tally_out {                            /* where answers go, and how they 
 TALLY_API int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
 			 const struct tally_out *to);
 /* Hands on each name of a kind ("probes" to "views"; "kinds": the kinds themselves), for completion: nothing is tried, so this takes milliseconds. Of cpc's
- * probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get() takes, "countable": events of tally_stat(), "keys": what
- * goes behind its name. -TALLY_EINVAL: no such kind. */
+ * probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get() takes, "countable": events of tally_stat(),
+ * "terms": what an event of tally_record() may hold, behind its device; "keys": what goes behind the platform's name. -TALLY_EINVAL: no such kind. */
 TALLY_API int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name), void *arg);
 /* Reads "vfalls/zam0_lpu_a_pcr/", "gpci/entitled,partition=2/", "mmustat/all/" (tally-get(1)); "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is
  * handed over when one fails. -TALLY_EINVAL: no such device or tunable

@@ -71,7 +71,11 @@ struct an_bars {
 	const struct an_bar *bar;
 	uint32_t n;
 };
-struct an_line { const char *key, *title; const uint64_t *v; };
+struct an_line {
+	const char *key, *title;
+	const uint64_t *v;
+	uint64_t by;                          /* what values are divided by; 0: they are whole */
+};
 struct an_lines {                             /* figures over time: n steps from `from` on */
 	uint64_t from, step;
 	uint32_t n, nlines;

@@ -123,6 +123,25 @@ void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
 	}
 }
 
+static struct an_cell quotient(const struct an_line *line, uint64_t v)
+{
+	return AN_D((double)v / (double)line->by);
+}
+
+void an_line_figure(struct buf *to, uint8_t unit, const struct an_line *line, uint64_t v)
+{
+	struct an_cell c = line->by ? quotient(line, v) : AN_U(v);
+
+	an_figure(to, line->by ? AN_NUMBER : unit, &c);
+}
+
+void an_line_json(struct buf *to, const struct an_line *line, uint64_t v)
+{
+	struct an_cell c = line->by ? quotient(line, v) : AN_U(v);
+
+	an_figure_json(to, line->by ? AN_NUMBER : AN_COUNT, &c);
+}
+
 void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b)
 {
 	struct an_cell from = AN_U(b->from), last = AN_U(b->to);

@@ -14,7 +14,8 @@
 #include "answer/page_script.h"
 #include "answer/page_style.h"
 
-void an_html_text(struct buf *to, const char *s)
+/* Escaped, also for attributes in double quotes. */
+static void put_text(struct buf *to, const char *s)
 {
 	static const char marks[] = "<>&\"";
 	static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;" };
@@ -36,7 +37,7 @@ static void value_of(struct buf *to, uint8_t unit, const struct an_cell *c)
 
 	buf_puts(to, " data-v=\"");
 	if (an_is_text(an_unit_of(c, unit)))
-		an_html_text(to, c->none ? "" : c->s);
+		put_text(to, c->none ? "" : c->s);
 	else if (!c->none)
 		an_figure_json(&tmp, unit, c);
 	buf_put(to, tmp.p ? tmp.p : "", tmp.n);
@@ -50,7 +51,7 @@ static void shown(struct buf *to, uint8_t unit, const struct an_cell *c)
 	struct buf tmp = { 0 };
 
 	an_figure(&tmp, unit, c);
-	an_html_text(to, tmp.p);
+	put_text(to, tmp.p);
 	to->failed |= tmp.failed;
 	buf_free(&tmp);
 }
@@ -62,7 +63,7 @@ static void facts(struct buf *to, const struct an_part *p)
 		const struct an_fact *f = &p->fact[i];
 
 		buf_puts(to, "<div><dt>");
-		an_html_text(to, f->title);
+		put_text(to, f->title);
 		buf_printf(to, "</dt><dd data-key=\"%s\"", f->key);
 		value_of(to, f->unit, &f->cell);
 		buf_putc(to, '>');
@@ -84,7 +85,7 @@ static void table(struct buf *to, const struct an_part *p)
 	buf_printf(to, "<div class=\"scroll\"><table data-part=\"%s\">\n<thead><tr>", p->key);
 	for (uint32_t c = 0; c < t->ncols; c++) {
 		buf_printf(to, "<th%s data-key=\"%s\">", alignment(t->col[c].unit), t->col[c].key);
-		an_html_text(to, t->col[c].title);
+		put_text(to, t->col[c].title);
 		buf_puts(to, "</th>");
 	}
 	buf_puts(to, "</tr></thead>\n<tbody>\n");
@@ -117,7 +118,7 @@ static void bars(struct buf *to, const struct an_part *p)
 
 		an_bar_label(&tmp, p->bars.unit, b);
 		buf_printf(to, "<tr><th data-v=\"%llu\">", (unsigned long long)b->from);
-		an_html_text(to, tmp.p);
+		put_text(to, tmp.p);
 		buf_printf(to, "</th><td class=\"b\"><i style=\"width:%.2f%%\"></i></td><td data-v=\"%llu\">",
 			   100.0 * (double)b->count / (double)most, (unsigned long long)b->count);
 		an_count(to, b->count);
@@ -146,7 +147,7 @@ static void string(struct buf *to, const char *s)
 static void picture(struct buf *to, const struct an_part *p, uint64_t from, uint64_t step)
 {
 	buf_printf(to, "<figure data-part=\"%s\"><canvas role=\"img\" aria-label=\"", p->key);
-	an_html_text(to, p->title);
+	put_text(to, p->title);
 	buf_printf(to, "\"></canvas><output></output>\n<script type=\"application/json\">{\"from\":%llu,\"step\":%llu",
 		   (unsigned long long)from, (unsigned long long)step);
 }
@@ -163,8 +164,10 @@ static void lines(struct buf *to, const struct an_part *p)
 		buf_puts(to, ",\"title\":");
 		string(to, l->line[i].title);
 		buf_puts(to, ",\"values\":[");
-		for (uint32_t x = 0; x < l->n; x++)
-			buf_printf(to, "%s%llu", x ? "," : "", (unsigned long long)l->line[i].v[x]);
+		for (uint32_t x = 0; x < l->n; x++) {
+			buf_puts(to, x ? "," : "");
+			an_line_json(to, &l->line[i], l->line[i].v[x]);
+		}
 		buf_puts(to, "]}");
 	}
 	buf_puts(to, "]}</script></figure>\n");
@@ -204,7 +207,7 @@ static void words(struct buf *to, const struct an_part *p)
 	static const char *const said[] = { [AN_NOTE] = "", [AN_CANNOT] = "Can't be told: ", [AN_LOST] = "Lost: " };
 
 	buf_printf(to, "<li class=\"%s\" data-part=\"%s\"><b>%s</b>", kind[p->words], p->key, said[p->words]);
-	an_html_text(to, p->text);
+	put_text(to, p->text);
 	buf_puts(to, "</li>\n");
 }
 
@@ -237,12 +240,12 @@ static void section(struct buf *to, const struct an_part *p, uint32_t number)
 	};
 
 	buf_printf(to, "<section id=\"s%u\">\n<h2>", number);
-	an_html_text(to, p->title);
+	put_text(to, p->title);
 	buf_puts(to, "</h2>\n");
 	form[p->kind](to, p);
 	if (p->text) {
 		buf_puts(to, "<p class=\"small\">");
-		an_html_text(to, p->text);
+		put_text(to, p->text);
 		buf_puts(to, "</p>\n");
 	}
 	buf_puts(to, "</section>\n");
@@ -275,7 +278,7 @@ static void contents(struct buf *to, const struct an_page *p)
 		if (p->part[i]->kind == AN_PART_WORDS || is_empty(p->part[i]))
 			continue;
 		buf_printf(to, "<a href=\"#s%u\">", i);
-		an_html_text(to, p->part[i]->title);
+		put_text(to, p->part[i]->title);
 		buf_puts(to, "</a>\n");
 	}
 	buf_puts(to, "</nav>\n");
@@ -288,9 +291,9 @@ void an_page_html(struct buf *to, const struct an_page *p)
 		     "style-src 'unsafe-inline'; script-src 'sha256-" AN_PAGE_SCRIPT_HASH "'; "
 		     "base-uri 'none'; form-action 'none'\">\n"
 		     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-	an_html_text(to, p->title);
+	put_text(to, p->title);
 	buf_puts(to, "</title>\n<style>" AN_PAGE_STYLE "</style>\n</head>\n<body>\n<header>\n<h1>");
-	an_html_text(to, p->title);
+	put_text(to, p->title);
 	buf_puts(to, "</h1>\n");
 	contents(to, p);
 	buf_printf(to, "</header>\n<main data-page=\"%s\">\n", p->key);

@@ -80,8 +80,10 @@ static void lines(struct buf *to, const struct an_part *p)
 		buf_puts(to, i ? ",{\"name\":" : "{\"name\":");
 		string(to, l->line[i].key);
 		buf_puts(to, ",\"values\":[");
-		for (uint32_t x = 0; x < l->n; x++)
-			buf_printf(to, "%s%llu", x ? "," : "", (unsigned long long)l->line[i].v[x]);
+		for (uint32_t x = 0; x < l->n; x++) {
+			buf_puts(to, x ? "," : "");
+			an_line_json(to, &l->line[i], l->line[i].v[x]);
+		}
 		buf_puts(to, "]}");
 	}
 	buf_puts(to, "]}\n");

@@ -25,7 +25,7 @@ static void pictures(struct an_page *p)
 	static const uint64_t v[] = { 0, 1, 4, 2 }, low[] = { 0, 2, 4 };
 	static const uint32_t heat[] = { 0, 0, 0, 0, 1, 0, 9, 0, 0, 0, 0, 0 };
 	static const struct an_bar bar[] = { { 0, 1, 30 }, { 2, 3, 10 }, { 4, UINT64_MAX, 0 } };
-	static const struct an_line line[] = { { "open", "outstanding", v } };
+	static const struct an_line line[] = { { "open", "outstanding", v, 0 } };
 
 	an_page_bars(p, "latency", "Latency", &(struct an_bars){ AN_TICKS, bar, COUNT(bar) });
 	an_page_lines(p, "line", "Over time",
@@ -153,10 +153,32 @@ static void html_holds_exact_figures_and_escapes_names(void **state)
 	an_page_free(&p);
 }
 
+static void lines_may_be_quotients(void **state)
+{
+	static const uint64_t v[] = { 0, 31, 47 };
+	static const struct an_line line[] = { { "a", "whole", v, 0 }, { "b", "tenths", v, 10 } };
+	struct an_text_opts o = { .ascii = true };
+	struct an_page p = { 0 };
+	struct buf b = { 0 };
+
+	(void)state;
+	an_page_open(&p, "trial", "");
+	an_page_lines(&p, "line", "Lines", &(struct an_lines){ .step = 1, .n = 3, .nlines = 2, .unit = AN_COUNT, .line = line });
+	an_page_json(&b, &p);
+	assert_non_null(strstr(b.p, "{\"name\":\"a\",\"values\":[0,31,47]},{\"name\":\"b\",\"values\":[0,3.1,4.7]}"));
+	an_page_html(&b, &p);
+	assert_non_null(strstr(b.p, "\"title\":\"tenths\",\"values\":[0,3.1,4.7]}"));
+	an_page_text(&b, &p, &o);
+	assert_non_null(strstr(b.p, "| max 47\n"));
+	assert_non_null(strstr(b.p, "| max 4.7\n"));
+	buf_free(&b);
+	an_page_free(&p);
+}
+
 static void a_name_cannot_end_the_data_of_a_picture(void **state)
 {
 	static const uint64_t v[] = { 1 };
-	static const struct an_line line[] = { { "x", "</script><script>alert(1)", v } };
+	static const struct an_line line[] = { { .key = "x", .title = "</script><script>alert(1)", .v = v } };
 	struct an_page p = { 0 };
 	struct buf b = { 0 };
 
@@ -261,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_wide_table_goes_on_below_with_its_first_column),
 		cmocka_unit_test(json_has_an_object_a_line_and_exact_numbers),
 		cmocka_unit_test(html_holds_exact_figures_and_escapes_names),
+		cmocka_unit_test(lines_may_be_quotients),
 		cmocka_unit_test(a_name_cannot_end_the_data_of_a_picture),
 		cmocka_unit_test(figures_read_well),
 		cmocka_unit_test(csv_cells_are_quoted_when_they_must),

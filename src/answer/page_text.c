@@ -301,7 +301,6 @@ static void one_line(const struct view *v, const struct an_lines *l, const struc
 {
 	uint32_t cols = picture_columns(v, l->n);
 	uint64_t most = most_of(line->v, l->n);
-	struct an_cell peak = AN_U(most);
 
 	memset(col, 0, cols * sizeof(*col));
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -315,7 +314,7 @@ static void one_line(const struct view *v, const struct an_lines *l, const struc
 		buf_puts(v->to, blocks[v->ascii][col[i] ? 1 + (uint32_t)(share * (LEVELS - 1) + 0.5) : 0]);
 	}
 	buf_puts(v->to, "| max ");
-	an_figure(v->to, l->unit, &peak);
+	an_line_figure(v->to, l->unit, line, most);
 	buf_putc(v->to, '\n');
 }
 

@@ -101,6 +101,10 @@ struct list_hv { struct tally_platform *p; struct tally_out to; const char *patt
 int hv_list_vfalls(struct list_hv *l);
 int hv_list_mmustat(struct list_hv *l);
 int hv_list_gpci(struct list_hv *l);
+/* What keeps someone out, in a word of a column: "no right", "not here", "busy", "by index", "error". */
+const char *hv_why_not(int rc);
+/* Whether a request may be had of p->line: "yes", "own only", "to count", or why not, which e has in words. */
+const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e);
 /* Into p->out. *kind: what the last header was of. */
 int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind);
 int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value);

@@ -130,12 +130,14 @@ static void found(void *arg, enum doc_row row, enum doc_cause cause, const char 
 	const struct doc_says *s = doc_says(row, cause);
 	struct tally_finding f = { .key = is->key, .group = is->group, .title = is->title, .needed = is->main,
 				   .cause = cause_name(cause), .found = text };
+	struct k_fix fix;
 
 	if (!s)
 		s = doc_says(row, DOC_UNKNOWN);
+	fix = k_fix(s->command);
 	f.verdict = s->verdict;
 	f.consequence = s->consequence;
-	f.fix = s->how == DOC_FIXES ? s->command : "";
+	f.fix = s->how == DOC_FIXES ? fix.text : "";
 	f.instead = s->how == DOC_INSTEAD ? s->command : "";
 	if (is->main && s->verdict == DOC_IS_MISSING) {
 		d->denied |= cause == DOC_DENIED;

@@ -199,6 +199,25 @@ static void put_more(struct buf *to, const char *what, const char *s)
 	buf_wrap(to, s, 6 + strlen(what) + 2, 6 + strlen(what) + 2, COLUMNS, "");
 }
 
+static bool same(const char *a, const char *b)
+{
+	return strlen(a) == strlen(b) && has(a, b);
+}
+
+/* The other name that was asked for, which the row would not show. */
+static void put_matched(const struct find *f, struct buf *to, const struct found *e)
+{
+	char name[80];
+	size_t n;
+
+	for (const char *at = e->also; f->pattern && *at; at += n + strspn(at + n, ", ")) {
+		n = strcspn(at, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		if (same(name, f->pattern) && !same(name, e->name))
+			put_more(to, "also", name);
+	}
+}
+
 static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
 {
 	const struct layout l = lay_out(f, kind);
@@ -221,6 +240,8 @@ static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
 		if (f->verbose) {
 			put_more(to, "as", e->use);
 			put_more(to, "also", e->also);
+		} else {
+			put_matched(f, to, e);
 		}
 	}
 }
@@ -338,6 +359,7 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 {
 	static const struct { const char *name; int (*walk)(struct find *f); } names_only[] = {
 		{ "selectors", find_selectors }, { "countable", find_countable }, { "keys", find_keys },
+		{ "terms", find_terms },
 	};
 	struct find f = { .p = p, .each = each, .arg = arg };
 	uint32_t i = 0;

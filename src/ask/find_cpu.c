@@ -2,8 +2,8 @@
  * find_cpu.c: probes and CPU events, by name.
  *
  * Whether a CPU event can be had here is tried, for the few that the kernel names itself; those of sysfs and of
- * libpfm4 are hundreds and are what this CPU's own PMU has, so of them only the right is tried, once.  A search that does not ask for probes (by a colon) leaves
- * out those that are there for each event, register or request.
+ * libpfm4 are hundreds and are what this CPU's own PMU has, so of them only the right is tried, once.  A search that does
+ * not ask for probes (by a colon) leaves out those that are there for each event, register or request.
  */
 #include <stdio.h>
 #include <string.h>
@@ -207,14 +207,29 @@ static int add_pfm(struct find *f, const struct cpu *c)
 
 /* ---- events of Victoria Falls -------------------------------------------------------------------------- */
 
-static void add_vf_events(struct find *f)
+static int add_vf_events(struct find *f)
 {
 	const struct vf_event *v;
+	const char *here[VF_EVENTS_ASU + 1];
+	struct here h;
+	int rc = here_vfalls(f, &h);
 
-	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++)
+	for (uint32_t k = 0; rc >= 0 && k < COUNT(here); k++)
+		here[k] = here_vf_event(&h, (enum vf_eventset)k);
+	for (uint32_t i = 0; rc >= 0 && (v = vf_event_at(i)) != NULL; i++)
 		find_add(f, &(struct found){ .name = v->name, .of = find_text(f, "vfalls %s", vf_eventset_name[v->set]),
-					     .code = find_text(f, "0x%x", v->code), .here = "--on batoka",
+					     .code = find_text(f, "0x%x", v->code), .here = here[v->set],
 					     .also = v->emask ? find_text(f, "mask bits 0x%x", v->emask) : "", .text = v->text });
+	return rc;
+}
+
+/* Another name is no entry of its own. Who completes a word is offered it, but not the constant of the kernel's header. */
+static void add_alias(struct find *f, const char *name)
+{
+	if (!f->each)
+		find_near(f, name);
+	else if (strncmp(name, "perf_count_", 11))
+		find_add(f, &(struct found){ .name = name });
 }
 
 int find_events(struct find *f)
@@ -225,7 +240,7 @@ int find_events(struct find *f)
 
 	for (uint32_t i = 0; rc >= 0 && (ev = event_at(i)) != NULL; i++)
 		if (ev->alias)
-			find_near(f, ev->name);
+			add_alias(f, ev->name);
 		else
 			add_event(f, &c, ev);
 	if (rc >= 0)
@@ -233,7 +248,7 @@ int find_events(struct find *f)
 	if (rc >= 0)
 		rc = add_pfm(f, &c);
 	if (rc >= 0 && !f->each)
-		add_vf_events(f);
+		rc = add_vf_events(f);
 	mem_free(c.pmu);
 	return rc;
 }
@@ -268,19 +283,37 @@ static const char *here_of(const struct probe *p, const struct may *may)
 	return p->arm == ARM_RECORD ? "yes" : p->arm == ARM_EVENT ? may->fire : may->run;
 }
 
-static void add_probe(struct find *f, const struct probe *p, const char *on, const struct may *may)
+/* Of a hypervisor's: whether what it reads may be had; of a sample of registers, one. */
+static const char *here_probe(const struct here *h, const struct probe *p)
+{
+	const char *word = h->word ? h->word : "yes";
+
+	if (p->request) {
+		word = here_request(h, p->request);
+		return strcmp(word, "own only") && strcmp(word, "to count") ? word : "yes";
+	}
+	for (int set = VF_EVENTS_SPARC; !h->word && !strcmp(p->prov->name, "vfalls") && set <= VF_EVENTS_ASU; set++)
+		if (!p->vf_event || vf_event_find((enum vf_eventset)set, p->vf_event)) {
+			word = here_vf_event(h, (enum vf_eventset)set);
+			if (!strcmp(word, "yes"))
+				break;
+		}
+	return word;
+}
+
+static void add_probe(struct find *f, const struct probe *p, const char *on, const char *here)
 {
 	const char *name = find_text(f, "%s:::%s", p->prov->name, p->name);
 
 	if (!strcmp(p->prov->name, "cpc") && (f->each || !asks_for_probes(f)))
 		return;
-	find_add(f, &(struct found){ .name = name, .here = *on ? on : here_of(p, may),
+	find_add(f, &(struct found){ .name = name, .here = here,
 				     .use = find_text(f, "tally trace %s%s-n '%s { ... }'", on, *on ? " " : "", name),
 				     .text = p->source });
 }
 
-/* Probes of this process' kernel and of records (on: ""), or of a hypervisor's line. */
-static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client *sun4v, const char *on)
+/* Probes of this process' kernel and of records (h: NULL), or of a hypervisor's line. */
+static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client *sun4v, const char *on, const struct here *h)
 {
 	struct prov_opts o = { .sysfs = f->p->sysfs, .records = !line, .line = line, .sun4v = sun4v };
 	const struct may may = line ? (struct may){ 0 } : may_of(f);
@@ -295,29 +328,28 @@ static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client 
 		const bool of_line = p->request || p->vf_event || p->record >= SAMPLE_GPCI;
 
 		if (of_line == (line != NULL))
-			add_probe(f, p, on, &may);
+			add_probe(f, p, on, h ? here_probe(h, p) : here_of(p, &may));
 	}
 	probes_close(t);
 	return rc < 0 ? plat_fail(f->p, (enum tally_err)-rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
 }
 
-/* What a model's hypervisor would fire. */
-static int add_model(struct find *f, const char *machine)
+/* What a model's hypervisor fires, as the platform of --on may have it, or as who names the model will. */
+static int add_model(struct find *f, const char *machine, const struct here *h)
 {
-	struct line_opts o = { .machine = machine };
+	struct line_opts o = { .machine = machine, .level = h->word ? LINE_LEVEL_AS_CONFIGURED : f->p->line.level };
 	struct sun4v_client *c = NULL;
 	struct hv_line line = { 0 };
 	struct err e = { 0 };
-	char on[32];
+	const char *on = find_text(f, "--on %s", h->word ? machine : f->p->name);
 	int rc = line_open(&line, &o, &e);
 
-	snprintf(on, sizeof(on), "--on %s", machine);
 	if (rc >= 0 && !line.op->papr)
 		rc = sun4v_client_open(&c, &line, &e);
 	if (rc < 0)
 		(void)plat_fail(f->p, (enum tally_err)-rc, "%s", e.text);
 	else
-		rc = add_probes(f, &line, c, on);
+		rc = add_probes(f, &line, c, on, h);
 	sun4v_client_close(c);
 	line_close(&line);
 	return rc;
@@ -347,12 +379,19 @@ static int name_cpc(struct find *f)
 
 int find_probes(struct find *f)
 {
-	static const char *const models[] = { "power", "batoka", "niagara" };
+	static const struct { const char *model; int (*here)(struct find *f, struct here *ret); } family[] = {
+		{ "power", here_gpci }, { "batoka", here_vfalls }, { "niagara", here_mmustat },
+	};
 	int rc = f->each ? name_cpc(f) : 0;
 
 	if (rc >= 0)
-		rc = add_probes(f, NULL, NULL, "");
-	for (size_t i = 0; i < COUNT(models) && rc >= 0 && asks_for_probes(f); i++)
-		rc = add_model(f, models[i]);
+		rc = add_probes(f, NULL, NULL, "", NULL);
+	for (size_t i = 0; i < COUNT(family) && rc >= 0 && asks_for_probes(f); i++) {
+		struct here h;
+
+		rc = family[i].here(f, &h);
+		if (rc >= 0)
+			rc = add_model(f, family[i].model, &h);
+	}
 	return rc;
 }

@@ -1,8 +1,7 @@
 /*
  * find_hv.c: what hypervisors and PCIe devices have, and the models that stand in for them.
  *
- * These are the names of the tables: whether a certain platform has them, and grants
- * them, `tally list --on WHERE vfalls` and the like ask that platform.
+ * These are the names of the tables, wherever it is; what the platform of --on has of it and grants, find_here.c asks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
-static void add_slots(struct find *f)
+static void add_slots(struct find *f, const struct here *h)
 {
 	static const struct { uint8_t side, context; const char *size; uint32_t at; } slot[] = {
 #define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
@@ -23,7 +22,7 @@ static void add_slots(struct find *f)
 		const char *side = slot[i].side ? "dmmu" : "immu";
 
 		find_add(f, &(struct found){ .name = side, .of = "mmustat", .code = find_text(f, "0x%03x", slot[i].at),
-					     .here = "--on niagara", .use = find_text(f, "mmustat/%s/", side),
+					     .here = h->word ? h->word : "yes", .use = find_text(f, "mmustat/%s/", side),
 					     .text = find_text(f, "hits and ticks of %s pages, context %s", slot[i].size,
 							       slot[i].context ? "not 0" : "0") });
 	}
@@ -43,7 +42,7 @@ static const char *what_register(struct find *f, const struct vf_reg *r)
 	return "";
 }
 
-int find_registers(struct find *f)
+static void add_registers(struct find *f, const struct here *h)
 {
 	for (uint32_t i = 0; i < VF_REGS; i++) {
 		const struct vf_reg *r = &vf_regs[i];
@@ -51,12 +50,24 @@ int find_registers(struct find *f)
 
 		vf_lower(name, r->name);
 		find_add(f, &(struct found){ .name = name, .of = "vfalls", .code = find_text(f, "%u", r->number),
-					     .here = "--on batoka", .use = find_text(f, "vfalls/%s/", name),
+					     .here = here_register(h, i), .use = find_text(f, "vfalls/%s/", name),
 					     .also = r->local ? find_text(f, "local 0x%llx, global 0x%llx",
 									  (unsigned long long)r->local, (unsigned long long)r->global) : "",
 					     .text = what_register(f, r) });
 	}
-	add_slots(f);
+}
+
+int find_registers(struct find *f)
+{
+	struct here vfalls, mmustat;
+	int rc = here_vfalls(f, &vfalls);
+
+	if (rc >= 0)
+		rc = here_mmustat(f, &mmustat);
+	if (rc < 0)
+		return rc;
+	add_registers(f, &vfalls);
+	add_slots(f, &mmustat);
 	return 0;
 }
 
@@ -67,13 +78,13 @@ static const char *key_of(struct find *f, const struct gpci_request *r)
 	return gpci_key(r) ? find_text(f, "a record for each %s", gpci_key(r)) : "one record";
 }
 
-static void add_fields(struct find *f, const struct gpci_request *r)
+static void add_fields(struct find *f, const struct gpci_request *r, const char *here)
 {
 	for (uint32_t k = 0; k < r->nfields; k++) {
 		const struct gpci_field *d = &r->field[k];
 
 		find_add(f, &(struct found){ .name = find_text(f, "%s/%s", r->name, d->name), .of = "gpci",
-					     .code = find_text(f, "+0x%x", d->offset), .here = "--on power",
+					     .code = find_text(f, "+0x%x", d->offset), .here = here,
 					     .use = find_text(f, "gpci/%s,%s/", r->name, d->name),
 					     .also = r->linux_name && d->linux_name ?
 							     find_text(f, "hv_gpci/%s_%s/", r->linux_name, d->linux_name) : "",
@@ -84,32 +95,39 @@ static void add_fields(struct find *f, const struct gpci_request *r)
 int find_requests(struct find *f)
 {
 	const struct gpci_request *r;
+	const char *here;
+	struct here h;
+	int rc = here_gpci(f, &h);
 
-	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
+	for (uint32_t i = 0; rc >= 0 && (r = gpci_request_at(i)) != NULL; i++) {
 		if (i && gpci_request_at(i - 1)->number == r->number)
 			continue;             /* another layout of the same */
+		here = here_request(&h, r);
 		find_add(f, &(struct found){ .name = r->name, .of = "gpci", .code = find_text(f, "0x%x", r->number),
-					     .here = "--on power", .use = find_text(f, "gpci/%s/", r->name),
+					     .here = here, .use = find_text(f, "gpci/%s/", r->name),
 					     .also = r->title, .text = key_of(f, r) });
 		/* All of them are hundreds: people ask for them. */
 		if (f->pattern || f->verbose)
-			add_fields(f, gpci_request_find(r->name));
+			add_fields(f, gpci_request_find(r->name), here);
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- tunables --------------------------------------------------------------------------------------- */
 
 int find_tunables(struct find *f)
 {
-	for (unsigned t = 0; t < PTT_TUNES; t++) {
+	struct here h;
+	int rc = here_ptt(f, &h);
+
+	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++) {
 		const struct ptt_tunable *is = &ptt_tunables[t];
 
 		find_add(f, &(struct found){ .name = is->name, .of = "ptt", .code = find_text(f, "0x%x", is->code),
-					     .here = "--on kunpeng", .use = find_text(f, "hisi_ptt0_2/%s", is->name),
+					     .here = here_tunable(&h, (enum ptt_tune)t), .use = find_text(f, "hisi_ptt0_2/%s", is->name),
 					     .also = is->alias, .text = find_text(f, "%s: 0, 1, 2; %u after a reset", is->text, is->reset) });
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- machines, loads, views ----------------------------------------------------------------------------- */
@@ -166,11 +184,13 @@ int find_loads(struct find *f)
 int find_views(struct find *f)
 {
 	const char *name, *text;
+	struct here h;
+	int rc = here_gpci(f, &h);
 
-	for (uint32_t i = 0; (name = tally_stat_view(i, &text)) != NULL; i++)
-		find_add(f, &(struct found){ .name = name, .of = "gpci", .here = "--on power",
+	for (uint32_t i = 0; rc >= 0 && (name = tally_stat_view(i, &text)) != NULL; i++)
+		find_add(f, &(struct found){ .name = name, .of = "gpci", .here = here_view(&h, i),
 					     .use = find_text(f, "tally stat --on power --view %s", name), .text = text });
-	return 0;
+	return rc;
 }
 
 /* ---- what completion offers ------------------------------------------------------------------------------ */
@@ -229,4 +249,21 @@ int find_keys(struct find *f)
 			f->each(f->arg, find_text(f, "load=%s", name));
 	}
 	return 0;
+}
+
+int find_terms(struct find *f)
+{
+	static const char *const all[] = { "type=p", "type=np", "type=cpl", "direction=0", "direction=1", "direction=2",
+					   "direction=3", "format=4dw", "format=8dw" };
+	const struct ptt_pmu *d;
+	uint32_t n;
+	int rc = plat_ptt_list(f->p, &d, &n);
+
+	for (uint32_t i = 0; rc >= 0 && i < n; i++) {
+		for (uint32_t k = 0; k < d[i].nfilters; k++)
+			f->each(f->arg, find_text(f, "%s/filter=%s", d[i].name, d[i].filter[k].name));
+		for (size_t k = 0; k < COUNT(all); k++)
+			f->each(f->arg, find_text(f, "%s/%s", d[i].name, all[k]));
+	}
+	return rc;
 }

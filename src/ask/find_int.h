@@ -4,6 +4,7 @@
  *	find.c         which entries are wanted, and how they look
  *	find_cpu.c     probes and events of the CPU
  *	find_hv.c      what hypervisors and PCIe devices have, machines, loads, views
+ *	find_here.c    whether the platform of --on has it
  */
 #ifndef TALLY_ASK_FIND_INT_H
 #define TALLY_ASK_FIND_INT_H
@@ -54,10 +55,30 @@ int find_tunables(struct find *f);
 int find_machines(struct find *f);
 int find_loads(struct find *f);
 int find_views(struct find *f);
-/* Names alone, for completion: what get and stat -e take on the platform, which keys it takes. */
+/* ---- what the platform of --on has of a family (find_here.c) ------------------------------------------------- */
+struct here {
+	struct tally_platform *p;
+	const char *word;                     /* of all of it: "--on batoka", "no right"; NULL: each thing is tried */
+	struct sun4v_client *client;          /* vfalls, mmustat */
+};
+/* Opened once for a walk. -TALLY_ENOMEM, or why a platform with a path is not reached; the words are the platform's. */
+int here_vfalls(struct find *f, struct here *ret);
+int here_mmustat(struct find *f, struct here *ret);
+int here_gpci(struct find *f, struct here *ret);
+int here_ptt(struct find *f, struct here *ret);
+/* Words for column HERE. */
+const char *here_register(const struct here *h, uint32_t number);
+const char *here_vf_event(const struct here *h, enum vf_eventset set);
+const char *here_request(const struct here *h, const struct gpci_request *r);
+const char *here_view(const struct here *h, uint32_t view);
+const char *here_tunable(const struct here *h, enum ptt_tune t);
+
+/* Names alone, for completion: what get, stat -e and record -e take on the platform, which keys it takes. */
 int find_selectors(struct find *f);
 int find_countable(struct find *f);
 int find_keys(struct find *f);
+/* Of each PTT device what an event of it may hold: "hisi_ptt0_2/filter=0000:00:10.0". */
+int find_terms(struct find *f);
 
 /* The kinds by number: NULL past the last. */
 struct find_kind { const char *name, *one, *text; int (*walk)(struct find *f); };

@@ -26,9 +26,9 @@ static int take(void *arg, const char *s, size_t n)
 }
 
 /* What a list prints, or the words of its refusal. */
-static int list(struct text *t, const char *sysfs, const char *kind, const char *pattern, bool verbose)
+static int list_on(struct text *t, const char *on, const char *sysfs, const char *kind, const char *pattern, bool verbose)
 {
-	const struct tally_platform_opts o = { .size = sizeof(o), .sysfs = sysfs };
+	const struct tally_platform_opts o = { .size = sizeof(o), .on = on, .sysfs = sysfs };
 	const struct tally_out to = { .size = sizeof(to), .out = take, .arg = t };
 	struct tally_platform *p = NULL;
 	int rc = tally_platform_open(&p, &o);
@@ -41,6 +41,11 @@ static int list(struct text *t, const char *sysfs, const char *kind, const char 
 		take(t, tally_platform_error(p), strlen(tally_platform_error(p)));
 	tally_platform_close(p);
 	return rc;
+}
+
+static int list(struct text *t, const char *sysfs, const char *kind, const char *pattern, bool verbose)
+{
+	return list_on(t, NULL, sysfs, kind, pattern, verbose);
 }
 
 static struct text said;
@@ -71,6 +76,27 @@ static void words_say_what_is_near(void **state)
 		assert_int_equal(list(&said, "test/sysfs/none", row[i].kind, row[i].pattern, false), -TALLY_EINVAL);
 		assert_true(strncmp(said.p, row[i].words, strlen(row[i].words)) == 0);
 	}
+}
+
+static void what_a_platform_has_and_allows_is_said_of_it(void **state)
+{
+	static const struct { int line; const char *on, *sysfs, *kind, *name, *words; } row[] = {
+		{ __LINE__, NULL, "test/sysfs/none", "requests", "entitled", "--on power" },
+		{ __LINE__, NULL, "test/sysfs/none", "tunables", "qos_tx_p", "--on kunpeng" },
+		{ __LINE__, NULL, "test/sysfs/power/sys", "requests", "bus_topology", " yes " },
+		{ __LINE__, "power", NULL, "requests", "entitled", " yes " },
+		{ __LINE__, "power,rights=none", NULL, "requests", "links_abc", "no right" },
+		{ __LINE__, "batoka,rights=strand", NULL, "registers", "sparc_pcr", " yes " },
+		{ __LINE__, "batoka,rights=strand", NULL, "registers", "l2_cr", "no right" },
+		{ __LINE__, "batoka", NULL, "registers", "dmmu", "--on niagara" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (list_on(&said, row[i].on, row[i].sysfs, row[i].kind, row[i].name, false) < 0 || !strstr(said.p, row[i].words))
+			fail_msg("line %d: %s", row[i].line, said.p);
+	assert_true(list_on(&said, "unix:/nowhere/at/all", NULL, "requests", NULL, false) < 0);
+	assert_non_null(strstr(said.p, "/nowhere/at/all"));
 }
 
 static void no_line_is_wider_than_80_columns(void **state)
@@ -120,16 +146,18 @@ static void names_of_each_kind_are_those_of_its_list(void **state)
 
 static void memory_that_is_out_is_told_and_all_is_freed(void **state)
 {
-	static const char *const what[] = { "events", "loads", "clock", "cycels" };
+	static const struct { const char *on, *what; } row[] = {
+		{ NULL, "events" }, { NULL, "loads" }, { NULL, "clock" }, { NULL, "cycels" }, { "power", "requests" }, { "batoka", "registers" },
+	};
 	long live = mem_live();
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(what); i++)
+	for (size_t i = 0; i < COUNT(row); i++)
 		for (long n = 1;; n += n < 200 ? 1 : 97) {
 			int rc;
 
 			mem_fail_at(n);
-			rc = list(&said, "test/sysfs/none", what[i], NULL, true);
+			rc = list_on(&said, row[i].on, "test/sysfs/none", row[i].what, NULL, true);
 			if (!mem_failed())
 				break;
 			assert_true(rc == -TALLY_ENOMEM || rc == -TALLY_EINVAL || rc == 0);
@@ -192,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_of_a_pmu_have_the_code_of_its_format),
 		cmocka_unit_test(words_say_what_is_near),
+		cmocka_unit_test(what_a_platform_has_and_allows_is_said_of_it),
 		cmocka_unit_test(no_line_is_wider_than_80_columns),
 		cmocka_unit_test(names_of_each_kind_are_those_of_its_list),
 		cmocka_unit_test(memory_that_is_out_is_told_and_all_is_freed),

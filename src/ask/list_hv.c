@@ -32,8 +32,7 @@ static void put(struct list_hv *l, struct tbl *t)
 	tbl_free(t);
 }
 
-/* What keeps someone out, in a word for a column and in words. */
-static const char *why_not(int rc)
+const char *hv_why_not(int rc)
 {
 	return rc == -TALLY_EPERM ? "no right" : rc == -TALLY_ENOTSUP ? "not here" : rc == -TALLY_EBUSY ? "busy" :
 	       rc == -TALLY_ESTATE ? "by index" : "error";
@@ -92,7 +91,7 @@ static int list_registers(struct list_hv *l)
 			continue;
 		is = vf_probe(c, sun4v_client_home(c), i, &e);
 		tbl_row(&t, (struct an_cell[]){ AN_U(i), AN_S(name), AN_S(where(&t, r)), AN_S(r->group), address(r->local),
-						address(r->global), AN_U(r->mask), AN_S(is < 0 ? why_not(is) : "yes"),
+						address(r->global), AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
 						AN_S(selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
 	}
 	put(l, &t);
@@ -216,20 +215,20 @@ static int may_set(struct hv_line *line, struct err *e)
 }
 
 /* 0, 1: its own record only; or why not. */
-static int allowed(struct list_hv *l, const struct gpci_request *r, struct err *e)
+static int allowed(struct hv_line *line, const struct gpci_request *r, struct err *e)
 {
 	struct gpci_table t;
 	struct err own = { 0 };
 	int rc;
 
-	if (!gpci_request(r->number, l->p->line.level, 8))
-		return err_set(e, TALLY_ENOTSUP, "%s: firmware level %u does not have it", r->name, l->p->line.level);
+	if (!gpci_request(r->number, line->level, 8))
+		return err_set(e, TALLY_ENOTSUP, "%s: firmware level %u does not have it", r->name, line->level);
 	if (!strcmp(r->name, "mmcrh"))
-		return may_set(&l->p->line, e);
-	rc = gpci_read(&t, &l->p->line, r, r->index == GPCI_BY_NOTHING ? -1 : INT32_MAX, e);
+		return may_set(line, e);
+	rc = gpci_read(&t, line, r, r->index == GPCI_BY_NOTHING ? -1 : INT32_MAX, e);
 	if (rc >= 0)
 		gpci_table_free(&t);
-	if (rc == -TALLY_EPERM && gpci_read(&t, &l->p->line, r, -1, &own) >= 0) {
+	if (rc == -TALLY_EPERM && gpci_read(&t, line, r, -1, &own) >= 0) {
 		gpci_table_free(&t);
 		return 1;
 	}
@@ -245,13 +244,16 @@ static bool has_counters(const struct gpci_request *r)
 }
 
 /* What may be done: of a kernel's counters it is known how much they grow, not what they are. */
-static const char *access_of(const struct list_hv *l, const struct gpci_request *r, int is)
+const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e)
 {
+	const int is = allowed(&p->line, r, e);
+
 	if (is < 0)
-		return why_not(is);
+		return hv_why_not(is);
+	*e = (struct err){ 0 };
 	if (is)
 		return "own only";
-	return l->p->line.relative && has_counters(r) ? "to count" : "yes";
+	return p->line.relative && has_counters(r) ? "to count" : "yes";
 }
 
 static bool is_first_layout(uint32_t i)
@@ -272,16 +274,16 @@ static void list_requests(struct list_hv *l)
 
 	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
 		struct err e = { 0 };
-		int is;
+		const char *access;
 
 		if (!is_first_layout(i) || !(is_wanted(l, r->name) || is_wanted(l, r->title)))
 			continue;
 		r = gpci_layout(l->p, &l->p->line, gpci_request_find(r->name));
-		is = allowed(l, r, &e);
+		access = hv_request_access(l->p, r, &e);
 		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"), AN_U(r->size),
 						AN_S(levels(&t, r)), AN_S(right_name(r)), AN_S(r->title),
 						r->linux_name ? AN_S(r->linux_name) : AN_NONE,
-						AN_S(access_of(l, r, is)), is < 0 ? AN_S(e.text) : AN_NONE });
+						AN_S(access), *e.text ? AN_S(e.text) : AN_NONE });
 	}
 	put(l, &t);
 }

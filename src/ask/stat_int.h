@@ -136,4 +136,7 @@ int stat_view_read(struct stat_run *s);
 void stat_view_rows(struct stat_run *s);
 void stat_view_close(struct stat_run *s);
 
+/* The k-th request without which view i shows nothing (stat_view.c); NULL past the last. */
+const char *stat_view_must(uint32_t i, uint32_t k);
+
 #endif

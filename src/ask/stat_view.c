@@ -433,6 +433,11 @@ const char *tally_stat_view(uint32_t i, const char **text)
 	return views[i].name;
 }
 
+const char *stat_view_must(uint32_t i, uint32_t k)
+{
+	return i < COUNT(views) && k < NEEDS && views[i].must >> k & 1 ? views[i].need[k] : NULL;
+}
+
 static int no_view(struct stat_run *s, const char *name)
 {
 	const char *names[COUNT(views)], *near;

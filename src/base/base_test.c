@@ -175,6 +175,25 @@ static void the_nearest_word_is_near(void **state)
 	assert_null(text_nearest("", words, 0));
 }
 
+static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state)
+{
+	static const char *const words[] = { "mixed", "chase" };
+	static const struct { const char *word, *said; } row[] = {
+		{ "chas", "load=chas: there is no such load; did you mean 'chase'?" },
+		{ "", "load=: there is no such load; there are: mixed, chase" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct err e = { 0 };
+
+		assert_int_equal(text_pick("load", row[i].word, words, COUNT(words), &e), -TALLY_EINVAL);
+		assert_string_equal(e.text, row[i].said);
+	}
+	assert_int_equal(text_pick("load", "chase", words, COUNT(words), NULL), 1);
+	assert_int_equal(text_pick("load", "chase", words, 0, &(struct err){ 0 }), -TALLY_EINVAL);
+}
+
 static void the_first_error_stays(void **state)
 {
 	struct err e = { 0 };
@@ -319,6 +338,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
 		cmocka_unit_test(globs_match_as_in_d),
 		cmocka_unit_test(the_nearest_word_is_near),
+		cmocka_unit_test(a_word_of_several_is_picked_or_named_with_what_there_is),
 		cmocka_unit_test(the_first_error_stays),
 		cmocka_unit_test(every_error_has_words),
 		cmocka_unit_test(text_is_wrapped_at_blanks_and_never_within_a_word),

@@ -147,3 +147,21 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 	}
 	return ret;
 }
+
+int text_pick(const char *key, const char *word, const char *const *names, size_t n, struct err *e)
+{
+	const char *near;
+	struct buf all = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], word))
+			return (int)i;
+	near = text_nearest(word, names, n);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	rc = near ? err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; did you mean '%s'?", key, word, key, near) :
+		    err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; there are: %s", key, word, key, all.p ? all.p : "none");
+	buf_free(&all);
+	return rc;
+}

@@ -1,12 +1,18 @@
 /*
- * capture.h: what the files behind tally/ptt.h share.
+ * capture.h: what the files behind tally/ptt.h share. Those that ask a device, not a file, are behind
+ * tally/platform.h.
  *
  *	file.c    the handle, its file, and going through it once
  *	dump.c    records as text
+ *	filter.c  a predicate over records (filter.h)
  *	report.c  counting, and the three forms of a report
- *	page.c    figures to a page: which tables there are
+ *	page.c    figures to a page: which tables there are (page_int.h)
  *	export.c  tables for others
- *	sql.c     DuckDB: SQL and Parquet
+ *	sql.c     DuckDB: SQL and Parquet (sql_int.h); duck.c: its library; table.c: the trace as a table of it
+ *
+ *	trace.c   one trace of a device, while a command runs (trace_int.h)
+ *	record.c  of that a file
+ *	tune*.c   of many the best setting (tune_int.h)
  */
 #ifndef TALLY_CAPTURE_CAPTURE_H
 #define TALLY_CAPTURE_CAPTURE_H

@@ -309,6 +309,31 @@ static void a_report_says_the_truth(void **state)
 	tally_ptt_close(t);
 }
 
+/* The reader skips what is zero between records of a file. */
+static void padding_is_said_once(void **state)
+{
+	struct env *v = *state;
+	static uint8_t p[100 * 32];
+	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	char path[64];
+	FILE *f = fopen(v->raw, "rb");
+
+	assert_non_null(f);
+	assert_int_equal(fread(p, 1, sizeof(p), f), sizeof(p));
+	fclose(f);
+	memset(p + 40 * 32, 0, 10 * 32);
+	write_file(path, p, sizeof(p));
+	for (o.threads = 1; o.threads < 3; o.threads++) {
+		struct tally_ptt *t = opened(v, path);
+		assert_int_equal(tally_ptt_report(t, &o), 0);
+		assert_int_equal(json_number(&v->out, "summary", "records"), 90);
+		assert_int_equal(json_number(&v->out, "summary", "padding"), 10);
+		assert_int_equal(count_of(&v->out, "padding"), 1);
+		tally_ptt_close(t);
+	}
+	unlink(path);
+}
+
 static void two_threads_say_the_same_as_one(void **state)
 {
 	struct env *v = *state;
@@ -514,6 +539,7 @@ int main(void)
 		cmocka_unit_test(a_filter_that_faults_says_how_often),
 		cmocka_unit_test(a_file_without_a_record_is_refused),
 		cmocka_unit_test(a_report_says_the_truth),
+		cmocka_unit_test(padding_is_said_once),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
 		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
 		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),

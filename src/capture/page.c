@@ -105,12 +105,12 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
-	bool has_mean = r->matched && r->span;
+	bool has_mean = r->matched && r->outstanding_span;
 
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
-	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding));
+	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
 	an_fact(p, f, "span", in->sparse ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
 		AN_U(r->span));
@@ -132,7 +132,7 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
-		has_mean ? AN_D(share(r->outstanding_ticks, r->span)) : AN_NONE);
+		has_mean ? AN_D(share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE);
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
 		when(r->matched, r->outstanding_peak));
 	if (in->sparse)
@@ -152,7 +152,7 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES, AN_U(t->useful_bytes));
 	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES, AN_U(t->header_bytes));
 	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, AN_U(t->framing_bytes));
-	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000.0));
+	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000));
 	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE, share_or_none(r->write_enabled, r->write_bytes));
 	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE, share_or_none(r->read_enabled, r->read_bytes));
 	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE, share_or_none(r->relaxed, r->relaxed + r->ordered));
@@ -168,18 +168,21 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 		{ "posted", "posted", AN_COUNT },      { "non_posted", "non-posted", AN_COUNT },
 		{ "completions", "completions", AN_COUNT }, { "span", "ticks", AN_TICKS },
 		{ "format_dw", "DWs", AN_COUNT },      { "time", "times are", AN_TEXT },
-		{ "time_known", "which is", AN_TEXT },
+		{ "time_known", "which is", AN_TEXT },   { "outstanding_mean", "open, mean", AN_NUMBER },
+		{ "outstanding_peak", "peak", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "device", "Devices", col, COUNT(col));
 
-	skip(t, 8, 8);
+	skip(t, 8, in->r->matched && in->r->ndevices > 1 ? 8 : 10);
 	for (uint32_t i = 0; i < in->r->ndevices; i++) {
 		const struct ptt_device_row *d = &in->r->device[i];
 
 		an_row(p, t, (struct an_cell[COUNT(col)]){
 			AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted), AN_U(d->non_posted),
 			AN_U(d->completions), AN_U(d->span), AN_U(d->format),
-			AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)) });
+			AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
+			in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
+			when(in->r->matched, d->outstanding_peak) });
 	}
 }
 
@@ -403,7 +406,7 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 }
 
 /* One figure of every bin. */
-static uint64_t bin_figure(const struct ptt_bin *b, uint64_t ticks, uint32_t which)
+static uint64_t bin_figure(const struct ptt_bin *b, uint32_t which)
 {
 	switch (which) {
 	case 0:
@@ -413,7 +416,7 @@ static uint64_t bin_figure(const struct ptt_bin *b, uint64_t ticks, uint32_t whi
 	case 2:
 		return b->opened;
 	case 3:
-		return ticks ? b->outstanding_ticks / ticks : 0;
+		return b->outstanding_ticks;
 	default:
 		return b->outstanding_peak;
 	}
@@ -434,9 +437,9 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 		return;
 	}
 	for (uint32_t k = 0; k < nlines; k++) {
-		line[k] = (struct an_line){ key[k], title[k], v + (size_t)k * r->nbins };
+		line[k] = (struct an_line){ key[k], title[k], v + (size_t)k * r->nbins, k == 3 ? r->bin_ticks : 0 };
 		for (uint32_t i = 0; i < r->nbins; i++)
-			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], r->bin_ticks, k);
+			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], k);
 	}
 	an_page_lines(p, "time_line", "Over time",
 		      &(struct an_lines){ .step = r->bin_ticks, .n = r->nbins, .nlines = nlines, .unit = AN_COUNT,
@@ -605,12 +608,11 @@ static void limits(struct an_page *p, const struct ptt_page_in *in)
 		an_page_words(p, AN_CANNOT, "trace", "%s", in->r->note[i].text);
 	if (l->words[0])
 		an_page_words(p, AN_LOST, "file", "%s", l->words);
-	struct an_part *f = l->padding_records | l->stray_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
+	struct an_part *f = l->stray_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
 				    an_page_facts(p, "file_losses", "What the file did not give") :
 				    NULL;
 	if (!f)
 		return;
-	an_fact(p, f, "padding_records", "padding records", AN_COUNT, AN_U(l->padding_records));
 	an_fact(p, f, "stray_bytes", "bytes that are no record", AN_BYTES, AN_U(l->stray_bytes));
 	an_fact(p, f, "cut_bytes", "bytes cut off", AN_BYTES, AN_U(l->cut_bytes));
 	an_fact(p, f, "unknown_records", "unknown records", AN_COUNT, AN_U(l->unknown_records));

@@ -35,8 +35,9 @@ static int write_failed(struct recording *c, int rc)
 		c->reader_gone = true;
 		return plat_fail(c->p, TALLY_EEND, "the reader went away");
 	}
-	return plat_fail(c->p, (enum tally_err)-rc, "failed to write to %s: %s; what was committed before is in it", c->path,
-			 rc == -TALLY_EIO && errno ? strerror(errno) : tally_strerror(rc));
+	return plat_fail(c->p, (enum tally_err)-rc, "failed to write to %s: %s%s", c->path,
+			 rc == -TALLY_EIO && errno ? strerror(errno) : tally_strerror(rc),
+			 c->bytes ? "; what was committed before is in it" : "");
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */

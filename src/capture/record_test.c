@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "platform/fake_ptt.h"
+#include "platform/fake_ptt_test.h"
 #include "ptt/ptt.h"
 
 /* ---- record ------------------------------------------------------------------------------------- */

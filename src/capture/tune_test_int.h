@@ -4,7 +4,7 @@
 #ifndef TALLY_CAPTURE_TUNE_TEST_INT_H
 #define TALLY_CAPTURE_TUNE_TEST_INT_H
 
-#include "platform/fake_ptt.h"
+#include "platform/fake_ptt_test.h"
 
 #define ROOM (1u << 20)
 #define READS 40u

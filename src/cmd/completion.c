@@ -74,7 +74,7 @@ static const struct rule {
 	{ "DIR", "", "", OFFER_DIRECTORIES, NULL, NULL, false },
 	{ "COMMAND", "", "", OFFER_COMMANDS, NULL, NULL, false },
 	{ "EVENT", "", "stat", OFFER_NAMES, "countable", NULL, true },
-	{ "EVENT", "", "", OFFER_DEVICES, NULL, NULL, false },
+	{ "EVENT", "", "", OFFER_PTT_EVENTS, NULL, NULL, false },
 	{ "CLAUSE", "", "", OFFER_PROBES, NULL, NULL, false },
 	{ "PROVIDER", "", "", OFFER_WORDS, " cpc dtrace gpci mmustat profile ptt vfalls", NULL, false },
 	{ "NAME", "load", "", OFFER_NAMES, "loads", NULL, false },
@@ -113,7 +113,6 @@ struct offered offer_option(const char *verb, const struct opt *o)
 			continue;
 		ret.is = r->is;
 		ret.list = r->list;
-		ret.suffix = r->is == OFFER_DEVICES && !strcmp(o->arg, "EVENT") ? '/' : 0;
 		if (r->words)
 			buf_puts(&ret.words, r->words);
 		else if (r->word)

@@ -68,6 +68,15 @@ static const char helpers[] =
 	"\t\t\t[[ $type == \"$1\" ]] || continue\n"
 	"\t\t\t[[ $type == device ]] && echo \"$device$2\" || echo \"$device/$name$2\"\n"
 	"\t\tdone\n}\n"
+	/* an event of PTT: a device, behind its slash terms with commas between; after a term comes more of the same word */
+	"_tally_event() {\n"
+	"\tlocal device=${cur%%/*}/\n"
+	"\tif [[ $cur != */* ]]; then _tally_offer < <(_tally_ptt device /); return; fi\n"
+	"\tpre+=$device cur=${cur#*/}\n"
+	"\tif [[ $cur == *,* ]]; then pre+=${cur%,*}, cur=${cur##*,}; fi\n"
+	"\tcompopt -o nospace\n"
+	"\t_tally_offer < <(_tally_names terms |\n"
+	"\t\twhile IFS= read -r n; do [[ $n == \"$device\"* ]] && echo \"${n#*/}\"; done)\n}\n"
 	/* a command and its arguments, from w[$1] on: as that completes them, if bash-completion is here to find out */
 	"_tally_command() {\n"
 	"\tpre= raw=1\n"
@@ -106,6 +115,7 @@ static void put_reply(struct buf *to, const struct offered *o)
 	case OFFER_NAMES: buf_printf(to, "_tally_offer < <(_tally_names %s)", words); break;
 	case OFFER_PROBES: buf_puts(to, "_tally_list; _tally_offer < <(_tally_names probes)"); break;
 	case OFFER_PLATFORMS: buf_printf(to, "_tally_platform%s", words); break;
+	case OFFER_PTT_EVENTS: buf_puts(to, "_tally_event"); break;
 	case OFFER_SELECTORS: buf_puts(to, "_tally_offer < <(_tally_names selectors; _tally_ptt tunable)"); break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:

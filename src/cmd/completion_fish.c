@@ -73,6 +73,18 @@ static const char helpers[] =
 	"\t\tend\n"
 	"\tend\n"
 	"end\n"
+	/* an event of PTT: a device, behind its slash terms with commas between */
+	"function __tally_event\n"
+	"\tset -l done (string match -r -- '^[^/]*/(.*,)?' (__tally_word))\n"
+	"\tif not set -q done[1]\n"
+	"\t\t__tally_ptt device /\n"
+	"\t\treturn\n"
+	"\tend\n"
+	"\tset -l device (string match -r -- '^[^/]*/' $done[1])\n"
+	"\tfor n in (__tally_names terms)\n"
+	"\t\tstring match -q -- \"$device*\" $n; and echo -- $done[1](string replace -- $device '' $n)\n"
+	"\tend\n"
+	"end\n"
 	/* where a command begins among the words: behind \"--\", or with the first that is no option's; $argv[2..]: options with
 	 * an argument; $argv[1]: whether there is a command without \"--\" */
 	"function __tally_command_at\n"
@@ -124,6 +136,7 @@ static void put_offer(struct buf *to, const char *verb, const struct offered *o)
 	case OFFER_NAMES: buf_printf(to, o->list ? " -f -a '(__tally_list (__tally_names %s))'" : " -f -a '(__tally_names %s)'", words); break;
 	case OFFER_PROBES: buf_puts(to, " -f -a '(__tally_list (__tally_names probes))'"); break;
 	case OFFER_PLATFORMS: buf_printf(to, " -f -a '(__tally_platform %s)'", words); break;
+	case OFFER_PTT_EVENTS: buf_puts(to, " -f -a '(__tally_event)'"); break;
 	case OFFER_SELECTORS: buf_puts(to, " -f -a '(__tally_names selectors; __tally_ptt tunable)'"); break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:

@@ -43,6 +43,7 @@ static void put_action(struct buf *to, const struct offered *o)
 		buf_puts(to, " _tally_platform");
 		put_plain(to, words);
 		break;
+	case OFFER_PTT_EVENTS: buf_puts(to, " _tally_event"); break;
 	case OFFER_SELECTORS: buf_puts(to, " _tally_selectors"); break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:
@@ -115,45 +116,57 @@ static void put_verb(struct buf *to, const char *verb, const struct opts *o)
 	put_arguments(to, verb, o);
 }
 
+/* What all verbs share. */
+static const char helpers[] =
+	"#compdef tally dtrace\n"
+	"# zsh completion for tally; made by 'tally completion zsh'\n"
+	/* the platform of the line: the last before the cursor, or one behind it */
+	"_tally_on() {\n"
+	"\tif [[ \"${words[1,CURRENT-1]} \" =~ '.*--on[= ]([^ ]+) ' || \"$words\" =~ '--on[= ]([^ ]+)' ]]; then on=(--on $match[1])\n"
+	"\telse on=(); fi\n}\n"
+	/* names that end in = / : - go on */
+	"_tally_add() {\n"
+	"\tlocal -a more=(${(M)@:#*[=/:-]}) whole=(${@:#*[=/:-]})\n"
+	"\tcompadd -S '' -a more; compadd -a whole\n}\n"
+	"_tally_names() {\n"
+	"\tlocal -a on; _tally_on\n"
+	"\t_tally_add ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
+	/* what is before the last comma of a list stays; one between slashes parts no names */
+	"_tally_list() {\n"
+	"\tlocal rest=$PREFIX\n"
+	"\twhile [[ $rest =~ '^[^,/]*(/[^/]*/[^,/]*)?,' ]]; do rest=${rest[MEND+1,-1]}; done\n"
+	"\tcompset -p $(( ${#PREFIX} - ${#rest} ))\n"
+	"\t_tally_add $@\n}\n"
+	"_tally_list_of() {\n"
+	"\tlocal -a on; _tally_on\n"
+	"\t_tally_list ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
+	/* a platform: its name, its keys behind commas, a socket, a file */
+	"_tally_platform() {\n"
+	"\tlocal name=${PREFIX%%,*}\n"
+	"\tif compset -P unix: || [[ $PREFIX == */* ]]; then _files\n"
+	"\telif compset -P '*,'; then _tally_add ${(f)\"$($tally list --on $name --names keys 2>/dev/null)\"}\n"
+	"\telse _tally_add $@; fi\n}\n"
+	"_tally_selectors() { _tally_names selectors; _tally_ptt tunable }\n"
+	"_tally_ptt() {\n"
+	"\tlocal -a on n; local type device name rest; _tally_on\n"
+	"\t$tally list $on -x ' ' ptt 2>/dev/null | while read -r type device name rest; do\n"
+	"\t\t[[ $type == device && $1 == device ]] && n+=$device\n"
+	"\t\t[[ $type == tunable && $1 == tunable ]] && n+=$device/$name\n"
+	"\tdone\n"
+	"\tif [[ -n $2 ]]; then compadd -S $2 -a n; else compadd -a n; fi\n}\n"
+	/* an event of PTT: a device, behind its slash terms with commas between */
+	"_tally_event() {\n"
+	"\tlocal device=${PREFIX%%/*}/\n"
+	"\tlocal -a on n; _tally_on\n"
+	"\tif ! compset -P '*/'; then _tally_ptt device /; return; fi\n"
+	"\tcompset -P '*,'\n"
+	"\tn=(${(M)${(f)\"$($tally list $on --names terms 2>/dev/null)\"}:#$device*})\n"
+	"\tcompadd -S '' - ${n#$device}\n}\n";
+
 void complete_zsh(struct buf *to)
 {
-	buf_puts(to, "#compdef tally dtrace\n"
-		     "# zsh completion for tally; made by 'tally completion zsh'\n"
-		     /* the platform of the line: the last before the cursor, or one behind it */
-		     "_tally_on() {\n"
-		     "\tif [[ \"${words[1,CURRENT-1]} \" =~ '.*--on[= ]([^ ]+) ' || \"$words\" =~ '--on[= ]([^ ]+)' ]]; then on=(--on $match[1])\n"
-		     "\telse on=(); fi\n}\n"
-		     /* names that end in = / : - go on */
-		     "_tally_add() {\n"
-		     "\tlocal -a more=(${(M)@:#*[=/:-]}) whole=(${@:#*[=/:-]})\n"
-		     "\tcompadd -S '' -a more; compadd -a whole\n}\n"
-		     "_tally_names() {\n"
-		     "\tlocal -a on; _tally_on\n"
-		     "\t_tally_add ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
-		     /* what is before the last comma of a list stays; one between slashes parts no names */
-		     "_tally_list() {\n"
-		     "\tlocal rest=$PREFIX\n"
-		     "\twhile [[ $rest =~ '^[^,/]*(/[^/]*/[^,/]*)?,' ]]; do rest=${rest[MEND+1,-1]}; done\n"
-		     "\tcompset -p $(( ${#PREFIX} - ${#rest} ))\n"
-		     "\t_tally_add $@\n}\n"
-		     "_tally_list_of() {\n"
-		     "\tlocal -a on; _tally_on\n"
-		     "\t_tally_list ${(f)\"$($tally list $on --names $1 2>/dev/null)\"}\n}\n"
-		     /* a platform: its name, its keys behind commas, a socket, a file */
-		     "_tally_platform() {\n"
-		     "\tlocal name=${PREFIX%%,*}\n"
-		     "\tif compset -P unix: || [[ $PREFIX == */* ]]; then _files\n"
-		     "\telif compset -P '*,'; then _tally_add ${(f)\"$($tally list --on $name --names keys 2>/dev/null)\"}\n"
-		     "\telse _tally_add $@; fi\n}\n"
-		     "_tally_selectors() { _tally_names selectors; _tally_ptt tunable }\n"
-		     "_tally_ptt() {\n"
-		     "\tlocal -a on n; local type device name rest; _tally_on\n"
-		     "\t$tally list $on -x ' ' ptt 2>/dev/null | while read -r type device name rest; do\n"
-		     "\t\t[[ $type == device && $1 == device ]] && n+=$device\n"
-		     "\t\t[[ $type == tunable && $1 == tunable ]] && n+=$device/$name\n"
-		     "\tdone\n"
-		     "\tif [[ -n $2 ]]; then compadd -S $2 -a n; else compadd -a n; fi\n}\n"
-		     "_tally() {\n"
+	buf_puts(to, helpers);
+	buf_puts(to, "_tally() {\n"
 		     "\tlocal tally=$words[1] verb=$words[2]\n"
 		     "\t[[ ${tally:t} == dtrace ]] && tally=tally\n"
 		     "\tlocal -a line\n"

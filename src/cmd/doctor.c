@@ -23,8 +23,8 @@ struct doctor {
 	struct buf out;
 	char group[32];                       /* whose heading was printed last */
 	uint32_t count[3];                    /* by verdict */
-	char command[256];                    /* that was written last */
-	char fix[256];                        /* of the first that is needed and missing */
+	char command[512];                    /* that was written last */
+	char fix[512];                        /* of the first that is needed and missing */
 };
 static const char *const verdicts[] = { [TALLY_IS_OK] = "ok", [TALLY_IS_LIMITED] = "limited", [TALLY_IS_MISSING] = "missing" };
 

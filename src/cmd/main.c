@@ -6,6 +6,7 @@
  * unchanged.  Messages begin with the name it was called by.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +145,9 @@ static int unknown(struct cmd_ctx *cx, const char *word)
 		names[i + 4] = verbs[i].name;
 	near = text_nearest(word, names, COUNT(names));
 	if (near)
-		complain(cx, "there is no verb '%s'; did you mean '%s'?", word, near);
+		complain(cx, "there is no %s '%s'; did you mean '%s'?", *word == '-' ? "option" : "verb", word, near);
+	else if (*word == '-')
+		complain(cx, "there is no option '%s' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options", word);
 	else
 		complain(cx, "there is no verb '%s'; 'tally help' lists them", word);
 	return ST_USAGE;
@@ -197,12 +200,24 @@ static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 	return unknown(cx, word);
 }
 
+/* Who was started with a closed standard stream would open a file or a counter in its place. What stands there instead
+ * refuses: reading fails, and so does writing. */
+static bool hold_places(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 	const char *name = slash ? slash + 1 : argc ? argv[0] : "tally";
 	struct cmd_ctx cx = { .name = strcmp(name, "dtrace") ? "tally" : "dtrace" };
 
+	if (!hold_places())
+		return ST_FAILED;
 	catch_pipe();
 	setlocale(LC_CTYPE, "");              /* not LC_NUMERIC: numbers look the same everywhere */
 	if (!strcmp(cx.name, "dtrace"))

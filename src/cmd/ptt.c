@@ -224,18 +224,35 @@ int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 	a->fd = STDOUT_FILENO;
 	if (status != GO_ON || !a->output || !strcmp(a->output, "-"))
 		return status;
-	a->fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	a->fd = open(a->output, O_WRONLY | O_CLOEXEC);
+	a->made = a->fd < 0 && errno == ENOENT;
+	if (a->made)
+		a->fd = open(a->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (a->fd >= 0)
 		return GO_ON;
 	complain(a->cx, "failed to open %s: %s", a->output, strerror(errno));
 	return ST_FAILED;
 }
 
+/* What was in the output before goes when there is something to take its place. What is no file can't be emptied. */
+static void begin(struct ptt_args *a)
+{
+	if (!a->begun && a->fd != STDOUT_FILENO)
+		(void)!ftruncate(a->fd, 0);
+	a->begun = true;
+}
+
 int ptt_args_close(struct ptt_args *a, int status)
 {
 	ptt_args_wipe(a);
 	buf_free(&a->reading);
-	if (a->fd > STDERR_FILENO && close(a->fd) && status == ST_OK) {
+	if (a->fd <= STDERR_FILENO)
+		return status;
+	if (status == ST_OK)
+		begin(a);
+	else if (a->made && !a->begun)
+		unlink(a->output);
+	if (close(a->fd) && status == ST_OK) {
 		complain(a->cx, "failed to write to %s: %s", a->output, strerror(errno));
 		status = ST_FAILED;
 	}
@@ -246,6 +263,7 @@ int ptt_args_write(void *arg, const char *text, size_t n)
 {
 	struct ptt_args *a = arg;
 
+	begin(a);
 	if (a->fd == STDOUT_FILENO)
 		ptt_args_wipe(a);
 	while (n) {

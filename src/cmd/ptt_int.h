@@ -14,6 +14,7 @@ struct ptt_args {
 	struct tally_ptt_opts o;              /* size is set by ptt_args_file() */
 	const char *output;                   /* -o */
 	int fd;
+	bool made, begun;                     /* the output: by us; written to: until then it keeps what was in it */
 	int write_error;                      /* errno of the write that failed, or 0 */
 	/* the progress line */
 	struct buf reading;                   /* the file's name, fit for a terminal */

@@ -102,11 +102,13 @@ static void summary(struct record *c)
 {
 	const char *to = c->r.path ? c->r.path : "perf.data";
 	uint32_t gaps = c->r.gaps - (c->r.cut == TALLY_CUT_FAILED);
+	char lost[48] = "some";
 
+	if (c->r.lost || !c->r.gaps)
+		snprintf(lost, sizeof(lost), "%s%llu", c->r.gaps ? "at least " : "", (unsigned long long)c->r.lost);
 	ptt_args_wipe(&c->a.a);
-	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s%llu lost to %s ]\n", (unsigned long long)c->r.bytes,
-		(unsigned long long)c->r.records, c->r.gaps ? "at least " : "", (unsigned long long)c->r.lost,
-		strcmp(to, "-") ? to : "stdout");
+	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s lost to %s ]\n", (unsigned long long)c->r.bytes,
+		(unsigned long long)c->r.records, lost, strcmp(to, "-") ? to : "stdout");
 	if (gaps)
 		complain(c->a.a.cx, "%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
 			 "not known; -m makes a larger ring", gaps, gaps == 1 ? "" : "s");

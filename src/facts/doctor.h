@@ -25,8 +25,10 @@ enum doc_cause { DOC_OK, DOC_LESS, DOC_TAKEN, DOC_OFF, DOC_DENIED, DOC_ABSENT, D
 enum doc_verdict { DOC_IS_OK, DOC_IS_LIMITED, DOC_IS_MISSING };
 enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 
+/* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it (k_fix()). */
+#define DOC_PROGRAM "PROGRAM"
 /* The command that gives an ordinary user all that tally needs. */
-#define FIX_RIGHTS "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep $(command -v tally)"
+#define FIX_RIGHTS "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep " DOC_PROGRAM
 
 struct doc_is { const char *key, *group, *title; bool main; };        /* key: "perf_cpu" */
 struct doc_says { uint8_t verdict, how; const char *command, *consequence; };  /* enum doc_verdict, doc_how; "" */

@@ -51,6 +51,29 @@ void papr_close(struct papr *p)
 	mem_free(p);
 }
 
+int papr_rights_parse(struct papr_rights *ret, const char *text, struct err *e)
+{
+	struct papr_rights r = { 0 };
+	size_t n;
+
+	for (const char *p = text;; p += n + 1) {
+		n = strcspn(p, "+,");
+		if (n == 3 && !memcmp(p, "all", n))
+			r.all = true;
+		else if (n == 8 && !memcmp(p, "expanded", n))
+			r.expanded = true;
+		else if (n == 3 && !memcmp(p, "lab", n))
+			r.lab = true;
+		else if (n != 4 || memcmp(p, "none", n))
+			return err_set(e, TALLY_EINVAL, "rights: '%.*s' is none of all, expanded, lab, none; several are joined by +",
+				       (int)n, p);
+		if (!p[n])
+			break;
+	}
+	*ret = r;
+	return 0;
+}
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static bool is_own(const struct ask *a)

@@ -70,6 +70,8 @@ struct gpci_values {                          /* of one record, in the order of 
 };
 struct papr_caller { uint16_t partition; uint16_t vcpu; };
 struct papr_rights { bool all, expanded, lab; };
+/* "all+expanded", "all,lab", "none": each word adds one. -TALLY_EINVAL names the word. */
+int papr_rights_parse(struct papr_rights *ret, const char *text, struct err *e);
 struct papr_machine_ops {
 	/* The first record with id >= from (of GPCI_BY_VP: (from, secondary)); self: the caller's own, or the one of the
 	 * processor that it runs on. 1, 0: there is none; negative: H_HARDWARE. One call's records must be of one moment:

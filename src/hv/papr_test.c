@@ -685,6 +685,32 @@ static void the_second_index_continues_inside_a_partition(void **state)
 	}
 }
 
+/* ---- rights ------------------------------------------------------------------------------------------------------------------------ */
+
+static void rights_are_words_and_each_adds_one(void **state)
+{
+	static const struct { const char *text; int rc; struct papr_rights is; } row[] = {
+		{ "none", 0, { 0 } },
+		{ "all", 0, { .all = true } },
+		{ "lab+expanded", 0, { .lab = true, .expanded = true } },
+		{ "all,lab", 0, { .all = true, .lab = true } },
+		{ "none+all", 0, { .all = true } },
+		{ "", -TALLY_EINVAL, { .all = true } },
+		{ "all+", -TALLY_EINVAL, { .all = true } },
+		{ "all+root", -TALLY_EINVAL, { .all = true } },
+		{ "al", -TALLY_EINVAL, { .all = true } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct papr_rights r = { .all = true };
+		struct err e = { 0 };
+
+		if (papr_rights_parse(&r, row[i].text, &e) != row[i].rc || memcmp(&r, &row[i].is, sizeof(r)))
+			fail_msg("'%s': %s", row[i].text, e.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -710,6 +736,7 @@ int main(void)
 		cmocka_unit_test(options_that_make_no_service_are_refused),
 		cmocka_unit_test(no_memory_is_told),
 		cmocka_unit_test(the_second_index_continues_inside_a_partition),
+		cmocka_unit_test(rights_are_words_and_each_adds_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

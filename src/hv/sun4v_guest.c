@@ -192,7 +192,7 @@ static void put_event(struct buf *to, const char *key, enum vf_eventset set, uin
 		buf_printf(to, "%s=0x%x ", key, code);
 }
 
-enum vf_eventset vf_events_of(const struct vf_reg *r)
+static enum vf_eventset vf_events_of(const struct vf_reg *r)
 {
 	if (r->cls == VF_SPARC_PCR)
 		return VF_EVENTS_SPARC;

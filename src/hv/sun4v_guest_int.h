@@ -23,7 +23,6 @@ struct sun4v_client {
 
 int sun4v_trap(struct sun4v_client *c, uint32_t vcpu, unsigned trap, uint64_t function, uint64_t o[6], struct err *e);
 int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what, struct err *e);
-enum vf_eventset vf_events_of(const struct vf_reg *r);
 uint32_t vf_select_get(const struct vf_reg *r, uint64_t pcr, uint32_t pic);
 uint64_t vf_select_put(const struct vf_reg *r, uint64_t pcr, uint32_t pic, uint32_t code);
 

@@ -73,8 +73,8 @@ static int task_rights(const struct k_event *ev, struct err *e)
 
 	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
 		strcpy(level, "unknown");
-	return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): " RIGHTS_FIX,
-		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,", level);
+	return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): %s",
+		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,", level, rights_fix().text);
 }
 
 static int refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)
@@ -399,7 +399,8 @@ int k_cpus_check(const char *list, struct err *e)
 	bool any = false;
 
 	if (rc == 0 && !cpus_parse(list, set, words))
-		rc = err_set(e, TALLY_EINVAL, "'%s' is no list of CPUs, as 0,2-4, of the %u that there can be", list, ncpus);
+		rc = err_set(e, TALLY_EINVAL, "'%s' is no list of CPUs, as 0,2-4: there %s %u", list,
+			     ncpus == 1 ? "is CPU" : "are CPUs 0 to", ncpus - 1);
 	for (uint32_t i = 0; rc == 0 && i < words * 64; i++) {
 		any |= cpus_has(set, i);
 		if (cpus_has(set, i) && !cpus_has(online, i))

@@ -90,6 +90,14 @@ static void add_format(void *arg, const char *name, const char *text)
 	strcpy(a->format[a->nformats++].place, text);
 }
 
+static bool is_counted(const struct gpci_pmu *g, uint32_t number)
+{
+	for (uint32_t i = 0; i < g->ncounted; i++)
+		if (g->counted[i] == number)
+			return true;
+	return false;
+}
+
 static void add_event(void *arg, const char *name, const char *text)
 {
 	struct gpci_pmu *g = arg;
@@ -100,7 +108,7 @@ static void add_event(void *arg, const char *name, const char *text)
 	if (!number || number > UINT32_MAX)
 		return;
 	g->about.nevents++;
-	if (!gpci_is_counted(g, (uint32_t)number) && g->ncounted < GPCI_REQUESTS_MOST)
+	if (!is_counted(g, (uint32_t)number) && g->ncounted < GPCI_REQUESTS_MOST)
 		g->counted[g->ncounted++] = (uint32_t)number;
 }
 
@@ -292,7 +300,7 @@ static int fetch(struct gpci_pmu *g, const struct gpci_reply *ask, struct gpci_b
 
 	if (ask->request == CAPABILITIES)
 		return capabilities(g, t);
-	if (r && gpci_is_counted(g, r->number))
+	if (r && is_counted(g, r->number))
 		return gpci_counted(g, r, ask->starting_index, t, code, e);
 	if (gpci_topology(g, ask->request, t, code, e) < 0)
 		return -(int)e->code;
@@ -328,14 +336,6 @@ static void gpci_close(void *arg)
 }
 
 /* ---- opening -------------------------------------------------------------------------------------- */
-
-bool gpci_is_counted(const struct gpci_pmu *g, uint32_t number)
-{
-	for (uint32_t i = 0; i < g->ncounted; i++)
-		if (g->counted[i] == number)
-			return true;
-	return false;
-}
 
 /* "partition_id=3" of lparcfg, which lies in procfs: beside the root of sysfs. */
 uint32_t gpci_own_partition(const struct gpci_pmu *g)

@@ -36,7 +36,6 @@ int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, i
  * are is not known; -TALLY_EPERM: perf refuses; -TALLY_EIO, -TALLY_ENOMEM. */
 int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index, struct gpci_bytes *ret, int64_t *code,
 		 struct err *e);
-bool gpci_is_counted(const struct gpci_pmu *g, uint32_t number);
 void gpci_counters_close(struct gpci_pmu *g);
 /* The id of this partition; 0: not known. */
 uint32_t gpci_own_partition(const struct gpci_pmu *g);

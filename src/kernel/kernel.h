@@ -153,6 +153,10 @@ bool k_may_count(int pid);
 int k_may_run(bool events, struct err *e);
 /* What this process may not do, in words with the command that grants it; "" when all is granted. */
 void k_missing_rights(char *words, size_t n);
+/* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that is not
+ * called tally it stays as it is: who links the library may be an interpreter, which nobody should give a right to. */
+struct k_fix { char text[512]; };
+struct k_fix k_fix(const char *command);
 uint64_t k_now_ns(void);                              /* CLOCK_MONOTONIC */
 int64_t k_wall_offset_ns(void);                       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 bool k_in_pidns(uint64_t *dev, uint64_t *ino);        /* whether this process is in a pid namespace other than the first */

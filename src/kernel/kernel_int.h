@@ -107,7 +107,9 @@ int timers_set(struct k_run *k, bool on);
 void timers_close(struct k_run *k);
 
 /* ---- rights (rights.c) ------------------------------------------------------------- */
-#define RIGHTS_FIX FIX_RIGHTS                 /* the same words as doctor's */
+struct k_fix rights_fix(void);                /* the command that gives them: the same words as doctor's */
+/* k_fix() of a program at that path; NULL: it is not known. */
+struct k_fix fix_of(const char *command, const char *program);
 bool has_capability(unsigned cap);
 /* Whether all addresses of that kallsyms file are zero: 1, 0 or -errno. */
 int kallsyms_hidden(const char *path);

@@ -21,6 +21,8 @@
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 
+#define FIX_MOST 360u                         /* of a command: a refusal's other words are in front of it */
+
 bool has_capability(unsigned cap)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -70,6 +72,54 @@ bool k_may_count(int pid)
 
 /* ---- words ---------------------------------------------------------------------------- */
 
+/* A word as a shell takes it; one with odd characters as $'...' and without a blank, so that it can't be broken. */
+static void put_word(struct buf *to, const char *s)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+,:@%=-";
+	const bool odd = s[strspn(s, safe)] != '\0';
+
+	buf_puts(to, odd ? "$'" : "");
+	for (; *s; s++)
+		if (strchr(safe, *s))
+			buf_putc(to, *s);
+		else
+			buf_printf(to, "\\%03o", (unsigned char)*s);
+	buf_puts(to, odd ? "'" : "");
+}
+
+struct k_fix fix_of(const char *command, const char *program)
+{
+	const char *at = strstr(command, DOC_PROGRAM), *base = program ? strrchr(program, '/') : NULL;
+	struct k_fix f;
+	struct buf b = { 0 };
+
+	if (at && base && !strcmp(base, "/tally")) {
+		buf_printf(&b, "%.*s", (int)(at - command), command);
+		put_word(&b, program);
+		buf_puts(&b, at + strlen(DOC_PROGRAM));
+	}
+	if (!b.n || b.failed || b.n > FIX_MOST)
+		snprintf(f.text, sizeof(f.text), "%s", command);
+	else
+		snprintf(f.text, sizeof(f.text), "%s", b.p);
+	buf_free(&b);
+	return f;
+}
+
+struct k_fix k_fix(const char *command)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	return fix_of(command, n < 0 ? NULL : path);
+}
+
+struct k_fix rights_fix(void)
+{
+	return k_fix(FIX_RIGHTS);
+}
+
 int rights_bpf(const char *what, struct err *e)
 {
 	if (may(CAP_BPF) && may(CAP_PERFMON))
@@ -77,8 +127,8 @@ int rights_bpf(const char *what, struct err *e)
 			       "%s is not permitted although cap_bpf is granted: a seccomp filter, "
 			       "a container or the kernel's lockdown forbids bpf(2)",
 			       what);
-	return err_set(e, TALLY_EPERM, "%s needs %s: " RIGHTS_FIX, what,
-		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon");
+	return err_set(e, TALLY_EPERM, "%s needs %s: %s", what,
+		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon", rights_fix().text);
 }
 
 int rights_perf(struct err *e)
@@ -96,8 +146,8 @@ int rights_perf(struct err *e)
 			level);
 	return err_set(
 		e, TALLY_EPERM,
-		"counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): " RIGHTS_FIX,
-		level);
+		"counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): %s",
+		level, rights_fix().text);
 }
 
 /* ---- trying ---------------------------------------------------------------------- */
@@ -160,7 +210,7 @@ static int try_symbols(struct err *e)
 {
 	if (kallsyms_hidden("/proc/kallsyms") > 0)
 		return err_set(e, TALLY_EPERM,
-			       "names of kernel functions need cap_syslog: " RIGHTS_FIX);
+			       "names of kernel functions need cap_syslog: %s", rights_fix().text);
 	return 0;
 }
 

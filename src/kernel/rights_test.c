@@ -122,6 +122,33 @@ static void image_is_not_permitted_without_rights(void **state)
 	assert_int_equal(as_nobody(open_is_not_permitted), 0);
 }
 
+/* ---- the command --------------------------------------------------------------------------- */
+
+#define FIX_IS(want, program) assert_string_equal(fix_of("sudo x=ep " DOC_PROGRAM " go", program).text, want)
+
+static void a_fix_names_the_program_as_a_shell_takes_it(void **state)
+{
+	(void)state;
+	FIX_IS("sudo x=ep /usr/bin/tally go", "/usr/bin/tally");
+	FIX_IS("sudo x=ep $'/a\\040\\047b\\044\\012\\303\\244/tally' go", "/a 'b$\n\xc3\xa4/tally");
+	assert_string_equal(fix_of("sudo sysctl a=1", "/usr/bin/tally").text, "sudo sysctl a=1");
+}
+
+static void a_fix_names_no_other_program_and_none_that_is_gone_or_too_long(void **state)
+{
+	char deep[4000];
+
+	(void)state;
+	memset(deep, 'd', sizeof(deep));
+	deep[0] = '/';
+	memcpy(deep + sizeof(deep) - 7, "/tally", 7);
+	FIX_IS("sudo x=ep PROGRAM go", "/usr/bin/python3");
+	FIX_IS("sudo x=ep PROGRAM go", "/usr/bin/tally (deleted)");
+	FIX_IS("sudo x=ep PROGRAM go", deep);
+	FIX_IS("sudo x=ep PROGRAM go", NULL);
+	FIX_IS("sudo x=ep PROGRAM go", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +156,8 @@ int main(void)
 		cmocka_unit_test(who_may_count_is_who_has_the_capability_here),
 		cmocka_unit_test(capabilities_of_another_namespace_do_not_count),
 		cmocka_unit_test(image_is_not_permitted_without_rights),
+		cmocka_unit_test(a_fix_names_the_program_as_a_shell_takes_it),
+		cmocka_unit_test(a_fix_names_no_other_program_and_none_that_is_gone_or_too_long),
 	};
 
 	return cmocka_run_group_tests_name("kernel: rights", tests, NULL, NULL);

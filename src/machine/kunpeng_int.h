@@ -315,6 +315,5 @@ void flow_crossed(struct core *c, const struct packet *p, bool outbound);      /
 /* ---- kunpeng_place.c -------------------------------------------------------------------------- */
 void place_open(struct core *c, uint32_t core);
 void place_device(uint32_t core, struct ptt_dev_opts *o);
-void place_filters(struct core *c, uint32_t core);     /* what the operating system finds now */
 
 #endif

@@ -17,27 +17,13 @@ const struct kunpeng_load *kunpeng_load_at(uint32_t i)
 	return i < COUNT(loads) ? &loads[i].is : NULL;
 }
 
-static const struct load *not_found(const char *name, const char *const *names, struct err *e)
-{
-	const char *near = text_nearest(name, names, COUNT(loads));
-	struct buf all = { 0 };
-
-	for (size_t i = 0; i < COUNT(loads); i++)
-		buf_printf(&all, "%s%s", i == 0 ? "" : ", ", names[i]);
-	err_set(e, TALLY_EINVAL, "load=%s: the kunpeng machine has no such load; %s%s", name,
-		near ? "did you mean " : "there are ", near ? near : all.failed ? "others" : all.p);
-	buf_free(&all);
-	return NULL;
-}
-
 const struct load *load_find(const char *name, struct err *e)
 {
 	const char *names[COUNT(loads)];
+	int i;
 
-	for (size_t i = 0; i < COUNT(loads); i++) {
-		names[i] = loads[i].is.name;
-		if (strcmp(names[i], name) == 0)
-			return &loads[i];
-	}
-	return not_found(name, names, e);
+	for (size_t k = 0; k < COUNT(loads); k++)
+		names[k] = loads[k].is.name;
+	i = text_pick("load", name, names, COUNT(loads), e);
+	return i < 0 ? NULL : &loads[i];
 }

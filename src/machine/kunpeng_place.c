@@ -88,6 +88,49 @@ static void add_place(struct core *c, const struct place_row *r)
 	};
 }
 
+/* ---- filters ------------------------------------------------------------------------------------------ */
+
+static void bdf_name(char name[static 16], uint16_t bdf)
+{
+	snprintf(name, 16, "0000:%02x:%02x.%x", bdf >> 8, bdf >> 3 & 0x1f, bdf & 7);
+}
+
+static void add_filter(struct core *c, uint16_t bdf, uint32_t value, bool port)
+{
+	struct ptt_filter *f = &c->filter[c->pmu.nfilters++];
+
+	bdf_name(f->name, bdf);
+	f->value = value;
+	f->port = port;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ptt_filter *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port ? -1 : 1;
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+/* What the operating system finds now. */
+static void place_filters(struct core *c, uint32_t core)
+{
+	c->pmu.nfilters = 0;
+	c->pmu.filter = c->filter;
+	for (uint32_t i = 0; i < PORTS; i++)
+		add_filter(c, c->port_bdf[i], 0x80000u | c->port_bit[i], true);
+	for (uint32_t i = 0; i < COUNT(bridges); i++)
+		if (bridges[i].core == core)
+			add_filter(c, bridges[i].bdf, bridges[i].bdf, false);
+	for (uint32_t i = 0; i < c->nplaces; i++)
+		if (c->place[i].there)
+			add_filter(c, c->place[i].bdf, c->place[i].bdf, false);
+	qsort(c->filter, c->pmu.nfilters, sizeof(c->filter[0]), by_value);
+}
+
+/* ---- a core's places ------------------------------------------------------------------------------------ */
+
 void place_open(struct core *c, uint32_t core)
 {
 	for (uint16_t i = 0; i < PORTS; i++) {
@@ -114,46 +157,6 @@ void place_device(uint32_t core, struct ptt_dev_opts *o)
 	*o = (struct ptt_dev_opts){
 		.lower = (uint16_t)(slot << 3), .upper = (uint16_t)((slot + 4) << 3), .core = cores[core].id,
 	};
-}
-
-/* ---- filters ------------------------------------------------------------------------------------------ */
-
-static void bdf_name(char name[static 16], uint16_t bdf)
-{
-	snprintf(name, 16, "0000:%02x:%02x.%x", bdf >> 8, bdf >> 3 & 0x1f, bdf & 7);
-}
-
-static void add_filter(struct core *c, uint16_t bdf, uint32_t value, bool port)
-{
-	struct ptt_filter *f = &c->filter[c->pmu.nfilters++];
-
-	bdf_name(f->name, bdf);
-	f->value = value;
-	f->port = port;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const struct ptt_filter *x = a, *y = b;
-
-	if (x->port != y->port)
-		return x->port ? -1 : 1;
-	return (x->value > y->value) - (x->value < y->value);
-}
-
-void place_filters(struct core *c, uint32_t core)
-{
-	c->pmu.nfilters = 0;
-	c->pmu.filter = c->filter;
-	for (uint32_t i = 0; i < PORTS; i++)
-		add_filter(c, c->port_bdf[i], 0x80000u | c->port_bit[i], true);
-	for (uint32_t i = 0; i < COUNT(bridges); i++)
-		if (bridges[i].core == core)
-			add_filter(c, bridges[i].bdf, bridges[i].bdf, false);
-	for (uint32_t i = 0; i < c->nplaces; i++)
-		if (c->place[i].there)
-			add_filter(c, c->place[i].bdf, c->place[i].bdf, false);
-	qsort(c->filter, c->pmu.nfilters, sizeof(c->filter[0]), by_value);
 }
 
 /* ---- going --------------------------------------------------------------------------------------------- */

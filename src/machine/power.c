@@ -34,16 +34,13 @@ const struct power_load *power_load_at(uint32_t i)
 
 static const struct power_load *find_load(const char *name, struct err *e)
 {
-	const char *names[COUNT(loads)], *near;
+	const char *names[COUNT(loads)];
+	int i;
 
-	for (uint32_t i = 0; i < COUNT(loads); i++) {
-		names[i] = loads[i].name;
-		if (!strcmp(loads[i].name, name))
-			return &loads[i];
-	}
-	near = text_nearest(name, names, COUNT(loads));
-	err_set(e, TALLY_EINVAL, "there is no load '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return NULL;
+	for (uint32_t k = 0; k < COUNT(loads); k++)
+		names[k] = loads[k].name;
+	i = text_pick("load", name, names, COUNT(loads), e);
+	return i < 0 ? NULL : &loads[i];
 }
 
 /* ---- opening -------------------------------------------------------------------------------------- */

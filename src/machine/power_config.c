@@ -88,7 +88,8 @@ static bool fraction(const char *s, uint64_t most, uint64_t *n, uint64_t *d)
 
 /* ---- the machine ---------------------------------------------------------------------------------------------- */
 
-int power_build(struct power *p, struct err *e)
+/* Cores, chips and links of nodes, chips, cores_of_chip. */
+static int build(struct power *p, struct err *e)
 {
 	if (p->nodes * p->chips * p->cores_of_chip > POWER_CORES_MOST || p->nodes * p->chips > CHIPS_MOST)
 		return err_set(e, TALLY_EINVAL, "%u nodes of %u chips with %u cores: at most %u chips and %u cores", p->nodes, p->chips,
@@ -109,7 +110,7 @@ int power_build(struct power *p, struct err *e)
 
 static int built(struct line *l)
 {
-	return l->p->ncores ? 0 : power_build(l->p, l->e);
+	return l->p->ncores ? 0 : build(l->p, l->e);
 }
 
 /* A number of the machine that stands before its cores and partitions. */
@@ -240,20 +241,9 @@ static bool idle_of(struct power_partition *q, const char *v)
 
 static bool rights_of(struct power_partition *q, const char *v)
 {
-	do {
-		size_t n = strcspn(v, ",");
+	struct err e = { 0 };
 
-		if (n == 3 && !memcmp(v, "all", 3))
-			q->rights.all = true;
-		else if (n == 8 && !memcmp(v, "expanded", 8))
-			q->rights.expanded = true;
-		else if (n == 3 && !memcmp(v, "lab", 3))
-			q->rights.lab = true;
-		else
-			return false;
-		v += n;
-	} while (*v++ == ',');
-	return true;
+	return papr_rights_parse(&q->rights, v, &e) >= 0;
 }
 
 static bool ipc_of(struct power_partition *q, const char *v)

@@ -130,7 +130,6 @@ void power_collect(struct power *p);
 int power_configure(struct power *p, const char *text, size_t n, struct err *e);
 /* -TALLY_EINVAL, -TALLY_EBUSY: as power_create() and its like. */
 int power_change(struct power *p, const struct pchange *c, struct err *e);
-int power_build(struct power *p, struct err *e);       /* cores, chips and links of nodes, chips, cores_of_chip */
 bool power_is_level(uint64_t level);
 
 #endif

@@ -151,24 +151,16 @@ static const char *load_at(const struct plat_row *row, uint32_t i)
 
 static int set_load(struct plat_on *on, const char *value, struct err *e)
 {
-	const char *name[64], *near;
+	const char *name[64];
 	uint32_t n = 0;
-	struct buf all = { 0 };
-	int rc;
+	int i;
 
-	for (; n < COUNT(name) && (name[n] = load_at(on->row, n)) != NULL; n++) {
-		if (!strcmp(name[n], value)) {
-			on->kunpeng.load = on->hv.load = name[n];
-			buf_free(&all);
-			return 0;
-		}
-		buf_printf(&all, "%s%s", n ? ", " : "", name[n]);
-	}
-	near = text_nearest(value, name, n);
-	rc = near ? err_set(e, TALLY_EINVAL, "load=%s: there is no such load; did you mean '%s'?", value, near) :
-		    err_set(e, TALLY_EINVAL, "load=%s: there is no such load; there are: %s", value, all.p ? all.p : "none");
-	buf_free(&all);
-	return rc;
+	while (n < COUNT(name) && (name[n] = load_at(on->row, n)) != NULL)
+		n++;
+	i = text_pick("load", value, name, n, e);
+	if (i >= 0)
+		on->kunpeng.load = on->hv.load = name[i];
+	return i < 0 ? i : 0;
 }
 
 static int set_sockets(struct plat_on *on, const char *value, struct err *e)
@@ -220,32 +212,10 @@ static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
 	return bad_number("run-counts", value, "yes or no", e);
 }
 
-/* "all+expanded": each word adds one. */
-static int papr_rights(struct papr_rights *ret, const char *value, struct err *e)
-{
-	struct papr_rights r = { 0 };
-	size_t n;
-
-	for (const char *p = value; *p; p += n + (p[n] == '+')) {
-		n = strcspn(p, "+");
-		if (n == 3 && !memcmp(p, "all", n))
-			r.all = true;
-		else if (n == 8 && !memcmp(p, "expanded", n))
-			r.expanded = true;
-		else if (n == 3 && !memcmp(p, "lab", n))
-			r.lab = true;
-		else if (n != 4 || memcmp(p, "none", n))
-			return err_set(e, TALLY_EINVAL, "rights: '%.*s' is none of all, expanded, lab, none; several are joined by +",
-				       (int)n, p);
-	}
-	*ret = r;
-	return 0;
-}
-
 static int set_rights(struct plat_on *on, const char *value, struct err *e)
 {
 	on->hv.rights_given = true;
-	return on->row->keys == PLAT_POWER ? papr_rights(&on->hv.papr, value, e) : sun4v_rights_parse(&on->hv.sun4v, value, e);
+	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) : sun4v_rights_parse(&on->hv.sun4v, value, e);
 }
 
 static int set_config(struct plat_on *on, const char *value, struct err *e)

@@ -1,7 +1,7 @@
 /*
  * on_test.c: what --on takes.
  */
-#include "platform/fake_ptt.h"
+#include "platform/fake_ptt_test.h"
 
 static void platforms_are_named_with_their_keys(void **state)
 {

@@ -6,7 +6,10 @@
  *	platform.c      the handle, its words, its PTT devices
  *	hv.c            its line to a hypervisor (hv.h)
  *	line*.c         the lines that are made here (line.h)
- *	hv_machine.c    models that serve others (hv_machine_int.h)
+ *	loads.c         what the models can run
+ *	hv_machine.c    a model and its hypervisor service (hv_machine_int.h)
+ *	machine*.c      models that run for others: behind doors, with machine code
+ *	hv_api.c        tally/hv.h: models for somebody else's emulator
  *	holder.c        leases, with words (holder.h)
  */
 #ifndef TALLY_PLATFORM_PLATFORM_H

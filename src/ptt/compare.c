@@ -91,7 +91,8 @@ static void compare_matched(struct changes *c)
 		return;
 	compare_latency(c, c->a->latency, c->b->latency, "latency");
 	compare_latency(c, c->a->latency_first, c->b->latency_first, "latency to first completion");
-	RATE(c, outstanding_ticks, "outstanding requests x 1000, mean");
+	change(c, "per 1000 ticks", share(c->a->outstanding_ticks, c->a->outstanding_span),
+	       share(c->b->outstanding_ticks, c->b->outstanding_span), "outstanding requests x 1000, mean");
 	FIGURE(c, "requests", outstanding_peak, "outstanding requests, peak");
 }
 
@@ -125,6 +126,15 @@ static const struct ptt_requester_row *requester_of(const struct ptt_report *r, 
 	return NULL;
 }
 
+/* Of the device whose clock it is. */
+static uint64_t span_of(const struct ptt_report *r, const struct ptt_requester_row *q)
+{
+	for (uint32_t i = 0; i < r->ndevices && !q->others; i++)
+		if (r->device[i].device == q->device)
+			return r->device[i].span;
+	return r->span;
+}
+
 static void name_requester(char name[static 40], const struct ptt_requester_row *q)
 {
 	int n = q->device ? snprintf(name, 40, "%u/", q->device) : 0;
@@ -143,14 +153,16 @@ static void compare_requester(struct changes *c, const struct ptt_requester_row 
 	static const struct ptt_requester_row none = { 0 };
 	char name[40];
 
+	uint64_t span_a = span_of(c->a, a ? a : b), span_b = span_of(c->b, a ? a : b);
+
 	name_requester(name, a ? a : b);
 	a = a ? a : &none;
 	b = b ? b : &none;
 	if (a->tlps + b->tlps < FEW)
 		return;
-	change(c, "per 1000 ticks", share(a->written_bytes, c->a->span), share(b->written_bytes, c->b->span),
+	change(c, "per 1000 ticks", share(a->written_bytes, span_a), share(b->written_bytes, span_b),
 	       "%s bytes written", name);
-	change(c, "per 1000 ticks", share(a->read_bytes, c->a->span), share(b->read_bytes, c->b->span),
+	change(c, "per 1000 ticks", share(a->read_bytes, span_a), share(b->read_bytes, span_b),
 	       "%s bytes read", name);
 	char of[64];
 	snprintf(of, sizeof(of), "%s latency", name);

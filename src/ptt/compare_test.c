@@ -97,6 +97,30 @@ static void empty_reports_are_compared_too(void **state)
 	ptt_stats_close(s);
 }
 
+/* Two devices write alike, the second in a tenth of the time. */
+static void a_rate_is_by_the_clock_of_its_device(void **state)
+{
+	static const struct ptt_report none;
+	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 2, .bytes = 8, .dws = 8, .requester = 8 };
+	const struct ptt_report *r;
+	struct ptt_stats *s;
+	struct ptt_change *v;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	for (uint64_t i = 0; i <= 100; i++)
+		for (t.device = 0; t.device < 2; t.device++) {
+			t.time = i * (t.device ? 1 : 10);
+			ptt_stats_record(s, &t);
+		}
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	int n = ptt_compare(&v, r, &none);
+	assert_true(change_of(v, n, "00:01.0 bytes written")->a == 808);
+	assert_true(change_of(v, n, "1/00:01.0 bytes written")->a == 8080);
+	mem_free(v);
+	ptt_stats_close(s);
+}
+
 static void every_failing_allocation_is_reported(void **state)
 {
 	static const struct ptt_report none;
@@ -126,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
 		cmocka_unit_test(changes_are_found_and_the_largest_comes_first),
 		cmocka_unit_test(empty_reports_are_compared_too),
+		cmocka_unit_test(a_rate_is_by_the_clock_of_its_device),
 		cmocka_unit_test(every_failing_allocation_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ const char dump_hex[256 * 2 + 1] = H1("0") H1("1") H1("2") H1("3") H1("4") H1("5
 	H1("8") H1("9") H1("a") H1("b") H1("c") H1("d") H1("e") H1("f");
 
 /* ---- numbers ---------------------------------------------------------------- */
-char *dump_dec(char *p, uint64_t v)
+static char *dump_dec(char *p, uint64_t v)
 {
 	char digit[20];
 	int n = 0;
@@ -29,7 +29,7 @@ char *dump_dec(char *p, uint64_t v)
 	return p;
 }
 
-char *dump_dec_right(char *p, uint64_t v, int width)
+static char *dump_dec_right(char *p, uint64_t v, int width)
 {
 	char digits[20];
 	int n = (int)(dump_dec(digits, v) - digits);
@@ -46,7 +46,7 @@ char *dump_hex_short(char *p, uint64_t v)
 	return p;
 }
 
-char *dump_bdf(char *p, uint16_t segment, uint16_t id)
+static char *dump_bdf(char *p, uint16_t segment, uint16_t id)
 {
 	if (segment != 0) {
 		p = dump_byte(p, (uint8_t)(segment >> 8));

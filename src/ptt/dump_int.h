@@ -40,9 +40,6 @@ static inline char *dump_pad(char *p, const char *column, int width)
 	return p;
 }
 
-char *dump_dec(char *p, uint64_t v);
-char *dump_dec_right(char *p, uint64_t v, int width);
 char *dump_hex_short(char *p, uint64_t v);    /* no zeros in front */
-char *dump_bdf(char *p, uint16_t segment, uint16_t id);
 
 #endif

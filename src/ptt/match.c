@@ -21,7 +21,7 @@
  *   - with the completion whose Byte Count, which counts what is left and this
  *     packet too, is no more than what this packet carries;
  *   - when Byte Count was modified (BCM: only the first completion, by a PCI-X
- *     bridge, counts itself alone), with as many DWs as were asked for.
+ *     bridge, counts itself alone), with as many DWs as its whole answer has.
  * Never refused: a hostile trace can only make pairs that are wrong.
  */
 #include <string.h>
@@ -128,12 +128,20 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 	return what;
 }
 
+/* DWs of a whole answer. A compare-and-swap sends two operands, and gets one back (2.2.7). */
+static uint32_t answer_dws(const struct tlp *request)
+{
+	bool two = request->type_index == TLP_ROW_CAS32 || request->type_index == TLP_ROW_CAS64;
+
+	return request->length_dw / (two ? 2 : 1);
+}
+
 static bool is_last(const struct match_slot *s, const struct match_answer *a)
 {
 	if (a->length_dw == 0 || a->status != 0)
 		return true;
 	if (a->bcm)
-		return s->received_dw >= s->pair.request.length_dw;
+		return s->received_dw >= answer_dws(&s->pair.request);
 	return a->byte_count <= 4 * a->length_dw - (a->lower_address & 3u);
 }
 

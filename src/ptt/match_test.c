@@ -137,6 +137,25 @@ static void a_modified_byte_count_does_not_end(void **state)
 	assert_int_equal(next(first), PTT_DONE);
 }
 
+/* What it swaps and what it compares with go there, what was there comes back. */
+static void a_compare_and_swap_has_half_of_its_length_back(void **state)
+{
+	struct tlp cas = read_of(7, 0, 4), swap = read_of(8, 0, 4), half = data_for(7, 10, 2, 8);
+
+	(void)state;
+	half.bcm = 1;
+	for (uint8_t type = TLP_ROW_CAS32; type <= TLP_ROW_CAS64; type++) {
+		cas.type_index = type;
+		assert_int_equal(next(cas), PTT_OPENED);
+		assert_int_equal(next(half), PTT_DONE);
+	}
+	half.tag = 8;
+	swap.type_index = TLP_ROW_Swap32;
+	assert_int_equal(next(swap), PTT_OPENED);
+	assert_int_equal(next(half), PTT_NONE);
+	assert_int_equal(next(half), PTT_DONE);
+}
+
 static void keys_differ_in_each_part(void **state)
 {
 	struct tlp other[4];
@@ -266,6 +285,7 @@ int main(void)
 		TEST(a_bad_status_ends_a_read_that_was_half_done),
 		TEST(retry_status_ends_and_the_same_tag_starts_again),
 		TEST(a_modified_byte_count_does_not_end),
+		TEST(a_compare_and_swap_has_half_of_its_length_back),
 		TEST(keys_differ_in_each_part),
 		TEST(a_tag_used_again_while_open_gives_the_first_up),
 		TEST(the_oldest_gives_way_when_there_is_no_room),

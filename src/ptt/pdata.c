@@ -661,6 +661,17 @@ static bool starts_compressed(const struct bytes_in *in)
 	return n > 0 && ptt_is_zstd(p, (size_t)n);
 }
 
+/* Records alone begin with none of perf's letters: that would be prefixes or a time of 0x46524550. */
+static int raw_data(struct ptt_reader *r, struct err *e)
+{
+	const uint8_t *p;
+
+	if (pdata_bytes(r, 0, 8, &p) == 8 && !memcmp(p, PDATA_MAGIC, 8))
+		return err_set(e, TALLY_EINVAL, "this is a perf.data file: without a format for its records it is read as one");
+	pdata_raw_begin(r);
+	return 0;
+}
+
 static int first_data(struct ptt_reader *r, struct err *e)
 {
 	int rc = header(r, e);
@@ -693,10 +704,7 @@ static int reader_start(struct ptt_reader *r, const struct bytes_in *in,
 		rc = ptt_unpack_open(&r->unpack, &r->in, in, e);
 	if (rc < 0)
 		return rc;
-	if (!r->opts.raw_format)
-		return first_data(r, e);
-	pdata_raw_begin(r);
-	return 0;
+	return r->opts.raw_format ? raw_data(r, e) : first_data(r, e);
 }
 
 int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in,

@@ -290,6 +290,7 @@ static void a_record_larger_than_a_window_is_given_in_pieces(void **state)
 	assert_int_equal(g.bytes[0], n);
 	assert_true(g.chunks >= 4);
 	assert_int_equal(g.firsts, 1);
+	assert_int_equal(g.end, n);
 	assert_memory_equal(g.data[0].p, p, n);
 	got_free(&g);
 	buf_free(&b);
@@ -660,6 +661,20 @@ static void raw_records_are_read_in_the_format_that_is_said(void **state)
 	}
 }
 
+static void a_perf_data_file_is_not_taken_for_raw_records(void **state)
+{
+	const struct ptt_reader_opts o = {.raw_format = PTT_8DW};
+	struct buf b = {0};
+	struct got g;
+
+	(void)state;
+	buf_put(&b, "PERFILE2........................", 32);
+	g = read_opts((const uint8_t *)b.p, b.n, false, &o, false);
+	assert_int_equal(g.open, -TALLY_EINVAL);
+	assert_string_equal(g.e.text, "this is a perf.data file: without a format for its records it is read as one");
+	buf_free(&b);
+}
+
 /* ---- memory ----------------------------------------------------------------------- */
 
 static void every_failing_allocation_is_told(void **state)
@@ -714,6 +729,7 @@ int main(void)
 	        cmocka_unit_test(ids_beyond_the_file_are_no_harm),
 	        cmocka_unit_test(a_read_error_ends_the_data_in_words),
 	        cmocka_unit_test(raw_records_are_read_in_the_format_that_is_said),
+	        cmocka_unit_test(a_perf_data_file_is_not_taken_for_raw_records),
 	        cmocka_unit_test(every_failing_allocation_is_told),
 	};
 

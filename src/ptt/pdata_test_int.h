@@ -16,6 +16,7 @@ struct got {
 	int open, next;
 	uint64_t bytes[4], chunks, firsts;    /* bytes by device */
 	uint8_t format;                       /* of the last chunk */
+	uint64_t end;                         /* of the last chunk, in its AUX buffer */
 	struct buf data[4];                   /* filled when `keep` */
 	struct ptt_device dev[4];
 	uint32_t ndev;
@@ -38,6 +39,8 @@ static inline void got_reading(struct got *g, struct ptt_reader *r, bool keep)
 		assert_true(c.format == PTT_4DW || c.format == PTT_8DW);
 		assert_int_equal(c.n % (c.format * 4), 0);
 		assert_true(c.device < COUNT(g->bytes));
+		assert_true(c.first || c.at >= g->end);
+		g->end = c.at + c.n;
 		g->format = c.format;
 		g->bytes[c.device] += c.n;
 		g->chunks++;

@@ -187,6 +187,7 @@ static int chunk_give(struct pdata_run *run, const uint8_t *p, size_t n, struct 
 	c->p = p;
 	c->n = n;
 	c->offset = run->at;
+	c->at = run->at - run->start;
 	run->at += n;
 	run->c.first = false;
 	return 1;

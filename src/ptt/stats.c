@@ -93,7 +93,7 @@ void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bo
 /* The page that it touches, the bytes aside. */
 static struct sketch_entry *page_of(struct ptt_stats *s, const struct tlp *t)
 {
-	return add_to_page(s, t->address >> 12, requester_key(t->device, 0, t->requester), 1);
+	return add_to_page(s, (t->address >> 12) + place_key(t->device), requester_key(t->device, 0, t->requester), 1);
 }
 
 static void count_read(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
@@ -116,7 +116,8 @@ static void count_write(struct ptt_stats *s, struct stats_requester *r, const st
 		return;
 	page_of(s, t)->sum[PAGE_WRITE] += whole;
 	if (t->class == TLP_P && is_target(whole, t->bytes))
-		add_target(s, t->address, requester_key(t->device, 0, t->requester), 1, t->time, t->time);
+		add_target(s, t->address + place_key(t->device), requester_key(t->device, 0, t->requester), 1, t->time,
+			   t->time);
 }
 
 static void count_completion(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)

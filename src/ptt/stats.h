@@ -8,8 +8,8 @@
  * Threads: one ptt_stats each, never shared.  To use n of them give `shard` i of `shards` n, hand
  * *every* chunk to every one (each counts its share and follows the clocks through the rest), and
  * merge.  All figures are then the same as with one, but for the peaks of outstanding requests,
- * which are upper bounds (peak_is_bound), for tables that were cut, and for pages and targets that were too
- * many to be exact.
+ * which are upper bounds (peak_is_bound), for tables that were cut, for pages and targets that were too
+ * many to be exact, and for requests that were crowded out: each shard has room for as many.
  *
  * Units: times and latencies are ticks of the PCIe core, counted from the first record of the device;
  * sizes are bytes.  A file without a time unit gives none in seconds.
@@ -80,6 +80,8 @@ struct ptt_device_row {
 	uint64_t records, record_bytes;
 	uint64_t posted, non_posted, completions;
 	uint64_t span;                        /* ticks from the first to the last record */
+	uint64_t outstanding_ticks;           /* with matching: / span is the mean of its outstanding requests */
+	uint32_t outstanding_peak;
 	uint8_t format;                       /* enum ptt_format */
 	uint8_t time;                         /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
@@ -117,7 +119,7 @@ struct ptt_completer_row {
 	uint32_t largest;                     /* payload of one completion */
 	const struct ptt_hist *latency;       /* as above, by the completer of the last completion */
 };
-/* A 4 KiB page that memory requests and atomics touch. With pages_exact false, counts are at most
+/* A 4 KiB page of one device's addresses that memory requests and atomics touch. With pages_exact false, counts are at most
  * pages_error TLPs too low and pages not shown have at most that many: a frequent-items sketch. */
 struct ptt_page_row {
 	uint64_t address;                     /* of the page */
@@ -125,7 +127,7 @@ struct ptt_page_row {
 	uint32_t device; uint16_t requester;  /* who it was */
 	bool several;                         /* not alone: the one above has the least numbers of them */
 };
-/* A place that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell which. */
+/* A place behind one device that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell which. */
 struct ptt_target_row {
 	uint64_t address, writes, first, last;
 	uint32_t device; uint16_t requester;
@@ -162,7 +164,8 @@ struct ptt_fault_row {
 struct ptt_bin {
 	uint64_t tlps, bytes;                 /* packets and payload (whole DWs) */
 	uint64_t opened, done;                /* non-posted requests, and their last completions */
-	uint64_t outstanding_ticks;           /* sum over time of the outstanding requests: / width is their mean */
+	uint64_t outstanding_ticks;           /* sum over time of the outstanding requests: / width is their mean; these
+	                                       * two are of one device each, the one that has most */
 	uint32_t outstanding_peak;
 	uint32_t latency[64];                 /* by log2 of the latency of those done: [k] is [2^k, 2^(k+1)), [0] also 0 */
 };
@@ -177,7 +180,7 @@ enum ptt_note {
 	PTT_NOTE_NO_MATCHING, PTT_NOTE_NO_REQUESTS, PTT_NOTE_NO_COMPLETIONS, PTT_NOTE_OTHER_SIDE, PTT_NOTE_SILENT,
 	PTT_NOTE_TIME_UNSURE, PTT_NOTE_TIME_UNKNOWN, PTT_NOTE_TIME_GAPS, PTT_NOTE_4DW_FIELDS,
 	PTT_NOTE_CLOCKS, PTT_NOTE_ROWS_CUT, PTT_NOTE_PAGES_CUT, PTT_NOTE_PEAK_BOUND, PTT_NOTE_IN_FLIGHT,
-	PTT_NOTE_EMPTY, PTT_NOTES
+	PTT_NOTE_CROWDED, PTT_NOTE_EMPTY, PTT_NOTES
 };
 struct ptt_note_row { uint8_t note; char text[256]; };
 
@@ -189,7 +192,7 @@ struct ptt_report {
 	bool time_sure, matched;
 	uint64_t kind[PTT_KINDS], cls[4];     /* packets, by enum ptt_kind and by enum tlp_class */
 	struct ptt_traffic traffic;
-	uint32_t efficiency;                  /* useful bytes per 1000 on the link */
+	double efficiency;                    /* useful bytes per 1000 on the link */
 	/* how packets use the link: whole-DW bytes of requests, and of these the enabled ones */
 	uint64_t write_bytes, write_enabled, read_bytes, read_enabled;
 	uint64_t ordered, relaxed;            /* packets without and with relaxed ordering; reserved types aside */
@@ -214,9 +217,9 @@ struct ptt_report {
 	/* with matching */
 	uint64_t requests, answered, failed;  /* non-posted; failed: answered, but not with SC */
 	const struct ptt_hist *latency, *latency_first;                /* of those that went well; never NULL */
-	uint32_t outstanding_peak;            /* of one device */
+	uint32_t outstanding_peak;            /* of one device, the one with the largest mean */
 	bool peak_is_bound;
-	uint64_t outstanding_ticks;           /* / span: the mean */
+	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */
 	const struct ptt_bin *bin; uint32_t nbins; uint64_t bin_ticks;
 	/* what the trace cannot answer, and why */

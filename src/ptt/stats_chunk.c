@@ -123,7 +123,7 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned dws)
 		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8];
 		payload += length & (0 - write);
 		s->bank_disabled[s->near[dw1 >> 16]][sort] += part % 16;
-		add_to_page(s, raw_address(p, dws, h->shift) >> 12, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
+		add_to_page(s, (raw_address(p, dws, h->shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
 		target[targets] = p;
 		targets += part / 16 & write;
 	}
@@ -132,7 +132,7 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned dws)
 		const uint8_t *p = target[k];
 		const struct stats_head *h = &a->head[raw_code(raw_head(p, dws), dws)];
 		uint64_t time = time_of(a, b, p);
-		add_target(s, raw_address(p, dws, h->shift), a->key | raw_dw(p, dws, 1) >> 16, 1, time, time);
+		add_target(s, raw_address(p, dws, h->shift) + a->place, a->key | raw_dw(p, dws, 1) >> 16, 1, time, time);
 	}
 }
 static_assert(SORT_MRD64 / SORT_MWR32 == PAGE_READ && SORT_MWR64 / SORT_MWR32 == PAGE_WRITE, "the index above");
@@ -299,7 +299,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	bool wide = o->format == PTT_8DW;
 	struct pass a = {
 		.s = s, .d = d, .p = c->p, .head = s->head[!wide][o->tag14],
-		.key = requester_key(c->device, 0, 0), .offset = c->offset, .o = *o, .device = c->device,
+		.key = requester_key(c->device, 0, 0), .place = place_key(c->device), .offset = c->offset, .o = *o, .device = c->device,
 		.end = c->p + c->n / (4u * o->format) * (4u * o->format), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
 		.first = (uint32_t)(c->offset / (4u * o->format)),
 	};

@@ -28,6 +28,7 @@ struct pass {
 	const uint8_t *p, *end;               /* its records */
 	const struct stats_head *head;        /* by Fmt << 5 | Type */
 	uint64_t key;                         /* of requester 0 */
+	uint64_t place;                       /* place_key() */
 	uint64_t offset;
 	struct ptt_decode_opts o;
 	uint32_t device;

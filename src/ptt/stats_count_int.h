@@ -10,21 +10,21 @@
 
 #define RARE(x) __builtin_expect(!!(x), 0)
 
-/* owner: a requester_key(). Their bytes are the caller's to add. */
-static inline struct sketch_entry *add_to_page(struct ptt_stats *s, uint64_t page, uint64_t owner, uint64_t tlps)
+/* key: the page's number plus place_key(); owner: a requester_key(). Their bytes are the caller's to add. */
+static inline struct sketch_entry *add_to_page(struct ptt_stats *s, uint64_t key, uint64_t owner, uint64_t tlps)
 {
-	struct sketch_entry *e = sketch_at(&s->pages, page);
+	struct sketch_entry *e = sketch_at(&s->pages, key);
 
 	sketch_own(e, owner);
 	e->n += tlps;
 	return e;
 }
 
-/* Single writes to one address, from time to time; perhaps MSIs. */
-static inline struct sketch_entry *add_target(struct ptt_stats *s, uint64_t address, uint64_t owner, uint64_t writes,
+/* Single writes to one address, from time to time; perhaps MSIs. key: the address plus place_key(). */
+static inline struct sketch_entry *add_target(struct ptt_stats *s, uint64_t key, uint64_t owner, uint64_t writes,
 					      uint64_t first, uint64_t last)
 {
-	struct sketch_entry *e = sketch_at(&s->targets, address);
+	struct sketch_entry *e = sketch_at(&s->targets, key);
 
 	sketch_own(e, owner);
 	e->sum[TARGET_FIRST] = e->n == 0 || first < e->sum[TARGET_FIRST] ? first : e->sum[TARGET_FIRST];

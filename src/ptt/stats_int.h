@@ -31,11 +31,20 @@ static inline uint32_t row_of(struct row_index *x, uint64_t key)
 	return x->row[i];
 }
 
-/* ---- what is frequent among very many (stats_table.c) ---------------------------------------------- */
+/* ---- what is frequent among very many (stats_table.c) ----------------------------------------------
+ * Addresses behind two devices have nothing in common, so a key is the address, or the number of its page, plus
+ * place_key() of the device: 58 bits and 6, and never 0.  (Addresses beyond 2^58, which nobody has, may meet those of
+ * another device.) */
+static_assert(PTT_STATS_DEVICES == 1 << 6, "the bits above");
+static inline uint64_t place_key(uint32_t device)
+{
+	return 1 + ((uint64_t)(device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1) << 58);
+}
+
 enum { PAGE_READ, PAGE_WRITE };               /* bytes, in whole DWs */
 enum { TARGET_FIRST, TARGET_LAST };           /* times */
 struct sketch_entry {
-	uint64_t key, n;                      /* key: of what it counts, + 1; 0: empty */
+	uint64_t key, n;                      /* key 0: empty */
 	uint64_t sum[2];                      /* the user's: PAGE_* or TARGET_* */
 	uint64_t owner;                       /* requester_key() */
 	bool several;                         /* owners */
@@ -53,7 +62,7 @@ static inline struct sketch_entry *sketch_at(struct sketch *k, uint64_t key)
 {
 	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> k->shift);
 
-	while (k->entry[i].key != key + 1) {
+	while (k->entry[i].key != key) {
 		if (k->entry[i].key == 0)
 			return sketch_new(k, key);
 		i = (i + 1) & k->mask;
@@ -74,10 +83,11 @@ uint32_t sketch_sort(struct sketch *k);
 struct stats_device {
 	/* the bin of now; bin_end 0: to be looked up */
 	struct ptt_bin *bin;
+	uint64_t *bin_ticks;                  /* outstanding requests in it, as in struct time_line */
 	uint64_t bin_from, bin_end;
 	struct ptt_clock clock;
 	uint64_t level, level_since;          /* outstanding requests, and the time up to which they are in the bins */
-	uint64_t peak;
+	uint64_t peak, level_ticks;           /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
 	uint8_t format, time;
 	bool time_sure;
@@ -85,10 +95,13 @@ struct stats_device {
 struct time_line {
 	uint64_t width;
 	uint32_t used;                        /* bins up to the last that was touched */
-	struct ptt_bin bin[PTT_STATS_BINS];
+	uint32_t devices;                     /* up to the last that has ticks */
+	struct ptt_bin bin[PTT_STATS_BINS];   /* outstanding_ticks: by finish */
+	uint64_t ticks[PTT_STATS_DEVICES][PTT_STATS_BINS];   /* the outstanding requests of each device, summed over time */
 };
 void line_double(struct time_line *l);
 void line_merge(struct time_line *into, struct time_line *from);
+void line_finish(struct ptt_stats *s);        /* what is known of each device becomes what bins say */
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 /* Types that are counted in cells; bit 0: with a 64-bit address. SORT_OTHER: all else. */
@@ -219,7 +232,7 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time);
 static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64_t time, int by)
 {
 	if (time < d->bin_end && d->level_since >= d->bin_from && time >= d->level_since)
-		d->bin->outstanding_ticks += d->level * (time - d->level_since);
+		*d->bin_ticks += d->level * (time - d->level_since);
 	else
 		level_keep(s, d, time);
 	d->level_since = time;

@@ -82,7 +82,7 @@ static void merge_sketches(struct ptt_stats *s, const struct ptt_stats *from)
 		const struct sketch_entry *e = &from->pages.entry[i];
 		if (e->n == 0)
 			continue;
-		struct sketch_entry *to = add_to_page(s, e->key - 1, e->owner, e->n);
+		struct sketch_entry *to = add_to_page(s, e->key, e->owner, e->n);
 		to->sum[PAGE_READ] += e->sum[PAGE_READ];
 		to->sum[PAGE_WRITE] += e->sum[PAGE_WRITE];
 		to->several |= e->several;
@@ -90,7 +90,7 @@ static void merge_sketches(struct ptt_stats *s, const struct ptt_stats *from)
 	for (uint32_t i = 0; i <= from->targets.mask; i++) {
 		const struct sketch_entry *e = &from->targets.entry[i];
 		if (e->n != 0)
-			add_target(s, e->key - 1, e->owner, e->n, e->sum[TARGET_FIRST], e->sum[TARGET_LAST])->several |= e->several;
+			add_target(s, e->key, e->owner, e->n, e->sum[TARGET_FIRST], e->sum[TARGET_LAST])->several |= e->several;
 	}
 	s->pages.error += from->pages.error;
 	s->targets.error += from->targets.error;

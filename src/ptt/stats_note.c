@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
 static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -85,7 +86,36 @@ static void note_time(struct ptt_report *r)
 	}
 	if (r->ndevices > 1)
 		say(r, PTT_NOTE_CLOCKS, "Each of the %u devices has its own clock: the time line puts their first records at "
-		    "one time.", r->ndevices);
+		    "one time. Outstanding requests are those of one device: the one that had most on average, in the time line "
+		    "the one that had most in a step.", r->ndevices);
+}
+
+static void note_addresses(struct ptt_report *r)
+{
+	if (!r->pages_exact && !r->targets_exact)
+		say(r, PTT_NOTE_PAGES_CUT, "There were too many addresses to count all: pages may be %llu packets too low, "
+		    "targets of single writes %llu.", (ull)r->pages_error, (ull)r->targets_error);
+	else if (!r->pages_exact)
+		say(r, PTT_NOTE_PAGES_CUT, "There were too many addresses to count all: pages may be %llu packets too low.",
+		    (ull)r->pages_error);
+	else if (!r->targets_exact)
+		say(r, PTT_NOTE_PAGES_CUT, "There were too many addresses of single writes to count all: targets may be %llu "
+		    "too low.", (ull)r->targets_error);
+}
+
+/* Parts that are counted apart have room for requests each: one count of all would give up others. */
+static void note_crowd(const struct ptt_stats *s, struct ptt_report *r)
+{
+	uint64_t open = 0;
+
+	if (!r->peak_is_bound)
+		return;
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		open += r->device[i].outstanding_peak;
+	if (r->fault_count[PTT_FAULT_CROWDED] != 0 || open > s->match->most)
+		say(r, PTT_NOTE_CROWDED, "More than %u requests may have been open at once. Each part that was counted keeps so "
+		    "many, and gives up the oldest of more: with another number of threads, others are given up.",
+		    s->match->most);
 }
 
 static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
@@ -93,9 +123,8 @@ static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 	if (s->requesters.n == PTT_STATS_ROWS || s->completers.n == PTT_STATS_ROWS)
 		say(r, PTT_NOTE_ROWS_CUT, "The first %d requesters and completers have rows; the others share one.",
 		    PTT_STATS_ROWS);
-	if (!r->pages_exact || !r->targets_exact)
-		say(r, PTT_NOTE_PAGES_CUT, "There were too many addresses to count all: pages may be %llu packets too low, "
-		    "targets of single writes %llu.", (ull)r->pages_error, (ull)r->targets_error);
+	note_addresses(r);
+	note_crowd(s, r);
 	if (r->peak_is_bound)
 		say(r, PTT_NOTE_PEAK_BOUND, "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
 }

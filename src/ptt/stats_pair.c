@@ -150,7 +150,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 	}
 	d->level = level;
 	d->level_since = since;
-	d->bin->outstanding_ticks += ticks;
+	*d->bin_ticks += ticks;
 	if (most > d->peak)
 		d->peak = most;
 	if (most > d->bin->outstanding_peak)

@@ -49,6 +49,19 @@ static int by_completer_bytes(const void *a, const void *b)
 
 /* ---- tables ------------------------------------------------------------------------------------- */
 
+/* Those of the device that had most on average. */
+static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *d)
+{
+	uint64_t span = r->outstanding_span;
+
+	if (r->ndevices > 0 && (d->span == 0 || (span != 0 && (double)d->outstanding_ticks / (double)d->span <=
+							     (double)r->outstanding_ticks / (double)span)))
+		return;
+	r->outstanding_ticks = d->outstanding_ticks;
+	r->outstanding_span = d->span;
+	r->outstanding_peak = d->outstanding_peak;
+}
+
 static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 {
 	struct ptt_device_row *v = arena_alloc(&to->arena, PTT_STATS_DEVICES * sizeof(*v));
@@ -60,15 +73,16 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 		uint64_t records = d->cls[TLP_P] + d->cls[TLP_NP] + d->cls[TLP_CPL] + d->cls[TLP_RESERVED];
 		if (records == 0)
 			continue;
-		v[r->ndevices++] = (struct ptt_device_row){
+		v[r->ndevices] = (struct ptt_device_row){
 			.device = i, .records = records, .record_bytes = records * d->format * 4,
 			.posted = d->cls[TLP_P], .non_posted = d->cls[TLP_NP], .completions = d->cls[TLP_CPL],
 			.span = d->clock.now, .format = d->format, .time = d->time, .time_sure = d->time_sure,
+			.outstanding_ticks = d->level_ticks, .outstanding_peak = (uint32_t)d->peak,
 		};
+		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
 		r->record_bytes += records * d->format * 4;
 		r->span = d->clock.now > r->span ? d->clock.now : r->span;
-		r->outstanding_peak = d->peak > r->outstanding_peak ? (uint32_t)d->peak : r->outstanding_peak;
 		for (unsigned k = 0; k < COUNT(r->cls); k++)
 			r->cls[k] += d->cls[k];
 		r->time = first || r->time == d->time ? d->time : PTT_TIME_AUTO;
@@ -123,7 +137,7 @@ static void make_types(const struct ptt_stats *s, struct stats_report *to)
 	struct ptt_traffic *t = &r->traffic;
 	t->header_bytes += s->extra_bytes;
 	uint64_t link = t->payload_bytes + t->header_bytes + t->framing_bytes;
-	r->efficiency = link ? (uint32_t)((double)t->useful_bytes * 1000 / (double)link) : 0;
+	r->efficiency = link ? (double)t->useful_bytes * 1000 / (double)link : 0;
 }
 
 static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_requester_row *to)
@@ -196,7 +210,7 @@ static void make_pages(struct ptt_stats *s, struct stats_report *to)
 	for (; v && r->npages < PTT_STATS_TOP && r->npages < r->pages_known; r->npages++) {
 		const struct sketch_entry *e = &s->pages.entry[r->npages];
 		v[r->npages] = (struct ptt_page_row){
-			.address = (e->key - 1) << 12, .tlps = e->n, .read_bytes = e->sum[PAGE_READ],
+			.address = (e->key - place_key((uint32_t)(e->owner >> 32))) << 12, .tlps = e->n, .read_bytes = e->sum[PAGE_READ],
 			.written_bytes = e->sum[PAGE_WRITE],
 			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several,
 		};
@@ -214,9 +228,11 @@ static void make_targets(struct ptt_stats *s, struct stats_report *to)
 	r->targets_exact = s->targets.error == 0;
 	for (uint32_t i = 0; v && i < PTT_STATS_TOP && i < known && s->targets.entry[i].n > 1; i++) {
 		const struct sketch_entry *e = &s->targets.entry[i];
+		uint64_t address = e->key - place_key((uint32_t)(e->owner >> 32));
 		v[r->ntargets++] = (struct ptt_target_row){
-			.address = e->key - 1, .writes = e->n, .first = e->sum[TARGET_FIRST], .last = e->sum[TARGET_LAST],
-			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several, .x86_msi = (e->key - 1) >> 20 == 0xfee,
+			.address = address, .writes = e->n, .first = e->sum[TARGET_FIRST], .last = e->sum[TARGET_LAST],
+			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several,
+			.x86_msi = address >> 20 == 0xfee,
 			.mean_interval = (e->sum[TARGET_LAST] - e->sum[TARGET_FIRST]) / (e->n - 1),
 		};
 	}
@@ -288,8 +304,6 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->bin = s->line.bin;
 	r->nbins = s->line.used;
 	r->bin_ticks = s->line.width;
-	for (uint32_t i = 0; i < s->line.used; i++)
-		r->outstanding_ticks += s->line.bin[i].outstanding_ticks;
 }
 
 int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
@@ -300,6 +314,7 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
 	struct stats_report *to = s->report = mem_alloc(sizeof(*to));
 	if (to == NULL)
 		return -TALLY_ENOMEM;
+	line_finish(s);
 	make_devices(s, to);
 	make_types(s, to);
 	make_requesters(s, to);

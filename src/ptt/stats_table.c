@@ -49,7 +49,7 @@ static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *t
 {
 	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> k->shift);
 
-	while (table[i].key != 0 && table[i].key != key + 1)
+	while (table[i].key != 0 && table[i].key != key)
 		i = (i + 1) & k->mask;
 	return &table[i];
 }
@@ -82,7 +82,7 @@ static void sweep(struct sketch *k)
 	k->used = 0;
 	for (uint32_t i = 0; i <= k->mask; i++)
 		if (old[i].n > less) {
-			struct sketch_entry *e = place(k, k->spare, old[i].key - 1);
+			struct sketch_entry *e = place(k, k->spare, old[i].key);
 			*e = old[i];
 			e->n -= less;
 			k->used++;
@@ -97,7 +97,7 @@ struct sketch_entry *sketch_new(struct sketch *k, uint64_t key)
 	if (k->used == k->room)
 		sweep(k);
 	struct sketch_entry *e = place(k, k->entry, key);
-	*e = (struct sketch_entry){ .key = key + 1 };
+	*e = (struct sketch_entry){ .key = key };
 	k->used++;
 	return e;
 }

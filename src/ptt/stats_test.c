@@ -136,7 +136,7 @@ static void check_traffic(const struct ptt_report *r, const struct ptt_gen_truth
 	assert_int_equal(r->traffic.useful_bytes, useful);
 	assert_int_equal(r->traffic.header_bytes, header);
 	assert_int_equal(r->traffic.framing_bytes, 8 * tlps);
-	assert_int_equal(r->efficiency, useful * 1000 / (payload + header + 8 * tlps));
+	assert_true(r->efficiency == (double)useful * 1000 / (double)(payload + header + 8 * tlps));
 	assert_int_equal(r->ordered + r->relaxed, tlps);
 }
 
@@ -559,6 +559,122 @@ static void devices_are_told_apart(void **state)
 	trace_free(&t);
 }
 
+/* Counted in so many parts: the same bytes for two devices, and half of them for a third, in turn. */
+static struct ptt_stats *count_devices(const struct trace *t, uint32_t parts, const struct ptt_report **r)
+{
+	struct ptt_stats *s[3];
+
+	for (uint32_t i = 0; i < parts; i++) {
+		struct ptt_stats_opts o = { .match = true, .shard = i, .shards = parts };
+		assert_int_equal(ptt_stats_open(&s[i], &o), 0);
+		for (size_t at = 0; at < t->n; at += 3200)
+			for (uint32_t device = 0; device < (at < t->n / 2 ? 3 : 2); device++) {
+				struct ptt_chunk c = { .p = t->p + at, .n = 3200, .offset = 3 * at + 3200 * device,
+						       .format = PTT_8DW, .device = device };
+				ptt_stats_chunk(s[i], &c, &t->decode);
+			}
+	}
+	for (uint32_t i = 1; i < parts; i++) {
+		assert_int_equal(ptt_stats_merge(s[0], s[i]), 0);
+		ptt_stats_close(s[i]);
+	}
+	assert_int_equal(ptt_stats_finish(s[0], r), 0);
+	return s[0];
+}
+
+static void outstanding_requests_are_those_of_one_device(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 11 }, 20000);
+	const struct ptt_gen_truth *w = ptt_gen_truth(t.gen);
+	uint64_t ticks = w->outstanding_ticks + w->outstanding * (w->now - w->level_since);
+	const struct ptt_report *r;
+
+	(void)state;
+	for (uint32_t parts = 1; parts <= 3; parts++) {
+		struct ptt_stats *s = count_devices(&t, parts, &r);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(r->device[i].outstanding_ticks, ticks);
+			assert_true(r->peak_is_bound ? r->device[i].outstanding_peak >= w->peak :
+						       r->device[i].outstanding_peak == w->peak);
+		}
+		double mean = (double)r->outstanding_ticks / (double)r->outstanding_span;
+		for (uint32_t i = 0; i < 3; i++)
+			assert_true((double)r->device[i].outstanding_ticks / (double)r->device[i].span <= mean);
+		assert_true(mean <= r->outstanding_peak);
+		for (uint32_t i = 0; i < r->nbins; i++)
+			assert_true(r->bin[i].outstanding_ticks <= r->bin[i].outstanding_peak * r->bin_ticks);
+		ptt_stats_close(s);
+	}
+	trace_free(&t);
+}
+
+static void addresses_of_two_devices_are_apart(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 11 }, 2000);
+	const struct ptt_report *one, *r;
+	struct ptt_stats *alone = count(&t, true, BY_CHUNK, &one);
+
+	(void)state;
+	assert_true(one->npages > 10 && one->ntargets > 0);
+	for (uint32_t parts = 1; parts <= 3; parts++) {
+		struct ptt_stats *s = count_devices(&t, parts, &r);
+		assert_true(r->pages_exact && r->pages_known > 2 * one->pages_known && r->pages_known < 3 * one->pages_known);
+		for (uint32_t device = 0; device < 2; device++) {
+			assert_int_equal(r->page[device].device, device);
+			assert_int_equal(r->page[device].address, one->page[0].address);
+			assert_int_equal(r->page[device].tlps, one->page[0].tlps);
+			assert_int_equal(r->page[device].written_bytes, one->page[0].written_bytes);
+			assert_int_equal(r->target[device].device, device);
+			assert_int_equal(r->target[device].address, one->target[0].address);
+			assert_int_equal(r->target[device].writes, one->target[0].writes);
+		}
+		ptt_stats_close(s);
+	}
+	ptt_stats_close(alone);
+	trace_free(&t);
+}
+
+/* The highest addresses that a header can hold, and more devices than have rows. */
+static void every_address_of_every_device_is_kept(void **state)
+{
+	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr64, .length_dw = 1, .bytes = 4, .dws = 8,
+			 .first_be = 15, .address = ~3ull };
+	const struct ptt_report *r;
+	struct ptt_stats *s;
+
+	(void)state;
+	for (uint32_t device = 0; device < 100; device += 9) {
+		assert_int_equal(ptt_stats_open(&s, NULL), 0);
+		t.device = device;
+		ptt_stats_record(s, &t);
+		ptt_stats_record(s, &t);
+		assert_int_equal(ptt_stats_finish(s, &r), 0);
+		assert_int_equal(r->npages, 1);
+		assert_int_equal(r->page[0].address, ~0xfffull);
+		assert_int_equal(r->page[0].device, device);
+		assert_int_equal(r->ntargets, 1);
+		assert_int_equal(r->target[0].address, ~3ull);
+		ptt_stats_close(s);
+	}
+}
+
+/* In both layouts of the loop: by chunk and one by one. */
+static void what_nobody_knows_is_not_poisoned(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 3 }, 1);
+	const struct ptt_report *r;
+
+	(void)state;
+	memcpy(t.p + 8, (const uint8_t[]){ 0x00, 0x40, 0x00, 0xff }, 4);      /* Fmt 111 Type 11111, EP */
+	for (enum way way = BY_CHUNK; way <= BY_RECORD; way++) {
+		struct ptt_stats *s = count(&t, true, way, &r);
+		assert_int_equal(r->fault_count[PTT_FAULT_RESERVED], 1);
+		assert_int_equal(r->fault_count[PTT_FAULT_POISONED], 0);
+		ptt_stats_close(s);
+	}
+	trace_free(&t);
+}
+
 /* ---- bounds -------------------------------------------------------------------------------------------------- */
 
 static void more_requesters_than_rows_share_one(void **state)
@@ -607,7 +723,36 @@ static void frequent_pages_survive_a_flood(void **state)
 		assert_in_range(r->page[i].tlps, 10000 - r->pages_error, 10000);
 	}
 	assert_true(says(r, PTT_NOTE_PAGES_CUT));
+	for (uint32_t i = 0; i < r->nnotes; i++)      /* there were no targets to be too low */
+		assert_true(r->note[i].note != PTT_NOTE_PAGES_CUT || strstr(r->note[i].text, "targets") == NULL);
 	ptt_stats_close(s);
+}
+
+/* One count gives up the oldest of all, parts the oldest of theirs. */
+static void parts_that_have_no_room_say_so(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 12 }, 5000);
+	struct ptt_stats *s[2];
+	const struct ptt_report *r;
+
+	(void)state;
+	for (uint32_t parts = 1; parts <= 2; parts++)
+		for (uint32_t most = 2; most <= 65536; most *= 32768) {
+			for (uint32_t i = 0; i < parts; i++) {
+				struct ptt_stats_opts o = { .match = true, .most_outstanding = most, .shard = i, .shards = parts };
+				assert_int_equal(ptt_stats_open(&s[i], &o), 0);
+				count_chunks(s[i], &t);
+			}
+			if (parts == 2) {
+				assert_int_equal(ptt_stats_merge(s[0], s[1]), 0);
+				ptt_stats_close(s[1]);
+			}
+			assert_int_equal(ptt_stats_finish(s[0], &r), 0);
+			assert_int_equal(r->fault_count[PTT_FAULT_CROWDED] != 0, most == 2);
+			assert_int_equal(says(r, PTT_NOTE_CROWDED), parts == 2 && most == 2);
+			ptt_stats_close(s[0]);
+		}
+	trace_free(&t);
 }
 
 static void impossible_records_are_ignored(void **state)
@@ -757,8 +902,13 @@ int main(void)
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),
 		cmocka_unit_test(devices_are_told_apart),
+		cmocka_unit_test(outstanding_requests_are_those_of_one_device),
+		cmocka_unit_test(addresses_of_two_devices_are_apart),
+		cmocka_unit_test(every_address_of_every_device_is_kept),
+		cmocka_unit_test(what_nobody_knows_is_not_poisoned),
 		cmocka_unit_test(more_requesters_than_rows_share_one),
 		cmocka_unit_test(frequent_pages_survive_a_flood),
+		cmocka_unit_test(parts_that_have_no_room_say_so),
 		cmocka_unit_test(impossible_records_are_ignored),
 		cmocka_unit_test(random_bytes_are_counted),
 		cmocka_unit_test(merging_what_differs_is_refused),

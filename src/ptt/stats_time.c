@@ -8,7 +8,13 @@
  *
  * Outstanding requests are kept as their integral: a level that held from one
  * time to another is spread over the bins between.  Integrals add up over
- * devices and over shards, as means and peaks would not.
+ * shards, as means and peaks would not.
+ *
+ * They do not add up over devices: clocks that know nothing of each other have no
+ * common moment, and devices' records lie one after the other in the file, so nobody
+ * could say how many requests all had open at once.  So each device has its own
+ * integral in each bin, and a bin says what the device had that had most there: its
+ * mean is the greatest of the means, its peak that of the peaks.
  */
 #include "ptt/stats_int.h"
 
@@ -18,9 +24,15 @@ static void bin_join(struct ptt_bin *into, const struct ptt_bin *from)
 	into->bytes += from->bytes;
 	into->opened += from->opened;
 	into->done += from->done;
-	into->outstanding_ticks += from->outstanding_ticks;
 	for (uint32_t i = 0; i < COUNT(into->latency); i++)
 		into->latency[i] += from->latency[i];
+}
+
+static void halve(uint64_t ticks[PTT_STATS_BINS])
+{
+	for (uint32_t i = 0; i < PTT_STATS_BINS; i += 2)
+		ticks[i / 2] = ticks[i] + ticks[i + 1];
+	memset(&ticks[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*ticks));
 }
 
 void line_double(struct time_line *l)
@@ -33,6 +45,8 @@ void line_double(struct time_line *l)
 		l->bin[i / 2] = two;
 	}
 	memset(&l->bin[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*l->bin));
+	for (uint32_t d = 0; d < l->devices; d++)
+		halve(l->ticks[d]);
 	l->used = (l->used + 1) / 2;
 	l->width *= 2;
 }
@@ -47,9 +61,23 @@ void line_merge(struct time_line *into, struct time_line *from)
 	for (uint32_t i = 0; i < from->used; i++) {
 		bin_join(&into->bin[i], &from->bin[i]);
 		into->bin[i].outstanding_peak += from->bin[i].outstanding_peak;
+		for (uint32_t d = 0; d < from->devices; d++)
+			into->ticks[d][i] += from->ticks[d][i];
 	}
 	if (from->used > into->used)
 		into->used = from->used;
+	if (from->devices > into->devices)
+		into->devices = from->devices;
+}
+
+void line_finish(struct ptt_stats *s)
+{
+	for (uint32_t d = 0; d < s->line.devices; d++)
+		for (uint32_t i = 0; i < s->line.used; i++) {
+			uint64_t ticks = s->line.ticks[d][i], *most = &s->line.bin[i].outstanding_ticks;
+			s->device[d].level_ticks += ticks;
+			*most = ticks > *most ? ticks : *most;
+		}
 }
 
 /* The number of the bin of a time, after making room for it. */
@@ -72,9 +100,12 @@ static uint32_t bin_number(struct ptt_stats *s, uint64_t time)
 
 struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
-	uint32_t i = bin_number(s, time);
+	uint32_t i = bin_number(s, time), device = (uint32_t)(d - s->device);
 
+	if (device >= s->line.devices)
+		s->line.devices = device + 1;
 	d->bin = &s->line.bin[i];
+	d->bin_ticks = &s->line.ticks[device][i];
 	d->bin_from = i * s->line.width;
 	d->bin_end = d->bin_from + s->line.width;
 	if (d->level > d->bin->outstanding_peak)
@@ -82,16 +113,16 @@ struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t t
 	return d->bin;
 }
 
-static void spread(struct ptt_stats *s, uint64_t level, uint64_t from, uint64_t to)
+static void spread(struct ptt_stats *s, const struct stats_device *d, uint64_t from, uint64_t to)
 {
 	uint32_t last = bin_number(s, to);
-	uint64_t width = s->line.width;
+	uint64_t width = s->line.width, level = d->level, *ticks = s->line.ticks[d - s->device];
 
 	for (uint32_t i = (uint32_t)(from / width); i <= last; i++) {
 		uint64_t begin = i * width > from ? i * width : from;
 		uint64_t end = (i + 1) * width < to ? (i + 1) * width : to;
 		struct ptt_bin *b = &s->line.bin[i];
-		b->outstanding_ticks += level * (end - begin);
+		ticks[i] += level * (end - begin);
 		if (level > b->outstanding_peak && end > begin)
 			b->outstanding_peak = (uint32_t)level;
 	}
@@ -102,5 +133,5 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
 	bin_at(s, d, time);
 	if (time > d->level_since && d->level != 0)
-		spread(s, d->level, d->level_since, time);
+		spread(s, d, d->level_since, time);
 }

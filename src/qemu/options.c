@@ -84,25 +84,8 @@ static int set_partition(struct qemu_options *o, const char *v, struct err *e)
 
 static int set_rights(struct qemu_options *o, const char *v, struct err *e)
 {
-	struct papr_rights r = { 0 };
-	size_t n;
-
-	for (const char *p = v;; p += n + 1) {
-		n = strcspn(p, "+");
-		if (n == 3 && !memcmp(p, "all", n))
-			r.all = true;
-		else if (n == 8 && !memcmp(p, "expanded", n))
-			r.expanded = true;
-		else if (n == 3 && !memcmp(p, "lab", n))
-			r.lab = true;
-		else if (strcmp(v, "none"))
-			return word_wrong(e, "rights", v, "all, expanded and lab are expected, joined by +, or none");
-		if (!p[n])
-			break;
-	}
-	o->power.rights = r;
 	o->power.rights_given = true;
-	return 0;
+	return papr_rights_parse(&o->power.rights, v, e);
 }
 
 #define LONGEST (UINT64_C(3600) * POWER_TB_HZ) /* an hour of the machine takes the better part of a minute */

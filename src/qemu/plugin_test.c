@@ -184,7 +184,7 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "machine=batoka", "machine=batoka: power is" }, { __LINE__, "seed=0", "seed=0: a number" },
 		{ __LINE__, "load=full", "load=full: there is no such load; there are: mixed," },
 		{ __LINE__, "firmware=4", "firmware=4: there are the levels" }, { __LINE__, "partition=0", "partition=0: a number" },
-		{ __LINE__, "rights=all,", "rights=all,: all, expanded" }, { __LINE__, "rights=", "rights=: all, expanded" },
+		{ __LINE__, "rights=all,", "rights: '' is none of all, expanded, lab" }, { __LINE__, "rights=", "rights: '' is none of" },
 		{ __LINE__, "start=x", "start=x: ticks" }, { __LINE__, "step=-1", "step=-1: ticks" }, { __LINE__, "log=", "log=: a path" },
 		{ __LINE__, "firmware", "firmware: there is no such argument; did you mean 'firmware='?" },
 		{ __LINE__, "lod=mixed", "lod=mixed: there is no such argument; did you mean 'load='?" },

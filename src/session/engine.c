@@ -10,7 +10,7 @@
  * the next tick when the session waits, so that a script of BEGIN, tick and END
  * gives the same answer each time and takes no longer than its work.  When
  * nothing is left that could happen, wait says so.  Records of a file come in the
- * same way: their time moves the clock, their end ends the run (records.c). Of a hypervisor's counters it is the platform's time (hv_records.c).
+ * same way: their time moves the clock, their end ends the run (ptt_records.c). Of a hypervisor's counters it is the platform's time (hv_records.c).
  */
 #include <string.h>
 #include <unistd.h>

@@ -171,8 +171,8 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 		return;
 	}
 	trace_note(t, "%llu of %llu firings of %s lost on CPU %u%s", (unsigned long long)l->lost,
-	     (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu,
-	     l->throttled ? " (throttled by the kernel)" : "");
+		   (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu,
+		   l->throttled ? " (throttled by the kernel)" : l->firings ? "" : " (the kernel sent none from there)");
 }
 
 void losses_report(struct tally_trace *t)

@@ -13,7 +13,7 @@
  * mappings that its process had.  Those of the processes that were there
  * before are read a few per turn, so that a large machine delays no output.
  *
- * A source of records (records.c, hv_records.c) decides about waiting itself: a turn fires some of them.
+ * A source of records (ptt_records.c, hv_records.c) decides about waiting itself: a turn fires some of them.
  */
 #include <poll.h>
 #include <string.h>

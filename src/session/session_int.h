@@ -1,19 +1,19 @@
 /*
  * session_int.h: what the files of session/ share.
  *
- *	trace.c      the calls of tally.h, in the order of a trace's life
- *	option.c     -x and pragmas
- *	compile.c    sources to a program and its image
- *	run.c        the order of a run, and its loop
- *	engine.c     where programs run: in the kernel or in the vm
- *	records.c    a source of records: a file, and the programs that they fire
- *	hv_records.c the other source: what a platform's hypervisor counts
- *	record.c     records to text or JSON
- *	names.c      slots to values that can be shown
- *	snapshot.c   what the maps of an aggregation hold, merged over CPUs
- *	aggregate.c  rows, printa, clear, trunc, normalize
- *	losses.c     drops and firings that were lost
- *	list.c       -l and the stability reports
+ *	trace.c       the calls of tally.h, in the order of a trace's life
+ *	option.c      -x and pragmas
+ *	compile.c     sources to a program and its image
+ *	run.c         the order of a run, and its loop
+ *	engine.c      where programs run: in the kernel or in the vm
+ *	ptt_records.c a source of records: a PTT file, and the programs that they fire
+ *	hv_records.c  the other source: what a platform's hypervisor counts
+ *	hand_over.c   what a firing handed over, to text or JSON
+ *	names.c       slots to values that can be shown
+ *	snapshot.c    what the maps of an aggregation hold, merged over CPUs
+ *	aggregate.c   rows, printa, clear, trunc, normalize
+ *	losses.c      drops and firings that were lost
+ *	list.c        -l and the stability reports
  */
 #ifndef TALLY_SESSION_SESSION_INT_H
 #define TALLY_SESSION_SESSION_INT_H
@@ -214,8 +214,8 @@ struct tally_trace {
 };
 
 /* ---- trace.c: how answers and errors leave ------------------------------------------ */
-int trace_flush(struct tally_trace *t);                 /* hands t->out over; -TALLY_EIO when it isn't taken */
-int trace_flush_some(struct tally_trace *t);                 /* flushes when much has come together */
+/* Hands t->out over when much has come together; -TALLY_EIO when it isn't taken. */
+int trace_flush_some(struct tally_trace *t);
 /* A line of what dtrace(1) prints on stderr; in JSON {"type":"note","text":...} among the answers. */
 void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void trace_note_buf(struct tally_trace *t, struct buf *text);     /* and frees it */
@@ -249,7 +249,7 @@ int run_stop(struct tally_trace *t);
 void run_undo(struct tally_trace *t);                 /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);                /* and lets go of the process or command */
 
-/* ---- record.c ----------------------------------------------------------------------------- */
+/* ---- hand_over.c -------------------------------------------------------------------------- */
 record_sink record_take;
 
 /* ---- names.c ------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
-int trace_flush(struct tally_trace *t)
+static int trace_flush(struct tally_trace *t)
 {
 	int rc = 0;
 

@@ -1,5 +1,5 @@
 /*
- * mmu_test.c: list, get and stat over this machine's MMU statistics, of fake sysfs trees.
+ * get_mmustat_test.c: list, get and stat over this machine's MMU statistics, of fake sysfs trees.
  */
 #include "ask/ask_int.h"
 
@@ -181,5 +181,5 @@ int main(void)
 		cmocka_unit_test(other_counters_of_that_machine_are_refused),
 	};
 
-	return cmocka_run_group_tests_name("ask: mmu", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ask: get, mmustat of this machine", tests, NULL, NULL);
 }

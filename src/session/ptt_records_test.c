@@ -1,5 +1,5 @@
 /*
- * records_test.c: D over records, held against the truth of generated traffic, and filters.  Needs no privileges.
+ * ptt_records_test.c: D over records, held against the truth of generated traffic, and filters.  Needs no privileges.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -437,5 +437,5 @@ int main(void)
 		cmocka_unit_test(every_failed_allocation_is_survived),
 	};
 
-	return cmocka_run_group_tests_name("session: records", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("session: ptt records", tests, NULL, NULL);
 }

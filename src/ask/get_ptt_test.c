@@ -1,7 +1,7 @@
 /*
- * ptt_test.c: list, get and set over devices that do what a test says.
+ * get_ptt_test.c: list, get and set over devices that do what a test says.
  */
-#include "platform/fake_ptt.h"
+#include "platform/fake_ptt_test.h"
 
 /* ---- a platform without devices --------------------------------------------------------------- */
 
@@ -283,5 +283,5 @@ int main(void)
 		cmocka_unit_test(output_that_is_not_taken_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ask: get, ptt", tests, NULL, NULL);
 }

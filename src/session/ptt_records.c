@@ -1,5 +1,5 @@
 /*
- * records.c: a file of records, and the programs that they fire.
+ * ptt_records.c: a file of records, and the programs that they fire.
  *
  * The file gives chunks (capture/file.c), a chunk records, and a record fires probes in
  * this order: tlp, its class, transaction.  Programs run in the vm, with the

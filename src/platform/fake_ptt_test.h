@@ -1,8 +1,8 @@
 /*
- * fake_ptt.h: devices that do what a test says, and a platform around them.
+ * fake_ptt_test.h: devices that do what a test says, and a platform around them.
  */
-#ifndef TALLY_PLATFORM_FAKE_PTT_H
-#define TALLY_PLATFORM_FAKE_PTT_H
+#ifndef TALLY_PLATFORM_FAKE_PTT_TEST_H
+#define TALLY_PLATFORM_FAKE_PTT_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * gpci_local_test.c: list, get, stat and check of `--on local` on Linux for POWER: the files of the genuine driver
+ * get_gpci_test.c: list, get, stat and check of `--on local` on Linux for POWER: the files of the genuine driver
  * (test/sysfs/power), and events that grow as the test says.
  */
 #include "ask/stat_int.h"
@@ -238,5 +238,5 @@ int main(void)
 		cmocka_unit_test(shares_of_time_need_the_machines_timebase),
 	};
 
-	return cmocka_run_group_tests_name("ask: gpci of this machine", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ask: get, gpci of this machine", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * hv_test.c: selectors, and list, get and set over the models of hypervisors.
+ * get_hv_test.c: selectors, and list, get and set over the models of hypervisors.
  */
 #include "ask/ask_int.h"
 
@@ -299,5 +299,5 @@ int main(void)
 		cmocka_unit_test(out_of_memory_is_said),
 	};
 
-	return cmocka_run_group_tests_name("ask: hv", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ask: get, hypervisors", tests, NULL, NULL);
 }
