@@ -75,6 +75,9 @@ progs: $(PROGS)
 fuzzers: $(FUZZERS)
 
 # ---- objects ------------------------------------------------------------------------------------
+# The loops over every record of a trace: a twentieth faster so.
+$(R)/ptt/stats_chunk.o $(R)/ptt/stats_pair.o: RELEASE += -O3
+
 $(R)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(BASIC) $(RELEASE) $(CFLAGS) -c -o $@ $<
