@@ -102,7 +102,7 @@ above() { # NAME: median wall per fault above the untraced loop
 # What the aggregation says it counted for pf (pages of the loop and a few of its start), of all rows.
 counted() { awk '{ for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+$/) { n += $i; break } } END { print n + 0 }' "$work/$1.out"; }
 
-losses() { grep -iE 'lost|drop|stack id' "$work/$1.err" | tr '\n' ' ' | cut -c1-160; }   # NAME: what it says itself
+losses() { awk 'tolower($0) ~ /lost|drop|stack id/ { print substr($0, 1, 160) }' "$work/$1.err"; }    # NAME: what it says itself
 
 # The kernel's statistics cost time themselves, but the same for all three.
 compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
@@ -120,7 +120,8 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
   row "$1: wall above the bare fault" "$(above tally)" "$(above bpftrace)" ns 1
   note "$1: wall, empty program" "$(above bare)" ns
   figure "$1: counted" "$(counted tally)" "" "$(counted bpftrace)" bpftrace -
-  echo "$(losses tally) $(losses bpftrace)" | grep -v '^ *$' || true
+  losses tally
+  losses bpftrace
 }
 
 # ---- records --------------------------------------------------------------------------------------------

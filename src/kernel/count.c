@@ -28,8 +28,6 @@
 #include "kernel/count.h"
 #include "kernel/kernel_int.h"
 
-#define NMI_WATCHDOG "/proc/sys/kernel/nmi_watchdog"
-
 struct counting {                             /* a descriptor */
 	int fd;
 	int cpu;                              /* -1: wherever the task is */
@@ -50,21 +48,15 @@ struct k_counter {
 
 static struct perf_event_attr count_attr(const struct k_event *ev, const struct k_target *t)
 {
-	return (struct perf_event_attr){
-		.size = sizeof(struct perf_event_attr),
-		.type = ev->type,
-		.config = ev->config,
-		.config1 = ev->config1,
-		.config2 = ev->config2,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1,
-		.inherit = t->inherit,
-		.enable_on_exec = t->on_exec,
-		.pinned = t->pinned && ev->counter,
-		.exclude_user = ev->exclude_user,
-		.exclude_kernel = ev->exclude_kernel,
-		.exclude_hv = ev->exclude_kernel,
-	};
+	struct perf_event_attr a;
+
+	event_base(&a, ev);
+	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.disabled = 1;
+	a.inherit = t->inherit;
+	a.enable_on_exec = t->on_exec;
+	a.pinned = t->pinned && ev->counter;
+	return a;
 }
 
 static int task_rights(const struct k_event *ev, struct err *e)
@@ -288,15 +280,6 @@ int k_counter_cpu(const struct k_counter *c, uint32_t slot)
 	return c->cpu[slot];
 }
 
-static int starved(int cpu, struct err *e)
-{
-	char watchdog[16];
-
-	if (file_small(NMI_WATCHDOG, watchdog, sizeof(watchdog)) < 0)
-		*watchdog = '\0';
-	return event_starved((uint32_t)(cpu < 0 ? sched_getcpu() : cpu), watchdog, e);
-}
-
 /* An event of a CPU is enabled all the time, by a clock that may go a little slower than ours. */
 static bool has_lapsed(const struct counting *v, const struct k_count *now, uint64_t begun_ns)
 {
@@ -330,7 +313,7 @@ static int read_slot(struct k_counter *c, uint32_t slot, struct k_count *ret, st
 			continue;
 		n = read_one(c, &c->v[i], &now);
 		if (n == 0)
-			return starved(c->v[i].cpu, e);
+			return event_starved_now((uint32_t)(c->v[i].cpu < 0 ? sched_getcpu() : c->v[i].cpu), e);
 		if (n != sizeof(now))
 			return err_set(e, TALLY_EIO, "reading an event failed: %s", strerror(errno));
 		sum.value += now.value;

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,24 +34,16 @@
 
 static int event_of(const struct k_event *ev, bool own, bool pinned)
 {
-	struct perf_event_attr a = {
-		.size = sizeof(a),
-		.type = ev->type,
-		.config = ev->config,
-		.config1 = ev->config1,
-		.config2 = ev->config2,
-		.sample_period = ev->period,
-		.sample_type = PERF_SAMPLE_IP,
-		.wakeup_events = 1,
-		.pinned = pinned,
-		.exclude_kernel = ev->exclude_kernel,
-		.exclude_hv = ev->exclude_kernel,
-		.precise_ip = ev->precise_ip,
-	};
+	struct perf_event_attr a;
 	int cpu = sched_getcpu();
-	long fd = syscall(SYS_perf_event_open, &a, own ? 0 : -1, own ? -1 : cpu < 0 ? 0 : cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	event_base(&a, ev);
+	a.sample_period = ev->period;
+	a.sample_type = PERF_SAMPLE_IP;
+	a.wakeup_events = 1;
+	a.pinned = pinned;
+	a.precise_ip = ev->precise_ip;
+	return event_syscall(&a, ev->config3, own ? 0 : -1, own ? -1 : cpu < 0 ? 0 : cpu);
 }
 
 static int try_open(void *arg, const struct k_event *ev, bool own)

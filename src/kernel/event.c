@@ -31,24 +31,31 @@
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static struct perf_event_attr event_attr(const struct k_event *ev)
+void event_base(struct perf_event_attr *a, const struct k_event *ev)
 {
-	struct perf_event_attr a = {
-		.size = sizeof(a),
+	*a = (struct perf_event_attr){
+		.size = sizeof(*a),
 		.type = ev->type,
 		.config = ev->config,
 		.config1 = ev->config1,
 		.config2 = ev->config2,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1,
-		.pinned = ev->counter,
-		.exclusive = ev->exclusive,
 		.exclude_user = ev->exclude_user,
 		.exclude_kernel = ev->exclude_kernel,
 		.exclude_hv = ev->exclude_kernel,
-		.precise_ip = ev->precise_ip,
-		.freq = ev->period == 0 && ev->freq != 0,
 	};
+}
+
+static struct perf_event_attr event_attr(const struct k_event *ev)
+{
+	struct perf_event_attr a;
+
+	event_base(&a, ev);
+	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.disabled = 1;
+	a.pinned = ev->counter;
+	a.exclusive = ev->exclusive;
+	a.precise_ip = ev->precise_ip;
+	a.freq = ev->period == 0 && ev->freq != 0;
 	if (a.freq)
 		a.sample_freq = ev->freq;
 	else
@@ -296,17 +303,23 @@ int event_starved(uint32_t cpu, const char *watchdog, struct err *e)
 			      "sudo sysctl kernel.nmi_watchdog=0 frees it" : "");
 }
 
+int event_starved_now(uint32_t cpu, struct err *e)
+{
+	char watchdog[16];
+
+	if (file_small(NMI_WATCHDOG, watchdog, sizeof(watchdog)) < 0)
+		*watchdog = '\0';
+	return event_starved(cpu, watchdog, e);
+}
+
 /* Whether a pinned event that was just enabled has its counter. */
 static int cpu_counts(const struct run_event *v, uint32_t cpu, struct err *e)
 {
 	struct reading now;
-	char watchdog[16];
 
 	if (!v->ev.counter || v->cpu[cpu].fd < 0 || read(v->cpu[cpu].fd, &now, sizeof(now)) != 0)
 		return 0;
-	if (file_small(NMI_WATCHDOG, watchdog, sizeof(watchdog)) < 0)
-		*watchdog = '\0';
-	return event_starved(cpu, watchdog, e);
+	return event_starved_now(cpu, e);
 }
 
 static int cpu_enable(const struct run_event *v, uint32_t cpu, struct err *e)

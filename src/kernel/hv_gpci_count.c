@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernel/hv_gpci_int.h"
@@ -26,13 +25,9 @@
 static int perf_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, uint64_t config1)
 {
 	struct perf_event_attr a = { .size = sizeof(a), .type = type, .config = config, .config1 = config1 };
-	int fd;
 
 	(void)arg;
-	fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0 && errno == EMFILE && run_more_files())
-		fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return event_syscall(&a, 0, -1, (int)cpu);
 }
 
 static int perf_read(void *arg, int fd, uint64_t *ret)

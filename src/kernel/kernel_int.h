@@ -89,6 +89,8 @@ struct run_event {
 void events_close(struct k_run *k);
 /* perf_event_open() on a CPU for all processes: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
 int event_open(const struct k_event *ev, uint32_t cpu);
+/* What ev says of itself: type, configuration, modes; all else is 0. */
+void event_base(struct perf_event_attr *a, const struct k_event *ev);
 /* perf_event_open(2) as such: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
 int event_syscall(const struct perf_event_attr *a, uint64_t config3, int task, int cpu);
 /* The CPUs that are online and the event's own: ncpus bits, from mem_alloc. */
@@ -97,6 +99,7 @@ int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct 
 int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e);
 /* The words when a pinned event got no counter; watchdog: the text of /proc/sys/kernel/nmi_watchdog. */
 int event_starved(uint32_t cpu, const char *watchdog, struct err *e);
+int event_starved_now(uint32_t cpu, struct err *e);   /* as that file has it */
 
 /* ---- timers (timer.c) ------------------------------------------------------------- */
 struct run_timer {

@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
@@ -473,9 +472,10 @@ static int trace_open(struct trace *t, struct err *e)
 	};
 	int rc;
 
-	t->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)t->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (t->fd < 0)
-		return event_refuses(t, errno, e);
+	rc = event_syscall(&attr, 0, -1, (int)t->cpu);
+	if (rc < 0)
+		return event_refuses(t, -rc, e);
+	t->fd = rc;
 	rc = rings_map(t, e);
 	if (rc == 0 && ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
 		rc = err_set(e, TALLY_EIO, "the trace of %s can't be started: %s", t->device, strerror(errno));

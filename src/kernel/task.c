@@ -21,10 +21,10 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "kernel/kernel_int.h"
 #include "kernel/task_int.h"
 
 #define RING_BYTES (512u << 10)
@@ -251,7 +251,7 @@ static int watch_fd(uint32_t cpu, size_t ring_bytes)
 		.clockid = CLOCK_MONOTONIC,
 	};
 
-	return (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return event_syscall(&a, 0, -1, (int)cpu);
 }
 
 static void ring_close(struct k_taskring *r)
@@ -263,10 +263,8 @@ static void ring_close(struct k_taskring *r)
 	*r = (struct k_taskring){ .fd = -1 };
 }
 
-static int watch_fail(struct err *e, const char *what, uint32_t cpu)
+static int watch_fail(struct err *e, const char *what, uint32_t cpu, int no)
 {
-	int no = errno;
-
 	if (no == EPERM || no == EACCES)
 		return err_set(e, TALLY_EPERM,
 			       "watching processes needs CAP_PERFMON: run as root, or sysctl "
@@ -299,13 +297,14 @@ static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
 {
 	struct k_taskring *r = &t->ring[cpu];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = watch_fd(cpu, t->ring_bytes);
 
-	r->fd = watch_fd(cpu, t->ring_bytes);
-	if (r->fd < 0)
-		return errno == ENODEV ? 0 : watch_fail(e, "opening", cpu);   /* gone offline */
+	if (fd < 0)
+		return fd == -ENODEV ? 0 : watch_fail(e, "opening", cpu, -fd);        /* gone offline */
+	r->fd = fd;
 	r->page = ring_map(t, r->fd, page);
 	if (!r->page) {
-		int rc = watch_fail(e, "mapping the ring of", cpu);
+		int rc = watch_fail(e, "mapping the ring of", cpu, errno);
 
 		ring_close(r);
 		return rc;
