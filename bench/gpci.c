@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "seconds.h"
 #include "machine/power.h"
 
 enum { ROUNDS = 10, CALLS = 20000, WINDOWS = 200 };
@@ -24,14 +24,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "gpci: %s\n", what);
 	exit(1);
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* ---- a guest's memory ------------------------------------------------------------------------------ */
@@ -122,7 +114,7 @@ static void reply(struct power *p, const char *number, bool own)
 		fail("there is no such request");
 	power_run(p, 20 * (uint64_t)POWER_WINDOW);
 	for (int round = 0; round <= ROUNDS; round++) {
-		double from = seconds(), t;
+		double from = seconds(CLOCK_THREAD_CPUTIME_ID), t;
 
 		for (int i = 0; i < CALLS; i++) {
 			gpci_ask(memory, GPCI_HEADER, r->number, own ? -1 : 0, 0, 8);
@@ -132,7 +124,7 @@ static void reply(struct power *p, const char *number, bool own)
 			papr_call(s, (struct papr_caller){ .partition = 1 }, &guest, x);
 			sink += x[0];
 		}
-		t = (seconds() - from) / CALLS * 1e6;
+		t = (seconds(CLOCK_THREAD_CPUTIME_ID) - from) / CALLS * 1e6;
 		best = t < best ? t : best;
 	}
 	printf(own ? "%.3f\n" : "%.3f %u\n", best, memory[10] << 8 | memory[11]);
@@ -147,10 +139,10 @@ static void run(struct power *p)
 	double best = 1e9;
 
 	for (int round = 0; round <= ROUNDS; round++) {
-		double from = seconds(), t;
+		double from = seconds(CLOCK_THREAD_CPUTIME_ID), t;
 
 		power_run(p, power_now(p) + WINDOWS * (uint64_t)POWER_WINDOW);
-		t = (seconds() - from) / WINDOWS;
+		t = (seconds(CLOCK_THREAD_CPUTIME_ID) - from) / WINDOWS;
 		best = t < best ? t : best;
 	}
 	printf("%.1f %.2f\n", 0.01 / best, best * 1e6);

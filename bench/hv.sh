@@ -16,8 +16,8 @@
 #              then three other nodes are asked through a hub
 set -u
 cd "$(dirname "$0")/.." || exit 1
-rounds=4000 turns=3
-[ "${1:-}" = -q ] && rounds=1000 turns=1
+rounds=4000 turns=3 patience=5
+[ "${1:-}" = -q ] && rounds=1000 turns=1 patience=1
 sun4v=build/bench/sun4v
 [ -x $sun4v ] || { echo "bench/hv.sh: no $sun4v (make bench)" >&2; exit 3; }
 work=$(mktemp -d)
@@ -28,7 +28,7 @@ trap 'exit 130' INT TERM
 register_rows() { # REGISTER
   local what one both
   for what in get set; do
-    read -r one both < <($sun4v $what "$1")
+    read -r one both < <("${all_calm[@]}" $sun4v $what "$1")
     figure "$what $1" "$one" ns - "" "<= 25"
     figure "$what $1, 2 threads" "$both" ns "$one" "one alone" "<= 1.25 x"
   done
@@ -40,8 +40,8 @@ mmustat_row() {
 }
 load_rows() {
   local load
-  for load in compute producer stream; do figure "model: load $load" "$($sun4v load $load)" M/s - "" ">= 15"; done
-  for load in pingpong chase random mixed; do figure "model: load $load" "$($sun4v load $load)" M/s - "" -; done
+  for load in compute producer stream; do figure "model: load $load" "$("${calm[@]}" $sun4v load $load)" M/s - "" ">= 15"; done
+  for load in pingpong chase random mixed; do figure "model: load $load" "$("${calm[@]}" $sun4v load $load)" M/s - "" -; done
 }
 cachegrind() { # N: references and seconds
   local TIMEFORMAT=%U s
@@ -69,17 +69,17 @@ trace_rows() {
 socket_rows() {
   local call bare trap empty
   [ -x build/bench/hvsock ] || return 0
-  figure "socket: calls in batches" "$(build/bench/hvsock batch)" M/s - "" ">= 1"
-  read -r call bare < <(build/bench/hvsock trip)
+  figure "socket: calls in batches" "$("${all_calm[@]}" build/bench/hvsock batch)" M/s - "" ">= 1"
+  read -r call bare < <("${all_calm[@]}" build/bench/hvsock trip)
   figure "socket: one call" "$call" us "$bare" "a bare round trip" "<= 1.3 x"
-  read -r trap empty < <(build/bench/hvsock trap) || { echo "Unicorn: libunicorn is not installed (tools/deps.sh test)"; return; }
+  read -r trap empty < <("${all_calm[@]}" build/bench/hvsock trap) || { echo "Unicorn: libunicorn is not installed (tools/deps.sh test)"; return; }
   figure "Unicorn: traps" "$trap" M/s "$empty" "an empty hook" ">= 0.8 x"
 }
 
 best() { # N MOST COMMAND...: of so many runs the least first figure, or with MOST=1 the largest
   local n=$1 most=$2
   shift 2
-  for ((; n; n--)); do "$@"; done | awk -v most="$most" 'NR == 1 || (most ? $1 > b : $1 < b) { b = $1 } END { print b }'
+  for ((; n; n--)); do "${calm[@]}" "$@"; done | awk -v most="$most" 'NR == 1 || (most ? $1 > b : $1 < b) { b = $1 } END { print b }'
 }
 power_rows() {
   local gpci=build/bench/gpci call bare
@@ -88,7 +88,7 @@ power_rows() {
   figure "POWER: own record of 0x20" "$(best 3 0 $gpci own entitled)" us - "" -
   figure "POWER: 240 cores, 1000 partitions" "$(best 5 1 $gpci run 240 1000)" times 1 "the clock" ">= 100"
   [ -x build/bench/hvsock ] || return 0
-  read -r call bare < <(build/bench/hvsock trip power)
+  read -r call bare < <("${all_calm[@]}" build/bench/hvsock trip power)
   figure "POWER: one call by the socket" "$call" us "$bare" "a bare round trip" "<= 1.3 x"
   figure "POWER: calls in batches" "$(best 3 1 build/bench/hvsock batch power)" M/s "$(build/bench/hvsock batch)" sun4v ">= 1"
 }

@@ -20,9 +20,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "seconds.h"
 #include "attach/local_hv.h"
 #include "attach/unicorn.h"
 
@@ -34,24 +34,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "hvsock: %s\n", what);
 	exit(1);
-}
-
-static double clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static double seconds(void)
-{
-	return clock_of(CLOCK_MONOTONIC);
-}
-
-static double cpu_seconds(void)
-{
-	return clock_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static uint64_t no_time(void *arg)
@@ -175,7 +157,7 @@ static void power_guest(struct local_client *c)
 
 static double batch(struct local_client *c)
 {
-	double from = seconds();
+	double from = seconds(CLOCK_MONOTONIC);
 	uint32_t asked = 0, answered = 0;
 	struct err e = { 0 };
 
@@ -192,19 +174,19 @@ static double batch(struct local_client *c)
 		if (rc < 0)
 			fail(e.text);
 	}
-	return BATCH_CALLS / (seconds() - from) / 1e6;
+	return BATCH_CALLS / (seconds(CLOCK_MONOTONIC) - from) / 1e6;
 }
 
 static double trip(struct local_client *c)
 {
-	double from = seconds();
+	double from = seconds(CLOCK_MONOTONIC);
 	struct local_answer a;
 	struct err e = { 0 };
 
 	for (int i = 0; i < TRIPS; i++)
 		if (local_ask_and_wait(c, LOCAL_HV_CALL, &get, sizeof(get), &a, NULL, &e) < 0)
 			fail(e.text);
-	return (seconds() - from) / TRIPS * 1e6;
+	return (seconds(CLOCK_MONOTONIC) - from) / TRIPS * 1e6;
 }
 
 /* ---- a bare round trip ------------------------------------------------------------------------------ */
@@ -222,13 +204,13 @@ static void echo(int fd)
 
 static double bare(int fd)
 {
-	double from = seconds();
+	double from = seconds(CLOCK_MONOTONIC);
 	char b[ASK_BYTES] = { 0 };
 
 	for (int i = 0; i < TRIPS; i++)
 		if (send(fd, b, sizeof(b), 0) != sizeof(b) || recv(fd, b, ANSWER_BYTES, 0) != ANSWER_BYTES)
 			fail("no echo");
-	return (seconds() - from) / TRIPS * 1e6;
+	return (seconds(CLOCK_MONOTONIC) - from) / TRIPS * 1e6;
 }
 
 /* ---- Unicorn ------------------------------------------------------------------------------------------ */
@@ -267,10 +249,10 @@ static double traps(struct guest *g)
 	if (emu_open(&u, &o, &e) < 0)
 		exit(0);
 	g->left = TRAPS;
-	from = cpu_seconds();
+	from = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	if (emu_run(u, NULL, &e) < 0)
 		fail(e.text);
-	from = cpu_seconds() - from;
+	from = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
 	emu_close(u);
 	return TRAPS / from / 1e6;
 }
@@ -312,10 +294,10 @@ static double empty_traps(void)
 	    hook(uc, &h, 1, (void *)(uintptr_t)empty_hook, NULL, 1, 0))
 		fail("no engine");
 	empty.left = TRAPS;
-	from = cpu_seconds();
+	from = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	if (start(uc, 0x80000000, 0x80000000 + sizeof(ram), 0, 0))
 		fail("the engine failed");
-	from = cpu_seconds() - from;
+	from = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
 	close(uc);
 	return TRAPS / from / 1e6;
 }

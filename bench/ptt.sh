@@ -13,8 +13,8 @@
 #           two CPUs of this machine can give (they may be halves of one core)
 set -u
 cd "$(dirname "$0")/.." || exit 1
-mib=256 perf_mib=16
-[ "${1:-}" = -q ] && mib=32 perf_mib=4
+mib=256 perf_mib=16 patience=20
+[ "${1:-}" = -q ] && mib=32 perf_mib=4 patience=1
 ptt=build/bench/ptt record=build/bench/record
 for b in $ptt $record build/bench/kunpeng; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
 work=$(mktemp -d) memory=$(mktemp -d -p /dev/shm)
@@ -22,10 +22,10 @@ trap 'rm -rf "$work" "$memory"' EXIT
 trap 'exit 130' INT TERM
 . bench/table.sh
 
-cpu() { "$ptt" "$@" | awk '{ print $1 }'; }
-wall() { "$ptt" "$@" | awk '{ print $2 }'; }
+cpu() { "${calm[@]}" "$ptt" "$@" | awk '{ print $1 }'; }
+wall() { "${all_calm[@]}" "$ptt" "$@" | awk '{ print $2 }'; }
 # Two runs at once: the sum of both.
-twice() { { wall "$@" & wall "$@"; wait; } | awk '{ s += $1 } END { print s }'; }
+twice() { "${all_calm[@]}" bash -c '"$@" & "$@"; wait' twice "$ptt" "$@" | awk '{ s += $2 } END { print s }'; }
 
 format_rows() { # FORMAT COUNT-TARGET MATCH-TARGET
   local file=$work/$1.raw read
@@ -59,8 +59,8 @@ program_rows() { # FORMAT
 }
 record_row() { # FORMAT
   local file=$memory/$1.data plain recorded
-  plain=$("$record" write "$1" $mib "$file" | awk '{ print $1 }')
-  recorded=$("$record" "$1" $mib "$file" | awk '{ print $1 }')
+  plain=$("${all_calm[@]}" "$record" write "$1" $mib "$file" | awk '{ print $1 }')
+  recorded=$("${all_calm[@]}" "$record" "$1" $mib "$file" | awk '{ print $1 }')
   figure "$1: record" "${recorded:-0}" MiB/s "${plain:--}" "plain write" ">= 1024"
   rm -f "$file"
 }
@@ -68,8 +68,8 @@ record_row() { # FORMAT
 figure_head "the best of many rounds"
 record_row 8dw
 record_row 4dw
-figure "model: load full" "$(build/bench/kunpeng full)" M/s - "" ">= 10"
-figure "model: load ingest" "$(build/bench/kunpeng ingest)" M/s - "" -
+figure "model: load full" "$("${calm[@]}" build/bench/kunpeng full)" M/s - "" ">= 10"
+figure "model: load ingest" "$("${calm[@]}" build/bench/kunpeng ingest)" M/s - "" -
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
 figure_end

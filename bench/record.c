@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "seconds.h"
 #include "ptt/driver.h"
 #include "ptt/gen.h"
 
@@ -24,13 +24,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "record: %s: %s\n", what, errno ? strerror(errno) : "not as it should be");
 	exit(1);
-}
-
-static double seconds(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* ---- what is recorded --------------------------------------------------------------------------- */

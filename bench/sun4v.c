@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "seconds.h"
 #include "machine/niagara.h"
 
 enum { ROUNDS = 200, CALLS = 100000, LOAD_ROUNDS = 10, TRACE_ROUNDS = 3, THREADS = 2 };
@@ -25,14 +25,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "sun4v: %s\n", what);
 	exit(1);
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static struct niagara *machine(const char *name, const char *load)
@@ -51,7 +43,7 @@ struct caller { struct sun4v_vcpu *v; uint64_t reg; bool set, alone_too; pthread
 
 static double calls(const struct caller *c)
 {
-	double from = seconds();
+	double from = seconds(CLOCK_THREAD_CPUTIME_ID);
 
 	for (uint64_t i = 0; i < CALLS; i++) {
 		uint64_t o[6] = { c->reg, i, 0, 0, 0, c->set ? SUN4V_SET_PERFREG : SUN4V_GET_PERFREG };
@@ -60,7 +52,7 @@ static double calls(const struct caller *c)
 		if (o[0] != HV_EOK)
 			fail("the call was refused");
 	}
-	return seconds() - from;
+	return seconds(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
 /* Alone and together in turn, so that what disturbs meets both. */
@@ -131,14 +123,14 @@ static void *at(void *arg, uint64_t ra, size_t n)
 
 static double updates(struct sun4v_vcpu *v)
 {
-	double from = seconds();
+	double from = seconds(CLOCK_THREAD_CPUTIME_ID);
 
 	for (uint32_t i = 0; i < CALLS; i++) {
 		uint32_t w = which[i % sizeof(which)];
 
 		sun4v_tsb_hit(v, w >> 3, w >> 2 & 1, w & 3, 6);
 	}
-	return seconds() - from;
+	return seconds(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
 static volatile uint64_t unknown = 6;         /* to the compiler, which could make it a constant of plain() */
@@ -158,7 +150,7 @@ static double increments(void)
 {
 	static struct own own[2][2][MMUSTAT_SIZES];
 	const uint64_t ticks = unknown;
-	double from = seconds();
+	double from = seconds(CLOCK_THREAD_CPUTIME_ID);
 
 	for (uint32_t i = 0; i < CALLS; i++) {
 		uint32_t w = which[i % sizeof(which)];
@@ -166,7 +158,7 @@ static double increments(void)
 		plain(own, w >> 3, w >> 2 & 1, w & 3, ticks);
 	}
 	sink += own[0][0][0].hits;
-	return seconds() - from;
+	return seconds(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
 static void mmustat(void)
@@ -217,11 +209,11 @@ static void load(const char *name, const char *kind)
 
 	for (int round = 0; round <= LOAD_ROUNDS; round++) {
 		const uint64_t was = references(n);
-		double from = seconds(), rate;
+		double from = seconds(CLOCK_THREAD_CPUTIME_ID), rate;
 
-		while (seconds() - from < 0.2)
+		while (seconds(CLOCK_THREAD_CPUTIME_ID) - from < 0.2)
 			niagara_run(n, niagara_now(n) + 100000);
-		rate = (double)(references(n) - was) / (seconds() - from);
+		rate = (double)(references(n) - was) / (seconds(CLOCK_THREAD_CPUTIME_ID) - from);
 		best = round && rate > best ? rate : best;
 	}
 	printf("%.1f\n", best / 1e6);
@@ -277,14 +269,14 @@ static void trace(const char *path)
 	for (int round = 0; round < TRACE_ROUNDS; round++) {
 		struct niagara *n = machine("batoka", NULL), *m = machine("batoka", NULL);
 		struct niagara_reader reader = { .format = NIAGARA_LACKEY };
-		double from = seconds(), rate;
+		double from = seconds(CLOCK_THREAD_CPUTIME_ID), rate;
 
 		niagara_read(&reader, n, p, bytes);
-		rate = (double)references(n) / (seconds() - from);
+		rate = (double)references(n) / (seconds(CLOCK_THREAD_CPUTIME_ID) - from);
 		text = rate > text ? rate : text;
-		from = seconds();
+		from = seconds(CLOCK_THREAD_CPUTIME_ID);
 		niagara_refs(m, r, count);
-		rate = (double)count / (seconds() - from);
+		rate = (double)count / (seconds(CLOCK_THREAD_CPUTIME_ID) - from);
 		bare = rate > bare ? rate : bare;
 		niagara_close(n);
 		niagara_close(m);

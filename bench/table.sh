@@ -7,6 +7,9 @@
 # $BENCH_FIGURES, when set, is a file that gets the same rows, with tabs between, for bench/all.sh.
 missed=0
 
+# Before a command whose figure is a time by itself, not beside a peer: a busy neighbour is waited for, for $patience seconds.
+calm=(build/bench/clock one "${patience:-0}") all_calm=(build/bench/clock all "${patience:-0}")
+
 figure_head() { printf '%-46s %10s %-6s %10s %-16s %8s  %s\n' "$1" tally "" peer "" ratio limit; }
 figure() {
   awk -v what="$1" -v ours="$2" -v unit="$3" -v peer="$4" -v who="$5" -v limit="$6" -v file="${BENCH_FIGURES:-}" '

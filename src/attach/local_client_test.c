@@ -17,109 +17,70 @@ static void where_nobody_listens_the_words_say_how_to_begin(void **state)
 static void a_batch_is_answered_in_order(void **state)
 {
 	enum { N = 100000 };
-	struct toy t = {0};
-	struct server s = {0};
-	struct local_client *c = NULL;
-	struct local_answer a;
-	struct err e = {0};
 	uint64_t id, taken = 0, asked = 0, word;
-	char path[64];
+	struct visit v;
 	int rc = 1;
 
 	(void)state;
-	scratch_path(path, sizeof(path));
-	s.door = door(&t, path);
-	server_start(&s);
-	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	visit_begin(&v);
 	while (taken < N) {
-		while (asked < N && (rc = local_ask(c, LOCAL_PING, &asked, sizeof(asked), &id, &e)) == 1)
+		while (asked < N && (rc = local_ask(v.c, LOCAL_PING, &asked, sizeof(asked), &id, &v.e)) == 1)
 			asked++;
 		assert_true(rc >= 0);
 		/* Answers wait here when ask() says 0, and then there are many. */
 		for (uint64_t before = taken; taken < asked && (taken - before < 1000 || asked == N); taken++) {
-			assert_int_equal(local_next(c, &a, -1, &e), 1);
-			memcpy(&word, a.p, sizeof(word));
+			assert_int_equal(local_next(v.c, &v.a, -1, &v.e), 1);
+			memcpy(&word, v.a.p, sizeof(word));
 			assert_int_equal(word, taken);
 		}
 	}
-	local_disconnect(c);
-	server_end(&s);
-	scratch_gone(path);
+	visit_end(&v);
 }
 
 static void answers_that_are_longer_than_their_room_all_come(void **state)
 {
-	struct toy t = {0};
-	struct server s = {0};
-	struct local_client *c = NULL;
-	struct local_answer a;
-	struct err e = {0};
-	char path[64];
+	struct visit v;
 	uint64_t id;
 
 	(void)state;
-	scratch_path(path, sizeof(path));
-	s.door = door(&t, path);
-	server_start(&s);
-	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	visit_begin(&v);
 	for (int depth = 1; depth <= 512; depth *= 2) {
 		for (int i = 0; i < depth; i++)
-			assert_int_equal(local_ask(c, LONG, NULL, 0, &id, &e), 1);
+			assert_int_equal(local_ask(v.c, LONG, NULL, 0, &id, &v.e), 1);
 		for (int i = 0; i < depth; i++) {
-			assert_int_equal(local_next(c, &a, -1, &e), 1);
-			assert_int_equal(a.head.id, id - (uint64_t)(depth - 1 - i));
-			assert_int_equal(a.head.bytes, LOCAL_FRAME_MOST);
+			assert_int_equal(local_next(v.c, &v.a, -1, &v.e), 1);
+			assert_int_equal(v.a.head.id, id - (uint64_t)(depth - 1 - i));
+			assert_int_equal(v.a.head.bytes, LOCAL_FRAME_MOST);
 		}
 	}
-	local_disconnect(c);
-	server_end(&s);
-	scratch_gone(path);
+	visit_end(&v);
 }
-
 
 static void a_refusal_comes_with_the_servers_words(void **state)
 {
-	struct toy t = {0};
-	struct server s = {0};
-	struct local_client *c = NULL;
-	struct local_answer a;
-	const uint64_t v[2] = {UINT64_MAX, 1};
-	struct err e = {0};
-	char path[64];
+	const uint64_t sum[2] = {UINT64_MAX, 1};
+	struct visit v;
 
 	(void)state;
-	scratch_path(path, sizeof(path));
-	s.door = door(&t, path);
-	server_start(&s);
-	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
-	assert_string_equal(local_welcomed(c)->platform, "toy");
-	assert_int_equal(local_ask_and_wait(c, ADD, v, sizeof(v), &a, NULL, &e), -TALLY_EINVAL);
-	assert_non_null(strstr(e.text, "s: 18446744073709551615 and 1 are too much"));
-	assert_int_equal(strncmp(e.text, "unix:/tmp/", 10), 0);
-	local_disconnect(c);
-	server_end(&s);
-	scratch_gone(path);
+	visit_begin(&v);
+	assert_string_equal(local_welcomed(v.c)->platform, "toy");
+	assert_int_equal(local_ask_and_wait(v.c, ADD, sum, sizeof(sum), &v.a, NULL, &v.e), -TALLY_EINVAL);
+	assert_non_null(strstr(v.e.text, "s: 18446744073709551615 and 1 are too much"));
+	assert_int_equal(strncmp(v.e.text, "unix:/tmp/", 10), 0);
+	visit_end(&v);
 }
 
 static void a_server_that_dies_is_the_end(void **state)
 {
-	struct toy t = {0};
-	struct server s = {0};
-	struct local_client *c = NULL;
-	struct local_answer a;
-	struct err e = {0};
-	char path[64];
+	struct visit v;
 
 	(void)state;
-	scratch_path(path, sizeof(path));
-	s.door = door(&t, path);
-	server_start(&s);
-	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
-	server_end(&s);
-	assert_int_equal(local_ask_and_wait(c, RELEASE, NULL, 0, &a, NULL, &e), -TALLY_EEND);
-	assert_non_null(strstr(e.text, "the server has gone"));
-	local_disconnect(c);
-	scratch_gone(path);
+	visit_begin(&v);
+	server_end(&v.s);
+	assert_int_equal(local_ask_and_wait(v.c, RELEASE, NULL, 0, &v.a, NULL, &v.e), -TALLY_EEND);
+	assert_non_null(strstr(v.e.text, "the server has gone"));
+	local_disconnect(v.c);
+	scratch_gone(v.path);
 }
 
 static void a_server_that_says_nothing_is_not_waited_for_without_end(void **state)

@@ -111,4 +111,30 @@ static inline struct door *door(struct toy *t, const char *path)
 	return d;
 }
 
+/* The toy served in a thread, and a client of it. */
+struct visit {
+	struct toy t;
+	struct server s;
+	struct local_client *c;
+	struct local_answer a;
+	struct err e;
+	char path[64];
+};
+
+static inline void visit_begin(struct visit *v)
+{
+	*v = (struct visit){.c = NULL};
+	scratch_path(v->path, sizeof(v->path));
+	v->s.door = door(&v->t, v->path);
+	server_start(&v->s);
+	assert_int_equal(local_connect(&v->c, v->path, 0, 0, &v->e), 0);
+}
+
+static inline void visit_end(struct visit *v)
+{
+	local_disconnect(v->c);
+	server_end(&v->s);
+	scratch_gone(v->path);
+}
+
 #endif

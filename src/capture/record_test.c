@@ -36,6 +36,24 @@ static struct tally_record record_opts(const struct files *d)
 	return (struct tally_record){ .size = sizeof(struct tally_record), .event = EVENT, .path = d ? d->path : "/dev/null" };
 }
 
+/* A recording of a device that does as it is told. */
+struct take { struct fake *f; struct tally_platform *p; struct files d; struct tally_record r; };
+
+static void take_open(struct take *k)
+{
+	k->f = fake_new();
+	k->p = platform(k->f, NULL, 0);
+	files_open(&k->d);
+	k->r = record_opts(&k->d);
+}
+
+static void take_close(struct take *k)
+{
+	files_close(&k->d);
+	tally_platform_close(k->p);
+	fake_free(k->f);
+}
+
 /* What the file holds, by the reader that `report` uses. */
 struct read_back { uint64_t bytes; struct ptt_lost lost; char name[32]; uint64_t config; uint32_t cpu; };
 
@@ -70,154 +88,124 @@ static char *const long_one[] = { "sleep", "1000", NULL }, *const short_one[] = 
 
 static void a_recording_is_what_was_committed(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
-	struct files d;
-	struct tally_record r;
+	struct take k;
 	struct read_back got;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = fail3;
-	f->chunks = 40;                       /* more than a turn takes */
-	f->held = 1;
-	assert_int_equal(tally_record(p, &r), 0);
-	assert_int_equal(r.status, 3);
-	assert_int_equal(r.bytes, 40 * CHUNK);
-	assert_int_equal(r.records, 40 * CHUNK / RECORD);
-	assert_int_equal(r.lost, 0);
-	assert_int_equal(r.gaps, 0);
-	assert_int_equal(r.cut, TALLY_CUT_NONE);
-	assert_int_equal(f->ring, 16u << 20);
-	assert_int_equal(f->ask.config, 0x101180001u | 1ull << 32);
-	assert_int_equal(f->starts, 1);
-	assert_int_equal(f->stops, 1);
-	got = read_back(d.path);
+	take_open(&k);
+	k.r.argv = fail3;
+	k.f->chunks = 40;                       /* more than a turn takes */
+	k.f->held = 1;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	assert_int_equal(k.r.status, 3);
+	assert_int_equal(k.r.bytes, 40 * CHUNK);
+	assert_int_equal(k.r.records, 40 * CHUNK / RECORD);
+	assert_int_equal(k.r.lost, 0);
+	assert_int_equal(k.r.gaps, 0);
+	assert_int_equal(k.r.cut, TALLY_CUT_NONE);
+	assert_int_equal(k.f->ring, 16u << 20);
+	assert_int_equal(k.f->ask.config, 0x101180001u | 1ull << 32);
+	assert_int_equal(k.f->starts, 1);
+	assert_int_equal(k.f->stops, 1);
+	got = read_back(k.d.path);
 	assert_int_equal(got.bytes, 40 * CHUNK);
 	assert_string_equal(got.name, "hisi_ptt0_2");
-	assert_int_equal(got.config, f->ask.config);
+	assert_int_equal(got.config, k.f->ask.config);
 	assert_int_equal(got.cpu, 4);
 	assert_string_equal(got.lost.words, "");
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	take_close(&k);
 }
 
 static void a_recording_before_is_kept(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
-	struct files d;
-	struct tally_record r;
+	struct take k;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = succeed;
-	f->chunks = 2;
-	assert_int_equal(tally_record(p, &r), 0);
-	f->given = 0;
-	f->chunks = 5;
-	assert_int_equal(tally_record(p, &r), 0);
-	assert_int_equal(read_back(d.path).bytes, 5 * CHUNK);
-	assert_int_equal(read_back(d.old).bytes, 2 * CHUNK);
+	take_open(&k);
+	k.r.argv = succeed;
+	k.f->chunks = 2;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	k.f->given = 0;
+	k.f->chunks = 5;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	assert_int_equal(read_back(k.d.path).bytes, 5 * CHUNK);
+	assert_int_equal(read_back(k.d.old).bytes, 2 * CHUNK);
 	/* A refused one touches neither. */
-	f->start_rc = -TALLY_EBUSY;
-	assert_int_equal(tally_record(p, &r), -TALLY_EBUSY);
-	said(p, "hisi_ptt0_2 traces already");
-	assert_int_equal(read_back(d.path).bytes, 5 * CHUNK);
-	assert_int_equal(read_back(d.old).bytes, 2 * CHUNK);
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	k.f->start_rc = -TALLY_EBUSY;
+	assert_int_equal(tally_record(k.p, &k.r), -TALLY_EBUSY);
+	said(k.p, "hisi_ptt0_2 traces already");
+	assert_int_equal(read_back(k.d.path).bytes, 5 * CHUNK);
+	assert_int_equal(read_back(k.d.old).bytes, 2 * CHUNK);
+	take_close(&k);
 }
 
 static void a_gap_is_marked_and_counted(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
-	struct files d;
-	struct tally_record r;
+	struct take k;
 	struct read_back got;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = succeed;
-	f->chunks = 3;
-	f->lost_before = 2;
-	assert_int_equal(tally_record(p, &r), 0);
-	assert_int_equal(r.lost, 7);
-	got = read_back(d.path);
+	take_open(&k);
+	k.r.argv = succeed;
+	k.f->chunks = 3;
+	k.f->lost_before = 2;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	assert_int_equal(k.r.lost, 7);
+	got = read_back(k.d.path);
 	assert_int_equal(got.bytes, 3 * CHUNK);
 	assert_int_equal(got.lost.truncated_aux, 1);
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	take_close(&k);
 }
 
 static void a_device_that_is_lost_leaves_what_it_gave(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
-	struct files d;
-	struct tally_record r;
+	struct take k;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = long_one;
-	f->chunks = 10;
-	f->gone_after = 4;
-	assert_int_equal(tally_record(p, &r), -TALLY_EEND);
-	said(p, "the device is gone");
-	assert_int_equal(r.bytes, 4 * CHUNK);
+	take_open(&k);
+	k.r.argv = long_one;
+	k.f->chunks = 10;
+	k.f->gone_after = 4;
+	assert_int_equal(tally_record(k.p, &k.r), -TALLY_EEND);
+	said(k.p, "the device is gone");
+	assert_int_equal(k.r.bytes, 4 * CHUNK);
 	/* It had more: how much, nobody knows. */
-	assert_int_equal(r.lost, 0);
-	assert_int_equal(r.gaps, 1);
-	assert_int_equal(r.cut, TALLY_CUT_FAILED);
-	assert_int_equal(read_back(d.path).bytes, 4 * CHUNK);
-	assert_int_equal(read_back(d.path).lost.truncated_aux, 1);
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	assert_int_equal(k.r.lost, 0);
+	assert_int_equal(k.r.gaps, 1);
+	assert_int_equal(k.r.cut, TALLY_CUT_FAILED);
+	assert_int_equal(read_back(k.d.path).bytes, 4 * CHUNK);
+	assert_int_equal(read_back(k.d.path).lost.truncated_aux, 1);
+	take_close(&k);
 }
 
 static void a_full_disk_leaves_what_was_committed(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
 	struct rlimit was, small;
-	struct files d;
-	struct tally_record r;
+	struct take k;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = long_one;
-	f->chunks = 10;
+	take_open(&k);
+	k.r.argv = long_one;
+	k.f->chunks = 10;
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &was);
 	small = (struct rlimit){ 3 * CHUNK + CHUNK / 2, was.rlim_max };
 	setrlimit(RLIMIT_FSIZE, &small);
-	int rc = tally_record(p, &r);
+	int rc = tally_record(k.p, &k.r);
 	setrlimit(RLIMIT_FSIZE, &was);
 	assert_int_equal(rc, -TALLY_EIO);
-	said(p, "t.data: File too large; what was committed before is in it");
-	assert_int_equal(r.bytes, 3 * CHUNK);
-	assert_int_equal(r.cut, TALLY_CUT_FAILED);
-	assert_int_equal(r.gaps, 1);
-	assert_int_equal(f->stops, 1);
+	said(k.p, "t.data: File too large; what was committed before is in it");
+	assert_int_equal(k.r.bytes, 3 * CHUNK);
+	assert_int_equal(k.r.cut, TALLY_CUT_FAILED);
+	assert_int_equal(k.r.gaps, 1);
+	assert_int_equal(k.f->stops, 1);
 	/* The reader also salvages what came of the next commit. */
-	assert_true(read_back(d.path).bytes >= 3 * CHUNK);
-	r.path = "/dev/full";
-	f->given = 0;
-	assert_int_equal(tally_record(p, &r), -TALLY_EIO);
-	said(p, "failed to write to /dev/full: No space left on device");
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	assert_true(read_back(k.d.path).bytes >= 3 * CHUNK);
+	k.r.path = "/dev/full";
+	k.f->given = 0;
+	assert_int_equal(tally_record(k.p, &k.r), -TALLY_EIO);
+	said(k.p, "failed to write to /dev/full: No space left on device");
+	take_close(&k);
 }
 
 /* A command that ends is its own; one that was ended has no status to tell. */
@@ -257,32 +245,26 @@ static void a_reader_that_goes_away_is_no_error(void **state)
 
 static void the_stop_word_ends_it_and_the_command(void **state)
 {
-	struct fake *f = fake_new();
-	struct tally_platform *p = platform(f, NULL, 0);
 	volatile int stop = 0;
-	struct files d;
-	struct tally_record r;
+	struct take k;
 
 	(void)state;
-	files_open(&d);
-	r = record_opts(&d);
-	r.argv = long_one;
-	r.stop = &stop;
-	f->chunks = 5;
-	f->held = 1;
-	f->stop_word = &stop;
-	f->stop_after = 3;
-	assert_int_equal(tally_record(p, &r), 0);
-	assert_int_equal(r.status, 128 + SIGTERM);
-	assert_int_equal(r.bytes, 5 * CHUNK);         /* what came with the stop, too */
-	assert_int_equal(read_back(d.path).bytes, 5 * CHUNK);
-	r.argv = NULL;                        /* without a command the word alone ends it */
-	f->given = 0;
-	assert_int_equal(tally_record(p, &r), 0);
-	assert_int_equal(r.status, 0);
-	files_close(&d);
-	tally_platform_close(p);
-	fake_free(f);
+	take_open(&k);
+	k.r.argv = long_one;
+	k.r.stop = &stop;
+	k.f->chunks = 5;
+	k.f->held = 1;
+	k.f->stop_word = &stop;
+	k.f->stop_after = 3;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	assert_int_equal(k.r.status, 128 + SIGTERM);
+	assert_int_equal(k.r.bytes, 5 * CHUNK);         /* what came with the stop, too */
+	assert_int_equal(read_back(k.d.path).bytes, 5 * CHUNK);
+	k.r.argv = NULL;                        /* without a command the word alone ends it */
+	k.f->given = 0;
+	assert_int_equal(tally_record(k.p, &k.r), 0);
+	assert_int_equal(k.r.status, 0);
+	take_close(&k);
 }
 
 static void a_command_that_can_t_be_run_has_a_shell_s_status(void **state)

@@ -17,15 +17,10 @@
 
 #include "hv/gpci_guest.h"
 #include "kernel/hv_gpci_int.h"
+#include "kernel/says_test_int.h"
 
 #define TREE "test/sysfs/power/sys"
 #define PMU "/bus/event_source/devices/hv_gpci"
-
-#define SAYS(e, words)                                                                            \
-	do {                                                                                      \
-		if (!strstr((e).text, words))                                                     \
-			fail_msg("\"%s\" does not say \"%s\"", (e).text, words);                  \
-	} while (0)
 
 /* ---- events of the test's ------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@
 
 #include "hv/sun4v_guest.h"
 #include "kernel/mmu_stats.h"
+#include "kernel/says_test_int.h"
 
 #define TREE "test/sysfs/niagara"
 #define NOBODY 65534
@@ -32,12 +33,6 @@ static void closed(struct hv_line l)
 	l.op->close(l.arg);
 	assert_int_equal(mem_live(), 0);
 }
-
-#define SAYS(e, words)                                                                            \
-	do {                                                                                      \
-		if (!strstr((e).text, words))                                                     \
-			fail_msg("\"%s\" does not say \"%s\"", (e).text, words);                  \
-	} while (0)
 
 /* A copy of the tree, to write to. */
 struct copy { char root[64]; struct hv_line l; };

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel/ptt_local.h"
+#include "kernel/says_test_int.h"
 
 #define TREE "test/sysfs/ptt"
 #define BAD "test/sysfs/ptt-bad"
@@ -43,12 +44,6 @@ static void closed(struct ptt_pmus p)
 	p.op->close(p.arg);
 	assert_int_equal(mem_live(), 0);
 }
-
-#define SAYS(e, words)                                                                            \
-	do {                                                                                      \
-		if (!strstr((e).text, words))                                                     \
-			fail_msg("\"%s\" does not say \"%s\"", (e).text, words);                  \
-	} while (0)
 
 /* ---- listing -------------------------------------------------------------------------- */
 
