@@ -105,8 +105,10 @@ void opts_give(void *to, const void *from, size_t ours);
 /* The candidate nearest to `word` by edit distance, or NULL if none is near
  * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
-/* Which of the names `word` is: its index. -TALLY_EINVAL: "KEY=WORD: there is no such KEY", and the nearest, or all there are. */
-int text_pick(const char *key, const char *word, const char *const *names, size_t n, struct err *e);
+/* Which of n names `word` is: its index. The names stand `stride` bytes apart, as in a table's rows; TEXT_PICK_MOST at most.
+ * -TALLY_EINVAL: "KEY=WORD: there is no such KEY", and the nearest, or all there are. */
+enum { TEXT_PICK_MOST = 64 };
+int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e);
 /* Whole of s as a number: base 10, or 16 after 0x. False when anything else is in it or it overflows. */
 bool text_u64(const char *s, uint64_t *ret);
 bool text_glob(const char *pattern, const char *s);    /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */

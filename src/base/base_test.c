@@ -187,11 +187,11 @@ static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };
 
-		assert_int_equal(text_pick("load", row[i].word, words, COUNT(words), &e), -TALLY_EINVAL);
+		assert_int_equal(text_pick("load", row[i].word, words, sizeof(*words), COUNT(words), &e), -TALLY_EINVAL);
 		assert_string_equal(e.text, row[i].said);
 	}
-	assert_int_equal(text_pick("load", "chase", words, COUNT(words), NULL), 1);
-	assert_int_equal(text_pick("load", "chase", words, 0, &(struct err){ 0 }), -TALLY_EINVAL);
+	assert_int_equal(text_pick("load", "chase", words, sizeof(*words), COUNT(words), NULL), 1);
+	assert_int_equal(text_pick("load", "chase", words, sizeof(*words), 0, &(struct err){ 0 }), -TALLY_EINVAL);
 }
 
 static void the_first_error_stays(void **state)

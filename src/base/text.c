@@ -148,15 +148,18 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 	return ret;
 }
 
-int text_pick(const char *key, const char *word, const char *const *names, size_t n, struct err *e)
+int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e)
 {
-	const char *near;
+	const char *names[TEXT_PICK_MOST] = { NULL }, *near;
 	struct buf all = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < n; i++)
+	assert(n <= TEXT_PICK_MOST);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&names[i], (const char *)first + i * stride, sizeof(*first));
 		if (!strcmp(names[i], word))
 			return (int)i;
+	}
 	near = text_nearest(word, names, n);
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);

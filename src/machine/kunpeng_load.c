@@ -19,11 +19,7 @@ const struct kunpeng_load *kunpeng_load_at(uint32_t i)
 
 const struct load *load_find(const char *name, struct err *e)
 {
-	const char *names[COUNT(loads)];
-	int i;
+	int i = text_pick("load", name, &loads[0].is.name, sizeof(*loads), COUNT(loads), e);
 
-	for (size_t k = 0; k < COUNT(loads); k++)
-		names[k] = loads[k].is.name;
-	i = text_pick("load", name, names, COUNT(loads), e);
 	return i < 0 ? NULL : &loads[i];
 }

@@ -137,12 +137,8 @@ const struct niagara_load *niagara_load_at(uint32_t i)
 
 static const struct load *find(const char *name, struct err *e)
 {
-	const char *names[COUNT(loads)];
-	int i;
+	int i = text_pick("load", name, &loads[0].name, sizeof(*loads), COUNT(loads), e);
 
-	for (uint32_t k = 0; k < COUNT(loads); k++)
-		names[k] = loads[k].name;
-	i = text_pick("load", name, names, COUNT(loads), e);
 	return i < 0 ? NULL : &loads[i];
 }
 

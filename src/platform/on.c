@@ -151,13 +151,13 @@ static const char *load_at(const struct plat_row *row, uint32_t i)
 
 static int set_load(struct plat_on *on, const char *value, struct err *e)
 {
-	const char *name[64];
+	const char *name[TEXT_PICK_MOST];
 	uint32_t n = 0;
 	int i;
 
 	while (n < COUNT(name) && (name[n] = load_at(on->row, n)) != NULL)
 		n++;
-	i = text_pick("load", value, name, n, e);
+	i = text_pick("load", value, name, sizeof(*name), n, e);
 	if (i >= 0)
 		on->kunpeng.load = on->hv.load = name[i];
 	return i < 0 ? i : 0;
