@@ -13,7 +13,7 @@
 #           two CPUs of this machine can give (they may be halves of one core)
 set -u
 cd "$(dirname "$0")/.." || exit 1
-mib=256 perf_mib=16 patience=20
+mib=256 perf_mib=16 patience=10
 [ "${1:-}" = -q ] && mib=32 perf_mib=4 patience=1
 ptt=build/bench/ptt record=build/bench/record
 for b in $ptt $record build/bench/kunpeng; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
@@ -22,10 +22,11 @@ trap 'rm -rf "$work" "$memory"' EXIT
 trap 'exit 130' INT TERM
 . bench/table.sh
 
-cpu() { "${calm[@]}" "$ptt" "$@" | awk '{ print $1 }'; }
-wall() { "${all_calm[@]}" "$ptt" "$@" | awk '{ print $2 }'; }
+cpu() { best 3 1 1 "${calm[@]}" "$ptt" "$@"; }
+wall() { best 3 1 2 "${all_calm[@]}" "$ptt" "$@"; }
 # Two runs at once: the sum of both.
-twice() { "${all_calm[@]}" bash -c '"$@" & "$@"; wait' twice "$ptt" "$@" | awk '{ s += $2 } END { print s }'; }
+at_once() { "${all_calm[@]}" bash -c '"$@" & "$@"; wait' at_once "$ptt" "$@" | awk '{ s += $2 } END { print s }'; }
+twice() { best 3 1 1 at_once "$@"; }
 
 format_rows() { # FORMAT COUNT-TARGET MATCH-TARGET
   local file=$work/$1.raw read
@@ -59,8 +60,8 @@ program_rows() { # FORMAT
 }
 record_row() { # FORMAT
   local file=$memory/$1.data plain recorded
-  plain=$("${all_calm[@]}" "$record" write "$1" $mib "$file" | awk '{ print $1 }')
-  recorded=$("${all_calm[@]}" "$record" "$1" $mib "$file" | awk '{ print $1 }')
+  plain=$(best 3 1 1 "${all_calm[@]}" "$record" write "$1" $mib "$file")
+  recorded=$(best 3 1 1 "${all_calm[@]}" "$record" "$1" $mib "$file")
   figure "$1: record" "${recorded:-0}" MiB/s "${plain:--}" "plain write" ">= 1024"
   rm -f "$file"
 }
@@ -68,8 +69,8 @@ record_row() { # FORMAT
 figure_head "the best of many rounds"
 record_row 8dw
 record_row 4dw
-figure "model: load full" "$("${calm[@]}" build/bench/kunpeng full)" M/s - "" ">= 10"
-figure "model: load ingest" "$("${calm[@]}" build/bench/kunpeng ingest)" M/s - "" -
+figure "model: load full" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng full)" M/s - "" ">= 10"
+figure "model: load ingest" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng ingest)" M/s - "" -
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
 figure_end

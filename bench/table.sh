@@ -10,6 +10,14 @@ missed=0
 # Before a command whose figure is a time by itself, not beside a peer: a busy neighbour is waited for, for $patience seconds.
 calm=(build/bench/clock one "${patience:-0}") all_calm=(build/bench/clock all "${patience:-0}")
 
+# Of so many runs of a command, each begun so, the largest of what it prints in a column, or with MOST=0 the least.
+best() { # RUNS MOST COLUMN COMMAND...
+  local runs=$1 most=$2 column=$3
+  shift 3
+  for ((; runs; runs--)); do "$@"; done |
+    awk -v most="$most" -v c="$column" 'NR == 1 || (most ? $c > b : $c < b) { b = $c } END { print b }'
+}
+
 figure_head() { printf '%-46s %10s %-6s %10s %-16s %8s  %s\n' "$1" tally "" peer "" ratio limit; }
 figure() {
   awk -v what="$1" -v ours="$2" -v unit="$3" -v peer="$4" -v who="$5" -v limit="$6" -v file="${BENCH_FIGURES:-}" '
