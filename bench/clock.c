@@ -56,7 +56,7 @@ static bool is_calm_on(int cpu, double *best)
 	return sched_setaffinity(0, sizeof(one), &one) == 0 && median(LOOK, best) >= 0.85 * *best;
 }
 
-/* Returns bound to the CPU that is calm; all: to all of them again. */
+/* Returns bound to the CPU that is calm, or when time is up to the one looked at last; all: to all of them again. */
 static void wait_for(bool all, double most)
 {
 	double best = 0, end = seconds(CLOCK_MONOTONIC) + most;

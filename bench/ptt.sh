@@ -2,9 +2,9 @@
 # ptt.sh [-q] - traces of PCIe packets: what is counted per second of CPU time, beside a plain read of the same mapped
 # file, and beside `perf report -D` where perf is installed (it prints; nothing else of perf reads these records).
 #
-# Generated traces, the same each time. The best of many rounds counts, of one thread the best of each MiB, since a busy
-# neighbour can only slow one down; each target is said to be met or not.  Exit 1 when one is not.  -q: small traces, for a
-# quick look.
+# Generated traces, the same each time. Of three turns the best counts, and in each the best of many rounds, of one thread the
+# best of each MiB, since a busy neighbour can only slow one down; a turn waits for a calm CPU, for a while.  Each target is
+# said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
 #
 #   count   statistics without matching      match   requests with their completions, latency
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
