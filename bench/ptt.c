@@ -3,14 +3,14 @@
  *
  *	ptt make 4dw|8dw MIB FILE             writes a generated trace: records and nothing else
  *	ptt data 4dw|8dw MIB FILE             the same in a perf.data file, as `perf report -D` reads it
- *	ptt read|count|match[2] 4dw|8dw FILE  goes through the records of FILE, all mapped at once:
+ *	ptt read|count|match 4dw|8dw FILE     goes through the records of FILE, all mapped at once:
  *	      read    adds up all words: what there is to win
  *	      count   statistics without matching        match   and with
- *	      2       with two threads
+ *	ptt count2|match2 4dw|8dw FILE        the same in one thread and in two, in turn
  *
- * After one round that warms up, forty with one thread and ten with two; prints "MiB/s of CPU time  MiB/s of wall time". Of
- * wall time the best round counts; of CPU time with one thread the best of each MiB, since on a shared machine a neighbour
- * comes and goes within a round.
+ * The first prints the MiB/s of CPU time, of forty rounds the best of each MiB, since on a shared machine a neighbour comes
+ * and goes within a round.  The second prints those of wall time, of one thread and of two, each the best of ten rounds.  A
+ * round more warms up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ struct work {
 	bool match;
 	uint32_t shard, shards;
 	struct ptt_stats *stats;
-	struct laps *laps;                    /* NULL: one of several threads */
+	struct laps *laps;                    /* NULL: the wall's clock is looked at */
 };
 
 static void lap_of(const struct work *w)
@@ -153,7 +153,6 @@ static void count_in_threads(struct work w, uint32_t threads)
 	const struct ptt_report *r;
 
 	w.shards = threads;
-	w.laps = threads == 1 ? w.laps : NULL;
 	for (uint32_t i = 0; i < threads; i++) {
 		part[i] = w;
 		part[i].shard = i;
@@ -188,6 +187,49 @@ static void add_words(const struct work *w)
 	sink += sum;
 }
 
+static void laps_open(struct work *w)
+{
+	struct laps *l = w->laps;
+	size_t most = w->n / CHUNK + 3;
+
+	l->best = mem_alloc(most * sizeof(*l->best));
+	if (!l->best)
+		fail("no memory");
+	for (size_t i = 0; i < most; i++)
+		l->best[i] = 1e9;
+}
+
+static double cpu_seconds(struct work w, bool read)
+{
+	struct laps laps;
+
+	w.laps = &laps;
+	laps_open(&w);
+	for (int i = 0; i <= ROUNDS; i++) {
+		laps_begin(&laps);
+		if (read)
+			add_words(&w);
+		else
+			count_in_threads(w, 1);
+	}
+	double sum = laps_sum(&laps);
+	mem_free(laps.best);
+	return sum;
+}
+
+/* best[0]: of one thread, [1]: of two. */
+static void wall_seconds(struct work w, double best[2])
+{
+	best[0] = best[1] = 1e9;
+	for (int i = 0; i < 2 * (1 + ROUNDS_2); i++) {
+		double since = seconds(CLOCK_MONOTONIC);
+		count_in_threads(w, 1 + i % 2);
+		double took = seconds(CLOCK_MONOTONIC) - since;
+		if (i >= 2 && took < best[i % 2])
+			best[i % 2] = took;
+	}
+}
+
 static void go(const char *what, const char *format, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -196,32 +238,16 @@ static void go(const char *what, const char *format, const char *path)
 		fail(path);
 	struct work w = { .n = (size_t)st.st_size, .format = format_named(format),
 			  .match = strncmp(what, "match", 5) == 0 };
+	double mib = (double)w.n / 1048576, took[2];
 	w.p = mmap(NULL, w.n, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (w.p == MAP_FAILED)
 		fail(path);
-	uint32_t threads = what[strlen(what) - 1] == '2' ? 2 : 1;
-	struct laps laps = { .best = mem_alloc((w.n / CHUNK + 3) * sizeof(*laps.best)) };
-	double cpu = 1e9, wall = 1e9;
-	if (!laps.best)
-		fail("no memory");
-	for (size_t i = 0; i < w.n / CHUNK + 3; i++)
-		laps.best[i] = 1e9;
-	w.laps = &laps;
-	for (int i = 0; i <= (threads == 1 ? ROUNDS : ROUNDS_2); i++) {
-		double c0 = seconds(CLOCK_PROCESS_CPUTIME_ID), w0 = seconds(CLOCK_MONOTONIC);
-		laps_begin(&laps);
-		if (strcmp(what, "read") == 0)
-			add_words(&w);
-		else
-			count_in_threads(w, threads);
-		double c = seconds(CLOCK_PROCESS_CPUTIME_ID) - c0, t = seconds(CLOCK_MONOTONIC) - w0;
-		cpu = i > 0 && c < cpu ? c : cpu;
-		wall = i > 0 && t < wall ? t : wall;
+	if (what[strlen(what) - 1] == '2') {
+		wall_seconds(w, took);
+		printf("%.0f %.0f\n", mib / took[0], mib / took[1]);
+	} else {
+		printf("%.0f\n", mib / cpu_seconds(w, strcmp(what, "read") == 0));
 	}
-	if (threads == 1)
-		cpu = laps_sum(&laps);
-	printf("%.0f %.0f\n", (double)w.n / 1048576 / cpu, (double)w.n / 1048576 / wall);
-	mem_free(laps.best);
 	close(fd);
 }
 

@@ -33,7 +33,7 @@ static uint32_t cell_of(unsigned sort, bool relaxed, uint32_t length, bool wide)
 	return wide ? (uint32_t)relaxed << 13 | sort << 10 | length : sort << 11 | (uint32_t)relaxed << 10 | length;
 }
 
-static struct stats_head head_of(unsigned code, bool wide, bool tag14)
+static struct stats_head head_of(unsigned code, bool tag14)
 {
 	const struct tlp_type *y = tlp_type_of(code >> 5, code & 0x1f);
 	struct stats_head h = { .sort = SORT_OTHER, .matched = y->cls == TLP_NP || y->cls == TLP_CPL };
@@ -42,18 +42,16 @@ static struct stats_head head_of(unsigned code, bool wide, bool tag14)
 		if (sorts[i].row == tlp_type_index(y))
 			h.sort = i;
 	h.id_at = y->cls == TLP_CPL ? 8 : 4;
-	h.completion = h.sort == SORT_CPLD;
-	h.request = h.sort < SORT_CPLD;
 	h.shift = h.sort & 1 ? 0 : 32;
-	h.cell = (uint16_t)(h.sort < SORT_OTHER ? cell_of(h.sort, false, 0, wide) : 0);
 	return h;
 }
 
 int cells_open(struct ptt_stats *s)
 {
-	for (unsigned layout = 0; layout < 4; layout++)
-		for (unsigned i = 0; i < 256; i++)
-			s->head[layout & 1][layout >> 1][i] = head_of(i, !(layout & 1), layout >> 1);
+	for (unsigned i = 0; i < 256; i++) {
+		s->head[false][i] = head_of(i, false);
+		s->head[true][i] = head_of(i, true);
+	}
 	for (unsigned i = 0; i < 512; i++)
 		s->part[i] = (uint8_t)(ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1) | (i >= 256 && i % 16 == 15) << 4);
 	s->cell = mem_alloc(STATS_BANKS_FIRST * BANK_BYTES);
@@ -100,7 +98,8 @@ uint32_t bank_new(struct ptt_stats *s, uint16_t id)
 
 	if (row == PTT_STATS_ROWS || (s->nbanks == s->bank_room && !banks_double(s)))
 		return 0;
-	s->bank[s->nbanks] = (struct stats_bank){ .requester = &s->requester[row], .row = row, .device = s->near_device, .id = id, .wide = s->near_wide };
+	s->bank[s->nbanks] = (struct stats_bank){ .requester = &s->requester[row], .device = s->near_device, .id = id,
+						  .wide = s->near_wide };
 	s->near[id] = (uint16_t)s->nbanks;
 	return s->nbanks++;
 }

@@ -2,53 +2,45 @@
  * stats_chunk.c: counting chunks, straight from their bytes.
  *
  * What costs most here is a branch that nobody can foresee, and which kind a packet is of is one; then the number of
- * instructions.  So a chunk is counted in blocks, each in passes.  The first pass looks at the time, header DW0 and the
- * requester, counts the record in its cell (stats_cell.c), and sorts it without branching: requests of memory,
- * completions with data, and the rest.  What cells don't say, a loop for each of the two finds out, in which nearly
- * everything about the layout is a constant; they read the bits themselves (decode_inline.h has them all) because
- * computing the whole of struct tlp takes longer than counting it.  The rest (other types, processing hints, poison, the
- * newer layout, more requesters than there are banks) is decoded in full and counted by stats.c.  Matching, where there
- * is any, goes last and in the order of the file.
+ * instructions.  So a chunk is counted in blocks, each in passes.  The first pass looks at the time and header DW0, and sorts
+ * the records without branching, by the types that make up nearly all of a trace: reads and writes of memory with either
+ * size of address, and completions with data.  For each sort a loop then counts its records in their cells (stats_cell.c) and
+ * finds out what cells don't say.  In such a loop everything about type and layout is a constant; it reads the bits itself
+ * (decode_inline.h has them all) because computing the whole of struct tlp takes longer than counting it.  The rest (other
+ * types, processing hints, poison, the newer layout, more requesters than there are banks) is decoded in full and counted by
+ * stats.c.  Matching, where there is any, goes last and in the order of the file.
  *
  * Sharding.  Without matching, records are independent but for the clock: each shard counts whole chunks in turn, and
- * runs the clock through the others, which takes one load and two additions a record.  With matching, a request and
+ * runs the clock through the others, which takes as long as reading them.  With matching, a request and
  * its completions must meet: they go by a hash of what they have in common, everything else by its place.
  */
 #include "ptt/stats_chunk_int.h"
 
-/* All ones or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
+/* 1 or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
 FLAT uint32_t is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, unsigned dws)
 {
 	uint32_t id = raw_id(p, dws, h->id_at) >> 8, pairs = 0 - (uint32_t)h->matched;
 	uint32_t place = a->first + (uint32_t)((size_t)(p - a->p) / (4 * dws));
 	uint32_t by = ((id & pairs) | (place & ~pairs)) * 0x9e3779b1u;
 
-	return 0 - (uint32_t)((uint64_t)by * a->shards >> 32 == a->shard);
+	return (uint64_t)by * a->shards >> 32 == a->shard;
 }
 
 /* ---- first pass ------------------------------------------------------------------------------------- */
 
-/* Of a record that has none yet. 0: it is counted in full. */
-static uint32_t bank_for(struct ptt_stats *s, const uint8_t *p, const struct stats_head *h, uint32_t dw0, unsigned dws)
+/* As many records from p on as make a block. Returns where it ended. Neither sort nor shard can be foreseen, so there is
+ * no branch for them: what is not kept is overwritten by the next. */
+FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool match, bool shards,
+				bool delta)
 {
-	if (h->sort == SORT_OTHER || raw_unusual(dw0, dws))
-		return 0;
-	return bank_new(s, (uint16_t)(raw_id(p, dws, h->id_at) >> 16));
-}
-
-/* As many records from p on as make a block. Returns where it ended. Neither type nor shard can be foreseen, so there is
- * no branch for them. */
-FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool delta, bool match,
-				bool shards)
-{
-	struct ptt_stats *const s = a->s;
 	const uint8_t *end = (size_t)(a->end - p) > BLOCK * 4 * dws ? p + BLOCK * 4 * dws : a->end;
+	const uint8_t **tail[SORT_OTHER + 1], **matched = b->matched.p;
 	uint64_t *times = b->time;
-	uint64_t now = a->d->clock.now, bin_end = a->d->bin_end;
-	uint64_t padding = 0, digests = 0, prefixes = 0;
-	size_t requests = 0, completions = 0, others = 0, matched = 0;
+	uint64_t now = a->d->clock.now, bin_end = a->d->bin_end, padding = 0;
 	uint32_t last = a->d->clock.last, mines = 0;
 
+	for (unsigned sort = 0; sort <= SORT_OTHER; sort++)
+		tail[sort] = b->sorted[sort].p;
 	b->p = p;
 	for (; p < end; p += 4 * dws, times++) {
 		__builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
@@ -56,86 +48,105 @@ FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *
 			padding++;
 			continue;
 		}
-		uint32_t raw = raw_time(p, dws), dw0 = raw_head(p, dws), mine = UINT32_MAX;
+		uint32_t raw = raw_time(p, dws), dw0 = raw_head(p, dws), mine = 1;
 		uint64_t time = later(now, last, raw, delta ? 0 : UINT32_MAX, dws);
 		if (RARE(time >= bin_end)) {
 			if (p != b->p)
 				break;
-			bin_at(s, a->d, time);
+			bin_at(a->s, a->d, time);
 			bin_end = a->d->bin_end;
 		}
 		*times = now = time;
 		last = delta ? 0 : raw;
 		const struct stats_head *h = &a->head[raw_code(dw0, dws)];
-		if (shards)
+		uint32_t sort = raw_unusual(dw0, dws) ? SORT_OTHER : h->sort;
+		if (shards) {
 			mine = is_mine(a, h, p, dws);
+			mines += mine;
+		}
 		if (match) {
-			b->matched.p[matched] = p;
+			*matched = p;
 			matched += h->matched & mine;
-			mines += mine & 1;
 		}
-		uint32_t bank = s->near[raw_id(p, dws, h->id_at) >> 16];
-		if (RARE(h->sort == SORT_OTHER || raw_unusual(dw0, dws) || bank == 0)) {
-			bank = bank_for(s, p, h, dw0, dws);
-			if (bank == 0) {
-				b->others.p[others] = p;
-				others += mine & 1;
-				continue;
-			}
-		}
-		s->cell[(bank & mine) * BANK_CELLS + h->cell + raw_cell(dw0, dws)]++;
-		if (dws == PTT_8DW) {
-			digests += dw0 & 1u << 15 & mine;
-			prefixes += (ptt_le32(p + 4) & mine) != 0;
-		}
-		b->requests.p[requests] = p;
-		b->completions.p[completions] = p;
-		requests += h->request & mine;
-		completions += h->completion & mine;
+		*tail[sort] = p;
+		tail[sort] += mine;
 	}
 	a->d->clock.now = now;
 	a->d->clock.last = last;
-	s->padding += a->shard == 0 ? padding : 0;
-	s->extra_bytes += 4 * ((digests >> 15) + prefixes);
+	a->s->padding += a->shard == 0 ? padding : 0;
 	b->tlps = shards ? mines : (size_t)(times - b->time) - padding;
 	b->payload = 0;
-	b->requests.n = (uint32_t)requests;
-	b->completions.n = (uint32_t)completions;
-	b->others.n = (uint32_t)others;
-	b->matched.n = (uint32_t)matched;
+	for (unsigned sort = 0; sort <= SORT_OTHER; sort++)
+		b->sorted[sort].n = (uint32_t)(tail[sort] - b->sorted[sort].p);
+	b->matched.n = (uint32_t)(matched - b->matched.p);
 	return p;
 }
 
-/* ---- what cells don't say ----------------------------------------------------------------------------------- */
+/* ---- the passes of each sort -------------------------------------------------------------------------------- */
 
-FLAT void block_requests(const struct pass *a, struct block *b, unsigned dws)
+static void count_in_full(const struct pass *a, struct block *b, const uint8_t *p)
+{
+	struct tlp t;
+
+	decode_at(a, b, p, &t);
+	count_record(a->s, a->d, &t);
+	b->payload += t.length_dw & a->s->payload[t.type_index];
+	bool later = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
+	if ((t.ep | t.status) && !later)
+		fault_rare(a->s, &t, NULL);
+}
+
+/* A bank for a requester that has none. 0: there is none left, so the record was counted in full. */
+static uint32_t bank_for(const struct pass *a, struct block *b, const uint8_t *p, uint16_t id)
+{
+	uint32_t bank = bank_new(a->s, id);
+
+	if (bank == 0)
+		count_in_full(a, b, p);
+	return bank;
+}
+
+/* Digest and prefix, in DWs; only 8DW tells. */
+FLAT uint32_t raw_extra(const uint8_t *p, uint32_t dw0, unsigned dws)
+{
+	return dws == PTT_8DW ? (dw0 >> 15 & 1) + (ptt_le32(p + 4) != 0) : 0;
+}
+
+FLAT void block_requests(const struct pass *a, struct block *b, unsigned sort, unsigned dws)
 {
 	struct ptt_stats *const s = a->s;
+	const struct list *list = &b->sorted[sort];
 	const uint8_t *target[BLOCK];
-	uint64_t payload = 0;
+	const bool write = sort >= SORT_MWR32;
+	const unsigned shift = sort & 1 ? 0 : 32;
+	uint64_t payload = 0, extra = 0;
 	size_t targets = 0;
 
-	for (uint32_t k = 0; k < b->requests.n; k++) {
-		const uint8_t *p = b->requests.p[k];
+	for (const uint8_t *const *at = list->p, *const *end = at + list->n; at < end; at++) {
+		const uint8_t *p = *at;
 		uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), length = raw_length(dw0, dws);
-		const struct stats_head *h = &a->head[raw_code(dw0, dws)];
-		uint32_t sort = h->sort, write = sort / SORT_MWR32;
-		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8];
-		payload += length & (0 - write);
-		s->bank_disabled[s->near[dw1 >> 16]][sort] += part % 16;
-		add_to_page(s, (raw_address(p, dws, h->shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
-		target[targets] = p;
-		targets += part / 16 & write;
+		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8], bank = s->near[dw1 >> 16];
+		if (RARE(bank == 0) && (bank = bank_for(a, b, p, (uint16_t)(dw1 >> 16))) == 0)
+			continue;
+		s->cell[bank * BANK_CELLS + raw_cell(dw0, sort, dws)]++;
+		s->bank_disabled[bank][sort] += part % 16;
+		add_to_page(s, (raw_address(p, dws, shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
+		extra += raw_extra(p, dw0, dws);
+		if (write) {
+			payload += length;
+			target[targets] = p;
+			targets += part / 16;
+		}
 	}
 	b->payload += payload;
+	s->extra_bytes += 4 * extra;
 	for (size_t k = 0; k < targets; k++) {
 		const uint8_t *p = target[k];
-		const struct stats_head *h = &a->head[raw_code(raw_head(p, dws), dws)];
 		uint64_t time = time_of(a, b, p);
-		add_target(s, raw_address(p, dws, h->shift) + a->place, a->key | raw_dw(p, dws, 1) >> 16, 1, time, time);
+		add_target(s, raw_address(p, dws, shift) + a->place, a->key | raw_dw(p, dws, 1) >> 16, 1, time, time);
 	}
 }
-static_assert(SORT_MRD64 / SORT_MWR32 == PAGE_READ && SORT_MWR64 / SORT_MWR32 == PAGE_WRITE, "the index above");
+static_assert(PAGE_READ == 0 && PAGE_WRITE == 1, "the index above");
 
 static void fault_at(const struct pass *a, const struct block *b, const uint8_t *p)
 {
@@ -148,17 +159,17 @@ static void fault_at(const struct pass *a, const struct block *b, const uint8_t 
 /* Of one completer, of completions that went well. */
 struct completed { uint64_t n, bytes; uint32_t dw1, largest; };        /* largest: in DWs; of dw1 only the completer */
 
-static void completed_flush(const struct pass *a, const struct completed *d)
+static void completed_flush(const struct pass *a, struct completed d)
 {
 	struct stats_completer *c;
 
-	if (d->n == 0)
+	if (d.n == 0)
 		return;
-	c = completer_at(a->s, completer_key(a->device, (uint16_t)(d->dw1 >> 16)));
-	c->bytes += d->bytes;
-	c->status[0] += d->n;
-	if (4 * d->largest > c->largest)
-		c->largest = 4 * d->largest;
+	c = completer_at(a->s, completer_key(a->device, (uint16_t)(d.dw1 >> 16)));
+	c->bytes += d.bytes;
+	c->status[0] += d.n;
+	if (4 * d.largest > c->largest)
+		c->largest = 4 * d.largest;
 }
 
 /* A completion that failed, or whose Byte Count was modified. */
@@ -183,25 +194,31 @@ static const uint64_t end_count[64] = {
 FLAT void block_completions(const struct pass *a, struct block *b, unsigned dws)
 {
 	struct ptt_stats *const s = a->s;
+	const struct list *list = &b->sorted[SORT_CPLD];
 	struct completed d = { 0 };
-	uint64_t payload = 0, ends = 0;
+	uint64_t payload = 0, extra = 0, ends = 0;
 
-	for (uint32_t k = 0; k < b->completions.n; k++) {
-		const uint8_t *p = b->completions.p[k];
-		uint32_t dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2), length = raw_length(raw_head(p, dws), dws);
+	for (const uint8_t *const *at = list->p, *const *end = at + list->n; at < end; at++) {
+		const uint8_t *p = *at;
+		uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), dw2 = raw_dw(p, dws, 2);
+		uint32_t length = raw_length(dw0, dws), bank = s->near[dw2 >> 16];
 		uint32_t byte_count = ((dw1 - 1) & 0xfff) + 1, carried = 4 * length - (dw2 & 3);
 		uint32_t bytes = carried < byte_count ? carried : byte_count;
 		uint32_t last = (byte_count <= carried) << 5;
 		uint64_t end = end_count[(((dw2 >> 2) + length) & 31) | last];
+		if (RARE(bank == 0) && (bank = bank_for(a, b, p, (uint16_t)(dw2 >> 16))) == 0)
+			continue;
+		s->cell[bank * BANK_CELLS + raw_cell(dw0, SORT_CPLD, dws)]++;
+		s->bank_completed[bank] += bytes;
 		payload += length;
-		s->bank_completed[s->near[dw2 >> 16]] += bytes;
+		extra += raw_extra(p, dw0, dws);
 		if (RARE((dw1 ^ d.dw1) & 0xfffff000)) {       /* hardly ever another one */
 			if (dw1 & 0xf000) {
 				completed_oddly(a, b, p, bytes, length, dw1);
 				ends += dw1 >> 12 & 1 ? ONE(END_LAST) : end;
 				continue;
 			}
-			completed_flush(a, &d);
+			completed_flush(a, d);
 			d = (struct completed){ .dw1 = dw1 & 0xffff0000 };
 		}
 		d.n++;
@@ -209,35 +226,31 @@ FLAT void block_completions(const struct pass *a, struct block *b, unsigned dws)
 		d.largest = length > d.largest ? length : d.largest;
 		ends += end;
 	}
-	completed_flush(a, &d);
+	completed_flush(a, d);
 	b->payload += payload;
+	s->extra_bytes += 4 * extra;
 	for (unsigned e = 0; e < ENDS; e++)
 		s->ends[e] += ends >> 16 * e & 0xffff;
 }
 
 static void block_others(const struct pass *a, struct block *b)
 {
-	for (uint32_t k = 0; k < b->others.n; k++) {
-		struct tlp t;
-		decode_at(a, b, b->others.p[k], &t);
-		struct stats_requester *r = count_record(a->s, a->d, &t);
-		b->row[k] = r ? (uint32_t)(r - a->s->requester) : PTT_STATS_ROWS;
-		b->payload += t.length_dw & a->s->payload[t.type_index];
-		bool later = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
-		if ((t.ep | t.status) && !later)
-			fault_rare(a->s, &t, NULL);
-	}
+	for (uint32_t k = 0; k < b->sorted[SORT_OTHER].n; k++)
+		count_in_full(a, b, b->sorted[SORT_OTHER].p[k]);
 }
 
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
-FLAT void chunk_loop(struct pass *a, unsigned dws, bool delta, bool match, bool shards)
+FLAT void chunk_loop(struct pass *a, unsigned dws, bool match, bool shards, bool delta)
 {
 	struct block b;
 
 	for (const uint8_t *p = a->p; p < a->end; ) {
-		p = block_heads(a, &b, p, dws, delta, match, shards);
-		block_requests(a, &b, dws);
+		p = block_heads(a, &b, p, dws, match, shards, delta);
+		block_requests(a, &b, SORT_MRD32, dws);
+		block_requests(a, &b, SORT_MRD64, dws);
+		block_requests(a, &b, SORT_MWR32, dws);
+		block_requests(a, &b, SORT_MWR64, dws);
 		block_completions(a, &b, dws);
 		block_others(a, &b);
 		if (b.tlps != 0) {
@@ -249,38 +262,41 @@ FLAT void chunk_loop(struct pass *a, unsigned dws, bool delta, bool match, bool 
 	}
 }
 
-/* Only the clock goes on. */
-FLAT void skip_loop(struct pass *a, unsigned dws)
+/* Only the clock goes on. Of deltas padding adds nothing. */
+FLAT void skip_loop(struct pass *a, unsigned dws, bool delta)
 {
-	struct ptt_clock clock = a->d->clock;
+	uint64_t now = a->d->clock.now;
+	uint32_t last = a->d->clock.last;
 
-	for (const uint8_t *p = a->p; p < a->end; p += 4 * dws) {
-		if (is_padding(p, dws))
+	for (const uint8_t *p = a->p, *end = a->end; p < end; p += 4 * dws) {
+		__builtin_prefetch((const void *)((uintptr_t)p + AHEAD));
+		if (!delta && is_padding(p, dws))
 			continue;
 		uint32_t raw = raw_time(p, dws);
-		clock.now = later(clock.now, clock.last, raw, a->absolute, dws);
-		clock.last = raw;
+		now = later(now, last, raw, delta ? 0 : UINT32_MAX, dws);
+		last = delta ? 0 : raw;
 	}
-	a->d->clock = clock;
+	a->d->clock.now = now;
+	a->d->clock.last = last;
 }
 
 /* What is known beforehand is a constant. */
-#define CHUNK(name, dws, match, shards) \
+#define BY_TIME(name, loop, ...) \
 	static void name(struct pass *a) \
 	{ \
 		if (a->absolute) \
-			chunk_loop(a, dws, false, match, shards); \
+			loop(a, __VA_ARGS__, false); \
 		else \
-			chunk_loop(a, dws, true, match, shards); \
+			loop(a, __VA_ARGS__, true); \
 	}
-CHUNK(chunk_8dw, PTT_8DW, false, false)
-CHUNK(chunk_4dw, PTT_4DW, false, false)
-CHUNK(chunk_8dw_matched, PTT_8DW, true, false)
-CHUNK(chunk_4dw_matched, PTT_4DW, true, false)
-CHUNK(chunk_8dw_shared, PTT_8DW, true, true)
-CHUNK(chunk_4dw_shared, PTT_4DW, true, true)
-static void skip_8dw(struct pass *a) { skip_loop(a, PTT_8DW); }
-static void skip_4dw(struct pass *a) { skip_loop(a, PTT_4DW); }
+BY_TIME(chunk_8dw, chunk_loop, PTT_8DW, false, false)
+BY_TIME(chunk_4dw, chunk_loop, PTT_4DW, false, false)
+BY_TIME(chunk_8dw_matched, chunk_loop, PTT_8DW, true, false)
+BY_TIME(chunk_4dw_matched, chunk_loop, PTT_4DW, true, false)
+BY_TIME(chunk_8dw_shared, chunk_loop, PTT_8DW, true, true)
+BY_TIME(chunk_4dw_shared, chunk_loop, PTT_4DW, true, true)
+BY_TIME(skip_8dw, skip_loop, PTT_8DW)
+BY_TIME(skip_4dw, skip_loop, PTT_4DW)
 
 /* The first record of a device starts its clock at 0: it stood at that record's Time. Nothing but padding starts none. */
 static void start_clock(struct pass *a, unsigned dws)
@@ -298,7 +314,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	struct stats_device *d = device_at(s, c->device);
 	bool wide = o->format == PTT_8DW;
 	struct pass a = {
-		.s = s, .d = d, .p = c->p, .head = s->head[!wide][o->tag14],
+		.s = s, .d = d, .p = c->p, .head = s->head[o->tag14],
 		.key = requester_key(c->device, 0, 0), .place = place_key(c->device), .offset = c->offset, .o = *o, .device = c->device,
 		.end = c->p + c->n / (4u * o->format) * (4u * o->format), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
 		.first = (uint32_t)(c->offset / (4u * o->format)),

@@ -16,9 +16,8 @@ struct block {
 	const uint8_t *p;                     /* the first */
 	uint64_t tlps, payload;               /* payload in DWs */
 	uint64_t time[BLOCK];                 /* of all records, by place */
-	struct list requests, completions, others;
-	struct list matched;                  /* requests and completions, in order */
-	uint32_t row[BLOCK];                  /* of the requesters of others */
+	struct list sorted[SORT_OTHER + 1];
+	struct list matched;                  /* requests and completions of any type */
 };
 
 /* What the loops over one chunk have in common. */
@@ -76,10 +75,10 @@ FLAT uint32_t raw_id(const uint8_t *p, unsigned dws, unsigned at)
 	return ptt_le32(p + (dws == PTT_8DW ? 8 : 0) + at);
 }
 
-/* Where in a bank, sort aside. */
-FLAT uint32_t raw_cell(uint32_t dw0, unsigned dws)
+/* Where in a bank (stats_cell.c). */
+FLAT uint32_t raw_cell(uint32_t dw0, unsigned sort, unsigned dws)
 {
-	return dws == PTT_8DW ? dw0 & 0x23ff : dw0 >> 11 & 0x7ff;
+	return dws == PTT_8DW ? (dw0 & 0x23ff) + (sort << 10) : (dw0 >> 11 & 0x7ff) + (sort << 11);
 }
 
 /* A shift, not a branch: nobody can foresee which it is. */

@@ -110,16 +110,14 @@ enum { SORT_MRD32, SORT_MRD64, SORT_MWR32, SORT_MWR64, SORT_CPLD, SORT_OTHER };
 struct stats_head {
 	uint8_t sort;
 	uint8_t id_at;                        /* where in the header the DW with the requester's id is, in bytes */
-	uint8_t request, completion;          /* 1 or 0; with a sort of its own */
 	uint8_t matched;                      /* 1 or 0, of any type: a non-posted request or a completion */
 	uint8_t shift;                        /* what takes the address down from DW2:DW3 */
-	uint16_t cell;                        /* what a cell's place in a bank has of the sort */
 };
 /* The cells of a requester, in one format, and what they don't say. */
 struct stats_requester;
 struct stats_bank {
 	struct stats_requester *requester;
-	uint32_t row, device;
+	uint32_t device;
 	uint16_t id;
 	bool wide;
 };
@@ -147,14 +145,14 @@ struct ptt_stats {
 	uint8_t kind[TYPES], size_of[TYPES];  /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
 	bool memory[TYPES];                   /* has an address in memory */
 	uint32_t payload[TYPES];              /* all ones: it has data */
-	struct stats_head head[2][2][256];    /* by 4DW, tag14, and Fmt << 5 | Type */
+	struct stats_head head[2][256];       /* by tag14, and Fmt << 5 | Type */
 	uint8_t part[512];                    /* by byte enables, from 256 on with one DW: bytes that they leave out; 16 more
 	                                       * when they leave nothing out of one DW */
 	/* how far it is */
 	bool failed;                          /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
-	/* banks of cells (stats_cell.c); the first one takes what nobody counts */
+	/* banks of cells (stats_cell.c); number 0 is none */
 	uint32_t *cell;                       /* bank_room times BANK_CELLS */
 	uint32_t bank_room;
 	struct stats_bank bank[STATS_BANKS];

@@ -99,10 +99,8 @@ FLAT uint32_t run_answer(struct match_slot *slot, const uint8_t *p, uint64_t tim
 	return 0 - (uint32_t)(byte_count <= carried);
 }
 
-/* From the k-th of b->matched on. Returns where it ended: at the end, or at one that may not be as usual, because it is, or
- * comes after, the next of b->others. */
-FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k, const uint8_t *other, struct run *run,
-			unsigned dws)
+/* From the k-th of b->matched on. Returns where it ended: at the end, or at one that is not as usual. */
+FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k, struct run *run, unsigned dws)
 {
 	struct ptt_stats *const s = a->s;
 	struct ptt_match *const m = s->match;
@@ -117,11 +115,11 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		const uint8_t *p = *list;
 		uint32_t dw0 = raw_head(p, dws), change;
 		const struct stats_head *h = &head[raw_code(dw0, dws)];
-		if (RARE(p >= other))
-			break;
 		uint64_t time = b->time[(size_t)(p - b->p) / (4 * dws)];
-		uint32_t id = raw_id(p, dws, h->id_at), tag = raw_tag(dw0, id, dws);
-		struct stats_requester *r = s->bank[s->near[id >> 16]].requester;
+		uint32_t id = raw_id(p, dws, h->id_at), tag = raw_tag(dw0, id, dws), bank = s->near[id >> 16];
+		if (RARE(h->sort == SORT_OTHER || raw_unusual(dw0, dws) || bank == 0))
+			break;
+		struct stats_requester *r = s->bank[bank].requester;
 		struct match_place *e = match_find(m, base | (uint64_t)(id >> 16) << 14 | tag);
 		if (RARE(e->key == 0))
 			break;
@@ -163,35 +161,27 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 
 /* ---- the long way --------------------------------------------------------------------------------------- */
 
-static void match_in_full(const struct pass *a, const struct block *b, const uint8_t *p, uint32_t row)
+static void match_in_full(const struct pass *a, const struct block *b, const uint8_t *p)
 {
 	struct tlp t;
 
 	decode_at(a, b, p, &t);
-	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, &a->s->requester[row]);
+	struct stats_requester *r = requester_at(a->s, requester_key(t.device, t.segment, t.requester));
+	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, r);
 	if (t.ep | t.status)
 		fault_rare(a->s, &t, pair);
 }
 
 FLAT void block_match(const struct pass *a, const struct block *b, unsigned dws)
 {
-	struct ptt_stats *s = a->s;
 	struct run run;
-	uint32_t others = 0;
 
 	for (uint32_t k = 0; k < b->matched.n; k++) {
-		level_add(s, a->d, time_of(a, b, b->matched.p[k]), 0);
-		k = run_match(a, b, k, others < b->others.n ? b->others.p[others] : a->end, &run, dws);
+		level_add(a->s, a->d, time_of(a, b, b->matched.p[k]), 0);
+		k = run_match(a, b, k, &run, dws);
 		run_done(a, &run);
-		if (k == b->matched.n)
-			break;
-		const uint8_t *p = b->matched.p[k];
-		while (others < b->others.n && b->others.p[others] < p)
-			others++;
-		const struct stats_head *h = &a->head[raw_code(raw_head(p, dws), dws)];
-		bool other = others < b->others.n && b->others.p[others] == p;
-		match_in_full(a, b, p, other ? b->row[others] : s->bank[s->near[raw_id(p, dws, h->id_at) >> 16]].row);
-		others += other;
+		if (k < b->matched.n)
+			match_in_full(a, b, b->matched.p[k]);
 	}
 }
 
