@@ -174,18 +174,20 @@ bench: all progs $(BENCH)
 	tools/deps.sh bench
 	bench/all.sh
 
+$(BENCH): bench/seconds.h
+
 # What is inside the library is measured from inside.
 $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -ldl
 
 $(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -ldl
 
 $(B)/bench/hvsock: bench/hvsock.c $(call rel,$(call reach,attach))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $^ -lpthread $(LIBS)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread $(LIBS)
 
 $(B)/bench/%: bench/%.c
 	@mkdir -p $(@D)

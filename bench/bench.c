@@ -7,8 +7,8 @@
  * moment of the machine meets all of them.  One warm-up round is not counted.
  * A run is timed from before the fork to the end of the wait; stdin, stdout and
  * stderr of the commands are /dev/null.
- * Prints a line per command: median_ns least_ns most_ns, and `failed` when a
- * run did not exit with 0.
+ * Prints a line per command: median_ns least_ns most_ns resident_kib (the most
+ * that a run had), and `failed` when a run did not exit with 0.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -28,6 +29,7 @@ extern char **environ;
 struct contender {
 	char **argv;
 	uint64_t *ns;
+	long resident_kib;
 	bool failed;
 };
 
@@ -46,6 +48,7 @@ static int by_value(const void *a, const void *b)
 
 static uint64_t run_once(struct contender *c, posix_spawn_file_actions_t *quiet)
 {
+	struct rusage used;
 	pid_t pid;
 	int status;
 	uint64_t start = now_ns();
@@ -53,9 +56,10 @@ static uint64_t run_once(struct contender *c, posix_spawn_file_actions_t *quiet)
 		c->failed = true;
 		return 0;
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
 	uint64_t end = now_ns();
+	c->resident_kib = used.ru_maxrss > c->resident_kib ? used.ru_maxrss : c->resident_kib;
 	c->failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 	return end - start;
 }
@@ -99,9 +103,9 @@ int main(int argc, char **argv)
 			c[i].ns[r] = run_once(&c[i], &quiet);
 	for (unsigned i = 0; i < n; i++) {
 		qsort(c[i].ns, runs, sizeof(*c[i].ns), by_value);
-		printf("%llu %llu %llu%s\n", (unsigned long long)c[i].ns[runs / 2],
+		printf("%llu %llu %llu %ld%s\n", (unsigned long long)c[i].ns[runs / 2],
 		       (unsigned long long)c[i].ns[0], (unsigned long long)c[i].ns[runs - 1],
-		       c[i].failed ? " failed" : "");
+		       c[i].resident_kib, c[i].failed ? " failed" : "");
 		free(c[i].ns);
 	}
 	posix_spawn_file_actions_destroy(&quiet);

@@ -7,13 +7,14 @@
 # said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
 #
 #   count   statistics without matching      match   requests with their completions, latency
+#   report  the tool on a long file, with matching, and the memory it takes
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
 #   model   packets that the model of the devices' machine makes, under the fullest load and of one kind only
 #   2 CPUs  the same in two threads, beside one thread, by the clock on the wall and in turn
 set -u
 cd "$(dirname "$0")/.." || exit 1
-mib=256 perf_mib=16 patience=10
-[ "${1:-}" = -q ] && mib=64 perf_mib=4 patience=1
+mib=256 perf_mib=16 long_mib=1024 patience=10
+[ "${1:-}" = -q ] && mib=64 perf_mib=4 long_mib=128 patience=1
 ptt=build/bench/ptt record=build/bench/record
 for b in $ptt $record build/bench/kunpeng; do [ -x $b ] || { echo "bench/ptt.sh: no $b (make bench)" >&2; exit 3; }; done
 work=$(mktemp -d) memory=$(mktemp -d -p /dev/shm)
@@ -44,6 +45,7 @@ format_rows() { # FORMAT COUNT-TARGET MATCH-TARGET
   rm -f "$file"
   perf_row "$1"
   program_rows "$1"
+  report_rows "$1"
 }
 user() { # COMMAND...: the least seconds of user time of three runs
   local TIMEFORMAT=%U
@@ -65,6 +67,16 @@ program_rows() { # FORMAT
   figure "$1: D, predicate and count by requester" "$(per $((mib * 1048576 / ${1%dw} / 4 / 1000)) "$s" | awk '{ print $1 / 1000 }')" M/s \
     - "" ">= 5"
   rm -f "$work/$1.large"
+}
+# Of a file of a GiB; a MB has 976.5625 KiB.
+report_rows() { # FORMAT
+  local file=$work/$1.long least resident failed
+  "$ptt" data "$1" $long_mib "$file" || { missed=$((missed + 1)); return; }
+  read -r _ least _ resident failed < <("${all_calm[@]}" build/bench/bench 2 -- build/tally report --json "$file")
+  [ -n "$failed" ] && { echo "$1: a report failed"; missed=$((missed + 1)); }
+  figure "$1: report of $long_mib MiB" "$(per $long_mib "${least}e-9")" MiB/s - "" -
+  figure "$1: report of $long_mib MiB, resident" "$(per "$resident" 976.5625)" MB - "" "<= 64"
+  rm -f "$file"
 }
 record_row() { # FORMAT
   local file=$memory/$1.data plain recorded
