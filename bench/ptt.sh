@@ -10,7 +10,7 @@
 #   report  the tool on a long file, with matching, and the memory it takes
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
 #   model   packets that the model of the devices' machine makes, under the fullest load and of one kind only
-#   2 CPUs  the same in two threads, beside one thread, by the clock on the wall and in turn
+#   2 CPUs  count and match in two threads, beside one thread in turn, by the clock on the wall; the middle of three turns
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mib=256 perf_mib=16 long_mib=1024 patience=10
@@ -23,10 +23,9 @@ trap 'exit 130' INT TERM
 . bench/table.sh
 
 cpu() { best 3 1 1 "${calm[@]}" "$ptt" "$@"; }
-# Of one thread, and of two: the best of each.
+# "ONE TWO" of the turn in which two threads gained neither most nor least.
 wall() {
-  for _ in 1 2 3; do "${all_calm[@]}" "$ptt" "$@"; done |
-    awk '{ for (i = 1; i <= 2; i++) b[i] = $i > b[i] ? $i : b[i] } END { print b[1], b[2] }'
+  for _ in 1 2 3; do "${all_calm[@]}" "$ptt" "$@"; done | awk '{ print $2 / $1, $0 }' | sort -g | sed -n '2s/^[^ ]* //p'
 }
 two_cpus_row() { # FORMAT count|match FILE
   local one two

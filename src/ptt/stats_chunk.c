@@ -12,18 +12,23 @@
  *
  * Sharding.  Without matching, records are independent but for the clock: each shard counts whole chunks in turn, and
  * runs the clock through the others, which takes as long as reading them.  With matching, a request and
- * its completions must meet: they go by a hash of what they have in common, everything else by its place.
+ * its completions must meet: they go by a hash of what they have in common, everything else by whole chunks too.
  */
 #include "ptt/stats_chunk_int.h"
 
 /* 1 or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
 FLAT uint32_t is_mine(const struct pass *a, const struct stats_head *h, const uint8_t *p, unsigned dws)
 {
-	uint32_t id = raw_id(p, dws, h->id_at) >> 8, pairs = 0 - (uint32_t)h->matched;
-	uint32_t place = a->first + (uint32_t)((size_t)(p - a->p) / (4 * dws));
-	uint32_t by = ((id & pairs) | (place & ~pairs)) * 0x9e3779b1u;
+	return a->mine[h->matched][(raw_id(p, dws, h->id_at) >> 8) * 0x9e3779b1u >> 24];
+}
 
-	return (uint64_t)by * a->shards >> 32 == a->shard;
+/* rest: whether what doesn't match is this shard's. */
+static void share(struct pass *a, uint32_t shard, uint32_t shards, bool rest)
+{
+	a->shard = shard;
+	memset(a->mine[0], rest, sizeof(a->mine[0]));
+	for (uint32_t i = 0; i < 256; i++)
+		a->mine[1][i] = i * shards >> 8 == shard;
 }
 
 /* ---- first pass ------------------------------------------------------------------------------------- */
@@ -317,7 +322,6 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		.s = s, .d = d, .p = c->p, .head = s->head[o->tag14],
 		.key = requester_key(c->device, 0, 0), .place = place_key(c->device), .offset = c->offset, .o = *o, .device = c->device,
 		.end = c->p + c->n / (4u * o->format) * (4u * o->format), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
-		.first = (uint32_t)(c->offset / (4u * o->format)),
 	};
 
 	d->format = o->format;
@@ -330,16 +334,15 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		s->cell_records = c->n / 16;
 	}
 	cells_near(s, c->device, wide);
-	if (s->match != NULL) {
-		a.shard = s->opts.shard;
-		a.shards = s->opts.shards;
-	}
-	if (s->match != NULL && s->opts.shards > 1)
+	bool turn = s->opts.shards < 2 || s->chunks++ % s->opts.shards == s->opts.shard;
+	if (s->match != NULL && s->opts.shards > 1) {
+		share(&a, s->opts.shard, s->opts.shards, turn);
 		(wide ? chunk_8dw_shared : chunk_4dw_shared)(&a);
-	else if (s->match != NULL)
+	} else if (s->match != NULL) {
 		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);
-	else if (s->opts.shards > 1 && s->chunks++ % s->opts.shards != s->opts.shard)
-		(wide ? skip_8dw : skip_4dw)(&a);
-	else
+	} else if (turn) {
 		(wide ? chunk_8dw : chunk_4dw)(&a);
+	} else {
+		(wide ? skip_8dw : skip_4dw)(&a);
+	}
 }

@@ -32,8 +32,8 @@ struct pass {
 	struct ptt_decode_opts o;
 	uint32_t device;
 	uint32_t absolute;                    /* all ones unless Time is a delta */
-	uint32_t first;                       /* number of the first record in the file */
-	uint32_t shard, shards;               /* of the records of this chunk */
+	uint32_t shard;
+	uint8_t mine[2][256];                 /* 1 or 0: which records are this shard's, by whether they match */
 };
 
 /* ---- bits of a record ---------------------------------------------------------------------------- */
