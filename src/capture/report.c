@@ -2,33 +2,46 @@
  * report.c: a pass that counts, and the three forms of what was counted.
  *
  * With several threads every one looks at every chunk and counts its share of
- * it (ptt/stats.h says why).  A chunk is valid only until the next is read, so all
- * wait for each other between two chunks; of 1 MiB each, that costs little.
+ * it (ptt/stats.h says why), and the calling thread reads.  A chunk is valid only until the next is read, so it is copied;
+ * and shares of one chunk are uneven, and to wake a thread takes long: so chunks go in batches, and one batch is read while
+ * the other is counted.
  */
 #include <pthread.h>
+#include <string.h>
 
 #include "capture/capture.h"
 #include "capture/page_int.h"
 
 #define THREADS_MOST 64u
+#define BATCH 4u
 #define TOP_TEXT 10u
 #define TOP_ELSE 100u
 
+struct piece {
+	struct ptt_chunk chunk;
+	struct ptt_decode_opts decode;
+	uint8_t *bytes;                       /* of the chunk */
+	size_t room;
+};
+struct batch {
+	struct piece piece[BATCH];
+	uint32_t n;
+	uint32_t left;                        /* threads that have not counted it yet */
+};
 struct count {
 	struct tally_ptt *t;
 	struct ptt_pass pass;
 	uint32_t n;                           /* threads */
 	struct ptt_stats *stats[THREADS_MOST];
 	const struct ptt_report *r;           /* of stats[0], once all is counted */
-	/* between the threads, around the barrier */
-	pthread_mutex_t gate;                 /* held until all threads are there */
-	pthread_barrier_t barrier;
-	struct ptt_chunk chunk;
-	struct ptt_decode_opts decode;
-	bool given_up;                        /* under the gate: not all threads could be had */
-	bool over;                            /* no chunk is left */
+	/* between the threads */
+	pthread_mutex_t lock;                 /* over `left` of the batches and what follows */
+	pthread_cond_t filled, freed;
+	struct batch batch[2];                /* in turn */
+	uint64_t batches;                     /* so far */
+	bool over;                            /* there won't be more */
 };
-struct worker { struct count *c; uint32_t i; pthread_t id; };
+struct worker { struct count *c; struct ptt_stats *stats; pthread_t id; };
 
 /* ---- counting ---------------------------------------------------------------------- */
 
@@ -36,6 +49,8 @@ static void count_close(struct count *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		ptt_stats_close(c->stats[i]);
+	for (uint32_t i = 0; i < 2 * BATCH; i++)
+		mem_free(c->batch[i / BATCH].piece[i % BATCH].bytes);
 	ptt_pass_close(&c->pass);
 }
 
@@ -57,75 +72,122 @@ static int count_open(struct count *c, struct tally_ptt *t, const struct tally_p
 	return rc;
 }
 
-static int next(struct count *c)
+static int count_alone(struct count *c)
 {
+	struct ptt_chunk chunk;
 	struct ptt_stream *s;
-	int rc = ptt_pass_next(&c->pass, &c->chunk, &s);
+	int rc;
 
-	if (rc > 0)
-		c->decode = s->o;
+	while ((rc = ptt_pass_next(&c->pass, &chunk, &s)) > 0)
+		ptt_stats_chunk(c->stats[0], &chunk, &s->o);
 	return rc;
 }
 
-static int count_alone(struct count *c)
+/* Whether there is a k-th batch, once that is known. */
+static bool awaited(struct count *c, uint64_t k)
 {
-	int rc;
-
-	while ((rc = next(c)) > 0)
-		ptt_stats_chunk(c->stats[0], &c->chunk, &c->decode);
-	return rc;
+	pthread_mutex_lock(&c->lock);
+	while (k == c->batches && !c->over)
+		pthread_cond_wait(&c->filled, &c->lock);
+	bool there = k < c->batches;
+	pthread_mutex_unlock(&c->lock);
+	return there;
 }
 
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct count *c = w->c;
-	bool given_up;
 
-	pthread_mutex_lock(&c->gate);
-	given_up = c->given_up;
-	pthread_mutex_unlock(&c->gate);
-	while (!given_up) {
-		pthread_barrier_wait(&c->barrier);        /* a chunk is there, or none is left */
-		if (c->over)
-			break;
-		ptt_stats_chunk(c->stats[w->i], &c->chunk, &c->decode);
-		pthread_barrier_wait(&c->barrier);        /* everybody is done with it */
+	for (uint64_t k = 0; awaited(c, k); k++) {
+		struct batch *b = &c->batch[k % 2];
+		for (uint32_t i = 0; i < b->n; i++)
+			ptt_stats_chunk(w->stats, &b->piece[i].chunk, &b->piece[i].decode);
+		pthread_mutex_lock(&c->lock);
+		if (--b->left == 0)
+			pthread_cond_signal(&c->freed);
+		pthread_mutex_unlock(&c->lock);
 	}
 	return NULL;
 }
 
-/* This thread reads, and counts the share of the first. */
-static int lead(struct count *c)
+static int copy(struct count *c, struct piece *to, const struct ptt_chunk *chunk, const struct ptt_decode_opts *o)
 {
-	int rc;
-
-	while ((rc = next(c)) > 0) {
-		pthread_barrier_wait(&c->barrier);
-		ptt_stats_chunk(c->stats[0], &c->chunk, &c->decode);
-		pthread_barrier_wait(&c->barrier);
+	if (chunk->n > to->room) {
+		uint8_t *more = mem_grow(to->bytes, chunk->n);
+		if (!more)
+			return ptt_fail(c->t, TALLY_ENOMEM, "out of memory");
+		to->bytes = more;
+		to->room = chunk->n;
 	}
-	c->over = true;
-	pthread_barrier_wait(&c->barrier);
+	memcpy(to->bytes, chunk->p, chunk->n);
+	to->chunk = *chunk;
+	to->chunk.p = to->bytes;
+	to->decode = *o;
+	return 0;
+}
+
+/* Returns as ptt_pass_next() did last. */
+static int fill(struct count *c, struct batch *b)
+{
+	struct ptt_chunk chunk;
+	struct ptt_stream *s;
+	int rc = 1;
+
+	pthread_mutex_lock(&c->lock);
+	while (b->left > 0)
+		pthread_cond_wait(&c->freed, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+	b->n = 0;
+	while (b->n < BATCH && (rc = ptt_pass_next(&c->pass, &chunk, &s)) > 0) {
+		int copied = copy(c, &b->piece[b->n], &chunk, &s->o);
+		if (copied < 0)
+			return copied;
+		b->n++;
+	}
 	return rc;
 }
 
-/* Starts all but the first. Threads that cannot be had are an error, since their share would be missing: those that
- * started find that it was given up. */
-static uint32_t start(struct count *c, struct worker *w)
+static void hand_out(struct count *c, struct batch *b)
 {
-	uint32_t n = 1;
+	pthread_mutex_lock(&c->lock);
+	b->left = c->n;
+	c->batches++;
+	pthread_cond_broadcast(&c->filled);
+	pthread_mutex_unlock(&c->lock);
+}
 
-	pthread_mutex_init(&c->gate, NULL);
-	pthread_mutex_lock(&c->gate);
-	for (; n < c->n; n++) {
-		w[n] = (struct worker){ .c = c, .i = n };
-		if (pthread_create(&w[n].id, NULL, work, &w[n]))
-			break;
+static int read_all(struct count *c)
+{
+	struct batch *b;
+	int rc;
+
+	do {
+		b = &c->batch[c->batches % 2];
+		rc = fill(c, b);
+		if (rc >= 0)
+			hand_out(c, b);       /* at the end of the file a short one */
+	} while (rc > 0);
+	return rc;
+}
+
+static void say_over(struct count *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->over = true;
+	pthread_cond_broadcast(&c->filled);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Threads that cannot be had are an error, since their share would be missing. */
+static int start(struct count *c, struct worker *w, uint32_t *n)
+{
+	for (*n = 0; *n < c->n; ++*n) {
+		w[*n] = (struct worker){ .c = c, .stats = c->stats[*n] };
+		if (pthread_create(&w[*n].id, NULL, work, &w[*n]))
+			return ptt_fail(c->t, TALLY_ENOMEM, "%u threads can't be started here", c->n);
 	}
-	c->given_up = n < c->n;
-	pthread_mutex_unlock(&c->gate);
-	return n;
+	return 0;
 }
 
 static int count_together(struct count *c)
@@ -134,16 +196,20 @@ static int count_together(struct count *c)
 	uint32_t n;
 	int rc;
 
-	if (pthread_barrier_init(&c->barrier, NULL, c->n))
-		return ptt_fail(c->t, TALLY_ENOMEM, "no threads can be started here");
-	n = start(c, w);
-	rc = n == c->n ? lead(c) : ptt_fail(c->t, TALLY_ENOMEM, "%u threads can't be started here", c->n);
-	while (--n)
-		pthread_join(w[n].id, NULL);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->filled, NULL);
+	pthread_cond_init(&c->freed, NULL);
+	rc = start(c, w, &n);
+	if (rc >= 0)
+		rc = read_all(c);
+	say_over(c);
+	while (n > 0)
+		pthread_join(w[--n].id, NULL);
 	for (uint32_t i = 1; rc >= 0 && i < c->n; i++)
 		rc = ptt_stats_merge(c->stats[0], c->stats[i]);
-	pthread_barrier_destroy(&c->barrier);
-	pthread_mutex_destroy(&c->gate);
+	pthread_cond_destroy(&c->freed);
+	pthread_cond_destroy(&c->filled);
+	pthread_mutex_destroy(&c->lock);
 	return rc;
 }
 

@@ -96,13 +96,13 @@ static void count_in_full(const struct pass *a, struct block *b, const uint8_t *
 	decode_at(a, b, p, &t);
 	count_record(a->s, a->d, &t);
 	b->payload += t.length_dw & a->s->payload[t.type_index];
-	bool later = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
-	if ((t.ep | t.status) && !later)
+	bool matched = a->s->match != NULL && (t.class == TLP_NP || t.class == TLP_CPL);
+	if ((t.ep | t.status) && !matched)
 		fault_rare(a->s, &t, NULL);
 }
 
-/* A bank for a requester that has none. 0: there is none left, so the record was counted in full. */
-static uint32_t bank_for(const struct pass *a, struct block *b, const uint8_t *p, uint16_t id)
+/* Of a record whose requester has no bank. 0: there is none left, and the record was counted in full. */
+static uint32_t bank_or_in_full(const struct pass *a, struct block *b, const uint8_t *p, uint16_t id)
 {
 	uint32_t bank = bank_new(a->s, id);
 
@@ -131,7 +131,7 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned sort, u
 		const uint8_t *p = *at;
 		uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), length = raw_length(dw0, dws);
 		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8], bank = s->near[dw1 >> 16];
-		if (RARE(bank == 0) && (bank = bank_for(a, b, p, (uint16_t)(dw1 >> 16))) == 0)
+		if (RARE(bank == 0) && (bank = bank_or_in_full(a, b, p, (uint16_t)(dw1 >> 16))) == 0)
 			continue;
 		s->cell[bank * BANK_CELLS + raw_cell(dw0, sort, dws)]++;
 		s->bank_disabled[bank][sort] += part % 16;
@@ -211,7 +211,7 @@ FLAT void block_completions(const struct pass *a, struct block *b, unsigned dws)
 		uint32_t bytes = carried < byte_count ? carried : byte_count;
 		uint32_t last = (byte_count <= carried) << 5;
 		uint64_t end = end_count[(((dw2 >> 2) + length) & 31) | last];
-		if (RARE(bank == 0) && (bank = bank_for(a, b, p, (uint16_t)(dw2 >> 16))) == 0)
+		if (RARE(bank == 0) && (bank = bank_or_in_full(a, b, p, (uint16_t)(dw2 >> 16))) == 0)
 			continue;
 		s->cell[bank * BANK_CELLS + raw_cell(dw0, SORT_CPLD, dws)]++;
 		s->bank_completed[bank] += bytes;

@@ -32,8 +32,8 @@ struct pass {
 	struct ptt_decode_opts o;
 	uint32_t device;
 	uint32_t absolute;                    /* all ones unless Time is a delta */
-	uint32_t shard;
-	uint8_t mine[2][256];                 /* 1 or 0: which records are this shard's, by whether they match */
+	uint32_t shard;                       /* of a pass that matches; 0 counts the padding */
+	uint8_t mine[2][256];                 /* 1 or 0, by whether a record's type is matched, and is_mine()'s hash */
 };
 
 /* ---- bits of a record ---------------------------------------------------------------------------- */

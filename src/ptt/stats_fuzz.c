@@ -41,11 +41,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		count(s[0], data + 1, n, &o);
 		if (s[1] != NULL) {
 			count(s[1], data + 1, n, &o);
-			assert(ptt_stats_merge(s[0], s[1]) == 0);
+			int rc = ptt_stats_merge(s[0], s[1]);
+			assert(rc == 0);
 		}
 		for (size_t at = 1; at <= n; at += record)
 			packets += !ptt_is_padding(data + at, o.format);
-		assert(ptt_stats_finish(s[0], &r) == 0);
+		int rc = ptt_stats_finish(s[0], &r);
+		assert(rc == 0);
 		assert(r->records == packets);
 		for (uint32_t i = 0; i < r->ntypes; i++)
 			kinds += r->type[i].tlps;
