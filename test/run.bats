@@ -180,3 +180,17 @@ end" ]
   wait $pid
   grep -q 42 "$BATS_TEST_TMPDIR/out"
 }
+
+@test "too few files: every failure names the limit, none says refused or out of memory" {
+  needs_bpf
+  script='BEGIN { @a = count(); @b["x"] = count(); x[1] = 2; } tick-1ms { exit(0); } profile-99hz /self->x++/ { @[ustack()] = count(); }'
+  failed=0
+  for n in $(seq 10 40); do
+    run prlimit --nofile="$n:$n" "$TALLY" trace -q -n "$script"
+    [ "$status" -eq 0 ] && continue
+    failed=$((failed + 1))
+    has "ulimit -n" || { echo "limit $n"; return 1; }
+    [[ "$output" != *refused* && "$output" != *"out of memory"* ]] || { echo "limit $n: $output"; return 1; }
+  done
+  [ "$failed" -gt 10 ]
+}

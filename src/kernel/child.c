@@ -117,13 +117,16 @@ static void child_run(int go, int err, char *const *argv)
 
 static int pipes_open(int go[2], int err[2], struct err *e)
 {
+	int no;
+
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
+		return run_file_refused("making a pipe", errno, e);
 	if (pipe2(err, O_CLOEXEC) == 0)
 		return 0;
+	no = errno;
 	close(go[0]);
 	close(go[1]);
-	return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
+	return run_file_refused("making a pipe", no, e);
 }
 
 static int child_fork(struct k_child *c, char *const *argv, struct err *e)

@@ -93,6 +93,8 @@ int k_cpus_online(uint64_t *set, size_t words, struct err *e)
 	char text[4096];
 	int n = file_small(SYS_CPU "online", text, sizeof(text));
 
+	if (n == -EMFILE || n == -ENFILE)
+		return run_file_refused(SYS_CPU "online", -n, e);
 	if (n < 0)
 		return err_set(e, TALLY_EIO, SYS_CPU "online: %s", strerror(-n));
 	if (n == 0 || !cpus_parse(text, set, words))

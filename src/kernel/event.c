@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -115,6 +116,7 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 {
 	bool hardware = ev->type == PERF_TYPE_HARDWARE || ev->type == PERF_TYPE_HW_CACHE ||
 			ev->type == PERF_TYPE_RAW;
+	char what[64];
 
 	switch (no) {
 	case EACCES:
@@ -135,10 +137,8 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 			       cpu);
 	case EMFILE:
 	case ENFILE:
-		return err_set(e, TALLY_EIO,
-			       "CPU %u: too many open files: each event takes one on each CPU "
-			       "(ulimit -n, fs.file-max)",
-			       cpu);
+		snprintf(what, sizeof(what), "opening an event on CPU %u", cpu);
+		return run_file_refused(what, no, e);
 	case ENOMEM:
 		return err_set(e, TALLY_ENOMEM, "CPU %u: out of memory", cpu);
 	case ENOSYS:

@@ -73,6 +73,8 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void progs_close(struct k_run *k);
 /* The words for a program that the verifier refused, from its log. */
 int load_refused(const struct img_prog *prog, const char *log, struct err *e);
+/* The words when the verifier walked more instructions than it may: they name the line that most of them come from. */
+int load_too_large(const struct img_prog *prog, struct err *e);
 
 struct perf_event_attr;
 /* ---- events (event.c) ----------------------------------------------------------- */
@@ -150,5 +152,8 @@ struct k_run {
 };
 /* Makes k_wait() end when fd is readable. */
 int run_watch(struct k_run *k, int fd);
+/* The words when a call that makes a descriptor failed with errno `no`: for EMFILE and ENFILE they name the limit and
+ * what raises it. -TALLY_EIO. */
+int run_file_refused(const char *what, int no, struct err *e);
 
 #endif

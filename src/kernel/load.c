@@ -10,12 +10,17 @@
  * first by a multiple.  It speaks of instructions; people wrote D.  The image
  * knows the line of each instruction, so the words begin with that line, then
  * the verifier's reason, then the instruction.
+ *
+ * A load that fails is not always a refusal: a signal ends the verifier's walk
+ * (EAGAIN), and a process can be out of descriptors.  Those are told as what
+ * they are, and not tried again.
  */
 #include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/insn.h"
@@ -166,6 +171,40 @@ static bool line_is_chatter(const struct line *l)
 	return l->n == 0 || (isdigit((unsigned char)*l->p) && memchr(l->p, ':', l->n));
 }
 
+/* Line of D that instruction `at` belongs to: glue (line 0) belongs to what comes before it, or else behind it. */
+static uint32_t line_of(const struct img_prog *prog, uint32_t at)
+{
+	uint32_t i = at;
+
+	while (i > 0 && !prog->line[i])
+		i--;
+	while (i + 1 < prog->nins && !prog->line[i])
+		i++;
+	return prog->line[i];
+}
+
+/* The line that most instructions come from: what to make smaller. */
+static uint32_t line_of_most(const struct img_prog *prog)
+{
+	uint32_t best = 0, line = 0;
+
+	for (uint32_t i = 0, n; i < prog->nins; i += n) {
+		for (n = 1; i + n < prog->nins && prog->line[i + n] == prog->line[i]; n++)
+			;
+		if (prog->line[i] && n > best) {
+			best = n;
+			line = prog->line[i];
+		}
+	}
+	return line;
+}
+
+int load_too_large(const struct img_prog *prog, struct err *e)
+{
+	return err_set(e, TALLY_EVERIFY, "line %u: program %.16s is too large for the kernel's verifier, and most of it comes "
+		       "from this line: use fewer string functions, or lower strsize", line_of_most(prog), prog->name);
+}
+
 int load_refused(const struct img_prog *prog, const char *log, struct err *e)
 {
 	struct line l, reason = { "no reason given", 15 }, ins = { "", 0 };
@@ -186,7 +225,7 @@ int load_refused(const struct img_prog *prog, const char *log, struct err *e)
 		return err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %.*s",
 			       prog->name, (int)(reason.n < 200 ? reason.n : 200), reason.p);
 	return err_set(e, TALLY_EVERIFY,
-		       "line %u: the kernel refused this: %.*s (instruction %.*s)", prog->line[at],
+		       "line %u: the kernel refused this: %.*s (instruction %.*s)", line_of(prog, (uint32_t)at),
 		       (int)(reason.n < 200 ? reason.n : 200), reason.p,
 		       (int)(ins.n < 100 ? ins.n : 100), ins.n ? ins.p : "unknown");
 }
@@ -203,36 +242,74 @@ static void clean_name(const char *from, char to[static 16])
 	to[n] = '\0';
 }
 
+/* A signal ends the verifier's walk. One of a row (a profiler's timer) comes again, and short walks get past it; but
+ * who interrupts a long walk wants it to end. */
+#define TRIES 5
+#define LONG_WALK_MS 50
+
+static int64_t load_clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, char *log)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, o, .log_level = log ? 1 : 0, .log_buf = log,
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .attempts = 1, .log_level = log ? 1 : 0, .log_buf = log,
 		    .log_size = log ? LOG_BYTES : 0);
+	int64_t begin = load_clock_ms();
 	char name[16];
+	int fd = -1;
 
 	clean_name(p->name, name);
-	return bpf_prog_load(kernel_class[p->cls], name, LICENSE,
-			     (const struct bpf_insn *)(const void *)ins, p->nins, &o);
+	for (int i = 0; i < TRIES; i++) {
+		fd = bpf_prog_load(kernel_class[p->cls], name, LICENSE,
+				   (const struct bpf_insn *)(const void *)ins, p->nins, &o);
+		if (fd >= 0 || errno != EAGAIN || load_clock_ms() - begin > LONG_WALK_MS)
+			break;
+		errno = EAGAIN;               /* the clock may have changed it */
+	}
+	return fd;
+}
+
+/* What says nothing about the program itself. */
+static int prog_not_refused(const struct img_prog *p, int no, struct err *e)
+{
+	switch (no) {
+	case EPERM:
+		return rights_bpf("loading a BPF program", e);
+	case EMFILE:
+	case ENFILE:
+		return run_file_refused("loading a BPF program", no, e);
+	case EAGAIN:
+		return err_set(e, TALLY_EIO, "interrupted: a signal came while the kernel checked program %.16s",
+			       p->name);
+	default:
+		return 0;
+	}
 }
 
 /* The second try, with the log; it could even go well, if memory was short. */
 static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, int *fd, struct err *e)
 {
+	int rc = prog_not_refused(p, errno, e), no;
 	char *log;
-	int rc = 0, no;
 
-	if (errno == EPERM)
-		return rights_bpf("loading a BPF program", e);
+	if (rc == 0 && errno == E2BIG)
+		rc = load_too_large(p, e);
+	if (rc < 0)
+		return rc;
 	log = mem_alloc(LOG_BYTES);
 	if (!log)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	*fd = prog_load(p, ins, log);
 	no = errno;
 	log[LOG_BYTES - 1] = '\0';
-	if (*fd < 0 && *log)
-		rc = load_refused(p, log, e);
-	else if (*fd < 0)
-		rc = err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %s", p->name,
-			     strerror(no));
+	if (*fd < 0 && (rc = prog_not_refused(p, no, e)) == 0)
+		rc = *log ? load_refused(p, log, e) :
+			    err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %s", p->name, strerror(no));
 	mem_free(log);
 	return rc;
 }

@@ -1,7 +1,9 @@
 /* load_test.c: what the verifier says, in lines of D; names that become offsets. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
 
@@ -98,6 +100,65 @@ static void verifier_refusal_names_the_line(void **state)
 	assert_non_null(strstr(e.text, "line 102: the kernel refused this: R2 invalid mem access"));
 }
 
+/* A walk of 600,000 instructions, which takes a tenth of a second at least. */
+static void slow_program(struct handmade *h)
+{
+	hm_init(h);
+	HM_PROG(h, IMG_TEST, I_MOV_IMM(R1, 0), I_ALU_IMM(ADD, R1, 1), I_JMP_IMM(JLT, R1, 300000, -2), HM_RETURN);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void load_ended_by_a_signal_is_not_told_as_refused(void **state)
+{
+	const struct itimerval often = { { 0, 5000 }, { 0, 5000 } }, never = { { 0, 0 }, { 0, 0 } };
+	const struct sigaction act = { .sa_handler = on_alarm };
+	struct sigaction was;
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	slow_program(&h);
+	sigaction(SIGALRM, &act, &was);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(open_fails(&h, &e), -TALLY_EIO);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &was, NULL);
+	assert_string_equal(e.text, "interrupted: a signal came while the kernel checked program hand made");
+}
+
+static void too_large_program_names_a_line_of_the_script_and_not_0(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R1, 0), I_ALU_IMM(ADD, R1, 1), I_JMP_IMM(JLT, R1, 600000, -2), HM_RETURN);
+	h.line[0] = h.line[3] = h.line[4] = 0;        /* glue */
+	h.line[2] = 101;
+	assert_int_equal(open_fails(&h, &e), -TALLY_EVERIFY);
+	assert_non_null(strstr(e.text, "line 101: program hand made is too large for the kernel's verifier"));
+}
+
+static void glue_is_named_by_the_line_beside_it(void **state)
+{
+	uint32_t line[4] = { 0, 7, 0, 9 };
+	struct img_prog p = { .name = "BEGIN", .line = line, .nins = 4 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(load_refused(&p, "2: (95) exit\nR0 !read_ok\n", &e), -TALLY_EVERIFY);
+	assert_non_null(strstr(e.text, "line 7: "));
+	assert_int_equal(load_refused(&p, "0: (95) exit\nR0 !read_ok\n", &e), -TALLY_EVERIFY);
+	assert_non_null(strstr(e.text, "line 7: "));
+}
+
 static void map_that_is_not_there_is_refused(void **state)
 {
 	struct handmade h;
@@ -182,6 +243,9 @@ int main(void)
 		cmocka_unit_test(instruction_past_the_program_is_not_believed),
 		cmocka_unit_test(long_log_is_cut),
 		cmocka_unit_test(verifier_refusal_names_the_line),
+		cmocka_unit_test(load_ended_by_a_signal_is_not_told_as_refused),
+		cmocka_unit_test(too_large_program_names_a_line_of_the_script_and_not_0),
+		cmocka_unit_test(glue_is_named_by_the_line_beside_it),
 		cmocka_unit_test(map_that_is_not_there_is_refused),
 		cmocka_unit_test(constants_that_look_like_maps_are_left_alone),
 		cmocka_unit_test(fields_of_kernel_structs_are_found),

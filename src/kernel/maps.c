@@ -53,6 +53,9 @@ static int map_refused(const struct img_map *m, int no, struct err *e)
 	case E2BIG:
 		return err_set(e, TALLY_ENOMEM, "map %.16s: no memory for %u entries of %u bytes",
 			       m->name, m->max_entries, m->key_size + m->value_size);
+	case EMFILE:
+	case ENFILE:
+		return run_file_refused("creating a BPF map", no, e);
 	case ENOSYS:
 		return err_set(e, TALLY_ENOTSUP, "this kernel has no BPF");
 	default:

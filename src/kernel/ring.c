@@ -144,6 +144,8 @@ static int ring_open(struct run_rings *r, uint32_t i, uint32_t bytes, struct err
 		return 0;
 	if (errno == EPERM)
 		return rights_bpf("creating a ring buffer", e);
+	if (errno == EMFILE || errno == ENFILE)
+		return run_file_refused("creating a ring buffer", errno, e);
 	return err_set(e, errno == ENOMEM ? TALLY_ENOMEM : TALLY_EINVAL,
 		       "the kernel refuses a ring buffer of %u bytes: %s", bytes, strerror(errno));
 }
@@ -177,7 +179,10 @@ int rings_control(struct k_run *k, const struct img_map *m, struct err *e)
 	if (rc < 0 || (rc = ring_open(&k->rings, k->ncpus, bytes, e)) < 0)
 		return rc;
 	fd = fcntl(k->rings.ring[k->ncpus].fd, F_DUPFD_CLOEXEC, 0);
-	return fd >= 0 ? fd : err_set(e, TALLY_EIO, "the control ring can't be shared: %s", strerror(errno));
+	if (fd >= 0)
+		return fd;
+	return errno == EMFILE ? run_file_refused("sharing the control ring", errno, e) :
+				 err_set(e, TALLY_EIO, "the control ring can't be shared: %s", strerror(errno));
 }
 
 static int rings_open_online(struct k_run *k, struct err *e)
@@ -206,6 +211,8 @@ static int outer_open(struct run_rings *r, const struct img_map *m, struct err *
 	r->outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, 4, 4, r->nring - 1, &o);
 	if (r->outer >= 0)
 		return 0;
+	if (errno == EMFILE || errno == ENFILE)
+		return run_file_refused("creating an array of rings", errno, e);
 	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring - 1,
 		       strerror(errno));
 }

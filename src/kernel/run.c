@@ -33,6 +33,20 @@ bool run_more_files(void)
 	return setrlimit(RLIMIT_NOFILE, &r) == 0;
 }
 
+int run_file_refused(const char *what, int no, struct err *e)
+{
+	struct rlimit r = { 0 };
+
+	if (no != EMFILE && no != ENFILE)
+		return err_set(e, TALLY_EIO, "%s: %s", what, strerror(no));
+	if (no == ENFILE)
+		return err_set(e, TALLY_EIO, "%s: all open files of this machine are taken: sysctl fs.file-max says how many "
+			       "there may be", what);
+	(void)getrlimit(RLIMIT_NOFILE, &r);
+	return err_set(e, TALLY_EIO, "%s: too many open files: each map, program, event and timer is one, and this process may "
+		       "have %llu; 'ulimit -n 65536' before it starts allows more", what, (unsigned long long)r.rlim_cur);
+}
+
 /* Every map, program and event is a file; the soft limit is often 1,024. */
 static bool many_files(const struct k_run *k, const struct bpf_image *img)
 {

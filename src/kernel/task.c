@@ -273,6 +273,8 @@ static int watch_fail(struct err *e, const char *what, uint32_t cpu, int no)
 		return err_set(e, TALLY_ENOTSUP,
 			       "this kernel can't tell of mappings (perf dummy event: %s)",
 			       strerror(no));
+	if (no == EMFILE || no == ENFILE)
+		return run_file_refused("watching processes", no, e);
 	return err_set(e, no == ENOMEM ? TALLY_ENOMEM : TALLY_EIO, "%s CPU %u for mappings: %s",
 		       what, cpu, strerror(no));
 }

@@ -52,8 +52,14 @@ int k_timer(struct k_run *k, uint64_t period_ns, struct err *e)
 		return err_set(e, TALLY_EINVAL, "a timer needs a period");
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (fd < 0)
-		return err_set(e, TALLY_EIO, "a timer can't be made: %s", strerror(errno));
-	t = run_watch(k, fd) < 0 ? NULL : VEC_NEW(k->timer, k->ntimers, k->cap_timers);
+		return run_file_refused("making a timer", errno, e);
+	if (run_watch(k, fd) < 0) {
+		int no = errno;
+
+		close(fd);
+		return run_file_refused("waiting for a timer", no, e);
+	}
+	t = VEC_NEW(k->timer, k->ntimers, k->cap_timers);
 	if (!t) {
 		close(fd);
 		return err_set(e, TALLY_ENOMEM, "out of memory");
