@@ -354,7 +354,7 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 
 /* ---- when and how long --------------------------------------------------------------------- */
 
-/* The buckets of the statistics are finer than eyes are: eight to a power of two become one. */
+/* The buckets of the statistics are finer than eyes are: those of a power of two become one. */
 static void histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title)
 {
 	struct an_bar bar[64], *b;
@@ -399,7 +399,7 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 			AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least), AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500),
 			at(h[i], 900), at(h[i], 990), at(h[i], 999), most(h[i]),
 			AN_S(time_known(in, in->r->time_sure)) });
-	an_explain(p, t, "Of requests that went well. Percentiles are known to an eighth, least and most exactly.");
+	an_explain(p, t, "Of requests that went well. Percentiles are known to 1 %%, least, mean and most exactly.");
 	histogram(p, in->r->latency, "latency_last", title_of_latency(p, in, "Latency to the last completion, in ticks"));
 	histogram(p, in->r->latency_first, "latency_first",
 		  title_of_latency(p, in, "Latency to the first completion, in ticks"));

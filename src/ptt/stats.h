@@ -19,12 +19,15 @@
 
 #include "ptt/ptt.h"
 
-/* ---- histogram: log2 with 8 linear buckets in each power of two --------------------------------
- * Buckets 0-7 hold 0-7; bucket 8(e-2)+s holds [ (8+s) 2^(e-3), (9+s) 2^(e-3) ) for e = 3..63. A value is
- * known to an eighth or better. */
-#define PTT_HIST_BUCKETS 496
+/* ---- histogram: log-linear, 128 buckets in each power of two -------------------------------------
+ * Buckets 0-127 hold one value each; from there on the bucket of v is v's power of two and the 7 bits below its top bit. So
+ * a value is known to 1 part in 128 or better, whatever its size, and the memory is the same for any number of values.
+ * ptt_hist_least() and ptt_hist_most() turn a bucket back into values: a distribution is read, compared or resampled by
+ * going through the buckets. */
+#define PTT_HIST_BITS 7
+#define PTT_HIST_BUCKETS ((64 - PTT_HIST_BITS + 1) << PTT_HIST_BITS)
 struct ptt_hist {
-	uint64_t n, sum, least, most;         /* least and most are exact; 0 when n is 0 */
+	uint64_t n, sum, least, most;         /* all exact: sum / n is the mean; least and most are 0 when n is 0 */
 	uint64_t bucket[PTT_HIST_BUCKETS];
 };
 uint32_t ptt_hist_bucket(uint64_t v);

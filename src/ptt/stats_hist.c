@@ -1,4 +1,10 @@
-/* stats_hist.c: the histogram of stats.h: every value to an eighth or better, in 496 buckets. */
+/*
+ * stats_hist.c: the log-linear histogram of stats.h.
+ *
+ * A bucket's number is `shift` times 128 plus v >> shift, where shift leaves the top 8 bits of v, or all of a smaller v.
+ * The top bit of v >> shift is set from the second power of two on, so the number of one power starts where the one
+ * below it ends.  Latencies of a device span a few powers of two: of the 59 KB of a histogram those few KB are touched.
+ */
 #include "ptt/stats_int.h"
 
 uint32_t ptt_hist_bucket(uint64_t v)
@@ -8,9 +14,9 @@ uint32_t ptt_hist_bucket(uint64_t v)
 
 uint64_t ptt_hist_least(uint32_t bucket)
 {
-	if (bucket < 8)
-		return bucket;
-	return (8 + (uint64_t)bucket % 8) << (bucket / 8 - 1);
+	uint32_t shift = bucket >> PTT_HIST_BITS ? (bucket >> PTT_HIST_BITS) - 1 : 0;
+
+	return (uint64_t)(bucket - (shift << PTT_HIST_BITS)) << shift;
 }
 
 uint64_t ptt_hist_most(uint32_t bucket)
@@ -41,7 +47,7 @@ void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from)
 		into->most = from->most;
 	into->n += from->n;
 	into->sum += from->sum;
-	for (uint32_t i = 0; i < PTT_HIST_BUCKETS; i++)
+	for (uint32_t i = hist_bucket(from->least); i <= hist_bucket(from->most); i++)
 		into->bucket[i] += from->bucket[i];
 }
 

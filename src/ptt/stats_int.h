@@ -263,10 +263,8 @@ void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
 /* stats_hist.c */
 static inline uint32_t hist_bucket(uint64_t v)
 {
-	if (v < 8)
-		return (uint32_t)v;
-	uint32_t e = 63 - (uint32_t)__builtin_clzll(v);
-	return 8 * (e - 2) + (uint32_t)(v >> (e - 3) & 7);
+	uint32_t shift = 63 - PTT_HIST_BITS - (uint32_t)__builtin_clzll(v | 1u << PTT_HIST_BITS);
+	return (shift << PTT_HIST_BITS) + (uint32_t)(v >> shift);
 }
 static inline void hist_put(struct ptt_hist *h, uint64_t v, uint32_t bucket)
 {
