@@ -2,6 +2,7 @@
 # deps.sh GROUP... - makes the Debian packages of these groups present; says nothing when they are.
 #
 #   build  to compile and run tally         test  to run ./check.sh
+#   page   to open a report in a browser  tree   to make a minimal Debian (tools/tree.sh)
 #   bench  to compare with bpftrace         vm    to run the guest with the emulated PMU
 #   power  to run the POWER guest with the emulator's plugin
 #   sparc  to run SPARC64 guests and programs with it
@@ -10,10 +11,11 @@
 # missing and exits 2 instead.  Exit 1: could not be installed.
 set -eu
 
-# libpfm4, libdw1, liblzma5 and libfuse3 are opened at run time, when they are first needed.
-build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev libfuse3-dev'
-test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils libzstd-dev fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu'
+# libpfm4, libdw1, liblzma5, libfuse3 and libzstd1 are opened at run time, when they are first needed.
+build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev'
+test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu'
 page='chromium'
+tree='mmdebstrap debian-archive-keyring'
 bench='bpftrace bpftool'
 power='cpio gcc-powerpc64-linux-gnu'
 sparc='gcc-sparc64-linux-gnu libc6-dev-sparc64-cross'
@@ -40,12 +42,13 @@ for group; do
   case $group in
   build) want="$want $build" ;;
   test) want="$want $test" ;;
+  tree) want="$want $tree" ;;
   page) want="$want $page" ;;
   bench) want="$want $bench" ;;
   vm) want="$want $vm" ;;
   power) want="$want $power" ;;
   sparc) want="$want $sparc" ;;
-  *) echo "usage: deps.sh build|test|page|bench|vm|power|sparc ..." >&2; exit 2 ;;
+  *) echo "usage: deps.sh build|test|page|tree|bench|vm|power|sparc ..." >&2; exit 2 ;;
   esac
 done
 want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")
