@@ -48,6 +48,19 @@ expect() {
   within "$sum" 40000 3 || { cat t.csv; return 1; }
 }
 
+@test "the file that stderr goes to is not emptied: neither what it held nor what the command wrote is lost" {
+  echo precious >f
+  "$TALLY" stat -e page-faults:u -- sh -c 'echo child err >&2' 2>>f
+  [ "$(sed -n 1,2p f)" = $'precious\nchild err' ] && grep -q 'events  page-faults:u' f || { cat f; return 1; }
+  "$TALLY" stat -e page-faults:u -- sh -c 'echo child out; echo child err >&2' >log 2>&1
+  [ "$(sed -n 1,2p log)" = $'child out\nchild err' ] && grep -q 'events  page-faults:u' log || { cat log; return 1; }
+  echo precious >f
+  "$TALLY" stat -o /dev/stderr -e page-faults:u -- sh -c 'echo child err >&2' 2>>f
+  [ "$(sed -n 1,2p f)" = $'precious\nchild err' ] && grep -q 'events  page-faults:u' f || { cat f; return 1; }
+  "$TALLY" stat -o f -e page-faults:u -- true
+  ! grep -q precious f
+}
+
 @test "the status is the command's, its output is its own, and figures go to stderr" {
   run --separate-stderr "$TALLY" stat -e page-faults:u -- sh -c 'echo hello; exit 7'
   [ "$status" -eq 7 ]

@@ -227,6 +227,40 @@ void stream_in_close(struct bytes_in *in)
 
 /* ---- a file to write -------------------------------------------------------------- */
 
+#define INHERITED_MOST 1024 /* descriptors that are looked at: a shell hands over small numbers */
+
+int file_inherited(const char *path)
+{
+	struct stat named, st;
+	int flags;
+
+	if (stat(path, &named) < 0 || !S_ISREG(named.st_mode))
+		return -1;
+	for (int fd = 0; fd < INHERITED_MOST; fd++) {
+		flags = fcntl(fd, F_GETFL);
+		if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
+			continue;
+		if (fstat(fd, &st) == 0 && st.st_dev == named.st_dev && st.st_ino == named.st_ino)
+			return fd;
+	}
+	return -1;
+}
+
+int file_write_open(const char *path, enum file_origin *origin)
+{
+	int fd = file_inherited(path);
+
+	*origin = FILE_INHERITED;
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	*origin = FILE_FOUND;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	*origin = FILE_MADE;
+	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+}
+
 struct file_out {
 	int fd;
 };
@@ -257,20 +291,20 @@ static int out_patch(void *arg, uint64_t off, const void *p, size_t n)
 int file_out_open(struct bytes_out *ret, const char *path, struct err *e)
 {
 	bool named = strcmp(path, "-");
+	enum file_origin origin = FILE_INHERITED;
 	struct file_out *f = mem_alloc(sizeof(*f));
 	struct stat st;
 
 	if (!f)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	f->fd = named ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666)
-	              : dup(1);
+	f->fd = named ? file_write_open(path, &origin) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (f->fd < 0) {
 		mem_free(f);
 		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	}
 	*ret = (struct bytes_out){.arg = f, .put = out_put};
-	/* Standard output may be a file that others append to: its start need not be ours. */
-	if (named && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
+	/* A file that somebody else opened may be one that is appended to: its start need not be ours. */
+	if (origin != FILE_INHERITED && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(f->fd, 0) == 0)
 		ret->patch = out_patch;
 	return 0;
 }

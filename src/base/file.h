@@ -41,8 +41,15 @@ struct bytes_out {
 	/* Writes over what was put before. NULL: what is put is gone (a pipe). */
 	int (*patch)(void *arg, uint64_t off, const void *p, size_t n);
 };
-/* Creates a file (or empties it), or writes to standard output for "-". `patch` is there for a regular
- * file that was named. */
+/* The descriptor of this process through which the regular file `path` is open for writing already, or -1. Whoever
+ * started the program opened it: its bytes stay, it is written through that descriptor, and where that one stands. */
+int file_inherited(const char *path);
+enum file_origin { FILE_FOUND, FILE_MADE, FILE_INHERITED };
+/* Opens `path` to be written, without emptying it; of an inherited file the descriptor is a duplicate. -1 with errno. */
+int file_write_open(const char *path, enum file_origin *origin);
+
+/* Creates a file (or empties it, unless it is inherited), or writes to standard output for "-". `patch` is there for a
+ * regular file that was named and is not inherited. */
 int file_out_open(struct bytes_out *ret, const char *path, struct err *e);
 int file_out_close(struct bytes_out *out);    /* -TALLY_EIO: the last bytes did not arrive */
 

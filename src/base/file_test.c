@@ -1,4 +1,5 @@
 /* file_test.c: windows and streams give the same bytes, within bounds. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -215,6 +216,45 @@ static void what_is_written_and_patched_is_read(void **state)
 	drop(path);
 }
 
+static void what_somebody_else_opened_is_written_where_it_stands_and_not_emptied(void **state)
+{
+	enum file_origin origin = FILE_FOUND;
+	struct bytes_out out = {0};
+	struct bytes_in in = {0};
+	char *path = scratch(10);
+	const uint8_t *p = NULL;
+	struct err e = {0};
+	int theirs, fd;
+
+	(void)state;
+	assert_int_equal(file_inherited(path), -1);
+	theirs = open(path, O_RDONLY);
+	assert_int_equal(file_inherited(path), -1); /* nobody writes there */
+	close(theirs);
+	theirs = open(path, O_WRONLY | O_TRUNC);
+	assert_int_equal(write(theirs, "precious ", 9), 9);
+	assert_int_equal(file_inherited(path), theirs);
+	assert_int_equal(file_out_open(&out, path, &e), 0);
+	assert_null(out.patch);
+	assert_int_equal(out.put(out.arg, "more", 4), 0);
+	assert_int_equal(file_out_close(&out), 0);
+	fd = file_write_open(path, &origin);
+	assert_int_equal(origin, FILE_INHERITED);
+	assert_int_equal(write(fd, "!", 1), 1);
+	close(fd);
+	assert_int_equal(file_in_open(&in, path, &e), 0);
+	assert_int_equal(in.at(in.arg, 0, 100, &p), 14);
+	assert_memory_equal(p, "precious more!", 14);
+	file_in_close(&in);
+	close(theirs);
+	assert_int_equal(close(file_write_open(path, &origin)), 0);
+	assert_int_equal(origin, FILE_FOUND);
+	unlink(path);
+	assert_int_equal(close(file_write_open(path, &origin)), 0);
+	assert_int_equal(origin, FILE_MADE);
+	drop(path);
+}
+
 static void a_library_that_is_not_there_is_told(void **state)
 {
 	static const char *const good[] = {"strlen"}, *const bad[] = {"strlen", "no_such_function"};
@@ -267,6 +307,7 @@ int main(void)
 	        cmocka_unit_test(an_offset_far_ahead_is_read_up_to),
 	        cmocka_unit_test(a_pipe_is_a_stream),
 	        cmocka_unit_test(what_is_written_and_patched_is_read),
+	        cmocka_unit_test(what_somebody_else_opened_is_written_where_it_stands_and_not_emptied),
 	        cmocka_unit_test(a_library_that_is_not_there_is_told),
 	        cmocka_unit_test(every_failing_allocation_is_told),
 	};

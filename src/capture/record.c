@@ -48,7 +48,7 @@ static int keep_old(struct recording *c)
 	struct stat st;
 	int rc = 0;
 
-	if (!strcmp(c->path, "-") || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+	if (!strcmp(c->path, "-") || file_inherited(c->path) >= 0 || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	buf_printf(&old, "%s.old", c->path);
 	if (old.failed)

@@ -317,8 +317,6 @@ static int run(struct stat_args *s)
 	s->s.ntids = s->tids.n;
 	if (status == GO_ON)
 		status = go(s);
-	if (s->a.a.fd == STDERR_FILENO)
-		s->a.a.fd = STDOUT_FILENO;    /* it is not ours to close */
 	return plat_args_close(&s->a, status);
 }
 
