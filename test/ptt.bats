@@ -161,7 +161,7 @@ duckdb() {
   expect "standard input is one trace: - can be given once" report - -
 }
 
-@test "a suffix of -o that can't be is refused, an unknown one is text" {
+@test "a suffix of -o that can't be is refused" {
   cd "$BATS_TEST_TMPDIR"
   refused() { # TEXT VERB OPTIONS...
     run "$TALLY" "${@:2}" "$TRACE"
@@ -180,8 +180,51 @@ duckdb() {
   refused "--partition and -o x.csv are two forms: give one of them" export --partition host -o x.csv
   [ -z "$(ls)" ]
   "$TALLY" dump -x ';' -o x.csv "$TRACE" 2>/dev/null
-  "$TALLY" report -o x.foo "$TRACE"
-  grep -q '^Summary$' x.foo
+}
+
+@test "an unknown suffix of -o is refused with the list of known ones, and no file is made" {
+  cd "$BATS_TEST_TMPDIR"
+  unknown() { # LIST FILE VERB OPTION...
+    run "$TALLY" "${@:3}" -o "$2"
+    said 2 "tally: -o $2: $3 has no form of that suffix; those it has: $1" || { echo "$@"; return 1; }
+  }
+  unknown ".json, .csv, .parquet" t.pcap export "$TRACE"
+  unknown ".json, .html, .htm, .txt, .log, .out" r.pdf report "$TRACE"
+  unknown ".json, .csv, .txt, .log, .out" t.xls dump "$TRACE"
+  unknown ".json, .csv, .txt, .log, .out" t.xml stat --on power --view cec --count 1
+  unknown ".json, .csv, .txt, .log, .out" t.xml list ptt
+  unknown ".data, .perf" t.pcap record --on kunpeng --duration 1 -e hisi_ptt0_2/filter=0x80001,type=1/
+  run "$TALLY" record --on kunpeng --duration 1 -o t.json -e hisi_ptt0_2/filter=0x80001,type=1/
+  said 2 "tally: -o t.json: that form is not record's: 'tally dump' has it"
+  [ -z "$(ls)" ]
+  for name in r r.txt r.2 tmp.Zq81AbCdEf .r; do
+    "$TALLY" report -o "$name" "$TRACE"
+    grep -q '^Summary$' "$name" || { echo "$name"; return 1; }
+  done
+  "$TALLY" dump -x '\t' -o t.tsv "$TRACE" 2>/dev/null
+  [ "$(head -n 1 t.tsv | cut -f 1)" = time ] || { head -n 1 t.tsv; return 1; }
+}
+
+@test "a file that somebody else opened keeps what is in it, in every verb" {
+  cd "$BATS_TEST_TMPDIR"
+  kept() { # COMMAND: what is in `log` before stands at its beginning after, and more behind it
+    echo precious >log
+    bash -c "$1" || { echo "$1: $?"; return 1; }
+    [ "$(head -n 1 log)" = precious ] && [ "$(wc -l <log)" -gt 1 ] || { echo "$1:"; head -n 3 log; return 1; }
+  }
+  for to in "-o /dev/stdout >>log" "-o /dev/stderr 2>>log" "-o log >>log" "-o /dev/fd/9 9>>log" "-o - >>log" ">>log"; do
+    for verb in report dump export; do kept "'$TALLY' $verb '$TRACE' $to"; done
+    kept "'$TALLY' stat --on power --view cec --count 1 $to"
+    kept "'$TALLY' list --on power gpci $to"
+    kept "'$TALLY' get --on power gpci/entitled/ $to"
+  done
+  for to in "-o log >>log" "-o /dev/stdout >>log" "-o /dev/fd/9 9>>log"; do
+    echo precious >log
+    bash -c "'$TALLY' record --on kunpeng --duration 1 -e hisi_ptt0_2/filter=0x80001,type=1/ $to" 2>/dev/null
+    [ "$(head -c 9 log)" = "precious" ] && [ ! -e log.old ] || { echo "record $to"; ls; return 1; }
+    tail -c +10 log >t.data
+    "$TALLY" report t.data | grep -q '^Summary$'
+  done
 }
 
 @test "a trace is never written over" {

@@ -82,6 +82,11 @@ int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it
 /* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
 int write_failed(const struct cmd_ctx *cx, const char *to, int error);
 
+/* The form that the suffix of -o's file chooses for `verb`, where an option has not (NULL): *form stays when the name has no
+ * suffix. One that nobody knows or that only other verbs have, or that another form's option contradicts, is refused:
+ * GO_ON or an exit status. */
+int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb, const char *option, uint32_t *form);
+
 /* ---- signals --------------------------------------------------------------------------- */
 /* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
  * ignored stays ignored. */

@@ -99,7 +99,7 @@ const struct opts *cmd_dump_opts(void)
 static int run(struct dump *d, char **path)
 {
 	struct tally_ptt *t = NULL;
-	int rc, status = ptt_args_suffix(&d->a, "dump", d->form, &d->o.form);
+	int rc, status = output_suffix(d->a.cx, d->a.output, "dump", d->form, &d->o.form);
 
 	if (status == GO_ON)
 		status = ptt_args_file(&d->a, &t, *path);

@@ -111,7 +111,7 @@ static int choose_form(struct export *x)
 	}
 	x->o.form = x->json ? TALLY_PTT_JSON : x->o.partition ? TALLY_PTT_PARQUET :
 		    x->csv || !x->o.sql ? TALLY_PTT_CSV : TALLY_PTT_TEXT;
-	return ptt_args_suffix(&x->a, "export", option, &x->o.form);
+	return output_suffix(x->a.cx, x->a.output, "export", option, &x->o.form);
 }
 
 /* The file's name without what its kind and its packing add. */
@@ -148,10 +148,15 @@ static void find_partition(struct export *x, const char *path)
 
 static int go(struct export *x, struct tally_ptt *t, char **path)
 {
-	int rc, status = x->o.form == TALLY_PTT_PARQUET ? ptt_args_spare(&x->a, path, 1) : ptt_args_output(&x->a, path, 1);
+	const bool parquet = x->o.form == TALLY_PTT_PARQUET;
+	int rc, status = parquet ? ptt_args_spare(&x->a, path, 1) : ptt_args_output(&x->a, path, 1);
 
 	if (status != GO_ON)
 		return status;
+	if (parquet && x->a.output && file_inherited(x->a.output) >= 0) {
+		complain(x->a.cx, "-o %s: what started tally writes to that file, and Parquet would take its place", x->a.output);
+		return ST_USAGE;
+	}
 	x->o.size = sizeof(x->o);
 	x->o.out = ptt_args_write;
 	x->o.arg = &x->a;

@@ -160,7 +160,7 @@ int plat_args_open(struct plat_args *a, const char *verb)
 	rc = tally_platform_open(&a->p, &a->o);
 	if (rc < 0)
 		return plat_args_failed(a, rc);
-	status = verb ? ptt_args_suffix(&a->a, verb, a->form, &a->to.form) : GO_ON;
+	status = verb ? output_suffix(a->a.cx, a->a.output, verb, a->form, &a->to.form) : GO_ON;
 	if (!verb || status != GO_ON)
 		return status;
 	a->to.size = sizeof(a->to);

@@ -5,7 +5,6 @@
  * to get impatient; it is wiped out before anything else is said.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,48 +75,6 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 	}
 	complain(a->cx, "-x %s: a separator is one character", value);
 	return ST_USAGE;
-}
-
-/* ---- the form of an output ---------------------------------------------------------------- */
-
-static const struct suffix { const char *text, *verbs; uint32_t form; } suffixes[] = {
-	{ ".json", "dump report export list get tune stat check", TALLY_PTT_JSON },
-	{ ".csv", "dump export list get tune stat check", TALLY_PTT_CSV },
-	{ ".html", "report", TALLY_PTT_HTML },
-	{ ".htm", "report", TALLY_PTT_HTML },
-	{ ".parquet", "export", TALLY_PTT_PARQUET },
-	{ ".folded", "trace", 0 },
-};
-
-static const struct suffix *suffix_of(const char *path)
-{
-	for (size_t i = 0; i < COUNT(suffixes); i++) {
-		size_t n = strlen(path), m = strlen(suffixes[i].text);
-
-		if (n >= m && !strcmp(path + n - m, suffixes[i].text))
-			return &suffixes[i];
-	}
-	return NULL;
-}
-
-int ptt_args_suffix(struct ptt_args *a, const char *verb, const char *option, uint32_t *form)
-{
-	const struct suffix *s = a->output ? suffix_of(a->output) : NULL;
-	const char *verbs = s ? s->verbs : NULL;
-
-	if (!s || (option && s->form == *form))
-		return GO_ON;
-	if (!strstr(verbs, verb)) {
-		complain(a->cx, "-o %s: that form is not %s's: 'tally %.*s' has it", a->output, verb,
-			 (int)strcspn(verbs, " "), verbs);
-		return ST_USAGE;
-	}
-	if (option) {
-		complain(a->cx, "%s and -o %s are two forms: give one of them", option, a->output);
-		return ST_USAGE;
-	}
-	*form = s->form;
-	return GO_ON;
 }
 
 /* ---- the progress line ------------------------------------------------------------------ */
@@ -222,22 +179,21 @@ int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 	int status = ptt_args_spare(a, path, n);
 
 	a->fd = STDOUT_FILENO;
+	a->origin = FILE_INHERITED;
 	if (status != GO_ON || !a->output || !strcmp(a->output, "-"))
 		return status;
-	a->fd = open(a->output, O_WRONLY | O_CLOEXEC);
-	a->made = a->fd < 0 && errno == ENOENT;
-	if (a->made)
-		a->fd = open(a->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	a->fd = file_write_open(a->output, &a->origin);
 	if (a->fd >= 0)
 		return GO_ON;
 	complain(a->cx, "failed to open %s: %s", a->output, strerror(errno));
 	return ST_FAILED;
 }
 
-/* What was in the output before goes when there is something to take its place. What is no file can't be emptied. */
-static void begin(struct ptt_args *a)
+/* What was in the output before goes when there is something to take its place, if tally opened it by its name. What is no
+ * file can't be emptied. */
+static void output_begin(struct ptt_args *a)
 {
-	if (!a->begun && a->fd != STDOUT_FILENO)
+	if (!a->begun && a->origin != FILE_INHERITED)
 		(void)!ftruncate(a->fd, 0);
 	a->begun = true;
 }
@@ -249,8 +205,8 @@ int ptt_args_close(struct ptt_args *a, int status)
 	if (a->fd <= STDERR_FILENO)
 		return status;
 	if (status == ST_OK)
-		begin(a);
-	else if (a->made && !a->begun)
+		output_begin(a);
+	else if (a->origin == FILE_MADE && !a->begun)
 		unlink(a->output);
 	if (close(a->fd) && status == ST_OK) {
 		complain(a->cx, "failed to write to %s: %s", a->output, strerror(errno));
@@ -263,7 +219,7 @@ int ptt_args_write(void *arg, const char *text, size_t n)
 {
 	struct ptt_args *a = arg;
 
-	begin(a);
+	output_begin(a);
 	if (a->fd == STDOUT_FILENO)
 		ptt_args_wipe(a);
 	while (n) {

@@ -7,6 +7,7 @@
 
 #include <tally/ptt.h>
 
+#include "base/file.h"
 #include "cmd/cmd_int.h"
 
 struct ptt_args {
@@ -14,7 +15,8 @@ struct ptt_args {
 	struct tally_ptt_opts o;              /* size is set by ptt_args_file() */
 	const char *output;                   /* -o */
 	int fd;
-	bool made, begun;                     /* the output: by us; written to: until then it keeps what was in it */
+	enum file_origin origin;              /* of fd */
+	bool begun;                           /* written to: until then the output keeps what was in it */
 	int write_error;                      /* errno of the write that failed, or 0 */
 	/* the progress line */
 	struct buf reading;                   /* the file's name, fit for a terminal */
@@ -33,9 +35,6 @@ int ptt_take_output(void *state, const char *value);
 
 /* Opens a trace: GO_ON or an exit status. */
 int ptt_args_file(struct ptt_args *a, struct tally_ptt **ret, const char *path);
-/* The form that the suffix of -o chooses for `verb`, where an option has not (NULL): *form stays when it is nobody's.
- * One that only other verbs have, or that another form's option contradicts, is refused: GO_ON or an exit status. */
-int ptt_args_suffix(struct ptt_args *a, const char *verb, const char *option, uint32_t *form);
 /* Opens -o, or takes stdout; the n paths are what must not be written over. */
 int ptt_args_output(struct ptt_args *a, char *const *path, int n);
 int ptt_args_spare(struct ptt_args *a, char *const *path, int n);     /* only that: for what others write */

@@ -151,6 +151,7 @@ static int run(struct record *c)
 static int check(const struct record *c)
 {
 	const char *o = c->a.a.output;
+	uint32_t form = UINT32_MAX;           /* none of a table's */
 
 	if (!c->r.event) {
 		complain(c->a.a.cx, "no event: give -e EVENT, as hisi_ptt0_2/filter=0x80001,type=1/");
@@ -161,7 +162,7 @@ static int check(const struct record *c)
 		complain(c->a.a.cx, "-o - writes bytes that a terminal can't show: send them to a pipe or a file");
 		return ST_USAGE;
 	}
-	return GO_ON;
+	return output_suffix(c->a.a.cx, o, "record", NULL, &form);
 }
 
 int cmd_record(struct cmd_ctx *cx, int argc, char **argv)

@@ -112,7 +112,7 @@ static int choose_form(struct report *r)
 	r->o.size = sizeof(r->o);
 	r->o.out = ptt_args_write;
 	r->o.arg = &r->a;
-	return ptt_args_suffix(&r->a, "report", r->json ? "--json" : NULL, &r->o.form);
+	return output_suffix(r->a.cx, r->a.output, "report", r->json ? "--json" : NULL, &r->o.form);
 }
 
 static int run(struct report *r, char **path, bool two)

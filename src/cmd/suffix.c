@@ -1,0 +1,82 @@
+/*
+ * suffix.c: the form of an answer by the suffix of -o's file.
+ *
+ * A suffix is up to SUFFIX_MOST letters and digits behind the last dot of the file's name, a letter first: "t.2" and what
+ * mktemp makes have none, and mean what no -o means. A suffix that tally does not know is refused, since a file that is
+ * called t.pcap and holds CSV misleads whoever opens it. Where an option has chosen the form, the file may have any
+ * suffix but that of another form.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include <tally/ptt.h>
+
+#include "cmd/cmd_int.h"
+
+#define SUFFIX_MOST 8u
+
+#define FORM_FOLDED UINT32_MAX                /* of trace, */
+#define FORM_RECORDING (UINT32_MAX - 1)       /* and of record: no form of a table */
+#define OF_TEXT "dump report list get tune stat check"
+static const struct suffix { const char *text, *verbs; uint32_t form; } suffixes[] = {
+	{ "json", "dump report export list get tune stat check", TALLY_PTT_JSON },
+	{ "csv", "dump export list get tune stat check", TALLY_PTT_CSV },
+	{ "html", "report", TALLY_PTT_HTML },
+	{ "htm", "report", TALLY_PTT_HTML },
+	{ "parquet", "export", TALLY_PTT_PARQUET },
+	{ "folded", "trace", FORM_FOLDED },
+	{ "data", "record", FORM_RECORDING },
+	{ "perf", "record", FORM_RECORDING },
+	{ "txt", OF_TEXT, TALLY_PTT_TEXT },
+	{ "log", OF_TEXT, TALLY_PTT_TEXT },
+	{ "out", OF_TEXT, TALLY_PTT_TEXT },
+};
+
+/* What stands behind the dot, or NULL: the name has no suffix. */
+static const char *suffix_find(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	size_t n = 0;
+
+	while (dot && isalnum((unsigned char)dot[1 + n]))
+		n++;
+	return dot && dot > name && n && n <= SUFFIX_MOST && !dot[1 + n] && isalpha((unsigned char)dot[1]) ? dot + 1 : NULL;
+}
+
+static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const char *verb)
+{
+	struct buf known = { 0 };
+
+	for (size_t i = 0; i < COUNT(suffixes); i++)
+		if (strstr(suffixes[i].verbs, verb))
+			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
+	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s", output, verb, known.failed ? "" : known.p);
+	buf_free(&known);
+	return ST_USAGE;
+}
+
+int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb, const char *option, uint32_t *form)
+{
+	const char *text = output ? suffix_find(output) : NULL;
+	const struct suffix *s = NULL;
+
+	for (size_t i = 0; text && i < COUNT(suffixes); i++)
+		if (!strcmp(text, suffixes[i].text))
+			s = &suffixes[i];
+	if (!s)
+		return text && !option ? suffix_unknown(cx, output, verb) : GO_ON;
+	if (s->form == *form && (option || s->form == TALLY_PTT_TEXT))
+		return GO_ON;
+	if (!strstr(s->verbs, verb)) {
+		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb, (int)strcspn(s->verbs, " "),
+			 s->verbs);
+		return ST_USAGE;
+	}
+	if (option && s->form != TALLY_PTT_TEXT) {
+		complain(cx, "%s and -o %s are two forms: give one of them", option, output);
+		return ST_USAGE;
+	}
+	if (!option)
+		*form = s->form;
+	return GO_ON;
+}
