@@ -36,10 +36,63 @@ dtrace: cpc: $2" || { echo "$1"; return 1; }
 dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it)"
 }
 
-@test "patterns find only what is there already" {
-  run as_dtrace -n 'cpc:::cpu_clock-*'
+@test "a pattern finds what a listing shows; another one is refused with what to write" {
+  run "$TALLY" trace -ln 'cpc:::cpu_clock-*'
+  [ "$status" -eq 0 ]
+  has "cpu_clock-all-10000000"
+  run as_dtrace -n 'cpc:::cpu_clock-user-*'
   [ "$status" -eq 1 ]
-  has "cpc: patterns match only probes that exist"
+  has "cpc: patterns match what tally trace -l -P cpc lists"
+  has "EVENT-MODE-COUNT"
+}
+
+@test "-P cpc and -P profile enable what their listings show, instead of matching nothing" {
+  needs_bpf
+  [ ! -d /sys/bus/event_source/devices/cpu ] || skip "with hardware counters -P cpc names more events than there are counters"
+  run "$TALLY" trace -P 'cpc { @[probename] = count(); }' -c true
+  [ "$status" -eq 0 ]
+  has "matched 1"
+  run "$TALLY" trace -xaggsortkey -P 'profile { @[probename] = count(); }' -n 'profile:::tick-10 { exit(0); }'
+  [ "$status" -eq 0 ]
+  has "matched 13 probes"
+  has "  tick-5000 "
+}
+
+@test "an empty name lists all probes of its provider, as in cpc::: and profile:::" {
+  for provider in cpc profile; do
+    run "$TALLY" trace -ln "$provider:::"
+    [ "$status" -eq 0 ]
+    [ "$output" = "$("$TALLY" trace -lP $provider)" ]
+    [ "${#lines[@]}" -gt 8 ]
+  done
+}
+
+@test "actions in an argument of their own behind -P are refused with where they belong" {
+  run "$TALLY" trace -P cpc '{ @ = count(); }'
+  [ "$status" -eq 1 ]
+  has "predicate and actions belong to the argument before: 'cpc::: { @ = count(); }'"
+}
+
+@test "a listed count is one that an event comes to: no thousand million of page faults" {
+  run "$TALLY" trace -lP cpc
+  has "page_faults-all-5000"
+  has "cpu_clock-all-10000000"
+  [[ "$output" != *1000000000* ]]
+  run "$TALLY" trace -x dcpc_min_overflow=6000 -l
+  has "page_faults-all-6000"
+}
+
+@test "each of PAPI's names is known, and refused as what it is where this CPU has no event for it" {
+  run "$TALLY" list --names events
+  [ "$(grep -c '^PAPI_' <<<"$output")" -ge 103 ]
+  for name in PAPI_fp_ops PAPI_ld_ins PAPI_l1_tcm PAPI_ca_snp; do
+    run "$TALLY" trace -n "cpc:::$name-user-10000"
+    [ "$status" -ne 0 ]
+    [[ "$output" != *"did you mean"* && "$output" != *"no event"* ]]
+    [ ! -d /sys/bus/event_source/devices/cpu ] || continue
+    has "$name ("
+    has ") is a generic event that this CPU has no mapping for"
+  done
 }
 
 @test "events that never fire in user mode are refused with the reason" {
@@ -63,12 +116,12 @@ dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowe
   run "$TALLY" trace -lP cpc
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = "   ID   PROVIDER            MODULE                          FUNCTION NAME" ]
-  [ "$(printf '%s\n' "${lines[@]}" | grep -c 'cpc .* cpu_clock-all-1000000000$')" -eq 1 ]
+  [ "$(printf '%s\n' "${lines[@]}" | grep -c 'cpc .* cpu_clock-all-10000000$')" -eq 1 ]
   names=$(printf '%s\n' "${lines[@]:1}" | awk '{ print $3 }')
   [ "$(sort <<<"$names" | uniq -d)" = "" ]
 }
 
-@test "-lv tells stability and source" {
+@test "-lv tells stability, also of provider, module, function, name and arguments, and source" {
   run "$TALLY" trace -lvn cpc:::cpu_clock-user-70000
   said 0 "   ID   PROVIDER            MODULE                          FUNCTION NAME
     4        cpc                                                     cpu_clock-user-70000
@@ -86,8 +139,18 @@ dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowe
 	Argument Types
 		None
 
+	Stability
+		Provider   Evolving/Evolving/Common
+		Module     Private/Private/Unknown
+		Function   Private/Private/Unknown
+		Name       Evolving/Evolving/CPU
+		Arguments  Evolving/Evolving/Common
+
 	Source
 		perf software event cpu-clock"
+  run "$TALLY" trace --json -lvn cpc:::cpu_clock-user-70000
+  has '"provider_stability":{"names":"Evolving","data":"Evolving","class":"Common"}'
+  has '"function_stability":{"names":"Private","data":"Private","class":"Unknown"}'
 }
 
 @test "a script's own pragma lowers the minimum count" {

@@ -391,3 +391,14 @@ serve() {
     done
   done
 }
+
+@test "record of a CPU event says what record is for, and what counts and samples such an event" {
+  for event in page-faults cycles:u cpu/event=0x3c/; do
+    run "$TALLY" record -e "$event" -- true
+    [ "$status" -eq 2 ]
+    has "packets that a PTT device traces"
+    has "'tally stat -e $event' counts"
+    has "perf record"
+  done
+  [ ! -e perf.data ]
+}

@@ -139,9 +139,25 @@ CPU     ID                    FUNCTION:NAME
   run vm -b lots -n BEGIN
   [ "$status" -eq 2 ]
   has "bufsize"
-  DTRACE_OPT_NOSUCH=1 run vm -n BEGIN
+}
+
+@test "an option of the environment that is another dtrace's stops no run" {
+  DTRACE_OPT_CPPARGS=-nostdinc run vm -qn 'BEGIN { trace("x"); exit(0); }'
+  said 0 "x"
+  DTRACE_OPT_NOSUCH=1 run vm -qn 'BEGIN { trace("x"); exit(0); }'
+  said 0 "tally: DTRACE_OPT_NOSUCH=1 is passed over: failed to set -x nosuch: Invalid option name
+x"
+  DTRACE_OPT_STRSIZE=lots run vm -qn 'BEGIN { trace("x"); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "tally: DTRACE_OPT_STRSIZE=lots is passed over: "
+}
+
+@test "-D and the other options for cpp do nothing without -C, and are no error" {
+  run vm -DARCH_x86_64 -D X=1 -UY -I. -H -Xs -x cppargs=-nostdinc -x define=X -qn 'BEGIN { trace("x"); exit(0); }'
+  said 0 "x"
+  run vm -C -DX -qn 'BEGIN { exit(0); }'
   [ "$status" -eq 2 ]
-  has "nosuch"
+  has "tally: -C is not supported: "
 }
 
 @test "-e compiles and runs nothing" {

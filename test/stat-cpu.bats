@@ -235,3 +235,25 @@ PY
   expect 2 "whole CPUs and processes: one of them at a time" stat -a -p 1
   expect 2 "a command, processes or CPUs, but no CPU event to count of them" stat --on power -e gpci/entitled/ -- true
 }
+
+@test "a tracepoint is refused as one, not as an event that a hardware PMU would have" {
+  expect 2 "sched:sched_switch is a tracepoint" stat -e sched:sched_switch -- true
+}
+
+@test "a group of events is what perf means by it, and is told why not where it can't be" {
+  "$TALLY" stat -j -e '{page-faults,cs},minor-faults' -o counts.json -- true
+  [ "$(grep -c '"type":"count"' counts.json)" -eq 3 ]
+  expect 2 "'{page-faults,cs}': with --share each event takes its own turns" stat --share -e '{page-faults,cs}' -- true
+  expect 2 "'{page-faults,cs' has no } at its end" stat -e '{page-faults,cs' -- true
+  expect 2 "'}' ends a group that has no beginning" stat -e 'page-faults}' -- true
+  expect 2 "'{cs,{page-faults}}' has a group in a group" stat -e '{cs,{page-faults}}' -- true
+  expect 2 "'{{cs}}' has a group in a group" stat -e '{{cs}}' -- true
+  expect 2 "':u' behind a group" stat -e '{page-faults,cs}:u' -- true
+  expect 2 "an event is missing" stat -e '{}' -- true
+}
+
+@test "perf's letters -A and -j and its --timeout do what --per-cpu, --json and --duration do" {
+  "$TALLY" stat -a -A -j --timeout 50 -e page-faults >rows
+  [ "$(grep -c '"id":"cpu=' rows)" -eq "$(nproc --all)" ] || [ "$(grep -c '"id":"cpu=' rows)" -eq "$(nproc)" ]
+  expect 2 "--timeout=x: milliseconds" stat --timeout x -e cs -a
+}

@@ -60,11 +60,11 @@ struct stat_all {
 /* Where a CPU event of the list ends: a PMU's terms have commas, too. */
 static size_t cpu_length(const char *list)
 {
-	size_t n = strcspn(list, "/,");
+	size_t n = strcspn(list, "/,}");
 	const char *end = list[n] == '/' ? strchr(list + n + 1, '/') : NULL;
 
 	if (list[n] == '/')
-		n = end ? (size_t)(end - list) + 1 + strcspn(end + 1, ",/") : strlen(list);
+		n = end ? (size_t)(end - list) + 1 + strcspn(end + 1, ",/}") : strlen(list);
 	return n;
 }
 
@@ -109,21 +109,53 @@ static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, siz
 	return rc;
 }
 
+/* A group is perf's word for events that are counted in the same moments. Here all are, unless they share. */
+static int check_group(struct stat_all *a, struct stat_run *s, const char *list, const char *open)
+{
+	if (*list == '{' && open)
+		return plat_fail(s->p, TALLY_EINVAL, "'%s' has a group in a group", open);
+	if (*list == '{' && a->o.flags & TALLY_STAT_SHARE)
+		return plat_fail(s->p, TALLY_EINVAL, "'%s': with --share each event takes its own turns; without it all are counted at the same time",
+				 list);
+	if (*list == '}' && !open)
+		return plat_fail(s->p, TALLY_EINVAL, "'%s' ends a group that has no beginning", list);
+	if (*list == '}' && list[1] && list[1] != ',')
+		return plat_fail(s->p, TALLY_EINVAL, "'%s' behind a group: what is meant for an event stands behind it: {cycles:u,instructions:u}",
+				 list + 1);
+	if (!*list && open)
+		return plat_fail(s->p, TALLY_EINVAL, "'%s' has no } at its end", open);
+	return 0;
+}
+
 static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
 {
+	const char *open = NULL;                      /* where the group begins that we are in */
 	int rc = *list ? 0 : plat_fail(s->p, TALLY_EINVAL, "no event: -e is empty");
 
 	while (rc >= 0 && *list) {
-		bool hv = is_hypervisors(s, list);
-		size_t n = hv ? sel_length(list) : cpu_length(list);
+		bool hv = is_hypervisors(s, list + (*list == '{'));
+		size_t n;
 
-		if (list[n] && list[n] != ',')
+		rc = check_group(a, s, list, open);
+		if (rc < 0)
+			return rc;
+		if (*list == '{')
+			open = list++;
+		if (*list == '{')
+			return check_group(a, s, list, open);
+		n = hv ? sel_length(list) : cpu_length(list);
+		if (list[n] && !strchr(",}", list[n]))
 			return plat_fail(s->p, TALLY_EINVAL, "'%s' stands right behind '%.*s': part selectors by a comma, each with a slash "
 					 "at its end", list + n, (int)n, list);
 		rc = hv ? add_hypervisors(s, list, n) : add_cpu(a, s, list, n);
-		list += n + (list[n] == ',');
+		list += n;
+		if (rc >= 0 && *list == '}') {
+			rc = check_group(a, s, list++, open);
+			open = NULL;
+		}
+		list += *list == ',';
 	}
-	return rc;
+	return rc < 0 ? rc : check_group(a, s, list, open);
 }
 
 static bool has_target(const struct tally_stat *o)

@@ -148,6 +148,20 @@ static int run(struct record *c)
 	return plat_args_close(&c->a, status);
 }
 
+/* Events of PTT devices alone are DEVICE/TERMS/ and name such a device. */
+static bool is_cpu_event(const char *event)
+{
+	return !strstr(event, "ptt") && (!strchr(event, '/') || !strncmp(event, "cpu", 3));
+}
+
+static int refuse_cpu_event(const struct record *c, const char *event)
+{
+	complain(c->a.a.cx, "-e %s: 'tally record' keeps the packets that a PTT device traces, as -e hisi_ptt0_2/filter=0x80001,type=1/", event);
+	complain(c->a.a.cx, "of a CPU event, 'tally stat -e %s' counts how often it comes; 'tally trace' says where, in D: "
+		 "cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps its samples", event);
+	return ST_USAGE;
+}
+
 static int check(const struct record *c)
 {
 	const char *o = c->a.a.output;
@@ -158,6 +172,8 @@ static int check(const struct record *c)
 		complain(c->a.a.cx, "'tally record -h' shows the options");
 		return ST_USAGE;
 	}
+	if (is_cpu_event(c->r.event))
+		return refuse_cpu_event(c, c->r.event);
 	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO)) {
 		complain(c->a.a.cx, "-o - writes bytes that a terminal can't show: send them to a pipe or a file");
 		return ST_USAGE;

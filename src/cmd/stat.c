@@ -91,6 +91,13 @@ static int take_duration(void *state, const char *value)
 	return plat_ms(&s->a, "--duration", value, &s->s.duration_ns);
 }
 
+static int take_timeout(void *state, const char *value)
+{
+	struct stat_args *s = state;
+
+	return plat_ms(&s->a, "--timeout", value, &s->s.duration_ns);
+}
+
 static int take_count(void *state, const char *value)
 {
 	struct stat_args *s = state;
@@ -199,7 +206,7 @@ static const struct opt options[] = {
 	{ 'e', "event", "EVENT", "what to count: CPU events, or PROVIDER/NAME,KEY=VALUE,.../; several are parted by commas", take_event },
 	{ 'a', "all", NULL, "all CPUs; of hypervisors each strand on its own, where an event names none", take_all },
 	{ 'C', "cpu", "LIST", "only these CPUs: 0,2-4", take_cpus },
-	{ 0, "per-cpu", NULL, "a row for each CPU", take_per_cpu },
+	{ 'A', "per-cpu", NULL, "a row for each CPU", take_per_cpu },
 	{ 'p', "pid", "PID", "these processes, with all their threads, and what they start from now on", take_pid },
 	{ 't', "tid", "TID", "these threads alone", take_tid },
 	{ 'r', "repeat", "N", "run the command so often: means, and their spread", take_repeat },
@@ -208,11 +215,13 @@ static const struct opt options[] = {
 	{ 'I', "interval", "MS", "a table every so many milliseconds; one at the end unless said", take_interval },
 	{ 0, "count", "N", "end after so many tables", take_count },
 	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
+	{ 0, "timeout", "MS", "as --duration", take_timeout },
 	{ 0, "on", "WHERE", "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
 	  "several: each for the events behind it", take_on },
 	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it", plat_take_profile },
 	{ 0, "load", "NAME", "what a model runs: as load= behind its name", take_load },
 	PLAT_FORM_OPTIONS,
+	{ 'j', NULL, NULL, "as --json", plat_take_json },
 	{ 'h', "help", NULL, "print this", take_help },
 };
 

@@ -275,6 +275,7 @@ TAKE_FLAG(compile, c->compile_only = true)
 TAKE_FLAG(json, c->json = true)
 TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
 TAKE_FLAG(empty, c->o.flags |= TALLY_TRACE_EMPTY_OK)
+TAKE_FLAG(for_cpp, (void)c)                   /* dtrace(1) hands these to cpp(1), which it calls with -C alone */
 
 static int take_help(void *state, const char *value)
 {
@@ -320,20 +321,20 @@ static const struct opt options[] = {
 	  " unix:PATH; or a FILE with a PTT trace", take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
 	{ 'h', "help", NULL, "print this", take_help },
+	{ 'D', NULL, "NAME[=VALUE]", "for cpp(1), as -U, -I, -H and -X: nothing without -C, which is refused", take_for_cpp },
+	{ 'U', NULL, "NAME", "as -D", take_for_cpp },
+	{ 'I', NULL, "DIR", "as -D", take_for_cpp },
+	{ 'H', NULL, NULL, "as -D", take_for_cpp },
+	{ 'X', NULL, "MODE", "as -D", take_for_cpp },
 	/* dtrace(1)'s others */
 	{ 'a', NULL, NULL, "anonymous tracing at boot needs a kernel module; start tally as a service", NULL },
 	{ 'A', NULL, NULL, "as -a", NULL },
 	{ 'C', NULL, NULL, "run the preprocessor yourself: cpp -P FILE | tally trace -s -", NULL },
-	{ 'D', NULL, "NAME", "a definition is for cpp(1): see -C; or pass an argument and use $1", NULL },
 	{ 'F', NULL, NULL, "indentation by calls needs probes of entry and return, which cpc has not", NULL },
 	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
-	{ 'H', NULL, NULL, "included paths are for cpp(1): see -C", NULL },
 	{ 'i', NULL, "ID", "ids change from run to run; give the probe's name with -n", NULL },
-	{ 'I', NULL, "DIR", "include directories are for cpp(1): see -C", NULL },
 	{ 'L', NULL, "DIR", "D libraries are not supported yet; give each file with -s", NULL },
 	{ 'S', NULL, NULL, "use --dump=bpf to see the instructions", NULL },
-	{ 'U', NULL, "NAME", "an undefinition is for cpp(1): see -C", NULL },
-	{ 'X', NULL, "MODE", "conformance modes are the preprocessor's: see -C", NULL },
 	{ '3', NULL, "2", "programs are always of 64 bits, like the kernel", NULL },
 	{ '6', NULL, "4", "programs are always of 64 bits; leave it out", NULL },
 };

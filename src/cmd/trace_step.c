@@ -135,20 +135,25 @@ int apply_quiet(struct trace *c, const char *value)
 	return set(c, "quiet", value);
 }
 
-/* DTRACE_OPT_STRSIZE=64 */
+/* DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */
 int apply_environment(struct trace *c)
 {
 	static const char prefix[] = "DTRACE_OPT_";
 	int status = GO_ON;
 
 	for (char **e = environ; *e && status == GO_ON; e++) {
-		struct buf b = { 0 };
-		if (strncmp(*e, prefix, strlen(prefix)))
+		const char *value = strchr(*e, '=');
+		struct buf name = { 0 };
+
+		if (!value || strncmp(*e, prefix, strlen(prefix)))
 			continue;
-		for (const char *s = *e + strlen(prefix); *s && *s != '='; s++)
-			buf_putc(&b, *s >= 'A' && *s <= 'Z' ? (char)(*s + 'a' - 'A') : *s);
-		status = b.failed ? ST_FAILED : set(c, b.p ? b.p : "", strchr(*e, '=') + 1);
-		buf_free(&b);
+		for (const char *s = *e + strlen(prefix); s < value; s++)
+			buf_putc(&name, *s >= 'A' && *s <= 'Z' ? (char)(*s + 'a' - 'A') : *s);
+		if (name.failed)
+			status = ST_FAILED;
+		else if (tally_trace_option(c->t, name.p ? name.p : "", value[1] ? value + 1 : NULL) < 0)
+			complain(c->cx, "%s is passed over: %s", *e, tally_trace_error(c->t));
+		buf_free(&name);
 	}
 	return status;
 }

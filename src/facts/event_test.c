@@ -76,15 +76,14 @@ static bool has_preset(const char *name)
 	return false;
 }
 
-static void presets_without_kernel_event_have_models_and_the_others_none(void **state)
+static void presets_of_a_model_are_of_those_without_a_kernel_event(void **state)
 {
 	const struct event *ev;
 	const struct event_preset *p;
 
 	(void)state;
 	for (uint32_t i = 0; (ev = event_at(i)); i++)
-		if (ev->kind == EVENT_PRESET)
-			assert_int_equal(has_preset(ev->name), !ev->of);
+		assert_false(ev->kind == EVENT_PRESET && ev->of && has_preset(ev->name));
 	for (uint32_t i = 0; (p = event_preset_at(i)); i++) {
 		ev = event_find(p->name);
 		assert_non_null(ev);
@@ -94,6 +93,22 @@ static void presets_without_kernel_event_have_models_and_the_others_none(void **
 			assert_false(!strcmp(event_preset_at(j)->name, p->name) &&
 			             !strcmp(event_preset_at(j)->pmu, p->pmu));
 	}
+}
+
+static void all_103_generic_names_of_papi_are_known(void **state)
+{
+	static const char *const added[] = { "PAPI_ref_cyc", "PAPI_sp_ops", "PAPI_dp_ops", "PAPI_vec_sp", "PAPI_vec_dp" };
+	const struct event *ev;
+	size_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; (ev = event_at(i)); i++)
+		n += ev->kind == EVENT_PRESET;
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+		n -= event_find(added[i]) != NULL;
+	assert_int_equal(n, 103);
+	assert_non_null(event_find("PAPI_fp_ops"));
+	assert_non_null(event_find("PAPI_l1_tcm"));
 }
 
 static void names_of_the_spec_are_there(void **state)
@@ -140,7 +155,8 @@ int main(void)
 		cmocka_unit_test(perf_names_map_to_ours),
 		cmocka_unit_test(codes_are_unique),
 		cmocka_unit_test(aliases_and_presets_stand_for_a_kernel_event),
-		cmocka_unit_test(presets_without_kernel_event_have_models_and_the_others_none),
+		cmocka_unit_test(presets_of_a_model_are_of_those_without_a_kernel_event),
+		cmocka_unit_test(all_103_generic_names_of_papi_are_known),
 		cmocka_unit_test(names_of_the_spec_are_there),
 		cmocka_unit_test(every_pmu_has_a_row_and_the_last_fits_all),
 		cmocka_unit_test(scheduler_events_never_fire_in_user_mode),

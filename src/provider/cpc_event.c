@@ -318,7 +318,7 @@ static int try_preset(struct search *s, const struct cpc_machine *m, const struc
 static int find_preset(struct search *s, const struct cpc_machine *m, struct err *why)
 {
 	const struct event_preset *row;
-	struct err pfm = { 0 };
+	struct err pfm = { 0 }, no_pmu = { 0 };
 	int rc = 0;
 
 	for (uint32_t i = 0; m->ncore && (row = event_preset_at(i)) && !rc; i++)
@@ -327,14 +327,10 @@ static int find_preset(struct search *s, const struct cpc_machine *m, struct err
 	if (rc)
 		return rc;
 	if (!m->ncore)
-		return cpc_no_pmu(why);
-	return err_set(why, TALLY_ENOTSUP,
-	               "no event of this CPU's model is known that counts %s (%s); %s%s",
-	               s->spec->event, event_find(s->spec->event)->text,
-	               "the kernel's generic events have only the first and the last level",
-	               pfm.code == TALLY_ENOTSUP
-	                       ? "; libpfm4, which may know more, is not installed"
-	                       : "");
+		cpc_no_pmu(&no_pmu);
+	return err_set(why, TALLY_ENOTSUP, "%s (%s) is a generic event that this CPU has no mapping for%s%s%s", s->spec->event,
+		       event_find(s->spec->event)->text, no_pmu.code ? ": " : "", no_pmu.text,
+		       pfm.code == TALLY_ENOTSUP ? ": libpfm4, which may know one, is not installed" : "");
 }
 
 /* ---- names
@@ -416,6 +412,15 @@ int cpc_event_names(struct probes *t, const char ***ret, uint32_t *n)
 	return 0;
 }
 
+/* "sched:sched_switch": the kernel's tracepoints are in lower case, the masks of libpfm4's events are not. */
+static bool is_tracepoint(const char *event)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	const size_t n = strspn(event, word);
+
+	return n && event[n] == ':' && event[n + 1] && !event[n + 1 + strspn(event + n + 1, word)];
+}
+
 /* words: what libpfm4 said, used when it has a better idea than our own names. */
 static int unknown_event(struct probes *t, const struct cpc_machine *m, const struct cpc_spec *spec,
                          const struct err *pfm, struct err *why)
@@ -423,6 +428,9 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 	const char *event = *spec->written ? spec->written : spec->event, *near, *hint;
 	struct names l = { 0 };
 
+	if (is_tracepoint(event))
+		return err_set(why, TALLY_EINVAL, "%s is a tracepoint, and tally counts events of counters and of the kernel's "
+			       "software alone; perf stat -e %s counts it", event, event);
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
 		return nomem(why);

@@ -2,9 +2,9 @@
  * probes.c: the table of probes and the way from a description to its probes.
  *
  * A probe comes into being when its name is first asked for, and keeps its id.
- * A literal name goes to the providers, each of which may make it; a pattern
- * only ever finds probes that are there (a listing has them offered first; those of
- * records are there as soon as there are records).
+ * A literal name goes to the providers, each of which may make it.  A pattern, or no
+ * name at all, finds what a listing of its providers shows (each event once, with a
+ * usual count; the usual rates), and what was named before.
  * All probes so far are unanchored: their module and function are empty, so a
  * description that wants a certain one matches nothing.
  */
@@ -12,6 +12,8 @@
 
 #include "facts/event.h"
 #include "provider/provider_int.h"
+
+#define COUNTERS_MOST 64u                     /* of a CPU: the kernel's drivers keep its counters in a word of so many bits */
 
 struct probes {
 	struct prov_opts opts;
@@ -143,6 +145,12 @@ static bool is_pattern(const char *s)
 	return s[strcspn(s, "*?[\\")] != 0;
 }
 
+/* A file of records, or a platform with a hypervisor, has no events of this machine. */
+static bool has_its_events(const struct probes *t, const struct probe *p)
+{
+	return p->arm != ARM_EVENT || !(t->opts.records || t->opts.line);
+}
+
 static int match_made(const struct probes *t, const struct d_probedesc *d,
                       int (*add)(void *arg, uint32_t id), void *arg)
 {
@@ -152,7 +160,7 @@ static int match_made(const struct probes *t, const struct d_probedesc *d,
 		const struct probe *p = t->probe[i];
 
 		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) ||
-		    !text_glob(d->func, p->func) || !text_glob(d->name, p->name))
+		    !text_glob(d->func, p->func) || !text_glob(d->name, p->name) || !has_its_events(t, p))
 			continue;
 		rc = add(arg, p->id);
 		if (rc < 0)
@@ -202,19 +210,14 @@ static int match_name(struct probes *t, const struct d_probedesc *d,
 	return found || !why->code ? found : -why->code;
 }
 
-/* Of records and of a hypervisor's counters there are few probes, and all (with their usual interval) are there before one is
- * named. */
-static int offer_records(struct probes *t, const struct d_probedesc *d, struct err *why)
+/* What a pattern may find: what a listing of the provider shows. */
+static int offer_matching(struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	const struct { const struct provider *prov; bool has; } rows[] = {
-		{ &prov_ptt, t->opts.records }, { &prov_gpci, t->opts.line }, { &prov_vfalls, t->opts.sun4v },
-		{ &prov_mmustat, t->opts.sun4v },
-	};
 	int rc = 0;
 
-	for (size_t i = 0; i < COUNT(rows) && rc >= 0; i++)
-		if (rows[i].has && text_glob(d->prov, rows[i].prov->name))
-			rc = rows[i].prov->offer(t, why);
+	for (size_t i = 0; i < COUNT(providers) && rc >= 0; i++)
+		if (text_glob(d->prov, providers[i]->name))
+			rc = providers[i]->offer(t, why);
 	return rc;
 }
 
@@ -232,7 +235,7 @@ static const char *platform_of(const struct probes *t, const char *prov)
 	return NULL;
 }
 
-/* A pattern such as cpc:::cpu_clock-* finds nothing until somebody names a probe: say how. */
+/* A pattern such as cpc:::cpu_clock-user-* finds nothing until somebody names a probe: say how. */
 static int no_pattern_match(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
 	if (!strcmp(d->prov, prov_ptt.name) && !t->opts.records)
@@ -243,8 +246,8 @@ static int no_pattern_match(const struct probes *t, const struct d_probedesc *d,
 	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
 		return 0;
 	return err_set(why, TALLY_ENOPROBE,
-	               "%s: patterns match only probes that exist; write out %s", prov_cpc.name,
-	               "EVENT-MODE-COUNT, e.g. cpu_clock-all-10000000");
+	               "%s: patterns match what tally trace -l -P cpc lists, one probe for each event; write out %s", prov_cpc.name,
+	               "EVENT-MODE-COUNT, e.g. cpu_clock-user-10000000");
 }
 
 /* What is wrong with a description before any provider is asked: no such provider, or a module or function. */
@@ -278,7 +281,7 @@ int probes_match(struct probes *t, const struct d_probedesc *desc,
 		return rc;
 
 	if (!*desc->name || is_pattern(desc->name)) {
-		rc = offer_records(t, desc, why);
+		rc = offer_matching(t, desc, why);
 		if (rc >= 0)
 			rc = match_made(t, desc, add, arg);
 		return rc ? rc : no_pattern_match(t, desc, why);
@@ -315,6 +318,19 @@ static uint32_t enablings(const struct probes *t, const uint32_t *ids, uint32_t 
 	return count;
 }
 
+/* How many of the probes take a hardware counter. */
+static uint32_t enabled_counters(const struct probes *t, const uint32_t *ids, uint32_t n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct probe *p = probes_get(t, ids[i]);
+
+		count += p && p->nevents && p->event->counter;
+	}
+	return count;
+}
+
 /* The machine's PMUs are known once an event of theirs was named. */
 static struct single single_of(const struct probes *t)
 {
@@ -327,8 +343,12 @@ static struct single single_of(const struct probes *t)
 
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
+	const uint32_t counters = enabled_counters(t, ids, n);
 	struct single l = single_of(t);
 
+	if (counters > COUNTERS_MOST)
+		return err_set(why, TALLY_EBUSY, "%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
+			       counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
 	return single_fits(&l, enablings(t, ids, n), why);
 }
 

@@ -2,9 +2,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "facts/event.h"
 #include "provider/provider_int.h"
 
 #define NONE "test/sysfs/none"
@@ -105,20 +107,43 @@ static void same_name_is_the_same_probe(void **state)
 	probes_close(t);
 }
 
-static void patterns_find_only_what_exists(void **state)
+static void patterns_find_what_a_listing_shows_and_what_was_named(void **state)
 {
 	struct probes *t = table((struct prov_opts){ 0 });
 	struct ids l;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(match(t, D("", "", "", ""), &l, &e), 3);
+	assert_int_equal(match(t, D("dtrace", "", "", ""), &l, &e), 3);
 	assert_int_equal(match(t, D("", "", "", "[BE]*"), &l, &e), 3);
-	assert_int_equal(match(t, D("cpc", "", "", ""), &l, &e), 0);
-	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-*"), &l, &e), -TALLY_ENOPROBE);
-	assert_non_null(strstr(e.text, "cpc: patterns match only probes that exist"));
-	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-all-20000"), &l, &e), 1);
+	assert_int_equal(match(t, D("profile", "", "", "tick-*"), &l, &e), 6);
+	assert_int_equal(match(t, D("cpc", "", "", ""), &l, &e), 10);
 	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-*"), &l, &e), 1);
+	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-user-*"), &l, &e), -TALLY_ENOPROBE);
+	assert_non_null(strstr(e.text, "cpc: patterns match what tally trace -l -P cpc lists"));
+	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-user-20000"), &l, &e), 1);
+	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-*"), &l, &e), 2);
+	probes_close(t);
+}
+
+/* Of 65 events that take a counter each. */
+static void more_probes_than_any_cpu_has_counters_are_refused_before_they_are_loaded(void **state)
+{
+	struct probes *t = table((struct prov_opts){ .sysfs = "test/sysfs/intel", .cpc_min = 1 });
+	uint32_t ids[65];
+	struct ids l;
+	struct err e;
+	char name[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(ids); i++) {
+		snprintf(name, sizeof(name), "cycles-all-%u", 1000 + i);
+		assert_int_equal(match(t, D("cpc", "", "", name), &l, &e), 1);
+		ids[i] = l.id[0];
+	}
+	assert_int_equal(probes_compatible(t, ids, 64, &e), 0);
+	assert_int_equal(probes_compatible(t, ids, 65, &e), -TALLY_EBUSY);
+	assert_non_null(strstr(e.text, "65 probes need a hardware counter each"));
 	probes_close(t);
 }
 
@@ -238,7 +263,8 @@ static void listing_shows_each_software_event_once(void **state)
 	assert_int_equal(probes_offer(t, &e), 0);
 	assert_int_equal(match(t, D("cpc", "", "", "*"), &l, &e), 10);
 	for (uint32_t i = 0; i < l.n; i++)
-		assert_non_null(strstr(probes_get(t, l.id[i])->name, "-all-1000000000"));
+		assert_non_null(strstr(probes_get(t, l.id[i])->name, event_is_clock(1, probes_get(t, l.id[i])->event->config) ?
+							     "-all-10000000" : "-all-5000"));
 	n = probes_count(t);
 	assert_int_equal(probes_offer(t, &e), 0);
 	assert_int_equal(probes_count(t), n);
@@ -294,7 +320,8 @@ int main(void)
 		cmocka_unit_test(begin_end_error_are_1_2_3),
 		cmocka_unit_test(names_find_their_provider),
 		cmocka_unit_test(same_name_is_the_same_probe),
-		cmocka_unit_test(patterns_find_only_what_exists),
+		cmocka_unit_test(patterns_find_what_a_listing_shows_and_what_was_named),
+		cmocka_unit_test(more_probes_than_any_cpu_has_counters_are_refused_before_they_are_loaded),
 		cmocka_unit_test(module_and_function_are_empty),
 		cmocka_unit_test(reasons_name_their_provider),
 		cmocka_unit_test(refusal_of_the_caller_is_handed_back),

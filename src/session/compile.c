@@ -114,23 +114,12 @@ static const char *env_macro(void *arg, const char *name)
 int open_probes(struct tally_trace *t)
 {
 	const struct records *r = t->records;
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .records = r && !r->line,
+	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
+			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive], .records = r && !r->line,
 			       .line = r ? r->line : NULL, .sun4v = r ? r->sun4v : NULL };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
-}
-
-/* A description with globs (-P cpc) means what a listing would show, so that has to be made first.
- */
-static int add_text(struct tally_trace *t, const struct source *s)
-{
-	size_t n = strlen(s->text);
-	int rc = 0;
-
-	if (s->is_probe && (strpbrk(s->text, "*?[") || (n && s->text[n - 1] == ':')))
-		rc = probes_offer(t->probes, &t->err);
-	return rc < 0 ? rc : d_source(t->unit, s->name, s->text, s->n, &t->err);
 }
 
 /* As dtrace(1): an argument that no source looked at is most likely a mistake. */
@@ -138,13 +127,15 @@ static int check_arguments(struct tally_trace *t)
 {
 	if (t->opt.v[OPT_argref] || t->opt.v[OPT_defaultargs])
 		return 0;
-	for (uint32_t i = 1; i < t->narg; i++)
-		if (!t->arg_used[i])
-			return trace_fail(t, TALLY_ESYNTAX,
-			                  "failed to compile %s %s: extraneous argument '%s' ($%u "
-			                  "is not referenced)",
-			                  t->src[0].name ? "script" : "program", t->src[0].label,
-			                  t->arg[i], i);
+	for (uint32_t i = 1; i < t->narg; i++) {
+		if (t->arg_used[i])
+			continue;
+		if (strchr("{/", t->arg[i][0]) && t->src[t->nsrc - 1].is_probe)
+			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
+				t->src[t->nsrc - 1].label, t->arg[i]);
+		return trace_fail(t, TALLY_ESYNTAX, "failed to compile %s %s: extraneous argument '%s' ($%u is not referenced)",
+				  t->src[0].name ? "script" : "program", t->src[0].label, t->arg[i], i);
+	}
 	return 0;
 }
 
@@ -155,7 +146,7 @@ static int compile_all(struct tally_trace *t, struct d_env *env)
 	if (rc >= 0 && (rc = d_open(&t->unit, env)) < 0)
 		rc = trace_fail(t, -rc, "%s", tally_strerror(rc));
 	for (uint32_t i = 0; rc >= 0 && i < t->nsrc; i++)
-		rc = add_text(t, &t->src[i]);
+		rc = d_source(t->unit, t->src[i].name, t->src[i].text, t->src[i].n, &t->err);
 	if (rc >= 0) {
 		probes_set(t->probes, t->opt.v[OPT_dcpc_min_overflow], t->opt.v[OPT_cpcexclusive]);
 		rc = d_compile(t->unit, &t->prog, &t->err, &t->why);

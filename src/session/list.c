@@ -1,5 +1,6 @@
 /*
- * list.c: -l and the stability reports of -v, as dtrace(1) prints them.
+ * list.c: -l and the stability reports of -v, as dtrace(1) prints them; behind them
+ * each row of the provider's stability table, and where the event comes from.
  *
  * A probe's stability is the least of its provider's, of its name's, and of
  * module and function where it has one: dtrace_cpc.txt gives cpc's, whose
@@ -41,6 +42,20 @@ static void print_stability(struct buf *to, const char *title, struct stability 
 	        dep_text(s.dep));
 }
 
+/* The rows of a provider's stability table (dtrace_cpc.txt has cpc's), each as `#pragma D attributes` writes it. */
+static void print_elements(struct buf *to, const struct provider *p)
+{
+	const struct { const char *name; struct stability s; } rows[] = {
+		{ "Provider", p->provider }, { "Module", p->module }, { "Function", p->function }, { "Name", p->names },
+		{ "Arguments", p->args },
+	};
+
+	buf_puts(to, "\n\tStability\n");
+	for (size_t i = 0; i < COUNT(rows); i++)
+		buf_printf(to, "%s%-10s %s/%s/%s\n", indent, rows[i].name, stab_text(rows[i].s.name), stab_text(rows[i].s.data),
+			   dep_text(rows[i].s.dep));
+}
+
 static void print_verbose(struct buf *to, const struct probe *p)
 {
 	const struct d_args *a;
@@ -56,6 +71,7 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	}
 	if (!n)
 		buf_printf(to, "%sNone\n", indent);
+	print_elements(to, p->prov);
 	if (p->source)
 		buf_printf(to, "\n\tSource\n%s%s\n", indent, p->source);
 	buf_putc(to, '\n');
@@ -65,6 +81,14 @@ static void json_stability(struct buf *to, const char *key, struct stability s)
 {
 	buf_printf(to, ",\"%s\":{\"names\":\"%s\",\"data\":\"%s\",\"class\":\"%s\"}", key,
 	           stab_text(s.name), stab_text(s.data), dep_text(s.dep));
+}
+
+static void json_elements(struct buf *to, const struct provider *p)
+{
+	json_stability(to, "provider_stability", p->provider);
+	json_stability(to, "module_stability", p->module);
+	json_stability(to, "function_stability", p->function);
+	json_stability(to, "name_stability", p->names);
 }
 
 static void json_args(struct buf *to, const struct probe *p)
@@ -88,6 +112,7 @@ static void list_json(struct buf *to, const struct probe *p, bool verbose)
 	if (verbose) {
 		json_stability(to, "stability", of_probe(p));
 		json_stability(to, "arguments", p->prov->args);
+		json_elements(to, p->prov);
 		json_args(to, p);
 		if (p->source) {
 			buf_puts(to, ",\"source\":");
