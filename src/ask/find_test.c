@@ -99,6 +99,13 @@ static void what_a_platform_has_and_allows_is_said_of_it(void **state)
 	assert_non_null(strstr(said.p, "/nowhere/at/all"));
 }
 
+/* An event's name can be longer than a line is wide, and is not broken: it is to be copied. */
+static bool is_one_word(const char *line)
+{
+	line += strspn(line, " ");
+	return line[strcspn(line, " \n")] != ' ';
+}
+
 static void no_line_is_wider_than_80_columns(void **state)
 {
 	static const char *const machines[] = { "test/sysfs/none", "test/sysfs/intel", "test/sysfs/hybrid", "test/sysfs/arm" };
@@ -108,7 +115,8 @@ static void no_line_is_wider_than_80_columns(void **state)
 		for (size_t m = 0; m < COUNT(machines); m++) {
 			assert_true(list(&said, machines[m], find_kind(k)->name, NULL, false) >= 0);
 			for (const char *line = said.p; *line; line += strcspn(line, "\n") + 1)
-				assert_true(strcspn(line, "\n") <= 80);
+				if (strcspn(line, "\n") > 80 && !is_one_word(line))
+					fail_msg("%s, %s: %.*s", machines[m], find_kind(k)->name, (int)strcspn(line, "\n"), line);
 		}
 }
 
