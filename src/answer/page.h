@@ -64,6 +64,7 @@ struct an_table {
 	uint32_t ncells, capcells;            /* a multiple of ncols */
 	uint64_t left_out;                    /* rows that there would be, too */
 	uint32_t text_skips;                  /* bit k: text leaves column k out (k < 32) */
+	uint32_t text_leads;                  /* bit k: text has column k behind the first, in each part of a table too wide */
 };
 struct an_bar { uint64_t from, to, count; };  /* inclusive */
 struct an_bars {

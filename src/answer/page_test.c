@@ -102,6 +102,31 @@ static void a_wide_table_goes_on_below_with_its_first_column(void **state)
 	an_page_free(&p);
 }
 
+static void columns_that_tell_rows_apart_stand_in_each_part_of_a_wide_table(void **state)
+{
+	struct an_page p = { 0 };
+	struct buf b = { 0 };
+
+	(void)state;
+	an_page_open(&p, "trial", "");
+	table(&p);
+	p.part[0]->table.text_leads = 1u << 4;
+	an_table_text(&b, &p.part[0]->table, &(struct an_text_opts){ .columns = 28 });
+	assert_text(&b, "  who      p50    packets\n"
+			"  01:00.0   42  1,234,567\n"
+			"  <b>&\"?     -          0\n"
+			"\n"
+			"  who      p50     bytes\n"
+			"  01:00.0   42  1.50 MiB\n"
+			"  <b>&\"?     -     100 B\n"
+			"\n"
+			"  who      p50   share\n"
+			"  01:00.0   42  50.0 %\n"
+			"  <b>&\"?     -  12.5 %\n"
+			"  and 3 rows more\n");
+	an_page_free(&p);
+}
+
 static void json_has_an_object_a_line_and_exact_numbers(void **state)
 {
 	struct an_page p = { 0 };
@@ -281,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_aligned_and_no_wider_than_the_terminal),
 		cmocka_unit_test(a_wide_table_goes_on_below_with_its_first_column),
+		cmocka_unit_test(columns_that_tell_rows_apart_stand_in_each_part_of_a_wide_table),
 		cmocka_unit_test(json_has_an_object_a_line_and_exact_numbers),
 		cmocka_unit_test(html_holds_exact_figures_and_escapes_names),
 		cmocka_unit_test(lines_may_be_quotients),

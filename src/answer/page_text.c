@@ -110,9 +110,15 @@ static size_t cell_width(struct buf *to, const struct an_table *t, uint32_t c, s
 	return most;
 }
 
-static bool is_shown(const struct an_table *t, uint32_t c)
+/* The first column, and those that tell its rows apart: they stand in front of each block. */
+static bool column_leads(const struct an_table *t, uint32_t c)
 {
-	return c >= 32 || !(t->text_skips >> c & 1);
+	return c == 0 || (c < 32 && t->text_leads >> c & 1);
+}
+
+static bool column_is_in_blocks(const struct an_table *t, uint32_t c)
+{
+	return !column_leads(t, c) && (c >= 32 || !(t->text_skips >> c & 1));
 }
 
 static void table_cell(struct buf *to, const struct an_table *t, uint32_t c, size_t room, const struct an_cell *row,
@@ -127,13 +133,15 @@ static void table_cell(struct buf *to, const struct an_table *t, uint32_t c, siz
 	padded(to, tmp, room, !an_is_text(t->col[c].unit));
 }
 
-/* The columns [from, to) of a row, with the first column in front. */
+/* The columns [from, end) of a row, with those that lead in front. */
 static void table_row(struct buf *to, const struct an_table *t, const size_t *room, uint32_t from, uint32_t end,
 		      const struct an_cell *row, struct buf *tmp)
 {
-	table_cell(to, t, 0, room[0], row, tmp);
+	for (uint32_t c = 0; c < t->ncols; c++)
+		if (column_leads(t, c))
+			table_cell(to, t, c, room[c], row, tmp);
 	for (uint32_t c = from; c < end; c++)
-		if (is_shown(t, c))
+		if (column_is_in_blocks(t, c))
 			table_cell(to, t, c, room[c], row, tmp);
 	trim(to);
 	buf_putc(to, '\n');
@@ -142,20 +150,24 @@ static void table_row(struct buf *to, const struct an_table *t, const size_t *ro
 /* Where the block ends that begins with column `from`: as many as fit, but one at least. */
 static uint32_t block_end(const struct an_table *t, const size_t *room, uint32_t from, uint32_t columns)
 {
-	size_t w = MARGIN + room[0];
-	uint32_t c = from;
+	bool any = false;
+	size_t w = 0;
 
-	for (; c < t->ncols; c++) {
-		if (!is_shown(t, c))
+	for (uint32_t c = 0; c < t->ncols; c++)
+		if (column_leads(t, c))
+			w += MARGIN + room[c];
+	for (uint32_t c = from; c < t->ncols; c++) {
+		if (!column_is_in_blocks(t, c))
 			continue;
 		w += MARGIN + room[c];
-		if (w > columns && c > from)
-			break;
+		if (w > columns && any)
+			return c;
+		any = true;
 	}
-	return c;
+	return t->ncols;
 }
 
-/* A table that is too wide goes on below, with its first column again. */
+/* A table that is too wide goes on below, with the columns that lead again. */
 static void blocks_of(struct buf *to, const struct an_table *t, const size_t *room, uint32_t columns, struct buf *tmp)
 {
 	for (uint32_t from = 1, end; from < t->ncols || from == 1; from = end) {

@@ -15,6 +15,7 @@
 #include "ptt/gen.h"
 
 #define RECORDS 3000u
+#define CONFIG_8DW 0x107280001ull             /* filter 0x80001, all types, completions, 8DW */
 
 struct env {
 	char raw[64], again[64], other[64], nothing[64];
@@ -310,6 +311,76 @@ static void a_report_says_the_truth(void **state)
 }
 
 /* The reader skips what is zero between records of a file. */
+/* A perf.data of two devices with the same records, so that all their rows are alike but for the device. */
+static void two_devices_alike(char *path, const char *first, const char *second)
+{
+	static uint8_t bytes[RECORDS * 32];
+	struct ptt_device d[2] = { { .pmu_type = 11, .config = CONFIG_8DW }, { .pmu_type = 12, .config = CONFIG_8DW, .cpu = 1 } };
+	struct ptt_writer *w;
+	struct bytes_out out;
+	struct ptt_gen *g;
+	struct err e = { 0 };
+
+	assert_int_equal(ptt_gen_open(&g, &(struct ptt_gen_opts){ .seed = 3, .faults = 1000 }), 0);
+	size_t n = ptt_gen_fill(g, bytes, sizeof(bytes));
+	ptt_gen_close(g);
+	write_file(path, "", 0);
+	snprintf(d[0].name, sizeof(d[0].name), "%s", first);
+	snprintf(d[1].name, sizeof(d[1].name), "%s", second);
+	assert_int_equal(file_out_open(&out, path, &e), 0);
+	assert_int_equal(ptt_writer_open(&w, &out, d, 2, &e), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(ptt_writer_aux(w, i, bytes, n, 0), 0);
+	assert_int_equal(ptt_writer_close(w), 0);
+	assert_int_equal(file_out_close(&out), 0);
+}
+
+static int line_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Of lines that begin with a requester, a page or an address, that is: of rows of tables. */
+static uint32_t rows_alike(struct buf *b)
+{
+	static char *line[4096];
+	uint32_t n = 0, alike = 0;
+
+	for (char *p = strtok(b->p, "\n"); p; p = strtok(NULL, "\n"))
+		if (n < COUNT(line) && (strstr(p, ":0") == p + 4 || strstr(p, "0x") == p + 2))
+			line[n++] = p;
+	assert_true(n > 8);
+	qsort(line, n, sizeof(line[0]), line_order);
+	for (uint32_t i = 1; i < n; i++)
+		alike += !strcmp(line[i - 1], line[i]);
+	return alike;
+}
+
+static void rows_of_two_devices_never_look_the_same(void **state)
+{
+	static const char *const name[][2] = { { "hisi_ptt0_2", "hisi_ptt1_2" }, { "", "" } };
+	struct env *v = *state;
+	char path[64];
+
+	for (size_t i = 0; i < COUNT(name); i++) {
+		two_devices_alike(path, name[i][0], name[i][1]);
+		for (uint32_t columns = 60; columns <= 200; columns += 20) {
+			struct tally_ptt_opts in = { .size = sizeof(in), .note = put, .arg = &v->notes };
+			struct tally_ptt_report o = report_opts(v, TALLY_PTT_TEXT);
+			struct tally_ptt *t = NULL;
+
+			buf_clear(&v->out);
+			o.columns = columns;
+			assert_int_equal(tally_ptt_open(&t, &in), 0);
+			assert_int_equal(tally_ptt_file(t, path), 0);
+			assert_int_equal(tally_ptt_report(t, &o), 0);
+			assert_int_equal(rows_alike(&v->out), 0);
+			tally_ptt_close(t);
+		}
+		unlink(path);
+	}
+}
+
 static void padding_is_said_once(void **state)
 {
 	struct env *v = *state;
@@ -539,6 +610,7 @@ int main(void)
 		cmocka_unit_test(a_filter_that_faults_says_how_often),
 		cmocka_unit_test(a_file_without_a_record_is_refused),
 		cmocka_unit_test(a_report_says_the_truth),
+		cmocka_unit_test(rows_of_two_devices_never_look_the_same),
 		cmocka_unit_test(padding_is_said_once),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
 		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),

@@ -67,10 +67,13 @@ static void skip(struct an_part *table, uint32_t first, uint32_t last)
 		table->table.text_skips |= 1u << i;
 }
 
-static void skip_device(const struct ptt_page_in *in, struct an_part *table, uint32_t column)
+/* Requesters, addresses and times of two devices may be equal: with several, text has the device in every row. */
+static void lead_device(const struct ptt_page_in *in, struct an_part *table, uint32_t column)
 {
 	if (in->r->ndevices < 2)
 		skip(table, column, column);
+	else if (table)
+		table->table.text_leads |= 1u << column;
 }
 
 /* ---- what this is ---------------------------------------------------------------------- */
@@ -244,7 +247,7 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		given_up |= q->given_up;
 	}
 	skip(t, 16, 18);
-	skip_device(in, t, 19);
+	lead_device(in, t, 19);
 	if (!given_up)
 		skip(t, 20, 20);
 	if (!m) {
@@ -282,7 +285,7 @@ static void completers(struct an_page *p, const struct ptt_page_in *in)
 			AN_S(in->device_name(in->arg, c->device)) });
 	}
 	skip(t, 10, 10);
-	skip_device(in, t, 11);
+	lead_device(in, t, 11);
 	if (!in->r->matched)
 		skip(t, 4, 6);
 	else if (is_doubtful(in))
@@ -310,7 +313,7 @@ static void pages(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes), AN_U(g->written_bytes), AN_S(text),
 			AN_U(g->several), AN_S(in->device_name(in->arg, g->device)) });
 	}
-	skip_device(in, t, 6);
+	lead_device(in, t, 6);
 	if (t && r->pages_known > n)
 		t->table.left_out = r->pages_known - n;
 	if (!r->pages_exact)
@@ -346,7 +349,7 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 	}
 	if (!x86)
 		skip(t, 5, 5);
-	skip_device(in, t, 8);
+	lead_device(in, t, 8);
 	an_explain(p, t, "Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
 			 "Headers don't tell an MSI from a doorbell.%s",
 		   in->r->targets_exact ? "" : " There were more than could be counted exactly.");
@@ -552,7 +555,7 @@ static void messages(struct an_page *p, const struct ptt_page_in *in)
 	}
 	if (t && r->messages > n)
 		t->table.left_out = r->messages - n;
-	skip_device(in, t, 6);
+	lead_device(in, t, 6);
 }
 
 static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
@@ -593,7 +596,7 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 			when(has && f->latency, f->latency),
 			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
-	skip_device(in, t, 11);
+	lead_device(in, t, 11);
 	an_explain(p, t, "Offsets are places in the file; the first %d of each kind are kept.%s", PTT_STATS_LOG,
 		   doubt_of_latency(in));
 }
