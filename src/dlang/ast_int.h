@@ -54,6 +54,7 @@ struct d_member {
 struct d_type {
 	uint8_t kind;                         /* enum ty_kind */
 	bool is_signed;                       /* INT, ENUM */
+	bool is_bool;                         /* INT: _Bool, which converts any value but 0 to 1 */
 	bool incomplete;                      /* struct, union, enum: declared, not defined */
 	bool user;                            /* PTR: `userland`; STACK: ustack */
 	uint8_t sym;                          /* SYM: enum slot_kind */

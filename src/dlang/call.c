@@ -59,7 +59,7 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 	if (s->kind != SYM_AGG)
 		return convert(u, key, as);
 	if (ty_is_int(as) && !types_same(as, t))
-		s->keys[i] = as->size >= t->size ? as : t;
+		s->keys[i] = as->size < t->size || as->is_bool ? t : as;
 	else if (as->kind == TY_STRING ? t->size > as->size : t->frames > as->frames)
 		s->keys[i] = t;
 	return 0;

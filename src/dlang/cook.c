@@ -532,7 +532,7 @@ static int cook_unary(struct d_unit *u, struct d_node **np)
 			       : d_fail(u, n->line, D_OP_ARITH,
 					"operator %s requires an operand of arithmetic type",
 					op_text(n));
-	n->type = type_promote(u, n->a->type);
+	n->type = type_promote(u, n->a);
 	if ((rc = convert(u, &n->a, n->type)) < 0)
 		return rc;
 	if (n->a->kind == N_INT)
@@ -552,7 +552,7 @@ static const struct d_type *cond_type(struct d_unit *u, struct d_node *n)
 {
 	const struct d_type *b = n->b->type, *c = n->c->type;
 	if (ty_is_int(b) && ty_is_int(c))
-		return b == c && b->kind == TY_ENUM ? b : type_common(u, b, c);
+		return b == c && b->kind == TY_ENUM ? b : type_common(u, n->b, n->c);
 	if ((b->kind == TY_STRING || c->kind == TY_STRING) && ty_is_strcompat(b) &&
 	    ty_is_strcompat(c)) {
 		if (to_string(u, &n->b) < 0 || to_string(u, &n->c) < 0)
@@ -584,9 +584,11 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 			      "operator ?: operands must have compatible types");
 	if ((rc = convert(u, &n->b, n->type)) < 0 || (rc = convert(u, &n->c, n->type)) < 0)
 		return rc;
-	if (n->a->kind == N_INT)
-		*np = n->a->ival != 0 ? n->b : n->c;
-	return 0;
+	if (n->a->kind != N_INT)
+		return 0;
+	*np = n->a->ival != 0 ? n->b : n->c;
+	/* A bit-field would be promoted again: a cast keeps the type that it has here. */
+	return bit_field_width(*np) != 0 ? cast(u, np, n->type) : 0;
 }
 
 /* ---- all of them --------------------------------------------------------- */

@@ -159,7 +159,7 @@ static int bit_width(struct parser *ps, struct d_member *m)
 	if (!ty_is_int(m->type))
 		return d_fail(ps->u, ps->tok.line, D_DECL_BFTYPE, "invalid type for bit-field: %s",
 			      m->name);
-	if (bits < 0 || bits > m->type->size * 8 || (bits == 0 && m->name[0] != '\0'))
+	if (bits < 0 || bits > (m->type->is_bool ? 1 : m->type->size * 8) || (bits == 0 && m->name[0] != '\0'))
 		return d_fail(ps->u, ps->tok.line, D_DECL_BFSIZE, "bit-field too big for type: %s",
 			      m->name);
 	m->bits = (uint8_t)bits;

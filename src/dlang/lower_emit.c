@@ -111,11 +111,20 @@ void lw_jcmp(struct lw *l, ir_reg a, enum ir_cond cond, ir_reg b, uint32_t label
 	i->x = label;
 }
 
-/* a, extended from the low bytes of its type */
+/* a converted to t: extended from the low bytes of t, or for _Bool whether it is not 0. */
 ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t)
 {
 	struct ir_ins *i;
 
+	if (t->is_bool) {
+		ir_reg zero = lw_const(l, 0);
+
+		i = lw_emit(l, IR_CMP);
+		i->a = a;
+		i->b = zero;
+		i->cond = IR_NE;
+		return i->d = lw_reg(l);
+	}
 	if (t->size >= 8 || t->size == 0)
 		return a;
 	i = lw_emit(l, t->is_signed ? IR_SEXT : IR_ZEXT);

@@ -155,8 +155,7 @@ static ir_reg value_assign(struct lw *l, const struct d_node *n)
 
 		v = lw_extended(l, arithmetic(l, n->op, n->opty, old, b), n->type);
 	}
-	lw_lhs_put(l, &s, v);
-	return v;
+	return lw_lhs_put(l, &s, v);
 }
 
 static ir_reg value_incdec(struct lw *l, const struct d_node *n)
@@ -164,7 +163,7 @@ static ir_reg value_incdec(struct lw *l, const struct d_node *n)
 	struct lw_lhs s = lw_lhs_of(l, n->a);
 	ir_reg old = lw_lhs_get(l, &s), new = lw_extended(l, lw_binary(l, IR_ADD, old, lw_const(l, n->ival)), n->type);
 
-	lw_lhs_put(l, &s, new);
+	new = lw_lhs_put(l, &s, new);
 	return n->pre ? new : old;
 }
 

@@ -54,7 +54,7 @@ void lw_move_to(struct lw *l, ir_reg d, ir_reg a);
 ir_reg lw_const(struct lw *l, int64_t v);
 ir_reg lw_binary(struct lw *l, enum ir_op op, ir_reg a, ir_reg b);
 ir_reg lw_unary(struct lw *l, enum ir_op op, ir_reg a);
-ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t);    /* from the low bytes of its type */
+ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t);    /* converted to a type */
 ir_reg lw_builtin(struct lw *l, enum ir_builtin which);
 uint32_t lw_literal(struct lw *l, const char *s);                      /* its number */
 /* An operation on an object, at off. */
@@ -75,7 +75,7 @@ ir_reg lw_args_address(struct lw *l, uint32_t off);
 ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size);
 struct lw_lhs lw_lhs_of(struct lw *l, const struct d_node *n);
 ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s);
-void lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
+ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
 
 /* ---- lower_string.c --------------------------------------------------------------------------------- */
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);   /* padded to size */

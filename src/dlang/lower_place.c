@@ -148,10 +148,10 @@ static void store(struct lw *l, const struct lw_place *p, const struct d_type *t
 	i->i = p->limit;
 }
 
-/* Bit-fields: the unit is loaded whole. */
-static ir_reg field_get(struct lw *l, const struct d_node *n, ir_reg unit)
+/* The bit-field n of v, from `bit` on: of its unit, which is loaded whole, or of a value that is put into it. */
+static ir_reg field_part(struct lw *l, const struct d_node *n, ir_reg v, unsigned bit)
 {
-	ir_reg up = lw_binary(l, IR_SHL, unit, lw_const(l, 64 - n->bit - n->bits));
+	ir_reg up = lw_binary(l, IR_SHL, v, lw_const(l, 64 - bit - n->bits));
 
 	return lw_binary(l, n->type->is_signed ? IR_SAR : IR_SHR, up, lw_const(l, 64 - n->bits));
 }
@@ -181,10 +181,11 @@ ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s)
 	if (lw_is_dyn(n))
 		p = (struct lw_place){ .o = lw_dyn_get(l, n, s->key) };
 	v = load(l, &p, n->type);
-	return n->kind == N_MEMBER && n->bits ? field_get(l, n, v) : v;
+	return n->kind == N_MEMBER && n->bits ? field_part(l, n, v, n->bit) : v;
 }
 
-void lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
+/* Returns what the place holds now: the value of an assignment. */
+ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
 {
 	const struct d_node *n = s->n;
 
@@ -193,9 +194,11 @@ void lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
 
 		lw_store8(l, o, 0, v);
 		lw_dyn_set(l, n, s->key, o);
-		return;
+	} else if (n->kind == N_MEMBER && n->bits) {
+		store(l, &s->p, n->type, field_put(l, n, load(l, &s->p, n->type), v));
+		v = field_part(l, n, v, 0);
+	} else {
+		store(l, &s->p, n->type, v);
 	}
-	if (n->kind == N_MEMBER && n->bits)
-		v = field_put(l, n, load(l, &s->p, n->type), v);
-	store(l, &s->p, n->type, v);
+	return v;
 }

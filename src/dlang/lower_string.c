@@ -40,20 +40,20 @@ ir_obj lw_string_object(struct lw *l, const struct d_node *n)
 }
 
 /* max(v, 0), at most `most` */
-static ir_reg clamp(struct lw *l, ir_reg v, int64_t most)
+static ir_reg clamp(struct lw *l, ir_reg v, ir_reg most)
 {
-	ir_reg d = lw_reg(l), zero_reg = lw_const(l, 0), top = lw_const(l, most);
+	ir_reg d = lw_reg(l), zero_reg = lw_const(l, 0);
 	uint32_t low = lw_label(l), high = lw_label(l), end = lw_label(l);
 
 	lw_jcmp(l, v, IR_LT, zero_reg, low);
-	lw_jcmp(l, v, IR_GT, top, high);
+	lw_jcmp(l, v, IR_GT, most, high);
 	lw_move_to(l, d, v);
 	lw_jmp(l, end);
 	lw_put(l, low);
 	lw_const_to(l, d, 0);
 	lw_jmp(l, end);
 	lw_put(l, high);
-	lw_const_to(l, d, most);
+	lw_move_to(l, d, most);
 	lw_put(l, end);
 	return d;
 }
@@ -90,7 +90,8 @@ static ir_reg from_end(struct lw *l, ir_reg v, ir_reg len)
 	return d;
 }
 
-/* Where a part that begins at `from` ends: `want` bytes behind, or so many before the end. */
+/* Where a part that begins at `from` ends: `want` bytes behind, or so many before the end.  One that begins before the
+ * string and would end so many bytes before its end is empty, as in DTrace. */
 static ir_reg part_end(struct lw *l, ir_reg from, ir_reg want, ir_reg len)
 {
 	ir_reg to = lw_reg(l);
@@ -101,6 +102,8 @@ static ir_reg part_end(struct lw *l, ir_reg from, ir_reg want, ir_reg len)
 	lw_jmp(l, done);
 	lw_put(l, back);
 	add_to(l, to, len, want);
+	lw_jcmp(l, from, IR_GE, lw_const(l, 0), done);
+	lw_const_to(l, to, 0);
 	lw_put(l, done);
 	return to;
 }
@@ -117,8 +120,8 @@ static void substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off,
 	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
 	struct ir_ins *i;
 
-	from = clamp(l, from, bound);
-	room = clamp(l, lw_binary(l, IR_SUB, to, from), bound);
+	from = clamp(l, from, lw_const(l, bound));
+	room = clamp(l, lw_binary(l, IR_SUB, to, from), lw_const(l, bound));
 	i = lw_on(l, IR_SSUB, o, off, size);
 	i->p = p;
 	i->i = bound;
@@ -288,6 +291,28 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 	}
 }
 
+/*
+ * index(s, needle, from): a negative `from` is 0.  One that is past the end of s finds nothing but the empty
+ * needle, which is at the end: so it is the end.
+ */
+static ir_reg string_index(struct lw *l, const struct d_node *n)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	uint32_t bound = n->arg[0]->type->size;
+	ir_reg from = n->narg == 3 ? lw_value(l, n->arg[2]) : lw_const(l, 0);
+	struct ir_ins *i;
+
+	if (n->narg == 3)
+		from = clamp(l, from, string_length(l, p, bound));
+	i = lw_emit(l, IR_SINDEX);
+	i->p = p;
+	i->i = bound;
+	i->q = q;
+	i->x = n->arg[1]->type->size;
+	i->a = from;
+	return i->d = lw_reg(l);
+}
+
 /* The register that holds the sign of strcmp(a, b). */
 ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b)
 {
@@ -307,20 +332,7 @@ ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_no
 
 ir_reg lw_string_number(struct lw *l, const struct d_node *n)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]), q;
-	uint32_t bound = n->arg[0]->type->size;
-	ir_reg from;
-	struct ir_ins *i;
-
 	if (n->call == CALL_strlen)
-		return string_length(l, p, bound);
-	q = lw_string_object(l, n->arg[1]);
-	from = n->narg == 3 ? clamp(l, lw_value(l, n->arg[2]), bound - 1) : lw_const(l, 0);
-	i = lw_emit(l, IR_SINDEX);
-	i->p = p;
-	i->i = bound;
-	i->q = q;
-	i->x = n->arg[1]->type->size;
-	i->a = from;
-	return i->d = lw_reg(l);
+		return string_length(l, lw_string_object(l, n->arg[0]), n->arg[0]->type->size);
+	return string_index(l, n);
 }

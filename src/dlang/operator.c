@@ -121,7 +121,7 @@ static int usual(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
-	n->type = type_common(u, n->a->type, n->b->type);
+	n->type = type_common(u, n->a, n->b);
 	if ((rc = convert(u, &n->a, n->type)) < 0 || (rc = convert(u, &n->b, n->type)) < 0)
 		return rc;
 	return fold(u, np);
@@ -145,7 +145,7 @@ static int type_shift(struct d_unit *u, struct d_node **np)
 	int rc = integers_only(u, n);
 	if (rc < 0)
 		return rc;
-	n->type = type_promote(u, n->a->type);
+	n->type = type_promote(u, n->a);
 	if ((rc = convert(u, &n->a, n->type)) < 0)
 		return rc;
 	return fold(u, np);
@@ -330,7 +330,7 @@ static int assign_op(struct d_unit *u, struct d_node *n)
 		return rc;
 	if ((n->op == OP_DIV || n->op == OP_MOD) && n->b->kind == N_INT && n->b->ival == 0)
 		return d_fail(u, n->line, D_DIV_ZERO, "expression contains division by zero");
-	n->opty = shift ? type_promote(u, n->type) : type_common(u, n->type, n->b->type);
+	n->opty = shift ? type_promote(u, n->a) : type_common(u, n->a, n->b);
 	return shift ? 0 : convert(u, &n->b, n->opty);
 }
 

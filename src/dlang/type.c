@@ -86,6 +86,7 @@ int types_init(struct d_unit *u)
 		if (t == NULL)
 			return -TALLY_ENOMEM;
 		t->is_signed = base_types[i].is_signed;
+		t->is_bool = i == B_BOOL;
 		t->size = t->align = base_types[i].size;
 		t->name = base_types[i].name;
 		t->to = i == B_VOIDPTR ? u->base[B_VOID] : NULL;
@@ -173,7 +174,7 @@ bool types_same(const struct d_type *a, const struct d_type *b)
 		switch (a->kind) {
 		case TY_INT:
 		case TY_FLOAT:
-			return a->size == b->size && a->is_signed == b->is_signed;
+			return a->size == b->size && a->is_signed == b->is_signed && a->is_bool == b->is_bool;
 		case TY_VOID:
 		case TY_STRING:
 			return true;
@@ -202,16 +203,27 @@ bool ptr_compatible(const struct d_type *a, const struct d_type *b)
 	       (a->to->kind == TY_VOID || b->to->kind == TY_VOID || types_same(a->to, b->to));
 }
 
-const struct d_type *type_promote(const struct d_unit *u, const struct d_type *t)
+unsigned bit_field_width(const struct d_node *n)
 {
-	return t->kind == TY_ENUM || t->size < 4 ? u->base[B_INT] : t;
+	while (n->kind == N_ASSIGN || n->kind == N_INCDEC || n->kind == N_COMMA)
+		n = n->kind == N_COMMA ? n->b : n->a;
+	return n->kind == N_MEMBER ? n->bits : 0;
 }
 
-const struct d_type *type_common(const struct d_unit *u, const struct d_type *a,
-				 const struct d_type *b)
+/* C leaves open what a bit-field wider than int is: its declared type here, as with clang. */
+const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n)
 {
-	a = type_promote(u, a);
-	b = type_promote(u, b);
+	const struct d_type *t = n->type;
+	unsigned bits = bit_field_width(n);
+	if (t->kind == TY_ENUM || t->size < 4 || (bits != 0 && bits < 32))
+		return u->base[B_INT];
+	return bits == 32 ? u->base[t->is_signed ? B_INT : B_UINT] : t;
+}
+
+const struct d_type *type_common(const struct d_unit *u, const struct d_node *an,
+				 const struct d_node *bn)
+{
+	const struct d_type *a = type_promote(u, an), *b = type_promote(u, bn);
 	if (a->size != b->size)
 		return a->size > b->size ? a : b;
 	return a->is_signed ? b : a;
@@ -219,6 +231,8 @@ const struct d_type *type_common(const struct d_unit *u, const struct d_type *a,
 
 int64_t type_extend(const struct d_type *t, uint64_t v)
 {
+	if (t->is_bool)
+		return v != 0;
 	if (t->size >= 8 || t->size == 0)
 		return (int64_t)v;
 	unsigned shift = 64 - t->size * 8;

@@ -47,10 +47,12 @@ static inline bool ty_is_strcompat(const struct d_type *t)
 bool types_same(const struct d_type *a, const struct d_type *b);
 /* Both PTR, to the same type or one of them to void. */
 bool ptr_compatible(const struct d_type *a, const struct d_type *b);
-/* Integer promotion and the usual arithmetic conversions: C17 6.3.1. */
-const struct d_type *type_promote(const struct d_unit *u, const struct d_type *t);
-const struct d_type *type_common(const struct d_unit *u, const struct d_type *a,
-				 const struct d_type *b);
+/* The width of the bit-field that gives n its value, or 0.  The value of an assignment is the field's. */
+unsigned bit_field_width(const struct d_node *n);
+/* Integer promotion and the usual arithmetic conversions of integers with a type: C17 6.3.1. */
+const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n);
+const struct d_type *type_common(const struct d_unit *u, const struct d_node *a,
+				 const struct d_node *b);
 /* v cut to the type, and extended as it says */
 int64_t type_extend(const struct d_type *t, uint64_t v);
 

@@ -8,45 +8,9 @@
  * every kind.  Each program comes from a number, which a failure names;
  * TALLY_DIFFERENTIAL_SEED=N runs that one alone and prints it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
 
-#include "base/base.h"
-#include <tally/tally.h>
-
-static int keep(void *arg, const char *text, size_t n)
-{
-	buf_put(arg, text, n);
-	return 0;
-}
-
-/* Everything that a run of the script hands over, and its status. */
-static int run(const char *path, const char *text, size_t n, uint32_t flags, struct buf *out)
-{
-	struct tally_trace_opts o = { .size = sizeof(o), .out = keep, .note = keep, .arg = out, .flags = flags };
-	struct tally_trace *t = NULL;
-	int rc = tally_trace_open(&t, &o);
-
-	/* The CPU that a record names may differ: quiet leaves it out. */
-	if (rc == 0 && (rc = tally_trace_option(t, "quiet", NULL)) >= 0 &&
-	    (rc = tally_trace_source(t, path, text, n)) >= 0 && (rc = tally_trace_compile(t)) >= 0 &&
-	    (rc = tally_trace_go(t)) >= 0)
-		rc = tally_trace_stop(t);
-	if (rc < 0)
-		buf_printf(out, "failed: %d: %s (%s)\n", rc, tally_trace_error(t), tally_trace_reason(t));
-	else
-		buf_printf(out, "status %d\n", tally_trace_status(t));
-	tally_trace_close(t);
-	return rc;
-}
+#include "session/differential_test_int.h"
 
 static void read_file(const char *path, struct buf *to)
 {
@@ -120,28 +84,6 @@ static void kernel_and_vm_answer_alike(void **state)
 #define PROGRAMS 250
 #define CLAUSES 4                             /* a program is loaded once for all of them */
 #define DEPTH 3
-
-struct gen {
-	uint64_t state;
-	struct buf to;
-};
-
-/* xorshift64*: the same programs everywhere */
-static uint32_t pick(struct gen *g, uint32_t n)
-{
-	g->state ^= g->state >> 12;
-	g->state ^= g->state << 25;
-	g->state ^= g->state >> 27;
-	return (uint32_t)((g->state * 0x2545f4914f6cdd1dull) >> 33) % n;
-}
-
-static const char *one_of(struct gen *g, const char *const *words, uint32_t n)
-{
-	return words[pick(g, n)];
-}
-#define ONE_OF(g, ...)                                                                             \
-	one_of(g, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
-#define PUT(g, ...) buf_printf(&(g)->to, __VA_ARGS__)
 
 static void integer(struct gen *g, unsigned depth);
 static void string(struct gen *g, unsigned depth);
@@ -343,8 +285,7 @@ static void program(struct gen *g, uint64_t number)
 {
 	static const char *const names[] = { "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "this->n", "self->n" };
 
-	g->state = number * 0x9e3779b97f4a7c15ull + 1;
-	buf_clear(&g->to);
+	gen_begin(g, number);
 	PUT(g, "char i8; uint8_t u8; short i16; uint16_t u16; int i32; uint32_t u32; long long i64; uint64_t u64;\n"
 	       "this int n; self long n; string word; string text; this string s; self string s; int array[4];\n"
 	       "int64_t assoc[int]; string names[int]; struct p { char x; long y; int low:5; unsigned high:11; };\n"

@@ -313,6 +313,38 @@ static void normalize_divides_what_is_shown(void **state)
 	       "10 100\n\n");
 }
 
+static void bool_holds_one_for_any_value_but_zero(void **state)
+{
+	(void)state;
+	expect("bool b; BEGIN { b = 256; printf(\"%d %d %d\\n\", b, (bool)-1, (bool)(b - 1)); exit(0); }", "1 1 0\n\n");
+	expect("bool b; BEGIN { b--; printf(\"%d\", b); b++; b++; printf(\"%d\", b); exit(0); }", "11\n");
+}
+
+static void an_unsigned_bit_field_is_an_int_in_arithmetic(void **state)
+{
+	(void)state;
+	expect("struct s { unsigned b:11; } s; BEGIN { s.b = 2047; trace(s.b - 2048 < 0); exit(0); }", "1\n");
+}
+
+static void an_assignment_to_a_bit_field_has_the_value_of_the_field(void **state)
+{
+	(void)state;
+	expect("struct s { unsigned b:11; } s; BEGIN { trace(s.b = 5000); exit(0); }", "904\n");
+}
+
+static void index_finds_the_empty_string_no_later_than_the_end(void **state)
+{
+	(void)state;
+	expect("BEGIN { printf(\"%d %d %d\", index(\"b\", \"\", 255), index(\"\", \"\", 1), index(\"b\", \"b\", 255)); exit(0); }",
+	       "1 0 -1\n");
+}
+
+static void substr_from_before_the_beginning_with_a_negative_length_is_empty(void **state)
+{
+	(void)state;
+	expect("BEGIN { printf(\"[%s]\", substr(\"abc\", -10, -1)); exit(0); }", "[]\n");
+}
+
 static void ticks_come_in_virtual_time(void **state)
 {
 	(void)state;
@@ -685,6 +717,11 @@ int main(void)
 		cmocka_unit_test(several_aggregations_follow_one_empty_line),
 		cmocka_unit_test(trunc_keeps_the_highest_or_the_lowest),
 		cmocka_unit_test(normalize_divides_what_is_shown),
+		cmocka_unit_test(bool_holds_one_for_any_value_but_zero),
+		cmocka_unit_test(an_unsigned_bit_field_is_an_int_in_arithmetic),
+		cmocka_unit_test(an_assignment_to_a_bit_field_has_the_value_of_the_field),
+		cmocka_unit_test(index_finds_the_empty_string_no_later_than_the_end),
+		cmocka_unit_test(substr_from_before_the_beginning_with_a_negative_length_is_empty),
 		cmocka_unit_test(ticks_come_in_virtual_time),
 		cmocka_unit_test(printed_rounds_add_up),
 		cmocka_unit_test(sorting_options_are_honoured),

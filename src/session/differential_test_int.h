@@ -1,0 +1,77 @@
+/*
+ * differential_test_int.h: what tests share that run one D program in several ways and compare the answers.
+ */
+#ifndef TALLY_SESSION_DIFFERENTIAL_TEST_INT_H
+#define TALLY_SESSION_DIFFERENTIAL_TEST_INT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/base.h"
+#include <tally/tally.h>
+
+static inline int keep(void *arg, const char *text, size_t n)
+{
+	buf_put(arg, text, n);
+	return 0;
+}
+
+/* Everything that a run of the script hands over, and its status. */
+static inline int run(const char *path, const char *text, size_t n, uint32_t flags, struct buf *out)
+{
+	struct tally_trace_opts o = { .size = sizeof(o), .out = keep, .note = keep, .arg = out, .flags = flags };
+	struct tally_trace *t = NULL;
+	int rc = tally_trace_open(&t, &o);
+
+	/* The CPU that a record names may differ: quiet leaves it out. */
+	if (rc == 0 && (rc = tally_trace_option(t, "quiet", NULL)) >= 0 &&
+	    (rc = tally_trace_source(t, path, text, n)) >= 0 && (rc = tally_trace_compile(t)) >= 0 &&
+	    (rc = tally_trace_go(t)) >= 0)
+		rc = tally_trace_stop(t);
+	if (rc < 0)
+		buf_printf(out, "failed: %d: %s (%s)\n", rc, tally_trace_error(t), tally_trace_reason(t));
+	else
+		buf_printf(out, "status %d\n", tally_trace_status(t));
+	tally_trace_close(t);
+	return rc;
+}
+
+/* ---- generated programs ---------------------------------------------------------- */
+
+struct gen {
+	uint64_t state;
+	struct buf to;
+};
+
+/* xorshift64*: the same programs everywhere */
+static inline uint32_t pick(struct gen *g, uint32_t n)
+{
+	g->state ^= g->state >> 12;
+	g->state ^= g->state << 25;
+	g->state ^= g->state >> 27;
+	return (uint32_t)((g->state * 0x2545f4914f6cdd1dull) >> 33) % n;
+}
+
+static inline const char *one_of(struct gen *g, const char *const *words, uint32_t n)
+{
+	return words[pick(g, n)];
+}
+#define ONE_OF(g, ...)                                                                             \
+	one_of(g, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+#define PUT(g, ...) buf_printf(&(g)->to, __VA_ARGS__)
+
+/* Each number makes another program. */
+static inline void gen_begin(struct gen *g, uint64_t number)
+{
+	g->state = number * 0x9e3779b97f4a7c15ull + 1;
+	buf_clear(&g->to);
+}
+
+#endif
