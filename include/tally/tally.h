@@ -57,6 +57,9 @@ struct tally_trace_opts {
 /* Runs BEGIN, ERROR, tick and END in user space, without privileges and on a virtual clock: waiting takes no
  * time, the run is over when nothing is left that could fire. Probes of events are refused by _go. */
 #define TALLY_TRACE_VM 4u
+/* -v: each CPU on which firings were lost has a note, however few they were. Without it those that lost less than 0.5 % share
+ * one, which "quiet" leaves out. */
+#define TALLY_TRACE_VERBOSE 8u
 
 /* Of the library, "0.1.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

@@ -99,11 +99,17 @@ static void what_a_platform_has_and_allows_is_said_of_it(void **state)
 	assert_non_null(strstr(said.p, "/nowhere/at/all"));
 }
 
-/* An event's name can be longer than a line is wide, and is not broken: it is to be copied. */
-static bool is_one_word(const char *line)
+/* A name of libpfm4's can be nearly as long as a line is wide, and is not broken: it is to be copied. */
+static bool has_long_name(const char *line)
 {
-	line += strspn(line, " ");
-	return line[strcspn(line, " \n")] != ' ';
+	const char *end = line + strcspn(line, "\n");
+
+	for (size_t n; line < end; line += n + (line[n] == ' ')) {
+		n = strcspn(line, " \n");
+		if (n > 60)
+			return true;
+	}
+	return false;
 }
 
 static void no_line_is_wider_than_80_columns(void **state)
@@ -115,7 +121,7 @@ static void no_line_is_wider_than_80_columns(void **state)
 		for (size_t m = 0; m < COUNT(machines); m++) {
 			assert_true(list(&said, machines[m], find_kind(k)->name, NULL, false) >= 0);
 			for (const char *line = said.p; *line; line += strcspn(line, "\n") + 1)
-				if (strcspn(line, "\n") > 80 && !is_one_word(line))
+				if (strcspn(line, "\n") > 80 && !has_long_name(line))
 					fail_msg("%s, %s: %.*s", machines[m], find_kind(k)->name, (int)strcspn(line, "\n"), line);
 		}
 }

@@ -270,7 +270,7 @@ static int take_platform(void *state, const char *value)
 		return GO_ON;                                                                      \
 	}
 TAKE_FLAG(list, c->list = true)
-TAKE_FLAG(verbose, c->verbose = true)
+TAKE_FLAG(verbose, c->verbose = true; c->o.flags |= TALLY_TRACE_VERBOSE)
 TAKE_FLAG(compile, c->compile_only = true)
 TAKE_FLAG(json, c->json = true)
 TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
@@ -306,7 +306,7 @@ static const struct opt options[] = {
 	{ 'c', NULL, "COMMAND", "run a command; $target is its process, and tracing ends with it", take_command },
 	{ 'p', NULL, "PID", "watch a process; $target is its id, and tracing ends with it", take_process },
 	{ 'l', NULL, NULL, "list probes instead of enabling them", take_list },
-	{ 'v', NULL, NULL, "say more: arguments and stability of probes", take_verbose },
+	{ 'v', NULL, NULL, "say more: arguments and stability of probes, and each CPU that lost firings", take_verbose },
 	{ 'e', NULL, NULL, "exit after compiling", take_compile },
 	{ 'q', NULL, NULL, "print only what the program asks for", take_quiet },
 	{ 'o', NULL, "FILE", "append answers to a file; .json and .folded choose the format", take_output },

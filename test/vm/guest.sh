@@ -24,7 +24,7 @@ for mode in user:u kernel:k all:; do
   name=cycles-${mode%:*}-$period suffix=${mode#*:} told=0
   event=cycles${suffix:+:$suffix}
   for try in 1 2 3 4 5; do
-    said=$(tally trace -q -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
+    said=$(tally trace -qv -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
       cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
       cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
       END { printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
