@@ -70,6 +70,10 @@ struct img_drops {                            /* per CPU */
 enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD };
 
 struct img_reloc { uint32_t ins; const char *type, *field; };  /* imm of ins += byte offset of field in kernel struct type */
+/* A function behind the program's own instructions. With arguments (each the address of arg_bytes[n] bytes) it has
+ * global linkage, which the verifier walks once for all calls; without it is a callback of bpf_loop(). */
+enum { IMG_FUNCS_MOST = 8 };
+struct img_func { uint32_t ins; uint8_t nargs; uint32_t arg_bytes[3]; };
 struct img_prog {
 	uint32_t probe;                       /* id */
 	uint8_t cls;                          /* enum img_class */
@@ -79,6 +83,8 @@ struct img_prog {
 	uint32_t nins;
 	struct img_reloc *reloc;
 	uint32_t nrelocs;
+	struct img_func func[IMG_FUNCS_MOST];         /* in the order of their first instructions */
+	uint32_t nfuncs;
 	uint32_t stack_bytes;
 };
 

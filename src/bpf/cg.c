@@ -334,7 +334,7 @@ static void check_maps(struct cg *g)
 	for (uint32_t i = 0; i < g->nins; i++) {
 		if (g->ins[i].code != INS_LD_IMM64)
 			continue;
-		if (g->ins[i].src != INS_SRC_NONE && !seen[g->ins[i].imm]) {
+		if ((g->ins[i].src == INS_SRC_MAP || g->ins[i].src == INS_SRC_MAP_VALUE) && !seen[g->ins[i].imm]) {
 			seen[g->ins[i].imm] = true;
 			n++;
 		}
@@ -360,6 +360,7 @@ static void body(struct cg *g, struct plan *pl)
 	cg_ins(g, I_EXIT());
 	if (g->faults)
 		error_block(g, pl, out);
+	cg_functions(g);
 	cg_patch(g);
 	if (!g->failed)
 		check_maps(g);
@@ -445,7 +446,8 @@ static void program(struct cg *g, const struct bpf_probe *probe)
 	g->reloc = NULL;
 	g->nins = g->ins_cap = g->nlines = g->lines_cap = g->nrelocs = g->reloc_cap = 0;
 	g->work = g->uses_scratch = g->faults = false;
-	g->work_needle = g->work_copy = g->frames = 0;
+	g->work_text = g->work_needle = g->work_copy = g->frames = g->nfuncs = 0;
+	memset(g->fn, 0, sizeof(g->fn));
 	g->stack_low = FP_SPILL;
 	places_reset(g);
 	if (plan_open(g, &pl) == 0)
@@ -454,6 +456,8 @@ static void program(struct cg *g, const struct bpf_probe *probe)
 	*out = (struct img_prog){ .probe = probe->id, .cls = probe->cls, .ins = g->ins, .line = g->lines,
 				  .nins = g->nins, .reloc = g->reloc, .nrelocs = g->nrelocs,
 				  .stack_bytes = (uint32_t)-g->stack_low };
+	memcpy(out->func, g->func, g->nfuncs * sizeof(*g->func));
+	out->nfuncs = g->nfuncs;
 	prog_name(out, probe);
 	g->img->nprogs++;
 }

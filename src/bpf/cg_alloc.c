@@ -135,13 +135,14 @@ static void mark(struct cg *g, const struct d_clause *c)
 			break;
 		case IR_SINDEX:
 			most(&g->work_needle, i->x);
-			most(&g->slack, i->x);
+			most(&g->slack, cg_power_of_2(i->x));
 			to_heap(g, i->q);
 			/* fall through */
 		case IR_SBASE:
 		case IR_SDIR:
 			g->work = true;
-			most(&g->slack, (uint32_t)i->i);
+			most(&g->work_text, (uint32_t)i->i);
+			most(&g->slack, cg_power_of_2((uint32_t)i->i));
 			to_heap(g, i->p);
 			break;
 		default:
@@ -162,7 +163,7 @@ static void place(struct cg *g, ir_obj o, struct room *r)
 
 	/* this-> is stored here and tested there: on the stack the verifier would know each value apart */
 	if (!pl->heap && !obj->indexed && obj->kind != IR_OBJ_THIS && obj->size <= STACK_OBJECT_MOST &&
-	    r->stack - (int32_t)obj->size >= -(int32_t)INS_STACK_BYTES) {
+	    r->stack - (int32_t)obj->size >= (g->work_text ? STACK_FUNCTIONS : 0) - (int32_t)INS_STACK_BYTES) {
 		r->stack -= (int32_t)obj->size;
 		pl->base = R10;
 		pl->off = r->stack;
@@ -193,9 +194,9 @@ static void more(struct cg *g, const struct room *r)
 		g->stack_low = r->stack;
 	if (r->heap > g->scratch_size)
 		g->scratch_size = r->heap;
-	if (r->heap > SCRATCH_MOST - 8 - g->slack)
+	if (r->heap + g->slack > SCRATCH_MOST - 8)
 		cg_fail(g, TALLY_ENOTSUP, "line %u: this clause needs %u bytes of scratch memory; there are %u: "
-			"lower strsize or the number of frames", g->clause->line, r->heap, SCRATCH_MOST - 8 - g->slack);
+			"lower strsize or the number of frames", g->clause->line, r->heap + g->slack, SCRATCH_MOST - 8);
 }
 
 /* Offset of the room for a copy, behind the failure table. */

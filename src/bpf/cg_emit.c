@@ -105,13 +105,32 @@ void cg_jmp(struct cg *g, uint32_t label)
 	cg_jcc(g, I_JUMP(0), label);
 }
 
+void cg_call(struct cg *g, uint32_t label)
+{
+	cg_jcc(g, I_CALL_LOCAL(0), label);
+}
+
+void cg_func(struct cg *g, uint8_t reg, uint32_t label)
+{
+	cg_jcc(g, I_LD_FUNC(reg, 0), label);
+	cg_ins(g, I_LD64_HI(0));
+}
+
+/* Calls and addresses of functions keep how far it is in 32 bits, jumps in 16. */
+static bool ins_names_function(const struct bpf_ins *i)
+{
+	return i->code == INS_LD_IMM64 || i->code == (INS_JMP | OP_CALL);
+}
+
 void cg_patch(struct cg *g)
 {
 	for (uint32_t i = 0; i < g->nfixes && !g->failed; i++) {
 		int32_t to = g->label[g->fix[i].label], off = to - (int32_t)g->fix[i].ins - 1;
 
 		assert(to >= 0);
-		if (off != (int16_t)off)
+		if (ins_names_function(&g->ins[g->fix[i].ins]))
+			g->ins[g->fix[i].ins].imm = off;
+		else if (off != (int16_t)off)
 			cg_fail(g, TALLY_ENOTSUP, "line %u: the program is too large (a jump of %d instructions)",
 				g->lines[g->fix[i].ins], off);
 		else

@@ -19,10 +19,15 @@ enum {
 #define STACK_OBJECT_MOST 128u                /* larger objects live in scratch memory */
 #define SCRATCH_MOST 32768u                   /* a per-CPU value may not be larger */
 
-/* Work space of the string functions, at the start of scratch memory: four
+/* Work space of the string functions, at the start of scratch memory: three
  * words, index()'s failure table (a u16 for each byte of the longest needle,
  * and one), room for a copy of the longest string that strlen() measures. */
-enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_L = 24, WORK_FAIL = 32 };
+enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_FAIL = 24 };
+
+/* Functions behind a program's clauses, for string functions whose loops all calls share (cg_str.c). With their
+ * callbacks they take so much of the stack. */
+enum cg_fn { CG_FN_INDEX, CG_FN_COMPONENTS, CG_NFNS };
+#define STACK_FUNCTIONS 64
 
 enum { IN_CONST, IN_REG, IN_SPILL };
 struct cg_reg {
@@ -47,7 +52,7 @@ struct cg {
 	bool failed;
 	uint32_t maps_cap, epids_cap;
 	uint32_t scratch_size;                /* most of any program */
-	uint32_t slack;                       /* room behind scratch and globals, see power_of_2() in cg_str.c */
+	uint32_t slack;                       /* room behind scratch and globals, see cg_power_of_2() */
 	bool watch_exit;                      /* some perf program may call exit() */
 
 	/* the program being generated */
@@ -63,7 +68,11 @@ struct cg {
 	struct cg_fix { uint32_t ins, label; } *fix;
 	uint32_t nfixes, fix_cap;
 	struct cg_place *place;               /* by object */
-	uint32_t work_needle, work_copy;      /* longest needle of index(), longest string of strlen() */
+	uint32_t work_text, work_needle;      /* longest text and needle of index(), path of basename() and dirname() */
+	uint32_t work_copy;                   /* longest string of strlen() */
+	struct { bool used; uint32_t label, line; } fn[CG_NFNS];       /* line: of the first call */
+	struct img_func func[IMG_FUNCS_MOST];
+	uint32_t nfuncs;
 	bool work;                            /* string functions are used */
 	uint32_t frames;                      /* room for these in scratch memory; 0 when no stack is a key */
 	bool uses_scratch, faults;
@@ -88,6 +97,8 @@ uint32_t cg_label(struct cg *g);
 void cg_put(struct cg *g, uint32_t label);
 void cg_jmp(struct cg *g, uint32_t label);
 void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label);       /* jump made with offset 0 */
+void cg_call(struct cg *g, uint32_t label);                            /* a function of ours */
+void cg_func(struct cg *g, uint8_t reg, uint32_t label);               /* reg = its address */
 void cg_patch(struct cg *g);                                           /* all labels are placed */
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp);                   /* a machine register that holds v */
@@ -122,6 +133,8 @@ typedef void cg_op(struct cg *g, const struct ir_ins *i);
 /* cg_ops.c */
 void cg_dispatch(struct cg *g, const struct ir_ins *i);
 /* cg_str.c */
+uint32_t cg_power_of_2(uint32_t n);                                    /* the lowest that is not below n and 16 */
+void cg_functions(struct cg *g);                                       /* emits those that the program calls */
 cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_sbase, cg_sdir;
 /* cg_agg.c */
 cg_op cg_agg, cg_stackid;

@@ -4,9 +4,8 @@
  * A string is an object: NUL-terminated, zero-padded to its bound.  That makes
  * equal strings equal words, so comparing goes by words; and
  * probe_read_kernel_str() copies, cuts and measures in one call.
- * What must look at each byte is a loop with a known number of turns, since
- * Linux 6.1 proves loops by walking them, and it refuses a program in which
- * more than 8,192 branches are open: so such loops hardly branch.
+ * What must look at each byte is a loop in a function that all clauses of a
+ * program share (below).
  */
 #include <string.h>
 
@@ -118,67 +117,129 @@ void cg_sjoin(struct cg *g, const struct ir_ins *i)
 	cg_put(g, end);
 }
 
-/* ---- loops over bytes ---------------------------------------------------------------
+/* ---- functions with loops over bytes --------------------------------------------------
  *
- * A loop's body has no branch: what would be one becomes a mask of ones or
- * zeros.  Once in LOOP_STRIDE turns a branch leaves a loop that is done; the
- * turns in between, and after the end, change nothing ("live" is 0).
+ * index() and the two that take paths apart look at each byte.  Their loops are callbacks of bpf_loop(), whose body
+ * the verifier walks once; and they lie in functions of their own with global linkage, which it walks once for all
+ * calls, on any arguments.  So what a script pays for one more index() is the call.
+ *
+ * A function gets the address of scratch memory, where its state lies (WORK_I ...), and those of one or two strings.
+ * It is made for the longest strings of the program: where a string ends, it stops, and does not read what lies
+ * behind.  A callback's body is some steps without a branch: what would be one becomes a mask of ones or zeros, and
+ * steps behind the end change nothing.  Then it returns 1, and the loop ends.
  */
-#define LOOP_STRIDE 16u
+#define STEPS 8u                              /* of index() in a callback */
+#define STRIDE 16u                            /* bytes of a path in a callback */
+enum { FP_LOOP = -24 };                       /* in a function: scratch memory and strings, for its callbacks */
 
 /* A place is masked to a power of 2 that may be above the bound.  It never is there, but the verifier
  * believes the mask: so there is room behind the memory, as much as the longest bound (g->slack). */
-static uint32_t power_of_2(uint32_t n)
+uint32_t cg_power_of_2(uint32_t n)
 {
-	uint32_t p = 8;
+	uint32_t p = STRIDE;
 
 	while (p < n)
 		p *= 2;
 	return p;
 }
 
-/* reg = reg == 0 ? 1 : 0, for reg below 2^63 */
-static void is_zero(struct cg *g, uint8_t reg)
+/* reg = reg == 0 ? -1 : 0, for reg below 2^63: a mask */
+static void if_zero(struct cg *g, uint8_t reg)
 {
 	cg_ins(g, I_ALU_IMM(SUB, reg, 1));
-	cg_ins(g, I_ALU_IMM(RSH, reg, 63));
+	cg_ins(g, I_ALU_IMM(ARSH, reg, 63));
 }
 
-/* to = byte `at` of o; `at` was masked, so that the verifier sees its bound. */
-static void byte_of(struct cg *g, uint8_t to, ir_obj o, uint8_t at, uint8_t tmp)
+/* reg = reg == 0 ? 0 : -1, for reg below 2^63 */
+static void if_not_zero(struct cg *g, uint8_t reg)
 {
-	cg_addr(g, tmp, o, 0);
-	cg_ins(g, I_ALU_REG(ADD, tmp, at));
-	cg_ins(g, I_LOAD(B, to, tmp, 0));
+	cg_ins(g, I_NEG(reg));
+	cg_ins(g, I_ALU_IMM(ARSH, reg, 63));
 }
 
-/* reg = [R7 + word], below n */
-static void state(struct cg *g, uint8_t reg, int16_t word, uint32_t n)
+/* to = mask ? from : to; from is lost */
+static void set_if(struct cg *g, uint8_t to, uint8_t from, uint8_t mask)
 {
-	cg_ins(g, I_LOAD(DW, reg, R7, word));
-	cg_ins(g, I_ALU_IMM(AND, reg, (int32_t)power_of_2(n) - 1));
+	cg_ins(g, I_ALU_REG(SUB, from, to));
+	cg_ins(g, I_ALU_REG(AND, from, mask));
+	cg_ins(g, I_ALU_REG(ADD, to, from));
 }
 
-/* Begins a loop of `turns` (at least) that R5 counts; the label is its top. */
-static uint32_t loop(struct cg *g)
+/* to = byte `at` of the string at `base`; `at` was masked, so that the verifier sees its bound. */
+static void byte_of(struct cg *g, uint8_t to, uint8_t base, uint8_t at)
 {
-	uint32_t top = cg_label(g);
-
-	cg_imm(g, R5, 0);
-	cg_put(g, top);
-	return top;
+	cg_mov(g, to, base);
+	cg_ins(g, I_ALU_REG(ADD, to, at));
+	cg_ins(g, I_LOAD(B, to, to, 0));
 }
 
-/* Ends it: back to the top unless all turns are done, or `live` in WORK_L is 0 at a stride's end. */
-static void loop_end(struct cg *g, uint32_t top, uint32_t turns, uint32_t stride)
+/* reg, which is below n, in the verifier's sight too */
+static void below_power_of_2(struct cg *g, uint8_t reg, uint32_t n)
 {
-	uint32_t out = cg_label(g);
+	cg_ins(g, I_ALU_IMM(AND, reg, (int32_t)cg_power_of_2(n) - 1));
+}
 
-	cg_ins(g, I_ALU_IMM(ADD, R5, (int32_t)stride));
-	cg_jcc(g, I_JMP_IMM(JGE, R5, (int32_t)turns, 0), out);
-	cg_ins(g, I_LOAD(DW, R1, R7, WORK_L));
-	cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), top);
-	cg_put(g, out);
+/* The label of a function; it is made when the program's clauses are. */
+static uint32_t function_label(struct cg *g, enum cg_fn fn)
+{
+	if (!g->fn[fn].used) {
+		g->fn[fn].used = true;
+		g->fn[fn].label = cg_label(g);
+		g->fn[fn].line = g->line;
+	}
+	return g->fn[fn].label;
+}
+
+static void function_put(struct cg *g, uint32_t label, uint8_t nargs)
+{
+	struct img_func *f = &g->func[g->nfuncs++];
+
+	assert(g->nfuncs <= IMG_FUNCS_MOST);
+	cg_put(g, label);
+	*f = (struct img_func){ .ins = g->nins, .nargs = nargs,
+				.arg_bytes = { cg_work_copy(g), cg_power_of_2(g->work_text), cg_power_of_2(g->work_needle) } };
+}
+
+/* Begins a function of nargs addresses: R7, R8 (and R9) and the stack from FP_LOOP on keep them. */
+static void function_begin(struct cg *g, enum cg_fn fn, uint8_t nargs, uint32_t out)
+{
+	g->line = g->fn[fn].line;
+	function_put(g, g->fn[fn].label, nargs);
+	for (uint8_t k = 0; k < nargs; k++)           /* the verifier asks for it: a caller could pass NULL */
+		cg_jcc(g, I_JMP_IMM(JEQ, R1 + k, 0, 0), out);
+	for (uint8_t k = 0; k < nargs; k++) {
+		cg_mov(g, R7 + k, R1 + k);
+		cg_ins(g, I_STORE(DW, R10, FP_LOOP + 8 * k, R7 + k));
+	}
+}
+
+/* At least `turns` steps of a callback, whose label it returns. */
+static uint32_t function_loop(struct cg *g, uint32_t turns, uint32_t stride)
+{
+	uint32_t body = cg_label(g);
+
+	cg_imm(g, R1, (turns + stride - 1) / stride);
+	cg_func(g, R2, body);
+	cg_lea(g, R3, R10, FP_LOOP);
+	cg_imm(g, R4, 0);
+	cg_ins(g, I_CALL(loop));
+	return body;
+}
+
+static void callback_begin(struct cg *g, uint32_t label, uint8_t nargs)
+{
+	function_put(g, label, 0);
+	for (uint8_t k = 0; k < nargs; k++)
+		cg_ins(g, I_LOAD(DW, R7 + k, R2, 8 * k));
+}
+
+/* Returns 1, which ends the loop, when `live` is 0; while it is -1, 0. */
+static void callback_end(struct cg *g, uint8_t live)
+{
+	cg_mov(g, R0, live);
+	cg_ins(g, I_ALU_IMM(ADD, R0, 1));
+	cg_ins(g, I_ALU_IMM(AND, R0, 1));
+	cg_ins(g, I_EXIT());
 }
 
 /* ---- index(): Knuth, Morris and Pratt's search ----------------------------------------
@@ -195,141 +256,165 @@ static void fail_of(struct cg *g, uint8_t to, uint8_t at)
 	cg_ins(g, I_ALU_REG(ADD, to, R7));
 }
 
-/* One step: compares byte i of `text` with byte j of the needle and moves on, or back.  With `table`,
- * F[i + 1] is written, too: j + 1 after a match, else 0 (and again when j has come back to a match). */
-static void kmp_step(struct cg *g, ir_obj text, uint32_t bound, ir_obj needle, uint32_t nbound, bool table)
+/* One step: compares byte i (R5) of the text (R8) with byte j (R6) of the needle (R9) and moves on, or back; R0 says
+ * whether neither string had ended.  With `table`, the needle is the text, and F[i + 1] is written: j + 1 after a match,
+ * else 0 (and again when j has come back to a match). */
+static void kmp_step(struct cg *g, bool table)
 {
-	state(g, R1, WORK_I, bound);
-	state(g, R2, WORK_J, nbound);
-	byte_of(g, R3, text, R1, R0);
-	byte_of(g, R4, needle, R2, R0);
-	cg_mov(g, R0, R3);                            /* live: neither string has ended */
-	if (!table) {
+	below_power_of_2(g, R5, table ? g->work_needle : g->work_text);
+	below_power_of_2(g, R6, g->work_needle);
+	byte_of(g, R3, table ? R9 : R8, R5);
+	byte_of(g, R4, R9, R6);
+	cg_mov(g, R0, R3);
+	if (!table)
 		cg_ins(g, I_ALU_REG(MUL, R0, R4));
-	}
-	is_zero(g, R0);
-	cg_ins(g, I_ALU_IMM(XOR, R0, 1));
-	cg_ins(g, I_STORE(DW, R7, WORK_L, R0));
+	if_not_zero(g, R0);                           /* R0: neither string has ended */
 	cg_ins(g, I_ALU_REG(XOR, R3, R4));
-	is_zero(g, R3);                               /* R3: equal */
+	if_zero(g, R3);                               /* R3: equal */
 	cg_ins(g, I_ALU_REG(AND, R3, R0));
 	if (table) {
-		fail_of(g, R0, R1);
-		cg_mov(g, R4, R2);
+		fail_of(g, R1, R5);
+		cg_mov(g, R4, R6);
 		cg_ins(g, I_ALU_IMM(ADD, R4, 1));
-		cg_ins(g, I_ALU_REG(MUL, R4, R3));
-		cg_ins(g, I_STORE(H, R0, WORK_FAIL + 2, R4));
+		cg_ins(g, I_ALU_REG(AND, R4, R3));
+		cg_ins(g, I_STORE(H, R1, WORK_FAIL + 2, R4));
 	}
-	cg_ins(g, I_LOAD(DW, R0, R7, WORK_L));
-	cg_mov(g, R4, R2);                            /* i += equal, or j == 0 while live */
-	is_zero(g, R4);
+	cg_mov(g, R4, R6);                            /* i goes on when equal, or live and j == 0 */
+	if_zero(g, R4);
 	cg_ins(g, I_ALU_REG(AND, R4, R0));
 	cg_ins(g, I_ALU_REG(OR, R4, R3));
-	cg_ins(g, I_ALU_REG(ADD, R1, R4));
-	cg_ins(g, I_STORE(DW, R7, WORK_I, R1));
-	fail_of(g, R4, R2);                           /* j = equal ? j + 1 : live ? F[j] : j */
+	cg_ins(g, I_ALU_REG(SUB, R5, R4));
+	fail_of(g, R4, R6);                           /* j = equal ? j + 1 : live ? F[j] : j */
 	cg_ins(g, I_LOAD(H, R4, R4, WORK_FAIL));
-	cg_ins(g, I_ALU_REG(SUB, R4, R2));
 	cg_mov(g, R1, R0);
 	cg_ins(g, I_ALU_REG(XOR, R1, R3));
-	cg_ins(g, I_ALU_REG(MUL, R4, R1));
-	cg_ins(g, I_ALU_REG(ADD, R2, R4));
-	cg_ins(g, I_ALU_REG(ADD, R2, R3));
-	cg_ins(g, I_STORE(DW, R7, WORK_J, R2));
+	set_if(g, R6, R4, R1);
+	cg_ins(g, I_ALU_REG(SUB, R6, R3));
 }
 
-static void kmp_loop(struct cg *g, const struct ir_ins *i, bool table)
+static void kmp_callback(struct cg *g, uint32_t label, bool table)
 {
-	uint32_t n = table ? i->x : (uint32_t)i->i, top = loop(g);
+	callback_begin(g, label, 3);
+	cg_ins(g, I_LOAD(DW, R5, R7, WORK_I));
+	cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
+	for (uint32_t k = 0; k < STEPS; k++)
+		kmp_step(g, table);
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R5));
+	cg_ins(g, I_STORE(DW, R7, WORK_J, R6));
+	callback_end(g, R0);
+}
 
-	for (uint32_t k = 0; k < LOOP_STRIDE; k++)
-		kmp_step(g, table ? i->q : i->p, n, i->q, i->x, table);
-	loop_end(g, top, 2 * n + 2, LOOP_STRIDE);
+/* R0 = where needle R3 begins in text R2, from WORK_K on; or -1. */
+static void function_index(struct cg *g)
+{
+	uint32_t out = cg_label(g), table, search;
+
+	function_begin(g, CG_FN_INDEX, 3, out);
+	cg_ins(g, I_STORE_IMM(DW, R7, WORK_I, 1));
+	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
+	cg_ins(g, I_STORE_IMM(W, R7, WORK_FAIL, 0));
+	table = function_loop(g, 2 * g->work_needle + 2, STEPS);
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R1));
+	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
+	search = function_loop(g, 2 * g->work_text + 2, STEPS);
+	cg_ins(g, I_LOAD(DW, R2, R7, WORK_J));
+	below_power_of_2(g, R2, g->work_needle);
+	byte_of(g, R4, R9, R2);
+	cg_jcc(g, I_JMP_IMM(JNE, R4, 0, 0), out);
+	cg_ins(g, I_LOAD(DW, R0, R7, WORK_I));
+	cg_ins(g, I_ALU_REG(SUB, R0, R2));
+	cg_ins(g, I_EXIT());
+	cg_put(g, out);
+	cg_imm(g, R0, -1);
+	cg_ins(g, I_EXIT());
+	kmp_callback(g, table, true);
+	kmp_callback(g, search, false);
 }
 
 void cg_sindex(struct cg *g, const struct ir_ins *i)
 {
-	uint32_t none = cg_label(g), end = cg_label(g);
-
-	cg_ins(g, I_STORE_IMM(DW, R7, WORK_I, 1));
-	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
-	cg_ins(g, I_STORE_IMM(W, R7, WORK_FAIL, 0));
-	kmp_loop(g, i, true);
-	cg_ins(g, I_STORE(DW, R7, WORK_I, cg_use(g, i->a, R1)));
-	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
-	kmp_loop(g, i, false);
-	state(g, R2, WORK_J, i->x);
-	byte_of(g, R4, i->q, R2, R0);
-	cg_jcc(g, I_JMP_IMM(JNE, R4, 0, 0), none);
-	cg_ins(g, I_LOAD(DW, R1, R7, WORK_I));
-	cg_ins(g, I_ALU_REG(SUB, R1, R2));
-	cg_jmp(g, end);
-	cg_put(g, none);
-	cg_imm(g, R1, -1);
-	cg_put(g, end);
-	cg_done(g, i->d, R1);
+	cg_ins(g, I_STORE(DW, R7, WORK_K, cg_use(g, i->a, R1)));
+	cg_mov(g, R1, R7);
+	cg_addr(g, R2, i->p, 0);
+	cg_addr(g, R3, i->q, 0);
+	cg_call(g, function_label(g, CG_FN_INDEX));
+	cg_done(g, i->d, R0);
 }
 
 /* ---- basename() and dirname() (POSIX basename(3)) ------------------------------------- */
-
-/* [R7 + word] = R0 ? R1 : [R7 + word]; R0 is 0 or 1 */
-static void set_if(struct cg *g, int16_t word)
-{
-	cg_ins(g, I_LOAD(DW, R2, R7, word));
-	cg_ins(g, I_ALU_REG(SUB, R1, R2));
-	cg_ins(g, I_ALU_REG(MUL, R1, R0));
-	cg_ins(g, I_ALU_REG(ADD, R2, R1));
-	cg_ins(g, I_STORE(DW, R7, word, R2));
-}
 
 /*
  * One walk finds: i the start and j the end of the last component, k the end of
  * the one before it (0: none).  A component starts where a byte other than a
  * slash comes at 0 or behind one, that is, when it is not at j, the end of the
  * component so far; at 0, j is 0 too, but i = 0 and k = 0 are right already.
+ * A callback has in R8 the address of its first byte and in R5 that byte's place, in R7 i, in R6 j, on its stack k,
+ * and in R9 -1 until the end, then 0.
  */
-static void component_step(struct cg *g, const struct ir_ins *i, uint32_t k)
+enum { FP_WORK = -8, FP_K = -16 };
+
+static void component_step(struct cg *g, uint32_t n)
 {
-	cg_mov(g, R1, R5);
-	cg_ins(g, I_ALU_IMM(ADD, R1, (int32_t)k));
-	cg_ins(g, I_ALU_IMM(AND, R1, (int32_t)power_of_2((uint32_t)i->i) - 1));
-	byte_of(g, R3, i->p, R1, R0);
-	cg_mov(g, R0, R3);                            /* live &= byte != 0 */
-	is_zero(g, R0);
-	cg_ins(g, I_ALU_IMM(XOR, R0, 1));
-	cg_ins(g, I_LOAD(DW, R4, R7, WORK_L));
-	cg_ins(g, I_ALU_REG(AND, R4, R0));
-	cg_ins(g, I_STORE(DW, R7, WORK_L, R4));
-	cg_ins(g, I_ALU_IMM(XOR, R3, '/'));           /* R3: part of a component */
-	is_zero(g, R3);
-	cg_ins(g, I_ALU_IMM(XOR, R3, 1));
-	cg_ins(g, I_ALU_REG(AND, R3, R4));
-	cg_ins(g, I_LOAD(DW, R0, R7, WORK_J));        /* R0: begins one */
-	cg_mov(g, R4, R1);
-	cg_ins(g, I_ALU_REG(XOR, R0, R1));
-	is_zero(g, R0);
-	cg_ins(g, I_ALU_IMM(XOR, R0, 1));
-	cg_ins(g, I_ALU_REG(AND, R0, R3));
-	set_if(g, WORK_I);
-	cg_ins(g, I_LOAD(DW, R1, R7, WORK_J));
-	set_if(g, WORK_K);
+	cg_mov(g, R4, R5);
+	cg_ins(g, I_ALU_IMM(ADD, R4, (int32_t)n));
+	cg_ins(g, I_LOAD(B, R3, R8, n));
 	cg_mov(g, R0, R3);
-	cg_mov(g, R1, R4);
-	cg_ins(g, I_ALU_IMM(ADD, R1, 1));
-	set_if(g, WORK_J);
+	if_not_zero(g, R0);
+	cg_ins(g, I_ALU_REG(AND, R9, R0));
+	cg_ins(g, I_ALU_IMM(XOR, R3, '/'));           /* R3: part of a component */
+	if_not_zero(g, R3);
+	cg_ins(g, I_ALU_REG(AND, R3, R9));
+	cg_mov(g, R0, R6);                            /* R0: begins one */
+	cg_ins(g, I_ALU_REG(XOR, R0, R4));
+	if_not_zero(g, R0);
+	cg_ins(g, I_ALU_REG(AND, R0, R3));
+	cg_mov(g, R1, R4);                            /* then i = this place, k = j */
+	set_if(g, R7, R1, R0);
+	cg_ins(g, I_LOAD(DW, R2, R10, FP_K));
+	cg_mov(g, R1, R6);
+	set_if(g, R2, R1, R0);
+	cg_ins(g, I_STORE(DW, R10, FP_K, R2));
+	cg_ins(g, I_ALU_IMM(ADD, R4, 1));             /* a part of it: j = behind this place */
+	set_if(g, R6, R4, R3);
 }
 
-static void components(struct cg *g, const struct ir_ins *i)
+static void components_callback(struct cg *g, uint32_t label)
 {
-	uint32_t top;
+	callback_begin(g, label, 2);
+	cg_ins(g, I_STORE(DW, R10, FP_WORK, R7));
+	cg_mov(g, R5, R1);
+	cg_ins(g, I_ALU_IMM(MUL, R5, STRIDE));
+	cg_ins(g, I_ALU_IMM(AND, R5, (int32_t)(cg_power_of_2(g->work_text) - STRIDE)));
+	cg_ins(g, I_ALU_REG(ADD, R8, R5));
+	cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+	cg_ins(g, I_STORE(DW, R10, FP_K, R1));
+	cg_ins(g, I_LOAD(DW, R7, R7, WORK_I));
+	cg_imm(g, R9, -1);
+	for (uint32_t n = 0; n < STRIDE; n++)
+		component_step(g, n);
+	cg_ins(g, I_LOAD(DW, R2, R10, FP_WORK));
+	cg_ins(g, I_STORE(DW, R2, WORK_I, R7));
+	cg_ins(g, I_STORE(DW, R2, WORK_J, R6));
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_K));
+	cg_ins(g, I_STORE(DW, R2, WORK_K, R1));
+	callback_end(g, R9);
+}
 
-	for (int16_t w = WORK_I; w < WORK_L; w += 8)
+/* Finds the components of path R2. */
+static void function_components(struct cg *g)
+{
+	uint32_t out = cg_label(g), body;
+
+	function_begin(g, CG_FN_COMPONENTS, 2, out);
+	for (int16_t w = WORK_I; w <= WORK_K; w += 8)
 		cg_ins(g, I_STORE_IMM(DW, R7, w, 0));
-	cg_ins(g, I_STORE_IMM(DW, R7, WORK_L, 1));
-	top = loop(g);
-	for (uint32_t k = 0; k < 8; k++)
-		component_step(g, i, k);
-	loop_end(g, top, (uint32_t)i->i, 8);
+	body = function_loop(g, g->work_text, STRIDE);
+	cg_put(g, out);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	components_callback(g, body);
 }
 
 /* o = "/" when p begins with one, else "." */
@@ -351,7 +436,9 @@ static void path_part(struct cg *g, const struct ir_ins *i, int16_t from, int16_
 	uint32_t none = cg_label(g), end = cg_label(g);
 
 	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
-	components(g, i);
+	cg_mov(g, R1, R7);
+	cg_addr(g, R2, i->p, 0);
+	cg_call(g, function_label(g, CG_FN_COMPONENTS));
 	cg_ins(g, I_LOAD(DW, R2, R7, to));
 	cg_jcc(g, I_JMP_IMM(JEQ, R2, 0, 0), none);
 	cg_imm(g, R1, 0);
@@ -375,4 +462,12 @@ void cg_sbase(struct cg *g, const struct ir_ins *i)
 void cg_sdir(struct cg *g, const struct ir_ins *i)
 {
 	path_part(g, i, -1, WORK_K);
+}
+
+void cg_functions(struct cg *g)
+{
+	if (g->fn[CG_FN_INDEX].used)
+		function_index(g);
+	if (g->fn[CG_FN_COMPONENTS].used)
+		function_components(g);
 }

@@ -18,6 +18,7 @@
 #include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -230,6 +231,64 @@ int load_refused(const struct img_prog *prog, const char *log, struct err *e)
 		       (int)(ins.n < 100 ? ins.n : 100), ins.n ? ins.p : "unknown");
 }
 
+/* ---- types of functions ----------------------------------------------------------- */
+
+/*
+ * A program with functions needs BTF: a global function is checked against its prototype, not its callers, and a
+ * callback must be known as one.  The types are few: a number, and a pointer to an array of so many bytes.
+ */
+struct func_types {
+	struct btf *btf;
+	struct bpf_func_info info[IMG_FUNCS_MOST + 1];
+	uint32_t n;
+};
+
+/* A pointer to `bytes` bytes. */
+static int types_pointer(struct btf *btf, int byte, int index, uint32_t bytes)
+{
+	int array = btf__add_array(btf, index, byte, bytes);
+
+	return array < 0 ? array : btf__add_ptr(btf, array);
+}
+
+static int types_function(struct func_types *t, const struct img_func *f, int byte, int number)
+{
+	int arg[COUNT(f->arg_bytes)] = { 0 }, rc = 0, proto;
+	char name[16];
+
+	for (uint8_t k = 0; k < f->nargs && rc >= 0; k++)
+		rc = arg[k] = types_pointer(t->btf, byte, number, f->arg_bytes[k]);
+	if (rc < 0 || (proto = btf__add_func_proto(t->btf, number)) < 0)
+		return -1;
+	for (uint8_t k = 0; k < f->nargs && rc >= 0; k++)
+		rc = btf__add_func_param(t->btf, (const char *[]){ "work", "text", "needle" }[k], arg[k]);
+	snprintf(name, sizeof(name), "f%u", t->n);
+	if (rc >= 0)
+		rc = btf__add_func(t->btf, name, f->nargs || !t->n ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, proto);
+	t->info[t->n++] = (struct bpf_func_info){ .insn_off = f->ins, .type_id = (uint32_t)rc };
+	return rc;
+}
+
+/* The types of the program itself and of its functions, loaded. */
+static int types_open(struct func_types *t, const struct img_prog *p, struct err *e)
+{
+	const struct img_func whole = { 0 };
+	int byte, number, rc;
+
+	t->btf = btf__new_empty();
+	byte = t->btf ? btf__add_int(t->btf, "char", 1, BTF_INT_SIGNED) : -1;
+	number = t->btf ? btf__add_int(t->btf, "long", 8, BTF_INT_SIGNED) : -1;
+	rc = byte < 0 || number < 0 ? -1 : types_function(t, &whole, byte, number);
+	for (uint32_t i = 0; i < p->nfuncs && rc >= 0; i++)
+		rc = types_function(t, &p->func[i], byte, number);
+	if (rc < 0)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	if (btf__load_into_kernel(t->btf) == 0)
+		return 0;
+	return errno == EPERM ? rights_bpf("loading the types of a BPF program", e) :
+				run_file_refused("loading the types of a BPF program", errno, e);
+}
+
 /* ---- loading ------------------------------------------------------------------------ */
 
 /* The kernel takes letters, digits, '_' and '.', 15 of them. */
@@ -255,10 +314,12 @@ static int64_t load_clock_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, char *log)
+static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, const struct func_types *t, char *log)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .attempts = 1, .log_level = log ? 1 : 0, .log_buf = log,
-		    .log_size = log ? LOG_BYTES : 0);
+		    .log_size = log ? LOG_BYTES : 0, .prog_btf_fd = t->btf ? (uint32_t)btf__fd(t->btf) : 0,
+		    .func_info = t->n ? t->info : NULL, .func_info_cnt = t->n,
+		    .func_info_rec_size = t->n ? sizeof(*t->info) : 0);
 	int64_t begin = load_clock_ms();
 	char name[16];
 	int fd = -1;
@@ -292,7 +353,8 @@ static int prog_not_refused(const struct img_prog *p, int no, struct err *e)
 }
 
 /* The second try, with the log; it could even go well, if memory was short. */
-static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, int *fd, struct err *e)
+static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, const struct func_types *t, int *fd,
+			struct err *e)
 {
 	int rc = prog_not_refused(p, errno, e), no;
 	char *log;
@@ -304,7 +366,7 @@ static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, int
 	log = mem_alloc(LOG_BYTES);
 	if (!log)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	*fd = prog_load(p, ins, log);
+	*fd = prog_load(p, ins, t, log);
 	no = errno;
 	log[LOG_BYTES - 1] = '\0';
 	if (*fd < 0 && (rc = prog_not_refused(p, no, e)) == 0)
@@ -317,6 +379,7 @@ static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, int
 static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf,
 		     int *fd, struct err *e)
 {
+	struct func_types types = { 0 };
 	struct bpf_ins *ins;
 	int rc;
 
@@ -329,8 +392,11 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 	rc = patch_maps(k, ins, p->nins, e);
 	if (rc == 0 && p->nrelocs)
 		rc = patch_fields(btf, p, ins, e);
-	if (rc == 0 && (*fd = prog_load(p, ins, NULL)) < 0)
-		rc = prog_explain(p, ins, fd, e);
+	if (rc == 0 && p->nfuncs)
+		rc = types_open(&types, p, e);
+	if (rc == 0 && (*fd = prog_load(p, ins, &types, NULL)) < 0)
+		rc = prog_explain(p, ins, &types, fd, e);
+	btf__free(types.btf);
 	mem_free(ins);
 	return rc;
 }
