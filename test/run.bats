@@ -213,3 +213,14 @@ end" ]
   run "$TALLY" trace -q -x strsize=1024 -n "$script BEGIN { $(for n in $(seq 8); do printf 'n += index(s, t);'; done) printf(\"%d\\n\", n); exit(0); }"
   said 0 $'8'
 }
+
+@test "a thread does not begin with the self-> variables of a dead one that had its id" {
+  needs_bpf
+  id=$("$PROGS/again" 1) || skip "a process's id can't be chosen here"
+  run "$TALLY" trace -qn 'cpc:::page_faults-user-5000 /execname == "again"/ { self->n++; printf("%d is %d\n", tid, self->n); }' \
+    -c "$PROGS/again 25000"
+  [ "$status" -eq 0 ]
+  # Each of the two, which have one id, counts from 1 on.
+  [ "$(grep -c ' is 1$' <<<"$output")" -eq 2 ] || { echo "$output"; false; }
+  [ "$(grep ' is ' <<<"$output" | cut -d' ' -f1 | sort -u | wc -l)" -eq 1 ]
+}

@@ -149,6 +149,7 @@ struct vm_cpu {
 	uint32_t cpu, pid, tid, uid, gid, ppid;
 	char comm[16];
 	uint64_t mono_ns, vtime_ns;
+	uint64_t start_ns;                    /* when the thread began; 0: threads have no end */
 	uint64_t pc; bool user;               /* PC as a perf program would see it */
 	const uint64_t *kstack, *ustack; uint32_t nkstack, nustack;
 	const void *record; uint32_t record_bytes;    /* context of an IMG_RECORD program */

@@ -204,19 +204,6 @@ static void pid_or_tid(struct cg *g, bool tid)
 	cg_ins(g, I_LOAD(W, R0, R10, FP_TMP + (tid ? 0 : 4)));
 }
 
-static void bi_thread(struct cg *g)
-{
-	uint32_t known = cg_label(g);
-
-	cg_ins(g, I_CALL(get_current_pid_tgid));
-	cg_ins(g, I_MOV32_REG(R0, R0));
-	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), known);
-	cg_ins(g, I_CALL(get_smp_processor_id));
-	cg_ins(g, I_ALU_IMM(ADD, R0, 1));
-	cg_ins(g, I_ALU_IMM(LSH, R0, 32));
-	cg_put(g, known);
-}
-
 /* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */
 static void task_field(struct cg *g, const char *field, unsigned n)
 {
@@ -234,6 +221,33 @@ static void task_field(struct cg *g, const char *field, unsigned n)
 	cg_imm(g, R2, (int)n);
 	cg_ins(g, I_CALL(probe_read_kernel));
 	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
+}
+
+/*
+ * The key of a thread's variables: its id in the low bits, above it the time when it began.  Ids are given again, and
+ * a thread must not find what a dead one of its id has left; it would if it began a multiple of 73 minutes
+ * after that one, to the nanosecond.  Thread 0 is one for each CPU and never ends: its time is the CPU's number.
+ */
+#define THREAD_ID_BITS 22                     /* PID_MAX_LIMIT */
+
+static void bi_thread(struct cg *g)
+{
+	uint32_t idle = cg_label(g), both = cg_label(g);
+
+	cg_ins(g, I_CALL(get_current_pid_tgid));
+	cg_ins(g, I_MOV32_REG(R0, R0));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), idle);
+	cg_ins(g, I_CALL(get_current_task));
+	task_field(g, "start_time", 8);
+	cg_jmp(g, both);
+	cg_put(g, idle);
+	cg_ins(g, I_CALL(get_smp_processor_id));
+	cg_ins(g, I_ALU_IMM(ADD, R0, 1));
+	cg_put(g, both);
+	cg_ins(g, I_ALU_IMM(LSH, R0, THREAD_ID_BITS));
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
+	cg_ins(g, I_ALU_REG(OR, R0, R1));
 }
 
 static void bi_ppid(struct cg *g)

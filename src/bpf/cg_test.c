@@ -161,6 +161,50 @@ static const char *traced(struct run *r, const char *before, const char *expr)
 	return rec + D_RECORD_HDR;
 }
 
+/* What BEGIN { self->n++; trace(self->n); } hands over when this thread runs it. */
+static uint64_t thread_counts(struct run *r, const struct vm_cpu *cpu)
+{
+	uint32_t size;
+	uint64_t n;
+
+	fire(r, ID_BEGIN, cpu);
+	memcpy(&n, record(r, NCPUS, &size) + D_RECORD_HDR, sizeof(n));
+	return n;
+}
+
+static void a_thread_does_not_begin_with_what_a_dead_one_of_its_id_left(void **state)
+{
+	struct vm_cpu first = cpu0, second = cpu0;
+	struct run r;
+
+	(void)state;
+	first.start_ns = 1234567890123;
+	second.start_ns = 1234567890124;
+	must_open(&r, "BEGIN { self->n++; trace(self->n); }");
+	assert_int_equal(thread_counts(&r, &first), 1);
+	assert_int_equal(thread_counts(&r, &first), 2);
+	assert_int_equal(thread_counts(&r, &second), 1);
+	assert_int_equal(thread_counts(&r, &first), 3);
+	close_run(&r);
+}
+
+static void the_idle_thread_of_each_cpu_has_variables_of_its_own(void **state)
+{
+	struct vm_cpu idle0 = cpu0, idle1 = cpu0;
+	struct run r;
+
+	(void)state;
+	idle0.pid = idle0.tid = idle1.pid = idle1.tid = 0;
+	idle1.cpu = 1;
+	must_open(&r, "BEGIN { self->n++; trace(self->n); }");
+	assert_int_equal(thread_counts(&r, &idle0), 1);
+	assert_int_equal(thread_counts(&r, &idle0), 2);
+	assert_int_equal(thread_counts(&r, &idle1), 1);
+	assert_int_equal(thread_counts(&r, &cpu0), 1);
+	assert_int_equal(thread_counts(&r, &idle0), 3);
+	close_run(&r);
+}
+
 static void integer_expressions_have_cs_value(void **state)
 {
 	static const struct { int line; const char *before, *expr; int64_t want; } row[] = {
@@ -595,6 +639,8 @@ static void strings_of_args_are_keys_and_a_whole_struct_is_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_does_not_begin_with_what_a_dead_one_of_its_id_left),
+		cmocka_unit_test(the_idle_thread_of_each_cpu_has_variables_of_its_own),
 		cmocka_unit_test(integer_expressions_have_cs_value),
 		cmocka_unit_test(string_expressions_have_ds_value),
 		cmocka_unit_test(values_of_aggregations_are_what_slot_h_says),

@@ -417,7 +417,7 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 	if (!btf && has_relocs(img))
 		return err_set(e, TALLY_ENOTSUP,
 			       "this kernel tells no types (/sys/kernel/btf/vmlinux): "
-			       "ppid and vtimestamp need them");
+			       "ppid, vtimestamp and self-> need them");
 	k->prog = mem_alloc(img->nprogs * sizeof(*k->prog));
 	if (!k->prog)
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
