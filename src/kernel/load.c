@@ -18,6 +18,7 @@
 #include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,15 +410,28 @@ static bool has_relocs(const struct bpf_image *img)
 	return false;
 }
 
+static int kernel_btf_open(struct btf **ret, struct err *e)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+	int fd;
+
+	if ((*ret = btf__load_vmlinux_btf()))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);        /* libbpf tries other places, too, and forgets why */
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return run_file_refused(path, errno, e);
+	if (fd >= 0)
+		close(fd);
+	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them", path);
+}
+
 int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 {
-	struct btf *btf = has_relocs(img) ? btf__load_vmlinux_btf() : NULL;
+	struct btf *btf = NULL;
 	int rc = 0;
 
-	if (!btf && has_relocs(img))
-		return err_set(e, TALLY_ENOTSUP,
-			       "this kernel tells no types (/sys/kernel/btf/vmlinux): "
-			       "ppid, vtimestamp and self-> need them");
+	if (has_relocs(img) && (rc = kernel_btf_open(&btf, e)) < 0)
+		return rc;
 	k->prog = mem_alloc(img->nprogs * sizeof(*k->prog));
 	if (!k->prog)
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
