@@ -6,6 +6,7 @@
 #   make check-vm        genuine drivers in a guest against our devices: 380 MB to download once, some minutes
 #   make CC=clang ...    the same under build/clang/
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
+#   make torture         campaigns of attacks, TORTURE_SECONDS (600) each: test/torture/run.sh
 #   make bench           against bpftrace and perf
 #   make install         DESTDIR, PREFIX; DTRACE=1 adds the name `dtrace`
 MAKEFLAGS += -r
@@ -67,7 +68,7 @@ FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
 PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
 
 .PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
-	check-vm cross-tally cross-arm64
+	torture torturers check-vm cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)
@@ -147,6 +148,15 @@ $(B)/prog/%: test/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
 
+# Campaigns of test/torture: a program each.  `operations` has the library inside, sanitized.
+TORTURERS := $(patsubst test/torture/%.c,$(B)/torture/%,$(filter-out %/torture.c,$(wildcard test/torture/*.c)))
+torturers: all asan progs $(TORTURERS)
+$(B)/torture/operations: TORTURE_WITH = $(SANITIZE) $(call san,$(LIB_SRC)) $(LIBS)
+$(B)/torture/operations: $(call san,$(LIB_SRC))
+$(B)/torture/%: test/torture/%.c test/torture/torture.c test/torture/torture.h
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -O1 -o $@ $< test/torture/torture.c $(TORTURE_WITH)
+
 # ---- running them -------------------------------------------------------------------------------
 BATS := $(wildcard test/*.bats)
 FUZZ_RUNS ?= 1000000
@@ -154,6 +164,10 @@ FUZZ_SECONDS ?= 10
 
 test: all asan tests progs
 	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(BATS)
+
+TORTURE_SECONDS ?= 600
+torture: torturers
+	test/torture/run.sh -t $(TORTURE_SECONDS)
 
 fuzz: fuzzers
 	tools/fuzz.sh -r $(FUZZ_RUNS) $(FUZZERS)
