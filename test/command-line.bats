@@ -183,3 +183,24 @@ tally: 'tally stat -h' shows the options"
     done
   done
 }
+
+@test "a file that may not grow (ulimit -f) is told and named, and no signal ends tally" {
+  trace=$BATS_TEST_DIRNAME/fixture/ptt-8dw-golden.perf.data
+  for verb in "export -o t.csv" "report -o t.html" "dump -o t.json"; do
+    out=${verb##* }
+    run bash -c "cd '$BATS_TEST_TMPDIR' && ulimit -f 2 && '$TALLY' $verb '$trace'"
+    said 1 "tally: failed to write to $out: File too large"
+  done
+}
+
+@test "with every allocation failing, the last word is still said" {
+  command -v gcc >/dev/null || skip "no gcc"
+  failing=$BATS_TEST_TMPDIR/failing.so
+  gcc -D_GNU_SOURCE -shared -fPIC -o "$failing" "$BATS_TEST_DIRNAME/torture/failing.c"
+  for n in 1 10 30 60; do
+    run env TORTURE_FAIL_AT=$n TORTURE_FAIL_ON=1 LD_PRELOAD="$failing" "$TALLY" trace --on=vm -n 'BEGIN { @ = count(); exit(0); }'
+    said 1 "tally: out of memory"
+    run env TORTURE_FAIL_AT=$n TORTURE_FAIL_ON=1 LD_PRELOAD="$failing" "$TALLY" no-such-verb
+    [ "$status" -eq 2 ] && has "tally: "
+  done
+}

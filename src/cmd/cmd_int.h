@@ -91,7 +91,7 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 /* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
  * ignored stays ignored. */
 const volatile int *catch_signals(void);
-void catch_pipe(void);                        /* SIGPIPE, from the start: a write tells */
+void catch_failed_writes(void);               /* SIGPIPE, SIGXFSZ, from the start: a write tells */
 
 /* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */
 const char *trace_pass(size_t i);

@@ -79,12 +79,28 @@ static void fit(struct buf *to, size_t indent)
 	*to = fitted;
 }
 
+/* The same in one line without any allocation; what is too long is cut. */
+static void complain_without_memory(const struct cmd_ctx *cx, const char *fmt, va_list ap)
+{
+	char line[1024];
+	size_t n = (size_t)snprintf(line, sizeof(line) / 2, "%s: ", cx->name);
+
+	if (vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap) < 0)
+		line[n] = '\0';
+	for (n = 0; line[n]; n++)
+		if ((unsigned char)line[n] < ' ')
+			line[n] = ' ';
+	line[n++] = '\n';
+	fwrite(line, 1, n, stderr);
+}
+
 void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 {
 	struct buf b = { 0 }, plain = { 0 };
-	va_list ap;
+	va_list ap, again;
 
 	va_start(ap, fmt);
+	va_copy(again, ap);
 	buf_printf(&b, "%s: ", cx->name);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
@@ -92,8 +108,11 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 	if (plain.n && plain.p[plain.n - 1] != '\n')
 		buf_putc(&plain, '\n');
 	fit(&plain, strlen(cx->name) + 2);
-	if (plain.n)
+	if (b.failed || plain.failed)
+		complain_without_memory(cx, fmt, again);
+	else
 		fwrite(plain.p, 1, plain.n, stderr);      /* one write: lines of two processes do not mix */
+	va_end(again);
 	buf_free(&plain);
 	buf_free(&b);
 }
@@ -218,7 +237,7 @@ int main(int argc, char **argv)
 
 	if (!hold_places())
 		return ST_FAILED;
-	catch_pipe();
+	catch_failed_writes();
 	setlocale(LC_CTYPE, "");              /* not LC_NUMERIC: numbers look the same everywhere */
 	if (!strcmp(cx.name, "dtrace"))
 		return cmd_trace(&cx, argc, argv);

@@ -7,8 +7,8 @@
  *
  * A reader that goes away is seen where we write, in every verb alike (ST_READER), so SIGPIPE must not end us
  * before a device is put back. It is caught, not ignored: a command would inherit that it is ignored, but a
- * handler ends with its exec.  What the shell had ignored (a background job's SIGINT)
- * stays so.
+ * handler ends with its exec.  So is SIGXFSZ: a file that grows past RLIMIT_FSIZE is a failed write, told as a full disk is.
+ * What the shell had ignored (a background job's SIGINT) stays so.
  */
 #include <signal.h>
 #include <time.h>
@@ -39,7 +39,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-static void on_pipe(int sig)
+static void on_failed_write(int sig)
 {
 	(void)sig;
 }
@@ -52,9 +52,10 @@ static void catch(int sig, void (*handler)(int))
 		sigaction(sig, &new, NULL);
 }
 
-void catch_pipe(void)
+void catch_failed_writes(void)
 {
-	catch(SIGPIPE, on_pipe);
+	catch(SIGPIPE, on_failed_write);
+	catch(SIGXFSZ, on_failed_write);
 }
 
 const volatile int *catch_signals(void)
