@@ -149,10 +149,13 @@ $(B)/prog/%: test/prog/%.c
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
 
 # Campaigns of test/torture: a program each.  `operations` has the library inside, sanitized.
-TORTURERS := $(patsubst test/torture/%.c,$(B)/torture/%,$(filter-out %/torture.c,$(wildcard test/torture/*.c)))
-torturers: all asan progs $(TORTURERS)
+TORTURERS := $(patsubst test/torture/%.c,$(B)/torture/%,$(filter-out %/torture.c %/failing.c,$(wildcard test/torture/*.c)))
+torturers: all asan progs $(TORTURERS) $(B)/torture/failing.so
 $(B)/torture/operations: TORTURE_WITH = $(SANITIZE) $(call san,$(LIB_SRC)) $(LIBS)
 $(B)/torture/operations: $(call san,$(LIB_SRC))
+$(B)/torture/%.so: test/torture/%.c
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -O1 -fvisibility=default -fPIC -shared -o $@ $<
 $(B)/torture/%: test/torture/%.c test/torture/torture.c test/torture/torture.h
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) -O1 -o $@ $< test/torture/torture.c $(TORTURE_WITH)

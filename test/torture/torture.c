@@ -184,9 +184,13 @@ char *torture_slurp(const char *path, size_t *n)
 	ssize_t got;
 
 	*n = 0;
-	if (fd >= 0 && fstat(fd, &st) == 0 && (p = calloc(1, (size_t)st.st_size + 1)))
-		while ((got = read(fd, p + *n, (size_t)st.st_size - *n)) > 0)
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		const size_t room = st.st_size > 0 ? (size_t)st.st_size : 4096;        /* what is in /proc has no size */
+
+		p = calloc(1, room + 1);
+		while (p && (got = read(fd, p + *n, room - *n)) > 0)
 			*n += (size_t)got;
+	}
 	if (fd >= 0)
 		close(fd);
 	return p;
@@ -303,6 +307,52 @@ void torture_kill(pid_t pid)
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
+}
+
+/* The first child that is not among keep[], in this process's list; 0: none. Those that have ended are reaped. */
+static pid_t torture_orphan_next(const pid_t *keep, size_t n)
+{
+	char path[64];
+	pid_t found = 0;
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	if (!(f = fopen(path, "re")))
+		torture_broken("/proc has no list of children");
+	while (!found && fscanf(f, "%d", &pid) == 1) {
+		found = pid;
+		for (size_t i = 0; i < n && found; i++)
+			if (keep[i] == pid)
+				found = 0;
+		if (found && waitpid(pid, NULL, WNOHANG) != 0)
+			found = 0;
+	}
+	fclose(f);
+	return found;
+}
+
+bool torture_orphans_end(const pid_t *keep, size_t n, unsigned limit_ms, char name[32])
+{
+	const uint64_t end = torture_now_ns() + limit_ms * UINT64_C(1000000);
+	bool good = true;
+	pid_t pid;
+
+	while ((pid = torture_orphan_next(keep, n))) {
+		if (torture_now_ns() < end) {
+			torture_wait_us(2000);
+			continue;
+		}
+		if (good) {
+			char path[64];
+
+			snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+			snprintf(name, 32, "%s", torture_first_line(path));
+		}
+		good = false;
+		torture_kill(pid);
+	}
+	return good;
 }
 
 int torture_connect(const char *path)

@@ -73,6 +73,9 @@ int torture_wait(pid_t pid, unsigned limit_ms, long *rss_kb);
 int torture_run(struct torture *t, struct torture_run *r, const char *const *argv);
 bool torture_alive(pid_t pid);
 void torture_kill(pid_t pid);                 /* SIGKILL, and waits */
+/* What killed processes left behind is this one's child. Waits up to limit_ms until there are no children but keep[]; else kills
+ * the others, and returns false with the name of one. */
+bool torture_orphans_end(const pid_t *keep, size_t n, unsigned limit_ms, char name[32]);
 /* Starts `tally machine ...` and waits until the socket is there. Broken when it doesn't come. */
 pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *door, const char *path);
 /* Connects to a UNIX stream socket; -1: nobody listens. Both directions time out after 10 s. */

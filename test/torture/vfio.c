@@ -301,6 +301,7 @@ static void client_round(struct torture *t, struct server *s)
 	server_check(t, s);
 	torture_count(t, "vfio-user messages", sent);
 	torture_count(t, "clients", 1);
+	torture_count(t, "bytes of replies", c.replies);
 }
 
 int main(int argc, char **argv)
