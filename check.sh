@@ -3,8 +3,8 @@
 #
 # Installs what is missing (tools/deps.sh; TALLY_NO_INSTALL=1: nothing is installed, and what lacks its tools is
 # skipped).  Builds with gcc and clang, unit tests under ASan and UBSan, command-line tests, the import law, the fuzz
-# targets for three seconds each, and a Linux 6.1 guest with an emulated PMU.  --fresh: also what the README says, on a
-# minimal Debian 12 in a directory (test/fresh.sh, as root); CI runs it so.
+# targets for three seconds each, the campaigns of test/torture for ten, and a Linux 6.1 guest with an emulated PMU.
+# --fresh: also what the README says, on a minimal Debian 12 in a directory (test/fresh.sh, as root); CI runs it so.
 # Last line: `N passed, M failed, K skipped`.  Exit 1 when something failed.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -96,6 +96,14 @@ fi
 if [ -n "$fresh" ]; then
   say "a fresh Debian"
   tools/run-tests.sh -t 1200 -s "$sums" test/fresh.sh
+fi
+
+# The seed is the same each time, so that what falls here falls again; `make torture` takes others.
+say "ten seconds of each campaign of make torture"
+if must "the campaigns build" make -j"$jobs" torturers; then
+  set --
+  for t in $(test/torture/run.sh -l); do set -- "$@" "test/torture/run.sh -T -t 10 -s 1 $t"; done
+  tools/run-tests.sh -s "$sums" "$@"
 fi
 
 say "Linux 6.1 with an emulated PMU"

@@ -1,10 +1,10 @@
 #!/bin/bash
-# run.sh [-t SECONDS] [-s SEED] [-r ROUND] [-c FILE] [-T] [CAMPAIGN...] - attacks tally, and counts what it withstood.
+# run.sh [-l] [-t SECONDS] [-s SEED] [-r ROUND] [-c FILE] [-T] [CAMPAIGN...] - attacks tally, and counts what it withstood.
 #
 # Each campaign has SECONDS (600) and its random numbers from SEED (another in each run, and printed).  Shown: a table with what was
 # done, how often, and what fell.  The counts go to FILE (build/torture/counts), a line for each: time, commit, campaign, seed,
 # seconds, count, words.  What fell is kept in build/torture/fell-CAMPAIGN-SEED, and `-s SEED -r ROUND CAMPAIGN` does that round again.
-# -T: TAP, for tools/run-tests.sh.  Exit 1 when something fell.
+# -T: TAP, for tools/run-tests.sh.  -l: lists the campaigns.  Exit 1 when something fell.
 #
 # campaigns (all in this order when none is named):
 #   traces       damaged PTT traces through dump, report, export and trace
@@ -19,14 +19,16 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 seconds=600 seed=$((RANDOM << 15 | RANDOM)) round=0 counts=build/torture/counts tap=
-while getopts t:s:r:c:T o; do
+all="traces operations vfio clients tracers tunings allocations disks storms"
+while getopts lt:s:r:c:T o; do
   case $o in
     t) seconds=$OPTARG ;; s) seed=$OPTARG ;; r) round=$OPTARG ;; c) counts=$OPTARG ;; T) tap=1 ;;
+    l) printf '%s\n' $all; exit 0 ;;
     *) sed -n '2,8s/^# \?//p' "$0" >&2; exit 2 ;;
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- traces operations vfio clients tracers tunings allocations disks storms
+[ $# -gt 0 ] || set -- $all
 export TALLY=${TALLY:-$PWD/build/tally} TALLY_ASAN=${TALLY_ASAN:-$PWD/build/asan/tally}
 export TORTURE=$PWD/build/torture LC_ALL=C
 mkdir -p build/torture

@@ -3,7 +3,8 @@
 #
 # SECONDS SEED ROUND DIR, as torture.h has it.  A round traces a storm with buffers that are far too small.  It ends in time, also when it is
 # interrupted in the middle; and what arrived and what is said to be lost add up to what is known: the lines and the drops to the firings that
-# one counter saw, the keys and the drops of an aggregation to the same, the samples of a count to the faults of the program.
+# one counter saw, the keys and the drops of an aggregation to the same, the samples of a count to the faults of the program.  A CPU may be in
+# the middle of a firing when the trace ends, and what that has done by then is all that counts: one for each CPU may differ.
 set -u
 seconds=$1 seed=$2 only=$3 dir=$4
 [ "$(id -u)" -eq 0 ] || { echo "skip loading BPF programs needs root here"; exit 77; }
@@ -24,7 +25,8 @@ number() { sed -n "s/^$1 //p" "$dir/out"; }
 # adds_up WHAT ARRIVED LOST KNOWN
 adds_up() {
   events=$((events + $4)) told=$((told + $3))
-  [ $(($2 + $3)) -eq "$4" ] || fell "$1: $2 arrived and $3 are told as lost, but there were $4"
+  local differ=$(($2 + $3 - $4))
+  [ ${differ#-} -le "$(nproc)" ] || fell "$1: $2 arrived and $3 are told as lost, but there were $4"
 }
 
 # Each is traced with `pid == $target` where its own processes are not of interest.
