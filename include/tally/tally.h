@@ -60,6 +60,9 @@ struct tally_trace_opts {
 /* -v: each CPU on which firings were lost has a note, however few they were. Without it those that lost less than 0.5 % share
  * one, which "quiet" leaves out. */
 #define TALLY_TRACE_VERBOSE 8u
+/* `out` is a terminal: control bytes of strings and characters that the script prints are shown as \x1b, for they may come from
+ * anybody's process or file. Those of its formats pass; option "rawctl" lets all pass. */
+#define TALLY_TRACE_TERMINAL 16u
 
 /* Of the library, "0.1.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

@@ -15,13 +15,14 @@
 #include "facts/format.h"
 #include "facts/slot.h"
 
-/* A value ready to be shown.  Symbols are already names.  What can't be shown
- * as text (a string or bytes with control characters) becomes a hex dump, as
- * dtrace does it: a name can't drive a terminal. */
+/* A value ready to be shown.  Symbols are already names.  What trace() can't show
+ * as text (a string or bytes with control characters) becomes a hex dump, as dtrace
+ * does it; printf() has such strings as they are, unless a terminal would obey them. */
 struct an_value {
 	uint8_t kind;                         /* enum slot_kind */
 	uint8_t width;                        /* INT: 1 2 4 8; 0 counts as 8 */
 	bool is_signed;
+	bool visible;                         /* it goes to a terminal: control bytes of its text are shown as \x1b */
 	int64_t i;                            /* INT; raw address for symbols */
 	/* STRING, BYTES: bytes, a NUL ends a string early.  The text of a symbol; NULL: it has no name
 	 * and prints as address.  An INT that %a or %A prints has the name here, too. */

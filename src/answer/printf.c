@@ -139,6 +139,20 @@ static void escaped(struct buf *to, const struct an_field *w, const char *s, siz
 	buf_free(&text);
 }
 
+/* One byte: of text that a script prints byte by byte, a terminal would obey it all the same. */
+static void character(struct buf *to, const struct an_field *w, char c, bool visible)
+{
+	struct an_field whole = { w->width, -1, w->left };
+	struct buf text = { 0 };
+	if (visible)
+		buf_visible(&text, &c, 1);
+	else
+		buf_putc(&text, c);
+	an_padded(to, &whole, text.p, text.n);
+	to->failed |= text.failed;
+	buf_free(&text);
+}
+
 /* ---- dates --------------------------------------------------------------------- */
 
 /* %Y: 2026 Nov 21 18:00:00. %T: Sat, 21 Nov 2026 18:00:00 CET. English in every locale. */
@@ -192,14 +206,16 @@ static void text(struct buf *to, const struct fmt_spec *f, const struct an_field
 		 const struct an_value *v)
 {
 	struct buf bare = { 0 };
-	if (v->s != NULL && f->conv != 'S') {
+	struct an_value raw = *v;
+	raw.visible = v->visible && f->conv != 'S';   /* %S escapes by itself */
+	if (v->s != NULL && f->conv != 'S' && !v->visible) {
 		an_padded(to, w, v->s, an_text_len(v));
 		return;
 	}
 	if (v->kind == SLOT_INT && (f->conv == 'a' || f->conv == 'A'))
 		buf_printf(&bare, "0x%llx", (unsigned long long)v->i);
 	else
-		an_bare(&bare, v);
+		an_bare(&bare, &raw);
 	if (f->conv == 'S')
 		escaped(to, w, bare.p, bare.n);
 	else
@@ -221,7 +237,7 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 		text(to, f, w, v);
 		break;
 	case 'c':
-		an_padded(to, &(struct an_field){ w->width, -1, w->left }, &c, 1);
+		character(to, w, c, v->visible);
 		break;
 	case 'C':
 		escaped(to, w, &c, 1);

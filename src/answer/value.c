@@ -4,7 +4,8 @@
  * Strings come from processes that may be hostile (a command's name can hold
  * any byte), so each is measured once (never past len, never past a NUL) and
  * asked whether it may be shown as text.  Bytes above 0x7f count as text: names
- * are UTF-8 nowadays, and terminals take no orders from them.
+ * are UTF-8 nowadays.  On a terminal what it would obey is shown instead (base.h,
+ * buf_visible): the escapes of names, not those of the script's own formats.
  */
 #include <string.h>
 
@@ -57,15 +58,19 @@ void an_bare(struct buf *to, const struct an_value *v)
 		an_decimal(to, v, 0);
 	else if (v->s == NULL && v->kind != SLOT_STRING && v->kind != SLOT_BYTES)
 		buf_printf(to, "0x%llx", (unsigned long long)v->i);
+	else if (v->visible)
+		buf_visible(to, v->s, an_text_len(v));
 	else
 		buf_put(to, v->s, an_text_len(v));
 }
 
 void an_clean(struct buf *to, const char *s, const char *not)
 {
-	for (; *s != '\0'; s++) {
-		unsigned char c = (unsigned char)*s;
-		buf_putc(to, c < ' ' || c == 0x7f ? '?' : strchr(not, c) != NULL ? ':' : (char)c);
+	for (size_t n; *s != '\0'; s += n + (s[n] != '\0')) {
+		n = strcspn(s, not);
+		buf_plain(to, s, n);
+		if (s[n] != '\0')
+			buf_putc(to, ':');
 	}
 }
 

@@ -67,6 +67,8 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 void buf_json_str(struct buf *b, const char *s, size_t n);  /* quoted and escaped; bad UTF-8 becomes U+FFFD */
 /* As a terminal may see it: control characters and bad UTF-8 become '?'. Names come from files of others. */
 void buf_plain(struct buf *b, const char *s, size_t n);
+/* The same, but nothing is lost: each byte of them as \x1b. Newlines and tabs stay. */
+void buf_visible(struct buf *b, const char *s, size_t n);
 /* Words from column `at` on and a newline, broken at blanks before column `columns`; further lines begin at `indent`, and lines
  * that go on end in `tail` (" \\" of a command, ""). $(...) is one word; one that fits nowhere is not cut. */
 void buf_wrap(struct buf *b, const char *s, size_t at, size_t indent, size_t columns, const char *tail);

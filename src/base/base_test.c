@@ -86,6 +86,24 @@ static void what_drives_a_terminal_is_not_seen(void **state)
 	}
 }
 
+static void what_drives_a_terminal_is_shown_byte_by_byte(void **state)
+{
+	static const struct { const char *in, *out; } row[] = {
+		{ "", "" }, { "plain\ttext\n", "plain\ttext\n" }, { "\x1b[2J\a", "\\x1b[2J\\x07" }, { "a\rb\b\v\f\x7f", "a\\x0db\\x08\\x0b\\x0c\\x7f" },
+		{ "\xc2\x9b" "31m\xc2\xa0", "\\xc2\\x9b31m\xc2\xa0" }, { "\x9b" "1m", "\\x9b1m" }, { "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
+		{ "\xe2\x82\x1b", "\\xe2\\x82\\x1b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct buf b = { 0 };
+
+		buf_visible(&b, row[i].in, strlen(row[i].in));
+		assert_string_equal(b.p ? b.p : "", row[i].out);
+		buf_free(&b);
+	}
+}
+
 static void json_strings_are_escaped_and_bad_utf8_is_replaced(void **state)
 {
 	static const struct { int line; const char *in, *out; } row[] = {
@@ -331,6 +349,7 @@ int main(void)
 		cmocka_unit_test(results_fill_what_the_caller_has_room_for),
 		cmocka_unit_test(a_note_is_a_whole_line_and_cut_only_when_memory_is_out),
 		cmocka_unit_test(what_drives_a_terminal_is_not_seen),
+		cmocka_unit_test(what_drives_a_terminal_is_shown_byte_by_byte),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),

@@ -122,6 +122,8 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
 			len = 1;
 		} else if (len == 1) {
 			json_ascii(b, u[i]);
+		} else if (u[i] == 0xc2 && u[i + 1] < 0xa0) {
+			buf_printf(b, "\\u%04x", u[i + 1]);
 		} else {
 			buf_put(b, u + i, len);
 		}
@@ -129,17 +131,36 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
+/* The length of what stands at s, a character or one byte of bad UTF-8; *shown: whether a terminal shows it and obeys nothing. C1 controls
+ * (U+0080 to U+009F) are orders, too: U+009B begins what ESC [ does. */
+static size_t char_len(const unsigned char *s, size_t n, bool *shown)
+{
+	const size_t len = utf8_len(s, n);
+
+	*shown = len && s[0] >= 0x20 && s[0] != 0x7f && !(len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
+	return len ? len : 1;
+}
+
 void buf_plain(struct buf *b, const char *s, size_t n)
 {
-	const unsigned char *u = (const unsigned char *)s;
+	bool shown;
 
 	for (size_t i = 0, len; i < n; i += len) {
-		bool bad;
+		len = char_len((const unsigned char *)s + i, n - i, &shown);
+		buf_put(b, shown ? s + i : "?", shown ? len : 1);
+	}
+}
 
-		len = utf8_len(u + i, n - i);
-		bad = len == 0 || u[i] < 0x20 || u[i] == 0x7f || (len == 2 && u[i] == 0xc2 && u[i + 1] < 0xa0);
-		len += len == 0;
-		buf_put(b, bad ? "?" : (const char *)u + i, bad ? 1 : len);
+void buf_visible(struct buf *b, const char *s, size_t n)
+{
+	bool shown;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		len = char_len((const unsigned char *)s + i, n - i, &shown);
+		if (shown || s[i] == '\n' || s[i] == '\t')
+			buf_put(b, s + i, len);
+		for (size_t k = 0; !shown && s[i] != '\n' && s[i] != '\t' && k < len; k++)
+			buf_printf(b, "\\x%02x", (unsigned char)s[i + k]);
 	}
 }
 

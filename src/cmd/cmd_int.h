@@ -79,6 +79,8 @@ const char *duckdb_library(struct buf *room);
 /* A line on stderr with the program's name in front. */
 void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it: an exit status */
+/* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own colours. */
+void put_guarded(struct buf *to, int fd, const char *text, size_t n);
 /* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
 int write_failed(const struct cmd_ctx *cx, const char *to, int error);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/platform.h"
 
@@ -125,15 +126,26 @@ static int say(void *arg, const char *p, size_t n)
 	return 0;
 }
 
-/* What a guest prints, as it comes. */
+/* What a guest prints, as it comes; but a guest gives no orders to a terminal, other than to go back to the line's beginning. */
 static int out(void *arg, const char *p, size_t n)
 {
 	struct machine *s = arg;
+	struct buf shown = { 0 };
 
-	if (fwrite(p, 1, n, stdout) == n && fflush(stdout) == 0)
-		return 0;
-	s->write_error = errno;
-	return -TALLY_EIO;
+	for (size_t len; n; p += len, n -= len) {
+		const char *cr = memchr(p, '\r', n);
+
+		len = cr ? (size_t)(cr - p) : n;
+		put_guarded(&shown, STDOUT_FILENO, p, len);
+		buf_put(&shown, p + len, cr != NULL);
+		len += cr != NULL;
+	}
+	if (!shown.failed && fwrite(shown.p ? shown.p : "", 1, shown.n, stdout) == shown.n && fflush(stdout) == 0)
+		s->write_error = 0;
+	else
+		s->write_error = shown.failed ? ENOMEM : errno;
+	buf_free(&shown);
+	return s->write_error ? -TALLY_EIO : 0;
 }
 
 static int status_of(int rc)

@@ -125,12 +125,45 @@ int write_failed(const struct cmd_ctx *cx, const char *to, int error)
 	return ST_FAILED;
 }
 
+/* The colours that tables and doctor have. */
+static size_t colour_len(const char *s, size_t n)
+{
+	static const char *const colours[] = { "\033[0m", "\033[31m", "\033[32m", "\033[33m" };
+
+	for (size_t i = 0; i < COUNT(colours); i++)
+		if (n >= strlen(colours[i]) && !memcmp(s, colours[i], strlen(colours[i])))
+			return strlen(colours[i]);
+	return 0;
+}
+
+void put_guarded(struct buf *to, int fd, const char *text, size_t n)
+{
+	const bool guarded = isatty(fd);
+
+	while (n) {
+		const char *esc = guarded ? memchr(text, '\033', n) : NULL;
+		size_t len = esc ? (size_t)(esc - text) : n, colour = esc ? colour_len(esc, n - len) : 0;
+
+		if (guarded)
+			buf_visible(to, text, colour ? len : len + (esc != NULL));
+		else
+			buf_put(to, text, len);
+		buf_put(to, text + len, colour);
+		len += colour ? colour : esc != NULL;
+		text += len;
+		n -= len;
+	}
+}
+
 int print(const struct cmd_ctx *cx, struct buf *b)
 {
+	struct buf shown = { 0 };
 	int status = ST_OK;
 
-	if (b->failed || fwrite(b->p ? b->p : "", 1, b->n, stdout) != b->n || fflush(stdout))
-		status = write_failed(cx, NULL, b->failed ? ENOMEM : errno);
+	put_guarded(&shown, STDOUT_FILENO, b->p ? b->p : "", b->n);
+	if (b->failed || shown.failed || fwrite(shown.p ? shown.p : "", 1, shown.n, stdout) != shown.n || fflush(stdout))
+		status = write_failed(cx, NULL, b->failed || shown.failed ? ENOMEM : errno);
+	buf_free(&shown);
 	buf_free(b);
 	return status;
 }

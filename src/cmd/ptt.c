@@ -215,13 +215,8 @@ int ptt_args_close(struct ptt_args *a, int status)
 	return status;
 }
 
-int ptt_args_write(void *arg, const char *text, size_t n)
+static int write_all(struct ptt_args *a, const char *text, size_t n)
 {
-	struct ptt_args *a = arg;
-
-	output_begin(a);
-	if (a->fd == STDOUT_FILENO)
-		ptt_args_wipe(a);
 	while (n) {
 		ssize_t done = write(a->fd, text, n);
 
@@ -235,4 +230,23 @@ int ptt_args_write(void *arg, const char *text, size_t n)
 		n -= (size_t)done;
 	}
 	return 0;
+}
+
+int ptt_args_write(void *arg, const char *text, size_t n)
+{
+	struct ptt_args *a = arg;
+	struct buf shown = { 0 };
+	int rc;
+
+	output_begin(a);
+	if (a->fd == STDOUT_FILENO)
+		ptt_args_wipe(a);
+	if (!isatty(a->fd))
+		return write_all(a, text, n);
+	put_guarded(&shown, a->fd, text, n);
+	if (shown.failed)
+		a->write_error = ENOMEM;
+	rc = shown.failed ? -1 : write_all(a, shown.p ? shown.p : "", shown.n);
+	buf_free(&shown);
+	return rc;
 }

@@ -422,6 +422,8 @@ static int open_output(struct trace *c)
 
 static int open_trace(struct trace *c)
 {
+	if (isatty(c->fd))
+		c->o.flags |= TALLY_TRACE_TERMINAL;
 	c->o.size = sizeof(c->o);
 	c->o.out = put_answer;
 	c->o.note = put_note;

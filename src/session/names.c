@@ -151,7 +151,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	const char *p = (const char *)bytes + s->offset;
 	uint64_t w[2] = { 0 };
 
-	*ret = (struct an_value){ .kind = s->kind, .width = s->width, .is_signed = s->is_signed };
+	*ret = (struct an_value){ .kind = s->kind, .width = s->width, .is_signed = s->is_signed, .visible = is_guarded(t) };
 	switch (s->kind) {
 	case SLOT_INT:
 		memcpy(&ret->i, p, 8);

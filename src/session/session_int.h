@@ -229,6 +229,12 @@ static inline bool is_quiet(const struct tally_trace *t)
 	return t->opt.v[OPT_quiet];
 }
 
+/* Whether a terminal would obey what stands in strings of others. JSON has escapes of its own. */
+static inline bool is_guarded(const struct tally_trace *t)
+{
+	return t->o.flags & TALLY_TRACE_TERMINAL && t->o.form != TALLY_JSON && !t->opt.v[OPT_rawctl];
+}
+
 /* ---- compile.c ------------------------------------------------------------------------ */
 int compile_sources(struct tally_trace *t);           /* to t->prog */
 int compile_image(struct tally_trace *t);             /* to t->img */

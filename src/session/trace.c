@@ -16,7 +16,8 @@
 #define TALLY_VERSION "unknown"               /* the Makefile says it */
 #endif
 #define FLUSH_BYTES (64u << 10)
-#define KNOWN_FLAGS (TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE)
+#define KNOWN_FLAGS (TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
+		     TALLY_TRACE_TERMINAL)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
