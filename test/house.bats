@@ -85,28 +85,6 @@ C
   [ "${words%% *}" = trace ]
 }
 
-@test "the examples in the manual run" {
-  # A block "console STATUS" ends with that status, "console pmu" needs a hardware counter, "console fuse" what mounts.
-  export PATH="$PWD/build:$PWD/build/prog:$PATH"
-  pmu=no
-  grep -qsE 'cpu|pmuv3' <(ls /sys/bus/event_source/devices) && pmu=yes
-  fuse=no
-  can_mount && fuse=yes
-  bad=0
-  while IFS=$'\t' read -r page needs command; do
-    [ "$needs" = pmu ] && [ $pmu = no ] && continue
-    [ "$needs" = fuse ] && [ $fuse = no ] && continue
-    want=0
-    case $needs in [0-9]*) want=$needs ;; esac
-    [ "$(id -u)" -eq 0 ] && command=${command//sudo /}
-    status=0
-    timeout 30 bash -c "$command" >"$BATS_TEST_TMPDIR/said" 2>&1 </dev/null || status=$?
-    [ $status -eq "$want" ] && continue
-    echo "$page: $command: status $status, not $want"; head -n 5 "$BATS_TEST_TMPDIR/said"
-    bad=1
-  done < <(awk -f tools/examples.awk doc/verb/*.md)
-  [ $bad -eq 0 ]
-}
 
 @test "deps.sh names what is missing and installs nothing when told so" {
   mkdir "$BATS_TEST_TMPDIR/bin"

@@ -9,7 +9,9 @@ setup() {
   ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
   cd "$BATS_TEST_TMPDIR" || return 1
   PATH=$(realpath "$(dirname "$TALLY")"):$PROGS:$PATH
-  ln -s "$ROOT/examples" examples
+  # The source tree, in which what the commands write is gone afterwards.
+  ln -s "$ROOT"/* .
+  export B
 }
 
 page() { COLUMNS=80 "$ROOT/tools/transcript.sh" "$ROOT/doc/tutorial/$1.md"; }
@@ -19,13 +21,7 @@ page() { COLUMNS=80 "$ROOT/tools/transcript.sh" "$ROOT/doc/tutorial/$1.md"; }
 @test "the tutorial for administrators of servers is true" { page server; }
 @test "the tutorial for authors of drivers and emulators is true" {
   export HOME=$BATS_TEST_TMPDIR
-  make -s -C "$ROOT" B="$B" install PREFIX="$HOME/.local" >said 2>&1 || { cat said; return 1; }
   page emulator
-}
-
-@test "the README is true" {
-  cd "$ROOT"
-  PATH=$ROOT/build:$PATH COLUMNS=80 tools/transcript.sh README.md
 }
 
 @test "each tutorial is run, and says how its programs come into the path" {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # deps.sh GROUP... - makes the Debian packages of these groups present; says nothing when they are.
 #
-#   build  to compile and run tally         test  to run ./check.sh
-#   page   to open a report in a browser  tree   to make a minimal Debian (tools/tree.sh)
-#   bench  to compare with bpftrace         vm    to run the guest with the emulated PMU
+#   build  to compile and run tally         test   to run ./check.sh
+#   page   to open a report in a browser    tree   to make a minimal Debian (tools/tree.sh)
+#   bench  to compare with bpftrace         vm     to run the guest with the emulated PMU
+#   guest  to run SPARC64 machine code under Unicorn
 #   power  to run the POWER guest with the emulator's plugin
 #   sparc  to run SPARC64 guests and programs with it
 #
@@ -11,13 +12,14 @@
 # missing and exits 2 instead.  Exit 1: could not be installed.
 set -eu
 
-# libpfm4, libdw1, liblzma5, libfuse3 and libzstd1 are opened at run time, when they are first needed.
-build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libdw-dev libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev'
+# libpfm4, liblzma5, libfuse3 and libzstd1 are opened at run time, when they are first needed.
+build='make gcc libc6-dev binutils pkg-config libbpf-dev libelf-dev zlib1g-dev libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev'
 test='clang libclang-rt-14-dev llvm libcmocka-dev bats xz-utils fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu'
 page='chromium'
 tree='mmdebstrap debian-archive-keyring'
 bench='bpftrace bpftool'
 power='cpio gcc-powerpc64-linux-gnu'
+guest='libunicorn2 gcc-sparc64-linux-gnu'
 sparc='gcc-sparc64-linux-gnu libc6-dev-sparc64-cross'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 
@@ -47,8 +49,9 @@ for group; do
   bench) want="$want $bench" ;;
   vm) want="$want $vm" ;;
   power) want="$want $power" ;;
+  guest) want="$want $guest" ;;
   sparc) want="$want $sparc" ;;
-  *) echo "usage: deps.sh build|test|page|tree|bench|vm|power|sparc ..." >&2; exit 2 ;;
+  *) echo "usage: deps.sh build|test|page|tree|bench|vm|guest|power|sparc ..." >&2; exit 2 ;;
   esac
 done
 want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")

@@ -1,15 +1,28 @@
 #!/bin/bash
-# transcript.sh [-w] FILE - runs the commands of a page's ```console blocks, in order and in the current directory, and
-# holds what they print against what the page says.  -w: writes what they print into the page instead.
+# transcript.sh [-s] [-t SECONDS] [-w] FILE - runs the commands of a page, in order and from the current directory on, and
+# holds what they print against what the page says.
 #
-# A line "..." on the page stands for any lines.  What stands behind `console` says what else to expect:
-#   console            this output, and status 0           console live    status 0, any output: it differs from run to run
-#   console 1          this output, and that status        console bpf     as live, where D programs can run in the kernel
-# A command that ends in & goes on in the background until the end of the page; the next one waits for its socket.
+# -s: only the status is held against the page.  -t: how long a command may take (60).  -w: writes what the commands print into
+# the page instead.
+#
+# Commands stand in blocks ```console, behind `$ ` and with what they print; and in blocks ```sh, without.  A command ends with
+# status 0.  A line "..." on the page stands for any lines.  What a command makes of PATH holds for those that follow.
+# One that ends in & goes on in the background until the end of the page; the next waits for its socket.
+#
+# What stands behind `console` or `sh` says what else to expect:
+#   3          that status                       live   status 0, any output: it differs from run to run
+#   bpf        D programs that run in the kernel, and as live      pmu    hardware counters, and as live
+#   fuse       files may be mounted              ptt    a HiSilicon PTT device       power    Linux on POWER, with hv_gpci
+#   duckdb     DuckDB's library                  duckdb-cli clickhouse               that program
+#   guest      a kernel for a guest, and a QEMU newer than Debian 12 has: `make check-vm` runs it
+#
+# Where a need is not met, all else of the command is checked: its syntax; for hardware that it is refused for that reason
+# and no other, and that the same is accepted on a model, or of an event that every machine has.
 # Exit 1: something differs, which is shown.
 set -u
-write=
-[ "${1:-}" = -w ] && write=1 && shift
+write= status_only= limit=60
+while getopts st:w o; do case $o in s) status_only=1 ;; t) limit=$OPTARG ;; w) write=1 ;; *) exit 2 ;; esac; done
+shift $((OPTIND - 1))
 page=$1 bad=0 kept=() started=()
 work=$(mktemp -d)
 finish() {
@@ -17,8 +30,51 @@ finish() {
   rm -rf "$work"
 }
 trap finish EXIT
-tally trace -q -n 'BEGIN { exit(0); }' >/dev/null 2>&1 && bpf=1 || bpf=
 
+# ---- needs --------------------------------------------------------------------------------------
+pmu_is_here() { ls -d /sys/bus/event_source/devices/{hisi_ptt,hv_gpci,cpu,armv8_pmuv3}* 2>/dev/null | grep -q "/$1"; }
+need_is_met() { # NEED
+  local PATH=$PATH:$PWD/build
+  case $1 in
+  bpf) tally trace -q -n 'BEGIN { exit(0); }' >/dev/null 2>&1 ;;
+  pmu) pmu_is_here cpu || pmu_is_here armv8_pmuv3 ;;
+  ptt) pmu_is_here hisi_ptt ;;
+  power) pmu_is_here hv_gpci ;;
+  fuse) [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; } ;;
+  duckdb) tally doctor --json 2>/dev/null | grep -q '"DuckDB".*"verdict":"ok"' ;;
+  guest) false ;;
+  duckdb-cli) command -v duckdb >/dev/null ;;
+  clickhouse) command -v clickhouse >/dev/null ;;
+  *) echo "$page: what is '$1', behind a block's first word?" >&2; exit 2 ;;
+  esac
+}
+refused() { # STATUSES REASON COMMAND: as written it ends with one of the statuses, and says the reason
+  local status=0
+  timeout "$limit" bash -c "$3" >"$work/got" 2>&1 </dev/null || status=$?
+  [[ " $1 " == *" $status "* ]] && grep -qE "$2" "$work/got" && return 0
+  echo "$page: $3: status $status, or another reason than /$2/"; head -n 5 "$work/got"
+  return 1
+}
+accepted() { # COMMAND
+  timeout "$limit" bash -c "$1" >"$work/got" 2>&1 </dev/null && return 0
+  echo "$page: $1: not accepted"; head -n 5 "$work/got"
+  return 1
+}
+check_rest() { # NEED COMMAND: the need is not met
+  bash -n -c "$2" || return 1
+  case $1 in
+  bpf) refused "3 4" 'permitted|privileges|CAP_' "$2" ;;
+  ptt) refused 3 'no PTT device' "$2" && accepted "$(sed -E 's/tally (record|tune)/& --on kunpeng --duration 2/; s/tally set/& --on kunpeng/; s/ -- .*/ -- true/' <<<"$2")" ;;
+  power) refused 3 'no PMU hv_gpci' "$2" && accepted "${2/--on local/--on power}" ;;
+  pmu)
+    refused "0 1 3 4" 'no hardware PMU|<not (supported|permitted)>|permitted' "$2" || return 1
+    # The program is right if it is so with an event that every machine has.
+    [[ $2 != *cpc:::* ]] || refused "0 4" '' "$(sed -E 's/cpc:::[A-Za-z0-9_]+/cpc:::page_faults/' <<<"$2")" ;;
+  duckdb) [[ $2 != tally\ export* ]] || refused 3 'DuckDB' "$2" ;;
+  esac
+}
+
+# ---- one command --------------------------------------------------------------------------------
 agree() { # WANT GOT: line by line; "..." takes any lines
   awk '
     function agree(i, j,   k) { # want from i on with got from j on
@@ -42,26 +98,43 @@ background() { # COMMAND: and waits until what it listens at is there
   return 1
 }
 run() { # NEEDS COMMAND: the output is in $work/got
-  local want=0 status=0
-  case $1 in [0-9]*) want=$1 ;; bpf) [ $bpf ] || return 0 ;; esac
-  if [[ $2 == *' &' ]]; then background "$2" >"$work/got" || status=$?
-  else timeout 60 bash -c "$2" >"$work/got" 2>&1 </dev/null || status=$?; fi
+  local want=0 status=0 word command=$2
+  for word in $1; do
+    case $word in
+    [0-9]*) want=$word ;;
+    live | -) ;;
+    *) need_is_met "$word" || { check_rest "$word" "$command"; return; } ;;
+    esac
+  done
+  if [[ $command == *' &' ]]; then
+    background "$command" >"$work/got" || status=$?
+  else
+    WORK=$work timeout "$limit" bash -c "trap 'printf %s \"\$PATH\" >\"\$WORK/path\"' EXIT
+$command" >"$work/got" 2>&1 </dev/null || status=$?
+    [ ! -s "$work/path" ] || PATH=$(cat "$work/path")
+  fi
   [ $status -eq "$want" ] && return 0
-  echo "$page: $2: status $status, not $want"; head -n 5 "$work/got"
+  echo "$page: $command: status $status, not $want"; head -n 5 "$work/got"
   return 1
 }
 check() { # NEEDS COMMAND: $work/want against what comes
   run "$1" "$2" || { bad=1; return; }
-  case $1 in live | bpf) return ;; esac
+  [ -z "$status_only" ] || return
+  case $1 in *live* | *bpf* | *pmu* | *ptt* | *power* | *duckdb*) return ;; esac
   agree "$work/want" "$work/got" && return
   echo "$page: $2"; diff "$work/want" "$work/got" | head -n 10
   bad=1
 }
 finish_command() {
   [ -n "$command" ] || return
-  if [ $write ]; then
+  # What stands behind two blanks and # is for the reader; root needs no sudo.
+  command=$(sed -E 's/  +# .*//' <<<"$command")
+  [ "$(id -u)" -ne 0 ] || command=${command#sudo }
+  if [ $kind = sh ]; then
     run "$needs" "$command" || bad=1
-    case $needs in live | bpf) [ -s "$work/want" ] && cp "$work/want" "$work/got" ;; esac
+  elif [ $write ]; then
+    run "$needs" "$command" || bad=1
+    case $needs in *live* | *bpf* | *pmu*) [ -s "$work/want" ] && cp "$work/want" "$work/got" ;; esac
     grep -qx '\.\.\.' "$work/want" && cp "$work/want" "$work/got"
     mapfile -t -O ${#kept[@]} kept <"$work/got"
   else
@@ -70,15 +143,18 @@ finish_command() {
   command=
 }
 
-inside= needs=- command= more=
+# ---- the page -----------------------------------------------------------------------------------
+kind= needs=- command= more=
 while IFS= read -r line; do
-  case $inside$line in
-    '```console'*) inside=1 needs=${line#'```console'} needs=${needs# } ; [ -n "$needs" ] || needs=- ;;
-    1'```'*) finish_command; inside= ;;
-    1'$ '*) finish_command; command=${line#'$ '}; : >"$work/want" ;;
-    1*) if [ $more ]; then command+=$line; else printf '%s\n' "$line" >>"$work/want"; [ $write ] && continue; fi ;;
+  case $kind$line in
+    '```console'* | '```sh' | '```sh '*) kind=${line#'```'} kind=${kind%% *} needs=${line#'```'"$kind"} needs=${needs# } ; [ -n "$needs" ] || needs=- ;;
+    console'```'* | sh'```'*) finish_command; kind= ;;
+    console'$ '*) finish_command; command=${line#'$ '}; : >"$work/want" ;;
+    console*) if [ $more ]; then command+=$line; else printf '%s\n' "$line" >>"$work/want"; [ $write ] && continue; fi ;;
+    sh | sh'#'*) finish_command ;;
+    sh*) if [ $more ]; then command+=$line; else finish_command; command=$line; fi ;;
   esac
-  [[ $inside && $line == *\\ && ( $more || $line == '$ '* ) ]] && more=1 command=${command%\\} || more=
+  if [[ $kind && $line == *\\ && ( $more || $kind == sh || $line == '$ '* ) ]]; then more=1 command=${command%\\}; else more=; fi
   kept+=("$line")
 done <"$page"
 [ $write ] && printf '%s\n' "${kept[@]}" >"$work/page" && cp "$work/page" "$page"

@@ -145,9 +145,9 @@ const struct opts *cmd_completion_opts(void)
 		.intro = "Prints a completion script for that shell: verbs, options and what they take, asked of\n"
 			 "this machine or of the platform of --on.\n",
 		.outro = "\nExamples:\n"
-			 "  . <(tally completion bash)        now; or as a line of ~/.bashrc\n"
-			 "  . <(tally completion zsh)         the same of ~/.zshrc, behind compinit\n"
-			 "  tally completion fish >~/.config/fish/completions/tally.fish\n",
+			 "  . <(tally completion bash)            # now; or as a line of ~/.bashrc\n"
+			 "  tally completion zsh >_tally          # into a directory of zsh's fpath\n"
+			 "  tally completion fish >tally.fish     # into ~/.config/fish/completions\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

@@ -65,7 +65,9 @@ const struct opts *cmd_doctor_opts(void)
 		.outro = "\nExamples:\n"
 			 "  tally doctor\n"
 			 "  tally doctor --json\n"
-			 "  tally doctor && tally trace -n 'profile-97 { @[execname] = count(); }'\n",
+			 "  # as root:\n"
+			 "  tally doctor && tally trace -n \\\n"
+			 "    'profile-97 { @[execname] = count(); } tick-1s { exit(0); }'\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

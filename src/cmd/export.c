@@ -83,8 +83,10 @@ const struct opts *cmd_export_opts(void)
 		.verb = "export",
 		.usage = "[option]... FILE",
 		.intro = "Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or asks them a question in SQL.\n"
-			 "SQL and Parquet need DuckDB's library, which tools/fetch-duckdb.sh fetches; TALLY_DUCKDB names it.\n",
+			 "SQL and Parquet need DuckDB's library: 'tally doctor' says how to fetch it; TALLY_DUCKDB names it.\n",
 		.outro = "\nExamples:\n"
+			 "  tally export -o packets.csv perf.data\n"
+			 "  # with DuckDB's library:\n"
 			 "  tally export -o packets.parquet perf.data\n"
 			 "  tally export perf.data --sql \\\n"
 			 "    'SELECT requester_text, sum(bytes) FROM tlp GROUP BY ALL ORDER BY 2 DESC'\n"

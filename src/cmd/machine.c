@@ -108,9 +108,10 @@ const struct opts *cmd_machine_opts(void)
 		.intro = "Runs a model for outside clients until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
 			 "hypervisor: niagara, maramba, batoka, power. KEYs are those of --on (tally-machine(1)).\n",
 		.outro = "\nExamples:\n"
-			 "  tally machine kunpeng --listen /run/kunpeng &\n"
-			 "  tally machine kunpeng,load=nvme --vfio-user /tmp/ptt.sock\n"
-			 "  tally machine kunpeng --sysfs /tmp/ptt\n",
+			 "  tally machine kunpeng --listen kunpeng.sock &\n"
+			 "  tally machine kunpeng,load=nvme --vfio-user ptt.sock &\n"
+			 "  # with FUSE:\n"
+			 "  tally machine kunpeng --sysfs ptt --listen files.sock &\n",
 		.more = plat_help_loads,
 		.opt = options,
 		.n = COUNT(options),

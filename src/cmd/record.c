@@ -80,10 +80,12 @@ const struct opts *cmd_record_opts(void)
 			 "what the terms of an event mean. A filter is a root port, for all below it, or a\n"
 			 "requester: one PCI function that sends requests, as a drive or a network card.\n",
 		.outro = "\nExamples:\n"
+			 "  # on a Kunpeng server:\n"
 			 "  sudo tally record -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/ -- \\\n"
 			 "    dd if=/dev/nvme0n1 of=/dev/null count=1M\n"
+			 "  # on a model of one:\n"
 			 "  tally record --on kunpeng --duration 20 -o t.data \\\n"
-			 "    -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw/\n"
+			 "    -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw,direction=2/\n"
 			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o - \\\n"
 			 "    -- sleep 1 | tally report -\n"
 			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"

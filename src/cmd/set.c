@@ -26,8 +26,10 @@ const struct opts *cmd_set_opts(void)
 		.intro = "Sets tunables and registers, in the order they are given; the first that fails ends it. 'tally list KIND' shows\n"
 			 "what there is and what the values mean. What 'tally get' prints of a tunable can be given back.\n",
 		.outro = "\nExamples:\n"
+			 "  # on a Kunpeng server:\n"
 			 "  sudo tally set hisi_ptt0_2/qos_tx_cpl=2\n"
-			 "  tally set --on unix:/run/kunpeng $(cat saved)\n"
+			 "  # on models:\n"
+			 "  tally set --on unix:kunpeng.sock $(cat saved)\n"
 			 "  tally set --on batoka vfalls/l2_cr=3 vfalls/zam0_lpu_a_pcr=0x0101\n",
 		.opt = options,
 		.n = COUNT(options),

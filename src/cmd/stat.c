@@ -248,8 +248,9 @@ const struct opts *cmd_stat_opts(void)
 			 "              W to Z inside one\n"
 			 "\nExamples:\n"
 			 "  tally stat -r 5 -- make\n"
-			 "  tally stat -a -e cycles,instructions,page-faults -I 1000\n"
 			 "  tally stat --on power --view partitions -I 1000 --count 5\n"
+			 "  # with hardware counters:\n"
+			 "  tally stat -a -e cycles,instructions,page-faults -I 1000 --count 5\n"
 			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"
 			 "3 not supported; 4 not permitted.\n",
 		.opt = options,

@@ -348,9 +348,11 @@ const struct opts *cmd_trace_opts(void)
 		.outro = "\nArguments are $1, $2 ... in the program. Exit status: 0; of exit(n) or of the command;\n"
 			 "1 does not compile, match or run; 2 wrong options; 3 not supported; 4 not permitted.\n"
 			 "\nExamples:\n"
-			 "  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }'\n"
+			 "  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n"
+			 "  # as root:\n"
 			 "  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
-			 "  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n",
+			 "  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }' \\\n"
+			 "    -c 'sleep 1'\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

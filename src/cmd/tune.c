@@ -75,9 +75,11 @@ const struct opts *cmd_tune_opts(void)
 			 "best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
 		.more = plat_help_ptt_loads,
 		.outro = "\nExamples:\n"
+			 "  # on a Kunpeng server:\n"
 			 "  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
 			 "    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
 			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
+			 "  # on a model of one:\n"
 			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
 			 "\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
 			 "2 wrong options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are what they were.\n",

@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# Each example of the README, of the manual pages and of the help runs; what needs hardware or a program that Debian 12
+# has not is checked but for that (tools/transcript.sh).
+
+load common
+
+setup() {
+  ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+  cd "$BATS_TEST_TMPDIR" || return 1
+  PATH=$(realpath "$(dirname "$TALLY")"):$PROGS:$PATH
+  ln -s "$ROOT"/* .
+}
+
+wait_for() { for _ in $(seq 100); do [ -S "$1" ] && return; sleep 0.05; done; return 1; }
+
+@test "every example in the README is accepted as it stands" {
+  COLUMNS=80 tools/transcript.sh README.md
+}
+
+@test "every example in the manual is accepted as it stands" {
+  bad=0
+  for page in doc/verb/*.md; do tools/transcript.sh -s "$page" || bad=1; done
+  [ $bad -eq 0 ]
+}
+
+@test "every example that a verb's help names is accepted as it stands" {
+  # What the examples of the help presume: traces, what 'tally get' printed, programs, a machine that listens.
+  event=hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/
+  tally record --on kunpeng,load=nvme --duration 2 -o perf.data -e $event
+  for name in t before after; do cp perf.data $name.data; done
+  tally get --on kunpeng hisi_ptt0_2 >saved
+  cp "$(command -v brendan)" program
+  cp "$(type -P true)" request
+  mkdir ptt
+  bad=0
+  for verb in $(tally help 2>&1 | awk '/^Verbs:/ { on = 1; next } on && NF == 0 { exit } on { print $1 }') completion; do
+    tally "$verb" --help | awk -f tools/help-examples.awk >"$verb.help"
+    [ -s "$verb.help" ] || { echo "$verb: no examples"; bad=1; }
+    [ "$verb" != set ] || { tally machine kunpeng --listen kunpeng.sock >/dev/null 2>&1 3>&- & wait_for kunpeng.sock; }
+    tools/transcript.sh "$verb.help" || bad=1
+    [ "$verb" != set ] || { kill $!; wait $! || true; }
+  done
+  [ $bad -eq 0 ]
+}
+
+@test "a command on a page stands where it is run: in a block of console or sh" {
+  # Other blocks hold D, C, text that is read; lines of them, and indented ones, that would be commands are found out.
+  ! awk '
+    FNR == 1 { block = "" }
+    /^```/ { block = block == "" ? substr($0, 4) " " : ""; next }
+    block ~ /^(console|sh) / { next }
+    /^(    |\$ |)(sudo )?(tally [a-z]+ |make |qemu-|tools\/|\.\/)/ && (block != "" || /^    |^\$ /) { print FILENAME ": " $0 }
+  ' README.md doc/verb/*.md doc/tutorial/*.md | grep .
+}
+
+@test "a page that needs what is not here is checked for all else" {
+  page() { printf '```sh %s\n%s\n```\n' "$1" "$2" >page.md; tools/transcript.sh page.md; }
+  page clickhouse 'clickhouse local -q "SELECT"'
+  if ! ls -d /sys/bus/event_source/devices/hisi_ptt* >/dev/null 2>&1; then
+    page ptt 'tally set hisi_ptt0_2/qos_tx_cpl=2'
+    run page ptt 'tally set hisi_ptt0_2/qos_tx_cpx=2'
+    [ "$status" -eq 1 ]
+    run page ptt 'tally record -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw/ -o t.data -- ./nobody'
+    [ "$status" -eq 1 ]
+    has "direction"
+  fi
+  run page clickhouse 'clickhouse local -q "SELECT'
+  command -v clickhouse || [ "$status" -eq 1 ]
+  run page moon 'true'   # an unknown need
+  [ "$status" -ne 0 ]
+}
