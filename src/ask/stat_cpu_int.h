@@ -43,7 +43,7 @@ struct stat_cpu {
 	struct tally_platform *p;
 	const struct tally_stat *o;
 	struct probes *probes;
-	const char *where;                    /* of leases; NULL: where all of tally has them */
+	const char *root;                     /* of the places of leases; NULL: the machine's (tests have their own) */
 	bool all_hardware;                    /* tests: software events are pinned and leased as if they took counters */
 	/* the events */
 	struct cpu_event *ev;

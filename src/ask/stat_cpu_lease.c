@@ -114,9 +114,11 @@ int cpu_lease_take(struct stat_cpu *c)
 
 	if (c->o->flags & TALLY_STAT_SHARE || !how_many(c))
 		return 0;
-	rc = holder_take_at(&c->lease, c->where, c->target.task ? LEASE_PROCESS : LEASE_SYSTEM, &e);
+	rc = holder_take_at(&c->lease, c->root, c->target.task ? LEASE_PROCESS : LEASE_SYSTEM, &e);
 	if (rc < 0)
 		return cpu_fail(c, rc, &e);
+	if (lease_unkept(c->lease))
+		plat_note(c->p, HOLDER_UNKEPT, lease_unkept(c->lease));
 	if (lease_shut(c->lease, &by))
 		return held(c, &by);
 	return c->target.task ? try_tasks(c) : 0;

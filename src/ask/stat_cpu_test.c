@@ -5,6 +5,7 @@
  */
 #include "ask/stat_cpu_int.h"
 
+#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -195,15 +197,41 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 
 /* ---- leases: software events as if they took counters ------------------------------------------------------------------ */
 
-struct leased { struct here h; struct stat_cpu *c; char where[64]; };
+static char lease_root[64];                   /* of this test alone */
 
-static struct lease *take(const struct leased *l, enum lease_kind kind)
+static int lease_root_make(void **state)
+{
+	char path[96];
+
+	(void)state;
+	strcpy(lease_root, "/tmp/tally-stat-test-XXXXXX");
+	if (!mkdtemp(lease_root) || chmod(lease_root, 0755) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/tmp", lease_root);
+	return mkdir(path, 0700);
+}
+
+static int lease_root_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static int lease_root_remove(void **state)
+{
+	(void)state;
+	return nftw(lease_root, lease_root_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+struct leased { struct here h; struct stat_cpu *c; };
+
+static struct lease *take(enum lease_kind kind)
 {
 	struct lease_holder other;
 	struct err e = { 0 };
 	struct lease *ret;
 
-	if (lease_take(&ret, &(struct lease_at){ .where = l->where }, kind, &other, &e) < 0)
+	if (lease_take(&ret, lease_root, kind, &other, &e) < 0)
 		fail_msg("%s", e.text);
 	return ret;
 }
@@ -212,7 +240,6 @@ static int open_leased(struct leased *l, bool tasks, uint32_t flags)
 {
 	int rc;
 
-	snprintf(l->where, sizeof(l->where), "tally-stat-test-%d", getpid());
 	open_here(&l->h, "minor-faults:u", TALLY_PTT_TEXT);
 	l->h.o.tids = &l->h.self;
 	l->h.o.ntids = tasks;
@@ -220,7 +247,7 @@ static int open_leased(struct leased *l, bool tasks, uint32_t flags)
 	l->c = NULL;
 	assert_int_equal(stat_cpu_add(&l->c, l->h.p, &l->h.o, "minor-faults:u", 14), 0);
 	l->c->all_hardware = true;
-	l->c->where = l->where;
+	l->c->root = lease_root;
 	rc = stat_cpu_open(l->c);
 	if (rc == 0 && l->c->ev[0].rc == -TALLY_EPERM)
 		skip();
@@ -239,8 +266,7 @@ static void whole_cpus_are_refused_while_a_session_counts(void **state)
 	struct lease *session;
 
 	(void)state;
-	snprintf(l.where, sizeof(l.where), "tally-stat-test-%d", getpid());
-	session = take(&l, LEASE_TRACE);
+	session = take(LEASE_TRACE);
 	assert_int_equal(open_leased(&l, false, 0), -TALLY_EBUSY);
 	said(&l.h, "the hardware counters are held by a D session (process ");
 	said(&l.h, "--share");
@@ -263,8 +289,7 @@ static void tasks_are_refused_while_others_count_and_work_after(void **state)
 		struct leased l = { .c = NULL };
 		struct lease *other;
 
-		snprintf(l.where, sizeof(l.where), "tally-stat-test-%d", getpid());
-		other = take(&l, kind[i]);
+		other = take(kind[i]);
 		assert_int_equal(open_leased(&l, true, 0), -TALLY_EBUSY);
 		said(&l.h, lease_kind_name(kind[i]));
 		close_leased(&l);
@@ -317,7 +342,7 @@ static void tasks_lose_their_counters_and_are_told_when(void **state)
 	ev = &l.c->ev[0];
 	assert_int_equal(stat_cpu_begin(l.c), 0);
 	touch(1000);
-	session = take(&l, LEASE_TRACE);
+	session = take(LEASE_TRACE);
 	wait_until(l.c, true);
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	before = ev->slot[0].now.value;
@@ -627,5 +652,5 @@ int main(void)
 		cmocka_unit_test(a_cpu_that_goes_keeps_its_count_and_both_are_said),
 	};
 
-	return cmocka_run_group_tests_name("ask: stat of CPU events", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ask: stat of CPU events", tests, lease_root_make, lease_root_remove);
 }

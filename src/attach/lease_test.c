@@ -1,36 +1,81 @@
 /* lease_test.c: who gets the counters, who loses them, and what death leaves behind. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "attach/lease.h"
+#include "base/file.h"
 
-/* Names of this test alone, whoever else runs it at the same time. */
-static const char *own_names(void)
+enum { ALICE = 65534, BOB = 65533 };
+
+static char own_root[64];                     /* of this test alone: run/ and tmp/ as a machine has them */
+
+static const char *below(const char *path)
 {
-	static char name[64];
+	static char room[4][128];
+	static unsigned next;
+	char *to = room[next++ % 4];
 
-	if (!*name)
-		snprintf(name, sizeof(name), "tally-lease-test-%d", (int)getpid());
-	return name;
+	snprintf(to, sizeof(room[0]), "%s/%s", own_root, path);
+	return to;
 }
 
-static const struct lease_at *own(void)
+static void make(const char *path, mode_t mode, uid_t uid)
 {
-	static struct lease_at at;
+	assert_int_equal(mkdir(below(path), mode), 0);
+	assert_int_equal(chmod(below(path), mode), 0);
+	if (uid != geteuid())
+		assert_int_equal(chown(below(path), uid, uid), 0);
+}
 
-	at.where = own_names();
-	return &at;
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(own_root, "/tmp/tally-lease-test-XXXXXX");
+	if (!mkdtemp(own_root) || chmod(own_root, 0755) < 0)
+		return -1;
+	make("run", 0755, geteuid());
+	make("run/user", 0755, geteuid());
+	make("tmp", 01777, geteuid());
+	if (geteuid() == 0)
+		make("run/user/65534", 0700, ALICE);  /* ALICE has logged in, BOB has not */
+	else {
+		char path[32];
+
+		snprintf(path, sizeof(path), "run/user/%u", geteuid());
+		make(path, 0700, geteuid());
+	}
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(own_root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static struct lease *take(enum lease_kind kind)
@@ -39,8 +84,9 @@ static struct lease *take(enum lease_kind kind)
 	struct err e = {0};
 	struct lease *l;
 
-	assert_int_equal(lease_take(&l, own(), kind, &other, &e), 0);
+	assert_int_equal(lease_take(&l, own_root, kind, &other, &e), 0);
 	assert_string_equal(e.text, "");
+	assert_null(lease_unkept(l));
 	return l;
 }
 
@@ -50,7 +96,7 @@ static void refused_by(enum lease_kind asks, enum lease_kind holds)
 	struct err e = {0};
 	struct lease *l;
 
-	assert_int_equal(lease_take(&l, own(), asks, &other, &e), -TALLY_EBUSY);
+	assert_int_equal(lease_take(&l, own_root, asks, &other, &e), -TALLY_EBUSY);
 	assert_null(l);
 	assert_int_equal(other.pid, getpid());
 	assert_int_equal(other.uid, getuid());
@@ -163,34 +209,16 @@ static void looking_shuts_nobody_out(void **state)
 
 	(void)state;
 	for (i = 0; i < 1000; i++) {
-		assert_int_equal(lease_list(own(), v, 2), 1);
+		assert_int_equal(lease_list(own_root, v, 2), 1);
 		assert_int_equal(v[0].kind, LEASE_PROCESS);
 		assert_false(lease_shut(p, NULL));
 	}
 	d = take(LEASE_TRACE);
-	assert_int_equal(lease_list(own(), v, 1), 2);
+	assert_int_equal(lease_list(own_root, v, 1), 2);
 	assert_int_equal(v[0].kind, LEASE_TRACE);
 	lease_free(d);
 	lease_free(p);
-	assert_int_equal(lease_list(own(), v, 2), 0);
-}
-
-/* A stranger that connects and says nothing, or nonsense. */
-static void strangers_shut_nobody_out(void **state)
-{
-	struct lease *p = take(LEASE_PROCESS);
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), n;
-
-	(void)state;
-	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s/process/0", own_names());
-	assert_int_equal(connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)), 0);
-	assert_false(lease_shut(p, NULL));
-	assert_int_equal(send(fd, "garbage", 7, MSG_NOSIGNAL), 7);
-	assert_false(lease_shut(p, NULL));
-	close(fd);
-	assert_false(lease_shut(p, NULL));
-	lease_free(p);
+	assert_int_equal(lease_list(own_root, v, 2), 0);
 }
 
 /* ---- death ------------------------------------------------------------------------------------------------- */
@@ -198,7 +226,6 @@ static void strangers_shut_nobody_out(void **state)
 static void a_killed_holder_leaves_nothing(void **state)
 {
 	struct lease *p = take(LEASE_PROCESS);
-	const struct lease_at *at = own();
 	struct lease_holder other;
 	struct err e = {0};
 	struct lease *l;
@@ -210,7 +237,7 @@ static void a_killed_holder_leaves_nothing(void **state)
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	if (child == 0) {
-		if (lease_take(&l, at, LEASE_TRACE, &other, &e) == 0)
+		if (lease_take(&l, own_root, LEASE_TRACE, &other, &e) == 0)
 			(void)!write(ready[1], "x", 1);
 		pause();
 		_exit(0);
@@ -220,7 +247,7 @@ static void a_killed_holder_leaves_nothing(void **state)
 	close(ready[0]);
 	assert_true(lease_shut(p, &other));
 	assert_int_equal(other.pid, child);
-	assert_int_equal(lease_take(&l, at, LEASE_SYSTEM, &other, &e), -TALLY_EBUSY);
+	assert_int_equal(lease_take(&l, own_root, LEASE_SYSTEM, &other, &e), -TALLY_EBUSY);
 	assert_int_equal(other.pid, child);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -229,43 +256,78 @@ static void a_killed_holder_leaves_nothing(void **state)
 	lease_free(p);
 }
 
+static const char *own_place(void)
+{
+	static char room[48];
+
+	snprintf(room, sizeof(room), geteuid() ? "run/user/%u/tally" : "run/tally", geteuid());
+	return room;
+}
+
+static uint32_t entries(const char *path)
+{
+	DIR *d = opendir(path);
+	uint32_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+static void what_the_dead_leave_is_removed_by_the_next(void **state)
+{
+	struct lease *l;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			struct lease_holder other;
+
+			(void)!lease_take(&l, own_root, LEASE_SYSTEM, &other, &(struct err){ 0 });
+			kill(getpid(), SIGKILL);
+		}
+		waitpid(child, NULL, 0);
+		lease_free(take(LEASE_SYSTEM));
+	}
+	l = take(LEASE_TRACE);
+	assert_int_equal(entries(below(own_place())), 2);     /* the lock, and this lease */
+	lease_free(l);
+	assert_int_equal(entries(below(own_place())), 1);
+}
+
 /* Whoever asks while another looks waits, and goes on when that one dies. */
 static void a_lock_whose_holder_dies_is_free(void **state)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), n;
+	int ready[2];
 	pid_t child;
+	char byte;
 
 	(void)state;
-	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s/lock/0", own_names());
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)), 0);
-	assert_int_equal(listen(fd, 1), 0);
+	lease_free(take(LEASE_TRACE));
+	assert_int_equal(pipe(ready), 0);
 	child = fork();
-	if (child == 0) { /* has the socket too; its death is the end of the lock */
-		struct timeval t = {.tv_usec = 1000};
+	if (child == 0) {
+		char path[160];
+		struct timespec t = { .tv_nsec = 1000000 };
 
-		select(0, NULL, NULL, NULL, &t);
-		_exit(0);
+		snprintf(path, sizeof(path), "%s/lock", below(own_place()));
+		if (file_lock(path) >= 0)
+			(void)!write(ready[1], "x", 1);
+		nanosleep(&t, NULL);
+		kill(getpid(), SIGKILL);
 	}
-	close(fd);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
 	lease_free(take(LEASE_TRACE));
 	waitpid(child, NULL, 0);
 }
 
 /* ---- users ------------------------------------------------------------------------------------------------------ */
-
-enum { ALICE = 65534, BOB = 65533 };
-
-static bool anybody(int pid)
-{
-	return pid > 0;
-}
-
-static bool nobody(int pid)
-{
-	(void)pid;
-	return false;
-}
 
 /* A process of another user that asks for a lease, says what came of it, and answers until it is let go. */
 struct user {
@@ -273,12 +335,12 @@ struct user {
 	int line;
 };
 
-static void answer(int line, const struct lease_at *at, enum lease_kind kind)
+static void answer(int line, enum lease_kind kind)
 {
 	struct lease_holder by = {0};
 	struct err e = {0};
 	struct lease *l;
-	int said = lease_take(&l, at, kind, &by, &e);
+	int said = lease_take(&l, own_root, kind, &by, &e);
 	char byte;
 
 	(void)!write(line, &said, sizeof(said));
@@ -298,9 +360,8 @@ static int hear(const struct user *u)
 }
 
 /* What lease_take() returned there. */
-static int user_takes(struct user *u, uid_t uid, enum lease_kind kind, bool (*may_count)(int pid))
+static int user_takes(struct user *u, uid_t uid, enum lease_kind kind)
 {
-	const struct lease_at at = {.where = own_names(), .may_count = may_count};
 	int line[2];
 
 	if (geteuid() != 0) {
@@ -312,7 +373,7 @@ static int user_takes(struct user *u, uid_t uid, enum lease_kind kind, bool (*ma
 	if (u->pid == 0) {
 		close(line[0]);
 		if (setresuid(uid, uid, uid) == 0)
-			answer(line[1], &at, kind);
+			answer(line[1], kind);
 		_exit(0);
 	}
 	close(line[1]);
@@ -333,24 +394,17 @@ static void user_ends(struct user *u)
 	waitpid(u->pid, NULL, 0);
 }
 
-static int root_takes(struct lease **l, enum lease_kind kind, bool (*may_count)(int pid), struct lease_holder *other)
-{
-	struct err e = {0};
-
-	return lease_take(l, &(struct lease_at){.where = own_names(), .may_count = may_count}, kind, other, &e);
-}
-
 static void processes_of_one_ordinary_user_exclude_each_other(void **state)
 {
 	struct user d, whole;
 
 	(void)state;
-	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE, NULL), 0);
-	assert_int_equal(user_takes(&whole, ALICE, LEASE_SYSTEM, NULL), -TALLY_EBUSY);
+	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE), 0);
+	assert_int_equal(user_takes(&whole, ALICE, LEASE_SYSTEM), -TALLY_EBUSY);
 	assert_int_equal(user_says(&whole), d.pid);
 	user_ends(&whole);
 	user_ends(&d);
-	assert_int_equal(user_takes(&whole, ALICE, LEASE_SYSTEM, NULL), 0);
+	assert_int_equal(user_takes(&whole, ALICE, LEASE_SYSTEM), 0);
 	user_ends(&whole);
 }
 
@@ -359,114 +413,211 @@ static void a_process_of_a_user_yields_to_the_same_users_session(void **state)
 	struct user p, d;
 
 	(void)state;
-	assert_int_equal(user_takes(&p, ALICE, LEASE_PROCESS, NULL), 0);
+	assert_int_equal(user_takes(&p, ALICE, LEASE_PROCESS), 0);
 	assert_false(user_says(&p));
-	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE, NULL), 0);
+	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE), 0);
 	assert_true(user_says(&p));
 	user_ends(&d);
 	assert_false(user_says(&p));
 	user_ends(&p);
 }
 
-static void root_is_refused_for_a_user_who_may_count_and_for_no_other(void **state)
-{
-	struct lease_holder other, v;
-	struct lease *l;
-	struct user d;
-
-	(void)state;
-	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE, NULL), 0);
-	assert_int_equal(root_takes(&l, LEASE_SYSTEM, anybody, &other), -TALLY_EBUSY);
-	assert_int_equal(other.pid, d.pid);
-	assert_int_equal(other.uid, ALICE);
-	assert_int_equal(lease_list(&(struct lease_at){.where = own_names(), .may_count = anybody}, &v, 1), 1);
-	assert_int_equal(v.pid, d.pid);
-	assert_int_equal(lease_list(&(struct lease_at){.where = own_names(), .may_count = nobody}, &v, 1), 0);
-	assert_int_equal(root_takes(&l, LEASE_SYSTEM, nobody, &other), 0);
-	lease_free(l);
-	user_ends(&d);
-}
-
-static void a_user_is_refused_for_roots_sake(void **state)
-{
-	struct lease_holder other;
-	struct lease *l;
-	struct user d;
-
-	(void)state;
-	assert_int_equal(root_takes(&l, LEASE_SYSTEM, NULL, &other), 0);
-	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE, NULL), -TALLY_EBUSY);
-	assert_int_equal(user_says(&d), getpid());
-	user_ends(&d);
-	lease_free(l);
-}
-
-static void roots_process_yields_to_a_user_who_may_count_and_to_no_other(void **state)
-{
-	struct lease_holder other;
-	struct lease *l;
-	struct user d;
-
-	(void)state;
-	for (int may = 0; may < 2; may++) {
-		assert_int_equal(root_takes(&l, LEASE_PROCESS, may ? anybody : nobody, &other), 0);
-		assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE, NULL), 0);
-		assert_int_equal(lease_shut(l, &other), may);
-		assert_true(!may || other.pid == d.pid);
-		user_ends(&d);
-		assert_false(lease_shut(l, NULL));
-		lease_free(l);
-	}
-}
-
-static void a_users_process_yields_to_roots_session(void **state)
-{
-	struct lease_holder other;
-	struct lease *l;
-	struct user p;
-
-	(void)state;
-	assert_int_equal(user_takes(&p, ALICE, LEASE_PROCESS, NULL), 0);
-	assert_int_equal(root_takes(&l, LEASE_TRACE, NULL, &other), 0);
-	assert_true(user_says(&p));
-	lease_free(l);
-	assert_false(user_says(&p));
-	user_ends(&p);
-}
-
-static void between_two_users_it_is_who_may_count_that_counts(void **state)
+static void a_strangers_lease_is_in_nobodys_way(void **state)
 {
 	struct user alice, bob;
+	struct lease_holder v;
 
 	(void)state;
-	assert_int_equal(user_takes(&alice, ALICE, LEASE_SYSTEM, NULL), 0);
-	assert_int_equal(user_takes(&bob, BOB, LEASE_TRACE, anybody), -TALLY_EBUSY);
-	assert_int_equal(user_says(&bob), alice.pid);
-	user_ends(&bob);
-	assert_int_equal(user_takes(&bob, BOB, LEASE_TRACE, nobody), 0);
+	assert_int_equal(user_takes(&alice, ALICE, LEASE_SYSTEM), 0);
+	assert_int_equal(lease_list(own_root, &v, 1), 0);
+	lease_free(take(LEASE_TRACE));
+	lease_free(take(LEASE_SYSTEM));
+	assert_int_equal(user_takes(&bob, BOB, LEASE_TRACE), 0);
 	user_ends(&bob);
 	user_ends(&alice);
 }
 
-/* Listens where the lock is, as ALICE, until the parent goes on or, keep, until it is killed. */
-static pid_t stranger_locks(bool keep)
+static void a_user_is_refused_for_roots_sake(void **state)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s/lock/0", own_names()), fd, ready[2];
+	struct lease *l;
+	struct user d;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	l = take(LEASE_SYSTEM);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(user_takes(&d, i ? ALICE : BOB, LEASE_TRACE), -TALLY_EBUSY);
+		assert_int_equal(user_says(&d), getpid());
+		user_ends(&d);
+	}
+	lease_free(l);
+	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE), 0);
+	user_ends(&d);
+}
+
+static void a_users_process_yields_to_roots_session_and_roots_to_no_users(void **state)
+{
+	struct user p, d;
+	struct lease *l;
+
+	(void)state;
+	assert_int_equal(user_takes(&p, ALICE, LEASE_PROCESS), 0);
+	l = take(LEASE_TRACE);
+	assert_true(user_says(&p));
+	lease_free(l);
+	assert_false(user_says(&p));
+	user_ends(&p);
+	l = take(LEASE_PROCESS);
+	assert_int_equal(user_takes(&d, ALICE, LEASE_TRACE), 0);
+	assert_false(lease_shut(l, NULL));
+	user_ends(&d);
+	lease_free(l);
+}
+
+/* Whoever waits in poll() is woken by both. */
+static void a_process_is_woken_when_its_counters_go_and_come(void **state)
+{
+	struct lease *p = take(LEASE_PROCESS), *d;
+	struct pollfd fd = { .fd = lease_fd(p), .events = POLLIN };
+
+	(void)state;
+	assert_false(lease_shut(p, NULL));
+	d = take(LEASE_TRACE);
+	assert_int_equal(poll(&fd, 1, 0), 1);
+	assert_true(lease_shut(p, NULL));
+	lease_free(d);
+	assert_int_equal(poll(&fd, 1, 0), 1);
+	assert_false(lease_shut(p, NULL));
+	lease_free(p);
+}
+
+static void a_process_is_woken_when_who_had_its_counters_is_killed(void **state)
+{
+	struct lease *p = take(LEASE_PROCESS);
+	struct pollfd fd = { .fd = lease_fd(p), .events = POLLIN };
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		struct lease_holder other;
+		struct lease *l;
+
+		if (lease_take(&l, own_root, LEASE_TRACE, &other, &(struct err){ 0 }) == 0)
+			(void)!write(ready[1], "x", 1);
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	assert_true(lease_shut(p, NULL));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	while (lease_shut(p, NULL))
+		assert_int_equal(poll(&fd, 1, 60000), 1);     /* it looks again by itself */
+	lease_free(p);
+}
+
+/* ---- hostile users ---------------------------------------------------------------------------------------------- */
+
+static int abstract(const char *name, int type)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0), n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", name);
+
+	if (bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0)
+		listen(fd, 1);
+	return fd;
+}
+
+/* All that a user can do to a file of root's: whether it got hold of one. */
+static bool hostile_open(const char *path)
+{
+	struct flock read_all = { .l_type = F_RDLCK };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	flock(fd, LOCK_EX | LOCK_NB);
+	fcntl(fd, F_OFD_SETLK, &read_all);
+	return true;                          /* and keeps it */
+}
+
+static void hostile_connect(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char junk[4096] = "x";
+	int fd;
+
+	memcpy(a.sun_path, path, strnlen(path, sizeof(a.sun_path) - 1));
+	for (int i = 0; i < 2; i++) {
+		fd = socket(AF_UNIX, i ? SOCK_STREAM : SOCK_DGRAM, 0);
+		if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
+			while (send(fd, junk, sizeof(junk), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+				;
+	}
+}
+
+/* Until it is killed: everything, in the places of root, of BOB and of the old names, keeping what it gets. */
+static void hostile_loop(int ready)
+{
+	static const char *const old[] = { "tally-counters/lock/0", "tally-counters/trace/%u", "tally-counters/system/%u",
+					   "tally-counters/process/%u" };
+	char path[300];
+
+	if (setresuid(ALICE, ALICE, ALICE) < 0)
+		_exit(1);
+	for (uint32_t turn = 0;; turn++) {
+		for (uint32_t i = 0; i < 512; i++) {
+			snprintf(path, sizeof(path), old[i / 128], i % 128);
+			close(abstract(path, SOCK_STREAM));
+		}
+		DIR *d = opendir(below("run/tally"));
+
+		for (struct dirent *e; d && (e = readdir(d));) {
+			snprintf(path, sizeof(path), "%s/%s", below("run/tally"), e->d_name);
+			hostile_open(path);
+			hostile_connect(path);
+			unlink(path);
+			rename(path, below("tmp/mine"));
+		}
+		if (d)
+			closedir(d);
+		hostile_open(below("run/tally"));
+		mkdir(below("run/tally"), 0777);
+		mkdir(below("tmp/tally-0"), 0777);
+		mkdir(below("tmp/tally-65533"), 0777);        /* BOB's, who has no other */
+		symlink("/", below("tmp/tally-65532"));
+		snprintf(path, sizeof(path), "%s/system.1.%u", below("tmp/tally-65533"), turn);
+		struct sockaddr_un a = { .sun_family = AF_UNIX };
+		memcpy(a.sun_path, path, sizeof(a.sun_path) - 1);
+		(void)!bind(socket(AF_UNIX, SOCK_DGRAM, 0), (struct sockaddr *)&a, sizeof(a));
+		for (int fd = 512; fd < 1024; fd++)
+			close(fd);                        /* so that it goes on */
+		if (turn == 0)
+			(void)!write(ready, "x", 1);
+	}
+}
+
+static pid_t hostile_user(void)
+{
+	int ready[2];
 	pid_t pid;
 	char byte;
 
+	if (geteuid() != 0) {
+		print_message("# skipped: only root can be others\n");
+		skip();
+	}
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		fd = setresuid(ALICE, ALICE, ALICE) < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM, 0);
-		if (bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0 &&
-		    listen(fd, 1) == 0)
-			(void)!write(ready[1], "x", 1);
-		if (keep)
-			pause();
-		(void)accept4(fd, NULL, NULL, SOCK_CLOEXEC);         /* somebody waits now */
-		_exit(0);
+		close(ready[0]);
+		hostile_loop(ready[1]);
 	}
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -474,75 +625,146 @@ static pid_t stranger_locks(bool keep)
 	return pid;
 }
 
-static void another_users_lock_is_waited_for_but_can_not_be_kept(void **state)
+static void a_hostile_user_in_a_loop_never_keeps_root_from_its_leases(void **state)
 {
-	struct lease_holder other;
-	struct lease *l;
-	pid_t pid;
+	pid_t hostile = hostile_user();
+	struct lease_holder v[4];
+	struct lease *a, *p;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("# skipped: only root can be others\n");
-		skip();
+	for (int i = 0; i < 300; i++) {
+		p = take(LEASE_PROCESS);
+		assert_false(lease_shut(p, NULL));
+		a = take(i % 2 ? LEASE_SYSTEM : LEASE_TRACE);
+		refused_by(LEASE_SYSTEM, i % 2 ? LEASE_SYSTEM : LEASE_TRACE);  /* two holders never coexist */
+		assert_true(lease_shut(p, NULL));
+		assert_int_equal(lease_list(own_root, v, 4), 2);
+		lease_free(a);
+		assert_false(lease_shut(p, NULL));
+		lease_free(p);
 	}
-	for (int keep = 0; keep < 2; keep++) {
-		pid = stranger_locks(keep);
-		assert_int_equal(root_takes(&l, LEASE_TRACE, NULL, &other), 0);
-		lease_free(l);
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-	}
+	kill(hostile, SIGKILL);
+	waitpid(hostile, NULL, 0);
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------- */
-
-static void slots_are_bounded_and_come_back(void **state)
+static void a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_told(void **state)
 {
-	struct lease *v[LEASE_SLOTS];
-	struct lease_holder other;
-	struct err e = {0};
-	struct lease *l;
-	uint32_t i;
+	pid_t hostile = hostile_user();
+	int status = -1;
 
 	(void)state;
-	for (i = 0; i < LEASE_SLOTS; i++)
+	for (int i = 0; i < 50; i++) {
+		pid_t bob = fork();
+
+		if (bob == 0) {
+			struct lease_holder other;
+			struct lease *l = NULL;
+
+			if (setresuid(BOB, BOB, BOB) < 0 || lease_take(&l, own_root, LEASE_SYSTEM, &other, &(struct err){ 0 }) < 0)
+				_exit(1);
+			_exit(lease_unkept(l) && strstr(lease_unkept(l), "tally-65533 is not a directory of user 65533 alone") ? 0 : 2);
+		}
+		waitpid(bob, &status, 0);
+		assert_int_equal(status, 0);
+	}
+	kill(hostile, SIGKILL);
+	waitpid(hostile, NULL, 0);
+}
+
+/* Old attacks on names that a user can bind: the lock's, every slot's; a listener that is filled. */
+static void root_takes_leases_while_a_stranger_has_every_abstract_name(void **state)
+{
+	int fd[4 * 128], n = 0;
+	char name[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 4 * 128; i++) {
+		static const char *const kind[] = { "lock", "trace", "system", "process" };
+
+		snprintf(name, sizeof(name), "tally-counters/%s/%u", kind[i / 128], i % 128);
+		fd[n++] = abstract(name, SOCK_STREAM);
+	}
+	lease_free(take(LEASE_TRACE));
+	lease_free(take(LEASE_SYSTEM));
+	lease_free(take(LEASE_PROCESS));
+	while (n > 0)
+		close(fd[--n]);
+}
+
+/* ---- no place, and limits ----------------------------------------------------------------------------------------- */
+
+static void without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it(void **state)
+{
+	struct lease_holder other;
+	struct err e = { 0 };
+	struct lease *l, *second;
+
+	(void)state;
+	assert_int_equal(lease_take(&l, below("nowhere"), LEASE_SYSTEM, &other, &e), 0);
+	assert_non_null(strstr(lease_unkept(l), "nowhere/tmp: No such file or directory"));
+	assert_int_equal(lease_take(&second, below("nowhere"), LEASE_PROCESS, &other, &e), 0);
+	assert_false(lease_shut(second, NULL));
+	lease_free(second);
+	lease_free(l);
+}
+
+static void a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp(void **state)
+{
+	struct user d, whole;
+
+	(void)state;
+	assert_int_equal(user_takes(&d, BOB, LEASE_TRACE), 0);
+	assert_int_equal(access(below("tmp/tally-65533"), F_OK), 0);
+	assert_int_equal(user_takes(&whole, BOB, LEASE_SYSTEM), -TALLY_EBUSY);
+	assert_int_equal(user_says(&whole), d.pid);
+	user_ends(&whole);
+	user_ends(&d);
+}
+
+static void as_many_as_like_can_count_processes(void **state)
+{
+	enum { MANY = 200 };
+	struct lease *v[MANY], *l;
+	struct lease_holder h;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
 		v[i] = take(LEASE_PROCESS);
-	assert_int_equal(lease_take(&l, own(), LEASE_PROCESS, &other, &e), -TALLY_EBUSY);
-	assert_int_equal(other.pid, 0);
+	assert_int_equal(lease_list(own_root, &h, 1), MANY);
 	l = take(LEASE_TRACE);
-	for (i = 0; i < LEASE_SLOTS; i++)
+	for (uint32_t i = 0; i < MANY; i++)
 		assert_true(lease_shut(v[i], NULL));
 	lease_free(l);
-	for (i = 0; i < LEASE_SLOTS; i++) {
+	for (uint32_t i = 0; i < MANY; i++) {
 		assert_false(lease_shut(v[i], NULL));
 		lease_free(v[i]);
 	}
-	lease_free(take(LEASE_PROCESS));
 }
 
-static void names_that_are_too_long_are_refused(void **state)
+static void a_root_whose_name_is_too_long_has_no_place(void **state)
 {
-	char where[200];
+	char root[200];
 	struct lease_holder other;
-	struct err e = {0};
 	struct lease *l;
 
 	(void)state;
-	memset(where, 'x', sizeof(where) - 1);
-	where[sizeof(where) - 1] = '\0';
-	assert_int_equal(lease_take(&l, &(struct lease_at){.where = where}, LEASE_TRACE, &other, &e), -TALLY_EINVAL);
+	memset(root, 'x', sizeof(root) - 1);
+	root[sizeof(root) - 1] = '\0';
+	assert_int_equal(lease_take(&l, root, LEASE_TRACE, &other, &(struct err){ 0 }), 0);
+	assert_non_null(lease_unkept(l));
+	lease_free(l);
 }
 
 static void memory_that_runs_out_is_said(void **state)
 {
 	struct lease_holder other;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct lease *l;
 	long before = mem_live();
 
 	(void)state;
 	mem_fail_at(1);
-	assert_int_equal(lease_take(&l, own(), LEASE_TRACE, &other, &e), -TALLY_ENOMEM);
+	assert_int_equal(lease_take(&l, own_root, LEASE_TRACE, &other, &e), -TALLY_ENOMEM);
 	mem_fail_at(0);
 	assert_int_equal(mem_live(), before);
 }
@@ -550,28 +772,32 @@ static void memory_that_runs_out_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(d_sessions_share),
-		cmocka_unit_test(d_keeps_whole_cpus_out_until_the_last_session_ends),
-		cmocka_unit_test(whole_cpus_keep_d_and_their_like_out),
-		cmocka_unit_test(processes_are_never_refused),
-		cmocka_unit_test(processes_lose_their_counters_to_either),
-		cmocka_unit_test(a_late_process_begins_without_counters),
-		cmocka_unit_test(counters_come_back_with_the_last_session),
-		cmocka_unit_test(looking_shuts_nobody_out),
-		cmocka_unit_test(strangers_shut_nobody_out),
-		cmocka_unit_test(a_killed_holder_leaves_nothing),
-		cmocka_unit_test(a_lock_whose_holder_dies_is_free),
-		cmocka_unit_test(processes_of_one_ordinary_user_exclude_each_other),
-		cmocka_unit_test(a_process_of_a_user_yields_to_the_same_users_session),
-		cmocka_unit_test(root_is_refused_for_a_user_who_may_count_and_for_no_other),
-		cmocka_unit_test(a_user_is_refused_for_roots_sake),
-		cmocka_unit_test(roots_process_yields_to_a_user_who_may_count_and_to_no_other),
-		cmocka_unit_test(a_users_process_yields_to_roots_session),
-		cmocka_unit_test(between_two_users_it_is_who_may_count_that_counts),
-		cmocka_unit_test(another_users_lock_is_waited_for_but_can_not_be_kept),
-		cmocka_unit_test(slots_are_bounded_and_come_back),
-		cmocka_unit_test(names_that_are_too_long_are_refused),
-		cmocka_unit_test(memory_that_runs_out_is_said),
+		cmocka_unit_test_setup_teardown(d_sessions_share, setup, teardown),
+		cmocka_unit_test_setup_teardown(d_keeps_whole_cpus_out_until_the_last_session_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_cpus_keep_d_and_their_like_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(processes_are_never_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(processes_lose_their_counters_to_either, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_process_begins_without_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(counters_come_back_with_the_last_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(looking_shuts_nobody_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_killed_holder_leaves_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_dead_leave_is_removed_by_the_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lock_whose_holder_dies_is_free, setup, teardown),
+		cmocka_unit_test_setup_teardown(processes_of_one_ordinary_user_exclude_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_of_a_user_yields_to_the_same_users_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_strangers_lease_is_in_nobodys_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_user_is_refused_for_roots_sake, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_users_process_yields_to_roots_session_and_roots_to_no_users, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_is_woken_when_its_counters_go_and_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_is_woken_when_who_had_its_counters_is_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hostile_user_in_a_loop_never_keeps_root_from_its_leases, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(root_takes_leases_while_a_stranger_has_every_abstract_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp, setup, teardown),
+		cmocka_unit_test_setup_teardown(as_many_as_like_can_count_processes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_root_whose_name_is_too_long_has_no_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
  * has checked it.  The copy stays in the cache: it costs a twentieth of counting the
  * records that are in it, and eight MiB less are resident.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -320,6 +321,35 @@ int file_out_close(struct bytes_out *out)
 	mem_free(f);
 	out->arg = NULL;
 	return rc;
+}
+
+/* ---- what several processes share ------------------------------------------------- */
+
+int file_lock(const char *path)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600), saved;
+
+	if (fd < 0 || fcntl(fd, F_OFD_SETLK, &whole) == 0)
+		return fd;
+	saved = errno == EACCES ? EAGAIN : errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+int dir_each(const char *path, int (*each)(void *arg, const char *name), void *arg)
+{
+	DIR *d = opendir(path);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!d)
+		return -TALLY_EIO;
+	while (rc >= 0 && (entry = readdir(d)))
+		rc = each(arg, entry->d_name);
+	closedir(d);
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- libraries -------------------------------------------------------------------- */

@@ -53,6 +53,14 @@ int file_write_open(const char *path, enum file_origin *origin);
 int file_out_open(struct bytes_out *ret, const char *path, struct err *e);
 int file_out_close(struct bytes_out *out);    /* -TALLY_EIO: the last bytes did not arrive */
 
+/* ---- what several processes share --------------------------------------------------- */
+/* Opens the file, which only its owner may, or makes it, and locks it: until the descriptor that is returned is closed, or the
+ * process is gone. -1 with errno; EAGAIN: another holds it. */
+int file_lock(const char *path);
+/* Calls each() with the names in a directory, in no order, until it returns negative: 0, what each() returned, or
+ * -TALLY_EIO with errno. */
+int dir_each(const char *path, int (*each)(void *arg, const char *name), void *arg);
+
 /* ---- libraries that are loaded when they are first needed ------------------------- */
 /* Fills fn[0..n) with the named functions of a shared library, which then stays loaded. False: it is not
  * installed, lacks one of them, or this build loads nothing (TALLY_NO_DLOPEN: a static program). */

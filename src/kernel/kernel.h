@@ -147,8 +147,6 @@ void k_file_path(uint32_t pid, const char *path, char *ret, size_t n);
 uint32_t k_pid_inside(uint32_t pid);                  /* as the innermost pid namespace of the process sees it */
 /* Its command line, cut off where n ends ("tally stat -a ..."), or its name alone; "?" when it is gone. */
 void k_process_command(int pid, char *ret, size_t n);
-/* Whether that process may count whole CPUs, as far as its capabilities and perf_event_paranoid say. */
-bool k_may_count(int pid);
 /* Whether D programs may run here, and be run by events of whole CPUs: 0, -TALLY_EPERM, -TALLY_ENOTSUP; words in e. */
 int k_may_run(bool events, struct err *e);
 /* What this process may not do, in words with the command that grants it; "" when all is granted. */

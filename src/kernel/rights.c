@@ -12,7 +12,6 @@
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,37 +36,6 @@ bool has_capability(unsigned cap)
 static bool may(unsigned cap)
 {
 	return has_capability(cap) || has_capability(CAP_SYS_ADMIN);
-}
-
-/* ---- another process ---------------------------------------------------------------- */
-
-static uint64_t effective(int pid)
-{
-	char path[32], text[4096], *line;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	line = file_small(path, text, sizeof(text)) > 0 ? strstr(text, "\nCapEff:") : NULL;
-	return line ? strtoull(line + 8, NULL, 16) : 0;
-}
-
-/* Whoever makes a user namespace has all capabilities in it, and none of them counts outside. */
-static bool same_users(int pid)
-{
-	char path[32], theirs[4096], ours[4096];
-
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	return file_small(path, theirs, sizeof(theirs)) > 0 && file_small("/proc/self/uid_map", ours, sizeof(ours)) > 0 &&
-	       !strcmp(theirs, ours);
-}
-
-bool k_may_count(int pid)
-{
-	const uint64_t which = 1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN;
-	char level[16];
-
-	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) > 0 && atoi(level) < 1)
-		return true;
-	return effective(pid) & which && same_users(pid);
 }
 
 /* ---- words ---------------------------------------------------------------------------- */

@@ -47,61 +47,6 @@ static void missing_rights_come_with_the_command_that_grants_them(void **state)
 	assert_int_equal(as_nobody(words_name_the_command), 0);
 }
 
-static int may_not_count(void)
-{
-	return k_may_count(getpid()) ? 1 : 0;
-}
-
-/* All capabilities of a namespace of one's own are none outside. */
-static int may_not_count_for_a_namespace_of_its_own(void)
-{
-	return unshare(CLONE_NEWUSER) < 0 ? 0 : k_may_count(getpid()) ? 1 : 0;
-}
-
-static void who_may_count_is_who_has_the_capability_here(void **state)
-{
-	char level[16];
-
-	(void)state;
-	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) <= 0 || atoi(level) < 1) {
-		print_message("# skipped: everybody may count here\n");
-		skip();
-	}
-	assert_int_equal(k_may_count(getpid()), has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN));
-	assert_false(k_may_count(0));
-	assert_int_equal(as_nobody(may_not_count), 0);
-	assert_int_equal(as_nobody(may_not_count_for_a_namespace_of_its_own), 0);
-}
-
-/* Another process cannot see the namespace from within it, so it is asked from outside. */
-static void capabilities_of_another_namespace_do_not_count(void **state)
-{
-	int ready[2], status;
-	char byte;
-	pid_t pid;
-
-	(void)state;
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setresuid(65534, 65534, 65534) == 0 && unshare(CLONE_NEWUSER) == 0)
-			(void)!write(ready[1], "x", 1);
-		close(ready[1]);
-		pause();
-	}
-	close(ready[1]);
-	if (read(ready[0], &byte, 1) == 1 && geteuid() == 0)
-		status = k_may_count(pid);
-	else
-		status = -1;
-	close(ready[0]);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	if (status < 0)
-		skip();
-	assert_int_equal(status, k_may_count(0));
-}
-
 static int open_is_not_permitted(void)
 {
 	struct handmade h;
@@ -153,8 +98,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_rights_come_with_the_command_that_grants_them),
-		cmocka_unit_test(who_may_count_is_who_has_the_capability_here),
-		cmocka_unit_test(capabilities_of_another_namespace_do_not_count),
 		cmocka_unit_test(image_is_not_permitted_without_rights),
 		cmocka_unit_test(a_fix_names_the_program_as_a_shell_takes_it),
 		cmocka_unit_test(a_fix_names_no_other_program_and_none_that_is_gone_or_too_long),

@@ -7,33 +7,21 @@ void holder_text(struct buf *to, const struct lease_holder *h)
 	char name[80];
 
 	buf_puts(to, lease_kind_name(h->kind));
-	if (!h->pid) {
-		buf_puts(to, " (a process that can't be seen from here)");
-		return;
-	}
 	k_process_command(h->pid, name, sizeof(name));
 	buf_printf(to, " (process %d, %s)", h->pid, name);
 }
 
-static struct lease_at at(const char *where)
-{
-	return (struct lease_at){ .where = where, .may_count = k_may_count };
-}
-
 uint32_t holder_list(struct lease_holder *v, uint32_t cap)
 {
-	const struct lease_at all = at(NULL);
-
-	return lease_list(&all, v, cap);
+	return lease_list(NULL, v, cap);
 }
 
-int holder_take_at(struct lease **ret, const char *where, enum lease_kind kind, struct err *e)
+int holder_take_at(struct lease **ret, const char *root, enum lease_kind kind, struct err *e)
 {
-	const struct lease_at names = at(where);
 	struct lease_holder other;
 	struct buf words = {0};
 	struct err why = {0};
-	int rc = lease_take(ret, &names, kind, &other, &why);
+	int rc = lease_take(ret, root, kind, &other, &why);
 
 	if (rc != -TALLY_EBUSY || !other.pid)
 		return rc < 0 ? err_set(e, -rc, "%s", why.text) : rc;

@@ -63,6 +63,8 @@ static int take_lease(struct tally_trace *t, const struct probe *p)
 
 			if (rc < 0)
 				return rc;
+			if (lease_unkept(t->lease))
+				trace_note(t, HOLDER_UNKEPT, lease_unkept(t->lease));
 		}
 	return 0;
 }
@@ -322,8 +324,6 @@ static int status_turn(struct tally_trace *t)
 	if (now < t->turn_ns)
 		return 0;
 	t->turn_ns = now + t->opt.v[OPT_statusrate];
-	if (t->lease)
-		(void)lease_shut(t->lease, NULL);
 	if (k_hotplug(t->eng->k, &e) < 0)
 		trace_note(t, "%s", e.text);
 	return drops_report(t);
