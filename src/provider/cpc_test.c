@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -354,6 +355,19 @@ static void presets_of_a_model_come_through_libpfm(void **state)
 	assert_int_equal(event(AMD, "PAPI_l2_tcm-user-10000").config, 0x964);
 }
 
+static void a_generic_name_without_an_event_here_is_refused_as_that_and_no_other_is_offered(void **state)
+{
+	static const char *const names[] = { "PAPI_fp_ops", "PAPI_ld_ins", "PAPI_l1_tcm", "PAPI_ca_snp", "PAPI_hw_int", "PAPI_vec_dp" };
+	char name[40];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		snprintf(name, sizeof(name), "%s-user-10000", names[i]);
+		refuses(AMD, name, TALLY_ENOTSUP, "is a generic event that this CPU has no mapping for");
+		refuses(NONE, name, TALLY_ENOTSUP, "no mapping for: this machine has no hardware PMU");
+	}
+}
+
 static void level_without_an_event_is_refused_never_replaced(void **state)
 {
 	(void)state;
@@ -397,6 +411,7 @@ int main(void)
 		cmocka_unit_test(listing_of_a_pmu_has_its_own_events_and_no_alias),
 		cmocka_unit_test(libpfm_events_take_masks_and_attributes),
 		cmocka_unit_test(presets_of_a_model_come_through_libpfm),
+		cmocka_unit_test(a_generic_name_without_an_event_here_is_refused_as_that_and_no_other_is_offered),
 		cmocka_unit_test(level_without_an_event_is_refused_never_replaced),
 		cmocka_unit_test(this_machine_counts_software_events),
 	};
