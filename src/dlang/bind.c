@@ -5,7 +5,8 @@
  * constants; calls become rows of call.def; statements get their kind.  A variable
  * comes into being where it is first assigned (or indexed: then it is an associative
  * array), in the order of the source, actions before the predicate of their clause, as
- * in dtrace(1).  Types are not looked at here.
+ * in dtrace(1); but what the predicate assigns is known to the actions.  Types are not
+ * looked at here.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -420,11 +421,30 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 	return rc;
 }
 
+/* The global variables that the predicate assigns come into being. */
+static int bind_assigned(struct d_unit *u, const struct d_node *n)
+{
+	const struct d_node *const kid[] = { n->a, n->b, n->c }, *a = n->a;
+	int rc = 0;
+	if ((n->kind == N_ASSIGN || n->kind == N_INCDEC) && a->kind == N_IDENT && a->scope == SCOPE_NONE &&
+	    !is_builtin(a->str) && map_get(&u->consts, a->str, strlen(a->str)) == NULL &&
+	    !(u->env.bare_args && is_bare(u, a->str)) &&
+	    sym_get(u, SYM_GLOBAL, a->str, a->line, true) == NULL)
+		return d_nomem(u);
+	for (size_t i = 0; i < COUNT(kid) && rc == 0; i++)
+		rc = kid[i] != NULL ? bind_assigned(u, kid[i]) : 0;
+	for (uint32_t i = 0; i < n->narg && rc == 0; i++)
+		rc = bind_assigned(u, n->arg[i]);
+	return rc;
+}
+
 static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;
 	u->cur_clause = c;
 	int rc = bind_descs(u, c);
+	if (rc == 0 && c->pred != NULL)
+		rc = bind_assigned(u, c->pred);
 	u->region = "action list";
 	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
 		rc = bind_statement(u, s);

@@ -667,20 +667,51 @@ int cook_value(struct d_unit *u, struct d_node **np)
 	return rc;
 }
 
-static int cook_clause(struct d_unit *u, struct d_clausenode *c)
+/* ---- clauses -------------------------------------------------------------- */
+
+/* Whether n assigns, or else reads, a variable that has no type yet. */
+static bool meets_untyped(const struct d_node *n, bool assigned)
+{
+	bool left = (n->kind == N_ASSIGN || n->kind == N_INCDEC) && n->a->kind == N_VAR;
+	const struct d_node *keyed = left ? n->a : n, *const kid[] = { left ? NULL : n->a, n->b, n->c };
+	if (left ? assigned && n->a->sym->type == NULL : !assigned && n->kind == N_VAR && n->sym->type == NULL)
+		return true;
+	for (size_t i = 0; i < COUNT(kid); i++)
+		if (kid[i] != NULL && meets_untyped(kid[i], assigned))
+			return true;
+	for (uint32_t i = 0; i < keyed->narg; i++)
+		if (meets_untyped(keyed->arg[i], assigned))
+			return true;
+	return false;
+}
+
+static int cook_actions(struct d_unit *u, struct d_clausenode *c)
 {
 	int rc = 0;
-	u->cur_source = c->source;
-	u->cur_clause = c;
 	u->region = "action list";
 	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
 		rc = cook_statement(u, s);
+	return rc;
+}
+
+static int cook_predicate(struct d_unit *u, struct d_clausenode *c)
+{
 	u->region = "predicate";
-	if (rc == 0 && c->pred != NULL && (rc = cook_value(u, &c->pred)) == 0)
-		rc = decay(u, &c->pred);
-	if (rc == 0 && c->pred != NULL && !ty_is_scalar(c->pred->type))
-		rc = d_fail(u, c->pred->line, D_PRED_SCALAR,
-			    "predicate result must be of scalar type");
+	int rc = cook_value(u, &c->pred);
+	if (rc < 0 || (rc = decay(u, &c->pred)) < 0 || ty_is_scalar(c->pred->type))
+		return rc;
+	return d_fail(u, c->pred->line, D_PRED_SCALAR, "predicate result must be of scalar type");
+}
+
+/* Actions come before their predicate, as in dtrace(1), unless it gives a variable its type and needs none from them. */
+static int cook_clause(struct d_unit *u, struct d_clausenode *c)
+{
+	u->cur_source = c->source;
+	u->cur_clause = c;
+	bool first = c->pred != NULL && meets_untyped(c->pred, true) && !meets_untyped(c->pred, false);
+	int rc = first ? cook_predicate(u, c) : cook_actions(u, c);
+	if (rc == 0 && c->pred != NULL)
+		rc = first ? cook_actions(u, c) : cook_predicate(u, c);
 	u->region = NULL;
 	return rc;
 }
