@@ -224,3 +224,10 @@ end" ]
   [ "$(grep -c ' is 1$' <<<"$output")" -eq 2 ] || { echo "$output"; false; }
   [ "$(grep ' is ' <<<"$output" | cut -d' ' -f1 | sort -u | wc -l)" -eq 1 ]
 }
+
+@test "a stack as key has the frames that it asks for, though the options say fewer" {
+  needs_bpf
+  run "$TALLY" trace -qn 'cpc:::page_faults-user-5000 /execname == "deep"/ { @[ustack(120)] = count(); }' -c "$PROGS/deep 150 16000"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c 'deep`' <<<"$output")" -ge 115 ] || { grep -c 'deep`' <<<"$output"; false; }
+}

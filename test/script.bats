@@ -256,3 +256,28 @@ x"
   run vm -n 'cpc:::cpu_clock-all-1000000 { @ = count(); }'
   [ "$status" -eq 3 ]
 }
+
+@test "stackframes above what the kernel walks is that many, as stack() with such a number is" {
+  run vm -qx stackframes=128 -x ustackframes=1000 -n 'BEGIN { stack(128); ustack(1000); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "$output" != *failed* ]]
+}
+
+@test "a program that depends on a provider or library that is not there is refused" {
+  run vm -qn '#pragma D depends_on provider nosuch
+BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "program requires provider nosuch"
+  has 'no provider "nosuch"'
+  run vm -qn '#pragma D depends_on provider ptt
+BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "program requires provider ptt"
+  run vm -qn '#pragma D depends_on library nosuch.d
+BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "program requires library nosuch.d"
+  run vm -qn '#pragma D depends_on provider cpc
+BEGIN { exit(0); }'
+  [ "$status" -eq 0 ]
+}

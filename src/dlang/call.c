@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define FRAMES_MOST 1024
 
 static const char *plural(uint32_t n)
 {
@@ -237,7 +236,7 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 	n->kind = N_STACKFN;
 	n->arg = NULL;
 	n->narg = 0;
-	n->type = type_stack(u, user, (uint16_t)(frames > FRAMES_MOST ? FRAMES_MOST : frames));
+	n->type = type_stack(u, user, (uint16_t)(frames > D_FRAMES_MOST ? D_FRAMES_MOST : frames));
 	*(user ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }

@@ -79,23 +79,44 @@ static int pragma_error(struct words *w)
 		      (int)(w->end - w->p > 300 ? 300 : w->end - w->p), w->p);
 }
 
+/* The program can't do without something, which is not there for this reason. */
+static int required(struct words *w, const char *class, size_t nclass, const char *name, size_t n, const char *why)
+{
+	if (w->u->why != NULL)
+		err_set(w->u->why, TALLY_ENOPROBE, "%s", why);
+	return d_fail(w->u, w->line, D_PRAGMA_DEPEND, "program requires %.*s %.*s", (int)nclass, class,
+		      (int)(n > 60 ? 60 : n), name);
+}
+
+static int required_provider(struct words *w, const char *name, size_t n)
+{
+	struct err e = { 0 };
+	const struct d_env *env = &w->u->env;
+	char *s = arena_strndup(&w->u->arena, name, n);
+	if (s == NULL)
+		return d_nomem(w->u);
+	int rc = env->provider != NULL ? env->provider(env->arg, s, &e) : 0;
+	return rc < 0 ? required(w, "provider", strlen("provider"), name, n, e.text) : 0;
+}
+
 static int pragma_depends(struct words *w)
 {
 	size_t nclass, nname;
 	bool quoted;
-	const char *class = word(w, &nclass, &quoted);
-	word(w, &nname, &quoted);
+	const char *class = word(w, &nclass, &quoted), *name = word(w, &nname, &quoted);
 	if (nclass == 0 || nname == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
 			      "malformed #pragma depends_on <class> <name>");
-	if (is_word(class, nclass, "library"))
-		return 0;                     /* what they define is built in or refused by name */
-	if (!is_word(class, nclass, "provider") && !is_word(class, nclass, "module"))
+	bool provider = is_word(class, nclass, "provider");
+	if (!provider && !is_word(class, nclass, "module") && !is_word(class, nclass, "library"))
 		return d_fail(w->u, w->line, D_PRAGMA_INVAL,
 			      "invalid class %.*s specified by #pragma depends_on",
 			      (int)(nclass > 60 ? 60 : nclass), class);
-	/* A description that names an absent provider fails by itself, and says why. */
-	return 0;
+	if (is_word(class, nclass, "module"))
+		return 0;                     /* no probe is one of a module */
+	if (provider)
+		return required_provider(w, name, nname);
+	return required(w, class, nclass, name, nname, "D libraries are not supported yet");
 }
 
 static int pragma_attributes(struct words *w)

@@ -440,7 +440,12 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 				      "cannot apply sizeof to a bit-field");
 		t = n->a->type;
 	}
-	if (t->size == 0 || t->incomplete)
+	if (t->incomplete)
+		return d_fail(u, n->line, D_SIZEOF_TYPE,
+			      "cannot apply sizeof to an operand of unknown size: %s is not defined in "
+			      "this program, and kernel types are not supported yet",
+			      type_name(u, t));
+	if (t->size == 0)
 		return d_fail(u, n->line, D_SIZEOF_TYPE,
 			      "cannot apply sizeof to an operand of unknown size");
 	n->type = type_named(u, "size_t");

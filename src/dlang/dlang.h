@@ -215,6 +215,9 @@ struct d_args {
 };
 #define D_ARGS_BYTES 32767u                   /* bound of base + size: what an instruction can reach */
 
+/* More frames are never walked (the kernel's PERF_MAX_STACK_DEPTH): who asks for more gets these, as in dtrace(1). */
+#define D_FRAMES_MOST 127
+
 struct d_env {
 	void *arg;
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
@@ -227,6 +230,8 @@ struct d_env {
 	bool bare_args;                               /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);
+	/* #pragma D depends_on provider NAME: 0, or negative with words in e; may be NULL. */
+	int (*provider)(void *arg, const char *name, struct err *e);
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
 	uint32_t strsize, stackframes, ustackframes;  /* read after all pragmas through sizes() if not NULL */

@@ -86,6 +86,12 @@ static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, u
 	return n;
 }
 
+static int provider(void *world, const char *name, struct err *e)
+{
+	(void)world;
+	return strcmp(name, "cpc") == 0 ? 0 : err_set(e, TALLY_ENOPROBE, "no provider \"%s\"", name);
+}
+
 static const char *macro(void *world, const char *name)
 {
 	static const char *const values[] = {
@@ -114,6 +120,7 @@ static void world_init(struct world *w)
 {
 	*w = (struct world){ .env = { .probes = probes,
 				      .args = args,
+				      .provider = provider,
 				      .macro = macro,
 				      .option = option,
 				      .errtags = true,

@@ -39,8 +39,9 @@ int lex_syntax(struct parser *ps)
 	size_t n = (size_t)(t->end - t->start);
 	if (n == 0)
 		return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near end of input");
-	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"", n > 60 ? 60 : (int)n,
-		      t->start);
+	const char *hint = near_keyword(t->start, n);
+	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n,
+		      t->start, hint != NULL ? "; " : "", hint != NULL ? hint : "");
 }
 
 void lex_rewind(struct parser *ps)

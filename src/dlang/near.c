@@ -3,15 +3,24 @@
  *
  * Candidates are what would have been right at that place and runs here: a builtin that is
  * refused by name is no advice. Words are added to what dtrace(1) says, behind it.
+ * What other languages call something that D has is not near by its letters: rows of hint.def.
  */
 #include <string.h>
 
 #include "dlang/decl_int.h"
+#include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
 struct names {
 	const char *v[256];
 	size_t n;
+};
+
+enum hint_kind { HINT_NAME, HINT_CALL, HINT_AGG, HINT_WORD };
+static const struct { const char *word, *text; uint8_t kind; } hints[] = {
+#define HINT(word, kind, text) { #word, text, HINT_##kind },
+#include "dlang/hint.def"
+#undef HINT
 };
 
 static void add(struct names *l, const char *name)
@@ -56,6 +65,27 @@ static void add_bare(struct names *l, const struct d_unit *u)
 		add(l, a->field[i].name);
 }
 
+/* What D has instead of a word of another language, or NULL. */
+static const char *hint_of(enum hint_kind kind, const char *word, size_t n)
+{
+	for (size_t i = 0; i < COUNT(hints); i++)
+		if (hints[i].kind == kind && strlen(hints[i].word) == n && memcmp(hints[i].word, word, n) == 0)
+			return hints[i].text;
+	return NULL;
+}
+
+static const char *hinted(struct d_unit *u, enum hint_kind kind, const char *word)
+{
+	const char *text = hint_of(kind, word, strlen(word));
+
+	return text ? arena_printf(&u->arena, "; did you mean %s?", text) : NULL;
+}
+
+const char *near_keyword(const char *word, size_t n)
+{
+	return hint_of(HINT_WORD, word, n);
+}
+
 /* What is added to the words: "" when nothing is near, or what is near is the word itself. */
 static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before, const char *behind)
 {
@@ -69,7 +99,10 @@ static const char *advice(struct d_unit *u, const struct names *l, const char *w
 const char *near_name(struct d_unit *u, const char *word)
 {
 	struct names l = { 0 };
+	const char *hint = hinted(u, HINT_NAME, word);
 
+	if (hint)
+		return hint;
 	if (u->env.bare_args)
 		add_bare(&l, u);
 	add_builtins(&l);
@@ -91,7 +124,10 @@ const char *near_variable(struct d_unit *u, const struct d_sym *s)
 const char *near_call(struct d_unit *u, const char *word, bool aggregating)
 {
 	struct names l = { 0 };
+	const char *hint = hinted(u, aggregating ? HINT_AGG : HINT_CALL, word);
 
+	if (hint)
+		return hint;
 	for (unsigned i = 1; i < CALL_N; i++)
 		if (d_calls[i].cls != CC_LATER && (d_calls[i].cls == CC_AGG) == aggregating)
 			add(&l, d_calls[i].name);

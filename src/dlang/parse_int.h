@@ -77,6 +77,7 @@ int lex_space(struct parser *ps);                /* skips blanks, comments and c
 /* A word of a probe description at the cursor; *len 0 when there is none. Moves past it. */
 void lex_probe_word(struct parser *ps, const char **word, uint32_t *len);
 void lex_rewind(struct parser *ps);              /* the cursor goes back in front of ps->tok */
+const char *near_keyword(const char *word, size_t n);        /* near.c: what D has instead, or NULL */
 int lex_syntax(struct parser *ps);               /* fails with: syntax error near "token" */
 int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, const char **text);
 

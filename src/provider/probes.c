@@ -271,6 +271,14 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 	return 0;
 }
 
+int probes_provider(const struct probes *t, const char *name, struct err *why)
+{
+	const struct d_probedesc d = { .prov = name, .mod = "", .func = "", .name = "" };
+	int rc = no_place(&d, why);
+
+	return rc < 0 ? rc : no_pattern_match(t, &d, why);
+}
+
 int probes_match(struct probes *t, const struct d_probedesc *desc,
                  int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {

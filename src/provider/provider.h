@@ -73,6 +73,8 @@ const struct probe *probes_get(const struct probes *t, uint32_t id);   /* NULL p
 uint32_t probes_count(const struct probes *t);                         /* ids are 1 .. count */
 /* A description, globs and all, as the compiler's callback wants it (d_env.probes). */
 int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg, struct err *why);
+/* Whether a provider is there on this platform: 0, or negative with the reason. */
+int probes_provider(const struct probes *t, const char *name, struct err *why);
 int probes_offer(struct probes *t, struct err *e);                     /* all providers */
 /* For providers: adds a probe or finds the one of that name. */
 struct probe *probes_add(struct probes *t, const struct provider *p, const char *name);

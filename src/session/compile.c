@@ -26,6 +26,13 @@ static int env_probes(void *arg, const struct d_probedesc *desc,
 	return probes_match(t->probes, desc, add, add_arg, e);
 }
 
+static int env_provider(void *arg, const char *name, struct err *e)
+{
+	struct tally_trace *t = arg;
+
+	return probes_provider(t->probes, name, e);
+}
+
 static const struct d_args *env_args(void *arg, uint32_t probe, uint32_t index)
 {
 	struct tally_trace *t = arg;
@@ -161,6 +168,7 @@ int compile_sources(struct tally_trace *t)
 		.arg = t,
 		.probes = env_probes,
 		.args = env_args,
+		.provider = env_provider,
 		.macro = env_macro,
 		.option = env_option,
 		.sizes = env_sizes,
@@ -203,6 +211,18 @@ const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t pro
 }
 
 /* ---- the image ----------------------------------------------------------------- */
+
+/* The frames for which kept stacks need room: stack(n) may ask for more than the option says. */
+static uint32_t key_frames(const struct d_program *p, enum slot_kind kind, uint64_t option)
+{
+	uint64_t most = option;
+
+	for (uint32_t i = 0; i < p->naggs; i++)
+		for (uint32_t k = 0; k < p->agg[i].nkeys; k++)
+			if (p->agg[i].keys[k].kind == kind && p->agg[i].keys[k].frames > most)
+				most = p->agg[i].keys[k].frames;
+	return most < D_FRAMES_MOST ? (uint32_t)most : D_FRAMES_MOST;
+}
 
 static uint32_t power_of_two(uint64_t n)
 {
@@ -305,8 +325,8 @@ int compile_image(struct tally_trace *t)
 		.agg_entries = t->opt.v[OPT_aggsize] / AGG_KEY_BYTES,
 		.dynvar_bytes = t->opt.v[OPT_dynvarsize],
 		.stack_entries = STACK_ENTRIES,
-		.stackframes = t->opt.v[OPT_stackframes],
-		.ustackframes = t->opt.v[OPT_ustackframes],
+		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
+		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};
 	struct bpf_probe *p;

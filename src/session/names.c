@@ -13,7 +13,7 @@
 
 #include "session/session_int.h"
 
-#define MAX_FRAMES 127                        /* the most a stack option allows */
+#define MAX_FRAMES D_FRAMES_MOST
 
 static int open_symbols(struct tally_trace *t)
 {

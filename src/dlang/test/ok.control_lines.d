@@ -6,7 +6,6 @@
 #pragma D attributes Stable/Stable/Common x
 #pragma D binding "1.0" x
 #pragma D depends_on provider cpc
-#pragma D depends_on library x.d
 #pragma D depends_on module vmlinux
 #pragma attributes Private/Private/Unknown provider cpc args
 # 3 "file"
