@@ -37,7 +37,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
   run as_nobody doctor
   [ "$status" -eq 4 ]
   has "D probes over perf events and BPF don't run here: not permitted. First:"
-  has "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep"
+  grep -q "setcap cap_perfmon,cap_bpf=ep" <<<"$output"
   grep -qE '^  missing +programs ' <<<"$output"
   as_nobody doctor --json >said.json || true
   [ "$(row bpf | field verdict)" = missing ]
@@ -57,14 +57,14 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
     # the last command of the text, as a shell reads it
     line=$(sed -n '/First:$/,$p' said | tail -n +2)
     eval "set -- $line"
-    [ "$1 $2 $4" = "sudo setcap $PWD/$dir/tally" ] || { echo "$line"; return 1; }
-    as_nobody doctor --json | sed -n 's/.*"key":"bpf".*"fix":"\([^"]*\)".*/\1/p' >fix
-    eval "set -- $(sed 's/\\\\/\\/g' fix)"
-    [ "$4" = "$PWD/$dir/tally" ]
+    [ "$1 $2 $3 $5" = "sudo sh -ec $PWD/$dir/tally" ] || { echo "$line"; return 1; }
+    as_nobody doctor --json | sed -n 's/.*"key":"bpf".*"fix":"\(.*\)","needed.*/\1/p' >fix
+    eval "set -- $(sed 's/\\\(.\)/\1/g' fix)"
+    [ "$5" = "$PWD/$dir/tally" ]
     run as_nobody trace -qn 'profile-97 { exit(0); }'
     [ "$status" -eq 4 ]
     eval "set -- ${output##*: }"
-    [ "$1 $2 $4" = "sudo setcap $PWD/$dir/tally" ] || { echo "$output"; return 1; }
+    [ "$1 $2 $3 $5" = "sudo sh -ec $PWD/$dir/tally" ] || { echo "$output"; return 1; }
   done
 }
 

@@ -39,6 +39,21 @@ struct tally_doctor {
  * -TALLY_EINVAL: unknown bytes in d. Opens things for a moment, leaves nothing, changes no setting. */
 TALLY_API int tally_doctor(const struct tally_doctor *d);
 
+/*
+ * Capabilities for a user who has none come from the program's file (setcap); then the user's environment, paths and files
+ * are a stranger's to the program.  Such a program calls this first, with one thread: it keeps what the rights name, gives up
+ * all others for good, and lets nothing through to commands that it runs.  Those for names of functions are in effect only
+ * while the kernel's table or a process's root directory is opened, so that other files are opened with the user's rights.
+ * Whether a program is such a one, getauxval(AT_SECURE) says.
+ */
+enum tally_right {
+	TALLY_RIGHT_COUNT = 1,                /* events of all processes and the kernel: cap_perfmon, cap_ipc_lock */
+	TALLY_RIGHT_PROGRAM = 2,              /* D programs in the kernel: cap_bpf */
+	TALLY_RIGHT_NAMES = 4,                /* of functions of the kernel and of others' processes: cap_syslog, cap_sys_ptrace */
+};
+/* -TALLY_EPERM: they can't be given up, and the program should end. */
+TALLY_API int tally_rights_keep(uint32_t rights);
+
 /* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is for.
  * inside: it is part of the program. */
 TALLY_API void tally_features(const char *duckdb, void (*each)(void *arg, const char *name, const char *version, bool inside,

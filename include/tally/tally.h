@@ -63,6 +63,8 @@ struct tally_trace_opts {
 /* `out` is a terminal: control bytes of strings and characters that the script prints are shown as \x1b, for they may come from
  * anybody's process or file. Those of its formats pass; option "rawctl" lets all pass. */
 #define TALLY_TRACE_TERMINAL 16u
+/* Destructive actions are refused by _go, whoever allowed them: for a program with more rights than its user. */
+#define TALLY_TRACE_HARMLESS 32u
 
 /* Of the library, "0.1.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "kernel/doctor.h"
+#include "kernel/kernel.h"
 #include "platform/holder.h"
 
 #define LEASES_MOST 64u
@@ -104,6 +105,13 @@ void tally_features(const char *duckdb, void (*each)(void *arg, const char *name
 			version[0] = '\0';
 		each(arg, rows[i].name, version, i == 0, rows[i].what);
 	}
+}
+
+/* ---- rights ------------------------------------------------------------------------------------ */
+
+int tally_rights_keep(uint32_t rights)
+{
+	return k_rights_keep(rights);
 }
 
 /* ---- findings --------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef TALLY_CMD_INT_H
 #define TALLY_CMD_INT_H
 
+#include <tally/doctor.h>
 #include <tally/tally.h>
 #include "base/base.h"
 
@@ -18,6 +19,7 @@ enum { ST_OK = 0, ST_FAILED = 1, ST_USAGE = 2, ST_NOTSUP = 3, ST_NOPERM = 4,
 
 struct cmd_ctx {
 	const char *name;                     /* "tally" or "dtrace", as called: stands before messages */
+	bool borrowed;                        /* its rights are not the user's own, but come from the program's file */
 };
 
 /* ---- options --------------------------------------------------------------------- */
@@ -44,27 +46,29 @@ struct opts {
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
 void opts_help(const struct opts *o, struct buf *to);
 
-/* ---- verbs: name, what it does ----------------------------------------------------- */
+/* ---- verbs: name, what it does, the rights it keeps of those that the program's file gave ------- */
 #define VERBS(V)                                                                                   \
-	V(list, "find anything: probes, events, registers, tunables, machines")                    \
-	V(doctor, "what this machine allows, and the command that mends it")                       \
-	V(trace, "run a D program over CPU events")                                                \
-	V(stat, "counters over time, of CPUs, commands and hypervisors")                                               \
-	V(get, "what tunables, registers and records are")                                         \
-	V(set, "give tunables and registers a value")                                              \
-	V(check, "whether counters obey the laws of their machine")                                \
-	V(machine, "run a model for outside clients")                                              \
-	V(record, "a trace of PCIe packets into perf.data")                                        \
-	V(tune, "trace, set, trace again: find the better setting")                                \
-	V(dump, "the packets of a PCIe trace, one a line")                                         \
-	V(report, "what a PCIe trace says, or how two differ")                                     \
-	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it")
+	V(list, "find anything: probes, events, registers, tunables, machines", RIGHTS_ALL) \
+	V(doctor, "what this machine allows, and the command that mends it", RIGHTS_ALL) \
+	V(trace, "run a D program over CPU events", RIGHTS_ALL) \
+	V(stat, "counters over time, of CPUs, commands and hypervisors", TALLY_RIGHT_COUNT) \
+	V(get, "what tunables, registers and records are", TALLY_RIGHT_COUNT) \
+	V(set, "give tunables and registers a value", TALLY_RIGHT_COUNT) \
+	V(check, "whether counters obey the laws of their machine", TALLY_RIGHT_COUNT) \
+	V(machine, "run a model for outside clients", 0) \
+	V(record, "a trace of PCIe packets into perf.data", TALLY_RIGHT_COUNT) \
+	V(tune, "trace, set, trace again: find the better setting", TALLY_RIGHT_COUNT) \
+	V(dump, "the packets of a PCIe trace, one a line", 0) \
+	V(report, "what a PCIe trace says, or how two differ", 0) \
+	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it", 0)
+#define RIGHTS_ALL (TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES)
 struct verb {
 	const char *name, *help;
+	uint32_t rights;                      /* enum tally_right */
 	int (*run)(struct cmd_ctx *cx, int argc, char **argv);
 	const struct opts *(*opts)(void);
 };
-#define V(name, help)                                                                              \
+#define V(name, help, rights)                                                                              \
 	int cmd_##name(struct cmd_ctx *cx, int argc, char **argv);                                 \
 	const struct opts *cmd_##name##_opts(void);
 VERBS(V)
@@ -72,7 +76,8 @@ VERBS(V)
 const struct verb *verb_row(size_t i);        /* NULL past the last */
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);       /* no row: it has no page of its own */
 const struct opts *cmd_completion_opts(void);
-/* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default. */
+/* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default; or this program's file has
+ * capabilities, and the environment does not count. */
 const char *duckdb_library(struct buf *room);
 
 /* ---- saying things ------------------------------------------------------------------- */

@@ -1,5 +1,8 @@
 /*
  * duckdb.c: where DuckDB's library is: what TALLY_DUCKDB names, or where tools/fetch-duckdb.sh puts it.
+ *
+ * Both are a user's to say.  A program whose file has capabilities hears neither (secure_getenv), and has only what the
+ * run-time linker finds in the system's directories.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,7 +11,7 @@
 
 const char *duckdb_library(struct buf *room)
 {
-	const char *told = getenv("TALLY_DUCKDB"), *home = getenv("HOME");
+	const char *told = secure_getenv("TALLY_DUCKDB"), *home = secure_getenv("HOME");
 
 	if (told && *told)
 		return told;

@@ -6,6 +6,7 @@
  * capture is the file's name, the hour is when the file was last written.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -164,6 +165,8 @@ static int go(struct export *x, struct tally_ptt *t, char **path)
 	x->o.arg = &x->a;
 	x->o.path = x->a.output;
 	x->o.duckdb = duckdb_library(&x->duckdb);
+	if (x->a.cx->borrowed && getenv("TALLY_DUCKDB"))
+		complain(x->a.cx, "TALLY_DUCKDB is left alone: the program's file has capabilities (see SECURITY in tally(1))");
 	if (x->o.partition)
 		find_partition(x, *path);
 	rc = tally_ptt_export(t, &x->o);

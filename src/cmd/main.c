@@ -4,23 +4,25 @@
  * `tally VERB ...` looks the verb up in a table; under the name `dtrace` the
  * program is `tally trace`, so that "#!/usr/sbin/dtrace -s" scripts run
  * unchanged.  Messages begin with the name it was called by.
+ *
+ * A program whose file has capabilities runs with more rights than its user.  Before anything of the user's is looked
+ * at, all of them are given up but those that the verb's row names; what is no verb keeps none.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <tally/doctor.h>
 
 #include "cmd/cmd_int.h"
 
 #define COLUMNS_LEAST 40u                     /* of a terminal that lines are fitted into */
 
 static const struct verb verbs[] = {
-#define V(name, help) { #name, help, cmd_##name, cmd_##name##_opts },
+#define V(name, help, rights) { #name, help, rights, cmd_##name, cmd_##name##_opts },
 	VERBS(V)
 #undef V
 };
@@ -236,11 +238,28 @@ static int version(struct cmd_ctx *cx)
 	return print(cx, &b);
 }
 
+/* GO_ON, or an exit status. */
+static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
+{
+	if (getuid() != geteuid() || getgid() != getegid()) {
+		complain(cx, "tally may not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
+		return ST_NOPERM;
+	}
+	cx->borrowed = getauxval(AT_SECURE) && geteuid() != 0;
+	if (!cx->borrowed || tally_rights_keep(rights) >= 0)
+		return GO_ON;
+	complain(cx, "the capabilities of the program's file can't be given up: %s", strerror(errno));
+	return ST_FAILED;
+}
+
 static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 {
 	const char *word = argv[1];
 	const struct verb *v = find(word);
+	int status = keep_rights(cx, v ? v->rights : 0);
 
+	if (status != GO_ON)
+		return status;
 	if (v)
 		return v->run(cx, argc - 1, argv + 1);
 	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
@@ -272,8 +291,10 @@ int main(int argc, char **argv)
 		return ST_FAILED;
 	catch_failed_writes();
 	setlocale(LC_CTYPE, "");              /* not LC_NUMERIC: numbers look the same everywhere */
-	if (!strcmp(cx.name, "dtrace"))
-		return cmd_trace(&cx, argc, argv);
+	if (!strcmp(cx.name, "dtrace")) {
+		int status = keep_rights(&cx, find("trace")->rights);
+		return status == GO_ON ? cmd_trace(&cx, argc, argv) : status;
+	}
 	if (argc < 2) {
 		struct buf b = { 0 };
 		usage(&b);

@@ -430,6 +430,7 @@ static int open_trace(struct trace *c)
 	c->o.out = put_answer;
 	c->o.note = put_note;
 	c->o.arg = c;
+	c->o.flags |= c->cx->borrowed ? TALLY_TRACE_HARMLESS : 0;
 	int rc = tally_trace_open(&c->t, &c->o);
 	if (rc < 0) {
 		complain(c->cx, "%s", tally_strerror(rc));

@@ -27,8 +27,18 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 
 /* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it (k_fix()). */
 #define DOC_PROGRAM "PROGRAM"
-/* The command that gives an ordinary user all that tally needs. */
-#define FIX_RIGHTS "sudo setcap cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace=ep " DOC_PROGRAM
+/*
+ * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
+ * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
+ * away.  Each command includes those before it, since setcap replaces what was there.
+ */
+#define FIX_GROUP(capabilities) \
+	"sudo sh -ec 'groupadd -f perf_users; gpasswd -a $SUDO_USER perf_users; chgrp perf_users \"$0\"; " \
+	"chmod 750 \"$0\"; setcap " capabilities "=ep \"$0\"; echo next, newgrp perf_users' " DOC_PROGRAM
+#define FIX_COUNT FIX_GROUP("cap_perfmon")
+#define FIX_TRACE FIX_GROUP("cap_perfmon,cap_bpf")
+#define FIX_KERNEL_NAMES FIX_GROUP("cap_perfmon,cap_bpf,cap_syslog")
+#define FIX_USER_NAMES FIX_GROUP("cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace")
 
 struct doc_is { const char *key, *group, *title; bool main; };        /* key: "perf_cpu" */
 struct doc_says { uint8_t verdict, how; const char *command, *consequence; };  /* enum doc_verdict, doc_how; "" */

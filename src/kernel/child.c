@@ -7,6 +7,9 @@
  * exec went.  If we die first, the waiting child reads the end of the pipe
  * and ends too.
  *
+ * Capabilities are tally's own: the command of a user gets none of them, neither from the program's file nor from those
+ * that processes inherit.  Root's command is root's.
+ *
  * The command is split as a shell would split it, but not run by one: the
  * process that is counted is the command itself.
  */
@@ -98,6 +101,8 @@ static void child_run(int go, int err, char *const *argv)
 	char byte;
 	int no;
 
+	if (geteuid() != 0)
+		rights_drop();
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -66,7 +66,7 @@ static int task_rights(const struct k_event *ev, struct err *e)
 	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
 		strcpy(level, "unknown");
 	return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): %s",
-		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,", level, rights_fix().text);
+		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,", level, k_fix(FIX_COUNT).text);
 }
 
 static int refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)

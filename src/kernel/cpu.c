@@ -20,7 +20,11 @@
 
 int file_small(const char *path, char *to, size_t n)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return file_small_fd(open(path, O_RDONLY | O_CLOEXEC), to, n);
+}
+
+int file_small_fd(int fd, char *to, size_t n)
+{
 	ssize_t got;
 
 	if (fd < 0)

@@ -192,6 +192,8 @@ static _Noreturn void become(const char *const *argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	if (geteuid() != 0)
+		rights_drop();
 	if (null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0 && dup2(null, 2) >= 0)
 		execvp(argv[0], (char *const *)(const void *)argv);
 	_exit(127);

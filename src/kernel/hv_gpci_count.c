@@ -72,7 +72,7 @@ static int refused(const struct gpci_request *r, int no, int64_t *code, struct e
 	switch (no) {
 	case EPERM: *code = H_AUTHORITY; return 0;
 	case EINVAL: *code = H_NOT_AVAILABLE; return 0;
-	case EACCES: return err_set(e, TALLY_EPERM, "%s: events of whole CPUs need cap_perfmon: %s", r->name, rights_fix().text);
+	case EACCES: return err_set(e, TALLY_EPERM, "%s: events of whole CPUs need cap_perfmon: %s", r->name, k_fix(FIX_COUNT).text);
 	case EMFILE:
 	case ENFILE: return err_set(e, TALLY_ENOTSUP, "%s: each counter is an open file, and there are too many: ulimit -n", r->name);
 	case ENOMEM: return err_set(e, TALLY_ENOMEM, "out of memory");

@@ -8,9 +8,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/kernel_int.h"
 #include "kernel/task_int.h"
 
 /* Cuts a line in place. False: not of this form, or hidden. */
@@ -60,7 +62,7 @@ int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
 int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod),
 	       void *arg, struct err *e)
 {
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), rc;
+	int fd = rights_open(CAP_SYSLOG, "/proc/kallsyms", O_RDONLY), rc;
 
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
 		return err_set(e, TALLY_EPERM, "/proc/kallsyms may not be read: run as root");

@@ -141,14 +141,22 @@ int k_process_fd(int pid, struct err *e);             /* pidfd for -p: readable 
 /* ---- facts ------------------------------------------------------------------------ */
 /* Lines of /proc/kallsyms: sink per symbol; mod "vmlinux" for the kernel proper. -TALLY_EPERM when addresses are hidden. */
 int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg, struct err *e);
-/* Path of the file behind a mapping of a process as seen from here: "/proc/PID/root/..." or "/proc/PID/map_files/..."
- * when alive, else the path itself. " (deleted)" behind the path: not by name, only through the mapping. */
-void k_file_path(uint32_t pid, const char *path, char *ret, size_t n);
+/* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a
+ * descriptor, or -1 and errno; ESRCH: no such process. flags: open(2)'s. It never blocks at a pipe or terminal. */
+int k_task_file(uint32_t pid, const char *path, int flags);
+/* Opens the file behind a mapping of a process: by its name there, else through the mapping, else by its name here. " (deleted)"
+ * behind the path: not by name there. A descriptor or -1. */
+int k_mapped_file(uint32_t pid, const char *path);
+/* Effective user id of a process. False: there is no such process. */
+bool k_task_user(uint32_t pid, uint32_t *uid);
 uint32_t k_pid_inside(uint32_t pid);                  /* as the innermost pid namespace of the process sees it */
 /* Its command line, cut off where n ends ("tally stat -a ..."), or its name alone; "?" when it is gone. */
 void k_process_command(int pid, char *ret, size_t n);
 /* Whether D programs may run here, and be run by events of whole CPUs: 0, -TALLY_EPERM, -TALLY_ENOTSUP; words in e. */
 int k_may_run(bool events, struct err *e);
+/* Of the capabilities that the program's file gave: keeps those for enum tally_right `rights`, gives up all others for good,
+ * and those that commands would inherit. For the only thread of a process. -TALLY_EPERM: they can't be given up. */
+int k_rights_keep(uint32_t rights);
 /* What this process may not do, in words with the command that grants it; "" when all is granted. */
 void k_missing_rights(char *words, size_t n);
 /* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that is not

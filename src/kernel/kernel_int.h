@@ -14,6 +14,8 @@
 /* ---- small files and CPU sets (cpu.c) ------------------------------------ */
 /* Reads a file of /proc or /sys into to, NUL-terminated, last newline cut. Its length, or -errno. */
 int file_small(const char *path, char *to, size_t n);
+/* The same of what open() returned, and closes it; negative: -errno. */
+int file_small_fd(int fd, char *to, size_t n);
 /* A kernel list of CPUs ("0-3,8") into set; false when it is malformed or names a CPU past the set. */
 bool cpus_parse(const char *list, uint64_t *set, size_t words);
 static inline size_t cpus_words(uint32_t ncpus)
@@ -112,10 +114,14 @@ int timers_set(struct k_run *k, bool on);
 void timers_close(struct k_run *k);
 
 /* ---- rights (rights.c) ------------------------------------------------------------- */
-struct k_fix rights_fix(void);                /* the command that gives them: the same words as doctor's */
 /* k_fix() of a program at that path; NULL: it is not known. */
 struct k_fix fix_of(const char *command, const char *program);
+/* Whether this thread holds it, in effect or not. */
 bool has_capability(unsigned cap);
+/* open(2), close-on-exec, with that capability in effect if it is held: a descriptor, or -1 and errno. */
+int rights_open(unsigned cap, const char *path, int flags);
+/* Gives up every capability for good, between fork() and exec() too. */
+void rights_drop(void);
 /* Whether all addresses of that kallsyms file are zero: 1, 0 or -errno. */
 int kallsyms_hidden(const char *path);
 /* The words for EPERM or EACCES of bpf(2): -TALLY_EPERM. */

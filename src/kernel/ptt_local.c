@@ -371,7 +371,7 @@ static int event_refuses(const struct trace *t, int no, struct err *e)
 	switch (no) {
 	case EACCES:
 	case EPERM:
-		return err_set(e, TALLY_EPERM, "a trace of %s needs cap_perfmon: %s", t->device, rights_fix().text);
+		return err_set(e, TALLY_EPERM, "a trace of %s needs cap_perfmon: %s", t->device, k_fix(FIX_COUNT).text);
 	case EBUSY:
 		return err_set(e, TALLY_EBUSY,
 		               "%s is taken: another trace (perf record?) has it, and there is one at a time",

@@ -402,7 +402,7 @@ static void pmu_without_aux_data_is_refused(void **state)
 
 	(void)state;
 	if (rc == -TALLY_EPERM) {
-		SAYS(e, "a trace of hisi_ptt0_2 needs cap_perfmon: sudo setcap");
+		SAYS(e, "a trace of hisi_ptt0_2 needs cap_perfmon: sudo sh -ec ");
 		return;
 	}
 	assert_int_equal(rc, -TALLY_ENOTSUP);

@@ -1,6 +1,11 @@
 /*
  * rights.c: what this process may do, and the words when it may not.
  *
+ * A program whose file has capabilities (setcap) runs for a user who has none, and reads files that this user names.
+ * k_rights_keep() therefore leaves only what a verb needs, and puts only that into effect which opens no file:
+ * CAP_PERFMON, CAP_BPF and CAP_IPC_LOCK.  CAP_SYSLOG and CAP_SYS_PTRACE, with which a path of /proc leads further, are in
+ * effect for the one open that rights_open() makes, and every other file is opened with the user's own rights.
+ *
  * Single capabilities are asked for, never the user id; and what is possible
  * is found out by trying, since a sandbox, a container or a distribution's
  * own patch may forbid what the capabilities allow.  Three things are needed:
@@ -13,8 +18,11 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <tally/doctor.h>
 
 #include "bpf/insn.h"
 #include "kernel/kernel_int.h"
@@ -22,14 +30,87 @@
 
 #define FIX_MOST 360u                         /* of a command: a refusal's other words are in front of it */
 
+/* ---- capabilities of this thread ------------------------------------------------------ */
+
+struct capabilities {
+	struct __user_cap_header_struct head;
+	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
+};
+
+static bool capabilities_read(struct capabilities *c)
+{
+	*c = (struct capabilities){ .head = { .version = _LINUX_CAPABILITY_VERSION_3 } };
+	return syscall(SYS_capget, &c->head, c->set) == 0;
+}
+
+static bool capabilities_write(struct capabilities *c)
+{
+	return syscall(SYS_capset, &c->head, c->set) == 0;
+}
+
 bool has_capability(unsigned cap)
 {
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct capabilities c;
 
-	if (syscall(SYS_capget, &head, data) < 0)
-		return false;
-	return data[cap / 32].effective >> cap % 32 & 1;
+	return capabilities_read(&c) && c.set[cap / 32].permitted >> cap % 32 & 1;
+}
+
+int k_rights_keep(uint32_t rights)
+{
+	static const struct { uint32_t right; unsigned cap; bool in_effect; } rows[] = {
+		{ TALLY_RIGHT_COUNT, CAP_PERFMON, true },
+		{ TALLY_RIGHT_COUNT, CAP_IPC_LOCK, true },
+		{ TALLY_RIGHT_PROGRAM, CAP_BPF, true },
+		{ TALLY_RIGHT_NAMES, CAP_SYSLOG, false },
+		{ TALLY_RIGHT_NAMES, CAP_SYS_PTRACE, false },
+	};
+	struct __user_cap_data_struct keep[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct capabilities c;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct __user_cap_data_struct *to = &keep[rows[i].cap / 32];
+		const uint32_t bit = 1u << rows[i].cap % 32;
+
+		to->permitted |= rights & rows[i].right ? bit : 0;
+		to->effective |= rights & rows[i].right && rows[i].in_effect ? bit : 0;
+	}
+	if (!capabilities_read(&c) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return -TALLY_EPERM;
+	for (size_t i = 0; i < COUNT(keep); i++) {
+		c.set[i].permitted &= keep[i].permitted;
+		c.set[i].effective = c.set[i].permitted & keep[i].effective;
+		c.set[i].inheritable = 0;
+	}
+	return capabilities_write(&c) ? 0 : -TALLY_EPERM;
+}
+
+void rights_drop(void)
+{
+	struct capabilities c = { .head = { .version = _LINUX_CAPABILITY_VERSION_3 } };
+
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	(void)capabilities_write(&c);
+}
+
+int rights_open(unsigned cap, const char *path, int flags)
+{
+	const uint32_t bit = 1u << cap % 32;
+	struct capabilities c;
+	bool raised = false;
+	int fd, no;
+
+	if (capabilities_read(&c) && c.set[cap / 32].permitted & ~c.set[cap / 32].effective & bit) {
+		c.set[cap / 32].effective |= bit;
+		raised = capabilities_write(&c);
+	}
+	fd = open(path, flags | O_CLOEXEC);
+	no = errno;
+	if (raised) {
+		c.set[cap / 32].effective &= ~bit;
+		(void)capabilities_write(&c);
+	}
+	errno = no;
+	return fd;
 }
 
 /* CAP_SYS_ADMIN includes the finer two that Linux 5.8 took out of it. */
@@ -83,11 +164,6 @@ struct k_fix k_fix(const char *command)
 	return fix_of(command, n < 0 ? NULL : path);
 }
 
-struct k_fix rights_fix(void)
-{
-	return k_fix(FIX_RIGHTS);
-}
-
 int rights_bpf(const char *what, struct err *e)
 {
 	if (may(CAP_BPF) && may(CAP_PERFMON))
@@ -96,7 +172,7 @@ int rights_bpf(const char *what, struct err *e)
 			       "a container or the kernel's lockdown forbids bpf(2)",
 			       what);
 	return err_set(e, TALLY_EPERM, "%s needs %s: %s", what,
-		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon", rights_fix().text);
+		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon", k_fix(FIX_TRACE).text);
 }
 
 int rights_perf(struct err *e)
@@ -115,7 +191,7 @@ int rights_perf(struct err *e)
 	return err_set(
 		e, TALLY_EPERM,
 		"counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): %s",
-		level, rights_fix().text);
+		level, k_fix(FIX_COUNT).text);
 }
 
 /* ---- trying ---------------------------------------------------------------------- */
@@ -162,7 +238,7 @@ int k_may_run(bool events, struct err *e)
 int kallsyms_hidden(const char *path)
 {
 	char text[16384], *line = text, *next;
-	int n = file_small(path, text, sizeof(text));
+	int n = file_small_fd(rights_open(CAP_SYSLOG, path, O_RDONLY), text, sizeof(text));
 
 	if (n <= 0)
 		return n < 0 ? n : -ENOENT;
@@ -178,7 +254,7 @@ static int try_symbols(struct err *e)
 {
 	if (kallsyms_hidden("/proc/kallsyms") > 0)
 		return err_set(e, TALLY_EPERM,
-			       "names of kernel functions need cap_syslog: %s", rights_fix().text);
+			       "names of kernel functions need cap_syslog: %s", k_fix(FIX_KERNEL_NAMES).text);
 	return 0;
 }
 

@@ -1,4 +1,6 @@
 /* rights_test.c: what is missing without rights, in words with the command that grants it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -10,6 +12,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include <tally/doctor.h>
 
 #include "kernel/handmade_int.h"
 
@@ -32,13 +36,13 @@ static int as_nobody(int (*check)(void))
 
 static int words_name_the_command(void)
 {
-	char words[1024], little[8];
+	char words[2048], little[8];
 
 	k_missing_rights(words, sizeof(words));
 	k_missing_rights(little, sizeof(little));
 	if (strlen(little) >= sizeof(little) || strncmp(words, little, strlen(little)))
 		return 1;
-	return strstr(words, "sudo setcap cap_perfmon,cap_bpf") ? 0 : 2;
+	return strstr(words, "chmod 750 \"$0\"; setcap cap_perfmon,cap_bpf=ep \"$0\"") ? 0 : 2;
 }
 
 static void missing_rights_come_with_the_command_that_grants_them(void **state)
@@ -65,6 +69,84 @@ static void image_is_not_permitted_without_rights(void **state)
 {
 	(void)state;
 	assert_int_equal(as_nobody(open_is_not_permitted), 0);
+}
+
+/* ---- capabilities of the program's file ----------------------------------------------------------- */
+
+static uint64_t capabilities(const char *set)
+{
+	char text[4096], *line;
+
+	line = file_small("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, set) : NULL;
+	return line ? strtoull(line + strlen(set), NULL, 16) : UINT64_MAX;
+}
+
+#define BIT(cap) (UINT64_C(1) << (cap))
+#define KEPT(rights, permitted, effective)                                                         \
+	(k_rights_keep(rights) == 0 && capabilities("\nCapPrm:\t") == (permitted) &&               \
+	 capabilities("\nCapEff:\t") == (effective) && capabilities("\nCapInh:\t") == 0 &&        \
+	 capabilities("\nCapAmb:\t") == 0)
+
+/* As root: it has them all, so what is left is what was kept. */
+static int keeps_what_the_rights_name(void)
+{
+	const uint64_t count = BIT(CAP_PERFMON) | BIT(CAP_IPC_LOCK), program = BIT(CAP_BPF);
+	const uint64_t names = BIT(CAP_SYSLOG) | BIT(CAP_SYS_PTRACE), has = capabilities("\nCapPrm:\t");
+
+	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES, has & (count | program | names), has & (count | program)))
+		return 1;
+	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_NAMES, has & (count | names), has & count) || has_capability(CAP_BPF))
+		return 2;
+	if (!KEPT(TALLY_RIGHT_COUNT, has & count, has & count) || !has_capability(CAP_PERFMON))
+		return 3;
+	return KEPT(0, 0, 0) && KEPT(TALLY_RIGHT_COUNT, 0, 0) ? 0 : 4;
+}
+
+/* What an open needs is in effect for it, and not after it. */
+static int raises_for_one_open(void)
+{
+	const uint64_t names = capabilities("\nCapPrm:\t") & (BIT(CAP_SYSLOG) | BIT(CAP_SYS_PTRACE));
+	int self, fd;
+
+	if (k_rights_keep(TALLY_RIGHT_NAMES) < 0 || capabilities("\nCapEff:\t") != 0)
+		return 1;
+	self = open("/proc/1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = rights_open(CAP_SYS_PTRACE, "/proc/1/root", O_PATH | O_DIRECTORY);
+	if (names & BIT(CAP_SYS_PTRACE) && fd < 0 && errno != EACCES)
+		return 2;
+	if (self >= 0 && fd < 0)
+		return 3;
+	return capabilities("\nCapEff:\t") == 0 && rights_open(CAP_SYS_PTRACE, "/no/such", O_RDONLY) == -1 && errno == ENOENT ? 0 : 4;
+}
+
+static int drops_all(void)
+{
+	rights_drop();
+	return capabilities("\nCapPrm:\t") | capabilities("\nCapEff:\t") | capabilities("\nCapInh:\t") ? 1 : 0;
+}
+
+static int in_a_child(int (*check)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(check());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
+}
+
+static void of_a_files_capabilities_only_those_of_the_rights_are_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(in_a_child(keeps_what_the_rights_name), 0);
+	assert_int_equal(in_a_child(drops_all), 0);
+}
+
+static void a_capability_that_leads_to_files_is_in_effect_for_one_open_only(void **state)
+{
+	(void)state;
+	assert_int_equal(in_a_child(raises_for_one_open), 0);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -99,6 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_rights_come_with_the_command_that_grants_them),
 		cmocka_unit_test(image_is_not_permitted_without_rights),
+		cmocka_unit_test(of_a_files_capabilities_only_those_of_the_rights_are_kept),
+		cmocka_unit_test(a_capability_that_leads_to_files_is_in_effect_for_one_open_only),
 		cmocka_unit_test(a_fix_names_the_program_as_a_shell_takes_it),
 		cmocka_unit_test(a_fix_names_no_other_program_and_none_that_is_gone_or_too_long),
 	};

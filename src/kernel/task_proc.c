@@ -10,11 +10,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/kernel_int.h"
 #include "kernel/task_int.h"
 
 /* ---- lines ------------------------------------------------------------------- */
@@ -57,9 +61,8 @@ char *k_lines_next(struct k_lines *l)
 	}
 }
 
-static struct k_lines *lines_open(const char *path)
+static struct k_lines *lines_open(int fd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct k_lines *l = fd < 0 ? NULL : mem_alloc(sizeof(*l));
 
 	if (l)
@@ -133,18 +136,18 @@ bool k_task_of_maps(const char *line, struct k_task *ret, bool *executable)
 	return true;
 }
 
-static struct k_lines *maps_open(uint32_t pid)
+static struct k_lines *task_maps_open(uint32_t pid)
 {
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	return lines_open(path);
+	return lines_open(rights_open(CAP_SYS_PTRACE, path, O_RDONLY));
 }
 
 int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg)
 {
 	uint64_t time_ns = k_now_ns();
-	struct k_lines *l = maps_open(pid);
+	struct k_lines *l = task_maps_open(pid);
 	struct k_task t;
 	bool executable;
 	char *line;
@@ -191,24 +194,41 @@ int k_task_pids(uint32_t **ret, uint32_t *n)
 	return 0;
 }
 
-uint32_t k_pid_inside(uint32_t pid)
+/* What stands behind a field of /proc/PID/status, in to. */
+static bool status_field(uint32_t pid, const char *field, char *to, size_t n)
 {
 	char path[32];
-	const char *line;
+	const char *line = NULL;
 	struct k_lines *l;
-	unsigned long inside = 0;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	l = lines_open(path);
-	while (l && (line = k_lines_next(l)))
-		if (!strncmp(line, "NSpid:", 6)) {
-			const char *last = strrchr(line, '\t');
-
-			inside = last ? strtoul(last + 1, NULL, 10) : 0;
-			break;
-		}
+	l = lines_open(open(path, O_RDONLY | O_CLOEXEC));
+	while (l && (line = k_lines_next(l)) && strncmp(line, field, strlen(field)))
+		;
+	if (line)
+		snprintf(to, n, "%s", line + strlen(field));
 	lines_close(l);
+	return line != NULL;
+}
+
+uint32_t k_pid_inside(uint32_t pid)
+{
+	char text[256];
+	const char *last = status_field(pid, "NSpid:", text, sizeof(text)) ? strrchr(text, '\t') : NULL;
+	unsigned long inside = last ? strtoul(last + 1, NULL, 10) : 0;
+
 	return inside ? (uint32_t)inside : pid;
+}
+
+bool k_task_user(uint32_t pid, uint32_t *uid)
+{
+	char text[128];
+	unsigned long real, effective;
+
+	if (!status_field(pid, "Uid:", text, sizeof(text)) || sscanf(text, "%lu %lu", &real, &effective) != 2)
+		return false;
+	*uid = (uint32_t)effective;
+	return true;
 }
 
 /* ---- the way to a file ------------------------------------------------------------ */
@@ -222,13 +242,38 @@ static size_t len_without_mark(const char *path)
 	return n > m && !strcmp(path + n - m, gone_mark) ? n - m : n;
 }
 
-/* A mapping keeps its file, whatever became of the name: /proc/PID/map_files leads to it. */
-static bool through_mapping(uint32_t pid, const char *path, size_t len, char *ret, size_t n)
+/*
+ * The capability opens the door, the root directory of the process, and no more: what its path leads to, by symbolic
+ * links of a stranger too, is opened with the user's own rights and never outside that root.
+ */
+int k_task_file(uint32_t pid, const char *path, int flags)
 {
-	struct k_lines *l = maps_open(pid);
+	struct open_how how = {
+		.flags = (uint64_t)flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT,
+	};
+	char root[32];
+	int dir, fd, no;
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	dir = rights_open(CAP_SYS_PTRACE, root, O_PATH | O_DIRECTORY);
+	if (dir < 0) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return -1;
+	}
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	no = errno;
+	close(dir);
+	errno = no;
+	return fd;
+}
+
+/* A mapping keeps its file, whatever became of the name: /proc/PID/map_files leads to it. */
+static int open_through_mapping(uint32_t pid, const char *path, size_t len)
+{
+	struct k_lines *l = task_maps_open(pid);
 	struct k_task t;
 	bool found = false, executable;
-	char *line;
+	char *line, way[80];
 
 	while (l && !found && (line = k_lines_next(l))) {
 		if (!k_task_of_maps(line, &t, &executable) || !executable)
@@ -237,24 +282,26 @@ static bool through_mapping(uint32_t pid, const char *path, size_t len, char *re
 	}
 	lines_close(l);
 	if (!found)
-		return false;
-	snprintf(ret, n, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)t.addr,
+		return -1;
+	snprintf(way, sizeof(way), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)t.addr,
 		 (unsigned long long)(t.addr + t.len));
-	return access(ret, F_OK) == 0;
+	return rights_open(CAP_SYS_PTRACE, way, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
-void k_file_path(uint32_t pid, const char *path, char *ret, size_t n)
+int k_mapped_file(uint32_t pid, const char *path)
 {
 	size_t len = len_without_mark(path);
+	char here[4096];
+	int fd = -1;
 
 	if (pid && path[0] == '/') {
-		if (!path[len]) {
-			snprintf(ret, n, "/proc/%u/root%s", pid, path);
-			if (access(ret, F_OK) == 0)
-				return;
-		}
-		if (through_mapping(pid, path, len, ret, n))
-			return;
+		if (!path[len])
+			fd = k_task_file(pid, path, 0);
+		if (fd < 0)
+			fd = open_through_mapping(pid, path, len);
 	}
-	snprintf(ret, n, "%.*s", (int)len, path);
+	if (fd >= 0 || len >= sizeof(here))
+		return fd;
+	snprintf(here, sizeof(here), "%.*s", (int)len, path);
+	return open(here, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }

@@ -1,5 +1,6 @@
 /* Tests of task.c, task_proc.c and kallsyms.c: rings made here, and this machine. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -452,11 +453,21 @@ static void this_process_is_among_the_pids(void **state)
 }
 
 /* A copy of a program that waits: mapped, deleted, and still to be had. */
+static bool is_inode(int fd, ino_t inode)
+{
+	struct stat st;
+	bool is = fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == inode;
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 static void a_deleted_file_is_reached_through_its_mapping(void **state)
 {
-	char dir[] = "/tmp/tally-task.XXXXXX", path[64], marked[80], way[256], cmd[128];
+	char dir[] = "/tmp/tally-task.XXXXXX", path[64], marked[80], cmd[128];
 	uint32_t pid;
-	struct stat st, now;
+	struct stat st;
 	int go[2];
 
 	(void)state;
@@ -473,26 +484,61 @@ static void a_deleted_file_is_reached_through_its_mapping(void **state)
 		execl(path, "cat", (char *)NULL);
 		_exit(127);
 	}
-	k_file_path(pid, path, way, sizeof(way));
-	assert_non_null(strstr(way, "/root/tmp/"));
+	assert_true(is_inode(k_mapped_file(pid, path), st.st_ino));
 	unlink(path);
 	rmdir(dir);
 	snprintf(marked, sizeof(marked), "%s (deleted)", path);
-	k_file_path(pid, marked, way, sizeof(way));
-	if (!strstr(way, "map_files")) {
+	if (!is_inode(k_mapped_file(pid, marked), st.st_ino))
 		print_message("map_files may not be used here\n");
-		assert_string_equal(way, path);
-	} else {
-		assert_int_equal(stat(way, &now), 0);
-		assert_int_equal(st.st_ino, now.st_ino);
-	}
 	close(go[0]);
 	close(go[1]);
 	waitpid((pid_t)pid, NULL, 0);
-	k_file_path(pid, marked, way, sizeof(way));
-	assert_string_equal(way, path);
-	k_file_path(pid, "[vdso]", way, sizeof(way));
-	assert_string_equal(way, "[vdso]");
+	assert_int_equal(k_mapped_file(pid, marked), -1);
+	assert_int_equal(k_mapped_file(pid, "[vdso]"), -1);
+}
+
+static void a_file_of_a_process_is_looked_for_in_its_own_root(void **state)
+{
+	char dir[] = "/tmp/tally-task.XXXXXX", inside[64], link[64], byte;
+	struct stat st;
+	int go[2], fd;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# skipped: only root can change a root directory\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(dir));
+	snprintf(inside, sizeof(inside), "%s/file", dir);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	fd = open(inside, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	assert_int_equal(symlink("/file", link), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, 9);
+		(void)!write(go[1], chroot(dir) < 0 || chdir("/") < 0 ? "n" : "y", 1);
+		pause();
+	}
+	assert_int_equal(read(go[0], &byte, 1), 1);
+	assert_int_equal(byte, 'y');
+	assert_true(is_inode(k_task_file((uint32_t)pid, "/file", 0), st.st_ino));
+	assert_true(is_inode(k_task_file((uint32_t)pid, "/link", 0), st.st_ino));
+	assert_int_equal(k_task_file((uint32_t)pid, "/link", O_NOFOLLOW), -1);
+	assert_int_equal(k_task_file((uint32_t)pid, inside, 0), -1);
+	assert_int_equal(errno, ENOENT);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(k_task_file((uint32_t)pid, "/file", 0), -1);
+	assert_int_equal(errno, ESRCH);
+	close(go[0]);
+	close(go[1]);
+	unlink(inside);
+	unlink(link);
+	rmdir(dir);
 }
 
 /* ---- kallsyms ---------------------------------------------------------------------------------
@@ -583,6 +629,7 @@ int main(void)
 		cmocka_unit_test(own_mappings_hold_own_code),
 		cmocka_unit_test(this_process_is_among_the_pids),
 		cmocka_unit_test(a_deleted_file_is_reached_through_its_mapping),
+		cmocka_unit_test(a_file_of_a_process_is_looked_for_in_its_own_root),
 		cmocka_unit_test(kallsyms_lines_are_symbols_and_broken_ones_are_passed_over),
 		cmocka_unit_test(hidden_addresses_are_a_refusal),
 		cmocka_unit_test(a_line_without_end_is_bounded),

@@ -17,7 +17,7 @@
 #endif
 #define FLUSH_BYTES (64u << 10)
 #define KNOWN_FLAGS (TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-		     TALLY_TRACE_TERMINAL)
+		     TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
@@ -347,6 +347,9 @@ int tally_trace_go(struct tally_trace *t)
 
 	if (rc < 0)
 		return rc;
+	if (t->o.flags & TALLY_TRACE_HARMLESS && t->opt.v[OPT_destructive])
+		return leave(t, err_set(&t->err, TALLY_EPERM, "destructive actions are not permitted to a program that has its "
+					"capabilities from its file (see SECURITY in tally(1)); run it as root"));
 	rc = run_go(t);
 	if (rc < 0)
 		run_undo(t);

@@ -52,10 +52,9 @@ static size_t key_of(const struct k_task *t, struct key *k)
 
 /* ---- opening ------------------------------------------------------------------- */
 
-/* -1, or the descriptor of a regular file with that inode (0: any). */
-static int open_inode(const char *path, uint64_t inode)
+/* fd if it is of a regular file with that inode (0: any); else it is closed, and -1. */
+static int keep_inode(int fd, uint64_t inode)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	struct statfs fs;
 
@@ -73,16 +72,13 @@ static int open_inode(const char *path, uint64_t inode)
 
 static int file_open(const struct file *f)
 {
-	char path[PATH_MOST + 64], marked[PATH_MOST + sizeof(gone_mark)];
-	int fd;
+	char marked[PATH_MOST + sizeof(gone_mark)];
+	int fd = keep_inode(k_mapped_file(f->pid, f->path), f->inode);
 
-	k_file_path(f->pid, f->path, path, sizeof(path));
-	fd = open_inode(path, f->inode);
 	if (fd >= 0)
 		return fd;
 	snprintf(marked, sizeof(marked), "%s%s", f->path, gone_mark);
-	k_file_path(f->pid, marked, path, sizeof(path));
-	return open_inode(path, f->inode);
+	return keep_inode(k_mapped_file(f->pid, marked), f->inode);
 }
 
 static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k,

@@ -4,12 +4,15 @@
  * The field's convention (Java, Node, .NET, Ruby and more; perf's
  * tools/perf/Documentation/jit-interface.txt): a text file /tmp/perf-PID.map
  * that only grows, a line "START SIZE name" per function, numbers in hex.  PID
- * is what the process takes itself for, /tmp is the one it sees.  When code moves, a
+ * is what the process takes itself for, /tmp is the one it sees.  Anybody may write files into /tmp, so only one that
+ * belongs to the process's user or to root is believed, and of all that a process puts there no more than JIT_FILE_MOST
+ * bytes are read.  When code moves, a
  * later line speaks of the same address: the later one holds.
  *
  * Read when an address finds no name, from where the last reading stopped, and
  * after that ever less often for addresses that keep finding none.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,12 +82,14 @@ static void take_appended(struct jit *j, struct names *names, int fd, char *buf)
 {
 	ssize_t got;
 
-	while (j->done < JIT_FILE_MOST && (got = pread(fd, buf, READ_BYTES, (off_t)j->done)) > 0) {
+	while (j->read < JIT_FILE_MOST && (got = pread(fd, buf, READ_BYTES, (off_t)j->done)) > 0) {
 		size_t took = take_lines(j, names, buf, (size_t)got);
 
 		if (!took && got < READ_BYTES)
 			break;                        /* a line that is still being written */
-		j->done += took ? took : (size_t)got;  /* no line is that long: skip it */
+		took = took ? took : (size_t)got;      /* no line is that long: skip it */
+		j->done += took;
+		j->read += took;
 	}
 }
 
@@ -94,14 +99,14 @@ bool jit_read_fd(struct jit *j, struct names *names, int fd)
 	struct stat st;
 	char *buf;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != j->uid))
 		return false;
 	if ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done) {
 		j->inode = st.st_ino;
 		j->done = 0;
 	}
 	before = j->done;
-	if ((uint64_t)st.st_size == before || !(buf = mem_alloc(READ_BYTES)))
+	if ((uint64_t)st.st_size == before || j->read >= JIT_FILE_MOST || !(buf = mem_alloc(READ_BYTES)))
 		return false;
 	for (uint32_t i = 0; i < j->t.n; i++)
 		j->t.v[i].link = 0;                   /* all older than what comes */
@@ -113,13 +118,14 @@ bool jit_read_fd(struct jit *j, struct names *names, int fd)
 
 static bool jit_read(struct jit *j, struct names *names, uint32_t pid)
 {
-	char name[32], path[128];
+	char path[32];
 	bool more;
 	int fd;
 
-	snprintf(name, sizeof(name), "/tmp/perf-%u.map", k_pid_inside(pid));
-	k_file_path(pid, name, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", k_pid_inside(pid));
+	fd = k_task_file(pid, path, O_NOFOLLOW);
+	if (fd < 0 && errno == ESRCH)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (fd < 0)
 		return false;
 	more = jit_read_fd(j, names, fd);
@@ -140,6 +146,15 @@ const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uin
 	if (!s && worth_another_look(++j->misses) && jit_read(j, names, pid))
 		s = table_find(&j->t, addr);
 	return s;
+}
+
+struct jit *jit_open(uint32_t pid)
+{
+	struct jit *j = mem_alloc(sizeof(*j));
+
+	if (j && !k_task_user(pid, &j->uid))
+		j->uid = geteuid();
+	return j;
 }
 
 void jit_free(struct jit *j)

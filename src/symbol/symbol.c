@@ -145,6 +145,16 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
 
 /* ---- processes --------------------------------------------------------------------- */
 
+/* Whose perf map is believed must be known before the process is gone. */
+static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
+{
+	const struct mapping *found;
+	struct space *sp = spaces_find(&s->spaces, pid, m->start, m->from_ns, &found);
+
+	if (sp && !sp->jit)
+		sp->jit = jit_open(pid);
+}
+
 static void take_mapping(struct symbols *s, const struct k_task *t)
 {
 	struct mapping m = {
@@ -158,6 +168,8 @@ static void take_mapping(struct symbols *s, const struct k_task *t)
 		m.pgoff = 0;                          /* kernels differ in what they tell */
 	if (!spaces_map(&s->spaces, t->pid, &m) || lost)
 		s->lost++;
+	if (!*t->path)
+		meet_jit(s, &m, t->pid);
 }
 
 void sym_task(void *arg, const struct k_task *t)
@@ -196,7 +208,7 @@ static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, stru
 {
 	const struct sym *sym;
 
-	if (!sp->jit && !(sp->jit = mem_alloc(sizeof(*sp->jit))))
+	if (!sp->jit && !(sp->jit = jit_open(sp->proc->pid)))
 		return;
 	sym = jit_find(sp->jit, &s->jit_names, sp->proc->pid, addr);
 	if (!sym)

@@ -105,10 +105,15 @@ void files_free(struct files *f);
 struct jit {
 	struct table t;
 	uint64_t inode, done;                         /* which file; bytes of it that are read */
+	uint64_t read;                                /* bytes of all files */
+	uint32_t uid;                                 /* whose files are believed, beside root's */
 	uint32_t misses;
 };
 #define JIT_FILE_MOST (64u << 20)
 #define JIT_NAMES_MOST (256u << 20)                   /* of all processes together */
+/* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
+ * memory. */
+struct jit *jit_open(uint32_t pid);
 const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uint64_t addr);
 /* Reads what was appended since; false: nothing. */
 bool jit_read_fd(struct jit *j, struct names *names, int fd);

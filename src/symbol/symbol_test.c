@@ -1,6 +1,7 @@
 /* Tests of the room's questions, on this machine: own addresses, processes that have ended, files
  * that have gone. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -385,6 +386,112 @@ static void jit_code_has_the_names_of_the_perf_map(void **state)
 	sym_close(s);
 }
 
+/* Runs check in a child that is another user, and has made a perf map for the number of process `pid`. */
+static void as_nobody_with_a_map(uint32_t pid, const char *text, void (*check)(uint32_t pid))
+{
+	int go[2], status;
+	char path[64], byte;
+	pid_t child;
+
+	if (geteuid() != 0) {
+		print_message("# skipped: only root can become another user\n");
+		skip();
+	}
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (child == 0) {
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid ? pid : (uint32_t)getpid());
+		if (setresuid(65534, 65534, 65534) == 0)
+			append(path, text);
+		(void)!write(go[1], "x", 1);
+		pause();
+	}
+	assert_int_equal(read(go[0], &byte, 1), 1);
+	close(go[0]);
+	close(go[1]);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid ? pid : (uint32_t)child);
+	check(pid ? pid : (uint32_t)child);
+	unlink(path);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
+static void has_no_name(uint32_t pid)
+{
+	struct k_task t = anonymous(pid, 0x10000000);
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	sym_task(s, &t);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_null(n.name);
+	sym_close(s);
+}
+
+static void has_a_name(uint32_t pid)
+{
+	struct k_task t = anonymous(pid, 0x10000000);
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	sym_task(s, &t);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_string_equal(n.name, "told");
+	sym_close(s);
+}
+
+static void a_perf_map_that_another_user_wrote_is_not_believed(void **state)
+{
+	(void)state;
+	as_nobody_with_a_map((uint32_t)getpid(), "10000000 40 told\n", has_no_name);
+	as_nobody_with_a_map(0, "10000000 40 told\n", has_a_name);
+}
+
+/* A map's user is the process's, though that is gone when a name is asked for. */
+static void has_a_name_after_its_end(uint32_t pid)
+{
+	struct k_task t = anonymous(pid, 0x10000000);
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	sym_task(s, &t);
+	kill((pid_t)pid, SIGKILL);
+	waitpid((pid_t)pid, NULL, 0);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_string_equal(n.name, "told");
+	sym_close(s);
+}
+
+static void the_perf_map_of_a_process_that_ended_is_its_users(void **state)
+{
+	(void)state;
+	as_nobody_with_a_map(0, "10000000 40 told\n", has_a_name_after_its_end);
+}
+
+static void a_perf_map_that_is_written_anew_again_and_again_is_read_no_further_than_the_bound(void **state)
+{
+	static const char text[] = "10 10 good\n";
+	char path[] = "/tmp/tally-jit.XXXXXX";
+	struct names names = { 0 };
+	struct jit *j = jit_open((uint32_t)getpid());
+	int fd = mkstemp(path);
+
+	(void)state;
+	unlink(path);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(ftruncate(fd, JIT_FILE_MOST / 2), 0);
+		assert_int_equal(pwrite(fd, text, sizeof(text) - 1, i), sizeof(text) - 1);
+		jit_read_fd(j, &names, fd);
+		j->inode = 0;                         /* as of another file */
+	}
+	assert_true(j->read >= JIT_FILE_MOST && j->read <= JIT_FILE_MOST + 65536);
+	assert_int_equal(jit_read_fd(j, &names, fd), false);
+	close(fd);
+	jit_free(j);
+	names_free(&names);
+}
+
 static void broken_lines_of_a_perf_map_are_skipped(void **state)
 {
 	static const char text[] = "10 10 good\n\nzz 10 bad\n20\n30 8\n30 8 \n"
@@ -558,6 +665,9 @@ int main(void)
 		cmocka_unit_test(
 			descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
+		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
+		cmocka_unit_test(the_perf_map_of_a_process_that_ended_is_its_users),
+		cmocka_unit_test(a_perf_map_that_is_written_anew_again_and_again_is_read_no_further_than_the_bound),
 		cmocka_unit_test(broken_lines_of_a_perf_map_are_skipped),
 		cmocka_unit_test(a_perf_map_without_line_ends_is_passed_over),
 		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
