@@ -195,25 +195,6 @@ end" ]
   [ "$failed" -gt 10 ]
 }
 
-# Twelve clauses, 1,068 bytes: the verifier walked a million instructions in them, for six seconds.
-@test "twelve clauses of index, dirname and basename are not too large for the kernel" {
-  needs_bpf
-  script='BEGIN { s = "/usr/lib/x"; t = "lib"; }'
-  for n in $(seq 12); do
-    script+=" BEGIN /s == t || index(s,t) > $n/ { n++; @[dirname(s), basename(s)] = count(); }"
-  done
-  run "$TALLY" trace -q -n "$script BEGIN { printf(\"%d\\n\", n); exit(0); }"
-  has $'4\n'
-  has '/usr/lib '
-}
-
-@test "index of strings of 1024 bytes, eight times in one clause, is not too large for the kernel" {
-  needs_bpf
-  script='BEGIN { s = "aab"; t = "ab"; }'
-  run "$TALLY" trace -q -x strsize=1024 -n "$script BEGIN { $(for n in $(seq 8); do printf 'n += index(s, t);'; done) printf(\"%d\\n\", n); exit(0); }"
-  said 0 $'8'
-}
-
 @test "a thread does not begin with the self-> variables of a dead one that had its id" {
   needs_bpf
   id=$("$PROGS/again" 1) || skip "a process's id can't be chosen here"

@@ -28,7 +28,7 @@ static_assert(sizeof(struct bpf_ins) == 8, "BPF instruction set 3.1");
 enum { INS_SRC_NONE = 0, INS_SRC_MAP = 1, INS_SRC_MAP_VALUE = 2 };
 
 enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_STACK_TRACE, IMG_RINGS,
-		    IMG_RINGBUF };
+		    IMG_RINGBUF, IMG_PROGS };
 
 enum img_map_use {
 	IMG_CTL,                              /* ARRAY 1 x struct img_ctl */
@@ -41,6 +41,7 @@ enum img_map_use {
 	IMG_AGG,                              /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
 	IMG_STACKS,                           /* STACK_TRACE: u32 id -> frames */
 	IMG_LONG_STACKS,                      /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
+	IMG_PARTS,                            /* PROGS: part[] by its index, those of class id alone */
 };
 struct img_map {
 	uint8_t type, use;
@@ -94,6 +95,7 @@ struct img_epid { uint32_t probe, clause; };
 struct bpf_image {
 	struct img_map *map;    uint32_t nmaps;
 	struct img_prog *prog;  uint32_t nprogs;
+	struct img_prog *part;  uint32_t nparts;      /* what did not fit into a program: reached by tail calls only */
 	struct img_epid *epid;  uint32_t nepids;      /* [0] unused */
 	uint32_t globals_size;
 	void *globals_init;                           /* globals_size bytes */

@@ -2,8 +2,7 @@
  * cg.c: a typed D program to BPF instructions.
  *
  * One program per enabled probe holds all its clauses, one after the other, so
- * that probename, id and epid are constants and no tail call is needed.  The
- * order of a program:
+ * that probename, id and epid are constants.  The order of a program:
  *
  *	context to R6; this program's drop counters; scratch memory to R7
  *	this-> variables = 0
@@ -87,7 +86,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_CONTROL] = { "control", IMG_RINGBUF },
 		[IMG_VAR] = { "var", IMG_HASH },
 		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },     [IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
-		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
+		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH }, [IMG_PARTS] = { "parts", IMG_PROGS },
 	};
 
 	m->type = row[m->use].type;
@@ -107,6 +106,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		break;
 	case IMG_VAR: map_var(g, m); break;
 	case IMG_AGG: map_agg(g, m); break;
+	case IMG_PARTS: m->value_size = 4; break;
 	case IMG_STACKS: m->value_size = 8 * cg_stack_frames(g->o); m->max_entries = g->o->stack_entries; break;
 	case IMG_LONG_STACKS:
 		m->key_size = 8;
@@ -211,6 +211,7 @@ struct plan {                                 /* of one program */
 	struct cg_reg **reg;
 	uint32_t *end;                        /* label behind each */
 	uint32_t nown, n;
+	uint32_t from, to;                    /* of its own: those of the part that is generated */
 };
 
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
@@ -275,17 +276,18 @@ static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t key, uint32_t 
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), out);
 }
 
-static void prologue(struct cg *g, uint32_t out)
+/* A part goes on where another one ended: this firing is counted, and its variables have their values. */
+static void prologue(struct cg *g, uint32_t out, bool whole)
 {
 	cg_mov(g, R6, R1);
 	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), g->prog, out);
 	cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
-	if (g->probe->cls == IMG_PERF) {
+	if (g->probe->cls == IMG_PERF && whole) {
 		cg_ins(g, I_LOAD(DW, R1, R0, offsetof(struct img_drops, firings)));
 		cg_ins(g, I_ALU_IMM(ADD, R1, 1));
 		cg_ins(g, I_STORE(DW, R0, offsetof(struct img_drops, firings), R1));
 	}
-	if (g->watch_exit && g->probe->cls != IMG_TEST) {
+	if (g->watch_exit && g->probe->cls != IMG_TEST && whole) {
 		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
 		cg_ins(g, I_LOAD(DW, R1, R1, 0));
 		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), out);
@@ -294,7 +296,7 @@ static void prologue(struct cg *g, uint32_t out)
 		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), g->probe->cls == IMG_TEST, out);
 		cg_mov(g, R7, R0);
 	}
-	for (uint32_t o = 1; o < g->p->nobjs; o++)
+	for (uint32_t o = 1; o < g->p->nobjs && whole; o++)
 		if (g->p->obj[o].kind == IR_OBJ_THIS && g->place[o].base)
 			cg_zero(g, cg_obj(g, o, 0, R4), g->p->obj[o].size);
 }
@@ -314,7 +316,7 @@ static void error_block(struct cg *g, struct plan *pl, uint32_t out)
 	for (uint32_t k = pl->nown; k < pl->n; k++)
 		clause(g, pl, k);
 	cg_ins(g, I_LOAD(DW, R1, R10, FP_RESUME));
-	for (uint32_t k = 0; k < pl->nown; k++)
+	for (uint32_t k = pl->from; k < pl->to; k++)
 		cg_jcc(g, I_JMP_IMM(JEQ, R1, (int32_t)k, 0), pl->end[k]);
 	cg_jmp(g, out);
 }
@@ -322,7 +324,7 @@ static void error_block(struct cg *g, struct plan *pl, uint32_t out)
 /* The kernel takes a program that names at most 64 maps. */
 #define MAPS_MOST 64u
 
-static void check_maps(struct cg *g)
+static void check_maps(struct cg *g, const struct plan *pl)
 {
 	bool *seen = mem_alloc(g->img->nmaps + 1);
 	uint32_t n = 0;
@@ -341,29 +343,119 @@ static void check_maps(struct cg *g)
 		i++;                          /* its second half */
 	}
 	mem_free(seen);
-	if (n > MAPS_MOST)
-		cg_fail(g, TALLY_ENOTSUP, "the clauses of %s need %u maps, the kernel allows %u: one for each aggregation and "
-			"each variable with a key, and four of our own", g->probe->name, n, MAPS_MOST);
+	if (n > MAPS_MOST && pl->to - pl->from > 1)
+		g->too_large = true;
+	else if (n > MAPS_MOST)
+		cg_fail(g, TALLY_ENOTSUP, "line %u: this clause of %s needs %u maps, the kernel allows %u: one for each aggregation "
+			"and each variable with a key, and four of our own", pl->clause[pl->from]->line, g->probe->name, n, MAPS_MOST);
 }
 
-static void body(struct cg *g, struct plan *pl)
-{
-	uint32_t out = cg_label(g);
+/* ---- parts ---------------------------------------------------------------------------------
+ *
+ * The kernel takes so many instructions, branches and maps in a program.  When the clauses of a probe are more, they
+ * become parts, and each ends with a tail call of the next.  this-> variables lie in scratch memory at the same places
+ * in all parts, R6 to R9 and the stack are not kept.  Each part has the error block, since it can't be shared either.
+ */
+#define PART_INS_MOST 16384u                  /* of several clauses: so the verifier's walk is far below its limit */
+#define PARTS_MOST 34u                        /* the kernel follows 33 tail calls */
 
+static void tail_call(struct cg *g, uint32_t part)
+{
+	cg_mov(g, R1, R6);
+	cg_map(g, R2, cg_map_index(g, IMG_PARTS, g->probe->cls));
+	cg_imm(g, R3, part);
+	cg_ins(g, I_CALL(tail_call));
+}
+
+/* Generates clauses from .. to; whether they fit. */
+static bool body(struct cg *g, struct plan *pl)
+{
+	uint32_t out;
+
+	g->nins = g->nlines = g->nrelocs = g->nlabels = g->nfixes = g->nfuncs = 0;
+	g->faults = g->too_large = false;
+	memset(g->fn, 0, sizeof(g->fn));
+	out = cg_label(g);
 	g->errblk = cg_label(g);
 	g->line = 0;
-	prologue(g, out);
-	for (uint32_t k = 0; k < pl->nown; k++)
+	prologue(g, out, pl->from == 0);
+	for (uint32_t k = pl->from; k < pl->to; k++)
 		clause(g, pl, k);
+	if (pl->to < pl->nown)
+		tail_call(g, g->img->nparts + (pl->from > 0));        /* this one is not yet among them */
 	cg_put(g, out);
 	cg_imm(g, R0, 0);
 	cg_ins(g, I_EXIT());
 	if (g->faults)
 		error_block(g, pl, out);
 	cg_functions(g);
-	cg_patch(g);
-	if (!g->failed)
-		check_maps(g);
+	if (!g->failed && !g->too_large)
+		cg_patch(g);
+	if (!g->failed && !g->too_large)
+		check_maps(g, pl);
+	return !g->too_large && (g->nins <= PART_INS_MOST || pl->to - pl->from <= 1);
+}
+
+static void prog_name(struct img_prog *p, const struct bpf_probe *probe)
+{
+	size_t n = 0;
+
+	for (const char *s = probe->name; *s && n < sizeof(p->name) - 1; s++, n++)
+		p->name[n] = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ? *s : '_';
+}
+
+/* Moves what was generated into the image. */
+static void program_keep(struct cg *g, struct img_prog *to)
+{
+	*to = (struct img_prog){ .probe = g->probe->id, .cls = g->probe->cls, .ins = g->ins, .line = g->lines,
+				 .nins = g->nins, .reloc = g->reloc, .nrelocs = g->nrelocs, .nfuncs = g->nfuncs,
+				 .stack_bytes = (uint32_t)-g->stack_low };
+	memcpy(to->func, g->func, g->nfuncs * sizeof(*g->func));
+	prog_name(to, g->probe);
+	g->ins = NULL;
+	g->lines = NULL;
+	g->reloc = NULL;
+	g->nins = g->ins_cap = g->nlines = g->lines_cap = g->nrelocs = g->reloc_cap = 0;
+}
+
+/* As many clauses from pl->from on as fit. */
+static void part(struct cg *g, struct plan *pl)
+{
+	while (!body(g, pl) && !g->failed) {
+		if (pl->to - pl->from <= 1) {
+			cg_fail(g, TALLY_ENOTSUP, "line %u: this clause is too large for the kernel: divide it into several",
+				pl->clause[pl->from]->line);
+			return;
+		}
+		pl->to = pl->from + (pl->to - pl->from) / 2;
+	}
+}
+
+static void parts(struct cg *g, struct plan *pl)
+{
+	struct img_prog *first = &g->img->prog[g->img->nprogs++];
+	uint32_t n = 1;
+
+	pl->to = pl->nown;
+	part(g, pl);
+	program_keep(g, first);
+	for (; pl->to < pl->nown && !g->failed; n++) {
+		struct img_prog *next;
+		uint32_t as_many = pl->to - pl->from;
+
+		pl->from = pl->to;
+		pl->to = pl->nown - pl->from < 2 * as_many ? pl->nown : pl->from + 2 * as_many;
+		part(g, pl);
+		next = VEC_NEW(g->img->part, g->img->nparts, g->parts_cap);
+		if (!next) {
+			cg_fail(g, TALLY_ENOMEM, "out of memory");
+			return;
+		}
+		program_keep(g, next);
+	}
+	if (n > PARTS_MOST)
+		cg_fail(g, TALLY_ENOTSUP, "line %u: the clauses of %s are too large for the kernel together, from this one on: "
+			"%u parts, and it goes on %u times", pl->clause[pl->nown - 1]->line, g->probe->name, n, PARTS_MOST - 1);
 }
 
 static bool has_probe(const struct d_clause *c, uint32_t id)
@@ -425,41 +517,19 @@ static void places_reset(struct cg *g)
 		}
 }
 
-static void prog_name(struct img_prog *p, const struct bpf_probe *probe)
-{
-	size_t n = 0;
-
-	for (const char *s = probe->name; *s && n < sizeof(p->name) - 1; s++, n++)
-		p->name[n] = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ? *s : '_';
-}
-
 static void program(struct cg *g, const struct bpf_probe *probe)
 {
-	struct img_prog *out = &g->img->prog[g->img->nprogs];
 	struct plan pl = { 0 };
 
 	g->probe = probe;
 	g->prog = g->img->nprogs;
-	g->nlabels = g->nfixes = 0;
-	g->ins = NULL;
-	g->lines = NULL;
-	g->reloc = NULL;
-	g->nins = g->ins_cap = g->nlines = g->lines_cap = g->nrelocs = g->reloc_cap = 0;
-	g->work = g->uses_scratch = g->faults = false;
-	g->work_text = g->work_needle = g->work_copy = g->frames = g->nfuncs = 0;
-	memset(g->fn, 0, sizeof(g->fn));
+	g->work = g->uses_scratch = false;
+	g->work_text = g->work_needle = g->work_copy = g->frames = 0;
 	g->stack_low = FP_SPILL;
 	places_reset(g);
 	if (plan_open(g, &pl) == 0)
-		body(g, &pl);
+		parts(g, &pl);
 	plan_close(&pl);
-	*out = (struct img_prog){ .probe = probe->id, .cls = probe->cls, .ins = g->ins, .line = g->lines,
-				  .nins = g->nins, .reloc = g->reloc, .nrelocs = g->nrelocs,
-				  .stack_bytes = (uint32_t)-g->stack_low };
-	memcpy(out->func, g->func, g->nfuncs * sizeof(*g->func));
-	out->nfuncs = g->nfuncs;
-	prog_name(out, probe);
-	g->img->nprogs++;
 }
 
 /* ---- the image ---------------------------------------------------------------------------------- */
@@ -518,6 +588,8 @@ static void finish(struct cg *g)
 			m->value_size += g->slack;
 		else if (m->use == IMG_DROPS)
 			m->max_entries = g->img->nprogs ? g->img->nprogs : 1;
+		else if (m->use == IMG_PARTS)
+			m->max_entries = g->img->nparts;
 	}
 }
 
@@ -567,7 +639,13 @@ void bpf_image_free(struct bpf_image *img)
 		mem_free(img->prog[i].line);
 		mem_free(img->prog[i].reloc);
 	}
+	for (uint32_t i = 0; i < img->nparts; i++) {
+		mem_free(img->part[i].ins);
+		mem_free(img->part[i].line);
+		mem_free(img->part[i].reloc);
+	}
 	mem_free(img->prog);
+	mem_free(img->part);
 	mem_free(img->map);
 	mem_free(img->epid);
 	mem_free(img->globals_init);

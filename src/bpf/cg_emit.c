@@ -2,11 +2,14 @@
  * cg_emit.c: the generator's hands: instructions, labels, addresses.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/cg_int.h"
 
-#define INS_MOST 65536u                       /* far above what a script needs, far below what jumps can span */
+#define INS_MOST 65536u                       /* more than jumps can span */
+#define BRANCHES_MOST 8000u                   /* that the verifier keeps open at once: 8,192 */
+#define JUMP_MOST 32700                       /* instructions that a jump spans, when the kernel has put in its own */
 
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
 {
@@ -24,12 +27,9 @@ void cg_ins(struct cg *g, struct bpf_ins i)
 	struct bpf_ins *at;
 	uint32_t *line;
 
-	if (g->failed)
+	g->too_large |= g->nins >= INS_MOST;
+	if (g->failed || g->too_large)
 		return;
-	if (g->nins >= INS_MOST) {
-		cg_fail(g, TALLY_ENOTSUP, "line %u: the program is too large (%u instructions)", g->line, g->nins);
-		return;
-	}
 	at = VEC_NEW(g->ins, g->nins, g->ins_cap);
 	line = VEC_NEW(g->lines, g->nlines, g->lines_cap);
 	if (!at || !line) {
@@ -122,20 +122,58 @@ static bool ins_names_function(const struct bpf_ins *i)
 	return i->code == INS_LD_IMM64 || i->code == (INS_JMP | OP_CALL);
 }
 
+/* So many instructions the kernel makes of one, at most, when it has verified it (6.1 to 6.18): it tests divisors, puts
+ * in the bodies of some helpers, and translates what reads the context. */
+static uint32_t ins_in_kernel(const struct bpf_ins *i)
+{
+	bool alu = INS_CLASS(i->code) == INS_ALU64 || INS_CLASS(i->code) == INS_ALU;
+
+	if (alu && (INS_OP(i->code) == OP_DIV || INS_OP(i->code) == OP_MOD))
+		return 6;
+	if (i->code == (INS_JMP | OP_CALL) && i->src == INS_CALL_HELPER)
+		return i->imm == HELPER_map_lookup_elem || i->imm == HELPER_loop || i->imm == HELPER_tail_call ? 16 : 4;
+	return INS_CLASS(i->code) == INS_LDX && i->src == R6 ? 4 : 1;
+}
+
+static bool ins_branches(const struct bpf_ins *i)
+{
+	uint8_t op = INS_OP(i->code);
+
+	return (INS_CLASS(i->code) == INS_JMP || INS_CLASS(i->code) == INS_JMP32) && op != OP_JA && op != OP_CALL && op != OP_EXIT;
+}
+
+/* Where each instruction will lie in the kernel, and where the end; also counts the branches. */
+static uint32_t *kernel_places(struct cg *g)
+{
+	uint32_t *at = mem_alloc((g->nins + 1) * sizeof(*at)), branches = 0;
+
+	for (uint32_t i = 0; at && i < g->nins; i++) {
+		at[i + 1] = at[i] + ins_in_kernel(&g->ins[i]);
+		branches += ins_branches(&g->ins[i]);
+	}
+	g->too_large |= branches > BRANCHES_MOST;
+	return at;
+}
+
 void cg_patch(struct cg *g)
 {
-	for (uint32_t i = 0; i < g->nfixes && !g->failed; i++) {
-		int32_t to = g->label[g->fix[i].label], off = to - (int32_t)g->fix[i].ins - 1;
+	uint32_t *at = kernel_places(g);
+
+	if (!at)
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < g->nfixes && !g->failed && !g->too_large; i++) {
+		uint32_t from = g->fix[i].ins;
+		int32_t to = g->label[g->fix[i].label], off = to - (int32_t)from - 1;
 
 		assert(to >= 0);
-		if (ins_names_function(&g->ins[g->fix[i].ins]))
-			g->ins[g->fix[i].ins].imm = off;
-		else if (off != (int16_t)off)
-			cg_fail(g, TALLY_ENOTSUP, "line %u: the program is too large (a jump of %d instructions)",
-				g->lines[g->fix[i].ins], off);
+		if (ins_names_function(&g->ins[from]))
+			g->ins[from].imm = off;
+		else if (labs((long)at[to] - (long)at[from]) > JUMP_MOST)
+			g->too_large = true;
 		else
-			g->ins[g->fix[i].ins].off = (int16_t)off;
+			g->ins[from].off = (int16_t)off;
 	}
+	mem_free(at);
 }
 
 /* ---- registers --------------------------------------------------------------- */

@@ -50,14 +50,15 @@ struct cg {
 	struct bpf_image *img;
 	struct err *e;
 	bool failed;
-	uint32_t maps_cap, epids_cap;
+	uint32_t maps_cap, epids_cap, parts_cap;
 	uint32_t scratch_size;                /* most of any program */
 	uint32_t slack;                       /* room behind scratch and globals, see cg_power_of_2() */
 	bool watch_exit;                      /* some perf program may call exit() */
 
-	/* the program being generated */
+	/* the program being generated, or a part of it: then from its first instruction on */
 	const struct bpf_probe *probe;
 	uint32_t prog;
+	bool too_large;                       /* more than the kernel takes */
 	struct bpf_ins *ins;
 	uint32_t *lines;
 	uint32_t nins, ins_cap, lines_cap, nlines;

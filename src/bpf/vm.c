@@ -25,7 +25,7 @@ const struct bpf_arch bpf_arch_vm = { .name = "vm", .pc_offset = 0 };
 
 /* What decoding found out, as codes that no instruction has (class LD, modes other than IMM). */
 enum { OP_BAD = INS_LD | 0x20, OP_HELPER = INS_LD | 0x40, OP_LOOP = INS_LD | 0x60,
-       OP_LOCAL = INS_LD | 0x80, OP_LOOKUP = INS_LD | 0xa0 };
+       OP_LOCAL = INS_LD | 0x80, OP_LOOKUP = INS_LD | 0xa0, OP_TAIL = INS_LD | 0xc0 };
 #define LOOPS_MOST (1u << 23)                 /* of loop(), as in the kernel */
 
 /* ---- decoding ------------------------------------------------------- */
@@ -63,7 +63,8 @@ static struct vm_op decode_jump(const struct img_prog *p, uint32_t i, struct vm_
 			return op;
 		}
 		op.fn = vm_helper(in->imm);
-		op.code = in->imm == HELPER_loop ? OP_LOOP : op.fn ? OP_HELPER : OP_BAD;
+		op.code = in->imm == HELPER_loop ? OP_LOOP : in->imm == HELPER_tail_call ? OP_TAIL :
+			  op.fn ? OP_HELPER : OP_BAD;
 		return op;
 	case OP_EXIT:
 		return wide && !reg ? op : op_bad;
@@ -209,9 +210,15 @@ static void join_lookups(const struct vm *vm, struct vm_prog *p)
 		}
 }
 
+/* vm->progs are the image's programs, then its parts. */
+static const struct img_prog *prog_of(const struct bpf_image *img, uint32_t n)
+{
+	return n < img->nprogs ? &img->prog[n] : &img->part[n - img->nprogs];
+}
+
 static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 {
-	const struct img_prog *p = &vm->img->prog[n];
+	const struct img_prog *p = prog_of(vm->img, n);
 	struct vm_prog *to = &vm->progs[n];
 	if (p->nins >= VP_ELEMS)
 		return err_set(e, TALLY_EINVAL, "program %.16s is too long", p->name);
@@ -266,7 +273,7 @@ static int open_parts(struct vm *vm, struct err *e)
 	if (!vm->ncpus || vm->ncpus > 1u << 16 || img->nmaps > VP_REGIONS - VR_MAPS)
 		return err_set(e, TALLY_EINVAL, "%u CPUs and %u maps are not possible", vm->ncpus,
 			       img->nmaps);
-	vm->progs = mem_alloc((img->nprogs + 1) * sizeof(*vm->progs));
+	vm->progs = mem_alloc((img->nprogs + img->nparts + 1) * sizeof(*vm->progs));
 	vm->maps = mem_alloc((img->nmaps + 1) * sizeof(*vm->maps));
 	vm->region = mem_alloc((VR_MAPS + img->nmaps) * sizeof(*vm->region));
 	vm->stack = mem_alloc(INS_FRAMES * INS_STACK_BYTES);
@@ -275,7 +282,7 @@ static int open_parts(struct vm *vm, struct err *e)
 	fixed_regions(vm);
 	for (uint32_t i = 0; i < img->nmaps && rc >= 0; i++)
 		rc = vm_map_open(vm, i, e);
-	for (uint32_t i = 0; i < img->nprogs && rc >= 0; i++)
+	for (uint32_t i = 0; i < img->nprogs + img->nparts && rc >= 0; i++)
 		rc = decode_prog(vm, i, e);
 	return rc < 0 ? rc : init_globals(vm, e);
 }
@@ -299,7 +306,7 @@ void vm_close(struct vm *vm)
 {
 	if (!vm)
 		return;
-	for (uint32_t i = 0; vm->progs && i < vm->img->nprogs; i++)
+	for (uint32_t i = 0; vm->progs && i < vm->img->nprogs + vm->img->nparts; i++)
 		mem_free(vm->progs[i].ops);
 	for (uint32_t i = 0; vm->maps && i < vm->img->nmaps; i++)
 		vm_map_close(&vm->maps[i]);
@@ -327,6 +334,7 @@ struct state {
 	uint64_t r[11];
 	struct frame frame[INS_FRAMES];
 	uint32_t depth;
+	uint32_t prog;                        /* the one that runs: tail calls change it */
 };
 
 /* The size is read from memory: for one that it knows the compiler would emit a string instruction, which is
@@ -393,6 +401,24 @@ static const struct vm_op *loop(struct vm *vm, struct state *s, const struct vm_
 	s->r[R1] = 0;
 	s->r[R2] = f->ctx;
 	return f->body;
+}
+
+/* tail_call(context, map of programs, index): whether it goes on in another program, s->prog. */
+static bool tail_call(struct vm *vm, struct state *s)
+{
+	const struct bpf_image *img = vm->img;
+	uint32_t map = vp_elem(s->r[R2]), part = (uint32_t)s->r[R3];
+
+	if (vp_region(s->r[R2]) != VR_MAP || map >= img->nmaps || img->map[map].type != IMG_PROGS || s->depth) {
+		vm->fault = s->depth ? "a tail call within a function" : "a tail call needs a map of programs";
+		return false;
+	}
+	if (part >= img->nparts || img->part[part].cls != img->map[map].id ||
+	    img->part[part].cls != prog_of(img, s->prog)->cls)
+		return false;
+	s->prog = img->nprogs + part;
+	set_frame(vm, s);
+	return true;
 }
 
 static bool atomic(const struct vm *vm, uint64_t *r, const struct vm_op *op)
@@ -578,6 +604,14 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 				return op;
 			pc = p->ops + op->off;
 			break;
+		case OP_TAIL:
+			if (tail_call(vm, s)) {
+				p = &vm->progs[s->prog];
+				pc = p->ops;
+			}
+			if (vm->fault)
+				return op;
+			break;
 		case OP_LOOP:
 			if (!(pc = loop(vm, s, p, pc)))
 				return op;
@@ -634,15 +668,16 @@ int vm_run(struct vm *vm, uint32_t prog, const struct vm_cpu *cpu, uint64_t max,
 	struct state s;
 	if (prog >= vm->img->nprogs || cpu->cpu >= vm->ncpus)
 		return err_set(e, TALLY_EINVAL, "no program %u or no CPU %u", prog, cpu->cpu);
-	const struct img_prog *p = &vm->img->prog[prog];
-	prepare(vm, p->cls, cpu, &s);
+	prepare(vm, vm->img->prog[prog].cls, cpu, &s);
+	s.prog = prog;
 	const struct vm_op *end = interpret(vm, &vm->progs[prog], &s, max);
+	const struct img_prog *p = prog_of(vm->img, s.prog);
 	if (vm->nreserved && !vm->fault)
 		vm->fault = "a reserved record was never submitted";
 	vm_reservations_drop(vm);
 	if (!vm->fault)
 		return (int)(s.r[R0] & 0x7fffffff);
-	uint32_t at = (uint32_t)(end - vm->progs[prog].ops);
+	uint32_t at = (uint32_t)(end - vm->progs[s.prog].ops);
 	return err_set(e, TALLY_ECORRUPT, "program %.16s, instruction %u (line %u): %s", p->name, at,
 		       at < p->nins && p->line ? p->line[at] : 0, vm->fault);
 }

@@ -40,7 +40,7 @@ static uint8_t *buffer(struct vm *vm, uint64_t p, uint64_t n, bool write)
 static struct vm_map *map_arg(struct vm *vm, uint64_t p)
 {
 	if (vp_region(p) == VR_MAP && vp_elem(p) < vm->img->nmaps && !vp_off(p) &&
-	    vm->maps[vp_elem(p)].def->type != IMG_RINGBUF)
+	    vm->maps[vp_elem(p)].def->type < IMG_RINGBUF)
 		return &vm->maps[vp_elem(p)];
 	vm->fault = "a helper's map argument is not a map";
 	return NULL;
@@ -442,12 +442,14 @@ static uint64_t h_strncmp(struct vm *vm, const uint64_t *a)
 
 vm_helper_fn *vm_helper(int32_t number)
 {
-#define h_loop NULL                           /* calls back, so the interpreter itself runs it */
+#define h_loop NULL                           /* calls back, and goes on elsewhere: the interpreter itself runs them */
+#define h_tail_call NULL
 	static vm_helper_fn *const helpers[] = {
 #define X(name, number) [number] = h_##name,
 		INS_HELPERS(X)
 #undef X
 	};
 #undef h_loop
+#undef h_tail_call
 	return number >= 0 && (size_t)number < COUNT(helpers) ? helpers[number] : NULL;
 }

@@ -212,7 +212,9 @@ int vm_map_open(struct vm *vm, uint32_t i, struct err *e)
 	m->def = d;
 	if (d->type == IMG_RINGS || d->type == IMG_RINGBUF)
 		return vm_rings_open(vm, i, e);
-	if (d->type > IMG_RINGBUF)
+	if (d->type == IMG_PROGS)
+		return 0;
+	if (d->type > IMG_PROGS)
 		return err_set(e, TALLY_EINVAL, "map %.16s: unknown type %u", d->name, d->type);
 	m->ncopies = d->type == IMG_PERCPU_ARRAY || d->type == IMG_PERCPU_HASH ? vm->ncpus : 1;
 	if (check_sizes(d, m->ncopies, e) < 0)
@@ -319,7 +321,7 @@ uint32_t vm_ring_next(struct vm *vm, uint32_t ring, const void **rec)
 static struct vm_map *ops_map(void *maps, uint32_t i)
 {
 	struct vm *vm = maps;
-	return i < vm->img->nmaps && vm->img->map[i].type != IMG_RINGS ? &vm->maps[i] : NULL;
+	return i < vm->img->nmaps && vm->img->map[i].type < IMG_RINGS ? &vm->maps[i] : NULL;
 }
 
 static void copy_out(const struct vm_map *m, int64_t slot, void *value)

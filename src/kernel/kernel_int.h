@@ -137,9 +137,9 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e);
 struct k_tasks;
 struct k_run {
 	/* set by k_open, then read-only */
-	uint32_t ncpus, nmaps, nprogs;
+	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
-	int *prog;
+	int *prog;                            /* nprogs, then nparts that are reached by tail calls */
 	struct img_ctl *ctl;
 	/* the owner's thread only */
 	struct run_rings rings;

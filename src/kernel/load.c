@@ -402,10 +402,16 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 	return rc;
 }
 
+/* Program n of the image: its parts lie behind the others. */
+static const struct img_prog *prog_of(const struct bpf_image *img, uint32_t n)
+{
+	return n < img->nprogs ? &img->prog[n] : &img->part[n - img->nprogs];
+}
+
 static bool has_relocs(const struct bpf_image *img)
 {
-	for (uint32_t i = 0; i < img->nprogs; i++)
-		if (img->prog[i].nrelocs)
+	for (uint32_t i = 0; i < img->nprogs + img->nparts; i++)
+		if (prog_of(img, i)->nrelocs)
 			return true;
 	return false;
 }
@@ -425,6 +431,18 @@ static int kernel_btf_open(struct btf **ret, struct err *e)
 	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them", path);
 }
 
+/* Puts each part where the tail calls of its class look for it. */
+static int parts_link(const struct k_run *k, const struct bpf_image *img, struct err *e)
+{
+	for (uint32_t m = 0; m < img->nmaps; m++)
+		for (uint32_t i = 0; img->map[m].use == IMG_PARTS && i < img->nparts; i++)
+			if (img->part[i].cls == img->map[m].id &&
+			    bpf_map_update_elem(k->map[m].fd, &i, &k->prog[img->nprogs + i], BPF_ANY) < 0)
+				return err_set(e, TALLY_EIO, "part %u of program %.16s can't be put in its place: %s", i,
+					       img->part[i].name, strerror(errno));
+	return 0;
+}
+
 int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 {
 	struct btf *btf = NULL;
@@ -432,26 +450,28 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 
 	if (has_relocs(img) && (rc = kernel_btf_open(&btf, e)) < 0)
 		return rc;
-	k->prog = mem_alloc(img->nprogs * sizeof(*k->prog));
+	k->prog = mem_alloc((img->nprogs + img->nparts) * sizeof(*k->prog));
 	if (!k->prog)
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < img->nprogs && rc == 0; i++) {
+	for (uint32_t i = 0; i < img->nprogs + img->nparts && rc == 0; i++) {
 		k->prog[i] = -1;
-		k->nprogs++;
-		rc = prog_open(k, &img->prog[i], btf, &k->prog[i], e);
+		i < img->nprogs ? k->nprogs++ : k->nparts++;
+		rc = prog_open(k, prog_of(img, i), btf, &k->prog[i], e);
 	}
+	if (rc == 0 && img->nparts)
+		rc = parts_link(k, img, e);
 	btf__free(btf);
 	return rc;
 }
 
 void progs_close(struct k_run *k)
 {
-	for (uint32_t i = 0; i < k->nprogs; i++)
+	for (uint32_t i = 0; i < k->nprogs + k->nparts; i++)
 		if (k->prog[i] >= 0)
 			close(k->prog[i]);
 	mem_free(k->prog);
 	k->prog = NULL;
-	k->nprogs = 0;
+	k->nprogs = k->nparts = 0;
 }
 
 int k_test_run(struct k_run *k, uint32_t prog, struct err *e)

@@ -29,6 +29,7 @@ static const enum bpf_map_type kernel_type[] = {
 	[IMG_STACK_TRACE] = BPF_MAP_TYPE_STACK_TRACE,
 	[IMG_RINGS] = BPF_MAP_TYPE_ARRAY_OF_MAPS,
 	[IMG_RINGBUF] = BPF_MAP_TYPE_RINGBUF,
+	[IMG_PROGS] = BPF_MAP_TYPE_PROG_ARRAY,
 };
 
 static uint32_t map_flags(const struct img_map *m)

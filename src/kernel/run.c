@@ -53,7 +53,7 @@ static bool many_files(const struct k_run *k, const struct bpf_image *img)
 	struct rlimit r;
 
 	return getrlimit(RLIMIT_NOFILE, &r) == 0 &&
-	       img->nmaps + (uint64_t)img->nprogs * (2 + k->ncpus) + k->ncpus + 64 > r.rlim_cur;
+	       img->nmaps + (uint64_t)img->nprogs * (2 + k->ncpus) + img->nparts + k->ncpus + 64 > r.rlim_cur;
 }
 
 int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o,

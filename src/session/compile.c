@@ -315,6 +315,10 @@ static void dump_image(struct tally_trace *t)
 		buf_printf(&t->out, "%s:\n", t->img->prog[i].name);
 		bpf_disasm(t->img, &t->img->prog[i], &t->out);
 	}
+	for (uint32_t i = 0; i < t->img->nparts; i++) {
+		buf_printf(&t->out, "part %u, %s:\n", i, t->img->part[i].name);
+		bpf_disasm(t->img, &t->img->part[i], &t->out);
+	}
 }
 
 int compile_image(struct tally_trace *t)

@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# Scripts that are large to the kernel: long strings, many clauses, large clauses.
+bats_require_minimum_version 1.5.0
+load common
+
+# Twelve clauses, 1,068 bytes: the verifier walked a million instructions in them, for six seconds.
+@test "twelve clauses of index, dirname and basename are not too large for the kernel" {
+  needs_bpf
+  script='BEGIN { s = "/usr/lib/x"; t = "lib"; }'
+  for n in $(seq 12); do
+    script+=" BEGIN /s == t || index(s,t) > $n/ { n++; @[dirname(s), basename(s)] = count(); }"
+  done
+  run "$TALLY" trace -q -n "$script BEGIN { printf(\"%d\\n\", n); exit(0); }"
+  has $'4\n'
+  has '/usr/lib '
+}
+
+@test "index of strings of 1024 bytes, eight times in one clause, is not too large for the kernel" {
+  needs_bpf
+  script='BEGIN { s = "aab"; t = "ab"; }'
+  run "$TALLY" trace -q -x strsize=1024 -n "$script BEGIN { $(for n in $(seq 8); do printf 'n += index(s, t);'; done) printf(\"%d\\n\", n); exit(0); }"
+  said 0 $'8'
+}
+
+# 400 clauses in one program were too large for the compiler; fewer, with divisions, for the kernel alone.
+@test "400 clauses of a probe are not too large: this->, ERROR and exit go on across its parts, in kernel and vm" {
+  needs_bpf
+  {
+    echo 'this int sum; this string s; int zero; int x; int errors; int never; int n; ERROR { errors++; }'
+    for i in $(seq 0 399); do
+      if [ $((i % 50)) -eq 7 ]; then echo 'BEGIN { x = 1 / zero; never++; }'
+      elif [ "$i" -eq 200 ]; then echo 'BEGIN { exit(3); }'
+      elif [ $((i % 40)) -eq 3 ]; then echo 'BEGIN { this->s = strjoin(this->s, "3"); }'
+      else echo "BEGIN /strlen(this->s) < 100/ { this->sum += $i; @[basename(this->s), $((i % 7))] = count(); n++; }"
+      fi
+    done
+    echo 'BEGIN { printf("sum %d n %d errors %d never %d s %s\n", this->sum, n, errors, never, this->s); }'
+  } >"$BATS_TEST_TMPDIR/many.d"
+  run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/many.d"
+  has 'sum 76314 n 381 errors 8 never 0 s 3333333333'
+  kernel=$output
+  run -3 "$TALLY" trace --on=vm -q -s "$BATS_TEST_TMPDIR/many.d"
+  [ "$output" = "$kernel" ]
+  run "$TALLY" trace --dump=bpf -s "$BATS_TEST_TMPDIR/many.d"
+  has 'part 1, BEGIN:'
+}
+
+@test "more maps than a program may name are not too many for the clauses of a probe" {
+  needs_bpf
+  script=
+  for n in $(seq 90); do script+=" BEGIN { @a$n = count(); }"; done
+  run "$TALLY" trace -q -n "$script BEGIN { exit(0); }"
+  [ "$status" -eq 0 ]
+}
+
+# The kernel's tests of 780 divisors lay within its jumps: it refused the program after a second.
+@test "a clause that is too large is refused before the load, with its line" {
+  needs_bpf
+  { echo 'BEGIN { x = 5; y = 3; }'
+    echo "BEGIN /x > 0/ {"; for n in $(seq 780); do echo "z += x / (y + $n);"; done; echo 'exit(0); }'; } >"$BATS_TEST_TMPDIR/large.d"
+  run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/large.d"
+  has 'line 2: this clause is too large for the kernel: divide it into several'
+}
