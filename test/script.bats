@@ -160,6 +160,16 @@ x"
   has "tally: -C is not supported: "
 }
 
+@test "a description with more parts than -P, -m or -f takes is refused, not taken for another one" {
+  run vm -lP profile:::tick-1s
+  said 1 'tally: invalid probe specifier profile:::tick-1s: invalid probe description "profile:::tick-1s": Overspecified probe description'
+  run vm -m 'a:b:c { exit(0); }'
+  [ "$status" -eq 1 ]
+  has 'invalid probe description "a:b:c": Overspecified probe description'
+  run vm -f a:b:c:d
+  [ "$status" -eq 1 ]
+}
+
 @test "-e compiles and runs nothing" {
   run vm -en 'BEGIN { trace("x"); exit(3); }'
   said 0 ""

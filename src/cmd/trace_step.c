@@ -66,6 +66,11 @@ static int apply_description(struct trace *c, const char *value, int parts)
 		n--;
 	for (size_t i = 0; i < n; i++)
 		colons += value[i] == ':';
+	if (colons >= parts) {
+		complain(c->cx, "invalid probe specifier %s: invalid probe description \"%.*s\": Overspecified probe description", value,
+			 (int)n, value);
+		return ST_FAILED;
+	}
 	for (; colons < parts - 1; colons++)
 		buf_putc(&b, ':');
 	buf_put(&b, value, n);
