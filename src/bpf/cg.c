@@ -418,6 +418,13 @@ static void program_keep(struct cg *g, struct img_prog *to)
 	g->nins = g->ins_cap = g->nlines = g->lines_cap = g->nrelocs = g->reloc_cap = 0;
 }
 
+static void img_prog_free(struct img_prog *p)
+{
+	mem_free(p->ins);
+	mem_free(p->line);
+	mem_free(p->reloc);
+}
+
 /* As many clauses from pl->from on as fit. */
 static void part(struct cg *g, struct plan *pl)
 {
@@ -440,18 +447,18 @@ static void parts(struct cg *g, struct plan *pl)
 	part(g, pl);
 	program_keep(g, first);
 	for (; pl->to < pl->nown && !g->failed; n++) {
-		struct img_prog *next;
 		uint32_t as_many = pl->to - pl->from;
+		struct img_prog *next, lost;
 
 		pl->from = pl->to;
 		pl->to = pl->nown - pl->from < 2 * as_many ? pl->nown : pl->from + 2 * as_many;
 		part(g, pl);
 		next = VEC_NEW(g->img->part, g->img->nparts, g->parts_cap);
+		program_keep(g, next ? next : &lost);
 		if (!next) {
 			cg_fail(g, TALLY_ENOMEM, "out of memory");
-			return;
+			img_prog_free(&lost);
 		}
-		program_keep(g, next);
 	}
 	if (n > PARTS_MOST)
 		cg_fail(g, TALLY_ENOTSUP, "line %u: the clauses of %s are too large for the kernel together, from this one on: "
@@ -634,16 +641,10 @@ void bpf_image_free(struct bpf_image *img)
 {
 	if (!img)
 		return;
-	for (uint32_t i = 0; img->prog && i < img->nprogs; i++) {
-		mem_free(img->prog[i].ins);
-		mem_free(img->prog[i].line);
-		mem_free(img->prog[i].reloc);
-	}
-	for (uint32_t i = 0; i < img->nparts; i++) {
-		mem_free(img->part[i].ins);
-		mem_free(img->part[i].line);
-		mem_free(img->part[i].reloc);
-	}
+	for (uint32_t i = 0; img->prog && i < img->nprogs; i++)
+		img_prog_free(&img->prog[i]);
+	for (uint32_t i = 0; i < img->nparts; i++)
+		img_prog_free(&img->part[i]);
 	mem_free(img->prog);
 	mem_free(img->part);
 	mem_free(img->map);

@@ -68,8 +68,10 @@ static int take(struct scan *s, struct cg_reg *r)
 			r->slot = (int16_t)(FP_SPILL - 8 * (int)(k + 1));
 			return 0;
 		}
-	if (s->nslots >= 40 || !VEC_NEW(s->slot_until, s->nslots, s->cap))
-		return -1;
+	if (s->nslots >= 40)
+		return -TALLY_ENOTSUP;
+	if (!VEC_NEW(s->slot_until, s->nslots, s->cap))
+		return -TALLY_ENOMEM;
 	s->slot_until[s->nslots - 1] = r->last;
 	r->slot = (int16_t)(FP_SPILL - 8 * (int)s->nslots);
 	return 0;
@@ -91,7 +93,9 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 		else
 			rc = take(&s, &reg[v]);
 	}
-	if (rc < 0)
+	if (rc == -TALLY_ENOMEM)
+		rc = cg_fail(g, TALLY_ENOMEM, "out of memory");
+	else if (rc < 0)
 		rc = cg_fail(g, TALLY_ENOTSUP, "line %u: this clause has too many values alive at once", c->line);
 	if (s.nslots > *spills)
 		*spills = s.nslots;

@@ -562,6 +562,98 @@ static void a_full_ring_counts_a_drop(void **state)
 	close_run(&r);
 }
 
+/* A hundred clauses that are too many instructions for one program, and a last one that hands this->n over. */
+static void many_clauses(struct buf *src)
+{
+	buf_puts(src, "this int n; string s; string t; string u; BEGIN { s = \"ab\"; t = \"b\"; }\n");
+	for (unsigned i = 0; i < 100; i++)
+		buf_printf(src, "BEGIN /s != t/ { this->n += index(s, t); u = strjoin(s, t); u = substr(u, 1, %u); }\n", i);
+	buf_puts(src, "BEGIN { trace(this->n); }\n");
+}
+
+static void clauses_that_do_not_fit_a_program_go_on_in_parts(void **state)
+{
+	struct buf src = { 0 };
+	struct run r;
+	uint32_t size;
+	int n;
+
+	(void)state;
+	many_clauses(&src);
+	must_open(&r, src.p);
+	assert_int_equal(r.img->nprogs, 1);
+	assert_true(r.img->nparts > 0);
+	fire(&r, ID_BEGIN, &cpu0);
+	memcpy(&n, record(&r, NCPUS, &size) + D_RECORD_HDR, sizeof(n));
+	assert_int_equal(n, 100);
+	close_run(&r);
+	buf_free(&src);
+}
+
+/* Of so many instructions the one program of a script is. */
+static uint32_t instructions(const char *src)
+{
+	struct run r;
+	uint32_t n;
+
+	must_open(&r, src);
+	n = r.img->prog[0].nins;
+	close_run(&r);
+	return n;
+}
+
+static void one_more_index_is_a_call_and_not_its_loops_again(void **state)
+{
+	uint32_t one = instructions("string s; string t; BEGIN { trace(index(s, t)); }");
+	uint32_t two = instructions("string s; string t; BEGIN { trace(index(s, t)); trace(index(s, t)); }");
+
+	(void)state;
+	assert_true(two - one < 40);
+}
+
+static void a_clause_that_is_too_large_is_refused_with_its_line(void **state)
+{
+	struct buf src = { 0 };
+	struct err e = { 0 };
+	struct run r;
+
+	(void)state;
+	buf_puts(&src, "int x; int y; int z;\nBEGIN { x = 1; }\nBEGIN /x > 0/ {");
+	for (unsigned i = 0; i < 1200; i++)
+		buf_printf(&src, "z += x / (y + %u);\n", i);
+	buf_puts(&src, "}");
+	assert_int_equal(open_run(&r, src.p, &e), -TALLY_ENOTSUP);
+	assert_string_equal(e.text, "line 3: this clause is too large for the kernel: divide it into several");
+	close_run(&r);
+	buf_free(&src);
+}
+
+static void parts_survive_failed_allocations(void **state)
+{
+	struct buf src = { 0 };
+
+	(void)state;
+	many_clauses(&src);
+	for (long n = 1, step = 1;; n += step, step += step < 50) {
+		struct run r;
+		struct err e = { 0 };
+		long live = mem_live();
+		int rc;
+
+		mem_fail_at(n);
+		rc = open_run(&r, src.p, &e);
+		bool failed = mem_failed();
+
+		mem_fail_at(0);
+		close_run(&r);
+		assert_int_equal(mem_live(), live);
+		if (!failed)
+			break;
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+	buf_free(&src);
+}
+
 static void generation_survives_every_failed_allocation(void **state)
 {
 	(void)state;
@@ -656,7 +748,11 @@ int main(void)
 		cmocka_unit_test(a_full_ring_counts_a_drop),
 		cmocka_unit_test(args_are_read_from_the_record),
 		cmocka_unit_test(strings_of_args_are_keys_and_a_whole_struct_is_bytes),
+		cmocka_unit_test(clauses_that_do_not_fit_a_program_go_on_in_parts),
+		cmocka_unit_test(one_more_index_is_a_call_and_not_its_loops_again),
+		cmocka_unit_test(a_clause_that_is_too_large_is_refused_with_its_line),
 		cmocka_unit_test(generation_survives_every_failed_allocation),
+		cmocka_unit_test(parts_survive_failed_allocations),
 	};
 
 	return cmocka_run_group_tests_name("code generator", tests, NULL, NULL);

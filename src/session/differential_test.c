@@ -6,7 +6,7 @@
  * So do programs that a generator makes: random expressions of every operator,
  * integer type, string function and aggregating function, over variables of
  * every kind.  Each program comes from a number, which a failure names;
- * TALLY_DIFFERENTIAL_SEED=N runs that one alone and prints it.
+ * TALLY_DIFFERENTIAL_SEED=N runs that one alone and prints it, TALLY_DIFFERENTIAL_PROGRAMS=N runs N of each kind.
  */
 #include <dirent.h>
 
@@ -83,6 +83,8 @@ static void kernel_and_vm_answer_alike(void **state)
 
 #define PROGRAMS 250
 #define CLAUSES 4                             /* a program is loaded once for all of them */
+#define LARGE_PROGRAMS 12
+#define LARGE_CLAUSES 60
 #define DEPTH 3
 
 static void integer(struct gen *g, unsigned depth);
@@ -281,7 +283,7 @@ static void statement(struct gen *g)
 	PUT(g, "; ");
 }
 
-static void program(struct gen *g, uint64_t number)
+static void program(struct gen *g, uint64_t number, unsigned clauses)
 {
 	static const char *const names[] = { "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "this->n", "self->n" };
 
@@ -296,7 +298,7 @@ static void program(struct gen *g, uint64_t number)
 		PUT(g, "; ");
 	}
 	PUT(g, "word = \"/a/b\"; names[1] = \"one\"; }\n");
-	for (unsigned c = 0; c < CLAUSES; c++) {
+	for (unsigned c = 0; c < clauses; c++) {
 		PUT(g, "BEGIN ");
 		if (pick(g, 3) == 0) {
 			PUT(g, "/(");
@@ -311,10 +313,59 @@ static void program(struct gen *g, uint64_t number)
 	PUT(g, "END { printf(\"%%d %%d %%d %%d %%d %%d %%d %%d %%s %%s\\n\", i8, u8, i16, u16, i32, u32, i64, u64, word, text); }\n");
 }
 
+/* The first and last number of the programs: `usual` of them, or TALLY_DIFFERENTIAL_PROGRAMS, or one alone. */
+static uint64_t numbers(uint64_t usual, uint64_t *last)
+{
+	const char *only = getenv("TALLY_DIFFERENTIAL_SEED"), *programs = getenv("TALLY_DIFFERENTIAL_PROGRAMS");
+
+	*last = only ? strtoull(only, NULL, 0) : programs ? strtoull(programs, NULL, 0) : usual;
+	return only ? *last : 1;
+}
+
+/*
+ * What the compiler accepts the kernel must take: programs of up to LARGE_CLAUSES clauses, with short strings and
+ * long ones.  What is refused is refused before the load, and so in the vm as in the kernel.
+ */
+static void programs_that_the_compiler_accepts_are_not_refused_by_the_kernel(void **state)
+{
+	uint64_t last, n = numbers(LARGE_PROGRAMS, &last), refused = 0, all = last - n + 1;
+	struct gen g = { 0 }, sized = { 0 };
+
+	(void)state;
+	need_root();
+	for (; n <= last; n++) {
+		struct buf kernel = { 0 }, vm = { 0 };
+		unsigned clauses, strsize;
+		char name[32];
+		int in_vm, in_kernel;
+
+		snprintf(name, sizeof(name), "large-%llu", (unsigned long long)n);
+		gen_begin(&sized, n + 1000000);
+		clauses = 1 + pick(&sized, LARGE_CLAUSES);
+		strsize = 32u << pick(&sized, 7);
+		program(&g, n, clauses);
+		PUT(&sized, "#pragma D option strsize=%u\n%s", strsize, g.to.p);
+		in_vm = run(name, sized.to.p, sized.to.n, TALLY_TRACE_VM, &vm);
+		in_kernel = run(name, sized.to.p, sized.to.n, 0, &kernel);
+		refused += in_vm == -TALLY_ENOTSUP;
+		if (in_vm != in_kernel || (in_vm < 0 && in_vm != -TALLY_ENOTSUP))
+			fail_msg("%s, %u clauses, strsize=%u: the vm answers %d, the kernel %d: %.300s", name, clauses, strsize,
+				 in_vm, in_kernel, in_kernel < 0 ? kernel.p : vm.p);
+		if (in_vm >= 0 && strcmp(vm.p, kernel.p) != 0)
+			fail_msg("%s, %u clauses, strsize=%u: vm and kernel differ", name, clauses, strsize);
+		buf_free(&kernel);
+		buf_free(&vm);
+	}
+	print_message("%llu of %llu programs refused before the load\n", (unsigned long long)refused, (unsigned long long)all);
+	assert_true(refused <= all / 2);
+	buf_free(&g.to);
+	buf_free(&sized.to);
+}
+
 static void generated_programs_answer_alike(void **state)
 {
 	const char *only = getenv("TALLY_DIFFERENTIAL_SEED");
-	uint64_t n = only ? strtoull(only, NULL, 0) : 1, end = only ? n : PROGRAMS;
+	uint64_t end, n = numbers(PROGRAMS, &end);
 	struct gen g = { 0 };
 
 	(void)state;
@@ -323,7 +374,7 @@ static void generated_programs_answer_alike(void **state)
 		char name[32];
 
 		snprintf(name, sizeof(name), "generated-%llu", (unsigned long long)n);
-		program(&g, n);
+		program(&g, n, CLAUSES);
 		if (only)
 			fputs(g.to.p, stdout);            /* cmocka cuts long messages */
 		compare(name, &g.to);
@@ -336,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernel_and_vm_answer_alike),
 		cmocka_unit_test(generated_programs_answer_alike),
+		cmocka_unit_test(programs_that_the_compiler_accepts_are_not_refused_by_the_kernel),
 	};
 
 	return cmocka_run_group_tests_name("differential", tests, NULL, NULL);
