@@ -82,6 +82,13 @@ duckdb() {
   [ "$status" -eq 1 ]
 }
 
+@test "a format of bare records that their marker denies is refused with the one that fits" {
+  run -1 --separate-stderr "$TALLY" report --format=4dw <(head -c 6400 /dev/zero | tr '\0' '\377')
+  [[ "$stderr" == *"records of 8DW"*"8dw, not 4dw"* ]]
+  run -1 --separate-stderr "$TALLY" report --format=8dw <(head -c 6400 /dev/zero | tr '\0' '\101')
+  [[ "$stderr" == *"no records of 8DW"*"format 4dw"* ]]
+}
+
 @test "a trace that was cut gives all whole packets and says what is missing" {
   head -c 600000 "$TRACE" >"$BATS_TEST_TMPDIR/cut"
   "$TALLY" dump --json "$BATS_TEST_TMPDIR/cut" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"

@@ -115,8 +115,13 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span", in->sparse ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
-		AN_U(r->span));
+	an_fact(p, f, "span", in->sparse || r->holes ? "ticks from first to last, at least" : "ticks from first to last",
+		AN_TICKS, AN_U(r->span));
+	if (r->holes) {
+		an_fact(p, f, "span_at_least", "only at least, for some are missing", AN_FLAG, AN_U(1));
+		an_fact(p, f, "holes", "places where records are missing", AN_COUNT, AN_U(r->holes));
+		an_fact(p, f, "hole_bytes", "bytes missing there, at least", AN_BYTES, when(r->hole_bytes, r->hole_bytes));
+	}
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
 	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
@@ -131,6 +136,10 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
 	an_fact(p, f, "given_up", "given up", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
+	if (r->holes) {
+		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, when(r->matched, r->cut));
+		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT, when(r->matched, r->behind_hole));
+	}
 	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
@@ -211,6 +220,37 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
 }
 
+static void holes(struct an_page *p, const struct ptt_page_in *in)
+{
+	static const char *const why[] = {
+		[PTT_GAP_NONE] = "", [PTT_GAP_OFFSETS] = "AUX offsets jump", [PTT_GAP_TRUNCATED] = "AUX data is flagged truncated",
+		[PTT_GAP_TRUNCATED_END] = "AUX data is flagged truncated", [PTT_GAP_LOST] = "the kernel lost records about AUX data",
+		[PTT_GAP_DAMAGE] = "bytes make no record",
+	};
+	static const struct an_column col[] = {
+		{ "time", "after time", AN_TICKS }, { "offset", "before offset", AN_HEX }, { "bytes", "bytes, at least", AN_BYTES },
+		{ "cut", "requests cut off", AN_COUNT }, { "why", "known from", AN_TEXT }, { "device", "device", AN_TEXT },
+	};
+	const struct ptt_report *r = in->r;
+	struct an_part *t = r->holes ? an_page_table(p, "hole", "Where records are missing", col, COUNT(col)) : NULL;
+	uint32_t n = limit(in, r->nholes, t);
+
+	for (uint32_t i = 0; t && i < n; i++) {
+		const struct ptt_hole_row *h = &r->hole[i];
+
+		an_row(p, t, (struct an_cell[COUNT(col)]){
+			AN_U(h->time), AN_U(h->offset), when(h->bytes, h->bytes), when(r->matched, h->cut), AN_S(why[h->why]),
+			AN_S(in->device_name(in->arg, h->device)) });
+	}
+	if (!t)
+		return;
+	t->table.left_out = r->holes - n;
+	lead_device(in, t, 5);
+	an_explain(p, t, "What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
+			 "may be missing is no orphan. How long a hole took isn't always known, so ticks from first to last are "
+			 "at least so many.");
+}
+
 /* ---- who --------------------------------------------------------------------------------- */
 
 static void requesters(struct an_page *p, const struct ptt_page_in *in)
@@ -227,6 +267,7 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "asked_bytes", "asked for", AN_BYTES },
 		{ "largest_read", "largest read", AN_BYTES }, { "largest_write", "largest write", AN_BYTES },
 		{ "device", "device", AN_TEXT },       { "given_up", "given up", AN_COUNT },
+		{ "cut", "cut off", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = limit(in, in->r->nrequesters, t);
@@ -243,13 +284,15 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 			at(q->latency, 500), at(q->latency, 990), most(q->latency), AN_U(q->kind[PTT_COMPLETION]),
 			AN_U(q->kind[PTT_ATOMIC]), AN_U(q->kind[PTT_MESSAGE]), when(m, q->answered), when(m, q->unanswered),
 			when(m, q->failed), when(m, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
-			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up) });
+			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up), when(m, q->cut) });
 		given_up |= q->given_up;
 	}
 	skip(t, 16, 18);
 	lead_device(in, t, 19);
 	if (!given_up)
 		skip(t, 20, 20);
+	if (!in->r->cut)
+		skip(t, 21, 21);
 	if (!m) {
 		skip(t, 6, 8);
 		skip(t, 12, 15);
@@ -611,12 +654,13 @@ static void limits(struct an_page *p, const struct ptt_page_in *in)
 		an_page_words(p, AN_CANNOT, "trace", "%s", in->r->note[i].text);
 	if (l->words[0])
 		an_page_words(p, AN_LOST, "file", "%s", l->words);
-	struct an_part *f = l->stray_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
+	struct an_part *f = l->stray_bytes | l->damaged_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
 				    an_page_facts(p, "file_losses", "What the file did not give") :
 				    NULL;
 	if (!f)
 		return;
 	an_fact(p, f, "stray_bytes", "bytes that are no record", AN_BYTES, AN_U(l->stray_bytes));
+	an_fact(p, f, "damaged_bytes", "bytes without a marker", AN_BYTES, AN_U(l->damaged_bytes));
 	an_fact(p, f, "cut_bytes", "bytes cut off", AN_BYTES, AN_U(l->cut_bytes));
 	an_fact(p, f, "unknown_records", "unknown records", AN_COUNT, AN_U(l->unknown_records));
 	an_fact(p, f, "truncated_aux", "truncated AUX buffers", AN_COUNT, AN_U(l->truncated_aux));
@@ -629,6 +673,7 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 	an_page_open(p, "ptt_report", title ? title : "");
 	summary(p, in);
 	devices(p, in);
+	holes(p, in);
 	types(p, in);
 	requesters(p, in);
 	completers(p, in);

@@ -6,7 +6,8 @@
  * after every commit (ptt/pwrite.c), and nothing is written over: a process that is killed, a
  * disk that is full and a device that goes away leave all that was committed.
  *
- * What is lost is in the file as perf marks it, on the chunk that comes behind the gap; when a device, or
+ * What is lost is in the file as perf marks it, on the chunk that comes behind the gap, whose AUX offset counts the records
+ * that are known to be missing; when a device, or
  * the socket to it, is lost, on an empty chunk at the end, since what it had not handed over is gone.
  */
 #include <errno.h>
@@ -26,6 +27,8 @@ struct recording {
 	bool is_open, reader_gone;
 	struct ptt_writer *w;
 	uint32_t flags;                       /* of a gap with nothing behind it so far */
+	uint64_t lost;                        /* bytes of records in it, as far as known */
+	uint32_t record_bytes;
 	uint64_t bytes;
 };
 
@@ -69,6 +72,7 @@ static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *a
 
 	if (rc < 0)
 		return rc;
+	c->record_bytes = ask->format ? 32 : 16;
 	snprintf(d.name, sizeof(d.name), "%s", pmu->name);
 	rc = file_out_open(&c->out, c->path, &e);
 	if (rc < 0)
@@ -95,13 +99,16 @@ static int take(void *arg, const struct ptt_aux *a)
 
 	c->flags |= a->flags | (a->lost ? PTT_AUX_TRUNCATED : 0);
 	c->r->gaps += a->flags & PTT_AUX_TRUNCATED && !a->lost;
+	c->lost += a->lost * c->record_bytes;
 	if (!a->n)
 		return 0;
 	errno = 0;
+	ptt_writer_lost(c->w, 0, c->lost);
 	rc = ptt_writer_aux(c->w, 0, a->p, a->n, c->flags);
 	if (rc < 0)
 		return write_failed(c, rc);
 	c->flags = 0;
+	c->lost = 0;
 	c->bytes += a->n;
 	return tick(c);
 }
@@ -127,6 +134,8 @@ static int finish(struct recording *c, int rc)
 	if (rc < 0 && rc != -TALLY_EINVAL)
 		c->flags |= PTT_AUX_TRUNCATED;
 	errno = 0;
+	if (c->w)
+		ptt_writer_lost(c->w, 0, c->lost);
 	if (c->w && c->flags)
 		end = ptt_writer_aux(c->w, 0, "", 0, c->flags);
 	if (end >= 0)

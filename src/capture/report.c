@@ -120,7 +120,8 @@ static int copy(struct count *c, struct piece *to, const struct ptt_chunk *chunk
 		to->bytes = more;
 		to->room = chunk->n;
 	}
-	memcpy(to->bytes, chunk->p, chunk->n);
+	if (chunk->n)
+		memcpy(to->bytes, chunk->p, chunk->n);
 	to->chunk = *chunk;
 	to->chunk.p = to->bytes;
 	to->decode = *o;

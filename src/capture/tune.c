@@ -150,6 +150,8 @@ static int take(void *arg, const struct ptt_aux *a)
 	struct tune *t = arg;
 
 	t->f.lost += a->lost;
+	if (a->lost || a->flags)
+		(void)ptt_match_gap(t->match, 0, NULL, NULL);
 	understand_times(t, a->p, a->n);
 	for (size_t at = 0; at + 4 * PTT_4DW <= a->n; at += 4 * PTT_4DW)
 		if (!ptt_is_padding(a->p + at, PTT_4DW))

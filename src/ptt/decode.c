@@ -70,7 +70,7 @@ void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_cl
 /* A 4DW record cannot look so: it would be Fmt 3, Type 1f (hisi_ptt.rst, "Format"). */
 enum ptt_format ptt_format_of(const uint8_t *p, size_t n)
 {
-	return n >= 4 && ptt_le32(p) >> 11 == 0x1fffff ? PTT_8DW : PTT_4DW;
+	return n >= 4 && ptt_is_marker(ptt_le32(p)) ? PTT_8DW : PTT_4DW;
 }
 
 bool ptt_is_padding(const uint8_t *p, enum ptt_format f)

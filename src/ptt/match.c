@@ -22,6 +22,9 @@
  *     packet too, is no more than what this packet carries;
  *   - when Byte Count was modified (BCM: only the first completion, by a PCI-X
  *     bridge, counts itself alone), with as many DWs as its whole answer has.
+ * Where records of a device are missing (ptt_match_gap) all its open requests are over: their completions may be among
+ * these, and their tags in use again.  A completion behind the gap may answer a request in or before it, as long as no
+ * request behind it used the same key: so each place knows how many gaps there were when it was last opened.
  * Never refused: a hostile trace can only make pairs that are wrong.
  */
 #include <string.h>
@@ -69,7 +72,7 @@ static void rebuild(struct ptt_match *m)
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
 	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
-		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i };
+		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i, *match_gaps(m, m->slot[i].pair.request.device) };
 }
 
 /* The place of key, which is in the table from now on. */
@@ -84,7 +87,7 @@ static struct match_place *settle(struct ptt_match *m, uint64_t key)
 		p = match_find(m, key);
 	}
 	m->keys++;
-	*p = (struct match_place){ key, MATCH_NONE };
+	*p = (struct match_place){ key, MATCH_NONE, 0 };
 	return p;
 }
 
@@ -101,6 +104,11 @@ static const struct ptt_pair *end(struct ptt_match *m, struct match_place *p)
 }
 
 /* ---- packets ------------------------------------------------------------------------------------- */
+
+static uint32_t key_device(uint64_t key)
+{
+	return key >> 46 & 0x1ffff;
+}
 
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up)
 {
@@ -119,6 +127,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 		*given_up = &m->given_up;
 	}
 	p->slot = match_take(m);
+	p->gaps = *match_gaps(m, key_device(key));
 	struct match_slot *s = &m->slot[p->slot];
 	s->key = key;
 	s->received_dw = 0;
@@ -150,8 +159,11 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 {
 	struct match_place *p = match_find(m, key);
 
-	if (p->key == 0 || p->slot == MATCH_NONE)
-		return PTT_ORPHAN;
+	if (p->key == 0 || p->slot == MATCH_NONE) {
+		uint32_t gaps = *match_gaps(m, key_device(key));
+
+		return gaps != 0 && (p->key == 0 || p->gaps != gaps) ? PTT_BEHIND_GAP : PTT_ORPHAN;
+	}
 	struct match_slot *s = &m->slot[p->slot];
 	struct tlp_transaction *x = &s->pair.t;
 	x->latency = a->time - s->pair.request.time;
@@ -194,6 +206,23 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 uint32_t ptt_match_outstanding(const struct ptt_match *m)
 {
 	return m->used;
+}
+
+uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p), void *arg)
+{
+	uint32_t n = 0, next;
+
+	++*match_gaps(m, device);
+	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = next) {
+		next = m->slot[i].newer;
+		if (m->slot[i].pair.request.device != device)
+			continue;
+		if (each != NULL)
+			each(arg, &m->slot[i].pair);
+		end(m, match_find(m, m->slot[i].key));
+		n++;
+	}
+	return n;
 }
 
 void ptt_match_rest(struct ptt_match *m, void (*each)(void *arg, const struct ptt_pair *p), void *arg)

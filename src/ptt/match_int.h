@@ -26,13 +26,14 @@ struct match_answer {
 /* Opens a request: PTT_OPENED, PTT_REUSED or PTT_CROWDED. *where is what the caller fills before the next call. With the
  * latter two, *given_up is good until the next call. */
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up);
-/* PTT_NONE, PTT_ORPHAN, or PTT_DONE and *pair, good until the next call. */
+/* PTT_NONE, PTT_ORPHAN, PTT_BEHIND_GAP, or PTT_DONE and *pair, good until the next call. */
 enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct match_answer *a,
 				const struct ptt_pair **pair);
 
 /* ---- the table, for a loop over many records (stats_pair.c) ----------------------------------------------- */
 
 #define MATCH_NONE UINT32_MAX
+#define MATCH_DEVICES 64u                     /* whose gaps are known apart */
 
 struct match_slot {
 	struct ptt_pair pair;
@@ -40,7 +41,8 @@ struct match_slot {
 	uint32_t received_dw;
 	uint32_t older, newer;                /* by age, in a ring; `newer` also links free slots */
 };
-struct match_place { uint64_t key; uint32_t slot; };       /* key 0: empty; slot MATCH_NONE: not open */
+/* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. */
+struct match_place { uint64_t key; uint32_t slot, gaps; };
 
 struct ptt_match {
 	struct match_slot *slot;              /* `most` of them, and one from which the list by age starts and where it ends */
@@ -50,6 +52,7 @@ struct ptt_match {
 	uint32_t most, used;                  /* slots */
 	uint32_t fresh;                       /* slots from here on were never used */
 	uint32_t free;
+	uint32_t gaps[MATCH_DEVICES];         /* so far, by device */
 	struct ptt_pair given_up;             /* whose slot was taken again at once */
 };
 
@@ -62,6 +65,11 @@ static inline struct match_place *match_find(struct ptt_match *m, uint64_t key)
 	while (m->place[i].key != key && m->place[i].key != 0)
 		i = (i + 1) & m->mask;
 	return &m->place[i];
+}
+
+static inline uint32_t *match_gaps(struct ptt_match *m, uint32_t device)
+{
+	return &m->gaps[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1];
 }
 
 /* A slot for a request, the newest. There must be one: used is less than most. */

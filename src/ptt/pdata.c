@@ -137,13 +137,27 @@ static void resync(struct ptt_reader *r)
 
 /* ---- what records say ------------------------------------------------------------- */
 
+/* Which stream lost something isn't known, or where it did: so each did, before its next run. */
+static void hole_anywhere(struct ptt_reader *r, enum ptt_gap_why why)
+{
+	r->holes++;
+	r->hole_why = (uint8_t)why;
+}
+
 static void aux_event(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_aux aux;
 
 	if (!pdata_aux(&r->x, p, n, &aux))
 		return;
-	r->lost.truncated_aux += (aux.flags & PDATA_AUX_TRUNCATED) != 0;
+	bool lossy = aux.flags & (PDATA_AUX_TRUNCATED | PDATA_AUX_PARTIAL);
+	r->lost.truncated_aux += lossy;
+	if (lossy && aux.event && aux.event->ncuts < PDATA_CUTS_MOST) {
+		aux.event->cut[aux.event->ncuts].from = aux.offset;
+		aux.event->cut[aux.event->ncuts++].to = aux.offset + aux.size;
+	} else if (lossy) {
+		hole_anywhere(r, PTT_GAP_TRUNCATED);
+	}
 	if (!aux.event)
 		return;
 	if (aux.event->aux_end < aux.offset + aux.size)
@@ -174,6 +188,7 @@ static int event(struct ptt_reader *r, uint32_t type, const uint8_t *p, size_t n
 		return 0;
 	case PDATA_R_LOST:
 		r->lost_events += n >= 24 ? pdata_u64(p + 16) : 0;
+		hole_anywhere(r, PTT_GAP_LOST);
 		return 0;
 	case PDATA_R_ATTR:
 		return attr_event(r, p, n);
@@ -297,6 +312,22 @@ static void run_end(struct ptt_reader *r, struct pdata_run *run)
 		run->doubt = run->event != NULL;
 }
 
+/* The stream of a device and buffer. More than there is room for share one, which forgets where it was. */
+static struct pdata_stream *stream_of(struct ptt_reader *r, uint32_t device, uint32_t idx)
+{
+	struct pdata_stream *s = r->stream, *end = s + COUNT(r->stream);
+
+	while (s < end && s->used && (s->device != device || s->idx != idx))
+		s++;
+	if (s == end) {
+		s = &r->stream[idx % COUNT(r->stream)];
+		*s = (struct pdata_stream){ .gap = s->gap };
+	}
+	s->device = device;
+	s->idx = idx;
+	return s;
+}
+
 /* AUXTRACE: u64 size, offset, reference; u32 idx, tid, cpu, 0. */
 static void auxtrace(struct ptt_reader *r, const uint8_t *p)
 {
@@ -323,6 +354,7 @@ static void auxtrace(struct ptt_reader *r, const uint8_t *p)
 	if (!sure)
 		pdata_trouble(r, PDATA_T_DEVICE);
 	run.c.device = (uint32_t)d;
+	run.stream = stream_of(r, run.c.device, run.c.idx);
 	r->x.dev[d].cpu = run.c.cpu;
 	pdata_run_begin(r, &run);
 }
@@ -620,6 +652,9 @@ static void words(struct ptt_reader *r)
 	say_count(l, l->truncated_aux,
 	          "AUX buffer is incomplete: the driver lost data while tracing",
 	          "AUX buffers are incomplete: the driver lost data while tracing");
+	say_count(l, l->damaged_bytes,
+	          "byte between records has no marker of 8DW and was passed over",
+	          "bytes between records have no marker of 8DW and were passed over");
 	say_count(l, l->stray_bytes, "byte at the end of AUX data makes no whole record",
 	          "bytes at the ends of AUX data make no whole record");
 	say_count(l, r->passed_over, "byte is no perf record and was passed over",
@@ -668,6 +703,12 @@ static int raw_data(struct ptt_reader *r, struct err *e)
 
 	if (pdata_bytes(r, 0, 8, &p) == 8 && !memcmp(p, PDATA_MAGIC, 8))
 		return err_set(e, TALLY_EINVAL, "this is a perf.data file: without a format for its records it is read as one");
+	if (!pdata_raw_is(r, (enum ptt_format)r->opts.raw_format))
+		return r->opts.raw_format == PTT_4DW ?
+			       err_set(e, TALLY_EINVAL, "these are records of 8DW: they begin with its marker (bits 31:11 of DW0 are "
+					       "ones), so the format is 8dw, not 4dw") :
+			       err_set(e, TALLY_EINVAL, "these are no records of 8DW: none begins with its marker (bits 31:11 of DW0 "
+					       "are ones); records of 4DW want the format 4dw");
 	pdata_raw_begin(r);
 	return 0;
 }
@@ -741,13 +782,11 @@ int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e)
 
 		if (rc != 0)
 			return rc;
-		if (r->opts.raw_format)
-			return finish(r);
-		rc = advance(r);
+		rc = r->opts.raw_format ? 0 : advance(r);
 		if (rc < 0)
 			return err_set(e, TALLY_ENOMEM, "out of memory");
 		if (rc == 0)
-			return finish(r);
+			return pdata_stream_end(r, c) ? 1 : finish(r);
 	}
 }
 

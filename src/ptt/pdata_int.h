@@ -59,6 +59,8 @@ enum pdata_sample {                           /* PERF_SAMPLE_* that stand in a r
 #define PDATA_SAMPLE_ID_ALL (1u << 18)        /* of the attr's flags */
 #define PDATA_UPDATE_NAME 2u                  /* what an EVENT_UPDATE changes */
 #define PDATA_AUX_TRUNCATED 1u                /* of an AUX record's flags */
+#define PDATA_AUX_PARTIAL 4u
+#define PDATA_CUTS_MOST 8u                    /* AUX records with lost data that an event keeps ahead of the data */
 
 static inline uint16_t pdata_u16(const uint8_t *p)
 {
@@ -78,6 +80,8 @@ static inline uint64_t pdata_u64(const uint8_t *p)
 struct pdata_event {                          /* one opened event, known by its id */
 	uint32_t type, idx;
 	uint64_t aux_end;                     /* the farthest end that its AUX records told, 0: none yet */
+	struct { uint64_t from, to; } cut[PDATA_CUTS_MOST];  /* AUX records that lost data, before, in or behind them */
+	uint32_t ncuts;
 };
 struct pdata_name { uint32_t type; char name[32]; };
 struct pdata_index {
@@ -113,11 +117,24 @@ void pdata_index_free(struct pdata_index *x);
 
 /* ---- the reader ------------------------------------------------------------------- */
 
+struct pdata_stream {                         /* the AUX data of one device and buffer, from run to run */
+	uint32_t device, idx;
+	uint64_t next;                        /* AUX offset where it goes on */
+	bool used, rounded;                   /* rounded: next may be up to 7 bytes too far */
+	uint8_t format;                       /* 0: not known yet */
+	uint8_t tail[4 * PTT_8DW];            /* the front of a record that was cut: its rest comes with the next run */
+	uint32_t ntail;
+	uint64_t tail_at;                     /* where in the file it is */
+	uint32_t holes;                       /* of struct ptt_reader, that it knows of */
+	struct ptt_gap gap;                   /* before its next record */
+};
 struct pdata_run {                            /* bytes that are records: AUX data, or a raw file */
 	uint64_t start, at, end;              /* end is UINT64_MAX when it is where the file ends */
 	uint64_t rest;                        /* where the perf records go on */
 	struct ptt_chunk c;                   /* what all chunks of it have in common */
 	struct pdata_event *event;
+	struct pdata_stream *stream;
+	uint64_t bad_at, bad_to;              /* damage ahead, and where records go on behind it; bad_to 0: none is known */
 	bool settled;                         /* the format is known: something other than zeros was there */
 	bool doubt;                           /* the end may be rounded up: no AUX record told it yet */
 	bool open;
@@ -146,6 +163,9 @@ struct ptt_reader {
 	uint64_t promised;                    /* where the header says that it ends, 0: it does not */
 	uint64_t eof;                         /* where the bytes ended, UINT64_MAX: not yet */
 	struct pdata_run run;
+	struct pdata_stream stream[PDATA_DEVICES_MOST];
+	uint32_t holes;                       /* that no event was named for: they are all streams' */
+	uint8_t hole_why;
 	struct pdata_index x;
 	struct ptt_zstd *zstd;                /* of the compressed records */
 	uint8_t *inner;                       /* what they hold, up to the last whole record */
@@ -164,6 +184,12 @@ size_t pdata_bytes(struct ptt_reader *r, uint64_t off, size_t n, const uint8_t *
 void pdata_cut(struct ptt_reader *r, uint64_t end);
 
 /* raw.c */
+/* Something is lost at this place of the stream: told with the next chunk. */
+void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes);
+/* 1 and an empty chunk for a gap that no records follow; 0: there is none left. At the end of the data. */
+int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c);
+/* Whether the bytes at p are records of `format`, as far as the marker tells. */
+bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format);
 void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run);
 /* 1 and a chunk; 0: the run is over and closed. */
 int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c);

@@ -12,6 +12,7 @@
 #include "ptt/pdata_int.h"
 
 /* What a reading came to. */
+struct got_gap { struct ptt_gap gap; uint32_t device; uint64_t behind; };    /* behind: bytes of the device before it */
 struct got {
 	int open, next;
 	uint64_t bytes[4], chunks, firsts;    /* bytes by device */
@@ -21,6 +22,8 @@ struct got {
 	struct ptt_device dev[4];
 	uint32_t ndev;
 	struct ptt_lost lost;
+	struct got_gap gap[8];
+	uint32_t ngaps;
 	struct err e;
 };
 
@@ -39,8 +42,12 @@ static inline void got_reading(struct got *g, struct ptt_reader *r, bool keep)
 		assert_true(c.format == PTT_4DW || c.format == PTT_8DW);
 		assert_int_equal(c.n % (c.format * 4), 0);
 		assert_true(c.device < COUNT(g->bytes));
+		if (c.gap.why != PTT_GAP_NONE && g->ngaps < COUNT(g->gap))
+			g->gap[g->ngaps++] = (struct got_gap){ c.gap, c.device, g->bytes[c.device] };
+		if (c.n == 0 && c.gap.why != PTT_GAP_NONE)
+			continue;
 		assert_true(c.first || c.at >= g->end);
-		g->end = c.at + c.n;
+		g->end = c.first && c.n == c.format * 4u ? 0 : c.at + c.n;     /* it may be made of two pieces */
 		g->format = c.format;
 		g->bytes[c.device] += c.n;
 		g->chunks++;

@@ -355,6 +355,13 @@ int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t 
 	return w->rc;
 }
 
+/* AUX offsets count what was there, so they say how much is missing. */
+void ptt_writer_lost(struct ptt_writer *w, uint32_t device, uint64_t n)
+{
+	if (device < w->ndev)
+		w->aux[device] += n;
+}
+
 int ptt_writer_close(struct ptt_writer *w)
 {
 	int rc;

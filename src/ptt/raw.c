@@ -3,7 +3,18 @@
  *
  * A run is bytes from a start to an end.  It is given out in chunks of whole
  * records, at most a window at a time, in place.  Its format is told by the
- * first DW that is not zero, once, as perf does.
+ * first DW that is not zero: 8DW begins with a marker that 4DW can't have.
+ *
+ * Runs of one buffer of a device are a stream: the AUX offsets say where each begins.  Where one begins behind
+ * the end of the last, records are missing, and the next chunk says so (struct ptt_gap).  Where it goes on and the
+ * last run ended within a record, the two pieces make that record: it is put together in the stream and is a chunk of
+ * its own.  A run that begins within a record whose front was lost has no marker in front, but has them 32 bytes apart
+ * further on, which tells it from 4DW too.
+ *
+ * Every record of 8DW is looked at for the marker.  Where it is missing, bytes were lost or changed before, so the
+ * next place is searched for from which markers come 32 bytes apart.  When it is not a whole number of records
+ * away, bytes are missing, and the last record before is the one that they are missing from: its marker is sound, and
+ * it is dropped.  So each loss costs one record, and what is passed over is counted.
  *
  * Zero records are padding: older drivers commit whole buffers of which only the front was
  * written.  No real record is all zero: in 8DW the first DW is all ones, in 4DW it
@@ -13,10 +24,13 @@
  * bytes can so become a record that never was.  The AUX record tells the exact size.
  * It comes before the data, but for a race in perf: then the last record waits until
  * a look ahead (bounded by a window) has found it.
+ *
+ * as_perf: none of this but the format, which perf takes from the first DW of each AUX buffer.
  */
 #include "ptt/pdata_int.h"
 
 #define LOOK_AHEAD (256u << 10)
+#define PEEK 128u                             /* enough for a front that was cut, and three markers */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {
@@ -40,14 +54,25 @@ static size_t zeros(const uint8_t *p, size_t n, size_t record)
 	return i;
 }
 
-/* Most records are not zero, and their first DW says so. */
-static size_t not_zeros(const uint8_t *p, size_t n, size_t record)
+/* The marker, and not one that begins a byte further on: its lowest bits are reserved, so they needn't be ones. */
+static bool is_marked(const uint8_t *p)
 {
-	for (size_t i = 0; i < n; i += record) {
-		uint32_t dw;
+	uint32_t dw = pdata_u32(p);
 
-		memcpy(&dw, p + i, 4);
-		if (!dw && is_zero(p + i, record))
+	return dw == UINT32_MAX || (ptt_is_marker(dw) && p[4] != 0xff);
+}
+
+/* Most records are not zero, and their first DW says so. Of 8DW it is the marker, too: *bad says that it is missing. */
+static size_t records_front(const uint8_t *p, size_t n, size_t record, bool *bad)
+{
+	*bad = false;
+	for (size_t i = 0; i < n; i += record) {
+		if (record == 4 * PTT_8DW ? is_marked(p + i) : pdata_u32(p + i) != 0)
+			continue;
+		if (is_zero(p + i, record))
+			return i;
+		*bad = record == 4 * PTT_8DW;
+		if (*bad)
 			return i;
 	}
 	return n;
@@ -58,18 +83,174 @@ static size_t record_size(const struct pdata_run *run)
 	return run->c.format * 4u;
 }
 
+/* ---- gaps ------------------------------------------------------------------------- */
+
+void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes)
+{
+	if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || (s->gap.bytes == 0 && bytes != 0))
+		s->gap.why = (uint8_t)why;
+	s->gap.bytes += bytes;
+}
+
+static void gap_take(struct ptt_reader *r, struct pdata_stream *s, struct ptt_chunk *c)
+{
+	c->gap = s->gap;
+	r->lost.gaps += s->gap.why != PTT_GAP_NONE && s->gap.why != PTT_GAP_TRUNCATED_END;
+	r->lost.gap_bytes += s->gap.bytes;
+	s->gap = (struct ptt_gap){ 0 };
+}
+
+/* Where in the file the next AUX record begins or ends that lost data, or the run ends. Within this run all that
+ * lies before `at` was told. */
+static uint64_t run_stop(const struct ptt_reader *r)
+{
+	const struct pdata_run *run = &r->run;
+	uint64_t stop = run->bad_to ? run->bad_at : run->end, from = run->c.aux_offset + (run->at - run->start);
+
+	for (uint32_t i = 0; run->event && i < run->event->ncuts; i++)
+		for (int k = 0; k < 2; k++) {
+			uint64_t at = k ? run->event->cut[i].to : run->event->cut[i].from;
+
+			if (at >= from && at - from < stop - run->at)
+				stop = run->at + (at - from);
+		}
+	return stop;
+}
+
+/* Forgets what the stream has passed, and says so when something is lost right here. */
+static void cuts_pass(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	struct pdata_event *ev = run->event;
+	uint64_t here = run->c.aux_offset + (run->at - run->start);
+
+	for (uint32_t i = 0; ev && i < ev->ncuts;) {
+		bool begun = ev->cut[i].from <= here, over = ev->cut[i].to <= here;
+
+		if (over)
+			pdata_stream_gap(run->stream, PTT_GAP_TRUNCATED_END, 0);
+		if (begun) {
+			pdata_stream_gap(run->stream, PTT_GAP_TRUNCATED, 0);
+			ev->cut[i].from = UINT64_MAX;
+		}
+		if (over)
+			ev->cut[i] = ev->cut[--ev->ncuts];
+		else
+			i++;
+	}
+}
+
+/* ---- the grid of 8DW -------------------------------------------------------------- */
+
+/* Whether a record of 8DW begins at p, and others follow it, as far as n bytes tell. `sure`: at least one must. */
+static bool is_grid(const uint8_t *p, size_t n, bool sure)
+{
+	if (n < 4 || pdata_u32(p) != UINT32_MAX || (n >= 28 && pdata_u32(p + 24) != 0) || (sure && n < 36))
+		return false;
+	for (size_t i = 32; i + 4 <= n && i <= 64; i += 32)
+		if (!ptt_is_marker(pdata_u32(p + i)) && !is_zero(p + i, n - i < 32 ? n - i : 32))
+			return false;
+	return true;
+}
+
+/* The first place from `at` on where records of 8DW begin, or `end`. A Time that ends in ones may look like the
+ * marker's first byte: of neighbours the one on the old grid of DWs is taken, else the last. */
+static uint64_t grid_find(struct ptt_reader *r, uint64_t at, uint64_t end, bool sure)
+{
+	const uint8_t *p = NULL;
+	uint64_t origin = at;
+
+	while (at < end) {
+		size_t n = pdata_bytes(r, at, end - at < LOOK_AHEAD ? end - at : LOOK_AHEAD, &p);
+		size_t last = at + n < end && n > PEEK ? n - PEEK : n, best = n;
+
+		for (size_t i = 0; i < last; i++) {
+			if (p[i] != 0xff || !is_grid(p + i, n - i, sure))
+				continue;
+			best = i;
+			for (size_t k = i + 1; k < i + 4 && k < last && (best + (at - origin)) % 4; k++)
+				if (is_grid(p + k, n - k, sure))
+					best = k;
+			return at + best;
+		}
+		at += last;
+		if (n == 0)
+			return at;
+	}
+	return end;
+}
+
+/* The marker is missing at `at`, `done` bytes behind the last place that is known to be good. */
+static void damage_begin(struct ptt_reader *r, size_t done)
+{
+	struct pdata_run *run = &r->run;
+	const size_t record = 4 * PTT_8DW;
+	uint64_t at = run->at + done, from = done >= record ? at - record + 1 : at;
+	uint64_t to = grid_find(r, from, run_stop(r), false);
+
+	run->bad_to = to;
+	run->bad_at = done >= record && (to - at) % record != 0 ? at - record : at;
+}
+
+static void damage_pass(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	uint64_t n = run->bad_to - run->at;
+
+	r->lost.damaged_bytes += n;
+	pdata_stream_gap(run->stream, PTT_GAP_DAMAGE, n);
+	run->at = run->bad_to;
+	run->bad_to = 0;
+}
+
+/* ---- the format ------------------------------------------------------------------- */
+
+/* Where the records of 8DW begin in a run that begins within one; 0: it is no such run. What a stream was before is
+ * believed where the run is too short to tell. */
+static uint64_t cut_front(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	uint64_t most = run->end - run->at < 4 * PTT_8DW ? run->end - run->at : 4 * PTT_8DW;
+	bool was = run->stream->format == PTT_8DW, sure = !was || run->end - run->at > 64;
+	const uint8_t *p = NULL;
+	size_t n = pdata_bytes(r, run->at, run->end - run->at < PEEK ? run->end - run->at : PEEK, &p);
+
+	for (size_t i = 1; i < most; i++)
+		if (i < n && is_grid(p + i, n - i, sure))
+			return run->at + i;
+	return was && run->end - run->at < 64 ? run->end : 0;
+}
+
 /* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. */
 static void settle(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
-	uint64_t skipped = run->at - run->start;
+	uint64_t skipped = run->at - run->start, front = 0;
 
 	run->settled = true;
-	if (ptt_format_of(p, n) != PTT_8DW || skipped % 32)
+	if (ptt_format_of(p, n) != PTT_8DW && (r->opts.as_perf || (front = cut_front(r)) == 0))
 		return;
 	run->c.format = PTT_8DW;
+	run->bad_at = run->at;
+	run->bad_to = front;
 	r->lost.padding_records -= skipped / 32;
 }
+
+bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format)
+{
+	const uint8_t *p = NULL;
+	size_t n = pdata_bytes(r, 0, PEEK, &p), skip = zeros(p, n - n % 16, 16);
+	bool marked = skip + 4 <= n && ptt_format_of(p + skip, n - skip) == PTT_8DW;
+
+	if (skip + 4 > n || marked)
+		return marked ? format == PTT_8DW : true;
+	if (format == PTT_4DW)
+		return true;
+	n = pdata_bytes(r, 0, LOOK_AHEAD, &p);
+	return grid_find(r, 0, n, n >= 64) < n;
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
 
 /* An AUX record behind the data that tells where it really ends. */
 static void look_ahead(struct ptt_reader *r)
@@ -101,13 +282,13 @@ static void look_ahead(struct ptt_reader *r)
 static size_t ask(struct ptt_reader *r)
 {
 	struct pdata_run *run = &r->run;
-	uint64_t left = run->end - run->at;
+	uint64_t left = run_stop(r) - run->at;
 	size_t record = record_size(run);
 
 	if (run->doubt && left == record) {
 		look_ahead(r);
-		left = run->end - run->at;
-	} else if (run->doubt && left > record) {
+		left = run_stop(r) - run->at;
+	} else if (run->doubt && left % record == 0 && left) {
 		left -= record;
 	}
 	if (left > PTT_WINDOW_MOST)
@@ -115,24 +296,43 @@ static size_t ask(struct ptt_reader *r)
 	return left - left % record;
 }
 
-/* Bytes at the end of a run that make no record. When the end may be rounded up, zeros are no
- * bytes. */
-static void stray(struct ptt_reader *r)
+/* The front of a record whose rest did not come. */
+static void tail_drop(struct ptt_reader *r, struct pdata_stream *s)
 {
-	const struct pdata_run *run = &r->run;
-	const uint8_t *p;
-	size_t left = run->end - run->at, n = pdata_bytes(r, run->at, left, &p);
+	r->lost.stray_bytes += s->ntail;
+	s->ntail = 0;
+}
 
-	if (n && !is_zero(p, n))
-		r->lost.stray_bytes += n;
+/* Bytes at the end of a run that make no record yet. When the end may be rounded up, zeros are no bytes. */
+static void tail_keep(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	struct pdata_stream *s = run->stream;
+	uint64_t stop = run_stop(r);
+	const uint8_t *p = NULL;
+	size_t n = pdata_bytes(r, run->at, stop - run->at, &p);
+
+	if (n && n < sizeof(s->tail) && !is_zero(p, n)) {
+		memcpy(s->tail, p, n);
+		s->ntail = (uint32_t)n;
+		s->tail_at = run->at;
+	}
+	if (s->ntail && (stop < run->end || r->opts.as_perf))
+		tail_drop(r, s);
+	run->at = stop;
 }
 
 static void run_close(struct ptt_reader *r)
 {
-	if (r->run.at < r->run.end)
-		stray(r);
-	r->run.open = false;
-	r->at = r->run.rest;
+	struct pdata_run *run = &r->run;
+	struct pdata_stream *s = run->stream;
+
+	s->next = run->c.aux_offset + (run->end - run->start);
+	s->rounded = run->doubt || !run->event;
+	if (run->settled)
+		s->format = run->c.format;
+	run->open = false;
+	r->at = run->rest;
 }
 
 /* The bytes ended within the run: what is there is still given. */
@@ -146,8 +346,82 @@ static void run_short(struct ptt_reader *r)
 	run->doubt = false;
 }
 
+/* ---- from run to run -------------------------------------------------------------- */
+
+/* What lies between the stream's last run and this one. */
+static void stream_enter(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	struct pdata_stream *s = run->stream;
+	uint64_t at = run->c.aux_offset, back = s->next - at;
+	struct pdata_event *ev = run->event;
+
+	if (s->rounded && at < s->next && back < 8) {
+		s->ntail -= s->ntail < back ? s->ntail : (uint32_t)back;
+	} else if (at != s->next) {
+		pdata_stream_gap(s, PTT_GAP_OFFSETS, at > s->next ? at - s->next : 0);
+		for (uint32_t i = 0; ev && i < ev->ncuts; i++)  /* what its flag says is told */
+			if (ev->cut[i].from == at)
+				ev->cut[i] = ev->cut[--ev->ncuts];
+	}
+	if (s->holes != r->holes)
+		pdata_stream_gap(s, (enum ptt_gap_why)r->hole_why, 0);
+}
+
+/* The size of the record whose front is in s->tail and goes on at p; 0: n bytes more don't tell. */
+static size_t tail_record(struct pdata_stream *s, const uint8_t *p, size_t n)
+{
+	uint8_t dw[4] = { 0 };
+
+	if (s->format == 0 && s->ntail + n < sizeof(dw))
+		return 0;
+	for (size_t i = 0; s->format == 0 && i < sizeof(dw); i++)
+		dw[i] = i < s->ntail ? s->tail[i] : p[i - s->ntail];
+	if (s->format == 0)
+		s->format = (uint8_t)ptt_format_of(dw, sizeof(dw));
+	return s->format * 4u;
+}
+
+/* The record that the last run began, whose rest is in front of this one: 1 and a chunk. */
+static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
+{
+	struct pdata_run *run = &r->run;
+	struct pdata_stream *s = run->stream;
+	uint64_t most = run_stop(r) - run->at;
+	const uint8_t *p = NULL;
+	size_t n = pdata_bytes(r, run->at, most < PEEK ? most : PEEK, &p), record, rest;
+
+	if (s->gap.why != PTT_GAP_NONE) {
+		tail_drop(r, s);
+		return 0;
+	}
+	record = tail_record(s, p, n);
+	rest = record > s->ntail ? record - s->ntail : record ? 0 : n;
+	if (record == 4 * PTT_8DW && n >= rest + 4 && !ptt_is_marker(pdata_u32(p + rest)) && pdata_u32(p + rest) != 0) {
+		tail_drop(r, s);              /* it does not go on here: records_at() sees to that */
+		return 0;
+	}
+	rest = n < rest ? n : rest;
+	memcpy(s->tail + s->ntail, p, rest);
+	run->at += rest;
+	s->ntail += (uint32_t)rest;
+	if (s->ntail < record || record == 0)
+		return 0;
+	s->ntail = 0;
+	run->c.format = s->format;
+	run->settled = true;
+	*c = run->c;
+	c->p = s->tail;
+	c->n = record;
+	c->offset = s->tail_at;
+	run->c.first = false;
+	gap_take(r, s, c);
+	return 1;
+}
+
 void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 {
+	struct pdata_stream *s = run->stream;
 	const uint8_t *p = NULL;
 
 	r->run = *run;
@@ -155,6 +429,10 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	r->run.at = run->start;
 	r->run.c.first = true;
 	r->run.settled = run->c.format != 0;
+	if (s->used && !r->opts.as_perf)
+		stream_enter(r);
+	s->used = true;
+	s->holes = r->holes;
 	if (r->run.settled)
 		return;
 	r->run.c.format = PTT_4DW;
@@ -162,27 +440,54 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 		settle(r, p, 4);
 }
 
+int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
+{
+	for (struct pdata_stream *s = r->stream; s < r->stream + COUNT(r->stream); s++) {
+		tail_drop(r, s);
+		if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || s->format == 0)
+			continue;
+		*c = (struct ptt_chunk){ .p = s->tail, .format = s->format, .device = s->device, .idx = s->idx, .offset = r->at,
+					 .aux_offset = s->next };
+		gap_take(r, s, c);
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- chunks ----------------------------------------------------------------------- */
+
 /* Passes over zeros; how many bytes of records stand at the front then, 0 when the window must be
- * taken anew. */
+ * taken anew. The last of a full window waits: what follows it says whether it is whole. */
 static size_t records_at(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
-	size_t record = record_size(run), skip;
+	size_t record = record_size(run), skip, front;
+	bool bad;
 
 	if (r->opts.as_perf)
 		return n;
 	skip = zeros(p, n, record);
 	run->at += skip;
 	r->lost.padding_records += skip / record;
-	if (run->settled)
-		return skip ? 0 : not_zeros(p, n, record);
+	if (run->settled && skip)
+		return 0;
+	if (run->settled) {
+		front = records_front(p, n, record, &bad);
+		if (bad)
+			damage_begin(r, front);
+		if (bad)
+			return 0;
+		return front == n && n == PTT_WINDOW_MOST && record == 4 * PTT_8DW ? n - record : front;
+	}
 	if (skip < n)
 		settle(r, p + skip, n - skip);
 	return 0;
 }
 
-static int chunk_give(struct pdata_run *run, const uint8_t *p, size_t n, struct ptt_chunk *c)
+static int chunk_give(struct ptt_reader *r, const uint8_t *p, size_t n, struct ptt_chunk *c)
 {
+	struct pdata_run *run = &r->run;
+
 	*c = run->c;
 	c->p = p;
 	c->n = n;
@@ -190,6 +495,7 @@ static int chunk_give(struct pdata_run *run, const uint8_t *p, size_t n, struct 
 	c->at = run->at - run->start;
 	run->at += n;
 	run->c.first = false;
+	gap_take(r, run->stream, c);
 	return 1;
 }
 
@@ -199,12 +505,23 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 
 	while (run->open) {
 		const uint8_t *p = NULL;
-		size_t n = ask(r);
+		size_t n;
 
+		if (!r->opts.as_perf)
+			cuts_pass(r);
+		if (run->stream->ntail && run->at == run->start && !r->opts.as_perf && tail_join(r, c))
+			return 1;
+		if (run->bad_to && run->at == run->bad_at)
+			damage_pass(r);
+		n = ask(r);
+		if (n == 0 && run->at < run->end) {
+			tail_keep(r);
+			continue;
+		}
 		if (n == 0) {
 			run_close(r);
 			/* perf has a header line for AUX data without records, too. */
-			return r->opts.as_perf && run->c.first ? chunk_give(run, NULL, 0, c) : 0;
+			return r->opts.as_perf && run->c.first ? chunk_give(r, NULL, 0, c) : 0;
 		}
 		if (pdata_bytes(r, run->at, n, &p) < n) {
 			run_short(r);
@@ -212,14 +529,14 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 		}
 		n = records_at(r, p, n);
 		if (n)
-			return chunk_give(run, p, n, c);
+			return chunk_give(r, p, n, c);
 	}
 	return 0;
 }
 
 void pdata_raw_begin(struct ptt_reader *r)
 {
-	struct pdata_run run = {.end = r->in.size, .rest = r->in.size};
+	struct pdata_run run = { .end = r->in.size, .rest = r->in.size, .stream = &r->stream[0] };
 
 	run.c = (struct ptt_chunk){
 	        .format = r->opts.raw_format, .total = r->in.size, .tid = UINT32_MAX};

@@ -45,7 +45,7 @@ enum {
 	PTT_STATS_PAGES = 4096,               /* room of the sketch of address pages */
 	PTT_STATS_TOP = 64,                   /* pages and targets that a report shows */
 	PTT_STATS_BINS = 300,                 /* of the time line, at most */
-	PTT_STATS_LOG = 64,                   /* messages, and errors of each kind, that are kept */
+	PTT_STATS_LOG = 64,                   /* messages, holes, and errors of each kind, that are kept */
 	PTT_STATS_DEVICES = 64,               /* devices with a row; records of others are counted as the last one's */
 };
 struct ptt_stats;
@@ -59,7 +59,8 @@ void ptt_stats_close(struct ptt_stats *s);
 /* What is known of a device's time, for the report; before finish. */
 void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure);
 /* Counts a chunk of whole records straight from its bytes. o->format must be the chunk's; the clock of each
- * device is kept inside. All-zero records are counted as padding and skipped. */
+ * device is kept inside. All-zero records are counted as padding and skipped. With c->gap what the device has open is
+ * cut off first. */
 void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o);
 /* Counts one decoded record: for those who decode anyway. Not together with shards. */
 void ptt_stats_record(struct ptt_stats *s, const struct tlp *t);
@@ -88,6 +89,15 @@ struct ptt_device_row {
 	uint8_t format;                       /* enum ptt_format */
 	uint8_t time;                         /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
+	uint64_t holes;                       /* places where records are missing: span is at least so long */
+};
+/* A place where records of a device are missing. */
+struct ptt_hole_row {
+	uint64_t time, offset;                /* of the last record before it; where in the file the first one behind it is */
+	uint64_t bytes;                       /* at least so many; 0: not known */
+	uint64_t cut;                         /* requests that were open */
+	uint32_t device;
+	uint8_t why;                          /* enum ptt_gap_why */
 };
 struct ptt_type_row {
 	uint8_t type_index;                   /* row of tlp_type.def */
@@ -110,6 +120,7 @@ struct ptt_requester_row {
 	uint64_t answered, failed;            /* failed: answered, but not with SC */
 	uint64_t unanswered;                  /* open at the end */
 	uint64_t given_up;                    /* their tag was used again, or too many were open */
+	uint64_t cut;                         /* open where records are missing */
 	uint32_t outstanding_peak;
 	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
 };
@@ -214,6 +225,10 @@ struct ptt_report {
 	/* messages: by code, and the first of them in file order */
 	uint64_t message_code[256], messages;
 	const struct ptt_message_row *message; uint32_t nmessages;
+	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer behind it
+	 * whose request wasn't seen behind it too, nobody can say that it has none. */
+	uint64_t holes, hole_bytes, cut, behind_hole;
+	const struct ptt_hole_row *hole; uint32_t nholes;
 	/* faults: all counted, the first of each kind kept, in order of kind and file */
 	uint64_t fault_count[PTT_FAULTS];
 	const struct ptt_fault_row *fault; uint32_t nfaults;

@@ -14,6 +14,7 @@
  * runs the clock through the others, which takes as long as reading them.  With matching, a request and
  * its completions must meet: they go by a hash of what they have in common, everything else by whole chunks too.
  */
+#include "ptt/match_int.h"
 #include "ptt/stats_chunk_int.h"
 
 /* 1 or 0. By where requests and their completions agree: the requester and the low byte of the tag. */
@@ -324,6 +325,9 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		.end = c->p + c->n / (4u * o->format) * (4u * o->format), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
 	};
 
+	if (c->gap.why != PTT_GAP_NONE)
+		count_hole(s, d, c);
+	a.gaps = s->match != NULL ? *match_gaps(s->match, c->device) : 0;
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
 		d->time = o->time;

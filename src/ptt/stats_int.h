@@ -89,6 +89,7 @@ struct stats_device {
 	uint64_t level, level_since;          /* outstanding requests, and the time up to which they are in the bins */
 	uint64_t peak, level_ticks;           /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
+	uint64_t holes;
 	uint8_t format, time;
 	bool time_sure;
 };
@@ -128,7 +129,7 @@ struct stats_requester {
 	uint64_t bytes[PTT_KINDS];            /* PTT_READ: asked for, in whole DWs; PTT_WRITE, PTT_COMPLETION: payload */
 	uint32_t largest[PTT_KINDS];          /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
-	uint64_t answered, unanswered, given_up, failed;
+	uint64_t answered, unanswered, given_up, failed, cut;
 	struct ptt_hist *latency;
 };
 struct stats_completer {
@@ -179,7 +180,10 @@ struct ptt_stats {
 	uint32_t nmessages, nfaults[PTT_FAULTS];
 	struct ptt_message_row message[PTT_STATS_LOG];
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_LOG];
-	uint64_t requests, answered, failed_requests;
+	uint64_t requests, answered, failed_requests, cut, behind_hole;
+	uint64_t hole_bytes;
+	uint32_t nholes;
+	struct ptt_hole_row hole[PTT_STATS_LOG];
 	struct ptt_hist latency, latency_first;       /* latency: by stats_settle(), of all requesters */
 	struct ptt_hist open_age;             /* how old unanswered requests were at the end */
 	struct time_line line;
@@ -253,6 +257,8 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 /* Both, for a decoded request or completion. Returns the pair that it ended, or NULL; good until the next call. */
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
 				     struct stats_requester *r);
+/* Records of the device are missing before c. */
+void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
 void stats_settle(struct ptt_stats *s);       /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);

@@ -92,9 +92,44 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 	case PTT_ORPHAN:
 		fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
 		return NULL;
+	case PTT_BEHIND_GAP:
+		s->behind_hole++;
+		return NULL;
 	default:
 		return NULL;
 	}
+}
+
+/* ---- where records are missing ------------------------------------------------------------------------------- */
+
+struct cut { struct ptt_stats *s; struct stats_device *d; };
+
+static void count_cut(void *arg, const struct ptt_pair *p)
+{
+	struct cut *c = arg;
+	const struct tlp *q = &p->request;
+	struct stats_requester *r = requester_at(c->s, requester_key(q->device, q->segment, q->requester));
+
+	r->cut++;
+	r->outstanding--;
+	level_add(c->s, c->d, c->d->clock.now, -1);
+}
+
+/* Each shard cuts what it has open; one of them keeps the row, to which the others' are added by ptt_stats_merge(). */
+void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c)
+{
+	struct cut arg = { s, d };
+	uint64_t cut = s->match != NULL ? ptt_match_gap(s->match, c->device, count_cut, &arg) : 0;
+
+	s->cut += cut;
+	if (c->gap.why == PTT_GAP_TRUNCATED_END)
+		return;
+	if (s->nholes < PTT_STATS_LOG)
+		s->hole[s->nholes++] = (struct ptt_hole_row){
+			.time = d->clock.started ? d->clock.now : 0, .offset = c->offset, .bytes = c->gap.bytes, .cut = cut,
+			.device = c->device, .why = c->gap.why };
+	d->holes++;
+	s->hole_bytes += c->gap.bytes;
 }
 
 static void unanswered(void *arg, const struct ptt_pair *p)

@@ -35,6 +35,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stat
 	r->unanswered += from->unanswered;
 	r->given_up += from->given_up;
 	r->failed += from->failed;
+	r->cut += from->cut;
 	merge_hist(s, &r->latency, from->latency);
 }
 
@@ -139,6 +140,10 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	into->requests += from->requests;
 	into->answered += from->answered;
 	into->failed_requests += from->failed_requests;
+	into->cut += from->cut;
+	into->behind_hole += from->behind_hole;
+	for (uint32_t i = 0; i < into->nholes && i < from->nholes; i++)
+		into->hole[i].cut += from->hole[i].cut;
 	ptt_hist_merge(&into->latency, &from->latency);
 	ptt_hist_merge(&into->latency_first, &from->latency_first);
 	ptt_hist_merge(&into->open_age, &from->open_age);

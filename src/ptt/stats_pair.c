@@ -65,6 +65,7 @@ FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p
 	struct tlp *t = &slot->pair.request;
 
 	e->slot = i;
+	e->gaps = a->gaps;
 	slot->key = e->key;
 	slot->received_dw = 0;
 	slot->pair.t = (struct tlp_transaction){ 0 };

@@ -77,8 +77,9 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.device = i, .records = records, .record_bytes = records * d->format * 4,
 			.posted = d->cls[TLP_P], .non_posted = d->cls[TLP_NP], .completions = d->cls[TLP_CPL],
 			.span = d->clock.now, .format = d->format, .time = d->time, .time_sure = d->time_sure,
-			.outstanding_ticks = d->level_ticks, .outstanding_peak = (uint32_t)d->peak,
+			.outstanding_ticks = d->level_ticks, .outstanding_peak = (uint32_t)d->peak, .holes = d->holes,
 		};
+		r->holes += d->holes;
 		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
 		r->record_bytes += records * d->format * 4;
@@ -152,6 +153,7 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.asked_bytes = r->bytes[PTT_READ], .read_bytes = r->bytes[PTT_COMPLETION],
 		.largest_write = r->largest[PTT_WRITE], .largest_read = r->largest[PTT_READ],
 		.answered = r->answered, .unanswered = r->unanswered, .given_up = r->given_up, .failed = r->failed,
+		.cut = r->cut,
 		.outstanding_peak = r->peak, .latency = r->latency,
 	};
 	for (unsigned k = 0; k < PTT_KINDS; k++) {
@@ -298,6 +300,11 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->requests = s->requests;
 	r->answered = s->answered;
 	r->failed = s->failed_requests;
+	r->hole = s->hole;
+	r->nholes = s->nholes;
+	r->hole_bytes = s->hole_bytes;
+	r->cut = s->cut;
+	r->behind_hole = s->behind_hole;
 	r->latency = &s->latency;
 	r->latency_first = &s->latency_first;
 	r->peak_is_bound = s->merged && s->match != NULL;

@@ -815,6 +815,63 @@ static void merging_what_differs_is_refused(void **state)
 	ptt_stats_close(b);
 }
 
+/* ---- records that are missing ------------------------------------------------------------------------------------ */
+
+/* Three stretches of a trace, of which the second is missing: alone and in two shards. */
+static void a_hole_ends_what_was_open_and_no_latency_spans_it(void **state)
+{
+	(void)state;
+	for (uint32_t shards = 1; shards <= 2; shards++) {
+		enum { PART = 10000 * 32 };
+		struct trace t = trace_make((struct ptt_gen_opts){ .seed = 31, .faults = 500 }, 10000);
+		uint64_t open = ptt_gen_truth(t.gen)->outstanding, requests = ptt_gen_truth(t.gen)->requests, before, unanswered = 0;
+		uint64_t records = 20000, cut = 0;
+		uint8_t *more = mem_alloc(PART);
+		struct ptt_stats *s[2];
+		const struct ptt_report *r;
+
+		assert_true(open > 0);
+		ptt_gen_fill(t.gen, more, PART);
+		before = ptt_gen_truth(t.gen)->requests;
+		ptt_gen_fill(t.gen, more, PART);
+		requests += ptt_gen_truth(t.gen)->requests - before;
+		for (uint32_t i = 0; i < shards; i++) {
+			struct ptt_stats_opts o = { .match = true, .shard = i, .shards = shards > 1 ? shards : 0 };
+			struct ptt_chunk c = { .p = more, .n = PART, .format = PTT_8DW, .offset = 2 * PART,
+					       .gap = { .bytes = PART, .why = PTT_GAP_OFFSETS } };
+			assert_int_equal(ptt_stats_open(&s[i], &o), 0);
+			count_chunks(s[i], &t);
+			ptt_stats_chunk(s[i], &c, &t.decode);
+		}
+		if (shards == 2)
+			assert_int_equal(ptt_stats_merge(s[0], s[1]), 0);
+		assert_int_equal(ptt_stats_finish(s[0], &r), 0);
+		for (uint32_t i = 0; i < r->nrequesters; i++) {
+			unanswered += r->requester[i].unanswered + r->requester[i].given_up;
+			cut += r->requester[i].cut;
+		}
+		assert_int_equal(r->records, records);
+		assert_int_equal(r->requests, requests);
+		assert_int_equal(r->cut, open);
+		assert_int_equal(cut, open);
+		assert_int_equal(r->answered + unanswered + r->cut, requests);
+		assert_true(r->latency->most <= ptt_gen_truth(t.gen)->latency.most);
+		assert_true(r->behind_hole > 0 && r->fault_count[PTT_FAULT_ORPHAN] < 20);
+		assert_int_equal(r->holes, 1);
+		assert_int_equal(r->nholes, 1);
+		assert_int_equal(r->hole[0].cut, open);
+		assert_int_equal(r->hole[0].bytes, PART);
+		assert_int_equal(r->hole[0].offset, 2 * PART);
+		assert_int_equal(r->hole_bytes, PART);
+		assert_int_equal(r->device[0].holes, 1);
+		ptt_stats_close(s[0]);
+		if (shards == 2)
+			ptt_stats_close(s[1]);
+		mem_free(more);
+		trace_free(&t);
+	}
+}
+
 /* ---- histogram --------------------------------------------------------------------------------------------------- */
 
 static void buckets_meet_without_gap(void **state)
@@ -930,6 +987,7 @@ int main(void)
 		cmocka_unit_test(random_bytes_are_counted),
 		cmocka_unit_test(merging_what_differs_is_refused),
 		cmocka_unit_test(buckets_meet_without_gap),
+		cmocka_unit_test(a_hole_ends_what_was_open_and_no_latency_spans_it),
 		cmocka_unit_test(percentiles_are_the_ranks),
 		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),

@@ -42,7 +42,7 @@ struct file_records {
 	struct ptt_record rec;                /* the record that is next, when `have` */
 	struct ptt_record done;               /* args of transaction */
 	bool have;
-	uint64_t orphans, given_up, unanswered;
+	uint64_t orphans, given_up, unanswered, cut, behind_gap;
 	struct buf notes;                     /* what the file says of itself, until somebody listens */
 };
 
@@ -222,6 +222,8 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			if (rc == 0)
 				return 0;
 			r->at = 0;
+			if (r->chunk.gap.why != PTT_GAP_NONE && r->match)
+				r->cut += ptt_match_gap(r->match, r->chunk.device, NULL, NULL);
 			continue;
 		}
 		p = r->chunk.p + r->at;
@@ -263,6 +265,9 @@ static int fire_transaction(struct tally_trace *t)
 	switch (ptt_match_next(r->match, &r->rec.tlp, &pair)) {
 	case PTT_DONE:
 		break;
+	case PTT_BEHIND_GAP:
+		r->behind_gap++;
+		return 0;
 	case PTT_ORPHAN:
 		r->orphans++;
 		return 0;
@@ -335,6 +340,12 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 	if (r->given_up)
 		trace_note(t, "%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
 			   (unsigned long long)r->given_up, r->given_up == 1 ? "" : "s");
+	if (r->cut)
+		trace_note(t, "%llu request%s open where records are missing fired no transaction", (unsigned long long)r->cut,
+			   r->cut == 1 ? "" : "s");
+	if (r->behind_gap)
+		trace_note(t, "%llu completion%s whose request may be among the missing records", (unsigned long long)r->behind_gap,
+			   r->behind_gap == 1 ? "" : "s");
 	if (r->orphans)
 		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
 			   r->orphans == 1 ? "" : "s");

@@ -1,0 +1,267 @@
+/*
+ * raw_test.c: what a reader makes of AUX data that was cut, damaged or has holes: every whole record comes, none
+ * that never was, and each place where some are missing is told with its size.
+ */
+#include <stdlib.h>
+
+#include "ptt/pdata_test_int.h"
+
+#define N 40u                                 /* records of a commit */
+
+struct file { struct buf b; struct ptt_writer *w; };
+
+static struct file file_new(void)
+{
+	struct file f = { .b = { 0 } };
+	struct buf *b = mem_alloc(sizeof(*b));
+	struct bytes_out out = { .arg = b, .put = memory_put, .patch = memory_patch };
+	struct err e = { 0 };
+
+	assert_int_equal(ptt_writer_open(&f.w, &out, two_devices, 1, &e), 0);
+	f.b.p = (char *)b;                    /* until it is whole */
+	return f;
+}
+
+static struct got file_read(struct file *f, bool keep)
+{
+	struct buf *b = (struct buf *)f->b.p;
+	struct got g;
+
+	assert_int_equal(ptt_writer_close(f->w), 0);
+	g = read_opts((const uint8_t *)b->p, b->n, false, NULL, keep);
+	assert_int_equal(g.open, 0);
+	assert_int_equal(g.next, 0);
+	buf_free(b);
+	mem_free(b);
+	return g;
+}
+
+/* ---- the marker of 8DW -------------------------------------------------------------- */
+
+/* Of each size, each part of a record may be missing. None comes that never was; and of those that are whole all do, but for
+ * the neighbours of the place: one before it may lack its end, for all that the bytes tell. */
+static void bytes_missing_in_8dw_cost_one_record_and_not_all_that_follow(void **state)
+{
+	uint8_t p[N * 32], all[N * 32];
+
+	(void)state;
+	records(all, N, PTT_8DW, 7);
+	for (size_t n = 1; n < 32; n++)
+		for (size_t at = 10 * 32; at < 11 * 32; at++) {
+			struct file f = file_new();
+			struct got g;
+			uint32_t came = 0, next = 0;
+
+			memcpy(p, all, at);
+			memcpy(p + at, all + at + n, sizeof(all) - at - n);
+			assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(all) - n, 0), 0);
+			g = file_read(&f, true);
+			for (size_t i = 0; i < g.data[0].n; i += 32, came++, next++) {
+				while (next < N && memcmp(all + next * 32, g.data[0].p + i, 32))
+					next++;
+				if (next == N)
+					fail_msg("%zu bytes from %zu on: record %u never was", n, at, came);
+			}
+			bool two = at > 10 * 32 && at + n > 11 * 32; /* the end of one, the front of the next */
+			if (came < N - 2 - two || g.gap[0].behind < 9 * 32 || g.gap[0].behind > 10 * 32)
+				fail_msg("%zu bytes from %zu on: %u records, the first %llu bytes", n, at, came,
+					 (unsigned long long)g.gap[0].behind);
+			if (at >= 10 * 32 + 4)
+				assert_true(came >= N - 1 - two);
+			assert_int_equal(g.ngaps, 1);
+			assert_int_equal(g.gap[0].gap.why, PTT_GAP_DAMAGE);
+			assert_int_equal(g.lost.damaged_bytes, sizeof(all) - n - g.data[0].n);
+			got_free(&g);
+		}
+}
+
+static void a_marker_that_was_changed_costs_its_record_alone(void **state)
+{
+	uint8_t p[N * 32];
+	struct file f = file_new();
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_8DW, 7);
+	p[20 * 32 + 3] = 0x7f;
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	g = file_read(&f, false);
+	assert_int_equal(g.bytes[0], (N - 1) * 32);
+	assert_int_equal(g.lost.damaged_bytes, 32);
+	assert_int_equal(g.gap[0].behind, 20 * 32);
+	assert_int_equal(g.gap[0].gap.bytes, 32);
+}
+
+/* The last record before the damage is the last of one window, what shows it the first of the next. */
+static void damage_between_two_windows_is_found(void **state)
+{
+	size_t n = PTT_WINDOW_MOST + N * 32;
+	uint8_t *p = malloc(n);
+	struct file f = file_new();
+	struct got g;
+
+	(void)state;
+	records(p, (uint32_t)(n / 32), PTT_8DW, 1);
+	memmove(p + PTT_WINDOW_MOST - 5, p + PTT_WINDOW_MOST, N * 32);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, n - 5, 0), 0);
+	g = file_read(&f, false);
+	assert_int_equal(g.bytes[0], n - 32);
+	assert_int_equal(g.lost.damaged_bytes, 27);
+	free(p);
+}
+
+/* ---- cuts within a record -------------------------------------------------------------- */
+
+static void cut_everywhere(enum ptt_format format)
+{
+	uint8_t p[N * 32];
+	size_t record = format * 4u, n = N * record;
+
+	records(p, N, format, 3);
+	for (size_t first = 1; first < 3 * record; first++)
+		for (size_t second = 1; second < record; second += 7) {
+			struct file f = file_new();
+			struct got g;
+
+			assert_int_equal(ptt_writer_aux(f.w, 0, p, first, 0), 0);
+			assert_int_equal(ptt_writer_aux(f.w, 0, p + first, second, 0), 0);
+			assert_int_equal(ptt_writer_aux(f.w, 0, p + first + second, n - first - second, 0), 0);
+			g = file_read(&f, true);
+			if (g.data[0].n != n || memcmp(g.data[0].p, p, n) || g.format != format || g.ngaps || g.lost.stray_bytes)
+				fail_msg("%u DWs, cut at %zu and %zu: %zu of %zu bytes, %u gaps, stray %llu, damaged %llu", format,
+					 first, first + second, g.data[0].n, n, g.ngaps,
+					 (unsigned long long)g.lost.stray_bytes, (unsigned long long)g.lost.damaged_bytes);
+			got_free(&g);
+		}
+}
+
+static void an_aux_cut_within_a_record_loses_nothing_and_does_not_turn_8dw_into_4dw(void **state)
+{
+	(void)state;
+	cut_everywhere(PTT_8DW);
+	cut_everywhere(PTT_4DW);
+}
+
+/* What comes behind a hole may begin anywhere in a record. */
+static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **state)
+{
+	uint8_t p[N * 32];
+
+	(void)state;
+	records(p, N, PTT_8DW, 3);
+	p[28] = 9;                            /* no part of the first is zeros */
+	for (size_t cut = 1; cut < 32; cut++) {
+		struct file f = file_new();
+		struct got g;
+
+		assert_int_equal(ptt_writer_aux(f.w, 0, p + cut, sizeof(p) - cut, 0), 0);
+		g = file_read(&f, true);
+		assert_int_equal(g.format, PTT_8DW);
+		assert_true(g.data[0].n == (N - 1) * 32);
+		assert_memory_equal(g.data[0].p, p + 32, (N - 1) * 32);
+		assert_int_equal(g.lost.damaged_bytes, 32 - cut);
+		got_free(&g);
+	}
+}
+
+/* ---- holes ----------------------------------------------------------------------------------- */
+
+static void a_jump_of_aux_offsets_is_a_gap_of_that_size(void **state)
+{
+	uint8_t p[N * 32];
+	struct file f = file_new();
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_8DW, 1);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	ptt_writer_lost(f.w, 0, 96);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	g = file_read(&f, false);
+	assert_int_equal(g.ngaps, 1);
+	assert_int_equal(g.gap[0].gap.why, PTT_GAP_OFFSETS);
+	assert_int_equal(g.gap[0].gap.bytes, 96);
+	assert_int_equal(g.gap[0].behind, 2 * sizeof(p));
+	assert_int_equal(g.lost.gaps, 1);
+	assert_int_equal(g.lost.gap_bytes, 96);
+}
+
+static void a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once(void **state)
+{
+	uint8_t p[N * 32];
+	struct file f = file_new();
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_8DW, 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), i == 1 ? PDATA_AUX_TRUNCATED : 0), 0);
+	ptt_writer_lost(f.w, 0, 64);          /* here the offsets say it all */
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), PDATA_AUX_TRUNCATED), 0);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	g = file_read(&f, false);
+	assert_int_equal(g.ngaps, 3);
+	assert_int_equal(g.gap[0].gap.why, PTT_GAP_TRUNCATED);
+	assert_int_equal(g.gap[0].behind, sizeof(p));
+	assert_int_equal(g.gap[1].gap.why, PTT_GAP_TRUNCATED_END);
+	assert_int_equal(g.gap[1].behind, 2 * sizeof(p));
+	assert_int_equal(g.gap[2].gap.why, PTT_GAP_OFFSETS);
+	assert_int_equal(g.gap[2].gap.bytes, 64);
+	assert_int_equal(g.lost.gaps, 2);
+	assert_int_equal(g.lost.truncated_aux, 2);
+}
+
+static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state)
+{
+	uint8_t p[N * 16];
+	struct file f = file_new();
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_4DW, 1);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	assert_int_equal(ptt_writer_aux(f.w, 0, "", 0, PDATA_AUX_TRUNCATED), 0);
+	g = file_read(&f, false);
+	assert_int_equal(g.bytes[0], sizeof(p));
+	assert_int_equal(g.ngaps, 1);
+	assert_int_equal(g.gap[0].behind, sizeof(p));
+}
+
+/* ---- the format that was said ---------------------------------------------------------------- */
+
+static void a_format_that_the_records_deny_is_refused(void **state)
+{
+	uint8_t p[N * 32];
+
+	(void)state;
+	for (enum ptt_format is = PTT_4DW; is <= PTT_8DW; is += PTT_8DW - PTT_4DW)
+		for (enum ptt_format said = PTT_4DW; said <= PTT_8DW; said += PTT_8DW - PTT_4DW) {
+			const struct ptt_reader_opts o = { .raw_format = (uint8_t)said };
+			struct got g;
+
+			memset(p, 0, sizeof(p));
+			records(p + 32, N - 2, is, 1);
+			g = read_opts(p, sizeof(p), false, &o, false);
+			assert_int_equal(g.open, is == said ? 0 : -TALLY_EINVAL);
+			if (is != said)
+				assert_non_null(strstr(g.e.text, is == PTT_8DW ? "8dw, not 4dw" : "format 4dw"));
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_missing_in_8dw_cost_one_record_and_not_all_that_follow),
+		cmocka_unit_test(a_marker_that_was_changed_costs_its_record_alone),
+		cmocka_unit_test(damage_between_two_windows_is_found),
+		cmocka_unit_test(an_aux_cut_within_a_record_loses_nothing_and_does_not_turn_8dw_into_4dw),
+		cmocka_unit_test(data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw),
+		cmocka_unit_test(a_jump_of_aux_offsets_is_a_gap_of_that_size),
+		cmocka_unit_test(a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once),
+		cmocka_unit_test(a_loss_that_nothing_follows_is_told_with_an_empty_chunk),
+		cmocka_unit_test(a_format_that_the_records_deny_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
