@@ -140,7 +140,7 @@ static void escaped(struct buf *to, const struct an_field *w, const char *s, siz
 }
 
 /* One byte: of text that a script prints byte by byte, a terminal would obey it all the same. */
-static void character(struct buf *to, const struct an_field *w, char c, bool visible)
+static void printf_character(struct buf *to, const struct an_field *w, char c, bool visible)
 {
 	struct an_field whole = { w->width, -1, w->left };
 	struct buf text = { 0 };
@@ -237,7 +237,7 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 		text(to, f, w, v);
 		break;
 	case 'c':
-		character(to, w, c, v->visible);
+		printf_character(to, w, c, v->visible);
 		break;
 	case 'C':
 		escaped(to, w, &c, 1);
