@@ -212,3 +212,15 @@ end" ]
   [ "$status" -eq 0 ]
   [ "$(grep -c 'deep`' <<<"$output")" -ge 115 ] || { grep -c 'deep`' <<<"$output"; false; }
 }
+
+@test "an interrupt ends a run whose ticks print for longer than they last" {
+  needs_bpf
+  env --default-signal=INT "$TALLY" trace -q -x dcpc_min_overflow=1 -x aggsize=16m -c "$PROGS/pf 100000000 200000" \
+    -n 'cpc:::page_faults-user-1 { @[arg1] = count(); } tick-1ms { printa(@); }' >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
+  tracer=$!
+  # A tick that prints this much is late for many others.
+  for _ in $(seq 1000); do [ "$(stat -c %s "$BATS_TEST_TMPDIR/out")" -gt 4000000 ] && break; sleep 0.02; done
+  kill -INT $tracer
+  timeout 20 tail --pid=$tracer -f /dev/null || { kill -9 $tracer; echo "still printing"; return 1; }
+  wait $tracer
+}

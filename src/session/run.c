@@ -22,7 +22,10 @@
 #include "session/session_int.h"
 
 #define NEWCOMERS_PER_TURN 64
-#define TICK_BURST 64 /* expirations made up for; the rest is skipped, aloud */
+/* Expirations that are made up for, and for how long: the rest is skipped, aloud. A tick that prints for longer than it lasts
+ * must not keep an interrupt waiting. */
+#define TICK_BURST 64
+#define TICK_BURST_NS 100000000u
 
 static const struct probe *probe_of(const struct tally_trace *t, uint32_t prog)
 {
@@ -287,18 +290,20 @@ static int drain_tasks(struct tally_trace *t)
 static int fire_tick(struct tally_trace *t, const struct tick *tick)
 {
 	uint64_t n = t->eng->ops->timer_fired(t->eng, tick->timer);
-	uint64_t todo = n < TICK_BURST ? n : TICK_BURST;
+	uint64_t todo = n < TICK_BURST ? n : TICK_BURST, done = 0;
+	const uint64_t until = t->eng->k ? k_now_ns() + TICK_BURST_NS : UINT64_MAX;
 	int rc = 0;
 
-	for (uint64_t i = 0; rc >= 0 && i < todo && !t->over; i++) {
+	while (rc >= 0 && done < todo && !t->over && (done == 0 || until == UINT64_MAX || k_now_ns() < until)) {
 		rc = fire(t, tick->prog);
 		if (rc >= 0)
 			rc = drain(t);
 		see_exit(t);
+		done++;
 	}
-	if (n > todo && !t->over)
+	if (n > done && !t->over && rc >= 0)
 		trace_note(t, "%llu firings of %s skipped: the tracer was late",
-		           (unsigned long long)(n - todo), tick->probe->name);
+		           (unsigned long long)(n - done), tick->probe->name);
 	return rc;
 }
 

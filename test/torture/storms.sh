@@ -50,8 +50,9 @@ samples() {
   trace -c "$progs/pf $faults" -n "cpc:::page_faults-user-$period /pid == \$target/ { @n = count(); } END { printa(\"n %@d\\n\", @n); }"
   got=$(($(number n) * period)) most=$((faults + 3000))
   events=$((events + faults))
-  # Up to a period may be left over on each CPU; a start of a process has some hundred faults of its own.
-  [ $got -ge $((faults - period * $(nproc))) ] && [ $got -le $most ] ||
+  # A CPU counts the faults of all its processes towards the next sample, so that some of this one's are in samples of others; the start
+  # of a process has some hundred faults of its own.
+  [ $got -ge $((faults - faults / 100 - 10 * period * $(nproc))) ] && [ $got -le $most ] ||
     grep -q 'lost\|throttled' "$dir/err" || fell "samples: $got of $faults faults at a period of $period, and nothing is said to be lost"
 }
 interrupted() {
