@@ -34,7 +34,9 @@ F := build/fuzz
 WARN := -Wall -Wextra -Werror
 BASIC := -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -Isrc -Iinclude $(WARN) -g -MMD -MP \
 	-fvisibility=hidden
-RELEASE := -O2 -fPIC -fno-plt -fno-semantic-interposition
+# What tally reads is a stranger's, and its program's file may have capabilities.  What this costs: doc/architecture.md, Decisions.
+HARDEN := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+RELEASE := -O2 -fPIC -fno-plt -fno-semantic-interposition $(HARDEN)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
 
@@ -42,7 +44,7 @@ ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
 # script takes.  DYNAMIC=1 links them as a distribution wants it.
 LIBS := -lbpf -lelf -lz -lm -ldl
 PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -lm -ldl)
-LINK := -Wl,-O1,--as-needed,--hash-style=gnu
+LINK := -Wl,-O1,--as-needed,--hash-style=gnu,-z,relro,-z,now
 
 # ---- what there is ------------------------------------------------------------------------------
 ALL_SRC := $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c))
@@ -97,7 +99,7 @@ $(F)/obj/%.o: src/%.c Makefile
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
-	$(CC) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+	$(CC) $(if $(findstring -static,$(LDFLAGS)),,-pie) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
 $(A)/tally: $(call san,$(SOURCES))
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -110,3 +110,13 @@ C
   run "$ROOT/tools/run-tests.sh" ./fine
   [ "$status" -eq 0 ]
 }
+
+@test "the program is position independent, with read-only relocations bound at the start, and checks its stack and buffers" {
+  readelf -hW "$TALLY" | grep -q 'Type:.*DYN'
+  readelf -dW "$TALLY" | grep -q 'FLAGS_1.*PIE'
+  readelf -dW "$TALLY" | grep -q 'FLAGS).*BIND_NOW'
+  readelf -lW "$TALLY" | grep -q GNU_RELRO
+  ! readelf -lW "$TALLY" | grep 'GNU_STACK' | grep -q E
+  readelf -W --dyn-syms "$TALLY" | grep -q ' __stack_chk_fail@'
+  readelf -W --dyn-syms "$TALLY" | grep -q ' __snprintf_chk@'
+}

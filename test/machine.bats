@@ -282,6 +282,30 @@ W
   ! mounted
 }
 
+# A tree that somebody else owns: hers/d is where the machine mounts, and she renames what is above it.
+@test "a renamed parent directory does not make the machine detach another mount, however it ends" {
+  [ "$(id -u)" -eq 0 ] || skip "only root mounts by itself"
+  needs_fuse
+  mount -t tmpfs none "$PWD" 2>/dev/null && umount "$PWD" || skip "nothing can be mounted here"
+  for how in end killed; do
+    mkdir -p hers/d
+    begin 1 kunpeng --sysfs hers/d
+    grep -q " $PWD/hers/d fuse" /proc/mounts
+    mv hers moved
+    mkdir -p hers/d
+    mount -t tmpfs somebody-elses "$PWD/hers/d"
+    if [ $how = end ]; then end TERM; else killed; fi
+    for _ in $(seq 200); do grep -q " $PWD/moved/d " /proc/mounts || break; sleep 0.02; done
+    others=0 ours=0
+    grep -q "^somebody-elses $PWD/hers/d " /proc/mounts && others=1
+    grep -q " $PWD/moved/d " /proc/mounts && ours=1
+    umount "$PWD/hers/d" || true
+    [ $ours -eq 0 ] || umount -l "$PWD/moved/d"
+    [ "$others $ours" = "1 0" ] || { echo "$how: the other's mount is there: $others; ours: $ours"; return 1; }
+    rm -r hers moved
+  done
+}
+
 @test "who unmounts the directory ends the machine" {
   needs_fuse
   mkdir d

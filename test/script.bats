@@ -291,3 +291,26 @@ BEGIN { exit(0); }'
 BEGIN { exit(0); }'
   [ "$status" -eq 0 ]
 }
+
+@test "a byte order mark in front of a script, of guests or of a machine's file is skipped" {
+  printf '\xef\xbb\xbfBEGIN { trace("read"); exit(0); }\n' >mark.d
+  run vm -qs mark.d
+  said 0 "read"
+  printf '\xef\xbb\xbf#!/usr/sbin/dtrace -qs\nBEGIN { trace("read"); exit(0); }\n' >mark.d
+  run vm -qs mark.d
+  said 0 "read"
+  run vm -qn 'BEGIN { trace("a'$'\xef\xbb\xbf''b"); exit(0); }'
+  said 0 "a"$'\xef\xbb\xbf'"b"
+  # of files that are wrong the same is said with the mark as without
+  for text in "no such word 1" "# nothing"; do
+    echo "$text" >plain
+    printf '\xef\xbb\xbf%s\n' "$text" >mark
+    for file in plain mark; do
+      "$TALLY" list --on "power,config=$file" gpci >config.$file 2>&1 || true
+      timeout 5 "$TALLY" machine batoka --guests $file --listen /no/such/socket >guests.$file 2>&1 || true
+    done
+    cmp config.plain config.mark
+    cmp guests.plain guests.mark
+  done
+  [ -s config.plain ] && [ -s guests.plain ]
+}

@@ -110,8 +110,11 @@ int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t 
 	struct local_hv_guests g = {.others = {true, true, true, true}};
 	struct reader r = {&g, 0, strands, e};
 	char line[LINE_MOST];
+	size_t mark = text_mark(text, n);
 	int rc = 0;
 
+	text += mark;
+	n -= mark;
 	while (rc == 0 && n) {
 		const char *end = memchr(text, '\n', n);
 		size_t len = end ? (size_t)(end - text) : n;

@@ -289,7 +289,7 @@ int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err
 	if (!d)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	d->door.op = &door_ops;
-	d->mount.guard = -1;
+	d->mount.guard = d->mount.at = -1;
 	clock_gettime(CLOCK_REALTIME, &d->born);
 	if ((rc = sysfs_open(&d->tree, k, e)) < 0 || (rc = sysfs_mount(&d->mount, &requests, d, dir, e)) < 0) {
 		door_close(&d->door);

@@ -76,11 +76,15 @@ struct sysfs_mount {
 	struct fuse_session *session;         /* NULL: none */
 	char *dir;                            /* as it is found from anywhere */
 	bool mounted;
+	/* root's mount: the directory, whatever it is called by now; and which mount is ours. -1: fusermount3 mounts */
+	int at;
+	uint64_t id;
+	uint32_t dev_major, dev_minor;
 	/* who takes the mount away when this process can't: a child that waits for the end of a stream */
 	int guard;                            /* our end, or -1 */
 	pid_t guard_pid;
 };
-/* m is zeroed, but for m->guard = -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not
+/* m is zeroed, but for m->guard and m->at, which are -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not
  * an empty directory; -TALLY_ENOTSUP: no FUSE; -TALLY_EPERM. */
 int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir,
 		struct err *e);

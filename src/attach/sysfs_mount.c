@@ -14,6 +14,11 @@
  *
  * Root mounts for all users, so that the files' modes mean what they mean in sysfs. Anybody else
  * needs fusermount3, and what is mounted is for him alone.
+ *
+ * A path is not the directory: who owns a directory above it may rename that and put another mount in its place. So root
+ * holds the directory by a descriptor, mounts on that, and notes the number of the mount.  To detach, the
+ * directory's present path is asked of the kernel, and only a mount with our number is detached, by the descriptor that was looked
+ * at.  The mount itself is not held, since nobody could unmount it then.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +44,7 @@
 #define SONAME "libfuse3.so.3"
 #define PACKAGE "libfuse3-3"
 #endif
+#define DETACH_TURNS 1000
 #define OPTIONS "fsname=tally,subtype=tally,noexec,default_permissions"
 
 /* ---- the library ------------------------------------------------------------------------ */
@@ -99,10 +105,116 @@ static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void
 	return ret;
 }
 
+/* ---- root's mount --------------------------------------------------------------------------- */
+
+/* "/dev/fd/N", by which a descriptor is reached where a path is wanted. Without the library's printf: also between fork() and
+ * exec(). */
+static const char *fd_path(char to[static 24], int fd)
+{
+	char digits[12];
+	size_t n = 0, at = strlen("/dev/fd/");
+
+	memcpy(to, "/dev/fd/", at);
+	do
+		digits[n++] = (char)('0' + fd % 10);
+	while ((fd /= 10) > 0);
+	while (n > 0)
+		to[at++] = digits[--n];
+	to[at] = '\0';
+	return to;
+}
+
+/* Which mount fd is of. Its server is not asked, which may be this thread, or dead. */
+static bool mount_number(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, st) == 0 && st->stx_mask & STATX_MNT_ID;
+}
+
+/* A mount of the open connection `fuse` on m->at. -1 and errno. */
+static int mount_at(struct sysfs_mount *m, int fuse)
+{
+	char number[24];
+	struct statx st;
+	int fs = fsopen("fuse", FSOPEN_CLOEXEC), mount = -1, rc = -1, no;
+
+	if (fs >= 0 && fsconfig(fs, FSCONFIG_SET_STRING, "source", "tally", 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_STRING, "subtype", "tally", 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_STRING, "fd", fd_path(number, fuse) + strlen("/dev/fd/"), 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_STRING, "rootmode", "40000", 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_STRING, "user_id", "0", 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_STRING, "group_id", "0", 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_FLAG, "allow_other", NULL, 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_SET_FLAG, "default_permissions", NULL, 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mount = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (mount >= 0 && mount_number(mount, &st)) {
+		m->id = st.stx_mnt_id;
+		m->dev_major = st.stx_dev_major;
+		m->dev_minor = st.stx_dev_minor;
+		rc = move_mount(mount, "", m->at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	}
+	no = errno;
+	if (mount >= 0)
+		close(mount);
+	if (fs >= 0)
+		close(fs);
+	errno = no;
+	return rc;
+}
+
+/* libfuse takes "/dev/fd/N" for a connection that is mounted already, and leaves the unmounting to us. */
+static int mount_by_root(struct sysfs_mount *m)
+{
+	char name[24];
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fuse < 0)
+		return -1;
+	if (mount_at(m, fuse) < 0) {
+		close(fuse);
+		return -1;
+	}
+	m->mounted = true;
+	if (table.session_mount(m->session, fd_path(name, fuse)) == 0)
+		return 0;
+	close(fuse);
+	return -1;
+}
+
+/*
+ * Detaches our mount from the directory, wherever that is by now. Only what may be called between fork() and exec(). Each
+ * turn of the loop has lost a race with a renaming.
+ */
+static void mount_detach(const struct sysfs_mount *m)
+{
+	char way[24], path[PATH_MAX];
+	struct statx st;
+
+	for (int turn = 0; turn < DETACH_TURNS; turn++) {
+		ssize_t n = readlink(fd_path(way, m->at), path, sizeof(path) - 1);
+		bool ours;
+		int fd;
+
+		if (n < 0)
+			return;
+		path[n] = '\0';
+		fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		ours = mount_number(fd, &st) && st.stx_mnt_id == m->id && st.stx_dev_major == m->dev_major &&
+		       st.stx_dev_minor == m->dev_minor;
+		if (ours)
+			(void)umount2(fd_path(way, fd), MNT_DETACH);
+		close(fd);
+		if (ours)
+			return;
+	}
+}
+
 /* ---- the guard ------------------------------------------------------------------------------ */
 
-/* What was open is let go: the mount's own descriptor above all, which would keep it alive. */
-static bool stand_apart(int line)
+/* What was open is let go: the mount's own connection above all, which would keep it alive. The directory stays, as 3. */
+static bool stand_apart(int line, int at)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
@@ -110,23 +222,28 @@ static bool stand_apart(int line)
 	for (size_t i = 0; i < COUNT(signals); i++)
 		sigaction(signals[i], &ignore, NULL);
 	setsid();
-	if (chdir("/") < 0 || (line != 0 && dup2(line, 0) < 0) || close_range(1, ~0u, 0) < 0)
+	if (chdir("/") < 0 || (line != 0 && dup2(line, 0) < 0) || (at >= 0 && at != 3 && dup2(at, 3) < 0))
 		return false;
-	return open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
+	return close_range(1, 2, 0) == 0 && close_range(at < 0 ? 3 : 4, ~0u, 0) == 0 && open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
 }
 
 /* Only what may be called between fork() and exec(): the process may have threads. */
-static _Noreturn void stand_guard(int line, const char *dir)
+static _Noreturn void stand_guard(int line, const struct sysfs_mount *mount)
 {
+	struct sysfs_mount m = *mount;
 	ssize_t n = 1;
 	char c = 0;
 
-	if (stand_apart(line) && write(0, &c, 1) == 1)
+	if (stand_apart(line, m.at) && write(0, &c, 1) == 1)
 		do
 			n = read(0, &c, 1);
 		while (n < 0 && errno == EINTR);
-	if (n == 0 && umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno == EPERM)
-		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", dir, (char *)NULL);
+	if (n == 0 && m.at >= 0) {
+		m.at = 3;
+		mount_detach(&m);
+	} else if (n == 0) {
+		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", m.dir, (char *)NULL);
+	}
 	_exit(0);
 }
 
@@ -141,7 +258,7 @@ static int guard_post(struct sysfs_mount *m, struct err *e)
 	m->guard_pid = fork();
 	if (m->guard_pid == 0) {
 		close(fd[1]);
-		stand_guard(fd[0], m->dir);
+		stand_guard(fd[0], m);
 	}
 	close(fd[0]);
 	m->guard = fd[1];
@@ -214,10 +331,12 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 	if ((rc = load(e)) < 0 || (rc = find_dir(m, dir, e)) < 0 || (rc = check_empty(m->dir, e)) < 0 ||
 	    (rc = check_kernel(e)) < 0)
 		return rc;
+	if (geteuid() == 0 && (m->at = open(m->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		return err_set(e, TALLY_EINVAL, "%s: %s", m->dir, strerror(errno));
 	m->session = session_new(op, userdata);
 	if (!m->session)
 		return err_set(e, TALLY_EIO, "%s: FUSE's library gives no session", m->dir);
-	if (table.session_mount(m->session, m->dir) < 0)
+	if ((m->at >= 0 ? mount_by_root(m) : table.session_mount(m->session, m->dir)) < 0)
 		return err_set(e, TALLY_EPERM, "%s: it can't be mounted; %s", m->dir, geteuid() ?
 			       "without root that takes fusermount3 (Debian's package fuse3) and a directory of your own" :
 			       "that takes CAP_SYS_ADMIN");
@@ -229,10 +348,15 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 
 void sysfs_unmount(struct sysfs_mount *m)
 {
-	if (m->mounted)
+	if (m->mounted && m->at >= 0)
+		mount_detach(m);
+	else if (m->mounted)
 		table.session_unmount(m->session);
 	m->mounted = false;
 	guard_dismiss(m);
+	if (m->at >= 0)
+		close(m->at);
+	m->at = -1;
 	if (m->session)
 		table.session_destroy(m->session);
 	m->session = NULL;

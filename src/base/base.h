@@ -113,6 +113,8 @@ enum { TEXT_PICK_MOST = 64 };
 int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e);
 /* Whole of s as a number: base 10, or 16 after 0x. False when anything else is in it or it overflows. */
 bool text_u64(const char *s, uint64_t *ret);
+/* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */
+size_t text_mark(const char *s, size_t n);
 bool text_glob(const char *pattern, const char *s);    /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
 uint64_t text_hash(const void *p, size_t n);
 

@@ -168,3 +168,8 @@ int text_pick(const char *key, const char *word, const char *const *first, size_
 	buf_free(&all);
 	return rc;
 }
+
+size_t text_mark(const char *s, size_t n)
+{
+	return n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? 3 : 0;
+}

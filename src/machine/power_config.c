@@ -452,6 +452,7 @@ int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 	int rc = 0;
 
 	defaults(p);
+	text += text_mark(text, n);
 	while (rc == 0 && text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text));
 		size_t len = (size_t)((nl ? nl : end) - text);

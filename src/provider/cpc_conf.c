@@ -83,7 +83,7 @@ static int property(struct reader *r, uint64_t *min, struct err *why)
 
 int cpc_conf_parse(const char *text, size_t n, uint64_t *min, struct err *why)
 {
-	struct reader r = { text, text + n, 1 };
+	struct reader r = { text + text_mark(text, n), text + n, 1 };
 	int rc = 0;
 
 	if (memchr(text, 0, n))

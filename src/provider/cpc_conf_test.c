@@ -32,6 +32,7 @@ static void minimum_is_read(void **state)
 	assert_int_equal(min_of("dcpc-min-overflow=1000;"), 1000);
 	assert_int_equal(min_of("# text = 3;\n  dcpc-min-overflow = 0x10 ; # more\n"), 16);
 	assert_int_equal(min_of("dcpc-min-overflow=1"), 1);
+	assert_int_equal(min_of("\xef\xbb\xbf" "dcpc-min-overflow=2;"), 2);
 }
 
 static void other_properties_are_skipped(void **state)

@@ -222,7 +222,9 @@ static int add_source(struct tally_trace *t, const char *name, const char *text,
 
 int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n)
 {
-	return add_source(t, name, text, n, false);
+	size_t mark = text_mark(text, n);
+
+	return add_source(t, name, text + mark, n - mark, false);
 }
 
 int tally_trace_probe(struct tally_trace *t, const char *description)
