@@ -357,10 +357,10 @@ static int prog_not_refused(const struct img_prog *p, int no, struct err *e)
 static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, const struct func_types *t, int *fd,
 			struct err *e)
 {
-	int rc = prog_not_refused(p, errno, e), no;
+	int first = errno, rc = prog_not_refused(p, first, e), no;
 	char *log;
 
-	if (rc == 0 && errno == E2BIG)
+	if (rc == 0 && first == E2BIG)
 		rc = load_too_large(p, e);
 	if (rc < 0)
 		return rc;
@@ -370,9 +370,11 @@ static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, con
 	*fd = prog_load(p, ins, t, log);
 	no = errno;
 	log[LOG_BYTES - 1] = '\0';
+	/* Linux 6.1 stops when the log is full: then its last line is no reason */
 	if (*fd < 0 && (rc = prog_not_refused(p, no, e)) == 0)
-		rc = *log ? load_refused(p, log, e) :
-			    err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %s", p->name, strerror(no));
+		rc = *log && no != ENOSPC ? load_refused(p, log, e) :
+			err_set(e, TALLY_EVERIFY, "line %u: the kernel refused program %.16s, and most of it comes from this "
+				"line: %s", line_of_most(p), p->name, strerror(first));
 	mem_free(log);
 	return rc;
 }
