@@ -355,14 +355,25 @@ assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_he
 
 @test "what became of requests adds up, and means the same for each requester and for D" {
   reported
-  [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary given_up))) ]
-  for key in answered unanswered given_up; do
+  [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary given_up) +
+    $(number summary unanswerable))) ]
+  for key in answered unanswered given_up unanswerable; do
     [ "$(grep '"type":"requester"' "$report" | sed "s/.*\"$key\":\([0-9]*\).*/\1/" | paste -sd + | bc)" -eq "$(number summary $key)" ]
   done
   [ "$(number summary given_up)" -gt 0 ]
   run "$TALLY" trace --on "$TRACE" -qn 'transaction { @ = count(); }'
   has "tally: $(number summary unanswered) unanswered requests fired no transaction"
   has "tally: $(number summary given_up) requests given up"
+}
+
+@test "a host's own reads, which direction 2 never sees answered, are neither outstanding nor errors" {
+  "$TALLY" record --on kunpeng,load=nvme --duration 20 -o "$BATS_TEST_TMPDIR/d" -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ 2>/dev/null
+  TRACE=$BATS_TEST_TMPDIR/d reported
+  [ "$(number summary unanswerable)" -eq 446 ]
+  [ "$(number summary tag_reuse)" -eq 0 ]
+  [ "$(number summary outstanding_peak)" -eq 17 ]
+  [ "$(number summary outstanding_mean | awk '{ printf "%.1f", $1 }')" = 1.8 ]
+  run -1 grep -c '"error_log".*"00:10.0"' "$report"
 }
 
 @test "a comparison has the largest change first, and nothing for twice the same" {

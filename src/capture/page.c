@@ -108,7 +108,7 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
-	bool has_mean = r->matched && r->outstanding_span;
+	bool has_mean = r->matched && r->outstanding_span && r->requests;
 
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
@@ -136,6 +136,7 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
 	an_fact(p, f, "given_up", "given up", AN_COUNT,
 		when(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
+	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT, when(r->matched, r->unanswerable));
 	if (r->holes) {
 		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, when(r->matched, r->cut));
 		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT, when(r->matched, r->behind_hole));
@@ -267,7 +268,7 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "asked_bytes", "asked for", AN_BYTES },
 		{ "largest_read", "largest read", AN_BYTES }, { "largest_write", "largest write", AN_BYTES },
 		{ "device", "device", AN_TEXT },       { "given_up", "given up", AN_COUNT },
-		{ "cut", "cut off", AN_COUNT },
+		{ "cut", "cut off", AN_COUNT },        { "unanswerable", "unanswerable", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = limit(in, in->r->nrequesters, t);
@@ -283,8 +284,9 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(q->kind[PTT_READ]), AN_U(q->kind[PTT_WRITE]), AN_U(q->read_bytes), AN_U(q->written_bytes),
 			at(q->latency, 500), at(q->latency, 990), most(q->latency), AN_U(q->kind[PTT_COMPLETION]),
 			AN_U(q->kind[PTT_ATOMIC]), AN_U(q->kind[PTT_MESSAGE]), when(m, q->answered), when(m, q->unanswered),
-			when(m, q->failed), when(m, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
-			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up), when(m, q->cut) });
+			when(m, q->failed), when(m && !q->unanswerable, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
+			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up), when(m, q->cut),
+			when(m, q->unanswerable) });
 		given_up |= q->given_up;
 	}
 	skip(t, 16, 18);
@@ -293,13 +295,16 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		skip(t, 20, 20);
 	if (!in->r->cut)
 		skip(t, 21, 21);
+	if (!in->r->unanswerable)
+		skip(t, 22, 22);
 	if (!m) {
 		skip(t, 6, 8);
 		skip(t, 12, 15);
 	} else {
 		an_explain(p, t, "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-				 "most that were open at once. Unanswered: open at the end.%s%s",
+				 "most that were open at once. Unanswered: open at the end.%s%s%s",
 			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
+			   in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." : "",
 			   doubt_of_latency(in));
 	}
 }

@@ -66,8 +66,10 @@ void ptt_stats_close(struct ptt_stats *s)
 {
 	if (s == NULL)
 		return;
-	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++)
+	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++) {
 		mem_free(s->requester[i].latency);
+		mem_free(s->requester[i].quiet);
+	}
 	for (uint32_t i = 0; s->completer && i <= PTT_STATS_ROWS; i++)
 		mem_free(s->completer[i].latency);
 	mem_free(s->requester);

@@ -121,6 +121,7 @@ struct ptt_requester_row {
 	uint64_t unanswered;                  /* open at the end */
 	uint64_t given_up;                    /* their tag was used again, or too many were open */
 	uint64_t cut;                         /* open where records are missing */
+	uint64_t unanswerable;                /* all of one none of whose 16 or more requests was answered: it has no others */
 	uint32_t outstanding_peak;
 	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
 };
@@ -177,7 +178,7 @@ struct ptt_fault_row {
 };
 struct ptt_bin {
 	uint64_t tlps, bytes;                 /* packets and payload (whole DWs) */
-	uint64_t opened, done;                /* non-posted requests, and their last completions */
+	uint64_t opened, done;                /* answerable non-posted requests, and their last completions */
 	uint64_t outstanding_ticks;           /* sum over time of the outstanding requests: / width is their mean; these
 	                                       * two are of one device each, the one that has most */
 	uint32_t outstanding_peak;
@@ -234,6 +235,8 @@ struct ptt_report {
 	const struct ptt_fault_row *fault; uint32_t nfaults;
 	/* with matching */
 	uint64_t requests, answered, failed;  /* non-posted; failed: answered, but not with SC */
+	uint64_t unanswerable;                /* not in `requests`, nor in faults and outstanding requests: their completions
+	                                       * go a way that isn't in the trace, as no request of their requesters was answered */
 	const struct ptt_hist *latency, *latency_first;                /* of those that went well; never NULL */
 	uint32_t outstanding_peak;            /* of one device, the one with the largest mean */
 	bool peak_is_bound;

@@ -55,6 +55,21 @@ void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const
 	fault_keep(s, &row);
 }
 
+void fault_forget(struct ptt_stats *s)
+{
+	static const uint8_t kinds[] = { PTT_FAULT_UNANSWERED, PTT_FAULT_REUSED, PTT_FAULT_CROWDED };
+
+	for (unsigned k = 0; k < COUNT(kinds); k++) {
+		struct ptt_fault_row *v = s->fault[kinds[k]];
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < s->nfaults[kinds[k]]; i++)
+			if (requester_at(s, requester_key(v[i].device, v[i].segment, v[i].requester))->unanswerable == 0)
+				v[n++] = v[i];
+		s->nfaults[kinds[k]] = n;
+	}
+}
+
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair)
 {
 	static const uint8_t by_status[8] = {

@@ -93,15 +93,24 @@ struct stats_device {
 	uint8_t format, time;
 	bool time_sure;
 };
+/* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for good. */
+struct stats_quiet {
+	struct stats_quiet *next;             /* of the time line */
+	uint32_t device;
+	uint64_t level, since, requests;
+	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
+};
 struct time_line {
 	uint64_t width;
 	uint32_t used;                        /* bins up to the last that was touched */
 	uint32_t devices;                     /* up to the last that has ticks */
 	struct ptt_bin bin[PTT_STATS_BINS];   /* outstanding_ticks: by finish */
 	uint64_t ticks[PTT_STATS_DEVICES][PTT_STATS_BINS];   /* the outstanding requests of each device, summed over time */
+	struct stats_quiet *quiet;
 };
 void line_double(struct time_line *l);
-void line_merge(struct time_line *into, struct time_line *from);
+void line_align(struct time_line *into, struct time_line *from);     /* bins of one width */
+void line_merge(struct time_line *into, struct time_line *from);     /* that are so */
 void line_finish(struct ptt_stats *s);        /* what is known of each device becomes what bins say */
 
 /* ---- all of it --------------------------------------------------------------------------------- */
@@ -130,6 +139,10 @@ struct stats_requester {
 	uint32_t largest[PTT_KINDS];          /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
+	uint64_t crowded;                     /* of given_up */
+	uint64_t unanswerable;                /* by finish: all of the above, of one that was never answered */
+	struct stats_quiet *quiet;            /* NULL: it asked nothing, or was answered */
+	bool heard;                           /* a completion answered it */
 	struct ptt_hist *latency;
 };
 struct stats_completer {
@@ -180,7 +193,7 @@ struct ptt_stats {
 	uint32_t nmessages, nfaults[PTT_FAULTS];
 	struct ptt_message_row message[PTT_STATS_LOG];
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_LOG];
-	uint64_t requests, answered, failed_requests, cut, behind_hole;
+	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
 	uint64_t hole_bytes;
 	uint32_t nholes;
 	struct ptt_hole_row hole[PTT_STATS_LOG];
@@ -244,6 +257,20 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 	if (d->level > d->bin->outstanding_peak)
 		d->bin->outstanding_peak = (uint32_t)d->level;
 }
+/* What a requester has open changes: it counts for the device once the requester was answered. */
+void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);   /* one more */
+void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                          /* one less */
+void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);
+void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end);      /* brings its bins up to the end */
+void quiet_fold(struct ptt_stats *s, struct stats_requester *r);      /* its bins become the device's */
+void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
+static inline void level_drop(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
+{
+	if (r->quiet != NULL)
+		quiet_close(s, r, time);
+	else
+		level_add(s, d, time, -1);
+}
 /* stats_match.c */
 /* t was opened by match_request(), which said `what` and gave given_up up, or NULL. */
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
@@ -259,11 +286,13 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 				     struct stats_requester *r);
 /* Records of the device are missing before c. */
 void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
+void stats_quiet(struct ptt_stats *s);        /* after the end: whose requests can't be answered here */
 void stats_settle(struct ptt_stats *s);       /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
 void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
+void fault_forget(struct ptt_stats *s);       /* of requests that can't be answered */
 void message_add(struct ptt_stats *s, const struct tlp *t);
 void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
 /* stats_hist.c */

@@ -8,13 +8,15 @@
 #include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
-/* Of a request that was given up: its answer, if one comes, is an orphan or another's. */
-static void count_given_up(struct ptt_stats *s, const struct tlp *t)
+/* Of a request that was given up at `time`: its answer, if one comes, is an orphan or another's. */
+static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct tlp *t, uint64_t time, bool crowded)
 {
 	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
 
 	r->given_up++;
+	r->crowded += crowded;
 	r->outstanding--;
+	level_drop(s, d, r, time);
 }
 
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
@@ -22,14 +24,17 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 {
 	if (given_up != NULL) {
 		struct stats_device *other = device_at(s, given_up->request.device);
-		count_given_up(s, &given_up->request);
-		level_add(s, other, other == d ? t->time : other->clock.now, -1);
+		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now, what == PTT_CROWDED);
 		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
 	}
 	s->requests++;
-	bin_at(s, d, t->time)->opened++;
 	if (++r->outstanding > r->peak)
 		r->peak = r->outstanding;
+	if (!r->heard) {
+		quiet_open(s, d, r, t->time);
+		return;
+	}
+	bin_at(s, d, t->time)->opened++;
 	level_add(s, d, t->time, 1);
 }
 
@@ -85,7 +90,10 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		.time = t->time, .bytes = t->bytes, .length_dw = t->length_dw, .byte_count = t->byte_count,
 		.completer = t->completer, .status = t->status, .lower_address = t->lower_address, .bcm = t->bcm,
 	};
-	switch (match_completion(s->match, key, &a, &pair)) {
+	enum ptt_event what = match_completion(s->match, key, &a, &pair);
+	if (!r->heard && (what == PTT_DONE || what == PTT_NONE))
+		quiet_heard(s, d, r, t->time);
+	switch (what) {
 	case PTT_DONE:
 		count_done(s, d, r, t->time, pair);
 		return pair;
@@ -102,7 +110,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 
 /* ---- where records are missing ------------------------------------------------------------------------------- */
 
-struct cut { struct ptt_stats *s; struct stats_device *d; };
+struct cut { struct ptt_stats *s; struct stats_device *d; uint64_t heard; };
 
 static void count_cut(void *arg, const struct ptt_pair *p)
 {
@@ -112,21 +120,22 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 
 	r->cut++;
 	r->outstanding--;
-	level_add(c->s, c->d, c->d->clock.now, -1);
+	c->heard += r->heard;
+	level_drop(c->s, c->d, r, c->d->clock.now);
 }
 
 /* Each shard cuts what it has open; one of them keeps the row, to which the others' are added by ptt_stats_merge(). */
 void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c)
 {
-	struct cut arg = { s, d };
-	uint64_t cut = s->match != NULL ? ptt_match_gap(s->match, c->device, count_cut, &arg) : 0;
+	struct cut arg = { s, d, 0 };
 
-	s->cut += cut;
+	if (s->match != NULL)
+		s->cut += ptt_match_gap(s->match, c->device, count_cut, &arg);
 	if (c->gap.why == PTT_GAP_TRUNCATED_END)
 		return;
 	if (s->nholes < PTT_STATS_LOG)
 		s->hole[s->nholes++] = (struct ptt_hole_row){
-			.time = d->clock.started ? d->clock.now : 0, .offset = c->offset, .bytes = c->gap.bytes, .cut = cut,
+			.time = d->clock.started ? d->clock.now : 0, .offset = c->offset, .bytes = c->gap.bytes, .cut = arg.heard,
 			.device = c->device, .why = c->gap.why };
 	d->holes++;
 	s->hole_bytes += c->gap.bytes;
@@ -142,7 +151,51 @@ static void unanswered(void *arg, const struct ptt_pair *p)
 	r->unanswered++;
 	r->outstanding--;
 	fault_add(s, PTT_FAULT_UNANSWERED, q, p);
-	ptt_hist_add(&s->open_age, end - q->time);
+	if (r->heard)
+		ptt_hist_add(&s->open_age, end - q->time);
+}
+
+#define SILENT_LEAST 16u                      /* requests without any answer that are no chance */
+
+static void settle_quiet(struct ptt_stats *s)
+{
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
+		if (s->requester[i].quiet != NULL)
+			quiet_settle(s, &s->requester[i], s->device[s->requester[i].quiet->device].clock.now);
+}
+
+/* A requester whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
+static void set_apart(struct ptt_stats *s, struct stats_requester *r)
+{
+	uint64_t n = r->unanswered + r->given_up + r->cut;
+
+	s->requests -= n;
+	s->unanswerable += n;
+	s->cut -= r->cut;
+	s->fault_count[PTT_FAULT_UNANSWERED] -= r->unanswered;
+	s->fault_count[PTT_FAULT_CROWDED] -= r->crowded;
+	s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->crowded;
+	r->unanswerable = n;
+	r->unanswered = r->given_up = r->cut = 0;
+	r->peak = 0;
+}
+
+void stats_quiet(struct ptt_stats *s)
+{
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
+		struct stats_requester *r = &s->requester[i];
+
+		if (r->quiet == NULL)
+			continue;
+		if (r->quiet->requests >= SILENT_LEAST) {
+			set_apart(s, r);
+			continue;
+		}
+		struct stats_device *d = &s->device[r->quiet->device];
+		d->peak = r->peak > d->peak ? r->peak : d->peak;
+		quiet_fold(s, r);
+	}
+	fault_forget(s);
 }
 
 void stats_settle(struct ptt_stats *s)
@@ -153,6 +206,7 @@ void stats_settle(struct ptt_stats *s)
 	for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++)
 		if (s->device[i].level != 0)
 			level_add(s, &s->device[i], s->device[i].clock.now, 0);
+	settle_quiet(s);
 	if (s->match != NULL)
 		ptt_match_rest(s->match, unanswered, s);
 	cells_settle(s);

@@ -21,7 +21,7 @@ static uint32_t greater(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stats_requester *from)
+static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requester *from)
 {
 	struct stats_requester *r = &s->requester[row];
 
@@ -36,6 +36,8 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, const struct stat
 	r->given_up += from->given_up;
 	r->failed += from->failed;
 	r->cut += from->cut;
+	r->crowded += from->crowded;
+	quiet_merge(s, r, from);
 	merge_hist(s, &r->latency, from->latency);
 }
 
@@ -147,6 +149,7 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	ptt_hist_merge(&into->latency, &from->latency);
 	ptt_hist_merge(&into->latency_first, &from->latency_first);
 	ptt_hist_merge(&into->open_age, &from->open_age);
+	line_align(&into->line, &from->line);
 	merge_sizes(into, from);
 	merge_rows(into, from);
 	merge_devices(into, from);

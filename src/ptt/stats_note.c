@@ -21,46 +21,36 @@ static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...)
 
 typedef unsigned long long ull;
 
-#define SILENT_LEAST 16u /* requests without any answer that are no chance */
-
 /* Which directions of a link a record is of isn't in the record; what matches tells. */
 static void note_matching(struct ptt_report *r)
 {
-	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN];
+	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN], requests = r->requests + r->unanswerable;
 
 	if (!r->matched)
 		say(r, PTT_NOTE_NO_MATCHING, "Requests were not matched with completions: no latency, nothing is known "
 		    "of unanswered requests.");
-	else if (r->requests == 0 && r->cls[TLP_CPL] != 0)
+	else if (r->requests + r->unanswerable == 0 && r->cls[TLP_CPL] != 0)
 		say(r, PTT_NOTE_NO_REQUESTS, "No latency: there are completions, but none of their requests. They "
 		    "go the other way on the link: trace both ways (4DW, direction 2 or 3).");
-	else if (r->requests != 0 && r->cls[TLP_CPL] == 0)
+	else if (r->requests + r->unanswerable != 0 && r->cls[TLP_CPL] == 0)
 		say(r, PTT_NOTE_NO_COMPLETIONS, "No latency: there are requests, but no completions. They go the other "
 		    "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
-	else if (r->requests != 0 && r->answered < r->requests / 10 && orphans > r->cls[TLP_CPL] / 10 * 9)
+	else if (requests != 0 && r->answered < requests / 10 && orphans > r->cls[TLP_CPL] / 10 * 9)
 		say(r, PTT_NOTE_OTHER_SIDE, "Latency is of %llu of %llu requests: nearly all completions belong to "
 		    "requests that are not in the trace. It holds requests of one side and completions of the other.",
-		    (ull)r->answered, (ull)r->requests);
+		    (ull)r->answered, (ull)requests);
 }
 
-/* A requester whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
 static void note_silent(struct ptt_report *r)
 {
-	uint64_t open = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->nrequesters && r->answered != 0; i++) {
-		const struct ptt_requester_row *q = &r->requester[i];
-
-		if (q->answered == 0 && q->unanswered + q->given_up >= SILENT_LEAST) {
-			open += q->unanswered + q->given_up;
-			n++;
-		}
-	}
+	for (uint32_t i = 0; i < r->nrequesters; i++)
+		n += r->requester[i].unanswerable != 0;
 	if (n != 0)
 		say(r, PTT_NOTE_SILENT, "None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
-		    "trace (those to a host's own reads come as CPL A: direction 3). They count as unanswered or as a tag used "
-		    "again, but are no errors.", (ull)open, n, n == 1 ? "" : "s");
+		    "trace (those to a host's own reads come as CPL A: direction 3). They are counted apart, as unanswerable.",
+		    (ull)r->unanswerable, n, n == 1 ? "" : "s");
 }
 
 static void note_time(struct ptt_report *r)

@@ -121,6 +121,8 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		if (RARE(h->sort == SORT_OTHER || raw_unusual(dw0, dws) || bank == 0))
 			break;
 		struct stats_requester *r = s->bank[bank].requester;
+		if (RARE(!r->heard))
+			break;
 		struct match_place *e = match_find(m, base | (uint64_t)(id >> 16) << 14 | tag);
 		if (RARE(e->key == 0))
 			break;

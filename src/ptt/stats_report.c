@@ -153,7 +153,7 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.asked_bytes = r->bytes[PTT_READ], .read_bytes = r->bytes[PTT_COMPLETION],
 		.largest_write = r->largest[PTT_WRITE], .largest_read = r->largest[PTT_READ],
 		.answered = r->answered, .unanswered = r->unanswered, .given_up = r->given_up, .failed = r->failed,
-		.cut = r->cut,
+		.cut = r->cut, .unanswerable = r->unanswerable,
 		.outstanding_peak = r->peak, .latency = r->latency,
 	};
 	for (unsigned k = 0; k < PTT_KINDS; k++) {
@@ -304,6 +304,7 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->nholes = s->nholes;
 	r->hole_bytes = s->hole_bytes;
 	r->cut = s->cut;
+	r->unanswerable = s->unanswerable;
 	r->behind_hole = s->behind_hole;
 	r->latency = &s->latency;
 	r->latency_first = &s->latency_first;
@@ -318,6 +319,7 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
 	if (s->report != NULL)
 		return -TALLY_ESTATE;
 	stats_settle(s);
+	stats_quiet(s);
 	struct stats_report *to = s->report = mem_alloc(sizeof(*to));
 	if (to == NULL)
 		return -TALLY_ENOMEM;

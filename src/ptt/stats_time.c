@@ -10,7 +10,12 @@
  * time to another is spread over the bins between.  Integrals add up over
  * shards, as means and peaks would not.
  *
- * They do not add up over devices: clocks that know nothing of each other have no
+ * A trace of one direction holds requests whose completions it can never hold, a host's own reads above all.  They
+ * are not outstanding; and no record says which they are.  So the requests of a requester are kept apart, with bins of their own,
+ * until one is answered: then all of them were the device's from the start.  Only the peak can't be told back: it
+ * counts a requester from its first answer on.
+ *
+ * Outstanding requests do not add up over devices: clocks that know nothing of each other have no
  * common moment, and devices' records lie one after the other in the file, so nobody
  * could say how many requests all had open at once.  So each device has its own
  * integral in each bin, and a bin says what the device had that had most there: its
@@ -47,17 +52,25 @@ void line_double(struct time_line *l)
 	memset(&l->bin[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*l->bin));
 	for (uint32_t d = 0; d < l->devices; d++)
 		halve(l->ticks[d]);
+	for (struct stats_quiet *q = l->quiet; q != NULL; q = q->next) {
+		halve(q->ticks);
+		halve(q->opened);
+	}
 	l->used = (l->used + 1) / 2;
 	l->width *= 2;
 }
 
-/* Peaks add up: those of two shards need not have been at one time, so the sum is a bound. */
-void line_merge(struct time_line *into, struct time_line *from)
+void line_align(struct time_line *into, struct time_line *from)
 {
 	while (into->width < from->width)
 		line_double(into);
 	while (from->width < into->width)
 		line_double(from);
+}
+
+/* Peaks add up: those of two shards need not have been at one time, so the sum is a bound. */
+void line_merge(struct time_line *into, struct time_line *from)
+{
 	for (uint32_t i = 0; i < from->used; i++) {
 		bin_join(&into->bin[i], &from->bin[i]);
 		into->bin[i].outstanding_peak += from->bin[i].outstanding_peak;
@@ -113,17 +126,18 @@ struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t t
 	return d->bin;
 }
 
-static void spread(struct ptt_stats *s, const struct stats_device *d, uint64_t from, uint64_t to)
+/* A level that held from one time to another. */
+static void spread(struct ptt_stats *s, uint64_t *ticks, uint64_t level, uint64_t from, uint64_t to, bool peaks)
 {
 	uint32_t last = bin_number(s, to);
-	uint64_t width = s->line.width, level = d->level, *ticks = s->line.ticks[d - s->device];
+	uint64_t width = s->line.width;
 
 	for (uint32_t i = (uint32_t)(from / width); i <= last; i++) {
 		uint64_t begin = i * width > from ? i * width : from;
 		uint64_t end = (i + 1) * width < to ? (i + 1) * width : to;
 		struct ptt_bin *b = &s->line.bin[i];
 		ticks[i] += level * (end - begin);
-		if (level > b->outstanding_peak && end > begin)
+		if (peaks && level > b->outstanding_peak && end > begin)
 			b->outstanding_peak = (uint32_t)level;
 	}
 }
@@ -133,5 +147,101 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
 	bin_at(s, d, time);
 	if (time > d->level_since && d->level != 0)
-		spread(s, d, d->level_since, time);
+		spread(s, s->line.ticks[d - s->device], d->level, d->level_since, time, true);
+}
+
+/* ---- requesters that were not answered so far -------------------------------------------------------------------- */
+
+static void quiet_keep(struct ptt_stats *s, struct stats_quiet *q, uint64_t time)
+{
+	if (time > q->since && q->level != 0)
+		spread(s, q->ticks, q->level, q->since, time, false);
+	q->since = time > q->since ? time : q->since;
+}
+
+void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
+{
+	struct stats_quiet *q = r->quiet;
+
+	if (q == NULL) {
+		if ((q = mem_alloc(sizeof(*q))) == NULL) {
+			s->failed = true;
+			return;
+		}
+		*q = (struct stats_quiet){ .next = s->line.quiet, .device = (uint32_t)(d - s->device), .since = time };
+		r->quiet = s->line.quiet = q;
+	}
+	bin_at(s, d, time);
+	quiet_keep(s, q, time);
+	q->level++;
+	q->requests++;
+	q->opened[bin_number(s, time)]++;
+}
+
+void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time)
+{
+	quiet_keep(s, r->quiet, time);
+	r->quiet->level--;
+}
+
+void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end)
+{
+	quiet_keep(s, r->quiet, end);
+}
+
+void quiet_fold(struct ptt_stats *s, struct stats_requester *r)
+{
+	struct stats_quiet *q = r->quiet, **at = &s->line.quiet;
+
+	for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
+		s->line.ticks[q->device][i] += q->ticks[i];
+		s->line.bin[i].opened += q->opened[i];
+	}
+	while (*at != q)
+		at = &(*at)->next;
+	*at = q->next;
+	mem_free(q);
+	r->quiet = NULL;
+}
+
+void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
+{
+	uint64_t level;
+
+	r->heard = true;
+	if (r->quiet == NULL)
+		return;
+	quiet_keep(s, r->quiet, time);
+	level = r->quiet->level;
+	quiet_fold(s, r);
+	level_add(s, d, time, 0);
+	d->level += level;
+	if (d->level > d->peak)
+		d->peak = d->level;
+	if (d->level > d->bin->outstanding_peak)
+		d->bin->outstanding_peak = (uint32_t)d->level;
+}
+
+void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from)
+{
+	struct stats_quiet *q = from->quiet;
+
+	into->heard |= from->heard;
+	if (q != NULL && into->quiet == NULL) {
+		struct stats_quiet *mine = mem_alloc(sizeof(*mine));
+		s->failed |= mine == NULL;
+		if (mine == NULL)
+			return;
+		*mine = *q;
+		mine->next = s->line.quiet;
+		into->quiet = s->line.quiet = mine;
+	} else if (q != NULL) {
+		into->quiet->requests += q->requests;
+		for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
+			into->quiet->ticks[i] += q->ticks[i];
+			into->quiet->opened[i] += q->opened[i];
+		}
+	}
+	if (into->heard && into->quiet != NULL)
+		quiet_fold(s, into);
 }
