@@ -24,6 +24,11 @@ struct door_ops {
 };
 struct door { const struct door_ops *op; };   /* first member of each door's own struct */
 
+/* Held while a server looks at a socket's path and makes its own there, so that of several one wins (door_path.c). *fd: for
+ * _unlock(); -1: no lock can be made in that directory, and neither can a socket. -TALLY_EBUSY. */
+int door_path_lock(const char *path, int *fd, struct err *e);
+void door_path_unlock(const char *path, int fd);
+
 /* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
 int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
 /* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;

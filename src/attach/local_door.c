@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "attach/attach.h"
 #include "attach/local.h"
 
 #define ACCEPTS 16 /* of one serve() */
@@ -333,16 +334,20 @@ static int bind_at(struct local_door *d, struct err *e)
 static int door_start(struct local_door *d, struct err *e)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = LOCAL_CLIENTS};
-	int rc;
+	int lock, rc;
 
 	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	d->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (d->listener < 0 || d->epoll < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	rc = door_path_lock(d->at.sun_path, &lock, e);
+	if (rc < 0)
+		return rc;
 	rc = bind_at(d, e);
 	if (rc == 0 && (listen(d->listener, LOCAL_CLIENTS) < 0 ||
 			epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
 		rc = err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+	door_path_unlock(d->at.sun_path, lock);
 	return rc;
 }
 

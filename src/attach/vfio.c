@@ -85,7 +85,7 @@ static int listen_at(struct vfio_door *d, const char *path, struct err *e)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct stat st;
-	int rc;
+	int lock, rc, no;
 
 	if (!*path || strlen(path) >= sizeof(at.sun_path))
 		return err_set(e, TALLY_EINVAL, "vfio-user socket '%s': a path has 1 to %zu bytes", path,
@@ -95,13 +95,18 @@ static int listen_at(struct vfio_door *d, const char *path, struct err *e)
 	/* The mode of the socket becomes that of the file: at no moment can anybody else connect. */
 	if (d->listener < 0 || fchmod(d->listener, 0600) < 0)
 		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
-	rc = bind_at(d->listener, &at);
-	if (rc)
+	rc = door_path_lock(path, &lock, e);
+	if (rc < 0)
+		return rc;
+	no = bind_at(d->listener, &at);
+	if (no == 0)
+		d->at = at;
+	if (no == 0 && (lstat(path, &st) < 0 || listen(d->listener, SOMAXCONN) < 0))
+		no = errno;
+	door_path_unlock(path, lock);
+	if (no)
 		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path,
-			       rc == EADDRINUSE ? "it is in use, or is no socket; name another path" : strerror(rc));
-	d->at = at;
-	if (lstat(path, &st) < 0 || listen(d->listener, SOMAXCONN) < 0)
-		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
+			       no == EADDRINUSE ? "it is in use, or is no socket; name another path" : strerror(no));
 	d->made_dev = st.st_dev;
 	d->made_ino = st.st_ino;
 	return 0;

@@ -329,10 +329,16 @@ int file_lock(const char *path)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600), saved;
+	struct stat named, st;
 
-	if (fd < 0 || fcntl(fd, F_OFD_SETLK, &whole) == 0)
+	if (fd < 0)
 		return fd;
-	saved = errno == EACCES ? EAGAIN : errno;
+	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
+		saved = errno == EACCES ? EAGAIN : errno;
+	else if (fstat(fd, &st) == 0 && stat(path, &named) == 0 && named.st_dev == st.st_dev && named.st_ino == st.st_ino)
+		return fd;
+	else
+		saved = EAGAIN;
 	close(fd);
 	errno = saved;
 	return -1;

@@ -55,7 +55,7 @@ int file_out_close(struct bytes_out *out);    /* -TALLY_EIO: the last bytes did 
 
 /* ---- what several processes share --------------------------------------------------- */
 /* Opens the file, which only its owner may, or makes it, and locks it: until the descriptor that is returned is closed, or the
- * process is gone. -1 with errno; EAGAIN: another holds it. */
+ * process is gone. Who holds it may remove the file. -1 with errno; EAGAIN: another holds it, or has just removed it. */
 int file_lock(const char *path);
 /* Calls each() with the names in a directory, in no order, until it returns negative: 0, what each() returned, or
  * -TALLY_EIO with errno. */

@@ -5,7 +5,9 @@
  * is released, so that nothing of its run is missed and nothing of ours is
  * counted as its own.  A second pipe, closed by a successful exec, tells how the
  * exec went.  If we die first, the waiting child reads the end of the pipe
- * and ends too.
+ * and ends too; once it runs, the kernel kills it when we die (PR_SET_PDEATHSIG), which
+ * the exec of a set-user-id program or of one with capabilities undoes.  "We" are the thread that forked:
+ * so the kernel is asked only by a program's first thread, whose end is that of the program.
  *
  * Capabilities are tally's own: the command of a user gets none of them, neither from the program's file nor from those
  * that processes inherit.  Root's command is root's.
@@ -18,6 +20,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,7 +98,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
  * release and its exec counts as the command's own, so it does it once before:
  * the pages are there then, and cost no fault.
  */
-static void child_run(int go, int err, char *const *argv)
+static void child_run(int go, int err, pid_t parent, char *const *argv)
 {
 	sigset_t none;
 	char byte;
@@ -103,6 +106,10 @@ static void child_run(int go, int err, char *const *argv)
 
 	if (geteuid() != 0)
 		rights_drop();
+	if (parent)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (parent && getppid() != parent)
+		_exit(127);                   /* it died before the kernel was asked */
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -136,6 +143,7 @@ static int pipes_open(int go[2], int err[2], struct err *e)
 
 static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 {
+	const pid_t parent = syscall(SYS_gettid) == getpid() ? getpid() : 0;
 	int go[2], err[2], rc = pipes_open(go, err, e);
 
 	if (rc < 0)
@@ -143,7 +151,7 @@ static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
-		child_run(go[0], err[1], argv);
+		child_run(go[0], err[1], parent, argv);
 	}
 	close(go[0]);
 	close(err[1]);

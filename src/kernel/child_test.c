@@ -207,6 +207,42 @@ static void child_is_waited_for_until_it_ends_or_a_time_or_a_stop(void **state)
 	k_child_kill(&c);
 }
 
+/* The command says that it runs, and then runs until it is killed: the end of its pipe is its end. */
+static void command_ends_when_its_tracer_is_killed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct pollfd out;
+		int pipes[2];
+		char byte;
+		pid_t tracer;
+
+		assert_int_equal(pipe(pipes), 0);
+		tracer = fork();
+		if (tracer == 0) {
+			struct err e = { 0 };
+			struct k_child c;
+
+			dup2(pipes[1], 1);
+			close(pipes[0]);
+			close(pipes[1]);
+			if (k_child_start("sh -c 'echo; exec sleep 3600'", &c, &e) == 0 && k_child_release(&c, &e) == 0)
+				close(1);
+			pause();
+		}
+		close(pipes[1]);
+		if (i % 2)                                    /* else at any moment of its start */
+			assert_int_equal(read(pipes[0], &byte, 1), 1);
+		kill(tracer, SIGKILL);
+		waitpid(tracer, NULL, 0);
+		out = (struct pollfd){ .fd = pipes[0], .events = POLLIN };
+		do
+			assert_int_equal(poll(&out, 1, 60000), 1);
+		while (read(pipes[0], &byte, 1) > 0);
+		close(pipes[0]);
+	}
+}
+
 static void process_that_is_not_there_is_refused(void **state)
 {
 	struct err e = { 0 };
@@ -255,6 +291,7 @@ int main(void)
 		cmocka_unit_test(killed_child_is_reaped),
 		cmocka_unit_test(child_that_is_ended_is_asked_and_then_made_to),
 		cmocka_unit_test(child_is_waited_for_until_it_ends_or_a_time_or_a_stop),
+		cmocka_unit_test(command_ends_when_its_tracer_is_killed),
 		cmocka_unit_test(process_that_is_not_there_is_refused),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
