@@ -1,16 +1,19 @@
 #!/bin/bash
-# fresh.sh [--without PACKAGE] - what the README says, on a Debian 12 with nothing installed.  As root.
+# fresh.sh [--slow] [--without PACKAGE] - what the README says, on a Debian 12 with nothing installed.  As root.
 #
-# Takes a minimal tree (tools/tree.sh), clones into it what is committed here, and does there what a reader does.  Nothing
-# that is installed on this machine can help.  Says in TAP what went well; what failed is followed by what it printed.
+# Takes a minimal tree (tools/tree.sh), clones into it what is committed here, and does there what a reader does: as root the
+# demo, the README in its order, the tutorials, and the examples of an installation; as another user what needs no privilege.
+# Nothing that is installed on this machine can help.  Speaks TAP; what failed is followed by what it printed.
 #
-# --without PACKAGE: takes PACKAGE out of the group `build` of tools/deps.sh first.  Then the run must fail, or another
-# package must have brought it: exit 0 says so, in words.
+# --slow: also with DuckDB's library, which npm fetches.
+# --without PACKAGE: takes PACKAGE out of the group `build` of tools/deps.sh first.  Then the demo or what follows must fail, or
+# another package must have brought it: exit 0 says so, in words.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-suite=bookworm without= n=0 bad=0
+suite=bookworm without= slow= n=0 bad=0
 while [ $# -gt 0 ]; do
   case $1 in
+  --slow) slow=1 ;;
   --without) without=${2:?which package}; shift ;;
   *) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
   esac
@@ -31,17 +34,25 @@ say() { # STATUS WORDS
   else echo "not ok $n - $2"; tail -n 40 "$log" | sed 's/^/# /'; bad=1; fi
   SECONDS=0
 }
-inside() { # WORDS USER SCRIPT...: one check: a script in the tree, in USER's clone, that ends with status 0
-  local words=$1 user=$2 status=0
-  shift 2
-  tools/tree.sh run -u "$user" "$tree" "cd tally && $*" >"$log" 2>&1 </dev/null & wait $! || status=$?
-  say $status "$words"
+# With --without the first failure is the answer.
+failed_as_it_should() { [ -n "$without" ] && [ $bad -ne 0 ] && { echo "# without $without it fails"; exit 0; }; }
+inside() { # WORDS USER SCRIPT: one check: a script in the tree, in USER's clone, that ends with status 0
+  local status=0
+  tools/tree.sh run -u "$2" "$tree" "export COLUMNS=80 MAKEFLAGS=-j$(nproc); cd tally && $3" >"$log" 2>&1 </dev/null & wait $! || status=$?
+  say $status "$1"
+  failed_as_it_should
   return $status
 }
 clone() { # HOME
   GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' \
     git clone -q --no-hardlinks "$PWD" "$tree/root$1/tally" >"$log" 2>&1 || return 1
   [ -z "$without" ] || sed -i "/^build=/s/\([' ]\)$without\([' ]\)/\1\2/" "$tree/root$1/tally/tools/deps.sh"
+}
+pages() { # USER: the README and the tutorials
+  inside "the README's commands run in their order, as $1" "$1" 'tools/transcript.sh -t 300 README.md'
+  for page in doc/tutorial/*.md; do
+    inside "the tutorial $(basename "$page" .md) is true, as $1" "$1" "tools/transcript.sh -t 300 $page"
+  done
 }
 
 if ! tree=$(exec tools/tree.sh copy "$suite" 2>"$log"); then tree=; say 1 "a minimal Debian can be made"; exit 1; fi
@@ -51,9 +62,40 @@ clone /root
 say $? "the checkout is cloned"
 
 inside "demo.sh installs, builds and answers" root ./demo.sh
+pages root
+
+# The examples are scripts: those of events are given a command, those of packets a trace, the others name their model.
+inside "an installation's examples run from where they were installed" root '
+  make -s install DESTDIR="$HOME/dest" PREFIX=/usr
+  PATH=$HOME/dest/usr/bin:$PWD/build/prog:$PATH examples=$HOME/dest/usr/share/doc/tally/examples
+  cp test/fixture/ptt-8dw-golden.perf.data "$HOME/t.data" && cd && status=0
+  for e in "$examples"/*.d; do
+    case $(grep -oE "^(cpc|ptt):::" "$e" | head -n 1) in
+    cpc:::) set -- -c "brendan 20000" ;;
+    ptt:::) set -- --on ./t.data ;;
+    *) set -- ;;
+    esac
+    timeout 60 "$e" "$@" >said 2>&1 && [ -s said ] || { echo "$e:"; cat said; status=1; }
+  done
+  for e in "$examples"/hardware/*.d; do
+    tally trace -e -s "$e" >said 2>&1 || grep -q "no hardware PMU" said || { echo "$e:"; cat said; status=1; }
+  done
+  export PKG_CONFIG_SYSROOT_DIR=$HOME/dest PKG_CONFIG_PATH=$HOME/dest/usr/lib/pkgconfig LD_LIBRARY_PATH=$HOME/dest/usr/lib
+  for e in hv count; do gcc -o $e "$examples/c/$e.c" $(pkg-config --cflags --libs tally) || status=1; done
+  ./hv maramba && ./count "brendan 20000" || status=1
+  exit $status'
+
+inside "another user is made" root 'useradd -m reader'
+clone /home/reader && chown -R --reference="$tree/root/home/reader" "$tree/root/home/reader/tally"
+say $? "the other user has a clone"
+inside "make builds all, as reader" reader '[ "$(id -u)" -ne 0 ] && make'
+pages reader
+[ -z "$slow" ] || {
+  inside "npm fetches DuckDB's library" root 'apt-get install -qy --no-install-recommends npm && tools/fetch-duckdb.sh'
+  inside "the README's commands run with DuckDB's library" root 'tools/transcript.sh -t 300 README.md'
+}
 
 if [ -n "$without" ]; then
-  [ $bad -eq 0 ] || { echo "# without $without it fails"; exit 0; }
   by=$(tools/tree.sh run "$tree" "dpkg-query -W -f '\${Package}: \${Depends}, \${Pre-Depends}\n' | grep -E '[:,] $without( |,|\$)' | cut -d: -f1 | tr '\n' ' '")
   [ -n "$by" ] && echo "# $without is brought by: $by"
   exit $((${#by} == 0))

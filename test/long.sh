@@ -1,0 +1,60 @@
+#!/bin/bash
+# long.sh [-l] [NAME...] - the checks that take minutes, or only those that are named: `make check-long`.
+#
+# A row of the table at the end for each: name, result, time, what it said.  A check is a row of `checks` below: a name, how many
+# minutes it may take, and a command that speaks TAP, for tools/run-tests.sh.  What each printed is in build/long/NAME.log.
+# What cannot run here is skipped, with its reason in the log.  -l: the names.  Exit 1: something failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p build/long
+
+# name|minutes|commands, parted by ; |what it is
+checks() {
+  cat <<'ROWS'
+fresh|30|test/fresh.sh --slow|the README and the tutorials on a Debian 12 with nothing installed, and with DuckDB
+packages|90|test/packages.sh|each package to build with is missed, or another one brings it
+unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
+guest|20|test/vm/run.sh|Linux 6.1 with an emulated PMU
+drivers|40|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
+fuzz|60|FUZZ|each fuzz target for a minute
+torture|60|TORTURE|each campaign of make torture for two minutes, with a new seed
+ROWS
+}
+[ "${1:-}" = -l ] && { checks | awk -F'|' '{ printf "%-10s %s\n", $1, $4 }'; exit 0; }
+for name; do checks | grep -q "^$name|" || { echo "long.sh: no check is called $name; -l lists them" >&2; exit 2; }; done
+
+# What the commands run, one a line; nothing when it could not be built.
+commands() { # NAME COMMANDS
+  case $2 in
+  FUZZ) make -j"$(nproc)" fuzzers >&2 && for t in src/*/*_fuzz.c; do echo "tools/fuzz.sh -t 60 build/fuzz/$(basename "$t" _fuzz.c)"; done ;;
+  TORTURE) make -j"$(nproc)" all torturers >&2 && for t in $(test/torture/run.sh -l); do echo "test/torture/run.sh -T -t 120 $t"; done ;;
+  *)
+    case $1 in
+    guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
+    drivers) make -j"$(nproc)" all build/vm/gpci-truth build/vm/sun4v-truth && { tools/deps.sh vm && make cross-tally; true; } ;;
+    esac >&2 && tr ';' '\n' <<<"$2" ;;
+  esac
+}
+
+table=build/long/table bad=0
+printf '%-10s %-8s %6s  %s\n' CHECK RESULT TIME WORDS >"$table"
+while IFS='|' read -r name minutes what words <&3; do
+  [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+  echo "== $name: $words"
+  SECONDS=0 log=build/long/$name.log result=ok
+  mapfile -t list < <(commands "$name" "$what" 2>"$log")
+  if [ ${#list[@]} -eq 0 ]; then
+    tail -n 20 "$log"
+    result=FAILED said="could not be built"
+  else
+    tools/run-tests.sh -t $((minutes * 60)) "${list[@]}" 2>&1 </dev/null | tee -a "$log"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || result=FAILED
+    said=$(tail -n 1 "$log")
+    [[ $said != "0 passed, 0 failed"* ]] || result=skipped
+  fi
+  [ $result != FAILED ] || bad=1
+  printf '%-10s %-8s %4d s  %s: %s\n' "$name" $result $SECONDS "$words" "$said" >>"$table"
+done 3< <(checks)
+echo
+cat "$table"
+exit $bad
