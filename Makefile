@@ -4,6 +4,7 @@
 #   make                 build/tally, build/libtally.a, build/libtally.so.0, build/tally-qemu.so
 #   make test            unit tests under ASan and UBSan, and test/*.bats
 #   make check-vm        genuine drivers in a guest against our devices: 380 MB to download once, some minutes
+#   make check-long      what check.sh has no time for, as a table; test/long.sh -l names the checks
 #   make CC=clang ...    the same under build/clang/
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
 #   make torture         campaigns of attacks, TORTURE_SECONDS (600) each: test/torture/run.sh
@@ -228,6 +229,9 @@ cross-arm64: cross-tally
 check-vm: all $(B)/vm/gpci-truth $(B)/vm/sun4v-truth
 	-tools/deps.sh vm && $(MAKE) cross-tally
 	test/vm/ptt.sh; status=$$?; test/vm/gpci.sh || status=$$?; test/vm/sun4v.sh && exit $$status
+
+check-long:
+	test/long.sh
 
 # ---- manual pages and installation --------------------------------------------------------------
 PREFIX ?= /usr/local

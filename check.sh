@@ -110,4 +110,5 @@ say "Linux 6.1 with an emulated PMU"
 if [ -n "$guest" ]; then wait "$guest"; cat build/guest.log; else echo "did not run, as said above"; fi
 
 say "sum"
+echo "What takes longer than this: make check-long"
 finish

@@ -63,11 +63,11 @@ accepted() { # COMMAND
 check_rest() { # NEED COMMAND: the need is not met
   bash -n -c "$2" || return 1
   case $1 in
-  bpf) refused "3 4" 'permitted|privileges|CAP_' "$2" ;;
+  bpf) refused "3 4" '[Pp]ermi|cap_|CAP_' "$2" ;;
   ptt) refused 3 'no PTT device' "$2" && accepted "$(sed -E 's/tally (record|tune)/& --on kunpeng --duration 2/; s/tally set/& --on kunpeng/; s/ -- .*/ -- true/' <<<"$2")" ;;
   power) refused 3 'no PMU hv_gpci' "$2" && accepted "${2/--on local/--on power}" ;;
   pmu)
-    refused "0 1 3 4" 'no hardware PMU|<not (supported|permitted)>|permitted' "$2" || return 1
+    refused "0 1 3 4" 'no hardware PMU|<not (supported|permitted)>|[Pp]ermi|cap_' "$2" || return 1
     # The program is right if it is so with an event that every machine has.
     [[ $2 != *cpc:::* ]] || refused "0 4" '' "$(sed -E 's/cpc:::[A-Za-z0-9_]+/cpc:::page_faults/' <<<"$2")" ;;
   duckdb) [[ $2 != tally\ export* ]] || refused 3 'DuckDB' "$2" ;;
