@@ -71,7 +71,7 @@ FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
 PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
 
 .PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
-	torture torturers check-vm cross-tally cross-arm64
+	torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)

@@ -38,6 +38,13 @@ C
   [ "$(find "$DEST/usr/share/doc/tally/examples" -name '*.d' | wc -l)" -eq "$(find examples -name '*.d' | wc -l)" ]
 }
 
+@test "an installed tally names no script or make target, which only the source tree has" {
+  ! strings -n 6 "$DEST/usr/bin/tally" | grep -E '(tools|test|bench)/[a-z-]+\.sh|make (check|bench|all)'
+  for page in "$DEST"/usr/share/man/man1/*.1; do
+    ! sed '/^\.SH EXAMPLES/,$d' "$page" | grep -HE --label="$page" 'tools/[a-z-]+\.sh' || return 1
+  done
+}
+
 @test "the name dtrace is installed only when asked for" {
   make -s install DESTDIR="$BATS_TEST_TMPDIR/plain" PREFIX=/usr
   [ -x "$BATS_TEST_TMPDIR/plain/usr/bin/tally" ]

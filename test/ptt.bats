@@ -438,7 +438,7 @@ assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_he
 @test "without DuckDB's library SQL says what to do, with status 3" {
   TALLY_DUCKDB=/nowhere run "$TALLY" export --sql 'SELECT 1' "$TRACE"
   [ "$status" -eq 3 ]
-  has "tools/fetch-duckdb.sh"
+  has "tally doctor"
 }
 
 @test "SQL runs over the trace itself" {

@@ -553,7 +553,7 @@ static void duckdb_that_is_not_there_is_said(void **state)
 				      .duckdb = "/no/such/libduckdb.so", .form = TALLY_PTT_TEXT };
 
 	assert_int_equal(tally_ptt_export(t, &x), -TALLY_ENOTSUP);
-	assert_non_null(strstr(tally_ptt_error(t), "fetch-duckdb.sh"));
+	assert_non_null(strstr(tally_ptt_error(t), "tally doctor"));
 	tally_ptt_close(t);
 }
 

@@ -1,5 +1,5 @@
 /*
- * duckdb.c: where DuckDB's library is: what TALLY_DUCKDB names, or where tools/fetch-duckdb.sh puts it.
+ * duckdb.c: where DuckDB's library is: what TALLY_DUCKDB names, or ~/.local/lib.
  *
  * Both are a user's to say.  A program whose file has capabilities hears neither (secure_getenv), and has only what the
  * run-time linker finds in the system's directories.

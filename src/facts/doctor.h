@@ -27,6 +27,14 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 
 /* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it (k_fix()). */
 #define DOC_PROGRAM "PROGRAM"
+/* DuckDB's library is in no Debian; its npm package carries it. */
+#ifdef __aarch64__
+#define DUCKDB_MACHINE "arm64"
+#else
+#define DUCKDB_MACHINE "x64"
+#endif
+#define FIX_DUCKDB "sudo apt-get install npm && npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE " && " \
+	"tar xzf duckdb-*.tgz && install -D package/libduckdb.so ~/.local/lib/libduckdb.so"
 /*
  * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
  * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
