@@ -33,8 +33,8 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 #else
 #define DUCKDB_MACHINE "x64"
 #endif
-#define FIX_DUCKDB "sudo apt-get install npm && npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE " && " \
-	"tar xzf duckdb-*.tgz && install -D package/libduckdb.so ~/.local/lib/libduckdb.so"
+#define FIX_DUCKDB "sh -ec 'sudo apt-get install npm; npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE "; " \
+	"tar xzf duckdb-*.tgz; install -D package/libduckdb.so ~/.local/lib/libduckdb.so'"
 /*
  * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
  * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
