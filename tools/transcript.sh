@@ -14,6 +14,7 @@
 #   bpf        D programs that run in the kernel, and as live      pmu    hardware counters, and as live
 #   fuse       files may be mounted              ptt    a HiSilicon PTT device       power    Linux on POWER, with hv_gpci
 #   duckdb     DuckDB's library                  duckdb-cli clickhouse               that program
+#   system     it changes users and programs of this machine: only its syntax is checked
 #   guest      a kernel for a guest, and a QEMU newer than Debian 12 has: `make check-vm` runs it
 #
 # Where a need is not met, all else of the command is checked: its syntax; for hardware that it is refused for that reason
@@ -42,7 +43,7 @@ need_is_met() { # NEED
   power) pmu_is_here hv_gpci ;;
   fuse) [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; } ;;
   duckdb) tally doctor --json 2>/dev/null | grep -q '"DuckDB".*"verdict":"ok"' ;;
-  guest) false ;;
+  guest | system) false ;;
   duckdb-cli) command -v duckdb >/dev/null ;;
   clickhouse) command -v clickhouse >/dev/null ;;
   *) echo "$page: what is '$1', behind a block's first word?" >&2; exit 2 ;;
