@@ -69,6 +69,14 @@ records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summar
   [ ! -e s ]
 }
 
+@test "a client that starts trace after trace does not fill the machine's log" {
+  begin 1 kunpeng,load=idle --listen s
+  for _ in $(seq 60); do "$TALLY" record --on unix:s -e "$EVENT" -o - --duration 1 2>/dev/null >/dev/null; done
+  end TERM
+  [ "$(grep -c 'a trace ended' said)" -lt 60 ]
+  [ "$(awk '/: a trace ended: / { n++ } / more traces? ended / { n += $2 } END { print n }' said)" -eq 60 ]
+}
+
 @test "a second trace of a device is refused, and the first one goes on" {
   begin 1 kunpeng --listen s
   "$TALLY" record --on unix:s -e "$EVENT" -o a.data -- sleep 1000 2>a.said 3>&- &

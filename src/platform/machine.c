@@ -18,6 +18,7 @@
 #include "attach/attach.h"
 #include "kernel/kernel.h"
 #include "platform/hv_machine_int.h"
+#include "platform/machine_log.h"
 
 #define TURN_MS 2                             /* between two turns, when nobody is at a door */
 #define MS UINT64_C(1000000)
@@ -35,6 +36,7 @@ struct host {                                 /* a machine and its doors */
 	uint32_t n;
 	uint64_t then, owed;                  /* the clock at the last turn; ns that the machine is behind it */
 	uint64_t tracing;                     /* bit: that device had a trace at the last turn */
+	struct machine_log log;
 	struct err *e;
 };
 static_assert(PTT_PMU_MOST <= 64, "a bit each");
@@ -162,15 +164,6 @@ static int pass(struct host *h)
 	return rc;
 }
 
-static void sum_up(const struct host *h, uint32_t i)
-{
-	const struct ptt_dev_counts *c = ptt_dev_counts(kunpeng_device(h->k, i));
-
-	note(h, "%s: a trace ended: %llu packets seen, %llu recorded, %llu lost, %llu buffers", kunpeng_pmu(h->k, i)->name,
-	     (unsigned long long)c->seen, (unsigned long long)c->recorded, (unsigned long long)c->lost,
-	     (unsigned long long)c->buffers);
-}
-
 /* Says of each trace that has ended what the device counted: what its reader should have. */
 static void watch_traces(struct host *h, bool leaving)
 {
@@ -179,9 +172,10 @@ static void watch_traces(struct host *h, bool leaving)
 		const bool on = ptt_dev_tracing(kunpeng_device(h->k, i)) && !leaving;
 
 		if (!on && h->tracing & bit)
-			sum_up(h, i);
+			machine_log_trace(&h->log, h->then, kunpeng_pmu(h->k, i)->name, ptt_dev_counts(kunpeng_device(h->k, i)));
 		h->tracing = on ? h->tracing | bit : h->tracing & ~bit;
 	}
+	machine_log_passed(&h->log, h->then);
 }
 
 static int turns(struct host *h)
@@ -189,6 +183,7 @@ static int turns(struct host *h)
 	int rc = 0;
 
 	h->then = k_now_ns();
+	h->log = (struct machine_log){ .note = h->m.note, .arg = h->m.arg };
 	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
 		rc = serve(h);
 		watch_traces(h, false);
@@ -196,6 +191,7 @@ static int turns(struct host *h)
 			rc = pass(h);
 	}
 	watch_traces(h, true);
+	machine_log_end(&h->log);
 	return rc;
 }
 
