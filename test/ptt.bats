@@ -366,6 +366,28 @@ assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_he
   has "tally: $(number summary given_up) requests given up"
 }
 
+@test "--top cuts every table, and lengthens those of addresses beyond 64 rows" {
+  "$TALLY" report --json --top=2 "$TRACE" >"$BATS_TEST_TMPDIR/two"
+  for type in tlp_type requester completer page size error error_log; do
+    [ "$(grep -c "\"type\":\"$type\"" "$BATS_TEST_TMPDIR/two")" -le 2 ]
+  done
+  "$TALLY" report --json --top=1000 "$TRACE" >"$BATS_TEST_TMPDIR/many"
+  [ "$(grep -c '"type":"page"' "$BATS_TEST_TMPDIR/many")" -gt 64 ]
+}
+
+@test "the first error of each kind comes before the second of any, and --errors lists them all" {
+  "$TALLY" record --on kunpeng,load=faulty --duration 50 -o "$BATS_TEST_TMPDIR/d" -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2/ 2>/dev/null
+  "$TALLY" report --json --top=1000 "$BATS_TEST_TMPDIR/d" >"$BATS_TEST_TMPDIR/few"
+  "$TALLY" report --json --errors "$BATS_TEST_TMPDIR/d" >"$BATS_TEST_TMPDIR/all"
+  log() { grep '"type":"error_log"' "$1" | sed 's/.*"error":"\([^"]*\)".*"requester":"\([^"]*\)".*/\1 \2/'; }
+  [ "$(log "$BATS_TEST_TMPDIR/all" | wc -l)" -eq "$(grep '"type":"error"' "$BATS_TEST_TMPDIR/all" | sed 's/.*"count":\([0-9]*\).*/\1/' | paste -sd + | bc)" ]
+  kinds=$(log "$BATS_TEST_TMPDIR/all" | sort -u | wc -l)
+  [ "$kinds" -ge 3 ]
+  # Each kind of each requester once, but for those that may only have been under way.
+  [ "$(log "$BATS_TEST_TMPDIR/few" | head -n "$kinds" | sort | uniq -d | grep -vc '^unanswered')" -eq 0 ]
+  [[ "$(log "$BATS_TEST_TMPDIR/few" | head -n 1)" != "completion without"* ]]
+}
+
 @test "a host's own reads, which direction 2 never sees answered, are neither outstanding nor errors" {
   "$TALLY" record --on kunpeng,load=nvme --duration 20 -o "$BATS_TEST_TMPDIR/d" -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ 2>/dev/null
   TRACE=$BATS_TEST_TMPDIR/d reported

@@ -87,7 +87,7 @@ struct tally_ptt_report {
 	tally_write_fn *out;
 	void *arg;
 	uint32_t form;                        /* TEXT, JSON, HTML */
-	uint32_t flags;                       /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII */
+	uint32_t flags;                       /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII, TALLY_PTT_ERRORS */
 	uint32_t top;                         /* most rows of a table; 0: 10 in TEXT, 100 else */
 	uint32_t columns;                     /* of the terminal, for TEXT; 0: 80 */
 	/* CPUs that count together; 0: one. All figures are the same as with one, but peaks of outstanding
@@ -97,6 +97,7 @@ struct tally_ptt_report {
 };
 #define TALLY_PTT_NO_MATCH 1u                 /* leave requests and completions apart: faster, no latency */
 #define TALLY_PTT_ASCII 2u                    /* no block characters in TEXT */
+#define TALLY_PTT_ERRORS 4u                   /* all errors, not a sample of each kind and requester; of a comparison: nothing */
 /* Errors as tally_ptt_dump(). */
 TALLY_API int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts);
 /* What changed from a to b, largest change first. Words of an error are in b. */

@@ -60,6 +60,17 @@ static uint32_t limit(const struct ptt_page_in *in, uint32_t n, struct an_part *
 	return shown;
 }
 
+/* Of a table that is short by nature, once it is there: only who says --top has it cut. */
+static void cut_short(const struct ptt_page_in *in, struct an_part *table)
+{
+	uint32_t rows = table ? table->table.ncells / table->table.ncols : 0;
+
+	if (!in->top_told || rows <= in->top)
+		return;
+	table->table.left_out += rows - in->top;
+	table->table.ncells = in->top * table->table.ncols;
+}
+
 /* Columns that text leaves out: those that are for programs, or hold the same in every row. */
 static void skip(struct an_part *table, uint32_t first, uint32_t last)
 {
@@ -197,6 +208,7 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 			in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
 			when(in->r->matched, d->outstanding_peak) });
 	}
+	cut_short(in, t);
 }
 
 static void types(struct an_page *p, const struct ptt_page_in *in)
@@ -218,6 +230,7 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 			y->bytes ? AN_D(share(y->bytes, y->tlps)) : AN_NONE, AN_U(y->relaxed),
 			AN_S(type ? type->text : "") });
 	}
+	cut_short(in, t);
 	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
 }
 
@@ -541,6 +554,7 @@ static void sizes(struct an_page *p, const struct ptt_page_in *in)
 				AN_U(low * 4ull), AN_U(high * 4ull), AN_U(n[PTT_SIZE_READ]), AN_U(n[PTT_SIZE_WRITE]),
 				AN_U(n[PTT_SIZE_COMPLETION]) });
 	}
+	cut_short(in, t);
 }
 
 static void split(struct an_page *p, const struct ptt_page_in *in)
@@ -591,6 +605,7 @@ static void messages(struct an_page *p, const struct ptt_page_in *in)
 	for (uint32_t i = 0; i < 256; i++)
 		if (r->message_code[i])
 			an_row(p, t, (struct an_cell[3]){ AN_S(message_name(room, i)), AN_U(i), AN_U(r->message_code[i]) });
+	cut_short(in, t);
 	t = an_page_table(p, "message_log", "Message log", log_col, COUNT(log_col));
 	uint32_t n = limit(in, r->nmessages, t);
 	for (uint32_t i = 0; i < n; i++) {
@@ -615,6 +630,7 @@ static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
 		if (in->r->fault_count[i])
 			an_row(p, t, (struct an_cell[2]){ AN_S(ptt_fault_name((enum ptt_fault)i)),
 							  AN_U(in->r->fault_count[i]) });
+	cut_short(in, t);
 }
 
 static void faults(struct an_page *p, const struct ptt_page_in *in)
@@ -628,7 +644,8 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 		{ "request_offset", "its offset", AN_HEX }, { "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "error_log", "Error log", col, COUNT(col));
-	uint32_t n = limit(in, in->r->nfaults, t);
+	uint32_t n = in->all_errors ? in->r->nfaults : limit(in, in->r->nfaults, t);
+	uint64_t all = 0;
 	char from[PTT_BDF_MOST], to[PTT_BDF_MOST];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -645,8 +662,13 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
 	lead_device(in, t, 11);
-	an_explain(p, t, "Offsets are places in the file; the first %d of each kind are kept.%s", PTT_STATS_LOG,
-		   doubt_of_latency(in));
+	for (uint32_t f = 0; f < PTT_FAULTS; f++)
+		all += in->r->fault_count[f];
+	if (t)
+		t->table.left_out = all - n;
+	an_explain(p, t, "Offsets are places in the file.%s%s",
+		   in->all_errors ? "" : " Of each kind and requester the first few are kept, the first of each before the second; "
+					 "--errors lists them all.", doubt_of_latency(in));
 }
 
 /* ---- what can't be told, what was lost ------------------------------------------------------------ */

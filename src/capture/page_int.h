@@ -12,6 +12,8 @@ struct ptt_page_in {
 	const char *(*device_name)(void *arg, uint32_t device);
 	void *arg;
 	uint32_t top;                         /* most rows of a table */
+	bool all_errors;                      /* the log is not cut */
+	bool top_told;                        /* by the user: of those that are short by nature, too */
 	bool time_told;                       /* the user said what times are, */
 	bool time_recorded;                   /* or the file did */
 	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */

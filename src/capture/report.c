@@ -63,7 +63,8 @@ static int count_open(struct count *c, struct tally_ptt *t, const struct tally_p
 	rc = ptt_pass_open(&c->pass, t, false);
 	for (uint32_t i = 0; rc >= 0 && i < c->n; i++) {
 		struct ptt_stats_opts so = { .match = !(o->flags & TALLY_PTT_NO_MATCH),
-					     .shard = c->n > 1 ? i : 0, .shards = c->n > 1 ? c->n : 0 };
+					     .shard = c->n > 1 ? i : 0, .shards = c->n > 1 ? c->n : 0,
+					     .all_errors = o->flags & TALLY_PTT_ERRORS };
 
 		rc = ptt_stats_open(&c->stats[i], &so);
 		if (rc < 0)
@@ -241,7 +242,8 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 {
 	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
 	struct ptt_page_in in = { .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
-				  .device_name = device_name, .arg = &c->pass, .top = top,
+				  .device_name = device_name, .arg = &c->pass, .top = top, .top_told = o->top != 0,
+				  .all_errors = o->flags & TALLY_PTT_ERRORS,
 				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND, .time_recorded = true };
 
 	for (uint32_t i = 0; i < c->pass.ndev; i++) {
@@ -270,7 +272,7 @@ static int show(struct tally_ptt *t, const struct an_page *p, const struct tally
 
 static bool take(struct tally_ptt_report *o, const struct tally_ptt_report *opts)
 {
-	return opts_take(o, sizeof(*o), opts) && !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII)) && !o->zero &&
+	return opts_take(o, sizeof(*o), opts) && !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
 	       (o->form == TALLY_PTT_TEXT || o->form == TALLY_PTT_JSON || o->form == TALLY_PTT_HTML);
 }
 

@@ -34,6 +34,15 @@ static int take_no_match(void *state, const char *value)
 	return GO_ON;
 }
 
+static int take_errors(void *state, const char *value)
+{
+	struct report *r = state;
+
+	(void)value;
+	r->o.flags |= TALLY_PTT_ERRORS;
+	return GO_ON;
+}
+
 static int number(struct report *r, const char *option, const char *value, uint64_t most, uint32_t *to)
 {
 	uint64_t n;
@@ -73,7 +82,8 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	{ 0, "json", NULL, "one object a line, numbers as numbers", take_json },
 	{ 'o', NULL, "FILE", "write there; .html: a page to look at, .json: as --json", ptt_take_output },
-	{ 0, "top", "N", "most rows of a table (10; in JSON and HTML 100)", take_top },
+	{ 0, "top", "N", "most rows of each table (10; in JSON and HTML 100)", take_top },
+	{ 0, "errors", NULL, "list all errors, not a few of each kind and requester", take_errors },
 	{ 0, "no-match", NULL, "leave requests and completions apart: faster, no latency", take_no_match },
 	{ 0, "threads", "N", "count with N threads (1)", take_threads },
 	PTT_OPTIONS,

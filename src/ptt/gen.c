@@ -376,12 +376,12 @@ static_assert(TLP_ROW_MRd64 == TLP_ROW_MRd32 + 1 && TLP_ROW_MWr64 == TLP_ROW_MWr
 	      TLP_ROW_FetchAdd64 == TLP_ROW_FetchAdd32 + 1 && TLP_ROW_Swap64 == TLP_ROW_Swap32 + 1 &&
 	      TLP_ROW_CAS64 == TLP_ROW_CAS32 + 1, "the wide form of a request is the next row");
 
-static void count_read(struct ptt_gen *g, uint32_t who, uint32_t dws)
+static void count_read(struct ptt_gen *g, uint32_t who, uint32_t dws, uint64_t bytes)
 {
 	struct ptt_gen_requester *r = &g->truth.requester[who];
 
 	r->kind[PTT_READ]++;
-	r->asked_bytes += 4 * dws;
+	r->asked_bytes += bytes;
 	r->largest_read = 4 * dws > r->largest_read ? 4 * dws : r->largest_read;
 	g->truth.size[PTT_SIZE_READ][dws]++;
 }
@@ -420,7 +420,7 @@ static void memory_read(struct ptt_gen *g, uint32_t who, uint32_t tag, uint8_t r
 	k.address = s.address & ~3ull;
 	s.page->tlps++;
 	s.page->read_bytes += 4 * s.dws;
-	count_read(g, who, s.dws);
+	count_read(g, who, s.dws, bytes);
 	ask(g, who, &k, bytes, s.address, left);
 }
 
@@ -497,14 +497,15 @@ static void register_access(struct ptt_gen *g, uint32_t who, uint32_t tag, uint8
 
 	k.tag = tag;
 	k.dws = 1;
-	k.be = 0xf;
+	k.be = row == TLP_ROW_IORd ? 1u << below(g, 4) : 0xf;
 	k.reg = (uint16_t)(below(g, 1024) * 4);
 	k.address = 0x3000 + below(g, 64) * 4;
+	uint32_t bytes = k.be == 0xf ? 4 : 1;
 	if (read)
-		count_read(g, who, 1);
+		count_read(g, who, 1, bytes);
 	else
-		count_write(g, who, 1, 4);
-	ask(g, who, &k, 4, 0, read ? 4 : 0);
+		count_write(g, who, 1, bytes);
+	ask(g, who, &k, bytes, 0, read ? 4 : 0);
 }
 
 static void message(struct ptt_gen *g, uint32_t who)

@@ -53,7 +53,7 @@ int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
 	if (s->requester == NULL || s->completer == NULL)
 		rc = -TALLY_ENOMEM;
 	if (rc < 0 || (rc = cells_open(s)) < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
-	    (rc = sketch_open(&s->targets, STATS_TARGETS)) < 0 ||
+	    (rc = sketch_open(&s->targets, PTT_STATS_TARGETS)) < 0 ||
 	    (s->opts.match && (rc = ptt_match_open(&s->match, s->opts.most_outstanding)) < 0)) {
 		ptt_stats_close(s);
 		return rc;
@@ -75,6 +75,7 @@ void ptt_stats_close(struct ptt_stats *s)
 	mem_free(s->requester);
 	mem_free(s->completer);
 	mem_free(s->cell);
+	mem_free(s->error);
 	sketch_close(&s->pages);
 	sketch_close(&s->targets);
 	ptt_match_close(s->match);
@@ -101,10 +102,10 @@ static struct sketch_entry *page_of(struct ptt_stats *s, const struct tlp *t)
 static void count_read(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
 	uint32_t whole = 4 * t->length_dw;
+	uint32_t asked = whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
 
-	add_bytes(r, PTT_READ, 1, whole, whole);
-	s->type[t->type_index].bytes +=
-		whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
+	add_bytes(r, PTT_READ, 1, whole, asked);
+	s->type[t->type_index].bytes += asked;
 	if (s->memory[t->type_index])
 		page_of(s, t)->sum[PAGE_READ] += whole;
 }

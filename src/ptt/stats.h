@@ -43,9 +43,12 @@ uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
 enum {
 	PTT_STATS_ROWS = 1024,                /* requesters, and completers; the rest are one row */
 	PTT_STATS_PAGES = 4096,               /* room of the sketch of address pages */
-	PTT_STATS_TOP = 64,                   /* pages and targets that a report shows */
+	PTT_STATS_TARGETS = 1024,             /* and of addresses that get single writes */
 	PTT_STATS_BINS = 300,                 /* of the time line, at most */
-	PTT_STATS_LOG = 64,                   /* messages, holes, and errors of each kind, that are kept */
+	PTT_STATS_LOG = 64,                   /* messages and holes that are kept */
+	PTT_STATS_SAMPLE = 4,                 /* errors of each kind and requester that are kept, */
+	PTT_STATS_SAMPLES = 256,              /* and of each kind */
+	PTT_STATS_ERRORS = 1 << 20,           /* with all_errors, of all */
 	PTT_STATS_DEVICES = 64,               /* devices with a row; records of others are counted as the last one's */
 };
 struct ptt_stats;
@@ -53,6 +56,7 @@ struct ptt_stats_opts {
 	bool match;                           /* requests meet completions */
 	uint32_t most_outstanding;            /* 0: 65536 */
 	uint32_t shard, shards;               /* 0, 0: alone */
+	bool all_errors;                      /* keep each, not a sample */
 };
 int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o);   /* NULL: all defaults, no matching */
 void ptt_stats_close(struct ptt_stats *s);
@@ -113,7 +117,7 @@ struct ptt_requester_row {
 	uint16_t segment, requester;
 	uint64_t tlps, kind[PTT_KINDS];       /* completions: those that came back to it */
 	uint64_t written_bytes;               /* payload of its writes, after byte enables */
-	uint64_t asked_bytes;                 /* what its reads asked for, in whole DWs */
+	uint64_t asked_bytes;                 /* what its reads asked for, after byte enables */
 	uint64_t read_bytes;                  /* payload of the completions to it */
 	uint32_t largest_write, largest_read; /* of one packet, in bytes of whole DWs */
 	/* with matching: */
@@ -156,17 +160,20 @@ struct ptt_message_row {
 	uint16_t requester;
 	uint8_t code, route;
 };
+/* What weighs most comes first. */
 enum ptt_fault {
-	PTT_FAULT_UR, PTT_FAULT_CRS, PTT_FAULT_CA, PTT_FAULT_STATUS,  /* completion status; the last: reserved values */
-	PTT_FAULT_POISONED,
-	PTT_FAULT_UNANSWERED, PTT_FAULT_ORPHAN, PTT_FAULT_REUSED,     /* with matching only */
+	PTT_FAULT_UNANSWERED, PTT_FAULT_REUSED,                       /* with matching only */
 	PTT_FAULT_CROWDED,                    /* a request given up because more were outstanding than there is room for */
+	PTT_FAULT_UR, PTT_FAULT_CA, PTT_FAULT_CRS, PTT_FAULT_STATUS,  /* completion status; the last: reserved values */
 	PTT_FAULT_RESERVED,                   /* no such type */
+	PTT_FAULT_POISONED,
+	PTT_FAULT_ORPHAN,                     /* with matching only */
 	PTT_FAULTS
 };
 const char *ptt_fault_name(enum ptt_fault f); /* "unsupported request", ... */
 struct ptt_fault_row {
 	uint8_t fault;
+	uint8_t nth;                          /* of its kind and requester, from 0; 255: and more, or it may only have been under way */
 	bool has_request;                     /* request, address, latency are known */
 	uint64_t time, offset;                /* of the packet that shows it; of unanswered requests: theirs */
 	uint32_t device, tag;
@@ -230,7 +237,9 @@ struct ptt_report {
 	 * whose request wasn't seen behind it too, nobody can say that it has none. */
 	uint64_t holes, hole_bytes, cut, behind_hole;
 	const struct ptt_hole_row *hole; uint32_t nholes;
-	/* faults: all counted, the first of each kind kept, in order of kind and file */
+	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind, by kind,
+	 * then a second one and so on, and at last requests that may only have been under way at the end. With all_errors:
+	 * all, in order of kind and file. */
 	uint64_t fault_count[PTT_FAULTS];
 	const struct ptt_fault_row *fault; uint32_t nfaults;
 	/* with matching */

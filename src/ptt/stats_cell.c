@@ -144,8 +144,7 @@ static void settle_bank(struct ptt_stats *s, uint32_t i)
 		settle_sort(s, b, s->cell + (size_t)i * BANK_CELLS, sort);
 	for (unsigned sort = 0; sort < SORT_CPLD; sort++) {
 		s->type[sorts[sort].row].bytes -= s->bank_disabled[i][sort];
-		if (sorts[sort].kind == PTT_WRITE)
-			r->bytes[PTT_WRITE] -= s->bank_disabled[i][sort];
+		r->bytes[sorts[sort].kind] -= s->bank_disabled[i][sort];
 		s->bank_disabled[i][sort] = 0;
 	}
 	s->type[TLP_ROW_CplD].bytes += s->bank_completed[i];

@@ -6,7 +6,7 @@
 
 #include "ptt/stats.h"
 
-enum { STATS_TARGETS = 1024, TYPES = 64, STATS_BANKS = 256, STATS_BANKS_FIRST = 4 };
+enum { TYPES = 64, STATS_BANKS = 256, STATS_BANKS_FIRST = 4 };
 
 /* ---- rows found by key (stats_table.c) -----------------------------------------------------------
  * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
@@ -135,13 +135,14 @@ enum { BANK_CELLS = (1 << 14) + 5 * 16 };      /* no power of two: the same cell
 struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
 struct stats_requester {
 	uint64_t kind[PTT_KINDS];             /* packets */
-	uint64_t bytes[PTT_KINDS];            /* PTT_READ: asked for, in whole DWs; PTT_WRITE, PTT_COMPLETION: payload */
+	uint64_t bytes[PTT_KINDS];            /* PTT_READ: asked for, after byte enables; PTT_WRITE, PTT_COMPLETION: payload */
 	uint32_t largest[PTT_KINDS];          /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
 	uint64_t crowded;                     /* of given_up */
 	uint64_t unanswerable;                /* by finish: all of the above, of one that was never answered */
 	struct stats_quiet *quiet;            /* NULL: it asked nothing, or was answered */
+	uint8_t faults[PTT_FAULTS];           /* kept, up to PTT_STATS_SAMPLE */
 	bool heard;                           /* a completion answered it */
 	struct ptt_hist *latency;
 };
@@ -192,7 +193,10 @@ struct ptt_stats {
 	uint64_t message_code[256], fault_count[PTT_FAULTS];
 	uint32_t nmessages, nfaults[PTT_FAULTS];
 	struct ptt_message_row message[PTT_STATS_LOG];
-	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_LOG];
+	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_SAMPLES];
+	struct ptt_fault_row *error;          /* all, with all_errors */
+	uint32_t nerrors, caperrors;
+	uint8_t reserved_kept;
 	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
 	uint64_t hole_bytes;
 	uint32_t nholes;
@@ -292,6 +296,8 @@ void stats_settle(struct ptt_stats *s);       /* the end: what is open is unansw
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
 void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
+uint32_t fault_rank(struct ptt_stats *s, struct ptt_fault_row *to);   /* what is kept, as a report shows it; returns how many */
+void fault_sort_all(struct ptt_stats *s);
 void fault_forget(struct ptt_stats *s);       /* of requests that can't be answered */
 void message_add(struct ptt_stats *s, const struct tlp *t);
 void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);

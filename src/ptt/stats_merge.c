@@ -110,6 +110,13 @@ static void merge_logs(struct ptt_stats *s, const struct ptt_stats *from)
 		for (uint32_t i = 0; i < from->nfaults[f]; i++)
 			fault_keep(s, &from->fault[f][i]);
 	}
+	for (uint32_t i = 0; i < from->nerrors && s->nerrors < PTT_STATS_ERRORS; i++) {
+		struct ptt_fault_row *to = VEC_NEW(s->error, s->nerrors, s->caperrors);
+		s->failed |= to == NULL;
+		if (to == NULL)
+			return;
+		*to = from->error[i];
+	}
 }
 
 static void merge_sizes(struct ptt_stats *s, const struct ptt_stats *from)

@@ -203,13 +203,13 @@ static void make_completers(const struct ptt_stats *s, struct stats_report *to)
 
 static void make_pages(struct ptt_stats *s, struct stats_report *to)
 {
-	struct ptt_page_row *v = arena_alloc(&to->arena, PTT_STATS_TOP * sizeof(*v));
 	struct ptt_report *r = &to->r;
 
 	r->pages_known = sketch_sort(&s->pages);
+	struct ptt_page_row *v = arena_alloc(&to->arena, (r->pages_known + 1) * sizeof(*v));
 	r->pages_error = s->pages.error;
 	r->pages_exact = s->pages.error == 0;
-	for (; v && r->npages < PTT_STATS_TOP && r->npages < r->pages_known; r->npages++) {
+	for (; v && r->npages < r->pages_known; r->npages++) {
 		const struct sketch_entry *e = &s->pages.entry[r->npages];
 		v[r->npages] = (struct ptt_page_row){
 			.address = (e->key - place_key((uint32_t)(e->owner >> 32))) << 12, .tlps = e->n, .read_bytes = e->sum[PAGE_READ],
@@ -222,13 +222,13 @@ static void make_pages(struct ptt_stats *s, struct stats_report *to)
 
 static void make_targets(struct ptt_stats *s, struct stats_report *to)
 {
-	struct ptt_target_row *v = arena_alloc(&to->arena, PTT_STATS_TOP * sizeof(*v));
 	struct ptt_report *r = &to->r;
 	uint32_t known = sketch_sort(&s->targets);
+	struct ptt_target_row *v = arena_alloc(&to->arena, ((size_t)known + 1) * sizeof(*v));
 
 	r->targets_error = s->targets.error;
 	r->targets_exact = s->targets.error == 0;
-	for (uint32_t i = 0; v && i < PTT_STATS_TOP && i < known && s->targets.entry[i].n > 1; i++) {
+	for (uint32_t i = 0; v && i < known && s->targets.entry[i].n > 1; i++) {
 		const struct sketch_entry *e = &s->targets.entry[i];
 		uint64_t address = e->key - place_key((uint32_t)(e->owner >> 32));
 		v[r->ntargets++] = (struct ptt_target_row){
@@ -241,17 +241,23 @@ static void make_targets(struct ptt_stats *s, struct stats_report *to)
 	r->target = v;
 }
 
-static void make_faults(const struct ptt_stats *s, struct stats_report *to)
+static void make_faults(struct ptt_stats *s, struct stats_report *to)
 {
-	struct ptt_fault_row *v = arena_alloc(&to->arena, PTT_FAULTS * PTT_STATS_LOG * sizeof(*v));
 	struct ptt_report *r = &to->r;
+	uint32_t kept = 0;
 
 	for (unsigned f = 0; f < PTT_FAULTS; f++) {
 		r->fault_count[f] = s->fault_count[f];
-		for (uint32_t i = 0; v && i < s->nfaults[f]; i++)
-			v[r->nfaults++] = s->fault[f][i];
+		kept += s->nfaults[f];
 	}
+	struct ptt_fault_row *v = arena_alloc(&to->arena, ((size_t)kept + 1) * sizeof(*v));
+	r->nfaults = v ? fault_rank(s, v) : 0;
 	r->fault = v;
+	if (s->opts.all_errors) {
+		fault_sort_all(s);
+		r->fault = s->error;
+		r->nfaults = s->nerrors;
+	}
 	for (unsigned i = 0; i < COUNT(r->message_code); i++) {
 		r->message_code[i] = s->message_code[i];
 		r->messages += s->message_code[i];
