@@ -182,6 +182,9 @@ struct tally_tuning {
 	uint32_t time;                        /* enum tally_ptt_time: what the Time of a record counts from */
 	/* results */
 	int status;                           /* of the command that ended it: 128 + n, 126, 127; else 0 */
+	/* options */
+	uint32_t one_in;                      /* of so many runs one, at most, sets what does nothing; 0: 1000 */
+	uint32_t zero;
 };
 /* Leaves the best setting, or what was there when nothing is better, or on any failure. -TALLY_EEND: *stop was set;
  * the rest as tally_record(). */

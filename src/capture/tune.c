@@ -13,10 +13,9 @@
  * alike are one setting whatever they are.  In payload per second as a function of the weights this way has no
  * dead end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
  *
- * A gain is believed when it can't well be chance: a setting that looks better is measured ROUNDS times in
- * turn with what it is held against, and each time it must be better than the other ever was.  Two that are
- * alike come out so once in 252 times.  In turn, so that what drifts meanwhile (caches, other load) meets both.  A
- * gain below MARGIN is none: nothing is changed for it.
+ * A gain is believed when it can't well be chance: a setting that looks better is measured in turn with what it is held
+ * against, in an order that is drawn by lot, until what does nothing would come out so well too seldom
+ * (tune_chance.c), or would often.  The bound holds for the whole run.  A gain below MARGIN is none: nothing is changed for it.
  *
  * Whatever ends it early, what was there comes back: a failed trace, a command that dies, an interrupt, a
  * table that nobody takes; and if this process is killed, a guard puts it back.
@@ -28,7 +27,8 @@
 #include "kernel/kernel.h"
 
 #define MARGIN 5u                             /* per mille */
-#define ROUNDS 5u
+#define HOPELESS 0.25                         /* what chance does so often isn't pursued */
+#define ONE_IN 1000u                          /* runs, one of which may believe what is chance */
 #define TRIES 3                               /* to put a tunable back */
 #define DURATION_NS UINT64_C(20000000)
 #define OUTSTANDING_MOST 16384u
@@ -264,21 +264,45 @@ static struct costs costs(const struct tune *t, const struct setting *s, enum vi
 	return n ? (struct costs){ v[0], v[n / 2], v[n - 1], n } : (struct costs){ .n = 0 };
 }
 
-/* Whether s, of which measurement `from` is the first, beats the best so far whenever they are measured in turn. */
-static int beats(struct tune *t, const struct setting *s, enum view view, uint32_t from, bool *ret)
+/* Of the measurements from `from` on, which are of s and of the best so far: how often s was not better than the best. */
+static uint32_t not_won(const struct tune *t, const struct setting *s, uint32_t from)
 {
-	struct costs of_s, of_best;
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < t->ndone; i++)
+		for (uint32_t k = from; k < t->ndone; k++)
+			n += tune_same(&t->done[i].s, s) && !tune_same(&t->done[k].s, s) &&
+			     tune_cost(t, &t->done[i].f) >= tune_cost(t, &t->done[k].f);
+	return n;
+}
+
+/* Whether s is better than the best so far, as far as that isn't chance. */
+static int beats(struct tune *t, const struct setting *s, enum view view, bool *ret)
+{
+	const uint32_t pairs = TUNE_LOTS * TUNE_LOTS, from = t->ndone;
+	const double bound = tune_bound(t->o.one_in, ++t->nheld);
+	double chance = 0;
+	uint32_t lost = 0;
 	int rc = 0;
 
-	*ret = true;
-	for (uint32_t i = 1; rc >= 0 && *ret && i < 2 * ROUNDS; i++) {
-		rc = measure(t, i % 2 ? &t->best : s, view, TO_COMPARE);
-		of_s = costs(t, s, view, from);
-		of_best = costs(t, &t->best, view, from);
-		*ret = rc >= 0 && of_s.most < of_best.least;
+	for (uint32_t block = 1; block <= TUNE_BLOCKS && chance <= HOPELESS; block++) {
+		uint32_t lost_here = 0, begin = t->ndone;
+		bool turn[2 * TUNE_LOTS];
+
+		tune_draw(&t->random, turn);
+		for (uint32_t i = 0; i < 2 * TUNE_LOTS && chance <= HOPELESS; i++) {
+			rc = measure(t, turn[i] ? s : &t->best, view, TO_COMPARE);
+			if (rc < 0)
+				return rc;
+			lost_here = not_won(t, s, begin);
+			chance = tune_chance(block, block * pairs - lost - lost_here);
+		}
+		lost += lost_here;
+		if (chance <= bound)
+			break;
 	}
-	*ret = *ret && gains(of_s.median, of_best.median);
-	return rc;
+	*ret = chance <= bound && gains(costs(t, s, view, from).median, costs(t, &t->best, view, from).median);
+	return 0;
 }
 
 /* ---- the search --------------------------------------------------------------------------------------------- */
@@ -326,8 +350,8 @@ static int try_setting(struct tune *t, const struct setting *s, enum view view, 
 		return rc;
 	looks = gains(tune_cost(t, &t->done[from].f), costs(t, &t->best, view, 0).median);
 	if (looks)
-		rc = beats(t, s, view, from, &better);
-	t->done[from].verdict = better ? BETTER : looks ? NOT_ALWAYS : NO_BETTER;
+		rc = beats(t, s, view, &better);
+	t->done[from].verdict = better ? BETTER : looks ? MAY_BE_CHANCE : NO_BETTER;
 	if (rc >= 0 && better) {
 		t->best = *s;
 		*found = true;
@@ -349,7 +373,7 @@ static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
 
 		s.v[tunable] = order[t->o.goal][i];
 		if (tune_can_help(t, tunable, t->best.v[tunable], s.v[tunable]) && !was_tried(t, &s, view) &&
-		    t->ndone + 1 + 2 * ROUNDS <= MEASURES_MOST)
+		    t->ndone + 2 + 2 * TUNE_LOTS * TUNE_BLOCKS <= MEASURES_MOST)
 			rc = try_setting(t, &s, view, found);
 	}
 	return rc;
@@ -470,12 +494,14 @@ static int check_options(struct tune *t)
 {
 	struct tally_tuning *o = &t->o;
 
-	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
+	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA || o->zero)
 		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
 	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
 		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
 	if (!o->argv && !o->duration_ns)
 		o->duration_ns = DURATION_NS;
+	if (!o->one_in)
+		o->one_in = ONE_IN;
 	t->settled = t->sure = o->time != TALLY_PTT_TIME_FOUND;
 	t->time = o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_ABS;
 	o->status = 0;

@@ -2,6 +2,7 @@
  * tune_int.h: what the files behind tally_tune() share.
  *
  *	tune.c        settings, measurements, the search, and putting back
+ *	tune_chance.c what is chance
  *	tune_table.c  what was measured, or would be, as text, JSON and CSV
  */
 #ifndef TALLY_CAPTURE_TUNE_INT_H
@@ -10,7 +11,9 @@
 #include "capture/capture.h"
 #include "capture/trace_int.h"
 
-#define MEASURES_MOST 256u
+#define MEASURES_MOST 1024u
+#define TUNE_LOTS 4u                          /* measurements of each of two settings in a block */
+#define TUNE_BLOCKS 8u                        /* at most, of one setting */
 
 struct setting { uint32_t v[PTT_TUNES]; };
 
@@ -18,7 +21,7 @@ struct setting { uint32_t v[PTT_TUNES]; };
 enum view { VIEW_DEVICES, VIEW_HOST, VIEWS };
 
 struct figures { uint64_t ns, payload, answered, ticks, records, lost; };
-enum verdict { NO_BETTER, AS_IT_WAS, TO_COMPARE, NOT_ALWAYS, BETTER };
+enum verdict { NO_BETTER, AS_IT_WAS, TO_COMPARE, MAY_BE_CHANCE, BETTER };
 struct measured {
 	struct setting s;
 	struct figures f;
@@ -34,6 +37,8 @@ struct tune {
 	struct setting before, now, best;     /* now: as far as it is known */
 	struct measured done[MEASURES_MOST];
 	uint32_t ndone;
+	uint32_t nheld;                       /* settings that were held against the best */
+	uint64_t random;                      /* of the lots */
 	bool shows[VIEWS];                    /* there was something to compare in the first measurement */
 	int status;                           /* of the command, the first time */
 	/* of times: settled by who knows it, or once enough records were seen */
@@ -55,6 +60,13 @@ enum view tune_view(const struct tune *t, enum ptt_tune tunable);     /* that sh
 bool tune_can_help(const struct tune *t, enum ptt_tune tunable, uint32_t from, uint32_t to);
 /* The event of a trace in that view. */
 void tune_event(const struct tune *t, enum view view, char *ret, size_t n);
+
+/* tune_chance.c. The chance that a setting which does nothing wins so many comparisons, or more, in so many blocks. */
+double tune_chance(uint32_t blocks, uint32_t wins);
+/* What a look may take it for: for the number-th setting of a run (from 1) that is wrong once in one_in times. */
+double tune_bound(uint32_t one_in, uint32_t number);
+/* Who is measured when in a block: true is the setting, false what it is held against. */
+void tune_draw(uint64_t *random, bool turn[static 2 * TUNE_LOTS]);
 
 /* Into the platform's output: what was measured and set; what would be. */
 void tune_table(struct tune *t);

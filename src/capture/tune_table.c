@@ -16,6 +16,7 @@ struct row {
 	const struct measured *m;             /* the one in the middle */
 	uint32_t times;
 	int64_t spread, change;               /* per mille, of what is to become better; the latter as people say it */
+	bool something, both;                 /* in all of these measurements, so there is a spread; and in what was there: a change */
 	const char *verdict;
 };
 
@@ -73,7 +74,7 @@ static const struct measured *before(const struct tune *t, uint8_t view)
 static const char *verdict_on(const struct tune *t, const struct measured *first)
 {
 	static const char *const words[] = {
-		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare", [NOT_ALWAYS] = "not always",
+		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare", [MAY_BE_CHANCE] = "may be chance",
 		[BETTER] = "better",
 	};
 
@@ -85,13 +86,15 @@ static struct row row_of(const struct tune *t, const struct measured *first)
 	const struct measured *m[MEASURES_MOST], *was[MEASURES_MOST];
 	uint32_t n = collect(t, first, m), nwas = collect(t, before(t, first->view), was);
 	uint64_t median = tune_cost(t, &m[n / 2]->f), base = tune_cost(t, &was[nwas / 2]->f);
-	bool latency = t->o.goal == TALLY_GOAL_LATENCY;
+	bool latency = t->o.goal == TALLY_GOAL_LATENCY, something = tune_cost(t, &m[n - 1]->f) != UINT64_MAX;
 
 	return (struct row){
 		.m = m[n / 2],
 		.times = n,
 		.spread = per_mille(tune_cost(t, &m[n - 1]->f) - tune_cost(t, &m[0]->f), median),
 		.change = (latency ? per_mille(median, base) : per_mille(base, median)) - 1000,
+		.something = something,
+		.both = median != UINT64_MAX && base != UINT64_MAX,
 		.verdict = verdict_on(t, first),
 	};
 }
@@ -120,6 +123,16 @@ static void text_head(struct tune *t, bool latency)
 	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n", latency ? " asked by" : "   MiB/s");
 }
 
+/* Per mille as "-4.3 %"; of nothing there is no share. */
+static void text_share(struct buf *to, bool is, const char *form, int64_t per_mille)
+{
+	char text[32] = "-  ";
+
+	if (is)
+		snprintf(text, sizeof(text), form, (double)per_mille / 10);
+	buf_printf(to, "%9s", text);
+}
+
 static void text_row(struct buf *to, const struct row *r, bool latency)
 {
 	const struct figures *f = &r->m->f;
@@ -131,8 +144,11 @@ static void text_row(struct buf *to, const struct row *r, bool latency)
 		buf_printf(to, " %-8s", view_names[r->m->view]);
 	else
 		buf_printf(to, "%8llu", mib_of(f));
-	buf_printf(to, "%9llu%10llu  %5.1f %%  %+6.1f %%  %s\n", latency_of(f), (unsigned long long)f->answered,
-		   (double)r->spread / 10, (double)r->change / 10, r->verdict);
+	buf_printf(to, "%9llu%10llu", latency_of(f), (unsigned long long)f->answered);
+	text_share(to, r->something, "%.1f %%", r->spread);
+	buf_putc(to, ' ');
+	text_share(to, r->both, "%+.1f %%", r->change);
+	buf_printf(to, "  %s\n", r->verdict);
 }
 
 /* In lines that a terminal has. */
@@ -146,6 +162,7 @@ static void text_end(struct tune *t)
 		buf_printf(to, "\nNothing better was found in %u measurements: %s is as it was.\n", t->ndone, t->name);
 		return;
 	}
+	buf_printf(to, "\nA setting that does nothing comes out better in one run of %u at most.", t->o.one_in);
 	column = snprintf(one, sizeof(one), "Set, after %u measurements:", t->ndone);
 	buf_printf(to, "\n%s", one);
 	for (unsigned k = 0; k < PTT_TUNES; k++) {
@@ -170,6 +187,15 @@ static void json_setting(struct buf *to, const struct setting *s)
 		buf_printf(to, ",\"%s\":%u", ptt_tunables[k].name, s->v[k]);
 }
 
+static void json_share(struct buf *to, const char *name, bool is, int64_t per_mille)
+{
+	buf_printf(to, ",\"%s_permille\":", name);
+	if (is)
+		buf_printf(to, "%lld", (long long)per_mille);
+	else
+		buf_puts(to, "null");
+}
+
 static void json_row(struct buf *to, const struct row *r)
 {
 	const struct figures *f = &r->m->f;
@@ -180,8 +206,9 @@ static void json_row(struct buf *to, const struct row *r)
 		   view_names[r->m->view], mib_of(f), latency_of(f));
 	buf_printf(to, ",\"answered\":%llu,\"records\":%llu,\"lost\":%llu", (unsigned long long)f->answered,
 		   (unsigned long long)f->records, (unsigned long long)f->lost);
-	buf_printf(to, ",\"spread_permille\":%lld,\"change_permille\":%lld,\"verdict\":\"%s\"}\n", (long long)r->spread,
-		   (long long)r->change, r->verdict);
+	json_share(to, "spread", r->something, r->spread);
+	json_share(to, "change", r->both, r->change);
+	buf_printf(to, ",\"verdict\":\"%s\"}\n", r->verdict);
 }
 
 static void json_end(struct tune *t, bool latency)
@@ -194,7 +221,7 @@ static void json_end(struct tune *t, bool latency)
 		   latency ? "latency" : "throughput", t->time == PTT_TIME_ABS ? "absolute" : "delta", t->sure ? "true" : "false",
 		   t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
 	json_setting(to, &t->best);
-	buf_puts(to, "}\n");
+	buf_printf(to, ",\"wrong_once_in\":%u}\n", t->o.one_in);
 }
 
 static void csv_head(struct buf *to, char sep)
@@ -215,7 +242,12 @@ static void csv_row(struct buf *to, const struct row *r, char sep)
 	buf_printf(to, "%u%c%s%c", r->times, sep, view_names[r->m->view], sep);
 	for (size_t k = 0; k < COUNT(v); k++)
 		buf_printf(to, "%llu%c", v[k], sep);
-	buf_printf(to, "%lld%c%lld%c%s\n", (long long)r->spread, sep, (long long)r->change, sep, r->verdict);
+	if (r->something)
+		buf_printf(to, "%lld", (long long)r->spread);
+	buf_putc(to, sep);
+	if (r->both)
+		buf_printf(to, "%lld", (long long)r->change);
+	buf_printf(to, "%c%s\n", sep, r->verdict);
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------- */

@@ -46,6 +46,19 @@ static int take_duration(void *state, const char *value)
 	return ST_USAGE;
 }
 
+static int take_one_in(void *state, const char *value)
+{
+	struct tune *c = state;
+	uint64_t n;
+
+	if (text_u64(value, &n) && n >= 10 && n <= 1000000) {
+		c->t.one_in = (uint32_t)n;
+		return GO_ON;
+	}
+	complain(c->a.a.cx, "--one-in=%s: a number from 10 to 1000000", value);
+	return ST_USAGE;
+}
+
 static int take_help(void *state, const char *value)
 {
 	struct tune *c = state;
@@ -60,6 +73,7 @@ static const struct opt options[] = {
 	{ 0, "for", "latency|throughput", "what is to become better", take_for },
 	{ 0, "dry-run", NULL, "say what would be tried, and change nothing", take_dry },
 	{ 0, "duration", "MS", "of a measurement at most; without COMMAND 20 on a model, and needed elsewhere", take_duration },
+	{ 0, "one-in", "N", "of so many runs one may set what does nothing (1000)", take_one_in },
 	{ 0, "time", "abs|delta", "a record's Time is absolute, or since the record before", ptt_take_time },
 	PLAT_OPTIONS,
 	PLAT_FORM_OPTIONS,
