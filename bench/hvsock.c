@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 	}
 	is_power = argc > 2 && !strcmp(argv[2], "power");
 	pid = server();
-	if (local_connect(&c, at, 0, 0, &e) < 0)
+	if (local_connect(&c, at, 0, NULL, &e) < 0)
 		fail(e.text);
 	if (is_power)
 		power_guest(c);

@@ -46,6 +46,23 @@ refused() {
 
 records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summary".*"records":\([0-9]*\).*/\1/p'; }
 
+# A command with a machine at s that stops answering when the file `ready` has something: it is told to end, and does so in much
+# less than the time that one answer may take.
+leaves_a_silent_machine() {
+  : >left
+  env --default-signal=INT "$@" >left 2>&1 3>&- &
+  client=$!
+  for _ in $(seq 400); do [ -s ready ] && break; sleep 0.02; done
+  [ -s ready ] || { cat left; return 1; }
+  kill -STOP $machine
+  sleep 0.3                                       # it is in the middle of a question, as a rule
+  kill -TERM $client
+  for _ in $(seq 160); do kill -0 $client 2>/dev/null || break; sleep 0.05; done
+  if kill -0 $client 2>/dev/null; then kill -9 $client; kill -CONT $machine; cat left; return 1; fi
+  kill -CONT $machine
+  grep -q 'answer\|could not be put back' left || { cat left; return 1; }
+}
+
 # ---- --listen ----------------------------------------------------------------------------------------
 
 @test "the local door lists, sets, gets and records, for several clients at once" {
@@ -100,6 +117,26 @@ records() { "$TALLY" report --json "$1" 2>/dev/null | sed -n 's/.*"type":"summar
   [ $(($(date +%s%N) - before)) -ge 480000000 ]
   [ "$(records t.data)" -gt 0 ]
   end INT
+}
+
+@test "a machine that stops answering does not hold who records or tunes there" {
+  begin 1 kunpeng --listen s
+  ln -s a.data ready
+  leaves_a_silent_machine "$TALLY" record --on unix:s -e "$EVENT" -o a.data -- sleep 1000
+  grep -q "the end is missing" left
+  rm ready
+  printf '#!/bin/sh\necho >>ready; exec sleep 0.05\n' >command && chmod +x command
+  leaves_a_silent_machine "$TALLY" tune hisi_ptt0_2 --for throughput --on unix:s -- ./command
+  end TERM
+}
+
+@test "a machine that stops answering does not hold who counts or traces there, and what was not put back is told" {
+  begin 1 batoka --listen s
+  ln -s left ready
+  leaves_a_silent_machine "$TALLY" stat --on unix:s -I 20 -e vfalls/zam0_lpu_a,event=clock_cycles/
+  grep -q 'setting.* of its counters could not be put back' left
+  leaves_a_silent_machine "$TALLY" trace --on unix:s -n 'vfalls:::Idle_strands-20ms { trace(arg0); }'
+  end TERM
 }
 
 @test "signals end it, and nothing is left" {

@@ -34,6 +34,8 @@ struct tally_platform_opts {
 	const char *load;                     /* of a model: as load= in `on`; NULL */
 	uint64_t run_ns;                      /* of a model: how long it runs before tally_get() reads hypervisor counters; 0: as
 					       * long as its row says (tally-get(1)) */
+	const volatile int *stop;             /* set: a server behind a socket that does not answer has 2 s in all to do so, however
+					       * much is left to be asked; NULL */
 };
 /* DRIVER: the Linux driver's (PTT); OPENSPARC: the genuine Niagara hypervisor's (sun4v). */
 enum tally_profile { TALLY_PROFILE_SPEC, TALLY_PROFILE_DRIVER, TALLY_PROFILE_OPENSPARC };

@@ -51,6 +51,7 @@ struct tally_trace_opts {
 	const char *sysfs, *conf;             /* fake tree and configuration for tests; NULL: the real ones */
 	uint32_t form;                        /* enum tally_form */
 	uint32_t flags;                       /* TALLY_TRACE_*; unknown bits are refused */
+	const volatile int *stop;             /* of _on("unix:PATH"), as tally_platform_opts has it: set when the run is to end; NULL */
 };
 #define TALLY_TRACE_DESTRUCTIVE 1u            /* -w */
 #define TALLY_TRACE_EMPTY_OK 2u               /* -Z */

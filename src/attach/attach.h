@@ -40,7 +40,8 @@ struct local_service;                         /* local.h: which operations are a
 int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e);
 /* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
 extern const struct local_service local_kunpeng;
-int local_pmus(struct ptt_pmus *ret, const char *path, struct err *e);
+/* *stop (NULL: nothing does) ends the patience with a server that does not answer. */
+int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e);
 /* Hypervisor services over it (local_hv.h): a line to the machine that is served there, as a guest without a name. -TALLY_ENOTSUP:
  * it has no hypervisor. */
 struct hv_line;

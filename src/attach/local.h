@@ -227,12 +227,18 @@ struct local_answer {
 	struct local_head head;
 	const uint8_t *p; /* the payload, head.bytes - 16 bytes; valid until the next call */
 };
-/* Connects and says hello. timeout_ms: for each answer; 0: 10 s. -TALLY_EINVAL: no path for a socket; -TALLY_EIO:
+/* How long a client waits for its server; what is 0 is the default. */
+struct local_wait {
+	int answer_ms; /* for each answer; 10 s */
+	int last_ms;   /* of silence, in all, once *stop is set or an answer has not come; 2 s */
+	const volatile int *stop; /* the caller's; lives as long as the client; NULL: nothing stops it */
+};
+/* Connects and says hello. w NULL: all defaults. -TALLY_EINVAL: no path for a socket; -TALLY_EIO:
  * nobody listens there, or no answer came; -TALLY_EPERM, -TALLY_EBUSY, -TALLY_ENOTSUP: refused, with the server's
  * words; -TALLY_EEND: it hung up. */
-int local_connect(struct local_client **ret, const char *path, uint32_t rights, int timeout_ms, struct err *e);
+int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w, struct err *e);
 /* The same over a connected stream socket, which it takes. `name` is for messages. */
-int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, int timeout_ms, struct err *e);
+int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w, struct err *e);
 void local_disconnect(struct local_client *c); /* NULL is fine */
 const struct local_welcome *local_welcomed(const struct local_client *c);
 const char *local_client_name(const struct local_client *c); /* "unix:/run/x" */

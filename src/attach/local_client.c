@@ -7,6 +7,10 @@
  * their buffer too, the caller has to take some: so a client that asks
  * without taking can't stall both ends for good.
  *
+ * Whoever wants to end is not held by a server that does not answer: once *stop is set, or an answer has not come in its time, all
+ * that this client still asks has LAST_MS of silence together.  Time in which the server says something does not count: what a
+ * trace has left may take longer than that to come.
+ *
  * What the server says is checked as if it were a stranger's: lengths, statuses, and no word of
  * it reaches a terminal with a control character in it.
  */
@@ -24,10 +28,15 @@
 
 #define IN_BYTES (4 * LOCAL_FRAME_MOST)
 #define OUT_BYTES LOCAL_FRAME_MOST
-#define TIMEOUT_MS 10000
+#define ANSWER_MS 10000
+#define LAST_MS 2000
+#define TURN_MS 50                            /* bounds how long *stop is unseen */
 
 struct local_client {
-	int fd, timeout_ms;
+	int fd;
+	struct local_wait wait; /* with its defaults */
+	bool ending; /* the last silence has begun */
+	int64_t last_ms; /* what is left of it */
 	int enclosed; /* goes with the next byte that is sent; -1: nothing does */
 	bool deaf; /* what is sent reaches nobody; there may still be something to read */
 	uint64_t id;
@@ -137,6 +146,52 @@ static int receive_some(struct local_client *c, struct err *e)
 	return 1;
 }
 
+static void client_begin_to_end(struct local_client *c)
+{
+	if (!c->ending)
+		c->last_ms = c->wait.last_ms;
+	c->ending = true;
+}
+
+static bool client_has_ended(const struct local_client *c)
+{
+	return c->ending && c->last_ms <= 0;
+}
+
+/* 1: ready; 0: not in timeout_ms, or not in what is left of the last silence. */
+static int client_poll(struct local_client *c, struct pollfd *p, int timeout_ms, struct err *e)
+{
+	int64_t left = timeout_ms, now = now_ms();
+
+	for (;;) {
+		int64_t began = now, turn_ms = left < TURN_MS || (!c->wait.stop && !c->ending) ? left : TURN_MS;
+		int rc;
+
+		if (c->wait.stop && *c->wait.stop)
+			client_begin_to_end(c);
+		if (c->ending && turn_ms > c->last_ms)
+			turn_ms = c->last_ms;
+		rc = poll(p, 1, (int)turn_ms);
+		if (rc > 0 || (rc < 0 && errno != EINTR))
+			return rc < 0 ? socket_failed(c, e) : 1;
+		now = now_ms();
+		if (c->ending)
+			c->last_ms = c->last_ms > now - began ? c->last_ms - (now - began) : 0;
+		left -= now - began;
+		if (left <= 0 || client_has_ended(c))
+			return 0;
+	}
+}
+
+/* Nothing came: the words. Whatever is asked from now on has the last silence only. */
+static int client_unanswered(struct local_client *c, const char *what, struct err *e)
+{
+	if (client_has_ended(c))
+		return err_set(e, TALLY_EIO, "%s: it does not answer; what was left to do had %d ms", c->name, c->wait.last_ms);
+	client_begin_to_end(c);
+	return err_set(e, TALLY_EIO, "%s: %s %d ms", c->name, what, c->wait.answer_ms);
+}
+
 /* Sends and receives, or waits until one of them goes. 1: one went; 0: none did in timeout_ms. */
 static int turn(struct local_client *c, int timeout_ms, struct err *e)
 {
@@ -150,11 +205,9 @@ static int turn(struct local_client *c, int timeout_ms, struct err *e)
 		return 1;
 	p.events = (short)((in_room(c) ? POLLIN : 0) | (c->out_n ? POLLOUT : 0));
 	if (timeout_ms) {
-		do
-			rc = poll(&p, 1, timeout_ms);
-		while (rc < 0 && errno == EINTR);
+		rc = client_poll(c, &p, timeout_ms, e);
 		if (rc <= 0)
-			return rc < 0 ? socket_failed(c, e) : 0;
+			return rc;
 	}
 	rc = in_room(c) ? receive_some(c, e) : 0;
 	return rc || !(p.revents & POLLOUT) ? rc : 1;
@@ -195,7 +248,7 @@ static int wait_for_frame(struct local_client *c, struct local_answer *a, int ti
 		if (moved < 0)
 			return moved;
 		rc = take(c, a, e);
-		if (moved == 0 && left <= 0)
+		if (moved == 0 && (left <= 0 || client_has_ended(c)))
 			break;
 	}
 	return rc;
@@ -207,9 +260,9 @@ int local_next(struct local_client *c, struct local_answer *a, int timeout_ms, s
 
 	if (rc < 0 || (rc = take(c, a, e)) != 0)
 		return rc;
-	rc = wait_for_frame(c, a, timeout_ms < 0 ? c->timeout_ms : timeout_ms, e);
+	rc = wait_for_frame(c, a, timeout_ms < 0 ? c->wait.answer_ms : timeout_ms, e);
 	if (rc == 0 && timeout_ms < 0)
-		return err_set(e, TALLY_EIO, "%s: no answer in %d ms", c->name, c->timeout_ms);
+		return client_unanswered(c, "no answer in", e);
 	return rc;
 }
 
@@ -219,12 +272,12 @@ int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint
 
 	assert(n <= LOCAL_PAYLOAD_MOST);
 	while (OUT_BYTES - c->out_n < h.bytes) {
-		int rc = turn(c, in_room(c) ? c->timeout_ms : 0, e);
+		int rc = turn(c, in_room(c) ? c->wait.answer_ms : 0, e);
 
 		if (rc < 0)
 			return rc;
 		if (rc == 0 && in_room(c))
-			return err_set(e, TALLY_EIO, "%s: it took nothing for %d ms", c->name, c->timeout_ms);
+			return client_unanswered(c, "it took nothing for", e);
 		if (rc == 0)
 			return 0;
 	}
@@ -296,7 +349,18 @@ static int greet(struct local_client *c, uint32_t rights, struct err *e)
 	return 0;
 }
 
-int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, int timeout_ms, struct err *e)
+static struct local_wait wait_or_default(const struct local_wait *w)
+{
+	struct local_wait ret = w ? *w : (struct local_wait){ 0 };
+
+	if (!ret.answer_ms)
+		ret.answer_ms = ANSWER_MS;
+	if (!ret.last_ms)
+		ret.last_ms = LAST_MS;
+	return ret;
+}
+
+int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w, struct err *e)
 {
 	struct local_client *c = mem_alloc(sizeof(*c));
 	int rc;
@@ -307,7 +371,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 	}
 	c->fd = fd;
 	c->enclosed = -1;
-	c->timeout_ms = timeout_ms ? timeout_ms : TIMEOUT_MS;
+	c->wait = wait_or_default(w);
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	rc = greet(c, rights, e);
 	if (rc < 0)
@@ -335,9 +399,9 @@ static int nobody(const char *path, struct err *e)
 	}
 }
 
-int local_connect(struct local_client **ret, const char *path, uint32_t rights, int timeout_ms, struct err *e)
+int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w, struct err *e)
 {
-	const int ms = timeout_ms ? timeout_ms : TIMEOUT_MS;
+	const int ms = wait_or_default(w).answer_ms;
 	const struct timeval patience = {ms / 1000, ms % 1000 * 1000};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	char name[sizeof(at.sun_path) + 8];
@@ -358,5 +422,5 @@ int local_connect(struct local_client **ret, const char *path, uint32_t rights, 
 		return rc;
 	}
 	snprintf(name, sizeof(name), "unix:%s", path);
-	return local_adopt(ret, fd, name, rights, timeout_ms, e);
+	return local_adopt(ret, fd, name, rights, w, e);
 }

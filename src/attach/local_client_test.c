@@ -9,7 +9,7 @@ static void where_nobody_listens_the_words_say_how_to_begin(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(local_connect(&c, "/nowhere/s", 0, 0, &e), -TALLY_EIO);
+	assert_int_equal(local_connect(&c, "/nowhere/s", 0, NULL, &e), -TALLY_EIO);
 	assert_string_equal(e.text, "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'");
 	assert_null(c);
 }
@@ -91,9 +91,68 @@ static void a_server_that_says_nothing_is_not_waited_for_without_end(void **stat
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
-	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, 1, &e), -TALLY_EIO);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &(struct local_wait){.answer_ms = 1}, &e), -TALLY_EIO);
 	assert_string_equal(e.text, "unix:/silent: no answer in 1 ms");
 	close(fd[1]);
+}
+
+/* It takes what it is asked, and says nothing: not even a welcome, or nothing after it. Ends the test when it holds us. */
+static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **state)
+{
+	const volatile int stop = 1;
+	const struct local_wait w = {.answer_ms = 3600000, .last_ms = 1, .stop = &stop};
+	struct local_welcome welcome = {.version = LOCAL_VERSION};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct script s = {.n = 0};
+	struct err e = {0};
+	int fd[2];
+
+	(void)state;
+	alarm(60);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "unix:/silent: it does not answer; what was left to do had 1 ms");
+	close(fd[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	put(&s, LOCAL_HELLO, 0, &welcome, sizeof(welcome));
+	assert_int_equal(write(fd[1], s.p, s.n), s.n);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), 0);
+	for (int i = 0; i < 100; i++) {
+		e = (struct err){0};
+		assert_int_equal(local_ask_and_wait(c, LOCAL_PING, "12345678", 8, &a, NULL, &e), -TALLY_EIO);
+	}
+	local_disconnect(c);
+	close(fd[1]);
+	alarm(0);
+}
+
+/* The first answer that does not come takes its time; those after it have the last silence together. */
+static void after_an_answer_that_did_not_come_the_others_are_not_waited_for_each(void **state)
+{
+	const struct local_wait w = {.answer_ms = 1000, .last_ms = 1};
+	struct local_welcome welcome = {.version = LOCAL_VERSION};
+	struct local_client *c = NULL;
+	struct local_answer a;
+	struct script s = {.n = 0};
+	struct err e = {0};
+	int fd[2];
+
+	(void)state;
+	alarm(60);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	put(&s, LOCAL_HELLO, 0, &welcome, sizeof(welcome));
+	assert_int_equal(write(fd[1], s.p, s.n), s.n);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), 0);
+	for (int i = 0; i < 120; i++) {
+		e = (struct err){0};
+		assert_int_equal(local_ask_and_wait(c, LOCAL_PING, "12345678", 8, &a, NULL, &e), -TALLY_EIO);
+		assert_string_equal(e.text, i ? "unix:/silent: it does not answer; what was left to do had 1 ms"
+					      : "unix:/silent: no answer in 1000 ms");
+	}
+	local_disconnect(c);
+	close(fd[1]);
+	alarm(0);
 }
 
 static void assert_client_refuses(const void *p, size_t n, int rc, const char *words)
@@ -105,7 +164,7 @@ static void assert_client_refuses(const void *p, size_t n, int rc, const char *w
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
 	assert_int_equal(write(fd[1], p, n), n);
 	shutdown(fd[1], SHUT_WR);
-	assert_int_equal(local_adopt(&c, fd[0], "unix:/odd", 0, 0, &e), rc);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/odd", 0, NULL, &e), rc);
 	if (!strstr(e.text, words))
 		fail_msg("\"%s\" lacks \"%s\"", e.text, words);
 	close(fd[1]);
@@ -150,7 +209,7 @@ static void every_failing_allocation_is_told(void **state)
 		int rc = door_local(&s.door, &toy_service, &t, path, &e);
 		if (rc == 0) {
 			server_start(&s);
-			rc = local_connect(&c, path, 0, 0, &e);
+			rc = local_connect(&c, path, 0, NULL, &e);
 			local_disconnect(c);
 			server_end(&s);
 		}
@@ -174,6 +233,8 @@ int main(void)
 		cmocka_unit_test(a_refusal_comes_with_the_servers_words),
 		cmocka_unit_test(a_server_that_dies_is_the_end),
 		cmocka_unit_test(a_server_that_says_nothing_is_not_waited_for_without_end),
+		cmocka_unit_test(a_server_that_stops_answering_holds_nobody_who_wants_to_end),
+		cmocka_unit_test(after_an_answer_that_did_not_come_the_others_are_not_waited_for_each),
 		cmocka_unit_test(a_server_of_another_protocol_is_refused),
 		cmocka_unit_test(every_failing_allocation_is_told),
 	};

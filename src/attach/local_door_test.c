@@ -231,7 +231,7 @@ static int as_somebody_else(const char *path)
 
 	if (setgid(65534) || setuid(65534))
 		return 99;
-	rc = local_connect(&c, path, 0, 0, &e);
+	rc = local_connect(&c, path, 0, NULL, &e);
 	return rc == -TALLY_EPERM && strstr(e.text, "only the user") ? 0 : 1;
 }
 
@@ -350,7 +350,7 @@ static void killed_clients_are_cleared_away(void **state)
 	pid = fork();
 	if (pid == 0) {
 		uint64_t id;
-		char byte = !local_connect(&c, path, 0, 0, &e) && local_ask(c, WAIT, NULL, 0, &id, &e) == 1 &&
+		char byte = !local_connect(&c, path, 0, NULL, &e) && local_ask(c, WAIT, NULL, 0, &id, &e) == 1 &&
 			    local_next(c, &a, 0, &e) == 0;
 
 		(void)!write(ready[1], &byte, 1);
@@ -361,7 +361,7 @@ static void killed_clients_are_cleared_away(void **state)
 	assert_int_equal(byte, 1);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(local_connect(&c, path, 0, 0, &e), 0);
+	assert_int_equal(local_connect(&c, path, 0, NULL, &e), 0);
 	assert_int_equal(local_ask_and_wait(c, RELEASE, NULL, 0, &a, NULL, &e), 0);
 	local_disconnect(c);
 	close(ready[0]);

@@ -117,7 +117,7 @@ struct local_line_opts {
 	const char *guest;  /* NULL: one without a name */
 	uint32_t partition; /* 0: 1 */
 	size_t bytes;       /* of guest memory; 0: what all strands' statistics need */
-	int timeout_ms;     /* for each answer; 0: 10 s */
+	struct local_wait wait;
 };
 /* Fills *ret, whose op->close ends it. Errors as local_connect(); -TALLY_ENOTSUP also: a platform without a
  * hypervisor. opts NULL: all defaults. */

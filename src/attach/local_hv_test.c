@@ -688,7 +688,7 @@ static void a_client_can_not_take_lent_memory_back(void **state)
 
 	(void)state;
 	serve(&v, "niagara");
-	assert_int_equal(local_connect(&c, v.path, LOCAL_CALL, 0, &e), 0);
+	assert_int_equal(local_connect(&c, v.path, LOCAL_CALL, NULL, &e), 0);
 	assert_int_equal(local_ask_and_wait(c, LOCAL_HV_GUEST, &ask, sizeof(ask), &a, NULL, &e), 0);
 	local_enclose(c, fd);
 	assert_int_equal(local_ask_and_wait(c, LOCAL_HV_MEMORY, &m, sizeof(m), &a, NULL, &e), 0);

@@ -397,14 +397,15 @@ static const struct ptt_pmus_ops remote_ops = {
 	.now = remote_now,
 };
 
-int local_pmus(struct ptt_pmus *ret, const char *path, struct err *e)
+int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e)
 {
+	const struct local_wait w = {.stop = stop};
 	struct remote *r = mem_alloc(sizeof(*r));
 	int rc;
 
 	if (!r)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	rc = local_connect(&r->c, path, 0, 0, e);
+	rc = local_connect(&r->c, path, 0, &w, e);
 	if (rc < 0) {
 		mem_free(r);
 		return rc;

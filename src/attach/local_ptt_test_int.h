@@ -50,7 +50,7 @@ static inline struct ptt_pmus dial(const struct served *v)
 	struct ptt_pmus p = {0};
 	struct err e = {0};
 
-	if (local_pmus(&p, v->path, &e) < 0)
+	if (local_pmus(&p, v->path, NULL, &e) < 0)
 		fail_msg("%s", e.text);
 	return p;
 }
@@ -139,7 +139,7 @@ static inline struct local_client *raw(const struct served *v, uint32_t rights)
 	struct local_client *c = NULL;
 	struct err e = {0};
 
-	must(local_connect(&c, v->path, rights, 0, &e), &e);
+	must(local_connect(&c, v->path, rights, NULL, &e), &e);
 	return c;
 }
 

@@ -127,7 +127,7 @@ static inline void visit_begin(struct visit *v)
 	scratch_path(v->path, sizeof(v->path));
 	v->s.door = door(&v->t, v->path);
 	server_start(&v->s);
-	assert_int_equal(local_connect(&v->c, v->path, 0, 0, &v->e), 0);
+	assert_int_equal(local_connect(&v->c, v->path, 0, NULL, &v->e), 0);
 }
 
 static inline void visit_end(struct visit *v)

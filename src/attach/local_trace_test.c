@@ -380,7 +380,7 @@ static int whole_run(const struct served *v)
 	struct ptt_aux a;
 	struct err e = {0};
 	uint32_t n = 0;
-	int rc = local_pmus(&p, v->path, &e);
+	int rc = local_pmus(&p, v->path, NULL, &e);
 
 	if (rc < 0)
 		return rc;

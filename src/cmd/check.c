@@ -56,13 +56,14 @@ const struct opts *cmd_check_opts(void)
 
 static int run(struct check *c)
 {
-	int rc, status = plat_args_open(&c->a, "check");
+	int rc, status;
 
+	c->c.stop = c->a.o.stop = catch_signals();
+	status = plat_args_open(&c->a, "check");
 	if (status != GO_ON)
 		return plat_args_close(&c->a, status);
 	c->c.size = sizeof(c->c);
 	c->c.to = c->a.to;
-	c->c.stop = catch_signals();
 	rc = tally_check(c->a.p, &c->c);
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);

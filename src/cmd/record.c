@@ -124,7 +124,6 @@ static int go(struct record *c)
 {
 	int rc, status = ST_OK;
 
-	c->r.stop = catch_signals();
 	rc = tally_record(c->a.p, &c->r);
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);
@@ -137,8 +136,10 @@ static int go(struct record *c)
 
 static int run(struct record *c)
 {
-	int status = plat_args_open(&c->a, NULL);
+	int status;
 
+	c->r.stop = c->a.o.stop = catch_signals();
+	status = plat_args_open(&c->a, NULL);
 	c->r.size = sizeof(c->r);
 	c->r.path = c->a.a.output;
 	c->r.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;

@@ -283,7 +283,6 @@ static int go(struct stat_args *s)
 	choose_output(s);
 	s->s.size = sizeof(s->s);
 	s->s.events = s->events.p;
-	s->s.stop = catch_signals();
 	s->s.to = s->a.to;
 	s->s.to.colour = s->a.a.fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s);
@@ -301,6 +300,7 @@ static int open_more(struct stat_args *s)
 		on->o.note = ptt_args_note;
 		on->o.arg = &s->a;
 		on->o.profile = s->a.o.profile;
+		on->o.stop = s->s.stop;
 		rc = tally_platform_open(&on->p, &on->o);
 		if (rc < 0)
 			return ptt_args_said(&s->a.a, on->p ? tally_platform_error(on->p) : "", rc);
@@ -317,8 +317,10 @@ static int open_more(struct stat_args *s)
 
 static int run(struct stat_args *s)
 {
-	int status = plat_args_open(&s->a, "stat");
+	int status;
 
+	s->s.stop = s->a.o.stop = catch_signals();
+	status = plat_args_open(&s->a, "stat");
 	if (status == GO_ON)
 		status = open_more(s);
 	s->s.pids = s->pids.v;

@@ -519,12 +519,11 @@ static int perform(struct trace *c, int argc, char **argv)
 {
 	int status = open_output(c);
 
+	c->o.stop = c->interrupted = catch_signals();
 	if (status == GO_ON)
 		status = open_trace(c);
-	if (status == GO_ON) {
-		c->interrupted = catch_signals();
+	if (status == GO_ON)
 		status = apply_steps(c, argc, argv);
-	}
 	if (status == GO_ON)
 		status = c->list ? list(c) : compile_and_run(c);
 	tally_trace_close(c->t);

@@ -134,7 +134,6 @@ static int go(struct tune *c)
 {
 	int rc;
 
-	c->t.stop = catch_signals();
 	c->t.to = c->a.to;
 	c->t.time = c->a.a.o.time;
 	c->t.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
@@ -179,6 +178,7 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 		return not_a_command(&c, argv[first + 1]);
 	if (argc > first + 1)
 		c.t.argv = argv + first + 1;
+	c.t.stop = c.a.o.stop = catch_signals();
 	status = plat_args_open(&c.a, "tune");
 	return plat_args_close(&c.a, status == GO_ON ? go(&c) : status);
 }

@@ -164,22 +164,27 @@ static int program(struct vf_counter *k, struct err *e)
 	return rc;
 }
 
-/* As it was, as far as it may be written: whoever closes a counter has no use for an error. k is not in the list. */
+/* As it was, as far as it may be written; what is not is counted, for whoever closes a counter has no use for an error. k is not
+ * in the list. */
 static void unprogram(struct vf_counter *k)
 {
 	bool modes = !k->ask.reg, class = k->classed;
 	uint64_t pcr = 0;
+	int rc = 0;
 
 	for (const struct vf_counter *o = k->c->open; o; o = o->next) {
 		modes = modes && !shares_modes(o, k);
 		class = class && !shares_class(o, k);
 	}
-	if (k->selected && control_get(k, &pcr, NULL) == 0) {
+	if (k->selected)
+		rc = control_get(k, &pcr, NULL);
+	if (k->selected && rc == 0) {
 		pcr = with_half(k, pcr, k->was);
-		(void)control_set(k, modes ? (pcr & ~MODES) | (k->was & MODES) : pcr, NULL);
+		rc = control_set(k, modes ? (pcr & ~MODES) | (k->was & MODES) : pcr, NULL);
 	}
+	k->c->left += rc < 0;
 	if (class)
-		(void)vf_set(k->c, k->ask.vcpu, L2_CR, k->class_was, NULL);
+		k->c->left += vf_set(k->c, k->ask.vcpu, L2_CR, k->class_was, NULL) < 0;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------------- */

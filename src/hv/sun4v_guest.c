@@ -72,15 +72,19 @@ int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct er
 	return 0;
 }
 
-void sun4v_client_close(struct sun4v_client *c)
+uint32_t sun4v_client_close(struct sun4v_client *c)
 {
+	uint32_t left;
+
 	if (!c)
-		return;
+		return 0;
 	for (uint32_t i = 0; c->buffer && i < c->line->strands; i++)
 		if (c->buffer[i])
-			(void)mmustat_stop(c, i, NULL);
+			c->left += mmustat_stop(c, i, NULL) < 0;
+	left = c->left;
 	mem_free(c->buffer);
 	mem_free(c);
+	return left;
 }
 
 uint32_t sun4v_client_home(const struct sun4v_client *c)

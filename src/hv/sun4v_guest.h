@@ -15,7 +15,9 @@
 struct sun4v_client;
 /* -TALLY_ENOTSUP: the machine has neither API. */
 int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct err *e);
-void sun4v_client_close(struct sun4v_client *c);       /* disables MMU statistics; counters are closed before; NULL is fine */
+/* Disables MMU statistics; counters are closed before. Returns how much of what this client had set could not be put back, its
+ * counters' selections among it. NULL is fine: 0. */
+uint32_t sun4v_client_close(struct sun4v_client *c);
 /* The strand that asks what any strand may: the first that is not another guest's. */
 uint32_t sun4v_client_home(const struct sun4v_client *c);
 /* Whether a strand is this guest's to use. */

@@ -101,7 +101,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
 static void child_run(int go, int err, pid_t parent, char *const *argv)
 {
 	sigset_t none;
-	char byte;
+	char byte = 0;                        /* what the end of the pipe leaves */
 	int no;
 
 	if (geteuid() != 0)

@@ -38,7 +38,7 @@ static const char *socket_of(const struct plat_on *on)
 
 static int unix_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *e)
 {
-	return local_pmus(ret, socket_of(&p->on), e);
+	return local_pmus(ret, socket_of(&p->on), p->o.stop, e);
 }
 
 /* What this machine's kernel passes on of its hypervisor: on POWER, on sun4v. */
@@ -59,7 +59,8 @@ static int kernel_line(struct tally_platform *p, struct hv_line *ret, struct err
 
 static int unix_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
 {
-	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL, .partition = p->on.partition };
+	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL, .partition = p->on.partition,
+					   .wait = { .stop = p->o.stop } };
 
 	return local_line_open(ret, socket_of(&p->on), &o, e);
 }

@@ -125,11 +125,15 @@ int tally_platform_open(struct tally_platform **ret, const struct tally_platform
 
 void tally_platform_close(struct tally_platform *p)
 {
+	uint32_t left;
+
 	if (!p)
 		return;
 	if (p->has_ptt)
 		p->ptt.op->close(p->ptt.arg);
-	sun4v_client_close(p->client);
+	left = sun4v_client_close(p->client);
+	if (left)
+		plat_note(p, "%s: %u setting%s of its counters could not be put back", p->name, left, left == 1 ? "" : "s");
 	if (p->has_line)
 		line_close(&p->line);
 	mem_free(p->name);

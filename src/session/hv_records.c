@@ -475,9 +475,9 @@ static void hv_close(struct records *base)
 	mem_free(src);
 }
 
-static int open_platform(struct hv_source *src, const char *platform, struct err *e)
+static int open_platform(struct hv_source *src, const struct tally_trace *t, const char *platform, struct err *e)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = platform };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = platform, .note = t->o.note, .arg = t->o.arg, .stop = t->o.stop };
 	int rc = tally_platform_open(&src->p, &o);
 
 	if (rc >= 0)
@@ -487,7 +487,7 @@ static int open_platform(struct hv_source *src, const char *platform, struct err
 	return rc >= 0 ? 0 : err_set(e, (enum tally_err)-rc, "%s", src->p ? tally_platform_error(src->p) : tally_strerror(rc));
 }
 
-static int hv_open(struct records **ret, const char *platform, struct err *e)
+static int hv_open(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e)
 {
 	struct hv_source *src = mem_alloc(sizeof(*src));
 	int rc;
@@ -495,7 +495,7 @@ static int hv_open(struct records **ret, const char *platform, struct err *e)
 	if (!src)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	src->base.ops = &hv_records;
-	rc = open_platform(src, platform, e);
+	rc = open_platform(src, t, platform, e);
 	if (rc < 0)
 		hv_close(&src->base);
 	else

@@ -163,11 +163,12 @@ static void file_close(struct records *base)
 	mem_free(r);
 }
 
-static int file_open(struct records **ret, const char *platform, struct err *e)
+static int file_open(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e)
 {
 	struct file_records *r = mem_alloc(sizeof(*r));
 	int rc;
 
+	(void)t;
 	if (!r)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	r->base.ops = &file_records;

@@ -85,7 +85,7 @@ struct records_ops {
 	bool (*takes)(const char *platform);
 	/* A platform as --on names it, keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such platform, key or file;
 	 * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOTSUP, -TALLY_ENOMEM. */
-	int (*open)(struct records **ret, const char *platform, struct err *e);
+	int (*open)(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e);
 	void (*close)(struct records *r);
 	int (*start)(struct tally_trace *t);  /* after the programs are loaded */
 	/* Fires what a bounded number of records fire. 0: go on, maybe with a tick; -TALLY_EEND: there are no more. */

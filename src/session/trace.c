@@ -286,7 +286,7 @@ int tally_trace_on(struct tally_trace *t, const char *platform)
 		t->kind = *platform == 'v' ? &engine_vm : &engine_kernel;
 		return 0;
 	}
-	rc = (hv_records.takes(platform) ? &hv_records : &file_records)->open(&t->records, platform, &t->err);
+	rc = (hv_records.takes(platform) ? &hv_records : &file_records)->open(&t->records, t, platform, &t->err);
 	if (rc < 0)
 		return trace_fail(t, -rc, "%s", tally_strerror(rc));
 	t->kind = &engine_vm;

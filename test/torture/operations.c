@@ -375,7 +375,7 @@ static void server_check(struct torture *t, struct server *s, unsigned platform)
 	struct err e = { 0 };
 	char log[300];
 
-	if (local_connect(&c, s->path, 0, 20000, &e) < 0 || local_ask_and_wait(c, LOCAL_PING, &ping, sizeof(ping), &a, NULL, &e) < 0 ||
+	if (local_connect(&c, s->path, 0, &(struct local_wait){ .answer_ms = 20000 }, &e) < 0 || local_ask_and_wait(c, LOCAL_PING, &ping, sizeof(ping), &a, NULL, &e) < 0 ||
 	    memcmp(a.p, &ping, sizeof(ping)))
 		torture_fell(t, "%s: an honest client is not answered: %s", platforms[platform], e.text);
 	local_disconnect(c);
