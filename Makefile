@@ -69,13 +69,15 @@ room = $(word 2,$(subst /, ,$(1)))
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
 FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
 PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
+SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs fuzzers test bench fuzz fuzz-replay law lint man install clean \
+.PHONY: all asan tests progs specs fuzzers test bench fuzz fuzz-replay law lint man install clean \
 	torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)
 progs: $(PROGS)
+specs: $(SPECS)
 fuzzers: $(FUZZERS)
 
 # ---- objects ------------------------------------------------------------------------------------
@@ -151,6 +153,11 @@ $(B)/prog/%: test/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
 
+# Assertions from a specification alone, a program each: strangers to tally, they have its headers and its library.
+$(B)/spec/%: test/spec/%.c test/spec/spec.c test/spec/spec.h $(wildcard include/tally/*.h) $(B)/libtally.a
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g -o $@ $(filter %.c %.a,$^) $(LIBS)
+
 # Campaigns of test/torture: a program each.  `operations` has the library inside, sanitized.
 TORTURERS := $(patsubst test/torture/%.c,$(B)/torture/%,$(filter-out %/torture.c %/failing.c,$(wildcard test/torture/*.c)))
 torturers: all asan progs $(TORTURERS) $(B)/torture/failing.so
@@ -168,8 +175,8 @@ BATS := $(wildcard test/*.bats)
 FUZZ_RUNS ?= 1000000
 FUZZ_SECONDS ?= 10
 
-test: all asan tests progs
-	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(BATS)
+test: all asan tests progs specs
+	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(SPECS) $(BATS)
 
 TORTURE_SECONDS ?= 600
 torture: torturers

@@ -46,7 +46,7 @@ tools/deps.sh page >"$log" 2>&1 || echo "no browser: the report's page is not op
 
 say "builds"
 must "gcc builds everything without a warning" make -j"$jobs" all asan progs || finish
-must "the unit tests build" make -k -j"$jobs" tests
+must "the unit tests build" make -k -j"$jobs" tests specs
 if command -v clang >/dev/null; then
   must "clang builds everything without a warning" make -j"$jobs" CC=clang all
 else
@@ -75,6 +75,10 @@ say "tests"
 set -- "tools/law.sh --self-test"
 for t in src/*/*_test.c; do
   t=build/test/$(echo "${t#src/}" | sed 's|/|_|; s|\.c$||')
+  [ -x "$t" ] && set -- "$@" "$t"
+done
+for t in test/spec/*.c; do
+  t=build/spec/$(basename "$t" .c)
   [ -x "$t" ] && set -- "$@" "$t"
 done
 if command -v bats >/dev/null; then
