@@ -388,6 +388,23 @@ assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_he
   [[ "$(log "$BATS_TEST_TMPDIR/few" | head -n 1)" != "completion without"* ]]
 }
 
+@test "reads between devices, which 4DW of direction 2 holds twice, count once, with the latency that 8DW has" {
+  for f in 4dw 8dw; do
+    "$TALLY" record --on kunpeng,load=p2p --duration 20 -o "$BATS_TEST_TMPDIR/$f" -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2,format=$f/ 2>/dev/null
+    "$TALLY" trace --on "$BATS_TEST_TMPDIR/$f" -qn 'ptt:::np /args[0]->requester == 0x400/ { @all = count(); }
+      transaction /args[0]->requester == 0x400 && args[0]->completer == 0x500/ { @done = count(); @s = sum(args[1]->latency); }' \
+      >"$BATS_TEST_TMPDIR/$f.counts" 2>/dev/null
+  done
+  [ "$(wc -w <"$BATS_TEST_TMPDIR/4dw.counts")" -eq 3 ]
+  diff "$BATS_TEST_TMPDIR"/4dw.counts "$BATS_TEST_TMPDIR"/8dw.counts
+  TRACE=$BATS_TEST_TMPDIR/4dw reported
+  [ "$(number summary orphans)" -eq 0 ]
+  [ "$(number summary tag_reuse)" -eq 0 ]
+  [ "$(number summary seconds)" -gt 1000 ]
+  reads=$(grep '"type":"requester","requester":"04:00.0"' "$report" | sed 's/.*"reads":\([0-9]*\).*/\1/')
+  [ "$reads" -eq "$(awk 'NF { print $1; exit }' "$BATS_TEST_TMPDIR/8dw.counts")" ]
+}
+
 @test "a host's own reads, which direction 2 never sees answered, are neither outstanding nor errors" {
   "$TALLY" record --on kunpeng,load=nvme --duration 20 -o "$BATS_TEST_TMPDIR/d" -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ 2>/dev/null
   TRACE=$BATS_TEST_TMPDIR/d reported

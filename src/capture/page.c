@@ -124,6 +124,8 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
+	if (r->seconds)
+		an_fact(p, f, "seconds", "second sights of a packet", AN_COUNT, AN_U(r->seconds));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
 	an_fact(p, f, "span", in->sparse || r->holes ? "ticks from first to last, at least" : "ticks from first to last",

@@ -128,10 +128,11 @@ static void take_record(struct tune *t, const uint8_t *record)
 	struct ptt_pair pair;
 
 	ptt_decode(record, &how, &t->clock, &tlp);
+	enum ptt_event what = ptt_match_next(t->match, &tlp, &pair);
 	t->f.records++;
-	if (tlp_type_at(tlp.type_index)->data)
+	if (tlp_type_at(tlp.type_index)->data && what != PTT_SECOND)
 		t->f.payload += tlp.length_dw * UINT64_C(4);
-	if (ptt_match_next(t->match, &tlp, &pair) == PTT_DONE && pair.t.status == 0) {
+	if (what == PTT_DONE && pair.t.status == 0) {
 		t->f.answered++;
 		t->f.ticks += pair.t.latency;
 	}
@@ -187,6 +188,7 @@ static int trace(struct tune *t, enum view view)
 	if (rc < 0)
 		return plat_fail(t->p, TALLY_ENOMEM, "out of memory");
 	tune_event(t, view, event, sizeof(event));
+	ptt_match_twice(t->match, 0, view == VIEW_DEVICES);
 	t->clock = (struct ptt_clock){ 0 };
 	t->f = (struct figures){ 0 };
 	t->p->o.note = t->ndone ? NULL : note;        /* once is enough */

@@ -25,6 +25,12 @@
  * Where records of a device are missing (ptt_match_gap) all its open requests are over: their completions may be among
  * these, and their tags in use again.  A completion behind the gap may answer a request in or before it, as long as no
  * request behind it used the same key: so each place knows how many gaps there were when it was last opened.
+ * A trace of 4DW in direction 2 holds a packet between two devices twice: as it comes in at one port, and as it
+ * goes out at the other, a while later and the same in all but Time.  While a request is open nobody else may use its
+ * transaction ID, so a request like it is its second sight (and a third one is the tag used again).  Of its completions Byte Count
+ * tells the first sight, in which it falls, from the second, where it is one that was there.  First sights make the latency, as they
+ * do in 8DW, which has no others.  Second sights may come when the request is over: the place knows how many.
+ *
  * Never refused: a hostile trace can only make pairs that are wrong.
  */
 #include <string.h>
@@ -72,7 +78,8 @@ static void rebuild(struct ptt_match *m)
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
 	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
-		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i, *match_gaps(m, m->slot[i].pair.request.device) };
+		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i,
+			*match_gaps(m, m->slot[i].pair.request.device), m->slot[i].left != 0 };
 }
 
 /* The place of key, which is in the table from now on. */
@@ -87,7 +94,7 @@ static struct match_place *settle(struct ptt_match *m, uint64_t key)
 		p = match_find(m, key);
 	}
 	m->keys++;
-	*p = (struct match_place){ key, MATCH_NONE, 0 };
+	*p = (struct match_place){ key, MATCH_NONE, 0, 0 };
 	return p;
 }
 
@@ -128,9 +135,10 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 	}
 	p->slot = match_take(m);
 	p->gaps = *match_gaps(m, key_device(key));
+	p->twice = 0;
 	struct match_slot *s = &m->slot[p->slot];
 	s->key = key;
-	s->received_dw = 0;
+	s->received_dw = s->left = 0;
 	s->pair.t = (struct tlp_transaction){ 0 };
 	s->pair.completer = 0;
 	*where = &s->pair.request;
@@ -143,6 +151,28 @@ static uint32_t answer_dws(const struct tlp *request)
 	bool two = request->type_index == TLP_ROW_CAS32 || request->type_index == TLP_ROW_CAS64;
 
 	return request->length_dw / (two ? 2 : 1);
+}
+
+void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice)
+{
+	m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] = twice;
+}
+
+bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t)
+{
+	struct match_place *p = match_find(m, key);
+	uint32_t device = key_device(key);
+
+	if (!m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] || p->key == 0 || p->slot == MATCH_NONE || p->twice != 0)
+		return false;
+	struct match_slot *s = &m->slot[p->slot];
+	const struct tlp *q = &s->pair.request;
+	if (s->pair.t.completions != 0 || q->type_index != t->type_index || q->length_dw != t->length_dw ||
+	    q->address != t->address || q->reg != t->reg)
+		return false;
+	p->twice = 1;
+	s->left = UINT32_MAX;
+	return true;
 }
 
 static bool is_last(const struct match_slot *s, const struct match_answer *a)
@@ -160,11 +190,23 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	struct match_place *p = match_find(m, key);
 
 	if (p->key == 0 || p->slot == MATCH_NONE) {
-		uint32_t gaps = *match_gaps(m, key_device(key));
+		uint16_t gaps = *match_gaps(m, key_device(key));
 
+		if (p->key != 0 && p->twice > 1) {
+			p->twice--;
+			return PTT_SECOND;
+		}
 		return gaps != 0 && (p->key == 0 || p->gaps != gaps) ? PTT_BEHIND_GAP : PTT_ORPHAN;
 	}
 	struct match_slot *s = &m->slot[p->slot];
+	if (p->twice != 0 && a->byte_count >= s->left) {
+		p->twice -= p->twice > 1;
+		return PTT_SECOND;
+	}
+	if (p->twice != 0) {
+		p->twice++;
+		s->left = a->byte_count;
+	}
 	struct tlp_transaction *x = &s->pair.t;
 	x->latency = a->time - s->pair.request.time;
 	/* Which completion is the first can't be foreseen: 0 | latency, without a branch. */
@@ -188,6 +230,8 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 
 	if (t->class == TLP_NP) {
 		struct tlp *where;
+		if (match_second(m, key, t))
+			return PTT_SECOND;
 		what = match_request(m, key, &where, &p);
 		*where = *t;
 	} else if (t->class == TLP_CPL) {

@@ -26,7 +26,9 @@ struct match_answer {
 /* Opens a request: PTT_OPENED, PTT_REUSED or PTT_CROWDED. *where is what the caller fills before the next call. With the
  * latter two, *given_up is good until the next call. */
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up);
-/* PTT_NONE, PTT_ORPHAN, PTT_BEHIND_GAP, or PTT_DONE and *pair, good until the next call. */
+/* Whether it is a request that is open and was seen once: the same packet at its other port. */
+bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t);
+/* PTT_NONE, PTT_SECOND, PTT_ORPHAN, PTT_BEHIND_GAP, or PTT_DONE and *pair, good until the next call. */
 enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct match_answer *a,
 				const struct ptt_pair **pair);
 
@@ -39,10 +41,12 @@ struct match_slot {
 	struct ptt_pair pair;
 	uint64_t key;
 	uint32_t received_dw;
+	uint32_t left;                        /* of a request that was seen twice: Byte Count of the last completion */
 	uint32_t older, newer;                /* by age, in a ring; `newer` also links free slots */
 };
-/* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. */
-struct match_place { uint64_t key; uint32_t slot, gaps; };
+/* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. twice: 0, or the request was seen
+ * twice, and so will be 1 less completions that were seen once. */
+struct match_place { uint64_t key; uint32_t slot; uint16_t gaps, twice; };
 
 struct ptt_match {
 	struct match_slot *slot;              /* `most` of them, and one from which the list by age starts and where it ends */
@@ -52,7 +56,8 @@ struct ptt_match {
 	uint32_t most, used;                  /* slots */
 	uint32_t fresh;                       /* slots from here on were never used */
 	uint32_t free;
-	uint32_t gaps[MATCH_DEVICES];         /* so far, by device */
+	uint16_t gaps[MATCH_DEVICES];         /* so far, by device */
+	bool twice[MATCH_DEVICES];
 	struct ptt_pair given_up;             /* whose slot was taken again at once */
 };
 
@@ -67,7 +72,7 @@ static inline struct match_place *match_find(struct ptt_match *m, uint64_t key)
 	return &m->place[i];
 }
 
-static inline uint32_t *match_gaps(struct ptt_match *m, uint32_t device)
+static inline uint16_t *match_gaps(struct ptt_match *m, uint32_t device)
 {
 	return &m->gaps[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1];
 }

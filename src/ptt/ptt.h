@@ -83,6 +83,7 @@ struct ptt_chunk {                            /* a run of whole records */
 	uint64_t total;                       /* bytes of the whole AUX buffer this run belongs to */
 	uint64_t at;                          /* of the run in that buffer, in bytes: the offsets that perf prints */
 	uint32_t idx, cpu, tid; uint64_t ref, aux_offset;
+	bool twice;                           /* packets between peers may be in it at both ports */
 	struct ptt_gap gap;                   /* right before it; at the end of the data with an empty chunk */
 };
 struct ptt_lost {                             /* what a file did not give, counted */
@@ -136,6 +137,7 @@ enum ptt_event {
 	PTT_OPENED,                           /* a non-posted request */
 	PTT_DONE,                             /* the last completion: *pair is filled */
 	PTT_ORPHAN,                           /* a completion without a request */
+	PTT_SECOND,                           /* a packet between peers that was seen before, at the other port: it counts once */
 	PTT_BEHIND_GAP,                       /* the same, but the request may be in or before a gap of the device */
 	PTT_REUSED,                           /* a request whose tag was still open: *pair is the one given up */
 	PTT_CROWDED,                          /* a request that found no room: *pair is the oldest, which was given up */
@@ -144,6 +146,9 @@ int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
 void ptt_match_close(struct ptt_match *m);
 enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct ptt_pair *pair);
 uint32_t ptt_match_outstanding(const struct ptt_match *m);
+/* Whether packets between peers may come twice from this device: 4DW of direction 2 holds what comes in at one port and goes out
+ * at the other. */
+void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice);
 /* Records of a device are missing: what it has open is over, and handed to each (NULL: to nobody). Returns how many. */
 uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p), void *arg);
 /* Walks what was never answered. */

@@ -83,6 +83,14 @@ static size_t record_size(const struct pdata_run *run)
 	return run->c.format * 4u;
 }
 
+/* Direction 2 of 4DW has what comes in and what goes out. Where the event is not known it may be that. */
+static bool is_twice(const struct ptt_reader *r)
+{
+	uint64_t config = r->x.dev[r->run.c.device].config;
+
+	return r->run.c.format == PTT_4DW && (config == 0 || (config >> 20 & 0xf) == 2);
+}
+
 /* ---- gaps ------------------------------------------------------------------------- */
 
 void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes)
@@ -411,6 +419,7 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 	run->c.format = s->format;
 	run->settled = true;
 	*c = run->c;
+	c->twice = is_twice(r);
 	c->p = s->tail;
 	c->n = record;
 	c->offset = s->tail_at;
@@ -489,6 +498,7 @@ static int chunk_give(struct ptt_reader *r, const uint8_t *p, size_t n, struct p
 	struct pdata_run *run = &r->run;
 
 	*c = run->c;
+	c->twice = is_twice(r);
 	c->p = p;
 	c->n = n;
 	c->offset = run->at;

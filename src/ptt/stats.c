@@ -180,10 +180,60 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 	return r;
 }
 
+/* Both sights touched the page, so its entry is there unless it was dropped since. */
+static void page_back(struct ptt_stats *s, const struct tlp *t, uint64_t read, uint64_t written)
+{
+	struct sketch_entry *e = sketch_find(&s->pages, (t->address >> 12) + place_key(t->device));
+
+	if (e == NULL || e->n < 2)
+		return;
+	e->n--;
+	e->sum[PAGE_READ] -= read;
+	e->sum[PAGE_WRITE] -= written;
+}
+
+static void completion_back(struct ptt_stats *s, const struct tlp *t)
+{
+	struct stats_completer *c = completer_at(s, completer_key(t->device, t->completer));
+	bool last = t->byte_count <= t->bytes || t->bytes == 0 || t->bcm;
+
+	c->bytes -= t->bytes;
+	c->status[t->status]--;
+	s->ends[last ? END_LAST : piece_end(t->lower_address, 4 * t->length_dw)]--;
+}
+
+void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
+{
+	struct stats_type *y = &s->type[t->type_index];
+	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
+	struct ptt_bin *b = bin_at(s, d, t->time);
+	uint32_t whole = 4 * t->length_dw, bytes = t->bytes;
+
+	if (kind == PTT_READ)
+		bytes = whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
+	d->seconds++;
+	d->cls[t->class]--;
+	b->tlps--;
+	b->bytes -= whole & s->payload[t->type_index];
+	y->tlps--;
+	y->dws -= t->length_dw;
+	y->relaxed -= t->attr >> 1 & 1;
+	y->bytes -= bytes;
+	s->size[s->size_of[t->type_index]][t->length_dw]--;
+	r->kind[kind]--;
+	if (kind == PTT_READ || kind == PTT_WRITE || kind == PTT_COMPLETION)
+		r->bytes[kind] -= bytes;
+	if (kind == PTT_COMPLETION)
+		completion_back(s, t);
+	else if (s->memory[t->type_index])
+		page_back(s, t, kind == PTT_WRITE ? 0 : whole, kind == PTT_READ ? 0 : whole);
+}
+
 void ptt_stats_record(struct ptt_stats *s, const struct tlp *t)
 {
 	struct stats_device *d = device_at(s, t->device);
 	const struct ptt_pair *pair = NULL;
+	bool second = false;
 
 	if (tlp_type_at(t->type_index) == NULL || t->length_dw > 1024 || t->class > TLP_RESERVED || t->status > 7)
 		return;
@@ -194,7 +244,7 @@ void ptt_stats_record(struct ptt_stats *s, const struct tlp *t)
 	d->format = t->dws;
 	struct stats_requester *r = count_record(s, d, t);
 	if (s->match != NULL && r != NULL && (t->class == TLP_NP || t->class == TLP_CPL))
-		pair = count_matched(s, d, t, r);
-	if (t->ep | t->status)
+		pair = count_matched(s, d, t, r, &second);
+	if ((t->ep | t->status) && !second)
 		fault_rare(s, t, pair);
 }

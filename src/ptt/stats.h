@@ -93,6 +93,7 @@ struct ptt_device_row {
 	uint8_t format;                       /* enum ptt_format */
 	uint8_t time;                         /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
+	uint64_t seconds;                     /* of records: second sights of packets between peers, counted nowhere else */
 	uint64_t holes;                       /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
@@ -201,7 +202,7 @@ struct ptt_split {
 enum ptt_note {
 	PTT_NOTE_NO_MATCHING, PTT_NOTE_NO_REQUESTS, PTT_NOTE_NO_COMPLETIONS, PTT_NOTE_OTHER_SIDE, PTT_NOTE_SILENT,
 	PTT_NOTE_TIME_UNSURE, PTT_NOTE_TIME_UNKNOWN, PTT_NOTE_TIME_GAPS, PTT_NOTE_4DW_FIELDS,
-	PTT_NOTE_CLOCKS, PTT_NOTE_ROWS_CUT, PTT_NOTE_PAGES_CUT, PTT_NOTE_PEAK_BOUND, PTT_NOTE_IN_FLIGHT,
+	PTT_NOTE_CLOCKS, PTT_NOTE_SECONDS, PTT_NOTE_ROWS_CUT, PTT_NOTE_PAGES_CUT, PTT_NOTE_PEAK_BOUND, PTT_NOTE_IN_FLIGHT,
 	PTT_NOTE_CROWDED, PTT_NOTE_EMPTY, PTT_NOTES
 };
 struct ptt_note_row { uint8_t note; char text[256]; };
@@ -209,6 +210,7 @@ struct ptt_note_row { uint8_t note; char text[256]; };
 struct ptt_report {
 	/* overall */
 	uint64_t records, record_bytes, padding;
+	uint64_t seconds;                     /* as in ptt_device_row */
 	uint64_t span;                        /* the longest of the devices' */
 	uint8_t time;                         /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
 	bool time_sure, matched;

@@ -327,6 +327,8 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 
 	if (c->gap.why != PTT_GAP_NONE)
 		count_hole(s, d, c);
+	if (s->match != NULL)
+		ptt_match_twice(s->match, c->device, c->twice);
 	a.gaps = s->match != NULL ? *match_gaps(s->match, c->device) : 0;
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)

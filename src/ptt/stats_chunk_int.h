@@ -31,7 +31,7 @@ struct pass {
 	uint64_t offset;
 	struct ptt_decode_opts o;
 	uint32_t device;
-	uint32_t gaps;                        /* of the device, of a pass that matches */
+	uint16_t gaps;                        /* of the device, of a pass that matches */
 	uint32_t absolute;                    /* all ones unless Time is a delta */
 	uint32_t shard;                       /* of a pass that matches; 0 counts the padding */
 	uint8_t mine[2][256];                 /* 1 or 0, by whether a record's type is matched, and is_mine()'s hash */

@@ -56,6 +56,7 @@ struct sketch {
 };
 int sketch_open(struct sketch *k, uint32_t room);
 void sketch_close(struct sketch *k);
+struct sketch_entry *sketch_find(const struct sketch *k, uint64_t key);       /* NULL: it is not there */
 struct sketch_entry *sketch_new(struct sketch *k, uint64_t key);
 /* The entry of key; n is 0 when it is new, and must not stay so. */
 static inline struct sketch_entry *sketch_at(struct sketch *k, uint64_t key)
@@ -89,7 +90,7 @@ struct stats_device {
 	uint64_t level, level_since;          /* outstanding requests, and the time up to which they are in the bins */
 	uint64_t peak, level_ticks;           /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
-	uint64_t holes;
+	uint64_t holes, seconds;
 	uint8_t format, time;
 	bool time_sure;
 };
@@ -196,7 +197,6 @@ struct ptt_stats {
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_SAMPLES];
 	struct ptt_fault_row *error;          /* all, with all_errors */
 	uint32_t nerrors, caperrors;
-	uint8_t reserved_kept;
 	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
 	uint64_t hole_bytes;
 	uint32_t nholes;
@@ -235,6 +235,8 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
+/* Takes back what that counted, and the record's part of the time line: it is the second sight of its packet. */
+void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
 /* stats_cell.c */
 int cells_open(struct ptt_stats *s);
 void cells_near(struct ptt_stats *s, uint32_t device, bool wide);
@@ -285,9 +287,9 @@ void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requeste
 /* match_completion() said PTT_DONE. */
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p);
-/* Both, for a decoded request or completion. Returns the pair that it ended, or NULL; good until the next call. */
+/* Both, for a decoded request or completion, which was counted; of a second sight that is taken back. Returns the pair that it ended, or NULL; good until the next call. */
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
-				     struct stats_requester *r);
+				     struct stats_requester *r, bool *second);
 /* Records of the device are missing before c. */
 void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
 void stats_quiet(struct ptt_stats *s);        /* after the end: whose requests can't be answered here */

@@ -74,11 +74,16 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 }
 
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
-				     struct stats_requester *r)
+				     struct stats_requester *r, bool *second)
 {
 	uint64_t key = match_key(t->device, t->segment, t->requester, t->tag);
 	const struct ptt_pair *pair = NULL;
 
+	*second = t->class == TLP_NP && match_second(s->match, key, t);
+	if (*second) {
+		count_back(s, d, r, t);
+		return NULL;
+	}
 	if (t->class == TLP_NP) {
 		struct tlp *where;
 		enum ptt_event what = match_request(s->match, key, &where, &pair);
@@ -99,6 +104,10 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		return pair;
 	case PTT_ORPHAN:
 		fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
+		return NULL;
+	case PTT_SECOND:
+		*second = true;
+		count_back(s, d, r, t);
 		return NULL;
 	case PTT_BEHIND_GAP:
 		s->behind_hole++;

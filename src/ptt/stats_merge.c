@@ -70,6 +70,7 @@ static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
 		for (unsigned k = 0; k < COUNT(d->cls); k++)
 			d->cls[k] += f->cls[k];
 		d->peak += f->peak;
+		d->seconds += f->seconds;
 		if (f->clock.now > d->clock.now)
 			d->clock.now = f->clock.now;
 		d->format = d->format ? d->format : f->format;

@@ -135,6 +135,14 @@ static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 		    (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
 }
 
+static void note_seconds(struct ptt_report *r)
+{
+	if (r->seconds != 0)
+		say(r, PTT_NOTE_SECONDS, "%llu records are second sights: requests and completions between two devices come in at one port and go "
+		    "out at another, and this trace holds both. They are counted once. Posted writes have no tag that tells, "
+		    "so those are not.", (ull)r->seconds);
+}
+
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 {
 	if (r->records == 0) {
@@ -143,6 +151,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 	}
 	note_matching(r);
 	note_silent(r);
+	note_seconds(r);
 	note_time(r);
 	note_cuts(s, r);
 	note_in_flight(s, r);

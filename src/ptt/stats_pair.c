@@ -66,8 +66,9 @@ FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p
 
 	e->slot = i;
 	e->gaps = a->gaps;
+	e->twice = 0;
 	slot->key = e->key;
-	slot->received_dw = 0;
+	slot->received_dw = slot->left = 0;
 	slot->pair.t = (struct tlp_transaction){ 0 };
 	slot->pair.completer = 0;
 	t->time = time;
@@ -77,7 +78,7 @@ FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p
 	t->tag = tag;
 	t->device = a->device;
 	t->requester = (uint16_t)(id >> 16);
-	t->completer = t->segment = 0;
+	t->completer = t->segment = t->reg = 0;
 	t->type_index = (uint8_t)(TLP_ROW_MRd32 + h->sort);
 	t->class = TLP_NP;
 }
@@ -127,7 +128,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		if (RARE(e->key == 0))
 			break;
 		if (h->sort == SORT_CPLD) {
-			if (RARE(e->slot == MATCH_NONE || raw_dw(p, dws, 1) & 0xf000))
+			if (RARE(e->slot == MATCH_NONE || (raw_dw(p, dws, 1) & 0xf000) | e->twice))
 				break;
 			run->slot[n] = e->slot;
 			run->requester[n] = r;
@@ -170,8 +171,9 @@ static void match_in_full(const struct pass *a, const struct block *b, const uin
 
 	decode_at(a, b, p, &t);
 	struct stats_requester *r = requester_at(a->s, requester_key(t.device, t.segment, t.requester));
-	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, r);
-	if (t.ep | t.status)
+	bool second;
+	const struct ptt_pair *pair = count_matched(a->s, a->d, &t, r, &second);
+	if ((t.ep | t.status) && !second)
 		fault_rare(a->s, &t, pair);
 }
 

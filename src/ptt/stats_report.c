@@ -70,7 +70,7 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 
 	for (uint32_t i = 0; v && i < PTT_STATS_DEVICES; i++) {
 		const struct stats_device *d = &s->device[i];
-		uint64_t records = d->cls[TLP_P] + d->cls[TLP_NP] + d->cls[TLP_CPL] + d->cls[TLP_RESERVED];
+		uint64_t records = d->cls[TLP_P] + d->cls[TLP_NP] + d->cls[TLP_CPL] + d->cls[TLP_RESERVED] + d->seconds;
 		if (records == 0)
 			continue;
 		v[r->ndevices] = (struct ptt_device_row){
@@ -78,8 +78,10 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.posted = d->cls[TLP_P], .non_posted = d->cls[TLP_NP], .completions = d->cls[TLP_CPL],
 			.span = d->clock.now, .format = d->format, .time = d->time, .time_sure = d->time_sure,
 			.outstanding_ticks = d->level_ticks, .outstanding_peak = (uint32_t)d->peak, .holes = d->holes,
+			.seconds = d->seconds,
 		};
 		r->holes += d->holes;
+		r->seconds += d->seconds;
 		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
 		r->record_bytes += records * d->format * 4;

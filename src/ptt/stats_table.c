@@ -54,6 +54,13 @@ static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *t
 	return &table[i];
 }
 
+struct sketch_entry *sketch_find(const struct sketch *k, uint64_t key)
+{
+	struct sketch_entry *e = place(k, k->entry, key);
+
+	return e->key == key ? e : NULL;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -42,7 +42,7 @@ struct file_records {
 	struct ptt_record rec;                /* the record that is next, when `have` */
 	struct ptt_record done;               /* args of transaction */
 	bool have;
-	uint64_t orphans, given_up, unanswered, cut, behind_gap;
+	uint64_t orphans, given_up, unanswered, cut, behind_gap, seconds;
 	struct buf notes;                     /* what the file says of itself, until somebody listens */
 };
 
@@ -225,6 +225,10 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			r->at = 0;
 			if (r->chunk.gap.why != PTT_GAP_NONE && r->match)
 				r->cut += ptt_match_gap(r->match, r->chunk.device, NULL, NULL);
+			if (r->chunk.twice && !r->match && ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
+				return trace_nomem(t);
+			if (r->match)
+				ptt_match_twice(r->match, r->chunk.device, r->chunk.twice);
 			continue;
 		}
 		p = r->chunk.p + r->at;
@@ -258,12 +262,11 @@ static int fire(struct tally_trace *t, unsigned kind, const struct ptt_record *c
 }
 
 /* args[0] is the request, now with the completer that answered. */
-static int fire_transaction(struct tally_trace *t)
+static int fire_transaction(struct tally_trace *t, enum ptt_event what, const struct ptt_pair *pair)
 {
 	struct file_records *r = file_of(t);
-	struct ptt_pair pair;
 
-	switch (ptt_match_next(r->match, &r->rec.tlp, &pair)) {
+	switch (what) {
 	case PTT_DONE:
 		break;
 	case PTT_BEHIND_GAP:
@@ -279,11 +282,11 @@ static int fire_transaction(struct tally_trace *t)
 	default:
 		return 0;
 	}
-	r->done.tlp = pair.request;
-	r->done.tlp.completer = pair.completer;
-	r->done.transaction = pair.t;
+	r->done.tlp = pair->request;
+	r->done.tlp.completer = pair->completer;
+	r->done.transaction = pair->t;
 	if (r->texts)
-		ptt_record_fill(&r->done, r->texts, ptt_device_name(&r->pass, pair.request.device));
+		ptt_record_fill(&r->done, r->texts, ptt_device_name(&r->pass, pair->request.device));
 	return fire(t, RECORD_TRANSACTION, &r->done);
 }
 
@@ -291,15 +294,23 @@ static int fire_record(struct tally_trace *t)
 {
 	static const uint8_t kind_of[] = { [TLP_P] = RECORD_P, [TLP_NP] = RECORD_NP, [TLP_CPL] = RECORD_CPL };
 	struct file_records *r = file_of(t);
+	enum ptt_event what = PTT_NONE;
+	struct ptt_pair pair;
 	int rc;
 
+	if (r->match)
+		what = ptt_match_next(r->match, &r->rec.tlp, &pair);
+	if (what == PTT_SECOND) {
+		r->seconds++;
+		return 0;
+	}
 	if (r->texts)
 		ptt_record_fill(&r->rec, r->texts, ptt_device_name(&r->pass, r->rec.tlp.device));
 	rc = fire(t, RECORD_ANY, &r->rec);
 	if (rc >= 0 && r->rec.tlp.class < COUNT(kind_of))
 		rc = fire(t, kind_of[r->rec.tlp.class], &r->rec);
-	if (rc >= 0 && r->match)
-		rc = fire_transaction(t);
+	if (rc >= 0 && r->prog[RECORD_TRANSACTION] >= 0)
+		rc = fire_transaction(t, what, &pair);
 	return rc;
 }
 
@@ -377,7 +388,10 @@ static void file_report(struct tally_trace *t)
 		trace_note(t, "%.*s", n, line);
 		line += n + !!line[n];
 	}
-	if (r->match && !t->exited)
+	if (r->seconds)
+		trace_note(t, "%llu record%s of packets between devices that were seen at both ports fired once for both",
+			   (unsigned long long)r->seconds, r->seconds == 1 ? "" : "s");
+	if (r->match && r->prog[RECORD_TRANSACTION] >= 0 && !t->exited)
 		report_matching(t, r);
 }
 
