@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "attach/door_race_test_int.h"
 #include "attach/local_toy_test_int.h"
 
 /* ---- the door --------------------------------------------------------------------------------------------- */
@@ -80,58 +81,48 @@ static void a_path_that_is_no_place_for_a_socket_is_refused(void **state)
 	scratch_gone(path);
 }
 
-/* Servers that start together, each in a process of its own, where a killed one has left its socket. */
+static int open_toy(struct door **ret, void *toy, const char *path, struct err *e)
+{
+	return door_local(ret, &toy_service, toy, path, e);
+}
+
 static void of_servers_that_start_together_one_wins(void **state)
 {
-	enum { SERVERS = 4, ROUNDS = 40 };
-
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
-		int go[2], said[2], won = 0;
-		pid_t pid[SERVERS];
-		char path[64], byte;
+	for (int round = 0; round < 40; round++) {
 		struct toy t = {0};
 		struct err e = {0};
+		struct race r;
 		struct door *d;
+		char path[64];
+		int rc;
 
 		scratch_path(path, sizeof(path));
-		pid[0] = fork();
-		if (pid[0] == 0) {
-			(void)!door_local(&d, &toy_service, &t, path, &e);
-			kill(getpid(), SIGKILL);
-		}
-		waitpid(pid[0], NULL, 0);
+		race_leave_dead(open_toy, &t, path);
 		assert_int_equal(access(path, F_OK), 0);
-		assert_int_equal(pipe(go), 0);
-		assert_int_equal(pipe(said), 0);
-		for (int i = 0; i < SERVERS; i++) {
-			pid[i] = fork();
-			if (pid[i] == 0) {
-				close(go[1]);
-				(void)!read(go[0], &byte, 1);
-				byte = door_local(&d, &toy_service, &t, path, &e) == 0 ? 'y' : 'n';
-				(void)!write(said[1], &byte, 1);
-				pause();
-			}
-		}
-		close(go[0]);
-		close(go[1]);                         /* all at once */
-		for (int i = 0; i < SERVERS; i++) {
-			assert_int_equal(read(said[0], &byte, 1), 1);
-			won += byte == 'y';
-		}
-		assert_int_equal(won, 1);
-		assert_no_door(path, -TALLY_EBUSY, "another server listens there");
-		for (int i = 0; i < SERVERS; i++) {
-			kill(pid[i], SIGKILL);
-			waitpid(pid[i], NULL, 0);
-		}
-		close(said[0]);
-		close(said[1]);
+		r = race_begin(open_toy, &t, path);
+		rc = door_local(&d, &toy_service, &t, path, &e);
+		race_end(&r);
+		assert_int_equal(r.said, RACE_SERVERS);
+		assert_int_equal(r.won, 1);
+		assert_int_equal(rc, -TALLY_EBUSY);
+		assert_non_null(strstr(e.text, "another server listens there"));
 		d = door(&t, path);                   /* nothing of the killed is in the way */
 		d->op->close(d);
 		scratch_gone(path);                   /* and nothing is left */
 	}
+}
+
+static void a_server_waits_while_another_one_starts_at_its_path(void **state)
+{
+	struct toy t = {0};
+	char path[64];
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	assert_true(race_waits_its_turn(open_toy, &t, path));
+	assert_int_equal(unlink(path), 0);
+	scratch_gone(path);
 }
 
 static void what_another_made_at_the_path_is_left(void **state)
@@ -474,6 +465,7 @@ int main(void)
 		cmocka_unit_test(a_living_servers_path_is_refused_and_a_dead_ones_taken),
 		cmocka_unit_test(a_path_that_is_no_place_for_a_socket_is_refused),
 		cmocka_unit_test(of_servers_that_start_together_one_wins),
+		cmocka_unit_test(a_server_waits_while_another_one_starts_at_its_path),
 		cmocka_unit_test(what_another_made_at_the_path_is_left),
 		cmocka_unit_test(one_client_too_many_is_told_so_and_another_may_come_when_one_went),
 		cmocka_unit_test(another_user_is_refused_even_where_the_mode_would_let_him_in),

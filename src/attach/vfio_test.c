@@ -1,6 +1,7 @@
 /* vfio_test.c: what a client does that means well: negotiation, registers, traces, goodbyes; and the socket. */
 #include <linux/vfio.h>
 
+#include "attach/door_race_test_int.h"
 #include "attach/vfio_test_int.h"
 
 /* What the protocol takes over from the kernel's VFIO. */
@@ -647,6 +648,50 @@ static void a_dead_socket_is_replaced_and_a_living_one_is_not(void **state)
 	bench_close(&b);
 }
 
+static int open_device(struct door **ret, void *dev, const char *path, struct err *e)
+{
+	return vfio_door_open(ret, dev, path, e);
+}
+
+static void of_vfio_user_servers_that_start_together_one_wins(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_bare(&b);
+	for (int round = 0; round < 40; round++) {
+		struct door *door = NULL;
+		struct err e = {0};
+		struct race r;
+		int rc;
+
+		b.door->op->close(b.door);
+		race_leave_dead(open_device, b.dev, b.path);
+		assert_int_equal(access(b.path, F_OK), 0);
+		r = race_begin(open_device, b.dev, b.path);
+		rc = vfio_door_open(&door, b.dev, b.path, &e);
+		race_end(&r);
+		assert_int_equal(r.said, RACE_SERVERS);
+		assert_int_equal(r.won, 1);
+		assert_int_equal(rc, -TALLY_EIO);
+		assert_non_null(strstr(e.text, "in use"));
+		assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	}
+	bench_close(&b);
+}
+
+static void a_vfio_user_server_waits_while_another_one_starts_at_its_path(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_bare(&b);
+	b.door->op->close(b.door);
+	assert_true(race_waits_its_turn(open_device, b.dev, b.path));
+	assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	bench_close(&b);
+}
+
 static void what_is_no_socket_stays(void **state)
 {
 	struct door *door = NULL;
@@ -773,6 +818,8 @@ int main(void)
 		cmocka_unit_test(ten_thousand_connections_cost_nothing),
 		cmocka_unit_test(the_socket_is_for_its_owner_only),
 		cmocka_unit_test(a_dead_socket_is_replaced_and_a_living_one_is_not),
+		cmocka_unit_test(of_vfio_user_servers_that_start_together_one_wins),
+		cmocka_unit_test(a_vfio_user_server_waits_while_another_one_starts_at_its_path),
 		cmocka_unit_test(what_is_no_socket_stays),
 		cmocka_unit_test(closing_removes_only_the_own_socket),
 		cmocka_unit_test(out_of_memory_opens_no_door),
