@@ -86,7 +86,7 @@ if command -v bats >/dev/null; then
 else
   skip "command-line tests" "no bats"
 fi
-tools/run-tests.sh -s "$sums" "$@"
+tools/run-tests.sh -t 300 -s "$sums" "$@"
 
 say "fuzz targets"
 if command -v clang >/dev/null && must "the fuzz targets build" make -j"$jobs" fuzzers; then

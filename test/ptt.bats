@@ -288,9 +288,9 @@ duckdb() {
   done
 }
 
-@test "help of each verb has three examples, and its page each of its options" {
+@test "help of each verb has three examples or more, and its page each of its options" {
   for verb in dump report "export"; do
-    [ "$("$TALLY" $verb -h | grep -c "^  tally $verb ")" -eq 3 ]
+    [ "$("$TALLY" $verb -h | grep -c "^  tally $verb ")" -ge 3 ]
     "$TALLY" $verb -h | sed -n 's/^  *\(-[a-z],\)\{0,1\} *\(-[-a-z0-9]*\).*/\2/p' | while read -r option; do
       grep -qE -- "\`$option(\`|=| |\[)" "$BATS_TEST_DIRNAME/../doc/verb/$verb.md" || { echo "$verb: not in the page: $option"; return 1; }
     done
