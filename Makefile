@@ -68,7 +68,8 @@ room = $(word 2,$(subst /, ,$(1)))
 
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
 FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
-PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c))
+PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) \
+	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
 .PHONY: all asan tests progs specs fuzzers test bench fuzz fuzz-replay law lint man install clean \
@@ -157,6 +158,14 @@ $(B)/prog/%: test/prog/%.c
 $(B)/spec/%: test/spec/%.c test/spec/spec.c test/spec/spec.h $(wildcard include/tally/*.h) $(B)/libtally.a
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g -o $@ $(filter %.c %.a,$^) $(LIBS)
+
+# Libraries of one size, and programs at one address, that differ in a name only.
+$(B)/prog/plugin_%.so: test/prog/part/plugin.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 $(WARN) -O2 -g -fno-omit-frame-pointer -fPIC -shared -DPLUGIN_FUNCTION=plugin_$*_touch -o $@ $<
+$(B)/prog/image_%: test/prog/part/image.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -fno-pie -no-pie -DIMAGE_FUNCTION=image_$*_touch -o $@ $<
 
 # Campaigns of test/torture: a program each.  `operations` has the library inside, sanitized.
 TORTURERS := $(patsubst test/torture/%.c,$(B)/torture/%,$(filter-out %/torture.c %/failing.c,$(wildcard test/torture/*.c)))

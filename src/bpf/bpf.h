@@ -41,6 +41,7 @@ enum img_map_use {
 	IMG_AGG,                              /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
 	IMG_STACKS,                           /* STACK_TRACE: u32 id -> frames */
 	IMG_LONG_STACKS,                      /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
+	IMG_GENERATIONS,                      /* HASH: u64 struct mm_struct * -> struct img_generation */
 	IMG_PARTS,                            /* PROGS: part[] by its index, those of class id alone */
 };
 struct img_map {
@@ -64,6 +65,11 @@ struct img_drops {                            /* per CPU */
 	uint64_t stacks;                      /* stack could not be kept */
 	uint64_t firings;                     /* programs run to an event (perf programs only) */
 	uint64_t zero;                        /* stays 0: what is added to it is unknown to the verifier */
+};
+/* The mappings of a process, as kernel/generation.c watches them. */
+struct img_generation {
+	uint64_t began_ns;                    /* slot.h; first, for programs */
+	uint64_t exec_pages;                  /* that were mapped executable when last seen */
 };
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its
@@ -122,6 +128,7 @@ struct bpf_opts {
 	uint32_t ring_bytes, control_bytes;   /* of a CPU's ring, of the control ring; powers of two */
 	uint32_t agg_entries, dynvar_bytes, stack_entries;
 	uint32_t ustackframes, stackframes;
+	bool generations;                     /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
 	bool pid_ns;                          /* translate pid/tid through the namespace in img_ctl */
 };
 

@@ -56,6 +56,8 @@ uint32_t cg_stack_frames(const struct bpf_opts *o)
 	return n ? n : 1;
 }
 
+#define GENERATIONS_MOST 131072u              /* processes at a time; memory is taken for those that are there */
+
 static void map_var(struct cg *g, struct img_map *m)
 {
 	const struct d_var *v = &g->p->var[m->id];
@@ -86,7 +88,8 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_CONTROL] = { "control", IMG_RINGBUF },
 		[IMG_VAR] = { "var", IMG_HASH },
 		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },     [IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
-		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH }, [IMG_PARTS] = { "parts", IMG_PROGS },
+		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
+		[IMG_GENERATIONS] = { "generations", IMG_HASH }, [IMG_PARTS] = { "parts", IMG_PROGS },
 	};
 
 	m->type = row[m->use].type;
@@ -107,6 +110,11 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_VAR: map_var(g, m); break;
 	case IMG_AGG: map_agg(g, m); break;
 	case IMG_PARTS: m->value_size = 4; break;
+	case IMG_GENERATIONS:
+		m->key_size = 8;
+		m->value_size = sizeof(struct img_generation);
+		m->max_entries = GENERATIONS_MOST;
+		break;
 	case IMG_STACKS: m->value_size = 8 * cg_stack_frames(g->o); m->max_entries = g->o->stack_entries; break;
 	case IMG_LONG_STACKS:
 		m->key_size = 8;

@@ -250,6 +250,26 @@ static void bi_thread(struct cg *g)
 	cg_ins(g, I_ALU_REG(OR, R0, R1));
 }
 
+/* The generation of this process's mappings, by its address space: threads, and what vfork() made, share one. */
+static void bi_generation(struct cg *g)
+{
+	uint32_t none = cg_label(g);
+
+	if (!g->o->generations) {
+		cg_imm(g, R0, 0);
+		return;
+	}
+	cg_ins(g, I_CALL(get_current_task));
+	task_field(g, "mm", 8);               /* leaves it in FP_TMP */
+	cg_map(g, R1, cg_map_index(g, IMG_GENERATIONS, 0));
+	cg_lea(g, R2, R10, FP_TMP);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), none);
+	cg_ins(g, I_LOAD(DW, R0, R0, offsetof(struct img_generation, began_ns)));
+	cg_put(g, none);
+	cg_forget(g, R0);
+}
+
 static void bi_ppid(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_current_task));
@@ -315,6 +335,7 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 {
 	switch (i->x) {
 	case BI_THREAD: bi_thread(g); break;
+	case BI_GENERATION: bi_generation(g); break;
 	case BI_PID: pid_or_tid(g, false); break;
 	case BI_TID: pid_or_tid(g, true); break;
 	case BI_PPID: bi_ppid(g); break;

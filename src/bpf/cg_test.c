@@ -80,7 +80,7 @@ static int open_run(struct run *r, const char *src, struct err *e)
 			     .ustackframes = 20 };
 	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = probes, .nprobes = COUNT(probes), .error_probe = ID_ERROR,
 			      .ring_bytes = 65536, .control_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
-			      .stack_entries = 64, .ustackframes = 20, .stackframes = 20 };
+			      .stack_entries = 64, .ustackframes = 20, .stackframes = 20, .generations = true };
 	struct err why = { 0 };
 	int rc;
 
@@ -185,6 +185,73 @@ static void a_thread_does_not_begin_with_what_a_dead_one_of_its_id_left(void **s
 	assert_int_equal(thread_counts(&r, &first), 2);
 	assert_int_equal(thread_counts(&r, &second), 1);
 	assert_int_equal(thread_counts(&r, &first), 3);
+	close_run(&r);
+}
+
+/* Says that the mappings of a process are of this generation. */
+static void begin_generation(struct run *r, uint64_t process, uint64_t began_ns)
+{
+	struct maps m = vm_maps(r->vm);
+	struct img_generation g = { .began_ns = began_ns };
+	uint32_t map = 0;
+
+	while (r->img->map[map].use != IMG_GENERATIONS)
+		map++;
+	assert_int_equal(m.ops->update(m.maps, map, &process, &g), 0);
+}
+
+static void a_user_address_is_handed_over_with_the_generation_of_its_process(void **state)
+{
+	uint64_t got[7];
+	uint32_t size;
+	struct run r;
+
+	(void)state;
+	must_open(&r, "event { printf(\"%A %A\", arg1, 0x77); }");
+	for (uint64_t generation = 0; generation < 3; generation++) {
+		if (generation)
+			begin_generation(&r, cpu0.pid, generation);
+		begin_generation(&r, cpu0.pid + 1, 99);
+		fire(&r, ID_EVENT, &cpu0);
+		memcpy(got, record(&r, 0, &size), sizeof(got));
+		assert_int_equal(size, sizeof(got));
+		assert_memory_equal(&got[1], ((uint64_t[]){ 100, generation, 0x400100, 100, generation, 0x77 }), 48);
+	}
+	close_run(&r);
+}
+
+static void the_same_address_of_two_generations_is_two_keys_of_an_aggregation(void **state)
+{
+	struct maps m;
+	uint64_t key[3];
+	uint32_t map = 0, n = 0;
+	struct run r;
+
+	(void)state;
+	must_open(&r, "event { @[ufunc(arg1)] = count(); }");
+	fire(&r, ID_EVENT, &cpu0);
+	begin_generation(&r, cpu0.pid, 5);
+	fire(&r, ID_EVENT, &cpu0);
+	m = vm_maps(r.vm);
+	while (r.img->map[map].use != IMG_AGG)
+		map++;
+	assert_int_equal(r.img->map[map].key_size, sizeof(key));
+	for (int rc = m.ops->next(m.maps, map, NULL, key); rc == 0; rc = m.ops->next(m.maps, map, key, key))
+		n++;
+	assert_int_equal(n, 2);
+	close_run(&r);
+}
+
+static void a_program_without_user_addresses_looks_up_no_generation(void **state)
+{
+	struct run r;
+
+	(void)state;
+	must_open(&r, "event { @[func(arg0), pid, stack()] = count(); }");
+	for (uint32_t i = 0; i < r.img->nmaps; i++)
+		assert_int_not_equal(r.img->map[i].use, IMG_GENERATIONS);
+	for (uint32_t i = 0; i < r.img->nprogs; i++)
+		assert_int_equal(r.img->prog[i].nrelocs, 0);
 	close_run(&r);
 }
 
@@ -732,6 +799,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_does_not_begin_with_what_a_dead_one_of_its_id_left),
+		cmocka_unit_test(a_user_address_is_handed_over_with_the_generation_of_its_process),
+		cmocka_unit_test(the_same_address_of_two_generations_is_two_keys_of_an_aggregation),
+		cmocka_unit_test(a_program_without_user_addresses_looks_up_no_generation),
 		cmocka_unit_test(the_idle_thread_of_each_cpu_has_variables_of_its_own),
 		cmocka_unit_test(integer_expressions_have_cs_value),
 		cmocka_unit_test(string_expressions_have_ds_value),

@@ -164,6 +164,7 @@ static int32_t field_offset(const struct img_reloc *r)
 		{ "task_struct", "parent", offsetof(struct vm_task, real_parent) },
 		{ "task_struct", "tgid", offsetof(struct vm_task, tgid) },
 		{ "task_struct", "pid", offsetof(struct vm_task, pid) },
+		{ "task_struct", "mm", offsetof(struct vm_task, mm) },
 		{ "task_struct", "start_time", offsetof(struct vm_task, start_ns) },
 		{ "task_struct", "se", offsetof(struct vm_task, runtime_ns) },
 		{ "task_struct", "se.sum_exec_runtime", offsetof(struct vm_task, runtime_ns) },
@@ -655,7 +656,8 @@ static void prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struc
 	vm->ctx_pc = cpu->pc;
 	set_context(vm, cls, cpu);
 	vm->task[0] = (struct vm_task){ .real_parent = vp(VR_TASK, 1, 0), .tgid = cpu->pid,
-					.pid = cpu->tid, .runtime_ns = cpu->vtime_ns, .start_ns = cpu->start_ns };
+					.pid = cpu->tid, .runtime_ns = cpu->vtime_ns, .start_ns = cpu->start_ns,
+					.mm = cpu->pid };
 	vm->task[1] = (struct vm_task){ .tgid = cpu->ppid, .pid = cpu->ppid };
 	memset(s->r, 0, sizeof(s->r));
 	s->depth = 0;

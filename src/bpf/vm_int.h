@@ -67,6 +67,7 @@ struct vm_task {
 	uint64_t real_parent;
 	uint32_t tgid, pid;
 	uint64_t runtime_ns, start_ns;
+	uint64_t mm;                          /* its address space */
 };
 
 /* A hash keeps its entries in slots; a slot is a node (chain, hash, key) here and an element of the

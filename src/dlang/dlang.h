@@ -45,6 +45,7 @@ struct ir_object {
 /* Builtins that are integers (op BUILTIN) */
 enum ir_builtin {
 	BI_THREAD,                            /* key of thread-local variables: no other thread has it, and none that had its id before */
+	BI_GENERATION,                        /* of the process's mappings: slot.h */
 	BI_PID, BI_TID, BI_PPID, BI_UID, BI_GID, BI_CPU, BI_EPID, BI_ID,
 	BI_TIMESTAMP, BI_WALLTIMESTAMP, BI_VTIMESTAMP,
 	BI_ARG0, BI_ARG1, BI_ARG2, BI_ARG3, BI_ARG4, BI_ARG5, BI_ARG6, BI_ARG7, BI_ARG8, BI_ARG9,

@@ -78,6 +78,7 @@ static void statement_agg(struct lw *l, const struct d_stmt *st)
 	ir_reg value, weight;
 	struct ir_ins *i;
 
+	l->generation = 0;
 	for (uint32_t k = 0; k < st->nkeys; k++)
 		lw_slot(l, st->key[k], key, &a->keys[k], true);
 	value = st->value ? lw_value(l, st->value) : 0;
@@ -117,6 +118,7 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 		type[k] = st->arg[k]->type;
 	for (uint32_t k = 0; k < st->naggs; k++)
 		a->aggs[k] = st->aggs[k]->index;
+	l->generation = 0;
 	c->record_size = lw_layout(type, st->narg, a->slots, c->record_size, false);
 	for (uint32_t k = 0; k < st->narg; k++)
 		lw_slot(l, st->arg[k], c->record, &a->slots[k], false);

@@ -326,6 +326,15 @@ uint32_t lw_layout(const struct d_type *const *type, uint32_t n, struct slot *sl
 	return at;
 }
 
+/* Whose user memory, and which of its generations. */
+static void where_slot(struct lw *l, ir_obj o, uint32_t at)
+{
+	if (!l->generation)
+		l->generation = lw_builtin(l, BI_GENERATION);
+	lw_store8(l, o, at, lw_builtin(l, BI_PID));
+	lw_store8(l, o, at + 8, l->generation);
+}
+
 static void stack_slot(struct lw *l, const struct slot *s, ir_obj o, bool in_key)
 {
 	bool user = s->kind == SLOT_USTACK;
@@ -334,11 +343,11 @@ static void stack_slot(struct lw *l, const struct slot *s, ir_obj o, bool in_key
 	ir_reg d;
 
 	if (user) {
-		lw_store8(l, o, at, lw_builtin(l, BI_PID));
-		at += 8;
+		where_slot(l, o, at);
+		at += SLOT_WHERE_BYTES;
 	}
 	if (!in_key) {
-		lw_on(l, IR_OSTACK, o, at, s->size - (user ? 8 : 0))->x = user;
+		lw_on(l, IR_OSTACK, o, at, s->size - (at - s->offset))->x = user;
 		return;
 	}
 	i = lw_emit(l, IR_STACKID);
@@ -371,7 +380,7 @@ void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *
 		lw_store8(l, o, s->offset, lw_value(l, n->a));
 		break;
 	default:
-		lw_store8(l, o, s->offset, lw_builtin(l, BI_PID));
-		lw_store8(l, o, s->offset + 8, lw_value(l, n->a));
+		where_slot(l, o, s->offset);
+		lw_store8(l, o, s->offset + SLOT_WHERE_BYTES, lw_value(l, n->a));
 	}
 }

@@ -17,6 +17,7 @@ struct lw {
 	/* the clause in work */
 	struct ir_ins *ins, sink;             /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line;
+	ir_reg generation;                    /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
 /* More instructions than any clause needs that a kernel would take; bounds the work on hostile sources. */

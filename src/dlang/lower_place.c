@@ -7,13 +7,15 @@
 
 /* ---- variables with keys ------------------------------------------------------ */
 
-/* The key object of a thread-local or associative variable at this use. */
+/* The key object of a thread-local or associative variable at this use.  A user address is the same key in every generation. */
 ir_obj lw_key_of(struct lw *l, const struct d_node *n)
 {
 	const struct d_var *v = &l->p->var[n->sym->ir];
 	ir_obj key = lw_temp(l, v->key_size);
+	const ir_reg of_tuple = l->generation;
 	uint32_t at = 0;
 
+	l->generation = n->narg ? lw_const(l, 0) : 0;
 	if (v->is_self) {
 		lw_store8(l, key, 0, lw_builtin(l, BI_THREAD));
 		at = 8;
@@ -25,6 +27,7 @@ ir_obj lw_key_of(struct lw *l, const struct d_node *n)
 		lw_slot(l, n->arg[k], key, &s, true);
 		at += s.size;
 	}
+	l->generation = of_tuple;
 	return key;
 }
 

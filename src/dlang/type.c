@@ -252,11 +252,11 @@ struct slot d_slot_of(const struct d_type *t, bool in_key)
 	case TY_STACK:
 		s.kind = t->user ? SLOT_USTACK : SLOT_KSTACK;
 		s.frames = t->frames;
-		s.size = (in_key ? 8u : t->frames * 8u) + (t->user ? 8u : 0u);
+		s.size = (in_key ? 8u : t->frames * 8u) + (t->user ? SLOT_WHERE_BYTES : 0u);
 		break;
 	case TY_SYM:
 		s.kind = t->sym;
-		s.size = t->sym >= SLOT_UADDR ? 16 : 8;
+		s.size = t->sym >= SLOT_UADDR ? SLOT_WHERE_BYTES + 8 : 8;
 		break;
 	case TY_STRUCT:
 	case TY_UNION:

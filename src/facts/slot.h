@@ -11,9 +11,12 @@
  *   BYTES    `size` bytes of a struct or array, zero-padded to 8
  *   KSTACK   in a record: `frames` x 8 bytes, innermost first, 0 ends
  *            in a key: 8 bytes, a stack id (see STACK_ID_*)
- *   USTACK   8 bytes pid, then as KSTACK
+ *   USTACK   8 bytes pid, 8 bytes generation, then as KSTACK
  *   K*       8 bytes, a kernel address
- *   U*       8 bytes pid, 8 bytes user address
+ *   U*       8 bytes pid, 8 bytes generation, 8 bytes user address
+ *
+ * A generation is a time: when the process last lost an executable mapping (CLOCK_MONOTONIC, in ns), began,
+ * or exec'd; 0: not since its mappings are watched.  Within one generation of a process, an address has one meaning.
  */
 #ifndef TALLY_FACTS_SLOT_H
 #define TALLY_FACTS_SLOT_H
@@ -44,6 +47,8 @@ struct slot {
 	uint32_t offset;                      /* from the start of the record or key */
 	uint32_t size;                        /* bytes taken, a multiple of 8 */
 };
+
+#define SLOT_WHERE_BYTES 16u                  /* pid and generation, in front of what is of user memory */
 
 /* A stack id in a key: the kernel's id of the stack in the image's stack map;
  * with STACK_ID_LONG set, the rest is a key of its overflow map; STACK_ID_NONE

@@ -106,16 +106,20 @@ int k_hotplug(struct k_run *k, struct err *e);
 
 /* ---- processes ------------------------------------------------------------------ */
 /* What happens to address spaces, for symbols of the dead. */
-enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_LOST };
+enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_LOST };
 struct k_task {
 	uint8_t kind;
 	uint32_t pid, ppid;                           /* thread group ids; FORK: of a new process only */
-	uint64_t time_ns;
+	uint64_t time_ns;                             /* UNMAP: a new generation begins; no place is told */
+	bool replaced;                                /* UNMAP: the last MMAP before took the place of something */
 	uint64_t addr, len, pgoff;                    /* MMAP (executable mappings only); LOST: len = how many */
 	uint64_t inode; uint32_t dev_major, dev_minor;
 	const char *path;                             /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */
 };
 int k_task_watch(struct k_run *k, struct err *e);     /* starts watching on every CPU (dummy events); before k_enable */
+bool k_tells_types(void);                             /* whether this kernel has BTF, without which nobody knows of those */
+/* Whether executable mappings that go are told, too (K_TASK_UNMAP), and the image's generations are kept. */
+bool k_task_generations(const struct k_run *k);
 int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg);   /* in time order */
 /* The executable mappings that a live process has now, as MMAP facts. -TALLY_EEND: no such process. */
 int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg);

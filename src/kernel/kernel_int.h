@@ -73,6 +73,9 @@ void rings_close(struct k_run *k);
 /* ---- programs (load.c) -------------------------------------------------------- */
 int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void progs_close(struct k_run *k);
+struct btf;
+/* Byte offset of a field of a struct, or of a field of a field; -1: this kernel has none. */
+int64_t btf_field(const struct btf *btf, const char *type, const char *field);
 /* The words for a program that the verifier refused, from its log. */
 int load_refused(const struct img_prog *prog, const char *log, struct err *e);
 /* The words when the verifier walked more instructions than it may: they name the line that most of them come from. */
@@ -133,6 +136,12 @@ int rights_perf(struct err *e);
 /* Splits cmd as a shell does (blanks, '', "", \) into argv, NULL-terminated, in a. */
 int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e);
 
+/* ---- generations of mappings (generation.c) -------------------------------------------- */
+enum { GENERATION_LINKS = 5 };
+/* Attaches what watches mappings go, if the image has look-ups for it and this kernel can tell: else nothing happens. */
+void generations_open(struct k_run *k);
+void generations_close(struct k_run *k);
+
 /* ---- the run (run.c) ------------------------------------------------------------------ */
 struct k_tasks;
 struct k_run {
@@ -149,6 +158,8 @@ struct k_run {
 	struct run_timer *timer;
 	uint32_t ntimers, cap_timers;
 	struct k_tasks *tasks;
+	struct btf *btf;                      /* the kernel's types, from the load to k_task_watch(); else NULL */
+	int generation[GENERATION_LINKS];     /* programs at their tracepoints; -1: none */
 	int epoll;                            /* -1 until the first wait */
 	bool waits_rings, waits_tasks;        /* they are in the epoll set */
 	int online; /* the file of the CPUs that are online; -1 until the first k_hotplug */

@@ -95,13 +95,19 @@ static int64_t field_offset(const struct btf *btf, uint32_t type, const char *fi
 	return at < 0 ? -1 : sum;
 }
 
+int64_t btf_field(const struct btf *btf, const char *type, const char *field)
+{
+	int32_t id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id < 0 ? -1 : field_offset(btf, (uint32_t)id, field);
+}
+
 static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins,
 			struct err *e)
 {
 	for (uint32_t i = 0; i < p->nrelocs; i++) {
 		const struct img_reloc *r = &p->reloc[i];
-		int32_t type = btf__find_by_name_kind(btf, r->type, BTF_KIND_STRUCT);
-		int64_t at = type < 0 ? -1 : field_offset(btf, (uint32_t)type, r->field);
+		int64_t at = btf_field(btf, r->type, r->field);
 
 		if (r->ins >= p->nins)
 			return err_set(e, TALLY_EINVAL, "there is no instruction %u", r->ins);
@@ -447,10 +453,9 @@ static int parts_link(const struct k_run *k, const struct bpf_image *img, struct
 
 int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 {
-	struct btf *btf = NULL;
 	int rc = 0;
 
-	if (has_relocs(img) && (rc = kernel_btf_open(&btf, e)) < 0)
+	if (has_relocs(img) && (rc = kernel_btf_open(&k->btf, e)) < 0)
 		return rc;
 	k->prog = mem_alloc((img->nprogs + img->nparts) * sizeof(*k->prog));
 	if (!k->prog)
@@ -458,11 +463,10 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 	for (uint32_t i = 0; i < img->nprogs + img->nparts && rc == 0; i++) {
 		k->prog[i] = -1;
 		i < img->nprogs ? k->nprogs++ : k->nparts++;
-		rc = prog_open(k, prog_of(img, i), btf, &k->prog[i], e);
+		rc = prog_open(k, prog_of(img, i), k->btf, &k->prog[i], e);
 	}
 	if (rc == 0 && img->nparts)
 		rc = parts_link(k, img, e);
-	btf__free(btf);
 	return rc;
 }
 
@@ -471,6 +475,8 @@ void progs_close(struct k_run *k)
 	for (uint32_t i = 0; i < k->nprogs + k->nparts; i++)
 		if (k->prog[i] >= 0)
 			close(k->prog[i]);
+	btf__free(k->btf);
+	k->btf = NULL;
 	mem_free(k->prog);
 	k->prog = NULL;
 	k->nprogs = k->nparts = 0;

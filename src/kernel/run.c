@@ -66,6 +66,8 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	*k = (struct k_run){ .ncpus = k_ncpus_possible(), .epoll = -1, .online = -1,
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
+	for (uint32_t i = 0; i < COUNT(k->generation); i++)
+		k->generation[i] = -1;
 	if (many_files(k, img))
 		run_more_files();
 	libbpf_set_print(NULL);
@@ -82,6 +84,7 @@ void k_close(struct k_run *k)
 	if (!k)
 		return;
 	k_quiet(k, false);
+	generations_close(k);
 	k_tasks_close(k->tasks);
 	timers_close(k);
 	events_close(k);
@@ -167,7 +170,16 @@ int k_wait(struct k_run *k, int timeout_ms)
 
 int k_task_watch(struct k_run *k, struct err *e)
 {
-	return k->tasks ? 0 : k_tasks_open(&k->tasks, e);
+	int rc = k->tasks ? 0 : k_tasks_open(&k->tasks, e);
+
+	if (rc == 0)
+		generations_open(k);
+	return rc;
+}
+
+bool k_task_generations(const struct k_run *k)
+{
+	return k->generation[0] >= 0;
 }
 
 int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg)

@@ -15,6 +15,9 @@
  * after its head was read could come after a younger one of CPU 1.
  *
  * What a ring had no room for, the kernel counts: LOST, with the number in len.
+ *
+ * Nobody tells of munmap.  generation.c finds out, and its programs write into these rings as well, so that what
+ * they say is merged by time and counted when lost as all else: the dummy is an event that BPF programs may write to.
  * Thread rule: one thread.  Refuses: telling of mappings that aren't executable.
  */
 #include <errno.h>
@@ -25,17 +28,20 @@
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
 #define RING_BYTES (512u << 10)
 #define RING_BYTES_LEAST (16u << 10)
 #define TRAILER 16u                                   /* pid, tid, time */
+#define SAMPLE_BYTES 32u                              /* pid, tid, time, size, struct k_unmapped */
 
 struct k_tasks {
 	struct k_taskring *ring;                      /* by CPU */
 	uint32_t ncpus;
 	size_t ring_bytes;                            /* what the memlock limit left us */
 	uint8_t *scratch;
+	int output;                                   /* map of the events, for programs; -1: there is none */
 };
 
 static uint32_t get32(const uint8_t *p)
@@ -97,6 +103,17 @@ static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
 	return born ? t->pid != t->ppid : t->pid == get32(b + 8);
 }
 
+/* pid, tid, time, size, flags, time: the last is the generation that begins, and stands where all records have their time. */
+static bool unmap_fact(const uint8_t *b, size_t n, struct k_task *t)
+{
+	if (n + TRAILER != SAMPLE_BYTES || get32(b + 16) != sizeof(struct k_unmapped))
+		return false;
+	t->kind = K_TASK_UNMAP;
+	t->pid = get32(b);
+	t->replaced = get32(b + 20);
+	return true;
+}
+
 /* id, lost */
 static bool lost_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
@@ -125,6 +142,7 @@ bool k_task_of_record(const void *rec, size_t size, struct k_task *ret)
 	case PERF_RECORD_COMM:  told = comm_fact(b, n, h.misc, &t); break;
 	case PERF_RECORD_FORK:  told = life_fact(b, n, true, &t); break;
 	case PERF_RECORD_EXIT:  told = life_fact(b, n, false, &t); break;
+	case PERF_RECORD_SAMPLE: told = unmap_fact(b, n, &t); break;
 	case PERF_RECORD_LOST:  told = lost_fact(b, n, &t); break;
 	}
 	/* 0 and -1 stand for processes that our pid namespace does not see. */
@@ -236,8 +254,8 @@ static int watch_fd(uint32_t cpu, size_t ring_bytes)
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(a),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -313,7 +331,8 @@ static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
 	}
 	r->data = (const uint8_t *)r->page + page;
 	r->size = t->ring_bytes;
-	return 0;
+	return t->output < 0 || bpf_map_update_elem(t->output, &cpu, &r->fd, BPF_ANY) == 0 ? 0 :
+		watch_fail(e, "making known", cpu, errno);
 }
 
 static int rings_follow(struct k_tasks *t, const uint64_t *online, struct err *e)
@@ -355,6 +374,8 @@ int k_tasks_open(struct k_tasks **ret, struct err *e)
 	uint32_t ncpus = k_ncpus_possible();
 	int rc;
 
+	if (t)
+		t->output = -1;
 	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) ||
 	    !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
@@ -374,10 +395,21 @@ fail:
 	return rc;
 }
 
+int k_tasks_output(struct k_tasks *t)
+{
+	t->output = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "tasks", sizeof(uint32_t), sizeof(uint32_t), t->ncpus, NULL);
+	for (uint32_t cpu = 0; t->output >= 0 && cpu < t->ncpus; cpu++)
+		if (t->ring[cpu].fd >= 0 && bpf_map_update_elem(t->output, &cpu, &t->ring[cpu].fd, BPF_ANY) < 0)
+			return -1;
+	return t->output;
+}
+
 void k_tasks_close(struct k_tasks *t)
 {
 	if (!t)
 		return;
+	if (t->output >= 0)
+		close(t->output);
 	for (uint32_t i = 0; i < t->ncpus; i++)
 		ring_close(&t->ring[i]);
 	mem_free(t->ring);

@@ -21,6 +21,15 @@ int k_tasks_drain(struct k_tasks *t, k_task_sink *sink, void *arg);
 /* Descriptors to poll: readable when a ring is a quarter full. -1 past the last. */
 int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 
+/* A map through which programs write into the rings, with perf_event_output(). A descriptor of the watch's own, or -1. */
+int k_tasks_output(struct k_tasks *t);
+/* What they write: the beginning of a generation (slot.h). */
+struct k_unmapped {
+	uint32_t replaced;                            /* 1: a new mapping took the place */
+	uint32_t began_ns[2];                         /* low half, high half: 12 bytes in all, so that the time ends the record */
+};
+static_assert(sizeof(struct k_unmapped) == 12, "perf_event_open(2), PERF_SAMPLE_RAW");
+
 struct perf_event_mmap_page;
 struct k_taskring {
 	int fd;                                       /* -1: not open */

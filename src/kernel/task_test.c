@@ -113,6 +113,38 @@ static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid
 	end(m, time_ns);
 }
 
+static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t replaced, uint64_t began_ns)
+{
+	uint16_t all = 40;
+
+	begin(m, PERF_RECORD_SAMPLE, 0);
+	put32(m, pid);
+	put32(m, pid + 1);
+	put64(m, began_ns + 1);
+	put32(m, size);
+	put32(m, replaced);
+	put64(m, began_ns);
+	memcpy(m->b + 6, &all, sizeof(all));
+}
+
+/* What generation.c's programs write: a sample whose last 8 bytes are its time, as those of all records are. */
+static void a_mapping_that_goes_is_a_fact_of_its_time(void **state)
+{
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	make_unmap(&m, 77, sizeof(struct k_unmapped), 1, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.kind, K_TASK_UNMAP);
+	assert_int_equal(t.pid, 77);
+	assert_int_equal(t.time_ns, 999);
+	assert_true(t.replaced);
+	assert_false(k_task_of_record(m.b, m.n - 8, &t));
+	make_unmap(&m, 77, sizeof(struct k_unmapped) + 1, 1, 999);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+}
+
 static void a_mapping_record_becomes_a_fact(void **state)
 {
 	struct made m;
@@ -616,6 +648,7 @@ static void a_line_without_end_is_bounded(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mapping_that_goes_is_a_fact_of_its_time),
 		cmocka_unit_test(a_mapping_record_becomes_a_fact),
 		cmocka_unit_test(records_of_no_interest_are_passed_over),
 		cmocka_unit_test(every_cut_of_a_record_is_refused_or_a_fact),

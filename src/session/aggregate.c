@@ -222,6 +222,8 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 	const struct d_agg *def = s->def;
 	int rc = snapshot_take(t, s);
 
+	if (rc >= 0)
+		rc = run_learn_mappings(t);
 	*w = (struct view){.agg = {.name = def->name,
 	                           .fn = def->fn,
 	                           .lq = def->lq,

@@ -331,6 +331,7 @@ int compile_image(struct tally_trace *t)
 		.stack_entries = STACK_ENTRIES,
 		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
 		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),
+		.generations = t->kind == &engine_kernel && k_tells_types(),
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};
 	struct bpf_probe *p;

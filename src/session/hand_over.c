@@ -219,8 +219,12 @@ int record_take(void *arg, uint32_t ring, const void *rec, uint32_t size)
 	struct rec r = { .t = arg, .bytes = rec };
 	uint32_t hdr[2], epid;
 	bool is_error;
+	int rc;
 
-	(void)ring;
+	/* what a ring has now was handed over before now: names of all of it need no facts that come later */
+	if (ring != r.t->ring && (rc = run_learn_mappings(r.t)) < 0)
+		return rc;
+	r.t->ring = ring;
 	if (size < D_RECORD_HDR)
 		return trace_fail(r.t, TALLY_ECORRUPT, "a record of %u bytes", size);
 	memcpy(hdr, rec, sizeof(hdr));

@@ -163,6 +163,17 @@ int losses_take(struct tally_trace *t)
 	return rc < 0 ? trace_fail(t, -rc, "failed to read the counts: %s", tally_strerror(rc)) : 0;
 }
 
+void mappings_report(struct tally_trace *t)
+{
+	const uint64_t n = t->sym ? sym_gone(t->sym) : 0;
+
+	if (n && t->o.form == TALLY_JSON)
+		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"mapping\",\"count\":%llu}\n", (unsigned long long)n);
+	else if (n)
+		trace_note(t, "%llu user address%s without a name: the mapping was gone before it could be seen", (unsigned long long)n,
+			   n == 1 ? "" : "es");
+}
+
 static double loss_share(const struct lost *l)
 {
 	return (double)l->lost / ((double)l->lost + (double)l->firings);

@@ -20,11 +20,15 @@ static int open_symbols(struct tally_trace *t)
 	return t->sym || sym_open(&t->sym) >= 0 ? 0 : -TALLY_ENOMEM;
 }
 
-static void find_user(struct tally_trace *t, uint32_t pid, uint64_t addr, struct sym_name *ret)
+/* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in when
+ * the watch began. */
+static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t addr, struct sym_name *ret)
 {
+	const uint32_t pid = (uint32_t)where[0];
+
 	if (t->eng->k && !sym_knows(t->sym, pid))
-		(void)k_task_maps(pid, sym_task, t->sym);
-	sym_user(t->sym, pid, addr, 0, ret);
+		(void)sym_look(t->sym, pid);
+	sym_user(t->sym, pid, addr, where[1] ? where[1] : t->watched_ns, ret);
 }
 
 static const char *keep(struct tally_trace *t, struct arena *a, uint32_t *len)
@@ -42,7 +46,7 @@ static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_na
 	if (module && name->mod)
 		buf_puts(&t->tmp, name->mod);
 	else if (module)
-		buf_printf(&t->tmp, "0x%llx", (unsigned long long)addr);
+		sym_text(name, addr, false, &t->tmp);
 	else
 		sym_text(name, addr, kind == SLOT_UADDR, &t->tmp);
 }
@@ -51,12 +55,12 @@ static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *
                         struct an_value *v)
 {
 	struct sym_name name = { 0 };
-	uint64_t addr = user ? w[1] : w[0];
+	uint64_t addr = user ? w[2] : w[0];
 
 	if (open_symbols(t) < 0)
 		return -TALLY_ENOMEM;
 	if (user)
-		find_user(t, (uint32_t)w[0], addr, &name);
+		find_user(t, w, addr, &name);
 	else
 		sym_kernel(t->sym, addr, &name);
 	symbol_text(t, v->kind, &name, addr);
@@ -92,14 +96,14 @@ static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
 	return n;
 }
 
-static int name_frame(struct tally_trace *t, struct arena *a, bool user, uint32_t pid, uint64_t pc,
+static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc,
 		      const char **frame, const char **func)
 {
 	struct sym_name name = { 0 };
 	uint32_t len;
 
-	if (user)
-		find_user(t, pid, pc, &name);
+	if (where)
+		find_user(t, where, pc, &name);
 	else
 		sym_kernel(t->sym, pc, &name);
 	buf_clear(&t->tmp);
@@ -115,11 +119,12 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
                        const uint64_t *w, bool in_key, struct an_value *v)
 {
 	bool user = s->kind == SLOT_USTACK;
+	const uint64_t *where = user ? w : NULL;
 	uint64_t pc[MAX_FRAMES];
-	uint32_t n, most = s->size / 8 - user, pid = user ? (uint32_t)w[0] : 0;
+	uint32_t n, most = (s->size - (user ? SLOT_WHERE_BYTES : 0)) / 8;
 	const char **frame, **func;
 
-	w += user;
+	w += user ? SLOT_WHERE_BYTES / 8 : 0;
 	if (most > MAX_FRAMES)
 		most = MAX_FRAMES;
 	n = in_key ? frames_of_id(t, w[0], pc) : most;
@@ -135,7 +140,7 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	if (!frame || !func || open_symbols(t) < 0)
 		return -TALLY_ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		if (name_frame(t, a, user, pid, pc[i], &frame[i], &func[i]) < 0)
+		if (name_frame(t, a, where, pc[i], &frame[i], &func[i]) < 0)
 			return -TALLY_ENOMEM;
 	v->frame = frame;
 	v->func = func;
@@ -149,7 +154,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
                bool in_key, struct an_value *ret)
 {
 	const char *p = (const char *)bytes + s->offset;
-	uint64_t w[2] = { 0 };
+	uint64_t w[3] = { 0 };
 
 	*ret = (struct an_value){ .kind = s->kind, .width = s->width, .is_signed = s->is_signed, .visible = is_guarded(t) };
 	switch (s->kind) {
@@ -173,7 +178,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 		memcpy(w, p, 8);
 		return symbol_value(t, a, w, false, ret);
 	default:
-		memcpy(w, p, 16);
+		memcpy(w, p, SLOT_WHERE_BYTES + 8);
 		return symbol_value(t, a, w, true, ret);
 	}
 }

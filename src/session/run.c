@@ -132,6 +132,7 @@ static int arm(struct tally_trace *t)
 		rc = k_task_watch(t->eng->k, &e);
 		if (rc < 0)
 			trace_fail(t, -rc, "failed to watch processes: %s", e.text);
+		t->watched_ns = k_task_generations(t->eng->k) ? k_now_ns() : 0;
 	}
 	return rc;
 }
@@ -228,16 +229,31 @@ static int enable(struct tally_trace *t)
 		return fail_enable(t, first_event_probe(t), rc);
 	if (t->eng->k && t->prog->uses_user_symbols) {
 		if (t->pid && (t->sym || sym_open(&t->sym) >= 0))
-			(void)k_task_maps(t->pid, sym_task, t->sym);
+			(void)sym_look(t->sym, t->pid);
 		(void)k_task_pids(&t->newcomer, &t->nnewcomers);
 	}
 	return t->has_child ? release(t) : 0;
 }
 
+/* What is named next was seen before now: what happened to mappings until now comes first. */
+int run_learn_mappings(struct tally_trace *t)
+{
+	int rc;
+
+	if (!t->eng->k || !t->prog->uses_user_symbols)
+		return 0;
+	if (!t->sym && sym_open(&t->sym) < 0)
+		return trace_nomem(t);
+	rc = k_task_drain(t->eng->k, sym_task, t->sym);
+	return rc < 0 ? rc : 0;
+}
+
 static int drain(struct tally_trace *t)
 {
-	int rc = t->eng->ops->drain(t->eng, record_take, t);
+	int rc;
 
+	t->ring = UINT32_MAX;
+	rc = t->eng->ops->drain(t->eng, record_take, t);
 	return rc < 0 && !t->err.code
 	               ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc))
 	               : rc;
@@ -268,23 +284,17 @@ int run_go(struct tally_trace *t)
 
 /* ---- work --------------------------------------------------------------------- */
 
-static void take_newcomers(struct tally_trace *t)
+static int take_newcomers(struct tally_trace *t)
 {
+	int rc = t->inewcomer < t->nnewcomers ? run_learn_mappings(t) : 0;
+
 	for (int n = 0; n < NEWCOMERS_PER_TURN && t->inewcomer < t->nnewcomers; n++) {
 		uint32_t pid = t->newcomer[t->inewcomer++];
 
 		if ((t->sym || sym_open(&t->sym) >= 0) && !sym_knows(t->sym, pid))
-			(void)k_task_maps(pid, sym_task, t->sym);
+			(void)sym_look(t->sym, pid);
 	}
-}
-
-static int drain_tasks(struct tally_trace *t)
-{
-	if (!t->eng->k || !t->prog->uses_user_symbols)
-		return 0;
-	if (!t->sym && sym_open(&t->sym) < 0)
-		return trace_nomem(t);
-	return k_task_drain(t->eng->k, sym_task, t->sym);
+	return rc;
 }
 
 static int fire_tick(struct tally_trace *t, const struct tick *tick)
@@ -352,14 +362,16 @@ int run_work(struct tally_trace *t, int timeout_ms)
 
 	if (t->over)
 		return 1;
-	take_newcomers(t);
+	rc = take_newcomers(t);
+	if (rc < 0)
+		return rc;
 	rc = t->records ? t->records->ops->turn(t, wait_ms(t, timeout_ms)) : t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
 	if (rc == -TALLY_EEND)
 		return t->over = true;
 	if (rc < 0)
 		return trace_fail(t, -rc, "failed to wait: %s", tally_strerror(rc));
 	see_target(t); /* before the drain: what it did is then all there */
-	rc = drain_tasks(t);
+	rc = run_learn_mappings(t);
 	for (uint32_t i = 0; rc >= 0 && i < t->nticks && !t->over; i++)
 		rc = fire_tick(t, &t->tick[i]);
 	if (rc >= 0)
@@ -391,7 +403,7 @@ int run_stop(struct tally_trace *t)
 
 	keep(&rc, t->eng->ops->stop(t->eng));
 	give_back(t);
-	keep(&rc, drain_tasks(t));
+	keep(&rc, run_learn_mappings(t));
 	keep(&rc, drain(t));
 	keep(&rc, fire_all(t, ARM_END));
 	keep(&rc, drain(t));
@@ -406,6 +418,7 @@ int run_stop(struct tally_trace *t)
 	if (t->sym && sym_lost(t->sym))
 		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
 		     (unsigned long long)sym_lost(t->sym));
+	mappings_report(t);
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : rc;
 }
 

@@ -202,6 +202,8 @@ struct tally_trace {
 	bool over, exited;
 	int status, child_status;
 	uint64_t turn_ns;                     /* when drops and CPUs are looked at next */
+	uint64_t watched_ns;                  /* since when mappings that go are told; 0: nobody tells of them */
+	uint32_t ring;                        /* whose records are carried out; UINT32_MAX: of none yet */
 	uint32_t *newcomer, nnewcomers, inewcomer;      /* processes whose mappings are still to be read */
 	struct img_drops *drops;              /* what was reported, per CPU */
 
@@ -252,6 +254,7 @@ static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus)      /* wh
 int run_go(struct tally_trace *t);
 int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
+int run_learn_mappings(struct tally_trace *t);        /* before user addresses are named */
 void run_undo(struct tally_trace *t);                 /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);                /* and lets go of the process or command */
 
@@ -269,6 +272,7 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 int drops_report(struct tally_trace *t);              /* what came since the last call */
 int losses_take(struct tally_trace *t);               /* once, after the events were stopped */
 void losses_report(struct tally_trace *t);
+void mappings_report(struct tally_trace *t);          /* user addresses that have no name because nobody could see their mapping */
 
 /* ---- list.c ----------------------------------------------------------------------------------- */
 int list_probes(struct tally_trace *t, bool verbose);

@@ -12,6 +12,12 @@
  * parent's list by count until one of them maps something, so a storm of
  * fork and exec copies nothing.
  *
+ * A firing says in which *generation* of its process's mappings it saw an address (slot.h): the time of the last loss of
+ * an executable mapping before it.  The losses are told too, so a generation has an end.  In between nothing goes, so an
+ * address that was mapped anew meanwhile was free before, and the new mapping is the one that was seen; else it is the
+ * one that was there when the generation began.  Two in one generation, a loss of facts, or a process that nobody had
+ * looked at yet: then the mapping is gone, and no guess takes its place.
+ *
  * Memory: spaces of the dead (ended, or left by exec) queue in order of death
  * and the oldest go when there are too many, or when the mappings of all are too many.
  * A list can grow only so long, a chain as well.
@@ -20,11 +26,18 @@
 
 #include "symbol/symbol_int.h"
 
+struct loss {                                         /* of an executable mapping */
+	uint64_t told_ns;                             /* the generation that began with it */
+	uint64_t at_ns;                               /* when the one before ended: earlier, where a mapping took the place */
+};
 struct maplist {
 	uint32_t refs;
 	uint32_t n, cap, npast, past_cap;
 	struct mapping *v;                            /* now: sorted, apart */
 	struct mapping *past;                         /* cut since: in order of their end */
+	struct loss *loss;                            /* in order of time */
+	uint32_t nlosses, losses_cap;
+	uint64_t past_from_ns, loss_from_ns;          /* what ended before is no longer known, for want of room */
 };
 
 /* ---- mappings ----------------------------------------------------------------- */
@@ -36,7 +49,20 @@ static void maplist_put(struct spaces *s, struct maplist *l)
 	s->nmappings -= l->n + l->npast;
 	mem_free(l->v);
 	mem_free(l->past);
+	mem_free(l->loss);
 	mem_free(l);
+}
+
+static bool copy_losses(struct maplist *to, const struct maplist *from)
+{
+	if (!from->nlosses)
+		return true;
+	to->loss = mem_alloc(from->nlosses * sizeof(*to->loss));
+	if (!to->loss)
+		return false;
+	memcpy(to->loss, from->loss, from->nlosses * sizeof(*to->loss));
+	to->nlosses = to->losses_cap = from->nlosses;
+	return true;
 }
 
 static bool copy_mappings(struct mapping **to, uint32_t *cap, const struct mapping *from,
@@ -62,12 +88,14 @@ static struct maplist *maplist_copy(struct spaces *s, const struct maplist *from
 	if (!from)
 		return l;
 	if (!copy_mappings(&l->v, &l->cap, from->v, from->n) ||
-	    !copy_mappings(&l->past, &l->past_cap, from->past, from->npast)) {
+	    !copy_mappings(&l->past, &l->past_cap, from->past, from->npast) || !copy_losses(l, from)) {
 		maplist_put(s, l);
 		return NULL;
 	}
 	l->n = from->n;
 	l->npast = from->npast;
+	l->past_from_ns = from->past_from_ns;
+	l->loss_from_ns = from->loss_from_ns;
 	s->nmappings += l->n + l->npast;
 	return l;
 }
@@ -108,12 +136,17 @@ static bool same_bytes(const struct mapping *a, const struct mapping *b)
 	return a->file == b->file && (!a->file || a->start - a->pgoff == b->start - b->pgoff);
 }
 
-static bool says_nothing_new(const struct maplist *l, const struct mapping *m)
+/* It may say that a mapping which somebody looked at is older than the look. */
+static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 {
 	uint32_t i = l ? first_above(l, m->start) : 0;
+	struct mapping *is = l && i < l->n ? &l->v[i] : NULL;
 
-	return l && i < l->n && l->v[i].start <= m->start && l->v[i].end >= m->end &&
-	       same_bytes(&l->v[i], m);
+	if (!is || is->start > m->start || is->end < m->end || !same_bytes(is, m))
+		return false;
+	if (is->start == m->start && is->end == m->end && m->from_ns < is->from_ns)
+		is->from_ns = m->from_ns;
+	return true;
 }
 
 static void remember_past(struct spaces *s, struct maplist *l, const struct mapping *m,
@@ -122,6 +155,7 @@ static void remember_past(struct spaces *s, struct maplist *l, const struct mapp
 	struct mapping *p;
 
 	if (l->npast == MAPPINGS_PAST_MOST) {
+		l->past_from_ns = l->past[0].until_ns;
 		memmove(l->past, l->past + 1, --l->npast * sizeof(*l->past));
 		s->nmappings--;
 	}
@@ -218,6 +252,106 @@ static const struct mapping *maplist_find(const struct maplist *l, uint64_t addr
 			return m;
 	}
 	return now;
+}
+
+/* ---- generations ---------------------------------------------------------------- */
+
+static uint64_t newest_mapping_ns(const struct maplist *l)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		ns = l->v[i].from_ns > ns ? l->v[i].from_ns : ns;
+	return ns;
+}
+
+static bool loss_add(struct maplist *l, uint64_t told_ns, bool replaced)
+{
+	uint64_t newest = replaced ? newest_mapping_ns(l) : told_ns;
+	struct loss *to;
+
+	if (l->nlosses == LOSSES_MOST) {
+		l->loss_from_ns = l->loss[LOSSES_MOST / 2].told_ns;
+		l->nlosses -= LOSSES_MOST / 2 + 1;
+		memmove(l->loss, l->loss + LOSSES_MOST / 2 + 1, l->nlosses * sizeof(*l->loss));
+	}
+	to = VEC_NEW(l->loss, l->nlosses, l->losses_cap);
+	if (!to)
+		return false;
+	*to = (struct loss){ .told_ns = told_ns, .at_ns = newest && newest < told_ns ? newest : told_ns };
+	return true;
+}
+
+/* Index of the first loss that was told later. */
+static uint32_t first_loss_after(const struct maplist *l, uint64_t time_ns)
+{
+	uint32_t lo = 0, hi = l->nlosses;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (l->loss[mid].told_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct sighting {                                     /* of an address in a generation */
+	uint64_t addr, from_ns, until_ns;             /* the generation */
+	const struct mapping *before, *within;        /* there when it began; come since */
+	bool many;                                    /* several came, of different bytes */
+};
+
+static void sighting_try(struct sighting *g, const struct mapping *m)
+{
+	if (g->addr < m->start || g->addr >= m->end)
+		return;
+	if (m->from_ns <= g->from_ns) {
+		if (m->until_ns > g->from_ns)
+			g->before = m;
+		return;
+	}
+	if (m->from_ns >= g->until_ns)
+		return;
+	g->many |= g->within && !same_bytes(g->within, m);
+	g->within = m;
+}
+
+/* Whether facts that got lost may have been about this. */
+static bool sighting_in_doubt(const struct maplist *l, const struct sighting *g, uint64_t lost_ns)
+{
+	uint32_t i;
+
+	if (g->within && g->from_ns < l->loss_from_ns)
+		return true;
+	if (g->within)
+		return g->before && lost_ns > g->from_ns && lost_ns < g->within->from_ns;
+	i = first_loss_after(l, g->before->from_ns);
+	return i < l->nlosses && l->loss[i].told_ns <= g->from_ns && lost_ns > l->loss[i].told_ns;
+}
+
+static enum seen maplist_seen(const struct maplist *l, uint64_t addr, uint64_t generation_ns, uint64_t lost_ns,
+			      const struct mapping **ret)
+{
+	uint32_t next = first_loss_after(l, generation_ns), i = first_above(l, addr);
+	struct sighting g = { .addr = addr, .from_ns = generation_ns,
+			      .until_ns = next < l->nlosses ? l->loss[next].at_ns : UINT64_MAX };
+
+	for (uint32_t p = 0; p < l->npast; p++)
+		sighting_try(&g, &l->past[p]);
+	if (i < l->n)
+		sighting_try(&g, &l->v[i]);
+	*ret = g.within ? g.within : g.before;
+	/* memory without a file has no name that could be wrong; as it grows it is as old as its youngest part */
+	if (!*ret && i < l->n && l->v[i].start <= addr && !l->v[i].file)
+		*ret = &l->v[i];
+	else if (*ret && (g.many || sighting_in_doubt(l, &g, lost_ns)))
+		*ret = NULL;
+	else if (!*ret && generation_ns >= l->past_from_ns && generation_ns >= l->loss_from_ns)
+		return g.until_ns == UINT64_MAX ? SEEN_NOTHING : SEEN_EARLIER;
+	return *ret ? SEEN_MAPPING : SEEN_GONE;
 }
 
 /* ---- processes -------------------------------------------------------------------- */
@@ -359,6 +493,7 @@ static struct space *space_new(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	space_died(s, p->newest);
 	sp->proc = p;
 	sp->start_ns = time_ns;
+	sp->known_ns = UINT64_MAX;
 	sp->older = p->newest;
 	p->newest = sp;
 	if (++p->nspaces > SPACES_PER_PROC_MOST) {
@@ -398,10 +533,31 @@ bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
-	bool ok = space_new(s, pid, time_ns);
+	struct space *sp = space_new(s, pid, time_ns);
 
+	if (sp)
+		sp->known_ns = time_ns;
 	evict(s);
-	return ok;
+	return sp;
+}
+
+bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, bool replaced)
+{
+	struct space *sp = space_at(proc_get(s, pid), time_ns);
+	struct maplist *l;
+
+	if (!sp && !(sp = space_new(s, pid, 0)))
+		return false;
+	l = maplist_own(s, sp);
+	return l && loss_add(l, time_ns, replaced);
+}
+
+void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	struct space *sp = space_at(proc_get(s, pid), time_ns);
+
+	if (sp && sp->known_ns == UINT64_MAX)
+		sp->known_ns = time_ns;
 }
 
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns)
@@ -409,6 +565,8 @@ bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns
 	struct space *child = space_new(s, pid, time_ns),
 		     *parent = space_at(proc_get(s, ppid), time_ns);
 
+	if (child && parent)
+		child->known_ns = parent->known_ns;
 	if (child && parent && parent->maps) {
 		child->maps = parent->maps;
 		child->maps->refs++;
@@ -441,6 +599,22 @@ struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, u
 		if (old->maps && (*ret = maplist_find(old->maps, addr, 0)))
 			return old;
 	return sp;
+}
+
+enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct space **space,
+		      const struct mapping **ret)
+{
+	struct space *sp = space_at(proc_get(s, pid), generation_ns);
+	enum seen seen;
+
+	*ret = NULL;
+	*space = sp;
+	if (!sp)
+		return SEEN_GONE;
+	seen = sp->maps ? maplist_seen(sp->maps, addr, generation_ns, s->lost_ns, ret) : SEEN_NOTHING;
+	if (seen == SEEN_NOTHING || seen == SEEN_EARLIER)
+		return sp->known_ns == UINT64_MAX || (seen == SEEN_EARLIER && sp->known_ns > generation_ns) ? SEEN_GONE : SEEN_NOTHING;
+	return seen;
 }
 
 bool spaces_knows(const struct spaces *s, uint32_t pid)

@@ -31,6 +31,18 @@ static char which(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t 
 	return !m ? '-' : !m->file ? '0' : m->file == &file_a ? 'a' : 'b';
 }
 
+/* The same of a generation; '!' when it can't be known. */
+static char meant(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation)
+{
+	const struct mapping *m;
+	struct space *sp;
+	enum seen seen = spaces_seen(s, pid, addr, generation, &sp, &m);
+
+	if (seen != SEEN_MAPPING)
+		return seen == SEEN_GONE ? '!' : '-';
+	return !m->file ? '0' : m->file == &file_a ? 'a' : 'b';
+}
+
 static void a_mapping_holds_its_addresses_and_no_others(void **state)
 {
 	struct spaces s = { 0 };
@@ -254,6 +266,126 @@ static void a_process_that_maps_for_ever_stays_bounded(void **state)
 	spaces_free(&s);
 }
 
+/* ---- generations ------------------------------------------------------------------- */
+
+static void what_was_called_before_a_plugin_took_the_place_is_the_one_before(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, false));
+	map(&s, 7, 30, 100, 200, &file_b);
+	assert_true(spaces_unmap(&s, 7, 40, false));
+	map(&s, 7, 50, 100, 200, &file_a);
+	assert_int_equal(meant(&s, 7, 150, 2), 'a');
+	assert_int_equal(meant(&s, 7, 150, 20), 'b');
+	assert_int_equal(meant(&s, 7, 150, 40), 'a');
+	assert_int_equal(meant(&s, 7, 250, 40), '-');
+	spaces_free(&s);
+}
+
+static void a_mapping_that_stays_is_found_in_each_generation(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 2, 100, 200, &file_a);
+	for (uint64_t t = 10; t < 1000; t += 10) {
+		map(&s, 7, t, 300, 400, t % 20 ? &file_b : &file_a);
+		assert_true(spaces_unmap(&s, 7, t + 5, false));
+	}
+	for (uint64_t t = 15; t < 980; t += 10) {
+		assert_int_equal(meant(&s, 7, 150, t), 'a');
+		assert_int_equal(meant(&s, 7, 350, t), (t + 5) % 20 ? 'b' : 'a');
+	}
+	spaces_free(&s);
+}
+
+static void a_mapping_over_another_ends_the_generation_with_its_own_beginning(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	map(&s, 7, 20, 100, 200, &file_b);
+	assert_int_equal(meant(&s, 7, 150, 2), '!');          /* nobody said that it took the place */
+	assert_true(spaces_unmap(&s, 7, 21, true));
+	assert_int_equal(meant(&s, 7, 150, 2), 'a');
+	assert_int_equal(meant(&s, 7, 150, 21), 'b');
+	spaces_free(&s);
+}
+
+static void a_place_that_a_process_left_before_anybody_looked_is_not_guessed(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_unmap(&s, 7, 100, false));
+	map(&s, 7, 200, 100, 200, &file_b);                   /* what a look finds */
+	spaces_looked(&s, 7, 200);
+	assert_int_equal(meant(&s, 7, 150, 50), '!');         /* may have been another's then */
+	assert_int_equal(meant(&s, 7, 150, 100), 'b');
+	assert_int_equal(meant(&s, 7, 250, 50), '!');
+	assert_int_equal(meant(&s, 7, 250, 100), '-');
+	assert_int_equal(meant(&s, 8, 150, 100), '!');        /* never seen */
+	spaces_free(&s);
+}
+
+static void a_child_knows_its_parents_generations_and_has_its_own(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 1, 1));
+	map(&s, 1, 10, 100, 200, &file_a);
+	assert_true(spaces_fork(&s, 2, 1, 20));
+	assert_true(spaces_unmap(&s, 2, 30, false));
+	map(&s, 2, 31, 100, 200, &file_b);
+	assert_int_equal(meant(&s, 2, 150, 20), 'a');
+	assert_int_equal(meant(&s, 2, 150, 30), 'b');
+	assert_int_equal(meant(&s, 1, 150, 2), 'a');
+	assert_int_equal(meant(&s, 2, 150, 5), '!');          /* not born */
+	spaces_free(&s);
+}
+
+static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	s.lost_ns = 15;
+	assert_int_equal(meant(&s, 7, 150, 2), 'a');          /* nothing went since */
+	assert_true(spaces_unmap(&s, 7, 20, false));
+	assert_int_equal(meant(&s, 7, 150, 20), 'a');
+	s.lost_ns = 25;
+	assert_int_equal(meant(&s, 7, 150, 20), '!');         /* it may have gone, and another come */
+	assert_int_equal(meant(&s, 7, 150, 2), 'a');
+	spaces_free(&s);
+}
+
+static void generations_without_end_stay_bounded(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 2, 300, 400, &file_a);
+	for (uint64_t t = 10; t < 10 * 3 * LOSSES_MOST; t += 10) {
+		map(&s, 7, t, 100, 200, t % 20 ? &file_a : &file_b);
+		assert_true(spaces_unmap(&s, 7, t + 5, false));
+	}
+	assert_int_equal(meant(&s, 7, 350, 15), 'a');
+	assert_int_not_equal(meant(&s, 7, 150, 15), 'b');     /* the truth, 'b', is forgotten: a wrong answer would be 'a' */
+	assert_int_equal(meant(&s, 7, 150, 15), '!');
+	spaces_free(&s);
+}
+
 static uint64_t next_random(uint64_t *x)
 {
 	*x = *x * 6364136223846793005u + 1442695040888963407u;
@@ -304,6 +436,9 @@ static void play(struct spaces *s)
 		m.end = 150;
 		m.from_ns = 20 + pid;
 		spaces_map(s, pid + 100, &m);
+		spaces_unmap(s, pid + 100, 25 + pid, false);
+		spaces_fork(s, pid + 200, pid + 100, 26 + pid);
+		spaces_unmap(s, pid + 200, 27 + pid, true);
 		spaces_exec(s, pid + 100, 30 + pid);
 		spaces_exit(s, pid);
 		which(s, pid, 150, 5);
@@ -345,6 +480,13 @@ int main(void)
 		cmocka_unit_test(the_longest_dead_go_first_and_are_counted),
 		cmocka_unit_test(a_process_that_execs_for_ever_stays_bounded),
 		cmocka_unit_test(a_process_that_maps_for_ever_stays_bounded),
+		cmocka_unit_test(what_was_called_before_a_plugin_took_the_place_is_the_one_before),
+		cmocka_unit_test(a_mapping_that_stays_is_found_in_each_generation),
+		cmocka_unit_test(a_mapping_over_another_ends_the_generation_with_its_own_beginning),
+		cmocka_unit_test(a_place_that_a_process_left_before_anybody_looked_is_not_guessed),
+		cmocka_unit_test(a_child_knows_its_parents_generations_and_has_its_own),
+		cmocka_unit_test(facts_that_got_lost_make_doubt_only_where_they_could_matter),
+		cmocka_unit_test(generations_without_end_stay_bounded),
 		cmocka_unit_test(any_sequence_of_mappings_agrees_with_an_array_of_pages),
 		cmocka_unit_test(every_failing_allocation_is_survived),
 	};

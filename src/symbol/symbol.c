@@ -27,6 +27,7 @@ struct symbols {
 	struct spaces spaces;
 	struct names jit_names;
 	uint64_t lost;
+	struct map gone;                              /* struct place of each address whose mapping is gone */
 };
 
 int sym_open(struct symbols **ret)
@@ -46,6 +47,7 @@ void sym_close(struct symbols *s)
 	spaces_free(&s->spaces);
 	files_free(&s->files);
 	names_free(&s->jit_names);
+	map_free(&s->gone);
 	table_free(&s->kernel);
 	names_free(&s->kernel_names);
 	map_free(&s->mod_by_name);
@@ -182,9 +184,23 @@ void sym_task(void *arg, const struct k_task *t)
 	case K_TASK_COMM_EXEC: ok = spaces_exec(&s->spaces, t->pid, t->time_ns); break;
 	case K_TASK_FORK:      ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns); break;
 	case K_TASK_EXIT:      spaces_exit(&s->spaces, t->pid); break;
-	case K_TASK_LOST:      s->lost += t->len; break;
+	case K_TASK_UNMAP:     ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->replaced); break;
+	case K_TASK_LOST:
+		s->lost += t->len;
+		s->spaces.lost_ns = t->time_ns;
+		break;
 	}
 	s->lost += !ok;
+}
+
+int sym_look(struct symbols *s, uint32_t pid)
+{
+	uint64_t now_ns = k_now_ns();
+	int rc = k_task_maps(pid, sym_task, s);
+
+	if (rc >= 0)
+		spaces_looked(&s->spaces, pid, now_ns);
+	return rc;
 }
 
 bool sym_knows(struct symbols *s, uint32_t pid)
@@ -195,6 +211,11 @@ bool sym_knows(struct symbols *s, uint32_t pid)
 uint64_t sym_lost(const struct symbols *s)
 {
 	return s->lost;
+}
+
+uint64_t sym_gone(const struct symbols *s)
+{
+	return s->gone.n;
 }
 
 uint64_t sym_evicted(const struct symbols *s)
@@ -254,17 +275,48 @@ static struct space *find(struct symbols *s, uint32_t pid, uint64_t addr, uint64
 		if (sp->misses & (sp->misses - 1))
 			return sp;
 	}
-	k_task_maps(pid, sym_task, s);
+	sym_look(s, pid);
 	return spaces_find(&s->spaces, pid, addr, time_ns, m);
 }
 
-void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
-	      struct sym_name *ret)
+/* Addresses that no process can have mapped are of nothing that went. */
+static bool can_be_mapped(uint64_t addr)
+{
+	return addr >= 4096 && !(addr >> 63);
+}
+
+/* What is counted: each address of each generation once. */
+static void note_gone(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns)
+{
+	const uint64_t place[] = { pid, generation_ns, addr };
+	void **at = map_at(&s->gone, place, sizeof(place));
+
+	if (at)
+		*at = s;
+}
+
+/* The same of a generation. A process that nobody looked at is looked at now: it may have lost nothing since. */
+static struct space *find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns,
+			       const struct mapping **m, bool *gone)
+{
+	struct space *sp;
+	enum seen seen = spaces_seen(&s->spaces, pid, addr, generation_ns, &sp, m);
+
+	if (seen == SEEN_GONE && (!sp || (sp->known_ns == UINT64_MAX && !sp->dead)) && sym_look(s, pid) >= 0)
+		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, &sp, m);
+	*gone = seen == SEEN_GONE && pid && can_be_mapped(addr);
+	if (*gone)
+		note_gone(s, pid, addr, generation_ns);
+	return sp;
+}
+
+void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret)
 {
 	const struct mapping *m;
-	struct space *sp = find(s, pid, addr, time_ns, &m);
+	bool gone = false;
+	struct space *sp = generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) : find(s, pid, addr, 0, &m);
 
-	*ret = (struct sym_name){ 0 };
+	*ret = (struct sym_name){ .gone = gone };
 	if (!m)
 		return;
 	if (!m->file || (!m->file->vdso && !files_read(&s->files, m->file)->object))
@@ -278,7 +330,7 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to)
 {
 	if (!n->mod)
-		buf_printf(to, "0x%llx", (unsigned long long)addr);
+		buf_printf(to, n->gone ? "0x%llx [mapping gone]" : "0x%llx", (unsigned long long)addr);
 	else if (!n->name)
 		buf_printf(to, "%s`0x%llx", n->mod, (unsigned long long)n->offset);
 	else if (with_offset && n->offset)

@@ -129,6 +129,7 @@ struct space {
 	struct space *older;                          /* of the same process */
 	struct proc *proc;
 	uint64_t start_ns;
+	uint64_t known_ns;                            /* all its mappings are known from then on; UINT64_MAX: some only */
 	struct maplist *maps;                         /* shared with a fork until one side maps */
 	struct jit *jit;
 	uint32_t misses;
@@ -145,17 +146,31 @@ struct spaces {
 	uint32_t nbuckets, nprocs, ndead, dead_most;  /* dead_most 0: SPACES_DEAD_MOST */
 	struct space *dead_first, *dead_last;
 	uint64_t nmappings, evicted;
+	uint64_t lost_ns;                             /* when facts got lost, last */
 };
 #define SPACES_DEAD_MOST 65536u                       /* spaces of the dead that are kept */
 #define SPACES_MAPPINGS_MOST (1u << 20)               /* of all; above, the dead go sooner */
 #define SPACES_PER_PROC_MOST 64u                      /* execs of one process that are remembered */
 #define MAPPINGS_MOST 8192u                           /* of one space */
 #define MAPPINGS_PAST_MOST 256u                       /* that others took the place of */
+#define LOSSES_MOST 4096u                             /* generations of one space that are remembered */
 /* False: no memory, or one of the limits. */
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns);
 void spaces_exit(struct spaces *s, uint32_t pid);
+/* A generation begins; replaced: with the newest mapping, which took the place of another. */
+bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, bool replaced);
+void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns);      /* all that it mapped then was told */
+/* What addr of pid was in in a generation (slot.h; never 0). */
+enum seen {
+	SEEN_NOTHING,                                 /* in no executable mapping */
+	SEEN_MAPPING,                                 /* in *ret */
+	SEEN_GONE,                                    /* that can't be known */
+	SEEN_EARLIER,                                 /* (within space.c) in nothing that is known of that time */
+};
+enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct space **space,
+		      const struct mapping **ret);
 /* The space that pid had at a time (0: the newest that maps addr, else the newest), or NULL.
  * *ret: the mapping of addr in it, or NULL. */
 struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time_ns,

@@ -133,9 +133,27 @@ static void an_address_that_nothing_maps_stays_an_address(void **state)
 		sym_user(s, (uint32_t)getpid(), 0x10, 5, &n);
 		assert_null(n.mod);
 	}
-	sym_user(s, NOBODY, MARKER, 5, &n);
-	assert_null(n.mod);
+	assert_int_equal(sym_gone(s), 0);
 	assert_text(&n, 0x401567, true, "0x401567");
+	sym_close(s);
+}
+
+static void an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_counted_once(void **state)
+{
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		sym_user(s, NOBODY, MARKER, 5, &n);
+		assert_null(n.mod);
+		assert_text(&n, 0x401567, true, "0x401567 [mapping gone]");
+	}
+	assert_int_equal(sym_gone(s), 1);
+	sym_user(s, NOBODY, 0, 5, &n);                        /* what no process maps never was there */
+	assert_text(&n, 0, true, "0x0");
+	sym_user(s, NOBODY, MARKER, 6, &n);
+	assert_int_equal(sym_gone(s), 2);
 	sym_close(s);
 }
 
@@ -657,6 +675,7 @@ int main(void)
 		cmocka_unit_test(a_function_of_a_shared_library_has_its_name),
 		cmocka_unit_test(an_address_of_the_vdso_has_its_name),
 		cmocka_unit_test(an_address_that_nothing_maps_stays_an_address),
+		cmocka_unit_test(an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_counted_once),
 		cmocka_unit_test(a_process_that_has_exited_keeps_its_names),
 		cmocka_unit_test(a_forked_child_has_its_parents_names_until_it_execs),
 		cmocka_unit_test(a_file_that_was_deleted_since_keeps_its_names),

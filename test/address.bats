@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# An address means what it meant when it was seen: code of other files comes to the same place, other processes to the
+# same id.  The truth is test/prog/reuse.c's: it touches known numbers of pages in each function, one page fault each.
+bats_require_minimum_version 1.5.0
+load common
+
+setup() { OPTS=(); }
+
+# faults KEY COMMAND: page faults of the command and its children by KEY.
+faults() {
+  needs_bpf
+  run --separate-stderr "$TALLY" trace -x dcpc_min_overflow=1 "${OPTS[@]}" -qn 'cpc:::page_faults-user-1 /execname == "reuse" || execname == "image_a" || execname == "image_b"/ '"{ $1 }" \
+    -c "$2"
+  [ "$status" -ne 77 ] || skip "the id of a process can't be chosen here"
+  [ "$status" -eq 0 ] || { echo "$stderr"; return 1; }
+}
+
+
+# gave PATTERN LEAST MOST: the numbers behind the lines that match, together.
+gave() {
+  local sum
+  sum=$(grep -E -- "$1" <<<"$output" | awk '{ n += $NF } END { print n + 0 }')
+  [ "$sum" -ge "$2" ] && [ "$sum" -le "$3" ] || { echo "$1: $sum, not $2 to $3"; echo "$output"; return 1; }
+}
+# Of 20 rounds of 200 and 100 pages; a few faults may be lost, or come on top.
+gave_both() { gave "plugin_a$1" 3800 4100 && gave "plugin_b$1" 1900 2100; }
+reuse() { echo "$PROGS/reuse $1 $PROGS 20 200 100"; }
+
+@test "calls of a plugin that was unloaded are not given to its successor at the same address" {
+  [ "$($(reuse load))" = "1 address" ] || skip "plugins are loaded to different addresses here"
+  faults '@[ufunc(arg1)] = count();' "$(reuse load)"
+  gave_both '.so`plugin_._touch '
+  # one row for each function, whatever became of its mappings meanwhile
+  [ "$(grep -c plugin_a_touch <<<"$output")" -eq 1 ]
+}
+
+@test "code that was mapped at one address after other code has its own name" {
+  [ "$($(reuse map))" = "1 address" ] || skip "files are mapped to different addresses here"
+  faults '@[ufunc(arg1)] = count();' "$(reuse map)"
+  gave_both '.so`plugin_._touch '
+}
+
+@test "usym(), uaddr() and umod() name the file that was mapped then" {
+  local key
+  for key in usym uaddr; do
+    faults "@[$key(arg1)] = count();" "$(reuse map)"
+    gave_both '.so`plugin_._touch'
+  done
+  faults '@[umod(arg1)] = count();' "$(reuse map)"
+  gave_both '.so '
+}
+
+@test "frames of a stack that is a key have the names of their time" {
+  OPTS=(-x ustackframes=2)
+  faults '@[ustack()] = count();' "$(reuse map)"
+  [ "$(grep -c 'plugin_a.so`plugin_a_touch' <<<"$output")" -ge 1 ]
+  [ "$(grep -c 'plugin_b.so`plugin_b_touch' <<<"$output")" -ge 1 ]
+}
+
+@test "folded stacks have the names of their time" {
+  OPTS=(-o "$BATS_TEST_TMPDIR/out.folded")
+  faults '@[ustack()] = count();' "$(reuse map)"
+  output=$(cat "$BATS_TEST_TMPDIR/out.folded")
+  gave_both '.so`plugin_._touch '
+}
+
+@test "records that are printed as they come have the names of their time" {
+  faults 'printf("%A 1\n", arg1);' "$(reuse load)"
+  gave_both '.so`plugin_._touch'
+}
+
+@test "a process id that is used again does not take the names of the process before" {
+  faults '@[ufunc(arg1)] = count();' "$(reuse child)"
+  gave_both '.so`plugin_._touch '
+}
+
+@test "a child that unmaps what it inherited has other names behind it than before" {
+  faults '@[ufunc(arg1)] = count();' "$(reuse wake)"
+  gave_both '.so`plugin_._touch '
+}
+
+@test "before and after an exec to the same fixed addresses each program has its own names" {
+  local a="$PROGS/image_a" b="$PROGS/image_b"
+  faults '@[ufunc(arg1)] = count();' "$a 1000 $b 500 $a 1000 $b 500"
+  gave 'image_a`image_a_touch' 1950 2050
+  gave 'image_b`image_b_touch' 975 1025
+}

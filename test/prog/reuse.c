@@ -1,0 +1,206 @@
+/*
+ * reuse: code of different files at one address, or in processes of one id, after each other.  What touches the pages
+ * is known: one page fault each.
+ *
+ *	reuse HOW DIR ROUNDS A B	A pages by plugin_a, B by plugin_b, ROUNDS times:
+ *		load	loaded and unloaded with dlopen() and dlclose()
+ *		map	mapped at one address and unmapped again
+ *		over	mapped over each other, never unmapped
+ *		child	each in a process of its own, all of one id, that maps it at one address
+ *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
+ * DIR has plugin_a.so and plugin_b.so.  Prints how many addresses and ids were used: "1 address, 1 process".  Ends with 77 where
+ * a process's id can't be chosen.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGES_MOST = 4096, CODE_BYTES = 4096 };
+
+typedef void plugin_function(volatile char *area, unsigned long pages, unsigned long page);
+
+struct plugin {
+	char path[4096], function[32];
+	int fd;
+	unsigned long offset;                 /* of its function in the file */
+	unsigned long pages;                  /* that it shall touch each time */
+};
+
+static char *area;
+static unsigned long page;
+static uintptr_t seen;                        /* the address of the function, the last time */
+static unsigned addresses;
+
+static void die(const char *what)
+{
+	perror(what);
+	_exit(1);
+}
+
+/* The pages are fresh before each call, and those of the code are there. */
+static void plugin_call(plugin_function *f, unsigned long pages)
+{
+	addresses += (uintptr_t)f != seen;
+	seen = (uintptr_t)f;
+	if (madvise(area, PAGES_MOST * page, MADV_DONTNEED) < 0)
+		die("madvise");
+	f(area, pages, page);
+}
+
+static void *plugin_load(const struct plugin *p, plugin_function **f)
+{
+	void *lib = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
+
+	*f = lib ? (plugin_function *)dlsym(lib, p->function) : NULL;
+	if (!*f) {
+		fprintf(stderr, "reuse: %s\n", dlerror());
+		_exit(1);
+	}
+	return lib;
+}
+
+static void load(const struct plugin *p)
+{
+	plugin_function *f;
+	void *lib = plugin_load(p, &f);
+
+	plugin_call(f, p->pages);
+	dlclose(lib);
+}
+
+static void plugin_open(struct plugin *p, const char *dir, char which, unsigned long pages)
+{
+	plugin_function *f;
+	Dl_info info;
+	void *lib;
+
+	snprintf(p->path, sizeof(p->path), "%s/plugin_%c.so", dir, which);
+	snprintf(p->function, sizeof(p->function), "plugin_%c_touch", which);
+	lib = plugin_load(p, &f);
+	if (!dladdr((void *)f, &info))
+		die("dladdr");
+	p->offset = (unsigned long)((char *)f - (char *)info.dli_fbase);
+	p->pages = pages;
+	p->fd = open(p->path, O_RDONLY | O_CLOEXEC);
+	dlclose(lib);
+	if (p->fd < 0)
+		die(p->path);
+}
+
+/* The page of the function, mapped executable at once. */
+static char *plugin_map(const struct plugin *p, char *at, int flags)
+{
+	char *code = mmap(at, CODE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_POPULATE | flags, p->fd,
+			  (off_t)(p->offset & ~(unsigned long)(CODE_BYTES - 1)));
+
+	if (code == MAP_FAILED)
+		die("mmap");
+	return code;
+}
+
+static void map_call(const struct plugin *p, char *code)
+{
+	plugin_call((plugin_function *)(code + p->offset % CODE_BYTES), p->pages);
+}
+
+static void map(const struct plugin *p, char *at)
+{
+	char *code = plugin_map(p, at, 0);
+
+	map_call(p, code);
+	munmap(code, CODE_BYTES);
+}
+
+/* A child of that id, or any for 0; 0 in the child. */
+static pid_t child_begin(pid_t id)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = id ? (uint64_t)(uintptr_t)&id : 0, .set_tid_size = id != 0 };
+	pid_t pid;
+
+	for (unsigned i = 0; i < 1000; i++)   /* somebody else was given it meanwhile */
+		if ((pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args))) >= 0 || errno != EEXIST)
+			break;
+	if (pid < 0)
+		_exit(77);
+	return pid;
+}
+
+static void child_wait(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) < 0 || status)
+		_exit(1);
+}
+
+static pid_t child(const struct plugin *p, char *at, pid_t id)
+{
+	pid_t pid = child_begin(id);
+
+	if (pid == 0) {
+		map(p, at);
+		_exit(0);
+	}
+	child_wait(pid);
+	return pid;
+}
+
+/* The child inherits a's mapping, calls it, and has b in its place. */
+static void wake(const struct plugin *a, const struct plugin *b, char *at)
+{
+	char *code = plugin_map(a, at, 0);
+	pid_t pid = child_begin(0);
+
+	if (pid == 0) {
+		map_call(a, code);
+		munmap(code, CODE_BYTES);
+		map(b, code);
+		_exit(0);
+	}
+	child_wait(pid);
+	munmap(code, CODE_BYTES);
+}
+
+int main(int argc, char **argv)
+{
+	struct plugin p[2];
+	unsigned long rounds;
+	pid_t id = 0;
+	char *at;
+
+	if (argc < 6)
+		return 2;
+	page = (unsigned long)sysconf(_SC_PAGESIZE);
+	area = mmap(NULL, PAGES_MOST * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	at = mmap(NULL, CODE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED || madvise(area, PAGES_MOST * page, MADV_NOHUGEPAGE) < 0 || at == MAP_FAILED)
+		die("mmap");
+	munmap(at, CODE_BYTES);
+	rounds = strtoul(argv[3], NULL, 0);
+	plugin_open(&p[0], argv[2], 'a', strtoul(argv[4], NULL, 0));
+	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));
+	for (unsigned long i = 0; i < 2 * rounds; i++) {
+		if (!strcmp(argv[1], "load"))
+			load(&p[i % 2]);
+		else if (!strcmp(argv[1], "map"))
+			map(&p[i % 2], at);
+		else if (!strcmp(argv[1], "over"))
+			map_call(&p[i % 2], plugin_map(&p[i % 2], at, MAP_FIXED));
+		else if (!strcmp(argv[1], "child"))
+			id = child(&p[i % 2], at, id);
+		else if (i % 2)
+			wake(&p[0], &p[1], at);
+	}
+	printf("%u address\n", addresses);
+	return 0;
+}
