@@ -124,6 +124,7 @@ struct pdata_stream {                         /* the AUX data of one device and 
 	uint8_t format;                       /* 0: not known yet */
 	uint8_t tail[4 * PTT_8DW];            /* the front of a record that was cut: its rest comes with the next run */
 	uint32_t ntail;
+	bool torn;                            /* something is lost behind it, so its rest won't come */
 	uint64_t tail_at;                     /* where in the file it is */
 	uint32_t holes;                       /* of struct ptt_reader, that it knows of */
 	struct ptt_gap gap;                   /* before its next record */

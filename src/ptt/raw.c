@@ -98,6 +98,7 @@ void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t byt
 	if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || (s->gap.bytes == 0 && bytes != 0))
 		s->gap.why = (uint8_t)why;
 	s->gap.bytes += bytes;
+	s->torn = s->ntail != 0;
 }
 
 static void gap_take(struct ptt_reader *r, struct pdata_stream *s, struct ptt_chunk *c)
@@ -323,6 +324,7 @@ static void tail_keep(struct ptt_reader *r)
 	if (n && n < sizeof(s->tail) && !is_zero(p, n)) {
 		memcpy(s->tail, p, n);
 		s->ntail = (uint32_t)n;
+		s->torn = false;
 		s->tail_at = run->at;
 	}
 	if (s->ntail && (stop < run->end || r->opts.as_perf))
@@ -399,7 +401,7 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 	const uint8_t *p = NULL;
 	size_t n = pdata_bytes(r, run->at, most < PEEK ? most : PEEK, &p), record, rest;
 
-	if (s->gap.why != PTT_GAP_NONE) {
+	if (s->torn) {
 		tail_drop(r, s);
 		return 0;
 	}
