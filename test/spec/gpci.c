@@ -713,6 +713,157 @@ static void lab(void) {
 	po_close(&p);
 }
 
+/* ---- D29: requests beyond the text, of the same header -------------------------------------------------------------------------- */
+static unsigned returned16(void) { return (unsigned)spec_get(block(10), 2); }
+
+static void beyond(void) {
+	static const unsigned ids[] = { 1, 2, 3, 5, 9, 12 }, vps[] = { 2, 4, 1, 2, 1, 1 };
+	struct po p = po_open(6, 1);
+	static uint8_t ten[16 * 48], abc[4 * 80], wxyz[4 * 96];
+	tally_hv_advance(p.hv, 50000000);
+	ask(&p, PURR, 0, 4096);
+	memcpy(ten, block(HEAD), sizeof ten);
+	ask(&p, ABC, 0, 4096);
+	memcpy(abc, block(HEAD), sizeof abc);
+	ask(&p, WXYZ, 0, 4096);
+	memcpy(wxyz, block(HEAD), sizeof wxyz);
+
+	ask(&p, 0x90, 0, 4096);
+	spec_equal(returned(), 16, "0x90", "a record for each processor");
+	for (unsigned i = 0; i < 16; i++) {
+		const uint8_t *r = record(40, i), *q = ten + 48 * i;
+		bool gone = i == 11;
+		spec_equal(spec_get(r, 4), i, "0x90", "processor %u: physical index at 0", i);
+		spec_equal(spec_get(r + 4, 4), i / 8, "0x90", "processor %u: node at 4", i);
+		spec_equal(spec_get(r + 0x10, 4), gone ? 0xffffffff : i / 4, "0x90", "processor %u: chip at 0x10", i);
+		spec_equal(spec_get(r + 0x0c, 4), spec_get(q + 0x14, 4), "0x90", "processor %u: module at 0xC is that of 0x10", i);
+		spec_equal(spec_get(r + 0x14, 4), 16 + 4 * i, "0x90", "processor %u: hardware id at 0x14", i);
+		spec_equal(spec_get(r + 0x18, 4), spec_get(q + 0x28, 4), "0x90", "processor %u: PIR at 0x18 is that of 0x10", i);
+		spec_equal(r[0x1c], q[14], "0x90", "processor %u: state at 0x1C is that of 0x10", i);
+		spec_equal(spec_get(r + 0x1e, 2), spec_get(q + 12, 2), "0x90", "processor %u: owner at 0x1E is that of 0x10", i);
+		spec_equal(spec_get(r + 0x20, 4), spec_get(q + 0x20, 4), "0x90", "processor %u: version at 0x20 is that of 0x10", i);
+		spec_says(!r[0x1d] && !spec_get(r + 0x24, 4), "0x90", "processor %u: reserved bytes", i);
+	}
+	ask(&p, 0x91, 0, 4096);
+	for (unsigned i = 0; i < returned(); i++) {
+		spec_equal(spec_get(record(32, i), 4), i, "0x91", "processor %u: physical index", i);
+		spec_equal(spec_get(record(32, i) + 4, 4), 16 + 4 * i, "0x91", "processor %u: hardware id", i);
+		if (i != 3 && i != 7 && i != 11) spec_equal(spec_get(record(32, i) + 0x10, 4), 4000, "0x91", "processor %u: 125/16 of 512 MHz are 4000 nominal", i);
+	}
+	ask(&p, 0x94, 0, 4096);
+	spec_equal(returned(), 16, "0x94", "a record for each processor");
+	for (unsigned i = 0; i < 16; i++) {
+		spec_equal(spec_get(record(48, i), 4), i, "0x94", "processor %u: physical index", i);
+		spec_equal(spec_get(record(48, i) + 4, 4), 16 + 4 * i, "0x94", "processor %u: hardware id", i);
+		spec_equal(spec_get(record(48, i) + 0x18, 8), spec_get(ten + 48 * i, 8), "0x94", "processor %u: PURR at a collection is the time of 0x10", i);
+	}
+
+	ask(&p, 0xd0, 0, 4096);
+	spec_equal(returned(), 4, "0xD0", "a record for each chip");
+	for (unsigned c = 0; c < 4; c++) {
+		const uint8_t *r = record(32, c);
+		unsigned mask = (unsigned)spec_get(r + 0x10, 4);
+		spec_equal(spec_get(r, 4), c, "0xD0", "chip %u: chip id", c);
+		spec_equal(spec_get(r + 4, 4), c / 2, "0xD0", "chip %u: its node", c);
+		spec_equal(spec_get(r + 8, 4), c % 2, "0xD0", "chip %u: its fabric chip id, in the node", c);
+		for (unsigned l = 0; l < 3; l++)
+			spec_equal(mask >> l & 1, spec_get(abc + 80 * c + 0x18 + 8 * l, 8) != UINT64_MAX, "0xD0, 0x50", "chip %u: link %c is in the mask if it is wired", c, 'A' + (int)l);
+		for (unsigned l = 0; l < 4; l++) {
+			spec_equal(mask >> (8 + l) & 1, spec_get(wxyz + 96 * c + 0x18 + 8 * l, 8) != UINT64_MAX, "0xD0, 0x60", "chip %u: link %c is in the mask if it is wired", c,
+				   'W' + (int)l);
+			if (mask >> (8 + l) & 1) spec_equal(r[0x18 + l], 1 - c % 2, "0xD0", "chip %u: link %c leads to the node's other chip", c, 'W' + (int)l);
+		}
+		for (unsigned l = 0; l < 2; l++)
+			if (mask >> l & 1) spec_equal(r[0x14 + l], 1 - c / 2, "0xD0", "chip %u: link %c leads to the other node", c, 'A' + (int)l);
+		spec_says(mask & 7, "0xD0", "chip %u: something joins the nodes", c);
+		spec_says(mask >> 8 & 15, "0xD0", "chip %u: something joins the chips of a node", c);
+	}
+
+	/* 0xA0 has two indexes: partition, and virtual processor at 8. */
+	unsigned before = 0;
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned v = 0; v < vps[i]; v++, before++) {
+			memset(memory, 0, MEMORY);
+			spec_put(block(0), 4, 0xa0);
+			spec_put(block(4), 4, ids[i]);
+			spec_put(block(8), 2, v);
+			*block(0x12) = 6;
+			code(call_at(&p, TOKEN, BASE + AT, 4096), H_SUCCESS, "0xA0", "from partition %u, processor %u on", ids[i], v);
+			spec_equal(returned16(), 11 - before, "0xA0", "how many virtual processors from (%u, %u) on", ids[i], v);
+			spec_equal(spec_get(record(32, 0), 2), ids[i], "0xA0", "partition of the first from (%u, %u) on", ids[i], v);
+			spec_equal(spec_get(record(32, 0) + 2, 2), v, "0xA0", "virtual processor of the first from (%u, %u) on", ids[i], v);
+			spec_says(spec_get(record(32, 0) + 0x10, 2) < 16, "0xA0", "(%u, %u) is on a processor that there is", ids[i], v);
+			spec_says(spec_get(record(32, 0) + 0x12, 2) == spec_get(record(32, 0) + 0x14, 2) / 2, "0xA0", "(%u, %u): its chip is of its node", ids[i], v);
+		}
+
+	ask(&p, 0xb0, 0, 4096);
+	spec_equal(returned(), 4, "0xB0", "a record for each chip");
+	for (unsigned i = 0; i < 4; i++) {
+		/* Partitions 1, 3, 12 are at home on chip 0 with 2 cores, 2 on chip 1 with 2, 5 on chip 2 with 2, 9 on chip 3 with 1. */
+		static const struct { unsigned units, left, blocks, partitions; } of[] = { { 300, 100, 976, 3 }, { 300, 100, 1008, 1 }, { 300, 100, 1008, 1 }, { 400, 300, 1008, 1 } };
+		const uint8_t *r = record(48, i);
+		spec_equal(spec_get(r, 2), i / 2, "0xB0", "domain %u: primary, the node", i);
+		spec_equal(spec_get(r + 2, 2), i, "0xB0", "domain %u: secondary, the chip", i);
+		spec_equal(spec_get(r + 4, 4), of[i].units, "0xB0", "domain %u: units of the cores that can run", i);
+		spec_equal(spec_get(r + 8, 4), of[i].left, "0xB0", "domain %u: units that a dedicated partition could have", i);
+		spec_equal(spec_get(r + 12, 4), of[i].left, "0xB0", "domain %u: units that a shared partition could have", i);
+		spec_equal(spec_get(r + 16, 4), 1024, "0xB0", "domain %u: blocks of memory", i);
+		spec_equal(spec_get(r + 20, 4), of[i].blocks, "0xB0", "domain %u: free blocks", i);
+		spec_equal(spec_get(r + 24, 4), of[i].partitions, "0xB0", "domain %u: partitions", i);
+	}
+	ask(&p, 0xc0, -1, 4096);
+	spec_equal(spec_get(record(32, 0), 8), 256 << 20, "0xC0", "a block of memory is 256 MB");
+
+	for (unsigned i = 0; i < 6; i++) {
+		ask(&p, 0xb1, (int32_t)ids[i], 4096);
+		const uint8_t *r = record(0, 0);
+		spec_equal(spec_get(block(0x10), 2), 16, "0xB1", "partition %u: the element size is the least, 16", ids[i]);
+		spec_equal(spec_get(r, 2), ids[i], "0xB1", "partition %u: its id at 0", ids[i]);
+		spec_says(r[10] <= 5, "0xB1", "partition %u: spread at 0xA is 0 to 5", ids[i]);
+		spec_says(r[11] <= 100, "0xB1", "partition %u: score at 0xB is 0 to 100", ids[i]);
+		spec_says(spec_get(r + 12, 2) > 0, "0xB1", "partition %u: elements at 0xC", ids[i]);
+		spec_equal(spec_get(r + 14, 2), 28, "0xB1", "partition %u: 28 bytes an element, at 0xE", ids[i]);
+		unsigned next = 16 + 28 * (unsigned)spec_get(r + 12, 2);
+		if (i < 5) spec_equal(spec_get(r + next, 2), ids[i + 1], "0xB1", "partition %u: the next record begins behind its elements", ids[i]);
+	}
+
+	ask(&p, 0xe0, 0, 4096);
+	spec_equal(returned(), 6, "0xE0", "a record for each partition");
+	static uint8_t waits[6 * 80];
+	memcpy(waits, block(HEAD), sizeof waits);
+	tally_hv_advance(p.hv, 300000000);
+	ask(&p, 0xe0, 0, 4096);
+	for (unsigned i = 0; i < 6; i++) {
+		const uint8_t *r = record(80, i), *w = waits + 80 * i;
+		spec_equal(spec_get(r, 2), ids[i], "0xE0", "record %u: partition id", i);
+		spec_says(!spec_get(r + 2, 2) && !spec_get(r + 4, 4), "0xE0", "partition %u: six reserved bytes", ids[i]);
+		uint64_t dispatches = 0;
+		for (unsigned f = 0x08; f < 80; f += 8) {
+			spec_says(spec_get(r + f, 8) >= spec_get(w + f, 8), "0xE0", "partition %u: the counter at %#x does not go back", ids[i], f);
+			if (f >= 0x28 && f < 0x48) dispatches += spec_get(r + f, 8);
+		}
+		spec_says(dispatches > 0, "0xE0", "partition %u: it was dispatched", ids[i]);
+		spec_says(spec_get(r + 0x10, 8) || !spec_get(r + 8, 8), "0xE0", "partition %u: no time waited for entitlement without a wait", ids[i]);
+		spec_says(spec_get(r + 0x20, 8) || !spec_get(r + 0x18, 8), "0xE0", "partition %u: no time waited for a processor without a wait", ids[i]);
+	}
+
+	/* 0x100 of level 8 is what 0x30 was. */
+	ask(&p, RUN, 0, 4096);
+	static uint8_t run[6 * 24];
+	memcpy(run, block(HEAD), sizeof run);
+	po_close(&p);
+	p = po_open(8, 1);
+	tally_hv_advance(p.hv, 350000000);
+	ask(&p, 0x100, 0, 4096);
+	spec_equal(returned(), 6, "0x100", "a record for each partition");
+	for (unsigned i = 0; i < 6; i++) {
+		spec_equal(spec_get(record(24, i), 2), ids[i], "0x100", "record %u: partition id of 16 bits", i);
+		spec_says(!spec_get(record(24, i) + 2, 2) && !spec_get(record(24, i) + 4, 4), "0x100", "partition %u: six reserved bytes", ids[i]);
+		spec_equal(spec_get(record(24, i) + 8, 8), spec_get(run + 24 * i + 8, 8), "0x100", "partition %u: instructions are those of 0x30", ids[i]);
+	}
+	po_close(&p);
+}
+
 /* ---- the fields as tally lists them ---------------------------------------------------------------------------------------------- */
 static const struct { const char *request; unsigned level, at, bytes; const char *what; } fields[] = {
 	{ "dispatch_purr", 0, 0x00, 8, "processor time" },       { "dispatch_purr", 0, 0x08, 4, "hardware processor id" },
@@ -792,6 +943,7 @@ int main(void) {
 	counters();
 	links();
 	lab();
+	beyond();
 	fields_listed();
 	remove(config_path);
 	return spec_end(300);

@@ -613,6 +613,23 @@ static void fields(void) {
 	}
 }
 
+/* DW0 of 8DW: bits 31:11 tell the format, the others are reserved. What is behind the last record is padding. */
+static void markers(void) {
+	static const uint32_t marks[] = { 0xffffffff, 0xfffff800, 0xfffffbff, 0xffffffaa };
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t w[8] = { marks[i], 0, 0x60000001, 0x01001e0f, 4, 0x02810040, 0, 9 };
+		struct spec_text t = decoded(w, 8, 8, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+		spec_equal(spec_number(t.s, "address"), 0x402810040, "Trace 4", "DW0 of %#x is 8DW: bits 10:0 are reserved", marks[i]);
+		spec_text_free(&t);
+	}
+	uint32_t w[16] = { 3u << 30 | 1 << 11 | 7, 0x01001e0f, 4, 0x02810040, 3u << 30 | 1 << 11 | 9, 0x01001e0f, 4, 0x02810080 };
+	struct spec_text t = decoded(w, 16, 4, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+	unsigned lines = 0;
+	for (char *at = t.s; spec_line(&at);) lines++;
+	spec_equal(lines, 2, "Trace 4", "records of zeros behind the last one are no packets");
+	spec_text_free(&t);
+}
+
 /* The nth line of `text` as a number `time`. */
 static uint64_t time_of(const struct spec_text *text, unsigned n) {
 	char *copy = strdup(text->s), *at = copy, *line = NULL;
@@ -720,6 +737,7 @@ int main(void) {
 	effects();
 	types();
 	fields();
+	markers();
 	times();
 	sample();
 	remove(trace_path);

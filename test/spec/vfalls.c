@@ -189,6 +189,30 @@ static bool is_counter(const struct row *r) { return r->number >= 2 && strstr(r-
 static bool is_port(const struct row *r) { return is_zambezi(r) && strstr(r->name, "_LPU_"); }
 static unsigned node_of(const struct row *r) { return (unsigned)(r->node[0] - '0'); }
 
+/* 2.4 to 2.6: Zambezi address, and [17:14] of the address by which a processor reaches it; [13:12] is the chip. */
+static const struct { const char *name; unsigned zambezi, core, low; const char *where; } hubs[] = {
+	{ "LPU_A_PCR", 0x1000, 0x1, 0x000, "2.4" }, { "LPU_A_PIC0", 0x1008, 0x1, 0x008, "2.4" }, { "LPU_A_PIC1", 0x1010, 0x1, 0x010, "2.4" },
+	{ "LPU_B_PCR", 0x3000, 0x3, 0x000, "2.4" }, { "LPU_B_PIC0", 0x3008, 0x3, 0x008, "2.4" }, { "LPU_B_PIC1", 0x3010, 0x3, 0x010, "2.4" },
+	{ "LPU_C_PCR", 0x5000, 0x5, 0x000, "2.4" }, { "LPU_C_PIC0", 0x5008, 0x5, 0x008, "2.4" }, { "LPU_C_PIC1", 0x5010, 0x5, 0x010, "2.4" },
+	{ "LPU_D_PCR", 0x7000, 0x7, 0x000, "2.4" }, { "LPU_D_PIC0", 0x7008, 0x7, 0x008, "2.4" }, { "LPU_D_PIC1", 0x7010, 0x7, 0x010, "2.4" },
+	{ "GPD_PCR", 0x9000, 0x9, 0x000, "2.5" },   { "GPD_PIC0", 0x9008, 0x9, 0x008, "2.5" },   { "GPD_PIC1", 0x9010, 0x9, 0x010, "2.5" },
+	{ "ASU_PCR", 0xb000, 0xb, 0x000, "2.6" },   { "ASU_PIC0", 0xb008, 0xb, 0x008, "2.6" },   { "ASU_PIC1", 0xb010, 0xb, 0x010, "2.6" },
+};
+
+static void hub_shown(const char *line) {
+	const char *name = spec_string(line, "name");
+	if (strncmp(name, "zam", 3) || strlen(name) < 6) return;
+	unsigned chip = (unsigned)(name[3] - '0');
+	for (unsigned i = 0; i < sizeof hubs / sizeof *hubs; i++) {
+		if (strcasecmp(spec_string(line, "name") + 5, hubs[i].name)) continue;
+		uint64_t local = spec_number(line, "local"), global = spec_number(line, "global");
+		spec_equal(local & 0xffff, hubs[i].zambezi, hubs[i].where, "chip %u, %s: Zambezi address", chip, hubs[i].name);
+		spec_equal(global >> 14 & 15, hubs[i].core, hubs[i].where, "chip %u, %s: bits 17:14 of the access address", chip, hubs[i].name);
+		spec_equal(global >> 12 & 3, chip, hubs[i].where, "chip %u, %s: bits 13:12 of the access address", chip, hubs[i].name);
+		spec_equal(global & 0xfff, hubs[i].low, hubs[i].where, "chip %u, %s: bits 11:0 of the access address", chip, hubs[i].name);
+	}
+}
+
 /* D22: the rows as `list vfalls` shows them. */
 static void table_shown(void) {
 	struct tally_platform *p;
@@ -204,6 +228,7 @@ static void table_shown(void) {
 		shown++;
 		uint64_t n = spec_number(line, "number");
 		spec_needs(n < NROWS, "a register beyond 89");
+		hub_shown(line);
 		const struct row *r = &rows[n];
 		if (n >= 2) {
 			char where[16];
