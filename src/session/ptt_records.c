@@ -25,6 +25,11 @@
 #define RECORDS_PER_TURN 16384u               /* then the caller may look at signals, and answers go out */
 #define OUTSTANDING_MOST 65536u
 
+/* What became of the requests of one function. */
+struct asker { uint64_t answered, given_up, open; };
+#define ASKERS 4096u                          /* of more the requests are counted together */
+#define SILENT_LEAST 16u                      /* requests without any answer that are no chance, as for 'tally report' */
+
 struct file_records {
 	struct records base;                  /* is first */
 	/* set by file_open, then read-only */
@@ -42,7 +47,9 @@ struct file_records {
 	struct ptt_record rec;                /* the record that is next, when `have` */
 	struct ptt_record done;               /* args of transaction */
 	bool have;
-	uint64_t orphans, given_up, unanswered, cut, behind_gap, seconds;
+	uint64_t orphans, cut, behind_gap, seconds;
+	struct map askers;                    /* by device, segment and requester */
+	struct asker others;
 	struct buf notes;                     /* what the file says of itself, until somebody listens */
 };
 
@@ -156,6 +163,13 @@ static void file_close(struct records *base)
 {
 	struct file_records *r = (struct file_records *)base;
 
+	const void *key;
+	size_t len, i = 0;
+	void *a;
+
+	while (map_next(&r->askers, &i, &key, &len, &a))
+		mem_free(a);
+	map_free(&r->askers);
 	ptt_match_close(r->match);
 	ptt_pass_close(&r->pass);
 	tally_ptt_close(r->file);
@@ -261,6 +275,25 @@ static int fire(struct tally_trace *t, unsigned kind, const struct ptt_record *c
 	return prog < 0 ? 0 : records_fire(t, (uint32_t)prog, ctx, sizeof(*ctx));
 }
 
+/* When there is no room it is one of the others. */
+static struct asker *asker_of(struct file_records *r, const struct tlp *request)
+{
+	const uint64_t key = (uint64_t)request->device << 32 | (uint32_t)request->segment << 16 | request->requester;
+	struct asker *a = map_get(&r->askers, &key, sizeof(key));
+	void **at;
+
+	if (a || r->askers.n >= ASKERS)
+		return a ? a : &r->others;
+	a = mem_alloc(sizeof(*a));
+	at = a ? map_at(&r->askers, &key, sizeof(key)) : NULL;
+	if (!at) {
+		mem_free(a);
+		return &r->others;
+	}
+	*at = a;
+	return a;
+}
+
 /* args[0] is the request, now with the completer that answered. */
 static int fire_transaction(struct tally_trace *t, enum ptt_event what, const struct ptt_pair *pair)
 {
@@ -268,6 +301,7 @@ static int fire_transaction(struct tally_trace *t, enum ptt_event what, const st
 
 	switch (what) {
 	case PTT_DONE:
+		asker_of(r, &pair->request)->answered++;
 		break;
 	case PTT_BEHIND_GAP:
 		r->behind_gap++;
@@ -277,7 +311,7 @@ static int fire_transaction(struct tally_trace *t, enum ptt_event what, const st
 		return 0;
 	case PTT_REUSED:
 	case PTT_CROWDED:
-		r->given_up++;
+		asker_of(r, &pair->request)->given_up++;
 		return 0;
 	default:
 		return 0;
@@ -337,21 +371,43 @@ static int file_turn(struct tally_trace *t, int timeout_ms)
 
 static void count_unanswered(void *arg, const struct ptt_pair *p)
 {
-	struct file_records *r = arg;
+	asker_of(arg, &p->request)->open++;
+}
 
-	(void)p;
-	r->unanswered++;
+/* Who asked often and was never answered was not unlucky: the answers go where the trace doesn't look. */
+static void report_requests(struct tally_trace *t, struct file_records *r)
+{
+	struct asker all = r->others;
+	unsigned long long apart = 0, silent = 0;
+	const void *key;
+	size_t len, i = 0;
+	void *val;
+
+	while (map_next(&r->askers, &i, &key, &len, &val)) {
+		const struct asker *a = val;
+
+		if (!a->answered && a->given_up + a->open >= SILENT_LEAST) {
+			apart += a->given_up + a->open;
+			silent++;
+		} else {
+			all.given_up += a->given_up;
+			all.open += a->open;
+		}
+	}
+	if (apart)
+		trace_note(t, "%llu requests of %llu requester%s fired no transaction: none was answered, so the answers go a way that isn't in the trace",
+			   apart, silent, silent == 1 ? "" : "s");
+	if (all.open)
+		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)all.open, all.open == 1 ? "" : "s");
+	if (all.given_up)
+		trace_note(t, "%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
+			   (unsigned long long)all.given_up, all.given_up == 1 ? "" : "s");
 }
 
 static void report_matching(struct tally_trace *t, struct file_records *r)
 {
 	ptt_match_rest(r->match, count_unanswered, r);
-	if (r->unanswered)
-		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)r->unanswered,
-			   r->unanswered == 1 ? "" : "s");
-	if (r->given_up)
-		trace_note(t, "%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
-			   (unsigned long long)r->given_up, r->given_up == 1 ? "" : "s");
+	report_requests(t, r);
 	if (r->cut)
 		trace_note(t, "%llu request%s open where records are missing fired no transaction", (unsigned long long)r->cut,
 			   r->cut == 1 ? "" : "s");
