@@ -141,3 +141,17 @@ tally: 'tally doctor -h' shows the options"
   [ "$status" -eq 1 ]
   has "failed to write"
 }
+
+@test "root is given no command with sudo, which a small system has not" {
+  needs_root
+  "$TALLY" doctor >said
+  grep -q "fix: " said || skip "there is nothing to mend here"
+  ! grep -n "sudo" said
+  "$TALLY" doctor --json >said.json
+  ! grep -n '"fix":"[^"]*sudo' said.json
+}
+
+@test "a short command is written out each time: 'the same' says nothing" {
+  "$TALLY" doctor >said || true
+  ! grep -nE ': the same$' said
+}

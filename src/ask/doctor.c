@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tally/doctor.h>
 
@@ -131,6 +132,15 @@ static const char *cause_name(enum doc_cause cause)
 	return name[cause];
 }
 
+/* Root needs no sudo, and a small system has none. */
+static void drop_sudo(char *command)
+{
+	static const char sudo[] = "sudo ";
+
+	for (char *at; (at = strstr(command, sudo));)
+		memmove(at, at + sizeof(sudo) - 1, strlen(at + sizeof(sudo) - 1) + 1);
+}
+
 static void found(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
 {
 	struct doctor *d = arg;
@@ -143,6 +153,8 @@ static void found(void *arg, enum doc_row row, enum doc_cause cause, const char 
 	if (!s)
 		s = doc_says(row, DOC_UNKNOWN);
 	fix = k_fix(s->command);
+	if (!geteuid())
+		drop_sudo(fix.text);
 	f.verdict = s->verdict;
 	f.consequence = s->consequence;
 	f.fix = s->how == DOC_FIXES ? fix.text : "";

@@ -76,7 +76,7 @@ const struct opts *cmd_doctor_opts(void)
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-/* A command that was named before is not written out again. */
+/* A long command that was named just before is not written out again. */
 static void put_command(struct doctor *d, const char *label, const char *command)
 {
 	struct buf *to = &d->out;
@@ -85,8 +85,8 @@ static void put_command(struct doctor *d, const char *label, const char *command
 	if (!*command)
 		return;
 	buf_printf(to, "%*s%s: ", (int)INDENT, "", label);
-	if (!strcmp(command, d->command)) {
-		buf_puts(to, "the same\n");
+	if (strlen(command) + indent > COLUMNS && !strcmp(command, d->command)) {
+		buf_puts(to, "the same command as above\n");
 		return;
 	}
 	snprintf(d->command, sizeof(d->command), "%s", command);
