@@ -77,6 +77,8 @@ dtrace: 'tally trace -h' shows the options"
   expect "there is no option -j; did you mean --json?" -json
   expect "--dump=ast is none of: parse bind type lower check bpf" --dump=ast -n BEGIN
   expect "--on=mars is none of: local vm niagara maramba batoka power, and no file" --on=mars -n BEGIN
+  expect "--on=kunpeng,load=nvme: D asks the trace that a PTT device wrote: 'tally record --on kunpeng,load=nvme -e EVENT -o t.data', then --on ./t.data" \
+    --on=kunpeng,load=nvme -n BEGIN
   expect "-p x1: not a process id" -p x1 -n BEGIN
   expect "-p 0: not a process id" -p 0 -n BEGIN
   expect "-o can be given once" -o a -o b -n BEGIN
@@ -85,6 +87,7 @@ dtrace: 'tally trace -h' shows the options"
   expect "no program: give -n CLAUSE or -s FILE"
   expect "no program: give -n CLAUSE or -s FILE" argument
   expect "no program: give -n CLAUSE or -s FILE" -- -n BEGIN
+  expect "no program: give -n CLAUSE or -s FILE, as -s examples/brendan-l2miss.d" examples/brendan-l2miss.d
 }
 
 @test "dtrace's other options are refused by name with what to do instead" {

@@ -213,7 +213,14 @@ tally: entitled: partition 4 went" ]
 # ---- what is wrong ---------------------------------------------------------------------------------
 
 @test "wrong options end with status 2 and say what is wrong" {
-  expect 2 "nothing to count: give -e SELECTOR" stat --on power
+  expect 2 "nothing to count: give -e SELECTOR, as gpci/entitled/, or --view VIEW" stat --on power
+  # what is given as an example is of the machine that is asked, and can be counted there
+  for on in niagara,load=chase batoka maramba; do
+    run "$TALLY" stat --on "$on"
+    [ "$status" -eq 2 ]
+    run "$TALLY" stat --on "$on" -I 1 --count 1 -e "${lines[0]##* }"
+    [ "$status" -eq 0 ] || { echo "$on: $output"; return 1; }
+  done
   expect 2 "-e and --view: one of them at a time" stat --on power -e gpci/entitled/ --view cec
   expect 2 "'x' is no option: selectors stand behind -e" stat --on power x
   expect 2 "there is no view 'partition'; did you mean 'partitions'?" stat --on power --view partition

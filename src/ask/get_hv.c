@@ -561,7 +561,8 @@ static int one_register(struct tally_platform *p, const struct sel *s, uint32_t 
 static void note_model(struct tally_platform *p)
 {
 	if (p->on.row->embedded)
-		plat_note(p, "%s is a model in this process: what is set ends with it", p->on.row->name);
+		plat_note(p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			  p->on.row->name, p->on.row->name);
 }
 
 static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t value)

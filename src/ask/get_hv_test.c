@@ -80,7 +80,7 @@ static void what_is_no_selector_is_refused(void **state)
 {
 	static const struct { int line; const char *s, *words; } row[] = {
 		{ __LINE__, "", "is no selector" },
-		{ __LINE__, "vfalls", "is no selector" },
+		{ __LINE__, "vfalls", "is no selector: write vfalls/NAME/; 'tally list vfalls'" },
 		{ __LINE__, "disk/reads/", "is no selector" },
 		{ __LINE__, "vfalls/sparc,,user/", "nothing behind it" },
 		{ __LINE__, "vfalls/sparc,cpu=1,cpu=2/", "cpu twice" },

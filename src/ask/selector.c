@@ -67,9 +67,13 @@ int sel_parse(struct sel *ret, const char *text, size_t n, struct err *e)
 	s->room[n] = '\0';
 	s->provider = sel_provider(s->room);
 	slash = strchr(s->room, '/');
-	if (!slash || s->provider == SEL_OTHER)
+	if (!slash || s->provider == SEL_OTHER) {
+		if (s->provider != SEL_OTHER && s->provider != SEL_HV_GPCI && !strpbrk(s->room, " ,="))
+			return err_set(e, TALLY_EINVAL, "'%s' is no selector: write %s/NAME/; 'tally list %s' shows the names",
+				       s->room, s->room, s->room);
 		return err_set(e, TALLY_EINVAL, "'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",
 			       s->room);
+	}
 	s->name = slash + 1;
 	next = strchr(slash, ',');
 	if (next)

@@ -337,6 +337,22 @@ static bool has_target(const struct stat_args *s)
 	return s->s.argv || s->pids.n || s->tids.n || s->s.cpus || s->s.flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
 }
 
+/* What stands behind -e where counters are asked for: of the machine that is asked. */
+static const char *example_of(const char *on)
+{
+	static const struct { const char *on, *text; } examples[] = {
+		{ "niagara", "mmustat/all/" },
+		{ "maramba", "vfalls/node0_mcu0,event=mem_reads/" },
+		{ "batoka", "vfalls/node0_mcu0,event=mem_reads/" },
+		{ "power", "gpci/entitled/, or --view VIEW" },
+	};
+
+	for (size_t i = 0; i < COUNT(examples); i++)
+		if (strcspn(on, ",") == strlen(examples[i].on) && !strncmp(on, examples[i].on, strlen(examples[i].on)))
+			return examples[i].text;
+	return "mmustat/all/ or gpci/entitled/: what 'tally list' shows of that platform";
+}
+
 static int parsed(struct stat_args *s)
 {
 	struct cmd_ctx *cx = s->a.a.cx;
@@ -347,7 +363,7 @@ static int parsed(struct stat_args *s)
 	else if ((s->events.n || s->non) && s->s.view)
 		complain(cx, "-e and --view: one of them at a time");
 	else if (!s->events.n && !s->s.view && !local && !s->non && !has_target(s))
-		complain(cx, "nothing to count: give -e SELECTOR, as gpci/entitled/, or --view VIEW");
+		complain(cx, "nothing to count: give -e SELECTOR, as %s", example_of(s->a.o.on));
 	else
 		return run(s);
 	complain(cx, "'tally stat -h' shows the options");

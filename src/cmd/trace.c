@@ -240,7 +240,10 @@ static int no_platform(const struct trace *c, const char *value)
 	near = text_nearest(name, platforms, COUNT(platforms));
 	for (size_t i = 0; i < COUNT(platforms); i++)
 		buf_printf(&names, " %s", platforms[i]);
-	if (near)
+	if (!strcmp(name, "kunpeng"))
+		complain(c->cx, "--on=%s: D asks the trace that a PTT device wrote: 'tally record --on %s -e EVENT -o t.data', then --on ./t.data",
+			 value, value);
+	else if (near)
 		complain(c->cx, "--on=%s is no platform and no file; did you mean %s?", value, near);
 	else
 		complain(c->cx, "--on=%s is none of:%s, and no file", value, names.p ? names.p : "");
@@ -386,10 +389,13 @@ static bool is_trace(const char *platform, const char *output)
 	return same;
 }
 
-static int check(struct trace *c)
+/* `first` is the argument behind the options: who leaves -s out has the script there. */
+static int check(struct trace *c, const char *first)
 {
 	if (!c->nsources && !c->list) {
-		complain(c->cx, "no program: give -n CLAUSE or -s FILE");
+		const bool script = first && ends_with(first, ".d");
+
+		complain(c->cx, "no program: give -n CLAUSE or -s FILE%s%s", script ? ", as -s " : "", script ? first : "");
 		complain(c->cx, "'tally trace -h' shows the options");
 		return ST_USAGE;
 	}
@@ -537,7 +543,7 @@ int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
 
 	status = opts_parse(cx, cmd_trace_opts(), &c, argc, argv, &first);
 	if (status == GO_ON)
-		status = check(&c);
+		status = check(&c, first < argc ? argv[first] : NULL);
 	if (status == GO_ON)
 		status = perform(&c, argc - first, argv + first);
 	if (c.output && c.fd >= 0 && close(c.fd) && status == ST_OK) {

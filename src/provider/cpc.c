@@ -17,10 +17,7 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define DEFAULT_MIN 5000
 #define DEFAULT_CONF "/etc/tally/dcpc.conf"
-#define CLOCK_COUNT 10000000                  /* of what is offered: a hundred firings of a busy CPU a second, */
-#define COUNTER_COUNT 1000000                 /* some thousand of what comes with each cycle, a few of what is rare */
 
 static int minimum(struct probes *t, uint64_t *ret, struct err *why)
 {
@@ -29,7 +26,7 @@ static int minimum(struct probes *t, uint64_t *ret, struct err *why)
 
 	*ret = o->cpc_min;
 	if (!*ret) {
-		*ret = DEFAULT_MIN;
+		*ret = CPC_DEFAULT_MIN;
 		rc = cpc_conf_read(o->conf ? o->conf : DEFAULT_CONF, ret, why);
 	}
 	return rc;
@@ -132,15 +129,6 @@ static int cpc_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 	return rc < 0 ? rc : 1;
 }
 
-/* The count that an event is offered with: what software does not often is looked at as often as may be. */
-static uint64_t usual_count(const char *name, uint64_t least)
-{
-	const struct event *ev = event_find(name), *real = ev ? event_real(ev) : NULL;
-	uint64_t usual = !real || real->kind != EVENT_SW ? COUNTER_COUNT : real->flags & EVENT_CLOCK ? CLOCK_COUNT : DEFAULT_MIN;
-
-	return usual > least ? usual : least;
-}
-
 /* One probe per event that can be counted here. */
 static int cpc_offer(struct probes *t, struct err *e)
 {
@@ -157,7 +145,7 @@ static int cpc_offer(struct probes *t, struct err *e)
 		char name[CPC_NAME + 32];
 		struct err why = { 0 };
 
-		snprintf(name, sizeof(name), "%s-all-%llu", names[i], (unsigned long long)usual_count(names[i], least));
+		snprintf(name, sizeof(name), "%s-all-%llu", names[i], (unsigned long long)cpc_usual_count(names[i], least));
 		rc = probes_find(t, &prov_cpc, name) ? 0 : make(t, name, &id, &why);
 	}
 	mem_free(names);

@@ -18,6 +18,9 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
+#define CLOCK_COUNT 10000000                  /* of what is offered: a hundred firings of a busy CPU a second, */
+#define COUNTER_COUNT 1000000                 /* some thousand of what comes with each cycle, a few of what is rare */
+
 struct fields {
 	char text[CPC_NAME]; /* the name, cut into strings */
 	const char *at[CPC_NAME];
@@ -41,6 +44,15 @@ static int split(const char *name, struct fields *f, struct err *why)
 		f->at[f->n++] = p;
 	}
 	return 0;
+}
+
+/* The count that an event is offered with: what software does not often is looked at as often as may be. */
+uint64_t cpc_usual_count(const char *name, uint64_t least)
+{
+	const struct event *ev = event_find(name), *real = ev ? event_real(ev) : NULL;
+	uint64_t usual = !real || real->kind != EVENT_SW ? COUNTER_COUNT : real->flags & EVENT_CLOCK ? CLOCK_COUNT : CPC_DEFAULT_MIN;
+
+	return usual > least ? usual : least;
 }
 
 /* ---- mode -------------------------------------------------------------------- */
@@ -119,10 +131,11 @@ static int no_mode(const struct fields *f, struct err *why)
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", written,
 		               event_find(ours) ? ours : known_near(ours));
 	}
+	near = event_find(f->at[0]) ? f->at[0] : "cpu_clock";
 	if (f->n == 1)
 		return err_set(why, TALLY_EINVAL,
-		               "\"%s\" has no mode and count; write EVENT-MODE-COUNT, e.g. %s",
-		               f->at[0], "cpu_clock-all-10000000");
+		               "\"%s\" has no mode and count; write EVENT-MODE-COUNT, e.g. %s-all-%llu", f->at[0],
+		               near, (unsigned long long)cpc_usual_count(near, 0));
 	if (f->n == 2 && is_number(f->at[1]))
 		return err_set(
 		        why, TALLY_EINVAL,
@@ -238,7 +251,8 @@ int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why)
 	if (f.n < 2 || !mode_of(f.at[1], &spec.mode))
 		return no_mode(&f, why);
 	if (f.n == 2)
-		return err_set(why, TALLY_EINVAL, "no count; did you mean %s-1000000?", name);
+		return err_set(why, TALLY_EINVAL, "no count; did you mean %s-%llu?", name,
+		               (unsigned long long)cpc_usual_count(f.at[0], 0));
 	strcpy(spec.event, f.at[0]);
 	rc = parse_count(f.at[f.n - 1], &spec, why);
 	for (uint32_t i = 2; i < f.n - 1 && rc >= 0; i++)

@@ -111,6 +111,10 @@ static void bad_mode_is_refused(void **state)
 		R("cycles-10000", "no mode (user, kernel or all) before count 10000; did you mean "
 		                  "cycles-all-10000?"),
 		R("cycles", "\"cycles\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
+		            "cycles-all-1000000"),
+		R("page_faults", "\"page_faults\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
+		                 "page_faults-all-5000"),
+		R("nosuch", "\"nosuch\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
 		            "cpu_clock-all-10000000"),
 	};
 
@@ -139,6 +143,7 @@ static void bad_count_is_refused(void **state)
 {
 	static const struct refusal r[] = {
 		R("cycles-user", "no count; did you mean cycles-user-1000000?"),
+		R("page_faults-user", "no count; did you mean page_faults-user-5000?"),
 		R("cycles-all-0", "count 0 would never fire"),
 		R("cycles-all-0hz", "count 0hz would never fire"),
 		R("cycles-all-10000x", "count \"10000x\" is not a decimal number"),

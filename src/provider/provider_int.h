@@ -53,6 +53,8 @@ struct cpc_spec {
 };
 /* EVENT-MODE[-MASK|-attr_value...]-COUNT taken apart; knows no machine and no minimum.
  * 0, or -TALLY_EINVAL with the reason; *ret is written on success only. */
+#define CPC_DEFAULT_MIN 5000                  /* fewer events a firing are refused, unless dcpc_min_overflow says so */
+uint64_t cpc_usual_count(const char *event, uint64_t least);
 int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why);
 
 /* ---- the event behind a name (cpc_event.c) ----------------------------------------- */
