@@ -229,6 +229,58 @@ spec_rows() {
   [[ "$output" == *BROKEN* ]]
 }
 
+@test "check on two readings of one window held 14 laws: it says that nothing was checked" {
+  run --separate-stderr "$TALLY" check --on power -I 1 gpci
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"nothing was checked: both readings are the same"* ]]
+  [[ "$output" != *holds* ]]
+}
+
+@test "a partition of two without rights was shown with one virtual processor" {
+  "$TALLY" stat --view partitions --on power,rights=none --duration 1000 --count 1 --json 2>/dev/null >row
+  grep -q '"partition":1,"kind":null,"vps":null,' row
+  "$TALLY" stat --view partitions --on power --duration 1000 --count 1 --json | grep -q '"partition":1,"kind":"shared","vps":2,'
+}
+
+@test "the row of all partitions has sums of cores and processors, and ratios of sums" {
+  "$TALLY" stat --view partitions --on power --duration 1000 --count 1 >text
+  "$TALLY" stat --view partitions --on power --duration 1000 --count 1 --json >json
+  awk -F'[:,]' '{ for (i = 1; i < NF; i++) v[$i] = $(i + 1); physc = v["\"physc\""]; p += physc; idle += physc * v["\"idle\""]; n += v["\"vps\""] }
+    END { printf "%d %.1f\n", n, 100 * idle / p }' json >want
+  awk '$1 == "all" { print $2, $(NF - 2) }' text | cmp - want
+}
+
+@test "requests about what the model has not were zeros with success" {
+  for request in links_gx 0x70 tlbie 0xf4; do
+    run "$TALLY" get --on power gpci/$request
+    [ "$status" -eq 3 ]
+    [[ "$output" == *H_Not_Available* ]]
+    run "$TALLY" stat --on power --duration 100 --count 1 -e gpci/$request/
+    [ "$status" -eq 3 ]
+    [[ "$output" == *H_Not_Available* ]]
+  done
+  "$TALLY" get --on power gpci/hypervisor_times | grep -q 'dispatching'
+}
+
+@test "MMCRH was decimal and processor states were numbers" {
+  "$TALLY" get --on power gpci/hpmc,index=0/ | grep -q ' mmcrh  *0x3c1200$'
+  "$TALLY" get --on power gpci/dispatch_purr >states
+  for state in shared dedicated guarded unlicensed 'not installed'; do grep -q " state  *$state\$" states; done
+  "$TALLY" get --on power -x , gpci/dispatch_purr,index=0/ | grep -q ',4,0,0,'     # machines read numbers
+}
+
+@test "queue latencies of Victoria Falls were events: they are cycles" {
+  "$TALLY" stat --on batoka,load=chase --duration 1 --count 1 -e vfalls/node0_mcu0,event=rd_queue_latency/ >latency 2>&1 || { cat latency; false; }
+  grep -q ' cycles .*rd_queue_latency' latency
+}
+
+@test "the share of all strands was the sum of their percents" {
+  "$TALLY" stat --on niagara,load=chase --duration 1 --count 1 -e mmustat/all/ >mmu
+  # each of 32 strands has 1,200,000 ticks in a millisecond
+  awk '$2 == "all" { gsub(",", ""); want = sprintf("%.1f", $8 / (32 * 1200000) * 100); found = $9 == want; print $0, want }
+    END { exit !found }' mmu
+}
+
 @test "power answers whoever gives the size first, and has no run counts when told" {
   "$TALLY" get --on power gpci/entitled >first
   "$TALLY" get --on power,args=address-first gpci/entitled | cmp - first
@@ -236,6 +288,7 @@ spec_rows() {
   "$TALLY" get --on power,run-counts=no --duration 100 -x , gpci/0x30 >none
   "$TALLY" get --on power,run-counts=yes --duration 100 -x , gpci/0x30 >some
   ! cmp -s none some
+  "$TALLY" get --on power,block=page gpci/entitled | cmp - first
   "$TALLY" list --json machines | grep '"power"' | grep 'args' | grep -q 'run-counts'
 }
 
@@ -259,6 +312,7 @@ spec_rows() {
   expect 2 "seed= is given twice: leave one out" get --on batoka,seed=1,seed=2 vfalls/18/
   expect 2 "guest= is given twice" get --on unix:s,guest=a,guest=b vfalls/18/
   expect 2 "args=size: address-first or size-first" get --on power,args=size gpci/entitled
+  expect 2 "block=4096: whole or page" get --on power,block=4096 gpci/entitled
   expect 2 "run-counts=0: yes or no" get --on power,run-counts=0 gpci/entitled
   expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
   expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1

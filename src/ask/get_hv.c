@@ -331,6 +331,10 @@ static void value_text(struct buf *to, const struct gpci_field *f, uint64_t v)
 {
 	if (gpci_is_none(f, v))
 		buf_printf(to, "  %-24s %20s\n", f->name, "-");
+	else if (f->flags & GPCI_F_HEX)
+		buf_printf(to, "  %-24s %#20llx\n", f->name, (unsigned long long)v);
+	else if (f->flags & GPCI_F_STATE)
+		buf_printf(to, "  %-24s %20s\n", f->name, gpci_state_name(v));
 	else
 		buf_printf(to, "  %-24s %20llu%s%s\n", f->name, (unsigned long long)v, *f->unit ? " " : "", f->unit);
 }

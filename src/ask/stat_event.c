@@ -390,7 +390,8 @@ static const char *vf_unit(const struct source *src)
 {
 	const char *name = src->vf.event ? src->vf.event->name : "";
 
-	return !strncmp(name, "cycles_", 7) || !strcmp(name, "clock_cycles") ? "cycles" : "events";
+	return !strncmp(name, "cycles_", 7) || strstr(name, "_latency") || strstr(name, "busy_cycle") || !strcmp(name, "clock_cycles") ||
+			       !strcmp(name, "Idle_strands") ? "cycles" : "events";
 }
 
 static const char *vf_id(struct tbl *t, const struct source *src, uint32_t strand)
@@ -473,19 +474,20 @@ static const struct an_column mmu_col[MMU_COLUMNS] = {
 	{ "dmmu_time", "D-TIME", AN_SHARE },	{ "immu_hits_total", "I-ALL", AN_COUNT }, { "dmmu_hits_total", "D-ALL", AN_COUNT },
 };
 
-static double share(const struct stat_run *s, uint64_t ticks)
+/* Of the time of so many strands. */
+static double share(const struct stat_run *s, uint64_t ticks, uint32_t strands)
 {
 	double hz = s->line->tick_hz ? (double)s->line->tick_hz : NIAGARA_HZ;
-	double all = (double)(s->now - s->before) / 1e9 * hz;
+	double all = (double)(s->now - s->before) / 1e9 * hz * strands;
 
 	return all > 0 ? (double)ticks / all : 0;
 }
 
-static void side_cells(const struct stat_run *s, const uint64_t *at, struct an_cell *c, struct an_cell *total)
+static void side_cells(const struct stat_run *s, const uint64_t *at, uint32_t strands, struct an_cell *c, struct an_cell *total)
 {
 	c[0] = AN_U(at[2]);
 	c[1] = AN_U(at[3]);
-	c[2] = AN_D(share(s, at[3]));
+	c[2] = AN_D(share(s, at[3], strands));
 	*total = AN_U(at[0]);
 }
 
@@ -515,7 +517,7 @@ static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t
 		if (!has_side(s, strand, d))
 			continue;
 		any = true;
-		side_cells(s, at, &c[4 + 3 * d], &c[10 + d]);
+		side_cells(s, at, 1, &c[4 + 3 * d], &c[10 + d]);
 		active |= at[2] != 0;
 		for (uint32_t k = 0; k < OF_SLOT; k++)
 			sum[d][k] += at[k];
@@ -524,13 +526,22 @@ static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t
 		tbl_row(t, c);
 }
 
-/* Text ends with the sum, and leaves out what did nothing. */
+static uint32_t strands_of_side(const struct stat_run *s, uint32_t d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->line->strands; i++)
+		n += has_side(s, i, d);
+	return n;
+}
+
+/* Text ends with the sum, and leaves out what did nothing. Shares are of the time of all strands that are counted. */
 static void mmu_sum(struct stat_run *s, struct tbl *t, uint64_t sum[2][OF_SLOT])
 {
 	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_S("") };
 
 	for (uint32_t d = 0; d < 2; d++)
-		side_cells(s, sum[d], &c[4 + 3 * d], &c[10 + d]);
+		side_cells(s, sum[d], strands_of_side(s, d), &c[4 + 3 * d], &c[10 + d]);
 	if (s->o.to.form == TALLY_PTT_TEXT)
 		tbl_row(t, c);
 }

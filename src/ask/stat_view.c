@@ -99,13 +99,6 @@ static void put(struct stat_run *s, struct tbl *t)
 
 /* ---- processors ---------------------------------------------------------------------------------------- */
 
-static const char *state_name(uint64_t state)
-{
-	static const char *const name[] = { "?", "not installed", "guarded", "unlicensed", "shared", "borrowed", "dedicated" };
-
-	return state < COUNT(name) ? name[state] : "?";
-}
-
 struct core { uint64_t id, node, chip, state, owner; double busy; };
 
 static int by_busy(const void *a, const void *b)
@@ -145,7 +138,7 @@ static void processors(struct stat_run *s)
 		qsort(core, n, sizeof(*core), by_busy);
 	for (uint32_t i = 0; i < n; i++)
 		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id), number(core[i].node),
-						number(core[i].chip), AN_S(state_name(core[i].state)), id_cell(s, &t, core[i].owner),
+						number(core[i].chip), AN_S(gpci_state_name(core[i].state)), id_cell(s, &t, core[i].owner),
 						figure(core[i].busy) });
 	mem_free(core);
 	put(s, &t);
@@ -153,7 +146,7 @@ static void processors(struct stat_run *s)
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
 
-struct part { uint64_t id, vps; const char *type; double ent, capped, uncapped, donated, idle, cpi, wait; };
+struct part { uint64_t id, vps; const char *type; double ent, capped, uncapped, donated, idle, cycles, instructions, wait; };
 
 static double physc(const struct part *q)
 {
@@ -186,20 +179,20 @@ static uint64_t vps_of(const struct stat_run *s, uint64_t id)
 
 	for (uint32_t i = 0; f && i < f->n; i++)
 		n += f->v[i].id == id && f->v[i].state != FOLLOW_WENT;
-	return f ? n : UINT64_MAX;
+	return f && !f->own ? n : UINT64_MAX;         /* the own record is one virtual processor's alone */
 }
 
 static struct part part_at(const struct stat_run *s, const struct follow *f, const struct followed *v)
 {
 	const struct follow *runs = part_of(s, "run_instructions"), *waits = part_of(s, "queuing_times");
 	const struct followed *r = runs ? follow_find(runs, v->id) : NULL, *w = waits ? follow_find(waits, v->id) : NULL;
-	double ticks = stat_ticks(s), used = grown(f, v, "capped") + grown(f, v, "uncapped");
+	double ticks = stat_ticks(s);
 
 	return (struct part){
 		.id = v->id, .vps = vps_of(s, v->id), .type = type_of(s, v->id),
 		.ent = ratio(grown(f, v, "entitled"), ticks), .capped = ratio(grown(f, v, "capped"), ticks),
 		.uncapped = ratio(grown(f, v, "uncapped"), ticks), .donated = ratio(grown(f, v, "donated"), ticks),
-		.idle = ratio(grown(f, v, "idle"), used), .cpi = ratio(grown(runs, r, "cycles"), grown(runs, r, "instructions")),
+		.idle = ratio(grown(f, v, "idle"), ticks), .cycles = grown(runs, r, "cycles"), .instructions = grown(runs, r, "instructions"),
 		.wait = ratio(grown(waits, w, "wait_processor_time"), ticks),
 	};
 }
@@ -208,7 +201,8 @@ static void part_row(const struct stat_run *s, struct tbl *t, const struct part 
 {
 	tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE, number(q->vps),
 				       figure(q->ent), figure(physc(q)), figure(ratio(physc(q), q->ent)), figure(q->capped),
-				       figure(q->uncapped), figure(q->donated), figure(q->idle), figure(q->cpi), figure(q->wait) });
+				       figure(q->uncapped), figure(q->donated), figure(ratio(q->idle, physc(q))),
+				       figure(ratio(q->cycles, q->instructions)), figure(q->wait) });
 }
 
 static void add(double *sum, double d)
@@ -216,21 +210,26 @@ static void add(double *sum, double d)
 	*sum += isnan(d) ? 0 : d;
 }
 
-/* Text has all of them together in a last row. */
+/* Text has all of them together in a last row: sums, and ratios of sums. What one of them has not told is not known of all. */
 static void part_sum(const struct stat_run *s, struct tbl *t, const struct part *q, uint32_t n)
 {
-	double ent = 0, capped = 0, uncapped = 0, donated = 0;
+	struct part all = { .type = "", .vps = 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
-		add(&ent, q[i].ent);
-		add(&capped, q[i].capped);
-		add(&uncapped, q[i].uncapped);
-		add(&donated, q[i].donated);
+		all.vps = all.vps == UINT64_MAX || q[i].vps == UINT64_MAX ? UINT64_MAX : all.vps + q[i].vps;
+		all.ent += q[i].ent;
+		all.capped += q[i].capped;
+		all.uncapped += q[i].uncapped;
+		all.donated += q[i].donated;
+		all.idle += q[i].idle;
+		all.cycles += q[i].cycles;
+		all.instructions += q[i].instructions;
 	}
 	if (is_text(s) && n > 1)
-		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_NONE, AN_D(ent),
-					       AN_D(capped + uncapped), figure(ratio(capped + uncapped, ent)), AN_D(capped),
-					       AN_D(uncapped), AN_D(donated), AN_NONE, AN_NONE, AN_NONE });
+		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), number(all.vps),
+					       figure(all.ent), figure(physc(&all)), figure(ratio(physc(&all), all.ent)),
+					       figure(all.capped), figure(all.uncapped), figure(all.donated),
+					       figure(ratio(all.idle, physc(&all))), figure(ratio(all.cycles, all.instructions)), AN_NONE });
 }
 
 static void partitions(struct stat_run *s)

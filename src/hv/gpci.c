@@ -68,6 +68,13 @@ const struct gpci_request *gpci_request_find(const char *name)
 	return found;
 }
 
+const char *gpci_state_name(uint64_t state)
+{
+	static const char *const name[] = { "?", "not installed", "guarded", "unlicensed", "shared", "borrowed", "dedicated" };
+
+	return state < COUNT(name) ? name[state] : "?";
+}
+
 const struct gpci_field *gpci_id_field(const struct gpci_request *r, uint8_t level, uint32_t *place)
 {
 	const struct gpci_field *found = NULL;

@@ -29,6 +29,8 @@ int gpci_set_mmcrh(struct hv_line *line, uint64_t value, struct err *e);
 struct gpci_snapshot;                         /* tables of one moment: as many requests as rights and firmware allow */
 int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct err *e);
 void gpci_snapshot_free(struct gpci_snapshot *s);
+/* Whether anything moved between both: else laws about change say nothing. */
+bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_snapshot *now);
 struct gpci_law { uint8_t number; const char *text; };
 const struct gpci_law *gpci_law_at(uint32_t i);        /* NULL past the last */
 enum gpci_verdict { GPCI_HOLDS, GPCI_BROKEN, GPCI_UNKNOWN };   /* unknown: the records that it needs are not to be had */

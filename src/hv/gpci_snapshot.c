@@ -196,6 +196,14 @@ int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct 
 	return 0;
 }
 
+bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_snapshot *now)
+{
+	for (uint32_t t = 0; t < TABLES; t++)
+		if (!is_same_table(&before->all[t], &now->all[t]) || !is_same_table(&before->own[t], &now->own[t]))
+			return true;
+	return false;
+}
+
 void gpci_snapshot_free(struct gpci_snapshot *s)
 {
 	if (!s)

@@ -3,7 +3,8 @@
  *
  * What is input of the block is read once, into a copy of our own; everything is judged by the copy and
  * the answer is made in it, so a guest that changes the block meanwhile fools only
- * itself.  It is written once: the header, and the records behind it; bytes behind the last record
+ * itself.  The copy is as long as the records need, whatever size the guest claims.  It is written once: the header, and
+ * the records behind it; bytes behind the last record
  * are not touched, and on an error none at all, but for "no such record" and "does not fit", which answer in the
  * header.
  *
@@ -11,6 +12,8 @@
  * (H_Parameter); the request is available here (H_Not_Available); the partition may have it (H_Authority).
  */
 #include "hv/papr_int.h"
+
+#define RETURNED_MOST 65535u                  /* in the 16 bits that levels from 3 on have for it */
 
 struct papr {
 	struct papr_opts o;
@@ -20,10 +23,11 @@ struct ask {                                  /* a call, from the copy of its bl
 	struct papr *p;
 	struct papr_caller who;
 	const struct gpci_request *r;
-	uint8_t block[GPCI_MOST];
-	uint32_t size;                        /* of the block, as far as it is used */
+	uint8_t *block;                       /* the copy, as long as its records need: `page`, or memory of its own */
+	uint64_t size;                        /* of the guest's block, as far as it is used */
 	int32_t index;
-	uint32_t number, written;             /* bytes of the block that go back */
+	uint32_t number, room, written;       /* bytes of the copy; of it those that go back */
+	uint8_t page[GPCI_MOST];
 };
 
 static bool is_level(uint8_t level)
@@ -35,13 +39,12 @@ int papr_open(struct papr **ret, const struct papr_opts *o)
 {
 	struct papr *p;
 
-	if (!o->ops || !is_level(o->level) || o->most > GPCI_MOST || (o->most && o->most < GPCI_HEADER))
+	if (!o->ops || !is_level(o->level) || (o->most && o->most < GPCI_HEADER))
 		return -TALLY_EINVAL;
 	p = mem_alloc(sizeof(*p));
 	if (!p)
 		return -TALLY_ENOMEM;
 	p->o = *o;
-	p->o.most = o->most ? o->most : GPCI_MOST;
 	*ret = p;
 	return 0;
 }
@@ -81,6 +84,13 @@ static bool is_own(const struct ask *a)
 	return a->index == -1;
 }
 
+static bool is_available(const struct ask *a)
+{
+	const struct papr_opts *o = &a->p->o;
+
+	return a->r && (!o->ops->has || o->ops->has(o->arg, a->r));
+}
+
 static enum papr_rc contents(const struct ask *a)
 {
 	if (a->r && a->size < GPCI_HEADER + a->r->size)
@@ -89,7 +99,7 @@ static enum papr_rc contents(const struct ask *a)
 		return H_NOT_AVAILABLE;       /* the spec says so of this request alone */
 	if (a->index < -1 && a->number != GPCI_SET_MMCRH)
 		return H_PARAMETER;
-	return a->r ? H_SUCCESS : H_NOT_AVAILABLE;
+	return is_available(a) ? H_SUCCESS : H_NOT_AVAILABLE;
 }
 
 static enum papr_rc authority(const struct ask *a)
@@ -118,13 +128,35 @@ static void answer(struct ask *a, const struct first *first, uint32_t returned, 
 
 	if (first)
 		gpci_put(a->block + GPCI_AT_INDEX, 4, first->id);
-	gpci_put(a->block + GPCI_AT_SECONDARY, 2, level && first ? first->secondary : 0);
-	gpci_put(a->block + GPCI_AT_RETURNED, 2, returned);
+	gpci_put(a->block + GPCI_AT_SECONDARY, 4, returned);   /* 32 bits in the text; the upper half is Linux's second index */
 	if (level) {                          /* level 0 leaves what the spec calls reserved */
+		gpci_put(a->block + GPCI_AT_SECONDARY, 2, first ? first->secondary : 0);
 		gpci_put(a->block + GPCI_AT_DETAIL, 4, detail);
 		gpci_put(a->block + GPCI_AT_ELEMENT, 2, a->r->size);
 		a->block[GPCI_AT_VERSION_OUT] = level;
 	}
+}
+
+/* Makes the copy longer. False: memory is out. */
+static bool give_room(struct ask *a, uint32_t bytes)
+{
+	uint32_t room = a->room * 2 > a->written + bytes ? a->room * 2 : a->written + bytes;
+	uint8_t *block = mem_alloc(room);
+
+	if (!block)
+		return false;
+	memcpy(block, a->block, a->written);
+	if (a->block != a->page)
+		mem_free(a->block);
+	a->block = block;
+	a->room = room;
+	return true;
+}
+
+/* One more fits the guest's block, and can be counted. */
+static bool fits(const struct ask *a, uint32_t bytes, uint32_t n)
+{
+	return bytes <= a->size - a->written && !(a->p->o.level && n == RETURNED_MOST);
 }
 
 static enum papr_rc records(struct ask *a)
@@ -141,8 +173,10 @@ static enum papr_rc records(struct ask *a)
 
 	for (;;) {
 		rc = o->ops->next(o->arg, a->who, a->r, is_own(a), from, secondary, &v);
-		if (rc <= 0 || a->written + gpci_bytes(a->r, &v) > a->size)
+		if (rc <= 0 || !fits(a, gpci_bytes(a->r, &v), n))
 			break;
+		if (gpci_bytes(a->r, &v) > a->room - a->written && !give_room(a, gpci_bytes(a->r, &v)))
+			return H_HARDWARE;
 		if (!n++)
 			first = (struct first){ v.id, v.secondary };
 		write(a->block + a->written, v.v, o->level);
@@ -188,8 +222,8 @@ static int fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint
 	const struct papr_opts *o = &a->p->o;
 	const uint32_t inputs = GPCI_HEADER + sizeof(uint64_t);
 
-	a->size = size < o->most ? (uint32_t)size : o->most;
-	if (hv_mem_read(mem, address, a->block, a->size < inputs ? a->size : inputs) < 0)
+	a->size = o->most && size > o->most ? o->most : size;
+	if (hv_mem_read(mem, address, a->block, a->size < inputs ? (size_t)a->size : inputs) < 0)
 		return -1;
 	a->number = (uint32_t)gpci_get(a->block + GPCI_AT_REQUEST, 4);
 	a->index = (int32_t)gpci_get(a->block + GPCI_AT_INDEX, 4);
@@ -229,7 +263,11 @@ void papr_ask(struct papr *p, struct papr_caller who, const struct hv_mem *mem, 
 
 	a.p = p;
 	a.who = who;
+	a.block = a.page;
+	a.room = sizeof(a.page);
 	r[0] = r[0] != PAPR_GPCI || p->o.absent ? (uint64_t)H_FUNCTION : (uint64_t)gpci(&a, mem, r[1], r[2]);
+	if (a.block != a.page)
+		mem_free(a.block);
 }
 
 void papr_call(struct papr *p, struct papr_caller who, const struct hv_mem *mem, uint64_t r[3])

@@ -20,7 +20,7 @@ enum papr_rc {
 	H_AUTHORITY = -10,
 };
 #define GPCI_HEADER 32u
-#define GPCI_MOST 4096u                       /* bytes of a block that are used, at most */
+#define GPCI_MOST 4096u                       /* bytes of a block, as every known asker has it */
 #define GPCI_BUF_TOO_SMALL 0x1b               /* detail_rc of a partial reply */
 #define GPCI_FIELDS_MOST 24u
 #define GPCI_ELEMENTS_MOST 64u                /* of 0xB1's variable part, in one record */
@@ -38,6 +38,8 @@ struct gpci_field {
 #define GPCI_F_ID 2u                          /* the record's id: what starting_index speaks of */
 #define GPCI_F_NONE 4u                        /* all ones: does not apply (not installed, not wired) */
 #define GPCI_F_OLD_ID 8u                      /* the record's id at levels that have no GPCI_F_ID field yet */
+#define GPCI_F_HEX 16u                         /* a register or a mask: people read it in hexadecimal */
+#define GPCI_F_STATE 32u                       /* a processor's state, see gpci_state_name() */
 /* OWN: index -1 needs none; else `all`, or `all` and `expanded`. */
 enum gpci_right { GPCI_FREE, GPCI_OWN_FREE, GPCI_OWN_EXPANDED, GPCI_ALL, GPCI_EXPANDED, GPCI_LAB };
 enum gpci_index { GPCI_BY_PROCESSOR, GPCI_BY_PARTITION, GPCI_BY_CHIP, GPCI_BY_DOMAIN, GPCI_BY_VP, GPCI_BY_NOTHING };
@@ -59,6 +61,8 @@ const struct gpci_request *gpci_request(uint32_t number, uint8_t level, uint8_t 
 const struct gpci_request *gpci_request_at(uint32_t i);        /* all rows, layouts of one request follow each other */
 /* By short name, title, Linux's name, or number as text; the layout of the highest version. NULL. */
 const struct gpci_request *gpci_request_find(const char *name);
+/* "shared"; "?": there is none such. */
+const char *gpci_state_name(uint64_t state);
 /* The field that starting_index speaks of at a firmware level, and its place among the rows; NULL: there is one record. */
 const struct gpci_field *gpci_id_field(const struct gpci_request *r, uint8_t level, uint32_t *place);
 
@@ -82,18 +86,20 @@ struct papr_machine_ops {
 	void (*end)(void *arg);
 	void (*set_mmcrh)(void *arg, uint64_t value);
 	struct papr_rights (*rights)(void *arg, uint16_t partition);
+	/* Whether the machine has what a request of its level is about; NULL: all of it. False: H_Not_Available. */
+	bool (*has)(void *arg, const struct gpci_request *r);
 };
 struct papr_opts {
 	uint8_t level;                        /* firmware: 0, 3, 5, 6, 8 */
 	bool absent;                          /* the machine is older than the call: H_Function */
 	bool size_first;                      /* r4 is the size, r5 the address */
 	bool partial_success;                 /* a reply that does not hold all is H_Success (level 0 always) */
-	uint32_t most;                        /* bytes of a block that are used; 0: GPCI_MOST */
+	uint32_t most;                        /* bytes of a block that are used; 0: all, as the text has it; GPCI_MOST: a page */
 	const struct papr_machine_ops *ops;
 	void *arg;
 };
 struct papr;
-/* -TALLY_ENOMEM; -TALLY_EINVAL: no ops, no such level, or `most` above GPCI_MOST or below a header. */
+/* -TALLY_ENOMEM; -TALLY_EINVAL: no ops, no such level, or `most` below a header. */
 int papr_open(struct papr **ret, const struct papr_opts *o);
 void papr_close(struct papr *p);
 /* `sc 1`: r[0] is r3 (token in, code out), r[1] r4, r[2] r5. Any token: unknown ones are H_Function. */

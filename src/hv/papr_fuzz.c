@@ -71,7 +71,7 @@ static void judge(struct race *x, int64_t rc, uint64_t at, uint64_t size, uint8_
 	assert(rc == H_SUCCESS || rc == H_PRIVILEGE || rc == H_NOT_AVAILABLE || rc == H_PARAMETER || rc == H_AUTHORITY);
 	if (rc == H_SUCCESS && !level)        /* reserved bytes are the guest's own */
 		gpci_put(block + GPCI_AT_ELEMENT, 4, 0);
-	if (rc != H_SUCCESS || gpci_reply(&rep, block, size < GPCI_MOST ? size : GPCI_MOST, &e) < 0)
+	if (rc != H_SUCCESS || gpci_reply(&rep, block, size, &e) < 0)
 		return assert(rc != H_SUCCESS);
 	if (rep.request == GPCI_SET_MMCRH)
 		return;

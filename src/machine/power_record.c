@@ -1,8 +1,8 @@
 /*
  * power_record.c: the records of each request, from the machine's state.
  *
- * Values stand in the order of the field rows of facts/gpci.def.  What the model does not model (GX links, TLBIE,
- * timers) is zero there, and listed in doc/spec-gpci.md.
+ * Values stand in the order of the field rows of facts/gpci.def.  A request about what this machine has not (GX links,
+ * TLBIE) is not available.
  */
 #include "machine/power_int.h"
 
@@ -10,6 +10,7 @@
 #define THREADS 8u                            /* of a core: the step of the PIR */
 #define FRAME 64u                             /* bytes of a frame of a memory controller */
 #define ELEMENT_BYTES 28u
+#define GPCI_OF_CALLER 0x40u                  /* capabilities */
 enum { CAPABILITY_GENERAL = 0x80, CAPABILITY_EXPANDED = 0x40, CAPABILITY_LAB = 0x20 };
 
 #define SPARSE_FIRST 16u                      /* hardware ids of such a machine: 16, 20, 24 ... */
@@ -237,12 +238,6 @@ static void links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t fi
 	}
 }
 
-static void links_gx(const struct gpci_request *r, uint32_t chip, uint64_t *v)
-{
-	memset(v, 0, r->nfields * sizeof(*v));
-	v[0] = chip;
-}
-
 /* Two controllers share a chip's memory; a quarter of the frames are writes. */
 static void links_mc(const struct power *p, uint32_t chip, uint64_t *v)
 {
@@ -337,11 +332,11 @@ static void capabilities(const struct power *p, uint16_t partition, uint64_t *v)
 	v[1] = CAPABILITY_GENERAL | (r.expanded ? CAPABILITY_EXPANDED : 0) | (r.lab ? CAPABILITY_LAB : 0);
 }
 
-/* The machine as a whole: one record, id 0. */
+/* The machine as a whole: one record, id 0; what it lets the caller have is the caller's. */
 static int system_record(const struct power *p, uint16_t partition, const struct gpci_request *r, bool self, uint64_t from,
 			 struct gpci_values *v)
 {
-	v->id = 0;
+	v->id = r->number == GPCI_OF_CALLER ? partition : 0;
 	if (!self && from)
 		return 0;
 	switch (r->number) {
@@ -351,7 +346,6 @@ static int system_record(const struct power *p, uint16_t partition, const struct
 		v->v[0] = p->hv_dispatching;
 		v->v[1] = v->v[2] = v->v[3] = 0;
 		break;
-	case 0xf4: v->v[0] = v->v[1] = 0; break;
 	default: return 0;
 	}
 	return 1;
@@ -359,13 +353,13 @@ static int system_record(const struct power *p, uint16_t partition, const struct
 
 /* ---- which record ---------------------------------------------------------------------------------------- */
 
-/* The core a caller's virtual processor runs on, or ran on last. */
-static uint32_t own_core(const struct power *p, struct papr_caller who)
+/* The core a caller's virtual processor runs on, or ran on last. NONE: its partition has no such one. */
+static uint64_t own_core(const struct power *p, struct papr_caller who)
 {
 	const struct ppart *q = power_part(p, who.partition);
-	const struct pvp *v = q ? &q->vp[who.vcpu % q->c.vps] : NULL;
+	const struct pvp *v = q && who.vcpu < q->c.vps ? &q->vp[who.vcpu] : NULL;
 
-	return !v ? 0 : v->last != NOBODY ? v->last : v->home;
+	return !v ? NONE : v->last != NOBODY ? v->last : v->home;
 }
 
 /* The first core whose hardware id is not below `from`; ids grow with the number. */
@@ -437,10 +431,10 @@ static int vp_record(const struct power *p, struct papr_caller who, bool self, u
 		q = part_at(p, at + (q->c.id == from));
 		secondary = 0;
 	}
-	if (!q)
+	if (!q || (self && who.vcpu >= q->c.vps))
 		return 0;
 	if (self)
-		secondary = who.vcpu % q->c.vps;
+		secondary = who.vcpu;
 	v->id = q->c.id;
 	v->secondary = secondary;
 	affinity_by_vp(p, q, (uint32_t)secondary, v->v);
@@ -450,7 +444,8 @@ static int vp_record(const struct power *p, struct papr_caller who, bool self, u
 static int chip_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
 		       struct gpci_values *v)
 {
-	uint64_t at = self ? p->core[own_core(p, who)].chip : from;
+	uint64_t own = self ? own_core(p, who) : 0;
+	uint64_t at = !self ? from : own == NONE ? NONE : p->core[own].chip;
 	uint32_t i = (uint32_t)at;
 
 	if (at >= p->nchips)
@@ -459,7 +454,6 @@ static int chip_record(const struct power *p, struct papr_caller who, const stru
 	switch (r->number) {
 	case 0x50: links(p, i, v->v, LINK_A, 3, r->from > 0); break;
 	case 0x60: links(p, i, v->v, LINK_W, 4, r->from > 0); break;
-	case 0x70: links_gx(r, i, v->v); break;
 	case 0x80: links_mc(p, i, v->v); break;
 	case 0xb0: affinity_by_domain(p, i, v->v); break;
 	case 0xd0: bus_topology(p, i, v->v); break;
@@ -489,4 +483,11 @@ static void set_mmcrh(void *arg, uint64_t value)
 	((struct power *)arg)->mmcrh_next = value;
 }
 
-const struct papr_machine_ops power_ops = { .next = next, .set_mmcrh = set_mmcrh, .rights = rights };
+/* There are no GX links, and no TLBIE is issued. */
+static bool has(void *arg, const struct gpci_request *r)
+{
+	(void)arg;
+	return r->number != 0x70 && r->number != 0xf4;
+}
+
+const struct papr_machine_ops power_ops = { .next = next, .set_mmcrh = set_mmcrh, .rights = rights, .has = has };

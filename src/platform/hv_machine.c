@@ -45,7 +45,7 @@ static int open_power(struct hv_machine *m, const struct plat_on *on, struct err
 	const struct line_opts *h = &on->hv;
 	struct power_opts p = { .seed = h->seed, .load = h->load, .level = h->level, .rights = h->papr,
 				.rights_given = h->rights_given, .no_run_counts = h->no_run_counts };
-	struct papr_opts s = { .ops = &power_ops, .size_first = h->size_first };
+	struct papr_opts s = { .ops = &power_ops, .size_first = h->size_first, .most = h->block_page ? GPCI_MOST : 0 };
 	uint8_t *config = NULL;
 	int rc = 0;
 

@@ -209,7 +209,7 @@ static int open_power(struct machine *m, struct hv_line *l, const struct line_op
 {
 	struct power_opts po = { .seed = o->seed, .load = o->load, .config = o->config, .config_bytes = o->config_bytes,
 				 .level = o->level, .rights = o->papr, .rights_given = o->rights_given, .no_run_counts = o->no_run_counts };
-	struct papr_opts s = { .ops = &power_ops, .size_first = o->size_first };
+	struct papr_opts s = { .ops = &power_ops, .size_first = o->size_first, .most = o->block_page ? GPCI_MOST : 0 };
 	int rc = give_memory(m, 2 * GPCI_MOST, e);
 
 	m->op = papr_ops;

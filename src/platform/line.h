@@ -27,6 +27,7 @@ struct line_opts {
 	uint8_t level;                        /* firmware; LINE_LEVEL_AS_CONFIGURED */
 	struct papr_rights papr;              /* not given: as configured; the named loads give the asker all */
 	bool size_first;                      /* its guests give the size in r4, the address in r5; a line's order is its own */
+	bool block_page;                      /* of a block the first 4096 bytes are used; else all of it */
 	bool no_run_counts;
 	const char *config;                   /* text of a machine file, or NULL */
 	size_t config_bytes;

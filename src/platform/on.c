@@ -205,6 +205,14 @@ static int set_args(struct plat_on *on, const char *value, struct err *e)
 	return bad_number("args", value, "address-first or size-first", e);
 }
 
+static int set_block(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.block_page = !strcmp(value, "page");
+	if (on->hv.block_page || !strcmp(value, "whole"))
+		return 0;
+	return bad_number("block", value, "whole or page", e);
+}
+
 static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
 {
 	on->hv.no_run_counts = !strcmp(value, "no");
@@ -240,6 +248,7 @@ static const struct key {
 	{ "api", PLAT_VFALLS, set_api },
 	{ "firmware", PLAT_POWER, set_firmware },
 	{ "args", PLAT_POWER, set_args },
+	{ "block", PLAT_POWER, set_block },
 	{ "run-counts", PLAT_POWER, set_run_counts },
 	{ "config", PLAT_POWER, set_config },
 };
