@@ -113,6 +113,7 @@ void power_close(struct power *p)
 	for (uint32_t i = 0; i < p->nparts; i++)
 		mem_free(p->part[i].vp);
 	mem_free(p->part);
+	mem_free(p->piece);
 	mem_free(p->change);
 	mem_free(p->view);
 	mem_free(p->hpmc);
@@ -162,7 +163,6 @@ void power_run(struct power *p, uint64_t tb)
 		if (p->changed < p->nchanges)
 			change(p);
 		power_window(p);
-		power_traffic(p);
 		p->now += POWER_WINDOW;
 		if (++p->windows % p->collection == 0)
 			power_collect(p);
@@ -185,7 +185,9 @@ struct power_hidden power_hidden(const struct power *p, uint32_t core)
 {
 	const struct pcore *c = &p->core[core];
 
-	return core < p->ncores ? (struct power_hidden){ c->idle, c->firmware, c->all_dispatches } : (struct power_hidden){ 0 };
+	if (core >= p->ncores || c->state < POWER_SHARED)
+		return (struct power_hidden){ 0 };
+	return (struct power_hidden){ c->idle, p->now - c->time - c->idle, c->dispatches };
 }
 
 struct power_retired power_retired(const struct power *p)

@@ -32,7 +32,8 @@ struct power_partition {
 	uint16_t demand, swing, period;
 	uint16_t snooze;                      /* thousandths of what it got that the OS idles away */
 	uint16_t ipc_n, ipc_d;
-	uint16_t bytes_per_tick;              /* memory traffic of a busy tick */
+	uint16_t bytes_per_tick;              /* memory traffic of a busy tick, when nothing holds it up */
+	uint16_t writes;                      /* thousandths of it that are writes */
 };
 struct power_opts {
 	uint64_t seed;                        /* 0: 1 */

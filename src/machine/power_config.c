@@ -13,7 +13,7 @@
  *	hardware-ids sparse
  *	core 5 guarded     guarded, unlicensed, not-installed
  *	partition 2 name=web type=shared vps=8 entitlement=300 weight=128 uncapped idle=yes rights=all home=1 memory=128
- *	            demand=550 swing=400 period=60 snooze=150 ipc=5/4 traffic=4
+ *	            demand=550 swing=400 period=60 snooze=150 ipc=5/4 traffic=4 writes=250
  *	at 2500 partition 2 vps=12    milliseconds after boot: it comes, or changes
  *	at 9000 delete 2
  *
@@ -100,6 +100,7 @@ static int build(struct power *p, struct err *e)
 		p->chip[i].node = (uint16_t)(i / p->chips);
 		p->chip[i].fabric = (uint16_t)(i % p->chips);
 		p->chip[i].lmbs = p->chip[i].free_lmbs = p->lmbs_of_chip;
+		p->chip[i].free_even = (p->lmbs_of_chip + 1) / 2;
 	}
 	for (uint32_t i = 0; i < p->ncores; i++)
 		p->core[i] = (struct pcore){ .state = POWER_SHARED, .owner = NOBODY, .logical = NOBODY,
@@ -273,6 +274,7 @@ static const struct setting settings[] = {
 	NUMERIC("demand", demand, 1000, "0 to 1000 is expected"), NUMERIC("swing", swing, 1000, "0 to 1000 is expected"),
 	NUMERIC("period", period, 60000, "windows are expected, up to 60000"), NUMERIC("snooze", snooze, 1000, "0 to 1000 is expected"),
 	NUMERIC("traffic", bytes_per_tick, 1000, "bytes per tick are expected, up to 1000"),
+	NUMERIC("writes", writes, 1000, "0 to 1000 is expected"),
 };
 
 static void store(struct power_partition *q, const struct setting *k, uint64_t v)
@@ -325,7 +327,7 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 	if (is) {
 		*q = is->c;
 	} else {
-		*q = (struct power_partition){ .weight = 128, .ipc_n = 1, .ipc_d = 1, .vps = 1, .period = 1, .memory_lmbs = 16 };
+		*q = (struct power_partition){ .weight = 128, .ipc_n = 1, .ipc_d = 1, .vps = 1, .period = 1, .memory_lmbs = 16, .writes = 250 };
 		q->id = (uint16_t)id;
 		snprintf(q->name, sizeof(q->name), "lpar%u", q->id);
 	}

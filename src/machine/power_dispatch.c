@@ -8,8 +8,15 @@
  *	   all entitlements.
  *	4. Shared, beyond (uncapped): what shared cores have left and what is donated, by weight, to those who used all
  *	   of their entitlement and may have more.
- *	5. Places: each virtual processor on its home core as far as there is room, then on the nearest ones that have some.
- *	6. Run cycles, instructions and traffic follow from what ran, and are split over the places it ran on.
+ *	5. A partition's virtual processors take turns: each gets what it wants as long as the partition's grant lasts, and another
+ *	   one begins in each window. What one wants and does not get in a window it waits for.
+ *	6. Places: each virtual processor on its home core as far as there is room, then on the nearest ones that have some.
+ *	7. Run cycles, instructions and traffic follow from what ran (power_memory.c).
+ *
+ * The hypervisor's own work takes time of the cores it is done on: for each dispatch; for the timer by which a virtual
+ * processor that gave up its core comes back; for each partition that goes on behind its entitlement; and in each window
+ * with a collection cycle for that. So much is kept back before anything is granted that all of it fits; a core that has less left than a
+ * dispatch costs stays idle for that. A partition that keeps its dedicated cores is dispatched once, and needs none of it.
  *
  * All of it is sums of ticks: what one gets another has not, to the tick.  No virtual processor gets more than a
  * window and no core gives more than one, so there is always an order of the pieces in which nobody is on two
@@ -18,19 +25,23 @@
 #include "machine/power_int.h"
 
 #define W POWER_WINDOW
-#define DISPATCH_TICKS 40u                    /* of the hypervisor, per dispatch, where the core has them left */
-
-/* A virtual processor ends at most one piece at home and one elsewhere; all others use a core up. */
-struct piece { uint32_t core, ticks; };
-#define PIECES_MOST (2 * POWER_CORES_MOST + 2 * POWER_CORES_MOST)
+/* Of the hypervisor: half a microsecond to dispatch; the others are shorter. A piece costs at most the first three. */
+#define DISPATCH_TICKS 256u
+#define TIMER_TICKS 64u
+#define OVER_TICKS 128u
+#define PIECE_TICKS (DISPATCH_TICKS + TIMER_TICKS + OVER_TICKS)
+#define MANAGE_TICKS 512u                     /* of each core that it dispatches on, in a window with a collection cycle */
 
 struct window {
 	struct power *p;
 	uint32_t nwant;                       /* of p->want */
 	uint64_t capped;                      /* granted to shared partitions inside their entitlements */
+	uint32_t most;                        /* ticks that a virtual processor can run: the window but for its dispatch */
+	uint32_t manage;                      /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
+	uint32_t timers, over, managed, kept; /* times of the hypervisor's work; pieces that nobody dispatched */
+	uint32_t runners;                     /* virtual processors of shared partitions that want to run */
+	uint32_t full[2];                     /* bit: that chip has no such room */
 	uint16_t at[2][CHIPS_MOST];           /* of each chip the core where there may be room: shared, lent */
-	uint32_t npiece;                      /* of the partition at hand */
-	struct piece piece[PIECES_MOST];
 };
 
 static uint64_t mix(uint64_t v)
@@ -50,24 +61,27 @@ static uint32_t triangle(const struct ppart *q)
 	return at <= 1000 ? at : 2000 - at;
 }
 
-static void demand(const struct power *p, struct ppart *q)
+/* Nobody can run longer than `most`, which is less than a thousandth below the window. */
+static void demand(const struct power *p, struct ppart *q, uint32_t most)
 {
-	int32_t base = q->c.demand + (int32_t)q->c.swing * ((int32_t)triangle(q) - 500) / 500;
-
+	const int32_t base = q->c.demand + (int32_t)q->c.swing * ((int32_t)triangle(q) - 500) / 500;
+	const int32_t low = q->c.demand ? base - 20 : -41;
 	uint64_t chance = mix(p->seed ^ (uint64_t)q->c.id << 48 ^ p->windows);
 
 	q->demand = 0;
+	q->wanting = 0;
 	for (uint32_t v = 0; v < q->c.vps; v++) {
-		int32_t want = q->c.demand ? base + (int32_t)((chance >> 32) * 41 >> 32) - 20 : 0;
+		const int32_t want = low + (int32_t)((chance >> 32) * 41 >> 32);
 
 		chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		want = want < 0 ? 0 : want > 1000 ? 1000 : want;
-		q->vp[v].want = (uint32_t)want * (W / 1000);
+		q->vp[v].want = want <= 0 ? 0 : want >= 1000 ? most : (uint32_t)want * (W / 1000);
 		q->vp[v].got = 0;
 		q->demand += q->vp[v].want;
+		q->wanting += want > 0;
 	}
 	q->phase = q->phase + 1 < q->period.d ? q->phase + 1 : 0;
 	q->grant_capped = q->grant_uncapped = q->ran = 0;
+	q->npiece = 0;
 }
 
 /* ---- grants --------------------------------------------------------------------------------------------- */
@@ -84,6 +98,7 @@ static void claim(struct window *w, struct ppart *q)
 
 	q->grant_capped = q->demand < most ? q->demand : most;
 	w->capped += q->grant_capped;
+	w->runners += q->wanting;
 	if (q->demand > most && !q->c.capped && q->c.weight)
 		w->p->want[w->nwant++] = (struct pwant){ q, q->demand - most, q->c.weight };
 }
@@ -119,7 +134,9 @@ static void by_weight(struct pwant *want, uint32_t n, uint64_t left)
 			const struct pwant *w = &want[i];
 
 			if (w->need * weights > round * w->weight) {
-				want[kept++] = *w;
+				if (kept != i)
+					want[kept] = *w;
+				kept++;
 				continue;
 			}
 			w->q->grant_uncapped += w->need;
@@ -132,46 +149,112 @@ static void by_weight(struct pwant *want, uint32_t n, uint64_t left)
 	}
 }
 
+/* Where entitlements are all of the shared cores, the hypervisor's time is taken from each in proportion. */
+static void claims_cut(struct window *w, uint64_t most)
+{
+	struct power *p = w->p;
+
+	for (uint32_t i = 0; i < p->nparts; i++)
+		if (!p->part[i].c.dedicated)
+			p->part[i].grant_capped = (uint64_t)((unsigned __int128)p->part[i].grant_capped * most / w->capped);
+	w->capped = most;
+	w->nwant = 0;
+}
+
 /* What shared cores have beyond the entitlements that are used, and what dedicated ones donate. */
 static void grant_more(struct window *w)
 {
-	uint64_t left = 0;
+	uint64_t shared = 0, lent = 0, back = w->runners;      /* pieces, and cores' ends that are too short for one */
 
-	for (uint32_t i = 0; i < w->p->ncores; i++)
-		left += w->p->core[i].left;
-	by_weight(w->p->want, w->nwant, left - w->capped);
+	for (uint32_t i = 0; i < w->p->ncores; i++) {
+		const struct pcore *c = &w->p->core[i];
+
+		*(c->state == POWER_SHARED ? &shared : &lent) += c->left;
+		back += c->left ? 2 : 0;
+	}
+	back *= PIECE_TICKS;
+	if (w->capped && w->capped + back > shared)
+		claims_cut(w, shared > back ? shared - back : 0);
+	else if (shared + lent > w->capped + back)
+		by_weight(w->p->want, w->nwant, shared + lent - w->capped - back);
 }
 
 /* ---- dedicated cores --------------------------------------------------------------------------------------- */
 
-static void ran(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks, uint32_t kind)
+static inline void piece_add(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks)
 {
-	struct pcore *c = &w->p->core[core];
+	struct power *p = w->p;
 
-	c->time += ticks;
-	c->dispatches++;
+	p->core[core].time += ticks;
 	v->last = (uint16_t)core;
-	q->dispatch[kind]++;
+	v->got += ticks;
 	q->ran += ticks;
-	assert(w->npiece < PIECES_MOST);
-	w->piece[w->npiece++] = (struct piece){ core, ticks };
+	if (!q->npiece++)
+		q->first = p->npiece;
+	assert(p->npiece < p->cappiece);
+	p->piece[p->npiece++] = (struct piece){ core, ticks };
 }
 
-/* Runs on its own cores; the rest of a core is its own idle time, or free for others. */
-static void dedicated(struct window *w, struct ppart *q)
+static void dispatch_count(struct ppart *q, struct pcore *c, uint32_t kind)
+{
+	c->dispatches++;
+	q->dispatch[kind]++;
+}
+
+/* What a dispatch of a virtual processor takes of a core: the first of a window also ends the wait for its timer. */
+static inline uint32_t dispatch_cost(struct window *w, const struct ppart *q, const struct pvp *v)
+{
+	uint32_t ticks = DISPATCH_TICKS;
+
+	if (!v->got && v->want < w->most) {
+		ticks += TIMER_TICKS;
+		w->timers++;
+	}
+	if (!q->npiece && q->grant_uncapped) {
+		ticks += OVER_TICKS;
+		w->over++;
+	}
+	return ticks;
+}
+
+/* It keeps its cores: the rest is its own idle time. */
+static void dedicated_keeps(struct window *w, struct ppart *q)
 {
 	for (uint32_t v = 0; v < q->c.vps; v++) {
 		struct pvp *vp = &q->vp[v];
 		struct pcore *c = &w->p->core[vp->home];
-		uint32_t ticks = q->c.donate ? vp->want : W;
 
-		c->left = W - ticks;
 		c->state = POWER_DEDICATED;
-		vp->got = ticks;
-		if (ticks)
-			ran(w, q, vp, vp->home, ticks, 0);
-		q->grant_capped += ticks;
+		c->left = 0;
+		if (vp->last == NOBODY)
+			dispatch_count(q, c, 0);
+		piece_add(w, q, vp, vp->home, W);
+		w->kept++;
 	}
+	q->grant_capped = q->ran;
+}
+
+/* It runs on its own cores; the rest of a core is free for others. */
+static void dedicated_donates(struct window *w, struct ppart *q)
+{
+	for (uint32_t v = 0; v < q->c.vps; v++) {
+		struct pvp *vp = &q->vp[v];
+		struct pcore *c = &w->p->core[vp->home];
+		uint32_t ticks = vp->want;
+
+		c->state = POWER_DEDICATED;
+		c->left = W - w->manage;
+		c->lender = (uint16_t)(q - w->p->part);
+		w->managed++;
+		if (!ticks)
+			continue;
+		c->left -= dispatch_cost(w, q, vp);
+		ticks = ticks < c->left ? ticks : c->left;
+		c->left -= ticks;
+		dispatch_count(q, c, 0);
+		piece_add(w, q, vp, vp->home, ticks);
+	}
+	q->grant_capped = q->ran;
 }
 
 /* ---- places -------------------------------------------------------------------------------------------------- */
@@ -185,18 +268,21 @@ static uint32_t distance(const struct power *p, uint32_t home, uint32_t core)
 	return a == b ? 2 : p->chip[a].node == p->chip[b].node ? 1 : 3;        /* secondary is the chip, primary the node */
 }
 
+/* There is more left on the core than a dispatch costs. */
 static uint32_t put_on(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks)
 {
 	struct pcore *c = &w->p->core[core];
-	uint32_t n = ticks < c->left ? ticks : c->left;
 	bool lent = c->state != POWER_SHARED;
+	uint32_t n;
 
+	c->left -= dispatch_cost(w, q, v);
+	n = ticks < c->left ? ticks : c->left;
 	c->left -= n;
-	v->got += n;
-	ran(w, q, v, core, n, lent ? 4 : distance(w->p, v->home, core));
+	dispatch_count(q, c, lent ? 4 : distance(w->p, v->home, core));
+	piece_add(w, q, v, core, n);
 	if (lent) {
 		c->state = POWER_BORROWED;
-		power_part(w->p, c->owner)->donated += n;
+		w->p->part[c->lender].donated += n;
 	}
 	return n;
 }
@@ -210,12 +296,20 @@ static uint32_t fill_chip(struct window *w, struct ppart *q, struct pvp *v, uint
 	while (ticks && *at < end) {
 		const struct pcore *c = &w->p->core[*at];
 
-		if (c->left && (c->state != POWER_SHARED) == lent)
+		if (c->left > PIECE_TICKS && (c->state != POWER_SHARED) == lent)
 			ticks -= put_on(w, q, v, *at, ticks);
-		else
-			++*at;
+		else if (++*at == end)
+			w->full[lent] |= 1u << chip;
 	}
 	return ticks;
+}
+
+/* Of some chips with room, by bit from a node's first on: the first from `at` on, in a ring. */
+static uint32_t chip_next(uint32_t room, uint32_t at)
+{
+	const uint32_t behind = room & ~0u << at;
+
+	return (uint32_t)__builtin_ctz(behind ? behind : room);
 }
 
 /* The chip at home, then those of its node, then the other nodes. */
@@ -223,13 +317,14 @@ static uint32_t fill_nearest(struct window *w, struct ppart *q, struct pvp *v, b
 {
 	const struct power *p = w->p;
 	const struct pchip *home = &p->chip[p->core[v->home].chip];
+	const uint32_t chips = (1u << p->chips) - 1;
 	uint32_t node = home->node;
 
 	for (uint32_t n = 0; ticks && n < p->nodes; n++, node = node + 1 < p->nodes ? node + 1 : 0) {
-		uint32_t fabric = home->fabric;
+		uint32_t first = node * p->chips, room;
 
-		for (uint32_t i = 0; ticks && i < p->chips; i++, fabric = fabric + 1 < p->chips ? fabric + 1 : 0)
-			ticks = fill_chip(w, q, v, node * p->chips + fabric, lent, ticks);
+		while (ticks && (room = ~w->full[lent] >> first & chips) != 0)
+			ticks = fill_chip(w, q, v, first + chip_next(room, home->fabric), lent, ticks);
 	}
 	return ticks;
 }
@@ -239,7 +334,7 @@ static void place(struct window *w, struct ppart *q, struct pvp *v, uint32_t tic
 {
 	const struct pcore *home = &w->p->core[v->home];
 
-	if (ticks && home->state == POWER_SHARED && home->left)
+	if (ticks && home->state == POWER_SHARED && home->left > PIECE_TICKS)
 		ticks -= put_on(w, q, v, v->home, ticks);
 	if (ticks)
 		ticks = fill_nearest(w, q, v, false, ticks);
@@ -247,124 +342,66 @@ static void place(struct window *w, struct ppart *q, struct pvp *v, uint32_t tic
 		fill_nearest(w, q, v, true, ticks);
 }
 
-/* Spreads a grant over the partition's virtual processors by what each still wants. */
-static void spread(struct window *w, struct ppart *q, uint64_t grant)
+/* Each virtual processor that got less than it wanted has waited: at most for the window, and once in it. */
+static void waits_count(struct ppart *q, uint32_t served)
 {
-	for (uint32_t v = 0; grant && v < q->c.vps; v++) {
-		uint64_t want = q->vp[v].want - q->vp[v].got, n = want < grant ? want : grant;
+	uint64_t ticks = q->demand - q->ran, times = q->wanting - served;
 
-		place(w, q, &q->vp[v], (uint32_t)n);
+	if ((q->c.capped || !q->c.weight) && q->grant_capped == entitlement(q)) {
+		q->wait_entitlement += ticks;
+		q->nwait_entitlement += times;
+	} else {
+		q->wait_processor += ticks;
+		q->nwait_processor += times;
+	}
+}
+
+/* Each virtual processor gets what it wants as long as the grant lasts; another one begins in each window. */
+static void spread(struct window *w, struct ppart *q)
+{
+	uint64_t grant = q->grant_capped + q->grant_uncapped;
+	uint32_t at = q->turn < q->c.vps ? q->turn : 0, served = 0;
+
+	q->turn = (uint16_t)(at + 1);
+	while (grant) {                       /* it is no more than all want */
+		struct pvp *vp = &q->vp[at];
+		uint32_t n = vp->want < grant ? vp->want : (uint32_t)grant;
+
+		at = at + 1 < q->c.vps ? at + 1 : 0;
+		if (!n)
+			continue;
+		place(w, q, vp, n);
+		served += n == vp->want;
 		grant -= n;
 	}
+	waits_count(q, served);
 }
 
 /* ---- what follows ---------------------------------------------------------------------------------------------- */
 
-static void waits(struct ppart *q)
-{
-	uint64_t short_of = q->demand - q->ran;
-
-	if (q->c.dedicated || !short_of)
-		return;
-	if (q->c.capped || !q->c.weight) {
-		q->wait_entitlement += short_of;
-		q->nwait_entitlement++;
-	} else {
-		q->wait_processor += short_of;
-		q->nwait_processor++;
-	}
-}
-
-/* Shares an amount out over the pieces, by their ticks: to the last one exact, without a division for each. */
-struct sharing { uint64_t amount, rate, done; };
-#define RATE_BITS 20u                         /* amounts stay below 2^42, ticks of a window below 2^32 */
-
-static struct sharing sharing(uint64_t amount, uint64_t ran, uint32_t pieces)
-{
-	return (struct sharing){ .amount = amount, .rate = pieces > 1 ? (amount << RATE_BITS) / ran : 0 };
-}
-
-/* The next piece's part: `ticks` ran with it and all before it. */
-static uint64_t next_part(struct sharing *s, uint64_t ticks, bool last)
-{
-	uint64_t upto = last ? s->amount : ticks * s->rate >> RATE_BITS, part = upto - s->done;
-
-	s->done = upto;
-	return part;
-}
-
-/* n/d of an amount, where what is left over counts the next time. */
-static uint64_t scaled(uint64_t amount, uint64_t n, struct divisor d, uint64_t *carry)
-{
-	uint64_t all = amount * n + *carry, whole = divided(all, d);
-
-	*carry = all - whole * d.d;
-	return whole;
-}
-
-static void traffic(struct power *p, const struct ppart *q, uint16_t chip, uint64_t bytes)
-{
-	if (q->local) {
-		p->traffic[chip][q->c.home] += bytes;
-		return;
-	}
-	if (q->c.spread) {
-		p->chip[chip].spread += bytes;
-		return;
-	}
-	for (uint32_t i = 0; i < p->nchips; i++)
-		p->traffic[chip][i] += bytes * q->lmbs[i] / q->c.memory_lmbs;
-}
-
-/* What ran is run cycles, instructions and traffic, of the partition and of the cores it ran on. */
-static void work(struct window *w, struct ppart *q, uint64_t run, uint64_t busy)
-{
-	struct power *p = w->p;
-	uint64_t cycles = p->no_run_counts ? 0 : scaled(run, p->clock_n, p->clock_d, &q->cycle_carry);
-	uint64_t instructions = scaled(cycles, q->c.ipc_n, q->ipc_d, &q->instruction_carry), ticks = 0;
-	struct sharing c = sharing(cycles, q->ran, w->npiece), i = sharing(instructions, q->ran, w->npiece);
-	struct sharing b = sharing(busy * q->c.bytes_per_tick, q->ran, w->npiece);
-
-	q->run_cycles += cycles;
-	q->run_instructions += instructions;
-	for (uint32_t k = 0; k < w->npiece; k++) {
-		struct pcore *core = &p->core[w->piece[k].core];
-		bool last = k + 1 == w->npiece;
-
-		ticks += w->piece[k].ticks;
-		core->cycles += next_part(&c, ticks, last);
-		core->instructions += next_part(&i, ticks, last);
-		traffic(p, q, core->chip, next_part(&b, ticks, last));
-	}
-}
-
-static void account(struct window *w, struct ppart *q)
+static void account(struct ppart *q)
 {
 	uint64_t own = q->c.dedicated && !q->c.donate && q->demand < q->ran ? q->ran - q->demand : 0;     /* its idle loop */
-	uint64_t idle = own + (q->ran - own) * q->c.snooze / 1000;
+	uint64_t idle = own + (q->ran - own) * q->c.snooze / 1000, told = q->c.reports_idle ? idle : 0;
 
 	q->entitled += q->c.dedicated ? (uint64_t)q->c.vps * W : entitlement(q);
 	q->capped += q->grant_capped;
 	q->uncapped += q->grant_uncapped;
-	q->idle += q->c.reports_idle ? idle : 0;
-	waits(q);
-	work(w, q, q->ran - (q->c.reports_idle ? idle : 0), q->ran - idle);
+	q->idle += told;
+	q->run = q->ran - told;
+	q->busy = q->ran - idle;
 }
 
-static void close_cores(struct power *p)
+static void close_window(const struct window *w)
 {
-	for (uint32_t i = 0; i < p->ncores; i++) {
-		struct pcore *c = &p->core[i];
-		uint64_t hv = (uint64_t)c->dispatches * DISPATCH_TICKS;
+	struct power *p = w->p;
 
-		c->all_dispatches += c->dispatches;
-		if (c->state < POWER_SHARED)
-			continue;
-		hv = hv < c->left ? hv : c->left;
-		c->firmware += hv;
-		c->idle += c->left - hv;
-		p->hv_dispatching += hv;
-	}
+	for (uint32_t i = 0; i < p->ncores; i++)
+		p->core[i].idle += p->core[i].left;
+	p->hypervisor[HYPERVISOR_DISPATCH] += (uint64_t)(p->npiece - w->kept) * DISPATCH_TICKS;
+	p->hypervisor[HYPERVISOR_TIMERS] += (uint64_t)w->timers * TIMER_TICKS;
+	p->hypervisor[HYPERVISOR_OVER] += (uint64_t)w->over * OVER_TICKS;
+	p->hypervisor[HYPERVISOR_MANAGE] += (uint64_t)w->managed * w->manage;
 }
 
 /* Cores are cleared; dedicated partitions run; shared ones say what they want. */
@@ -372,45 +409,47 @@ static void open_window(struct window *w)
 {
 	struct power *p = w->p;
 
+	w->manage = (p->windows + 1) % p->collection ? 0 : MANAGE_TICKS;
+	w->most = W - w->manage - PIECE_TICKS;
+	p->npiece = 0;
 	for (uint32_t i = 0; i < p->ncores; i++) {
-		p->core[i].left = p->core[i].state == POWER_SHARED ? W : 0;
-		p->core[i].dispatches = 0;
+		struct pcore *c = &p->core[i];
+		bool shared = c->state == POWER_SHARED;
+
+		c->left = shared ? W - w->manage : 0;
+		w->managed += shared;
 	}
 	for (uint32_t i = 0; i < p->nchips; i++)
 		w->at[0][i] = w->at[1][i] = (uint16_t)(i * p->cores_of_chip);
 	for (uint32_t i = 0; i < p->nparts; i++) {
 		struct ppart *q = &p->part[i];
 
-		demand(p, q);
-		if (!q->c.dedicated) {
+		demand(p, q, q->c.dedicated && !q->c.donate ? W : w->most);
+		if (!q->c.dedicated)
 			claim(w, q);
-			continue;
-		}
-		w->npiece = 0;
-		dedicated(w, q);
-		account(w, q);
+		else if (q->c.donate)
+			dedicated_donates(w, q);
+		else
+			dedicated_keeps(w, q);
 	}
 }
 
 /* Partitions are taken in turn, so that it is not always the same ones that run far from home. */
 void power_window(struct power *p)
 {
-	struct window w;
+	struct window w = { .p = p };
 	uint32_t first = p->nparts ? (uint32_t)(p->windows % p->nparts) : 0;
 
-	w.p = p;
-	w.capped = 0;
-	w.nwant = 0;
 	open_window(&w);
 	grant_more(&w);
 	for (uint32_t i = 0; i < p->nparts; i++) {
 		struct ppart *q = &p->part[first + i < p->nparts ? first + i : first + i - p->nparts];
 
-		if (q->c.dedicated)
-			continue;
-		w.npiece = 0;
-		spread(&w, q, q->grant_capped + q->grant_uncapped);
-		account(&w, q);
+		if (!q->c.dedicated && q->demand)
+			spread(&w, q);
 	}
-	close_cores(p);
+	for (uint32_t i = 0; i < p->nparts; i++)
+		account(&p->part[i]);
+	power_memory(p);
+	close_window(&w);
 }

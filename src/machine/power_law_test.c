@@ -15,13 +15,13 @@
 
 enum { MACHINES = 1000, ROUNDS = 4, PARTITIONS_MOST = 64 };
 #define W ((uint64_t)POWER_WINDOW)
-enum { PURR, PARTS, RUN, ABC, WXYZ, CORES, QUEUES, HPMC, VPS, CONFIG, TOPOLOGY, TABLES };
-static const uint32_t numbers[TABLES] = { 0x10, 0x20, 0x30, 0x50, 0x60, 0x94, 0xe0, 0x80002000, 0xa0, 0x90, 0xd0 };
+enum { PURR, PARTS, RUN, ABC, WXYZ, CORES, QUEUES, HPMC, VPS, CONFIG, TOPOLOGY, MC, HYPERVISOR, TABLES };
+static const uint32_t numbers[TABLES] = { 0x10, 0x20, 0x30, 0x50, 0x60, 0x94, 0xe0, 0x80002000, 0xa0, 0x90, 0xd0, 0x80, 0xf0 };
 
 /* A law about nothing holds: so it is counted in how many windows there was what a law is about. */
 #define SIGHTS(S) \
 	S(uncapped) S(held_at_entitlement) S(weight_0) S(donated) S(kept) S(borrowed) S(idle) S(idle_not_reported) S(fraction_carried)  \
-	S(no_run_counts) S(unusable) S(firmware_time) S(retired) S(traffic) S(queued_traffic) S(not_wired) S(link_c) S(between_collections) \
+	S(no_run_counts) S(unusable) S(firmware_time) S(retired) S(traffic) S(full_link) S(full_controller) S(waited) S(not_wired) S(link_c) S(between_collections) \
 	S(mmcrh_set) S(mmcrh_off) S(dispatched_off_home) S(never_ran) S(many_pages) S(created) S(deleted) S(resized) S(refused)
 enum sight {
 #define S(name) SAW_##name,
@@ -264,13 +264,55 @@ static void links_are_collected_and_agree(struct trial *t)
 			HOLDS(t, 10, is_collected(t) || (idle == before(t, table, i, names[l]) && time == before(t, table, i, "total")));
 			busy += idle == UINT64_MAX ? 0 : time - idle;
 			saw(SAW_not_wired, idle == UINT64_MAX);
-			saw(SAW_queued_traffic, time && idle == 0);
+			saw(SAW_full_link, time && idle < time / 100);
 		}
 	}
 	HOLDS(t, 10, busy % 2 == 0);          /* each cable has two ends */
 	saw(SAW_traffic, busy != 0);
 	saw(SAW_between_collections, !is_collected(t));
 	both_ends_are_alike(t);
+}
+
+/* What went over the cables inside nodes is no more than all memory gave and took; no controller does more than it can; frames
+ * are reads and writes. */
+static void controllers_and_links_are_of_one_count(struct trial *t)
+{
+	static const char *const names[] = { "idle_w", "idle_x", "idle_y", "idle_z" };
+	uint64_t carried = 0, moved = 0;
+
+	for (uint32_t i = 0; i < t->is[MC].n; i++) {
+		uint64_t time = at(t, MC, i, "mc0_total");
+
+		for (uint32_t l = 0; l < COUNT(names); l++)
+			carried += at(t, WXYZ, i, names[l]) == UINT64_MAX ? 0 : (at(t, WXYZ, i, "total") - at(t, WXYZ, i, names[l])) * 8;
+		for (uint32_t m = 0; m < 2; m++) {
+			uint64_t frames = at(t, MC, i, m ? "mc1_frames" : "mc0_frames");
+
+			moved += frames * 64;
+			HOLDS(t, 10, frames * 64 <= time * 16);
+			HOLDS(t, 10, frames == at(t, MC, i, m ? "mc1_reads" : "mc0_reads") + at(t, MC, i, m ? "mc1_writes" : "mc0_writes"));
+			saw(SAW_full_controller, time && frames * 64 > time / 100 * 99 * 16);
+		}
+	}
+	HOLDS(t, 10, carried / 2 <= moved + 256 * (t->is[MC].n + t->window * t->is[MC].n));    /* each cable has two ends; rests of frames and cycles */
+}
+
+static void waits_fit_their_windows_and_the_hypervisors_time_is_told(struct trial *t)
+{
+	uint64_t spent = 0;
+
+	for (uint32_t i = 0; i < t->is[QUEUES].n; i++) {
+		uint64_t entitlement = more(t, QUEUES, i, "wait_entitlement_count"), processor = more(t, QUEUES, i, "wait_processor_count");
+
+		HOLDS(t, 2, more(t, QUEUES, i, "wait_entitlement_time") <= entitlement * W);
+		HOLDS(t, 2, more(t, QUEUES, i, "wait_processor_time") <= processor * W);
+		HOLDS(t, 2, entitlement + processor <= known(t, t->is[QUEUES].v[i].id)->c.vps);
+		saw(SAW_waited, entitlement + processor > 1);
+	}
+	for (uint32_t i = 0; i < t->is[PURR].n; i++)
+		spent += power_hidden(t->w.p, i).firmware;
+	HOLDS(t, 2, spent == at(t, HYPERVISOR, 0, "dispatching") + at(t, HYPERVISOR, 0, "timers") +
+			     at(t, HYPERVISOR, 0, "over_entitlement") + at(t, HYPERVISOR, 0, "management"));
 }
 
 static void hpmc_count_since_mmcrh_was_set(struct trial *t)
@@ -375,6 +417,8 @@ static void all_laws(struct trial *t)
 	dedicated_partitions_own_their_cores(t);
 	idle_and_run_counts_follow(t);
 	links_are_collected_and_agree(t);
+	controllers_and_links_are_of_one_count(t);
+	waits_fit_their_windows_and_the_hypervisors_time_is_told(t);
 	hpmc_count_since_mmcrh_was_set(t);
 	counters_only_grow(t);
 	requests_that_say_the_same_agree(t);

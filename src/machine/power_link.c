@@ -1,11 +1,8 @@
 /*
- * power_link.c: traffic, and what is collected now and then.
+ * power_link.c: how chips are joined, and what is collected now and then.
  *
- * Chips of a node are joined by W, X, Y, Z, in the order of the others' numbers;
- * nodes by A, B, C, from each chip to the one of the same number.  A byte for a chip of another node goes
- * over A to C first, then inside that node.  A cable carries both directions with one
- * counter, so both ends show the same; what does not fit in a window waits for the next, as long as that is no more
- * than a window's worth: with more a program stalls, and sends less.
+ * Chips of a node are joined by W, X, Y, Z, in the order of the others' numbers; nodes by A, B, C, from each chip to the
+ * one of the same number.  A cable carries both directions with one counter, so both ends show the same.
  *
  * A collection cycle publishes links and HPMC of one moment; between two of them everybody reads the same.
  * A new MMCRH counts from the next one on: then HPMC1 and 2 start at 0.  All ones: nothing is collected of HPMC, and
@@ -13,7 +10,6 @@
  */
 #include "machine/power_int.h"
 
-#define CYCLES ((uint64_t)POWER_WINDOW * LINK_CLOCK)
 #define MMCRH_DEFAULT 0x003c1200u
 /* Selectors of HPMC1 and 2: bits 40:46 and 48:54 as IBM numbers them. What they mean is the model's own; others count
  * nothing. */
@@ -26,8 +22,7 @@ static void join(struct power *p, uint32_t a, uint32_t link_a, uint32_t b, uint3
 	p->chip[b].link[link_b] = (struct plink){ .peer = (uint16_t)a, .peer_link = (uint8_t)link_a, .wired = true };
 }
 
-/* Which of the others j is for i: 0 for the first. */
-static uint32_t other(uint32_t i, uint32_t j)
+uint32_t power_other(uint32_t i, uint32_t j)
 {
 	return j < i ? j : j - 1;
 }
@@ -39,66 +34,11 @@ void power_wire(struct power *p)
 			const struct pchip *x = &p->chip[a], *y = &p->chip[b];
 
 			if (x->node == y->node)
-				join(p, a, LINK_W + other(x->fabric, y->fabric), b, LINK_W + other(y->fabric, x->fabric));
+				join(p, a, LINK_W + power_other(x->fabric, y->fabric), b, LINK_W + power_other(y->fabric, x->fabric));
 			else if (x->fabric == y->fabric)
-				join(p, a, LINK_A + other(x->node, y->node), b, LINK_A + other(y->node, x->node));
+				join(p, a, LINK_A + power_other(x->node, y->node), b, LINK_A + power_other(y->node, x->node));
 		}
 	p->mmcrh = p->mmcrh_next = MMCRH_DEFAULT;
-}
-
-static void need(struct power *p, uint32_t chip, uint32_t link, uint64_t bytes)
-{
-	struct plink *l = &p->chip[chip].link[link];
-
-	p->chip[chip].need[link] += bytes;
-	p->chip[l->peer].need[l->peer_link] += bytes;
-}
-
-static void route(struct power *p, uint32_t from, uint32_t to, uint64_t bytes)
-{
-	const struct pchip *f = &p->chip[from], *t = &p->chip[to];
-
-	if (f->node != t->node) {
-		uint32_t link = LINK_A + other(f->node, t->node);
-
-		need(p, from, link, bytes);
-		from = f->link[link].peer;
-		f = &p->chip[from];
-	}
-	if (from != to)
-		need(p, from, LINK_W + other(f->fabric, t->fabric), bytes);
-}
-
-static void carry(struct pchip *c)
-{
-	for (uint32_t l = 0; l < LINKS; l++) {
-		struct plink *k = &c->link[l];
-		uint64_t want = k->queue + (c->need[l] + LINK_BYTES - 1) / LINK_BYTES, busy = want < CYCLES ? want : CYCLES;
-
-		k->busy += busy;
-		k->queue = want - busy < CYCLES ? want - busy : CYCLES;
-		c->need[l] = 0;
-	}
-}
-
-void power_traffic(struct power *p)
-{
-	for (uint32_t a = 0; a < p->nchips; a++) {
-		uint64_t spread = p->chip[a].spread / p->nchips;
-
-		for (uint32_t b = 0; b < p->nchips; b++) {
-			uint64_t bytes = p->traffic[a][b] + spread;
-
-			p->traffic[a][b] = 0;
-			p->chip[b].memory_bytes += bytes;
-			if (a != b && bytes)
-				route(p, a, b, bytes);
-		}
-	}
-	for (uint32_t a = 0; a < p->nchips; a++) {
-		carry(&p->chip[a]);
-		p->chip[a].spread = 0;
-	}
 }
 
 /* ---- collection --------------------------------------------------------------------------------------- */
@@ -155,7 +95,10 @@ void power_collect(struct power *p)
 	for (uint32_t c = 0; c < p->nchips; c++) {
 		for (uint32_t l = 0; l < LINKS; l++)
 			to->idle[c][l] = p->chip[c].link[l].wired ? to->time - p->chip[c].link[l].busy : NONE;
-		to->memory_bytes[c] = p->chip[c].memory_bytes;
+		for (uint32_t m = 0; m < CONTROLLERS; m++) {
+			to->reads[c][m] = p->chip[c].mc[m].reads;
+			to->writes[c][m] = p->chip[c].mc[m].writes;
+		}
 	}
 	collect_hpmc(p);
 }

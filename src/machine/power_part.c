@@ -89,7 +89,7 @@ static int is_valid(const struct power *p, const struct power_partition *q, stru
 			   q->home >= p->nchips ? "home: there is no such chip" :
 			   !q->memory_lmbs ? "memory: it has none" :
 			   !q->ipc_d || !q->ipc_n ? "ipc: a fraction above 0" :
-			   q->demand > 1000 || q->swing > 1000 || q->snooze > 1000 ? "demand, swing, snooze: 0 to 1000" : NULL;
+			   q->demand > 1000 || q->swing > 1000 || q->snooze > 1000 || q->writes > 1000 ? "demand, swing, snooze, writes: 0 to 1000" : NULL;
 
 	return what ? err_set(e, TALLY_EINVAL, "partition %u: %s", q->id, what) : 0;
 }
@@ -174,13 +174,25 @@ static void settle_anew(struct power *p)
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
+/* Of n blocks those of controller 0: addresses alternate, from the controller with more free blocks on; one that has too few gives all it has. */
+static uint32_t even_of(const struct pchip *c, uint64_t room, uint32_t n)
+{
+	uint64_t odd = room - c->free_even, even = n / 2 + (n % 2 && c->free_even >= odd);
+
+	even = even > c->free_even ? c->free_even : even;
+	return (uint32_t)(n - even > odd ? n - odd : even);
+}
+
 static uint32_t take_blocks(struct power *p, struct ppart *q, uint32_t chip, uint32_t want)
 {
 	uint64_t room = p->chip[chip].free_lmbs;
-	uint32_t n = want < room ? want : (uint32_t)room;
+	uint32_t n = want < room ? want : (uint32_t)room, even;
 
 	p->chip[chip].free_lmbs -= n;
 	q->lmbs[chip] += n;
+	even = even_of(&p->chip[chip], room, n);
+	p->chip[chip].free_even -= even;
+	q->even[chip] += even;
 	return n;
 }
 
@@ -192,17 +204,18 @@ static void take_memory(struct power *p, struct ppart *q)
 	for (uint32_t i = 0; q->c.spread && i < p->nchips; i++)
 		left -= take_blocks(p, q, i, want / p->nchips + (i < want % p->nchips));
 	left -= take_blocks(p, q, q->c.home, left);
-	q->local = !q->c.spread && !left;
 	for (uint32_t pass = 1; left && pass < 3; pass++)
 		for (uint32_t i = 0; i < p->nchips; i++)
 			left -= remoteness(p, q->c.home, (uint16_t)i) == pass ? take_blocks(p, q, i, left) : 0;
+	power_reach(p, q);
 }
 
 static void give_memory_back(struct power *p, struct ppart *q)
 {
 	for (uint32_t i = 0; i < p->nchips; i++) {
 		p->chip[i].free_lmbs += q->lmbs[i];
-		q->lmbs[i] = 0;
+		p->chip[i].free_even += q->even[i];
+		q->lmbs[i] = q->even[i] = 0;
 	}
 }
 
@@ -233,10 +246,30 @@ static struct pvp *make_vps(uint32_t n, struct err *e)
 	return vp;
 }
 
+/* Room for the pieces of a window, when partition q's virtual processors are so many. */
+static int make_pieces(struct power *p, const struct power_partition *q, struct err *e)
+{
+	uint32_t n = p->ncores + q->vps;
+	struct piece *piece;
+
+	for (uint32_t i = 0; i < p->nparts; i++)
+		n += p->part[i].c.id == q->id ? 0 : p->part[i].c.vps;
+	if (2 * n <= p->cappiece)
+		return 0;
+	piece = mem_alloc(4 * n * sizeof(*piece));
+	if (!piece)
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	mem_free(p->piece);                   /* between windows nothing is in it */
+	p->piece = piece;
+	p->cappiece = 4 * n;
+	return 0;
+}
+
 static void work_as(const struct power *p, struct ppart *q, const struct power_partition *c)
 {
 	q->c = *c;
 	q->period = divisor(c->period ? c->period : 1);
+	q->written = c->writes * ONE / 1000;
 	q->phase = (uint32_t)(p->windows % q->period.d);
 	if (q->ipc_d.d != c->ipc_d)
 		q->instruction_carry = 0;     /* it is a part of d */
@@ -249,6 +282,8 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 	uint32_t at = power_place(p, c->id);
 	int rc = admit(p, c, e);
 
+	if (rc == 0)
+		rc = make_pieces(p, c, e);
 	if (rc < 0)
 		return rc;
 	q.vp = make_vps(c->vps, e);
@@ -332,6 +367,8 @@ int power_resize(struct power *p, const struct power_partition *c, struct err *e
 	uint16_t had;
 	int rc = q ? may_resize(p, q, c, e) : err_set(e, TALLY_EINVAL, "partition %u: there is none", c->id);
 
+	if (rc == 0)
+		rc = make_pieces(p, c, e);
 	if (rc < 0)
 		return rc;
 	if (!c->dedicated) {

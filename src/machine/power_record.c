@@ -238,19 +238,16 @@ static void links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t fi
 	}
 }
 
-/* Two controllers share a chip's memory; a quarter of the frames are writes. */
 static void links_mc(const struct power *p, uint32_t chip, uint64_t *v)
 {
-	uint64_t frames = p->published.memory_bytes[chip] / FRAME;
+	const struct collected *c = &p->published;
 
 	v[0] = chip;
-	for (uint32_t m = 0; m < 2; m++) {
-		uint64_t own = m ? frames / 2 : frames - frames / 2;
-
-		v[1 + 4 * m] = own;
-		v[2 + 4 * m] = own - own / 4;
-		v[3 + 4 * m] = own / 4;
-		v[4 + 4 * m] = p->published.time;
+	for (uint32_t m = 0; m < CONTROLLERS; m++) {
+		v[2 + 4 * m] = c->reads[chip][m] / FRAME;
+		v[3 + 4 * m] = c->writes[chip][m] / FRAME;
+		v[1 + 4 * m] = v[2 + 4 * m] + v[3 + 4 * m];
+		v[4 + 4 * m] = c->time;
 	}
 }
 
@@ -343,8 +340,7 @@ static int system_record(const struct power *p, uint16_t partition, const struct
 	case 0x40: capabilities(p, partition, v->v); break;
 	case 0xc0: v->v[0] = LMB_BYTES; break;
 	case 0xf0:
-		v->v[0] = p->hv_dispatching;
-		v->v[1] = v->v[2] = v->v[3] = 0;
+		memcpy(v->v, p->hypervisor, sizeof(p->hypervisor));
 		break;
 	default: return 0;
 	}

@@ -155,9 +155,9 @@ static inline void random_partition(struct dice *d, struct room *room, uint16_t 
 	}
 	lmbs = lmbs < room->lmbs ? lmbs : room->lmbs;
 	room->lmbs -= lmbs;
-	buf_printf(to, "partition %u type=%s vps=%u home=%u memory=%u demand=%u swing=%u period=%u snooze=%u ipc=%u/%u traffic=%u idle=%s%s%s", id,
+	buf_printf(to, "partition %u type=%s vps=%u home=%u memory=%u demand=%u swing=%u period=%u snooze=%u ipc=%u/%u traffic=%u writes=%u idle=%s%s%s", id,
 		   dedicated ? "dedicated" : "shared", vps, roll(d, room->chips), lmbs, often(d, 20) ? 1000 : roll(d, 1001), roll(d, 500),
-		   roll(d, 60), often(d, 50) ? 0 : roll(d, 1001), 1 + roll(d, 20), 2 + roll(d, 9), often(d, 20) ? 0 : roll(d, 40),
+		   roll(d, 60), often(d, 50) ? 0 : roll(d, 1001), 1 + roll(d, 20), 2 + roll(d, 9), often(d, 20) ? 0 : often(d, 15) ? 1000 : roll(d, 40), roll(d, 1001),
 		   often(d, 60) ? "yes" : "no", dedicated && often(d, 60) ? " donate" : "", often(d, 25) ? " spread" : "");
 	if (!dedicated) {
 		most = room->hundredths < vps * 100 ? (uint32_t)room->hundredths : vps * 100;
