@@ -76,7 +76,7 @@ struct img_generation {
  * context is the record's bytes, of which the first eight are arg0. */
 enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD };
 
-struct img_reloc { uint32_t ins; const char *type, *field; };  /* imm of ins += byte offset of field in kernel struct type */
+struct img_reloc { uint32_t ins; const char *type, *field; };  /* byte offset of field in kernel struct type is added to imm of ins; of a load, to its offset */
 /* A function behind the program's own instructions. With arguments (each the address of arg_bytes[n] bytes) it has
  * global linkage, which the verifier walks once for all calls; without it is a callback of bpf_loop(). */
 enum { IMG_FUNCS_MOST = 8 };

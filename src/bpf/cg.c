@@ -56,7 +56,7 @@ uint32_t cg_stack_frames(const struct bpf_opts *o)
 	return n ? n : 1;
 }
 
-#define GENERATIONS_MOST 131072u              /* processes at a time; memory is taken for those that are there */
+#define GENERATIONS_MOST 32768u               /* processes at a time; memory is taken for those that are there */
 
 static void map_var(struct cg *g, struct img_map *m)
 {

@@ -204,17 +204,22 @@ static void pid_or_tid(struct cg *g, bool tid)
 	cg_ins(g, I_LOAD(W, R0, R10, FP_TMP + (tid ? 0 : 4)));
 }
 
-/* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */
-static void task_field(struct cg *g, const char *field, unsigned n)
+/* The next instruction reaches a field of a task. */
+static void field_named(struct cg *g, const char *field)
 {
 	struct img_reloc *r = g->failed ? NULL : VEC_NEW(g->reloc, g->nrelocs, g->reloc_cap);
 
-	if (!r) {
+	if (r)
+		*r = (struct img_reloc){ g->nins, "task_struct", field };
+	else
 		cg_fail(g, TALLY_ENOMEM, "out of memory");
-		return;
-	}
+}
+
+/* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */
+static void task_field(struct cg *g, const char *field, unsigned n)
+{
 	cg_mov(g, R3, R0);
-	*r = (struct img_reloc){ g->nins, "task_struct", field };
+	field_named(g, field);
 	cg_ins(g, I_ALU_IMM(ADD, R3, 0));
 	cg_ins(g, I_STORE_IMM(DW, R10, FP_TMP, 0));
 	cg_lea(g, R1, R10, FP_TMP);
@@ -259,8 +264,10 @@ static void bi_generation(struct cg *g)
 		cg_imm(g, R0, 0);
 		return;
 	}
-	cg_ins(g, I_CALL(get_current_task));
-	task_field(g, "mm", 8);               /* leaves it in FP_TMP */
+	cg_ins(g, I_CALL(get_current_task_btf));
+	field_named(g, "mm");
+	cg_ins(g, I_LOAD(DW, R0, R0, 0));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP, R0));
 	cg_map(g, R1, cg_map_index(g, IMG_GENERATIONS, 0));
 	cg_lea(g, R2, R10, FP_TMP);
 	cg_ins(g, I_CALL(map_lookup_elem));

@@ -234,7 +234,9 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 	}
 	to->ops[p->nins] = op_bad;
 	for (uint32_t i = 0; i < p->nrelocs; i++)
-		if (p->reloc[i].ins < p->nins && to->ops[p->reloc[i].ins].code != OP_HELPER)
+		if (p->reloc[i].ins < p->nins && INS_CLASS(p->ins[p->reloc[i].ins].code) == INS_LDX)
+			to->ops[p->reloc[i].ins].off = (int16_t)(to->ops[p->reloc[i].ins].off + field_offset(&p->reloc[i]));
+		else if (p->reloc[i].ins < p->nins && to->ops[p->reloc[i].ins].code != OP_HELPER)
 			to->ops[p->reloc[i].ins].imm += field_offset(&p->reloc[i]);
 	join_lookups(vm, to);
 	return 0;

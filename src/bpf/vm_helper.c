@@ -251,6 +251,8 @@ static uint64_t h_get_current_task(struct vm *vm, const uint64_t *a)
 	return vp(VR_TASK, 0, 0);
 }
 
+#define h_get_current_task_btf h_get_current_task     /* to be read from without a helper */
+
 static uint64_t h_get_ns_current_pid_tgid(struct vm *vm, const uint64_t *a)
 {
 	uint64_t n = (uint32_t)a[3];

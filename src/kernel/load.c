@@ -22,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,7 +117,10 @@ static int patch_fields(const struct btf *btf, const struct img_prog *p, struct 
 			return err_set(e, TALLY_ENOTSUP,
 				       "line %u: this kernel's struct %s has no field %s",
 				       p->line[r->ins], r->type, r->field);
-		ins[r->ins].imm += (int32_t)at;
+		if (INS_CLASS(ins[r->ins].code) == INS_LDX)
+			ins[r->ins].off = (int16_t)(ins[r->ins].off + at);
+		else
+			ins[r->ins].imm += (int32_t)at;
 	}
 	return 0;
 }
@@ -424,18 +429,32 @@ static bool has_relocs(const struct bpf_image *img)
 	return false;
 }
 
+/* Mapping it (Linux 6.16) saves more than a thousand reads of a page each. */
+static struct btf *kernel_btf_mapped(int fd)
+{
+	struct btf *btf = NULL;
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0 || (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)) == MAP_FAILED)
+		return NULL;
+	btf = btf__new(p, (uint32_t)st.st_size);
+	munmap(p, (size_t)st.st_size);
+	return btf;
+}
+
 static int kernel_btf_open(struct btf **ret, struct err *e)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if ((*ret = btf__load_vmlinux_btf()))
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);        /* libbpf tries other places, too, and forgets why */
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return run_file_refused(path, errno, e);
+	*ret = fd >= 0 ? kernel_btf_mapped(fd) : NULL;
 	if (fd >= 0)
 		close(fd);
+	if (*ret || (*ret = btf__load_vmlinux_btf()))         /* libbpf knows other places, too */
+		return 0;
 	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them", path);
 }
 

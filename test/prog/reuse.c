@@ -8,7 +8,8 @@
  *		over	mapped over each other, never unmapped
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
- * DIR has plugin_a.so and plugin_b.so.  Prints how many addresses and ids were used: "1 address, 1 process".  Ends with 77 where
+ *		all	load, child and wake in turn, and then this program execs itself for load: four times A and B a round
+ * DIR has plugin_a.so and plugin_b.so.  Prints how many addresses this process called ("1 address").  Ends with 77 where
  * a process's id can't be chosen.
  */
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,11 +173,30 @@ static void wake(const struct plugin *a, const struct plugin *b, char *at)
 	munmap(code, CODE_BYTES);
 }
 
+/* Each once. */
+static void round_of(const char *how, const struct plugin *p, char *at)
+{
+	static pid_t id;
+	bool all = !strcmp(how, "all");
+
+	for (int i = 0; i < 2; i++) {
+		if (all || !strcmp(how, "load"))
+			load(&p[i]);
+		if (!strcmp(how, "map"))
+			map(&p[i], at);
+		if (!strcmp(how, "over"))
+			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
+		if (all || !strcmp(how, "child"))
+			id = child(&p[i], at, id);
+	}
+	if (all || !strcmp(how, "wake"))
+		wake(&p[0], &p[1], at);
+}
+
 int main(int argc, char **argv)
 {
 	struct plugin p[2];
 	unsigned long rounds;
-	pid_t id = 0;
 	char *at;
 
 	if (argc < 6)
@@ -189,17 +210,12 @@ int main(int argc, char **argv)
 	rounds = strtoul(argv[3], NULL, 0);
 	plugin_open(&p[0], argv[2], 'a', strtoul(argv[4], NULL, 0));
 	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));
-	for (unsigned long i = 0; i < 2 * rounds; i++) {
-		if (!strcmp(argv[1], "load"))
-			load(&p[i % 2]);
-		else if (!strcmp(argv[1], "map"))
-			map(&p[i % 2], at);
-		else if (!strcmp(argv[1], "over"))
-			map_call(&p[i % 2], plugin_map(&p[i % 2], at, MAP_FIXED));
-		else if (!strcmp(argv[1], "child"))
-			id = child(&p[i % 2], at, id);
-		else if (i % 2)
-			wake(&p[0], &p[1], at);
+	for (unsigned long i = 0; i < rounds; i++)
+		round_of(argv[1], p, at);
+	if (!strcmp(argv[1], "all")) {
+		argv[1] = (char[]){ "load" };
+		execv(argv[0], argv);
+		die("exec");
 	}
 	printf("%u address\n", addresses);
 	return 0;
