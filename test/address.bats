@@ -69,6 +69,21 @@ reuse() { echo "$PROGS/reuse $1 $PROGS 20 200 100"; }
   gave_both '.so`plugin_._touch'
 }
 
+@test "code that was mapped over other code, which nobody unmapped, has its own name" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "a mapping over another is noticed on x86-64 and arm64 only" ;; esac
+  faults '@[ufunc(arg1)] = count();' "$(reuse over)"
+  gave_both '.so`plugin_._touch '
+}
+
+@test "code that is made writable and executable again is one key for all its calls" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mprotect() is told from munmap() on x86-64 and arm64 only" ;; esac
+  OPTS=(-x aggsize=4096)                                     # room for 128 keys
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse toggle $PROGS 20 100 50"
+  gave 'plugin_a.so`plugin_a_touch ' 7600 8200
+  gave 'plugin_b.so`plugin_b_touch ' 3800 4200
+  [[ "$stderr" != *"aggregation drop"* ]]
+}
+
 @test "a process id that is used again does not take the names of the process before" {
   faults '@[ufunc(arg1)] = count();' "$(reuse child)"
   gave_both '.so`plugin_._touch '

@@ -446,7 +446,8 @@ vm_helper_fn *vm_helper(int32_t number)
 {
 #define h_loop NULL                           /* calls back, and goes on elsewhere: the interpreter itself runs them */
 #define h_tail_call NULL
-#define h_perf_event_output NULL              /* here are no events */
+#define h_perf_event_output NULL              /* here are no events, and no registers */
+#define h_task_pt_regs NULL
 	static vm_helper_fn *const helpers[] = {
 #define X(name, number) [number] = h_##name,
 		INS_HELPERS(X)
@@ -455,5 +456,6 @@ vm_helper_fn *vm_helper(int32_t number)
 #undef h_loop
 #undef h_tail_call
 #undef h_perf_event_output
+#undef h_task_pt_regs
 	return number >= 0 && (size_t)number < COUNT(helpers) ? helpers[number] : NULL;
 }

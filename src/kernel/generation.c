@@ -15,11 +15,19 @@
  * Both are released before the next change of the space, so no mapping can come into the place of one that went
  * without a new generation between them.  munmap(2) goes on with the lock for reading, so those releases count, too.
  *
+ * A mapping in the place of another of its size leaves exec_vm as it was, so the system call is looked at as well: an
+ * mmap() of executable pages after which there are not so many more.  And mprotect() changes no address's meaning: a
+ * compiler that makes its code writable and executable in turn begins no generation, unless the place is unmapped or
+ * something else happens meanwhile.  That needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a
+ * mapping over another is not noticed.
+ *
  * The arguments of the lock's tracepoints changed between kernels: `mm` is the first, `write` the first _Bool.
  * Without kernel types or one of the tracepoints nothing is watched, and every generation is 0.
  */
 #include <bpf/btf.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/insn.h"
@@ -27,28 +35,46 @@
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
+/* Where struct pt_regs keeps a system call: its number, and its second and third argument. */
+#if defined(__x86_64__)
+#define REG_CALL "orig_ax"
+#define REG_LENGTH "si", 0
+#define REG_PROT "dx", 0
+#elif defined(__aarch64__)
+#define REG_CALL "syscallno"
+#define REG_LENGTH "regs", 8
+#define REG_PROT "regs", 16
+#else
+#define REG_CALL "none"
+#define REG_LENGTH "none", 0
+#define REG_PROT "none", 0
+#endif
+
 /* What the programs must know of this kernel and this run. */
 struct facts {
 	int spaces, output;                   /* maps */
 	int32_t exec_vm, mm, tgid;            /* of mm_struct; of task_struct */
+	int32_t call, length, prot;           /* of pt_regs; -1: not known */
 	int16_t acquired_write, released_write;       /* which argument */
 };
 
 struct code {
-	struct bpf_ins ins[96];
+	struct bpf_ins ins[128];
 	uint32_t n;
 };
 
 enum {                                        /* below the frame pointer */
 	AT_KEY = -8,                          /* the address space */
-	AT_PAGES = -16,                       /* its exec_vm, and in front of it: a struct img_generation */
-	AT_VALUE = -24,
-	AT_TIME = -32,                        /* a struct k_unmapped ends with it */
-	AT_TOLD = -36,
-	AT_TASK = -48,                        /* what is read of tasks */
+	AT_LOCKED = -16,                   /* when its lock was taken; these three are a struct img_generation */
+	AT_PAGES = -24,                       /* its exec_vm */
+	AT_VALUE = -32,
+	AT_TIME = -40,                        /* a struct k_unmapped ends with it */
+	AT_TOLD = -52,
+	AT_READ = -64,                        /* what is read of tasks and registers */
 };
-static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE && offsetof(struct img_generation, began_ns) == 0,
-	      "the value is made in place");
+static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE && offsetof(struct img_generation, began_ns) == 0 &&
+	      offsetof(struct img_generation, locked_ns) == AT_LOCKED - AT_VALUE && sizeof(struct k_unmapped) == AT_TIME + 8 - AT_TOLD,
+	      "they are made in place");
 
 /* ---- pieces of programs ----------------------------------------------------- */
 
@@ -104,27 +130,76 @@ static void acquired(struct code *c, const struct facts *f)
 	LEAVE_IF(JEQ, R2, 0);
 	PUT(I_LOAD(DW, R2, R1, 8 * (f->acquired_write + 1)), I_ALU_IMM(AND, R2, 0xff));       /* success */
 	LEAVE_IF(JEQ, R2, 0);
-	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6));
+	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_LOCKED, R0));
 	code_find(c, f);
-	LEAVE_IF(JNE, R0, 0);
+	PUT(I_JMP_IMM(JEQ, R0, 0, 3), I_LOAD(DW, R1, R10, AT_LOCKED),
+	    I_STORE(DW, R0, offsetof(struct img_generation, locked_ns), R1), I_JUMP(-1));
 	code_read(c, AT_PAGES, 8, R6, f->exec_vm);
 	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0));
 	code_keep(c, f, MAP_NOEXIST);
 }
 
+/* Unless the registers of system calls are known: R0 = the number of this one, R9 = where they are. */
+static void code_call(struct code *c, const struct facts *f)
+{
+	PUT(I_CALL(get_current_task_btf), I_MOV_REG(R1, R0), I_CALL(task_pt_regs), I_MOV_REG(R9, R0));
+	code_read(c, AT_READ, 4, R9, f->call);
+	PUT(I_LOAD(W, R0, R10, AT_READ));
+}
+
+/* Leaves unless the mapping that came with this call took the place of executable pages: R7 of them came. */
+static void code_leave_unless_replaced(struct code *c, const struct facts *f)
+{
+	code_call(c, f);
+	LEAVE_IF(JNE, R0, SYS_mmap);
+	code_read(c, AT_READ, 8, R9, f->prot);
+	PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(AND, R1, PROT_EXEC));
+	LEAVE_IF(JEQ, R1, 0);
+	code_read(c, AT_READ, 8, R9, f->length);
+	PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(ADD, R1, (int32_t)sysconf(_SC_PAGESIZE) - 1),
+	    I_ALU_IMM(RSH, R1, __builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))), I_JMP_REG(JGE, R7, R1, -1));
+}
+
+/* Jumps of its own go to what is put at `to`. */
+static void code_land(struct code *c, uint32_t from, uint32_t to)
+{
+	c->ins[from].off = (int16_t)(to - from - 1);
+}
+
 static void released(struct code *c, const struct facts *f)
 {
+	const bool calls = f->call >= 0 && f->length >= 0 && f->prot >= 0;
+	const int pages = offsetof(struct img_generation, exec_pages);
+	uint32_t fell, begin;
+
 	PUT(I_MOV_REG(R6, R1), I_LOAD(DW, R7, R1, 0), I_STORE(DW, R10, AT_KEY, R7));
 	code_find(c, f);
 	LEAVE_IF(JEQ, R0, 0);
 	PUT(I_MOV_REG(R8, R0));
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
-	PUT(I_LOAD(DW, R1, R10, AT_PAGES), I_LOAD(DW, R2, R8, offsetof(struct img_generation, exec_pages)),
-	    I_STORE(DW, R8, offsetof(struct img_generation, exec_pages), R1));
-	PUT(I_JMP_REG(JGE, R1, R2, -1));
+	PUT(I_LOAD(DW, R7, R10, AT_PAGES), I_LOAD(DW, R2, R8, pages), I_STORE_IMM(W, R10, AT_TOLD, 0));
+	fell = c->n;
+	PUT(I_JMP_REG(JLT, R7, R2, 0), I_STORE(DW, R8, pages, R7), I_ALU_REG(SUB, R7, R2));
+	PUT(I_LOAD(DW, R2, R6, 8 * f->released_write), I_ALU_IMM(AND, R2, 0xff));
+	LEAVE_IF(JEQ, R2, 0);
+	if (calls)
+		code_leave_unless_replaced(c, f);
+	begin = c->n + 1;
+	PUT(I_STORE_IMM(W, R10, AT_TOLD, 1), I_JUMP(calls ? 0 : -1));
+	code_land(c, fell, c->n);
+	if (calls) {
+		code_call(c, f);
+		LEAVE_IF(JEQ, R0, SYS_mprotect);
+		LEAVE_IF(JEQ, R0, SYS_pkey_mprotect);
+	}
+	PUT(I_STORE(DW, R8, pages, R7));
+	if (calls)
+		code_land(c, begin, c->n);
+	PUT(I_LOAD(DW, R1, R8, offsetof(struct img_generation, locked_ns)), I_STORE(W, R10, AT_TOLD + 4, R1), I_ALU_IMM(RSH, R1, 32),
+	    I_STORE(W, R10, AT_TOLD + 8, R1));
 	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0), I_STORE(DW, R10, AT_TIME, R0),
-	    I_STORE_IMM(W, R10, AT_TOLD, 0), I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, AT_TOLD),
-	    I_MOV_IMM(R5, sizeof(struct k_unmapped)), I_CALL(perf_event_output));
+	    I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, AT_TOLD), I_MOV_IMM(R5, sizeof(struct k_unmapped)),
+	    I_CALL(perf_event_output));
 }
 
 /* The space of the task in R6 begins a generation. */
@@ -134,17 +209,17 @@ static void code_begin(struct code *c, const struct facts *f)
 	PUT(I_LOAD(DW, R7, R10, AT_KEY));
 	LEAVE_IF(JEQ, R7, 0);
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
-	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0));
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0), I_STORE(DW, R10, AT_LOCKED, R0));
 	code_keep(c, f, MAP_ANY);
 }
 
 static void forked(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R7, R1, 0), I_LOAD(DW, R6, R1, 8));
-	code_read(c, AT_TASK, 4, R7, f->tgid);
-	PUT(I_LOAD(DW, R8, R10, AT_TASK));
-	code_read(c, AT_TASK, 4, R6, f->tgid);
-	PUT(I_LOAD(DW, R1, R10, AT_TASK), I_JMP_REG(JEQ, R1, R8, -1));        /* a thread */
+	code_read(c, AT_READ, 4, R7, f->tgid);
+	PUT(I_LOAD(DW, R8, R10, AT_READ));
+	code_read(c, AT_READ, 4, R6, f->tgid);
+	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1));        /* a thread */
 	code_begin(c, f);
 }
 
@@ -190,11 +265,21 @@ static int16_t first_bool(const struct btf *btf, const char *tracepoint)
 	return -1;
 }
 
+static int32_t register_at(const struct btf *btf, const char *field, int32_t more)
+{
+	int64_t at = btf_field(btf, "pt_regs", field);
+
+	return at < 0 ? -1 : (int32_t)at + more;
+}
+
 static bool facts_find(struct facts *f, const struct btf *btf)
 {
 	f->exec_vm = (int32_t)btf_field(btf, "mm_struct", "exec_vm");
 	f->mm = (int32_t)btf_field(btf, "task_struct", "mm");
 	f->tgid = (int32_t)btf_field(btf, "task_struct", "tgid");
+	f->call = (int32_t)btf_field(btf, "pt_regs", REG_CALL);
+	f->length = register_at(btf, REG_LENGTH);
+	f->prot = register_at(btf, REG_PROT);
 	f->acquired_write = first_bool(btf, "btf_trace_mmap_lock_acquire_returned");
 	f->released_write = first_bool(btf, "btf_trace_mmap_lock_released");
 	return f->exec_vm >= 0 && f->mm >= 0 && f->tgid >= 0 && f->acquired_write > 0 && f->released_write > 0;

@@ -111,7 +111,7 @@ struct k_task {
 	uint8_t kind;
 	uint32_t pid, ppid;                           /* thread group ids; FORK: of a new process only */
 	uint64_t time_ns;                             /* UNMAP: a new generation begins; no place is told */
-	bool replaced;                                /* UNMAP: the last MMAP before took the place of something */
+	uint64_t since_ns;                            /* UNMAP: if not 0, an MMAP from then on took the place of something */
 	uint64_t addr, len, pgoff;                    /* MMAP (executable mappings only); LOST: len = how many */
 	uint64_t inode; uint32_t dev_major, dev_minor;
 	const char *path;                             /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */

@@ -34,7 +34,7 @@
 #define RING_BYTES (512u << 10)
 #define RING_BYTES_LEAST (16u << 10)
 #define TRAILER 16u                                   /* pid, tid, time */
-#define SAMPLE_BYTES 32u                              /* pid, tid, time, size, struct k_unmapped */
+#define SAMPLE_BYTES 40u                              /* pid, tid, time, size, struct k_unmapped */
 
 struct k_tasks {
 	struct k_taskring *ring;                      /* by CPU */
@@ -103,14 +103,14 @@ static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
 	return born ? t->pid != t->ppid : t->pid == get32(b + 8);
 }
 
-/* pid, tid, time, size, flags, time: the last is the generation that begins, and stands where all records have their time. */
+/* pid, tid, time, size, struct k_unmapped: its end is the generation that begins, and stands where all records have their time. */
 static bool unmap_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
 	if (n + TRAILER != SAMPLE_BYTES || get32(b + 16) != sizeof(struct k_unmapped))
 		return false;
 	t->kind = K_TASK_UNMAP;
 	t->pid = get32(b);
-	t->replaced = get32(b + 20);
+	t->since_ns = get32(b + 20) ? get64(b + 24) : 0;
 	return true;
 }
 

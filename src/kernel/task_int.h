@@ -25,10 +25,10 @@ int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 int k_tasks_output(struct k_tasks *t);
 /* What they write: the beginning of a generation (slot.h). */
 struct k_unmapped {
-	uint32_t replaced;                            /* 1: a new mapping took the place */
-	uint32_t began_ns[2];                         /* low half, high half: 12 bytes in all, so that the time ends the record */
+	uint32_t replaced;                            /* 1: a new mapping took the place, told after locked_ns */
+	uint32_t locked_ns[2], began_ns[2];           /* low half, high half: 20 bytes in all, so that the time ends the record */
 };
-static_assert(sizeof(struct k_unmapped) == 12, "perf_event_open(2), PERF_SAMPLE_RAW");
+static_assert(sizeof(struct k_unmapped) == 20, "perf_event_open(2), PERF_SAMPLE_RAW");
 
 struct perf_event_mmap_page;
 struct k_taskring {

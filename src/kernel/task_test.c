@@ -115,7 +115,7 @@ static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid
 
 static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t replaced, uint64_t began_ns)
 {
-	uint16_t all = 40;
+	uint16_t all = 48;
 
 	begin(m, PERF_RECORD_SAMPLE, 0);
 	put32(m, pid);
@@ -123,6 +123,7 @@ static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t rep
 	put64(m, began_ns + 1);
 	put32(m, size);
 	put32(m, replaced);
+	put64(m, began_ns - 10);
 	put64(m, began_ns);
 	memcpy(m->b + 6, &all, sizeof(all));
 }
@@ -139,8 +140,11 @@ static void a_mapping_that_goes_is_a_fact_of_its_time(void **state)
 	assert_int_equal(t.kind, K_TASK_UNMAP);
 	assert_int_equal(t.pid, 77);
 	assert_int_equal(t.time_ns, 999);
-	assert_true(t.replaced);
+	assert_int_equal(t.since_ns, 989);
 	assert_false(k_task_of_record(m.b, m.n - 8, &t));
+	make_unmap(&m, 77, sizeof(struct k_unmapped), 0, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.since_ns, 0);
 	make_unmap(&m, 77, sizeof(struct k_unmapped) + 1, 1, 999);
 	assert_false(k_task_of_record(m.b, m.n, &t));
 }

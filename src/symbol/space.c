@@ -265,9 +265,9 @@ static uint64_t newest_mapping_ns(const struct maplist *l)
 	return ns;
 }
 
-static bool loss_add(struct maplist *l, uint64_t told_ns, bool replaced)
+static bool loss_add(struct maplist *l, uint64_t told_ns, uint64_t since_ns)
 {
-	uint64_t newest = replaced ? newest_mapping_ns(l) : told_ns;
+	uint64_t newest = since_ns ? newest_mapping_ns(l) : 0;
 	struct loss *to;
 
 	if (l->nlosses == LOSSES_MOST) {
@@ -278,7 +278,7 @@ static bool loss_add(struct maplist *l, uint64_t told_ns, bool replaced)
 	to = VEC_NEW(l->loss, l->nlosses, l->losses_cap);
 	if (!to)
 		return false;
-	*to = (struct loss){ .told_ns = told_ns, .at_ns = newest && newest < told_ns ? newest : told_ns };
+	*to = (struct loss){ .told_ns = told_ns, .at_ns = since_ns && newest >= since_ns && newest < told_ns ? newest : told_ns };
 	return true;
 }
 
@@ -541,7 +541,7 @@ bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	return sp;
 }
 
-bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, bool replaced)
+bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns)
 {
 	struct space *sp = space_at(proc_get(s, pid), time_ns);
 	struct maplist *l;
@@ -549,7 +549,7 @@ bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, bool replace
 	if (!sp && !(sp = space_new(s, pid, 0)))
 		return false;
 	l = maplist_own(s, sp);
-	return l && loss_add(l, time_ns, replaced);
+	return l && loss_add(l, time_ns, since_ns);
 }
 
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)

@@ -275,9 +275,9 @@ static void what_was_called_before_a_plugin_took_the_place_is_the_one_before(voi
 	(void)state;
 	assert_true(spaces_exec(&s, 7, 1));
 	map(&s, 7, 10, 100, 200, &file_a);
-	assert_true(spaces_unmap(&s, 7, 20, false));
+	assert_true(spaces_unmap(&s, 7, 20, 0));
 	map(&s, 7, 30, 100, 200, &file_b);
-	assert_true(spaces_unmap(&s, 7, 40, false));
+	assert_true(spaces_unmap(&s, 7, 40, 0));
 	map(&s, 7, 50, 100, 200, &file_a);
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');
 	assert_int_equal(meant(&s, 7, 150, 20), 'b');
@@ -295,7 +295,7 @@ static void a_mapping_that_stays_is_found_in_each_generation(void **state)
 	map(&s, 7, 2, 100, 200, &file_a);
 	for (uint64_t t = 10; t < 1000; t += 10) {
 		map(&s, 7, t, 300, 400, t % 20 ? &file_b : &file_a);
-		assert_true(spaces_unmap(&s, 7, t + 5, false));
+		assert_true(spaces_unmap(&s, 7, t + 5, 0));
 	}
 	for (uint64_t t = 15; t < 980; t += 10) {
 		assert_int_equal(meant(&s, 7, 150, t), 'a');
@@ -313,9 +313,24 @@ static void a_mapping_over_another_ends_the_generation_with_its_own_beginning(vo
 	map(&s, 7, 10, 100, 200, &file_a);
 	map(&s, 7, 20, 100, 200, &file_b);
 	assert_int_equal(meant(&s, 7, 150, 2), '!');          /* nobody said that it took the place */
-	assert_true(spaces_unmap(&s, 7, 21, true));
+	assert_true(spaces_unmap(&s, 7, 21, 19));
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');
 	assert_int_equal(meant(&s, 7, 150, 21), 'b');
+	spaces_free(&s);
+}
+
+static void a_mapping_that_failed_to_come_ends_nothing_earlier(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, 0));
+	map(&s, 7, 30, 100, 200, &file_b);
+	assert_true(spaces_unmap(&s, 7, 41, 40));             /* nothing came since 40 */
+	assert_int_equal(meant(&s, 7, 150, 20), 'b');
+	assert_int_equal(meant(&s, 7, 150, 41), 'b');
 	spaces_free(&s);
 }
 
@@ -324,7 +339,7 @@ static void a_place_that_a_process_left_before_anybody_looked_is_not_guessed(voi
 	struct spaces s = { 0 };
 
 	(void)state;
-	assert_true(spaces_unmap(&s, 7, 100, false));
+	assert_true(spaces_unmap(&s, 7, 100, 0));
 	map(&s, 7, 200, 100, 200, &file_b);                   /* what a look finds */
 	spaces_looked(&s, 7, 200);
 	assert_int_equal(meant(&s, 7, 150, 50), '!');         /* may have been another's then */
@@ -343,7 +358,7 @@ static void a_child_knows_its_parents_generations_and_has_its_own(void **state)
 	assert_true(spaces_exec(&s, 1, 1));
 	map(&s, 1, 10, 100, 200, &file_a);
 	assert_true(spaces_fork(&s, 2, 1, 20));
-	assert_true(spaces_unmap(&s, 2, 30, false));
+	assert_true(spaces_unmap(&s, 2, 30, 0));
 	map(&s, 2, 31, 100, 200, &file_b);
 	assert_int_equal(meant(&s, 2, 150, 20), 'a');
 	assert_int_equal(meant(&s, 2, 150, 30), 'b');
@@ -361,7 +376,7 @@ static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **s
 	map(&s, 7, 10, 100, 200, &file_a);
 	s.lost_ns = 15;
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');          /* nothing went since */
-	assert_true(spaces_unmap(&s, 7, 20, false));
+	assert_true(spaces_unmap(&s, 7, 20, 0));
 	assert_int_equal(meant(&s, 7, 150, 20), 'a');
 	s.lost_ns = 25;
 	assert_int_equal(meant(&s, 7, 150, 20), '!');         /* it may have gone, and another come */
@@ -378,7 +393,7 @@ static void generations_without_end_stay_bounded(void **state)
 	map(&s, 7, 2, 300, 400, &file_a);
 	for (uint64_t t = 10; t < 10 * 3 * LOSSES_MOST; t += 10) {
 		map(&s, 7, t, 100, 200, t % 20 ? &file_a : &file_b);
-		assert_true(spaces_unmap(&s, 7, t + 5, false));
+		assert_true(spaces_unmap(&s, 7, t + 5, 0));
 	}
 	assert_int_equal(meant(&s, 7, 350, 15), 'a');
 	assert_int_not_equal(meant(&s, 7, 150, 15), 'b');     /* the truth, 'b', is forgotten: a wrong answer would be 'a' */
@@ -436,9 +451,9 @@ static void play(struct spaces *s)
 		m.end = 150;
 		m.from_ns = 20 + pid;
 		spaces_map(s, pid + 100, &m);
-		spaces_unmap(s, pid + 100, 25 + pid, false);
+		spaces_unmap(s, pid + 100, 25 + pid, 0);
 		spaces_fork(s, pid + 200, pid + 100, 26 + pid);
-		spaces_unmap(s, pid + 200, 27 + pid, true);
+		spaces_unmap(s, pid + 200, 27 + pid, 1);
 		spaces_exec(s, pid + 100, 30 + pid);
 		spaces_exit(s, pid);
 		which(s, pid, 150, 5);
@@ -483,6 +498,7 @@ int main(void)
 		cmocka_unit_test(what_was_called_before_a_plugin_took_the_place_is_the_one_before),
 		cmocka_unit_test(a_mapping_that_stays_is_found_in_each_generation),
 		cmocka_unit_test(a_mapping_over_another_ends_the_generation_with_its_own_beginning),
+		cmocka_unit_test(a_mapping_that_failed_to_come_ends_nothing_earlier),
 		cmocka_unit_test(a_place_that_a_process_left_before_anybody_looked_is_not_guessed),
 		cmocka_unit_test(a_child_knows_its_parents_generations_and_has_its_own),
 		cmocka_unit_test(facts_that_got_lost_make_doubt_only_where_they_could_matter),

@@ -184,7 +184,7 @@ void sym_task(void *arg, const struct k_task *t)
 	case K_TASK_COMM_EXEC: ok = spaces_exec(&s->spaces, t->pid, t->time_ns); break;
 	case K_TASK_FORK:      ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns); break;
 	case K_TASK_EXIT:      spaces_exit(&s->spaces, t->pid); break;
-	case K_TASK_UNMAP:     ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->replaced); break;
+	case K_TASK_UNMAP:     ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->since_ns); break;
 	case K_TASK_LOST:
 		s->lost += t->len;
 		s->spaces.lost_ns = t->time_ns;

@@ -159,8 +159,8 @@ bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns);
 void spaces_exit(struct spaces *s, uint32_t pid);
-/* A generation begins; replaced: with the newest mapping, which took the place of another. */
-bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, bool replaced);
+/* A generation begins; since_ns: with the newest mapping, if it came from then on: it took the place of another. 0: not. */
+bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns);
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns);      /* all that it mapped then was told */
 /* What addr of pid was in in a generation (slot.h; never 0). */
 enum seen {

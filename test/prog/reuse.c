@@ -6,6 +6,7 @@
  *		load	loaded and unloaded with dlopen() and dlclose()
  *		map	mapped at one address and unmapped again
  *		over	mapped over each other, never unmapped
+ *		toggle	mapped at one address, made writable and executable again before each of four calls, and unmapped
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
  *		all	load, child and wake in turn, and then this program execs itself for load: four times A and B a round
@@ -123,6 +124,19 @@ static void map(const struct plugin *p, char *at)
 	munmap(code, CODE_BYTES);
 }
 
+/* As compilers of running programs do with theirs. */
+static void toggle(const struct plugin *p, char *at)
+{
+	char *code = plugin_map(p, at, 0);
+
+	for (int i = 0; i < 4; i++) {
+		if (mprotect(code, CODE_BYTES, PROT_READ | PROT_WRITE) < 0 || mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
+			die("mprotect");
+		map_call(p, code);
+	}
+	munmap(code, CODE_BYTES);
+}
+
 /* A child of that id, or any for 0; 0 in the child. */
 static pid_t child_begin(pid_t id)
 {
@@ -184,6 +198,8 @@ static void round_of(const char *how, const struct plugin *p, char *at)
 			load(&p[i]);
 		if (!strcmp(how, "map"))
 			map(&p[i], at);
+		if (!strcmp(how, "toggle"))
+			toggle(&p[i], at);
 		if (!strcmp(how, "over"))
 			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
 		if (all || !strcmp(how, "child"))
