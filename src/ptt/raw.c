@@ -116,6 +116,8 @@ static uint64_t run_stop(const struct ptt_reader *r)
 	const struct pdata_run *run = &r->run;
 	uint64_t stop = run->bad_to ? run->bad_at : run->end, from = run->c.aux_offset + (run->at - run->start);
 
+	if (r->opts.as_perf)                  /* perf does not look at them */
+		return stop;
 	for (uint32_t i = 0; run->event && i < run->event->ncuts; i++)
 		for (int k = 0; k < 2; k++) {
 			uint64_t at = k ? run->event->cut[i].to : run->event->cut[i].from;
@@ -412,7 +414,8 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 		return 0;
 	}
 	rest = n < rest ? n : rest;
-	memcpy(s->tail + s->ntail, p, rest);
+	if (rest)
+		memcpy(s->tail + s->ntail, p, rest);
 	run->at += rest;
 	s->ntail += (uint32_t)rest;
 	if (s->ntail < record || record == 0)

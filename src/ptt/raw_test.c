@@ -212,6 +212,26 @@ static void a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once(void **s
 	assert_int_equal(g.lost.truncated_aux, 2);
 }
 
+/* What perf prints has no gaps: a flag of truncation made such a reading go on for ever. */
+static void as_perf_a_flag_of_truncation_ends_nothing(void **state)
+{
+	const struct ptt_reader_opts as_perf = { .as_perf = true };
+	uint8_t p[N * 32];
+	struct file f = file_new();
+	struct buf *b = (struct buf *)f.b.p;
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_8DW, 1);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), PDATA_AUX_TRUNCATED), 0);
+	assert_int_equal(ptt_writer_close(f.w), 0);
+	g = read_opts((const uint8_t *)b->p, b->n, false, &as_perf, false);
+	assert_int_equal(g.bytes[0], sizeof(p));
+	assert_int_equal(g.ngaps, 0);
+	buf_free(b);
+	mem_free(b);
+}
+
 static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state)
 {
 	uint8_t p[N * 16];
@@ -259,6 +279,7 @@ int main(void)
 		cmocka_unit_test(data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw),
 		cmocka_unit_test(a_jump_of_aux_offsets_is_a_gap_of_that_size),
 		cmocka_unit_test(a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once),
+		cmocka_unit_test(as_perf_a_flag_of_truncation_ends_nothing),
 		cmocka_unit_test(a_loss_that_nothing_follows_is_told_with_an_empty_chunk),
 		cmocka_unit_test(a_format_that_the_records_deny_is_refused),
 	};
