@@ -78,6 +78,7 @@ struct an_line {
 	uint64_t by;                          /* what values are divided by; 0: they are whole */
 };
 struct an_lines {                             /* figures over time: n steps from `from` on */
+	const char *over;                     /* or over this, two lines one over the other; NULL: time, one below the other */
 	uint64_t from, step;
 	uint32_t n, nlines;
 	uint8_t unit;                         /* of the values */

@@ -157,6 +157,10 @@ static void lines(struct buf *to, const struct an_part *p)
 	const struct an_lines *l = &p->lines;
 
 	picture(to, p, l->from, l->step);
+	if (l->over) {
+		buf_puts(to, ",\"over\":");
+		string(to, l->over);
+	}
 	buf_puts(to, ",\"series\":[");
 	for (uint32_t i = 0; i < l->nlines; i++) {
 		buf_puts(to, i ? ",\n{\"name\":" : "\n{\"name\":");

@@ -7,6 +7,7 @@
  *	color(a, b, f)  between two colours of the style
  *	ticks(from, to) round places for the time axis
  *	frame(f)        a canvas of the figure's size in device pixels
+ *	curve, strip    one line, and its place; perhaps with another one over it
  *	lines, heat     the two pictures; each returns what stands under a step
  *	draw(f)         picks one, remembers it for the pointer
  *
@@ -18,7 +19,7 @@
 #define TALLY_ANSWER_PAGE_SCRIPT_H
 
 #define AN_JS(...) #__VA_ARGS__
-#define AN_PAGE_SCRIPT_HASH "cRwuwcnqkjxebLFScVgLUpWCZLa5G1VeSkJck2RJ/vk="
+#define AN_PAGE_SCRIPT_HASH "N5hRA/MjesfvjdLZTHWVfYbqogjRoaC3bhvONW+KiXw="
 #define AN_PAGE_SCRIPT AN_JS( \
 "use strict"; \
 (function () { \
@@ -55,25 +56,35 @@ function axis(v, d, n) { \
 	}); \
 	v.c.stroke(); \
 } \
-function strip(v, s, top) { \
-	const n = s.values.length, most = Math.max.apply(null, s.values) || 1, high = STRIP - 26, base = top + STRIP - 8; \
-	v.c.textAlign = "left"; v.c.fillStyle = style("--ink"); v.c.fillText(s.title, LEFT, top + 9); \
-	v.c.textAlign = "right"; v.c.fillStyle = style("--soft"); \
-	v.c.fillText(group.format(most), LEFT - 8, base - high); v.c.fillText("0", LEFT - 8, base); \
-	v.c.strokeStyle = style("--rule"); v.c.beginPath(); \
-	v.c.moveTo(LEFT, base + .5); v.c.lineTo(LEFT + v.w, base + .5); v.c.stroke(); \
+function curve(v, s, base, most, high) { \
+	const n = s.values.length; \
 	v.c.beginPath(); v.c.moveTo(LEFT, base); \
 	s.values.forEach(function (y, i) { \
 		const h = base - y / most * high; \
 		v.c.lineTo(LEFT + i / n * v.w, h); v.c.lineTo(LEFT + (i + 1) / n * v.w, h); \
 	}); \
-	v.c.lineTo(LEFT + v.w, base); v.c.closePath(); \
+	v.c.lineTo(LEFT + v.w, base); \
+} \
+function strip(v, s, top, other) { \
+	const most = Math.max.apply(null, other ? s.values.concat(other.values) : s.values) || 1; \
+	const high = STRIP - 26, base = top + STRIP - 8; \
+	v.c.textAlign = "left"; v.c.fillStyle = style("--ink"); v.c.fillText(s.title, LEFT, top + 9); \
+	if (other) { v.c.fillText("- - -  " + other.title, LEFT + v.w / 2, top + 9); } \
+	v.c.textAlign = "right"; v.c.fillStyle = style("--soft"); \
+	v.c.fillText(group.format(most), LEFT - 8, base - high); v.c.fillText("0", LEFT - 8, base); \
+	v.c.strokeStyle = style("--rule"); v.c.beginPath(); \
+	v.c.moveTo(LEFT, base + .5); v.c.lineTo(LEFT + v.w, base + .5); v.c.stroke(); \
+	curve(v, s, base, most, high); v.c.closePath(); \
 	v.c.fillStyle = style("--bar"); v.c.globalAlpha = .45; v.c.fill(); v.c.globalAlpha = 1; \
 	v.c.strokeStyle = style("--accent"); v.c.lineWidth = 1.2; v.c.stroke(); v.c.lineWidth = 1; \
+	if (!other) { return; } \
+	curve(v, other, base, most, high); \
+	v.c.strokeStyle = style("--ink"); v.c.setLineDash([5, 3]); v.c.stroke(); v.c.setLineDash([]); \
 } \
 function lines(f, d) { \
-	const n = d.series[0].values.length, v = frame(f, d.series.length * STRIP + FOOT); \
-	d.series.forEach(function (s, i) { strip(v, s, i * STRIP); }); \
+	const n = d.series[0].values.length, shown = d.over ? [d.series[0]] : d.series; \
+	const v = frame(f, shown.length * STRIP + FOOT); \
+	shown.forEach(function (s, i) { strip(v, s, i * STRIP, d.over && d.series[1]); }); \
 	axis(v, d, n); \
 	return { n: n, tell: function (i) { \
 		return d.series.map(function (s) { return s.title + "  " + group.format(s.values[i]); }).join("\n"); \
@@ -111,7 +122,7 @@ function point(f, e) { \
 	const text = i >= 0 && i < f.view.n ? f.view.tell(i, e.clientY - box.top) : ""; \
 	out.style.display = text ? "block" : "none"; \
 	if (!text) { return; } \
-	out.textContent = "time " + group.format(d.from + i * d.step) + "\n" + text; \
+	out.textContent = (d.over || "time") + " " + group.format(d.from + i * d.step) + "\n" + text; \
 	const left = e.clientX - box.left + 14; \
 	out.style.left = (left + out.offsetWidth > box.width ? left - out.offsetWidth - 28 : left) + "px"; \
 } \

@@ -7,7 +7,9 @@
  * asks: what is this and can it be trusted, what moved, who moved it, how long did it
  * take, what went wrong, and what the trace can't tell.
  */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "capture/page_int.h"
 #include "ptt/dump.h"
@@ -722,16 +724,101 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 
 /* ---- comparing --------------------------------------------------------------------------------------- */
 
-void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
-		      const struct ptt_change *change, uint32_t n)
+enum { OVERLAYS = 8, OVERLAY_STEPS = 120 };
+
+/* How many per cent of all requests a step has, in thousandths; buckets are spread over the steps that they touch. */
+static void spread(const struct ptt_hist *h, uint64_t from, double step, uint64_t v[static OVERLAY_STEPS])
+{
+	double sum[OVERLAY_STEPS] = { 0 };
+
+	for (uint32_t i = ptt_hist_bucket(h->least); i <= ptt_hist_bucket(h->most); i++) {
+		double least = (double)ptt_hist_least(i), most = (double)ptt_hist_most(i) + 1, width = most - least;
+
+		for (double at = least; h->bucket[i] && at < most; ) {
+			double k = at < (double)from ? -1 : (at - (double)from) / step;
+			double end = k < 0 ? (double)from : (double)from + ((double)(uint64_t)k + 1) * step;
+
+			end = end < most ? end : most;
+			if (k >= 0 && k < OVERLAY_STEPS)
+				sum[(uint32_t)k] += (end - at) / width * (double)h->bucket[i];
+			at = end > at ? end : most;
+		}
+	}
+	for (uint32_t k = 0; k < OVERLAY_STEPS; k++)
+		v[k] = (uint64_t)(sum[k] * 100000 / (double)h->n + 0.5);
+}
+
+/* Both distributions of a latency, but for a few of the slowest. */
+static void overlay(struct an_page *p, const struct ptt_change *c)
+{
+	const struct ptt_hist *a = c->latency_a, *b = c->latency_b;
+	uint64_t from = a->least < b->least ? a->least : b->least, va[OVERLAY_STEPS], vb[OVERLAY_STEPS];
+	uint64_t to = ptt_hist_at(ptt_hist_at(a, 995) > ptt_hist_at(b, 995) ? a : b, 995), step = (to - from) / OVERLAY_STEPS + 1;
+	static const char *const figure[] = { " mean", " middle", " p50", " p90", " p99" };
+	const char *end = NULL;
+	char title[96];
+
+	for (size_t i = 0; end == NULL && i < COUNT(figure); i++)
+		end = strstr(c->what, figure[i]);
+	snprintf(title, sizeof(title), "Both distributions: %.*s", end ? (int)(end - c->what) : 0, c->what);
+	spread(a, from, (double)step, va);
+	spread(b, from, (double)step, vb);
+	const struct an_line line[] = { { "a", "A, % of requests", va, 1000 }, { "b", "B, % of requests", vb, 1000 } };
+	an_page_lines(p, "distribution", title, &(struct an_lines){ .over = "latency", .from = from, .step = step, .n = OVERLAY_STEPS,
+								  .nlines = 2, .unit = AN_NUMBER, .line = line });
+}
+
+/* Of each latency that is a finding, once. */
+static void overlays(struct an_page *p, const struct ptt_change *change, uint32_t n)
+{
+	const struct ptt_hist *done[OVERLAYS];
+	uint32_t ndone = 0;
+
+	for (uint32_t i = 0; i < n && change[i].finding && ndone < OVERLAYS; i++) {
+		uint32_t k = 0;
+
+		while (k < ndone && done[k] != change[i].latency_a)
+			k++;
+		if (k < ndone || !change[i].latency_a)
+			continue;
+		done[ndone++] = change[i].latency_a;
+		overlay(p, &change[i]);
+	}
+}
+
+/* roles: of findings. */
+static void changes(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change, uint32_t n)
 {
 	static const struct an_column col[] = {
 		{ "what", "what", AN_TEXT }, { "a", "A", AN_NUMBER }, { "b", "B", AN_NUMBER },
-		{ "change", "change", AN_CHANGE }, { "unit", "unit", AN_TEXT },
+		{ "change", "change", AN_CHANGE }, { "error", "+/-", AN_SHARE }, { "unit", "unit", AN_TEXT }, { "role", "role", AN_TEXT },
 	};
-	struct an_part *t;
+	static const char *const role[] = {
+		[PTT_ROLE_NONE] = "", [PTT_ROLE_CAUSE] = "cause", [PTT_ROLE_CONSEQUENCE] = "consequence",
+	};
+	const uint32_t ncols = roles ? COUNT(col) : COUNT(col) - 1;
+	struct an_part *t = !n ? NULL : roles ? an_page_table(p, "change", "Changes", col, ncols) :
+			    an_page_table(p, "perhaps_chance", "What two traces of one load may differ by, too", col, ncols);
+	uint32_t shown = limit(in, n, t), with_role = 0;
 
-	an_page_open(p, "ptt_comparison", "What changed between two traces, largest change first");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct ptt_change *c = &change[i];
+
+		with_role += c->role != PTT_ROLE_NONE;
+		an_row(p, t, (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
+							   isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit), AN_S(role[c->role]) });
+	}
+	if (t && roles && !with_role)
+		t->table.text_skips = 1u << (COUNT(col) - 1);
+}
+
+void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
+		      const struct ptt_change *change, uint32_t n)
+{
+	struct an_part *t;
+	uint32_t found = 0;
+
+	an_page_open(p, "ptt_comparison", "What changed between two traces");
 	t = an_page_facts(p, "files", "Traces");
 	an_fact(p, t, "a", "A", AN_TEXT, AN_S(a->file));
 	an_fact(p, t, "b", "B", AN_TEXT, AN_S(b->file));
@@ -739,16 +826,16 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	an_fact(p, t, "b_records", "records of B", AN_COUNT, AN_U(b->r->records));
 	an_fact(p, t, "a_span", "ticks of A", AN_TICKS, AN_U(a->r->span));
 	an_fact(p, t, "b_span", "ticks of B", AN_TICKS, AN_U(b->r->span));
-	t = an_page_table(p, "change", "Changes", col, COUNT(col));
-	uint32_t shown = limit(b, n, t);
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct ptt_change *c = &change[i];
-
-		an_row(p, t, (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
-							   AN_S(c->unit) });
-	}
+	while (found < n && change[found].finding)
+		found++;
+	changes(p, b, true, change, found);
+	if (b->pictures)
+		overlays(p, change, found);
+	changes(p, b, false, change + found, n - found);
 	if (!n)
 		an_page_words(p, AN_NOTE, "change", "No figure differs.");
+	else if (!found)
+		an_page_words(p, AN_NOTE, "change", "Nothing differs by more than two traces of one load do.");
 	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)
 		if (in->sparse)
 			an_page_words(p, AN_CANNOT, in == a ? "a" : "b", "of %s: Records are sparse: gaps were longer than 2047 "

@@ -14,6 +14,7 @@ struct ptt_page_in {
 	uint32_t top;                         /* most rows of a table */
 	bool all_errors;                      /* the log is not cut */
 	bool top_told;                        /* by the user: of those that are short by nature, too */
+	bool pictures;                        /* who reads it can see two lines one over the other, or is a program */
 	bool time_told;                       /* the user said what times are, */
 	bool time_recorded;                   /* or the file did */
 	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */

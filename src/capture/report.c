@@ -54,9 +54,10 @@ static void count_close(struct count *c)
 	ptt_pass_close(&c->pass);
 }
 
-static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o)
+static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o, bool track)
 {
-	uint32_t n = o->threads ? o->threads : 1;
+	/* Blocks are made of records that every shard sees, and only with matching each sees all. */
+	uint32_t n = o->threads && !(track && o->flags & TALLY_PTT_NO_MATCH) ? o->threads : 1;
 	int rc;
 
 	*c = (struct count){ .t = t, .n = n < THREADS_MOST ? n : THREADS_MOST };
@@ -64,7 +65,7 @@ static int count_open(struct count *c, struct tally_ptt *t, const struct tally_p
 	for (uint32_t i = 0; rc >= 0 && i < c->n; i++) {
 		struct ptt_stats_opts so = { .match = !(o->flags & TALLY_PTT_NO_MATCH),
 					     .shard = c->n > 1 ? i : 0, .shards = c->n > 1 ? c->n : 0,
-					     .all_errors = o->flags & TALLY_PTT_ERRORS };
+					     .all_errors = o->flags & TALLY_PTT_ERRORS, .track = track };
 
 		rc = ptt_stats_open(&c->stats[i], &so);
 		if (rc < 0)
@@ -215,9 +216,9 @@ static int count_together(struct count *c)
 	return rc;
 }
 
-static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o)
+static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o, bool track)
 {
-	int rc = count_open(c, t, o);
+	int rc = count_open(c, t, o, track);
 
 	if (rc >= 0)
 		rc = c->n > 1 ? count_together(c) : count_alone(c);
@@ -242,7 +243,8 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 {
 	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
 	struct ptt_page_in in = { .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
-				  .device_name = device_name, .arg = &c->pass, .top = top, .top_told = o->top != 0,
+				  .device_name = device_name, .arg = &c->pass, .top = top,
+				  .pictures = o->form != TALLY_PTT_TEXT, .top_told = o->top != 0,
 				  .all_errors = o->flags & TALLY_PTT_ERRORS,
 				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND, .time_recorded = true };
 
@@ -286,7 +288,7 @@ int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts)
 	ptt_enter(t);
 	if (!take(&o, opts))
 		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
-	rc = count_all(&c, t, &o);
+	rc = count_all(&c, t, &o, false);
 	if (rc >= 0) {
 		struct ptt_page_in in = page_in(&c, &o);
 
@@ -324,11 +326,11 @@ int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tal
 	ptt_enter(b);
 	if (!take(&o, opts))
 		return ptt_fail(b, TALLY_EINVAL, "options that are not known");
-	rc = count_all(&ca, a, &o);
+	rc = count_all(&ca, a, &o, true);
 	if (rc < 0)
 		(void)ptt_fail(b, (enum tally_err)-rc, "%s", a->err.text);
 	else
-		rc = count_all(&cb, b, &o);
+		rc = count_all(&cb, b, &o, true);
 	if (rc >= 0)
 		rc = show_changes(b, &ca, &cb, &o);
 	count_close(&ca);

@@ -1,119 +1,342 @@
 /*
- * compare.c: what changed between two traces.
+ * compare.c: what changed between two traces, and what of it is no chance.
  *
- * Two traces are hardly ever of one length, so what grows with length is
- * compared per thousand ticks, and what is a part of something as a share.
- * Order is by how many times larger or smaller a figure became, so that half
- * as much weighs as twice as much; rows of tables are only worth a line when
- * there were a few packets of them.
+ * Two traces are hardly ever of one length, so what grows with length is compared per thousand ticks, and what is a part of
+ * something as a share.  Of latencies the mean is compared, which is exact; the mean without the 5 % at either end, which a few slow
+ * requests don't move; and percentiles, to a fraction of a bucket.
+ *
+ * Two traces of one load differ in every figure.  A figure is a finding when chance does as much so seldom (compare_chance.c)
+ * that of all figures together one is taken for a finding in one comparison of a hundred (Holm's way), and when it is
+ * worth a word.  Findings come in the order of what has changed at least, their error taken off; the rest by how
+ * improbable it is, and last what nobody can judge.
+ *
+ * Who shares a link waits for the others.  Where a requester asks for more, the others of its device wait longer: it is the cause and
+ * they are consequences.  That is claimed when the signs fit and when within the traces, too, they wait longer in blocks in which the
+ * link, or that requester, carries more; else nothing is claimed.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ptt/stats.h"
+#include "ptt/compare_int.h"
 
 #define FEW 16                                /* packets of a row in both traces together */
+#define WRONG 0.01                            /* comparisons of two traces of one load that have a finding */
+#define WORTH 0.001                           /* a change that is worth a word */
+#define ERROR 0.01                            /* how seldom a change is off by more than its error */
+#define EXPECTED 0.01                         /* chance of a consequence, where there is a cause */
+#define TOGETHER 2.33                         /* deviations; chance goes as far once in 100 times */
 
+/* What a change is of, for who asks for the cause. */
+enum of { OF_ELSE, OF_DEMAND, OF_LATENCY };
+struct figure {
+	struct ptt_change is;
+	struct growth g;
+	double least;                         /* of a finding: by how much the logarithm has changed at least, all figures taken together */
+	uint32_t device;
+	uint8_t of;                           /* enum of */
+	const struct ptt_requester_row *a, *b;        /* whose; NULL: of all */
+};
 struct changes {
-	struct ptt_change *v;
+	struct figure *v;
 	uint32_t n, cap;
 	bool failed;
 	const struct ptt_report *a, *b;
 };
 
-static void change(struct changes *c, const char *unit, double a, double b, const char *fmt, ...) PRINTF_LIKE(5, 6);
-static void change(struct changes *c, const char *unit, double a, double b, const char *fmt, ...)
+static struct figure *change(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
+	PRINTF_LIKE(5, 6);
+static struct figure *change(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
 {
-	struct ptt_change *x = a == b ? NULL : VEC_NEW(c->v, c->n, c->cap);
+	struct figure *x = a->value == b->value ? NULL : VEC_NEW(c->v, c->n, c->cap);
 	va_list ap;
 
-	c->failed |= a != b && x == NULL;
+	c->failed |= a->value != b->value && x == NULL;
 	if (x == NULL)
-		return;
+		return NULL;
+	*x = (struct figure){ .g = compare_growth(a, b) };
 	va_start(ap, fmt);
-	vsnprintf(x->what, sizeof(x->what), fmt, ap);
+	vsnprintf(x->is.what, sizeof(x->is.what), fmt, ap);
 	va_end(ap);
-	x->unit = unit;
-	x->a = a;
-	x->b = b;
-	x->change = a != 0 ? b / a - 1 : (double)INFINITY;
+	x->is.unit = unit;
+	x->is.a = a->value;
+	x->is.b = b->value;
+	x->is.change = a->value != 0 ? b->value / a->value - 1 : (double)INFINITY;
+	x->is.chance = x->g.chance;
+	x->is.error = a->value != 0 && b->value != 0 && x->g.df > 0 ?
+		      b->value / a->value * (compare_t(x->g.df, ERROR) * x->g.error + x->g.grain) : (double)INFINITY;
+	return x;
 }
 
-/* Per thousand of something; 0 of nothing. */
-static double share(uint64_t part, uint64_t of)
+/* ---- the whole -------------------------------------------------------------------------------------------- */
+
+/* A sum over some of what a block has. */
+typedef double part_fn(const struct ptt_whole_block *b, unsigned which);
+
+static double part_type(const struct ptt_whole_block *b, unsigned i)
 {
-	return of ? (double)part * 1000 / (double)of : 0;
+	return (double)b->type[i].tlps;
 }
 
-#define RATE(c, figure, ...) \
-	change(c, "per 1000 ticks", share((c)->a->figure, (c)->a->span), share((c)->b->figure, (c)->b->span), __VA_ARGS__)
-#define SHARE(c, part, of, ...) \
-	change(c, "per 1000", share((c)->a->part, (c)->a->of), share((c)->b->part, (c)->b->of), __VA_ARGS__)
-#define FIGURE(c, unit, figure, ...) \
-	change(c, unit, (double)(c)->a->figure, (double)(c)->b->figure, __VA_ARGS__)
+static double part_tlps(const struct ptt_whole_block *b, unsigned which)
+{
+	double sum = 0;
+
+	(void)which;
+	for (unsigned i = 0; i < PTT_TYPES; i++)
+		sum += (double)b->type[i].tlps;
+	return sum;
+}
+
+static double part_relaxed(const struct ptt_whole_block *b, unsigned which)
+{
+	double sum = 0;
+
+	(void)which;
+	for (unsigned i = 0; i < PTT_TYPES; i++)
+		sum += (double)b->type[i].relaxed;
+	return sum;
+}
+
+static double part_useful(const struct ptt_whole_block *b, unsigned which)
+{
+	const struct tlp_type *y;
+	double sum = 0;
+
+	(void)which;
+	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL; i++)
+		sum += y->data ? (double)b->type[i].bytes : 0;
+	return sum;
+}
+
+/* Header, framing and payload. */
+static double part_link(const struct ptt_whole_block *b, unsigned which)
+{
+	const struct tlp_type *y;
+	double sum = (double)b->extra_bytes;
+
+	(void)which;
+	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL; i++)
+		if (y->cls != TLP_RESERVED)
+			sum += (double)b->type[i].tlps * (8 + 4 * (3 + (y->fmt & 1u))) + (y->data ? 4 * (double)b->type[i].dws : 0);
+	return sum;
+}
+
+static double part_fault(const struct ptt_whole_block *b, unsigned f)
+{
+	return (double)b->fault[f];
+}
+
+static double part_ticks(const struct ptt_whole_block *b, unsigned which)
+{
+	(void)which;
+	return (double)b->ticks;
+}
+
+/* One part over another, per thousand; count: of events, perhaps of few. */
+static struct sample whole_ratio(const struct ptt_report *r, part_fn *num, part_fn *den, unsigned which, bool count)
+{
+	double n[PTT_TRACK_BLOCKS] = { 0 }, d[PTT_TRACK_BLOCKS] = { 0 };
+
+	for (uint32_t i = 0; i < r->nwhole; i++) {
+		n[i] = num(&r->whole[i], which);
+		d[i] = den(&r->whole[i], which);
+	}
+	struct sample s = compare_ratio(n, d, r->nwhole, 1000);
+	for (uint32_t i = 0; count && i < r->nwhole; i++) {
+		s.events += n[i];
+		s.exposure += d[i];
+	}
+	return s;
+}
+
+static void compare_part(struct changes *c, const char *unit, part_fn *num, part_fn *den, unsigned which, bool count, const char *what)
+{
+	struct sample a = whole_ratio(c->a, num, den, which, count), b = whole_ratio(c->b, num, den, which, count);
+
+	change(c, unit, &a, &b, "%s", what);
+}
+
+/* A limit that sizes show: a larger one is certain when there would have been such packets by chance, too. */
+static void compare_limit(struct changes *c, unsigned size, uint32_t a, uint32_t b, const char *what)
+{
+	struct sample sa = { .value = a, .df = 1000, .exposure = (double)c->a->records }, sb = { .value = b, .df = 1000,
+			     .exposure = (double)c->b->records };
+
+	for (uint32_t n = (a < b ? a : b) / 4 + 1; c->a->size && c->b->size && n <= 1024; n++) {
+		sa.events += (double)c->a->size[size][n];
+		sb.events += (double)c->b->size[size][n];
+	}
+	change(c, "bytes", &sa, &sb, "%s", what);
+}
+
+static void compare_figure(struct changes *c, const char *unit, double a, double b, const char *what)
+{
+	change(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
+}
 
 static void compare_whole(struct changes *c)
 {
-	RATE(c, records, "packets");
-	RATE(c, traffic.useful_bytes, "payload");
-	FIGURE(c, "per 1000", efficiency, "link efficiency");
-	SHARE(c, write_enabled, write_bytes, "enabled bytes of writes");
-	SHARE(c, read_enabled, read_bytes, "enabled bytes of reads");
-	SHARE(c, relaxed, records, "relaxed ordering");
-	FIGURE(c, "bytes", split.mps, "largest payload");
-	FIGURE(c, "bytes", split.mrrs, "largest read request");
-	FIGURE(c, "bytes", split.rcb, "read completion boundary");
-	RATE(c, messages, "messages");
-}
+	const struct ptt_split *a = &c->a->split, *b = &c->b->split;
 
-static void compare_faults(struct changes *c)
-{
-	for (int f = 0; f < PTT_FAULTS; f++)
-		SHARE(c, fault_count[f], records, "%s", ptt_fault_name((enum ptt_fault)f));
-}
-
-static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b, const char *of)
-{
-	static const struct { uint32_t per_mille; const char *name; } at[] = { { 500, "p50" }, { 990, "p99" } };
-
-	if (a == NULL || b == NULL || a->n == 0 || b->n == 0)
-		return;
-	for (unsigned i = 0; i < COUNT(at); i++)
-		change(c, "ticks", (double)ptt_hist_at(a, at[i].per_mille), (double)ptt_hist_at(b, at[i].per_mille),
-		       "%s %s", of, at[i].name);
-	change(c, "ticks", (double)a->most, (double)b->most, "%s max", of);
-}
-
-static void compare_matched(struct changes *c)
-{
-	if (!c->a->matched || !c->b->matched)
-		return;
-	compare_latency(c, c->a->latency, c->b->latency, "latency");
-	compare_latency(c, c->a->latency_first, c->b->latency_first, "latency to first completion");
-	change(c, "per 1000 ticks", share(c->a->outstanding_ticks, c->a->outstanding_span),
-	       share(c->b->outstanding_ticks, c->b->outstanding_span), "outstanding requests x 1000, mean");
-	FIGURE(c, "requests", outstanding_peak, "outstanding requests, peak");
-}
-
-static uint64_t tlps_of(const struct ptt_report *r, unsigned type_index)
-{
-	for (uint32_t i = 0; i < r->ntypes; i++)
-		if (r->type[i].type_index == type_index)
-			return r->type[i].tlps;
-	return 0;
+	compare_part(c, "per 1000 ticks", part_tlps, part_ticks, 0, true, "packets");
+	compare_part(c, "per 1000 ticks", part_useful, part_ticks, 0, false, "payload");
+	compare_part(c, "per 1000", part_useful, part_link, 0, false, "link efficiency");
+	compare_part(c, "per 1000", part_relaxed, part_tlps, 0, true, "relaxed ordering");
+	compare_limit(c, PTT_SIZE_WRITE, a->mps, b->mps, "largest payload");
+	compare_limit(c, PTT_SIZE_READ, a->mrrs, b->mrrs, "largest read request");
+	compare_figure(c, "bytes", a->rcb, b->rcb, "read completion boundary");
+	for (unsigned f = 0; f < PTT_FAULTS; f++)
+		compare_part(c, "per 1000", part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
 }
 
 static void compare_types(struct changes *c)
 {
 	const struct tlp_type *y;
 
-	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL; i++) {
-		uint64_t a = tlps_of(c->a, i), b = tlps_of(c->b, i);
-		if (a + b >= FEW)
-			change(c, "per 1000 ticks", share(a, c->a->span), share(b, c->b->span), "%s", y->name);
-	}
+	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL && i < PTT_TYPES; i++)
+		compare_part(c, "per 1000 ticks", part_type, part_ticks, i, true, y->name);
 }
+
+/* ---- latencies -------------------------------------------------------------------------------------------- */
+
+static struct sample mean_of(const struct ptt_track *k)
+{
+	double n[PTT_TRACK_BLOCKS] = { 0 }, d[PTT_TRACK_BLOCKS] = { 0 };
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		n[i] = (double)k->block[i].figure[PTT_SERIES_LATENCY];
+		d[i] = (double)k->block[i].figure[PTT_SERIES_ANSWERED];
+	}
+	return compare_ratio(n, d, k->n, 1);
+}
+
+static const double shares[PTT_PLACES] = { [PTT_AT_P50] = 0.5, [PTT_AT_P90] = 0.9, [PTT_AT_P99] = 0.99 };
+
+/* How many of a block's latencies lie below v. */
+static double block_below(const uint32_t coarse[static PTT_COARSE], double v)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i + 1 < PTT_COARSE && (double)ptt_coarse_least(i) < v; i++) {
+		double least = (double)ptt_coarse_least(i), share = (v - least) / ((double)ptt_coarse_least(i + 1) - least);
+		sum += coarse[i] * (share < 1 ? share : 1);
+	}
+	return sum;
+}
+
+/* Their sum, with what lies beyond low and high moved there. */
+static double block_clipped(const uint32_t coarse[static PTT_COARSE], double low, double high)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i + 1 < PTT_COARSE; i++) {
+		double v = coarse[i] ? ((double)ptt_coarse_least(i) + (double)ptt_coarse_least(i + 1) - 1) / 2 : 0;
+		sum += coarse[i] * (v < low ? low : v > high ? high : v);
+	}
+	return sum;
+}
+
+/* By what each block has below the value: that share's error, as ranks, is the value's.  -1: it is too rare. */
+static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k, const double *n, unsigned place, double value)
+{
+	double num[PTT_TRACK_BLOCKS] = { 0 }, low = ptt_hist_quantile(h, 0.05), high = ptt_hist_quantile(h, 0.95);
+	bool middle = place == PTT_AT_MIDDLE;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		num[i] = middle ? block_clipped(k->coarse[i], low, high) : block_below(k->coarse[i], value);
+	double error = compare_ratio(num, n, k->n, 1).error;
+	if (middle)
+		return error / 0.9;
+	if (shares[place] + 2 * error >= 1 || shares[place] - 2 * error <= 0)
+		return -1;
+	return (ptt_hist_quantile(h, shares[place] + 2 * error) - ptt_hist_quantile(h, shares[place] - 2 * error)) / 4;
+}
+
+/* Its value is that of the whole histogram; how far it can be trusted the blocks say: by what each has there, and by how many
+ * each has below. The first sees little of what a few blocks have all of, the second of what moves within a bucket. */
+static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *k, unsigned place, double value)
+{
+	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, width, error;
+	uint32_t bucket = ptt_hist_bucket((uint64_t)value);
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		n[i] = (double)k->block[i].figure[PTT_SERIES_ANSWERED];
+		num[i] = n[i] * k->block[i].at[place];
+	}
+	struct sample s = compare_ratio(num, n, k->n, 1);
+	s.value = value;
+	error = k->coarse ? error_by_ranks(h, k, n, place, value) : -1;
+	s.df = error < 0 ? 0 : s.df;
+	s.error = error > s.error ? error : s.error;
+	width = (double)(ptt_hist_most(bucket) - ptt_hist_least(bucket)) + (h->least != h->most);
+	s.grain = width / 2 * (place == PTT_AT_MIDDLE ? 0.12 : 1);
+	return s;
+}
+
+static void whose(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
+{
+	if (x == NULL)
+		return;
+	x->of = (uint8_t)of;
+	x->a = a;
+	x->b = b;
+	x->device = a ? a->device : b ? b->device : 0;
+}
+
+static void latency_figure(struct figure *x, const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_requester_row *ra,
+			   const struct ptt_requester_row *rb)
+{
+	whose(x, OF_LATENCY, ra, rb);
+	if (x == NULL)
+		return;
+	x->is.latency_a = a;
+	x->is.latency_b = b;
+}
+
+static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_track *ta,
+			    const struct ptt_track *tb, const struct ptt_requester_row *ra, const struct ptt_requester_row *rb,
+			    const char *of)
+{
+	static const struct { const char *name; uint32_t least; } place[PTT_PLACES] = {
+		{ "middle 90 %", 40 }, { "p50", 40 }, { "p90", 200 }, { "p99", 2000 },
+	};
+	double at_a[PTT_PLACES], at_b[PTT_PLACES];
+
+	if (a == NULL || b == NULL || a->n == 0 || b->n == 0)
+		return;
+	ptt_hist_places(a, NULL, at_a);
+	ptt_hist_places(b, NULL, at_b);
+	struct sample sa = mean_of(ta), sb = mean_of(tb);
+	sa.value = (double)a->sum / (double)a->n;
+	sb.value = (double)b->sum / (double)b->n;
+	latency_figure(change(c, "ticks", &sa, &sb, "%s mean", of), a, b, ra, rb);
+	for (unsigned k = 0; k < PTT_PLACES; k++) {
+		if (a->n < place[k].least || b->n < place[k].least)
+			continue;
+		sa = place_of(a, ta, k, at_a[k]);
+		sb = place_of(b, tb, k, at_b[k]);
+		latency_figure(change(c, "ticks", &sa, &sb, "%s %s", of, place[k].name), a, b, ra, rb);
+	}
+	sa = (struct sample){ .value = (double)a->most };
+	sb = (struct sample){ .value = (double)b->most };
+	change(c, "ticks", &sa, &sb, "%s max", of);
+}
+
+static void compare_matched(struct changes *c)
+{
+	if (!c->a->matched || !c->b->matched)
+		return;
+	compare_latency(c, c->a->latency, c->b->latency, &c->a->whole_latency, &c->b->whole_latency, NULL, NULL, "latency");
+	compare_latency(c, c->a->latency_first, c->b->latency_first, &c->a->whole_first, &c->b->whole_first, NULL, NULL,
+			"first completion");
+	compare_figure(c, "requests", c->a->outstanding_span ? (double)c->a->outstanding_ticks / (double)c->a->outstanding_span : 0,
+		       c->b->outstanding_span ? (double)c->b->outstanding_ticks / (double)c->b->outstanding_span : 0,
+		       "outstanding requests, mean");
+	compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak, "outstanding requests, peak");
+}
+
+/* ---- who is who ----------------------------------------------------------------------------------------- */
 
 static const struct ptt_requester_row *requester_of(const struct ptt_report *r, const struct ptt_requester_row *like)
 {
@@ -124,15 +347,6 @@ static const struct ptt_requester_row *requester_of(const struct ptt_report *r, 
 			return q;
 	}
 	return NULL;
-}
-
-/* Of the device whose clock it is. */
-static uint64_t span_of(const struct ptt_report *r, const struct ptt_requester_row *q)
-{
-	for (uint32_t i = 0; i < r->ndevices && !q->others; i++)
-		if (r->device[i].device == q->device)
-			return r->device[i].span;
-	return r->span;
 }
 
 static void name_requester(char name[static 40], const struct ptt_requester_row *q)
@@ -148,25 +362,65 @@ static void name_requester(char name[static 40], const struct ptt_requester_row 
 			 q->requester & 7u);
 }
 
+/* ---- requesters ------------------------------------------------------------------------------------------------ */
+
+/* The span of the device whose clock it is. */
+static uint64_t span_of(const struct ptt_report *r, const struct ptt_requester_row *q)
+{
+	for (uint32_t i = 0; i < r->ndevices && !q->others; i++)
+		if (r->device[i].device == q->device)
+			return r->device[i].span;
+	return r->span;
+}
+
+/* Per thousand ticks; q: NULL where it is in the other trace only, which is like it. */
+static struct sample rate_of(const struct ptt_report *r, const struct ptt_requester_row *q, const struct ptt_requester_row *like,
+			     enum ptt_series series, uint64_t all)
+{
+	double n[PTT_TRACK_BLOCKS] = { 0 }, d[PTT_TRACK_BLOCKS] = { 0 }, span = (double)span_of(r, like);
+	const struct ptt_track none = { 0 }, *k = q ? &q->track : &none;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		n[i] = (double)k->block[i].figure[series];
+		d[i] = (double)k->ticks[i];
+	}
+	struct sample s = compare_ratio(n, d, k->n, 1000);
+	s.value = span > 0 ? (double)all * 1000 / span : 0;
+	s.exposure = span;
+	if (q != NULL)
+		s.events = (double)(q->tlps - q->kind[PTT_COMPLETION]);
+	else
+		s.df = r->nwhole;
+	return s;
+}
+
+static void compare_rate(struct changes *c, const struct ptt_requester_row *a, const struct ptt_requester_row *b,
+			 enum ptt_series series, uint64_t of_a, uint64_t of_b, const char *name, const char *what)
+{
+	struct sample sa = rate_of(c->a, a, a ? a : b, series, of_a), sb = rate_of(c->b, b, a ? a : b, series, of_b);
+
+	whose(change(c, "per 1000 ticks", &sa, &sb, "%s %s", name, what), OF_DEMAND, a, b);
+}
+
+static uint64_t requests_of(const struct ptt_requester_row *q)
+{
+	return q->kind[PTT_READ] + q->kind[PTT_WRITE] + q->kind[PTT_ATOMIC];
+}
+
 static void compare_requester(struct changes *c, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
 {
 	static const struct ptt_requester_row none = { 0 };
-	char name[40];
-
-	uint64_t span_a = span_of(c->a, a ? a : b), span_b = span_of(c->b, a ? a : b);
+	const struct ptt_requester_row *x = a ? a : &none, *y = b ? b : &none;
+	char name[40], of[64];
 
 	name_requester(name, a ? a : b);
-	a = a ? a : &none;
-	b = b ? b : &none;
-	if (a->tlps + b->tlps < FEW)
+	if (x->tlps + y->tlps < FEW)
 		return;
-	change(c, "per 1000 ticks", share(a->written_bytes, span_a), share(b->written_bytes, span_b),
-	       "%s bytes written", name);
-	change(c, "per 1000 ticks", share(a->read_bytes, span_a), share(b->read_bytes, span_b),
-	       "%s bytes read", name);
-	char of[64];
+	compare_rate(c, a, b, PTT_SERIES_REQUESTS, requests_of(x), requests_of(y), name, "requests");
+	compare_rate(c, a, b, PTT_SERIES_WRITTEN, x->written_bytes, y->written_bytes, name, "bytes written");
+	compare_rate(c, a, b, PTT_SERIES_READ, x->read_bytes, y->read_bytes, name, "bytes read");
 	snprintf(of, sizeof(of), "%s latency", name);
-	compare_latency(c, a->latency, b->latency, of);
+	compare_latency(c, x->latency, y->latency, &x->track, &y->track, a, b, of);
 }
 
 static void compare_requesters(struct changes *c)
@@ -178,44 +432,155 @@ static void compare_requesters(struct changes *c)
 			compare_requester(c, NULL, &c->b->requester[i]);
 }
 
-static double larger(const struct ptt_change *x)
+/* ---- findings ----------------------------------------------------------------------------------------------------- */
+
+static int by_chance(const void *p, const void *q)
 {
-	return x->a > x->b ? x->a : x->b;
+	const struct figure *x = p, *y = q;
+
+	return (x->is.chance > y->is.chance) - (x->is.chance < y->is.chance);
 }
 
-/* How many times larger the larger figure is. */
-static double factor(const struct ptt_change *x)
+/* The least probable one is held against the bound shared by all, the next against that shared by the rest, and so on. */
+static void find_findings(struct changes *c)
 {
-	double smaller = x->a > x->b ? x->b : x->a;
-	return smaller > 0 ? larger(x) / smaller : (double)INFINITY;
+	uint32_t judged = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		judged += c->v[i].g.df > 0;
+	if (c->n > 1)
+		qsort(c->v, c->n, sizeof(*c->v), by_chance);
+	for (uint32_t i = 0, k = 0; i < c->n; i++) {
+		struct figure *x = &c->v[i];
+		if (x->g.df == 0)
+			continue;
+		if (x->is.chance > WRONG / (judged - k++))
+			return;
+		x->is.finding = fabs(x->is.change) >= WORTH;
+		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ? 0 : compare_t(x->g.df, WRONG / judged) * x->g.error);
+	}
 }
 
-/* Of what is new or gone, the largest. */
-static int largest_first(const void *p, const void *q)
+/* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one trace. */
+static void together(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all, double *with_one)
 {
-	const struct ptt_change *x = p, *y = q;
-	double of_x = factor(x), of_y = factor(y);
+	double sum[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, all[PTT_TRACK_BLOCKS] = { 0 }, one[PTT_TRACK_BLOCKS] = { 0 };
+	const struct ptt_track *k = &cause->track;
 
-	if (of_x != of_y)
-		return of_x < of_y ? 1 : -1;
-	return (larger(x) < larger(y)) - (larger(x) > larger(y));
+	for (uint32_t q = 0; q < r->nrequesters; q++) {
+		const struct ptt_requester_row *row = &r->requester[q];
+		for (uint32_t i = 0; row->device == cause->device && i < row->track.n && i < k->n; i++) {
+			const uint64_t *f = row->track.block[i].figure;
+			all[i] += (double)(f[PTT_SERIES_WRITTEN] + f[PTT_SERIES_READ]);
+			sum[i] += row == cause ? 0 : (double)f[PTT_SERIES_LATENCY];
+			n[i] += row == cause ? 0 : (double)f[PTT_SERIES_ANSWERED];
+		}
+	}
+	for (uint32_t i = 0; i < k->n; i++) {
+		double ticks = k->ticks[i] ? (double)k->ticks[i] : 1;
+		sum[i] /= n[i] > 0 ? n[i] : 1;
+		all[i] /= ticks;
+		one[i] = (double)(k->block[i].figure[PTT_SERIES_WRITTEN] + k->block[i].figure[PTT_SERIES_READ]) / ticks;
+	}
+	*with_all += compare_together(sum, all, k->n);
+	*with_one += compare_together(sum, one, k->n);
+}
+
+/* Whether the others wait longer when the link, or the cause, carries more. */
+static bool they_share(const struct changes *c, const struct figure *cause)
+{
+	double with_all = 0, with_one = 0;
+
+	if (cause->a == NULL || cause->b == NULL)
+		return false;
+	together(c->a, cause->a, &with_all, &with_one);
+	together(c->b, cause->b, &with_all, &with_one);
+	return with_all > TOGETHER * sqrt(2) || with_one > TOGETHER * sqrt(2);
+}
+
+/* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less proof than
+ * a finding out of many. */
+static bool follows(const struct figure *x, const struct figure *cause)
+{
+	bool more = cause->g.log > 0;
+
+	if (x->g.df == 0 || x->is.chance > EXPECTED || fabs(x->is.change) < WORTH || x->of == OF_ELSE || (x->a != NULL && x->device != cause->device))
+		return false;
+	if (x->a == cause->a)
+		return x->a != NULL && x->of == OF_LATENCY && (x->g.log > 0) == more;
+	return x->of == OF_LATENCY ? (x->g.log > 0) == more : (x->g.log > 0) != more;
+}
+
+/* By how much more or less the requester moves, in bytes. */
+static double moved(const struct figure *x)
+{
+	return x->of == OF_DEMAND && x->is.finding ? fabs(x->is.b - x->is.a) : 0;
+}
+
+static void find_consequences(struct changes *c)
+{
+	struct figure *cause = NULL;
+	bool others = false;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (moved(&c->v[i]) > (cause ? moved(cause) : 0))
+			cause = &c->v[i];
+	for (uint32_t i = 0; cause && i < c->n; i++)
+		others |= follows(&c->v[i], cause) && c->v[i].a != NULL && c->v[i].a != cause->a;
+	if (!others || !they_share(c, cause))
+		return;
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct figure *x = &c->v[i];
+		if (follows(x, cause)) {
+			x->is.finding = true;
+			x->is.role = PTT_ROLE_CONSEQUENCE;
+		}
+		else if (x->is.finding && x->of == OF_DEMAND && x->a == cause->a)
+			x->is.role = PTT_ROLE_CAUSE;
+	}
+}
+
+static int rank(const struct figure *x)
+{
+	if (!x->is.finding)
+		return x->g.df > 0 ? 3 : 4;
+	return x->is.role == PTT_ROLE_CAUSE ? 0 : x->is.role == PTT_ROLE_CONSEQUENCE ? 2 : 1;
+}
+
+static int surest_first(const void *p, const void *q)
+{
+	const struct figure *x = p, *y = q;
+
+	if (rank(x) != rank(y))
+		return rank(x) - rank(y);
+	if (rank(x) < 3)
+		return (x->least < y->least) - (x->least > y->least);
+	if (x->is.chance != y->is.chance)
+		return by_chance(p, q);
+	return (isinf(x->is.change) != 0) - (isinf(y->is.change) != 0);
 }
 
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b)
 {
 	struct changes c = { .a = a, .b = b };
+	struct ptt_change *v;
 
 	compare_whole(&c);
-	compare_faults(&c);
 	compare_matched(&c);
 	compare_types(&c);
 	compare_requesters(&c);
-	if (c.failed) {
+	v = c.failed ? NULL : mem_alloc((c.n + 1) * sizeof(*v));
+	if (v == NULL) {
 		mem_free(c.v);
 		return -TALLY_ENOMEM;
 	}
+	find_findings(&c);
+	find_consequences(&c);
 	if (c.n > 1)
-		qsort(c.v, c.n, sizeof(*c.v), largest_first);
-	*ret = c.v;
+		qsort(c.v, c.n, sizeof(*c.v), surest_first);
+	for (uint32_t i = 0; i < c.n; i++)
+		v[i] = c.v[i].is;
+	mem_free(c.v);
+	*ret = v;
 	return (int)c.n;
 }

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "ptt/gen.h"
 
 static struct ptt_stats *report_of(struct ptt_gen_opts o, const struct ptt_report **r)
 {
-	struct ptt_stats_opts so = { .match = true };
+	struct ptt_stats_opts so = { .match = true, .track = true };
 	struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
 	struct ptt_chunk c = { .n = 20000 * 32, .format = PTT_8DW };
 	uint8_t *p = mem_alloc(c.n);
@@ -68,12 +70,8 @@ static void changes_are_found_and_the_largest_comes_first(void **state)
 	assert_true(ur->a == 0 && isinf(ur->change));
 	assert_non_null(change_of(v, n, "02:00.3 bytes read"));        /* the ninth */
 	assert_null(change_of(v, n, "largest payload"));
-	double last = INFINITY;
-	for (int i = 0; i < n; i++) {
-		double factor = v[i].a > v[i].b ? v[i].a / v[i].b : v[i].b / v[i].a;
-		assert_true(factor <= last);
-		last = factor;
-	}
+	for (int i = 1; i < n; i++)
+		assert_true(v[i - 1].finding >= v[i].finding);
 	mem_free(v);
 	ptt_stats_close(sa);
 	ptt_stats_close(sb);
@@ -121,6 +119,312 @@ static void a_rate_is_by_the_clock_of_its_device(void **state)
 	ptt_stats_close(s);
 }
 
+/* ---- planted changes ------------------------------------------------------------------------------------
+ * Requesters read and write at random times. Each request is answered after a time of its own, or all of them wait for one
+ * link in the order in which they come. What was planted is known here and nowhere else. */
+struct plant {
+	uint64_t seed;
+	uint32_t requests;                    /* of each requester, about */
+	bool shared;                          /* one link */
+	uint32_t who;                         /* 0: nobody */
+	double latency, rate;                 /* how many times as long, as many; 0: 1 */
+	double all;                           /* latencies of all; 0: 1 */
+};
+enum { PEOPLE = 20, GAP = 4000 };
+struct event { double at, answer; uint32_t who; bool write; };
+
+static double random_unit(uint64_t *r)
+{
+	*r += 0x9e3779b97f4a7c15ull;
+	uint64_t z = (*r ^ *r >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
+}
+
+static int by_time(const void *p, const void *q)
+{
+	const struct event *x = p, *y = q;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static uint32_t plant_requests(const struct plant *p, struct event *e)
+{
+	uint64_t r = p->seed * 77777;
+	uint32_t n = 0;
+
+	for (uint32_t who = 1; who <= PEOPLE; who++) {
+		double gap = GAP / (who == p->who && p->rate > 0 ? p->rate : 1), at = 0;
+		while ((at += -gap * log(1 - random_unit(&r))) < (double)GAP * p->requests)
+			e[n++] = (struct event){ .at = at, .who = who, .write = random_unit(&r) < 0.3 };
+	}
+	qsort(e, n, sizeof(*e), by_time);
+	double link = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		/* Now and then one takes very long, as real ones do. */
+		double own = 250 - 80 * log(1 - random_unit(&r)) + (random_unit(&r) < 0.002 ? 6000 * random_unit(&r) : 0);
+		double start = p->shared && link > e[i].at ? link : e[i].at;
+		link = start + 170;           /* 20 in 4000: the link is busy 85 % of the time */
+		own *= (e[i].who == p->who && p->latency > 0 ? p->latency : 1) * (p->all > 0 ? p->all : 1);
+		e[i].answer = start + own;
+	}
+	return n;
+}
+
+/* Answers are events of their own, marked by at being answer. */
+static const struct ptt_report *plant_report(const struct plant *p, struct ptt_stats **s)
+{
+	struct ptt_stats_opts so = { .match = true, .track = true };
+	struct event *e = mem_alloc((size_t)p->requests * PEOPLE * 3 * sizeof(*e));
+	const struct ptt_report *r;
+	uint32_t n = plant_requests(p, e), all = n, tag[PEOPLE + 1] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!e[i].write)
+			e[all++] = (struct event){ .at = e[i].answer, .answer = -1 - (double)(tag[e[i].who]++ % 256), .who = e[i].who };
+	memset(tag, 0, sizeof(tag));
+	qsort(e, all, sizeof(*e), by_time);
+	assert_int_equal(ptt_stats_open(s, &so), 0);
+	for (uint32_t i = 0; i < all; i++) {
+		struct tlp t = { .length_dw = 64, .bytes = 256, .dws = 8, .requester = (uint16_t)(e[i].who << 3), .time = (uint64_t)e[i].at };
+		bool answer = e[i].answer < 0;
+		t.class = answer ? TLP_CPL : e[i].write ? TLP_P : TLP_NP;
+		t.type_index = answer ? TLP_ROW_CplD : e[i].write ? TLP_ROW_MWr32 : TLP_ROW_MRd32;
+		t.byte_count = 256;
+		t.tag = answer ? (uint32_t)(-1 - e[i].answer) : e[i].write ? 0 : tag[e[i].who]++ % 256;
+		ptt_stats_record(*s, &t);
+	}
+	mem_free(e);
+	assert_int_equal(ptt_stats_finish(*s, &r), 0);
+	return r;
+}
+
+struct found { struct ptt_change *v; int n, findings; };
+
+static struct found compare_plants(struct plant a, struct plant b)
+{
+	struct ptt_stats *sa, *sb;
+	const struct ptt_report *ra = plant_report(&a, &sa), *rb = plant_report(&b, &sb);
+	struct found f = { 0 };
+
+	f.n = ptt_compare(&f.v, ra, rb);
+	while (f.findings < f.n && f.v[f.findings].finding)
+		f.findings++;
+	ptt_stats_close(sa);
+	ptt_stats_close(sb);
+	return f;
+}
+
+/* The first change is the requester's, a finding, has the sign, and the truth lies within its error. */
+static void assert_first(const struct found *f, uint32_t who, double truth)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "00:%02x.0 ", who);
+	if (f->findings == 0 || strncmp(f->v[0].what, name, strlen(name)) != 0 || fabs(f->v[0].change - (truth - 1)) > f->v[0].error)
+		fail_msg("%s changed by %.4f, error %.4f, and %s by %.4f was planted", f->v[0].what, f->v[0].change, f->v[0].error, name,
+			 truth - 1);
+	assert_true(f->v[0].change > 0 ? truth > 1 : truth < 1);
+}
+
+static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size(void **state)
+{
+	static const struct { double latency, rate; uint32_t requests; } planted[] = {
+		{ 1.2, 1, 6000 }, { 0.8, 1, 6000 }, { 1, 1.2, 12000 }, { 1, 0.8, 12000 }, { 1.05, 1, 12000 }, { 0.95, 1, 12000 },
+		{ 1.02, 1, 30000 }, { 1, 1.05, 40000 },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(planted); i++) {
+		struct plant a = { .seed = 100 + i, .requests = planted[i].requests }, b = a;
+		b.seed += 1000;
+		b.who = 1 + 3 * i % PEOPLE;
+		b.latency = planted[i].latency;
+		b.rate = planted[i].rate;
+		struct found f = compare_plants(a, b);
+		assert_first(&f, b.who, planted[i].latency * planted[i].rate);
+		mem_free(f.v);
+	}
+}
+
+static void one_per_cent_of_latency_is_found_with_its_sign(void **state)
+{
+	struct plant a = { .seed = 7, .requests = 70000 }, b = { .seed = 8, .requests = 70000, .who = 11, .latency = 1.01 };
+	struct found f = compare_plants(a, b);
+
+	(void)state;
+	assert_first(&f, 11, 1.01);
+	mem_free(f.v);
+}
+
+/* 85 % of the link are used: the others wait longer for what one of them asks more. */
+static void on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_consequences(void **state)
+{
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		struct plant a = { .seed = seed, .requests = 40000, .shared = true }, b = a;
+		b.seed += 1000;
+		b.who = 5;
+		b.rate = seed == 2 ? 0.8 : 1.2;
+		struct found f = compare_plants(a, b);
+		uint32_t others = 0;
+
+		assert_first(&f, 5, b.rate);
+		assert_int_equal(f.v[0].role, PTT_ROLE_CAUSE);
+		for (int i = 0; i < f.n; i++) {
+			others += f.v[i].role == PTT_ROLE_CONSEQUENCE;
+			assert_true(f.v[i].role == PTT_ROLE_NONE || f.v[i].finding);
+			assert_true(f.v[i].role != PTT_ROLE_CAUSE || strncmp(f.v[i].what, "00:05.0 ", 8) == 0);
+		}
+		assert_true(others > 0);
+		mem_free(f.v);
+	}
+	(void)state;
+}
+
+static void who_shares_nothing_causes_nothing(void **state)
+{
+	struct plant a = { .seed = 5, .requests = 12000 }, b = { .seed = 6, .requests = 12000, .who = 4, .rate = 1.2 };
+	struct found f = compare_plants(a, b);
+
+	(void)state;
+	for (int i = 0; i < f.n; i++)
+		assert_int_equal(f.v[i].role, PTT_ROLE_NONE);
+	mem_free(f.v);
+}
+
+/* Every latency 11.3 % longer was no row at all, when it stayed within a bucket of the power of two. */
+static void a_shift_of_all_latencies_comes_first(void **state)
+{
+	struct plant a = { .seed = 9, .requests = 5000 }, b = { .seed = 10, .requests = 5000, .all = 1.113 };
+	struct found f = compare_plants(a, b);
+
+	(void)state;
+	assert_true(strncmp(f.v[0].what, "latency", 7) == 0);
+	assert_true(fabs(f.v[0].change - 0.113) <= f.v[0].error && f.v[0].error < 0.02);
+	mem_free(f.v);
+}
+
+/* 515 ticks and 573, and 511 and 513, each time: the first was no row, the second six of +12.5 %. */
+static void what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_its_size(void **state)
+{
+	static const uint64_t ticks[2][2] = { { 515, 573 }, { 511, 513 } };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct ptt_stats_opts so = { .match = true, .track = true };
+		const struct ptt_report *r[2];
+		struct ptt_stats *s[2];
+		struct ptt_change *v;
+
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(ptt_stats_open(&s[k], &so), 0);
+			for (uint64_t n = 0; n < 20000; n++) {
+				struct tlp t = { .class = TLP_NP, .type_index = TLP_ROW_MRd32, .length_dw = 64, .bytes = 256, .dws = 8,
+						 .requester = 8, .byte_count = 256, .time = n * 1000 };
+				ptt_stats_record(s[k], &t);
+				t.class = TLP_CPL;
+				t.type_index = TLP_ROW_CplD;
+				t.time += ticks[i][k];
+				ptt_stats_record(s[k], &t);
+			}
+			assert_int_equal(ptt_stats_finish(s[k], &r[k]), 0);
+		}
+		int n = ptt_compare(&v, r[0], r[1]);
+		double truth = (double)ticks[i][1] / (double)ticks[i][0] - 1;
+		assert_true(n > 0 && v[0].finding);
+		const struct ptt_change *mean = change_of(v, n, "latency mean");
+		assert_non_null(mean);
+		assert_true(mean->finding && fabs(mean->change - truth) < 1e-9);
+		for (int k = 0; k < n; k++)
+			if (v[k].latency_a)
+				assert_true(fabs(v[k].change - truth) < 0.01);
+		mem_free(v);
+		ptt_stats_close(s[0]);
+		ptt_stats_close(s[1]);
+	}
+}
+
+static void traces_of_one_load_have_no_finding(void **state)
+{
+	uint32_t wrong = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct plant a = { .seed = 2 * seed, .requests = seed % 3 ? 1000 : 4000, .shared = seed % 2 }, b = a;
+		b.seed++;
+		struct found f = compare_plants(a, b);
+		wrong += f.findings > 0;
+		mem_free(f.v);
+	}
+	assert_in_range(wrong, 0, 1);
+}
+
+/* One event against none may be chance: it stands behind all that may not. */
+static void one_event_against_none_comes_last(void **state)
+{
+	const struct ptt_report *a, *b;
+	struct ptt_stats *sa = report_of((struct ptt_gen_opts){ .seed = 1, .no_pauses = true }, &a);
+	struct ptt_stats *sb = report_of((struct ptt_gen_opts){ .seed = 1, .no_pauses = true, .mrrs = 2048 }, &b);
+	struct ptt_report one = *b;
+	struct ptt_change *v;
+
+	(void)state;
+	struct ptt_whole_block *block = mem_alloc(b->nwhole * sizeof(*block));
+	memcpy(block, b->whole, b->nwhole * sizeof(*block));
+	block[3].fault[PTT_FAULT_CA]++;
+	one.whole = block;
+	int n = ptt_compare(&v, a, &one);
+	const struct ptt_change *ca = change_of(v, n, ptt_fault_name(PTT_FAULT_CA));
+	assert_true(v[0].finding);
+	assert_true(ca != NULL && !ca->finding && isinf(ca->change) && ca->chance > 0.5);
+	for (const struct ptt_change *x = ca + 1; x < v + n; x++)
+		assert_true(!x->finding && x->chance >= ca->chance);
+	mem_free(v);
+	mem_free(block);
+	ptt_stats_close(sa);
+	ptt_stats_close(sb);
+}
+
+/* Shards make the same blocks, so a comparison says the same however many there were. */
+static void shards_track_as_one_does(void **state)
+{
+	struct ptt_gen_opts o = { .seed = 3, .faults = 200 };
+	struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+	struct ptt_chunk c = { .n = 60000 * 32, .format = PTT_8DW };
+	uint8_t *p = mem_alloc(c.n);
+	const struct ptt_report *r[2];
+	struct ptt_stats *s[4];
+	struct ptt_gen *g;
+
+	(void)state;
+	c.p = p;
+	assert_int_equal(ptt_gen_open(&g, &o), 0);
+	assert_int_equal(ptt_gen_fill(g, p, c.n), c.n);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ptt_stats_opts so = { .match = true, .track = true, .shard = i ? i - 1 : 0, .shards = i ? 3 : 0 };
+		assert_int_equal(ptt_stats_open(&s[i], &so), 0);
+		ptt_stats_chunk(s[i], &c, &d);
+	}
+	for (uint32_t i = 2; i < 4; i++)
+		assert_int_equal(ptt_stats_merge(s[1], s[i]), 0);
+	assert_int_equal(ptt_stats_finish(s[0], &r[0]), 0);
+	assert_int_equal(ptt_stats_finish(s[1], &r[1]), 0);
+	assert_int_equal(r[0]->nwhole, r[1]->nwhole);
+	assert_memory_equal(r[0]->whole, r[1]->whole, r[0]->nwhole * sizeof(*r[0]->whole));
+	for (uint32_t q = 0; q < r[0]->nrequesters; q++) {
+		const struct ptt_track *x = &r[0]->requester[q].track, *y = &r[1]->requester[q].track;
+		assert_int_equal(x->n, y->n);
+		assert_true(x->n >= PTT_TRACK_BLOCKS / 2);
+		for (uint32_t i = 0; i < x->n; i++)
+			assert_memory_equal(x->block[i].figure, y->block[i].figure, sizeof(x->block[i].figure));
+		assert_memory_equal(x->coarse, y->coarse, x->n * sizeof(*x->coarse));
+		assert_memory_equal(x->ticks, y->ticks, x->n * sizeof(*x->ticks));
+	}
+	ptt_gen_close(g);
+	for (uint32_t i = 0; i < 4; i++)
+		ptt_stats_close(s[i]);
+	mem_free(p);
+}
+
 static void every_failing_allocation_is_reported(void **state)
 {
 	static const struct ptt_report none;
@@ -151,6 +455,15 @@ int main(void)
 		cmocka_unit_test(changes_are_found_and_the_largest_comes_first),
 		cmocka_unit_test(empty_reports_are_compared_too),
 		cmocka_unit_test(a_rate_is_by_the_clock_of_its_device),
+		cmocka_unit_test(a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size),
+		cmocka_unit_test(one_per_cent_of_latency_is_found_with_its_sign),
+		cmocka_unit_test(on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_consequences),
+		cmocka_unit_test(who_shares_nothing_causes_nothing),
+		cmocka_unit_test(a_shift_of_all_latencies_comes_first),
+		cmocka_unit_test(what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_its_size),
+		cmocka_unit_test(traces_of_one_load_have_no_finding),
+		cmocka_unit_test(one_event_against_none_comes_last),
+		cmocka_unit_test(shards_track_as_one_does),
 		cmocka_unit_test(every_failing_allocation_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

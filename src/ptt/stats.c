@@ -52,7 +52,7 @@ int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
 	s->completer = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->completer));
 	if (s->requester == NULL || s->completer == NULL)
 		rc = -TALLY_ENOMEM;
-	if (rc < 0 || (rc = cells_open(s)) < 0 || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
+	if (rc < 0 || (rc = cells_open(s)) < 0 || (s->opts.track && (rc = track_open(s)) < 0) || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
 	    (rc = sketch_open(&s->targets, PTT_STATS_TARGETS)) < 0 ||
 	    (s->opts.match && (rc = ptt_match_open(&s->match, s->opts.most_outstanding)) < 0)) {
 		ptt_stats_close(s);
@@ -75,6 +75,7 @@ void ptt_stats_close(struct ptt_stats *s)
 	mem_free(s->requester);
 	mem_free(s->completer);
 	mem_free(s->cell);
+	track_close(s->track);
 	mem_free(s->error);
 	sketch_close(&s->pages);
 	sketch_close(&s->targets);
@@ -247,4 +248,6 @@ void ptt_stats_record(struct ptt_stats *s, const struct tlp *t)
 		pair = count_matched(s, d, t, r, &second);
 	if ((t->ep | t->status) && !second)
 		fault_rare(s, t, pair);
+	if (s->track != NULL)
+		track_records(s, d, 1);
 }

@@ -39,6 +39,12 @@ void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from);
  * h->most. 0 when h is NULL or empty. 500 is the median. */
 uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
 
+/* A few figures of a distribution, each to a fraction of a bucket: the mean of what lies between the 5th and the 95th
+ * percentile, and percentiles. Of what h got since it was `since`; NULL: of all. 0 when there is nothing. */
+enum ptt_place { PTT_AT_MIDDLE, PTT_AT_P50, PTT_AT_P90, PTT_AT_P99, PTT_PLACES };
+double ptt_hist_quantile(const struct ptt_hist *h, double share);     /* the value that a share from 0 to 1 lies below */
+void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, double at[static PTT_PLACES]);
+
 /* ---- counting ----------------------------------------------------------------------------------- */
 enum {
 	PTT_STATS_ROWS = 1024,                /* requesters, and completers; the rest are one row */
@@ -56,6 +62,7 @@ struct ptt_stats_opts {
 	bool match;                           /* requests meet completions */
 	uint32_t most_outstanding;            /* 0: 65536 */
 	uint32_t shard, shards;               /* 0, 0: alone */
+	bool track;                           /* figures in blocks of time too, for ptt_compare(); with shards only when it matches */
 	bool all_errors;                      /* keep each, not a sample */
 };
 int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o);   /* NULL: all defaults, no matching */
@@ -71,6 +78,28 @@ void ptt_stats_record(struct ptt_stats *s, const struct tlp *t);
 /* Adds `from` to `into`, which must both be of the same options but for shard, and not finished; `from` is only
  * good for closing after that. */
 int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from);
+
+/* ---- figures in blocks of time (stats_track.c) ----------------------------------------------------- */
+enum { PTT_TRACK_BLOCKS = 64, PTT_TYPES = 64 };
+enum ptt_series {
+	PTT_SERIES_REQUESTS,                  /* reads, writes and atomics */
+	PTT_SERIES_WRITTEN, PTT_SERIES_READ,  /* bytes, as of ptt_requester_row */
+	PTT_SERIES_ANSWERED, PTT_SERIES_LATENCY,      /* those that went well, and the sum of their latencies */
+	PTT_SERIES
+};
+struct ptt_block {
+	uint64_t figure[PTT_SERIES];
+	double at[PTT_PLACES];                /* of the latencies; 0 when there are none */
+};
+/* A histogram of a block: 16 buckets in each power of two. */
+enum { PTT_COARSE_BITS = 4, PTT_COARSE = (64 - PTT_COARSE_BITS + 1) << PTT_COARSE_BITS, PTT_COARSE_ROWS = 128 };
+uint64_t ptt_coarse_least(uint32_t bucket);
+struct ptt_track {                            /* of one requester; n is 0 when nobody tracked */
+	const struct ptt_block *block;
+	const uint32_t (*coarse)[PTT_COARSE]; /* of each block; NULL: not of this one, there are more than PTT_COARSE_ROWS */
+	const uint64_t *ticks;                /* of each block */
+	uint32_t n;
+};
 
 /* ---- the report ------------------------------------------------------------------------------------ */
 enum ptt_kind { PTT_READ, PTT_WRITE, PTT_ATOMIC, PTT_MESSAGE, PTT_COMPLETION, PTT_RESERVED, PTT_KINDS };
@@ -129,6 +158,7 @@ struct ptt_requester_row {
 	uint64_t unanswerable;                /* all of one none of whose 16 or more requests was answered: it has no others */
 	uint32_t outstanding_peak;
 	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
+	struct ptt_track track;
 };
 struct ptt_completer_row {
 	bool others;
@@ -192,6 +222,12 @@ struct ptt_bin {
 	uint32_t outstanding_peak;
 	uint32_t latency[64];                 /* by log2 of the latency of those done: [k] is [2^k, 2^(k+1)), [0] also 0 */
 };
+/* Of all devices; ticks are summed over their clocks. */
+struct ptt_whole_block {
+	uint64_t ticks, extra_bytes;          /* extra: prefixes and digests */
+	uint64_t fault[PTT_FAULTS];
+	struct { uint64_t tlps, dws, bytes, relaxed; } type[PTT_TYPES];       /* as of ptt_type_row */
+};
 enum { PTT_SIZE_READ, PTT_SIZE_WRITE, PTT_SIZE_COMPLETION, PTT_SIZES };
 struct ptt_split {
 	uint32_t mps, mrrs;                   /* at least, in bytes: next power of two from 128 up; 0: none seen */
@@ -254,6 +290,9 @@ struct ptt_report {
 	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */
 	const struct ptt_bin *bin; uint32_t nbins; uint64_t bin_ticks;
+	/* in blocks of so many records, when it was tracked */
+	const struct ptt_whole_block *whole; uint32_t nwhole;
+	struct ptt_track whole_latency, whole_first;  /* with matching; without ticks */
 	/* what the trace cannot answer, and why */
 	struct ptt_note_row note[PTT_NOTES]; uint32_t nnotes;
 };
@@ -262,13 +301,21 @@ struct ptt_report {
 int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret);
 
 /* ---- comparing two reports (compare.c) ---------------------------------------------------------------- */
+/* On a shared link: who asks for more or less, and what others feel of it. */
+enum ptt_role { PTT_ROLE_NONE, PTT_ROLE_CAUSE, PTT_ROLE_CONSEQUENCE };
 struct ptt_change {
-	char what[64];                        /* "latency p99", "requester 01:00.0 written" */
+	char what[64];                        /* "latency p99", "01:00.0 bytes written" */
 	const char *unit;                     /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
 	double a, b;
 	double change;                        /* b / a - 1; INFINITY when a is 0 */
+	double error;                         /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
+	double chance;                        /* that two traces of one load differ in this figure as much; 1: nobody knows */
+	bool finding;                         /* it is no chance, all figures of the comparison taken together */
+	uint8_t role;                         /* enum ptt_role */
+	const struct ptt_hist *latency_a, *latency_b;         /* of a latency's figure: whole distributions; borrowed, or NULL */
 };
-/* Rows by how many times larger or smaller a figure became, what is new or gone first; what is the same is left out. *ret is
+/* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
+ * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is
  * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b);
 

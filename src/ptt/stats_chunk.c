@@ -265,6 +265,8 @@ FLAT void chunk_loop(struct pass *a, unsigned dws, bool match, bool shards, bool
 		}
 		if (match)
 			(dws == PTT_8DW ? block_match_8dw : block_match_4dw)(a, &b);
+		if (RARE(a->s->track != NULL))
+			track_records(a->s, a->d, (size_t)(p - b.p) / (4 * dws));
 	}
 }
 

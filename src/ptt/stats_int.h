@@ -204,6 +204,7 @@ struct ptt_stats {
 	struct ptt_hist latency, latency_first;       /* latency: by stats_settle(), of all requesters */
 	struct ptt_hist open_age;             /* how old unanswered requests were at the end */
 	struct time_line line;
+	struct stats_track *track;            /* NULL: nobody compares */
 	struct stats_report *report;          /* made by finish */
 };
 
@@ -320,6 +321,15 @@ static inline void hist_put(struct ptt_hist *h, uint64_t v, uint32_t bucket)
 	h->bucket[bucket]++;
 }
 struct ptt_hist *hist_new(struct ptt_stats *s);       /* NULL, and s->failed, when memory is out */
+/* stats_track.c; only where there is s->track */
+struct stats_track;
+int track_open(struct ptt_stats *s);
+void track_close(struct stats_track *k);
+void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n);  /* so many of the device were counted */
+void track_settle(struct ptt_stats *s);       /* once cells are settled for good */
+void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
+struct ptt_track track_of(const struct ptt_stats *s, uint32_t row);
+void track_report(const struct ptt_stats *s, struct ptt_report *r);
 /* stats_note.c */
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r);
 /* stats_report.c */

@@ -219,6 +219,8 @@ void stats_settle(struct ptt_stats *s)
 	if (s->match != NULL)
 		ptt_match_rest(s->match, unanswered, s);
 	cells_settle(s);
+	if (s->track != NULL)
+		track_settle(s);
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
 		if (s->requester[i].latency != NULL)
 			ptt_hist_merge(&s->latency, s->requester[i].latency);

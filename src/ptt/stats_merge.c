@@ -139,7 +139,7 @@ static void merge_sizes(struct ptt_stats *s, const struct ptt_stats *from)
 
 int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 {
-	if (into->opts.match != from->opts.match || into->report || from->report || from->merged)
+	if (into->opts.match != from->opts.match || into->opts.track != from->opts.track || into->report || from->report || from->merged)
 		return -TALLY_ESTATE;
 	stats_settle(from);
 	stats_settle(into);                   /* before rows, bins and clocks change */
@@ -160,6 +160,8 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	line_align(&into->line, &from->line);
 	merge_sizes(into, from);
 	merge_rows(into, from);
+	if (into->track != NULL)
+		track_merge(into, from);
 	merge_devices(into, from);
 	merge_sketches(into, from);
 	merge_logs(into, from);

@@ -158,6 +158,8 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.cut = r->cut, .unanswerable = r->unanswerable,
 		.outstanding_peak = r->peak, .latency = r->latency,
 	};
+	if (s->track != NULL)
+		to->track = track_of(s, row);
 	for (unsigned k = 0; k < PTT_KINDS; k++) {
 		to->kind[k] = r->kind[k];
 		to->tlps += r->kind[k];
@@ -334,6 +336,8 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
 	line_finish(s);
 	make_devices(s, to);
 	make_types(s, to);
+	if (s->track != NULL)
+		track_report(s, &to->r);
 	make_requesters(s, to);
 	make_completers(s, to);
 	make_pages(s, to);
