@@ -17,6 +17,7 @@ unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 guest|20|test/vm/run.sh|Linux 6.1 with an emulated PMU
 drivers|40|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
+conclusions|60|test/conclusions.sh|tune and report on 100 seeds of each load of the model
 torture|60|TORTURE|each campaign of make torture for two minutes, with a new seed
 ROWS
 }
