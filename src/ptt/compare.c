@@ -274,6 +274,31 @@ static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *
 	return s;
 }
 
+static struct sample share_below(const struct ptt_track *k, double v)
+{
+	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 };
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		n[i] = (double)k->block[i].figure[PTT_SERIES_ANSWERED];
+		num[i] = block_below(k->coarse[i], v);
+	}
+	return compare_ratio(num, n, k->n, 1);
+}
+
+/* Between two modes a percentile jumps when a few requests move.  So how many lie below it is compared, too, at either's, and the
+ * less certain answer holds. */
+static double chance_by_ranks(const struct ptt_track *a, const struct ptt_track *b, double at_a, double at_b)
+{
+	double at[] = { at_a, at_b }, most = 0;
+
+	for (unsigned i = 0; i < COUNT(at) && a->coarse && b->coarse; i++) {
+		struct sample x = share_below(a, at[i]), y = share_below(b, at[i]);
+		double chance = compare_same(&x, &y);
+		most = chance > most ? chance : most;
+	}
+	return most;
+}
+
 static void whose(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
 {
 	if (x == NULL)
@@ -316,7 +341,11 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 			continue;
 		sa = place_of(a, ta, k, at_a[k]);
 		sb = place_of(b, tb, k, at_b[k]);
-		latency_figure(change(c, "ticks", &sa, &sb, "%s %s", of, place[k].name), a, b, ra, rb);
+		struct figure *x = change(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
+		double chance = x && k != PTT_AT_MIDDLE ? chance_by_ranks(ta, tb, at_a[k], at_b[k]) : 0;
+		latency_figure(x, a, b, ra, rb);
+		if (x)
+			x->is.chance = chance > x->is.chance ? chance : x->is.chance;
 	}
 	sa = (struct sample){ .value = (double)a->most };
 	sb = (struct sample){ .value = (double)b->most };

@@ -148,6 +148,15 @@ struct growth compare_growth(const struct sample *a, const struct sample *b)
 	return g;
 }
 
+double compare_same(const struct sample *a, const struct sample *b)
+{
+	double x = a->error * a->error, y = b->error * b->error, off = fabs(a->value - b->value);
+
+	if (a->df == 0 || b->df == 0 || off == 0)
+		return 1;
+	return x + y > 0 ? t_chance(off / sqrt(x + y), (x + y) * (x + y) / (x * x / a->df + y * y / b->df)) : 0;
+}
+
 double compare_together(const double *x, const double *y, uint32_t n)
 {
 	double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
