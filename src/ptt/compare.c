@@ -485,7 +485,7 @@ static void find_findings(struct changes *c)
 			continue;
 		if (x->is.chance > WRONG / (judged - k++))
 			return;
-		x->is.finding = fabs(x->is.change) >= WORTH;
+		x->is.finding = fabs(x->is.change) >= WORTH && (isinf(x->is.error) || fabs(x->is.change) > x->is.error);
 		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ? 0 : compare_t(x->g.df, WRONG / judged) * x->g.error);
 	}
 }

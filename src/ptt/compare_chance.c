@@ -14,7 +14,7 @@
 
 #include "ptt/compare_int.h"
 
-enum { FEW_BLOCKS = 6, FEW_EVENTS = 200, LAGS = 3 };
+enum { FEW_BLOCKS = 6, FEW_EVENTS = 200, LAGS = 10 };
 
 struct sample compare_ratio(const double *num, const double *den, uint32_t n, double per)
 {
