@@ -349,7 +349,7 @@ def once(pairs):
     assert len(keys) == len(set(keys)), keys
     return dict(pairs)
 types = {json.loads(line, object_pairs_hook=once).get("type") for line in sys.stdin}
-assert {"error_log", "page", "msi", "message_log", "change", "lost", "latency_heat"} <= types, types
+assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "latency_heat"} <= types, types
 '
 }
 
