@@ -6,7 +6,7 @@
  * requests don't move; and percentiles, to a fraction of a bucket.
  *
  * Two traces of one load differ in every figure.  A figure is a finding when chance does as much so seldom (compare_chance.c)
- * that of all figures together one is taken for a finding in one comparison of a hundred (Holm's way), and when it is
+ * that of all figures together one is taken for a finding in one comparison of a thousand (Holm's way), and when it is
  * worth a word.  Findings come in the order of what has changed at least, their error taken off; the rest by how
  * improbable it is, and last what nobody can judge.
  *
@@ -21,7 +21,7 @@
 #include "ptt/compare_int.h"
 
 #define FEW 16                                /* packets of a row in both traces together */
-#define WRONG 0.01                            /* comparisons of two traces of one load that have a finding */
+#define WRONG 0.001                           /* comparisons of two traces of one load that have a finding */
 #define WORTH 0.001                           /* a change that is worth a word */
 #define ERROR 0.01                            /* how seldom a change is off by more than its error */
 #define EXPECTED 0.01                         /* chance of a consequence, where there is a cause */
@@ -285,18 +285,24 @@ static struct sample share_below(const struct ptt_track *k, double v)
 	return compare_ratio(num, n, k->n, 1);
 }
 
-/* Between two modes a percentile jumps when a few requests move.  So how many lie below it is compared, too, at either's, and the
- * less certain answer holds. */
-static double chance_by_ranks(const struct ptt_track *a, const struct ptt_track *b, double at_a, double at_b)
+/* Between two modes a percentile jumps when a few requests move.  So each is taken as all that lies so many errors of its rank
+ * around it, and the most errors with which the two have nothing in common tell the chance. */
+static double chance_by_ranks(const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_track *ta,
+			      const struct ptt_track *tb, double share, double at_a, double at_b)
 {
-	double at[] = { at_a, at_b }, most = 0;
+	bool up = at_b > at_a;
+	const struct ptt_hist *low = up ? a : b, *high = up ? b : a;
+	double least = 0, most = 60;
 
-	for (unsigned i = 0; i < COUNT(at) && a->coarse && b->coarse; i++) {
-		struct sample x = share_below(a, at[i]), y = share_below(b, at[i]);
-		double chance = compare_same(&x, &y);
-		most = chance > most ? chance : most;
+	if (ta->coarse == NULL || tb->coarse == NULL)
+		return 1;
+	struct sample x = share_below(up ? ta : tb, up ? at_a : at_b), y = share_below(up ? tb : ta, up ? at_b : at_a);
+	while (most - least > 0.01) {
+		double t = (least + most) / 2, each = t / sqrt(2);
+		bool apart = ptt_hist_quantile(low, share + each * x.error) < ptt_hist_quantile(high, share - each * y.error);
+		*(apart ? &least : &most) = t;
 	}
-	return most;
+	return compare_t_chance(least, x.df < y.df ? x.df : y.df);
 }
 
 static void whose(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
@@ -342,7 +348,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		sa = place_of(a, ta, k, at_a[k]);
 		sb = place_of(b, tb, k, at_b[k]);
 		struct figure *x = change(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
-		double chance = x && k != PTT_AT_MIDDLE ? chance_by_ranks(ta, tb, at_a[k], at_b[k]) : 0;
+		double chance = x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
 		latency_figure(x, a, b, ra, rb);
 		if (x)
 			x->is.chance = chance > x->is.chance ? chance : x->is.chance;

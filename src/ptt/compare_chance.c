@@ -81,10 +81,9 @@ static double beta_share(double a, double b, double x)
 	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* Either direction. */
-static double t_chance(double t, double df)
+double compare_t_chance(double t, double df)
 {
-	return beta_share(df / 2, 0.5, df / (df + t * t));
+	return df > 0 ? beta_share(df / 2, 0.5, df / (df + t * t)) : 1;
 }
 
 double compare_t(double df, double chance)
@@ -93,7 +92,7 @@ double compare_t(double df, double chance)
 
 	while (high - low > 1e-6) {
 		double t = (low + high) / 2;
-		*(t_chance(t, df) > chance ? &low : &high) = t;
+		*(compare_t_chance(t, df) > chance ? &low : &high) = t;
 	}
 	return high;
 }
@@ -140,21 +139,12 @@ struct growth compare_growth(const struct sample *a, const struct sample *b)
 	g.df = x + y > 0 ? (x + y) * (x + y) / (x * x / a->df + y * y / b->df) : a->df + b->df;
 	g.grain = both ? a->grain / a->value + b->grain / b->value : 0;
 	t = both ? fabs(g.log) / g.error : 1 / g.error;      /* of nothing and something: how sure something is */
-	g.chance = g.error > 0 ? t_chance(t, g.df) : 0;
+	g.chance = g.error > 0 ? compare_t_chance(t, g.df) : 0;
 	if (a->exposure > 0 && b->exposure > 0 && a->events + b->events < FEW_EVENTS) {
 		double counted = count_chance(a, b);
 		g.chance = counted > g.chance ? counted : g.chance;
 	}
 	return g;
-}
-
-double compare_same(const struct sample *a, const struct sample *b)
-{
-	double x = a->error * a->error, y = b->error * b->error, off = fabs(a->value - b->value);
-
-	if (a->df == 0 || b->df == 0 || off == 0)
-		return 1;
-	return x + y > 0 ? t_chance(off / sqrt(x + y), (x + y) * (x + y) / (x * x / a->df + y * y / b->df)) : 0;
 }
 
 double compare_together(const double *x, const double *y, uint32_t n)

@@ -20,8 +20,8 @@ struct growth { double log, error, df, grain, chance; };
 struct growth compare_growth(const struct sample *a, const struct sample *b);
 /* What a t-distributed figure exceeds, in either direction, with that chance. */
 double compare_t(double df, double chance);
-/* The chance that two that are the same differ as much. */
-double compare_same(const struct sample *a, const struct sample *b);
+/* The chance that it exceeds t, in either direction. df 0: 1. */
+double compare_t_chance(double t, double df);
 /* How well two series go together: about normal, with deviation 1, when they don't. */
 double compare_together(const double *x, const double *y, uint32_t n);
 

@@ -50,7 +50,7 @@ static double overlap(double below, double n, double from, double to)
 
 double ptt_hist_quantile(const struct ptt_hist *h, double share)
 {
-	double rank = share * (double)h->n, below = 0;
+	double rank = (share > 0 ? share : 0) * (double)h->n, below = 0;
 
 	for (uint32_t i = hist_bucket(h->least); h->n && i <= hist_bucket(h->most); i++) {
 		double here = (double)h->bucket[i], width = (double)(ptt_hist_most(i) - ptt_hist_least(i)) + 1;
