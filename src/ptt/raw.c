@@ -460,8 +460,8 @@ int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
 		tail_drop(r, s);
 		if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || s->format == 0)
 			continue;
-		*c = (struct ptt_chunk){ .p = s->tail, .format = s->format, .device = s->device, .idx = s->idx, .offset = r->at,
-					 .aux_offset = s->next };
+		*c = (struct ptt_chunk){ .p = s->tail, .format = s->format, .device = s->device, .idx = s->idx,
+					 .offset = r->at < r->eof ? r->at : r->eof, .aux_offset = s->next };
 		gap_take(r, s, c);
 		return 1;
 	}
