@@ -352,6 +352,7 @@ static void indexes(void) {
 			code(ask(&p, RUN, -1, 4096), H_SUCCESS, "0x30", "level %u: partition %u asks for its own run counts", level, ids[i]);
 			spec_equal(spec_get(record(24, 0), 8), ids[i], "0x30", "level %u: partition %u: run counts are its own", level, ids[i]);
 			code(ask(&p, CAPABILITIES, -1, 4096), H_SUCCESS, "0x40", "level %u: partition %u asks what it may", level, ids[i]);
+			spec_equal((uint64_t)first(), ids[i], "0x40, params", "level %u: partition %u: starting_index of 0x40 is the id found, its own", level, ids[i]);
 			spec_equal(returned(), 1, "0x40", "level %u: partition %u: one record of 0x40", level, ids[i]);
 			spec_equal(*record(16, 0), ids[i] == 1 || ids[i] == 3, "0x40", "level %u: partition %u: may it have data of others", level, ids[i]);
 			spec_equal(record(16, 0)[1] & 0x60, level && ids[i] == 1 ? 0x60 : 0, "0x40, D28", "level %u: partition %u: expanded and LAB", level, ids[i]);
@@ -414,10 +415,12 @@ static void pages(void) {
 	code(ask(&p, ENTITLED, 13, HEAD + 2 * 48), H_PARAMETER, "levels", "level 0: the end of the list");
 	po_close(&p);
 
-	/* More processors than a page holds. */
+	/* A block larger than a page: the text has no limit. */
 	p = (struct po){ .hv = po_machine("power,load=large"), .version = 6 };
 	p.guest = po_guest(p.hv, 1);
 	tally_hv_advance(p.hv, 20000000);
+	code(ask(&p, PURR, 0, HEAD + 96 * 48), H_SUCCESS, "params", "a block of 4640 bytes has room for 96 processors");
+	spec_equal(returned(), 96, "params", "all 96 come in it");
 	code(ask(&p, PURR, 0, 4096), H_PARAMETER, "levels", "in 4096 bytes there is room for some");
 	spec_equal(returned(), 84, "levels", "namely 84");
 	code(ask(&p, PURR, 84, 4096), H_SUCCESS, "levels", "the rest in a second call");
