@@ -139,7 +139,7 @@ static void acquired(struct code *c, const struct facts *f)
 	code_keep(c, f, MAP_NOEXIST);
 }
 
-/* Unless the registers of system calls are known: R0 = the number of this one, R9 = where they are. */
+/* R0 = the number of the system call that goes on, R9 = where its registers are. */
 static void code_call(struct code *c, const struct facts *f)
 {
 	PUT(I_CALL(get_current_task_btf), I_MOV_REG(R1, R0), I_CALL(task_pt_regs), I_MOV_REG(R9, R0));
@@ -160,7 +160,7 @@ static void code_leave_unless_replaced(struct code *c, const struct facts *f)
 	    I_ALU_IMM(RSH, R1, __builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))), I_JMP_REG(JGE, R7, R1, -1));
 }
 
-/* Jumps of its own go to what is put at `to`. */
+/* The jump at `from` goes to the instruction at `to`. */
 static void code_land(struct code *c, uint32_t from, uint32_t to)
 {
 	c->ins[from].off = (int16_t)(to - from - 1);
