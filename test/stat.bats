@@ -52,6 +52,9 @@ sum() { awk -F , -v c="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at 
   [ "${lines[0]}" = " TIME  CPU  CTX    PAGES  I-HITS  I-TICKS  I-TIME  D-HITS  D-TICKS  D-TIME" ]
   [ "${#lines[@]}" -eq 6 ]                              # the load's four strands, and all
   [[ "${lines[5]}" == *" all "* ]]
+  # The share of all is of the time of all 32 strands: it was the sum of theirs.
+  read -r ticks share < <(awk '$2 == "all" { gsub(",", "", $(NF - 2)); print $(NF - 2), $(NF - 1) }' <<<"$output")
+  [ "$(awk -v t="$ticks" 'BEGIN { printf "%.1f", t / (0.002 * 1.2e9 * 32) * 100 }')" = "$share" ]
   "$TALLY" stat --on niagara --load chase -I 2 --count 1 -x , -e mmustat/dmmu,cpu=0/ >dmmu
   [ "$(wc -l <dmmu)" -eq 9 ]
   [ "$(sum dmmu immu_hits)" = 0.000000 ]

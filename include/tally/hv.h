@@ -119,6 +119,11 @@ TALLY_API int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, si
  * 4 MB or 256 MB; else -TALLY_EINVAL. -TALLY_ENOTSUP: the machine keeps none; only niagara does. */
 TALLY_API int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool context, uint64_t page, uint64_t ticks);
 
+/* The next `calls` hypercalls that read or write a register of that Zambezi answer EWOULDBLOCK. Without this they do now and then
+ * when it has traffic, while it adds its narrow counters to its registers. 0: no more. -TALLY_EINVAL: the machine has no
+ * such Zambezi; -TALLY_ENOTSUP: POWER. */
+TALLY_API int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls);
+
 #ifdef __cplusplus
 }
 #endif

@@ -159,8 +159,8 @@ TALLY_API int tally_stat(struct tally_platform *p, struct tally_stat *s);
 /* The laws that a platform's counters obey, over one interval. */
 struct tally_check {
 	size_t size;
-	const char *what;                     /* "gpci" */
-	uint64_t interval_ns;                 /* between the two readings; 0: 1 s */
+	const char *what;                     /* "gpci", "vfalls", "mmustat" */
+	uint64_t interval_ns;                 /* between the two readings, of vfalls all together; 0: 1 s, of sun4v models 10 ms */
 	const volatile int *stop;
 	struct tally_out to;                  /* a row a law */
 	/* results */

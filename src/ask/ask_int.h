@@ -6,7 +6,7 @@
  *	table.c      rows in three forms
  *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
  *	get.c        get and set; get_hv.c: of hypervisors
- *	check.c      check
+ *	check.c      check, and the laws of gpci; check_sun4v.c: those of vfalls and mmustat
  *	find*.c      a catalogue of all names (find_int.h)
  *	stat*.c      stat (stat_int.h)
  *	doctor.c     what this machine can be asked
@@ -69,8 +69,6 @@ const char *gpci_key(const struct gpci_request *r);
 bool gpci_is_none(const struct gpci_field *f, uint64_t v);
 
 extern const char *const vf_eventset_name[];           /* by enum vf_eventset */
-/* Of a control register; SPARC, MCU, LPU, GPD or ASU. */
-enum vf_eventset vf_set_of(const struct vf_reg *r);
 /* "ZAM0_LPU_A_PCR" as selectors have it. */
 void vf_lower(char to[static 24], const char *name);
 
@@ -108,5 +106,12 @@ const char *hv_request_access(struct tally_platform *p, const struct gpci_reques
 /* Into p->out. *kind: what the last header was of. */
 int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind);
 int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value);
+
+/* ---- check ------------------------------------------------------------------------------------------ */
+enum check_verdict { CHECK_HOLDS, CHECK_BROKEN, CHECK_UNKNOWN };
+struct check_law { uint32_t number; enum check_verdict verdict; const char *text, *why; };
+/* A row, and where the law doesn't hold a note. */
+void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l);
+int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls, struct tbl *t);
 
 #endif

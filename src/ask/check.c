@@ -42,22 +42,37 @@ static enum gpci_verdict ask(const struct checking *k, const struct gpci_law *la
 	return k->now ? gpci_law_check(law, k->before, k->now, e) : gpci_law_check(law, NULL, k->before, e);
 }
 
-static void laws(struct checking *k, struct tbl *t)
+void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l)
 {
-	static const char *const name[] = { [GPCI_HOLDS] = "holds", [GPCI_BROKEN] = "BROKEN", [GPCI_UNKNOWN] = "unknown" };
+	static const char *const name[] = { [CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown" };
+	const bool holds = l.verdict == CHECK_HOLDS;
+
+	c->holds += holds;
+	c->broken += l.verdict == CHECK_BROKEN;
+	c->unknown += l.verdict == CHECK_UNKNOWN;
+	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(name[l.verdict]), AN_S(l.text), holds ? AN_NONE : AN_S(l.why) });
+	if (!holds)
+		plat_note(p, "law %u %s: %s", l.number, l.verdict == CHECK_BROKEN ? "is broken" : "can't be told", l.why);
+}
+
+static int check_gpci(struct checking *k, struct tbl *t)
+{
+	static const uint8_t verdict[] = { [GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN };
 	const struct gpci_law *law;
+	int rc = hv_power_of(k->p, &k->line);
 
-	for (uint32_t i = 0; (law = gpci_law_at(i)) != NULL; i++) {
+	if (rc >= 0 && k->line->relative)
+		rc = plat_fail(k->p, TALLY_ENOTSUP, "the laws are about whole counters, and the kernel tells only how much they grow; "
+			       "check a saved reply, or a platform behind a socket");
+	if (rc >= 0)
+		rc = snapshots(k);
+	for (uint32_t i = 0; rc >= 0 && (law = gpci_law_at(i)) != NULL; i++) {
 		struct err e = { 0 };
-		enum gpci_verdict v = ask(k, law, &e);
+		const enum gpci_verdict v = ask(k, law, &e);
 
-		k->c.holds += v == GPCI_HOLDS;
-		k->c.broken += v == GPCI_BROKEN;
-		k->c.unknown += v == GPCI_UNKNOWN;
-		tbl_row(t, (struct an_cell[]){ AN_U(law->number), AN_S(name[v]), AN_S(law->text), v == GPCI_HOLDS ? AN_NONE : AN_S(e.text) });
-		if (v != GPCI_HOLDS)
-			plat_note(k->p, "law %u %s: %s", law->number, v == GPCI_BROKEN ? "is broken" : "can't be told", e.text);
+		check_row(k->p, &k->c, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
 	}
+	return rc;
 }
 
 static int check(struct checking *k)
@@ -66,23 +81,21 @@ static int check(struct checking *k)
 		{ "law", "LAW", AN_COUNT }, { "verdict", "VERDICT", AN_TEXT }, { "text", "WHAT", AN_TEXT }, { "why", "WHY", AN_TEXT },
 	};
 	struct tbl t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 3 };
-	int rc = k->c.what ? 0 : plat_fail(k->p, TALLY_EINVAL, "nothing to check: gpci has laws");
+	const char *what = k->c.what;
+	int rc;
 
-	if (rc >= 0 && strcmp(k->c.what, "gpci"))
-		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci has some", k->c.what);
+	if (!what)
+		rc = plat_fail(k->p, TALLY_EINVAL, "nothing to check: gpci, vfalls and mmustat have laws");
+	else if (!strcmp(what, "gpci"))
+		rc = check_gpci(k, &t);
+	else if (!strcmp(what, "vfalls") || !strcmp(what, "mmustat"))
+		rc = check_sun4v(k->p, &k->c, *what == 'v', &t);
+	else
+		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls and mmustat have some", what);
 	if (rc >= 0)
-		rc = hv_power_of(k->p, &k->line);
-	if (rc >= 0 && k->line->relative)
-		rc = plat_fail(k->p, TALLY_ENOTSUP, "the laws are about whole counters, and the kernel tells only how much they grow; "
-			       "check a saved reply, or a platform behind a socket");
-	if (rc >= 0)
-		rc = snapshots(k);
-	if (rc < 0)
-		return rc;
-	laws(k, &t);
-	tbl_put(&t, &k->p->out, &k->c.to, true);
+		tbl_put(&t, &k->p->out, &k->c.to, true);
 	tbl_free(&t);
-	return plat_flush(k->p, &k->c.to);
+	return rc < 0 ? rc : plat_flush(k->p, &k->c.to);
 }
 
 int tally_check(struct tally_platform *p, struct tally_check *c)

@@ -34,7 +34,7 @@ static const char *what_register(struct find *f, const struct vf_reg *r)
 	case VF_SPARC_PCR: return "control of a strand's two counters";
 	case VF_L2_CR: return "which class of L2 misses is counted";
 	case VF_MCU_PCR:
-	case VF_ZAM_PCR: return find_text(f, "control: selects two %s events", vf_eventset_name[vf_set_of(r)]);
+	case VF_ZAM_PCR: return find_text(f, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
 	case VF_MCU_PIC: return "two counts of 31 bits";
 	case VF_ZAM_PIC0:
 	case VF_ZAM_PIC1: return "a count of 64 bits";

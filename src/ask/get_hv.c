@@ -137,6 +137,33 @@ static void vf_put(struct get *g, const struct vf_value *v)
 	buf_free(&fields);
 }
 
+/* A model's counter of what it does not model stays where it is. Registers that select nothing of SPARC's are 0. */
+static void note_unmodelled(struct tally_platform *p, const char *name, const struct vf_reg *control, uint64_t value, uint32_t pic)
+{
+	const struct sun4v_kind *kind = hv_kind(p, &p->line);
+	const uint32_t code = vf_selected(control, value, pic);
+
+	if (control->cls == VF_L2_CR || (control->cls == VF_SPARC_PCR && !code) || !kind)
+		return;
+	if (!niagara_models(kind, vf_events_of(control), (uint16_t)code))
+		plat_note(p, "%s: the model does not model event %u of it, 0x%x: that counter stays where it is", name, pic, code);
+}
+
+/* Of a control register both selections, of a counter its own. */
+static void note_selected(struct tally_platform *p, struct sun4v_client *c, uint32_t cpu, const char *name, const struct vf_reg *r,
+			  uint64_t value)
+{
+	uint32_t pic;
+	const struct vf_reg *control = vf_control_of(r, &pic);
+
+	if (control != r && vf_get(c, cpu, control->number, &value, NULL) < 0)
+		return;
+	if (r->cls != VF_ZAM_PIC1)
+		note_unmodelled(p, name, control, value, 0);
+	if (r->cls != VF_ZAM_PIC0)
+		note_unmodelled(p, name, control, value, 1);
+}
+
 /* Of several registers those that may not be read are said; of one alone that is an error. */
 static int get_vfalls(struct get *g, const struct sel *s)
 {
@@ -163,6 +190,7 @@ static int get_vfalls(struct get *g, const struct sel *s)
 		if (is >= 0) {
 			read++;
 			vf_put(g, &v);
+			note_selected(p, c, (uint32_t)cpu, name, v.r, v.value);
 			continue;
 		}
 		last = is;
@@ -586,6 +614,7 @@ static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t va
 		return hv_failed(p, rc, &e);
 	if (value & ~vf_regs[reg].mask && vf_get(c, (uint32_t)cpu, reg, &now, &e) >= 0)
 		plat_note(p, "%s is 0x%llx: the other bits are reserved", s->text, (unsigned long long)now);
+	note_selected(p, c, (uint32_t)cpu, s->text, &vf_regs[reg], value & vf_regs[reg].mask);
 	note_model(p);
 	return 0;
 }

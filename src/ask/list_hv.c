@@ -54,7 +54,7 @@ static const char *selects(struct tbl *t, const struct vf_reg *r)
 	switch ((enum vf_class)r->cls) {
 	case VF_SPARC_PCR:
 	case VF_MCU_PCR:
-	case VF_ZAM_PCR: return tbl_text(t, "2 %s events", vf_eventset_name[vf_set_of(r)]);
+	case VF_ZAM_PCR: return tbl_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
 	case VF_L2_CR: return "class of L2 misses";
 	case VF_MCU_PIC: return "counts, 2 x 31 bits";
 	case VF_ZAM_PIC0:

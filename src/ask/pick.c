@@ -15,15 +15,6 @@ const char *const vf_eventset_name[] = { "sparc", "mcu", "lpu", "gpd", "asu" };
 
 /* ---- vfalls --------------------------------------------------------------------------------------- */
 
-enum vf_eventset vf_set_of(const struct vf_reg *r)
-{
-	if (r->cls == VF_SPARC_PCR)
-		return VF_EVENTS_SPARC;
-	if (r->cls == VF_MCU_PCR || r->cls == VF_MCU_PIC)
-		return VF_EVENTS_MCU;
-	return r->unit == VF_UNIT_GPD ? VF_EVENTS_GPD : r->unit == VF_UNIT_ASU ? VF_EVENTS_ASU : VF_EVENTS_LPU;
-}
-
 void vf_lower(char to[static 24], const char *name)
 {
 	size_t i = 0;
@@ -185,7 +176,7 @@ int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel 
 	r = &vf_regs[ret->ask.reg];
 	rc = sel_keys_are(s, r->cls == VF_SPARC_PCR ? of_sparc : of_others, &p->err);
 	if (rc >= 0)
-		rc = find_event(p, s, vf_set_of(r), ret);
+		rc = find_event(p, s, vf_events_of(r), ret);
 	return rc >= 0 && r->cls == VF_SPARC_PCR ? sparc(p, l, s, ret) : rc;
 }
 

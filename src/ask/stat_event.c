@@ -60,7 +60,7 @@ static void note_unmodelled(struct stat_run *s, const struct source *src)
 	const struct sun4v_kind *kind = hv_kind(s->p, s->line);
 	const struct vf_reg *r = &vf_regs[src->vf.ask.reg];
 
-	if (kind && !niagara_models(kind, vf_set_of(r), (uint16_t)src->vf.ask.event))
+	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)src->vf.ask.event))
 		plat_note(s->p, "%s: the model does not model this event: it stays where it is", src->s.text);
 }
 

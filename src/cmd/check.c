@@ -28,7 +28,7 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'I', "interval", "MS", "between the two readings; 1000 unless said", take_interval },
+	{ 'I', "interval", "MS", "between the readings; 1000 unless said, 10 of sun4v models", take_interval },
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
 	PLAT_FORM_OPTIONS,
@@ -39,14 +39,15 @@ const struct opts *cmd_check_opts(void)
 {
 	static const struct opts o = {
 		.verb = "check",
-		.usage = "[option]... gpci",
-		.intro = "Reads all that may be read twice and says which laws of the machine the counters obey: of time that is given out\n"
-			 "and used, of entitlements, donations, links, of records by id. A row a law; why one is broken, or can't be told,\n"
-			 "is said beside it.\n",
+		.usage = "[option]... gpci|vfalls|mmustat",
+		.intro = "Reads all that may be read twice and says which laws of the machine the counters obey: of POWER (gpci) those of time\n"
+			 "that is given out and used, of entitlements, donations, links, of records by id; of Victoria Falls (vfalls) those of\n"
+			 "misses, controllers and hubs; of Niagara (mmustat) those of TLB misses and their time. A row a law; why one is broken,\n"
+			 "or can't be told, is said beside it.\n",
 		.outro = "\nExamples:\n"
-			 "  tally check --on power gpci\n"
-			 "  tally check --on power,rights=none --json gpci\n"
 			 "  tally check --on power --load contended -I 100 gpci\n"
+			 "  tally check --on batoka,load=random --json vfalls\n"
+			 "  tally check --on niagara,load=chase -I 10 mmustat\n"
 			 "\nExit status: 0 no law is broken; 1 one is, or it went wrong; 2 wrong options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
@@ -83,7 +84,7 @@ int cmd_check(struct cmd_ctx *cx, int argc, char **argv)
 		c.c.what = argv[first];
 		return run(&c);
 	}
-	complain(cx, argc == first ? "what is to be checked? gpci" : "one thing at a time");
+	complain(cx, argc == first ? "what is to be checked? gpci, vfalls or mmustat" : "one thing at a time");
 	complain(cx, "'tally check -h' shows the options");
 	return ST_USAGE;
 }

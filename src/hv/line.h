@@ -36,6 +36,8 @@ struct hv_line_ops {
 	/* MMU statistics that are in no memory of ours: all of a strand's, as they are now, collecting or not. -TALLY_ESTATE: there is
 	 * no such strand at the moment. NULL: they are in the buffers that were given. */
 	int (*mmustat)(void *arg, uint32_t vcpu, uint8_t to[MMUSTAT_BYTES], struct err *e);
+	/* TLB misses so far that no TSB answered, of all strands: a guest's handler counts them, if anybody does. NULL: nothing tells. */
+	uint64_t (*tsb_missed)(void *arg);
 	/* r[0..2] as papr_ask(). */
 	int (*papr)(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e);
 	/* Embedded machines: time passes only here. NULL: by itself. */

@@ -115,7 +115,12 @@ static enum hv_status cons_putchar(struct sun4v_vcpu *v, const uint64_t o[6], st
 
 static enum hv_status mach_exit(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
 {
+	const struct sun4v *s = v->g->s;
+
 	(void)out;
+	for (uint32_t i = 0; i < s->o.vcpus; i++)      /* what the guest had lent is its owner's again */
+		if (s->vcpu[i] && s->vcpu[i]->g == v->g)
+			sun4v_mmustat_drop(s->vcpu[i]);
 	if (v->g->o.exited)
 		v->g->o.exited(v->g->o.arg, o[0]);
 	return HV_EOK;
@@ -155,8 +160,11 @@ static enum hv_status fast(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_
 {
 	const struct call_row *r = call_of(v, o[5]);
 
-	if (!r)
+	if (!r) {
+		if (o[5] == SUN4V_MMUSTAT_CONF && !is_opensparc(v))    /* mmustat.txt 2.1: after any error nothing is collected */
+			sun4v_mmustat_drop(v);
 		return HV_EBADTRAP;
+	}
 	if (r->answer)
 		hv_result(out, r->answer);
 	return r->fn(v, o, out);
@@ -326,8 +334,7 @@ void sun4v_vcpu_close(struct sun4v_vcpu *v)
 
 void sun4v_vcpu_reset(struct sun4v_vcpu *v)
 {
-	v->area = 0;
-	v->bytes = NULL;
+	sun4v_mmustat_drop(v);
 	(void)sun4v_asr_write(v, ASR_PCR, 0);
 	(void)sun4v_asr_write(v, ASR_PIC, 0);
 }

@@ -196,7 +196,7 @@ static void put_event(struct buf *to, const char *key, enum vf_eventset set, uin
 		buf_printf(to, "%s=0x%x ", key, code);
 }
 
-static enum vf_eventset vf_events_of(const struct vf_reg *r)
+enum vf_eventset vf_events_of(const struct vf_reg *r)
 {
 	if (r->cls == VF_SPARC_PCR)
 		return VF_EVENTS_SPARC;
@@ -209,8 +209,8 @@ static void pcr_fields(uint64_t v, struct buf *to)
 {
 	static const char *const bit[] = { "priv", "system", "user", "hyper", "toe0", "toe1" };
 
-	put_event(to, "event0", VF_EVENTS_SPARC, (uint32_t)(v >> 14 & 0xf) << 8 | (uint32_t)(v >> 6 & 0xff));
-	put_event(to, "event1", VF_EVENTS_SPARC, (uint32_t)(v >> 27 & 0xf) << 8 | (uint32_t)(v >> 19 & 0xff));
+	put_event(to, "event0", VF_EVENTS_SPARC, vf_selected(&vf_regs[0], v, 0));
+	put_event(to, "event1", VF_EVENTS_SPARC, vf_selected(&vf_regs[0], v, 1));
 	for (uint32_t i = 0; i < COUNT(bit); i++)
 		buf_printf(to, "%s=%u ", bit[i], (unsigned)(v >> i & 1));
 	buf_printf(to, "ov0=%u ov1=%u ", (unsigned)(v >> 18 & 1), (unsigned)(v >> 31 & 1));
@@ -242,6 +242,21 @@ void vf_fields(const struct vf_reg *r, uint64_t v, struct buf *to)
 uint32_t vf_select_get(const struct vf_reg *r, uint64_t pcr, uint32_t pic)
 {
 	return r->cls == VF_MCU_PCR ? pcr >> (pic ? 0 : 4) & 0xf : pcr >> (pic ? 8 : 0) & 0xff;
+}
+
+uint32_t vf_selected(const struct vf_reg *control, uint64_t value, uint32_t pic)
+{
+	if (control->cls == VF_SPARC_PCR)
+		return (uint32_t)(value >> (pic ? 27 : 14) & 0xf) << 8 | (uint32_t)(value >> (pic ? 19 : 6) & 0xff);
+	return vf_select_get(control, value, pic);
+}
+
+const struct vf_reg *vf_control_of(const struct vf_reg *r, uint32_t *pic)
+{
+	*pic = r->cls == VF_ZAM_PIC1;
+	if (r->cls == VF_MCU_PIC || r->cls == VF_ZAM_PIC0)
+		return r - 1;
+	return r->cls == VF_ZAM_PIC1 ? r - 2 : r;
 }
 
 uint64_t vf_select_put(const struct vf_reg *r, uint64_t pcr, uint32_t pic, uint32_t code)

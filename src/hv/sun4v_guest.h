@@ -33,6 +33,13 @@ int vf_probe(struct sun4v_client *c, uint32_t vcpu, uint32_t reg, struct err *e)
 /* A register's value in fields: "event0=mem_reads event1=mem_writes". */
 void vf_fields(const struct vf_reg *r, uint64_t value, struct buf *to);
 
+/* What its unit can count. */
+enum vf_eventset vf_events_of(const struct vf_reg *r);
+/* Which code of its events a control register selects for counter 0 or 1 (SPARC: select << 8 | mask). */
+uint32_t vf_selected(const struct vf_reg *control, uint64_t value, uint32_t pic);
+/* The control register of a counter, and which of its two that is; r itself where it is none. */
+const struct vf_reg *vf_control_of(const struct vf_reg *r, uint32_t *pic);
+
 /* ---- counters: a register pair and a selection, widened ------------------------------------------- */
 struct vf_counter_ask {
 	uint32_t vcpu;                        /* SPARC: the strand; else any of the guest's */

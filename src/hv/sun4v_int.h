@@ -38,9 +38,9 @@ struct sun4v_vcpu {
 	/* set by sun4v_vcpu_open(), then read-only */
 	struct sun4v_guest *g;
 	uint32_t id;
-	/* its own thread only */
-	uint64_t area;                        /* real address of the MMU statistics buffer; 0: none */
-	be64 *bytes;                          /* the same, where we reach it */
+	/* set by its own thread, dropped by whichever of the guest's ends it */
+	_Atomic uint64_t area;                /* real address of the MMU statistics buffer; 0: none */
+	be64 *_Atomic bytes;                  /* the same, where we reach it */
 };
 
 /* A hypercall: o[0..5] in; out: the status, and on success what `out` has. */
@@ -52,6 +52,7 @@ static inline void hv_result(struct hv_out *out, uint64_t r)
 }
 typedef enum hv_status sun4v_fn(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out);
 void sun4v_perf_judge(struct sun4v_guest *g); /* fills verdict */
+void sun4v_mmustat_drop(struct sun4v_vcpu *v);         /* the buffer is written no more */
 sun4v_fn sun4v_mmustat_conf, sun4v_mmustat_info, sun4v_perf_get, sun4v_perf_set, sun4v_t1_get, sun4v_t1_set;
 
 static inline bool is_opensparc(const struct sun4v_vcpu *v)

@@ -6,15 +6,16 @@
  * hits and its ticks to the ticks of one slot.  One writer, the vCPU itself, so plain additions do.
  * The buffer's start is never cleared: that is the guest's part.
  *
- * spec: aligned to 64, and an error drops the buffer that was there.  opensparc: aligned to 8, and an error
- * changes nothing, as the genuine hypervisor was seen to do.
+ * spec: aligned to 64, and an error drops the buffer that was there; EBADTRAP, of a guest that has not
+ * negotiated the call, is such an error.  opensparc: aligned to 8, and an error changes nothing, as the genuine
+ * hypervisor was seen to do.  The end of the guest (mach_exit) drops all its buffers.
  */
 #include "hv/sun4v_int.h"
 
-static void drop(struct sun4v_vcpu *v)
+void sun4v_mmustat_drop(struct sun4v_vcpu *v)
 {
-	v->area = 0;
-	v->bytes = NULL;
+	atomic_store_explicit(&v->bytes, NULL, memory_order_relaxed);
+	atomic_store_explicit(&v->area, 0, memory_order_relaxed);
 }
 
 enum hv_status sun4v_mmustat_conf(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
@@ -32,7 +33,7 @@ enum hv_status sun4v_mmustat_conf(struct sun4v_vcpu *v, const uint64_t o[6], str
 		s = HV_ENORADDR;
 	if (s != HV_EOK) {
 		if (!is_opensparc(v))
-			drop(v);
+			sun4v_mmustat_drop(v);
 		return s;
 	}
 	v->area = raddr;
@@ -69,11 +70,11 @@ static inline void add_be(be64 *at, uint64_t n)
 
 void sun4v_tsb_hit(struct sun4v_vcpu *v, bool data, bool context, enum mmustat_size size, uint64_t ticks)
 {
-	be64 *slot;
+	be64 *const bytes = atomic_load_explicit(&v->bytes, memory_order_relaxed), *slot;
 
-	if (!v->bytes)
+	if (!bytes)
 		return;
-	slot = v->bytes + words[data][context][size];
+	slot = bytes + words[data][context][size];
 	add_be(slot, 1);
 	add_be(slot + 1, ticks);
 }

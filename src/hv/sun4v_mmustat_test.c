@@ -239,7 +239,7 @@ static void a_buffer_that_was_given_back_is_never_written_again(void **state)
 	}
 }
 
-/* Only the calls go with the group. */
+/* Only the calls go with the group, as long as nobody makes one that fails. */
 static void a_disabled_group_takes_the_calls_not_the_buffer(void **state)
 {
 	static struct rig r;
@@ -249,7 +249,6 @@ static void a_disabled_group_takes_the_calls_not_the_buffer(void **state)
 	assert_int_equal(conf(&r, RAM_BASE + A, NULL), HV_EOK);
 	assert_int_equal(set_version(r.v, 0x200, 0, 0), HV_EOK);
 	assert_int_equal(fast(r.v, SUN4V_MMUSTAT_INFO, 0, 0, NULL), HV_EBADTRAP);
-	assert_int_equal(conf(&r, 0, NULL), HV_EBADTRAP);
 	hit(&r);
 	assert_int_equal(buffer(&r, A)[0x1b0 / 8], be(1));
 	assert_int_equal(set_version(r.v, 0x200, 1, 0), HV_EOK);
@@ -277,6 +276,58 @@ static void each_strand_has_a_buffer_of_its_own(void **state)
 	assert_int_equal(buffer(&r, B)[0xd8 / 8], be(9));
 	sun4v_vcpu_reset(other);
 	assert_int_equal(info(&r), RAM_BASE + A);
+	rig_close(&r);
+}
+
+/* decision 21: never after an error; EBADTRAP is one, whatever group is missing. The genuine one goes on filling it. */
+static void after_conf_answers_ebadtrap_the_old_buffer_is_filled_in_opensparc_only(void **state)
+{
+	static struct rig r;
+
+	(void)state;
+	for (uint8_t profile = SUN4V_PROFILE_SPEC; profile <= SUN4V_PROFILE_OPENSPARC; profile++) {
+		const bool kept = profile == SUN4V_PROFILE_OPENSPARC;
+		uint64_t o[6], ra = 1;
+
+		open_niagara(&r, profile);
+		assert_int_equal(fast(r.v, SUN4V_MMUSTAT_CONF, RAM_BASE, 0, NULL), HV_EOK);
+		assert_int_equal(set_version(r.v, 0x200, 0, 0), HV_EOK);
+		assert_int_equal(trap(r.v, HV_FAST_TRAP, SUN4V_MMUSTAT_CONF, RAM_BASE + 0x400, 0, 0, o), HV_EBADTRAP);
+		sun4v_tsb_hit(r.v, true, false, MMUSTAT_8K, 5);
+		assert_int_equal(be64_get((uint8_t *)r.memory + mmustat_slot(true, false, MMUSTAT_8K)), kept);
+		assert_int_equal(set_version(r.v, 0x200, 1, 0), HV_EOK);
+		assert_int_equal(fast(r.v, SUN4V_MMUSTAT_INFO, 0, 0, &ra), HV_EOK);
+		assert_int_equal(ra, kept ? RAM_BASE : 0);
+		rig_close(&r);
+	}
+}
+
+/* Another guest's buffers stay. */
+static void mach_exit_gives_back_the_buffers_of_all_strands_of_the_guest(void **state)
+{
+	static struct rig r;
+	struct sun4v_guest *other;
+	struct sun4v_vcpu *second, *stranger;
+	struct sun4v_guest_opts o;
+	uint64_t out[6];
+
+	(void)state;
+	open_niagara(&r, SUN4V_PROFILE_OPENSPARC);
+	o = rig_guest(&r, (struct sun4v_rights){ 0 });
+	assert_int_equal(sun4v_guest_open(&other, r.s, &o), 0);
+	assert_int_equal(sun4v_vcpu_open(&second, r.g, 9), 0);
+	assert_int_equal(sun4v_vcpu_open(&stranger, other, 11), 0);
+	assert_int_equal(set_version(stranger, 0x200, 1, 0), HV_EOK);
+	assert_int_equal(fast(r.v, SUN4V_MMUSTAT_CONF, RAM_BASE, 0, NULL), HV_EOK);
+	assert_int_equal(fast(second, SUN4V_MMUSTAT_CONF, RAM_BASE + 0x200, 0, NULL), HV_EOK);
+	assert_int_equal(fast(stranger, SUN4V_MMUSTAT_CONF, RAM_BASE + 0x400, 0, NULL), HV_EOK);
+	assert_int_equal(trap(r.v, HV_CORE_TRAP, SUN4V_MACH_EXIT, 0, 0, 0, out), HV_EOK);
+	sun4v_tsb_hit(r.v, true, false, MMUSTAT_8K, 5);
+	sun4v_tsb_hit(second, true, false, MMUSTAT_8K, 5);
+	sun4v_tsb_hit(stranger, true, false, MMUSTAT_8K, 5);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(be64_get((uint8_t *)r.memory + 0x200 * i + mmustat_slot(true, false, MMUSTAT_8K)), i == 2);
+	sun4v_guest_close(other);
 	rig_close(&r);
 }
 
@@ -333,6 +384,8 @@ int main(void)
 		cmocka_unit_test(a_buffer_that_was_given_back_is_never_written_again),
 		cmocka_unit_test(a_disabled_group_takes_the_calls_not_the_buffer),
 		cmocka_unit_test(each_strand_has_a_buffer_of_its_own),
+		cmocka_unit_test(after_conf_answers_ebadtrap_the_old_buffer_is_filled_in_opensparc_only),
+		cmocka_unit_test(mach_exit_gives_back_the_buffers_of_all_strands_of_the_guest),
 		cmocka_unit_test(no_other_machine_has_it),
 		cmocka_unit_test(a_guest_without_reachable_memory_has_no_buffer),
 	};

@@ -43,6 +43,7 @@ int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const stru
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	n->kind = kind;
 	n->g = kind->mmustat ? &t1 : &vf;
+	n->recorded_ticks = o->recorded_ticks;
 	n->nstrands = kind->nodes * kind->strands_per_node;
 	n->strand = mem_alloc(n->nstrands * sizeof(*n->strand));
 	n->tsb = mem_alloc(4 * TSB_ENTRIES * sizeof(*n->tsb));

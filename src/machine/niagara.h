@@ -34,6 +34,7 @@ struct niagara_opts {
 	uint64_t seed;                        /* 0: 1 */
 	const char *load;                     /* a row of niagara_load.def; NULL: none: references come from outside */
 	uint32_t strands;                     /* that the load runs on; 0: as the load says */
+	bool recorded_ticks;                  /* a TSB hit takes 6 ticks in context 0, 7 in others, as under the genuine hypervisor */
 };
 /* -TALLY_EINVAL: no such load; -TALLY_ENOMEM. */
 int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const struct niagara_opts *o, struct err *e);
@@ -49,7 +50,7 @@ uint64_t niagara_now(const struct niagara *n);                 /* cycles */
 #define NIAGARA_HZ 1200000000u                /* cycles a second of both chips' models */
 /* Whether the event of a select code is modelled. */
 bool niagara_models(const struct sun4v_kind *kind, enum vf_eventset set, uint16_t code);
-/* For tests: the next `n` accesses of a Zambezi's registers find it busy. */
+/* The next `count` accesses of a Zambezi's registers find it busy. */
 void niagara_make_busy(struct niagara *n, uint32_t zambezi, uint32_t count);
 
 /* What happened, counted where it is decided and whatever is selected: what the laws are held against. */

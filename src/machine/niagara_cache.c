@@ -232,8 +232,10 @@ static void l2_evict(struct niagara *n, struct node *d, uint32_t index, uint32_t
 	if (d->l2[index].state[way] >= OWNED) {
 		n->truth.writebacks++;
 		memory_write(n, pa, now);
-		if (home_of(n, pa) != d->id)
+		if (home_of(n, pa) != d->id) {        /* nobody waits for it */
 			transact(n, TX_WB, d->id, pa, now);
+			(void)link_line(n, d->id, home_of(n, pa), pa, now);
+		}
 	}
 	cores_drop(d, &d->l2[index], way, pa, 0);
 }
@@ -325,8 +327,13 @@ static uint32_t l2_fill(struct access *a, uint32_t index, bool write)
 	a->cost += cost[by];
 	if (by != CACHE)
 		a->cost += memory_read(n, a->pa, now);
-	if (by != LOCAL && n->kind->zambezis)
-		hub_data(n, d->id, by == CACHE ? (uint32_t)s.owner : home, a->pa, by == CACHE);
+	if (by != LOCAL) {
+		const uint32_t from = by == CACHE ? (uint32_t)s.owner : home;
+
+		a->cost += link_line(n, from, d->id, a->pa, now);
+		if (n->kind->zambezis)
+			hub_data(n, d->id, from, a->pa, by == CACHE);
+	}
 	l2_put(n, d, index, way, (a->pa >> LINE_BITS) + 1, write ? MODIFIED : s.shared ? SHARED : EXCLUSIVE);
 	return way;
 }

@@ -283,23 +283,44 @@ static void reg_write(void *arg, uint32_t vcpu, const struct vf_reg *r, uint64_t
 		unit_write(&n->choice[r->number], r->cls, value);
 }
 
-/* A schedule for tests: the next accesses find the hub's path taken. */
-static bool busy(void *arg, const struct vf_reg *r)
-{
-	_Atomic uint32_t *left = &((struct niagara *)arg)->zambezi[r->node].busy;
-	uint32_t was = atomic_load_explicit(left, memory_order_relaxed);
-
-	while (was && !atomic_compare_exchange_weak(left, &was, was - 1))
-		;
-	return was > 0;
-}
-
 static uint64_t tick(void *arg, uint32_t vcpu)
 {
 	const struct niagara *n = arg;
 	uint64_t own = now_of(&n->strand[vcpu].cycles), clock = now_of(&n->clock);
 
 	return own > clock ? own : clock;     /* a strand that does nothing has a time too */
+}
+
+/* ---- the path to a hub's registers ------------------------------------------------------------------- */
+
+/* A hub counts in narrow counters and adds them to the registers over the one path there is: after so many transactions, for so many.
+ * A refused call takes time, of which nobody tells the model: after so many refusals in one moment the update is over. */
+#define UPDATE_EACH 256u
+#define UPDATE_LASTS 16u
+#define UPDATE_REFUSALS 4u
+
+/* A schedule: the next accesses find the path taken, whatever the hub does. */
+static bool is_made_busy(struct zambezi *z)
+{
+	uint32_t was = atomic_load_explicit(&z->busy, memory_order_relaxed);
+
+	while (was && !atomic_compare_exchange_weak(&z->busy, &was, was - 1))
+		;
+	return was > 0;
+}
+
+static bool busy(void *arg, const struct vf_reg *r)
+{
+	struct zambezi *z = &((struct niagara *)arg)->zambezi[r->node];
+	const uint64_t taken = now_of(&z->asu[ASU_IN]), before = now_of(&z->refused);
+	const uint64_t refusals = before / UPDATE_REFUSALS == taken ? before % UPDATE_REFUSALS : 0;
+
+	if (is_made_busy(z))
+		return true;
+	if (taken % UPDATE_EACH < UPDATE_EACH - UPDATE_LASTS || refusals + 1 == UPDATE_REFUSALS)
+		return false;
+	put(&z->refused, taken * UPDATE_REFUSALS + refusals + 1);
+	return true;
 }
 
 const struct sun4v_machine_ops niagara_ops = {

@@ -385,6 +385,40 @@ static void every_units_clock_is_the_machines(void **state)
 	rig_close(&r);
 }
 
+/* The status of reading or writing a hub's register from a strand. */
+static uint64_t reach(uint32_t strand, uint64_t reg, bool write)
+{
+	uint64_t o[6] = { reg, 0, 0, 0, 0, write ? SUN4V_SET_PERFREG : SUN4V_GET_PERFREG };
+
+	assert_true(sun4v_call(r.v[strand], HV_FAST_TRAP, o));
+	return o[0];
+}
+
+/* vf_perf_api.txt 3.2: a hub has one path, and the hypervisor can't spin. It never said so, whatever the load. */
+static void under_load_a_hub_says_ewouldblock_now_and_then(void **state)
+{
+	uint32_t met = 0, idle = 0, looked = 0;
+
+	(void)state;
+	rig_open(&r, "batoka", 4, (struct niagara_opts){ .load = "random" });
+	for (uint32_t i = 0; i < 1000; i++)
+		idle += reach(i % 256, 18 + i % 72, i & 1) != HV_EOK;
+	assert_int_equal(idle, 0);                     /* nothing to be added, nobody in the way */
+	for (uint32_t i = 1; i <= 400; i++) {
+		uint32_t refused = 0;
+
+		niagara_run(r.n, i * 3000);
+		assert_int_equal(reach(7, 3, i & 1), HV_EOK);  /* a memory controller has no such path */
+		while (reach(i % 256, 18 + i % 4 * 18, false) == HV_EWOULDBLOCK)
+			refused++;
+		assert_in_range(refused, 0, 4);        /* who tries again gets it, though the load stands still */
+		met += refused > 0;
+		looked++;
+	}
+	assert_in_range(met, looked / 40, looked / 8);
+	rig_close(&r);
+}
+
 static void a_hub_can_be_made_busy_alone(void **state)
 {
 	uint64_t o[6] = { 18, 0, 0, 0, 0, SUN4V_GET_PERFREG };
@@ -616,6 +650,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_owned_comes_from_its_owners_port_and_is_taken_without_data),
 		cmocka_unit_test(requests_for_one_line_at_the_same_time_meet_in_the_address_serializer),
 		cmocka_unit_test(every_units_clock_is_the_machines),
+		cmocka_unit_test(under_load_a_hub_says_ewouldblock_now_and_then),
 		cmocka_unit_test(a_hub_can_be_made_busy_alone),
 		cmocka_unit_test(an_event_moves_if_and_only_if_it_is_modelled),
 		cmocka_unit_test(machines_without_hubs_or_walks_model_none),

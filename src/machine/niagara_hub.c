@@ -6,6 +6,11 @@
  * one reply to the requester.  Data comes to the requester's port from the port of whoever sends it.
  * Every event is one cycle.  X, Y and Z of a port are the other three in order.
  *
+ * Waiting.  A node has a link of 14 lanes each way to each hub (without hubs: to the other node, one for each plane), of 4.0 Gb/s a
+ * lane: 7 GB/s or 5.8 bytes a cycle, so that a line of 64 bytes takes 11.  Requests and replies are small beside lines, and
+ * take none of that.  Who sends a line when a link is full waits; how full it is is kept by windows of time, since strands come in turns and not in the order of their clocks: who finds its window full takes the next that
+ * is not.
+ *
  * The address serialization unit lets one transaction of a line be under way: one that comes meanwhile is a CAM
  * hit, and is woken when the first has ended.
  */
@@ -18,7 +23,6 @@ enum {
 	LPU_HIT_M = 0x1c, LPU_HIT_O, LPU_HIT_S, LPU_MISS = 0x20, LPU_READ_OR_INV, LPU_WB, LPU_NDR, LPU_CACHE_MISS, LPU_CACHE_HIT,
 	LPU_REPLY_SENT = 0x27, LPU_REPLY_RECEIVED,
 };
-enum { ASU_IN = 2, ASU_OUT, ASU_CAM, ASU_WAKEUP };
 
 static const uint8_t ingress[] = { [TX_RTS] = LPU_TID_RTS, [TX_RTO] = LPU_TID_RTO, [TX_INV] = LPU_TID_INV, [TX_WB] = LPU_TID_WB };
 static const uint8_t egress[] = {
@@ -29,6 +33,44 @@ static const uint8_t egress[] = {
 static uint32_t other(uint32_t port, uint32_t from)
 {
 	return from < port ? from : from - 1;
+}
+
+#define WINDOW 2048u                          /* cycles: some turns of a load */
+#define LINE_CYCLES 11u
+
+/* The window is there, and what was in its place is forgotten. */
+static void link_reach(struct link *l, uint64_t window)
+{
+	if (window >= l->latest + WINDOWS) {
+		memset(l->used, 0, sizeof(l->used));
+		l->latest = window;
+	}
+	while (l->latest < window)
+		l->used[++l->latest % WINDOWS] = 0;
+}
+
+/* The first window with room is its turn. What a strand far behind would have met is not known any more: it waits for nothing. */
+static inline uint64_t link_take(struct link *l, uint64_t now)
+{
+	const uint64_t window = now / WINDOW;
+	uint64_t at = window;
+
+	if (window + WINDOWS / 2 < l->latest)
+		return 0;
+	if (at > l->latest)
+		link_reach(l, at);
+	while (l->used[at % WINDOWS] + LINE_CYCLES > WINDOW)
+		link_reach(l, ++at);
+	l->used[at % WINDOWS] += LINE_CYCLES;
+	return at == window ? 0 : at * WINDOW - now;
+}
+
+uint64_t link_line(struct niagara *n, uint32_t from, uint32_t to, uint64_t pa, uint64_t now)
+{
+	struct zambezi *z = &n->zambezi[plane_of(pa)];
+	const uint64_t out = link_take(&z->link[from][LINK_OUT], now), in = link_take(&z->link[to][LINK_IN], now);
+
+	return out > in ? out : in;
 }
 
 static void serialize(struct zambezi *z, uint64_t pa, uint64_t now)

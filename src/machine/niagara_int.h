@@ -175,11 +175,18 @@ struct node {
 #define LPU_EVENTS 0x2au
 #define ASU_EVENTS 6u
 #define CAM 64u
+enum { ASU_IN = 2, ASU_OUT, ASU_CAM, ASU_WAKEUP };
+/* One way of a link: how many cycles of each window of time it is busy; the latest windows, `latest` and those before. */
+#define WINDOWS 16u
+struct link { uint64_t latest; uint16_t used[WINDOWS]; };
+enum { LINK_OUT, LINK_IN };                   /* of a node */
 struct zambezi {
+	struct link link[4][2];               /* by node; between two nodes without hubs they are the plane's own */
 	total lpu[4][LPU_EVENTS], asu[ASU_EVENTS];
 	struct { uint64_t line, from, until; } cam[CAM];
 	struct unit unit[6];                  /* by enum vf_unit - 1 */
-	_Atomic uint32_t busy;
+	_Atomic uint32_t busy;                /* accesses that find the path to the registers taken, whatever it does */
+	total refused;                        /* how often in this moment; the moment is that of asu[ASU_IN] */
 };
 #define AHEAD 8u
 struct worker;
@@ -196,6 +203,7 @@ struct niagara {
 	const struct sun4v_kind *kind;
 	const struct niagara_geometry *g;
 	uint32_t nstrands;
+	bool recorded_ticks;                  /* of TSB hits */
 	uint8_t home[4];                      /* by bits 31:30 of an address */
 	struct strand *strand;
 	struct node node[NODES];
@@ -261,6 +269,8 @@ void count_open(struct niagara *n);
 /* niagara_hub.c */
 enum transaction { TX_RTS, TX_RTO, TX_INV, TX_WB };
 void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, uint64_t pa, uint64_t now);
+/* A line goes from node to node: cycles that it waited for its links. */
+uint64_t link_line(struct niagara *n, uint32_t from, uint32_t to, uint64_t pa, uint64_t now);
 /* All other nodes answer that they do not have the line; or one of them says in what state it has it. */
 void hub_nobody(struct niagara *n, uint32_t requester, uint64_t pa);
 void hub_reply(struct niagara *n, enum transaction t, uint32_t snooped, uint64_t pa, enum moesi held);

@@ -172,10 +172,10 @@ static void check_translations(const struct niagara_truth *t)
 	}
 }
 
-/* The buffers of all strands together: the hits, 5 to 7 ticks each, and nothing where nothing belongs. */
+/* The buffers of all strands together: the hits, and nothing where nothing belongs.  A strand's ticks are of its time. */
 static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 {
-	uint64_t all = 0;
+	uint64_t all = 0, spent[MOST_STRANDS] = { 0 };
 
 	for (uint32_t k = 0; k < 16; k++) {
 		const uint32_t at = mmustat_slot(k >> 3, k >> 2 & 1, k & 3) / 8;
@@ -184,14 +184,17 @@ static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 		for (uint32_t i = 0; i < r.strands; i++) {
 			hits += be64_get(&r.ram[i][at]);
 			ticks += be64_get(&r.ram[i][at + 1]);
+			spent[i] += be64_get(&r.ram[i][at + 1]);
 			r.ram[i][at] = r.ram[i][at + 1] = 0;
 		}
 		SAME(BUFFERS_ARE_HITS, hits, t->tsb_hit[k >> 3][k >> 2 & 1][k & 3]);
-		assert_in_range(ticks, 5 * hits, 7 * hits);
+		assert_true(ticks >= hits && !ticks == !hits);
 		slots[k] += hits;
 	}
-	for (uint32_t i = 0; i < r.strands; i++)
+	for (uint32_t i = 0; i < r.strands; i++) {
+		assert_true(spent[i] <= now_of(&r.n->strand[i].cycles));
 		all |= sum(r.ram[i], MMUSTAT_BYTES / 8);
+	}
 	SAME(RESERVED_WORDS_STAY, all, 0);
 }
 
@@ -629,12 +632,12 @@ static void the_counters_of_the_named_loads_are_what_they_always_were(void **sta
 {
 	static const struct { const char *machine, *load; uint64_t print; } rows[] = {
 		{ "niagara", "stream", UINT64_C(0x95afdd5cb4c467f9) },
-		{ "niagara", "random", UINT64_C(0xc1bc7b68e314bae2) },
-		{ "niagara", "chase", UINT64_C(0xac3009f3226c4c5d) },
-		{ "niagara", "pingpong", UINT64_C(0x1d22cd756d1524ad) },
-		{ "niagara", "producer", UINT64_C(0xf212ad358d9cb649) },
+		{ "niagara", "random", UINT64_C(0x5bd93ff9953c30ac) },
+		{ "niagara", "chase", UINT64_C(0x84b9e29f224817cc) },
+		{ "niagara", "pingpong", UINT64_C(0x8ebba05984ba19b2) },
+		{ "niagara", "producer", UINT64_C(0x3538111d3686f3fe) },
 		{ "niagara", "compute", UINT64_C(0xf2408bae2462b173) },
-		{ "niagara", "mixed", UINT64_C(0xd04fd3ea464dcc56) },
+		{ "niagara", "mixed", UINT64_C(0xc5c0fa014d9d877a) },
 		{ "maramba", "stream", UINT64_C(0x3297a70952121485) },
 		{ "maramba", "random", UINT64_C(0x0e340f4b7883c600) },
 		{ "maramba", "chase", UINT64_C(0x3d7c61addf8358d7) },
@@ -657,6 +660,63 @@ static void the_counters_of_the_named_loads_are_what_they_always_were(void **sta
 		if (print_of(&first) != rows[i].print)
 			fail_msg("%s, load %s: 0x%016lx", rows[i].machine, rows[i].load, print_of(&first));
 	}
+}
+
+/* SPARC traps on others. Stores of stream and references of mixed were not. */
+static void references_of_the_named_loads_are_aligned(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; niagara_load_at(i); i++) {
+		rig_open(&r, "batoka", 4, (struct niagara_opts){ .load = niagara_load_at(i)->name });
+		for (uint32_t k = 0; k < 20000; k++) {
+			struct niagara_ref x;
+
+			r.n->next(r.n, &r.n->worker[k % r.n->nworkers], &x);
+			if (x.va % x.bytes)
+				fail_msg("%s: %u bytes at 0x%lx", niagara_load_at(i)->name, x.bytes, x.va);
+		}
+		rig_close(&r);
+	}
+}
+
+/* Node 0 has modified lines of plane 0, and strands of the other nodes read them, all at once. Returns the cycles that took. */
+static uint64_t read_from_caches(uint32_t readers, uint32_t lines)
+{
+	uint64_t from = 0, until = 0;
+
+	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
+	for (uint32_t i = 0; i < readers * lines; i++)
+		ref(&r, NIAGARA_STORE, 0, PAGES(4M) | (i % 64 * 64 + (uint64_t)(i / 64) * 16384));
+	for (uint32_t i = 0; i < readers; i++)         /* they have their pages */
+		ref(&r, NIAGARA_LOAD, (uint16_t)(64 + i), PAGES(4M) | 3 * GB);
+	for (uint32_t i = 0; i < readers; i++)
+		from = now_of(&r.n->strand[64 + i].cycles) > from ? now_of(&r.n->strand[64 + i].cycles) : from;
+	for (uint32_t k = 0; k < lines; k++)
+		for (uint32_t i = 0; i < readers; i++) {
+			const uint64_t line = (uint64_t)k * readers + i;
+
+			ref(&r, NIAGARA_LOAD, (uint16_t)(64 + i), PAGES(4M) | (line % 64 * 64 + line / 64 * 16384));
+		}
+	for (uint32_t i = 0; i < readers; i++)
+		until = now_of(&r.n->strand[64 + i].cycles) > until ? now_of(&r.n->strand[64 + i].cycles) : until;
+	return until - from;
+}
+
+/* 14 lanes of 4.0 Gb/s each way are 7 GB/s, whatever 192 strands ask for: it was eleven times that. */
+static void a_link_carries_no_more_than_its_lanes_do(void **state)
+{
+	uint64_t alone, together, sent;
+
+	(void)state;
+	alone = read_from_caches(1, 40);
+	assert_int_equal(truth(&r)->served[2], 40);
+	rig_close(&r);
+	together = read_from_caches(192, 40);
+	sent = truth(&r)->served[2];
+	assert_true(sent > 192 * 40 * 9 / 10);
+	assert_true((double)sent * 64 <= 7e9 * (double)(together + 2048) / NIAGARA_HZ);
+	assert_true(together > 3 * alone);             /* who waits takes longer for an instruction */
+	rig_close(&r);
 }
 
 static void another_seed_gives_others_where_there_is_chance(void **state)
@@ -781,6 +841,8 @@ int main(void)
 		cmocka_unit_test(classes_add_up_to_all_misses),
 		cmocka_unit_test(the_same_seed_gives_the_same_counters_byte_for_byte),
 		cmocka_unit_test(the_counters_of_the_named_loads_are_what_they_always_were),
+		cmocka_unit_test(references_of_the_named_loads_are_aligned),
+		cmocka_unit_test(a_link_carries_no_more_than_its_lanes_do),
 		cmocka_unit_test(another_seed_gives_others_where_there_is_chance),
 		cmocka_unit_test(the_same_references_give_the_same_however_they_are_handed_over),
 		cmocka_unit_test(notes_change_nothing_but_the_speed),

@@ -44,7 +44,7 @@ static void next_stream(struct niagara *n, struct worker *w, struct niagara_ref 
 	if (code(w, r, 9, 256))
 		return;
 	w->at += 8;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, w->node, (uint64_t)w->id % 8 * (32u << 20) + w->at / 2 % (16u << 20) +
+	*r = (struct niagara_ref){ .va = region(PAGES_4M, w->node, (uint64_t)w->id % 8 * (32u << 20) + (w->at / 2 & ~UINT64_C(7)) % (16u << 20) +
 							   (w->at & 8 ? 16u << 20 : 0)),
 				   .context = 1, .kind = w->at & 8 ? NIAGARA_STORE : NIAGARA_LOAD, .bytes = 8, .instructions = 2 };
 }
@@ -111,7 +111,7 @@ static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *
 		r->va = region(kernel ? PAGES_4M : CODE, 0, v % (512u << 10) & ~31u);
 	} else if (dice % 4 == 1) {
 		r->kind = v & 1 ? NIAGARA_LOAD : NIAGARA_STORE;
-		r->va = region(kernel ? PAGES_256M : PAGES_64K, w->node, (256u << 20) + w->id * 65536 + (v >> 8) % 8192);
+		r->va = region(kernel ? PAGES_256M : PAGES_64K, w->node, (256u << 20) + w->id * 65536 + ((v >> 8) % 8192 & ~UINT64_C(7)));
 	} else {
 		r->kind = v % 64 == 0 ? NIAGARA_ATOMIC : v % 4 ? NIAGARA_LOAD : NIAGARA_STORE;
 		r->va = region(kernel ? PAGES_4M : dice % 8 < 6 ? CODE : PAGES_4M, node, (v >> 10) % (128u << 20) & ~7u);

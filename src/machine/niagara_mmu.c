@@ -7,7 +7,8 @@
  * context above it.  So equal addresses of one context are shared memory, and bits 31:30, as ever, say whose node it is.
  *
  * Niagara: a miss goes to the hypervisor, which looks into the guest's TSBs (one of each side and kind of context,
- * direct-mapped).  There: a TSB hit, with its ticks.  Not there: a permanent mapping (context 0, the
+ * direct-mapped).  There: a TSB hit; its ticks are how much the strand's %tick grows meanwhile, or, for profile
+ * `opensparc`, what was recorded of the genuine hypervisor.  Not there: a permanent mapping (context 0, the
  * first 8 MB in 4M pages), or else a trap to the guest, whose handler puts the entry in the TSB.
  * Victoria Falls: the hardware walks: one level 2 reference for each miss, in the context's tables (one for each page
  * size, by page number), which lie on the node that the context's low bits name.
@@ -17,8 +18,8 @@
 #include "machine/niagara_int.h"
 
 #define PERMANENT (UINT64_C(8) << 20)
-#define TICKS_TSB 6u                          /* a hit of context 0, as the genuine hypervisor's */
-#define COST_TSB 30u
+#define TICKS_RECORDED 6u                     /* a hit of context 0 under the genuine hypervisor, whose clock counted instructions */
+#define COST_TSB 30u                          /* from the miss to the entry in the TLB, as COST_GUEST */
 #define COST_GUEST 300u
 #define TTES (1u << 20)                       /* of a walked table */
 #define LOW(v, bits) ((v) & ((UINT64_C(1) << (bits)) - 1))
@@ -81,13 +82,15 @@ static uint64_t *tsb_entry(struct niagara *n, const struct page *p, bool data)
 static void from_tsb(struct access *a, const struct page *p, bool data)
 {
 	const bool context = p->context != 0;
+	const uint64_t from = time_of(a);
 	uint64_t *entry = tsb_entry(a->n, p, data);
 
 	if (*entry == p->key) {
 		a->n->truth.tsb_hit[data][context][p->size]++;
 		a->cost += COST_TSB;
 		if (a->s->vcpu)
-			sun4v_tsb_hit(a->s->vcpu, data, context, p->size, TICKS_TSB + context);
+			sun4v_tsb_hit(a->s->vcpu, data, context, p->size,
+				      a->n->recorded_ticks ? TICKS_RECORDED + context : time_of(a) - from);
 	} else if (is_permanent(p)) {
 		a->n->truth.permanent_hit++;
 		a->cost += COST_TSB;

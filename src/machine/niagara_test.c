@@ -303,6 +303,11 @@ static void prepare(uint8_t kind, uint16_t context, uint64_t va)
 		kernel_ref(kind, 0x99, PAGES(4M) | (64 + i) * 4 * MB);
 }
 
+static void open_recorded(void)
+{
+	rig_open(&r, "niagara", 1, (struct niagara_opts){ .recorded_ticks = true });
+}
+
 /* Each step is what was done to the genuine one; its slots are hits, ticks were 5 to 7 a hit. */
 static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state)
 {
@@ -317,7 +322,7 @@ static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state
 	};
 
 	(void)state;
-	open_chip(&t1);
+	open_recorded();
 	conf(RAM_BASE, HV_EOK);
 	for (uint32_t i = 0; i < MMUSTAT_BYTES / 8; i++)
 		assert_int_equal(r.ram[0][i], 0);      /* idle */
@@ -340,7 +345,7 @@ static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state
 static void loops_over_pages_hit_as_often_as_on_the_genuine_one(void **state)
 {
 	(void)state;
-	open_chip(&t1);
+	open_recorded();
 	for (uint32_t i = 0; i < 100; i++)
 		kernel_ref(NIAGARA_LOAD, 0, 0x40000000 + i * 8192);
 	prepare(NIAGARA_LOAD, 0, 0x70000000);
@@ -356,6 +361,38 @@ static void loops_over_pages_hit_as_often_as_on_the_genuine_one(void **state)
 		kernel_ref(NIAGARA_LOAD, 0, 0x40000000 + i % 100 * 8192);
 	assert_int_equal(slot(0, true, false, MMUSTAT_8K), 968);
 	assert_in_range(ticks(0, true, false, MMUSTAT_8K), 968 * 5, 968 * 7);
+	rig_close(&r);
+}
+
+/* How much the strand's %tick grows over one load. */
+static uint64_t load_takes(uint64_t va)
+{
+	const uint64_t was = niagara_ops.tick(r.n, 0);
+
+	kernel_ref(NIAGARA_LOAD, 5, va);
+	return niagara_ops.tick(r.n, 0) - was;
+}
+
+/* Of two lines of one page, both in level 2 and not in level 1, the first load misses the TLB and hits the TSB, the second does not:
+ * what it takes more is the walk's, and the buffer has the same. They were the constants 6 and 7. */
+static void ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock(void **state)
+{
+	const uint64_t page = 0x40000000, way = 2048;  /* way: of level 1 */
+	uint64_t with, without;
+
+	(void)state;
+	open_chip(&t1);
+	conf(RAM_BASE, HV_EOK);
+	for (uint64_t i = 0; i < 2; i++)
+		kernel_ref(NIAGARA_LOAD, 5, page + i * way);
+	for (uint64_t i = 0; i < 64; i++)              /* the page goes from the TLB, the lines from level 1 only */
+		kernel_ref(NIAGARA_LOAD, 0x99, PAGES(4M) | ((64 + i) * 4 * MB + i * 4 * way));
+	assert_int_equal(slot(0, true, true, MMUSTAT_8K), 0);
+	with = load_takes(page);
+	without = load_takes(page + way);
+	assert_int_equal(slot(0, true, true, MMUSTAT_8K), 1);
+	assert_true(with > without);
+	assert_int_equal(ticks(0, true, true, MMUSTAT_8K), with - without);
 	rig_close(&r);
 }
 
@@ -636,6 +673,7 @@ int main(void)
 		cmocka_unit_test(only_victoria_falls_walks),
 		cmocka_unit_test(hits_are_counted_as_the_genuine_hypervisor_counted_them),
 		cmocka_unit_test(loops_over_pages_hit_as_often_as_on_the_genuine_one),
+		cmocka_unit_test(ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock),
 		cmocka_unit_test(after_conf_0_and_after_an_error_no_hit_is_counted),
 		cmocka_unit_test(a_lines_home_and_controller_are_its_address),
 		cmocka_unit_test(a_dirty_line_of_another_node_is_transferred_from_its_cache),

@@ -71,17 +71,23 @@ static inline void rig_close(struct rig *r)
 
 static inline uint64_t get(struct rig *r, uint32_t strand, uint64_t reg)
 {
-	uint64_t o[6] = { reg, 0, 0, 0, 0, SUN4V_GET_PERFREG };
+	uint64_t o[6];
 
-	assert_true(sun4v_call(r->v[strand], HV_FAST_TRAP, o));
+	do {                                  /* as a guest: a hub may be busy for a moment */
+		memcpy(o, (uint64_t[6]){ reg, 0, 0, 0, 0, SUN4V_GET_PERFREG }, sizeof(o));
+		assert_true(sun4v_call(r->v[strand], HV_FAST_TRAP, o));
+	} while (o[0] == HV_EWOULDBLOCK);
 	assert_int_equal(o[0], HV_EOK);
 	return o[1];
 }
 static inline void set(struct rig *r, uint32_t strand, uint64_t reg, uint64_t value)
 {
-	uint64_t o[6] = { reg, value, 0, 0, 0, SUN4V_SET_PERFREG };
+	uint64_t o[6];
 
-	assert_true(sun4v_call(r->v[strand], HV_FAST_TRAP, o));
+	do {
+		memcpy(o, (uint64_t[6]){ reg, value, 0, 0, 0, SUN4V_SET_PERFREG }, sizeof(o));
+		assert_true(sun4v_call(r->v[strand], HV_FAST_TRAP, o));
+	} while (o[0] == HV_EWOULDBLOCK);
 	assert_int_equal(o[0], HV_EOK);
 }
 static inline void set_pcr(struct rig *r, uint32_t strand, uint64_t pcr)       /* HT too, which no guest could on Niagara */

@@ -321,3 +321,13 @@ int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool con
 	return rc < 0 ? rc : refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
 				    (unsigned long long)page);
 }
+
+int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
+{
+	if (!h->m->niagara)
+		return refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
+	if (zambezi >= h->m->kind->zambezis)
+		return refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name, h->m->kind->zambezis);
+	niagara_make_busy(h->m->niagara, zambezi, calls);
+	return 0;
+}

@@ -191,6 +191,36 @@ static void the_emulators_own_misses_are_in_its_statistics(void **state)
 	tally_hv_close(h);
 }
 
+/* The hypercall of a strand: its status. */
+static uint64_t get_perfreg(struct tally_hv_guest *g, uint32_t cpu, uint64_t reg)
+{
+	uint64_t r[6] = { reg, 0, 0, 0, 0, SUN4V_GET_PERFREG };
+
+	assert_int_equal(tally_hv_call(g, cpu, HV_FAST_TRAP, r), 0);
+	return r[0];
+}
+
+static void an_emulator_brings_ewouldblock_about(void **state)
+{
+	struct tally_hv *h = machine("batoka", TALLY_HV_IDLE);
+	struct tally_hv_guest *g = guest(h, NULL, 0);
+
+	(void)state;
+	assert_int_equal(call(g, HV_CORE_TRAP, SUN4V_API_SET_VERSION, SUN4V_GROUP_VFALLS, 1, 1, NULL), HV_EOK);
+	assert_int_equal(tally_hv_make_busy(h, 3, 2), 0);
+	assert_int_equal(get_perfreg(g, 0, 18), HV_EOK);       /* of Zambezi 0 */
+	assert_int_equal(get_perfreg(g, 0, 72), HV_EWOULDBLOCK);
+	assert_int_equal(get_perfreg(g, 0, 89), HV_EWOULDBLOCK);
+	assert_int_equal(get_perfreg(g, 0, 72), HV_EOK);
+	assert_int_equal(tally_hv_make_busy(h, 4, 1), -TALLY_EINVAL);
+	assert_non_null(strstr(tally_hv_error(h), "no Zambezi 4: batoka has 4"));
+	tally_hv_guest_close(g);
+	tally_hv_close(h);
+	h = machine("power", 0);
+	assert_int_equal(tally_hv_make_busy(h, 0, 1), -TALLY_ENOTSUP);
+	tally_hv_close(h);
+}
+
 static void the_emulators_references_move_its_counters(void **state)
 {
 	struct tally_hv *h = machine("batoka", TALLY_HV_IDLE);
@@ -344,6 +374,7 @@ int main(void)
 		TEST(guests_share_a_machine_by_rights_and_strands),
 		TEST(a_guest_that_can_not_be_is_refused),
 		TEST(the_emulators_own_misses_are_in_its_statistics),
+		TEST(an_emulator_brings_ewouldblock_about),
 		TEST(the_emulators_references_move_its_counters),
 		TEST(a_reference_that_can_not_be_is_refused_with_words),
 		TEST(what_a_machine_has_not_is_not_supported),

@@ -22,7 +22,8 @@ static int failed(int rc, struct err *e)
 
 static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle, struct err *e)
 {
-	struct niagara_opts n = { .seed = h->seed, .load = idle ? NULL : h->load ? h->load : LINE_LOAD, .strands = h->strands };
+	struct niagara_opts n = { .seed = h->seed, .load = idle ? NULL : h->load ? h->load : LINE_LOAD, .strands = h->strands,
+				  .recorded_ticks = h->opensparc };
 	struct sun4v_opts s = { .ops = &niagara_ops, .guests = HV_GUESTS, .old_api = h->old_api,
 				.profile = h->opensparc ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC };
 	int rc;

@@ -113,8 +113,16 @@ static uint64_t now_niagara(void *arg)
 	return ((struct machine *)arg)->ns;
 }
 
+static uint64_t tsb_missed(void *arg)
+{
+	const struct niagara_truth *t = niagara_truth(((struct machine *)arg)->niagara);
+
+	return t->tsb_miss + t->permanent_hit;
+}
+
 static const struct hv_line_ops sun4v_ops = {
-	.sun4v = sun4v, .asr = asr, .advance = advance_niagara, .now = now_niagara, .close = close_machine,
+	.sun4v = sun4v, .asr = asr, .advance = advance_niagara, .now = now_niagara, .tsb_missed = tsb_missed,
+	.close = close_machine,
 };
 
 static int no_kind(const struct line_opts *o, struct err *e)
@@ -143,7 +151,8 @@ static int open_guest(struct machine *m, const struct line_opts *o, struct err *
 static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_opts *o, struct err *e)
 {
 	const struct sun4v_kind *kind = sun4v_kind(o->machine, o->sockets);
-	struct niagara_opts n = { .seed = o->seed, .load = o->load ? o->load : LINE_LOAD, .strands = o->strands };
+	struct niagara_opts n = { .seed = o->seed, .load = o->load ? o->load : LINE_LOAD, .strands = o->strands,
+				  .recorded_ticks = o->opensparc };
 	struct sun4v_opts s = { .kind = kind, .ops = &niagara_ops, .old_api = o->old_api,
 				.profile = o->opensparc ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC };
 	int rc;

@@ -93,6 +93,7 @@ static int set_profile(struct words *w, const char *v, struct err *e)
 	if (strcmp(v, "spec") && strcmp(v, "opensparc"))
 		return word_wrong(e, "profile", v, "spec or opensparc is expected");
 	w->o.profile = *v == 'o' ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC;
+	w->o.niagara.recorded_ticks = *v == 'o';
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "machine/niagara.h"
 #include "platform/hv.h"
 #include "provider/hv_record.h"
 #include "session/session_int.h"
@@ -186,6 +187,15 @@ static int add_unit(struct tally_trace *t, struct sample *s, const struct vf_reg
 	return 0;
 }
 
+static void note_unmodelled(struct tally_trace *t, const struct sample *s, const struct vf_reg *r, uint32_t code)
+{
+	const struct hv_source *src = source_of(t);
+	const struct sun4v_kind *kind = hv_kind(src->p, src->base.line);
+
+	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)code))
+		trace_note(t, "%s:::%s: the model does not model this event: it stays where it is", s->probe->prov->name, s->probe->name);
+}
+
 static int event_begin(struct tally_trace *t, struct sample *s)
 {
 	struct err first = { 0 };
@@ -201,6 +211,8 @@ static int event_begin(struct tally_trace *t, struct sample *s)
 			if (strands == 1 || sun4v_client_has(t->records->sun4v, cpu))
 				rc = add_unit(t, s, r, cpu, code, &first);
 	}
+	if (rc >= 0 && s->nunits)
+		note_unmodelled(t, s, s->unit[0].r, code);
 	return rc < 0 || s->nunits ? rc : failed(t, s, -first.code, &first);
 }
 

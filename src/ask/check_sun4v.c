@@ -1,0 +1,65 @@
+/*
+ * check_sun4v.c: the laws of vfalls and mmustat, over a model, a socket, a saved buffer or this machine.
+ */
+#include "ask/ask_int.h"
+#include "hv/sun4v_law.h"
+
+#define MODEL_NS UINT64_C(10000000)           /* a model of all strands takes its time */
+
+struct watching { struct tally_platform *p; const struct tally_check *c; struct hv_line *line; };
+
+static int pass(void *arg, uint64_t ns)
+{
+	const struct watching *k = arg;
+
+	return hv_pass(k->line, ns, k->c->stop);
+}
+
+static uint64_t now(void *arg)
+{
+	return hv_now(((const struct watching *)arg)->line);
+}
+
+static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_watch **ret)
+{
+	const bool is_model = k->p->on.row->embedded;
+	const struct sun4v_watch_opts o = { .of = of, .ns = k->c->interval_ns || !is_model ? k->c->interval_ns : MODEL_NS, .pass = pass, .now = now, .arg = k };
+	struct sun4v_client *client;
+	struct err e = { 0 };
+	int rc = hv_client_of(k->p, of == SUN4V_VFALLS ? "vfalls" : "mmustat", &client);
+
+	if (rc >= 0)
+		rc = hv_line_of(k->p, &k->line);
+	if (rc < 0)
+		return rc;
+	if (is_model)                         /* a machine that has run, like any other */
+		(void)hv_pass(k->line, MODEL_NS / 10, k->c->stop);
+	rc = sun4v_watch_open(ret, client, &o, &e);
+	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
+}
+
+int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls, struct tbl *t)
+{
+	const enum sun4v_provider of = is_vfalls ? SUN4V_VFALLS : SUN4V_MMUSTAT;
+	struct watching k = { .p = p, .c = c };
+	struct sun4v_watch *w = NULL;
+	const struct sun4v_law *law;
+	struct hv_line *line;
+	int rc = hv_line_of(p, &line);
+
+	if (rc >= 0 && p->file.is_mmustat && is_vfalls)
+		rc = plat_fail(p, TALLY_ENOTSUP, "%s is MMU statistics, and has no vfalls", p->name);
+	else if (rc >= 0 && p->file.is_mmustat)
+		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_fail(p, TALLY_ENOMEM, "out of memory") : 0;
+	else if (rc >= 0)
+		rc = watch_line(&k, of, &w);
+	for (uint32_t i = 0; rc >= 0 && (law = sun4v_law_at(of, i)) != NULL; i++) {
+		static const uint8_t verdict[] = { [SUN4V_HOLDS] = CHECK_HOLDS, [SUN4V_BROKEN] = CHECK_BROKEN, [SUN4V_UNKNOWN] = CHECK_UNKNOWN };
+		struct err e = { 0 };
+		const enum sun4v_verdict v = sun4v_watch_law(w, law, &e);
+
+		check_row(p, c, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
+	}
+	sun4v_watch_close(w);
+	return rc;
+}
