@@ -8,14 +8,16 @@
  * which the kernel ran no programs; nobody else counts it.  Events with a
  * frequency have no fixed period, so nothing is claimed of them.
  *
- * Drops are always told.  Of losses each CPU has a line of its own from half a per cent
- * on; with -v and in JSON all have.
+ * Drops are always told.  Of losses a CPU has a line of its own from half a per cent on, and a run
+ * so short that three firings are that much, from five; with -v and in JSON all have.
  */
 #include <stdlib.h>
 
 #include "session/session_int.h"
 
 #define SHARE_TOLD 0.005                      /* the least part of its firings whose loss has a line of its own */
+#define FEW_FIRINGS 3                         /* so many are lost in most runs, however short: */
+#define SHARE_OF_FEW_TOLD 0.05                /* of them it is this part */
 
 /* Kinds of drops: member of struct img_drops, tag of -x droptags, words, name in JSON. */
 #define DROPS(X)                                                                                   \
@@ -205,12 +207,12 @@ void losses_report(struct tally_trace *t)
 	for (uint32_t i = 0; i < t->nlost; i++) {
 		const struct lost *l = &t->lost[i];
 
-		if (l->lost && (all || loss_share(l) >= SHARE_TOLD))
+		if (l->lost && (all || loss_share(l) >= (l->lost > FEW_FIRINGS ? SHARE_TOLD : SHARE_OF_FEW_TOLD)))
 			report_loss(t, l);
 		else
 			few += l->lost;
 	}
 	if (few && !is_quiet(t))
-		trace_note(t, "%llu more firing%s lost, less than %g %% of a probe's on any CPU; -v shows where", (unsigned long long)few,
-			   few == 1 ? "" : "s", 100 * SHARE_TOLD);
+		trace_note(t, "%llu firing%s lost in small numbers: up to %d, or less than %g %%, of a probe's on a CPU; -v shows where",
+			   (unsigned long long)few, few == 1 ? "" : "s", FEW_FIRINGS, 100 * SHARE_TOLD);
 }

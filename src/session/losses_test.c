@@ -42,10 +42,10 @@ static void one_to_three_firings_of_a_second_no_longer_bury_a_big_loss(void **st
 	(void)state;
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
 			    "500 of 1000 firings of p lost on CPU 2: 50.0 %\n"
-			    "6 more firings lost, less than 0.5 % of a probe's on any CPU; -v shows where\n");
+			    "6 firings lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "500 of 1000 firings of p lost on CPU 2: 50.0 %\n");
 	assert_string_equal(said(l, 1, TALLY_TEXT, 0, false),
-			    "1 more firing lost, less than 0.5 % of a probe's on any CPU; -v shows where\n");
+			    "1 firing lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
 	assert_string_equal(said(l, 1, TALLY_TEXT, 0, true), "");
 }
 
@@ -59,6 +59,18 @@ static void verbose_and_json_have_every_cpu(void **state)
 	assert_non_null(strstr(json, "\"cpu\":1,"));
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, TALLY_TRACE_VERBOSE, true),
 			    "1 of 1000 firings of p lost on CPU 0: 0.10 %\n3 of 997 firings of p lost on CPU 1: 0.30 %\n");
+}
+
+static void one_to_three_firings_of_a_hundred_have_no_line_of_their_own(void **state)
+{
+	struct lost l[] = { LOST(0, 1, 97), LOST(1, 3, 98) }, many[] = { LOST(0, 4, 97) }, most[] = { LOST(0, 3, 5) };
+
+	(void)state;
+	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "");
+	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
+			    "4 firings lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
+	assert_string_equal(said(many, 1, TALLY_TEXT, 0, true), "4 of 97 firings of p lost on CPU 0: 4.1 %\n");
+	assert_string_equal(said(most, 1, TALLY_TEXT, 0, true), "3 of 5 firings of p lost on CPU 0: 60.0 %\n");
 }
 
 static void half_a_per_cent_is_told_and_what_throttled_it_too(void **state)
@@ -76,6 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_to_three_firings_of_a_second_no_longer_bury_a_big_loss),
+		cmocka_unit_test(one_to_three_firings_of_a_hundred_have_no_line_of_their_own),
 		cmocka_unit_test(verbose_and_json_have_every_cpu),
 		cmocka_unit_test(half_a_per_cent_is_told_and_what_throttled_it_too),
 	};
