@@ -10,7 +10,7 @@
 #include <tally/platform.h>
 
 enum { EOK = 0, ENORADDR = 2, EINVAL_ = 6, EBADTRAP = 7, EBADALIGN = 8, ENOACCESS = 10, ENOTSUPPORTED = 13 };
-enum { FAST = 0x80, CORE = 0xff, SETVER = 0, GETVER = 3, GETPERF = 0x100, SETPERF = 0x101, CONF = 0x102, INFO = 0x103 };
+enum { FAST = 0x80, CORE = 0xff, SETVER = 0, EXIT = 2, GETVER = 3, GETPERF = 0x100, SETPERF = 0x101, CONF = 0x102, INFO = 0x103 };
 
 /* 2.3: offset, size; what the row counts. */
 static const struct row {
@@ -361,18 +361,34 @@ static void life(void) {
 	spec_equal(info(&m, 1), 0, "D21", "it ends strand 1's collection");
 	spec_equal(conf(&m, 31, BASE + 0x4000, NULL), EOK, "2.1", "the last strand of Niagara");
 
-	/* Disabling the group keeps the buffer. */
+	/* Disabling the group keeps the buffer; a refused conf is an error like any other. */
 	spec_equal(call_of(&m, 0, CORE, SETVER, 0x200, 0, 0, NULL), EOK, "ABI", "the group is given up");
 	spec_equal(call_of(&m, 0, FAST, INFO, 0, 0, 0, NULL), EBADTRAP, "ABI", "info is none then");
 	negotiate(&m);
 	spec_equal(info(&m, 0), BASE, "ABI", "negotiated again, the buffer is there still");
-	spec_equal(info(&m, 31), BASE + 0x4000, "2.1", "and strand 31's as well");
+	call_of(&m, 0, CORE, SETVER, 0x200, 0, 0, NULL);
+	spec_equal(call_of(&m, 0, FAST, CONF, BASE + 0x1000, 0, 0, NULL), EBADTRAP, "ABI", "conf without the group");
+	uint64_t before = spec_get(memory, 8);
+	hit(&m, 0, false, false, 8192, 4);
+	spec_equal(spec_get(memory, 8), before, "2.1, D21", "if an error is returned no statistics are collected: EBADTRAP, too");
+	negotiate(&m);
+	spec_equal(info(&m, 0), 0, "2.1, D21", "and the buffer is gone behind it");
+	spec_equal(info(&m, 31), BASE + 0x4000, "2.1", "but strand 31's is not");
 
-	/* Reset. */
+	/* Reset, and the end of the guest's program. */
 	conf(&m, 0, BASE, NULL);
 	spec_needs(!tally_hv_reset(m.guest, 0), "a reset");
 	spec_equal(info(&m, 0), 0, "ABI", "a reset of the strand drops its buffer");
 	spec_equal(info(&m, 31), BASE + 0x4000, "ABI", "and no other's");
+	conf(&m, 0, BASE, NULL);
+	conf(&m, 2, BASE + 0x5000, NULL);
+	memset(memory, 0, MEMORY);
+	call_of(&m, 0, CORE, EXIT, 3, 0, 0, NULL);
+	hit(&m, 0, false, false, 8192, 4);
+	hit(&m, 2, false, false, 8192, 4);
+	spec_says(all_bytes(memory, MEMORY, 0), "ABI", "behind mach_exit no buffer of the guest is written");
+	spec_equal(info(&m, 0), 0, "ABI", "behind mach_exit strand 0 has no buffer (versions survive)");
+	spec_equal(info(&m, 2), 0, "ABI", "behind mach_exit strand 2 has none either");
 	mm_close(&m);
 
 	/* A guest that is gone, and one that comes. */

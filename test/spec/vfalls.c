@@ -9,7 +9,7 @@
 #include <tally/hv.h>
 #include <tally/platform.h>
 
-enum { EOK = 0, EINVAL_ = 6, EBADTRAP = 7, ENOACCESS = 10, ENOTSUPPORTED = 13 };
+enum { EOK = 0, EINVAL_ = 6, EBADTRAP = 7, EWOULDBLOCK_ = 9, ENOACCESS = 10, ENOTSUPPORTED = 13 };
 enum { FAST = 0x80, CORE = 0xff, SETVER = 0, GETVER = 3, GET = 0x106, SET = 0x107, PCR = 0x10, PIC = 0x11 };
 #define UT 4u
 #define ST 2u
@@ -167,9 +167,11 @@ static uint64_t set_status(struct tally_hv_guest *g, unsigned cpu, uint64_t reg,
 	return call_of(g, cpu, FAST, SET, reg, value, 0, NULL);
 }
 
+/* Asks again while a hub is busy, as a client does. */
 static uint64_t get_value(struct tally_hv_guest *g, unsigned cpu, uint64_t reg) {
-	uint64_t r[6];
-	spec_needs(call_of(g, cpu, FAST, GET, reg, 0, 0, r) == EOK, "register %llu can be read", (unsigned long long)reg);
+	uint64_t r[6], status = EWOULDBLOCK_;
+	for (unsigned i = 0; i < 100 && status == EWOULDBLOCK_; i++) status = call_of(g, cpu, FAST, GET, reg, 0, 0, r);
+	spec_needs(status == EOK, "register %llu can be read", (unsigned long long)reg);
 	return r[1];
 }
 
@@ -451,6 +453,41 @@ static void rights(void) {
 	tally_hv_close(v.hv);
 }
 
+/* A hub that is busy: 3.2, "the hypervisor cannot spin waiting to access Zambezi". */
+static void busy(void) {
+	struct vf v = vf_open("batoka", TALLY_HV_IDLE, NULL);
+	negotiate(v.guest, 0x205, 1, 1);
+	for (unsigned i = 18; i < NROWS; i++) {
+		const struct row *row = &rows[i];
+		unsigned hub = node_of(row);
+		uint64_t r[6];
+		set_status(v.guest, 0, i, 1);
+		spec_needs(!tally_hv_make_busy(v.hv, hub, 1), "hub %u is made busy", hub);
+		spec_equal(call_of(v.guest, 0, FAST, GET, i, 0xaa, 0, r), EWOULDBLOCK_, "3.2.1", "%s is busy", row->name);
+		spec_equal(r[1], 0xaa, "3.2.1", "%s is busy: %%o1 is as it was", row->name);
+		spec_equal(get_status(v.guest, 0, i), EOK, "3.2.1", "%s is not busy any more", row->name);
+		tally_hv_make_busy(v.hv, hub, 1);
+		spec_equal(set_status(v.guest, 0, i, 0), EWOULDBLOCK_, "3.2.2", "%s is busy to be set", row->name);
+		spec_equal(get_value(v.guest, 0, i), 1, "3.2.2, order", "%s was busy, and nothing was done", row->name);
+		tally_hv_make_busy(v.hv, (hub + 1) % 4, 1);
+		spec_equal(get_status(v.guest, 0, i), EOK, "3.2", "%s is read while another hub is busy", row->name);
+		tally_hv_make_busy(v.hv, (hub + 1) % 4, 0);
+	}
+	for (unsigned hub = 0; hub < 4; hub++) tally_hv_make_busy(v.hv, hub, 100);
+	for (unsigned i = 0; i < 18; i++) spec_equal(get_status(v.guest, 0, i), EOK, "3.2, D23", "%s is no hub's: it blocks on none", rows[i].name);
+	spec_equal(get_status(v.guest, 0, 90), EINVAL_, "order", "the number comes before whether a hub is busy");
+	negotiate(v.guest, 0x205, 1, 0);
+	spec_equal(get_status(v.guest, 0, 18), ENOTSUPPORTED, "order", "what the version has not comes before whether a hub is busy");
+	spec_equal((uint64_t)tally_hv_make_busy(v.hv, 4, 1), (uint64_t)-TALLY_EINVAL, "2.0", "there are four hubs");
+	vf_close(&v);
+	v = vf_open("batoka", TALLY_HV_IDLE, "htstrand");
+	negotiate(v.guest, 0x205, 1, 1);
+	tally_hv_make_busy(v.hv, 0, 100);
+	spec_equal(get_status(v.guest, 0, 18), ENOACCESS, "order", "access comes before whether a hub is busy (reading)");
+	spec_equal(set_status(v.guest, 0, 18, 0), ENOACCESS, "order", "access comes before whether a hub is busy (setting)");
+	vf_close(&v);
+}
+
 /* ---- what the registers hold --------------------------------------------------------------------------- */
 /* A value of its own for each register, of bits that it has. */
 static uint64_t own_value(const struct row *r) {
@@ -631,7 +668,7 @@ static struct vf vf_counting(const char *machine, uint64_t select(const struct r
 	struct vf v = vf_open(machine, 0, NULL);
 	negotiate(v.guest, 0x205, 1, 1);
 	for (unsigned i = 2; i < NROWS; i++)
-		if (!is_counter(&rows[i]) && get_status(v.guest, 0, i) == EOK) set_status(v.guest, 0, i, select(&rows[i]));
+		if (!is_counter(&rows[i])) spec_needs(set_status(v.guest, 0, i, select(&rows[i])) == EOK, "%s is set", rows[i].name);
 	tally_hv_advance(v.hv, 1000000);
 	return v;
 }
@@ -669,8 +706,8 @@ static void memory_and_hubs(void) {
 		set_status(c.guest, 0, i, 0x7ffffffeull << 32 | 0x7ffffffe);
 		set_status(a.guest, 0, i, 0x7ffffffeull << 32 | 0x7ffffffe);
 	}
-	set_status(c.guest, 0, 19, UINT64_MAX - 1);
-	set_status(c.guest, 0, 20, 1000);
+	while (set_status(c.guest, 0, 19, UINT64_MAX - 1) == EWOULDBLOCK_) continue;
+	while (set_status(c.guest, 0, 20, 1000) == EWOULDBLOCK_) continue;
 	tally_hv_advance(c.hv, 1000000);
 	for (unsigned i = 3; i < 18; i += 2) {
 		uint64_t is = get_value(c.guest, 0, i);
@@ -740,6 +777,7 @@ int main(void) {
 	versions();
 	errors();
 	rights();
+	busy();
 	held();
 	strand_events();
 	classes();
