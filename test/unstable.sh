@@ -8,7 +8,7 @@ trap 'exit 1' INT TERM HUP
 
 say() { # STATUS WORDS
   n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; tail -n 40 "$log" | sed 's/^/# /'; bad=1; fi
+  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; { grep -nE 'error:|Error [0-9]|FAILED|undefined reference' "$log" | head -n 20; tail -n 40 "$log"; } | cut -c1-200 | sed 's/^/# /'; bad=1; fi
 }
 inside() { # WORDS SCRIPT
   local status=0
@@ -18,7 +18,7 @@ inside() { # WORDS SCRIPT
 if ! tree=$(exec tools/tree.sh copy unstable 2>"$log"); then tree=; say 1 "a tree of Debian unstable can be made"; exit 1; fi
 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' git clone -q --no-hardlinks "$PWD" "$tree/root/root/tally" >"$log" 2>&1
 say $? "the checkout is cloned"
-inside "the packages are installed" 'tools/deps.sh build && apt-get install -qy --no-install-recommends clang libcmocka-dev llvm "$(apt-cache depends clang |
+inside "the packages are installed" 'tools/deps.sh build && apt-get install -qy --no-install-recommends clang libcmocka-dev libunicorn-dev llvm xz-utils "$(apt-cache depends clang |
   sed -n "s/.*Depends: clang-\([0-9]*\).*/libclang-rt-\1-dev/p" | head -n 1)"'
 inside "gcc builds everything without a warning" 'gcc --version | head -n 1 && make all progs asan'
 inside "clang builds everything without a warning" 'clang --version | head -n 1 && make CC=clang all'

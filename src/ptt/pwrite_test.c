@@ -227,30 +227,34 @@ static void assert_perf(const struct buf *b, bool pipe, const char *want)
 
 static void perf_accepts_the_file_and_agrees_on_the_sizes(void **state)
 {
-	struct buf b = two_device_file(true);
+	struct buf b;
 
 	(void)state;
 	perf_or_skip();
+	b = two_device_file(true);
 	assert_perf(&b, false, "1280 960 1280 960 1280 960 ");
 	buf_free(&b);
 }
 
 static void perf_accepts_the_pipe_format(void **state)
 {
-	struct buf b = two_device_file(false);
+	struct buf b;
 
 	(void)state;
 	perf_or_skip();
+	b = two_device_file(false);
 	assert_perf(&b, true, "1280 960 1280 960 1280 960 ");
 	buf_free(&b);
 }
 
 static void perf_accepts_a_file_that_tells_of_the_clock(void **state)
 {
-	struct buf b = clock_file(true), pipe = clock_file(false);
+	struct buf b, pipe;
 
 	(void)state;
 	perf_or_skip();
+	b = clock_file(true);
+	pipe = clock_file(false);
 	assert_perf(&b, false, "32 32 32 ");
 	assert_perf(&pipe, true, "32 32 32 ");
 	buf_free(&b);
@@ -259,11 +263,13 @@ static void perf_accepts_a_file_that_tells_of_the_clock(void **state)
 
 static void perf_accepts_what_a_killed_writer_left(void **state)
 {
-	struct buf b = two_device_file(true);
-	size_t third = record_at(&b, PDATA_R_AUXTRACE, 3);
+	struct buf b;
+	size_t third;
 
 	(void)state;
 	perf_or_skip();
+	b = two_device_file(true);
+	third = record_at(&b, PDATA_R_AUXTRACE, 3);
 	memset(b.p + 72, 0, 32);
 	set64(&b, 48, record_at(&b, PDATA_R_AUX, 3) - pdata_u64((uint8_t *)b.p + 40));
 	b.n = third + 100;
