@@ -19,7 +19,7 @@ dtrace: cpc: $2" || { echo "$1"; return 1; }
   refuses cpu_clock-all-99999999999999999999999 'count 99999999999999999999999 does not fit in 64 bits'
   refuses CPU_CLOCK-all-10000 'no event "CPU_CLOCK"; did you mean cpu_clock?'
   refuses cpu-clock-all-10000 'no event "cpu-clock"; did you mean cpu_clock?'
-  refuses cpu_clock-all 'no count; did you mean cpu_clock-all-1000000?'
+  refuses cpu_clock-all 'no count; did you mean cpu_clock-all-10000000?'
   refuses cycles-all-0x1e-10000 "cycles is a generic event and takes no mask; only the CPU's own events do"
 }
 

@@ -59,7 +59,7 @@ load common
 }
 
 @test "an interrupt ends a run without exit" {
-  "$TALLY" trace --on power -qn 'gpci:::tlbie-1s { @ = count(); } END { printf("over\n"); }' >"$BATS_TEST_TMPDIR/said" 3>&- &
+  "$TALLY" trace --on power -qn 'gpci:::capabilities-1s { @ = count(); } END { printf("over\n"); }' >"$BATS_TEST_TMPDIR/said" 3>&- &
   pid=$!
   sleep 0.5
   kill -TERM $pid

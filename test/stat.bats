@@ -165,7 +165,7 @@ PART  TYPE    VPS    ENT  PHYSC    %ENTC    CAP  UNCAP  DONATE   %IDLE   CPI
    5  ded       8   8.00   3.31   41.4 %   3.31   0.00    0.00   5.0 %  0.71
    4  shared    4   2.00   2.00  100.0 %   2.00   0.00    0.00  10.0 %  1.00
    1  shared    2   0.50   0.40   79.6 %   0.38   0.01    0.00  30.0 %  1.00
- all            -  21.50  25.10  116.8 %  16.46   8.65    0.00       -     -"
+ all           38  21.50  25.10  116.8 %  16.46   8.65    0.00   4.7 %  0.67"
 }
 
 @test "a view says once what comes and goes, and a newcomer has no figures yet" {

@@ -250,7 +250,7 @@ static void list_has_all_there_is(void **state)
 	assert_int_equal(lines(&o.out, "\"access\":\"yes\""), 1);               /* capabilities */
 	assert_true(lines(&o.out, "\"access\":\"own only\"") > 4);
 	assert_true(lines(&o.out, "\"access\":\"no right\"") > 4);
-	assert_int_equal(lines(&o.out, "\"access\":\"not here\""), 8);
+	assert_int_equal(lines(&o.out, "\"access\":\"not here\""), 9);
 	off(&o);
 }
 

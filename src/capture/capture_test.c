@@ -45,12 +45,13 @@ static void write_file(char *path, const void *p, size_t n)
 	close(fd);
 }
 
-static void generate(char *path, uint64_t seed, struct ptt_gen_truth *truth)
+/* `most`: bytes of a write and of a read; 0: as the generator has them. */
+static void generate(char *path, uint64_t seed, uint32_t most, struct ptt_gen_truth *truth)
 {
 	static uint8_t bytes[RECORDS * 32];
 	struct ptt_gen *g;
 
-	assert_int_equal(ptt_gen_open(&g, &(struct ptt_gen_opts){ .seed = seed, .faults = 1000 }), 0);
+	assert_int_equal(ptt_gen_open(&g, &(struct ptt_gen_opts){ .seed = seed, .faults = 1000, .mps = most, .mrrs = most }), 0);
 	size_t n = ptt_gen_fill(g, bytes, sizeof(bytes));
 	write_file(path, bytes, n);
 	if (truth)
@@ -62,9 +63,9 @@ static int setup(void **state)
 {
 	struct env *v = calloc(1, sizeof(*v));
 
-	generate(v->raw, 1, &v->truth);
-	generate(v->again, 1, NULL);
-	generate(v->other, 2, NULL);
+	generate(v->raw, 1, 0, &v->truth);
+	generate(v->again, 1, 0, NULL);
+	generate(v->other, 2, 128, NULL);
 	write_file(v->nothing, "no trace", 8);
 	*state = v;
 	return 0;
