@@ -213,6 +213,6 @@ void losses_report(struct tally_trace *t)
 			few += l->lost;
 	}
 	if (few && !is_quiet(t))
-		trace_note(t, "%llu firing%s lost in small numbers: up to %d, or less than %g %%, of a probe's on a CPU; -v shows where",
-			   (unsigned long long)few, few == 1 ? "" : "s", FEW_FIRINGS, 100 * SHARE_TOLD);
+		trace_note(t, "%llu firing%s lost in small numbers on each CPU (less than %g %% of a probe's, or up to %d and less than %g %%); -v shows where",
+			   (unsigned long long)few, few == 1 ? "" : "s", 100 * SHARE_TOLD, FEW_FIRINGS, 100 * SHARE_OF_FEW_TOLD);
 }

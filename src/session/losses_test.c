@@ -42,10 +42,10 @@ static void one_to_three_firings_of_a_second_no_longer_bury_a_big_loss(void **st
 	(void)state;
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
 			    "500 of 1000 firings of p lost on CPU 2: 50.0 %\n"
-			    "6 firings lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
+			    "6 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "500 of 1000 firings of p lost on CPU 2: 50.0 %\n");
 	assert_string_equal(said(l, 1, TALLY_TEXT, 0, false),
-			    "1 firing lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
+			    "1 firing lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(l, 1, TALLY_TEXT, 0, true), "");
 }
 
@@ -68,7 +68,7 @@ static void one_to_three_firings_of_a_hundred_have_no_line_of_their_own(void **s
 	(void)state;
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "");
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
-			    "4 firings lost in small numbers: up to 3, or less than 0.5 %, of a probe's on a CPU; -v shows where\n");
+			    "4 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(many, 1, TALLY_TEXT, 0, true), "4 of 97 firings of p lost on CPU 0: 4.1 %\n");
 	assert_string_equal(said(most, 1, TALLY_TEXT, 0, true), "3 of 5 firings of p lost on CPU 0: 60.0 %\n");
 }
