@@ -5,6 +5,14 @@ load common
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
+# What doctor says. Its status is its verdict (0, 3 not supported, 4 not permitted); any other, and silence, is a failure.
+doctor_says() { # FILE COMMAND...: FILE is what it said
+  local to=$1 status=0
+  shift
+  "$@" >"$to" || status=$?
+  case $status in 0 | 3 | 4) [ -s "$to" ] ;; *) echo "doctor: status $status"; return 1 ;; esac
+}
+
 # The program as user nobody, with the arguments.
 as_nobody() { setpriv --reuid=65534 --clear-groups "$TALLY" "$@"; }
 needs_root() { [ "$(id -u)" -eq 0 ] || skip "only root can become nobody"; }
@@ -32,14 +40,14 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 @test "an ordinary user is told what is denied, with the one command" {
   needs_root
   cp "$TALLY" tally && chmod 755 tally . && TALLY=$PWD/tally
-  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" 2>/dev/null || true
+  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR"
   as_nobody --version >/dev/null 2>&1 || skip "nobody can't run a program from here"
   run as_nobody doctor
   [ "$status" -eq 4 ]
   has "D probes over perf events and BPF don't run here: not permitted. First:"
   grep -q "setcap cap_perfmon,cap_bpf=ep" <<<"$output"
   grep -qE '^  missing +programs ' <<<"$output"
-  as_nobody doctor --json >said.json || true
+  doctor_says said.json as_nobody doctor --json
   [ "$(row bpf | field verdict)" = missing ]
   [ "$(row bpf | field cause)" = denied ]
   [ "$(row cap_bpf | field verdict)" = limited ]
@@ -48,12 +56,12 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 @test "the command names this program, wherever it is, and every refusal does" {
   needs_root
-  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
+  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR"
   for dir in plain "it's \$odd"; do
     mkdir -m 755 "$dir" && cp "$TALLY" "$dir/tally" && chmod 755 "$dir/tally"
     TALLY=$PWD/$dir/tally
     as_nobody --version >/dev/null 2>&1 || skip "nobody can't run a program from here"
-    PATH=/usr/bin:/bin as_nobody doctor >said || true
+    PATH=/usr/bin:/bin doctor_says said as_nobody doctor
     # the last command of the text, as a shell reads it
     line=$(sed -n '/First:$/,$p' said | tail -n +2)
     eval "set -- $line"
@@ -69,13 +77,13 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 }
 
 @test "no line is wider than 80 columns, none ends in a blank, and a broken command goes on behind a backslash" {
-  "$TALLY" doctor >said || true
+  doctor_says said "$TALLY" doctor
   ! grep -nE '.{81}| $' said
   awk '/ \\$/ { n++; getline; if (!/^ +[^ ]/) bad = 1 } END { exit bad }' said
 }
 
 @test "every row that is not ok says what follows, and one command, if it could be tried" {
-  "$TALLY" doctor --json >said.json || true
+  doctor_says said.json "$TALLY" doctor --json
   [ "$(grep -c '"type":"finding"' said.json)" -ge 30 ]
   while read -r line; do
     [ -n "$(field consequence <<<"$line")" ] || { echo "no consequence: $line"; return 1; }
@@ -87,8 +95,8 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 }
 
 @test "the text and the JSON tell the same" {
-  "$TALLY" doctor >said || true
-  "$TALLY" doctor --json >said.json || true
+  doctor_says said "$TALLY" doctor
+  doctor_says said.json "$TALLY" doctor --json
   for verdict in ok limited missing; do
     [ "$(grep -c "^  $verdict " said)" -eq "$(grep -c "\"verdict\":\"$verdict\"" said.json)" ]
     grep -q "\"$verdict\":$(grep -c "^  $verdict " said)[,}]" <(tail -n 1 said.json)
@@ -98,7 +106,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 }
 
 @test "commands that serve instead are commands of tally that run" {
-  "$TALLY" doctor --json >said.json || true
+  doctor_says said.json "$TALLY" doctor --json
   ln -s "$(realpath "$TALLY")" tally
   while read -r command; do
     [[ $command == *...* ]] && continue
@@ -109,7 +117,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 @test "nothing is left: no process, no event, no setting" {
   settings() { cat /proc/sys/kernel/{perf_event_paranoid,perf_event_max_sample_rate,nmi_watchdog,kptr_restrict} 2>/dev/null; }
   before=$(settings)
-  "$TALLY" doctor >/dev/null || true
+  doctor_says said "$TALLY" doctor
   [ "$(settings)" = "$before" ]
   [ -z "$(pgrep -P $$ tally)" ]
 }
@@ -152,6 +160,6 @@ tally: 'tally doctor -h' shows the options"
 }
 
 @test "a short command is written out each time: 'the same' says nothing" {
-  "$TALLY" doctor >said || true
+  doctor_says said "$TALLY" doctor
   ! grep -nE ': the same$' said
 }
