@@ -201,7 +201,7 @@ static void look_at_places(struct look *k, const struct place *v, uint32_t n)
 }
 
 /* Holders of these kinds that count for this user, at most `cap`: how many there are, or -TALLY_EIO. */
-static int64_t holders(const struct lease *l, uint32_t kinds, struct lease_holder *v, uint32_t cap)
+static int64_t lease_holders_list(const struct lease *l, uint32_t kinds, struct lease_holder *v, uint32_t cap)
 {
 	struct look k = { .kinds = kinds, .v = v, .cap = cap };
 
@@ -302,7 +302,7 @@ static uint32_t kinds_before(enum lease_kind kind)
 
 static int take_locked(struct lease *l, const struct place *p, struct lease_holder *other, struct err *e)
 {
-	int64_t n = holders(l, kinds_before(l->kind), other, 1);
+	int64_t n = lease_holders_list(l, kinds_before(l->kind), other, 1);
 
 	if (n < 0)
 		return err_set(e, TALLY_EIO, "no socket to look for leases of the counters: %s", strerror(errno));
@@ -376,7 +376,7 @@ int lease_fd(const struct lease *l)
 }
 
 /* Looks again in a while, and on; or no more. */
-static void recheck(const struct lease *l, bool on)
+static void lease_recheck_arm(const struct lease *l, bool on)
 {
 	const struct timespec t = { .tv_nsec = on ? RECHECK_MS * 1000000L : 0 };
 
@@ -417,7 +417,7 @@ static int watch_begin(struct lease *l, struct err *e)
 	if (l->epoll < 0 || l->timer < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->timer, &ev) < 0 ||
 	    (l->inotify >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->inotify, &ev) < 0))
 		return err_set(e, TALLY_EIO, "epoll: %s", strerror(errno));
-	recheck(l, !watch_all(l));
+	lease_recheck_arm(l, !watch_all(l));
 	return 0;
 }
 
@@ -433,8 +433,8 @@ bool lease_shut(struct lease *l, struct lease_holder *by)
 	while (read(l->timer, events, sizeof(uint64_t)) > 0 || read(l->inotify, events, sizeof(events)) > 0)
 		;
 	watched = watch_all(l);               /* a place may have come; before looking, so that nothing falls between */
-	shut = holders(l, kinds, &h, 1) > 0;
-	recheck(l, shut || !watched);
+	shut = lease_holders_list(l, kinds, &h, 1) > 0;
+	lease_recheck_arm(l, shut || !watched);
 	if (shut && by)
 		*by = h;
 	return shut;
@@ -448,7 +448,7 @@ uint32_t lease_list(const char *root, struct lease_holder *v, uint32_t cap)
 	name_places(&l, root);
 	for (uint32_t kind = 0; kind < LEASE_KINDS; kind++) {
 		uint32_t room = n < cap ? cap - n : 0;
-		int64_t more = holders(&l, 1u << kind, room ? v + n : NULL, room);
+		int64_t more = lease_holders_list(&l, 1u << kind, room ? v + n : NULL, room);
 
 		n += more > 0 ? (uint32_t)more : 0;
 	}

@@ -285,7 +285,7 @@ static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t key, uint32_t 
 }
 
 /* A part goes on where another one ended: this firing is counted, and its variables have their values. */
-static void prologue(struct cg *g, uint32_t out, bool whole)
+static void part_begin(struct cg *g, uint32_t out, bool whole)
 {
 	cg_mov(g, R6, R1);
 	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), g->prog, out);
@@ -376,7 +376,7 @@ static void tail_call(struct cg *g, uint32_t part)
 }
 
 /* Generates clauses from .. to; whether they fit. */
-static bool body(struct cg *g, struct plan *pl)
+static bool clauses_generate(struct cg *g, struct plan *pl)
 {
 	uint32_t out;
 
@@ -386,7 +386,7 @@ static bool body(struct cg *g, struct plan *pl)
 	out = cg_label(g);
 	g->errblk = cg_label(g);
 	g->line = 0;
-	prologue(g, out, pl->from == 0);
+	part_begin(g, out, pl->from == 0);
 	for (uint32_t k = pl->from; k < pl->to; k++)
 		clause(g, pl, k);
 	if (pl->to < pl->nown)
@@ -434,9 +434,9 @@ static void img_prog_free(struct img_prog *p)
 }
 
 /* As many clauses from pl->from on as fit. */
-static void part(struct cg *g, struct plan *pl)
+static void part_generate(struct cg *g, struct plan *pl)
 {
-	while (!body(g, pl) && !g->failed) {
+	while (!clauses_generate(g, pl) && !g->failed) {
 		if (pl->to - pl->from <= 1) {
 			cg_fail(g, TALLY_ENOTSUP, "line %u: this clause is too large for the kernel: divide it into several",
 				pl->clause[pl->from]->line);
@@ -446,13 +446,13 @@ static void part(struct cg *g, struct plan *pl)
 	}
 }
 
-static void parts(struct cg *g, struct plan *pl)
+static void program_generate_parts(struct cg *g, struct plan *pl)
 {
 	struct img_prog *first = &g->img->prog[g->img->nprogs++];
 	uint32_t n = 1;
 
 	pl->to = pl->nown;
-	part(g, pl);
+	part_generate(g, pl);
 	program_keep(g, first);
 	for (; pl->to < pl->nown && !g->failed; n++) {
 		uint32_t as_many = pl->to - pl->from;
@@ -460,7 +460,7 @@ static void parts(struct cg *g, struct plan *pl)
 
 		pl->from = pl->to;
 		pl->to = pl->nown - pl->from < 2 * as_many ? pl->nown : pl->from + 2 * as_many;
-		part(g, pl);
+		part_generate(g, pl);
 		next = VEC_NEW(g->img->part, g->img->nparts, g->parts_cap);
 		program_keep(g, next ? next : &lost);
 		if (!next) {
@@ -543,7 +543,7 @@ static void program(struct cg *g, const struct bpf_probe *probe)
 	g->stack_low = FP_SPILL;
 	places_reset(g);
 	if (plan_open(g, &pl) == 0)
-		parts(g, &pl);
+		program_generate_parts(g, &pl);
 	plan_close(&pl);
 }
 

@@ -238,7 +238,7 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
 }
 
-static void holes(struct an_page *p, const struct ptt_page_in *in)
+static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const char *const why[] = {
 		[PTT_GAP_NONE] = "", [PTT_GAP_OFFSETS] = "AUX offsets jump", [PTT_GAP_TRUNCATED] = "AUX data is flagged truncated",
@@ -704,7 +704,7 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 	an_page_open(p, "ptt_report", title ? title : "");
 	summary(p, in);
 	devices(p, in);
-	holes(p, in);
+	holes_table(p, in);
 	types(p, in);
 	requesters(p, in);
 	completers(p, in);
@@ -727,7 +727,7 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 enum { OVERLAYS = 8, OVERLAY_STEPS = 120 };
 
 /* How many per cent of all requests a step has, in thousandths; buckets are spread over the steps that they touch. */
-static void spread(const struct ptt_hist *h, uint64_t from, double step, uint64_t v[static OVERLAY_STEPS])
+static void hist_spread(const struct ptt_hist *h, uint64_t from, double step, uint64_t v[static OVERLAY_STEPS])
 {
 	double sum[OVERLAY_STEPS] = { 0 };
 
@@ -749,7 +749,7 @@ static void spread(const struct ptt_hist *h, uint64_t from, double step, uint64_
 }
 
 /* Both distributions of a latency, but for a few of the slowest. */
-static void overlay(struct an_page *p, const struct ptt_change *c)
+static void overlay_figure(struct an_page *p, const struct ptt_change *c)
 {
 	const struct ptt_hist *a = c->latency_a, *b = c->latency_b;
 	uint64_t from = a->least < b->least ? a->least : b->least, va[OVERLAY_STEPS], vb[OVERLAY_STEPS];
@@ -761,15 +761,15 @@ static void overlay(struct an_page *p, const struct ptt_change *c)
 	for (size_t i = 0; end == NULL && i < COUNT(figure); i++)
 		end = strstr(c->what, figure[i]);
 	snprintf(title, sizeof(title), "Both distributions: %.*s", end ? (int)(end - c->what) : 0, c->what);
-	spread(a, from, (double)step, va);
-	spread(b, from, (double)step, vb);
+	hist_spread(a, from, (double)step, va);
+	hist_spread(b, from, (double)step, vb);
 	const struct an_line line[] = { { "a", "A, % of requests", va, 1000 }, { "b", "B, % of requests", vb, 1000 } };
 	an_page_lines(p, "distribution", title, &(struct an_lines){ .over = "latency", .from = from, .step = step, .n = OVERLAY_STEPS,
 								  .nlines = 2, .unit = AN_NUMBER, .line = line });
 }
 
 /* Of each latency that is a finding, once. */
-static void overlays(struct an_page *p, const struct ptt_change *change, uint32_t n)
+static void overlay_figures(struct an_page *p, const struct ptt_change *change, uint32_t n)
 {
 	const struct ptt_hist *done[OVERLAYS];
 	uint32_t ndone = 0;
@@ -782,12 +782,12 @@ static void overlays(struct an_page *p, const struct ptt_change *change, uint32_
 		if (k < ndone || !change[i].latency_a)
 			continue;
 		done[ndone++] = change[i].latency_a;
-		overlay(p, &change[i]);
+		overlay_figure(p, &change[i]);
 	}
 }
 
 /* roles: of findings. */
-static void changes(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change, uint32_t n)
+static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change, uint32_t n)
 {
 	static const struct an_column col[] = {
 		{ "what", "what", AN_TEXT }, { "a", "A", AN_NUMBER }, { "b", "B", AN_NUMBER },
@@ -828,10 +828,10 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	an_fact(p, t, "b_span", "ticks of B", AN_TICKS, AN_U(b->r->span));
 	while (found < n && change[found].finding)
 		found++;
-	changes(p, b, true, change, found);
+	changes_table(p, b, true, change, found);
 	if (b->pictures)
-		overlays(p, change, found);
-	changes(p, b, false, change + found, n - found);
+		overlay_figures(p, change, found);
+	changes_table(p, b, false, change + found, n - found);
 	if (!n)
 		an_page_words(p, AN_NOTE, "change", "No figure differs.");
 	else if (!found)

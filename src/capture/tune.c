@@ -279,7 +279,7 @@ static uint32_t not_won(const struct tune *t, const struct setting *s, uint32_t 
 }
 
 /* Whether s is better than the best so far, as far as that isn't chance. */
-static int beats(struct tune *t, const struct setting *s, enum view view, bool *ret)
+static int setting_beats_best(struct tune *t, const struct setting *s, enum view view, bool *ret)
 {
 	const uint32_t pairs = TUNE_LOTS * TUNE_LOTS, from = t->ndone;
 	const double bound = tune_bound(t->o.one_in, ++t->nheld);
@@ -352,7 +352,7 @@ static int try_setting(struct tune *t, const struct setting *s, enum view view, 
 		return rc;
 	looks = gains(tune_cost(t, &t->done[from].f), costs(t, &t->best, view, 0).median);
 	if (looks)
-		rc = beats(t, s, view, &better);
+		rc = setting_beats_best(t, s, view, &better);
 	t->done[from].verdict = better ? BETTER : looks ? MAY_BE_CHANCE : NO_BETTER;
 	if (rc >= 0 && better) {
 		t->best = *s;

@@ -390,7 +390,7 @@ static bool is_trace(const char *platform, const char *output)
 }
 
 /* `first` is the argument behind the options: who leaves -s out has the script there. */
-static int check(struct trace *c, const char *first)
+static int trace_check_options(struct trace *c, const char *first)
 {
 	if (!c->nsources && !c->list) {
 		const bool script = first && ends_with(first, ".d");
@@ -543,7 +543,7 @@ int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
 
 	status = opts_parse(cx, cmd_trace_opts(), &c, argc, argv, &first);
 	if (status == GO_ON)
-		status = check(&c, first < argc ? argv[first] : NULL);
+		status = trace_check_options(&c, first < argc ? argv[first] : NULL);
 	if (status == GO_ON)
 		status = perform(&c, argc - first, argv + first);
 	if (c.output && c.fd >= 0 && close(c.fd) && status == ST_OK) {

@@ -80,7 +80,7 @@ static int pragma_error(struct words *w)
 }
 
 /* The program can't do without something, which is not there for this reason. */
-static int required(struct words *w, const char *class, size_t nclass, const char *name, size_t n, const char *why)
+static int pragma_require(struct words *w, const char *class, size_t nclass, const char *name, size_t n, const char *why)
 {
 	if (w->u->why != NULL)
 		err_set(w->u->why, TALLY_ENOPROBE, "%s", why);
@@ -96,7 +96,7 @@ static int required_provider(struct words *w, const char *name, size_t n)
 	if (s == NULL)
 		return d_nomem(w->u);
 	int rc = env->provider != NULL ? env->provider(env->arg, s, &e) : 0;
-	return rc < 0 ? required(w, "provider", strlen("provider"), name, n, e.text) : 0;
+	return rc < 0 ? pragma_require(w, "provider", strlen("provider"), name, n, e.text) : 0;
 }
 
 static int pragma_depends(struct words *w)
@@ -116,7 +116,7 @@ static int pragma_depends(struct words *w)
 		return 0;                     /* no probe is one of a module */
 	if (provider)
 		return required_provider(w, name, nname);
-	return required(w, class, nclass, name, nname, "D libraries are not supported yet");
+	return pragma_require(w, class, nclass, name, nname, "D libraries are not supported yet");
 }
 
 static int pragma_attributes(struct words *w)

@@ -74,7 +74,7 @@ static const char *hint_of(enum hint_kind kind, const char *word, size_t n)
 	return NULL;
 }
 
-static const char *hinted(struct d_unit *u, enum hint_kind kind, const char *word)
+static const char *hint_find(struct d_unit *u, enum hint_kind kind, const char *word)
 {
 	const char *text = hint_of(kind, word, strlen(word));
 
@@ -99,7 +99,7 @@ static const char *advice(struct d_unit *u, const struct names *l, const char *w
 const char *near_name(struct d_unit *u, const char *word)
 {
 	struct names l = { 0 };
-	const char *hint = hinted(u, HINT_NAME, word);
+	const char *hint = hint_find(u, HINT_NAME, word);
 
 	if (hint)
 		return hint;
@@ -124,7 +124,7 @@ const char *near_variable(struct d_unit *u, const struct d_sym *s)
 const char *near_call(struct d_unit *u, const char *word, bool aggregating)
 {
 	struct names l = { 0 };
-	const char *hint = hinted(u, aggregating ? HINT_AGG : HINT_CALL, word);
+	const char *hint = hint_find(u, aggregating ? HINT_AGG : HINT_CALL, word);
 
 	if (hint)
 		return hint;

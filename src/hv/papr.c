@@ -154,7 +154,7 @@ static bool give_room(struct ask *a, uint32_t bytes)
 }
 
 /* One more fits the guest's block, and can be counted. */
-static bool fits(const struct ask *a, uint32_t bytes, uint32_t n)
+static bool block_has_room(const struct ask *a, uint32_t bytes, uint32_t n)
 {
 	return bytes <= a->size - a->written && !(a->p->o.level && n == RETURNED_MOST);
 }
@@ -173,7 +173,7 @@ static enum papr_rc records(struct ask *a)
 
 	for (;;) {
 		rc = o->ops->next(o->arg, a->who, a->r, is_own(a), from, secondary, &v);
-		if (rc <= 0 || !fits(a, gpci_bytes(a->r, &v), n))
+		if (rc <= 0 || !block_has_room(a, gpci_bytes(a->r, &v), n))
 			break;
 		if (gpci_bytes(a->r, &v) > a->room - a->written && !give_room(a, gpci_bytes(a->r, &v)))
 			return H_HARDWARE;

@@ -124,7 +124,7 @@ static void code_keep(struct code *c, const struct facts *f, int flags)
 
 /* ---- the programs ------------------------------------------------------------ */
 
-static void acquired(struct code *c, const struct facts *f)
+static void on_lock_acquired(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R2, R1, 8 * f->acquired_write), I_ALU_IMM(AND, R2, 0xff));
 	LEAVE_IF(JEQ, R2, 0);
@@ -166,7 +166,7 @@ static void code_land(struct code *c, uint32_t from, uint32_t to)
 	c->ins[from].off = (int16_t)(to - from - 1);
 }
 
-static void released(struct code *c, const struct facts *f)
+static void on_lock_released(struct code *c, const struct facts *f)
 {
 	const bool calls = f->call >= 0 && f->length >= 0 && f->prot >= 0;
 	const int pages = offsetof(struct img_generation, exec_pages);
@@ -213,7 +213,7 @@ static void code_begin(struct code *c, const struct facts *f)
 	code_keep(c, f, MAP_ANY);
 }
 
-static void forked(struct code *c, const struct facts *f)
+static void on_fork(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R7, R1, 0), I_LOAD(DW, R6, R1, 8));
 	code_read(c, AT_READ, 4, R7, f->tgid);
@@ -223,23 +223,23 @@ static void forked(struct code *c, const struct facts *f)
 	code_begin(c, f);
 }
 
-static void execd(struct code *c, const struct facts *f)
+static void on_exec(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R6, R1, 0));
 	code_begin(c, f);
 }
 
-static void ended(struct code *c, const struct facts *f)
+static void on_space_ended(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), MAP(R1, f->spaces), AT(R2, AT_KEY), I_CALL(map_delete_elem));
 }
 
 static const struct watcher { const char *tracepoint; void (*program)(struct code *c, const struct facts *f); } watchers[] = {
-	{ "mmap_lock_acquire_returned", acquired },
-	{ "mmap_lock_released", released },
-	{ "sched_process_fork", forked },
-	{ "sched_process_exec", execd },
-	{ "exit_mmap", ended },
+	{ "mmap_lock_acquire_returned", on_lock_acquired },
+	{ "mmap_lock_released", on_lock_released },
+	{ "sched_process_fork", on_fork },
+	{ "sched_process_exec", on_exec },
+	{ "exit_mmap", on_space_ended },
 };
 static_assert(COUNT(watchers) == GENERATION_LINKS, "one link each");
 

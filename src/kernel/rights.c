@@ -114,7 +114,7 @@ int rights_open(unsigned cap, const char *path, int flags)
 }
 
 /* CAP_SYS_ADMIN includes the finer two that Linux 5.8 took out of it. */
-static bool may(unsigned cap)
+static bool capability_or_admin(unsigned cap)
 {
 	return has_capability(cap) || has_capability(CAP_SYS_ADMIN);
 }
@@ -166,13 +166,13 @@ struct k_fix k_fix(const char *command)
 
 int rights_bpf(const char *what, struct err *e)
 {
-	if (may(CAP_BPF) && may(CAP_PERFMON))
+	if (capability_or_admin(CAP_BPF) && capability_or_admin(CAP_PERFMON))
 		return err_set(e, TALLY_EPERM,
 			       "%s is not permitted although cap_bpf is granted: a seccomp filter, "
 			       "a container or the kernel's lockdown forbids bpf(2)",
 			       what);
 	return err_set(e, TALLY_EPERM, "%s needs %s: %s", what,
-		       may(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon", k_fix(FIX_TRACE).text);
+		       capability_or_admin(CAP_BPF) ? "cap_perfmon" : "cap_bpf and cap_perfmon", k_fix(FIX_TRACE).text);
 }
 
 int rights_perf(struct err *e)
@@ -181,7 +181,7 @@ int rights_perf(struct err *e)
 
 	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
 		strcpy(level, "unknown");
-	if (may(CAP_PERFMON))
+	if (capability_or_admin(CAP_PERFMON))
 		return err_set(
 			e, TALLY_EPERM,
 			"counting on whole CPUs is not permitted although cap_perfmon is granted: "

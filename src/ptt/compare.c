@@ -44,9 +44,9 @@ struct changes {
 	const struct ptt_report *a, *b;
 };
 
-static struct figure *change(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
+static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
 	PRINTF_LIKE(5, 6);
-static struct figure *change(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
+static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
 {
 	struct figure *x = a->value == b->value ? NULL : VEC_NEW(c->v, c->n, c->cap);
 	va_list ap;
@@ -154,7 +154,7 @@ static void compare_part(struct changes *c, const char *unit, part_fn *num, part
 {
 	struct sample a = whole_ratio(c->a, num, den, which, count), b = whole_ratio(c->b, num, den, which, count);
 
-	change(c, unit, &a, &b, "%s", what);
+	change_add(c, unit, &a, &b, "%s", what);
 }
 
 /* A limit that sizes show: a larger one is certain when there would have been such packets by chance, too. */
@@ -167,12 +167,12 @@ static void compare_limit(struct changes *c, unsigned size, uint32_t a, uint32_t
 		sa.events += (double)c->a->size[size][n];
 		sb.events += (double)c->b->size[size][n];
 	}
-	change(c, "bytes", &sa, &sb, "%s", what);
+	change_add(c, "bytes", &sa, &sb, "%s", what);
 }
 
 static void compare_figure(struct changes *c, const char *unit, double a, double b, const char *what)
 {
-	change(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
+	change_add(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
 }
 
 static void compare_whole(struct changes *c)
@@ -305,7 +305,7 @@ static double chance_by_ranks(const struct ptt_hist *a, const struct ptt_hist *b
 	return compare_t_chance(least, x.df < y.df ? x.df : y.df);
 }
 
-static void whose(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
+static void figure_set_owner(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
 {
 	if (x == NULL)
 		return;
@@ -318,7 +318,7 @@ static void whose(struct figure *x, enum of of, const struct ptt_requester_row *
 static void latency_figure(struct figure *x, const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_requester_row *ra,
 			   const struct ptt_requester_row *rb)
 {
-	whose(x, OF_LATENCY, ra, rb);
+	figure_set_owner(x, OF_LATENCY, ra, rb);
 	if (x == NULL)
 		return;
 	x->is.latency_a = a;
@@ -341,13 +341,13 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	struct sample sa = mean_of(ta), sb = mean_of(tb);
 	sa.value = (double)a->sum / (double)a->n;
 	sb.value = (double)b->sum / (double)b->n;
-	latency_figure(change(c, "ticks", &sa, &sb, "%s mean", of), a, b, ra, rb);
+	latency_figure(change_add(c, "ticks", &sa, &sb, "%s mean", of), a, b, ra, rb);
 	for (unsigned k = 0; k < PTT_PLACES; k++) {
 		if (a->n < place[k].least || b->n < place[k].least)
 			continue;
 		sa = place_of(a, ta, k, at_a[k]);
 		sb = place_of(b, tb, k, at_b[k]);
-		struct figure *x = change(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
+		struct figure *x = change_add(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
 		double chance = x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
 		latency_figure(x, a, b, ra, rb);
 		if (x)
@@ -355,7 +355,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	}
 	sa = (struct sample){ .value = (double)a->most };
 	sb = (struct sample){ .value = (double)b->most };
-	change(c, "ticks", &sa, &sb, "%s max", of);
+	change_add(c, "ticks", &sa, &sb, "%s max", of);
 }
 
 static void compare_matched(struct changes *c)
@@ -434,7 +434,7 @@ static void compare_rate(struct changes *c, const struct ptt_requester_row *a, c
 {
 	struct sample sa = rate_of(c->a, a, a ? a : b, series, of_a), sb = rate_of(c->b, b, a ? a : b, series, of_b);
 
-	whose(change(c, "per 1000 ticks", &sa, &sb, "%s %s", name, what), OF_DEMAND, a, b);
+	figure_set_owner(change_add(c, "per 1000 ticks", &sa, &sb, "%s %s", name, what), OF_DEMAND, a, b);
 }
 
 static uint64_t requests_of(const struct ptt_requester_row *q)
@@ -497,7 +497,7 @@ static void find_findings(struct changes *c)
 }
 
 /* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one trace. */
-static void together(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all, double *with_one)
+static void latency_with_load(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all, double *with_one)
 {
 	double sum[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, all[PTT_TRACK_BLOCKS] = { 0 }, one[PTT_TRACK_BLOCKS] = { 0 };
 	const struct ptt_track *k = &cause->track;
@@ -528,14 +528,14 @@ static bool they_share(const struct changes *c, const struct figure *cause)
 
 	if (cause->a == NULL || cause->b == NULL)
 		return false;
-	together(c->a, cause->a, &with_all, &with_one);
-	together(c->b, cause->b, &with_all, &with_one);
+	latency_with_load(c->a, cause->a, &with_all, &with_one);
+	latency_with_load(c->b, cause->b, &with_all, &with_one);
 	return with_all > TOGETHER * sqrt(2) || with_one > TOGETHER * sqrt(2);
 }
 
 /* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less proof than
  * a finding out of many. */
-static bool follows(const struct figure *x, const struct figure *cause)
+static bool figure_follows_cause(const struct figure *x, const struct figure *cause)
 {
 	bool more = cause->g.log > 0;
 
@@ -547,7 +547,7 @@ static bool follows(const struct figure *x, const struct figure *cause)
 }
 
 /* By how much more or less the requester moves, in bytes. */
-static double moved(const struct figure *x)
+static double figure_bytes_moved(const struct figure *x)
 {
 	return x->of == OF_DEMAND && x->is.finding ? fabs(x->is.b - x->is.a) : 0;
 }
@@ -558,15 +558,15 @@ static void find_consequences(struct changes *c)
 	bool others = false;
 
 	for (uint32_t i = 0; i < c->n; i++)
-		if (moved(&c->v[i]) > (cause ? moved(cause) : 0))
+		if (figure_bytes_moved(&c->v[i]) > (cause ? figure_bytes_moved(cause) : 0))
 			cause = &c->v[i];
 	for (uint32_t i = 0; cause && i < c->n; i++)
-		others |= follows(&c->v[i], cause) && c->v[i].a != NULL && c->v[i].a != cause->a;
+		others |= figure_follows_cause(&c->v[i], cause) && c->v[i].a != NULL && c->v[i].a != cause->a;
 	if (!others || !they_share(c, cause))
 		return;
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct figure *x = &c->v[i];
-		if (follows(x, cause)) {
+		if (figure_follows_cause(x, cause)) {
 			x->is.finding = true;
 			x->is.role = PTT_ROLE_CONSEQUENCE;
 		}
@@ -575,7 +575,7 @@ static void find_consequences(struct changes *c)
 	}
 }
 
-static int rank(const struct figure *x)
+static int figure_rank(const struct figure *x)
 {
 	if (!x->is.finding)
 		return x->g.df > 0 ? 3 : 4;
@@ -586,9 +586,9 @@ static int surest_first(const void *p, const void *q)
 {
 	const struct figure *x = p, *y = q;
 
-	if (rank(x) != rank(y))
-		return rank(x) - rank(y);
-	if (rank(x) < 3)
+	if (figure_rank(x) != figure_rank(y))
+		return figure_rank(x) - figure_rank(y);
+	if (figure_rank(x) < 3)
 		return (x->least < y->least) - (x->least > y->least);
 	if (x->is.chance != y->is.chance)
 		return by_chance(p, q);
