@@ -12,7 +12,8 @@ EVIL=$'e\033[31m\a\302\233x'
 SHOWN='e\x1b[31m\x07\xc2\x9bx'
 
 # on_terminal COMMAND...: what it writes to a terminal, in one line that cat -v has made harmless.
-on_terminal() { script -qec "$(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r' | tr '\n' '~' | cat -v; }
+# script runs the command by $SHELL, and only bash knows the quotes of its own printf %q.
+on_terminal() { SHELL=/bin/bash script -qec "$(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r' | tr '\n' '~' | cat -v; }
 
 # obeys TEXT: whether a terminal would find an order in it (as cat -v shows it).
 obeys() { [[ "$1" == *'^['* || "$1" == *'^G'* || "$1" == *'M-^['* ]]; }
