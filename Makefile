@@ -72,7 +72,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) \
 	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs specs fuzzers test bench fuzz fuzz-replay law lint man install clean \
+.PHONY: all asan tests progs specs fuzzers test bench fuzz fuzz-replay law format man install clean \
 	torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
@@ -197,13 +197,13 @@ fuzz: fuzzers
 fuzz-replay: fuzzers
 	tools/fuzz.sh -t $(FUZZ_SECONDS) $(FUZZERS)
 
+# Every C file as .clang-format says.
+format:
+	tools/format.sh
+
 law:
 	tools/law.sh
 	tools/headers.sh $(CC) $(filter-out -MMD -MP,$(BASIC))
-
-# Advice only: the layout of a table can be right where a formatter would undo it.
-lint:
-	-clang-format --dry-run $(SOURCES) $(TEST_SRC) $(wildcard src/*/*.h include/tally/*.h test/prog/*.c)
 
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 bench: all progs $(BENCH)

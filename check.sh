@@ -55,6 +55,12 @@ fi
 
 say "laws"
 must "the import law holds, and every header compiles alone" make law
+tools/format.sh -c >"$log" 2>&1
+case $? in
+0) pass "every C file is written as .clang-format says" ;;
+3) skip "every C file is written as .clang-format says" "no clang-format 14" ;;
+*) cat "$log"; fail "every C file is written as .clang-format says" ;;
+esac
 
 # The guest has one CPU and takes minutes: it runs beside the tests that follow.
 say "a guest"

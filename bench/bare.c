@@ -32,7 +32,9 @@ int main(void)
 		return 1;
 	}
 	struct perf_event_attr a = {
-		.size = sizeof(a), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
+		.size = sizeof(a),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
 		.sample_period = 1,
 	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);

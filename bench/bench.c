@@ -103,9 +103,8 @@ int main(int argc, char **argv)
 			c[i].ns[r] = run_once(&c[i], &quiet);
 	for (unsigned i = 0; i < n; i++) {
 		qsort(c[i].ns, runs, sizeof(*c[i].ns), by_value);
-		printf("%llu %llu %llu %ld%s\n", (unsigned long long)c[i].ns[runs / 2],
-		       (unsigned long long)c[i].ns[0], (unsigned long long)c[i].ns[runs - 1],
-		       c[i].resident_kib, c[i].failed ? " failed" : "");
+		printf("%llu %llu %llu %ld%s\n", (unsigned long long)c[i].ns[runs / 2], (unsigned long long)c[i].ns[0],
+		       (unsigned long long)c[i].ns[runs - 1], c[i].resident_kib, c[i].failed ? " failed" : "");
 		free(c[i].ns);
 	}
 	posix_spawn_file_actions_destroy(&quiet);

@@ -31,7 +31,7 @@ static double turn(void)
 	double from = seconds(CLOCK_MONOTONIC);
 
 	for (uint64_t i = 0; i < ADDITIONS; i++)
-		__asm__ volatile("" : "+r"(i));       /* nobody knows what i is now */
+		__asm__ volatile("" : "+r"(i)); /* nobody knows what i is now */
 	return ADDITIONS / (seconds(CLOCK_MONOTONIC) - from) / 1e9;
 }
 
@@ -64,7 +64,7 @@ static void wait_for(bool all, double most)
 
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
 		return;
-	for (bool done = false; !done && seconds(CLOCK_MONOTONIC) < end; ) {
+	for (bool done = false; !done && seconds(CLOCK_MONOTONIC) < end;) {
 		done = all;
 		for (int i = 0; i < CPU_SETSIZE && done == all; i++)
 			if (CPU_ISSET(i, &cpus))

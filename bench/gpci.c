@@ -56,8 +56,9 @@ static const struct hv_mem guest = { .is = is, .read = fetch, .write = store };
 
 static struct power *machine(const char *load, const char *config)
 {
-	const struct power_opts o = { .level = 6, .load = load, .config = config, .config_bytes = config ?
-				     strlen(config) : 0 };
+	const struct power_opts o = {
+		.level = 6, .load = load, .config = config, .config_bytes = config ? strlen(config) : 0
+	};
 	struct err e = { 0 };
 	struct power *p;
 
@@ -68,16 +69,19 @@ static struct power *machine(const char *load, const char *config)
 
 static size_t shared_line(char *to, uint32_t i, uint32_t hundredths)
 {
-	return (size_t)sprintf(to,
-			       "partition %u rights=all,expanded,lab vps=%u entitlement=%u weight=%u home=%u memory=16 demand=%u swing=200 "
-			       "period=%u snooze=100 ipc=5/4 traffic=4 idle=yes\n", i, i % 4 + 1, hundredths, i % 255 + 1, i % 20, 300 + i % 500, 10 + i % 50);
+	return (size_t)sprintf(
+		to,
+		"partition %u rights=all,expanded,lab vps=%u entitlement=%u weight=%u home=%u memory=16 demand=%u swing=200 "
+		"period=%u snooze=100 ipc=5/4 traffic=4 idle=yes\n",
+		i, i % 4 + 1, hundredths, i % 255 + 1, i % 20, 300 + i % 500, 10 + i % 50);
 }
 
 static size_t dedicated_line(char *to, uint32_t i)
 {
-	return (size_t)sprintf(to,
-			       "partition %u type=dedicated donate vps=1 home=%u demand=%u swing=200 period=%u traffic=4\n", i, i % 20,
-			       300 + i % 500, 10 + i % 50);
+	return (size_t)
+		sprintf(to,
+			"partition %u type=dedicated donate vps=1 home=%u demand=%u swing=200 period=%u traffic=4\n", i,
+			i % 20, 300 + i % 500, 10 + i % 50);
 }
 
 /* Four nodes with five chips; partitions of one to four virtual processors with all that takes time, and as many donating

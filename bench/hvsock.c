@@ -166,9 +166,10 @@ static double batch(struct local_client *c)
 		uint64_t id;
 		int rc = 1;
 
-		while (asked < BATCH_CALLS && asked - answered < 2000 && (rc = local_ask(c, LOCAL_HV_CALL, &get, sizeof(get), &id, &e)) > 0)
+		while (asked < BATCH_CALLS && asked - answered < 2000 &&
+		       (rc = local_ask(c, LOCAL_HV_CALL, &get, sizeof(get), &id, &e)) > 0)
 			asked++;
-		for (rc = rc < 0 ? rc : 1; rc > 0 && answered < asked; answered += rc > 0)
+		for (rc = rc < 0 ? rc : 1; rc > 0 && answered<asked; answered += rc> 0)
 			if ((rc = local_next(c, &a, -1, &e)) > 0 && a.head.status)
 				fail("a call was refused");
 		if (rc < 0)
@@ -215,7 +216,10 @@ static double bare(int fd)
 
 /* ---- Unicorn ------------------------------------------------------------------------------------------ */
 
-struct guest { struct sun4v_vcpu *v; uint32_t left; };
+struct guest {
+	struct sun4v_vcpu *v;
+	uint32_t left;
+};
 
 static bool trap(void *arg, unsigned number, uint64_t r[6])
 {
@@ -258,7 +262,10 @@ static double traps(struct guest *g)
 }
 
 /* The same code under the same engine, and nothing of ours: the hook moves the PC on. */
-static struct empty { int (*read)(void *, int, void *), (*write)(void *, int, const void *), (*stop)(void *); uint32_t left; } empty;
+static struct empty {
+	int (*read)(void *, int, void *), (*write)(void *, int, const void *), (*stop)(void *);
+	uint32_t left;
+} empty;
 
 static void empty_hook(void *uc, uint32_t number, void *arg)
 {
@@ -279,10 +286,13 @@ static double empty_traps(void)
 {
 	void *lib = dlopen("libunicorn.so.2", RTLD_NOW), *uc;
 	int (*open)(int, int, void **) = (int (*)(int, int, void **))(uintptr_t)dlsym(lib, "uc_open");
-	int (*map)(void *, uint64_t, size_t, uint32_t, void *) = (int (*)(void *, uint64_t, size_t, uint32_t, void *))(uintptr_t)dlsym(lib, "uc_mem_map_ptr");
+	int (*map)(void *, uint64_t, size_t, uint32_t, void *) =
+		(int (*)(void *, uint64_t, size_t, uint32_t, void *))(uintptr_t)dlsym(lib, "uc_mem_map_ptr");
 	int (*hook)(void *, size_t *, int, void *, void *, uint64_t, uint64_t, ...) =
-		(int (*)(void *, size_t *, int, void *, void *, uint64_t, uint64_t, ...))(uintptr_t)dlsym(lib, "uc_hook_add");
-	int (*start)(void *, uint64_t, uint64_t, uint64_t, size_t) = (int (*)(void *, uint64_t, uint64_t, uint64_t, size_t))(uintptr_t)dlsym(lib, "uc_emu_start");
+		(int (*)(void *, size_t *, int, void *, void *, uint64_t, uint64_t, ...))(
+			uintptr_t)dlsym(lib, "uc_hook_add");
+	int (*start)(void *, uint64_t, uint64_t, uint64_t, size_t) =
+		(int (*)(void *, uint64_t, uint64_t, uint64_t, size_t))(uintptr_t)dlsym(lib, "uc_emu_start");
 	int (*close)(void *) = (int (*)(void *))(uintptr_t)dlsym(lib, "uc_close");
 	size_t h;
 	double from;
@@ -317,7 +327,7 @@ static void measure_traps(void)
 	put_code();
 	/* %o5 is the function for good. */
 	memmove(ram + 4, ram, 64);
-	memcpy(ram, "\x9a\x10\x21\x06", 4);   /* mov 0x106, %o5 */
+	memcpy(ram, "\x9a\x10\x21\x06", 4); /* mov 0x106, %o5 */
 	for (int i = 0; i < ROUNDS; i++) {
 		double now = traps(&g), then = empty_traps();
 

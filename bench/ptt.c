@@ -86,8 +86,12 @@ static int patch(void *arg, uint64_t off, const void *p, size_t n)
 
 static void make(const char *form, const char *format, const char *mib, const char *path)
 {
-	const struct ptt_gen_opts o = { .seed = 1, .format = (uint8_t)format_named(format), .requesters = 16,
-					.faults = 20, .time = PTT_TIME_DELTA, .pages = 64 };
+	const struct ptt_gen_opts o = { .seed = 1,
+					.format = (uint8_t)format_named(format),
+					.requesters = 16,
+					.faults = 20,
+					.time = PTT_TIME_DELTA,
+					.pages = 64 };
 	const struct ptt_device device = { .name = "hisi_ptt0_2", .pmu_type = 24, .config = 0x100000001 };
 	struct bytes_out out = { .arg = fopen(path, "wb"), .put = put, .patch = patch };
 	struct ptt_writer *w = NULL;
@@ -119,7 +123,7 @@ struct work {
 	bool match;
 	uint32_t shard, shards;
 	struct ptt_stats *stats;
-	struct laps *laps;                    /* NULL: the wall's clock is looked at */
+	struct laps *laps; /* NULL: the wall's clock is looked at */
 };
 
 static void lap_of(const struct work *w)
@@ -236,7 +240,8 @@ static void go(const char *what, const char *format, const char *path)
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		fail(path);
-	struct work w = { .n = (size_t)st.st_size, .format = format_named(format),
+	struct work w = { .n = (size_t)st.st_size,
+			  .format = format_named(format),
 			  .match = strncmp(what, "match", 5) == 0 };
 	double mib = (double)w.n / 1048576, took[2];
 	w.p = mmap(NULL, w.n, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);

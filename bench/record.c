@@ -46,7 +46,10 @@ static struct ptt_tlp *prepare(void)
 	ptt_gen_fill(g, p, STREAM * 32);
 	for (size_t i = 0; i < STREAM; i++) {
 		const struct tlp_type *y = tlp_type_of(p[32 * i + 11] >> 5, p[32 * i + 11] & 0x1f);
-		t[i] = (struct ptt_tlp){ .now = 100 * i, .prefix = dw_at(p + 32 * i + 4), .port = 1, .function = 0x100,
+		t[i] = (struct ptt_tlp){ .now = 100 * i,
+					 .prefix = dw_at(p + 32 * i + 4),
+					 .port = 1,
+					 .function = 0x100,
 					 .cls = y->cls == TLP_RESERVED ? PTT_CLASS_P : y->cls };
 		for (size_t k = 0; k < 4; k++)
 			t[i].dw[k] = dw_at(p + 32 * i + 8 + 4 * k);

@@ -32,14 +32,21 @@ static struct niagara *machine(const char *name, const char *load)
 	struct err e = { 0 };
 	struct niagara *n;
 
-	if (!sun4v_kind(name, 0) || niagara_open(&n, sun4v_kind(name, 0), &(struct niagara_opts){ .load = load }, &e) < 0)
+	if (!sun4v_kind(name, 0) ||
+	    niagara_open(&n, sun4v_kind(name, 0), &(struct niagara_opts){ .load = load }, &e) < 0)
 		fail(e.code ? e.text : "no such machine");
 	return n;
 }
 
 /* ---- registers -------------------------------------------------------------------------------------- */
 
-struct caller { struct sun4v_vcpu *v; uint64_t reg; bool set, alone_too; pthread_barrier_t *together; double alone, both; };
+struct caller {
+	struct sun4v_vcpu *v;
+	uint64_t reg;
+	bool set, alone_too;
+	pthread_barrier_t *together;
+	double alone, both;
+};
 
 static double calls(const struct caller *c)
 {
@@ -76,13 +83,17 @@ static void *caller(void *arg)
 /* The same register of another node. */
 static uint64_t beside(const struct vf_reg *r, uint64_t node)
 {
-	return r->cls == VF_MCU_PCR || r->cls == VF_MCU_PIC ? r->number + 4 * node : r->cls >= VF_ZAM_PCR ? r->number + 18 * node : r->number;
+	return r->cls == VF_MCU_PCR || r->cls == VF_MCU_PIC ? r->number + 4 * node :
+	       r->cls >= VF_ZAM_PCR                         ? r->number + 18 * node :
+							      r->number;
 }
 
 static void registers(bool set, const char *name)
 {
 	const struct vf_reg *r = vf_reg_find(name);
-	const struct sun4v_opts o = { .kind = sun4v_kind("batoka", 0), .ops = &niagara_ops, .arg = machine("batoka", NULL) };
+	const struct sun4v_opts o = { .kind = sun4v_kind("batoka", 0),
+				      .ops = &niagara_ops,
+				      .arg = machine("batoka", NULL) };
 	const struct sun4v_guest_opts go = { .rights = { true, true, true, true } };
 	struct caller c[THREADS] = { 0 };
 	pthread_barrier_t together;
@@ -90,7 +101,8 @@ static void registers(bool set, const char *name)
 	struct sun4v_guest *g;
 	pthread_t other;
 
-	if (!r || sun4v_open(&s, &o) < 0 || sun4v_guest_open(&g, s, &go) < 0 || pthread_barrier_init(&together, NULL, THREADS))
+	if (!r || sun4v_open(&s, &o) < 0 || sun4v_guest_open(&g, s, &go) < 0 ||
+	    pthread_barrier_init(&together, NULL, THREADS))
 		fail("no such register, or no memory");
 	for (uint32_t i = 0; i < THREADS; i++) {
 		uint64_t version[6] = { SUN4V_GROUP_VFALLS, 1, 1, 0, 0, SUN4V_API_SET_VERSION };
@@ -113,7 +125,7 @@ static void registers(bool set, const char *name)
 /* ---- MMU statistics ---------------------------------------------------------------------------------- */
 
 static uint64_t buffer[MMUSTAT_BYTES / 8] __attribute__((aligned(64)));
-static uint8_t which[4096];                   /* bit 3: data, 2: context, 1:0 the page size; in no order */
+static uint8_t which[4096]; /* bit 3: data, 2: context, 1:0 the page size; in no order */
 
 static void *at(void *arg, uint64_t ra, size_t n)
 {
@@ -133,12 +145,15 @@ static double updates(struct sun4v_vcpu *v)
 	return seconds(CLOCK_THREAD_CPUTIME_ID) - from;
 }
 
-static volatile uint64_t unknown = 6;         /* to the compiler, which could make it a constant of plain() */
+static volatile uint64_t unknown = 6; /* to the compiler, which could make it a constant of plain() */
 
 /* What a program that keeps the same statistics for itself would do. */
-struct own { uint64_t hits, ticks; };
+struct own {
+	uint64_t hits, ticks;
+};
 
-static __attribute__((noinline)) void plain(struct own own[2][2][MMUSTAT_SIZES], bool data, bool context, uint32_t size, uint64_t ticks)
+static __attribute__((noinline)) void plain(struct own own[2][2][MMUSTAT_SIZES], bool data, bool context, uint32_t size,
+					    uint64_t ticks)
 {
 	struct own *o = &own[data][context][size];
 
@@ -163,9 +178,12 @@ static double increments(void)
 
 static void mmustat(void)
 {
-	const struct sun4v_opts o = { .kind = sun4v_kind("niagara", 0), .ops = &niagara_ops, .arg = machine("niagara", NULL) };
+	const struct sun4v_opts o = { .kind = sun4v_kind("niagara", 0),
+				      .ops = &niagara_ops,
+				      .arg = machine("niagara", NULL) };
 	const struct sun4v_guest_opts go = { .mem = { .at = at } };
-	uint64_t version[6] = { SUN4V_GROUP_NIAGARA, 1, 0, 0, 0, SUN4V_API_SET_VERSION }, conf[6] = { 64, 0, 0, 0, 0, SUN4V_MMUSTAT_CONF };
+	uint64_t version[6] = { SUN4V_GROUP_NIAGARA, 1, 0, 0, 0, SUN4V_API_SET_VERSION },
+		 conf[6] = { 64, 0, 0, 0, 0, SUN4V_MMUSTAT_CONF };
 	double update = 1e9, increment = 1e9;
 	struct sun4v *s;
 	struct sun4v_guest *g;

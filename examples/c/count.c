@@ -26,16 +26,14 @@ static int show(void *arg, const struct tally_row *r)
 
 int main(int argc, char **argv)
 {
-	static const char program[] =
-	        "cpc:::page_faults-user-1 /pid == $target/ { @[ufunc(arg1)] = count(); }";
+	static const char program[] = "cpc:::page_faults-user-1 /pid == $target/ { @[ufunc(arg1)] = count(); }";
 	struct tally_trace_opts opts = { .size = sizeof(opts), .note = note };
 	struct tally_trace *t;
 	int status = 1;
 
 	if (tally_trace_open(&t, &opts) < 0)
 		return 1;
-	if (tally_trace_option(t, "quiet", NULL) < 0 ||
-	    tally_trace_option(t, "dcpc_min_overflow", "1") < 0 ||
+	if (tally_trace_option(t, "quiet", NULL) < 0 || tally_trace_option(t, "dcpc_min_overflow", "1") < 0 ||
 	    tally_trace_source(t, NULL, program, strlen(program)) < 0 ||
 	    tally_trace_command(t, argc > 1 ? argv[1] : "true") < 0 || tally_trace_compile(t) < 0 ||
 	    tally_trace_go(t) < 0)
@@ -45,7 +43,8 @@ int main(int argc, char **argv)
 	if (tally_trace_stop(t) < 0 || tally_trace_walk(t, show, NULL) < 0)
 		goto done;
 	status = tally_trace_status(t);
-done:	if (*tally_trace_error(t))
+done:
+	if (*tally_trace_error(t))
 		fprintf(stderr, "count: %s\n%s\n", tally_trace_error(t), tally_trace_reason(t));
 	tally_trace_close(t);
 	return status;

@@ -21,7 +21,8 @@ static void *memory(void *arg, uint64_t ra, size_t n)
 }
 
 /* `ta trap` on virtual CPU 0. Negative: not answered; else %o0, the status, with %o1 in *ret. */
-static int64_t ta(struct tally_hv_guest *g, uint32_t trap, uint64_t function, uint64_t o0, uint64_t o1, uint64_t o2, uint64_t *ret)
+static int64_t ta(struct tally_hv_guest *g, uint32_t trap, uint64_t function, uint64_t o0, uint64_t o1, uint64_t o2,
+		  uint64_t *ret)
 {
 	uint64_t o[6] = { o0, o1, o2, 0, 0, function };
 	int rc = tally_hv_call(g, 0, trap, o);
@@ -38,7 +39,9 @@ int main(int argc, char **argv)
 	struct tally_hv *h = NULL;
 	uint64_t v;
 	/* api_set_version of group 0x205 to 1.1; NODE0_MCU0_PCR to reads and writes; NODE0_MCU0_PIC to 0 */
-	int64_t rc = tally_hv_open(&h, &opts) < 0 || tally_hv_guest_open(&g, h, &guest) < 0 ? -1 : ta(g, 0xff, 0, 0x205, 1, 1, &v);
+	int64_t rc = tally_hv_open(&h, &opts) < 0 || tally_hv_guest_open(&g, h, &guest) < 0 ?
+			     -1 :
+			     ta(g, 0xff, 0, 0x205, 1, 1, &v);
 
 	rc = rc ? rc : ta(g, 0x80, 0x107, 2, 0x01, 0, &v);
 	rc = rc ? rc : ta(g, 0x80, 0x107, 3, 0, 0, &v);
@@ -48,8 +51,9 @@ int main(int argc, char **argv)
 		printf("%d ms: %" PRIu64 " reads, %" PRIu64 " writes\n", ms, v >> 32, v & 0x7fffffff);
 	}
 	if (rc)
-		fprintf(stderr, "hv: status %" PRId64 " %s (the guest's calls are those of Victoria Falls: batoka, maramba)\n", rc,
-			rc < 0 && h ? tally_hv_error(h) : "");
+		fprintf(stderr,
+			"hv: status %" PRId64 " %s (the guest's calls are those of Victoria Falls: batoka, maramba)\n",
+			rc, rc < 0 && h ? tally_hv_error(h) : "");
 	tally_hv_guest_close(g);
 	tally_hv_close(h);
 	return rc != 0;

@@ -16,21 +16,21 @@ extern "C" {
 enum tally_verdict { TALLY_IS_OK, TALLY_IS_LIMITED, TALLY_IS_MISSING };
 
 struct tally_finding {
-	const char *key, *group, *title;      /* "perf_cpu", "perf events", "whole CPUs" */
-	uint32_t verdict;                     /* enum tally_verdict */
-	bool needed;                          /* D probes over perf events and BPF can't do without it */
-	const char *cause;                    /* "ok", "less", "taken", "off", "denied", "absent", "unknown" */
-	const char *found;                    /* what was seen; "" */
-	const char *consequence;              /* "" when it is ok */
+	const char *key, *group, *title; /* "perf_cpu", "perf events", "whole CPUs" */
+	uint32_t verdict;                /* enum tally_verdict */
+	bool needed;                     /* D probes over perf events and BPF can't do without it */
+	const char *cause;               /* "ok", "less", "taken", "off", "denied", "absent", "unknown" */
+	const char *found;               /* what was seen; "" */
+	const char *consequence;         /* "" when it is ok */
 	/* One command that mends it, or that serves where nothing can; one of them or none, else "". In a program that is not called
 	 * tally, PROGRAM in it stands for that program: give it no rights where it is an interpreter. */
 	const char *fix, *instead;
 };
 
 struct tally_doctor {
-	size_t size;                          /* sizeof at the caller: lets us grow */
-	const char *root;                     /* another root before the system's files (tests); NULL */
-	const char *duckdb;                   /* where DuckDB's library is; NULL: as the linker finds it */
+	size_t size;        /* sizeof at the caller: lets us grow */
+	const char *root;   /* another root before the system's files (tests); NULL */
+	const char *duckdb; /* where DuckDB's library is; NULL: as the linker finds it */
 	/* Each finding as it comes, groups one after the other; what it points to is good until it returns. */
 	void (*each)(void *arg, const struct tally_finding *f);
 	void *arg;
@@ -47,17 +47,19 @@ TALLY_API int tally_doctor(const struct tally_doctor *d);
  * Whether a program is such a one, getauxval(AT_SECURE) says.
  */
 enum tally_right {
-	TALLY_RIGHT_COUNT = 1,                /* events of all processes and the kernel: cap_perfmon, cap_ipc_lock */
-	TALLY_RIGHT_PROGRAM = 2,              /* D programs in the kernel: cap_bpf */
-	TALLY_RIGHT_NAMES = 4,                /* of functions of the kernel and of others' processes: cap_syslog, cap_sys_ptrace */
+	TALLY_RIGHT_COUNT = 1,   /* events of all processes and the kernel: cap_perfmon, cap_ipc_lock */
+	TALLY_RIGHT_PROGRAM = 2, /* D programs in the kernel: cap_bpf */
+	TALLY_RIGHT_NAMES = 4,   /* of functions of the kernel and of others' processes: cap_syslog, cap_sys_ptrace */
 };
 /* -TALLY_EPERM: they can't be given up, and the program should end. */
 TALLY_API int tally_rights_keep(uint32_t rights);
 
 /* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is for.
  * inside: it is part of the program. */
-TALLY_API void tally_features(const char *duckdb, void (*each)(void *arg, const char *name, const char *version, bool inside,
-							      const char *what), void *arg);
+TALLY_API void tally_features(const char *duckdb,
+			      void (*each)(void *arg, const char *name, const char *version, bool inside,
+					   const char *what),
+			      void *arg);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #define TALLY_ERROR_H
 
 /* tag, what it means */
+/* clang-format off */
 #define TALLY_ERRORS(X)                                                     \
 	X(NOMEM, "out of memory")                                           \
 	X(SYNTAX, "the D program does not compile")                         \
@@ -21,6 +22,7 @@
 	X(CORRUPT, "bytes are not what they should be")                     \
 	X(STATE, "not possible in this state")                              \
 	X(END, "no more")
+/* clang-format on */
 
 enum tally_err {
 	TALLY_OK,

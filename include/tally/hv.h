@@ -27,17 +27,17 @@
 extern "C" {
 #endif
 
-struct tally_hv;                              /* opaque: made by _open, dead after _close */
+struct tally_hv; /* opaque: made by _open, dead after _close */
 struct tally_hv_guest;
 
 struct tally_hv_opts {
-	size_t size;                          /* sizeof at the caller: lets us grow */
-	const char *machine;                  /* as --on: "batoka,sockets=2,load=pingpong", "power,firmware=8" */
-	uint32_t flags;                       /* TALLY_HV_*; unknown bits are refused */
-	uint32_t zero;                        /* must be 0 */
+	size_t size;         /* sizeof at the caller: lets us grow */
+	const char *machine; /* as --on: "batoka,sockets=2,load=pingpong", "power,firmware=8" */
+	uint32_t flags;      /* TALLY_HV_*; unknown bits are refused */
+	uint32_t zero;       /* must be 0 */
 };
-#define TALLY_HV_IDLE 1u                      /* sun4v: no load */
-#define TALLY_HV_OPENSPARC 2u                 /* sun4v: as the genuine Niagara hypervisor, where that differs */
+#define TALLY_HV_IDLE 1u      /* sun4v: no load */
+#define TALLY_HV_OPENSPARC 2u /* sun4v: as the genuine Niagara hypervisor, where that differs */
 
 /* On failure too *ret is a handle, for its words (NULL only for -TALLY_ENOMEM). -TALLY_EINVAL: no such machine, key, value or flag;
  * -TALLY_EIO: its configuration can't be read. */
@@ -49,10 +49,10 @@ TALLY_API void tally_hv_close(struct tally_hv *h);
 TALLY_API const char *tally_hv_error(const struct tally_hv *h);
 
 struct tally_hv_info {
-	const char *machine;                  /* "batoka" */
-	uint32_t sockets, strands;            /* sun4v */
+	const char *machine;       /* "batoka" */
+	uint32_t sockets, strands; /* sun4v */
 	uint32_t strands_per_socket;
-	uint32_t firmware;                    /* POWER: its level */
+	uint32_t firmware; /* POWER: its level */
 };
 /* What machine it is; the strings are good until it is closed. */
 TALLY_API void tally_hv_info(const struct tally_hv *h, struct tally_hv_info *ret);
@@ -66,7 +66,7 @@ TALLY_API uint64_t tally_hv_now(const struct tally_hv *h);
 /* ---- guests ------------------------------------------------------------------------------------ */
 struct tally_hv_guest_opts {
 	size_t size;
-	void *arg;                            /* for all of these */
+	void *arg; /* for all of these */
 	/* The n bytes of guest memory at a real address, 8-byte aligned as the address is, valid until the guest is closed; NULL:
 	 * not all of that is memory. What the guest's processors see, big-endian as they are. */
 	void *(*memory)(void *arg, uint64_t ra, size_t n);
@@ -76,12 +76,13 @@ struct tally_hv_guest_opts {
 	/* sun4v: "global,htstrand", "perfctraccess=1", "none"; NULL: what the machine's key rights= says, or all. Only one guest
 	 * has global. */
 	const char *rights;
-	uint32_t partition;                   /* POWER; 0: 1 */
-	uint32_t zero;                        /* must be 0 */
+	uint32_t partition; /* POWER; 0: 1 */
+	uint32_t zero;      /* must be 0 */
 };
 /* -TALLY_EINVAL: no memory function, rights that there are not, no such partition; -TALLY_EBUSY: too many guests, or another has
  * global; -TALLY_ENOMEM. Words are the machine's. */
-TALLY_API int tally_hv_guest_open(struct tally_hv_guest **ret, struct tally_hv *h, const struct tally_hv_guest_opts *opts);
+TALLY_API int tally_hv_guest_open(struct tally_hv_guest **ret, struct tally_hv *h,
+				  const struct tally_hv_guest_opts *opts);
 /* Its virtual CPUs are free again. NULL is fine. */
 TALLY_API void tally_hv_guest_close(struct tally_hv_guest *g);
 
@@ -107,17 +108,18 @@ enum tally_hv_ref_kind { TALLY_HV_FETCH, TALLY_HV_LOAD, TALLY_HV_STORE, TALLY_HV
 enum tally_hv_level { TALLY_HV_USER, TALLY_HV_SYSTEM, TALLY_HV_HYPER };
 struct tally_hv_ref {
 	uint64_t va;
-	uint16_t strand, context;             /* context 0: the kernel's */
+	uint16_t strand, context; /* context 0: the kernel's */
 	uint8_t kind, level;
 	uint8_t bytes;
-	uint8_t instructions;                 /* executed since the strand's last reference, this one's too */
+	uint8_t instructions; /* executed since the strand's last reference, this one's too */
 };
 /* They pass the model's caches and TLBs, in their order. -TALLY_EINVAL: one has a strand, kind or level that there is not, and none
  * has passed; -TALLY_ENOTSUP: POWER. */
 TALLY_API int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n);
 /* A TLB miss of that strand was answered from a TSB, in so many ticks: adds to its MMU statistics. page: bytes, 8 KB, 64 KB,
  * 4 MB or 256 MB; else -TALLY_EINVAL. -TALLY_ENOTSUP: the machine keeps none; only niagara does. */
-TALLY_API int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool context, uint64_t page, uint64_t ticks);
+TALLY_API int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool context, uint64_t page,
+			       uint64_t ticks);
 
 /* The next `calls` hypercalls that read or write a register of that Zambezi answer EWOULDBLOCK. Without this they do now and then
  * when it has traffic, while it adds its narrow counters to its registers. 0: no more. -TALLY_EINVAL: the machine has no

@@ -21,20 +21,20 @@
 
 #include <tally/ptt.h>
 
-struct tally_platform;                        /* opaque: made by _open, dead after _close */
+struct tally_platform; /* opaque: made by _open, dead after _close */
 
 struct tally_platform_opts {
-	size_t size;                          /* sizeof at the caller: lets us grow */
-	const char *on;                       /* NULL: "local" */
-	const char *sysfs;                    /* of "local": another root than /sys (tests); NULL: /sys */
-	tally_write_fn *note;                 /* warnings, whole lines; NULL: dropped */
+	size_t size;          /* sizeof at the caller: lets us grow */
+	const char *on;       /* NULL: "local" */
+	const char *sysfs;    /* of "local": another root than /sys (tests); NULL: /sys */
+	tally_write_fn *note; /* warnings, whole lines; NULL: dropped */
 	void *arg;
-	uint32_t profile;                     /* enum tally_profile */
-	uint32_t flags;                       /* must be 0 */
-	const char *load;                     /* of a model: as load= in `on`; NULL */
-	uint64_t run_ns;                      /* of a model: how long it runs before tally_get() reads hypervisor counters; 0: as
+	uint32_t profile;         /* enum tally_profile */
+	uint32_t flags;           /* must be 0 */
+	const char *load;         /* of a model: as load= in `on`; NULL */
+	uint64_t run_ns;          /* of a model: how long it runs before tally_get() reads hypervisor counters; 0: as
 					       * long as its row says (tally-get(1)) */
-	const volatile int *stop;             /* set: a server behind a socket that does not answer has 2 s in all to do so, however
+	const volatile int *stop; /* set: a server behind a socket that does not answer has 2 s in all to do so, however
 					       * much is left to be asked; NULL */
 };
 /* DRIVER: the Linux driver's (PTT); OPENSPARC: the genuine Niagara hypervisor's (sun4v). */
@@ -48,14 +48,14 @@ TALLY_API void tally_platform_close(struct tally_platform *p);
 /* The words of the last call that failed, good until the next call; "" when it did not. */
 TALLY_API const char *tally_platform_error(const struct tally_platform *p);
 
-struct tally_out {                            /* where answers go, and how they look */
+struct tally_out { /* where answers go, and how they look */
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	uint32_t form;                        /* TALLY_PTT_TEXT, _JSON, _CSV */
-	char separator;                       /* of CSV; 0: a comma */
-	uint8_t raw;                          /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
-	uint8_t colour;                       /* text: utilisation in colours */
+	uint32_t form;  /* TALLY_PTT_TEXT, _JSON, _CSV */
+	char separator; /* of CSV; 0: a comma */
+	uint8_t raw;    /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
+	uint8_t colour; /* text: utilisation in colours */
 	char zero;
 };
 
@@ -69,7 +69,8 @@ TALLY_API int tally_list(struct tally_platform *p, const char *kind, const char 
 /* Hands on each name of a kind ("probes" to "views"; "kinds": the kinds themselves), for completion: nothing is tried, so this takes milliseconds. Of cpc's
  * probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get() takes, "countable": events of tally_stat(),
  * "terms": what an event of tally_record() may hold, behind its device; "keys": what goes behind the platform's name. -TALLY_EINVAL: no such kind. */
-TALLY_API int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name), void *arg);
+TALLY_API int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name),
+			  void *arg);
 /* Reads "vfalls/zam0_lpu_a_pcr/", "gpci/entitled,partition=2/", "mmustat/all/" (tally-get(1)); "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is
  * handed over when one fails. -TALLY_EINVAL: no such device or tunable
  * (with the nearest name); -TALLY_EPERM; -TALLY_EBUSY; -TALLY_ENOTSUP. */
@@ -80,26 +81,26 @@ TALLY_API int tally_set(struct tally_platform *p, const char *assignment);
 /* The loads of a model ("kunpeng"), as its key load= takes them: NULL past the last, or where it has none; *text: what it is. */
 TALLY_API const char *tally_load(const char *machine, uint32_t i, const char **text);
 
-enum tally_cut {                              /* why the end of a recording is missing */
-	TALLY_CUT_NONE,
-	TALLY_CUT_READER,                     /* whoever read standard output went away: no error, and a command was ended */
-	TALLY_CUT_FAILED,                     /* with an error: what was not written by then is gone, nobody knows how much */
+enum tally_cut { /* why the end of a recording is missing */
+		 TALLY_CUT_NONE,
+		 TALLY_CUT_READER, /* whoever read standard output went away: no error, and a command was ended */
+		 TALLY_CUT_FAILED, /* with an error: what was not written by then is gone, nobody knows how much */
 };
 struct tally_record {
 	size_t size;
-	const char *event;                    /* "hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/" */
-	const char *path;                     /* of the file; NULL: "perf.data"; "-": standard output, in perf's pipe format */
-	const char *ring;                     /* size of the AUX ring, "16M"; NULL: 16 MiB */
-	char *const *argv;                    /* the command whose life is recorded; NULL: until *stop or duration */
-	uint64_t duration_ns;                 /* of the platform's own time; 0: no limit */
-	const volatile int *stop;             /* set: end cleanly; NULL */
-	tally_progress_fn *progress;          /* bytes recorded so far; total is 0 */
+	const char *event;           /* "hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/" */
+	const char *path;            /* of the file; NULL: "perf.data"; "-": standard output, in perf's pipe format */
+	const char *ring;            /* size of the AUX ring, "16M"; NULL: 16 MiB */
+	char *const *argv;           /* the command whose life is recorded; NULL: until *stop or duration */
+	uint64_t duration_ns;        /* of the platform's own time; 0: no limit */
+	const volatile int *stop;    /* set: end cleanly; NULL */
+	tally_progress_fn *progress; /* bytes recorded so far; total is 0 */
 	void *arg;
 	/* results */
 	uint64_t bytes, records, lost;
-	int status;                           /* of the command: as a shell has it (128 + n: a signal; 126, 127) */
-	uint32_t gaps;                        /* places where an unknown number of records is missing besides `lost` */
-	uint32_t cut, zero;                   /* enum tally_cut; FAILED is one of the gaps */
+	int status;         /* of the command: as a shell has it (128 + n: a signal; 126, 127) */
+	uint32_t gaps;      /* places where an unknown number of records is missing besides `lost` */
+	uint32_t cut, zero; /* enum tally_cut; FAILED is one of the gaps */
 };
 /* Errors: -TALLY_EINVAL (the event), -TALLY_ENOTSUP, -TALLY_EPERM, -TALLY_EBUSY (another trace), -TALLY_EIO (the file; what was
  * committed is in it), -TALLY_EEND (the device was lost; the same). */
@@ -120,34 +121,37 @@ TALLY_API int tally_record(struct tally_platform *p, struct tally_record *r);
  *
  * Time is the platform's own: a model's passes as fast as it goes, and exactly; but with neither count nor duration, or
  * beside CPU events, it keeps to the clock of the wall. */
-struct tally_stat_more { struct tally_platform *platform; const char *events; };
+struct tally_stat_more {
+	struct tally_platform *platform;
+	const char *events;
+};
 struct tally_stat {
 	size_t size;
-	const char *events;                   /* "vfalls/zam0_lpu_a,event=clock_cycles/,gpci/entitled/"; NULL with a view */
-	const char *view;                     /* "cec", "partitions", "processors", "links"; NULL with events */
-	uint64_t interval_ns;                 /* 0: one table at the end; with count 1 s */
-	uint64_t duration_ns;                 /* 0: no limit */
-	uint32_t count;                       /* of intervals; 0: no limit */
-	uint32_t flags;                       /* TALLY_STAT_... */
-	const volatile int *stop;             /* set: a last table, and the end; NULL */
-	struct tally_out to;                  /* a table an interval */
+	const char *events;       /* "vfalls/zam0_lpu_a,event=clock_cycles/,gpci/entitled/"; NULL with a view */
+	const char *view;         /* "cec", "partitions", "processors", "links"; NULL with events */
+	uint64_t interval_ns;     /* 0: one table at the end; with count 1 s */
+	uint64_t duration_ns;     /* 0: no limit */
+	uint32_t count;           /* of intervals; 0: no limit */
+	uint32_t flags;           /* TALLY_STAT_... */
+	const volatile int *stop; /* set: a last table, and the end; NULL */
+	struct tally_out to;      /* a table an interval */
 	/* of CPU events */
-	char *const *argv;                    /* a command; NULL */
-	const int32_t *pids;                  /* processes, npids of them; with a command: those, as long as it runs */
-	const int32_t *tids;                  /* threads, ntids of them */
-	const char *cpus;                     /* whole CPUs, but only these: "0,2-4"; NULL */
-	const struct tally_stat_more *more;   /* further platforms with their events, nmore of them */
+	char *const *argv;                  /* a command; NULL */
+	const int32_t *pids;                /* processes, npids of them; with a command: those, as long as it runs */
+	const int32_t *tids;                /* threads, ntids of them */
+	const char *cpus;                   /* whole CPUs, but only these: "0,2-4"; NULL */
+	const struct tally_stat_more *more; /* further platforms with their events, nmore of them */
 	uint32_t npids, ntids, nmore;
-	uint32_t repeat;                      /* so often the command runs: means and their spread; 0: once */
+	uint32_t repeat; /* so often the command runs: means and their spread; 0: once */
 	/* results */
-	uint32_t invalidated;                 /* events that were without a counter for some of the time */
-	int32_t status;                       /* of the command: as a shell has it (128 + n: a signal; 126, 127); of several runs the first
+	uint32_t invalidated; /* events that were without a counter for some of the time */
+	int32_t status; /* of the command: as a shell has it (128 + n: a signal; 126, 127); of several runs the first
 					       * that is not 0 */
 };
-#define TALLY_STAT_EACH 1u                    /* each strand on its own, where an event names none */
-#define TALLY_STAT_SYSTEM 2u                  /* CPU events of all CPUs, also with a command */
-#define TALLY_STAT_PER_CPU 4u                 /* and each CPU on its own */
-#define TALLY_STAT_SHARE 8u                   /* no lease: the kernel lets events take turns, and counts are scaled up */
+#define TALLY_STAT_EACH 1u    /* each strand on its own, where an event names none */
+#define TALLY_STAT_SYSTEM 2u  /* CPU events of all CPUs, also with a command */
+#define TALLY_STAT_PER_CPU 4u /* and each CPU on its own */
+#define TALLY_STAT_SHARE 8u   /* no lease: the kernel lets events take turns, and counts are scaled up */
 /* The names of views: NULL past the last; *text: what it shows, and how it is computed. */
 TALLY_API const char *tally_stat_view(uint32_t i, const char **text);
 /* What can't be counted here is a row with the reason; when nothing can: -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_EBUSY.
@@ -159,10 +163,10 @@ TALLY_API int tally_stat(struct tally_platform *p, struct tally_stat *s);
 /* The laws that a platform's counters obey, over one interval. */
 struct tally_check {
 	size_t size;
-	const char *what;                     /* "gpci", "vfalls", "mmustat" */
-	uint64_t interval_ns;                 /* between the two readings, of vfalls all together; 0: 1 s, of sun4v models 10 ms */
+	const char *what;     /* "gpci", "vfalls", "mmustat" */
+	uint64_t interval_ns; /* between the two readings, of vfalls all together; 0: 1 s, of sun4v models 10 ms */
 	const volatile int *stop;
-	struct tally_out to;                  /* a row a law */
+	struct tally_out to; /* a row a law */
 	/* results */
 	uint32_t holds, broken, unknown;
 };
@@ -172,20 +176,20 @@ TALLY_API int tally_check(struct tally_platform *p, struct tally_check *c);
 enum tally_goal { TALLY_GOAL_LATENCY, TALLY_GOAL_THROUGHPUT };
 struct tally_tuning {
 	size_t size;
-	const char *device;                   /* "hisi_ptt0_2" */
-	char *const *argv;                    /* the command, run for each measurement; NULL: duration_ns is measured */
-	uint64_t duration_ns;                 /* of one measurement at most; 0: no limit, but 20 ms of a model without a command */
-	uint32_t goal;                        /* enum tally_goal */
-	uint32_t dry_run;                     /* 1: say what would be tried */
+	const char *device;   /* "hisi_ptt0_2" */
+	char *const *argv;    /* the command, run for each measurement; NULL: duration_ns is measured */
+	uint64_t duration_ns; /* of one measurement at most; 0: no limit, but 20 ms of a model without a command */
+	uint32_t goal;        /* enum tally_goal */
+	uint32_t dry_run;     /* 1: say what would be tried */
 	const volatile int *stop;
-	struct tally_out to;                  /* the table */
-	tally_progress_fn *progress;          /* a measurement begins: which, from 1; total is 0 */
+	struct tally_out to;         /* the table */
+	tally_progress_fn *progress; /* a measurement begins: which, from 1; total is 0 */
 	void *arg;
-	uint32_t time;                        /* enum tally_ptt_time: what the Time of a record counts from */
+	uint32_t time; /* enum tally_ptt_time: what the Time of a record counts from */
 	/* results */
-	int status;                           /* of the command that ended it: 128 + n, 126, 127; else 0 */
+	int status; /* of the command that ended it: 128 + n, 126, 127; else 0 */
 	/* options */
-	uint32_t one_in;                      /* of so many runs one, at most, sets what does nothing; 0: 1000 */
+	uint32_t one_in; /* of so many runs one, at most, sets what does nothing; 0: 1000 */
 	uint32_t zero;
 };
 /* Leaves the best setting, or what was there when nothing is better, or on any failure. -TALLY_EEND: *stop was set;
@@ -195,20 +199,20 @@ TALLY_API int tally_tune(struct tally_platform *p, struct tally_tuning *t);
 /* Runs a model for outside clients until *stop. At least one door. */
 struct tally_machine {
 	size_t size;
-	const char *machine;                  /* "kunpeng,seed=7" */
-	const char *listen;                   /* UNIX socket of the local protocol; NULL */
-	const char *vfio_user;                /* UNIX socket of one PTT device as a vfio-user function; NULL */
-	const char *sysfs;                    /* empty directory for the PMUs' files through FUSE; NULL */
-	const char *device;                   /* of vfio_user: "hisi_ptt0_2", or NULL */
+	const char *machine;   /* "kunpeng,seed=7" */
+	const char *listen;    /* UNIX socket of the local protocol; NULL */
+	const char *vfio_user; /* UNIX socket of one PTT device as a vfio-user function; NULL */
+	const char *sysfs;     /* empty directory for the PMUs' files through FUSE; NULL */
+	const char *device;    /* of vfio_user: "hisi_ptt0_2", or NULL */
 	const volatile int *stop;
-	tally_write_fn *note;                 /* which doors are open; NULL */
+	tally_write_fn *note; /* which doors are open; NULL */
 	void *arg;
 	/* of machines with a hypervisor: niagara, maramba, batoka, power */
-	const char *guests;                   /* file: who may have what (tally-machine(1)); NULL: everybody all */
-	const char *run;                      /* image of machine code that is the only guest, under Unicorn; NULL */
-	tally_write_fn *console;              /* takes what it prints; NULL: dropped */
-	int *status;                          /* the status that it ended with, 0..255 */
-	uint32_t opensparc;                   /* sun4v: 1: as TALLY_PROFILE_OPENSPARC */
+	const char *guests;      /* file: who may have what (tally-machine(1)); NULL: everybody all */
+	const char *run;         /* image of machine code that is the only guest, under Unicorn; NULL */
+	tally_write_fn *console; /* takes what it prints; NULL: dropped */
+	int *status;             /* the status that it ended with, 0..255 */
+	uint32_t opensparc;      /* sun4v: 1: as TALLY_PROFILE_OPENSPARC */
 	uint32_t zero;
 };
 /* -TALLY_EINVAL, -TALLY_EIO (words name the door; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn), -TALLY_EPERM, -TALLY_EEND

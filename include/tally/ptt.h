@@ -26,7 +26,7 @@
 
 #include <tally/tally.h>
 
-struct tally_ptt;                             /* opaque: made by _open, dead after _close */
+struct tally_ptt; /* opaque: made by _open, dead after _close */
 
 /* How far it is, for every chunk of at most 1 MiB; total is 0 when it isn't known (a pipe). Negative: stop, and the
  * call returns -TALLY_EEND. */
@@ -35,16 +35,16 @@ typedef int tally_progress_fn(void *arg, uint64_t done, uint64_t total);
 enum tally_ptt_time { TALLY_PTT_TIME_FOUND, TALLY_PTT_TIME_ABS, TALLY_PTT_TIME_DELTA };
 
 struct tally_ptt_opts {
-	size_t size;                          /* sizeof at the caller: lets us grow */
-	tally_write_fn *note;                 /* what was found or lost, whole lines; NULL: dropped */
-	tally_progress_fn *progress;          /* NULL: nobody wants to know */
-	void *arg;                            /* for both */
-	uint32_t raw;                         /* 4, 8: bare records of so many DWs; 0: a perf.data file */
-	uint32_t time;                        /* enum tally_ptt_time: what a record's Time is since */
-	uint32_t flags;                       /* TALLY_PTT_TAG14; unknown bits are refused */
-	uint32_t zero;                        /* must be 0 */
+	size_t size;                 /* sizeof at the caller: lets us grow */
+	tally_write_fn *note;        /* what was found or lost, whole lines; NULL: dropped */
+	tally_progress_fn *progress; /* NULL: nobody wants to know */
+	void *arg;                   /* for both */
+	uint32_t raw;                /* 4, 8: bare records of so many DWs; 0: a perf.data file */
+	uint32_t time;               /* enum tally_ptt_time: what a record's Time is since */
+	uint32_t flags;              /* TALLY_PTT_TAG14; unknown bits are refused */
+	uint32_t zero;               /* must be 0 */
 };
-#define TALLY_PTT_TAG14 1u                    /* the newer layout, of 14-bit tags and segments, whatever the file says */
+#define TALLY_PTT_TAG14 1u /* the newer layout, of 14-bit tags and segments, whatever the file says */
 
 /* opts NULL: all defaults. -TALLY_ENOMEM; -TALLY_EINVAL: unknown flag, raw or time, or unknown bytes in opts. */
 TALLY_API int tally_ptt_open(struct tally_ptt **ret, const struct tally_ptt_opts *opts);
@@ -60,20 +60,20 @@ TALLY_API int tally_ptt_file(struct tally_ptt *t, const char *path);
 /* ---- records ---------------------------------------------------------------------------- */
 enum tally_ptt_form {
 	TALLY_PTT_TEXT,
-	TALLY_PTT_JSON,                       /* one object a line */
-	TALLY_PTT_CSV,                        /* with a header row */
-	TALLY_PTT_PERF,                       /* dump: the PTT blocks as `perf report -D` of perf 7.2 prints them */
-	TALLY_PTT_PERF_SPEC,                  /* dump: the older text, which hisi_ptt.rst shows */
-	TALLY_PTT_HTML,                       /* report */
-	TALLY_PTT_PARQUET,                    /* export */
+	TALLY_PTT_JSON,      /* one object a line */
+	TALLY_PTT_CSV,       /* with a header row */
+	TALLY_PTT_PERF,      /* dump: the PTT blocks as `perf report -D` of perf 7.2 prints them */
+	TALLY_PTT_PERF_SPEC, /* dump: the older text, which hisi_ptt.rst shows */
+	TALLY_PTT_HTML,      /* report */
+	TALLY_PTT_PARQUET,   /* export */
 };
 struct tally_ptt_dump {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	const char *filter;                   /* a D predicate over args[0] of ptt:::tlp; NULL: all records. Faults: a note */
-	uint32_t form;                        /* TEXT, JSON, CSV, PERF, PERF_SPEC */
-	char separator;                       /* of CSV; 0: a comma */
+	const char *filter; /* a D predicate over args[0] of ptt:::tlp; NULL: all records. Faults: a note */
+	uint32_t form;      /* TEXT, JSON, CSV, PERF, PERF_SPEC */
+	char separator;     /* of CSV; 0: a comma */
 	char zero[3];
 };
 /* -TALLY_EINVAL: a form it doesn't have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading failed, or `out`
@@ -86,18 +86,18 @@ struct tally_ptt_report {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	uint32_t form;                        /* TEXT, JSON, HTML */
-	uint32_t flags;                       /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII, TALLY_PTT_ERRORS */
-	uint32_t top;                         /* most rows of a table; 0: 10 in TEXT, 100 else */
-	uint32_t columns;                     /* of the terminal, for TEXT; 0: 80 */
+	uint32_t form;    /* TEXT, JSON, HTML */
+	uint32_t flags;   /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII, TALLY_PTT_ERRORS */
+	uint32_t top;     /* most rows of a table; 0: 10 in TEXT, 100 else */
+	uint32_t columns; /* of the terminal, for TEXT; 0: 80 */
 	/* CPUs that count together; 0: one. All figures are the same as with one, but peaks of outstanding
 	 * requests, which are upper bounds then, tables that were cut, and what is counted of addresses that were too many. */
 	uint32_t threads;
 	uint32_t zero;
 };
-#define TALLY_PTT_NO_MATCH 1u                 /* leave requests and completions apart: faster, no latency */
-#define TALLY_PTT_ASCII 2u                    /* no block characters in TEXT */
-#define TALLY_PTT_ERRORS 4u                   /* all errors, not a sample of each kind and requester; of a comparison: nothing */
+#define TALLY_PTT_NO_MATCH 1u /* leave requests and completions apart: faster, no latency */
+#define TALLY_PTT_ASCII 2u    /* no block characters in TEXT */
+#define TALLY_PTT_ERRORS 4u   /* all errors, not a sample of each kind and requester; of a comparison: nothing */
 /* Errors as tally_ptt_dump(). */
 TALLY_API int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts);
 /* What changed from a to b, largest change first. Words of an error are in b. */
@@ -106,16 +106,16 @@ TALLY_API int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const 
 /* ---- tables for others ---------------------------------------------------------------------- */
 struct tally_ptt_export {
 	size_t size;
-	tally_write_fn *out;                  /* TEXT, CSV, JSON; Parquet is written by DuckDB itself */
+	tally_write_fn *out; /* TEXT, CSV, JSON; Parquet is written by DuckDB itself */
 	void *arg;
-	const char *sql;                      /* a query over the table `tlp`, or NULL: the table itself */
-	const char *path;                     /* PARQUET: the file, or the directory when partitioned */
+	const char *sql;  /* a query over the table `tlp`, or NULL: the table itself */
+	const char *path; /* PARQUET: the file, or the directory when partitioned */
 	/* PARQUET: "host,capture,hour", some of these, or NULL. Another trace gets another file, the same one the same. */
 	const char *partition;
-	const char *host, *capture, *hour;    /* their values; NULL: not known, which a partition refuses */
-	const char *duckdb;                   /* libduckdb.so; NULL: as the run-time linker finds it */
-	uint32_t form;                        /* TEXT (with sql), JSON, CSV, PARQUET */
-	char separator;                       /* of CSV; 0: a comma */
+	const char *host, *capture, *hour; /* their values; NULL: not known, which a partition refuses */
+	const char *duckdb;                /* libduckdb.so; NULL: as the run-time linker finds it */
+	uint32_t form;                     /* TEXT (with sql), JSON, CSV, PARQUET */
+	char separator;                    /* of CSV; 0: a comma */
 	char zero[3];
 };
 /* Errors as tally_ptt_dump(); -TALLY_ENOTSUP: DuckDB's library is needed and isn't there; -TALLY_ESYNTAX: DuckDB refuses

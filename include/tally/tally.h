@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-struct tally_trace;                           /* opaque: made by _open, dead after _close */
+struct tally_trace; /* opaque: made by _open, dead after _close */
 
 /* Takes bytes of output. Returns 0, or negative to end the run (a broken pipe). */
 typedef int tally_write_fn(void *arg, const char *text, size_t n);
@@ -43,18 +43,19 @@ typedef int tally_write_fn(void *arg, const char *text, size_t n);
 enum tally_form { TALLY_TEXT, TALLY_JSON, TALLY_FOLDED };
 
 struct tally_trace_opts {
-	size_t size;                          /* sizeof at the caller: lets us grow */
-	tally_write_fn *out;                  /* answers; NULL: dropped */
-	tally_write_fn *note;                 /* what dtrace prints on stderr ("matched 1 probe", drops, run-time errors):
+	size_t size;              /* sizeof at the caller: lets us grow */
+	tally_write_fn *out;      /* answers; NULL: dropped */
+	tally_write_fn *note;     /* what dtrace prints on stderr ("matched 1 probe", drops, run-time errors):
 						 * whole lines without the program's name; NULL: dropped */
-	void *arg;                            /* for both */
-	const char *sysfs, *conf;             /* fake tree and configuration for tests; NULL: the real ones */
-	uint32_t form;                        /* enum tally_form */
-	uint32_t flags;                       /* TALLY_TRACE_*; unknown bits are refused */
-	const volatile int *stop;             /* of _on("unix:PATH"), as tally_platform_opts has it: set when the run is to end; NULL */
+	void *arg;                /* for both */
+	const char *sysfs, *conf; /* fake tree and configuration for tests; NULL: the real ones */
+	uint32_t form;            /* enum tally_form */
+	uint32_t flags;           /* TALLY_TRACE_*; unknown bits are refused */
+	const volatile int
+		*stop; /* of _on("unix:PATH"), as tally_platform_opts has it: set when the run is to end; NULL */
 };
-#define TALLY_TRACE_DESTRUCTIVE 1u            /* -w */
-#define TALLY_TRACE_EMPTY_OK 2u               /* -Z */
+#define TALLY_TRACE_DESTRUCTIVE 1u /* -w */
+#define TALLY_TRACE_EMPTY_OK 2u    /* -Z */
 /* Runs BEGIN, ERROR, tick and END in user space, without privileges and on a virtual clock: waiting takes no
  * time, the run is over when nothing is left that could fire. Probes of events are refused by _go. */
 #define TALLY_TRACE_VM 4u
@@ -122,26 +123,30 @@ TALLY_API int tally_trace_stop(struct tally_trace *t);
 TALLY_API int tally_trace_status(const struct tally_trace *t);
 
 /* ---- aggregations, after _stop or between calls of _work ------------------------------ */
-struct tally_key {                            /* one element of a tuple */
-	const char *text;                     /* as printed: a string, a symbol, "" for a number; stacks: frames joined by '\n' */
-	int64_t number;                       /* a number, or the raw address */
+struct tally_key {        /* one element of a tuple */
+	const char *text; /* as printed: a string, a symbol, "" for a number; stacks: frames joined by '\n' */
+	int64_t number;   /* a number, or the raw address */
 	bool is_number;
 };
-struct tally_bucket { int64_t from, count; };
+struct tally_bucket {
+	int64_t from, count;
+};
 struct tally_row {
-	const char *name, *function;          /* "" for @; "count", "quantize", ... */
-	const struct tally_key *key; uint32_t nkeys;
-	int64_t value;                        /* as printed (avg and stddev: computed) */
-	const struct tally_bucket *bucket; uint32_t nbuckets;   /* histograms: the buckets that are not empty */
+	const char *name, *function; /* "" for @; "count", "quantize", ... */
+	const struct tally_key *key;
+	uint32_t nkeys;
+	int64_t value; /* as printed (avg and stddev: computed) */
+	const struct tally_bucket *bucket;
+	uint32_t nbuckets; /* histograms: the buckets that are not empty */
 };
 /* Calls row for each row of each aggregation, sorted as printed. What row gets lives until it returns. A negative
  * return of row ends the walk and is returned. */
 TALLY_API int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
 
-struct tally_loss {                           /* how firings compare with the events that were counted */
-	const char *probe;                    /* its full name */
+struct tally_loss {        /* how firings compare with the events that were counted */
+	const char *probe; /* its full name */
 	uint32_t cpu;
-	uint64_t counted, period, firings, lost;      /* lost = counted / period - firings, never below 0 */
+	uint64_t counted, period, firings, lost; /* lost = counted / period - firings, never below 0 */
 };
 /* After _stop: calls each for each probe and CPU where events were counted. A negative return of each ends the walk and is returned. */
 TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);

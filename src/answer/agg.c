@@ -16,9 +16,15 @@
 const char *an_agg_function(uint8_t fn)
 {
 	static const char *const names[AGG_NFN] = {
-		[AGG_COUNT] = "count", [AGG_SUM] = "sum", [AGG_AVG] = "avg", [AGG_MIN] = "min",
-		[AGG_MAX] = "max", [AGG_STDDEV] = "stddev", [AGG_QUANTIZE] = "quantize",
-		[AGG_LQUANTIZE] = "lquantize", [AGG_LLQUANTIZE] = "llquantize",
+		[AGG_COUNT] = "count",
+		[AGG_SUM] = "sum",
+		[AGG_AVG] = "avg",
+		[AGG_MIN] = "min",
+		[AGG_MAX] = "max",
+		[AGG_STDDEV] = "stddev",
+		[AGG_QUANTIZE] = "quantize",
+		[AGG_LQUANTIZE] = "lquantize",
+		[AGG_LLQUANTIZE] = "llquantize",
 	};
 	return fn < AGG_NFN ? names[fn] : "";
 }
@@ -28,16 +34,22 @@ const char *an_agg_function(uint8_t fn)
 bool an_agg_signed(const struct an_agg *a)
 {
 	switch (a->fn) {
-	case AGG_COUNT: case AGG_STDDEV: return false;
-	case AGG_SUM: case AGG_MIN: case AGG_MAX: return a->value_signed;
-	default: return true;
+	case AGG_COUNT:
+	case AGG_STDDEV:
+		return false;
+	case AGG_SUM:
+	case AGG_MIN:
+	case AGG_MAX:
+		return a->value_signed;
+	default:
+		return true;
 	}
 }
 
 /* v / by without the two cases that trap. */
 static int64_t divide(int64_t v, int64_t by)
 {
-	return by == 0 ? 0 : by == -1 ? (int64_t)-(uint64_t)v : v / by;
+	return by == 0 ? 0 : by == -1 ? (int64_t) - (uint64_t)v : v / by;
 }
 
 int64_t an_normalized(const struct an_agg *a, int64_t v)
@@ -101,15 +113,13 @@ int an_row_compare_value(const struct an_agg *a, const struct an_row *l, const s
 {
 	if (an_is_hist(a)) {
 		long double left = an_hist_weight(a, l), right = an_hist_weight(a, r);
-		return left != right ? AN_ORDER(left, right)
-				     : AN_ORDER(an_hist_zero(a, l), an_hist_zero(a, r));
+		return left != right ? AN_ORDER(left, right) : AN_ORDER(an_hist_zero(a, l), an_hist_zero(a, r));
 	}
 	if (a->fn == AGG_STDDEV)
 		return AN_ORDER(deviation(l), deviation(r));
 	if (a->fn == AGG_AVG)
 		return AN_ORDER(average(l), average(r));
-	return an_agg_signed(a) ? AN_ORDER(l->sum, r->sum)
-				: AN_ORDER((uint64_t)l->sum, (uint64_t)r->sum);
+	return an_agg_signed(a) ? AN_ORDER(l->sum, r->sum) : AN_ORDER((uint64_t)l->sum, (uint64_t)r->sum);
 }
 
 int an_row_compare_key(const struct an_row *l, const struct an_row *r, uint32_t keypos)
@@ -125,7 +135,10 @@ int an_row_compare_key(const struct an_row *l, const struct an_row *r, uint32_t 
 	return AN_ORDER(l->nkeys, r->nkeys);
 }
 
-struct sorting { const struct an_agg *agg; const struct an_sort *how; };
+struct sorting {
+	const struct an_agg *agg;
+	const struct an_sort *how;
+};
 
 static int compare_rows(const void *l, const void *r, void *arg)
 {

@@ -1,8 +1,9 @@
 /* agg_test.c: values, order and lines of aggregations. */
 #include "answer/test_int.h"
 
-#define KEYS(...) (const struct an_value[]){ __VA_ARGS__ }, sizeof((const struct an_value[]){ __VA_ARGS__ }) \
-	/ sizeof(struct an_value)
+#define KEYS(...)                                 \
+	(const struct an_value[]){ __VA_ARGS__ }, \
+		sizeof((const struct an_value[]){ __VA_ARGS__ }) / sizeof(struct an_value)
 
 static void assert_agg(const struct an_agg *a, const char *want, int line)
 {
@@ -17,8 +18,10 @@ static void spec_example_1_is_printed_in_its_order(void **state)
 {
 	(void)state;
 	struct an_row rows[] = {
-		{ KEYS(STR("sshd")), .sum = 8114 }, { KEYS(STR("init")), .sum = 138 },
-		{ KEYS(STR("thunderbird-bin")), .sum = 2370 }, { KEYS(STR("dtrace")), .sum = 175 },
+		{ KEYS(STR("sshd")), .sum = 8114 },
+		{ KEYS(STR("init")), .sum = 138 },
+		{ KEYS(STR("thunderbird-bin")), .sum = 2370 },
+		{ KEYS(STR("dtrace")), .sum = 175 },
 		{ KEYS(STR("run-mozilla.sh")), .sum = 306 },
 	};
 	struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
@@ -83,13 +86,12 @@ static void a_histogram_ends_with_an_empty_line(void **state)
 	int64_t bucket[QUANTIZE_BUCKETS] = { [64] = 2 };
 	struct an_row rows[] = { { KEYS(STR("bash")), .bucket = bucket, .nbuckets = QUANTIZE_BUCKETS } };
 	struct an_agg a = { .name = "", .fn = AGG_QUANTIZE, .row = rows, .nrows = 1 };
-	ASSERT_AGG(&a,
-		"  bash                                              \n"
-		"           value  ------------- Distribution ------------- count    \n"
-		"               0 |                                         0        \n"
-		"               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 2        \n"
-		"               2 |                                         0        \n"
-		"\n");
+	ASSERT_AGG(&a, "  bash                                              \n"
+		       "           value  ------------- Distribution ------------- count    \n"
+		       "               0 |                                         0        \n"
+		       "               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 2        \n"
+		       "               2 |                                         0        \n"
+		       "\n");
 }
 
 /* ---- values -------------------------------------------------------------------- */
@@ -141,7 +143,7 @@ static void histograms_are_worth_label_times_count(void **state)
 	q[126] = INT64_MAX;
 	assert_int_equal(shown(AGG_QUANTIZE, true, 1, r), INT64_MAX);
 	const struct an_agg l = { .name = "", .fn = AGG_LQUANTIZE, .lq = { 10, 20, 5 } };
-	int64_t buckets[4] = { 1, 1, 1, 1 };            /* below 10 counts as 9, from 20 on as 21 */
+	int64_t buckets[4] = { 1, 1, 1, 1 }; /* below 10 counts as 9, from 20 on as 21 */
 	r = (struct an_row){ .bucket = buckets, .nbuckets = 4 };
 	assert_int_equal(an_agg_value(&l, &r), 9 + 10 + 15 + 21);
 }
@@ -165,8 +167,10 @@ static void rows_are_sorted_by_value_then_key(void **state)
 {
 	(void)state;
 	struct an_row rows[] = {
-		{ KEYS(STR("b"), INT(1, 4)), .sum = 2 }, { KEYS(STR("c"), INT(-3, 4)), .sum = -1 },
-		{ KEYS(STR("a"), INT(2, 4)), .sum = 2 }, { KEYS(STR("a"), INT(-2, 4)), .sum = 2 },
+		{ KEYS(STR("b"), INT(1, 4)), .sum = 2 },
+		{ KEYS(STR("c"), INT(-3, 4)), .sum = -1 },
+		{ KEYS(STR("a"), INT(2, 4)), .sum = 2 },
+		{ KEYS(STR("a"), INT(-2, 4)), .sum = 2 },
 	};
 	struct an_agg a = { .name = "", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = COUNT(rows) };
 	ASSERT_ORDER(&a, NULL, "c-3 a-2 a2 b1");
@@ -174,7 +178,7 @@ static void rows_are_sorted_by_value_then_key(void **state)
 	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true }), "a-2 a2 b1 c-3");
 	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 1 }), "c-3 a-2 b1 a2");
 	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 9 }), "a-2 a2 b1 c-3");
-	a.value_signed = false;                         /* -1 is the greatest now */
+	a.value_signed = false; /* -1 is the greatest now */
 	ASSERT_ORDER(&a, NULL, "a-2 a2 b1 c-3");
 }
 
@@ -190,7 +194,8 @@ static void averages_are_sorted_as_averages(void **state)
 {
 	(void)state;
 	struct an_row rows[] = {
-		{ KEYS(STR("x")), .n = 1, .sum = 10 }, { KEYS(STR("y")), .n = 100, .sum = 200 },
+		{ KEYS(STR("x")), .n = 1, .sum = 10 },
+		{ KEYS(STR("y")), .n = 100, .sum = 200 },
 		{ KEYS(STR("z")), .n = 1, .sum = -1 },
 	};
 	struct an_agg a = { .name = "", .fn = AGG_AVG, .row = rows, .nrows = 3 };
@@ -201,7 +206,7 @@ static void histograms_are_sorted_by_weight_then_by_their_zeros(void **state)
 {
 	(void)state;
 	static const int64_t heavy[QUANTIZE_BUCKETS] = { [70] = 1 }, light[QUANTIZE_BUCKETS] = { [64] = 3 },
-		zeros[QUANTIZE_BUCKETS] = { [64] = 3, [63] = 1 };
+			     zeros[QUANTIZE_BUCKETS] = { [64] = 3, [63] = 1 };
 	struct an_row rows[] = {
 		{ KEYS(STR("heavy")), .bucket = heavy, .nbuckets = QUANTIZE_BUCKETS },
 		{ KEYS(STR("a-zeros")), .bucket = zeros, .nbuckets = QUANTIZE_BUCKETS },
@@ -215,9 +220,14 @@ static void stacks_and_symbols_have_an_order(void **state)
 {
 	(void)state;
 	static const char *const f[] = { "f", "main" }, *const g[] = { "f" };
-	const struct an_value v[] = { STACK(SLOT_USTACK, f, NULL), STACK(SLOT_USTACK, g, NULL),
-		SYM(SLOT_KSYM, "a`b", 9), SYM(SLOT_KSYM, "a`c", 1), { .kind = SLOT_KSYM, .i = 1 },
-		{ .kind = SLOT_KSYM, .i = -1 }, BYTES("a\0b"), BYTES("a\0c") };
+	const struct an_value v[] = { STACK(SLOT_USTACK, f, NULL),
+				      STACK(SLOT_USTACK, g, NULL),
+				      SYM(SLOT_KSYM, "a`b", 9),
+				      SYM(SLOT_KSYM, "a`c", 1),
+				      { .kind = SLOT_KSYM, .i = 1 },
+				      { .kind = SLOT_KSYM, .i = -1 },
+				      BYTES("a\0b"),
+				      BYTES("a\0c") };
 	for (size_t i = 0; i < COUNT(v); i += 2) {
 		assert_true(an_compare(&v[i], &v[i]) == 0);
 		assert_true((an_compare(&v[i], &v[i + 1]) < 0) == (i > 0));

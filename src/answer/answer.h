@@ -19,26 +19,28 @@
  * as text (a string or bytes with control characters) becomes a hex dump, as dtrace
  * does it; printf() has such strings as they are, unless a terminal would obey them. */
 struct an_value {
-	uint8_t kind;                         /* enum slot_kind */
-	uint8_t width;                        /* INT: 1 2 4 8; 0 counts as 8 */
+	uint8_t kind;  /* enum slot_kind */
+	uint8_t width; /* INT: 1 2 4 8; 0 counts as 8 */
 	bool is_signed;
-	bool visible;                         /* it goes to a terminal: control bytes of its text are shown as \x1b */
-	int64_t i;                            /* INT; raw address for symbols */
+	bool visible; /* it goes to a terminal: control bytes of its text are shown as \x1b */
+	int64_t i;    /* INT; raw address for symbols */
 	/* STRING, BYTES: bytes, a NUL ends a string early.  The text of a symbol; NULL: it has no name
 	 * and prints as address.  An INT that %a or %A prints has the name here, too. */
-	const char *s; uint32_t len;
+	const char *s;
+	uint32_t len;
 	/* Stacks, innermost first: the text of each frame, and its function without offset for folded
 	 * stacks (NULL, or single NULLs: the text serves). */
-	const char *const *frame; uint32_t nframes;
+	const char *const *frame;
+	uint32_t nframes;
 	const char *const *func;
 };
 
 /* ---- records ------------------------------------------------------------------- */
-void an_header(struct buf *to);               /* the line CPU ID FUNCTION:NAME */
+void an_header(struct buf *to); /* the line CPU ID FUNCTION:NAME */
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name);
 /* trace() and the symbol statements (which keep their column when quiet). */
 void an_trace(struct buf *to, const struct an_value *v, bool quiet);
-#define AN_STACKINDENT 14                     /* stackindent's default */
+#define AN_STACKINDENT 14 /* stackindent's default */
 /* stack() and ustack() as statements: an empty line's end, then a line for each frame. */
 void an_stack(struct buf *to, const struct an_value *v, unsigned indent);
 /* printf: values in the order of the format's arguments, stars included.  A missing one prints nothing. */
@@ -47,33 +49,36 @@ void an_printf(struct buf *to, const struct fmt *f, const struct an_value *v, ui
 /* ---- aggregations -------------------------------------------------------------- */
 /* One row: keys and the merged value. */
 struct an_row {
-	const struct an_value *key; uint32_t nkeys;
-	int64_t n, sum;                       /* count, sum, min, max: in sum; avg, stddev: n and sum */
-	uint64_t sq_lo, sq_hi;                /* stddev: sum of squares */
-	const int64_t *bucket; uint32_t nbuckets;     /* counts from bucket 0 on; past the end: 0 */
+	const struct an_value *key;
+	uint32_t nkeys;
+	int64_t n, sum;        /* count, sum, min, max: in sum; avg, stddev: n and sum */
+	uint64_t sq_lo, sq_hi; /* stddev: sum of squares */
+	const int64_t *bucket;
+	uint32_t nbuckets; /* counts from bucket 0 on; past the end: 0 */
 };
 struct an_agg {
-	const char *name;                     /* without @ */
-	uint8_t fn;                           /* enum agg_fn */
+	const char *name; /* without @ */
+	uint8_t fn;       /* enum agg_fn */
 	struct lquantize lq;
 	struct llquantize llq;
-	int64_t normal;                       /* normalize() divisor, 1 or 0 = none */
-	bool value_signed;                    /* sum, min, max: prints as signed */
-	struct an_row *row; uint32_t nrows;
+	int64_t normal;    /* normalize() divisor, 1 or 0 = none */
+	bool value_signed; /* sum, min, max: prints as signed */
+	struct an_row *row;
+	uint32_t nrows;
 };
-const char *an_agg_function(uint8_t fn);      /* "count", "quantize": as D names it */
+const char *an_agg_function(uint8_t fn); /* "count", "quantize": as D names it */
 /* The number shown: normalized; avg and stddev computed.  Histograms: the sum of label x count, which
  * they are sorted by, kept within 64 bits. */
 int64_t an_agg_value(const struct an_agg *a, const struct an_row *r);
 
 /* Rows are sorted by value, ascending; equal ones by key. */
 struct an_sort {
-	bool by_key;                          /* aggsortkey: by key */
-	bool reverse;                         /* aggsortrev: the other way round */
-	uint32_t keypos;                      /* aggsortkeypos: the key that counts first */
-	uint32_t aggpos;                      /* aggsortpos: of several aggregations, whose value counts first */
+	bool by_key;     /* aggsortkey: by key */
+	bool reverse;    /* aggsortrev: the other way round */
+	uint32_t keypos; /* aggsortkeypos: the key that counts first */
+	uint32_t aggpos; /* aggsortpos: of several aggregations, whose value counts first */
 };
-void an_agg_sort(struct an_agg *a, const struct an_sort *how);        /* how NULL: all default */
+void an_agg_sort(struct an_agg *a, const struct an_sort *how); /* how NULL: all default */
 
 /* printa(@a), and what is left at exit: a line for each row.  The empty line that dtrace prints before
  * is the caller's. */
@@ -84,13 +89,12 @@ void an_agg_print(struct buf *to, const struct an_agg *a, unsigned stackindent);
  * first aggregation and so on, the last one from then on.  A single aggregation is printed in the order
  * that its rows have.  f NULL or empty: keys and values in columns; the empty line before is the caller's.
  * -TALLY_EINVAL: keys don't match, or the format wants more keys than there are.  -TALLY_ENOMEM. */
-int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs,
-			 uint32_t n, unsigned stackindent, const struct an_sort *how, struct err *e);
+int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
+			 unsigned stackindent, const struct an_sort *how, struct err *e);
 /* The same in default order: with a format, and without. */
 int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
 		  unsigned stackindent, struct err *e);
-int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent,
-		  struct err *e);
+int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent, struct err *e);
 
 /* ---- other forms --------------------------------------------------------------- */
 #define AN_JSON_SCHEMA 1
@@ -109,7 +113,6 @@ void an_folded_agg(struct buf *to, const struct an_agg *a);
 
 /* ---- listing ------------------------------------------------------------------- */
 void an_list_header(struct buf *to);
-void an_list_row(struct buf *to, uint32_t id, const char *prov, const char *mod, const char *func,
-		 const char *name);
+void an_list_row(struct buf *to, uint32_t id, const char *prov, const char *mod, const char *func, const char *name);
 
 #endif

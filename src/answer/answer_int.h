@@ -19,7 +19,7 @@ bool an_printable(const struct an_value *v);
 /* Text of any value but a stack, without padding; symbols that have no name as 0x address. */
 void an_bare(struct buf *to, const struct an_value *v);
 /* s with control characters as '?', and the characters of `not` as ':'. */
-void an_clean(struct buf *to, const char *s, const char *not);
+void an_clean(struct buf *to, const char *s, const char * not );
 void an_hexdump(struct buf *to, const void *bytes, size_t n);
 /* Orders two values of the same kind: negative, 0, positive. */
 int an_compare(const struct an_value *a, const struct an_value *b);
@@ -34,18 +34,19 @@ void an_datum(struct buf *to, const struct an_value *v, unsigned stackindent);
 
 /* ---- printf.c -------------------------------------------------------------------- */
 /* Width and precision of one conversion, stars filled in; width < 0: none. */
-struct an_field { int width, prec; bool left; };
+struct an_field {
+	int width, prec;
+	bool left;
+};
 /* Reads stars from v[*at] on (n in all) and moves *at past them. */
-struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uint32_t n,
-			 uint32_t *at);
-void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
-		const struct an_value *v);
+struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uint32_t n, uint32_t *at);
+void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v);
 void an_padded(struct buf *to, const struct an_field *w, const char *s, size_t n);
 
 /* ---- hist.c ---------------------------------------------------------------------- */
 bool an_is_hist(const struct an_agg *a);
 uint32_t an_hist_buckets(const struct an_agg *a);
-int64_t an_hist_count(const struct an_row *r, uint32_t bucket);       /* 0 past those that are there */
+int64_t an_hist_count(const struct an_row *r, uint32_t bucket); /* 0 past those that are there */
 int64_t an_hist_least(const struct an_agg *a, uint32_t bucket);
 /* Sum of label x count, and the count around zero: what histograms are sorted by. */
 long double an_hist_weight(const struct an_agg *a, const struct an_row *r);
@@ -54,7 +55,7 @@ void an_hist(struct buf *to, const struct an_agg *a, const struct an_row *r);
 
 /* ---- agg.c ----------------------------------------------------------------------- */
 int64_t an_normalized(const struct an_agg *a, int64_t v);
-bool an_agg_signed(const struct an_agg *a);           /* whether its value shows as signed */
+bool an_agg_signed(const struct an_agg *a); /* whether its value shows as signed */
 /* Orders rows by value alone, and by keys alone beginning with keypos. */
 int an_row_compare_value(const struct an_agg *a, const struct an_row *l, const struct an_row *r);
 int an_row_compare_key(const struct an_row *l, const struct an_row *r, uint32_t keypos);

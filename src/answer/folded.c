@@ -65,7 +65,7 @@ void an_folded_agg(struct buf *to, const struct an_agg *a)
 		struct an_value v = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
 		bool first = true;
 		keys(to, &a->row[i], &first);
-		if (first)                    /* nothing to call it by */
+		if (first) /* nothing to call it by */
 			buf_printf(to, "@%s", a->name);
 		v.i = width(a, &a->row[i]);
 		buf_putc(to, ' ');

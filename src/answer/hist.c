@@ -16,15 +16,17 @@
 #define BAR 40
 
 /* The buckets that are shown. */
-struct range { uint32_t first, last; };
+struct range {
+	uint32_t first, last;
+};
 
 struct kind {
 	uint32_t (*buckets)(const struct an_agg *a);
-	int64_t (*value)(const struct an_agg *a, uint32_t bucket);      /* what a count weighs in sorting */
+	int64_t (*value)(const struct an_agg *a, uint32_t bucket); /* what a count weighs in sorting */
 	int64_t (*least)(const struct an_agg *a, uint32_t bucket);
-	uint32_t (*zero)(const struct an_agg *a);       /* bucket around zero; UINT32_MAX: none */
+	uint32_t (*zero)(const struct an_agg *a); /* bucket around zero; UINT32_MAX: none */
 	void (*label)(struct buf *to, const struct an_agg *a, uint32_t bucket, struct range shown);
-	uint32_t (*idle)(const struct an_agg *a);       /* first of three shown when all are empty */
+	uint32_t (*idle)(const struct an_agg *a); /* first of three shown when all are empty */
 };
 
 static void number_label(struct buf *to, const char *sign, int64_t v)
@@ -139,7 +141,10 @@ static void ll_label(struct buf *to, const struct an_agg *a, uint32_t bucket, st
 	uint32_t mid = ll_zero(a);
 	int64_t first = llquantize_label(&a->llq, mid + 1);
 	if (bucket != mid)
-		number_label(to, bucket == 0 ? "<= " : bucket == 2 * mid ? ">= " : "",
+		number_label(to,
+			     bucket == 0       ? "<= " :
+			     bucket == 2 * mid ? ">= " :
+						 "",
 			     llquantize_label(&a->llq, bucket));
 	else if (first == 1)
 		number_label(to, "", 0);
@@ -206,8 +211,8 @@ static struct range shown(const struct an_agg *a, const struct an_row *r)
 
 /* What the bars are drawn by. */
 struct scale {
-	long double total;                    /* of the counts without their signs */
-	bool up, down;                        /* counts above and below zero are there */
+	long double total; /* of the counts without their signs */
+	bool up, down;     /* counts above and below zero are there */
 };
 
 static struct scale scale(const struct an_row *r, struct range of)
@@ -249,8 +254,7 @@ void an_hist(struct buf *to, const struct an_agg *a, const struct an_row *r)
 {
 	struct range of = shown(a, r);
 	struct scale s = scale(r, of);
-	buf_printf(to, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
-		   "count");
+	buf_printf(to, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------", "count");
 	for (uint32_t b = of.first; b <= of.last; b++) {
 		int64_t count = an_hist_count(r, b);
 		kinds[a->fn].label(to, a, b, of);

@@ -16,8 +16,9 @@ struct filled {
 static void fill(struct filled *f, int64_t v, int64_t weight)
 {
 	const struct an_agg *a = &f->agg;
-	uint32_t b = a->fn == AGG_QUANTIZE ? quantize_bucket(v)
-		   : a->fn == AGG_LQUANTIZE ? lquantize_bucket(&a->lq, v) : llquantize_bucket(&a->llq, v);
+	uint32_t b = a->fn == AGG_QUANTIZE  ? quantize_bucket(v) :
+		     a->fn == AGG_LQUANTIZE ? lquantize_bucket(&a->lq, v) :
+					      llquantize_bucket(&a->llq, v);
 	f->bucket[b] += weight;
 	f->row.bucket = f->bucket;
 	f->row.nbuckets = an_hist_buckets(a);
@@ -37,13 +38,12 @@ static void quantize_shows_one_empty_bucket_on_each_side(void **state)
 	struct filled f = { .agg = { .fn = AGG_QUANTIZE } };
 	fill(&f, 16384, 4);
 	fill(&f, 131072, 1);
-	ASSERT_HIST(&f, HEAD
-		ROW("            8192", "|" NONE, "0        ")
-		ROW("           16384", "|@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@        ", "4        ")
-		ROW("           32768", "|" NONE, "0        ")
-		ROW("           65536", "|" NONE, "0        ")
-		ROW("          131072", "|@@@@@@@@                                ", "1        ")
-		ROW("          262144", "|" NONE, "0        "));
+	ASSERT_HIST(&f, HEAD ROW("            8192", "|" NONE, "0        ")
+				ROW("           16384", "|@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@        ", "4        ")
+					ROW("           32768", "|" NONE, "0        ") ROW("           65536", "|" NONE,
+											   "0        ")
+						ROW("          131072", "|@@@@@@@@                                ",
+						    "1        ") ROW("          262144", "|" NONE, "0        "));
 }
 
 static void quantize_of_values_around_zero(void **state)
@@ -53,13 +53,12 @@ static void quantize_of_values_around_zero(void **state)
 	fill(&f, -3, 1);
 	fill(&f, 0, 1);
 	fill(&f, 1, 2);
-	ASSERT_HIST(&f, HEAD
-		ROW("              -4", "|" NONE, "0        ")
-		ROW("              -2", "|@@@@@@@@@@                              ", "1        ")
-		ROW("              -1", "|" NONE, "0        ")
-		ROW("               0", "|@@@@@@@@@@                              ", "1        ")
-		ROW("               1", "|@@@@@@@@@@@@@@@@@@@@                    ", "2        ")
-		ROW("               2", "|" NONE, "0        "));
+	ASSERT_HIST(&f, HEAD ROW("              -4", "|" NONE,
+				 "0        ") ROW("              -2", "|@@@@@@@@@@                              ",
+						  "1        ") ROW("              -1", "|" NONE, "0        ")
+				ROW("               0", "|@@@@@@@@@@                              ", "1        ")
+					ROW("               1", "|@@@@@@@@@@@@@@@@@@@@                    ",
+					    "2        ") ROW("               2", "|" NONE, "0        "));
 }
 
 static void quantize_at_the_ends_has_no_neighbour_there(void **state)
@@ -67,34 +66,29 @@ static void quantize_at_the_ends_has_no_neighbour_there(void **state)
 	(void)state;
 	struct filled f = { .agg = { .fn = AGG_QUANTIZE } };
 	fill(&f, INT64_MAX, 1234);
-	ASSERT_HIST(&f, HEAD
-		ROW("2305843009213693952", "|" NONE, "0        ")
-		ROW("4611686018427387904", "|" FULL, "1234     "));
+	ASSERT_HIST(&f, HEAD ROW("2305843009213693952", "|" NONE, "0        ")
+				ROW("4611686018427387904", "|" FULL, "1234     "));
 	struct filled low = { .agg = { .fn = AGG_QUANTIZE } };
 	fill(&low, INT64_MIN, 1);
-	ASSERT_HIST(&low, HEAD
-		ROW("-4611686018427387904", "|" FULL, "1        ")
-		ROW("-2305843009213693952", "|" NONE, "0        "));
+	ASSERT_HIST(&low, HEAD ROW("-4611686018427387904", "|" FULL, "1        ")
+				  ROW("-2305843009213693952", "|" NONE, "0        "));
 }
 
 static void empty_histograms_show_three_rows(void **state)
 {
 	(void)state;
 	struct filled q = { .agg = { .fn = AGG_QUANTIZE } };
-	ASSERT_HIST(&q, HEAD
-		ROW("              -1", "|" NONE, "0        ")
-		ROW("               0", "|" NONE, "0        ")
-		ROW("               1", "|" NONE, "0        "));
+	ASSERT_HIST(&q,
+		    HEAD ROW("              -1", "|" NONE, "0        ") ROW("               0", "|" NONE, "0        ")
+			    ROW("               1", "|" NONE, "0        "));
 	struct filled l = { .agg = { .fn = AGG_LQUANTIZE, .lq = { 0, 2, 1 } } };
-	ASSERT_HIST(&l, HEAD
-		ROW("             < 0", "|" NONE, "0        ")
-		ROW("               0", "|" NONE, "0        ")
-		ROW("               1", "|" NONE, "0        "));
+	ASSERT_HIST(&l,
+		    HEAD ROW("             < 0", "|" NONE, "0        ") ROW("               0", "|" NONE, "0        ")
+			    ROW("               1", "|" NONE, "0        "));
 	struct filled ll = { .agg = { .fn = AGG_LLQUANTIZE, .llq = { 10, 0, 1, 10 } } };
-	ASSERT_HIST(&ll, HEAD
-		ROW("               0", "|" NONE, "0        ")
-		ROW("               1", "|" NONE, "0        ")
-		ROW("               2", "|" NONE, "0        "));
+	ASSERT_HIST(&ll,
+		    HEAD ROW("               0", "|" NONE, "0        ") ROW("               1", "|" NONE, "0        ")
+			    ROW("               2", "|" NONE, "0        "));
 }
 
 static void negative_weights_hang_from_the_right(void **state)
@@ -103,11 +97,10 @@ static void negative_weights_hang_from_the_right(void **state)
 	struct filled f = { .agg = { .fn = AGG_QUANTIZE } };
 	fill(&f, 1, -3);
 	fill(&f, 2, -1);
-	ASSERT_HIST(&f, HEAD
-		ROW("               0", NONE "|", "0        ")
-		ROW("               1", "          @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|", "-3       ")
-		ROW("               2", "                              @@@@@@@@@@|", "-1       ")
-		ROW("               4", NONE "|", "0        "));
+	ASSERT_HIST(&f, HEAD ROW("               0", NONE "|", "0        ")
+				ROW("               1", "          @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|", "-3       ")
+					ROW("               2", "                              @@@@@@@@@@|",
+					    "-1       ") ROW("               4", NONE "|", "0        "));
 }
 
 static void mixed_weights_grow_from_the_middle(void **state)
@@ -116,11 +109,11 @@ static void mixed_weights_grow_from_the_middle(void **state)
 	struct filled f = { .agg = { .fn = AGG_LQUANTIZE, .lq = { 0, 4, 1 } } };
 	fill(&f, 1, 1);
 	fill(&f, 2, -1);
-	ASSERT_HIST(&f, HEAD
-		ROW("               0", "                    |                    ", "0        ")
-		ROW("               1", "                    |@@@@@@@@@@          ", "1        ")
-		ROW("               2", "          @@@@@@@@@@|                    ", "-1       ")
-		ROW("               3", "                    |                    ", "0        "));
+	ASSERT_HIST(&f, HEAD ROW("               0", "                    |                    ", "0        ")
+				ROW("               1", "                    |@@@@@@@@@@          ", "1        ")
+					ROW("               2", "          @@@@@@@@@@|                    ",
+					    "-1       ") ROW("               3",
+							     "                    |                    ", "0        "));
 }
 
 static void lquantize_names_what_is_outside(void **state)
@@ -130,11 +123,11 @@ static void lquantize_names_what_is_outside(void **state)
 	fill(&f, -11, 1);
 	fill(&f, 0, 1);
 	fill(&f, 10, 2);
-	ASSERT_HIST(&f, HEAD
-		ROW("           < -10", "|@@@@@@@@@@                              ", "1        ")
-		ROW("             -10", "|" NONE, "0        ")
-		ROW("               0", "|@@@@@@@@@@                              ", "1        ")
-		ROW("           >= 10", "|@@@@@@@@@@@@@@@@@@@@                    ", "2        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("           < -10", "|@@@@@@@@@@                              ",
+			     "1        ") ROW("             -10", "|" NONE, "0        ")
+			    ROW("               0", "|@@@@@@@@@@                              ", "1        ")
+				    ROW("           >= 10", "|@@@@@@@@@@@@@@@@@@@@                    ", "2        "));
 }
 
 static void llquantize_names_its_middle_by_what_is_shown(void **state)
@@ -142,16 +135,14 @@ static void llquantize_names_its_middle_by_what_is_shown(void **state)
 	(void)state;
 	struct filled f = { .agg = { .fn = AGG_LLQUANTIZE, .llq = { 10, 1, 2, 5 } } };
 	fill(&f, 10, 1);
-	ASSERT_HIST(&f, HEAD
-		ROW("            < 10", "|" NONE, "0        ")
-		ROW("              10", "|" FULL, "1        ")
-		ROW("              20", "|" NONE, "0        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("            < 10", "|" NONE, "0        ") ROW("              10", "|" FULL, "1        ")
+			    ROW("              20", "|" NONE, "0        "));
 	fill(&f, 5, 1);
-	ASSERT_HIST(&f, HEAD
-		ROW("             -10", "|" NONE, "0        ")
-		ROW("      abs() < 10", "|@@@@@@@@@@@@@@@@@@@@                    ", "1        ")
-		ROW("              10", "|@@@@@@@@@@@@@@@@@@@@                    ", "1        ")
-		ROW("              20", "|" NONE, "0        "));
+	ASSERT_HIST(&f, HEAD ROW("             -10", "|" NONE, "0        ")
+				ROW("      abs() < 10", "|@@@@@@@@@@@@@@@@@@@@                    ", "1        ")
+					ROW("              10", "|@@@@@@@@@@@@@@@@@@@@                    ",
+					    "1        ") ROW("              20", "|" NONE, "0        "));
 }
 
 static void llquantize_names_its_ends(void **state)
@@ -160,16 +151,21 @@ static void llquantize_names_its_ends(void **state)
 	struct filled f = { .agg = { .fn = AGG_LLQUANTIZE, .llq = { 4, 0, 0, 4 } } };
 	for (int64_t v = -5; v <= 5; v++)
 		fill(&f, v, 1);
-	ASSERT_HIST(&f, HEAD
-		ROW("           <= -4", "|@@@@@@@                                 ", "2        ")
-		ROW("              -3", "|@@@@                                    ", "1        ")
-		ROW("              -2", "|@@@@                                    ", "1        ")
-		ROW("              -1", "|@@@@                                    ", "1        ")
-		ROW("               0", "|@@@@                                    ", "1        ")
-		ROW("               1", "|@@@@                                    ", "1        ")
-		ROW("               2", "|@@@@                                    ", "1        ")
-		ROW("               3", "|@@@@                                    ", "1        ")
-		ROW("            >= 4", "|@@@@@@@                                 ", "2        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("           <= -4", "|@@@@@@@                                 ",
+			     "2        ") ROW("              -3", "|@@@@                                    ",
+					      "1        ") ROW("              -2",
+							       "|@@@@                                    ", "1        ")
+			    ROW("              -1", "|@@@@                                    ", "1        ")
+				    ROW("               0", "|@@@@                                    ", "1        ")
+					    ROW("               1", "|@@@@                                    ",
+						"1        ") ROW("               2",
+								 "|@@@@                                    ",
+								 "1        ")
+						    ROW("               3", "|@@@@                                    ",
+							"1        ") ROW("            >= 4",
+									 "|@@@@@@@                                 ",
+									 "2        "));
 }
 
 static void bars_are_rounded_and_counts_may_be_huge(void **state)
@@ -177,14 +173,14 @@ static void bars_are_rounded_and_counts_may_be_huge(void **state)
 	(void)state;
 	struct filled f = { .agg = { .fn = AGG_LQUANTIZE, .lq = { 0, 3, 1 } } };
 	fill(&f, 0, INT64_MAX);
-	fill(&f, 1, INT64_MAX / 78);                    /* a little more than half a mark */
+	fill(&f, 1, INT64_MAX / 78); /* a little more than half a mark */
 	fill(&f, 2, 1);
-	ASSERT_HIST(&f, HEAD
-		ROW("             < 0", "|" NONE, "0        ")
-		ROW("               0", "|@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ ", "9223372036854775807")
-		ROW("               1", "|@                                       ", "118248359446856100")
-		ROW("               2", "|" NONE, "1        ")
-		ROW("            >= 3", "|" NONE, "0        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("             < 0", "|" NONE, "0        ")
+			    ROW("               0", "|@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ ", "9223372036854775807")
+				    ROW("               1", "|@                                       ",
+					"118248359446856100") ROW("               2", "|" NONE, "1        ")
+					    ROW("            >= 3", "|" NONE, "0        "));
 }
 
 static void normalizing_changes_the_number_and_not_the_bar(void **state)
@@ -192,10 +188,9 @@ static void normalizing_changes_the_number_and_not_the_bar(void **state)
 	(void)state;
 	struct filled f = { .agg = { .fn = AGG_QUANTIZE, .normal = 10 } };
 	fill(&f, 1, 25);
-	ASSERT_HIST(&f, HEAD
-		ROW("               0", "|" NONE, "0        ")
-		ROW("               1", "|" FULL, "2        ")
-		ROW("               2", "|" NONE, "0        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("               0", "|" NONE, "0        ") ROW("               1", "|" FULL, "2        ")
+			    ROW("               2", "|" NONE, "0        "));
 }
 
 static void counts_past_the_row_are_zero(void **state)
@@ -205,10 +200,9 @@ static void counts_past_the_row_are_zero(void **state)
 	fill(&f, 0, 1);
 	fill(&f, 1, 1);
 	f.row.nbuckets = QUANTIZE_ZERO + 1;
-	ASSERT_HIST(&f, HEAD
-		ROW("              -1", "|" NONE, "0        ")
-		ROW("               0", "|" FULL, "1        ")
-		ROW("               1", "|" NONE, "0        "));
+	ASSERT_HIST(&f,
+		    HEAD ROW("              -1", "|" NONE, "0        ") ROW("               0", "|" FULL, "1        ")
+			    ROW("               1", "|" NONE, "0        "));
 }
 
 int main(void)

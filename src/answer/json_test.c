@@ -1,24 +1,28 @@
 /* json_test.c: JSON lines and folded stacks of the same aggregations. */
 #include "answer/test_int.h"
 
-#define KEYS(...) (const struct an_value[]){ __VA_ARGS__ }, sizeof((const struct an_value[]){ __VA_ARGS__ }) \
-	/ sizeof(struct an_value)
+#define KEYS(...)                                 \
+	(const struct an_value[]){ __VA_ARGS__ }, \
+		sizeof((const struct an_value[]){ __VA_ARGS__ }) / sizeof(struct an_value)
 
-#define ASSERT_JSON(agg, want) do {                                                      \
-	struct buf b_ = { 0 };                                                           \
-	an_json_agg(&b_, agg);                                                           \
-	assert_text(&b_, want);                                                          \
-} while (0)
-#define ASSERT_FOLDED(agg, want) do {                                                    \
-	struct buf b_ = { 0 };                                                           \
-	an_folded_agg(&b_, agg);                                                         \
-	assert_text(&b_, want);                                                          \
-} while (0)
-#define ASSERT_VALUE(want, ...) do {                                                     \
-	struct buf b_ = { 0 };                                                           \
-	an_json_value(&b_, &(struct an_value)__VA_ARGS__);                               \
-	assert_text(&b_, want);                                                          \
-} while (0)
+#define ASSERT_JSON(agg, want)          \
+	do {                            \
+		struct buf b_ = { 0 };  \
+		an_json_agg(&b_, agg);  \
+		assert_text(&b_, want); \
+	} while (0)
+#define ASSERT_FOLDED(agg, want)         \
+	do {                             \
+		struct buf b_ = { 0 };   \
+		an_folded_agg(&b_, agg); \
+		assert_text(&b_, want);  \
+	} while (0)
+#define ASSERT_VALUE(want, ...)                                    \
+	do {                                                       \
+		struct buf b_ = { 0 };                             \
+		an_json_value(&b_, &(struct an_value)__VA_ARGS__); \
+		assert_text(&b_, want);                            \
+	} while (0)
 
 static const char *const user[] = { "a.out`leaf+0x12", "a.out`main+0x4" }, *const user_func[] = { "a.out`leaf", NULL };
 static const char *const kernel[] = { "vmlinux`clear_page+0x1", "vmlinux`do_fault;x" };
@@ -43,7 +47,8 @@ static void a_row_is_an_object_on_a_line(void **state)
 {
 	(void)state;
 	struct an_row rows[] = {
-		{ KEYS(STR("bash"), INT(7, 4), STACK(SLOT_USTACK, user, NULL)), .sum = 3 }, { .sum = -1 },
+		{ KEYS(STR("bash"), INT(7, 4), STACK(SLOT_USTACK, user, NULL)), .sum = 3 },
+		{ .sum = -1 },
 	};
 	const struct an_agg a = { .name = "x", .fn = AGG_COUNT, .row = rows, .nrows = 2 };
 	ASSERT_JSON(&a, "{\"type\":\"aggregation\",\"name\":\"x\",\"function\":\"count\",\"keys\":[\"bash\",7,"
@@ -85,7 +90,8 @@ static void folded_stacks_start_with_who_and_end_in_the_kernel(void **state)
 {
 	(void)state;
 	struct an_row rows[] = {
-		{ KEYS(STACK(SLOT_KSTACK, kernel, NULL), STACK(SLOT_USTACK, user, user_func), STR("my;sh\n"), INT(7, 4)),
+		{ KEYS(STACK(SLOT_KSTACK, kernel, NULL), STACK(SLOT_USTACK, user, user_func), STR("my;sh\n"),
+		       INT(7, 4)),
 		  .sum = 12 },
 		{ KEYS(STR("idle"), { .kind = SLOT_USTACK }), .sum = 2 },
 		{ KEYS(SYM(SLOT_KFUNC, "vmlinux`f", 1), { .kind = SLOT_UADDR, .i = 0x10 }), .sum = 1 },

@@ -61,8 +61,8 @@ struct an_part *an_page_facts(struct an_page *p, const char *key, const char *ti
 	return add(p, AN_PART_FACTS, key, title);
 }
 
-struct an_part *an_page_table(struct an_page *p, const char *key, const char *title,
-			      const struct an_column *col, uint32_t ncols)
+struct an_part *an_page_table(struct an_page *p, const char *key, const char *title, const struct an_column *col,
+			      uint32_t ncols)
 {
 	struct an_part *part = add(p, AN_PART_TABLE, key, title);
 
@@ -180,7 +180,7 @@ void an_row(struct an_page *p, struct an_part *part, const struct an_cell *cells
 		struct an_cell *c = VEC_NEW(t->cell, t->ncells, t->capcells);
 
 		if (!c) {
-			t->ncells = whole;        /* no half a row */
+			t->ncells = whole; /* no half a row */
 			p->arena.failed = true;
 			return;
 		}

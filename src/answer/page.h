@@ -17,23 +17,23 @@
 /* ---- figures --------------------------------------------------------------------- */
 /* What a figure is of; which member of the cell holds it. */
 enum an_unit {
-	AN_DEFAULT,                           /* of a cell: as its column has it */
-	AN_TEXT,                              /* s */
-	AN_DIGITS,                            /* s, to the right */
-	AN_FLAG,                              /* u: yes, no */
-	AN_COUNT,                             /* u: 1,234,567 */
-	AN_BYTES,                             /* u: 12.5 MiB; exact in JSON and in HTML's data-v */
-	AN_TICKS,                             /* u: as AN_COUNT */
-	AN_HEX,                               /* u: 0x1f00 */
-	AN_SHARE,                             /* d, 1.0 is all: 12.5 % */
-	AN_RATIO,                             /* d: 3.25 */
-	AN_CHANGE,                            /* d, 0.5 is half as much again: +50.0 % */
-	AN_NUMBER,                            /* d: whatever it is: 1,234.5 */
+	AN_DEFAULT, /* of a cell: as its column has it */
+	AN_TEXT,    /* s */
+	AN_DIGITS,  /* s, to the right */
+	AN_FLAG,    /* u: yes, no */
+	AN_COUNT,   /* u: 1,234,567 */
+	AN_BYTES,   /* u: 12.5 MiB; exact in JSON and in HTML's data-v */
+	AN_TICKS,   /* u: as AN_COUNT */
+	AN_HEX,     /* u: 0x1f00 */
+	AN_SHARE,   /* d, 1.0 is all: 12.5 % */
+	AN_RATIO,   /* d: 3.25 */
+	AN_CHANGE,  /* d, 0.5 is half as much again: +50.0 % */
+	AN_NUMBER,  /* d: whatever it is: 1,234.5 */
 	AN_NUNITS,
 };
 struct an_cell {
-	uint8_t unit;                         /* AN_DEFAULT, or another one than the column's */
-	bool none;                            /* there is no figure: "-", null */
+	uint8_t unit; /* AN_DEFAULT, or another one than the column's */
+	bool none;    /* there is no figure: "-", null */
 	uint64_t u;
 	double d;
 	const char *s;
@@ -52,53 +52,58 @@ struct an_column {
 	const char *key, *title;
 	uint8_t unit;
 };
-struct an_fact {                              /* one named figure */
+struct an_fact { /* one named figure */
 	const char *key, *title;
 	uint8_t unit;
 	struct an_cell cell;
 };
 struct an_table {
-	const struct an_column *col;          /* borrowed: a constant of the caller */
+	const struct an_column *col; /* borrowed: a constant of the caller */
 	uint32_t ncols;
-	struct an_cell *cell;                 /* rows one after the other */
-	uint32_t ncells, capcells;            /* a multiple of ncols */
-	uint64_t left_out;                    /* rows that there would be, too */
-	uint32_t text_skips;                  /* bit k: text leaves column k out (k < 32) */
-	uint32_t text_leads;                  /* bit k: text has column k behind the first, in each part of a table too wide */
+	struct an_cell *cell;      /* rows one after the other */
+	uint32_t ncells, capcells; /* a multiple of ncols */
+	uint64_t left_out;         /* rows that there would be, too */
+	uint32_t text_skips;       /* bit k: text leaves column k out (k < 32) */
+	uint32_t text_leads;       /* bit k: text has column k behind the first, in each part of a table too wide */
 };
-struct an_bar { uint64_t from, to, count; };  /* inclusive */
+struct an_bar {
+	uint64_t from, to, count;
+}; /* inclusive */
 struct an_bars {
-	uint8_t unit;                         /* of from and to */
+	uint8_t unit; /* of from and to */
 	const struct an_bar *bar;
 	uint32_t n;
 };
 struct an_line {
 	const char *key, *title;
 	const uint64_t *v;
-	uint64_t by;                          /* what values are divided by; 0: they are whole */
+	uint64_t by; /* what values are divided by; 0: they are whole */
 };
-struct an_lines {                             /* figures over time: n steps from `from` on */
-	const char *over;                     /* or over this, two lines one over the other; NULL: time, one below the other */
+struct an_lines {         /* figures over time: n steps from `from` on */
+	const char *over; /* or over this, two lines one over the other; NULL: time, one below the other */
 	uint64_t from, step;
 	uint32_t n, nlines;
-	uint8_t unit;                         /* of the values */
+	uint8_t unit; /* of the values */
 	const struct an_line *line;
 };
-struct an_heat {                              /* how many, over time and over a quantity */
+struct an_heat { /* how many, over time and over a quantity */
 	uint64_t from, step;
 	uint32_t nx, ny;
-	uint8_t unit;                         /* of low */
-	const uint64_t *low;                  /* ny: where each row begins, ascending */
-	const uint32_t *count;                /* [iy * nx + ix] */
+	uint8_t unit;          /* of low */
+	const uint64_t *low;   /* ny: where each row begins, ascending */
+	const uint32_t *count; /* [iy * nx + ix] */
 };
-enum an_words { AN_NOTE, AN_CANNOT, AN_LOST };        /* said in passing; can't be told; is missing */
+enum an_words { AN_NOTE, AN_CANNOT, AN_LOST }; /* said in passing; can't be told; is missing */
 enum an_part_kind { AN_PART_FACTS, AN_PART_TABLE, AN_PART_BARS, AN_PART_LINES, AN_PART_HEAT, AN_PART_WORDS };
 struct an_part {
-	uint8_t kind;                         /* enum an_part_kind */
-	uint8_t words;                        /* enum an_words */
-	const char *key, *title, *text;       /* text: an explanation in small print, or the words; may be NULL */
+	uint8_t kind;                   /* enum an_part_kind */
+	uint8_t words;                  /* enum an_words */
+	const char *key, *title, *text; /* text: an explanation in small print, or the words; may be NULL */
 	union {
-		struct { struct an_fact *fact; uint32_t nfacts, capfacts; };
+		struct {
+			struct an_fact *fact;
+			uint32_t nfacts, capfacts;
+		};
 		struct an_table table;
 		struct an_bars bars;
 		struct an_lines lines;
@@ -118,8 +123,8 @@ void an_page_free(struct an_page *p);
 bool an_page_failed(const struct an_page *p);
 /* Each adds a part; NULL when memory is out, which the functions below accept. */
 struct an_part *an_page_facts(struct an_page *p, const char *key, const char *title);
-struct an_part *an_page_table(struct an_page *p, const char *key, const char *title,
-			      const struct an_column *col, uint32_t ncols);
+struct an_part *an_page_table(struct an_page *p, const char *key, const char *title, const struct an_column *col,
+			      uint32_t ncols);
 /* Bars, values and counts are copied. */
 struct an_part *an_page_bars(struct an_page *p, const char *key, const char *title, const struct an_bars *b);
 struct an_part *an_page_lines(struct an_page *p, const char *key, const char *title, const struct an_lines *l);
@@ -133,8 +138,8 @@ void an_explain(struct an_page *p, struct an_part *part, const char *fmt, ...) P
 
 /* ---- forms --------------------------------------------------------------------------- */
 struct an_text_opts {
-	uint32_t columns;                     /* of the terminal; 0: 80 */
-	bool ascii;                           /* no block characters */
+	uint32_t columns; /* of the terminal; 0: 80 */
+	bool ascii;       /* no block characters */
 };
 void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_opts *o);
 /* {"schema":1,"type":KEY,"title":..} first; then an object per table row, and one per other part, with
@@ -145,6 +150,6 @@ void an_page_html(struct buf *to, const struct an_page *p);
 
 /* ---- plain tables of text, for what comes without a page ------------------------------- */
 void an_table_text(struct buf *to, const struct an_table *t, const struct an_text_opts *o);
-void an_csv_cell(struct buf *to, const char *s, size_t n, char separator);     /* quoted where RFC 4180 wants it */
+void an_csv_cell(struct buf *to, const char *s, size_t n, char separator); /* quoted where RFC 4180 wants it */
 
 #endif

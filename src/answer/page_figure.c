@@ -8,11 +8,9 @@
 #include "answer/page_int.h"
 
 const char *const an_unit_names[AN_NUNITS] = {
-	[AN_DEFAULT] = "text", [AN_TEXT] = "text",   [AN_DIGITS] = "text", [AN_FLAG] = "flag",
-	[AN_COUNT] = "count",
-	[AN_BYTES] = "bytes",  [AN_TICKS] = "ticks", [AN_HEX] = "hex",
-	[AN_SHARE] = "share",  [AN_RATIO] = "ratio", [AN_CHANGE] = "change",
-	[AN_NUMBER] = "number",
+	[AN_DEFAULT] = "text", [AN_TEXT] = "text",   [AN_DIGITS] = "text",   [AN_FLAG] = "flag",
+	[AN_COUNT] = "count",  [AN_BYTES] = "bytes", [AN_TICKS] = "ticks",   [AN_HEX] = "hex",
+	[AN_SHARE] = "share",  [AN_RATIO] = "ratio", [AN_CHANGE] = "change", [AN_NUMBER] = "number",
 };
 
 void an_count(struct buf *to, uint64_t v)
@@ -45,7 +43,7 @@ static void bytes(struct buf *to, uint64_t v)
 
 static void number(struct buf *to, double d)
 {
-	if (d - d != 0)                           /* neither infinite nor no number at all */
+	if (d - d != 0) /* neither infinite nor no number at all */
 		buf_puts(to, "-");
 	else if (d >= 1000 && d < 1e18)
 		an_count(to, (uint64_t)(d + 0.5));
@@ -83,7 +81,7 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 		if (c->d - c->d == 0)
 			buf_printf(to, "%+.1f %%", c->d * 100);
 		else
-			buf_puts(to, "new");      /* from nothing */
+			buf_puts(to, "new"); /* from nothing */
 		break;
 	case AN_NUMBER:
 		number(to, c->d);
@@ -113,7 +111,7 @@ void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
 	case AN_RATIO:
 	case AN_CHANGE:
 	case AN_NUMBER:
-		if (c->d - c->d == 0)             /* JSON has no infinity */
+		if (c->d - c->d == 0) /* JSON has no infinity */
 			buf_printf(to, "%.9g", c->d);
 		else
 			buf_puts(to, "null");

@@ -34,7 +34,7 @@ void an_line_json(struct buf *to, const struct an_line *line, uint64_t v);
 /* What a bar is called: one value or a range. */
 void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b);
 uint64_t an_bars_total(const struct an_bars *b);
-void an_count(struct buf *to, uint64_t v);    /* 1,234,567 */
+void an_count(struct buf *to, uint64_t v); /* 1,234,567 */
 extern const char *const an_unit_names[AN_NUNITS];
 
 #endif

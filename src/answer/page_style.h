@@ -6,7 +6,8 @@
 #define TALLY_ANSWER_PAGE_STYLE_H
 
 #define AN_CSS(...) #__VA_ARGS__
-#define AN_PAGE_STYLE AN_CSS( \
+#define AN_PAGE_STYLE \
+	AN_CSS( \
 :root { color-scheme: light dark; --bg: #fbfbf9; --ink: #1c1e21; --soft: #5f666d; --rule: #dcdedb; --card: #ffffff; \
 	--accent: #1f63a6; --bar: #7fadd8; --warn: #8a5a00; --bad: #a8261c; --cold: #e3edf7; --warm: #4a8ac4; --hot: #08284d } \
 @media (prefers-color-scheme: dark) { \

@@ -5,7 +5,7 @@
 #include "answer/test_int.h"
 
 static const struct an_column columns[] = {
-	{ "who", "who", AN_TEXT }, { "n", "packets", AN_COUNT }, { "bytes", "bytes", AN_BYTES },
+	{ "who", "who", AN_TEXT },      { "n", "packets", AN_COUNT }, { "bytes", "bytes", AN_BYTES },
 	{ "share", "share", AN_SHARE }, { "p50", "p50", AN_TICKS },
 };
 
@@ -135,19 +135,21 @@ static void json_has_an_object_a_line_and_exact_numbers(void **state)
 	(void)state;
 	build(&p);
 	an_page_json(&b, &p);
-	assert_text(&b, "{\"schema\":1,\"type\":\"trial\",\"title\":\"A trial\"}\n"
-			"{\"type\":\"summary\",\"records\":25600,\"sure\":true}\n"
-			"{\"type\":\"requester\",\"who\":\"01:00.0\",\"n\":1234567,\"bytes\":1572864,\"share\":0.5,\"p50\":42}\n"
-			"{\"type\":\"requester\",\"who\":\"<b>&\\\"\\n\",\"n\":0,\"bytes\":100,\"share\":0.125,\"p50\":null}\n"
-			"{\"type\":\"left_out\",\"of\":\"requester\",\"rows\":3}\n"
-			"{\"type\":\"latency\",\"unit\":\"ticks\",\"buckets\":[{\"from\":0,\"to\":1,\"count\":30},"
-			"{\"from\":2,\"to\":3,\"count\":10},{\"from\":4,\"to\":null,\"count\":0}]}\n"
-			"{\"type\":\"line\",\"from\":0,\"step\":10,\"unit\":\"count\",\"series\":"
-			"[{\"name\":\"open\",\"values\":[0,1,4,2]}]}\n"
-			"{\"type\":\"heat\",\"from\":0,\"step\":10,\"unit\":\"ticks\",\"rows\":[{\"from\":0,\"counts\":[0,0,0,0]},"
-			"{\"from\":2,\"counts\":[1,0,9,0]},{\"from\":4,\"counts\":[0,0,0,0]}]}\n"
-			"{\"type\":\"cannot_tell\",\"about\":\"time\",\"text\":\"How long a tick is: nobody says.\"}\n"
-			"{\"type\":\"lost\",\"about\":\"file\",\"text\":\"100 bytes.\"}\n");
+	assert_text(
+		&b,
+		"{\"schema\":1,\"type\":\"trial\",\"title\":\"A trial\"}\n"
+		"{\"type\":\"summary\",\"records\":25600,\"sure\":true}\n"
+		"{\"type\":\"requester\",\"who\":\"01:00.0\",\"n\":1234567,\"bytes\":1572864,\"share\":0.5,\"p50\":42}\n"
+		"{\"type\":\"requester\",\"who\":\"<b>&\\\"\\n\",\"n\":0,\"bytes\":100,\"share\":0.125,\"p50\":null}\n"
+		"{\"type\":\"left_out\",\"of\":\"requester\",\"rows\":3}\n"
+		"{\"type\":\"latency\",\"unit\":\"ticks\",\"buckets\":[{\"from\":0,\"to\":1,\"count\":30},"
+		"{\"from\":2,\"to\":3,\"count\":10},{\"from\":4,\"to\":null,\"count\":0}]}\n"
+		"{\"type\":\"line\",\"from\":0,\"step\":10,\"unit\":\"count\",\"series\":"
+		"[{\"name\":\"open\",\"values\":[0,1,4,2]}]}\n"
+		"{\"type\":\"heat\",\"from\":0,\"step\":10,\"unit\":\"ticks\",\"rows\":[{\"from\":0,\"counts\":[0,0,0,0]},"
+		"{\"from\":2,\"counts\":[1,0,9,0]},{\"from\":4,\"counts\":[0,0,0,0]}]}\n"
+		"{\"type\":\"cannot_tell\",\"about\":\"time\",\"text\":\"How long a tick is: nobody says.\"}\n"
+		"{\"type\":\"lost\",\"about\":\"file\",\"text\":\"100 bytes.\"}\n");
 	an_page_free(&p);
 }
 
@@ -188,7 +190,8 @@ static void lines_may_be_quotients(void **state)
 
 	(void)state;
 	an_page_open(&p, "trial", "");
-	an_page_lines(&p, "line", "Lines", &(struct an_lines){ .step = 1, .n = 3, .nlines = 2, .unit = AN_COUNT, .line = line });
+	an_page_lines(&p, "line", "Lines",
+		      &(struct an_lines){ .step = 1, .n = 3, .nlines = 2, .unit = AN_COUNT, .line = line });
 	an_page_json(&b, &p);
 	assert_non_null(strstr(b.p, "{\"name\":\"a\",\"values\":[0,31,47]},{\"name\":\"b\",\"values\":[0,3.1,4.7]}"));
 	an_page_html(&b, &p);
@@ -218,7 +221,12 @@ static void a_name_cannot_end_the_data_of_a_picture(void **state)
 
 static void figures_read_well(void **state)
 {
-	static const struct { int line; uint8_t unit; struct an_cell c; const char *text, *json; } rows[] = {
+	static const struct {
+		int line;
+		uint8_t unit;
+		struct an_cell c;
+		const char *text, *json;
+	} rows[] = {
 		{ __LINE__, AN_COUNT, AN_U(0), "0", "0" },
 		{ __LINE__, AN_COUNT, AN_U(1000), "1,000", "1000" },
 		{ __LINE__, AN_COUNT, AN_U(UINT64_MAX), "18,446,744,073,709,551,615", "18446744073709551615" },

@@ -12,8 +12,8 @@
 #include "answer/page_int.h"
 
 #define MARGIN 2u
-#define LABEL 20u                             /* in front of bars, series and heat maps */
-#define NUMBERS 24u                           /* behind bars */
+#define LABEL 20u   /* in front of bars, series and heat maps */
+#define NUMBERS 24u /* behind bars */
 #define LEVELS 8u
 
 static const char *const blocks[2][LEVELS + 1] = {
@@ -25,7 +25,11 @@ static const char *const shades[2][LEVELS + 1] = {
 	{ " ", ".", ":", "-", "=", "+", "*", "#", "@" },
 };
 
-struct view { struct buf *to; uint32_t columns; bool ascii; };
+struct view {
+	struct buf *to;
+	uint32_t columns;
+	bool ascii;
+};
 
 static void blanks(struct buf *to, size_t n)
 {
@@ -423,7 +427,9 @@ static void heat(const struct view *v, const struct an_part *p)
 static void said(const struct view *v, const struct an_part *p)
 {
 	static const char *const kind[] = {
-		[AN_NOTE] = "note: ", [AN_CANNOT] = "can't be told: ", [AN_LOST] = "lost: ",
+		[AN_NOTE] = "note: ",
+		[AN_CANNOT] = "can't be told: ",
+		[AN_LOST] = "lost: ",
 	};
 
 	buf_puts(v->to, kind[p->words]);
@@ -433,9 +439,8 @@ static void said(const struct view *v, const struct an_part *p)
 static bool is_empty(const struct an_part *p)
 {
 	return (p->kind == AN_PART_TABLE && !p->table.ncells) ||
-	       (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) ||
-	       (p->kind == AN_PART_LINES && !p->lines.n) || (p->kind == AN_PART_HEAT && !p->heat.nx) ||
-	       (p->kind == AN_PART_FACTS && !p->nfacts);
+	       (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) || (p->kind == AN_PART_LINES && !p->lines.n) ||
+	       (p->kind == AN_PART_HEAT && !p->heat.nx) || (p->kind == AN_PART_FACTS && !p->nfacts);
 }
 
 void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_opts *o)
@@ -453,7 +458,7 @@ void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_
 		bool quiet = part->kind == AN_PART_WORDS;
 
 		if (is_empty(part))
-			continue;                 /* an empty table says nothing to people */
+			continue; /* an empty table says nothing to people */
 		if (!quiet || gap)
 			buf_putc(to, '\n');
 		if (part->title) {

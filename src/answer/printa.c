@@ -13,10 +13,11 @@
 #include "answer/answer_int.h"
 
 struct table {
-	const struct an_agg *const *agg; uint32_t naggs;
-	const struct an_row **cell;           /* nrows x naggs; NULL only while joining */
+	const struct an_agg *const *agg;
+	uint32_t naggs;
+	const struct an_row **cell; /* nrows x naggs; NULL only while joining */
 	uint32_t nrows;
-	struct an_row *empty;                 /* a row for each key that some aggregation lacks */
+	struct an_row *empty; /* a row for each key that some aggregation lacks */
 	uint32_t nempty;
 	const struct an_sort *how;
 };
@@ -57,8 +58,7 @@ static uint32_t row_total(const struct table *t)
 }
 
 /* Puts a row of aggregation a where its key stands in the table, which is new or known. */
-static int join_row(struct table *t, struct map *places, struct buf *key, uint32_t a,
-		    const struct an_row *r)
+static int join_row(struct table *t, struct map *places, struct buf *key, uint32_t a, const struct an_row *r)
 {
 	key_bytes(key, r);
 	void **place = key->failed ? NULL : map_at(places, key->p != NULL ? key->p : "", key->n);
@@ -152,8 +152,8 @@ static int table_make(struct table *t)
 
 /* ---- printing ------------------------------------------------------------------ */
 
-static void agg_conversion(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
-			   const struct an_agg *a, const struct an_row *r)
+static void agg_conversion(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_agg *a,
+			   const struct an_row *r)
 {
 	struct an_value v = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
 	if (an_is_hist(a)) {
@@ -164,8 +164,7 @@ static void agg_conversion(struct buf *to, const struct fmt_spec *f, const struc
 	an_convert(to, f, w, &v);
 }
 
-static void formatted(struct buf *to, const struct table *t, const struct an_row *const *cell,
-		      const struct fmt *fmt)
+static void formatted(struct buf *to, const struct table *t, const struct an_row *const *cell, const struct fmt *fmt)
 {
 	const struct an_value *key = cell[0]->key;
 	uint32_t n = cell[0]->nkeys, at = 0, agg = 0;
@@ -186,8 +185,7 @@ static void formatted(struct buf *to, const struct table *t, const struct an_row
 	}
 }
 
-static void columns(struct buf *to, const struct table *t, const struct an_row *const *cell,
-		    unsigned stackindent)
+static void columns(struct buf *to, const struct table *t, const struct an_row *const *cell, unsigned stackindent)
 {
 	an_agg_keys(to, cell[0], stackindent);
 	for (uint32_t a = 0; a < t->naggs; a++)
@@ -206,8 +204,7 @@ static uint32_t keys_wanted(const struct fmt *f)
 }
 
 /* All rows must have as many keys, and enough for the format. */
-static int check_keys(const struct an_agg *const *aggs, uint32_t n, const struct fmt *f,
-		      struct err *e)
+static int check_keys(const struct an_agg *const *aggs, uint32_t n, const struct fmt *f, struct err *e)
 {
 	const struct an_agg *first = NULL;
 	for (uint32_t a = 0; a < n; a++) {
@@ -216,17 +213,19 @@ static int check_keys(const struct an_agg *const *aggs, uint32_t n, const struct
 		if (first == NULL)
 			first = aggs[a];
 		if (aggs[a]->row[0].nkeys != first->row[0].nkeys)
-			return err_set(e, TALLY_EINVAL, "printa( ): @%s and @%s do not have "
-				       "matching key signatures", first->name, aggs[a]->name);
+			return err_set(e, TALLY_EINVAL,
+				       "printa( ): @%s and @%s do not have "
+				       "matching key signatures",
+				       first->name, aggs[a]->name);
 	}
 	if (first != NULL && keys_wanted(f) > first->row[0].nkeys)
-		return err_set(e, TALLY_EINVAL, "printa( ): the format takes %u keys, @%s has %u",
-			       keys_wanted(f), first->name, first->row[0].nkeys);
+		return err_set(e, TALLY_EINVAL, "printa( ): the format takes %u keys, @%s has %u", keys_wanted(f),
+			       first->name, first->row[0].nkeys);
 	return 0;
 }
 
-int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs,
-			 uint32_t n, unsigned stackindent, const struct an_sort *how, struct err *e)
+int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
+			 unsigned stackindent, const struct an_sort *how, struct err *e)
 {
 	static const struct an_sort usual;
 	struct table t = { .agg = aggs, .naggs = n, .how = how != NULL ? how : &usual };
@@ -252,8 +251,7 @@ int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *cons
 	return an_agg_printa_sorted(to, f, aggs, n, stackindent, NULL, e);
 }
 
-int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent,
-		  struct err *e)
+int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent, struct err *e)
 {
 	return an_agg_printa_sorted(to, NULL, aggs, n, stackindent, NULL, e);
 }

@@ -1,8 +1,9 @@
 /* printa_test.c: formats over rows, and aggregations joined by key. */
 #include "answer/test_int.h"
 
-#define KEYS(...) (const struct an_value[]){ __VA_ARGS__ }, sizeof((const struct an_value[]){ __VA_ARGS__ }) \
-	/ sizeof(struct an_value)
+#define KEYS(...)                                 \
+	(const struct an_value[]){ __VA_ARGS__ }, \
+		sizeof((const struct an_value[]){ __VA_ARGS__ }) / sizeof(struct an_value)
 
 static int print(struct buf *b, const char *format, const struct an_agg *const *aggs, uint32_t n,
 		 const struct an_sort *how, struct err *e)
@@ -25,16 +26,19 @@ static void assert_printa(const char *want, const char *format, const struct an_
 		fail_msg("line %d: %s", line, e.text);
 	assert_text_at(&b, want, __FILE__, line);
 }
-#define ASSERT_PRINTA(want, format, how, ...) do {                                       \
-	const struct an_agg *const list_[] = { __VA_ARGS__ };                            \
-	assert_printa(want, format, list_, COUNT(list_), how, __LINE__);                 \
-} while (0)
+#define ASSERT_PRINTA(want, format, how, ...)                                    \
+	do {                                                                     \
+		const struct an_agg *const list_[] = { __VA_ARGS__ };            \
+		assert_printa(want, format, list_, COUNT(list_), how, __LINE__); \
+	} while (0)
 
 static struct an_row misses[] = {
-	{ KEYS(STR("cc"), INT(1, 4)), .sum = 5 }, { KEYS(STR("sh"), INT(2, 4)), .sum = 9 },
+	{ KEYS(STR("cc"), INT(1, 4)), .sum = 5 },
+	{ KEYS(STR("sh"), INT(2, 4)), .sum = 9 },
 };
 static struct an_row cycles[] = {
-	{ KEYS(STR("ld"), INT(3, 4)), .sum = 70 }, { KEYS(STR("sh"), INT(2, 4)), .sum = 40 },
+	{ KEYS(STR("ld"), INT(3, 4)), .sum = 70 },
+	{ KEYS(STR("sh"), INT(2, 4)), .sum = 40 },
 };
 static const struct an_agg m = { .name = "m", .fn = AGG_COUNT, .row = misses, .nrows = 2 };
 static const struct an_agg c = { .name = "c", .fn = AGG_SUM, .value_signed = true, .row = cycles, .nrows = 2 };
@@ -43,7 +47,7 @@ static void a_format_is_applied_to_each_row_in_order(void **state)
 {
 	(void)state;
 	ASSERT_PRINTA("cc/1:     5 5 5%\nsh/2:     9 9 9%\n", "%s/%d: %@5u %@x %@d%%\n", NULL, &m);
-	ASSERT_PRINTA("cc 5\nsh 9\n", "%s %@d\n", NULL, &m);            /* not all keys need be used */
+	ASSERT_PRINTA("cc 5\nsh 9\n", "%s %@d\n", NULL, &m); /* not all keys need be used */
 	ASSERT_PRINTA("--", "-", NULL, &m);
 	ASSERT_PRINTA("[5      ][9      ]", "[%-7@d]", NULL, &m);
 }
@@ -80,7 +84,8 @@ static void without_a_format_values_stand_in_columns(void **state)
 	struct err e = { 0 };
 	const struct an_agg *const list[] = { &m, &c };
 	assert_int_equal(an_agg_joined(&b, list, 2, AN_STACKINDENT, &e), 0);
-	assert_text(&b,
+	assert_text(
+		&b,
 		"  ld                                                        3                0               70\n"
 		"  cc                                                        1                5                0\n"
 		"  sh                                                        2                9               40\n");

@@ -21,13 +21,12 @@ static int bounded(int64_t n)
 	return n > FMT_WIDTH_MAX ? FMT_WIDTH_MAX : (int)n;
 }
 
-struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uint32_t n,
-			 uint32_t *at)
+struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uint32_t n, uint32_t *at)
 {
 	struct an_field w = { f->width, f->prec, f->left };
 	if (f->width_star && *at < n) {
 		int64_t star = v[(*at)++].i;
-		w.left |= star < 0;                 /* as in C: a negative width is the flag - */
+		w.left |= star < 0; /* as in C: a negative width is the flag - */
 		w.width = bounded(star >= 0 ? star : star == INT64_MIN ? INT64_MAX : -star);
 	}
 	if (f->prec_star && *at < n) {
@@ -95,11 +94,13 @@ static void number(struct buf *to, const struct fmt_spec *f, const struct an_fie
 	buf_printf(to, format, w->width > 0 ? w->width : 0, w->prec, bits);
 }
 
-static void integer(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
-		    const struct an_value *v)
+static void integer(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v)
 {
 	switch (f->conv) {
-	case 'o': case 'u': case 'x': case 'X':
+	case 'o':
+	case 'u':
+	case 'x':
+	case 'X':
 		number(to, f, w, f->conv, an_bits(v));
 		break;
 	case 'p':
@@ -167,12 +168,11 @@ static void date(struct buf *to, const struct an_field *w, char conv, uint64_t n
 	if (localtime_r(&seconds, &tm) == NULL)
 		return;
 	if (conv == 'Y')
-		buf_printf(&text, "%d %s %2d %02d:%02d:%02d", tm.tm_year + 1900, months[tm.tm_mon],
-			   tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+		buf_printf(&text, "%d %s %2d %02d:%02d:%02d", tm.tm_year + 1900, months[tm.tm_mon], tm.tm_mday,
+			   tm.tm_hour, tm.tm_min, tm.tm_sec);
 	else
-		buf_printf(&text, "%s, %02d %s %d %02d:%02d:%02d %s", days[tm.tm_wday], tm.tm_mday,
-			   months[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec,
-			   tm.tm_zone != NULL ? tm.tm_zone : "");
+		buf_printf(&text, "%s, %02d %s %d %02d:%02d:%02d %s", days[tm.tm_wday], tm.tm_mday, months[tm.tm_mon],
+			   tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec, tm.tm_zone != NULL ? tm.tm_zone : "");
 	an_padded(to, w, text.p, text.n);
 	to->failed |= text.failed;
 	buf_free(&text);
@@ -202,12 +202,11 @@ static void stack(struct buf *to, const struct an_field *w, const struct an_valu
 /* ---- one conversion ------------------------------------------------------------ */
 
 /* What has text of its own: strings, symbols, and whatever was paired with %s. */
-static void text(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
-		 const struct an_value *v)
+static void text(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v)
 {
 	struct buf bare = { 0 };
 	struct an_value raw = *v;
-	raw.visible = v->visible && f->conv != 'S';   /* %S escapes by itself */
+	raw.visible = v->visible && f->conv != 'S'; /* %S escapes by itself */
 	if (v->s != NULL && f->conv != 'S' && !v->visible) {
 		an_padded(to, w, v->s, an_text_len(v));
 		return;
@@ -224,8 +223,7 @@ static void text(struct buf *to, const struct fmt_spec *f, const struct an_field
 	buf_free(&bare);
 }
 
-void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
-		const struct an_value *v)
+void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v)
 {
 	char c = (char)v->i;
 	if (an_is_stack(v)) {
@@ -233,7 +231,11 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 		return;
 	}
 	switch (f->conv) {
-	case 'a': case 'A': case 's': case 'S': case 'k':
+	case 'a':
+	case 'A':
+	case 's':
+	case 'S':
+	case 'k':
 		text(to, f, w, v);
 		break;
 	case 'c':
@@ -242,7 +244,8 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 	case 'C':
 		escaped(to, w, &c, 1);
 		break;
-	case 'T': case 'Y':
+	case 'T':
+	case 'Y':
 		date(to, w, f->conv, (uint64_t)v->i);
 		break;
 	default:

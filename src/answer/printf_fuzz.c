@@ -15,10 +15,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = { 0 };
 	struct fmt f;
 	for (size_t i = 0; i < COUNT(v) && size >= 4; i++, data += 4, size -= 4)
-		v[i] = (struct an_value){ .kind = data[0] % (SLOT_UMOD + 1), .width = (uint8_t)(1u << (data[1] & 3)),
-			.is_signed = data[1] & 4, .i = (int64_t)((uint64_t)data[2] << (data[1] >> 2)),
-			.frame = frames, .nframes = data[1] & 1 ? COUNT(frames) : 0,
-			.s = data[1] & 8 ? (const char *)data : NULL, .len = data[3] % 4 };
+		v[i] = (struct an_value){ .kind = data[0] % (SLOT_UMOD + 1),
+					  .width = (uint8_t)(1u << (data[1] & 3)),
+					  .is_signed = data[1] & 4,
+					  .i = (int64_t)((uint64_t)data[2] << (data[1] >> 2)),
+					  .frame = frames,
+					  .nframes = data[1] & 1 ? COUNT(frames) : 0,
+					  .s = data[1] & 8 ? (const char *)data : NULL,
+					  .len = data[3] % 4 };
 	if (fmt_parse(&arena, (const char *)data, size < 64 ? size : 64, &f, &e) == 0) {
 		an_printf(&b, &f, v, COUNT(v));
 		an_agg_printa(&b, &f, aggs, COUNT(aggs), AN_STACKINDENT, &e);

@@ -15,12 +15,13 @@ static void print(struct buf *b, const char *format, const struct an_value *v, u
 	arena_free(&a);
 }
 
-#define assert_prints(want, format, ...) do {                                            \
-	const struct an_value v_[] = { __VA_ARGS__ };                                    \
-	struct buf b_ = { 0 };                                                           \
-	print(&b_, format, v_, COUNT(v_));                                               \
-	assert_text(&b_, want);                                                          \
-} while (0)
+#define assert_prints(want, format, ...)                      \
+	do {                                                  \
+		const struct an_value v_[] = { __VA_ARGS__ }; \
+		struct buf b_ = { 0 };                        \
+		print(&b_, format, v_, COUNT(v_));            \
+		assert_text(&b_, want);                       \
+	} while (0)
 
 static void integers_print_as_their_type_says(void **state)
 {
@@ -28,7 +29,7 @@ static void integers_print_as_their_type_says(void **state)
 	assert_prints("-1 4294967295 18446744073709551615", "%d %d %i", INT(-1, 4), UINT(-1, 4), UINT(-1, 8));
 	assert_prints("255 65535 4294967295", "%u %u %u", INT(-1, 1), INT(-1, 2), INT(-1, 4));
 	assert_prints("ff FFFF 37777777777", "%x %X %o", INT(-1, 1), INT(-1, 2), INT(-1, 4));
-	assert_prints("-1", "%hhd", INT(-1, 8));                /* size letters change nothing */
+	assert_prints("-1", "%hhd", INT(-1, 8)); /* size letters change nothing */
 	assert_prints("deadbeef", "%p", UINT(0xdeadbeef, 8));
 	assert_prints("-9223372036854775808", "%lld", INT(INT64_MIN, 8));
 }
@@ -36,10 +37,10 @@ static void integers_print_as_their_type_says(void **state)
 static void flags_width_and_precision_work_as_in_c(void **state)
 {
 	(void)state;
-	assert_prints("[   42][42   ][00042][+42][ 42]", "[%5d][%-5d][%05d][%+d][% d]",
-		      INT(42, 4), INT(42, 4), INT(42, 4), INT(42, 4), INT(42, 4));
-	assert_prints("[0x2a][052][00042][  042]", "[%#x][%#o][%.5d][%5.3d]",
-		      INT(42, 4), INT(42, 4), INT(42, 4), INT(42, 4));
+	assert_prints("[   42][42   ][00042][+42][ 42]", "[%5d][%-5d][%05d][%+d][% d]", INT(42, 4), INT(42, 4),
+		      INT(42, 4), INT(42, 4), INT(42, 4));
+	assert_prints("[0x2a][052][00042][  042]", "[%#x][%#o][%.5d][%5.3d]", INT(42, 4), INT(42, 4), INT(42, 4),
+		      INT(42, 4));
 	assert_prints("[000000000000002a]", "[%0?p]", UINT(42, 8));
 	assert_prints("[42]", "[%'d]", INT(42, 4));
 }
@@ -66,8 +67,8 @@ static void absurd_stars_are_bounded(void **state)
 static void strings_are_padded_and_cut(void **state)
 {
 	(void)state;
-	assert_prints("[bash][  bash][bash  ][ba]", "[%s][%6s][%-6s][%.2s]",
-		      STR("bash"), STR("bash"), STR("bash"), STR("bash"));
+	assert_prints("[bash][  bash][bash  ][ba]", "[%s][%6s][%-6s][%.2s]", STR("bash"), STR("bash"), STR("bash"),
+		      STR("bash"));
 	assert_prints("[abc]", "[%s]", { .kind = SLOT_STRING, .s = "abcdef", .len = 3 });
 	assert_prints("[]", "[%s]", STR(""));
 	assert_prints("[eth0]", "[%s]", BYTES("eth0\0\0\0\0"));
@@ -109,7 +110,7 @@ static void dates_print_in_local_time(void **state)
 	(void)state;
 	setenv("TZ", "CET-1", 1);
 	tzset();
-	int64_t ns = 1795280400LL * 1000000000 + 5;             /* 2026-11-21 17:00:00 UTC */
+	int64_t ns = 1795280400LL * 1000000000 + 5; /* 2026-11-21 17:00:00 UTC */
 	assert_prints("2026 Nov 21 18:00:00", "%Y", INT(ns, 8));
 	assert_prints("Sat, 21 Nov 2026 18:00:00 CET", "%T", INT(ns, 8));
 	assert_prints("1970 Jan  1 01:00:00", "%Y", INT(0, 8));

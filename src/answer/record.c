@@ -23,7 +23,9 @@ enum column { SIGNED, UNSIGNED, KEY };
 
 /* Widths for integers of 1, 2, 4 and 8 bytes. */
 static const uint8_t columns[][4] = {
-	[SIGNED] = { 3, 5, 10, 19 }, [UNSIGNED] = { 3, 5, 10, 20 }, [KEY] = { 3, 5, 8, 16 },
+	[SIGNED] = { 3, 5, 10, 19 },
+	[UNSIGNED] = { 3, 5, 10, 20 },
+	[KEY] = { 3, 5, 8, 16 },
 };
 
 static int column(enum column kind, uint8_t bytes)
@@ -62,7 +64,7 @@ void an_trace(struct buf *to, const struct an_value *v, bool quiet)
 	case SLOT_USTACK:
 		an_stack(to, v, AN_STACKINDENT);
 		break;
-	default:                              /* symbols keep their column even when quiet */
+	default: /* symbols keep their column even when quiet */
 		text(to, v, 50, false);
 	}
 }

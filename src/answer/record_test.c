@@ -17,7 +17,10 @@ static void header_and_prefix_stand_in_columns(void **state)
 static void integers_stand_in_columns_of_their_size(void **state)
 {
 	(void)state;
-	static const struct { struct an_value v; const char *loud, *quiet; } row[] = {
+	static const struct {
+		struct an_value v;
+		const char *loud, *quiet;
+	} row[] = {
 		{ INT(-1, 8), "                  -1", "-1" },
 		{ INT(INT64_MIN, 8), " -9223372036854775808", "-9223372036854775808" },
 		{ UINT(UINT64_MAX, 8), " 18446744073709551615", "18446744073709551615" },
@@ -74,7 +77,8 @@ static void bytes_are_text_if_they_can_be_read(void **state)
 {
 	(void)state;
 	struct buf b = { 0 };
-	struct an_value text = BYTES("eth0\0\0\0\0"), raw = BYTES("\x01\x02xyz\xff" "0123456789abc");
+	struct an_value text = BYTES("eth0\0\0\0\0"), raw = BYTES("\x01\x02xyz\xff"
+								  "0123456789abc");
 	an_trace(&b, &text, true);
 	assert_text(&b, "eth0");
 	an_trace(&b, &raw, false);
@@ -121,7 +125,8 @@ static void listing_puts_the_name_last(void **state)
 	an_list_header(&b);
 	an_list_row(&b, 1, "dtrace", "", "", "BEGIN");
 	an_list_row(&b, 22, "cpc", "", "", "PAPI_tot_ins-all-1000000000");
-	assert_text(&b,
+	assert_text(
+		&b,
 		"   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
 		"    1     dtrace                                                     BEGIN\n"
 		"   22        cpc                                                     PAPI_tot_ins-all-1000000000\n");

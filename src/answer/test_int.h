@@ -11,12 +11,30 @@
 
 #include "answer/answer_int.h"
 
-#define STR(text) { .kind = SLOT_STRING, .s = (text), .len = sizeof(text) }
-#define BYTES(text) { .kind = SLOT_BYTES, .s = (text), .len = sizeof(text) - 1 }
-#define INT(v, bytes) { .kind = SLOT_INT, .width = (bytes), .is_signed = true, .i = (v) }
-#define UINT(v, bytes) { .kind = SLOT_INT, .width = (bytes), .i = (int64_t)(v) }
-#define SYM(k, text, address) { .kind = (k), .s = (text), .len = sizeof(text), .i = (int64_t)(address) }
-#define STACK(k, frames, funcs) { .kind = (k), .frame = (frames), .nframes = COUNT(frames), .func = (funcs) }
+#define STR(text)                                                     \
+	{                                                             \
+		.kind = SLOT_STRING, .s = (text), .len = sizeof(text) \
+	}
+#define BYTES(text)                                                      \
+	{                                                                \
+		.kind = SLOT_BYTES, .s = (text), .len = sizeof(text) - 1 \
+	}
+#define INT(v, bytes)                                                           \
+	{                                                                       \
+		.kind = SLOT_INT, .width = (bytes), .is_signed = true, .i = (v) \
+	}
+#define UINT(v, bytes)                                                \
+	{                                                             \
+		.kind = SLOT_INT, .width = (bytes), .i = (int64_t)(v) \
+	}
+#define SYM(k, text, address)                                                          \
+	{                                                                              \
+		.kind = (k), .s = (text), .len = sizeof(text), .i = (int64_t)(address) \
+	}
+#define STACK(k, frames, funcs)                                                           \
+	{                                                                                 \
+		.kind = (k), .frame = (frames), .nframes = COUNT(frames), .func = (funcs) \
+	}
 
 /* Takes the text out of a buffer and compares. */
 static inline void assert_text_at(struct buf *b, const char *want, const char *file, int line)

@@ -64,10 +64,10 @@ void an_bare(struct buf *to, const struct an_value *v)
 		buf_put(to, v->s, an_text_len(v));
 }
 
-void an_clean(struct buf *to, const char *s, const char *not)
+void an_clean(struct buf *to, const char *s, const char * not )
 {
 	for (size_t n; *s != '\0'; s += n + (s[n] != '\0')) {
-		n = strcspn(s, not);
+		n = strcspn(s, not );
 		buf_plain(to, s, n);
 		if (s[n] != '\0')
 			buf_putc(to, ':');

@@ -22,10 +22,12 @@
 enum sel_provider { SEL_OTHER, SEL_VFALLS, SEL_MMUSTAT, SEL_GPCI, SEL_HV_GPCI };
 struct sel {
 	enum sel_provider provider;
-	char text[160];                       /* as written, with the last slash */
-	char room[160];                       /* what the pointers below point into */
-	const char *name;                     /* behind the first slash; "" */
-	struct { const char *key, *value; } key[SEL_KEYS];     /* value NULL: without '=' */
+	char text[160];   /* as written, with the last slash */
+	char room[160];   /* what the pointers below point into */
+	const char *name; /* behind the first slash; "" */
+	struct {
+		const char *key, *value;
+	} key[SEL_KEYS]; /* value NULL: without '=' */
 	uint32_t nkeys;
 };
 /* Whose a selector is, from its first word. */
@@ -45,8 +47,8 @@ int sel_keys_are(const struct sel *s, const char *const *allowed, struct err *e)
 /* What a vfalls selector of stat names. */
 struct vf_pick {
 	struct vf_counter_ask ask;
-	bool all_strands;                     /* SPARC without cpu= */
-	const struct vf_event *event;         /* NULL: a code without a name */
+	bool all_strands;             /* SPARC without cpu= */
+	const struct vf_event *event; /* NULL: a code without a name */
 };
 int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret);
 /* "immu", "dmmu", "all". */
@@ -55,35 +57,36 @@ extern const char *const mm_size_name[];
 
 /* What a gpci selector names. */
 struct gpci_pick {
-	const struct gpci_request *r;         /* as this platform lays it out, if it has it */
-	int64_t index;                        /* -1: the asker's own; -2: all */
-	int64_t secondary;                    /* of a virtual processor; -2: all */
-	int32_t field;                        /* -1: all */
+	const struct gpci_request *r; /* as this platform lays it out, if it has it */
+	int64_t index;                /* -1: the asker's own; -2: all */
+	int64_t secondary;            /* of a virtual processor; -2: all */
+	int32_t field;                /* -1: all */
 };
 int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret);
 /* The layout that this platform answers with; the highest where it has none. */
-const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l, const struct gpci_request *r);
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l,
+				       const struct gpci_request *r);
 /* "processor", "partition", ...; NULL: there is one record. */
 const char *gpci_key(const struct gpci_request *r);
 /* The value that says "does not apply" in this field. */
 bool gpci_is_none(const struct gpci_field *f, uint64_t v);
 
-extern const char *const vf_eventset_name[];           /* by enum vf_eventset */
+extern const char *const vf_eventset_name[]; /* by enum vf_eventset */
 /* "ZAM0_LPU_A_PCR" as selectors have it. */
 void vf_lower(char to[static 24], const char *name);
 
 /* ---- tables --------------------------------------------------------------------------------------- */
 struct tbl {
-	const char *type;                     /* of JSON's objects */
-	const char *title;                    /* text: the line above; NULL */
+	const char *type;  /* of JSON's objects */
+	const char *title; /* text: the line above; NULL */
 	const struct an_column *col;
 	uint32_t ncols;
-	uint32_t text_skips;                  /* bit k: text leaves column k out */
-	uint32_t heat;                        /* bit k: column k is a utilisation */
-	uint32_t seconds;                     /* bit k: column k is seconds */
-	size_t *keep;                         /* [ncols]: widths of the tables before, so that columns stay; NULL */
+	uint32_t text_skips; /* bit k: text leaves column k out */
+	uint32_t heat;       /* bit k: column k is a utilisation */
+	uint32_t seconds;    /* bit k: column k is seconds */
+	size_t *keep;        /* [ncols]: widths of the tables before, so that columns stay; NULL */
 	struct an_cell *cell;
-	uint32_t n, cap;                      /* cells */
+	uint32_t n, cap; /* cells */
 	struct arena words;
 };
 /* Texts are copied. Out of memory: words.failed. */
@@ -95,7 +98,13 @@ void tbl_put(struct tbl *t, struct buf *to, const struct tally_out *how, bool he
 void tbl_free(struct tbl *t);
 
 /* ---- verbs ------------------------------------------------------------------------------------------- */
-struct list_hv { struct tally_platform *p; struct tally_out to; const char *pattern; bool verbose; uint64_t rows; };
+struct list_hv {
+	struct tally_platform *p;
+	struct tally_out to;
+	const char *pattern;
+	bool verbose;
+	uint64_t rows;
+};
 int hv_list_vfalls(struct list_hv *l);
 int hv_list_mmustat(struct list_hv *l);
 int hv_list_gpci(struct list_hv *l);
@@ -109,7 +118,11 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 
 /* ---- check ------------------------------------------------------------------------------------------ */
 enum check_verdict { CHECK_HOLDS, CHECK_BROKEN, CHECK_UNKNOWN };
-struct check_law { uint32_t number; enum check_verdict verdict; const char *text, *why; };
+struct check_law {
+	uint32_t number;
+	enum check_verdict verdict;
+	const char *text, *why;
+};
 /* A row, and where the law doesn't hold a note. */
 void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l);
 int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls, struct tbl *t);

@@ -24,7 +24,7 @@ static int snapshots(struct checking *k)
 	struct err e = { 0 };
 	int rc;
 
-	if (k->p->on.row->embedded)           /* a machine that has run, like any other */
+	if (k->p->on.row->embedded) /* a machine that has run, like any other */
 		(void)hv_pass(k->line, SECOND, k->c.stop);
 	rc = gpci_snapshot_take(&k->before, k->line, &e);
 	if (rc >= 0 && strcmp(k->p->on.row->name, "file")) {
@@ -32,8 +32,10 @@ static int snapshots(struct checking *k)
 		rc = gpci_snapshot_take(&k->now, k->line, &e);
 	}
 	if (rc >= 0 && k->now && !gpci_snapshot_moved(k->before, k->now))
-		return plat_fail(k->p, TALLY_ESTATE, "nothing was checked: both readings are the same, so no counter moved between them; "
-			       "read further apart (a window of the dispatcher is 10 ms), or see whether the platform's time passes");
+		return plat_fail(
+			k->p, TALLY_ESTATE,
+			"nothing was checked: both readings are the same, so no counter moved between them; "
+			"read further apart (a window of the dispatcher is 10 ms), or see whether the platform's time passes");
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
@@ -44,25 +46,32 @@ static enum gpci_verdict ask(const struct checking *k, const struct gpci_law *la
 
 void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l)
 {
-	static const char *const name[] = { [CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown" };
+	static const char *const name[] = {
+		[CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown"
+	};
 	const bool holds = l.verdict == CHECK_HOLDS;
 
 	c->holds += holds;
 	c->broken += l.verdict == CHECK_BROKEN;
 	c->unknown += l.verdict == CHECK_UNKNOWN;
-	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(name[l.verdict]), AN_S(l.text), holds ? AN_NONE : AN_S(l.why) });
+	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(name[l.verdict]), AN_S(l.text),
+				       holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
-		plat_note(p, "law %u %s: %s", l.number, l.verdict == CHECK_BROKEN ? "is broken" : "can't be told", l.why);
+		plat_note(p, "law %u %s: %s", l.number, l.verdict == CHECK_BROKEN ? "is broken" : "can't be told",
+			  l.why);
 }
 
 static int check_gpci(struct checking *k, struct tbl *t)
 {
-	static const uint8_t verdict[] = { [GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN };
+	static const uint8_t verdict[] = {
+		[GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN
+	};
 	const struct gpci_law *law;
 	int rc = hv_power_of(k->p, &k->line);
 
 	if (rc >= 0 && k->line->relative)
-		rc = plat_fail(k->p, TALLY_ENOTSUP, "the laws are about whole counters, and the kernel tells only how much they grow; "
+		rc = plat_fail(k->p, TALLY_ENOTSUP,
+			       "the laws are about whole counters, and the kernel tells only how much they grow; "
 			       "check a saved reply, or a platform behind a socket");
 	if (rc >= 0)
 		rc = snapshots(k);
@@ -78,7 +87,10 @@ static int check_gpci(struct checking *k, struct tbl *t)
 static int check(struct checking *k)
 {
 	static const struct an_column col[] = {
-		{ "law", "LAW", AN_COUNT }, { "verdict", "VERDICT", AN_TEXT }, { "text", "WHAT", AN_TEXT }, { "why", "WHY", AN_TEXT },
+		{ "law", "LAW", AN_COUNT },
+		{ "verdict", "VERDICT", AN_TEXT },
+		{ "text", "WHAT", AN_TEXT },
+		{ "why", "WHY", AN_TEXT },
 	};
 	struct tbl t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 3 };
 	const char *what = k->c.what;
@@ -91,7 +103,8 @@ static int check(struct checking *k)
 	else if (!strcmp(what, "vfalls") || !strcmp(what, "mmustat"))
 		rc = check_sun4v(k->p, &k->c, *what == 'v', &t);
 	else
-		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls and mmustat have some", what);
+		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls and mmustat have some",
+			       what);
 	if (rc >= 0)
 		tbl_put(&t, &k->p->out, &k->c.to, true);
 	tbl_free(&t);

@@ -4,9 +4,13 @@
 #include "ask/ask_int.h"
 #include "hv/sun4v_law.h"
 
-#define MODEL_NS UINT64_C(10000000)           /* a model of all strands takes its time */
+#define MODEL_NS UINT64_C(10000000) /* a model of all strands takes its time */
 
-struct watching { struct tally_platform *p; const struct tally_check *c; struct hv_line *line; };
+struct watching {
+	struct tally_platform *p;
+	const struct tally_check *c;
+	struct hv_line *line;
+};
 
 static int pass(void *arg, uint64_t ns)
 {
@@ -23,7 +27,11 @@ static uint64_t now(void *arg)
 static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_watch **ret)
 {
 	const bool is_model = k->p->on.row->embedded;
-	const struct sun4v_watch_opts o = { .of = of, .ns = k->c->interval_ns || !is_model ? k->c->interval_ns : MODEL_NS, .pass = pass, .now = now, .arg = k };
+	const struct sun4v_watch_opts o = { .of = of,
+					    .ns = k->c->interval_ns || !is_model ? k->c->interval_ns : MODEL_NS,
+					    .pass = pass,
+					    .now = now,
+					    .arg = k };
 	struct sun4v_client *client;
 	struct err e = { 0 };
 	int rc = hv_client_of(k->p, of == SUN4V_VFALLS ? "vfalls" : "mmustat", &client);
@@ -32,7 +40,7 @@ static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_w
 		rc = hv_line_of(k->p, &k->line);
 	if (rc < 0)
 		return rc;
-	if (is_model)                         /* a machine that has run, like any other */
+	if (is_model) /* a machine that has run, like any other */
 		(void)hv_pass(k->line, MODEL_NS / 10, k->c->stop);
 	rc = sun4v_watch_open(ret, client, &o, &e);
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
@@ -50,11 +58,14 @@ int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls,
 	if (rc >= 0 && p->file.is_mmustat && is_vfalls)
 		rc = plat_fail(p, TALLY_ENOTSUP, "%s is MMU statistics, and has no vfalls", p->name);
 	else if (rc >= 0 && p->file.is_mmustat)
-		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_fail(p, TALLY_ENOMEM, "out of memory") : 0;
+		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_fail(p, TALLY_ENOMEM, "out of memory") :
+									 0;
 	else if (rc >= 0)
 		rc = watch_line(&k, of, &w);
 	for (uint32_t i = 0; rc >= 0 && (law = sun4v_law_at(of, i)) != NULL; i++) {
-		static const uint8_t verdict[] = { [SUN4V_HOLDS] = CHECK_HOLDS, [SUN4V_BROKEN] = CHECK_BROKEN, [SUN4V_UNKNOWN] = CHECK_UNKNOWN };
+		static const uint8_t verdict[] = {
+			[SUN4V_HOLDS] = CHECK_HOLDS, [SUN4V_BROKEN] = CHECK_BROKEN, [SUN4V_UNKNOWN] = CHECK_UNKNOWN
+		};
 		struct err e = { 0 };
 		const enum sun4v_verdict v = sun4v_watch_law(w, law, &e);
 

@@ -21,7 +21,10 @@
 
 /* ---- libraries -------------------------------------------------------------------------------- */
 
-struct library { const char *name, *what; bool (*find)(const char *duckdb, char *version, size_t n); };
+struct library {
+	const char *name, *what;
+	bool (*find)(const char *duckdb, char *version, size_t n);
+};
 
 static bool find_libbpf(const char *duckdb, char *version, size_t n)
 {
@@ -71,7 +74,8 @@ static bool find_duckdb(const char *duckdb, char *version, size_t n)
 static bool find_fuse(const char *duckdb, char *version, size_t n)
 {
 	(void)duckdb;
-	return find_text("libfuse3.so.3", "fuse_pkgversion", version, n) || find_text("libfuse3.so.4", "fuse_pkgversion", version, n);
+	return find_text("libfuse3.so.3", "fuse_pkgversion", version, n) ||
+	       find_text("libfuse3.so.4", "fuse_pkgversion", version, n);
 }
 
 static bool find_zstd(const char *duckdb, char *version, size_t n)
@@ -86,7 +90,8 @@ static bool find_lzma(const char *duckdb, char *version, size_t n)
 	return find_text("liblzma.so.5", "lzma_version_string", version, n);
 }
 
-void tally_features(const char *duckdb, void (*each)(void *arg, const char *name, const char *version, bool inside, const char *what),
+void tally_features(const char *duckdb,
+		    void (*each)(void *arg, const char *name, const char *version, bool inside, const char *what),
 		    void *arg)
 {
 	static const struct library rows[] = {
@@ -119,14 +124,14 @@ int tally_rights_keep(uint32_t rights)
 
 struct doctor {
 	struct tally_doctor o;
-	bool denied, absent;                  /* of what is needed */
+	bool denied, absent; /* of what is needed */
 };
 
 static const char *cause_name(enum doc_cause cause)
 {
 	static const char *const name[DOC_CAUSES] = {
-		[DOC_OK] = "ok", [DOC_LESS] = "less", [DOC_TAKEN] = "taken", [DOC_OFF] = "off", [DOC_DENIED] = "denied",
-		[DOC_ABSENT] = "absent", [DOC_UNKNOWN] = "unknown",
+		[DOC_OK] = "ok",         [DOC_LESS] = "less",     [DOC_TAKEN] = "taken",     [DOC_OFF] = "off",
+		[DOC_DENIED] = "denied", [DOC_ABSENT] = "absent", [DOC_UNKNOWN] = "unknown",
 	};
 
 	return name[cause];
@@ -146,8 +151,12 @@ static void found(void *arg, enum doc_row row, enum doc_cause cause, const char 
 	struct doctor *d = arg;
 	const struct doc_is *is = doc_is(row);
 	const struct doc_says *s = doc_says(row, cause);
-	struct tally_finding f = { .key = is->key, .group = is->group, .title = is->title, .needed = is->main,
-				   .cause = cause_name(cause), .found = text };
+	struct tally_finding f = { .key = is->key,
+				   .group = is->group,
+				   .title = is->title,
+				   .needed = is->main,
+				   .cause = cause_name(cause),
+				   .found = text };
 	struct k_fix fix;
 
 	if (!s)

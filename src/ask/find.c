@@ -18,8 +18,8 @@
 #include "ask/find_int.h"
 
 #define COLUMNS 80u
-#define NAME_MOST 38u                         /* a name beyond pushes its own row alone */
-#define TEXT_LEAST 20u                        /* columns that the text needs beside the others; else it goes below */
+#define NAME_MOST 38u  /* a name beyond pushes its own row alone */
+#define TEXT_LEAST 20u /* columns that the text needs beside the others; else it goes below */
 
 static const struct find_kind kinds[] = {
 	{ "probes", "probe", "what fires in D: cpc, profile, dtrace, ptt, gpci, vfalls, mmustat", find_probes },
@@ -109,15 +109,18 @@ void find_add(struct find *f, const struct found *e)
 	to = VEC_NEW(f->entry, f->n, f->cap);
 	f->words.failed |= !to;
 	if (to)
-		*to = (struct find_entry){ .kind = f->kind, .f = { keep(f, e->name), keep(f, e->of), keep(f, e->code),
-								   keep(f, e->here), keep(f, e->use), keep(f, e->also),
-								   keep(f, e->text) } };
+		*to = (struct find_entry){ .kind = f->kind,
+					   .f = { keep(f, e->name), keep(f, e->of), keep(f, e->code), keep(f, e->here),
+						  keep(f, e->use), keep(f, e->also), keep(f, e->text) } };
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
 
 enum { NAME, OF, CODE, HERE, SHOWN };
-struct layout { uint32_t kind; size_t width[SHOWN], at; };
+struct layout {
+	uint32_t kind;
+	size_t width[SHOWN], at;
+};
 
 static const char *cell(const struct found *e, unsigned c)
 {
@@ -180,7 +183,8 @@ static void put_row(struct buf *to, const struct layout *l, const char *const ce
 	}
 	while (to->n > line && to->p[to->n - 1] == ' ')
 		to->n--;
-	if (*text && l->at + TEXT_LEAST <= COLUMNS && l->at + longest_word(text) <= COLUMNS && to->n - line + 2 <= l->at) {
+	if (*text && l->at + TEXT_LEAST <= COLUMNS && l->at + longest_word(text) <= COLUMNS &&
+	    to->n - line + 2 <= l->at) {
 		buf_printf(to, "%*s", (int)(l->at - (to->n - line)), "");
 		buf_wrap(to, text, l->at, l->at, COLUMNS, "");
 	} else if (*text) {
@@ -233,7 +237,8 @@ static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
 			continue;
 		if (first) {
 			buf_puts(to, to->n ? "\n" : "");
-			put_row(to, &l, (const char *const[SHOWN]){ head[NAME], head[OF], head[CODE], head[HERE] }, "WHAT");
+			put_row(to, &l, (const char *const[SHOWN]){ head[NAME], head[OF], head[CODE], head[HERE] },
+				"WHAT");
 		}
 		first = false;
 		put_row(to, &l, (const char *const[SHOWN]){ e->name, e->of, e->code, e->here }, e->text);
@@ -256,8 +261,9 @@ static struct an_cell words(const char *s)
 static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const struct tally_out *how, bool header)
 {
 	static const struct an_column col[] = {
-		{ "name", "NAME", AN_TEXT }, { "of", "OF", AN_TEXT },	  { "code", "CODE", AN_TEXT }, { "here", "HERE", AN_TEXT },
-		{ "use", "AS", AN_TEXT },    { "also", "ALSO", AN_TEXT }, { "text", "WHAT", AN_TEXT },
+		{ "name", "NAME", AN_TEXT }, { "of", "OF", AN_TEXT },  { "code", "CODE", AN_TEXT },
+		{ "here", "HERE", AN_TEXT }, { "use", "AS", AN_TEXT }, { "also", "ALSO", AN_TEXT },
+		{ "text", "WHAT", AN_TEXT },
 	};
 	struct tbl t = { .type = kinds[kind].one, .col = col, .ncols = COUNT(col) };
 	bool has_rows;
@@ -266,8 +272,8 @@ static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const 
 		const struct found *e = &f->entry[i].f;
 
 		if (f->entry[i].kind == kind)
-			tbl_row(&t, (struct an_cell[]){ words(e->name), words(e->of), words(e->code), words(e->here), words(e->use),
-							words(e->also), words(e->text) });
+			tbl_row(&t, (struct an_cell[]){ words(e->name), words(e->of), words(e->code), words(e->here),
+							words(e->use), words(e->also), words(e->text) });
 	}
 	has_rows = t.n;
 	if (has_rows)
@@ -309,7 +315,8 @@ static int nothing(struct find *f, uint32_t kind)
 	if (kind != FIND_ALL)
 		buf_printf(&b, "of the kind '%s' ", kinds[kind].name);
 	if (near)
-		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'; did you mean '%s'?", b.p ? b.p : "", f->pattern, near);
+		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'; did you mean '%s'?", b.p ? b.p : "",
+			       f->pattern, near);
 	else if (f->pattern)
 		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'", b.p ? b.p : "", f->pattern);
 	else
@@ -357,8 +364,13 @@ static int named(struct find *f, int rc)
 
 int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name), void *arg)
 {
-	static const struct { const char *name; int (*walk)(struct find *f); } names_only[] = {
-		{ "selectors", find_selectors }, { "countable", find_countable }, { "keys", find_keys },
+	static const struct {
+		const char *name;
+		int (*walk)(struct find *f);
+	} names_only[] = {
+		{ "selectors", find_selectors },
+		{ "countable", find_countable },
+		{ "keys", find_keys },
 		{ "terms", find_terms },
 	};
 	struct find f = { .p = p, .each = each, .arg = arg };

@@ -16,10 +16,10 @@
 
 #define PMU_NAME_MOST 100u
 
-struct cpu {                                  /* once for a walk */
+struct cpu { /* once for a walk */
 	struct k_pmu *pmu;
 	uint32_t npmus, ncore;
-	const char *right;                    /* as here(), of an event that all machines have */
+	const char *right; /* as here(), of an event that all machines have */
 };
 
 /* ---- rights: to count whole CPUs, as probes do; or own processes, as `tally stat -- COMMAND` does ------------- */
@@ -62,7 +62,8 @@ static const char *right_of_any(const struct find *f)
 {
 	const struct event *ev = event_find("page_faults");
 
-	return f->p->sysfs || f->each ? "yes" : try_event(&(struct k_event){ .type = ev->type, .config = ev->config }, 0);
+	return f->p->sysfs || f->each ? "yes" :
+					try_event(&(struct k_event){ .type = ev->type, .config = ev->config }, 0);
 }
 
 static int cpu_open(struct find *f, struct cpu *c)
@@ -92,7 +93,9 @@ static const char *here(const struct find *f, const struct cpu *c, const struct 
 		return "by model";
 	if (f->p->sysfs)
 		return "yes";
-	return try_event(&(struct k_event){ .type = real->type, .config = real->config, .counter = real->kind != EVENT_SW },
+	return try_event(&(struct k_event){ .type = real->type,
+					    .config = real->config,
+					    .counter = real->kind != EVENT_SW },
 			 real->flags);
 }
 
@@ -116,8 +119,9 @@ static void also(const struct event *ev, struct buf *to)
 
 static void add_event(struct find *f, const struct cpu *c, const struct event *ev)
 {
-	static const char *const of[] = { [EVENT_HW] = "hardware", [EVENT_SW] = "software", [EVENT_CACHE] = "cache",
-					  [EVENT_PRESET] = "PAPI" };
+	static const char *const of[] = {
+		[EVENT_HW] = "hardware", [EVENT_SW] = "software", [EVENT_CACHE] = "cache", [EVENT_PRESET] = "PAPI"
+	};
 	const struct event *real = event_real(ev);
 	struct buf more = { 0 };
 	char code[40] = "";
@@ -125,8 +129,13 @@ static void add_event(struct find *f, const struct cpu *c, const struct event *e
 	if (real)
 		snprintf(code, sizeof(code), "%u:0x%llx", real->type, (unsigned long long)real->config);
 	also(ev, &more);
-	find_add(f, &(struct found){ .name = ev->name, .of = of[ev->kind], .code = code, .here = f->each ? "" : here(f, c, ev),
-				     .use = find_text(f, "cpc:::%s-all-1000000", ev->name), .also = more.p, .text = ev->text });
+	find_add(f, &(struct found){ .name = ev->name,
+				     .of = of[ev->kind],
+				     .code = code,
+				     .here = f->each ? "" : here(f, c, ev),
+				     .use = find_text(f, "cpc:::%s-all-1000000", ev->name),
+				     .also = more.p,
+				     .text = ev->text });
 	f->words.failed |= more.failed;
 	buf_free(&more);
 }
@@ -156,15 +165,19 @@ static void add_pmu_event(struct find *f, const struct cpu *c, const struct k_pm
 	char ours[PMU_NAME_MOST], code[96] = "";
 
 	if (k_pmu_encode(f->p->sysfs, pmu, name, &ev, &e) >= 0)
-		snprintf(code, sizeof(code), ev.config1 ? "%u:0x%llx,0x%llx" : "%u:0x%llx", ev.type, (unsigned long long)ev.config,
-			 (unsigned long long)ev.config1);
+		snprintf(code, sizeof(code), ev.config1 ? "%u:0x%llx,0x%llx" : "%u:0x%llx", ev.type,
+			 (unsigned long long)ev.config, (unsigned long long)ev.config1);
 	if (pmu->core)
 		probe_name(ours, sizeof(ours), name);
 	else
 		snprintf(ours, sizeof(ours), "%.60s/%.30s/", pmu->name, name);
-	find_add(f, &(struct found){ .name = ours, .of = pmu->name, .code = code, .here = right_of_pmu(c, pmu),
+	find_add(f, &(struct found){ .name = ours,
+				     .of = pmu->name,
+				     .code = code,
+				     .here = right_of_pmu(c, pmu),
 				     .use = pmu->core ? find_text(f, "cpc:::%s-all-1000000", ours) : ours,
-				     .also = find_text(f, "%s/%s/", pmu->name, name), .text = "an event of that PMU" });
+				     .also = find_text(f, "%s/%s/", pmu->name, name),
+				     .text = "an event of that PMU" });
 }
 
 static int add_pmus(struct find *f, const struct cpu *c)
@@ -198,8 +211,12 @@ static int add_pfm(struct find *f, const struct cpu *c)
 
 		if (!f->each && k_pfm_encode(name[i], &ev, &e) >= 0)
 			snprintf(code, sizeof(code), "%u:0x%llx", ev.type, (unsigned long long)ev.config);
-		find_add(f, &(struct found){ .name = name[i], .of = "libpfm4", .code = code, .here = c->right,
-					     .use = find_text(f, "cpc:::%s-all-1000000", name[i]), .text = "the CPU's own event" });
+		find_add(f, &(struct found){ .name = name[i],
+					     .of = "libpfm4",
+					     .code = code,
+					     .here = c->right,
+					     .use = find_text(f, "cpc:::%s-all-1000000", name[i]),
+					     .text = "the CPU's own event" });
 	}
 	arena_free(&a);
 	return rc < 0 ? plat_fail(f->p, TALLY_ENOMEM, "out of memory") : 0;
@@ -217,9 +234,12 @@ static int add_vf_events(struct find *f)
 	for (uint32_t k = 0; rc >= 0 && k < COUNT(here); k++)
 		here[k] = here_vf_event(&h, (enum vf_eventset)k);
 	for (uint32_t i = 0; rc >= 0 && (v = vf_event_at(i)) != NULL; i++)
-		find_add(f, &(struct found){ .name = v->name, .of = find_text(f, "vfalls %s", vf_eventset_name[v->set]),
-					     .code = find_text(f, "0x%x", v->code), .here = here[v->set],
-					     .also = v->emask ? find_text(f, "mask bits 0x%x", v->emask) : "", .text = v->text });
+		find_add(f, &(struct found){ .name = v->name,
+					     .of = find_text(f, "vfalls %s", vf_eventset_name[v->set]),
+					     .code = find_text(f, "0x%x", v->code),
+					     .here = here[v->set],
+					     .also = v->emask ? find_text(f, "mask bits 0x%x", v->emask) : "",
+					     .text = v->text });
 	return rc;
 }
 
@@ -261,7 +281,9 @@ static bool asks_for_probes(const struct find *f)
 }
 
 /* What it takes that programs run here, with and without events; of records nothing, for those are read. */
-struct may { const char *run, *fire; };
+struct may {
+	const char *run, *fire;
+};
 
 static const char *may_run(bool events)
 {
@@ -307,13 +329,15 @@ static void add_probe(struct find *f, const struct probe *p, const char *on, con
 
 	if (!strcmp(p->prov->name, "cpc") && (f->each || !asks_for_probes(f)))
 		return;
-	find_add(f, &(struct found){ .name = name, .here = here,
+	find_add(f, &(struct found){ .name = name,
+				     .here = here,
 				     .use = find_text(f, "tally trace %s%s-n '%s { ... }'", on, *on ? " " : "", name),
 				     .text = p->source });
 }
 
 /* Probes of this process' kernel and of records (h: NULL), or of a hypervisor's line. */
-static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client *sun4v, const char *on, const struct here *h)
+static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client *sun4v, const char *on,
+		      const struct here *h)
 {
 	struct prov_opts o = { .sysfs = f->p->sysfs, .records = !line, .line = line, .sun4v = sun4v };
 	const struct may may = line ? (struct may){ 0 } : may_of(f);
@@ -331,7 +355,7 @@ static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client 
 			add_probe(f, p, on, h ? here_probe(h, p) : here_of(p, &may));
 	}
 	probes_close(t);
-	return rc < 0 ? plat_fail(f->p, (enum tally_err)-rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
+	return rc < 0 ? plat_fail(f->p, (enum tally_err) - rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
 }
 
 /* What a model's hypervisor fires, as the platform of --on may have it, or as who names the model will. */
@@ -347,7 +371,7 @@ static int add_model(struct find *f, const char *machine, const struct here *h)
 	if (rc >= 0 && !line.op->papr)
 		rc = sun4v_client_open(&c, &line, &e);
 	if (rc < 0)
-		(void)plat_fail(f->p, (enum tally_err)-rc, "%s", e.text);
+		(void)plat_fail(f->p, (enum tally_err) - rc, "%s", e.text);
 	else
 		rc = add_probes(f, &line, c, on, h);
 	sun4v_client_close(c);
@@ -379,8 +403,13 @@ static int name_cpc(struct find *f)
 
 int find_probes(struct find *f)
 {
-	static const struct { const char *model; int (*here)(struct find *f, struct here *ret); } family[] = {
-		{ "power", here_gpci }, { "batoka", here_vfalls }, { "niagara", here_mmustat },
+	static const struct {
+		const char *model;
+		int (*here)(struct find *f, struct here *ret);
+	} family[] = {
+		{ "power", here_gpci },
+		{ "batoka", here_vfalls },
+		{ "niagara", here_mmustat },
 	};
 	int rc = f->each ? name_cpc(f) : 0;
 

@@ -64,7 +64,8 @@ int here_ptt(struct find *f, struct here *ret)
 	const struct ptt_pmu *d;
 	uint32_t n;
 
-	return is_out(f, PLAT_KUNPENG, "--on kunpeng", ret) ? 0 : why(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
+	return is_out(f, PLAT_KUNPENG, "--on kunpeng", ret) ? 0 :
+							      why(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
 }
 
 /* ---- of one that is there ---------------------------------------------------------------------- */
@@ -98,7 +99,8 @@ const char *here_request(const struct here *h, const struct gpci_request *r)
 {
 	struct err e = { 0 };
 
-	return h->word ? h->word : hv_request_access(h->p, gpci_layout(h->p, &h->p->line, gpci_request_find(r->name)), &e);
+	return h->word ? h->word :
+			 hv_request_access(h->p, gpci_layout(h->p, &h->p->line, gpci_request_find(r->name)), &e);
 }
 
 /* The first of its requests that is not to be had. */

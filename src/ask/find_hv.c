@@ -12,7 +12,11 @@
 
 static void add_slots(struct find *f, const struct here *h)
 {
-	static const struct { uint8_t side, context; const char *size; uint32_t at; } slot[] = {
+	static const struct {
+		uint8_t side, context;
+		const char *size;
+		uint32_t at;
+	} slot[] = {
 #define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
 #include "facts/mmustat.def"
 #undef MMUSTAT
@@ -21,23 +25,31 @@ static void add_slots(struct find *f, const struct here *h)
 	for (size_t i = 0; i < COUNT(slot); i++) {
 		const char *side = slot[i].side ? "dmmu" : "immu";
 
-		find_add(f, &(struct found){ .name = side, .of = "mmustat", .code = find_text(f, "0x%03x", slot[i].at),
-					     .here = h->word ? h->word : "yes", .use = find_text(f, "mmustat/%s/", side),
-					     .text = find_text(f, "hits and ticks of %s pages, context %s", slot[i].size,
-							       slot[i].context ? "not 0" : "0") });
+		find_add(f, &(struct found){ .name = side,
+					     .of = "mmustat",
+					     .code = find_text(f, "0x%03x", slot[i].at),
+					     .here = h->word ? h->word : "yes",
+					     .use = find_text(f, "mmustat/%s/", side),
+					     .text = find_text(f, "hits and ticks of %s pages, context %s",
+							       slot[i].size, slot[i].context ? "not 0" : "0") });
 	}
 }
 
 static const char *what_register(struct find *f, const struct vf_reg *r)
 {
 	switch ((enum vf_class)r->cls) {
-	case VF_SPARC_PCR: return "control of a strand's two counters";
-	case VF_L2_CR: return "which class of L2 misses is counted";
+	case VF_SPARC_PCR:
+		return "control of a strand's two counters";
+	case VF_L2_CR:
+		return "which class of L2 misses is counted";
 	case VF_MCU_PCR:
-	case VF_ZAM_PCR: return find_text(f, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
-	case VF_MCU_PIC: return "two counts of 31 bits";
+	case VF_ZAM_PCR:
+		return find_text(f, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
+	case VF_MCU_PIC:
+		return "two counts of 31 bits";
 	case VF_ZAM_PIC0:
-	case VF_ZAM_PIC1: return "a count of 64 bits";
+	case VF_ZAM_PIC1:
+		return "a count of 64 bits";
 	}
 	return "";
 }
@@ -49,10 +61,15 @@ static void add_registers(struct find *f, const struct here *h)
 		char name[24];
 
 		vf_lower(name, r->name);
-		find_add(f, &(struct found){ .name = name, .of = "vfalls", .code = find_text(f, "%u", r->number),
-					     .here = here_register(h, i), .use = find_text(f, "vfalls/%s/", name),
+		find_add(f, &(struct found){ .name = name,
+					     .of = "vfalls",
+					     .code = find_text(f, "%u", r->number),
+					     .here = here_register(h, i),
+					     .use = find_text(f, "vfalls/%s/", name),
 					     .also = r->local ? find_text(f, "local 0x%llx, global 0x%llx",
-									  (unsigned long long)r->local, (unsigned long long)r->global) : "",
+									  (unsigned long long)r->local,
+									  (unsigned long long)r->global) :
+								"",
 					     .text = what_register(f, r) });
 	}
 }
@@ -83,12 +100,16 @@ static void add_fields(struct find *f, const struct gpci_request *r, const char 
 	for (uint32_t k = 0; k < r->nfields; k++) {
 		const struct gpci_field *d = &r->field[k];
 
-		find_add(f, &(struct found){ .name = find_text(f, "%s/%s", r->name, d->name), .of = "gpci",
-					     .code = find_text(f, "+0x%x", d->offset), .here = here,
-					     .use = find_text(f, "gpci/%s,%s/", r->name, d->name),
-					     .also = r->linux_name && d->linux_name ?
-							     find_text(f, "hv_gpci/%s_%s/", r->linux_name, d->linux_name) : "",
-					     .text = *d->text ? d->text : d->unit });
+		find_add(f,
+			 &(struct found){ .name = find_text(f, "%s/%s", r->name, d->name),
+					  .of = "gpci",
+					  .code = find_text(f, "+0x%x", d->offset),
+					  .here = here,
+					  .use = find_text(f, "gpci/%s,%s/", r->name, d->name),
+					  .also = r->linux_name && d->linux_name ?
+							  find_text(f, "hv_gpci/%s_%s/", r->linux_name, d->linux_name) :
+							  "",
+					  .text = *d->text ? d->text : d->unit });
 	}
 }
 
@@ -101,11 +122,15 @@ int find_requests(struct find *f)
 
 	for (uint32_t i = 0; rc >= 0 && (r = gpci_request_at(i)) != NULL; i++) {
 		if (i && gpci_request_at(i - 1)->number == r->number)
-			continue;             /* another layout of the same */
+			continue; /* another layout of the same */
 		here = here_request(&h, r);
-		find_add(f, &(struct found){ .name = r->name, .of = "gpci", .code = find_text(f, "0x%x", r->number),
-					     .here = here, .use = find_text(f, "gpci/%s/", r->name),
-					     .also = r->title, .text = key_of(f, r) });
+		find_add(f, &(struct found){ .name = r->name,
+					     .of = "gpci",
+					     .code = find_text(f, "0x%x", r->number),
+					     .here = here,
+					     .use = find_text(f, "gpci/%s/", r->name),
+					     .also = r->title,
+					     .text = key_of(f, r) });
 		/* All of them are hundreds: people ask for them. */
 		if (f->pattern || f->verbose)
 			add_fields(f, gpci_request_find(r->name), here);
@@ -123,9 +148,14 @@ int find_tunables(struct find *f)
 	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++) {
 		const struct ptt_tunable *is = &ptt_tunables[t];
 
-		find_add(f, &(struct found){ .name = is->name, .of = "ptt", .code = find_text(f, "0x%x", is->code),
-					     .here = here_tunable(&h, (enum ptt_tune)t), .use = find_text(f, "hisi_ptt0_2/%s", is->name),
-					     .also = is->alias, .text = find_text(f, "%s: 0, 1, 2; %u after a reset", is->text, is->reset) });
+		find_add(f,
+			 &(struct found){ .name = is->name,
+					  .of = "ptt",
+					  .code = find_text(f, "0x%x", is->code),
+					  .here = here_tunable(&h, (enum ptt_tune)t),
+					  .use = find_text(f, "hisi_ptt0_2/%s", is->name),
+					  .also = is->alias,
+					  .text = find_text(f, "%s: 0, 1, 2; %u after a reset", is->text, is->reset) });
 	}
 	return rc;
 }
@@ -154,9 +184,13 @@ int find_machines(struct find *f)
 		for (uint32_t k = 0; m->embedded && (key = plat_key(m, k)) != NULL; k++)
 			buf_printf(&keys, "%s%s=", k ? " " : "", key);
 		if (m->embedded)
-			find_add(f, &(struct found){ .name = m->name, .here = "yes", .use = find_text(f, "--on %s", m->name),
-						     .also = keys.p, .text = f->verbose ? m->text : find_text(f, "%s; keys %s", m->text,
-													      keys.p ? keys.p : "") });
+			find_add(f, &(struct found){ .name = m->name,
+						     .here = "yes",
+						     .use = find_text(f, "--on %s", m->name),
+						     .also = keys.p,
+						     .text = f->verbose ? m->text :
+									  find_text(f, "%s; keys %s", m->text,
+										    keys.p ? keys.p : "") });
 		f->words.failed |= keys.failed;
 		buf_free(&keys);
 	}
@@ -176,7 +210,9 @@ int find_loads(struct find *f)
 	/* Of names, where --on says of which model, those. */
 	for (uint32_t i = 0; (m = plat_row(i)) != NULL; i++)
 		for (uint32_t k = 0; is_model(f, m) && (name = load_of(m, k, &text)) != NULL; k++)
-			find_add(f, &(struct found){ .name = name, .of = m->name, .use = find_text(f, "--on %s --load %s", m->name, name),
+			find_add(f, &(struct found){ .name = name,
+						     .of = m->name,
+						     .use = find_text(f, "--on %s --load %s", m->name, name),
 						     .text = text });
 	return 0;
 }
@@ -188,8 +224,11 @@ int find_views(struct find *f)
 	int rc = here_gpci(f, &h);
 
 	for (uint32_t i = 0; rc >= 0 && (name = tally_stat_view(i, &text)) != NULL; i++)
-		find_add(f, &(struct found){ .name = name, .of = "gpci", .here = here_view(&h, i),
-					     .use = find_text(f, "tally stat --on power --view %s", name), .text = text });
+		find_add(f, &(struct found){ .name = name,
+					     .of = "gpci",
+					     .here = here_view(&h, i),
+					     .use = find_text(f, "tally stat --on power --view %s", name),
+					     .text = text });
 	return rc;
 }
 
@@ -253,8 +292,8 @@ int find_keys(struct find *f)
 
 int find_terms(struct find *f)
 {
-	static const char *const all[] = { "type=p", "type=np", "type=cpl", "direction=0", "direction=1", "direction=2",
-					   "direction=3", "format=4dw", "format=8dw" };
+	static const char *const all[] = { "type=p",      "type=np",     "type=cpl",   "direction=0", "direction=1",
+					   "direction=2", "direction=3", "format=4dw", "format=8dw" };
 	const struct ptt_pmu *d;
 	uint32_t n;
 	int rc = plat_ptt_list(f->p, &d, &n);

@@ -12,29 +12,32 @@
 #include "answer/page.h"
 #include "ask/ask_int.h"
 
-struct found {                                /* strings are copied; NULL is "" */
+struct found { /* strings are copied; NULL is "" */
 	const char *name;
-	const char *of;                       /* whose it is: "hardware", "PAPI", "vfalls SPARC", "batoka" */
-	const char *code;                     /* "0:0x0": perf's type and config; a select code; a number */
-	const char *here;                     /* "yes", or why not: "no PMU", "--on batoka" */
-	const char *use;                      /* how it is written where it is used */
-	const char *also;                     /* other names, masks, keys */
+	const char *of;   /* whose it is: "hardware", "PAPI", "vfalls SPARC", "batoka" */
+	const char *code; /* "0:0x0": perf's type and config; a select code; a number */
+	const char *here; /* "yes", or why not: "no PMU", "--on batoka" */
+	const char *use;  /* how it is written where it is used */
+	const char *also; /* other names, masks, keys */
 	const char *text;
 };
 struct find {
 	struct tally_platform *p;
-	const char *pattern;                  /* NULL: all */
-	bool all_kinds;                       /* a search: what stands there under two names is left out once */
+	const char *pattern; /* NULL: all */
+	bool all_kinds;      /* a search: what stands there under two names is left out once */
 	bool verbose;
-	uint32_t kind;                        /* that is walked */
+	uint32_t kind; /* that is walked */
 	/* not a list but names: each is handed on and nothing is tried; NULL: a list */
 	void (*each)(void *arg, const char *name);
 	void *arg;
-	const char *uses;                     /* not the name but how it is written, of those of that owner; NULL: the name */
-	const char *last;                     /* that was handed on */
+	const char *uses; /* not the name but how it is written, of those of that owner; NULL: the name */
+	const char *last; /* that was handed on */
 	/* entries that are wanted */
 	struct arena words;
-	struct find_entry { struct found f; uint32_t kind; } *entry;
+	struct find_entry {
+		struct found f;
+		uint32_t kind;
+	} * entry;
 	uint32_t n, cap;
 	/* names of all entries, for what is misspelt */
 	const char **name;
@@ -58,8 +61,8 @@ int find_views(struct find *f);
 /* ---- what the platform of --on has of a family (find_here.c) ------------------------------------------------- */
 struct here {
 	struct tally_platform *p;
-	const char *word;                     /* of all of it: "--on batoka", "no right"; NULL: each thing is tried */
-	struct sun4v_client *client;          /* vfalls, mmustat */
+	const char *word;            /* of all of it: "--on batoka", "no right"; NULL: each thing is tried */
+	struct sun4v_client *client; /* vfalls, mmustat */
 };
 /* Opened once for a walk. -TALLY_ENOMEM, or why a platform with a path is not reached; the words are the platform's. */
 int here_vfalls(struct find *f, struct here *ret);
@@ -81,9 +84,12 @@ int find_keys(struct find *f);
 int find_terms(struct find *f);
 
 /* The kinds by number: NULL past the last. */
-struct find_kind { const char *name, *one, *text; int (*walk)(struct find *f); };
+struct find_kind {
+	const char *name, *one, *text;
+	int (*walk)(struct find *f);
+};
 const struct find_kind *find_kind(uint32_t i);
-const char *list_kind(uint32_t i);            /* those that a platform is asked for (list.c): NULL past the last */
+const char *list_kind(uint32_t i); /* those that a platform is asked for (list.c): NULL past the last */
 #define FIND_ALL UINT32_MAX
 /* What matches, of one kind or of all (FIND_ALL), into p->out. -TALLY_EINVAL: nothing does. */
 int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose, const struct tally_out *to);

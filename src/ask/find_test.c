@@ -12,7 +12,10 @@
 
 #define ENOUGH (1u << 20)
 
-struct text { char p[ENOUGH]; size_t n; };
+struct text {
+	char p[ENOUGH];
+	size_t n;
+};
 
 static int take(void *arg, const char *s, size_t n)
 {
@@ -26,7 +29,8 @@ static int take(void *arg, const char *s, size_t n)
 }
 
 /* What a list prints, or the words of its refusal. */
-static int list_on(struct text *t, const char *on, const char *sysfs, const char *kind, const char *pattern, bool verbose)
+static int list_on(struct text *t, const char *on, const char *sysfs, const char *kind, const char *pattern,
+		   bool verbose)
 {
 	const struct tally_platform_opts o = { .size = sizeof(o), .on = on, .sysfs = sysfs };
 	const struct tally_out to = { .size = sizeof(to), .out = take, .arg = t };
@@ -64,7 +68,9 @@ static void events_of_a_pmu_have_the_code_of_its_format(void **state)
 
 static void words_say_what_is_near(void **state)
 {
-	static const struct { const char *kind, *pattern, *words; } row[] = {
+	static const struct {
+		const char *kind, *pattern, *words;
+	} row[] = {
 		{ "cycels", NULL, "nothing matches 'cycels'; did you mean 'cycles'?" },
 		{ "evnts", NULL, "there is nothing of the kind 'evnts'; did you mean 'events'?" },
 		{ "views", "ceq", "nothing of the kind 'views' matches 'ceq'" },
@@ -80,7 +86,10 @@ static void words_say_what_is_near(void **state)
 
 static void what_a_platform_has_and_allows_is_said_of_it(void **state)
 {
-	static const struct { int line; const char *on, *sysfs, *kind, *name, *words; } row[] = {
+	static const struct {
+		int line;
+		const char *on, *sysfs, *kind, *name, *words;
+	} row[] = {
 		{ __LINE__, NULL, "test/sysfs/none", "requests", "entitled", "--on power" },
 		{ __LINE__, NULL, "test/sysfs/none", "tunables", "qos_tx_p", "--on kunpeng" },
 		{ __LINE__, NULL, "test/sysfs/power/sys", "requests", "bus_topology", " yes " },
@@ -93,7 +102,8 @@ static void what_a_platform_has_and_allows_is_said_of_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++)
-		if (list_on(&said, row[i].on, row[i].sysfs, row[i].kind, row[i].name, false) < 0 || !strstr(said.p, row[i].words))
+		if (list_on(&said, row[i].on, row[i].sysfs, row[i].kind, row[i].name, false) < 0 ||
+		    !strstr(said.p, row[i].words))
 			fail_msg("line %d: %s", row[i].line, said.p);
 	assert_true(list_on(&said, "unix:/nowhere/at/all", NULL, "requests", NULL, false) < 0);
 	assert_non_null(strstr(said.p, "/nowhere/at/all"));
@@ -114,7 +124,8 @@ static bool has_long_name(const char *line)
 
 static void no_line_is_wider_than_80_columns(void **state)
 {
-	static const char *const machines[] = { "test/sysfs/none", "test/sysfs/intel", "test/sysfs/hybrid", "test/sysfs/arm" };
+	static const char *const machines[] = { "test/sysfs/none", "test/sysfs/intel", "test/sysfs/hybrid",
+						"test/sysfs/arm" };
 
 	(void)state;
 	for (uint32_t k = 0; find_kind(k); k++)
@@ -122,7 +133,8 @@ static void no_line_is_wider_than_80_columns(void **state)
 			assert_true(list(&said, machines[m], find_kind(k)->name, NULL, false) >= 0);
 			for (const char *line = said.p; *line; line += strcspn(line, "\n") + 1)
 				if (strcspn(line, "\n") > 80 && !has_long_name(line))
-					fail_msg("%s, %s: %.*s", machines[m], find_kind(k)->name, (int)strcspn(line, "\n"), line);
+					fail_msg("%s, %s: %.*s", machines[m], find_kind(k)->name,
+						 (int)strcspn(line, "\n"), line);
 		}
 }
 
@@ -160,8 +172,11 @@ static void names_of_each_kind_are_those_of_its_list(void **state)
 
 static void memory_that_is_out_is_told_and_all_is_freed(void **state)
 {
-	static const struct { const char *on, *what; } row[] = {
-		{ NULL, "events" }, { NULL, "loads" }, { NULL, "clock" }, { NULL, "cycels" }, { "power", "requests" }, { "batoka", "registers" },
+	static const struct {
+		const char *on, *what;
+	} row[] = {
+		{ NULL, "events" }, { NULL, "loads" },       { NULL, "clock" },
+		{ NULL, "cycels" }, { "power", "requests" }, { "batoka", "registers" },
 	};
 	long live = mem_live();
 
@@ -182,7 +197,10 @@ static void memory_that_is_out_is_told_and_all_is_freed(void **state)
 
 /* ---- doctor --------------------------------------------------------------------------------- */
 
-struct findings { uint32_t n, needed, fixes, ok; bool fake; };
+struct findings {
+	uint32_t n, needed, fixes, ok;
+	bool fake;
+};
 
 static void count(void *arg, const struct tally_finding *f)
 {
@@ -203,7 +221,10 @@ static void doctor_finds_each_row_once_and_refuses_a_newer_caller(void **state)
 {
 	struct findings c = { .fake = true };
 	struct tally_doctor o = { .size = sizeof(o), .root = "test/sysfs", .each = count, .arg = &c };
-	struct { struct tally_doctor o; int more; } newer = { { .size = sizeof(newer) }, 1 };
+	struct {
+		struct tally_doctor o;
+		int more;
+	} newer = { { .size = sizeof(newer) }, 1 };
 	int rc = tally_doctor(&o);
 
 	(void)state;

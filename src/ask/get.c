@@ -10,7 +10,7 @@
 #include "answer/page.h"
 #include "ask/ask_int.h"
 
-struct pick {                                 /* what a selector names */
+struct pick { /* what a selector names */
 	uint32_t device;
 	const struct ptt_pmu *pmu;
 	bool all;
@@ -82,7 +82,7 @@ static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune
 	int rc = p->ptt.op->tune_get(p->ptt.arg, s->device, t, &value, &e);
 
 	if (rc < 0)
-		return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", s->pmu->name, ptt_tunables[t].name,
+		return plat_fail(p, (enum tally_err) - rc, "%s/%s: %s", s->pmu->name, ptt_tunables[t].name,
 				 e.text[0] ? e.text : tally_strerror(rc));
 	if (to->form == TALLY_PTT_JSON)
 		json_value(&p->out, s, t, value);
@@ -93,7 +93,8 @@ static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune
 	return 0;
 }
 
-static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to, const void **kind)
+static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to,
+			const void **kind)
 {
 	struct pick s = { .pmu = NULL };
 	int rc = pick(p, &s, selector, n);
@@ -110,7 +111,7 @@ static int get_tunables(struct tally_platform *p, const char *selector, size_t n
 int tally_get(struct tally_platform *p, const char *selector, const struct tally_out *to)
 {
 	struct tally_out o = { .size = 0 };
-	const void *kind = NULL;              /* of rows: what the last header was of */
+	const void *kind = NULL; /* of rows: what the last header was of */
 	int rc;
 
 	plat_enter(p);
@@ -119,7 +120,7 @@ int tally_get(struct tally_platform *p, const char *selector, const struct tally
 		n = strcspn(selector, " ");
 		if (n)
 			rc = sel_provider(selector) != SEL_OTHER ? hv_get(p, selector, n, &o, &kind) :
-								    get_tunables(p, selector, n, &o, &kind);
+								   get_tunables(p, selector, n, &o, &kind);
 		else
 			n = 1;
 	}
@@ -136,10 +137,13 @@ static void note_what_came(struct tally_platform *p, const struct pick *s, uint3
 	uint32_t now;
 
 	if (value > PTT_TUNE_MOST && p->ptt.op->tune_get(p->ptt.arg, s->device, s->tune, &now, &e) >= 0)
-		plat_note(p, "%s/%s is %u: what is above %u becomes %u", s->pmu->name, name, now, PTT_TUNE_MOST, PTT_TUNE_MOST);
+		plat_note(p, "%s/%s is %u: what is above %u becomes %u", s->pmu->name, name, now, PTT_TUNE_MOST,
+			  PTT_TUNE_MOST);
 	if (p->on.row->embedded)
-		plat_note(p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
-			  p->on.row->name, p->on.row->name);
+		plat_note(
+			p,
+			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			p->on.row->name, p->on.row->name);
 }
 
 static int set_pick(struct tally_platform *p, const struct pick *s, const char *text)
@@ -151,7 +155,7 @@ static int set_pick(struct tally_platform *p, const struct pick *s, const char *
 	if (rc >= 0)
 		rc = p->ptt.op->tune_set(p->ptt.arg, s->device, s->tune, value, &e);
 	if (rc < 0)
-		return plat_fail(p, (enum tally_err)-rc, "%s/%s: %s", s->pmu->name, ptt_tunables[s->tune].name,
+		return plat_fail(p, (enum tally_err) - rc, "%s/%s: %s", s->pmu->name, ptt_tunables[s->tune].name,
 				 e.text[0] ? e.text : tally_strerror(rc));
 	note_what_came(p, s, value);
 	return 0;
@@ -179,7 +183,7 @@ int tally_set(struct tally_platform *p, const char *assignment)
 		return hv_set(p, assignment, (size_t)(is - assignment), value);
 	rc = pick(p, &s, assignment, (size_t)(is - assignment));
 	if (rc >= 0 && s.all)
-		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them", assignment,
-			       s.pmu->name);
+		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them",
+			       assignment, s.pmu->name);
 	return rc < 0 ? rc : set_pick(p, &s, value);
 }

@@ -14,7 +14,11 @@
 
 #define TREE "test/sysfs/power/sys"
 
-struct on { struct tally_platform *p; struct buf out, notes; struct tally_out to; };
+struct on {
+	struct tally_platform *p;
+	struct buf out, notes;
+	struct tally_out to;
+};
 
 static int put(void *arg, const char *p, size_t n)
 {
@@ -24,7 +28,9 @@ static int put(void *arg, const char *p, size_t n)
 
 /* ---- events: each reading finds them so much further --------------------------------------------------- */
 
-static struct { uint64_t config, config1, value; } event[1024];
+static struct {
+	uint64_t config, config1, value;
+} event[1024];
 static int events;
 
 static int event_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, uint64_t config1)
@@ -43,17 +49,26 @@ static int event_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, u
 static uint64_t growth(uint32_t request, uint32_t index, uint32_t offset)
 {
 	switch (request << 8 | offset) {
-	case 0x1000: return index % 2 ? 0 : 256000;
-	case 0x2008: return 4000;
-	case 0x2010: return 3000;
-	case 0x2028: return 1500;
-	case 0x3008: return 5000;
-	case 0x3010: return 10000;
+	case 0x1000:
+		return index % 2 ? 0 : 256000;
+	case 0x2008:
+		return 4000;
+	case 0x2010:
+		return 3000;
+	case 0x2028:
+		return 1500;
+	case 0x3008:
+		return 5000;
+	case 0x3010:
+		return 10000;
 	case 0x5010:
-	case 0x6010: return 1000;
+	case 0x6010:
+		return 1000;
 	case 0x5018:
-	case 0x6018: return 250;
-	default: return 0;
+	case 0x6018:
+		return 250;
+	default:
+		return 0;
 	}
 }
 
@@ -61,7 +76,8 @@ static int event_read(void *arg, int fd, uint64_t *ret)
 {
 	(void)arg;
 	*ret = event[fd].value;
-	event[fd].value += growth((uint32_t)event[fd].config, (uint32_t)(event[fd].config >> 32), (uint32_t)(event[fd].config1 >> 32));
+	event[fd].value += growth((uint32_t)event[fd].config, (uint32_t)(event[fd].config >> 32),
+				  (uint32_t)(event[fd].config1 >> 32));
 	return 0;
 }
 
@@ -74,14 +90,16 @@ static void event_close(void *arg, int fd)
 static void on(struct on *o)
 {
 	static const struct k_gpci_perf perf = { NULL, event_open, event_read, event_close };
-	struct tally_platform_opts opts = { .size = sizeof(opts), .on = "local", .sysfs = TREE, .note = put, .arg = &o->notes };
+	struct tally_platform_opts opts = {
+		.size = sizeof(opts), .on = "local", .sysfs = TREE, .note = put, .arg = &o->notes
+	};
 	struct err e = { 0 };
 
 	events = 0;
 	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out } };
 	assert_int_equal(tally_platform_open(&o->p, &opts), 0);
 	assert_int_equal(k_gpci_line(&o->p->line, TREE, &perf, &e), 0);
-	assert_true(o->p->line.tick_hz == HV_TICK_UNKNOWN);   /* the tree has no device tree */
+	assert_true(o->p->line.tick_hz == HV_TICK_UNKNOWN); /* the tree has no device tree */
 	o->p->line.tick_hz = 512000000;
 	o->p->has_line = true;
 }
@@ -99,10 +117,10 @@ static const char *text(const struct buf *b)
 	return b->p ? b->p : "";
 }
 
-#define HAS(o, words)                                                                \
-	do {                                                                         \
-		if (!strstr(text(&(o)->out), words))                                 \
-			fail_msg("\"%s\" is not in:\n%s", words, text(&(o)->out));   \
+#define HAS(o, words)                                                              \
+	do {                                                                       \
+		if (!strstr(text(&(o)->out), words))                               \
+			fail_msg("\"%s\" is not in:\n%s", words, text(&(o)->out)); \
 	} while (0)
 
 /* ---- what there is -------------------------------------------------------------------------------------- */
@@ -162,7 +180,9 @@ static void counters_have_no_value_only_growth(void **state)
 
 static void counted(struct on *o, const char *events_of, const char *view)
 {
-	struct tally_stat s = { .size = sizeof(s), .events = events_of, .view = view, .interval_ns = 1000000, .count = 1 };
+	struct tally_stat s = {
+		.size = sizeof(s), .events = events_of, .view = view, .interval_ns = 1000000, .count = 1
+	};
 
 	on(o);
 	s.to = o->to;
@@ -188,10 +208,10 @@ static void views_are_those_of_any_platform(void **state)
 
 	(void)state;
 	counted(&o, NULL, "partitions");
-	HAS(&o, ",3,shared,12,");             /* its virtual processors, from the topology */
+	HAS(&o, ",3,shared,12,"); /* its virtual processors, from the topology */
 	HAS(&o, ",8,dedicated,6,");
-	HAS(&o, ",0.75,");                    /* %ENTC */
-	HAS(&o, ",0.5,2,");                   /* %IDLE and CPI */
+	HAS(&o, ",0.75,");  /* %ENTC */
+	HAS(&o, ",0.5,2,"); /* %IDLE and CPI */
 	off(&o);
 	counted(&o, NULL, "links");
 	HAS(&o, ",0,0,0.75,,,0.75,,,,A node 1\n");
@@ -201,7 +221,7 @@ static void views_are_those_of_any_platform(void **state)
 	HAS(&o, ",dedicated,8,");
 	off(&o);
 	counted(&o, NULL, "cec");
-	HAS(&o, ",30,20,10,2,6,");            /* cores: all, shared, dedicated, out of use; partitions */
+	HAS(&o, ",30,20,10,2,6,"); /* cores: all, shared, dedicated, out of use; partitions */
 	off(&o);
 }
 

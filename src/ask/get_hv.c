@@ -12,7 +12,7 @@
 
 #include "ask/ask_int.h"
 
-#define RUN_POWER_NS UINT64_C(1000000000)     /* 100 windows of its dispatcher */
+#define RUN_POWER_NS UINT64_C(1000000000) /* 100 windows of its dispatcher */
 #define RUN_SUN4V_NS UINT64_C(10000000)
 #define BYTES_A_LINE 32u
 
@@ -84,8 +84,10 @@ static int no_register(struct tally_platform *p, const struct sel *s)
 	}
 	near = text_nearest(s->name, name, VF_REGS);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; did you mean '%s'?", s->text, s->name, near);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; 'tally list vfalls' shows them", s->text, s->name);
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; did you mean '%s'?", s->text, s->name,
+				 near);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; 'tally list vfalls' shows them", s->text,
+			 s->name);
 }
 
 static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_client **c, uint64_t *cpu)
@@ -103,7 +105,12 @@ static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_cl
 	return rc;
 }
 
-struct vf_value { const struct vf_reg *r; uint64_t cpu, value; bool has_cpu; const char *name; };
+struct vf_value {
+	const struct vf_reg *r;
+	uint64_t cpu, value;
+	bool has_cpu;
+	const char *name;
+};
 
 static void vf_text(struct buf *to, const struct vf_value *v, const char *fields)
 {
@@ -111,13 +118,17 @@ static void vf_text(struct buf *to, const struct vf_value *v, const char *fields
 
 	if (v->has_cpu)
 		snprintf(cpu, sizeof(cpu), ",cpu=%llu/", (unsigned long long)v->cpu);
-	buf_printf(to, "vfalls/%s%s=0x%llx%s%s\n", v->name, cpu, (unsigned long long)v->value, *fields ? "  " : "", fields);
+	buf_printf(to, "vfalls/%s%s=0x%llx%s%s\n", v->name, cpu, (unsigned long long)v->value, *fields ? "  " : "",
+		   fields);
 }
 
 static void vf_put(struct get *g, const struct vf_value *v)
 {
-	static const struct an_column col[] = { { "name", "REGISTER", AN_TEXT }, { "number", "NO", AN_COUNT }, { "cpu", "CPU", AN_COUNT },
-						{ "value", "VALUE", AN_HEX }, { "fields", "FIELDS", AN_TEXT } };
+	static const struct an_column col[] = { { "name", "REGISTER", AN_TEXT },
+						{ "number", "NO", AN_COUNT },
+						{ "cpu", "CPU", AN_COUNT },
+						{ "value", "VALUE", AN_HEX },
+						{ "fields", "FIELDS", AN_TEXT } };
 	struct tbl t = { .type = "register", .col = col, .ncols = COUNT(col) };
 	struct buf fields = { 0 };
 	uint8_t bytes[8];
@@ -138,7 +149,8 @@ static void vf_put(struct get *g, const struct vf_value *v)
 }
 
 /* A model's counter of what it does not model stays where it is. Registers that select nothing of SPARC's are 0. */
-static void note_unmodelled(struct tally_platform *p, const char *name, const struct vf_reg *control, uint64_t value, uint32_t pic)
+static void note_unmodelled(struct tally_platform *p, const char *name, const struct vf_reg *control, uint64_t value,
+			    uint32_t pic)
 {
 	const struct sun4v_kind *kind = hv_kind(p, &p->line);
 	const uint32_t code = vf_selected(control, value, pic);
@@ -146,12 +158,13 @@ static void note_unmodelled(struct tally_platform *p, const char *name, const st
 	if (control->cls == VF_L2_CR || (control->cls == VF_SPARC_PCR && !code) || !kind)
 		return;
 	if (!niagara_models(kind, vf_events_of(control), (uint16_t)code))
-		plat_note(p, "%s: the model does not model event %u of it, 0x%x: that counter stays where it is", name, pic, code);
+		plat_note(p, "%s: the model does not model event %u of it, 0x%x: that counter stays where it is", name,
+			  pic, code);
 }
 
 /* Of a control register both selections, of a counter its own. */
-static void note_selected(struct tally_platform *p, struct sun4v_client *c, uint32_t cpu, const char *name, const struct vf_reg *r,
-			  uint64_t value)
+static void note_selected(struct tally_platform *p, struct sun4v_client *c, uint32_t cpu, const char *name,
+			  const struct vf_reg *r, uint64_t value)
 {
 	uint32_t pic;
 	const struct vf_reg *control = vf_control_of(r, &pic);
@@ -194,7 +207,7 @@ static int get_vfalls(struct get *g, const struct sel *s)
 			continue;
 		}
 		last = is;
-		(void)err_set(&first, (enum tally_err)-is, "%s", e.text);
+		(void)err_set(&first, (enum tally_err) - is, "%s", e.text);
 	}
 	if (rc < 0)
 		return rc;
@@ -229,8 +242,9 @@ static void mm_rows(struct tbl *t, const struct mmustat *m, struct an_cell cpu, 
 	for (uint32_t d = 0; d < 2; d++)
 		for (uint32_t x = 0; side[d] && x < 2; x++)
 			for (uint32_t s = 0; s < MMUSTAT_SIZES; s++)
-				tbl_row(t, (struct an_cell[]){ cpu, AN_S(d ? "dmmu" : "immu"), AN_S(x ? "not 0" : "0"), AN_S(mm_size_name[s]),
-							       AN_U(m->at[d][x][s].hits), AN_U(m->at[d][x][s].ticks) });
+				tbl_row(t, (struct an_cell[]){ cpu, AN_S(d ? "dmmu" : "immu"), AN_S(x ? "not 0" : "0"),
+							       AN_S(mm_size_name[s]), AN_U(m->at[d][x][s].hits),
+							       AN_U(m->at[d][x][s].ticks) });
 }
 
 int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2])
@@ -243,8 +257,9 @@ int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2])
 	if (side[0] || side[1])
 		return 0;
 	near = text_nearest(s->name, names, COUNT(names));
-	return plat_fail(p, TALLY_EINVAL, near ? "%s: there is no '%s'; did you mean '%s'?" : "%s: '%s' is none of: immu, dmmu, all", s->text,
-			 s->name, near);
+	return plat_fail(p, TALLY_EINVAL,
+			 near ? "%s: there is no '%s'; did you mean '%s'?" : "%s: '%s' is none of: immu, dmmu, all",
+			 s->text, s->name, near);
 }
 
 static const struct an_column mm_col[] = {
@@ -261,8 +276,8 @@ static int mm_read(struct sun4v_client *c, const struct hv_line *l, uint32_t str
 	if (rc >= 0)
 		return 1;
 	if (rc != -TALLY_ESTATE)
-		return err_set(e, (enum tally_err)-rc, "%s", none.text);
-	*ret = (struct mmustat){ 0 };         /* of a buffer that is only just given */
+		return err_set(e, (enum tally_err) - rc, "%s", none.text);
+	*ret = (struct mmustat){ 0 }; /* of a buffer that is only just given */
 	if (l->op->mmustat || !sun4v_client_has(c, strand))
 		return 0;
 	rc = mmustat_start(c, strand, e);
@@ -281,12 +296,16 @@ static bool is_off(const struct hv_line *l, uint32_t strand)
 static int mm_notes(struct tally_platform *p, const struct sel *s, uint32_t n, uint32_t absent, uint32_t off)
 {
 	if (absent == n)
-		return plat_fail(p, TALLY_EBUSY, n == 1 ? "%s: that strand is another guest's, or offline" :
-							  "%s: all strands are other guests'", s->text);
+		return plat_fail(p, TALLY_EBUSY,
+				 n == 1 ? "%s: that strand is another guest's, or offline" :
+					  "%s: all strands are other guests'",
+				 s->text);
 	if (absent)
 		plat_note(p, "%s: %u of %u strands are other guests', or offline", s->text, absent, n);
 	if (off)
-		plat_note(p, "%s: nothing is collected now on %u of these strands; 'tally stat' turns it on while it runs", s->text, off);
+		plat_note(p,
+			  "%s: nothing is collected now on %u of these strands; 'tally stat' turns it on while it runs",
+			  s->text, off);
 	return 0;
 }
 
@@ -352,7 +371,8 @@ static int get_mmustat(struct get *g, const struct sel *s)
 
 static bool is_picked(const struct gpci_pick *k, const struct gpci_values *v)
 {
-	return (k->index < 0 || v->id == (uint64_t)k->index) && (k->secondary < 0 || v->secondary == (uint64_t)k->secondary);
+	return (k->index < 0 || v->id == (uint64_t)k->index) &&
+	       (k->secondary < 0 || v->secondary == (uint64_t)k->secondary);
 }
 
 static void value_text(struct buf *to, const struct gpci_field *f, uint64_t v)
@@ -369,8 +389,8 @@ static void value_text(struct buf *to, const struct gpci_field *f, uint64_t v)
 
 static void element_text(struct buf *to, const struct gpci_element *e)
 {
-	buf_printf(to, "  domain %u.%-15u %8u dedicated, %u shared (1/100 cores), %u LMBs\n", e->primary, e->secondary, e->units[0],
-		   e->units[1], e->units[2]);
+	buf_printf(to, "  domain %u.%-15u %8u dedicated, %u shared (1/100 cores), %u LMBs\n", e->primary, e->secondary,
+		   e->units[0], e->units[1], e->units[2]);
 }
 
 static bool has_field(const struct tally_platform *p, const struct gpci_pick *k, uint32_t i)
@@ -413,7 +433,8 @@ static void record_rows(struct get *g, const struct gpci_pick *k, const struct g
 			continue;
 		for (uint32_t i = 0; i < k->r->nfields; i++)
 			if (has_field(g->p, k, i))
-				cell[at++] = gpci_is_none(&k->r->field[i], all->v[n].v[i]) ? AN_NONE : AN_U(all->v[n].v[i]);
+				cell[at++] =
+					gpci_is_none(&k->r->field[i], all->v[n].v[i]) ? AN_NONE : AN_U(all->v[n].v[i]);
 		tbl_row(&t, cell);
 	}
 	put(g, &t, k->r);
@@ -422,8 +443,9 @@ static void record_rows(struct get *g, const struct gpci_pick *k, const struct g
 static void element_rows(struct get *g, const struct gpci_pick *k, const struct gpci_table *all)
 {
 	static const struct an_column col[] = {
-		{ "request", "REQUEST", AN_TEXT },     { "partition", "PARTITION", AN_COUNT }, { "primary_domain", "PRIMARY", AN_COUNT },
-		{ "secondary_domain", "SECONDARY", AN_COUNT }, { "dedicated", "DEDICATED", AN_COUNT }, { "shared", "SHARED", AN_COUNT },
+		{ "request", "REQUEST", AN_TEXT },         { "partition", "PARTITION", AN_COUNT },
+		{ "primary_domain", "PRIMARY", AN_COUNT }, { "secondary_domain", "SECONDARY", AN_COUNT },
+		{ "dedicated", "DEDICATED", AN_COUNT },    { "shared", "SHARED", AN_COUNT },
 		{ "memory", "MEMORY", AN_COUNT },
 	};
 	struct tbl t = { .type = "gpci_domain", .col = col, .ncols = COUNT(col) };
@@ -432,8 +454,9 @@ static void element_rows(struct get *g, const struct gpci_pick *k, const struct 
 		for (uint32_t i = 0; is_picked(k, &all->v[n]) && i < all->v[n].nelements; i++) {
 			const struct gpci_element *e = &all->v[n].element[i];
 
-			tbl_row(&t, (struct an_cell[]){ AN_S(k->r->name), AN_U(all->v[n].id), AN_U(e->primary), AN_U(e->secondary),
-							AN_U(e->units[0]), AN_U(e->units[1]), AN_U(e->units[2]) });
+			tbl_row(&t, (struct an_cell[]){ AN_S(k->r->name), AN_U(all->v[n].id), AN_U(e->primary),
+							AN_U(e->secondary), AN_U(e->units[0]), AN_U(e->units[1]),
+							AN_U(e->units[2]) });
 		}
 	if (t.n)
 		put(g, &t, col);
@@ -504,8 +527,10 @@ static int is_whole(struct tally_platform *p, const struct hv_line *l, const str
 {
 	for (uint32_t i = 0; l->relative && i < k->r->nfields; i++)
 		if (k->r->field[i].flags & GPCI_F_COUNTER)
-			return plat_fail(p, TALLY_ENOTSUP, "%s: the kernel tells how much its counters grow, not what they are: "
-					 "'tally stat -e gpci/%s/' shows that", k->r->name, k->r->name);
+			return plat_fail(p, TALLY_ENOTSUP,
+					 "%s: the kernel tells how much its counters grow, not what they are: "
+					 "'tally stat -e gpci/%s/' shows that",
+					 k->r->name, k->r->name);
 	return 0;
 }
 
@@ -567,9 +592,12 @@ int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally
 	if (rc < 0)
 		return rc;
 	switch (sel.provider) {
-	case SEL_VFALLS: return get_vfalls(&g, &sel);
-	case SEL_MMUSTAT: return get_mmustat(&g, &sel);
-	default: return get_gpci(&g, &sel);
+	case SEL_VFALLS:
+		return get_vfalls(&g, &sel);
+	case SEL_MMUSTAT:
+		return get_mmustat(&g, &sel);
+	default:
+		return get_gpci(&g, &sel);
 	}
 }
 
@@ -593,8 +621,10 @@ static int one_register(struct tally_platform *p, const struct sel *s, uint32_t 
 static void note_model(struct tally_platform *p)
 {
 	if (p->on.row->embedded)
-		plat_note(p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
-			  p->on.row->name, p->on.row->name);
+		plat_note(
+			p,
+			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			p->on.row->name, p->on.row->name);
 }
 
 static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t value)
@@ -632,7 +662,8 @@ static int set_gpci(struct tally_platform *p, const struct sel *s, uint64_t valu
 	rc = gpci_set_mmcrh(l, value, &e);
 	if (rc < 0)
 		return hv_failed(p, rc, &e);
-	plat_note(p, "MMCRH becomes 0x%llx at the next collection; gpci/hpmc/ shows it, and counts from there", (unsigned long long)value);
+	plat_note(p, "MMCRH becomes 0x%llx at the next collection; gpci/hpmc/ shows it, and counts from there",
+		  (unsigned long long)value);
 	note_model(p);
 	return 0;
 }
@@ -646,7 +677,8 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 	if (rc < 0)
 		return rc;
 	if (strcmp(value, "-1") && !text_u64(value, &v))
-		return plat_fail(p, TALLY_EINVAL, "%s: '%s' is no value: a number, 0x1f, or -1: all bits", sel.text, value);
+		return plat_fail(p, TALLY_EINVAL, "%s: '%s' is no value: a number, 0x1f, or -1: all bits", sel.text,
+				 value);
 	if (sel.provider == SEL_VFALLS)
 		return set_vfalls(p, &sel, v);
 	if (sel.provider == SEL_MMUSTAT)

@@ -15,11 +15,17 @@ static int put(void *arg, const char *p, size_t n)
 	return 0;
 }
 
-struct on { struct tally_platform *p; struct buf out, notes; struct tally_out to; };
+struct on {
+	struct tally_platform *p;
+	struct buf out, notes;
+	struct tally_out to;
+};
 
 static void on(struct on *o, const char *name)
 {
-	struct tally_platform_opts opts = { .size = sizeof(opts), .on = name, .note = put, .arg = &o->notes, .run_ns = 1000000 };
+	struct tally_platform_opts opts = {
+		.size = sizeof(opts), .on = name, .note = put, .arg = &o->notes, .run_ns = 1000000
+	};
 
 	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out } };
 	if (tally_platform_open(&o->p, &opts) < 0)
@@ -67,8 +73,15 @@ static void a_selector_is_a_name_with_keys(void **state)
 
 static void selectors_of_a_list_end_at_their_slash(void **state)
 {
-	static const struct { const char *list; size_t n; } row[] = {
-		{ "gpci/entitled/", 14 }, { "gpci/entitled", 13 }, { "gpci/a,chip=0/,gpci/b/", 14 }, { "gpci/a,gpci/b/", 12 }, { "x", 1 },
+	static const struct {
+		const char *list;
+		size_t n;
+	} row[] = {
+		{ "gpci/entitled/", 14 },
+		{ "gpci/entitled", 13 },
+		{ "gpci/a,chip=0/,gpci/b/", 14 },
+		{ "gpci/a,gpci/b/", 12 },
+		{ "x", 1 },
 	};
 
 	(void)state;
@@ -78,7 +91,10 @@ static void selectors_of_a_list_end_at_their_slash(void **state)
 
 static void what_is_no_selector_is_refused(void **state)
 {
-	static const struct { int line; const char *s, *words; } row[] = {
+	static const struct {
+		int line;
+		const char *s, *words;
+	} row[] = {
 		{ __LINE__, "", "is no selector" },
 		{ __LINE__, "vfalls", "is no selector: write vfalls/NAME/; 'tally list vfalls'" },
 		{ __LINE__, "disk/reads/", "is no selector" },
@@ -140,7 +156,11 @@ static void mmcrh_is_set_at_the_next_collection(void **state)
 
 static void each_wrong_selector_says_what_is_near(void **state)
 {
-	static const struct { int line; const char *on, *get, *words; int rc; } row[] = {
+	static const struct {
+		int line;
+		const char *on, *get, *words;
+		int rc;
+	} row[] = {
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a_pcrs/", "did you mean 'zam0_lpu_a_pcr'?", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/90/", "the registers are 0 to 89", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/l2_cr,cpus=1/", "did you mean 'cpu'?", -TALLY_EINVAL },
@@ -169,7 +189,8 @@ static void each_wrong_selector_says_what_is_near(void **state)
 		struct on o;
 
 		on(&o, row[i].on);
-		if (tally_get(o.p, row[i].get, &o.to) != row[i].rc || !strstr(tally_platform_error(o.p), row[i].words) || o.out.n)
+		if (tally_get(o.p, row[i].get, &o.to) != row[i].rc ||
+		    !strstr(tally_platform_error(o.p), row[i].words) || o.out.n)
 			fail_msg("line %d: %s: %s", row[i].line, row[i].get, tally_platform_error(o.p));
 		off(&o);
 	}
@@ -177,7 +198,11 @@ static void each_wrong_selector_says_what_is_near(void **state)
 
 static void what_can_not_be_set_is_refused(void **state)
 {
-	static const struct { int line; const char *on, *set, *words; int rc; } row[] = {
+	static const struct {
+		int line;
+		const char *on, *set, *words;
+		int rc;
+	} row[] = {
 		{ __LINE__, "batoka", "vfalls/l2_cr=x", "is no value", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/zam*=1", "there is no register", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/l2_cr", "sets nothing", -TALLY_EINVAL },
@@ -247,7 +272,7 @@ static void list_has_all_there_is(void **state)
 	o.to.form = TALLY_PTT_JSON;
 	assert_int_equal(tally_list(o.p, "gpci", NULL, false, &o.to), 0);
 	assert_int_equal(lines(&o.out, "{\"type\":\"request\""), 23);
-	assert_int_equal(lines(&o.out, "\"access\":\"yes\""), 1);               /* capabilities */
+	assert_int_equal(lines(&o.out, "\"access\":\"yes\""), 1); /* capabilities */
 	assert_true(lines(&o.out, "\"access\":\"own only\"") > 4);
 	assert_true(lines(&o.out, "\"access\":\"no right\"") > 4);
 	assert_int_equal(lines(&o.out, "\"access\":\"not here\""), 9);
@@ -256,8 +281,11 @@ static void list_has_all_there_is(void **state)
 
 static void out_of_memory_is_said(void **state)
 {
-	static const struct { const char *on, *get; } row[] = {
-		{ "power", "gpci/entitled/" }, { "batoka,load=compute,strands=1", "vfalls/zam0_*/" },
+	static const struct {
+		const char *on, *get;
+	} row[] = {
+		{ "power", "gpci/entitled/" },
+		{ "batoka,load=compute,strands=1", "vfalls/zam0_*/" },
 	};
 
 	(void)state;

@@ -18,7 +18,11 @@ static int put(void *arg, const char *p, size_t n)
 	return 0;
 }
 
-struct on { struct tally_platform *p; struct buf out, notes; struct tally_out to; };
+struct on {
+	struct tally_platform *p;
+	struct buf out, notes;
+	struct tally_out to;
+};
 
 static void on(struct on *o, const char *root)
 {
@@ -52,10 +56,10 @@ static uint32_t count(const struct buf *b, const char *words)
 	return n;
 }
 
-#define HAS(b, words)                                                                             \
-	do {                                                                                      \
-		if (!count(b, words))                                                             \
-			fail_msg("no %s in: %s", words, (b)->p ? (b)->p : "");                    \
+#define HAS(b, words)                                                          \
+	do {                                                                   \
+		if (!count(b, words))                                          \
+			fail_msg("no %s in: %s", words, (b)->p ? (b)->p : ""); \
 	} while (0)
 
 static void the_slots_are_listed(void **state)
@@ -77,9 +81,11 @@ static void counts_are_the_kernel_s(void **state)
 	(void)state;
 	on(&o, TREE);
 	ok(&o, tally_get(o.p, "mmustat/all/", &o.to));
-	assert_int_equal(count(&o.out, "\n"), 2 * 16);         /* cpu1 is offline */
-	HAS(&o.out, "{\"type\":\"mmustat\",\"cpu\":0,\"side\":\"immu\",\"context\":\"0\",\"size\":\"8K\",\"hits\":100,\"ticks\":3100}");
-	HAS(&o.out, "{\"type\":\"mmustat\",\"cpu\":2,\"side\":\"dmmu\",\"context\":\"not 0\",\"size\":\"256M\",\"hits\":112,\"ticks\":3472}");
+	assert_int_equal(count(&o.out, "\n"), 2 * 16); /* cpu1 is offline */
+	HAS(&o.out,
+	    "{\"type\":\"mmustat\",\"cpu\":0,\"side\":\"immu\",\"context\":\"0\",\"size\":\"8K\",\"hits\":100,\"ticks\":3100}");
+	HAS(&o.out,
+	    "{\"type\":\"mmustat\",\"cpu\":2,\"side\":\"dmmu\",\"context\":\"not 0\",\"size\":\"256M\",\"hits\":112,\"ticks\":3472}");
 	HAS(&o.notes, "nothing is collected now on 1 of these strands");
 	HAS(&o.notes, "1 of 3 strands are other guests', or offline");
 	buf_clear(&o.notes);
@@ -131,9 +137,10 @@ static void an_interval_is_counted_and_collecting_put_back(void **state)
 	on(&o, root);
 	s.to = o.to;
 	ok(&o, tally_stat(o.p, &s));
-	HAS(&o.out, "\"immu_hits\":0,\"immu_ticks\":0,\"immu_time\":0");       /* nothing moves in a tree of files */
-	HAS(&o.out, "\"dmmu_hits_total\":0");                                  /* since the first reading */
-	snprintf(command, sizeof(command), "grep -q 0 %s/devices/system/cpu/cpu2/mmustat_enable && rm -r %s", root, root);
+	HAS(&o.out, "\"immu_hits\":0,\"immu_ticks\":0,\"immu_time\":0"); /* nothing moves in a tree of files */
+	HAS(&o.out, "\"dmmu_hits_total\":0");                            /* since the first reading */
+	snprintf(command, sizeof(command), "grep -q 0 %s/devices/system/cpu/cpu2/mmustat_enable && rm -r %s", root,
+		 root);
 	off(&o);
 	assert_int_equal(system(command), 0);
 }
@@ -148,7 +155,8 @@ static void a_machine_without_is_told_of_the_model(void **state)
 	s.to = o.to;
 	for (int i = 0; i < 3; i++) {
 		int rc = i == 0 ? tally_list(o.p, "mmustat", NULL, false, &o.to) :
-			 i == 1 ? tally_get(o.p, "mmustat/all/", &o.to) : tally_stat(o.p, &s);
+			 i == 1 ? tally_get(o.p, "mmustat/all/", &o.to) :
+				  tally_stat(o.p, &s);
 
 		assert_int_equal(rc, -TALLY_ENOTSUP);
 		assert_non_null(strstr(tally_platform_error(o.p), "'--on niagara' (mmustat)"));

@@ -67,8 +67,10 @@ static void list_in_three_forms_has_the_same_rows(void **state)
 	(void)state;
 	to.form = TALLY_PTT_JSON;
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), 0);
-	has(&f->out, "{\"type\":\"device\",\"device\":\"hisi_ptt0_0\",\"name\":\"hisi_ptt0_0\",\"value\":30,\"text\":\"CPUs 4-7\"}\n");
-	has(&f->out, "{\"type\":\"requester\",\"device\":\"hisi_ptt0_2\",\"name\":\"0000:01:00.0\",\"value\":256,\"term\":\"filter=0x00100\"}\n");
+	has(&f->out,
+	    "{\"type\":\"device\",\"device\":\"hisi_ptt0_0\",\"name\":\"hisi_ptt0_0\",\"value\":30,\"text\":\"CPUs 4-7\"}\n");
+	has(&f->out,
+	    "{\"type\":\"requester\",\"device\":\"hisi_ptt0_2\",\"name\":\"0000:01:00.0\",\"value\":256,\"term\":\"filter=0x00100\"}\n");
 	for (size_t i = 0; i < f->out.n; i++)
 		json += f->out.p[i] == '\n';
 	to = text_to(f);
@@ -112,7 +114,7 @@ static void list_alone_names_the_kinds(void **state)
 	struct tally_out to = text_to(f);
 
 	(void)state;
-	f->list_rc = -TALLY_ENOTSUP;          /* it asks no hardware */
+	f->list_rc = -TALLY_ENOTSUP; /* it asks no hardware */
 	assert_int_equal(tally_list(p, NULL, NULL, false, &to), 0);
 	has(&f->out, "ptt ");
 	assert_int_equal(tally_list(p, "ptts", NULL, false, &to), -TALLY_EINVAL);
@@ -160,7 +162,8 @@ static void get_prints_what_set_takes(void **state)
 	to = text_to(f);
 	to.form = TALLY_PTT_JSON;
 	assert_int_equal(tally_get(p, "hisi_ptt0_2/qos_tx_cpl", &to), 0);
-	has(&f->out, "{\"type\":\"tunable\",\"device\":\"hisi_ptt0_2\",\"name\":\"qos_tx_cpl\",\"value\":2,\"text\":\"weight");
+	has(&f->out,
+	    "{\"type\":\"tunable\",\"device\":\"hisi_ptt0_2\",\"name\":\"qos_tx_cpl\",\"value\":2,\"text\":\"weight");
 	to = text_to(f);
 	to.form = TALLY_PTT_CSV;
 	assert_int_equal(tally_get(p, "hisi_ptt0_2/qos_tx_cpl", &to), 0);
@@ -171,7 +174,10 @@ static void get_prints_what_set_takes(void **state)
 
 static void a_selector_that_names_nothing_is_refused_with_what_is_near(void **state)
 {
-	static const struct { int line; const char *selector, *words; } row[] = {
+	static const struct {
+		int line;
+		const char *selector, *words;
+	} row[] = {
 		{ __LINE__, "hisi_ptt0_3/qos_tx_p", "no device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" },
 		{ __LINE__, "eth0", "no device 'eth0'; 'tally list ptt' shows them" },
 		{ __LINE__, "/qos_tx_p", "no device ''" },
@@ -198,7 +204,13 @@ static void a_selector_that_names_nothing_is_refused_with_what_is_near(void **st
 
 static void set_takes_values_as_the_specification_says(void **state)
 {
-	static const struct { int line; const char *assignment; int rc[2]; uint32_t now; } row[] = {   /* rc: spec, driver */
+	static const struct {
+		int line;
+		const char *assignment;
+		int rc[2];
+		uint32_t now;
+	} row[] = {
+		/* rc: spec, driver */
 		{ __LINE__, "hisi_ptt0_2/qos_tx_p=0", { 0, 0 }, 0 },
 		{ __LINE__, "hisi_ptt0_2/qos_tx_p=2", { 0, 0 }, 2 },
 		{ __LINE__, "hisi_ptt0_2/qos_tx_p/=1", { 0, 0 }, 1 },
@@ -228,7 +240,8 @@ static void set_takes_values_as_the_specification_says(void **state)
 
 			if (rc != row[i].rc[profile] || f->value[1][PTT_TUNE_qos_tx_p] != want ||
 			    (rc < 0 && !*tally_platform_error(p)))
-				fail_msg("line %d, profile %u: %d: %s", row[i].line, profile, rc, tally_platform_error(p));
+				fail_msg("line %d, profile %u: %d: %s", row[i].line, profile, rc,
+					 tally_platform_error(p));
 		}
 		assert_int_equal(f->value[0][PTT_TUNE_qos_tx_p], 1);
 		has(&f->notes, "hisi_ptt0_2/qos_tx_p is 2: what is above 2 becomes 2\n");

@@ -14,26 +14,26 @@
 #include "answer/page.h"
 #include "ask/find_int.h"
 
-#define COLUMNS 80u                           /* of a terminal, */
-#define TEXT_AT 31                            /* and behind which words begin */
+#define COLUMNS 80u /* of a terminal, */
+#define TEXT_AT 31  /* and behind which words begin */
 
 struct row {
-	const char *what;                     /* "root_port": JSON's type */
-	const char *group;                    /* text: the heading it stands under; NULL: none */
-	const char *device, *name, *text;     /* device "": of all */
-	const char *key;                      /* "filter": what its value is given to, in an event or a selector; NULL: nothing */
+	const char *what;                 /* "root_port": JSON's type */
+	const char *group;                /* text: the heading it stands under; NULL: none */
+	const char *device, *name, *text; /* device "": of all */
+	const char *key; /* "filter": what its value is given to, in an event or a selector; NULL: nothing */
 	uint64_t value;
 	bool has_value, hex;
 };
 struct list {
 	struct tally_platform *p;
 	struct tally_out to;
-	const char *pattern;                  /* NULL: everything */
+	const char *pattern; /* NULL: everything */
 	bool verbose, noted;
 	uint64_t rows;
-	const char *about;                    /* text: of the device that is walked */
-	char device[64];                      /* text: whose heading was printed last, */
-	const char *group;                    /* and of which group */
+	const char *about; /* text: of the device that is walked */
+	char device[64];   /* text: whose heading was printed last, */
+	const char *group; /* and of which group */
 };
 
 /* ---- a row in three forms -------------------------------------------------------------- */
@@ -109,7 +109,8 @@ static void csv_row(struct list *l, const struct row *r, const char *how)
 	char separator = l->to.separator ? l->to.separator : ',';
 
 	if (!l->rows)
-		buf_printf(to, "type%cdevice%cname%cterm%ctext%cvalue\n", separator, separator, separator, separator, separator);
+		buf_printf(to, "type%cdevice%cname%cterm%ctext%cvalue\n", separator, separator, separator, separator,
+			   separator);
 	for (size_t i = 0; i < COUNT(cell); i++) {
 		an_csv_cell(to, cell[i], strlen(cell[i]), separator);
 		buf_putc(to, separator);
@@ -148,7 +149,11 @@ static void put_device(struct list *l, const struct ptt_pmu *d, char *about, siz
 	snprintf(about, n, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
 	l->about = about;
 	if (l->to.form != TALLY_PTT_TEXT)
-		put(l, &(struct row){ .what = "device", .device = d->name, .name = d->name, .text = about, .value = d->type,
+		put(l, &(struct row){ .what = "device",
+				      .device = d->name,
+				      .name = d->name,
+				      .text = about,
+				      .value = d->type,
 				      .has_value = d->type != 0 });
 	else if (l->verbose && d->type)
 		snprintf(about + strlen(about), n - strlen(about), "%sperf's type %u", *about ? ", " : "", d->type);
@@ -159,10 +164,17 @@ static void put_filters(struct list *l, const struct ptt_pmu *d)
 	for (uint32_t i = 0; i < d->nfilters; i++) {
 		const struct ptt_filter *f = &d->filter[i];
 
-		put(l, &(struct row){ .what = f->port ? "root_port" : "requester", .device = d->name, .name = f->name, .text = "",
-				      .group = f->port ? "root ports (all that is below them; several are joined by +)" :
-							 "requesters: functions that send requests (one at a time)",
-				      .key = "filter", .value = f->value, .has_value = true, .hex = true });
+		put(l,
+		    &(struct row){ .what = f->port ? "root_port" : "requester",
+				   .device = d->name,
+				   .name = f->name,
+				   .text = "",
+				   .group = f->port ? "root ports (all that is below them; several are joined by +)" :
+						      "requesters: functions that send requests (one at a time)",
+				   .key = "filter",
+				   .value = f->value,
+				   .has_value = true,
+				   .hex = true });
 	}
 }
 
@@ -179,26 +191,40 @@ static void put_tunable(struct list *l, const struct ptt_pmu *d, uint32_t device
 	l->noted |= !known;
 	snprintf(text, sizeof(text), "%s", is->text);
 	if (l->verbose)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; %u after a reset; code %#x%s%s", is->reset,
-			 is->code, *is->alias ? "; also " : "", is->alias);
-	put(l, &(struct row){ .what = "tunable", .group = "tunables (0, 1 or 2)", .device = d->name, .name = is->name,
-			      .text = text, .key = is->name, .value = value, .has_value = known });
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; %u after a reset; code %#x%s%s",
+			 is->reset, is->code, *is->alias ? "; also " : "", is->alias);
+	put(l, &(struct row){ .what = "tunable",
+			      .group = "tunables (0, 1 or 2)",
+			      .device = d->name,
+			      .name = is->name,
+			      .text = text,
+			      .key = is->name,
+			      .value = value,
+			      .has_value = known });
 }
 
 /* ---- ptt: what an event takes, which is the same for all --------------------------------- */
 
 static void put_types(struct list *l)
 {
-	static const struct { const char *name, *text; unsigned value; } type[] = {
+	static const struct {
+		const char *name, *text;
+		unsigned value;
+	} type[] = {
 		{ "p", "posted requests: memory writes, messages", 1 },
 		{ "np", "non-posted requests: reads, configuration, IO, atomics", 2 },
 		{ "cpl", "completions", 4 },
 	};
 
 	for (size_t i = 0; i < COUNT(type); i++)
-		put(l, &(struct row){ .what = "tlp_type", .group = "types (several are added; of outbound packets one)",
-				      .device = "", .name = type[i].name, .text = type[i].text, .key = "type",
-				      .value = type[i].value, .has_value = true });
+		put(l, &(struct row){ .what = "tlp_type",
+				      .group = "types (several are added; of outbound packets one)",
+				      .device = "",
+				      .name = type[i].name,
+				      .text = type[i].text,
+				      .key = "type",
+				      .value = type[i].value,
+				      .has_value = true });
 }
 
 static void put_directions(struct list *l, uint32_t format)
@@ -207,9 +233,13 @@ static void put_directions(struct list *l, uint32_t format)
 		const char *text = ptt_direction_text(format, d);
 
 		if (text)
-			put(l, &(struct row){ .what = format ? "direction_8dw" : "direction_4dw", .device = "",
+			put(l, &(struct row){ .what = format ? "direction_8dw" : "direction_4dw",
+					      .device = "",
 					      .group = format ? "directions of format 8dw" : "directions of format 4dw",
-					      .name = format ? "8dw" : "4dw", .text = text, .key = "direction", .value = d,
+					      .name = format ? "8dw" : "4dw",
+					      .text = text,
+					      .key = "direction",
+					      .value = d,
 					      .has_value = true });
 	}
 }
@@ -220,8 +250,14 @@ static void put_formats(struct list *l)
 					    "8 double words: the whole header, a prefix, 32 bits of time" };
 
 	for (unsigned f = 0; f < COUNT(text); f++)
-		put(l, &(struct row){ .what = "format", .group = "formats", .device = "", .name = f ? "8dw" : "4dw",
-				      .text = text[f], .key = "format", .value = f, .has_value = true });
+		put(l, &(struct row){ .what = "format",
+				      .group = "formats",
+				      .device = "",
+				      .name = f ? "8dw" : "4dw",
+				      .text = text[f],
+				      .key = "format",
+				      .value = f,
+				      .has_value = true });
 }
 
 static int list_ptt(struct list *l)
@@ -359,7 +395,8 @@ static int list_known(struct list *l, const char *kind)
 	return rc;
 }
 
-int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose, const struct tally_out *to)
+int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
+	       const struct tally_out *to)
 {
 	struct list l = { .p = p, .pattern = pattern, .verbose = verbose };
 	const struct kind *k = kind_of(kind ? kind : "");
@@ -371,6 +408,7 @@ int tally_list(struct tally_platform *p, const char *kind, const char *pattern, 
 		return rc;
 	rc = k ? k->list(&l) : list_known(&l, kind);
 	if (k && rc >= 0 && !l.rows)
-		rc = plat_fail(p, TALLY_EINVAL, "nothing of the kind '%s' matches '%s'", k->name, pattern ? pattern : "*");
+		rc = plat_fail(p, TALLY_EINVAL, "nothing of the kind '%s' matches '%s'", k->name,
+			       pattern ? pattern : "*");
 	return rc < 0 ? rc : plat_flush(p, &l.to);
 }

@@ -34,8 +34,11 @@ static void put(struct list_hv *l, struct tbl *t)
 
 const char *hv_why_not(int rc)
 {
-	return rc == -TALLY_EPERM ? "no right" : rc == -TALLY_ENOTSUP ? "not here" : rc == -TALLY_EBUSY ? "busy" :
-	       rc == -TALLY_ESTATE ? "by index" : "error";
+	return rc == -TALLY_EPERM   ? "no right" :
+	       rc == -TALLY_ENOTSUP ? "not here" :
+	       rc == -TALLY_EBUSY   ? "busy" :
+	       rc == -TALLY_ESTATE  ? "by index" :
+				      "error";
 }
 
 /* ---- vfalls: registers -------------------------------------------------------------------------- */
@@ -54,11 +57,15 @@ static const char *selects(struct tbl *t, const struct vf_reg *r)
 	switch ((enum vf_class)r->cls) {
 	case VF_SPARC_PCR:
 	case VF_MCU_PCR:
-	case VF_ZAM_PCR: return tbl_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
-	case VF_L2_CR: return "class of L2 misses";
-	case VF_MCU_PIC: return "counts, 2 x 31 bits";
+	case VF_ZAM_PCR:
+		return tbl_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
+	case VF_L2_CR:
+		return "class of L2 misses";
+	case VF_MCU_PIC:
+		return "counts, 2 x 31 bits";
 	case VF_ZAM_PIC0:
-	case VF_ZAM_PIC1: return "count, 64 bits";
+	case VF_ZAM_PIC1:
+		return "count, 64 bits";
 	}
 	return "";
 }
@@ -71,12 +78,14 @@ static struct an_cell address(uint64_t a)
 static int list_registers(struct list_hv *l)
 {
 	static const struct an_column col[] = {
-		{ "number", "NO", AN_COUNT },	      { "name", "REGISTER", AN_TEXT },	    { "where", "OF", AN_TEXT },
-		{ "group", "GROUP", AN_TEXT },	      { "local", "LOCAL", AN_HEX },	    { "global", "GLOBAL", AN_HEX },
-		{ "mask", "BITS", AN_HEX },	      { "access", "ACCESS", AN_TEXT },	    { "holds", "HOLDS", AN_TEXT },
+		{ "number", "NO", AN_COUNT },  { "name", "REGISTER", AN_TEXT }, { "where", "OF", AN_TEXT },
+		{ "group", "GROUP", AN_TEXT }, { "local", "LOCAL", AN_HEX },    { "global", "GLOBAL", AN_HEX },
+		{ "mask", "BITS", AN_HEX },    { "access", "ACCESS", AN_TEXT }, { "holds", "HOLDS", AN_TEXT },
 		{ "why", "WHY NOT", AN_TEXT },
 	};
-	struct tbl t = { .type = "register", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 9 };
+	struct tbl t = {
+		.type = "register", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 9
+	};
 	struct sun4v_client *c;
 	int rc = hv_client_of(l->p, "vfalls", &c);
 
@@ -90,9 +99,10 @@ static int list_registers(struct list_hv *l)
 		if (!is_wanted(l, name))
 			continue;
 		is = vf_probe(c, sun4v_client_home(c), i, &e);
-		tbl_row(&t, (struct an_cell[]){ AN_U(i), AN_S(name), AN_S(where(&t, r)), AN_S(r->group), address(r->local),
-						address(r->global), AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
-						AN_S(selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
+		tbl_row(&t,
+			(struct an_cell[]){ AN_U(i), AN_S(name), AN_S(where(&t, r)), AN_S(r->group), address(r->local),
+					    address(r->global), AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
+					    AN_S(selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
 	}
 	put(l, &t);
 	return rc;
@@ -103,11 +113,13 @@ static int list_registers(struct list_hv *l)
 static void list_events(struct list_hv *l)
 {
 	static const struct an_column col[] = {
-		{ "set", "OF", AN_TEXT },      { "name", "EVENT", AN_TEXT }, { "code", "CODE", AN_HEX },
+		{ "set", "OF", AN_TEXT },     { "name", "EVENT", AN_TEXT },        { "code", "CODE", AN_HEX },
 		{ "emask", "EMASK", AN_HEX }, { "modelled", "MODELLED", AN_FLAG }, { "text", "WHAT", AN_TEXT },
 	};
 	const struct sun4v_kind *kind = hv_kind(l->p, &l->p->line);
-	struct tbl t = { .type = "event", .col = col, .ncols = COUNT(col),
+	struct tbl t = { .type = "event",
+			 .col = col,
+			 .ncols = COUNT(col),
 			 .text_skips = (l->verbose ? 0 : 1u << 3) | (kind ? 0 : 1u << 4) };
 	const struct vf_event *v;
 
@@ -115,7 +127,8 @@ static void list_events(struct list_hv *l)
 		if (is_wanted(l, v->name))
 			tbl_row(&t, (struct an_cell[]){ AN_S(vf_eventset_name[v->set]), AN_S(v->name), AN_U(v->code),
 							v->emask ? AN_U(v->emask) : AN_NONE,
-							kind ? AN_U(niagara_models(kind, v->set, v->code)) : AN_NONE, AN_S(v->text) });
+							kind ? AN_U(niagara_models(kind, v->set, v->code)) : AN_NONE,
+							AN_S(v->text) });
 	put(l, &t);
 }
 
@@ -148,10 +161,14 @@ int hv_list_mmustat(struct list_hv *l)
 {
 	static const struct an_column col[] = {
 		{ "side", "SIDE", AN_TEXT },   { "context", "CONTEXT", AN_TEXT }, { "size", "PAGES", AN_TEXT },
-		{ "hits", "HITS AT", AN_HEX }, { "ticks", "TICKS AT", AN_HEX },	  { "selector", "SELECTOR", AN_TEXT },
+		{ "hits", "HITS AT", AN_HEX }, { "ticks", "TICKS AT", AN_HEX },   { "selector", "SELECTOR", AN_TEXT },
 	};
 	struct tbl t = { .type = "slot", .col = col, .ncols = COUNT(col) };
-	static const struct { uint8_t side, context; const char *size; uint32_t at; } slot[] = {
+	static const struct {
+		uint8_t side, context;
+		const char *size;
+		uint32_t at;
+	} slot[] = {
 #define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
 #include "facts/mmustat.def"
 #undef MMUSTAT
@@ -161,13 +178,14 @@ int hv_list_mmustat(struct list_hv *l)
 	int rc = saved ? 0 : hv_client_of(l->p, "mmustat", &c);
 
 	if (rc >= 0 && !saved && strcmp(l->p->line.machine, "niagara"))
-		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s keeps no MMU statistics; '--on niagara' is a model that does", l->p->name);
+		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s keeps no MMU statistics; '--on niagara' is a model that does",
+			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < COUNT(slot); i++) {
 		const char *side = slot[i].side ? "dmmu" : "immu";
 
 		if (is_wanted(l, side) || is_wanted(l, slot[i].size))
-			tbl_row(&t, (struct an_cell[]){ AN_S(side), AN_S(slot[i].context ? "not 0" : "0"), AN_S(slot[i].size),
-							AN_U(slot[i].at), AN_U(slot[i].at + 8),
+			tbl_row(&t, (struct an_cell[]){ AN_S(side), AN_S(slot[i].context ? "not 0" : "0"),
+							AN_S(slot[i].size), AN_U(slot[i].at), AN_U(slot[i].at + 8),
 							AN_S(slot[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
 	}
 	put(l, &t);
@@ -181,8 +199,12 @@ int hv_list_mmustat(struct list_hv *l)
 static const char *right_name(const struct gpci_request *r)
 {
 	static const char *const name[] = {
-		[GPCI_FREE] = "anybody", [GPCI_OWN_FREE] = "own: anybody; all", [GPCI_OWN_EXPANDED] = "own: anybody; all+expanded",
-		[GPCI_ALL] = "all", [GPCI_EXPANDED] = "all+expanded", [GPCI_LAB] = "lab",
+		[GPCI_FREE] = "anybody",
+		[GPCI_OWN_FREE] = "own: anybody; all",
+		[GPCI_OWN_EXPANDED] = "own: anybody; all+expanded",
+		[GPCI_ALL] = "all",
+		[GPCI_EXPANDED] = "all+expanded",
+		[GPCI_LAB] = "lab",
 	};
 
 	return name[r->right];
@@ -264,12 +286,14 @@ static bool is_first_layout(uint32_t i)
 static void list_requests(struct list_hv *l)
 {
 	static const struct an_column col[] = {
-		{ "number", "NUMBER", AN_HEX },	   { "name", "REQUEST", AN_TEXT },     { "by", "BY", AN_TEXT },
-		{ "bytes", "BYTES", AN_COUNT },	   { "levels", "LEVELS", AN_TEXT },    { "right", "RIGHT", AN_TEXT },
-		{ "title", "TITLE", AN_TEXT },	   { "linux", "LINUX", AN_TEXT },      { "access", "HERE", AN_TEXT },
+		{ "number", "NUMBER", AN_HEX }, { "name", "REQUEST", AN_TEXT },  { "by", "BY", AN_TEXT },
+		{ "bytes", "BYTES", AN_COUNT }, { "levels", "LEVELS", AN_TEXT }, { "right", "RIGHT", AN_TEXT },
+		{ "title", "TITLE", AN_TEXT },  { "linux", "LINUX", AN_TEXT },   { "access", "HERE", AN_TEXT },
 		{ "why", "WHY NOT", AN_TEXT },
 	};
-	struct tbl t = { .type = "request", .col = col, .ncols = COUNT(col), .text_skips = 1u << 6 | 1u << 7 | 1u << 9 };
+	struct tbl t = {
+		.type = "request", .col = col, .ncols = COUNT(col), .text_skips = 1u << 6 | 1u << 7 | 1u << 9
+	};
 	const struct gpci_request *r;
 
 	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
@@ -280,10 +304,10 @@ static void list_requests(struct list_hv *l)
 			continue;
 		r = gpci_layout(l->p, &l->p->line, gpci_request_find(r->name));
 		access = hv_request_access(l->p, r, &e);
-		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"), AN_U(r->size),
-						AN_S(levels(&t, r)), AN_S(right_name(r)), AN_S(r->title),
-						r->linux_name ? AN_S(r->linux_name) : AN_NONE,
-						AN_S(access), *e.text ? AN_S(e.text) : AN_NONE });
+		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"),
+						AN_U(r->size), AN_S(levels(&t, r)), AN_S(right_name(r)), AN_S(r->title),
+						r->linux_name ? AN_S(r->linux_name) : AN_NONE, AN_S(access),
+						*e.text ? AN_S(e.text) : AN_NONE });
 	}
 	put(l, &t);
 }
@@ -301,11 +325,13 @@ static const char *field_kind(const struct gpci_field *f)
 static void list_fields(struct list_hv *l)
 {
 	static const struct an_column col[] = {
-		{ "request", "REQUEST", AN_TEXT }, { "name", "FIELD", AN_TEXT },   { "offset", "AT", AN_HEX },
-		{ "bytes", "BYTES", AN_COUNT },	   { "kind", "KIND", AN_TEXT },	   { "unit", "UNIT", AN_TEXT },
-		{ "since", "SINCE", AN_COUNT },	   { "linux", "LINUX", AN_TEXT },  { "text", "WHAT", AN_TEXT },
+		{ "request", "REQUEST", AN_TEXT }, { "name", "FIELD", AN_TEXT },  { "offset", "AT", AN_HEX },
+		{ "bytes", "BYTES", AN_COUNT },    { "kind", "KIND", AN_TEXT },   { "unit", "UNIT", AN_TEXT },
+		{ "since", "SINCE", AN_COUNT },    { "linux", "LINUX", AN_TEXT }, { "text", "WHAT", AN_TEXT },
 	};
-	struct tbl t = { .type = "field", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 7 };
+	struct tbl t = {
+		.type = "field", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 7
+	};
 	const struct gpci_request *r;
 
 	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
@@ -328,8 +354,8 @@ static void list_fields(struct list_hv *l)
 
 static const char *kernel_rights(struct tbl *t, const struct k_gpci_about *a)
 {
-	const char *s = tbl_text(t, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "", a->expanded ? " expanded" : "",
-				 a->lab ? " lab" : "");
+	const char *s = tbl_text(t, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "",
+				 a->expanded ? " expanded" : "", a->lab ? " lab" : "");
 
 	return *s ? s + 1 : "none";
 }
@@ -347,8 +373,12 @@ static void list_formats(struct list_hv *l, const struct k_gpci_about *a)
 static int list_pmu(struct list_hv *l)
 {
 	static const struct an_column col[] = {
-		{ "name", "PMU", AN_TEXT },		{ "perf_type", "TYPE", AN_COUNT },		     { "cpus", "CPUS", AN_TEXT },
-		{ "version", "FIRMWARE", AN_COUNT },	{ "kernel_version", "KERNEL KNOWS", AN_COUNT }, { "events", "EVENTS", AN_COUNT },
+		{ "name", "PMU", AN_TEXT },
+		{ "perf_type", "TYPE", AN_COUNT },
+		{ "cpus", "CPUS", AN_TEXT },
+		{ "version", "FIRMWARE", AN_COUNT },
+		{ "kernel_version", "KERNEL KNOWS", AN_COUNT },
+		{ "events", "EVENTS", AN_COUNT },
 		{ "rights", "RIGHTS", AN_TEXT },
 	};
 	struct tbl t = { .type = "pmu", .col = col, .ncols = COUNT(col) };
@@ -359,8 +389,8 @@ static int list_pmu(struct list_hv *l)
 	if (rc < 0)
 		return hv_failed(l->p, rc, &e);
 	if (is_wanted(l, "hv_gpci"))
-		tbl_row(&t, (struct an_cell[]){ AN_S("hv_gpci"), AN_U(a.type), AN_S(a.cpus), AN_U(a.version), AN_U(a.kernel_version),
-						AN_U(a.nevents), AN_S(kernel_rights(&t, &a)) });
+		tbl_row(&t, (struct an_cell[]){ AN_S("hv_gpci"), AN_U(a.type), AN_S(a.cpus), AN_U(a.version),
+						AN_U(a.kernel_version), AN_U(a.nevents), AN_S(kernel_rights(&t, &a)) });
 	put(l, &t);
 	if (l->verbose && !l->pattern)
 		list_formats(l, &a);

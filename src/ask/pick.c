@@ -56,8 +56,10 @@ static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *re
 		}
 	}
 	near = text_nearest(s->name, names, n);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no unit '%s'%s%s%s", s->text, s->name, near ? "; did you mean '" : "",
-			 near ? near : "; there are sparc, node0_mcu0 to node3_mcu1, zam0_lpu_a to zam3_asu", near ? "'?" : "");
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no unit '%s'%s%s%s", s->text, s->name,
+			 near ? "; did you mean '" : "",
+			 near ? near : "; there are sparc, node0_mcu0 to node3_mcu1, zam0_lpu_a to zam3_asu",
+			 near ? "'?" : "");
 }
 
 static int no_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, const char *name)
@@ -71,7 +73,8 @@ static int no_event(struct tally_platform *p, const struct sel *s, enum vf_event
 			names[n++] = v->name;
 	near = text_nearest(name, names, n);
 	return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'%s%s%s", s->text, vf_eventset_name[set], name,
-			 near ? "; did you mean '" : "", near ? near : "; 'tally list vfalls' shows them", near ? "'?" : "");
+			 near ? "; did you mean '" : "", near ? near : "; 'tally list vfalls' shows them",
+			 near ? "'?" : "");
 }
 
 /* Bits of the mask may be joined where the table has the single ones. */
@@ -82,7 +85,8 @@ static bool is_code(enum vf_eventset set, uint64_t code)
 	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++) {
 		if (v->set != set)
 			continue;
-		if (v->code == code || (v->emask && v->code >> 8 == code >> 8 && code & 0xff && !(code & 0xff & ~(uint64_t)v->emask)))
+		if (v->code == code ||
+		    (v->emask && v->code >> 8 == code >> 8 && code & 0xff && !(code & 0xff & ~(uint64_t)v->emask)))
 			return true;
 	}
 	return false;
@@ -100,19 +104,24 @@ static const struct vf_event *event_of_code(enum vf_eventset set, uint64_t code)
 
 static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, struct vf_pick *ret)
 {
-	static const uint16_t most[] = { [VF_EVENTS_SPARC] = 0xfff, [VF_EVENTS_MCU] = 0xf, [VF_EVENTS_LPU] = 0xff,
-					 [VF_EVENTS_GPD] = 0xff, [VF_EVENTS_ASU] = 0xff };
+	static const uint16_t most[] = { [VF_EVENTS_SPARC] = 0xfff,
+					 [VF_EVENTS_MCU] = 0xf,
+					 [VF_EVENTS_LPU] = 0xff,
+					 [VF_EVENTS_GPD] = 0xff,
+					 [VF_EVENTS_ASU] = 0xff };
 	const char *name = sel_value(s, "event");
 	uint64_t code;
 
 	if (!name)
-		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls' shows the %s events", s->text,
-				 vf_eventset_name[set]);
+		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls' shows the %s events",
+				 s->text, vf_eventset_name[set]);
 	if (text_u64(name, &code)) {
 		if (code > most[set])
-			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: codes go up to 0x%x", s->text, name, most[set]);
+			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: codes go up to 0x%x", s->text, name,
+					 most[set]);
 		if (!is_code(set, code))
-			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: there is no such code; 'tally list vfalls' shows the %s events",
+			return plat_fail(p, TALLY_EINVAL,
+					 "%s: event=%s: there is no such code; 'tally list vfalls' shows the %s events",
 					 s->text, name, vf_eventset_name[set]);
 		ret->event = event_of_code(set, code);
 	} else {
@@ -164,7 +173,8 @@ static int sparc(struct tally_platform *p, const struct hv_line *l, const struct
 
 int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret)
 {
-	static const char *const of_sparc[] = { "event", "cpu", "user", "system", "hyper", "local", "remote", "c2c", NULL };
+	static const char *const of_sparc[] = { "event", "cpu",    "user", "system", "hyper",
+						"local", "remote", "c2c",  NULL };
 	static const char *const of_others[] = { "event", NULL };
 	const struct vf_reg *r;
 	int rc;
@@ -182,9 +192,10 @@ int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel 
 
 /* ---- gpci ------------------------------------------------------------------------------------------- */
 
-#define ASKED_VERSION 8u                      /* gpci_read() asks with the highest */
+#define ASKED_VERSION 8u /* gpci_read() asks with the highest */
 
-const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l, const struct gpci_request *r)
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l,
+				       const struct gpci_request *r)
 {
 	uint8_t version = p->on.row->line && !strcmp(p->on.row->name, "file") ? p->file.version : ASKED_VERSION;
 	const struct gpci_request *here = gpci_request(r->number, l->level, version);
@@ -196,7 +207,7 @@ const char *gpci_key(const struct gpci_request *r)
 {
 	static const char *const key[] = {
 		[GPCI_BY_PROCESSOR] = "processor", [GPCI_BY_PARTITION] = "partition", [GPCI_BY_CHIP] = "chip",
-		[GPCI_BY_DOMAIN] = "domain", [GPCI_BY_VP] = "partition", [GPCI_BY_NOTHING] = NULL,
+		[GPCI_BY_DOMAIN] = "domain",       [GPCI_BY_VP] = "partition",        [GPCI_BY_NOTHING] = NULL,
 	};
 
 	return key[r->index];
@@ -236,10 +247,13 @@ static int no_request(struct tally_platform *p, const struct sel *s)
 		name[n++] = r->name;
 	near = s->provider == SEL_GPCI ? text_nearest(s->name, name, n) : NULL;
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; did you mean '%s'?", s->text, s->name, near);
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; did you mean '%s'?", s->text, s->name,
+				 near);
 	if (s->provider == SEL_HV_GPCI)
-		return plat_fail(p, TALLY_EINVAL, "%s: Linux has no event of that name; 'tally list -v gpci' shows them", s->text);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci' shows them", s->text, s->name);
+		return plat_fail(p, TALLY_EINVAL,
+				 "%s: Linux has no event of that name; 'tally list -v gpci' shows them", s->text);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci' shows them", s->text,
+			 s->name);
 }
 
 static int no_field(struct tally_platform *p, const struct sel *s, const struct gpci_request *r, const char *field)
@@ -249,8 +263,9 @@ static int no_field(struct tally_platform *p, const struct sel *s, const struct 
 	for (uint32_t i = 0; i < r->nfields; i++)
 		name[i] = r->field[i].name;
 	near = text_nearest(field, name, r->nfields);
-	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'%s%s%s", s->text, r->name, field, near ? "; did you mean '" : "",
-			 near ? near : "; 'tally list -v gpci' shows them", near ? "'?" : "");
+	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'%s%s%s", s->text, r->name, field,
+			 near ? "; did you mean '" : "", near ? near : "; 'tally list -v gpci' shows them",
+			 near ? "'?" : "");
 }
 
 static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)
@@ -265,10 +280,19 @@ static int pick_field(struct tally_platform *p, const struct sel *s, const char 
 /* index= is every request's; its own name and Linux's mean the same. */
 static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci_pick *ret)
 {
-	static const struct { const char *key; int8_t of; } names[] = {
-		{ "index", -1 }, { "processor", GPCI_BY_PROCESSOR }, { "phys_processor_idx", GPCI_BY_PROCESSOR },
-		{ "partition", GPCI_BY_PARTITION }, { "sibling_part_id", GPCI_BY_PARTITION }, { "partition_id", GPCI_BY_PARTITION },
-		{ "chip", GPCI_BY_CHIP }, { "hw_chip_id", GPCI_BY_CHIP }, { "domain", GPCI_BY_DOMAIN },
+	static const struct {
+		const char *key;
+		int8_t of;
+	} names[] = {
+		{ "index", -1 },
+		{ "processor", GPCI_BY_PROCESSOR },
+		{ "phys_processor_idx", GPCI_BY_PROCESSOR },
+		{ "partition", GPCI_BY_PARTITION },
+		{ "sibling_part_id", GPCI_BY_PARTITION },
+		{ "partition_id", GPCI_BY_PARTITION },
+		{ "chip", GPCI_BY_CHIP },
+		{ "hw_chip_id", GPCI_BY_CHIP },
+		{ "domain", GPCI_BY_DOMAIN },
 	};
 	const char *own = gpci_key(ret->r);
 	uint8_t index = ret->r->index == GPCI_BY_VP ? GPCI_BY_PARTITION : ret->r->index;
@@ -283,10 +307,13 @@ static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci
 		if (ret->index != -2)
 			return plat_fail(p, TALLY_EINVAL, "%s says twice which record", s->text);
 		if (!own || (names[i].of >= 0 && names[i].of != index))
-			return plat_fail(p, TALLY_EINVAL, own ? "%s: records of %s are by %s: write %s=N" : "%s: %s has one record: leave the key out",
+			return plat_fail(p, TALLY_EINVAL,
+					 own ? "%s: records of %s are by %s: write %s=N" :
+					       "%s: %s has one record: leave the key out",
 					 s->text, ret->r->name, own, own);
 		if (strcmp(value, "-1") && (!text_u64(value, &n) || n > INT32_MAX))
-			return plat_fail(p, TALLY_EINVAL, "%s: %s=%s: a number from 0 up, or -1: your own", s->text, names[i].key, value);
+			return plat_fail(p, TALLY_EINVAL, "%s: %s=%s: a number from 0 up, or -1: your own", s->text,
+					 names[i].key, value);
 		ret->index = strcmp(value, "-1") ? (int64_t)n : -1;
 	}
 	return 0;
@@ -294,14 +321,17 @@ static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci
 
 int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret)
 {
-	static const char *const keys[] = { "index", "processor", "partition", "chip", "domain", "vp", "field", "phys_processor_idx",
+	static const char *const keys[] = { "index",           "processor",    "partition",  "chip",
+					    "domain",          "vp",           "field",      "phys_processor_idx",
 					    "sibling_part_id", "partition_id", "hw_chip_id", NULL };
 	const struct gpci_field *field = NULL;
 	const char *name;
 	uint64_t vp = 0;
 	int rc;
 
-	ret->r = s->provider == SEL_HV_GPCI ? linux_event(s->name, &field) : *s->name ? gpci_request_find(s->name) : NULL;
+	ret->r = s->provider == SEL_HV_GPCI ? linux_event(s->name, &field) :
+		 *s->name                   ? gpci_request_find(s->name) :
+					      NULL;
 	if (!ret->r)
 		return no_request(p, s);
 	ret->r = gpci_layout(p, l, ret->r);

@@ -11,8 +11,14 @@
 
 #include "ask/ask_int.h"
 
-static const struct { const char *name; enum sel_provider provider; } providers[] = {
-	{ "vfalls", SEL_VFALLS }, { "mmustat", SEL_MMUSTAT }, { "gpci", SEL_GPCI }, { "hv_gpci", SEL_HV_GPCI },
+static const struct {
+	const char *name;
+	enum sel_provider provider;
+} providers[] = {
+	{ "vfalls", SEL_VFALLS },
+	{ "mmustat", SEL_MMUSTAT },
+	{ "gpci", SEL_GPCI },
+	{ "hv_gpci", SEL_HV_GPCI },
 };
 
 enum sel_provider sel_provider(const char *s)
@@ -24,7 +30,6 @@ enum sel_provider sel_provider(const char *s)
 			return providers[i].provider;
 	return SEL_OTHER;
 }
-
 
 size_t sel_length(const char *list)
 {
@@ -69,10 +74,13 @@ int sel_parse(struct sel *ret, const char *text, size_t n, struct err *e)
 	slash = strchr(s->room, '/');
 	if (!slash || s->provider == SEL_OTHER) {
 		if (s->provider != SEL_OTHER && s->provider != SEL_HV_GPCI && !strpbrk(s->room, " ,="))
-			return err_set(e, TALLY_EINVAL, "'%s' is no selector: write %s/NAME/; 'tally list %s' shows the names",
-				       s->room, s->room, s->room);
-		return err_set(e, TALLY_EINVAL, "'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",
-			       s->room);
+			return err_set(e, TALLY_EINVAL,
+				       "'%s' is no selector: write %s/NAME/; 'tally list %s' shows the names", s->room,
+				       s->room, s->room);
+		return err_set(
+			e, TALLY_EINVAL,
+			"'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",
+			s->room);
 	}
 	s->name = slash + 1;
 	next = strchr(slash, ',');
@@ -112,7 +120,8 @@ int sel_number(const struct sel *s, const char *key, uint64_t most, uint64_t *re
 	if (!value)
 		return 0;
 	if (!text_u64(value, ret) || *ret > most)
-		return err_set(e, TALLY_EINVAL, "%s: %s=%s: a number up to %llu", s->text, key, value, (unsigned long long)most);
+		return err_set(e, TALLY_EINVAL, "%s: %s=%s: a number up to %llu", s->text, key, value,
+			       (unsigned long long)most);
 	return 1;
 }
 
@@ -127,7 +136,8 @@ static int no_key(const struct sel *s, const char *key, const char *const *allow
 	if (near)
 		rc = err_set(e, TALLY_EINVAL, "%s: there is no key '%s'; did you mean '%s'?", s->text, key, near);
 	else
-		rc = err_set(e, TALLY_EINVAL, "%s: there is no key '%s'; its keys are: %s", s->text, key, all.p ? all.p : "none");
+		rc = err_set(e, TALLY_EINVAL, "%s: there is no key '%s'; its keys are: %s", s->text, key,
+			     all.p ? all.p : "none");
 	buf_free(&all);
 	return rc;
 }

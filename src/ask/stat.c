@@ -46,15 +46,15 @@ void stat_put(struct stat_run *s, struct tbl *t, bool header)
 /* ---- what is counted ------------------------------------------------------------------------------ */
 
 struct stat_all {
-	struct tally_platform *p;             /* the caller's: whose error it is */
+	struct tally_platform *p; /* the caller's: whose error it is */
 	struct tally_stat o;
-	struct stat_run *run;                 /* [0] is the caller's platform */
+	struct stat_run *run; /* [0] is the caller's platform */
 	uint32_t n;
-	struct stat_cpu *cpu;                 /* NULL: no CPU event */
+	struct stat_cpu *cpu; /* NULL: no CPU event */
 	struct stat_table table;
-	uint64_t wall, passed;                /* since the start: what the wall said then; what has passed */
+	uint64_t wall, passed; /* since the start: what the wall said then; what has passed */
 	bool by_wall, keep, ended;
-	int rc;                               /* a wait failed: it is over */
+	int rc; /* a wait failed: it is over */
 };
 
 /* Where a CPU event of the list ends: a PMU's terms have commas, too. */
@@ -85,7 +85,8 @@ static int still(const struct stat_run *s)
 {
 	if (strcmp(s->p->on.row->name, "file"))
 		return 0;
-	return plat_fail(s->p, TALLY_EINVAL, "%s is one reading, which does not go on: 'tally get' shows it", s->p->name);
+	return plat_fail(s->p, TALLY_EINVAL, "%s is one reading, which does not go on: 'tally get' shows it",
+			 s->p->name);
 }
 
 static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
@@ -115,13 +116,17 @@ static int check_group(struct stat_all *a, struct stat_run *s, const char *list,
 	if (*list == '{' && open)
 		return plat_fail(s->p, TALLY_EINVAL, "'%s' has a group in a group", open);
 	if (*list == '{' && a->o.flags & TALLY_STAT_SHARE)
-		return plat_fail(s->p, TALLY_EINVAL, "'%s': with --share each event takes its own turns; without it all are counted at the same time",
-				 list);
+		return plat_fail(
+			s->p, TALLY_EINVAL,
+			"'%s': with --share each event takes its own turns; without it all are counted at the same time",
+			list);
 	if (*list == '}' && !open)
 		return plat_fail(s->p, TALLY_EINVAL, "'%s' ends a group that has no beginning", list);
 	if (*list == '}' && list[1] && list[1] != ',')
-		return plat_fail(s->p, TALLY_EINVAL, "'%s' behind a group: what is meant for an event stands behind it: {cycles:u,instructions:u}",
-				 list + 1);
+		return plat_fail(
+			s->p, TALLY_EINVAL,
+			"'%s' behind a group: what is meant for an event stands behind it: {cycles:u,instructions:u}",
+			list + 1);
 	if (!*list && open)
 		return plat_fail(s->p, TALLY_EINVAL, "'%s' has no } at its end", open);
 	return 0;
@@ -129,7 +134,7 @@ static int check_group(struct stat_all *a, struct stat_run *s, const char *list,
 
 static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
 {
-	const char *open = NULL;                      /* where the group begins that we are in */
+	const char *open = NULL; /* where the group begins that we are in */
 	int rc = *list ? 0 : plat_fail(s->p, TALLY_EINVAL, "no event: -e is empty");
 
 	while (rc >= 0 && *list) {
@@ -145,8 +150,11 @@ static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
 			return check_group(a, s, list, open);
 		n = hv ? sel_length(list) : cpu_length(list);
 		if (list[n] && !strchr(",}", list[n]))
-			return plat_fail(s->p, TALLY_EINVAL, "'%s' stands right behind '%.*s': part selectors by a comma, each with a slash "
-					 "at its end", list + n, (int)n, list);
+			return plat_fail(
+				s->p, TALLY_EINVAL,
+				"'%s' stands right behind '%.*s': part selectors by a comma, each with a slash "
+				"at its end",
+				list + n, (int)n, list);
 		rc = hv ? add_hypervisors(s, list, n) : add_cpu(a, s, list, n);
 		list += n;
 		if (rc >= 0 && *list == '}') {
@@ -284,7 +292,8 @@ static void keep_to_clock(const struct stat_all *a)
 
 		if (now >= a->passed || stopped(a))
 			return;
-		(void)poll(NULL, 0, (a->passed - now) / 1000000 < TURN_MS ? (int)((a->passed - now) / 1000000 + 1) : TURN_MS);
+		(void)poll(NULL, 0,
+			   (a->passed - now) / 1000000 < TURN_MS ? (int)((a->passed - now) / 1000000 + 1) : TURN_MS);
 	}
 }
 
@@ -359,7 +368,7 @@ static int nothing(struct stat_all *a)
 		return stat_cpu_why(a->cpu);
 	for (uint32_t i = 0; i < a->n && !why; i++)
 		why = a->run[i].first_rc;
-	return rc < 0 ? rc : plat_fail(a->p, (enum tally_err)-why, "nothing of this can be counted here");
+	return rc < 0 ? rc : plat_fail(a->p, (enum tally_err) - why, "nothing of this can be counted here");
 }
 
 /* Whether time went on since the last reading. */

@@ -20,7 +20,7 @@
 
 #include "ask/stat_cpu_int.h"
 
-#define LOOK_NS UINT64_C(100000000)           /* bounds how long the end of a thread is unseen */
+#define LOOK_NS UINT64_C(100000000) /* bounds how long the end of a thread is unseen */
 
 uint64_t cpu_since(const struct stat_cpu *c)
 {
@@ -29,7 +29,7 @@ uint64_t cpu_since(const struct stat_cpu *c)
 
 int cpu_fail(struct stat_cpu *c, int rc, const struct err *e)
 {
-	return plat_fail(c->p, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+	return plat_fail(c->p, (enum tally_err) - rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
 }
 
 bool cpu_counts(const struct cpu_event *ev)
@@ -90,7 +90,7 @@ int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tal
 		ev->why = e;
 		return 0;
 	}
-	return rc < 0 ? plat_fail(p, (enum tally_err)-rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
+	return rc < 0 ? plat_fail(p, (enum tally_err) - rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
 }
 
 bool stat_cpu_none(const struct stat_cpu *c)
@@ -106,8 +106,9 @@ int stat_cpu_why(struct stat_cpu *c)
 	int rc = c->ev[0].rc;
 
 	stat_cpu_reasons(c);
-	return plat_fail(c->p, (enum tally_err)-rc, "nothing of this can be counted here%s",
-			 rc == -TALLY_ENOTSUP ? "; software events can: task-clock, page-faults, context-switches" : "");
+	return plat_fail(c->p, (enum tally_err) - rc, "nothing of this can be counted here%s",
+			 rc == -TALLY_ENOTSUP ? "; software events can: task-clock, page-faults, context-switches" :
+						"");
 }
 
 /* ---- what is counted of --------------------------------------------------------------------------------- */
@@ -194,7 +195,8 @@ static int set_target(struct stat_cpu *c)
 	if (rc >= 0 && o->cpus && (rc = k_cpus_check(o->cpus, &e)) < 0)
 		return cpu_fail(c, rc, &e);
 	c->target = (struct k_target){
-		.task = c->ntasks ? c->task : NULL, .ntasks = c->ntasks,
+		.task = c->ntasks ? c->task : NULL,
+		.ntasks = c->ntasks,
 		.cpus = o->cpus,
 		.each_cpu = o->flags & TALLY_STAT_PER_CPU,
 		.inherit = c->ntasks && !o->ntids,
@@ -219,7 +221,8 @@ static int narrow(struct stat_cpu *c, struct cpu_event *ev, struct err *e)
 	for (uint32_t i = 0; i < ev->is.n; i++)
 		ev->ev[i].exclude_kernel = true;
 	if (!ev->is.clock)
-		ev->name = arena_printf(probes_arena(c->probes), "%s%su", ev->is.name, strchr(ev->is.name, '/') ? "" : ":");
+		ev->name = arena_printf(probes_arena(c->probes), "%s%su", ev->is.name,
+					strchr(ev->is.name, '/') ? "" : ":");
 	return ev->name ? try_open(c, ev, e) : err_set(e, TALLY_ENOMEM, "out of memory");
 }
 
@@ -401,7 +404,8 @@ static void part_time(const struct stat_cpu *c, struct cpu_event *ev)
 	for (uint32_t i = 0; i < ev->nslots; i++) {
 		struct k_count *k = &ev->got[i];
 
-		k->enabled_ns = turns ? (uint64_t)((double)k->running_ns * ((double)enabled / (double)running)) : k->running_ns;
+		k->enabled_ns =
+			turns ? (uint64_t)((double)k->running_ns * ((double)enabled / (double)running)) : k->running_ns;
 	}
 }
 
@@ -472,7 +476,8 @@ static void add_run(struct stat_cpu *c)
 		c->ev[i].runs_lost += c->ev[i].nspans > 0;
 	for (uint32_t i = 0; i < c->n; i++)
 		for (uint32_t k = 0; cpu_counts(&c->ev[i]) && k < c->ev[i].nslots; k++)
-			add_up(&c->ev[i].slot[k].mean, &c->ev[i].slot[k].m2, c->runs, cpu_scaled(&c->ev[i].slot[k].now));
+			add_up(&c->ev[i].slot[k].mean, &c->ev[i].slot[k].m2, c->runs,
+			       cpu_scaled(&c->ev[i].slot[k].now));
 }
 
 static void close_run(struct stat_cpu *c)

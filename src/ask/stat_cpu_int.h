@@ -14,37 +14,39 @@
 #include "platform/holder.h"
 #include "provider/provider.h"
 
-struct cpu_span { uint64_t from, to; };       /* nanoseconds since the start; to UINT64_MAX: it goes on */
+struct cpu_span {
+	uint64_t from, to;
+}; /* nanoseconds since the start; to UINT64_MAX: it goes on */
 struct cpu_slot {
-	int cpu;                              /* -1: all */
-	bool offline;                         /* that CPU, since then */
+	int cpu;      /* -1: all */
+	bool offline; /* that CPU, since then */
 	uint64_t since_ns;
 	struct k_count before, now;
-	double mean, m2;                      /* over the runs that have ended: of what was counted; sum of squared differences */
+	double mean, m2; /* over the runs that have ended: of what was counted; sum of squared differences */
 };
 struct cpu_event {
 	struct prov_count is;
-	const char *name;                     /* with :u behind it, where the kernel may not be counted */
-	struct k_event *ev;                   /* is.n of them, of the arena of probes */
-	bool hardware;                        /* takes a counter */
-	int rc;                               /* why it can't be counted */
+	const char *name;   /* with :u behind it, where the kernel may not be counted */
+	struct k_event *ev; /* is.n of them, of the arena of probes */
+	bool hardware;      /* takes a counter */
+	int rc;             /* why it can't be counted */
 	struct err why;
-	struct k_counter *k;                  /* of this run */
+	struct k_counter *k; /* of this run */
 	struct cpu_slot *slot;
-	struct k_count *got;                  /* room for a reading */
+	struct k_count *got; /* room for a reading */
 	uint32_t nslots;
-	struct cpu_span *span;                /* when it had no counter */
+	struct cpu_span *span; /* when it had no counter */
 	uint32_t nspans, capspans;
-	bool lost;                            /* the last span goes on */
-	uint32_t runs_lost;                   /* in which that happened */
+	bool lost;          /* the last span goes on */
+	uint32_t runs_lost; /* in which that happened */
 };
 struct stat_cpu {
 	/* set by the first _add, then read-only */
 	struct tally_platform *p;
 	const struct tally_stat *o;
 	struct probes *probes;
-	const char *root;                     /* of the places of leases; NULL: the machine's (tests have their own) */
-	bool all_hardware;                    /* tests: software events are pinned and leased as if they took counters */
+	const char *root;  /* of the places of leases; NULL: the machine's (tests have their own) */
+	bool all_hardware; /* tests: software events are pinned and leased as if they took counters */
 	/* the events */
 	struct cpu_event *ev;
 	uint32_t n, cap;
@@ -52,23 +54,23 @@ struct stat_cpu {
 	struct k_target target;
 	int *task;
 	uint32_t ntasks, captasks;
-	int *watch;                           /* pidfds of processes */
+	int *watch; /* pidfds of processes */
 	uint32_t nwatch, capwatch;
 	struct k_child child;
 	bool has_child, begun;
-	uint64_t start_ns, ended_ns;          /* by the wall: of the run; of its command or tasks, 0: they go on */
-	uint64_t before_ns, now_ns;           /* since the start: of the last two readings */
+	uint64_t start_ns, ended_ns; /* by the wall: of the run; of its command or tasks, 0: they go on */
+	uint64_t before_ns, now_ns;  /* since the start: of the last two readings */
 	/* CPUs that come and go; not of tasks */
-	uint64_t *online;                     /* bit per CPU, of the last look; the next one's room behind it */
+	uint64_t *online; /* bit per CPU, of the last look; the next one's room behind it */
 	uint32_t ncpus;
-	int (*look)(uint64_t *set, size_t words, struct err *e);      /* k_cpus_online(); tests have their own */
+	int (*look)(uint64_t *set, size_t words, struct err *e); /* k_cpus_online(); tests have their own */
 	/* leases */
 	struct lease *lease;
 	bool shut;
 	/* all runs */
 	uint32_t runs;
 	double mean_ns, m2_ns;
-	double user_ns, system_ns;            /* of the command, per run */
+	double user_ns, system_ns; /* of the command, per run */
 	int status;
 	bool said;
 };
@@ -78,7 +80,7 @@ uint64_t cpu_since(const struct stat_cpu *c);
 /* What would have been counted, had it been counted all the time. */
 double cpu_scaled(const struct k_count *k);
 int cpu_fail(struct stat_cpu *c, int rc, const struct err *e);
-bool cpu_counts(const struct cpu_event *ev);          /* it can be counted */
+bool cpu_counts(const struct cpu_event *ev); /* it can be counted */
 
 /* ---- stat_cpu_online.c ---- */
 /* Who is online now; before events are opened. */
@@ -100,6 +102,6 @@ int cpu_event_lost(struct stat_cpu *c, struct cpu_event *ev, bool lost);
 /* "from 1.203 s to 2.500 s": what of the time from..to it was without a counter; "" when it never was; of several runs in
  * how many that happened. */
 void cpu_spans_text(const struct cpu_event *ev, uint64_t from, uint64_t to, char *text, size_t n);
-bool cpu_spans_cover(const struct cpu_event *ev, uint64_t from, uint64_t to);  /* all of it */
+bool cpu_spans_cover(const struct cpu_event *ev, uint64_t from, uint64_t to); /* all of it */
 
 #endif

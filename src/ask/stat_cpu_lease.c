@@ -35,9 +35,10 @@ static int no_room(struct stat_cpu *c, const struct cpu_event *ev, const struct 
 {
 	uint32_t n = how_many(c);
 
-	return plat_fail(c->p, TALLY_EBUSY, "%u event%s need a hardware counter each, and '%s' finds none: %s; ask for fewer, or let them "
-			 "take turns with --share: each is counted part of the time, and its count scaled up", n, n == 1 ? "" : "s",
-			 ev->name, why->text);
+	return plat_fail(c->p, TALLY_EBUSY,
+			 "%u event%s need a hardware counter each, and '%s' finds none: %s; ask for fewer, or let them "
+			 "take turns with --share: each is counted part of the time, and its count scaled up",
+			 n, n == 1 ? "" : "s", ev->name, why->text);
 }
 
 /* The events on this process, all at once. */
@@ -100,8 +101,10 @@ static int held(struct stat_cpu *c, const struct lease_holder *by)
 	int rc;
 
 	holder_text(&words, by);
-	rc = plat_fail(c->p, TALLY_EBUSY, "the hardware counters are held by %s, and counting of processes is invalidated until it ends; "
-		       "wait for that, or count with --share, which leaves it to the kernel who counts", words.p ? words.p : "another process");
+	rc = plat_fail(c->p, TALLY_EBUSY,
+		       "the hardware counters are held by %s, and counting of processes is invalidated until it ends; "
+		       "wait for that, or count with --share, which leaves it to the kernel who counts",
+		       words.p ? words.p : "another process");
 	buf_free(&words);
 	return rc;
 }
@@ -204,8 +207,8 @@ void cpu_spans_text(const struct cpu_event *ev, uint64_t from, uint64_t to, char
 		uint64_t end = s->to < to ? s->to : to;
 
 		if (s->from < to && s->to > from)
-			at += (size_t)snprintf(text + at, n - at, "%sfrom %.3f s to %.3f s", at ? ", " : "", (double)s->from / 1e9,
-					       (double)end / 1e9);
+			at += (size_t)snprintf(text + at, n - at, "%sfrom %.3f s to %.3f s", at ? ", " : "",
+					       (double)s->from / 1e9, (double)end / 1e9);
 	}
 }
 

@@ -17,23 +17,32 @@
 #include "facts/event.h"
 
 enum of { OF_INTERVAL, OF_ALL, OF_RUNS };
-struct rows { struct stat_cpu *c; struct stat_table *t; enum of of; };
+struct rows {
+	struct stat_cpu *c;
+	struct stat_table *t;
+	enum of of;
+};
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 
-struct amount { double v, share; bool none; };       /* share: NAN: it never was enabled */
+struct amount {
+	double v, share;
+	bool none;
+}; /* share: NAN: it never was enabled */
 
 static struct k_count less(const struct k_count *a, const struct k_count *b)
 {
 	uint64_t running = a->running_ns - b->running_ns;
 
 	/* What a CPU's part of a task's time is was reckoned anew with each reading. */
-	return (struct k_count){ a->value - b->value, a->enabled_ns < b->enabled_ns ? running : a->enabled_ns - b->enabled_ns, running };
+	return (struct k_count){ a->value - b->value,
+				 a->enabled_ns < b->enabled_ns ? running : a->enabled_ns - b->enabled_ns, running };
 }
 
 static struct amount amount_of(const struct k_count *k)
 {
-	return (struct amount){ cpu_scaled(k), k->enabled_ns ? fmin((double)k->running_ns / (double)k->enabled_ns, 1) : NAN,
+	return (struct amount){ cpu_scaled(k),
+				k->enabled_ns ? fmin((double)k->running_ns / (double)k->enabled_ns, 1) : NAN,
 				k->enabled_ns && !k->running_ns };
 }
 
@@ -62,7 +71,10 @@ static double seconds(const struct rows *r)
 
 /* ---- metrics --------------------------------------------------------------------------------------------- */
 
-struct metric { double v; const char *unit; };        /* v: NAN: there is none */
+struct metric {
+	double v;
+	const char *unit;
+}; /* v: NAN: there is none */
 
 static bool is(const struct cpu_event *ev, uint32_t type, uint64_t config)
 {
@@ -136,8 +148,10 @@ static struct metric per_second(double v, double s)
 {
 	double rate = s > 0 ? v / s : NAN;
 
-	return rate >= 1e9 ? (struct metric){ rate / 1e9, "G/s" } : rate >= 1e6 ? (struct metric){ rate / 1e6, "M/s" } :
-	       rate >= 1e3 ? (struct metric){ rate / 1e3, "K/s" } : (struct metric){ rate, "/s" };
+	return rate >= 1e9 ? (struct metric){ rate / 1e9, "G/s" } :
+	       rate >= 1e6 ? (struct metric){ rate / 1e6, "M/s" } :
+	       rate >= 1e3 ? (struct metric){ rate / 1e3, "K/s" } :
+			     (struct metric){ rate, "/s" };
 }
 
 static struct metric metric(const struct rows *r, const struct cpu_event *ev, uint32_t slot, double v)
@@ -228,14 +242,25 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 
 	cpu_spans_text(ev, r->of == OF_INTERVAL ? r->c->before_ns : 0, r->c->now_ns, span, sizeof(span));
 	status = *span ? "invalidated" : s->offline ? "offline" : a.none ? "not counted" : "ok";
-	why = *span ? span : s->offline ? tbl_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
-	      a.none ? "others had the counters all the time" : "";
-	stat_table_row(r->t, row_time(r), ev->is.name, &(struct stat_figure){
-		.cpu = true, .unit = unit_of(r, ev), .id = id_of(r, s), .name = ev->name, .status = status, .why = why,
-		.delta = a.none ? AN_NONE : cell(r, ev, a.v), .value = all.none ? AN_NONE : cell(r, ev, all.v),
-		.raw = r->of == OF_RUNS ? AN_NONE : AN_U(s->now.value), .share = isnan(a.share) ? AN_NONE : AN_D(a.share),
-		.spread = spread_of(r, s->mean, s->m2), .metric = isnan(m.v) ? AN_NONE : AN_D(m.v),
-		.metric_unit = isnan(m.v) ? NULL : m.unit, .note = note_of(r, status, why, &m) });
+	why = *span      ? span :
+	      s->offline ? tbl_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
+	      a.none     ? "others had the counters all the time" :
+			   "";
+	stat_table_row(r->t, row_time(r), ev->is.name,
+		       &(struct stat_figure){ .cpu = true,
+					      .unit = unit_of(r, ev),
+					      .id = id_of(r, s),
+					      .name = ev->name,
+					      .status = status,
+					      .why = why,
+					      .delta = a.none ? AN_NONE : cell(r, ev, a.v),
+					      .value = all.none ? AN_NONE : cell(r, ev, all.v),
+					      .raw = r->of == OF_RUNS ? AN_NONE : AN_U(s->now.value),
+					      .share = isnan(a.share) ? AN_NONE : AN_D(a.share),
+					      .spread = spread_of(r, s->mean, s->m2),
+					      .metric = isnan(m.v) ? AN_NONE : AN_D(m.v),
+					      .metric_unit = isnan(m.v) ? NULL : m.unit,
+					      .note = note_of(r, status, why, &m) });
 }
 
 static const char *status_of(const struct cpu_event *ev)
@@ -245,10 +270,20 @@ static const char *status_of(const struct cpu_event *ev)
 
 static void reason_row(const struct rows *r, const struct cpu_event *ev)
 {
-	stat_table_row(r->t, row_time(r), ev->is.name, &(struct stat_figure){
-		.cpu = true, .unit = "", .id = "-", .name = ev->name, .status = status_of(ev), .why = ev->why.text,
-		.delta = AN_NONE, .value = AN_NONE, .raw = AN_NONE, .share = AN_NONE, .spread = AN_NONE, .metric = AN_NONE,
-		.note = tbl_text(&r->t->t, "<%s>", status_of(ev)) });
+	stat_table_row(r->t, row_time(r), ev->is.name,
+		       &(struct stat_figure){ .cpu = true,
+					      .unit = "",
+					      .id = "-",
+					      .name = ev->name,
+					      .status = status_of(ev),
+					      .why = ev->why.text,
+					      .delta = AN_NONE,
+					      .value = AN_NONE,
+					      .raw = AN_NONE,
+					      .share = AN_NONE,
+					      .spread = AN_NONE,
+					      .metric = AN_NONE,
+					      .note = tbl_text(&r->t->t, "<%s>", status_of(ev)) });
 }
 
 void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t)

@@ -21,7 +21,12 @@
 
 /* ---- a platform and what it says -------------------------------------------------------------------------- */
 
-struct here { struct tally_platform *p; struct tally_stat o; struct buf out, notes; int32_t self; };
+struct here {
+	struct tally_platform *p;
+	struct tally_stat o;
+	struct buf out, notes;
+	int32_t self;
+};
 
 static int put(void *arg, const char *p, size_t n)
 {
@@ -34,8 +39,11 @@ static void open_here(struct here *h, const char *events, uint32_t form)
 	struct tally_platform_opts o = { .size = sizeof(o), .note = put, .arg = &h->notes };
 
 	*h = (struct here){ .self = getpid() };
-	h->o = (struct tally_stat){ .size = sizeof(h->o), .events = events,
-				    .to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .form = form } };
+	h->o = (struct tally_stat){
+		.size = sizeof(h->o),
+		.events = events,
+		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .form = form }
+	};
 	assert_int_equal(tally_platform_open(&h->p, &o), 0);
 }
 
@@ -76,14 +84,25 @@ static char *const command[] = { "true", NULL };
 static void what_contradicts_itself_is_refused(void **state)
 {
 	static const int32_t one[] = { 1 };
-	static const struct { int line; const char *events; struct tally_stat o; const char *words; } row[] = {
+	static const struct {
+		int line;
+		const char *events;
+		struct tally_stat o;
+		const char *words;
+	} row[] = {
 		{ __LINE__, "", { .size = 0 }, "-e is empty" },
 		{ __LINE__, "page-faults,", { .argv = command }, NULL },
 		{ __LINE__, "page-faults,,cs", { .argv = command }, "an event is missing" },
 		{ __LINE__, "cycels", { .argv = command }, "did you mean cycles?" },
 		{ __LINE__, "power/energy-pkg/u/x", { .argv = command }, "stands right behind" },
-		{ __LINE__, "page-faults", { .pids = one, .npids = 1, .tids = one, .ntids = 1 }, "one of them at a time" },
-		{ __LINE__, "page-faults", { .pids = one, .npids = 1, .flags = TALLY_STAT_SYSTEM }, "one of them at a time" },
+		{ __LINE__,
+		  "page-faults",
+		  { .pids = one, .npids = 1, .tids = one, .ntids = 1 },
+		  "one of them at a time" },
+		{ __LINE__,
+		  "page-faults",
+		  { .pids = one, .npids = 1, .flags = TALLY_STAT_SYSTEM },
+		  "one of them at a time" },
 		{ __LINE__, "page-faults", { .repeat = 3 }, "no command to repeat" },
 		{ __LINE__, "page-faults", { .repeat = 3, .argv = command, .count = 2 }, "repeated whole" },
 		{ __LINE__, "page-faults", { .flags = 1u << 20 }, "a value that is not known" },
@@ -185,7 +204,7 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 
 	(void)state;
 	unlink(leaves[1]);
-	open_here(&h, "task-clock:u", TALLY_PTT_CSV);          /* which no kernel can part */
+	open_here(&h, "task-clock:u", TALLY_PTT_CSV); /* which no kernel can part */
 	h.o.argv = leaves;
 	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_ENOTSUP);
 	said(&h, "nothing of this can be counted here; software events can");
@@ -197,7 +216,7 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 
 /* ---- leases: software events as if they took counters ------------------------------------------------------------------ */
 
-static char lease_root[64];                   /* of this test alone */
+static char lease_root[64]; /* of this test alone */
 
 static int lease_root_make(void **state)
 {
@@ -223,7 +242,10 @@ static int lease_root_remove(void **state)
 	return nftw(lease_root, lease_root_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-struct leased { struct here h; struct stat_cpu *c; };
+struct leased {
+	struct here h;
+	struct stat_cpu *c;
+};
 
 static struct lease *take(enum lease_kind kind)
 {
@@ -257,7 +279,7 @@ static int open_leased(struct leased *l, bool tasks, uint32_t flags)
 static void close_leased(struct leased *l)
 {
 	stat_cpu_close(l->c);
-	free_here(&l->h);             /* the test's own lease may live on */
+	free_here(&l->h); /* the test's own lease may live on */
 }
 
 static void whole_cpus_are_refused_while_a_session_counts(void **state)
@@ -347,12 +369,12 @@ static void tasks_lose_their_counters_and_are_told_when(void **state)
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	before = ev->slot[0].now.value;
 	assert_true(before >= 1000 && before < 2000);
-	touch(5000);                          /* which nobody counts */
+	touch(5000); /* which nobody counts */
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	assert_int_equal(ev->slot[0].now.value, before);
 	table(&l, STAT_INTERVAL);
 	assert_has(&l.h.out, "invalidated, from ");
-	assert_has(&l.h.out, "    -  events");         /* no count of a time in which there was none */
+	assert_has(&l.h.out, "    -  events"); /* no count of a time in which there was none */
 	lease_free(session);
 	wait_until(l.c, false);
 	touch(1000);
@@ -362,7 +384,7 @@ static void tasks_lose_their_counters_and_are_told_when(void **state)
 	assert_has(&l.h.out, "invalidated, from ");
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	table(&l, STAT_INTERVAL);
-	assert_null(strstr(text(&l.h.out), "invalidated"));     /* that interval was whole */
+	assert_null(strstr(text(&l.h.out), "invalidated")); /* that interval was whole */
 	assert_int_equal(stat_cpu_end(l.c), 0);
 	stat_cpu_results(l.c, &l.h.o);
 	assert_int_equal(l.h.o.invalidated, 1);
@@ -386,7 +408,7 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 	assert_int_equal(ev->span[0].from, l.c->before_ns);
 	assert_int_equal(cpu_event_lost(l.c, ev, true), 0);
 	assert_int_equal(ev->nspans, 1);
-	assert_int_equal(stat_cpu_read(l.c), 0);               /* it has one again */
+	assert_int_equal(stat_cpu_read(l.c), 0); /* it has one again */
 	assert_false(ev->lost);
 	assert_int_equal(ev->span[0].to, l.c->now_ns);
 	close_leased(&l);
@@ -394,7 +416,13 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 
 /* ---- figures ---------------------------------------------------------------------------------------------------------------- */
 
-struct hand { struct stat_cpu c; struct cpu_event ev[4]; struct k_event form[4]; struct cpu_slot slot[4]; struct buf out; };
+struct hand {
+	struct stat_cpu c;
+	struct cpu_event ev[4];
+	struct k_event form[4];
+	struct cpu_slot slot[4];
+	struct buf out;
+};
 
 static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t config, struct k_count now)
 {
@@ -402,8 +430,12 @@ static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t
 
 	h->form[i] = (struct k_event){ .type = type, .config = config };
 	h->slot[i] = (struct cpu_slot){ .cpu = -1, .now = now };
-	h->ev[i] = (struct cpu_event){ .is = { .name = name, .n = 1, .clock = event_is_clock(type, config), .scale = 1 }, .name = name,
-				       .ev = &h->form[i], .slot = &h->slot[i], .nslots = 1 };
+	h->ev[i] =
+		(struct cpu_event){ .is = { .name = name, .n = 1, .clock = event_is_clock(type, config), .scale = 1 },
+				    .name = name,
+				    .ev = &h->form[i],
+				    .slot = &h->slot[i],
+				    .nslots = 1 };
 	h->c.ev = h->ev;
 }
 
@@ -431,11 +463,12 @@ static void figures_stand_beside_what_they_are_a_part_of(void **state)
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(3000000000));
 	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, ALL(4500000000));
 	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(3000));
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "        COUNT  UNIT    NAME\n"
-								  "      1500.00  ms      task-clock    0.750 CPUs\n"
-								  "3,000,000,000  cycles  cycles        2.000 GHz\n"
-								  "4,500,000,000  events  instructions  1.500 insn/cycle\n"
-								  "        3,000  events  page-faults   2.000 K/s\n");
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT),
+			    "        COUNT  UNIT    NAME\n"
+			    "      1500.00  ms      task-clock    0.750 CPUs\n"
+			    "3,000,000,000  cycles  cycles        2.000 GHz\n"
+			    "4,500,000,000  events  instructions  1.500 insn/cycle\n"
+			    "        3,000  events  page-faults   2.000 K/s\n");
 	buf_free(&h.out);
 }
 
@@ -459,7 +492,7 @@ static void misses_are_a_part_of_accesses(void **state)
 	hand_event(&h, "L1-dcache-loads", EVENT_TYPE_CACHE, 0, ALL(1000));
 	hand_event(&h, "L1-dcache-load-misses", EVENT_TYPE_CACHE, 1u << 16, ALL(25));
 	hand_event(&h, "branches", EVENT_TYPE_HW, 4, ALL(10));
-	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11));     /* more than all: no part */
+	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11)); /* more than all: no part */
 	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
 	assert_null(strstr(text(&h.out), "% of branches"));
 	buf_free(&h.out);
@@ -473,15 +506,17 @@ static void turns_are_scaled_up_and_the_share_is_shown(void **state)
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, (struct k_count){ 1000, 2000000000, 500000000 });
 	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, (struct k_count){ 0, 2000000000, 0 });
 	hand_event(&h, "branches", EVENT_TYPE_HW, 4, (struct k_count){ 0, 0, 0 });
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "COUNT  UNIT    NAME          COUNTED\n"
-								  "4,000  cycles  cycles         25.0 %\n"
-								  "    -  events  instructions    0.0 %  <not counted>\n"
-								  "    0  events  branches            -\n");
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_CSV),
-			    "type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
-			    "count,2,4000,4000,cycles,all,cycles,cycles,1000,ok,,0.25,,,\n"
-			    "count,2,,,events,all,instructions,instructions,0,not counted,others had the counters all the time,0,,,\n"
-			    "count,2,0,0,events,all,branches,branches,0,ok,,,,,\n");
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT),
+			    "COUNT  UNIT    NAME          COUNTED\n"
+			    "4,000  cycles  cycles         25.0 %\n"
+			    "    -  events  instructions    0.0 %  <not counted>\n"
+			    "    0  events  branches            -\n");
+	assert_string_equal(
+		shown(&h, STAT_ONLY, TALLY_PTT_CSV),
+		"type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
+		"count,2,4000,4000,cycles,all,cycles,cycles,1000,ok,,0.25,,,\n"
+		"count,2,,,events,all,instructions,instructions,0,not counted,others had the counters all the time,0,,,\n"
+		"count,2,0,0,events,all,branches,branches,0,ok,,,,,\n");
 	buf_free(&h.out);
 }
 
@@ -503,7 +538,7 @@ static void spread_is_of_the_runs(void **state)
 
 	(void)state;
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(110));
-	h.slot[0].mean = 100;                 /* 90 and 110: their standard deviation is 14.14 */
+	h.slot[0].mean = 100; /* 90 and 110: their standard deviation is 14.14 */
 	h.slot[0].m2 = 200;
 	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "COUNT  UNIT    NAME    SPREAD\n"
 								  "  100  cycles  cycles  14.1 %\n");
@@ -533,7 +568,7 @@ static void spans_are_cut_to_what_is_asked(void **state)
 	assert_string_equal(words, "");
 	assert_true(cpu_spans_cover(&ev, 1500000000, 2000000000));
 	assert_false(cpu_spans_cover(&ev, 1000000000, 2000000000));
-	cpu_spans_text(&ev, 0, 4000000000, words, 12);         /* cut, not overrun */
+	cpu_spans_text(&ev, 0, 4000000000, words, 12); /* cut, not overrun */
 	assert_int_equal(strlen(words), 11);
 }
 

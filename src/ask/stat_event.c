@@ -14,24 +14,27 @@
 #include "ask/stat_int.h"
 
 enum source_kind { OF_VFALLS, OF_MMU, OF_GPCI };
-struct strand_counter { struct vf_counter *k; uint64_t base, total, delta; };        /* base: the first reading */
+struct strand_counter {
+	struct vf_counter *k;
+	uint64_t base, total, delta;
+}; /* base: the first reading */
 struct source {
 	struct sel s;
-	uint8_t kind;                         /* enum source_kind */
-	int rc;                               /* why it can't be counted */
+	uint8_t kind; /* enum source_kind */
+	int rc;       /* why it can't be counted */
 	struct err why;
 	/* vfalls */
 	struct vf_pick vf;
 	struct strand_counter *one;
-	bool begun;                           /* there was a reading */
-	uint32_t n;                           /* strands, from vf.ask.vcpu on */
+	bool begun; /* there was a reading */
+	uint32_t n; /* strands, from vf.ask.vcpu on */
 	/* mmustat */
 	bool side[2];
 	uint32_t first, strands;
-	bool *has;                            /* of these strands: it is ours */
+	bool *has; /* of these strands: it is ours */
 	/* gpci */
 	struct gpci_pick pick;
-	uint32_t req;                         /* of stat_run.req */
+	uint32_t req; /* of stat_run.req */
 };
 
 static bool is_reason(int rc)
@@ -138,8 +141,8 @@ static void close_source(struct source *src)
 
 /* ---- mmustat ---------------------------------------------------------------------------------------- */
 
-#define SLOTS (2u * 2u * MMUSTAT_SIZES)       /* of a strand: [data][context][size] */
-#define OF_SLOT 6u                            /* hits, ticks since the start; in the last interval; at the first reading */
+#define SLOTS (2u * 2u * MMUSTAT_SIZES) /* of a strand: [data][context][size] */
+#define OF_SLOT 6u                      /* hits, ticks since the start; in the last interval; at the first reading */
 
 static uint64_t *slot_at(const struct stat_run *s, uint32_t strand, uint32_t d, uint32_t x, uint32_t size)
 {
@@ -209,7 +212,8 @@ static int read_strand(struct stat_run *s, uint32_t strand)
 	for (uint32_t d = 0; d < 2; d++)
 		for (uint32_t x = 0; x < 2; x++)
 			for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
-				count_slot(slot_at(s, strand, d, x, k), !s->mmu_begun, m.at[d][x][k].hits, m.at[d][x][k].ticks);
+				count_slot(slot_at(s, strand, d, x, k), !s->mmu_begun, m.at[d][x][k].hits,
+					   m.at[d][x][k].ticks);
 	return 0;
 }
 
@@ -267,12 +271,14 @@ static int is_there(struct stat_run *s, struct source *src)
 		if (is_picked(src, &f->v[i]))
 			return 0;
 	if (f->own && f->n)
-		return cannot(s, src, err_set(&e, TALLY_EPERM, "this partition may read its own record only, which is %llu",
-					      (unsigned long long)f->v[0].id), &e);
+		return cannot(s, src,
+			      err_set(&e, TALLY_EPERM, "this partition may read its own record only, which is %llu",
+				      (unsigned long long)f->v[0].id),
+			      &e);
 	if (!f->n || !gpci_key(f->r))
 		return plat_fail(s->p, TALLY_EINVAL, "%s: there is no record", src->s.text);
-	return plat_fail(s->p, TALLY_EINVAL, "%s: there is no such %s; there are %llu to %llu", src->s.text, gpci_key(f->r),
-			 (unsigned long long)f->v[0].id, (unsigned long long)f->v[f->n - 1].id);
+	return plat_fail(s->p, TALLY_EINVAL, "%s: there is no such %s; there are %llu to %llu", src->s.text,
+			 gpci_key(f->r), (unsigned long long)f->v[0].id, (unsigned long long)f->v[f->n - 1].id);
 }
 
 static int read_gpci(struct stat_run *s, struct source *src)
@@ -325,7 +331,9 @@ int stat_events_add(struct stat_run *s, const char *text, size_t n)
 	if (rc < 0)
 		return rc;
 	src->kind = src->s.provider == SEL_VFALLS ? OF_VFALLS : src->s.provider == SEL_MMUSTAT ? OF_MMU : OF_GPCI;
-	return src->kind == OF_VFALLS ? open_vfalls(s, src) : src->kind == OF_MMU ? open_mmu(s, src) : open_gpci(s, src);
+	return src->kind == OF_VFALLS ? open_vfalls(s, src) :
+	       src->kind == OF_MMU    ? open_mmu(s, src) :
+					open_gpci(s, src);
 }
 
 int stat_events_read(struct stat_run *s)
@@ -370,7 +378,11 @@ void stat_events_close(struct stat_run *s)
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
-struct rows { struct stat_run *s; struct stat_table *t; const struct source *src; };
+struct rows {
+	struct stat_run *s;
+	struct stat_table *t;
+	const struct source *src;
+};
 static void put(const struct rows *r, const struct stat_figure *f)
 {
 	stat_table_row(r->t, stat_seconds(r->s), r->src->s.text, f);
@@ -379,19 +391,30 @@ static void put(const struct rows *r, const struct stat_figure *f)
 static void put_reason(const struct rows *r)
 {
 	const struct source *src = r->src;
-	const char *status = src->rc == -TALLY_EPERM ? "not permitted" : src->rc == -TALLY_EBUSY ? "busy" : "not supported";
+	const char *status = src->rc == -TALLY_EPERM ? "not permitted" :
+			     src->rc == -TALLY_EBUSY ? "busy" :
+						       "not supported";
 	const char *word = tbl_text(&r->t->t, "<%s>", status);
 
-	put(r, &(struct stat_figure){ .delta = AN_NONE, .value = AN_NONE, .raw = AN_NONE, .unit = "", .id = "-", .name = src->s.name,
-				      .status = status, .why = src->why.text, .note = word });
+	put(r, &(struct stat_figure){ .delta = AN_NONE,
+				      .value = AN_NONE,
+				      .raw = AN_NONE,
+				      .unit = "",
+				      .id = "-",
+				      .name = src->s.name,
+				      .status = status,
+				      .why = src->why.text,
+				      .note = word });
 }
 
 static const char *vf_unit(const struct source *src)
 {
 	const char *name = src->vf.event ? src->vf.event->name : "";
 
-	return !strncmp(name, "cycles_", 7) || strstr(name, "_latency") || strstr(name, "busy_cycle") || !strcmp(name, "clock_cycles") ||
-			       !strcmp(name, "Idle_strands") ? "cycles" : "events";
+	return !strncmp(name, "cycles_", 7) || strstr(name, "_latency") || strstr(name, "busy_cycle") ||
+			       !strcmp(name, "clock_cycles") || !strcmp(name, "Idle_strands") ?
+		       "cycles" :
+		       "events";
 }
 
 static const char *vf_id(struct tbl *t, const struct source *src, uint32_t strand)
@@ -408,8 +431,13 @@ static void vf_row(const struct rows *r, const struct strand_counter *c, const c
 	const struct source *src = r->src;
 	const char *event = src->vf.event ? src->vf.event->name : tbl_text(&r->t->t, "0x%x", src->vf.ask.event);
 
-	put(r, &(struct stat_figure){ .delta = AN_U(c->delta), .value = AN_U(c->total), .raw = AN_NONE, .unit = vf_unit(src), .id = id,
-				      .name = tbl_text(&r->t->t, "%s.%s", src->s.name, event), .status = "ok" });
+	put(r, &(struct stat_figure){ .delta = AN_U(c->delta),
+				      .value = AN_U(c->total),
+				      .raw = AN_NONE,
+				      .unit = vf_unit(src),
+				      .id = id,
+				      .name = tbl_text(&r->t->t, "%s.%s", src->s.name, event),
+				      .status = "ok" });
 }
 
 static void vf_rows(const struct rows *r)
@@ -436,18 +464,27 @@ static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i
 	struct tbl *t = &r->t->t;
 	const struct gpci_field *f = &src->pick.r->field[i];
 	bool counts = f->flags & GPCI_F_COUNTER, none = gpci_is_none(f, v->now[i]), back = v->back >> i & 1;
-	const char *status = v->state == FOLLOW_CAME ? "came" : v->state == FOLLOW_WENT ? "went" : back ? "went back" : none ? "none" : "ok";
+	const char *status = v->state == FOLLOW_CAME ? "came" :
+			     v->state == FOLLOW_WENT ? "went" :
+			     back                    ? "went back" :
+			     none                    ? "none" :
+						       "ok";
 	bool has_delta = counts && v->state == FOLLOW_HERE && !back && !none;
 	const char *id = "-";
 
 	if (gpci_key(src->pick.r))
-		id = src->pick.r->index == GPCI_BY_VP ? tbl_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
-								 (unsigned long long)v->secondary) :
-							tbl_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
-	put(r, &(struct stat_figure){
-		.delta = has_delta ? AN_U(v->delta[i]) : AN_NONE, .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
-		.raw = none ? AN_NONE : AN_U(v->now[i]), .unit = f->unit, .id = id, .status = status,
-		.name = tbl_text(t, "%s.%s", src->pick.r->name, f->name), .note = strcmp(status, "ok") ? tbl_text(t, "<%s>", status) : NULL });
+		id = src->pick.r->index == GPCI_BY_VP ?
+			     tbl_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
+				      (unsigned long long)v->secondary) :
+			     tbl_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
+	put(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
+				      .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
+				      .raw = none ? AN_NONE : AN_U(v->now[i]),
+				      .unit = f->unit,
+				      .id = id,
+				      .status = status,
+				      .name = tbl_text(t, "%s.%s", src->pick.r->name, f->name),
+				      .note = strcmp(status, "ok") ? tbl_text(t, "<%s>", status) : NULL });
 }
 
 static void gpci_rows(const struct rows *r)
@@ -458,7 +495,8 @@ static void gpci_rows(const struct rows *r)
 	for (uint32_t n = 0; n < f->n; n++)
 		for (uint32_t i = 0; is_picked(src, &f->v[n]) && i < f->r->nfields; i++) {
 			bool asked = src->pick.field == (int32_t)i;
-			bool counter = src->pick.field < 0 && f->r->field[i].flags & GPCI_F_COUNTER && f->r->field[i].since <= r->s->line->level;
+			bool counter = src->pick.field < 0 && f->r->field[i].flags & GPCI_F_COUNTER &&
+				       f->r->field[i].since <= r->s->line->level;
 
 			if (asked || counter)
 				gpci_cell(r, &f->v[n], i);
@@ -468,10 +506,18 @@ static void gpci_rows(const struct rows *r)
 /* ---- the table of MMU statistics ------------------------------------------------------------------------------ */
 
 static const struct an_column mmu_col[MMU_COLUMNS] = {
-	{ "time", "TIME", AN_NUMBER },		{ "cpu", "CPU", AN_COUNT },		{ "context", "CTX", AN_TEXT },
-	{ "size", "PAGES", AN_TEXT },		{ "immu_hits", "I-HITS", AN_COUNT },	{ "immu_ticks", "I-TICKS", AN_COUNT },
-	{ "immu_time", "I-TIME", AN_SHARE },	{ "dmmu_hits", "D-HITS", AN_COUNT },	{ "dmmu_ticks", "D-TICKS", AN_COUNT },
-	{ "dmmu_time", "D-TIME", AN_SHARE },	{ "immu_hits_total", "I-ALL", AN_COUNT }, { "dmmu_hits_total", "D-ALL", AN_COUNT },
+	{ "time", "TIME", AN_NUMBER },
+	{ "cpu", "CPU", AN_COUNT },
+	{ "context", "CTX", AN_TEXT },
+	{ "size", "PAGES", AN_TEXT },
+	{ "immu_hits", "I-HITS", AN_COUNT },
+	{ "immu_ticks", "I-TICKS", AN_COUNT },
+	{ "immu_time", "I-TIME", AN_SHARE },
+	{ "dmmu_hits", "D-HITS", AN_COUNT },
+	{ "dmmu_ticks", "D-TICKS", AN_COUNT },
+	{ "dmmu_time", "D-TIME", AN_SHARE },
+	{ "immu_hits_total", "I-ALL", AN_COUNT },
+	{ "dmmu_hits_total", "D-ALL", AN_COUNT },
 };
 
 /* Of the time of so many strands. */
@@ -483,7 +529,8 @@ static double share(const struct stat_run *s, uint64_t ticks, uint32_t strands)
 	return all > 0 ? (double)ticks / all : 0;
 }
 
-static void side_cells(const struct stat_run *s, const uint64_t *at, uint32_t strands, struct an_cell *c, struct an_cell *total)
+static void side_cells(const struct stat_run *s, const uint64_t *at, uint32_t strands, struct an_cell *c,
+		       struct an_cell *total)
 {
 	c[0] = AN_U(at[2]);
 	c[1] = AN_U(at[3]);
@@ -503,9 +550,11 @@ static bool has_side(const struct stat_run *s, uint32_t strand, uint32_t d)
 	return false;
 }
 
-static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t x, uint32_t size, uint64_t sum[2][OF_SLOT])
+static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t x, uint32_t size,
+		    uint64_t sum[2][OF_SLOT])
 {
-	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), AN_U(strand), AN_S(x ? "not 0" : "0"), AN_S(mm_size_name[size]) };
+	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), AN_U(strand), AN_S(x ? "not 0" : "0"),
+					  AN_S(mm_size_name[size]) };
 	bool text = s->o.to.form == TALLY_PTT_TEXT, active = !text, any = false;
 
 	for (uint32_t d = 0; d < 2; d++) {
@@ -538,7 +587,9 @@ static uint32_t strands_of_side(const struct stat_run *s, uint32_t d)
 /* Text ends with the sum, and leaves out what did nothing. Shares are of the time of all strands that are counted. */
 static void mmu_sum(struct stat_run *s, struct tbl *t, uint64_t sum[2][OF_SLOT])
 {
-	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_S("") };
+	struct an_cell c[MMU_COLUMNS] = {
+		AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_S("")
+	};
 
 	for (uint32_t d = 0; d < 2; d++)
 		side_cells(s, sum[d], strands_of_side(s, d), &c[4 + 3 * d], &c[10 + d]);
@@ -557,8 +608,13 @@ static bool has_mmu(const struct stat_run *s)
 
 void stat_mmu_rows(struct stat_run *s)
 {
-	struct tbl t = { .type = "mmustat", .col = mmu_col, .ncols = MMU_COLUMNS, .text_skips = 1u << 10 | 1u << 11, .seconds = 1,
-			 .heat = 1u << 6 | 1u << 9, .keep = s->keep_mmu };
+	struct tbl t = { .type = "mmustat",
+			 .col = mmu_col,
+			 .ncols = MMU_COLUMNS,
+			 .text_skips = 1u << 10 | 1u << 11,
+			 .seconds = 1,
+			 .heat = 1u << 6 | 1u << 9,
+			 .keep = s->keep_mmu };
 	uint64_t sum[2][OF_SLOT] = { 0 };
 
 	if (!has_mmu(s))

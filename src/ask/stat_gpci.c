@@ -40,7 +40,8 @@ static const char *named(char to[static 64], const struct follow *f, const struc
 	const char *key = gpci_key(f->r);
 
 	if (f->r->index == GPCI_BY_VP)
-		snprintf(to, 64, "partition %llu's virtual processor %llu", (unsigned long long)v->id, (unsigned long long)v->secondary);
+		snprintf(to, 64, "partition %llu's virtual processor %llu", (unsigned long long)v->id,
+			 (unsigned long long)v->secondary);
 	else if (key)
 		snprintf(to, 64, "%s %llu", key, (unsigned long long)v->id);
 	else
@@ -52,7 +53,9 @@ static void came(struct follow *f, struct followed *v, const struct gpci_values 
 {
 	char name[64];
 
-	*v = (struct followed){ .id = now->id, .secondary = now->secondary, .state = f->readings ? FOLLOW_CAME : FOLLOW_HERE };
+	*v = (struct followed){ .id = now->id,
+				.secondary = now->secondary,
+				.state = f->readings ? FOLLOW_CAME : FOLLOW_HERE };
 	memcpy(v->now, now->v, sizeof(v->now));
 	if (f->readings && !f->quiet)
 		plat_note(p, "%s: %s came; it counts from here on", f->r->name, named(name, f, v));
@@ -71,8 +74,9 @@ static void counted(struct follow *f, struct followed *v, const struct gpci_valu
 		if (is->flags & GPCI_F_COUNTER && !gpci_is_none(is, now->v[i]) && !gpci_is_none(is, v->now[i])) {
 			if (now->v[i] < v->now[i]) {
 				v->back |= 1u << i;
-				plat_note(p, "%s: %s of %s went back from %llu to %llu; it counts from here on", f->r->name, is->name,
-					  named(name, f, v), (unsigned long long)v->now[i], (unsigned long long)now->v[i]);
+				plat_note(p, "%s: %s of %s went back from %llu to %llu; it counts from here on",
+					  f->r->name, is->name, named(name, f, v), (unsigned long long)v->now[i],
+					  (unsigned long long)now->v[i]);
 			} else {
 				v->delta[i] = now->v[i] - v->now[i];
 				v->total[i] += v->delta[i];

@@ -15,23 +15,23 @@
 
 /* ---- records of one request, followed by id ------------------------------------------------------ */
 enum follow_state { FOLLOW_HERE, FOLLOW_CAME, FOLLOW_WENT };
-struct followed {                             /* a record */
+struct followed { /* a record */
 	uint64_t id, secondary;
-	uint8_t state;                        /* enum follow_state: of the last reading */
+	uint8_t state; /* enum follow_state: of the last reading */
 	uint64_t now[GPCI_FIELDS_MOST];
-	uint64_t delta[GPCI_FIELDS_MOST];     /* since the reading before; counters only */
-	uint64_t total[GPCI_FIELDS_MOST];     /* since the first reading */
-	uint32_t back;                        /* bit: that counter went back since then, so there is no delta */
+	uint64_t delta[GPCI_FIELDS_MOST]; /* since the reading before; counters only */
+	uint64_t total[GPCI_FIELDS_MOST]; /* since the first reading */
+	uint32_t back;                    /* bit: that counter went back since then, so there is no delta */
 };
 static_assert(GPCI_FIELDS_MOST <= 32, "a bit each");
 struct follow {
 	const struct gpci_request *r;
-	struct followed *v;                   /* by id, ascending */
+	struct followed *v; /* by id, ascending */
 	uint32_t n, cap;
 	uint32_t readings;
-	bool quiet;                           /* what comes and goes is said of another request */
-	bool own;                             /* the asker's own record is all there is */
-	int rc;                               /* of the last reading */
+	bool quiet; /* what comes and goes is said of another request */
+	bool own;   /* the asker's own record is all there is */
+	int rc;     /* of the last reading */
 	struct err why;
 };
 /* Reads all records. What came, went and went back is said through p's notes. Negative: not to be had, see rc and why; or
@@ -44,23 +44,23 @@ const struct followed *follow_find(const struct follow *f, uint64_t id);
 
 /* ---- the table that all share ---------------------------------------------------------------------- */
 #define STAT_COLUMNS 14u
-enum stat_kind { STAT_ONLY, STAT_INTERVAL, STAT_SUMMARY };     /* the one at the end; of an interval; of all of them */
+enum stat_kind { STAT_ONLY, STAT_INTERVAL, STAT_SUMMARY }; /* the one at the end; of an interval; of all of them */
 struct stat_table {
 	struct tally_out to;
-	bool cpu;                             /* CPU events are among what is counted */
+	bool cpu; /* CPU events are among what is counted */
 	enum stat_kind kind;
 	struct tbl t;
 	struct an_column col[STAT_COLUMNS];
 	size_t keep[STAT_COLUMNS];
-	uint32_t shown;                       /* bit: a row has something for that column of text */
+	uint32_t shown; /* bit: a row has something for that column of text */
 };
-struct stat_figure {                          /* a row */
+struct stat_figure { /* a row */
 	struct an_cell delta, value, raw;
 	const char *unit, *id, *name, *status, *why;
 	/* of CPU events */
 	bool cpu;
 	struct an_cell share, spread, metric;
-	const char *metric_unit, *note;       /* note: text has it in place of why */
+	const char *metric_unit, *note; /* note: text has it in place of why */
 };
 void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu);
 void stat_table_row(struct stat_table *t, double seconds, const char *selector, const struct stat_figure *f);
@@ -74,10 +74,10 @@ struct stat_cpu;
 int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tally_stat *o, const char *text, size_t n);
 /* Finds its tasks, starts the command up to its exec, takes the counters; again for each run of the command. */
 int stat_cpu_open(struct stat_cpu *c);
-bool stat_cpu_none(const struct stat_cpu *c);         /* nothing of it can be counted */
+bool stat_cpu_none(const struct stat_cpu *c); /* nothing of it can be counted */
 /* Why not, as the handle's error. */
 int stat_cpu_why(struct stat_cpu *c);
-int stat_cpu_begin(struct stat_cpu *c);               /* it counts from here on; the command goes */
+int stat_cpu_begin(struct stat_cpu *c); /* it counts from here on; the command goes */
 /* Waits, at most so long, and sees to leases. 1: the command, or the last task, has ended. */
 int stat_cpu_wait(struct stat_cpu *c, uint64_t ns);
 int stat_cpu_read(struct stat_cpu *c);
@@ -91,29 +91,29 @@ void stat_cpu_reasons(struct stat_cpu *c);
 int stat_cpu_end(struct stat_cpu *c);
 /* The results: status of the command, how many events were invalidated. */
 void stat_cpu_results(const struct stat_cpu *c, struct tally_stat *o);
-void stat_cpu_close(struct stat_cpu *c);              /* NULL is fine */
+void stat_cpu_close(struct stat_cpu *c); /* NULL is fine */
 
 /* ---- a run ------------------------------------------------------------------------------------------ */
 #define MMU_COLUMNS 12u
 struct source;
 struct view;
-struct stat_run {                             /* what one platform counts */
+struct stat_run { /* what one platform counts */
 	struct tally_platform *p;
 	struct tally_stat o;
 	struct hv_line *line;
-	uint64_t start, before, now;          /* nanoseconds of the platform's time: of the first reading, the last two */
+	uint64_t start, before, now; /* nanoseconds of the platform's time: of the first reading, the last two */
 	/* events */
 	struct source *src;
 	uint32_t n, cap;
-	struct follow *req;                   /* each request that is asked for, once */
+	struct follow *req; /* each request that is asked for, once */
 	uint32_t nreq, capreq;
-	uint64_t *mmu;                        /* by strand: what was counted before; NULL: nobody asked */
-	bool mmu_begun;                       /* there was a reading */
+	uint64_t *mmu;  /* by strand: what was counted before; NULL: nobody asked */
+	bool mmu_begun; /* there was a reading */
 	size_t keep_mmu[MMU_COLUMNS];
-	int first_rc;                         /* why the first that can't be counted can't */
+	int first_rc; /* why the first that can't be counted can't */
 	/* a view */
-	const struct view *view;              /* NULL: events */
-	struct follow *part;                  /* [NEEDS], as view->need */
+	const struct view *view; /* NULL: events */
+	struct follow *part;     /* [NEEDS], as view->need */
 	size_t keep_view[16];
 	uint32_t tables;
 };
@@ -127,8 +127,8 @@ void stat_put(struct stat_run *s, struct tbl *t, bool header);
 int stat_events_add(struct stat_run *s, const char *text, size_t n);
 int stat_events_read(struct stat_run *s);
 void stat_events_rows(struct stat_run *s, struct stat_table *t);
-void stat_mmu_rows(struct stat_run *s);                       /* a table of their own */
-bool stat_events_none(const struct stat_run *s);              /* nothing of it can be counted */
+void stat_mmu_rows(struct stat_run *s);          /* a table of their own */
+bool stat_events_none(const struct stat_run *s); /* nothing of it can be counted */
 void stat_events_close(struct stat_run *s);
 
 int stat_view_open(struct stat_run *s, const char *name);

@@ -9,18 +9,19 @@
 
 #include "ask/stat_int.h"
 
-enum { C_TIME, C_DELTA, C_VALUE, C_UNIT, C_ID, C_NAME, C_SHARE, C_SPREAD, C_NOTE, TEXT_COLUMNS };     /* of text */
-#define PLAIN_COLUMNS 10u                     /* for programs, without CPU events */
+enum { C_TIME, C_DELTA, C_VALUE, C_UNIT, C_ID, C_NAME, C_SHARE, C_SPREAD, C_NOTE, TEXT_COLUMNS }; /* of text */
+#define PLAIN_COLUMNS 10u /* for programs, without CPU events */
 
 static const struct an_column text_col[TEXT_COLUMNS] = {
-	{ "time", "TIME", AN_NUMBER }, { "delta", "DELTA", AN_COUNT },	{ "value", "SINCE START", AN_COUNT },
-	{ "unit", "UNIT", AN_TEXT },   { "id", "ID", AN_TEXT },		{ "name", "NAME", AN_TEXT },
+	{ "time", "TIME", AN_NUMBER },    { "delta", "DELTA", AN_COUNT },   { "value", "SINCE START", AN_COUNT },
+	{ "unit", "UNIT", AN_TEXT },      { "id", "ID", AN_TEXT },          { "name", "NAME", AN_TEXT },
 	{ "share", "COUNTED", AN_SHARE }, { "spread", "SPREAD", AN_SHARE }, { "why", "", AN_TEXT },
 };
 static const struct an_column program_col[STAT_COLUMNS] = {
-	{ "time", "", AN_NUMBER }, { "delta", "", AN_COUNT },	 { "value", "", AN_COUNT },  { "unit", "", AN_TEXT },
-	{ "id", "", AN_TEXT },	   { "name", "", AN_TEXT },	 { "selector", "", AN_TEXT }, { "raw", "", AN_COUNT },
-	{ "status", "", AN_TEXT }, { "why", "", AN_TEXT },	 { "share", "", AN_NUMBER }, { "spread", "", AN_NUMBER },
+	{ "time", "", AN_NUMBER },   { "delta", "", AN_COUNT },      { "value", "", AN_COUNT },
+	{ "unit", "", AN_TEXT },     { "id", "", AN_TEXT },          { "name", "", AN_TEXT },
+	{ "selector", "", AN_TEXT }, { "raw", "", AN_COUNT },        { "status", "", AN_TEXT },
+	{ "why", "", AN_TEXT },      { "share", "", AN_NUMBER },     { "spread", "", AN_NUMBER },
 	{ "metric", "", AN_NUMBER }, { "metric_unit", "", AN_TEXT },
 };
 
@@ -31,8 +32,13 @@ void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu)
 	t->to = *to;
 	t->cpu = cpu;
 	memcpy(t->col, text ? text_col : program_col, text ? sizeof(text_col) : sizeof(program_col));
-	t->t = (struct tbl){ .type = "count", .col = t->col, .seconds = text, .keep = t->keep,
-			     .ncols = text ? TEXT_COLUMNS : cpu ? STAT_COLUMNS : PLAIN_COLUMNS };
+	t->t = (struct tbl){ .type = "count",
+			     .col = t->col,
+			     .seconds = text,
+			     .keep = t->keep,
+			     .ncols = text ? TEXT_COLUMNS :
+				      cpu  ? STAT_COLUMNS :
+					     PLAIN_COLUMNS };
 	if (!text)
 		t->t.keep = NULL;
 }
@@ -50,8 +56,15 @@ static struct an_cell words(const char *s)
 static void text_row(struct stat_table *t, double seconds, const struct stat_figure *f)
 {
 	const struct an_cell row[TEXT_COLUMNS] = {
-		AN_D(seconds), f->delta, f->value, words(f->unit), words(f->id), words(f->name),
-		only(f->cpu, f->share), only(f->cpu, f->spread), words(f->note ? f->note : f->why),
+		AN_D(seconds),
+		f->delta,
+		f->value,
+		words(f->unit),
+		words(f->id),
+		words(f->name),
+		only(f->cpu, f->share),
+		only(f->cpu, f->spread),
+		words(f->note ? f->note : f->why),
 	};
 	bool whole = !f->cpu || f->share.none || f->share.d > 0.9995;
 
@@ -65,10 +78,11 @@ void stat_table_row(struct stat_table *t, double seconds, const char *selector, 
 	if (t->to.form == TALLY_PTT_TEXT)
 		text_row(t, seconds, f);
 	else
-		tbl_row(&t->t, (struct an_cell[]){
-			AN_D(seconds), f->delta, f->value, words(f->unit), words(f->id), words(f->name), words(selector), f->raw,
-			words(f->status), words(f->why), only(f->cpu, f->share), only(f->cpu, f->spread), only(f->cpu, f->metric),
-			f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE });
+		tbl_row(&t->t,
+			(struct an_cell[]){ AN_D(seconds), f->delta, f->value, words(f->unit), words(f->id),
+					    words(f->name), words(selector), f->raw, words(f->status), words(f->why),
+					    only(f->cpu, f->share), only(f->cpu, f->spread), only(f->cpu, f->metric),
+					    f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE });
 }
 
 static uint32_t left_out(const struct stat_table *t)

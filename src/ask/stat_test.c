@@ -12,17 +12,19 @@
 
 /* ---- a hypervisor that says what a test wants of `entitled` ------------------------------------ */
 
-struct record { uint64_t partition, entitled, capped; };
+struct record {
+	uint64_t partition, entitled, capped;
+};
 #define READINGS 4u
 #define RECORDS 4u
 struct fake {
 	struct hv_line_ops op;
 	uint8_t memory[GPCI_MOST];
-	struct record at[READINGS][RECORDS];  /* by reading: as many as have a partition */
+	struct record at[READINGS][RECORDS]; /* by reading: as many as have a partition */
 	uint32_t readings;
 	uint64_t ns;
 	bool gone;
-	int64_t code;                         /* answered instead, from the second reading on; 0: none */
+	int64_t code; /* answered instead, from the second reading on; 0: none */
 	struct buf out, notes;
 };
 
@@ -85,15 +87,22 @@ static struct tally_platform *platform(struct fake *f)
 
 	f->op = (struct hv_line_ops){ .what = "a fake", .papr = fake_papr, .advance = fake_advance, .now = fake_now };
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	p->line = (struct hv_line){ .arg = f, .op = &f->op, .machine = "power", .level = 6, .memory = f->memory, .bytes = sizeof(f->memory) };
+	p->line = (struct hv_line){
+		.arg = f, .op = &f->op, .machine = "power", .level = 6, .memory = f->memory, .bytes = sizeof(f->memory)
+	};
 	p->has_line = true;
 	return p;
 }
 
 static struct tally_stat asking(struct fake *f, const char *events, uint32_t count)
 {
-	return (struct tally_stat){ .size = sizeof(struct tally_stat), .events = events, .interval_ns = 10000000, .count = count,
-				    .to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .form = TALLY_PTT_CSV } };
+	return (struct tally_stat){
+		.size = sizeof(struct tally_stat),
+		.events = events,
+		.interval_ns = 10000000,
+		.count = count,
+		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .form = TALLY_PTT_CSV }
+	};
 }
 
 static void done(struct fake *f, struct tally_platform *p)
@@ -121,23 +130,28 @@ static void records_are_followed_by_id(void **state)
 
 	(void)state;
 	assert_int_equal(tally_stat(p, &s), 0);
-	assert_string_equal(text(&f.out),
-			    "type,time,delta,value,unit,id,name,selector,raw,status,why\n"
-			    "count,0.01,10,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,ok,\n"
-			    "count,0.01,,0,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",7,came,\n"
-			    "count,0.01,20,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",120,ok,\n"
-			    "count,0.02,,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,went,\n"
-			    "count,0.02,2,2,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",9,ok,\n"
-			    "count,0.02,,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",90,went back,\n");
-	assert_string_equal(text(&f.notes), "entitled: partition 3 came; it counts from here on\n"
-					    "entitled: partition 2 went\n"
-					    "entitled: entitled of partition 5 went back from 120 to 90; it counts from here on\n");
+	assert_string_equal(
+		text(&f.out),
+		"type,time,delta,value,unit,id,name,selector,raw,status,why\n"
+		"count,0.01,10,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,ok,\n"
+		"count,0.01,,0,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",7,came,\n"
+		"count,0.01,20,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",120,ok,\n"
+		"count,0.02,,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,went,\n"
+		"count,0.02,2,2,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",9,ok,\n"
+		"count,0.02,,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",90,went back,\n");
+	assert_string_equal(text(&f.notes),
+			    "entitled: partition 3 came; it counts from here on\n"
+			    "entitled: partition 2 went\n"
+			    "entitled: entitled of partition 5 went back from 120 to 90; it counts from here on\n");
 	done(&f, p);
 }
 
 static void a_partition_that_comes_again_is_a_new_one(void **state)
 {
-	struct fake f = { .at = { { { 2, 100, 10 }, { 5, 1, 1 } }, { { 5, 2, 1 } }, { { 2, 1, 1 }, { 5, 3, 1 } }, { { 2, 4, 1 }, { 5, 4, 1 } } } };
+	struct fake f = { .at = { { { 2, 100, 10 }, { 5, 1, 1 } },
+				  { { 5, 2, 1 } },
+				  { { 2, 1, 1 }, { 5, 3, 1 } },
+				  { { 2, 4, 1 }, { 5, 4, 1 } } } };
 	struct tally_platform *p = platform(&f);
 	struct tally_stat s = asking(&f, "gpci/entitled,partition=2,field=entitled/", 3);
 
@@ -156,7 +170,7 @@ static void a_right_that_is_lost_is_a_row_with_the_reason(void **state)
 	struct tally_stat s = asking(&f, "gpci/entitled/,gpci/queuing_times/", 1);
 
 	(void)state;
-	assert_int_equal(tally_stat(p, &s), -TALLY_EIO);               /* that is no matter of rights */
+	assert_int_equal(tally_stat(p, &s), -TALLY_EIO); /* that is no matter of rights */
 	done(&f, p);
 	f = (struct fake){ .at = { { { 2, 100, 10 } }, { { 2, 101, 10 } } } };
 	p = platform(&f);
@@ -190,7 +204,7 @@ static void stop_ends_it_with_a_last_table(void **state)
 	s.stop = &stop;
 	assert_int_equal(tally_stat(p, &s), 0);
 	assert_int_equal(f.ns, 0);
-	assert_int_equal(f.out.n, 0);         /* nothing had passed */
+	assert_int_equal(f.out.n, 0); /* nothing had passed */
 	done(&f, p);
 }
 
@@ -241,7 +255,8 @@ static void assert_near(double a, double b)
 
 static void views_agree_with_each_other(void **state)
 {
-	static const char *const load[] = { "power,load=mixed", "power,load=contended", "power,load=donating", "power,load=links,seed=9" };
+	static const char *const load[] = { "power,load=mixed", "power,load=contended", "power,load=donating",
+					    "power,load=links,seed=9" };
 	enum { CEC_BUSY = 8, CEC_ENT = 7, PART_ENT = 5, PART_PHYSC = 6, PROCESSOR_BUSY = 7 };
 
 	(void)state;
@@ -277,7 +292,8 @@ static void views_agree_with_the_records(void **state)
 
 	(void)state;
 	assert_near(view(on, "cec", 8), record_sum(on, "gpci/dispatch_purr/") / 512e6);
-	assert_near(view(on, "partitions", 6), record_sum(on, "gpci/entitled,field=capped/,gpci/entitled,field=uncapped/") / 512e6);
+	assert_near(view(on, "partitions", 6),
+		    record_sum(on, "gpci/entitled,field=capped/,gpci/entitled,field=uncapped/") / 512e6);
 	assert_near(view(on, "partitions", 10), record_sum(on, "gpci/entitled,field=donated/") / 512e6);
 }
 
@@ -291,7 +307,7 @@ static void the_links_view_is_what_the_records_say(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 7; i++) {
 		const char *request = i < 3 ? "links_abc" : "links_wxyz";
-		bool wired = links[i] != 'z';  /* four chips of a node need three */
+		bool wired = links[i] != 'z'; /* four chips of a node need three */
 		char idle[64], total[64];
 
 		snprintf(idle, sizeof(idle), "gpci/%s,field=idle_%c/", request, links[i]);
@@ -305,7 +321,10 @@ static void the_links_view_is_what_the_records_say(void **state)
 
 static void bad_events_are_refused_before_anything_runs(void **state)
 {
-	static const struct { int line; const char *on, *events, *words; } row[] = {
+	static const struct {
+		int line;
+		const char *on, *events, *words;
+	} row[] = {
 		{ __LINE__, "batoka", "", "-e is empty" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a/", "event= is missing" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_e,event=none/", "did you mean 'zam0_lpu_" },
@@ -340,7 +359,8 @@ static void check_says_each_law(void **state)
 {
 	struct fake f = { .ns = 0 };
 	struct tally_platform_opts o = { .size = sizeof(o), .on = "power" };
-	struct tally_check c = { .size = sizeof(c), .what = "gpci",
+	struct tally_check c = { .size = sizeof(c),
+				 .what = "gpci",
 				 .to = { .size = sizeof(c.to), .out = put, .arg = &f.out, .form = TALLY_PTT_JSON } };
 	struct tally_platform *p;
 	uint32_t n = 0;
@@ -362,7 +382,9 @@ static void a_broken_law_is_found(void **state)
 	/* More idle than it consumed can't be; nor can it in a counter that goes back. */
 	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } }, { { 2, 90, 5 } }, { { 2, 90, 5 } } } };
 	struct tally_platform *p = platform(&f);
-	struct tally_check c = { .size = sizeof(c), .what = "gpci", .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
+	struct tally_check c = { .size = sizeof(c),
+				 .what = "gpci",
+				 .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
 
 	(void)state;
 	f.at[1][0] = f.at[0][0];
@@ -373,8 +395,13 @@ static void a_broken_law_is_found(void **state)
 
 static void out_of_memory_is_an_error(void **state)
 {
-	static const struct { const char *events, *view; uint32_t form; } row[] = {
-		{ "gpci/entitled/", NULL, TALLY_PTT_CSV }, { NULL, "partitions", TALLY_PTT_TEXT }, { NULL, "links", TALLY_PTT_JSON },
+	static const struct {
+		const char *events, *view;
+		uint32_t form;
+	} row[] = {
+		{ "gpci/entitled/", NULL, TALLY_PTT_CSV },
+		{ NULL, "partitions", TALLY_PTT_TEXT },
+		{ NULL, "links", TALLY_PTT_JSON },
 	};
 
 	(void)state;

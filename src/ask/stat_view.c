@@ -19,12 +19,19 @@
 
 #define NEEDS 6u
 #define LINKS 7u
-enum { NOT_INSTALLED = 1, GUARDED = 2, UNLICENSED = 3, SHARED = 4, BORROWED = 5, DEDICATED = 6 };     /* states of processors */
+enum {
+	NOT_INSTALLED = 1,
+	GUARDED = 2,
+	UNLICENSED = 3,
+	SHARED = 4,
+	BORROWED = 5,
+	DEDICATED = 6
+}; /* states of processors */
 
 struct view {
 	const char *name, *text;
-	const char *need[NEEDS];              /* requests; NULL behind the last */
-	uint32_t must;                        /* bit: without it there is no view */
+	const char *need[NEEDS]; /* requests; NULL behind the last */
+	uint32_t must;           /* bit: without it there is no view */
 	void (*rows)(struct stat_run *s);
 };
 
@@ -99,7 +106,10 @@ static void put(struct stat_run *s, struct tbl *t)
 
 /* ---- processors ---------------------------------------------------------------------------------------- */
 
-struct core { uint64_t id, node, chip, state, owner; double busy; };
+struct core {
+	uint64_t id, node, chip, state, owner;
+	double busy;
+};
 
 static int by_busy(const void *a, const void *b)
 {
@@ -113,15 +123,19 @@ static struct core core_of(const struct stat_run *s, const struct follow *f, con
 {
 	uint64_t state = is_now(f, v, "state");
 
-	return (struct core){ v->id, is_now(f, v, "primary_domain"), is_now(f, v, "hw_chip_id"), state, is_now(f, v, "owner"),
+	return (struct core){ v->id,
+			      is_now(f, v, "primary_domain"),
+			      is_now(f, v, "hw_chip_id"),
+			      state,
+			      is_now(f, v, "owner"),
 			      state < SHARED ? NAN : ratio(grown(f, v, "processor_time"), stat_ticks(s)) };
 }
 
 static void processors(struct stat_run *s)
 {
 	static const struct an_column col[] = {
-		{ "time", "TIME", AN_NUMBER },	{ "processor", "PROCESSOR", AN_COUNT }, { "node", "NODE", AN_COUNT },
-		{ "chip", "CHIP", AN_COUNT },	{ "state", "STATE", AN_TEXT },		{ "owner", "OWNER", AN_COUNT },
+		{ "time", "TIME", AN_NUMBER }, { "processor", "PROCESSOR", AN_COUNT }, { "node", "NODE", AN_COUNT },
+		{ "chip", "CHIP", AN_COUNT },  { "state", "STATE", AN_TEXT },          { "owner", "OWNER", AN_COUNT },
 		{ "busy", "%BUSY", AN_SHARE },
 	};
 	struct tbl t = table_of(s, "processor", col, COUNT(col));
@@ -138,15 +152,19 @@ static void processors(struct stat_run *s)
 		qsort(core, n, sizeof(*core), by_busy);
 	for (uint32_t i = 0; i < n; i++)
 		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id), number(core[i].node),
-						number(core[i].chip), AN_S(gpci_state_name(core[i].state)), id_cell(s, &t, core[i].owner),
-						figure(core[i].busy) });
+						number(core[i].chip), AN_S(gpci_state_name(core[i].state)),
+						id_cell(s, &t, core[i].owner), figure(core[i].busy) });
 	mem_free(core);
 	put(s, &t);
 }
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
 
-struct part { uint64_t id, vps; const char *type; double ent, capped, uncapped, donated, idle, cycles, instructions, wait; };
+struct part {
+	uint64_t id, vps;
+	const char *type;
+	double ent, capped, uncapped, donated, idle, cycles, instructions, wait;
+};
 
 static double physc(const struct part *q)
 {
@@ -179,29 +197,37 @@ static uint64_t vps_of(const struct stat_run *s, uint64_t id)
 
 	for (uint32_t i = 0; f && i < f->n; i++)
 		n += f->v[i].id == id && f->v[i].state != FOLLOW_WENT;
-	return f && !f->own ? n : UINT64_MAX;         /* the own record is one virtual processor's alone */
+	return f && !f->own ? n : UINT64_MAX; /* the own record is one virtual processor's alone */
 }
 
 static struct part part_at(const struct stat_run *s, const struct follow *f, const struct followed *v)
 {
 	const struct follow *runs = part_of(s, "run_instructions"), *waits = part_of(s, "queuing_times");
-	const struct followed *r = runs ? follow_find(runs, v->id) : NULL, *w = waits ? follow_find(waits, v->id) : NULL;
+	const struct followed *r = runs ? follow_find(runs, v->id) : NULL,
+			      *w = waits ? follow_find(waits, v->id) : NULL;
 	double ticks = stat_ticks(s);
 
 	return (struct part){
-		.id = v->id, .vps = vps_of(s, v->id), .type = type_of(s, v->id),
-		.ent = ratio(grown(f, v, "entitled"), ticks), .capped = ratio(grown(f, v, "capped"), ticks),
-		.uncapped = ratio(grown(f, v, "uncapped"), ticks), .donated = ratio(grown(f, v, "donated"), ticks),
-		.idle = ratio(grown(f, v, "idle"), ticks), .cycles = grown(runs, r, "cycles"), .instructions = grown(runs, r, "instructions"),
+		.id = v->id,
+		.vps = vps_of(s, v->id),
+		.type = type_of(s, v->id),
+		.ent = ratio(grown(f, v, "entitled"), ticks),
+		.capped = ratio(grown(f, v, "capped"), ticks),
+		.uncapped = ratio(grown(f, v, "uncapped"), ticks),
+		.donated = ratio(grown(f, v, "donated"), ticks),
+		.idle = ratio(grown(f, v, "idle"), ticks),
+		.cycles = grown(runs, r, "cycles"),
+		.instructions = grown(runs, r, "instructions"),
 		.wait = ratio(grown(waits, w, "wait_processor_time"), ticks),
 	};
 }
 
 static void part_row(const struct stat_run *s, struct tbl *t, const struct part *q)
 {
-	tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE, number(q->vps),
-				       figure(q->ent), figure(physc(q)), figure(ratio(physc(q), q->ent)), figure(q->capped),
-				       figure(q->uncapped), figure(q->donated), figure(ratio(q->idle, physc(q))),
+	tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE,
+				       number(q->vps), figure(q->ent), figure(physc(q)),
+				       figure(ratio(physc(q), q->ent)), figure(q->capped), figure(q->uncapped),
+				       figure(q->donated), figure(ratio(q->idle, physc(q))),
 				       figure(ratio(q->cycles, q->instructions)), figure(q->wait) });
 }
 
@@ -226,19 +252,28 @@ static void part_sum(const struct stat_run *s, struct tbl *t, const struct part 
 		all.instructions += q[i].instructions;
 	}
 	if (is_text(s) && n > 1)
-		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), number(all.vps),
-					       figure(all.ent), figure(physc(&all)), figure(ratio(physc(&all), all.ent)),
-					       figure(all.capped), figure(all.uncapped), figure(all.donated),
-					       figure(ratio(all.idle, physc(&all))), figure(ratio(all.cycles, all.instructions)), AN_NONE });
+		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)),
+					       { .unit = AN_DIGITS, .s = "all" },
+					       AN_S(""),
+					       number(all.vps),
+					       figure(all.ent),
+					       figure(physc(&all)),
+					       figure(ratio(physc(&all), all.ent)),
+					       figure(all.capped),
+					       figure(all.uncapped),
+					       figure(all.donated),
+					       figure(ratio(all.idle, physc(&all))),
+					       figure(ratio(all.cycles, all.instructions)),
+					       AN_NONE });
 }
 
 static void partitions(struct stat_run *s)
 {
 	static const struct an_column col[] = {
-		{ "time", "TIME", AN_NUMBER },	      { "partition", "PART", AN_COUNT },   { "kind", "TYPE", AN_TEXT },
-		{ "vps", "VPS", AN_COUNT },	      { "ent", "ENT", AN_RATIO },	   { "physc", "PHYSC", AN_RATIO },
-		{ "entc", "%ENTC", AN_SHARE },	      { "capped", "CAP", AN_RATIO },	   { "uncapped", "UNCAP", AN_RATIO },
-		{ "donated", "DONATE", AN_RATIO },    { "idle", "%IDLE", AN_SHARE },	   { "cpi", "CPI", AN_RATIO },
+		{ "time", "TIME", AN_NUMBER },     { "partition", "PART", AN_COUNT }, { "kind", "TYPE", AN_TEXT },
+		{ "vps", "VPS", AN_COUNT },        { "ent", "ENT", AN_RATIO },        { "physc", "PHYSC", AN_RATIO },
+		{ "entc", "%ENTC", AN_SHARE },     { "capped", "CAP", AN_RATIO },     { "uncapped", "UNCAP", AN_RATIO },
+		{ "donated", "DONATE", AN_RATIO }, { "idle", "%IDLE", AN_SHARE },     { "cpi", "CPI", AN_RATIO },
 		{ "wait", "WAIT", AN_RATIO },
 	};
 	struct tbl t = table_of(s, "partition", col, COUNT(col));
@@ -264,7 +299,10 @@ static void partitions(struct stat_run *s)
 
 /* ---- the machine --------------------------------------------------------------------------------------------- */
 
-struct sums { double busy, pool_busy, ent, donated, uncapped; uint32_t cores[DEDICATED + 1], parts; };
+struct sums {
+	double busy, pool_busy, ent, donated, uncapped;
+	uint32_t cores[DEDICATED + 1], parts;
+};
 
 static void sum_cores(const struct stat_run *s, struct sums *m)
 {
@@ -297,14 +335,21 @@ static void sum_parts(const struct stat_run *s, struct sums *m)
 static void cec(struct stat_run *s)
 {
 	static const struct an_column col[] = {
-		{ "time", "TIME", AN_NUMBER },	     { "cores", "CORES", AN_COUNT },	    { "shared", "POOL", AN_COUNT },
-		{ "dedicated", "DED", AN_COUNT },  { "off", "OFF", AN_COUNT },	    { "partitions", "PART", AN_COUNT },
-		{ "ent", "ENT", AN_RATIO },	     { "busy", "BUSY", AN_RATIO },	    { "spare", "SPARE", AN_RATIO },
-		{ "utilisation", "%BUSY", AN_SHARE }, { "pool", "%POOL", AN_SHARE },	    { "donated", "DONATE", AN_RATIO },
+		{ "time", "TIME", AN_NUMBER },     { "cores", "CORES", AN_COUNT },
+		{ "shared", "POOL", AN_COUNT },    { "dedicated", "DED", AN_COUNT },
+		{ "off", "OFF", AN_COUNT },        { "partitions", "PART", AN_COUNT },
+		{ "ent", "ENT", AN_RATIO },        { "busy", "BUSY", AN_RATIO },
+		{ "spare", "SPARE", AN_RATIO },    { "utilisation", "%BUSY", AN_SHARE },
+		{ "pool", "%POOL", AN_SHARE },     { "donated", "DONATE", AN_RATIO },
 		{ "uncapped", "UNCAP", AN_RATIO },
 	};
-	struct tbl t = { .type = "cec", .col = col, .ncols = COUNT(col), .text_skips = 1u << 5 | 1u << 12, .seconds = 1,
-			 .heat = 1u << 9 | 1u << 10, .keep = s->keep_view };
+	struct tbl t = { .type = "cec",
+			 .col = col,
+			 .ncols = COUNT(col),
+			 .text_skips = 1u << 5 | 1u << 12,
+			 .seconds = 1,
+			 .heat = 1u << 9 | 1u << 10,
+			 .keep = s->keep_view };
 	struct sums m = { 0 };
 	uint32_t dedicated, cores;
 
@@ -313,16 +358,21 @@ static void cec(struct stat_run *s)
 	dedicated = m.cores[DEDICATED] + m.cores[BORROWED];
 	cores = m.cores[SHARED] + dedicated;
 	tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), AN_U(cores), AN_U(m.cores[SHARED]), AN_U(dedicated),
-					AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]), AN_U(m.parts), AN_D(m.ent),
-					AN_D(m.busy), AN_D(cores - m.busy), figure(ratio(m.busy, cores)),
-					figure(ratio(m.pool_busy, m.cores[SHARED])), AN_D(m.donated), AN_D(m.uncapped) });
+					AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]),
+					AN_U(m.parts), AN_D(m.ent), AN_D(m.busy), AN_D(cores - m.busy),
+					figure(ratio(m.busy, cores)), figure(ratio(m.pool_busy, m.cores[SHARED])),
+					AN_D(m.donated), AN_D(m.uncapped) });
 	stat_put(s, &t, !s->tables);
 }
 
 /* ---- links ------------------------------------------------------------------------------------------------------- */
 
 static const char link_name[LINKS + 1] = "abcwxyz";
-struct chip { uint64_t id, node; double link[LINKS]; int hottest; };
+struct chip {
+	uint64_t id, node;
+	double link[LINKS];
+	int hottest;
+};
 
 static double heat_of(const struct chip *c)
 {
@@ -333,7 +383,8 @@ static int by_heat(const void *a, const void *b)
 {
 	const struct chip *x = a, *y = b;
 
-	return heat_of(x) != heat_of(y) ? (heat_of(x) < heat_of(y)) - (heat_of(x) > heat_of(y)) : (x->id > y->id) - (x->id < y->id);
+	return heat_of(x) != heat_of(y) ? (heat_of(x) < heat_of(y)) - (heat_of(x) > heat_of(y)) :
+					  (x->id > y->id) - (x->id < y->id);
 }
 
 /* 1 - d(idle) / d(time); later layouts have one time for all links of a record. */
@@ -349,12 +400,14 @@ static double utilisation(const struct follow *f, const struct followed *v, char
 
 static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 {
-	const struct follow *abc = part_of(s, "links_abc"), *wxyz = part_of(s, "links_wxyz"), *bus = part_of(s, "bus_topology");
+	const struct follow *abc = part_of(s, "links_abc"), *wxyz = part_of(s, "links_wxyz"),
+			    *bus = part_of(s, "bus_topology");
 	struct chip c = { .id = v->id, .hottest = -1 };
 
 	c.node = bus ? is_now(bus, follow_find(bus, v->id), "hw_node_id") : UINT64_MAX;
 	for (uint32_t i = 0; i < LINKS; i++) {
-		c.link[i] = i < 3 ? utilisation(abc, v, link_name[i]) : utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
+		c.link[i] = i < 3 ? utilisation(abc, v, link_name[i]) :
+				    utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
 		if (!isnan(c.link[i]) && (c.hottest < 0 || c.link[i] > c.link[c.hottest]))
 			c.hottest = (int)i;
 	}
@@ -376,15 +429,24 @@ static struct an_cell peer(const struct stat_run *s, struct tbl *t, const struct
 	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
 	if (there == UINT64_MAX)
 		return AN_S(tbl_text(t, "%c", link_name[c->hottest] - 32));
-	return AN_S(tbl_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32, (unsigned long long)there));
+	return AN_S(tbl_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
+			     (unsigned long long)there));
 }
 
 static void links(struct stat_run *s)
 {
 	static const struct an_column col[] = {
-		{ "time", "TIME", AN_NUMBER }, { "chip", "CHIP", AN_COUNT }, { "node", "NODE", AN_COUNT }, { "a", "A", AN_SHARE },
-		{ "b", "B", AN_SHARE },	       { "c", "C", AN_SHARE },	     { "w", "W", AN_SHARE },	   { "x", "X", AN_SHARE },
-		{ "y", "Y", AN_SHARE },	       { "z", "Z", AN_SHARE },	     { "hottest", "HOTTEST", AN_TEXT },
+		{ "time", "TIME", AN_NUMBER },
+		{ "chip", "CHIP", AN_COUNT },
+		{ "node", "NODE", AN_COUNT },
+		{ "a", "A", AN_SHARE },
+		{ "b", "B", AN_SHARE },
+		{ "c", "C", AN_SHARE },
+		{ "w", "W", AN_SHARE },
+		{ "x", "X", AN_SHARE },
+		{ "y", "Y", AN_SHARE },
+		{ "z", "Z", AN_SHARE },
+		{ "hottest", "HOTTEST", AN_TEXT },
 	};
 	struct tbl t = table_of(s, "links", col, COUNT(col));
 	const struct follow *f = part_of(s, "links_abc");
@@ -413,14 +475,27 @@ static void links(struct stat_run *s)
 /* ---- which there are --------------------------------------------------------------------------------------------------- */
 
 static const struct view views[] = {
-	{ "cec", "the machine: cores by state, entitlement, BUSY = sum d(processor_time)/T, SPARE = cores - BUSY",
-	  { "dispatch_purr", "entitled" }, 3, cec },
-	{ "partitions", "ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T, PHYSC = CAP+UNCAP, %ENTC = PHYSC/ENT, "
+	{ "cec",
+	  "the machine: cores by state, entitlement, BUSY = sum d(processor_time)/T, SPARE = cores - BUSY",
+	  { "dispatch_purr", "entitled" },
+	  3,
+	  cec },
+	{ "partitions",
+	  "ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T, PHYSC = CAP+UNCAP, %ENTC = PHYSC/ENT, "
 	  "DONATE = d(donated)/T, %IDLE = d(idle)/d(capped+uncapped), CPI = d(cycles)/d(instructions)",
-	  { "entitled", "run_instructions", "dispatch_purr", "affinity_by_vp", "queuing_times" }, 1, partitions },
-	{ "processors", "%BUSY = d(processor_time)/T of each core, with state and owner", { "dispatch_purr" }, 1, processors },
-	{ "links", "utilisation of each chip's links: 1 - d(idle)/d(time of the collection); A to C between nodes, W to Z inside",
-	  { "links_abc", "links_wxyz", "bus_topology" }, 3, links },
+	  { "entitled", "run_instructions", "dispatch_purr", "affinity_by_vp", "queuing_times" },
+	  1,
+	  partitions },
+	{ "processors",
+	  "%BUSY = d(processor_time)/T of each core, with state and owner",
+	  { "dispatch_purr" },
+	  1,
+	  processors },
+	{ "links",
+	  "utilisation of each chip's links: 1 - d(idle)/d(time of the collection); A to C between nodes, W to Z inside",
+	  { "links_abc", "links_wxyz", "bus_topology" },
+	  3,
+	  links },
 };
 
 const char *tally_stat_view(uint32_t i, const char **text)
@@ -444,8 +519,10 @@ static int no_view(struct stat_run *s, const char *name)
 	for (size_t i = 0; i < COUNT(views); i++)
 		names[i] = views[i].name;
 	near = text_nearest(name, names, COUNT(views));
-	return plat_fail(s->p, TALLY_EINVAL, near ? "there is no view '%s'; did you mean '%s'?" :
-						    "there is no view '%s'; there are: cec, partitions, processors, links", name, near);
+	return plat_fail(s->p, TALLY_EINVAL,
+			 near ? "there is no view '%s'; did you mean '%s'?" :
+				"there is no view '%s'; there are: cec, partitions, processors, links",
+			 name, near);
 }
 
 /* Whether an earlier request says what comes and goes; of virtual processors that is their partition's. */
@@ -492,8 +569,9 @@ int stat_view_read(struct stat_run *s)
 
 		if (s->p->err.code)
 			return rc;
-		if (rc < 0 && (s->view->must >> i & 1 || !(rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP || rc == -TALLY_EINVAL)))
-			return plat_fail(s->p, (enum tally_err)-rc, "the view needs %s", f->why.text);
+		if (rc < 0 &&
+		    (s->view->must >> i & 1 || !(rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP || rc == -TALLY_EINVAL)))
+			return plat_fail(s->p, (enum tally_err) - rc, "the view needs %s", f->why.text);
 		if (rc < 0 && first)
 			plat_note(s->p, "without %s", f->why.text);
 	}

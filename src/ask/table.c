@@ -13,8 +13,8 @@
 
 #define HOT 0.8
 #define WARM 0.5
-#define COLUMNS 80u                           /* of a terminal */
-#define WORDS_LEAST 24u                       /* of them for a last column of words */
+#define COLUMNS 80u     /* of a terminal */
+#define WORDS_LEAST 24u /* of them for a last column of words */
 
 void tbl_row(struct tbl *t, const struct an_cell *cells)
 {
@@ -23,7 +23,7 @@ void tbl_row(struct tbl *t, const struct an_cell *cells)
 
 		if (!c) {
 			t->words.failed = true;
-			t->n -= i;            /* no half rows */
+			t->n -= i; /* no half rows */
 			return;
 		}
 		*c = cells[i];
@@ -114,7 +114,11 @@ static const char *colour_of(const struct tbl *t, uint32_t column, const struct 
 	return c->d >= HOT ? "\033[31m" : c->d >= WARM ? "\033[33m" : "\033[32m";
 }
 
-struct place { size_t width; bool left, last; const char *colour; };
+struct place {
+	size_t width;
+	bool left, last;
+	const char *colour;
+};
 static void put_cell(struct buf *to, const char *text, const struct place *p)
 {
 	size_t n = strlen(text), fill = p->width > n ? p->width - n : 0;
@@ -145,7 +149,8 @@ static size_t words_at(const struct tbl *t, const size_t *width)
 	return t->col[last].unit == AN_TEXT && at + WORDS_LEAST <= COLUMNS ? at : 0;
 }
 
-static void text_rows(const struct tbl *t, struct buf *to, const struct tally_out *how, bool header, const size_t *width)
+static void text_rows(const struct tbl *t, struct buf *to, const struct tally_out *how, bool header,
+		      const size_t *width)
 {
 	const size_t at = words_at(t, width);
 	const uint32_t last = last_shown(t);
@@ -165,7 +170,8 @@ static void text_rows(const struct tbl *t, struct buf *to, const struct tally_ou
 			buf_wrap(to, tmp.p, at, at, COLUMNS, "");
 		else
 			put_cell(to, tmp.p ? tmp.p : "",
-				 &(struct place){ width[c], is_left(t, c), c == last, colour_of(t, c, &t->cell[i], how) });
+				 &(struct place){ width[c], is_left(t, c), c == last,
+						  colour_of(t, c, &t->cell[i], how) });
 	}
 	buf_free(&tmp);
 }

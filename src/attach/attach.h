@@ -15,14 +15,16 @@
 
 struct door;
 struct door_ops {
-	int (*fd)(struct door *d);            /* to poll for reading: an epoll descriptor; may be asked once */
+	int (*fd)(struct door *d); /* to poll for reading: an epoll descriptor; may be asked once */
 	/* Does what is waiting, bounded per call. 0, or negative with words: this door is broken (not: a client was). */
 	int (*serve)(struct door *d, struct err *e);
 	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
 	int (*passed)(struct door *d, struct err *e);
-	void (*close)(struct door *d);        /* removes what it made in the file system */
+	void (*close)(struct door *d); /* removes what it made in the file system */
 };
-struct door { const struct door_ops *op; };   /* first member of each door's own struct */
+struct door {
+	const struct door_ops *op;
+}; /* first member of each door's own struct */
 
 /* Held while a server looks at a socket's path and makes its own there, so that of several one wins (door_path.c). *fd: for
  * _unlock(); -1: no lock can be made in that directory, and neither can a socket. -TALLY_EBUSY. */
@@ -36,7 +38,7 @@ int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char 
 int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e);
 
 /* The local protocol (doc/protocol.md): what `--on unix:PATH` speaks. */
-struct local_service;                         /* local.h: which operations are answered, by whom */
+struct local_service; /* local.h: which operations are answered, by whom */
 int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e);
 /* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
 extern const struct local_service local_kunpeng;

@@ -15,7 +15,7 @@
 #include "attach/attach.h"
 #include "base/file.h"
 
-#define TRIES 5000u                           /* of a millisecond each */
+#define TRIES 5000u /* of a millisecond each */
 #define LOCK_MOST (sizeof(((struct sockaddr_un *)0)->sun_path) + 8)
 
 static void lock_name(char name[static LOCK_MOST], const char *path)
@@ -35,7 +35,8 @@ int door_path_lock(const char *path, int *fd, struct err *e)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
-	return err_set(e, TALLY_EBUSY, "%s: another server has been starting there for seconds: 'fuser %s' names it", path, name);
+	return err_set(e, TALLY_EBUSY, "%s: another server has been starting there for seconds: 'fuser %s' names it",
+		       path, name);
 }
 
 void door_path_unlock(const char *path, int fd)

@@ -16,13 +16,16 @@
 
 enum { RACE_SERVERS = 4, RACE_SILENCE_MS = 60000 };
 typedef int race_open(struct door **ret, void *arg, const char *path, struct err *e);
-struct race { pid_t pid[RACE_SERVERS]; int won, said; };
+struct race {
+	pid_t pid[RACE_SERVERS];
+	int won, said;
+};
 
 /* A server that is killed at once: its socket stays. */
 static inline void race_leave_dead(race_open *open, void *arg, const char *path)
 {
 	struct door *d;
-	struct err e = {0};
+	struct err e = { 0 };
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -34,7 +37,7 @@ static inline void race_leave_dead(race_open *open, void *arg, const char *path)
 
 static inline void race_serve(race_open *open, void *arg, const char *path, int go, int say)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 	struct door *d;
 	char byte = 0;
 
@@ -49,9 +52,9 @@ static inline void race_serve(race_open *open, void *arg, const char *path, int 
 /* won: how many have the path; said: how many told whether they have. */
 static inline struct race race_begin(race_open *open, void *arg, const char *path)
 {
-	struct race r = {.won = 0};
-	struct pollfd p = {.events = POLLIN};
-	int go[2] = {-1, -1}, say[2] = {-1, -1};
+	struct race r = { .won = 0 };
+	struct pollfd p = { .events = POLLIN };
+	int go[2] = { -1, -1 }, say[2] = { -1, -1 };
 	char byte;
 
 	if (pipe(go) < 0 || pipe(say) < 0)
@@ -65,7 +68,7 @@ static inline struct race race_begin(race_open *open, void *arg, const char *pat
 	}
 	close(go[0]);
 	close(say[1]);
-	close(go[1]);                         /* all at once */
+	close(go[1]); /* all at once */
 	p.fd = say[0];
 	while (r.said < RACE_SERVERS && poll(&p, 1, RACE_SILENCE_MS) == 1 && read(say[0], &byte, 1) == 1) {
 		r.said++;
@@ -78,9 +81,9 @@ static inline struct race race_begin(race_open *open, void *arg, const char *pat
 /* While somebody else starts at the path (the lock is held), a server there says nothing; it has the path after that. */
 static inline bool race_waits_its_turn(race_open *open, void *arg, const char *path)
 {
-	struct pollfd p = {.events = POLLIN};
+	struct pollfd p = { .events = POLLIN };
 	int go[2], say[2], lock = -1;
-	struct err e = {0};
+	struct err e = { 0 };
 	bool waits, wins;
 	char byte = 0;
 	pid_t pid;

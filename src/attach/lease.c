@@ -37,10 +37,10 @@
 #include "attach/lease.h"
 #include "base/file.h"
 
-#define LOCK_TRIES 5000u                      /* of a millisecond each: who holds the lock does a few dozen system calls */
+#define LOCK_TRIES 5000u /* of a millisecond each: who holds the lock does a few dozen system calls */
 #define RECHECK_MS 250
-#define PLACES 2u                             /* of one user */
-#define PLACE_MOST 72u                        /* bytes of its path, so that a socket's name fits behind it */
+#define PLACES 2u      /* of one user */
+#define PLACE_MOST 72u /* bytes of its path, so that a socket's name fits behind it */
 #define NAME_MOST (sizeof(((struct sockaddr_un *)0)->sun_path))
 
 struct place {
@@ -51,8 +51,8 @@ struct lease {
 	enum lease_kind kind;
 	struct place root[PLACES], own[PLACES];
 	uint32_t nroot, nown;
-	int fd;                               /* the socket, or -1 */
-	char path[NAME_MOST];                 /* its name */
+	int fd;               /* the socket, or -1 */
+	char path[NAME_MOST]; /* its name */
 	char unkept[200];
 	/* PROCESS */
 	int epoll, inotify, timer;
@@ -83,7 +83,7 @@ static uint32_t place_name(struct place v[static PLACES], const char *root, uid_
 
 	for (uint32_t i = 0; i < PLACES; i++) {
 		struct place *p = &v[n];
-		int len = i ? snprintf(p->path, sizeof(p->path), "%s/tmp/tally-%u", root, uid) :
+		int len = i   ? snprintf(p->path, sizeof(p->path), "%s/tmp/tally-%u", root, uid) :
 			  uid ? snprintf(p->path, sizeof(p->path), "%s/run/user/%u/tally", root, uid) :
 				snprintf(p->path, sizeof(p->path), "%s/run/tally", root);
 
@@ -131,17 +131,17 @@ static bool place_make(const struct place *p, char *why, size_t n)
 	else if (!directory_is_safe(p->path, p->uid, false))
 		snprintf(why, n, "%s is not a directory of user %u alone", p->path, p->uid);
 	else
-		return p->uid || chmod(p->path, mode) == 0;    /* whatever the umask is */
+		return p->uid || chmod(p->path, mode) == 0; /* whatever the umask is */
 	return false;
 }
 
 /* ---- looking ------------------------------------------------------------------------------------------- */
 
-struct look {                                 /* through a place */
+struct look { /* through a place */
 	const struct place *place;
 	int probe;
-	uint32_t kinds;                       /* bit k: enum lease_kind */
-	bool cleans;                          /* what stands no more is removed */
+	uint32_t kinds; /* bit k: enum lease_kind */
+	bool cleans;    /* what stands no more is removed */
 	struct lease_holder *v;
 	uint32_t n, cap;
 };
@@ -176,7 +176,8 @@ static int look_at_name(void *arg, const char *name)
 	char path[NAME_MOST];
 
 	if (!name_parse(name, &h) || !(k->kinds >> h.kind & 1) ||
-	    (size_t)snprintf(path, sizeof(path), "%s/%s", k->place->path, name) >= sizeof(path) || !address_make(&a, path))
+	    (size_t)snprintf(path, sizeof(path), "%s/%s", k->place->path, name) >= sizeof(path) ||
+	    !address_make(&a, path))
 		return 0;
 	/* EACCES: its holder is about to open it to all. */
 	if (connect(k->probe, (const struct sockaddr *)&a, sizeof(a)) < 0 && errno != EACCES) {
@@ -283,8 +284,9 @@ static void socket_bind(struct lease *l, const struct place *p)
 		snprintf(l->unkept, sizeof(l->unkept), "%s: %s", l->path, strerror(errno));
 		l->path[0] = '\0';
 	} else {
-		(void)!shutdown(fd, SHUT_RD);         /* nobody can leave anything in it */
-		(void)!chmod(l->path, 0666);          /* to connect takes the right to write; the directory says whom that is for */
+		(void)!shutdown(fd, SHUT_RD); /* nobody can leave anything in it */
+		(void)!chmod(l->path,
+			     0666); /* to connect takes the right to write; the directory says whom that is for */
 	}
 	if (rc < 0 && fd >= 0)
 		close(fd);
@@ -297,7 +299,9 @@ static void socket_bind(struct lease *l, const struct place *p)
 /* Whom this kind gives way to when it begins. */
 static uint32_t kinds_before(enum lease_kind kind)
 {
-	return kind == LEASE_PROCESS ? 0 : kind == LEASE_SYSTEM ? 1u << LEASE_SYSTEM | 1u << LEASE_TRACE : 1u << LEASE_SYSTEM;
+	return kind == LEASE_PROCESS ? 0 :
+	       kind == LEASE_SYSTEM  ? 1u << LEASE_SYSTEM | 1u << LEASE_TRACE :
+				       1u << LEASE_SYSTEM;
 }
 
 static int take_locked(struct lease *l, const struct place *p, struct lease_holder *other, struct err *e)
@@ -392,7 +396,7 @@ static bool watch_places(const struct lease *l, const struct place *v, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		if (inotify_add_watch(l->inotify, v[i].path, IN_CREATE | IN_DELETE | IN_ONLYDIR) >= 0)
 			continue;
-		all &= errno == ENOENT || errno == EACCES;    /* nothing there, or nothing that would count */
+		all &= errno == ENOENT || errno == EACCES; /* nothing there, or nothing that would count */
 		if (i > 0 || errno != ENOENT)
 			continue;
 		place_parent(parent, &v[i]);
@@ -432,7 +436,7 @@ bool lease_shut(struct lease *l, struct lease_holder *by)
 		return false;
 	while (read(l->timer, events, sizeof(uint64_t)) > 0 || read(l->inotify, events, sizeof(events)) > 0)
 		;
-	watched = watch_all(l);               /* a place may have come; before looking, so that nothing falls between */
+	watched = watch_all(l); /* a place may have come; before looking, so that nothing falls between */
 	shut = lease_holders_list(l, kinds, &h, 1) > 0;
 	lease_recheck_arm(l, shut || !watched);
 	if (shut && by)

@@ -23,10 +23,10 @@ enum lease_kind { LEASE_TRACE, LEASE_SYSTEM, LEASE_PROCESS, LEASE_KINDS };
 struct lease_holder {
 	int32_t pid;
 	uint32_t uid;
-	uint8_t kind;                         /* enum lease_kind */
+	uint8_t kind; /* enum lease_kind */
 };
 
-struct lease;                                 /* opaque; freed by lease_free() */
+struct lease; /* opaque; freed by lease_free() */
 
 /* Takes a lease. root: the directory in which run/ and tmp/ are; NULL: that of the machine (tests have their own).
  * -TALLY_EBUSY: TRACE against SYSTEM or SYSTEM against either, and *other is who holds it; or a process of this user does not

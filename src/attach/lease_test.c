@@ -26,7 +26,7 @@
 
 enum { ALICE = 65534, BOB = 65533 };
 
-static char own_root[64];                     /* of this test alone: run/ and tmp/ as a machine has them */
+static char own_root[64]; /* of this test alone: run/ and tmp/ as a machine has them */
 
 static const char *below(const char *path)
 {
@@ -56,7 +56,7 @@ static int setup(void **state)
 	make("run/user", 0755, geteuid());
 	make("tmp", 01777, geteuid());
 	if (geteuid() == 0)
-		make("run/user/65534", 0700, ALICE);  /* ALICE has logged in, BOB has not */
+		make("run/user/65534", 0700, ALICE); /* ALICE has logged in, BOB has not */
 	else {
 		char path[32];
 
@@ -81,7 +81,7 @@ static int teardown(void **state)
 static struct lease *take(enum lease_kind kind)
 {
 	struct lease_holder other;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct lease *l;
 
 	assert_int_equal(lease_take(&l, own_root, kind, &other, &e), 0);
@@ -93,7 +93,7 @@ static struct lease *take(enum lease_kind kind)
 static void refused_by(enum lease_kind asks, enum lease_kind holds)
 {
 	struct lease_holder other;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct lease *l;
 
 	assert_int_equal(lease_take(&l, own_root, asks, &other, &e), -TALLY_EBUSY);
@@ -155,7 +155,7 @@ static void processes_are_never_refused(void **state)
 static void processes_lose_their_counters_when_d_begins(enum lease_kind kind)
 {
 	struct lease *p = take(LEASE_PROCESS), *d;
-	struct lease_holder by = {0};
+	struct lease_holder by = { 0 };
 
 	assert_false(lease_shut(p, &by));
 	d = take(kind);
@@ -178,7 +178,7 @@ static void processes_lose_their_counters_to_either(void **state)
 static void a_late_process_begins_without_counters(void **state)
 {
 	struct lease *d = take(LEASE_TRACE), *p = take(LEASE_PROCESS);
-	struct lease_holder by = {0};
+	struct lease_holder by = { 0 };
 
 	(void)state;
 	assert_true(lease_shut(p, &by));
@@ -227,7 +227,7 @@ static void a_killed_holder_leaves_nothing(void **state)
 {
 	struct lease *p = take(LEASE_PROCESS);
 	struct lease_holder other;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct lease *l;
 	int ready[2];
 	pid_t child;
@@ -294,7 +294,7 @@ static void what_the_dead_leave_is_removed_by_the_next(void **state)
 		lease_free(take(LEASE_SYSTEM));
 	}
 	l = take(LEASE_TRACE);
-	assert_int_equal(entries(below(own_place())), 2);     /* the lock, and this lease */
+	assert_int_equal(entries(below(own_place())), 2); /* the lock, and this lease */
 	lease_free(l);
 	assert_int_equal(entries(below(own_place())), 1);
 }
@@ -337,8 +337,8 @@ struct user {
 
 static void answer(int line, enum lease_kind kind)
 {
-	struct lease_holder by = {0};
-	struct err e = {0};
+	struct lease_holder by = { 0 };
+	struct err e = { 0 };
 	struct lease *l;
 	int said = lease_take(&l, own_root, kind, &by, &e);
 	char byte;
@@ -518,7 +518,7 @@ static void a_process_is_woken_when_who_had_its_counters_is_killed(void **state)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	while (lease_shut(p, NULL))
-		assert_int_equal(poll(&fd, 1, 60000), 1);     /* it looks again by itself */
+		assert_int_equal(poll(&fd, 1, 60000), 1); /* it looks again by itself */
 	lease_free(p);
 }
 
@@ -527,7 +527,8 @@ static void a_process_is_woken_when_who_had_its_counters_is_killed(void **state)
 static int abstract(const char *name, int type)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0), n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", name);
+	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0),
+	    n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", name);
 
 	if (bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0)
 		listen(fd, 1);
@@ -544,7 +545,7 @@ static bool hostile_open(const char *path)
 		return false;
 	flock(fd, LOCK_EX | LOCK_NB);
 	fcntl(fd, F_OFD_SETLK, &read_all);
-	return true;                          /* and keeps it */
+	return true; /* and keeps it */
 }
 
 static void hostile_connect(const char *path)
@@ -565,8 +566,8 @@ static void hostile_connect(const char *path)
 /* Until it is killed: everything, in the places of root, of BOB and of the old names, keeping what it gets. */
 static void hostile_loop(int ready)
 {
-	static const char *const old[] = { "tally-counters/lock/0", "tally-counters/trace/%u", "tally-counters/system/%u",
-					   "tally-counters/process/%u" };
+	static const char *const old[] = { "tally-counters/lock/0", "tally-counters/trace/%u",
+					   "tally-counters/system/%u", "tally-counters/process/%u" };
 	char path[300];
 
 	if (setresuid(ALICE, ALICE, ALICE) < 0)
@@ -590,14 +591,14 @@ static void hostile_loop(int ready)
 		hostile_open(below("run/tally"));
 		mkdir(below("run/tally"), 0777);
 		mkdir(below("tmp/tally-0"), 0777);
-		mkdir(below("tmp/tally-65533"), 0777);        /* BOB's, who has no other */
+		mkdir(below("tmp/tally-65533"), 0777); /* BOB's, who has no other */
 		symlink("/", below("tmp/tally-65532"));
 		snprintf(path, sizeof(path), "%s/system.1.%u", below("tmp/tally-65533"), turn);
 		struct sockaddr_un a = { .sun_family = AF_UNIX };
 		memcpy(a.sun_path, path, sizeof(a.sun_path) - 1);
 		(void)!bind(socket(AF_UNIX, SOCK_DGRAM, 0), (struct sockaddr *)&a, sizeof(a));
 		for (int fd = 512; fd < 1024; fd++)
-			close(fd);                        /* so that it goes on */
+			close(fd); /* so that it goes on */
 		if (turn == 0)
 			(void)!write(ready, "x", 1);
 	}
@@ -636,7 +637,7 @@ static void a_hostile_user_in_a_loop_never_keeps_root_from_its_leases(void **sta
 		p = take(LEASE_PROCESS);
 		assert_false(lease_shut(p, NULL));
 		a = take(i % 2 ? LEASE_SYSTEM : LEASE_TRACE);
-		refused_by(LEASE_SYSTEM, i % 2 ? LEASE_SYSTEM : LEASE_TRACE);  /* two holders never coexist */
+		refused_by(LEASE_SYSTEM, i % 2 ? LEASE_SYSTEM : LEASE_TRACE); /* two holders never coexist */
 		assert_true(lease_shut(p, NULL));
 		assert_int_equal(lease_list(own_root, v, 4), 2);
 		lease_free(a);
@@ -660,9 +661,13 @@ static void a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_t
 			struct lease_holder other;
 			struct lease *l = NULL;
 
-			if (setresuid(BOB, BOB, BOB) < 0 || lease_take(&l, own_root, LEASE_SYSTEM, &other, &(struct err){ 0 }) < 0)
+			if (setresuid(BOB, BOB, BOB) < 0 ||
+			    lease_take(&l, own_root, LEASE_SYSTEM, &other, &(struct err){ 0 }) < 0)
 				_exit(1);
-			_exit(lease_unkept(l) && strstr(lease_unkept(l), "tally-65533 is not a directory of user 65533 alone") ? 0 : 2);
+			_exit(lease_unkept(l) && strstr(lease_unkept(l),
+							"tally-65533 is not a directory of user 65533 alone") ?
+				      0 :
+				      2);
 		}
 		waitpid(bob, &status, 0);
 		assert_int_equal(status, 0);
@@ -787,14 +792,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_of_a_user_yields_to_the_same_users_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_strangers_lease_is_in_nobodys_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_user_is_refused_for_roots_sake, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_users_process_yields_to_roots_session_and_roots_to_no_users, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_users_process_yields_to_roots_session_and_roots_to_no_users, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_process_is_woken_when_its_counters_go_and_come, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_process_is_woken_when_who_had_its_counters_is_killed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_hostile_user_in_a_loop_never_keeps_root_from_its_leases, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(root_takes_leases_while_a_stranger_has_every_abstract_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_is_woken_when_who_had_its_counters_is_killed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_hostile_user_in_a_loop_never_keeps_root_from_its_leases, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_told,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(root_takes_leases_while_a_stranger_has_every_abstract_name, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(as_many_as_like_can_count_processes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_root_whose_name_is_too_long_has_no_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said, setup, teardown),

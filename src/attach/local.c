@@ -21,7 +21,7 @@
 
 #include "attach/local.h"
 
-#define IN_BYTES (2 * LOCAL_FRAME_MOST)  /* part of a frame never keeps a whole one from being read */
+#define IN_BYTES (2 * LOCAL_FRAME_MOST) /* part of a frame never keeps a whole one from being read */
 #define OUT_BYTES (4 * LOCAL_FRAME_MOST)
 
 struct local_peer {
@@ -137,7 +137,7 @@ static uint8_t *out_room(struct local_peer *p, uint32_t bytes)
 /* Makes a frame of the n bytes that are behind the place for its head. */
 static void out_frame(struct local_peer *p, uint16_t op, uint16_t status, uint64_t id, uint32_t n)
 {
-	const struct local_head h = {(uint32_t)sizeof(h) + n, op, status, id};
+	const struct local_head h = { (uint32_t)sizeof(h) + n, op, status, id };
 
 	memcpy(p->out + p->out_n, &h, sizeof(h));
 	p->out_n += h.bytes;
@@ -188,7 +188,7 @@ void local_peer_sent(struct local_peer *p, size_t n)
 size_t local_refusal(uint8_t *to, enum tally_err code, const char *words)
 {
 	size_t n = strnlen(words, LOCAL_WORDS_MOST);
-	const struct local_head h = {(uint32_t)(sizeof(h) + n), LOCAL_HELLO, local_status(-(int)code), 0};
+	const struct local_head h = { (uint32_t)(sizeof(h) + n), LOCAL_HELLO, local_status(-(int)code), 0 };
 
 	memcpy(to, &h, sizeof(h));
 	memcpy(to + sizeof(h), words, n);
@@ -199,7 +199,7 @@ size_t local_refusal(uint8_t *to, enum tally_err code, const char *words)
 
 static int run_HELLO(struct local_call *c)
 {
-	struct local_welcome w = {LOCAL_VERSION, 0, LOCAL_FRAME_MOST, LOCAL_PENDING_MOST, ""};
+	struct local_welcome w = { LOCAL_VERSION, 0, LOCAL_FRAME_MOST, LOCAL_PENDING_MOST, "" };
 	struct local_hello h;
 
 	memcpy(&h, c->in, sizeof(h));
@@ -231,7 +231,7 @@ static int run_PING(struct local_call *c)
 
 static const struct local_row common[] = {
 #define X(name, number, right, request, reply, more) \
-	[(number)-LOCAL_HELLO] = {(right), sizeof(request), sizeof(reply) + (more), run_##name},
+	[(number)-LOCAL_HELLO] = { (right), sizeof(request), sizeof(reply) + (more), run_##name },
 	LOCAL_COMMON_OPS(X)
 #undef X
 };
@@ -258,8 +258,8 @@ static int judge(struct local_peer *p, const struct local_head *h, const struct 
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
 	if (!p->greeted && h->op != LOCAL_HELLO)
-		return hang_up(p, err_set(&p->err, TALLY_ESTATE, "the first request is hello, not operation 0x%x",
-					  h->op));
+		return hang_up(p,
+			       err_set(&p->err, TALLY_ESTATE, "the first request is hello, not operation 0x%x", h->op));
 	if (h->status)
 		return err_set(&p->err, TALLY_EINVAL, "status %u in a request; it is 0", h->status);
 	if (!row)
@@ -279,7 +279,7 @@ static bool answer(struct local_peer *p, const struct local_head *h, const uint8
 	const struct local_row *row = row_of(p, h->op);
 	const uint32_t most = row && row->reply > LOCAL_WORDS_MOST ? row->reply : LOCAL_WORDS_MOST;
 	uint8_t *to = out_room(p, (uint32_t)sizeof(*h) + most);
-	struct local_call c = {p->service, p, h->id, in, NULL, 0, &p->err};
+	struct local_call c = { p->service, p, h->id, in, NULL, 0, &p->err };
 	int rc;
 
 	if (!to)

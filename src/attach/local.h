@@ -37,10 +37,11 @@ static_assert(sizeof(struct local_head) == 16 && offsetof(struct local_head, id)
 
 /* X(name, number, right, request, reply, more): numbers stay for good. A request's payload has that size; a reply's has
  * that, and up to `more` bytes behind it. */
-#define LOCAL_COMMON_OPS(X)                                                                                            \
-	X(HELLO, 0x0001, 0, struct local_hello, struct local_welcome, 0)                                               \
+#define LOCAL_COMMON_OPS(X)                                              \
+	X(HELLO, 0x0001, 0, struct local_hello, struct local_welcome, 0) \
 	X(PING, 0x0002, 0, struct local_ping, struct local_ping, 0)
 #define LOCAL_PTT_FIRST 0x0100
+/* clang-format off */
 #define LOCAL_PTT_OPS(X)                                                                                               \
 	X(PTT_LIST, 0x0100, LOCAL_LOOK, struct local_nothing, struct local_devices,                                    \
 	  PTT_PMU_MOST * sizeof(struct local_pmu))                                                                     \
@@ -55,6 +56,7 @@ static_assert(sizeof(struct local_head) == 16 && offsetof(struct local_head, id)
 	X(PTT_STOP, 0x0108, LOCAL_TRACE, struct local_device, struct local_nothing, 0)                                 \
 	X(PTT_PLUG, 0x0109, LOCAL_PLUG, struct local_plug, struct local_nothing, 0)                                    \
 	X(PTT_COUNTS, 0x010a, LOCAL_LOOK, struct local_device, struct local_counts, 0)
+/* clang-format on */
 enum local_op {
 #define X(name, number, ...) LOCAL_##name = (number),
 	LOCAL_COMMON_OPS(X) LOCAL_PTT_OPS(X)
@@ -62,6 +64,7 @@ enum local_op {
 };
 
 /* X(number, error of tally/error.h): a status and what it is here (protocol.md 3). */
+/* clang-format off */
 #define LOCAL_STATUSES(X)                                                                                              \
 	X(1, NOMEM)                                                                                                    \
 	X(2, INVAL)                                                                                                    \
@@ -72,8 +75,9 @@ enum local_op {
 	X(7, CORRUPT)                                                                                                  \
 	X(8, STATE)                                                                                                    \
 	X(9, END)
-uint16_t local_status(int rc);       /* of a negative error; one without a row is IO */
-int local_error(uint16_t status);    /* the negative error of a status; one without a row is -TALLY_EIO */
+/* clang-format on */
+uint16_t local_status(int rc);    /* of a negative error; one without a row is IO */
+int local_error(uint16_t status); /* the negative error of a status; one without a row is -TALLY_EIO */
 
 /* ---- payloads (protocol.md 2, 4) --------------------------------------------------------------- */
 struct local_nothing {
@@ -165,7 +169,7 @@ static_assert(sizeof(struct local_counts) == 72 && offsetof(struct local_counts,
 /* ---- a service: operations and who answers them -------------------------------------------------- */
 struct local_peer; /* one client's conversation */
 struct local_call {
-	void *service;          /* what open() made */
+	void *service;           /* what open() made */
 	struct local_peer *peer; /* who asks */
 	uint64_t id;
 	const uint8_t *in; /* the payload, of the row's size; unaligned */
@@ -181,7 +185,7 @@ struct local_row {
 };
 #define LOCAL_LATER 1
 struct local_service {
-	const char *platform; /* 15 characters at most */
+	const char *platform;  /* 15 characters at most */
 	uint16_t first, nrows; /* operations first, first + 1, ... are row[0], row[1], ... */
 	const struct local_row *row;
 	int (*open)(void **ret, void *platform, struct err *e);
@@ -229,16 +233,18 @@ struct local_answer {
 };
 /* How long a client waits for its server; what is 0 is the default. */
 struct local_wait {
-	int answer_ms; /* for each answer; 10 s */
-	int last_ms;   /* of silence, in all, once *stop is set or an answer has not come; 2 s */
+	int answer_ms;            /* for each answer; 10 s */
+	int last_ms;              /* of silence, in all, once *stop is set or an answer has not come; 2 s */
 	const volatile int *stop; /* the caller's; lives as long as the client; NULL: nothing stops it */
 };
 /* Connects and says hello. w NULL: all defaults. -TALLY_EINVAL: no path for a socket; -TALLY_EIO:
  * nobody listens there, or no answer came; -TALLY_EPERM, -TALLY_EBUSY, -TALLY_ENOTSUP: refused, with the server's
  * words; -TALLY_EEND: it hung up. */
-int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w, struct err *e);
+int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w,
+		  struct err *e);
 /* The same over a connected stream socket, which it takes. `name` is for messages. */
-int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w, struct err *e);
+int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w,
+		struct err *e);
 void local_disconnect(struct local_client *c); /* NULL is fine */
 const struct local_welcome *local_welcomed(const struct local_client *c);
 const char *local_client_name(const struct local_client *c); /* "unix:/run/x" */

@@ -30,15 +30,15 @@
 #define OUT_BYTES LOCAL_FRAME_MOST
 #define ANSWER_MS 10000
 #define LAST_MS 2000
-#define TURN_MS 50                            /* bounds how long *stop is unseen */
+#define TURN_MS 50 /* bounds how long *stop is unseen */
 
 struct local_client {
 	int fd;
 	struct local_wait wait; /* with its defaults */
-	bool ending; /* the last silence has begun */
-	int64_t last_ms; /* what is left of it */
-	int enclosed; /* goes with the next byte that is sent; -1: nothing does */
-	bool deaf; /* what is sent reaches nobody; there may still be something to read */
+	bool ending;            /* the last silence has begun */
+	int64_t last_ms;        /* what is left of it */
+	int enclosed;           /* goes with the next byte that is sent; -1: nothing does */
+	bool deaf;              /* what is sent reaches nobody; there may still be something to read */
 	uint64_t id;
 	struct local_welcome welcome;
 	uint32_t in_at, in_n, out_at, out_n;
@@ -84,9 +84,11 @@ static ssize_t send_enclosed(struct local_client *c, const uint8_t *p, size_t n)
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-	struct iovec v = {(void *)(uintptr_t)p, n};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	} control = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec v = { (void *)(uintptr_t)p, n };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	ssize_t sent;
 
 	memcpy(CMSG_DATA(&control.head), &c->enclosed, sizeof(int));
@@ -187,7 +189,8 @@ static int client_poll(struct local_client *c, struct pollfd *p, int timeout_ms,
 static int client_unanswered(struct local_client *c, const char *what, struct err *e)
 {
 	if (client_has_ended(c))
-		return err_set(e, TALLY_EIO, "%s: it does not answer; what was left to do had %d ms", c->name, c->wait.last_ms);
+		return err_set(e, TALLY_EIO, "%s: it does not answer; what was left to do had %d ms", c->name,
+			       c->wait.last_ms);
 	client_begin_to_end(c);
 	return err_set(e, TALLY_EIO, "%s: %s %d ms", c->name, what, c->wait.answer_ms);
 }
@@ -196,7 +199,7 @@ static int client_unanswered(struct local_client *c, const char *what, struct er
 static int turn(struct local_client *c, int timeout_ms, struct err *e)
 {
 	const uint32_t before = c->out_n - c->out_at;
-	struct pollfd p = {.fd = c->fd};
+	struct pollfd p = { .fd = c->fd };
 	int rc = send_some(c, e);
 
 	if (rc < 0)
@@ -268,7 +271,7 @@ int local_next(struct local_client *c, struct local_answer *a, int timeout_ms, s
 
 int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint64_t *id, struct err *e)
 {
-	const struct local_head h = {(uint32_t)(sizeof(h) + n), op, 0, c->id};
+	const struct local_head h = { (uint32_t)(sizeof(h) + n), op, 0, c->id };
 
 	assert(n <= LOCAL_PAYLOAD_MOST);
 	while (OUT_BYTES - c->out_n < h.bytes) {
@@ -300,7 +303,7 @@ int local_judge(const struct local_client *c, const struct local_answer *a, stru
 	for (size_t i = 0; i < n; i++)
 		words[i] = (char)(a->p[i] < ' ' || a->p[i] == 0x7f ? '?' : a->p[i]);
 	words[n] = '\0';
-	return err_set(e, (enum tally_err)-local_error(a->head.status), "%s: %s", c->name, words);
+	return err_set(e, (enum tally_err) - local_error(a->head.status), "%s: %s", c->name, words);
 }
 
 int local_ask_and_wait(struct local_client *c, uint16_t op, const void *p, size_t n, struct local_answer *a,
@@ -333,7 +336,7 @@ void local_disconnect(struct local_client *c)
 
 static int greet(struct local_client *c, uint32_t rights, struct err *e)
 {
-	const struct local_hello hello = {LOCAL_MAGIC, LOCAL_VERSION, rights};
+	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, rights };
 	struct local_answer a;
 	int rc = local_ask_and_wait(c, LOCAL_HELLO, &hello, sizeof(hello), &a, NULL, e);
 
@@ -360,7 +363,8 @@ static struct local_wait wait_or_default(const struct local_wait *w)
 	return ret;
 }
 
-int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w, struct err *e)
+int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t rights, const struct local_wait *w,
+		struct err *e)
 {
 	struct local_client *c = mem_alloc(sizeof(*c));
 	int rc;
@@ -399,11 +403,12 @@ static int nobody(const char *path, struct err *e)
 	}
 }
 
-int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w, struct err *e)
+int local_connect(struct local_client **ret, const char *path, uint32_t rights, const struct local_wait *w,
+		  struct err *e)
 {
 	const int ms = wait_or_default(w).answer_ms;
-	const struct timeval patience = {ms / 1000, ms % 1000 * 1000};
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const struct timeval patience = { ms / 1000, ms % 1000 * 1000 };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char name[sizeof(at.sun_path) + 8];
 	int fd, rc;
 

@@ -6,7 +6,7 @@
 static void where_nobody_listens_the_words_say_how_to_begin(void **state)
 {
 	struct local_client *c = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(local_connect(&c, "/nowhere/s", 0, NULL, &e), -TALLY_EIO);
@@ -58,7 +58,7 @@ static void answers_that_are_longer_than_their_room_all_come(void **state)
 
 static void a_refusal_comes_with_the_servers_words(void **state)
 {
-	const uint64_t sum[2] = {UINT64_MAX, 1};
+	const uint64_t sum[2] = { UINT64_MAX, 1 };
 	struct visit v;
 
 	(void)state;
@@ -86,12 +86,13 @@ static void a_server_that_dies_is_the_end(void **state)
 static void a_server_that_says_nothing_is_not_waited_for_without_end(void **state)
 {
 	struct local_client *c = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int fd[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
-	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &(struct local_wait){.answer_ms = 1}, &e), -TALLY_EIO);
+	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &(struct local_wait){ .answer_ms = 1 }, &e),
+			 -TALLY_EIO);
 	assert_string_equal(e.text, "unix:/silent: no answer in 1 ms");
 	close(fd[1]);
 }
@@ -100,12 +101,12 @@ static void a_server_that_says_nothing_is_not_waited_for_without_end(void **stat
 static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **state)
 {
 	const volatile int stop = 1;
-	const struct local_wait w = {.answer_ms = 3600000, .last_ms = 1, .stop = &stop};
-	struct local_welcome welcome = {.version = LOCAL_VERSION};
+	const struct local_wait w = { .answer_ms = 3600000, .last_ms = 1, .stop = &stop };
+	struct local_welcome welcome = { .version = LOCAL_VERSION };
 	struct local_client *c = NULL;
 	struct local_answer a;
-	struct script s = {.n = 0};
-	struct err e = {0};
+	struct script s = { .n = 0 };
+	struct err e = { 0 };
 	int fd[2];
 
 	(void)state;
@@ -119,7 +120,7 @@ static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **s
 	assert_int_equal(write(fd[1], s.p, s.n), s.n);
 	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), 0);
 	for (int i = 0; i < 100; i++) {
-		e = (struct err){0};
+		e = (struct err){ 0 };
 		assert_int_equal(local_ask_and_wait(c, LOCAL_PING, "12345678", 8, &a, NULL, &e), -TALLY_EIO);
 	}
 	local_disconnect(c);
@@ -130,12 +131,12 @@ static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **s
 /* The first answer that does not come takes its time; those after it have the last silence together. */
 static void after_an_answer_that_did_not_come_the_others_are_not_waited_for_each(void **state)
 {
-	const struct local_wait w = {.answer_ms = 1000, .last_ms = 1};
-	struct local_welcome welcome = {.version = LOCAL_VERSION};
+	const struct local_wait w = { .answer_ms = 1000, .last_ms = 1 };
+	struct local_welcome welcome = { .version = LOCAL_VERSION };
 	struct local_client *c = NULL;
 	struct local_answer a;
-	struct script s = {.n = 0};
-	struct err e = {0};
+	struct script s = { .n = 0 };
+	struct err e = { 0 };
 	int fd[2];
 
 	(void)state;
@@ -145,10 +146,10 @@ static void after_an_answer_that_did_not_come_the_others_are_not_waited_for_each
 	assert_int_equal(write(fd[1], s.p, s.n), s.n);
 	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), 0);
 	for (int i = 0; i < 120; i++) {
-		e = (struct err){0};
+		e = (struct err){ 0 };
 		assert_int_equal(local_ask_and_wait(c, LOCAL_PING, "12345678", 8, &a, NULL, &e), -TALLY_EIO);
-		assert_string_equal(e.text, i ? "unix:/silent: it does not answer; what was left to do had 1 ms"
-					      : "unix:/silent: no answer in 1000 ms");
+		assert_string_equal(e.text, i ? "unix:/silent: it does not answer; what was left to do had 1 ms" :
+						"unix:/silent: no answer in 1000 ms");
 	}
 	local_disconnect(c);
 	close(fd[1]);
@@ -158,7 +159,7 @@ static void after_an_answer_that_did_not_come_the_others_are_not_waited_for_each
 static void assert_client_refuses(const void *p, size_t n, int rc, const char *words)
 {
 	struct local_client *c = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
@@ -172,8 +173,8 @@ static void assert_client_refuses(const void *p, size_t n, int rc, const char *w
 
 static void a_server_of_another_protocol_is_refused(void **state)
 {
-	struct script s = {.n = 0};
-	struct local_welcome w = {.version = 3};
+	struct script s = { .n = 0 };
+	struct local_welcome w = { .version = 3 };
 
 	(void)state;
 	assert_client_refuses("HTTP/1.1 400 Bad Request\r\n", 26, -TALLY_ECORRUPT, "no server of this protocol");
@@ -200,10 +201,10 @@ static void every_failing_allocation_is_told(void **state)
 	(void)state;
 	scratch_path(path, sizeof(path));
 	for (long n = 1;; n++) {
-		struct toy t = {0};
-		struct server s = {0};
+		struct toy t = { 0 };
+		struct server s = { 0 };
 		struct local_client *c = NULL;
-		struct err e = {0};
+		struct err e = { 0 };
 
 		mem_fail_at(n);
 		int rc = door_local(&s.door, &toy_service, &t, path, &e);

@@ -50,7 +50,7 @@ static void client_drop(struct client *c)
 {
 	local_peer_close(c->peer);
 	close(c->fd);
-	*c = (struct client){.fd = -1};
+	*c = (struct client){ .fd = -1 };
 }
 
 /* Sends what is to be sent. False: nobody is there. */
@@ -74,7 +74,7 @@ static bool client_send(struct client *c)
 /* Waits for what can be done: reading while there is room, writing while there is something or would be. */
 static void client_arm(struct local_door *d, struct client *c)
 {
-	struct epoll_event ev = {.data.u32 = (uint32_t)(c - d->client)};
+	struct epoll_event ev = { .data.u32 = (uint32_t)(c - d->client) };
 	size_t n;
 
 	local_peer_room(c->peer, &n);
@@ -93,8 +93,10 @@ static ssize_t receive(struct client *c, uint8_t *p, size_t room)
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec v = {p, room};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct iovec v = { p, room };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
 	ssize_t got = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *h = got >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	bool gave = false;
@@ -177,7 +179,7 @@ static bool may_come_in(int fd)
 
 static void admit(struct local_door *d, int fd)
 {
-	struct epoll_event ev = {.events = EPOLLIN};
+	struct epoll_event ev = { .events = EPOLLIN };
 	struct client *c = d->client;
 
 	if (!may_come_in(fd)) {
@@ -203,7 +205,7 @@ static void admit(struct local_door *d, int fd)
 
 static void listener_arm(struct local_door *d, bool muted)
 {
-	struct epoll_event ev = {.events = muted ? 0 : EPOLLIN, .data.u32 = LOCAL_CLIENTS};
+	struct epoll_event ev = { .events = muted ? 0 : EPOLLIN, .data.u32 = LOCAL_CLIENTS };
 
 	if (epoll_ctl(d->epoll, EPOLL_CTL_MOD, d->listener, &ev) == 0)
 		d->muted = muted;
@@ -333,7 +335,7 @@ static int bind_at(struct local_door *d, struct err *e)
 
 static int door_start(struct local_door *d, struct err *e)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = LOCAL_CLIENTS};
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = LOCAL_CLIENTS };
 	int lock, rc;
 
 	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -344,14 +346,14 @@ static int door_start(struct local_door *d, struct err *e)
 	if (rc < 0)
 		return rc;
 	rc = bind_at(d, e);
-	if (rc == 0 && (listen(d->listener, LOCAL_CLIENTS) < 0 ||
-			epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
+	if (rc == 0 &&
+	    (listen(d->listener, LOCAL_CLIENTS) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
 		rc = err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
 	door_path_unlock(d->at.sun_path, lock);
 	return rc;
 }
 
-static const struct door_ops local_ops = {local_fd, local_serve, local_passed, local_close};
+static const struct door_ops local_ops = { local_fd, local_serve, local_passed, local_close };
 
 int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e)
 {
@@ -364,7 +366,9 @@ int door_local(struct door **ret, const struct local_service *s, void *platform,
 	d = mem_alloc(sizeof(*d));
 	if (!d)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	*d = (struct local_door){.door.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX};
+	*d = (struct local_door){
+		.door.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX
+	};
 	strcpy(d->at.sun_path, path);
 	for (size_t i = 0; i < LOCAL_CLIENTS; i++)
 		d->client[i].fd = -1;

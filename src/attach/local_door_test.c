@@ -10,9 +10,9 @@
 
 static void assert_no_door(const char *path, int rc, const char *words)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct door *d = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int n = descriptors();
 
 	assert_int_equal(door_local(&d, &toy_service, &t, path, &e), rc);
@@ -23,7 +23,7 @@ static void assert_no_door(const char *path, int rc, const char *words)
 
 static void a_socket_is_for_its_user_and_goes_with_its_server(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct stat st;
 	char path[64];
 	struct door *d;
@@ -40,7 +40,7 @@ static void a_socket_is_for_its_user_and_goes_with_its_server(void **state)
 
 static void a_living_servers_path_is_refused_and_a_dead_ones_taken(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64], moved[72];
 	struct door *d;
 	int fd;
@@ -90,8 +90,8 @@ static void of_servers_that_start_together_one_wins(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 40; round++) {
-		struct toy t = {0};
-		struct err e = {0};
+		struct toy t = { 0 };
+		struct err e = { 0 };
 		struct race r;
 		struct door *d;
 		char path[64];
@@ -107,15 +107,15 @@ static void of_servers_that_start_together_one_wins(void **state)
 		assert_int_equal(r.won, 1);
 		assert_int_equal(rc, -TALLY_EBUSY);
 		assert_non_null(strstr(e.text, "another server listens there"));
-		d = door(&t, path);                   /* nothing of the killed is in the way */
+		d = door(&t, path); /* nothing of the killed is in the way */
 		d->op->close(d);
-		scratch_gone(path);                   /* and nothing is left */
+		scratch_gone(path); /* and nothing is left */
 	}
 }
 
 static void a_server_waits_while_another_one_starts_at_its_path(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64];
 
 	(void)state;
@@ -127,7 +127,7 @@ static void a_server_waits_while_another_one_starts_at_its_path(void **state)
 
 static void what_another_made_at_the_path_is_left(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64];
 	struct door *d;
 
@@ -143,7 +143,7 @@ static void what_another_made_at_the_path_is_left(void **state)
 
 static void serve(struct door *d)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (d->op->serve(d, &e) < 0 || d->op->passed(d, &e) < 0)
 		fail_msg("%s", e.text);
@@ -173,7 +173,7 @@ static int raw_answer(struct door *d, int fd, struct local_head *h, char *words,
 
 static int raw_hello(struct door *d, const char *path)
 {
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 	int fd = raw_connect(path);
 	struct local_head h;
 	char words[600];
@@ -187,7 +187,7 @@ static int raw_hello(struct door *d, const char *path)
 static void one_client_too_many_is_told_so_and_another_may_come_when_one_went(void **state)
 {
 	int fd[LOCAL_CLIENTS], more;
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
 	struct door *d;
@@ -217,7 +217,7 @@ static void one_client_too_many_is_told_so_and_another_may_come_when_one_went(vo
 static int as_somebody_else(const char *path)
 {
 	struct local_client *c = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int rc;
 
 	if (setgid(65534) || setuid(65534))
@@ -228,8 +228,8 @@ static int as_somebody_else(const char *path)
 
 static void another_user_is_refused_even_where_the_mode_would_let_him_in(void **state)
 {
-	struct toy t = {0};
-	struct server s = {0};
+	struct toy t = { 0 };
+	struct server s = { 0 };
 	char path[64], dir[64];
 	int status;
 	pid_t pid;
@@ -256,10 +256,10 @@ static void another_user_is_refused_even_where_the_mode_would_let_him_in(void **
 
 static void garbage_harms_nobody_else(void **state)
 {
-	const uint64_t v[2] = {40, 2};
-	struct script s = {.n = 0};
+	const uint64_t v[2] = { 40, 2 };
+	struct script s = { .n = 0 };
 	uint8_t noise[5000];
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
 	struct door *d;
@@ -290,9 +290,9 @@ static void garbage_harms_nobody_else(void **state)
 
 static void a_client_that_floods_and_never_reads_stops_nobody(void **state)
 {
-	const uint64_t v[2] = {40, 2};
-	struct script flood = {.n = 0}, s = {.n = 0};
-	struct toy t = {0};
+	const uint64_t v[2] = { 40, 2 };
+	struct script flood = { .n = 0 }, s = { .n = 0 };
+	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
 	struct door *d;
@@ -324,11 +324,11 @@ static void a_client_that_floods_and_never_reads_stops_nobody(void **state)
 
 static void killed_clients_are_cleared_away(void **state)
 {
-	struct toy t = {0};
-	struct server s = {0};
+	struct toy t = { 0 };
+	struct server s = { 0 };
 	struct local_client *c = NULL;
 	struct local_answer a;
-	struct err e = {0};
+	struct err e = { 0 };
 	char path[64];
 	int ready[2], status;
 	pid_t pid;
@@ -365,7 +365,7 @@ static void killed_clients_are_cleared_away(void **state)
 
 static void ten_thousand_connections_leave_nothing(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	char path[64];
 	struct door *d;
 	long live;
@@ -397,9 +397,9 @@ static void ten_thousand_connections_leave_nothing(void **state)
 static void a_server_without_descriptors_lets_the_next_in_when_there_are_some(void **state)
 {
 	struct rlimit was, low;
-	struct pollfd p = {.events = POLLIN};
-	struct toy t = {0};
-	struct err e = {0};
+	struct pollfd p = { .events = POLLIN };
+	struct toy t = { 0 };
+	struct err e = { 0 };
 	char path[64];
 	struct door *d;
 	int fd;
@@ -431,12 +431,12 @@ static void descriptors_that_come_along_are_dropped(void **state)
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
-	} along = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	} along = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
 	const uint64_t word = 5;
-	struct script s = {.n = 0};
-	struct iovec io = {s.p, 0};
-	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof(along)};
-	struct toy t = {0};
+	struct script s = { .n = 0 };
+	struct iovec io = { s.p, 0 };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof(along) };
+	struct toy t = { 0 };
 	struct local_head h;
 	char path[64], words[64];
 	struct door *d;

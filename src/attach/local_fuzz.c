@@ -18,7 +18,7 @@ static const struct {
 	uint16_t op;
 	uint8_t request;
 } ops[] = {
-#define X(name, number, right, request, reply, more) {number, sizeof(request)},
+#define X(name, number, right, request, reply, more) { number, sizeof(request) },
 	LOCAL_COMMON_OPS(X) LOCAL_PTT_OPS(X)
 #undef X
 };
@@ -27,9 +27,9 @@ static struct kunpeng *machine(void **service)
 {
 	static struct kunpeng *k;
 	static void *s;
-	struct err e = {0};
+	struct err e = { 0 };
 
-	if (!k && (kunpeng_open(&k, &(struct kunpeng_opts){1, "full"}, &e) < 0 || local_kunpeng.open(&s, k, &e) < 0))
+	if (!k && (kunpeng_open(&k, &(struct kunpeng_opts){ 1, "full" }, &e) < 0 || local_kunpeng.open(&s, k, &e) < 0))
 		__builtin_trap();
 	*service = s;
 	return k;
@@ -73,8 +73,8 @@ static void feed(struct local_peer *p, const uint8_t *from, size_t n, size_t pie
 
 static void greet(struct local_peer *p)
 {
-	const struct local_hello hello = {LOCAL_MAGIC, LOCAL_VERSION, 0};
-	const struct local_head h = {sizeof(h) + sizeof(hello), LOCAL_HELLO, 0, 0};
+	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, 0 };
+	const struct local_head h = { sizeof(h) + sizeof(hello), LOCAL_HELLO, 0, 0 };
 
 	feed(p, (const uint8_t *)&h, sizeof(h), sizeof(h));
 	feed(p, (const uint8_t *)&hello, sizeof(hello), sizeof(hello));
@@ -83,7 +83,7 @@ static void greet(struct local_peer *p)
 /* What an operation looks at first is brought into range. */
 static void mend(uint16_t op, uint8_t *p)
 {
-	static const char *const place[] = {"0000:01:00.0", "0000:01:00.1", "0000:04:00.0", "0000:77:00.0"};
+	static const char *const place[] = { "0000:01:00.0", "0000:01:00.1", "0000:04:00.0", "0000:77:00.0" };
 	struct local_start start;
 	uint32_t device = p[0] % 3u, code = ptt_tunables[p[4] % PTT_TUNES].code;
 
@@ -95,8 +95,8 @@ static void mend(uint16_t op, uint8_t *p)
 		memcpy(p, place[p[0] % COUNT(place)], strlen(place[0]) + 1);
 	if (op != LOCAL_PTT_START)
 		return;
-	start = (struct local_start){device, 0, 0x80001u | (p[4] & 3u) << 20 | (p[5] & 7u) << 24 | (p[6] & 1ull) << 32,
-				     (1 + (p[7] == 7)) * (uint64_t)PTT_BUFFER_BYTES};
+	start = (struct local_start){ device, 0, 0x80001u | (p[4] & 3u) << 20 | (p[5] & 7u) << 24 | (p[6] & 1ull) << 32,
+				      (1 + (p[7] == 7)) * (uint64_t)PTT_BUFFER_BYTES };
 	memcpy(p, &start, sizeof(start));
 }
 
@@ -121,8 +121,8 @@ static size_t time_passes(struct run *r)
 static size_t plausible(struct run *r, const uint8_t *data, size_t size, size_t piece)
 {
 	const size_t i = (data[0] & 0x7f) % (COUNT(ops) + 1);
-	struct local_head h = {.id = size};
-	uint8_t frame[sizeof(h) + 64] = {0};
+	struct local_head h = { .id = size };
+	uint8_t frame[sizeof(h) + 64] = { 0 };
 	size_t n;
 
 	if (i == COUNT(ops))
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	void *service;
 	const uint8_t how = size ? *data : 0;
 	const size_t piece = 1 + (how >> 3) * 41u;
-	struct run r = {.k = machine(&service), .passes = 2, .starts = how >> 3 == 31 ? 3 : 1};
+	struct run r = { .k = machine(&service), .passes = 2, .starts = how >> 3 == 31 ? 3 : 1 };
 
 	for (int i = 0; i < 2; i++) {
 		if (local_peer_open(&r.peer[i], &local_kunpeng, service) < 0)

@@ -37,7 +37,7 @@ struct hv_client {
 	struct local_hv_guest *row; /* its line of the configuration; NULL: it has no name */
 	struct sun4v_rights rights;
 	bool exited;
-	struct papr_caller who; /* POWER */
+	struct papr_caller who;    /* POWER */
 	struct sun4v_vcpu *vcpu[]; /* by strand */
 };
 
@@ -54,7 +54,7 @@ static void *mem_at(void *arg, uint64_t ra, size_t n)
 
 static struct hv_mem mem_of(struct hv_client *c)
 {
-	return (struct hv_mem){.arg = c, .at = mem_at};
+	return (struct hv_mem){ .arg = c, .at = mem_at };
 }
 
 /* Whether it is safe to touch all of it for good. Seals are asked for first: only a memfd has them. */
@@ -94,8 +94,8 @@ static int map_fd(struct hv_client *c, int fd, const struct local_hv_memory *m, 
 static int judge_range(const struct local_hv_memory *m, struct err *e)
 {
 	if (m->base % LOCAL_HV_PAGE || m->bytes % LOCAL_HV_PAGE || !m->bytes || m->bytes > LOCAL_HV_MEMORY_MOST)
-		return err_set(e, TALLY_EINVAL, "guest memory is whole pages of %u bytes, %llu MiB at most", LOCAL_HV_PAGE,
-			       (unsigned long long)LOCAL_HV_MEMORY_MOST >> 20);
+		return err_set(e, TALLY_EINVAL, "guest memory is whole pages of %u bytes, %llu MiB at most",
+			       LOCAL_HV_PAGE, (unsigned long long)LOCAL_HV_MEMORY_MOST >> 20);
 	if (m->base > UINT64_MAX - m->bytes)
 		return err_set(e, TALLY_EINVAL, "guest memory ends beyond the last address");
 	return 0;
@@ -136,14 +136,14 @@ static int find_row(struct hv_client *c, const char *name, struct err *e)
 
 static struct sun4v_rights others(const struct local_hv_guests *g)
 {
-	static const struct sun4v_rights all = {true, true, true, true};
+	static const struct sun4v_rights all = { true, true, true, true };
 
 	return g ? g->others : all;
 }
 
 static int open_sun4v(struct hv_client *c, const char *name, struct err *e)
 {
-	struct sun4v_guest_opts o = {.mem = mem_of(c), .exited = guest_exited, .arg = c};
+	struct sun4v_guest_opts o = { .mem = mem_of(c), .exited = guest_exited, .arg = c };
 	int rc = find_row(c, name, e);
 
 	if (rc < 0)
@@ -155,10 +155,11 @@ static int open_sun4v(struct hv_client *c, const char *name, struct err *e)
 		rc = sun4v_guest_open(&c->guest, c->s->hv.sun4v, &o);
 	}
 	if (rc == -TALLY_EBUSY)
-		return err_set(e, TALLY_EBUSY, o.rights.global ? "another guest has the right `global`, which only one may have" :
-								 "there are as many guests as the machine takes");
+		return err_set(e, TALLY_EBUSY,
+			       o.rights.global ? "another guest has the right `global`, which only one may have" :
+						 "there are as many guests as the machine takes");
 	if (rc < 0)
-		return err_set(e, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		return err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	if (c->row)
 		c->row->taken = true;
 	c->rights = o.rights;
@@ -183,7 +184,7 @@ static void client_close(struct hv_client *c)
 	for (uint32_t i = 0; i < c->s->strands; i++)
 		if (c->vcpu[i])
 			niagara_vcpu(c->s->hv.niagara, i, NULL);
-	sun4v_guest_close(c->guest);          /* and its strands */
+	sun4v_guest_close(c->guest); /* and its strands */
 	if (c->row && c->guest)
 		c->row->taken = false;
 	if (c->memory)
@@ -215,7 +216,7 @@ static int take_strand(struct hv_client *c, uint32_t strand, struct err *e)
 	if (rc == -TALLY_EBUSY)
 		return err_set(e, TALLY_EBUSY, "strand %u is another guest's at the moment", strand);
 	if (rc < 0)
-		return err_set(e, (enum tally_err)-rc, "strand %u: %s", strand, tally_strerror(rc));
+		return err_set(e, (enum tally_err) - rc, "strand %u: %s", strand, tally_strerror(rc));
 	niagara_vcpu(c->s->hv.niagara, strand, c->vcpu[strand]);
 	return 0;
 }
@@ -260,7 +261,9 @@ static uint32_t rights_of(const struct hv_client *c)
 static int welcome(struct local_call *call, const struct hv_client *c)
 {
 	const struct local_hv *hv = &c->s->hv;
-	struct local_hv_machine m = {.rights = rights_of(c), .memory_most = LOCAL_HV_MEMORY_MOST, .ns = hv->now(hv->arg)};
+	struct local_hv_machine m = { .rights = rights_of(c),
+				      .memory_most = LOCAL_HV_MEMORY_MOST,
+				      .ns = hv->now(hv->arg) };
 
 	strcpy(m.machine, hv->kind ? hv->kind->name : "power");
 	if (hv->kind) {
@@ -286,7 +289,8 @@ static int run_HV_GUEST(struct local_call *call)
 	if (*own)
 		return err_set(call->e, TALLY_ESTATE, "this conversation has its guest");
 	if (!memchr(ask.guest, '\0', sizeof(ask.guest)))
-		return err_set(call->e, TALLY_EINVAL, "the guest's name has no end: it has 15 bytes at most and then a NUL");
+		return err_set(call->e, TALLY_EINVAL,
+			       "the guest's name has no end: it has 15 bytes at most and then a NUL");
 	c = mem_alloc(sizeof(*c) + s->strands * sizeof(c->vcpu[0]));
 	if (!c)
 		return err_set(call->e, TALLY_ENOMEM, "the server is out of memory");
@@ -360,7 +364,8 @@ static int run_HV_CALL(struct local_call *call)
 
 static int no_asr(struct local_call *call, uint32_t asr)
 {
-	return err_set(call->e, TALLY_EINVAL, "there is no ancillary state register 0x%x; 0x10 is the PCR, 0x11 the PIC", asr);
+	return err_set(call->e, TALLY_EINVAL,
+		       "there is no ancillary state register 0x%x; 0x10 is the PCR, 0x11 the PIC", asr);
 }
 
 /* Its strand; NULL, with words, also where there are no such registers. */
@@ -401,7 +406,7 @@ static int run_HV_ASR_WRITE(struct local_call *call)
 static int run_HV_TIME(struct local_call *call)
 {
 	const struct hv_service *s = call->service;
-	const struct local_hv_value to = {s->hv.now(s->hv.arg)};
+	const struct local_hv_value to = { s->hv.now(s->hv.arg) };
 
 	return reply(call, &to, sizeof(to));
 }
@@ -438,17 +443,18 @@ static void service_gone(void *service, struct local_peer *p)
 
 static const struct local_row rows[] = {
 #define X(name, number, right, request, reply, more) \
-	[(number)-LOCAL_HV_FIRST] = {(right), sizeof(request), sizeof(reply) + (more), run_##name},
+	[(number)-LOCAL_HV_FIRST] = { (right), sizeof(request), sizeof(reply) + (more), run_##name },
 	LOCAL_HV_OPS(X)
 #undef X
 };
 
-#define SERVICE(name)                                                                                          \
-	{                                                                                                      \
-		.platform = (name), .first = LOCAL_HV_FIRST, .nrows = COUNT(rows), .row = rows,                \
-		.open = service_open, .close = service_close, .gone = service_gone, .takes_fds = true          \
+#define SERVICE(name)                                                                                                 \
+	{                                                                                                             \
+		.platform = (name), .first = LOCAL_HV_FIRST, .nrows = COUNT(rows), .row = rows, .open = service_open, \
+		.close = service_close, .gone = service_gone, .takes_fds = true                                       \
 	}
-static const struct local_service services[] = {SERVICE("niagara"), SERVICE("maramba"), SERVICE("batoka"), SERVICE("power")};
+static const struct local_service services[] = { SERVICE("niagara"), SERVICE("maramba"), SERVICE("batoka"),
+						 SERVICE("power") };
 
 const struct local_service *local_hv_service(const char *machine)
 {

@@ -16,6 +16,7 @@
 
 /* ---- operations (protocol.md 5) ------------------------------------------------------------------ */
 #define LOCAL_HV_FIRST 0x0010
+/* clang-format off */
 #define LOCAL_HV_OPS(X)                                                                                                \
 	X(HV_CALL, 0x0010, LOCAL_CALL, struct local_hv_call, struct local_hv_regs, 0)                                  \
 	X(HV_MEMORY, 0x0011, LOCAL_CALL, struct local_hv_memory, struct local_nothing, 0)                              \
@@ -23,6 +24,7 @@
 	X(HV_ASR_WRITE, 0x0013, LOCAL_CALL, struct local_hv_assign, struct local_nothing, 0)                           \
 	X(HV_GUEST, 0x0014, LOCAL_CALL, struct local_hv_ask, struct local_hv_machine, 0)                               \
 	X(HV_TIME, 0x0015, LOCAL_LOOK, struct local_nothing, struct local_hv_value, 0)
+/* clang-format on */
 enum local_hv_op {
 #define X(name, number, ...) LOCAL_##name = (number),
 	LOCAL_HV_OPS(X)
@@ -40,7 +42,7 @@ static_assert(sizeof(struct local_hv_call) == 56 && offsetof(struct local_hv_cal
 struct local_hv_memory {
 	uint64_t base, bytes;
 };
-#define LOCAL_HV_PAGE 4096u                    /* base and bytes are multiples of it */
+#define LOCAL_HV_PAGE 4096u /* base and bytes are multiples of it */
 #define LOCAL_HV_MEMORY_MOST (UINT64_C(1) << 30)
 struct local_hv_asr {
 	uint32_t vcpu, asr;

@@ -22,7 +22,7 @@ static const struct {
 	uint16_t op;
 	uint8_t request;
 } ops[] = {
-#define X(name, number, right, request, reply, more) {number, sizeof(request)},
+#define X(name, number, right, request, reply, more) { number, sizeof(request) },
 	LOCAL_HV_OPS(X)
 #undef X
 };
@@ -43,16 +43,16 @@ static struct world *world(void)
 {
 	static struct world w;
 	static const char text[] = "guest a strand strands=0-3\nguest b global,htstrand\nothers all\n";
-	struct sun4v_opts so = {.kind = sun4v_kind("niagara", 0), .ops = &niagara_ops, .guests = LOCAL_CLIENTS};
-	struct papr_opts po = {.ops = &power_ops, .level = 6};
-	struct err e = {0};
+	struct sun4v_opts so = { .kind = sun4v_kind("niagara", 0), .ops = &niagara_ops, .guests = LOCAL_CLIENTS };
+	struct papr_opts po = { .ops = &power_ops, .level = 6 };
+	struct err e = { 0 };
 
 	if (w.service[0])
 		return &w;
-	w.sun4v = (struct local_hv){.kind = so.kind, .guests = &w.guests, .now = now};
+	w.sun4v = (struct local_hv){ .kind = so.kind, .guests = &w.guests, .now = now };
 	w.power.now = now;
-	if (niagara_open(&w.sun4v.niagara, so.kind, &(struct niagara_opts){0}, &e) < 0 ||
-	    power_open(&w.power.power, &(struct power_opts){.level = 6}, &e) < 0 ||
+	if (niagara_open(&w.sun4v.niagara, so.kind, &(struct niagara_opts){ 0 }, &e) < 0 ||
+	    power_open(&w.power.power, &(struct power_opts){ .level = 6 }, &e) < 0 ||
 	    local_hv_guests_parse(&w.guests, text, sizeof(text) - 1, 32, &e) < 0)
 		__builtin_trap();
 	so.arg = w.sun4v.niagara;
@@ -99,7 +99,7 @@ static void feed(struct local_peer *p, const void *from, size_t n)
 
 static void frame(struct local_peer *p, uint16_t op, const void *payload, size_t n)
 {
-	const struct local_head h = {(uint32_t)(sizeof(h) + n), op, 0, 1};
+	const struct local_head h = { (uint32_t)(sizeof(h) + n), op, 0, 1 };
 
 	feed(p, &h, sizeof(h));
 	feed(p, payload, n);
@@ -112,16 +112,17 @@ static int descriptor(uint8_t kind)
 	if (kind % 4 == 3)
 		return open("/dev/null", O_RDWR | O_CLOEXEC);
 	fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0 && (ftruncate(fd, kind % 4 == 2 ? 100 : BYTES) < 0 || (kind % 4 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)))
+	if (fd >= 0 &&
+	    (ftruncate(fd, kind % 4 == 2 ? 100 : BYTES) < 0 || (kind % 4 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)))
 		__builtin_trap();
 	return fd;
 }
 
 static void greet(struct local_peer *p, uint8_t how)
 {
-	const struct local_hello hello = {LOCAL_MAGIC, LOCAL_VERSION, 0};
-	const struct local_hv_memory memory = {BASE, BYTES};
-	const struct local_hv_ask ask = {{0}, 1, 0};
+	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, 0 };
+	const struct local_hv_memory memory = { BASE, BYTES };
+	const struct local_hv_ask ask = { { 0 }, 1, 0 };
 
 	frame(p, LOCAL_HELLO, &hello, sizeof(hello));
 	if (how & 2)
@@ -135,8 +136,8 @@ static void greet(struct local_peer *p, uint8_t how)
 /* Numbers that get past the first checks. */
 static void mend(uint16_t op, uint8_t *p, bool power)
 {
-	static const uint64_t functions[] = {0, 1, 2, 3, 0x102, 0x103, 0x106, 0x107};
-	static const uint32_t traps[] = {0x80, 0xff, 1, 0x81};
+	static const uint64_t functions[] = { 0, 1, 2, 3, 0x102, 0x103, 0x106, 0x107 };
+	static const uint32_t traps[] = { 0x80, 0xff, 1, 0x81 };
 	struct local_hv_call c;
 
 	if (op == LOCAL_HV_GUEST)
@@ -163,7 +164,7 @@ static void mend(uint16_t op, uint8_t *p, bool power)
 static size_t plausible(struct local_peer *p, const uint8_t *data, size_t size, bool power)
 {
 	const size_t i = data[0] % (COUNT(ops) + 1);
-	uint8_t payload[64] = {0};
+	uint8_t payload[64] = { 0 };
 	size_t n;
 
 	if (i == COUNT(ops)) {
@@ -196,7 +197,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			feed(peer[0], data + at, size - at), at = size;
 	}
 	if (!power)
-		niagara_refs(w->sun4v.niagara, &(struct niagara_ref){.va = size << 13, .context = 1, .kind = NIAGARA_LOAD, .bytes = 8}, 1);
+		niagara_refs(w->sun4v.niagara,
+			     &(struct niagara_ref){ .va = size << 13, .context = 1, .kind = NIAGARA_LOAD, .bytes = 8 },
+			     1);
 	for (int i = 0; i < 2; i++)
 		local_peer_close(peer[i]);
 	for (uint32_t i = 0; i < w->guests.n; i++)

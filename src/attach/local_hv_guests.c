@@ -45,7 +45,8 @@ static int take_strands(const struct reader *r, struct local_hv_guest *g, char *
 	if (dash)
 		*dash++ = '\0';
 	if (!text_u64(text, &first) || !text_u64(dash ? dash : text, &last) || first > last || last >= r->strands)
-		return err_set(r->e, TALLY_EINVAL, "guests, line %u: strands=A-B goes from 0 to %u", r->line, r->strands - 1);
+		return err_set(r->e, TALLY_EINVAL, "guests, line %u: strands=A-B goes from 0 to %u", r->line,
+			       r->strands - 1);
 	g->pinned = true;
 	g->first = (uint32_t)first;
 	g->last = (uint32_t)last;
@@ -55,7 +56,7 @@ static int take_strands(const struct reader *r, struct local_hv_guest *g, char *
 
 static int take_rights(const struct reader *r, struct sun4v_rights *to, const char *text)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (!text)
 		return bad(r, "which rights? global, strand, htstrand, all, none", "");
@@ -107,8 +108,8 @@ static int take_line(const struct reader *r, char *line)
 
 int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t n, uint32_t strands, struct err *e)
 {
-	struct local_hv_guests g = {.others = {true, true, true, true}};
-	struct reader r = {&g, 0, strands, e};
+	struct local_hv_guests g = { .others = { true, true, true, true } };
+	struct reader r = { &g, 0, strands, e };
 	char line[LINE_MOST];
 	size_t mark = text_mark(text, n);
 	int rc = 0;
@@ -141,5 +142,5 @@ int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t 
 void local_hv_guests_free(struct local_hv_guests *g)
 {
 	mem_free(g->guest);
-	*g = (struct local_hv_guests){0};
+	*g = (struct local_hv_guests){ 0 };
 }

@@ -33,8 +33,8 @@ static int ask(const struct line *l, uint16_t op, const void *p, size_t np, void
 	if (rc < 0)
 		return rc;
 	if (a.head.bytes != sizeof(a.head) + n)
-		return err_set(e, TALLY_ECORRUPT, "%s: an answer came that can't be: that is no server of this protocol",
-			       l->op.what);
+		return err_set(e, TALLY_ECORRUPT,
+			       "%s: an answer came that can't be: that is no server of this protocol", l->op.what);
 	if (n)
 		memcpy(to, a.p, n);
 	return 0;
@@ -42,7 +42,7 @@ static int ask(const struct line *l, uint16_t op, const void *p, size_t np, void
 
 static int call(const struct line *l, uint32_t vcpu, uint32_t trap, uint64_t *r, size_t n, struct err *e)
 {
-	struct local_hv_call q = {.vcpu = vcpu, .trap = trap};
+	struct local_hv_call q = { .vcpu = vcpu, .trap = trap };
 	struct local_hv_regs to;
 	int rc;
 
@@ -65,9 +65,9 @@ static int line_papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e)
 {
-	const struct local_hv_assign to = {vcpu, asr, *value};
-	const struct local_hv_asr from = {vcpu, asr};
-	struct local_hv_value v = {0};
+	const struct local_hv_assign to = { vcpu, asr, *value };
+	const struct local_hv_asr from = { vcpu, asr };
+	struct local_hv_value v = { 0 };
 	int rc;
 
 	if (write)
@@ -82,8 +82,8 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 static uint64_t line_now(void *arg)
 {
 	struct line *l = arg;
-	struct local_hv_value v = {0};
-	struct err e = {0};
+	struct local_hv_value v = { 0 };
+	struct err e = { 0 };
 
 	if (ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
 		l->ns = v.value;
@@ -122,7 +122,7 @@ static int make_memory(struct line *l, struct err *e)
 
 static int lend_memory(struct line *l, struct err *e)
 {
-	const struct local_hv_memory m = {BASE, l->bytes};
+	const struct local_hv_memory m = { BASE, l->bytes };
 	int fd = make_memory(l, e), rc;
 
 	if (fd < 0)
@@ -143,8 +143,8 @@ static size_t memory_bytes(const struct local_line_opts *o, const struct local_h
 
 static int no_hypervisor(const struct line *l, struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP, "%s: the platform there has no hypervisor; 'tally machine batoka' is one that has",
-		       l->op.what);
+	return err_set(e, TALLY_ENOTSUP,
+		       "%s: the platform there has no hypervisor; 'tally machine batoka' is one that has", l->op.what);
 }
 
 /* Whether the machine is one that there is. */
@@ -163,7 +163,7 @@ static bool is_known(const struct local_hv_machine *m)
 
 static int be_guest(struct line *l, const struct local_line_opts *o, struct local_hv_machine *m, struct err *e)
 {
-	struct local_hv_ask q = {.partition = o ? o->partition : 0};
+	struct local_hv_ask q = { .partition = o ? o->partition : 0 };
 	int rc;
 
 	if (o && o->guest && strlen(o->guest) >= sizeof(q.guest))
@@ -178,9 +178,16 @@ static int be_guest(struct line *l, const struct local_line_opts *o, struct loca
 
 static void fill(struct hv_line *ret, struct line *l, const struct local_hv_machine *m)
 {
-	*ret = (struct hv_line){.arg = l, .op = &l->op, .sockets = m->sockets, .strands = m->strands,
-				.strands_per_node = m->strands_per_node, .partition = (uint16_t)m->partition,
-				.level = (uint8_t)m->level, .memory = l->memory, .base = BASE, .bytes = l->bytes};
+	*ret = (struct hv_line){ .arg = l,
+				 .op = &l->op,
+				 .sockets = m->sockets,
+				 .strands = m->strands,
+				 .strands_per_node = m->strands_per_node,
+				 .partition = (uint16_t)m->partition,
+				 .level = (uint8_t)m->level,
+				 .memory = l->memory,
+				 .base = BASE,
+				 .bytes = l->bytes };
 	snprintf(ret->machine, sizeof(ret->machine), "%s", m->machine);
 	l->ns = m->ns;
 	l->op.now = line_now;
@@ -196,7 +203,7 @@ static void fill(struct hv_line *ret, struct line *l, const struct local_hv_mach
 int local_line_open(struct hv_line *ret, const char *path, const struct local_line_opts *o, struct err *e)
 {
 	struct line *l = mem_alloc(sizeof(*l));
-	struct local_hv_machine m = {0};
+	struct local_hv_machine m = { 0 };
 	int rc;
 
 	if (!l)

@@ -26,11 +26,11 @@ struct fixture {
 
 static void open_sun4v(struct fixture *f, const char *machine, const char *guests)
 {
-	struct sun4v_opts o = {.kind = sun4v_kind(machine, 0), .ops = &niagara_ops, .guests = LOCAL_CLIENTS};
-	struct err e = {0};
+	struct sun4v_opts o = { .kind = sun4v_kind(machine, 0), .ops = &niagara_ops, .guests = LOCAL_CLIENTS };
+	struct err e = { 0 };
 
-	*f = (struct fixture){.hv = {.kind = o.kind, .guests = &f->guests, .now = no_time}};
-	assert_int_equal(niagara_open(&f->hv.niagara, o.kind, &(struct niagara_opts){0}, &e), 0);
+	*f = (struct fixture){ .hv = { .kind = o.kind, .guests = &f->guests, .now = no_time } };
+	assert_int_equal(niagara_open(&f->hv.niagara, o.kind, &(struct niagara_opts){ 0 }, &e), 0);
 	o.arg = f->hv.niagara;
 	assert_int_equal(sun4v_open(&f->hv.sun4v, &o), 0);
 	assert_int_equal(local_hv_guests_parse(&f->guests, guests, strlen(guests), 256, &e), 0);
@@ -39,11 +39,11 @@ static void open_sun4v(struct fixture *f, const char *machine, const char *guest
 
 static void open_power(struct fixture *f)
 {
-	struct papr_opts o = {.ops = &power_ops, .level = 6};
-	struct err e = {0};
+	struct papr_opts o = { .ops = &power_ops, .level = 6 };
+	struct err e = { 0 };
 
-	*f = (struct fixture){.hv = {.now = no_time}};
-	assert_int_equal(power_open(&f->hv.power, &(struct power_opts){.level = 6}, &e), 0);
+	*f = (struct fixture){ .hv = { .now = no_time } };
+	assert_int_equal(power_open(&f->hv.power, &(struct power_opts){ .level = 6 }, &e), 0);
 	o.arg = f->hv.power;
 	assert_int_equal(papr_open(&f->hv.papr, &o), 0);
 	assert_int_equal(local_hv_service("power")->open(&f->service, &f->hv, &e), 0);
@@ -76,7 +76,7 @@ struct talk {
 
 static int say(struct talk *t, uint16_t op, const void *p, size_t n)
 {
-	struct local_head h = {(uint32_t)(sizeof(h) + n), op, 0, 9};
+	struct local_head h = { (uint32_t)(sizeof(h) + n), op, 0, 9 };
 	const uint8_t *out;
 	uint8_t *to;
 	size_t room;
@@ -100,16 +100,16 @@ static int say(struct talk *t, uint16_t op, const void *p, size_t n)
 
 static void begin(struct talk *t, struct fixture *f, const char *machine)
 {
-	const struct local_hello hello = {LOCAL_MAGIC, LOCAL_VERSION, 0};
+	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, 0 };
 
-	*t = (struct talk){0};
+	*t = (struct talk){ 0 };
 	assert_int_equal(local_peer_open(&t->p, local_hv_service(machine), f->service), 0);
 	assert_int_equal(say(t, LOCAL_HELLO, &hello, sizeof(hello)), 0);
 }
 
 static int guest(struct talk *t, const char *name, uint32_t partition)
 {
-	struct local_hv_ask ask = {.partition = partition};
+	struct local_hv_ask ask = { .partition = partition };
 
 	strcpy(ask.guest, name);
 	return say(t, LOCAL_HV_GUEST, &ask, sizeof(ask));
@@ -123,9 +123,10 @@ static uint32_t granted(const struct talk *t)
 	return m.rights;
 }
 
-static int call(struct talk *t, uint32_t vcpu, uint32_t trap, uint64_t function, uint64_t a, uint64_t b, uint64_t c, uint64_t r[6])
+static int call(struct talk *t, uint32_t vcpu, uint32_t trap, uint64_t function, uint64_t a, uint64_t b, uint64_t c,
+		uint64_t r[6])
 {
-	const struct local_hv_call q = {vcpu, trap, {a, b, c, 0, 0, function}};
+	const struct local_hv_call q = { vcpu, trap, { a, b, c, 0, 0, function } };
 	int rc = say(t, LOCAL_HV_CALL, &q, sizeof(q));
 
 	memcpy(r, t->answer, 6 * sizeof(*r));
@@ -145,7 +146,7 @@ static int memory_fd(size_t bytes, int seals)
 
 static int lend(struct talk *t, int fd, uint64_t base, uint64_t bytes)
 {
-	const struct local_hv_memory m = {base, bytes};
+	const struct local_hv_memory m = { base, bytes };
 
 	if (fd >= 0)
 		local_peer_gave(t->p, fd);
@@ -181,8 +182,8 @@ static void a_guest_learns_what_machine_it_is(void **state)
 
 static void what_comes_before_a_guest_is_refused(void **state)
 {
-	const struct local_hv_assign assign = {0, 0x10, 0};
-	const struct local_hv_asr asr = {0, 0x10};
+	const struct local_hv_assign assign = { 0, 0x10, 0 };
+	const struct local_hv_asr asr = { 0, 0x10 };
 	struct fixture f;
 	struct talk t;
 	uint64_t r[6];
@@ -223,7 +224,8 @@ static void only_the_first_guest_without_a_name_has_global(void **state)
 
 static void named_guests_have_their_rights_and_strands(void **state)
 {
-	static const char text[] = "# two\nguest web strand strands=0-63\nguest db  global,htstrand # all\nothers none\n";
+	static const char text[] =
+		"# two\nguest web strand strands=0-63\nguest db  global,htstrand # all\nothers none\n";
 	struct talk web, db, other;
 	struct fixture f;
 	uint64_t r[6];
@@ -279,29 +281,33 @@ static void a_named_guest_waits_for_global(void **state)
 
 static void a_configuration_that_is_wrong_names_its_line(void **state)
 {
-	static const struct { int line; const char *text, *words; } rows[] = {
-		{__LINE__, "guest", "line 1: a guest has a name"},
-		{__LINE__, "guest 0123456789abcdef all", "line 1: a guest has a name"},
-		{__LINE__, "\nguest a", "line 2: which rights"},
-		{__LINE__, "guest a everything", "line 1: rights: 'everything'"},
-		{__LINE__, "guest a all\nguest a all", "line 2: that guest is there already"},
-		{__LINE__, "guest a all strands=5-4", "line 1: strands=A-B goes from 0 to 31"},
-		{__LINE__, "guest a all strands=32", "line 1: strands=A-B goes from 0 to 31"},
-		{__LINE__, "guest a all strands=x", "line 1: strands=A-B"},
-		{__LINE__, "guest a all strands=0-9\nguest b all strands=9", "line 2: some of these strands"},
-		{__LINE__, "guest a all cpus=3", "line 1: only strands=A-B"},
-		{__LINE__, "guest a all strands=1 2", "line 1: nothing comes behind that: '2'"},
-		{__LINE__, "others", "line 1: which rights"},
-		{__LINE__, "others all all", "line 1: nothing comes behind"},
-		{__LINE__, "gast a all", "line 1: a line is"},
+	static const struct {
+		int line;
+		const char *text, *words;
+	} rows[] = {
+		{ __LINE__, "guest", "line 1: a guest has a name" },
+		{ __LINE__, "guest 0123456789abcdef all", "line 1: a guest has a name" },
+		{ __LINE__, "\nguest a", "line 2: which rights" },
+		{ __LINE__, "guest a everything", "line 1: rights: 'everything'" },
+		{ __LINE__, "guest a all\nguest a all", "line 2: that guest is there already" },
+		{ __LINE__, "guest a all strands=5-4", "line 1: strands=A-B goes from 0 to 31" },
+		{ __LINE__, "guest a all strands=32", "line 1: strands=A-B goes from 0 to 31" },
+		{ __LINE__, "guest a all strands=x", "line 1: strands=A-B" },
+		{ __LINE__, "guest a all strands=0-9\nguest b all strands=9", "line 2: some of these strands" },
+		{ __LINE__, "guest a all cpus=3", "line 1: only strands=A-B" },
+		{ __LINE__, "guest a all strands=1 2", "line 1: nothing comes behind that: '2'" },
+		{ __LINE__, "others", "line 1: which rights" },
+		{ __LINE__, "others all all", "line 1: nothing comes behind" },
+		{ __LINE__, "gast a all", "line 1: a line is" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct local_hv_guests g;
-		struct err e = {0};
+		struct err e = { 0 };
 
-		if (local_hv_guests_parse(&g, rows[i].text, strlen(rows[i].text), 32, &e) != -TALLY_EINVAL || !strstr(e.text, rows[i].words))
+		if (local_hv_guests_parse(&g, rows[i].text, strlen(rows[i].text), 32, &e) != -TALLY_EINVAL ||
+		    !strstr(e.text, rows[i].words))
 			fail_msg("row of line %d: %s", rows[i].line, e.text);
 		assert_int_equal(mem_live(), 0);
 	}
@@ -311,17 +317,21 @@ static void a_configuration_that_is_wrong_names_its_line(void **state)
 
 static void memory_that_could_go_away_is_refused(void **state)
 {
-	static const struct { int line, seals; uint64_t have, base, bytes; const char *words; } rows[] = {
-		{__LINE__, 0, 4096, BASE, 4096, "F_SEAL_SHRINK"},
-		{__LINE__, F_SEAL_GROW, 4096, BASE, 4096, "F_SEAL_SHRINK"},
-		{__LINE__, F_SEAL_SHRINK, 4096, BASE, 8192, "has 4096 bytes"},
-		{__LINE__, F_SEAL_SHRINK, 0, BASE, 4096, "has 0 bytes"},
-		{__LINE__, F_SEAL_SHRINK | F_SEAL_WRITE, 4096, BASE, 4096, "can't be mapped"},
-		{__LINE__, F_SEAL_SHRINK, 4096, BASE, 0, "whole pages"},
-		{__LINE__, F_SEAL_SHRINK, 4096, BASE + 8, 4096, "whole pages"},
-		{__LINE__, F_SEAL_SHRINK, 4096, BASE, 4000, "whole pages"},
-		{__LINE__, F_SEAL_SHRINK, 4096, BASE, LOCAL_HV_MEMORY_MOST + 4096, "whole pages"},
-		{__LINE__, F_SEAL_SHRINK, 8192, UINT64_MAX - 4095, 8192, "last address"},
+	static const struct {
+		int line, seals;
+		uint64_t have, base, bytes;
+		const char *words;
+	} rows[] = {
+		{ __LINE__, 0, 4096, BASE, 4096, "F_SEAL_SHRINK" },
+		{ __LINE__, F_SEAL_GROW, 4096, BASE, 4096, "F_SEAL_SHRINK" },
+		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 8192, "has 4096 bytes" },
+		{ __LINE__, F_SEAL_SHRINK, 0, BASE, 4096, "has 0 bytes" },
+		{ __LINE__, F_SEAL_SHRINK | F_SEAL_WRITE, 4096, BASE, 4096, "can't be mapped" },
+		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 0, "whole pages" },
+		{ __LINE__, F_SEAL_SHRINK, 4096, BASE + 8, 4096, "whole pages" },
+		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 4000, "whole pages" },
+		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, LOCAL_HV_MEMORY_MOST + 4096, "whole pages" },
+		{ __LINE__, F_SEAL_SHRINK, 8192, UINT64_MAX - 4095, 8192, "last address" },
 	};
 	const int before = descriptors();
 	struct fixture f;
@@ -354,7 +364,9 @@ static uint64_t be(const uint8_t *p)
 
 static void mmu_statistics_are_in_shared_memory(void **state)
 {
-	const struct niagara_ref miss = {.va = 0x12345678, .context = 5, .kind = NIAGARA_LOAD, .bytes = 8, .instructions = 1};
+	const struct niagara_ref miss = {
+		.va = 0x12345678, .context = 5, .kind = NIAGARA_LOAD, .bytes = 8, .instructions = 1
+	};
 	struct fixture f;
 	struct talk t;
 	uint8_t *shared;
@@ -426,8 +438,8 @@ static void mach_exit_starts_the_guest_again(void **state)
 
 static void asrs_are_read_and_written(void **state)
 {
-	struct local_hv_assign assign = {5, 0x11, 0x123456789};
-	struct local_hv_asr asr = {5, 0x11};
+	struct local_hv_assign assign = { 5, 0x11, 0x123456789 };
+	struct local_hv_asr asr = { 5, 0x11 };
 	struct fixture f;
 	struct talk t;
 
@@ -449,8 +461,8 @@ static void asrs_are_read_and_written(void **state)
 
 static void a_partition_calls_with_sc_1(void **state)
 {
-	struct local_hv_call q = {0, 1, {PAPR_GPCI, 0x1000, 512}};
-	const struct local_hv_asr asr = {0, 0x10};
+	struct local_hv_call q = { 0, 1, { PAPR_GPCI, 0x1000, 512 } };
+	const struct local_hv_asr asr = { 0, 0x10 };
 	struct fixture f;
 	struct talk t;
 	uint8_t *shared;
@@ -521,7 +533,7 @@ struct served {
 
 static void serve(struct served *v, const char *machine)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (strcmp(machine, "power"))
 		open_sun4v(&v->f, machine, "");
@@ -529,7 +541,7 @@ static void serve(struct served *v, const char *machine)
 		open_power(&v->f);
 	local_hv_service(machine)->close(v->f.service); /* the door opens its own */
 	v->f.service = NULL;
-	v->s = (struct server){0};
+	v->s = (struct server){ 0 };
 	scratch_path(v->path, sizeof(v->path));
 	assert_int_equal(door_local(&v->s.door, local_hv_service(machine), &v->f.hv, v->path, &e), 0);
 	server_start(&v->s);
@@ -547,8 +559,8 @@ static void a_line_calls_as_in_process(void **state)
 {
 	struct served v;
 	struct hv_line l;
-	struct err e = {0};
-	uint64_t o[6] = {0x205, 1, 9, 0, 0, 0}, value = 77;
+	struct err e = { 0 };
+	uint64_t o[6] = { 0x205, 1, 9, 0, 0, 0 }, value = 77;
 
 	(void)state;
 	serve(&v, "batoka");
@@ -575,11 +587,11 @@ static void a_line_calls_as_in_process(void **state)
 
 static void a_line_to_power_has_partition_and_level(void **state)
 {
-	const struct local_line_opts opts = {.partition = 3};
+	const struct local_line_opts opts = { .partition = 3 };
 	struct served v;
 	struct hv_line l;
-	struct err e = {0};
-	uint64_t r[3] = {PAPR_GPCI, 0, 1024};
+	struct err e = { 0 };
+	uint64_t r[3] = { PAPR_GPCI, 0, 1024 };
 
 	(void)state;
 	serve(&v, "power");
@@ -601,8 +613,8 @@ static void a_server_that_goes_is_an_error_of_the_next_call(void **state)
 {
 	struct served v;
 	struct hv_line l;
-	struct err e = {0};
-	uint64_t o[6] = {0};
+	struct err e = { 0 };
+	uint64_t o[6] = { 0 };
 
 	(void)state;
 	serve(&v, "niagara");
@@ -619,9 +631,9 @@ static void die_after(const char *path, const struct script *s, size_t n)
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(3 * sizeof(int))];
-	} along = {.head = {CMSG_LEN((1 + n % 3) * sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-	struct iovec v = {(void *)(uintptr_t)s->p, n};
-	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof(along)};
+	} along = { .head = { CMSG_LEN((1 + n % 3) * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec v = { (void *)(uintptr_t)s->p, n };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof(along) };
 	int fd = raw_connect(path), mem = memory_fd(4096, F_SEAL_SHRINK);
 
 	assert_true(fd >= 0);
@@ -635,13 +647,14 @@ static void die_after(const char *path, const struct script *s, size_t n)
 
 static void a_client_that_dies_at_any_byte_harms_nobody(void **state)
 {
-	const struct local_hv_memory memory = {BASE, 4096};
-	const struct local_hv_ask ask = {0};
-	const struct local_hv_call calls[] = {{9, CORE, {0x200, 1, 0, 0, 0, 0}}, {9, FAST, {BASE, 0, 0, 0, 0, 0x102}}};
-	struct script s = {.n = 0};
+	const struct local_hv_memory memory = { BASE, 4096 };
+	const struct local_hv_ask ask = { 0 };
+	const struct local_hv_call calls[] = { { 9, CORE, { 0x200, 1, 0, 0, 0, 0 } },
+					       { 9, FAST, { BASE, 0, 0, 0, 0, 0x102 } } };
+	struct script s = { .n = 0 };
 	struct served v;
 	struct hv_line l;
-	struct err e = {0};
+	struct err e = { 0 };
 	uint64_t o[6];
 	int before;
 
@@ -656,14 +669,14 @@ static void a_client_that_dies_at_any_byte_harms_nobody(void **state)
 	before = descriptors();
 	for (size_t n = 1; n <= s.n; n++) {
 		die_after(v.path, &s, n);
-		memcpy(o, (uint64_t[6]){0x200, 1, 0, 0, 0, 0}, sizeof(o));
+		memcpy(o, (uint64_t[6]){ 0x200, 1, 0, 0, 0, 0 }, sizeof(o));
 		assert_int_equal(l.op->sun4v(l.arg, 3, CORE, o, &e), 0);
 		assert_int_equal(o[0], HV_EOK);
 	}
 	/* All that they had is free: their strand, too, once the server has seen the last one go. */
 	for (int i = 0; i < 1000; i++) {
 		e.code = 0;
-		memcpy(o, (uint64_t[6]){0x200, 1, 0, 0, 0, 0}, sizeof(o));
+		memcpy(o, (uint64_t[6]){ 0x200, 1, 0, 0, 0, 0 }, sizeof(o));
 		if (l.op->sun4v(l.arg, 9, CORE, o, &e) == 0)
 			break;
 	}
@@ -679,10 +692,11 @@ static void a_client_can_not_take_lent_memory_back(void **state)
 {
 	struct local_client *c;
 	struct served v;
-	struct err e = {0};
-	const struct local_hv_ask ask = {0};
-	const struct local_hv_memory m = {BASE, 8192};
-	const struct local_hv_call calls[] = {{0, CORE, {0x200, 1, 0, 0, 0, 0}}, {0, FAST, {BASE + 4096, 0, 0, 0, 0, 0x102}}};
+	struct err e = { 0 };
+	const struct local_hv_ask ask = { 0 };
+	const struct local_hv_memory m = { BASE, 8192 };
+	const struct local_hv_call calls[] = { { 0, CORE, { 0x200, 1, 0, 0, 0, 0 } },
+					       { 0, FAST, { BASE + 4096, 0, 0, 0, 0, 0x102 } } };
 	struct local_answer a;
 	int fd = memory_fd(8192, F_SEAL_SHRINK);
 
@@ -697,11 +711,14 @@ static void a_client_can_not_take_lent_memory_back(void **state)
 	assert_int_equal(ftruncate(fd, 0), -1);
 	assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192), 0);
 	for (uint32_t i = 0; i < 100; i++) {
-		const struct niagara_ref r = {.va = (uint64_t)(i % 50) << 13, .kind = NIAGARA_LOAD, .bytes = 8, .instructions = 1};
+		const struct niagara_ref r = {
+			.va = (uint64_t)(i % 50) << 13, .kind = NIAGARA_LOAD, .bytes = 8, .instructions = 1
+		};
 
 		niagara_refs(v.f.hv.niagara, &r, 1); /* the server is idle: nobody else is at the machine */
 	}
-	assert_int_equal(local_ask_and_wait(c, LOCAL_HV_TIME, NULL, 0, &a, NULL, &e), -TALLY_EPERM); /* not asked for in hello */
+	assert_int_equal(local_ask_and_wait(c, LOCAL_HV_TIME, NULL, 0, &a, NULL, &e),
+			 -TALLY_EPERM); /* not asked for in hello */
 	e.code = 0;
 	assert_int_equal(local_ask_and_wait(c, LOCAL_HV_CALL, &calls[1], sizeof(calls[1]), &a, NULL, &e), 0);
 	local_disconnect(c);
@@ -712,13 +729,13 @@ static void a_client_can_not_take_lent_memory_back(void **state)
 static void kunpeng_has_no_hypervisor(void **state)
 {
 	struct kunpeng *k;
-	struct server s = {0};
+	struct server s = { 0 };
 	struct hv_line l;
-	struct err e = {0};
+	struct err e = { 0 };
 	char path[64];
 
 	(void)state;
-	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){0}, &e), 0);
+	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ 0 }, &e), 0);
 	scratch_path(path, sizeof(path));
 	assert_int_equal(door_local(&s.door, &local_kunpeng, k, path, &e), 0);
 	server_start(&s);

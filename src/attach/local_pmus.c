@@ -67,7 +67,7 @@ static void hold(void *arg, const struct local_answer *a)
 static int ask(struct remote *r, uint16_t op, const void *p, size_t n, struct local_answer *a, size_t least,
 	       struct err *e)
 {
-	const struct local_other other = {r, hold};
+	const struct local_other other = { r, hold };
 	int rc = local_ask_and_wait(r->c, op, p, n, a, &other, e);
 
 	return rc == 0 && a->head.bytes - sizeof(a->head) < least ? odd_answer(r, e) : rc;
@@ -101,7 +101,7 @@ static int list_devices(struct remote *r, uint32_t *generation, struct err *e)
 		struct local_pmu from;
 
 		memcpy(&from, a.p + sizeof(head) + r->n * sizeof(from), sizeof(from));
-		*to = (struct ptt_pmu){.type = from.type, .time = PTT_TIME_ABS};      /* protocol.md 4.6 */
+		*to = (struct ptt_pmu){ .type = from.type, .time = PTT_TIME_ABS }; /* protocol.md 4.6 */
 		memcpy(to->name, from.name, sizeof(to->name) - 1);
 		memcpy(to->cpus, from.cpus, sizeof(to->cpus) - 1);
 	}
@@ -111,7 +111,7 @@ static int list_devices(struct remote *r, uint32_t *generation, struct err *e)
 /* Appends a page of a device's filters. 1: there are more; 0: no; -TALLY_ESTATE: they changed meanwhile. */
 static int list_page(struct remote *r, uint32_t i, uint32_t generation, struct err *e)
 {
-	const struct local_from from = {i, r->pmu[i].nfilters};
+	const struct local_from from = { i, r->pmu[i].nfilters };
 	struct local_filters head;
 	struct ptt_filter *filter;
 	struct local_answer a;
@@ -135,7 +135,7 @@ static int list_page(struct remote *r, uint32_t i, uint32_t generation, struct e
 		struct local_filter one;
 
 		memcpy(&one, a.p + sizeof(head) + k * sizeof(one), sizeof(one));
-		*to = (struct ptt_filter){.value = one.value, .port = one.port != 0};
+		*to = (struct ptt_filter){ .value = one.value, .port = one.port != 0 };
 		memcpy(to->name, one.name, sizeof(to->name) - 1);
 	}
 	return r->pmu[i].nfilters < head.total;
@@ -176,7 +176,7 @@ static int remote_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, struc
 
 static int remote_tune_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *value, struct err *e)
 {
-	const struct local_register at = {i, ptt_tunables[t].code};
+	const struct local_register at = { i, ptt_tunables[t].code };
 	struct local_value v;
 	struct local_answer a;
 	int rc = ask(arg, LOCAL_PTT_TUNE_GET, &at, sizeof(at), &a, sizeof(v), e);
@@ -190,7 +190,7 @@ static int remote_tune_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *val
 
 static int remote_tune_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t value, struct err *e)
 {
-	const struct local_assign to = {i, ptt_tunables[t].code, value, 0};
+	const struct local_assign to = { i, ptt_tunables[t].code, value, 0 };
 	struct local_answer a;
 
 	return ask(arg, LOCAL_PTT_TUNE_SET, &to, sizeof(to), &a, 0, e);
@@ -200,7 +200,7 @@ static int remote_tune_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t valu
 
 static int remote_now(void *arg, uint64_t *ns, struct err *e)
 {
-	const struct local_device at = {0, 0};
+	const struct local_device at = { 0, 0 };
 	struct local_counts counts;
 	struct local_answer a;
 	int rc = ask(arg, LOCAL_PTT_COUNTS, &at, sizeof(at), &a, sizeof(counts), e);
@@ -216,7 +216,7 @@ static int remote_now(void *arg, uint64_t *ns, struct err *e)
 
 static int ask_for_pieces(struct remote *r, struct err *e)
 {
-	const struct local_device at = {r->device, 0};
+	const struct local_device at = { r->device, 0 };
 	uint64_t id;
 	int rc = 1;
 
@@ -288,7 +288,7 @@ static int take_piece(struct remote *r, const struct local_answer *a, struct ptt
 	r->have += n;
 	if (r->have < r->total)
 		return 0;
-	*aux = (struct ptt_aux){r->commit, r->total, piece.flags & LOCAL_PIECE_TRUNCATED, piece.lost};
+	*aux = (struct ptt_aux){ r->commit, r->total, piece.flags & LOCAL_PIECE_TRUNCATED, piece.lost };
 	r->given = true;
 	return 1;
 }
@@ -303,8 +303,7 @@ static int remote_next(void *arg, struct ptt_aux *aux, int timeout_ms, struct er
 		r->have = r->given = 0;
 	while (rc == 0 && r->on) {
 		/* What was stopped ends with a word of the server's: there is nothing to wait for but that. */
-		if ((rc = ask_for_pieces(r, e)) < 0 ||
-		    (rc = next_answer(r, &a, r->stopped ? -1 : timeout_ms, e)) <= 0)
+		if ((rc = ask_for_pieces(r, e)) < 0 || (rc = next_answer(r, &a, r->stopped ? -1 : timeout_ms, e)) <= 0)
 			break;
 		r->asked--;
 		rc = local_judge(r->c, &a, e);
@@ -319,7 +318,7 @@ static int remote_next(void *arg, struct ptt_aux *aux, int timeout_ms, struct er
 /* Takes what is left of a trace that was stopped. If the server is lost, whatever is asked next will say so. */
 static void drain(struct remote *r)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 	struct ptt_aux aux;
 
 	while (r->on && remote_next(r, &aux, -1, &e) > 0)
@@ -337,7 +336,7 @@ static int device_of(const struct remote *r, const struct ptt_pmu *p, uint32_t *
 static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask *ev, size_t ring, struct err *e)
 {
 	struct remote *r = arg;
-	struct local_start to = {.config = ptt_ask_config(ev), .ring = ring};
+	struct local_start to = { .config = ptt_ask_config(ev), .ring = ring };
 	struct local_answer a;
 	int rc = device_of(r, p, &to.device, e);
 
@@ -364,7 +363,7 @@ static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask
 static int remote_stop(void *arg, struct err *e)
 {
 	struct remote *r = arg;
-	const struct local_device at = {r->device, 0};
+	const struct local_device at = { r->device, 0 };
 	struct local_answer a;
 
 	if (!r->on || r->stopped)
@@ -399,7 +398,7 @@ static const struct ptt_pmus_ops remote_ops = {
 
 int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e)
 {
-	const struct local_wait w = {.stop = stop};
+	const struct local_wait w = { .stop = stop };
 	struct remote *r = mem_alloc(sizeof(*r));
 	int rc;
 
@@ -412,6 +411,6 @@ int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop,
 	}
 	r->op = remote_ops;
 	r->op.what = local_client_name(r->c);
-	*ret = (struct ptt_pmus){r, &r->op};
+	*ret = (struct ptt_pmus){ r, &r->op };
 	return 0;
 }

@@ -118,8 +118,8 @@ static void trace_end(struct device *d)
 static int trace_begin(struct device *d, const struct local_peer *owner, const struct ptt_ask *ask, size_t ring,
 		       struct err *e)
 {
-	const struct ptt_regs regs = {d, reg_read, reg_write, NULL};
-	const struct ptt_host host = {d, dma, irq};
+	const struct ptt_regs regs = { d, reg_read, reg_write, NULL };
+	const struct ptt_host host = { d, dma, irq };
 	int rc;
 
 	if (!d->memory && (d->memory = mem_alloc(MEMORY_BYTES)) == NULL)
@@ -145,7 +145,7 @@ static bool send_piece(struct device *d, struct local_peer *p)
 {
 	const size_t left = d->aux.n - d->sent;
 	const uint32_t n = left < LOCAL_PIECE_MOST ? (uint32_t)left : LOCAL_PIECE_MOST;
-	const struct local_piece piece = {d->aux.n, d->sent, d->aux.lost, d->aux.flags & PTT_AUX_TRUNCATED, 0};
+	const struct local_piece piece = { d->aux.n, d->sent, d->aux.lost, d->aux.flags & PTT_AUX_TRUNCATED, 0 };
 	uint8_t *to = local_reply(p, LOCAL_PTT_NEXT, d->waiting[0], (uint32_t)sizeof(piece) + n);
 
 	static_assert(LOCAL_PIECE_TRUNCATED == PTT_AUX_TRUNCATED, "protocol.md 4.6");
@@ -162,7 +162,7 @@ static bool send_piece(struct device *d, struct local_peer *p)
 
 static bool send_end(struct device *d, struct local_peer *p)
 {
-	const struct local_piece piece = {.flags = LOCAL_PIECE_END};
+	const struct local_piece piece = { .flags = LOCAL_PIECE_END };
 	uint8_t *to;
 
 	if (d->broken.code)
@@ -222,13 +222,13 @@ static const struct ptt_pmu *pmu_of(const struct ptt_service *s, const struct de
 static int run_PTT_LIST(struct local_call *c)
 {
 	const struct ptt_service *s = c->service;
-	const struct local_devices head = {s->n, kunpeng_generation(s->k)};
+	const struct local_devices head = { s->n, kunpeng_generation(s->k) };
 
 	memcpy(c->out, &head, sizeof(head));
 	c->nout = sizeof(head);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ptt_pmu *pmu = kunpeng_pmu(s->k, i);
-		struct local_pmu to = {.type = pmu->type, .nfilters = pmu->nfilters};
+		struct local_pmu to = { .type = pmu->type, .nfilters = pmu->nfilters };
 
 		static_assert(sizeof(to.name) == sizeof(pmu->name), "protocol.md 4.1");
 		static_assert(sizeof(to.cpus) == sizeof(pmu->cpus), "protocol.md 4.1");
@@ -251,14 +251,14 @@ static int run_PTT_FILTERS(struct local_call *c)
 	if (!d)
 		return -TALLY_EINVAL;
 	memcpy(&ask, c->in, sizeof(ask));
-	head = (struct local_filters){kunpeng_generation(s->k), pmu->nfilters, ask.from, 0};
+	head = (struct local_filters){ kunpeng_generation(s->k), pmu->nfilters, ask.from, 0 };
 	if (ask.from < pmu->nfilters)
 		head.n = pmu->nfilters - ask.from < LOCAL_FILTERS_MOST ? pmu->nfilters - ask.from : LOCAL_FILTERS_MOST;
 	memcpy(c->out, &head, sizeof(head));
 	c->nout = sizeof(head);
 	for (uint32_t i = 0; i < head.n; i++) {
 		const struct ptt_filter *from = &pmu->filter[ask.from + i];
-		struct local_filter to = {.value = from->value, .port = from->port};
+		struct local_filter to = { .value = from->value, .port = from->port };
 
 		static_assert(sizeof(to.name) == sizeof(from->name), "protocol.md 4.2");
 		memcpy(to.name, from->name, sizeof(to.name));
@@ -275,14 +275,16 @@ static bool given(struct local_call *c, const struct device *d)
 	const bool is = kunpeng_given(s->k, (uint32_t)(d - s->device));
 
 	if (is)
-		err_set(c->e, TALLY_EBUSY, "%s is given to a vfio-user client, whose driver has its registers; name another "
-			"device", pmu_of(s, d)->name);
+		err_set(c->e, TALLY_EBUSY,
+			"%s is given to a vfio-user client, whose driver has its registers; name another "
+			"device",
+			pmu_of(s, d)->name);
 	return is;
 }
 
 static int value_reply(struct local_call *c, uint32_t value)
 {
-	const struct local_value v = {.value = value};
+	const struct local_value v = { .value = value };
 
 	memcpy(c->out, &v, sizeof(v));
 	c->nout = sizeof(v);
@@ -381,15 +383,17 @@ static int run_PTT_START(struct local_call *c)
 	struct device *d = device_of(c);
 	const struct ptt_pmu *pmu = d ? pmu_of(c->service, d) : NULL;
 	struct local_start ask;
-	struct ptt_ask ev = {0};
+	struct ptt_ask ev = { 0 };
 	int rc;
 
 	if (!d)
 		return -TALLY_EINVAL;
 	memcpy(&ask, c->in, sizeof(ask));
 	if (ask.ring == 0 || ask.ring % PTT_BUFFER_BYTES || ask.ring > LOCAL_RING_MOST)
-		return err_set(c->e, TALLY_EINVAL, "an AUX ring of %llu bytes; it is a multiple of 4 MiB, %u MiB "
-			       "at most", (unsigned long long)ask.ring, LOCAL_RING_MOST >> 20);
+		return err_set(c->e, TALLY_EINVAL,
+			       "an AUX ring of %llu bytes; it is a multiple of 4 MiB, %u MiB "
+			       "at most",
+			       (unsigned long long)ask.ring, LOCAL_RING_MOST >> 20);
 	static_assert(sizeof(ev.device) == sizeof(pmu->name), "a name fits");
 	memcpy(ev.device, pmu->name, sizeof(ev.device));
 	ptt_ask_of_config(&ev, ask.config);
@@ -455,9 +459,10 @@ static int run_PTT_COUNTS(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
-	to = (struct local_counts){kunpeng_now(s->k), from->seen, from->recorded, from->filtered, from->lost,
-				   from->dma_errors, from->buffers, from->interrupts, kunpeng_generation(s->k),
-				   ptt_dev_tracing(d->dev)};
+	to = (struct local_counts){ kunpeng_now(s->k),      from->seen,       from->recorded,
+				    from->filtered,         from->lost,       from->dma_errors,
+				    from->buffers,          from->interrupts, kunpeng_generation(s->k),
+				    ptt_dev_tracing(d->dev) };
 	memcpy(c->out, &to, sizeof(to));
 	c->nout = sizeof(to);
 	return 0;
@@ -489,7 +494,7 @@ static int service_open(void **ret, void *platform, struct err *e)
 	s->n = s->n < PTT_PMU_MOST ? s->n : PTT_PMU_MOST;
 	for (uint32_t i = 0; rc == 0 && i < s->n; i++) {
 		struct device *d = &s->device[i];
-		const struct ptt_regs regs = {d, reg_read, tuner_write, NULL};
+		const struct ptt_regs regs = { d, reg_read, tuner_write, NULL };
 
 		d->machine = s->k;
 		d->dev = kunpeng_device(s->k, i);
@@ -522,7 +527,7 @@ static void service_gone(void *service, struct local_peer *p)
 
 static const struct local_row rows[] = {
 #define X(name, number, right, request, reply, more) \
-	[(number)-LOCAL_PTT_FIRST] = {(right), sizeof(request), sizeof(reply) + (more), run_##name},
+	[(number)-LOCAL_PTT_FIRST] = { (right), sizeof(request), sizeof(reply) + (more), run_##name },
 	LOCAL_PTT_OPS(X)
 #undef X
 };

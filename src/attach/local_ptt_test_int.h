@@ -24,9 +24,9 @@ struct served {
 
 static inline struct served *serve(const char *load)
 {
-	const struct kunpeng_opts o = {7, load};
+	const struct kunpeng_opts o = { 7, load };
 	struct served *v = mem_alloc(sizeof(*v));
-	struct err e = {0};
+	struct err e = { 0 };
 
 	scratch_path(v->path, sizeof(v->path));
 	if (kunpeng_open(&v->k, &o, &e) < 0 || door_local(&v->s.door, &local_kunpeng, v->k, v->path, &e) < 0)
@@ -47,8 +47,8 @@ static inline void served_end(struct served *v)
 
 static inline struct ptt_pmus dial(const struct served *v)
 {
-	struct ptt_pmus p = {0};
-	struct err e = {0};
+	struct ptt_pmus p = { 0 };
+	struct err e = { 0 };
 
 	if (local_pmus(&p, v->path, NULL, &e) < 0)
 		fail_msg("%s", e.text);
@@ -58,7 +58,7 @@ static inline struct ptt_pmus dial(const struct served *v)
 static inline const struct ptt_pmu *listed(const struct ptt_pmus *p, uint32_t i)
 {
 	const struct ptt_pmu *pmu;
-	struct err e = {0};
+	struct err e = { 0 };
 	uint32_t n;
 
 	if (p->op->list(p->arg, &pmu, &n, &e) < 0)
@@ -81,7 +81,7 @@ static inline uint32_t with_port(const struct ptt_pmus *p, uint32_t filter)
 static inline struct ptt_ask event(const char *text, const struct ptt_pmu *pmu)
 {
 	struct ptt_ask ev;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (ptt_ask_parse(&ev, text, pmu, 1, PTT_PROFILE_SPEC, &e) < 0)
 		fail_msg("%s", e.text);
@@ -104,7 +104,7 @@ struct got {
 static inline void take(const struct ptt_pmus *p, struct got *g, int timeout_ms)
 {
 	struct ptt_aux a;
-	struct err e = {0};
+	struct err e = { 0 };
 	int rc;
 
 	while ((rc = p->op->next(p->arg, &a, timeout_ms, &e)) > 0) {
@@ -122,14 +122,14 @@ static inline void start(const struct ptt_pmus *p, const char *text, size_t ring
 {
 	const struct ptt_pmu *pmu = listed(p, with_port(p, 0x80001));
 	struct ptt_ask ev = event(text, pmu);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	must(p->op->start(p->arg, pmu, &ev, ring, &e), &e);
 }
 
 static inline void stop(const struct ptt_pmus *p)
 {
-	struct err e = {0};
+	struct err e = { 0 };
 
 	must(p->op->stop(p->arg, &e), &e);
 }
@@ -137,21 +137,22 @@ static inline void stop(const struct ptt_pmus *p)
 static inline struct local_client *raw(const struct served *v, uint32_t rights)
 {
 	struct local_client *c = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	must(local_connect(&c, v->path, rights, NULL, &e), &e);
 	return c;
 }
 
-static inline int call(struct local_client *c, uint16_t op, const void *p, size_t n, struct local_answer *a, struct err *e)
+static inline int call(struct local_client *c, uint16_t op, const void *p, size_t n, struct local_answer *a,
+		       struct err *e)
 {
-	*e = (struct err){0};
+	*e = (struct err){ 0 };
 	return local_ask_and_wait(c, op, p, n, a, NULL, e);
 }
 
 static inline struct local_counts counts(const struct served *v, uint32_t device)
 {
-	const struct local_device at = {device, 0};
+	const struct local_device at = { device, 0 };
 	struct local_client *c = raw(v, LOCAL_LOOK);
 	struct local_counts to;
 	struct local_answer a;

@@ -61,7 +61,7 @@ static struct local_peer *peer(struct toy *t)
 static struct local_peer *greeted(struct toy *t, uint32_t rights)
 {
 	struct local_peer *p = peer(t);
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 
 	put_hello(&s, rights);
 	feed(p, s.p, s.n, s.n);
@@ -72,9 +72,9 @@ static struct local_peer *greeted(struct toy *t, uint32_t rights)
 
 static void hello_gets_version_rights_and_platform(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct local_peer *p = peer(&t);
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 	struct local_welcome w;
 	size_t n;
 
@@ -94,7 +94,7 @@ static void hello_gets_version_rights_and_platform(void **state)
 
 static void assert_hangs_up(const struct script *s, uint16_t op, uint64_t id, int rc, const char *words)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct local_peer *p = peer(&t);
 	size_t n;
 
@@ -111,7 +111,7 @@ static void assert_hangs_up(const struct script *s, uint16_t op, uint64_t id, in
 static void anything_before_hello_ends_the_conversation(void **state)
 {
 	const uint64_t word = 1;
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 
 	(void)state;
 	put(&s, LOCAL_PING, 7, &word, sizeof(word));
@@ -121,17 +121,17 @@ static void anything_before_hello_ends_the_conversation(void **state)
 
 static void a_hello_of_another_protocol_or_version_ends_the_conversation(void **state)
 {
-	struct local_hello h = {"notmine", LOCAL_VERSION, 0};
-	struct script s = {.n = 0};
+	struct local_hello h = { "notmine", LOCAL_VERSION, 0 };
+	struct script s = { .n = 0 };
 
 	(void)state;
 	put(&s, LOCAL_HELLO, 1, &h, sizeof(h));
 	assert_hangs_up(&s, LOCAL_HELLO, 1, -TALLY_ECORRUPT, "first eight bytes");
-	h = (struct local_hello){LOCAL_MAGIC, LOCAL_VERSION + 1, 0};
+	h = (struct local_hello){ LOCAL_MAGIC, LOCAL_VERSION + 1, 0 };
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 2, &h, sizeof(h));
 	assert_hangs_up(&s, LOCAL_HELLO, 2, -TALLY_ENOTSUP, "version 2");
-	h = (struct local_hello){LOCAL_MAGIC, LOCAL_VERSION, 0x80000000};
+	h = (struct local_hello){ LOCAL_MAGIC, LOCAL_VERSION, 0x80000000 };
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 3, &h, sizeof(h));
 	assert_hangs_up(&s, LOCAL_HELLO, 3, -TALLY_EINVAL, "0x80000000");
@@ -142,13 +142,13 @@ static void a_hello_of_another_protocol_or_version_ends_the_conversation(void **
 
 static void a_length_that_cannot_be_ends_the_conversation(void **state)
 {
-	static const uint32_t lies[] = {0, 1, 15, LOCAL_FRAME_MOST + 1, 0x7fffffff, UINT32_MAX};
+	static const uint32_t lies[] = { 0, 1, 15, LOCAL_FRAME_MOST + 1, 0x7fffffff, UINT32_MAX };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(lies); i++) {
-		struct toy t = {0};
+		struct toy t = { 0 };
 		struct local_peer *p = greeted(&t, 0);
-		struct local_head h = {lies[i], ADD, 0, 5};
+		struct local_head h = { lies[i], ADD, 0, 5 };
 
 		feed(p, (const uint8_t *)&h, sizeof(h), sizeof(h));
 		assert_answer(p, ADD, 5, -TALLY_ECORRUPT, "a frame of");
@@ -159,10 +159,10 @@ static void a_length_that_cannot_be_ends_the_conversation(void **state)
 
 static void other_mistakes_get_words_and_the_conversation_goes_on(void **state)
 {
-	const uint64_t v[2] = {40, 2}, much[2] = {UINT64_MAX, 1};
-	struct toy t = {0};
+	const uint64_t v[2] = { 40, 2 }, much[2] = { UINT64_MAX, 1 };
+	struct toy t = { 0 };
 	struct local_peer *p = greeted(&t, LOCAL_LOOK);
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 
 	(void)state;
 	put(&s, OPS_END, 1, NULL, 0);
@@ -190,15 +190,15 @@ static void other_mistakes_get_words_and_the_conversation_goes_on(void **state)
 
 static void frames_cut_anywhere_are_answered_alike(void **state)
 {
-	const uint64_t v[2] = {40, 2};
+	const uint64_t v[2] = { 40, 2 };
 	uint8_t whole[4096];
 	size_t nwhole = 0, n;
 
 	(void)state;
 	for (size_t most = 1; most < 200; most++) {
-		struct toy t = {0};
+		struct toy t = { 0 };
 		struct local_peer *p = peer(&t);
-		struct script s = {.n = 0};
+		struct script s = { .n = 0 };
 
 		put_hello(&s, 0);
 		for (uint64_t id = 1; id < 8; id++)
@@ -215,9 +215,9 @@ static void frames_cut_anywhere_are_answered_alike(void **state)
 
 static void a_client_that_does_not_read_is_not_read(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct local_peer *p = greeted(&t, 0);
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 	uint64_t asked = 0, answered = 0;
 	long live = mem_live();
 	char text[8];
@@ -241,10 +241,10 @@ static void a_client_that_does_not_read_is_not_read(void **state)
 
 static void what_was_put_off_is_answered_when_it_is_there(void **state)
 {
-	struct toy t = {0};
+	struct toy t = { 0 };
 	struct local_peer *p = greeted(&t, 0), *q = greeted(&t, 0);
-	const uint64_t v[2] = {40, 2};
-	struct script s = {.n = 0}, r = {.n = 0};
+	const uint64_t v[2] = { 40, 2 };
+	struct script s = { .n = 0 }, r = { .n = 0 };
 	size_t n;
 
 	(void)state;
@@ -269,9 +269,9 @@ static void what_was_put_off_is_answered_when_it_is_there(void **state)
 
 static void what_was_put_off_waits_for_room(void **state)
 {
-	struct toy t = {.released = true};
+	struct toy t = { .released = true };
 	struct local_peer *p = greeted(&t, 0);
-	struct script s = {.n = 0};
+	struct script s = { .n = 0 };
 	char text[8];
 	struct local_head h;
 	bool came = false;
@@ -295,8 +295,8 @@ static void what_was_put_off_waits_for_room(void **state)
 static void every_status_is_an_error_and_back(void **state)
 {
 	(void)state;
-#define X(number, tag)                                           \
-	assert_int_equal(local_error(number), -TALLY_E##tag);     \
+#define X(number, tag)                                        \
+	assert_int_equal(local_error(number), -TALLY_E##tag); \
 	assert_int_equal(local_status(-TALLY_E##tag), number);
 	LOCAL_STATUSES(X)
 #undef X

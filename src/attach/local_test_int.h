@@ -32,8 +32,8 @@ struct server {
 static inline void *server_loop(void *arg)
 {
 	struct server *s = arg;
-	struct pollfd p[2] = {{s->door->op->fd(s->door), POLLIN, 0}, {s->wake, POLLIN, 0}};
-	struct err e = {0};
+	struct pollfd p[2] = { { s->door->op->fd(s->door), POLLIN, 0 }, { s->wake, POLLIN, 0 } };
+	struct err e = { 0 };
 
 	while (!s->stop) {
 		uint64_t to = s->run_to, word;
@@ -123,7 +123,7 @@ static inline int descriptors(void)
 
 static inline int raw_connect(const char *path)
 {
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	strcpy(at.sun_path, path);
@@ -141,7 +141,7 @@ struct script {
 
 static inline void put(struct script *s, uint16_t op, uint64_t id, const void *p, size_t n)
 {
-	struct local_head h = {(uint32_t)(sizeof(h) + n), op, 0, id};
+	struct local_head h = { (uint32_t)(sizeof(h) + n), op, 0, id };
 
 	memcpy(s->p + s->n, &h, sizeof(h));
 	if (n)
@@ -151,7 +151,7 @@ static inline void put(struct script *s, uint16_t op, uint64_t id, const void *p
 
 static inline void put_hello(struct script *s, uint32_t rights)
 {
-	const struct local_hello h = {LOCAL_MAGIC, LOCAL_VERSION, rights};
+	const struct local_hello h = { LOCAL_MAGIC, LOCAL_VERSION, rights };
 
 	put(s, LOCAL_HELLO, 0, &h, sizeof(h));
 }

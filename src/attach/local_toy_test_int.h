@@ -57,7 +57,7 @@ static inline int toy_release(struct local_call *c)
 
 static inline void toy_pump(void *service, struct local_peer *p)
 {
-	const struct err no = {TALLY_EBUSY, "not today"};
+	const struct err no = { TALLY_EBUSY, "not today" };
 	struct toy *t = service;
 	uint8_t *to = NULL;
 
@@ -92,19 +92,19 @@ static inline void toy_close(void *service)
 }
 
 static const struct local_row toy_rows[] = {
-	{LOCAL_LOOK, 16, 8, toy_add},
-	{LOCAL_LOOK, 0, LOCAL_PAYLOAD_MOST, toy_long},
-	{LOCAL_LOOK, 0, 1, toy_wait},
-	{LOCAL_PLUG, 0, 0, toy_release},
+	{ LOCAL_LOOK, 16, 8, toy_add },
+	{ LOCAL_LOOK, 0, LOCAL_PAYLOAD_MOST, toy_long },
+	{ LOCAL_LOOK, 0, 1, toy_wait },
+	{ LOCAL_PLUG, 0, 0, toy_release },
 };
 
-static const struct local_service toy_service = {"toy", ADD, COUNT(toy_rows), toy_rows,
-						  toy_open, toy_close, toy_pump, toy_gone, .takes_fds = false};
+static const struct local_service toy_service = { "toy",     ADD,      COUNT(toy_rows), toy_rows,          toy_open,
+						  toy_close, toy_pump, toy_gone,        .takes_fds = false };
 
 static inline struct door *door(struct toy *t, const char *path)
 {
 	struct door *d = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (door_local(&d, &toy_service, t, path, &e) < 0)
 		fail_msg("%s", e.text);
@@ -123,7 +123,7 @@ struct visit {
 
 static inline void visit_begin(struct visit *v)
 {
-	*v = (struct visit){.c = NULL};
+	*v = (struct visit){ .c = NULL };
 	scratch_path(v->path, sizeof(v->path));
 	v->s.door = door(&v->t, v->path);
 	server_start(&v->s);

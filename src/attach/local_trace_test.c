@@ -36,7 +36,7 @@ static void here_irq(void *arg)
 {
 	struct here *h = arg;
 	struct ptt_aux a;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	must(ptt_driver_interrupt(h->driver, &e), &e);
 	while (ptt_driver_take(h->driver, &a) > 0)
@@ -45,12 +45,12 @@ static void here_irq(void *arg)
 
 static struct got trace_here(const char *load, uint32_t device, const char *text, uint64_t ns)
 {
-	const struct kunpeng_opts o = {7, load};
-	struct here h = {.memory = calloc(PTT_BUFFERS, PTT_BUFFER_BYTES)};
-	const struct ptt_host host = {&h, here_dma, here_irq};
-	const struct ptt_regs regs = {&h, here_read, here_write, NULL};
+	const struct kunpeng_opts o = { 7, load };
+	struct here h = { .memory = calloc(PTT_BUFFERS, PTT_BUFFER_BYTES) };
+	const struct ptt_host host = { &h, here_dma, here_irq };
+	const struct ptt_regs regs = { &h, here_read, here_write, NULL };
 	struct ptt_ask ev;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	must(kunpeng_open(&h.k, &o, &e), &e);
 	h.dev = kunpeng_device(h.k, device);
@@ -73,7 +73,7 @@ static void a_trace_is_the_same_bytes_as_in_the_machines_own_process(void **stat
 	struct served *v = serve("full");
 	struct ptt_pmus p = dial(v);
 	uint32_t i = with_port(&p, 0x80001);
-	struct got there = {0}, here = trace_here("full", i, BOTH, 25 * MS);
+	struct got there = { 0 }, here = trace_here("full", i, BOTH, 25 * MS);
 	struct local_counts end;
 
 	(void)state;
@@ -104,7 +104,7 @@ static void what_a_slow_client_does_not_take_is_lost_and_counted(void **state)
 	struct served *v = serve("full");
 	struct ptt_pmus p = dial(v);
 	uint32_t i = with_port(&p, 0x80001);
-	struct got g = {0};
+	struct got g = { 0 };
 	struct local_counts end;
 	uint64_t ns = 0;
 
@@ -133,7 +133,7 @@ static void one_trace_follows_another_even_when_the_first_was_not_read(void **st
 
 	(void)state;
 	for (int round = 0; round < 5; round++) {
-		struct got g = {0};
+		struct got g = { 0 };
 
 		start(&p, BOTH, RING << round % 2);
 		server_run(&v->s, ns += 8 * MS);
@@ -155,7 +155,7 @@ static void a_second_trace_of_a_device_is_refused_until_the_first_has_gone(void 
 	struct ptt_pmus p = dial(v), q = dial(v);
 	const struct ptt_pmu *pmu = listed(&q, with_port(&q, 0x80001));
 	struct ptt_ask ev = event(BOTH, pmu);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	start(&p, BOTH, RING);
@@ -179,9 +179,9 @@ static void a_device_of_another_door_is_refused(void **state)
 	struct ptt_pmus p = dial(v);
 	uint32_t i = with_port(&p, 0x80001);
 	const struct ptt_pmu *pmu = listed(&p, i);
-	const struct ptt_host host = {NULL, here_dma, here_irq};
+	const struct ptt_host host = { NULL, here_dma, here_irq };
 	struct ptt_ask ev = event(BOTH, pmu);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	ptt_dev_host(kunpeng_device(v->k, i), &host);
@@ -191,7 +191,7 @@ static void a_device_of_another_door_is_refused(void **state)
 	start(&p, BOTH, RING);
 	assert_true(ptt_dev_hosted(kunpeng_device(v->k, i)));
 	stop(&p);
-	take(&p, &(struct got){0}, 0);
+	take(&p, &(struct got){ 0 }, 0);
 	assert_false(ptt_dev_hosted(kunpeng_device(v->k, i)));
 	p.op->close(p.arg);
 	served_end(v);
@@ -204,7 +204,7 @@ static void a_device_that_was_given_away_is_shown_but_neither_traced_nor_tuned(v
 	uint32_t i = with_port(&p, 0x80001), value = 0;
 	const struct ptt_pmu *pmu = listed(&p, i);
 	struct ptt_ask ev = event(BOTH, pmu);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	kunpeng_give(v->k, i);
@@ -225,13 +225,13 @@ static void events_and_rings_that_cannot_be_are_refused_by_the_server_too(void *
 		uint64_t config, ring;
 		const char *words;
 	} rows[] = {
-		{__LINE__, 0x80001 | 1 << 20 | 1 << 24, 0, "a multiple of 4 MiB"},
-		{__LINE__, 0x80001 | 1 << 20 | 1 << 24, (4 << 20) + 4096, "a multiple of 4 MiB"},
-		{__LINE__, 0x80001 | 1 << 20 | 1 << 24, UINT64_C(1) << 40, "256 MiB at most"},
-		{__LINE__, 0x80001 | 1 << 20, 4 << 20, "type=0"},
-		{__LINE__, 0x80001 | 7 << 20 | 1 << 24, 4 << 20, "direction=7"},
-		{__LINE__, 0x00777 | 1 << 20 | 1 << 24, 4 << 20, "filter="},
-		{__LINE__, 0x80001 | 1 << 24 | UINT64_C(5) << 32, 4 << 20, "format=5"},
+		{ __LINE__, 0x80001 | 1 << 20 | 1 << 24, 0, "a multiple of 4 MiB" },
+		{ __LINE__, 0x80001 | 1 << 20 | 1 << 24, (4 << 20) + 4096, "a multiple of 4 MiB" },
+		{ __LINE__, 0x80001 | 1 << 20 | 1 << 24, UINT64_C(1) << 40, "256 MiB at most" },
+		{ __LINE__, 0x80001 | 1 << 20, 4 << 20, "type=0" },
+		{ __LINE__, 0x80001 | 7 << 20 | 1 << 24, 4 << 20, "direction=7" },
+		{ __LINE__, 0x00777 | 1 << 20 | 1 << 24, 4 << 20, "filter=" },
+		{ __LINE__, 0x80001 | 1 << 24 | UINT64_C(5) << 32, 4 << 20, "format=5" },
 	};
 	struct served *v = serve("mixed");
 	struct local_client *c = raw(v, 0);
@@ -240,7 +240,7 @@ static void events_and_rings_that_cannot_be_are_refused_by_the_server_too(void *
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct local_start to = {1, 0, rows[i].config, rows[i].ring};
+		const struct local_start to = { 1, 0, rows[i].config, rows[i].ring };
 
 		if (call(c, LOCAL_PTT_START, &to, sizeof(to), &a, &e) != -TALLY_EINVAL ||
 		    !strstr(e.text, rows[i].words))
@@ -252,8 +252,8 @@ static void events_and_rings_that_cannot_be_are_refused_by_the_server_too(void *
 
 static void waiting_is_bounded_and_only_the_owner_waits(void **state)
 {
-	const struct local_start to = {1, 0, 0x80001 | 1 << 20 | 1 << 24, RING};
-	const struct local_device at = {1, 0}, nowhere = {2, 0};
+	const struct local_start to = { 1, 0, 0x80001 | 1 << 20 | 1 << 24, RING };
+	const struct local_device at = { 1, 0 }, nowhere = { 2, 0 };
 	struct served *v = serve("mixed");
 	struct local_client *c = raw(v, 0), *d = raw(v, 0);
 	struct local_answer a;
@@ -303,7 +303,7 @@ static void a_client_that_is_killed_leaves_no_trace(void **state)
 		start(&p, BOTH, RING);
 		(void)!write(ready[1], "!", 1);
 		for (;;)
-			take(&p, &(struct got){0}, -1);
+			take(&p, &(struct got){ 0 }, -1);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_int_equal(counts(v, i).tracing, 1);
@@ -325,7 +325,7 @@ static void a_server_that_dies_ends_the_trace_with_words(void **state)
 	struct served *v = serve("mixed");
 	struct ptt_pmus p = dial(v);
 	const struct ptt_pmu *pmu;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct ptt_aux a;
 	uint32_t n;
 	int rc;
@@ -348,8 +348,8 @@ static void nothing_comes_of_an_idle_trace_and_tuning_goes_on_beside_it(void **s
 	struct served *v = serve("idle");
 	struct ptt_pmus p = dial(v);
 	uint32_t i = with_port(&p, 0x80001), value;
-	struct got g = {0};
-	struct err e = {0};
+	struct got g = { 0 };
+	struct err e = { 0 };
 
 	(void)state;
 	start(&p, BOTH, RING);
@@ -365,7 +365,7 @@ static void nothing_comes_of_an_idle_trace_and_tuning_goes_on_beside_it(void **s
 	stop(&p);
 	take(&p, &g, 0);
 	assert_int_equal(g.commits, 1);
-	assert_int_equal(p.op->next(p.arg, &(struct ptt_aux){0}, 0, &e), 0);
+	assert_int_equal(p.op->next(p.arg, &(struct ptt_aux){ 0 }, 0, &e), 0);
 	buf_free(&g.bytes);
 	p.op->close(p.arg);
 	served_end(v);
@@ -376,9 +376,9 @@ static void nothing_comes_of_an_idle_trace_and_tuning_goes_on_beside_it(void **s
 static int whole_run(const struct served *v)
 {
 	const struct ptt_pmu *pmu = NULL;
-	struct ptt_pmus p = {0};
+	struct ptt_pmus p = { 0 };
 	struct ptt_aux a;
-	struct err e = {0};
+	struct err e = { 0 };
 	uint32_t n = 0;
 	int rc = local_pmus(&p, v->path, NULL, &e);
 
@@ -386,7 +386,7 @@ static int whole_run(const struct served *v)
 		return rc;
 	rc = p.op->list(p.arg, &pmu, &n, &e);
 	if (rc == 0) {
-		struct ptt_ask ev = {.filter = 0x80001, .type = 7, .direction = 3};
+		struct ptt_ask ev = { .filter = 0x80001, .type = 7, .direction = 3 };
 
 		rc = p.op->start(p.arg, &pmu[1], &ev, RING, &e);
 	}
@@ -444,7 +444,7 @@ static void every_failing_allocation_is_told(void **state)
 
 static void ten_thousand_connections_and_traces_leave_memory_as_it_was(void **state)
 {
-	const struct local_start to = {1, 0, 0x80001 | 1 << 20 | 1 << 24, RING};
+	const struct local_start to = { 1, 0, 0x80001 | 1 << 20 | 1 << 24, RING };
 	struct served *v = serve("idle");
 	struct local_client *stays = raw(v, 0);
 	struct local_answer a;

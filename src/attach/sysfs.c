@@ -20,14 +20,14 @@
 
 #include "attach/sysfs_int.h"
 
-#define REQUESTS_AT_ONCE 64                   /* of one serve() */
-#define LISTING_MOST 4096u                    /* bytes of one reply */
+#define REQUESTS_AT_ONCE 64 /* of one serve() */
+#define LISTING_MOST 4096u  /* bytes of one reply */
 
 struct sysfs_door {
 	struct door door;
 	struct sysfs tree;
 	struct sysfs_mount mount;
-	struct fuse_buf request;              /* libfuse's memory */
+	struct fuse_buf request; /* libfuse's memory */
 	struct timespec born;
 };
 
@@ -41,9 +41,16 @@ static struct sysfs_door *door_of(fuse_req_t req)
 static struct stat attributes(const struct sysfs_door *d, const struct sysfs_node *n)
 {
 	return (struct stat){
-		.st_ino = n->number, .st_mode = (n->dir ? S_IFDIR : S_IFREG) | n->mode, .st_nlink = n->dir ? 2 + n->ndirs : 1,
-		.st_uid = geteuid(), .st_gid = getegid(), .st_size = n->dir ? 0 : SYSFS_PAGE, .st_blksize = SYSFS_PAGE,
-		.st_atim = d->born, .st_mtim = d->born, .st_ctim = d->born,
+		.st_ino = n->number,
+		.st_mode = (n->dir ? S_IFDIR : S_IFREG) | n->mode,
+		.st_nlink = n->dir ? 2 + n->ndirs : 1,
+		.st_uid = geteuid(),
+		.st_gid = getegid(),
+		.st_size = n->dir ? 0 : SYSFS_PAGE,
+		.st_blksize = SYSFS_PAGE,
+		.st_atim = d->born,
+		.st_mtim = d->born,
+		.st_ctim = d->born,
 	};
 }
 
@@ -234,9 +241,21 @@ static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const cha
 }
 
 static const struct fuse_lowlevel_ops requests = {
-	.lookup = on_lookup, .getattr = on_getattr, .setattr = on_setattr, .open = on_open, .read = on_read,
-	.write = on_write, .readdir = on_readdir, .mknod = on_mknod, .create = on_create, .mkdir = on_mkdir,
-	.unlink = on_remove, .rmdir = on_remove, .rename = on_rename, .symlink = on_symlink, .link = on_link,
+	.lookup = on_lookup,
+	.getattr = on_getattr,
+	.setattr = on_setattr,
+	.open = on_open,
+	.read = on_read,
+	.write = on_write,
+	.readdir = on_readdir,
+	.mknod = on_mknod,
+	.create = on_create,
+	.mkdir = on_mkdir,
+	.unlink = on_remove,
+	.rmdir = on_remove,
+	.rename = on_rename,
+	.symlink = on_symlink,
+	.link = on_link,
 };
 
 /* ---- the door ------------------------------------------------------------------------------------------ */

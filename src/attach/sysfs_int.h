@@ -19,12 +19,12 @@
 
 /* ---- the tree (sysfs_tree.c) ---------------------------------------------------------- */
 #define SYSFS_ROOT FUSE_ROOT_ID
-#define SYSFS_TEXT 64                         /* no file is longer, with its NUL */
-#define SYSFS_PAGE 4096u                      /* the size that sysfs says of each file, and the most of one write */
+#define SYSFS_TEXT 64    /* no file is longer, with its NUL */
+#define SYSFS_PAGE 4096u /* the size that sysfs says of each file, and the most of one write */
 
 struct sysfs_device {
 	struct ptt_driver *tuner;
-	int mux_ms;                           /* perf_event_mux_interval_ms: kept, as nothing multiplexes a PTT device */
+	int mux_ms; /* perf_event_mux_interval_ms: kept, as nothing multiplexes a PTT device */
 };
 struct sysfs {
 	struct kunpeng *k;
@@ -32,12 +32,12 @@ struct sysfs {
 	struct sysfs_device device[PTT_PMU_MOST];
 };
 struct sysfs_node {
-	uint64_t number;                      /* that of its inode: the same each time it is there */
+	uint64_t number; /* that of its inode: the same each time it is there */
 	uint64_t parent;
 	char name[40];
 	bool dir;
-	uint16_t mode;                        /* permissions */
-	uint32_t ndirs;                       /* in it */
+	uint16_t mode;  /* permissions */
+	uint32_t ndirs; /* in it */
 };
 /* s is zeroed. -TALLY_ENOMEM, with words. */
 int sysfs_open(struct sysfs *s, struct kunpeng *k, struct err *e);
@@ -59,10 +59,12 @@ int sysfs_write(struct sysfs *s, uint64_t number, const char *p, size_t n);
 #define SYSFS_FUSE_NEW session_new
 #endif
 #define SYSFS_FUSE(X, NEW) SYSFS_FUSE_(X, NEW)
+/* clang-format off */
 #define SYSFS_FUSE_(X, NEW)                                                                                           \
 	X(NEW) X(session_mount) X(session_fd) X(session_receive_buf) X(session_process_buf) X(session_unmount)       \
 	X(session_destroy) X(opt_free_args) X(set_log_func) X(req_userdata) X(add_direntry)                           \
 	X(reply_err) X(reply_entry) X(reply_attr) X(reply_open) X(reply_buf) X(reply_write)
+/* clang-format on */
 struct sysfs_fuse {
 #define X(name) __typeof__(&fuse_##name) name;
 	SYSFS_FUSE(X, SYSFS_FUSE_NEW)
@@ -73,15 +75,15 @@ const struct sysfs_fuse *libfuse(void);
 
 /* ---- the mount (sysfs_mount.c) -------------------------------------------------------- */
 struct sysfs_mount {
-	struct fuse_session *session;         /* NULL: none */
-	char *dir;                            /* as it is found from anywhere */
+	struct fuse_session *session; /* NULL: none */
+	char *dir;                    /* as it is found from anywhere */
 	bool mounted;
 	/* root's mount: the directory, whatever it is called by now; and which mount is ours. -1: fusermount3 mounts */
 	int at;
 	uint64_t id;
 	uint32_t dev_major, dev_minor;
 	/* who takes the mount away when this process can't: a child that waits for the end of a stream */
-	int guard;                            /* our end, or -1 */
+	int guard; /* our end, or -1 */
 	pid_t guard_pid;
 };
 /* m is zeroed, but for m->guard and m->at, which are -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not

@@ -74,8 +74,9 @@ static int load(struct err *e)
 		loaded = library_load(SONAME, names, (void **)(void *)&table, COUNT(names));
 	ok = loaded;
 	pthread_mutex_unlock(&lock);
-	return ok ? 0 : err_set(e, TALLY_ENOTSUP, "FUSE's library " SONAME " is not there or not usable; Debian's package is "
-				PACKAGE);
+	return ok ? 0 :
+		    err_set(e, TALLY_ENOTSUP,
+			    "FUSE's library " SONAME " is not there or not usable; Debian's package is " PACKAGE);
 }
 
 static void say_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -95,7 +96,9 @@ static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void
 	table.set_log_func(say_nothing);
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
 	struct libfuse_version version = {
-		.major = FUSE_MAJOR_VERSION, .minor = FUSE_MINOR_VERSION, .hotfix = FUSE_HOTFIX_VERSION,
+		.major = FUSE_MAJOR_VERSION,
+		.minor = FUSE_MINOR_VERSION,
+		.hotfix = FUSE_HOTFIX_VERSION,
 	};
 	ret = table.session_new_versioned(&args, op, sizeof(*op), &version, userdata);
 #else
@@ -224,7 +227,8 @@ static bool stand_apart(int line, int at)
 	setsid();
 	if (chdir("/") < 0 || (line != 0 && dup2(line, 0) < 0) || (at >= 0 && at != 3 && dup2(at, 3) < 0))
 		return false;
-	return close_range(1, 2, 0) == 0 && close_range(at < 0 ? 3 : 4, ~0u, 0) == 0 && open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
+	return close_range(1, 2, 0) == 0 && close_range(at < 0 ? 3 : 4, ~0u, 0) == 0 &&
+	       open("/dev/null", O_RDWR) == 1 && dup(1) == 2;
 }
 
 /* Only what may be called between fork() and exec(): the process may have threads. */
@@ -287,11 +291,13 @@ static int check_empty(const char *dir, struct err *e)
 	bool empty = true;
 
 	if (!d && errno == ENOTCONN)
-		return err_set(e, TALLY_EINVAL, "%s: a file system is mounted there whose server has died; umount -l %s, or "
-			       "fusermount3 -u -z %s, takes it away", dir, dir, dir);
+		return err_set(e, TALLY_EINVAL,
+			       "%s: a file system is mounted there whose server has died; umount -l %s, or "
+			       "fusermount3 -u -z %s, takes it away",
+			       dir, dir, dir);
 	if (!d)
-		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EINVAL, "%s: %s; --sysfs takes an empty directory", dir,
-			       strerror(errno));
+		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EINVAL,
+			       "%s: %s; --sysfs takes an empty directory", dir, strerror(errno));
 	while (empty && (entry = readdir(d)))
 		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
 	closedir(d);
@@ -307,7 +313,8 @@ static int check_kernel(struct err *e)
 		return 0;
 	}
 	if (errno == EACCES || errno == EPERM)
-		return err_set(e, TALLY_EPERM, "/dev/fuse: %s; it is to have mode 0666, and a container must be given it",
+		return err_set(e, TALLY_EPERM,
+			       "/dev/fuse: %s; it is to have mode 0666, and a container must be given it",
 			       strerror(errno));
 	return err_set(e, TALLY_ENOTSUP, "/dev/fuse: %s: this kernel has no FUSE, or has not loaded it (modprobe fuse)",
 		       strerror(errno));
@@ -337,9 +344,11 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 	if (!m->session)
 		return err_set(e, TALLY_EIO, "%s: FUSE's library gives no session", m->dir);
 	if ((m->at >= 0 ? mount_by_root(m) : table.session_mount(m->session, m->dir)) < 0)
-		return err_set(e, TALLY_EPERM, "%s: it can't be mounted; %s", m->dir, geteuid() ?
-			       "without root that takes fusermount3 (Debian's package fuse3) and a directory of your own" :
-			       "that takes CAP_SYS_ADMIN");
+		return err_set(
+			e, TALLY_EPERM, "%s: it can't be mounted; %s", m->dir,
+			geteuid() ?
+				"without root that takes fusermount3 (Debian's package fuse3) and a directory of your own" :
+				"that takes CAP_SYS_ADMIN");
 	m->mounted = true;
 	if (fcntl(table.session_fd(m->session), F_SETFL, O_NONBLOCK) < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));

@@ -90,17 +90,34 @@ static void list(struct bench *b, uint64_t dir, char *to, size_t n)
 
 static void the_tree_has_the_names_modes_and_contents_of_the_driver(void **state)
 {
-	static const char want[] =
-		"444 type 1048577\n" "444 cpumask 0\n" "644 perf_event_mux_interval_ms 4\n"
-		"755 format/\n" "444 filter config:0-19\n" "444 direction config:20-23\n" "444 type config:24-31\n"
-		"444 format config:32-35\n"
-		"755 tune/\n" "600 qos_tx_cpl 1\n" "600 qos_tx_np 1\n" "600 qos_tx_p 1\n" "600 rx_alloc_buf_level 0\n"
-		"600 tx_alloc_buf_level 2\n"
-		"755 root_port_filters/\n" "400 multiselect 1\n" "400 0000:00:10.0 0x80001\n" "400 0000:00:11.0 0x80004\n"
-		"400 0000:00:12.0 0x80010\n"
-		"755 requester_filters/\n" "400 multiselect 0\n" "400 0000:01:00.0 0x00100\n" "400 0000:01:00.1 0x00101\n"
-		"400 0000:02:00.0 0x00200\n" "400 0000:03:00.0 0x00300\n" "400 0000:03:01.0 0x00308\n"
-		"400 0000:04:00.0 0x00400\n" "400 0000:05:00.0 0x00500\n";
+	static const char want[] = "444 type 1048577\n"
+				   "444 cpumask 0\n"
+				   "644 perf_event_mux_interval_ms 4\n"
+				   "755 format/\n"
+				   "444 filter config:0-19\n"
+				   "444 direction config:20-23\n"
+				   "444 type config:24-31\n"
+				   "444 format config:32-35\n"
+				   "755 tune/\n"
+				   "600 qos_tx_cpl 1\n"
+				   "600 qos_tx_np 1\n"
+				   "600 qos_tx_p 1\n"
+				   "600 rx_alloc_buf_level 0\n"
+				   "600 tx_alloc_buf_level 2\n"
+				   "755 root_port_filters/\n"
+				   "400 multiselect 1\n"
+				   "400 0000:00:10.0 0x80001\n"
+				   "400 0000:00:11.0 0x80004\n"
+				   "400 0000:00:12.0 0x80010\n"
+				   "755 requester_filters/\n"
+				   "400 multiselect 0\n"
+				   "400 0000:01:00.0 0x00100\n"
+				   "400 0000:01:00.1 0x00101\n"
+				   "400 0000:02:00.0 0x00200\n"
+				   "400 0000:03:00.0 0x00300\n"
+				   "400 0000:03:01.0 0x00308\n"
+				   "400 0000:04:00.0 0x00400\n"
+				   "400 0000:05:00.0 0x00500\n";
 	struct bench b;
 	char got[4096] = "";
 
@@ -137,7 +154,7 @@ static void each_entry_is_found_by_its_number_and_nothing_by_another(void **stat
 	}
 	assert_true(sysfs_at(&b.s, at(&b, "hisi_ptt0_2"), &n));
 	assert_int_equal(n.ndirs, dirs);
-	for (uint64_t x = 1, i = 0; i < 200000; i++) {        /* whatever is asked for */
+	for (uint64_t x = 1, i = 0; i < 200000; i++) { /* whatever is asked for */
 		char text[SYSFS_TEXT];
 
 		x = x * 6364136223846793005u + 1442695040888963407u;
@@ -180,16 +197,36 @@ static void filters_come_and_go_with_their_functions(void **state)
 
 static void tunables_take_what_the_driver_takes(void **state)
 {
-	static const struct { int line; const char *text; int rc; const char *then; } row[] = {
-		{ __LINE__, "2\n", 2, "2\n" }, { __LINE__, "0", 1, "0\n" }, { __LINE__, "1\n", 2, "1\n" },
-		{ __LINE__, "3\n", 2, "2\n" }, { __LINE__, "0\n", 2, "0\n" }, { __LINE__, "65535", 5, "2\n" },
-		{ __LINE__, "+1\n", 3, "1\n" }, { __LINE__, "02\n", 3, "2\n" },
-		{ __LINE__, "65536\n", -EINVAL, "2\n" }, { __LINE__, "99999999999999999999\n", -EINVAL, "2\n" },
-		{ __LINE__, "-1\n", -EINVAL, "2\n" }, { __LINE__, "-0\n", -EINVAL, "2\n" }, { __LINE__, "0x1\n", -EINVAL, "2\n" },
-		{ __LINE__, "x\n", -EINVAL, "2\n" }, { __LINE__, "\n", -EINVAL, "2\n" }, { __LINE__, "", -EINVAL, "2\n" },
-		{ __LINE__, " 1\n", -EINVAL, "2\n" }, { __LINE__, "1 \n", -EINVAL, "2\n" }, { __LINE__, "1\n\n", -EINVAL, "2\n" },
-		{ __LINE__, "++1\n", -EINVAL, "2\n" }, { __LINE__, "+-1\n", -EINVAL, "2\n" }, { __LINE__, "1,\n", -EINVAL, "2\n" },
-		{ __LINE__, "0000000000000000000000000000000000000000000000000000000000000000000001x\n", -EINVAL, "2\n" },
+	static const struct {
+		int line;
+		const char *text;
+		int rc;
+		const char *then;
+	} row[] = {
+		{ __LINE__, "2\n", 2, "2\n" },
+		{ __LINE__, "0", 1, "0\n" },
+		{ __LINE__, "1\n", 2, "1\n" },
+		{ __LINE__, "3\n", 2, "2\n" },
+		{ __LINE__, "0\n", 2, "0\n" },
+		{ __LINE__, "65535", 5, "2\n" },
+		{ __LINE__, "+1\n", 3, "1\n" },
+		{ __LINE__, "02\n", 3, "2\n" },
+		{ __LINE__, "65536\n", -EINVAL, "2\n" },
+		{ __LINE__, "99999999999999999999\n", -EINVAL, "2\n" },
+		{ __LINE__, "-1\n", -EINVAL, "2\n" },
+		{ __LINE__, "-0\n", -EINVAL, "2\n" },
+		{ __LINE__, "0x1\n", -EINVAL, "2\n" },
+		{ __LINE__, "x\n", -EINVAL, "2\n" },
+		{ __LINE__, "\n", -EINVAL, "2\n" },
+		{ __LINE__, "", -EINVAL, "2\n" },
+		{ __LINE__, " 1\n", -EINVAL, "2\n" },
+		{ __LINE__, "1 \n", -EINVAL, "2\n" },
+		{ __LINE__, "1\n\n", -EINVAL, "2\n" },
+		{ __LINE__, "++1\n", -EINVAL, "2\n" },
+		{ __LINE__, "+-1\n", -EINVAL, "2\n" },
+		{ __LINE__, "1,\n", -EINVAL, "2\n" },
+		{ __LINE__, "0000000000000000000000000000000000000000000000000000000000000000000001x\n", -EINVAL,
+		  "2\n" },
 	};
 	static const char *const file = "hisi_ptt0_2/tune/qos_tx_cpl";
 	struct bench b;
@@ -201,7 +238,7 @@ static void tunables_take_what_the_driver_takes(void **state)
 			fail_msg("line %d", row[i].line);
 		is(&b, file, row[i].then);
 	}
-	assert_int_equal(sysfs_write(&b.s, at(&b, file), "1\0x", 3), 3);       /* as far as the NUL */
+	assert_int_equal(sysfs_write(&b.s, at(&b, file), "1\0x", 3), 3); /* as far as the NUL */
 	is(&b, file, "1\n");
 	for (int t = 0; t < PTT_TUNES; t++) {
 		char path[96];
@@ -217,11 +254,23 @@ static void tunables_take_what_the_driver_takes(void **state)
 
 static void the_interval_takes_what_the_kernel_takes(void **state)
 {
-	static const struct { int line; const char *text; int rc; const char *then; } row[] = {
-		{ __LINE__, "10\n", 3, "10\n" }, { __LINE__, "0x20", 4, "32\n" }, { __LINE__, "010\n", 4, "8\n" },
-		{ __LINE__, "+3\n", 3, "3\n" }, { __LINE__, "0\n", -EINVAL, "3\n" }, { __LINE__, "-4\n", -EINVAL, "3\n" },
-		{ __LINE__, "4 \n", -EINVAL, "3\n" }, { __LINE__, "\n", -EINVAL, "3\n" }, { __LINE__, " 4\n", -EINVAL, "3\n" },
-		{ __LINE__, "2147483648\n", -ERANGE, "3\n" }, { __LINE__, "99999999999999999999\n", -ERANGE, "3\n" },
+	static const struct {
+		int line;
+		const char *text;
+		int rc;
+		const char *then;
+	} row[] = {
+		{ __LINE__, "10\n", 3, "10\n" },
+		{ __LINE__, "0x20", 4, "32\n" },
+		{ __LINE__, "010\n", 4, "8\n" },
+		{ __LINE__, "+3\n", 3, "3\n" },
+		{ __LINE__, "0\n", -EINVAL, "3\n" },
+		{ __LINE__, "-4\n", -EINVAL, "3\n" },
+		{ __LINE__, "4 \n", -EINVAL, "3\n" },
+		{ __LINE__, "\n", -EINVAL, "3\n" },
+		{ __LINE__, " 4\n", -EINVAL, "3\n" },
+		{ __LINE__, "2147483648\n", -ERANGE, "3\n" },
+		{ __LINE__, "99999999999999999999\n", -ERANGE, "3\n" },
 		{ __LINE__, "2147483647\n", 11, "2147483647\n" },
 	};
 	struct bench b;
@@ -291,7 +340,7 @@ static void a_device_that_was_given_away_is_shown_and_busy(void **state)
 
 /* ---- mounted ------------------------------------------------------------------------------------------- */
 
-struct place {                                /* a mounted tree */
+struct place { /* a mounted tree */
 	struct kunpeng *k;
 	struct door *door;
 	struct err e;
@@ -303,7 +352,7 @@ static void place_end(struct place *p)
 	if (p->door)
 		p->door->op->close(p->door);
 	kunpeng_close(p->k);
-	assert_int_equal(rmdir(p->dir), 0);   /* it is no mount any more, and empty */
+	assert_int_equal(rmdir(p->dir), 0); /* it is no mount any more, and empty */
 }
 
 /* Skips, aloud, where nothing can be mounted. */
@@ -341,12 +390,12 @@ static int client(struct place *p, void (*act)(const struct place *p))
 	return status;
 }
 
-#define WANT(x)                                                                                                       \
-	do                                                                                                            \
-		if (!(x)) {                                                                                           \
-			fprintf(stderr, "# line %d: not %s: %s\n", __LINE__, #x, strerror(errno));                    \
-			_exit(1);                                                                                     \
-		}                                                                                                     \
+#define WANT(x)                                                                                    \
+	do                                                                                         \
+		if (!(x)) {                                                                        \
+			fprintf(stderr, "# line %d: not %s: %s\n", __LINE__, #x, strerror(errno)); \
+			_exit(1);                                                                  \
+		}                                                                                  \
 	while (0)
 
 static int open_in(const struct place *p, const char *path, int flags)
@@ -488,7 +537,7 @@ static void who_is_killed_leaves_no_mount(void **state)
 	pid_t pid;
 
 	(void)state;
-	place_open(&p);                       /* skips when it can't */
+	place_open(&p); /* skips when it can't */
 	place_end(&p);
 	assert_int_equal(mkdir(p.dir, 0700), 0);
 	assert_int_equal(pipe(ready), 0);
@@ -502,7 +551,7 @@ static void who_is_killed_leaves_no_mount(void **state)
 	}
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
-	assert_int_equal(kill(-pid, SIGKILL), 0);     /* its children too, as far as they can be reached so */
+	assert_int_equal(kill(-pid, SIGKILL), 0); /* its children too, as far as they can be reached so */
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	for (int i = 0; i < 5000 && is_mount(p.dir); i++)
 		poll(NULL, 0, 1);
@@ -546,7 +595,7 @@ static void mounting_and_unmounting_leave_nothing(void **state)
 	int before;
 
 	(void)state;
-	place_open(&p);                       /* the library stays loaded */
+	place_open(&p); /* the library stays loaded */
 	place_end(&p);
 	before = descriptors();
 	for (int i = 0; i < 50; i++) {
@@ -555,7 +604,7 @@ static void mounting_and_unmounting_leave_nothing(void **state)
 		place_end(&p);
 	}
 	assert_int_equal(descriptors(), before);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);     /* no child is left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(mem_live(), 0);
 }
 
@@ -569,7 +618,7 @@ static void where_nothing_can_be_mounted_the_words_say_why(void **state)
 	assert_non_null(mkdtemp(p.dir));
 	snprintf(file, sizeof(file), "%s/x", p.dir);
 	assert_int_equal(kunpeng_open(&p.k, NULL, &p.e), 0);
-	if (door_sysfs(&d, p.k, file, &p.e) == -TALLY_ENOTSUP) {      /* no library: nothing else is looked at */
+	if (door_sysfs(&d, p.k, file, &p.e) == -TALLY_ENOTSUP) { /* no library: nothing else is looked at */
 		place_end(&p);
 		print_message("# skipped: %s\n", p.e.text);
 		skip();
@@ -598,7 +647,7 @@ static void each_allocation_may_fail(void **state)
 	place_end(&p);
 	assert_int_equal(mkdir(p.dir, 0700), 0);
 	assert_int_equal(kunpeng_open(&p.k, NULL, &p.e), 0);
-	for (long n = 1, before = mem_live(); ; n++) {
+	for (long n = 1, before = mem_live();; n++) {
 		p.door = NULL;
 		p.e.code = 0;
 		mem_fail_at(n);

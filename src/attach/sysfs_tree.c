@@ -29,18 +29,22 @@
 
 #include "attach/sysfs_int.h"
 
-#define MUX_MS 4                              /* of a kernel with 250 ticks a second */
-#define NO_PMU (1u << 20)                     /* a kernel numbers its PMUs one by one */
+#define MUX_MS 4          /* of a kernel with 250 ticks a second */
+#define NO_PMU (1u << 20) /* a kernel numbers its PMUs one by one */
 
 /* ---- numbers: device + 1, directory of it, entry of that --------------------------------- */
 enum { DIR_OWN, DIR_FORMAT, DIR_TUNE, DIR_PORTS, DIR_REQUESTERS, DIRS };
 #define DEVICE_SHIFT 48
 #define DIR_SHIFT 40
 #define ENTRY(number) ((number) & ((UINT64_C(1) << DIR_SHIFT) - 1))
-#define MULTISELECT 1u                        /* before all functions, which begin at: */
+#define MULTISELECT 1u /* before all functions, which begin at: */
 #define FUNCTION 2u
 
-struct row { const char *name; uint16_t mode; const char *text; };
+struct row {
+	const char *name;
+	uint16_t mode;
+	const char *text;
+};
 enum { OWN_TYPE, OWN_CPUMASK, OWN_MUX };
 static const struct row own[] = {
 	[OWN_TYPE] = { "type", 0444, NULL },
@@ -54,7 +58,9 @@ static const struct row format[] = {
 	{ "format", 0444, "config:32-35" },
 };
 static const char *const dirs[DIRS] = {
-	[DIR_FORMAT] = "format", [DIR_TUNE] = "tune", [DIR_PORTS] = "root_port_filters",
+	[DIR_FORMAT] = "format",
+	[DIR_TUNE] = "tune",
+	[DIR_PORTS] = "root_port_filters",
 	[DIR_REQUESTERS] = "requester_filters",
 };
 
@@ -102,8 +108,8 @@ static bool next_device(const struct sysfs *s, uint64_t after, struct sysfs_node
 {
 	const uint64_t i = after >> DEVICE_SHIFT;
 
-	return i < s->n && found_dir(ret, number_of((uint32_t)i, DIR_OWN, 0), SYSFS_ROOT, kunpeng_pmu(s->k, (uint32_t)i)->name,
-				     DIRS - 1);
+	return i < s->n && found_dir(ret, number_of((uint32_t)i, DIR_OWN, 0), SYSFS_ROOT,
+				     kunpeng_pmu(s->k, (uint32_t)i)->name, DIRS - 1);
 }
 
 /* Of a device's own directory: its files, then its directories. */
@@ -158,9 +164,13 @@ bool sysfs_next(const struct sysfs *s, uint64_t dir, uint64_t after, struct sysf
 	if (!has_device(s, dir, &device) || ENTRY(dir))
 		return false;
 	switch (dir_of(dir)) {
-	case DIR_OWN: return next_own(device, after, ret);
-	case DIR_FORMAT: case DIR_TUNE: return next_row(dir, after, ret);
-	default: return next_of_filters(s, device, dir, after, ret);
+	case DIR_OWN:
+		return next_own(device, after, ret);
+	case DIR_FORMAT:
+	case DIR_TUNE:
+		return next_row(dir, after, ret);
+	default:
+		return next_of_filters(s, device, dir, after, ret);
 	}
 }
 
@@ -205,9 +215,12 @@ static int read_own(const struct sysfs *s, uint32_t device, uint64_t row, char t
 	const struct ptt_pmu *pmu = kunpeng_pmu(s->k, device);
 
 	switch (row) {
-	case OWN_TYPE: return said(text, "%u\n", pmu->type ? pmu->type : NO_PMU + device);
-	case OWN_CPUMASK: return said(text, "%.*s\n", SYSFS_TEXT - 2, pmu->cpus);
-	default: return said(text, "%d\n", s->device[device].mux_ms);
+	case OWN_TYPE:
+		return said(text, "%u\n", pmu->type ? pmu->type : NO_PMU + device);
+	case OWN_CPUMASK:
+		return said(text, "%.*s\n", SYSFS_TEXT - 2, pmu->cpus);
+	default:
+		return said(text, "%d\n", s->device[device].mux_ms);
 	}
 }
 
@@ -251,10 +264,14 @@ int sysfs_read(struct sysfs *s, uint64_t number, char text[static SYSFS_TEXT])
 	if (n.dir || !has_device(s, number, &device))
 		return -EISDIR;
 	switch (dir_of(number)) {
-	case DIR_OWN: return read_own(s, device, ENTRY(number) - 1, text);
-	case DIR_FORMAT: return said(text, "%s\n", format[ENTRY(number) - 1].text);
-	case DIR_TUNE: return read_tune(s, device, (enum ptt_tune)(ENTRY(number) - 1), text);
-	default: return read_filter(s, device, dir_of(number) == DIR_PORTS, &n, text);
+	case DIR_OWN:
+		return read_own(s, device, ENTRY(number) - 1, text);
+	case DIR_FORMAT:
+		return said(text, "%s\n", format[ENTRY(number) - 1].text);
+	case DIR_TUNE:
+		return read_tune(s, device, (enum ptt_tune)(ENTRY(number) - 1), text);
+	default:
+		return read_filter(s, device, dir_of(number) == DIR_PORTS, &n, text);
 	}
 }
 
@@ -286,7 +303,7 @@ static int write_tune(struct sysfs *s, uint32_t device, enum ptt_tune t, const c
 	errno = 0;
 	v = strtoul(text, &end, 10);
 	if (*end || errno || v > UINT16_MAX)
-		return -EINVAL;               /* the driver has no other word for it */
+		return -EINVAL; /* the driver has no other word for it */
 	if (kunpeng_given(s->k, device))
 		return -EBUSY;
 	rc = ptt_driver_tune_set(s->device[device].tuner, t, (uint32_t)v, NULL);

@@ -29,14 +29,15 @@
 #define TA_FAST 0x91d02080u
 #define TA_CORE 0x91d020ffu
 #define SC_1 0x44000022u
-#define PPC_SYSCALL 8u                        /* interrupt number of `sc` */
-#define MSR_SF (UINT64_C(1) << 63)            /* 64-bit */
+#define PPC_SYSCALL 8u             /* interrupt number of `sc` */
+#define MSR_SF (UINT64_C(1) << 63) /* 64-bit */
 #define MSR_HV (UINT64_C(1) << 60)
-#define STACK_BIAS 2047u                      /* SPARC V9: %sp is so much below the frame */
-#define FRAME 256u                            /* what a caller leaves for its callee, and more */
+#define STACK_BIAS 2047u /* SPARC V9: %sp is so much below the frame */
+#define FRAME 256u       /* what a caller leaves for its callee, and more */
 #define WATCH_US 20000
 
 /* X(result, name, parameters): what is called of Unicorn. */
+/* clang-format off */
 #define UNICORN_FUNCTIONS(X)                                                                                           \
 	X(int, open, (int arch, int mode, void **uc))                                                                  \
 	X(int, close, (void *uc))                                                                                      \
@@ -54,6 +55,7 @@
 	X(int, context_restore, (void *uc, void *context))                                                             \
 	X(size_t, context_size, (void *uc))                                                                            \
 	X(int, context_free, (void *context))
+/* clang-format on */
 
 struct unicorn {
 #define X(result, name, parameters) result(*name) parameters;
@@ -115,7 +117,7 @@ static void end(struct emu *u, uint32_t exception)
 
 static void sparc_trap(void *uc, uint32_t number, void *arg)
 {
-	static const int regs[] = {UCN_SPARC_PC, UCN_O0, UCN_O1, UCN_O2, UCN_O5};
+	static const int regs[] = { UCN_SPARC_PC, UCN_O0, UCN_O1, UCN_O2, UCN_O5 };
 	struct emu *u = arg;
 	uint64_t *r = u->r, o1, o2;
 	uint32_t ins;
@@ -139,7 +141,7 @@ static void sparc_trap(void *uc, uint32_t number, void *arg)
 
 static void power_trap(void *uc, uint32_t number, void *arg)
 {
-	static const int in[] = {UCN_PPC_PC, UCN_R0 + 3, UCN_R0 + 4, UCN_R0 + 5, UCN_R0 + 6, UCN_R0 + 7, UCN_R0 + 8};
+	static const int in[] = { UCN_PPC_PC, UCN_R0 + 3, UCN_R0 + 4, UCN_R0 + 5, UCN_R0 + 6, UCN_R0 + 7, UCN_R0 + 8 };
 	struct emu *u = arg;
 
 	u->f.reg_read_batch(uc, (int *)(uintptr_t)in, u->at, COUNT(in));
@@ -170,7 +172,8 @@ static int write_reg(struct emu *u, int reg, uint64_t value, struct err *e)
 
 static int no_power(struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP, "%s is not one that can be made to run 64-bit POWER code; version 2.0.1 is", SONAME);
+	return err_set(e, TALLY_ENOTSUP, "%s is not one that can be made to run 64-bit POWER code; version 2.0.1 is",
+		       SONAME);
 }
 
 /* Where a word is in a context, from `from` on; n: nowhere. */
@@ -203,7 +206,7 @@ static int give_hv(struct emu *u, uint8_t *context, struct err *e)
 /* li r31,1; sldi r31,r31,40 */
 static int prove(struct emu *u, struct err *e)
 {
-	static const uint8_t code[] = {0x3b, 0xe0, 0x00, 0x01, 0x7b, 0xff, 0x45, 0xc6};
+	static const uint8_t code[] = { 0x3b, 0xe0, 0x00, 0x01, 0x7b, 0xff, 0x45, 0xc6 };
 	uint8_t kept[sizeof(code)], *p = u->o.memory.p;
 	uint64_t r31 = 0;
 	int rc;
@@ -258,13 +261,17 @@ static int start(struct emu *u, struct err *e)
 	const bool power = u->o.cpu == EMU_POWER64;
 	const struct emu_memory *m = &u->o.memory;
 	size_t hook;
-	int rc = said(u, u->f.open(power ? UCN_PPC : UCN_SPARC, (int)(UCN_64 | UCN_BIG_ENDIAN), &u->uc), "it can't be started", e);
+	int rc = said(u, u->f.open(power ? UCN_PPC : UCN_SPARC, (int)(UCN_64 | UCN_BIG_ENDIAN), &u->uc),
+		      "it can't be started", e);
 
 	if (rc == 0)
-		rc = said(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p), "memory can't be given to it", e);
+		rc = said(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p),
+			  "memory can't be given to it", e);
 	if (rc == 0)
-		rc = said(u, u->f.hook_add(u->uc, &hook, UCN_HOOK_INTR, (void *)(uintptr_t)(power ? power_trap : sparc_trap),
-					   u, 1, 0), "traps can't be had of it", e);
+		rc = said(u,
+			  u->f.hook_add(u->uc, &hook, UCN_HOOK_INTR,
+					(void *)(uintptr_t)(power ? power_trap : sparc_trap), u, 1, 0),
+			  "traps can't be had of it", e);
 	if (rc == 0)
 		rc = power ? start_power(u, e) : start_sparc(u, e);
 	return rc;
@@ -280,8 +287,10 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 	u->o = *o;
 	place_registers(u);
 	rc = load(&u->f) ? start(u, e) :
-			   err_set(e, TALLY_ENOTSUP, "%s is not there, which runs machine code: install the Unicorn engine (Debian: "
-				   "libunicorn2)", SONAME);
+			   err_set(e, TALLY_ENOTSUP,
+				   "%s is not there, which runs machine code: install the Unicorn engine (Debian: "
+				   "libunicorn2)",
+				   SONAME);
 	if (rc < 0)
 		emu_close(u);
 	else
@@ -318,7 +327,8 @@ static int judge(struct emu *u, int code, struct err *e)
 
 	u->f.reg_read(u->uc, u->o.cpu == EMU_POWER64 ? UCN_PPC_PC : UCN_SPARC_PC, &pc);
 	if (u->exception)
-		return err_set(e, TALLY_EIO, "the guest took exception 0x%x at 0x%llx; only its hypercalls are answered",
+		return err_set(e, TALLY_EIO,
+			       "the guest took exception 0x%x at 0x%llx; only its hypercalls are answered",
 			       u->exception - 1, (unsigned long long)pc);
 	if (u->over)
 		return 0;

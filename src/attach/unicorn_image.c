@@ -40,7 +40,8 @@ static uint8_t *at(const struct emu_memory *m, uint64_t to, uint64_t n)
 
 static int not_memory(const struct reader *r, const char *what, uint64_t from, uint64_t n)
 {
-	return err_set(r->e, TALLY_EINVAL, "the image's %s, 0x%llx bytes at 0x%llx, is not in memory, which is 0x%llx to 0x%llx", what,
+	return err_set(r->e, TALLY_EINVAL,
+		       "the image's %s, 0x%llx bytes at 0x%llx, is not in memory, which is 0x%llx to 0x%llx", what,
 		       (unsigned long long)n, (unsigned long long)from, (unsigned long long)r->m->base,
 		       (unsigned long long)(r->m->base + r->m->bytes));
 }
@@ -52,7 +53,8 @@ static int load_segment(const struct reader *r, const uint8_t *ph)
 	uint8_t *p = at(r->m, to, all);
 
 	if (here > all || off > r->n || here > r->n - off)
-		return err_set(r->e, TALLY_ECORRUPT, "a segment of the image lies outside the file, or is larger there than in memory");
+		return err_set(r->e, TALLY_ECORRUPT,
+			       "a segment of the image lies outside the file, or is larger there than in memory");
 	if (!all)
 		return 0;
 	if (!p)
@@ -89,7 +91,7 @@ static int find_entry(const struct reader *r, bool descriptor, struct emu_image 
 
 	if (!p)
 		return not_memory(r, "entry", entry, 4);
-	*ret = descriptor ? (struct emu_image){be(p, 8), be(p + 8, 8)} : (struct emu_image){entry, 0};
+	*ret = descriptor ? (struct emu_image){ be(p, 8), be(p + 8, 8) } : (struct emu_image){ entry, 0 };
 	if (!at(r->m, ret->entry, 4) || ret->entry % 4)
 		return not_memory(r, "entry", ret->entry, 4);
 	return 0;
@@ -104,10 +106,12 @@ static int load_elf(const struct reader *r, enum emu_cpu cpu, struct emu_image *
 		return err_set(r->e, TALLY_ECORRUPT, "the image ends within its ELF header");
 	if (r->p[EI_CLASS] != ELFCLASS64 || r->p[EI_DATA] != ELFDATA2MSB ||
 	    FIELD(r->p, Elf64_Ehdr, e_machine) != (power ? EM_PPC64 : EM_SPARCV9))
-		return err_set(r->e, TALLY_EINVAL, "the image is of another machine: this one runs %s, 64-bit and big-endian",
+		return err_set(r->e, TALLY_EINVAL,
+			       "the image is of another machine: this one runs %s, 64-bit and big-endian",
 			       power ? "POWER" : "SPARC V9");
 	if (FIELD(r->p, Elf64_Ehdr, e_type) != ET_EXEC)
-		return err_set(r->e, TALLY_EINVAL, "the image is no executable with fixed addresses: link it with -static -no-pie");
+		return err_set(r->e, TALLY_EINVAL,
+			       "the image is no executable with fixed addresses: link it with -static -no-pie");
 	rc = load_segments(r);
 	return rc < 0 ? rc : find_entry(r, power && (FIELD(r->p, Elf64_Ehdr, e_flags) & 3) == 1, ret);
 }
@@ -115,19 +119,20 @@ static int load_elf(const struct reader *r, enum emu_cpu cpu, struct emu_image *
 static int load_flat(const struct reader *r, uint64_t entry, struct emu_image *ret)
 {
 	if (r->n < entry + 4)
-		return err_set(r->e, TALLY_EINVAL, "the image has %zu bytes: it is no ELF file, and a flat one is entered at byte 0x%llx",
+		return err_set(r->e, TALLY_EINVAL,
+			       "the image has %zu bytes: it is no ELF file, and a flat one is entered at byte 0x%llx",
 			       r->n, (unsigned long long)entry);
 	if (r->n > r->m->bytes)
 		return not_memory(r, "flat", r->m->base, r->n);
 	memcpy(r->m->p, r->p, r->n);
-	*ret = (struct emu_image){r->m->base + entry, 0};
+	*ret = (struct emu_image){ r->m->base + entry, 0 };
 	return 0;
 }
 
 int emu_image_load(struct emu_image *ret, const struct emu_memory *m, enum emu_cpu cpu, uint64_t flat_entry,
 		   const uint8_t *p, size_t n, struct err *e)
 {
-	const struct reader r = {p, n, m, e};
+	const struct reader r = { p, n, m, e };
 
 	if (n >= SELFMAG && !memcmp(p, ELFMAG, SELFMAG))
 		return load_elf(&r, cpu, ret);

@@ -12,13 +12,16 @@
 #if __has_include(<unicorn/unicorn.h>)
 #include <unicorn/unicorn.h>
 static_assert((int)UCN_PPC == UC_ARCH_PPC && (int)UCN_SPARC == UC_ARCH_SPARC, "uc_arch");
-static_assert((int)UCN_64 == UC_MODE_PPC64 && (int)UCN_64 == UC_MODE_SPARC64 && (int)UCN_BIG_ENDIAN == UC_MODE_BIG_ENDIAN,
+static_assert((int)UCN_64 == UC_MODE_PPC64 && (int)UCN_64 == UC_MODE_SPARC64 &&
+		      (int)UCN_BIG_ENDIAN == UC_MODE_BIG_ENDIAN,
 	      "uc_mode");
 static_assert((int)UCN_HOOK_INTR == UC_HOOK_INTR && (int)UCN_PROT_ALL == UC_PROT_ALL, "uc_hook_type, uc_prot");
 static_assert((int)UCN_O0 == UC_SPARC_REG_O0 && (int)UCN_O5 == UC_SPARC_REG_O5 && (int)UCN_O6 == UC_SPARC_REG_O6 &&
-		      (int)UCN_SPARC_PC == UC_SPARC_REG_PC, "uc_sparc_reg");
+		      (int)UCN_SPARC_PC == UC_SPARC_REG_PC,
+	      "uc_sparc_reg");
 static_assert((int)UCN_PPC_PC == UC_PPC_REG_PC && (int)UCN_R0 == UC_PPC_REG_0 && (int)UCN_R31 == UC_PPC_REG_31 &&
-		      (int)UCN_MSR == UC_PPC_REG_MSR, "uc_ppc_reg");
+		      (int)UCN_MSR == UC_PPC_REG_MSR,
+	      "uc_ppc_reg");
 #endif
 
 /* Unicorn doesn't free all that it takes; what is ours is looked at. */
@@ -30,7 +33,7 @@ const char *__lsan_default_suppressions(void)
 
 #define BASE 0x80000000u
 static _Alignas(4096) uint8_t ram[16 * 4096];
-static const struct emu_memory memory = {ram, BASE, sizeof(ram)};
+static const struct emu_memory memory = { ram, BASE, sizeof(ram) };
 
 static void put(uint8_t *to, uint64_t v, unsigned bytes)
 {
@@ -69,7 +72,7 @@ static size_t executable(uint8_t *p, uint16_t machine)
 static int load(struct emu_image *to, enum emu_cpu cpu, const uint8_t *p, size_t n, struct err *e)
 {
 	memset(ram, 0, sizeof(ram));
-	*e = (struct err){0};
+	*e = (struct err){ 0 };
 	return emu_image_load(to, &memory, cpu, cpu == EMU_POWER64 ? 0x100 : 0, p, n, e);
 }
 
@@ -110,10 +113,17 @@ static void a_descriptor_is_followed_where_the_abi_has_them(void **state)
 static void headers_that_can_not_be_are_refused(void **state)
 {
 	enum { E, P };
-	static const struct { int line, header; size_t off, bytes; uint64_t value; int rc; const char *words; } rows[] = {
-#define ROW(h, type, name, value, rc, words) {__LINE__, h, offsetof(type, name), sizeof(((type *)0)->name), value, -TALLY_E##rc, words}
-		{__LINE__, E, EI_CLASS, 1, ELFCLASS32, -TALLY_EINVAL, "another machine"},
-		{__LINE__, E, EI_DATA, 1, ELFDATA2LSB, -TALLY_EINVAL, "another machine"},
+	static const struct {
+		int line, header;
+		size_t off, bytes;
+		uint64_t value;
+		int rc;
+		const char *words;
+	} rows[] = {
+#define ROW(h, type, name, value, rc, words) \
+	{ __LINE__, h, offsetof(type, name), sizeof(((type *)0)->name), value, -TALLY_E##rc, words }
+		{ __LINE__, E, EI_CLASS, 1, ELFCLASS32, -TALLY_EINVAL, "another machine" },
+		{ __LINE__, E, EI_DATA, 1, ELFDATA2LSB, -TALLY_EINVAL, "another machine" },
 		ROW(E, Elf64_Ehdr, e_machine, EM_X86_64, INVAL, "SPARC V9"),
 		ROW(E, Elf64_Ehdr, e_type, ET_DYN, INVAL, "-no-pie"),
 		ROW(E, Elf64_Ehdr, e_phentsize, 32, CORRUPT, "program headers"),
@@ -140,7 +150,8 @@ static void headers_that_can_not_be_are_refused(void **state)
 		uint8_t p[256];
 		size_t n = executable(p, EM_SPARCV9);
 
-		put(p + (rows[i].header == P ? sizeof(Elf64_Ehdr) : 0) + rows[i].off, rows[i].value, (unsigned)rows[i].bytes);
+		put(p + (rows[i].header == P ? sizeof(Elf64_Ehdr) : 0) + rows[i].off, rows[i].value,
+		    (unsigned)rows[i].bytes);
 		if (load(&image, EMU_SPARC64, p, n, &e) != rows[i].rc || !strstr(e.text, rows[i].words))
 			fail_msg("row of line %d: %s", rows[i].line, e.text);
 	}
@@ -200,13 +211,13 @@ static struct emu_opts code(enum emu_cpu cpu, const uint32_t *ins, size_t n, str
 	memset(ram, 0, sizeof(ram));
 	for (size_t i = 0; i < n; i++)
 		put(ram + 4 * i, ins[i], 4);
-	return (struct emu_opts){cpu, memory, {BASE, 0}, note_trap, s};
+	return (struct emu_opts){ cpu, memory, { BASE, 0 }, note_trap, s };
 }
 
 static struct emu *started(const struct emu_opts *o)
 {
 	struct emu *u = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int rc = emu_open(&u, o, &e);
 
 	if (rc == -TALLY_ENOTSUP) {
@@ -225,10 +236,10 @@ static void sparc_traps_come_with_their_registers(void **state)
 		0x91d02080, /* ta 0x80 */
 		0x91d020ff, /* ta 0xff */
 	};
-	struct seen s = {.most = 2};
+	struct seen s = { .most = 2 };
 	struct emu_opts o = code(EMU_SPARC64, ins, COUNT(ins), &s);
 	struct emu *u = started(&o);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(emu_run(u, NULL, &e), 0);
@@ -253,10 +264,10 @@ static void power_code_is_64_bit_and_sc_1_is_told_from_sc(void **state)
 		0x44000022, /* sc 1 */
 		0x44000002, /* sc */
 	};
-	struct seen s = {.most = 3};
+	struct seen s = { .most = 3 };
 	struct emu_opts o = code(EMU_POWER64, ins, COUNT(ins), &s);
 	struct emu *u = started(&o);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(emu_run(u, NULL, &e), -TALLY_EIO);
@@ -270,19 +281,23 @@ static void power_code_is_64_bit_and_sc_1_is_told_from_sc(void **state)
 
 static void what_code_can_not_go_on_from_ends_the_run(void **state)
 {
-	static const struct { int line; uint32_t ins; const char *words; } rows[] = {
-		{__LINE__, 0x00000000, "Invalid instruction"},      /* illtrap */
-		{__LINE__, 0x91d02005, "exception 0x105"},          /* ta 5 */
-		{__LINE__, 0xc2582008, "can't go on"},              /* ldx [%g0 + 8], %g1: no memory */
-		{__LINE__, 0x9de3bf50, "exception 0x80"},           /* save: register windows */
+	static const struct {
+		int line;
+		uint32_t ins;
+		const char *words;
+	} rows[] = {
+		{ __LINE__, 0x00000000, "Invalid instruction" }, /* illtrap */
+		{ __LINE__, 0x91d02005, "exception 0x105" },     /* ta 5 */
+		{ __LINE__, 0xc2582008, "can't go on" },         /* ldx [%g0 + 8], %g1: no memory */
+		{ __LINE__, 0x9de3bf50, "exception 0x80" },      /* save: register windows */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct seen s = {.most = 1};
+		struct seen s = { .most = 1 };
 		struct emu_opts o = code(EMU_SPARC64, &rows[i].ins, 1, &s);
 		struct emu *u = started(&o);
-		struct err e = {0};
+		struct err e = { 0 };
 
 		if (emu_run(u, NULL, &e) != -TALLY_EIO || !strstr(e.text, rows[i].words))
 			fail_msg("row of line %d: %s", rows[i].line, e.text);
@@ -292,12 +307,12 @@ static void what_code_can_not_go_on_from_ends_the_run(void **state)
 
 static void a_loop_without_end_is_stopped(void **state)
 {
-	static const uint32_t ins[] = {0x10800000, 0x01000000}; /* ba .; nop */
+	static const uint32_t ins[] = { 0x10800000, 0x01000000 }; /* ba .; nop */
 	const volatile int stop = 1;
-	struct seen s = {.most = 1};
+	struct seen s = { .most = 1 };
 	struct emu_opts o = code(EMU_SPARC64, ins, COUNT(ins), &s);
 	struct emu *u = started(&o);
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(emu_run(u, &stop, &e), -TALLY_EEND);

@@ -24,8 +24,8 @@
 
 #include "attach/vfio_int.h"
 
-#define MESSAGES_AT_ONCE 64u                  /* of one call of serve() */
-#define FDS_SEEN 8u                           /* that are closed by us; the kernel closes those beyond */
+#define MESSAGES_AT_ONCE 64u /* of one call of serve() */
+#define FDS_SEEN 8u          /* that are closed by us; the kernel closes those beyond */
 
 struct incoming {
 	uint8_t p[VFIO_MESSAGE_MOST];
@@ -40,12 +40,12 @@ struct outgoing {
 struct vfio_door {
 	struct door door;
 	struct ptt_dev *dev;
-	int poll, listener, client;           /* -1: none */
-	struct vfio vfio;                     /* of the client */
+	int poll, listener, client; /* -1: none */
+	struct vfio vfio;           /* of the client */
 	struct incoming in;
 	struct outgoing out;
-	bool muted;                           /* no descriptor was left for a client: asked again when time has passed */
-	bool writing;                         /* waits for room in the client's socket, not for messages */
+	bool muted;   /* no descriptor was left for a client: asked again when time has passed */
+	bool writing; /* waits for room in the client's socket, not for messages */
 	/* what was made in the file system; path[0] = 0: nothing */
 	struct sockaddr_un at;
 	dev_t made_dev;
@@ -212,8 +212,9 @@ static ssize_t receive(struct vfio_door *d, size_t n)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(FDS_SEEN * sizeof(int))];
 	struct iovec to = { d->in.p + d->in.n, n };
-	struct msghdr m = { .msg_iov = &to, .msg_iovlen = 1, .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	struct msghdr m = {
+		.msg_iov = &to, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
 	ssize_t got;
 
 	do
@@ -250,8 +251,8 @@ static int fill(struct vfio_door *d)
 static int flush(struct vfio_door *d)
 {
 	while (d->out.sent < d->out.n) {
-		ssize_t n = send(d->client, d->out.p + d->out.sent, d->out.n - d->out.sent,
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n =
+			send(d->client, d->out.p + d->out.sent, d->out.n - d->out.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -17,12 +17,11 @@
 
 #define TEXT(x) #x
 #define NUMBER(x) TEXT(x)
-static const struct { const char *name, *value; } caps[] = {
-	{ "max_msg_fds", NUMBER(1) },
-	{ "max_data_xfer_size", NUMBER(4096) },
-	{ "max_dma_maps", NUMBER(256) },
-	{ "pgsizes", NUMBER(4096) },
-	{ "write_multiple", "true" },
+static const struct {
+	const char *name, *value;
+} caps[] = {
+	{ "max_msg_fds", NUMBER(1) }, { "max_data_xfer_size", NUMBER(4096) }, { "max_dma_maps", NUMBER(256) },
+	{ "pgsizes", NUMBER(4096) },  { "write_multiple", "true" },
 };
 static_assert(VFIO_FDS_MOST == 1 && VFIO_XFER_MOST == 4096 && VFIO_MAPS_MOST == 256 && VFIO_PAGE == 4096,
 	      "the table says so");
@@ -31,7 +30,10 @@ struct json {
 	const char *p, *end;
 	uint32_t found;
 };
-struct text { const char *p; size_t n; };
+struct text {
+	const char *p;
+	size_t n;
+};
 
 /* What an object's members mean. */
 enum place { TOP, CAPABILITIES, ELSEWHERE };

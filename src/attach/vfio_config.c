@@ -15,29 +15,40 @@
 #include "attach/vfio_int.h"
 
 enum {
-	COMMAND = 0x04, STATUS = 0x06, CLASS = 0x09, CACHE_LINE = 0x0c, BAR2 = 0x18, SUBSYSTEM = 0x2c,
-	CAPABILITIES = 0x34, IRQ_LINE = 0x3c,
-	EXPRESS = 0x40, EXPRESS_DEVICE = EXPRESS + 4, EXPRESS_CONTROL = EXPRESS + 8,
+	COMMAND = 0x04,
+	STATUS = 0x06,
+	CLASS = 0x09,
+	CACHE_LINE = 0x0c,
+	BAR2 = 0x18,
+	SUBSYSTEM = 0x2c,
+	CAPABILITIES = 0x34,
+	IRQ_LINE = 0x3c,
+	EXPRESS = 0x40,
+	EXPRESS_DEVICE = EXPRESS + 4,
+	EXPRESS_CONTROL = EXPRESS + 8,
 	MSI = 0x80,
 };
 #define COMMAND_MASTER 0x04u
-#define CONTROL_RESET 0x8000u                 /* initiate function-level reset; reads 0 */
+#define CONTROL_RESET 0x8000u /* initiate function-level reset; reads 0 */
 
 /* PCI_FIELD(offset, bytes, value, writable bits) */
-static const struct { uint16_t off, n; uint32_t value, writable; } fields[] = {
-	{ 0x00, 4, 0xa12e19e5, 0 },                    /* device and vendor */
-	{ COMMAND, 2, 0, 0x0546 },                     /* memory, master, parity, SERR, INTx disable */
-	{ STATUS, 2, 0x0010, 0 },                      /* there are capabilities */
-	{ CLASS, 3, 0x118000, 0 },                     /* signal processing, other */
+static const struct {
+	uint16_t off, n;
+	uint32_t value, writable;
+} fields[] = {
+	{ 0x00, 4, 0xa12e19e5, 0 }, /* device and vendor */
+	{ COMMAND, 2, 0, 0x0546 },  /* memory, master, parity, SERR, INTx disable */
+	{ STATUS, 2, 0x0010, 0 },   /* there are capabilities */
+	{ CLASS, 3, 0x118000, 0 },  /* signal processing, other */
 	{ CACHE_LINE, 1, 0, 0xff },
 	{ BAR2, 4, 0, ~(PTT_BAR_SIZE - 1) },
 	{ SUBSYSTEM, 4, 0xa12e19e5, 0 },
 	{ CAPABILITIES, 1, EXPRESS, 0 },
 	{ IRQ_LINE, 1, 0, 0xff },
-	{ EXPRESS, 4, 0x00920010 | MSI << 8, 0 },      /* version 2, type 9: endpoint integrated in the root complex */
-	{ EXPRESS_DEVICE, 4, 0x10008000, 0 },          /* function-level reset, role-based errors, payload 128 */
+	{ EXPRESS, 4, 0x00920010 | MSI << 8, 0 }, /* version 2, type 9: endpoint integrated in the root complex */
+	{ EXPRESS_DEVICE, 4, 0x10008000, 0 },     /* function-level reset, role-based errors, payload 128 */
 	{ EXPRESS_CONTROL, 2, 0x2810, 0x78ff },
-	{ MSI, 4, 0x00800005, 0x00710000 },            /* 64 bits of address, one vector */
+	{ MSI, 4, 0x00800005, 0x00710000 }, /* 64 bits of address, one vector */
 	{ MSI + 4, 4, 0, 0xfffffffc },
 	{ MSI + 8, 4, 0, 0xffffffff },
 	{ MSI + 12, 2, 0, 0xffff },

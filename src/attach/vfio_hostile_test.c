@@ -28,12 +28,22 @@ static void a_size_that_no_message_has_ends_the_connection(void **state)
 
 static void payloads_that_are_too_short_are_refused(void **state)
 {
-	static const struct { uint16_t command; size_t n; } least[] = {
-		{ VU_DMA_MAP, 32 }, { VU_DMA_UNMAP, 24 }, { VU_DEVICE_GET_INFO, 16 }, { VU_DEVICE_GET_REGION_INFO, 32 },
-		{ VU_DEVICE_GET_REGION_IO_FDS, 16 }, { VU_DEVICE_GET_IRQ_INFO, 16 }, { VU_DEVICE_SET_IRQS, 20 },
-		{ VU_REGION_READ, 16 }, { VU_REGION_WRITE, 16 }, { VU_REGION_WRITE_MULTI, 8 },
+	static const struct {
+		uint16_t command;
+		size_t n;
+	} least[] = {
+		{ VU_DMA_MAP, 32 },
+		{ VU_DMA_UNMAP, 24 },
+		{ VU_DEVICE_GET_INFO, 16 },
+		{ VU_DEVICE_GET_REGION_INFO, 32 },
+		{ VU_DEVICE_GET_REGION_IO_FDS, 16 },
+		{ VU_DEVICE_GET_IRQ_INFO, 16 },
+		{ VU_DEVICE_SET_IRQS, 20 },
+		{ VU_REGION_READ, 16 },
+		{ VU_REGION_WRITE, 16 },
+		{ VU_REGION_WRITE_MULTI, 8 },
 	};
-	uint8_t zero[64] = {0};
+	uint8_t zero[64] = { 0 };
 	struct bench b;
 
 	(void)state;
@@ -121,7 +131,7 @@ static void maps_that_overlap_wrap_or_are_crooked_are_refused(void **state)
 	assert_int_equal(map_fd(&b, 4096, 0ull - 8192, 0, b.memory), EINVAL);
 	assert_int_equal(ask_with(&b, VU_DMA_MAP, &m, sizeof(m), &b.memory, 1), EINVAL);
 	assert_int_equal(descriptors(), before);
-	assert_int_equal(map_fd(&b, 0ull - 4096, 4096, 0, b.memory), 0);      /* the last page is one like others */
+	assert_int_equal(map_fd(&b, 0ull - 4096, 4096, 0, b.memory), 0); /* the last page is one like others */
 	assert_int_equal(unmap(&b, 0, 0ull - 4096, 4096), 0);
 	bench_close(&b);
 }
@@ -205,7 +215,7 @@ static void a_file_that_is_truncated_is_an_error_and_no_signal(void **state)
 	packets(&b, BUFFER / 32);
 	assert_int_equal(ptt_dev_counts(b.dev)->dma_errors, BUFFER / 32);
 	assert_int_equal(fstat(b.memory, &st), 0);
-	assert_int_equal(st.st_size, 0);      /* nor does it grow again */
+	assert_int_equal(st.st_size, 0); /* nor does it grow again */
 	/* the bus address that wraps */
 	set(&b, PTT_REG_TRACE_CTRL, 2);
 	assert_int_equal(vfio_dma_write(&(struct vfio_maps){ 0 }, UINT64_MAX, "ab", 2), -TALLY_EINVAL);

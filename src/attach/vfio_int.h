@@ -18,9 +18,9 @@
 #include "attach/attach.h"
 #include "attach/vfio_wire.h"
 
-#define VFIO_XFER_MOST 4096u                  /* bytes of one region access: a whole configuration space */
-#define VFIO_MESSAGE_MOST 8192u               /* a longer message ends the connection */
-#define VFIO_FDS_MOST 1u                      /* descriptors with one message */
+#define VFIO_XFER_MOST 4096u    /* bytes of one region access: a whole configuration space */
+#define VFIO_MESSAGE_MOST 8192u /* a longer message ends the connection */
+#define VFIO_FDS_MOST 1u        /* descriptors with one message */
 #define VFIO_MAPS_MOST 256u
 #define VFIO_PAGE 4096u
 
@@ -32,40 +32,48 @@ size_t vfio_caps_write(char *p, size_t n, uint32_t caps);
 
 /* ---- configuration space (vfio_config.c) -------------------------------------------- */
 #define VFIO_CONFIG_SIZE 4096u
-#define VFIO_CONFIG_KEPT 256u                 /* no extended capabilities: the rest reads 0 */
-struct vfio_config { uint8_t byte[VFIO_CONFIG_KEPT], writable[VFIO_CONFIG_KEPT]; };
+#define VFIO_CONFIG_KEPT 256u /* no extended capabilities: the rest reads 0 */
+struct vfio_config {
+	uint8_t byte[VFIO_CONFIG_KEPT], writable[VFIO_CONFIG_KEPT];
+};
 void vfio_config_reset(struct vfio_config *c);
 /* off + n are within VFIO_CONFIG_SIZE. */
 void vfio_config_read(const struct vfio_config *c, uint32_t off, void *p, uint32_t n);
 /* True: a function-level reset was asked for. */
 bool vfio_config_write(struct vfio_config *c, uint32_t off, const void *p, uint32_t n);
-bool vfio_config_master(const struct vfio_config *c);         /* may it write to memory */
+bool vfio_config_master(const struct vfio_config *c); /* may it write to memory */
 
 /* ---- the client's memory (vfio_dma.c) ----------------------------------------------- */
-struct vfio_map { uint64_t address, size, offset; int fd; };  /* fd -1: known, but not to be written */
-struct vfio_maps { uint32_t n; struct vfio_map at[VFIO_MAPS_MOST]; };
+struct vfio_map {
+	uint64_t address, size, offset;
+	int fd;
+}; /* fd -1: known, but not to be written */
+struct vfio_maps {
+	uint32_t n;
+	struct vfio_map at[VFIO_MAPS_MOST];
+};
 /* Takes *fd (-1: none came) when it keeps it. EINVAL: sizes, or a file that won't do; EEXIST: overlap; ENOSPC: full. */
 int vfio_map(struct vfio_maps *s, const struct vu_map *m, int *fd);
-int vfio_unmap(struct vfio_maps *s, const struct vu_unmap *m);               /* EINVAL; ENOENT: no such map */
+int vfio_unmap(struct vfio_maps *s, const struct vu_unmap *m); /* EINVAL; ENOENT: no such map */
 void vfio_unmap_all(struct vfio_maps *s);
 /* -TALLY_EINVAL: not all of it is mapped for writing; -TALLY_EIO: the file refused. */
 int vfio_dma_write(const struct vfio_maps *s, uint64_t to, const void *p, size_t n);
 
 /* ---- a message and its answer (vfio_message.c) --------------------------------------- */
-struct vfio {                                 /* a function with a client */
+struct vfio { /* a function with a client */
 	struct ptt_dev *dev;
 	struct ptt_host host;
 	struct vfio_config config;
 	struct vfio_maps maps;
-	int irq;                              /* the client's eventfd, or -1 */
-	bool greeted;                         /* a version was agreed */
-	bool over;                            /* this client can't be served: close after the answer */
+	int irq;      /* the client's eventfd, or -1 */
+	bool greeted; /* a version was agreed */
+	bool over;    /* this client can't be served: close after the answer */
 };
 struct vfio_message {
-	const uint8_t *p;                     /* n bytes, of which the header says so too; private to us */
+	const uint8_t *p; /* n bytes, of which the header says so too; private to us */
 	size_t n;
-	int fd;                               /* that came along, or -1; set to -1 by who takes it */
-	bool crowded;                         /* more came than VFIO_FDS_MOST (and were closed) */
+	int fd;       /* that came along, or -1; set to -1 by who takes it */
+	bool crowded; /* more came than VFIO_FDS_MOST (and were closed) */
 };
 /* A client comes and goes. In between the device is its own, and it goes back as after a reset. */
 void vfio_start(struct vfio *v, struct ptt_dev *dev);

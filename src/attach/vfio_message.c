@@ -28,12 +28,12 @@
 
 #include "attach/vfio_int.h"
 
-struct call {                                 /* a command that is being answered */
+struct call { /* a command that is being answered */
 	struct vfio *v;
-	const uint8_t *p;                     /* payload of n bytes */
+	const uint8_t *p; /* payload of n bytes */
 	size_t n;
 	int *fd;
-	uint8_t *reply;                       /* payload, VFIO_MESSAGE_MOST - 16 bytes */
+	uint8_t *reply; /* payload, VFIO_MESSAGE_MOST - 16 bytes */
 	size_t replied;
 };
 
@@ -59,8 +59,8 @@ static void signal_client(struct vfio *v)
 	struct pollfd p = { .fd = v->irq, .events = POLLOUT };
 	uint64_t one = 1;
 
-	while (v->irq >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLOUT &&
-	       write(v->irq, &one, sizeof(one)) < 0 && errno == EINTR)
+	while (v->irq >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(v->irq, &one, sizeof(one)) < 0 &&
+	       errno == EINTR)
 		;
 }
 
@@ -183,7 +183,9 @@ static int region_info(struct call *c)
 	if (i.argsz < sizeof(i) || i.index >= VU_REGIONS)
 		return EINVAL;
 	size = region_size(i.index);
-	i = (struct vu_region_info){ .argsz = sizeof(i), .index = i.index, .size = size,
+	i = (struct vu_region_info){ .argsz = sizeof(i),
+				     .index = i.index,
+				     .size = size,
 				     .flags = size ? VU_REGION_READABLE | VU_REGION_WRITABLE : 0 };
 	reply(c, &i, sizeof(i));
 	return 0;
@@ -370,7 +372,7 @@ static int device_reset(struct call *c)
 
 /* ---- a message ----------------------------------------------------------------------------- */
 static const struct row {
-	size_t least;                         /* bytes of payload */
+	size_t least; /* bytes of payload */
 	int (*answer)(struct call *c);
 } rows[VU_COMMANDS] = {
 	[VU_VERSION] = { sizeof(struct vu_version), version },
@@ -416,7 +418,7 @@ size_t vfio_answer(struct vfio *v, struct vfio_message *m, uint8_t to[static VFI
 
 	memcpy(&h, m->p, sizeof(h));
 	if ((h.flags & VU_TYPE) == VU_TYPE_REPLY)
-		return 0;                     /* to what? we have asked nothing */
+		return 0; /* to what? we have asked nothing */
 	rc = dispatch(&c, &h, m->crowded);
 	if (h.flags & VU_NO_REPLY)
 		return 0;

@@ -80,8 +80,16 @@ static void another_major_version_ends_the_connection(void **state)
 
 static void capabilities_that_are_no_json_are_refused(void **state)
 {
-	static const char *const bad[] = { "", "{", "[]", "{}x", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\\",
-					   "{\"a\":\"\n\"}", "{\"a\":[1,}",
+	static const char *const bad[] = { "",
+					   "{",
+					   "[]",
+					   "{}x",
+					   "{\"a\"}",
+					   "{\"a\":}",
+					   "{\"a\":1,}",
+					   "{\"a\\",
+					   "{\"a\":\"\n\"}",
+					   "{\"a\":[1,}",
 					   "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":{\"g\":{\"h\":1}}}}}}}}" };
 	static const char *const good[] = { "{}", " { } ", "{\"a\":[1,{\"b\":null},\"\\\"\"],\"capabilities\":{}}",
 					    "{\"capabilities\":7}", "{\"a\":[]}" };
@@ -96,7 +104,7 @@ static void capabilities_that_are_no_json_are_refused(void **state)
 		assert_int_equal(greet_as(&b, 0, 0, json, strlen(json) + 1), i < COUNT(bad) ? EINVAL : 0);
 		close(b.client);
 		b.client = knock(&b);
-		assert_int_equal(greet_as(&b, 0, 0, "{}x", 3), EINVAL);      /* no NUL */
+		assert_int_equal(greet_as(&b, 0, 0, "{}x", 3), EINVAL); /* no NUL */
 		close(b.client);
 	}
 	b.client = -1;
@@ -133,15 +141,22 @@ static void the_device_has_nine_regions_and_one_msi(void **state)
 		assert_int_equal(r.count, i == VU_IRQ_MSI);
 	}
 	assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_IO_FDS, &f, sizeof(f)), 0);
-	assert_memory_equal(payload(&b), &f, sizeof(f));     /* a list of none */
+	assert_memory_equal(payload(&b), &f, sizeof(f)); /* a list of none */
 	bench_close(&b);
 }
 
 static void what_is_not_served_says_so(void **state)
 {
-	static const uint16_t no[] = { 0, VU_DMA_READ, VU_DMA_WRITE, VU_DIRTY_PAGES, VU_DEVICE_FEATURE,
-				       VU_MIG_DATA_READ, VU_MIG_DATA_WRITE, VU_COMMANDS, 0xffff };
-	uint8_t some[64] = {0};
+	static const uint16_t no[] = { 0,
+				       VU_DMA_READ,
+				       VU_DMA_WRITE,
+				       VU_DIRTY_PAGES,
+				       VU_DEVICE_FEATURE,
+				       VU_MIG_DATA_READ,
+				       VU_MIG_DATA_WRITE,
+				       VU_COMMANDS,
+				       0xffff };
+	uint8_t some[64] = { 0 };
 	struct bench b;
 
 	(void)state;
@@ -243,11 +258,21 @@ static void reads_of_any_lanes_are_answered_and_writes_of_parts_are_not(void **s
 static void accesses_outside_a_region_are_refused(void **state)
 {
 	static const struct vu_access bad[] = {
-		{ 0x10000, 2, 4 }, { 0xfffd, 2, 4 }, { 0, 2, 0 }, { 0, 2, 4097 }, { 0, 2, UINT32_MAX },
-		{ UINT64_MAX, 2, 4 }, { UINT64_MAX - 3, 2, 4 }, { 4096, 7, 1 }, { 4093, 7, 4 },
-		{ 0, 0, 4 }, { 0, 8, 4 }, { 0, 9, 4 }, { 0, UINT32_MAX, 4 },
+		{ 0x10000, 2, 4 },
+		{ 0xfffd, 2, 4 },
+		{ 0, 2, 0 },
+		{ 0, 2, 4097 },
+		{ 0, 2, UINT32_MAX },
+		{ UINT64_MAX, 2, 4 },
+		{ UINT64_MAX - 3, 2, 4 },
+		{ 4096, 7, 1 },
+		{ 4093, 7, 4 },
+		{ 0, 0, 4 },
+		{ 0, 8, 4 },
+		{ 0, 9, 4 },
+		{ 0, UINT32_MAX, 4 },
 	};
-	uint8_t w[sizeof(struct vu_access) + 4096] = {0};
+	uint8_t w[sizeof(struct vu_access) + 4096] = { 0 };
 	struct bench b;
 	size_t n;
 
@@ -269,8 +294,11 @@ static void accesses_outside_a_region_are_refused(void **state)
 
 static void many_writes_come_in_one_message(void **state)
 {
-	struct { struct vu_multi m; struct vu_write w[3]; } m = { { 3 }, {
-		{ { 0x810, 2, 4 }, { 1 } }, { { 0x818, 2, 8 }, { 2, 0, 0, 0, 3 } }, { { 0x3c, 7, 1 }, { 9 } } } };
+	struct {
+		struct vu_multi m;
+		struct vu_write w[3];
+	} m = { { 3 },
+		{ { { 0x810, 2, 4 }, { 1 } }, { { 0x818, 2, 8 }, { 2, 0, 0, 0, 3 } }, { { 0x3c, 7, 1 }, { 9 } } } };
 	struct vu_header h;
 	uint8_t raw[256];
 	struct bench b;
@@ -364,7 +392,7 @@ static void without_bus_master_nothing_is_written(void **state)
 	assert_int_equal(set_irq(&b, VU_SET_EVENTFD | VU_SET_TRIGGER, VU_IRQ_MSI, 1, b.event), 0);
 	trace_start(&b);
 	packets(&b, 2);
-	config(&b, 4, 2, 2);                  /* what was taken till now still arrives */
+	config(&b, 4, 2, 2); /* what was taken till now still arrives */
 	assert_int_equal(word(&b, 32 + 16), 0xfee00004);
 	packets(&b, BUFFER / 32);
 	assert_int_equal(events(&b), 0);
@@ -434,8 +462,10 @@ static void memory_that_may_only_be_read_is_not_written(void **state)
 
 static void the_interrupt_can_be_taken_back_and_tried(void **state)
 {
-	struct { struct vu_irq_set s; uint8_t on; } __attribute__((packed)) one = {
-		{ sizeof(one), VU_SET_BOOL | VU_SET_TRIGGER, VU_IRQ_MSI, 0, 1 }, 1 };
+	struct {
+		struct vu_irq_set s;
+		uint8_t on;
+	} __attribute__((packed)) one = { { sizeof(one), VU_SET_BOOL | VU_SET_TRIGGER, VU_IRQ_MSI, 0, 1 }, 1 };
 	struct bench b;
 	int before;
 
@@ -523,7 +553,7 @@ static void who_goes_leaves_nothing_and_the_next_is_served(void **state)
 	assert_int_equal(set_irq(&b, VU_SET_EVENTFD | VU_SET_TRIGGER, VU_IRQ_MSI, 1, b.event), 0);
 	trace_start(&b);
 	packets(&b, 1);
-	second = knock(&b);                   /* waits */
+	second = knock(&b); /* waits */
 	serve(&b);
 	assert_true(ptt_dev_tracing(b.dev));
 	close(b.client);
@@ -600,7 +630,7 @@ static void ten_thousand_connections_cost_nothing(void **state)
 		}
 		if (i % 4 == 2)
 			assert_int_equal(set_irq(&b, VU_SET_EVENTFD | VU_SET_TRIGGER, VU_IRQ_MSI, 1, b.event), 0);
-		if (i % 4 == 3)               /* goes in the middle of a message that brought a descriptor */
+		if (i % 4 == 3) /* goes in the middle of a message that brought a descriptor */
 			send_all(b.client, &i, sizeof(i), &b.memory, 1);
 		close(b.client);
 		serve(&b);
@@ -629,7 +659,7 @@ static void a_dead_socket_is_replaced_and_a_living_one_is_not(void **state)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct door *door = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct bench b;
 	int fd;
 
@@ -638,7 +668,7 @@ static void a_dead_socket_is_replaced_and_a_living_one_is_not(void **state)
 	assert_int_equal(vfio_door_open(&door, b.dev, b.path, &e), -TALLY_EIO);
 	assert_non_null(strstr(e.text, "in use"));
 	assert_null(door);
-	serve(&b);                            /* the knock of who looked */
+	serve(&b); /* the knock of who looked */
 	b.door->op->close(b.door);
 	strcpy(at.sun_path, b.path);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -661,7 +691,7 @@ static void of_vfio_user_servers_that_start_together_one_wins(void **state)
 	bench_bare(&b);
 	for (int round = 0; round < 40; round++) {
 		struct door *door = NULL;
-		struct err e = {0};
+		struct err e = { 0 };
 		struct race r;
 		int rc;
 
@@ -696,7 +726,7 @@ static void what_is_no_socket_stays(void **state)
 {
 	struct door *door = NULL;
 	char path[128], deep[300];
-	struct err e = {0};
+	struct err e = { 0 };
 	struct bench b;
 	int fd;
 
@@ -709,11 +739,11 @@ static void what_is_no_socket_stays(void **state)
 	assert_int_equal(unlink(path), 0);
 	memset(deep, 'x', sizeof(deep));
 	deep[sizeof(deep) - 1] = 0;
-	e = (struct err){0};
+	e = (struct err){ 0 };
 	assert_int_equal(vfio_door_open(&door, b.dev, deep, &e), -TALLY_EINVAL);
-	e = (struct err){0};
+	e = (struct err){ 0 };
 	assert_int_equal(vfio_door_open(&door, b.dev, "", &e), -TALLY_EINVAL);
-	e = (struct err){0};
+	e = (struct err){ 0 };
 	snprintf(path, sizeof(path), "%s/no/s", b.dir);
 	assert_int_equal(vfio_door_open(&door, b.dev, path, &e), -TALLY_EIO);
 	assert_null(door);
@@ -748,9 +778,9 @@ static void out_of_memory_opens_no_door(void **state)
 	(void)state;
 	close(mkstemp(path));
 	unlink(path);
-	assert_int_equal(ptt_dev_open(&dev, &(struct ptt_dev_opts){0}), 0);
+	assert_int_equal(ptt_dev_open(&dev, &(struct ptt_dev_opts){ 0 }), 0);
 	for (long n = 1;; n++) {
-		struct err e = {0};
+		struct err e = { 0 };
 		int rc;
 
 		mem_fail_at(n);
@@ -774,14 +804,14 @@ static void a_machine_has_its_devices_behind_doors(void **state)
 	char path[] = "/tmp/tally-vfio-machine-XXXXXX";
 	struct kunpeng *k = NULL;
 	struct door *door = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	close(mkstemp(path));
 	unlink(path);
-	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){0}, &e), 0);
+	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ 0 }, &e), 0);
 	assert_int_equal(door_vfio(&door, k, kunpeng_ndevices(k), path, &e), -TALLY_EINVAL);
-	e = (struct err){0};
+	e = (struct err){ 0 };
 	assert_int_equal(door_vfio(&door, k, 0, path, &e), 0);
 	door->op->close(door);
 	kunpeng_close(k);

@@ -25,13 +25,15 @@
 
 #include "attach/vfio_int.h"
 
-#define CAPS "{\"capabilities\": {\"max_msg_fds\": 16, \"max_data_xfer_size\": 1048576, \"pgsizes\": 4096, " \
-	     "\"max_dma_maps\": 65535, \"migration\": {\"pgsize\": 4096}, \"write_multiple\": true}}"
-#define OURS "{\"capabilities\":{\"max_msg_fds\":1,\"max_data_xfer_size\":4096,\"max_dma_maps\":256,\"pgsizes\":4096," \
-	     "\"write_multiple\":true}}"
-#define RAM 0x40000000u                       /* where the client's memory is on the bus */
+#define CAPS                                                                                            \
+	"{\"capabilities\": {\"max_msg_fds\": 16, \"max_data_xfer_size\": 1048576, \"pgsizes\": 4096, " \
+	"\"max_dma_maps\": 65535, \"migration\": {\"pgsize\": 4096}, \"write_multiple\": true}}"
+#define OURS                                                                                                      \
+	"{\"capabilities\":{\"max_msg_fds\":1,\"max_data_xfer_size\":4096,\"max_dma_maps\":256,\"pgsizes\":4096," \
+	"\"write_multiple\":true}}"
+#define RAM 0x40000000u /* where the client's memory is on the bus */
 #define RAM_SIZE (1u << 20)
-#define BUFFER 0x1000u                        /* of the trace */
+#define BUFFER 0x1000u /* of the trace */
 
 /* ---- a house with a door and a client before it ------------------------------------------- */
 struct bench {
@@ -39,10 +41,10 @@ struct bench {
 	struct door *door;
 	struct err e;
 	char dir[64], path[96];
-	int client, memory, event;            /* the client's */
+	int client, memory, event; /* the client's */
 	uint16_t id;
 	uint8_t reply[VFIO_MESSAGE_MOST];
-	size_t replied;                       /* bytes of payload in it, behind the header */
+	size_t replied; /* bytes of payload in it, behind the header */
 };
 
 static inline int descriptors(void)
@@ -75,7 +77,7 @@ static inline int knock(const struct bench *b)
 
 static inline void send_all(int to, const void *p, size_t n, const int *fds, size_t nfds)
 {
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(32 * sizeof(int))] = {0};
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(32 * sizeof(int))] = { 0 };
 	struct iovec from = { (void *)p, n };
 	struct msghdr m = { .msg_iov = &from, .msg_iovlen = 1 };
 
@@ -299,8 +301,11 @@ static inline void trace_start(struct bench *b)
 static inline void packets(struct bench *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct ptt_tlp t = { .now = i, .dw = { 0x40000001, 0x0100000f, 0xfee00000 + 4 * i, 0 },
-				     .port = 1, .function = 0x100, .cls = PTT_CLASS_P };
+		struct ptt_tlp t = { .now = i,
+				     .dw = { 0x40000001, 0x0100000f, 0xfee00000 + 4 * i, 0 },
+				     .port = 1,
+				     .function = 0x100,
+				     .cls = PTT_CLASS_P };
 
 		ptt_dev_packets(b->dev, &t, 1);
 	}

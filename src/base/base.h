@@ -24,47 +24,46 @@
 /* ---- memory ------------------------------------------------------------ */
 /* All memory of the project comes from these, so that a test can make the
  * n-th allocation fail (R14).  They return NULL when memory is out. */
-void *mem_alloc(size_t size);                 /* zeroed */
-void *mem_grow(void *p, size_t size);         /* as realloc; p stays good on failure */
+void *mem_alloc(size_t size);         /* zeroed */
+void *mem_grow(void *p, size_t size); /* as realloc; p stays good on failure */
 char *mem_strdup(const char *s);
-void mem_free(void *p);                       /* NULL is fine */
-void mem_fail_at(long n);                     /* tests: the n-th allocation from now fails; 0 = never */
-bool mem_failed(void);                        /* tests: whether that allocation was reached */
-long mem_live(void);                          /* tests: allocations not yet freed */
+void mem_free(void *p);   /* NULL is fine */
+void mem_fail_at(long n); /* tests: the n-th allocation from now fails; 0 = never */
+bool mem_failed(void);    /* tests: whether that allocation was reached */
+long mem_live(void);      /* tests: allocations not yet freed */
 
 /* ---- arena: freed at once ---------------------------------------------- */
 struct arena {
 	struct arena_chunk *head;
 	size_t left;
-	bool failed;                          /* an allocation returned NULL */
+	bool failed; /* an allocation returned NULL */
 };
-void *arena_alloc(struct arena *a, size_t size);       /* zeroed, 16-aligned; NULL when out of memory */
+void *arena_alloc(struct arena *a, size_t size); /* zeroed, 16-aligned; NULL when out of memory */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 void arena_free(struct arena *a);
-void arena_reset(struct arena *a);            /* as arena_free, but keeps a first chunk for the next use */
+void arena_reset(struct arena *a); /* as arena_free, but keeps a first chunk for the next use */
 
 /* ---- vectors: VEC_PUSH(v, n, cap, item) over plain struct fields -------- */
 /* Grows array `v` (elements `n`, room `cap`) by doubling and yields a pointer
  * to a new zeroed element, or NULL when memory is out. */
-#define VEC_NEW(v, n, cap) \
-	((__typeof__(&(v)[0]))vec_new((void **)&(v), &(n), &(cap), sizeof((v)[0])))
+#define VEC_NEW(v, n, cap) ((__typeof__(&(v)[0]))vec_new((void **)&(v), &(n), &(cap), sizeof((v)[0])))
 void *vec_new(void **v, uint32_t *n, uint32_t *cap, size_t size);
 
 /* ---- text buffer -------------------------------------------------------- */
 struct buf {
-	char *p;                              /* NUL-terminated once anything was added */
+	char *p; /* NUL-terminated once anything was added */
 	size_t n, cap;
-	bool failed;                          /* memory ran out: the text is cut short */
+	bool failed; /* memory ran out: the text is cut short */
 };
 void buf_putc(struct buf *b, char c);
 void buf_put(struct buf *b, const void *s, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
-void buf_json_str(struct buf *b, const char *s, size_t n);  /* quoted and escaped; bad UTF-8 becomes U+FFFD */
+void buf_json_str(struct buf *b, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */
 /* As a terminal may see it: control characters and bad UTF-8 become '?'. Names come from files of others. */
 void buf_plain(struct buf *b, const char *s, size_t n);
 /* The same, but nothing is lost: each byte of them as \x1b. Newlines and tabs stay. */
@@ -74,7 +73,7 @@ void buf_visible(struct buf *b, const char *s, size_t n);
 void buf_wrap(struct buf *b, const char *s, size_t at, size_t indent, size_t columns, const char *tail);
 /* Hands a line to `out`, which is a tally_write_fn; NULL: nobody wants it. A long one is cut when memory is out. */
 void note_line(int (*out)(void *arg, const char *text, size_t n), void *arg, const char *fmt, va_list ap);
-void buf_clear(struct buf *b);                /* keeps the memory */
+void buf_clear(struct buf *b); /* keeps the memory */
 void buf_free(struct buf *b);
 
 /* ---- map from byte strings to pointers ---------------------------------- */
@@ -82,16 +81,16 @@ struct map {
 	struct map_slot *slot;
 	size_t n, cap;
 };
-void **map_at(struct map *m, const void *key, size_t len);      /* inserts (value NULL); NULL when out of memory */
-void *map_get(const struct map *m, const void *key, size_t len);/* NULL if absent */
+void **map_at(struct map *m, const void *key, size_t len);       /* inserts (value NULL); NULL when out of memory */
+void *map_get(const struct map *m, const void *key, size_t len); /* NULL if absent */
 /* Walk: i = 0; while (map_next(m, &i, &key, &len, &val)) ...  order unspecified */
 bool map_next(const struct map *m, size_t *i, const void **key, size_t *len, void **val);
-void map_free(struct map *m);                 /* keys are owned by the map, values are not */
+void map_free(struct map *m); /* keys are owned by the map, values are not */
 
 /* ---- errors ------------------------------------------------------------- */
 struct err {
-	int code;                             /* enum tally_err, 0 = none; the first error stays */
-	char text[512];                       /* the words, no newline, no prefix */
+	int code;       /* enum tally_err, 0 = none; the first error stays */
+	char text[512]; /* the words, no newline, no prefix */
 };
 /* Stores code and words (unless an error is already there) and returns -code. */
 int err_set(struct err *e, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -115,7 +114,7 @@ int text_pick(const char *key, const char *word, const char *const *first, size_
 bool text_u64(const char *s, uint64_t *ret);
 /* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */
 size_t text_mark(const char *s, size_t n);
-bool text_glob(const char *pattern, const char *s);    /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
+bool text_glob(const char *pattern, const char *s); /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
 uint64_t text_hash(const void *p, size_t n);
 
 #endif

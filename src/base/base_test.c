@@ -69,7 +69,9 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 
 static void what_drives_a_terminal_is_not_seen(void **state)
 {
-	static const struct { const char *in, *out; } row[] = {
+	static const struct {
+		const char *in, *out;
+	} row[] = {
 		{ "plain \303\244 \342\202\254", "plain \303\244 \342\202\254" },
 		{ "a\033[31mb\007\n\tc\177", "a?[31mb???c?" },
 		{ "\302\233m \302\240", "?m \302\240" },
@@ -88,9 +90,20 @@ static void what_drives_a_terminal_is_not_seen(void **state)
 
 static void what_drives_a_terminal_is_shown_byte_by_byte(void **state)
 {
-	static const struct { const char *in, *out; } row[] = {
-		{ "", "" }, { "plain\ttext\n", "plain\ttext\n" }, { "\x1b[2J\a", "\\x1b[2J\\x07" }, { "a\rb\b\v\f\x7f", "a\\x0db\\x08\\x0b\\x0c\\x7f" },
-		{ "\xc2\x9b" "31m\xc2\xa0", "\\xc2\\x9b31m\xc2\xa0" }, { "\x9b" "1m", "\\x9b1m" }, { "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
+	static const struct {
+		const char *in, *out;
+	} row[] = {
+		{ "", "" },
+		{ "plain\ttext\n", "plain\ttext\n" },
+		{ "\x1b[2J\a", "\\x1b[2J\\x07" },
+		{ "a\rb\b\v\f\x7f", "a\\x0db\\x08\\x0b\\x0c\\x7f" },
+		{ "\xc2\x9b"
+		  "31m\xc2\xa0",
+		  "\\xc2\\x9b31m\xc2\xa0" },
+		{ "\x9b"
+		  "1m",
+		  "\\x9b1m" },
+		{ "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
 		{ "\xe2\x82\x1b", "\\xe2\\x82\\x1b" },
 	};
 
@@ -106,7 +119,10 @@ static void what_drives_a_terminal_is_shown_byte_by_byte(void **state)
 
 static void json_strings_are_escaped_and_bad_utf8_is_replaced(void **state)
 {
-	static const struct { int line; const char *in, *out; } row[] = {
+	static const struct {
+		int line;
+		const char *in, *out;
+	} row[] = {
 		{ __LINE__, "plain", "\"plain\"" },
 		{ __LINE__, "a\"b\\c\n\t\x01", "\"a\\\"b\\\\c\\n\\t\\u0001\"" },
 		{ __LINE__, "\xc3\xa9", "\"\xc3\xa9\"" },
@@ -164,7 +180,11 @@ static void numbers_are_taken_whole_or_refused(void **state)
 
 static void globs_match_as_in_d(void **state)
 {
-	static const struct { int line; const char *pattern, *s; bool match; } row[] = {
+	static const struct {
+		int line;
+		const char *pattern, *s;
+		bool match;
+	} row[] = {
 		{ __LINE__, "", "anything", true },      { __LINE__, "*", "", true },
 		{ __LINE__, "tick-*", "tick-1s", true }, { __LINE__, "tick-?", "tick-1s", false },
 		{ __LINE__, "[a-c]x", "bx", true },      { __LINE__, "[!a-c]x", "bx", false },
@@ -196,7 +216,9 @@ static void the_nearest_word_is_near(void **state)
 static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state)
 {
 	static const char *const words[] = { "mixed", "chase" };
-	static const struct { const char *word, *said; } row[] = {
+	static const struct {
+		const char *word, *said;
+	} row[] = {
 		{ "chas", "load=chas: there is no such load; did you mean 'chase'?" },
 		{ "", "load=: there is no such load; there are: mixed, chase" },
 	};
@@ -205,7 +227,8 @@ static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };
 
-		assert_int_equal(text_pick("load", row[i].word, words, sizeof(*words), COUNT(words), &e), -TALLY_EINVAL);
+		assert_int_equal(text_pick("load", row[i].word, words, sizeof(*words), COUNT(words), &e),
+				 -TALLY_EINVAL);
 		assert_string_equal(e.text, row[i].said);
 	}
 	assert_int_equal(text_pick("load", "chase", words, sizeof(*words), COUNT(words), NULL), 1);
@@ -236,7 +259,11 @@ static void every_error_has_words(void **state)
 
 static void text_is_wrapped_at_blanks_and_never_within_a_word(void **state)
 {
-	static const struct { const char *s; size_t at, indent, columns; const char *tail, *is; } row[] = {
+	static const struct {
+		const char *s;
+		size_t at, indent, columns;
+		const char *tail, *is;
+	} row[] = {
 		{ "", 3, 3, 10, "", "\n" },
 		{ "one", 0, 0, 80, "", "one\n" },
 		{ "one  two", 0, 2, 7, "", "one two\n" },
@@ -258,7 +285,11 @@ static void text_is_wrapped_at_blanks_and_never_within_a_word(void **state)
 	}
 }
 
-struct grown { size_t size; uint32_t asked, said; uint64_t newer; };
+struct grown {
+	size_t size;
+	uint32_t asked, said;
+	uint64_t newer;
+};
 
 static void options_of_an_older_and_a_newer_caller_are_understood(void **state)
 {
@@ -273,7 +304,7 @@ static void options_of_an_older_and_a_newer_caller_are_understood(void **state)
 	assert_true(opts_take(&ours, sizeof(ours), &newer));
 	assert_true(ours.asked == 1 && ours.said == 0 && ours.newer == 0);
 	newer.size = sizeof(newer);
-	assert_false(opts_take(&ours, older, &newer));        /* what we don't know is set */
+	assert_false(opts_take(&ours, older, &newer)); /* what we don't know is set */
 	newer.said = 0;
 	newer.newer = 0;
 	assert_true(opts_take(&ours, older, &newer));

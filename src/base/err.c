@@ -30,10 +30,10 @@ const char *tally_strerror(int err)
 	switch (err < 0 ? -(unsigned)err : (unsigned)err) {
 	case TALLY_OK:
 		return "no error";
-#define X(tag, text)                                                        \
-	case TALLY_E##tag:                                                  \
+#define X(tag, text)       \
+	case TALLY_E##tag: \
 		return text;
-	TALLY_ERRORS(X)
+		TALLY_ERRORS(X)
 #undef X
 	}
 	return "unknown error";

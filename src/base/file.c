@@ -34,9 +34,9 @@ static size_t least(uint64_t a, uint64_t b)
 
 struct file_in {
 	int fd;
-	uint64_t size;          /* of the file: what it was, or less once it was found to have shrunk */
-	uint8_t *p;             /* BYTES_WINDOW */
-	uint64_t start;         /* offset of p[0] */
+	uint64_t size;  /* of the file: what it was, or less once it was found to have shrunk */
+	uint8_t *p;     /* BYTES_WINDOW */
+	uint64_t start; /* offset of p[0] */
 	size_t have;
 	struct bytes_in stream; /* not a regular file: arg is not NULL */
 };
@@ -110,9 +110,9 @@ static int file_in_start(struct file_in *f, struct bytes_in *ret)
 			return -TALLY_ENOMEM;
 		(void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 		f->size = (uint64_t)st.st_size;
-		*ret = (struct bytes_in){.arg = f, .at = window_at, .size = f->size};
+		*ret = (struct bytes_in){ .arg = f, .at = window_at, .size = f->size };
 	} else if (rc == 0 && (rc = stream_in_open(&f->stream, fd_read, f)) == 0) {
-		*ret = (struct bytes_in){.arg = f, .at = piped_at, .size = UINT64_MAX};
+		*ret = (struct bytes_in){ .arg = f, .at = piped_at, .size = UINT64_MAX };
 	}
 	return rc;
 }
@@ -128,8 +128,8 @@ int file_in_open(struct bytes_in *ret, const char *path, struct err *e)
 	rc = f->fd < 0 ? -TALLY_EIO : file_in_start(f, ret);
 	if (rc == 0)
 		return 0;
-	rc = rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory")
-	                         : err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	rc = rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory") :
+				   err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	if (f->fd >= 0)
 		close(f->fd);
 	mem_free(f->p);
@@ -207,8 +207,7 @@ static int64_t stream_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
 	return (int64_t)least(n, s->have - (off - s->start));
 }
 
-int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n),
-                   void *arg)
+int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n), void *arg)
 {
 	struct stream_in *s = mem_alloc(sizeof(*s));
 
@@ -216,7 +215,7 @@ int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, 
 		return -TALLY_ENOMEM;
 	s->read = read;
 	s->arg = arg;
-	*ret = (struct bytes_in){.arg = s, .at = stream_at, .size = UINT64_MAX};
+	*ret = (struct bytes_in){ .arg = s, .at = stream_at, .size = UINT64_MAX };
 	return 0;
 }
 
@@ -303,7 +302,7 @@ int file_out_open(struct bytes_out *ret, const char *path, struct err *e)
 		mem_free(f);
 		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	}
-	*ret = (struct bytes_out){.arg = f, .put = out_put};
+	*ret = (struct bytes_out){ .arg = f, .put = out_put };
 	/* A file that somebody else opened may be one that is appended to: its start need not be ours. */
 	if (origin != FILE_INHERITED && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(f->fd, 0) == 0)
 		ret->patch = out_patch;
@@ -327,7 +326,7 @@ int file_out_close(struct bytes_out *out)
 
 int file_lock(const char *path)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600), saved;
 	struct stat named, st;
 
@@ -335,7 +334,8 @@ int file_lock(const char *path)
 		return fd;
 	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
 		saved = errno == EACCES ? EAGAIN : errno;
-	else if (fstat(fd, &st) == 0 && stat(path, &named) == 0 && named.st_dev == st.st_dev && named.st_ino == st.st_ino)
+	else if (fstat(fd, &st) == 0 && stat(path, &named) == 0 && named.st_dev == st.st_dev &&
+		 named.st_ino == st.st_ino)
 		return fd;
 	else
 		saved = EAGAIN;

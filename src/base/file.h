@@ -18,10 +18,10 @@ struct bytes_in {
 	 * only at the end, 0 beyond it). Where `size` is not known, offsets may go back by BYTES_KEEP at
 	 * most. Negative: -TALLY_EIO. */
 	int64_t (*at)(void *arg, uint64_t off, size_t n, const uint8_t **p);
-	uint64_t size;                        /* of the whole, UINT64_MAX when not known (a pipe) */
+	uint64_t size; /* of the whole, UINT64_MAX when not known (a pipe) */
 };
-#define BYTES_WINDOW (1u << 20)               /* most bytes that may be asked for at once */
-#define BYTES_KEEP (1u << 20)                 /* what a stream still has, behind the farthest byte asked for */
+#define BYTES_WINDOW (1u << 20) /* most bytes that may be asked for at once */
+#define BYTES_KEEP (1u << 20)   /* what a stream still has, behind the farthest byte asked for */
 
 /* Opens a file, or standard input for "-". A regular file is read at the offsets asked for, anything else
  * is read on. -TALLY_EIO with words, -TALLY_ENOMEM. A file that shrinks while it is read ends where it then
@@ -32,7 +32,7 @@ void file_in_close(struct bytes_in *in);
 /* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
  * negative an error. -TALLY_ENOMEM. */
 int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n), void *arg);
-void stream_in_close(struct bytes_in *in);    /* frees nothing of `arg` */
+void stream_in_close(struct bytes_in *in); /* frees nothing of `arg` */
 
 /* ---- bytes to write --------------------------------------------------------------- */
 struct bytes_out {
@@ -51,7 +51,7 @@ int file_write_open(const char *path, enum file_origin *origin);
 /* Creates a file (or empties it, unless it is inherited), or writes to standard output for "-". `patch` is there for a
  * regular file that was named and is not inherited. */
 int file_out_open(struct bytes_out *ret, const char *path, struct err *e);
-int file_out_close(struct bytes_out *out);    /* -TALLY_EIO: the last bytes did not arrive */
+int file_out_close(struct bytes_out *out); /* -TALLY_EIO: the last bytes did not arrive */
 
 /* ---- what several processes share --------------------------------------------------- */
 /* Opens the file, which only its owner may, or makes it, and locks it: until the descriptor that is returned is closed, or the

@@ -51,15 +51,14 @@ static void is_there(const struct bytes_in *in, uint64_t off, size_t n, size_t w
 static void a_file_gives_the_bytes_of_any_offset(void **state)
 {
 	char *path = scratch(SIZE + 3);
-	struct bytes_in in = {0};
-	struct err e = {0};
+	struct bytes_in in = { 0 };
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(file_in_open(&in, path, &e), 0);
 	assert_int_equal(in.size, SIZE + 3);
 	for (uint64_t off = 0; off < SIZE; off += 700001)
-		is_there(&in, off, BYTES_WINDOW,
-		         SIZE + 3 - off < BYTES_WINDOW ? SIZE + 3 - off : BYTES_WINDOW);
+		is_there(&in, off, BYTES_WINDOW, SIZE + 3 - off < BYTES_WINDOW ? SIZE + 3 - off : BYTES_WINDOW);
 	is_there(&in, 5, 9, 9);
 	is_there(&in, SIZE, 8, 3);
 	is_there(&in, SIZE + 3, 8, 0);
@@ -71,8 +70,8 @@ static void a_file_gives_the_bytes_of_any_offset(void **state)
 static void a_file_that_shrank_ends_where_it_ends_now(void **state)
 {
 	char *path = scratch(SIZE);
-	struct bytes_in in = {0};
-	struct err e = {0};
+	struct bytes_in in = { 0 };
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(file_in_open(&in, path, &e), 0);
@@ -88,9 +87,9 @@ static void a_file_that_shrank_ends_where_it_ends_now(void **state)
 static void bytes_that_were_given_stay_when_the_file_shrinks(void **state)
 {
 	char *path = scratch(SIZE);
-	struct bytes_in in = {0};
+	struct bytes_in in = { 0 };
 	const uint8_t *p = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(file_in_open(&in, path, &e), 0);
@@ -106,13 +105,13 @@ static void bytes_that_were_given_stay_when_the_file_shrinks(void **state)
 
 static void a_missing_file_is_an_error_that_names_it(void **state)
 {
-	struct bytes_in in = {0};
-	struct err e = {0};
+	struct bytes_in in = { 0 };
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(file_in_open(&in, "/nowhere/x", &e), -TALLY_EIO);
 	assert_non_null(strstr(e.text, "/nowhere/x: "));
-	e = (struct err){0};
+	e = (struct err){ 0 };
 	assert_int_equal(file_in_open(&in, "/tmp", &e), -TALLY_EIO);
 	assert_string_equal(e.text, "/tmp: Is a directory");
 	file_in_close(&in);
@@ -137,16 +136,15 @@ static int64_t source_read(void *arg, uint8_t *p, size_t n)
 
 static void a_stream_gives_the_same_and_looks_back_a_little(void **state)
 {
-	struct source s = {.size = SIZE + 3, .most = 65536};
-	struct bytes_in in = {0};
+	struct source s = { .size = SIZE + 3, .most = 65536 };
+	struct bytes_in in = { 0 };
 	const uint8_t *p;
 
 	(void)state;
 	assert_int_equal(stream_in_open(&in, source_read, &s), 0);
 	assert_int_equal(in.size, UINT64_MAX);
 	for (uint64_t off = 0; off < SIZE; off += 700001) {
-		is_there(&in, off, BYTES_WINDOW,
-		         SIZE + 3 - off < BYTES_WINDOW ? SIZE + 3 - off : BYTES_WINDOW);
+		is_there(&in, off, BYTES_WINDOW, SIZE + 3 - off < BYTES_WINDOW ? SIZE + 3 - off : BYTES_WINDOW);
 		is_there(&in, off > BYTES_KEEP ? off - BYTES_KEEP : 0, 17, 17);
 	}
 	is_there(&in, SIZE, 8, 3);
@@ -157,8 +155,8 @@ static void a_stream_gives_the_same_and_looks_back_a_little(void **state)
 
 static void an_offset_far_ahead_is_read_up_to(void **state)
 {
-	struct source s = {.size = SIZE, .most = 1000000};
-	struct bytes_in in = {0};
+	struct source s = { .size = SIZE, .most = 1000000 };
+	struct bytes_in in = { 0 };
 
 	(void)state;
 	assert_int_equal(stream_in_open(&in, source_read, &s), 0);
@@ -168,8 +166,8 @@ static void an_offset_far_ahead_is_read_up_to(void **state)
 
 static void a_pipe_is_a_stream(void **state)
 {
-	struct bytes_in in = {0};
-	struct err e = {0};
+	struct bytes_in in = { 0 };
+	struct err e = { 0 };
 	int fd[2], was = dup(0);
 	uint8_t p[1000];
 
@@ -193,10 +191,10 @@ static void a_pipe_is_a_stream(void **state)
 static void what_is_written_and_patched_is_read(void **state)
 {
 	char *path = scratch(10);
-	struct bytes_out out = {0};
-	struct bytes_in in = {0};
+	struct bytes_out out = { 0 };
+	struct bytes_in in = { 0 };
 	const uint8_t *p = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(file_out_open(&out, path, &e), 0);
@@ -209,7 +207,7 @@ static void what_is_written_and_patched_is_read(void **state)
 	assert_memory_equal(p, "Jello world", 11);
 	file_in_close(&in);
 	assert_int_equal(file_out_open(&out, "/nowhere/x", &e), -TALLY_EIO);
-	assert_int_equal(file_out_open(&out, "/dev/full", &(struct err){0}), 0);
+	assert_int_equal(file_out_open(&out, "/dev/full", &(struct err){ 0 }), 0);
 	assert_null(out.patch);
 	assert_int_equal(out.put(out.arg, "x", 1), -TALLY_EIO);
 	file_out_close(&out);
@@ -219,11 +217,11 @@ static void what_is_written_and_patched_is_read(void **state)
 static void what_somebody_else_opened_is_written_where_it_stands_and_not_emptied(void **state)
 {
 	enum file_origin origin = FILE_FOUND;
-	struct bytes_out out = {0};
-	struct bytes_in in = {0};
+	struct bytes_out out = { 0 };
+	struct bytes_in in = { 0 };
 	char *path = scratch(10);
 	const uint8_t *p = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int theirs, fd;
 
 	(void)state;
@@ -257,7 +255,7 @@ static void what_somebody_else_opened_is_written_where_it_stands_and_not_emptied
 
 static void a_library_that_is_not_there_is_told(void **state)
 {
-	static const char *const good[] = {"strlen"}, *const bad[] = {"strlen", "no_such_function"};
+	static const char *const good[] = { "strlen" }, *const bad[] = { "strlen", "no_such_function" };
 	void *fn[2];
 
 	(void)state;
@@ -270,12 +268,12 @@ static void fails_for_want_of_memory(const char *path)
 {
 	for (long n = 1;; n++) {
 		long live = mem_live();
-		struct bytes_in in = {0};
+		struct bytes_in in = { 0 };
 		bool failed;
 		int rc;
 
 		mem_fail_at(n);
-		rc = file_in_open(&in, path, &(struct err){0});
+		rc = file_in_open(&in, path, &(struct err){ 0 });
 		failed = mem_failed();
 		mem_fail_at(0);
 		file_in_close(&in);
@@ -299,17 +297,17 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_file_gives_the_bytes_of_any_offset),
-	        cmocka_unit_test(a_file_that_shrank_ends_where_it_ends_now),
-	        cmocka_unit_test(bytes_that_were_given_stay_when_the_file_shrinks),
-	        cmocka_unit_test(a_missing_file_is_an_error_that_names_it),
-	        cmocka_unit_test(a_stream_gives_the_same_and_looks_back_a_little),
-	        cmocka_unit_test(an_offset_far_ahead_is_read_up_to),
-	        cmocka_unit_test(a_pipe_is_a_stream),
-	        cmocka_unit_test(what_is_written_and_patched_is_read),
-	        cmocka_unit_test(what_somebody_else_opened_is_written_where_it_stands_and_not_emptied),
-	        cmocka_unit_test(a_library_that_is_not_there_is_told),
-	        cmocka_unit_test(every_failing_allocation_is_told),
+		cmocka_unit_test(a_file_gives_the_bytes_of_any_offset),
+		cmocka_unit_test(a_file_that_shrank_ends_where_it_ends_now),
+		cmocka_unit_test(bytes_that_were_given_stay_when_the_file_shrinks),
+		cmocka_unit_test(a_missing_file_is_an_error_that_names_it),
+		cmocka_unit_test(a_stream_gives_the_same_and_looks_back_a_little),
+		cmocka_unit_test(an_offset_far_ahead_is_read_up_to),
+		cmocka_unit_test(a_pipe_is_a_stream),
+		cmocka_unit_test(what_is_written_and_patched_is_read),
+		cmocka_unit_test(what_somebody_else_opened_is_written_where_it_stands_and_not_emptied),
+		cmocka_unit_test(a_library_that_is_not_there_is_told),
+		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 
 	return cmocka_run_group_tests_name("base: file", tests, NULL, NULL);

@@ -12,7 +12,7 @@ struct map_slot {
 	uint64_t hash;
 	size_t len;
 	void *val;
-	char *key;                            /* NULL: free */
+	char *key; /* NULL: free */
 };
 
 uint64_t text_hash(const void *p, size_t n)

@@ -8,9 +8,10 @@
 
 static int digit(char c, unsigned base)
 {
-	int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-					       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-								      : -1;
+	int d = c >= '0' && c <= '9' ? c - '0' :
+		c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+		c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+				       -1;
 
 	return d < (int)base ? d : -1;
 }
@@ -39,7 +40,7 @@ static bool set_has(const char *p, char c, const char **end)
 {
 	bool not = *p == '!', in = false, first = true;
 
-	p += not;
+	p += not ;
 	for (; *p && (*p != ']' || first); p++, first = false) {
 		if (p[1] == '-' && p[2] && p[2] != ']') {
 			in |= c >= p[0] && c <= p[2];
@@ -49,7 +50,7 @@ static bool set_has(const char *p, char c, const char **end)
 		}
 	}
 	*end = *p ? p + 1 : NULL;
-	return in != not;
+	return in != not ;
 }
 
 /* One pattern element against one character: where the pattern goes on, or NULL. */
@@ -164,7 +165,8 @@ int text_pick(const char *key, const char *word, const char *const *first, size_
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
 	rc = near ? err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; did you mean '%s'?", key, word, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; there are: %s", key, word, key, all.p ? all.p : "none");
+		    err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; there are: %s", key, word, key,
+			    all.p ? all.p : "none");
 	buf_free(&all);
 	return rc;
 }

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "dlang/dlang.h"
 
-struct bpf_ins {                              /* as struct bpf_insn; little-endian field order */
+struct bpf_ins { /* as struct bpf_insn; little-endian field order */
 	uint8_t code;
 	uint8_t dst : 4, src : 4;
 	int16_t off;
@@ -27,110 +27,135 @@ static_assert(sizeof(struct bpf_ins) == 8, "BPF instruction set 3.1");
  * (second instruction's imm: offset into the value for MAP_VALUE). */
 enum { INS_SRC_NONE = 0, INS_SRC_MAP = 1, INS_SRC_MAP_VALUE = 2 };
 
-enum img_map_type { IMG_ARRAY, IMG_PERCPU_ARRAY, IMG_HASH, IMG_PERCPU_HASH, IMG_STACK_TRACE, IMG_RINGS,
-		    IMG_RINGBUF, IMG_PROGS };
+enum img_map_type {
+	IMG_ARRAY,
+	IMG_PERCPU_ARRAY,
+	IMG_HASH,
+	IMG_PERCPU_HASH,
+	IMG_STACK_TRACE,
+	IMG_RINGS,
+	IMG_RINGBUF,
+	IMG_PROGS
+};
 
 enum img_map_use {
-	IMG_CTL,                              /* ARRAY 1 x struct img_ctl */
-	IMG_GLOBALS,                          /* ARRAY of 1: all global variables */
-	IMG_SCRATCH,                          /* PERCPU_ARRAY of 2: [0] perf and record programs, [1] test-run programs */
-	IMG_DROPS,                            /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
-	IMG_RING,                             /* RINGS: one ring per CPU */
-	IMG_CONTROL,                          /* RINGBUF: the control ring */
-	IMG_VAR,                              /* HASH: d_program.var[id] */
-	IMG_AGG,                              /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
-	IMG_STACKS,                           /* STACK_TRACE: u32 id -> frames */
-	IMG_LONG_STACKS,                      /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
-	IMG_GENERATIONS,                      /* HASH: u64 struct mm_struct * -> struct img_generation */
-	IMG_PARTS,                            /* PROGS: part[] by its index, those of class id alone */
+	IMG_CTL,         /* ARRAY 1 x struct img_ctl */
+	IMG_GLOBALS,     /* ARRAY of 1: all global variables */
+	IMG_SCRATCH,     /* PERCPU_ARRAY of 2: [0] perf and record programs, [1] test-run programs */
+	IMG_DROPS,       /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
+	IMG_RING,        /* RINGS: one ring per CPU */
+	IMG_CONTROL,     /* RINGBUF: the control ring */
+	IMG_VAR,         /* HASH: d_program.var[id] */
+	IMG_AGG,         /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
+	IMG_STACKS,      /* STACK_TRACE: u32 id -> frames */
+	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
+	IMG_GENERATIONS, /* HASH: u64 struct mm_struct * -> struct img_generation */
+	IMG_PARTS,       /* PROGS: part[] by its index, those of class id alone */
 };
 struct img_map {
 	uint8_t type, use;
-	uint32_t id;                          /* VAR and AGG: which */
-	char name[16];                        /* letters, digits, '_' */
-	uint32_t key_size, value_size, max_entries;   /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
+	uint32_t id;                                /* VAR and AGG: which */
+	char name[16];                              /* letters, digits, '_' */
+	uint32_t key_size, value_size, max_entries; /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
 };
 
 /* Shared words, mapped or looked up as one value. */
 struct img_ctl {
-	uint64_t exited;                      /* 1 once exit() ran */
-	int64_t status;                       /* its argument */
-	uint64_t wall_offset_ns;              /* set before the start: CLOCK_REALTIME - CLOCK_MONOTONIC */
-	uint64_t pidns_dev, pidns_ino;        /* set before the start, when pid_ns: the tracer's pid namespace */
+	uint64_t exited;               /* 1 once exit() ran */
+	int64_t status;                /* its argument */
+	uint64_t wall_offset_ns;       /* set before the start: CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t pidns_dev, pidns_ino; /* set before the start, when pid_ns: the tracer's pid namespace */
 };
-struct img_drops {                            /* per CPU */
-	uint64_t records;                     /* ring full */
-	uint64_t aggs;                        /* aggregation map full or busy */
-	uint64_t dynvars;                     /* variable map full or busy */
-	uint64_t stacks;                      /* stack could not be kept */
-	uint64_t firings;                     /* programs run to an event (perf programs only) */
-	uint64_t zero;                        /* stays 0: what is added to it is unknown to the verifier */
+struct img_drops {        /* per CPU */
+	uint64_t records; /* ring full */
+	uint64_t aggs;    /* aggregation map full or busy */
+	uint64_t dynvars; /* variable map full or busy */
+	uint64_t stacks;  /* stack could not be kept */
+	uint64_t firings; /* programs run to an event (perf programs only) */
+	uint64_t zero;    /* stays 0: what is added to it is unknown to the verifier */
 };
 /* The mappings of a process, as kernel/generation.c watches them. */
 struct img_generation {
-	uint64_t began_ns;                    /* slot.h; first, for programs */
-	uint64_t exec_pages;                  /* that were mapped executable when last seen */
-	uint64_t locked_ns;                   /* when somebody last began to change them */
+	uint64_t began_ns;   /* slot.h; first, for programs */
+	uint64_t exec_pages; /* that were mapped executable when last seen */
+	uint64_t locked_ns;  /* when somebody last began to change them */
 };
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its
  * context is the record's bytes, of which the first eight are arg0. */
 enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD };
 
-struct img_reloc { uint32_t ins; const char *type, *field; };  /* byte offset of field in kernel struct type is added to imm of ins; of a load, to its offset */
+struct img_reloc {
+	uint32_t ins;
+	const char *type, *field;
+}; /* byte offset of field in kernel struct type is added to imm of ins; of a load, to its offset */
 /* A function behind the program's own instructions. With arguments (each the address of arg_bytes[n] bytes) it has
  * global linkage, which the verifier walks once for all calls; without it is a callback of bpf_loop(). */
 enum { IMG_FUNCS_MOST = 8 };
-struct img_func { uint32_t ins; uint8_t nargs; uint32_t arg_bytes[3]; };
+struct img_func {
+	uint32_t ins;
+	uint8_t nargs;
+	uint32_t arg_bytes[3];
+};
 struct img_prog {
-	uint32_t probe;                       /* id */
-	uint8_t cls;                          /* enum img_class */
+	uint32_t probe; /* id */
+	uint8_t cls;    /* enum img_class */
 	char name[16];
 	struct bpf_ins *ins;
-	uint32_t *line;                       /* D line of each instruction, 0 = glue */
+	uint32_t *line; /* D line of each instruction, 0 = glue */
 	uint32_t nins;
 	struct img_reloc *reloc;
 	uint32_t nrelocs;
-	struct img_func func[IMG_FUNCS_MOST];         /* in the order of their first instructions */
+	struct img_func func[IMG_FUNCS_MOST]; /* in the order of their first instructions */
 	uint32_t nfuncs;
 	uint32_t stack_bytes;
 };
 
 /* One enabled clause of one probe; its number in the array, from 1, is the epid. */
-struct img_epid { uint32_t probe, clause; };
+struct img_epid {
+	uint32_t probe, clause;
+};
 
 struct bpf_image {
-	struct img_map *map;    uint32_t nmaps;
-	struct img_prog *prog;  uint32_t nprogs;
-	struct img_prog *part;  uint32_t nparts;      /* what did not fit into a program: reached by tail calls only */
-	struct img_epid *epid;  uint32_t nepids;      /* [0] unused */
+	struct img_map *map;
+	uint32_t nmaps;
+	struct img_prog *prog;
+	uint32_t nprogs;
+	struct img_prog *part;
+	uint32_t nparts; /* what did not fit into a program: reached by tail calls only */
+	struct img_epid *epid;
+	uint32_t nepids; /* [0] unused */
 	uint32_t globals_size;
-	void *globals_init;                           /* globals_size bytes */
+	void *globals_init; /* globals_size bytes */
 	struct arena arena;
 };
 
 /* What generated code must know about the machine that will run it. */
-struct bpf_arch { const char *name; int16_t pc_offset; };   /* byte offset of the PC in the perf program's context */
+struct bpf_arch {
+	const char *name;
+	int16_t pc_offset;
+}; /* byte offset of the PC in the perf program's context */
 extern const struct bpf_arch bpf_arch_x86_64, bpf_arch_aarch64, bpf_arch_riscv64;
-extern const struct bpf_arch bpf_arch_vm;      /* the vm: a context of 8 bytes, the PC */
+extern const struct bpf_arch bpf_arch_vm; /* the vm: a context of 8 bytes, the PC */
 
-struct bpf_probe {                            /* what it must know about a probe */
+struct bpf_probe { /* what it must know about a probe */
 	uint32_t id;
-	uint8_t cls;                          /* enum img_class */
+	uint8_t cls; /* enum img_class */
 	const char *prov, *mod, *func, *name;
-	bool has_pc;                          /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
-	uint8_t more_args;                    /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
+	bool has_pc;       /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
+	uint8_t more_args; /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
 };
 
 struct bpf_opts {
 	const struct bpf_arch *arch;
-	const struct bpf_probe *probe; uint32_t nprobes;      /* all that clauses refer to */
-	uint32_t error_probe;                 /* id of dtrace:::ERROR, its clauses are built into every program; 0 = none */
-	uint32_t ring_bytes, control_bytes;   /* of a CPU's ring, of the control ring; powers of two */
+	const struct bpf_probe *probe;
+	uint32_t nprobes;     /* all that clauses refer to */
+	uint32_t error_probe; /* id of dtrace:::ERROR, its clauses are built into every program; 0 = none */
+	uint32_t ring_bytes, control_bytes; /* of a CPU's ring, of the control ring; powers of two */
 	uint32_t agg_entries, dynvar_bytes, stack_entries;
 	uint32_t ustackframes, stackframes;
-	bool generations;                     /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
-	bool pid_ns;                          /* translate pid/tid through the namespace in img_ctl */
+	bool generations; /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
+	bool pid_ns;      /* translate pid/tid through the namespace in img_ctl */
 };
 
 /* Generates code for every probe that has clauses.  -TALLY_ENOMEM, -TALLY_ENOTSUP with words in e
@@ -148,10 +173,14 @@ struct map_ops {
 	int (*lookup)(void *maps, uint32_t map, const void *key, void *value);
 	int (*update)(void *maps, uint32_t map, const void *key, const void *value);
 	int (*remove)(void *maps, uint32_t map, const void *key);
-	int (*take)(void *maps, uint32_t map, const void *key, void *value);        /* look up and delete at once */
-	int (*next)(void *maps, uint32_t map, const void *key, void *next_key);     /* key NULL: the first */
+	int (*take)(void *maps, uint32_t map, const void *key, void *value);    /* look up and delete at once */
+	int (*next)(void *maps, uint32_t map, const void *key, void *next_key); /* key NULL: the first */
 };
-struct maps { void *maps; const struct map_ops *ops; uint32_t ncpus; };
+struct maps {
+	void *maps;
+	const struct map_ops *ops;
+	uint32_t ncpus;
+};
 
 /* ---- the vm ---------------------------------------------------------------- */
 /* What stands in for the kernel when the vm runs a program. Fields of the current firing. */
@@ -159,10 +188,13 @@ struct vm_cpu {
 	uint32_t cpu, pid, tid, uid, gid, ppid;
 	char comm[16];
 	uint64_t mono_ns, vtime_ns;
-	uint64_t start_ns;                    /* when the thread began; 0: threads have no end */
-	uint64_t pc; bool user;               /* PC as a perf program would see it */
-	const uint64_t *kstack, *ustack; uint32_t nkstack, nustack;
-	const void *record; uint32_t record_bytes;    /* context of an IMG_RECORD program */
+	uint64_t start_ns; /* when the thread began; 0: threads have no end */
+	uint64_t pc;
+	bool user; /* PC as a perf program would see it */
+	const uint64_t *kstack, *ustack;
+	uint32_t nkstack, nustack;
+	const void *record;
+	uint32_t record_bytes; /* context of an IMG_RECORD program */
 	/* Memory behind addresses: copies n bytes, 0 or -1. NULL: every address is bad. */
 	int (*read)(void *arg, uint64_t addr, void *to, size_t n, bool user);
 	void *arg;

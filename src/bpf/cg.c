@@ -27,9 +27,9 @@
 
 #include "bpf/cg_int.h"
 
-const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128 };      /* struct pt_regs: ip */
-const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256 };    /* struct user_pt_regs: pc */
-const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0 };      /* struct user_regs_struct: pc */
+const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128 };   /* struct pt_regs: ip */
+const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256 }; /* struct user_pt_regs: pc */
+const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0 };   /* struct user_regs_struct: pc */
 
 /* ---- maps ---------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ uint32_t cg_stack_frames(const struct bpf_opts *o)
 	return n ? n : 1;
 }
 
-#define GENERATIONS_MOST 32768u               /* processes at a time; memory is taken for those that are there */
+#define GENERATIONS_MOST 32768u /* processes at a time; memory is taken for those that are there */
 
 static void map_var(struct cg *g, struct img_map *m)
 {
@@ -82,14 +82,22 @@ static void map_agg(struct cg *g, struct img_map *m)
 /* Fills in a map by its use. Sizes that only the end of generation knows come in finish(). */
 static void map_define(struct cg *g, struct img_map *m)
 {
-	static const struct { const char *name; uint8_t type; } row[] = {
-		[IMG_CTL] = { "ctl", IMG_ARRAY },           [IMG_GLOBALS] = { "globals", IMG_ARRAY },
-		[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY }, [IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY },
-		[IMG_RING] = { "rings", IMG_RINGS },        [IMG_CONTROL] = { "control", IMG_RINGBUF },
+	static const struct {
+		const char *name;
+		uint8_t type;
+	} row[] = {
+		[IMG_CTL] = { "ctl", IMG_ARRAY },
+		[IMG_GLOBALS] = { "globals", IMG_ARRAY },
+		[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY },
+		[IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY },
+		[IMG_RING] = { "rings", IMG_RINGS },
+		[IMG_CONTROL] = { "control", IMG_RINGBUF },
 		[IMG_VAR] = { "var", IMG_HASH },
-		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },     [IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
+		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },
+		[IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
 		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
-		[IMG_GENERATIONS] = { "generations", IMG_HASH }, [IMG_PARTS] = { "parts", IMG_PROGS },
+		[IMG_GENERATIONS] = { "generations", IMG_HASH },
+		[IMG_PARTS] = { "parts", IMG_PROGS },
 	};
 
 	m->type = row[m->use].type;
@@ -98,24 +106,43 @@ static void map_define(struct cg *g, struct img_map *m)
 	snprintf(m->name, sizeof(m->name), m->use == IMG_VAR || m->use == IMG_AGG ? "%s_%u" : "%s", row[m->use].name,
 		 m->id);
 	switch (m->use) {
-	case IMG_CTL: m->value_size = sizeof(struct img_ctl); break;
-	case IMG_GLOBALS: m->value_size = g->img->globals_size; break;
-	case IMG_SCRATCH: m->max_entries = 2; break;
-	case IMG_DROPS: m->value_size = sizeof(struct img_drops); break;
-	case IMG_RING: m->max_entries = g->o->ring_bytes; break;
+	case IMG_CTL:
+		m->value_size = sizeof(struct img_ctl);
+		break;
+	case IMG_GLOBALS:
+		m->value_size = g->img->globals_size;
+		break;
+	case IMG_SCRATCH:
+		m->max_entries = 2;
+		break;
+	case IMG_DROPS:
+		m->value_size = sizeof(struct img_drops);
+		break;
+	case IMG_RING:
+		m->max_entries = g->o->ring_bytes;
+		break;
 	case IMG_CONTROL:
 		m->key_size = 0;
 		m->max_entries = g->o->control_bytes;
 		break;
-	case IMG_VAR: map_var(g, m); break;
-	case IMG_AGG: map_agg(g, m); break;
-	case IMG_PARTS: m->value_size = 4; break;
+	case IMG_VAR:
+		map_var(g, m);
+		break;
+	case IMG_AGG:
+		map_agg(g, m);
+		break;
+	case IMG_PARTS:
+		m->value_size = 4;
+		break;
 	case IMG_GENERATIONS:
 		m->key_size = 8;
 		m->value_size = sizeof(struct img_generation);
 		m->max_entries = GENERATIONS_MOST;
 		break;
-	case IMG_STACKS: m->value_size = 8 * cg_stack_frames(g->o); m->max_entries = g->o->stack_entries; break;
+	case IMG_STACKS:
+		m->value_size = 8 * cg_stack_frames(g->o);
+		m->max_entries = g->o->stack_entries;
+		break;
 	case IMG_LONG_STACKS:
 		m->key_size = 8;
 		m->value_size = 8 * cg_stack_frames(g->o);
@@ -173,10 +200,14 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which)
 	const struct bpf_probe *p = g->in_error ? probe_by_id(g->o, g->o->error_probe) : g->probe;
 
 	switch (which) {
-	case BS_PROBEPROV: return p->prov;
-	case BS_PROBEMOD: return p->mod;
-	case BS_PROBEFUNC: return p->func;
-	default: return p->name;
+	case BS_PROBEPROV:
+		return p->prov;
+	case BS_PROBEMOD:
+		return p->mod;
+	case BS_PROBEFUNC:
+		return p->func;
+	default:
+		return p->name;
 	}
 }
 
@@ -214,12 +245,12 @@ void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control)
 
 /* ---- clauses --------------------------------------------------------------------------- */
 
-struct plan {                                 /* of one program */
-	const struct d_clause **clause;       /* its own, then ERROR's */
+struct plan {                           /* of one program */
+	const struct d_clause **clause; /* its own, then ERROR's */
 	struct cg_reg **reg;
-	uint32_t *end;                        /* label behind each */
+	uint32_t *end; /* label behind each */
 	uint32_t nown, n;
-	uint32_t from, to;                    /* of its own: those of the part that is generated */
+	uint32_t from, to; /* of its own: those of the part that is generated */
 };
 
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
@@ -348,14 +379,16 @@ static void check_maps(struct cg *g, const struct plan *pl)
 			seen[g->ins[i].imm] = true;
 			n++;
 		}
-		i++;                          /* its second half */
+		i++; /* its second half */
 	}
 	mem_free(seen);
 	if (n > MAPS_MOST && pl->to - pl->from > 1)
 		g->too_large = true;
 	else if (n > MAPS_MOST)
-		cg_fail(g, TALLY_ENOTSUP, "line %u: this clause of %s needs %u maps, the kernel allows %u: one for each aggregation "
-			"and each variable with a key, and four of our own", pl->clause[pl->from]->line, g->probe->name, n, MAPS_MOST);
+		cg_fail(g, TALLY_ENOTSUP,
+			"line %u: this clause of %s needs %u maps, the kernel allows %u: one for each aggregation "
+			"and each variable with a key, and four of our own",
+			pl->clause[pl->from]->line, g->probe->name, n, MAPS_MOST);
 }
 
 /* ---- parts ---------------------------------------------------------------------------------
@@ -364,8 +397,8 @@ static void check_maps(struct cg *g, const struct plan *pl)
  * become parts, and each ends with a tail call of the next.  this-> variables lie in scratch memory at the same places
  * in all parts, R6 to R9 and the stack are not kept.  Each part has the error block, since it can't be shared either.
  */
-#define PART_INS_MOST 16384u                  /* of several clauses: so the verifier's walk is far below its limit */
-#define PARTS_MOST 34u                        /* the kernel follows 33 tail calls */
+#define PART_INS_MOST 16384u /* of several clauses: so the verifier's walk is far below its limit */
+#define PARTS_MOST 34u       /* the kernel follows 33 tail calls */
 
 static void tail_call(struct cg *g, uint32_t part)
 {
@@ -390,7 +423,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	for (uint32_t k = pl->from; k < pl->to; k++)
 		clause(g, pl, k);
 	if (pl->to < pl->nown)
-		tail_call(g, g->img->nparts + (pl->from > 0));        /* this one is not yet among them */
+		tail_call(g, g->img->nparts + (pl->from > 0)); /* this one is not yet among them */
 	cg_put(g, out);
 	cg_imm(g, R0, 0);
 	cg_ins(g, I_EXIT());
@@ -409,14 +442,21 @@ static void prog_name(struct img_prog *p, const struct bpf_probe *probe)
 	size_t n = 0;
 
 	for (const char *s = probe->name; *s && n < sizeof(p->name) - 1; s++, n++)
-		p->name[n] = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ? *s : '_';
+		p->name[n] =
+			(*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ? *s : '_';
 }
 
 /* Moves what was generated into the image. */
 static void program_keep(struct cg *g, struct img_prog *to)
 {
-	*to = (struct img_prog){ .probe = g->probe->id, .cls = g->probe->cls, .ins = g->ins, .line = g->lines,
-				 .nins = g->nins, .reloc = g->reloc, .nrelocs = g->nrelocs, .nfuncs = g->nfuncs,
+	*to = (struct img_prog){ .probe = g->probe->id,
+				 .cls = g->probe->cls,
+				 .ins = g->ins,
+				 .line = g->lines,
+				 .nins = g->nins,
+				 .reloc = g->reloc,
+				 .nrelocs = g->nrelocs,
+				 .nfuncs = g->nfuncs,
 				 .stack_bytes = (uint32_t)-g->stack_low };
 	memcpy(to->func, g->func, g->nfuncs * sizeof(*g->func));
 	prog_name(to, g->probe);
@@ -438,7 +478,8 @@ static void part_generate(struct cg *g, struct plan *pl)
 {
 	while (!clauses_generate(g, pl) && !g->failed) {
 		if (pl->to - pl->from <= 1) {
-			cg_fail(g, TALLY_ENOTSUP, "line %u: this clause is too large for the kernel: divide it into several",
+			cg_fail(g, TALLY_ENOTSUP,
+				"line %u: this clause is too large for the kernel: divide it into several",
 				pl->clause[pl->from]->line);
 			return;
 		}
@@ -469,8 +510,10 @@ static void program_generate_parts(struct cg *g, struct plan *pl)
 		}
 	}
 	if (n > PARTS_MOST)
-		cg_fail(g, TALLY_ENOTSUP, "line %u: the clauses of %s are too large for the kernel together, from this one on: "
-			"%u parts, and it goes on %u times", pl->clause[pl->nown - 1]->line, g->probe->name, n, PARTS_MOST - 1);
+		cg_fail(g, TALLY_ENOTSUP,
+			"line %u: the clauses of %s are too large for the kernel together, from this one on: "
+			"%u parts, and it goes on %u times",
+			pl->clause[pl->nown - 1]->line, g->probe->name, n, PARTS_MOST - 1);
 }
 
 static bool has_probe(const struct d_clause *c, uint32_t id)

@@ -56,16 +56,16 @@ static void add_square(struct cg *g, const struct ir_ins *i)
 	cg_jcc(g, I_JMP_IMM(JSGE, R2, 0, 0), positive);
 	cg_ins(g, I_NEG(R2));
 	cg_put(g, positive);
-	cg_ins(g, I_MOV32_REG(R3, R2));               /* l */
-	cg_ins(g, I_ALU_IMM(RSH, R2, 32));            /* h */
+	cg_ins(g, I_MOV32_REG(R3, R2));    /* l */
+	cg_ins(g, I_ALU_IMM(RSH, R2, 32)); /* h */
 	cg_mov(g, R4, R2);
-	cg_ins(g, I_ALU_REG(MUL, R4, R3));            /* hl, below 2^63 */
-	cg_ins(g, I_ALU_REG(MUL, R2, R2));            /* high = h^2 */
-	cg_ins(g, I_ALU_REG(MUL, R3, R3));            /* low = l^2 */
+	cg_ins(g, I_ALU_REG(MUL, R4, R3)); /* hl, below 2^63 */
+	cg_ins(g, I_ALU_REG(MUL, R2, R2)); /* high = h^2 */
+	cg_ins(g, I_ALU_REG(MUL, R3, R3)); /* low = l^2 */
 	cg_mov(g, R5, R4);
-	cg_ins(g, I_ALU_IMM(RSH, R5, 31));            /* high part of 2hl * 2^32 */
+	cg_ins(g, I_ALU_IMM(RSH, R5, 31)); /* high part of 2hl * 2^32 */
 	cg_ins(g, I_ALU_REG(ADD, R2, R5));
-	cg_ins(g, I_ALU_IMM(LSH, R4, 33));            /* its low part */
+	cg_ins(g, I_ALU_IMM(LSH, R4, 33)); /* its low part */
 	cg_ins(g, I_ALU_REG(ADD, R3, R4));
 	cg_jcc(g, I_JMP_REG(JGE, R3, R4, 0), c1);
 	cg_ins(g, I_ALU_IMM(ADD, R2, 1));
@@ -150,7 +150,7 @@ static void quantize(struct cg *g)
 	cg_imm(g, R1, QUANTIZE_ZERO);
 	cg_ins(g, I_ALU_REG(SUB, R1, R2));
 	cg_jcc(g, I_JMP_IMM(JSGE, R1, 0, 0), end);
-	cg_imm(g, R1, 0);                             /* INT64_MIN */
+	cg_imm(g, R1, 0); /* INT64_MIN */
 	cg_jmp(g, end);
 	cg_put(g, zero);
 	cg_imm(g, R1, QUANTIZE_ZERO);
@@ -323,7 +323,7 @@ void cg_stackid(struct cg *g, const struct ir_ins *i)
 	cg_imm(g, R3, i->x ? STACK_USER : 0);
 	cg_ins(g, I_CALL(get_stackid));
 	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), end);
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, -BPF_EFAULT, 0), empty);  /* no such stack: a kernel thread, an idle CPU */
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, -BPF_EFAULT, 0), empty); /* no such stack: a kernel thread, an idle CPU */
 	cg_jcc(g, I_JMP_IMM(JNE, R0, -BPF_EEXIST, 0), none);
 	long_stack(g, i, none);
 	cg_jmp(g, end);

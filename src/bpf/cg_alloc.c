@@ -41,13 +41,13 @@ static void lives(const struct d_clause *c, struct cg_reg *reg)
 		if (i->op == IR_CONST)
 			reg[i->d].imm = i->i;
 		else
-			reg[i->d].defs += 2;          /* never a constant */
+			reg[i->d].defs += 2; /* never a constant */
 	}
 }
 
 /* Frees what died before `at`, then takes machine register or spill slot for v. */
 struct scan {
-	uint32_t busy_until[2];               /* R8, R9: last use of who is in it */
+	uint32_t busy_until[2]; /* R8, R9: last use of who is in it */
 	uint32_t *slot_until;
 	uint32_t nslots, cap;
 };
@@ -156,8 +156,8 @@ static void mark(struct cg *g, const struct d_clause *c)
 }
 
 struct room {
-	int32_t stack;                        /* lowest stack offset taken */
-	uint32_t heap;                        /* scratch bytes taken */
+	int32_t stack; /* lowest stack offset taken */
+	uint32_t heap; /* scratch bytes taken */
 };
 
 static void place(struct cg *g, ir_obj o, struct room *r)
@@ -199,8 +199,10 @@ static void more(struct cg *g, const struct room *r)
 	if (r->heap > g->scratch_size)
 		g->scratch_size = r->heap;
 	if (r->heap + g->slack > SCRATCH_MOST - 8)
-		cg_fail(g, TALLY_ENOTSUP, "line %u: this clause needs %u bytes of scratch memory; there are %u: "
-			"lower strsize or the number of frames", g->clause->line, r->heap + g->slack, SCRATCH_MOST - 8);
+		cg_fail(g, TALLY_ENOTSUP,
+			"line %u: this clause needs %u bytes of scratch memory; there are %u: "
+			"lower strsize or the number of frames",
+			g->clause->line, r->heap + g->slack, SCRATCH_MOST - 8);
 }
 
 /* Offset of the room for a copy, behind the failure table. */

@@ -7,9 +7,9 @@
 
 #include "bpf/cg_int.h"
 
-#define INS_MOST 65536u                       /* more than jumps can span */
-#define BRANCHES_MOST 8000u                   /* that the verifier keeps open at once: 8,192 */
-#define JUMP_MOST 32700                       /* instructions that a jump spans, when the kernel has put in its own */
+#define INS_MOST 65536u     /* more than jumps can span */
+#define BRANCHES_MOST 8000u /* that the verifier keeps open at once: 8,192 */
+#define JUMP_MOST 32700     /* instructions that a jump spans, when the kernel has put in its own */
 
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
 {
@@ -139,7 +139,8 @@ static bool ins_branches(const struct bpf_ins *i)
 {
 	uint8_t op = INS_OP(i->code);
 
-	return (INS_CLASS(i->code) == INS_JMP || INS_CLASS(i->code) == INS_JMP32) && op != OP_JA && op != OP_CALL && op != OP_EXIT;
+	return (INS_CLASS(i->code) == INS_JMP || INS_CLASS(i->code) == INS_JMP32) && op != OP_JA && op != OP_CALL &&
+	       op != OP_EXIT;
 }
 
 /* Where each instruction will lie in the kernel, and where the end; also counts the branches. */

@@ -9,15 +9,15 @@
 
 /* The top of the stack is glue, below it come spilled registers, then objects. */
 enum {
-	FP_KEY = -8,                          /* a u32 key of an array */
-	FP_DROPS = -16,                       /* address of this program's struct img_drops */
-	FP_TMP = -48,                         /* 32 bytes: a first value, or what a helper writes */
-	FP_ERR = -72,                         /* an error record (D_ERROR_RECORD bytes) */
-	FP_RESUME = -80,                      /* number of the clause that faulted */
-	FP_SPILL = -80,                       /* spilled registers lie below */
+	FP_KEY = -8,     /* a u32 key of an array */
+	FP_DROPS = -16,  /* address of this program's struct img_drops */
+	FP_TMP = -48,    /* 32 bytes: a first value, or what a helper writes */
+	FP_ERR = -72,    /* an error record (D_ERROR_RECORD bytes) */
+	FP_RESUME = -80, /* number of the clause that faulted */
+	FP_SPILL = -80,  /* spilled registers lie below */
 };
-#define STACK_OBJECT_MOST 128u                /* larger objects live in scratch memory */
-#define SCRATCH_MOST 32768u                   /* a per-CPU value may not be larger */
+#define STACK_OBJECT_MOST 128u /* larger objects live in scratch memory */
+#define SCRATCH_MOST 32768u    /* a per-CPU value may not be larger */
 
 /* Work space of the string functions, at the start of scratch memory: three
  * words, index()'s failure table (a u16 for each byte of the longest needle,
@@ -31,15 +31,15 @@ enum cg_fn { CG_FN_INDEX, CG_FN_COMPONENTS, CG_NFNS };
 
 enum { IN_CONST, IN_REG, IN_SPILL };
 struct cg_reg {
-	uint8_t in;                           /* where the register lives */
+	uint8_t in; /* where the register lives */
 	uint8_t phys;
-	int16_t slot;                         /* offset from the frame pointer */
+	int16_t slot; /* offset from the frame pointer */
 	int64_t imm;
-	uint32_t first, last, defs;           /* of its life, as instruction numbers */
+	uint32_t first, last, defs; /* of its life, as instruction numbers */
 };
 struct cg_place {
-	uint8_t base;                         /* R10, R7 (scratch) or 0: a global */
-	bool heap;                            /* must be in scratch: reached at a computed offset */
+	uint8_t base; /* R10, R7 (scratch) or 0: a global */
+	bool heap;    /* must be in scratch: reached at a computed offset */
 	int32_t off;
 };
 
@@ -51,39 +51,44 @@ struct cg {
 	struct err *e;
 	bool failed;
 	uint32_t maps_cap, epids_cap, parts_cap;
-	uint32_t scratch_size;                /* most of any program */
-	uint32_t slack;                       /* room behind scratch and globals, see cg_power_of_2() */
-	bool watch_exit;                      /* some perf program may call exit() */
+	uint32_t scratch_size; /* most of any program */
+	uint32_t slack;        /* room behind scratch and globals, see cg_power_of_2() */
+	bool watch_exit;       /* some perf program may call exit() */
 
 	/* the program being generated, or a part of it: then from its first instruction on */
 	const struct bpf_probe *probe;
 	uint32_t prog;
-	bool too_large;                       /* more than the kernel takes */
+	bool too_large; /* more than the kernel takes */
 	struct bpf_ins *ins;
 	uint32_t *lines;
 	uint32_t nins, ins_cap, lines_cap, nlines;
 	struct img_reloc *reloc;
 	uint32_t nrelocs, reloc_cap;
-	int32_t *label;                       /* position, or -1 */
+	int32_t *label; /* position, or -1 */
 	uint32_t nlabels, label_cap;
-	struct cg_fix { uint32_t ins, label; } *fix;
+	struct cg_fix {
+		uint32_t ins, label;
+	} * fix;
 	uint32_t nfixes, fix_cap;
-	struct cg_place *place;               /* by object */
-	uint32_t work_text, work_needle;      /* longest text and needle of index(), path of basename() and dirname() */
-	uint32_t work_copy;                   /* longest string of strlen() */
-	struct { bool used; uint32_t label, line; } fn[CG_NFNS];       /* line: of the first call */
+	struct cg_place *place;          /* by object */
+	uint32_t work_text, work_needle; /* longest text and needle of index(), path of basename() and dirname() */
+	uint32_t work_copy;              /* longest string of strlen() */
+	struct {
+		bool used;
+		uint32_t label, line;
+	} fn[CG_NFNS]; /* line: of the first call */
 	struct img_func func[IMG_FUNCS_MOST];
 	uint32_t nfuncs;
-	bool work;                            /* string functions are used */
-	uint32_t frames;                      /* room for these in scratch memory; 0 when no stack is a key */
+	bool work;       /* string functions are used */
+	uint32_t frames; /* room for these in scratch memory; 0 when no stack is a key */
 	bool uses_scratch, faults;
-	int32_t stack_low;                    /* lowest offset used */
-	uint32_t errblk;                      /* label */
+	int32_t stack_low; /* lowest offset used */
+	uint32_t errblk;   /* label */
 
 	/* the clause being generated */
 	const struct d_clause *clause;
 	struct cg_reg *reg;
-	uint32_t *ir_label;                   /* labels of the clause in ours */
+	uint32_t *ir_label; /* labels of the clause in ours */
 	uint32_t epid, line, fault_label;
 	bool in_error, clause_faults;
 };
@@ -97,24 +102,27 @@ void cg_map_value(struct cg *g, uint8_t reg, uint32_t map, uint32_t off);
 uint32_t cg_label(struct cg *g);
 void cg_put(struct cg *g, uint32_t label);
 void cg_jmp(struct cg *g, uint32_t label);
-void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label);       /* jump made with offset 0 */
-void cg_call(struct cg *g, uint32_t label);                            /* a function of ours */
-void cg_func(struct cg *g, uint8_t reg, uint32_t label);               /* reg = its address */
-void cg_patch(struct cg *g);                                           /* all labels are placed */
+void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label); /* jump made with offset 0 */
+void cg_call(struct cg *g, uint32_t label);                     /* a function of ours */
+void cg_func(struct cg *g, uint8_t reg, uint32_t label);        /* reg = its address */
+void cg_patch(struct cg *g);                                    /* all labels are placed */
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp);                   /* a machine register that holds v */
-uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp);                   /* where to compute v ... */
-void cg_done(struct cg *g, ir_reg v, uint8_t reg);                     /* ... and that it is there now */
-bool cg_small(struct cg *g, ir_reg v, int64_t *imm);                   /* v is a constant of 32 bits */
-struct cg_at { uint8_t base; int32_t off; };
-struct cg_at cg_obj(struct cg *g, ir_obj o, uint32_t off, uint8_t tmp);       /* base register and offset; tmp for globals */
+uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp); /* a machine register that holds v */
+uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp); /* where to compute v ... */
+void cg_done(struct cg *g, ir_reg v, uint8_t reg);   /* ... and that it is there now */
+bool cg_small(struct cg *g, ir_reg v, int64_t *imm); /* v is a constant of 32 bits */
+struct cg_at {
+	uint8_t base;
+	int32_t off;
+};
+struct cg_at cg_obj(struct cg *g, ir_obj o, uint32_t off, uint8_t tmp); /* base register and offset; tmp for globals */
 void cg_addr(struct cg *g, uint8_t reg, ir_obj o, uint32_t off);
 void cg_lea(struct cg *g, uint8_t reg, uint8_t base, int32_t off);
 void cg_zero(struct cg *g, struct cg_at at, uint32_t n);
 void cg_copy(struct cg *g, ir_obj o, uint32_t O, ir_obj p, uint32_t P, uint32_t n);
-void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t room);  /* constant bytes, padded */
-void cg_forget(struct cg *g, uint8_t reg);                             /* the verifier no longer knows reg */
-void cg_count(struct cg *g, uint32_t drops_off);                       /* one more in this program's img_drops */
+void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t room); /* constant bytes, padded */
+void cg_forget(struct cg *g, uint8_t reg);       /* the verifier no longer knows reg */
+void cg_count(struct cg *g, uint32_t drops_off); /* one more in this program's img_drops */
 
 /* cg_alloc.c */
 int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_t *spills);
@@ -123,7 +131,7 @@ uint32_t cg_frames(const struct cg *g);
 int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_t n, uint32_t spills);
 
 /* cg.c */
-uint32_t cg_stack_frames(const struct bpf_opts *o);                    /* that a kept stack has room for */
+uint32_t cg_stack_frames(const struct bpf_opts *o); /* that a kept stack has room for */
 uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id);
 void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control);
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value_reg);
@@ -134,8 +142,8 @@ typedef void cg_op(struct cg *g, const struct ir_ins *i);
 /* cg_ops.c */
 void cg_dispatch(struct cg *g, const struct ir_ins *i);
 /* cg_str.c */
-uint32_t cg_power_of_2(uint32_t n);                                    /* the lowest that is not below n and 16 */
-void cg_functions(struct cg *g);                                       /* emits those that the program calls */
+uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
+void cg_functions(struct cg *g);    /* emits those that the program calls */
 cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_sbase, cg_sdir;
 /* cg_agg.c */
 cg_op cg_agg, cg_stackid;

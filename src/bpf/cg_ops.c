@@ -74,19 +74,58 @@ static void divide(struct cg *g, const struct ir_ins *i, uint8_t op, bool is_sig
 	cg_done(g, i->d, R1);
 }
 
-static void op_add(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_ADD); }
-static void op_sub(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_SUB); }
-static void op_mul(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_MUL); }
-static void op_and(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_AND); }
-static void op_or(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_OR); }
-static void op_xor(struct cg *g, const struct ir_ins *i) { alu(g, i, OP_XOR); }
-static void op_shl(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_LSH); }
-static void op_shr(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_RSH); }
-static void op_sar(struct cg *g, const struct ir_ins *i) { shift(g, i, OP_ARSH); }
-static void op_divu(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_DIV, false); }
-static void op_divs(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_DIV, true); }
-static void op_modu(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_MOD, false); }
-static void op_mods(struct cg *g, const struct ir_ins *i) { divide(g, i, OP_MOD, true); }
+static void op_add(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_ADD);
+}
+static void op_sub(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_SUB);
+}
+static void op_mul(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_MUL);
+}
+static void op_and(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_AND);
+}
+static void op_or(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_OR);
+}
+static void op_xor(struct cg *g, const struct ir_ins *i)
+{
+	alu(g, i, OP_XOR);
+}
+static void op_shl(struct cg *g, const struct ir_ins *i)
+{
+	shift(g, i, OP_LSH);
+}
+static void op_shr(struct cg *g, const struct ir_ins *i)
+{
+	shift(g, i, OP_RSH);
+}
+static void op_sar(struct cg *g, const struct ir_ins *i)
+{
+	shift(g, i, OP_ARSH);
+}
+static void op_divu(struct cg *g, const struct ir_ins *i)
+{
+	divide(g, i, OP_DIV, false);
+}
+static void op_divs(struct cg *g, const struct ir_ins *i)
+{
+	divide(g, i, OP_DIV, true);
+}
+static void op_modu(struct cg *g, const struct ir_ins *i)
+{
+	divide(g, i, OP_MOD, false);
+}
+static void op_mods(struct cg *g, const struct ir_ins *i)
+{
+	divide(g, i, OP_MOD, true);
+}
 
 static void op_nop(struct cg *g, const struct ir_ins *i)
 {
@@ -101,7 +140,7 @@ static void op_const(struct cg *g, const struct ir_ins *i)
 	if (g->reg[i->d].in == IN_CONST)
 		return;
 	cg_imm(g, to, i->i);
-	cg_forget(g, to);                     /* it is one of several */
+	cg_forget(g, to); /* it is one of several */
 	cg_done(g, i->d, to);
 }
 
@@ -138,13 +177,19 @@ static void extend(struct cg *g, const struct ir_ins *i, uint8_t op)
 	cg_done(g, i->d, R1);
 }
 
-static void op_sext(struct cg *g, const struct ir_ins *i) { extend(g, i, OP_ARSH); }
-static void op_zext(struct cg *g, const struct ir_ins *i) { extend(g, i, OP_RSH); }
+static void op_sext(struct cg *g, const struct ir_ins *i)
+{
+	extend(g, i, OP_ARSH);
+}
+static void op_zext(struct cg *g, const struct ir_ins *i)
+{
+	extend(g, i, OP_RSH);
+}
 
 /* ---- branches -------------------------------------------------------------------- */
 
 static const uint8_t jump_of[] = {
-	[IR_EQ] = OP_JEQ,   [IR_NE] = OP_JNE,   [IR_LT] = OP_JSLT, [IR_LE] = OP_JSLE, [IR_GT] = OP_JSGT,
+	[IR_EQ] = OP_JEQ,  [IR_NE] = OP_JNE,  [IR_LT] = OP_JSLT, [IR_LE] = OP_JSLE, [IR_GT] = OP_JSGT,
 	[IR_GE] = OP_JSGE, [IR_LTU] = OP_JLT, [IR_LEU] = OP_JLE, [IR_GTU] = OP_JGT, [IR_GEU] = OP_JGE,
 };
 
@@ -173,9 +218,18 @@ static void op_cmp(struct cg *g, const struct ir_ins *i)
 	cg_done(g, i->d, R1);
 }
 
-static void op_jmp(struct cg *g, const struct ir_ins *i) { cg_jmp(g, g->ir_label[i->x]); }
-static void op_jcmp(struct cg *g, const struct ir_ins *i) { jump_if(g, i, g->ir_label[i->x]); }
-static void op_label(struct cg *g, const struct ir_ins *i) { cg_put(g, g->ir_label[i->x]); }
+static void op_jmp(struct cg *g, const struct ir_ins *i)
+{
+	cg_jmp(g, g->ir_label[i->x]);
+}
+static void op_jcmp(struct cg *g, const struct ir_ins *i)
+{
+	jump_if(g, i, g->ir_label[i->x]);
+}
+static void op_label(struct cg *g, const struct ir_ins *i)
+{
+	cg_put(g, g->ir_label[i->x]);
+}
 
 static void op_fault(struct cg *g, const struct ir_ins *i)
 {
@@ -233,7 +287,7 @@ static void task_field(struct cg *g, const char *field, unsigned n)
  * a thread must not find what a dead one of its id has left; it would if it began a multiple of 73 minutes
  * after that one, to the nanosecond.  Thread 0 is one for each CPU and never ends: its time is the CPU's number.
  */
-#define THREAD_ID_BITS 22                     /* PID_MAX_LIMIT */
+#define THREAD_ID_BITS 22 /* PID_MAX_LIMIT */
 
 static void bi_thread(struct cg *g)
 {
@@ -341,11 +395,21 @@ static void bi_arg(struct cg *g, unsigned n)
 static void op_builtin(struct cg *g, const struct ir_ins *i)
 {
 	switch (i->x) {
-	case BI_THREAD: bi_thread(g); break;
-	case BI_GENERATION: bi_generation(g); break;
-	case BI_PID: pid_or_tid(g, false); break;
-	case BI_TID: pid_or_tid(g, true); break;
-	case BI_PPID: bi_ppid(g); break;
+	case BI_THREAD:
+		bi_thread(g);
+		break;
+	case BI_GENERATION:
+		bi_generation(g);
+		break;
+	case BI_PID:
+		pid_or_tid(g, false);
+		break;
+	case BI_TID:
+		pid_or_tid(g, true);
+		break;
+	case BI_PPID:
+		bi_ppid(g);
+		break;
 	case BI_UID:
 		cg_ins(g, I_CALL(get_current_uid_gid));
 		cg_ins(g, I_MOV32_REG(R0, R0));
@@ -354,13 +418,27 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 		cg_ins(g, I_CALL(get_current_uid_gid));
 		cg_ins(g, I_ALU_IMM(RSH, R0, 32));
 		break;
-	case BI_CPU: cg_ins(g, I_CALL(get_smp_processor_id)); break;
-	case BI_EPID: cg_imm(g, R0, g->epid); break;
-	case BI_ID: cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id); break;
-	case BI_TIMESTAMP: cg_ins(g, I_CALL(ktime_get_ns)); break;
-	case BI_WALLTIMESTAMP: bi_walltimestamp(g); break;
-	case BI_VTIMESTAMP: bi_vtimestamp(g); break;
-	default: bi_arg(g, i->x - BI_ARG0); break;
+	case BI_CPU:
+		cg_ins(g, I_CALL(get_smp_processor_id));
+		break;
+	case BI_EPID:
+		cg_imm(g, R0, g->epid);
+		break;
+	case BI_ID:
+		cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id);
+		break;
+	case BI_TIMESTAMP:
+		cg_ins(g, I_CALL(ktime_get_ns));
+		break;
+	case BI_WALLTIMESTAMP:
+		bi_walltimestamp(g);
+		break;
+	case BI_VTIMESTAMP:
+		bi_vtimestamp(g);
+		break;
+	default:
+		bi_arg(g, i->x - BI_ARG0);
+		break;
 	}
 	cg_done(g, i->d, R0);
 }
@@ -428,8 +506,14 @@ static void load(struct cg *g, const struct ir_ins *i, bool is_signed)
 	cg_done(g, i->d, to);
 }
 
-static void op_oload(struct cg *g, const struct ir_ins *i) { load(g, i, false); }
-static void op_oloads(struct cg *g, const struct ir_ins *i) { load(g, i, true); }
+static void op_oload(struct cg *g, const struct ir_ins *i)
+{
+	load(g, i, false);
+}
+static void op_oloads(struct cg *g, const struct ir_ins *i)
+{
+	load(g, i, true);
+}
 
 static void op_oadd(struct cg *g, const struct ir_ins *i)
 {
@@ -468,8 +552,14 @@ static void loadx(struct cg *g, const struct ir_ins *i, bool is_signed)
 	cg_done(g, i->d, R1);
 }
 
-static void op_oloadx(struct cg *g, const struct ir_ins *i) { loadx(g, i, false); }
-static void op_oloadxs(struct cg *g, const struct ir_ins *i) { loadx(g, i, true); }
+static void op_oloadx(struct cg *g, const struct ir_ins *i)
+{
+	loadx(g, i, false);
+}
+static void op_oloadxs(struct cg *g, const struct ir_ins *i)
+{
+	loadx(g, i, true);
+}
 
 static void op_ocopy(struct cg *g, const struct ir_ins *i)
 {
@@ -484,7 +574,7 @@ static void op_olit(struct cg *g, const struct ir_ins *i)
 	cg_bytes(g, cg_obj(g, i->o, i->O, R4), s, n < i->s ? n : i->s - 1, i->s);
 }
 
-#define COMM_BYTES 16u                        /* TASK_COMM_LEN */
+#define COMM_BYTES 16u /* TASK_COMM_LEN */
 
 static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 {
@@ -522,8 +612,14 @@ static void read_at(struct cg *g, const struct ir_ins *i, bool str)
 	cg_put(g, fine);
 }
 
-static void op_oread(struct cg *g, const struct ir_ins *i) { read_at(g, i, false); }
-static void op_oreadstr(struct cg *g, const struct ir_ins *i) { read_at(g, i, true); }
+static void op_oread(struct cg *g, const struct ir_ins *i)
+{
+	read_at(g, i, false);
+}
+static void op_oreadstr(struct cg *g, const struct ir_ins *i)
+{
+	read_at(g, i, true);
+}
 
 static void op_ostack(struct cg *g, const struct ir_ins *i)
 {
@@ -611,24 +707,20 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 /* ---- which is which ---------------------------------------------------------------------------- */
 
 static cg_op *const op[IR_NOPS] = {
-	[IR_NOP] = op_nop, [IR_CONST] = op_const, [IR_MOV] = op_mov,
-	[IR_ADD] = op_add, [IR_SUB] = op_sub, [IR_MUL] = op_mul,
-	[IR_DIVU] = op_divu, [IR_DIVS] = op_divs, [IR_MODU] = op_modu, [IR_MODS] = op_mods,
-	[IR_AND] = op_and, [IR_OR] = op_or, [IR_XOR] = op_xor,
-	[IR_SHL] = op_shl, [IR_SHR] = op_shr, [IR_SAR] = op_sar,
-	[IR_NEG] = op_neg, [IR_NOT] = op_not, [IR_SEXT] = op_sext, [IR_ZEXT] = op_zext,
-	[IR_CMP] = op_cmp, [IR_JMP] = op_jmp, [IR_JCMP] = op_jcmp, [IR_LABEL] = op_label,
-	[IR_FAULT] = op_fault, [IR_BUILTIN] = op_builtin,
-	[IR_ARGS] = op_args, [IR_ARGLOAD] = op_argload,
-	[IR_OZERO] = op_ozero, [IR_OSTORE] = op_ostore, [IR_OLOAD] = op_oload, [IR_OLOADS] = op_oloads,
-	[IR_OADD] = op_oadd, [IR_OSTOREX] = op_ostorex, [IR_OLOADX] = op_oloadx, [IR_OLOADXS] = op_oloadxs,
-	[IR_OCOPY] = op_ocopy, [IR_OLIT] = op_olit, [IR_OBUILTIN] = op_obuiltin,
-	[IR_OREAD] = op_oread, [IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack,
-	[IR_STACKID] = cg_stackid,
-	[IR_SLEN] = cg_slen, [IR_SCMP] = cg_scmp, [IR_SSUB] = cg_ssub, [IR_SJOIN] = cg_sjoin,
-	[IR_SINDEX] = cg_sindex, [IR_SBASE] = cg_sbase, [IR_SDIR] = cg_sdir,
-	[IR_DYNGET] = op_dynget, [IR_DYNSET] = op_dynset,
-	[IR_AGG] = cg_agg, [IR_RECORD] = op_record, [IR_EXIT] = op_exit, [IR_END] = op_nop,
+	[IR_NOP] = op_nop,           [IR_CONST] = op_const,     [IR_MOV] = op_mov,           [IR_ADD] = op_add,
+	[IR_SUB] = op_sub,           [IR_MUL] = op_mul,         [IR_DIVU] = op_divu,         [IR_DIVS] = op_divs,
+	[IR_MODU] = op_modu,         [IR_MODS] = op_mods,       [IR_AND] = op_and,           [IR_OR] = op_or,
+	[IR_XOR] = op_xor,           [IR_SHL] = op_shl,         [IR_SHR] = op_shr,           [IR_SAR] = op_sar,
+	[IR_NEG] = op_neg,           [IR_NOT] = op_not,         [IR_SEXT] = op_sext,         [IR_ZEXT] = op_zext,
+	[IR_CMP] = op_cmp,           [IR_JMP] = op_jmp,         [IR_JCMP] = op_jcmp,         [IR_LABEL] = op_label,
+	[IR_FAULT] = op_fault,       [IR_BUILTIN] = op_builtin, [IR_ARGS] = op_args,         [IR_ARGLOAD] = op_argload,
+	[IR_OZERO] = op_ozero,       [IR_OSTORE] = op_ostore,   [IR_OLOAD] = op_oload,       [IR_OLOADS] = op_oloads,
+	[IR_OADD] = op_oadd,         [IR_OSTOREX] = op_ostorex, [IR_OLOADX] = op_oloadx,     [IR_OLOADXS] = op_oloadxs,
+	[IR_OCOPY] = op_ocopy,       [IR_OLIT] = op_olit,       [IR_OBUILTIN] = op_obuiltin, [IR_OREAD] = op_oread,
+	[IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack,   [IR_STACKID] = cg_stackid,   [IR_SLEN] = cg_slen,
+	[IR_SCMP] = cg_scmp,         [IR_SSUB] = cg_ssub,       [IR_SJOIN] = cg_sjoin,       [IR_SINDEX] = cg_sindex,
+	[IR_SBASE] = cg_sbase,       [IR_SDIR] = cg_sdir,       [IR_DYNGET] = op_dynget,     [IR_DYNSET] = op_dynset,
+	[IR_AGG] = cg_agg,           [IR_RECORD] = op_record,   [IR_EXIT] = op_exit,         [IR_END] = op_nop,
 };
 
 void cg_dispatch(struct cg *g, const struct ir_ins *i)

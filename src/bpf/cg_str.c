@@ -128,9 +128,9 @@ void cg_sjoin(struct cg *g, const struct ir_ins *i)
  * behind.  A callback's body is some steps without a branch: what would be one becomes a mask of ones or zeros, and
  * steps behind the end change nothing.  Then it returns 1, and the loop ends.
  */
-#define STEPS 8u                              /* of index() in a callback */
-#define STRIDE 16u                            /* bytes of a path in a callback */
-enum { FP_LOOP = -24 };                       /* in a function: scratch memory and strings, for its callbacks */
+#define STEPS 8u        /* of index() in a callback */
+#define STRIDE 16u      /* bytes of a path in a callback */
+enum { FP_LOOP = -24 }; /* in a function: scratch memory and strings, for its callbacks */
 
 /* A place is masked to a power of 2 that may be above the bound.  It never is there, but the verifier
  * believes the mask: so there is room behind the memory, as much as the longest bound (g->slack). */
@@ -196,8 +196,10 @@ static void function_put(struct cg *g, uint32_t label, uint8_t nargs)
 
 	assert(g->nfuncs <= IMG_FUNCS_MOST);
 	cg_put(g, label);
-	*f = (struct img_func){ .ins = g->nins, .nargs = nargs,
-				.arg_bytes = { cg_work_copy(g), cg_power_of_2(g->work_text), cg_power_of_2(g->work_needle) } };
+	*f = (struct img_func){ .ins = g->nins,
+				.nargs = nargs,
+				.arg_bytes = { cg_work_copy(g), cg_power_of_2(g->work_text),
+					       cg_power_of_2(g->work_needle) } };
 }
 
 /* Begins a function of nargs addresses: R7, R8 (and R9) and the stack from FP_LOOP on keep them. */
@@ -205,7 +207,7 @@ static void function_begin(struct cg *g, enum cg_fn fn, uint8_t nargs, uint32_t 
 {
 	g->line = g->fn[fn].line;
 	function_put(g, g->fn[fn].label, nargs);
-	for (uint8_t k = 0; k < nargs; k++)           /* the verifier asks for it: a caller could pass NULL */
+	for (uint8_t k = 0; k < nargs; k++) /* the verifier asks for it: a caller could pass NULL */
 		cg_jcc(g, I_JMP_IMM(JEQ, R1 + k, 0, 0), out);
 	for (uint8_t k = 0; k < nargs; k++) {
 		cg_mov(g, R7 + k, R1 + k);
@@ -268,9 +270,9 @@ static void kmp_step(struct cg *g, bool table)
 	cg_mov(g, R0, R3);
 	if (!table)
 		cg_ins(g, I_ALU_REG(MUL, R0, R4));
-	if_not_zero(g, R0);                           /* R0: neither string has ended */
+	if_not_zero(g, R0); /* R0: neither string has ended */
 	cg_ins(g, I_ALU_REG(XOR, R3, R4));
-	if_zero(g, R3);                               /* R3: equal */
+	if_zero(g, R3); /* R3: equal */
 	cg_ins(g, I_ALU_REG(AND, R3, R0));
 	if (table) {
 		fail_of(g, R1, R5);
@@ -279,12 +281,12 @@ static void kmp_step(struct cg *g, bool table)
 		cg_ins(g, I_ALU_REG(AND, R4, R3));
 		cg_ins(g, I_STORE(H, R1, WORK_FAIL + 2, R4));
 	}
-	cg_mov(g, R4, R6);                            /* i goes on when equal, or live and j == 0 */
+	cg_mov(g, R4, R6); /* i goes on when equal, or live and j == 0 */
 	if_zero(g, R4);
 	cg_ins(g, I_ALU_REG(AND, R4, R0));
 	cg_ins(g, I_ALU_REG(OR, R4, R3));
 	cg_ins(g, I_ALU_REG(SUB, R5, R4));
-	fail_of(g, R4, R6);                           /* j = equal ? j + 1 : live ? F[j] : j */
+	fail_of(g, R4, R6); /* j = equal ? j + 1 : live ? F[j] : j */
 	cg_ins(g, I_LOAD(H, R4, R4, WORK_FAIL));
 	cg_mov(g, R1, R0);
 	cg_ins(g, I_ALU_REG(XOR, R1, R3));
@@ -362,20 +364,20 @@ static void component_step(struct cg *g, uint32_t n)
 	cg_mov(g, R0, R3);
 	if_not_zero(g, R0);
 	cg_ins(g, I_ALU_REG(AND, R9, R0));
-	cg_ins(g, I_ALU_IMM(XOR, R3, '/'));           /* R3: part of a component */
+	cg_ins(g, I_ALU_IMM(XOR, R3, '/')); /* R3: part of a component */
 	if_not_zero(g, R3);
 	cg_ins(g, I_ALU_REG(AND, R3, R9));
-	cg_mov(g, R0, R6);                            /* R0: begins one */
+	cg_mov(g, R0, R6); /* R0: begins one */
 	cg_ins(g, I_ALU_REG(XOR, R0, R4));
 	if_not_zero(g, R0);
 	cg_ins(g, I_ALU_REG(AND, R0, R3));
-	cg_mov(g, R1, R4);                            /* then i = this place, k = j */
+	cg_mov(g, R1, R4); /* then i = this place, k = j */
 	set_if(g, R7, R1, R0);
 	cg_ins(g, I_LOAD(DW, R2, R10, FP_K));
 	cg_mov(g, R1, R6);
 	set_if(g, R2, R1, R0);
 	cg_ins(g, I_STORE(DW, R10, FP_K, R2));
-	cg_ins(g, I_ALU_IMM(ADD, R4, 1));             /* a part of it: j = behind this place */
+	cg_ins(g, I_ALU_IMM(ADD, R4, 1)); /* a part of it: j = behind this place */
 	set_if(g, R6, R4, R3);
 }
 

@@ -30,7 +30,10 @@ struct record {
 	char name[16];
 	uint64_t count;
 };
-#define FIELD(member, type, base) { #member, type, offsetof(struct record, member) - (base), sizeof(((struct record *)0)->member) }
+#define FIELD(member, type, base)                                                                             \
+	{                                                                                                     \
+#member, type, offsetof(struct record, member) - (base), sizeof(((struct record *)0)->member) \
+	}
 static const struct d_field first[] = { FIELD(when, "uint64_t", 0), FIELD(change, "int16_t", 0),
 					FIELD(small, "uint8_t", 0), FIELD(name, "string", 0) };
 static const struct d_field second[] = { FIELD(count, "uint64_t", offsetof(struct record, count)) };
@@ -76,11 +79,25 @@ struct run {
 
 static int open_run(struct run *r, const char *src, struct err *e)
 {
-	struct d_env env = { .probes = resolve, .args = args, .macro = macro, .option = option, .strsize = 256, .stackframes = 20,
+	struct d_env env = { .probes = resolve,
+			     .args = args,
+			     .macro = macro,
+			     .option = option,
+			     .strsize = 256,
+			     .stackframes = 20,
 			     .ustackframes = 20 };
-	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = probes, .nprobes = COUNT(probes), .error_probe = ID_ERROR,
-			      .ring_bytes = 65536, .control_bytes = 65536, .agg_entries = 1000, .dynvar_bytes = 65536,
-			      .stack_entries = 64, .ustackframes = 20, .stackframes = 20, .generations = true };
+	struct bpf_opts o = { .arch = &bpf_arch_vm,
+			      .probe = probes,
+			      .nprobes = COUNT(probes),
+			      .error_probe = ID_ERROR,
+			      .ring_bytes = 65536,
+			      .control_bytes = 65536,
+			      .agg_entries = 1000,
+			      .dynvar_bytes = 65536,
+			      .stack_entries = 64,
+			      .ustackframes = 20,
+			      .stackframes = 20,
+			      .generations = true };
 	struct err why = { 0 };
 	int rc;
 
@@ -124,9 +141,20 @@ static int memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
 }
 
 static const uint64_t ustack[] = { 0x400100, 0x400200 }, kstack[] = { ~0xffull, ~0xfull };
-static const struct vm_cpu cpu0 = { .cpu = 0, .pid = 100, .tid = 101, .uid = 7, .gid = 8, .comm = "brendan",
-				    .mono_ns = 5000, .pc = 0x400100, .user = true, .ustack = ustack, .nustack = 2,
-				    .kstack = kstack, .nkstack = 2, .read = memory };
+static const struct vm_cpu cpu0 = { .cpu = 0,
+				    .pid = 100,
+				    .tid = 101,
+				    .uid = 7,
+				    .gid = 8,
+				    .comm = "brendan",
+				    .mono_ns = 5000,
+				    .pc = 0x400100,
+				    .user = true,
+				    .ustack = ustack,
+				    .nustack = 2,
+				    .kstack = kstack,
+				    .nkstack = 2,
+				    .read = memory };
 
 static void fire(struct run *r, uint32_t id, const struct vm_cpu *cpu)
 {
@@ -274,39 +302,111 @@ static void the_idle_thread_of_each_cpu_has_variables_of_its_own(void **state)
 
 static void integer_expressions_have_cs_value(void **state)
 {
-	static const struct { int line; const char *before, *expr; int64_t want; } row[] = {
+	static const struct {
+		int line;
+		const char *before, *expr;
+		int64_t want;
+	} row[] = {
 #define I(expr, want) { __LINE__, "", expr, want }
-#define J(before, expr, want) { __LINE__, before, expr, want }
-		I("1 + 2 * 3", 7), I("7 / 2", 3), I("-7 / 2", -3), I("-7 % 3", -1), I("7 % -3", 1),
-		J("x = -7;", "x / 2", -3), J("x = -7;", "x % 3", -1), J("x = 7; y = -3;", "x % y", 1),
-		J("x = -7; y = -3;", "x / y", 2), J("x = (int64_t)0x8000000000000000; y = -1;", "x / y", INT64_MIN),
-		J("x = (unsigned long)-1;", "x / 2", INT64_MAX), J("x = 2147483647;", "x + 1", INT32_MIN),
-		J("x = (unsigned int)0;", "x - 1", 4294967295), J("x = (char)200;", "x", -56),
-		J("x = (uint8_t)300;", "x", 44), J("x = (short)70000;", "x", 4464), J("x = 5;", "x << 3", 40),
-		J("x = -16;", "x >> 2", -4), J("x = (unsigned int)-16;", "x >> 28", 15), J("x = 6;", "x & 3", 2),
-		J("x = 6;", "x | 1", 7), J("x = 6;", "x ^ 2", 4), J("x = 6;", "~x", -7), J("x = 6;", "-x", -6),
-		J("x = 6;", "!x", 0), J("x = 0;", "!x", 1), J("x = 3;", "x == 3", 1), J("x = 3;", "x < -1", 0),
-		J("x = (unsigned int)3;", "x < -1", 1), J("x = 3; y = 0;", "x && y", 0), J("x = 3; y = 0;", "x || y", 1),
-		J("x = 3; y = 0;", "x ^^ y", 1), J("x = 3; y = 5;", "x ^^ y", 0), J("x = 3;", "x > 2 ? 10 : 20", 10),
-		J("x = 1;", "x > 2 ? 10 : 20", 20), J("x = 1;", "(x++, x)", 2), J("x = 1;", "x++", 1), J("x = 1;", "++x", 2),
-		J("x = 1;", "x--", 1), J("x = 4; x += 3;", "x", 7), J("x = 4; x -= 5;", "x", -1), J("x = 4; x *= 3;", "x", 12),
-		J("x = 4; x <<= 2;", "x", 16), J("x = 13; x /= 4;", "x", 3), J("x = 13; x %= 4;", "x", 1),
-		J("x = 7; x &= 5; x |= 8; x ^= 1;", "x", 12), J("x++; x++; x--;", "x", 1),
-		J("x = y = 4;", "x + y", 8), I("sizeof(int)", 4), I("sizeof(uint64_t)", 8), I("'a'", 97), I("0x10 + 010", 24),
-		I("10000000000", 10000000000), J("this->x = 9;", "this->x * 2", 18), J("self->x = 9;", "self->x + 1", 10),
+#define J(before, expr, want)                \
+	{                                    \
+		__LINE__, before, expr, want \
+	}
+		I("1 + 2 * 3", 7),
+		I("7 / 2", 3),
+		I("-7 / 2", -3),
+		I("-7 % 3", -1),
+		I("7 % -3", 1),
+		J("x = -7;", "x / 2", -3),
+		J("x = -7;", "x % 3", -1),
+		J("x = 7; y = -3;", "x % y", 1),
+		J("x = -7; y = -3;", "x / y", 2),
+		J("x = (int64_t)0x8000000000000000; y = -1;", "x / y", INT64_MIN),
+		J("x = (unsigned long)-1;", "x / 2", INT64_MAX),
+		J("x = 2147483647;", "x + 1", INT32_MIN),
+		J("x = (unsigned int)0;", "x - 1", 4294967295),
+		J("x = (char)200;", "x", -56),
+		J("x = (uint8_t)300;", "x", 44),
+		J("x = (short)70000;", "x", 4464),
+		J("x = 5;", "x << 3", 40),
+		J("x = -16;", "x >> 2", -4),
+		J("x = (unsigned int)-16;", "x >> 28", 15),
+		J("x = 6;", "x & 3", 2),
+		J("x = 6;", "x | 1", 7),
+		J("x = 6;", "x ^ 2", 4),
+		J("x = 6;", "~x", -7),
+		J("x = 6;", "-x", -6),
+		J("x = 6;", "!x", 0),
+		J("x = 0;", "!x", 1),
+		J("x = 3;", "x == 3", 1),
+		J("x = 3;", "x < -1", 0),
+		J("x = (unsigned int)3;", "x < -1", 1),
+		J("x = 3; y = 0;", "x && y", 0),
+		J("x = 3; y = 0;", "x || y", 1),
+		J("x = 3; y = 0;", "x ^^ y", 1),
+		J("x = 3; y = 5;", "x ^^ y", 0),
+		J("x = 3;", "x > 2 ? 10 : 20", 10),
+		J("x = 1;", "x > 2 ? 10 : 20", 20),
+		J("x = 1;", "(x++, x)", 2),
+		J("x = 1;", "x++", 1),
+		J("x = 1;", "++x", 2),
+		J("x = 1;", "x--", 1),
+		J("x = 4; x += 3;", "x", 7),
+		J("x = 4; x -= 5;", "x", -1),
+		J("x = 4; x *= 3;", "x", 12),
+		J("x = 4; x <<= 2;", "x", 16),
+		J("x = 13; x /= 4;", "x", 3),
+		J("x = 13; x %= 4;", "x", 1),
+		J("x = 7; x &= 5; x |= 8; x ^= 1;", "x", 12),
+		J("x++; x++; x--;", "x", 1),
+		J("x = y = 4;", "x + y", 8),
+		I("sizeof(int)", 4),
+		I("sizeof(uint64_t)", 8),
+		I("'a'", 97),
+		I("0x10 + 010", 24),
+		I("10000000000", 10000000000),
+		J("this->x = 9;", "this->x * 2", 18),
+		J("self->x = 9;", "self->x + 1", 10),
 		J("self->gone = 3; self->gone = 0;", "self->gone + 5", 5),
-		J("a[1, \"x\"] = 5; a[1, \"y\"] = 6; a[2, \"x\"] = 7;", "a[1, \"x\"] * 100 + a[1, \"y\"] * 10 + a[2, \"x\"]", 567),
-		J("a[1] = 5; a[1] = 0;", "a[1]", 0), J("a[1] += 5; a[1]++;", "a[1]", 6),
-		J("self->a[3] = 4; self->a[4] = 5;", "self->a[3] * self->a[4]", 20), I("pid", 100), I("tid", 101), I("uid", 7),
-		I("gid", 8), I("cpu", 0), I("id", 1), I("epid", 1), I("arg0", 0), I("timestamp", 5000), I("$1", 42),
-		I("*(uint64_t *)0x2000", 77), I("*(uint8_t *)0x2000", 77), I("strlen(\"hello\")", 5), I("strlen(\"\")", 0),
-		I("strlen(execname)", 7), I("index(\"hello world\", \"world\")", 6), I("index(\"hello\", \"z\")", -1),
-		I("index(\"aaaaaab\", \"aab\")", 4), I("index(\"abcabcabd\", \"abcabd\")", 3), I("index(\"abcabc\", \"abc\", 1)", 3),
-		I("index(\"abc\", \"\")", 0), I("index(\"\", \"a\")", -1), I("index(execname, \"nd\")", 3),
-		I("execname == \"brendan\"", 1), I("execname == \"brenda\"", 0), I("execname == \"brendan2\"", 0),
-		I("execname != \"x\"", 1), I("execname < \"brendax\"", 1), I("execname > \"brendax\"", 0),
-		I("\"a\" < \"b\"", 1), J("s = \"same\";", "s == \"same\"", 1), J("s = \"a\"; t = \"b\";", "s < t", 1),
-		I("curcpu->cpu_id", 0), I("stringof(0x1000) == \"from memory\"", 1),
+		J("a[1, \"x\"] = 5; a[1, \"y\"] = 6; a[2, \"x\"] = 7;",
+		  "a[1, \"x\"] * 100 + a[1, \"y\"] * 10 + a[2, \"x\"]", 567),
+		J("a[1] = 5; a[1] = 0;", "a[1]", 0),
+		J("a[1] += 5; a[1]++;", "a[1]", 6),
+		J("self->a[3] = 4; self->a[4] = 5;", "self->a[3] * self->a[4]", 20),
+		I("pid", 100),
+		I("tid", 101),
+		I("uid", 7),
+		I("gid", 8),
+		I("cpu", 0),
+		I("id", 1),
+		I("epid", 1),
+		I("arg0", 0),
+		I("timestamp", 5000),
+		I("$1", 42),
+		I("*(uint64_t *)0x2000", 77),
+		I("*(uint8_t *)0x2000", 77),
+		I("strlen(\"hello\")", 5),
+		I("strlen(\"\")", 0),
+		I("strlen(execname)", 7),
+		I("index(\"hello world\", \"world\")", 6),
+		I("index(\"hello\", \"z\")", -1),
+		I("index(\"aaaaaab\", \"aab\")", 4),
+		I("index(\"abcabcabd\", \"abcabd\")", 3),
+		I("index(\"abcabc\", \"abc\", 1)", 3),
+		I("index(\"abc\", \"\")", 0),
+		I("index(\"\", \"a\")", -1),
+		I("index(execname, \"nd\")", 3),
+		I("execname == \"brendan\"", 1),
+		I("execname == \"brenda\"", 0),
+		I("execname == \"brendan2\"", 0),
+		I("execname != \"x\"", 1),
+		I("execname < \"brendax\"", 1),
+		I("execname > \"brendax\"", 0),
+		I("\"a\" < \"b\"", 1),
+		J("s = \"same\";", "s == \"same\"", 1),
+		J("s = \"a\"; t = \"b\";", "s < t", 1),
+		I("curcpu->cpu_id", 0),
+		I("stringof(0x1000) == \"from memory\"", 1),
 		J("x = 5; x = x > 3 && x < 9 ? x * 2 : 0;", "x", 10),
 #undef I
 #undef J
@@ -327,23 +427,52 @@ static void integer_expressions_have_cs_value(void **state)
 
 static void string_expressions_have_ds_value(void **state)
 {
-	static const struct { int line; const char *before, *expr, *want; } row[] = {
+	static const struct {
+		int line;
+		const char *before, *expr, *want;
+	} row[] = {
 #define S(expr, want) { __LINE__, "", expr, want }
-#define T(before, expr, want) { __LINE__, before, expr, want }
-		S("\"abc\"", "abc"), S("execname", "brendan"), S("probename", "BEGIN"), S("probeprov", "dtrace"),
-		S("strjoin(\"ab\", \"cd\")", "abcd"), S("strjoin(\"\", \"cd\")", "cd"), S("strjoin(execname, \"!\")", "brendan!"),
-		S("strjoin(strjoin(\"a\", \"b\"), strjoin(\"c\", \"d\"))", "abcd"), S("substr(\"hello\", 1)", "ello"),
-		S("substr(\"hello\", 1, 2)", "el"), S("substr(\"hello\", -3)", "llo"), S("substr(\"hello\", -3, 1)", "l"),
-		S("substr(\"hello\", 9)", ""), S("substr(\"hello\", 1, -1)", "ell"), S("substr(\"hello\", 0, 0)", ""),
-		S("basename(\"/usr/lib/\")", "lib"), S("basename(\"a\")", "a"), S("basename(\"/\")", "/"),
-		S("basename(\"\")", "."), S("basename(\"/a//b\")", "b"), S("dirname(\"/usr/lib/\")", "/usr"),
-		S("dirname(\"a\")", "."), S("dirname(\"/\")", "/"), S("dirname(\"/a\")", "/"), S("dirname(\"\")", "."),
-		S("dirname(\"/a//b\")", "/a"), T("x = 1;", "x ? \"yes\" : \"no way\"", "yes"),
-		T("x = 0;", "x ? \"yes\" : \"no way\"", "no way"), T("s = \"var\";", "s", "var"),
-		T("s = \"longer text\"; s = \"x\";", "s", "x"), T("self->s = \"mine\";", "self->s", "mine"),
-		T("this->s = \"this\";", "this->s", "this"), T("a[1] = \"one\"; a[2] = \"two\";", "a[2]", "two"),
-		T("a[\"k\"] = \"v\";", "strjoin(a[\"k\"], a[\"absent\"])", "v"), S("stringof(0x1000)", "from memory"),
-		S("(string)0x1000", "from memory"), T("s = \"ab\"; s = strjoin(s, s);", "s", "abab"),
+#define T(before, expr, want)                \
+	{                                    \
+		__LINE__, before, expr, want \
+	}
+		S("\"abc\"", "abc"),
+		S("execname", "brendan"),
+		S("probename", "BEGIN"),
+		S("probeprov", "dtrace"),
+		S("strjoin(\"ab\", \"cd\")", "abcd"),
+		S("strjoin(\"\", \"cd\")", "cd"),
+		S("strjoin(execname, \"!\")", "brendan!"),
+		S("strjoin(strjoin(\"a\", \"b\"), strjoin(\"c\", \"d\"))", "abcd"),
+		S("substr(\"hello\", 1)", "ello"),
+		S("substr(\"hello\", 1, 2)", "el"),
+		S("substr(\"hello\", -3)", "llo"),
+		S("substr(\"hello\", -3, 1)", "l"),
+		S("substr(\"hello\", 9)", ""),
+		S("substr(\"hello\", 1, -1)", "ell"),
+		S("substr(\"hello\", 0, 0)", ""),
+		S("basename(\"/usr/lib/\")", "lib"),
+		S("basename(\"a\")", "a"),
+		S("basename(\"/\")", "/"),
+		S("basename(\"\")", "."),
+		S("basename(\"/a//b\")", "b"),
+		S("dirname(\"/usr/lib/\")", "/usr"),
+		S("dirname(\"a\")", "."),
+		S("dirname(\"/\")", "/"),
+		S("dirname(\"/a\")", "/"),
+		S("dirname(\"\")", "."),
+		S("dirname(\"/a//b\")", "/a"),
+		T("x = 1;", "x ? \"yes\" : \"no way\"", "yes"),
+		T("x = 0;", "x ? \"yes\" : \"no way\"", "no way"),
+		T("s = \"var\";", "s", "var"),
+		T("s = \"longer text\"; s = \"x\";", "s", "x"),
+		T("self->s = \"mine\";", "self->s", "mine"),
+		T("this->s = \"this\";", "this->s", "this"),
+		T("a[1] = \"one\"; a[2] = \"two\";", "a[2]", "two"),
+		T("a[\"k\"] = \"v\";", "strjoin(a[\"k\"], a[\"absent\"])", "v"),
+		S("stringof(0x1000)", "from memory"),
+		S("(string)0x1000", "from memory"),
+		T("s = \"ab\"; s = strjoin(s, s);", "s", "abab"),
 #undef S
 #undef T
 	};
@@ -354,8 +483,8 @@ static void string_expressions_have_ds_value(void **state)
 		const char *v = traced(&r, row[i].before, row[i].expr);
 
 		if (strcmp(v, row[i].want))
-			fail_msg("row of line %d: %s %s is \"%s\", not \"%s\"", row[i].line, row[i].before, row[i].expr, v,
-				 row[i].want);
+			fail_msg("row of line %d: %s %s is \"%s\", not \"%s\"", row[i].line, row[i].before, row[i].expr,
+				 v, row[i].want);
 		close_run(&r);
 	}
 }
@@ -452,8 +581,10 @@ static uint32_t bucket_of(const char *fn, int64_t v, const char *args)
 
 static void buckets_are_those_of_bucket_h(void **state)
 {
-	static const int64_t v[] = { 0, 1, -1, 2, 3, 4, -2, -3, -4, 5, 9, 10, 11, 99, 100, 101, 999, 1000, 1023, 1024, 4095, 10000,
-				     -5, -10, -100, -1000, 123456789, -123456789, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+	static const int64_t v[] = { 0,    1,     -1,        2,          3,         4,         -2,           -3,
+				     -4,   5,     9,         10,         11,        99,        100,          101,
+				     999,  1000,  1023,      1024,       4095,      10000,     -5,           -10,
+				     -100, -1000, 123456789, -123456789, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
 	const struct lquantize lq = { -10, 1000, 7 };
 	const struct llquantize llq = { 10, 0, 3, 20 };
 
@@ -491,7 +622,11 @@ static void stacks_are_keys(void **state)
 
 static void a_fault_hands_over_an_error_record_and_the_next_clause_runs(void **state)
 {
-	static const struct { int line; const char *expr; uint64_t fault, value; } row[] = {
+	static const struct {
+		int line;
+		const char *expr;
+		uint64_t fault, value;
+	} row[] = {
 		{ __LINE__, "1 / x", FAULT_DIVZERO, 0 },
 		{ __LINE__, "1 % x", FAULT_DIVZERO, 0 },
 		{ __LINE__, "*(int *)0x30", FAULT_BADADDR, 0x30 },
@@ -530,7 +665,8 @@ static void error_clauses_see_their_arguments(void **state)
 	uint64_t w[6];
 
 	(void)state;
-	must_open(&r, "ERROR { printf(\"%d %d %d\", arg1, arg4, arg5); } BEGIN { x = *(char *)0x50; } BEGIN { trace(3); }");
+	must_open(&r,
+		  "ERROR { printf(\"%d %d %d\", arg1, arg4, arg5); } BEGIN { x = *(char *)0x50; } BEGIN { trace(3); }");
 	fire(&r, ID_BEGIN, &cpu0);
 	record(&r, NCPUS, &size);
 	assert_int_equal(size, D_ERROR_RECORD);
@@ -634,7 +770,8 @@ static void many_clauses(struct buf *src)
 {
 	buf_puts(src, "this int n; string s; string t; string u; BEGIN { s = \"ab\"; t = \"b\"; }\n");
 	for (unsigned i = 0; i < 100; i++)
-		buf_printf(src, "BEGIN /s != t/ { this->n += index(s, t); u = strjoin(s, t); u = substr(u, 1, %u); }\n", i);
+		buf_printf(src, "BEGIN /s != t/ { this->n += index(s, t); u = strjoin(s, t); u = substr(u, 1, %u); }\n",
+			   i);
 	buf_puts(src, "BEGIN { trace(this->n); }\n");
 }
 
@@ -731,7 +868,8 @@ static void generation_survives_every_failed_allocation(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = open_run(&r, "BEGIN { @a[ustack(), execname] = quantize(strlen(probename)); self->x[1] = 5; }", &e);
+		rc = open_run(&r, "BEGIN { @a[ustack(), execname] = quantize(strlen(probename)); self->x[1] = 5; }",
+			      &e);
 		bool failed = mem_failed();
 
 		mem_fail_at(0);
@@ -745,16 +883,29 @@ static void generation_survives_every_failed_allocation(void **state)
 
 static void args_are_read_from_the_record(void **state)
 {
-	static const struct record rec = { .when = 1ull << 40, .change = -2, .small = 200, .name = "exactly 15 long", .count = 9 };
+	static const struct record rec = {
+		.when = 1ull << 40, .change = -2, .small = 200, .name = "exactly 15 long", .count = 9
+	};
 	static const struct vm_cpu cpu = { .record = &rec, .record_bytes = sizeof(rec) };
-	static const struct { const char *expr; int64_t value; } rows[] = {
-		{ "args[0]->when", 1ll << 40 },           { "arg0", 1ll << 40 },       { "arg1 & 0xffffff", 0xc8fffe }, { "arg2", 0 },
-		{ "args[0]->change", -2 },                { "args[0]->small + 100", 300 },
-		{ "args[1]->count * 2", 18 },             { "strlen(args[0]->name)", 15 },
+	static const struct {
+		const char *expr;
+		int64_t value;
+	} rows[] = {
+		{ "args[0]->when", 1ll << 40 },
+		{ "arg0", 1ll << 40 },
+		{ "arg1 & 0xffffff", 0xc8fffe },
+		{ "arg2", 0 },
+		{ "args[0]->change", -2 },
+		{ "args[0]->small + 100", 300 },
+		{ "args[1]->count * 2", 18 },
+		{ "strlen(args[0]->name)", 15 },
 		{ "args[0]->name == \"exactly 15 long\"", 1 },
-		{ "args[0]->name == \"exactly\"", 0 },    { "this->p->small", 200 },
-		{ "strlen(this->p->name)", 15 },          { "(args[0] == this->p) + (args[0] + 1 == this->p)", 1 },
-		{ "*(&args[0]->small)", 200 },            { "strlen(strjoin(args[0]->name, \"!\"))", 16 },
+		{ "args[0]->name == \"exactly\"", 0 },
+		{ "this->p->small", 200 },
+		{ "strlen(this->p->name)", 15 },
+		{ "(args[0] == this->p) + (args[0] + 1 == this->p)", 1 },
+		{ "*(&args[0]->small)", 200 },
+		{ "strlen(strjoin(args[0]->name, \"!\"))", 16 },
 		{ "args[0]->small > 100 && args[0]->change < 0", 1 },
 	};
 

@@ -11,8 +11,10 @@
 static const char *alu_text(uint8_t op)
 {
 	switch (op) {
-#define X(name, number, text) case OP_##name: return text;
-	INS_ALU_OPS(X)
+#define X(name, number, text) \
+	case OP_##name:       \
+		return text;
+		INS_ALU_OPS(X)
 #undef X
 	default:
 		return NULL;
@@ -22,8 +24,10 @@ static const char *alu_text(uint8_t op)
 static const char *jump_text(uint8_t op)
 {
 	switch (op) {
-#define X(name, number, text) case OP_##name: return text;
-	INS_JMP_OPS(X)
+#define X(name, number, text) \
+	case OP_##name:       \
+		return text;
+		INS_JMP_OPS(X)
 #undef X
 	default:
 		return NULL;
@@ -33,8 +37,10 @@ static const char *jump_text(uint8_t op)
 static const char *helper_name(int32_t number)
 {
 	switch (number) {
-#define X(name, n) case n: return #name;
-	INS_HELPERS(X)
+#define X(name, n) \
+	case n:    \
+		return #name;
+		INS_HELPERS(X)
 #undef X
 	default:
 		return "unknown";
@@ -43,8 +49,7 @@ static const char *helper_name(int32_t number)
 
 static void put_unknown(struct buf *to, const struct bpf_ins *in)
 {
-	buf_printf(to, "unknown code 0x%02x dst %u src %u off %d imm %d", in->code, in->dst, in->src,
-		   in->off, in->imm);
+	buf_printf(to, "unknown code 0x%02x dst %u src %u off %d imm %d", in->code, in->dst, in->src, in->off, in->imm);
 }
 
 static void put_alu(struct buf *to, const struct bpf_ins *in)
@@ -55,8 +60,7 @@ static void put_alu(struct buf *to, const struct bpf_ins *in)
 	if (!text || in->off)
 		put_unknown(to, in);
 	else if (op == OP_END)
-		buf_printf(to, "r%u = %s%d r%u", in->dst, in->code & INS_TO_BE ? "be" : "le", in->imm,
-			   in->dst);
+		buf_printf(to, "r%u = %s%d r%u", in->dst, in->code & INS_TO_BE ? "be" : "le", in->imm, in->dst);
 	else if (op == OP_NEG)
 		buf_printf(to, "%c%u = -%c%u", r, in->dst, r, in->dst);
 	else if (in->code & INS_X)
@@ -96,12 +100,12 @@ static void put_place(struct buf *to, const struct bpf_ins *in, unsigned reg)
 static void put_fetch(struct buf *to, const struct bpf_ins *in)
 {
 	const char *wide = INS_SIZE(in->code) == INS_DW ? "64" : "";
-	const char *name = in->imm == INS_XCHG		      ? "xchg" :
-			   in->imm == INS_CMPXCHG	      ? "cmpxchg" :
-			   in->imm == (OP_ADD | INS_FETCH)    ? "fetch_add" :
-			   in->imm == (OP_OR | INS_FETCH)     ? "fetch_or" :
-			   in->imm == (OP_AND | INS_FETCH)    ? "fetch_and" :
-								"fetch_xor";
+	const char *name = in->imm == INS_XCHG             ? "xchg" :
+			   in->imm == INS_CMPXCHG          ? "cmpxchg" :
+			   in->imm == (OP_ADD | INS_FETCH) ? "fetch_add" :
+			   in->imm == (OP_OR | INS_FETCH)  ? "fetch_or" :
+			   in->imm == (OP_AND | INS_FETCH) ? "fetch_and" :
+							     "fetch_xor";
 	bool compares = in->imm == INS_CMPXCHG;
 	buf_printf(to, "r%u = atomic%s_%s(", compares ? 0 : in->src, wide, name);
 	put_place(to, in, in->dst);

@@ -25,8 +25,8 @@ static void expect(int line, const struct bpf_ins *ins, uint32_t n, const char *
 		fail_msg("line %d: \"%s\", not \"%s\"", line, got, want);
 	buf_free(&b);
 }
-#define EXPECT(want, ...) expect(__LINE__, (struct bpf_ins[]){ __VA_ARGS__ }, \
-				 COUNT(((struct bpf_ins[]){ __VA_ARGS__ })), want)
+#define EXPECT(want, ...) \
+	expect(__LINE__, (struct bpf_ins[]){ __VA_ARGS__ }, COUNT(((struct bpf_ins[]){ __VA_ARGS__ })), want)
 
 static void arithmetic_reads_as_in_c(void **state)
 {
@@ -84,8 +84,7 @@ static void jumps_count_from_the_next_instruction(void **state)
 static void constants_show_what_they_stand_for(void **state)
 {
 	(void)state;
-	EXPECT("r1 = 0xffffffff00000001 ll", I_LD64_LO(R1, 0xffffffff00000001ULL),
-	       I_LD64_HI(0xffffffff00000001ULL));
+	EXPECT("r1 = 0xffffffff00000001 ll", I_LD64_LO(R1, 0xffffffff00000001ULL), I_LD64_HI(0xffffffff00000001ULL));
 	EXPECT("r1 = map[globals]", I_LD_MAP(R1, 0), I_LD64_HI(0));
 	EXPECT("r1 = map[sixteen_letters_]", I_LD_MAP(R1, 1), I_LD64_HI(0));
 	EXPECT("r1 = map[?]", I_LD_MAP(R1, 2), I_LD64_HI(0));
@@ -117,13 +116,12 @@ static void every_helper_has_its_name(void **state)
 static void a_program_shows_lines_and_relocations(void **state)
 {
 	(void)state;
-	struct bpf_ins ins[] = { I_CALL(get_current_task), I_LD64_LO(R1, 7), I_LD64_HI(0),
-				 I_ALU_IMM(ADD, R0, 0), I_EXIT() };
+	struct bpf_ins ins[] = { I_CALL(get_current_task), I_LD64_LO(R1, 7), I_LD64_HI(0), I_ALU_IMM(ADD, R0, 0),
+				 I_EXIT() };
 	uint32_t line[] = { 0, 3, 3, 4, 0 };
 	struct img_reloc reloc = { 3, "task_struct", "tgid" };
 	struct bpf_image img = { .map = maps, .nmaps = COUNT(maps) };
-	struct img_prog prog = { .ins = ins, .nins = COUNT(ins), .line = line, .reloc = &reloc,
-				 .nrelocs = 1 };
+	struct img_prog prog = { .ins = ins, .nins = COUNT(ins), .line = line, .reloc = &reloc, .nrelocs = 1 };
 	struct buf b = { 0 };
 	bpf_disasm(&img, &prog, &b);
 	assert_string_equal(b.p, "    0: call get_current_task#35\n"

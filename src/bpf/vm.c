@@ -24,9 +24,15 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the vm is a little-end
 const struct bpf_arch bpf_arch_vm = { .name = "vm", .pc_offset = 0 };
 
 /* What decoding found out, as codes that no instruction has (class LD, modes other than IMM). */
-enum { OP_BAD = INS_LD | 0x20, OP_HELPER = INS_LD | 0x40, OP_LOOP = INS_LD | 0x60,
-       OP_LOCAL = INS_LD | 0x80, OP_LOOKUP = INS_LD | 0xa0, OP_TAIL = INS_LD | 0xc0 };
-#define LOOPS_MOST (1u << 23)                 /* of loop(), as in the kernel */
+enum {
+	OP_BAD = INS_LD | 0x20,
+	OP_HELPER = INS_LD | 0x40,
+	OP_LOOP = INS_LD | 0x60,
+	OP_LOCAL = INS_LD | 0x80,
+	OP_LOOKUP = INS_LD | 0xa0,
+	OP_TAIL = INS_LD | 0xc0
+};
+#define LOOPS_MOST (1u << 23) /* of loop(), as in the kernel */
 
 /* ---- decoding ------------------------------------------------------- */
 
@@ -44,8 +50,7 @@ static bool alu_is_good(const struct bpf_ins *in)
 	if (in->dst > R9 || in->off || op > OP_END || (reg && op != OP_END && in->src > R10))
 		return false;
 	if (op == OP_END)
-		return INS_CLASS(in->code) == INS_ALU &&
-		       (in->imm == 16 || in->imm == 32 || in->imm == 64);
+		return INS_CLASS(in->code) == INS_ALU && (in->imm == 16 || in->imm == 32 || in->imm == 64);
 	return op != OP_NEG || !reg;
 }
 
@@ -63,8 +68,10 @@ static struct vm_op decode_jump(const struct img_prog *p, uint32_t i, struct vm_
 			return op;
 		}
 		op.fn = vm_helper(in->imm);
-		op.code = in->imm == HELPER_loop ? OP_LOOP : in->imm == HELPER_tail_call ? OP_TAIL :
-			  op.fn ? OP_HELPER : OP_BAD;
+		op.code = in->imm == HELPER_loop      ? OP_LOOP :
+			  in->imm == HELPER_tail_call ? OP_TAIL :
+			  op.fn                       ? OP_HELPER :
+							OP_BAD;
 		return op;
 	case OP_EXIT:
 		return wide && !reg ? op : op_bad;
@@ -101,18 +108,16 @@ static bool memory_is_good(const struct bpf_ins *in)
 	default:
 		if (in->dst > R10 || in->src > R10)
 			return false;
-		return INS_MODE(in->code) == INS_MEM ||
-		       (INS_MODE(in->code) == INS_ATOMIC && atomic_is_good(in));
+		return INS_MODE(in->code) == INS_MEM || (INS_MODE(in->code) == INS_ATOMIC && atomic_is_good(in));
 	}
 }
 
 /* A constant, a map, a place in a map's value, a callback: all of them are numbers from here on. */
-static struct vm_op decode_ld64(const struct vm *vm, const struct img_prog *p, uint32_t i,
-				struct vm_op op)
+static struct vm_op decode_ld64(const struct vm *vm, const struct img_prog *p, uint32_t i, struct vm_op op)
 {
 	const struct bpf_ins *in = &p->ins[i];
-	if (in->code != INS_LD_IMM64 || in->dst > R9 || i + 1 >= p->nins || in[1].code ||
-	    in[1].dst || in[1].src || in[1].off)
+	if (in->code != INS_LD_IMM64 || in->dst > R9 || i + 1 >= p->nins || in[1].code || in[1].dst || in[1].src ||
+	    in[1].off)
 		return op_bad;
 	uint32_t lo = (uint32_t)in->imm, hi = (uint32_t)in[1].imm;
 	bool is_map = in->src == INS_SRC_MAP || in->src == INS_SRC_MAP_VALUE;
@@ -139,8 +144,7 @@ static struct vm_op decode_ld64(const struct vm *vm, const struct img_prog *p, u
 static struct vm_op decode(const struct vm *vm, const struct img_prog *p, uint32_t i)
 {
 	const struct bpf_ins *in = &p->ins[i];
-	struct vm_op op = { .code = in->code, .dst = in->dst, .src = in->src, .off = in->off,
-			    .imm = in->imm };
+	struct vm_op op = { .code = in->code, .dst = in->dst, .src = in->src, .off = in->off, .imm = in->imm };
 	switch (INS_CLASS(in->code)) {
 	case INS_ALU:
 	case INS_ALU64:
@@ -159,7 +163,10 @@ static struct vm_op decode(const struct vm *vm, const struct img_prog *p, uint32
  * that reading it fails as a bad address does. */
 static int32_t field_offset(const struct img_reloc *r)
 {
-	static const struct { const char *type, *field; size_t offset; } rows[] = {
+	static const struct {
+		const char *type, *field;
+		size_t offset;
+	} rows[] = {
 		{ "task_struct", "real_parent", offsetof(struct vm_task, real_parent) },
 		{ "task_struct", "parent", offsetof(struct vm_task, real_parent) },
 		{ "task_struct", "tgid", offsetof(struct vm_task, tgid) },
@@ -235,7 +242,8 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 	to->ops[p->nins] = op_bad;
 	for (uint32_t i = 0; i < p->nrelocs; i++)
 		if (p->reloc[i].ins < p->nins && INS_CLASS(p->ins[p->reloc[i].ins].code) == INS_LDX)
-			to->ops[p->reloc[i].ins].off = (int16_t)(to->ops[p->reloc[i].ins].off + field_offset(&p->reloc[i]));
+			to->ops[p->reloc[i].ins].off =
+				(int16_t)(to->ops[p->reloc[i].ins].off + field_offset(&p->reloc[i]));
 		else if (p->reloc[i].ins < p->nins && to->ops[p->reloc[i].ins].code != OP_HELPER)
 			to->ops[p->reloc[i].ins].imm += field_offset(&p->reloc[i]);
 	join_lookups(vm, to);
@@ -246,12 +254,15 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 
 static void fixed_regions(struct vm *vm)
 {
-	vm->region[VR_STACK] = (struct region){ .base = vm->stack, .stride = INS_STACK_BYTES,
-						.nelem = INS_FRAMES, .rsize = INS_STACK_BYTES,
+	vm->region[VR_STACK] = (struct region){ .base = vm->stack,
+						.stride = INS_STACK_BYTES,
+						.nelem = INS_FRAMES,
+						.rsize = INS_STACK_BYTES,
 						.wsize = INS_STACK_BYTES };
 	vm->region[VR_TASK] = (struct region){ .base = (uint8_t *)vm->task,
 					       .stride = sizeof(vm->task[0]),
-					       .nelem = COUNT(vm->task), .rsize = sizeof(vm->task[0]) };
+					       .nelem = COUNT(vm->task),
+					       .rsize = sizeof(vm->task[0]) };
 	vm->region[VR_CTX] = (struct region){ .nelem = 1 };
 	vm->nregions = VR_MAPS + vm->img->nmaps;
 }
@@ -274,8 +285,7 @@ static int open_parts(struct vm *vm, struct err *e)
 	const struct bpf_image *img = vm->img;
 	int rc = 0;
 	if (!vm->ncpus || vm->ncpus > 1u << 16 || img->nmaps > VP_REGIONS - VR_MAPS)
-		return err_set(e, TALLY_EINVAL, "%u CPUs and %u maps are not possible", vm->ncpus,
-			       img->nmaps);
+		return err_set(e, TALLY_EINVAL, "%u CPUs and %u maps are not possible", vm->ncpus, img->nmaps);
 	vm->progs = mem_alloc((img->nprogs + img->nparts + 1) * sizeof(*vm->progs));
 	vm->maps = mem_alloc((img->nmaps + 1) * sizeof(*vm->maps));
 	vm->region = mem_alloc((VR_MAPS + img->nmaps) * sizeof(*vm->region));
@@ -327,9 +337,9 @@ void vm_close(struct vm *vm)
 
 struct frame {
 	const struct vm_op *ret;
-	uint64_t saved[4], frame_pointer;     /* R6-R9, R10 */
+	uint64_t saved[4], frame_pointer; /* R6-R9, R10 */
 	/* a callback of loop(): calls still to come after this one are done - todo */
-	const struct vm_op *body;             /* NULL: an ordinary call */
+	const struct vm_op *body; /* NULL: an ordinary call */
 	uint64_t ctx;
 	uint32_t done, todo;
 };
@@ -337,7 +347,7 @@ struct state {
 	uint64_t r[11];
 	struct frame frame[INS_FRAMES];
 	uint32_t depth;
-	uint32_t prog;                        /* the one that runs: tail calls change it */
+	uint32_t prog; /* the one that runs: tail calls change it */
 };
 
 /* The size is read from memory: for one that it knows the compiler would emit a string instruction, which is
@@ -381,8 +391,7 @@ static const struct vm_op *leave(struct state *s)
 }
 
 /* loop(rounds, callback, ctx, flags): where to go on; NULL after a fault. */
-static const struct vm_op *loop(struct vm *vm, struct state *s, const struct vm_prog *p,
-				const struct vm_op *ret)
+static const struct vm_op *loop(struct vm *vm, struct state *s, const struct vm_prog *p, const struct vm_op *ret)
 {
 	uint64_t rounds = (uint32_t)s->r[R1];
 	if (vp_region(s->r[R2]) != VR_FUNC || vp_elem(s->r[R2]) > p->nops) {
@@ -472,61 +481,60 @@ static uint64_t byte_order(uint64_t v, const struct vm_op *op)
 }
 
 /* The four forms of an arithmetic instruction: a and b of type U (and S, signed), `bits` of them. */
-#define ALU_AS(code, U_, S_, second, e)                                                            \
-	case code: {                                                                               \
-		typedef U_ U;                                                                      \
-		typedef S_ S __attribute__((unused));                                              \
-		U a = (U)DST, b = (U)(second);                                                     \
-		DST = (U)(e);                                                                      \
-		(void)a, (void)b;                                                                  \
-		break;                                                                             \
+#define ALU_AS(code, U_, S_, second, e)               \
+	case code: {                                  \
+		typedef U_ U;                         \
+		typedef S_ S __attribute__((unused)); \
+		U a = (U)DST, b = (U)(second);        \
+		DST = (U)(e);                         \
+		(void)a, (void)b;                     \
+		break;                                \
 	}
-#define ALU(op_, e)                                                                                \
-	ALU_AS(INS_ALU64 | INS_K | OP_##op_, uint64_t, int64_t, op->imm, e)                        \
-	ALU_AS(INS_ALU64 | INS_X | OP_##op_, uint64_t, int64_t, SRC, e)                            \
-	ALU_AS(INS_ALU | INS_K | OP_##op_, uint32_t, int32_t, op->imm, e)                          \
+#define ALU(op_, e)                                                         \
+	ALU_AS(INS_ALU64 | INS_K | OP_##op_, uint64_t, int64_t, op->imm, e) \
+	ALU_AS(INS_ALU64 | INS_X | OP_##op_, uint64_t, int64_t, SRC, e)     \
+	ALU_AS(INS_ALU | INS_K | OP_##op_, uint32_t, int32_t, op->imm, e)   \
 	ALU_AS(INS_ALU | INS_X | OP_##op_, uint32_t, int32_t, SRC, e)
 #define SHIFT(b) ((b) & (sizeof(U) * 8 - 1))
 
 /* The four forms of a conditional jump: T is the type of the comparison. */
-#define JUMP_AS(code, T, second, cmp)                                                              \
-	case code:                                                                                 \
-		if ((T)DST cmp (T)(second))                                                        \
-			pc = p->ops + op->off;                                                     \
+#define JUMP_AS(code, T, second, cmp)          \
+	case code:                             \
+		if ((T)DST cmp(T)(second))     \
+			pc = p->ops + op->off; \
 		break;
-#define JUMP(op_, u, cmp)                                                                          \
-	JUMP_AS(INS_JMP | INS_K | OP_##op_, u##int64_t, op->imm, cmp)                              \
-	JUMP_AS(INS_JMP | INS_X | OP_##op_, u##int64_t, SRC, cmp)                                  \
-	JUMP_AS(INS_JMP32 | INS_K | OP_##op_, u##int32_t, op->imm, cmp)                            \
+#define JUMP(op_, u, cmp)                                               \
+	JUMP_AS(INS_JMP | INS_K | OP_##op_, u##int64_t, op->imm, cmp)   \
+	JUMP_AS(INS_JMP | INS_X | OP_##op_, u##int64_t, SRC, cmp)       \
+	JUMP_AS(INS_JMP32 | INS_K | OP_##op_, u##int32_t, op->imm, cmp) \
 	JUMP_AS(INS_JMP32 | INS_X | OP_##op_, u##int32_t, SRC, cmp)
 
 /* A load and the two stores of one size. */
-#define MEMORY(size_, T)                                                                           \
-	case INS_LDX | INS_MEM | INS_##size_: {                                                    \
-		T v;                                                                               \
-		at = vm_at(vm, SRC + (uint64_t)(int64_t)op->off, sizeof(v), false);                \
-		if (!at)                                                                           \
-			goto bad_read;                                                             \
-		memcpy(&v, at, sizeof(v));                                                         \
-		DST = v;                                                                           \
-		break;                                                                             \
-	}                                                                                          \
-	case INS_ST | INS_MEM | INS_##size_:                                                       \
-	case INS_STX | INS_MEM | INS_##size_: {                                                    \
-		T v = INS_CLASS(op->code) == INS_ST ? (T)op->imm : (T)SRC;                         \
-		at = vm_at(vm, DST + (uint64_t)(int64_t)op->off, sizeof(v), true);                 \
-		if (!at)                                                                           \
-			goto bad_write;                                                            \
-		memcpy(at, &v, sizeof(v));                                                         \
-		break;                                                                             \
+#define MEMORY(size_, T)                                                            \
+	case INS_LDX | INS_MEM | INS_##size_: {                                     \
+		T v;                                                                \
+		at = vm_at(vm, SRC + (uint64_t)(int64_t)op->off, sizeof(v), false); \
+		if (!at)                                                            \
+			goto bad_read;                                              \
+		memcpy(&v, at, sizeof(v));                                          \
+		DST = v;                                                            \
+		break;                                                              \
+	}                                                                           \
+	case INS_ST | INS_MEM | INS_##size_:                                        \
+	case INS_STX | INS_MEM | INS_##size_: {                                     \
+		T v = INS_CLASS(op->code) == INS_ST ? (T)op->imm : (T)SRC;          \
+		at = vm_at(vm, DST + (uint64_t)(int64_t)op->off, sizeof(v), true);  \
+		if (!at)                                                            \
+			goto bad_write;                                             \
+		memcpy(at, &v, sizeof(v));                                          \
+		break;                                                              \
 	}
 
 #define DST (s->r[op->dst])
 #define SRC (s->r[op->src])
 
 /* Runs until the outermost exit; vm->fault says why not. Returns the instruction it ended at. */
-static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, struct state *s,
-				     uint64_t left)
+static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, struct state *s, uint64_t left)
 {
 	const struct vm_op *op, *pc = p->ops;
 	uint8_t *at;
@@ -535,18 +543,18 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 		if (!left--)
 			goto too_long;
 		switch (op->code) {
-		ALU(ADD, a + b)
-		ALU(SUB, a - b)
-		ALU(MUL, a * b)
-		ALU(DIV, b ? a / b : 0)
-		ALU(MOD, b ? a % b : a)
-		ALU(OR, a | b)
-		ALU(AND, a & b)
-		ALU(XOR, a ^ b)
-		ALU(MOV, b)
-		ALU(LSH, a << SHIFT(b))
-		ALU(RSH, a >> SHIFT(b))
-		ALU(ARSH, (S)a >> SHIFT(b))
+			ALU(ADD, a + b)
+			ALU(SUB, a - b)
+			ALU(MUL, a * b)
+			ALU(DIV, b ? a / b : 0)
+			ALU(MOD, b ? a % b : a)
+			ALU(OR, a | b)
+			ALU(AND, a & b)
+			ALU(XOR, a ^ b)
+			ALU(MOV, b)
+			ALU(LSH, a << SHIFT(b))
+			ALU(RSH, a >> SHIFT(b))
+			ALU(ARSH, (S)a >> SHIFT(b))
 		case INS_ALU64 | OP_NEG:
 			DST = -DST;
 			break;
@@ -561,26 +569,26 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 			DST = (uint64_t)op->imm;
 			pc++;
 			break;
-		MEMORY(B, uint8_t)
-		MEMORY(H, uint16_t)
-		MEMORY(W, uint32_t)
-		MEMORY(DW, uint64_t)
+			MEMORY(B, uint8_t)
+			MEMORY(H, uint16_t)
+			MEMORY(W, uint32_t)
+			MEMORY(DW, uint64_t)
 		case INS_STX | INS_ATOMIC | INS_W:
 		case INS_STX | INS_ATOMIC | INS_DW:
 			if (!atomic(vm, s->r, op))
 				goto bad_write;
 			break;
-		JUMP(JEQ, u, ==)
-		JUMP(JNE, u, !=)
-		JUMP(JGT, u, >)
-		JUMP(JGE, u, >=)
-		JUMP(JLT, u, <)
-		JUMP(JLE, u, <=)
-		JUMP(JSGT, , >)
-		JUMP(JSGE, , >=)
-		JUMP(JSLT, , <)
-		JUMP(JSLE, , <=)
-		JUMP(JSET, u, &)
+			JUMP(JEQ, u, ==)
+			JUMP(JNE, u, !=)
+			JUMP(JGT, u, >)
+			JUMP(JGE, u, >=)
+			JUMP(JLT, u, <)
+			JUMP(JLE, u, <=)
+			JUMP(JSGT, , >)
+			JUMP(JSGE, , >=)
+			JUMP(JSLT, , <)
+			JUMP(JSLE, , <=)
+			JUMP(JSET, u, &)
 		case INS_JMP | OP_JA:
 			pc = p->ops + op->off;
 			break;
@@ -595,7 +603,7 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 			s->r[R1] = (uint64_t)op->imm;
 			pc++;
 			if (left < LOOKUP_INSNS - 1)
-				break;        /* as far as it goes, one by one */
+				break; /* as far as it goes, one by one */
 			left -= LOOKUP_INSNS - 1;
 			pc += LOOKUP_SLOTS - 2;
 			s->r[R2] = s->r[R10] + (uint64_t)(int64_t)op->off;
@@ -625,8 +633,7 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 			pc = leave(s);
 			break;
 		default:
-			vm->fault = op == p->ops + p->nops ? "the program runs off its end" :
-							     "not an instruction";
+			vm->fault = op == p->ops + p->nops ? "the program runs off its end" : "not an instruction";
 			return op;
 		}
 	}
@@ -657,8 +664,11 @@ static void prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struc
 		vm_maps_on_cpu(vm, cpu->cpu);
 	vm->ctx_pc = cpu->pc;
 	set_context(vm, cls, cpu);
-	vm->task[0] = (struct vm_task){ .real_parent = vp(VR_TASK, 1, 0), .tgid = cpu->pid,
-					.pid = cpu->tid, .runtime_ns = cpu->vtime_ns, .start_ns = cpu->start_ns,
+	vm->task[0] = (struct vm_task){ .real_parent = vp(VR_TASK, 1, 0),
+					.tgid = cpu->pid,
+					.pid = cpu->tid,
+					.runtime_ns = cpu->vtime_ns,
+					.start_ns = cpu->start_ns,
 					.mm = cpu->pid };
 	vm->task[1] = (struct vm_task){ .tgid = cpu->ppid, .pid = cpu->ppid };
 	memset(s->r, 0, sizeof(s->r));

@@ -41,8 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint64_t frames[] = { 1, 2, 3 };
 	struct bpf_ins ins[256];
 	struct img_prog prog = { .cls = IMG_PERF, .name = "fuzz", .ins = ins };
-	struct bpf_image img = { .map = (struct img_map *)(uintptr_t)maps, .nmaps = COUNT(maps),
-				 .prog = &prog, .nprogs = 1 };
+	struct bpf_image img = {
+		.map = (struct img_map *)(uintptr_t)maps, .nmaps = COUNT(maps), .prog = &prog, .nprogs = 1
+	};
 	struct vm_cpu cpu = { .comm = "fuzz", .kstack = frames, .nkstack = COUNT(frames) };
 	struct vm *vm;
 	struct err e = { 0 };

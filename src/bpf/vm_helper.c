@@ -19,7 +19,7 @@ static uint64_t fault(struct vm *vm, const char *why)
 	return 0;
 }
 
-static uint64_t failed(int64_t e)             /* e < 0: as R0 shows it */
+static uint64_t failed(int64_t e) /* e < 0: as R0 shows it */
 {
 	return (uint64_t)e;
 }
@@ -29,8 +29,7 @@ static uint8_t *buffer(struct vm *vm, uint64_t p, uint64_t n, bool write)
 	static uint8_t nothing;
 	uint8_t *at = n ? vm_at(vm, p, n, write) : &nothing;
 	if (!at)
-		vm->fault = write ? "a helper would write outside of memory" :
-				    "a helper would read outside of memory";
+		vm->fault = write ? "a helper would write outside of memory" : "a helper would read outside of memory";
 	vm->charge += n / 64;
 	return at;
 }
@@ -167,8 +166,7 @@ static int64_t fetch_str(struct vm *vm, uint64_t addr, uint8_t *to, uint64_t n, 
 		part = sizeof(piece) - (addr + done) % sizeof(piece);
 		if (part > n - done)
 			part = n - done;
-		if (fetch(vm, addr + done, piece, part, user) < 0 &&
-		    fetch(vm, addr + done, piece, part = 1, user) < 0)
+		if (fetch(vm, addr + done, piece, part, user) < 0 && fetch(vm, addr + done, piece, part = 1, user) < 0)
 			return -1;
 		const uint8_t *end = memchr(piece, 0, part);
 		if (end)
@@ -251,7 +249,7 @@ static uint64_t h_get_current_task(struct vm *vm, const uint64_t *a)
 	return vp(VR_TASK, 0, 0);
 }
 
-#define h_get_current_task_btf h_get_current_task     /* to be read from without a helper */
+#define h_get_current_task_btf h_get_current_task /* to be read from without a helper */
 
 static uint64_t h_get_ns_current_pid_tgid(struct vm *vm, const uint64_t *a)
 {
@@ -369,8 +367,9 @@ static uint64_t h_ringbuf_reserve(struct vm *vm, const uint64_t *a)
 	vm->charge += a[1] / 64;
 	vm->reservation[i] = (struct vm_reservation){ r, hdr };
 	vm->nreserved++;
-	vm->region[VR_RESERVED + i] = (struct region){ .base = (uint8_t *)(hdr + 2), .nelem = 1,
-						       .rsize = (uint32_t)a[1], .wsize = (uint32_t)a[1] };
+	vm->region[VR_RESERVED + i] = (struct region){
+		.base = (uint8_t *)(hdr + 2), .nelem = 1, .rsize = (uint32_t)a[1], .wsize = (uint32_t)a[1]
+	};
 	return vp(VR_RESERVED + i, 0, 0);
 }
 
@@ -444,9 +443,9 @@ static uint64_t h_strncmp(struct vm *vm, const uint64_t *a)
 
 vm_helper_fn *vm_helper(int32_t number)
 {
-#define h_loop NULL                           /* calls back, and goes on elsewhere: the interpreter itself runs them */
+#define h_loop NULL /* calls back, and goes on elsewhere: the interpreter itself runs them */
 #define h_tail_call NULL
-#define h_perf_event_output NULL              /* here are no events, and no registers */
+#define h_perf_event_output NULL /* here are no events, and no registers */
 #define h_task_pt_regs NULL
 	static vm_helper_fn *const helpers[] = {
 #define X(name, number) [number] = h_##name,

@@ -6,11 +6,13 @@
 /* ---- maps ----------------------------------------------------------- */
 
 /* R1 = map, R2 = its key of one word, stored at -16 */
-#define KEY(map, key) I_STORE_IMM(DW, R10, -16, key), I_STORE_IMM(DW, R10, -8, 0), I_LD_MAP(R1, map), \
-		      I_LD64_HI(0), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -16)
+#define KEY(map, key)                                                                                 \
+	I_STORE_IMM(DW, R10, -16, key), I_STORE_IMM(DW, R10, -8, 0), I_LD_MAP(R1, map), I_LD64_HI(0), \
+		I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -16)
 /* R3 = value stored at -32, R4 = flags */
-#define VALUE(v, flags) I_STORE_IMM(DW, R10, -32, v), I_STORE_IMM(DW, R10, -24, 0), I_MOV_REG(R3, R10), \
-			I_ALU_IMM(ADD, R3, -32), I_MOV_IMM(R4, flags)
+#define VALUE(v, flags)                                                                                          \
+	I_STORE_IMM(DW, R10, -32, v), I_STORE_IMM(DW, R10, -24, 0), I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -32), \
+		I_MOV_IMM(R4, flags)
 #define UPDATE(map, key, v, flags) KEY(map, key), VALUE(v, flags), I_CALL(map_update_elem)
 #define LOOKUP(map, key) KEY(map, key), I_CALL(map_lookup_elem)
 #define DELETE(map, key) KEY(map, key), I_CALL(map_delete_elem)
@@ -18,12 +20,11 @@
 static void hashes_keep_what_was_put(void **state)
 {
 	(void)state;
-	assert_int_equal(RUN(UPDATE(HASH, 7, 70, MAP_ANY), LOOKUP(HASH, 7), I_LOAD(DW, R0, R0, 0),
-			     I_EXIT()), 70);
+	assert_int_equal(RUN(UPDATE(HASH, 7, 70, MAP_ANY), LOOKUP(HASH, 7), I_LOAD(DW, R0, R0, 0), I_EXIT()), 70);
 	assert_int_equal(RUN(LOOKUP(HASH, 8), I_EXIT()), 0);
 	assert_int_equal(RUN(UPDATE(HASH, 7, 70, MAP_EXIST), I_NEG(R0), I_EXIT()), BPF_ENOENT);
-	assert_int_equal(RUN(UPDATE(HASH, 7, 70, 0), UPDATE(HASH, 7, 71, MAP_NOEXIST), I_NEG(R0),
-			     I_EXIT()), BPF_EEXIST);
+	assert_int_equal(RUN(UPDATE(HASH, 7, 70, 0), UPDATE(HASH, 7, 71, MAP_NOEXIST), I_NEG(R0), I_EXIT()),
+			 BPF_EEXIST);
 	assert_int_equal(RUN(UPDATE(HASH, 7, 70, 9), I_NEG(R0), I_EXIT()), BPF_EINVAL);
 	assert_int_equal(RUN(DELETE(HASH, 7), I_NEG(R0), I_EXIT()), BPF_ENOENT);
 	assert_int_equal(RUN(UPDATE(HASH, 7, 70, 0), DELETE(HASH, 7), LOOKUP(HASH, 7), I_EXIT()), 0);
@@ -32,12 +33,13 @@ static void hashes_keep_what_was_put(void **state)
 static void a_full_hash_is_too_big(void **state)
 {
 	(void)state;
-	assert_int_equal(RUN(UPDATE(HASH, 1, 1, 0), UPDATE(HASH, 2, 2, 0), UPDATE(HASH, 3, 3, 0),
-			     UPDATE(HASH, 4, 4, 0), I_NEG(R0), I_EXIT()), BPF_E2BIG);
+	assert_int_equal(RUN(UPDATE(HASH, 1, 1, 0), UPDATE(HASH, 2, 2, 0), UPDATE(HASH, 3, 3, 0), UPDATE(HASH, 4, 4, 0),
+			     I_NEG(R0), I_EXIT()),
+			 BPF_E2BIG);
 	/* room is found again, and starts zeroed */
-	assert_int_equal(RUN(UPDATE(HASH, 1, -1, 0), UPDATE(HASH, 2, 2, 0), UPDATE(HASH, 3, 3, 0),
-			     DELETE(HASH, 1), UPDATE(HASH, 4, 4, 0), LOOKUP(HASH, 4),
-			     I_LOAD(DW, R0, R0, 0), I_EXIT()), 4);
+	assert_int_equal(RUN(UPDATE(HASH, 1, -1, 0), UPDATE(HASH, 2, 2, 0), UPDATE(HASH, 3, 3, 0), DELETE(HASH, 1),
+			     UPDATE(HASH, 4, 4, 0), LOOKUP(HASH, 4), I_LOAD(DW, R0, R0, 0), I_EXIT()),
+			 4);
 }
 
 static void arrays_answer_by_index(void **state)
@@ -45,15 +47,15 @@ static void arrays_answer_by_index(void **state)
 	(void)state;
 	assert_int_equal(RUN(LOOKUP(GLOBALS, 0), I_LOAD(B, R0, R0, 3), I_EXIT()), 4);
 	assert_int_equal(RUN(LOOKUP(GLOBALS, 1), I_EXIT()), 0);
-	assert_int_equal(RUN(I_LD_MAP_VALUE(R1, GLOBALS), I_RAW(0, 0, 0, 0, 2), I_LOAD(H, R0, R1, 0),
-			     I_EXIT()), 0x0403);
+	assert_int_equal(RUN(I_LD_MAP_VALUE(R1, GLOBALS), I_RAW(0, 0, 0, 0, 2), I_LOAD(H, R0, R1, 0), I_EXIT()),
+			 0x0403);
 	assert_int_equal(RUN(UPDATE(PERCPU, 1, 5, MAP_NOEXIST), I_NEG(R0), I_EXIT()), BPF_EEXIST);
 	assert_int_equal(RUN(UPDATE(PERCPU, 9, 5, 0), I_NEG(R0), I_EXIT()), BPF_E2BIG);
 	assert_int_equal(RUN(DELETE(PERCPU, 1), I_NEG(R0), I_EXIT()), BPF_EINVAL);
 	struct fixture f;
 	START(&f, I_LD_MAP_VALUE(R1, GLOBALS), I_RAW(0, 0, 0, 0, 60), I_LOAD(DW, R0, R1, 0), I_EXIT());
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
-	START(&f, LOOKUP(PERCPU, 0), I_STORE_IMM(DW, R0, 32, 1), I_EXIT());     /* into element 1 */
+	START(&f, LOOKUP(PERCPU, 0), I_STORE_IMM(DW, R0, 32, 1), I_EXIT()); /* into element 1 */
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
 	START(&f, LOOKUP(PERCPU, 1), I_STORE_IMM(B, R0, -1, 1), I_EXIT());
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
@@ -65,9 +67,9 @@ static void each_cpu_has_its_own_values(void **state)
 	struct fixture f;
 	uint64_t key[2] = { 7, 0 }, value[2] = { 0, 0 };
 	/* adds 10 + cpu to the value of this CPU */
-	START(&f, UPDATE(AGG, 7, 0, MAP_NOEXIST), LOOKUP(AGG, 7), I_MOV_REG(R6, R0),
-	      I_CALL(get_smp_processor_id), I_ALU_IMM(ADD, R0, 10), I_LOAD(DW, R1, R6, 0),
-	      I_ALU_REG(ADD, R1, R0), I_STORE(DW, R6, 0, R1), I_MOV_IMM(R0, 0), I_EXIT());
+	START(&f, UPDATE(AGG, 7, 0, MAP_NOEXIST), LOOKUP(AGG, 7), I_MOV_REG(R6, R0), I_CALL(get_smp_processor_id),
+	      I_ALU_IMM(ADD, R0, 10), I_LOAD(DW, R1, R6, 0), I_ALU_REG(ADD, R1, R0), I_STORE(DW, R6, 0, R1),
+	      I_MOV_IMM(R0, 0), I_EXIT());
 	for (int i = 0; i < 6; i++) {
 		f.cpu.cpu = i % 3 != 0;
 		assert_int_equal(vm_run(f.vm, 0, &f.cpu, 1000, &f.e), 0);
@@ -148,8 +150,9 @@ static int read_memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
 }
 
 /* Reads `size` bytes from addr with helper; R0 is what it returned, R1 the first word of what was read. */
-#define READ(helper, size, addr) I_STORE_IMM(DW, R10, -32, -1), I_MOV_REG(R1, R10), \
-	I_ALU_IMM(ADD, R1, -32), I_MOV_IMM(R2, size), LD64(R3, addr), I_CALL(helper), I_LOAD(DW, R1, R10, -32)
+#define READ(helper, size, addr)                                                                         \
+	I_STORE_IMM(DW, R10, -32, -1), I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -32), I_MOV_IMM(R2, size), \
+		LD64(R3, addr), I_CALL(helper), I_LOAD(DW, R1, R10, -32)
 #define KADDR 0xffff000000000000ULL
 
 static int run_reading(const struct bpf_ins *ins, uint32_t n)
@@ -165,11 +168,13 @@ static void memory_is_read_through_the_cpu(void **state)
 {
 	(void)state;
 	assert_int_equal(RUN_READING(READ(probe_read_kernel, 2, KADDR + 3), I_ALU_IMM(AND, R1, 0xffff),
-				     I_MOV_REG(R0, R1), I_EXIT()), 'n' | 'e' << 8);
-	assert_int_equal(RUN_READING(READ(probe_read, 1, KADDR), I_ALU_IMM(AND, R1, 0xff),
-				     I_MOV_REG(R0, R1), I_EXIT()), 'k');
-	assert_int_equal(RUN_READING(READ(probe_read, 1, 0x4ffd), I_ALU_IMM(AND, R1, 0xff),
-				     I_MOV_REG(R0, R1), I_EXIT()), 'h');
+				     I_MOV_REG(R0, R1), I_EXIT()),
+			 'n' | 'e' << 8);
+	assert_int_equal(RUN_READING(READ(probe_read, 1, KADDR), I_ALU_IMM(AND, R1, 0xff), I_MOV_REG(R0, R1), I_EXIT()),
+			 'k');
+	assert_int_equal(RUN_READING(READ(probe_read, 1, 0x4ffd), I_ALU_IMM(AND, R1, 0xff), I_MOV_REG(R0, R1),
+				     I_EXIT()),
+			 'h');
 	assert_int_equal(RUN_READING(READ(probe_read_user, 3, 0x4ffd), I_EXIT()), 0);
 	assert_int_equal(RUN_READING(READ(probe_read_user, 4, 0x4ffd), I_NEG(R0), I_EXIT()), BPF_EFAULT);
 	assert_int_equal(RUN_READING(READ(probe_read_kernel, 8, 16), I_MOV_REG(R0, R1), I_EXIT()), 0);
@@ -183,12 +188,13 @@ static void strings_end_at_their_nul(void **state)
 	assert_int_equal(RUN_READING(READ(probe_read_user_str, 32, 0x4ffd), I_EXIT()), 3);
 	/* what lies behind the NUL stays as it was */
 	assert_int_equal(RUN_READING(READ(probe_read_user_str, 32, 0x4ffd), I_ALU_IMM(RSH, R1, 16),
-				     I_ALU_IMM(AND, R1, 0xffff), I_MOV_REG(R0, R1), I_EXIT()), 0xff00);
+				     I_ALU_IMM(AND, R1, 0xffff), I_MOV_REG(R0, R1), I_EXIT()),
+			 0xff00);
 	assert_int_equal(RUN_READING(READ(probe_read_kernel_str, 4, KADDR), I_EXIT()), 4);
 	assert_int_equal(RUN_READING(READ(probe_read_kernel_str, 4, KADDR), I_ALU_IMM(RSH, R1, 16),
-				     I_ALU_IMM(AND, R1, 0xffff), I_MOV_REG(R0, R1), I_EXIT()), 'r');
-	assert_int_equal(RUN_READING(READ(probe_read_kernel_str, 32, KADDR + 16), I_NEG(R0), I_EXIT()),
-			 BPF_EFAULT);
+				     I_ALU_IMM(AND, R1, 0xffff), I_MOV_REG(R0, R1), I_EXIT()),
+			 'r');
+	assert_int_equal(RUN_READING(READ(probe_read_kernel_str, 32, KADDR + 16), I_NEG(R0), I_EXIT()), BPF_EFAULT);
 	assert_int_equal(RUN_READING(READ(probe_read_user_str, 0, 0), I_EXIT()), 0);
 }
 
@@ -197,16 +203,17 @@ static void own_memory_reads_as_kernel_memory(void **state)
 	(void)state;
 	/* copies the string "hi" from the globals' map to the stack */
 	assert_int_equal(RUN(I_LD_MAP_VALUE(R6, GLOBALS), I_LD64_HI(0), I_STORE_IMM(W, R6, 0, 0x6968),
-			     I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8),
-			     I_MOV_REG(R3, R6), I_CALL(probe_read_kernel_str), I_LOAD(H, R1, R10, -8),
-			     I_ALU_IMM(MUL, R0, 0x10000), I_ALU_REG(ADD, R0, R1), I_EXIT()), 0x36968);
+			     I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8), I_MOV_REG(R3, R6),
+			     I_CALL(probe_read_kernel_str), I_LOAD(H, R1, R10, -8), I_ALU_IMM(MUL, R0, 0x10000),
+			     I_ALU_REG(ADD, R0, R1), I_EXIT()),
+			 0x36968);
 	/* past its end it faults, and user reads can't see it */
-	assert_int_equal(RUN(I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8),
-			     I_LD_MAP_VALUE(R3, GLOBALS), I_RAW(0, 0, 0, 0, 60),
-			     I_CALL(probe_read_kernel), I_NEG(R0), I_EXIT()), BPF_EFAULT);
-	assert_int_equal(RUN(I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8),
-			     I_LD_MAP_VALUE(R3, GLOBALS), I_LD64_HI(0), I_CALL(probe_read_user), I_NEG(R0),
-			     I_EXIT()), BPF_EFAULT);
+	assert_int_equal(RUN(I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8), I_LD_MAP_VALUE(R3, GLOBALS),
+			     I_RAW(0, 0, 0, 0, 60), I_CALL(probe_read_kernel), I_NEG(R0), I_EXIT()),
+			 BPF_EFAULT);
+	assert_int_equal(RUN(I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8), I_LD_MAP_VALUE(R3, GLOBALS),
+			     I_LD64_HI(0), I_CALL(probe_read_user), I_NEG(R0), I_EXIT()),
+			 BPF_EFAULT);
 	struct fixture f;
 	START(&f, I_MOV_REG(R1, R10), I_MOV_IMM(R2, 8), I_LD_MAP_VALUE(R3, GLOBALS), I_LD64_HI(0),
 	      I_CALL(probe_read_kernel), I_EXIT());
@@ -219,8 +226,15 @@ static int run_as(const struct bpf_ins *ins, uint32_t n)
 {
 	struct fixture f;
 	start(&f, ins, n);
-	f.cpu = (struct vm_cpu){ .cpu = 1, .pid = 100, .tid = 101, .uid = 7, .gid = 8, .ppid = 99,
-				 .comm = "fifteen letters", .mono_ns = 12345, .vtime_ns = 777,
+	f.cpu = (struct vm_cpu){ .cpu = 1,
+				 .pid = 100,
+				 .tid = 101,
+				 .uid = 7,
+				 .gid = 8,
+				 .ppid = 99,
+				 .comm = "fifteen letters",
+				 .mono_ns = 12345,
+				 .vtime_ns = 777,
 				 .pc = 0x123456 };
 	return run(&f);
 }
@@ -233,22 +247,26 @@ static void the_cpu_answers_who_and_when(void **state)
 	assert_int_equal(RUN_AS(I_CALL(get_smp_processor_id), I_EXIT()), 1);
 	assert_int_equal(RUN_AS(I_LOAD(DW, R0, R1, 0), I_EXIT()), 0x123456);
 	assert_int_equal(RUN_AS(I_CALL(get_current_pid_tgid), I_MOV_REG(R1, R0), I_ALU_IMM(RSH, R1, 32),
-				I_ALU32_IMM(MUL, R0, 1000), I_ALU_REG(ADD, R0, R1), I_EXIT()), 101100);
+				I_ALU32_IMM(MUL, R0, 1000), I_ALU_REG(ADD, R0, R1), I_EXIT()),
+			 101100);
 	assert_int_equal(RUN_AS(I_CALL(get_current_uid_gid), I_MOV_REG(R1, R0), I_ALU_IMM(RSH, R1, 32),
-				I_ALU32_IMM(MUL, R0, 1000), I_ALU_REG(ADD, R0, R1), I_EXIT()), 7008);
-	assert_int_equal(RUN_AS(I_MOV_IMM(R1, 1), I_MOV_IMM(R2, 2), I_MOV_REG(R3, R10),
-				I_ALU_IMM(ADD, R3, -8), I_MOV_IMM(R4, 8), I_CALL(get_ns_current_pid_tgid),
-				I_LOAD(W, R0, R10, -8), I_LOAD(W, R1, R10, -4), I_ALU_IMM(MUL, R0, 1000),
-				I_ALU_REG(ADD, R0, R1), I_EXIT()), 101100);
+				I_ALU32_IMM(MUL, R0, 1000), I_ALU_REG(ADD, R0, R1), I_EXIT()),
+			 7008);
+	assert_int_equal(RUN_AS(I_MOV_IMM(R1, 1), I_MOV_IMM(R2, 2), I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -8),
+				I_MOV_IMM(R4, 8), I_CALL(get_ns_current_pid_tgid), I_LOAD(W, R0, R10, -8),
+				I_LOAD(W, R1, R10, -4), I_ALU_IMM(MUL, R0, 1000), I_ALU_REG(ADD, R0, R1), I_EXIT()),
+			 101100);
 	assert_int_equal(RUN_AS(I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -8), I_MOV_IMM(R4, 4),
-				I_CALL(get_ns_current_pid_tgid), I_NEG(R0), I_EXIT()), BPF_EINVAL);
+				I_CALL(get_ns_current_pid_tgid), I_NEG(R0), I_EXIT()),
+			 BPF_EINVAL);
 }
 
 static void execname_is_cut_and_padded(void **state)
 {
 	(void)state;
-#define COMM(size) I_STORE_IMM(DW, R10, -24, -1), I_STORE_IMM(DW, R10, -16, -1), I_MOV_REG(R1, R10), \
-	I_ALU_IMM(ADD, R1, -24), I_MOV_IMM(R2, size), I_CALL(get_current_comm)
+#define COMM(size)                                                                                                 \
+	I_STORE_IMM(DW, R10, -24, -1), I_STORE_IMM(DW, R10, -16, -1), I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -24), \
+		I_MOV_IMM(R2, size), I_CALL(get_current_comm)
 	assert_int_equal(RUN_AS(COMM(16), I_LOAD(H, R0, R10, -10), I_EXIT()), 's');
 	assert_int_equal(RUN_AS(COMM(4), I_LOAD(W, R0, R10, -24), I_EXIT()), 'f' | 'i' << 8 | 'f' << 16);
 	assert_int_equal(RUN_AS(COMM(24), I_LOAD(DW, R0, R10, -8), I_EXIT()), 0);
@@ -259,12 +277,11 @@ static void relocated_fields_of_the_task_can_be_read(void **state)
 {
 	(void)state;
 	/* ppid: task->real_parent, then ->tgid */
-	struct bpf_ins prog[] = {
-		I_CALL(get_current_task), I_MOV_REG(R3, R0), I_ALU_IMM(ADD, R3, 0), I_MOV_REG(R1, R10),
-		I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 8), I_CALL(probe_read_kernel),
-		I_LOAD(DW, R3, R10, -8), I_ALU_IMM(ADD, R3, 0), I_MOV_REG(R1, R10),
-		I_ALU_IMM(ADD, R1, -8), I_MOV_IMM(R2, 4), I_CALL(probe_read_kernel), I_LOAD(W, R0, R10, -8),
-		I_EXIT() };
+	struct bpf_ins prog[] = { I_CALL(get_current_task),  I_MOV_REG(R3, R0),       I_ALU_IMM(ADD, R3, 0),
+				  I_MOV_REG(R1, R10),        I_ALU_IMM(ADD, R1, -8),  I_MOV_IMM(R2, 8),
+				  I_CALL(probe_read_kernel), I_LOAD(DW, R3, R10, -8), I_ALU_IMM(ADD, R3, 0),
+				  I_MOV_REG(R1, R10),        I_ALU_IMM(ADD, R1, -8),  I_MOV_IMM(R2, 4),
+				  I_CALL(probe_read_kernel), I_LOAD(W, R0, R10, -8),  I_EXIT() };
 	struct img_reloc relocs[] = { { 2, "task_struct", "real_parent" }, { 8, "task_struct", "tgid" } };
 	struct fixture f;
 	start(&f, prog, COUNT(prog));
@@ -282,8 +299,9 @@ static void relocated_fields_of_the_task_can_be_read(void **state)
 static void counters_read_as_zero(void **state)
 {
 	(void)state;
-#define COUNTER(size) I_STORE_IMM(DW, R10, -24, -1), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -24), \
-	I_MOV_IMM(R3, size), I_CALL(perf_prog_read_value)
+#define COUNTER(size)                                                                                    \
+	I_STORE_IMM(DW, R10, -24, -1), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -24), I_MOV_IMM(R3, size), \
+		I_CALL(perf_prog_read_value)
 	assert_int_equal(RUN(COUNTER(24), I_LOAD(DW, R1, R10, -24), I_ALU_REG(ADD, R0, R1), I_EXIT()), 0);
 	assert_int_equal(RUN(COUNTER(16), I_NEG(R0), I_EXIT()), BPF_EINVAL);
 }
@@ -302,8 +320,9 @@ static int run_stack(const struct bpf_ins *ins, uint32_t n)
 	return run(&f);
 }
 #define RUN_STACK(...) run_stack(PROG(__VA_ARGS__), COUNT(PROG(__VA_ARGS__)))
-#define STACK(size, flags) I_STORE_IMM(DW, R10, -8, -1), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -32), \
-	I_MOV_IMM(R3, size), I_MOV_IMM(R4, flags), I_CALL(get_stack)
+#define STACK(size, flags)                                                                              \
+	I_STORE_IMM(DW, R10, -8, -1), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -32), I_MOV_IMM(R3, size), \
+		I_MOV_IMM(R4, flags), I_CALL(get_stack)
 #define STACKID(flags) I_LD_MAP(R2, STACKS), I_LD64_HI(0), I_MOV_IMM(R3, flags), I_CALL(get_stackid)
 
 static void stacks_are_cut_and_skipped(void **state)
@@ -311,10 +330,11 @@ static void stacks_are_cut_and_skipped(void **state)
 	(void)state;
 	assert_int_equal(RUN_STACK(STACK(32, 0), I_EXIT()), 32);
 	assert_int_equal(RUN_STACK(STACK(32, 3), I_LOAD(DW, R1, R10, -24), I_ALU_IMM(MUL, R0, 10),
-				   I_ALU_REG(ADD, R0, R1), I_EXIT()), 165);
-	assert_int_equal(RUN_STACK(STACK(32, STACK_USER), I_LOAD(DW, R1, R10, -32),
-				   I_LOAD(DW, R2, R10, -8), I_ALU_REG(ADD, R0, R1), I_ALU_REG(ADD, R0, R2),
-				   I_EXIT()), 26);
+				   I_ALU_REG(ADD, R0, R1), I_EXIT()),
+			 165);
+	assert_int_equal(RUN_STACK(STACK(32, STACK_USER), I_LOAD(DW, R1, R10, -32), I_LOAD(DW, R2, R10, -8),
+				   I_ALU_REG(ADD, R0, R1), I_ALU_REG(ADD, R0, R2), I_EXIT()),
+			 26);
 	assert_int_equal(RUN_STACK(STACK(32, STACK_USER | 2), I_NEG(R0), I_EXIT()), BPF_EFAULT);
 	assert_int_equal(RUN_STACK(STACK(30, 0), I_NEG(R0), I_EXIT()), BPF_EINVAL);
 	assert_int_equal(RUN(STACK(32, 0), I_NEG(R0), I_EXIT()), BPF_EFAULT);
@@ -369,9 +389,9 @@ static void different_stacks_may_collide(void **state)
 /* R6 = the ring of index `i` */
 #define RING(i) LOOKUP(RINGS, i), I_MOV_REG(R6, R0), I_MOV_REG(R1, R0)
 /* hands over 16 bytes: a word of `v`, a word of zero */
-#define OUTPUT(v) I_STORE_IMM(DW, R10, -32, v), I_STORE_IMM(DW, R10, -24, 0), I_MOV_REG(R1, R6), \
-	I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -32), I_MOV_IMM(R3, 16), I_MOV_IMM(R4, 0), \
-	I_CALL(ringbuf_output)
+#define OUTPUT(v)                                                                                          \
+	I_STORE_IMM(DW, R10, -32, v), I_STORE_IMM(DW, R10, -24, 0), I_MOV_REG(R1, R6), I_MOV_REG(R2, R10), \
+		I_ALU_IMM(ADD, R2, -32), I_MOV_IMM(R3, 16), I_MOV_IMM(R4, 0), I_CALL(ringbuf_output)
 
 static void records_come_in_order_and_wrap(void **state)
 {
@@ -379,7 +399,7 @@ static void records_come_in_order_and_wrap(void **state)
 	struct fixture f;
 	const void *rec;
 	START(&f, RING(1), OUTPUT(41), OUTPUT(42), I_EXIT());
-	for (int i = 0; i < 20; i++) {          /* 48 bytes each time, so it wraps at every place */
+	for (int i = 0; i < 20; i++) { /* 48 bytes each time, so it wraps at every place */
 		assert_int_equal(vm_run(f.vm, 0, &f.cpu, 1000, &f.e), 0);
 		assert_int_equal(vm_ring_next(f.vm, 1, &rec), 16);
 		assert_int_equal(*(const uint64_t *)rec, 41);
@@ -402,7 +422,7 @@ static void a_full_ring_says_again(void **state)
 	while ((rc = vm_run(f.vm, 0, &f.cpu, 1000, &f.e)) == 0)
 		n++;
 	assert_int_equal(rc, BPF_EAGAIN);
-	assert_int_equal(n, 10);                /* 240 of 255 bytes */
+	assert_int_equal(n, 10); /* 240 of 255 bytes */
 	vm_close(f.vm);
 }
 

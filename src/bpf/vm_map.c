@@ -159,8 +159,7 @@ int64_t vm_map_stack(struct vm_map *m, const uint64_t *frames, uint32_t n, uint6
 	struct vm_node *node = node_at(m, slot);
 	uint8_t *value = vm_map_value(m, slot, 0);
 	size_t bytes = n * sizeof(*frames);
-	if (node->hash == hash && node->next == n &&
-	    ((flags & STACK_FAST_CMP) || !memcmp(value, frames, bytes)))
+	if (node->hash == hash && node->next == n && ((flags & STACK_FAST_CMP) || !memcmp(value, frames, bytes)))
 		return slot;
 	if (node->hash && !(flags & STACK_REUSE))
 		return -BPF_EEXIST;
@@ -184,13 +183,12 @@ static uint32_t power_of_two(uint32_t n)
 static int check_sizes(const struct img_map *d, uint32_t ncopies, struct err *e)
 {
 	bool index_key = is_array(d) || d->type == IMG_STACK_TRACE;
-	if (!d->max_entries || d->max_entries > VP_ELEMS / 2 || !d->value_size ||
-	    d->value_size > VP_OFFS - 8 || !d->key_size || d->key_size > VP_OFFS / 2 ||
-	    (index_key && d->key_size != 4) || (d->type == IMG_STACK_TRACE && d->value_size % 8) ||
-	    (uint64_t)d->max_entries * ncopies * (round8(d->value_size) + round8(d->key_size)) >
-		    VM_MAP_BYTES_MAX)
-		return err_set(e, TALLY_EINVAL, "map %.16s: %u entries of %u and %u bytes are not possible",
-			       d->name, d->max_entries, d->key_size, d->value_size);
+	if (!d->max_entries || d->max_entries > VP_ELEMS / 2 || !d->value_size || d->value_size > VP_OFFS - 8 ||
+	    !d->key_size || d->key_size > VP_OFFS / 2 || (index_key && d->key_size != 4) ||
+	    (d->type == IMG_STACK_TRACE && d->value_size % 8) ||
+	    (uint64_t)d->max_entries * ncopies * (round8(d->value_size) + round8(d->key_size)) > VM_MAP_BYTES_MAX)
+		return err_set(e, TALLY_EINVAL, "map %.16s: %u entries of %u and %u bytes are not possible", d->name,
+			       d->max_entries, d->key_size, d->value_size);
 	return 0;
 }
 
@@ -224,10 +222,12 @@ int vm_map_open(struct vm *vm, uint32_t i, struct err *e)
 	m->values = mem_alloc((size_t)m->nslots * m->ncopies * m->value_stride);
 	if (!m->values || (!is_array(d) && hash_open(m) < 0))
 		return err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);
-	bool memory = d->type != IMG_STACK_TRACE;       /* programs may not look into stacks */
-	vm->region[VR_MAPS + i] = (struct region){
-		.base = m->values, .stride = (uint64_t)m->value_stride * m->ncopies,
-		.nelem = memory ? m->nslots : 0, .rsize = d->value_size, .wsize = d->value_size };
+	bool memory = d->type != IMG_STACK_TRACE; /* programs may not look into stacks */
+	vm->region[VR_MAPS + i] = (struct region){ .base = m->values,
+						   .stride = (uint64_t)m->value_stride * m->ncopies,
+						   .nelem = memory ? m->nslots : 0,
+						   .rsize = d->value_size,
+						   .wsize = d->value_size };
 	return 0;
 }
 
@@ -264,8 +264,8 @@ int vm_rings_open(struct vm *vm, uint32_t map, struct err *e)
 	bool control = d->type == IMG_RINGBUF;
 	int rc = 0;
 
-	if (d->max_entries < 64 || d->max_entries > VM_MAP_BYTES_MAX / 4 ||
-	    d->max_entries & (d->max_entries - 1) || d->key_size != (control ? 0 : 4))
+	if (d->max_entries < 64 || d->max_entries > VM_MAP_BYTES_MAX / 4 || d->max_entries & (d->max_entries - 1) ||
+	    d->key_size != (control ? 0 : 4))
 		return err_set(e, TALLY_EINVAL, "map %.16s: a ring of %u bytes is not possible", d->name,
 			       d->max_entries);
 	if (!vm->rings && !(vm->rings = mem_alloc((vm->ncpus + 1) * sizeof(*vm->rings))))
@@ -380,7 +380,7 @@ static int ops_take(void *maps, uint32_t map, const void *key, void *value)
 	int64_t slot = remove_slot(m, key);
 	if (slot < 0)
 		return -TALLY_EEND;
-	copy_out(m, slot, value);       /* a freed slot keeps its value until it is taken again */
+	copy_out(m, slot, value); /* a freed slot keeps its value until it is taken again */
 	return 0;
 }
 

@@ -11,33 +11,64 @@
 #define MIN64 0x8000000000000000ULL
 #define MIN32 0x80000000ULL
 
-struct alu_row { int line; uint8_t op; uint64_t a, b, r64, r32; };
-#define ROW(op, a, b, r64, r32) { __LINE__, OP_##op, a, b, r64, r32 }
+struct alu_row {
+	int line;
+	uint8_t op;
+	uint64_t a, b, r64, r32;
+};
+#define ROW(op, a, b, r64, r32)                   \
+	{                                         \
+		__LINE__, OP_##op, a, b, r64, r32 \
+	}
 static const struct alu_row alu_rows[] = {
-	ROW(ADD, M64, 1, 0, 0), ROW(ADD, M32, 1, M32 + 1, 0), ROW(ADD, MIN64, MIN64, 0, 0),
-	ROW(SUB, 0, 1, M64, M32), ROW(SUB, MIN64, 1, MIN64 - 1, M32), ROW(SUB, 5, 5, 0, 0),
-	ROW(MUL, M64, M64, 1, 1), ROW(MUL, M32, M32, 0xfffffffe00000001ULL, 1),
-	ROW(MUL, MIN64, 2, 0, 0), ROW(MUL, 7, 6, 42, 42),
-	ROW(DIV, 7, 2, 3, 3), ROW(DIV, 7, 0, 0, 0), ROW(DIV, M64, 2, MIN64 - 1, 0x7fffffff),
-	ROW(DIV, MIN64, M64, 0, 0), ROW(DIV, MIN32, M32, 0, 0), ROW(DIV, M64, 1ULL << 32, M32, 0),
-	ROW(MOD, 7, 4, 3, 3), ROW(MOD, 7, 0, 7, 7), ROW(MOD, M64, 0, M64, M32),
-	ROW(MOD, M64, 10, 5, 5), ROW(MOD, 1ULL << 32, 1ULL << 32, 0, 0),
-	ROW(OR, 0xf0, 0x0f, 0xff, 0xff), ROW(OR, MIN64, 1, MIN64 | 1, 1),
-	ROW(AND, M64, MIN32, MIN32, MIN32), ROW(AND, 0xf0, 0x0f, 0, 0),
-	ROW(XOR, M64, M64, 0, 0), ROW(XOR, M64, 0, M64, M32),
-	ROW(MOV, 5, M64, M64, M32), ROW(MOV, 5, MIN32, MIN32, MIN32),
-	ROW(LSH, 1, 63, MIN64, MIN32), ROW(LSH, 1, 31, MIN32, MIN32), ROW(LSH, 1, 64, 1, 1),
-	ROW(LSH, 3, 33, 6ULL << 32, 6), ROW(RSH, MIN64, 63, 1, 0), ROW(RSH, MIN32, 31, 1, 1),
-	ROW(RSH, M64, 32, M32, M32), ROW(RSH, M64, 65, M64 >> 1, M32 >> 1),
-	ROW(ARSH, MIN64, 63, M64, 0), ROW(ARSH, MIN32, 31, 1, M32), ROW(ARSH, M64, 64, M64, M32),
+	ROW(ADD, M64, 1, 0, 0),
+	ROW(ADD, M32, 1, M32 + 1, 0),
+	ROW(ADD, MIN64, MIN64, 0, 0),
+	ROW(SUB, 0, 1, M64, M32),
+	ROW(SUB, MIN64, 1, MIN64 - 1, M32),
+	ROW(SUB, 5, 5, 0, 0),
+	ROW(MUL, M64, M64, 1, 1),
+	ROW(MUL, M32, M32, 0xfffffffe00000001ULL, 1),
+	ROW(MUL, MIN64, 2, 0, 0),
+	ROW(MUL, 7, 6, 42, 42),
+	ROW(DIV, 7, 2, 3, 3),
+	ROW(DIV, 7, 0, 0, 0),
+	ROW(DIV, M64, 2, MIN64 - 1, 0x7fffffff),
+	ROW(DIV, MIN64, M64, 0, 0),
+	ROW(DIV, MIN32, M32, 0, 0),
+	ROW(DIV, M64, 1ULL << 32, M32, 0),
+	ROW(MOD, 7, 4, 3, 3),
+	ROW(MOD, 7, 0, 7, 7),
+	ROW(MOD, M64, 0, M64, M32),
+	ROW(MOD, M64, 10, 5, 5),
+	ROW(MOD, 1ULL << 32, 1ULL << 32, 0, 0),
+	ROW(OR, 0xf0, 0x0f, 0xff, 0xff),
+	ROW(OR, MIN64, 1, MIN64 | 1, 1),
+	ROW(AND, M64, MIN32, MIN32, MIN32),
+	ROW(AND, 0xf0, 0x0f, 0, 0),
+	ROW(XOR, M64, M64, 0, 0),
+	ROW(XOR, M64, 0, M64, M32),
+	ROW(MOV, 5, M64, M64, M32),
+	ROW(MOV, 5, MIN32, MIN32, MIN32),
+	ROW(LSH, 1, 63, MIN64, MIN32),
+	ROW(LSH, 1, 31, MIN32, MIN32),
+	ROW(LSH, 1, 64, 1, 1),
+	ROW(LSH, 3, 33, 6ULL << 32, 6),
+	ROW(RSH, MIN64, 63, 1, 0),
+	ROW(RSH, MIN32, 31, 1, 1),
+	ROW(RSH, M64, 32, M32, M32),
+	ROW(RSH, M64, 65, M64 >> 1, M32 >> 1),
+	ROW(ARSH, MIN64, 63, M64, 0),
+	ROW(ARSH, MIN32, 31, 1, M32),
+	ROW(ARSH, M64, 64, M64, M32),
 	ROW(ARSH, 0x7fffffff, 30, 1, 1),
 };
 
 /* 1 when `in`, applied to R6 = a and R7 = b, leaves `want` in R6. */
 static int alu_gives(struct bpf_ins in, uint64_t a, uint64_t b, uint64_t want)
 {
-	return RUN(LD64(R6, a), LD64(R7, b), in, LD64(R2, want), I_MOV_IMM(R0, 0),
-		   I_JMP_REG(JNE, R6, R2, 1), I_MOV_IMM(R0, 1), I_EXIT());
+	return RUN(LD64(R6, a), LD64(R7, b), in, LD64(R2, want), I_MOV_IMM(R0, 0), I_JMP_REG(JNE, R6, R2, 1),
+		   I_MOV_IMM(R0, 1), I_EXIT());
 }
 
 static void arithmetic_is_that_of_the_standard(void **state)
@@ -45,13 +76,10 @@ static void arithmetic_is_that_of_the_standard(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(alu_rows); i++) {
 		const struct alu_row *r = &alu_rows[i];
-		bool ok = alu_gives(I_RAW(INS_ALU64 | INS_X | r->op, R6, R7, 0, 0), r->a, r->b,
-				    r->r64) == 1 &&
-			  alu_gives(I_RAW(INS_ALU | INS_X | r->op, R6, R7, 0, 0), r->a, r->b,
-				    r->r32) == 1;
-		if ((uint64_t)(int64_t)(int32_t)r->b == r->b)   /* it fits into an immediate */
-			ok = ok &&
-			     alu_gives(I_RAW(INS_ALU64 | r->op, R6, 0, 0, r->b), r->a, 0, r->r64) == 1 &&
+		bool ok = alu_gives(I_RAW(INS_ALU64 | INS_X | r->op, R6, R7, 0, 0), r->a, r->b, r->r64) == 1 &&
+			  alu_gives(I_RAW(INS_ALU | INS_X | r->op, R6, R7, 0, 0), r->a, r->b, r->r32) == 1;
+		if ((uint64_t)(int64_t)(int32_t)r->b == r->b) /* it fits into an immediate */
+			ok = ok && alu_gives(I_RAW(INS_ALU64 | r->op, R6, 0, 0, r->b), r->a, 0, r->r64) == 1 &&
 			     alu_gives(I_RAW(INS_ALU | r->op, R6, 0, 0, r->b), r->a, 0, r->r32) == 1;
 		if (!ok)
 			fail_msg("row of line %d", r->line);
@@ -78,26 +106,33 @@ static void negation_and_byte_orders_truncate(void **state)
 
 /* ---- jumps ---------------------------------------------------------- */
 
-struct jump_row { int line; uint8_t op; uint64_t a, b; bool j64, j32; };
-#define JROW(op, a, b, j64, j32) { __LINE__, OP_##op, a, b, j64, j32 }
+struct jump_row {
+	int line;
+	uint8_t op;
+	uint64_t a, b;
+	bool j64, j32;
+};
+#define JROW(op, a, b, j64, j32)                  \
+	{                                         \
+		__LINE__, OP_##op, a, b, j64, j32 \
+	}
 static const struct jump_row jump_rows[] = {
-	JROW(JEQ, 5, 5, 1, 1), JROW(JEQ, 1ULL << 32, 0, 0, 1), JROW(JEQ, M64, M32, 0, 1),
-	JROW(JNE, 5, 5, 0, 0), JROW(JNE, 1ULL << 32, 0, 1, 0),
-	JROW(JGT, M64, 0, 1, 1), JROW(JGT, 5, 5, 0, 0), JROW(JGT, 1ULL << 32, 1, 1, 0),
-	JROW(JGE, 5, 5, 1, 1), JROW(JGE, 0, M64, 0, 0), JROW(JGE, 1ULL << 32, 1, 1, 0),
-	JROW(JLT, 0, M64, 1, 1), JROW(JLT, 5, 5, 0, 0), JROW(JLT, 1, 1ULL << 32, 1, 0),
-	JROW(JLE, 5, 5, 1, 1), JROW(JLE, M64, 0, 0, 0), JROW(JLE, 1, 1ULL << 32, 1, 0),
-	JROW(JSGT, 0, M64, 1, 1), JROW(JSGT, MIN64, 0, 0, 0), JROW(JSGT, 0, MIN32, 0, 1),
-	JROW(JSGE, M64, M64, 1, 1), JROW(JSGE, M64, 0, 0, 0), JROW(JSGE, MIN32, 0, 1, 0),
-	JROW(JSLT, M64, 0, 1, 1), JROW(JSLT, 0, MIN64, 0, 0), JROW(JSLT, MIN32, 0, 0, 1),
-	JROW(JSLE, 5, 5, 1, 1), JROW(JSLE, MIN64, 0, 1, 1), JROW(JSLE, 0, M64, 0, 0),
-	JROW(JSET, 6, 2, 1, 1), JROW(JSET, 5, 2, 0, 0), JROW(JSET, MIN64, MIN64, 1, 0),
+	JROW(JEQ, 5, 5, 1, 1),      JROW(JEQ, 1ULL << 32, 0, 0, 1), JROW(JEQ, M64, M32, 0, 1),
+	JROW(JNE, 5, 5, 0, 0),      JROW(JNE, 1ULL << 32, 0, 1, 0), JROW(JGT, M64, 0, 1, 1),
+	JROW(JGT, 5, 5, 0, 0),      JROW(JGT, 1ULL << 32, 1, 1, 0), JROW(JGE, 5, 5, 1, 1),
+	JROW(JGE, 0, M64, 0, 0),    JROW(JGE, 1ULL << 32, 1, 1, 0), JROW(JLT, 0, M64, 1, 1),
+	JROW(JLT, 5, 5, 0, 0),      JROW(JLT, 1, 1ULL << 32, 1, 0), JROW(JLE, 5, 5, 1, 1),
+	JROW(JLE, M64, 0, 0, 0),    JROW(JLE, 1, 1ULL << 32, 1, 0), JROW(JSGT, 0, M64, 1, 1),
+	JROW(JSGT, MIN64, 0, 0, 0), JROW(JSGT, 0, MIN32, 0, 1),     JROW(JSGE, M64, M64, 1, 1),
+	JROW(JSGE, M64, 0, 0, 0),   JROW(JSGE, MIN32, 0, 1, 0),     JROW(JSLT, M64, 0, 1, 1),
+	JROW(JSLT, 0, MIN64, 0, 0), JROW(JSLT, MIN32, 0, 0, 1),     JROW(JSLE, 5, 5, 1, 1),
+	JROW(JSLE, MIN64, 0, 1, 1), JROW(JSLE, 0, M64, 0, 0),       JROW(JSET, 6, 2, 1, 1),
+	JROW(JSET, 5, 2, 0, 0),     JROW(JSET, MIN64, MIN64, 1, 0),
 };
 
 static int jumps(uint8_t code, uint64_t a, uint64_t b, int32_t imm)
 {
-	return RUN(LD64(R6, a), LD64(R7, b), I_MOV_IMM(R0, 1), I_RAW(code, R6, R7, 1, imm),
-		   I_MOV_IMM(R0, 0), I_EXIT());
+	return RUN(LD64(R6, a), LD64(R7, b), I_MOV_IMM(R0, 1), I_RAW(code, R6, R7, 1, imm), I_MOV_IMM(R0, 0), I_EXIT());
 }
 
 static void jumps_compare_as_they_say(void **state)
@@ -115,8 +150,7 @@ static void jumps_compare_as_they_say(void **state)
 	}
 	assert_int_equal(RUN(I_MOV_IMM(R0, 3), I_JUMP(1), I_MOV_IMM(R0, 4), I_EXIT()), 3);
 	/* backwards: 5 rounds */
-	assert_int_equal(RUN(I_MOV_IMM(R0, 0), I_ALU_IMM(ADD, R0, 1), I_JMP_IMM(JLT, R0, 5, -2),
-			     I_EXIT()), 5);
+	assert_int_equal(RUN(I_MOV_IMM(R0, 0), I_ALU_IMM(ADD, R0, 1), I_JMP_IMM(JLT, R0, 5, -2), I_EXIT()), 5);
 }
 
 /* ---- memory --------------------------------------------------------- */
@@ -124,29 +158,30 @@ static void jumps_compare_as_they_say(void **state)
 static void loads_zero_extend_and_stores_truncate(void **state)
 {
 	(void)state;
-	static const struct { unsigned bytes; uint64_t want; } rows[] = {
-		{ 1, 0x88 }, { 2, 0x7788 }, { 4, 0x55667788 }, { 8, 0x1122334455667788ULL } };
+	static const struct {
+		unsigned bytes;
+		uint64_t want;
+	} rows[] = { { 1, 0x88 }, { 2, 0x7788 }, { 4, 0x55667788 }, { 8, 0x1122334455667788ULL } };
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		unsigned n = rows[i].bytes;
 		assert_int_equal(RUN(LD64(R6, 0x1122334455667788ULL), I_STORE_N(n, R10, -8, R6),
-				     I_LOAD(DW, R7, R10, -8), LD64(R2, rows[i].want),
-				     I_MOV_IMM(R0, 0), I_JMP_REG(JNE, R7, R2, 1), I_MOV_IMM(R0, 1),
-				     I_EXIT()), 1);
+				     I_LOAD(DW, R7, R10, -8), LD64(R2, rows[i].want), I_MOV_IMM(R0, 0),
+				     I_JMP_REG(JNE, R7, R2, 1), I_MOV_IMM(R0, 1), I_EXIT()),
+				 1);
 		assert_int_equal(RUN(I_STORE_IMM(DW, R10, -8, -1), I_LOAD_N(n, R7, R10, -8),
 				     I_LD64_LO(R2, M64 >> (64 - 8 * n)), I_LD64_HI(M64 >> (64 - 8 * n)),
-				     I_MOV_IMM(R0, 0), I_JMP_REG(JNE, R7, R2, 1), I_MOV_IMM(R0, 1),
-				     I_EXIT()), 1);
+				     I_MOV_IMM(R0, 0), I_JMP_REG(JNE, R7, R2, 1), I_MOV_IMM(R0, 1), I_EXIT()),
+				 1);
 	}
-	assert_int_equal(RUN(I_LOAD(DW, R0, R10, -512), I_EXIT()), 0);  /* a stack starts zeroed */
+	assert_int_equal(RUN(I_LOAD(DW, R0, R10, -512), I_EXIT()), 0); /* a stack starts zeroed */
 }
 
 /* R0 = 1 when the instruction leaves `mem` in memory that held `old`, and `src` in R6. */
 static int atomic_gives(struct bpf_ins in, uint64_t old, uint64_t mem, uint64_t src)
 {
-	return RUN(LD64(R1, old), I_STORE(DW, R10, -8, R1), LD64(R6, 0x500000003ULL),
-		   I_MOV_IMM(R0, 7), in, I_LOAD(DW, R7, R10, -8), LD64(R2, mem), LD64(R3, src),
-		   I_JMP_REG(JNE, R7, R2, 3), I_JMP_REG(JNE, R6, R3, 2), I_MOV_IMM(R0, 1), I_EXIT(),
-		   I_MOV_IMM(R0, 0), I_EXIT());
+	return RUN(LD64(R1, old), I_STORE(DW, R10, -8, R1), LD64(R6, 0x500000003ULL), I_MOV_IMM(R0, 7), in,
+		   I_LOAD(DW, R7, R10, -8), LD64(R2, mem), LD64(R3, src), I_JMP_REG(JNE, R7, R2, 3),
+		   I_JMP_REG(JNE, R6, R3, 2), I_MOV_IMM(R0, 1), I_EXIT(), I_MOV_IMM(R0, 0), I_EXIT());
 }
 
 static void atomics_change_memory_and_fetch(void **state)
@@ -187,11 +222,11 @@ static void access_out_of_bounds_is_refused(void **state)
 	refused(I_LOAD(B, R0, R10, -513), "reads outside");
 	refused(I_STORE(DW, R10, -4, R0), "writes outside");
 	refused(I_STORE_IMM(B, R10, 0, 1), "writes outside");
-	refused(I_LOAD(B, R0, R0, 0), "reads outside");         /* null */
-	refused(I_LOAD(B, R0, R2, 0), "reads outside");         /* a small number */
-	refused(I_LOAD(B, R0, R8, 0), "reads outside");         /* a map is a handle */
-	refused(I_LOAD(B, R0, R1, 8), "reads outside");         /* behind the PC */
-	refused(I_STORE(B, R1, 0, R0), "writes outside");       /* the context is read-only */
+	refused(I_LOAD(B, R0, R0, 0), "reads outside");   /* null */
+	refused(I_LOAD(B, R0, R2, 0), "reads outside");   /* a small number */
+	refused(I_LOAD(B, R0, R8, 0), "reads outside");   /* a map is a handle */
+	refused(I_LOAD(B, R0, R1, 8), "reads outside");   /* behind the PC */
+	refused(I_STORE(B, R1, 0, R0), "writes outside"); /* the context is read-only */
 	refused(I_ATOMIC(DW, ADD, R10, 0, R0), "writes outside");
 }
 
@@ -215,7 +250,7 @@ static void what_is_no_instruction_is_refused(void **state)
 	refused(I_RAW(INS_STX | INS_ATOMIC | INS_DW, R10, R0, -8, OP_SUB), "not an instruction");
 	refused(I_RAW(INS_STX | INS_ATOMIC | INS_H, R10, R0, -8, OP_ADD), "not an instruction");
 	refused(I_LD_MAP(R0, NMAPS), "not an instruction");
-	refused(I_LD64_LO(R0, 1), "not an instruction");        /* EXIT is no second half */
+	refused(I_LD64_LO(R0, 1), "not an instruction"); /* EXIT is no second half */
 }
 
 static void leaving_the_program_is_refused(void **state)
@@ -227,7 +262,7 @@ static void leaving_the_program_is_refused(void **state)
 	assert_non_null(strstr(f.e.text, "off its end"));
 	START(&f, I_JUMP(-2));
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
-	START(&f, I_LD64_LO(R0, 0), I_LD64_HI(0), I_JUMP(-2), I_EXIT());      /* into a second half */
+	START(&f, I_LD64_LO(R0, 0), I_LD64_HI(0), I_JUMP(-2), I_EXIT()); /* into a second half */
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
 	assert_non_null(strstr(f.e.text, "not an instruction"));
 	START(&f, I_CALL_LOCAL(7), I_EXIT());
@@ -251,12 +286,12 @@ static void endless_programs_end(void **state)
 static void a_call_keeps_registers_and_has_its_own_stack(void **state)
 {
 	(void)state;
-	assert_int_equal(RUN(I_MOV_IMM(R6, 30), I_STORE_IMM(DW, R10, -8, 5), I_MOV_REG(R1, R10),
-			     I_CALL_LOCAL(4), I_LOAD(DW, R1, R10, -8), I_ALU_REG(ADD, R0, R1),
-			     I_ALU_REG(ADD, R0, R6), I_EXIT(),
+	assert_int_equal(RUN(I_MOV_IMM(R6, 30), I_STORE_IMM(DW, R10, -8, 5), I_MOV_REG(R1, R10), I_CALL_LOCAL(4),
+			     I_LOAD(DW, R1, R10, -8), I_ALU_REG(ADD, R0, R1), I_ALU_REG(ADD, R0, R6), I_EXIT(),
 			     /* returns what the caller stored, and its own stack is empty */
 			     I_MOV_IMM(R6, 0), I_LOAD(DW, R0, R10, -8), I_STORE_IMM(DW, R10, -8, 99),
-			     I_LOAD(DW, R2, R1, -8), I_ALU_REG(ADD, R0, R2), I_EXIT()), 40);
+			     I_LOAD(DW, R2, R1, -8), I_ALU_REG(ADD, R0, R2), I_EXIT()),
+			 40);
 }
 
 static void loops_call_back_until_told_to_stop(void **state)
@@ -264,19 +299,34 @@ static void loops_call_back_until_told_to_stop(void **state)
 	(void)state;
 	/* the callback adds its index to what the context points to, and returns 1 at index `stop` */
 	for (int stop = 3; stop <= 100; stop += 97) {
-		struct bpf_ins prog[] = {
-			I_STORE_IMM(DW, R10, -8, 0), I_MOV_IMM(R1, 10), I_LD_FUNC(R2, 8), I_LD64_HI(0),
-			I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -8), I_MOV_IMM(R4, 0), I_CALL(loop),
-			I_LOAD(DW, R1, R10, -8), I_ALU_IMM(MUL, R0, 100), I_ALU_REG(ADD, R0, R1), I_EXIT(),
-			I_LOAD(DW, R3, R2, 0), I_ALU_REG(ADD, R3, R1), I_STORE(DW, R2, 0, R3),
-			I_MOV_IMM(R0, 0), I_JMP_IMM(JNE, R1, stop, 1), I_MOV_IMM(R0, 1), I_EXIT() };
+		struct bpf_ins prog[] = { I_STORE_IMM(DW, R10, -8, 0),
+					  I_MOV_IMM(R1, 10),
+					  I_LD_FUNC(R2, 8),
+					  I_LD64_HI(0),
+					  I_MOV_REG(R3, R10),
+					  I_ALU_IMM(ADD, R3, -8),
+					  I_MOV_IMM(R4, 0),
+					  I_CALL(loop),
+					  I_LOAD(DW, R1, R10, -8),
+					  I_ALU_IMM(MUL, R0, 100),
+					  I_ALU_REG(ADD, R0, R1),
+					  I_EXIT(),
+					  I_LOAD(DW, R3, R2, 0),
+					  I_ALU_REG(ADD, R3, R1),
+					  I_STORE(DW, R2, 0, R3),
+					  I_MOV_IMM(R0, 0),
+					  I_JMP_IMM(JNE, R1, stop, 1),
+					  I_MOV_IMM(R0, 1),
+					  I_EXIT() };
 		prog[2].imm = 12 - 3;
 		assert_int_equal(run_prog(prog, COUNT(prog)), stop == 3 ? 406 : 1045);
 	}
-	assert_int_equal(RUN(I_MOV_IMM(R1, 0), I_LD_FUNC(R2, 0), I_LD64_HI(0), I_MOV_IMM(R4, 0),
-			     I_CALL(loop), I_EXIT()), 0);
-	assert_int_equal(RUN(I_MOV_IMM(R1, 1 << 24), I_LD_FUNC(R2, 0), I_LD64_HI(0), I_MOV_IMM(R4, 0),
-			     I_CALL(loop), I_NEG(R0), I_EXIT()), BPF_E2BIG);
+	assert_int_equal(RUN(I_MOV_IMM(R1, 0), I_LD_FUNC(R2, 0), I_LD64_HI(0), I_MOV_IMM(R4, 0), I_CALL(loop),
+			     I_EXIT()),
+			 0);
+	assert_int_equal(RUN(I_MOV_IMM(R1, 1 << 24), I_LD_FUNC(R2, 0), I_LD64_HI(0), I_MOV_IMM(R4, 0), I_CALL(loop),
+			     I_NEG(R0), I_EXIT()),
+			 BPF_E2BIG);
 	struct fixture f;
 	START(&f, I_MOV_IMM(R1, 5), I_MOV_IMM(R2, 5), I_CALL(loop), I_EXIT());
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
@@ -287,15 +337,16 @@ static void loops_call_back_until_told_to_stop(void **state)
 static void strings_compare(void **state)
 {
 	(void)state;
-#define STRNCMP(a, b, n) I_STORE_IMM(DW, R10, -16, a), I_STORE_IMM(DW, R10, -8, b), I_MOV_REG(R1, R10), \
-	I_ALU_IMM(ADD, R1, -16), I_MOV_IMM(R2, n), I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -8), \
-	I_CALL(strncmp), I_ALU_IMM(ADD, R0, 5), I_EXIT()
+#define STRNCMP(a, b, n)                                                                                              \
+	I_STORE_IMM(DW, R10, -16, a), I_STORE_IMM(DW, R10, -8, b), I_MOV_REG(R1, R10), I_ALU_IMM(ADD, R1, -16),       \
+		I_MOV_IMM(R2, n), I_MOV_REG(R3, R10), I_ALU_IMM(ADD, R3, -8), I_CALL(strncmp), I_ALU_IMM(ADD, R0, 5), \
+		I_EXIT()
 	assert_int_equal(RUN(STRNCMP(0x6261, 0x6261, 8)), 5);
 	assert_int_equal(RUN(STRNCMP(0x6161, 0x6261, 8)), 4);
 	assert_int_equal(RUN(STRNCMP(0x6361, 0x6261, 8)), 6);
 	assert_int_equal(RUN(STRNCMP(0x6361, 0x6261, 1)), 5);
 	struct fixture f;
-	START(&f, STRNCMP(0x6361, -1, 1));      /* no NUL before the end of the stack */
+	START(&f, STRNCMP(0x6361, -1, 1)); /* no NUL before the end of the stack */
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
 }
 
@@ -312,7 +363,10 @@ static void a_test_program_has_no_context(void **state)
 
 static void a_record_is_read_within_its_bytes_and_not_written(void **state)
 {
-	static const struct { struct bpf_ins in; int rc; } rows[] = {
+	static const struct {
+		struct bpf_ins in;
+		int rc;
+	} rows[] = {
 		{ I_LOAD(W, R0, R1, 8), 7 },
 		{ I_LOAD(W, R0, R1, 12), -TALLY_ECORRUPT },
 		{ I_LOAD(W, R0, R1, 9), -TALLY_ECORRUPT },
@@ -339,10 +393,14 @@ static void impossible_maps_are_refused(void **state)
 	(void)state;
 	static const struct img_map bad[] = {
 		{ .type = 9, .name = "type", .key_size = 4, .value_size = 8, .max_entries = 1 },
-		{ IMG_ARRAY, 0, 0, "key", 8, 8, 1 }, { IMG_HASH, 0, 0, "nokey", 0, 8, 1 },
-		{ IMG_HASH, 0, 0, "none", 8, 8, 0 }, { IMG_HASH, 0, 0, "huge", 8, 1 << 20, 1 << 25 },
-		{ IMG_ARRAY, 0, 0, "value", 4, 1u << 30, 1 }, { IMG_STACK_TRACE, 0, 0, "odd", 4, 12, 4 },
-		{ IMG_RINGS, 0, 0, "ring", 4, 4, 1000 }, { IMG_ARRAY, IMG_GLOBALS, 0, "small", 4, 4, 1 },
+		{ IMG_ARRAY, 0, 0, "key", 8, 8, 1 },
+		{ IMG_HASH, 0, 0, "nokey", 0, 8, 1 },
+		{ IMG_HASH, 0, 0, "none", 8, 8, 0 },
+		{ IMG_HASH, 0, 0, "huge", 8, 1 << 20, 1 << 25 },
+		{ IMG_ARRAY, 0, 0, "value", 4, 1u << 30, 1 },
+		{ IMG_STACK_TRACE, 0, 0, "odd", 4, 12, 4 },
+		{ IMG_RINGS, 0, 0, "ring", 4, 4, 1000 },
+		{ IMG_ARRAY, IMG_GLOBALS, 0, "small", 4, 4, 1 },
 	};
 	struct fixture f;
 	for (size_t i = 0; i < COUNT(bad); i++) {
@@ -355,7 +413,7 @@ static void impossible_maps_are_refused(void **state)
 	vm_close(f.vm);
 	assert_int_equal(vm_open(&f.vm, &f.img, 0, &f.e), -TALLY_EINVAL);
 	f.e = (struct err){ 0 };
-	f.maps[CTL] = test_maps[RINGS];         /* two of them */
+	f.maps[CTL] = test_maps[RINGS]; /* two of them */
 	assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), -TALLY_EINVAL);
 }
 

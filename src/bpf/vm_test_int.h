@@ -39,9 +39,13 @@ static inline int open_fixture(struct fixture *f, const struct bpf_ins *ins, uin
 	memcpy(f->maps, test_maps, sizeof(test_maps));
 	for (uint32_t i = 0; i < n && i < COUNT(f->line); i++)
 		f->line[i] = i / 2;
-	f->prog = (struct img_prog){ .cls = IMG_PERF, .name = "test", .nins = n, .line = f->line,
-				     .ins = (struct bpf_ins *)(uintptr_t)ins };
-	f->img = (struct bpf_image){ .map = f->maps, .nmaps = NMAPS, .prog = &f->prog, .nprogs = 1,
+	f->prog = (struct img_prog){
+		.cls = IMG_PERF, .name = "test", .nins = n, .line = f->line, .ins = (struct bpf_ins *)(uintptr_t)ins
+	};
+	f->img = (struct bpf_image){ .map = f->maps,
+				     .nmaps = NMAPS,
+				     .prog = &f->prog,
+				     .nprogs = 1,
 				     .globals_init = (void *)(uintptr_t)test_globals,
 				     .globals_size = sizeof(test_globals) };
 	return vm_open(&f->vm, &f->img, 2, &f->e);

@@ -30,17 +30,17 @@ struct tally_ptt {
 	struct tally_ptt_opts o;
 	/* set by _file */
 	char *path;
-	struct bytes_in in;                   /* a file's: of the first pass, later ones open it again */
+	struct bytes_in in; /* a file's: of the first pass, later ones open it again */
 	bool has_in, used;
-	struct ptt_reader *first;             /* what the check of the file opened; the first pass takes it */
+	struct ptt_reader *first; /* what the check of the file opened; the first pass takes it */
 	/* of the call */
 	struct buf out;
-	bool noted;                           /* ptt_pass_notes() was there: one query may scan twice */
+	bool noted; /* ptt_pass_notes() was there: one query may scan twice */
 	struct err err;
 };
 int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc);  /* with e's words, if it has some */
-void ptt_enter(struct tally_ptt *t);          /* a call starts: no error yet, nothing to hand over */
+int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc); /* with e's words, if it has some */
+void ptt_enter(struct tally_ptt *t); /* a call starts: no error yet, nothing to hand over */
 void ptt_note(struct tally_ptt *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What is in t->out goes to `out`; -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it is cut short. */
 int ptt_flush(struct tally_ptt *t, tally_write_fn *out, void *arg);
@@ -50,29 +50,29 @@ static inline bool ptt_is_pipe(const struct tally_ptt *t)
 }
 
 /* ---- one pass over the file ------------------------------------------------------------ */
-struct ptt_stream {                           /* one device's records */
+struct ptt_stream { /* one device's records */
 	struct ptt_clock clock;
 	struct ptt_decode_opts o;
 	bool seen, sure;
-	bool recorded;                        /* the file says what Time counts from */
-	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */
+	bool recorded; /* the file says what Time counts from */
+	bool sparse;   /* 4DW: some gaps are longer than Time can tell */
 };
 struct ptt_pass {
 	struct tally_ptt *t;
 	struct ptt_reader *r;
-	struct bytes_in in;                   /* this pass's own, when own_in */
+	struct bytes_in in; /* this pass's own, when own_in */
 	bool own_in;
 	struct ptt_stream *dev;
 	uint32_t ndev, capdev;
-	bool any;                             /* there was a chunk */
+	bool any; /* there was a chunk */
 };
 /* Passes may overlap: each has a reader and a window of its own. as_perf: padding too, and sizes as perf sees them. */
 int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf);
 /* 1, *c and the device's *s; 0 at the end. A file without any record: -TALLY_ECORRUPT. */
 int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s);
-void ptt_pass_close(struct ptt_pass *p);      /* after a failed open, too */
+void ptt_pass_close(struct ptt_pass *p); /* after a failed open, too */
 /* Says how times were understood and what the file did not give. */
 void ptt_pass_notes(struct ptt_pass *p, bool times);
-const char *ptt_device_name(const struct ptt_pass *p, uint32_t device);       /* never NULL */
+const char *ptt_device_name(const struct ptt_pass *p, uint32_t device); /* never NULL */
 
 #endif

@@ -15,11 +15,11 @@
 #include "ptt/gen.h"
 
 #define RECORDS 3000u
-#define CONFIG_8DW 0x107280001ull             /* filter 0x80001, all types, completions, 8DW */
+#define CONFIG_8DW 0x107280001ull /* filter 0x80001, all types, completions, 8DW */
 
 struct env {
 	char raw[64], again[64], other[64], nothing[64];
-	struct ptt_gen_truth truth;           /* of raw; its tables are gone */
+	struct ptt_gen_truth truth; /* of raw; its tables are gone */
 	struct buf out, notes;
 };
 
@@ -51,7 +51,10 @@ static void generate(char *path, uint64_t seed, uint32_t most, struct ptt_gen_tr
 	static uint8_t bytes[RECORDS * 32];
 	struct ptt_gen *g;
 
-	assert_int_equal(ptt_gen_open(&g, &(struct ptt_gen_opts){ .seed = seed, .faults = 1000, .mps = most, .mrrs = most }), 0);
+	assert_int_equal(ptt_gen_open(&g,
+				      &(struct ptt_gen_opts){
+					      .seed = seed, .faults = 1000, .mps = most, .mrrs = most }),
+			 0);
 	size_t n = ptt_gen_fill(g, bytes, sizeof(bytes));
 	write_file(path, bytes, n);
 	if (truth)
@@ -99,12 +102,16 @@ static struct tally_ptt *opened(struct env *v, const char *path)
 
 static struct tally_ptt_dump dump_opts(struct env *v, uint32_t form)
 {
-	return (struct tally_ptt_dump){ .size = sizeof(struct tally_ptt_dump), .out = put, .arg = &v->out, .form = form };
+	return (struct tally_ptt_dump){
+		.size = sizeof(struct tally_ptt_dump), .out = put, .arg = &v->out, .form = form
+	};
 }
 
 static struct tally_ptt_report report_opts(struct env *v, uint32_t form)
 {
-	return (struct tally_ptt_report){ .size = sizeof(struct tally_ptt_report), .out = put, .arg = &v->out, .form = form };
+	return (struct tally_ptt_report){
+		.size = sizeof(struct tally_ptt_report), .out = put, .arg = &v->out, .form = form
+	};
 }
 
 static uint64_t count_of(const struct buf *b, const char *what)
@@ -148,7 +155,10 @@ static uint64_t json_sum(const struct buf *b, const char *type, const char *key)
 static void unknown_options_are_refused(void **state)
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .flags = 1u << 31 };
-	struct { struct tally_ptt_opts o; uint64_t newer; } longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
+	struct {
+		struct tally_ptt_opts o;
+		uint64_t newer;
+	} longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
 	struct tally_ptt *t = NULL;
 
 	(void)state;
@@ -316,7 +326,8 @@ static void a_report_says_the_truth(void **state)
 static void two_devices_alike(char *path, const char *first, const char *second)
 {
 	static uint8_t bytes[RECORDS * 32];
-	struct ptt_device d[2] = { { .pmu_type = 11, .config = CONFIG_8DW }, { .pmu_type = 12, .config = CONFIG_8DW, .cpu = 1 } };
+	struct ptt_device d[2] = { { .pmu_type = 11, .config = CONFIG_8DW },
+				   { .pmu_type = 12, .config = CONFIG_8DW, .cpu = 1 } };
 	struct ptt_writer *w;
 	struct bytes_out out;
 	struct ptt_gen *g;
@@ -411,8 +422,8 @@ static void two_threads_say_the_same_as_one(void **state)
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
 	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
-	static const char *const keys[] = { "records", "span", "posted", "answered", "failed", "unanswered", "given_up",
-					    "orphans" };
+	static const char *const keys[] = { "records", "span",       "posted",   "answered",
+					    "failed",  "unanswered", "given_up", "orphans" };
 	uint64_t one[COUNT(keys)];
 
 	assert_int_equal(tally_ptt_report(t, &o), 0);
@@ -435,7 +446,8 @@ static void write_sparse(char *path)
 		uint32_t from = 0x01000000 | (i & 0xff) << 8, at = i / 2 * 12345;
 
 		memcpy(dw[i], (uint32_t[4]){ 1 << 11 | (at & 0x7ff), from | 0xf, 0x1000, 0 }, 16);
-		memcpy(dw[i + 1], (uint32_t[4]){ 2u << 30 | 0xau << 25 | 1 << 11 | ((at + 450) & 0x7ff), 4, from, 0 }, 16);
+		memcpy(dw[i + 1], (uint32_t[4]){ 2u << 30 | 0xau << 25 | 1 << 11 | ((at + 450) & 0x7ff), 4, from, 0 },
+		       16);
 	}
 	write_file(path, dw, sizeof(dw));
 }
@@ -466,8 +478,9 @@ static void no_latency_of_a_weak_guess_is_unmarked(void **state)
 	assert_int_equal(count_of(&v->out, "Latency over time (doubtful"), 1);
 	assert_true(count_of(&v->out, "Latencies are doubtful") >= 2);
 	assert_true(in_report(v, path, TALLY_PTT_HTML, TALLY_PTT_TIME_FOUND, "Latency over time (doubtful") > 0);
-	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""), 4);
-	assert_int_equal(json_number(&v->out, "latency", "max"), 450);       /* absolute, when nothing is proven */
+	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""),
+			 4);
+	assert_int_equal(json_number(&v->out, "latency", "max"), 450); /* absolute, when nothing is proven */
 	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "doubtful"), 0);
 	unlink(path);
 }
@@ -478,7 +491,8 @@ static void a_span_that_wraps_unseen_is_at_least_that(void **state)
 	char path[64];
 
 	write_sparse(path);
-	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "ticks from first to last, at least"), 1);
+	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "ticks from first to last, at least"),
+			 1);
 	assert_int_equal(count_of(&v->out, "Sparse: "), 1);
 	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS, "\"sparse\":true"), 1);
 	unlink(path);
@@ -550,8 +564,12 @@ static void duckdb_that_is_not_there_is_said(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_export x = { .size = sizeof(x), .out = put, .arg = &v->out, .sql = "SELECT 1",
-				      .duckdb = "/no/such/libduckdb.so", .form = TALLY_PTT_TEXT };
+	struct tally_ptt_export x = { .size = sizeof(x),
+				      .out = put,
+				      .arg = &v->out,
+				      .sql = "SELECT 1",
+				      .duckdb = "/no/such/libduckdb.so",
+				      .form = TALLY_PTT_TEXT };
 
 	assert_int_equal(tally_ptt_export(t, &x), -TALLY_ENOTSUP);
 	assert_non_null(strstr(tally_ptt_error(t), "tally doctor"));
@@ -586,7 +604,7 @@ static void every_failed_allocation_is_reported_and_leaks_nothing(void **state)
 	buf_free(&v->out);
 	buf_free(&v->notes);
 	before = mem_live();
-	for (long n = 1;; n += n < 100 ? 1 : n / 16) {    /* all of the first, then ever fewer */
+	for (long n = 1;; n += n < 100 ? 1 : n / 16) { /* all of the first, then ever fewer */
 		mem_fail_at(n);
 		int rc = whole_run(v);
 		bool failed = mem_failed();

@@ -38,7 +38,10 @@ int duck_load(const char *path, struct err *e)
 	pthread_mutex_unlock(&lock);
 	if (ok)
 		return 0;
-	return err_set(e, TALLY_ENOTSUP, "SQL and Parquet need DuckDB's library, and %s is not there or not usable; "
-		       "'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
-		       "system's directories alone (/usr/local/lib, then ldconfig)", path ? path : "libduckdb.so");
+	return err_set(
+		e, TALLY_ENOTSUP,
+		"SQL and Parquet need DuckDB's library, and %s is not there or not usable; "
+		"'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
+		"system's directories alone (/usr/local/lib, then ldconfig)",
+		path ? path : "libduckdb.so");
 }

@@ -13,30 +13,50 @@
 #include "base/base.h"
 
 typedef uint64_t duck_idx;
-typedef void *duck_handle;                    /* database, connection, statement, chunk, vector, type ... */
+typedef void *duck_handle; /* database, connection, statement, chunk, vector, type ... */
 typedef void duck_callback(duck_handle info);
 enum { DUCK_OK = 0, DUCK_STATEMENT_SELECT = 1 };
 
 /* enum duckdb_type, as far as we make or tell them. */
 enum duck_type {
-	DUCK_BOOLEAN = 1, DUCK_TINYINT, DUCK_SMALLINT, DUCK_INTEGER, DUCK_BIGINT, DUCK_UTINYINT, DUCK_USMALLINT,
-	DUCK_UINTEGER, DUCK_UBIGINT, DUCK_FLOAT, DUCK_DOUBLE,
-	DUCK_HUGEINT = 16, DUCK_VARCHAR = 17, DUCK_DECIMAL = 19, DUCK_UHUGEINT = 32,
+	DUCK_BOOLEAN = 1,
+	DUCK_TINYINT,
+	DUCK_SMALLINT,
+	DUCK_INTEGER,
+	DUCK_BIGINT,
+	DUCK_UTINYINT,
+	DUCK_USMALLINT,
+	DUCK_UINTEGER,
+	DUCK_UBIGINT,
+	DUCK_FLOAT,
+	DUCK_DOUBLE,
+	DUCK_HUGEINT = 16,
+	DUCK_VARCHAR = 17,
+	DUCK_DECIMAL = 19,
+	DUCK_UHUGEINT = 32,
 };
-struct duck_result {                          /* duckdb_result: passed by value to fetch_chunk */
+struct duck_result { /* duckdb_result: passed by value to fetch_chunk */
 	duck_idx ncolumns, nrows, nchanged;
 	void *columns;
 	char *error;
 	void *internal;
 };
 static_assert(sizeof(struct duck_result) == 48, "duckdb_result of the C API");
-union duck_string {                           /* duckdb_string_t: short ones inside */
-	struct { uint32_t n; char prefix[4]; const char *p; } pointer;
-	struct { uint32_t n; char s[12]; } inlined;
+union duck_string { /* duckdb_string_t: short ones inside */
+	struct {
+		uint32_t n;
+		char prefix[4];
+		const char *p;
+	} pointer;
+	struct {
+		uint32_t n;
+		char s[12];
+	} inlined;
 };
 static_assert(sizeof(union duck_string) == 16, "duckdb_string_t of the C API");
 
 /* X(name, return type, parameters) */
+/* clang-format off */
 #define DUCK_FUNCTIONS(X)                                                                                       \
 	X(open_ext, int, (const char *path, duck_handle *db, duck_handle config, char **error))                \
 	X(close, void, (duck_handle *db))                                                                       \
@@ -87,6 +107,7 @@ static_assert(sizeof(union duck_string) == 16, "duckdb_string_t of the C API");
 	X(init_set_error, void, (duck_handle info, const char *error))                                          \
 	X(function_get_init_data, void *, (duck_handle info))                                                   \
 	X(function_set_error, void, (duck_handle info, const char *error))
+/* clang-format on */
 
 struct duck {
 #define X(name, type, parameters) type(*name) parameters;
@@ -95,6 +116,6 @@ struct duck {
 };
 /* path NULL: as the run-time linker finds it. -TALLY_ENOTSUP with words when it isn't there or too old. */
 int duck_load(const char *path, struct err *e);
-const struct duck *duck(void);                /* good after duck_load() */
+const struct duck *duck(void); /* good after duck_load() */
 
 #endif

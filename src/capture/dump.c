@@ -52,10 +52,8 @@ static void csv(struct buf *to, const struct dump *d, const struct tlp *r, const
 }
 
 static const struct form forms[] = {
-	[TALLY_PTT_TEXT] = { line_header, line, false, false },
-	[TALLY_PTT_JSON] = { NULL, json, false, false },
-	[TALLY_PTT_CSV] = { csv_header, csv, false, false },
-	[TALLY_PTT_PERF] = { NULL, NULL, true, false },
+	[TALLY_PTT_TEXT] = { line_header, line, false, false }, [TALLY_PTT_JSON] = { NULL, json, false, false },
+	[TALLY_PTT_CSV] = { csv_header, csv, false, false },    [TALLY_PTT_PERF] = { NULL, NULL, true, false },
 	[TALLY_PTT_PERF_SPEC] = { NULL, NULL, true, true },
 };
 

@@ -41,6 +41,9 @@ int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export *opts)
 		return rc;
 	if (o.sql || o.form == TALLY_PTT_PARQUET)
 		return with_duckdb(t, &o);
-	return tally_ptt_dump(t, &(struct tally_ptt_dump){ .size = sizeof(struct tally_ptt_dump), .out = o.out,
-							   .arg = o.arg, .form = o.form, .separator = o.separator });
+	return tally_ptt_dump(t, &(struct tally_ptt_dump){ .size = sizeof(struct tally_ptt_dump),
+							   .out = o.out,
+							   .arg = o.arg,
+							   .form = o.form,
+							   .separator = o.separator });
 }

@@ -14,7 +14,7 @@
 
 #include "capture/capture.h"
 
-#define DEVICES_MOST 65536u                   /* a file that claims more lies */
+#define DEVICES_MOST 65536u /* a file that claims more lies */
 #define KNOWN_FLAGS TALLY_PTT_TAG14
 
 /* ---- saying ------------------------------------------------------------------------ */
@@ -31,7 +31,7 @@ int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...)
 
 int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc)
 {
-	return ptt_fail(t, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+	return ptt_fail(t, (enum tally_err) - rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
 }
 
 void ptt_enter(struct tally_ptt *t)
@@ -107,7 +107,8 @@ static int nothing(struct tally_ptt *t, const struct ptt_reader *r)
 {
 	const char *words = ptt_reader_lost(r)->words;
 
-	return ptt_fail(t, TALLY_ECORRUPT, "%s: there is no PTT record in this file%s%s", t->path, *words ? ": " : "", words);
+	return ptt_fail(t, TALLY_ECORRUPT, "%s: there is no PTT record in this file%s%s", t->path, *words ? ": " : "",
+			words);
 }
 
 static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_perf, struct ptt_reader **ret)
@@ -117,9 +118,9 @@ static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_p
 	int rc = ptt_reader_open(ret, in, &o, &e);
 
 	if (rc == -TALLY_EINVAL)
-		rc = -TALLY_ECORRUPT;             /* the file, not an argument, is not what it should be */
+		rc = -TALLY_ECORRUPT; /* the file, not an argument, is not what it should be */
 	if (rc < 0)
-		return ptt_fail(t, (enum tally_err)-rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc));
+		return ptt_fail(t, (enum tally_err) - rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc));
 	return ptt_reader_has_data(*ret) ? 0 : nothing(t, *ret);
 }
 

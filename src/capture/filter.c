@@ -15,9 +15,9 @@
 #include "provider/provider.h"
 #include "provider/ptt_record.h"
 
-#define FILTER_MAX_INSNS (1u << 26)           /* as in engine.c: for what does not end */
+#define FILTER_MAX_INSNS (1u << 26) /* as in engine.c: for what does not end */
 #define FILTER_RING_BYTES 4096u
-#define FILTER_ENTRIES 16384u                 /* of variables with keys, which an expression can assign to */
+#define FILTER_ENTRIES 16384u /* of variables with keys, which an expression can assign to */
 
 struct ptt_filter {
 	/* set by open, then read-only */
@@ -28,8 +28,8 @@ struct ptt_filter {
 	uint32_t texts;
 	/* for each record */
 	struct vm_cpu cpu;
-	struct ptt_record rec;                /* when texts are read */
-	uint64_t faults, fault, value;        /* how many; what the first was */
+	struct ptt_record rec;         /* when texts are read */
+	uint64_t faults, fault, value; /* how many; what the first was */
 };
 
 static int env_probes(void *f, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
@@ -71,8 +71,12 @@ static int refuse(const struct err *from, const char *expr, struct err *e)
 
 static int compile(struct ptt_filter *f, const char *expr, const struct d_program **ret, struct err *e)
 {
-	struct d_env env = { .arg = f, .probes = env_probes, .args = env_args, .macro = env_macro,
-			     .option = env_option, .bare_args = true };
+	struct d_env env = { .arg = f,
+			     .probes = env_probes,
+			     .args = env_args,
+			     .macro = env_macro,
+			     .option = env_option,
+			     .bare_args = true };
 	struct err own = { 0 }, why = { 0 };
 	struct buf text = { 0 };
 	int rc = d_open(&f->unit, &env);
@@ -95,11 +99,20 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 static int generate(struct ptt_filter *f, const struct d_program *p, struct err *e)
 {
 	const struct probe *probe = probes_get(f->probes, p->clause[0].probes[0]);
-	struct bpf_probe about = { .id = probe->id, .cls = IMG_RECORD, .prov = probe->prov->name,
-				   .mod = probe->mod, .func = probe->func, .name = probe->name };
-	struct bpf_opts o = { .arch = &bpf_arch_vm, .probe = &about, .nprobes = 1,
-			      .ring_bytes = FILTER_RING_BYTES, .control_bytes = FILTER_RING_BYTES, .agg_entries = FILTER_ENTRIES,
-			      .dynvar_bytes = FILTER_ENTRIES, .stack_entries = 1 };
+	struct bpf_probe about = { .id = probe->id,
+				   .cls = IMG_RECORD,
+				   .prov = probe->prov->name,
+				   .mod = probe->mod,
+				   .func = probe->func,
+				   .name = probe->name };
+	struct bpf_opts o = { .arch = &bpf_arch_vm,
+			      .probe = &about,
+			      .nprobes = 1,
+			      .ring_bytes = FILTER_RING_BYTES,
+			      .control_bytes = FILTER_RING_BYTES,
+			      .agg_entries = FILTER_ENTRIES,
+			      .dynvar_bytes = FILTER_ENTRIES,
+			      .stack_entries = 1 };
 	int rc = bpf_generate(p, &o, &f->img, e);
 
 	return rc < 0 ? rc : vm_open(&f->vm, f->img, 1, e);

@@ -15,7 +15,7 @@
 struct ptt_filter;
 /* -TALLY_ESYNTAX with words that name what is wrong in expr; -TALLY_ENOMEM; -TALLY_ENOTSUP: too large. */
 int ptt_filter_open(struct ptt_filter **ret, const char *expr, struct err *e);
-void ptt_filter_close(struct ptt_filter *f);          /* NULL is fine */
+void ptt_filter_close(struct ptt_filter *f); /* NULL is fine */
 /* 1: expr is true for the record of the device of that name; 0: it is not, or it faults (a division by zero).
  * Negative: the vm refused. */
 int ptt_filter_keeps(struct ptt_filter *f, const struct tlp *t, const char *device, struct err *e);

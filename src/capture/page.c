@@ -130,12 +130,14 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 		an_fact(p, f, "seconds", "second sights of a packet", AN_COUNT, AN_U(r->seconds));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span", in->sparse || r->holes ? "ticks from first to last, at least" : "ticks from first to last",
-		AN_TICKS, AN_U(r->span));
+	an_fact(p, f, "span",
+		in->sparse || r->holes ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
+		AN_U(r->span));
 	if (r->holes) {
 		an_fact(p, f, "span_at_least", "only at least, for some are missing", AN_FLAG, AN_U(1));
 		an_fact(p, f, "holes", "places where records are missing", AN_COUNT, AN_U(r->holes));
-		an_fact(p, f, "hole_bytes", "bytes missing there, at least", AN_BYTES, when(r->hole_bytes, r->hole_bytes));
+		an_fact(p, f, "hole_bytes", "bytes missing there, at least", AN_BYTES,
+			when(r->hole_bytes, r->hole_bytes));
 	}
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
@@ -154,7 +156,8 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT, when(r->matched, r->unanswerable));
 	if (r->holes) {
 		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, when(r->matched, r->cut));
-		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT, when(r->matched, r->behind_hole));
+		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT,
+			when(r->matched, r->behind_hole));
 	}
 	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
@@ -164,10 +167,12 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
 		when(r->matched, r->outstanding_peak));
 	if (in->sparse)
-		an_explain(p, f, "Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
-				 "of time can tell, 2047 ticks. How often the time wrapped in one is not known: ticks from first "
-				 "to last are fewer than there were, rates too high, and a latency with such a gap in it "
-				 "too short.");
+		an_explain(
+			p, f,
+			"Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
+			"of time can tell, 2047 ticks. How often the time wrapped in one is not known: ticks from first "
+			"to last are fewer than there were, rates too high, and a latency with such a gap in it "
+			"too short.");
 }
 
 static void link_facts(struct an_page *p, const struct ptt_page_in *in)
@@ -181,22 +186,30 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES, AN_U(t->header_bytes));
 	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, AN_U(t->framing_bytes));
 	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000));
-	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE, share_or_none(r->write_enabled, r->write_bytes));
-	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE, share_or_none(r->read_enabled, r->read_bytes));
+	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE,
+		share_or_none(r->write_enabled, r->write_bytes));
+	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE,
+		share_or_none(r->read_enabled, r->read_bytes));
 	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE, share_or_none(r->relaxed, r->relaxed + r->ordered));
-	an_explain(p, f, "Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
-			 "digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
-			 "not in a trace.");
+	an_explain(p, f,
+		   "Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
+		   "digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
+		   "not in a trace.");
 }
 
 static void devices(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "name", "device", AN_TEXT },         { "records", "records", AN_COUNT },
-		{ "posted", "posted", AN_COUNT },      { "non_posted", "non-posted", AN_COUNT },
-		{ "completions", "completions", AN_COUNT }, { "span", "ticks", AN_TICKS },
-		{ "format_dw", "DWs", AN_COUNT },      { "time", "times are", AN_TEXT },
-		{ "time_known", "which is", AN_TEXT },   { "outstanding_mean", "open, mean", AN_NUMBER },
+		{ "name", "device", AN_TEXT },
+		{ "records", "records", AN_COUNT },
+		{ "posted", "posted", AN_COUNT },
+		{ "non_posted", "non-posted", AN_COUNT },
+		{ "completions", "completions", AN_COUNT },
+		{ "span", "ticks", AN_TICKS },
+		{ "format_dw", "DWs", AN_COUNT },
+		{ "time", "times are", AN_TEXT },
+		{ "time_known", "which is", AN_TEXT },
+		{ "outstanding_mean", "open, mean", AN_NUMBER },
 		{ "outstanding_peak", "peak", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "device", "Devices", col, COUNT(col));
@@ -205,12 +218,13 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 	for (uint32_t i = 0; i < in->r->ndevices; i++) {
 		const struct ptt_device_row *d = &in->r->device[i];
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted), AN_U(d->non_posted),
-			AN_U(d->completions), AN_U(d->span), AN_U(d->format),
-			AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
-			in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
-			when(in->r->matched, d->outstanding_peak) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted),
+			       AN_U(d->non_posted), AN_U(d->completions), AN_U(d->span), AN_U(d->format),
+			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
+			       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
+			       when(in->r->matched, d->outstanding_peak) });
 	}
 	cut_short(in, t);
 }
@@ -218,9 +232,9 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 static void types(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },  { "share", "share", AN_SHARE },
-		{ "bytes", "bytes", AN_BYTES },    { "mean", "mean B", AN_NUMBER },
-		{ "relaxed", "relaxed", AN_COUNT }, { "text", "what it is", AN_TEXT },
+		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },    { "share", "share", AN_SHARE },
+		{ "bytes", "bytes", AN_BYTES },    { "mean", "mean B", AN_NUMBER }, { "relaxed", "relaxed", AN_COUNT },
+		{ "text", "what it is", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "tlp_type", "By TLP type", col, COUNT(col));
 
@@ -229,10 +243,11 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 		const struct ptt_type_row *y = &in->r->type[i];
 		const struct tlp_type *type = tlp_type_at(y->type_index);
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_S(type_name(y->type_index)), AN_U(y->tlps), AN_D(share(y->tlps, in->r->records)), AN_U(y->bytes),
-			y->bytes ? AN_D(share(y->bytes, y->tlps)) : AN_NONE, AN_U(y->relaxed),
-			AN_S(type ? type->text : "") });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_S(type_name(y->type_index)), AN_U(y->tlps),
+						     AN_D(share(y->tlps, in->r->records)), AN_U(y->bytes),
+						     y->bytes ? AN_D(share(y->bytes, y->tlps)) : AN_NONE,
+						     AN_U(y->relaxed), AN_S(type ? type->text : "") });
 	}
 	cut_short(in, t);
 	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
@@ -241,13 +256,17 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const char *const why[] = {
-		[PTT_GAP_NONE] = "", [PTT_GAP_OFFSETS] = "AUX offsets jump", [PTT_GAP_TRUNCATED] = "AUX data is flagged truncated",
-		[PTT_GAP_TRUNCATED_END] = "AUX data is flagged truncated", [PTT_GAP_LOST] = "the kernel lost records about AUX data",
+		[PTT_GAP_NONE] = "",
+		[PTT_GAP_OFFSETS] = "AUX offsets jump",
+		[PTT_GAP_TRUNCATED] = "AUX data is flagged truncated",
+		[PTT_GAP_TRUNCATED_END] = "AUX data is flagged truncated",
+		[PTT_GAP_LOST] = "the kernel lost records about AUX data",
 		[PTT_GAP_DAMAGE] = "bytes make no record",
 	};
 	static const struct an_column col[] = {
-		{ "time", "after time", AN_TICKS }, { "offset", "before offset", AN_HEX }, { "bytes", "bytes, at least", AN_BYTES },
-		{ "cut", "requests cut off", AN_COUNT }, { "why", "known from", AN_TEXT }, { "device", "device", AN_TEXT },
+		{ "time", "after time", AN_TICKS },       { "offset", "before offset", AN_HEX },
+		{ "bytes", "bytes, at least", AN_BYTES }, { "cut", "requests cut off", AN_COUNT },
+		{ "why", "known from", AN_TEXT },         { "device", "device", AN_TEXT },
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = r->holes ? an_page_table(p, "hole", "Where records are missing", col, COUNT(col)) : NULL;
@@ -256,17 +275,20 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_hole_row *h = &r->hole[i];
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_U(h->time), AN_U(h->offset), when(h->bytes, h->bytes), when(r->matched, h->cut), AN_S(why[h->why]),
-			AN_S(in->device_name(in->arg, h->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), when(h->bytes, h->bytes),
+						     when(r->matched, h->cut), AN_S(why[h->why]),
+						     AN_S(in->device_name(in->arg, h->device)) });
 	}
 	if (!t)
 		return;
 	t->table.left_out = r->holes - n;
 	lead_device(in, t, 5);
-	an_explain(p, t, "What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
-			 "may be missing is no orphan. How long a hole took isn't always known, so ticks from first to last are "
-			 "at least so many.");
+	an_explain(
+		p, t,
+		"What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
+		"may be missing is no orphan. How long a hole took isn't always known, so ticks from first to last are "
+		"at least so many.");
 }
 
 /* ---- who --------------------------------------------------------------------------------- */
@@ -274,18 +296,29 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 static void requesters(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "requester", "requester", AN_TEXT }, { "tlps", "TLPs", AN_COUNT },
-		{ "reads", "reads", AN_COUNT },        { "writes", "writes", AN_COUNT },
-		{ "read_bytes", "read", AN_BYTES },    { "written_bytes", "written", AN_BYTES },
-		{ "latency_p50", "p50", AN_TICKS },    { "latency_p99", "p99", AN_TICKS },
-		{ "latency_max", "max", AN_TICKS },    { "completions", "completions", AN_COUNT },
-		{ "atomics", "atomics", AN_COUNT },    { "messages", "messages", AN_COUNT },
-		{ "answered", "answered", AN_COUNT },  { "unanswered", "unanswered", AN_COUNT },
-		{ "failed", "failed", AN_COUNT },      { "outstanding_peak", "peak", AN_COUNT },
+		{ "requester", "requester", AN_TEXT },
+		{ "tlps", "TLPs", AN_COUNT },
+		{ "reads", "reads", AN_COUNT },
+		{ "writes", "writes", AN_COUNT },
+		{ "read_bytes", "read", AN_BYTES },
+		{ "written_bytes", "written", AN_BYTES },
+		{ "latency_p50", "p50", AN_TICKS },
+		{ "latency_p99", "p99", AN_TICKS },
+		{ "latency_max", "max", AN_TICKS },
+		{ "completions", "completions", AN_COUNT },
+		{ "atomics", "atomics", AN_COUNT },
+		{ "messages", "messages", AN_COUNT },
+		{ "answered", "answered", AN_COUNT },
+		{ "unanswered", "unanswered", AN_COUNT },
+		{ "failed", "failed", AN_COUNT },
+		{ "outstanding_peak", "peak", AN_COUNT },
 		{ "asked_bytes", "asked for", AN_BYTES },
-		{ "largest_read", "largest read", AN_BYTES }, { "largest_write", "largest write", AN_BYTES },
-		{ "device", "device", AN_TEXT },       { "given_up", "given up", AN_COUNT },
-		{ "cut", "cut off", AN_COUNT },        { "unanswerable", "unanswerable", AN_COUNT },
+		{ "largest_read", "largest read", AN_BYTES },
+		{ "largest_write", "largest write", AN_BYTES },
+		{ "device", "device", AN_TEXT },
+		{ "given_up", "given up", AN_COUNT },
+		{ "cut", "cut off", AN_COUNT },
+		{ "unanswerable", "unanswerable", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = limit(in, in->r->nrequesters, t);
@@ -296,14 +329,30 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_requester_row *q = &in->r->requester[i];
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_S(q->others ? "others" : who(room, q->segment, q->requester)), AN_U(q->tlps),
-			AN_U(q->kind[PTT_READ]), AN_U(q->kind[PTT_WRITE]), AN_U(q->read_bytes), AN_U(q->written_bytes),
-			at(q->latency, 500), at(q->latency, 990), most(q->latency), AN_U(q->kind[PTT_COMPLETION]),
-			AN_U(q->kind[PTT_ATOMIC]), AN_U(q->kind[PTT_MESSAGE]), when(m, q->answered), when(m, q->unanswered),
-			when(m, q->failed), when(m && !q->unanswerable, q->outstanding_peak), AN_U(q->asked_bytes), AN_U(q->largest_read),
-			AN_U(q->largest_write), AN_S(in->device_name(in->arg, q->device)), when(m, q->given_up), when(m, q->cut),
-			when(m, q->unanswerable) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_S(q->others ? "others" : who(room, q->segment, q->requester)),
+						     AN_U(q->tlps),
+						     AN_U(q->kind[PTT_READ]),
+						     AN_U(q->kind[PTT_WRITE]),
+						     AN_U(q->read_bytes),
+						     AN_U(q->written_bytes),
+						     at(q->latency, 500),
+						     at(q->latency, 990),
+						     most(q->latency),
+						     AN_U(q->kind[PTT_COMPLETION]),
+						     AN_U(q->kind[PTT_ATOMIC]),
+						     AN_U(q->kind[PTT_MESSAGE]),
+						     when(m, q->answered),
+						     when(m, q->unanswered),
+						     when(m, q->failed),
+						     when(m && !q->unanswerable, q->outstanding_peak),
+						     AN_U(q->asked_bytes),
+						     AN_U(q->largest_read),
+						     AN_U(q->largest_write),
+						     AN_S(in->device_name(in->arg, q->device)),
+						     when(m, q->given_up),
+						     when(m, q->cut),
+						     when(m, q->unanswerable) });
 		given_up |= q->given_up;
 	}
 	skip(t, 16, 18);
@@ -318,10 +367,12 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		skip(t, 6, 8);
 		skip(t, 12, 15);
 	} else {
-		an_explain(p, t, "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-				 "most that were open at once. Unanswered: open at the end.%s%s%s",
+		an_explain(p, t,
+			   "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
+			   "most that were open at once. Unanswered: open at the end.%s%s%s",
 			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
-			   in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." : "",
+			   in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." :
+						 "",
 			   doubt_of_latency(in));
 	}
 }
@@ -329,12 +380,18 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 static void completers(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "completer", "completer", AN_TEXT }, { "completions", "completions", AN_COUNT },
-		{ "bytes", "bytes", AN_BYTES },        { "largest", "largest", AN_BYTES },
-		{ "latency_p50", "p50", AN_TICKS },    { "latency_p99", "p99", AN_TICKS },
-		{ "latency_max", "max", AN_TICKS },    { "ur", "UR", AN_COUNT },
-		{ "crs", "CRS", AN_COUNT },            { "ca", "CA", AN_COUNT },
-		{ "sc", "SC", AN_COUNT },              { "device", "device", AN_TEXT },
+		{ "completer", "completer", AN_TEXT },
+		{ "completions", "completions", AN_COUNT },
+		{ "bytes", "bytes", AN_BYTES },
+		{ "largest", "largest", AN_BYTES },
+		{ "latency_p50", "p50", AN_TICKS },
+		{ "latency_p99", "p99", AN_TICKS },
+		{ "latency_max", "max", AN_TICKS },
+		{ "ur", "UR", AN_COUNT },
+		{ "crs", "CRS", AN_COUNT },
+		{ "ca", "CA", AN_COUNT },
+		{ "sc", "SC", AN_COUNT },
+		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "completer", "By completer", col, COUNT(col));
 	uint32_t n = limit(in, in->r->ncompleters, t);
@@ -343,11 +400,12 @@ static void completers(struct an_page *p, const struct ptt_page_in *in)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_completer_row *c = &in->r->completer[i];
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_S(c->others ? "others" : who(room, 0, c->completer)), AN_U(c->completions), AN_U(c->bytes),
-			AN_U(c->largest), at(c->latency, 500), at(c->latency, 990), most(c->latency), AN_U(c->status[1]),
-			AN_U(c->status[2]), AN_U(c->status[4]), AN_U(c->status[0]),
-			AN_S(in->device_name(in->arg, c->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_S(c->others ? "others" : who(room, 0, c->completer)),
+						     AN_U(c->completions), AN_U(c->bytes), AN_U(c->largest),
+						     at(c->latency, 500), at(c->latency, 990), most(c->latency),
+						     AN_U(c->status[1]), AN_U(c->status[2]), AN_U(c->status[4]),
+						     AN_U(c->status[0]), AN_S(in->device_name(in->arg, c->device)) });
 	}
 	skip(t, 10, 10);
 	lead_device(in, t, 11);
@@ -360,9 +418,10 @@ static void completers(struct an_page *p, const struct ptt_page_in *in)
 static void pages(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "address", "page of 4 KiB", AN_HEX }, { "tlps", "TLPs", AN_COUNT }, { "read_bytes", "read", AN_BYTES },
-		{ "written_bytes", "written", AN_BYTES }, { "requester", "requester", AN_TEXT },
-		{ "several", "more than one", AN_FLAG }, { "device", "device", AN_TEXT },
+		{ "address", "page of 4 KiB", AN_HEX }, { "tlps", "TLPs", AN_COUNT },
+		{ "read_bytes", "read", AN_BYTES },     { "written_bytes", "written", AN_BYTES },
+		{ "requester", "requester", AN_TEXT },  { "several", "more than one", AN_FLAG },
+		{ "device", "device", AN_TEXT },
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = an_page_table(p, "page", "By address page", col, COUNT(col));
@@ -374,25 +433,32 @@ static void pages(struct an_page *p, const struct ptt_page_in *in)
 		const struct ptt_page_row *g = &r->page[i];
 
 		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes), AN_U(g->written_bytes), AN_S(text),
-			AN_U(g->several), AN_S(in->device_name(in->arg, g->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes),
+						     AN_U(g->written_bytes), AN_S(text), AN_U(g->several),
+						     AN_S(in->device_name(in->arg, g->device)) });
 	}
 	lead_device(in, t, 6);
 	if (t && r->pages_known > n)
 		t->table.left_out = r->pages_known - n;
 	if (!r->pages_exact)
-		an_explain(p, t, "Counted with a sketch: a page has at most %llu TLPs more than shown, and one that is not "
-				 "shown has at most that many.", (unsigned long long)r->pages_error);
+		an_explain(p, t,
+			   "Counted with a sketch: a page has at most %llu TLPs more than shown, and one that is not "
+			   "shown has at most that many.",
+			   (unsigned long long)r->pages_error);
 }
 
 static void targets(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "address", "address", AN_HEX }, { "writes", "writes", AN_COUNT },
-		{ "mean_interval", "ticks between", AN_TICKS }, { "per_million", "in 1e6 ticks", AN_NUMBER },
-		{ "requester", "requester", AN_TEXT }, { "looks_like", "looks like", AN_TEXT },
-		{ "first", "first at", AN_TICKS }, { "last", "last at", AN_TICKS },
+		{ "address", "address", AN_HEX },
+		{ "writes", "writes", AN_COUNT },
+		{ "mean_interval", "ticks between", AN_TICKS },
+		{ "per_million", "in 1e6 ticks", AN_NUMBER },
+		{ "requester", "requester", AN_TEXT },
+		{ "looks_like", "looks like", AN_TEXT },
+		{ "first", "first at", AN_TICKS },
+		{ "last", "last at", AN_TICKS },
 		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "msi", "MSIs and doorbells", col, COUNT(col));
@@ -406,18 +472,22 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 
 		x86 |= g->x86_msi;
 		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_U(g->address), AN_U(g->writes), AN_U(g->mean_interval),
-			g->last > g->first ? AN_D(1e6 * (double)(g->writes - 1) / (double)(g->last - g->first)) : AN_NONE,
-			AN_S(text), AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"), AN_U(g->first), AN_U(g->last),
-			AN_S(in->device_name(in->arg, g->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){
+			       AN_U(g->address), AN_U(g->writes), AN_U(g->mean_interval),
+			       g->last > g->first ? AN_D(1e6 * (double)(g->writes - 1) / (double)(g->last - g->first)) :
+						    AN_NONE,
+			       AN_S(text), AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"), AN_U(g->first),
+			       AN_U(g->last), AN_S(in->device_name(in->arg, g->device)) });
 	}
 	if (!x86)
 		skip(t, 5, 5);
 	lead_device(in, t, 8);
-	an_explain(p, t, "Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
-			 "Headers don't tell an MSI from a doorbell.%s",
-		   in->r->targets_exact ? "" : " There were more than could be counted exactly.");
+	an_explain(
+		p, t,
+		"Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
+		"Headers don't tell an MSI from a doorbell.%s",
+		in->r->targets_exact ? "" : " There were more than could be counted exactly.");
 }
 
 /* ---- when and how long --------------------------------------------------------------------- */
@@ -449,10 +519,11 @@ static void histogram(struct an_page *p, const struct ptt_hist *h, const char *k
 static void latency(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "to", "latency to the", AN_TEXT }, { "requests", "requests", AN_COUNT }, { "min", "min", AN_TICKS },
-		{ "mean", "mean", AN_NUMBER }, { "p50", "p50", AN_TICKS }, { "p90", "p90", AN_TICKS },
-		{ "p99", "p99", AN_TICKS }, { "p999", "p99.9", AN_TICKS }, { "max", "max", AN_TICKS },
-		{ "time_known", "times are", AN_TEXT },
+		{ "to", "latency to the", AN_TEXT }, { "requests", "requests", AN_COUNT },
+		{ "min", "min", AN_TICKS },          { "mean", "mean", AN_NUMBER },
+		{ "p50", "p50", AN_TICKS },          { "p90", "p90", AN_TICKS },
+		{ "p99", "p99", AN_TICKS },          { "p999", "p99.9", AN_TICKS },
+		{ "max", "max", AN_TICKS },          { "time_known", "times are", AN_TEXT },
 	};
 	const struct ptt_hist *h[] = { in->r->latency_first, in->r->latency };
 	static const char *const to[] = { "first completion", "last completion" };
@@ -463,12 +534,14 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 	t = an_page_table(p, "latency", title_of_latency(p, in, "Latency in ticks"), col, COUNT(col));
 	skip(t, 9, 9);
 	for (size_t i = 0; i < COUNT(h); i++)
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least), AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500),
-			at(h[i], 900), at(h[i], 990), at(h[i], 999), most(h[i]),
-			AN_S(time_known(in, in->r->time_sure)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least),
+						     AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500), at(h[i], 900),
+						     at(h[i], 990), at(h[i], 999), most(h[i]),
+						     AN_S(time_known(in, in->r->time_sure)) });
 	an_explain(p, t, "Of requests that went well. Percentiles are known to 1 %%, least, mean and most exactly.");
-	histogram(p, in->r->latency, "latency_last", title_of_latency(p, in, "Latency to the last completion, in ticks"));
+	histogram(p, in->r->latency, "latency_last",
+		  title_of_latency(p, in, "Latency to the last completion, in ticks"));
 	histogram(p, in->r->latency_first, "latency_first",
 		  title_of_latency(p, in, "Latency to the first completion, in ticks"));
 }
@@ -496,7 +569,7 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
 					     "outstanding, peak" };
 	const struct ptt_report *r = in->r;
-	uint32_t nlines = r->matched ? COUNT(key) : 2;    /* requests are counted when they are matched */
+	uint32_t nlines = r->matched ? COUNT(key) : 2; /* requests are counted when they are matched */
 	uint64_t *v = mem_alloc(((size_t)r->nbins * COUNT(key) + 1) * sizeof(*v));
 	struct an_line line[COUNT(key)];
 
@@ -510,8 +583,8 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], k);
 	}
 	an_page_lines(p, "time_line", "Over time",
-		      &(struct an_lines){ .step = r->bin_ticks, .n = r->nbins, .nlines = nlines, .unit = AN_COUNT,
-					  .line = line });
+		      &(struct an_lines){
+			      .step = r->bin_ticks, .n = r->nbins, .nlines = nlines, .unit = AN_COUNT, .line = line });
 	mem_free(v);
 }
 
@@ -531,7 +604,11 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 			count[(size_t)y * r->nbins + x] = r->bin[x].latency[y];
 	}
 	an_page_heat(p, "latency_heat", title_of_latency(p, in, "Latency over time"),
-		     &(struct an_heat){ .step = r->bin_ticks, .nx = r->nbins, .ny = 64, .unit = AN_TICKS, .low = low,
+		     &(struct an_heat){ .step = r->bin_ticks,
+					.nx = r->nbins,
+					.ny = 64,
+					.unit = AN_TICKS,
+					.low = low,
 					.count = count });
 	mem_free(count);
 }
@@ -541,8 +618,11 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 static void sizes(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "from", "from", AN_BYTES }, { "to", "to", AN_BYTES }, { "reads", "read requests", AN_COUNT },
-		{ "writes", "writes", AN_COUNT }, { "completions", "completions", AN_COUNT },
+		{ "from", "from", AN_BYTES },
+		{ "to", "to", AN_BYTES },
+		{ "reads", "read requests", AN_COUNT },
+		{ "writes", "writes", AN_COUNT },
+		{ "completions", "completions", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "size", "Sizes in bytes, of whole DWs", col, COUNT(col));
 
@@ -554,9 +634,10 @@ static void sizes(struct an_page *p, const struct ptt_page_in *in)
 			for (uint32_t k = 0; k < PTT_SIZES; k++)
 				n[k] += in->r->size[k][i];
 		if (n[PTT_SIZE_READ] | n[PTT_SIZE_WRITE] | n[PTT_SIZE_COMPLETION])
-			an_row(p, t, (struct an_cell[COUNT(col)]){
-				AN_U(low * 4ull), AN_U(high * 4ull), AN_U(n[PTT_SIZE_READ]), AN_U(n[PTT_SIZE_WRITE]),
-				AN_U(n[PTT_SIZE_COMPLETION]) });
+			an_row(p, t,
+			       (struct an_cell[COUNT(col)]){ AN_U(low * 4ull), AN_U(high * 4ull),
+							     AN_U(n[PTT_SIZE_READ]), AN_U(n[PTT_SIZE_WRITE]),
+							     AN_U(n[PTT_SIZE_COMPLETION]) });
 	}
 	cut_short(in, t);
 }
@@ -595,11 +676,13 @@ static const char *message_name(char room[static 16], unsigned code)
 static void messages(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column count_col[] = {
-		{ "message", "message", AN_TEXT }, { "code", "code", AN_HEX }, { "count", "count", AN_COUNT },
+		{ "message", "message", AN_TEXT },
+		{ "code", "code", AN_HEX },
+		{ "count", "count", AN_COUNT },
 	};
 	static const struct an_column log_col[] = {
-		{ "time", "time", AN_TICKS }, { "message", "message", AN_TEXT }, { "requester", "from", AN_TEXT },
-		{ "route", "routed", AN_TEXT }, { "code", "code", AN_HEX }, { "offset", "offset", AN_HEX },
+		{ "time", "time", AN_TICKS },    { "message", "message", AN_TEXT }, { "requester", "from", AN_TEXT },
+		{ "route", "routed", AN_TEXT },  { "code", "code", AN_HEX },        { "offset", "offset", AN_HEX },
 		{ "device", "device", AN_TEXT },
 	};
 	const struct ptt_report *r = in->r;
@@ -608,17 +691,19 @@ static void messages(struct an_page *p, const struct ptt_page_in *in)
 
 	for (uint32_t i = 0; i < 256; i++)
 		if (r->message_code[i])
-			an_row(p, t, (struct an_cell[3]){ AN_S(message_name(room, i)), AN_U(i), AN_U(r->message_code[i]) });
+			an_row(p, t,
+			       (struct an_cell[3]){ AN_S(message_name(room, i)), AN_U(i), AN_U(r->message_code[i]) });
 	cut_short(in, t);
 	t = an_page_table(p, "message_log", "Message log", log_col, COUNT(log_col));
 	uint32_t n = limit(in, r->nmessages, t);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_message_row *m = &r->message[i];
 
-		an_row(p, t, (struct an_cell[COUNT(log_col)]){
-			AN_U(m->time), AN_S(message_name(room, m->code)), AN_S(who(bdf, 0, m->requester)),
-			AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
-			AN_S(in->device_name(in->arg, m->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(log_col)]){ AN_U(m->time), AN_S(message_name(room, m->code)),
+							 AN_S(who(bdf, 0, m->requester)), AN_S(tlp_msg_route(m->route)),
+							 AN_U(m->code), AN_U(m->offset),
+							 AN_S(in->device_name(in->arg, m->device)) });
 	}
 	if (t && r->messages > n)
 		t->table.left_out = r->messages - n;
@@ -632,20 +717,27 @@ static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
 
 	for (uint32_t i = 0; i < PTT_FAULTS; i++)
 		if (in->r->fault_count[i])
-			an_row(p, t, (struct an_cell[2]){ AN_S(ptt_fault_name((enum ptt_fault)i)),
-							  AN_U(in->r->fault_count[i]) });
+			an_row(p, t,
+			       (struct an_cell[2]){ AN_S(ptt_fault_name((enum ptt_fault)i)),
+						    AN_U(in->r->fault_count[i]) });
 	cut_short(in, t);
 }
 
 static void faults(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "time", "time", AN_TICKS },          { "error", "error", AN_TEXT },
-		{ "packet", "packet", AN_TEXT },       { "requester", "requester", AN_TEXT },
-		{ "tag", "tag", AN_COUNT },            { "completer", "completer", AN_TEXT },
-		{ "request", "request", AN_TEXT },     { "address", "address", AN_HEX },
-		{ "latency", "latency", AN_TICKS },    { "offset", "offset", AN_HEX },
-		{ "request_offset", "its offset", AN_HEX }, { "device", "device", AN_TEXT },
+		{ "time", "time", AN_TICKS },
+		{ "error", "error", AN_TEXT },
+		{ "packet", "packet", AN_TEXT },
+		{ "requester", "requester", AN_TEXT },
+		{ "tag", "tag", AN_COUNT },
+		{ "completer", "completer", AN_TEXT },
+		{ "request", "request", AN_TEXT },
+		{ "address", "address", AN_HEX },
+		{ "latency", "latency", AN_TICKS },
+		{ "offset", "offset", AN_HEX },
+		{ "request_offset", "its offset", AN_HEX },
+		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "error_log", "Error log", col, COUNT(col));
 	uint32_t n = in->all_errors ? in->r->nfaults : limit(in, in->r->nfaults, t);
@@ -657,13 +749,14 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 		const struct tlp_type *type = tlp_type_at(f->type_index);
 		bool has = f->has_request, target = f->completer || (type && type->cls == TLP_CPL);
 
-		an_row(p, t, (struct an_cell[COUNT(col)]){
-			AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)), AN_S(type_name(f->type_index)),
-			AN_S(who(from, f->segment, f->requester)), AN_U(f->tag),
-			target ? AN_S(who(to, 0, f->completer)) : AN_NONE,
-			has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address),
-			when(has && f->latency, f->latency),
-			AN_U(f->offset), when(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){
+			       AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)),
+			       AN_S(type_name(f->type_index)), AN_S(who(from, f->segment, f->requester)), AN_U(f->tag),
+			       target ? AN_S(who(to, 0, f->completer)) : AN_NONE,
+			       has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address),
+			       when(has && f->latency, f->latency), AN_U(f->offset), when(has, f->request_offset),
+			       AN_S(in->device_name(in->arg, f->device)) });
 	}
 	lead_device(in, t, 11);
 	for (uint32_t f = 0; f < PTT_FAULTS; f++)
@@ -671,8 +764,11 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 	if (t)
 		t->table.left_out = all - n;
 	an_explain(p, t, "Offsets are places in the file.%s%s",
-		   in->all_errors ? "" : " Of each kind and requester the first few are kept, the first of each before the second; "
-					 "--errors lists them all.", doubt_of_latency(in));
+		   in->all_errors ?
+			   "" :
+			   " Of each kind and requester the first few are kept, the first of each before the second; "
+			   "--errors lists them all.",
+		   doubt_of_latency(in));
 }
 
 /* ---- what can't be told, what was lost ------------------------------------------------------------ */
@@ -734,7 +830,7 @@ static void hist_spread(const struct ptt_hist *h, uint64_t from, double step, ui
 	for (uint32_t i = ptt_hist_bucket(h->least); i <= ptt_hist_bucket(h->most); i++) {
 		double least = (double)ptt_hist_least(i), most = (double)ptt_hist_most(i) + 1, width = most - least;
 
-		for (double at = least; h->bucket[i] && at < most; ) {
+		for (double at = least; h->bucket[i] && at < most;) {
 			double k = at < (double)from ? -1 : (at - (double)from) / step;
 			double end = k < 0 ? (double)from : (double)from + ((double)(uint64_t)k + 1) * step;
 
@@ -753,7 +849,8 @@ static void overlay_figure(struct an_page *p, const struct ptt_change *c)
 {
 	const struct ptt_hist *a = c->latency_a, *b = c->latency_b;
 	uint64_t from = a->least < b->least ? a->least : b->least, va[OVERLAY_STEPS], vb[OVERLAY_STEPS];
-	uint64_t to = ptt_hist_at(ptt_hist_at(a, 995) > ptt_hist_at(b, 995) ? a : b, 995), step = (to - from) / OVERLAY_STEPS + 1;
+	uint64_t to = ptt_hist_at(ptt_hist_at(a, 995) > ptt_hist_at(b, 995) ? a : b, 995),
+		 step = (to - from) / OVERLAY_STEPS + 1;
 	static const char *const figure[] = { " mean", " middle", " p50", " p90", " p99" };
 	const char *end = NULL;
 	char title[96];
@@ -764,8 +861,14 @@ static void overlay_figure(struct an_page *p, const struct ptt_change *c)
 	hist_spread(a, from, (double)step, va);
 	hist_spread(b, from, (double)step, vb);
 	const struct an_line line[] = { { "a", "A, % of requests", va, 1000 }, { "b", "B, % of requests", vb, 1000 } };
-	an_page_lines(p, "distribution", title, &(struct an_lines){ .over = "latency", .from = from, .step = step, .n = OVERLAY_STEPS,
-								  .nlines = 2, .unit = AN_NUMBER, .line = line });
+	an_page_lines(p, "distribution", title,
+		      &(struct an_lines){ .over = "latency",
+					  .from = from,
+					  .step = step,
+					  .n = OVERLAY_STEPS,
+					  .nlines = 2,
+					  .unit = AN_NUMBER,
+					  .line = line });
 }
 
 /* Of each latency that is a finding, once. */
@@ -787,26 +890,34 @@ static void overlay_figures(struct an_page *p, const struct ptt_change *change, 
 }
 
 /* roles: of findings. */
-static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change, uint32_t n)
+static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change,
+			  uint32_t n)
 {
 	static const struct an_column col[] = {
-		{ "what", "what", AN_TEXT }, { "a", "A", AN_NUMBER }, { "b", "B", AN_NUMBER },
-		{ "change", "change", AN_CHANGE }, { "error", "+/-", AN_SHARE }, { "unit", "unit", AN_TEXT }, { "role", "role", AN_TEXT },
+		{ "what", "what", AN_TEXT },       { "a", "A", AN_NUMBER },      { "b", "B", AN_NUMBER },
+		{ "change", "change", AN_CHANGE }, { "error", "+/-", AN_SHARE }, { "unit", "unit", AN_TEXT },
+		{ "role", "role", AN_TEXT },
 	};
 	static const char *const role[] = {
-		[PTT_ROLE_NONE] = "", [PTT_ROLE_CAUSE] = "cause", [PTT_ROLE_CONSEQUENCE] = "consequence",
+		[PTT_ROLE_NONE] = "",
+		[PTT_ROLE_CAUSE] = "cause",
+		[PTT_ROLE_CONSEQUENCE] = "consequence",
 	};
 	const uint32_t ncols = roles ? COUNT(col) : COUNT(col) - 1;
-	struct an_part *t = !n ? NULL : roles ? an_page_table(p, "change", "Changes", col, ncols) :
-			    an_page_table(p, "perhaps_chance", "What two traces of one load may differ by, too", col, ncols);
+	struct an_part *t = !n    ? NULL :
+			    roles ? an_page_table(p, "change", "Changes", col, ncols) :
+				    an_page_table(p, "perhaps_chance", "What two traces of one load may differ by, too",
+						  col, ncols);
 	uint32_t shown = limit(in, n, t), with_role = 0;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct ptt_change *c = &change[i];
 
 		with_role += c->role != PTT_ROLE_NONE;
-		an_row(p, t, (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
-							   isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit), AN_S(role[c->role]) });
+		an_row(p, t,
+		       (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
+						     isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit),
+						     AN_S(role[c->role]) });
 	}
 	if (t && roles && !with_role)
 		t->table.text_skips = 1u << (COUNT(col) - 1);
@@ -838,8 +949,10 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 		an_page_words(p, AN_NOTE, "change", "Nothing differs by more than two traces of one load do.");
 	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)
 		if (in->sparse)
-			an_page_words(p, AN_CANNOT, in == a ? "a" : "b", "of %s: Records are sparse: gaps were longer than 2047 "
-				      "ticks, and ticks are at least so many.", in == a ? "A" : "B");
+			an_page_words(p, AN_CANNOT, in == a ? "a" : "b",
+				      "of %s: Records are sparse: gaps were longer than 2047 "
+				      "ticks, and ticks are at least so many.",
+				      in == a ? "A" : "B");
 	for (uint32_t i = 0; i < a->r->nnotes; i++)
 		an_page_words(p, AN_CANNOT, "a", "of A: %s", a->r->note[i].text);
 	for (uint32_t i = 0; i < b->r->nnotes; i++)

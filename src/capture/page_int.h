@@ -11,13 +11,13 @@ struct ptt_page_in {
 	const char *file;
 	const char *(*device_name)(void *arg, uint32_t device);
 	void *arg;
-	uint32_t top;                         /* most rows of a table */
-	bool all_errors;                      /* the log is not cut */
-	bool top_told;                        /* by the user: of those that are short by nature, too */
-	bool pictures;                        /* who reads it can see two lines one over the other, or is a program */
-	bool time_told;                       /* the user said what times are, */
-	bool time_recorded;                   /* or the file did */
-	bool sparse;                          /* 4DW: some gaps are longer than Time can tell */
+	uint32_t top;       /* most rows of a table */
+	bool all_errors;    /* the log is not cut */
+	bool top_told;      /* by the user: of those that are short by nature, too */
+	bool pictures;      /* who reads it can see two lines one over the other, or is a program */
+	bool time_told;     /* the user said what times are, */
+	bool time_recorded; /* or the file did */
+	bool sparse;        /* 4DW: some gaps are longer than Time can tell */
 };
 void ptt_page_build(struct an_page *p, const struct ptt_page_in *in);
 void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,

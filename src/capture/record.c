@@ -26,8 +26,8 @@ struct recording {
 	struct bytes_out out;
 	bool is_open, reader_gone;
 	struct ptt_writer *w;
-	uint32_t flags;                       /* of a gap with nothing behind it so far */
-	uint64_t lost;                        /* bytes of records in it, as far as known */
+	uint32_t flags; /* of a gap with nothing behind it so far */
+	uint64_t lost;  /* bytes of records in it, as far as known */
 	uint32_t record_bytes;
 	uint64_t bytes;
 };
@@ -38,7 +38,7 @@ static int write_failed(struct recording *c, int rc)
 		c->reader_gone = true;
 		return plat_fail(c->p, TALLY_EEND, "the reader went away");
 	}
-	return plat_fail(c->p, (enum tally_err)-rc, "failed to write to %s: %s%s", c->path,
+	return plat_fail(c->p, (enum tally_err) - rc, "failed to write to %s: %s%s", c->path,
 			 rc == -TALLY_EIO && errno ? strerror(errno) : tally_strerror(rc),
 			 c->bytes ? "; what was committed before is in it" : "");
 }
@@ -51,7 +51,8 @@ static int keep_old(struct recording *c)
 	struct stat st;
 	int rc = 0;
 
-	if (!strcmp(c->path, "-") || file_inherited(c->path) >= 0 || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+	if (!strcmp(c->path, "-") || file_inherited(c->path) >= 0 || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    !st.st_size)
 		return 0;
 	buf_printf(&old, "%s.old", c->path);
 	if (old.failed)
@@ -65,7 +66,9 @@ static int keep_old(struct recording *c)
 static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask)
 {
 	struct recording *c = arg;
-	struct ptt_device d = { .pmu_type = pmu->type, .config = ask->config, .time = pmu->time,
+	struct ptt_device d = { .pmu_type = pmu->type,
+				.config = ask->config,
+				.time = pmu->time,
 				.cpu = (uint32_t)strtoul(pmu->cpus, NULL, 10) };
 	struct err e = { 0 };
 	int rc = keep_old(c);
@@ -76,7 +79,7 @@ static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *a
 	snprintf(d.name, sizeof(d.name), "%s", pmu->name);
 	rc = file_out_open(&c->out, c->path, &e);
 	if (rc < 0)
-		return plat_fail(c->p, (enum tally_err)-rc, "%s", e.text);
+		return plat_fail(c->p, (enum tally_err) - rc, "%s", e.text);
 	c->is_open = true;
 	errno = 0;
 	rc = ptt_writer_open(&c->w, &c->out, &d, 1, &e);

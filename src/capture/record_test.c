@@ -14,7 +14,9 @@
 
 #define EVENT "hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/"
 
-struct files { char dir[32], path[64], old[64]; };
+struct files {
+	char dir[32], path[64], old[64];
+};
 
 static void files_open(struct files *d)
 {
@@ -33,11 +35,18 @@ static void files_close(struct files *d)
 
 static struct tally_record record_opts(const struct files *d)
 {
-	return (struct tally_record){ .size = sizeof(struct tally_record), .event = EVENT, .path = d ? d->path : "/dev/null" };
+	return (struct tally_record){ .size = sizeof(struct tally_record),
+				      .event = EVENT,
+				      .path = d ? d->path : "/dev/null" };
 }
 
 /* A recording of a device that does as it is told. */
-struct take { struct fake *f; struct tally_platform *p; struct files d; struct tally_record r; };
+struct take {
+	struct fake *f;
+	struct tally_platform *p;
+	struct files d;
+	struct tally_record r;
+};
 
 static void take_open(struct take *k)
 {
@@ -55,7 +64,13 @@ static void take_close(struct take *k)
 }
 
 /* What the file holds, by the reader that `report` uses. */
-struct read_back { uint64_t bytes; struct ptt_lost lost; char name[32]; uint64_t config; uint32_t cpu; };
+struct read_back {
+	uint64_t bytes;
+	struct ptt_lost lost;
+	char name[32];
+	uint64_t config;
+	uint32_t cpu;
+};
 
 static struct read_back read_back(const char *path)
 {
@@ -94,7 +109,7 @@ static void a_recording_is_what_was_committed(void **state)
 	(void)state;
 	take_open(&k);
 	k.r.argv = fail3;
-	k.f->chunks = 40;                       /* more than a turn takes */
+	k.f->chunks = 40; /* more than a turn takes */
 	k.f->held = 1;
 	assert_int_equal(tally_record(k.p, &k.r), 0);
 	assert_int_equal(k.r.status, 3);
@@ -258,9 +273,9 @@ static void the_stop_word_ends_it_and_the_command(void **state)
 	k.f->stop_after = 3;
 	assert_int_equal(tally_record(k.p, &k.r), 0);
 	assert_int_equal(k.r.status, 128 + SIGTERM);
-	assert_int_equal(k.r.bytes, 5 * CHUNK);         /* what came with the stop, too */
+	assert_int_equal(k.r.bytes, 5 * CHUNK); /* what came with the stop, too */
 	assert_int_equal(read_back(k.d.path).bytes, 5 * CHUNK);
-	k.r.argv = NULL;                        /* without a command the word alone ends it */
+	k.r.argv = NULL; /* without a command the word alone ends it */
 	k.f->given = 0;
 	assert_int_equal(tally_record(k.p, &k.r), 0);
 	assert_int_equal(k.r.status, 0);
@@ -369,7 +384,7 @@ static void only_a_platform_that_is_slower_than_the_clock_is_said_to_be(void **s
 	f->op.now = ahead_of_the_clock;
 	assert_int_equal(tally_record(p, &r), 0);
 	assert_int_equal(f->notes.n, 0);
-	f->op.now = NULL;                     /* its time is the clock's */
+	f->op.now = NULL; /* its time is the clock's */
 	assert_int_equal(tally_record(p, &r), 0);
 	assert_int_equal(f->notes.n, 0);
 	tally_platform_close(p);
@@ -392,7 +407,7 @@ static void what_is_wrong_with_a_recording_is_said(void **state)
 	f->chunks = 1;
 	r.argv = succeed;
 	assert_int_equal(tally_record(driver, &r), 0);
-	assert_true(f->notes.n > 0);          /* a warning: the spec refuses it */
+	assert_true(f->notes.n > 0); /* a warning: the spec refuses it */
 	r.event = EVENT;
 	r.ring = "1x";
 	assert_int_equal(tally_record(p, &r), -TALLY_EINVAL);

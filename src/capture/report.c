@@ -20,28 +20,32 @@
 struct piece {
 	struct ptt_chunk chunk;
 	struct ptt_decode_opts decode;
-	uint8_t *bytes;                       /* of the chunk */
+	uint8_t *bytes; /* of the chunk */
 	size_t room;
 };
 struct batch {
 	struct piece piece[BATCH];
 	uint32_t n;
-	uint32_t left;                        /* threads that have not counted it yet */
+	uint32_t left; /* threads that have not counted it yet */
 };
 struct count {
 	struct tally_ptt *t;
 	struct ptt_pass pass;
-	uint32_t n;                           /* threads */
+	uint32_t n; /* threads */
 	struct ptt_stats *stats[THREADS_MOST];
-	const struct ptt_report *r;           /* of stats[0], once all is counted */
+	const struct ptt_report *r; /* of stats[0], once all is counted */
 	/* between the threads */
-	pthread_mutex_t lock;                 /* over `left` of the batches and what follows */
+	pthread_mutex_t lock; /* over `left` of the batches and what follows */
 	pthread_cond_t filled, freed;
-	struct batch batch[2];                /* in turn */
-	uint64_t batches;                     /* so far */
-	bool over;                            /* there won't be more */
+	struct batch batch[2]; /* in turn */
+	uint64_t batches;      /* so far */
+	bool over;             /* there won't be more */
 };
-struct worker { struct count *c; struct ptt_stats *stats; pthread_t id; };
+struct worker {
+	struct count *c;
+	struct ptt_stats *stats;
+	pthread_t id;
+};
 
 /* ---- counting ---------------------------------------------------------------------- */
 
@@ -64,12 +68,14 @@ static int count_open(struct count *c, struct tally_ptt *t, const struct tally_p
 	rc = ptt_pass_open(&c->pass, t, false);
 	for (uint32_t i = 0; rc >= 0 && i < c->n; i++) {
 		struct ptt_stats_opts so = { .match = !(o->flags & TALLY_PTT_NO_MATCH),
-					     .shard = c->n > 1 ? i : 0, .shards = c->n > 1 ? c->n : 0,
-					     .all_errors = o->flags & TALLY_PTT_ERRORS, .track = track };
+					     .shard = c->n > 1 ? i : 0,
+					     .shards = c->n > 1 ? c->n : 0,
+					     .all_errors = o->flags & TALLY_PTT_ERRORS,
+					     .track = track };
 
 		rc = ptt_stats_open(&c->stats[i], &so);
 		if (rc < 0)
-			(void)ptt_fail(t, (enum tally_err)-rc, "%s", tally_strerror(rc));
+			(void)ptt_fail(t, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	}
 	return rc;
 }
@@ -169,7 +175,7 @@ static int read_all(struct count *c)
 		b = &c->batch[c->batches % 2];
 		rc = fill(c, b);
 		if (rc >= 0)
-			hand_out(c, b);       /* at the end of the file a short one */
+			hand_out(c, b); /* at the end of the file a short one */
 	} while (rc > 0);
 	return rc;
 }
@@ -228,7 +234,7 @@ static int count_all(struct count *c, struct tally_ptt *t, const struct tally_pt
 	if (rc >= 0)
 		rc = ptt_stats_finish(c->stats[0], &c->r);
 	if (rc < 0)
-		(void)ptt_fail(t, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		(void)ptt_fail(t, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	return rc;
 }
 
@@ -242,11 +248,17 @@ static const char *device_name(void *arg, uint32_t device)
 static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report *o)
 {
 	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
-	struct ptt_page_in in = { .r = c->r, .lost = ptt_reader_lost(c->pass.r), .file = c->t->path,
-				  .device_name = device_name, .arg = &c->pass, .top = top,
-				  .pictures = o->form != TALLY_PTT_TEXT, .top_told = o->top != 0,
+	struct ptt_page_in in = { .r = c->r,
+				  .lost = ptt_reader_lost(c->pass.r),
+				  .file = c->t->path,
+				  .device_name = device_name,
+				  .arg = &c->pass,
+				  .top = top,
+				  .pictures = o->form != TALLY_PTT_TEXT,
+				  .top_told = o->top != 0,
 				  .all_errors = o->flags & TALLY_PTT_ERRORS,
-				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND, .time_recorded = true };
+				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND,
+				  .time_recorded = true };
 
 	for (uint32_t i = 0; i < c->pass.ndev; i++) {
 		const struct ptt_stream *s = &c->pass.dev[i];
@@ -274,7 +286,8 @@ static int show(struct tally_ptt *t, const struct an_page *p, const struct tally
 
 static bool take(struct tally_ptt_report *o, const struct tally_ptt_report *opts)
 {
-	return opts_take(o, sizeof(*o), opts) && !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
+	return opts_take(o, sizeof(*o), opts) &&
+	       !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
 	       (o->form == TALLY_PTT_TEXT || o->form == TALLY_PTT_JSON || o->form == TALLY_PTT_HTML);
 }
 
@@ -308,7 +321,7 @@ static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, c
 	int rc = ptt_compare(&change, a->r, b->r);
 
 	if (rc < 0)
-		return ptt_fail(t, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		return ptt_fail(t, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	ptt_page_changes(&p, &ina, &inb, change, (uint32_t)rc);
 	rc = show(t, &p, o);
 	mem_free(change);
@@ -328,7 +341,7 @@ int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tal
 		return ptt_fail(b, TALLY_EINVAL, "options that are not known");
 	rc = count_all(&ca, a, &o, true);
 	if (rc < 0)
-		(void)ptt_fail(b, (enum tally_err)-rc, "%s", a->err.text);
+		(void)ptt_fail(b, (enum tally_err) - rc, "%s", a->err.text);
 	else
 		rc = count_all(&cb, b, &o, true);
 	if (rc >= 0)

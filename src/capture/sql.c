@@ -11,7 +11,7 @@
 #include "answer/page.h"
 #include "capture/sql_int.h"
 
-#define BLOCK_ROWS 4096u                      /* of a text table: widths are known for so many */
+#define BLOCK_ROWS 4096u /* of a text table: widths are known for so many */
 
 /* ---- the connection ---------------------------------------------------------------------- */
 
@@ -39,7 +39,9 @@ static int run(struct ptt_sql *q, const char *sql)
 
 static int open_database(struct ptt_sql *q)
 {
-	static const struct { const char *name, *value; } settings[] = {
+	static const struct {
+		const char *name, *value;
+	} settings[] = {
 		{ "threads", "1" },
 		{ "autoinstall_known_extensions", "false" },
 		{ "autoload_known_extensions", "false" },
@@ -86,14 +88,14 @@ void ptt_sql_close(struct ptt_sql *q)
 struct rows {
 	struct ptt_sql *q;
 	const struct tally_ptt_export *o;
-	duck_handle asked, stmt;              /* as it was given, and as it runs */
+	duck_handle asked, stmt; /* as it was given, and as it runs */
 	struct duck_result result;
 	uint32_t ncols;
 	struct an_column *col;
-	int *type;                            /* enum duck_type of each, before it became text */
-	struct buf *cell;                     /* one of each column: the row */
+	int *type;        /* enum duck_type of each, before it became text */
+	struct buf *cell; /* one of each column: the row */
 	bool *none;
-	struct an_page page;                  /* TEXT: the block that is filled */
+	struct an_page page; /* TEXT: the block that is filled */
 	struct an_part *table;
 	uint32_t inblock;
 	char separator;
@@ -236,7 +238,7 @@ static int all_rows(struct rows *w)
 	if (rc < 0)
 		return rc;
 	error = duck()->result_error(&w->result);
-	if (t->err.code || error)                 /* a stream says at its end that it broke */
+	if (t->err.code || error) /* a stream says at its end that it broke */
 		return t->err.code ? -t->err.code : refused(w->q, TALLY_ESYNTAX, error);
 	if (w->o->form == TALLY_PTT_TEXT)
 		block_close(w, &t->out);
@@ -345,7 +347,9 @@ static void quoted(struct buf *b, const char *s)
 	buf_putc(b, '\'');
 }
 
-struct partition { const char *name, *value; };
+struct partition {
+	const char *name, *value;
+};
 
 /* The columns that --partition names, in its order. */
 static int partitions(struct ptt_sql *q, const struct tally_ptt_export *o, struct partition *p, uint32_t *n)
@@ -362,8 +366,10 @@ static int partitions(struct ptt_sql *q, const struct tally_ptt_export *o, struc
 			if (p[i].name == known[k].name)
 				k = COUNT(known);
 		if (k == COUNT(known))
-			return ptt_fail(q->t, TALLY_EINVAL, "a partition is made of host, capture and hour, each once at "
-					"most, not of '%.*s'", (int)len, s);
+			return ptt_fail(q->t, TALLY_EINVAL,
+					"a partition is made of host, capture and hour, each once at "
+					"most, not of '%.*s'",
+					(int)len, s);
 		if (!known[k].value || !known[k].value[0])
 			return ptt_fail(q->t, TALLY_EINVAL, "the %s of the trace is not known", known[k].name);
 		p[(*n)++] = known[k];

@@ -16,6 +16,6 @@ int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export *o);
 int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export *o);
 
 /* ---- table.c -------------------------------------------------------------------- */
-int ptt_table_register(struct ptt_sql *q);    /* the table function tally_tlp(); 0 or -TALLY_ENOTSUP */
+int ptt_table_register(struct ptt_sql *q); /* the table function tally_tlp(); 0 or -TALLY_ENOTSUP */
 
 #endif

@@ -17,8 +17,8 @@ enum { TEXT_TYPE, TEXT_REQUESTER, TEXT_DEVICE, TEXTS };
 static const char *const texts[TEXTS] = { "type_name", "requester_text", "device_name" };
 
 struct column {
-	const struct tlp_field *field;        /* NULL: a text, or a column that nobody reads */
-	uint32_t text;                        /* TEXTS: nobody reads it (count(*)) */
+	const struct tlp_field *field; /* NULL: a text, or a column that nobody reads */
+	uint32_t text;                 /* TEXTS: nobody reads it (count(*)) */
 	duck_handle vector;
 	uint8_t *data;
 };
@@ -27,7 +27,7 @@ struct scan {
 	struct ptt_pass pass;
 	struct ptt_chunk chunk;
 	struct ptt_stream *stream;
-	size_t at;                            /* bytes of the chunk that were given */
+	size_t at; /* bytes of the chunk that were given */
 	uint32_t ncols;
 	struct column col[];
 };

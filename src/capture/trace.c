@@ -22,11 +22,11 @@
 #include "capture/trace_int.h"
 #include "kernel/kernel.h"
 
-#define SLICE_NS 1000000u                     /* of a model's time; bounds how long *stop is unseen */
-#define PACE_MS 2                             /* a model that is in time waits that long */
-#define CATCH_UP_NS 10000000u                 /* that a model may be late at the end, and still gets */
-#define UNSEEN_NS 10000000u                   /* that a machine of another process may be late: it lives in turns, too */
-#define TURN_MS 20                            /* bounds how long the end of the command is unseen */
+#define SLICE_NS 1000000u     /* of a model's time; bounds how long *stop is unseen */
+#define PACE_MS 2             /* a model that is in time waits that long */
+#define CATCH_UP_NS 10000000u /* that a model may be late at the end, and still gets */
+#define UNSEEN_NS 10000000u   /* that a machine of another process may be late: it lives in turns, too */
+#define TURN_MS 20            /* bounds how long the end of the command is unseen */
 #define CHUNKS_PER_TURN 16
 
 struct run {
@@ -36,9 +36,9 @@ struct run {
 	struct ptt_ask ask;
 	size_t ring, record_bytes;
 	struct k_child child;
-	bool has_child, ended;                /* it has */
-	uint64_t start_ns;                    /* by the wall */
-	uint64_t own_start_ns;                /* by the platform, where its time passes by itself */
+	bool has_child, ended; /* it has */
+	uint64_t start_ns;     /* by the wall */
+	uint64_t own_start_ns; /* by the platform, where its time passes by itself */
 };
 
 static int own_ns(struct run *r, uint64_t *ret, struct err *e)
@@ -51,7 +51,7 @@ static int own_ns(struct run *r, uint64_t *ret, struct err *e)
 
 static int fail_as(struct run *r, int rc, const struct err *e)
 {
-	return plat_fail(r->p, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+	return plat_fail(r->p, (enum tally_err) - rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
 }
 
 /* ---- before ------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static int take(struct run *r, const struct ptt_aux *a)
 	int rc = t->take(t->arg, a);
 
 	if (rc < 0)
-		return plat_fail(r->p, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		return plat_fail(r->p, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	t->bytes += a->n;
 	t->records += a->n / r->record_bytes;
 	t->lost += a->lost;
@@ -155,7 +155,7 @@ static void wait_for_child(const struct run *r, int ms)
 {
 	struct pollfd fd = { .fd = r->has_child ? r->child.pidfd : -1, .events = POLLIN };
 
-	(void)poll(&fd, 1, ms);               /* a signal ends it: what it meant is looked at next */
+	(void)poll(&fd, 1, ms); /* a signal ends it: what it meant is looked at next */
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -226,7 +226,7 @@ static int turn(struct run *r)
 			rc = tell_time(r);
 	}
 	if (rc >= 0 && t->tick && (rc = t->tick(t->arg)) < 0)
-		rc = plat_fail(r->p, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		rc = plat_fail(r->p, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	return rc;
 }
 
@@ -254,8 +254,8 @@ static void tell_lag(struct run *r, const char *what, uint64_t due, uint64_t uns
 	uint64_t behind = due - least(due, r->t->ns);
 
 	if (behind > unseen && behind > due / 100)
-		plat_note(r->p, "%s is slower than the clock: %.1f ms of %.1f ms passed in it", what, (double)r->t->ns / 1e6,
-			  (double)due / 1e6);
+		plat_note(r->p, "%s is slower than the clock: %.1f ms of %.1f ms passed in it", what,
+			  (double)r->t->ns / 1e6, (double)due / 1e6);
 }
 
 /* The time that passed since the last turn, when the command was a short one. */
@@ -331,7 +331,7 @@ int plat_trace(struct tally_platform *p, struct plat_trace *t)
 	rc = start(&r);
 	if (rc >= 0) {
 		if (t->started && (rc = t->started(t->arg, r.pmu, &r.ask)) < 0)
-			rc = plat_fail(p, (enum tally_err)-rc, "%s", tally_strerror(rc));
+			rc = plat_fail(p, (enum tally_err) - rc, "%s", tally_strerror(rc));
 		if (rc >= 0)
 			rc = go(&r);
 		rc = finish(&r, rc);

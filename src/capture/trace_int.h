@@ -8,11 +8,11 @@
 
 /* A trace, and where its bytes go. */
 struct plat_trace {
-	const char *event;                    /* as perf writes it */
-	const char *ring;                     /* "16M", or NULL */
-	char *const *argv;                    /* the command, or NULL */
-	uint64_t duration_ns;                 /* of the platform's own time; 0: no limit */
-	const volatile int *stop;             /* NULL: nobody stops it */
+	const char *event;        /* as perf writes it */
+	const char *ring;         /* "16M", or NULL */
+	char *const *argv;        /* the command, or NULL */
+	uint64_t duration_ns;     /* of the platform's own time; 0: no limit */
+	const volatile int *stop; /* NULL: nobody stops it */
 	/* The device traces, the command does not run yet; NULL. Negative: undone. */
 	int (*started)(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask);
 	/* Takes committed bytes, a->n of them or none, and what is known to be lost before them. Negative: the trace
@@ -23,10 +23,10 @@ struct plat_trace {
 	void *arg;
 	/* results */
 	uint64_t bytes, records, lost;
-	uint64_t ns;                          /* of the platform's own time, from start to stop */
-	int status;                           /* of the command: 0 without one */
-	bool stopped;                         /* *stop was set */
-	bool ended_command;                   /* it was told to end, and `status` says how it did */
+	uint64_t ns;        /* of the platform's own time, from start to stop */
+	int status;         /* of the command: 0 without one */
+	bool stopped;       /* *stop was set */
+	bool ended_command; /* it was told to end, and `status` says how it did */
 };
 /* Runs until the command has ended (or *stop, or the duration), and hands over all that was committed, in every case.
  * Errors as tally_record(); the words are p's. */

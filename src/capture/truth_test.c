@@ -22,26 +22,32 @@ enum { TRACES = 200, TXNS = 300, EVENTS = 8 * TXNS, WHO = 3, DEVICES = 2 };
 
 enum what { ASK, ANSWER, WRITE };
 struct event {
-	uint64_t time;                        /* of the machine */
-	uint64_t seen;                        /* as records tell it */
-	uint32_t txn, bytes, left;            /* left: Byte Count */
+	uint64_t time;             /* of the machine */
+	uint64_t seen;             /* as records tell it */
+	uint32_t txn, bytes, left; /* left: Byte Count */
 	uint8_t what, who;
-	bool second, gone;                    /* at the other port; in a hole */
+	bool second, gone; /* at the other port; in a hole */
 };
-struct txn { uint64_t asked, first, done; bool seen, answered, cut; uint8_t who, pieces; };
+struct txn {
+	uint64_t asked, first, done;
+	bool seen, answered, cut;
+	uint8_t who, pieces;
+};
 struct world {
 	uint64_t random;
 	struct event e[EVENTS];
 	uint32_t n, ntxn;
 	struct txn t[TXNS + 1];
 	uint64_t holes, hole_bytes;
-	uint32_t hole[2][2];                  /* events from and to */
+	uint32_t hole[2][2]; /* events from and to */
 	uint32_t nholes;
 };
 /* What a report should say. */
 struct truth {
-	uint64_t records, posted, non_posted, completions, answered, unanswered, cut, behind, holes, hole_bytes, seconds, span;
-	uint64_t reads[WHO], writes[WHO], read_bytes[WHO], written[WHO], latency[DEVICES * TXNS], nlatency, first_sum, ticks, peak;
+	uint64_t records, posted, non_posted, completions, answered, unanswered, cut, behind, holes, hole_bytes,
+		seconds, span;
+	uint64_t reads[WHO], writes[WHO], read_bytes[WHO], written[WHO], latency[DEVICES * TXNS], nlatency, first_sum,
+		ticks, peak;
 	double mean;
 };
 
@@ -53,9 +59,15 @@ static uint32_t below(struct world *w, uint32_t n)
 
 /* ---- a trace ------------------------------------------------------------------------------------------- */
 
-static void add(struct world *w, uint64_t time, enum what what, uint32_t txn, uint32_t who, uint32_t bytes, uint32_t left, bool second)
+static void add(struct world *w, uint64_t time, enum what what, uint32_t txn, uint32_t who, uint32_t bytes,
+		uint32_t left, bool second)
 {
-	w->e[w->n++] = (struct event){ .time = time, .what = (uint8_t)what, .txn = txn, .who = (uint8_t)who, .bytes = bytes, .left = left,
+	w->e[w->n++] = (struct event){ .time = time,
+				       .what = (uint8_t)what,
+				       .txn = txn,
+				       .who = (uint8_t)who,
+				       .bytes = bytes,
+				       .left = left,
 				       .second = second };
 }
 
@@ -80,7 +92,7 @@ static void make(struct world *w, bool peers)
 		if (later)
 			add(w, now + later, ASK, i, who, bytes, 0, true);
 		if (below(w, 100) == 0)
-			continue;             /* never answered */
+			continue; /* never answered */
 		for (uint32_t k = 0; k < pieces; k++) {
 			uint32_t size = bytes / pieces, left = bytes - k * size;
 			uint64_t at = now + later + wait + 200ull * k;
@@ -113,8 +125,13 @@ static void encode(const struct event *e, bool wide, uint32_t time, uint8_t *to)
 {
 	uint32_t tag = e->what == WRITE ? 0 : e->txn % 1024, high = (tag >> 9 & 1) << 23 | (tag >> 8 & 1) << 19;
 	uint32_t id = (0x100u + e->who) << 16 | (tag & 0xff) << 8, len = e->bytes / 4, dw[8] = { 0 };
-	uint32_t h[4] = { (e->what == ASK ? 0x20u : e->what == WRITE ? 0x60u : 0x4au) << 24 | high | len, id | 0xff, 1 + e->who,
-			  (e->txn + 1) * 4096 };
+	uint32_t h[4] = { (e->what == ASK ?
+				   0x20u :
+			   e->what == WRITE ?
+				   0x60u :
+				   0x4au) << 24 |
+				  high | len,
+			  id | 0xff, 1 + e->who, (e->txn + 1) * 4096 };
 
 	if (e->what == ANSWER) {
 		h[1] = 0x00800000 | e->left;
@@ -126,8 +143,8 @@ static void encode(const struct event *e, bool wide, uint32_t time, uint8_t *to)
 		memcpy(&dw[2], h, sizeof(h));
 		dw[7] = time;
 	} else {
-		dw[0] = (h[0] >> 29 & 3) << 30 | (h[0] >> 24 & 0x1f) << 25 | (h[0] >> 23 & 1) << 24 | (h[0] >> 19 & 1) << 23 |
-			len << 11 | (time & 0x7ff);
+		dw[0] = (h[0] >> 29 & 3) << 30 | (h[0] >> 24 & 0x1f) << 25 | (h[0] >> 23 & 1) << 24 |
+			(h[0] >> 19 & 1) << 23 | len << 11 | (time & 0x7ff);
 		memcpy(&dw[1], &h[1], 12);
 	}
 	memcpy(to, dw, wide ? 32 : 16);
@@ -143,7 +160,7 @@ static void record(struct world *w, struct ptt_writer *out, uint32_t device, boo
 	for (uint32_t i = 0; i <= w->n; i++) {
 		bool end = i == w->n || w->e[i].gone;
 
-		while (from < n) {            /* a hole ends a commit, and chance does */
+		while (from < n) { /* a hole ends a commit, and chance does */
 			size_t piece = below(w, 4) ? n - from : below(w, (uint32_t)(n - from)) + 1;
 			if (!end && n - from < 40 * size)
 				break;
@@ -286,11 +303,12 @@ static double number(const struct buf *json, const char *head, const char *key)
 }
 
 #define SUMMARY "{\"type\":\"summary\""
-#define IS(json, key, want) \
-	do { \
-		double got_ = number(json, SUMMARY, key); \
-		if (got_ != (double)(want)) \
-			fail_msg("trace %u: %s is %.0f, should be %.0f: %s", trace, key, got_, (double)(want), strstr(json->p, "{\"type\":\"lost") ? strstr(json->p, "{\"type\":\"lost") : ""); \
+#define IS(json, key, want)                                                                                       \
+	do {                                                                                                      \
+		double got_ = number(json, SUMMARY, key);                                                         \
+		if (got_ != (double)(want))                                                                       \
+			fail_msg("trace %u: %s is %.0f, should be %.0f: %s", trace, key, got_, (double)(want),    \
+				 strstr(json->p, "{\"type\":\"lost") ? strstr(json->p, "{\"type\":\"lost") : ""); \
 	} while (0)
 
 static void near(uint32_t trace, const char *what, double got, double want, double within)
@@ -306,7 +324,8 @@ static uint64_t rank(const struct truth *t, uint32_t per_mille)
 
 static void judge(uint32_t trace, const struct buf *json, struct truth *t, uint32_t devices)
 {
-	static const char last[] = "{\"type\":\"latency\",\"to\":\"last completion\"", first[] = "{\"type\":\"latency\",\"to\":\"first completion\"";
+	static const char last[] = "{\"type\":\"latency\",\"to\":\"last completion\"",
+			  first[] = "{\"type\":\"latency\",\"to\":\"first completion\"";
 	uint64_t sum = 0;
 
 	IS(json, "records", t->records);
@@ -324,7 +343,9 @@ static void judge(uint32_t trace, const struct buf *json, struct truth *t, uint3
 	IS(json, "devices", devices);
 	IS(json, "span", t->span);
 	IS(json, "outstanding_peak", t->peak);
-	for (const char *const *key = (const char *const[]){ "orphans", "tag_reuse", "given_up", "failed", "unanswerable", "padding", NULL }; *key; key++)
+	for (const char *const *key = (const char *const[]){ "orphans", "tag_reuse", "given_up", "failed",
+							     "unanswerable", "padding", NULL };
+	     *key; key++)
 		IS(json, *key, 0);
 	near(trace, "outstanding_mean", number(json, SUMMARY, "outstanding_mean"), t->mean, 1e-6);
 	qsort(t->latency, t->nlatency, sizeof(*t->latency), by_value);
@@ -361,8 +382,14 @@ static void one_trace(uint32_t trace)
 	bool wide = trace & 1, delta = trace >> 1 & 1, peers = trace % 5 == 0 && !wide;
 	uint32_t devices = 1 + trace % 3 / 2, holes = peers ? 0 : trace / 4 % 3;
 	struct ptt_device dev[DEVICES] = {
-		{ .name = "hisi_ptt0_2", .pmu_type = 11, .config = 0x07280001ull | (uint64_t)wide << 32, .time = delta ? PTT_TIME_DELTA : PTT_TIME_ABS },
-		{ .name = "hisi_ptt2_0", .pmu_type = 13, .config = 0x07280001ull | (uint64_t)wide << 32, .time = delta ? PTT_TIME_DELTA : PTT_TIME_ABS },
+		{ .name = "hisi_ptt0_2",
+		  .pmu_type = 11,
+		  .config = 0x07280001ull | (uint64_t)wide << 32,
+		  .time = delta ? PTT_TIME_DELTA : PTT_TIME_ABS },
+		{ .name = "hisi_ptt2_0",
+		  .pmu_type = 13,
+		  .config = 0x07280001ull | (uint64_t)wide << 32,
+		  .time = delta ? PTT_TIME_DELTA : PTT_TIME_ABS },
 	};
 	struct buf file = { 0 }, json = { 0 };
 	struct bytes_out out = { .arg = &file, .put = memory_put };
@@ -388,14 +415,16 @@ static void one_trace(uint32_t trace)
 	close(fd);
 	for (uint32_t threads = 1; threads <= 2; threads++) {
 		struct tally_ptt_opts o = { .size = sizeof(o) };
-		struct tally_ptt_report r = { .size = sizeof(r), .out = put, .arg = &json, .form = TALLY_PTT_JSON, .threads = threads };
+		struct tally_ptt_report r = {
+			.size = sizeof(r), .out = put, .arg = &json, .form = TALLY_PTT_JSON, .threads = threads
+		};
 		struct tally_ptt *h;
 
 		buf_clear(&json);
 		assert_int_equal(tally_ptt_open(&h, &o), 0);
 		assert_int_equal(tally_ptt_file(h, path), 0);
 		assert_int_equal(tally_ptt_report(h, &r), 0);
-		if (threads == 2)             /* a bound then */
+		if (threads == 2) /* a bound then */
 			t.peak = (uint64_t)number(&json, SUMMARY, "outstanding_peak");
 		judge(trace, &json, &t, devices);
 		tally_ptt_close(h);

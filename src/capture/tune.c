@@ -26,14 +26,14 @@
 #include "capture/tune_int.h"
 #include "kernel/kernel.h"
 
-#define MARGIN 5u                             /* per mille */
-#define HOPELESS 0.25                         /* what chance does so often isn't pursued */
-#define ONE_IN 1000u                          /* runs, one of which may believe what is chance */
-#define TRIES 3                               /* to put a tunable back */
+#define MARGIN 5u     /* per mille */
+#define HOPELESS 0.25 /* what chance does so often isn't pursued */
+#define ONE_IN 1000u  /* runs, one of which may believe what is chance */
+#define TRIES 3       /* to put a tunable back */
 #define DURATION_NS UINT64_C(20000000)
 #define OUTSTANDING_MOST 16384u
-#define UNKNOWN UINT32_MAX                    /* a tunable, after a set that failed */
-#define TIMES_ENOUGH 4096u                    /* records by which times are understood, sure or not */
+#define UNKNOWN UINT32_MAX /* a tunable, after a set that failed */
+#define TIMES_ENOUGH 4096u /* records by which times are understood, sure or not */
 
 bool tune_same(const struct setting *a, const struct setting *b)
 {
@@ -44,7 +44,7 @@ bool tune_same(const struct setting *a, const struct setting *b)
 
 static int failed(struct tune *t, enum ptt_tune i, int rc, const struct err *e)
 {
-	return plat_fail(t->p, (enum tally_err)-rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
+	return plat_fail(t->p, (enum tally_err) - rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
 			 e->text[0] ? e->text : tally_strerror(rc));
 }
 
@@ -170,7 +170,8 @@ static int check_command(struct tune *t, const struct plat_trace *tr)
 	if (tr->status > 125)
 		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d", tr->status);
 	if (t->ndone && tr->status != t->status)
-		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d, and with %d before: that can't be compared",
+		return plat_fail(t->p, TALLY_EIO,
+				 "the command ended with status %d, and with %d before: that can't be compared",
 				 tr->status, t->status);
 	t->status = tr->status;
 	return 0;
@@ -180,7 +181,12 @@ static int trace(struct tune *t, enum view view)
 {
 	char event[96];
 	struct plat_trace tr = {
-		.event = event, .argv = t->o.argv, .duration_ns = t->o.duration_ns, .stop = t->o.stop, .take = take, .arg = t,
+		.event = event,
+		.argv = t->o.argv,
+		.duration_ns = t->o.duration_ns,
+		.stop = t->o.stop,
+		.take = take,
+		.arg = t,
 	};
 	tally_write_fn *note = t->p->o.note;
 	int rc = ptt_match_open(&t->match, OUTSTANDING_MOST);
@@ -191,14 +197,14 @@ static int trace(struct tune *t, enum view view)
 	ptt_match_twice(t->match, 0, view == VIEW_DEVICES);
 	t->clock = (struct ptt_clock){ 0 };
 	t->f = (struct figures){ 0 };
-	t->p->o.note = t->ndone ? NULL : note;        /* once is enough */
+	t->p->o.note = t->ndone ? NULL : note; /* once is enough */
 	rc = plat_trace(t->p, &tr);
 	t->p->o.note = note;
 	t->f.ns = tr.ns;
 	ptt_match_close(t->match);
 	t->match = NULL;
 	if (rc == -TALLY_EINVAL && tr.status > 125)
-		t->o.status = tr.status;      /* it could not be run */
+		t->o.status = tr.status; /* it could not be run */
 	return rc < 0 ? rc : check_command(t, &tr);
 }
 
@@ -245,7 +251,10 @@ static bool is_of(const struct measured *m, const struct setting *s, enum view v
 }
 
 /* Costs of a setting in a view, of the measurements from `from` on; n is 0 where there is none. */
-struct costs { uint64_t least, median, most; uint32_t n; };
+struct costs {
+	uint64_t least, median, most;
+	uint32_t n;
+};
 
 static struct costs costs(const struct tune *t, const struct setting *s, enum view view, uint32_t from)
 {
@@ -365,7 +374,8 @@ static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
 {
 	/* What may be the end of the way first: a step costs more than a look. */
 	static const uint8_t order[][PTT_TUNE_MOST + 1] = {
-		[TALLY_GOAL_LATENCY] = { 0, 2, 1 }, [TALLY_GOAL_THROUGHPUT] = { 2, 0, 1 },
+		[TALLY_GOAL_LATENCY] = { 0, 2, 1 },
+		[TALLY_GOAL_THROUGHPUT] = { 2, 0, 1 },
 	};
 	enum view view = tune_view(t, tunable);
 	int rc = 0;
@@ -384,8 +394,8 @@ static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
 static int search(struct tune *t)
 {
 	/* Watermarks first: they matter most. */
-	static const enum ptt_tune order[] = { PTT_TUNE_tx_alloc_buf_level, PTT_TUNE_rx_alloc_buf_level, PTT_TUNE_qos_tx_cpl,
-					       PTT_TUNE_qos_tx_np, PTT_TUNE_qos_tx_p };
+	static const enum ptt_tune order[] = { PTT_TUNE_tx_alloc_buf_level, PTT_TUNE_rx_alloc_buf_level,
+					       PTT_TUNE_qos_tx_cpl, PTT_TUNE_qos_tx_np, PTT_TUNE_qos_tx_p };
 	bool found = true;
 	int rc = 0;
 
@@ -487,8 +497,10 @@ static int run_guarded(struct tune *t)
 		put_back(t);
 	k_guard_end(&g);
 	if (rc >= 0 && row->embedded && !tune_same(&t->best, &t->before))
-		plat_note(t->p, "%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
-			  row->name, row->name);
+		plat_note(
+			t->p,
+			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			row->name, row->name);
 	return rc;
 }
 
@@ -496,7 +508,8 @@ static int check_options(struct tune *t)
 {
 	struct tally_tuning *o = &t->o;
 
-	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA || o->zero)
+	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA ||
+	    o->zero)
 		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
 	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
 		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");

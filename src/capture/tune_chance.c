@@ -14,7 +14,7 @@
  */
 #include "capture/tune_int.h"
 
-#define PAIRS (TUNE_LOTS * TUNE_LOTS)         /* comparisons of a block */
+#define PAIRS (TUNE_LOTS * TUNE_LOTS) /* comparisons of a block */
 
 double tune_chance(uint32_t blocks, uint32_t wins)
 {
@@ -24,7 +24,7 @@ double tune_chance(uint32_t blocks, uint32_t wins)
 
 	static_assert(TUNE_LOTS == 4, "the table is that of four and four");
 	for (uint32_t b = 0; b < blocks; b++)
-		for (uint32_t i = (b + 1) * PAIRS + 1; i-- > 0; ) {
+		for (uint32_t i = (b + 1) * PAIRS + 1; i-- > 0;) {
 			double here = 0;
 
 			for (uint32_t k = 0; k <= PAIRS && k <= i; k++)

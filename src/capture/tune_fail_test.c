@@ -131,7 +131,7 @@ static void out_of_memory_is_undone(void **state)
 	long live, n;
 
 	(void)state;
-	for (n = 1; ; n++) {
+	for (n = 1;; n++) {
 		struct bench *b = bench_with_a_way();
 		struct tally_platform *p = around(b, "kunpeng");
 		struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
@@ -180,12 +180,19 @@ static int tune_command(struct bench *b, const char *on, char *const argv[], str
 static void a_command_that_dies_ends_it(void **state)
 {
 	static char *const argv[][4] = {
-		{ "sh", "-c", "kill -KILL $$" }, { "sh", "-c", "exit 126" }, { "/no/such/command" }, { "/" },
+		{ "sh", "-c", "kill -KILL $$" },
+		{ "sh", "-c", "exit 126" },
+		{ "/no/such/command" },
+		{ "/" },
 	};
-	static const struct { int code, status; const char *words; } rows[] = {
+	static const struct {
+		int code, status;
+		const char *words;
+	} rows[] = {
 		{ TALLY_EIO, 137, "the command ended with status 137; hisi_ptt0_2 is as it was" },
 		{ TALLY_EIO, 126, "the command ended with status 126" },
-		{ TALLY_EINVAL, 127, "failed to start '/no/such/command'" }, { TALLY_EINVAL, 126, "failed to start '/'" },
+		{ TALLY_EINVAL, 127, "failed to start '/no/such/command'" },
+		{ TALLY_EINVAL, 126, "failed to start '/'" },
 	};
 	struct tally_platform *p;
 	int status;

@@ -12,37 +12,41 @@
 #include "capture/trace_int.h"
 
 #define MEASURES_MOST 1024u
-#define TUNE_LOTS 4u                          /* measurements of each of two settings in a block */
-#define TUNE_BLOCKS 8u                        /* at most, of one setting */
+#define TUNE_LOTS 4u   /* measurements of each of two settings in a block */
+#define TUNE_BLOCKS 8u /* at most, of one setting */
 
-struct setting { uint32_t v[PTT_TUNES]; };
+struct setting {
+	uint32_t v[PTT_TUNES];
+};
 
 /* Whose requests a trace shows together with their answers; one trace can't have both (hisi_ptt.rst, "Direction"). */
 enum view { VIEW_DEVICES, VIEW_HOST, VIEWS };
 
-struct figures { uint64_t ns, payload, answered, ticks, records, lost; };
+struct figures {
+	uint64_t ns, payload, answered, ticks, records, lost;
+};
 enum verdict { NO_BETTER, AS_IT_WAS, TO_COMPARE, MAY_BE_CHANCE, BETTER };
 struct measured {
 	struct setting s;
 	struct figures f;
-	uint8_t view;                         /* enum view */
-	uint8_t verdict;                      /* on this setting in this view; the first measurement of both has it */
+	uint8_t view;    /* enum view */
+	uint8_t verdict; /* on this setting in this view; the first measurement of both has it */
 };
 
 struct tune {
 	struct tally_platform *p;
 	struct tally_tuning o;
-	uint32_t device, ports;               /* ports: the filter that takes all root ports */
+	uint32_t device, ports; /* ports: the filter that takes all root ports */
 	char name[32];
-	struct setting before, now, best;     /* now: as far as it is known */
+	struct setting before, now, best; /* now: as far as it is known */
 	struct measured done[MEASURES_MOST];
 	uint32_t ndone;
-	uint32_t nheld;                       /* settings that were held against the best */
-	uint64_t random;                      /* of the lots */
-	bool shows[VIEWS];                    /* there was something to compare in the first measurement */
-	int status;                           /* of the command, the first time */
+	uint32_t nheld;    /* settings that were held against the best */
+	uint64_t random;   /* of the lots */
+	bool shows[VIEWS]; /* there was something to compare in the first measurement */
+	int status;        /* of the command, the first time */
 	/* of times: settled by who knows it, or once enough records were seen */
-	uint8_t time;                         /* enum ptt_time */
+	uint8_t time; /* enum ptt_time */
 	bool settled, sure;
 	/* of the measurement at hand */
 	struct ptt_match *match;
@@ -55,7 +59,7 @@ uint64_t tune_cost(const struct tune *t, const struct figures *f);
 /* Payload bytes per second, as if what was lost had been like what was not. */
 uint64_t tune_rate(const struct figures *f);
 bool tune_same(const struct setting *a, const struct setting *b);
-enum view tune_view(const struct tune *t, enum ptt_tune tunable);     /* that shows what it does for the goal */
+enum view tune_view(const struct tune *t, enum ptt_tune tunable); /* that shows what it does for the goal */
 /* Whether a value is worth trying where `from` is. */
 bool tune_can_help(const struct tune *t, enum ptt_tune tunable, uint32_t from, uint32_t to);
 /* The event of a trace in that view. */

@@ -10,13 +10,13 @@
 
 #include "capture/tune_int.h"
 
-#define COLUMNS 80                            /* of a terminal */
+#define COLUMNS 80 /* of a terminal */
 
 struct row {
-	const struct measured *m;             /* the one in the middle */
+	const struct measured *m; /* the one in the middle */
 	uint32_t times;
-	int64_t spread, change;               /* per mille, of what is to become better; the latter as people say it */
-	bool something, both;                 /* in all of these measurements, so there is a spread; and in what was there: a change */
+	int64_t spread, change; /* per mille, of what is to become better; the latter as people say it */
+	bool something, both; /* in all of these measurements, so there is a spread; and in what was there: a change */
 	const char *verdict;
 };
 
@@ -39,7 +39,9 @@ static bool is_first(const struct tune *t, uint32_t i)
 
 static int64_t per_mille(uint64_t of, uint64_t than)
 {
-	return than && of != UINT64_MAX && than != UINT64_MAX ? (int64_t)(((unsigned __int128)of * 1000 + than / 2) / than) : 0;
+	return than && of != UINT64_MAX && than != UINT64_MAX ?
+		       (int64_t)(((unsigned __int128)of * 1000 + than / 2) / than) :
+		       0;
 }
 
 /* Sorted by cost, at most MEASURES_MOST of them. */
@@ -74,8 +76,8 @@ static const struct measured *before(const struct tune *t, uint8_t view)
 static const char *verdict_on(const struct tune *t, const struct measured *first)
 {
 	static const char *const words[] = {
-		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare", [MAY_BE_CHANCE] = "may be chance",
-		[BETTER] = "better",
+		[NO_BETTER] = "no better",         [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare",
+		[MAY_BE_CHANCE] = "may be chance", [BETTER] = "better",
 	};
 
 	return first->verdict != AS_IT_WAS && tune_same(&first->s, &t->best) ? "best" : words[first->verdict];
@@ -118,9 +120,11 @@ static void text_head(struct tune *t, bool latency)
 	buf_printf(to, "%s for %s: %s\n", t->name, latency ? "latency" : "throughput",
 		   latency ? "mean ticks from a request to its last completion" : "payload per second");
 	if (latency || !t->sure)
-		buf_printf(to, "Times are taken as %s%s.\n", t->time == PTT_TIME_ABS ? "absolute" : "since the record before",
+		buf_printf(to, "Times are taken as %s%s.\n",
+			   t->time == PTT_TIME_ABS ? "absolute" : "since the record before",
 			   t->sure ? "" : ", on weak evidence:\nif that is wrong, so are latencies; --time decides");
-	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n", latency ? " asked by" : "   MiB/s");
+	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n",
+		   latency ? " asked by" : "   MiB/s");
 }
 
 /* Per mille as "-4.3 %"; of nothing there is no share. */
@@ -218,8 +222,8 @@ static void json_end(struct tune *t, bool latency)
 	buf_puts(to, "{\"type\":\"tuned\",\"device\":");
 	buf_json_str(to, t->name, strlen(t->name));
 	buf_printf(to, ",\"for\":\"%s\",\"times\":\"%s\",\"times_sure\":%s,\"measurements\":%u,\"changed\":%s",
-		   latency ? "latency" : "throughput", t->time == PTT_TIME_ABS ? "absolute" : "delta", t->sure ? "true" : "false",
-		   t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
+		   latency ? "latency" : "throughput", t->time == PTT_TIME_ABS ? "absolute" : "delta",
+		   t->sure ? "true" : "false", t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
 	json_setting(to, &t->best);
 	buf_printf(to, ",\"wrong_once_in\":%u}\n", t->o.one_in);
 }
@@ -228,8 +232,11 @@ static void csv_head(struct buf *to, char sep)
 {
 	for (unsigned k = 0; k < PTT_TUNES; k++)
 		buf_printf(to, "%s%c", ptt_tunables[k].name, sep);
-	buf_printf(to, "measurements%1$casked_by%1$cmib_per_s%1$clatency_ticks%1$canswered%1$crecords%1$clost%1$cspread_permille"
-		       "%1$cchange_permille%1$cverdict\n", sep);
+	buf_printf(
+		to,
+		"measurements%1$casked_by%1$cmib_per_s%1$clatency_ticks%1$canswered%1$crecords%1$clost%1$cspread_permille"
+		"%1$cchange_permille%1$cverdict\n",
+		sep);
 }
 
 static void csv_row(struct buf *to, const struct row *r, char sep)
@@ -307,8 +314,8 @@ static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
 
 	switch (t->o.to.form) {
 	case TALLY_PTT_JSON:
-		buf_printf(to, "{\"type\":\"plan\",\"tunable\":\"%s\",\"value\":%u,\"asked_by\":\"%s\",\"tried\":[", name,
-			   t->before.v[k], view);
+		buf_printf(to, "{\"type\":\"plan\",\"tunable\":\"%s\",\"value\":%u,\"asked_by\":\"%s\",\"tried\":[",
+			   name, t->before.v[k], view);
 		*all += tried(t, k, ",");
 		buf_puts(to, "]}\n");
 		break;

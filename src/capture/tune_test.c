@@ -121,7 +121,8 @@ static void a_view_without_answers_judges_nothing(void **state)
 
 static void what_is_not_better_is_left_alone(void **state)
 {
-	static uint32_t (*const same[])(const struct bench *b) = { flat, faster_each_time, slower_each_time, hardly_better };
+	static uint32_t (*const same[])(const struct bench *b) = { flat, faster_each_time, slower_each_time,
+								   hardly_better };
 	struct bench *b = bench_new();
 
 	(void)state;
@@ -140,7 +141,8 @@ static void what_is_not_better_is_left_alone(void **state)
 /* Noise of all kinds: alike each time, with outliers, in bursts, and such that drifts. b->a[7] remembers. */
 static uint32_t outliers(const struct bench *b)
 {
-	return chance((struct bench *)b, 8) ? 1000 + chance((struct bench *)b, 20) : 600 + chance((struct bench *)b, 400);
+	return chance((struct bench *)b, 8) ? 1000 + chance((struct bench *)b, 20) :
+					      600 + chance((struct bench *)b, 400);
 }
 
 static uint32_t bursts(const struct bench *b)
@@ -211,7 +213,7 @@ static void the_chance_of_so_many_wins_is_the_share_of_all_orders(void **state)
 		all++;
 	}
 	assert_int_equal(all, 70 * 70);
-	for (uint32_t wins = 33; wins-- > 0; ) {
+	for (uint32_t wins = 33; wins-- > 0;) {
 		double off = tune_chance(2, wins) - (double)(sum += ways[wins]) / all;
 
 		assert_true(off < 1e-12 && off > -1e-12);
@@ -247,7 +249,7 @@ static void few_of_the_settings_are_measured(void **state)
 	(void)state;
 	b->writes = flat;
 	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
-	assert_int_equal(b->starts, 1 + 2 + 3 * 2);           /* what is there; rx up; each weight up and down */
+	assert_int_equal(b->starts, 1 + 2 + 3 * 2); /* what is there; rx up; each weight up and down */
 	start_from(b, (const uint32_t[]){ 2, 2, 2, 2, 2 });
 	b->starts = 0;
 	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
@@ -257,7 +259,11 @@ static void few_of_the_settings_are_measured(void **state)
 
 /* ---- against the model's own forecast ------------------------------------------------------------------------ */
 
-struct model { const char *load; uint32_t goal; uint64_t duration_ns; };
+struct model {
+	const char *load;
+	uint32_t goal;
+	uint64_t duration_ns;
+};
 
 static uint64_t promise(const struct model *m, const uint32_t v[static PTT_TUNES])
 {
@@ -294,7 +300,11 @@ static void tune_model(const struct model *m, uint32_t seed, const uint32_t from
 	struct tally_platform *p;
 	uint32_t found[PTT_TUNES], v[PTT_TUNES];
 	struct tally_tuning t = {
-		.size = sizeof(t), .device = DEVICE, .goal = m->goal, .duration_ns = m->duration_ns, .to.size = sizeof(t.to),
+		.size = sizeof(t),
+		.device = DEVICE,
+		.goal = m->goal,
+		.duration_ns = m->duration_ns,
+		.to.size = sizeof(t.to),
 	};
 	uint64_t most = 0;
 	char on[64];
@@ -311,16 +321,16 @@ static void tune_model(const struct model *m, uint32_t seed, const uint32_t from
 		most = promise(m, v) > most ? promise(m, v) : most;
 	}
 	if (promise(m, found) * 100 < most * 99)
-		fail_msg("%s from %u%u%u%u%u: %u%u%u%u%u promises %llu, not %llu", on, from[0], from[1], from[2], from[3], from[4],
-			 found[0], found[1], found[2], found[3], found[4], (unsigned long long)promise(m, found),
-			 (unsigned long long)most);
+		fail_msg("%s from %u%u%u%u%u: %u%u%u%u%u promises %llu, not %llu", on, from[0], from[1], from[2],
+			 from[3], from[4], found[0], found[1], found[2], found[3], found[4],
+			 (unsigned long long)promise(m, found), (unsigned long long)most);
 }
 
 static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
 {
 	static const struct model models[] = {
 		{ "storage", TALLY_GOAL_THROUGHPUT, 600000 }, { "contended", TALLY_GOAL_THROUGHPUT, 600000 },
-		{ "ingest", TALLY_GOAL_THROUGHPUT, 600000 }, { "mixed", TALLY_GOAL_LATENCY, 10000000 },
+		{ "ingest", TALLY_GOAL_THROUGHPUT, 600000 },  { "mixed", TALLY_GOAL_LATENCY, 10000000 },
 		{ "nvme", TALLY_GOAL_LATENCY, 3000000 },
 	};
 	static const uint32_t from[][PTT_TUNES] = { { 1, 1, 1, 0, 2 }, { 0, 2, 2, 0, 0 }, { 2, 0, 2, 2, 1 } };
@@ -358,33 +368,35 @@ static void the_table_has_three_forms(void **state)
 	(void)state;
 	start_from(b, (const uint32_t[]){ 2, 2, 1, 2, 2 });
 	run_from_first(b, &o, TALLY_PTT_TEXT);
-	looks(b,
-	      "hisi_ptt0_2 for throughput: payload per second\n"
-	      "\n"
-	      "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
-	      "  2  2  1  2  2    13    2807        0         0    0.0 %    +0.0 %  as it was\n"
-	      "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
-	      "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
-	      "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
-	      "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
-	      "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
-	      "  2  2  0  2  2    13    2929        0         0    0.0 %    +4.3 %  best\n"
-	      "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
-	      "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
-	      "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
-	      "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
-	      "\n"
-	      "A setting that does nothing comes out better in one run of 1000 at most.\n"
-	      "Set, after 35 measurements: qos_tx_p=0 (was 1)\n");
+	looks(b, "hisi_ptt0_2 for throughput: payload per second\n"
+		 "\n"
+		 "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
+		 "  2  2  1  2  2    13    2807        0         0    0.0 %    +0.0 %  as it was\n"
+		 "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
+		 "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
+		 "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+		 "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+		 "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+		 "  2  2  0  2  2    13    2929        0         0    0.0 %    +4.3 %  best\n"
+		 "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
+		 "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+		 "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+		 "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+		 "\n"
+		 "A setting that does nothing comes out better in one run of 1000 at most.\n"
+		 "Set, after 35 measurements: qos_tx_p=0 (was 1)\n");
 	run_from_first(b, &o, TALLY_PTT_JSON);
-	has(&b->out, "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
-		     "\"measurements\":13,\"asked_by\":\"devices\",\"mib_per_s\":2929,\"latency_ticks\":0,\"answered\":0,\"records\":1200,"
-		     "\"lost\":0,\"spread_permille\":0,\"change_permille\":43,\"verdict\":\"best\"}\n");
-	has(&b->out, "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"times_sure\":true,\"measurements\":35,"
-		     "\"changed\":true,\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,\"wrong_once_in\":1000}\n");
+	has(&b->out,
+	    "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
+	    "\"measurements\":13,\"asked_by\":\"devices\",\"mib_per_s\":2929,\"latency_ticks\":0,\"answered\":0,\"records\":1200,"
+	    "\"lost\":0,\"spread_permille\":0,\"change_permille\":43,\"verdict\":\"best\"}\n");
+	has(&b->out,
+	    "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"times_sure\":true,\"measurements\":35,"
+	    "\"changed\":true,\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,\"wrong_once_in\":1000}\n");
 	run_from_first(b, &o, TALLY_PTT_CSV);
-	has(&b->out, "qos_tx_cpl,qos_tx_np,qos_tx_p,rx_alloc_buf_level,tx_alloc_buf_level,measurements,asked_by,mib_per_s,latency_ticks,"
-		     "answered,records,lost,spread_permille,change_permille,verdict\n2,2,1,2,2,13,devices,2807,0,0,1150,0,0,0,as it was\n");
+	has(&b->out,
+	    "qos_tx_cpl,qos_tx_np,qos_tx_p,rx_alloc_buf_level,tx_alloc_buf_level,measurements,asked_by,mib_per_s,latency_ticks,"
+	    "answered,records,lost,spread_permille,change_permille,verdict\n2,2,1,2,2,13,devices,2807,0,0,1150,0,0,0,as it was\n");
 	bench_free(b);
 }
 
@@ -397,29 +409,28 @@ static void latency_is_shown_by_who_asked(void **state)
 	b->ticks = by_watermarks;
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
 	run_from_first(b, &o, TALLY_PTT_TEXT);
-	looks(b,
-	      "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
-	      "Times are taken as absolute.\n"
-	      "\n"
-	      "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
-	      "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
-	      "  1  1  1  1  0    13 host          400        40    0.0 %    +0.0 %  as it was\n"
-	      "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
-	      "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
-	      "  1  1  1  0  0    13 host          300        40    0.0 %   -25.0 %  best\n"
-	      "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
-	      "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
-	      "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-	      "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
-	      "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
-	      "\n"
-	      "A setting that does nothing comes out better in one run of 1000 at most.\n"
-	      "Set, after 39 measurements: rx_alloc_buf_level=0 (was 1)\n");
+	looks(b, "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
+		 "Times are taken as absolute.\n"
+		 "\n"
+		 "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
+		 "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
+		 "  1  1  1  1  0    13 host          400        40    0.0 %    +0.0 %  as it was\n"
+		 "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+		 "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+		 "  1  1  1  0  0    13 host          300        40    0.0 %   -25.0 %  best\n"
+		 "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
+		 "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
+		 "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		 "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+		 "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+		 "\n"
+		 "A setting that does nothing comes out better in one run of 1000 at most.\n"
+		 "Set, after 39 measurements: rx_alloc_buf_level=0 (was 1)\n");
 	bench_free(b);
 }
 
@@ -457,8 +468,13 @@ static uint32_t few(const struct bench *b)
 
 static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 {
-	static const struct { uint32_t asked; uint8_t known; const char *said; } row[] = {
-		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO, "Times are taken as absolute, on weak evidence:\nif that is wrong, so are latencies" },
+	static const struct {
+		uint32_t asked;
+		uint8_t known;
+		const char *said;
+	} row[] = {
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO,
+		  "Times are taken as absolute, on weak evidence:\nif that is wrong, so are latencies" },
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are taken as since the record before.\n" },
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are taken as absolute.\n" },
 		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are taken as absolute.\n" },
@@ -490,22 +506,23 @@ static void a_dry_run_touches_nothing(void **state)
 	(void)state;
 	o.dry_run = 1;
 	run_from_first(b, &o, TALLY_PTT_TEXT);
-	looks(b,
-	      "qos_tx_cpl         is 1; would be tried: 0, 2\n"
-	      "qos_tx_np          is 1; would be tried: 0, 2\n"
-	      "qos_tx_p           is 1; would be tried: 0, 2\n"
-	      "rx_alloc_buf_level is 0; would be tried: 1, 2\n"
-	      "tx_alloc_buf_level is 2; would be tried: nothing\n"
-	      "\n"
-	      "A measurement is a trace of one of these; there would be 9 or more:\n"
-	      "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
+	looks(b, "qos_tx_cpl         is 1; would be tried: 0, 2\n"
+		 "qos_tx_np          is 1; would be tried: 0, 2\n"
+		 "qos_tx_p           is 1; would be tried: 0, 2\n"
+		 "rx_alloc_buf_level is 0; would be tried: 1, 2\n"
+		 "tx_alloc_buf_level is 2; would be tried: nothing\n"
+		 "\n"
+		 "A measurement is a trace of one of these; there would be 9 or more:\n"
+		 "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
 	run_from_first(b, &o, TALLY_PTT_JSON);
-	has(&b->out, "{\"type\":\"plan\",\"tunable\":\"rx_alloc_buf_level\",\"value\":0,\"asked_by\":\"devices\",\"tried\":[1,2]}\n");
+	has(&b->out,
+	    "{\"type\":\"plan\",\"tunable\":\"rx_alloc_buf_level\",\"value\":0,\"asked_by\":\"devices\",\"tried\":[1,2]}\n");
 	o.goal = TALLY_GOAL_LATENCY;
 	o.to.separator = ';';
 	run_from_first(b, &o, TALLY_PTT_CSV);
-	looks(b, "tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
-		 "rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
+	looks(b,
+	      "tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
+	      "rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
 	assert_int_equal(b->sets, 0);
 	assert_int_equal(b->starts, 0);
 	bench_free(b);
@@ -596,7 +613,10 @@ static void what_cannot_be_tuned_is_refused(void **state)
 
 static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **state)
 {
-	struct { struct tally_tuning t; uint64_t more; } o = { .t = { .size = sizeof(o), .device = DEVICE, .dry_run = 1 }, .more = 1 };
+	struct {
+		struct tally_tuning t;
+		uint64_t more;
+	} o = { .t = { .size = sizeof(o), .device = DEVICE, .dry_run = 1 }, .more = 1 };
 	struct bench *b = bench_with_a_way();
 	struct tally_platform *p = around(b, "kunpeng");
 
@@ -609,7 +629,7 @@ static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **s
 	o.t.size = offsetof(struct tally_tuning, time);
 	o.t.time = 77;
 	o.t.dry_run = 0;
-	assert_int_equal(tally_tune(p, &o.t), -TALLY_ENOTSUP);        /* goal 0 is latency, and nobody reads here */
+	assert_int_equal(tally_tune(p, &o.t), -TALLY_ENOTSUP); /* goal 0 is latency, and nobody reads here */
 	assert_int_equal(o.t.time, 77);
 	tally_platform_close(p);
 	bench_free(b);

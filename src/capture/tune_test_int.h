@@ -18,11 +18,11 @@ struct bench {
 	/* What a setting gives: writes of 256 bytes in a trace, and ticks of an answer by direction (2, 3). */
 	uint32_t (*writes)(const struct bench *b);
 	uint32_t (*ticks)(const struct bench *b, uint32_t direction);
-	uint32_t reads[2];                    /* that are answered in direction 2, 3 */
-	uint64_t a[8], chance;                /* for those two */
-	bool delta;                           /* Time is since the record before */
+	uint32_t reads[2];     /* that are answered in direction 2, 3 */
+	uint64_t a[8], chance; /* for those two */
+	bool delta;            /* Time is since the record before */
 	/* What goes wrong, at which call from 1 on; 0: never. */
-	uint32_t sets, bad_set, bad_sets;     /* bad_sets: so many from there on */
+	uint32_t sets, bad_set, bad_sets; /* bad_sets: so many from there on */
 	uint32_t starts, bad_start, gone_at, stop_at;
 	bool takes_bad_sets;
 	int get_rc, stop_rc;
@@ -79,7 +79,7 @@ static inline int bench_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *va
 
 	assert_int_equal(i, 0);
 	*value = b->value[t];
-	return b->get_rc ? err_set(e, (enum tally_err)-b->get_rc, "may not be read") : 0;
+	return b->get_rc ? err_set(e, (enum tally_err) - b->get_rc, "may not be read") : 0;
 }
 
 static inline int bench_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t value, struct err *e)
@@ -130,7 +130,7 @@ static inline int bench_stop(void *arg, struct err *e)
 	struct bench *b = arg;
 
 	b->tracing = false;
-	return b->stop_rc ? err_set(e, (enum tally_err)-b->stop_rc, "it does not stop") : 0;
+	return b->stop_rc ? err_set(e, (enum tally_err) - b->stop_rc, "it does not stop") : 0;
 }
 
 static inline uint64_t bench_advance(void *arg, uint64_t ns)
@@ -156,8 +156,8 @@ static inline struct bench *bench_new(void)
 {
 	struct bench *b = mem_alloc(sizeof(*b));
 
-	b->op = (struct ptt_pmus_ops){ "a bench", bench_list, bench_get, bench_set, bench_start, bench_next, bench_stop, bench_advance,
-				       bench_close, NULL };
+	b->op = (struct ptt_pmus_ops){ "a bench",  bench_list, bench_get,     bench_set,   bench_start,
+				       bench_next, bench_stop, bench_advance, bench_close, NULL };
 	b->filter[0] = (struct ptt_filter){ "0000:00:10.0", 0x80001, true };
 	b->filter[1] = (struct ptt_filter){ "0000:00:11.0", 0x80004, true };
 	b->pmu = (struct ptt_pmu){ .name = DEVICE, .type = 30, .cpus = "0", .nfilters = 2, .filter = b->filter };
@@ -206,7 +206,11 @@ static inline struct tally_tuning asked(struct bench *b, uint32_t goal)
 {
 	buf_clear(&b->out);
 	return (struct tally_tuning){
-		.size = sizeof(struct tally_tuning), .device = DEVICE, .goal = goal, .duration_ns = 100000, .stop = &b->stop_word,
+		.size = sizeof(struct tally_tuning),
+		.device = DEVICE,
+		.goal = goal,
+		.duration_ns = 100000,
+		.stop = &b->stop_word,
 		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &b->out },
 	};
 }

@@ -6,7 +6,7 @@
 #include "cmd/platform.h"
 
 struct check {
-	struct plat_args a;                   /* first: the shared options take it */
+	struct plat_args a; /* first: the shared options take it */
 	struct tally_check c;
 };
 
@@ -40,15 +40,17 @@ const struct opts *cmd_check_opts(void)
 	static const struct opts o = {
 		.verb = "check",
 		.usage = "[option]... gpci|vfalls|mmustat",
-		.intro = "Reads all that may be read twice and says which laws of the machine the counters obey: of POWER (gpci) those of time\n"
-			 "that is given out and used, of entitlements, donations, links, of records by id; of Victoria Falls (vfalls) those of\n"
-			 "misses, controllers and hubs; of Niagara (mmustat) those of TLB misses and their time. A row a law; why one is broken,\n"
-			 "or can't be told, is said beside it.\n",
-		.outro = "\nExamples:\n"
-			 "  tally check --on power --load contended -I 100 gpci\n"
-			 "  tally check --on batoka,load=random --json vfalls\n"
-			 "  tally check --on niagara,load=chase -I 10 mmustat\n"
-			 "\nExit status: 0 no law is broken; 1 one is, or it went wrong; 2 wrong options; 3 not supported; 4 not permitted.\n",
+		.intro =
+			"Reads all that may be read twice and says which laws of the machine the counters obey: of POWER (gpci) those of time\n"
+			"that is given out and used, of entitlements, donations, links, of records by id; of Victoria Falls (vfalls) those of\n"
+			"misses, controllers and hubs; of Niagara (mmustat) those of TLB misses and their time. A row a law; why one is broken,\n"
+			"or can't be told, is said beside it.\n",
+		.outro =
+			"\nExamples:\n"
+			"  tally check --on power --load contended -I 100 gpci\n"
+			"  tally check --on batoka,load=random --json vfalls\n"
+			"  tally check --on niagara,load=chase -I 10 mmustat\n"
+			"\nExit status: 0 no law is broken; 1 one is, or it went wrong; 2 wrong options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

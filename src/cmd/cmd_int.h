@@ -13,40 +13,47 @@
 #include "base/base.h"
 
 /* Exit statuses (design: 126, 127 and 128 + n are the command's, as in a shell). */
-enum { ST_OK = 0, ST_FAILED = 1, ST_USAGE = 2, ST_NOTSUP = 3, ST_NOPERM = 4,
-       ST_READER = 141 };                     /* whoever read the answer went away: what a shell calls an end by SIGPIPE */
-#define GO_ON (-1)                            /* what a step returns when there is no reason to exit yet */
+enum {
+	ST_OK = 0,
+	ST_FAILED = 1,
+	ST_USAGE = 2,
+	ST_NOTSUP = 3,
+	ST_NOPERM = 4,
+	ST_READER = 141
+};                 /* whoever read the answer went away: what a shell calls an end by SIGPIPE */
+#define GO_ON (-1) /* what a step returns when there is no reason to exit yet */
 
 struct cmd_ctx {
-	const char *name;                     /* "tally" or "dtrace", as called: stands before messages */
-	bool borrowed;                        /* its rights are not the user's own, but come from the program's file */
+	const char *name; /* "tally" or "dtrace", as called: stands before messages */
+	bool borrowed;    /* its rights are not the user's own, but come from the program's file */
 };
 
 /* ---- options --------------------------------------------------------------------- */
 struct opt {
-	char letter;                          /* 0: has a long name only */
-	const char *name;                     /* long name, or NULL */
-	const char *arg;                      /* what its argument is called, NULL: takes none; it says how to complete it;
+	char letter;      /* 0: has a long name only */
+	const char *name; /* long name, or NULL */
+	const char *arg;  /* what its argument is called, NULL: takes none; it says how to complete it;
 					       * "[=WORD]": it may be left out, and is NULL then */
-	const char *help;                     /* one line; of a refused option: what to do instead */
+	const char *help; /* one line; of a refused option: what to do instead */
 	/* Takes the option: GO_ON, or an exit status after having said why. NULL: refused. */
 	int (*take)(void *state, const char *value);
 };
 struct opts {
-	const char *verb;                     /* "trace" */
-	const char *usage;                    /* "[-n CLAUSE | -s FILE]... [argument]..." */
-	const char *intro;                    /* lines between usage and options of -h */
-	const char *outro;                    /* lines after them */
-	void (*more)(struct buf *to);         /* what stands before those, and is made of a table; or NULL */
+	const char *verb;             /* "trace" */
+	const char *usage;            /* "[-n CLAUSE | -s FILE]... [argument]..." */
+	const char *intro;            /* lines between usage and options of -h */
+	const char *outro;            /* lines after them */
+	void (*more)(struct buf *to); /* what stands before those, and is made of a table; or NULL */
 	const struct opt *opt;
 	size_t n;
-	bool command;                         /* the first argument is a command: what follows is its own */
+	bool command; /* the first argument is a command: what follows is its own */
 };
 /* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
 void opts_help(const struct opts *o, struct buf *to);
 
 /* ---- verbs: name, what it does, the rights it keeps of those that the program's file gave ------- */
+/* clang-format off */
 #define VERBS(V)                                                                                   \
 	V(list, "find anything: probes, events, registers, tunables, machines", RIGHTS_ALL) \
 	V(doctor, "what this machine allows, and the command that mends it", RIGHTS_ALL) \
@@ -61,20 +68,21 @@ void opts_help(const struct opts *o, struct buf *to);
 	V(dump, "the packets of a PCIe trace, one a line", 0) \
 	V(report, "what a PCIe trace says, or how two differ", 0) \
 	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it", 0)
+/* clang-format on */
 #define RIGHTS_ALL (TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES)
 struct verb {
 	const char *name, *help;
-	uint32_t rights;                      /* enum tally_right */
+	uint32_t rights; /* enum tally_right */
 	int (*run)(struct cmd_ctx *cx, int argc, char **argv);
 	const struct opts *(*opts)(void);
 };
-#define V(name, help, rights)                                                                              \
-	int cmd_##name(struct cmd_ctx *cx, int argc, char **argv);                                 \
+#define V(name, help, rights)                                      \
+	int cmd_##name(struct cmd_ctx *cx, int argc, char **argv); \
 	const struct opts *cmd_##name##_opts(void);
 VERBS(V)
 #undef V
-const struct verb *verb_row(size_t i);        /* NULL past the last */
-int cmd_completion(struct cmd_ctx *cx, int argc, char **argv);       /* no row: it has no page of its own */
+const struct verb *verb_row(size_t i);                         /* NULL past the last */
+int cmd_completion(struct cmd_ctx *cx, int argc, char **argv); /* no row: it has no page of its own */
 const struct opts *cmd_completion_opts(void);
 /* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default; or this program's file has
  * capabilities, and the environment does not count. */
@@ -83,7 +91,7 @@ const char *duckdb_library(struct buf *room);
 /* ---- saying things ------------------------------------------------------------------- */
 /* A line on stderr with the program's name in front. */
 void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
-int print(const struct cmd_ctx *cx, struct buf *b);   /* to stdout, and frees it: an exit status */
+int print(const struct cmd_ctx *cx, struct buf *b); /* to stdout, and frees it: an exit status */
 /* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own colours. */
 void put_guarded(struct buf *to, int fd, const char *text, size_t n);
 /* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
@@ -98,7 +106,7 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 /* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
  * ignored stays ignored. */
 const volatile int *catch_signals(void);
-void catch_failed_writes(void);               /* SIGPIPE, SIGXFSZ, from the start: a write tells */
+void catch_failed_writes(void); /* SIGPIPE, SIGXFSZ, from the start: a write tells */
 
 /* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */
 const char *trace_pass(size_t i);

@@ -39,12 +39,22 @@ bool takes_value(const struct opt *o)
 
 struct offered offer_argument(const char *verb)
 {
-	static const struct { const char *verb; enum offer is; char suffix; const char *words; } row[] = {
-		{ "list", OFFER_NAMES, 0, "kinds" },   { "check", OFFER_WORDS, 0, " gpci" },
-		{ "get", OFFER_SELECTORS, 0, NULL },   { "set", OFFER_TUNABLES, '=', NULL },
-		{ "record", OFFER_COMMANDS, 0, NULL }, { "stat", OFFER_COMMANDS, 0, NULL },
-		{ "tune", OFFER_DEVICES, 0, NULL },    { "machine", OFFER_PLATFORMS, 0, " kunpeng niagara maramba batoka power" },
-		{ "doctor", OFFER_NOTHING, 0, NULL },  { "completion", OFFER_WORDS, 0, completion_shells },
+	static const struct {
+		const char *verb;
+		enum offer is;
+		char suffix;
+		const char *words;
+	} row[] = {
+		{ "list", OFFER_NAMES, 0, "kinds" },
+		{ "check", OFFER_WORDS, 0, " gpci" },
+		{ "get", OFFER_SELECTORS, 0, NULL },
+		{ "set", OFFER_TUNABLES, '=', NULL },
+		{ "record", OFFER_COMMANDS, 0, NULL },
+		{ "stat", OFFER_COMMANDS, 0, NULL },
+		{ "tune", OFFER_DEVICES, 0, NULL },
+		{ "machine", OFFER_PLATFORMS, 0, " kunpeng niagara maramba batoka power" },
+		{ "doctor", OFFER_NOTHING, 0, NULL },
+		{ "completion", OFFER_WORDS, 0, completion_shells },
 	};
 	struct offered o = { .is = OFFER_FILES };
 
@@ -63,7 +73,7 @@ struct offered offer_argument(const char *verb)
 static const struct rule {
 	const char *arg, *option, *verb;
 	enum offer is;
-	const char *words;                    /* of NAMES and WORDS; NULL: `word` */
+	const char *words; /* of NAMES and WORDS; NULL: `word` */
 	const char *(*word)(size_t i);
 	bool list;
 } rules[] = {
@@ -99,7 +109,7 @@ struct offered offer_option(const char *verb, const struct opt *o)
 {
 	struct offered ret = { 0 };
 
-	if (strchr(o->arg, '|')) {            /* "spec|driver": its words */
+	if (strchr(o->arg, '|')) { /* "spec|driver": its words */
 		ret.is = OFFER_WORDS;
 		buf_putc(&ret.words, ' ');
 		for (const char *p = o->arg; *p; p++)
@@ -168,8 +178,13 @@ static int wrong_shell(struct cmd_ctx *cx, const char *word)
 
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 {
-	static const struct { const char *shell; void (*put)(struct buf *to); } rows[] = {
-		{ "bash", complete_bash }, { "zsh", complete_zsh }, { "fish", complete_fish },
+	static const struct {
+		const char *shell;
+		void (*put)(struct buf *to);
+	} rows[] = {
+		{ "bash", complete_bash },
+		{ "zsh", complete_zsh },
+		{ "fish", complete_fish },
 	};
 	struct buf b = { 0 };
 	int first, status = opts_parse(cx, cmd_completion_opts(), cx, argc, argv, &first);

@@ -107,20 +107,40 @@ static void put_reply(struct buf *to, const struct offered *o)
 	if (o->list)
 		buf_puts(to, "_tally_list; ");
 	switch (o->is) {
-	case OFFER_NOTHING: buf_puts(to, ":"); break;
-	case OFFER_FILES: buf_puts(to, "_tally_files f"); break;
-	case OFFER_DIRECTORIES: buf_puts(to, "_tally_files d"); break;
-	case OFFER_COMMANDS: buf_puts(to, "mapfile -t COMPREPLY < <(compgen -c -- \"$cur\")"); break;
-	case OFFER_WORDS: buf_printf(to, "_tally_words%s", words); break;
-	case OFFER_NAMES: buf_printf(to, "_tally_offer < <(_tally_names %s)", words); break;
-	case OFFER_PROBES: buf_puts(to, "_tally_list; _tally_offer < <(_tally_names probes)"); break;
-	case OFFER_PLATFORMS: buf_printf(to, "_tally_platform%s", words); break;
-	case OFFER_PTT_EVENTS: buf_puts(to, "_tally_event"); break;
-	case OFFER_SELECTORS: buf_puts(to, "_tally_offer < <(_tally_names selectors; _tally_ptt tunable)"); break;
+	case OFFER_NOTHING:
+		buf_puts(to, ":");
+		break;
+	case OFFER_FILES:
+		buf_puts(to, "_tally_files f");
+		break;
+	case OFFER_DIRECTORIES:
+		buf_puts(to, "_tally_files d");
+		break;
+	case OFFER_COMMANDS:
+		buf_puts(to, "mapfile -t COMPREPLY < <(compgen -c -- \"$cur\")");
+		break;
+	case OFFER_WORDS:
+		buf_printf(to, "_tally_words%s", words);
+		break;
+	case OFFER_NAMES:
+		buf_printf(to, "_tally_offer < <(_tally_names %s)", words);
+		break;
+	case OFFER_PROBES:
+		buf_puts(to, "_tally_list; _tally_offer < <(_tally_names probes)");
+		break;
+	case OFFER_PLATFORMS:
+		buf_printf(to, "_tally_platform%s", words);
+		break;
+	case OFFER_PTT_EVENTS:
+		buf_puts(to, "_tally_event");
+		break;
+	case OFFER_SELECTORS:
+		buf_puts(to, "_tally_offer < <(_tally_names selectors; _tally_ptt tunable)");
+		break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:
-		buf_printf(to, "_tally_offer < <(_tally_ptt %s%s%c)", o->is == OFFER_DEVICES ? "device" : "tunable", o->suffix ? " " : "",
-			   o->suffix ? o->suffix : ' ');
+		buf_printf(to, "_tally_offer < <(_tally_ptt %s%s%c)", o->is == OFFER_DEVICES ? "device" : "tunable",
+			   o->suffix ? " " : "", o->suffix ? o->suffix : ' ');
 		break;
 	}
 }
@@ -179,7 +199,7 @@ static void put_verb(struct buf *to, const char *verb, const struct opts *o)
 	buf_puts(to, "\t[[ $ours ]] && case $prev in\n");
 	for (size_t i = 0; i < o->n; i++)
 		put_argument(to, verb, &o->opt[i]);
-	if (!strcmp(verb, "list"))            /* what is before may be a kind: its names */
+	if (!strcmp(verb, "list")) /* what is before may be a kind: its names */
 		buf_puts(to, "\t[!-]*) _tally_offer < <(_tally_names \"$prev\"); [[ ${COMPREPLY-} ]] && return ;;\n");
 	buf_puts(to, "\tesac\n\tif [[ $ours && $cur == -* ]]; then _tally_words");
 	put_options(to, o);
@@ -210,11 +230,13 @@ static void put_main(struct buf *to)
 	put_verb_names(to);
 	buf_puts(to, "\n\telif [[ ${w[1]} == help ]]; then ((${#w[@]} == 3)) && _tally_words");
 	put_verb_names(to);
-	buf_puts(to, "\n\telif declare -F \"_tally_verb_${w[1]}\" >/dev/null; then \"_tally_verb_${w[1]}\"; fi\n"
-		     "\t[[ $raw ]] && return\n"
-		     "\t[[ ${COMPREPLY-} == *[=/:-] ]] && compopt -o nospace\n"
-		     "\tfor i in \"${!COMPREPLY[@]}\"; do COMPREPLY[i]=$pre${COMPREPLY[i]} COMPREPLY[i]=${COMPREPLY[i]:cut}; done\n}\n"
-		     "complete -F _tally tally dtrace\n");
+	buf_puts(
+		to,
+		"\n\telif declare -F \"_tally_verb_${w[1]}\" >/dev/null; then \"_tally_verb_${w[1]}\"; fi\n"
+		"\t[[ $raw ]] && return\n"
+		"\t[[ ${COMPREPLY-} == *[=/:-] ]] && compopt -o nospace\n"
+		"\tfor i in \"${!COMPREPLY[@]}\"; do COMPREPLY[i]=$pre${COMPREPLY[i]} COMPREPLY[i]=${COMPREPLY[i]:cut}; done\n}\n"
+		"complete -F _tally tally dtrace\n");
 }
 
 void complete_bash(struct buf *to)

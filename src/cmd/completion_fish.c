@@ -128,16 +128,37 @@ static void put_offer(struct buf *to, const char *verb, const struct offered *o)
 	const char *words = o->words.p ? o->words.p + (*o->words.p == ' ') : "";
 
 	switch (o->is) {
-	case OFFER_NOTHING: buf_puts(to, " -f"); break;
-	case OFFER_FILES: buf_puts(to, " -F"); break;
-	case OFFER_DIRECTORIES: buf_puts(to, " -f -a '(__fish_complete_directories (__tally_word))'"); break;
-	case OFFER_COMMANDS: buf_printf(to, " -f -a '(__tally_command $__tally_values_%s)'", verb); break;
-	case OFFER_WORDS: buf_printf(to, o->list ? " -f -a '(__tally_list %s)'" : " -f -a '%s'", words); break;
-	case OFFER_NAMES: buf_printf(to, o->list ? " -f -a '(__tally_list (__tally_names %s))'" : " -f -a '(__tally_names %s)'", words); break;
-	case OFFER_PROBES: buf_puts(to, " -f -a '(__tally_list (__tally_names probes))'"); break;
-	case OFFER_PLATFORMS: buf_printf(to, " -f -a '(__tally_platform %s)'", words); break;
-	case OFFER_PTT_EVENTS: buf_puts(to, " -f -a '(__tally_event)'"); break;
-	case OFFER_SELECTORS: buf_puts(to, " -f -a '(__tally_names selectors; __tally_ptt tunable)'"); break;
+	case OFFER_NOTHING:
+		buf_puts(to, " -f");
+		break;
+	case OFFER_FILES:
+		buf_puts(to, " -F");
+		break;
+	case OFFER_DIRECTORIES:
+		buf_puts(to, " -f -a '(__fish_complete_directories (__tally_word))'");
+		break;
+	case OFFER_COMMANDS:
+		buf_printf(to, " -f -a '(__tally_command $__tally_values_%s)'", verb);
+		break;
+	case OFFER_WORDS:
+		buf_printf(to, o->list ? " -f -a '(__tally_list %s)'" : " -f -a '%s'", words);
+		break;
+	case OFFER_NAMES:
+		buf_printf(to, o->list ? " -f -a '(__tally_list (__tally_names %s))'" : " -f -a '(__tally_names %s)'",
+			   words);
+		break;
+	case OFFER_PROBES:
+		buf_puts(to, " -f -a '(__tally_list (__tally_names probes))'");
+		break;
+	case OFFER_PLATFORMS:
+		buf_printf(to, " -f -a '(__tally_platform %s)'", words);
+		break;
+	case OFFER_PTT_EVENTS:
+		buf_puts(to, " -f -a '(__tally_event)'");
+		break;
+	case OFFER_SELECTORS:
+		buf_puts(to, " -f -a '(__tally_names selectors; __tally_ptt tunable)'");
+		break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:
 		buf_printf(to, " -f -a '(__tally_ptt %s", o->is == OFFER_DEVICES ? "device" : "tunable");
@@ -203,11 +224,13 @@ static void put_verb(struct buf *to, const char *verb, const char *help, const s
 		put_offer(to, verb, &offered);
 		buf_putc(to, '\n');
 	}
-	if (offered.is != OFFER_COMMANDS)     /* of those that is what they always take */
+	if (offered.is != OFFER_COMMANDS) /* of those that is what they always take */
 		buf_printf(to, "__tally_complete -n '__tally_is_behind %s'%s\n", verb,
 			   runs_command(verb) ? " -f -a '(__tally_command 0)'" : " -F");
 	else
-		buf_printf(to, "__tally_complete -n '__tally_is_behind %s' -f -a '(__tally_command $__tally_values_%s)'\n", verb, verb);
+		buf_printf(to,
+			   "__tally_complete -n '__tally_is_behind %s' -f -a '(__tally_command $__tally_values_%s)'\n",
+			   verb, verb);
 	to->failed |= offered.words.failed;
 	buf_free(&offered.words);
 }
@@ -216,29 +239,30 @@ void complete_fish(struct buf *to)
 {
 	buf_puts(to, "# fish completion for tally; made by 'tally completion fish'\n");
 	buf_puts(to, helpers);
-	buf_puts(to, /* the verb, and what is before the cursor is its own; or a command's */
-		 "function __tally_is\n"
-		 "\ttest (__tally_verb; or echo none) = $argv[1]; or return\n"
-		 "\tset -l values __tally_values_$argv[1]\n"
-		 "\tnot __tally_command_at $$values >/dev/null\n"
-		 "end\n"
-		 "function __tally_is_behind\n"
-		 "\ttest (__tally_verb; or echo none) = $argv[1]; or return\n"
-		 "\tset -l values __tally_values_$argv[1]\n"
-		 "\t__tally_command_at $$values >/dev/null\n"
-		 "end\n"
-		 "function __tally_kinds\n"
-		 "\tset -l last (commandline -opc)[-1]\n"
-		 "\t__tally_names kinds\n"
-		 "\tcontains -- $last (__tally_names kinds); and __tally_names $last\n"
-		 "end\n"
-		 "function __tally_complete\n"
-		 "\tcomplete -c tally $argv\n"
-		 "\tcomplete -c dtrace $argv\n"
-		 "end\n"
-		 "complete -c tally -f\ncomplete -c dtrace -f\n"
-		 "complete -c tally -n 'not __tally_verb >/dev/null' -l version -d 'what tally is made of'\n"
-		 "complete -c tally -n 'not __tally_verb >/dev/null' -f -a help -d 'the verbs, or the options of one'\n");
+	buf_puts(
+		to, /* the verb, and what is before the cursor is its own; or a command's */
+		"function __tally_is\n"
+		"\ttest (__tally_verb; or echo none) = $argv[1]; or return\n"
+		"\tset -l values __tally_values_$argv[1]\n"
+		"\tnot __tally_command_at $$values >/dev/null\n"
+		"end\n"
+		"function __tally_is_behind\n"
+		"\ttest (__tally_verb; or echo none) = $argv[1]; or return\n"
+		"\tset -l values __tally_values_$argv[1]\n"
+		"\t__tally_command_at $$values >/dev/null\n"
+		"end\n"
+		"function __tally_kinds\n"
+		"\tset -l last (commandline -opc)[-1]\n"
+		"\t__tally_names kinds\n"
+		"\tcontains -- $last (__tally_names kinds); and __tally_names $last\n"
+		"end\n"
+		"function __tally_complete\n"
+		"\tcomplete -c tally $argv\n"
+		"\tcomplete -c dtrace $argv\n"
+		"end\n"
+		"complete -c tally -f\ncomplete -c dtrace -f\n"
+		"complete -c tally -n 'not __tally_verb >/dev/null' -l version -d 'what tally is made of'\n"
+		"complete -c tally -n 'not __tally_verb >/dev/null' -f -a help -d 'the verbs, or the options of one'\n");
 	for (size_t i = 0; verb_row(i); i++)
 		put_verb(to, verb_row(i)->name, verb_row(i)->help, verb_row(i)->opts());
 	put_verb(to, "completion", "a script for the completion of a shell", cmd_completion_opts());

@@ -28,23 +28,39 @@ static void put_action(struct buf *to, const struct offered *o)
 		return;
 	}
 	switch (o->is) {
-	case OFFER_NOTHING: buf_puts(to, " "); break;
-	case OFFER_FILES: buf_puts(to, "_files"); break;
-	case OFFER_DIRECTORIES: buf_puts(to, "_files -/"); break;
-	case OFFER_COMMANDS: buf_puts(to, "_command_names -e"); break;
+	case OFFER_NOTHING:
+		buf_puts(to, " ");
+		break;
+	case OFFER_FILES:
+		buf_puts(to, "_files");
+		break;
+	case OFFER_DIRECTORIES:
+		buf_puts(to, "_files -/");
+		break;
+	case OFFER_COMMANDS:
+		buf_puts(to, "_command_names -e");
+		break;
 	case OFFER_WORDS:
 		buf_puts(to, "(");
 		put_plain(to, *words ? words + 1 : "");
 		buf_puts(to, ")");
 		break;
-	case OFFER_NAMES: buf_printf(to, o->list ? " _tally_list_of %s" : " _tally_names %s", words); break;
-	case OFFER_PROBES: buf_puts(to, " _tally_list_of probes"); break;
+	case OFFER_NAMES:
+		buf_printf(to, o->list ? " _tally_list_of %s" : " _tally_names %s", words);
+		break;
+	case OFFER_PROBES:
+		buf_puts(to, " _tally_list_of probes");
+		break;
 	case OFFER_PLATFORMS:
 		buf_puts(to, " _tally_platform");
 		put_plain(to, words);
 		break;
-	case OFFER_PTT_EVENTS: buf_puts(to, " _tally_event"); break;
-	case OFFER_SELECTORS: buf_puts(to, " _tally_selectors"); break;
+	case OFFER_PTT_EVENTS:
+		buf_puts(to, " _tally_event");
+		break;
+	case OFFER_SELECTORS:
+		buf_puts(to, " _tally_selectors");
+		break;
 	case OFFER_DEVICES:
 	case OFFER_TUNABLES:
 		buf_printf(to, " _tally_ptt %s", o->is == OFFER_DEVICES ? "device" : "tunable");
@@ -187,6 +203,8 @@ void complete_zsh(struct buf *to)
 	for (size_t i = 0; verb_row(i); i++)
 		put_verb(to, verb_row(i)->name, verb_row(i)->opts());
 	put_verb(to, "completion", cmd_completion_opts());
-	buf_puts(to, "\thelp) _describe verb verbs ;;\n\tesac\n}\n"
-		     "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tally \"$@\"; else compdef _tally tally dtrace; fi\n");
+	buf_puts(
+		to,
+		"\thelp) _describe verb verbs ;;\n\tesac\n}\n"
+		"if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tally \"$@\"; else compdef _tally tally dtrace; fi\n");
 }

@@ -15,18 +15,20 @@
 #include "cmd/cmd_int.h"
 
 #define COLUMNS 80u
-#define INDENT 11u                            /* of what stands below a row: behind the verdict */
+#define INDENT 11u /* of what stands below a row: behind the verdict */
 
 struct doctor {
-	struct cmd_ctx *cx;                   /* first: the options take it */
+	struct cmd_ctx *cx; /* first: the options take it */
 	bool json, colour;
 	struct buf out;
-	char group[32];                       /* whose heading was printed last */
-	uint32_t count[3];                    /* by verdict */
-	char command[512];                    /* that was written last */
-	char fix[512];                        /* of the first that is needed and missing */
+	char group[32];    /* whose heading was printed last */
+	uint32_t count[3]; /* by verdict */
+	char command[512]; /* that was written last */
+	char fix[512];     /* of the first that is needed and missing */
 };
-static const char *const verdicts[] = { [TALLY_IS_OK] = "ok", [TALLY_IS_LIMITED] = "limited", [TALLY_IS_MISSING] = "missing" };
+static const char *const verdicts[] = {
+	[TALLY_IS_OK] = "ok", [TALLY_IS_LIMITED] = "limited", [TALLY_IS_MISSING] = "missing"
+};
 
 /* ---- options ---------------------------------------------------------------------------- */
 
@@ -95,7 +97,9 @@ static void put_command(struct doctor *d, const char *label, const char *command
 
 static void put_text(struct doctor *d, const struct tally_finding *f)
 {
-	const char *colour = f->verdict == TALLY_IS_OK ? "\033[32m" : f->verdict == TALLY_IS_MISSING && f->needed ? "\033[31m" : "\033[33m";
+	const char *colour = f->verdict == TALLY_IS_OK                   ? "\033[32m" :
+			     f->verdict == TALLY_IS_MISSING && f->needed ? "\033[31m" :
+									   "\033[33m";
 	struct buf *to = &d->out;
 
 	if (strcmp(d->group, f->group)) {
@@ -128,7 +132,8 @@ static void text_summary(struct doctor *d, int rc)
 		buf_puts(to, "D probes over perf events and BPF run here.\n");
 	else
 		buf_printf(to, "D probes over perf events and BPF don't run here: %s.%s\n",
-			   rc == -TALLY_EPERM ? "not permitted" : "not supported by this kernel", *d->fix ? " First:" : "");
+			   rc == -TALLY_EPERM ? "not permitted" : "not supported by this kernel",
+			   *d->fix ? " First:" : "");
 	if (rc < 0 && *d->fix)
 		buf_wrap(to, d->fix, 0, 5, COLUMNS, " \\");
 }
@@ -137,9 +142,17 @@ static void text_summary(struct doctor *d, int rc)
 
 static void put_json(struct doctor *d, const struct tally_finding *f)
 {
-	const struct { const char *key, *value; } field[] = {
-		{ "key", f->key }, { "group", f->group }, { "title", f->title }, { "verdict", verdicts[f->verdict] },
-		{ "cause", f->cause }, { "found", f->found }, { "consequence", f->consequence }, { "fix", f->fix },
+	const struct {
+		const char *key, *value;
+	} field[] = {
+		{ "key", f->key },
+		{ "group", f->group },
+		{ "title", f->title },
+		{ "verdict", verdicts[f->verdict] },
+		{ "cause", f->cause },
+		{ "found", f->found },
+		{ "consequence", f->consequence },
+		{ "fix", f->fix },
 		{ "instead", f->instead },
 	};
 
@@ -155,8 +168,9 @@ static void put_json(struct doctor *d, const struct tally_finding *f)
 
 static void json_summary(struct doctor *d, int rc)
 {
-	buf_printf(&d->out, "{\"type\":\"summary\",\"ok\":%u,\"limited\":%u,\"missing\":%u,\"runs\":%s}\n", d->count[TALLY_IS_OK],
-		   d->count[TALLY_IS_LIMITED], d->count[TALLY_IS_MISSING], rc < 0 ? "false" : "true");
+	buf_printf(&d->out, "{\"type\":\"summary\",\"ok\":%u,\"limited\":%u,\"missing\":%u,\"runs\":%s}\n",
+		   d->count[TALLY_IS_OK], d->count[TALLY_IS_LIMITED], d->count[TALLY_IS_MISSING],
+		   rc < 0 ? "false" : "true");
 }
 
 /* ---- the verb --------------------------------------------------------------------------------- */

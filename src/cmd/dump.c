@@ -6,9 +6,9 @@
 #include "cmd/ptt_int.h"
 
 struct dump {
-	struct ptt_args a;                    /* first: the shared options take it */
+	struct ptt_args a; /* first: the shared options take it */
 	struct tally_ptt_dump o;
-	const char *form;                     /* the option that chose it, or NULL */
+	const char *form; /* the option that chose it, or NULL */
 };
 
 /* ---- options ------------------------------------------------------------------------ */
@@ -67,7 +67,8 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; spec: the older text of the kernel's manual", take_perf },
+	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; spec: the older text of the kernel's manual",
+	  take_perf },
 	{ 0, "json", NULL, "one object a line", take_json },
 	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
 	{ 0, "filter", "PREDICATE", "only records for which that D predicate over args[0] holds", take_filter },
@@ -81,8 +82,9 @@ const struct opts *cmd_dump_opts(void)
 	static const struct opts o = {
 		.verb = "dump",
 		.usage = "[option]... FILE",
-		.intro = "Prints the TLP headers of a PTT trace (perf.data, or bare records): time in ticks, device, type,\n"
-			 "requester, tag, address and so on. FILE may be - for standard input.\n",
+		.intro =
+			"Prints the TLP headers of a PTT trace (perf.data, or bare records): time in ticks, device, type,\n"
+			"requester, tag, address and so on. FILE may be - for standard input.\n",
 		.outro = "\nExamples:\n"
 			 "  tally dump perf.data | head\n"
 			 "  tally dump perf.data \\\n"

@@ -14,8 +14,9 @@
 
 #include "cmd/ptt_int.h"
 
-struct export {
-	struct ptt_args a;                    /* first: the shared options take it */
+struct export
+{
+	struct ptt_args a; /* first: the shared options take it */
 	struct tally_ptt_export o;
 	bool json, csv;
 	struct utsname host;
@@ -42,12 +43,12 @@ static int take_separator(void *state, const char *value)
 	return ptt_separator(&x->a, value, &x->o.separator);
 }
 
-#define TAKE(name)                                                                                 \
-	static int take_##name(void *state, const char *value)                                     \
-	{                                                                                          \
-		struct export *x = state;                                                          \
-		x->o.name = value;                                                                 \
-		return GO_ON;                                                                      \
+#define TAKE(name)                                             \
+	static int take_##name(void *state, const char *value) \
+	{                                                      \
+		struct export *x = state;                      \
+		x->o.name = value;                             \
+		return GO_ON;                                  \
 	}
 TAKE(sql)
 TAKE(partition)
@@ -70,7 +71,8 @@ static const struct opt options[] = {
 	{ 0, "json", NULL, "one object a line", take_json },
 	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
 	{ 0, "sql", "SELECT", "the answer of a query over the table tlp", take_sql },
-	{ 0, "partition", "KEYS", "Parquet, in directories under -o: host,capture,hour, or some of them", take_partition },
+	{ 0, "partition", "KEYS", "Parquet, in directories under -o: host,capture,hour, or some of them",
+	  take_partition },
 	{ 0, "host", "NAME", "value of the partition key; this machine's name", take_host },
 	{ 0, "capture", "NAME", "the same; the file's name without .raw, .perf, .data, .zst at its end", take_capture },
 	{ 0, "hour", "HOUR", "the same; the hour (UTC) in which the file was last written", take_hour },
@@ -83,8 +85,9 @@ const struct opts *cmd_export_opts(void)
 	static const struct opts o = {
 		.verb = "export",
 		.usage = "[option]... FILE",
-		.intro = "Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or asks them a question in SQL.\n"
-			 "SQL and Parquet need DuckDB's library: 'tally doctor' says how to fetch it; TALLY_DUCKDB names it.\n",
+		.intro =
+			"Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or asks them a question in SQL.\n"
+			"SQL and Parquet need DuckDB's library: 'tally doctor' says how to fetch it; TALLY_DUCKDB names it.\n",
 		.outro = "\nExamples:\n"
 			 "  tally export -o packets.csv perf.data\n"
 			 "  # with DuckDB's library:\n"
@@ -112,8 +115,10 @@ static int choose_form(struct export *x)
 		complain(x->a.cx, "--partition needs a directory: -o DIR");
 		return ST_USAGE;
 	}
-	x->o.form = x->json ? TALLY_PTT_JSON : x->o.partition ? TALLY_PTT_PARQUET :
-		    x->csv || !x->o.sql ? TALLY_PTT_CSV : TALLY_PTT_TEXT;
+	x->o.form = x->json             ? TALLY_PTT_JSON :
+		    x->o.partition      ? TALLY_PTT_PARQUET :
+		    x->csv || !x->o.sql ? TALLY_PTT_CSV :
+					  TALLY_PTT_TEXT;
 	return output_suffix(x->a.cx, x->a.output, "export", option, &x->o.form);
 }
 
@@ -157,7 +162,8 @@ static int go(struct export *x, struct tally_ptt *t, char **path)
 	if (status != GO_ON)
 		return status;
 	if (parquet && x->a.output && file_inherited(x->a.output) >= 0) {
-		complain(x->a.cx, "-o %s: what started tally writes to that file, and Parquet would take its place", x->a.output);
+		complain(x->a.cx, "-o %s: what started tally writes to that file, and Parquet would take its place",
+			 x->a.output);
 		return ST_USAGE;
 	}
 	x->o.size = sizeof(x->o);
@@ -166,7 +172,8 @@ static int go(struct export *x, struct tally_ptt *t, char **path)
 	x->o.path = x->a.output;
 	x->o.duckdb = duckdb_library(&x->duckdb);
 	if (x->a.cx->borrowed && getenv("TALLY_DUCKDB"))
-		complain(x->a.cx, "TALLY_DUCKDB is left alone: the program's file has capabilities (see SECURITY in tally(1))");
+		complain(x->a.cx,
+			 "TALLY_DUCKDB is left alone: the program's file has capabilities (see SECURITY in tally(1))");
 	if (x->o.partition)
 		find_partition(x, *path);
 	rc = tally_ptt_export(t, &x->o);

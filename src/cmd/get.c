@@ -30,7 +30,8 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
-	{ 0, "duration", "MS", "how long a model runs before hypervisor counters are read: so much of its own time", take_duration },
+	{ 0, "duration", "MS", "how long a model runs before hypervisor counters are read: so much of its own time",
+	  take_duration },
 	{ 0, "raw", NULL, "hypervisor counters: the bytes of the answer, as hexadecimal digits", take_raw },
 	PLAT_FORM_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
@@ -41,8 +42,9 @@ const struct opts *cmd_get_opts(void)
 	static const struct opts o = {
 		.verb = "get",
 		.usage = "[option]... SELECTOR...",
-		.intro = "Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all it has; vfalls/REGISTER/;\n"
-			 "gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows what there is.\n",
+		.intro =
+			"Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all it has; vfalls/REGISTER/;\n"
+			"gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows what there is.\n",
 		.outro = "\nExamples:\n"
 			 "  tally get --on kunpeng hisi_ptt0_2\n"
 			 "  tally get --on batoka vfalls/zam0_lpu_a_pcr/ vfalls/18/\n"

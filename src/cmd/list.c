@@ -6,7 +6,7 @@
 #include "cmd/platform.h"
 
 struct list {
-	struct plat_args a;                   /* first: the shared options take it */
+	struct plat_args a; /* first: the shared options take it */
 	bool verbose, names;
 	struct buf out;
 };

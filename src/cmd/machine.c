@@ -11,8 +11,8 @@
 struct machine {
 	struct cmd_ctx *cx;
 	struct tally_machine m;
-	int status;                           /* of an image */
-	int write_error;                      /* errno of what it printed, or 0 */
+	int status;      /* of an image */
+	int write_error; /* errno of what it printed, or 0 */
 };
 
 static int once(struct machine *s, const char **to, const char *option, const char *value)
@@ -90,13 +90,16 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	{ 0, "listen", "PATH", "answer '--on unix:PATH' of other tallys at that socket", take_listen },
-	{ 0, "vfio-user", "SOCKET", "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is then no other door's",
-	  take_vfio },
+	{ 0, "vfio-user", "SOCKET",
+	  "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is then no other door's", take_vfio },
 	{ 0, "device", "NAME", "which one --vfio-user has; hisi_ptt0_2 when it is not said", take_device },
-	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)", take_sysfs },
+	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)",
+	  take_sysfs },
 	{ 0, "guests", "FILE", "sun4v: which guests there are, with their rights and strands", take_guests },
-	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the genuine Niagara hypervisor", take_profile },
-	{ 0, "run", "IMAGE", "run that machine code as the only guest (Unicorn); its status is the exit status", take_run },
+	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the genuine Niagara hypervisor",
+	  take_profile },
+	{ 0, "run", "IMAGE", "run that machine code as the only guest (Unicorn); its status is the exit status",
+	  take_run },
 	{ 'h', "help", NULL, "print this", take_help },
 };
 
@@ -105,8 +108,9 @@ const struct opts *cmd_machine_opts(void)
 	static const struct opts o = {
 		.verb = "machine",
 		.usage = "MACHINE[,KEY=VALUE...] [option]...",
-		.intro = "Runs a model for outside clients until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
-			 "hypervisor: niagara, maramba, batoka, power. KEYs are those of --on (tally-machine(1)).\n",
+		.intro =
+			"Runs a model for outside clients until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
+			"hypervisor: niagara, maramba, batoka, power. KEYs are those of --on (tally-machine(1)).\n",
 		.outro = "\nExamples:\n"
 			 "  tally machine kunpeng --listen kunpeng.sock &\n"
 			 "  tally machine kunpeng,load=nvme --vfio-user ptt.sock &\n"
@@ -152,11 +156,16 @@ static int out(void *arg, const char *p, size_t n)
 static int status_of(int rc)
 {
 	switch (-rc) {
-	case TALLY_OK: return ST_OK;
-	case TALLY_EINVAL: return ST_USAGE;
-	case TALLY_ENOTSUP: return ST_NOTSUP;
-	case TALLY_EPERM: return ST_NOPERM;
-	default: return ST_FAILED;
+	case TALLY_OK:
+		return ST_OK;
+	case TALLY_EINVAL:
+		return ST_USAGE;
+	case TALLY_ENOTSUP:
+		return ST_NOTSUP;
+	case TALLY_EPERM:
+		return ST_NOPERM;
+	default:
+		return ST_FAILED;
 	}
 }
 
@@ -169,7 +178,9 @@ int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc - first != 1) {
-		complain(cx, argc == first ? "which machine? kunpeng, niagara, maramba, batoka, power" : "one machine at a time: %s",
+		complain(cx,
+			 argc == first ? "which machine? kunpeng, niagara, maramba, batoka, power" :
+					 "one machine at a time: %s",
 			 argv[argc - 1]);
 		complain(cx, "'tally machine -h' shows the options");
 		return ST_USAGE;

@@ -19,7 +19,7 @@
 
 #include "cmd/cmd_int.h"
 
-#define COLUMNS_LEAST 40u                     /* of a terminal that lines are fitted into */
+#define COLUMNS_LEAST 40u /* of a terminal that lines are fitted into */
 
 static const struct verb verbs[] = {
 #define V(name, help, rights) { #name, help, rights, cmd_##name, cmd_##name##_opts },
@@ -113,7 +113,7 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 	if (b.failed || plain.failed)
 		complain_without_memory(cx, fmt, again);
 	else
-		fwrite(plain.p, 1, plain.n, stderr);      /* one write: lines of two processes do not mix */
+		fwrite(plain.p, 1, plain.n, stderr); /* one write: lines of two processes do not mix */
 	va_end(again);
 	buf_free(&plain);
 	buf_free(&b);
@@ -163,7 +163,8 @@ int print(const struct cmd_ctx *cx, struct buf *b)
 	int status = ST_OK;
 
 	put_guarded(&shown, STDOUT_FILENO, b->p ? b->p : "", b->n);
-	if (b->failed || shown.failed || fwrite(shown.p ? shown.p : "", 1, shown.n, stdout) != shown.n || fflush(stdout))
+	if (b->failed || shown.failed || fwrite(shown.p ? shown.p : "", 1, shown.n, stdout) != shown.n ||
+	    fflush(stdout))
 		status = write_failed(cx, NULL, b->failed || shown.failed ? ENOMEM : errno);
 	buf_free(&shown);
 	buf_free(b);
@@ -201,7 +202,10 @@ static int unknown(struct cmd_ctx *cx, const char *word)
 	if (near)
 		complain(cx, "there is no %s '%s'; did you mean '%s'?", *word == '-' ? "option" : "verb", word, near);
 	else if (*word == '-')
-		complain(cx, "there is no option '%s' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options", word);
+		complain(
+			cx,
+			"there is no option '%s' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options",
+			word);
 	else
 		complain(cx, "there is no verb '%s'; 'tally help' lists them", word);
 	return ST_USAGE;
@@ -225,7 +229,9 @@ static int help(struct cmd_ctx *cx, const char *verb)
 static void put_feature(void *arg, const char *name, const char *version, bool inside, const char *what)
 {
 	buf_printf(arg, "  %-9s %-10s %s%s\n", name, *version ? version : "-", what,
-		   inside ? " (inside)" : *version ? "" : " (not found)");
+		   inside   ? " (inside)" :
+		   *version ? "" :
+			      " (not found)");
 }
 
 static int version(struct cmd_ctx *cx)
@@ -242,7 +248,9 @@ static int version(struct cmd_ctx *cx)
 static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
 {
 	if (getuid() != geteuid() || getgid() != getegid()) {
-		complain(cx, "tally may not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
+		complain(
+			cx,
+			"tally may not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
 		return ST_NOPERM;
 	}
 	cx->borrowed = getauxval(AT_SECURE) && geteuid() != 0;
@@ -290,7 +298,7 @@ int main(int argc, char **argv)
 	if (!hold_places())
 		return ST_FAILED;
 	catch_failed_writes();
-	setlocale(LC_CTYPE, "");              /* not LC_NUMERIC: numbers look the same everywhere */
+	setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers look the same everywhere */
 	if (!strcmp(cx.name, "dtrace")) {
 		int status = keep_rights(&cx, find("trace")->rights);
 		return status == GO_ON ? cmd_trace(&cx, argc, argv) : status;

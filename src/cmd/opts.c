@@ -12,9 +12,9 @@
 
 #include "cmd/cmd_int.h"
 
-#define LONG_BASE 256                         /* values of long options: behind all letters */
-#define COLUMNS 80u                           /* of -h, */
-#define HELP_AT 25u                           /* and where it says what an option does */
+#define LONG_BASE 256 /* values of long options: behind all letters */
+#define COLUMNS 80u   /* of -h, */
+#define HELP_AT 25u   /* and where it says what an option does */
 
 static const char *spelling(const struct opt *o, char *room, size_t n)
 {
@@ -34,8 +34,8 @@ static bool is_optional(const struct opt *o)
 static void letters(const struct opts *o, struct buf *to)
 {
 	if (o->command)
-		buf_putc(to, '+');            /* its options are not ours */
-	buf_putc(to, ':');                    /* a missing argument is told from an unknown option */
+		buf_putc(to, '+'); /* its options are not ours */
+	buf_putc(to, ':');         /* a missing argument is told from an unknown option */
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].letter) {
 			buf_putc(to, o->opt[i].letter);
@@ -49,8 +49,9 @@ static struct option *long_options(const struct opts *o)
 
 	for (size_t i = 0; l && i < o->n; i++)
 		if (o->opt[i].name)
-			*end++ = (struct option){ .name = o->opt[i].name, .val = LONG_BASE + (int)i,
-						  .has_arg = !o->opt[i].arg	      ? no_argument :
+			*end++ = (struct option){ .name = o->opt[i].name,
+						  .val = LONG_BASE + (int)i,
+						  .has_arg = !o->opt[i].arg          ? no_argument :
 							     is_optional(&o->opt[i]) ? optional_argument :
 										       required_argument };
 	return l;
@@ -72,7 +73,7 @@ static int see_help(const struct cmd_ctx *cx, const struct opts *o)
 	return ST_USAGE;
 }
 
-#define NAMES_MOST 64u                        /* of one verb */
+#define NAMES_MOST 64u /* of one verb */
 
 /* The long options that begin as `word` does, n characters of it; "" when there is none. */
 static void put_begun(const struct opts *o, const char *word, size_t n, struct buf *to)
@@ -167,8 +168,7 @@ int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int 
 	}
 	opterr = 0;
 	while (status == GO_ON && (c = getopt_long(argc, argv, shorts.p, longs, NULL)) != -1)
-		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv) :
-						take(cx, o, row_of(o, c), state);
+		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv) : take(cx, o, row_of(o, c), state);
 	*first = optind;
 	mem_free(longs);
 	buf_free(&shorts);

@@ -14,13 +14,14 @@ const char *plat_word(size_t i)
 
 const char *plat_profile(size_t i)
 {
-	static const char *const names[] = { [TALLY_PROFILE_SPEC] = "spec", [TALLY_PROFILE_DRIVER] = "driver",
+	static const char *const names[] = { [TALLY_PROFILE_SPEC] = "spec",
+					     [TALLY_PROFILE_DRIVER] = "driver",
 					     [TALLY_PROFILE_OPENSPARC] = "opensparc" };
 
 	return i < COUNT(names) ? names[i] : NULL;
 }
 
-#define COLUMNS 80u                           /* of -h */
+#define COLUMNS 80u /* of -h */
 
 static void put_loads(struct buf *to, struct buf *machines, struct buf *loads)
 {

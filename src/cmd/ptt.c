@@ -130,7 +130,10 @@ int ptt_args_said(struct ptt_args *a, const char *words, int rc)
 	if (a->write_error)
 		return write_failed(a->cx, a->output, a->write_error);
 	complain(a->cx, "%s", *words ? words : tally_strerror(rc));
-	return rc == -TALLY_EINVAL ? ST_USAGE : rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
+	return rc == -TALLY_EINVAL  ? ST_USAGE :
+	       rc == -TALLY_ENOTSUP ? ST_NOTSUP :
+	       rc == -TALLY_EPERM   ? ST_NOPERM :
+				      ST_FAILED;
 }
 
 int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc)

@@ -11,7 +11,7 @@
 #include "cmd/platform.h"
 
 struct record {
-	struct plat_args a;                   /* first: the shared options take it */
+	struct plat_args a; /* first: the shared options take it */
 	struct tally_record r;
 };
 
@@ -63,8 +63,10 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../", take_event },
-	{ 'm', NULL, "SIZE", "AUX ring, a power of two: 4M, 32M, or bytes; 16M when not given; unix: 256M at most", take_ring },
-	{ 'o', "output", "FILE", "write there instead of perf.data; - is stdout, in perf's pipe format", ptt_take_output },
+	{ 'm', NULL, "SIZE", "AUX ring, a power of two: 4M, 32M, or bytes; 16M when not given; unix: 256M at most",
+	  take_ring },
+	{ 'o', "output", "FILE", "write there instead of perf.data; - is stdout, in perf's pipe format",
+	  ptt_take_output },
 	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
 	PLAT_OPTIONS,
 	{ 'h', "help", NULL, "print this", take_help },
@@ -109,13 +111,19 @@ static void summary(struct record *c)
 	if (c->r.lost || !c->r.gaps)
 		snprintf(lost, sizeof(lost), "%s%llu", c->r.gaps ? "at least " : "", (unsigned long long)c->r.lost);
 	ptt_args_wipe(&c->a.a);
-	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s lost to %s ]\n", (unsigned long long)c->r.bytes,
-		(unsigned long long)c->r.records, lost, strcmp(to, "-") ? to : "stdout");
+	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s lost to %s ]\n",
+		(unsigned long long)c->r.bytes, (unsigned long long)c->r.records, lost,
+		strcmp(to, "-") ? to : "stdout");
 	if (gaps)
-		complain(c->a.a.cx, "%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
-			 "not known; -m makes a larger ring", gaps, gaps == 1 ? "" : "s");
+		complain(
+			c->a.a.cx,
+			"%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
+			"not known; -m makes a larger ring",
+			gaps, gaps == 1 ? "" : "s");
 	if (c->r.cut == TALLY_CUT_FAILED)
-		complain(c->a.a.cx, "the end is missing: what was not committed by then is gone, and nobody knows how much that was");
+		complain(
+			c->a.a.cx,
+			"the end is missing: what was not committed by then is gone, and nobody knows how much that was");
 	if (c->r.cut == TALLY_CUT_READER)
 		complain(c->a.a.cx, "the reader of stdout went away: what came after that is not recorded");
 }
@@ -147,7 +155,7 @@ static int run(struct record *c)
 	buf_puts(&c->a.a.reading, "recorded");
 	if (status == GO_ON)
 		status = go(c);
-	c->a.a.output = NULL;                 /* it was the library's */
+	c->a.a.output = NULL; /* it was the library's */
 	return plat_args_close(&c->a, status);
 }
 
@@ -159,16 +167,21 @@ static bool is_cpu_event(const char *event)
 
 static int refuse_cpu_event(const struct record *c, const char *event)
 {
-	complain(c->a.a.cx, "-e %s: 'tally record' keeps the packets that a PTT device traces, as -e hisi_ptt0_2/filter=0x80001,type=1/", event);
-	complain(c->a.a.cx, "of a CPU event, 'tally stat -e %s' counts how often it comes; 'tally trace' says where, in D: "
-		 "cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps its samples", event);
+	complain(
+		c->a.a.cx,
+		"-e %s: 'tally record' keeps the packets that a PTT device traces, as -e hisi_ptt0_2/filter=0x80001,type=1/",
+		event);
+	complain(c->a.a.cx,
+		 "of a CPU event, 'tally stat -e %s' counts how often it comes; 'tally trace' says where, in D: "
+		 "cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps its samples",
+		 event);
 	return ST_USAGE;
 }
 
 static int check(const struct record *c)
 {
 	const char *o = c->a.a.output;
-	uint32_t form = UINT32_MAX;           /* none of a table's */
+	uint32_t form = UINT32_MAX; /* none of a table's */
 
 	if (!c->r.event) {
 		complain(c->a.a.cx, "no event: give -e EVENT, as hisi_ptt0_2/filter=0x80001,type=1/");

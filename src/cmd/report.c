@@ -9,7 +9,7 @@
 #include "cmd/ptt_int.h"
 
 struct report {
-	struct ptt_args a;                    /* first: the shared options take it */
+	struct ptt_args a; /* first: the shared options take it */
 	struct tally_ptt_report o;
 	bool json;
 };
@@ -95,8 +95,9 @@ const struct opts *cmd_report_opts(void)
 	static const struct opts o = {
 		.verb = "report",
 		.usage = "[option]... FILE [FILE2]",
-		.intro = "Says what a PTT trace holds: who moved how much, how long requests took, what went wrong, and what\n"
-			 "can't be told. With two traces: what changed from the first to the second.\n",
+		.intro =
+			"Says what a PTT trace holds: who moved how much, how long requests took, what went wrong, and what\n"
+			"can't be told. With two traces: what changed from the first to the second.\n",
 		.outro = "\nExamples:\n"
 			 "  tally report perf.data\n"
 			 "  tally report -o report.html perf.data\n"
@@ -156,8 +157,9 @@ int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
 	argv += first;
 	if (argc == 1 || (argc == 2 && (strcmp(argv[0], "-") || strcmp(argv[1], "-"))))
 		return run(&r, argv, argc == 2);
-	complain(cx, argc == 0 ? "no trace: give a FILE" : argc == 2 ? "standard input is one trace: - can be given once" :
-		 "two FILEs at most");
+	complain(cx, argc == 0 ? "no trace: give a FILE" :
+		     argc == 2 ? "standard input is one trace: - can be given once" :
+				 "two FILEs at most");
 	complain(cx, "'tally report -h' shows the options");
 	return ST_USAGE;
 }

@@ -23,8 +23,9 @@ const struct opts *cmd_set_opts(void)
 	static const struct opts o = {
 		.verb = "set",
 		.usage = "[option]... SELECTOR=VALUE...",
-		.intro = "Sets tunables and registers, in the order they are given; the first that fails ends it. 'tally list KIND' shows\n"
-			 "what there is and what the values mean. What 'tally get' prints of a tunable can be given back.\n",
+		.intro =
+			"Sets tunables and registers, in the order they are given; the first that fails ends it. 'tally list KIND' shows\n"
+			"what there is and what the values mean. What 'tally get' prints of a tunable can be given back.\n",
 		.outro = "\nExamples:\n"
 			 "  # on a Kunpeng server:\n"
 			 "  sudo tally set hisi_ptt0_2/qos_tx_cpl=2\n"

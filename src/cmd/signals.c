@@ -18,7 +18,7 @@
 
 #define PATIENCE_MS 500
 
-static volatile sig_atomic_t interrupted;     /* a signal handler can reach nothing else */
+static volatile sig_atomic_t interrupted; /* a signal handler can reach nothing else */
 
 static int64_t clock_ms(void)
 {
@@ -44,7 +44,7 @@ static void on_failed_write(int sig)
 	(void)sig;
 }
 
-static void catch(int sig, void (*handler)(int))
+static void catch (int sig, void (*handler)(int))
 {
 	struct sigaction old, new = { .sa_handler = handler };
 
@@ -54,8 +54,8 @@ static void catch(int sig, void (*handler)(int))
 
 void catch_failed_writes(void)
 {
-	catch(SIGPIPE, on_failed_write);
-	catch(SIGXFSZ, on_failed_write);
+	catch (SIGPIPE, on_failed_write);
+	catch (SIGXFSZ, on_failed_write);
 }
 
 const volatile int *catch_signals(void)
@@ -63,6 +63,6 @@ const volatile int *catch_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 	for (size_t i = 0; i < COUNT(signals); i++)
-		catch(signals[i], on_signal);
+		catch (signals[i], on_signal);
 	return &interrupted;
 }

@@ -13,16 +13,19 @@
 
 #define PLATFORMS 16u
 
-struct stat_on {                              /* a further --on */
+struct stat_on { /* a further --on */
 	struct tally_platform_opts o;
 	struct tally_platform *p;
 	struct buf events;
 };
-struct ids { int32_t *v; uint32_t n, cap; };
+struct ids {
+	int32_t *v;
+	uint32_t n, cap;
+};
 struct stat_args {
-	struct plat_args a;                   /* first: the shared options take it */
+	struct plat_args a; /* first: the shared options take it */
 	struct tally_stat s;
-	struct buf events;                    /* all -e of the first platform, joined */
+	struct buf events; /* all -e of the first platform, joined */
 	struct stat_on on[PLATFORMS];
 	struct tally_stat_more more[PLATFORMS];
 	uint32_t non;
@@ -60,7 +63,7 @@ static int take_load(void *state, const char *value)
 	const char **to = s->non ? &s->on[s->non - 1].o.load : &s->a.o.load;
 
 	if (*to)
-		return plat_take_load(state, value);  /* says that it is the second */
+		return plat_take_load(state, value); /* says that it is the second */
 	*to = value;
 	return GO_ON;
 }
@@ -203,22 +206,27 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'e', "event", "EVENT", "what to count: CPU events, or PROVIDER/NAME,KEY=VALUE,.../; several are parted by commas", take_event },
+	{ 'e', "event", "EVENT",
+	  "what to count: CPU events, or PROVIDER/NAME,KEY=VALUE,.../; several are parted by commas", take_event },
 	{ 'a', "all", NULL, "all CPUs; of hypervisors each strand on its own, where an event names none", take_all },
 	{ 'C', "cpu", "LIST", "only these CPUs: 0,2-4", take_cpus },
 	{ 'A', "per-cpu", NULL, "a row for each CPU", take_per_cpu },
 	{ 'p', "pid", "PID", "these processes, with all their threads, and what they start from now on", take_pid },
 	{ 't', "tid", "TID", "these threads alone", take_tid },
 	{ 'r', "repeat", "N", "run the command so often: means, and their spread", take_repeat },
-	{ 0, "share", NULL, "leave it to the kernel who counts: events take turns, their counts are scaled up", take_share },
+	{ 0, "share", NULL, "leave it to the kernel who counts: events take turns, their counts are scaled up",
+	  take_share },
 	{ 0, "view", "VIEW", "of a POWER machine: cec, partitions, processors, links", take_view },
 	{ 'I', "interval", "MS", "a table every so many milliseconds; one at the end unless said", take_interval },
 	{ 0, "count", "N", "end after so many tables", take_count },
 	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
 	{ 0, "timeout", "MS", "as --duration", take_timeout },
-	{ 0, "on", "WHERE", "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
-	  "several: each for the events behind it", take_on },
-	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it", plat_take_profile },
+	{ 0, "on", "WHERE",
+	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
+	  "several: each for the events behind it",
+	  take_on },
+	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it",
+	  plat_take_profile },
 	{ 0, "load", "NAME", "what a model runs: as load= behind its name", take_load },
 	PLAT_FORM_OPTIONS,
 	{ 'j', NULL, NULL, "as --json", plat_take_json },
@@ -334,13 +342,16 @@ static int run(struct stat_args *s)
 
 static bool has_target(const struct stat_args *s)
 {
-	return s->s.argv || s->pids.n || s->tids.n || s->s.cpus || s->s.flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
+	return s->s.argv || s->pids.n || s->tids.n || s->s.cpus ||
+	       s->s.flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
 }
 
 /* What stands behind -e where counters are asked for: of the machine that is asked. */
 static const char *example_of(const char *on)
 {
-	static const struct { const char *on, *text; } examples[] = {
+	static const struct {
+		const char *on, *text;
+	} examples[] = {
 		{ "niagara", "mmustat/all/" },
 		{ "maramba", "vfalls/node0_mcu0,event=mem_reads/" },
 		{ "batoka", "vfalls/node0_mcu0,event=mem_reads/" },

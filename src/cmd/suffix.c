@@ -15,10 +15,13 @@
 
 #define SUFFIX_MOST 8u
 
-#define FORM_FOLDED UINT32_MAX                /* of trace, */
-#define FORM_RECORDING (UINT32_MAX - 1)       /* and of record: no form of a table */
+#define FORM_FOLDED UINT32_MAX          /* of trace, */
+#define FORM_RECORDING (UINT32_MAX - 1) /* and of record: no form of a table */
 #define OF_TEXT "dump report list get tune stat check"
-static const struct suffix { const char *text, *verbs; uint32_t form; } suffixes[] = {
+static const struct suffix {
+	const char *text, *verbs;
+	uint32_t form;
+} suffixes[] = {
 	{ "json", "dump report export list get tune stat check", TALLY_PTT_JSON },
 	{ "csv", "dump export list get tune stat check", TALLY_PTT_CSV },
 	{ "html", "report", TALLY_PTT_HTML },
@@ -40,7 +43,8 @@ static const char *suffix_find(const char *path)
 
 	while (dot && isalnum((unsigned char)dot[1 + n]))
 		n++;
-	return dot && dot > name && n && n <= SUFFIX_MOST && !dot[1 + n] && isalpha((unsigned char)dot[1]) ? dot + 1 : NULL;
+	return dot && dot > name && n && n <= SUFFIX_MOST && !dot[1 + n] && isalpha((unsigned char)dot[1]) ? dot + 1 :
+													     NULL;
 }
 
 static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const char *verb)
@@ -50,7 +54,8 @@ static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const ch
 	for (size_t i = 0; i < COUNT(suffixes); i++)
 		if (strstr(suffixes[i].verbs, verb))
 			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
-	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s", output, verb, known.failed ? "" : known.p);
+	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s", output, verb,
+		 known.failed ? "" : known.p);
 	buf_free(&known);
 	return ST_USAGE;
 }
@@ -68,8 +73,8 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 	if (s->form == *form && (option || s->form == TALLY_PTT_TEXT))
 		return GO_ON;
 	if (!strstr(s->verbs, verb)) {
-		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb, (int)strcspn(s->verbs, " "),
-			 s->verbs);
+		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb,
+			 (int)strcspn(s->verbs, " "), s->verbs);
 		return ST_USAGE;
 	}
 	if (option && s->form != TALLY_PTT_TEXT) {

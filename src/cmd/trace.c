@@ -21,7 +21,7 @@
 
 #include "cmd/trace_int.h"
 
-#define TURN_MS 500                           /* bounds how long a signal that slipped past the wait is unseen */
+#define TURN_MS 500 /* bounds how long a signal that slipped past the wait is unseen */
 
 static const char *const passes[] = { "parse", "bind", "type", "lower", "check", "bpf" };
 static const char *const platforms[] = { "local", "vm", "niagara", "maramba", "batoka", "power" };
@@ -181,8 +181,8 @@ static int take_output(void *state, const char *value)
 	return keep(c, &c->output, value, "-o");
 }
 
-static int keep_word(struct trace *c, const char **to, const char *value, const char *option,
-		     const char *const *words, size_t n)
+static int keep_word(struct trace *c, const char **to, const char *value, const char *option, const char *const *words,
+		     size_t n)
 {
 	struct buf b = { 0 };
 
@@ -241,8 +241,10 @@ static int no_platform(const struct trace *c, const char *value)
 	for (size_t i = 0; i < COUNT(platforms); i++)
 		buf_printf(&names, " %s", platforms[i]);
 	if (!strcmp(name, "kunpeng"))
-		complain(c->cx, "--on=%s: D asks the trace that a PTT device wrote: 'tally record --on %s -e EVENT -o t.data', then --on ./t.data",
-			 value, value);
+		complain(
+			c->cx,
+			"--on=%s: D asks the trace that a PTT device wrote: 'tally record --on %s -e EVENT -o t.data', then --on ./t.data",
+			value, value);
 	else if (near)
 		complain(c->cx, "--on=%s is no platform and no file; did you mean %s?", value, near);
 	else
@@ -264,13 +266,13 @@ static int take_platform(void *state, const char *value)
 	return no_platform(c, value);
 }
 
-#define TAKE_FLAG(name, statement)                                                                 \
-	static int take_##name(void *state, const char *value)                                     \
-	{                                                                                          \
-		struct trace *c = state;                                                           \
-		(void)value;                                                                       \
-		statement;                                                                         \
-		return GO_ON;                                                                      \
+#define TAKE_FLAG(name, statement)                             \
+	static int take_##name(void *state, const char *value) \
+	{                                                      \
+		struct trace *c = state;                       \
+		(void)value;                                   \
+		statement;                                     \
+		return GO_ON;                                  \
 	}
 TAKE_FLAG(list, c->list = true)
 TAKE_FLAG(verbose, c->verbose = true; c->o.flags |= TALLY_TRACE_VERBOSE)
@@ -278,7 +280,7 @@ TAKE_FLAG(compile, c->compile_only = true)
 TAKE_FLAG(json, c->json = true)
 TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
 TAKE_FLAG(empty, c->o.flags |= TALLY_TRACE_EMPTY_OK)
-TAKE_FLAG(for_cpp, (void)c)                   /* dtrace(1) hands these to cpp(1), which it calls with -C alone */
+TAKE_FLAG(for_cpp, (void)c) /* dtrace(1) hands these to cpp(1), which it calls with -C alone */
 
 static int take_help(void *state, const char *value)
 {
@@ -309,7 +311,8 @@ static const struct opt options[] = {
 	{ 'c', NULL, "COMMAND", "run a command; $target is its process, and tracing ends with it", take_command },
 	{ 'p', NULL, "PID", "watch a process; $target is its id, and tracing ends with it", take_process },
 	{ 'l', NULL, NULL, "list probes instead of enabling them", take_list },
-	{ 'v', NULL, NULL, "say more: arguments and stability of probes, and each CPU that lost firings", take_verbose },
+	{ 'v', NULL, NULL, "say more: arguments and stability of probes, and each CPU that lost firings",
+	  take_verbose },
 	{ 'e', NULL, NULL, "exit after compiling", take_compile },
 	{ 'q', NULL, NULL, "print only what the program asks for", take_quiet },
 	{ 'o', NULL, "FILE", "append answers to a file; .json and .folded choose the format", take_output },
@@ -320,11 +323,14 @@ static const struct opt options[] = {
 	{ 0, "share", NULL, "take part in the hardware counters, whoever else holds them", take_share },
 	{ 0, "json", NULL, "answers as JSON, one object a line", take_json },
 	{ 0, "dump", "PASS", "print what a pass of the compiler made, and exit", take_dump },
-	{ 0, "on", "PLATFORM", "local: this machine (default); vm: no events, no privileges; niagara, maramba, batoka, power: models;"
-	  " unix:PATH; or a FILE with a PTT trace", take_platform },
+	{ 0, "on", "PLATFORM",
+	  "local: this machine (default); vm: no events, no privileges; niagara, maramba, batoka, power: models;"
+	  " unix:PATH; or a FILE with a PTT trace",
+	  take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
 	{ 'h', "help", NULL, "print this", take_help },
-	{ 'D', NULL, "NAME[=VALUE]", "for cpp(1), as -U, -I, -H and -X: nothing without -C, which is refused", take_for_cpp },
+	{ 'D', NULL, "NAME[=VALUE]", "for cpp(1), as -U, -I, -H and -X: nothing without -C, which is refused",
+	  take_for_cpp },
 	{ 'U', NULL, "NAME", "as -D", take_for_cpp },
 	{ 'I', NULL, "DIR", "as -D", take_for_cpp },
 	{ 'H', NULL, NULL, "as -D", take_for_cpp },
@@ -395,7 +401,8 @@ static int trace_check_options(struct trace *c, const char *first)
 	if (!c->nsources && !c->list) {
 		const bool script = first && ends_with(first, ".d");
 
-		complain(c->cx, "no program: give -n CLAUSE or -s FILE%s%s", script ? ", as -s " : "", script ? first : "");
+		complain(c->cx, "no program: give -n CLAUSE or -s FILE%s%s", script ? ", as -s " : "",
+			 script ? first : "");
 		complain(c->cx, "'tally trace -h' shows the options");
 		return ST_USAGE;
 	}
@@ -480,7 +487,7 @@ static int go(struct trace *c)
 	if (rc >= 0)
 		return GO_ON;
 	rc = trace_failed(c, rc);
-	return command == 126 || command == 127 ? command : rc;       /* as a shell: it was not the trace */
+	return command == 126 || command == 127 ? command : rc; /* as a shell: it was not the trace */
 }
 
 static int run(struct trace *c)

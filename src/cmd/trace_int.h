@@ -10,7 +10,7 @@
 #include "cmd/cmd_int.h"
 
 struct trace;
-typedef int step_fn(struct trace *c, const char *value);      /* GO_ON or an exit status */
+typedef int step_fn(struct trace *c, const char *value); /* GO_ON or an exit status */
 struct step {
 	step_fn *apply;
 	const char *value;
@@ -19,14 +19,14 @@ struct trace {
 	struct cmd_ctx *cx;
 	struct tally_trace *t;
 	struct tally_trace_opts o;
-	struct step *step;                    /* in the order of the command line */
+	struct step *step; /* in the order of the command line */
 	uint32_t nsteps, capsteps, nsources;
-	const char *script;                   /* the last -s: $0 */
+	const char *script; /* the last -s: $0 */
 	const char *command, *process, *output, *dump, *platform;
 	bool list, verbose, compile_only, json, on_file;
-	int fd;                               /* where answers go */
-	const volatile int *interrupted;      /* a signal came */
-	int write_error;                      /* errno of the write that failed, or 0 */
+	int fd;                          /* where answers go */
+	const volatile int *interrupted; /* a signal came */
+	int write_error;                 /* errno of the write that failed, or 0 */
 };
 
 step_fn apply_clause, apply_script, apply_provider, apply_module, apply_function;

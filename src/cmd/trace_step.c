@@ -67,8 +67,10 @@ static int apply_description(struct trace *c, const char *value, int parts)
 	for (size_t i = 0; i < n; i++)
 		colons += value[i] == ':';
 	if (colons >= parts) {
-		complain(c->cx, "invalid probe specifier %s: invalid probe description \"%.*s\": Overspecified probe description", value,
-			 (int)n, value);
+		complain(
+			c->cx,
+			"invalid probe specifier %s: invalid probe description \"%.*s\": Overspecified probe description",
+			value, (int)n, value);
 		return ST_FAILED;
 	}
 	for (; colons < parts - 1; colons++)

@@ -9,7 +9,7 @@
 #include "cmd/platform.h"
 
 struct tune {
-	struct plat_args a;                   /* first: the shared options take it */
+	struct plat_args a; /* first: the shared options take it */
 	struct tally_tuning t;
 	bool goal;
 };
@@ -72,7 +72,8 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	{ 0, "for", "latency|throughput", "what is to become better", take_for },
 	{ 0, "dry-run", NULL, "say what would be tried, and change nothing", take_dry },
-	{ 0, "duration", "MS", "of a measurement at most; without COMMAND 20 on a model, and needed elsewhere", take_duration },
+	{ 0, "duration", "MS", "of a measurement at most; without COMMAND 20 on a model, and needed elsewhere",
+	  take_duration },
 	{ 0, "one-in", "N", "of so many runs one may set what does nothing (1000)", take_one_in },
 	{ 0, "time", "abs|delta", "a record's Time is absolute, or since the record before", ptt_take_time },
 	PLAT_OPTIONS,
@@ -85,18 +86,20 @@ const struct opts *cmd_tune_opts(void)
 	static const struct opts o = {
 		.verb = "tune",
 		.usage = "DEVICE --for latency|throughput [option]... [-- COMMAND [argument]...]",
-		.intro = "Measures a trace of COMMAND under each setting of the device's tunables that is worth trying, and leaves the\n"
-			 "best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
+		.intro =
+			"Measures a trace of COMMAND under each setting of the device's tunables that is worth trying, and leaves the\n"
+			"best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
 		.more = plat_help_ptt_loads,
-		.outro = "\nExamples:\n"
-			 "  # on a Kunpeng server:\n"
-			 "  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
-			 "    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
-			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
-			 "  # on a model of one:\n"
-			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
-			 "\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
-			 "2 wrong options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are what they were.\n",
+		.outro =
+			"\nExamples:\n"
+			"  # on a Kunpeng server:\n"
+			"  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
+			"    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
+			"  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
+			"  # on a model of one:\n"
+			"  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
+			"\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
+			"2 wrong options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are what they were.\n",
 		.opt = options,
 		.n = COUNT(options),
 		.command = false,
@@ -157,7 +160,8 @@ static int usage(struct tune *c, const char *why)
 /* A second device, or a command whose options would have been taken for tally's. */
 static int not_a_command(struct tune *c, const char *word)
 {
-	complain(c->a.a.cx, "one DEVICE at a time: what is '%s'? a COMMAND stands behind '--', as in: -- %s", word, word);
+	complain(c->a.a.cx, "one DEVICE at a time: what is '%s'? a COMMAND stands behind '--', as in: -- %s", word,
+		 word);
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
 	return ST_USAGE;
 }

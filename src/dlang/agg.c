@@ -23,8 +23,8 @@ static int to_word(struct d_unit *u, struct d_node **np, bool *is_signed)
 }
 
 /* A scalar of 8 bytes */
-static int cook_amount(struct d_unit *u, struct d_node **np, bool *is_signed, enum d_tag tag,
-		       const char *fmt, const char *name, unsigned i)
+static int cook_amount(struct d_unit *u, struct d_node **np, bool *is_signed, enum d_tag tag, const char *fmt,
+		       const char *name, unsigned i)
 {
 	int rc = cook_value(u, np);
 	if (rc < 0 || (rc = decay(u, np)) < 0)
@@ -41,20 +41,19 @@ static int cook_weight(struct d_unit *u, struct d_stmt *s, struct d_node *call, 
 		return 0;
 	s->weight = call->arg[i];
 	return cook_amount(u, &s->weight, &is_signed, D_PROTO_ARG,
-			   "%s( ) increment value (argument #%u) must be of scalar type",
-			   d_calls[call->call].name, i + 1);
+			   "%s( ) increment value (argument #%u) must be of scalar type", d_calls[call->call].name,
+			   i + 1);
 }
 
 /* ---- lquantize ----------------------------------------------------------- */
 
-struct param {                                /* a constant parameter */
+struct param { /* a constant parameter */
 	uint8_t type_tag, value_tag;
 	int64_t least, most;
 	const char *type_words, *value_words;
 };
 
-static int parameter(struct d_unit *u, struct d_node *call, unsigned i, const struct param *p,
-		     int64_t *ret)
+static int parameter(struct d_unit *u, struct d_node *call, unsigned i, const struct param *p, int64_t *ret)
 {
 	int rc = cook_value(u, &call->arg[i]);
 	if (rc < 0)
@@ -63,9 +62,7 @@ static int parameter(struct d_unit *u, struct d_node *call, unsigned i, const st
 	if (n->kind != N_INT || !ty_is_int(n->type))
 		return d_fail(u, call->line, p->type_tag, "%s", p->type_words);
 	if (n->ival < p->least || n->ival > p->most)
-		return d_fail(u, call->line,
-			      n->ival < p->least && p->least == 1 ? p->type_tag : p->value_tag,
-			      "%s",
+		return d_fail(u, call->line, n->ival < p->least && p->least == 1 ? p->type_tag : p->value_tag, "%s",
 			      n->ival < p->least && p->least == 1 ? p->type_words : p->value_words);
 	*ret = n->ival;
 	return 0;
@@ -83,8 +80,7 @@ static const struct param lq_params[] = {
 	  "lquantize( ) argument #3 must be a 16-bit quantity" },
 };
 
-static int lq_match(struct d_unit *u, const struct d_stmt *s, const struct lquantize *a,
-		    const struct lquantize *b)
+static int lq_match(struct d_unit *u, const struct d_stmt *s, const struct lquantize *a, const struct lquantize *b)
 {
 	if (a->base != b->base)
 		return d_fail(u, s->line, D_LQUANT_MATCHBASE,
@@ -134,16 +130,24 @@ static int cook_lquantize(struct d_unit *u, struct d_stmt *s, struct d_node *cal
 
 /* ---- llquantize ---------------------------------------------------------- */
 
-#define LL(tag, n, what)                                                                           \
-	{ D_LLQUANT_##tag##TYPE, D_LLQUANT_##tag##VAL, 0, UINT16_MAX,                              \
-	  "llquantize( ) argument #" n " (" what ") must be an integer constant",                  \
-	  "llquantize( ) argument #" n " (" what ") must be an unsigned 16-bit quantity" }
+#define LL(tag, n, what)                                                                               \
+	{                                                                                              \
+		D_LLQUANT_##tag##TYPE, D_LLQUANT_##tag##VAL, 0, UINT16_MAX,                            \
+			"llquantize( ) argument #" n " (" what ") must be an integer constant",        \
+			"llquantize( ) argument #" n " (" what ") must be an unsigned 16-bit quantity" \
+	}
 static const struct param ll_params[] = {
-	LL(FACTOR, "1", "factor"), LL(LMAG, "2", "low magnitude"), LL(HMAG, "3", "high magnitude"),
+	LL(FACTOR, "1", "factor"),
+	LL(LMAG, "2", "low magnitude"),
+	LL(HMAG, "3", "high magnitude"),
 	LL(STEP, "4", "linear steps per magnitude"),
 };
-static const struct { uint8_t tag; const char *what; } ll_matches[] = {
-	{ D_LLQUANT_MATCHFACTOR, "factor" }, { D_LLQUANT_MATCHLMAG, "low magnitude" },
+static const struct {
+	uint8_t tag;
+	const char *what;
+} ll_matches[] = {
+	{ D_LLQUANT_MATCHFACTOR, "factor" },
+	{ D_LLQUANT_MATCHLMAG, "low magnitude" },
 	{ D_LLQUANT_MATCHHMAG, "high magnitude" },
 	{ D_LLQUANT_MATCHSTEPS, "linear steps per magnitude" },
 };
@@ -195,8 +199,7 @@ static int cook_llquantize(struct d_unit *u, struct d_stmt *s, struct d_node *ca
 		return rc;
 	struct llquantize *q = &s->agg->llq;
 	if (first)
-		*q = (struct llquantize){ (uint16_t)v[0], (uint16_t)v[1], (uint16_t)v[2],
-					  (uint16_t)v[3] };
+		*q = (struct llquantize){ (uint16_t)v[0], (uint16_t)v[1], (uint16_t)v[2], (uint16_t)v[3] };
 	const uint16_t had[] = { q->factor, q->low, q->high, q->steps };
 	for (unsigned i = 0; i < 4; i++)
 		if (had[i] != v[i])
@@ -218,17 +221,16 @@ int cook_aggfn(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 	if (rc < 0)
 		return rc;
 	if (!first && a->fn != row->code)
-		return d_fail(
-			u, s->line, D_AGG_REDEF,
-			"aggregation redefined: @%s current: @%s = %s( ) previous: @%s = %s( ) "
-			": line %u",
-			a->name, a->name, row->name, a->name, fn_name(a->fn), a->fn_line);
+		return d_fail(u, s->line, D_AGG_REDEF,
+			      "aggregation redefined: @%s current: @%s = %s( ) previous: @%s = %s( ) "
+			      ": line %u",
+			      a->name, a->name, row->name, a->name, fn_name(a->fn), a->fn_line);
 	a->fn = row->code;
 	a->fn_line = s->line;
 	if (call->narg > 0) {
 		s->value = call->arg[0];
-		rc = cook_amount(u, &s->value, &is_signed, D_AGG_SCALAR,
-				 "%s( ) argument #%u must be of scalar type", row->name, 1);
+		rc = cook_amount(u, &s->value, &is_signed, D_AGG_SCALAR, "%s( ) argument #%u must be of scalar type",
+				 row->name, 1);
 	}
 	a->value_signed |= is_signed;
 	if (rc < 0)

@@ -28,43 +28,44 @@ struct d_sym;
 
 enum ty_kind {
 	TY_VOID,
-	TY_INT,                               /* integers, char, _Bool; size 1 2 4 8 */
-	TY_FLOAT,                             /* can be declared, not computed with */
-	TY_ENUM,                              /* in expressions: int */
-	TY_PTR,                               /* 8 bytes; of `to` */
-	TY_STRING,                            /* `size` bytes: a multiple of 8, incl. the NUL */
-	TY_ARRAY,                             /* n elements of `to`; size is not rounded */
-	TY_STRUCT, TY_UNION,
-	TY_FUNC,                              /* function prototypes are parsed, never called */
-	TY_ASSOC,                             /* declarations only: int a[int, string] */
+	TY_INT,    /* integers, char, _Bool; size 1 2 4 8 */
+	TY_FLOAT,  /* can be declared, not computed with */
+	TY_ENUM,   /* in expressions: int */
+	TY_PTR,    /* 8 bytes; of `to` */
+	TY_STRING, /* `size` bytes: a multiple of 8, incl. the NUL */
+	TY_ARRAY,  /* n elements of `to`; size is not rounded */
+	TY_STRUCT,
+	TY_UNION,
+	TY_FUNC,  /* function prototypes are parsed, never called */
+	TY_ASSOC, /* declarations only: int a[int, string] */
 	/* only as arguments of actions and elements of tuples: */
-	TY_STACK,                             /* stack() ustack(): user, frames */
-	TY_SYM,                               /* func() ... uaddr(): sym is an enum slot_kind */
-	TY_AGG,                               /* an aggregation by name, as in printa(@a) */
+	TY_STACK, /* stack() ustack(): user, frames */
+	TY_SYM,   /* func() ... uaddr(): sym is an enum slot_kind */
+	TY_AGG,   /* an aggregation by name, as in printa(@a) */
 };
 
 struct d_member {
-	const char *name;                     /* "" for an unnamed struct or bit-field */
+	const char *name; /* "" for an unnamed struct or bit-field */
 	const struct d_type *type;
-	uint32_t offset;                      /* bytes; of a bit-field: of its storage unit */
-	uint8_t bit, bits;                    /* bit-field: lowest bit, width (0: it is none) */
+	uint32_t offset;   /* bytes; of a bit-field: of its storage unit */
+	uint8_t bit, bits; /* bit-field: lowest bit, width (0: it is none) */
 	struct d_member *next;
 };
 
 struct d_type {
-	uint8_t kind;                         /* enum ty_kind */
-	bool is_signed;                       /* INT, ENUM */
-	bool is_bool;                         /* INT: _Bool, which converts any value but 0 to 1 */
-	bool incomplete;                      /* struct, union, enum: declared, not defined */
-	bool user;                            /* PTR: `userland`; STACK: ustack */
-	uint8_t sym;                          /* SYM: enum slot_kind */
-	uint16_t frames;                      /* STACK */
-	uint32_t size, align;                 /* bytes; 0 when there is no size */
-	uint32_t n;                           /* ARRAY: elements */
-	const char *name;                     /* for messages: "struct foo"; NULL = derive it */
-	const struct d_type *to;              /* PTR, ARRAY: element; FUNC: result; ASSOC: value */
-	struct d_member *members;             /* STRUCT, UNION, in order */
-	const struct d_type **keys;           /* ASSOC: the tuple */
+	uint8_t kind;               /* enum ty_kind */
+	bool is_signed;             /* INT, ENUM */
+	bool is_bool;               /* INT: _Bool, which converts any value but 0 to 1 */
+	bool incomplete;            /* struct, union, enum: declared, not defined */
+	bool user;                  /* PTR: `userland`; STACK: ustack */
+	uint8_t sym;                /* SYM: enum slot_kind */
+	uint16_t frames;            /* STACK */
+	uint32_t size, align;       /* bytes; 0 when there is no size */
+	uint32_t n;                 /* ARRAY: elements */
+	const char *name;           /* for messages: "struct foo"; NULL = derive it */
+	const struct d_type *to;    /* PTR, ARRAY: element; FUNC: result; ASSOC: value */
+	struct d_member *members;   /* STRUCT, UNION, in order */
+	const struct d_type **keys; /* ASSOC: the tuple */
 	uint32_t nkeys;
 };
 
@@ -88,32 +89,32 @@ struct slot d_slot_of(const struct d_type *t, bool in_key);
 /* ---- variables ---------------------------------------------------------- */
 
 enum sym_kind {
-	SYM_GLOBAL,                           /* no keys: an IR_OBJ_GLOBAL object */
-	SYM_THIS,                             /* no keys: an IR_OBJ_THIS object */
-	SYM_SELF,                             /* nkeys 0 or more, the thread not counted: a d_var */
-	SYM_ASSOC,                            /* global with nkeys >= 1: a d_var */
-	SYM_AGG,                              /* a d_agg */
+	SYM_GLOBAL, /* no keys: an IR_OBJ_GLOBAL object */
+	SYM_THIS,   /* no keys: an IR_OBJ_THIS object */
+	SYM_SELF,   /* nkeys 0 or more, the thread not counted: a d_var */
+	SYM_ASSOC,  /* global with nkeys >= 1: a d_var */
+	SYM_AGG,    /* a d_agg */
 };
 
 struct d_sym {
-	uint8_t kind;                         /* enum sym_kind */
-	bool indexed;                         /* an N_INDEX reaches into it: ir_object.indexed */
-	bool declared;                        /* by a declaration, not by its first assignment */
-	uint32_t line, source;                /* of its first use */
-	const char *name;                     /* without this-> self-> @ */
-	const struct d_type *type;            /* SELF, ASSOC: INT, PTR or STRING. AGG: NULL */
-	const struct d_type **keys;           /* one per element. AGG: the widest of all uses */
+	uint8_t kind;               /* enum sym_kind */
+	bool indexed;               /* an N_INDEX reaches into it: ir_object.indexed */
+	bool declared;              /* by a declaration, not by its first assignment */
+	uint32_t line, source;      /* of its first use */
+	const char *name;           /* without this-> self-> @ */
+	const struct d_type *type;  /* SELF, ASSOC: INT, PTR or STRING. AGG: NULL */
+	const struct d_type **keys; /* one per element. AGG: the widest of all uses */
 	uint32_t nkeys;
 	/* AGG; in u->agg in the order of first use, which is its number in d_program.agg */
-	uint8_t fn;                           /* enum agg_fn */
-	bool has_fn;                          /* some clause assigns it */
-	uint32_t fn_line;                     /* of the last assignment typed so far, or 0 */
+	uint8_t fn;       /* enum agg_fn */
+	bool has_fn;      /* some clause assigns it */
+	uint32_t fn_line; /* of the last assignment typed so far, or 0 */
 	bool value_signed;
 	struct lquantize lq;
 	struct llquantize llq;
-	uint32_t index;                       /* in u->var or u->agg */
+	uint32_t index; /* in u->var or u->agg */
 	/* lower's own */
-	uint32_t ir;                          /* object or variable number */
+	uint32_t ir; /* object or variable number */
 };
 
 /* ---- expressions -------------------------------------------------------- */
@@ -130,23 +131,23 @@ enum n_kind {
 	N_ARGS,       /* L  args[...]: PTR to a struct at offset `offset` of the context. P: index b */
 	N_AGG,        /* P  @name[arg...]; only in statements, never reaches lower */
 	/* operators */
-	N_UN,         /* L  op a: UN_NEG, UN_NOT in the node's type; UN_LNOT of any scalar */
-	N_BIN,        /* L  a op b, see enum n_op */
-	N_ASSIGN,     /* L  a = b, or a op= b when op != 0, see below */
-	N_INCDEC,     /* L  a += ival; the value is a's after (pre) or before (!pre) that */
-	N_COND,       /* L  a ? b : c; a scalar; b and c have the node's type, maybe void */
-	N_COMMA,      /* L  a, b */
-	N_CAST,       /* L  a to the node's type, see below */
-	N_MEMBER,     /* L  place a + offset (bytes); bits/bit when it is a bit-field. P: .str */
-	N_ARROW,      /* P  a->str */
-	N_DEREF,      /* L  place at address a (PTR), kernel's, or user's if a->type->user */
-	N_ADDR,       /* L  address of the memory place a (rooted in N_DEREF); type PTR */
-	N_INDEX,      /* L  place: element b (8 bytes, not constant) of array place a */
-	N_SIZEOF,     /* P  of type ty_arg or of expression a */
-	N_OFFSETOF,   /* P  ty_arg, str */
-	N_CALL,       /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
-	N_STACKFN,    /* L  stack() ustack(): type TY_STACK says which and how many frames */
-	N_SYMFN,      /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
+	N_UN,       /* L  op a: UN_NEG, UN_NOT in the node's type; UN_LNOT of any scalar */
+	N_BIN,      /* L  a op b, see enum n_op */
+	N_ASSIGN,   /* L  a = b, or a op= b when op != 0, see below */
+	N_INCDEC,   /* L  a += ival; the value is a's after (pre) or before (!pre) that */
+	N_COND,     /* L  a ? b : c; a scalar; b and c have the node's type, maybe void */
+	N_COMMA,    /* L  a, b */
+	N_CAST,     /* L  a to the node's type, see below */
+	N_MEMBER,   /* L  place a + offset (bytes); bits/bit when it is a bit-field. P: .str */
+	N_ARROW,    /* P  a->str */
+	N_DEREF,    /* L  place at address a (PTR), kernel's, or user's if a->type->user */
+	N_ADDR,     /* L  address of the memory place a (rooted in N_DEREF); type PTR */
+	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a */
+	N_SIZEOF,   /* P  of type ty_arg or of expression a */
+	N_OFFSETOF, /* P  ty_arg, str */
+	N_CALL,     /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
+	N_STACKFN,  /* L  stack() ustack(): type TY_STACK says which and how many frames */
+	N_SYMFN,    /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
 	N_NKINDS,
 };
 
@@ -157,17 +158,19 @@ enum n_kind {
  * Comparisons: a and b have one INT type, or are both PTR, or are both TY_STRING (of any bounds);
  * node is int.  LAND, LOR: a and b are any scalars, evaluated left to right and only as far as
  * needed; LXOR evaluates both; node is int. */
+/* clang-format off */
 #define N_OPS(X)                                                                                   \
 	X(NONE, "=") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%")                  \
 	X(AND, "&") X(OR, "|") X(XOR, "^") X(SHL, "<<") X(SHR, ">>")                               \
 	X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=")                      \
 	X(LAND, "&&") X(LOR, "||") X(LXOR, "^^")                                                   \
 	X(NEG, "-") X(NOT, "~") X(LNOT, "!") X(PLUS, "+")
+/* clang-format on */
 enum n_op {
 #define X(tag, text) OP_##tag,
 	N_OPS(X)
 #undef X
-	OP_NOPS,
+		OP_NOPS,
 };
 #define UN_NEG OP_NEG
 #define UN_NOT OP_NOT
@@ -198,21 +201,21 @@ enum n_scope { SCOPE_NONE, SCOPE_THIS, SCOPE_SELF };
 #define D_MAX_TREE 512
 
 struct d_node {
-	uint8_t kind;                         /* enum n_kind */
-	uint8_t op;                           /* enum n_op */
-	uint8_t scope;                        /* N_IDENT: enum n_scope */
-	bool pre;                             /* N_INCDEC */
-	uint8_t bit, bits;                    /* N_MEMBER */
-	uint8_t call;                         /* N_CALL after bind: enum d_call */
-	uint16_t depth;                       /* of the tree below: at most D_MAX_TREE */
+	uint8_t kind;      /* enum n_kind */
+	uint8_t op;        /* enum n_op */
+	uint8_t scope;     /* N_IDENT: enum n_scope */
+	bool pre;          /* N_INCDEC */
+	uint8_t bit, bits; /* N_MEMBER */
+	uint8_t call;      /* N_CALL after bind: enum d_call */
+	uint16_t depth;    /* of the tree below: at most D_MAX_TREE */
 	uint32_t line;
-	uint32_t offset;                      /* N_MEMBER */
-	const struct d_type *type;            /* NULL until the type pass, but for N_CAST */
-	const struct d_type *opty;            /* N_ASSIGN */
-	const struct d_type *ty_arg;          /* N_SIZEOF, N_OFFSETOF */
+	uint32_t offset;             /* N_MEMBER */
+	const struct d_type *type;   /* NULL until the type pass, but for N_CAST */
+	const struct d_type *opty;   /* N_ASSIGN */
+	const struct d_type *ty_arg; /* N_SIZEOF, N_OFFSETOF */
 	int64_t ival;
 	const char *str;
-	uint32_t len;                         /* N_STR: bytes without the NUL, no NUL inside */
+	uint32_t len; /* N_STR: bytes without the NUL, no NUL inside */
 	struct d_node *a, *b, *c;
 	struct d_node **arg;
 	uint32_t narg;
@@ -222,12 +225,12 @@ struct d_node {
 /* ---- functions ----------------------------------------------------------- */
 
 enum call_class {
-	CC_SUBR,                              /* has a value */
-	CC_ACT,                               /* a statement; code is an enum d_actkind */
-	CC_AGG,                               /* right side of @ = ...; code is an enum agg_fn */
-	CC_STACK,                             /* stack, ustack */
-	CC_SYM,                               /* code is an enum slot_kind */
-	CC_LATER,                             /* known and refused by name */
+	CC_SUBR,  /* has a value */
+	CC_ACT,   /* a statement; code is an enum d_actkind */
+	CC_AGG,   /* right side of @ = ...; code is an enum agg_fn */
+	CC_STACK, /* stack, ustack */
+	CC_SYM,   /* code is an enum slot_kind */
+	CC_LATER, /* known and refused by name */
 };
 enum d_call {
 	CALL_NONE,
@@ -239,23 +242,23 @@ enum d_call {
 struct d_callrow {
 	const char *name;
 	uint8_t cls, code, min, max;
-	const char *args;                     /* a letter each: see call.def */
+	const char *args; /* a letter each: see call.def */
 	char result;
 };
-extern const struct d_callrow d_calls[CALL_N];   /* [0] unused */
+extern const struct d_callrow d_calls[CALL_N]; /* [0] unused */
 
 /* ---- statements and clauses ---------------------------------------------- */
 
 enum st_kind {
-	ST_EXPR,                              /* expr, for its effect */
-	ST_AGG,                               /* agg[key...] = fn(value, weight) */
-	ST_ACT,                               /* one struct d_action */
+	ST_EXPR, /* expr, for its effect */
+	ST_AGG,  /* agg[key...] = fn(value, weight) */
+	ST_ACT,  /* one struct d_action */
 };
 struct d_stmt {
-	uint8_t kind;                         /* enum st_kind */
-	uint8_t act;                          /* ST_ACT: enum d_actkind */
+	uint8_t kind; /* enum st_kind */
+	uint8_t act;  /* ST_ACT: enum d_actkind */
 	uint32_t line;
-	struct d_node *expr;                  /* P: the whole statement. L: ST_EXPR */
+	struct d_node *expr; /* P: the whole statement. L: ST_EXPR */
 	/* ST_AGG: keys have the types agg->keys[i]; value is INT of 8 bytes, NULL for count();
 	 * weight is INT of 8 bytes or NULL */
 	struct d_sym *agg;
@@ -275,17 +278,17 @@ struct d_stmt {
 
 struct d_desc {
 	uint32_t line;
-	const char *text;                     /* as written */
+	const char *text; /* as written */
 	struct d_probedesc d;
-	uint32_t id;                          /* a probe id instead of a description, or 0 */
+	uint32_t id; /* a probe id instead of a description, or 0 */
 	struct d_desc *next;
 };
 
 struct d_clausenode {
 	uint32_t line, source;
-	const char *text;                     /* d_clause.desc */
+	const char *text; /* d_clause.desc */
 	struct d_desc *descs;
-	struct d_node *pred;                  /* a scalar, or NULL */
+	struct d_node *pred; /* a scalar, or NULL */
 	struct d_stmt *stmts;
 	bool is_default;
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */
@@ -303,7 +306,7 @@ enum d_tag {
 };
 
 struct d_src {
-	const char *name;                     /* NULL: text of the command line */
+	const char *name; /* NULL: text of the command line */
 	const char *text;
 	size_t len;
 };
@@ -313,45 +316,50 @@ struct d_unit {
 	struct d_env env;
 	/* all that is reachable from here is in the arena */
 	struct arena arena;
-	struct d_src *src;        uint32_t nsrcs, capsrcs;
+	struct d_src *src;
+	uint32_t nsrcs, capsrcs;
 	/* what the tree passes make and lower reads */
-	struct d_clausenode *clauses;         /* in order of the source: d_clause.id */
-	struct d_sym **var;       uint32_t nvars, capvars;      /* all but aggregations */
-	struct d_sym **agg;       uint32_t naggs, capaggs;
-	uint32_t strsize, stackframes, ustackframes;            /* strsize is a multiple of 8 */
-	bool uses_user_symbols, uses_kernel_symbols;            /* copied to the program by lower */
+	struct d_clausenode *clauses; /* in order of the source: d_clause.id */
+	struct d_sym **var;
+	uint32_t nvars, capvars; /* all but aggregations */
+	struct d_sym **agg;
+	uint32_t naggs, capaggs;
+	uint32_t strsize, stackframes, ustackframes; /* strsize is a multiple of 8 */
+	bool uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;
 	/* tables of the tree passes: names to types, enumerators and variables */
 	struct map types, tags, consts, vars;
-	const struct d_type *base[16];        /* enum ty_base of type_int.h */
+	const struct d_type *base[16]; /* enum ty_base of type_int.h */
 	struct d_clausenode **clause_end;
-	struct d_argtype { const struct d_args *args; const struct d_type *ptr; } *argtype;      /* made so far */
+	struct d_argtype {
+		const struct d_args *args;
+		const struct d_type *ptr;
+	} * argtype; /* made so far */
 	uint32_t nargtypes, capargtypes;
 	struct d_clausenode *cur_clause;
 	/* the current failure */
 	struct err *err, *why;
-	uint32_t cur_source;                  /* messages name this one */
-	const char *region;                   /* "action list", "predicate": part of a -n text */
-	uint32_t depth;                       /* recursion of the parser */
+	uint32_t cur_source; /* messages name this one */
+	const char *region;  /* "action list", "predicate": part of a -n text */
+	uint32_t depth;      /* recursion of the parser */
 };
 
 /* Fails at `line` of the current source: stores the words as dtrace(1) prints them.
  * Returns -TALLY_ESYNTAX. */
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...) PRINTF_LIKE(4, 5);
-int d_nomem(struct d_unit *u);               /* returns -TALLY_ENOMEM */
+int d_nomem(struct d_unit *u); /* returns -TALLY_ENOMEM */
 /* Adds to an array in the arena, doubling it: 0 or -TALLY_ENOMEM. */
 #define D_PUSH(u, v, n, cap, item) \
-	(d_room((u), (void **)&(v), (n), &(cap), sizeof((v)[0])) < 0 ? -TALLY_ENOMEM               \
-								     : ((v)[(n)++] = (item), 0))
+	(d_room((u), (void **)&(v), (n), &(cap), sizeof((v)[0])) < 0 ? -TALLY_ENOMEM : ((v)[(n)++] = (item), 0))
 int d_room(struct d_unit *u, void **v, uint32_t n, uint32_t *cap, size_t size);
 
 /* The passes, in their order. Each returns 0 or a negative enum tally_err with the words stored. */
 int d_parse(struct d_unit *u);
 int d_bind(struct d_unit *u);
 int d_type(struct d_unit *u);
-int d_lower(struct d_unit *u);               /* fills u->prog */
-int d_check(struct d_unit *u);               /* ir_check() on it */
+int d_lower(struct d_unit *u); /* fills u->prog */
+int d_check(struct d_unit *u); /* ir_check() on it */
 
 /* Prints the tree as it is now: S-expressions, with types after the type pass. */
 void d_print(const struct d_unit *u, struct buf *to);

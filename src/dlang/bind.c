@@ -16,7 +16,10 @@
 #include <string.h>
 
 enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
-static const struct builtin { const char *name, *type; uint8_t cls, code; } builtins[] = {
+static const struct builtin {
+	const char *name, *type;
+	uint8_t cls, code;
+} builtins[] = {
 #define BUILTIN(name, class, type, code) { #name, type, BC_##class, code },
 #include "dlang/builtin.def"
 #undef BUILTIN
@@ -39,8 +42,7 @@ static const struct builtin *builtin_find(const char *name)
 
 bool is_builtin(const char *name)
 {
-	return builtin_find(name) != NULL || strcmp(name, "curcpu") == 0 ||
-	       strcmp(name, "NULL") == 0;
+	return builtin_find(name) != NULL || strcmp(name, "curcpu") == 0 || strcmp(name, "NULL") == 0;
 }
 
 static enum d_call call_find(const char *name)
@@ -53,11 +55,11 @@ static enum d_call call_find(const char *name)
 
 /* ---- probes -------------------------------------------------------------- */
 
-struct match {                                /* what env.probes() adds to */
+struct match { /* what env.probes() adds to */
 	struct d_unit *u;
 	struct d_clausenode *c;
-	struct map *seen;                     /* ids of this clause */
-	uint32_t only;                        /* when a description is a number */
+	struct map *seen; /* ids of this clause */
+	uint32_t only;    /* when a description is a number */
 	uint32_t n;
 	int rc;
 };
@@ -83,13 +85,11 @@ static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *
 		*u->why = *reason;
 	if (d->id != 0)
 		return d_fail(u, d->line, D_PDESC_INVAL, "invalid probe identifier %u", d->id);
-	return d_fail(u, d->line, D_PDESC_ZERO,
-		      "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
+	return d_fail(u, d->line, D_PDESC_ZERO, "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
 		      d->d.mod, d->d.func, d->d.name);
 }
 
-static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_desc *d,
-		     struct map *seen)
+static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_desc *d, struct map *seen)
 {
 	struct match m = { .u = u, .c = c, .seen = seen, .only = d->id };
 	struct err reason = { 0 };
@@ -113,24 +113,20 @@ static int bind_descs(struct d_unit *u, struct d_clausenode *c)
 
 /* ---- names --------------------------------------------------------------- */
 
-static const uint8_t scope_kinds[] = {
-	[SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF
-};
+static const uint8_t scope_kinds[] = { [SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF };
 
 static int bind(struct d_unit *u, struct d_node *n);
 
 static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
 {
 	if (b->cls == BC_LATER)
-		return d_fail(u, n->line, D_UNSUPPORTED, "variable %s is not supported yet",
-			      b->name);
+		return d_fail(u, n->line, D_UNSUPPORTED, "variable %s is not supported yet", b->name);
 	if (b->cls == BC_ARRAY)
-		return d_fail(u, n->line, D_IDENT_BADREF,
-			      "associative array '%s' may not be referenced as scalar", b->name);
+		return d_fail(u, n->line, D_IDENT_BADREF, "associative array '%s' may not be referenced as scalar",
+			      b->name);
 	n->kind = b->cls == BC_INT ? N_BUILTIN : N_STRBUILTIN;
 	n->ival = b->code;
-	n->type = b->cls == BC_INT ? type_named(u, b->type)
-				   : type_string(u, strtoul(b->type, NULL, 10));
+	n->type = b->cls == BC_INT ? type_named(u, b->type) : type_string(u, strtoul(b->type, NULL, 10));
 	return n->type == NULL ? d_nomem(u) : 0;
 }
 
@@ -151,8 +147,8 @@ static bool is_args(const struct d_node *n)
 static int bind_args_index(struct d_unit *u, struct d_node *n)
 {
 	if (n->narg != 1)
-		return d_fail(u, n->line, D_PROTO_LEN,
-			      "args[ ] prototype mismatch: %u args passed, 1 expected", n->narg);
+		return d_fail(u, n->line, D_PROTO_LEN, "args[ ] prototype mismatch: %u args passed, 1 expected",
+			      n->narg);
 	n->kind = N_ARGS;
 	n->b = n->arg[0];
 	n->a = NULL;
@@ -268,16 +264,16 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 	struct d_node *a = n->a;
 	if (is_args(a))
 		return bind_args_index(u, n);
-	bool name = a->kind == N_IDENT && !(a->scope == SCOPE_NONE && (is_builtin(a->str) ||
-			map_get(&u->consts, a->str, strlen(a->str)) != NULL));
+	bool name =
+		a->kind == N_IDENT && !(a->scope == SCOPE_NONE &&
+					(is_builtin(a->str) || map_get(&u->consts, a->str, strlen(a->str)) != NULL));
 	int rc;
 	if (name) {
 		struct d_sym *s = sym_get(u, scope_kinds[a->scope], a->str, a->line, false);
 		bool fresh = s == NULL;
 		if (fresh && a->scope == SCOPE_THIS)
 			return d_fail(u, n->line, D_ARR_LOCAL,
-				      "local variables may not be used as associative arrays: %s",
-				      a->str);
+				      "local variables may not be used as associative arrays: %s", a->str);
 		if (fresh && (s = sym_get(u, scope_kinds[a->scope], a->str, a->line, true)) == NULL)
 			return -TALLY_ENOMEM;
 		if ((fresh || s->nkeys != 0) && (rc = bind_keyed(u, n, s)) < 0)
@@ -337,8 +333,7 @@ static int bind(struct d_unit *u, struct d_node *n)
 	case N_IDENT:
 		return bind_ident(u, n, false);
 	case N_SYMBOL:
-		return d_fail(u, n->line, D_UNSUPPORTED, "kernel symbols are not supported yet: %s",
-			      n->str);
+		return d_fail(u, n->line, D_UNSUPPORTED, "kernel symbols are not supported yet: %s", n->str);
 	case N_INDEX:
 		return bind_index(u, n);
 	case N_MEMBER:
@@ -377,8 +372,7 @@ int bind_constants(struct d_unit *u, struct d_node *n)
 	case N_CAST:
 	case N_SIZEOF:
 		return (n->a != NULL && bind_constants(u, n->a) != 0) ||
-		       (n->b != NULL && bind_constants(u, n->b) != 0) ||
-		       (n->c != NULL && bind_constants(u, n->c) != 0);
+		       (n->b != NULL && bind_constants(u, n->b) != 0) || (n->c != NULL && bind_constants(u, n->c) != 0);
 	default:
 		return 1;
 	}
@@ -386,13 +380,11 @@ int bind_constants(struct d_unit *u, struct d_node *n)
 
 /* ---- statements and clauses ---------------------------------------------- */
 
-static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *agg,
-			    struct d_node *fn)
+static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *agg, struct d_node *fn)
 {
-	if (fn->kind != N_CALL || call_find(fn->str) == CALL_NONE ||
-	    d_calls[call_find(fn->str)].cls != CC_AGG)
-		return d_fail(u, s->line, D_AGG_FUNC,
-			      "@%s must be assigned the result of an aggregating function%s", agg->str,
+	if (fn->kind != N_CALL || call_find(fn->str) == CALL_NONE || d_calls[call_find(fn->str)].cls != CC_AGG)
+		return d_fail(u, s->line, D_AGG_FUNC, "@%s must be assigned the result of an aggregating function%s",
+			      agg->str,
 			      fn->kind == N_CALL && call_find(fn->str) == CALL_NONE ? near_call(u, fn->str, true) : "");
 	s->kind = ST_AGG;
 	s->agg = sym_get(u, SYM_AGG, agg->str, agg->line, true);
@@ -415,8 +407,7 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 	if (n->kind == N_ASSIGN && n->op == OP_NONE && n->a->kind == N_AGG)
 		return bind_aggregation(u, s, n->a, n->b);
 	int rc = bind(u, n);
-	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR &&
-	    d_calls[n->call].cls != CC_AGG)
+	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR && d_calls[n->call].cls != CC_AGG)
 		s->kind = ST_ACT;
 	return rc;
 }
@@ -428,8 +419,7 @@ static int bind_assigned(struct d_unit *u, const struct d_node *n)
 	int rc = 0;
 	if ((n->kind == N_ASSIGN || n->kind == N_INCDEC) && a->kind == N_IDENT && a->scope == SCOPE_NONE &&
 	    !is_builtin(a->str) && map_get(&u->consts, a->str, strlen(a->str)) == NULL &&
-	    !(u->env.bare_args && is_bare(u, a->str)) &&
-	    sym_get(u, SYM_GLOBAL, a->str, a->line, true) == NULL)
+	    !(u->env.bare_args && is_bare(u, a->str)) && sym_get(u, SYM_GLOBAL, a->str, a->line, true) == NULL)
 		return d_nomem(u);
 	for (size_t i = 0; i < COUNT(kid) && rc == 0; i++)
 		rc = kid[i] != NULL ? bind_assigned(u, kid[i]) : 0;

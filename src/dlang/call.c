@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-
 static const char *plural(uint32_t n)
 {
 	return n == 1 ? "" : "s";
@@ -37,11 +36,10 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 	const struct d_type *t = (*key)->type, *as = s->keys[i];
 	const char *mark = s->kind == SYM_AGG ? "@" : "";
 	if (!key_type_ok(s, t))
-		return d_fail(u, (*key)->line, D_KEY_TYPE, "%s%s[ ] key #%u may not be of type %s",
-			      mark, s->name, i + 1, type_name(u, t));
+		return d_fail(u, (*key)->line, D_KEY_TYPE, "%s%s[ ] key #%u may not be of type %s", mark, s->name,
+			      i + 1, type_name(u, t));
 	if (as == NULL)
-		as = s->keys[i] =
-			t->kind == TY_STRING && s->kind != SYM_AGG ? type_string(u, u->strsize) : t;
+		as = s->keys[i] = t->kind == TY_STRING && s->kind != SYM_AGG ? type_string(u, u->strsize) : t;
 	if (as == NULL)
 		return -TALLY_ENOMEM;
 	if (!key_compatible(as, *key))
@@ -64,12 +62,10 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 	return 0;
 }
 
-static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uint32_t n,
-		     uint32_t line)
+static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uint32_t n, uint32_t line)
 {
 	if (n != s->nkeys)
-		return d_fail(u, line, D_PROTO_LEN,
-			      "%s%s[ ] prototype mismatch: %u arg%s passed, %u expected",
+		return d_fail(u, line, D_PROTO_LEN, "%s%s[ ] prototype mismatch: %u arg%s passed, %u expected",
 			      s->kind == SYM_AGG ? "@" : "", s->name, n, plural(n), s->nkeys);
 	for (uint32_t i = 0; i < n; i++) {
 		int rc = s->kind == SYM_AGG ? cook_data(u, &key[i]) : cook_value(u, &key[i]);
@@ -85,8 +81,7 @@ static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uin
 static int widen(struct d_unit *u, struct d_stmt *s)
 {
 	for (uint32_t i = 0; s->kind == ST_AGG && i < s->nkeys; i++)
-		if (s->agg->keys[i]->kind != TY_STACK &&
-		    convert(u, &s->key[i], s->agg->keys[i]) < 0)
+		if (s->agg->keys[i]->kind != TY_STACK && convert(u, &s->key[i], s->agg->keys[i]) < 0)
 			return -TALLY_ENOMEM;
 	return 0;
 }
@@ -106,9 +101,9 @@ int cook_var(struct d_unit *u, struct d_node *n, bool write)
 	int rc = 0;
 	if (!write && s->type == NULL)
 		return d_fail(u, n->line, D_VAR_UNDEF, "%s%s has not yet been declared or assigned%s",
-			      s->kind == SYM_THIS   ? "this->"
-			      : s->kind == SYM_SELF ? "self->"
-						    : "",
+			      s->kind == SYM_THIS ? "this->" :
+			      s->kind == SYM_SELF ? "self->" :
+						    "",
 			      s->name, near_variable(u, s));
 	if (s->nkeys != 0)
 		rc = cook_keys(u, s, n->arg, n->narg, n->line);
@@ -124,9 +119,8 @@ static int check_count(struct d_unit *u, const struct d_node *n, enum d_tag tag)
 	if (n->narg >= row->min && n->narg <= row->max)
 		return 0;
 	const char *least = n->narg > row->max ? "no more than " : "at least ";
-	return d_fail(u, n->line, tag, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected",
-		      row->name, n->narg, plural(n->narg), row->min == row->max ? "" : least,
-		      n->narg > row->max ? row->max : row->min);
+	return d_fail(u, n->line, tag, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name, n->narg,
+		      plural(n->narg), row->min == row->max ? "" : least, n->narg > row->max ? row->max : row->min);
 }
 
 int check_call(struct d_unit *u, const struct d_node *n)
@@ -136,13 +130,10 @@ int check_call(struct d_unit *u, const struct d_node *n)
 
 static const char *shown(struct d_unit *u, const struct d_node *arg)
 {
-	return arg->kind == N_AGG  ? "aggregation"
-	       : arg->type != NULL ? type_name(u, arg->type)
-				   : "action";
+	return arg->kind == N_AGG ? "aggregation" : arg->type != NULL ? type_name(u, arg->type) : "action";
 }
 
-static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const char *want,
-		   const struct d_node *arg)
+static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const char *want, const struct d_node *arg)
 {
 	return d_fail(u, arg->line, D_PROTO_ARG,
 		      "%s( ) argument #%u is incompatible with prototype: prototype: %s, "
@@ -158,8 +149,7 @@ static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 	if (rc < 0)
 		return rc;
 	if (d_calls[n->call].args[i] == 's')
-		return ty_is_strcompat((*arg)->type) ? to_string(u, arg)
-						     : bad_arg(u, n, i, "string", *arg);
+		return ty_is_strcompat((*arg)->type) ? to_string(u, arg) : bad_arg(u, n, i, "string", *arg);
 	if (!ty_is_int((*arg)->type))
 		return bad_arg(u, n, i, "int", *arg);
 	return convert(u, arg, u->base[B_INT]);
@@ -179,10 +169,8 @@ int cook_call(struct d_unit *u, struct d_node **np)
 	struct d_node *n = *np;
 	const struct d_callrow *row = &d_calls[n->call];
 	if (row->cls != CC_SUBR)
-		return d_fail(
-			u, n->line, D_CG_EXPR,
-			"%s( ) may not be called from a D expression (D program context required)",
-			row->name);
+		return d_fail(u, n->line, D_CG_EXPR,
+			      "%s( ) may not be called from a D expression (D program context required)", row->name);
 	int rc = check_call(u, n);
 	for (unsigned i = 0; i < n->narg && rc == 0; i++)
 		rc = sub_arg(u, n, i);
@@ -197,8 +185,8 @@ int cook_call(struct d_unit *u, struct d_node **np)
 
 /* ---- what can be recorded ------------------------------------------------ */
 
-static int constant_arg(struct d_unit *u, struct d_node *n, unsigned i, int64_t least,
-			enum d_tag tag, const char *words, int64_t *ret)
+static int constant_arg(struct d_unit *u, struct d_node *n, unsigned i, int64_t least, enum d_tag tag,
+			const char *words, int64_t *ret)
 {
 	int rc = cook_value(u, &n->arg[i]);
 	if (rc < 0)
@@ -216,21 +204,19 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 	int rc = 0;
 	if (n->narg > d_calls[n->call].max)
 		return d_fail(u, n->line, user ? D_USTACK_PROTO : D_STACK_PROTO,
-			      "%s( ) prototype mismatch: too many arguments",
-			      d_calls[n->call].name);
+			      "%s( ) prototype mismatch: too many arguments", d_calls[n->call].name);
 	if (n->narg > 0)
 		rc = user ? constant_arg(u, n, 0, 1, D_USTACK_FRAMES,
 					 "ustack( ) argument #1 must be a non-zero positive "
 					 "integer constant",
-					 &frames)
-			  : constant_arg(u, n, 0, 1, D_STACK_SIZE,
+					 &frames) :
+			    constant_arg(u, n, 0, 1, D_STACK_SIZE,
 					 "stack( ) size must be a non-zero positive integral "
 					 "constant expression",
 					 &frames);
 	if (rc == 0 && n->narg > 1)
 		rc = constant_arg(u, n, 1, 0, D_USTACK_STRSIZE,
-				  "ustack( ) argument #2 must be a positive integer constant",
-				  &strsize);
+				  "ustack( ) argument #2 must be a positive integer constant", &strsize);
 	if (rc < 0)
 		return rc;
 	n->kind = N_STACKFN;
@@ -266,9 +252,7 @@ static int cook_sym(struct d_unit *u, struct d_node *n)
 	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0 || (rc = decay(u, &n->arg[0])) < 0)
 		return rc;
 	if (!ty_is_scalar(n->arg[0]->type))
-		return bad_arg(u, n, 0,
-			       d_calls[n->call].code >= SLOT_UADDR ? "_usymaddr" : "_symaddr",
-			       n->arg[0]);
+		return bad_arg(u, n, 0, d_calls[n->call].code >= SLOT_UADDR ? "_usymaddr" : "_symaddr", n->arg[0]);
 	n->a = n->arg[0];
 	n->arg = NULL;
 	n->narg = 0;
@@ -293,18 +277,14 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	if (rc < 0)
 		return rc;
 	if (n->arg[0]->kind == N_AGG)
-		return d_fail(u, n->line, D_TRACE_DYN,
-			      "trace( ) may not be applied to a dynamic expression");
+		return d_fail(u, n->line, D_TRACE_DYN, "trace( ) may not be applied to a dynamic expression");
 	if ((rc = cook_data(u, &n->arg[0])) < 0)
 		return rc;
 	const struct d_type *t = n->arg[0]->type;
 	if (t->kind == TY_VOID)
-		return d_fail(u, n->line, D_TRACE_VOID,
-			      "trace( ) may not be applied to a void expression");
-	if (t->kind == TY_FLOAT ||
-	    ((ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL))
-		return d_fail(u, n->line, D_UNSUPPORTED,
-			      "trace( ) of a value of type %s is not supported yet",
+		return d_fail(u, n->line, D_TRACE_VOID, "trace( ) may not be applied to a void expression");
+	if (t->kind == TY_FLOAT || ((ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL))
+		return d_fail(u, n->line, D_UNSUPPORTED, "trace( ) of a value of type %s is not supported yet",
 			      type_name(u, t));
 	if (ty_is_char_array(t) && (rc = to_string(u, &n->arg[0])) < 0)
 		return rc;
@@ -326,17 +306,17 @@ static int cook_exit(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 }
 
 /* Tags of clear, trunc, normalize, denormalize: each has its own. */
-static const struct agg_tags { uint8_t call, proto, aggarg, aggbad, scalar; } agg_tags[] = {
+static const struct agg_tags {
+	uint8_t call, proto, aggarg, aggbad, scalar;
+} agg_tags[] = {
 	{ CALL_clear, D_CLEAR_PROTO, D_CLEAR_AGGARG, D_CLEAR_AGGBAD, D_CLEAR_PROTO },
 	{ CALL_trunc, D_TRUNC_PROTO, D_TRUNC_AGGARG, D_TRUNC_AGGBAD, D_TRUNC_SCALAR },
-	{ CALL_normalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD,
-	  D_NORMALIZE_SCALAR },
-	{ CALL_denormalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD,
-	  D_NORMALIZE_SCALAR },
+	{ CALL_normalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD, D_NORMALIZE_SCALAR },
+	{ CALL_denormalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD, D_NORMALIZE_SCALAR },
 };
 
-int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i,
-	    enum d_tag badarg, enum d_tag undefined)
+int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i, enum d_tag badarg,
+	    enum d_tag undefined)
 {
 	struct d_node *a = call->arg[i];
 	if (a->kind != N_AGG) {
@@ -351,7 +331,7 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 	if (a->sym == NULL || !a->sym->has_fn)
 		return d_fail(u, call->line, undefined, "undefined aggregation: @%s%s", a->str,
 			      near_aggregation(u, a->str));
-	uint32_t cap = s->naggs;              /* full, so that it grows; lists are short */
+	uint32_t cap = s->naggs; /* full, so that it grows; lists are short */
 	return D_PUSH(u, s->aggs, s->naggs, cap, a->sym);
 }
 
@@ -366,8 +346,7 @@ static int cook_agg_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	if ((rc = cook_value(u, &n->arg[1])) < 0)
 		return rc;
 	if (!ty_is_scalar(n->arg[1]->type))
-		return d_fail(u, n->line, t->scalar, "%s( ) argument #2 must be of scalar type",
-			      d_calls[n->call].name);
+		return d_fail(u, n->line, t->scalar, "%s( ) argument #2 must be of scalar type", d_calls[n->call].name);
 	s->arg = &n->arg[1];
 	s->narg = 1;
 	return convert(u, &s->arg[0], u->base[n->arg[1]->type->is_signed ? B_LONG : B_ULONG]);

@@ -27,8 +27,7 @@ static const char *word(struct words *w, size_t *n, bool *quoted)
 	if (*quoted)
 		w->p++;
 	const char *start = w->p;
-	while (w->p < w->end &&
-	       (*quoted ? *w->p != '"' : !isspace((unsigned char)*w->p) && *w->p != '"'))
+	while (w->p < w->end && (*quoted ? *w->p != '"' : !isspace((unsigned char)*w->p) && *w->p != '"'))
 		w->p++;
 	*n = (size_t)(w->p - start);
 	if (*quoted && w->p < w->end)
@@ -48,12 +47,10 @@ static int pragma_option(struct words *w)
 	struct err e = { 0 };
 	const char *s = word(w, &n, &quoted), *eq = memchr(s, '=', n), *value = NULL;
 	if (n == 0 || quoted)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "malformed #pragma option <option>=<val>");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma option <option>=<val>");
 	word(w, &extra, &quoted);
 	if (extra != 0 || quoted)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "superfluous arguments specified for #pragma option");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "superfluous arguments specified for #pragma option");
 	char *name = arena_strndup(&w->u->arena, s, eq != NULL ? (size_t)(eq - s) : n);
 	if (eq != NULL)
 		value = arena_strndup(&w->u->arena, eq + 1, n - (size_t)(eq + 1 - s));
@@ -63,10 +60,8 @@ static int pragma_option(struct words *w)
 	if (rc >= 0)
 		return 0;
 	if (value == NULL)
-		return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s': %s", name,
-			      e.text);
-	return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s' to '%s': %s", name,
-		      value, e.text);
+		return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s': %s", name, e.text);
+	return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s' to '%s': %s", name, value, e.text);
 }
 
 static int pragma_error(struct words *w)
@@ -75,12 +70,12 @@ static int pragma_error(struct words *w)
 		w->p++;
 	while (w->p < w->end && isspace((unsigned char)w->end[-1]))
 		w->end--;
-	return d_fail(w->u, w->line, D_PRAGERR, "#error: %.*s",
-		      (int)(w->end - w->p > 300 ? 300 : w->end - w->p), w->p);
+	return d_fail(w->u, w->line, D_PRAGERR, "#error: %.*s", (int)(w->end - w->p > 300 ? 300 : w->end - w->p), w->p);
 }
 
 /* The program can't do without something, which is not there for this reason. */
-static int pragma_require(struct words *w, const char *class, size_t nclass, const char *name, size_t n, const char *why)
+static int pragma_require(struct words *w, const char *class, size_t nclass, const char *name, size_t n,
+			  const char *why)
 {
 	if (w->u->why != NULL)
 		err_set(w->u->why, TALLY_ENOPROBE, "%s", why);
@@ -105,15 +100,13 @@ static int pragma_depends(struct words *w)
 	bool quoted;
 	const char *class = word(w, &nclass, &quoted), *name = word(w, &nname, &quoted);
 	if (nclass == 0 || nname == 0)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "malformed #pragma depends_on <class> <name>");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma depends_on <class> <name>");
 	bool provider = is_word(class, nclass, "provider");
 	if (!provider && !is_word(class, nclass, "module") && !is_word(class, nclass, "library"))
-		return d_fail(w->u, w->line, D_PRAGMA_INVAL,
-			      "invalid class %.*s specified by #pragma depends_on",
+		return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid class %.*s specified by #pragma depends_on",
 			      (int)(nclass > 60 ? 60 : nclass), class);
 	if (is_word(class, nclass, "module"))
-		return 0;                     /* no probe is one of a module */
+		return 0; /* no probe is one of a module */
 	if (provider)
 		return required_provider(w, name, nname);
 	return pragma_require(w, class, nclass, name, nname, "D libraries are not supported yet");
@@ -126,8 +119,7 @@ static int pragma_attributes(struct words *w)
 	word(w, &n, &quoted);
 	word(w, &nident, &quoted);
 	if (n == 0 || nident == 0)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "malformed #pragma attributes <attributes> <ident>");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma attributes <attributes> <ident>");
 	return 0;
 }
 
@@ -138,8 +130,7 @@ static int pragma_binding(struct words *w)
 	word(w, &n, &quoted);
 	word(w, &nident, &ident_quoted);
 	if (n == 0 || nident == 0 || !quoted)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "malformed #pragma binding \"version\" <ident>");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma binding \"version\" <ident>");
 	return 0;
 }
 
@@ -153,25 +144,21 @@ enum { DIRECTIVE, PRAGMA, PRAGMA_D };
 
 static const struct {
 	const char *name;
-	int least;                            /* stands after "#", "#pragma", "#pragma D" */
+	int least; /* stands after "#", "#pragma", "#pragma D" */
 	int (*run)(struct words *w);
 } pragmas[] = {
-	{ "attributes", PRAGMA_D, pragma_attributes },
-	{ "binding", PRAGMA_D, pragma_binding },
-	{ "depends_on", PRAGMA_D, pragma_depends },
-	{ "error", DIRECTIVE, pragma_error },
-	{ "ident", DIRECTIVE, pragma_ident },
-	{ "option", PRAGMA_D, pragma_option },
+	{ "attributes", PRAGMA_D, pragma_attributes }, { "binding", PRAGMA_D, pragma_binding },
+	{ "depends_on", PRAGMA_D, pragma_depends },    { "error", DIRECTIVE, pragma_error },
+	{ "ident", DIRECTIVE, pragma_ident },          { "option", PRAGMA_D, pragma_option },
 };
 
 static int unknown(struct words *w, int kind, const char *s, size_t n)
 {
 	int shown = n > 60 ? 60 : (int)n;
 	if (kind == PRAGMA)
-		return 0;                     /* other compilers' pragmas are none of ours */
+		return 0; /* other compilers' pragmas are none of ours */
 	if (kind == DIRECTIVE)
-		return d_fail(w->u, w->line, D_PRAGCTL_INVAL, "invalid control directive: #%.*s",
-			      shown, s);
+		return d_fail(w->u, w->line, D_PRAGCTL_INVAL, "invalid control directive: #%.*s", shown, s);
 	return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid D pragma: %.*s", shown, s);
 }
 
@@ -185,8 +172,7 @@ static int line_directive(struct words *w, const char *s, size_t n, uint32_t *li
 		v = v * 10 + (uint32_t)(s[i] - '0');
 	}
 	if (n == 0)
-		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
-			      "malformed #line <line> [ [\"file\"] state ]");
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #line <line> [ [\"file\"] state ]");
 	*line = v;
 	return 0;
 }
@@ -260,8 +246,7 @@ int d_control_early(struct d_unit *u, const struct d_src *s)
 			continue;
 		}
 		const char *q = skip_quiet(p, end);
-		at_line_start = q == p ? *p == '\n' || (at_line_start && isspace((unsigned char)*p))
-				       : at_line_start;
+		at_line_start = q == p ? *p == '\n' || (at_line_start && isspace((unsigned char)*p)) : at_line_start;
 		p = q == p ? p + 1 : q;
 	}
 	return rc;

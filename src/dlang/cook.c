@@ -86,7 +86,7 @@ int convert(struct d_unit *u, struct d_node **np, const struct d_type *to)
 		return 0;
 	}
 	if (to->kind == TY_STRING && (n->kind == N_STR || n->kind == N_STRBUILTIN)) {
-		n->type = to;                 /* these can be made in any size */
+		n->type = to; /* these can be made in any size */
 		if (n->kind == N_STR && n->len >= to->size)
 			n->len = to->size - 1;
 		return 0;
@@ -143,8 +143,7 @@ bool assignable(const struct d_type *to, const struct d_node *from)
 
 /* ---- members ------------------------------------------------------------- */
 
-static const struct d_member *member_find(const struct d_type *t, const char *name,
-					  uint32_t *offset, unsigned depth)
+static const struct d_member *member_find(const struct d_type *t, const char *name, uint32_t *offset, unsigned depth)
 {
 	for (const struct d_member *m = t->members; m != NULL; m = m->next) {
 		const struct d_member *in;
@@ -190,11 +189,10 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 		return no_sou(u, n, t, arrow);
 	const struct d_member *m = member_find(t, n->str, &offset, 32);
 	if (m == NULL)
-		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str,
-			      type_name(u, t), near_member(u, t, n->str));
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, t),
+			      near_member(u, t, n->str));
 	if (place_root(n->a) == NULL)
-		return d_fail(u, n->line, D_UNSUPPORTED,
-			      "members of a computed struct are not supported yet");
+		return d_fail(u, n->line, D_UNSUPPORTED, "members of a computed struct are not supported yet");
 	n->type = m->type;
 	n->offset = offset;
 	n->bit = m->bit;
@@ -260,17 +258,15 @@ static int cook_addr(struct d_unit *u, struct d_node **np)
 	if (rc < 0)
 		return rc;
 	const struct d_node *r = place_root(n->a);
-	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN ||
-	    (r != NULL && r->kind == N_VAR))
+	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN || (r != NULL && r->kind == N_VAR))
 		return d_fail(u, n->line, D_ADDROF_VAR, "cannot take address of dynamic variable");
 	if (r == NULL)
-		return d_fail(u, n->line, D_ADDROF_LVAL,
-			      "unacceptable operand for unary & operator");
+		return d_fail(u, n->line, D_ADDROF_LVAL, "unacceptable operand for unary & operator");
 	if (n->a->kind == N_MEMBER && n->a->bits != 0)
 		return d_fail(u, n->line, D_ADDROF_BITFIELD, "cannot take address of bit-field");
 	n->type = type_ptr(u, n->a->type);
 	if (n->a->kind == N_DEREF) {
-		*np = n->a->a;                /* &*p */
+		*np = n->a->a; /* &*p */
 		return 0;
 	}
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
@@ -302,8 +298,7 @@ static int index_array(struct d_unit *u, struct d_node *n)
 	n->type = t->to;
 	if (i->kind == N_INT) {
 		if (i->ival < 0 || i->ival >= t->n)
-			return d_fail(u, n->line, D_ARR_BOUNDS,
-				      "index outside array bounds: %lld, max %u",
+			return d_fail(u, n->line, D_ARR_BOUNDS, "index outside array bounds: %lld, max %u",
 				      (long long)i->ival, t->n - 1);
 		n->kind = N_MEMBER;
 		n->offset = (uint32_t)i->ival * t->to->size;
@@ -332,15 +327,13 @@ static int cook_index(struct d_unit *u, struct d_node *n)
 		return d_fail(u, n->line, D_ARR_BADREF, "cannot access %s as an associative array",
 			      n->str != NULL ? n->str : "expression");
 	if (!ty_is_int(n->arg[0]->type))
-		return d_fail(u, n->line, D_OP_INT,
-			      "operator [ ] requires an operand of integral type");
+		return d_fail(u, n->line, D_OP_INT, "operator [ ] requires an operand of integral type");
 	if (n->a->type->kind == TY_PTR)
 		rc = index_pointer(u, n);
 	else if (place_root(n->a) != NULL)
 		rc = index_array(u, n);
 	else
-		rc = d_fail(u, n->line, D_UNSUPPORTED,
-			    "subscripts of a computed array are not supported yet");
+		rc = d_fail(u, n->line, D_UNSUPPORTED, "subscripts of a computed array are not supported yet");
 	n->narg = 0;
 	n->arg = NULL;
 	return rc;
@@ -368,8 +361,7 @@ static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
 			return NULL;
 		m->name = f->name;
 		m->offset = f->offset;
-		m->type = strcmp(f->type, "string") == 0 ? type_string(u, f->size)
-							 : type_named(u, f->type);
+		m->type = strcmp(f->type, "string") == 0 ? type_string(u, f->size) : type_named(u, f->type);
 		if (m->type == NULL)
 			return NULL;
 		m->next = t->members;
@@ -379,8 +371,7 @@ static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
 }
 
 /* What args[index] is in all probes of the clause. */
-static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index,
-			  const struct d_args **ret)
+static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
 {
 	const struct d_clausenode *c = u->cur_clause;
 	const struct d_probedesc *d = &c->descs->d;
@@ -397,8 +388,7 @@ static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t inde
 		a = p;
 	}
 	if (a == NULL)
-		return d_fail(u, n->line, D_ARGS_IDX,
-			      "index %lld is out of range for %s:%s:%s:%s args[ ]",
+		return d_fail(u, n->line, D_ARGS_IDX, "index %lld is out of range for %s:%s:%s:%s args[ ]",
 			      (long long)index, d->prov, d->mod, d->func, d->name);
 	*ret = a;
 	return 0;
@@ -436,8 +426,7 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 		if (rc < 0)
 			return rc;
 		if (n->a->kind == N_MEMBER && n->a->bits != 0)
-			return d_fail(u, n->line, D_SIZEOF_BITFIELD,
-				      "cannot apply sizeof to a bit-field");
+			return d_fail(u, n->line, D_SIZEOF_BITFIELD, "cannot apply sizeof to a bit-field");
 		t = n->a->type;
 	}
 	if (t->incomplete)
@@ -446,8 +435,7 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 			      "this program, and kernel types are not supported yet",
 			      type_name(u, t));
 	if (t->size == 0)
-		return d_fail(u, n->line, D_SIZEOF_TYPE,
-			      "cannot apply sizeof to an operand of unknown size");
+		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size");
 	n->type = type_named(u, "size_t");
 	return fold_int(u, np, t->size);
 }
@@ -457,16 +445,14 @@ static int cook_offsetof(struct d_unit *u, struct d_node **np)
 	struct d_node *n = *np;
 	uint32_t offset = 0;
 	if (!ty_is_sou(n->ty_arg) || n->ty_arg->incomplete)
-		return d_fail(u, n->line, D_OFFSETOF_TYPE,
-			      "offsetof operand must be of struct or union type, not %s",
+		return d_fail(u, n->line, D_OFFSETOF_TYPE, "offsetof operand must be of struct or union type, not %s",
 			      type_name(u, n->ty_arg));
 	const struct d_member *m = member_find(n->ty_arg, n->str, &offset, 32);
 	if (m == NULL)
-		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str,
-			      type_name(u, n->ty_arg), near_member(u, n->ty_arg, n->str));
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, n->ty_arg),
+			      near_member(u, n->ty_arg, n->str));
 	if (m->bits != 0)
-		return d_fail(u, n->line, D_OFFSETOF_BITFIELD,
-			      "cannot take offset of a bit-field: %s", n->str);
+		return d_fail(u, n->line, D_OFFSETOF_BITFIELD, "cannot take offset of a bit-field: %s", n->str);
 	n->type = type_named(u, "size_t");
 	return fold_int(u, np, offset);
 }
@@ -478,11 +464,9 @@ static int cast_to_string(struct d_unit *u, struct d_node **np)
 	struct d_node *n = *np, *a = n->a;
 	if (!ty_is_scalar(a->type) && !ty_is_strcompat(a->type)) {
 		if (n->str != NULL)
-			return d_fail(u, n->line, D_STRINGOF_TYPE,
-				      "cannot apply stringof to a value of type %s",
+			return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type %s",
 				      type_name(u, a->type));
-		return d_fail(u, n->line, D_CAST_INVAL,
-			      "invalid cast expression: \"%s\" to \"string\"",
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" to \"string\"",
 			      type_name(u, a->type));
 	}
 	*np = a;
@@ -525,28 +509,23 @@ static int cook_unary(struct d_unit *u, struct d_node **np)
 		return rc;
 	if (n->op == UN_LNOT) {
 		if (!ty_is_scalar(n->a->type))
-			return d_fail(u, n->line, D_OP_SCALAR,
-				      "operator ! requires an operand of scalar type");
+			return d_fail(u, n->line, D_OP_SCALAR, "operator ! requires an operand of scalar type");
 		n->type = u->base[B_INT];
 		return n->a->kind == N_INT ? fold_int(u, np, n->a->ival == 0) : 0;
 	}
 	if (!ty_is_int(n->a->type))
-		return n->op == UN_NOT
-			       ? d_fail(u, n->line, D_OP_INT,
-					"operator ~ requires an operand of integral type")
-			       : d_fail(u, n->line, D_OP_ARITH,
-					"operator %s requires an operand of arithmetic type",
-					op_text(n));
+		return n->op == UN_NOT ?
+			       d_fail(u, n->line, D_OP_INT, "operator ~ requires an operand of integral type") :
+			       d_fail(u, n->line, D_OP_ARITH, "operator %s requires an operand of arithmetic type",
+				      op_text(n));
 	n->type = type_promote(u, n->a);
 	if ((rc = convert(u, &n->a, n->type)) < 0)
 		return rc;
 	if (n->a->kind == N_INT)
 		return fold_int(u, np,
-				n->op == OP_PLUS
-					? n->a->ival
-					: type_extend(n->type, n->op == UN_NEG
-								       ? 0 - (uint64_t)n->a->ival
-								       : ~(uint64_t)n->a->ival));
+				n->op == OP_PLUS ? n->a->ival :
+						   type_extend(n->type, n->op == UN_NEG ? 0 - (uint64_t)n->a->ival :
+											  ~(uint64_t)n->a->ival));
 	if (n->op == OP_PLUS)
 		*np = n->a;
 	return 0;
@@ -558,8 +537,7 @@ static const struct d_type *cond_type(struct d_unit *u, struct d_node *n)
 	const struct d_type *b = n->b->type, *c = n->c->type;
 	if (ty_is_int(b) && ty_is_int(c))
 		return b == c && b->kind == TY_ENUM ? b : type_common(u, n->b, n->c);
-	if ((b->kind == TY_STRING || c->kind == TY_STRING) && ty_is_strcompat(b) &&
-	    ty_is_strcompat(c)) {
+	if ((b->kind == TY_STRING || c->kind == TY_STRING) && ty_is_strcompat(b) && ty_is_strcompat(c)) {
 		if (to_string(u, &n->b) < 0 || to_string(u, &n->c) < 0)
 			return NULL;
 		return n->b->type->size >= n->c->type->size ? n->b->type : n->c->type;
@@ -575,18 +553,15 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
-	if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0 ||
-	    (rc = cook_value(u, &n->c)) < 0)
+	if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0 || (rc = cook_value(u, &n->c)) < 0)
 		return rc;
 	if (!ty_is_scalar(n->a->type))
-		return d_fail(u, n->line, D_OP_SCALAR,
-			      "operator ?: expression must be of scalar type");
+		return d_fail(u, n->line, D_OP_SCALAR, "operator ?: expression must be of scalar type");
 	n->type = cond_type(u, n);
 	if (u->arena.failed)
 		return d_nomem(u);
 	if (n->type == NULL)
-		return d_fail(u, n->line, D_OP_INCOMPAT,
-			      "operator ?: operands must have compatible types");
+		return d_fail(u, n->line, D_OP_INCOMPAT, "operator ?: operands must have compatible types");
 	if ((rc = convert(u, &n->b, n->type)) < 0 || (rc = convert(u, &n->c, n->type)) < 0)
 		return rc;
 	if (n->a->kind != N_INT)
@@ -656,8 +631,8 @@ int cook(struct d_unit *u, struct d_node **np)
 	case N_CALL:
 		return cook_call(u, np);
 	case N_AGG:
-		return d_fail(u, n->line, D_CG_DYN,
-			      "expression cannot evaluate to result of dynamic type: @%s", n->str);
+		return d_fail(u, n->line, D_CG_DYN, "expression cannot evaluate to result of dynamic type: @%s",
+			      n->str);
 	default:
 		return d_fail(u, n->line, D_UNSUPPORTED, "this expression is not supported yet");
 	}

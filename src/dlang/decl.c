@@ -12,22 +12,21 @@
 
 #include <string.h>
 
-#define ARRAY_MOST (1u << 20)                 /* bytes of one variable */
-#define MEMBERS_MOST 1024                     /* of one struct: looking one up walks them */
+#define ARRAY_MOST (1u << 20) /* bytes of one variable */
+#define MEMBERS_MOST 1024     /* of one struct: looking one up walks them */
 
 enum dclass { DC_NONE, DC_AUTO, DC_EXTERN, DC_STATIC, DC_REGISTER, DC_TYPEDEF, DC_THIS, DC_SELF };
 
-struct specs {                                /* declaration specifiers seen so far */
-	uint8_t class;                        /* enum dclass */
+struct specs {         /* declaration specifiers seen so far */
+	uint8_t class; /* enum dclass */
 	uint8_t nlong, nshort, nsigned, nunsigned;
-	uint8_t word;                         /* T_int, T_char ... or 0 */
+	uint8_t word; /* T_int, T_char ... or 0 */
 	bool userland;
-	bool anonymous;                       /* struct or union { ... } without a tag */
-	const struct d_type *type;            /* struct, union, enum, typedef name, string */
+	bool anonymous;            /* struct or union { ... } without a tag */
+	const struct d_type *type; /* struct, union, enum, typedef name, string */
 };
 
-static const struct d_type *declarator(struct parser *ps, const struct d_type *base,
-				       const char **name);
+static const struct d_type *declarator(struct parser *ps, const struct d_type *base, const char **name);
 static const struct d_type *specifiers(struct parser *ps, struct specs *sp);
 
 /* ---- which tokens -------------------------------------------------------- */
@@ -35,10 +34,24 @@ static const struct d_type *specifiers(struct parser *ps, struct specs *sp);
 static bool type_word(enum d_tok kind)
 {
 	switch (kind) {
-	case T_char: case T_const: case T_double: case T_enum: case T_float: case T_int:
+	case T_char:
+	case T_const:
+	case T_double:
+	case T_enum:
+	case T_float:
+	case T_int:
 	case T_long:
-	case T_restrict: case T_short: case T_signed: case T_string: case T_struct: case T_union:
-	case T_unsigned: case T_userland: case T_void: case T_volatile: case T__Bool:
+	case T_restrict:
+	case T_short:
+	case T_signed:
+	case T_string:
+	case T_struct:
+	case T_union:
+	case T_unsigned:
+	case T_userland:
+	case T_void:
+	case T_volatile:
+	case T__Bool:
 		return true;
 	default:
 		return false;
@@ -48,21 +61,28 @@ static bool type_word(enum d_tok kind)
 static enum dclass class_word(enum d_tok kind)
 {
 	switch (kind) {
-	case T_auto: return DC_AUTO;
-	case T_extern: return DC_EXTERN;
-	case T_static: return DC_STATIC;
-	case T_register: return DC_REGISTER;
-	case T_typedef: return DC_TYPEDEF;
-	case T_this: return DC_THIS;
-	case T_self: return DC_SELF;
-	default: return DC_NONE;
+	case T_auto:
+		return DC_AUTO;
+	case T_extern:
+		return DC_EXTERN;
+	case T_static:
+		return DC_STATIC;
+	case T_register:
+		return DC_REGISTER;
+	case T_typedef:
+		return DC_TYPEDEF;
+	case T_this:
+		return DC_THIS;
+	case T_self:
+		return DC_SELF;
+	default:
+		return DC_NONE;
 	}
 }
 
 bool starts_type(const struct parser *ps)
 {
-	return type_word(ps->tok.kind) ||
-	       (at(ps, T_IDENT) && type_named(ps->u, ps->tok.str) != NULL);
+	return type_word(ps->tok.kind) || (at(ps, T_IDENT) && type_named(ps->u, ps->tok.str) != NULL);
 }
 
 int type_follows(struct parser *ps)
@@ -71,7 +91,7 @@ int type_follows(struct parser *ps)
 	int rc = lex_next(ps);
 	if (rc < 0)
 		return rc;
-	bool follows = starts_type(ps) || at(ps, T_RPAREN);  /* f() has parameters: none */
+	bool follows = starts_type(ps) || at(ps, T_RPAREN); /* f() has parameters: none */
 	ps->tok = here;
 	lex_rewind(ps);
 	return (rc = lex_next(ps)) < 0 ? rc : follows;
@@ -82,12 +102,9 @@ int type_follows(struct parser *ps)
 /* The tag's type, made incomplete when it is new. */
 static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char *tag)
 {
-	static const char *const words[] = {
-		[TY_STRUCT] = "struct", [TY_UNION] = "union", [TY_ENUM] = "enum"
-	};
+	static const char *const words[] = { [TY_STRUCT] = "struct", [TY_UNION] = "union", [TY_ENUM] = "enum" };
 	struct d_unit *u = ps->u;
-	const char *name =
-		arena_printf(&u->arena, "%s %s", words[kind], tag != NULL ? tag : "(anonymous)");
+	const char *name = arena_printf(&u->arena, "%s %s", words[kind], tag != NULL ? tag : "(anonymous)");
 	void **at = name == NULL || tag == NULL ? NULL : map_at(&u->tags, name, strlen(name));
 	if (at != NULL && *at != NULL)
 		return *at;
@@ -103,10 +120,10 @@ static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char 
 	return t;
 }
 
-struct layout {                               /* of a struct or union being read */
+struct layout { /* of a struct or union being read */
 	struct d_type *t;
 	struct d_member **end;
-	uint64_t bits;                        /* used so far */
+	uint64_t bits; /* used so far */
 	uint32_t n;
 	struct map names;
 };
@@ -120,8 +137,7 @@ static int member_add(struct parser *ps, struct layout *l, struct d_member m, bo
 		at = (at + align - 1) / align * align;
 	if (++l->n > MEMBERS_MOST || at + width > (uint64_t)ARRAY_MOST * 8)
 		return d_fail(u, ps->tok.line, D_DECL_ARRBIG, "%s is too big", type_name(u, l->t));
-	m.offset = bit_field && m.bits != 0 ? (uint32_t)(at / unit * m.type->size)
-					    : (uint32_t)(at / 8);
+	m.offset = bit_field && m.bits != 0 ? (uint32_t)(at / unit * m.type->size) : (uint32_t)(at / 8);
 	m.bit = bit_field && m.bits != 0 ? (uint8_t)(at % unit) : 0;
 	if (at + width > l->bits)
 		l->bits = at + width;
@@ -135,8 +151,7 @@ static int member_add(struct parser *ps, struct layout *l, struct d_member m, bo
 		if (seen == NULL)
 			return d_nomem(u);
 		if (*seen != NULL)
-			return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s",
-				      m.name);
+			return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", m.name);
 		*seen = l;
 	}
 	struct d_member *copy = arena_alloc(&u->arena, sizeof(*copy));
@@ -157,18 +172,15 @@ static int bit_width(struct parser *ps, struct d_member *m)
 	if (rc < 0)
 		return rc;
 	if (!ty_is_int(m->type))
-		return d_fail(ps->u, ps->tok.line, D_DECL_BFTYPE, "invalid type for bit-field: %s",
-			      m->name);
+		return d_fail(ps->u, ps->tok.line, D_DECL_BFTYPE, "invalid type for bit-field: %s", m->name);
 	if (bits < 0 || bits > (m->type->is_bool ? 1 : m->type->size * 8) || (bits == 0 && m->name[0] != '\0'))
-		return d_fail(ps->u, ps->tok.line, D_DECL_BFSIZE, "bit-field too big for type: %s",
-			      m->name);
+		return d_fail(ps->u, ps->tok.line, D_DECL_BFSIZE, "bit-field too big for type: %s", m->name);
 	m->bits = (uint8_t)bits;
 	return 0;
 }
 
 /* One declarator of a member, its width, and on to ',' or ';' */
-static int member_declarator(struct parser *ps, struct layout *l, const struct d_type *base,
-			     bool anonymous)
+static int member_declarator(struct parser *ps, struct layout *l, const struct d_type *base, bool anonymous)
 {
 	struct d_member m = { .name = "" };
 	int rc;
@@ -183,12 +195,10 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 	if (rc > 0)
 		return (rc = bit_width(ps, &m)) < 0 ? rc : member_add(ps, l, m, true);
 	if (m.name[0] == '\0' && !(anonymous && m.type == base && ty_is_sou(base)))
-		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME,
-			      "member declaration requires a name");
+		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
 	if (m.type->incomplete || m.type->size == 0)
-		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE,
-			      "incomplete struct/union/enum %s: %s", type_name(ps->u, m.type),
-			      m.name);
+		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
+			      type_name(ps->u, m.type), m.name);
 	return member_add(ps, l, m, false);
 }
 
@@ -234,14 +244,12 @@ static int enumerator(struct parser *ps, const struct d_type *t, int64_t *next)
 	if (rc < 0)
 		return rc;
 	if ((rc = accept_token(ps, T_ASSIGN)) > 0)
-		rc = parse_constant(
-			ps, next, D_DECL_ENCONST,
-			"enumerator must be assigned to an integral constant expression");
+		rc = parse_constant(ps, next, D_DECL_ENCONST,
+				    "enumerator must be assigned to an integral constant expression");
 	if (rc < 0)
 		return rc;
 	if (*next != (int32_t)*next)
-		return d_fail(u, ps->tok.line, D_DECL_ENOFLOW,
-			      "enumerator value overflows INT_MAX: %s", name);
+		return d_fail(u, ps->tok.line, D_DECL_ENOFLOW, "enumerator value overflows INT_MAX: %s", name);
 	void **slot = map_at(&u->consts, name, strlen(name));
 	struct d_node *n = node_int(u, ps->tok.line, t, (*next)++);
 	if (slot == NULL || n == NULL)
@@ -289,8 +297,7 @@ static const struct d_type *tagged(struct parser *ps, bool *anonymous)
 	if (t == NULL || !at(ps, T_LBRACE))
 		return t;
 	if (!t->incomplete) {
-		d_fail(ps->u, ps->tok.line, D_DECL_TYPERED, "type redeclared: %s",
-		       type_name(ps->u, t));
+		d_fail(ps->u, ps->tok.line, D_DECL_TYPERED, "type redeclared: %s", type_name(ps->u, t));
 		return NULL;
 	}
 	if (parse_enter(ps) < 0 || (kind == TY_ENUM ? enum_body(ps, t) : struct_body(ps, t)) < 0)
@@ -340,9 +347,8 @@ static int take_type(struct parser *ps, struct specs *sp)
 static int take_class(struct parser *ps, struct specs *sp, enum dclass class)
 {
 	if (sp->class != DC_NONE)
-		return d_fail(ps->u, ps->tok.line, D_DECL_CLASS,
-			      "only one storage class allowed in a declaration");
-	sp->class = (uint8_t)class;
+		return d_fail(ps->u, ps->tok.line, D_DECL_CLASS, "only one storage class allowed in a declaration");
+	sp->class = (uint8_t) class;
 	return lex_next(ps);
 }
 
@@ -350,13 +356,12 @@ static int take_class(struct parser *ps, struct specs *sp, enum dclass class)
 static int specifier(struct parser *ps, struct specs *sp)
 {
 	enum dclass class = class_word(ps->tok.kind);
-	uint8_t *count = at(ps, T_long)	      ? &sp->nlong
-			 : at(ps, T_short)    ? &sp->nshort
-			 : at(ps, T_signed)   ? &sp->nsigned
-			 : at(ps, T_unsigned) ? &sp->nunsigned
-					      : NULL;
-	bool seen = sp->type != NULL || sp->word != 0 ||
-		    sp->nlong + sp->nshort + sp->nsigned + sp->nunsigned != 0;
+	uint8_t *count = at(ps, T_long)     ? &sp->nlong :
+			 at(ps, T_short)    ? &sp->nshort :
+			 at(ps, T_signed)   ? &sp->nsigned :
+			 at(ps, T_unsigned) ? &sp->nunsigned :
+					      NULL;
+	bool seen = sp->type != NULL || sp->word != 0 || sp->nlong + sp->nshort + sp->nsigned + sp->nunsigned != 0;
 	int rc;
 	if (class != DC_NONE) {
 		rc = take_class(ps, sp, class);
@@ -364,12 +369,11 @@ static int specifier(struct parser *ps, struct specs *sp)
 		if (*count < 3)
 			++*count;
 		rc = lex_next(ps);
-	} else if (at(ps, T_const) || at(ps, T_volatile) || at(ps, T_restrict) ||
-		   at(ps, T_userland)) {
+	} else if (at(ps, T_const) || at(ps, T_volatile) || at(ps, T_restrict) || at(ps, T_userland)) {
 		sp->userland |= at(ps, T_userland);
 		rc = lex_next(ps);
 	} else if (seen && (at(ps, T_IDENT) || at(ps, T_SYMBOL))) {
-		return 0;                     /* a declarator may have the name of a type */
+		return 0; /* a declarator may have the name of a type */
 	} else if (starts_type(ps) || (ps->any_type && at(ps, T_IDENT))) {
 		rc = take_type(ps, sp);
 	} else if (at(ps, T_SYMBOL)) {
@@ -382,8 +386,7 @@ static int specifier(struct parser *ps, struct specs *sp)
 
 static const struct d_type *int_word(struct parser *ps, const struct specs *sp, unsigned base)
 {
-	if (sp->nsigned + sp->nunsigned > 1 || sp->nshort > 1 || sp->nlong > 2 ||
-	    (sp->nshort && sp->nlong)) {
+	if (sp->nsigned + sp->nunsigned > 1 || sp->nshort > 1 || sp->nlong > 2 || (sp->nshort && sp->nlong)) {
 		d_fail(ps->u, ps->tok.line, D_DECL_COMBO, "invalid type combination");
 		return NULL;
 	}
@@ -396,11 +399,9 @@ static const struct d_type *int_word(struct parser *ps, const struct specs *sp, 
 static const struct d_type *resolve(struct parser *ps, const struct specs *sp)
 {
 	unsigned sign = sp->nsigned + sp->nunsigned, length = sp->nlong + sp->nshort;
-	bool integer =
-		sp->type == NULL && (sp->word == 0 || sp->word == T_int || sp->word == T_char);
+	bool integer = sp->type == NULL && (sp->word == 0 || sp->word == T_int || sp->word == T_char);
 	if (sign != 0 && !integer) {
-		d_fail(ps->u, ps->tok.line, D_DECL_SIGNINT,
-		       "signed and unsigned may only be used with integer type");
+		d_fail(ps->u, ps->tok.line, D_DECL_SIGNINT, "signed and unsigned may only be used with integer type");
 		return NULL;
 	}
 	if (length != 0 && (!integer || sp->word == T_char) &&
@@ -459,8 +460,7 @@ static const struct d_type *prototype(struct parser *ps, const struct d_type *re
 		if (p == NULL)
 			return NULL;
 		if (p->kind == TY_VOID && (name != NULL || i > 0 || !at(ps, T_RPAREN)))
-			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID,
-				    "void must be the sole parameter");
+			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID, "void must be the sole parameter");
 	}
 	if (rc < 0 || expect(ps, T_RPAREN) < 0)
 		return NULL;
@@ -485,13 +485,11 @@ static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
 		if (key == NULL)
 			return NULL;
 		if (!ty_is_scalar(key) && key->kind != TY_STRING) {
-			d_fail(ps->u, ps->tok.line, D_KEY_TYPE,
-			       "%s may not be used as the key of an associative array",
+			d_fail(ps->u, ps->tok.line, D_KEY_TYPE, "%s may not be used as the key of an associative array",
 			       type_name(ps->u, key));
 			return NULL;
 		}
-		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 ||
-		    (rc = accept_token(ps, T_RBRACK)) != 0)
+		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 || (rc = accept_token(ps, T_RBRACK)) != 0)
 			break;
 		rc = expect(ps, T_COMMA);
 	}
@@ -530,8 +528,7 @@ static const struct d_type *array(struct parser *ps, const struct d_type *base)
 		return NULL;
 	parse_leave(ps);
 	if (base->size == 0 || n > ARRAY_MOST / base->size) {
-		d_fail(ps->u, ps->tok.line, D_DECL_ARRBIG,
-		       "array dimension too big, or of elements without a size");
+		d_fail(ps->u, ps->tok.line, D_DECL_ARRBIG, "array dimension too big, or of elements without a size");
 		return NULL;
 	}
 	return type_array(ps->u, base, (uint32_t)n);
@@ -566,8 +563,7 @@ static const struct d_type *pointers(struct parser *ps, const struct d_type *bas
 	unsigned levels = 0;
 	while (base != NULL && at(ps, T_MUL)) {
 		if (++levels > 16) {
-			d_fail(ps->u, ps->tok.line, D_SYNTAX,
-			       "nested too deeply: more than 16 levels of pointers");
+			d_fail(ps->u, ps->tok.line, D_SYNTAX, "nested too deeply: more than 16 levels of pointers");
 			return NULL;
 		}
 		base = type_ptr(ps->u, base);
@@ -580,8 +576,7 @@ static const struct d_type *pointers(struct parser *ps, const struct d_type *bas
 }
 
 /* Wraps base; *name is NULL for an abstract declarator. */
-static const struct d_type *declarator(struct parser *ps, const struct d_type *base,
-				       const char **name)
+static const struct d_type *declarator(struct parser *ps, const struct d_type *base, const char **name)
 {
 	*name = NULL;
 	if (parse_enter(ps) < 0 || (base = pointers(ps, base)) == NULL)
@@ -604,8 +599,8 @@ static const struct d_type *declarator(struct parser *ps, const struct d_type *b
 }
 
 /* What the specifiers and one declarator make. */
-static const struct d_type *declared(struct parser *ps, const struct specs *sp,
-				     const struct d_type *base, const char **name)
+static const struct d_type *declared(struct parser *ps, const struct specs *sp, const struct d_type *base,
+				     const char **name)
 {
 	const struct d_type *t = declarator(ps, base, name);
 	if (t == NULL || !sp->userland || t->kind != TY_PTR)
@@ -649,14 +644,11 @@ const struct d_type *parse_parameter(struct parser *ps, const char **name)
 
 /* ---- variables ----------------------------------------------------------- */
 
-struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line,
-		      bool create)
+struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line, bool create)
 {
-	static const char space[] = { [SYM_GLOBAL] = 'g',
-				      [SYM_THIS] = 't',
-				      [SYM_SELF] = 's',
-				      [SYM_ASSOC] = 'g',
-				      [SYM_AGG] = '@' };
+	static const char space[] = {
+		[SYM_GLOBAL] = 'g', [SYM_THIS] = 't', [SYM_SELF] = 's', [SYM_ASSOC] = 'g', [SYM_AGG] = '@'
+	};
 	const char *key = arena_printf(&u->arena, "%c%s", space[kind], name);
 	if (key == NULL) {
 		d_nomem(u);
@@ -667,8 +659,8 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 		return s;
 	void **slot = map_at(&u->vars, key, strlen(key));
 	s = slot == NULL ? NULL : arena_alloc(&u->arena, sizeof(*s));
-	if (s == NULL || (kind == SYM_AGG ? D_PUSH(u, u->agg, u->naggs, u->capaggs, s)
-					  : D_PUSH(u, u->var, u->nvars, u->capvars, s)) < 0) {
+	if (s == NULL || (kind == SYM_AGG ? D_PUSH(u, u->agg, u->naggs, u->capaggs, s) :
+					    D_PUSH(u, u->var, u->nvars, u->capvars, s)) < 0) {
 		d_nomem(u);
 		return NULL;
 	}
@@ -686,8 +678,7 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 }
 
 /* What can't be a variable, ever or yet. */
-static int object_check(struct parser *ps, const struct specs *sp, const char *name,
-			const struct d_type *t)
+static int object_check(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {
 	struct d_unit *u = ps->u;
 	uint32_t line = ps->tok.line;
@@ -696,15 +687,13 @@ static int object_check(struct parser *ps, const struct specs *sp, const char *n
 	if (value->kind == TY_VOID)
 		return d_fail(u, line, D_DECL_VOIDOBJ, "cannot declare void object: %s", name);
 	if (value->incomplete)
-		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
-			      type_name(u, value), name);
+		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s", type_name(u, value),
+			      name);
 	if (t->kind == TY_ASSOC && sp->class == DC_THIS)
-		return d_fail(u, line, D_DECL_LOCASSC,
-			      "local variables may not be declared as associative arrays: %s",
+		return d_fail(u, line, D_DECL_LOCASSC, "local variables may not be declared as associative arrays: %s",
 			      name);
 	if (value->kind == TY_FLOAT)
-		return d_fail(u, line, D_UNSUPPORTED,
-			      "floating-point variables are not supported yet: %s", name);
+		return d_fail(u, line, D_UNSUPPORTED, "floating-point variables are not supported yet: %s", name);
 	if (dynamic && !ty_is_scalar(value) && value->kind != TY_STRING)
 		return d_fail(u, line, D_UNSUPPORTED,
 			      "arrays and structs as values of thread-local variables and "
@@ -713,13 +702,14 @@ static int object_check(struct parser *ps, const struct specs *sp, const char *n
 	return 0;
 }
 
-static int declare_variable(struct parser *ps, const struct specs *sp, const char *name,
-			    const struct d_type *t)
+static int declare_variable(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {
 	struct d_unit *u = ps->u;
 	bool assoc = t->kind == TY_ASSOC;
-	enum sym_kind kind = sp->class == DC_THIS ? SYM_THIS : sp->class == DC_SELF ? SYM_SELF :
-			     assoc ? SYM_ASSOC : SYM_GLOBAL;
+	enum sym_kind kind = sp->class == DC_THIS ? SYM_THIS :
+			     sp->class == DC_SELF ? SYM_SELF :
+			     assoc                ? SYM_ASSOC :
+						    SYM_GLOBAL;
 	int rc = object_check(ps, sp, name, t);
 	if (rc < 0)
 		return rc;
@@ -728,8 +718,7 @@ static int declare_variable(struct parser *ps, const struct specs *sp, const cha
 		return -TALLY_ENOMEM;
 	const struct d_type *value = assoc ? t->to : t;
 	bool again = s->type != NULL;
-	if ((sp->class == DC_NONE &&
-	     (is_builtin(name) || map_get(&u->consts, name, strlen(name)) != NULL)) ||
+	if ((sp->class == DC_NONE && (is_builtin(name) || map_get(&u->consts, name, strlen(name)) != NULL)) ||
 	    (again && (s->kind != kind || s->nkeys != t->nkeys || !types_same(s->type, value))))
 		return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
 	s->type = value;
@@ -750,8 +739,7 @@ static int declare_type(struct parser *ps, const char *name, const struct d_type
 	return 0;
 }
 
-static int declare(struct parser *ps, const struct specs *sp, const char *name,
-		   const struct d_type *t)
+static int declare(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {
 	if (name == NULL)
 		return lex_syntax(ps);
@@ -760,8 +748,7 @@ static int declare(struct parser *ps, const struct specs *sp, const char *name,
 	if (t->kind == TY_FUNC || sp->class == DC_EXTERN)
 		return 0; /* known to C only; using it fails as any unknown name does */
 	if (sp->class == DC_AUTO || sp->class == DC_REGISTER || sp->class == DC_STATIC)
-		return d_fail(ps->u, ps->tok.line, D_DECL_BADCLASS,
-			      "specified storage class not appropriate in D");
+		return d_fail(ps->u, ps->tok.line, D_DECL_BADCLASS, "specified storage class not appropriate in D");
 	return declare_variable(ps, sp, name, t);
 }
 
@@ -776,7 +763,7 @@ int parse_declaration(struct parser *ps)
 	if (at(ps, T_SEMI)) {
 		if (!ty_is_sou(base) && base->kind != TY_ENUM)
 			return d_fail(ps->u, ps->tok.line, D_DECL_USELESS, "useless declaration");
-		return 0;                     /* the ';' stays: a probe description may follow it */
+		return 0; /* the ';' stays: a probe description may follow it */
 	}
 	do {
 		if ((t = declarator(ps, base, &name)) == NULL)

@@ -6,8 +6,7 @@
 
 /* The variable of that name, made when `create` and there is none (type NULL until it gets one).
  * NULL: none, or out of memory (the unit has failed then). */
-struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line,
-		      bool create);
+struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line, bool create);
 bool is_builtin(const char *name);
 
 /* near.c: "; did you mean NAME?", of the unit's arena, or "" when nothing is near. */

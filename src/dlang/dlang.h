@@ -30,38 +30,68 @@ typedef uint32_t ir_reg;
 typedef uint32_t ir_obj;
 
 enum ir_objkind {
-	IR_OBJ_TEMP,                          /* lives within one clause; content undefined at its start */
-	IR_OBJ_THIS,                          /* this->x: lives across the clauses of one firing; zero at its start */
-	IR_OBJ_GLOBAL,                        /* a global variable: shared by all CPUs; starts as `init` or zero */
+	IR_OBJ_TEMP,   /* lives within one clause; content undefined at its start */
+	IR_OBJ_THIS,   /* this->x: lives across the clauses of one firing; zero at its start */
+	IR_OBJ_GLOBAL, /* a global variable: shared by all CPUs; starts as `init` or zero */
 };
 struct ir_object {
-	uint8_t kind;                         /* enum ir_objkind */
-	bool indexed;                         /* reached through OLOADX / OSTOREX */
-	uint32_t size;                        /* bytes, a multiple of 8 */
-	const char *name;                     /* for dumps; may be NULL */
-	const void *init;                     /* GLOBAL: size bytes, or NULL for zero */
+	uint8_t kind;     /* enum ir_objkind */
+	bool indexed;     /* reached through OLOADX / OSTOREX */
+	uint32_t size;    /* bytes, a multiple of 8 */
+	const char *name; /* for dumps; may be NULL */
+	const void *init; /* GLOBAL: size bytes, or NULL for zero */
 };
 
 /* Builtins that are integers (op BUILTIN) */
 enum ir_builtin {
-	BI_THREAD,                            /* key of thread-local variables: no other thread has it, and none that had its id before */
-	BI_GENERATION,                        /* of the process's mappings: slot.h */
-	BI_PID, BI_TID, BI_PPID, BI_UID, BI_GID, BI_CPU, BI_EPID, BI_ID,
-	BI_TIMESTAMP, BI_WALLTIMESTAMP, BI_VTIMESTAMP,
-	BI_ARG0, BI_ARG1, BI_ARG2, BI_ARG3, BI_ARG4, BI_ARG5, BI_ARG6, BI_ARG7, BI_ARG8, BI_ARG9,
+	BI_THREAD,     /* key of thread-local variables: no other thread has it, and none that had its id before */
+	BI_GENERATION, /* of the process's mappings: slot.h */
+	BI_PID,
+	BI_TID,
+	BI_PPID,
+	BI_UID,
+	BI_GID,
+	BI_CPU,
+	BI_EPID,
+	BI_ID,
+	BI_TIMESTAMP,
+	BI_WALLTIMESTAMP,
+	BI_VTIMESTAMP,
+	BI_ARG0,
+	BI_ARG1,
+	BI_ARG2,
+	BI_ARG3,
+	BI_ARG4,
+	BI_ARG5,
+	BI_ARG6,
+	BI_ARG7,
+	BI_ARG8,
+	BI_ARG9,
 };
 /* Builtins that are strings (op OBUILTIN) */
 enum ir_strbuiltin { BS_EXECNAME, BS_PROBEPROV, BS_PROBEMOD, BS_PROBEFUNC, BS_PROBENAME };
 enum ir_cond { IR_EQ, IR_NE, IR_LT, IR_LE, IR_GT, IR_GE, IR_LTU, IR_LEU, IR_GTU, IR_GEU };
 /* What ERROR's arg4 tells; numbers as in DTrace's DTRACEFLT_*. */
-enum ir_fault { FAULT_UNKNOWN, FAULT_BADADDR, FAULT_BADALIGN, FAULT_ILLOP, FAULT_DIVZERO,
-		FAULT_NOSCRATCH, FAULT_KPRIV, FAULT_UPRIV, FAULT_TUPOFLOW, FAULT_BADSTACK,
-		FAULT_BADSIZE, FAULT_BADINDEX };
+enum ir_fault {
+	FAULT_UNKNOWN,
+	FAULT_BADADDR,
+	FAULT_BADALIGN,
+	FAULT_ILLOP,
+	FAULT_DIVZERO,
+	FAULT_NOSCRATCH,
+	FAULT_KPRIV,
+	FAULT_UPRIV,
+	FAULT_TUPOFLOW,
+	FAULT_BADSTACK,
+	FAULT_BADSIZE,
+	FAULT_BADINDEX
+};
 /* The words for it, with the value where that says something. Any number will do. */
 void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 
 /* name, operands: d a b registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
  * l label id, x id. What it does.  "faults" = may abort the clause with that fault.           */
+/* clang-format off */
 #define IR_OPS(X)                                                                                  \
 	X(NOP, "")                                                                                 \
 	X(CONST, "d i")            /* d = imm */                                                    \
@@ -105,17 +135,18 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(RECORD, "o")             /* hand the record over (object = the clause's record) */        \
 	X(EXIT, "a")               /* no more firings after this; status a */                       \
 	X(END, "")                 /* last of each clause */
+/* clang-format on */
 
 enum ir_op {
 #define X(name, operands) IR_##name,
 	IR_OPS(X)
 #undef X
-	IR_NOPS,
+		IR_NOPS,
 };
 
 struct ir_ins {
 	uint8_t op, cond;
-	uint32_t line;                        /* of the D source */
+	uint32_t line; /* of the D source */
 	ir_reg d, a, b;
 	ir_obj o, p, q;
 	uint32_t O, P;
@@ -130,38 +161,42 @@ struct ir_ins {
 struct d_var {
 	const char *name;
 	bool is_self;
-	uint32_t key_size, value_size;        /* bytes, multiples of 8 */
+	uint32_t key_size, value_size; /* bytes, multiples of 8 */
 };
 
 struct d_agg {
-	const char *name;                     /* without '@'; "" for the anonymous one */
-	uint8_t fn;                           /* enum agg_fn */
-	uint32_t nkeys;                       /* slots of the tuple (without the bucket) */
+	const char *name; /* without '@'; "" for the anonymous one */
+	uint8_t fn;       /* enum agg_fn */
+	uint32_t nkeys;   /* slots of the tuple (without the bucket) */
 	struct slot *keys;
-	uint32_t key_size;                    /* bytes incl. the bucket of a histogram; 0 = no key at all */
+	uint32_t key_size; /* bytes incl. the bucket of a histogram; 0 = no key at all */
 	struct lquantize lq;
 	struct llquantize llq;
-	bool value_signed;                    /* value prints as signed (min, max, sum, avg of signed) */
-	uint32_t line;                        /* of first use: order of printing at exit */
+	bool value_signed; /* value prints as signed (min, max, sum, avg of signed) */
+	uint32_t line;     /* of first use: order of printing at exit */
 };
 
 enum d_actkind {
-	ACT_TRACE,                            /* trace(expr): one slot */
-	ACT_PRINTF,                           /* fmt, one slot per argument (stars too) */
-	ACT_PRINTA,                           /* fmt or none, aggs; no slot */
-	ACT_STACK, ACT_USTACK,                /* one slot */
-	ACT_SYM,                              /* func ufunc mod umod sym usym uaddr as a statement: one slot */
-	ACT_EXIT,                             /* one INT slot: the status */
-	ACT_CLEAR, ACT_TRUNC, ACT_NORMALIZE, ACT_DENORMALIZE,  /* agg; TRUNC and NORMALIZE have a slot or none */
+	ACT_TRACE,  /* trace(expr): one slot */
+	ACT_PRINTF, /* fmt, one slot per argument (stars too) */
+	ACT_PRINTA, /* fmt or none, aggs; no slot */
+	ACT_STACK,
+	ACT_USTACK, /* one slot */
+	ACT_SYM,    /* func ufunc mod umod sym usym uaddr as a statement: one slot */
+	ACT_EXIT,   /* one INT slot: the status */
+	ACT_CLEAR,
+	ACT_TRUNC,
+	ACT_NORMALIZE,
+	ACT_DENORMALIZE, /* agg; TRUNC and NORMALIZE have a slot or none */
 };
 struct d_action {
 	uint8_t kind;
 	uint32_t line;
-	struct slot *slots;                   /* in the clause's record */
+	struct slot *slots; /* in the clause's record */
 	uint32_t nslots;
-	struct fmt fmt;                       /* PRINTF, PRINTA; n == 0: none */
-	const char *fmt_text;                 /* the format string, or NULL */
-	uint32_t *aggs;                       /* indices into d_program.agg */
+	struct fmt fmt;       /* PRINTF, PRINTA; n == 0: none */
+	const char *fmt_text; /* the format string, or NULL */
+	uint32_t *aggs;       /* indices into d_program.agg */
 	uint32_t naggs;
 };
 
@@ -173,48 +208,56 @@ struct d_action {
 #define D_ERROR_RECORD 24
 
 struct d_clause {
-	uint32_t id;                          /* dt_clause_<id>, from 0, in the order of the source */
+	uint32_t id; /* dt_clause_<id>, from 0, in the order of the source */
 	uint32_t line;
 	struct ir_ins *ins;
-	uint32_t nins, nregs, nlabels;        /* registers and labels are numbered below these */
+	uint32_t nins, nregs, nlabels; /* registers and labels are numbered below these */
 	struct d_action *acts;
 	uint32_t nacts;
-	ir_obj record;                        /* TEMP object of record_size bytes, or 0: hands nothing over */
-	uint32_t record_size;                 /* incl. D_RECORD_HDR; 0 = none */
-	bool control;                         /* holds exit, clear, trunc, printa, (de)normalize */
-	uint32_t args_bytes;                  /* ARGS and ARGLOAD stay below this offset of the context; 0 = no args[] */
-	uint32_t source;                      /* which d_source() it came from */
-	const char *desc;                     /* its probe descriptions as written, up to '/' or '{' */
-	uint32_t *probes;                     /* ids, as the resolver gave them; each once */
+	ir_obj record;        /* TEMP object of record_size bytes, or 0: hands nothing over */
+	uint32_t record_size; /* incl. D_RECORD_HDR; 0 = none */
+	bool control;         /* holds exit, clear, trunc, printa, (de)normalize */
+	uint32_t args_bytes;  /* ARGS and ARGLOAD stay below this offset of the context; 0 = no args[] */
+	uint32_t source;      /* which d_source() it came from */
+	const char *desc;     /* its probe descriptions as written, up to '/' or '{' */
+	uint32_t *probes;     /* ids, as the resolver gave them; each once */
 	uint32_t nprobes;
-	bool is_default;                      /* no actions, braces or not: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
+	bool is_default; /* no actions, braces or not: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
 };
 
 struct d_program {
-	struct d_clause *clause;   uint32_t nclauses;
-	struct ir_object *obj;     uint32_t nobjs;       /* [0] unused */
-	struct d_var *var;         uint32_t nvars;
-	struct d_agg *agg;         uint32_t naggs;
-	const char **lit;          uint32_t nlits;       /* string constants */
-	bool uses_user_symbols;                          /* ustack ufunc usym umod uaddr or %A */
+	struct d_clause *clause;
+	uint32_t nclauses;
+	struct ir_object *obj;
+	uint32_t nobjs; /* [0] unused */
+	struct d_var *var;
+	uint32_t nvars;
+	struct d_agg *agg;
+	uint32_t naggs;
+	const char **lit;
+	uint32_t nlits;         /* string constants */
+	bool uses_user_symbols; /* ustack ufunc usym umod uaddr or %A */
 	bool uses_kernel_symbols;
 };
 
 /* ---- compiling ----------------------------------------------------------- */
 
-struct d_probedesc { const char *prov, *mod, *func, *name; };      /* "" = not given */
+struct d_probedesc {
+	const char *prov, *mod, *func, *name;
+}; /* "" = not given */
 
 /* What args[i] of a probe points to: a struct that lies at `base` in the context of the probe's programs. */
 struct d_field {
-	const char *name, *type;              /* type: a name that D knows ("uint16_t"), or "string" */
-	uint32_t offset, size;                /* a string: `size` bytes, a multiple of 8, padded with NULs */
+	const char *name, *type; /* type: a name that D knows ("uint16_t"), or "string" */
+	uint32_t offset, size;   /* a string: `size` bytes, a multiple of 8, padded with NULs */
 };
 struct d_args {
-	const char *name;                     /* of its type: "struct tlp" */
-	const struct d_field *field; uint32_t nfields;
+	const char *name; /* of its type: "struct tlp" */
+	const struct d_field *field;
+	uint32_t nfields;
 	uint32_t base, size;
 };
-#define D_ARGS_BYTES 32767u                   /* bound of base + size: what an instruction can reach */
+#define D_ARGS_BYTES 32767u /* bound of base + size: what an instruction can reach */
 
 /* More frames are never walked (the kernel's PERF_MAX_STACK_DEPTH): who asks for more gets these, as in dtrace(1). */
 #define D_FRAMES_MOST 127
@@ -223,31 +266,31 @@ struct d_env {
 	void *arg;
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
 	 * code with words in e when the provider has more to say than "does not match any probes". */
-	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id),
-		      void *add_arg, struct err *e);
+	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id), void *add_arg,
+		      struct err *e);
 	/* args[index] of a probe, or NULL when it has none of that number; may be NULL. Two probes share a clause that
 	 * names args[index] when they get the same pointer here. What it points to outlives the unit. */
 	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);
-	bool bare_args;                               /* `x` means args[0]->x where that has such a member */
+	bool bare_args; /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);
 	/* #pragma D depends_on provider NAME: 0, or negative with words in e; may be NULL. */
 	int (*provider)(void *arg, const char *name, struct err *e);
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
-	uint32_t strsize, stackframes, ustackframes;  /* read after all pragmas through sizes() if not NULL */
+	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */
 	void (*sizes)(void *arg, struct d_env *env);
-	bool empty_ok;                                /* -Z: descriptions that match nothing are fine */
-	bool errtags;                                 /* -xerrtags: messages carry [D_...] */
-	bool defaultargs;                             /* -xdefaultargs: unset $1 is 0 or "" */
-	bool parse_only;                              /* stop after `parse` */
-	const char *dump;                             /* name of a pass: its result is printed to dump_to */
+	bool empty_ok;    /* -Z: descriptions that match nothing are fine */
+	bool errtags;     /* -xerrtags: messages carry [D_...] */
+	bool defaultargs; /* -xdefaultargs: unset $1 is 0 or "" */
+	bool parse_only;  /* stop after `parse` */
+	const char *dump; /* name of a pass: its result is printed to dump_to */
 	struct buf *dump_to;
 };
 
 struct d_unit;
 int d_open(struct d_unit **ret, const struct d_env *env);
-void d_close(struct d_unit *u);                      /* NULL is fine */
+void d_close(struct d_unit *u); /* NULL is fine */
 
 /* Adds a source.  name: file for messages, or NULL for a -n string (`text`).  pragmas take effect at once.
  * The text is copied.  Returns its number (0..), or -TALLY_ESYNTAX with the words in e: complete as
@@ -266,6 +309,6 @@ void ir_print(const struct d_program *p, struct buf *to);
 int ir_check(const struct d_program *p, struct err *e);
 
 /* Error tags: rows of errtag.def. */
-const char *d_errtag_text(unsigned i);               /* i-th tag's name ("D_PDESC_ZERO"), NULL past the end */
+const char *d_errtag_text(unsigned i); /* i-th tag's name ("D_PDESC_ZERO"), NULL past the end */
 
 #endif

@@ -12,7 +12,9 @@ static int probes(void *a, const struct d_probedesc *d, int (*add)(void *, uint3
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf b = { 0 };
-	struct d_env env = { .probes = probes, .errtags = true, .defaultargs = size & 1, .dump = "type", .dump_to = &b };
+	struct d_env env = {
+		.probes = probes, .errtags = true, .defaultargs = size & 1, .dump = "type", .dump_to = &b
+	};
 	struct err e = { 0 }, why = { 0 };
 	const struct d_program *p;
 	struct d_unit *u = NULL;

@@ -26,15 +26,14 @@ struct world {
 	struct err e, why;
 	struct buf dump;
 	const struct d_program *p;
-	char option[64];                      /* the last one set */
+	char option[64]; /* the last one set */
 };
 
 /* BEGIN END ERROR are 1 2 3; tick-* is 4; rec's one and two are 5 and 6 and have args[]; cpc knows cpu_clock; more
  * names are of nobody. */
 static const char *const fixed[] = { "BEGIN", "END", "ERROR", "tick-1s" };
 
-static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
-		     struct err *e)
+static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg, struct err *e)
 {
 	if (strncmp(d->name, "cpu_clock-", 10) == 0) {
 		int rc = add(arg, 10 + (uint32_t)strlen(d->name));
@@ -44,7 +43,7 @@ static int match_cpc(const struct d_probedesc *d, int (*add)(void *, uint32_t), 
 }
 
 static const struct d_field rec_fields[] = {
-	{ "when", "uint64_t", 0, 8 }, { "size", "uint32_t", 8, 4 }, { "flags", "uint8_t", 12, 1 },
+	{ "when", "uint64_t", 0, 8 },   { "size", "uint32_t", 8, 4 }, { "flags", "uint8_t", 12, 1 },
 	{ "change", "int16_t", 14, 2 }, { "name", "string", 32, 16 },
 };
 static const struct d_field more_fields[] = { { "count", "uint64_t", 0, 8 } };
@@ -65,8 +64,7 @@ static int match_rec(const struct d_probedesc *d, int (*add)(void *, uint32_t), 
 	return rc < 0 ? rc : 1;
 }
 
-static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg,
-		  struct err *e)
+static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg, struct err *e)
 {
 	int n = 0;
 	(void)world;
@@ -95,8 +93,8 @@ static int provider(void *world, const char *name, struct err *e)
 static const char *macro(void *world, const char *name)
 {
 	static const char *const values[] = {
-		"target", "42", "pid", "9", "1", "7", "2", "name", "3", "0x10", "4", "-50",
-		"5", "+50", "6", "two words", "7", "5x",
+		"target", "42", "pid", "9", "1",   "7", "2",         "name", "3",
+		"0x10",   "4",  "-50", "5", "+50", "6", "two words", "7",    "5x",
 	};
 	(void)world;
 	for (size_t i = 0; i < COUNT(values); i += 2)
@@ -202,8 +200,7 @@ static bool check_error(const struct world *w, const char *name, const char *tex
 	snprintf(want, sizeof(want), "%.*s", (int)n, p);
 	assert_int_equal(sscanf(want, "%u: %63s", &line, tag), 2);
 	const char *words = strstr(want, tag) + strlen(tag) + 1;
-	snprintf(part, sizeof(part), "failed to compile script %s: [%s] line %u: %s", name, tag,
-		 line, words);
+	snprintf(part, sizeof(part), "failed to compile script %s: [%s] line %u: %s", name, tag, line, words);
 	return strncmp(w->e.text, part, strlen(part)) == 0 && strstr(name, tag) != NULL;
 }
 
@@ -215,8 +212,7 @@ static bool check_types(const struct world *w, const char *text)
 	while ((p = expectation(&text, "expect-type", &n)) != NULL) {
 		snprintf(want, sizeof(want), "%.*s", (int)n, p);
 		if (w->dump.p == NULL || strstr(w->dump.p, want) == NULL) {
-			print_error("not found: %s in\n%s", want,
-				    w->dump.p != NULL ? w->dump.p : "");
+			print_error("not found: %s in\n%s", want, w->dump.p != NULL ? w->dump.p : "");
 			return false;
 		}
 	}
@@ -235,8 +231,7 @@ static bool run_golden(const char *name)
 	w.env.defaultargs = with != NULL && strstr(with, "defaultargs") != NULL;
 	int rc = compile(&w, name, text, n);
 	bool fails = strncmp(name, "err.", 4) == 0;
-	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text)
-			  : rc == 0 && check_types(&w, text);
+	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) : rc == 0 && check_types(&w, text);
 	if (!good)
 		print_error("%s: %d %s\n", name, rc, w.e.text);
 	world_fini(&w);
@@ -292,8 +287,7 @@ static void messages_have_the_form_of_dtrace(void **state)
 	(void)state;
 	assert_fails("x.d", "BEGIN {\n\tfoo();\n}\n",
 		     "failed to compile script x.d: line 2: undefined function name: foo");
-	assert_fails(NULL, "BEGIN { trace(; }",
-		     "invalid probe specifier BEGIN { trace(; }: syntax error near \";\"");
+	assert_fails(NULL, "BEGIN { trace(; }", "invalid probe specifier BEGIN { trace(; }: syntax error near \";\"");
 	assert_fails(NULL, "BEGIN { trace(x); }",
 		     "invalid probe specifier BEGIN { trace(x); }: in action list: failed to "
 		     "resolve x: Unknown variable name");
@@ -303,10 +297,9 @@ static void messages_have_the_form_of_dtrace(void **state)
 	assert_fails(NULL, "cpc:::cycels-all-10000",
 		     "invalid probe specifier cpc:::cycels-all-10000: probe description "
 		     "cpc:::cycels-all-10000 does not match any probes");
-	assert_fails(
-		NULL, "foo:bar:baz:go",
-		"invalid probe specifier foo:bar:baz:go: probe description foo:bar:baz:go does "
-		"not match any probes");
+	assert_fails(NULL, "foo:bar:baz:go",
+		     "invalid probe specifier foo:bar:baz:go: probe description foo:bar:baz:go does "
+		     "not match any probes");
 }
 
 static void tags_stand_before_the_place(void **state)
@@ -443,24 +436,38 @@ static int repeated(const char *head, const char *unit, unsigned n, const char *
 static void deep_nesting_is_refused(void **state)
 {
 	static const char *const cases[][3] = {
-		{ "BEGIN { x = ", "(", "1" }, { "BEGIN { x = ", "!", "1; }" },
-		{ "BEGIN { x = ", "1 ? 2 : ", "3; }" }, { "BEGIN { x = ", "1 ? ", "" },
-		{ "BEGIN { x = ", "1 + ", "1; }" }, { "BEGIN { x", " = x", "; }" },
-		{ "BEGIN { x = ", "strlen(", "" }, { "BEGIN { x = a", "[1]", "; }" },
-		{ "BEGIN { x = a", "->b", "; }" }, { "int ", "*", "x;" }, { "int ", "(", "x;" },
-		{ "int x", "[2]", ";" }, { "int f", "(int g", "" }, { "", "struct { ", "" },
-		{ "BEGIN { x = ", "(int)", "1; }" }, { "BEGIN { x = ", "sizeof ", "1; }" },
-		{ "BEGIN { x = ", "x++ , ", "1; }" }, { "int x", "[1 + ", "" },
-		{ "BEGIN /", "(", "" }, { "BEGIN { ", "@[", "" },
-		{ "BEGIN { ", "if (1) ", "" }, { "BEGIN { ", "if (1) { ", "" },
-		{ "BEGIN { x = ", "xlate <s_t> (", "" }, { "BEGIN { x = ", "(`t *", "" },
-		{ "inline int x[", "int (", "" }, { "provider p { probe q", "(t (", "" },
-		{ "BEGIN { x = ", "- -", "1; }" }, { "BEGIN { x = y", "++", "; }" },
+		{ "BEGIN { x = ", "(", "1" },
+		{ "BEGIN { x = ", "!", "1; }" },
+		{ "BEGIN { x = ", "1 ? 2 : ", "3; }" },
+		{ "BEGIN { x = ", "1 ? ", "" },
+		{ "BEGIN { x = ", "1 + ", "1; }" },
+		{ "BEGIN { x", " = x", "; }" },
+		{ "BEGIN { x = ", "strlen(", "" },
+		{ "BEGIN { x = a", "[1]", "; }" },
+		{ "BEGIN { x = a", "->b", "; }" },
+		{ "int ", "*", "x;" },
+		{ "int ", "(", "x;" },
+		{ "int x", "[2]", ";" },
+		{ "int f", "(int g", "" },
+		{ "", "struct { ", "" },
+		{ "BEGIN { x = ", "(int)", "1; }" },
+		{ "BEGIN { x = ", "sizeof ", "1; }" },
+		{ "BEGIN { x = ", "x++ , ", "1; }" },
+		{ "int x", "[1 + ", "" },
+		{ "BEGIN /", "(", "" },
+		{ "BEGIN { ", "@[", "" },
+		{ "BEGIN { ", "if (1) ", "" },
+		{ "BEGIN { ", "if (1) { ", "" },
+		{ "BEGIN { x = ", "xlate <s_t> (", "" },
+		{ "BEGIN { x = ", "(`t *", "" },
+		{ "inline int x[", "int (", "" },
+		{ "provider p { probe q", "(t (", "" },
+		{ "BEGIN { x = ", "- -", "1; }" },
+		{ "BEGIN { x = y", "++", "; }" },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_int_equal(repeated(cases[i][0], cases[i][1], 50000, cases[i][2]),
-				 -TALLY_ESYNTAX);
+		assert_int_equal(repeated(cases[i][0], cases[i][1], 50000, cases[i][2]), -TALLY_ESYNTAX);
 	assert_int_equal(mem_live(), 0);
 }
 
@@ -472,8 +479,7 @@ static void large_sources_are_compiled_or_refused(void **state)
 	assert_true(repeated("BEGIN { ", "x++;", 20000, " }") <= 0);
 	assert_int_equal(repeated("BEGIN { ", "x++;", 1000000, " }"), -TALLY_ESYNTAX);
 	assert_int_equal(repeated("", "BEGIN { x = 1; }\n", 5000, ""), 0);
-	assert_int_equal(repeated("enum { A = 1 }; BEGIN { printf(\"", "%d", 300, "\", 1); }"),
-			 -TALLY_ESYNTAX);
+	assert_int_equal(repeated("enum { A = 1 }; BEGIN { printf(\"", "%d", 300, "\", 1); }"), -TALLY_ESYNTAX);
 	assert_int_equal(repeated("BEGIN", ", BEGIN", 50000, " { }"), 0);
 	assert_int_equal(repeated("/", "* /", 300000, ""), -TALLY_ESYNTAX);
 	assert_int_equal(repeated("", "#pragma D option x\n", 20000, "BEGIN { }"), 0);
@@ -512,8 +518,7 @@ static void members_may_be_named_bare(void **state)
 	(void)state;
 	assert_string_equal(bare("size > 5 && name == \"x\" && args[0]->flags"), "");
 	assert_string_equal(bare("when / size == 3 || execname == name"), "");
-	assert_non_null(strstr(bare("sise == 1"),
-			       "failed to resolve sise: Unknown variable name; did you mean size?"));
+	assert_non_null(strstr(bare("sise == 1"), "failed to resolve sise: Unknown variable name; did you mean size?"));
 	assert_non_null(strstr(bare("nowhere == 1"), "Unknown variable name"));
 	assert_null(strstr(bare("nowhere == 1"), "did you mean"));
 	assert_non_null(strstr(bare("size = 3"), "writable variable"));
@@ -535,8 +540,7 @@ static const char everything[] =
 	"trunc(@a, 3); exit(0); }\n"
 	"rec:::one { trace(args[0]->name); trace(args[0]->size); }\n";
 
-static const char refused[] =
-	"BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
+static const char refused[] = "BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
 static const char defined[] = "translator a_t < struct b *B > { c = B->d; };\n";
 
 static void fail_each_allocation(const char *text, int verdict)

@@ -14,8 +14,7 @@
 int parse_enter(struct parser *ps)
 {
 	if (ps->u->depth >= D_MAX_DEPTH)
-		return d_fail(ps->u, ps->tok.line, D_SYNTAX,
-			      "nested too deeply: more than %d levels", D_MAX_DEPTH);
+		return d_fail(ps->u, ps->tok.line, D_SYNTAX, "nested too deeply: more than %d levels", D_MAX_DEPTH);
 	ps->u->depth++;
 	return 0;
 }
@@ -53,15 +52,14 @@ static int adopt(struct d_unit *u, struct d_node *n, const struct d_node *child)
 	if (child != NULL && child->depth >= n->depth)
 		n->depth = (uint16_t)(child->depth + 1);
 	if (n->depth > D_MAX_TREE)
-		return d_fail(u, n->line, D_SYNTAX,
-			      "expression is too long: more than %d operators in a row",
+		return d_fail(u, n->line, D_SYNTAX, "expression is too long: more than %d operators in a row",
 			      D_MAX_TREE);
 	return 0;
 }
 
 /* A node over its operands. b and c may be NULL. */
-static struct d_node *node_over(struct d_unit *u, enum n_kind kind, uint32_t line, struct d_node *a,
-				struct d_node *b, struct d_node *c)
+static struct d_node *node_over(struct d_unit *u, enum n_kind kind, uint32_t line, struct d_node *a, struct d_node *b,
+				struct d_node *c)
 {
 	struct d_node *n = node_new(u, kind, line);
 	if (n == NULL)
@@ -81,8 +79,7 @@ static struct d_node *parse_unary(struct parser *ps);
 /* The first type of C's list that holds the value: C17 6.4.4.1. */
 static const struct d_type *int_type(struct parser *ps)
 {
-	static const uint64_t most[] = { INT32_MAX,  UINT32_MAX, INT64_MAX,
-					 UINT64_MAX, INT64_MAX,	 UINT64_MAX };
+	static const uint64_t most[] = { INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, INT64_MAX, UINT64_MAX };
 	const struct d_token *t = &ps->tok;
 	unsigned i = t->nu + 2u * t->nl, step = t->decimal || t->nu != 0 ? 2 : 1;
 	if (t->is_char)
@@ -99,8 +96,7 @@ static const struct d_type *int_type(struct parser *ps)
 static struct d_node *int_constant(struct parser *ps)
 {
 	const struct d_type *t = int_type(ps);
-	struct d_node *n =
-		t == NULL ? NULL : node_int(ps->u, ps->tok.line, t, (int64_t)ps->tok.ival);
+	struct d_node *n = t == NULL ? NULL : node_int(ps->u, ps->tok.line, t, (int64_t)ps->tok.ival);
 	if (n != NULL && ps->tok.sign == '-') {
 		n = node_over(ps->u, N_UN, n->line, n, NULL, NULL);
 		if (n != NULL)
@@ -132,10 +128,8 @@ static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 		if (arg == NULL)
 			return -TALLY_ESYNTAX;
 		if (n->narg == D_MAX_ARGS)
-			return d_fail(ps->u, arg->line, D_PROTO_LEN, "more than %d arguments",
-				      D_MAX_ARGS);
-		if ((rc = adopt(ps->u, n, arg)) < 0 ||
-		    (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)
+			return d_fail(ps->u, arg->line, D_PROTO_LEN, "more than %d arguments", D_MAX_ARGS);
+		if ((rc = adopt(ps->u, n, arg)) < 0 || (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)
 			return rc;
 		if ((rc = accept_token(ps, close)) == 0)
 			rc = expect(ps, T_COMMA);
@@ -171,8 +165,8 @@ static struct d_node *aggregation(struct parser *ps)
 		return NULL;
 	}
 	if (at(ps, T_LBRACK)) {
-		d_fail(ps->u, n->line, D_AGG_MDIM,
-		       "improper attempt to reference @%s as a multi-dimensional array", n->str);
+		d_fail(ps->u, n->line, D_AGG_MDIM, "improper attempt to reference @%s as a multi-dimensional array",
+		       n->str);
 		return NULL;
 	}
 	return n;
@@ -313,8 +307,7 @@ static struct d_node *member(struct parser *ps, struct d_node *a)
 static struct d_node *index_or_call(struct parser *ps, struct d_node *a)
 {
 	bool call = at(ps, T_LPAREN);
-	struct d_node *n =
-		node_over(ps->u, call ? N_CALL : N_INDEX, a->line, call ? NULL : a, NULL, NULL);
+	struct d_node *n = node_over(ps->u, call ? N_CALL : N_INDEX, a->line, call ? NULL : a, NULL, NULL);
 	if (n == NULL || lex_next(ps) < 0 || arguments(ps, n, call ? T_RPAREN : T_RBRACK) < 0)
 		return NULL;
 	n->str = a->str;
@@ -423,13 +416,13 @@ static struct d_node *parse_unary(struct parser *ps)
 
 /* ---- binary operators ---------------------------------------------------- */
 
-static const struct { uint8_t tok, op, level; } binary[] = {
-	{ T_MUL, OP_MUL, 11 }, { T_DIV, OP_DIV, 11 }, { T_MOD, OP_MOD, 11 },
-	{ T_ADD, OP_ADD, 10 }, { T_SUB, OP_SUB, 10 },
-	{ T_SHL, OP_SHL, 9 }, { T_SHR, OP_SHR, 9 },
-	{ T_LT, OP_LT, 8 }, { T_LE, OP_LE, 8 }, { T_GT, OP_GT, 8 }, { T_GE, OP_GE, 8 },
-	{ T_EQ, OP_EQ, 7 }, { T_NE, OP_NE, 7 },
-	{ T_AND, OP_AND, 6 }, { T_XOR, OP_XOR, 5 }, { T_OR, OP_OR, 4 },
+static const struct {
+	uint8_t tok, op, level;
+} binary[] = {
+	{ T_MUL, OP_MUL, 11 },  { T_DIV, OP_DIV, 11 },  { T_MOD, OP_MOD, 11 }, { T_ADD, OP_ADD, 10 },
+	{ T_SUB, OP_SUB, 10 },  { T_SHL, OP_SHL, 9 },   { T_SHR, OP_SHR, 9 },  { T_LT, OP_LT, 8 },
+	{ T_LE, OP_LE, 8 },     { T_GT, OP_GT, 8 },     { T_GE, OP_GE, 8 },    { T_EQ, OP_EQ, 7 },
+	{ T_NE, OP_NE, 7 },     { T_AND, OP_AND, 6 },   { T_XOR, OP_XOR, 5 },  { T_OR, OP_OR, 4 },
 	{ T_LAND, OP_LAND, 3 }, { T_LXOR, OP_LXOR, 2 }, { T_LOR, OP_LOR, 1 },
 };
 
@@ -484,10 +477,12 @@ static struct d_node *parse_conditional(struct parser *ps)
 	return node_over(ps->u, N_COND, line, a, b, c);
 }
 
-static const struct { uint8_t tok, op; } assigns[] = {
+static const struct {
+	uint8_t tok, op;
+} assigns[] = {
 	{ T_ASSIGN, OP_NONE }, { T_ADD_EQ, OP_ADD }, { T_SUB_EQ, OP_SUB }, { T_MUL_EQ, OP_MUL },
-	{ T_DIV_EQ, OP_DIV }, { T_MOD_EQ, OP_MOD }, { T_AND_EQ, OP_AND }, { T_OR_EQ, OP_OR },
-	{ T_XOR_EQ, OP_XOR }, { T_SHL_EQ, OP_SHL }, { T_SHR_EQ, OP_SHR },
+	{ T_DIV_EQ, OP_DIV },  { T_MOD_EQ, OP_MOD }, { T_AND_EQ, OP_AND }, { T_OR_EQ, OP_OR },
+	{ T_XOR_EQ, OP_XOR },  { T_SHL_EQ, OP_SHL }, { T_SHR_EQ, OP_SHR },
 };
 
 struct d_node *parse_assignment(struct parser *ps)
@@ -522,7 +517,7 @@ static struct d_node *comma(struct parser *ps)
 struct d_node *parse_expr(struct parser *ps)
 {
 	bool predicate = ps->in_predicate;
-	ps->in_predicate = false;             /* in parentheses a '/' divides */
+	ps->in_predicate = false; /* in parentheses a '/' divides */
 	struct d_node *n = comma(ps);
 	ps->in_predicate = predicate;
 	return n;
@@ -530,7 +525,7 @@ struct d_node *parse_expr(struct parser *ps)
 
 struct d_node *parse_predicate(struct parser *ps)
 {
-	if (lex_next(ps) < 0)                 /* the opening '/' was taken as a character */
+	if (lex_next(ps) < 0) /* the opening '/' was taken as a character */
 		return NULL;
 	ps->in_predicate = true;
 	struct d_node *n = comma(ps);

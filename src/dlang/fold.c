@@ -7,9 +7,8 @@
 static int64_t divide(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 {
 	if (!t->is_signed)
-		return (int64_t)(op == OP_DIV ? (uint64_t)a / (uint64_t)b
-					      : (uint64_t)a % (uint64_t)b);
-	if (b == -1)                          /* INT64_MIN / -1 would trap */
+		return (int64_t)(op == OP_DIV ? (uint64_t)a / (uint64_t)b : (uint64_t)a % (uint64_t)b);
+	if (b == -1) /* INT64_MIN / -1 would trap */
 		return op == OP_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
 	return op == OP_DIV ? a / b : a % b;
 }
@@ -18,12 +17,18 @@ static int64_t compare(enum n_op op, bool is_signed, int64_t a, int64_t b)
 {
 	bool less = is_signed ? a < b : (uint64_t)a < (uint64_t)b;
 	switch (op) {
-	case OP_EQ: return a == b;
-	case OP_NE: return a != b;
-	case OP_LT: return less;
-	case OP_LE: return less || a == b;
-	case OP_GT: return !less && a != b;
-	default: return !less;
+	case OP_EQ:
+		return a == b;
+	case OP_NE:
+		return a != b;
+	case OP_LT:
+		return less;
+	case OP_LE:
+		return less || a == b;
+	case OP_GT:
+		return !less && a != b;
+	default:
+		return !less;
 	}
 }
 
@@ -39,19 +44,31 @@ int64_t fold_binary(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 {
 	uint64_t x = (uint64_t)a, y = (uint64_t)b;
 	switch (op) {
-	case OP_ADD: return type_extend(t, x + y);
-	case OP_SUB: return type_extend(t, x - y);
-	case OP_MUL: return type_extend(t, x * y);
+	case OP_ADD:
+		return type_extend(t, x + y);
+	case OP_SUB:
+		return type_extend(t, x - y);
+	case OP_MUL:
+		return type_extend(t, x * y);
 	case OP_DIV:
-	case OP_MOD: return type_extend(t, (uint64_t)divide(op, t, a, b));
-	case OP_AND: return a & b;
-	case OP_OR: return a | b;
-	case OP_XOR: return type_extend(t, x ^ y);
+	case OP_MOD:
+		return type_extend(t, (uint64_t)divide(op, t, a, b));
+	case OP_AND:
+		return a & b;
+	case OP_OR:
+		return a | b;
+	case OP_XOR:
+		return type_extend(t, x ^ y);
 	case OP_SHL:
-	case OP_SHR: return type_extend(t, (uint64_t)shift(op, t, a, b));
-	case OP_LAND: return a != 0 && b != 0;
-	case OP_LOR: return a != 0 || b != 0;
-	case OP_LXOR: return (a != 0) != (b != 0);
-	default: return compare(op, t->is_signed, a, b);
+	case OP_SHR:
+		return type_extend(t, (uint64_t)shift(op, t, a, b));
+	case OP_LAND:
+		return a != 0 && b != 0;
+	case OP_LOR:
+		return a != 0 || b != 0;
+	case OP_LXOR:
+		return (a != 0) != (b != 0);
+	default:
+		return compare(op, t->is_signed, a, b);
 	}
 }

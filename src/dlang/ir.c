@@ -10,7 +10,9 @@
 
 #include "dlang/ast_int.h"
 
-static const struct { const char *name, *operands; } ops[] = {
+static const struct {
+	const char *name, *operands;
+} ops[] = {
 #define X(name, operands) { #name, operands },
 	IR_OPS(X)
 #undef X
@@ -22,20 +24,47 @@ static const char *const cond_text[] = { "==", "!=", "<", "<=", ">", ">=", "<u",
 static void operand(const struct ir_ins *i, char letter, struct buf *to)
 {
 	switch (letter) {
-	case 'd': buf_printf(to, " r%u", i->d); break;
-	case 'a': buf_printf(to, " r%u", i->a); break;
-	case 'b': buf_printf(to, " r%u", i->b); break;
-	case 'o': buf_printf(to, " o%u", i->o); break;
-	case 'p': buf_printf(to, " o%u", i->p); break;
-	case 'q': buf_printf(to, " o%u", i->q); break;
-	case 'O': buf_printf(to, "+%u", i->O); break;
-	case 'P': buf_printf(to, "+%u", i->P); break;
-	case 's': buf_printf(to, " size %u", i->s); break;
-	case 'x': buf_printf(to, " #%u", i->x); break;
-	case 'l': buf_printf(to, " L%u", i->x); break;
-	case 'i': buf_printf(to, " %lld", (long long)i->i); break;
-	case 'c': buf_printf(to, " %s", cond_text[i->cond]); break;
-	default: break;
+	case 'd':
+		buf_printf(to, " r%u", i->d);
+		break;
+	case 'a':
+		buf_printf(to, " r%u", i->a);
+		break;
+	case 'b':
+		buf_printf(to, " r%u", i->b);
+		break;
+	case 'o':
+		buf_printf(to, " o%u", i->o);
+		break;
+	case 'p':
+		buf_printf(to, " o%u", i->p);
+		break;
+	case 'q':
+		buf_printf(to, " o%u", i->q);
+		break;
+	case 'O':
+		buf_printf(to, "+%u", i->O);
+		break;
+	case 'P':
+		buf_printf(to, "+%u", i->P);
+		break;
+	case 's':
+		buf_printf(to, " size %u", i->s);
+		break;
+	case 'x':
+		buf_printf(to, " #%u", i->x);
+		break;
+	case 'l':
+		buf_printf(to, " L%u", i->x);
+		break;
+	case 'i':
+		buf_printf(to, " %lld", (long long)i->i);
+		break;
+	case 'c':
+		buf_printf(to, " %s", cond_text[i->cond]);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -55,8 +84,8 @@ static void print_objects(const struct d_program *p, struct buf *to)
 		buf_printf(to, "object o%u %s %u bytes%s%s\n", o, kind[p->obj[o].kind], p->obj[o].size,
 			   p->obj[o].name ? " " : "", p->obj[o].name ? p->obj[o].name : "");
 	for (uint32_t v = 0; v < p->nvars; v++)
-		buf_printf(to, "variable #%u %s%s key %u value %u\n", v, p->var[v].is_self ? "self->" : "", p->var[v].name,
-			   p->var[v].key_size, p->var[v].value_size);
+		buf_printf(to, "variable #%u %s%s key %u value %u\n", v, p->var[v].is_self ? "self->" : "",
+			   p->var[v].name, p->var[v].key_size, p->var[v].value_size);
 	for (uint32_t a = 0; a < p->naggs; a++)
 		buf_printf(to, "aggregation #%u @%s key %u\n", a, p->agg[a].name, p->agg[a].key_size);
 	for (uint32_t n = 0; n < p->nlits; n++) {
@@ -81,12 +110,12 @@ void ir_print(const struct d_program *p, struct buf *to)
 struct check {
 	const struct d_program *p;
 	const struct d_clause *c;
-	uint32_t n;                           /* instruction */
-	uint32_t words;                       /* of 64 registers each */
-	uint64_t *now;                        /* registers written on every path to here */
-	uint64_t *at;                         /* the same for each label, words each */
-	uint8_t *state;                       /* of each label: 1 jumped to, 2 placed */
-	bool dead;                            /* no path leads here */
+	uint32_t n;     /* instruction */
+	uint32_t words; /* of 64 registers each */
+	uint64_t *now;  /* registers written on every path to here */
+	uint64_t *at;   /* the same for each label, words each */
+	uint8_t *state; /* of each label: 1 jumped to, 2 placed */
+	bool dead;      /* no path leads here */
 	struct err *e;
 };
 
@@ -213,7 +242,9 @@ static int check_objects(struct check *k, const struct ir_ins *i, const char *op
 	if (has(operands, 'o'))
 		rc = object(k, i->o, i->O, indexed ? size * (uint64_t)i->i : size);
 	if (rc == 0 && has(operands, 'p') && (i->op != IR_AGG || i->p)) {
-		uint64_t psize = i->op == IR_OCOPY || i->op == IR_SLEN || i->op == IR_SCMP ? size : has(operands, 'i') ? (uint64_t)i->i : 0;
+		uint64_t psize = i->op == IR_OCOPY || i->op == IR_SLEN || i->op == IR_SCMP ? size :
+				 has(operands, 'i')                                        ? (uint64_t)i->i :
+											     0;
 
 		rc = object(k, i->p, i->P, psize);
 	}
@@ -255,12 +286,14 @@ static int check_clause(struct check *k)
 		rc = check_ins(k, &k->c->ins[k->n]);
 	if (rc == 0 && (k->c->nins == 0 || k->c->ins[k->c->nins - 1].op != IR_END)) {
 		k->n = k->c->nins ? k->c->nins - 1 : 0;
-		rc = err_set(k->e, TALLY_EINVAL, "line %u: intermediate code, clause %u does not end", k->c->line, k->c->id);
+		rc = err_set(k->e, TALLY_EINVAL, "line %u: intermediate code, clause %u does not end", k->c->line,
+			     k->c->id);
 	}
 	for (uint32_t l = 0; l < k->c->nlabels && rc == 0; l++)
 		if (k->state[l] == 1)
-			rc = err_set(k->e, TALLY_EINVAL, "line %u: intermediate code, clause %u: label %u is not placed",
-				     k->c->line, k->c->id, l);
+			rc = err_set(k->e, TALLY_EINVAL,
+				     "line %u: intermediate code, clause %u: label %u is not placed", k->c->line,
+				     k->c->id, l);
 	return rc;
 }
 

@@ -40,8 +40,7 @@ int later_refuse(struct parser *ps)
 
 int kernel_type(struct parser *ps)
 {
-	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not supported yet: %s",
-		      ps->tok.str);
+	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not supported yet: %s", ps->tok.str);
 }
 
 /* ---- types and names ----------------------------------------------------- */
@@ -87,8 +86,7 @@ static int inline_definition(struct parser *ps)
 {
 	struct d_token where = ps->tok;
 	const char *name;
-	if (lex_next(ps) < 0 || named(ps, &name) == NULL || expect(ps, T_ASSIGN) < 0 ||
-	    parse_assignment(ps) == NULL)
+	if (lex_next(ps) < 0 || named(ps, &name) == NULL || expect(ps, T_ASSIGN) < 0 || parse_assignment(ps) == NULL)
 		return -TALLY_ESYNTAX;
 	int rc = later(ps, &where, "inline definitions are not supported yet: inline %s", name);
 	return definition_end(ps, rc);
@@ -116,8 +114,8 @@ static int translator_definition(struct parser *ps)
 		rc = translator_member(ps);
 	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0)
 		return rc;
-	rc = later(ps, &where, "translators are not supported yet: translator %s < %s >",
-		   type_name(ps->u, to), type_name(ps->u, from));
+	rc = later(ps, &where, "translators are not supported yet: translator %s < %s >", type_name(ps->u, to),
+		   type_name(ps->u, from));
 	return definition_end(ps, rc);
 }
 
@@ -181,11 +179,9 @@ struct d_node *parse_xlate(struct parser *ps)
 {
 	struct d_token where = ps->tok;
 	const struct d_type *t;
-	if (lex_next(ps) < 0 || expect(ps, T_LT) < 0 || (t = nameless(ps)) == NULL ||
-	    expect(ps, T_GT) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL ||
-	    expect(ps, T_RPAREN) < 0 ||
-	    later(ps, &where, "translators are not supported yet: xlate < %s >",
-		  type_name(ps->u, t)) < 0)
+	if (lex_next(ps) < 0 || expect(ps, T_LT) < 0 || (t = nameless(ps)) == NULL || expect(ps, T_GT) < 0 ||
+	    expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL || expect(ps, T_RPAREN) < 0 ||
+	    later(ps, &where, "translators are not supported yet: xlate < %s >", type_name(ps->u, t)) < 0)
 		return NULL;
 	return node_int(ps->u, where.line, ps->u->base[B_INT], 0);
 }

@@ -12,12 +12,18 @@
 #include <limits.h>
 #include <string.h>
 
-static const struct { const char *text; uint8_t len, kind; } puncts[] = {
+static const struct {
+	const char *text;
+	uint8_t len, kind;
+} puncts[] = {
 #define X(tag, text) { text, sizeof(text) - 1, T_##tag },
 	D_PUNCT(X)
 #undef X
 };
-static const struct { const char *text; uint8_t kind; } keywords[] = {
+static const struct {
+	const char *text;
+	uint8_t kind;
+} keywords[] = {
 #define X(word) { #word, T_##word },
 	D_KEYWORDS(X)
 #undef X
@@ -40,8 +46,8 @@ int lex_syntax(struct parser *ps)
 	if (n == 0)
 		return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near end of input");
 	const char *hint = near_keyword(t->start, n);
-	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n,
-		      t->start, hint != NULL ? "; " : "", hint != NULL ? hint : "");
+	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n, t->start,
+		      hint != NULL ? "; " : "", hint != NULL ? hint : "");
 }
 
 void lex_rewind(struct parser *ps)
@@ -157,8 +163,7 @@ static int number(struct d_unit *u, struct d_token *t, const char **pp, const ch
 	const char *digits = p;
 	for (t->ival = 0; p < end && digit_value(*p) < (base == 16 ? 16 : 10); p++) {
 		if (digit_value(*p) >= base)
-			return d_fail(u, t->line, D_INT_DIGIT, "octal digit expected but found %c",
-				      *p);
+			return d_fail(u, t->line, D_INT_DIGIT, "octal digit expected but found %c", *p);
 		if (__builtin_mul_overflow(t->ival, (uint64_t)base, &t->ival) ||
 		    __builtin_add_overflow(t->ival, (uint64_t)digit_value(*p), &t->ival))
 			return d_fail(u, t->line, D_INT_OFLOW,
@@ -182,7 +187,8 @@ static int bad_number(struct parser *ps)
 	t->end = p;
 	if (!floating)
 		return lex_syntax(ps);
-	return d_fail(ps->u, t->line, D_SYNTAX, "floating-point constants are not permitted: %.*s "
+	return d_fail(ps->u, t->line, D_SYNTAX,
+		      "floating-point constants are not permitted: %.*s "
 		      "(use integers: scale the values, or divide two of them)",
 		      (int)(p - t->start > 40 ? 40 : p - t->start), t->start);
 }
@@ -253,7 +259,7 @@ static int lex_string(struct parser *ps)
 	t->str = s;
 	while (p < end)
 		s[t->len++] = (char)escape(&p, end);
-	t->len = (uint32_t)strnlen(s, t->len);       /* a NUL ends it */
+	t->len = (uint32_t)strnlen(s, t->len); /* a NUL ends it */
 	ps->p = end + 1;
 	return 0;
 }
@@ -263,8 +269,7 @@ static int lex_char(struct parser *ps)
 	struct d_token *t = &ps->tok;
 	const char *end = literal_end(ps), *p = ps->p + 1;
 	if (end == NULL)
-		return d_fail(ps->u, t->line, D_CHR_NL,
-			      "newline encountered in character constant");
+		return d_fail(ps->u, t->line, D_CHR_NL, "newline encountered in character constant");
 	if (p == end)
 		return d_fail(ps->u, t->line, D_CHR_NULL, "empty character constant");
 	t->kind = T_INT;
@@ -274,8 +279,7 @@ static int lex_char(struct parser *ps)
 		t->ival = t->ival << 8 | escape(&p, end);
 	if (n > sizeof(int))
 		return d_fail(ps->u, t->line, D_CHR_OFLOW, "character constant is too long");
-	t->ival = n == 1 ? (uint64_t)(int64_t)(signed char)t->ival
-			 : (uint64_t)(int64_t)(int32_t)t->ival;
+	t->ival = n == 1 ? (uint64_t)(int64_t)(signed char)t->ival : (uint64_t)(int64_t)(int32_t)t->ival;
 	ps->p = end + 1;
 	return 0;
 }
@@ -329,13 +333,13 @@ int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, 
 	if (key == NULL)
 		return d_nomem(u);
 	*text = u->env.macro != NULL ? u->env.macro(u->env.arg, key) : NULL;
-	if (*text == NULL && argument && name[0] == '$')     /* $$1 is $1, quoted */
+	if (*text == NULL && argument && name[0] == '$') /* $$1 is $1, quoted */
 		*text = u->env.macro != NULL ? u->env.macro(u->env.arg, key + 1) : NULL;
 	if (*text == NULL && argument && u->env.defaultargs)
 		*text = name[0] == '$' ? "" : "0";
 	if (*text == NULL)
-		return d_fail(u, line, D_MACRO_UNDEF, "macro %s $%s is not defined",
-			      argument ? "argument" : "variable", key);
+		return d_fail(u, line, D_MACRO_UNDEF, "macro %s $%s is not defined", argument ? "argument" : "variable",
+			      key);
 	return 0;
 }
 
@@ -388,8 +392,7 @@ static int lex_macro(struct parser *ps)
 			return d_fail(ps->u, t->line, D_SYNTAX,
 				      "syntax error near \"%.60s\" (the value of %.*s; "
 				      "write $%.*s for a string)",
-				      text, (int)(p - t->start), t->start, (int)(p - t->start),
-				      t->start);
+				      text, (int)(p - t->start), t->start, (int)(p - t->start), t->start);
 	return *text == '\0' ? lex_syntax(ps) : word_token(ps->u, t, text, strlen(text));
 }
 
@@ -407,8 +410,7 @@ static int lex_punct(struct parser *ps)
 	}
 	ps->tok.end = ps->p + 1;
 	if (!isprint((unsigned char)*ps->p))
-		return d_fail(ps->u, ps->line, D_SYNTAX, "syntax error near \"\\x%02x\"",
-			      (unsigned char)*ps->p);
+		return d_fail(ps->u, ps->line, D_SYNTAX, "syntax error near \"\\x%02x\"", (unsigned char)*ps->p);
 	return lex_syntax(ps);
 }
 

@@ -40,14 +40,19 @@ static int lower_agg(struct lw *l, const struct d_sym *s)
 {
 	struct d_agg *a = &l->p->agg[s->index];
 
-	*a = (struct d_agg){ .name = s->name, .fn = s->fn, .nkeys = s->nkeys, .lq = s->lq, .llq = s->llq,
-			     .value_signed = s->value_signed, .line = s->line };
+	*a = (struct d_agg){ .name = s->name,
+			     .fn = s->fn,
+			     .nkeys = s->nkeys,
+			     .lq = s->lq,
+			     .llq = s->llq,
+			     .value_signed = s->value_signed,
+			     .line = s->line };
 	a->keys = arena_alloc(&l->u->arena, (s->nkeys + 1) * sizeof(*a->keys));
 	if (!a->keys)
 		return -1;
 	a->key_size = lw_layout(s->keys, s->nkeys, a->keys, 0, true);
 	if (a->fn >= AGG_QUANTIZE)
-		a->key_size += 8;             /* the bucket */
+		a->key_size += 8; /* the bucket */
 	return 0;
 }
 
@@ -57,7 +62,7 @@ static int lower_symbols(struct lw *l)
 
 	l->p->var = arena_alloc(&u->arena, (u->nvars + 1) * sizeof(*l->p->var));
 	l->p->agg = arena_alloc(&u->arena, (u->naggs + 1) * sizeof(*l->p->agg));
-	if (!l->p->var || !l->p->agg || !VEC_NEW(l->obj, l->p->nobjs, l->objs_cap))     /* object 0 is none */
+	if (!l->p->var || !l->p->agg || !VEC_NEW(l->obj, l->p->nobjs, l->objs_cap)) /* object 0 is none */
 		return -1;
 	for (uint32_t i = 0; i < u->nvars; i++)
 		if (lower_var(l, u->var[i]) < 0)
@@ -108,8 +113,12 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 	struct d_action *a = &c->acts[c->nacts++];
 	const struct d_type **type = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*type));
 
-	*a = (struct d_action){ .kind = st->act, .line = st->line, .nslots = st->narg, .fmt = st->fmt,
-				.fmt_text = st->fmt_text, .naggs = st->naggs };
+	*a = (struct d_action){ .kind = st->act,
+				.line = st->line,
+				.nslots = st->narg,
+				.fmt = st->fmt,
+				.fmt_text = st->fmt_text,
+				.naggs = st->naggs };
 	a->slots = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*a->slots));
 	a->aggs = arena_alloc(&l->u->arena, (st->naggs + 1) * sizeof(*a->aggs));
 	if (!type || !a->slots || !a->aggs)
@@ -173,9 +182,14 @@ static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n
 {
 	uint32_t nacts = count_acts(n->stmts), end;
 
-	*c = (struct d_clause){ .id = (uint32_t)(c - l->p->clause), .line = n->line, .source = n->source,
-				.desc = n->text, .probes = n->probes, .nprobes = n->nprobes,
-				.args_bytes = n->args_bytes, .is_default = n->is_default };
+	*c = (struct d_clause){ .id = (uint32_t)(c - l->p->clause),
+				.line = n->line,
+				.source = n->source,
+				.desc = n->text,
+				.probes = n->probes,
+				.nprobes = n->nprobes,
+				.args_bytes = n->args_bytes,
+				.is_default = n->is_default };
 	l->nins = l->nlabels = 0;
 	l->nregs = 1;
 	l->line = n->line;

@@ -13,20 +13,27 @@ static enum ir_cond cond_of(uint8_t op, const struct d_type *t)
 	bool sign = t->kind == TY_STRING || (t->kind != TY_PTR && t->is_signed);
 
 	switch (op) {
-	case OP_EQ: return IR_EQ;
-	case OP_NE: return IR_NE;
-	case OP_LT: return sign ? IR_LT : IR_LTU;
-	case OP_LE: return sign ? IR_LE : IR_LEU;
-	case OP_GT: return sign ? IR_GT : IR_GTU;
-	default: return sign ? IR_GE : IR_GEU;
+	case OP_EQ:
+		return IR_EQ;
+	case OP_NE:
+		return IR_NE;
+	case OP_LT:
+		return sign ? IR_LT : IR_LTU;
+	case OP_LE:
+		return sign ? IR_LE : IR_LEU;
+	case OP_GT:
+		return sign ? IR_GT : IR_GTU;
+	default:
+		return sign ? IR_GE : IR_GEU;
 	}
 }
 
 static enum ir_cond opposite(enum ir_cond c)
 {
-	static const uint8_t to[] = { [IR_EQ] = IR_NE, [IR_NE] = IR_EQ, [IR_LT] = IR_GE, [IR_LE] = IR_GT,
-				      [IR_GT] = IR_LE, [IR_GE] = IR_LT, [IR_LTU] = IR_GEU, [IR_LEU] = IR_GTU,
-				      [IR_GTU] = IR_LEU, [IR_GEU] = IR_LTU };
+	static const uint8_t to[] = {
+		[IR_EQ] = IR_NE, [IR_NE] = IR_EQ,   [IR_LT] = IR_GE,   [IR_LE] = IR_GT,   [IR_GT] = IR_LE,
+		[IR_GE] = IR_LT, [IR_LTU] = IR_GEU, [IR_LEU] = IR_GTU, [IR_GTU] = IR_LEU, [IR_GEU] = IR_LTU
+	};
 
 	return to[c];
 }
@@ -108,16 +115,26 @@ static ir_reg arithmetic(struct lw *l, uint8_t op, const struct d_type *t, ir_re
 	bool sign = t->kind != TY_PTR && t->is_signed;
 
 	switch (op) {
-	case OP_ADD: return lw_extended(l, lw_binary(l, IR_ADD, a, b), t);
-	case OP_SUB: return lw_extended(l, lw_binary(l, IR_SUB, a, b), t);
-	case OP_MUL: return lw_extended(l, lw_binary(l, IR_MUL, a, b), t);
-	case OP_DIV: return lw_extended(l, lw_binary(l, sign ? IR_DIVS : IR_DIVU, a, b), t);
-	case OP_MOD: return lw_binary(l, sign ? IR_MODS : IR_MODU, a, b);
-	case OP_AND: return lw_binary(l, IR_AND, a, b);
-	case OP_OR: return lw_binary(l, IR_OR, a, b);
-	case OP_XOR: return lw_binary(l, IR_XOR, a, b);
-	case OP_SHL: return lw_extended(l, lw_binary(l, IR_SHL, a, b), t);
-	default: return lw_binary(l, sign ? IR_SAR : IR_SHR, a, b);
+	case OP_ADD:
+		return lw_extended(l, lw_binary(l, IR_ADD, a, b), t);
+	case OP_SUB:
+		return lw_extended(l, lw_binary(l, IR_SUB, a, b), t);
+	case OP_MUL:
+		return lw_extended(l, lw_binary(l, IR_MUL, a, b), t);
+	case OP_DIV:
+		return lw_extended(l, lw_binary(l, sign ? IR_DIVS : IR_DIVU, a, b), t);
+	case OP_MOD:
+		return lw_binary(l, sign ? IR_MODS : IR_MODU, a, b);
+	case OP_AND:
+		return lw_binary(l, IR_AND, a, b);
+	case OP_OR:
+		return lw_binary(l, IR_OR, a, b);
+	case OP_XOR:
+		return lw_binary(l, IR_XOR, a, b);
+	case OP_SHL:
+		return lw_extended(l, lw_binary(l, IR_SHL, a, b), t);
+	default:
+		return lw_binary(l, sign ? IR_SAR : IR_SHR, a, b);
 	}
 }
 
@@ -189,15 +206,24 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 	struct lw_place p;
 
 	switch (n->kind) {
-	case N_INT: return lw_const(l, n->ival);
-	case N_BUILTIN: return lw_builtin(l, (enum ir_builtin)n->ival);
-	case N_UN: return value_unary(l, n);
-	case N_BIN: return value_binary(l, n);
-	case N_ASSIGN: return value_assign(l, n);
-	case N_INCDEC: return value_incdec(l, n);
-	case N_COND: return value_cond(l, n);
-	case N_CALL: return lw_string_number(l, n);
-	case N_CAST: return lw_extended(l, lw_value(l, n->a), n->type);
+	case N_INT:
+		return lw_const(l, n->ival);
+	case N_BUILTIN:
+		return lw_builtin(l, (enum ir_builtin)n->ival);
+	case N_UN:
+		return value_unary(l, n);
+	case N_BIN:
+		return value_binary(l, n);
+	case N_ASSIGN:
+		return value_assign(l, n);
+	case N_INCDEC:
+		return value_incdec(l, n);
+	case N_COND:
+		return value_cond(l, n);
+	case N_CALL:
+		return lw_string_number(l, n);
+	case N_CAST:
+		return lw_extended(l, lw_value(l, n->a), n->type);
 	case N_COMMA:
 		lw_effect(l, n->a);
 		return lw_value(l, n->b);
@@ -205,7 +231,8 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 		p = lw_place_of(l, n->a);
 		lw_by_address(l, &p);
 		return p.index;
-	case N_ARGS: return lw_args_address(l, n->offset);
+	case N_ARGS:
+		return lw_args_address(l, n->offset);
 	default:
 		s = lw_lhs_of(l, n);
 		return lw_lhs_get(l, &s);
@@ -281,7 +308,9 @@ void lw_effect(struct lw *l, const struct d_node *n)
 	uint32_t other, end;
 
 	switch (n->kind) {
-	case N_ASSIGN: effect_assign(l, n); break;
+	case N_ASSIGN:
+		effect_assign(l, n);
+		break;
 	case N_INCDEC:
 		if (!atomic_add(l, n))
 			value_incdec(l, n);

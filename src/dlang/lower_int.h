@@ -9,15 +9,15 @@
 struct lw {
 	struct d_unit *u;
 	struct d_program *p;
-	bool failed;                          /* memory is out, or the clause is too large */
+	bool failed; /* memory is out, or the clause is too large */
 	bool too_large;
 	uint32_t objs_cap, lits_cap;
 	struct ir_object *obj;
 	const char **lit;
 	/* the clause in work */
-	struct ir_ins *ins, sink;             /* sink takes what no memory is left for */
+	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line;
-	ir_reg generation;                    /* of the tuple in work, which asks once for it; 0: not yet */
+	ir_reg generation; /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
 /* More instructions than any clause needs that a kernel would take; bounds the work on hostile sources. */
@@ -28,9 +28,9 @@ struct lw {
 struct lw_place {
 	ir_obj o;
 	uint32_t off;
-	ir_reg index;                         /* o: 0 or the element's number; else the address */
-	uint32_t limit;                       /* elements */
-	bool user;                            /* address of user memory */
+	ir_reg index;   /* o: 0 or the element's number; else the address */
+	uint32_t limit; /* elements */
+	bool user;      /* address of user memory */
 	bool args;
 };
 
@@ -55,9 +55,9 @@ void lw_move_to(struct lw *l, ir_reg d, ir_reg a);
 ir_reg lw_const(struct lw *l, int64_t v);
 ir_reg lw_binary(struct lw *l, enum ir_op op, ir_reg a, ir_reg b);
 ir_reg lw_unary(struct lw *l, enum ir_op op, ir_reg a);
-ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t);    /* converted to a type */
+ir_reg lw_extended(struct lw *l, ir_reg a, const struct d_type *t); /* converted to a type */
 ir_reg lw_builtin(struct lw *l, enum ir_builtin which);
-uint32_t lw_literal(struct lw *l, const char *s);                      /* its number */
+uint32_t lw_literal(struct lw *l, const char *s); /* its number */
 /* An operation on an object, at off. */
 struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32_t size);
 void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size);
@@ -65,8 +65,8 @@ void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint
 void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);
 
 /* ---- lower_place.c -------------------------------------------------------------------------------- */
-bool lw_is_dyn(const struct d_node *n);                                /* thread-local or associative: it has a key */
-ir_obj lw_key_of(struct lw *l, const struct d_node *n);                /* at this use */
+bool lw_is_dyn(const struct d_node *n);                 /* thread-local or associative: it has a key */
+ir_obj lw_key_of(struct lw *l, const struct d_node *n); /* at this use */
 ir_obj lw_dyn_get(struct lw *l, const struct d_node *n, ir_obj key);
 void lw_dyn_set(struct lw *l, const struct d_node *n, ir_obj key, ir_obj value);
 struct lw_place lw_place_of(struct lw *l, const struct d_node *n);
@@ -79,18 +79,18 @@ ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s);
 ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
 
 /* ---- lower_string.c --------------------------------------------------------------------------------- */
-void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);   /* padded to size */
+void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size); /* padded to size */
 /* An object that holds it, at offset 0: a variable's own where that will do. */
 ir_obj lw_string_object(struct lw *l, const struct d_node *n);
 void lw_string_assign(struct lw *l, const struct d_node *n);
 /* The sign of strcmp(a, b). */
 ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b);
-ir_reg lw_string_number(struct lw *l, const struct d_node *n);         /* strlen, index, rindex: what they return */
+ir_reg lw_string_number(struct lw *l, const struct d_node *n); /* strlen, index, rindex: what they return */
 
 /* ---- lower_expr.c ------------------------------------------------------------------------------------- */
-ir_reg lw_value(struct lw *l, const struct d_node *n);                 /* of a scalar */
-void lw_effect(struct lw *l, const struct d_node *n);                  /* whatever n is, for its effect */
-void lw_jump(struct lw *l, const struct d_node *n, bool when, uint32_t label);        /* to label if !!n == when */
+ir_reg lw_value(struct lw *l, const struct d_node *n);                         /* of a scalar */
+void lw_effect(struct lw *l, const struct d_node *n);                          /* whatever n is, for its effect */
+void lw_jump(struct lw *l, const struct d_node *n, bool when, uint32_t label); /* to label if !!n == when */
 void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *s, bool in_key);
 /* Gives slots for types their offsets from `at` on; returns where they end. */
 uint32_t lw_layout(const struct d_type *const *type, uint32_t n, struct slot *slot, uint32_t at, bool in_key);

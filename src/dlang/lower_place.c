@@ -100,7 +100,7 @@ struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
 			p.index = lw_binary(l, IR_ADD, p.index, by);
 		}
 		return p;
-	default:                              /* N_VAR: global or this */
+	default: /* N_VAR: global or this */
 		return (struct lw_place){ .o = n->sym->ir };
 	}
 }

@@ -155,10 +155,17 @@ static void path_part(struct lw *l, const struct d_node *n, enum ir_op op, ir_ob
 static void string_call(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	switch (n->call) {
-	case CALL_substr: substr(l, n, o, off, size); break;
-	case CALL_strjoin: strjoin(l, n, o, off, size); break;
-	case CALL_basename: path_part(l, n, IR_SBASE, o, off, size); break;
-	default: path_part(l, n, IR_SDIR, o, off, size);
+	case CALL_substr:
+		substr(l, n, o, off, size);
+		break;
+	case CALL_strjoin:
+		strjoin(l, n, o, off, size);
+		break;
+	case CALL_basename:
+		path_part(l, n, IR_SBASE, o, off, size);
+		break;
+	default:
+		path_part(l, n, IR_SDIR, o, off, size);
 	}
 }
 
@@ -276,9 +283,15 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 	case N_STRBUILTIN:
 		lw_on(l, IR_OBUILTIN, o, off, size)->x = (uint32_t)n->ival;
 		break;
-	case N_CAST: string_cast(l, n, o, off, size); break;
-	case N_CALL: string_call(l, n, o, off, size); break;
-	case N_COND: string_cond(l, n, o, off, size); break;
+	case N_CAST:
+		string_cast(l, n, o, off, size);
+		break;
+	case N_CALL:
+		string_call(l, n, o, off, size);
+		break;
+	case N_COND:
+		string_cond(l, n, o, off, size);
+		break;
 	case N_ASSIGN:
 		lw_string_assign(l, n);
 		string_place(l, n->a, o, off, size);
@@ -287,7 +300,8 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 		lw_effect(l, n->a);
 		lw_string(l, n->b, o, off, size);
 		break;
-	default: string_place(l, n, o, off, size);
+	default:
+		string_place(l, n, o, off, size);
 	}
 }
 

@@ -17,7 +17,10 @@ struct names {
 };
 
 enum hint_kind { HINT_NAME, HINT_CALL, HINT_AGG, HINT_WORD };
-static const struct { const char *word, *text; uint8_t kind; } hints[] = {
+static const struct {
+	const char *word, *text;
+	uint8_t kind;
+} hints[] = {
 #define HINT(word, kind, text) { #word, text, HINT_##kind },
 #include "dlang/hint.def"
 #undef HINT
@@ -32,7 +35,10 @@ static void add(struct names *l, const char *name)
 static void add_builtins(struct names *l)
 {
 	enum { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
-	static const struct { const char *name; uint8_t cls; } rows[] = {
+	static const struct {
+		const char *name;
+		uint8_t cls;
+	} rows[] = {
 #define BUILTIN(name, class, type, code) { #name, BC_##class },
 #include "dlang/builtin.def"
 #undef BUILTIN
@@ -87,7 +93,8 @@ const char *near_keyword(const char *word, size_t n)
 }
 
 /* What is added to the words: "" when nothing is near, or what is near is the word itself. */
-static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before, const char *behind)
+static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
+			  const char *behind)
 {
 	const char *near = text_nearest(word, l->v, l->n), *ret = NULL;
 

@@ -14,9 +14,8 @@ static const char *const op_texts[OP_NOPS] = {
 #undef X
 };
 static const char *const assign_texts[OP_NOPS] = {
-	[OP_NONE] = "=", [OP_ADD] = "+=", [OP_SUB] = "-=", [OP_MUL] = "*=", [OP_DIV] = "/=",
-	[OP_MOD] = "%=",
-	[OP_AND] = "&=", [OP_OR] = "|=", [OP_XOR] = "^=", [OP_SHL] = "<<=", [OP_SHR] = ">>=",
+	[OP_NONE] = "=", [OP_ADD] = "+=", [OP_SUB] = "-=", [OP_MUL] = "*=",  [OP_DIV] = "/=",  [OP_MOD] = "%=",
+	[OP_AND] = "&=", [OP_OR] = "|=",  [OP_XOR] = "^=", [OP_SHL] = "<<=", [OP_SHR] = ">>=",
 };
 
 const char *op_text(const struct d_node *n)
@@ -28,8 +27,7 @@ const char *op_text(const struct d_node *n)
 
 static int incompatible(struct d_unit *u, const struct d_node *n)
 {
-	return d_fail(u, n->line, D_OP_INCOMPAT,
-		      "operands have incompatible types: \"%s\" %s \"%s\"",
+	return d_fail(u, n->line, D_OP_INCOMPAT, "operands have incompatible types: \"%s\" %s \"%s\"",
 		      type_name(u, n->a->type), op_text(n), type_name(u, n->b->type));
 }
 
@@ -133,10 +131,8 @@ static int integers_only(struct d_unit *u, const struct d_node *n)
 	if (ty_is_int(n->a->type) && ty_is_int(n->b->type))
 		return 0;
 	if (arithmetic)
-		return d_fail(u, n->line, D_OP_ARITH,
-			      "operator %s requires operands of arithmetic type", op_text(n));
-	return d_fail(u, n->line, D_OP_INT, "operator %s requires operands of integral type",
-		      op_text(n));
+		return d_fail(u, n->line, D_OP_ARITH, "operator %s requires operands of arithmetic type", op_text(n));
+	return d_fail(u, n->line, D_OP_INT, "operator %s requires operands of integral type", op_text(n));
 }
 
 static int type_shift(struct d_unit *u, struct d_node **np)
@@ -167,8 +163,7 @@ static int type_comparison(struct d_unit *u, struct d_node **np)
 	if (rc < 0)
 		return rc;
 	const struct d_type *a = n->a->type, *b = n->b->type;
-	if ((a->kind == TY_STRING || b->kind == TY_STRING) && ty_is_strcompat(a) &&
-	    ty_is_strcompat(b)) {
+	if ((a->kind == TY_STRING || b->kind == TY_STRING) && ty_is_strcompat(a) && ty_is_strcompat(b)) {
 		if ((rc = to_string(u, &n->a)) == 0)
 			rc = to_string(u, &n->b);
 	} else if (ty_is_int(a) && ty_is_int(b)) {
@@ -198,8 +193,7 @@ static int type_logical(struct d_unit *u, struct d_node **np)
 	if (rc < 0 || (rc = decay(u, &n->b)) < 0)
 		return rc;
 	if (!ty_is_scalar(n->a->type) || !ty_is_scalar(n->b->type))
-		return d_fail(u, n->line, D_OP_SCALAR,
-			      "operator %s requires operands of scalar type", op_text(n));
+		return d_fail(u, n->line, D_OP_SCALAR, "operator %s requires operands of scalar type", op_text(n));
 	n->type = u->base[B_INT];
 	return fold(u, np);
 }
@@ -217,7 +211,12 @@ int cook_operator(struct d_unit *u, struct d_node **np)
 	case OP_SHL:
 	case OP_SHR:
 		return type_shift(u, np);
-	case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE:
+	case OP_EQ:
+	case OP_NE:
+	case OP_LT:
+	case OP_LE:
+	case OP_GT:
+	case OP_GE:
 		return type_comparison(u, np);
 	case OP_LAND:
 	case OP_LOR:
@@ -240,13 +239,12 @@ static int cook_left(struct d_unit *u, struct d_node *n)
 		return rc;
 	a = n->a;
 	const struct d_node *root = place_root(a);
-	if (a->kind == N_BUILTIN || a->kind == N_STRBUILTIN ||
-	    (root != NULL && root->kind == N_DEREF))
-		return d_fail(u, n->line, D_OP_WRITE,
-			      "operator %s can only be applied to a writable variable", op_text(n));
+	if (a->kind == N_BUILTIN || a->kind == N_STRBUILTIN || (root != NULL && root->kind == N_DEREF))
+		return d_fail(u, n->line, D_OP_WRITE, "operator %s can only be applied to a writable variable",
+			      op_text(n));
 	if (root == NULL)
-		return d_fail(u, n->line, D_OP_LVAL,
-			      "operator %s requires modifiable lvalue as an operand", op_text(n));
+		return d_fail(u, n->line, D_OP_LVAL, "operator %s requires modifiable lvalue as an operand",
+			      op_text(n));
 	return 0;
 }
 
@@ -264,12 +262,10 @@ static int infer(struct d_unit *u, struct d_node *var, const struct d_node *from
 			      "arrays are not supported yet: %s",
 			      s->name);
 	else if (t->kind == TY_ARRAY || t->kind == TY_FUNC)
-		return d_fail(u, var->line, D_OP_ARRFUN,
-			      "operator = may not be applied to operand of type \"%s\"",
+		return d_fail(u, var->line, D_OP_ARRFUN, "operator = may not be applied to operand of type \"%s\"",
 			      type_name(u, t));
 	else if (!ty_is_scalar(t) && !ty_is_sou(t))
-		return d_fail(u, var->line, D_OP_INCOMPAT,
-			      "operands have incompatible types: \"%s\" = \"%s\"", s->name,
+		return d_fail(u, var->line, D_OP_INCOMPAT, "operands have incompatible types: \"%s\" = \"%s\"", s->name,
 			      type_name(u, t));
 	if (t == NULL)
 		return -TALLY_ENOMEM;
@@ -285,19 +281,16 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return rc;
 	const struct d_type *t = n->type = n->a->type;
 	if (t->kind == TY_ARRAY)
-		return d_fail(u, n->line, D_OP_ARRFUN,
-			      "operator = may not be applied to operand of type \"%s\"",
+		return d_fail(u, n->line, D_OP_ARRFUN, "operator = may not be applied to operand of type \"%s\"",
 			      type_name(u, t));
 	if (t->kind == TY_PTR && (rc = decay(u, &n->b)) < 0)
 		return rc;
-	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 &&
-	    (rc = null_to_empty(u, &n->b)) < 0)
+	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 && (rc = null_to_empty(u, &n->b)) < 0)
 		return rc;
 	if (t->kind == TY_FLOAT || !assignable(t, n->b))
 		return incompatible(u, n);
 	if (ty_is_sou(t) && place_root(n->b) == NULL)
-		return d_fail(u, n->line, D_UNSUPPORTED,
-			      "assigning a computed struct is not supported yet");
+		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;
 	return convert(u, &n->b, t);
@@ -306,8 +299,7 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 static int assign_pointer(struct d_unit *u, struct d_node *n)
 {
 	if (!points_to_size(n->a->type))
-		return d_fail(u, n->line, D_OP_VFPTR,
-			      "operator %s requires left-hand scalar operand of known size",
+		return d_fail(u, n->line, D_OP_VFPTR, "operator %s requires left-hand scalar operand of known size",
 			      op_text(n));
 	if (!ty_is_int(n->b->type))
 		return incompatible(u, n);
@@ -319,7 +311,7 @@ static int assign_op(struct d_unit *u, struct d_node *n)
 {
 	bool sum = n->op == OP_ADD || n->op == OP_SUB, shift = n->op == OP_SHL || n->op == OP_SHR;
 	int rc;
-	if (n->a->type == NULL)               /* counts from zero, as x++ does */
+	if (n->a->type == NULL) /* counts from zero, as x++ does */
 		n->a->sym->type = n->a->type = type_named(u, "int64_t");
 	n->type = n->a->type;
 	if (sum && n->type->kind == TY_PTR)
@@ -338,8 +330,8 @@ int cook_assign(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	if (n->a->kind == N_AGG)
-		return d_fail(u, n->line, D_OP_LVAL,
-			      "operator %s requires modifiable lvalue as an operand", op_text(n));
+		return d_fail(u, n->line, D_OP_LVAL, "operator %s requires modifiable lvalue as an operand",
+			      op_text(n));
 	int rc = cook_value(u, &n->b);
 	if (rc < 0 || (rc = cook_left(u, n)) < 0)
 		return rc;
@@ -350,8 +342,8 @@ int cook_incdec(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	if (n->a->kind == N_AGG)
-		return d_fail(u, n->line, D_OP_LVAL,
-			      "operator %s requires modifiable lvalue as an operand", op_text(n));
+		return d_fail(u, n->line, D_OP_LVAL, "operator %s requires modifiable lvalue as an operand",
+			      op_text(n));
 	int rc = cook_left(u, n);
 	if (rc < 0)
 		return rc;
@@ -359,11 +351,9 @@ int cook_incdec(struct d_unit *u, struct d_node **np)
 		n->a->sym->type = n->a->type = type_named(u, "int64_t");
 	n->type = n->a->type;
 	if (!ty_is_scalar(n->type))
-		return d_fail(u, n->line, D_OP_SCALAR,
-			      "operator %s requires operand of scalar type", op_text(n));
+		return d_fail(u, n->line, D_OP_SCALAR, "operator %s requires operand of scalar type", op_text(n));
 	if (n->type->kind == TY_PTR && !points_to_size(n->type))
-		return d_fail(u, n->line, D_OP_VFPTR,
-			      "operator %s requires an operand of known size", op_text(n));
+		return d_fail(u, n->line, D_OP_VFPTR, "operator %s requires an operand of known size", op_text(n));
 	if (n->type->kind == TY_PTR)
 		n->ival *= n->type->to->size;
 	return 0;

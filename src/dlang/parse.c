@@ -13,7 +13,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define FIELD_MOST 256                        /* bytes of one part of a probe description */
+#define FIELD_MOST 256 /* bytes of one part of a probe description */
 
 /* ---- probe descriptions -------------------------------------------------- */
 
@@ -26,11 +26,10 @@ static int expand(struct parser *ps, struct buf *to, const char *s, size_t n)
 			buf_putc(to, *s++);
 			continue;
 		}
-		s += s + 1 < end && s[1] == '$' ? 2 : 1;     /* $$1 and $1 are the same here */
+		s += s + 1 < end && s[1] == '$' ? 2 : 1; /* $$1 and $1 are the same here */
 		const char *name = s;
 		bool argument = s < end && isdigit((unsigned char)*s);
-		while (s < end && (argument ? isdigit((unsigned char)*s)
-					    : isalnum((unsigned char)*s) || *s == '_'))
+		while (s < end && (argument ? isdigit((unsigned char)*s) : isalnum((unsigned char)*s) || *s == '_'))
 			s++;
 		if (s == name)
 			return d_fail(ps->u, ps->line, D_PDESC_INVAL,
@@ -53,10 +52,8 @@ static int split(struct parser *ps, struct d_desc *d, char *s)
 		char *colon = strrchr(s, ':');
 		const char *part = colon != NULL ? colon + 1 : s;
 		if (i == COUNT(field) || strlen(part) >= FIELD_MOST)
-			return d_fail(ps->u, d->line, D_PDESC_INVAL,
-				      "invalid probe description \"%.100s\": %s", d->text,
-				      i == COUNT(field) ? "more than four parts"
-							: "File name too long");
+			return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe description \"%.100s\": %s",
+				      d->text, i == COUNT(field) ? "more than four parts" : "File name too long");
 		*field[i] = part;
 		if (colon == NULL)
 			return 0;
@@ -69,8 +66,7 @@ static int describe(struct parser *ps, struct d_desc *d, const char *word, uint3
 	struct buf b = { 0 };
 	uint64_t id;
 	int rc = expand(ps, &b, word, len);
-	char *s =
-		rc < 0 || b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
+	char *s = rc < 0 || b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
 	buf_free(&b);
 	if (rc < 0)
 		return rc;
@@ -145,8 +141,7 @@ static int conditional(struct parser *ps, struct d_stmt ***end)
 	int rc = later(ps, &ps->tok, "if and else are not supported: use predicates or ?:");
 	if (rc < 0 || (rc = parse_enter(ps)) < 0)
 		return rc;
-	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL ||
-	    expect(ps, T_RPAREN) < 0)
+	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL || expect(ps, T_RPAREN) < 0)
 		return -TALLY_ESYNTAX;
 	if ((rc = arm(ps, end)) == 0 && (rc = accept_token(ps, T_else)) > 0)
 		rc = arm(ps, end);
@@ -193,8 +188,7 @@ static int body(struct parser *ps, struct d_clausenode *c)
 			return -TALLY_ESYNTAX;
 		if ((rc = lex_space(ps)) < 0)
 			return rc;
-	} else if ((ps->p >= ps->end || *ps->p != '{') &&
-		   ps->u->src[ps->u->cur_source].name != NULL) {
+	} else if ((ps->p >= ps->end || *ps->p != '{') && ps->u->src[ps->u->cur_source].name != NULL) {
 		return d_fail(ps->u, c->line, D_SYNTAX,
 			      "expected predicate and/or actions following probe description");
 	}
@@ -260,8 +254,16 @@ static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
 	if (rc < 0)
 		return rc;
 	switch (look.tok.kind) {
-	case T_typedef: case T_self: case T_this: case T_extern: case T_static: case T_auto:
-	case T_register: case T_inline: case T_translator: case T_provider:
+	case T_typedef:
+	case T_self:
+	case T_this:
+	case T_extern:
+	case T_static:
+	case T_auto:
+	case T_register:
+	case T_inline:
+	case T_translator:
+	case T_provider:
 		break;
 	case T_SYMBOL:
 		if ((rc = begins_with_kernel_type(&look)) <= 0)
@@ -292,9 +294,7 @@ static int element(struct parser *ps)
 static int source(struct d_unit *u, uint32_t number)
 {
 	const struct d_src *s = &u->src[number];
-	struct parser ps = {
-		.u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true
-	};
+	struct parser ps = { .u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true };
 	u->cur_source = number;
 	u->depth = 0;
 	int rc = lex_space(&ps);

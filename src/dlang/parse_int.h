@@ -14,6 +14,7 @@
 #include "dlang/ast_int.h"
 
 /* punctuation: tag, spelling; longest first where one starts another */
+/* clang-format off */
 #define D_PUNCT(X)                                                                                 \
 	X(ELLIPSIS, "...") X(SHL_EQ, "<<=") X(SHR_EQ, ">>=")                                       \
 	X(ARROW, "->") X(INC, "++") X(DEC, "--") X(SHL, "<<") X(SHR, ">>") X(LE, "<=")            \
@@ -24,7 +25,9 @@
 	X(RBRACK, "]") X(SEMI, ";") X(COMMA, ",") X(LT, "<") X(GT, ">") X(ASSIGN, "=")            \
 	X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(AND, "&") X(OR, "|")        \
 	X(XOR, "^") X(NOT, "~") X(LNOT, "!") X(QUESTION, "?") X(COLON, ":") X(DOT, ".")
+/* clang-format on */
 
+/* clang-format off */
 #define D_KEYWORDS(X)                                                                              \
 	X(auto) X(char) X(const) X(counter) X(double) X(enum) X(extern) X(float) X(if) X(import)  \
 	X(inline) X(int) X(long) X(offsetof) X(probe) X(provider) X(register) X(restrict) X(self)  \
@@ -32,53 +35,54 @@
 	X(translator) X(typedef) X(union) X(unsigned) X(userland) X(void) X(volatile) X(xlate)     \
 	X(else) X(for) X(while) X(do) X(goto) X(return) X(break) X(continue) X(switch) X(case)    \
 	X(default) X(_Bool)
+/* clang-format on */
 
 enum d_tok {
 	T_END,
-	T_INT,                                /* ival, and how it was written */
-	T_STR,                                /* str, len */
-	T_IDENT,                              /* str */
-	T_SYMBOL,                             /* str: a name with ` in it */
-	T_AGG,                                /* str: name without '@' */
+	T_INT,    /* ival, and how it was written */
+	T_STR,    /* str, len */
+	T_IDENT,  /* str */
+	T_SYMBOL, /* str: a name with ` in it */
+	T_AGG,    /* str: name without '@' */
 #define X(tag, text) T_##tag,
 	D_PUNCT(X)
 #undef X
 #define X(word) T_##word,
-	D_KEYWORDS(X)
+		D_KEYWORDS(X)
 #undef X
 };
 
 struct d_token {
-	uint8_t kind;                         /* enum d_tok */
-	bool decimal, is_char;                /* T_INT */
-	uint8_t nu, nl;                       /* T_INT: how many u and l suffixes */
-	char sign;                            /* T_INT from a macro argument: '-' or '+' */
+	uint8_t kind;          /* enum d_tok */
+	bool decimal, is_char; /* T_INT */
+	uint8_t nu, nl;        /* T_INT: how many u and l suffixes */
+	char sign;             /* T_INT from a macro argument: '-' or '+' */
 	uint32_t line, len;
 	uint64_t ival;
 	const char *str;
-	const char *start, *end;              /* where it stands */
+	const char *start, *end; /* where it stands */
 };
 
 struct parser {
 	struct d_unit *u;
-	const char *p, *end;                  /* end points at a NUL */
+	const char *p, *end; /* end points at a NUL */
 	uint32_t line;
-	bool in_predicate;                    /* a '/' may be the end of the predicate */
-	bool at_line_start;                   /* only blanks since the newline: '#' is control */
-	bool any_type;                        /* an unknown name is taken for a type's */
+	bool in_predicate;  /* a '/' may be the end of the predicate */
+	bool at_line_start; /* only blanks since the newline: '#' is control */
+	bool any_type;      /* an unknown name is taken for a type's */
 	struct d_token tok;
-	const char *refused;                  /* what later() keeps: words, and where */
+	const char *refused; /* what later() keeps: words, and where */
 	struct d_token refused_at;
 };
 
 /* Those that return int: 0 or more, or a negative code with the words in the unit. */
-int lex_next(struct parser *ps);                 /* the next token into ps->tok */
-int lex_space(struct parser *ps);                /* skips blanks, comments and control lines */
+int lex_next(struct parser *ps);  /* the next token into ps->tok */
+int lex_space(struct parser *ps); /* skips blanks, comments and control lines */
 /* A word of a probe description at the cursor; *len 0 when there is none. Moves past it. */
 void lex_probe_word(struct parser *ps, const char **word, uint32_t *len);
-void lex_rewind(struct parser *ps);              /* the cursor goes back in front of ps->tok */
-const char *near_keyword(const char *word, size_t n);        /* near.c: what D has instead, or NULL */
-int lex_syntax(struct parser *ps);               /* fails with: syntax error near "token" */
+void lex_rewind(struct parser *ps);                   /* the cursor goes back in front of ps->tok */
+const char *near_keyword(const char *word, size_t n); /* near.c: what D has instead, or NULL */
+int lex_syntax(struct parser *ps);                    /* fails with: syntax error near "token" */
 int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, const char **text);
 
 /* A control line ("#..." without the newline). `early`: only #pragma D option does its work, else
@@ -87,34 +91,34 @@ int d_control(struct d_unit *u, const char *text, size_t n, uint32_t *line, bool
 int d_control_early(struct d_unit *u, const struct d_src *s);
 
 /* expr.c */
-struct d_node *parse_expr(struct parser *ps);            /* with commas */
-struct d_node *parse_assignment(struct parser *ps);      /* without */
-struct d_node *parse_predicate(struct parser *ps);       /* up to the closing '/', which is taken */
+struct d_node *parse_expr(struct parser *ps);       /* with commas */
+struct d_node *parse_assignment(struct parser *ps); /* without */
+struct d_node *parse_predicate(struct parser *ps);  /* up to the closing '/', which is taken */
 int parse_constant(struct parser *ps, int64_t *ret, enum d_tag tag, const char *what);
 struct d_node *node_new(struct d_unit *u, enum n_kind kind, uint32_t line);
 struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t, int64_t v);
 
 /* decl.c */
-bool starts_type(const struct parser *ps);       /* the token begins a type name */
-int type_follows(struct parser *ps);             /* 1: the next token does, or is ')'; takes none */
+bool starts_type(const struct parser *ps);               /* the token begins a type name */
+int type_follows(struct parser *ps);                     /* 1: the next token does, or is ')'; takes none */
 const struct d_type *parse_type_name(struct parser *ps); /* as in casts; NULL on failure */
 /* One parameter of a prototype or tuple; *name may become NULL.  NULL on failure. */
 const struct d_type *parse_parameter(struct parser *ps, const char **name);
-bool parse_prototype(struct parser *ps);         /* ( parameters ), the token being '(' */
-int parse_declaration(struct parser *ps);        /* up to the semicolon, which is the token then */
+bool parse_prototype(struct parser *ps);  /* ( parameters ), the token being '(' */
+int parse_declaration(struct parser *ps); /* up to the semicolon, which is the token then */
 
 /* later.c */
 /* Notes that what is at `where` isn't supported yet; the first place in the source counts. */
 int later(struct parser *ps, const struct d_token *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
-int later_refuse(struct parser *ps);             /* fails if anything was noted */
-int kernel_type(struct parser *ps);              /* fails: the token is module`type */
-int parse_definition(struct parser *ps);         /* as parse_declaration; inline ... provider too */
+int later_refuse(struct parser *ps);     /* fails if anything was noted */
+int kernel_type(struct parser *ps);      /* fails: the token is module`type */
+int parse_definition(struct parser *ps); /* as parse_declaration; inline ... provider too */
 struct d_node *parse_xlate(struct parser *ps);
 
-#define D_SOURCE_MOST (2u << 20)              /* bytes of one source */
-#define D_STRSIZE_MOST (64u << 10)            /* bytes of a string */
-#define D_MAX_ARGS 255                        /* of a call or a tuple */
-#define D_MAX_DEPTH 256                       /* of recursion */
+#define D_SOURCE_MOST (2u << 20)   /* bytes of one source */
+#define D_STRSIZE_MOST (64u << 10) /* bytes of a string */
+#define D_MAX_ARGS 255             /* of a call or a tuple */
+#define D_MAX_DEPTH 256            /* of recursion */
 
 /* Every function that can nest calls enter first, and leave when it is done well. */
 int parse_enter(struct parser *ps);
@@ -126,6 +130,6 @@ static inline bool at(const struct parser *ps, enum d_tok kind)
 }
 /* Takes the token if it is of that kind: 1, else 0, negative on failure. */
 int accept_token(struct parser *ps, enum d_tok kind);
-int expect(struct parser *ps, enum d_tok kind);  /* takes it or fails */
+int expect(struct parser *ps, enum d_tok kind); /* takes it or fails */
 
 #endif

@@ -9,28 +9,43 @@
 #include <string.h>
 
 static const char *const kind_names[N_NKINDS] = {
-	[N_INT] = "int", [N_STR] = "str", [N_IDENT] = "ident", [N_SYMBOL] = "symbol",
+	[N_INT] = "int",
+	[N_STR] = "str",
+	[N_IDENT] = "ident",
+	[N_SYMBOL] = "symbol",
 	[N_VAR] = "var",
-	[N_BUILTIN] = "builtin", [N_STRBUILTIN] = "builtin", [N_ARGS] = "args",
-	[N_AGG] = "agg", [N_UN] = "un",
+	[N_BUILTIN] = "builtin",
+	[N_STRBUILTIN] = "builtin",
+	[N_ARGS] = "args",
+	[N_AGG] = "agg",
+	[N_UN] = "un",
 	[N_BIN] = "bin",
-	[N_ASSIGN] = "assign", [N_INCDEC] = "incdec", [N_COND] = "?:", [N_COMMA] = ",",
+	[N_ASSIGN] = "assign",
+	[N_INCDEC] = "incdec",
+	[N_COND] = "?:",
+	[N_COMMA] = ",",
 	[N_CAST] = "cast",
-	[N_MEMBER] = "member", [N_ARROW] = "arrow", [N_DEREF] = "deref", [N_ADDR] = "addr",
+	[N_MEMBER] = "member",
+	[N_ARROW] = "arrow",
+	[N_DEREF] = "deref",
+	[N_ADDR] = "addr",
 	[N_INDEX] = "index",
-	[N_SIZEOF] = "sizeof", [N_OFFSETOF] = "offsetof", [N_CALL] = "call",
-	[N_STACKFN] = "stackfn", [N_SYMFN] = "symfn",
+	[N_SIZEOF] = "sizeof",
+	[N_OFFSETOF] = "offsetof",
+	[N_CALL] = "call",
+	[N_STACKFN] = "stackfn",
+	[N_SYMFN] = "symfn",
 };
-static const char *const scopes[] = {
-	[SCOPE_NONE] = "", [SCOPE_THIS] = "this->", [SCOPE_SELF] = "self->"
-};
+static const char *const scopes[] = { [SCOPE_NONE] = "", [SCOPE_THIS] = "this->", [SCOPE_SELF] = "self->" };
 static const char *const sym_scopes[] = {
-	[SYM_GLOBAL] = "", [SYM_THIS] = "this->", [SYM_SELF] = "self->", [SYM_ASSOC] = "",
-	[SYM_AGG] = "@",
+	[SYM_GLOBAL] = "", [SYM_THIS] = "this->", [SYM_SELF] = "self->", [SYM_ASSOC] = "", [SYM_AGG] = "@",
 };
 
 /* names of codes that bind put into ival */
-static const struct { uint8_t kind, code; const char *name; } builtin_names[] = {
+static const struct {
+	uint8_t kind, code;
+	const char *name;
+} builtin_names[] = {
 #define BC_INT N_BUILTIN
 #define BC_STR N_STRBUILTIN
 #define BC_ARRAY N_NKINDS
@@ -116,8 +131,7 @@ static void print_head(const struct d_node *n, struct buf *to)
 		if (n->type == NULL)
 			buf_printf(to, " .%s", n->str);
 		else if (n->bits != 0)
-			buf_printf(to, " +%" PRIu32 " bits %u..%u", n->offset, n->bit,
-				   n->bit + n->bits - 1);
+			buf_printf(to, " +%" PRIu32 " bits %u..%u", n->offset, n->bit, n->bit + n->bits - 1);
 		else
 			buf_printf(to, " +%" PRIu32, n->offset);
 		break;
@@ -167,10 +181,17 @@ static void print_list(const char *word, struct d_node *const *v, uint32_t n, st
 }
 
 static const char *const act_names[] = {
-	[ACT_TRACE] = "trace", [ACT_PRINTF] = "printf", [ACT_PRINTA] = "printa",
+	[ACT_TRACE] = "trace",
+	[ACT_PRINTF] = "printf",
+	[ACT_PRINTA] = "printa",
 	[ACT_STACK] = "stack",
-	[ACT_USTACK] = "ustack", [ACT_SYM] = "sym", [ACT_EXIT] = "exit", [ACT_CLEAR] = "clear",
-	[ACT_TRUNC] = "trunc", [ACT_NORMALIZE] = "normalize", [ACT_DENORMALIZE] = "denormalize",
+	[ACT_USTACK] = "ustack",
+	[ACT_SYM] = "sym",
+	[ACT_EXIT] = "exit",
+	[ACT_CLEAR] = "clear",
+	[ACT_TRUNC] = "trunc",
+	[ACT_NORMALIZE] = "normalize",
+	[ACT_DENORMALIZE] = "denormalize",
 };
 
 static void print_action(const struct d_stmt *s, struct buf *to)
@@ -206,11 +227,9 @@ static void print_statement(const struct d_stmt *s, struct buf *to)
 void d_print(const struct d_unit *u, struct buf *to)
 {
 	for (const struct d_clausenode *c = u->clauses; c != NULL; c = c->next) {
-		buf_printf(to, "clause line %" PRIu32 "%s\n", c->line,
-			   c->is_default ? " default" : "");
+		buf_printf(to, "clause line %" PRIu32 "%s\n", c->line, c->is_default ? " default" : "");
 		for (const struct d_desc *d = c->descs; d != NULL; d = d->next)
-			buf_printf(to, "  probe %s:%s:%s:%s\n", d->d.prov, d->d.mod, d->d.func,
-				   d->d.name);
+			buf_printf(to, "  probe %s:%s:%s:%s\n", d->d.prov, d->d.mod, d->d.func, d->d.name);
 		if (c->nprobes != 0)
 			buf_puts(to, "  ids");
 		for (uint32_t i = 0; i < c->nprobes; i++)

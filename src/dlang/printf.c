@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-struct args {                                 /* walking a call's arguments */
+struct args { /* walking a call's arguments */
 	struct d_unit *u;
 	struct d_stmt *s;
 	struct d_node *call;
-	const char *name;                     /* printf or printa */
-	unsigned conv;                        /* number of the conversion, from 1 */
+	const char *name; /* printf or printa */
+	unsigned conv;    /* number of the conversion, from 1 */
 };
 
 static int parse_format(struct args *g)
@@ -28,8 +28,7 @@ static int parse_format(struct args *g)
 			      "string constant, argument: %s",
 			      g->name, f->type != NULL ? type_name(g->u, f->type) : "expression");
 	if (f->len == 0)
-		return d_fail(g->u, g->call->line, D_PRINTF_FMT_EMPTY,
-			      "%s( ) format string is empty", g->name);
+		return d_fail(g->u, g->call->line, D_PRINTF_FMT_EMPTY, "%s( ) format string is empty", g->name);
 	g->s->fmt_text = f->str;
 	int rc = fmt_parse(&g->u->arena, f->str, f->len, &g->s->fmt, &e);
 	if (rc == -TALLY_ENOMEM)
@@ -55,15 +54,13 @@ static bool value_fits(const struct fmt_spec *f, const struct d_type *t)
 	}
 }
 
-static int misfit(const struct args *g, const struct fmt_spec *f, unsigned number,
-		  const struct d_type *t)
+static int misfit(const struct args *g, const struct fmt_spec *f, unsigned number, const struct d_type *t)
 {
 	const struct fmt_conv *c = fmt_conv_find(f->conv);
 	return d_fail(g->u, g->call->line, D_PRINTF_ARG_TYPE,
 		      "%s( ) argument #%u is incompatible with conversion #%u prototype: "
 		      "conversion: %%%c, prototype: %s, argument: %s",
-		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?",
-		      type_name(g->u, t));
+		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?", type_name(g->u, t));
 }
 
 static int missing(const struct args *g, const struct fmt_spec *f, const char *star)
@@ -93,8 +90,7 @@ static int star_arg(const struct args *g, const struct fmt_spec *f, unsigned *i,
 		return d_fail(g->u, g->call->line, D_PRINTF_DYN_TYPE,
 			      "%s( ) argument #%u is incompatible with conversion #%u "
 			      "prototype: conversion: %%%s%c, prototype: int, argument: %s",
-			      g->name, *i + 1, g->conv, star, f->conv,
-			      type_name(g->u, (*arg)->type));
+			      g->name, *i + 1, g->conv, star, f->conv, type_name(g->u, (*arg)->type));
 	++*i;
 	return convert(g->u, arg, g->u->base[B_INT]);
 }
@@ -150,8 +146,7 @@ int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 		return rc;
 	for (uint32_t i = 0; i < s->fmt.n; i++) {
 		g.conv = i + 1;
-		if (takes_value(&s->fmt.spec[i]) &&
-		    (rc = conversion(&g, &s->fmt.spec[i], &next)) < 0)
+		if (takes_value(&s->fmt.spec[i]) && (rc = conversion(&g, &s->fmt.spec[i], &next)) < 0)
 			return rc;
 	}
 	if (next < call->narg)
@@ -169,12 +164,11 @@ int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 static int same_keys(struct d_unit *u, uint32_t line, const struct d_sym *a, const struct d_sym *b)
 {
 	if (a->nkeys != b->nkeys)
-		return d_fail(
-			u, line, D_PRINTA_AGGKEY,
-			"printa( ): @%s and @%s do not have matching key signatures: @%s has %u "
-			"key%s, @%s has %u key%s",
-			a->name, b->name, a->name, a->nkeys, a->nkeys == 1 ? "" : "s", b->name,
-			b->nkeys, b->nkeys == 1 ? "" : "s");
+		return d_fail(u, line, D_PRINTA_AGGKEY,
+			      "printa( ): @%s and @%s do not have matching key signatures: @%s has %u "
+			      "key%s, @%s has %u key%s",
+			      a->name, b->name, a->name, a->nkeys, a->nkeys == 1 ? "" : "s", b->name, b->nkeys,
+			      b->nkeys == 1 ? "" : "s");
 	for (uint32_t i = 0; i < a->nkeys; i++) {
 		const struct d_type *x = a->keys[i], *y = b->keys[i];
 		if (!types_same(x, y) && !(ty_is_int(x) && ty_is_int(y)))
@@ -182,8 +176,8 @@ static int same_keys(struct d_unit *u, uint32_t line, const struct d_sym *a, con
 				      "printa( ): @%s[ ] key #%u is incompatible with @%s: %s key "
 				      "#%u: %s, "
 				      "%s key #%u: %s",
-				      b->name, i + 1, a->name, a->name, i + 1, type_name(u, x),
-				      b->name, i + 1, type_name(u, y));
+				      b->name, i + 1, a->name, a->name, i + 1, type_name(u, x), b->name, i + 1,
+				      type_name(u, y));
 	}
 	return 0;
 }
@@ -209,8 +203,7 @@ static int printa_format(struct args *g)
 		if (!value_fits(f, a->keys[key++]))
 			return misfit(g, f, key, a->keys[key - 1]);
 		if (f->arg == FMT_ADDR)
-			*(f->conv == 'A' ? &g->u->uses_user_symbols : &g->u->uses_kernel_symbols) =
-				true;
+			*(f->conv == 'A' ? &g->u->uses_user_symbols : &g->u->uses_kernel_symbols) = true;
 	}
 	return 0;
 }
@@ -225,8 +218,8 @@ int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 	first = call->arg[0]->kind == N_STR;
 	if (call->narg <= first)
 		return d_fail(u, call->line, D_PRINTA_PROTO,
-			      "printa( ) prototype mismatch: %u arg%s passed, %u expected",
-			      call->narg, call->narg == 1 ? "" : "s", first + 1);
+			      "printa( ) prototype mismatch: %u arg%s passed, %u expected", call->narg,
+			      call->narg == 1 ? "" : "s", first + 1);
 	for (unsigned i = first; i < call->narg && rc == 0; i++) {
 		rc = agg_arg(u, s, call, i, D_PRINTA_AGGARG, D_PRINTA_AGGBAD);
 		if (rc == 0)

@@ -36,23 +36,21 @@ static const struct {
 };
 
 /* Types with names of their own from the start: DTrace Guide, chapter on types. */
-static const struct { const char *name; uint8_t base; } typedefs[] = {
-	{ "int8_t", B_CHAR }, { "int16_t", B_SHORT }, { "int32_t", B_INT }, { "int64_t", B_LONG },
-	{ "uint8_t", B_UCHAR }, { "uint16_t", B_USHORT }, { "uint32_t", B_UINT },
-	{ "uint64_t", B_ULONG },
-	{ "uchar_t", B_UCHAR }, { "ushort_t", B_USHORT }, { "uint_t", B_UINT },
-	{ "ulong_t", B_ULONG },
-	{ "u_char", B_UCHAR }, { "u_short", B_USHORT }, { "u_int", B_UINT }, { "u_long", B_ULONG },
-	{ "longlong_t", B_LLONG }, { "u_longlong_t", B_ULLONG },
-	{ "intptr_t", B_LONG }, { "uintptr_t", B_ULONG }, { "intmax_t", B_LONG },
-	{ "uintmax_t", B_ULONG },
-	{ "size_t", B_ULONG }, { "ssize_t", B_LONG }, { "ptrdiff_t", B_LONG }, { "off_t", B_LONG },
-	{ "time_t", B_LONG }, { "hrtime_t", B_LLONG }, { "clock_t", B_LONG }, { "mode_t", B_UINT },
-	{ "pid_t", B_INT }, { "id_t", B_INT }, { "uid_t", B_UINT }, { "gid_t", B_UINT },
-	{ "dev_t", B_ULONG },
-	{ "ino_t", B_ULONG }, { "zoneid_t", B_INT }, { "processorid_t", B_INT },
-	{ "psetid_t", B_INT },
-	{ "caddr_t", B_VOIDPTR }, { "bool", B_BOOL }, { "boolean_t", B_INT },
+static const struct {
+	const char *name;
+	uint8_t base;
+} typedefs[] = {
+	{ "int8_t", B_CHAR },      { "int16_t", B_SHORT },       { "int32_t", B_INT },   { "int64_t", B_LONG },
+	{ "uint8_t", B_UCHAR },    { "uint16_t", B_USHORT },     { "uint32_t", B_UINT }, { "uint64_t", B_ULONG },
+	{ "uchar_t", B_UCHAR },    { "ushort_t", B_USHORT },     { "uint_t", B_UINT },   { "ulong_t", B_ULONG },
+	{ "u_char", B_UCHAR },     { "u_short", B_USHORT },      { "u_int", B_UINT },    { "u_long", B_ULONG },
+	{ "longlong_t", B_LLONG }, { "u_longlong_t", B_ULLONG }, { "intptr_t", B_LONG }, { "uintptr_t", B_ULONG },
+	{ "intmax_t", B_LONG },    { "uintmax_t", B_ULONG },     { "size_t", B_ULONG },  { "ssize_t", B_LONG },
+	{ "ptrdiff_t", B_LONG },   { "off_t", B_LONG },          { "time_t", B_LONG },   { "hrtime_t", B_LLONG },
+	{ "clock_t", B_LONG },     { "mode_t", B_UINT },         { "pid_t", B_INT },     { "id_t", B_INT },
+	{ "uid_t", B_UINT },       { "gid_t", B_UINT },          { "dev_t", B_ULONG },   { "ino_t", B_ULONG },
+	{ "zoneid_t", B_INT },     { "processorid_t", B_INT },   { "psetid_t", B_INT },  { "caddr_t", B_VOIDPTR },
+	{ "bool", B_BOOL },        { "boolean_t", B_INT },
 };
 
 struct d_type *type_new(struct d_unit *u, enum ty_kind kind)
@@ -152,8 +150,7 @@ const struct d_type *type_stack(struct d_unit *u, bool user, uint16_t frames)
 const struct d_type *type_sym(struct d_unit *u, enum slot_kind kind)
 {
 	static const char *const names[] = {
-		[SLOT_KSYM] = "sym", [SLOT_KFUNC] = "func", [SLOT_KMOD] = "mod",
-		[SLOT_UADDR] = "uaddr",
+		[SLOT_KSYM] = "sym",  [SLOT_KFUNC] = "func",  [SLOT_KMOD] = "mod",  [SLOT_UADDR] = "uaddr",
 		[SLOT_USYM] = "usym", [SLOT_UFUNC] = "ufunc", [SLOT_UMOD] = "umod",
 	};
 	struct d_type *t = type_new(u, TY_SYM);
@@ -220,8 +217,7 @@ const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n
 	return bits == 32 ? u->base[t->is_signed ? B_INT : B_UINT] : t;
 }
 
-const struct d_type *type_common(const struct d_unit *u, const struct d_node *an,
-				 const struct d_node *bn)
+const struct d_type *type_common(const struct d_unit *u, const struct d_node *an, const struct d_node *bn)
 {
 	const struct d_type *a = type_promote(u, an), *b = type_promote(u, bn);
 	if (a->size != b->size)
@@ -280,8 +276,7 @@ const char *type_name(struct d_unit *u, const struct d_type *t)
 	if (s == NULL) {
 		const char *of = t->to != NULL && t->to->name != NULL ? t->to->name : NULL;
 		if (of == NULL && t->to != NULL)
-			of = t->to->kind == TY_PTR || t->to->kind == TY_ARRAY ? type_name(u, t->to)
-									      : "function";
+			of = t->to->kind == TY_PTR || t->to->kind == TY_ARRAY ? type_name(u, t->to) : "function";
 		if (t->kind == TY_PTR)
 			s = arena_printf(&u->arena, "%s *", of);
 		else if (t->kind == TY_ARRAY)

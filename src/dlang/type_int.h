@@ -11,27 +11,40 @@
 
 /* B_INT and what follows up to B_ULLONG: signed, then unsigned, as in C's list for constants. */
 enum ty_base {
-	B_VOID, B_BOOL, B_CHAR, B_UCHAR, B_SHORT, B_USHORT,
-	B_INT, B_UINT, B_LONG, B_ULONG, B_LLONG, B_ULLONG,
-	B_FLOAT, B_DOUBLE, B_LDOUBLE, B_VOIDPTR,
+	B_VOID,
+	B_BOOL,
+	B_CHAR,
+	B_UCHAR,
+	B_SHORT,
+	B_USHORT,
+	B_INT,
+	B_UINT,
+	B_LONG,
+	B_ULONG,
+	B_LLONG,
+	B_ULLONG,
+	B_FLOAT,
+	B_DOUBLE,
+	B_LDOUBLE,
+	B_VOIDPTR,
 	B_N,
 };
 static_assert(B_N <= sizeof(((struct d_unit *)0)->base) / sizeof(void *), "d_unit.base holds them");
 
 /* ---- type.c ---------------------------------------------------------------- */
 
-int types_init(struct d_unit *u);            /* base types, and the typedefs D starts with */
+int types_init(struct d_unit *u); /* base types, and the typedefs D starts with */
 
 /* Constructors return NULL when memory is out. */
 struct d_type *type_new(struct d_unit *u, enum ty_kind kind);
 const struct d_type *type_ptr(struct d_unit *u, const struct d_type *to);
-const struct d_type *type_string(struct d_unit *u, uint64_t bytes);  /* rounds up to 8 */
+const struct d_type *type_string(struct d_unit *u, uint64_t bytes); /* rounds up to 8 */
 const struct d_type *type_array(struct d_unit *u, const struct d_type *of, uint32_t n);
 const struct d_type *type_stack(struct d_unit *u, bool user, uint16_t frames);
 const struct d_type *type_sym(struct d_unit *u, enum slot_kind kind);
 
 const struct d_type *type_named(const struct d_unit *u, const char *name); /* NULL: no typedef */
-const char *type_name(struct d_unit *u, const struct d_type *t);   /* for messages; never NULL */
+const char *type_name(struct d_unit *u, const struct d_type *t);           /* for messages; never NULL */
 
 static inline bool ty_is_char_array(const struct d_type *t)
 {
@@ -51,8 +64,7 @@ bool ptr_compatible(const struct d_type *a, const struct d_type *b);
 unsigned bit_field_width(const struct d_node *n);
 /* Integer promotion and the usual arithmetic conversions of integers with a type: C17 6.3.1. */
 const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n);
-const struct d_type *type_common(const struct d_unit *u, const struct d_node *a,
-				 const struct d_node *b);
+const struct d_type *type_common(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
 /* v cut to the type, and extended as it says */
 int64_t type_extend(const struct d_type *t, uint64_t v);
 
@@ -68,36 +80,36 @@ int bind_constants(struct d_unit *u, struct d_node *n);
 
 /* ---- cook.c: expressions ---------------------------------------------------- */
 
-int cook(struct d_unit *u, struct d_node **np);              /* types it and all below */
-int cook_value(struct d_unit *u, struct d_node **np);        /* cook, then decay but for char[] */
-int decay(struct d_unit *u, struct d_node **np);             /* an array in memory: a pointer */
+int cook(struct d_unit *u, struct d_node **np);       /* types it and all below */
+int cook_value(struct d_unit *u, struct d_node **np); /* cook, then decay but for char[] */
+int decay(struct d_unit *u, struct d_node **np);      /* an array in memory: a pointer */
 int convert(struct d_unit *u, struct d_node **np, const struct d_type *to);
-int to_string(struct d_unit *u, struct d_node **np);         /* strcompat or INT to TY_STRING */
-int null_to_empty(struct d_unit *u, struct d_node **np);     /* NULL beside a string is "" */
-int fold_int(struct d_unit *u, struct d_node **np, int64_t v);       /* a constant of its type */
+int to_string(struct d_unit *u, struct d_node **np);           /* strcompat or INT to TY_STRING */
+int null_to_empty(struct d_unit *u, struct d_node **np);       /* NULL beside a string is "" */
+int fold_int(struct d_unit *u, struct d_node **np, int64_t v); /* a constant of its type */
 bool assignable(const struct d_type *to, const struct d_node *from);
-const struct d_node *place_root(const struct d_node *n);     /* N_VAR, N_DEREF; NULL: no place */
+const struct d_node *place_root(const struct d_node *n); /* N_VAR, N_DEREF; NULL: no place */
 
 /* ---- operator.c --------------------------------------------------------------- */
 
-int cook_operator(struct d_unit *u, struct d_node **np);     /* N_BIN */
+int cook_operator(struct d_unit *u, struct d_node **np); /* N_BIN */
 int cook_assign(struct d_unit *u, struct d_node **np);
 int cook_incdec(struct d_unit *u, struct d_node **np);
-int type_sum(struct d_unit *u, struct d_node **np);          /* + or - over cooked operands */
-const char *op_text(const struct d_node *n);                 /* "+", "+=", "++" */
+int type_sum(struct d_unit *u, struct d_node **np); /* + or - over cooked operands */
+const char *op_text(const struct d_node *n);        /* "+", "+=", "++" */
 
 /* ---- call.c, agg.c, printf.c ----------------------------------------------------- */
 
 int cook_statement(struct d_unit *u, struct d_stmt *s);
-int cook_call(struct d_unit *u, struct d_node **np);         /* N_CALL in an expression */
-int cook_data(struct d_unit *u, struct d_node **np);         /* also stack(), func() ... */
+int cook_call(struct d_unit *u, struct d_node **np); /* N_CALL in an expression */
+int cook_data(struct d_unit *u, struct d_node **np); /* also stack(), func() ... */
 int cook_var(struct d_unit *u, struct d_node *n, bool write);
-int widen_keys(struct d_unit *u);                            /* after all clauses */
-int wrap_sym(struct d_unit *u, struct d_node **np, enum slot_kind kind);     /* an N_SYMFN */
-int check_call(struct d_unit *u, const struct d_node *n);    /* the number of arguments */
+int widen_keys(struct d_unit *u);                                        /* after all clauses */
+int wrap_sym(struct d_unit *u, struct d_node **np, enum slot_kind kind); /* an N_SYMFN */
+int check_call(struct d_unit *u, const struct d_node *n);                /* the number of arguments */
 /* Argument i must be an aggregation that is assigned somewhere: adds it to s->aggs. */
-int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i,
-	    enum d_tag badarg, enum d_tag undefined);
+int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i, enum d_tag badarg,
+	    enum d_tag undefined);
 int cook_aggfn(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call);

@@ -41,19 +41,17 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
 	if (s->name != NULL) {
 		snprintf(where, sizeof(where), "line %u: ", line);
-		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s",
-			       s->name, mark, where, words);
+		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s", s->name, mark, where,
+			       words);
 	}
 	if (u->region != NULL)
 		snprintf(where, sizeof(where), "in %s: ", u->region);
 	/* The text of the command line is cut so that the reason is never lost. */
-	size_t fixed =
-		sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);
+	size_t fixed = sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);
 	size_t room = sizeof(u->err->text) > fixed ? sizeof(u->err->text) - fixed : 0;
 	bool cut = s->len > room;
 	return err_set(u->err, TALLY_ESYNTAX, "invalid probe specifier %.*s%s: %s%s%s",
-		       (int)(cut ? (room > 3 ? room - 3 : 0) : s->len), s->text, cut ? "..." : "",
-		       mark, where, words);
+		       (int)(cut ? (room > 3 ? room - 3 : 0) : s->len), s->text, cut ? "..." : "", mark, where, words);
 }
 
 /* ---- opening, adding, closing -------------------------------------------- */
@@ -120,16 +118,14 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 {
 	u->err = e;
 	if (len > D_SOURCE_MOST)
-		return err_set(e, TALLY_ESYNTAX,
-			       "failed to compile script %.100s: larger than %u MB",
+		return err_set(e, TALLY_ESYNTAX, "failed to compile script %.100s: larger than %u MB",
 			       name != NULL ? name : "of -n", D_SOURCE_MOST >> 20);
 	struct d_src s = {
 		.name = name != NULL ? arena_strdup(&u->arena, name) : NULL,
 		.text = arena_strndup(&u->arena, text, len),
-		.len = strnlen(text, len),    /* a NUL ends a source */
+		.len = strnlen(text, len), /* a NUL ends a source */
 	};
-	if (s.text == NULL || (name != NULL && s.name == NULL) ||
-	    D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
+	if (s.text == NULL || (name != NULL && s.name == NULL) || D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
 		return d_nomem(u);
 	u->cur_source = u->nsrcs - 1;
 	int rc = d_control_early(u, &s);
@@ -141,13 +137,10 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 static const struct pass {
 	const char *name;
 	int (*run)(struct d_unit *u);
-	bool tree;                            /* its result is the tree, else the IR */
+	bool tree; /* its result is the tree, else the IR */
 } passes[] = {
-	{ "parse", d_parse, true },
-	{ "bind", d_bind, true },
-	{ "type", d_type, true },
-	{ "lower", d_lower, false },
-	{ "check", d_check, false },
+	{ "parse", d_parse, true },  { "bind", d_bind, true },    { "type", d_type, true },
+	{ "lower", d_lower, false }, { "check", d_check, false },
 };
 
 static void dump(const struct d_unit *u, const struct pass *p)

@@ -54,25 +54,26 @@ int lquantize_valid(int64_t base, int64_t limit, int64_t step, const char **tag,
 	if (tag == NULL)
 		tag = &unused;
 	if (base < INT32_MIN || base > INT32_MAX)
-		return REFUSE(e, tag, "D_LQUANT_BASEVAL",
-			      "lquantize( ) argument #1 must be a 32-bit quantity");
+		return REFUSE(e, tag, "D_LQUANT_BASEVAL", "lquantize( ) argument #1 must be a 32-bit quantity");
 	if (limit < INT32_MIN || limit > INT32_MAX)
-		return REFUSE(e, tag, "D_LQUANT_LIMVAL",
-			      "lquantize( ) argument #2 must be a 32-bit quantity");
+		return REFUSE(e, tag, "D_LQUANT_LIMVAL", "lquantize( ) argument #2 must be a 32-bit quantity");
 	if (limit < base)
-		return REFUSE(e, tag, "D_LQUANT_MISMATCH", "lquantize( ) base (argument #1) "
+		return REFUSE(e, tag, "D_LQUANT_MISMATCH",
+			      "lquantize( ) base (argument #1) "
 			      "must be less than limit (argument #2)");
 	if (step <= 0)
-		return REFUSE(e, tag, "D_LQUANT_STEPTYPE", "lquantize( ) argument #3 must be "
+		return REFUSE(e, tag, "D_LQUANT_STEPTYPE",
+			      "lquantize( ) argument #3 must be "
 			      "a non-zero positive integer constant");
 	if (step > UINT16_MAX)
-		return REFUSE(e, tag, "D_LQUANT_STEPVAL",
-			      "lquantize( ) argument #3 must be a 16-bit quantity");
+		return REFUSE(e, tag, "D_LQUANT_STEPVAL", "lquantize( ) argument #3 must be a 16-bit quantity");
 	if ((limit - base) / step == 0)
-		return REFUSE(e, tag, "D_LQUANT_STEPLARGE", "lquantize( ) step (argument #3) "
+		return REFUSE(e, tag, "D_LQUANT_STEPLARGE",
+			      "lquantize( ) step (argument #3) "
 			      "too large: must have at least one quantization level");
 	if ((limit - base) / step > UINT16_MAX)
-		return REFUSE(e, tag, "D_LQUANT_STEPSMALL", "lquantize( ) step (argument #3) "
+		return REFUSE(e, tag, "D_LQUANT_STEPSMALL",
+			      "lquantize( ) step (argument #3) "
 			      "too small: number of quantization levels must be a 16-bit quantity");
 	return 0;
 }
@@ -154,34 +155,40 @@ static int steps_valid(int64_t factor, int64_t low, int64_t steps, const char **
 {
 	const char *name = "D_LLQUANT_STEPVAL";
 	if (steps < 1 || steps > UINT16_MAX)
-		return REFUSE(e, tag, name, "llquantize( ) argument #4 must be an unsigned "
-			      "16-bit quantity%s", steps == 0 ? " greater than 0" : "");
+		return REFUSE(e, tag, name,
+			      "llquantize( ) argument #4 must be an unsigned "
+			      "16-bit quantity%s",
+			      steps == 0 ? " greater than 0" : "");
 	if (steps < factor && factor % steps != 0)
-		return REFUSE(e, tag, name, "llquantize( ) argument #4 (steps) must evenly divide "
+		return REFUSE(e, tag, name,
+			      "llquantize( ) argument #4 (steps) must evenly divide "
 			      "argument #1 (factor) when steps<factor");
 	if (steps <= factor)
 		return 0;
 	if (steps % factor != 0)
-		return REFUSE(e, tag, name, "llquantize( ) argument #4 (steps) must be a multiple "
+		return REFUSE(e, tag, name,
+			      "llquantize( ) argument #4 (steps) must be a multiple "
 			      "of argument #1 (factor) when steps>factor");
 	if (low == 0 && factor * factor % steps != 0)
-		return REFUSE(e, tag, name, "llquantize( ) argument #4 (steps) must evenly divide "
+		return REFUSE(e, tag, name,
+			      "llquantize( ) argument #4 (steps) must evenly divide "
 			      "the square of argument #1 (factor) when steps>factor and lmag==0");
 	if (low > 0 && power(factor, low + 1) % steps != 0)
-		return REFUSE(e, tag, name, "llquantize( ) argument #4 (steps) must evenly divide "
+		return REFUSE(e, tag, name,
+			      "llquantize( ) argument #4 (steps) must evenly divide "
 			      "pow(argument #1 (factor), lmag (argument #2) + 1) "
 			      "when steps>factor and lmag>0");
 	return 0;
 }
 
-int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag,
-		     struct err *e)
+int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e)
 {
 	const char *unused;
 	if (tag == NULL)
 		tag = &unused;
 	if (factor < 2 || factor > UINT16_MAX)
-		return REFUSE(e, tag, "D_LLQUANT_FACTORVAL", "llquantize( ) argument #1 must be an "
+		return REFUSE(e, tag, "D_LLQUANT_FACTORVAL",
+			      "llquantize( ) argument #1 must be an "
 			      "unsigned 16-bit quantity greater than or equal to 2");
 	if (low < 0 || low > UINT16_MAX)
 		return REFUSE(e, tag, "D_LLQUANT_LMAGVAL",
@@ -190,19 +197,22 @@ int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, c
 		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
 			      "llquantize( ) argument #3 must be an unsigned 16-bit quantity");
 	if (high < low)
-		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL", "llquantize( ) argument #3 "
+		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
+			      "llquantize( ) argument #3 "
 			      "(high magnitude) must be at least argument #2 (low magnitude)");
 	if (power(factor, high + 1) == 0)
-		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL", "llquantize( ) argument #3 "
+		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
+			      "llquantize( ) argument #3 "
 			      "(high magnitude) will cause overflow of 64 bits");
 	int rc = steps_valid(factor, low, steps, tag, e);
 	if (rc < 0)
 		return rc;
 	struct llquantize q = { (uint16_t)factor, (uint16_t)low, (uint16_t)high, (uint16_t)steps };
 	if (2 * positive_edges(&q) > LLQUANTIZE_EDGES)
-		return REFUSE(e, tag, "D_LLQUANT_STEPVAL", "llquantize( ) argument #4 (steps) "
-			      "makes %u buckets; at most %u are possible", llquantize_buckets(&q),
-			      LLQUANTIZE_EDGES + 1);
+		return REFUSE(e, tag, "D_LLQUANT_STEPVAL",
+			      "llquantize( ) argument #4 (steps) "
+			      "makes %u buckets; at most %u are possible",
+			      llquantize_buckets(&q), LLQUANTIZE_EDGES + 1);
 	return 0;
 }
 
@@ -216,8 +226,7 @@ int64_t llquantize_label(const struct llquantize *q, uint32_t bucket)
 	uint32_t mid = positive_edges(q);
 	if (bucket == mid)
 		return 0;
-	return bucket > mid ? positive_edge(q, bucket - mid - 1)
-			    : -positive_edge(q, mid - 1 - bucket);
+	return bucket > mid ? positive_edge(q, bucket - mid - 1) : -positive_edge(q, mid - 1 - bucket);
 }
 
 int64_t llquantize_least(const struct llquantize *q, uint32_t bucket)
@@ -225,14 +234,13 @@ int64_t llquantize_least(const struct llquantize *q, uint32_t bucket)
 	uint32_t mid = positive_edges(q);
 	if (bucket == 0)
 		return INT64_MIN;
-	return bucket > mid ? positive_edge(q, bucket - mid - 1)
-			    : 1 - positive_edge(q, mid - bucket);
+	return bucket > mid ? positive_edge(q, bucket - mid - 1) : 1 - positive_edge(q, mid - bucket);
 }
 
 uint32_t llquantize_bucket(const struct llquantize *q, int64_t v)
 {
 	uint32_t mid = positive_edges(q), below = 0, above = mid;
-	while (below < above) {                  /* how many positive edges are <= |v| */
+	while (below < above) { /* how many positive edges are <= |v| */
 		uint32_t j = below + (above - below) / 2;
 		if ((uint64_t)positive_edge(q, j) <= magnitude(v))
 			below = j + 1;

@@ -38,17 +38,16 @@ struct err;
 
 struct lquantize {
 	int32_t base, limit;
-	uint32_t step;                        /* 1 or more */
+	uint32_t step; /* 1 or more */
 };
 struct llquantize {
-	uint16_t factor, low, high, steps;    /* as llquantize_valid() accepts them */
+	uint16_t factor, low, high, steps; /* as llquantize_valid() accepts them */
 };
 
 /* Whether constants of a D program may be put into the structs.  0, or -TALLY_EINVAL with dtrace's
  * words in e and the error's tag ("D_LQUANT_STEPVAL") in *tag; tag may be NULL. */
 int lquantize_valid(int64_t base, int64_t limit, int64_t step, const char **tag, struct err *e);
-int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag,
-		     struct err *e);
+int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e);
 
 /* The functions below take what the _valid functions accept, and bucket numbers that exist.
  * _least: the smallest value of the bucket; INT64_MIN for bucket 0. */
@@ -56,8 +55,8 @@ int64_t quantize_label(uint32_t bucket);
 int64_t quantize_least(uint32_t bucket);
 uint32_t quantize_bucket(int64_t v);
 
-uint32_t lquantize_levels(const struct lquantize *q);   /* (limit - base) / step; two buckets more */
-int64_t lquantize_label(const struct lquantize *q, uint32_t bucket);  /* its start; bucket 0: base */
+uint32_t lquantize_levels(const struct lquantize *q);                /* (limit - base) / step; two buckets more */
+int64_t lquantize_label(const struct lquantize *q, uint32_t bucket); /* its start; bucket 0: base */
 int64_t lquantize_least(const struct lquantize *q, uint32_t bucket);
 uint32_t lquantize_bucket(const struct lquantize *q, int64_t v);
 

@@ -11,9 +11,50 @@
 
 /* Values around every power of two, and the ends. */
 static const int64_t probes[] = {
-	INT64_MIN, INT64_MIN + 1, -((int64_t)1 << 62) - 1, -((int64_t)1 << 62), -1000001, -1000, -999,
-	-101, -100, -99, -17, -16, -15, -11, -10, -9, -8, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8, 9, 10,
-	11, 15, 16, 17, 99, 100, 101, 999, 1000, 1000001, (int64_t)1 << 62, INT64_MAX - 1, INT64_MAX,
+	INT64_MIN,
+	INT64_MIN + 1,
+	-((int64_t)1 << 62) - 1,
+	-((int64_t)1 << 62),
+	-1000001,
+	-1000,
+	-999,
+	-101,
+	-100,
+	-99,
+	-17,
+	-16,
+	-15,
+	-11,
+	-10,
+	-9,
+	-8,
+	-5,
+	-4,
+	-3,
+	-2,
+	-1,
+	0,
+	1,
+	2,
+	3,
+	4,
+	5,
+	8,
+	9,
+	10,
+	11,
+	15,
+	16,
+	17,
+	99,
+	100,
+	101,
+	999,
+	1000,
+	1000001,
+	(int64_t)1 << 62,
+	INT64_MAX - 1,
+	INT64_MAX,
 };
 
 static void quantize_buckets_are_powers_of_two(void **state)
@@ -46,7 +87,10 @@ static void lquantize_follows_the_rule_of_edges(void **state)
 {
 	(void)state;
 	const struct lquantize q[] = {
-		{ 0, 100, 10 }, { -50, 50, 7 }, { INT32_MIN, INT32_MAX, 65538 }, { 5, 6, 1 },
+		{ 0, 100, 10 },
+		{ -50, 50, 7 },
+		{ INT32_MIN, INT32_MAX, 65538 },
+		{ 5, 6, 1 },
 	};
 	for (size_t k = 0; k < COUNT(q); k++) {
 		uint32_t last = lquantize_levels(&q[k]) + 1;
@@ -70,9 +114,9 @@ static void lquantize_ends_at_its_last_whole_level(void **state)
 }
 
 static const struct llquantize lls[] = {
-	{ 10, 0, 6, 20 }, { 10, 0, 6, 10 }, { 10, 0, 6, 5 }, { 10, 0, 3, 1 }, { 10, 0, 2, 100 }, { 4, 0, 1, 2 },
-	{ 4, 0, 1, 8 }, { 2, 0, 61, 2 }, { 2, 8, 13, 16 }, { 10, 2, 6, 20 }, { 3, 0, 38, 3 },
-	{ 65535, 0, 2, 1 }, { 2, 61, 61, 2 },
+	{ 10, 0, 6, 20 }, { 10, 0, 6, 10 },   { 10, 0, 6, 5 },  { 10, 0, 3, 1 },  { 10, 0, 2, 100 },
+	{ 4, 0, 1, 2 },   { 4, 0, 1, 8 },     { 2, 0, 61, 2 },  { 2, 8, 13, 16 }, { 10, 2, 6, 20 },
+	{ 3, 0, 38, 3 },  { 65535, 0, 2, 1 }, { 2, 61, 61, 2 },
 };
 
 static void llquantize_edges_are_ascending_and_tell_the_bucket(void **state)
@@ -105,8 +149,9 @@ static void llquantize_labels_are_those_of_dtrace(void **state)
 	(void)state;
 	/* steps > factor, low magnitude 0: only whole numbers below factor, then steps per magnitude */
 	const struct llquantize q = { 4, 0, 1, 8 };
-	static const int64_t label[] = { -16, -14, -12, -10, -8, -6, -4, -3, -2, -1, 0,
-					 1, 2, 3, 4, 6, 8, 10, 12, 14, 16 };
+	static const int64_t label[] = {
+		-16, -14, -12, -10, -8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16
+	};
 	assert_int_equal(llquantize_buckets(&q), COUNT(label));
 	for (uint32_t b = 0; b < COUNT(label); b++)
 		assert_int_equal(llquantize_label(&q, b), label[b]);
@@ -130,7 +175,11 @@ static void llquantize_mirrors_negative_values(void **state)
 static void bad_lquantize_parameters_are_refused(void **state)
 {
 	(void)state;
-	static const struct { int line; int64_t base, limit, step; const char *tag; } row[] = {
+	static const struct {
+		int line;
+		int64_t base, limit, step;
+		const char *tag;
+	} row[] = {
 		{ __LINE__, (int64_t)INT32_MAX + 1, 0, 1, "D_LQUANT_BASEVAL" },
 		{ __LINE__, 0, (int64_t)INT32_MIN - 1, 1, "D_LQUANT_LIMVAL" },
 		{ __LINE__, 10, 5, 1, "D_LQUANT_MISMATCH" },
@@ -154,7 +203,11 @@ static void bad_lquantize_parameters_are_refused(void **state)
 static void bad_llquantize_parameters_are_refused(void **state)
 {
 	(void)state;
-	static const struct { int line; int64_t factor, low, high, steps; const char *tag; } row[] = {
+	static const struct {
+		int line;
+		int64_t factor, low, high, steps;
+		const char *tag;
+	} row[] = {
 		{ __LINE__, 1, 0, 6, 10, "D_LLQUANT_FACTORVAL" },
 		{ __LINE__, 65536, 0, 1, 10, "D_LLQUANT_FACTORVAL" },
 		{ __LINE__, 10, -1, 6, 20, "D_LLQUANT_LMAGVAL" },
@@ -168,7 +221,7 @@ static void bad_llquantize_parameters_are_refused(void **state)
 		{ __LINE__, 10, 0, 6, 25, "D_LLQUANT_STEPVAL" },
 		{ __LINE__, 10, 0, 6, 30, "D_LLQUANT_STEPVAL" },
 		{ __LINE__, 10, 1, 6, 80, "D_LLQUANT_STEPVAL" },
-		{ __LINE__, 10, 2, 9, 1000, "D_LLQUANT_STEPVAL" },      /* 14400 edges */
+		{ __LINE__, 10, 2, 9, 1000, "D_LLQUANT_STEPVAL" }, /* 14400 edges */
 	};
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };

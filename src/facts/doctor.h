@@ -33,14 +33,15 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 #else
 #define DUCKDB_MACHINE "x64"
 #endif
-#define FIX_DUCKDB "sh -ec 'sudo apt-get install npm; npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE "; " \
+#define FIX_DUCKDB                                                                                    \
+	"sh -ec 'sudo apt-get install npm; npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE "; " \
 	"tar xzf duckdb-*.tgz; install -D package/libduckdb.so ~/.local/lib/libduckdb.so'"
 /*
  * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
  * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
  * away.  Each command includes those before it, since setcap replaces what was there.
  */
-#define FIX_GROUP(capabilities) \
+#define FIX_GROUP(capabilities)                                                                            \
 	"sudo sh -ec 'groupadd -f perf_users; gpasswd -a $SUDO_USER perf_users; chgrp perf_users \"$0\"; " \
 	"chmod 750 \"$0\"; setcap " capabilities "=ep \"$0\"; echo next, newgrp perf_users' " DOC_PROGRAM
 #define FIX_COUNT FIX_GROUP("cap_perfmon")
@@ -48,8 +49,14 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 #define FIX_KERNEL_NAMES FIX_GROUP("cap_perfmon,cap_bpf,cap_syslog")
 #define FIX_USER_NAMES FIX_GROUP("cap_perfmon,cap_bpf,cap_syslog,cap_sys_ptrace")
 
-struct doc_is { const char *key, *group, *title; bool main; };        /* key: "perf_cpu" */
-struct doc_says { uint8_t verdict, how; const char *command, *consequence; };  /* enum doc_verdict, doc_how; "" */
+struct doc_is {
+	const char *key, *group, *title;
+	bool main;
+}; /* key: "perf_cpu" */
+struct doc_says {
+	uint8_t verdict, how;
+	const char *command, *consequence;
+}; /* enum doc_verdict, doc_how; "" */
 
 const struct doc_is *doc_is(enum doc_row row);
 /* NULL: a row can't have this cause; every row can be UNKNOWN, and OK has no words. */

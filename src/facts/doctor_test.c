@@ -26,7 +26,8 @@ static void rows_of_a_group_stand_together(void **state)
 	for (int i = 1; i < DOC_ROWS; i++)
 		for (int j = 0; j < i - 1; j++)
 			if (!strcmp(doc_is((enum doc_row)i)->group, doc_is((enum doc_row)j)->group))
-				assert_string_equal(doc_is((enum doc_row)i)->group, doc_is((enum doc_row)(i - 1))->group);
+				assert_string_equal(doc_is((enum doc_row)i)->group,
+						    doc_is((enum doc_row)(i - 1))->group);
 }
 
 static void every_finding_has_a_consequence_and_one_command_or_none(void **state)

@@ -10,8 +10,7 @@
 
 static const struct event events[] = {
 #define ALIAS(name, of) { #name, NULL, of, EVENT_HW, true, 0, 0, 0, "another name of " of },
-#define EVENT(name, perf, number, text) \
-	{ #name, perf, NULL, EVENT_HW, false, 0, EVENT_TYPE_HW, number, text },
+#define EVENT(name, perf, number, text) { #name, perf, NULL, EVENT_HW, false, 0, EVENT_TYPE_HW, number, text },
 #include "facts/event_hw.def"
 #undef EVENT
 #undef ALIAS
@@ -22,9 +21,8 @@ static const struct event events[] = {
 #undef EVENT
 #undef ALIAS
 #define CODE(cache, op, result) (CACHE_##cache | CACHE_##op << 8 | CACHE_##result << 16)
-#define EVENT(name, perf, cache, op, result, text)                                               \
-	{ #name, perf, NULL, EVENT_CACHE, false, 0,                                              \
-	  EVENT_TYPE_CACHE, CODE(cache, op, result), text },
+#define EVENT(name, perf, cache, op, result, text) \
+	{ #name, perf, NULL, EVENT_CACHE, false, 0, EVENT_TYPE_CACHE, CODE(cache, op, result), text },
 #include "facts/event_cache.def"
 #undef EVENT
 #undef CODE

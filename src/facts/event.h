@@ -34,33 +34,37 @@ enum event_cache_op { CACHE_READ, CACHE_WRITE, CACHE_PREFETCH };
 enum event_cache_result { CACHE_ACCESS, CACHE_MISS };
 
 struct event {
-	const char *name;                     /* as in a probe: cpu_clock, PAPI_l2_dcm */
-	const char *perf;                     /* as perf spells it: cpu-clock; else NULL */
-	const char *of;                       /* what an alias or preset stands for, or NULL */
-	uint8_t kind;                         /* enum event_kind */
+	const char *name; /* as in a probe: cpu_clock, PAPI_l2_dcm */
+	const char *perf; /* as perf spells it: cpu-clock; else NULL */
+	const char *of;   /* what an alias or preset stands for, or NULL */
+	uint8_t kind;     /* enum event_kind */
 	bool alias;
-	uint8_t flags;                        /* EVENT_NEVER_*, EVENT_CLOCK */
-	uint32_t type;                        /* perf_event_attr's; 0 in aliases and presets */
+	uint8_t flags; /* EVENT_NEVER_*, EVENT_CLOCK */
+	uint32_t type; /* perf_event_attr's; 0 in aliases and presets */
 	uint64_t config;
-	const char *text;                     /* what it counts, or why it never fires */
+	const char *text; /* what it counts, or why it never fires */
 };
 
-const struct event *event_at(uint32_t i);             /* NULL past the last */
-const struct event *event_find(const char *name);     /* exact; NULL when there is none */
+const struct event *event_at(uint32_t i);         /* NULL past the last */
+const struct event *event_find(const char *name); /* exact; NULL when there is none */
 bool event_is_clock(uint32_t type, uint64_t config);
 /* The kernel's event behind an alias or preset, or ev itself; NULL when the CPU's model decides. */
 const struct event *event_real(const struct event *ev);
 
 /* One CPU model's event for a preset without a kernel event. */
 struct event_preset {
-	const char *name;                     /* PAPI_l2_dcm */
-	const char *pmu;                      /* libpfm4's name of the PMU; "": events/ in sysfs */
-	const char *event;                    /* libpfm4's or sysfs' name of the event */
+	const char *name;  /* PAPI_l2_dcm */
+	const char *pmu;   /* libpfm4's name of the PMU; "": events/ in sysfs */
+	const char *event; /* libpfm4's or sysfs' name of the event */
 };
-const struct event_preset *event_preset_at(uint32_t i);       /* NULL past the last */
+const struct event_preset *event_preset_at(uint32_t i); /* NULL past the last */
 
 /* Whether a PMU, by its name, tells which of its counters overflowed: rows of event_pmu.def. */
-struct event_pmu { const char *prefix; bool tells; const char *how; };
-const struct event_pmu *event_pmu_of(const char *name);       /* never NULL: the last row fits all */
+struct event_pmu {
+	const char *prefix;
+	bool tells;
+	const char *how;
+};
+const struct event_pmu *event_pmu_of(const char *name); /* never NULL: the last row fits all */
 
 #endif

@@ -30,10 +30,7 @@ static void perf_names_map_to_ours(void **state)
 			continue;
 		assert_int_equal(strlen(ev->perf), strlen(ev->name));
 		for (const char *p = ev->perf, *q = ev->name; *p; p++, q++)
-			assert_int_equal(*p == '-'                ? '_'
-			                 : *p >= 'A' && *p <= 'Z' ? *p + 32
-			                                          : *p,
-			                 *q);
+			assert_int_equal(*p == '-' ? '_' : *p >= 'A' && *p <= 'Z' ? *p + 32 : *p, *q);
 	}
 }
 
@@ -91,13 +88,14 @@ static void presets_of_a_model_are_of_those_without_a_kernel_event(void **state)
 		assert_true(*p->event != 0);
 		for (uint32_t j = 0; j < i; j++)
 			assert_false(!strcmp(event_preset_at(j)->name, p->name) &&
-			             !strcmp(event_preset_at(j)->pmu, p->pmu));
+				     !strcmp(event_preset_at(j)->pmu, p->pmu));
 	}
 }
 
 static void all_103_generic_names_of_papi_are_known(void **state)
 {
-	static const char *const added[] = { "PAPI_ref_cyc", "PAPI_sp_ops", "PAPI_dp_ops", "PAPI_vec_sp", "PAPI_vec_dp" };
+	static const char *const added[] = { "PAPI_ref_cyc", "PAPI_sp_ops", "PAPI_dp_ops", "PAPI_vec_sp",
+					     "PAPI_vec_dp" };
 	const struct event *ev;
 	size_t n = 0;
 
@@ -114,9 +112,8 @@ static void all_103_generic_names_of_papi_are_known(void **state)
 static void names_of_the_spec_are_there(void **state)
 {
 	static const char *const names[] = {
-		"PAPI_tot_ins", "PAPI_tot_cyc", "PAPI_l1_dcm", "PAPI_l1_icm",
-		"PAPI_l2_dcm",  "PAPI_l2_tcm",  "PAPI_l3_tcm", "PAPI_br_msp",
-		"PAPI_br_ins",  "PAPI_tlb_dm",  "PAPI_tlb_im",
+		"PAPI_tot_ins", "PAPI_tot_cyc", "PAPI_l1_dcm", "PAPI_l1_icm", "PAPI_l2_dcm", "PAPI_l2_tcm",
+		"PAPI_l3_tcm",  "PAPI_br_msp",  "PAPI_br_ins", "PAPI_tlb_dm", "PAPI_tlb_im",
 	};
 
 	(void)state;

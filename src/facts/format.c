@@ -33,24 +33,22 @@ const struct fmt_conv *fmt_conv_find(char letter)
 
 struct scan {
 	const char *p, *end;
-	struct fmt_spec *spec;                /* being filled in */
-	unsigned number;                      /* of the conversion, from 1, for messages */
-	bool dot;                             /* past the '.' */
-	char size[3];                         /* size letters */
+	struct fmt_spec *spec; /* being filled in */
+	unsigned number;       /* of the conversion, from 1, for messages */
+	bool dot;              /* past the '.' */
+	char size[3];          /* size letters */
 	uint8_t nsize;
 	struct err *e;
 };
 
-#define BAD(s, fmt, ...) \
-	err_set((s)->e, TALLY_EINVAL, "format conversion #%u " fmt, (s)->number, ##__VA_ARGS__)
+#define BAD(s, fmt, ...) err_set((s)->e, TALLY_EINVAL, "format conversion #%u " fmt, (s)->number, ##__VA_ARGS__)
 
 static int digits(struct scan *s)
 {
 	int n = 0;
 	for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++)
 		if ((n = n * 10 + (*s->p - '0')) > FMT_WIDTH_MAX)
-			return BAD(s, "has a %s above %d", s->dot ? "precision" : "width",
-				   FMT_WIDTH_MAX);
+			return BAD(s, "has a %s above %d", s->dot ? "precision" : "width", FMT_WIDTH_MAX);
 	*(s->dot ? &s->spec->prec : &s->spec->width) = n;
 	return 0;
 }
@@ -59,8 +57,7 @@ static int star(struct scan *s)
 {
 	bool *flag = s->dot ? &s->spec->prec_star : &s->spec->width_star;
 	if (*flag)
-		return BAD(s, "has more than one '*' specified for the output %s",
-			   s->dot ? "precision" : "width");
+		return BAD(s, "has more than one '*' specified for the output %s", s->dot ? "precision" : "width");
 	*flag = true;
 	return 0;
 }
@@ -70,20 +67,27 @@ static int dot(struct scan *s)
 	if (s->dot)
 		return BAD(s, "has more than one '.' specified");
 	s->dot = true;
-	s->spec->prec = 0;                    /* "%.d" is "%.0d" */
+	s->spec->prec = 0; /* "%.d" is "%.0d" */
 	return 0;
 }
 
 static bool flag(struct fmt_spec *f, char c)
 {
 	switch (c) {
-	case '-': return f->left = true;
-	case '+': return f->plus = true;
-	case ' ': return f->space = true;
-	case '#': return f->alt = true;
-	case '\'': return f->group = true;
-	case '@': return f->agg = true;
-	default: return false;
+	case '-':
+		return f->left = true;
+	case '+':
+		return f->plus = true;
+	case ' ':
+		return f->space = true;
+	case '#':
+		return f->alt = true;
+	case '\'':
+		return f->group = true;
+	case '@':
+		return f->agg = true;
+	default:
+		return false;
 	}
 }
 
@@ -181,8 +185,7 @@ int fmt_parse(struct arena *a, const char *text, size_t n, struct fmt *ret, stru
 	while (p < end) {
 		struct fmt_spec *f = &spec[nspecs++];
 		const char *at = percent(p, end);
-		*f = (struct fmt_spec){ .text = p, .text_len = (uint32_t)(at - p),
-					.width = -1, .prec = -1 };
+		*f = (struct fmt_spec){ .text = p, .text_len = (uint32_t)(at - p), .width = -1, .prec = -1 };
 		struct scan s = { .p = at + 1, .end = end, .spec = f, .number = nspecs, .e = e };
 		if (at == end)
 			break;

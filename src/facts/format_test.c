@@ -89,7 +89,9 @@ static void every_conversion_of_the_guide_is_known(void **state)
 static void bad_formats_are_refused_with_dtraces_words(void **state)
 {
 	(void)state;
-	static const struct { const char *format, *words; } row[] = {
+	static const struct {
+		const char *format, *words;
+	} row[] = {
 		{ "%q", "format conversion #1 is undefined: %q" },
 		{ "%d %lY", "format conversion #2 is undefined: %lY" },
 		{ "%hlx", "format conversion #1 is undefined: %hlx" },

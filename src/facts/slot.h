@@ -30,25 +30,25 @@ enum slot_kind {
 	SLOT_BYTES,
 	SLOT_KSTACK,
 	SLOT_USTACK,
-	SLOT_KSYM,                            /* sym(): mod`name+0xoff where needed */
-	SLOT_KFUNC,                           /* func(): mod`name */
-	SLOT_KMOD,                            /* mod(): mod */
-	SLOT_UADDR,                           /* uaddr(): mod`name+0xoff */
-	SLOT_USYM,                            /* usym() */
-	SLOT_UFUNC,                           /* ufunc() */
-	SLOT_UMOD,                            /* umod() */
+	SLOT_KSYM,  /* sym(): mod`name+0xoff where needed */
+	SLOT_KFUNC, /* func(): mod`name */
+	SLOT_KMOD,  /* mod(): mod */
+	SLOT_UADDR, /* uaddr(): mod`name+0xoff */
+	SLOT_USYM,  /* usym() */
+	SLOT_UFUNC, /* ufunc() */
+	SLOT_UMOD,  /* umod() */
 };
 
 struct slot {
-	uint8_t kind;                         /* enum slot_kind */
-	uint8_t width;                        /* INT: 1, 2, 4 or 8 bytes as typed in D */
-	bool is_signed;                       /* INT */
-	uint16_t frames;                      /* stacks: most frames asked for */
-	uint32_t offset;                      /* from the start of the record or key */
-	uint32_t size;                        /* bytes taken, a multiple of 8 */
+	uint8_t kind;    /* enum slot_kind */
+	uint8_t width;   /* INT: 1, 2, 4 or 8 bytes as typed in D */
+	bool is_signed;  /* INT */
+	uint16_t frames; /* stacks: most frames asked for */
+	uint32_t offset; /* from the start of the record or key */
+	uint32_t size;   /* bytes taken, a multiple of 8 */
 };
 
-#define SLOT_WHERE_BYTES 16u                  /* pid and generation, in front of what is of user memory */
+#define SLOT_WHERE_BYTES 16u /* pid and generation, in front of what is of user memory */
 
 /* A stack id in a key: the kernel's id of the stack in the image's stack map;
  * with STACK_ID_LONG set, the rest is a key of its overflow map; STACK_ID_NONE
@@ -60,13 +60,13 @@ struct slot {
  * unless said otherwise; for the histograms the last slot of the key is the
  * bucket's number and the value is its count. */
 enum agg_fn {
-	AGG_COUNT,                            /* [0] n */
-	AGG_SUM,                              /* [0] sum; without a key also [1] n: a sum of 0 is not "never" */
-	AGG_AVG,                              /* [0] n, [1] sum */
-	AGG_MIN,                              /* [0] least (signed), [1] 1 once set */
-	AGG_MAX,                              /* [0] most (signed), [1] 1 once set */
-	AGG_STDDEV,                           /* [0] n, [1] sum, [2] low and [3] high half of the sum of squares */
-	AGG_QUANTIZE,                         /* bucket 0..126: see facts/bucket.h */
+	AGG_COUNT,    /* [0] n */
+	AGG_SUM,      /* [0] sum; without a key also [1] n: a sum of 0 is not "never" */
+	AGG_AVG,      /* [0] n, [1] sum */
+	AGG_MIN,      /* [0] least (signed), [1] 1 once set */
+	AGG_MAX,      /* [0] most (signed), [1] 1 once set */
+	AGG_STDDEV,   /* [0] n, [1] sum, [2] low and [3] high half of the sum of squares */
+	AGG_QUANTIZE, /* bucket 0..126: see facts/bucket.h */
 	AGG_LQUANTIZE,
 	AGG_LLQUANTIZE,
 	AGG_NFN,

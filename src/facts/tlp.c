@@ -17,28 +17,32 @@ static const struct tlp_type types[] = {
 
 /* A row takes the run of Types that differ in the bits its mask leaves out. */
 #define FIRST(fmt, type) ((fmt) << 5 | (type))
-#define LAST(fmt, type, mask) (FIRST(fmt, type) | (~(mask) & 0x1f))
+#define LAST(fmt, type, mask) (FIRST(fmt, type) | (~(mask)&0x1f))
 const uint8_t tlp_row_of[256] = {
-#define TYPE(name, fmt, type, mask, ...) \
-	[FIRST(fmt, type) ... LAST(fmt, type, mask)] = TLP_ROW_##name + 1,
+#define TYPE(name, fmt, type, mask, ...) [FIRST(fmt, type)... LAST(fmt, type, mask)] = TLP_ROW_##name + 1,
 #include "facts/tlp_type.def"
 #undef TYPE
 };
 
-static const struct { uint8_t code; const char *name; } messages[] = {
+static const struct {
+	uint8_t code;
+	const char *name;
+} messages[] = {
 #define MSG(code, name) { code, #name },
 #include "facts/tlp_msg.def"
 #undef MSG
 };
 
-static const struct { const char *name, *text; } statuses[8] = {
+static const struct {
+	const char *name, *text;
+} statuses[8] = {
 #define STATUS(value, name, text) [value] = { #name, text },
 #include "facts/tlp_status.def"
 #undef STATUS
 };
 
-#define ROW(name, ctype, help) { #name, #ctype, help, offsetof(struct RECORD, name), sizeof(ctype), \
-				 (ctype)-1 < (ctype)1 },
+#define ROW(name, ctype, help) \
+	{ #name, #ctype, help, offsetof(struct RECORD, name), sizeof(ctype), (ctype)-1 < (ctype)1 },
 #define FIELD ROW
 #define RECORD tlp
 const struct tlp_field tlp_fields[] = {
@@ -104,9 +108,13 @@ uint64_t tlp_field_value(const struct tlp_field *f, const void *of)
 	uint16_t v16;
 
 	switch (f->size) {
-	case 8: return memcpy(&v64, at, sizeof(v64)), v64;
-	case 4: return memcpy(&v32, at, sizeof(v32)), v32;
-	case 2: return memcpy(&v16, at, sizeof(v16)), v16;
-	default: return *(const uint8_t *)at;
+	case 8:
+		return memcpy(&v64, at, sizeof(v64)), v64;
+	case 4:
+		return memcpy(&v32, at, sizeof(v32)), v32;
+	case 2:
+		return memcpy(&v16, at, sizeof(v16)), v16;
+	default:
+		return *(const uint8_t *)at;
 	}
 }

@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum tlp_class { TLP_P, TLP_NP, TLP_CPL, TLP_RESERVED };        /* posted, non-posted, completion */
+enum tlp_class { TLP_P, TLP_NP, TLP_CPL, TLP_RESERVED }; /* posted, non-posted, completion */
 
 /* How the header's DWs are laid out behind DW0. */
 enum tlp_layout { TLP_MEM32, TLP_MEM64, TLP_IO, TLP_CFG, TLP_MSG, TLP_COMPLETION, TLP_UNKNOWN };
 
 struct tlp_type {
-	const char *name;                     /* "MRd32", "CplD", "FetchAdd64" ...; unique */
-	uint8_t fmt, type;                    /* Fmt[2:0], Type[4:0]; for messages the low three bits of type are the routing */
-	uint8_t type_mask;                    /* 0x1f, or 0x18 for messages */
-	uint8_t cls;                          /* enum tlp_class */
-	uint8_t layout;                       /* enum tlp_layout */
-	bool data;                            /* carries data */
-	const char *text;                     /* what it is */
+	const char *name;  /* "MRd32", "CplD", "FetchAdd64" ...; unique */
+	uint8_t fmt, type; /* Fmt[2:0], Type[4:0]; for messages the low three bits of type are the routing */
+	uint8_t type_mask; /* 0x1f, or 0x18 for messages */
+	uint8_t cls;       /* enum tlp_class */
+	uint8_t layout;    /* enum tlp_layout */
+	bool data;         /* carries data */
+	const char *text;  /* what it is */
 };
 /* Numbers of the rows: TLP_ROW_MRd32, ... TLP_ROW_reserved. */
 enum tlp_row {
@@ -37,12 +37,12 @@ enum tlp_row {
 const struct tlp_type *tlp_type_of(unsigned fmt, unsigned type);
 /* The same for hot paths: by Fmt << 5 | Type the row's number plus 1, or 0 when reserved. */
 extern const uint8_t tlp_row_of[256];
-const struct tlp_type *tlp_type_at(unsigned i);                /* i-th row, NULL past the end; the last is "reserved" */
+const struct tlp_type *tlp_type_at(unsigned i); /* i-th row, NULL past the end; the last is "reserved" */
 unsigned tlp_type_index(const struct tlp_type *t);
-const char *tlp_msg_name(unsigned code);                       /* "Assert_INTA", NULL when reserved */
-const char *tlp_msg_route(unsigned route);                     /* "to RC", ... never NULL */
-const char *tlp_status_name(unsigned status);                  /* "SC", "UR", "CRS", "CA", NULL when reserved */
-const char *tlp_status_text(unsigned status);                  /* "successful completion", NULL when reserved */
+const char *tlp_msg_name(unsigned code);      /* "Assert_INTA", NULL when reserved */
+const char *tlp_msg_route(unsigned route);    /* "to RC", ... never NULL */
+const char *tlp_status_name(unsigned status); /* "SC", "UR", "CRS", "CA", NULL when reserved */
+const char *tlp_status_text(unsigned status); /* "successful completion", NULL when reserved */
 
 /* ---- a decoded record -------------------------------------------------------- */
 /* Fields that a type does not have are 0. FIELD(name, C type, help) */

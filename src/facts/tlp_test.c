@@ -119,8 +119,7 @@ static void a_field_is_read_with_its_own_size(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	for (unsigned i = 0; i < tlp_nfields; i++)
-		assert_true(tlp_field_value(&tlp_fields[i], &t) ==
-			    UINT64_MAX >> (64 - 8 * tlp_fields[i].size));
+		assert_true(tlp_field_value(&tlp_fields[i], &t) == UINT64_MAX >> (64 - 8 * tlp_fields[i].size));
 	const struct tlp_transaction tr = { .latency = 7, .completions = 5, .status = 2 };
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < tlp_ntransaction_fields; i++)

@@ -15,7 +15,9 @@
 #define GPCI_BEGIN(tag, ...) static const struct gpci_field fields_##tag[] = {
 #define GPCI_FIELD(name, offset, bytes, flags, since, unit, linux_name, text) \
 	{ #name, unit, text, offset, bytes, flags, since, linux_name },
-#define GPCI_END(tag) };
+#define GPCI_END(tag) \
+	}             \
+	;
 #include "facts/gpci.def"
 #undef GPCI_BEGIN
 #undef GPCI_FIELD
@@ -23,7 +25,8 @@
 
 static const struct gpci_request requests[] = {
 #define GPCI_BEGIN(tag, number, name, title, linux_name, size, index, right, since, until, from, to) \
-	{ number, #name, title, linux_name, size, index, right, since, until, from, to, fields_##tag, COUNT(fields_##tag) },
+	{ number, #name, title,        linux_name,         size, index, right, since, until,         \
+	  from,   to,    fields_##tag, COUNT(fields_##tag) },
 #define GPCI_FIELD(...)
 #define GPCI_END(tag)
 #include "facts/gpci.def"
@@ -39,7 +42,8 @@ const struct gpci_request *gpci_request(uint32_t number, uint8_t level, uint8_t 
 	for (uint32_t i = 0; i < COUNT(requests); i++) {
 		const struct gpci_request *r = &requests[i];
 
-		if (r->number == number && level >= r->since && level <= r->until && version >= r->from && version <= r->to)
+		if (r->number == number && level >= r->since && level <= r->until && version >= r->from &&
+		    version <= r->to)
 			return r;
 	}
 	return NULL;
@@ -52,7 +56,8 @@ const struct gpci_request *gpci_request_at(uint32_t i)
 
 static bool is_called(const struct gpci_request *r, const char *name)
 {
-	return !strcasecmp(r->name, name) || !strcasecmp(r->title, name) || (r->linux_name && !strcasecmp(r->linux_name, name));
+	return !strcasecmp(r->name, name) || !strcasecmp(r->title, name) ||
+	       (r->linux_name && !strcasecmp(r->linux_name, name));
 }
 
 const struct gpci_request *gpci_request_find(const char *name)
@@ -70,7 +75,8 @@ const struct gpci_request *gpci_request_find(const char *name)
 
 const char *gpci_state_name(uint64_t state)
 {
-	static const char *const name[] = { "?", "not installed", "guarded", "unlicensed", "shared", "borrowed", "dedicated" };
+	static const char *const name[] = { "?",      "not installed", "guarded",  "unlicensed",
+					    "shared", "borrowed",      "dedicated" };
 
 	return state < COUNT(name) ? name[state] : "?";
 }
@@ -115,10 +121,18 @@ static inline void put_8(uint8_t *p, uint64_t v)
 void gpci_put(uint8_t *p, uint32_t bytes, uint64_t v)
 {
 	switch ((enum gpci_kind)bytes) {
-	case GPCI_U8: put_1(p, v); break;
-	case GPCI_U16: put_2(p, v); break;
-	case GPCI_U32: put_4(p, v); break;
-	case GPCI_U64: put_8(p, v); break;
+	case GPCI_U8:
+		put_1(p, v);
+		break;
+	case GPCI_U16:
+		put_2(p, v);
+		break;
+	case GPCI_U32:
+		put_4(p, v);
+		break;
+	case GPCI_U64:
+		put_8(p, v);
+		break;
 	}
 }
 
@@ -132,7 +146,9 @@ uint64_t gpci_get(const uint8_t *p, uint32_t bytes)
 }
 
 /* Where an element of 0xB1 has its parts. */
-static const struct { uint8_t offset, bytes; } element_part[] = { { 0, 2 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 4 } };
+static const struct {
+	uint8_t offset, bytes;
+} element_part[] = { { 0, 2 }, { 2, 2 }, { 4, 4 }, { 8, 4 }, { 12, 4 }, { 16, 4 } };
 
 static void element_put(uint8_t *p, const struct gpci_element *e)
 {
@@ -151,24 +167,26 @@ static void element_get(const uint8_t *p, struct gpci_element *e)
 		e->units[i] = (uint32_t)gpci_get(p + element_part[2 + i].offset, 4);
 }
 
-#define GPCI_BEGIN(tag, number, name, title, linux_name, size, ...)             \
+#define GPCI_BEGIN(tag, number, name, title, linux_name, size, ...)           \
 	static void write_##tag(uint8_t *p, const uint64_t *v, uint8_t level) \
-	{                                                                       \
-		enum { SIZE = (size) };                                         \
-		(void)level;                                                    \
+	{                                                                     \
+		enum { SIZE = (size) };                                       \
+		(void)level;                                                  \
 		memset(p, 0, SIZE);
-#define GPCI_FIELD(name, offset, bytes, flags, since, ...) \
-		static_assert((offset) % (bytes) == 0 && (offset) + (bytes) <= SIZE, "doc/spec-gpci.md: the record has no such place"); \
-		if (level + 1 > (since))                   \
-			put_##bytes(p + (offset), *v);     \
-		v++;
+#define GPCI_FIELD(name, offset, bytes, flags, since, ...)                   \
+	static_assert((offset) % (bytes) == 0 && (offset) + (bytes) <= SIZE, \
+		      "doc/spec-gpci.md: the record has no such place");     \
+	if (level + 1 > (since))                                             \
+		put_##bytes(p + (offset), *v);                               \
+	v++;
 #define GPCI_END(tag) }
 #include "facts/gpci.def"
 #undef GPCI_BEGIN
 #undef GPCI_FIELD
 #undef GPCI_END
 
-static gpci_write_fn *const writers[] = {                           /* of requests[] */
+static gpci_write_fn *const writers[] = {
+/* of requests[] */
 #define GPCI_BEGIN(tag, ...) write_##tag,
 #define GPCI_FIELD(...)
 #define GPCI_END(tag)
@@ -219,8 +237,8 @@ int gpci_reply(struct gpci_reply *ret, const uint8_t *block, size_t n, struct er
 		.bytes = n - GPCI_HEADER,
 	};
 	if (r.element_size && (uint64_t)r.returned * r.element_size > r.bytes)
-		return err_set(e, TALLY_ECORRUPT, "the reply says %u records of %u bytes, but has %zu bytes of them", r.returned,
-			       r.element_size, r.bytes);
+		return err_set(e, TALLY_ECORRUPT, "the reply says %u records of %u bytes, but has %zu bytes of them",
+			       r.returned, r.element_size, r.bytes);
 	*ret = r;
 	return 0;
 }
@@ -248,9 +266,10 @@ size_t gpci_record_bytes(const struct gpci_request *r, const struct gpci_values 
 }
 
 /* Where the i-th record begins and how long it is. */
-static int find_record(const struct gpci_request *r, const struct gpci_reply *rep, uint32_t i, size_t *at, size_t *n, struct err *e)
+static int find_record(const struct gpci_request *r, const struct gpci_reply *rep, uint32_t i, size_t *at, size_t *n,
+		       struct err *e)
 {
-	uint32_t first = gpci_has_elements(r) ? 0 : i;         /* records of one size need no walk */
+	uint32_t first = gpci_has_elements(r) ? 0 : i; /* records of one size need no walk */
 
 	*at = (size_t)first * r->size;
 	for (uint32_t k = first;; k++, *at += *n) {
@@ -262,7 +281,8 @@ static int find_record(const struct gpci_request *r, const struct gpci_reply *re
 	}
 }
 
-int gpci_record(const struct gpci_request *r, const struct gpci_reply *rep, uint32_t i, struct gpci_values *v, struct err *e)
+int gpci_record(const struct gpci_request *r, const struct gpci_reply *rep, uint32_t i, struct gpci_values *v,
+		struct err *e)
 {
 	size_t at, n;
 	uint32_t id;

@@ -8,7 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct liar { const uint8_t *data; size_t n, at; uint32_t rounds; uint8_t memory[GPCI_MOST]; };
+struct liar {
+	const uint8_t *data;
+	size_t n, at;
+	uint32_t rounds;
+	uint8_t memory[GPCI_MOST];
+};
 
 static uint8_t byte(struct liar *x)
 {
@@ -21,7 +26,8 @@ static uint8_t byte(struct liar *x)
 
 static int lie(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
-	static const int64_t codes[] = { H_SUCCESS, H_PARAMETER, H_SUCCESS, H_AUTHORITY, H_NOT_AVAILABLE, H_HARDWARE, H_PRIVILEGE, H_FUNCTION };
+	static const int64_t codes[] = { H_SUCCESS,       H_PARAMETER, H_SUCCESS,   H_AUTHORITY,
+					 H_NOT_AVAILABLE, H_HARDWARE,  H_PRIVILEGE, H_FUNCTION };
 	struct liar *x = arg;
 	size_t n;
 
@@ -42,9 +48,11 @@ static void judge(const struct gpci_table *t)
 {
 	assert(t->n == 0 || t->r);
 	for (uint32_t i = 1; i < t->n; i++)
-		assert(t->v[i].id > t->v[i - 1].id || (t->v[i].id == t->v[i - 1].id && t->v[i].secondary > t->v[i - 1].secondary));
+		assert(t->v[i].id > t->v[i - 1].id ||
+		       (t->v[i].id == t->v[i - 1].id && t->v[i].secondary > t->v[i - 1].secondary));
 	for (uint32_t i = 0; i < t->n; i++)
-		assert(t->v[i].nelements <= GPCI_ELEMENTS_MOST && gpci_table_find(t, t->v[i].id, t->v[i].secondary) == &t->v[i]);
+		assert(t->v[i].nelements <= GPCI_ELEMENTS_MOST &&
+		       gpci_table_find(t, t->v[i].id, t->v[i].secondary) == &t->v[i]);
 }
 
 static void laws(struct hv_line *l)

@@ -18,7 +18,7 @@ struct reading {
 	struct hv_line *line;
 	struct gpci_question ask;
 	struct gpci_answer answer;
-	uint32_t left;                        /* bytes of the reply behind its last record */
+	uint32_t left; /* bytes of the reply behind its last record */
 	struct err *e;
 };
 
@@ -32,20 +32,25 @@ static int said(const struct reading *g)
 	const char *name = g->ask.r->name;
 
 	switch (g->answer.rc) {
-	case H_FUNCTION: return err_set(g->e, TALLY_ENOTSUP, "%s has no H_GetPerformanceCounterInfo (H_Function)",
-					g->line->op->what);
+	case H_FUNCTION:
+		return err_set(g->e, TALLY_ENOTSUP, "%s has no H_GetPerformanceCounterInfo (H_Function)",
+			       g->line->op->what);
 	case H_NOT_AVAILABLE:
 		return err_set(g->e, TALLY_ENOTSUP, "%s: not on this firmware or machine (H_Not_Available)", name);
 	case H_AUTHORITY:
 		return err_set(g->e, TALLY_EPERM,
 			       "%s: this partition may not (H_Authority); the partition's profile gives the right: "
-			       "\"Enable Performance Information Collection\"", name);
+			       "\"Enable Performance Information Collection\"",
+			       name);
 	case H_PARAMETER:
 		if (is_own(g))
 			return err_set(g->e, TALLY_EINVAL, "%s: it has no record (H_Parameter)", name);
-		return err_set(g->e, TALLY_EINVAL, "%s: there is no record from %d on (H_Parameter)", name, g->ask.index);
-	case H_PRIVILEGE: return err_set(g->e, TALLY_EIO, "%s: the block is not the partition's memory (H_Privilege)", name);
-	default: return err_set(g->e, TALLY_EIO, "%s: the hypervisor says %lld", name, (long long)g->answer.rc);
+		return err_set(g->e, TALLY_EINVAL, "%s: there is no record from %d on (H_Parameter)", name,
+			       g->ask.index);
+	case H_PRIVILEGE:
+		return err_set(g->e, TALLY_EIO, "%s: the block is not the partition's memory (H_Privilege)", name);
+	default:
+		return err_set(g->e, TALLY_EIO, "%s: the hypervisor says %lld", name, (long long)g->answer.rc);
 	}
 }
 
@@ -82,7 +87,8 @@ bool gpci_is_partial(const struct gpci_answer *a)
 /* The firmware answers in the layout of its own version or the one asked for, whichever is lower. */
 static void learn_layout(struct reading *g)
 {
-	const struct gpci_request *r = gpci_request(g->ask.r->number, (uint8_t)g->answer.reply.version_out, g->ask.version);
+	const struct gpci_request *r =
+		gpci_request(g->ask.r->number, (uint8_t)g->answer.reply.version_out, g->ask.version);
 
 	if (r && !g->t->n)
 		g->t->r = g->ask.r = r;
@@ -186,7 +192,9 @@ int gpci_read(struct gpci_table *ret, struct hv_line *line, const struct gpci_re
 	struct reading g = { .t = &t, .line = line, .e = e };
 	int rc;
 
-	g.ask = (struct gpci_question){ .r = r, .index = index, .secondary = index == -1 ? UINT16_MAX : 0,
+	g.ask = (struct gpci_question){ .r = r,
+					.index = index,
+					.secondary = index == -1 ? UINT16_MAX : 0,
 					.version = r->to == UINT8_MAX ? GPCI_VERSION_ANY : 0,
 					.bytes = line->bytes };
 	rc = read_all(&g);

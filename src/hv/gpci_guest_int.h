@@ -11,29 +11,40 @@
 #include "hv/gpci_guest.h"
 #include "hv/papr_int.h"
 
-#define GPCI_VERSION_ANY 8u                   /* an upper bound: the firmware answers with its own */
+#define GPCI_VERSION_ANY 8u /* an upper bound: the firmware answers with its own */
 
 /* One call. The reply is in the line's memory. */
-struct gpci_question { const struct gpci_request *r; int32_t index; uint16_t secondary; uint8_t version; size_t bytes; };
-struct gpci_answer { int64_t rc; struct gpci_reply reply; };
+struct gpci_question {
+	const struct gpci_request *r;
+	int32_t index;
+	uint16_t secondary;
+	uint8_t version;
+	size_t bytes;
+};
+struct gpci_answer {
+	int64_t rc;
+	struct gpci_reply reply;
+};
 int gpci_call(struct gpci_answer *ret, struct hv_line *line, const struct gpci_question *q, struct err *e);
 bool gpci_is_partial(const struct gpci_answer *a);
 
 /* Requests that the laws need, in the order in which a snapshot reads them. */
+/* clang-format off */
 #define SNAPSHOT_TABLES(T)                                                                                                       \
 	T(PROCESSORS, 0x10) T(PARTITIONS, 0x20) T(RUN, 0x30) T(ABC, 0x50) T(WXYZ, 0x60) T(CONFIG, 0x90) T(FREQUENCY, 0x91)        \
 	T(CORES, 0x94) T(MODE, 0x95) T(VPS, 0xa0) T(DOMAINS, 0xb1) T(TOPOLOGY, 0xd0) T(QUEUES, 0xe0) T(INSTRUCTIONS, 0x100)     \
 	T(HPMC, 0x80002000)
+/* clang-format on */
 enum snapshot_table {
 #define T(tag, number) TABLE_##tag,
 	SNAPSHOT_TABLES(T)
 #undef T
-	TABLES
+		TABLES
 };
 struct gpci_snapshot {
-	struct gpci_table all[TABLES], own[TABLES];   /* r is NULL: not to be had */
-	bool still;                           /* all of one moment */
-	enum gpci_verdict paging;             /* of the reading in small pieces; words where it is not GPCI_HOLDS */
+	struct gpci_table all[TABLES], own[TABLES]; /* r is NULL: not to be had */
+	bool still;                                 /* all of one moment */
+	enum gpci_verdict paging; /* of the reading in small pieces; words where it is not GPCI_HOLDS */
 	char paging_text[160];
 };
 

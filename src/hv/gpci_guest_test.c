@@ -19,21 +19,22 @@ enum { BLOCK = 8192, MANY_MOST = 1200 };
 struct many {
 	uint32_t n;
 	uint64_t id[MANY_MOST], second[MANY_MOST];
-	uint32_t calls;                       /* after each, if it changes: */
+	uint32_t calls; /* after each, if it changes: */
 	bool changes;
 	struct papr *service;
 	uint8_t block[BLOCK];
 	struct hv_line line;
 };
 
-static int many_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
-		     struct gpci_values *v)
+static int many_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		     uint64_t secondary, struct gpci_values *v)
 {
 	struct many *m = arg;
 	uint32_t i = 0, place;
 
 	from = self ? who.partition : from;
-	while (i < m->n && (m->id[i] < from || (r->index == GPCI_BY_VP && m->id[i] == from && m->second[i] < secondary)))
+	while (i < m->n &&
+	       (m->id[i] < from || (r->index == GPCI_BY_VP && m->id[i] == from && m->second[i] < secondary)))
 		i++;
 	if (i == m->n || (self && m->id[i] != from))
 		return 0;
@@ -128,7 +129,8 @@ static struct many *many_open(uint32_t n, uint32_t step, uint8_t level, bool par
 	}
 	m->n = n;
 	assert_int_equal(papr_open(&m->service, &o), 0);
-	m->line = (struct hv_line){ .arg = m, .op = &many_line, .memory = m->block, .bytes = GPCI_MOST, .level = level };
+	m->line =
+		(struct hv_line){ .arg = m, .op = &many_line, .memory = m->block, .bytes = GPCI_MOST, .level = level };
 	return m;
 }
 
@@ -202,7 +204,7 @@ static void records_of_two_ids_are_read_to_the_last(void **state)
 
 		for (uint32_t i = 0; i < m->n; i++) {
 			m->id[i] = 1 + i / 7 * 3;
-			m->second[i] = i % 7 + (i % 7 == 6 ? 65529 : 0);       /* up to the last second id that there is */
+			m->second[i] = i % 7 + (i % 7 == 6 ? 65529 : 0); /* up to the last second id that there is */
 		}
 		for (size_t bytes = 64; bytes < 512; bytes += 16)
 			read_with(m, 0xa0, bytes);
@@ -284,7 +286,11 @@ static void a_platform_that_changes_meanwhile_gives_each_id_once_in_order(void *
 
 /* ---- errors ---------------------------------------------------------------------------------------------------- */
 
-struct says { int64_t rc; int code; const char *words; };
+struct says {
+	int64_t rc;
+	int code;
+	const char *words;
+};
 static int64_t said_rc;
 
 static int say_rc(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
@@ -299,10 +305,14 @@ static int say_rc(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 static void every_code_of_the_hypervisor_is_told_with_the_request(void **state)
 {
 	static const struct says rows[] = {
-		{ H_FUNCTION, -TALLY_ENOTSUP, "the test has no H_GetPerformanceCounterInfo" }, { H_NOT_AVAILABLE, -TALLY_ENOTSUP, "entitled: not on" },
-		{ H_AUTHORITY, -TALLY_EPERM, "entitled: this partition may not" }, { H_PARAMETER, -TALLY_EINVAL, "entitled: there is no record from 7" },
-		{ H_PRIVILEGE, -TALLY_EIO, "entitled: the block" }, { H_HARDWARE, -TALLY_EIO, "entitled: the hypervisor says -1" },
-		{ 1, -TALLY_EIO, "the hypervisor says 1" }, { -55, -TALLY_EIO, "the hypervisor says -55" },
+		{ H_FUNCTION, -TALLY_ENOTSUP, "the test has no H_GetPerformanceCounterInfo" },
+		{ H_NOT_AVAILABLE, -TALLY_ENOTSUP, "entitled: not on" },
+		{ H_AUTHORITY, -TALLY_EPERM, "entitled: this partition may not" },
+		{ H_PARAMETER, -TALLY_EINVAL, "entitled: there is no record from 7" },
+		{ H_PRIVILEGE, -TALLY_EIO, "entitled: the block" },
+		{ H_HARDWARE, -TALLY_EIO, "entitled: the hypervisor says -1" },
+		{ 1, -TALLY_EIO, "the hypervisor says 1" },
+		{ -55, -TALLY_EIO, "the hypervisor says -55" },
 	};
 	static const struct hv_line_ops op = { .what = "the test", .papr = say_rc };
 	static uint8_t block[GPCI_MOST];
@@ -343,7 +353,14 @@ static void a_line_that_is_no_power_machine_or_too_small_is_refused(void **state
 
 /* ---- hostile platforms: each ends, with an error or with what there was ---------------------------------------- */
 
-struct hostile { int64_t rc; uint32_t returned, element, detail; bool grows, backwards; uint64_t next; uint32_t calls; uint8_t *block; };
+struct hostile {
+	int64_t rc;
+	uint32_t returned, element, detail;
+	bool grows, backwards;
+	uint64_t next;
+	uint32_t calls;
+	uint8_t *block;
+};
 
 static int hostile_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
@@ -380,17 +397,24 @@ static int read_hostile(struct hostile h, struct gpci_table *t, uint32_t *calls)
 
 static void lying_and_endless_replies_end(void **state)
 {
-	static const struct { struct hostile h; int rc; uint32_t n, calls; } rows[] = {
-		{ { .rc = H_SUCCESS, .returned = 84 }, 0, 1, 2 },                                           /* the same id again and again */
+	static const struct {
+		struct hostile h;
+		int rc;
+		uint32_t n, calls;
+	} rows[] = {
+		{ { .rc = H_SUCCESS, .returned = 84 }, 0, 1, 2 }, /* the same id again and again */
 		{ { .rc = H_PARAMETER, .detail = 0x1b, .returned = 84 }, -TALLY_ECORRUPT, 0, 2 },
 		{ { .rc = H_PARAMETER, .detail = 0x1b, .returned = 0 }, -TALLY_ECORRUPT, 0, 1 },
 		{ { .rc = H_SUCCESS, .returned = 0 }, 0, 0, 1 },
-		{ { .rc = H_SUCCESS, .returned = 85 }, -TALLY_ECORRUPT, 0, 1 },                             /* more than fit */
+		{ { .rc = H_SUCCESS, .returned = 85 }, -TALLY_ECORRUPT, 0, 1 }, /* more than fit */
 		{ { .rc = H_SUCCESS, .returned = 65535, .element = 48 }, -TALLY_ECORRUPT, 0, 1 },
 		{ { .rc = H_SUCCESS, .returned = 65535, .element = 1 }, -TALLY_ECORRUPT, 0, 1 },
-		{ { .rc = H_SUCCESS, .returned = 84, .grows = true }, -TALLY_ECORRUPT, 0, 781 },            /* without end */
+		{ { .rc = H_SUCCESS, .returned = 84, .grows = true }, -TALLY_ECORRUPT, 0, 781 }, /* without end */
 		{ { .rc = H_PARAMETER, .detail = 0x1b, .returned = 1, .grows = true }, -TALLY_ECORRUPT, 0, 65537 },
-		{ { .rc = H_SUCCESS, .returned = 84, .grows = true, .next = INT32_MAX - 3 }, 0, 84, 1 },    /* past all indexes */
+		{ { .rc = H_SUCCESS, .returned = 84, .grows = true, .next = INT32_MAX - 3 },
+		  0,
+		  84,
+		  1 }, /* past all indexes */
 		{ { .rc = H_SUCCESS, .returned = 84, .grows = true, .next = UINT64_MAX - 3 }, 0, 4, 1 },
 		{ { .rc = H_SUCCESS, .returned = 84, .backwards = true, .next = 1000 }, 0, 1, 2 },
 	};

@@ -10,7 +10,7 @@
  */
 #include "hv/gpci_guest_int.h"
 
-#define WINDOW 5120000u                       /* ticks of a dispatch window: 10 ms of a 512 MHz timebase */
+#define WINDOW 5120000u /* ticks of a dispatch window: 10 ms of a 512 MHz timebase */
 #define TB_MHZ 512u
 #define MASK(t) (1u << TABLE_##t)
 enum { NOT_SHARED_FROM = 5, SHARED = 4, BORROWED = 5, DEDICATED = 6, UNUSABLE_UPTO = 3 };
@@ -154,8 +154,9 @@ static enum gpci_verdict law_1(const struct view *v)
 		return GPCI_HOLDS;
 	ran = sum_grew(v, TABLE_PROCESSORS, "processor_time");
 	took = sum_grew(v, TABLE_PARTITIONS, "capped") + sum_grew(v, TABLE_PARTITIONS, "uncapped");
-	return ran == took ? GPCI_HOLDS : BROKEN(v, "processors ran %llu cycles meanwhile, partitions consumed %llu",
-						 LL(ran), LL(took));
+	return ran == took ?
+		       GPCI_HOLDS :
+		       BROKEN(v, "processors ran %llu cycles meanwhile, partitions consumed %llu", LL(ran), LL(took));
 }
 
 /* Ticks since boot; 0: not known. */
@@ -214,8 +215,7 @@ static enum gpci_verdict law_3_of(const struct view *v, const struct gpci_values
 	*shared += owned(v->is, r->id) ? 0 : more;
 	if (ec && magnitude(more, ec * v->elapsed / 100) > ec * WINDOW / 100 + 1)
 		return BROKEN(v, "partition %llu has %llu.%02llu cores, but was entitled to %llu cycles in %llu",
-			      LL(r->id), LL(ec / 100),
-			      LL(ec % 100), LL(more), LL(v->elapsed));
+			      LL(r->id), LL(ec / 100), LL(ec % 100), LL(more), LL(v->elapsed));
 	return GPCI_HOLDS;
 }
 
@@ -264,8 +264,7 @@ static enum gpci_verdict law_5(const struct view *v)
 
 		if (then && v->same && n == vps(v->was, r->id) && took > n * v->elapsed)
 			return BROKEN(v, "partition %llu with %u virtual processors consumed %llu cycles in %llu",
-				      LL(r->id), n, LL(took),
-				      LL(v->elapsed));
+				      LL(r->id), n, LL(took), LL(v->elapsed));
 	}
 	return GPCI_HOLDS;
 }
@@ -276,7 +275,8 @@ static enum gpci_verdict law_6(const struct view *v)
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *r = &t->v[i];
-		uint64_t gave = get(t, r, "donated"), uncapped = get(t, r, "uncapped"), used = get(t, r, "capped") + gave;
+		uint64_t gave = get(t, r, "donated"), uncapped = get(t, r, "uncapped"),
+			 used = get(t, r, "capped") + gave;
 		bool dedicated = owned(v->is, r->id) > 0;
 
 		if (dedicated && uncapped)
@@ -284,8 +284,7 @@ static enum gpci_verdict law_6(const struct view *v)
 				      LL(uncapped));
 		if (dedicated && used > get(t, r, "entitled"))
 			return BROKEN(v, "partition %llu used and donated %llu cycles of %llu entitled ones", LL(r->id),
-				      LL(used),
-				      LL(get(t, r, "entitled")));
+				      LL(used), LL(get(t, r, "entitled")));
 		if (!dedicated && gave)
 			return BROKEN(v, "partition %llu is shared, but donated %llu cycles", LL(r->id), LL(gave));
 	}
@@ -296,7 +295,8 @@ static enum gpci_verdict law_6(const struct view *v)
 static enum gpci_verdict law_7_of(const struct view *v, const struct gpci_values *r, const struct gpci_values *then)
 {
 	const struct gpci_table *p = now(v, TABLE_PROCESSORS);
-	uint64_t own = grew(v, TABLE_PARTITIONS, then, r, "capped"), gave = grew(v, TABLE_PARTITIONS, then, r, "donated");
+	uint64_t own = grew(v, TABLE_PARTITIONS, then, r, "capped"),
+		 gave = grew(v, TABLE_PARTITIONS, then, r, "donated");
 	uint64_t ran = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -343,7 +343,8 @@ static enum gpci_verdict law_8(const struct view *v)
 			return BROKEN(v, "partition %llu was idle for %llu cycles of %llu consumed ones", LL(r->id),
 				      LL(idle), LL(took));
 		if (then && grew(v, TABLE_PARTITIONS, then, r, "idle") > consumed_since(v, then, r))
-			return BROKEN(v, "partition %llu was idle for more cycles than it consumed meanwhile", LL(r->id));
+			return BROKEN(v, "partition %llu was idle for more cycles than it consumed meanwhile",
+				      LL(r->id));
 	}
 	return GPCI_HOLDS;
 }
@@ -357,22 +358,26 @@ static enum gpci_verdict clocked(const struct view *v, uint64_t mhz)
 		const struct gpci_values *r = &q->v[i], *counts = gpci_table_find(run, r->id, 0);
 		const struct gpci_values *m = gpci_table_find(mode, r->id, 0);
 		uint64_t busy = consumed(q, r) - get(q, r, "idle"), cycles = counts ? get(run, counts, "cycles") : 0;
-		unsigned __int128 least = (unsigned __int128)busy * mhz / TB_MHZ, most = (unsigned __int128)busy * (mhz + 1) / TB_MHZ;
+		unsigned __int128 least = (unsigned __int128)busy * mhz / TB_MHZ,
+				  most = (unsigned __int128)busy * (mhz + 1) / TB_MHZ;
 
 		if (counts && m && get(mode, m, "mode") == 1 && (cycles + 1 < least || cycles > most + 1))
 			return BROKEN(v, "partition %llu was busy for %llu ticks, but has %llu run cycles at %llu MHz",
-				      LL(r->id), LL(busy),
-				      LL(cycles), LL(mhz));
+				      LL(r->id), LL(busy), LL(cycles), LL(mhz));
 	}
 	return GPCI_HOLDS;
 }
 
 static enum gpci_verdict law_9(const struct view *v)
 {
-	static const struct { const char *of_partition, *of_core, *what; } rows[] = {
-		{ "cycles", "cycles_all_threads", "run cycles" }, { "instructions", "instructions", "instructions" },
+	static const struct {
+		const char *of_partition, *of_core, *what;
+	} rows[] = {
+		{ "cycles", "cycles_all_threads", "run cycles" },
+		{ "instructions", "instructions", "instructions" },
 	};
-	const struct gpci_table *run = now(v, TABLE_RUN), *cores = now(v, TABLE_CORES), *clock = now(v, TABLE_FREQUENCY);
+	const struct gpci_table *run = now(v, TABLE_RUN), *cores = now(v, TABLE_CORES),
+				*clock = now(v, TABLE_FREQUENCY);
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		uint64_t a = sum(run, rows[i].of_partition), b = sum(cores, rows[i].of_core);
@@ -394,12 +399,16 @@ static enum gpci_verdict law_9(const struct view *v)
 
 /* ---- links ----------------------------------------------------------------------------------------------- */
 
-struct link { uint64_t idle, time; bool wired; };
+struct link {
+	uint64_t idle, time;
+	bool wired;
+};
 
 /* Link `letter` of a chip, in either layout. */
 static struct link link_of(const struct gpci_table *t, const struct gpci_values *r, char letter)
 {
-	const char idle[] = { 'i', 'd', 'l', 'e', '_', letter, '\0' }, time[] = { 't', 'i', 'm', 'e', '_', letter, '\0' };
+	const char idle[] = { 'i', 'd', 'l', 'e', '_', letter, '\0' },
+		   time[] = { 't', 'i', 'm', 'e', '_', letter, '\0' };
 	struct link l = { .idle = get(t, r, idle) };
 	uint32_t place;
 
@@ -416,7 +425,8 @@ static enum gpci_verdict link_law(const struct view *v, enum snapshot_table whic
 	struct link l = link_of(t, r, letter), was;
 
 	if (l.time != time)
-		return BROKEN(v, "link %c of chip %llu was collected at another time than the first", letter, LL(r->id));
+		return BROKEN(v, "link %c of chip %llu was collected at another time than the first", letter,
+			      LL(r->id));
 	if (l.wired && l.idle > l.time)
 		return BROKEN(v, "link %c of chip %llu was idle for %llu cycles of %llu", letter, LL(r->id), LL(l.idle),
 			      LL(l.time));
@@ -442,8 +452,8 @@ static const struct gpci_values *chip_at(const struct gpci_table *t, uint64_t no
 /* Both ends of a cable: `there` is what the topology says at link `letter` of chip `a`. Which link of the other chip leads
  * back is what it says of a; of three or more, one that is not told (link C) is left out. */
 static enum gpci_verdict cable(const struct view *v, enum snapshot_table which, const struct gpci_values *a,
-			       const struct gpci_values *b,
-			       char letter, const char *letters, const char *prefix, uint64_t back)
+			       const struct gpci_values *b, char letter, const char *letters, const char *prefix,
+			       uint64_t back)
 {
 	const struct gpci_table *t = now(v, which), *d = now(v, TABLE_TOPOLOGY);
 	const struct gpci_values *ra = gpci_table_find(t, a->id, 0), *rb = b ? gpci_table_find(t, b->id, 0) : NULL;
@@ -455,9 +465,10 @@ static enum gpci_verdict cable(const struct view *v, enum snapshot_table which, 
 		if (get(d, b, name) != back || !x.wired || !y.wired)
 			continue;
 		if (x.time - x.idle != y.time - y.idle)
-			return BROKEN(v,
-				      "link %c of chip %llu was busy for %llu cycles, its other end, %c of chip %llu, for %llu", letter,
-				      LL(a->id), LL(x.time - x.idle), *letters, LL(b->id), LL(y.time - y.idle));
+			return BROKEN(
+				v,
+				"link %c of chip %llu was busy for %llu cycles, its other end, %c of chip %llu, for %llu",
+				letter, LL(a->id), LL(x.time - x.idle), *letters, LL(b->id), LL(y.time - y.idle));
 	}
 	return GPCI_HOLDS;
 }
@@ -474,17 +485,15 @@ static enum gpci_verdict cables(const struct view *v)
 		for (uint32_t l = 0; l < 4; l++) {
 			const char name[] = { 'c', 'h', 'i', 'p', '_', "wxyz"[l], '\0' };
 
-			if (installed >> (8 + l) & 1 &&
-			    cable(v, TABLE_WXYZ, a, chip_at(d, node, get(d, a, name)), "wxyz"[l], "wxyz", "chip",
-				  fabric) == GPCI_BROKEN)
+			if (installed >> (8 + l) & 1 && cable(v, TABLE_WXYZ, a, chip_at(d, node, get(d, a, name)),
+							      "wxyz"[l], "wxyz", "chip", fabric) == GPCI_BROKEN)
 				return GPCI_BROKEN;
 		}
 		for (uint32_t l = 0; l < 2; l++) {
 			const char name[] = { 'n', 'o', 'd', 'e', '_', "ab"[l], '\0' };
 
-			if (installed >> l & 1 &&
-			    cable(v, TABLE_ABC, a, chip_at(d, get(d, a, name), fabric), "ab"[l], "ab", "node",
-				  node) == GPCI_BROKEN)
+			if (installed >> l & 1 && cable(v, TABLE_ABC, a, chip_at(d, get(d, a, name), fabric), "ab"[l],
+							"ab", "node", node) == GPCI_BROKEN)
 				return GPCI_BROKEN;
 		}
 	}
@@ -505,16 +514,21 @@ static enum gpci_verdict wired(const struct view *v, enum snapshot_table which, 
 		if (link_law(v, which, r, letters[l], time) == GPCI_BROKEN)
 			return GPCI_BROKEN;
 		if (chip && is != (get(d, chip, "installed") >> (bit + l) & 1))
-			return BROKEN(v, "link %c of chip %llu is %s, but the topology says otherwise", letters[l], LL(r->id),
-				      is ? "wired" : "not wired");
+			return BROKEN(v, "link %c of chip %llu is %s, but the topology says otherwise", letters[l],
+				      LL(r->id), is ? "wired" : "not wired");
 	}
 	return GPCI_HOLDS;
 }
 
 static enum gpci_verdict law_10(const struct view *v)
 {
-	static const struct { uint8_t table; const char *letters; uint32_t bit; } rows[] = {
-		{ TABLE_ABC, "abc", 0 }, { TABLE_WXYZ, "wxyz", 8 },
+	static const struct {
+		uint8_t table;
+		const char *letters;
+		uint32_t bit;
+	} rows[] = {
+		{ TABLE_ABC, "abc", 0 },
+		{ TABLE_WXYZ, "wxyz", 8 },
 	};
 
 	for (uint32_t k = 0; k < COUNT(rows); k++) {
@@ -539,12 +553,12 @@ static enum gpci_verdict collected(const struct view *v, const struct gpci_value
 	if (get(t, r, "mmcrh") != get(was, then, "mmcrh") || get(t, r, "elapsed") < get(was, then, "elapsed"))
 		return GPCI_HOLDS;
 	for (uint32_t k = 0; k < COUNT(names); k++) {
-		uint64_t since = grew(v, TABLE_HPMC, then, r, names[k][0]), all = grew(v, TABLE_HPMC, then, r, names[k][1]);
+		uint64_t since = grew(v, TABLE_HPMC, then, r, names[k][0]),
+			 all = grew(v, TABLE_HPMC, then, r, names[k][1]);
 
 		if (more ? since != all : since || all)
 			return BROKEN(v, "processor %llu: %s grew by %llu, %s by %llu in %llu ticks", LL(r->id),
-				      names[k][0], LL(since),
-				      names[k][1], LL(all), LL(more));
+				      names[k][0], LL(since), names[k][1], LL(all), LL(more));
 	}
 	return GPCI_HOLDS;
 }
@@ -556,7 +570,8 @@ static enum gpci_verdict law_11(const struct view *v)
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_HPMC, r);
 
-		if (get(t, r, "mmcrh") != get(t, &t->v[0], "mmcrh") || get(t, r, "elapsed") != get(t, &t->v[0], "elapsed"))
+		if (get(t, r, "mmcrh") != get(t, &t->v[0], "mmcrh") ||
+		    get(t, r, "elapsed") != get(t, &t->v[0], "elapsed"))
 			return BROKEN(v, "processor %llu has another MMCRH or collection than the first", LL(r->id));
 		if (get(t, r, "hpmc3") > get(t, r, "hpmc3_now") || get(t, r, "hpmc4") > get(t, r, "hpmc4_now"))
 			return BROKEN(v, "processor %llu counted more since MMCRH was set than ever", LL(r->id));
@@ -575,14 +590,16 @@ static bool is_none(const struct gpci_field *f, uint64_t value)
 static bool is_anew(const struct view *v, uint64_t partition)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
-	const struct gpci_values *r = gpci_table_find(t, partition, 0), *then = r ? earlier(v, TABLE_PARTITIONS, r) : NULL;
+	const struct gpci_values *r = gpci_table_find(t, partition, 0),
+				 *then = r ? earlier(v, TABLE_PARTITIONS, r) : NULL;
 	uint32_t n = now(v, TABLE_VPS)->r ? vps(v->is, partition) : now(v, TABLE_PROCESSORS)->n;
 	uint64_t most = v->timed ? n * v->elapsed : UINT64_MAX, entitled;
 
 	if (!then)
 		return false;
 	entitled = get(t, r, "entitled");
-	return entitled < get(&v->was->all[TABLE_PARTITIONS], then, "entitled") && entitled <= most && consumed(t, r) <= most;
+	return entitled < get(&v->was->all[TABLE_PARTITIONS], then, "entitled") && entitled <= most &&
+	       consumed(t, r) <= most;
 }
 
 static enum gpci_verdict monotonic(const struct view *v, enum snapshot_table which)
@@ -623,8 +640,9 @@ static enum gpci_verdict agree(const struct view *v)
 		uint64_t on = get(run, &run->v[i], "processor");
 
 		if (on != UINT16_MAX && !gpci_table_find(c, on, 0))
-			return BROKEN(v, "virtual processor %llu of partition %llu ran on processor %llu, which there is not",
-				      LL(run->v[i].secondary), LL(run->v[i].id), LL(on));
+			return BROKEN(
+				v, "virtual processor %llu of partition %llu ran on processor %llu, which there is not",
+				LL(run->v[i].secondary), LL(run->v[i].id), LL(on));
 	}
 	return GPCI_HOLDS;
 }
@@ -643,7 +661,8 @@ static enum gpci_verdict law_13(const struct view *v)
 {
 	if (v->is->paging == GPCI_BROKEN)
 		return BROKEN(v, "%s", v->is->paging_text);
-	return v->is->paging == GPCI_HOLDS ? GPCI_HOLDS : unknown(v->e, "nothing that has several records may be read", "");
+	return v->is->paging == GPCI_HOLDS ? GPCI_HOLDS :
+					     unknown(v->e, "nothing that has several records may be read", "");
 }
 
 static enum gpci_verdict law_14(const struct view *v)
@@ -660,25 +679,53 @@ static enum gpci_verdict law_14(const struct view *v)
 		any = true;
 		if (!r || memcmp(r->v, mine->v, own->r->nfields * sizeof(r->v[0])))
 			return BROKEN(v, "%s: partition %llu's own view is not the one that a privileged reading gives",
-				      own->r->name,
-				      LL(mine ? mine->id : 0));
+				      own->r->name, LL(mine ? mine->id : 0));
 	}
 	return any ? GPCI_HOLDS : unknown(v->e, "only its own partition may be read", "");
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static const struct { struct gpci_law l; uint32_t needs; bool two; enum gpci_verdict (*check)(const struct view *); } laws[] = {
+static const struct {
+	struct gpci_law l;
+	uint32_t needs;
+	bool two;
+	enum gpci_verdict (*check)(const struct view *);
+} laws[] = {
 	{ { 1, "what processors ran is what partitions consumed" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_1 },
-	{ { 2, "a processor runs no longer than time passes, and not at all when it is in no use" }, MASK(PROCESSORS), false, law_2 },
-	{ { 3, "capped cycles stay within the entitled ones, and those within the processors" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_3 },
-	{ { 4, "uncapped cycles come behind a whole entitlement" }, MASK(PROCESSORS) | MASK(PARTITIONS) | MASK(DOMAINS), true, law_4 },
-	{ { 5, "a partition consumes no more than its virtual processors can" }, MASK(PARTITIONS) | MASK(VPS), true, law_5 },
-	{ { 6, "dedicated partitions have no uncapped cycles, shared ones donate none" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_6 },
-	{ { 7, "what is donated others consume, on the donor's processors" }, MASK(PROCESSORS) | MASK(PARTITIONS), true, law_7 },
+	{ { 2, "a processor runs no longer than time passes, and not at all when it is in no use" },
+	  MASK(PROCESSORS),
+	  false,
+	  law_2 },
+	{ { 3, "capped cycles stay within the entitled ones, and those within the processors" },
+	  MASK(PROCESSORS) | MASK(PARTITIONS),
+	  false,
+	  law_3 },
+	{ { 4, "uncapped cycles come behind a whole entitlement" },
+	  MASK(PROCESSORS) | MASK(PARTITIONS) | MASK(DOMAINS),
+	  true,
+	  law_4 },
+	{ { 5, "a partition consumes no more than its virtual processors can" },
+	  MASK(PARTITIONS) | MASK(VPS),
+	  true,
+	  law_5 },
+	{ { 6, "dedicated partitions have no uncapped cycles, shared ones donate none" },
+	  MASK(PROCESSORS) | MASK(PARTITIONS),
+	  false,
+	  law_6 },
+	{ { 7, "what is donated others consume, on the donor's processors" },
+	  MASK(PROCESSORS) | MASK(PARTITIONS),
+	  true,
+	  law_7 },
 	{ { 8, "idle cycles are a part of the consumed ones" }, MASK(PARTITIONS), false, law_8 },
-	{ { 9, "run cycles and instructions of partitions are those of the cores" }, MASK(PARTITIONS) | MASK(RUN) | MASK(CORES), false, law_9 },
-	{ { 10, "links are idle for no longer than time passes, and both ends of a cable are alike" }, MASK(ABC) | MASK(WXYZ), false, law_10 },
+	{ { 9, "run cycles and instructions of partitions are those of the cores" },
+	  MASK(PARTITIONS) | MASK(RUN) | MASK(CORES),
+	  false,
+	  law_9 },
+	{ { 10, "links are idle for no longer than time passes, and both ends of a cable are alike" },
+	  MASK(ABC) | MASK(WXYZ),
+	  false,
+	  law_10 },
 	{ { 11, "HPMC since MMCRH was set are part of the current ones, and go together" }, MASK(HPMC), false, law_11 },
 	{ { 12, "counters only grow, and requests that say the same agree" }, 0, false, law_12 },
 	{ { 13, "small replies hold the same records as a large one" }, 0, false, law_13 },
@@ -742,8 +789,7 @@ static const char *lacks(const struct gpci_snapshot *s, uint32_t needs)
 }
 
 enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_snapshot *before,
-				 const struct gpci_snapshot *snapshot,
-				 struct err *e)
+				 const struct gpci_snapshot *snapshot, struct err *e)
 {
 	struct view v = { .was = before, .is = snapshot, .e = e };
 	uint32_t i = l->number - 1u;

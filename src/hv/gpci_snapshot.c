@@ -43,7 +43,7 @@ static int read_table(struct gpci_table *ret, struct hv_line *line, const struct
 	*ret = (struct gpci_table){ 0 };
 	if (rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP || rc == -TALLY_EINVAL)
 		return 0;
-	return err_set(e, (enum tally_err)-rc, "%s", why.text);
+	return err_set(e, (enum tally_err) - rc, "%s", why.text);
 }
 
 static void forget(struct gpci_snapshot *s)
@@ -70,14 +70,19 @@ static int read_tables(struct gpci_snapshot *s, struct hv_line *line, struct err
 
 /* ---- law 13: the same in small pieces -------------------------------------------------------------------- */
 
-struct pages { struct gpci_snapshot *s; struct hv_line *line; const struct gpci_table *whole; struct gpci_question ask; uint32_t n; };
+struct pages {
+	struct gpci_snapshot *s;
+	struct hv_line *line;
+	const struct gpci_table *whole;
+	struct gpci_question ask;
+	uint32_t n;
+};
 
 static void say(struct pages *g, const char *what, uint64_t id)
 {
 	g->s->paging = GPCI_BROKEN;
 	snprintf(g->s->paging_text, sizeof(g->s->paging_text), "%s in replies of %zu bytes: %s %llu", g->whole->r->name,
-		 g->ask.bytes, what,
-		 (unsigned long long)id);
+		 g->ask.bytes, what, (unsigned long long)id);
 }
 
 static bool is_same(const struct gpci_table *t, const struct gpci_values *a, const struct gpci_values *b)
@@ -137,8 +142,9 @@ static int paging(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
 
 		if (!t->r || s->paging == GPCI_BROKEN)
 			continue;
-		g.ask = (struct gpci_question){ .r = t->r, .version = GPCI_VERSION_ANY,
-					       .bytes = GPCI_HEADER + 2 * t->r->size };
+		g.ask = (struct gpci_question){ .r = t->r,
+						.version = GPCI_VERSION_ANY,
+						.bytes = GPCI_HEADER + 2 * t->r->size };
 		s->paging = GPCI_HOLDS;
 		rc = turn_pages(&g, e);
 	}

@@ -92,8 +92,8 @@ static void a_record_has_an_id_where_starting_index_speaks_of_one(void **state)
 static void requests_are_those_of_the_fact_sheet(void **state)
 {
 	static const uint8_t rights[] = {
-		[NEED_ANYONE] = GPCI_FREE, [NEED_OWN] = GPCI_OWN_FREE, [NEED_OWN_EXPANDED] = GPCI_OWN_EXPANDED, [NEED_ALL] = GPCI_ALL,
-		[NEED_EXPANDED] = GPCI_EXPANDED, [NEED_LAB] = GPCI_LAB,
+		[NEED_ANYONE] = GPCI_FREE, [NEED_OWN] = GPCI_OWN_FREE,      [NEED_OWN_EXPANDED] = GPCI_OWN_EXPANDED,
+		[NEED_ALL] = GPCI_ALL,     [NEED_EXPANDED] = GPCI_EXPANDED, [NEED_LAB] = GPCI_LAB,
 	};
 	static const uint8_t levels[] = { 0, 3, 5, 6, 8 };
 	uint32_t n = 0;
@@ -112,48 +112,92 @@ static void requests_are_those_of_the_fact_sheet(void **state)
 		}
 	while (gpci_request_at(n))
 		n++;
-	assert_int_equal(n, COUNT(goldens) + 1);       /* and Set MMCRH */
+	assert_int_equal(n, COUNT(goldens) + 1); /* and Set MMCRH */
 	assert_int_equal(gpci_request(0x80001000, 6, 0)->size, 8);
 	assert_null(gpci_request(0x80001000, 8, 0));
 }
 
 /* ---- Linux's names (hv-gpci-requests.h): request, its name, offset and end of the event's name ---------------- */
 
-static const struct { uint32_t number; const char *name; struct { uint16_t offset; const char *end; } event[20]; } linux_events[] = {
+static const struct {
+	uint32_t number;
+	const char *name;
+	struct {
+		uint16_t offset;
+		const char *end;
+	} event[20];
+} linux_events[] = {
 	{ 0x10, "dispatch_timebase_by_processor", { { 0, "processor_time_in_timebase_cycles" } } },
-	{ 0x20, "entitled_capped_uncapped_donated_idle_timebase_by_partition",
-	  { { 0x8, "entitled_cycles" }, { 0x10, "consumed_capped_cycles" }, { 0x18, "consumed_uncapped_cycles" }, { 0x20, "cycles_donated" },
+	{ 0x20,
+	  "entitled_capped_uncapped_donated_idle_timebase_by_partition",
+	  { { 0x8, "entitled_cycles" },
+	    { 0x10, "consumed_capped_cycles" },
+	    { 0x18, "consumed_uncapped_cycles" },
+	    { 0x20, "cycles_donated" },
 	    { 0x28, "purr_idle_cycles" } } },
 	{ 0x30, "run_instructions_run_cycles_by_partition", { { 0x8, "instructions_completed" }, { 0x10, "cycles" } } },
-	{ 0x50, "processor_bus_utilization_abc_links",
-	  { { 0x10, "total_link_cycles" }, { 0x18, "idle_cycles_for_a_link" }, { 0x20, "idle_cycles_for_b_link" },
+	{ 0x50,
+	  "processor_bus_utilization_abc_links",
+	  { { 0x10, "total_link_cycles" },
+	    { 0x18, "idle_cycles_for_a_link" },
+	    { 0x20, "idle_cycles_for_b_link" },
 	    { 0x28, "idle_cycles_for_c_link" } } },
-	{ 0x60, "processor_bus_utilization_wxyz_links",
-	  { { 0x10, "total_link_cycles" }, { 0x18, "idle_cycles_for_w_link" }, { 0x20, "idle_cycles_for_x_link" },
-	    { 0x28, "idle_cycles_for_y_link" }, { 0x30, "idle_cycles_for_z_link" } } },
-	{ 0x70, "processor_bus_utilization_gx_links",
-	  { { 0x10, "gx0_in_address_cycles" }, { 0x18, "gx0_in_data_cycles" }, { 0x20, "gx0_in_retries" }, { 0x28, "gx0_in_bus_cycles" },
-	    { 0x30, "gx0_in_cycles_total" }, { 0x38, "gx0_out_address_cycles" }, { 0x40, "gx0_out_data_cycles" },
-	    { 0x48, "gx0_out_retries" }, { 0x50, "gx0_out_bus_cycles" }, { 0x58, "gx0_out_cycles_total" },
-	    { 0x60, "gx1_in_address_cycles" }, { 0x68, "gx1_in_data_cycles" }, { 0x70, "gx1_in_retries" }, { 0x78, "gx1_in_bus_cycles" },
-	    { 0x80, "gx1_in_cycles_total" }, { 0x88, "gx1_out_address_cycles" }, { 0x90, "gx1_out_data_cycles" },
-	    { 0x98, "gx1_out_retries" }, { 0xa0, "gx1_out_bus_cycles" }, { 0xa8, "gx1_out_cycles_total" } } },
-	{ 0x80, "processor_bus_utilization_mc_links",
-	  { { 0x10, "mc0_frames" }, { 0x18, "mc0_reads" }, { 0x20, "mc0_write" }, { 0x28, "mc0_total_cycles" }, { 0x30, "mc1_frames" },
-	    { 0x38, "mc1_reads" }, { 0x40, "mc1_writes" }, { 0x48, "mc1_total_cycles" } } },
-	{ 0x94, "processor_core_utilization",
-	  { { 0x8, "cycles_across_any_thread" }, { 0x10, "timebase_at_collection" }, { 0x18, "purr_cycles" },
-	    { 0x20, "sum_of_cycles_across_all_threads" }, { 0x28, "instructions_completed" } } },
-	{ 0xe0, "partition_hypervisor_queuing_times",
-	  { { 0x8, "time_waiting_for_entitlement" }, { 0x10, "times_waited_for_entitlement" }, { 0x18, "time_waiting_for_phys_processor" },
-	    { 0x20, "times_waited_for_phys_processor" }, { 0x28, "dispatches_on_home_core" },
-	    { 0x30, "dispatches_on_home_primary_affinity_domain" }, { 0x38, "dispatches_on_home_secondary_affinity_domain" },
-	    { 0x40, "dispatches_off_home_secondary_affinity_domain" }, { 0x48, "dispatches_on_dedicated_processor_donating_cycles" } } },
-	{ 0xf0, "system_hypervisor_times",
-	  { { 0x0, "time_spent_to_dispatch_virtual_processors" }, { 0x8, "time_spent_processing_virtual_processor_timers" },
-	    { 0x10, "time_spent_managing_partitions_over_entitlement" }, { 0x18, "time_spent_on_system_management" } } },
-	{ 0xf4, "system_tlbie_count_and_time", { { 0x0, "tlbie_instructions_issued" }, { 0x8, "time_spent_issuing_tlbies" } } },
-	{ 0x100, "partition_instruction_count_and_time", { { 0x8, "instructions_performed" }, { 0x10, "time_collected" } } },
+	{ 0x60,
+	  "processor_bus_utilization_wxyz_links",
+	  { { 0x10, "total_link_cycles" },
+	    { 0x18, "idle_cycles_for_w_link" },
+	    { 0x20, "idle_cycles_for_x_link" },
+	    { 0x28, "idle_cycles_for_y_link" },
+	    { 0x30, "idle_cycles_for_z_link" } } },
+	{ 0x70,
+	  "processor_bus_utilization_gx_links",
+	  { { 0x10, "gx0_in_address_cycles" },  { 0x18, "gx0_in_data_cycles" },    { 0x20, "gx0_in_retries" },
+	    { 0x28, "gx0_in_bus_cycles" },      { 0x30, "gx0_in_cycles_total" },   { 0x38, "gx0_out_address_cycles" },
+	    { 0x40, "gx0_out_data_cycles" },    { 0x48, "gx0_out_retries" },       { 0x50, "gx0_out_bus_cycles" },
+	    { 0x58, "gx0_out_cycles_total" },   { 0x60, "gx1_in_address_cycles" }, { 0x68, "gx1_in_data_cycles" },
+	    { 0x70, "gx1_in_retries" },         { 0x78, "gx1_in_bus_cycles" },     { 0x80, "gx1_in_cycles_total" },
+	    { 0x88, "gx1_out_address_cycles" }, { 0x90, "gx1_out_data_cycles" },   { 0x98, "gx1_out_retries" },
+	    { 0xa0, "gx1_out_bus_cycles" },     { 0xa8, "gx1_out_cycles_total" } } },
+	{ 0x80,
+	  "processor_bus_utilization_mc_links",
+	  { { 0x10, "mc0_frames" },
+	    { 0x18, "mc0_reads" },
+	    { 0x20, "mc0_write" },
+	    { 0x28, "mc0_total_cycles" },
+	    { 0x30, "mc1_frames" },
+	    { 0x38, "mc1_reads" },
+	    { 0x40, "mc1_writes" },
+	    { 0x48, "mc1_total_cycles" } } },
+	{ 0x94,
+	  "processor_core_utilization",
+	  { { 0x8, "cycles_across_any_thread" },
+	    { 0x10, "timebase_at_collection" },
+	    { 0x18, "purr_cycles" },
+	    { 0x20, "sum_of_cycles_across_all_threads" },
+	    { 0x28, "instructions_completed" } } },
+	{ 0xe0,
+	  "partition_hypervisor_queuing_times",
+	  { { 0x8, "time_waiting_for_entitlement" },
+	    { 0x10, "times_waited_for_entitlement" },
+	    { 0x18, "time_waiting_for_phys_processor" },
+	    { 0x20, "times_waited_for_phys_processor" },
+	    { 0x28, "dispatches_on_home_core" },
+	    { 0x30, "dispatches_on_home_primary_affinity_domain" },
+	    { 0x38, "dispatches_on_home_secondary_affinity_domain" },
+	    { 0x40, "dispatches_off_home_secondary_affinity_domain" },
+	    { 0x48, "dispatches_on_dedicated_processor_donating_cycles" } } },
+	{ 0xf0,
+	  "system_hypervisor_times",
+	  { { 0x0, "time_spent_to_dispatch_virtual_processors" },
+	    { 0x8, "time_spent_processing_virtual_processor_timers" },
+	    { 0x10, "time_spent_managing_partitions_over_entitlement" },
+	    { 0x18, "time_spent_on_system_management" } } },
+	{ 0xf4,
+	  "system_tlbie_count_and_time",
+	  { { 0x0, "tlbie_instructions_issued" }, { 0x8, "time_spent_issuing_tlbies" } } },
+	{ 0x100,
+	  "partition_instruction_count_and_time",
+	  { { 0x8, "instructions_performed" }, { 0x10, "time_collected" } } },
 };
 
 static const struct gpci_field *by_linux_name(const struct gpci_request *r, const char *end)
@@ -200,10 +244,24 @@ static void there_are_as_many_events_as_linux_lists(void **state)
 
 static void requests_are_found_by_any_of_their_names(void **state)
 {
-	static const struct { const char *name; uint32_t number; } rows[] = {
-		{ "dispatch_purr", 0x10 }, { "entitled", 0x20 }, { "run_instructions", 0x30 }, { "capabilities", 0x40 }, { "links_abc", 0x50 },
-		{ "links_wxyz", 0x60 }, { "mmcrh", 0x80001000 }, { "hpmc", 0x80002000 }, { "0x10", 0x10 }, { "16", 0x10 },
-		{ "Dispatch_PURR_by_processor", 0x10 }, { "0x80002000", 0x80002000 }, { "DISPATCH_purr", 0x10 }, { "Set MMCRH", 0x80001000 },
+	static const struct {
+		const char *name;
+		uint32_t number;
+	} rows[] = {
+		{ "dispatch_purr", 0x10 },
+		{ "entitled", 0x20 },
+		{ "run_instructions", 0x30 },
+		{ "capabilities", 0x40 },
+		{ "links_abc", 0x50 },
+		{ "links_wxyz", 0x60 },
+		{ "mmcrh", 0x80001000 },
+		{ "hpmc", 0x80002000 },
+		{ "0x10", 0x10 },
+		{ "16", 0x10 },
+		{ "Dispatch_PURR_by_processor", 0x10 },
+		{ "0x80002000", 0x80002000 },
+		{ "DISPATCH_purr", 0x10 },
+		{ "Set MMCRH", 0x80001000 },
 	};
 
 	(void)state;
@@ -247,7 +305,9 @@ static void what_is_written_is_read(void **state)
 			if (gpci_has_elements(r))
 				v.nelements = (uint32_t)(v.v[4] = round % (GPCI_ELEMENTS_MOST + 1));
 			for (uint32_t k = 0; k < v.nelements; k++)
-				v.element[k] = (struct gpci_element){ (uint16_t)any(&seed), (uint16_t)k, { (uint32_t)any(&seed), k, 7, 8 } };
+				v.element[k] = (struct gpci_element){ (uint16_t)any(&seed),
+								      (uint16_t)k,
+								      { (uint32_t)any(&seed), k, 7, 8 } };
 			gpci_writer(r)(block + GPCI_HEADER, v.v, level);
 			gpci_write_elements(r, &v, block + GPCI_HEADER);
 			gpci_put(block + GPCI_AT_RETURNED, 2, 1);
@@ -264,7 +324,8 @@ static void what_is_written_is_read(void **state)
 
 static void an_asked_block_is_zero_but_for_the_question(void **state)
 {
-	static const uint8_t header[] = { 0x80, 0, 0x20, 0, 0xff, 0xff, 0xff, 0xff, 0x12, 0x34, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0 };
+	static const uint8_t header[] = { 0x80, 0, 0x20, 0, 0xff, 0xff, 0xff, 0xff, 0x12, 0x34,
+					  0,    0, 0,    0, 0,    0,    0,    0,    8,    0 };
 	uint8_t block[64];
 
 	(void)state;

@@ -21,8 +21,8 @@
  * like: where there is `at`, the three before it may be NULL. */
 struct hv_mem {
 	void *arg;
-	bool (*is)(void *arg, uint64_t ra, uint64_t n);        /* all of it is memory; ra + n does not wrap */
-	int (*read)(void *arg, uint64_t ra, void *to, size_t n);               /* negative: not all of it is memory */
+	bool (*is)(void *arg, uint64_t ra, uint64_t n);          /* all of it is memory; ra + n does not wrap */
+	int (*read)(void *arg, uint64_t ra, void *to, size_t n); /* negative: not all of it is memory */
 	int (*write)(void *arg, uint64_t ra, const void *from, size_t n);
 	/* The bytes themselves, 8-byte aligned, valid until the guest's memory changes; NULL: no such memory. May be NULL
 	 * itself: what needs it is then refused. */

@@ -11,24 +11,24 @@
 #include "hv/papr.h"
 #include "hv/sun4v.h"
 
-#define HV_TICK_UNKNOWN UINT64_MAX            /* a real machine that does not say it */
+#define HV_TICK_UNKNOWN UINT64_MAX /* a real machine that does not say it */
 struct hv_line {
 	void *arg;
 	const struct hv_line_ops *op;
-	char machine[32];                     /* "batoka", "niagara", "power": what answers */
-	uint32_t sockets, strands;            /* sun4v */
+	char machine[32];          /* "batoka", "niagara", "power": what answers */
+	uint32_t sockets, strands; /* sun4v */
 	uint32_t strands_per_node;
-	uint64_t tick_hz;                     /* of a strand's %tick, of POWER's timebase; 0: that of the models */
-	uint16_t partition;                   /* POWER: who asks */
-	uint8_t level;                        /* POWER: firmware */
-	bool relative;                        /* POWER: counters count from the first time they are asked for on */
+	uint64_t tick_hz;   /* of a strand's %tick, of POWER's timebase; 0: that of the models */
+	uint16_t partition; /* POWER: who asks */
+	uint8_t level;      /* POWER: firmware */
+	bool relative;      /* POWER: counters count from the first time they are asked for on */
 	/* guest memory: real addresses from `base`, seen by both sides */
 	uint8_t *memory;
 	uint64_t base;
 	size_t bytes;
 };
 struct hv_line_ops {
-	const char *what;                     /* "the batoka model", "unix:/run/x": for messages */
+	const char *what; /* "the batoka model", "unix:/run/x": for messages */
 	/* o[0..5] as sun4v_call(). 0; -TALLY_EPERM, -TALLY_EBUSY: that strand is kept for, or is, another guest's; -TALLY_ESTATE:
 	 * it is offline; -TALLY_EEND: the platform is gone; -TALLY_EIO. NULL: no such machine. */
 	int (*sun4v)(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e);
@@ -42,7 +42,7 @@ struct hv_line_ops {
 	int (*papr)(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e);
 	/* Embedded machines: time passes only here. NULL: by itself. */
 	void (*advance)(void *arg, uint64_t ns);
-	uint64_t (*now)(void *arg);           /* nanoseconds of the platform's own time; NULL: the asker's clock will do */
+	uint64_t (*now)(void *arg); /* nanoseconds of the platform's own time; NULL: the asker's clock will do */
 	void (*close)(void *arg);
 };
 

@@ -13,20 +13,20 @@
  */
 #include "hv/papr_int.h"
 
-#define RETURNED_MOST 65535u                  /* in the 16 bits that levels from 3 on have for it */
+#define RETURNED_MOST 65535u /* in the 16 bits that levels from 3 on have for it */
 
 struct papr {
 	struct papr_opts o;
 };
 
-struct ask {                                  /* a call, from the copy of its block */
+struct ask { /* a call, from the copy of its block */
 	struct papr *p;
 	struct papr_caller who;
 	const struct gpci_request *r;
-	uint8_t *block;                       /* the copy, as long as its records need: `page`, or memory of its own */
-	uint64_t size;                        /* of the guest's block, as far as it is used */
+	uint8_t *block; /* the copy, as long as its records need: `page`, or memory of its own */
+	uint64_t size;  /* of the guest's block, as far as it is used */
 	int32_t index;
-	uint32_t number, room, written;       /* bytes of the copy; of it those that go back */
+	uint32_t number, room, written; /* bytes of the copy; of it those that go back */
 	uint8_t page[GPCI_MOST];
 };
 
@@ -68,7 +68,8 @@ int papr_rights_parse(struct papr_rights *ret, const char *text, struct err *e)
 		else if (n == 3 && !memcmp(p, "lab", n))
 			r.lab = true;
 		else if (n != 4 || memcmp(p, "none", n))
-			return err_set(e, TALLY_EINVAL, "rights: '%.*s' is none of all, expanded, lab, none; several are joined by +",
+			return err_set(e, TALLY_EINVAL,
+				       "rights: '%.*s' is none of all, expanded, lab, none; several are joined by +",
 				       (int)n, p);
 		if (!p[n])
 			break;
@@ -96,7 +97,7 @@ static enum papr_rc contents(const struct ask *a)
 	if (a->r && a->size < GPCI_HEADER + a->r->size)
 		return H_PARAMETER;
 	if (a->number == GPCI_CAPABILITIES && !is_own(a))
-		return H_NOT_AVAILABLE;       /* the spec says so of this request alone */
+		return H_NOT_AVAILABLE; /* the spec says so of this request alone */
 	if (a->index < -1 && a->number != GPCI_SET_MMCRH)
 		return H_PARAMETER;
 	return is_available(a) ? H_SUCCESS : H_NOT_AVAILABLE;
@@ -108,19 +109,32 @@ static enum papr_rc authority(const struct ask *a)
 	bool ok = true;
 
 	switch ((enum gpci_right)a->r->right) {
-	case GPCI_FREE: break;
-	case GPCI_OWN_FREE: ok = is_own(a) || have.all; break;
-	case GPCI_OWN_EXPANDED: ok = is_own(a) || (have.all && have.expanded); break;
-	case GPCI_ALL: ok = have.all; break;
-	case GPCI_EXPANDED: ok = have.all && have.expanded; break;
-	case GPCI_LAB: ok = have.lab; break;
+	case GPCI_FREE:
+		break;
+	case GPCI_OWN_FREE:
+		ok = is_own(a) || have.all;
+		break;
+	case GPCI_OWN_EXPANDED:
+		ok = is_own(a) || (have.all && have.expanded);
+		break;
+	case GPCI_ALL:
+		ok = have.all;
+		break;
+	case GPCI_EXPANDED:
+		ok = have.all && have.expanded;
+		break;
+	case GPCI_LAB:
+		ok = have.lab;
+		break;
 	}
 	return ok ? H_SUCCESS : H_AUTHORITY;
 }
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-struct first { uint64_t id, secondary; };     /* of the first record */
+struct first {
+	uint64_t id, secondary;
+}; /* of the first record */
 
 static void answer(struct ask *a, const struct first *first, uint32_t returned, uint32_t detail)
 {
@@ -128,8 +142,9 @@ static void answer(struct ask *a, const struct first *first, uint32_t returned, 
 
 	if (first)
 		gpci_put(a->block + GPCI_AT_INDEX, 4, first->id);
-	gpci_put(a->block + GPCI_AT_SECONDARY, 4, returned);   /* 32 bits in the text; the upper half is Linux's second index */
-	if (level) {                          /* level 0 leaves what the spec calls reserved */
+	gpci_put(a->block + GPCI_AT_SECONDARY, 4,
+		 returned); /* 32 bits in the text; the upper half is Linux's second index */
+	if (level) {        /* level 0 leaves what the spec calls reserved */
 		gpci_put(a->block + GPCI_AT_SECONDARY, 2, first ? first->secondary : 0);
 		gpci_put(a->block + GPCI_AT_DETAIL, 4, detail);
 		gpci_put(a->block + GPCI_AT_ELEMENT, 2, a->r->size);
@@ -190,7 +205,7 @@ static enum papr_rc records(struct ask *a)
 	}
 	if (rc < 0)
 		return H_HARDWARE;
-	if (rc > 0 && !(n && is_own(a))) {    /* one more does not fit */
+	if (rc > 0 && !(n && is_own(a))) { /* one more does not fit */
 		answer(a, n ? &first : NULL, n, GPCI_BUF_TOO_SMALL);
 		return n && (!o->level || o->partial_success) ? H_SUCCESS : H_PARAMETER;
 	}
@@ -252,7 +267,7 @@ static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t addre
 		return rc;
 	if (hv_mem_write(mem, address, a->block, a->written) < 0)
 		return H_PRIVILEGE;
-	if (a->number == GPCI_SET_MMCRH)      /* the last step: an error has no effect */
+	if (a->number == GPCI_SET_MMCRH) /* the last step: an error has no effect */
 		o->ops->set_mmcrh(o->arg, be64_get(a->block + GPCI_HEADER));
 	return rc;
 }

@@ -9,7 +9,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct race { struct guest g; struct golden_machine m; const uint8_t *data; size_t n, at; };
+struct race {
+	struct guest g;
+	struct golden_machine m;
+	const uint8_t *data;
+	size_t n, at;
+};
 
 /* Some bytes of the input somewhere in the first half kilobyte of the block's place, at every step of the service. */
 static void scribble(struct race *x)
@@ -22,8 +27,8 @@ static void scribble(struct race *x)
 	x->at += 2;
 }
 
-static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
-		struct gpci_values *v)
+static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		uint64_t secondary, struct gpci_values *v)
 {
 	struct race *x = arg;
 
@@ -48,7 +53,7 @@ static bool race_is(void *arg, uint64_t ra, uint64_t n)
 {
 	bool is = guest_is(arg, ra, n);
 
-	scribble(arg);                        /* struct guest is its first member */
+	scribble(arg); /* struct guest is its first member */
 	return is;
 }
 
@@ -69,7 +74,7 @@ static void judge(struct race *x, int64_t rc, uint64_t at, uint64_t size, uint8_
 	struct gpci_values v;
 
 	assert(rc == H_SUCCESS || rc == H_PRIVILEGE || rc == H_NOT_AVAILABLE || rc == H_PARAMETER || rc == H_AUTHORITY);
-	if (rc == H_SUCCESS && !level)        /* reserved bytes are the guest's own */
+	if (rc == H_SUCCESS && !level) /* reserved bytes are the guest's own */
 		gpci_put(block + GPCI_AT_ELEMENT, 4, 0);
 	if (rc != H_SUCCESS || gpci_reply(&rep, block, size, &e) < 0)
 		return assert(rc != H_SUCCESS);
@@ -93,14 +98,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 20)
 		return 0;
-	x = (struct race){ .data = data + 20, .n = size > 84 ? size - 84 : 0, .m.rights = { data[1] & 1, data[1] & 2, data[1] & 4 } };
+	x = (struct race){ .data = data + 20,
+			   .n = size > 84 ? size - 84 : 0,
+			   .m.rights = { data[1] & 1, data[1] & 2, data[1] & 4 } };
 	o.level = levels[data[0] % COUNT(levels)];
 	o.size_first = data[1] & 8;
 	o.partial_success = data[1] & 16;
 	o.most = data[1] & 32 ? GPCI_HEADER + data[2] : 0;
 	memcpy(&r[1], data + 3, 8);
 	memcpy(&r[2], data + 11, 8);
-	if (data[1] & 64) {                   /* mostly an address that is one */
+	if (data[1] & 64) { /* mostly an address that is one */
 		r[1] = GUEST_BASE + r[1] % 600;
 		r[2] %= GPCI_MOST + 512;
 	}

@@ -24,11 +24,17 @@
 #include "hv/papr.h"
 
 enum {
-	GPCI_AT_REQUEST = 0x00, GPCI_AT_INDEX = 0x04, GPCI_AT_SECONDARY = 0x08, GPCI_AT_RETURNED = 0x0a, GPCI_AT_DETAIL = 0x0c,
-	GPCI_AT_ELEMENT = 0x10, GPCI_AT_VERSION_IN = 0x12, GPCI_AT_VERSION_OUT = 0x13,
+	GPCI_AT_REQUEST = 0x00,
+	GPCI_AT_INDEX = 0x04,
+	GPCI_AT_SECONDARY = 0x08,
+	GPCI_AT_RETURNED = 0x0a,
+	GPCI_AT_DETAIL = 0x0c,
+	GPCI_AT_ELEMENT = 0x10,
+	GPCI_AT_VERSION_IN = 0x12,
+	GPCI_AT_VERSION_OUT = 0x13,
 };
-#define GPCI_ELEMENT 28u                      /* bytes of an element of 0xB1 */
-#define GPCI_AT_ELEMENTS 0x0cu                /* of its record: their number */
+#define GPCI_ELEMENT 28u       /* bytes of an element of 0xB1 */
+#define GPCI_AT_ELEMENTS 0x0cu /* of its record: their number */
 
 #define GPCI_CAPABILITIES 0x40u
 #define GPCI_AFFINITY_BY_PARTITION 0xb1u
@@ -44,7 +50,7 @@ static inline bool gpci_has_elements(const struct gpci_request *r)
 {
 	return r->number == GPCI_AFFINITY_BY_PARTITION;
 }
-static inline uint32_t gpci_bytes(const struct gpci_request *r, const struct gpci_values *v)   /* of the record */
+static inline uint32_t gpci_bytes(const struct gpci_request *r, const struct gpci_values *v) /* of the record */
 {
 	return r->size + (gpci_has_elements(r) ? v->nelements * GPCI_ELEMENT : 0);
 }

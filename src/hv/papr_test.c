@@ -13,7 +13,8 @@
 
 enum { HEADER = 32, CAP = 4096, OWN = 5, VERSION_IN_AT = 0x12 };
 static const uint8_t levels[] = { 0, 3, 5, 6, 8 };
-static const uint32_t unknown[] = { 0, 1, 0x11, 0x21, 0x71, 0xb2, 0xf8, 0x101, 0x80000000, 0x80001001, 0x80002001, 0xffffffff };
+static const uint32_t unknown[] = { 0,    1,     0x11,       0x21,       0x71,       0xb2,
+				    0xf8, 0x101, 0x80000000, 0x80001001, 0x80002001, 0xffffffff };
 
 struct ask {
 	uint32_t number;
@@ -23,7 +24,10 @@ struct ask {
 	uint64_t size;
 	bool partial_success;
 };
-struct reply { int64_t rc; uint8_t block[GUEST_BYTES]; };
+struct reply {
+	int64_t rc;
+	uint8_t block[GUEST_BYTES];
+};
 
 static void put(uint8_t *p, uint32_t n, uint64_t v)
 {
@@ -50,12 +54,18 @@ static bool may(const struct ask *a, enum need need)
 	bool own = a->index == -1;
 
 	switch (need) {
-	case NEED_ANYONE: return true;
-	case NEED_OWN: return own || a->rights.all;
-	case NEED_OWN_EXPANDED: return own || (a->rights.all && a->rights.expanded);
-	case NEED_ALL: return a->rights.all;
-	case NEED_EXPANDED: return a->rights.all && a->rights.expanded;
-	default: return a->rights.lab;
+	case NEED_ANYONE:
+		return true;
+	case NEED_OWN:
+		return own || a->rights.all;
+	case NEED_OWN_EXPANDED:
+		return own || (a->rights.all && a->rights.expanded);
+	case NEED_ALL:
+		return a->rights.all;
+	case NEED_EXPANDED:
+		return a->rights.all && a->rights.expanded;
+	default:
+		return a->rights.lab;
 	}
 }
 
@@ -75,7 +85,8 @@ static int64_t checks(const struct ask *a, const struct golden *g)
 	return may(a, set ? NEED_LAB : g->need) ? H_SUCCESS : H_AUTHORITY;
 }
 
-static void header(const struct ask *a, uint8_t *block, const uint64_t *first, uint32_t vp, uint32_t n, uint32_t detail, uint32_t size)
+static void header(const struct ask *a, uint8_t *block, const uint64_t *first, uint32_t vp, uint32_t n, uint32_t detail,
+		   uint32_t size)
 {
 	if (first)
 		put(block + 4, 4, *first);
@@ -144,7 +155,9 @@ static int64_t call(const struct papr_opts *o, struct guest *guest, uint64_t add
 static void ask(const struct ask *a, struct reply *ret)
 {
 	struct golden_machine m = { .rights = a->rights };
-	const struct papr_opts o = { .level = a->level, .partial_success = a->partial_success, .ops = &golden_ops, .arg = &m };
+	const struct papr_opts o = {
+		.level = a->level, .partial_success = a->partial_success, .ops = &golden_ops, .arg = &m
+	};
 	struct guest guest = { .p = { 0 } };
 
 	fill(guest.p, a);
@@ -166,10 +179,11 @@ static void same(const struct ask *a)
 		return;
 	for (uint32_t i = 0; i < GUEST_BYTES; i++)
 		if (got.rc != want.rc || got.block[i] != want.block[i])
-			fail_msg("request %#x level %u version %u rights %d%d%d index %d size %llu%s: rc %lld, not %lld; byte %#x is %#x, not %#x",
-				 a->number, a->level, a->version, a->rights.all, a->rights.expanded, a->rights.lab, a->index,
-				 (unsigned long long)a->size, a->partial_success ? " partial" : "", (long long)got.rc, (long long)want.rc, i,
-				 got.block[i], want.block[i]);
+			fail_msg(
+				"request %#x level %u version %u rights %d%d%d index %d size %llu%s: rc %lld, not %lld; byte %#x is %#x, not %#x",
+				a->number, a->level, a->version, a->rights.all, a->rights.expanded, a->rights.lab,
+				a->index, (unsigned long long)a->size, a->partial_success ? " partial" : "",
+				(long long)got.rc, (long long)want.rc, i, got.block[i], want.block[i]);
 }
 
 static struct papr_rights rights_at(uint32_t i)
@@ -190,8 +204,19 @@ static void all_indexes(struct ask *a)
 
 static void all_sizes(struct ask *a, uint32_t record, uint32_t whole)
 {
-	const uint64_t sizes[] = { 0, HEADER - 1, HEADER, HEADER + record - 1, HEADER + record, HEADER + whole - 1, HEADER + whole,
-				   HEADER + 2 * whole, HEADER + 3 * whole - 1, HEADER + 3 * whole, CAP, CAP + 1, GUEST_BYTES };
+	const uint64_t sizes[] = { 0,
+				   HEADER - 1,
+				   HEADER,
+				   HEADER + record - 1,
+				   HEADER + record,
+				   HEADER + whole - 1,
+				   HEADER + whole,
+				   HEADER + 2 * whole,
+				   HEADER + 3 * whole - 1,
+				   HEADER + 3 * whole,
+				   CAP,
+				   CAP + 1,
+				   GUEST_BYTES };
 
 	for (uint32_t i = 0; i < COUNT(sizes); i++) {
 		a->size = sizes[i];
@@ -203,7 +228,10 @@ static void at_all_levels(uint32_t number, uint8_t version, uint32_t record, uin
 {
 	for (uint32_t l = 0; l < COUNT(levels); l++)
 		for (uint32_t r = 0; r < 16; r++) {
-			struct ask a = { .number = number, .level = levels[l], .version = version, .rights = rights_at(r),
+			struct ask a = { .number = number,
+					 .level = levels[l],
+					 .version = version,
+					 .rights = rights_at(r),
 					 .partial_success = r & 8 };
 
 			all_sizes(&a, record, whole);
@@ -216,7 +244,8 @@ static void every_request_level_right_index_and_size_is_answered_as_the_spec_say
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(goldens); i++)
-		at_all_levels(goldens[i].number, goldens[i].from, goldens[i].size, golden_bytes(&goldens[i], 8, 0, record));
+		at_all_levels(goldens[i].number, goldens[i].from, goldens[i].size,
+			      golden_bytes(&goldens[i], 8, 0, record));
 	at_all_levels(0x80001000, 0, 8, 8);
 	for (uint32_t i = 0; i < COUNT(unknown); i++)
 		at_all_levels(unknown[i], 0, 16, 16);
@@ -227,9 +256,17 @@ static void every_request_level_right_index_and_size_is_answered_as_the_spec_say
 /* Sizes of papr_gpci.txt, by counting its lists; 0x10's reserved end included. */
 static void golden_records_have_the_sizes_of_the_lists(void **state)
 {
-	static const struct { uint32_t number; uint32_t from, size; } spec[] = {
-		{ 0x10, 0, 8 + 4 + 2 + 1 + 1 + 4 * 5 + 2 + 10 }, { 0x20, 0, 6 * 8 }, { 0x30, 0, 3 * 8 }, { 0x40, 0, 1 + 15 },
-		{ 0x50, 0, 4 + 12 + 6 * 8 }, { 0x60, 0, 4 + 12 + 8 * 8 }, { 0x80002000, 0, 4 + 4 + 8 * 8 },
+	static const struct {
+		uint32_t number;
+		uint32_t from, size;
+	} spec[] = {
+		{ 0x10, 0, 8 + 4 + 2 + 1 + 1 + 4 * 5 + 2 + 10 },
+		{ 0x20, 0, 6 * 8 },
+		{ 0x30, 0, 3 * 8 },
+		{ 0x40, 0, 1 + 15 },
+		{ 0x50, 0, 4 + 12 + 6 * 8 },
+		{ 0x60, 0, 4 + 12 + 8 * 8 },
+		{ 0x80002000, 0, 4 + 4 + 8 * 8 },
 	};
 	uint8_t record[512];
 
@@ -243,15 +280,20 @@ static void golden_records_have_the_sizes_of_the_lists(void **state)
 		assert_int_equal(golden_bytes(g, 6, 1, record), g->size);
 	}
 	for (uint32_t i = 0; i < COUNT(goldens); i++)
-		assert_int_equal(golden_bytes(&goldens[i], 8, 1, record), goldens[i].size + (goldens[i].number == 0xb1 ? 56 : 0));
+		assert_int_equal(golden_bytes(&goldens[i], 8, 1, record),
+				 goldens[i].size + (goldens[i].number == 0xb1 ? 56 : 0));
 }
 
 /* Capacities of 4096 bytes: 84 processors, 169 run counts, 63 or 50 chips, 50 or 42, 56 HPMC. */
 static void a_full_block_holds_what_the_sizes_allow(void **state)
 {
-	static const struct { uint32_t number; uint8_t version; uint32_t n; } most[] = {
-		{ 0x10, 0, 84 }, { 0x20, 0, 84 }, { 0x30, 0, 169 }, { 0x50, 0, 63 }, { 0x50, 8, 50 }, { 0x60, 0, 50 }, { 0x60, 8, 42 },
-		{ 0x80002000, 0, 56 }, { 0x90, 0, 101 },
+	static const struct {
+		uint32_t number;
+		uint8_t version;
+		uint32_t n;
+	} most[] = {
+		{ 0x10, 0, 84 }, { 0x20, 0, 84 }, { 0x30, 0, 169 },      { 0x50, 0, 63 },  { 0x50, 8, 50 },
+		{ 0x60, 0, 50 }, { 0x60, 8, 42 }, { 0x80002000, 0, 56 }, { 0x90, 0, 101 },
 	};
 
 	(void)state;
@@ -264,8 +306,13 @@ static void a_full_block_holds_what_the_sizes_allow(void **state)
 /* Question and reply as papr_gpci.txt lays them out, typed in by hand: of the own record (5; of the machine 0), and of the
  * processors and chips the one that it has. "..": what was there before. Level 0 is the text alone; at level 6 the header says
  * detail, size and version, too, and 0x10 and 0x40 have Linux's fields. */
-#define REST "............"                    /* 0x14 to 0x19, half of what nobody writes */
-static const struct { uint32_t number; uint8_t level, version; int64_t rc; const char *reply; } blocks[] = {
+#define REST "............" /* 0x14 to 0x19, half of what nobody writes */
+static const struct {
+	uint32_t number;
+	uint8_t level, version;
+	int64_t rc;
+	const char *reply;
+} blocks[] = {
 	{ 0x10, 0, 0, H_SUCCESS,
 	  "00000010 00000005 00000001 ........ ....00.. " REST REST
 	  "1011121314151605 00000005 1c1d 1e 00 20212223 24252627 28292a2b 2c2d2e2f 30313233 3435 0000 00000000 00000000" },
@@ -279,9 +326,11 @@ static const struct { uint32_t number; uint8_t level, version; int64_t rc; const
 	  "00000020 00000005 0000 0001 00000000 0030 00 06 " REST REST
 	  "0000000000000005 18191a1b1c1d1e05 2021222324252627 28292a2b2c2d2e2f 3031323334353637 38393a3b3c3d3e3f" },
 	{ 0x30, 0, 0, H_SUCCESS,
-	  "00000030 00000005 00000001 ........ ....00.. " REST REST "0000000000000005 18191a1b1c1d1e05 2021222324252627" },
+	  "00000030 00000005 00000001 ........ ....00.. " REST REST
+	  "0000000000000005 18191a1b1c1d1e05 2021222324252627" },
 	{ 0x30, 6, 8, H_SUCCESS,
-	  "00000030 00000005 0000 0001 00000000 0018 08 06 " REST REST "0000000000000005 18191a1b1c1d1e05 2021222324252627" },
+	  "00000030 00000005 0000 0001 00000000 0018 08 06 " REST REST
+	  "0000000000000005 18191a1b1c1d1e05 2021222324252627" },
 	{ 0x30, 8, 8, H_NOT_AVAILABLE, "00000030 ffffffff 0000 .... ........ .... 08 .. " REST REST },
 	{ 0x40, 0, 0, H_SUCCESS,
 	  "00000040 00000000 00000001 ........ ....00.. " REST REST "10 000000 00000000 00000000 00000000" },
@@ -303,7 +352,8 @@ static const struct { uint32_t number; uint8_t level, version; int64_t rc; const
 	  "2021222324252605 28292a2b2c2d2e2f 3031323334353637 38393a3b3c3d3e3f 4041424344454647"
 	  "0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000" },
 	{ 0x80001000, 0, 0, H_SUCCESS, "80001000 ffffffff 00000000 ........ ....00.. " REST REST "1122334455667788" },
-	{ 0x80001000, 6, 8, H_SUCCESS, "80001000 ffffffff 0000 0000 00000000 0008 08 06 " REST REST "1122334455667788" },
+	{ 0x80001000, 6, 8, H_SUCCESS,
+	  "80001000 ffffffff 0000 0000 00000000 0008 08 06 " REST REST "1122334455667788" },
 	{ 0x80002000, 0, 0, H_SUCCESS,
 	  "80002000 00000005 00000001 ........ ....00.. " REST REST "00000005 00000000"
 	  "18191a1b1c1d1e05 2021222324252627 28292a2b2c2d2e2f 3031323334353637 38393a3b3c3d3e3f 4041424344454647"
@@ -318,8 +368,12 @@ static void blocks_are_as_the_text_lays_them_out(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(blocks); i++) {
-		struct ask a = { .number = blocks[i].number, .level = blocks[i].level, .version = blocks[i].version,
-				 .rights = rights_at(7), .index = -1, .size = CAP };
+		struct ask a = { .number = blocks[i].number,
+				 .level = blocks[i].level,
+				 .version = blocks[i].version,
+				 .rights = rights_at(7),
+				 .index = -1,
+				 .size = CAP };
 		uint32_t at = 0;
 		struct reply r;
 
@@ -333,7 +387,8 @@ static void blocks_are_as_the_text_lays_them_out(void **state)
 			if (*s != '.')
 				want = (uint32_t)(hex_digit(s[0]) << 4 | hex_digit(s[1]));
 			if (r.block[at] != want)
-				fail_msg("request %#x level %u: byte %#x is %#x, not %#x", a.number, a.level, at, r.block[at], want);
+				fail_msg("request %#x level %u: byte %#x is %#x, not %#x", a.number, a.level, at,
+					 r.block[at], want);
 			at++;
 			s++;
 		}
@@ -353,8 +408,12 @@ static void the_version_asked_for_is_an_upper_bound_and_never_refused(void **sta
 	for (uint32_t v = 0; v < 256; v++)
 		for (uint32_t i = 0; i < COUNT(numbers); i++)
 			for (uint32_t l = 0; l < COUNT(levels); l++) {
-				struct ask a = { .number = numbers[i], .level = levels[l], .version = (uint8_t)v, .rights = rights_at(3),
-						 .index = 0, .size = CAP };
+				struct ask a = { .number = numbers[i],
+						 .level = levels[l],
+						 .version = (uint8_t)v,
+						 .rights = rights_at(3),
+						 .index = 0,
+						 .size = CAP };
 
 				same(&a);
 			}
@@ -393,15 +452,19 @@ static void a_bad_size_comes_before_an_unavailable_request_and_that_before_right
 	assert_int_equal(rc_of((struct ask){ .number = 0x30, .level = 8, .size = 32 }), H_NOT_AVAILABLE);
 	assert_int_equal(rc_of((struct ask){ .number = 0x10, .level = 6, .size = 79 }), H_PARAMETER);
 	assert_int_equal(rc_of((struct ask){ .number = 0x10, .level = 6, .size = 80 }), H_AUTHORITY);
-	assert_int_equal(rc_of((struct ask){ .number = 0x10, .level = 6, .size = 80, .index = 9, .rights = { .all = true } }), H_SUCCESS);
+	assert_int_equal(rc_of((struct ask){
+				 .number = 0x10, .level = 6, .size = 80, .index = 9, .rights = { .all = true } }),
+			 H_SUCCESS);
 }
 
 static void an_unprivileged_partition_cannot_tell_which_ids_there_are(void **state)
 {
 	(void)state;
 	for (int32_t i = 0; i < 12; i++) {
-		assert_int_equal(rc_of((struct ask){ .number = 0x10, .level = 6, .size = CAP, .index = i }), H_AUTHORITY);
-		assert_int_equal(rc_of((struct ask){ .number = 0x20, .level = 6, .size = CAP, .index = i }), H_AUTHORITY);
+		assert_int_equal(rc_of((struct ask){ .number = 0x10, .level = 6, .size = CAP, .index = i }),
+				 H_AUTHORITY);
+		assert_int_equal(rc_of((struct ask){ .number = 0x20, .level = 6, .size = CAP, .index = i }),
+				 H_AUTHORITY);
 	}
 }
 
@@ -425,10 +488,19 @@ static void an_unknown_request_is_never_a_bad_parameter(void **state)
 
 static void a_block_that_is_not_all_memory_or_wraps_is_h_privilege_and_nothing_is_written(void **state)
 {
-	static const struct { uint64_t address, size; } bad[] = {
-		{ 0, 80 }, { GUEST_BASE - 1, 80 }, { GUEST_BASE + GUEST_BYTES - 79, 80 }, { GUEST_BASE, GUEST_BYTES + 1 },
-		{ GUEST_BASE, UINT64_MAX }, { UINT64_MAX, 80 }, { UINT64_MAX - 40, 80 }, { UINT64_MAX, UINT64_MAX },
-		{ GUEST_BASE + GUEST_BYTES, 31 }, { GUEST_BASE + 16, UINT64_MAX - GUEST_BASE },
+	static const struct {
+		uint64_t address, size;
+	} bad[] = {
+		{ 0, 80 },
+		{ GUEST_BASE - 1, 80 },
+		{ GUEST_BASE + GUEST_BYTES - 79, 80 },
+		{ GUEST_BASE, GUEST_BYTES + 1 },
+		{ GUEST_BASE, UINT64_MAX },
+		{ UINT64_MAX, 80 },
+		{ UINT64_MAX - 40, 80 },
+		{ UINT64_MAX, UINT64_MAX },
+		{ GUEST_BASE + GUEST_BYTES, 31 },
+		{ GUEST_BASE + 16, UINT64_MAX - GUEST_BASE },
 	};
 	struct ask a = { .number = 0x10, .level = 6 };
 	struct golden_machine m = { .rights = { .all = true } };
@@ -482,15 +554,18 @@ static void memory_that_vanishes_is_h_privilege_and_mmcrh_stays(void **state)
 }
 
 /* The guest's other processors write while the call is served: whatever they write, the answer is to what was there first. */
-struct racing { struct guest *guest; uint32_t looks; };
+struct racing {
+	struct guest *guest;
+	uint32_t looks;
+};
 
 static void scribble(struct guest *g)
 {
 	memset(g->p, 0xff, HEADER + 8);
 }
 
-static int racing_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
-		       struct gpci_values *v)
+static int racing_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		       uint64_t secondary, struct gpci_values *v)
 {
 	struct racing *x = arg;
 	struct golden_machine m = { .rights = { .all = true } };
@@ -516,7 +591,9 @@ static void racing_set(void *arg, uint64_t value)
 
 static void a_block_that_changes_meanwhile_fools_only_who_changes_it(void **state)
 {
-	static const struct papr_machine_ops ops = { .next = racing_next, .rights = racing_rights, .set_mmcrh = racing_set };
+	static const struct papr_machine_ops ops = { .next = racing_next,
+						     .rights = racing_rights,
+						     .set_mmcrh = racing_set };
 	struct ask a = { .number = 0x20, .level = 6, .index = 3, .size = CAP, .rights = { .all = true } };
 	static struct guest guest;
 	struct racing x = { .guest = &guest };
@@ -596,7 +673,8 @@ static void only_the_bytes_below_the_cap_are_used(void **state)
 {
 	struct golden_machine m = { .rights = { .all = true } };
 	const struct papr_opts o = { .level = 6, .most = HEADER + 48 + 47, .ops = &golden_ops, .arg = &m };
-	struct ask a = { .number = 0x20, .level = 6 }, small = { .number = 0x20, .level = 6, .size = o.most, .rights = m.rights };
+	struct ask a = { .number = 0x20, .level = 6 },
+		   small = { .number = 0x20, .level = 6, .size = o.most, .rights = m.rights };
 	static struct guest guest;
 	struct reply want;
 
@@ -662,7 +740,10 @@ static void no_memory_is_told(void **state)
 /* Linux's way: behind the id of the last record; the virtual processors of 0xa0 by (partition, last + 1). */
 static void the_second_index_continues_inside_a_partition(void **state)
 {
-	static const struct { uint16_t secondary; uint8_t first; } from[] = { { 0, 5 }, { 7, 5 }, { 8, 9 }, { 0xffff, 9 } };
+	static const struct {
+		uint16_t secondary;
+		uint8_t first;
+	} from[] = { { 0, 5 }, { 7, 5 }, { 8, 9 }, { 0xffff, 9 } };
 	struct golden_machine m = { .rights = { .all = true, .expanded = true } };
 	const struct papr_opts o = { .level = 6, .ops = &golden_ops, .arg = &m };
 
@@ -687,7 +768,11 @@ static void the_second_index_continues_inside_a_partition(void **state)
 
 static void rights_are_words_and_each_adds_one(void **state)
 {
-	static const struct { const char *text; int rc; struct papr_rights is; } row[] = {
+	static const struct {
+		const char *text;
+		int rc;
+		struct papr_rights is;
+	} row[] = {
 		{ "none", 0, { 0 } },
 		{ "all", 0, { .all = true } },
 		{ "lab+expanded", 0, { .lab = true, .expanded = true } },

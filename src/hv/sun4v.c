@@ -14,23 +14,32 @@
  */
 #include "hv/sun4v_int.h"
 
-enum { ON_NIAGARA = 1, ON_VFALLS = 2, ON_ALL = 3 };            /* machines */
-enum { IN_SPEC = 1, IN_OPENSPARC = 2, IN_BOTH = 3 };           /* profiles */
+enum { ON_NIAGARA = 1, ON_VFALLS = 2, ON_ALL = 3 };  /* machines */
+enum { IN_SPEC = 1, IN_OPENSPARC = 2, IN_BOTH = 3 }; /* profiles */
 
-struct group_row { uint16_t group; uint8_t word, machines, profiles, major, minor; };
-static const struct group_row groups[] = {    /* highest minor of each major; rows of one group follow each other */
-	{ 0x000, WORD_MARKER, ON_ALL, IN_BOTH, 1, 0 },         /* marker of errata: no calls */
-	{ 0x001, WORD_CORE, ON_ALL, IN_BOTH, 1, 1 },           /* core */
-	{ 0x200, WORD_NIAGARA, ON_NIAGARA, IN_BOTH, 1, 0 },    /* Niagara */
-	{ 0x205, WORD_VFALLS, ON_VFALLS, IN_BOTH, 1, 1 },      /* Victoria Falls: 1.1 has the Zambezi registers */
-	{ 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 1, 2 },  /* the debug build's test of versions */
-	{ 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 2, 2 },
-	{ 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 3, 0 },
+struct group_row {
+	uint16_t group;
+	uint8_t word, machines, profiles, major, minor;
+};
+static const struct group_row groups[] = {
+	/* highest minor of each major; rows of one group follow each other */
+	{ 0x000, WORD_MARKER, ON_ALL, IN_BOTH, 1, 0 },        /* marker of errata: no calls */
+	{ 0x001, WORD_CORE, ON_ALL, IN_BOTH, 1, 1 },          /* core */
+	{ 0x200, WORD_NIAGARA, ON_NIAGARA, IN_BOTH, 1, 0 },   /* Niagara */
+	{ 0x205, WORD_VFALLS, ON_VFALLS, IN_BOTH, 1, 1 },     /* Victoria Falls: 1.1 has the Zambezi registers */
+	{ 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 1, 2 }, /* the debug build's test of versions */
+	{ 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 2, 2 }, { 0x400, WORD_TEST, ON_NIAGARA, IN_OPENSPARC, 3, 0 },
 };
 
 static sun4v_fn version_test;
-struct call_row { uint16_t function; uint8_t word, profiles, major, minor; sun4v_fn *fn; uint8_t answer; };
-static const struct call_row calls[] = {      /* the ones that are called often first */
+struct call_row {
+	uint16_t function;
+	uint8_t word, profiles, major, minor;
+	sun4v_fn *fn;
+	uint8_t answer;
+};
+static const struct call_row calls[] = {
+	/* the ones that are called often first */
 	{ SUN4V_GET_PERFREG, WORD_VFALLS, IN_BOTH, 1, 0, sun4v_perf_get, 0 },
 	{ SUN4V_SET_PERFREG, WORD_VFALLS, IN_BOTH, 1, 0, sun4v_perf_set, 0 },
 	{ SUN4V_MMUSTAT_CONF, WORD_NIAGARA, IN_BOTH, 1, 0, sun4v_mmustat_conf, 0 },
@@ -83,7 +92,8 @@ static enum hv_status set_version(struct sun4v_vcpu *v, const uint64_t o[6], str
 		return HV_EINVAL;
 	if (o[1] && !r)
 		return HV_ENOTSUPPORTED;
-	atomic_store_explicit(&v->g->version[first->word], r ? (uint64_t)r->major << 32 | minor : 0, memory_order_release);
+	atomic_store_explicit(&v->g->version[first->word], r ? (uint64_t)r->major << 32 | minor : 0,
+			      memory_order_release);
 	/* The genuine one leaves the minor in both. */
 	*out = (struct hv_out){ is_opensparc(v) ? 2 : 1, { minor, minor } };
 	return HV_EOK;
@@ -107,7 +117,7 @@ static enum hv_status cons_putchar(struct sun4v_vcpu *v, const uint64_t o[6], st
 {
 	(void)out;
 	if (o[0] > 0xff)
-		return HV_EINVAL;             /* break and hang-up go nowhere */
+		return HV_EINVAL; /* break and hang-up go nowhere */
 	if (v->g->o.putchar)
 		v->g->o.putchar(v->g->o.arg, (uint8_t)o[0]);
 	return HV_EOK;
@@ -118,7 +128,7 @@ static enum hv_status mach_exit(struct sun4v_vcpu *v, const uint64_t o[6], struc
 	const struct sun4v *s = v->g->s;
 
 	(void)out;
-	for (uint32_t i = 0; i < s->o.vcpus; i++)      /* what the guest had lent is its owner's again */
+	for (uint32_t i = 0; i < s->o.vcpus; i++) /* what the guest had lent is its owner's again */
 		if (s->vcpu[i] && s->vcpu[i]->g == v->g)
 			sun4v_mmustat_drop(s->vcpu[i]);
 	if (v->g->o.exited)
@@ -127,7 +137,9 @@ static enum hv_status mach_exit(struct sun4v_vcpu *v, const uint64_t o[6], struc
 }
 
 static sun4v_fn *const core[] = {
-	[SUN4V_API_SET_VERSION] = set_version, [SUN4V_CONS_PUTCHAR] = cons_putchar, [SUN4V_MACH_EXIT] = mach_exit,
+	[SUN4V_API_SET_VERSION] = set_version,
+	[SUN4V_CONS_PUTCHAR] = cons_putchar,
+	[SUN4V_MACH_EXIT] = mach_exit,
 	[SUN4V_API_GET_VERSION] = get_version,
 };
 
@@ -137,7 +149,7 @@ static enum hv_status version_test(struct sun4v_vcpu *v, const uint64_t o[6], st
 {
 	(void)v;
 	(void)o;
-	(void)out;                            /* its answer is its row's */
+	(void)out; /* its answer is its row's */
 	return HV_EOK;
 }
 
@@ -161,7 +173,8 @@ static enum hv_status fast(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_
 	const struct call_row *r = call_of(v, o[5]);
 
 	if (!r) {
-		if (o[5] == SUN4V_MMUSTAT_CONF && !is_opensparc(v))    /* mmustat.txt 2.1: after any error nothing is collected */
+		if (o[5] == SUN4V_MMUSTAT_CONF &&
+		    !is_opensparc(v)) /* mmustat.txt 2.1: after any error nothing is collected */
 			sun4v_mmustat_drop(v);
 		return HV_EBADTRAP;
 	}
@@ -205,7 +218,7 @@ bool sun4v_asr_write(struct sun4v_vcpu *v, uint32_t asr, uint64_t value)
 {
 	const struct sun4v_opts *o = &v->g->s->o;
 
-	if (asr == ASR_PCR) {                 /* HT may be cleared, not set */
+	if (asr == ASR_PCR) { /* HT may be cleared, not set */
 		uint64_t held = o->ops->reg_read(o->arg, v->id, &vf_regs[0]) & PCR_HT;
 
 		o->ops->reg_write(o->arg, v->id, &vf_regs[0], value & vf_regs[0].mask & ~(PCR_HT & ~held));
@@ -217,13 +230,10 @@ bool sun4v_asr_write(struct sun4v_vcpu *v, uint32_t asr, uint64_t value)
 
 /* ---- machines, guests, vCPUs ---------------------------------------------------------------------- */
 
-static const struct sun4v_kind kinds[] = {    /* of a machine the one with most sockets first */
-	{ "niagara", true, 1, 0, 32 },
-	{ "maramba", false, 2, 0, 64 },
-	{ "maramba", false, 1, 0, 64 },
-	{ "batoka", false, 4, 4, 64 },
-	{ "batoka", false, 3, 4, 64 },
-	{ "batoka", false, 2, 4, 64 },
+static const struct sun4v_kind kinds[] = {
+	/* of a machine the one with most sockets first */
+	{ "niagara", true, 1, 0, 32 }, { "maramba", false, 2, 0, 64 }, { "maramba", false, 1, 0, 64 },
+	{ "batoka", false, 4, 4, 64 }, { "batoka", false, 3, 4, 64 },  { "batoka", false, 2, 4, 64 },
 	{ "batoka", false, 1, 4, 64 },
 };
 
@@ -317,7 +327,7 @@ int sun4v_vcpu_open(struct sun4v_vcpu **ret, struct sun4v_guest *g, uint32_t id)
 		return -TALLY_ENOMEM;
 	v->g = g;
 	v->id = id;
-	if (!g->o.rights.ht)                  /* nor does it inherit what another guest set */
+	if (!g->o.rights.ht) /* nor does it inherit what another guest set */
 		(void)sun4v_asr_write(v, ASR_PCR, without_ht(v));
 	g->s->vcpu[id] = v;
 	*ret = v;

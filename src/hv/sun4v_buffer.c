@@ -26,7 +26,8 @@ int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 	if (vcpu >= c->line->strands)
 		return err_set(e, TALLY_EINVAL, "there is no strand %u", vcpu);
 	if (!c->mmustat)
-		return err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone", c->line->op->what);
+		return err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
+			       c->line->op->what);
 	if ((vcpu + 1ull) * MMUSTAT_BYTES > c->line->bytes)
 		return err_set(e, TALLY_ENOMEM, "the guest's memory has no room for the buffer of strand %u", vcpu);
 	memset(bytes_at(c, vcpu), 0, MMUSTAT_BYTES);

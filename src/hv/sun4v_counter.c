@@ -17,9 +17,9 @@
 enum { PCR_ST = 1, PCR_UT = 2, PCR_HT = 3, PCR_MASK0 = 6, PCR_SL0 = 14, PCR_MASK1 = 19, PCR_SL1 = 27 };
 #define BIT(n) (UINT64_C(1) << (n))
 #define MODES (BIT(PCR_ST) | BIT(PCR_UT) | BIT(PCR_HT))
-#define HOLDOV (UINT64_C(3) << 62)            /* written as 1: OV0 and OV1 stay what they are */
+#define HOLDOV (UINT64_C(3) << 62) /* written as 1: OV0 and OV1 stay what they are */
 #define L2_CR 1u
-#define L2_MISS_SELECT 3u                     /* select class of the events that PERF_CONFIG narrows */
+#define L2_MISS_SELECT 3u /* select class of the events that PERF_CONFIG narrows */
 
 struct vf_counter {
 	struct sun4v_client *c;
@@ -27,8 +27,8 @@ struct vf_counter {
 	uint32_t pic;
 	uint8_t bits;
 	uint64_t last, total;
-	uint64_t was, class_was;              /* the control register and PERF_CONFIG before */
-	bool selected, classed;               /* whether they were written */
+	uint64_t was, class_was; /* the control register and PERF_CONFIG before */
+	bool selected, classed;  /* whether they were written */
 	struct vf_counter *next;
 };
 
@@ -72,11 +72,15 @@ static int choose(struct vf_counter *k, struct err *e)
 	for (const struct vf_counter *o = k->c->open; o; o = o->next) {
 		if (same_pair(o, k)) {
 			taken[o->pic] = true;
-			if (!k->ask.reg && (o->ask.user != k->ask.user || o->ask.system != k->ask.system || o->ask.hyper != k->ask.hyper))
-				return err_set(e, TALLY_EBUSY, "SPARC, strand %u: both counters count in the same modes", k->ask.vcpu);
+			if (!k->ask.reg && (o->ask.user != k->ask.user || o->ask.system != k->ask.system ||
+					    o->ask.hyper != k->ask.hyper))
+				return err_set(e, TALLY_EBUSY,
+					       "SPARC, strand %u: both counters count in the same modes", k->ask.vcpu);
 		}
 		if (shares_class(o, k) && o->ask.class != k->ask.class)
-			return err_set(e, TALLY_EBUSY, "L2 misses of strand %u: its node counts another class of them now", k->ask.vcpu);
+			return err_set(e, TALLY_EBUSY,
+				       "L2 misses of strand %u: its node counts another class of them now",
+				       k->ask.vcpu);
 	}
 	if (taken[0] && taken[1])
 		return err_set(e, TALLY_EBUSY, "%s has two counters, and both are taken", control(k)->name);
@@ -104,15 +108,17 @@ static uint64_t wanted(const struct vf_counter *k)
 
 	if (k->ask.reg)
 		return vf_select_put(control(k), 0, k->pic, code);
-	return (uint64_t)(code >> 8 & 0xf) << (k->pic ? PCR_SL1 : PCR_SL0) | (uint64_t)(code & 0xff) << (k->pic ? PCR_MASK1 : PCR_MASK0) |
-	       (k->ask.system ? BIT(PCR_ST) : 0) | (k->ask.user ? BIT(PCR_UT) : 0) | (k->ask.hyper ? BIT(PCR_HT) : 0);
+	return (uint64_t)(code >> 8 & 0xf) << (k->pic ? PCR_SL1 : PCR_SL0) |
+	       (uint64_t)(code & 0xff) << (k->pic ? PCR_MASK1 : PCR_MASK0) | (k->ask.system ? BIT(PCR_ST) : 0) |
+	       (k->ask.user ? BIT(PCR_UT) : 0) | (k->ask.hyper ? BIT(PCR_HT) : 0);
 }
 
 static int control_get(struct vf_counter *k, uint64_t *pcr, struct err *e)
 {
 	struct hv_line *l = k->c->line;
 
-	return k->ask.reg ? vf_get(k->c, k->ask.vcpu, k->ask.reg, pcr, e) : l->op->asr(l->arg, k->ask.vcpu, 0x10, false, pcr, e);
+	return k->ask.reg ? vf_get(k->c, k->ask.vcpu, k->ask.reg, pcr, e) :
+			    l->op->asr(l->arg, k->ask.vcpu, 0x10, false, pcr, e);
 }
 
 /* Privileged code writes its own PCR; HT alone goes by hypercall. */
@@ -134,7 +140,7 @@ static int set_class(struct vf_counter *k, struct err *e)
 	int rc;
 
 	if (!is_l2_miss(k) || (!k->c->perf && k->ask.class == 0))
-		return 0;                     /* Niagara has no classes: all are counted */
+		return 0; /* Niagara has no classes: all are counted */
 	rc = vf_get(k->c, k->ask.vcpu, L2_CR, &k->class_was, e);
 	for (const struct vf_counter *o = k->c->open; o; o = o->next)
 		if (shares_class(o, k))
@@ -195,7 +201,8 @@ static int raw(struct vf_counter *k, uint64_t *value, struct err *e)
 	const struct vf_reg *r = control(k);
 	uint32_t at = r->cls == VF_MCU_PCR ? k->ask.reg + 1 : k->ask.reg + 1 + k->pic;
 	uint64_t v = 0;
-	int rc = k->ask.reg ? vf_get(k->c, k->ask.vcpu, at, &v, e) : l->op->asr(l->arg, k->ask.vcpu, 0x11, false, &v, e);
+	int rc =
+		k->ask.reg ? vf_get(k->c, k->ask.vcpu, at, &v, e) : l->op->asr(l->arg, k->ask.vcpu, 0x11, false, &v, e);
 
 	if (rc < 0)
 		return rc;
@@ -222,7 +229,8 @@ int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e)
 
 static bool is_control(uint32_t reg)
 {
-	return reg < VF_REGS && (vf_regs[reg].cls == VF_SPARC_PCR || vf_regs[reg].cls == VF_MCU_PCR || vf_regs[reg].cls == VF_ZAM_PCR);
+	return reg < VF_REGS &&
+	       (vf_regs[reg].cls == VF_SPARC_PCR || vf_regs[reg].cls == VF_MCU_PCR || vf_regs[reg].cls == VF_ZAM_PCR);
 }
 
 int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struct vf_counter_ask *a, struct err *e)

@@ -19,10 +19,13 @@ struct world {
 	struct sun4v_vcpu *v[STRANDS];
 	uint8_t owner[STRANDS];
 	uint64_t pcr[STRANDS], pic[STRANDS], l2[4], reg[VF_REGS];
-	uint64_t ram[GUESTS][RAM / 8 + 1];    /* and a word behind it that nobody may write */
-	uint32_t no, busy;                    /* bits: what the callbacks say next */
+	uint64_t ram[GUESTS][RAM / 8 + 1]; /* and a word behind it that nobody may write */
+	uint32_t no, busy;                 /* bits: what the callbacks say next */
 };
-struct memory { struct world *w; uint32_t guest; };
+struct memory {
+	struct world *w;
+	uint32_t guest;
+};
 
 static bool says_no(uint32_t *bits)
 {
@@ -44,7 +47,9 @@ static void *at(void *arg, uint64_t ra, size_t n)
 static uint64_t *word(struct world *w, uint32_t vcpu, const struct vf_reg *r)
 {
 	assert(vcpu < STRANDS && r->number < VF_REGS);
-	return r->number == 0 ? &w->pcr[vcpu] : r->number == 1 ? &w->l2[vcpu / w->kind->strands_per_node] : &w->reg[r->number];
+	return r->number == 0 ? &w->pcr[vcpu] :
+	       r->number == 1 ? &w->l2[vcpu / w->kind->strands_per_node] :
+				&w->reg[r->number];
 }
 static uint64_t reg_read(void *arg, uint32_t vcpu, const struct vf_reg *r)
 {
@@ -69,22 +74,36 @@ static void pic_write(void *arg, uint32_t vcpu, uint64_t value)
 	((struct world *)arg)->pic[vcpu] = value;
 }
 static const struct sun4v_machine_ops ops = {
-	.reg_read = reg_read, .reg_write = reg_write, .busy = is_busy, .pic_read = pic_read, .pic_write = pic_write,
+	.reg_read = reg_read,
+	.reg_write = reg_write,
+	.busy = is_busy,
+	.pic_read = pic_read,
+	.pic_write = pic_write,
 };
 
 /* ---- operations --------------------------------------------------------------------------------------------- */
 
 static uint64_t argument(uint32_t how, uint64_t n)
 {
-	static const uint64_t known[] = { 0, 1, 2, 18, 89, 90, 0x200, 0x205, 0x400, BASE, BASE + RAM - 0x200, BASE + RAM, UINT64_MAX - 0x1ff };
+	static const uint64_t known[] = {
+		0, 1, 2, 18, 89, 90, 0x200, 0x205, 0x400, BASE, BASE + RAM - 0x200, BASE + RAM, UINT64_MAX - 0x1ff
+	};
 
-	return how % 4 == 0 ? n : how % 4 == 1 ? known[n % COUNT(known)] : how % 4 == 2 ? BASE + n % RAM / 8 * 8 : n % 96;
+	return how % 4 == 0 ? n :
+	       how % 4 == 1 ? known[n % COUNT(known)] :
+	       how % 4 == 2 ? BASE + n % RAM / 8 * 8 :
+			      n % 96;
 }
 
 static void call(struct sun4v_vcpu *v, uint8_t how, uint32_t n)
 {
-	static const uint64_t functions[] = { 0x100, 0x101, 0x102, 0x103, 0x106, 0x107, 0xe0, 0xe1, 0xe2, 0xe3, 0, 1, 2, 3 };
-	uint64_t o[6] = { argument(how >> 4, n >> 8), argument(how >> 6, n >> 4), argument(n, n >> 12), n, ~(uint64_t)n,
+	static const uint64_t functions[] = { 0x100, 0x101, 0x102, 0x103, 0x106, 0x107, 0xe0,
+					      0xe1,  0xe2,  0xe3,  0,     1,     2,     3 };
+	uint64_t o[6] = { argument(how >> 4, n >> 8),
+			  argument(how >> 6, n >> 4),
+			  argument(n, n >> 12),
+			  n,
+			  ~(uint64_t)n,
 			  n % 16 < COUNT(functions) ? functions[n % 16] : n };
 	uint64_t was[6];
 	const unsigned traps[] = { HV_FAST_TRAP, HV_FAST_TRAP, HV_CORE_TRAP, n >> 24 };
@@ -114,9 +133,15 @@ static void operate(struct world *w, const uint8_t p[8])
 		return;
 	}
 	switch (p[0] % 8) {
-	case 0: (void)sun4v_asr_read(v, p[2] % 2 ? 0x10 + n % 2 : n, &value); break;
-	case 1: (void)sun4v_asr_write(v, p[2] % 2 ? 0x10 + n % 2 : n, (uint64_t)n << p[3] % 32); break;
-	case 2: sun4v_tsb_hit(v, n & 1, n >> 1 & 1, n >> 2 & 3, value); break;
+	case 0:
+		(void)sun4v_asr_read(v, p[2] % 2 ? 0x10 + n % 2 : n, &value);
+		break;
+	case 1:
+		(void)sun4v_asr_write(v, p[2] % 2 ? 0x10 + n % 2 : n, (uint64_t)n << p[3] % 32);
+		break;
+	case 2:
+		sun4v_tsb_hit(v, n & 1, n >> 1 & 1, n >> 2 & 3, value);
+		break;
 	case 3:
 		if (n % 8 == 0)
 			sun4v_vcpu_reset(v);
@@ -125,7 +150,9 @@ static void operate(struct world *w, const uint8_t p[8])
 			w->v[strand] = NULL;
 		}
 		break;
-	default: call(v, p[2], n); break;
+	default:
+		call(v, p[2], n);
+		break;
 	}
 	if (!w->rights[w->owner[strand]].ht)
 		assert(!(w->pcr[strand] & HT));
@@ -134,8 +161,12 @@ static void operate(struct world *w, const uint8_t p[8])
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct world w;
-	static const struct { const char *name; uint32_t sockets; } machines[] = {
-		{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 },
+	static const struct {
+		const char *name;
+		uint32_t sockets;
+	} machines[] = {
+		{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 },
+		{ "batoka", 2 },  { "batoka", 3 },  { "batoka", 4 },
 	};
 	struct memory memory[GUESTS];
 	struct sun4v_opts o = { .ops = &ops, .arg = &w };
@@ -143,12 +174,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 8)
 		return 0;
 	memset(&w, 0, sizeof(w));
-	o.kind = w.kind = sun4v_kind(machines[data[0] % COUNT(machines)].name, machines[data[0] % COUNT(machines)].sockets);
+	o.kind = w.kind =
+		sun4v_kind(machines[data[0] % COUNT(machines)].name, machines[data[0] % COUNT(machines)].sockets);
 	o.profile = data[1] & 1;
 	if (sun4v_open(&w.s, &o) < 0)
 		return 0;
 	for (uint32_t i = 0; i < GUESTS; i++) {
-		struct sun4v_guest_opts go = { .rights = { data[2 + i] & 1, data[2 + i] & 2, data[2 + i] & 4, data[2 + i] & 8 } };
+		struct sun4v_guest_opts go = { .rights = { data[2 + i] & 1, data[2 + i] & 2, data[2 + i] & 4,
+							   data[2 + i] & 8 } };
 
 		memory[i] = (struct memory){ &w, i };
 		go.mem = (struct hv_mem){ .arg = &memory[i], .at = at };

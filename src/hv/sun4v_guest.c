@@ -15,8 +15,8 @@ int sun4v_trap(struct sun4v_client *c, uint32_t vcpu, unsigned trap, uint64_t fu
 	return c->line->op->sun4v(c->line->arg, vcpu, trap, o, e);
 }
 
-static int set_version(struct sun4v_client *c, uint64_t group, uint64_t major, uint64_t minor, bool *ok, uint64_t *granted,
-		       struct err *e)
+static int set_version(struct sun4v_client *c, uint64_t group, uint64_t major, uint64_t minor, bool *ok,
+		       uint64_t *granted, struct err *e)
 {
 	uint64_t o[6] = { group, major, minor };
 	int rc = sun4v_trap(c, c->home, HV_CORE_TRAP, SUN4V_API_SET_VERSION, o, e);
@@ -30,7 +30,8 @@ static int set_version(struct sun4v_client *c, uint64_t group, uint64_t major, u
 bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu)
 {
 	uint64_t o[6] = { SUN4V_GROUP_CORE };
-	int rc = vcpu < c->line->strands ? sun4v_trap(c, vcpu, HV_CORE_TRAP, SUN4V_API_GET_VERSION, o, NULL) : -TALLY_ESTATE;
+	int rc = vcpu < c->line->strands ? sun4v_trap(c, vcpu, HV_CORE_TRAP, SUN4V_API_GET_VERSION, o, NULL) :
+					   -TALLY_ESTATE;
 
 	return rc != -TALLY_EPERM && rc != -TALLY_EBUSY && rc != -TALLY_ESTATE;
 }
@@ -58,7 +59,8 @@ int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct er
 	c->line = line;
 	c->buffer = mem_alloc((line->strands + 1) * sizeof(*c->buffer));
 	find_home(c);
-	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) :
+			 err_set(e, TALLY_ENOMEM, "out of memory");
 	if (rc == 0)
 		rc = set_version(c, SUN4V_GROUP_VFALLS, 1, 1, &c->perf, &minor, e);
 	c->minor = c->perf ? (uint32_t)minor : 0;
@@ -102,26 +104,35 @@ uint32_t sun4v_client_minor(const struct sun4v_client *c)
 int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what, struct err *e)
 {
 	switch (status) {
-	case HV_EOK: return 0;
-	case HV_EINVAL: return err_set(e, TALLY_EINVAL, "%s: the hypervisor knows no such register (EINVAL)", what);
+	case HV_EOK:
+		return 0;
+	case HV_EINVAL:
+		return err_set(e, TALLY_EINVAL, "%s: the hypervisor knows no such register (EINVAL)", what);
 	case HV_ENOTSUPPORTED:
 		return err_set(e, TALLY_ENOTSUP, "%s: this machine does not have it (ENOTSUPPORTED)", what);
 	case HV_ENOACCESS:
-		return err_set(e, TALLY_EPERM, "%s: this guest may not (ENOACCESS); the domain's perf-counters property gives the right",
-			       what);
+		return err_set(
+			e, TALLY_EPERM,
+			"%s: this guest may not (ENOACCESS); the domain's perf-counters property gives the right",
+			what);
 	case HV_EWOULDBLOCK:
 		return err_set(e, TALLY_EBUSY, "%s: still busy after %u tries (EWOULDBLOCK)", what, SUN4V_TRIES);
-	case HV_EBADTRAP: return err_set(e, TALLY_ENOTSUP, "%s: %s has no such call (EBADTRAP)", what, c->line->op->what);
-	case HV_ENORADDR: return err_set(e, TALLY_EINVAL, "%s: the buffer is no memory of the guest (ENORADDR)", what);
-	case HV_EBADALIGN: return err_set(e, TALLY_EINVAL, "%s: the buffer is not aligned (EBADALIGN)", what);
-	default: return err_set(e, TALLY_EIO, "%s: the hypervisor says %llu", what, (unsigned long long)status);
+	case HV_EBADTRAP:
+		return err_set(e, TALLY_ENOTSUP, "%s: %s has no such call (EBADTRAP)", what, c->line->op->what);
+	case HV_ENORADDR:
+		return err_set(e, TALLY_EINVAL, "%s: the buffer is no memory of the guest (ENORADDR)", what);
+	case HV_EBADALIGN:
+		return err_set(e, TALLY_EINVAL, "%s: the buffer is not aligned (EBADALIGN)", what);
+	default:
+		return err_set(e, TALLY_EIO, "%s: the hypervisor says %llu", what, (unsigned long long)status);
 	}
 }
 
-#define OF_STRANDS 2u                         /* registers below are the asking strand's, or its node's */
+#define OF_STRANDS 2u /* registers below are the asking strand's, or its node's */
 
 /* Calls until it does not say EWOULDBLOCK. in: register and value; o[1] is the result. */
-static int persist(struct sun4v_client *c, uint32_t vcpu, uint64_t function, const uint64_t in[2], uint64_t o[6], struct err *e)
+static int persist(struct sun4v_client *c, uint32_t vcpu, uint64_t function, const uint64_t in[2], uint64_t o[6],
+		   struct err *e)
 {
 	int rc = 0;
 
@@ -221,18 +232,25 @@ void vf_fields(const struct vf_reg *r, uint64_t v, struct buf *to)
 	static const char *const config[] = { "all", "local", "remote", "cache-to-cache" };
 
 	switch ((enum vf_class)r->cls) {
-	case VF_SPARC_PCR: pcr_fields(v, to); break;
-	case VF_L2_CR: buf_printf(to, "misses=%s ", config[v & 3]); break;
+	case VF_SPARC_PCR:
+		pcr_fields(v, to);
+		break;
+	case VF_L2_CR:
+		buf_printf(to, "misses=%s ", config[v & 3]);
+		break;
 	case VF_MCU_PCR:
 	case VF_ZAM_PCR:
 		put_event(to, "event0", vf_events_of(r), vf_select_get(r, v, 0));
 		put_event(to, "event1", vf_events_of(r), vf_select_get(r, v, 1));
 		break;
 	case VF_MCU_PIC:
-		buf_printf(to, "pic0=%llu pic1=%llu ", (unsigned long long)(v >> 32 & 0x7fffffff), (unsigned long long)(v & 0x7fffffff));
+		buf_printf(to, "pic0=%llu pic1=%llu ", (unsigned long long)(v >> 32 & 0x7fffffff),
+			   (unsigned long long)(v & 0x7fffffff));
 		break;
 	case VF_ZAM_PIC0:
-	case VF_ZAM_PIC1: buf_printf(to, "count=%llu ", (unsigned long long)v); break;
+	case VF_ZAM_PIC1:
+		buf_printf(to, "count=%llu ", (unsigned long long)v);
+		break;
 	}
 	if (to->n && to->p[to->n - 1] == ' ')
 		to->p[--to->n] = '\0';

@@ -11,7 +11,7 @@
 
 #include "hv/line.h"
 
-#define SUN4V_TRIES 1000u                     /* of a call that says EWOULDBLOCK */
+#define SUN4V_TRIES 1000u /* of a call that says EWOULDBLOCK */
 struct sun4v_client;
 /* -TALLY_ENOTSUP: the machine has neither API. */
 int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct err *e);
@@ -22,7 +22,7 @@ uint32_t sun4v_client_close(struct sun4v_client *c);
 uint32_t sun4v_client_home(const struct sun4v_client *c);
 /* Whether a strand is this guest's to use. */
 bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu);
-uint32_t sun4v_client_minor(const struct sun4v_client *c);     /* of group 0x205: 0 or 1 */
+uint32_t sun4v_client_minor(const struct sun4v_client *c); /* of group 0x205: 0 or 1 */
 
 /* What a hypervisor status means here. 0; -TALLY_EINVAL, -TALLY_ENOTSUP, -TALLY_EPERM (ENOACCESS), -TALLY_EBUSY (still
  * busy after all tries), with words that name the register. vcpu: of registers 0 and 1; the others are everybody's. */
@@ -42,22 +42,26 @@ const struct vf_reg *vf_control_of(const struct vf_reg *r, uint32_t *pic);
 
 /* ---- counters: a register pair and a selection, widened ------------------------------------------- */
 struct vf_counter_ask {
-	uint32_t vcpu;                        /* SPARC: the strand; else any of the guest's */
-	uint32_t reg;                         /* the control register: 0, an MCU's PCR, a Zambezi unit's PCR */
-	uint32_t event;                       /* select code */
-	bool user, system, hyper;             /* SPARC */
-	uint8_t class;                        /* SPARC, L2 events: PERF_CONFIG 0..3 */
+	uint32_t vcpu;            /* SPARC: the strand; else any of the guest's */
+	uint32_t reg;             /* the control register: 0, an MCU's PCR, a Zambezi unit's PCR */
+	uint32_t event;           /* select code */
+	bool user, system, hyper; /* SPARC */
+	uint8_t class;            /* SPARC, L2 events: PERF_CONFIG 0..3 */
 };
 struct vf_counter;
 /* Takes one of the two counters of the register. -TALLY_EBUSY: both are taken, the strand's other counter counts in other
  * modes, or the node's PERF_CONFIG is another's; -TALLY_EPERM, -TALLY_ENOTSUP: a register that it takes may not, or
  * cannot, be had. */
 int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struct vf_counter_ask *a, struct err *e);
-int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e);     /* since it was opened */
-void vf_counter_close(struct vf_counter *k);  /* puts back what was selected; NULL is fine */
+int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e); /* since it was opened */
+void vf_counter_close(struct vf_counter *k); /* puts back what was selected; NULL is fine */
 
 /* ---- MMU statistics --------------------------------------------------------------------------------- */
-struct mmustat { struct { uint64_t hits, ticks; } at[2][2][MMUSTAT_SIZES]; };   /* [data][context not 0][size] */
+struct mmustat {
+	struct {
+		uint64_t hits, ticks;
+	} at[2][2][MMUSTAT_SIZES];
+}; /* [data][context not 0][size] */
 /* Gives the strand's buffer (taken from the line's memory, zeroed), and takes it back. */
 int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e);
 int mmustat_read(struct sun4v_client *c, uint32_t vcpu, struct mmustat *ret, struct err *e);

@@ -15,12 +15,12 @@
 
 struct sun4v_client {
 	struct hv_line *line;
-	bool mmustat, perf;                   /* groups that were granted */
+	bool mmustat, perf; /* groups that were granted */
 	uint32_t minor;
-	uint32_t home;                        /* a strand of this guest's: for calls that any of them may make */
-	uint64_t *buffer;                     /* by strand: real address of its buffer, 0: none */
-	struct vf_counter *open;              /* all that are: who has which */
-	uint32_t left;                        /* selections, classes and buffers that could not be put back */
+	uint32_t home;           /* a strand of this guest's: for calls that any of them may make */
+	uint64_t *buffer;        /* by strand: real address of its buffer, 0: none */
+	struct vf_counter *open; /* all that are: who has which */
+	uint32_t left;           /* selections, classes and buffers that could not be put back */
 };
 
 int sun4v_trap(struct sun4v_client *c, uint32_t vcpu, unsigned trap, uint64_t function, uint64_t o[6], struct err *e);

@@ -2,13 +2,13 @@
 #include "hv/sun4v_guest_int.h"
 #include "hv/sun4v_test_int.h"
 
-struct wire {                                 /* the line, and what goes over it */
+struct wire { /* the line, and what goes over it */
 	struct rig r;
 	struct hv_line line;
 	struct sun4v_vcpu *v[STRANDS];
-	uint32_t calls, gone_at;              /* gone_at: the call that finds nobody any more */
-	uint32_t busy_sets;                   /* so many sets say EWOULDBLOCK, whatever is set */
-	uint32_t others;                      /* strands below it are another guest's */
+	uint32_t calls, gone_at; /* gone_at: the call that finds nobody any more */
+	uint32_t busy_sets;      /* so many sets say EWOULDBLOCK, whatever is set */
+	uint32_t others;         /* strands below it are another guest's */
 };
 static struct wire w;
 
@@ -44,7 +44,8 @@ static int wire_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	int rc = wire_gone(x, e);
 
 	if (rc == 0)
-		assert_true(write ? sun4v_asr_write(strand(x, vcpu), asr, *value) : sun4v_asr_read(strand(x, vcpu), asr, value));
+		assert_true(write ? sun4v_asr_write(strand(x, vcpu), asr, *value) :
+				    sun4v_asr_read(strand(x, vcpu), asr, value));
 	return rc;
 }
 
@@ -55,9 +56,14 @@ static void wire_open(const char *machine, uint32_t sockets, uint8_t profile, st
 	memset(&w, 0, sizeof(w));
 	rig_open(&w.r, machine, sockets, profile, rights, 0);
 	w.v[0] = w.r.v;
-	w.line = (struct hv_line){ .arg = &w, .op = &wire_ops, .sockets = w.r.kind->nodes, .strands_per_node = w.r.kind->strands_per_node,
-				   .strands = (uint32_t)w.r.kind->nodes * w.r.kind->strands_per_node, .memory = (uint8_t *)w.r.memory,
-				   .base = RAM_BASE, .bytes = sizeof(w.r.memory) };
+	w.line = (struct hv_line){ .arg = &w,
+				   .op = &wire_ops,
+				   .sockets = w.r.kind->nodes,
+				   .strands_per_node = w.r.kind->strands_per_node,
+				   .strands = (uint32_t)w.r.kind->nodes * w.r.kind->strands_per_node,
+				   .memory = (uint8_t *)w.r.memory,
+				   .base = RAM_BASE,
+				   .bytes = sizeof(w.r.memory) };
 }
 
 static struct sun4v_client *client(const char *machine, uint32_t sockets, struct sun4v_rights rights)
@@ -137,7 +143,8 @@ static int only_1_0(void *arg, uint32_t vcpu, unsigned n, uint64_t o[6], struct 
 
 static void a_machine_with_neither_api_is_refused(void **state)
 {
-	static const struct hv_line_ops none = { .what = "an old machine", .sun4v = no_api }, deaf = { .what = "a POWER machine" };
+	static const struct hv_line_ops none = { .what = "an old machine", .sun4v = no_api },
+					deaf = { .what = "a POWER machine" };
 	struct sun4v_client *c = NULL;
 	struct err e = { 0 }, f = { 0 };
 
@@ -169,9 +176,9 @@ static void what_any_strand_may_ask_is_asked_on_an_own_one(void **state)
 	assert_false(sun4v_client_has(c, 99));
 	assert_true(sun4v_client_has(c, 100));
 	assert_false(sun4v_client_has(c, 256));
-	assert_int_equal(vf_get(c, 0, 89, &v, &e), 0);         /* everybody's */
+	assert_int_equal(vf_get(c, 0, 89, &v, &e), 0); /* everybody's */
 	assert_int_equal(vf_set(c, 0, 2, 0x10, &e), 0);
-	assert_int_equal(vf_get(c, 0, 1, &v, &e), -TALLY_EBUSY);       /* the node's of that strand */
+	assert_int_equal(vf_get(c, 0, 1, &v, &e), -TALLY_EBUSY); /* the node's of that strand */
 	assert_non_null(strstr(e.text, "another guest's"));
 	done(c);
 }
@@ -224,7 +231,8 @@ static void probing_says_which_of_the_90_may_be_read_and_why_not(void **state)
 
 static void a_right_that_is_missing_is_named_and_the_rest_goes_on(void **state)
 {
-	const struct vf_counter_ask user = { .event = 0x302, .user = true }, hyper = { .event = 0x302, .user = true, .hyper = true },
+	const struct vf_counter_ask user = { .event = 0x302, .user = true },
+				    hyper = { .event = 0x302, .user = true, .hyper = true },
 				    local = { .event = 0x320, .user = true, .class = 1 }, mcu = { .reg = 2 };
 	struct sun4v_client *c = client("batoka", 4, (struct sun4v_rights){ .perf = true, .strand = true });
 	struct vf_counter *k;
@@ -233,7 +241,7 @@ static void a_right_that_is_missing_is_named_and_the_rest_goes_on(void **state)
 	refuses(c, mcu, TALLY_EPERM, "NODE0_MCU0_PCR");
 	refuses(c, hyper, TALLY_EPERM, "SPARC_PCR");
 	refuses(c, local, TALLY_EPERM, "L2_CR");
-	assert_int_equal(w.r.m.pcr[0] & 0xffffffff, 0);        /* nothing stays behind of what was refused */
+	assert_int_equal(w.r.m.pcr[0] & 0xffffffff, 0); /* nothing stays behind of what was refused */
 	k = counter(c, user);
 	w.r.m.pic[0] = 5;
 	assert_int_equal(count(k), 5);
@@ -309,8 +317,10 @@ static void counters_of_31_32_and_64_bits_only_grow(void **state)
 	for (uint32_t i = 0; i < COUNT(steps); i++) {
 		struct vf_counter *mcu0 = counter(c, (struct vf_counter_ask){ .reg = 4, .event = 1 }),
 				  *mcu1 = counter(c, (struct vf_counter_ask){ .reg = 4, .event = 2 }),
-				  *pic0 = counter(c, (struct vf_counter_ask){ .vcpu = 9, .event = 0x302, .user = true }),
-				  *pic1 = counter(c, (struct vf_counter_ask){ .vcpu = 9, .event = 0x301, .user = true }),
+				  *pic0 = counter(c,
+						  (struct vf_counter_ask){ .vcpu = 9, .event = 0x302, .user = true }),
+				  *pic1 = counter(c,
+						  (struct vf_counter_ask){ .vcpu = 9, .event = 0x301, .user = true }),
 				  *lpu0 = counter(c, (struct vf_counter_ask){ .reg = 18, .event = 1 }),
 				  *lpu1 = counter(c, (struct vf_counter_ask){ .reg = 18, .event = 0x27 });
 
@@ -341,7 +351,7 @@ static void what_a_counter_held_when_it_was_opened_is_not_counted(void **state)
 	assert_int_equal(count(k), 0);
 	w.r.m.reg[5] = 0x10ull << 32 | 6;
 	assert_int_equal(count(k), 0x20);
-	assert_int_equal(w.r.m.reg[5], 0x10ull << 32 | 6);     /* a count is never written */
+	assert_int_equal(w.r.m.reg[5], 0x10ull << 32 | 6); /* a count is never written */
 	vf_counter_close(k);
 	done(c);
 }
@@ -354,15 +364,15 @@ static void both_halves_of_a_pair_are_used_and_a_third_is_refused(void **state)
 	struct vf_counter *a, *b;
 
 	(void)state;
-	w.r.m.reg[2] = 0x77;                          /* somebody's selection */
+	w.r.m.reg[2] = 0x77; /* somebody's selection */
 	a = counter(c, (struct vf_counter_ask){ .reg = 2, .event = 1 });
-	assert_int_equal(w.r.m.reg[2], 0x17);         /* PIC0 is the upper nibble, the other half stays */
+	assert_int_equal(w.r.m.reg[2], 0x17); /* PIC0 is the upper nibble, the other half stays */
 	b = counter(c, (struct vf_counter_ask){ .reg = 2, .event = 5 });
 	assert_int_equal(w.r.m.reg[2], 0x15);
 	refuses(c, (struct vf_counter_ask){ .reg = 2, .event = 6 }, TALLY_EBUSY, "NODE0_MCU0_PCR");
 	assert_int_equal(w.r.m.reg[2], 0x15);
 	vf_counter_close(a);
-	assert_int_equal(w.r.m.reg[2], 0x75);         /* what it was comes back */
+	assert_int_equal(w.r.m.reg[2], 0x75); /* what it was comes back */
 	a = counter(c, (struct vf_counter_ask){ .reg = 2, .event = 6 });
 	assert_int_equal(w.r.m.reg[2], 0x65);
 	vf_counter_close(b);
@@ -392,15 +402,17 @@ static void a_strands_two_counters_share_their_modes(void **state)
 	struct vf_counter *a, *b;
 
 	(void)state;
-	w.r.m.pcr[7] = 1ull << 31 | 1ull << 18 | 1;   /* both have overflown; user code may read the counters */
+	w.r.m.pcr[7] = 1ull << 31 | 1ull << 18 | 1; /* both have overflown; user code may read the counters */
 	a = counter(c, (struct vf_counter_ask){ .vcpu = 7, .event = 0x320, .user = true, .hyper = true });
-	assert_int_equal(w.r.m.pcr[7] & 0xffffffff, 1ull << 31 | 1ull << 18 | 3ull << 14 | 0x20 << 6 | 1 << 3 | 1 << 2 | 1);
+	assert_int_equal(w.r.m.pcr[7] & 0xffffffff,
+			 1ull << 31 | 1ull << 18 | 3ull << 14 | 0x20 << 6 | 1 << 3 | 1 << 2 | 1);
 	refuses(c, (struct vf_counter_ask){ .vcpu = 7, .event = 0x302, .user = true }, TALLY_EBUSY, "modes");
 	b = counter(c, (struct vf_counter_ask){ .vcpu = 7, .event = 0xb0c, .user = true, .hyper = true });
 	assert_int_equal(w.r.m.pcr[7] >> 19 & 0xfff, 0xb0c);
-	refuses(c, (struct vf_counter_ask){ .vcpu = 7, .event = 0x302, .user = true, .hyper = true }, TALLY_EBUSY, "two counters");
+	refuses(c, (struct vf_counter_ask){ .vcpu = 7, .event = 0x302, .user = true, .hyper = true }, TALLY_EBUSY,
+		"two counters");
 	vf_counter_close(a);
-	assert_int_equal(w.r.m.pcr[7] & 0xf, 0xd);    /* the other one counts on */
+	assert_int_equal(w.r.m.pcr[7] & 0xf, 0xd); /* the other one counts on */
 	assert_int_equal(w.r.m.pcr[7] >> 6 & 0xfff, 0);
 	vf_counter_close(b);
 	assert_int_equal(w.r.m.pcr[7] & 0xffffffff, 1ull << 31 | 1ull << 18 | 1);
@@ -429,7 +441,7 @@ static void a_node_counts_one_class_of_misses_at_a_time(void **state)
 	struct vf_counter *a, *b, *d;
 
 	(void)state;
-	w.r.m.l2[1] = 3;                              /* as somebody left it */
+	w.r.m.l2[1] = 3; /* as somebody left it */
 	near.vcpu = 127;
 	far.vcpu = 128;
 	far.class = 2;
@@ -439,8 +451,8 @@ static void a_node_counts_one_class_of_misses_at_a_time(void **state)
 	refuses(c, other, TALLY_EBUSY, "another class");
 	other.vcpu = 127;
 	refuses(c, other, TALLY_EBUSY, "another class");
-	b = counter(c, near);                         /* the same class on the same node */
-	d = counter(c, far);                          /* another node */
+	b = counter(c, near); /* the same class on the same node */
+	d = counter(c, far);  /* another node */
 	assert_int_equal(w.r.m.l2[1], 1);
 	assert_int_equal(w.r.m.l2[2], 2);
 	vf_counter_close(a);
@@ -477,7 +489,8 @@ static void niagara_has_counters_but_no_classes(void **state)
 
 	(void)state;
 	vf_counter_close(k);
-	refuses(c, (struct vf_counter_ask){ .vcpu = 1, .event = 0x320, .user = true, .class = 1 }, TALLY_ENOTSUP, "L2_CR");
+	refuses(c, (struct vf_counter_ask){ .vcpu = 1, .event = 0x320, .user = true, .class = 1 }, TALLY_ENOTSUP,
+		"L2_CR");
 	refuses(c, (struct vf_counter_ask){ .vcpu = 1, .event = 0x302, .hyper = true }, TALLY_ENOTSUP, "SPARC_PCR");
 	refuses(c, (struct vf_counter_ask){ .reg = 2 }, TALLY_ENOTSUP, "EBADTRAP");
 	done(c);
@@ -489,7 +502,8 @@ static void what_is_no_control_register_or_strand_is_refused(void **state)
 
 	(void)state;
 	for (uint32_t reg = 0; reg < 256; reg++)
-		if (reg >= VF_REGS || vf_regs[reg].cls == VF_L2_CR || vf_regs[reg].cls == VF_MCU_PIC || vf_regs[reg].cls >= VF_ZAM_PIC0)
+		if (reg >= VF_REGS || vf_regs[reg].cls == VF_L2_CR || vf_regs[reg].cls == VF_MCU_PIC ||
+		    vf_regs[reg].cls >= VF_ZAM_PIC0)
 			refuses(c, (struct vf_counter_ask){ .reg = reg }, TALLY_EINVAL, "selects no event");
 	refuses(c, (struct vf_counter_ask){ .vcpu = 128, .event = 0x302 }, TALLY_EINVAL, "no strand 128");
 	refuses(c, (struct vf_counter_ask){ .reg = 10 }, TALLY_ENOTSUP, "NODE2_MCU0_PCR");
@@ -523,7 +537,7 @@ static void each_strand_gets_a_clean_buffer_and_gives_it_back(void **state)
 	memset(w.r.memory, 0, sizeof(w.r.memory));
 	sun4v_tsb_hit(w.v[5], true, true, MMUSTAT_8K, 1);
 	assert_int_equal(mmustat_read(c, 5, &s, &e), -TALLY_ESTATE);
-	sun4v_client_close(c);                        /* and with the client the rest */
+	sun4v_client_close(c); /* and with the client the rest */
 	sun4v_tsb_hit(w.v[6], true, true, MMUSTAT_8K, 1);
 	for (uint32_t i = 0; i < SCRATCH / 8; i++)
 		assert_int_equal(w.r.memory[i], 0);
@@ -545,7 +559,7 @@ static void buffers_that_cannot_be_had_are_refused_with_the_reason(void **state)
 	assert_int_equal(mmustat_start(c, 4, &f), 0);
 	assert_int_equal(mmustat_start(c, 5, &f), -TALLY_ENOMEM);
 	assert_int_equal(mmustat_start(c, 32, &g), -TALLY_EINVAL);
-	w.line.base = RAM_BASE + 8;                   /* a line whose memory is not where a buffer may be */
+	w.line.base = RAM_BASE + 8; /* a line whose memory is not where a buffer may be */
 	assert_int_equal(mmustat_start(c, 4, &h), -TALLY_EINVAL);
 	assert_non_null(strstr(h.text, "EBADALIGN"));
 	assert_int_equal(mmustat_read(c, 4, &s, NULL), -TALLY_ESTATE);
@@ -556,15 +570,25 @@ static void buffers_that_cannot_be_had_are_refused_with_the_reason(void **state)
 
 static void values_are_told_by_their_fields(void **state)
 {
-	static const struct { uint32_t reg; uint64_t value; const char *text; } rows[] = {
+	static const struct {
+		uint32_t reg;
+		uint64_t value;
+		const char *text;
+	} rows[] = {
 		{ 0, 3ull << 14 | 0x20 << 6 | 4 | 0xbull << 27 | 0x0cull << 19,
 		  "event0=L2_dmiss_ld event1=TLB_miss priv=0 system=0 user=1 hyper=0 toe0=0 toe1=0 ov0=0 ov1=0" },
 		{ 0, 3ull << 14 | 0x03 << 6 | 1ull << 31 | 0x3b,
 		  "event0=0x303 event1=Idle_strands priv=1 system=1 user=0 hyper=1 toe0=1 toe1=1 ov0=0 ov1=1" },
-		{ 1, 0, "misses=all" }, { 1, 1, "misses=local" }, { 1, 2, "misses=remote" }, { 1, 3, "misses=cache-to-cache" },
-		{ 2, 0x17, "event0=mem_writes event1=wb_buf_hits" }, { 2, 0x3f, "event0=0x3 event1=0xf" },
-		{ 3, 5ull << 32 | 6, "pic0=5 pic1=6" }, { 18, 0x2701, "event0=clock_cycles event1=cycles_replys_sent" },
-		{ 30, 1, "event0=clock_cycles event1=none" }, { 33, 0x0504, "event0=asu_CAM_hit event1=asu_wakeup" },
+		{ 1, 0, "misses=all" },
+		{ 1, 1, "misses=local" },
+		{ 1, 2, "misses=remote" },
+		{ 1, 3, "misses=cache-to-cache" },
+		{ 2, 0x17, "event0=mem_writes event1=wb_buf_hits" },
+		{ 2, 0x3f, "event0=0x3 event1=0xf" },
+		{ 3, 5ull << 32 | 6, "pic0=5 pic1=6" },
+		{ 18, 0x2701, "event0=clock_cycles event1=cycles_replys_sent" },
+		{ 30, 1, "event0=clock_cycles event1=none" },
+		{ 33, 0x0504, "event0=asu_CAM_hit event1=asu_wakeup" },
 		{ 19, UINT64_MAX, "count=18446744073709551615" },
 	};
 	struct buf b = { 0 };
@@ -588,9 +612,15 @@ static int everything(struct err *e)
 	int rc = sun4v_client_open(&c, &w.line, e);
 
 	if (rc == 0)
-		rc = vf_counter_open(&k[0], c, &(struct vf_counter_ask){ .event = 0x320, .user = true, .hyper = true, .class = 2 }, e);
+		rc = vf_counter_open(&k[0], c,
+				     &(struct vf_counter_ask){
+					     .event = 0x320, .user = true, .hyper = true, .class = 2 },
+				     e);
 	if (rc == 0)
-		rc = vf_counter_open(&k[1], c, &(struct vf_counter_ask){ .event = 0x310, .user = true, .hyper = true, .class = 2 }, e);
+		rc = vf_counter_open(&k[1], c,
+				     &(struct vf_counter_ask){
+					     .event = 0x310, .user = true, .hyper = true, .class = 2 },
+				     e);
 	if (rc == 0)
 		rc = vf_counter_open(&k[2], c, &(struct vf_counter_ask){ .reg = 18, .event = 1 }, e);
 	for (uint32_t i = 0; rc == 0 && i < COUNT(k); i++)
@@ -606,7 +636,7 @@ static void a_platform_that_goes_at_any_call_is_an_error_and_no_more(void **stat
 	long live = mem_live();
 
 	(void)state;
-	for (uint32_t at = 1; ; at++) {
+	for (uint32_t at = 1;; at++) {
 		struct err e = { 0 };
 		int rc;
 
@@ -619,7 +649,7 @@ static void a_platform_that_goes_at_any_call_is_an_error_and_no_more(void **stat
 			assert_int_equal(rc, 0);
 			break;
 		}
-		assert_true(rc == 0 || rc == -TALLY_EEND);     /* 0: it went while the counters were put back */
+		assert_true(rc == 0 || rc == -TALLY_EEND); /* 0: it went while the counters were put back */
 	}
 }
 
@@ -627,7 +657,7 @@ static void without_memory_nothing_stays_behind(void **state)
 {
 	(void)state;
 	wire_open("batoka", 4, SUN4V_PROFILE_SPEC, all_rights);
-	for (long n = 1, live = mem_live(); ; n++) {
+	for (long n = 1, live = mem_live();; n++) {
 		struct err e = { 0 };
 		int rc;
 

@@ -15,23 +15,74 @@
 
 #define SECOND UINT64_C(1000000000)
 enum {
-	L2_MISS = 0x330, L1_MISS = 0x303, WALK_REF = 0x40c, WALK_MISS = 0x430,
-	MCU_READ = 0, MCU_WRITE = 1, MCU_BOTH = 2, MCU_READ_QUEUE = 4, MCU_BOTH_QUEUE = 6, MCU_BUFFER_HIT = 7,
-	LPU_MEM = 0x03, LPU_NEXT_PORT = 4, LPU_REQUEST = 0x21, LPU_WRITEBACK = 0x22, LPU_NO_DATA = 0x23, LPU_REPLY_SENT = 0x27,
-	LPU_REPLY_RECEIVED = 0x28, CLOCK = 1, ASU_IN = 2, ASU_OUT = 3, ASU_CAM_HIT = 4, ASU_WAKEUP = 5,
+	L2_MISS = 0x330,
+	L1_MISS = 0x303,
+	WALK_REF = 0x40c,
+	WALK_MISS = 0x430,
+	MCU_READ = 0,
+	MCU_WRITE = 1,
+	MCU_BOTH = 2,
+	MCU_READ_QUEUE = 4,
+	MCU_BOTH_QUEUE = 6,
+	MCU_BUFFER_HIT = 7,
+	LPU_MEM = 0x03,
+	LPU_NEXT_PORT = 4,
+	LPU_REQUEST = 0x21,
+	LPU_WRITEBACK = 0x22,
+	LPU_NO_DATA = 0x23,
+	LPU_REPLY_SENT = 0x27,
+	LPU_REPLY_RECEIVED = 0x28,
+	CLOCK = 1,
+	ASU_IN = 2,
+	ASU_OUT = 3,
+	ASU_CAM_HIT = 4,
+	ASU_WAKEUP = 5,
 };
 enum { CLASS_ALL, CLASS_LOCAL, CLASS_REMOTE, CLASS_CACHE };
 /* The memory data of two nodes each: which code that is says the port. */
 enum { DATA_OF_0_1 = -1, DATA_OF_2_3 = -2 };
 enum { R_ALL, R_REMOTE, R_CACHE, R_ALL_AGAIN, R_LOCAL, R_LOCAL_AGAIN, R_WALKS };
-static const struct selection { uint16_t sparc[2]; uint8_t class, mcu[2]; int16_t lpu[2]; uint8_t asu[2]; } selections[ROUNDS] = {
-	[R_ALL] = { { L2_MISS, L1_MISS }, CLASS_ALL, { MCU_READ, MCU_BOTH }, { LPU_REQUEST, LPU_WRITEBACK }, { ASU_IN, ASU_OUT } },
-	[R_REMOTE] = { { L2_MISS, 0 }, CLASS_REMOTE, { MCU_WRITE, MCU_BOTH }, { LPU_REPLY_SENT, LPU_REPLY_RECEIVED }, { ASU_CAM_HIT, ASU_WAKEUP } },
-	[R_CACHE] = { { L2_MISS, 0 }, CLASS_CACHE, { MCU_READ_QUEUE, MCU_BOTH_QUEUE }, { LPU_REQUEST, LPU_REPLY_SENT }, { CLOCK, ASU_IN } },
-	[R_ALL_AGAIN] = { { L2_MISS, 0 }, CLASS_ALL, { MCU_READ, MCU_BUFFER_HIT }, { LPU_REPLY_RECEIVED, LPU_NO_DATA }, { CLOCK, ASU_IN } },
-	[R_LOCAL] = { { L2_MISS, 0 }, CLASS_LOCAL, { MCU_READ, MCU_WRITE }, { DATA_OF_0_1, DATA_OF_0_1 }, { CLOCK, ASU_IN } },
-	[R_LOCAL_AGAIN] = { { L2_MISS, 0 }, CLASS_LOCAL, { MCU_READ, MCU_WRITE }, { DATA_OF_2_3, DATA_OF_2_3 }, { CLOCK, ASU_IN } },
-	[R_WALKS] = { { WALK_REF, WALK_MISS }, CLASS_ALL, { MCU_READ, MCU_WRITE }, { LPU_REPLY_SENT, LPU_NO_DATA }, { CLOCK, CLOCK } },
+static const struct selection {
+	uint16_t sparc[2];
+	uint8_t class, mcu[2];
+	int16_t lpu[2];
+	uint8_t asu[2];
+} selections[ROUNDS] = {
+	[R_ALL] = { { L2_MISS, L1_MISS },
+		    CLASS_ALL,
+		    { MCU_READ, MCU_BOTH },
+		    { LPU_REQUEST, LPU_WRITEBACK },
+		    { ASU_IN, ASU_OUT } },
+	[R_REMOTE] = { { L2_MISS, 0 },
+		       CLASS_REMOTE,
+		       { MCU_WRITE, MCU_BOTH },
+		       { LPU_REPLY_SENT, LPU_REPLY_RECEIVED },
+		       { ASU_CAM_HIT, ASU_WAKEUP } },
+	[R_CACHE] = { { L2_MISS, 0 },
+		      CLASS_CACHE,
+		      { MCU_READ_QUEUE, MCU_BOTH_QUEUE },
+		      { LPU_REQUEST, LPU_REPLY_SENT },
+		      { CLOCK, ASU_IN } },
+	[R_ALL_AGAIN] = { { L2_MISS, 0 },
+			  CLASS_ALL,
+			  { MCU_READ, MCU_BUFFER_HIT },
+			  { LPU_REPLY_RECEIVED, LPU_NO_DATA },
+			  { CLOCK, ASU_IN } },
+	[R_LOCAL] = { { L2_MISS, 0 },
+		      CLASS_LOCAL,
+		      { MCU_READ, MCU_WRITE },
+		      { DATA_OF_0_1, DATA_OF_0_1 },
+		      { CLOCK, ASU_IN } },
+	[R_LOCAL_AGAIN] = { { L2_MISS, 0 },
+			    CLASS_LOCAL,
+			    { MCU_READ, MCU_WRITE },
+			    { DATA_OF_2_3, DATA_OF_2_3 },
+			    { CLOCK, ASU_IN } },
+	[R_WALKS] = { { WALK_REF, WALK_MISS },
+		      CLASS_ALL,
+		      { MCU_READ, MCU_WRITE },
+		      { LPU_REPLY_SENT, LPU_NO_DATA },
+		      { CLOCK, CLOCK } },
 };
 
 /* ---- counters that are watched --------------------------------------------------------------------------- */
@@ -41,7 +92,8 @@ static bool is_reason(int rc)
 	return rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP || rc == -TALLY_EBUSY || rc == -TALLY_ESTATE;
 }
 
-int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to, struct err *e)
+int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to,
+		struct err *e)
 {
 	struct watched_one *p = &ps->p[ps->n];
 	struct err why = { 0 };
@@ -54,7 +106,7 @@ int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_
 		return 0;
 	}
 	if (rc < 0)
-		return err_set(e, (enum tally_err)-rc, "%s", why.text);
+		return err_set(e, (enum tally_err) - rc, "%s", why.text);
 	p->to = to;
 	ps->n++;
 	return 0;
@@ -109,15 +161,21 @@ static uint32_t lpu_code(int16_t code, uint32_t port, uint32_t pic)
 	return code >= 0 ? (uint32_t)code : data_code(port, code == DATA_OF_0_1 ? pic : 2 + pic);
 }
 
-static int round_open_strands(struct watched_all *ps, struct round *r, struct sun4v_client *c, const struct selection *s, struct err *e)
+static int round_open_strands(struct watched_all *ps, struct round *r, struct sun4v_client *c,
+			      const struct selection *s, struct err *e)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < c->line->strands && i < STRANDS_MOST; i++)
 		for (uint32_t pic = 0; rc == 0 && pic < 2 && sun4v_client_has(c, i); pic++)
 			if (s->sparc[pic])
-				rc = watched_add(ps, c, &(struct vf_counter_ask){ .vcpu = i, .event = s->sparc[pic], .user = true, .system = true,
-										 .class = s->class }, &r->sparc[i][pic], e);
+				rc = watched_add(ps, c,
+						 &(struct vf_counter_ask){ .vcpu = i,
+									   .event = s->sparc[pic],
+									   .user = true,
+									   .system = true,
+									   .class = s->class },
+						 &r->sparc[i][pic], e);
 	return rc;
 }
 
@@ -128,7 +186,8 @@ static struct grown *place_of(struct round *r, const struct vf_reg *reg)
 		return r->mcu[reg->node][reg->unit & 1];
 	if (reg->cls != VF_ZAM_PCR)
 		return NULL;
-	return reg->unit == VF_UNIT_GPD ? r->gpd[reg->node] : reg->unit == VF_UNIT_ASU ? r->asu[reg->node] :
+	return reg->unit == VF_UNIT_GPD ? r->gpd[reg->node] :
+	       reg->unit == VF_UNIT_ASU ? r->asu[reg->node] :
 					  r->lpu[reg->node][reg->unit - VF_UNIT_LPU_A];
 }
 
@@ -136,11 +195,13 @@ static uint32_t code_of(const struct selection *s, const struct vf_reg *reg, uin
 {
 	if (reg->cls == VF_MCU_PCR)
 		return s->mcu[pic];
-	return reg->unit == VF_UNIT_GPD ? CLOCK : reg->unit == VF_UNIT_ASU ? s->asu[pic] :
+	return reg->unit == VF_UNIT_GPD ? CLOCK :
+	       reg->unit == VF_UNIT_ASU ? s->asu[pic] :
 					  lpu_code(s->lpu[pic], (uint32_t)reg->unit - VF_UNIT_LPU_A, pic);
 }
 
-static int round_open_units(struct watched_all *ps, struct round *r, struct sun4v_client *c, const struct selection *s, struct err *e)
+static int round_open_units(struct watched_all *ps, struct round *r, struct sun4v_client *c, const struct selection *s,
+			    struct err *e)
 {
 	int rc = 0;
 
@@ -148,14 +209,16 @@ static int round_open_units(struct watched_all *ps, struct round *r, struct sun4
 		struct grown *to = place_of(r, &vf_regs[reg]);
 
 		for (uint32_t pic = 0; rc == 0 && to && pic < 2; pic++)
-			rc = watched_add(ps, c, &(struct vf_counter_ask){ .vcpu = c->home, .reg = reg, .event = code_of(s, &vf_regs[reg], pic) },
-					&to[pic], e);
+			rc = watched_add(ps, c,
+					 &(struct vf_counter_ask){
+						 .vcpu = c->home, .reg = reg, .event = code_of(s, &vf_regs[reg], pic) },
+					 &to[pic], e);
 	}
 	return rc;
 }
 
-static int round_take(struct sun4v_watch *w, uint32_t i, struct watched_all *ps, struct sun4v_client *c, const struct sun4v_watch_opts *o,
-		      struct err *e)
+static int round_take(struct sun4v_watch *w, uint32_t i, struct watched_all *ps, struct sun4v_client *c,
+		      const struct sun4v_watch_opts *o, struct err *e)
 {
 	struct round *r = &w->round[i];
 	int rc;
@@ -294,10 +357,12 @@ static bool exceeds(struct grown a, struct grown b)
 }
 
 /* A law of each hub, in one round: holds if one of them had something to add up. */
-struct hub_sides { struct grown a, b; };
+struct hub_sides {
+	struct grown a, b;
+};
 static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
-				   struct hub_sides (*sides)(const struct sun4v_watch *w, uint32_t zambezi), bool at_most, const char *words,
-				   struct err *e)
+				   struct hub_sides (*sides)(const struct sun4v_watch *w, uint32_t zambezi),
+				   bool at_most, const char *words, struct err *e)
 {
 	bool moved = false;
 
@@ -317,7 +382,7 @@ static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
 
 /* ---- the laws ------------------------------------------------------------------------------------------------ */
 
-#define STEADY 10u                            /* percent that a load may differ between rounds */
+#define STEADY 10u /* percent that a load may differ between rounds */
 
 static uint64_t magnitude(uint64_t a, uint64_t b)
 {
@@ -330,8 +395,9 @@ static enum sun4v_verdict law_classes(const struct sun4v_watch *w, struct err *e
 	bool moved = false;
 
 	for (uint32_t n = 0; n < w->nodes; n++) {
-		const struct grown g[] = { of_strands(w, R_ALL, 0, n), of_strands(w, R_ALL_AGAIN, 0, n), of_strands(w, R_LOCAL, 0, n),
-					   of_strands(w, R_LOCAL_AGAIN, 0, n), of_strands(w, R_REMOTE, 0, n), of_strands(w, R_CACHE, 0, n) };
+		const struct grown g[] = { of_strands(w, R_ALL, 0, n),    of_strands(w, R_ALL_AGAIN, 0, n),
+					   of_strands(w, R_LOCAL, 0, n),  of_strands(w, R_LOCAL_AGAIN, 0, n),
+					   of_strands(w, R_REMOTE, 0, n), of_strands(w, R_CACHE, 0, n) };
 		uint64_t all, drift, classes, local, slack;
 
 		for (uint32_t i = 0; i < COUNT(g); i++)
@@ -342,11 +408,13 @@ static enum sun4v_verdict law_classes(const struct sun4v_watch *w, struct err *e
 		local = (g[2].hi + g[3].hi) / 2;
 		classes = local + g[4].hi + g[5].hi;
 		if (drift > all / STEADY + 100)
-			return LAW_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n, LL(g[0].hi), LL(g[1].hi));
+			return LAW_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n, LL(g[0].hi),
+					   LL(g[1].hi));
 		slack = 2 * drift + all / 20 + 100;
 		if (magnitude(all, classes) > slack)
-			return LAW_BROKEN(e, "node %u: %llu misses; local %llu, remote %llu and cache-to-cache %llu are %llu", n, LL(all),
-					  LL(local), LL(g[4].hi), LL(g[5].hi), LL(classes));
+			return LAW_BROKEN(
+				e, "node %u: %llu misses; local %llu, remote %llu and cache-to-cache %llu are %llu", n,
+				LL(all), LL(local), LL(g[4].hi), LL(g[5].hi), LL(classes));
 		moved = moved || all;
 	}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -354,7 +422,8 @@ static enum sun4v_verdict law_classes(const struct sun4v_watch *w, struct err *e
 
 static struct hub_sides sides_ports(const struct sun4v_watch *w, uint32_t z)
 {
-	return (struct hub_sides){ grown_add(of_ports(w, R_ALL, z, 0), of_ports(w, R_ALL, z, 1)), w->round[R_ALL].asu[z][0] };
+	return (struct hub_sides){ grown_add(of_ports(w, R_ALL, z, 0), of_ports(w, R_ALL, z, 1)),
+				   w->round[R_ALL].asu[z][0] };
 }
 static enum sun4v_verdict law_ports(const struct sun4v_watch *w, struct err *e)
 {
@@ -370,7 +439,7 @@ static enum sun4v_verdict law_serializer(const struct sun4v_watch *w, struct err
 	return each_hub(w, R_ALL, sides_serializer, false, "packets came into its serializer, out came", e);
 }
 
-#define UNDER_WAY_MOST 64u                    /* entries of the serializer's memory: so many may still wait */
+#define UNDER_WAY_MOST 64u /* entries of the serializer's memory: so many may still wait */
 static struct hub_sides sides_wakeups(const struct sun4v_watch *w, uint32_t z)
 {
 	struct hub_sides s = { w->round[R_REMOTE].asu[z][0], w->round[R_REMOTE].asu[z][1] };
@@ -396,8 +465,8 @@ static enum sun4v_verdict law_replies(const struct sun4v_watch *w, struct err *e
 			if (!g[0].has || !g[1].has)
 				return no_counter(&w->round[R_CACHE], e);
 			if (differ(g[0], g[1]))
-				return LAW_BROKEN(e, "Zambezi %u, port %c: %llu requests, %llu replies sent", z, (char)('A' + port), LL(g[0].lo),
-						  LL(g[1].hi));
+				return LAW_BROKEN(e, "Zambezi %u, port %c: %llu requests, %llu replies sent", z,
+						  (char)('A' + port), LL(g[0].lo), LL(g[1].hi));
 			moved = moved || g[0].hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -405,11 +474,13 @@ static enum sun4v_verdict law_replies(const struct sun4v_watch *w, struct err *e
 
 static struct hub_sides sides_answers(const struct sun4v_watch *w, uint32_t z)
 {
-	return (struct hub_sides){ of_ports(w, R_REMOTE, z, 1), grown_times(of_ports(w, R_REMOTE, z, 0), w->nodes - 1) };
+	return (struct hub_sides){ of_ports(w, R_REMOTE, z, 1),
+				   grown_times(of_ports(w, R_REMOTE, z, 0), w->nodes - 1) };
 }
 static enum sun4v_verdict law_answers(const struct sun4v_watch *w, struct err *e)
 {
-	return each_hub(w, R_REMOTE, sides_answers, false, "replies received, of all other nodes for each one sent they would be", e);
+	return each_hub(w, R_REMOTE, sides_answers, false,
+			"replies received, of all other nodes for each one sent they would be", e);
 }
 
 static struct hub_sides sides_no_data(const struct sun4v_watch *w, uint32_t z)
@@ -422,8 +493,8 @@ static enum sun4v_verdict law_no_data(const struct sun4v_watch *w, struct err *e
 }
 
 /* A law of each controller: one event is among another. */
-static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t round, uint32_t part, uint32_t whole, const char *words,
-					  struct err *e)
+static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t round, uint32_t part, uint32_t whole,
+					  const char *words, struct err *e)
 {
 	bool moved = false;
 
@@ -434,7 +505,8 @@ static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t 
 			if (!a.has || !b.has)
 				return no_counter(&w->round[round], e);
 			if (exceeds(a, b))
-				return LAW_BROKEN(e, "controller %u of node %u: %llu %s %llu", m, n, LL(a.lo), words, LL(b.hi));
+				return LAW_BROKEN(e, "controller %u of node %u: %llu %s %llu", m, n, LL(a.lo), words,
+						  LL(b.hi));
 			moved = moved || b.hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -479,13 +551,16 @@ static enum sun4v_verdict law_memory(const struct sun4v_watch *w, struct err *e)
 		const uint32_t round = n < 2 ? R_LOCAL : R_LOCAL_AGAIN;
 		const struct grown read = grown_add(w->round[round].mcu[n][0][0], w->round[round].mcu[n][1][0]);
 		const struct grown own = of_strands(w, round, 0, n), links = sent_by(w, n);
-		const struct grown given = { links.has, links.lo + (own.has ? own.lo : 0), links.hi + (own.has ? own.hi : 0) };
+		const struct grown given = { links.has, links.lo + (own.has ? own.lo : 0),
+					     links.hi + (own.has ? own.hi : 0) };
 
 		if (!read.has || !given.has)
 			return no_counter(&w->round[round], e);
 		if (exceeds(given, read))
-			return LAW_BROKEN(e, "node %u: its controllers read %llu lines; over the links went %llu, its own loads and fetches had %llu", n,
-					  LL(read.hi), LL(links.lo), LL(own.has ? own.lo : 0));
+			return LAW_BROKEN(
+				e,
+				"node %u: its controllers read %llu lines; over the links went %llu, its own loads and fetches had %llu",
+				n, LL(read.hi), LL(links.lo), LL(own.has ? own.lo : 0));
 		moved = moved || read.hi;
 	}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -499,17 +574,21 @@ static enum sun4v_verdict law_requests(const struct sun4v_watch *w, struct err *
 			   empty = of_hubs(w, R_ALL_AGAIN, 1);
 
 	if (!w->zambezis || w->nodes < 2)
-		return LAW_UNKNOWN(e, "nothing tells what was requested: %s", w->zambezis ? "there is one node" : "this machine has no Zambezis");
+		return LAW_UNKNOWN(e, "nothing tells what was requested: %s",
+				   w->zambezis ? "there is one node" : "this machine has no Zambezis");
 	if (!read.has || !replies.has || !empty.has)
 		return no_counter(&w->round[R_ALL_AGAIN], e);
 	if ((w->nodes - 1) * (read.lo + replies.lo) > replies.hi + (w->nodes - 1) * empty.hi)
-		return LAW_BROKEN(e, "controllers read %llu lines; %llu replies, %llu of them without data, are for %llu at most", LL(read.lo),
-				  LL(replies.hi), LL(empty.hi), LL(replies.hi / (w->nodes - 1) + empty.hi - replies.lo));
+		return LAW_BROKEN(
+			e, "controllers read %llu lines; %llu replies, %llu of them without data, are for %llu at most",
+			LL(read.lo), LL(replies.hi), LL(empty.hi),
+			LL(replies.hi / (w->nodes - 1) + empty.hi - replies.lo));
 	return read.hi ? SUN4V_HOLDS : nothing_moved(e);
 }
 
 /* A law of each strand: one event is among another. */
-static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t round, uint32_t part, const char *words, struct err *e)
+static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t round, uint32_t part, const char *words,
+				      struct err *e)
 {
 	bool moved = false, had = false;
 
@@ -549,7 +628,8 @@ static enum sun4v_verdict law_clock(const struct sun4v_watch *w, struct err *e)
 			if (!g.has)
 				return no_counter(&w->round[R_ALL], e);
 			if (differ(g, *first))
-				return LAW_BROKEN(e, "Zambezi %u counted %llu cycles, Zambezi 0 %llu", z, LL(g.lo), LL(first->hi));
+				return LAW_BROKEN(e, "Zambezi %u counted %llu cycles, Zambezi 0 %llu", z, LL(g.lo),
+						  LL(first->hi));
 		}
 	return first->hi ? SUN4V_HOLDS : nothing_moved(e);
 }
@@ -569,14 +649,14 @@ static enum sun4v_verdict law_cycles(const struct sun4v_watch *w, struct err *e)
 				if (!g.has || !clock.has)
 					return no_counter(&w->round[r], e);
 				if (exceeds(g, clock))
-					return LAW_BROKEN(e, "Zambezi %u, port %c: %llu cycles with an event, of %llu", z, (char)('A' + k / 2),
-							  LL(g.lo), LL(clock.hi));
+					return LAW_BROKEN(e, "Zambezi %u, port %c: %llu cycles with an event, of %llu",
+							  z, (char)('A' + k / 2), LL(g.lo), LL(clock.hi));
 				moved = moved || g.hi;
 			}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-#define LINE_CYCLES 11u                       /* 64 bytes over 14 lanes of 4.0 Gb/s at 1.2 GHz: 5.8 bytes a cycle; 4.8 at 1.4 GHz are more */
+#define LINE_CYCLES 11u /* 64 bytes over 14 lanes of 4.0 Gb/s at 1.2 GHz: 5.8 bytes a cycle; 4.8 at 1.4 GHz are more */
 
 static enum sun4v_verdict law_links(const struct sun4v_watch *w, struct err *e)
 {
@@ -587,13 +667,15 @@ static enum sun4v_verdict law_links(const struct sun4v_watch *w, struct err *e)
 	for (uint32_t r = R_LOCAL; r <= R_LOCAL_AGAIN; r++)
 		for (uint32_t z = 0; z < w->zambezis; z++)
 			for (uint32_t port = 0; port < 4; port++) {
-				const struct grown *g = w->round[r].lpu[z][port], clock = w->round[r].gpd[z][0], lines = grown_add(g[0], g[1]);
+				const struct grown *g = w->round[r].lpu[z][port], clock = w->round[r].gpd[z][0],
+						   lines = grown_add(g[0], g[1]);
 
 				if (!lines.has || !clock.has)
 					return no_counter(&w->round[r], e);
 				if (lines.lo * LINE_CYCLES > clock.hi + clock.hi / STEADY + 1000)
-					return LAW_BROKEN(e, "Zambezi %u, port %c: %llu lines of 64 bytes came in %llu cycles", z, (char)('A' + port),
-							  LL(lines.lo), LL(clock.hi));
+					return LAW_BROKEN(
+						e, "Zambezi %u, port %c: %llu lines of 64 bytes came in %llu cycles", z,
+						(char)('A' + port), LL(lines.lo), LL(clock.hi));
 				moved = moved || lines.hi;
 			}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);

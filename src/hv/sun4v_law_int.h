@@ -11,7 +11,10 @@
 #include "hv/sun4v_law.h"
 
 /* How much a counter grew between two moments: at least lo, at most hi. */
-struct grown { bool has; uint64_t lo, hi; };
+struct grown {
+	bool has;
+	uint64_t lo, hi;
+};
 static inline struct grown grown_add(struct grown a, struct grown b)
 {
 	return (struct grown){ a.has && b.has, a.lo + b.lo, a.hi + b.hi };
@@ -23,40 +26,55 @@ static inline struct grown grown_add(struct grown a, struct grown b)
 #define ZAMBEZIS_MOST 4u
 /* What was selected at one time, two events of each unit; [..][pic]. */
 struct round {
-	struct grown sparc[STRANDS_MOST][2], mcu[NODES_MOST][2][2], lpu[ZAMBEZIS_MOST][4][2], asu[ZAMBEZIS_MOST][2], gpd[ZAMBEZIS_MOST][2];
-	struct err why;                       /* the first that could not be counted */
+	struct grown sparc[STRANDS_MOST][2], mcu[NODES_MOST][2][2], lpu[ZAMBEZIS_MOST][4][2], asu[ZAMBEZIS_MOST][2],
+		gpd[ZAMBEZIS_MOST][2];
+	struct err why; /* the first that could not be counted */
 };
-struct mmu_reading { uint64_t word[MMUSTAT_BYTES / 8]; };
+struct mmu_reading {
+	uint64_t word[MMUSTAT_BYTES / 8];
+};
 struct mmu_strand {
 	bool has;
-	struct mmu_reading at[4];             /* twice at the beginning, twice at the end */
-	struct grown misses[2];               /* instruction, data */
+	struct mmu_reading at[4]; /* twice at the beginning, twice at the end */
+	struct grown misses[2];   /* instruction, data */
 };
 struct sun4v_watch {
 	enum sun4v_provider of;
-	bool saved;                           /* one reading, of a strand that nobody names */
+	bool saved; /* one reading, of a strand that nobody names */
 	uint32_t strands, strands_per_node, nodes, zambezis;
 	uint64_t tick_hz;
 	struct round round[ROUNDS];
 	/* mmustat */
-	struct mmu_strand *mmu;               /* [strands] */
-	uint64_t ns;                          /* from before the first reading to after the last */
-	struct grown unanswered;              /* TLB misses that no TSB answered, of all strands */
-	bool all_strands;                     /* are this guest's */
-	struct err why;                       /* why TLB misses could not be counted */
+	struct mmu_strand *mmu;  /* [strands] */
+	uint64_t ns;             /* from before the first reading to after the last */
+	struct grown unanswered; /* TLB misses that no TSB answered, of all strands */
+	bool all_strands;        /* are this guest's */
+	struct err why;          /* why TLB misses could not be counted */
 };
 
 typedef enum sun4v_verdict sun4v_law_fn(const struct sun4v_watch *w, struct err *e);
-struct law_row { struct sun4v_law law; sun4v_law_fn *fn; };
+struct law_row {
+	struct sun4v_law law;
+	sun4v_law_fn *fn;
+};
 extern const struct law_row mmustat_laws[];
 extern const uint32_t mmustat_laws_count;
 int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e);
 
 /* A counter that is watched, and where its growth goes. */
-struct watched_one { struct vf_counter *k; struct grown *to; uint64_t early; };
-struct watched_all { struct watched_one *p; uint32_t n; struct err *why; };
+struct watched_one {
+	struct vf_counter *k;
+	struct grown *to;
+	uint64_t early;
+};
+struct watched_all {
+	struct watched_one *p;
+	uint32_t n;
+	struct err *why;
+};
 /* Opens a counter. 0 also when it may not be counted: then to->has stays false, and *why says why. */
-int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to, struct err *e);
+int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to,
+		struct err *e);
 /* Twice at the beginning and twice at the end: whatever happened between the first moment and the last lies in between. */
 int watched_begin(struct watched_all *ps, struct err *e);
 int watched_end(struct watched_all *ps, struct err *e);

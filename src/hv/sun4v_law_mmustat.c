@@ -13,7 +13,7 @@
 #define SECOND UINT64_C(1000000000)
 #define MODEL_HZ UINT64_C(1200000000)
 enum { ITLB_MISS = 0xb04, DTLB_MISS = 0xb08, WORDS = MMUSTAT_BYTES / 8 };
-enum { FIRST, FIRST_AGAIN, LAST, LAST_AGAIN };       /* readings */
+enum { FIRST, FIRST_AGAIN, LAST, LAST_AGAIN }; /* readings */
 
 /* ---- readings -------------------------------------------------------------------------------------------- */
 
@@ -55,11 +55,16 @@ static int mmu_start(struct sun4v_watch *w, struct sun4v_client *c, struct watch
 		struct mmu_reading probe;
 		struct err why = { 0 };
 
-		s->has = sun4v_client_has(c, i) && (l->op->mmustat ? mmu_read(c, i, &probe, &why) : mmustat_start(c, i, &why)) == 0;
+		s->has = sun4v_client_has(c, i) &&
+			 (l->op->mmustat ? mmu_read(c, i, &probe, &why) : mmustat_start(c, i, &why)) == 0;
 		w->all_strands = w->all_strands && s->has;
 		for (uint32_t data = 0; rc == 0 && s->has && l->op->asr && data < 2; data++)
-			rc = watched_add(ps, c, &(struct vf_counter_ask){ .vcpu = i, .event = data ? DTLB_MISS : ITLB_MISS, .user = true,
-									 .system = true }, &s->misses[data], e);
+			rc = watched_add(ps, c,
+					 &(struct vf_counter_ask){ .vcpu = i,
+								   .event = data ? DTLB_MISS : ITLB_MISS,
+								   .user = true,
+								   .system = true },
+					 &s->misses[data], e);
 	}
 	return rc;
 }
@@ -69,7 +74,8 @@ static uint64_t unanswered(const struct hv_line *l)
 	return l->op->tsb_missed ? l->op->tsb_missed(l->arg) : 0;
 }
 
-static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watched_all *ps, const struct sun4v_watch_opts *o, struct err *e)
+static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watched_all *ps,
+		    const struct sun4v_watch_opts *o, struct err *e)
 {
 	const uint64_t before = o->now(o->arg);
 	int rc = mmu_start(w, c, ps, e);
@@ -104,7 +110,8 @@ int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct su
 	if (!ps.p || !w->mmu)
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
 	else if (!c->mmustat)
-		rc = err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone", c->line->op->what);
+		rc = err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
+			     c->line->op->what);
 	if (rc == 0)
 		rc = mmu_take(w, c, &ps, o, e);
 	watched_close(&ps);
@@ -150,7 +157,8 @@ static struct grown side_grew(const struct mmu_strand *s, uint32_t data, bool ti
 
 	for (uint32_t context = 0; context < 2; context++)
 		for (uint32_t size = 0; size < MMUSTAT_SIZES; size++)
-			sum = grown_add(sum, word_grew(s, mmustat_slot(data, context, (enum mmustat_size)size) / 8 + ticks));
+			sum = grown_add(sum,
+					word_grew(s, mmustat_slot(data, context, (enum mmustat_size)size) / 8 + ticks));
 	return sum;
 }
 
@@ -185,8 +193,9 @@ static enum sun4v_verdict law_grow(const struct sun4v_watch *w, struct err *e)
 			for (uint32_t word = 0; word < WORDS; word++) {
 				const uint64_t was = w->mmu[i].at[k - 1].word[word], is = w->mmu[i].at[k].word[word];
 
-				if ((int64_t)(is - was) < 0)          /* words wrap */
-					return LAW_BROKEN(e, "strand %u: the word at 0x%x was %llu, then %llu", i, word * 8, LL(was), LL(is));
+				if ((int64_t)(is - was) < 0) /* words wrap */
+					return LAW_BROKEN(e, "strand %u: the word at 0x%x was %llu, then %llu", i,
+							  word * 8, LL(was), LL(is));
 				moved = moved || is != was;
 			}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
@@ -199,7 +208,8 @@ static enum sun4v_verdict law_reserved(const struct sun4v_watch *w, struct err *
 			const uint64_t is = w->mmu[i].at[LAST_AGAIN].word[word];
 
 			if (is_reserved(word) && is != w->mmu[i].at[0].word[word])
-				return LAW_BROKEN(e, "strand %u: the reserved word at 0x%x is %llu", i, word * 8, LL(is));
+				return LAW_BROKEN(e, "strand %u: the reserved word at 0x%x is %llu", i, word * 8,
+						  LL(is));
 		}
 	return SUN4V_HOLDS;
 }
@@ -215,7 +225,8 @@ static enum sun4v_verdict law_ticks(const struct sun4v_watch *w, struct err *e)
 
 			/* hits are written first: one of them may have its ticks still to come */
 			if (ticks.hi + (w->saved ? 0 : 1) < hits.lo || (!hits.hi && ticks.lo))
-				return LAW_BROKEN(e, "strand %u, slot at 0x%x: %llu hits took %llu ticks", i, slot * 8, LL(hits.lo), LL(ticks.hi));
+				return LAW_BROKEN(e, "strand %u, slot at 0x%x: %llu hits took %llu ticks", i, slot * 8,
+						  LL(hits.lo), LL(ticks.hi));
 			moved = moved || hits.hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
@@ -228,7 +239,8 @@ static enum sun4v_verdict law_time(const struct sun4v_watch *w, struct err *e)
 	bool moved = false;
 
 	if (w->saved || !hz)
-		return LAW_UNKNOWN(e, w->saved ? "nothing tells how long it was collected" : "nothing tells how fast %%tick is");
+		return LAW_UNKNOWN(e, w->saved ? "nothing tells how long it was collected" :
+						 "nothing tells how fast %%tick is");
 	for (uint32_t i = 0; i < w->strands; i++) {
 		struct grown spent;
 
@@ -259,8 +271,8 @@ static enum sun4v_verdict law_misses(const struct sun4v_watch *w, struct err *e)
 				continue;
 			had = true;
 			if (hits.lo > misses.hi)
-				return LAW_BROKEN(e, "strand %u: %llu %s misses of the TLB, %llu of them hit a TSB", i, LL(misses.hi), sides[data],
-						  LL(hits.lo));
+				return LAW_BROKEN(e, "strand %u: %llu %s misses of the TLB, %llu of them hit a TSB", i,
+						  LL(misses.hi), sides[data], LL(hits.lo));
 			moved = moved || misses.hi;
 		}
 	return !had ? no_misses(w, e) : moved ? SUN4V_HOLDS : LAW_UNKNOWN(e, "no TLB was missed meanwhile");
@@ -271,7 +283,8 @@ static enum sun4v_verdict law_sum(const struct sun4v_watch *w, struct err *e)
 	struct grown hits = { true, 0, 0 }, misses = { true, 0, 0 };
 
 	if (!w->unanswered.has || !w->all_strands)
-		return LAW_UNKNOWN(e, w->unanswered.has ? "some strands are another guest's" : "nothing tells how many misses no TSB answered");
+		return LAW_UNKNOWN(e, w->unanswered.has ? "some strands are another guest's" :
+							  "nothing tells how many misses no TSB answered");
 	for (uint32_t i = 0; i < w->strands; i++)
 		for (uint32_t data = 0; data < 2; data++) {
 			hits = grown_add(hits, side_grew(&w->mmu[i], data, false));
@@ -281,8 +294,8 @@ static enum sun4v_verdict law_sum(const struct sun4v_watch *w, struct err *e)
 		return no_misses(w, e);
 	hits = grown_add(hits, w->unanswered);
 	if (hits.lo > misses.hi || misses.lo > hits.hi)
-		return LAW_BROKEN(e, "%llu misses of TLBs; hits of TSBs and %llu without one are %llu", LL(misses.lo), LL(w->unanswered.lo),
-				  LL(hits.hi));
+		return LAW_BROKEN(e, "%llu misses of TLBs; hits of TSBs and %llu without one are %llu", LL(misses.lo),
+				  LL(w->unanswered.lo), LL(hits.hi));
 	return misses.hi ? SUN4V_HOLDS : LAW_UNKNOWN(e, "no TLB was missed meanwhile");
 }
 

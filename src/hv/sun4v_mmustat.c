@@ -49,7 +49,8 @@ enum hv_status sun4v_mmustat_info(struct sun4v_vcpu *v, const uint64_t o[6], str
 	return HV_EOK;
 }
 
-static const uint8_t words[2][2][MMUSTAT_SIZES] = {    /* where a slot is */
+static const uint8_t words[2][2][MMUSTAT_SIZES] = {
+/* where a slot is */
 #define MMUSTAT(side, ctx, size, offset) [side][ctx][MMUSTAT_##size] = (offset) / 8,
 #include "facts/mmustat.def"
 #undef MMUSTAT

@@ -4,8 +4,10 @@
 enum { WORDS = MMUSTAT_BYTES / 8, A = 0x1000, B = 0x2000 };
 
 /* mmustat.txt 2.3, row by row: D the side, C the context, S the page size; '-' is reserved. In words. */
-static const char layout[WORDS + 1] =
-	"0011--22--33----" "4455--66--77----" "8899--aa--bb----" "ccdd--ee--ff----";
+static const char layout[WORDS + 1] = "0011--22--33----"
+				      "4455--66--77----"
+				      "8899--aa--bb----"
+				      "ccdd--ee--ff----";
 
 static uint64_t *buffer(struct rig *r, uint32_t at)
 {
@@ -68,7 +70,9 @@ static void each_slot_gets_its_hits_and_ticks_and_nothing_else_changes(void **st
 		for (uint32_t i = 1; i <= 1000; i++)
 			sun4v_tsb_hit(r.v, k >> 3, k >> 2 & 1, k & 3, i);
 		for (uint32_t w = 0; w < SCRATCH / 8; w++) {
-			const uint64_t want = w == A / 8 + at ? be(1000) : w == A / 8 + at + 1 ? be(500500) : 0xa5a5a5a5a5a5a5a5;
+			const uint64_t want = w == A / 8 + at     ? be(1000) :
+					      w == A / 8 + at + 1 ? be(500500) :
+								    0xa5a5a5a5a5a5a5a5;
 
 			assert_int_equal(r.memory[w], want);
 		}
@@ -112,7 +116,7 @@ static void the_previous_buffer_comes_back(void **state)
 		assert_int_equal(conf(&r, RAM_BASE + A, &old), HV_EOK);
 		assert_int_equal(old, 0);
 		assert_int_equal(info(&r), RAM_BASE + A);
-		assert_int_equal(info(&r), RAM_BASE + A);              /* idempotent */
+		assert_int_equal(info(&r), RAM_BASE + A); /* idempotent */
 		assert_int_equal(conf(&r, RAM_BASE + A, &old), HV_EOK);
 		assert_int_equal(old, RAM_BASE + A);
 		assert_int_equal(conf(&r, RAM_BASE + B, &old), HV_EOK);
@@ -144,8 +148,9 @@ static void alignment_is_64_in_spec_and_8_in_opensparc(void **state)
 
 static void all_of_the_buffer_is_in_memory_or_nothing(void **state)
 {
-	static const uint64_t bad[] = { 64, 0x7fffffc0, RAM_BASE - MMUSTAT_BYTES, RAM_END, RAM_END - 0x1c0, 1ull << 40, 1ull << 63,
-					0 - 0x200ull, 0 - 64ull };
+	static const uint64_t bad[] = { 64,         0x7fffffc0,      RAM_BASE - MMUSTAT_BYTES,
+					RAM_END,    RAM_END - 0x1c0, 1ull << 40,
+					1ull << 63, 0 - 0x200ull,    0 - 64ull };
 	static struct rig r;
 
 	(void)state;
@@ -326,14 +331,18 @@ static void mach_exit_gives_back_the_buffers_of_all_strands_of_the_guest(void **
 	sun4v_tsb_hit(second, true, false, MMUSTAT_8K, 5);
 	sun4v_tsb_hit(stranger, true, false, MMUSTAT_8K, 5);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(be64_get((uint8_t *)r.memory + 0x200 * i + mmustat_slot(true, false, MMUSTAT_8K)), i == 2);
+		assert_int_equal(be64_get((uint8_t *)r.memory + 0x200 * i + mmustat_slot(true, false, MMUSTAT_8K)),
+				 i == 2);
 	sun4v_guest_close(other);
 	rig_close(&r);
 }
 
 static void no_other_machine_has_it(void **state)
 {
-	static const struct { const char *name; uint32_t sockets; } others[] = {
+	static const struct {
+		const char *name;
+		uint32_t sockets;
+	} others[] = {
 		{ "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 },
 	};
 	static struct rig r;

@@ -7,53 +7,59 @@
 #include "hv/sun4v_test_int.h"
 
 enum { FAST = HV_FAST_TRAP, CORE = HV_CORE_TRAP };
-enum differs { SAME, ALIGN, KEPT, MINOR, T1_CALLS, TEST_GROUP };       /* what of the profiles a row shows */
-struct row { unsigned trap; uint64_t function, in[3], status, o1, o2; enum differs spec; uint64_t spec_status, spec_o1, spec_o2; };
+enum differs { SAME, ALIGN, KEPT, MINOR, T1_CALLS, TEST_GROUP }; /* what of the profiles a row shows */
+struct row {
+	unsigned trap;
+	uint64_t function, in[3], status, o1, o2;
+	enum differs spec;
+	uint64_t spec_status, spec_o1, spec_o2;
+};
 
 /* Rows that the observation had between those it lists are marked: only their effect was noted. */
 #define BETWEEN
 static const struct row before_rights[] = {
-	{ FAST, 0x103, { 0, 0, 0 }, 7, 0, 0, SAME, 0, 0, 0 },                  /* group 0x200 not negotiated */
-	{ CORE, 3, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },                  /* never negotiated, known group */
-	{ CORE, 0, { 0x205, 1, 1 }, 6, 1, 1, SAME, 0, 0, 0 },                  /* unknown on T1 */
-	{ CORE, 0, { 0x200, 2, 0 }, 0xd, 2, 0, SAME, 0, 0, 0 },                /* unknown major */
-	{ CORE, 0, { 0x200, 1, 5 }, 0, 0, 0, MINOR, 0, 0, 5 },                 /* clamped */
-	{ FAST, 0x103, { 0x77, 0x88, 0 }, 0, 0, 0, SAME, 0, 0, 0 },            /* no buffer */
+	{ FAST, 0x103, { 0, 0, 0 }, 7, 0, 0, SAME, 0, 0, 0 },       /* group 0x200 not negotiated */
+	{ CORE, 3, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },       /* never negotiated, known group */
+	{ CORE, 0, { 0x205, 1, 1 }, 6, 1, 1, SAME, 0, 0, 0 },       /* unknown on T1 */
+	{ CORE, 0, { 0x200, 2, 0 }, 0xd, 2, 0, SAME, 0, 0, 0 },     /* unknown major */
+	{ CORE, 0, { 0x200, 1, 5 }, 0, 0, 0, MINOR, 0, 0, 5 },      /* clamped */
+	{ FAST, 0x103, { 0x77, 0x88, 0 }, 0, 0, 0, SAME, 0, 0, 0 }, /* no buffer */
 	{ FAST, 0x102, { 0x81000040, 0xaa, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x103, { 0, 0, 0 }, 0, 0x81000040, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x102, { 0x81000048, 0xaa, 0 }, 0, 0x81000040, 0, ALIGN, 8, 0xaa, 0 },
 	{ FAST, 0x102, { 0x81000044, 0xaa, 0 }, 8, 0xaa, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x103, { 0, 0, 0 }, 0, 0x81000048, 0, KEPT, 0, 0, 0 },
-	{ FAST, 0x102, { 0x1000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },       /* outside memory */
-	{ FAST, 0x102, { 0xfffffe00, 0xaa, 0 }, 0, 0x81000048, 0, KEPT, 0, 0, 0 },     /* end - 0x200 */
-	{ FAST, 0x102, { 0x100000000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },  /* end */
+	{ FAST, 0x102, { 0x1000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },           /* outside memory */
+	{ FAST, 0x102, { 0xfffffe00, 0xaa, 0 }, 0, 0x81000048, 0, KEPT, 0, 0, 0 }, /* end - 0x200 */
+	{ FAST, 0x102, { 0x100000000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },      /* end */
 	{ FAST, 0x103, { 0, 0, 0 }, 0, 0xfffffe00, 0, KEPT, 0, 0, 0 },
-	{ FAST, 0x102, { 0x10000000000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },        /* 1 << 40 */
-	{ FAST, 0x102, { 0x7fffffc0, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },   /* below the base */
+	{ FAST, 0x102, { 0x10000000000, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 }, /* 1 << 40 */
+	{ FAST, 0x102, { 0x7fffffc0, 0xaa, 0 }, 2, 0xaa, 0, SAME, 0, 0, 0 },    /* below the base */
 	{ FAST, 0x102, { 0x81000000, 0xaa, 0 }, 0, 0xfffffe00, 0, KEPT, 0, 0, 0 },
-	BETWEEN { FAST, 0x102, { 0, 0, 0 }, 0, 0x81000000, 0, SAME, 0, 0, 0 },
-	{ FAST, 0x103, { 0, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },                  /* after conf(0) */
-	{ FAST, 0x100, { 0, 0xaa, 0 }, 0xa, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 },   /* perfctraccess 0 from here */
+	BETWEEN{ FAST, 0x102, { 0, 0, 0 }, 0, 0x81000000, 0, SAME, 0, 0, 0 },
+	{ FAST, 0x103, { 0, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },                /* after conf(0) */
+	{ FAST, 0x100, { 0, 0xaa, 0 }, 0xa, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 }, /* perfctraccess 0 from here */
 	{ FAST, 0x101, { 0x63, 0xaa, 0 }, 0xa, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 },
 	{ FAST, 0x104, { 0, 0xaa, 0 }, 7, 0xaa, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x106, { 2, 0xaa, 0 }, 7, 0xaa, 0, SAME, 0, 0, 0 },
 };
-static const struct row with_rights[] = {                                      /* perfctraccess 1 */
-	BETWEEN { CORE, 0, { 0x200, 1, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
+static const struct row with_rights[] = {
+	/* perfctraccess 1 */
+	BETWEEN{ CORE, 0, { 0x200, 1, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x100, { 0x63, 0xaa, 0 }, 6, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 },
 	{ FAST, 0x100, { 0xa, 0xaa, 0 }, 6, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 },
 	{ FAST, 0x101, { 0x63, 0xaa, 0 }, 6, 0xaa, 0, T1_CALLS, 7, 0xaa, 0 },
 	{ FAST, 0x104, { 0, 0xaa, 0 }, 7, 0xaa, 0, SAME, 0, 0, 0 },
 	{ FAST, 0x106, { 2, 0xaa, 0 }, 7, 0xaa, 0, SAME, 0, 0, 0 },
-	{ CORE, 0, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },                  /* disables the group */
+	{ CORE, 0, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 }, /* disables the group */
 	{ FAST, 0x103, { 0, 0, 0 }, 7, 0, 0, SAME, 0, 0, 0 },
 	{ CORE, 3, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
-	{ CORE, 0, { 0x200, 1, 0 }, 0, 0, 0, SAME, 0, 0, 0 },                  /* enables it again */
-	BETWEEN { FAST, 0x102, { 0x81000040, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
+	{ CORE, 0, { 0x200, 1, 0 }, 0, 0, 0, SAME, 0, 0, 0 }, /* enables it again */
+	BETWEEN{ FAST, 0x102, { 0x81000040, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
 	{ CORE, 0, { 0x200, 0, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
 	{ CORE, 0, { 0x200, 1, 0 }, 0, 0, 0, SAME, 0, 0, 0 },
-	{ FAST, 0x103, { 0, 0, 0 }, 0, 0x81000040, 0, SAME, 0, 0, 0 },         /* the buffer survived */
-	{ CORE, 0, { 0, 1, 9 }, 0, 0, 0, MINOR, 0, 0, 9 },                     /* marker of errata */
+	{ FAST, 0x103, { 0, 0, 0 }, 0, 0x81000040, 0, SAME, 0, 0, 0 }, /* the buffer survived */
+	{ CORE, 0, { 0, 1, 9 }, 0, 0, 0, MINOR, 0, 0, 9 },             /* marker of errata */
 };
 
 static uint32_t replay(struct rig *r, uint8_t profile, const struct row *row, size_t rows)
@@ -94,24 +100,26 @@ static void all_calls_answer_as_the_genuine_one_or_as_the_profile_says(void **st
 		assert_int_equal(replay(&r, profile, before_rights, COUNT(before_rights)),
 				 all * marked(before_rights, COUNT(before_rights)));
 		rig_close(&r);
-		rig_open(&r, "niagara", 1, profile, (struct sun4v_rights){ .perf = true, .strand = true, .global = true }, 0);
-		assert_int_equal(replay(&r, profile, with_rights, COUNT(with_rights)), all * marked(with_rights, COUNT(with_rights)));
+		rig_open(&r, "niagara", 1, profile,
+			 (struct sun4v_rights){ .perf = true, .strand = true, .global = true }, 0);
+		assert_int_equal(replay(&r, profile, with_rights, COUNT(with_rights)),
+				 all * marked(with_rights, COUNT(with_rights)));
 		rig_close(&r);
 	}
 }
 
 /* ---- version negotiation: the debug build's test group ------------------------------------------------------ */
 
-#define NO 0                                  /* EBADTRAP, %o1 as it was */
-static const struct { uint64_t major, minor, granted; uint64_t answer[4]; uint64_t got_major, got_minor; } versions[] = {
-	{ 0, 0, 0, { NO, NO, NO, NO }, 0, 0 },
-	{ 1, 9, 2, { 0x10, 0x11, 0x12, NO }, 1, 2 },
-	{ 1, 1, 1, { 0x10, 0x11, NO, NO }, 1, 1 },
-	{ 1, 0, 0, { 0x10, NO, NO, NO }, 1, 0 },
-	{ 2, 1, 1, { 0x20, NO, NO, 0x21 }, 2, 1 },
-	{ 2, 0xffffffffffff, 2, { 0x20, 0x22, NO, 0x21 }, 2, 2 },
-	{ 3, 0, 0, { NO, NO, NO, 0x30 }, 3, 0 },
-	{ 1, 0, 0, { 0x10, NO, NO, NO }, 1, 0 },
+#define NO 0 /* EBADTRAP, %o1 as it was */
+static const struct {
+	uint64_t major, minor, granted;
+	uint64_t answer[4];
+	uint64_t got_major, got_minor;
+} versions[] = {
+	{ 0, 0, 0, { NO, NO, NO, NO }, 0, 0 },     { 1, 9, 2, { 0x10, 0x11, 0x12, NO }, 1, 2 },
+	{ 1, 1, 1, { 0x10, 0x11, NO, NO }, 1, 1 }, { 1, 0, 0, { 0x10, NO, NO, NO }, 1, 0 },
+	{ 2, 1, 1, { 0x20, NO, NO, 0x21 }, 2, 1 }, { 2, 0xffffffffffff, 2, { 0x20, 0x22, NO, 0x21 }, 2, 2 },
+	{ 3, 0, 0, { NO, NO, NO, 0x30 }, 3, 0 },   { 1, 0, 0, { 0x10, NO, NO, NO }, 1, 0 },
 };
 
 static void check_functions(struct rig *r, const uint64_t answer[4])
@@ -160,19 +168,23 @@ static void profile_spec_has_no_test_group(void **state)
 /* ---- statistics ------------------------------------------------------------------------------------------------- */
 
 /* What the guest did, what the genuine hypervisor's buffer held then; hits and ticks since the step before. */
-struct step { bool data, context; uint8_t size; uint64_t hits, ticks, at, total_hits, total_ticks; };
-static const struct step counted[] = {
-	{ true, false, MMUSTAT_8K, 1, 6, 0x100, 1, 6 },                /* first load */
-	{ true, false, MMUSTAT_8K, 1, 6, 0x100, 2, 0xc },              /* the same page after demap_page */
-	{ true, false, MMUSTAT_64K, 1, 5, 0x110, 1, 5 },
-	{ true, false, MMUSTAT_4M, 1, 6, 0x130, 1, 6 },
-	{ true, true, MMUSTAT_8K, 1, 7, 0x180, 1, 7 },                 /* secondary context 5 */
-	{ true, false, MMUSTAT_8K, 2, 0xc, 0x100, 4, 0x18 },           /* a store to a code page */
-	{ false, false, MMUSTAT_8K, 1, 6, 0, 1, 6 },                   /* instruction fetch */
+struct step {
+	bool data, context;
+	uint8_t size;
+	uint64_t hits, ticks, at, total_hits, total_ticks;
 };
-static const struct step pages[] = {          /* each from a buffer of zeros */
-	{ true, false, MMUSTAT_8K, 29, 0xab, 0x100, 29, 0xab },        /* 32 pages, ten times */
-	{ true, false, MMUSTAT_8K, 968, 0x164f, 0x100, 968, 0x164f },  /* 100 pages, ten times */
+static const struct step counted[] = {
+	{ true, false, MMUSTAT_8K, 1, 6, 0x100, 1, 6 },   /* first load */
+	{ true, false, MMUSTAT_8K, 1, 6, 0x100, 2, 0xc }, /* the same page after demap_page */
+	{ true, false, MMUSTAT_64K, 1, 5, 0x110, 1, 5 },     { true, false, MMUSTAT_4M, 1, 6, 0x130, 1, 6 },
+	{ true, true, MMUSTAT_8K, 1, 7, 0x180, 1, 7 },       /* secondary context 5 */
+	{ true, false, MMUSTAT_8K, 2, 0xc, 0x100, 4, 0x18 }, /* a store to a code page */
+	{ false, false, MMUSTAT_8K, 1, 6, 0, 1, 6 },         /* instruction fetch */
+};
+static const struct step pages[] = {
+	/* each from a buffer of zeros */
+	{ true, false, MMUSTAT_8K, 29, 0xab, 0x100, 29, 0xab },       /* 32 pages, ten times */
+	{ true, false, MMUSTAT_8K, 968, 0x164f, 0x100, 968, 0x164f }, /* 100 pages, ten times */
 };
 
 static uint64_t held(const struct rig *r, uint64_t at)
@@ -216,7 +228,7 @@ static void buffers_hold_what_the_genuine_ones_held(void **state)
 		for (size_t i = 0; i < COUNT(counted); i++) {
 			take(&r, &counted[i]);
 			sum += counted[i].hits + counted[i].ticks;
-			assert_int_equal(all_of(&r), sum);     /* slots not named are 0 */
+			assert_int_equal(all_of(&r), sum); /* slots not named are 0 */
 		}
 		for (size_t i = 0; i < COUNT(pages); i++) {
 			memset(r.memory, 0, MMUSTAT_BYTES);
@@ -226,7 +238,7 @@ static void buffers_hold_what_the_genuine_ones_held(void **state)
 		memset(r.memory, 0, MMUSTAT_BYTES);
 		assert_int_equal(fast(r.v, SUN4V_MMUSTAT_CONF, 0x80240004, 0, NULL), HV_EBADALIGN);
 		if (profile == SUN4V_PROFILE_OPENSPARC)
-			take(&r, &one);                        /* it still counts */
+			take(&r, &one); /* it still counts */
 		else
 			sun4v_tsb_hit(r.v, one.data, one.context, one.size, one.ticks);
 		assert_int_equal(all_of(&r), profile == SUN4V_PROFILE_OPENSPARC ? 7 : 0);
@@ -248,7 +260,8 @@ static uint64_t next(uint64_t *rng)
 /* A call at random, mostly one that means something. */
 static unsigned random_call(uint64_t *rng, uint64_t o[6])
 {
-	static const uint64_t functions[] = { 0xe0, 0xe1, 0xe2, 0xe3, 0x100, 0x101, 0x102, 0x102, 0x103, 0x104, 0x106, 0x107, 0x108 };
+	static const uint64_t functions[] = { 0xe0,  0xe1,  0xe2,  0xe3,  0x100, 0x101, 0x102,
+					      0x102, 0x103, 0x104, 0x106, 0x107, 0x108 };
 	static const uint64_t groups[] = { 0, 1, 2, 0x200, 0x202, 0x205, 0x400 };
 	const uint64_t v = next(rng);
 	const unsigned trap = v % 8 < 5 ? FAST : CORE;
@@ -276,32 +289,49 @@ static bool is_result(const uint64_t o[6], const uint64_t in[6], uint64_t status
 }
 
 /* Which documented difference made these two of one call; DOCUMENTED: none. buffer: what the genuine one has. */
-static uint32_t difference(unsigned n, const uint64_t in[6], const uint64_t spec[6], const uint64_t genuine[6], bool perf, uint64_t buffer)
+static uint32_t difference(unsigned n, const uint64_t in[6], const uint64_t spec[6], const uint64_t genuine[6],
+			   bool perf, uint64_t buffer)
 {
 	const uint64_t f = in[5];
 
 	if (n == FAST && (f == 0x106 || f == 0x107))
-		return !perf && (is_result(spec, in, HV_EINVAL, in[1]) || is_result(spec, in, HV_ENOTSUPPORTED, in[1])) &&
-		       is_result(genuine, in, HV_ENOACCESS, in[1]) ? ACCESS_FIRST : DOCUMENTED;
+		return !perf &&
+				       (is_result(spec, in, HV_EINVAL, in[1]) ||
+					is_result(spec, in, HV_ENOTSUPPORTED, in[1])) &&
+				       is_result(genuine, in, HV_ENOACCESS, in[1]) ?
+			       ACCESS_FIRST :
+			       DOCUMENTED;
 	if (n == CORE && f <= 3 && in[0] == 0x400)
 		return is_result(spec, in, HV_EINVAL, in[1]) && genuine[0] != HV_EINVAL ? VERSION_TEST : DOCUMENTED;
 	if (n == CORE && f == 0)
-		return genuine[0] == HV_EOK && genuine[2] == genuine[1] && is_result(spec, in, HV_EOK, genuine[1]) ? MINOR_TWICE : DOCUMENTED;
+		return genuine[0] == HV_EOK && genuine[2] == genuine[1] && is_result(spec, in, HV_EOK, genuine[1]) ?
+			       MINOR_TWICE :
+			       DOCUMENTED;
 	if (n == FAST && f >= 0xe0 && f <= 0xe3)
 		return is_result(spec, in, HV_EBADTRAP, in[1]) && genuine[0] == HV_EOK ? VERSION_TEST : DOCUMENTED;
 	if (n == FAST && (f == 0x100 || f == 0x101))
-		return is_result(spec, in, HV_EBADTRAP, in[1]) &&
-		       is_result(genuine, in, !perf ? HV_ENOACCESS : in[0] < 10 ? HV_ENOTSUPPORTED : HV_EINVAL, in[1]) ? OWN_REGISTERS : DOCUMENTED;
+		return is_result(spec, in, HV_EBADTRAP, in[1]) && is_result(genuine, in,
+									    !perf      ? HV_ENOACCESS :
+									    in[0] < 10 ? HV_ENOTSUPPORTED :
+											 HV_EINVAL,
+									    in[1]) ?
+			       OWN_REGISTERS :
+			       DOCUMENTED;
 	if (n == FAST && f == 0x102 && in[0] % 64)
-		return in[0] % 8 == 0 && is_result(spec, in, HV_EBADALIGN, in[1]) && genuine[0] != HV_EBADALIGN ? ALIGNMENT : DOCUMENTED;
-	if (n == FAST && (f == 0x102 || f == 0x103))           /* after an error: none any more, or the one there was */
-		return is_result(spec, in, HV_EOK, 0) && is_result(genuine, in, HV_EOK, buffer) ? OLD_BUFFER : DOCUMENTED;
+		return in[0] % 8 == 0 && is_result(spec, in, HV_EBADALIGN, in[1]) && genuine[0] != HV_EBADALIGN ?
+			       ALIGNMENT :
+			       DOCUMENTED;
+	if (n == FAST && (f == 0x102 || f == 0x103)) /* after an error: none any more, or the one there was */
+		return is_result(spec, in, HV_EOK, 0) && is_result(genuine, in, HV_EOK, buffer) ? OLD_BUFFER :
+												  DOCUMENTED;
 	return DOCUMENTED;
 }
 
 static void random_calls(const char *machine, uint32_t rights, uint64_t *rng, uint64_t seen[DOCUMENTED])
 {
-	const struct sun4v_rights r = { .perf = rights & 1, .strand = rights & 2, .global = rights & 4, .ht = rights & 8 };
+	const struct sun4v_rights r = {
+		.perf = rights & 1, .strand = rights & 2, .global = rights & 4, .ht = rights & 8
+	};
 	static struct rig spec, genuine;
 	uint64_t in[6], a[6], b[6], buffer = 0;
 
@@ -322,7 +352,7 @@ static void random_calls(const char *machine, uint32_t rights, uint64_t *rng, ui
 		if (n == FAST && in[5] == 0x102 && b[0] == HV_EOK)
 			buffer = in[0];
 	}
-	assert_memory_equal(&spec.m, &genuine.m, sizeof(spec.m));      /* no register has another value */
+	assert_memory_equal(&spec.m, &genuine.m, sizeof(spec.m)); /* no register has another value */
 	rig_close(&spec);
 	rig_close(&genuine);
 }

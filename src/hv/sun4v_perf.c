@@ -9,7 +9,7 @@
  */
 #include "hv/sun4v_int.h"
 
-#define T1_REGS 10u                           /* Niagara's numbers 0 to 9 */
+#define T1_REGS 10u /* Niagara's numbers 0 to 9 */
 
 static bool is_zambezi(const struct vf_reg *reg)
 {

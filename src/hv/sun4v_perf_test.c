@@ -6,12 +6,16 @@
  */
 #include "hv/sun4v_test_int.h"
 
-enum { NONE = -1, V1_0, V1_1 };               /* of group 0x205 */
+enum { NONE = -1, V1_0, V1_1 }; /* of group 0x205 */
 enum { HT = 8 };
 
-struct machine { const char *name; uint32_t sockets; };
+struct machine {
+	const char *name;
+	uint32_t sockets;
+};
 static const struct machine machines[] = {
-	{ "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 }, { "niagara", 1 },
+	{ "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 },  { "batoka", 2 },
+	{ "batoka", 3 },  { "batoka", 4 },  { "niagara", 1 },
 };
 static const uint64_t beyond[] = { 90, 91, 255, 256, 1ull << 32, 1ull << 63, UINT64_MAX };
 
@@ -20,7 +24,14 @@ static struct sun4v_rights rights_of(uint32_t bits)
 	return (struct sun4v_rights){ .perf = bits & 1, .strand = bits & 2, .global = bits & 4, .ht = bits & 8 };
 }
 
-struct ask { const struct machine *m; int version; uint8_t profile; struct sun4v_rights rights; uint64_t reg; bool sets_ht; };
+struct ask {
+	const struct machine *m;
+	int version;
+	uint8_t profile;
+	struct sun4v_rights rights;
+	uint64_t reg;
+	bool sets_ht;
+};
 
 static enum hv_status expected(const struct ask *a)
 {
@@ -67,7 +78,7 @@ static void check_set(struct rig *r, struct ask *a, uint64_t value)
 	r->m.accesses = 0;
 	assert_int_equal(fast(r->v, SUN4V_SET_PERFREG, a->reg, value, &o1), want);
 	assert_int_equal(r->m.accesses, want == HV_EOK);
-	assert_int_equal(o1, value);          /* set returns a status only */
+	assert_int_equal(o1, value); /* set returns a status only */
 	if (a->reg < VF_REGS)
 		assert_int_equal(*word(r, a->reg), want == HV_EOK ? value & vf_regs[a->reg].mask : was);
 }
@@ -85,7 +96,8 @@ static void check_busy(struct rig *r, struct ask *a)
 			continue;
 		r->m.busy = 1;
 		r->m.accesses = 0;
-		assert_int_equal(fast(r->v, sets ? SUN4V_SET_PERFREG : SUN4V_GET_PERFREG, a->reg, 0, NULL), blocks ? HV_EWOULDBLOCK : want);
+		assert_int_equal(fast(r->v, sets ? SUN4V_SET_PERFREG : SUN4V_GET_PERFREG, a->reg, 0, NULL),
+				 blocks ? HV_EWOULDBLOCK : want);
 		assert_int_equal(r->m.busy, !blocks);
 		assert_int_equal(r->m.accesses, 0);
 		assert_true(a->reg >= VF_REGS || *word(r, a->reg) == was);
@@ -95,7 +107,7 @@ static void check_busy(struct rig *r, struct ask *a)
 
 static void check_register(struct rig *r, struct ask *a)
 {
-	if (a->reg < VF_REGS)                 /* bits that aren't there must not be seen */
+	if (a->reg < VF_REGS) /* bits that aren't there must not be seen */
 		*word(r, a->reg) = UINT64_MAX ^ a->reg;
 	a->sets_ht = false;
 	check_get(r, a);
@@ -125,9 +137,11 @@ static void every_register_by_machine_version_rights_and_profile(void **state)
 		for (int version = NONE; version <= V1_1; version++)
 			for (uint32_t profile = 0; profile < 2; profile++)
 				for (uint32_t rights = 0; rights < 16; rights++) {
-					struct ask a = { &machines[m], version, (uint8_t)profile, rights_of(rights), 0, false };
+					struct ask a = { &machines[m],      version, (uint8_t)profile,
+							 rights_of(rights), 0,       false };
 
-					rig_open(&r, machines[m].name, machines[m].sockets, (uint8_t)profile, a.rights, 5);
+					rig_open(&r, machines[m].name, machines[m].sockets, (uint8_t)profile, a.rights,
+						 5);
 					if (version != NONE)
 						assert_int_equal(set_version(r.v, 0x205, 1, (uint64_t)version),
 								 r.kind->mmustat ? HV_EINVAL : HV_EOK);
@@ -189,10 +203,14 @@ static void a_busy_zambezi_would_block_and_nothing_is_done(void **state)
 
 		r.m.busy = zambezi ? 2 : UINT32_MAX;
 		r.m.accesses = 0;
-		assert_int_equal(fast(r.v, SUN4V_GET_PERFREG, reg, 9, &got), zambezi ? HV_EWOULDBLOCK : there ? HV_EOK : HV_ENOTSUPPORTED);
-		assert_int_equal(fast(r.v, SUN4V_SET_PERFREG, reg, 1, NULL), zambezi ? HV_EWOULDBLOCK : there ? HV_EOK : HV_ENOTSUPPORTED);
+		assert_int_equal(fast(r.v, SUN4V_GET_PERFREG, reg, 9, &got), zambezi ? HV_EWOULDBLOCK :
+									     there   ? HV_EOK :
+										       HV_ENOTSUPPORTED);
+		assert_int_equal(fast(r.v, SUN4V_SET_PERFREG, reg, 1, NULL), zambezi ? HV_EWOULDBLOCK :
+									     there   ? HV_EOK :
+										       HV_ENOTSUPPORTED);
 		assert_int_equal(r.m.accesses, zambezi || !there ? 0 : 2);
-		if (zambezi) {                /* and then it isn't */
+		if (zambezi) { /* and then it isn't */
 			assert_int_equal(fast(r.v, SUN4V_SET_PERFREG, reg, 3, NULL), HV_EOK);
 			assert_int_equal(fast(r.v, SUN4V_GET_PERFREG, reg, 0, &got), HV_EOK);
 			assert_int_equal(got, 3);
@@ -256,9 +274,9 @@ static void a_guests_own_write_never_sets_ht(void **state)
 	assert_int_equal(fast(r.v, SUN4V_SET_PERFREG, 0, HT | 2, NULL), HV_EOK);
 	assert_true(sun4v_asr_read(r.v, 0x10, &pcr));
 	assert_int_equal(pcr, HT | 2);
-	assert_true(sun4v_asr_write(r.v, 0x10, HT | 4));       /* what is set it may keep */
+	assert_true(sun4v_asr_write(r.v, 0x10, HT | 4)); /* what is set it may keep */
 	assert_int_equal(r.m.pcr[3], HT | 4);
-	assert_true(sun4v_asr_write(r.v, 0x10, 4));            /* or clear, for good */
+	assert_true(sun4v_asr_write(r.v, 0x10, 4)); /* or clear, for good */
 	assert_true(sun4v_asr_write(r.v, 0x10, HT | 4));
 	assert_int_equal(r.m.pcr[3], 4);
 	rig_close(&r);

@@ -7,7 +7,10 @@
  */
 #include "hv/sun4v.h"
 
-struct word { const char *text; struct sun4v_rights adds; };
+struct word {
+	const char *text;
+	struct sun4v_rights adds;
+};
 static const struct word words[] = {
 	{ "global", { .perf = true, .global = true } },
 	{ "strand", { .perf = true, .strand = true } },
@@ -41,8 +44,10 @@ int sun4v_rights_parse(struct sun4v_rights *ret, const char *text, struct err *e
 		const struct word *w = word_of(p, n);
 
 		if (!w)
-			return err_set(e, TALLY_EINVAL, "rights: '%.*s' is none of global, strand, htstrand, all, none, "
-				       "perfctraccess=0|1, perfctrhtaccess=0|1", (int)n, p);
+			return err_set(e, TALLY_EINVAL,
+				       "rights: '%.*s' is none of global, strand, htstrand, all, none, "
+				       "perfctraccess=0|1, perfctrhtaccess=0|1",
+				       (int)n, p);
 		strand |= w == &words[1];
 		htstrand |= w == &words[2];
 		r.perf |= w->adds.perf;
@@ -52,7 +57,8 @@ int sun4v_rights_parse(struct sun4v_rights *ret, const char *text, struct err *e
 		p += n + (p[n] != '\0');
 	}
 	if (strand && htstrand)
-		return err_set(e, TALLY_EINVAL, "rights: strand and htstrand exclude each other: htstrand is strand with HT");
+		return err_set(e, TALLY_EINVAL,
+			       "rights: strand and htstrand exclude each other: htstrand is strand with HT");
 	*ret = r;
 	return 0;
 }

@@ -21,18 +21,25 @@ static void assert_version(struct sun4v_vcpu *v, uint64_t group, uint64_t major,
 
 /* ---- versions ------------------------------------------------------------------------------------------ */
 
-struct group { uint64_t number, minor; };
-static const struct group on_niagara[] = { { 0, 0 }, { 1, 1 }, { 0x200, 0 } }, on_vfalls[] = { { 0, 0 }, { 1, 1 }, { 0x205, 1 } };
-static const uint64_t foreign[] = { 2, 3, 0x100, 0x201, 0x202, 0x203, 0x204, 0x209, 0x20c, 0x211, 0x300, 0x400, 0xffff, 0x10000, 0x10001,
-				    0x10205, 1ull << 32, (1ull << 32) + 0x205, 1ull << 63, UINT64_MAX };
+struct group {
+	uint64_t number, minor;
+};
+static const struct group on_niagara[] = { { 0, 0 }, { 1, 1 }, { 0x200, 0 } },
+			  on_vfalls[] = { { 0, 0 }, { 1, 1 }, { 0x205, 1 } };
+static const uint64_t foreign[] = { 2,          3,         0x100,   0x201,   0x202,      0x203,
+				    0x204,      0x209,     0x20c,   0x211,   0x300,      0x400,
+				    0xffff,     0x10000,   0x10001, 0x10205, 1ull << 32, (1ull << 32) + 0x205,
+				    1ull << 63, UINT64_MAX };
 
 static void check_group(struct rig *r, const struct group *g)
 {
-	static const uint64_t minors[] = { 0, 1, 2, 9, 0xffff, 1ull << 32, (1ull << 32) + 1, 0xffffffffffff, UINT64_MAX };
+	static const uint64_t minors[] = {
+		0, 1, 2, 9, 0xffff, 1ull << 32, (1ull << 32) + 1, 0xffffffffffff, UINT64_MAX
+	};
 	static const uint64_t majors[] = { 2, 3, 0xffff, 1ull << 32, (1ull << 32) + 1, UINT64_MAX };
 	uint64_t o[6];
 
-	assert_version(r->v, g->number, 0, 0);         /* known, never negotiated */
+	assert_version(r->v, g->number, 0, 0); /* known, never negotiated */
 	for (uint32_t i = 0; i < COUNT(minors); i++) {
 		const uint64_t want = minors[i] < g->minor ? minors[i] : g->minor;
 
@@ -41,11 +48,11 @@ static void check_group(struct rig *r, const struct group *g)
 		assert_int_equal(o[2], minors[i]);
 		assert_version(r->v, g->number, 1, want);
 	}
-	for (uint32_t i = 0; i < COUNT(majors); i++) {         /* changes nothing */
+	for (uint32_t i = 0; i < COUNT(majors); i++) { /* changes nothing */
 		assert_int_equal(set_version(r->v, g->number, majors[i], 0), HV_ENOTSUPPORTED);
 		assert_version(r->v, g->number, 1, g->minor);
 	}
-	for (uint32_t i = 0; i < 2; i++) {                     /* disabling is idempotent, whatever the minor */
+	for (uint32_t i = 0; i < 2; i++) { /* disabling is idempotent, whatever the minor */
 		assert_int_equal(trap(r->v, HV_CORE_TRAP, 0, g->number, 0, minors[COUNT(minors) - 1], o), HV_EOK);
 		assert_int_equal(o[1], 0);
 		assert_version(r->v, g->number, 0, 0);
@@ -61,7 +68,8 @@ static void versions_are_granted_clamped_refused_and_disabled(void **state)
 		const struct group *g = m ? on_vfalls : on_niagara;
 		uint64_t major, minor;
 
-		rig_open(&r, (const char *[]){ "niagara", "maramba", "batoka" }[m], 0, SUN4V_PROFILE_SPEC, all_rights, 0);
+		rig_open(&r, (const char *[]){ "niagara", "maramba", "batoka" }[m], 0, SUN4V_PROFILE_SPEC, all_rights,
+			 0);
 		for (uint32_t i = 0; i < 3; i++)
 			check_group(&r, &g[i]);
 		for (uint32_t i = 0; i < COUNT(foreign); i++) {
@@ -110,7 +118,7 @@ static void an_older_hypervisor_has_no_1_1(void **state)
 	assert_int_equal(sun4v_guest_open(&r.g, r.s, &go), 0);
 	assert_int_equal(sun4v_vcpu_open(&r.v, r.g, 0), 0);
 	check_group(&r, &(struct group){ 0x205, 0 });
-	check_group(&r, &(struct group){ 1, 1 });      /* it is of that group alone */
+	check_group(&r, &(struct group){ 1, 1 }); /* it is of that group alone */
 	assert_int_equal(trap(r.v, HV_CORE_TRAP, 0, 0x205, 1, 1, out), HV_EOK);
 	assert_int_equal(out[1], 0);
 	for (uint64_t reg = 0; reg < VF_REGS; reg++)
@@ -137,7 +145,7 @@ static void versions_are_the_guests_for_all_its_strands_and_nobody_elses(void **
 	assert_int_equal(set_version(other, 0x205, 1, 0), HV_EOK);
 	assert_version(same, 0x205, 1, 1);
 	assert_version(other, 0x205, 1, 0);
-	sun4v_vcpu_reset(same);                        /* versions outlive a reset */
+	sun4v_vcpu_reset(same); /* versions outlive a reset */
 	assert_version(same, 0x205, 1, 1);
 	sun4v_guest_close(g);
 	rig_close(&r);
@@ -154,12 +162,12 @@ static void functions_that_nobody_has_are_bad_traps(void **state)
 	rig_open(&r, "niagara", 1, SUN4V_PROFILE_SPEC, all_rights, 0);
 	for (uint64_t g = 0; g <= 0x400; g++) {
 		memcpy(o, (uint64_t[6]){ g, 1, 9, 0, 0, 0 }, sizeof(o));
-		sun4v_call(r.v, HV_CORE_TRAP, o);      /* whatever it may have */
+		sun4v_call(r.v, HV_CORE_TRAP, o); /* whatever it may have */
 	}
 	for (uint64_t f = 0; f < 0x600; f++)
 		if (f != SUN4V_MMUSTAT_CONF && f != SUN4V_MMUSTAT_INFO)
 			assert_int_equal(fast(r.v, f, 1, 2, NULL), HV_EBADTRAP);
-	for (uint32_t bit = 9; bit < 64; bit++)        /* no function number is masked */
+	for (uint32_t bit = 9; bit < 64; bit++) /* no function number is masked */
 		assert_int_equal(fast(r.v, (1ull << bit) + (bit == 9 ? 1 : 0x102), 0, 0, NULL), HV_EBADTRAP);
 	for (uint64_t f = 4; f < 0x300; f++)
 		assert_int_equal(trap(r.v, HV_CORE_TRAP, f, 0, 0, 0, o), HV_EBADTRAP);
@@ -224,7 +232,7 @@ static void only_one_guest_may_hold_global(void **state)
 	assert_int_equal(sun4v_guest_open(&g, r.s, &go), -TALLY_EBUSY);
 	go.rights.global = false;
 	assert_int_equal(sun4v_guest_open(&g, r.s, &go), 0);
-	sun4v_guest_close(g);                          /* it didn't have it, so it is not free */
+	sun4v_guest_close(g); /* it didn't have it, so it is not free */
 	go.rights.global = true;
 	assert_int_equal(sun4v_guest_open(&g, r.s, &go), -TALLY_EBUSY);
 	sun4v_guest_close(r.g);
@@ -289,16 +297,20 @@ static void a_reset_clears_what_the_strand_counts(void **state)
 	sun4v_vcpu_reset(r.v);
 	assert_int_equal(r.m.pcr[70], 0);
 	assert_int_equal(r.m.pic[70], 0);
-	assert_int_equal(r.m.l2[1], 3);                /* the node's, not the strand's */
+	assert_int_equal(r.m.l2[1], 3); /* the node's, not the strand's */
 	rig_close(&r);
 }
 
 static void machines_are_known_by_name_and_sockets(void **state)
 {
-	static const struct { const char *name; uint32_t sockets, nodes, zambezis, strands; } rows[] = {
-		{ "niagara", 0, 1, 0, 32 }, { "niagara", 1, 1, 0, 32 }, { "maramba", 0, 2, 0, 64 }, { "maramba", 1, 1, 0, 64 },
-		{ "maramba", 2, 2, 0, 64 }, { "batoka", 0, 4, 4, 64 }, { "batoka", 1, 1, 4, 64 }, { "batoka", 2, 2, 4, 64 },
-		{ "batoka", 3, 3, 4, 64 }, { "batoka", 4, 4, 4, 64 },
+	static const struct {
+		const char *name;
+		uint32_t sockets, nodes, zambezis, strands;
+	} rows[] = {
+		{ "niagara", 0, 1, 0, 32 }, { "niagara", 1, 1, 0, 32 }, { "maramba", 0, 2, 0, 64 },
+		{ "maramba", 1, 1, 0, 64 }, { "maramba", 2, 2, 0, 64 }, { "batoka", 0, 4, 4, 64 },
+		{ "batoka", 1, 1, 4, 64 },  { "batoka", 2, 2, 4, 64 },  { "batoka", 3, 3, 4, 64 },
+		{ "batoka", 4, 4, 4, 64 },
 	};
 
 	(void)state;
@@ -306,7 +318,8 @@ static void machines_are_known_by_name_and_sockets(void **state)
 		const struct sun4v_kind *k = sun4v_kind(rows[i].name, rows[i].sockets);
 
 		assert_non_null(k);
-		assert_true(k->nodes == rows[i].nodes && k->zambezis == rows[i].zambezis && k->strands_per_node == rows[i].strands);
+		assert_true(k->nodes == rows[i].nodes && k->zambezis == rows[i].zambezis &&
+			    k->strands_per_node == rows[i].strands);
 		assert_true(k->mmustat == !strcmp(rows[i].name, "niagara"));
 	}
 	assert_null(sun4v_kind("niagara", 2));
@@ -320,7 +333,10 @@ static void options_that_make_no_machine_are_refused(void **state)
 {
 	const struct sun4v_kind *k = sun4v_kind("niagara", 1);
 	const struct sun4v_opts bad[] = {
-		{ .ops = &words_ops }, { .kind = k }, { .kind = k, .ops = &words_ops, .profile = 2 }, { .kind = k, .ops = &words_ops, .vcpus = 33 },
+		{ .ops = &words_ops },
+		{ .kind = k },
+		{ .kind = k, .ops = &words_ops, .profile = 2 },
+		{ .kind = k, .ops = &words_ops, .vcpus = 33 },
 	};
 	struct sun4v *s;
 
@@ -357,7 +373,7 @@ static void without_memory_nothing_is_opened_or_lost(void **state)
 	long live = mem_live();
 
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		int rc;
 
 		mem_fail_at(n);
@@ -377,11 +393,23 @@ static void without_memory_nothing_is_opened_or_lost(void **state)
 
 static void rights_are_understood_in_both_forms(void **state)
 {
-	static const struct { const char *text; struct sun4v_rights r; } rows[] = {     /* perf, strand, global, ht */
-		{ "", { 0, 0, 0, 0 } }, { "none", { 0, 0, 0, 0 } }, { "perf-counters=", { 0, 0, 0, 0 } }, { "strand", { 1, 1, 0, 0 } },
-		{ "htstrand", { 1, 1, 0, 1 } }, { "global", { 1, 0, 1, 0 } }, { "perf-counters=global,htstrand", { 1, 1, 1, 1 } },
-		{ "perf-counters=strand,global", { 1, 1, 1, 0 } }, { "global+strand", { 1, 1, 1, 0 } }, { "all", { 1, 1, 1, 1 } },
-		{ "perfctraccess=1", { 1, 1, 1, 0 } }, { "perfctraccess=1,perfctrhtaccess=1", { 1, 1, 1, 1 } },
+	static const struct {
+		const char *text;
+		struct sun4v_rights r;
+	} rows[] = {
+		/* perf, strand, global, ht */
+		{ "", { 0, 0, 0, 0 } },
+		{ "none", { 0, 0, 0, 0 } },
+		{ "perf-counters=", { 0, 0, 0, 0 } },
+		{ "strand", { 1, 1, 0, 0 } },
+		{ "htstrand", { 1, 1, 0, 1 } },
+		{ "global", { 1, 0, 1, 0 } },
+		{ "perf-counters=global,htstrand", { 1, 1, 1, 1 } },
+		{ "perf-counters=strand,global", { 1, 1, 1, 0 } },
+		{ "global+strand", { 1, 1, 1, 0 } },
+		{ "all", { 1, 1, 1, 1 } },
+		{ "perfctraccess=1", { 1, 1, 1, 0 } },
+		{ "perfctraccess=1,perfctrhtaccess=1", { 1, 1, 1, 1 } },
 		{ "perfctraccess=0,perfctrhtaccess=0", { 0, 0, 0, 0 } },
 	};
 
@@ -397,10 +425,18 @@ static void rights_are_understood_in_both_forms(void **state)
 
 static void rights_that_say_nothing_or_two_things_are_refused_by_name(void **state)
 {
-	static const struct { const char *text, *says; } rows[] = {
-		{ "globl", "'globl'" }, { "global,,strand", "''" }, { "Global", "'Global'" }, { "strand,htstrand", "exclude" },
-		{ "htstrand,strand", "exclude" }, { "perfctraccess=2", "'perfctraccess=2'" }, { "global strand", "'global strand'" },
-		{ "perf-counters", "'perf-counters'" }, { ",", "''" },
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{ "globl", "'globl'" },
+		{ "global,,strand", "''" },
+		{ "Global", "'Global'" },
+		{ "strand,htstrand", "exclude" },
+		{ "htstrand,strand", "exclude" },
+		{ "perfctraccess=2", "'perfctraccess=2'" },
+		{ "global strand", "'global strand'" },
+		{ "perf-counters", "'perf-counters'" },
+		{ ",", "''" },
 	};
 
 	(void)state;

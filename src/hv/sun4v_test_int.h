@@ -13,13 +13,13 @@
 
 #include "hv/sun4v.h"
 
-#define RAM_BASE UINT64_C(0x80000000)         /* 2 GB, as the genuine hypervisor's guest had */
+#define RAM_BASE UINT64_C(0x80000000) /* 2 GB, as the genuine hypervisor's guest had */
 #define RAM_END UINT64_C(0x100000000)
 enum { STRANDS = 256, SCRATCH = 0x4000 };
 
 struct words {
 	uint64_t pcr[STRANDS], pic[STRANDS], l2[4], reg[VF_REGS];
-	uint32_t accesses, busy;              /* busy: so many more accesses of a Zambezi find it so */
+	uint32_t accesses, busy; /* busy: so many more accesses of a Zambezi find it so */
 };
 struct rig {
 	struct words m;
@@ -27,7 +27,7 @@ struct rig {
 	struct sun4v_guest *g;
 	struct sun4v_vcpu *v;
 	const struct sun4v_kind *kind;
-	uint64_t memory[SCRATCH / 8];         /* all of RAM, again and again */
+	uint64_t memory[SCRATCH / 8]; /* all of RAM, again and again */
 	char printed[64];
 	uint32_t nprinted;
 	uint64_t exit_status;
@@ -65,7 +65,11 @@ static inline void words_pic_write(void *arg, uint32_t vcpu, uint64_t value)
 	((struct rig *)arg)->m.pic[vcpu] = value;
 }
 static const struct sun4v_machine_ops words_ops = {
-	.reg_read = words_read, .reg_write = words_write, .busy = words_busy, .pic_read = words_pic_read, .pic_write = words_pic_write,
+	.reg_read = words_read,
+	.reg_write = words_write,
+	.busy = words_busy,
+	.pic_read = words_pic_read,
+	.pic_write = words_pic_write,
 };
 
 static inline void *ram_at(void *arg, uint64_t ra, size_t n)
@@ -92,15 +96,18 @@ static inline void rig_exited(void *arg, uint64_t status)
 }
 static inline struct sun4v_guest_opts rig_guest(struct rig *r, struct sun4v_rights rights)
 {
-	return (struct sun4v_guest_opts){ .rights = rights, .mem = { .arg = r, .at = ram_at }, .putchar = rig_putchar,
-					  .exited = rig_exited, .arg = r };
+	return (struct sun4v_guest_opts){ .rights = rights,
+					  .mem = { .arg = r, .at = ram_at },
+					  .putchar = rig_putchar,
+					  .exited = rig_exited,
+					  .arg = r };
 }
 
 static const struct sun4v_rights all_rights = { true, true, true, true };
 
 /* A machine with one guest on one strand. */
-static inline void rig_open(struct rig *r, const char *machine, uint32_t sockets, uint8_t profile, struct sun4v_rights rights,
-			    uint32_t strand)
+static inline void rig_open(struct rig *r, const char *machine, uint32_t sockets, uint8_t profile,
+			    struct sun4v_rights rights, uint32_t strand)
 {
 	struct sun4v_opts o = { .profile = profile, .ops = &words_ops, .arg = r };
 	struct sun4v_guest_opts go = rig_guest(r, rights);
@@ -120,14 +127,15 @@ static inline void rig_close(struct rig *r)
 }
 
 /* ---- calls: what comes out in %o0 to %o5 is in o[] -------------------------------------------------- */
-static inline uint64_t trap(struct sun4v_vcpu *v, unsigned n, uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t o[6])
+static inline uint64_t trap(struct sun4v_vcpu *v, unsigned n, uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2,
+			    uint64_t o[6])
 {
 	const uint64_t in[6] = { a0, a1, a2, 0x3333, 0x4444, function };
 
 	memcpy(o, in, sizeof(in));
 	assert_true(sun4v_call(v, n, o));
 	assert_true(o[3] == 0x3333 && o[4] == 0x4444 && o[5] == function);
-	if (o[0] != HV_EOK)                   /* an error touches nothing else */
+	if (o[0] != HV_EOK) /* an error touches nothing else */
 		assert_true(o[1] == a1 && o[2] == a2);
 	return o[0];
 }

@@ -9,11 +9,16 @@
 
 #include "hv/sun4v.h"
 
-#define LOCAL 0u                              /* the calling strand, or its node */
+#define LOCAL 0u /* the calling strand, or its node */
 
 /* vf_perf_api.txt 3.1, as the table has it: number, node, group, description, local and global address. */
-static const struct { uint8_t number, node; const char *group, *name; uint64_t local, global; } spec[] = {
-	{ 0, LOCAL, "-", "SPARC_PCR", 0, 0 }, { 1, LOCAL, "all", "L2_CR", 0, 0 },
+static const struct {
+	uint8_t number, node;
+	const char *group, *name;
+	uint64_t local, global;
+} spec[] = {
+	{ 0, LOCAL, "-", "SPARC_PCR", 0, 0 },
+	{ 1, LOCAL, "all", "L2_CR", 0, 0 },
 	{ 2, 0, "0", "NODE0_MCU0_PCR", 0x8400000400, 0xd000000400 },
 	{ 3, 0, "0", "NODE0_MCU0_PIC", 0x8400000408, 0xd000000408 },
 	{ 4, 0, "1", "NODE0_MCU1_PCR", 0x8400001400, 0xd000001400 },
@@ -101,7 +106,8 @@ static const struct { uint8_t number, node; const char *group, *name; uint64_t l
 	{ 86, 3, "GPD", "ZAM3_GPD_PIC1", 0x8130009010, 0xed30027010 },
 	{ 87, 3, "ASU", "ZAM3_ASU_PCR", 0x813000b000, 0xed3002f000 },
 	{ 88, 3, "ASU", "ZAM3_ASU_PIC0", 0x813000b008, 0xed3002f008 },
-	{ 89, 3, "ASU", "ZAM3_ASU_PIC1", 0x813000b010, 0xed3002f010 },};
+	{ 89, 3, "ASU", "ZAM3_ASU_PIC1", 0x813000b010, 0xed3002f010 },
+};
 static_assert(COUNT(spec) == VF_REGS, "vf_perf_api.txt 3.1: a total of 90 registers");
 
 static void every_row_is_the_specifications(void **state)
@@ -159,15 +165,17 @@ static void zambezi_units_follow_their_formula(void **state)
 				assert_int_equal(r->unit, VF_UNIT_LPU_A + u);
 				assert_int_equal(r->local, 0x8130000000 + (2 * u + 1) * 0x1000 + 8 * w);
 				/* The access address of sections 2.4 to 2.6: [17:14] the unit, [13:12] the chip. */
-				assert_int_equal(r->global, ((0xe1ull + 4 * zam) << 32) + 0x30000000 + ((2 * u + 1) << 14) + (zam << 12) + 8 * w);
+				assert_int_equal(r->global, ((0xe1ull + 4 * zam) << 32) + 0x30000000 +
+								    ((2 * u + 1) << 14) + (zam << 12) + 8 * w);
 			}
 }
 
 static void readable_bits_are_those_of_the_class(void **state)
 {
 	static const uint64_t mask[] = {
-		[VF_SPARC_PCR] = 0xc0000000ffffffff, [VF_L2_CR] = 3, [VF_MCU_PCR] = 0xff, [VF_MCU_PIC] = 0x7fffffff7fffffff,
-		[VF_ZAM_PCR] = 0xffff, [VF_ZAM_PIC0] = UINT64_MAX, [VF_ZAM_PIC1] = UINT64_MAX,
+		[VF_SPARC_PCR] = 0xc0000000ffffffff, [VF_L2_CR] = 3,        [VF_MCU_PCR] = 0xff,
+		[VF_MCU_PIC] = 0x7fffffff7fffffff,   [VF_ZAM_PCR] = 0xffff, [VF_ZAM_PIC0] = UINT64_MAX,
+		[VF_ZAM_PIC1] = UINT64_MAX,
 	};
 
 	(void)state;
@@ -183,7 +191,9 @@ static void names_and_addresses_are_unique_and_names_are_found_in_any_case(void 
 		size_t n = strlen(vf_regs[i].name);
 
 		for (size_t k = 0; k <= n; k++)
-			lower[k] = (char)(vf_regs[i].name[k] >= 'A' && vf_regs[i].name[k] <= 'Z' ? vf_regs[i].name[k] + 32 : vf_regs[i].name[k]);
+			lower[k] = (char)(vf_regs[i].name[k] >= 'A' && vf_regs[i].name[k] <= 'Z' ?
+						  vf_regs[i].name[k] + 32 :
+						  vf_regs[i].name[k]);
 		assert_ptr_equal(vf_reg_find(vf_regs[i].name), &vf_regs[i]);
 		assert_ptr_equal(vf_reg_find(lower), &vf_regs[i]);
 		for (uint32_t k = 2; k < i; k++)
@@ -197,7 +207,10 @@ static void names_and_addresses_are_unique_and_names_are_found_in_any_case(void 
 
 static void events_are_unique_in_their_set_and_have_words(void **state)
 {
-	static const uint32_t most[] = { [VF_EVENTS_SPARC] = 0xfff, [VF_EVENTS_MCU] = 0xf, [VF_EVENTS_LPU] = 0x29, [VF_EVENTS_GPD] = 1,
+	static const uint32_t most[] = { [VF_EVENTS_SPARC] = 0xfff,
+					 [VF_EVENTS_MCU] = 0xf,
+					 [VF_EVENTS_LPU] = 0x29,
+					 [VF_EVENTS_GPD] = 1,
 					 [VF_EVENTS_ASU] = 5 };
 	const struct vf_event *e, *other;
 
@@ -224,7 +237,8 @@ static void sparc_masks_are_within_what_may_be_combined(void **state)
 			assert_int_equal(e->emask, 0);
 	}
 	assert_int_equal(vf_event_find(VF_EVENTS_SPARC, "TLB_miss")->code,
-			 vf_event_find(VF_EVENTS_SPARC, "ITLB_miss")->code | vf_event_find(VF_EVENTS_SPARC, "DTLB_miss")->code);
+			 vf_event_find(VF_EVENTS_SPARC, "ITLB_miss")->code |
+				 vf_event_find(VF_EVENTS_SPARC, "DTLB_miss")->code);
 }
 
 /* All codes of a hub's port, 0 to 0x29, have a name; of the others those that the sources name. */
@@ -239,7 +253,7 @@ static void sets_are_complete(void **state)
 	assert_int_equal(n[VF_EVENTS_LPU], 0x2a);
 	assert_int_equal(n[VF_EVENTS_GPD], 2);
 	assert_int_equal(n[VF_EVENTS_ASU], 6);
-	assert_int_equal(n[VF_EVENTS_MCU], 7);        /* 0 to 7 without 3: bank_busy_stalls is another chip's */
+	assert_int_equal(n[VF_EVENTS_MCU], 7); /* 0 to 7 without 3: bank_busy_stalls is another chip's */
 	assert_int_equal(n[VF_EVENTS_SPARC], 39);
 }
 

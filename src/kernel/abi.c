@@ -11,8 +11,7 @@
 #include "bpf/insn.h"
 #include "kernel/kernel_int.h"
 
-#define SAME(ours, theirs) \
-	static_assert((unsigned long)(ours) == (unsigned long)(theirs), #ours " is " #theirs)
+#define SAME(ours, theirs) static_assert((unsigned long)(ours) == (unsigned long)(theirs), #ours " is " #theirs)
 
 /* struct bpf_ins */
 static_assert(sizeof(struct bpf_ins) == sizeof(struct bpf_insn), "an instruction is 8 bytes");

@@ -27,7 +27,7 @@
 
 #include "kernel/kernel_int.h"
 
-#define TURN_MS 20                            /* bounds how long *stop is unseen */
+#define TURN_MS 20 /* bounds how long *stop is unseen */
 
 /* ---- splitting ------------------------------------------------------------------- */
 
@@ -44,7 +44,7 @@ static void word_char(const char **s, char **to, char *quote)
 	if (*quote ? c == *quote : c == '\'' || c == '"')
 		*quote = *quote ? 0 : c;
 	else if (c == '\\' && *quote == '"' && !strchr("\"\\$`", **s))
-		*(*to)++ = c;                 /* within "" only these can be escaped */
+		*(*to)++ = c; /* within "" only these can be escaped */
 	else if (c == '\\' && *quote != '\'')
 		*(*to)++ = *(*s)++;
 	else
@@ -81,8 +81,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
 			break;
 		v[argc++] = text;
 		if (!word_split(&cmd, text))
-			return err_set(e, TALLY_EINVAL,
-				       "the command has a quote or a backslash without end");
+			return err_set(e, TALLY_EINVAL, "the command has a quote or a backslash without end");
 		text += strlen(text) + 1;
 	}
 	if (!argc)
@@ -101,7 +100,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
 static void child_run(int go, int err, pid_t parent, char *const *argv)
 {
 	sigset_t none;
-	char byte = 0;                        /* what the end of the pipe leaves */
+	char byte = 0; /* what the end of the pipe leaves */
 	int no;
 
 	if (geteuid() != 0)
@@ -109,11 +108,11 @@ static void child_run(int go, int err, pid_t parent, char *const *argv)
 	if (parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (parent && getppid() != parent)
-		_exit(127);                   /* it died before the kernel was asked */
+		_exit(127); /* it died before the kernel was asked */
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp("\001", argv);                 /* fails, after a search of the whole path */
+	execvp("\001", argv); /* fails, after a search of the whole path */
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte != 'g')
@@ -281,7 +280,6 @@ int k_process_fd(int pid, struct err *e)
 	if (fd >= 0)
 		return fd;
 	if (pid > 0 && errno != ESRCH && errno != EINVAL)
-		return err_set(e, TALLY_EIO, "process %d can't be watched: %s", pid,
-			       strerror(errno));
+		return err_set(e, TALLY_EIO, "process %d can't be watched: %s", pid, strerror(errno));
 	return err_set(e, TALLY_EINVAL, "no such process: %d", pid);
 }

@@ -127,7 +127,7 @@ static void child_that_is_never_released_ends_with_us(void **state)
 
 	(void)state;
 	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
-	close(c.go_fd);                       /* as our death would */
+	close(c.go_fd); /* as our death would */
 	c.go_fd = -1;
 	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
 	assert_int_equal(poll(&p, 1, -1), 1);
@@ -186,7 +186,7 @@ static void child_that_is_ended_is_asked_and_then_made_to(void **state)
 	assert_int_equal(k_child_status(&c, &status), 1);
 	assert_int_equal(status, 128 + SIGKILL);
 	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
-	k_child_end(&c, long_enough);         /* never released: at once */
+	k_child_end(&c, long_enough); /* never released: at once */
 	assert_int_equal(k_child_status(&c, &status), 1);
 	assert_int_equal(status, 128 + SIGKILL);
 }
@@ -235,7 +235,7 @@ static void command_ends_when_its_tracer_is_killed(void **state)
 			pause();
 		}
 		close(pipes[1]);
-		if (i % 2)                                    /* else at any moment of its start */
+		if (i % 2) /* else at any moment of its start */
 			assert_int_equal(read(pipes[0], &byte, 1), 1);
 		kill(tracer, SIGKILL);
 		waitpid(tracer, NULL, 0);

@@ -28,19 +28,19 @@
 #include "kernel/count.h"
 #include "kernel/kernel_int.h"
 
-struct counting {                             /* a descriptor */
+struct counting { /* a descriptor */
 	int fd;
-	int cpu;                              /* -1: wherever the task is */
+	int cpu; /* -1: wherever the task is */
 	uint32_t slot;
-	bool again;                           /* its time enabled is another one's, too */
-	bool gone, lapsed;                    /* with its CPU: it counts no more; nobody saw when */
-	uint64_t enabled_ns, read_ns;         /* of the last reading; when it was over, 0: it failed */
+	bool again;                   /* its time enabled is another one's, too */
+	bool gone, lapsed;            /* with its CPU: it counts no more; nobody saw when */
+	uint64_t enabled_ns, read_ns; /* of the last reading; when it was over, 0: it failed */
 };
 struct k_counter {
 	struct counting *v;
 	uint32_t n, cap;
-	bool whole, on;                       /* of whole CPUs; enabled */
-	int *cpu;                             /* by slot */
+	bool whole, on; /* of whole CPUs; enabled */
+	int *cpu;       /* by slot */
 	uint32_t nslots, capslots;
 };
 
@@ -66,7 +66,8 @@ static int task_rights(const struct k_event *ev, struct err *e)
 	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
 		strcpy(level, "unknown");
 	return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): %s",
-		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,", level, k_fix(FIX_COUNT).text);
+		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,",
+		       level, k_fix(FIX_COUNT).text);
 }
 
 static int refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)
@@ -94,7 +95,7 @@ struct opening {
 	struct k_counter *c;
 	const struct k_target *t;
 	const struct k_event *ev;
-	const uint64_t *online;               /* of these CPUs those that are not counted; NULL: all */
+	const uint64_t *online; /* of these CPUs those that are not counted; NULL: all */
 	bool again;
 };
 
@@ -160,14 +161,16 @@ static int open_tasks(const struct opening *o, struct err *e)
 	int rc = 0;
 
 	if (*o->ev->cpus && !o->ev->counter)
-		return err_set(e, TALLY_ENOTSUP, "it counts a whole device, whoever uses it, not a process: -a counts it");
+		return err_set(e, TALLY_ENOTSUP,
+			       "it counts a whole device, whoever uses it, not a process: -a counts it");
 	for (uint32_t i = 0; rc == 0 && i < o->t->ntasks; i++)
 		rc = o->t->each_cpu ? open_cpus(o, o->t->task[i], e) : open_one(o, o->t->task[i], -1, e);
 	return rc;
 }
 
 /* On a hybrid CPU each form is asked, and one that can be opened is enough. */
-static int open_forms(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t, struct err *e)
+static int open_forms(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t,
+		      struct err *e)
 {
 	struct err first = { 0 };
 
@@ -185,7 +188,8 @@ static int open_forms(struct k_counter *c, const struct k_event *ev, uint32_t n,
 	return err_set(e, TALLY_ENOTSUP, "no CPU that has the event is %s", t->cpus ? "among these" : "online");
 }
 
-int k_counter_open(struct k_counter **ret, const struct k_event *ev, uint32_t n, const struct k_target *t, struct err *e)
+int k_counter_open(struct k_counter **ret, const struct k_event *ev, uint32_t n, const struct k_target *t,
+		   struct err *e)
 {
 	struct k_counter *c = mem_alloc(sizeof(*c));
 	int rc;
@@ -218,14 +222,15 @@ static int enable_from(struct k_counter *c, uint32_t from, bool on, struct err *
 {
 	for (uint32_t i = from; i < c->n; i++)
 		if (!c->v[i].gone && ioctl(c->v[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
-			return err_set(e, TALLY_EIO, "%s an event failed: %s", on ? "enabling" : "disabling", strerror(errno));
+			return err_set(e, TALLY_EIO, "%s an event failed: %s", on ? "enabling" : "disabling",
+				       strerror(errno));
 	return 0;
 }
 
 int k_counter_enable(struct k_counter *c, bool on, struct err *e)
 {
 	c->on = on;
-	for (uint32_t i = 0; i < c->n; i++)   /* it may have been off by itself */
+	for (uint32_t i = 0; i < c->n; i++) /* it may have been off by itself */
 		c->v[i].read_ns = 0;
 	return enable_from(c, 0, on, e);
 }
@@ -237,8 +242,8 @@ static void leave(struct counting *v)
 	v->gone = true;
 }
 
-int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t, const uint64_t *online,
-		     struct err *e)
+int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t,
+		     const uint64_t *online, struct err *e)
 {
 	uint32_t before = c->n;
 	int rc = 0, enabled;

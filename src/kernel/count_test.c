@@ -16,7 +16,9 @@
 
 #define PAGES 200u
 
-static const struct k_event faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MIN, .exclude_kernel = true };
+static const struct k_event faults = { .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+				       .exclude_kernel = true };
 static const int self[] = { 0 };
 
 static void touch(uint32_t pages)
@@ -86,7 +88,8 @@ static void what_a_task_starts_counts_when_inherited(void **state)
 
 	(void)state;
 	for (int inherit = 0; inherit < 2; inherit++) {
-		struct k_counter *c = opened(&faults, &(struct k_target){ .task = self, .ntasks = 1, .inherit = inherit });
+		struct k_counter *c =
+			opened(&faults, &(struct k_target){ .task = self, .ntasks = 1, .inherit = inherit });
 		uint64_t got;
 		pid_t pid;
 
@@ -219,7 +222,8 @@ static void a_device_is_not_counted_of_a_task(void **state)
 
 	(void)state;
 	strcpy(device.cpus, "0");
-	assert_int_equal(k_counter_open(&c, &device, 1, &(struct k_target){ .task = self, .ntasks = 1 }, &e), -TALLY_ENOTSUP);
+	assert_int_equal(k_counter_open(&c, &device, 1, &(struct k_target){ .task = self, .ntasks = 1 }, &e),
+			 -TALLY_ENOTSUP);
 	assert_non_null(strstr(e.text, "-a counts it"));
 }
 
@@ -246,7 +250,8 @@ static void a_task_that_is_gone_is_told(void **state)
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(k_counter_open(&c, &faults, 1, &(struct k_target){ .task = &pid, .ntasks = 1 }, &e), -TALLY_EEND);
+	assert_int_equal(k_counter_open(&c, &faults, 1, &(struct k_target){ .task = &pid, .ntasks = 1 }, &e),
+			 -TALLY_EEND);
 	assert_int_equal(k_threads(pid, &tid, &n), -TALLY_EEND);
 	assert_false(k_thread_is(pid));
 	assert_false(k_thread_is(0));

@@ -16,7 +16,7 @@
 #include "kernel/kernel_int.h"
 
 #define SYS_CPU "/sys/devices/system/cpu/"
-#define CPUS_MAX (1u << 16)                   /* far above any NR_CPUS */
+#define CPUS_MAX (1u << 16) /* far above any NR_CPUS */
 
 int file_small(const char *path, char *to, size_t n)
 {
@@ -102,8 +102,7 @@ int k_cpus_online(uint64_t *set, size_t words, struct err *e)
 	if (n < 0)
 		return err_set(e, TALLY_EIO, SYS_CPU "online: %s", strerror(-n));
 	if (n == 0 || !cpus_parse(text, set, words))
-		return err_set(e, TALLY_ECORRUPT, SYS_CPU "online: \"%.64s\" is no list of CPUs",
-			       text);
+		return err_set(e, TALLY_ECORRUPT, SYS_CPU "online: \"%.64s\" is no list of CPUs", text);
 	return 0;
 }
 

@@ -25,7 +25,9 @@ static void ranges_and_single_cpus_are_read(void **state)
 
 static void malformed_lists_are_refused(void **state)
 {
-	static const char *const bad[] = { "a", "1-", "3-1", "-1", "1,,2", "1;2", "0-3,x", " 1", "99999999999999999999" };
+	static const char *const bad[] = {
+		"a", "1-", "3-1", "-1", "1,,2", "1;2", "0-3,x", " 1", "99999999999999999999"
+	};
 	uint64_t set[1];
 
 	(void)state;

@@ -22,21 +22,21 @@
 #include "kernel/doctor_int.h"
 #include "kernel/kernel_int.h"
 
-#define FIRING_NS 50000u                      /* of the clock that is tried */
+#define FIRING_NS 50000u /* of the clock that is tried */
 #define FIRING_CYCLES 100000u
-#define MEMORY (8u << 20)                     /* of the map that is tried */
+#define MEMORY (8u << 20) /* of the map that is tried */
 #define RING 4096u
-#define USUAL_RATE 100000u                    /* kernel.perf_event_max_sample_rate as the kernel starts */
-#define USUAL_PERCENT 25u                     /* kernel.perf_cpu_time_max_percent */
+#define USUAL_RATE 100000u /* kernel.perf_event_max_sample_rate as the kernel starts */
+#define USUAL_PERCENT 25u  /* kernel.perf_cpu_time_max_percent */
 
 struct doctor {
 	const char *root;
 	const struct k_tries *t;
 	k_found_fn *found;
 	void *arg;
-	bool cpu_opens, bpf;                  /* what was found out so far */
-	int hardware;                         /* of cycles: 0 or -errno; */
-	bool own;                             /* and that of own processes only */
+	bool cpu_opens, bpf; /* what was found out so far */
+	int hardware;        /* of cycles: 0 or -errno; */
+	bool own;            /* and that of own processes only */
 };
 
 static void PRINTF_LIKE(4, 5) say(struct doctor *d, enum doc_row row, enum doc_cause cause, const char *fmt, ...)
@@ -55,15 +55,19 @@ static enum doc_cause cause_of(int rc)
 {
 	switch (-rc) {
 	case EPERM:
-	case EACCES: return DOC_DENIED;
-	case EBUSY: return DOC_TAKEN;
+	case EACCES:
+		return DOC_DENIED;
+	case EBUSY:
+		return DOC_TAKEN;
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
 	case EINVAL:
-	case ENOSYS: return DOC_ABSENT;
-	default: return rc < 0 ? DOC_UNKNOWN : DOC_OK;
+	case ENOSYS:
+		return DOC_ABSENT;
+	default:
+		return rc < 0 ? DOC_UNKNOWN : DOC_OK;
 	}
 }
 
@@ -138,7 +142,8 @@ static void perf_task(struct doctor *d)
 	if (user < 0)
 		say(d, DOC_perf_task, cause_of(user), "%s", why(user));
 	else
-		say(d, DOC_perf_task, all < 0 ? DOC_LESS : DOC_OK, "%s", all < 0 ? "in user mode" : "user and kernel mode");
+		say(d, DOC_perf_task, all < 0 ? DOC_LESS : DOC_OK, "%s",
+		    all < 0 ? "in user mode" : "user and kernel mode");
 }
 
 static void perf_overflow(struct doctor *d)
@@ -158,12 +163,16 @@ static void perf_overflow(struct doctor *d)
 		return;
 	}
 	hard = d->t->overflow(d->t->arg, &cycles, false);
-	say(d, DOC_perf_overflow, DOC_OK, "cpu_clock%s", hard > 0 ? ", cpu_cycles" : hard == 0 ? "; cpu_cycles never fired" : "");
+	say(d, DOC_perf_overflow, DOC_OK, "cpu_clock%s",
+	    hard > 0  ? ", cpu_cycles" :
+	    hard == 0 ? "; cpu_cycles never fired" :
+			"");
 }
 
 static void perf_hardware(struct doctor *d)
 {
-	struct k_event cycles = hardware(PERF_COUNT_HW_CPU_CYCLES, 0), instructions = hardware(PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct k_event cycles = hardware(PERF_COUNT_HW_CPU_CYCLES, 0),
+		       instructions = hardware(PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	d->hardware = try_open(d, cycles, false);
 	d->own = cause_of(d->hardware) == DOC_DENIED;
@@ -244,7 +253,8 @@ static void perf_precise(struct doctor *d)
 	struct k_event ev = hardware(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 
 	if (d->hardware < 0) {
-		say(d, DOC_perf_precise, cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT, "no hardware events");
+		say(d, DOC_perf_precise, cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT,
+		    "no hardware events");
 		return;
 	}
 	ev.exclude_kernel = d->own;
@@ -288,7 +298,11 @@ static void pmus(struct doctor *d)
 	bool has = pmu_names(d, true, "", core, sizeof(core)) > 0;
 	uint32_t n = pmu_names(d, false, "", all, sizeof(all));
 
-	say(d, DOC_pmus, has ? DOC_OK : DOC_ABSENT, has ? "of the CPU: %s; %u in all" : "%s", has ? core : n ? all : "none", n);
+	say(d, DOC_pmus, has ? DOC_OK : DOC_ABSENT, has ? "of the CPU: %s; %u in all" : "%s",
+	    has ? core :
+	    n   ? all :
+		  "none",
+	    n);
 }
 
 static void counters(struct doctor *d)
@@ -363,7 +377,8 @@ static void bpf(struct doctor *d)
 	if (rc < 0)
 		say(d, DOC_bpf, cause_of(rc), "%s", why(rc));
 	else
-		say(d, DOC_bpf, rc ? DOC_OK : DOC_LESS, "%s", rc ? "loaded, attached to cpu_clock, and run by it" : "never run");
+		say(d, DOC_bpf, rc ? DOC_OK : DOC_LESS, "%s",
+		    rc ? "loaded, attached to cpu_clock, and run by it" : "never run");
 }
 
 static void ring(struct doctor *d)
@@ -394,7 +409,8 @@ static void memlock(struct doctor *d)
 	if (rc >= 0)
 		say(d, DOC_memlock, DOC_OK, "a map of %u MiB", MEMORY >> 20);
 	else
-		say(d, DOC_memlock, rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB: %s", MEMORY >> 20, why(rc));
+		say(d, DOC_memlock, rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB: %s",
+		    MEMORY >> 20, why(rc));
 }
 
 static void bpf_users(struct doctor *d)
@@ -417,7 +433,8 @@ static void paranoid(struct doctor *d)
 	if (!number_of(d, "/proc/sys/kernel/perf_event_paranoid", &v))
 		say(d, DOC_paranoid, d->cpu_opens ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
 	else
-		say(d, DOC_paranoid, d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v, d->cpu_opens && v > 0 ? " (not for us)" : "");
+		say(d, DOC_paranoid, d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v,
+		    d->cpu_opens && v > 0 ? " (not for us)" : "");
 }
 
 static void capability(struct doctor *d, enum doc_row row, unsigned number)
@@ -426,14 +443,20 @@ static void capability(struct doctor *d, enum doc_row row, unsigned number)
 
 	/* CAP_SYS_ADMIN includes the finer two that Linux 5.8 took out of it. */
 	admin &= number == CAP_PERFMON || number == CAP_BPF;
-	say(d, row, has || admin ? DOC_OK : DOC_DENIED, "%s", has ? "granted" : admin ? "granted with cap_sys_admin" : "not granted");
+	say(d, row, has || admin ? DOC_OK : DOC_DENIED, "%s",
+	    has   ? "granted" :
+	    admin ? "granted with cap_sys_admin" :
+		    "not granted");
 }
 
 static void cap_sys_admin(struct doctor *d)
 {
 	bool has = d->t->may(d->t->arg, CAP_SYS_ADMIN), wanted = !d->cpu_opens && d->t->may(d->t->arg, CAP_PERFMON);
 
-	say(d, DOC_cap_sys_admin, has || !wanted ? DOC_OK : DOC_DENIED, "%s", has ? "granted" : wanted ? "not granted" : "not needed");
+	say(d, DOC_cap_sys_admin, has || !wanted ? DOC_OK : DOC_DENIED, "%s",
+	    has    ? "granted" :
+	    wanted ? "not granted" :
+		     "not needed");
 }
 
 static void kallsyms(struct doctor *d)
@@ -465,7 +488,8 @@ static void ptt(struct doctor *d)
 		say(d, DOC_ptt, DOC_ABSENT, "no such device");
 		return;
 	}
-	snprintf(tune, sizeof(tune), "/sys/bus/event_source/devices/%.*s/tune/qos_tx_cpl", (int)strcspn(names, ","), names);
+	snprintf(tune, sizeof(tune), "/sys/bus/event_source/devices/%.*s/tune/qos_tx_cpl", (int)strcspn(names, ","),
+		 names);
 	rc = access_of(d, tune, R_OK | W_OK);
 	say(d, DOC_ptt, rc == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
 }
@@ -511,7 +535,8 @@ static void qemu(struct doctor *d)
 	if (i == COUNT(programs))
 		say(d, DOC_qemu, DOC_ABSENT, "not there");
 	else
-		say(d, DOC_qemu, i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u", programs[i], major, minor);
+		say(d, DOC_qemu, i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u", programs[i],
+		    major, minor);
 }
 
 static bool has_fusermount(const struct doctor *d)
@@ -538,16 +563,22 @@ static void fuse(struct doctor *d)
 
 void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *found, void *arg)
 {
-	static void (*const step[])(struct doctor *d) = {
-		perf_cpu, perf_task, perf_overflow, perf_hardware, perf_raw, perf_tracepoint, perf_precise,
-		pmus, counters, nmi_watchdog, sample_rate, cpu_time, pfm,
-		bpf, ring, btf, memlock, bpf_users, paranoid,
+	static void (*const step[])(struct doctor * d) = {
+		perf_cpu,     perf_task, perf_overflow, perf_hardware, perf_raw,    perf_tracepoint,
+		perf_precise, pmus,      counters,      nmi_watchdog,  sample_rate, cpu_time,
+		pfm,          bpf,       ring,          btf,           memlock,     bpf_users,
+		paranoid,
 	};
-	static const struct { enum doc_row row; unsigned number; } caps[] = {
-		{ DOC_cap_perfmon, CAP_PERFMON }, { DOC_cap_bpf, CAP_BPF }, { DOC_cap_syslog, CAP_SYSLOG },
+	static const struct {
+		enum doc_row row;
+		unsigned number;
+	} caps[] = {
+		{ DOC_cap_perfmon, CAP_PERFMON },
+		{ DOC_cap_bpf, CAP_BPF },
+		{ DOC_cap_syslog, CAP_SYSLOG },
 		{ DOC_cap_sys_ptrace, CAP_SYS_PTRACE },
 	};
-	static void (*const rest[])(struct doctor *d) = { cap_sys_admin, kallsyms, ptt, gpci, mmu_stats, qemu, fuse };
+	static void (*const rest[])(struct doctor * d) = { cap_sys_admin, kallsyms, ptt, gpci, mmu_stats, qemu, fuse };
 	struct doctor d = { .root = root, .t = tries ? tries : &k_system_calls, .found = found, .arg = arg };
 
 	for (size_t i = 0; i < COUNT(step); i++)

@@ -21,13 +21,13 @@
 /* ---- a machine that is made up ------------------------------------------------------------- */
 
 struct fake {
-	int cpu, own, own_user;               /* software events: on a CPU, own, own in user mode */
-	int hard, hard_own, instructions;     /* hardware events */
-	int raw, tracepoint, precise;         /* precise: highest level */
+	int cpu, own, own_user;           /* software events: on a CPU, own, own in user mode */
+	int hard, hard_own, instructions; /* hardware events */
+	int raw, tracepoint, precise;     /* precise: highest level */
 	int overflow, overflow_own, overflow_hard;
 	int pinned, bpf, ring, map;
 	uint64_t caps;
-	const char *qemu[3];                  /* ppc64, aarch64, x86_64 */
+	const char *qemu[3]; /* ppc64, aarch64, x86_64 */
 	bool fusermount;
 	/* what came of it */
 	enum doc_cause cause[DOC_ROWS];
@@ -109,8 +109,14 @@ static void take(void *arg, enum doc_row row, enum doc_cause cause, const char *
 
 static void conclude(struct fake *f, const char *root)
 {
-	const struct k_tries t = { .arg = f, .open = fake_open, .overflow = fake_overflow, .pinned = fake_pinned, .bpf = fake_bpf,
-				   .map = fake_map, .may = fake_may, .first_line = fake_first_line };
+	const struct k_tries t = { .arg = f,
+				   .open = fake_open,
+				   .overflow = fake_overflow,
+				   .pinned = fake_pinned,
+				   .bpf = fake_bpf,
+				   .map = fake_map,
+				   .may = fake_may,
+				   .first_line = fake_first_line };
 
 	memset(f->seen, 0, sizeof(f->seen));
 	k_doctor(root, &t, take, f);
@@ -122,10 +128,10 @@ static void conclude(struct fake *f, const char *root)
 		}
 }
 
-#define EXPECT(f, row, is, words)                                      \
-	do {                                                           \
-		assert_int_equal((f)->cause[DOC_##row], DOC_##is);     \
-		assert_string_equal((f)->text[DOC_##row], words);      \
+#define EXPECT(f, row, is, words)                                  \
+	do {                                                       \
+		assert_int_equal((f)->cause[DOC_##row], DOC_##is); \
+		assert_string_equal((f)->text[DOC_##row], words);  \
 	} while (0)
 
 /* ---- files -------------------------------------------------------------------------------------- */
@@ -196,8 +202,15 @@ static void give_machine(void)
 /* ---- conclusions -------------------------------------------------------------------------------- */
 
 static const struct fake healthy = {
-	.precise = 2, .overflow = 1, .overflow_own = 1, .overflow_hard = 1, .pinned = 6, .bpf = 1, .caps = ALL_CAPS,
-	.qemu = { "QEMU emulator version 11.1.0 (Debian)" }, .fusermount = true,
+	.precise = 2,
+	.overflow = 1,
+	.overflow_own = 1,
+	.overflow_hard = 1,
+	.pinned = 6,
+	.bpf = 1,
+	.caps = ALL_CAPS,
+	.qemu = { "QEMU emulator version 11.1.0 (Debian)" },
+	.fusermount = true,
 };
 
 static void a_machine_that_has_all_is_ok_in_every_row_but_devices(void **state)
@@ -227,8 +240,17 @@ static void a_machine_that_has_all_is_ok_in_every_row_but_devices(void **state)
 
 static void an_ordinary_user_is_denied_what_he_is_denied(void **state)
 {
-	struct fake f = { .cpu = -EACCES, .own = -EACCES, .hard = -EACCES, .raw = -EACCES, .precise = 3, .overflow = -EACCES,
-			  .overflow_own = 1, .pinned = 4, .bpf = -EPERM, .ring = -EPERM, .map = -EPERM };
+	struct fake f = { .cpu = -EACCES,
+			  .own = -EACCES,
+			  .hard = -EACCES,
+			  .raw = -EACCES,
+			  .precise = 3,
+			  .overflow = -EACCES,
+			  .overflow_own = 1,
+			  .pinned = 4,
+			  .bpf = -EPERM,
+			  .ring = -EPERM,
+			  .map = -EPERM };
 
 	(void)state;
 	give_machine();
@@ -425,7 +447,7 @@ static void trying_leaves_no_descriptor_and_no_child(void **state)
 	(void)state;
 	k_doctor("", NULL, take, &f);
 	memset(f.seen, 0, sizeof(f.seen));
-	before = open_files();                /* libraries that were loaded may keep some */
+	before = open_files(); /* libraries that were loaded may keep some */
 	k_doctor("", NULL, take, &f);
 	assert_int_equal(open_files(), before);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

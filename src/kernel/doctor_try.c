@@ -26,9 +26,9 @@
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 
-#define SPIN_NS 20000000                      /* how long an overflow is waited for */
+#define SPIN_NS 20000000 /* how long an overflow is waited for */
 #define PINNED_MOST 64
-#define LINE_MS 400                           /* how long a program may take for its first line */
+#define LINE_MS 400 /* how long a program may take for its first line */
 
 /* ---- perf events ------------------------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static int try_pinned(void *arg, const struct k_event *ev, bool own)
 	for (int i = 0; i < n; i++)
 		close(fd[i]);
 	if (rc == -EBUSY)
-		n -= n > 0;                   /* the last one got none */
+		n -= n > 0; /* the last one got none */
 	return n ? n : rc == -EBUSY ? 0 : rc;
 }
 
@@ -137,8 +137,8 @@ static int prog_of(int map)
 	struct bpf_ins ins[] = {
 		I_LD_MAP_VALUE(R1, map), I_LD64_HI(0), I_STORE_IMM(DW, R1, 0, 1), I_MOV_IMM(R0, 0), I_EXIT(),
 	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL", (const struct bpf_insn *)(const void *)ins,
-			       COUNT(ins), NULL);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL",
+			       (const struct bpf_insn *)(const void *)ins, COUNT(ins), NULL);
 
 	return fd < 0 ? -errno : fd;
 }

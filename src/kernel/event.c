@@ -114,8 +114,7 @@ static bool has_core_pmu(void)
 
 int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 {
-	bool hardware = ev->type == PERF_TYPE_HARDWARE || ev->type == PERF_TYPE_HW_CACHE ||
-			ev->type == PERF_TYPE_RAW;
+	bool hardware = ev->type == PERF_TYPE_HARDWARE || ev->type == PERF_TYPE_HW_CACHE || ev->type == PERF_TYPE_RAW;
 	char what[64];
 
 	switch (no) {
@@ -127,14 +126,11 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 	case EOPNOTSUPP:
 	case ENXIO:
 		if (hardware && !has_core_pmu())
-			return err_set(e, TALLY_ENOTSUP,
-				       "not supported on this machine (no hardware PMU)");
+			return err_set(e, TALLY_ENOTSUP, "not supported on this machine (no hardware PMU)");
 		return err_set(e, TALLY_ENOTSUP, "this CPU does not have the event%s",
 			       ev->precise_ip ? ", or not with precise_ip" : "");
 	case EBUSY:
-		return err_set(e, TALLY_EBUSY,
-			       "CPU %u: somebody else holds the counters for themselves alone",
-			       cpu);
+		return err_set(e, TALLY_EBUSY, "CPU %u: somebody else holds the counters for themselves alone", cpu);
 	case EMFILE:
 	case ENFILE:
 		snprintf(what, sizeof(what), "opening an event on CPU %u", cpu);
@@ -148,12 +144,10 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 			return err_set(e, TALLY_EINVAL,
 				       "the kernel refuses %lluhz; kernel.perf_event_max_sample_rate is the most",
 				       (unsigned long long)ev->freq);
-		return err_set(e, TALLY_EINVAL,
-			       "the kernel refuses the event's encoding (type %u, config 0x%llx)",
+		return err_set(e, TALLY_EINVAL, "the kernel refuses the event's encoding (type %u, config 0x%llx)",
 			       ev->type, (unsigned long long)ev->config);
 	default:
-		return err_set(e, TALLY_EIO, "CPU %u: opening the event failed: %s", cpu,
-			       strerror(no));
+		return err_set(e, TALLY_EIO, "CPU %u: opening the event failed: %s", cpu, strerror(no));
 	}
 }
 
@@ -249,8 +243,7 @@ void events_close(struct k_run *k)
 	k->nevents = k->cap_events = 0;
 }
 
-static int event_new(struct k_run *k, uint32_t prog, const struct k_event *ev,
-		     struct run_event **ret, struct err *e)
+static int event_new(struct k_run *k, uint32_t prog, const struct k_event *ev, struct run_event **ret, struct err *e)
 {
 	struct run_event *v;
 
@@ -290,7 +283,7 @@ int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct er
 
 /* ---- counting ---------------------------------------------------------------------- */
 
-struct reading {                              /* PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING */
+struct reading { /* PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING */
 	uint64_t value, enabled_ns, running_ns;
 };
 
@@ -300,7 +293,8 @@ int event_starved(uint32_t cpu, const char *watchdog, struct err *e)
 
 	return err_set(e, TALLY_EBUSY, "CPU %u has no counter left for this event%s", cpu,
 		       held ? "; the NMI watchdog holds one: "
-			      "sudo sysctl kernel.nmi_watchdog=0 frees it" : "");
+			      "sudo sysctl kernel.nmi_watchdog=0 frees it" :
+			      "");
 }
 
 int event_starved_now(uint32_t cpu, struct err *e)
@@ -330,8 +324,7 @@ static int cpu_enable(const struct run_event *v, uint32_t cpu, struct err *e)
 }
 
 /* Does step to each attached event on each CPU, until one fails. */
-static int each_cpu(struct k_run *k, int (*step)(const struct run_event *, uint32_t, struct err *),
-		    struct err *e)
+static int each_cpu(struct k_run *k, int (*step)(const struct run_event *, uint32_t, struct err *), struct err *e)
 {
 	int rc = 0;
 
@@ -416,8 +409,9 @@ static void cpu_gone(struct run_event *v, uint32_t cpu)
 	struct run_cpu *c = &v->cpu[cpu];
 
 	close(c->fd);
-	*c = (struct run_cpu){ .fd = -1, .seen = true, .counted = a.counted,
-			       .enabled_ns = a.enabled_ns, .running_ns = a.running_ns };
+	*c = (struct run_cpu){
+		.fd = -1, .seen = true, .counted = a.counted, .enabled_ns = a.enabled_ns, .running_ns = a.running_ns
+	};
 }
 
 static int cpu_came(struct k_run *k, struct run_event *v, uint32_t cpu, struct err *e)

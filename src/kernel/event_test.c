@@ -14,7 +14,9 @@
 
 #define PAGES 1000u
 
-static const struct k_event page_faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1 };
+static const struct k_event page_faults = { .type = PERF_TYPE_SOFTWARE,
+					    .config = PERF_COUNT_SW_PAGE_FAULTS,
+					    .period = 1 };
 
 /* Map 0: firings per CPU; globals (map 1): the range of addresses to count. Program 0 counts faults in that range into
  * the first word of map 0, and all firings into the second. */
@@ -27,7 +29,8 @@ static void fault_counter(struct handmade *h)
 		I_ALU_IMM(ADD, R1, 1), I_STORE(DW, R0, 8, R1),
 		I_LOAD(DW, R2, R6, (int16_t)offsetof(struct bpf_perf_event_data, addr)), I_LD_MAP_VALUE(R3, 1),
 		I_RAW(0, 0, 0, 0, 0), I_LOAD(DW, R4, R3, 0), I_LOAD(DW, R5, R3, 8), I_JMP_REG(JLT, R2, R4, 4),
-		I_JMP_REG(JGE, R2, R5, 3), I_LOAD(DW, R1, R0, 0), I_ALU_IMM(ADD, R1, 1), I_STORE(DW, R0, 0, R1), HM_RETURN);
+		I_JMP_REG(JGE, R2, R5, 3), I_LOAD(DW, R1, R0, 0), I_ALU_IMM(ADD, R1, 1), I_STORE(DW, R0, 0, R1),
+		HM_RETURN);
 }
 
 /* Word w of map 0, summed over CPUs. */
@@ -100,7 +103,7 @@ static void every_page_fault_fires_once(void **state)
 	k = opened(&h);
 	p = fresh_pages(k);
 	assert_int_equal(k_attach(k, 0, &page_faults, &e), 0);
-	assert_int_equal(firings(k, 1), 0);   /* attached is not enabled */
+	assert_int_equal(firings(k, 1), 0); /* attached is not enabled */
 	assert_int_equal(k_enable(k, &e), 0);
 	touch(p);
 	assert_int_equal(k_disable(k), 0);
@@ -131,13 +134,13 @@ static void counts_of_a_cpu_that_went_are_kept(void **state)
 	k_disable(k);
 	before = counted(k);
 	assert_true(before >= PAGES);
-	strcpy(k->event[0].ev.cpus, "0");     /* as if all but the first had gone */
+	strcpy(k->event[0].ev.cpus, "0"); /* as if all but the first had gone */
 	k->online_hash = 0;
 	assert_int_equal(k_hotplug(k, &e), 0);
 	for (uint32_t i = 1; i < k->ncpus; i++)
 		assert_int_equal(k->event[0].cpu[i].fd, -1);
 	assert_int_equal(counted(k), before);
-	*k->event[0].ev.cpus = '\0';          /* and came back */
+	*k->event[0].ev.cpus = '\0'; /* and came back */
 	k->online_hash = 0;
 	k->enabled = true;
 	assert_int_equal(k_hotplug(k, &e), 0);
@@ -218,7 +221,9 @@ static void each_refusal_says_its_cause(void **state)
 
 static void hardware_event_without_pmu_says_so(void **state)
 {
-	struct k_event ev = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .period = 100000, .counter = true };
+	struct k_event ev = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .period = 100000, .counter = true
+	};
 	struct err e = { 0 };
 
 	(void)state;
@@ -246,7 +251,9 @@ static void starved_event_names_the_watchdog_when_it_holds_a_counter(void **stat
 /* More pinned events than any CPU has counters: the first enabling that is short ends them all. */
 static void exhausted_counters_end_the_enabling(void **state)
 {
-	struct k_event ev = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .period = 1000000000, .counter = true };
+	struct k_event ev = {
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .period = 1000000000, .counter = true
+	};
 	struct handmade h;
 	struct err e = { 0 };
 	struct k_run *k;

@@ -41,7 +41,7 @@ static void a_name_with_control_characters_is_harmless(void **state)
 		prctl(PR_SET_NAME, "a\033[2J\nb");
 		_exit(0);
 	}
-	assert_int_equal(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);   /* it has no command line any more */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0); /* it has no command line any more */
 	k_process_command(pid, name, sizeof(name));
 	assert_string_equal(name, "a?[2J?b");
 	waitpid(pid, NULL, 0);

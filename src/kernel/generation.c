@@ -52,10 +52,10 @@
 
 /* What the programs must know of this kernel and this run. */
 struct facts {
-	int spaces, output;                   /* maps */
-	int32_t exec_vm, mm, tgid;            /* of mm_struct; of task_struct */
-	int32_t call, length, prot;           /* of pt_regs; -1: not known */
-	int16_t acquired_write, released_write;       /* which argument */
+	int spaces, output;                     /* maps */
+	int32_t exec_vm, mm, tgid;              /* of mm_struct; of task_struct */
+	int32_t call, length, prot;             /* of pt_regs; -1: not known */
+	int16_t acquired_write, released_write; /* which argument */
 };
 
 struct code {
@@ -63,17 +63,19 @@ struct code {
 	uint32_t n;
 };
 
-enum {                                        /* below the frame pointer */
-	AT_KEY = -8,                          /* the address space */
-	AT_LOCKED = -16,                   /* when its lock was taken; these three are a struct img_generation */
-	AT_PAGES = -24,                       /* its exec_vm */
-	AT_VALUE = -32,
-	AT_TIME = -40,                        /* a struct k_unmapped ends with it */
-	AT_TOLD = -52,
-	AT_READ = -64,                        /* what is read of tasks and registers */
+enum {                  /* below the frame pointer */
+       AT_KEY = -8,     /* the address space */
+       AT_LOCKED = -16, /* when its lock was taken; these three are a struct img_generation */
+       AT_PAGES = -24,  /* its exec_vm */
+       AT_VALUE = -32,
+       AT_TIME = -40, /* a struct k_unmapped ends with it */
+       AT_TOLD = -52,
+       AT_READ = -64, /* what is read of tasks and registers */
 };
-static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE && offsetof(struct img_generation, began_ns) == 0 &&
-	      offsetof(struct img_generation, locked_ns) == AT_LOCKED - AT_VALUE && sizeof(struct k_unmapped) == AT_TIME + 8 - AT_TOLD,
+static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE &&
+		      offsetof(struct img_generation, began_ns) == 0 &&
+		      offsetof(struct img_generation, locked_ns) == AT_LOCKED - AT_VALUE &&
+		      sizeof(struct k_unmapped) == AT_TIME + 8 - AT_TOLD,
 	      "they are made in place");
 
 /* ---- pieces of programs ----------------------------------------------------- */
@@ -84,11 +86,11 @@ static void code_put(struct code *c, struct bpf_ins i)
 		c->ins[c->n++] = i;
 }
 
-#define PUT(...)                                                                                                          \
-	do {                                                                                                              \
-		const struct bpf_ins put_these[] = { __VA_ARGS__ };                                                       \
-		for (size_t put_i = 0; put_i < COUNT(put_these); put_i++)                                                 \
-			code_put(c, put_these[put_i]);                                                                    \
+#define PUT(...)                                                          \
+	do {                                                              \
+		const struct bpf_ins put_these[] = { __VA_ARGS__ };       \
+		for (size_t put_i = 0; put_i < COUNT(put_these); put_i++) \
+			code_put(c, put_these[put_i]);                    \
 	} while (0)
 
 /* Leaves the program if the condition holds; filled in by code_end(). */
@@ -107,8 +109,8 @@ static void code_end(struct code *c)
 /* Reads 8 or 4 bytes at register + offset into the stack. */
 static void code_read(struct code *c, int at, int bytes, uint8_t reg, int32_t offset)
 {
-	PUT(I_STORE_IMM(DW, R10, at, 0), I_MOV_REG(R3, reg), I_ALU_IMM(ADD, R3, offset), AT(R1, at), I_MOV_IMM(R2, bytes),
-	    I_CALL(probe_read_kernel));
+	PUT(I_STORE_IMM(DW, R10, at, 0), I_MOV_REG(R3, reg), I_ALU_IMM(ADD, R3, offset), AT(R1, at),
+	    I_MOV_IMM(R2, bytes), I_CALL(probe_read_kernel));
 }
 
 /* R0 = what is known of the space at AT_KEY. */
@@ -128,7 +130,7 @@ static void on_lock_acquired(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R2, R1, 8 * f->acquired_write), I_ALU_IMM(AND, R2, 0xff));
 	LEAVE_IF(JEQ, R2, 0);
-	PUT(I_LOAD(DW, R2, R1, 8 * (f->acquired_write + 1)), I_ALU_IMM(AND, R2, 0xff));       /* success */
+	PUT(I_LOAD(DW, R2, R1, 8 * (f->acquired_write + 1)), I_ALU_IMM(AND, R2, 0xff)); /* success */
 	LEAVE_IF(JEQ, R2, 0);
 	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_LOCKED, R0));
 	code_find(c, f);
@@ -195,11 +197,11 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	PUT(I_STORE(DW, R8, pages, R7));
 	if (calls)
 		code_land(c, begin, c->n);
-	PUT(I_LOAD(DW, R1, R8, offsetof(struct img_generation, locked_ns)), I_STORE(W, R10, AT_TOLD + 4, R1), I_ALU_IMM(RSH, R1, 32),
-	    I_STORE(W, R10, AT_TOLD + 8, R1));
-	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0), I_STORE(DW, R10, AT_TIME, R0),
-	    I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, AT_TOLD), I_MOV_IMM(R5, sizeof(struct k_unmapped)),
-	    I_CALL(perf_event_output));
+	PUT(I_LOAD(DW, R1, R8, offsetof(struct img_generation, locked_ns)), I_STORE(W, R10, AT_TOLD + 4, R1),
+	    I_ALU_IMM(RSH, R1, 32), I_STORE(W, R10, AT_TOLD + 8, R1));
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0),
+	    I_STORE(DW, R10, AT_TIME, R0), I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, AT_TOLD),
+	    I_MOV_IMM(R5, sizeof(struct k_unmapped)), I_CALL(perf_event_output));
 }
 
 /* The space of the task in R6 begins a generation. */
@@ -219,7 +221,7 @@ static void on_fork(struct code *c, const struct facts *f)
 	code_read(c, AT_READ, 4, R7, f->tgid);
 	PUT(I_LOAD(DW, R8, R10, AT_READ));
 	code_read(c, AT_READ, 4, R6, f->tgid);
-	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1));        /* a thread */
+	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1)); /* a thread */
 	code_begin(c, f);
 }
 
@@ -231,10 +233,14 @@ static void on_exec(struct code *c, const struct facts *f)
 
 static void on_space_ended(struct code *c, const struct facts *f)
 {
-	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), MAP(R1, f->spaces), AT(R2, AT_KEY), I_CALL(map_delete_elem));
+	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), MAP(R1, f->spaces), AT(R2, AT_KEY),
+	    I_CALL(map_delete_elem));
 }
 
-static const struct watcher { const char *tracepoint; void (*program)(struct code *c, const struct facts *f); } watchers[] = {
+static const struct watcher {
+	const char *tracepoint;
+	void (*program)(struct code *c, const struct facts *f);
+} watchers[] = {
 	{ "mmap_lock_acquire_returned", on_lock_acquired },
 	{ "mmap_lock_released", on_lock_released },
 	{ "sched_process_fork", on_fork },
@@ -254,7 +260,7 @@ static int16_t first_bool(const struct btf *btf, const char *tracepoint)
 	if (id < 0 || !(t = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type)) || !btf_is_ptr(t) ||
 	    !(t = btf__type_by_id(btf, t->type)) || !btf_is_func_proto(t))
 		return -1;
-	for (uint16_t i = 1; i < btf_vlen(t); i++) {          /* argument 0 is the kernel's own */
+	for (uint16_t i = 1; i < btf_vlen(t); i++) { /* argument 0 is the kernel's own */
 		const struct btf_type *arg = btf__type_by_id(btf, btf_params(t)[i].type);
 
 		while (arg && (btf_is_mod(arg) || btf_is_typedef(arg)))

@@ -143,8 +143,14 @@ static int live(void (*life)(struct life *l), bool *undone, int *said)
 
 static void whoever_is_gone_without_a_word_is_undone(void **state)
 {
-	static const struct { void (*life)(struct life *l); int status; } rows[] = {
-		{ die, SIGKILL }, { leave, 0 }, { survive_signals_and_die, SIGKILL }, { die_by_the_group, SIGINT },
+	static const struct {
+		void (*life)(struct life *l);
+		int status;
+	} rows[] = {
+		{ die, SIGKILL },
+		{ leave, 0 },
+		{ survive_signals_and_die, SIGKILL },
+		{ die_by_the_group, SIGINT },
 	};
 	bool undone;
 	int said;

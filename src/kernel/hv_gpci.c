@@ -27,13 +27,24 @@
 #include "kernel/kernel_int.h"
 
 #define PMU "bus/event_source/devices/hv_gpci"
-#define FILE_MOST (1u << 17)                  /* a page of 64 KiB, twice */
+#define FILE_MOST (1u << 17) /* a page of 64 KiB, twice */
 #define PATH_BYTES 768u
-enum { AT_INDEX = 0x04, AT_SECONDARY = 0x08, AT_RETURNED = 0x0a, AT_DETAIL = 0x0c, AT_ELEMENT = 0x10, AT_VERSION_OUT = 0x13 };
+enum {
+	AT_INDEX = 0x04,
+	AT_SECONDARY = 0x08,
+	AT_RETURNED = 0x0a,
+	AT_DETAIL = 0x0c,
+	AT_ELEMENT = 0x10,
+	AT_VERSION_OUT = 0x13
+};
 enum { CAPABILITIES = 0x40, GA = 0x80, EXPANDED = 0x40, LAB = 0x20 };
-static const struct { uint32_t number; const char *file; } topology[] = {
-	{ 0x90, "processor_config" }, { 0xa0, "affinity_domain_via_virtual_processor" }, { 0xb0, "affinity_domain_via_domain" },
-	{ 0xb1, "affinity_domain_via_partition" }, { 0xd0, "processor_bus_topology" },
+static const struct {
+	uint32_t number;
+	const char *file;
+} topology[] = {
+	{ 0x90, "processor_config" },           { 0xa0, "affinity_domain_via_virtual_processor" },
+	{ 0xb0, "affinity_domain_via_domain" }, { 0xb1, "affinity_domain_via_partition" },
+	{ 0xd0, "processor_bus_topology" },
 };
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -58,7 +69,9 @@ static uint32_t number_of(const char *root, const char *folder, const char *file
 	char text[32];
 	uint64_t v;
 
-	return text_of(root, folder, file, text, sizeof(text)) > 0 && text_u64(text, &v) && v <= UINT32_MAX ? (uint32_t)v : otherwise;
+	return text_of(root, folder, file, text, sizeof(text)) > 0 && text_u64(text, &v) && v <= UINT32_MAX ?
+		       (uint32_t)v :
+		       otherwise;
 }
 
 static bool is_name(const char *s)
@@ -84,7 +97,8 @@ static void add_format(void *arg, const char *name, const char *text)
 {
 	struct k_gpci_about *a = arg;
 
-	if (a->nformats == K_GPCI_FORMATS || strlen(name) >= sizeof(a->format[0].name) || strlen(text) >= sizeof(a->format[0].place))
+	if (a->nformats == K_GPCI_FORMATS || strlen(name) >= sizeof(a->format[0].name) ||
+	    strlen(text) >= sizeof(a->format[0].place))
 		return;
 	strcpy(a->format[a->nformats].name, name);
 	strcpy(a->format[a->nformats++].place, text);
@@ -114,7 +128,7 @@ static void add_event(void *arg, const char *name, const char *text)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(a, b);                  /* the name is first */
+	return strcmp(a, b); /* the name is first */
 }
 
 static int read_about(struct gpci_pmu *g, struct err *e)
@@ -145,7 +159,10 @@ static int read_about(struct gpci_pmu *g, struct err *e)
 
 static int digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+				      -1;
 }
 
 /* Lines of digits, which end anywhere between bytes. False: there is something else in them. */
@@ -168,9 +185,13 @@ static int whole(struct gpci_bytes *t, const char *file, struct err *e)
 	size_t at = 0;
 	uint32_t n = 0;
 
-	t->all = (struct gpci_reply){ .request = t->r->number, .record = (const uint8_t *)t->b.p, .bytes = t->b.n, .version_out = 8 };
+	t->all = (struct gpci_reply){
+		.request = t->r->number, .record = (const uint8_t *)t->b.p, .bytes = t->b.n, .version_out = 8
+	};
 	while (at < t->b.n) {
-		struct gpci_reply one = { .returned = 1, .record = t->all.record + at, .bytes = t->b.n - at, .version_out = 8 };
+		struct gpci_reply one = {
+			.returned = 1, .record = t->all.record + at, .bytes = t->b.n - at, .version_out = 8
+		};
 		struct gpci_values v;
 		struct err why = { 0 };
 
@@ -190,7 +211,8 @@ static int file_failed(const char *file, int no, int64_t *code, struct err *e)
 	else if (no == ENOENT)
 		*code = H_NOT_AVAILABLE;
 	else if (no == EFBIG)
-		return err_set(e, TALLY_ENOTSUP, "%s: the kernel can't show so many records: they are more than a page (EFBIG)", file);
+		return err_set(e, TALLY_ENOTSUP,
+			       "%s: the kernel can't show so many records: they are more than a page (EFBIG)", file);
 	else
 		return err_set(e, TALLY_EIO, "%s can't be read: %s", file, strerror(no));
 	return 0;
@@ -250,7 +272,9 @@ static int64_t answer(struct gpci_pmu *g, const struct gpci_reply *ask, const st
 	bool full = false;
 
 	for (uint32_t i = 0; i < t->all.returned && !full; i++) {
-		struct gpci_reply one = { .returned = 1, .record = t->all.record + from, .bytes = t->all.bytes - from, .version_out = 8 };
+		struct gpci_reply one = {
+			.returned = 1, .record = t->all.record + from, .bytes = t->all.bytes - from, .version_out = 8
+		};
 		struct gpci_values v;
 		struct err e = { 0 };
 		size_t bytes;
@@ -280,7 +304,8 @@ static int64_t answer(struct gpci_pmu *g, const struct gpci_reply *ask, const st
 static int capabilities(const struct gpci_pmu *g, struct gpci_bytes *ret)
 {
 	const struct k_gpci_about *a = &g->about;
-	uint8_t record[16] = { a->collect_privileged, (uint8_t)((a->ga ? GA : 0) | (a->expanded ? EXPANDED : 0) | (a->lab ? LAB : 0)) };
+	uint8_t record[16] = { a->collect_privileged,
+			       (uint8_t)((a->ga ? GA : 0) | (a->expanded ? EXPANDED : 0) | (a->lab ? LAB : 0)) };
 
 	ret->r = gpci_request(CAPABILITIES, 8, 8);
 	buf_put(&ret->b, record, sizeof(record));
@@ -291,7 +316,8 @@ static int capabilities(const struct gpci_pmu *g, struct gpci_bytes *ret)
 /* Which record is the own one the files don't say. */
 static int own_of_files(const char *name, struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP, "%s: the kernel shows all records and not which is the own one: give its number", name);
+	return err_set(e, TALLY_ENOTSUP,
+		       "%s: the kernel shows all records and not which is the own one: give its number", name);
 }
 
 static int fetch(struct gpci_pmu *g, const struct gpci_reply *ask, struct gpci_bytes *t, int64_t *code, struct err *e)
@@ -319,7 +345,8 @@ static int gpci_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 	(void)vcpu;
 	if (r[2] > sizeof(g->memory) || gpci_reply(&ask, g->memory, (size_t)r[2], e) < 0)
-		return err_set(e, TALLY_EINVAL, "a block of %llu bytes: a header has %u", (unsigned long long)r[2], GPCI_HEADER);
+		return err_set(e, TALLY_EINVAL, "a block of %llu bytes: a header has %u", (unsigned long long)r[2],
+			       GPCI_HEADER);
 	rc = fetch(g, &ask, &t, &code, e);
 	if (rc == 0 && code == H_SUCCESS)
 		code = answer(g, &ask, &t, (size_t)r[2]);
@@ -388,8 +415,15 @@ int k_gpci_line(struct hv_line *ret, const char *sysfs, const struct k_gpci_perf
 	hz = timebase_hz(g->root);
 	if (perf)
 		g->perf = *perf;
-	*ret = (struct hv_line){ .arg = g, .op = &op, .machine = "POWER", .partition = (uint16_t)gpci_own_partition(g),
-				 .level = (uint8_t)g->about.version, .relative = true, .tick_hz = hz ? hz : HV_TICK_UNKNOWN,
-				 .memory = g->memory, .base = 0, .bytes = sizeof(g->memory) };
+	*ret = (struct hv_line){ .arg = g,
+				 .op = &op,
+				 .machine = "POWER",
+				 .partition = (uint16_t)gpci_own_partition(g),
+				 .level = (uint8_t)g->about.version,
+				 .relative = true,
+				 .tick_hz = hz ? hz : HV_TICK_UNKNOWN,
+				 .memory = g->memory,
+				 .base = 0,
+				 .bytes = sizeof(g->memory) };
 	return 0;
 }

@@ -7,14 +7,16 @@
 #include "hv/line.h"
 
 #define K_GPCI_FORMATS 16u
-struct k_gpci_about {                         /* of the PMU, as its files say */
-	uint32_t type;                        /* as perf numbers it */
-	char cpus[64];                        /* where it is asked */
-	uint32_t version, kernel_version;     /* of the firmware's records; the highest that the kernel knows */
-	bool collect_privileged, ga, expanded, lab;           /* rights of this partition */
-	uint32_t nevents;                     /* that it lists */
+struct k_gpci_about {                               /* of the PMU, as its files say */
+	uint32_t type;                              /* as perf numbers it */
+	char cpus[64];                              /* where it is asked */
+	uint32_t version, kernel_version;           /* of the firmware's records; the highest that the kernel knows */
+	bool collect_privileged, ga, expanded, lab; /* rights of this partition */
+	uint32_t nevents;                           /* that it lists */
 	uint32_t nformats;
-	struct { char name[32], place[32]; } format[K_GPCI_FORMATS];   /* "request", "config:0-31" */
+	struct {
+		char name[32], place[32];
+	} format[K_GPCI_FORMATS]; /* "request", "config:0-31" */
 };
 /* sysfs: root of the tree, NULL: /sys. -TALLY_ENOTSUP: this kernel has no such PMU; -TALLY_EIO. */
 int k_gpci_about(struct k_gpci_about *ret, const char *sysfs, struct err *e);

@@ -17,7 +17,7 @@
 #include "kernel/hv_gpci_int.h"
 #include "kernel/kernel_int.h"
 
-#define VERSION 8u                            /* counter_info_version: as Linux's own events ask */
+#define VERSION 8u /* counter_info_version: as Linux's own events ask */
 #define COUNTER_BYTES 8u
 
 /* ---- events ------------------------------------------------------------------------------------- */
@@ -70,18 +70,28 @@ static struct gpci_counter *find(struct gpci_pmu *g, const struct gpci_counter *
 static int refused(const struct gpci_request *r, int no, int64_t *code, struct err *e)
 {
 	switch (no) {
-	case EPERM: *code = H_AUTHORITY; return 0;
-	case EINVAL: *code = H_NOT_AVAILABLE; return 0;
-	case EACCES: return err_set(e, TALLY_EPERM, "%s: events of whole CPUs need cap_perfmon: %s", r->name, k_fix(FIX_COUNT).text);
+	case EPERM:
+		*code = H_AUTHORITY;
+		return 0;
+	case EINVAL:
+		*code = H_NOT_AVAILABLE;
+		return 0;
+	case EACCES:
+		return err_set(e, TALLY_EPERM, "%s: events of whole CPUs need cap_perfmon: %s", r->name,
+			       k_fix(FIX_COUNT).text);
 	case EMFILE:
-	case ENFILE: return err_set(e, TALLY_ENOTSUP, "%s: each counter is an open file, and there are too many: ulimit -n", r->name);
-	case ENOMEM: return err_set(e, TALLY_ENOMEM, "out of memory");
-	default: return err_set(e, TALLY_EIO, "%s: the event can't be opened: %s", r->name, strerror(no));
+	case ENFILE:
+		return err_set(e, TALLY_ENOTSUP, "%s: each counter is an open file, and there are too many: ulimit -n",
+			       r->name);
+	case ENOMEM:
+		return err_set(e, TALLY_ENOMEM, "out of memory");
+	default:
+		return err_set(e, TALLY_EIO, "%s: the event can't be opened: %s", r->name, strerror(no));
 	}
 }
 
-static int count(struct gpci_pmu *g, const struct gpci_request *r, uint32_t offset, int32_t index, uint64_t *ret, int64_t *code,
-		 struct err *e)
+static int count(struct gpci_pmu *g, const struct gpci_request *r, uint32_t offset, int32_t index, uint64_t *ret,
+		 int64_t *code, struct err *e)
 {
 	struct gpci_counter like = { .request = r->number, .offset = offset, .index = index }, *c = find(g, &like);
 	uint64_t now;
@@ -116,7 +126,10 @@ void gpci_counters_close(struct gpci_pmu *g)
 
 /* ---- what is no counter ------------------------------------------------------------------------------ */
 
-struct known { const struct gpci_request *r; const struct gpci_values *v; };       /* a record of the topology */
+struct known {
+	const struct gpci_request *r;
+	const struct gpci_values *v;
+}; /* a record of the topology */
 
 static bool known_field(const struct known *k, const char *name, uint64_t *ret)
 {
@@ -144,8 +157,11 @@ static bool is_unwired(const struct known *k, const char *field)
 /* Nodes are the primary domains and chips the secondary ones, as far as a reader of the records can see. */
 static uint64_t plain(const struct known *k, const struct gpci_field *f, uint64_t id)
 {
-	static const struct { const char *name, *as; } other[] = {
-		{ "primary_domain", "hw_node_id" }, { "secondary_domain", "hw_chip_id" },
+	static const struct {
+		const char *name, *as;
+	} other[] = {
+		{ "primary_domain", "hw_node_id" },
+		{ "secondary_domain", "hw_chip_id" },
 	};
 	uint64_t v;
 
@@ -162,8 +178,8 @@ static uint64_t plain(const struct known *k, const struct gpci_field *f, uint64_
 /* ---- a record --------------------------------------------------------------------------------------- */
 
 /* index: how the driver is asked for it. */
-static int add_record(struct gpci_pmu *g, const struct known *k, uint64_t id, int32_t index, struct gpci_bytes *to, int64_t *code,
-		      struct err *e)
+static int add_record(struct gpci_pmu *g, const struct known *k, uint64_t id, int32_t index, struct gpci_bytes *to,
+		      int64_t *code, struct err *e)
 {
 	uint8_t record[256] = { 0 };
 
@@ -187,15 +203,17 @@ static int add_record(struct gpci_pmu *g, const struct known *k, uint64_t id, in
 
 static uint32_t topology_of(const struct gpci_request *r)
 {
-	static const uint32_t number[] = { [GPCI_BY_PROCESSOR] = 0x90, [GPCI_BY_PARTITION] = 0xb1, [GPCI_BY_CHIP] = 0xd0,
-					   [GPCI_BY_DOMAIN] = 0xb0, [GPCI_BY_VP] = 0xa0, [GPCI_BY_NOTHING] = 0 };
+	static const uint32_t number[] = {
+		[GPCI_BY_PROCESSOR] = 0x90, [GPCI_BY_PARTITION] = 0xb1, [GPCI_BY_CHIP] = 0xd0,
+		[GPCI_BY_DOMAIN] = 0xb0,    [GPCI_BY_VP] = 0xa0,        [GPCI_BY_NOTHING] = 0
+	};
 
 	return number[r->index];
 }
 
 /* The topology's records from index on. One that is gone meanwhile is left out. */
-static int add_records(struct gpci_pmu *g, const struct gpci_bytes *topology, int32_t index, struct gpci_bytes *to, int64_t *code,
-		       struct err *e)
+static int add_records(struct gpci_pmu *g, const struct gpci_bytes *topology, int32_t index, struct gpci_bytes *to,
+		       int64_t *code, struct err *e)
 {
 	int rc = 0;
 
@@ -212,21 +230,27 @@ static int add_records(struct gpci_pmu *g, const struct gpci_bytes *topology, in
 	return rc;
 }
 
-static int one_record(struct gpci_pmu *g, const struct gpci_request *r, struct gpci_bytes *to, int64_t *code, struct err *e)
+static int one_record(struct gpci_pmu *g, const struct gpci_request *r, struct gpci_bytes *to, int64_t *code,
+		      struct err *e)
 {
 	uint32_t id = r->index == GPCI_BY_PARTITION ? gpci_own_partition(g) : 0;
 
 	if (r->index != GPCI_BY_PARTITION && r->index != GPCI_BY_NOTHING)
-		return err_set(e, TALLY_ENOTSUP, "%s: which %s is the own one the kernel does not say: give its number", r->name,
-			       r->index == GPCI_BY_CHIP ? "chip" : "processor");
+		return err_set(e, TALLY_ENOTSUP, "%s: which %s is the own one the kernel does not say: give its number",
+			       r->name, r->index == GPCI_BY_CHIP ? "chip" : "processor");
 	return add_record(g, &(struct known){ .r = NULL }, id, -1, to, code, e);
 }
 
 static int unknown_records(const struct gpci_request *r, struct err *e)
 {
-	return err_set(e, TALLY_ESTATE, "%s: this kernel does not show which there are (POWER10 and later do); 'tally stat -e hv_gpci/EVENT,"
-		       "%s=N/' counts one", r->name, r->index == GPCI_BY_CHIP ? "hw_chip_id" : r->index == GPCI_BY_PROCESSOR ?
-		       "phys_processor_idx" : "partition_id");
+	return err_set(
+		e, TALLY_ESTATE,
+		"%s: this kernel does not show which there are (POWER10 and later do); 'tally stat -e hv_gpci/EVENT,"
+		"%s=N/' counts one",
+		r->name,
+		r->index == GPCI_BY_CHIP      ? "hw_chip_id" :
+		r->index == GPCI_BY_PROCESSOR ? "phys_processor_idx" :
+						"partition_id");
 }
 
 int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index, struct gpci_bytes *ret, int64_t *code,

@@ -13,22 +13,32 @@
 #define GPCI_REQUESTS_MOST 64u
 extern const struct k_gpci_perf gpci_perf_kernel;
 
-struct gpci_counter { uint32_t request, offset; int32_t index; int fd; uint64_t last; };
-struct gpci_pmu {                             /* behind the line */
+struct gpci_counter {
+	uint32_t request, offset;
+	int32_t index;
+	int fd;
+	uint64_t last;
+};
+struct gpci_pmu { /* behind the line */
 	/* set when it is opened, then read-only */
 	char root[512];
 	struct k_gpci_about about;
-	uint32_t cpu;                         /* first of its CPUs */
-	uint32_t counted[GPCI_REQUESTS_MOST], ncounted;       /* requests that the kernel lists events of */
+	uint32_t cpu;                                   /* first of its CPUs */
+	uint32_t counted[GPCI_REQUESTS_MOST], ncounted; /* requests that the kernel lists events of */
 	struct k_gpci_perf perf;
 	/* the line's thread only */
-	struct gpci_counter *counter;  uint32_t n, cap;       /* opened so far */
-	uint32_t next;                        /* where the next one that is asked for may be */
+	struct gpci_counter *counter;
+	uint32_t n, cap; /* opened so far */
+	uint32_t next;   /* where the next one that is asked for may be */
 	uint8_t memory[GPCI_MOST];
 };
 
 /* Records of a request, one behind the other, as the kernel shows them. */
-struct gpci_bytes { const struct gpci_request *r; struct buf b; struct gpci_reply all; };
+struct gpci_bytes {
+	const struct gpci_request *r;
+	struct buf b;
+	struct gpci_reply all;
+};
 /* All records of a topology request. *code: H_SUCCESS, H_AUTHORITY, H_NOT_AVAILABLE (it is none, or the kernel does not show
  * it). -TALLY_ENOTSUP (too many for the kernel), -TALLY_ECORRUPT, -TALLY_EIO, -TALLY_ENOMEM. */
 int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, int64_t *code, struct err *e);

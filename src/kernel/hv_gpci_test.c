@@ -26,12 +26,16 @@
 
 #define EVENTS_MOST 1024
 struct events {
-	struct { uint32_t request, offset; int32_t index; bool open; } at[EVENTS_MOST];
+	struct {
+		uint32_t request, offset;
+		int32_t index;
+		bool open;
+	} at[EVENTS_MOST];
 	int n, open;
 	uint64_t time;
-	int refuse, refuse_others;            /* errno of opening; of all but the own */
-	int32_t gone;                         /* index that is refused as none; 0: none */
-	bool fails;                           /* the driver's call fails: 0 is read, so counts are far below */
+	int refuse, refuse_others; /* errno of opening; of all but the own */
+	int32_t gone;              /* index that is refused as none; 0: none */
+	bool fails;                /* the driver's call fails: 0 is read, so counts are far below */
 };
 
 static int event_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, uint64_t config1)
@@ -42,8 +46,8 @@ static int event_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, u
 	assert_int_equal(type, 10);
 	assert_int_equal(cpu, 0);
 	assert_int_equal(config1 & 0xffff, 0);
-	assert_int_equal(config1 >> 16 & 0xff, 8);             /* version */
-	assert_int_equal(config1 >> 24 & 0xff, 8);             /* length */
+	assert_int_equal(config1 >> 16 & 0xff, 8); /* version */
+	assert_int_equal(config1 >> 24 & 0xff, 8); /* length */
 	if (v->refuse || (v->refuse_others && index != -1))
 		return v->refuse ? -v->refuse : -v->refuse_others;
 	if (v->gone && index == v->gone)
@@ -68,7 +72,8 @@ static int event_read(void *arg, int fd, uint64_t *ret)
 	struct events *v = arg;
 
 	assert_true(fd < v->n && v->at[fd].open);
-	*ret = speed(v->at[fd].request, v->at[fd].index, v->at[fd].offset) * v->time - (v->fails ? UINT64_C(1) << 50 : 0);
+	*ret = speed(v->at[fd].request, v->at[fd].index, v->at[fd].offset) * v->time -
+	       (v->fails ? UINT64_C(1) << 50 : 0);
 	return 0;
 }
 
@@ -134,9 +139,15 @@ static uint64_t value(const struct gpci_table *t, uint64_t id, const char *field
 
 static void the_pmu_is_what_its_files_say(void **state)
 {
-	static const struct { const char *name, *place; } format[] = {
-		{ "counter_info_version", "config1:16-23" }, { "length", "config1:24-31" }, { "offset", "config1:32-63" },
-		{ "request", "config:0-31" }, { "secondary_index", "config1:0-15" }, { "starting_index", "config:32-63" },
+	static const struct {
+		const char *name, *place;
+	} format[] = {
+		{ "counter_info_version", "config1:16-23" },
+		{ "length", "config1:24-31" },
+		{ "offset", "config1:32-63" },
+		{ "request", "config:0-31" },
+		{ "secondary_index", "config1:0-15" },
+		{ "starting_index", "config:32-63" },
 	};
 	struct k_gpci_about a;
 	struct err e = { 0 };
@@ -189,9 +200,12 @@ static void capabilities_are_the_files(void **state)
 
 static void topology_is_decoded(void **state)
 {
-	static const struct { const char *name; uint32_t n; } topology[] = {
-		{ "processor_config", 32 }, { "affinity_by_vp", 34 }, { "affinity_by_domain", 4 }, { "affinity_by_partition", 6 },
-		{ "bus_topology", 4 },
+	static const struct {
+		const char *name;
+		uint32_t n;
+	} topology[] = {
+		{ "processor_config", 32 },     { "affinity_by_vp", 34 }, { "affinity_by_domain", 4 },
+		{ "affinity_by_partition", 6 }, { "bus_topology", 4 },
 	};
 	struct hv_line l = opened(TREE, NULL);
 	struct gpci_table t;
@@ -232,7 +246,8 @@ static void small_replies_are_continued(void **state)
 			small = table(&l, name[i], 0);
 			assert_int_equal(small.n, whole.n);
 			for (uint32_t k = 0; k < whole.n; k++)
-				assert_memory_equal(small.v[k].v, whole.v[k].v, whole.r->nfields * sizeof(whole.v[k].v[0]));
+				assert_memory_equal(small.v[k].v, whole.v[k].v,
+						    whole.r->nfields * sizeof(whole.v[k].v[0]));
 			gpci_table_free(&small);
 			gpci_table_free(&whole);
 		}
@@ -273,12 +288,12 @@ static void counters_of_all_records_count_from_the_first_reading_on(void **state
 	gpci_table_free(&t);
 	v.time = 7;
 	t = table(&l, "entitled", 0);
-	assert_int_equal(v.n, 6 * 5);         /* the same events */
+	assert_int_equal(v.n, 6 * 5); /* the same events */
 	assert_true(value(&t, 3, "capped") == speed(0x20, 3, 0x10) * 7);
 	assert_true(value(&t, 9, "idle") == speed(0x20, 9, 0x28) * 7);
 	gpci_table_free(&t);
 	t = table(&l, "entitled", 5);
-	assert_int_equal(t.n, 3);             /* 5, 8 and 9 */
+	assert_int_equal(t.n, 3); /* 5, 8 and 9 */
 	gpci_table_free(&t);
 	closed(&l);
 	assert_int_equal(v.open, 0);
@@ -317,7 +332,7 @@ static void links_that_are_not_wired_are_none_and_have_no_event(void **state)
 		assert_true(value(&abc, chip, "idle_a") == speed(0x50, (int32_t)chip, 0x18) * 2);
 		assert_true(value(&abc, chip, "idle_b") == UINT64_MAX && value(&abc, chip, "idle_c") == UINT64_MAX);
 	}
-	assert_int_equal(v.n, 4 * 2);         /* total, and link A */
+	assert_int_equal(v.n, 4 * 2); /* total, and link A */
 	wxyz = table(&l, "links_wxyz", 0);
 	assert_true(value(&wxyz, 0, "idle_w") == speed(0x60, 0, 0x18) * 2);
 	assert_true(value(&wxyz, 0, "idle_z") == UINT64_MAX);
@@ -392,10 +407,13 @@ static void a_call_that_fails_inside_the_driver_moves_no_counter_back(void **sta
 
 static void refusals_of_perf_have_words(void **state)
 {
-	static const struct { int no, rc; const char *words; } row[] = {
-		{ EACCES, -TALLY_EPERM, "cap_perfmon" }, { EMFILE, -TALLY_ENOTSUP, "ulimit -n" },
+	static const struct {
+		int no, rc;
+		const char *words;
+	} row[] = {
+		{ EACCES, -TALLY_EPERM, "cap_perfmon" },       { EMFILE, -TALLY_ENOTSUP, "ulimit -n" },
 		{ EINVAL, -TALLY_ENOTSUP, "H_Not_Available" }, { EPERM, -TALLY_EPERM, "H_Authority" },
-		{ ENOMEM, -TALLY_ENOMEM, "memory" }, { EIO, -TALLY_EIO, "Input/output error" },
+		{ ENOMEM, -TALLY_ENOMEM, "memory" },           { EIO, -TALLY_EIO, "Input/output error" },
 	};
 
 	(void)state;
@@ -457,11 +475,18 @@ static void remove_file(const char *name)
 
 static void digits_that_are_no_whole_records_are_corrupt(void **state)
 {
-	static const struct { const char *text, *words; } row[] = {
-		{ "0", "something else" }, { "0g", "something else" }, { "00 0", "something else" }, { "0x00", "something else" },
-		{ "00", "record 1 of the file is cut off" }, { "-1", "something else" },
-		{ "0001000000000000000000640001001c\n", "record 1 of the file is cut off" },             /* its element is not there */
-		{ "0001000000000000000000640041001c\n", "record 1 of the file is cut off" },             /* 65 elements */
+	static const struct {
+		const char *text, *words;
+	} row[] = {
+		{ "0", "something else" },
+		{ "0g", "something else" },
+		{ "00 0", "something else" },
+		{ "0x00", "something else" },
+		{ "00", "record 1 of the file is cut off" },
+		{ "-1", "something else" },
+		{ "0001000000000000000000640001001c\n",
+		  "record 1 of the file is cut off" }, /* its element is not there */
+		{ "0001000000000000000000640041001c\n", "record 1 of the file is cut off" }, /* 65 elements */
 		{ "000100000000000000000064ffff001c\n", "record 1 of the file is cut off" },
 		{ "0001000000000000000000640000001c\n00", "record 2 of the file is cut off" },
 	};
@@ -496,8 +521,9 @@ static void ids_that_do_not_grow_end_nowhere(void **state)
 	struct gpci_table t;
 
 	(void)state;
-	write_file("interface/affinity_domain_via_partition",
-		   "0007000000000000000000640000001c\n0003000000000000000000640000001c\n0009000000000000000000640000001c\n");
+	write_file(
+		"interface/affinity_domain_via_partition",
+		"0007000000000000000000640000001c\n0003000000000000000000640000001c\n0009000000000000000000640000001c\n");
 	t = table(&l, "affinity_by_partition", 0);
 	assert_int_equal(t.n, 2);
 	gpci_table_free(&t);

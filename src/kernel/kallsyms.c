@@ -59,16 +59,15 @@ int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
 	return 0;
 }
 
-int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod),
-	       void *arg, struct err *e)
+int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
+	       struct err *e)
 {
 	int fd = rights_open(CAP_SYSLOG, "/proc/kallsyms", O_RDONLY), rc;
 
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
 		return err_set(e, TALLY_EPERM, "/proc/kallsyms may not be read: run as root");
 	if (fd < 0)
-		return err_set(e, TALLY_ENOTSUP, "no symbols of the kernel: /proc/kallsyms: %s",
-			       strerror(errno));
+		return err_set(e, TALLY_ENOTSUP, "no symbols of the kernel: /proc/kallsyms: %s", strerror(errno));
 	rc = k_kallsyms_fd(fd, sink, arg, e);
 	close(fd);
 	return rc;

@@ -16,23 +16,23 @@
 #include "bpf/bpf.h"
 
 /* ---- CPUs ---------------------------------------------------------------- */
-uint32_t k_ncpus_possible(void);                      /* what per-CPU maps are sized by */
+uint32_t k_ncpus_possible(void); /* what per-CPU maps are sized by */
 /* Online CPUs into set (bit per CPU, words of 64, up to k_ncpus_possible()). */
 int k_cpus_online(uint64_t *set, size_t words, struct err *e);
-const struct bpf_arch *k_arch(void);                  /* of this machine; NULL when there is no row for it */
+const struct bpf_arch *k_arch(void); /* of this machine; NULL when there is no row for it */
 
 /* ---- events: what to count ------------------------------------------------ */
 struct k_event {
-	uint32_t type;                                /* perf_event_attr */
+	uint32_t type; /* perf_event_attr */
 	uint64_t config, config1, config2, config3;
-	uint64_t period;                              /* events per firing; 0: freq is used */
-	uint64_t freq;                                /* firings per second */
+	uint64_t period; /* events per firing; 0: freq is used */
+	uint64_t freq;   /* firings per second */
 	bool exclude_user, exclude_kernel;
 	uint8_t precise_ip;
-	bool counter;                                 /* takes a hardware counter: pinned, may be refused */
+	bool counter; /* takes a hardware counter: pinned, may be refused */
 	bool exclusive;
-	bool uncounted;                               /* what is counted does not tell the firings: a clock in one mode */
-	char cpus[64];                                /* cpumask of the PMU ("0-7"), "" = all online */
+	bool uncounted; /* what is counted does not tell the firings: a clock in one mode */
+	char cpus[64];  /* cpumask of the PMU ("0-7"), "" = all online */
 };
 /* Whether the event can be opened here (one CPU, no BPF): 0, -TALLY_ENOTSUP (no such event here), -TALLY_EPERM,
  * -TALLY_EINVAL; words in e. */
@@ -42,7 +42,7 @@ int k_event_try(const struct k_event *ev, struct err *e);
 struct k_pmu {
 	char name[64];
 	uint32_t type;
-	bool core;                                    /* counts on CPUs (cpu, armv8_*, cpu_core, cpu_atom): takes counters */
+	bool core; /* counts on CPUs (cpu, armv8_*, cpu_core, cpu_atom): takes counters */
 	char cpus[64];
 };
 /* PMUs of /sys/bus/event_source/devices (root: a fake tree for tests, NULL = the real one). Array from mem_alloc. */
@@ -54,7 +54,8 @@ int k_pmu_encode(const char *root, const struct k_pmu *pmu, const char *terms, s
 /* What its counter is of: "Joules" and 2.3e-10; "" and 1 where the PMU doesn't say. */
 void k_pmu_unit(const char *root, const struct k_pmu *pmu, const char *event, char unit[static 32], double *scale);
 /* Names below events/ and format/ of a PMU, in a; sorted. */
-int k_pmu_names(const char *root, const struct k_pmu *pmu, bool formats, struct arena *a, const char ***ret, uint32_t *n);
+int k_pmu_names(const char *root, const struct k_pmu *pmu, bool formats, struct arena *a, const char ***ret,
+		uint32_t *n);
 /* Raw event by libpfm4's name for this CPU's PMU ("LLC_MISSES:u..."), dlopened on first use.
  * -TALLY_ENOTSUP: no libpfm4, or it knows no PMU of this machine; -TALLY_ENOPROBE: no such event (nearest in words);
  * -TALLY_EINVAL: the event needs a mask, or not this one. */
@@ -65,21 +66,21 @@ int k_pfm_names(struct arena *a, const char ***ret, uint32_t *n);
 /* ---- running an image --------------------------------------------------------- */
 struct k_run;
 struct k_run_opts {
-	uint32_t wakeup_bytes;                        /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
+	uint32_t wakeup_bytes; /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
 };
 /* Creates the maps and loads the programs. A refusal by the verifier is -TALLY_EVERIFY with the D line, the
  * instruction and the last lines of the verifier's log; no right: -TALLY_EPERM naming the capability and the fix. */
 int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o, struct err *e);
 void k_close(struct k_run *k);
 struct maps k_maps(struct k_run *k);
-struct img_ctl *k_ctl(struct k_run *k);               /* the control words, mapped and shared with the programs */
+struct img_ctl *k_ctl(struct k_run *k); /* the control words, mapped and shared with the programs */
 
 /* Opens ev on every CPU for program `prog` (index into the image), disabled, and attaches it. Either all CPUs or
  * none. -TALLY_EBUSY: a pinned event did not get its counter; the words name the NMI watchdog when it holds one. */
 int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct err *e);
-int k_enable(struct k_run *k, struct err *e);         /* all attached events; then checks that each pinned one counts */
+int k_enable(struct k_run *k, struct err *e); /* all attached events; then checks that each pinned one counts */
 int k_disable(struct k_run *k);
-int k_test_run(struct k_run *k, uint32_t prog, struct err *e);       /* BEGIN, END, tick */
+int k_test_run(struct k_run *k, uint32_t prog, struct err *e); /* BEGIN, END, tick */
 /* Reading maps keeps the perf programs of the reader's CPU from running. on: the calling thread stays on the CPU it is
  * on, so that only that one loses firings while maps are walked; off: it goes where it was allowed to before. */
 void k_quiet(struct k_run *k, bool on);
@@ -88,7 +89,7 @@ void k_quiet(struct k_run *k, bool on);
  * descriptor is readable, a timer ticked, or timeout_ms (-1: for ever) passed. 1: something happened; 0: the time
  * passed or a signal came; -TALLY_EIO, -TALLY_ENOMEM. Less than enough may lie in the rings: drain after every wait. */
 int k_wait(struct k_run *k, int timeout_ms);
-int k_watch_fd(struct k_run *k, int fd);              /* an extra descriptor that ends the wait when readable */
+int k_watch_fd(struct k_run *k, int fd); /* an extra descriptor that ends the wait when readable */
 /* Hands every waiting record to sink: first all CPU rings, then the control ring. `ring` is the CPU, or ncpus. */
 int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size), void *arg);
 
@@ -97,9 +98,9 @@ struct k_account {
 	uint32_t prog, cpu;
 	uint64_t period, freq;
 	uint64_t counted, enabled_ns, running_ns;
-	uint64_t throttled;                           /* throttle notices seen: 0, since nobody maps the events' buffers */
+	uint64_t throttled; /* throttle notices seen: 0, since nobody maps the events' buffers */
 };
-int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err *e);  /* array from mem_alloc */
+int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err *e); /* array from mem_alloc */
 /* CPUs that came online since: opens the attached events and a ring there too; gone ones are closed and their counts
  * kept. Cheap when nothing changed (one read): about once a second is right. */
 int k_hotplug(struct k_run *k, struct err *e);
@@ -109,27 +110,33 @@ int k_hotplug(struct k_run *k, struct err *e);
 enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_LOST };
 struct k_task {
 	uint8_t kind;
-	uint32_t pid, ppid;                           /* thread group ids; FORK: of a new process only */
-	uint64_t time_ns;                             /* UNMAP: a new generation begins; no place is told */
-	uint64_t since_ns;                            /* UNMAP: if not 0, an MMAP from then on took the place of something */
-	uint64_t addr, len, pgoff;                    /* MMAP (executable mappings only); LOST: len = how many */
-	uint64_t inode; uint32_t dev_major, dev_minor;
-	const char *path;                             /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */
+	uint32_t pid, ppid;        /* thread group ids; FORK: of a new process only */
+	uint64_t time_ns;          /* UNMAP: a new generation begins; no place is told */
+	uint64_t since_ns;         /* UNMAP: if not 0, an MMAP from then on took the place of something */
+	uint64_t addr, len, pgoff; /* MMAP (executable mappings only); LOST: len = how many */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	const char *path; /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */
 };
-int k_task_watch(struct k_run *k, struct err *e);     /* starts watching on every CPU (dummy events); before k_enable */
-bool k_tells_types(void);                             /* whether this kernel has BTF, without which nobody knows of those */
+int k_task_watch(struct k_run *k, struct err *e); /* starts watching on every CPU (dummy events); before k_enable */
+bool k_tells_types(void);                         /* whether this kernel has BTF, without which nobody knows of those */
 /* Whether executable mappings that go are told, too (K_TASK_UNMAP), and the image's generations are kept. */
 bool k_task_generations(const struct k_run *k);
-int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg);   /* in time order */
+int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg); /* in time order */
 /* The executable mappings that a live process has now, as MMAP facts. -TALLY_EEND: no such process. */
 int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg);
 /* All process ids. Array from mem_alloc. */
 int k_task_pids(uint32_t **ret, uint32_t *n);
 
 /* A child for -c: forked, stopped before its exec until released. argv by shell-like splitting of cmd. */
-struct k_child { int pid, pidfd; int go_fd, err_fd; bool ended; int status; };
-int k_child_start(const char *cmd, struct k_child *c, struct err *e);   /* -TALLY_EINVAL: bad quoting */
-int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e);       /* the same, split already */
+struct k_child {
+	int pid, pidfd;
+	int go_fd, err_fd;
+	bool ended;
+	int status;
+};
+int k_child_start(const char *cmd, struct k_child *c, struct err *e);        /* -TALLY_EINVAL: bad quoting */
+int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e); /* the same, split already */
 /* Lets it exec. -TALLY_EINVAL and errno text when exec failed (status 126 or 127 in c via k_child_status). */
 int k_child_release(struct k_child *c, struct err *e);
 /* 1 and its shell status (code, or 128 + signal) when it has ended, 0 while it runs. */
@@ -138,13 +145,14 @@ int k_child_status(struct k_child *c, int *status);
 int k_child_wait(struct k_child *c, uint64_t until, const volatile int *stop);
 /* Ends it: asks it to (SIGTERM), and makes it (SIGKILL) when it still runs after so many ns. Reaped when this returns. */
 void k_child_end(struct k_child *c, uint64_t patience_ns);
-#define K_PATIENCE_NS UINT64_C(2000000000)            /* that a user has with a command that he stopped */
-void k_child_kill(struct k_child *c);                 /* and reap; harmless when gone */
-int k_process_fd(int pid, struct err *e);             /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
+#define K_PATIENCE_NS UINT64_C(2000000000) /* that a user has with a command that he stopped */
+void k_child_kill(struct k_child *c);      /* and reap; harmless when gone */
+int k_process_fd(int pid, struct err *e);  /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
 
 /* ---- facts ------------------------------------------------------------------------ */
 /* Lines of /proc/kallsyms: sink per symbol; mod "vmlinux" for the kernel proper. -TALLY_EPERM when addresses are hidden. */
-int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg, struct err *e);
+int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
+	       struct err *e);
 /* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a
  * descriptor, or -1 and errno; ESRCH: no such process. flags: open(2)'s. It never blocks at a pipe or terminal. */
 int k_task_file(uint32_t pid, const char *path, int flags);
@@ -153,7 +161,7 @@ int k_task_file(uint32_t pid, const char *path, int flags);
 int k_mapped_file(uint32_t pid, const char *path);
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);
-uint32_t k_pid_inside(uint32_t pid);                  /* as the innermost pid namespace of the process sees it */
+uint32_t k_pid_inside(uint32_t pid); /* as the innermost pid namespace of the process sees it */
 /* Its command line, cut off where n ends ("tally stat -a ..."), or its name alone; "?" when it is gone. */
 void k_process_command(int pid, char *ret, size_t n);
 /* Whether D programs may run here, and be run by events of whole CPUs: 0, -TALLY_EPERM, -TALLY_ENOTSUP; words in e. */
@@ -165,20 +173,24 @@ int k_rights_keep(uint32_t rights);
 void k_missing_rights(char *words, size_t n);
 /* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that is not
  * called tally it stays as it is: who links the library may be an interpreter, which nobody should give a right to. */
-struct k_fix { char text[512]; };
+struct k_fix {
+	char text[512];
+};
 struct k_fix k_fix(const char *command);
-uint64_t k_now_ns(void);                              /* CLOCK_MONOTONIC */
-int64_t k_wall_offset_ns(void);                       /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-bool k_in_pidns(uint64_t *dev, uint64_t *ino);        /* whether this process is in a pid namespace other than the first */
+uint64_t k_now_ns(void);                       /* CLOCK_MONOTONIC */
+int64_t k_wall_offset_ns(void);                /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+bool k_in_pidns(uint64_t *dev, uint64_t *ino); /* whether this process is in a pid namespace other than the first */
 
 /* ---- timers for tick-N ------------------------------------------------------------- */
-int k_timer(struct k_run *k, uint64_t period_ns, struct err *e);       /* its number, from 0; starts with k_enable */
-uint64_t k_timer_fired(struct k_run *k, int timer);                    /* expirations since the last call */
+int k_timer(struct k_run *k, uint64_t period_ns, struct err *e); /* its number, from 0; starts with k_enable */
+uint64_t k_timer_fired(struct k_run *k, int timer);              /* expirations since the last call */
 
 /* ---- a guard ------------------------------------------------------------------------------ */
 /* Another process that calls undo(arg) when this one ends without k_guard_end(), whatever ended it. It has copies of
  * this one's memory and descriptors. */
-struct k_guard { int pid, fd; };              /* zero: none */
+struct k_guard {
+	int pid, fd;
+}; /* zero: none */
 int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct err *e);
 void k_guard_end(struct k_guard *g);
 

@@ -30,30 +30,29 @@ static inline bool cpus_has(const uint64_t *set, uint32_t cpu)
 /* ---- maps (maps.c) --------------------------------------------------------- */
 struct run_map {
 	int fd;
-	uint8_t type, use;                    /* enum img_map_type, img_map_use */
+	uint8_t type, use; /* enum img_map_type, img_map_use */
 	uint32_t key_size, value_size;
-	void *mem;                            /* ARRAY: its only value, mapped; else NULL */
+	void *mem; /* ARRAY: its only value, mapped; else NULL */
 	size_t mem_bytes;
 };
 int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void maps_close(struct k_run *k);
 extern const struct map_ops maps_ops;
 
-bool run_more_files(void);                    /* run.c */
+bool run_more_files(void); /* run.c */
 
 /* ---- rings (ring.c) --------------------------------------------------------- */
 struct run_ring {
 	int fd;
 	uint32_t bytes;
-	unsigned long
-		*taken; /* page of the consumer's position, ours to write; NULL until first read */
+	unsigned long *taken;      /* page of the consumer's position, ours to write; NULL until first read */
 	const unsigned long *made; /* page of the producer's position, the data after it */
 };
 struct run_rings {
-	int outer;                            /* the array of maps; -1: CPUs have no rings */
-	uint32_t bytes, page, nring;          /* size of a CPU's ring and of a page; CPUs + 1, 0: no ring at all */
-	uint32_t last;                        /* highest CPU with a ring */
-	uint32_t enough;                      /* bytes in a ring that end a wait */
+	int outer;                   /* the array of maps; -1: CPUs have no rings */
+	uint32_t bytes, page, nring; /* size of a CPU's ring and of a page; CPUs + 1, 0: no ring at all */
+	uint32_t last;               /* highest CPU with a ring */
+	uint32_t enough;             /* bytes in a ring that end a wait */
 	struct run_ring *ring;
 	int filler; /* process that puts the rings into the array; 0 = none */
 	bool filled;
@@ -63,9 +62,8 @@ int rings_open(struct k_run *k, const struct img_map *m, struct err *e);
 int rings_control(struct k_run *k, const struct img_map *m, struct err *e);
 /* Returns when every ring is where the programs look for it. */
 int rings_ready(struct k_run *k, struct err *e);
-void rings_reap(struct run_rings *r);         /* takes leave of the filler if it ended */
-int rings_add_cpu(struct k_run *k, uint32_t cpu,
-		  struct err *e); /* a CPU came online; harmless when known */
+void rings_reap(struct run_rings *r);                            /* takes leave of the filler if it ended */
+int rings_add_cpu(struct k_run *k, uint32_t cpu, struct err *e); /* a CPU came online; harmless when known */
 /* 1 when enough lies in a ring, or anything in the control ring; 0, or -TALLY_ENOMEM. */
 int rings_waiting(struct k_run *k);
 void rings_close(struct k_run *k);
@@ -83,15 +81,15 @@ int load_too_large(const struct img_prog *prog, struct err *e);
 
 struct perf_event_attr;
 /* ---- events (event.c) ----------------------------------------------------------- */
-struct run_cpu {                              /* one attached event on one CPU */
+struct run_cpu { /* one attached event on one CPU */
 	int fd;
-	uint64_t counted, enabled_ns, running_ns;     /* of times before the CPU went away */
-	bool seen;                            /* it was ever open here */
+	uint64_t counted, enabled_ns, running_ns; /* of times before the CPU went away */
+	bool seen;                                /* it was ever open here */
 };
 struct run_event {
 	uint32_t prog;
 	struct k_event ev;
-	struct run_cpu *cpu;                  /* by CPU, ncpus of them */
+	struct run_cpu *cpu; /* by CPU, ncpus of them */
 };
 void events_close(struct k_run *k);
 /* perf_event_open() on a CPU for all processes: a descriptor or -errno. Raises RLIMIT_NOFILE when it must. */
@@ -106,7 +104,7 @@ int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct 
 int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e);
 /* The words when a pinned event got no counter; watchdog: the text of /proc/sys/kernel/nmi_watchdog. */
 int event_starved(uint32_t cpu, const char *watchdog, struct err *e);
-int event_starved_now(uint32_t cpu, struct err *e);   /* as that file has it */
+int event_starved_now(uint32_t cpu, struct err *e); /* as that file has it */
 
 /* ---- timers (timer.c) ------------------------------------------------------------- */
 struct run_timer {
@@ -148,7 +146,7 @@ struct k_run {
 	/* set by k_open, then read-only */
 	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
-	int *prog;                            /* nprogs, then nparts that are reached by tail calls */
+	int *prog; /* nprogs, then nparts that are reached by tail calls */
 	struct img_ctl *ctl;
 	/* the owner's thread only */
 	struct run_rings rings;
@@ -158,13 +156,13 @@ struct k_run {
 	struct run_timer *timer;
 	uint32_t ntimers, cap_timers;
 	struct k_tasks *tasks;
-	struct btf *btf;                      /* the kernel's types, from the load to k_task_watch(); else NULL */
-	int generation[GENERATION_LINKS];     /* programs at their tracepoints; -1: none */
-	int epoll;                            /* -1 until the first wait */
-	bool waits_rings, waits_tasks;        /* they are in the epoll set */
-	int online; /* the file of the CPUs that are online; -1 until the first k_hotplug */
-	uint64_t online_hash;                 /* of its text when last seen */
-	void *affinity;                       /* cpu_set_t to go back to; NULL when not quiet */
+	struct btf *btf;                  /* the kernel's types, from the load to k_task_watch(); else NULL */
+	int generation[GENERATION_LINKS]; /* programs at their tracepoints; -1: none */
+	int epoll;                        /* -1 until the first wait */
+	bool waits_rings, waits_tasks;    /* they are in the epoll set */
+	int online;                       /* the file of the CPUs that are online; -1 until the first k_hotplug */
+	uint64_t online_hash;             /* of its text when last seen */
+	void *affinity;                   /* cpu_set_t to go back to; NULL when not quiet */
 	size_t affinity_bytes;
 };
 /* Makes k_wait() end when fd is readable. */

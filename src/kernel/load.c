@@ -33,7 +33,7 @@
 
 #define LICENSE "Dual MIT/GPL"
 #define LOG_BYTES (1u << 20)
-#define FIELD_DEPTH 8                         /* anonymous structs within structs */
+#define FIELD_DEPTH 8 /* anonymous structs within structs */
 
 static const enum bpf_prog_type kernel_class[] = {
 	[IMG_PERF] = BPF_PROG_TYPE_PERF_EVENT,
@@ -49,11 +49,10 @@ static int patch_maps(const struct k_run *k, struct bpf_ins *ins, uint32_t n, st
 			continue;
 		if (ins[i].src == INS_SRC_MAP || ins[i].src == INS_SRC_MAP_VALUE) {
 			if ((uint32_t)ins[i].imm >= k->nmaps)
-				return err_set(e, TALLY_EINVAL,
-					       "instruction %u: there is no map %d", i, ins[i].imm);
+				return err_set(e, TALLY_EINVAL, "instruction %u: there is no map %d", i, ins[i].imm);
 			ins[i].imm = k->map[ins[i].imm].fd;
 		}
-		i++;                          /* the second half has no code of its own */
+		i++; /* the second half has no code of its own */
 	}
 	return 0;
 }
@@ -104,8 +103,7 @@ int64_t btf_field(const struct btf *btf, const char *type, const char *field)
 	return id < 0 ? -1 : field_offset(btf, (uint32_t)id, field);
 }
 
-static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins,
-			struct err *e)
+static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins, struct err *e)
 {
 	for (uint32_t i = 0; i < p->nrelocs; i++) {
 		const struct img_reloc *r = &p->reloc[i];
@@ -114,8 +112,7 @@ static int patch_fields(const struct btf *btf, const struct img_prog *p, struct 
 		if (r->ins >= p->nins)
 			return err_set(e, TALLY_EINVAL, "there is no instruction %u", r->ins);
 		if (at < 0)
-			return err_set(e, TALLY_ENOTSUP,
-				       "line %u: this kernel's struct %s has no field %s",
+			return err_set(e, TALLY_ENOTSUP, "line %u: this kernel's struct %s has no field %s",
 				       p->line[r->ins], r->type, r->field);
 		if (INS_CLASS(ins[r->ins].code) == INS_LDX)
 			ins[r->ins].off = (int16_t)(ins[r->ins].off + at);
@@ -174,8 +171,8 @@ static bool starts(const struct line *l, const char *with)
 static bool line_is_chatter(const struct line *l)
 {
 	static const char *const chatter[] = {
-		"processed ", "verification time", "stack depth", "from ", "max_states", "func#",
-		"mark_precise", "last_idx", "regs=", "parent ", "; ",
+		"processed ",   "verification time", "stack depth", "from ",   "max_states", "func#",
+		"mark_precise", "last_idx",          "regs=",       "parent ", "; ",
 	};
 
 	for (size_t i = 0; i < COUNT(chatter); i++)
@@ -214,8 +211,10 @@ static uint32_t line_of_most(const struct img_prog *prog)
 
 int load_too_large(const struct img_prog *prog, struct err *e)
 {
-	return err_set(e, TALLY_EVERIFY, "line %u: program %.16s is too large for the kernel's verifier, and most of it comes "
-		       "from this line: use fewer string functions, or lower strsize", line_of_most(prog), prog->name);
+	return err_set(e, TALLY_EVERIFY,
+		       "line %u: program %.16s is too large for the kernel's verifier, and most of it comes "
+		       "from this line: use fewer string functions, or lower strsize",
+		       line_of_most(prog), prog->name);
 }
 
 int load_refused(const struct img_prog *prog, const char *log, struct err *e)
@@ -235,11 +234,10 @@ int load_refused(const struct img_prog *prog, const char *log, struct err *e)
 	if (at < 0)
 		at = said;
 	if (at < 0 || at >= (long)prog->nins)
-		return err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %.*s",
-			       prog->name, (int)(reason.n < 200 ? reason.n : 200), reason.p);
-	return err_set(e, TALLY_EVERIFY,
-		       "line %u: the kernel refused this: %.*s (instruction %.*s)", line_of(prog, (uint32_t)at),
-		       (int)(reason.n < 200 ? reason.n : 200), reason.p,
+		return err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %.*s", prog->name,
+			       (int)(reason.n < 200 ? reason.n : 200), reason.p);
+	return err_set(e, TALLY_EVERIFY, "line %u: the kernel refused this: %.*s (instruction %.*s)",
+		       line_of(prog, (uint32_t)at), (int)(reason.n < 200 ? reason.n : 200), reason.p,
 		       (int)(ins.n < 100 ? ins.n : 100), ins.n ? ins.p : "unknown");
 }
 
@@ -338,11 +336,11 @@ static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, const 
 
 	clean_name(p->name, name);
 	for (int i = 0; i < TRIES; i++) {
-		fd = bpf_prog_load(kernel_class[p->cls], name, LICENSE,
-				   (const struct bpf_insn *)(const void *)ins, p->nins, &o);
+		fd = bpf_prog_load(kernel_class[p->cls], name, LICENSE, (const struct bpf_insn *)(const void *)ins,
+				   p->nins, &o);
 		if (fd >= 0 || errno != EAGAIN || load_clock_ms() - begin > LONG_WALK_MS)
 			break;
-		errno = EAGAIN;               /* the clock may have changed it */
+		errno = EAGAIN; /* the clock may have changed it */
 	}
 	return fd;
 }
@@ -383,15 +381,17 @@ static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, con
 	log[LOG_BYTES - 1] = '\0';
 	/* Linux 6.1 stops when the log is full: then its last line is no reason */
 	if (*fd < 0 && (rc = prog_not_refused(p, no, e)) == 0)
-		rc = *log && no != ENOSPC ? load_refused(p, log, e) :
-			err_set(e, TALLY_EVERIFY, "line %u: the kernel refused program %.16s, and most of it comes from this "
-				"line: %s", line_of_most(p), p->name, strerror(first));
+		rc = *log && no != ENOSPC ?
+			     load_refused(p, log, e) :
+			     err_set(e, TALLY_EVERIFY,
+				     "line %u: the kernel refused program %.16s, and most of it comes from this "
+				     "line: %s",
+				     line_of_most(p), p->name, strerror(first));
 	mem_free(log);
 	return rc;
 }
 
-static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf,
-		     int *fd, struct err *e)
+static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf, int *fd, struct err *e)
 {
 	struct func_types types = { 0 };
 	struct bpf_ins *ins;
@@ -436,7 +436,8 @@ static struct btf *kernel_btf_mapped(int fd)
 	struct stat st;
 	void *p;
 
-	if (fstat(fd, &st) < 0 || (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)) == MAP_FAILED)
+	if (fstat(fd, &st) < 0 ||
+	    (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)) == MAP_FAILED)
 		return NULL;
 	btf = btf__new(p, (uint32_t)st.st_size);
 	munmap(p, (size_t)st.st_size);
@@ -453,9 +454,10 @@ static int kernel_btf_open(struct btf **ret, struct err *e)
 	*ret = fd >= 0 ? kernel_btf_mapped(fd) : NULL;
 	if (fd >= 0)
 		close(fd);
-	if (*ret || (*ret = btf__load_vmlinux_btf()))         /* libbpf knows other places, too */
+	if (*ret || (*ret = btf__load_vmlinux_btf())) /* libbpf knows other places, too */
 		return 0;
-	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them", path);
+	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them",
+		       path);
 }
 
 /* Puts each part where the tail calls of its class look for it. */
@@ -465,8 +467,8 @@ static int parts_link(const struct k_run *k, const struct bpf_image *img, struct
 		for (uint32_t i = 0; img->map[m].use == IMG_PARTS && i < img->nparts; i++)
 			if (img->part[i].cls == img->map[m].id &&
 			    bpf_map_update_elem(k->map[m].fd, &i, &k->prog[img->nprogs + i], BPF_ANY) < 0)
-				return err_set(e, TALLY_EIO, "part %u of program %.16s can't be put in its place: %s", i,
-					       img->part[i].name, strerror(errno));
+				return err_set(e, TALLY_EIO, "part %u of program %.16s can't be put in its place: %s",
+					       i, img->part[i].name, strerror(errno));
 	return 0;
 }
 
@@ -512,6 +514,6 @@ int k_test_run(struct k_run *k, uint32_t prog, struct err *e)
 		return rc;
 	if (bpf_prog_test_run_opts(k->prog[prog], &o) < 0)
 		return errno == EPERM ? rights_bpf("running a BPF program", e) :
-		       err_set(e, TALLY_EIO, "running a program failed: %s", strerror(errno));
+					err_set(e, TALLY_EIO, "running a program failed: %s", strerror(errno));
 	return 0;
 }

@@ -32,7 +32,8 @@ static void last_instruction_of_the_log_is_the_culprit(void **state)
 				    "0: (b7) r0 = 0                        ; R0_w=0\n"
 				    "1: (79) r3 = *(u64 *)(r10 -8)\n"
 				    "invalid read from stack R10 off=-8 size=8\n"
-				    "processed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n", 4, &e),
+				    "processed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n",
+				    4, &e),
 			    "line 101: the kernel refused this: invalid read from stack R10 off=-8 size=8 "
 			    "(instruction 1: (79) r3 = *(u64 *)(r10 -8))");
 }
@@ -140,7 +141,7 @@ static void too_large_program_names_a_line_of_the_script_and_not_0(void **state)
 	HM_NEED_RIGHTS();
 	hm_init(&h);
 	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R1, 0), I_ALU_IMM(ADD, R1, 1), I_JMP_IMM(JLT, R1, 600000, -2), HM_RETURN);
-	h.line[0] = h.line[3] = h.line[4] = 0;        /* glue */
+	h.line[0] = h.line[3] = h.line[4] = 0; /* glue */
 	h.line[2] = 101;
 	assert_int_equal(open_fails(&h, &e), -TALLY_EVERIFY);
 	assert_non_null(strstr(e.text, "line 101: program hand made is too large for the kernel's verifier"));
@@ -214,7 +215,7 @@ static void fields_of_kernel_structs_are_found(void **state)
 	}
 	assert_int_equal(k_test_run(k, 0, &e), 0);
 	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
-	assert_int_equal(value[0], 1);        /* the field was the thread group id */
+	assert_int_equal(value[0], 1); /* the field was the thread group id */
 	k_close(k);
 }
 

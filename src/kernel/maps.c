@@ -52,16 +52,15 @@ static int map_refused(const struct img_map *m, int no, struct err *e)
 		return rights_bpf("creating a BPF map", e);
 	case ENOMEM:
 	case E2BIG:
-		return err_set(e, TALLY_ENOMEM, "map %.16s: no memory for %u entries of %u bytes",
-			       m->name, m->max_entries, m->key_size + m->value_size);
+		return err_set(e, TALLY_ENOMEM, "map %.16s: no memory for %u entries of %u bytes", m->name,
+			       m->max_entries, m->key_size + m->value_size);
 	case EMFILE:
 	case ENFILE:
 		return run_file_refused("creating a BPF map", no, e);
 	case ENOSYS:
 		return err_set(e, TALLY_ENOTSUP, "this kernel has no BPF");
 	default:
-		return err_set(e, TALLY_EINVAL,
-			       "map %.16s: the kernel refuses %u entries of %u and %u bytes: %s",
+		return err_set(e, TALLY_EINVAL, "map %.16s: the kernel refuses %u entries of %u and %u bytes: %s",
 			       m->name, m->max_entries, m->key_size, m->value_size, strerror(no));
 	}
 }
@@ -93,16 +92,14 @@ static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m,
 	if (m->type == IMG_RINGBUF)
 		return r->fd = rings_control(k, m, e);
 	memcpy(name, m->name, sizeof(m->name) - 1);
-	r->fd = bpf_map_create(kernel_type[m->type], name, m->key_size, m->value_size,
-			       m->max_entries, &o);
+	r->fd = bpf_map_create(kernel_type[m->type], name, m->key_size, m->value_size, m->max_entries, &o);
 	if (r->fd < 0)
 		return map_refused(m, errno, e);
 	return m->type == IMG_ARRAY && m->max_entries == 1 ? map_memory(r, m, e) : 0;
 }
 
 /* What a map starts with: the globals their values, the control words are found. */
-static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_image *img,
-		    struct err *e)
+static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_image *img, struct err *e)
 {
 	bool globals = r->use == IMG_GLOBALS && img->globals_init;
 	size_t need = r->use == IMG_CTL ? sizeof(struct img_ctl) : globals ? img->globals_size : 0;
@@ -127,8 +124,9 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 		struct run_map *r = &k->map[k->nmaps++];
 		int rc;
 
-		*r = (struct run_map){ .fd = -1, .type = m->type, .use = m->use,
-				       .key_size = m->key_size, .value_size = m->value_size };
+		*r = (struct run_map){
+			.fd = -1, .type = m->type, .use = m->use, .key_size = m->key_size, .value_size = m->value_size
+		};
 		if (m->type >= COUNT(kernel_type))
 			return err_set(e, TALLY_EINVAL, "map %.16s: no such type", m->name);
 		if ((rc = map_open(k, r, m, e)) < 0 || (rc = map_fill(k, r, img, e)) < 0)

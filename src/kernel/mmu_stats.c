@@ -28,16 +28,16 @@
 #include "kernel/mmu_stats.h"
 
 #define CPUS "devices/system/cpu"
-#define CPUS_MOST 4096u                       /* what Linux can have on this machine */
+#define CPUS_MOST 4096u /* what Linux can have on this machine */
 #define PATH_BYTES 640u
-#define BASE UINT64_C(0x80000000)             /* any: the kernel has its own */
+#define BASE UINT64_C(0x80000000) /* any: the kernel has its own */
 
 struct mmu {
 	struct hv_line_ops op;
 	char root[512];
-	uint32_t ncpus;                       /* the highest number, and one */
-	uint8_t *memory;                      /* what was read last, by CPU */
-	bool *turned_on;                      /* by us */
+	uint32_t ncpus;  /* the highest number, and one */
+	uint8_t *memory; /* what was read last, by CPU */
+	bool *turned_on; /* by us */
 };
 
 /* ---- files ------------------------------------------------------------------------------- */
@@ -52,7 +52,8 @@ static int no_file(uint32_t cpu, const char *file, int error, struct err *e)
 	if (error == ENOENT || error == ENODEV || error == ENOTDIR)
 		return err_set(e, TALLY_ESTATE, "cpu%u is offline, or has no %s", cpu, file);
 	if (error == EACCES || error == EPERM || error == EROFS)
-		return err_set(e, TALLY_EPERM, "cpu%u: %s may not be touched: %s; root may", cpu, file, strerror(error));
+		return err_set(e, TALLY_EPERM, "cpu%u: %s may not be touched: %s; root may", cpu, file,
+			       strerror(error));
 	return err_set(e, TALLY_EIO, "cpu%u: %s: %s", cpu, file, strerror(error));
 }
 
@@ -90,7 +91,9 @@ static int collect(const struct mmu *m, uint32_t cpu, bool on, struct err *e)
 
 static int read_slot(const struct mmu *m, uint32_t cpu, uint32_t slot, uint8_t *to, struct err *e)
 {
-	static const char *const page[] = { [MMUSTAT_8K] = "8k", [MMUSTAT_64K] = "64k", [MMUSTAT_4M] = "4mb", [MMUSTAT_256M] = "256mb" };
+	static const char *const page[] = {
+		[MMUSTAT_8K] = "8k", [MMUSTAT_64K] = "64k", [MMUSTAT_4M] = "4mb", [MMUSTAT_256M] = "256mb"
+	};
 	static const char *const what[] = { "hits", "ticks" };
 	const uint32_t size = slot % MMUSTAT_SIZES;
 	const bool data = slot / MMUSTAT_SIZES & 2, context = slot / MMUSTAT_SIZES & 1;
@@ -100,8 +103,8 @@ static int read_slot(const struct mmu *m, uint32_t cpu, uint32_t slot, uint8_t *
 		uint64_t v;
 		int rc;
 
-		snprintf(file, sizeof(file), "mmu_stats/%cmmu_tsb_%s_%s_%s_tte", data ? 'd' : 'i', what[i], context ? "ctxnon0" : "ctx0",
-			 page[size]);
+		snprintf(file, sizeof(file), "mmu_stats/%cmmu_tsb_%s_%s_%s_tte", data ? 'd' : 'i', what[i],
+			 context ? "ctxnon0" : "ctx0", page[size]);
 		rc = number_of(m, cpu, file, &v, e);
 		if (rc < 0)
 			return rc;
@@ -162,7 +165,7 @@ static int call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct e
 	if (trap == HV_CORE_TRAP && o[5] == SUN4V_API_SET_VERSION) {
 		o[0] = o[0] == SUN4V_GROUP_NIAGARA ? HV_EOK : HV_EINVAL;
 		o[1] = 0;
-	} else if (trap == HV_CORE_TRAP && o[5] == SUN4V_API_GET_VERSION) {    /* which asks whether that CPU is there */
+	} else if (trap == HV_CORE_TRAP && o[5] == SUN4V_API_GET_VERSION) { /* which asks whether that CPU is there */
 		rc = info(m, vcpu, &o[1], &mine);
 		o[0] = o[0] == SUN4V_GROUP_NIAGARA || o[0] == SUN4V_GROUP_CORE ? HV_EOK : HV_EINVAL;
 		o[1] = o[0] == HV_EOK;
@@ -177,7 +180,7 @@ static int call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct e
 	} else {
 		o[0] = HV_EBADTRAP;
 	}
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", mine.text) : 0;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", mine.text) : 0;
 }
 
 static int no_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e)
@@ -248,10 +251,12 @@ static uint64_t clock_of(const struct mmu *m)
 static int open_mmu(struct mmu *m, const char *sysfs, struct err *e)
 {
 	if ((size_t)snprintf(m->root, sizeof(m->root), "%s", sysfs) >= sizeof(m->root))
-		return err_set(e, TALLY_EINVAL, "the path of the sysfs tree is longer than %zu bytes", sizeof(m->root) - 1);
+		return err_set(e, TALLY_EINVAL, "the path of the sysfs tree is longer than %zu bytes",
+			       sizeof(m->root) - 1);
 	count_cpus(m);
 	if (!m->ncpus)
-		return err_set(e, TALLY_ENOTSUP, "there is no cpu*/mmu_stats in %s/" CPUS ", where Linux on UltraSPARC T1 has it", sysfs);
+		return err_set(e, TALLY_ENOTSUP,
+			       "there is no cpu*/mmu_stats in %s/" CPUS ", where Linux on UltraSPARC T1 has it", sysfs);
 	m->memory = mem_alloc((size_t)m->ncpus * MMUSTAT_BYTES);
 	m->turned_on = mem_alloc(m->ncpus * sizeof(*m->turned_on));
 	return m->memory && m->turned_on ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
@@ -269,9 +274,18 @@ int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
 		close_mmu(m);
 		return rc;
 	}
-	m->op = (struct hv_line_ops){ .what = "this machine", .sun4v = call, .asr = no_asr, .mmustat = mmustat, .close = close_mmu };
-	*ret = (struct hv_line){ .arg = m, .op = &m->op, .machine = "niagara", .sockets = 1, .strands = m->ncpus,
-				 .strands_per_node = m->ncpus, .tick_hz = clock_of(m), .memory = m->memory, .base = BASE,
+	m->op = (struct hv_line_ops){
+		.what = "this machine", .sun4v = call, .asr = no_asr, .mmustat = mmustat, .close = close_mmu
+	};
+	*ret = (struct hv_line){ .arg = m,
+				 .op = &m->op,
+				 .machine = "niagara",
+				 .sockets = 1,
+				 .strands = m->ncpus,
+				 .strands_per_node = m->ncpus,
+				 .tick_hz = clock_of(m),
+				 .memory = m->memory,
+				 .base = BASE,
 				 .bytes = (size_t)m->ncpus * MMUSTAT_BYTES };
 	return 0;
 }

@@ -35,7 +35,10 @@ static void closed(struct hv_line l)
 }
 
 /* A copy of the tree, to write to. */
-struct copy { char root[64]; struct hv_line l; };
+struct copy {
+	char root[64];
+	struct hv_line l;
+};
 
 static struct copy copied(void)
 {
@@ -121,7 +124,7 @@ static void each_file_is_one_slot(void **state)
 				assert_int_equal(m.at[d][x][s].hits, n * 7);
 				assert_int_equal(m.at[d][x][s].ticks, n * 7 * 31);
 			}
-	for (uint32_t i = 0; i < MMUSTAT_BYTES / 8; i++)       /* and nothing else is written */
+	for (uint32_t i = 0; i < MMUSTAT_BYTES / 8; i++) /* and nothing else is written */
 		if (i / 2 % 8 == 2 || i / 2 % 8 == 4 || i / 2 % 8 > 5)
 			assert_int_equal(be64_get(bytes + i * 8), 0);
 	closed(l);
@@ -136,7 +139,7 @@ static void a_guest_s_library_reads_them(void **state)
 
 	(void)state;
 	assert_int_equal(sun4v_client_open(&g, &c.l, &e), 0);
-	assert_int_equal(mmustat_read(g, 0, &m, &e), 0);               /* without a buffer, too */
+	assert_int_equal(mmustat_read(g, 0, &m, &e), 0); /* without a buffer, too */
 	assert_int_equal(m.at[0][0][MMUSTAT_8K].hits, 100);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(mmustat_start(g, i, &e), 0);
@@ -184,7 +187,7 @@ static void collecting_is_turned_on_and_put_back(void **state)
 	assert_int_equal(first_of(&c, 2, "mmustat_enable"), '1');
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(call(&c.l, i, SUN4V_MMUSTAT_CONF, 0, &v, &e), HV_EOK);
-	assert_int_equal(first_of(&c, 0, "mmustat_enable"), '1');      /* it was on before */
+	assert_int_equal(first_of(&c, 0, "mmustat_enable"), '1'); /* it was on before */
 	assert_int_equal(first_of(&c, 2, "mmustat_enable"), '0');
 	dropped(&c);
 }
@@ -201,7 +204,7 @@ static void only_root_turns_collecting_on(void **state)
 	file_of(&c, path, 2, "mmustat_enable");
 	assert_int_equal(chmod(path, 0444), 0);
 	demoted = geteuid() == 0 && seteuid(NOBODY) == 0;
-	assert_int_equal(call(&c.l, 0, SUN4V_MMUSTAT_CONF, c.l.base, &v, &e), HV_EOK);         /* it collects already */
+	assert_int_equal(call(&c.l, 0, SUN4V_MMUSTAT_CONF, c.l.base, &v, &e), HV_EOK); /* it collects already */
 	assert_int_equal(call(&c.l, 2, SUN4V_MMUSTAT_CONF, c.l.base, &v, &e), 1000 + TALLY_EPERM);
 	if (demoted)
 		assert_int_equal(seteuid(0), 0);
@@ -214,7 +217,8 @@ static void only_root_turns_collecting_on(void **state)
 
 static void a_machine_without_is_told_what_is_missing(void **state)
 {
-	static const char *const root[] = { "test/sysfs/amd", "test/sysfs/none-such", TREE "/devices/system/cpu/cpu0/mmustat_enable" };
+	static const char *const root[] = { "test/sysfs/amd", "test/sysfs/none-such",
+					    TREE "/devices/system/cpu/cpu0/mmustat_enable" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(root); i++) {
@@ -231,8 +235,17 @@ static void a_machine_without_is_told_what_is_missing(void **state)
 
 static void what_is_no_count_is_refused(void **state)
 {
-	static const char *const text[] = { "", "\n", "-1\n", "0x10\n", "1 2\n", " 1\n", "18446744073709551616\n", "many\n",
-					    "00000000000000000000000000000000000000000000000000000000000000000000000000000001\n" };
+	static const char *const text[] = {
+		"",
+		"\n",
+		"-1\n",
+		"0x10\n",
+		"1 2\n",
+		" 1\n",
+		"18446744073709551616\n",
+		"many\n",
+		"00000000000000000000000000000000000000000000000000000000000000000000000000000001\n"
+	};
 	struct copy c = copied();
 	uint8_t bytes[MMUSTAT_BYTES];
 
@@ -248,7 +261,8 @@ static void what_is_no_count_is_refused(void **state)
 
 static void names_that_are_no_cpus_are_left_alone(void **state)
 {
-	static const char *const name[] = { "cpufreq", "cpu", "cpu2x", "cpu-1", "cpu4096", "cpu99999999999999999999", "xcpu3" };
+	static const char *const name[] = { "cpufreq", "cpu", "cpu2x", "cpu-1", "cpu4096", "cpu99999999999999999999",
+					    "xcpu3" };
 	struct copy c = copied();
 	char path[192];
 	struct hv_line l;

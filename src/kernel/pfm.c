@@ -58,8 +58,7 @@ static bool present_core(const struct pfm *p, pfm_pmu_t i, pfm_pmu_info_t *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	return p->pmu_info(i, info) == PFM_SUCCESS && info->is_present &&
-	       info->type == PFM_PMU_TYPE_CORE;
+	return p->pmu_info(i, info) == PFM_SUCCESS && info->is_present && info->type == PFM_PMU_TYPE_CORE;
 }
 
 static void pfm_load(void)
@@ -77,8 +76,8 @@ static void pfm_load(void)
 	pfm.strerror = dlsym(lib, "pfm_strerror");
 	pfm.version = dlsym(lib, "pfm_get_version");
 	pfm.why = "libpfm4 is not the library that it should be";
-	if (!pfm.initialize || !pfm.encode || !pfm.pmu_info || !pfm.event_info || !pfm.event_next ||
-	    !pfm.strerror || !pfm.version)
+	if (!pfm.initialize || !pfm.encode || !pfm.pmu_info || !pfm.event_info || !pfm.event_next || !pfm.strerror ||
+	    !pfm.version)
 		return;
 	pfm.why = NULL;
 	if (pfm.initialize() != PFM_SUCCESS)
@@ -100,9 +99,8 @@ int k_pfm_version(void)
 
 static bool generic_type(uint32_t type)
 {
-	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE ||
-	       type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_TRACEPOINT ||
-	       type == PERF_TYPE_BREAKPOINT;
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_HW_CACHE ||
+	       type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT;
 }
 
 /* The nearest name is looked for only when the name is not tied to a PMU (PMU::EVENT). */
@@ -124,7 +122,7 @@ static int unknown_name(const char *name, struct err *e)
 		rc = err_set(e, TALLY_ENOTSUP, "libpfm4 knows no PMU of this machine");
 	else
 		rc = err_set(e, TALLY_ENOPROBE, "libpfm4 knows no event \"%s\"%s%s%s", name,
-		             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+			     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	arena_free(&a);
 	return rc;
 }
@@ -156,8 +154,8 @@ int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 	return 0;
 }
 
-static int add_names(const struct pfm *p, const pfm_pmu_info_t *pmu, struct arena *a,
-                     const char ***v, uint32_t *n, uint32_t *cap)
+static int add_names(const struct pfm *p, const pfm_pmu_info_t *pmu, struct arena *a, const char ***v, uint32_t *n,
+		     uint32_t *cap)
 {
 	for (int i = pmu->first_event; i != -1 && *n < MAX_NAMES; i = p->event_next(i)) {
 		pfm_event_info_t info = { .size = sizeof(info) };

@@ -75,8 +75,7 @@ static int read_pmu(const char *root, const char *name, struct k_pmu *p)
 
 	if (!is_name(name) || strlen(name) >= sizeof(p->name))
 		return 0;
-	if (read_pmu_file(root, name, "type", text, sizeof(text)) < 0 || !text_u64(text, &type) ||
-	    type > UINT32_MAX)
+	if (read_pmu_file(root, name, "type", text, sizeof(text)) < 0 || !text_u64(text, &type) || type > UINT32_MAX)
 		return 0;
 	memset(p, 0, sizeof(*p));
 	strcpy(p->name, name);
@@ -136,8 +135,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int k_pmu_names(const char *root, const struct k_pmu *pmu, bool formats, struct arena *a,
-                const char ***ret, uint32_t *n)
+int k_pmu_names(const char *root, const struct k_pmu *pmu, bool formats, struct arena *a, const char ***ret,
+		uint32_t *n)
 {
 	const char **v = NULL, **copy;
 	uint32_t count = 0, cap = 0;
@@ -190,10 +189,7 @@ static uint64_t *config_word(struct k_event *ev, const char *name, size_t len)
 		return &ev->config;
 	if (len != 7 || memcmp(name, "config", 6))
 		return NULL;
-	return name[6] == '1'   ? &ev->config1
-	       : name[6] == '2' ? &ev->config2
-	       : name[6] == '3' ? &ev->config3
-	                        : NULL;
+	return name[6] == '1' ? &ev->config1 : name[6] == '2' ? &ev->config2 : name[6] == '3' ? &ev->config3 : NULL;
 }
 
 /* Next "lo" or "lo-hi" of a format's ranges; false when it is none or leaves 64 bits. */
@@ -249,8 +245,7 @@ static int unknown_term(const char *root, const struct k_pmu *pmu, const char *n
 	const char **format, **event, *near;
 	uint32_t nf, ne;
 
-	if (k_pmu_names(root, pmu, true, &a, &format, &nf) < 0 ||
-	    k_pmu_names(root, pmu, false, &a, &event, &ne) < 0) {
+	if (k_pmu_names(root, pmu, true, &a, &format, &nf) < 0 || k_pmu_names(root, pmu, false, &a, &event, &ne) < 0) {
 		arena_free(&a);
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	}
@@ -258,31 +253,31 @@ static int unknown_term(const char *root, const struct k_pmu *pmu, const char *n
 	if (!near)
 		near = text_nearest(name, event, ne);
 	err_set(e, TALLY_EINVAL, "PMU %s has no attribute or event \"%s\"%s%s%s", pmu->name, name,
-	        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	arena_free(&a);
 	return -TALLY_EINVAL;
 }
 
-static int put_value(const struct k_pmu *pmu, const char *name, const char *format, uint64_t v,
-                     struct k_event *ev, struct err *e)
+static int put_value(const struct k_pmu *pmu, const char *name, const char *format, uint64_t v, struct k_event *ev,
+		     struct err *e)
 {
 	int width = put_field(format, v, ev);
 
 	if (width < 0)
-		return err_set(e, TALLY_ECORRUPT, "PMU %s: the format of %s is not understood: %s",
-		               pmu->name, name, format);
+		return err_set(e, TALLY_ECORRUPT, "PMU %s: the format of %s is not understood: %s", pmu->name, name,
+			       format);
 	if (width < 64 && v >> width)
-		return err_set(e, TALLY_EINVAL, "%s=0x%llx does not fit: the field has %d bit%s",
-		               name, (unsigned long long)v, width, width == 1 ? "" : "s");
+		return err_set(e, TALLY_EINVAL, "%s=0x%llx does not fit: the field has %d bit%s", name,
+			       (unsigned long long)v, width, width == 1 ? "" : "s");
 	return 0;
 }
 
-static int put_terms(const char *root, const struct k_pmu *pmu, const char *terms, bool nested,
-                     struct k_event *ev, struct err *e);
+static int put_terms(const char *root, const struct k_pmu *pmu, const char *terms, bool nested, struct k_event *ev,
+		     struct err *e);
 
 /* One term: "name" or "name=value"; value NULL when it has none. */
-static int put_term(const char *root, const struct k_pmu *pmu, const char *name, const char *value,
-                    bool nested, struct k_event *ev, struct err *e)
+static int put_term(const char *root, const struct k_pmu *pmu, const char *name, const char *value, bool nested,
+		    struct k_event *ev, struct err *e)
 {
 	uint64_t v = 1, *word;
 	char file[160], text[1024];
@@ -295,8 +290,7 @@ static int put_term(const char *root, const struct k_pmu *pmu, const char *name,
 	word = is_format ? NULL : config_word(ev, name, strlen(name));
 	if (is_format || word) {
 		if (value && !text_u64(value, &v))
-			return err_set(e, TALLY_EINVAL, "%s needs a number, not \"%s\"", name,
-			               value);
+			return err_set(e, TALLY_EINVAL, "%s needs a number, not \"%s\"", name, value);
 		if (is_format)
 			return put_value(pmu, name, text, v, ev, e);
 		*word = v;
@@ -308,8 +302,8 @@ static int put_term(const char *root, const struct k_pmu *pmu, const char *name,
 	return put_terms(root, pmu, text, true, ev, e);
 }
 
-static int put_terms(const char *root, const struct k_pmu *pmu, const char *terms, bool nested,
-                     struct k_event *ev, struct err *e)
+static int put_terms(const char *root, const struct k_pmu *pmu, const char *terms, bool nested, struct k_event *ev,
+		     struct err *e)
 {
 	char term[128];
 	int rc = 0;
@@ -319,8 +313,7 @@ static int put_terms(const char *root, const struct k_pmu *pmu, const char *term
 		char *value;
 
 		if (len >= sizeof(term))
-			return err_set(e, TALLY_EINVAL, "a term is longer than %zu characters",
-			               sizeof(term) - 1);
+			return err_set(e, TALLY_EINVAL, "a term is longer than %zu characters", sizeof(term) - 1);
 		memcpy(term, terms, len);
 		term[len] = 0;
 		terms += len + (terms[len] == ',');
@@ -332,8 +325,7 @@ static int put_terms(const char *root, const struct k_pmu *pmu, const char *term
 	return rc;
 }
 
-int k_pmu_encode(const char *root, const struct k_pmu *pmu, const char *terms, struct k_event *ev,
-                 struct err *e)
+int k_pmu_encode(const char *root, const struct k_pmu *pmu, const char *terms, struct k_event *ev, struct err *e)
 {
 	struct k_event work = *ev;
 	int rc;

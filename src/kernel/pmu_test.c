@@ -16,13 +16,9 @@
 #define INTEL "test/sysfs/intel"
 
 /* The numbers of facts/event.h are the kernel's. */
-static_assert((int)EVENT_TYPE_HW == PERF_TYPE_HARDWARE && (int)EVENT_TYPE_SW == PERF_TYPE_SOFTWARE,
-              "uapi");
-static_assert((int)EVENT_TYPE_CACHE == PERF_TYPE_HW_CACHE && (int)EVENT_TYPE_RAW == PERF_TYPE_RAW,
-              "uapi");
-static_assert((int)CACHE_NODE == PERF_COUNT_HW_CACHE_NODE &&
-                      (int)CACHE_BPU == PERF_COUNT_HW_CACHE_BPU,
-              "uapi");
+static_assert((int)EVENT_TYPE_HW == PERF_TYPE_HARDWARE && (int)EVENT_TYPE_SW == PERF_TYPE_SOFTWARE, "uapi");
+static_assert((int)EVENT_TYPE_CACHE == PERF_TYPE_HW_CACHE && (int)EVENT_TYPE_RAW == PERF_TYPE_RAW, "uapi");
+static_assert((int)CACHE_NODE == PERF_COUNT_HW_CACHE_NODE && (int)CACHE_BPU == PERF_COUNT_HW_CACHE_BPU, "uapi");
 static_assert((int)CACHE_PREFETCH == PERF_COUNT_HW_CACHE_OP_PREFETCH, "uapi");
 static_assert((int)CACHE_MISS == PERF_COUNT_HW_CACHE_RESULT_MISS, "uapi");
 
@@ -41,8 +37,7 @@ static struct k_pmu pmu(const char *root, const char *name)
 	return found;
 }
 
-static void encodes(const char *root, const char *name, const char *terms, uint64_t config,
-                    uint64_t config1)
+static void encodes(const char *root, const char *name, const char *terms, uint64_t config, uint64_t config1)
 {
 	struct k_pmu p = pmu(root, name);
 	struct k_event ev = { 0 };
@@ -56,8 +51,7 @@ static void encodes(const char *root, const char *name, const char *terms, uint6
 	assert_int_equal(ev.type, p.type);
 }
 
-static void refuses(const char *root, const char *name, const char *terms, int code,
-                    const char *words)
+static void refuses(const char *root, const char *name, const char *terms, int code, const char *words)
 {
 	struct k_pmu p = pmu(root, name);
 	struct k_event ev = { .config = 7 };
@@ -71,8 +65,7 @@ static void refuses(const char *root, const char *name, const char *terms, int c
 
 static void hybrid_tree_has_two_core_pmus(void **state)
 {
-	struct k_pmu core = pmu("test/sysfs/hybrid", "cpu_core"),
-	             atom = pmu("test/sysfs/hybrid", "cpu_atom");
+	struct k_pmu core = pmu("test/sysfs/hybrid", "cpu_core"), atom = pmu("test/sysfs/hybrid", "cpu_atom");
 
 	(void)state;
 	assert_true(core.core && atom.core);
@@ -132,8 +125,7 @@ static void split_fields_take_their_low_bits_first(void **state)
 static void values_too_wide_are_refused(void **state)
 {
 	(void)state;
-	refuses(INTEL, "cpu", "umask=0x100", TALLY_EINVAL,
-	        "umask=0x100 does not fit: the field has 8 bits");
+	refuses(INTEL, "cpu", "umask=0x100", TALLY_EINVAL, "umask=0x100 does not fit: the field has 8 bits");
 	refuses(INTEL, "cpu", "edge=2", TALLY_EINVAL, "1 bit");
 	refuses(AMD, "cpu", "event=0x1000", TALLY_EINVAL, "12 bits");
 	refuses(INTEL, "cpu", "umask=ten", TALLY_EINVAL, "needs a number");

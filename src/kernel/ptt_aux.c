@@ -30,9 +30,9 @@
 #include "kernel/ptt_aux_int.h"
 
 #define NO_CUT UINT64_MAX
-#define RECORD_MOST 32u                       /* bytes of the larger record format */
+#define RECORD_MOST 32u /* bytes of the larger record format */
 
-struct aux_record {                           /* PERF_RECORD_AUX; what follows is not looked at */
+struct aux_record { /* PERF_RECORD_AUX; what follows is not looked at */
 	struct perf_event_header h;
 	uint64_t offset, size, flags;
 };
@@ -41,8 +41,9 @@ static_assert(sizeof(struct aux_record) == 32, "perf_event_open(2), PERF_RECORD_
 struct aux_ring aux_ring(struct perf_event_mmap_page *page, const void *data, uint64_t data_bytes, const void *aux,
 			 uint64_t aux_bytes)
 {
-	return (struct aux_ring){ .page = page, .data = data, .data_bytes = data_bytes, .aux = aux,
-				  .aux_bytes = aux_bytes, .cut = NO_CUT };
+	return (struct aux_ring){
+		.page = page, .data = data, .data_bytes = data_bytes, .aux = aux, .aux_bytes = aux_bytes, .cut = NO_CUT
+	};
 }
 
 static uint64_t aux_head(const struct aux_ring *r)
@@ -80,7 +81,7 @@ static bool record_taken(struct aux_ring *r, const struct aux_record *rec, uint6
 {
 	uint64_t end;
 
-	if (rec->h.type == PERF_RECORD_LOST)  /* and with it, flags */
+	if (rec->h.type == PERF_RECORD_LOST) /* and with it, flags */
 		r->gap = true;
 	if (rec->h.type != PERF_RECORD_AUX)
 		return true;
@@ -110,7 +111,7 @@ static bool records_look(struct aux_ring *r, uint64_t head)
 		memset(&rec, 0, sizeof(rec));
 		record_copy(r, r->data_at, &rec.h, sizeof(rec.h));
 		if (rec.h.size < sizeof(rec.h) || rec.h.size > end - r->data_at) {
-			r->data_at = end;     /* no record: the bytes of the trace are good all the same */
+			r->data_at = end; /* no record: the bytes of the trace are good all the same */
 			r->gap = true;
 			break;
 		}
@@ -158,7 +159,8 @@ int aux_take(struct aux_ring *r, struct ptt_aux *a)
 	end = end - r->at < to_end(r, r->at) ? end : r->at + to_end(r, r->at);
 	if (end == r->at)
 		return 0;
-	*a = (struct ptt_aux){ .p = r->aux + (r->at & (r->aux_bytes - 1)), .n = end - r->at,
+	*a = (struct ptt_aux){ .p = r->aux + (r->at & (r->aux_bytes - 1)),
+			       .n = end - r->at,
 			       .flags = r->gap ? PTT_AUX_TRUNCATED : 0 };
 	r->gap = false;
 	r->at = end;

@@ -10,17 +10,17 @@
 
 struct aux_ring {
 	/* set by aux_ring(), then read-only */
-	struct perf_event_mmap_page *page;    /* shared with the kernel: each word is read once */
+	struct perf_event_mmap_page *page; /* shared with the kernel: each word is read once */
 	const uint8_t *data, *aux;
-	uint64_t data_bytes, aux_bytes;       /* powers of two */
+	uint64_t data_bytes, aux_bytes; /* powers of two */
 	/* the reader's */
-	uint64_t data_at;                     /* records before it were looked at */
-	uint64_t at;                          /* AUX bytes before it were given out */
-	uint64_t tail;                        /* AUX bytes before it were handed back */
-	uint64_t cut;                         /* the kernel lost data here; UINT64_MAX: nowhere */
-	bool gap;                             /* what comes next does not follow what came last */
-	bool asleep;                          /* the driver has stopped, and says so nowhere */
-	bool stopped;                         /* so have we: what comes now tells nothing of its sleep */
+	uint64_t data_at; /* records before it were looked at */
+	uint64_t at;      /* AUX bytes before it were given out */
+	uint64_t tail;    /* AUX bytes before it were handed back */
+	uint64_t cut;     /* the kernel lost data here; UINT64_MAX: nowhere */
+	bool gap;         /* what comes next does not follow what came last */
+	bool asleep;      /* the driver has stopped, and says so nowhere */
+	bool stopped;     /* so have we: what comes now tells nothing of its sleep */
 };
 
 struct aux_ring aux_ring(struct perf_event_mmap_page *page, const void *data, uint64_t data_bytes, const void *aux,

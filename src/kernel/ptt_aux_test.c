@@ -8,7 +8,7 @@
 
 #include "kernel/ptt_aux_int.h"
 
-#define DATA 256u                             /* 8 records of 32 bytes: it wraps soon */
+#define DATA 256u /* 8 records of 32 bytes: it wraps soon */
 #define BUFFER PTT_BUFFER_BYTES
 #define RING (4ull * BUFFER)
 
@@ -78,12 +78,12 @@ static void takes_at(int line, struct pretend *k, uint64_t from, uint64_t n, uin
 
 	if (rc != 1 || a.n != n || a.flags != flags || a.lost)
 		fail_msg("line %d: %d, %zu bytes at 0x%llx, flags %u", line, rc, a.n, (unsigned long long)k->r.at - a.n,
-		         a.flags);
+			 a.flags);
 	memcpy(&first, a.p, 8);
 	memcpy(&last, a.p + n - 8, 8);
 	if (first != from / 8 || last != (from + n) / 8 - 1)
 		fail_msg("line %d: bytes are of 0x%llx to 0x%llx", line, (unsigned long long)first * 8,
-		         (unsigned long long)last * 8 + 8);
+			 (unsigned long long)last * 8 + 8);
 }
 #define takes(k, from, n, flags) takes_at(__LINE__, k, from, n, flags)
 
@@ -275,7 +275,7 @@ static void records_wrap_in_the_data_ring(void **state)
 	(void)state;
 	memset(rec, 0xff, sizeof(rec));
 	memcpy(rec, &odd, sizeof(odd));
-	record(k, rec, sizeof(rec));          /* from here on every eighth AUX record wraps */
+	record(k, rec, sizeof(rec)); /* from here on every eighth AUX record wraps */
 	for (uint64_t i = 0; i < 32; i++) {
 		commit(k, 64, i % 5 == 4 ? PERF_AUX_FLAG_TRUNCATED : 0);
 		takes(k, i * 64, 64, i && i % 5 == 0 ? PTT_AUX_TRUNCATED : 0);
@@ -311,9 +311,9 @@ static void lost_records_lose_no_bytes(void **state)
 	struct pretend *k = made();
 
 	(void)state;
-	bytes(k, 96);                         /* three commits of which no record came through */
+	bytes(k, 96); /* three commits of which no record came through */
 	record(k, &lost, sizeof(lost));
-	takes(k, 0, 96, PTT_AUX_TRUNCATED);   /* their flags are not known */
+	takes(k, 0, 96, PTT_AUX_TRUNCATED); /* their flags are not known */
 	commit(k, 32, 0);
 	takes(k, 96, 32, 0);
 	unmade(k);
@@ -380,7 +380,7 @@ static void bytes_written_over_are_passed_over_and_marked(void **state)
 	for (int i = 0; i < 4; i++)
 		bytes(k, BUFFER);
 	bytes(k, 48);
-	takes(k, 64, BUFFER, PTT_AUX_TRUNCATED);      /* the oldest whole record behind position 48 */
+	takes(k, 64, BUFFER, PTT_AUX_TRUNCATED); /* the oldest whole record behind position 48 */
 	assert_true(k->r.asleep);
 	unmade(k);
 }
@@ -416,7 +416,7 @@ static void random_memory_never_leads_out_of_the_rings(void **state)
 		k->page.aux_head += x >> 40 & 0xfffff;
 		while (aux_take(&k->r, &a) > 0)
 			assert_true(a.n && a.n <= BUFFER && a.p >= (uint8_t *)k->aux &&
-			            a.p + a.n <= (uint8_t *)k->aux + RING);
+				    a.p + a.n <= (uint8_t *)k->aux + RING);
 		if (x >> 60 & 1)
 			aux_release(&k->r);
 		assert_true(k->page.aux_tail <= k->page.aux_head && k->page.data_tail <= k->page.data_head);

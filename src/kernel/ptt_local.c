@@ -39,18 +39,18 @@
 
 #define DEVICES "bus/event_source/devices"
 #define PREFIX "hisi_ptt"
-#define DATA_PAGES 16u                        /* of the ring for records: a commit is 32 bytes there */
-#define FILTERS_MOST 4096u                    /* of a device and kind */
+#define DATA_PAGES 16u     /* of the ring for records: a commit is 32 bytes there */
+#define FILTERS_MOST 4096u /* of a device and kind */
 #define PATH_BYTES 768u
 
 struct trace {
-	int fd;                               /* -1: none */
-	bool running;                         /* not stopped yet */
+	int fd;       /* -1: none */
+	bool running; /* not stopped yet */
 	uint32_t type, cpu;
 	uint64_t config;
 	char device[32];
 	size_t ring_bytes, page;
-	void *data, *aux;                     /* mapped, or NULL */
+	void *data, *aux; /* mapped, or NULL */
 	struct aux_ring ring;
 };
 struct local {
@@ -62,7 +62,7 @@ struct local {
 
 /* root/bus/event_source/devices/DEVICE/folder/file, the last two "" when not wanted. */
 static bool path_of(const struct local *l, char to[static PATH_BYTES], const char *device, const char *folder,
-                    const char *file)
+		    const char *file)
 {
 	int n = snprintf(to, PATH_BYTES, "%s/" DEVICES "/%s%s%s%s%s", l->root, device, *folder ? "/" : "", folder,
 			 *file ? "/" : "", file);
@@ -281,15 +281,15 @@ static int local_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, struct
 	dir = opendir(path);
 	if (!dir && errno != ENOENT && errno != ENOTDIR)
 		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EIO, "%s can't be read: %s", path,
-		               strerror(errno));
+			       strerror(errno));
 	rc = dir ? list_read(l, dir, e) : 0;
 	if (dir)
 		closedir(dir);
 	if (rc == 0 && !l->n)
 		rc = err_set(e, TALLY_ENOTSUP,
-		             "this machine has no PTT device (no " PREFIX "* in %s): the model has two, "
-		             "--on kunpeng",
-		             path);
+			     "this machine has no PTT device (no " PREFIX "* in %s): the model has two, "
+			     "--on kunpeng",
+			     path);
 	if (rc < 0) {
 		list_free(l);
 		return rc;
@@ -307,16 +307,16 @@ static int tune_failed(const char *doing, const char *path, int no, struct err *
 	case EACCES:
 	case EPERM:
 		return err_set(e, TALLY_EPERM, "%s %s is not permitted: it is root's (mode 600), so run this with sudo",
-		               doing, path);
+			       doing, path);
 	case ETIMEDOUT:
 	case EBUSY:
 		return err_set(e, TALLY_EBUSY, "%s %s: the device did not answer in time; try again", doing, path);
 	case EINVAL:
 		return err_set(e, TALLY_EINVAL, "%s %s: the driver refuses the value; 0, 1 and 2 are valid", doing,
-		               path);
+			       path);
 	case ENOENT:
 		return err_set(e, TALLY_ENOTSUP,
-		               "this machine has no %s: the device is gone, or its driver does not have it", path);
+			       "this machine has no %s: the device is gone, or its driver does not have it", path);
 	default:
 		return err_set(e, TALLY_EIO, "%s %s: %s", doing, path, strerror(no));
 	}
@@ -374,20 +374,20 @@ static int event_refuses(const struct trace *t, int no, struct err *e)
 		return err_set(e, TALLY_EPERM, "a trace of %s needs cap_perfmon: %s", t->device, k_fix(FIX_COUNT).text);
 	case EBUSY:
 		return err_set(e, TALLY_EBUSY,
-		               "%s is taken: another trace (perf record?) has it, and there is one at a time",
-		               t->device);
+			       "%s is taken: another trace (perf record?) has it, and there is one at a time",
+			       t->device);
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
 		return err_set(e, TALLY_ENOTSUP, "%s is gone, or CPU %u beside it is offline", t->device, t->cpu);
 	case EOPNOTSUPP:
 		return err_set(e, TALLY_ENOTSUP, "the kernel's driver does not support this event of %s on CPU %u",
-		               t->device, t->cpu);
+			       t->device, t->cpu);
 	case EINVAL:
 		return err_set(e, TALLY_EINVAL,
-		               "the kernel's driver refuses config 0x%llx of %s: a filter that has just gone, "
-		               "or a direction, type or format that it does not know",
-		               (unsigned long long)t->config, t->device);
+			       "the kernel's driver refuses config 0x%llx of %s: a filter that has just gone, "
+			       "or a direction, type or format that it does not know",
+			       (unsigned long long)t->config, t->device);
 	case ENOSYS:
 		return err_set(e, TALLY_ENOTSUP, "this kernel has no perf events");
 	default:
@@ -401,12 +401,12 @@ static int ring_refused(const struct trace *t, const char *which, size_t bytes, 
 
 	if (no == EPERM || no == EACCES)
 		return err_set(e, TALLY_EPERM,
-		               "%s of %zu KiB is more memory than may be locked: sudo sysctl "
-		               "kernel.perf_event_mlock_kb=%zu, or cap_ipc_lock",
-		               which, bytes / 1024, bytes / 1024 + 1024);
+			       "%s of %zu KiB is more memory than may be locked: sudo sysctl "
+			       "kernel.perf_event_mlock_kb=%zu, or cap_ipc_lock",
+			       which, bytes / 1024, bytes / 1024 + 1024);
 	if (no == ENOMEM && t->ring_bytes < least)
 		return err_set(e, TALLY_EINVAL, "%s of %zu MiB is too small for the kernel's driver: -m 16M or more",
-		               which, bytes >> 20);
+			       which, bytes >> 20);
 	if (no == ENOMEM)
 		return err_set(e, TALLY_ENOMEM, "there is no memory for %s of %zu KiB", which, bytes / 1024);
 	if (no == EOPNOTSUPP || no == EINVAL)
@@ -498,8 +498,12 @@ static int local_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask 
 	if (!p->type)
 		return err_set(e, TALLY_ENOTSUP, "%s is no PMU of this kernel", p->name);
 	trace_close(t);
-	*t = (struct trace){ .fd = -1, .type = p->type, .cpu = (uint32_t)strtoul(p->cpus, NULL, 10),
-			     .config = ptt_ask_config(ev), .ring_bytes = ring, .page = (size_t)sysconf(_SC_PAGESIZE) };
+	*t = (struct trace){ .fd = -1,
+			     .type = p->type,
+			     .cpu = (uint32_t)strtoul(p->cpus, NULL, 10),
+			     .config = ptt_ask_config(ev),
+			     .ring_bytes = ring,
+			     .page = (size_t)sysconf(_SC_PAGESIZE) };
 	memcpy(t->device, p->name, sizeof(t->device));
 	return trace_open(t, e);
 }
@@ -511,7 +515,7 @@ static int on_off(const struct trace *t, bool on, struct err *e)
 	if (ioctl(t->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0)
 		return 0;
 	return err_set(e, TALLY_EIO, "the trace of %s can't be %s: %s", t->device, on ? "started again" : "stopped",
-	               strerror(errno));
+		       strerror(errno));
 }
 
 /* The driver sleeps and all was read. When disabling brings more bytes, it was not quite asleep: they come first. */
@@ -639,7 +643,7 @@ int k_ptt_pmus(struct ptt_pmus *ret, const char *sysfs, struct err *e)
 	if ((size_t)snprintf(l->root, sizeof(l->root), "%s", sysfs ? sysfs : "/sys") >= sizeof(l->root)) {
 		mem_free(l);
 		return err_set(e, TALLY_EINVAL, "the path of the sysfs tree is longer than %zu bytes",
-		               sizeof(l->root) - 1);
+			       sizeof(l->root) - 1);
 	}
 	*ret = (struct ptt_pmus){ l, &local_ops };
 	return 0;

@@ -83,7 +83,7 @@ static void filters_are_ports_first_then_by_value(void **state)
 	}
 	assert_int_equal(v[1].nfilters, 0);
 	assert_string_equal(v[2].filter[0].name, "10000:80:10.0");
-	assert_int_equal(listed(p, &v), 3);   /* again: the list before is gone, and nothing else */
+	assert_int_equal(listed(p, &v), 3); /* again: the list before is gone, and nothing else */
 	closed(p);
 }
 
@@ -158,7 +158,7 @@ static void list_survives_each_failed_allocation(void **state)
 		ran_out = mem_failed();
 		mem_fail_at(0);
 		assert_int_equal(rc, ran_out ? -TALLY_ENOMEM : 0);
-		if (ran_out && p.op) {        /* and the next one is whole */
+		if (ran_out && p.op) { /* and the next one is whole */
 			struct err again = { 0 };
 
 			assert_int_equal(p.op->list(p.arg, &v, &count, &again), 0);
@@ -300,8 +300,8 @@ static void tunables_that_hold_no_number_are_refused(void **state)
 		int rc = p.op->tune_get(p.arg, 0, (enum ptt_tune)t, &value, &e);
 
 		assert_int_equal(rc, t == PTT_TUNE_tx_alloc_buf_level ? -TALLY_ENOTSUP : -TALLY_EIO);
-		SAYS(e, t == PTT_TUNE_tx_alloc_buf_level ? "the device is gone, or its driver does not have it"
-		                                         : "no number of 16 bits");
+		SAYS(e, t == PTT_TUNE_tx_alloc_buf_level ? "the device is gone, or its driver does not have it" :
+							   "no number of 16 bits");
 		assert_int_equal(value, 77);
 	}
 	closed(p);
@@ -398,7 +398,7 @@ static bool may_trace(void)
 static void pmu_without_aux_data_is_refused(void **state)
 {
 	struct err e = { 0 };
-	int rc = started(1, "0-3", 16u << 20, &e);    /* the kernel's software PMU stands in */
+	int rc = started(1, "0-3", 16u << 20, &e); /* the kernel's software PMU stands in */
 
 	(void)state;
 	if (rc == -TALLY_EPERM) {

@@ -28,7 +28,7 @@
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 
-#define FIX_MOST 360u                         /* of a command: a refusal's other words are in front of it */
+#define FIX_MOST 360u /* of a command: a refusal's other words are in front of it */
 
 /* ---- capabilities of this thread ------------------------------------------------------ */
 
@@ -57,11 +57,13 @@ bool has_capability(unsigned cap)
 
 int k_rights_keep(uint32_t rights)
 {
-	static const struct { uint32_t right; unsigned cap; bool in_effect; } rows[] = {
-		{ TALLY_RIGHT_COUNT, CAP_PERFMON, true },
-		{ TALLY_RIGHT_COUNT, CAP_IPC_LOCK, true },
-		{ TALLY_RIGHT_PROGRAM, CAP_BPF, true },
-		{ TALLY_RIGHT_NAMES, CAP_SYSLOG, false },
+	static const struct {
+		uint32_t right;
+		unsigned cap;
+		bool in_effect;
+	} rows[] = {
+		{ TALLY_RIGHT_COUNT, CAP_PERFMON, true },     { TALLY_RIGHT_COUNT, CAP_IPC_LOCK, true },
+		{ TALLY_RIGHT_PROGRAM, CAP_BPF, true },       { TALLY_RIGHT_NAMES, CAP_SYSLOG, false },
 		{ TALLY_RIGHT_NAMES, CAP_SYS_PTRACE, false },
 	};
 	struct __user_cap_data_struct keep[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -182,25 +184,20 @@ int rights_perf(struct err *e)
 	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
 		strcpy(level, "unknown");
 	if (capability_or_admin(CAP_PERFMON))
-		return err_set(
-			e, TALLY_EPERM,
-			"counting on whole CPUs is not permitted although cap_perfmon is granted: "
-			"perf_event_paranoid is %s, or a seccomp filter or container forbids "
-			"perf_event_open(2)",
-			level);
-	return err_set(
-		e, TALLY_EPERM,
-		"counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): %s",
-		level, k_fix(FIX_COUNT).text);
+		return err_set(e, TALLY_EPERM,
+			       "counting on whole CPUs is not permitted although cap_perfmon is granted: "
+			       "perf_event_paranoid is %s, or a seccomp filter or container forbids "
+			       "perf_event_open(2)",
+			       level);
+	return err_set(e, TALLY_EPERM, "counting on whole CPUs needs cap_perfmon (perf_event_paranoid is %s): %s",
+		       level, k_fix(FIX_COUNT).text);
 }
 
 /* ---- trying ---------------------------------------------------------------------- */
 
 static int try_perf(struct err *e)
 {
-	struct k_event ev = { .type = PERF_TYPE_SOFTWARE,
-			      .config = PERF_COUNT_SW_CPU_CLOCK,
-			      .period = 1000000000 };
+	struct k_event ev = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .period = 1000000000 };
 
 	return k_event_try(&ev, e);
 }
@@ -209,8 +206,7 @@ static int bpf_refused(int no, struct err *e)
 {
 	if (no == EPERM)
 		return rights_bpf("loading a BPF program", e);
-	return err_set(e, TALLY_ENOTSUP, "this kernel loads no BPF program for perf events: %s",
-		       strerror(no));
+	return err_set(e, TALLY_ENOTSUP, "this kernel loads no BPF program for perf events: %s", strerror(no));
 }
 
 static int try_bpf(struct err *e)
@@ -219,8 +215,8 @@ static int try_bpf(struct err *e)
 	int fd;
 
 	libbpf_set_print(NULL);
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL",
-			   (const struct bpf_insn *)(const void *)ins, COUNT(ins), NULL);
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL", (const struct bpf_insn *)(const void *)ins,
+			   COUNT(ins), NULL);
 	if (fd < 0)
 		return bpf_refused(errno, e);
 	close(fd);
@@ -253,8 +249,8 @@ int kallsyms_hidden(const char *path)
 static int try_symbols(struct err *e)
 {
 	if (kallsyms_hidden("/proc/kallsyms") > 0)
-		return err_set(e, TALLY_EPERM,
-			       "names of kernel functions need cap_syslog: %s", k_fix(FIX_KERNEL_NAMES).text);
+		return err_set(e, TALLY_EPERM, "names of kernel functions need cap_syslog: %s",
+			       k_fix(FIX_KERNEL_NAMES).text);
 	return 0;
 }
 

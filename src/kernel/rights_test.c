@@ -82,9 +82,9 @@ static uint64_t capabilities(const char *set)
 }
 
 #define BIT(cap) (UINT64_C(1) << (cap))
-#define KEPT(rights, permitted, effective)                                                         \
-	(k_rights_keep(rights) == 0 && capabilities("\nCapPrm:\t") == (permitted) &&               \
-	 capabilities("\nCapEff:\t") == (effective) && capabilities("\nCapInh:\t") == 0 &&        \
+#define KEPT(rights, permitted, effective)                                                 \
+	(k_rights_keep(rights) == 0 && capabilities("\nCapPrm:\t") == (permitted) &&       \
+	 capabilities("\nCapEff:\t") == (effective) && capabilities("\nCapInh:\t") == 0 && \
 	 capabilities("\nCapAmb:\t") == 0)
 
 /* As root: it has them all, so what is left is what was kept. */
@@ -93,7 +93,8 @@ static int keeps_what_the_rights_name(void)
 	const uint64_t count = BIT(CAP_PERFMON) | BIT(CAP_IPC_LOCK), program = BIT(CAP_BPF);
 	const uint64_t names = BIT(CAP_SYSLOG) | BIT(CAP_SYS_PTRACE), has = capabilities("\nCapPrm:\t");
 
-	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES, has & (count | program | names), has & (count | program)))
+	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES, has & (count | program | names),
+		  has & (count | program)))
 		return 1;
 	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_NAMES, has & (count | names), has & count) || has_capability(CAP_BPF))
 		return 2;
@@ -116,7 +117,10 @@ static int raises_for_one_open(void)
 		return 2;
 	if (self >= 0 && fd < 0)
 		return 3;
-	return capabilities("\nCapEff:\t") == 0 && rights_open(CAP_SYS_PTRACE, "/no/such", O_RDONLY) == -1 && errno == ENOENT ? 0 : 4;
+	return capabilities("\nCapEff:\t") == 0 && rights_open(CAP_SYS_PTRACE, "/no/such", O_RDONLY) == -1 &&
+			       errno == ENOENT ?
+		       0 :
+		       4;
 }
 
 static int drops_all(void)

@@ -40,7 +40,7 @@
 #include "kernel/libbpf_int.h"
 
 #define FILL_MS 1000 /* longest wait for the filler before we do its work */
-#define SPINS 200                             /* looks before it is worth sleeping between them */
+#define SPINS 200    /* looks before it is worth sleeping between them */
 
 /* ---- putting rings into the array ------------------------------------------- */
 
@@ -113,7 +113,7 @@ static bool fill_wait(struct run_rings *r)
 	int64_t until = (int64_t)(k_now_ns() / 1000000) + FILL_MS;
 
 	for (int spins = 0; r->filler > 0 && !fill_done(r) && (int64_t)(k_now_ns() / 1000000) < until; spins++) {
-		if (spins >= SPINS)           /* not sched_yield(): on a busy machine that gives a slice away */
+		if (spins >= SPINS) /* not sched_yield(): on a busy machine that gives a slice away */
 			nanosleep(&nap, NULL);
 		rings_reap(r);
 	}
@@ -190,8 +190,7 @@ static int rings_open_online(struct k_run *k, struct err *e)
 	struct run_rings *r = &k->rings;
 	size_t words = cpus_words(k->ncpus);
 	uint64_t *online = mem_alloc(words * sizeof(*online));
-	int rc = online ? k_cpus_online(online, words, e) :
-			  err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = online ? k_cpus_online(online, words, e) : err_set(e, TALLY_ENOMEM, "out of memory");
 
 	for (uint32_t i = 0; rc == 0 && i < k->ncpus; i++)
 		if (cpus_has(online, i)) {
@@ -213,8 +212,7 @@ static int outer_open(struct run_rings *r, const struct img_map *m, struct err *
 		return 0;
 	if (errno == EMFILE || errno == ENFILE)
 		return run_file_refused("creating an array of rings", errno, e);
-	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring - 1,
-		       strerror(errno));
+	return err_set(e, TALLY_EINVAL, "the kernel refuses an array of %u rings: %s", r->nring - 1, strerror(errno));
 }
 
 int rings_open(struct k_run *k, const struct img_map *m, struct err *e)
@@ -295,8 +293,8 @@ static int ring_map(const struct run_rings *r, uint32_t i)
 }
 
 /* Hands over what was there when we came: a fast producer must not hold us for ever. */
-static int ring_drain(const struct run_rings *r, uint32_t i,
-		      int (*sink)(void *, uint32_t, const void *, uint32_t), void *arg)
+static int ring_drain(const struct run_rings *r, uint32_t i, int (*sink)(void *, uint32_t, const void *, uint32_t),
+		      void *arg)
 {
 	const struct run_ring *g = &r->ring[i];
 	size_t size = g->bytes;
@@ -312,12 +310,12 @@ static int ring_drain(const struct run_rings *r, uint32_t i,
 		unsigned long step = ((unsigned long)n + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
-			break;                /* still being written */
+			break; /* still being written */
 		if (step > end - at)
 			return -TALLY_ECORRUPT;
 		if (!(len & BPF_RINGBUF_DISCARD_BIT))
 			rc = sink(arg, i, head + 2, n);
-		at += step;                   /* offered once, sink failed or not */
+		at += step; /* offered once, sink failed or not */
 		__atomic_store_n(g->taken, at, __ATOMIC_RELEASE);
 	}
 	return rc < 0 ? rc : 0;
@@ -360,8 +358,7 @@ int rings_waiting(struct k_run *k)
 	return rc;
 }
 
-int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size),
-	    void *arg)
+int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size), void *arg)
 {
 	const struct run_rings *r = &k->rings;
 	int rc = r->nring ? rings_wake(r) : 0;

@@ -19,10 +19,10 @@ static void control_writer(struct handmade *h, int wakeup)
 	hm_map(h, IMG_ARRAY, IMG_GLOBALS, 4, 16, 1);
 	hm_map(h, IMG_RINGBUF, IMG_CONTROL, 0, 0, RING_BYTES);
 	HM_PROG(h, IMG_TEST, I_LD_MAP_VALUE(R6, 0), I_RAW(0, 0, 0, 0, 0), I_LOAD(DW, R7, R6, 0),
-		I_STORE(DW, R10, -(int)RECORD_BYTES - 8, R7), I_ALU_IMM(ADD, R7, 1), I_STORE(DW, R6, 0, R7), I_LD_MAP(R1, 1),
-		I_LD64_HI(0), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -(int)RECORD_BYTES - 8), I_MOV_IMM(R3, 8),
-		I_MOV_IMM(R4, wakeup), I_CALL(ringbuf_output), I_JMP_IMM(JEQ, R0, 0, 3), I_LOAD(DW, R7, R6, 8),
-		I_ALU_IMM(ADD, R7, 1), I_STORE(DW, R6, 8, R7), HM_RETURN);
+		I_STORE(DW, R10, -(int)RECORD_BYTES - 8, R7), I_ALU_IMM(ADD, R7, 1), I_STORE(DW, R6, 0, R7),
+		I_LD_MAP(R1, 1), I_LD64_HI(0), I_MOV_REG(R2, R10), I_ALU_IMM(ADD, R2, -(int)RECORD_BYTES - 8),
+		I_MOV_IMM(R3, 8), I_MOV_IMM(R4, wakeup), I_CALL(ringbuf_output), I_JMP_IMM(JEQ, R0, 0, 3),
+		I_LOAD(DW, R7, R6, 8), I_ALU_IMM(ADD, R7, 1), I_STORE(DW, R6, 8, R7), HM_RETURN);
 }
 
 /* Map 0: a counter and drops; map 1: the rings; program 0 writes one record with the counter's value into the ring
@@ -106,7 +106,7 @@ static void records_come_in_order_from_their_cpu(void **state)
 	writer(&h, -1, RING_NO_WAKEUP);
 	k = opened(&h, NULL);
 	k_quiet(k, true);
-	for (int round = 0; round < 40; round++) {    /* 40 x 10 x 16 bytes: the ring goes round */
+	for (int round = 0; round < 40; round++) { /* 40 x 10 x 16 bytes: the ring goes round */
 		fire(k, 10);
 		assert_int_equal(k_drain(k, see, &s), 0);
 		assert_int_equal(s.n, 10 * (round + 1));
@@ -118,7 +118,7 @@ static void records_come_in_order_from_their_cpu(void **state)
 
 static void records_without_room_are_dropped_and_counted(void **state)
 {
-	uint32_t room = RING_BYTES / 16 - 1;  /* 8 bytes of head, 8 of body; never quite full */
+	uint32_t room = RING_BYTES / 16 - 1; /* 8 bytes of head, 8 of body; never quite full */
 	struct handmade h;
 	struct seen s = { 0 };
 	struct k_run *k;
@@ -202,7 +202,7 @@ static void wait_ends_when_enough_lies_in_a_ring(void **state)
 	writer(&h, -1, RING_NO_WAKEUP);
 	k = opened(&h, &o);
 	k_quiet(k, true);
-	assert_int_equal(k_wait(k, 0), 0);    /* from here on nothing is new to epoll */
+	assert_int_equal(k_wait(k, 0), 0); /* from here on nothing is new to epoll */
 	fire(k, 2);
 	assert_int_equal(rings_waiting(k), 0);
 	fire(k, 1);

@@ -20,7 +20,7 @@
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
-#define LOOK_MS 10                            /* between looks into the rings while waiting */
+#define LOOK_MS 10 /* between looks into the rings while waiting */
 
 /* Raises the limit of open files as far as it may go; false when it was there already. */
 bool run_more_files(void)
@@ -40,11 +40,15 @@ int run_file_refused(const char *what, int no, struct err *e)
 	if (no != EMFILE && no != ENFILE)
 		return err_set(e, TALLY_EIO, "%s: %s", what, strerror(no));
 	if (no == ENFILE)
-		return err_set(e, TALLY_EIO, "%s: all open files of this machine are taken: sysctl fs.file-max says how many "
-			       "there may be", what);
+		return err_set(e, TALLY_EIO,
+			       "%s: all open files of this machine are taken: sysctl fs.file-max says how many "
+			       "there may be",
+			       what);
 	(void)getrlimit(RLIMIT_NOFILE, &r);
-	return err_set(e, TALLY_EIO, "%s: too many open files: each map, program, event and timer is one, and this process may "
-		       "have %llu; 'ulimit -n 65536' before it starts allows more", what, (unsigned long long)r.rlim_cur);
+	return err_set(e, TALLY_EIO,
+		       "%s: too many open files: each map, program, event and timer is one, and this process may "
+		       "have %llu; 'ulimit -n 65536' before it starts allows more",
+		       what, (unsigned long long)r.rlim_cur);
 }
 
 /* Every map, program and event is a file; the soft limit is often 1,024. */
@@ -56,15 +60,16 @@ static bool many_files(const struct k_run *k, const struct bpf_image *img)
 	       img->nmaps + (uint64_t)img->nprogs * (2 + k->ncpus) + img->nparts + k->ncpus + 64 > r.rlim_cur;
 }
 
-int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o,
-	   struct err *e)
+int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o, struct err *e)
 {
 	struct k_run *k = mem_alloc(sizeof(*k));
 	int rc;
 
 	if (!k)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	*k = (struct k_run){ .ncpus = k_ncpus_possible(), .epoll = -1, .online = -1,
+	*k = (struct k_run){ .ncpus = k_ncpus_possible(),
+			     .epoll = -1,
+			     .online = -1,
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
 	for (uint32_t i = 0; i < COUNT(k->generation); i++)
 		k->generation[i] = -1;
@@ -130,8 +135,7 @@ static int watch_parts(struct k_run *k)
 		if (k->rings.ring[i].fd >= 0)
 			rc = run_watch(k, k->rings.ring[i].fd);
 	k->waits_rings = true;
-	for (uint32_t i = 0;
-	     rc == 0 && k->tasks && !k->waits_tasks && (fd = k_tasks_fd(k->tasks, i)) >= 0; i++)
+	for (uint32_t i = 0; rc == 0 && k->tasks && !k->waits_tasks && (fd = k_tasks_fd(k->tasks, i)) >= 0; i++)
 		rc = run_watch(k, fd);
 	k->waits_tasks = k->tasks;
 	return rc;

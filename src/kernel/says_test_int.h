@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#define SAYS(e, words)                                                                            \
-	do {                                                                                      \
-		if (!strstr((e).text, words))                                                     \
-			fail_msg("\"%s\" does not say \"%s\"", (e).text, words);                  \
+#define SAYS(e, words)                                                           \
+	do {                                                                     \
+		if (!strstr((e).text, words))                                    \
+			fail_msg("\"%s\" does not say \"%s\"", (e).text, words); \
 	} while (0)
 
 #endif

@@ -33,15 +33,15 @@
 
 #define RING_BYTES (512u << 10)
 #define RING_BYTES_LEAST (16u << 10)
-#define TRAILER 16u                                   /* pid, tid, time */
-#define SAMPLE_BYTES 40u                              /* pid, tid, time, size, struct k_unmapped */
+#define TRAILER 16u      /* pid, tid, time */
+#define SAMPLE_BYTES 40u /* pid, tid, time, size, struct k_unmapped */
 
 struct k_tasks {
-	struct k_taskring *ring;                      /* by CPU */
+	struct k_taskring *ring; /* by CPU */
 	uint32_t ncpus;
-	size_t ring_bytes;                            /* what the memlock limit left us */
+	size_t ring_bytes; /* what the memlock limit left us */
 	uint8_t *scratch;
-	int output;                                   /* map of the events, for programs; -1: there is none */
+	int output; /* map of the events, for programs; -1: there is none */
 };
 
 static uint32_t get32(const uint8_t *p)
@@ -67,8 +67,7 @@ static bool mmap_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *
 {
 	const char *path = (const char *)b + 64;
 
-	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) ||
-	    !(get32(b + 56) & PROT_EXEC))
+	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) || !(get32(b + 56) & PROT_EXEC))
 		return false;
 	t->kind = K_TASK_MMAP;
 	t->pid = get32(b);
@@ -138,12 +137,24 @@ bool k_task_of_record(const void *rec, size_t size, struct k_task *ret)
 	n = size - sizeof(h) - TRAILER;
 	t.time_ns = get64(b + n + 8);
 	switch (h.type) {
-	case PERF_RECORD_MMAP2: told = mmap_fact(b, n, h.misc, &t); break;
-	case PERF_RECORD_COMM:  told = comm_fact(b, n, h.misc, &t); break;
-	case PERF_RECORD_FORK:  told = life_fact(b, n, true, &t); break;
-	case PERF_RECORD_EXIT:  told = life_fact(b, n, false, &t); break;
-	case PERF_RECORD_SAMPLE: told = unmap_fact(b, n, &t); break;
-	case PERF_RECORD_LOST:  told = lost_fact(b, n, &t); break;
+	case PERF_RECORD_MMAP2:
+		told = mmap_fact(b, n, h.misc, &t);
+		break;
+	case PERF_RECORD_COMM:
+		told = comm_fact(b, n, h.misc, &t);
+		break;
+	case PERF_RECORD_FORK:
+		told = life_fact(b, n, true, &t);
+		break;
+	case PERF_RECORD_EXIT:
+		told = life_fact(b, n, false, &t);
+		break;
+	case PERF_RECORD_SAMPLE:
+		told = unmap_fact(b, n, &t);
+		break;
+	case PERF_RECORD_LOST:
+		told = lost_fact(b, n, &t);
+		break;
 	}
 	/* 0 and -1 stand for processes that our pid namespace does not see. */
 	if (!told || (t.kind != K_TASK_LOST && (int32_t)t.pid <= 0))
@@ -214,14 +225,13 @@ static struct k_taskring *ring_oldest(struct k_taskring *r, uint32_t n, uint64_t
 	struct k_taskring *best = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (r[i].page && r[i].time_ns <= until_ns &&
-		    (!best || r[i].time_ns < best->time_ns))
+		if (r[i].page && r[i].time_ns <= until_ns && (!best || r[i].time_ns < best->time_ns))
 			best = &r[i];
 	return best;
 }
 
-int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8_t *scratch,
-		      k_task_sink *sink, void *arg)
+int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8_t *scratch, k_task_sink *sink,
+		      void *arg)
 {
 	struct k_taskring *o;
 	int told = 0;
@@ -288,13 +298,12 @@ static int watch_fail(struct err *e, const char *what, uint32_t cpu, int no)
 			       "watching processes needs CAP_PERFMON: run as root, or sysctl "
 			       "kernel.perf_event_paranoid=-1");
 	if (no == ENOSYS || no == EINVAL || no == EOPNOTSUPP)
-		return err_set(e, TALLY_ENOTSUP,
-			       "this kernel can't tell of mappings (perf dummy event: %s)",
+		return err_set(e, TALLY_ENOTSUP, "this kernel can't tell of mappings (perf dummy event: %s)",
 			       strerror(no));
 	if (no == EMFILE || no == ENFILE)
 		return run_file_refused("watching processes", no, e);
-	return err_set(e, no == ENOMEM ? TALLY_ENOMEM : TALLY_EIO, "%s CPU %u for mappings: %s",
-		       what, cpu, strerror(no));
+	return err_set(e, no == ENOMEM ? TALLY_ENOMEM : TALLY_EIO, "%s CPU %u for mappings: %s", what, cpu,
+		       strerror(no));
 }
 
 /* What may be locked is limited per user (perf_event_mlock_kb, RLIMIT_MEMLOCK): halve until it
@@ -302,8 +311,7 @@ static int watch_fail(struct err *e, const char *what, uint32_t cpu, int no)
 static void *ring_map(struct k_tasks *t, int fd, size_t page)
 {
 	for (;; t->ring_bytes /= 2) {
-		void *p =
-			mmap(NULL, page + t->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		void *p = mmap(NULL, page + t->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (p != MAP_FAILED)
 			return p;
@@ -320,7 +328,7 @@ static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
 	int fd = watch_fd(cpu, t->ring_bytes);
 
 	if (fd < 0)
-		return fd == -ENODEV ? 0 : watch_fail(e, "opening", cpu, -fd);        /* gone offline */
+		return fd == -ENODEV ? 0 : watch_fail(e, "opening", cpu, -fd); /* gone offline */
 	r->fd = fd;
 	r->page = ring_map(t, r->fd, page);
 	if (!r->page) {
@@ -331,8 +339,9 @@ static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
 	}
 	r->data = (const uint8_t *)r->page + page;
 	r->size = t->ring_bytes;
-	return t->output < 0 || bpf_map_update_elem(t->output, &cpu, &r->fd, BPF_ANY) == 0 ? 0 :
-		watch_fail(e, "making known", cpu, errno);
+	return t->output < 0 || bpf_map_update_elem(t->output, &cpu, &r->fd, BPF_ANY) == 0 ?
+		       0 :
+		       watch_fail(e, "making known", cpu, errno);
 }
 
 static int rings_follow(struct k_tasks *t, const uint64_t *online, struct err *e)
@@ -376,8 +385,7 @@ int k_tasks_open(struct k_tasks **ret, struct err *e)
 
 	if (t)
 		t->output = -1;
-	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) ||
-	    !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
+	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) || !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
 		rc = err_set(e, TALLY_ENOMEM, "out of memory");
 		goto fail;
 	}
@@ -397,7 +405,8 @@ fail:
 
 int k_tasks_output(struct k_tasks *t)
 {
-	t->output = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "tasks", sizeof(uint32_t), sizeof(uint32_t), t->ncpus, NULL);
+	t->output = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "tasks", sizeof(uint32_t), sizeof(uint32_t), t->ncpus,
+				   NULL);
 	for (uint32_t cpu = 0; t->output >= 0 && cpu < t->ncpus; cpu++)
 		if (t->ring[cpu].fd >= 0 && bpf_map_update_elem(t->output, &cpu, &t->ring[cpu].fd, BPF_ANY) < 0)
 			return -1;

@@ -13,7 +13,7 @@ typedef void k_task_sink(void *arg, const struct k_task *t);
 struct k_tasks;
 /* Watches the CPUs that are online. -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_ENOMEM, -TALLY_EIO. */
 int k_tasks_open(struct k_tasks **ret, struct err *e);
-void k_tasks_close(struct k_tasks *t);                /* NULL is fine */
+void k_tasks_close(struct k_tasks *t); /* NULL is fine */
 /* Watches CPUs that came online since; what those that went had to say waits for the next drain. */
 int k_tasks_online(struct k_tasks *t, struct err *e);
 /* Hands over, in time order over all CPUs, what happened before the call. Returns how many. */
@@ -25,26 +25,26 @@ int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 int k_tasks_output(struct k_tasks *t);
 /* What they write: the beginning of a generation (slot.h). */
 struct k_unmapped {
-	uint32_t replaced;                            /* 1: a new mapping took the place, told after locked_ns */
-	uint32_t locked_ns[2], began_ns[2];           /* low half, high half: 20 bytes in all, so that the time ends the record */
+	uint32_t replaced;                  /* 1: a new mapping took the place, told after locked_ns */
+	uint32_t locked_ns[2], began_ns[2]; /* low half, high half: 20 bytes in all, so that the time ends the record */
 };
 static_assert(sizeof(struct k_unmapped) == 20, "perf_event_open(2), PERF_SAMPLE_RAW");
 
 struct perf_event_mmap_page;
 struct k_taskring {
-	int fd;                                       /* -1: not open */
-	bool gone;                                    /* its CPU went offline since */
+	int fd;    /* -1: not open */
+	bool gone; /* its CPU went offline since */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
-	uint64_t size;                                /* of data: a power of two */
+	uint64_t size; /* of data: a power of two */
 	/* during a drain */
-	uint64_t head, tail;                          /* waiting: [tail, head) */
-	uint64_t time_ns;                             /* of the record at tail; UINT64_MAX: none */
+	uint64_t head, tail; /* waiting: [tail, head) */
+	uint64_t time_ns;    /* of the record at tail; UINT64_MAX: none */
 };
-#define K_TASK_RECORD_MOST 65536u                     /* a record's size is 16 bits */
+#define K_TASK_RECORD_MOST 65536u /* a record's size is 16 bits */
 /* Merges n rings up to a time; scratch: K_TASK_RECORD_MOST bytes for records that wrap. */
-int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8_t *scratch,
-		      k_task_sink *sink, void *arg);
+int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8_t *scratch, k_task_sink *sink,
+		      void *arg);
 /* One perf record as a fact; false when it is none of an address space. ret borrows from rec. */
 bool k_task_of_record(const void *rec, size_t size, struct k_task *ret);
 
@@ -52,13 +52,13 @@ bool k_task_of_record(const void *rec, size_t size, struct k_task *ret);
 struct k_lines {
 	int fd;
 	bool eof;
-	size_t at, n;                                 /* unread: buf[at..n) */
+	size_t at, n; /* unread: buf[at..n) */
 	char buf[65536];
 };
 /* The next line, NUL-terminated, without its newline; NULL at the end. One longer than the buffer
  * comes in pieces. */
 char *k_lines_next(struct k_lines *l);
-const char *k_hex(const char *s, uint64_t *ret);      /* the place behind the digits */
+const char *k_hex(const char *s, uint64_t *ret); /* the place behind the digits */
 /* A line of /proc/PID/maps; false when it isn't one. path borrows from line. */
 bool k_task_of_maps(const char *line, struct k_task *ret, bool *executable);
 

@@ -153,9 +153,7 @@ int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), v
 	char *line;
 
 	if (!l)
-		return errno == ENOMEM                     ? -TALLY_ENOMEM
-		       : errno == EACCES || errno == EPERM ? -TALLY_EPERM
-							   : -TALLY_EEND;
+		return errno == ENOMEM ? -TALLY_ENOMEM : errno == EACCES || errno == EPERM ? -TALLY_EPERM : -TALLY_EEND;
 	while ((line = k_lines_next(l))) {
 		if (!k_task_of_maps(line, &t, &executable) || !executable)
 			continue;
@@ -249,7 +247,8 @@ static size_t len_without_mark(const char *path)
 int k_task_file(uint32_t pid, const char *path, int flags)
 {
 	struct open_how how = {
-		.flags = (uint64_t)flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT,
+		.flags = (uint64_t)flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT,
 	};
 	char root[32];
 	int dir, fd, no;

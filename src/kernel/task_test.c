@@ -25,7 +25,7 @@
 struct kept {
 	struct k_task t[256];
 	char path[256][128];
-	uint32_t n, pid;                              /* only this pid's, when not 0 */
+	uint32_t n, pid; /* only this pid's, when not 0 */
 };
 
 static void keep(void *arg, const struct k_task *t)
@@ -79,8 +79,7 @@ static void end(struct made *m, uint64_t time_ns)
 	memcpy(m->b + 6, &size, sizeof(size));
 }
 
-static void make_mmap(struct made *m, uint32_t pid, uint64_t addr, uint32_t prot, const char *path,
-		      uint64_t time_ns)
+static void make_mmap(struct made *m, uint32_t pid, uint64_t addr, uint32_t prot, const char *path, uint64_t time_ns)
 {
 	char padded[128] = "";
 
@@ -101,8 +100,7 @@ static void make_mmap(struct made *m, uint32_t pid, uint64_t addr, uint32_t prot
 	end(m, time_ns);
 }
 
-static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid,
-		      uint64_t time_ns)
+static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
 {
 	begin(m, type, 0);
 	put32(m, pid);
@@ -182,7 +180,7 @@ static void records_of_no_interest_are_passed_over(void **state)
 	assert_false(k_task_of_record(m.b, m.n, &t));
 	make_mmap(&m, UINT32_MAX, 0x400000, PROT_EXEC, "/x", 77); /* of another pid namespace */
 	assert_false(k_task_of_record(m.b, m.n, &t));
-	make_life(&m, PERF_RECORD_FORK, 42, 42, 43, 5);                 /* a thread */
+	make_life(&m, PERF_RECORD_FORK, 42, 42, 43, 5); /* a thread */
 	assert_false(k_task_of_record(m.b, m.n, &t));
 	make_life(&m, PERF_RECORD_EXIT, 42, 1, 43, 5);
 	assert_false(k_task_of_record(m.b, m.n, &t));
@@ -234,9 +232,7 @@ static struct made_ring *rings_new(struct k_taskring *k, uint32_t n, uint64_t st
 
 	for (uint32_t i = 0; i < n; i++) {
 		r[i].page.data_head = r[i].page.data_tail = start;
-		k[i] = (struct k_taskring){
-			.fd = -1, .page = &r[i].page, .data = r[i].data, .size = RING
-		};
+		k[i] = (struct k_taskring){ .fd = -1, .page = &r[i].page, .data = r[i].data, .size = RING };
 	}
 	return r;
 }
@@ -252,11 +248,14 @@ static int merge(struct k_taskring *k, uint32_t n, uint64_t until, struct kept *
 
 static void rings_are_merged_in_time_order_and_the_future_waits(void **state)
 {
-	static const struct { uint32_t ring, pid; uint64_t time; } rows[] = {
+	static const struct {
+		uint32_t ring, pid;
+		uint64_t time;
+	} rows[] = {
 		{ 0, 1, 10 }, { 0, 4, 40 }, { 0, 6, 60 }, { 1, 2, 20 }, { 1, 3, 30 }, { 2, 5, 50 },
 	};
 	struct k_taskring k[4] = { 0 };
-	struct made_ring *r = rings_new(k, 3, 0);             /* k[3]: a CPU without a ring */
+	struct made_ring *r = rings_new(k, 3, 0); /* k[3]: a CPU without a ring */
 	struct kept got = { 0 };
 	struct made m;
 
@@ -383,10 +382,9 @@ static void executable_memory_without_a_file_is_told_without_a_path(void **state
 	void *p;
 
 	(void)state;
-	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		 0);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(p != MAP_FAILED);
-	assert_int_equal(k_tasks_online(t, &e), 0);           /* again changes nothing */
+	assert_int_equal(k_tasks_online(t, &e), 0); /* again changes nothing */
 	k_tasks_drain(t, keep, &got);
 	munmap(p, 4096);
 	assert_int_equal(got.n, 1);
@@ -426,11 +424,10 @@ static void lines_of_maps_are_read_as_proc_5_says(void **state)
 		bool good, exec;
 		const char *path;
 	} rows[] = {
-		{ __LINE__, "55e9-56e9 r-xp 00002000 fe:01 247134                     /usr/bin/a b",
-		  true, true, "/usr/bin/a b" },
+		{ __LINE__, "55e9-56e9 r-xp 00002000 fe:01 247134                     /usr/bin/a b", true, true,
+		  "/usr/bin/a b" },
 		{ __LINE__, "55e9-56e9 rw-p 00000000 00:00 0 ", true, false, "" },
-		{ __LINE__, "7ffd-7fff r-xp 00000000 00:00 0                          [vdso]", true,
-		  true, "[vdso]" },
+		{ __LINE__, "7ffd-7fff r-xp 00000000 00:00 0                          [vdso]", true, true, "[vdso]" },
 		{ __LINE__, "1-2 r-xp 0 0:0 9", true, true, "" },
 		{ __LINE__, "", false, false, NULL },
 		{ __LINE__, "55e9", false, false, NULL },
@@ -446,8 +443,7 @@ static void lines_of_maps_are_read_as_proc_5_says(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool exec = false, good = k_task_of_maps(rows[i].text, &t, &exec);
 
-		if (good != rows[i].good ||
-		    (good && (exec != rows[i].exec || strcmp(t.path, rows[i].path))))
+		if (good != rows[i].good || (good && (exec != rows[i].exec || strcmp(t.path, rows[i].path))))
 			fail_msg("line %d", rows[i].line);
 	}
 	assert_true(k_task_of_maps(rows[0].text, &t, &(bool){ false }));
@@ -467,8 +463,7 @@ static void own_mappings_hold_own_code(void **state)
 	(void)state;
 	assert_int_equal(k_task_maps((uint32_t)getpid(), keep, &got), 0);
 	for (uint32_t i = 0; i < got.n; i++)
-		found |= (uint64_t)(uintptr_t)own_mappings_hold_own_code - got.t[i].addr <
-			 got.t[i].len;
+		found |= (uint64_t)(uintptr_t)own_mappings_hold_own_code - got.t[i].addr < got.t[i].len;
 	assert_true(found);
 	assert_int_equal(k_task_maps(0x7ffffff0, keep, &got), -TALLY_EEND);
 }
@@ -598,20 +593,18 @@ static void keep_symbol(void *arg, uint64_t addr, char type, const char *name, c
 
 static void kallsyms_lines_are_symbols_and_broken_ones_are_passed_over(void **state)
 {
-	static const char text[] =
-		"0000000000000000 A fixed\nffffffff81000000 T _text\n\nffffffffc0001000 t "
-		"run\t[loop]\n"
-		"zz T x\nffffffff81000010 T\nffffffff81000020 T \nffffffff81000030 W odd\tthing\n"
-		"ffffffff81000040 t last";
+	static const char text[] = "0000000000000000 A fixed\nffffffff81000000 T _text\n\nffffffffc0001000 t "
+				   "run\t[loop]\n"
+				   "zz T x\nffffffff81000010 T\nffffffff81000020 T \nffffffff81000030 W odd\tthing\n"
+				   "ffffffff81000040 t last";
 	int fd = file_of(text, sizeof(text) - 1);
 	struct buf got = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(k_kallsyms_fd(fd, keep_symbol, &got, &e), 0);
-	assert_string_equal(got.p,
-			    "ffffffff81000000 T _text vmlinux\nffffffffc0001000 t run loop\n"
-			    "ffffffff81000030 W odd vmlinux\nffffffff81000040 t last vmlinux\n");
+	assert_string_equal(got.p, "ffffffff81000000 T _text vmlinux\nffffffffc0001000 t run loop\n"
+				   "ffffffff81000030 W odd vmlinux\nffffffff81000040 t last vmlinux\n");
 	buf_free(&got);
 	close(fd);
 }

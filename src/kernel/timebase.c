@@ -13,7 +13,7 @@
 #include "kernel/kernel_int.h"
 
 #define PATH_BYTES 900u
-#define HZ_MOST UINT64_C(100000000000)        /* what is more is no timebase */
+#define HZ_MOST UINT64_C(100000000000) /* what is more is no timebase */
 
 /* The bytes may be any, a newline too. */
 static uint64_t property(const char *cpus, const char *cpu, const char *name)

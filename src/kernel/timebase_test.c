@@ -57,7 +57,7 @@ static void a_property_of_four_bytes_is_the_timebase(void **state)
 	assert_int_equal(timebase_hz(root), 0);
 	PUT(root, CPU "timebase-frequency", "\x1e\x84\x80\x00");
 	assert_int_equal(timebase_hz(root), 512000000);
-	PUT(root, CPU "timebase-frequency", "\x00\x00\x01\n");        /* ends like a line of text */
+	PUT(root, CPU "timebase-frequency", "\x00\x00\x01\n"); /* ends like a line of text */
 	assert_int_equal(timebase_hz(root), 266);
 	drop(root);
 }

@@ -166,7 +166,7 @@ static uint64_t run_slice(struct kunpeng *k, uint64_t until)
 
 void kunpeng_run(struct kunpeng *k, uint64_t ns)
 {
-	for (k->paused = false; k->now < ns && !k->paused; ) {
+	for (k->paused = false; k->now < ns && !k->paused;) {
 		uint64_t left = ns - k->now, slice = SLICE_NS - k->now % SLICE_NS;
 		k->now = run_slice(k, k->now + (left < slice ? left : slice));
 	}

@@ -22,39 +22,73 @@
 #include "machine/kunpeng_int.h"
 
 enum step {
-	STEP_END, STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_READ, STEP_WRITE, STEP_ENTRY, STEP_MSI, STEP_SELDOM_MSI,
-	STEP_ACK, STEP_PEER_READ, STEP_PEER_WRITE, STEP_HOST_READ, STEP_HOST_WRITE, STEP_CONFIG,
+	STEP_END,
+	STEP_DOORBELL,
+	STEP_FETCH,
+	STEP_MEDIA,
+	STEP_READ,
+	STEP_WRITE,
+	STEP_ENTRY,
+	STEP_MSI,
+	STEP_SELDOM_MSI,
+	STEP_ACK,
+	STEP_PEER_READ,
+	STEP_PEER_WRITE,
+	STEP_HOST_READ,
+	STEP_HOST_WRITE,
+	STEP_CONFIG,
 };
 struct kind_row {
-	uint8_t depth;                        /* jobs at a time */
-	uint8_t at;                           /* a mask of enum place_kind */
-	bool peer;                            /* only with a peer */
-	uint16_t bytes;                       /* of a job; 0: a NIC's packet */
+	uint8_t depth;  /* jobs at a time */
+	uint8_t at;     /* a mask of enum place_kind */
+	bool peer;      /* only with a peer */
+	uint16_t bytes; /* of a job; 0: a NIC's packet */
 	uint8_t step[8];
 };
 static const struct kind_row kinds[KIND_COUNT] = {
-	[KIND_NVME_READ] = { 32, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_WRITE,
-			     STEP_ENTRY, STEP_MSI, STEP_ACK } },
-	[KIND_NVME_WRITE] = { 32, 1 << DRIVE, false, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_MEDIA,
-			      STEP_ENTRY, STEP_MSI, STEP_ACK } },
+	[KIND_NVME_READ] = { 32,
+			     1 << DRIVE,
+			     false,
+			     4096,
+			     { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_WRITE, STEP_ENTRY, STEP_MSI, STEP_ACK } },
+	[KIND_NVME_WRITE] = { 32,
+			      1 << DRIVE,
+			      false,
+			      4096,
+			      { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_MEDIA, STEP_ENTRY, STEP_MSI, STEP_ACK } },
 	[KIND_NIC_RECEIVE] = { 16, 1 << NIC, false, 0, { STEP_WRITE, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
-	[KIND_NIC_SEND] = { 16, 1 << NIC, false, 0, { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_ENTRY, STEP_SELDOM_MSI,
-			    STEP_ACK } },
-	[KIND_PEER_READ] = { 8, 1 << NIC, true, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_PEER_READ, STEP_ENTRY, STEP_MSI,
-			     STEP_ACK } },
-	[KIND_PEER_WRITE] = { 8, 1 << DRIVE, true, 4096, { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_PEER_WRITE,
-			      STEP_ENTRY, STEP_MSI, STEP_ACK } },
+	[KIND_NIC_SEND] = { 16,
+			    1 << NIC,
+			    false,
+			    0,
+			    { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
+	[KIND_PEER_READ] = { 8,
+			     1 << NIC,
+			     true,
+			     4096,
+			     { STEP_DOORBELL, STEP_FETCH, STEP_PEER_READ, STEP_ENTRY, STEP_MSI, STEP_ACK } },
+	[KIND_PEER_WRITE] = { 8,
+			      1 << DRIVE,
+			      true,
+			      4096,
+			      { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_PEER_WRITE, STEP_ENTRY, STEP_MSI,
+				STEP_ACK } },
 	[KIND_HOST_READ] = { 32, 1 << DRIVE | 1 << NIC, false, 8, { STEP_HOST_READ } },
 	[KIND_HOST_WRITE] = { 4, 1 << DRIVE | 1 << NIC, false, 512, { STEP_HOST_WRITE } },
 	[KIND_CONFIG] = { 1, 1 << DRIVE | 1 << NIC, false, 4, { STEP_CONFIG } },
 };
 
-enum {                                        /* within a place's registers and memory */
-	BAR_DOORBELL = 0x1000, BAR_WINDOW = 0x8000, BAR_BUFFER = 0x100000,
-	DMA_QUEUE = 0x2000000, DMA_ENTRY = 0x2100000,
-	COMMAND_BYTES = 64, ENTRY_BYTES = 16, REGISTER_BYTES = 4,
+enum { /* within a place's registers and memory */
+       BAR_DOORBELL = 0x1000,
+       BAR_WINDOW = 0x8000,
+       BAR_BUFFER = 0x100000,
+       DMA_QUEUE = 0x2000000,
+       DMA_ENTRY = 0x2100000,
+       COMMAND_BYTES = 64,
+       ENTRY_BYTES = 16,
+       REGISTER_BYTES = 4,
 };
-#define MSI_ADDRESS 0x402810040ull            /* as in the sample of hisi_ptt.rst, "Decoding" */
+#define MSI_ADDRESS 0x402810040ull /* as in the sample of hisi_ptt.rst, "Decoding" */
 #define DOORBELL_NS 150
 #define MEDIA_NS(c) (3000 + below(c, 2000))
 #define INTERRUPT_NS 700
@@ -81,10 +115,14 @@ static uint64_t data_address(struct core *c, const struct flow *f)
 static uint32_t step_bytes(const struct job *j, enum step s)
 {
 	switch (s) {
-	case STEP_READ: case STEP_WRITE: case STEP_PEER_READ: case STEP_PEER_WRITE: case STEP_HOST_WRITE:
+	case STEP_READ:
+	case STEP_WRITE:
+	case STEP_PEER_READ:
+	case STEP_PEER_WRITE:
+	case STEP_HOST_WRITE:
 		return j->bytes;
 	default:
-		return 1;                     /* one packet */
+		return 1; /* one packet */
 	}
 }
 
@@ -163,8 +201,13 @@ static void host_writes(struct core *c, const struct flow *f, uint64_t address, 
 			uint16_t id)
 {
 	*path_new(&c->path[1], QUEUE_P) = (struct packet){
-		.address = address, .id = id, .what = (uint8_t)what, .form = FORM_WRITE, .place = f->place,
-		.requester = (uint8_t)(PLACES + c->place[f->place].port), .bytes = (uint16_t)bytes,
+		.address = address,
+		.id = id,
+		.what = (uint8_t)what,
+		.form = FORM_WRITE,
+		.place = f->place,
+		.requester = (uint8_t)(PLACES + c->place[f->place].port),
+		.bytes = (uint16_t)bytes,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + (address >> 32 != 0) + packet_data_dws(address, bytes)),
 	};
 	path_put(c, &c->path[1], QUEUE_P);
@@ -176,8 +219,14 @@ static void endpoint_writes(struct core *c, const struct flow *f, uint64_t addre
 	uint32_t prefix = what != WHAT_MSI && c->place[f->place].prefix != 0;
 
 	*path_new(&c->path[0], QUEUE_P) = (struct packet){
-		.address = address, .id = id, .tag = id & 0x1f, .what = (uint8_t)what, .form = FORM_WRITE,
-		.place = f->place, .requester = f->place, .bytes = (uint16_t)bytes,
+		.address = address,
+		.id = id,
+		.tag = id & 0x1f,
+		.what = (uint8_t)what,
+		.form = FORM_WRITE,
+		.place = f->place,
+		.requester = f->place,
+		.bytes = (uint16_t)bytes,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + (address >> 32 != 0) + prefix + packet_data_dws(address, bytes)),
 	};
 	path_put(c, &c->path[0], QUEUE_P);
@@ -436,7 +485,10 @@ static void open_place(struct core *c, uint8_t place, const struct load *l)
 			continue;
 		assert(c->nflows < FLOWS);
 		c->flow[c->nflows++] = (struct flow){
-			.kind = k, .place = place, .peer = kinds[k].peer ? p->peer : place, .period = l->period[k],
+			.kind = k,
+			.place = place,
+			.peer = kinds[k].peer ? p->peer : place,
+			.period = l->period[k],
 		};
 	}
 }

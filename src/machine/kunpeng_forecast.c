@@ -23,7 +23,9 @@
  */
 #include "machine/kunpeng_int.h"
 
-struct mean { uint64_t packets, dws, bytes; };
+struct mean {
+	uint64_t packets, dws, bytes;
+};
 
 enum { HEAD = FRAMING_DWS + 3, HEAD_WIDE = FRAMING_DWS + 4 };
 static const struct mean host_write = { 1, HEAD_WIDE + HOST_WRITE_BYTES / 4, HOST_WRITE_BYTES };
@@ -31,13 +33,15 @@ static const struct mean host_read = { 1, HEAD_WIDE, 0 };
 /* Eight commands, so that one piece more is a whole number. */
 static const struct mean drive_writes = { 8 * 17 + 8, (8 * 17 + 8) * HEAD + 8 * (4096 + 64) / 4, 8 * (4096 + 64) };
 static const struct mean drive_reads = {
-	19, 16 * (HEAD_WIDE + PAYLOAD_MOST / 4) + HEAD_WIDE + 4 + HEAD_WIDE + 1 + HEAD_WIDE, 4096 + 16 + 4,
+	19,
+	16 * (HEAD_WIDE + PAYLOAD_MOST / 4) + HEAD_WIDE + 4 + HEAD_WIDE + 1 + HEAD_WIDE,
+	4096 + 16 + 4,
 };
 
 /* Payload per microsecond of types that all wait, with weights. */
 static uint64_t full(const struct mean *m[static QUEUES], const uint32_t weight[static QUEUES], uint64_t watermark)
 {
-	const uint64_t scale = 1000000;       /* rounds, so that means are whole numbers */
+	const uint64_t scale = 1000000; /* rounds, so that means are whole numbers */
 	uint64_t bytes = 0, time = 0;
 
 	for (int i = 0; i < QUEUES; i++) {
@@ -58,7 +62,8 @@ static void forecast_outbound(struct kunpeng_forecast *f, const struct load *l, 
 		[QUEUE_CPL] = l->period[KIND_NVME_WRITE] == 1 ? &drive_writes : NULL,
 	};
 	const uint32_t weight[QUEUES] = {
-		path_weight(tuned[PTT_TUNE_qos_tx_p]), path_weight(tuned[PTT_TUNE_qos_tx_np]),
+		path_weight(tuned[PTT_TUNE_qos_tx_p]),
+		path_weight(tuned[PTT_TUNE_qos_tx_np]),
 		path_weight(tuned[PTT_TUNE_qos_tx_cpl]),
 	};
 	uint32_t sum = 0;

@@ -21,32 +21,33 @@
 
 enum {
 	CORES = 2,
-	PORTS = 3,                            /* of a core */
-	PLACES = 8,                           /* endpoint functions of a core */
+	PORTS = 3,  /* of a core */
+	PLACES = 8, /* endpoint functions of a core */
 	FLOWS = 32,
-	JOBS = 32,                            /* of a flow */
+	JOBS = 32, /* of a flow */
 	PLACE_TAGS = 32,
 	PORT_TAGS = 64,
-	REQUESTERS = PLACES + PORTS,          /* the host asks as the root port that it asks through */
+	REQUESTERS = PLACES + PORTS, /* the host asks as the root port that it asks through */
 	TXNS = REQUESTERS * PORT_TAGS,
-	QUEUE = 1024,                         /* packets of a buffer: more than all tags and all jobs can fill */
-	ROOM = 32, ROOM_WAKE = 16,            /* where flows stop filling the posted one, and go on */
+	QUEUE = 1024, /* packets of a buffer: more than all tags and all jobs can fill */
+	ROOM = 32,
+	ROOM_WAKE = 16, /* where flows stop filling the posted one, and go on */
 	LINE = 512,
-	BATCH = 256,                          /* packets that a device gets at once */
+	BATCH = 256, /* packets that a device gets at once */
 	FILTERS = 16,
 	MEMORY_CHANNELS = 4,
 };
 
 /* The link, in its own unit: a DW takes 1 ns. */
 enum {
-	FRAMING_DWS = 2,                      /* sequence number, link CRC, start and end */
-	POST_NS = 12,                         /* each posting of a buffer */
-	TIMEOUT_NS = 400,                     /* a packet's longest wait for the watermark */
+	FRAMING_DWS = 2,  /* sequence number, link CRC, start and end */
+	POST_NS = 12,     /* each posting of a buffer */
+	TIMEOUT_NS = 400, /* a packet's longest wait for the watermark */
 	PAYLOAD_MOST = 256,
 	READ_MOST = 512,
-	BOUNDARY = 64,                        /* where a completion may end early */
+	BOUNDARY = 64, /* where a completion may end early */
 	HOST_WRITE_BYTES = 64,
-	GIVE_UP_NS = 50000,                   /* a requester's completion time-out */
+	GIVE_UP_NS = 50000, /* a requester's completion time-out */
 };
 
 /* ---- time: the earliest of 64 timers ----------------------------------------------------------
@@ -63,7 +64,9 @@ enum {
 static_assert(TIMER_GIVE_UP < TIMER_FLOW && TIMERS == 64, "a timer's number has six bits");
 #define NEVER (UINT64_MAX >> 6)
 
-struct timers { uint64_t node[2 * TIMERS]; };
+struct timers {
+	uint64_t node[2 * TIMERS];
+};
 
 /* Without a branch: a wrong guess costs more than the levels that could be left out. */
 static inline void timer_set(struct timers *t, uint32_t timer, uint64_t at)
@@ -81,88 +84,98 @@ static inline void timer_set(struct timers *t, uint32_t timer, uint64_t at)
 }
 
 /* ---- delay: what is due later, in the order it came ------------------------------------------- */
-struct due { uint64_t at; uint16_t id; uint8_t what; };
+struct due {
+	uint64_t at;
+	uint16_t id;
+	uint8_t what;
+};
 struct line {
-	uint64_t last;                        /* when the youngest is due */
+	uint64_t last; /* when the youngest is due */
 	uint32_t head, n;
 	struct due due[LINE];
 };
 
 /* ---- packets ---------------------------------------------------------------------------------- */
-enum what {                                   /* a packet is, when it crosses */
-	WHAT_PLAIN,
-	WHAT_DOORBELL, WHAT_MSI,              /* id: job */
-	WHAT_PEER_WRITE,                      /* goes on to place `id` */
-	WHAT_REQUEST, WHAT_ANSWER,            /* id: txn */
-	WHAT_FORWARDED,                       /* a request on its second way, to a peer; id: txn */
+enum what { /* a packet is, when it crosses */
+	    WHAT_PLAIN,
+	    WHAT_DOORBELL,
+	    WHAT_MSI,        /* id: job */
+	    WHAT_PEER_WRITE, /* goes on to place `id` */
+	    WHAT_REQUEST,
+	    WHAT_ANSWER,    /* id: txn */
+	    WHAT_FORWARDED, /* a request on its second way, to a peer; id: txn */
 };
-enum react { REACT_JOB, REACT_ANSWER };       /* what an endpoint, or the host for it, does when a delay is over */
+enum react { REACT_JOB, REACT_ANSWER }; /* what an endpoint, or the host for it, does when a delay is over */
 enum queue_class { QUEUE_P, QUEUE_NP, QUEUE_CPL, QUEUES };
-enum form {                                   /* & 3: enum ptt_class */
-	FORM_WRITE = PTT_CLASS_P,
-	FORM_READ = PTT_CLASS_NP,
-	FORM_ANSWER = PTT_CLASS_CPL_A,
-	FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
-	FORM_CONFIG = 4 + PTT_CLASS_NP,
+enum form { /* & 3: enum ptt_class */
+	    FORM_WRITE = PTT_CLASS_P,
+	    FORM_READ = PTT_CLASS_NP,
+	    FORM_ANSWER = PTT_CLASS_CPL_A,
+	    FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
+	    FORM_CONFIG = 4 + PTT_CLASS_NP,
 };
 /* What a packet says; its header is made of it when somebody looks (kunpeng_packet.c). */
 struct packet {
-	uint64_t since;                       /* it is in its buffer */
-	uint64_t address;                     /* in bytes; an answer: of its first byte; configuration: the register */
+	uint64_t since;   /* it is in its buffer */
+	uint64_t address; /* in bytes; an answer: of its first byte; configuration: the register */
 	uint16_t id, tag;
-	uint16_t dws;                         /* that the link carries for it */
-	uint16_t bytes;                       /* payload */
-	uint16_t left;                        /* a read: what it asks for; an answer: bytes from here to the end */
+	uint16_t dws;   /* that the link carries for it */
+	uint16_t bytes; /* payload */
+	uint16_t left;  /* a read: what it asks for; an answer: bytes from here to the end */
 	uint8_t form, what;
-	uint8_t place;                        /* the endpoint it comes from or goes to */
-	uint8_t requester, completer;         /* indexes of struct core's requester[]; completer: of answers */
-	uint8_t fate;                         /* of answers */
+	uint8_t place;                /* the endpoint it comes from or goes to */
+	uint8_t requester, completer; /* indexes of struct core's requester[]; completer: of answers */
+	uint8_t fate;                 /* of answers */
 };
 static_assert(sizeof(struct packet) == 32, "two to a cache line");
 struct queue {
 	uint32_t head, n;
-	uint64_t pass;                        /* stride scheduling: what it has had */
+	uint64_t pass; /* stride scheduling: what it has had */
 	uint32_t stride;
 	struct packet p[QUEUE];
 };
-struct path {                                 /* a direction of a core */
-	uint64_t at;                          /* when it goes on; NEVER */
-	uint64_t turn;                        /* what the one whose turn it is has had */
-	uint32_t watermark, left;             /* left: packets of the posting that is under way */
-	struct queue *posting;                /* whose; NULL at first */
+struct path {                     /* a direction of a core */
+	uint64_t at;              /* when it goes on; NEVER */
+	uint64_t turn;            /* what the one whose turn it is has had */
+	uint32_t watermark, left; /* left: packets of the posting that is under way */
+	struct queue *posting;    /* whose; NULL at first */
 	bool outbound;
-	bool asleep;                          /* nobody may leave yet */
+	bool asleep; /* nobody may leave yet */
 	struct queue q[QUEUES];
 };
 
 /* ---- requests --------------------------------------------------------------------------------- */
-struct waiters { uint32_t flows, turn; };      /* a mask; who is woken first */
+struct waiters {
+	uint32_t flows, turn;
+}; /* a mask; who is woken first */
 struct requester {
 	uint16_t id, tag_base;
 	uint16_t ntags, head, nfree;
-	uint8_t free[PORT_TAGS];              /* a ring: a tag rests as long as can be */
-	struct waiters waiting;               /* for a tag */
+	uint8_t free[PORT_TAGS]; /* a ring: a tag rests as long as can be */
+	struct waiters waiting;  /* for a tag */
 };
 enum fate { FATE_SC = 0, FATE_UR = 1, FATE_CA = 4, FATE_NONE = 0xff };
 enum txn_kind { TXN_DMA, TXN_HOST, TXN_CONFIG, TXN_PEER };
 struct txn {
 	uint64_t opened, address;
-	uint16_t bytes, missing;              /* that were asked for; of those the requester has not got */
+	uint16_t bytes, missing; /* that were asked for; of those the requester has not got */
 	uint16_t job, tag;
-	uint8_t place, peer;                  /* the endpoint that asks or is asked; TXN_PEER: peer is asked */
+	uint8_t place, peer; /* the endpoint that asks or is asked; TXN_PEER: peer is asked */
 	uint8_t requester;
 	uint8_t kind, fate;
-	bool taken, open;                     /* open: the request has crossed */
+	bool taken, open; /* open: the request has crossed */
 };
 
 /* ---- flows ------------------------------------------------------------------------------------ */
+/* clang-format off */
 #define KINDS(K) K(NVME_READ) K(NVME_WRITE) K(NIC_RECEIVE) K(NIC_SEND) K(PEER_READ) K(PEER_WRITE) K(HOST_READ) \
 	K(HOST_WRITE) K(CONFIG)
+/* clang-format on */
 enum kind {
 #define K(name) KIND_##name,
 	KINDS(K)
 #undef K
-	KIND_COUNT
+		KIND_COUNT
 };
 struct load {
 	struct kunpeng_load is;
@@ -170,17 +183,17 @@ struct load {
 };
 struct job {
 	uint64_t address;
-	uint32_t left;                        /* bytes of this step still to be issued */
+	uint32_t left; /* bytes of this step still to be issued */
 	uint32_t bytes;
-	uint16_t open;                        /* requests under way */
+	uint16_t open; /* requests under way */
 	uint8_t step;
 	bool busy;
 };
 struct flow {
-	uint32_t period;                      /* 0: this flow never does anything */
-	uint32_t owed;                        /* jobs that found no room */
+	uint32_t period; /* 0: this flow never does anything */
+	uint32_t owed;   /* jobs that found no room */
 	uint8_t kind, place, peer, nbusy;
-	uint8_t ready[JOBS], head, nready;    /* jobs with something to issue, a ring */
+	uint8_t ready[JOBS], head, nready; /* jobs with something to issue, a ring */
 	struct job job[JOBS];
 };
 
@@ -188,11 +201,11 @@ struct flow {
 enum place_kind { DRIVE, NIC };
 struct place {
 	uint16_t bdf, port_bit;
-	uint8_t kind, port;                   /* port: 0..PORTS-1 of the core */
-	uint8_t peer;                         /* another place behind the same switch, or PLACES */
-	bool there, deep;                     /* deep: behind a switch, so configured with type 1 */
-	uint32_t prefix, attr;                /* of its requests; attr as in header DW0 */
-	uint64_t bar, dma;                    /* its registers; the host's memory that it works on */
+	uint8_t kind, port;    /* port: 0..PORTS-1 of the core */
+	uint8_t peer;          /* another place behind the same switch, or PLACES */
+	bool there, deep;      /* deep: behind a switch, so configured with type 1 */
+	uint32_t prefix, attr; /* of its requests; attr as in header DW0 */
+	uint64_t bar, dma;     /* its registers; the host's memory that it works on */
 };
 
 struct core {
@@ -204,8 +217,8 @@ struct core {
 	/* the simulation */
 	uint64_t now, random;
 	uint32_t faults;
-	struct waiters room[2];               /* in the buffer for posted packets, [outbound] */
-	uint32_t peer_writes;                 /* between the two directions, or waiting for the second */
+	struct waiters room[2]; /* in the buffer for posted packets, [outbound] */
+	uint32_t peer_writes;   /* between the two directions, or waiting for the second */
 	uint32_t tuned[PTT_TUNES];
 	struct timers timers;
 	struct kunpeng_truth truth;
@@ -264,7 +277,7 @@ static inline struct due line_take(struct core *c, uint32_t timer, struct line *
 }
 
 /* ---- kunpeng_load.c --------------------------------------------------------------------------- */
-const struct load *load_find(const char *name, struct err *e);         /* NULL and words: there is none */
+const struct load *load_find(const char *name, struct err *e); /* NULL and words: there is none */
 
 /* ---- kunpeng_path.c --------------------------------------------------------------------------- */
 /* Room for a packet at the end of a buffer, to be written there; it is in it once path_put() says so, which sets
@@ -277,20 +290,20 @@ static inline struct packet *path_new(struct path *p, enum queue_class q)
 	return &b->p[(b->head + b->n) % QUEUE];
 }
 void path_put(struct core *c, struct path *p, enum queue_class q);
-void path_fire(struct core *c, struct path *p);        /* its time has come */
-void path_tune(struct core *c);               /* looks at the device's tunables */
-void path_flush(struct core *c);              /* the device sees what has crossed */
-uint32_t path_watermark(uint32_t level);      /* packets */
+void path_fire(struct core *c, struct path *p); /* its time has come */
+void path_tune(struct core *c);                 /* looks at the device's tunables */
+void path_flush(struct core *c);                /* the device sees what has crossed */
+uint32_t path_watermark(uint32_t level);        /* packets */
 uint32_t path_weight(uint32_t tunable);
 
 /* ---- kunpeng_txn.c ---------------------------------------------------------------------------- */
-void txn_reset(struct requester *r);          /* all of its tags are free */
+void txn_reset(struct requester *r); /* all of its tags are free */
 /* A request is made and put into its buffer. false: no tag is free; the flow is woken when one is. */
 bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, uint64_t address, uint32_t bytes);
 void txn_crossed(struct core *c, const struct packet *p, bool outbound);
 void txn_answer(struct core *c, uint32_t id); /* its completer answers */
 void txn_give_up(struct core *c, uint32_t id);
-void txn_abandon(struct core *c, uint32_t id);         /* the endpoint is gone; its job too */
+void txn_abandon(struct core *c, uint32_t id); /* the endpoint is gone; its job too */
 
 /* ---- kunpeng_packet.c ------------------------------------------------------------------------- */
 void packet_show(const struct core *c, const struct packet *k, bool outbound, struct ptt_tlp *ret);
@@ -301,16 +314,16 @@ static inline uint32_t packet_data_dws(uint64_t address, uint32_t bytes)
 }
 
 /* ---- kunpeng_flow.c --------------------------------------------------------------------------- */
-void flow_open(struct core *c, const struct load *l);          /* the flows of all places */
-void flow_start(struct core *c, uint32_t flow);                /* of a place that is there now */
+void flow_open(struct core *c, const struct load *l); /* the flows of all places */
+void flow_start(struct core *c, uint32_t flow);       /* of a place that is there now */
 void flow_stop(struct core *c, uint32_t flow);
 void flow_due(struct core *c, uint32_t flow); /* its timer went off */
 /* What they waited for is there. They take turns: next time the one behind the first of now is first. */
 void flow_wake(struct core *c, struct waiters *w);
-void flow_answered(struct core *c, uint32_t job);              /* one of its requests has ended */
-void flow_next(struct core *c, uint32_t job); /* a step has ended */
-void flow_crossed(struct core *c, const struct packet *p, bool outbound);      /* posted */
-#define JOB_ID(flow, job) ((uint16_t)((flow) * JOBS + (job)))
+void flow_answered(struct core *c, uint32_t job);                         /* one of its requests has ended */
+void flow_next(struct core *c, uint32_t job);                             /* a step has ended */
+void flow_crossed(struct core *c, const struct packet *p, bool outbound); /* posted */
+#define JOB_ID(flow, job) ((uint16_t)((flow)*JOBS + (job)))
 
 /* ---- kunpeng_place.c -------------------------------------------------------------------------- */
 void place_open(struct core *c, uint32_t core);

@@ -5,12 +5,16 @@
 #include "machine/kunpeng_test_int.h"
 
 /* Requests that are open, by requester and tag. */
-struct asked { uint64_t at; uint32_t bytes, got; bool open; };
+struct asked {
+	uint64_t at;
+	uint32_t bytes, got;
+	bool open;
+};
 struct judge {
-	struct asked open[16][1024];         /* by a small number of the requester */
+	struct asked open[16][1024]; /* by a small number of the requester */
 	uint16_t id[16];
 	uint32_t nids;
-	struct kunpeng_truth found;           /* as counted from the packets */
+	struct kunpeng_truth found; /* as counted from the packets */
 };
 
 static struct asked *asked_of(struct judge *j, const struct tlp *t)
@@ -46,7 +50,7 @@ static void request(struct judge *j, const struct seen *s)
 	}
 	bool config = tlp_type_at(s->t.type_index)->layout == TLP_CFG;
 	uint32_t holes = (uint32_t)__builtin_popcount(~(s->t.first_be | (s->t.length_dw == 1 ? 0 : s->t.last_be) << 4) &
-						     (s->t.length_dw == 1 ? 0xf : 0xff));
+						      (s->t.length_dw == 1 ? 0xf : 0xff));
 	*a = (struct asked){ .at = s->t.time, .bytes = config ? 4 : 4 * s->t.length_dw - holes, .open = true };
 	j->found.requests++;
 	j->found.asked_bytes += a->bytes;
@@ -58,7 +62,7 @@ static void completion(struct judge *j, const struct seen *s)
 	const struct tlp *t = &s->t;
 
 	assert_true(a->open);
-	if (s->peer) {                        /* from a peer; it goes on */
+	if (s->peer) { /* from a peer; it goes on */
 		assert_false(by_host(t));
 		return;
 	}
@@ -102,8 +106,10 @@ static void limits(const struct tlp *t)
 static void judge_packet(struct judge *j, const struct seen *s)
 {
 	static const uint8_t doorbell_page = 0x1;
-	enum ptt_class cls = s->t.class == TLP_P ? PTT_CLASS_P : s->t.class == TLP_NP ? PTT_CLASS_NP :
-			     s->peer ? PTT_CLASS_CPL_B : PTT_CLASS_CPL_A;
+	enum ptt_class cls = s->t.class == TLP_P  ? PTT_CLASS_P :
+			     s->t.class == TLP_NP ? PTT_CLASS_NP :
+			     s->peer              ? PTT_CLASS_CPL_B :
+						    PTT_CLASS_CPL_A;
 
 	limits(&s->t);
 	j->found.tlps[s->outbound][cls]++;
@@ -234,7 +240,7 @@ static void peers_talk_in_completions_of_class_b(void **state)
 	judge_plan(&p, &t);
 	assert_true(t.tlps[0][PTT_CLASS_CPL_B] > 100);
 	assert_int_equal(t.tlps[1][PTT_CLASS_CPL_B], 0);
-	p.core = 0;                           /* has no switch */
+	p.core = 0; /* has no switch */
 	judge_plan(&p, &t);
 	assert_int_equal(t.tlps[0][PTT_CLASS_CPL_B], 0);
 }

@@ -6,8 +6,7 @@
 #include "machine/kunpeng_int.h"
 
 static const struct load loads[] = {
-#define LOAD(name, a, b, c, d, e, f, g, h, i, faults, text) \
-	{ { #name, text }, { a, b, c, d, e, f, g, h, i }, faults },
+#define LOAD(name, a, b, c, d, e, f, g, h, i, faults, text) { { #name, text }, { a, b, c, d, e, f, g, h, i }, faults },
 #include "machine/kunpeng_load.def"
 #undef LOAD
 };

@@ -10,9 +10,14 @@
  */
 #include "machine/kunpeng_int.h"
 
-enum {                                        /* Fmt and Type in bits 31:24 */
-	READ = 0x00, WRITE = 0x40, WIDE = 0x20, CONFIG_0 = 0x04, CONFIG_1 = 0x05, COMPLETION = 0x0a,
-	COMPLETION_DATA = 0x4a,
+enum { /* Fmt and Type in bits 31:24 */
+       READ = 0x00,
+       WRITE = 0x40,
+       WIDE = 0x20,
+       CONFIG_0 = 0x04,
+       CONFIG_1 = 0x05,
+       COMPLETION = 0x0a,
+       COMPLETION_DATA = 0x4a,
 };
 
 static uint32_t kind(uint32_t fmt_type, uint32_t tag, uint32_t length)

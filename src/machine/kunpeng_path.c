@@ -26,7 +26,7 @@
  */
 #include "machine/kunpeng_int.h"
 
-#define WEIGHTS 4u                            /* every weight is a divisor of it */
+#define WEIGHTS 4u /* every weight is a divisor of it */
 
 uint32_t path_watermark(uint32_t level)
 {
@@ -136,7 +136,9 @@ void path_fire(struct core *c, struct path *p)
 void path_tune(struct core *c)
 {
 	static const enum ptt_tune weight[QUEUES] = {
-		[QUEUE_P] = PTT_TUNE_qos_tx_p, [QUEUE_NP] = PTT_TUNE_qos_tx_np, [QUEUE_CPL] = PTT_TUNE_qos_tx_cpl,
+		[QUEUE_P] = PTT_TUNE_qos_tx_p,
+		[QUEUE_NP] = PTT_TUNE_qos_tx_np,
+		[QUEUE_CPL] = PTT_TUNE_qos_tx_cpl,
 	};
 	static const enum ptt_tune level[2] = { PTT_TUNE_rx_alloc_buf_level, PTT_TUNE_tx_alloc_buf_level };
 

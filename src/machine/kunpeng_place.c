@@ -32,7 +32,7 @@
 struct place_row {
 	uint8_t core, kind, port;
 	uint16_t bdf;
-	uint16_t peer;                        /* bdf; 0: none */
+	uint16_t peer; /* bdf; 0: none */
 	bool deep, there;
 	uint32_t prefix;
 };
@@ -46,11 +46,18 @@ static const struct place_row rows[] = {
 	{ 1, DRIVE, 1, 0x0500, 0x0400, true, true, 0 },
 	{ 1, DRIVE, 2, 0x0600, 0, false, false, 0 },
 };
-static const struct { uint8_t core; uint16_t bdf; } bridges[] = {
-	{ 1, 0x0200 }, { 1, 0x0300 }, { 1, 0x0308 },
+static const struct {
+	uint8_t core;
+	uint16_t bdf;
+} bridges[] = {
+	{ 1, 0x0200 },
+	{ 1, 0x0300 },
+	{ 1, 0x0308 },
 };
 /* The root ports' first slot, and the core's number. */
-static const struct { uint16_t slot, id; } cores[CORES] = { { 0x08, 0 }, { 0x10, 2 } };
+static const struct {
+	uint16_t slot, id;
+} cores[CORES] = { { 0x08, 0 }, { 0x10, 2 } };
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
@@ -58,7 +65,9 @@ static void open_requesters(struct core *c)
 {
 	for (uint32_t i = 0; i < c->nplaces; i++)
 		c->requester[i] = (struct requester){
-			.id = c->place[i].bdf, .ntags = PLACE_TAGS, .tag_base = c->place[i].kind == NIC ? 0x2c0 : 0x40,
+			.id = c->place[i].bdf,
+			.ntags = PLACE_TAGS,
+			.tag_base = c->place[i].kind == NIC ? 0x2c0 : 0x40,
 		};
 	for (uint32_t i = 0; i < PORTS; i++)
 		c->requester[PLACES + i] = (struct requester){ .id = c->port_bdf[i], .ntags = PORT_TAGS };
@@ -80,8 +89,14 @@ static void add_place(struct core *c, const struct place_row *r)
 	uint64_t n = c->nplaces++;
 
 	c->place[n] = (struct place){
-		.bdf = r->bdf, .port_bit = c->port_bit[r->port], .kind = r->kind, .port = r->port, .there = r->there,
-		.deep = r->deep, .prefix = r->prefix, .attr = r->kind == NIC ? RELAXED : 0,
+		.bdf = r->bdf,
+		.port_bit = c->port_bit[r->port],
+		.kind = r->kind,
+		.port = r->port,
+		.there = r->there,
+		.deep = r->deep,
+		.prefix = r->prefix,
+		.attr = r->kind == NIC ? RELAXED : 0,
 		/* A NIC's registers have 32-bit addresses, its memory too. */
 		.bar = r->kind == NIC ? 0xe0000000 + (n << 20 << 1) : 0x8000000000 + (n << 24),
 		.dma = r->kind == NIC ? 0x40000000 + (n << 26) : 0x2000000000 + (n << 26),
@@ -146,7 +161,7 @@ void place_open(struct core *c, uint32_t core)
 	open_requesters(c);
 	snprintf(c->pmu.name, sizeof(c->pmu.name), "hisi_ptt0_%u", cores[core].id);
 	snprintf(c->pmu.cpus, sizeof(c->pmu.cpus), "0");
-	c->pmu.time = PTT_TIME_ABS;           /* as ptt_dev_open() makes it here */
+	c->pmu.time = PTT_TIME_ABS; /* as ptt_dev_open() makes it here */
 	place_filters(c, core);
 }
 
@@ -155,7 +170,9 @@ void place_device(uint32_t core, struct ptt_dev_opts *o)
 	uint16_t slot = cores[core].slot;
 
 	*o = (struct ptt_dev_opts){
-		.lower = (uint16_t)(slot << 3), .upper = (uint16_t)((slot + 4) << 3), .core = cores[core].id,
+		.lower = (uint16_t)(slot << 3),
+		.upper = (uint16_t)((slot + 4) << 3),
+		.core = cores[core].id,
 	};
 }
 
@@ -186,7 +203,8 @@ static bool packet_goes(const struct core *c, uint32_t flows, uint8_t place, con
 		return false;
 	case WHAT_PEER_WRITE:
 		return k->id == place;
-	case WHAT_DOORBELL: case WHAT_MSI:
+	case WHAT_DOORBELL:
+	case WHAT_MSI:
 		return job_goes(flows, k->id);
 	default:
 		return job_goes(flows, c->txn[k->id].job);
@@ -303,7 +321,8 @@ int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e)
 	if (named == 0)
 		return err_set(e, TALLY_EINVAL,
 			       "%s: no endpoint of this machine sits there; 01:00.0, 01:00.1, 04:00.0, 05:00.0, "
-			       "06:00.0, 21:00.0, 22:00.0 and 23:00.0 come and go", bdf);
+			       "06:00.0, 21:00.0, 22:00.0 and 23:00.0 come and go",
+			       bdf);
 	if (changed == 0)
 		return err_set(e, TALLY_ESTATE, "%s: %s", bdf, there ? "it is there already" : "it is gone already");
 	k->generation++;

@@ -20,19 +20,19 @@
 #define DMA_BASE(i) (0x100000000ull * ((i) + 1))
 #define NO_TRACE PTT_PMU_MOST
 
-struct host {                                 /* of one device */
+struct host { /* of one device */
 	struct kunpeng *k;
 	struct ptt_dev *dev;
 	struct ptt_driver *driver;
 	uint8_t *memory;
 	uint64_t base;
 	bool interrupted;
-	struct ptt_filter *filter;            /* as the last list() found them */
+	struct ptt_filter *filter; /* as the last list() found them */
 };
 struct kunpeng_host {
 	struct kunpeng *k;
-	uint32_t n, trace;                    /* trace: the device whose bytes next() gives, or NO_TRACE */
-	bool on;                              /* it is not stopped */
+	uint32_t n, trace; /* trace: the device whose bytes next() gives, or NO_TRACE */
+	bool on;           /* it is not stopped */
 	struct host *host;
 	struct ptt_pmu *pmu;
 };
@@ -214,7 +214,7 @@ static bool serve(struct kunpeng_host *m)
 		return false;
 	if (h->interrupted) {
 		h->interrupted = false;
-		ptt_driver_interrupt(h->driver, NULL);       /* these registers never fail */
+		ptt_driver_interrupt(h->driver, NULL); /* these registers never fail */
 	}
 	return ptt_driver_has_room(h->driver);
 }

@@ -26,7 +26,10 @@ static const struct ptt_pmu *pmu_at(struct ptt_pmus *p, uint32_t i)
 	return &pmu[i];
 }
 
-struct sum { uint64_t records, bytes[3], class[3], lost, chunks; struct ptt_clock clock; };
+struct sum {
+	uint64_t records, bytes[3], class[3], lost, chunks;
+	struct ptt_clock clock;
+};
 
 static void add(struct sum *s, const struct ptt_aux *a, enum ptt_format f)
 {
@@ -56,8 +59,15 @@ static void drain(struct ptt_pmus *p, struct sum *s, enum ptt_format f)
 
 static void what_is_recorded_is_what_crossed(void **state)
 {
-	static const struct { const char *load; uint32_t device; uint64_t ns, chunks; uint8_t format; } rows[] = {
-		{ "mixed", 1, 3000000, 1, 1 }, { "contended", 0, 5000000, 2, 1 }, { "full", 1, 3000000, 1, 0 },
+	static const struct {
+		const char *load;
+		uint32_t device;
+		uint64_t ns, chunks;
+		uint8_t format;
+	} rows[] = {
+		{ "mixed", 1, 3000000, 1, 1 },
+		{ "contended", 0, 5000000, 2, 1 },
+		{ "full", 1, 3000000, 1, 0 },
 		{ "idle", 0, 1000000, 1, 0 },
 	};
 
@@ -78,9 +88,9 @@ static void what_is_recorded_is_what_crossed(void **state)
 		assert_int_equal(t->ns, rows[i].ns);
 		assert_int_equal(s.lost, 0);
 		assert_int_equal(s.records, all_tlps(t, true));
-		assert_int_equal(s.class[TLP_P], t->tlps[1][PTT_CLASS_P]);
-		assert_int_equal(s.class[TLP_NP], t->tlps[1][PTT_CLASS_NP]);
-		assert_int_equal(s.class[TLP_CPL], t->tlps[1][PTT_CLASS_CPL_A]);
+		assert_int_equal(s.class[TLP_P], t -> tlps[1][PTT_CLASS_P]);
+		assert_int_equal(s.class[TLP_NP], t -> tlps[1][PTT_CLASS_NP]);
+		assert_int_equal(s.class[TLP_CPL], t -> tlps[1][PTT_CLASS_CPL_A]);
 		assert_int_equal(s.bytes[TLP_P], t->bytes[1][PTT_CLASS_P]);
 		assert_int_equal(s.bytes[TLP_CPL], t->bytes[1][PTT_CLASS_CPL_A]);
 		assert_true(s.chunks >= rows[i].chunks);
@@ -213,7 +223,7 @@ static void a_list_stays_as_it_was_until_the_next(void **state)
 static void every_failing_allocation_is_reported(void **state)
 {
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct kunpeng *k = machine("mixed", 1);
 		struct ptt_ask ev = ask(0x80001, 1, 1, 1);
 		struct ptt_pmus p = { 0 };

@@ -71,10 +71,11 @@ static void filters_are_those_of_the_figure(void **state)
 	assert_string_equal(kunpeng_pmu(k, 1)->name, "hisi_ptt0_2");
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(kunpeng_pmu(k, i)->time, PTT_TIME_ABS);
-	filters_are(k, 0, "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 "
+	filters_are(k, 0,
+		    "0000:00:08.0=80001 0000:00:09.0=80004 0000:00:0a.0=80010 "
 		    "0000:21:00.0=02100 0000:22:00.0=02200 0000:23:00.0=02300");
-	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH
-		    "0000:04:00.0=00400 0000:05:00.0=00500");
+	filters_are(k, 1,
+		    PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500");
 	assert_null(kunpeng_pmu(k, 2));
 	assert_null(kunpeng_device(k, 2));
 	assert_null(kunpeng_truth(k, 2));
@@ -131,7 +132,7 @@ static struct buf bytes_of(const char *load, uint64_t seed, uint32_t core, uint6
 	struct tape t;
 
 	tape_start(&t, k, core, CTRL_ALL | 2 << 2);
-	for (uint64_t now = 0; now < ns; ) {
+	for (uint64_t now = 0; now < ns;) {
 		now = now + step < ns ? now + step : ns;
 		kunpeng_run(k, now);
 		assert_int_equal(kunpeng_now(k), now);
@@ -172,7 +173,11 @@ static void a_run_into_the_past_does_nothing(void **state)
 	kunpeng_close(k);
 }
 
-struct pauser { struct kunpeng *k; struct tape t; uint32_t pauses; };
+struct pauser {
+	struct kunpeng *k;
+	struct tape t;
+	uint32_t pauses;
+};
 
 static int pausing_dma(void *arg, uint64_t to, const void *p, size_t n)
 {
@@ -214,14 +219,15 @@ static void filters_follow_who_comes_and_goes(void **state)
 
 	(void)state;
 	assert_int_equal(kunpeng_plug(k, "0000:06:00.0", true, NULL), 0);
-	filters_are(k, 1, PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH
-		    "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	filters_are(k, 1,
+		    PORTS_2 "0000:01:00.0=00100 0000:01:00.1=00101 " SWITCH
+			    "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
 	assert_int_equal(kunpeng_generation(k), generation + 1);
 	assert_int_equal(kunpeng_plug(k, "0000:01:00", false, NULL), 0);
 	filters_are(k, 1, PORTS_2 SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
 	assert_int_equal(kunpeng_plug(k, "01:00.1", true, NULL), 0);
-	filters_are(k, 1, PORTS_2 "0000:01:00.1=00101 " SWITCH
-		    "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
+	filters_are(k, 1,
+		    PORTS_2 "0000:01:00.1=00101 " SWITCH "0000:04:00.0=00400 0000:05:00.0=00500 0000:06:00.0=00600");
 	assert_int_equal(kunpeng_plug(k, "01:00", true, NULL), 0);
 	assert_int_equal(kunpeng_generation(k), generation + 4);
 	kunpeng_close(k);
@@ -229,8 +235,8 @@ static void filters_follow_who_comes_and_goes(void **state)
 
 static void places_that_nobody_can_leave_are_refused(void **state)
 {
-	static const char *const bad[] = { "", "0000:00:10.0", "02:00.0", "0000:07:00.0", "0000:01:00.", "0000:01",
-					   "1:00.0", "0000:01:00.00", "0000:", "01:00.0 " };
+	static const char *const bad[] = { "",        "0000:00:10.0", "02:00.0",       "0000:07:00.0", "0000:01:00.",
+					   "0000:01", "1:00.0",       "0000:01:00.00", "0000:",        "01:00.0 " };
 	struct kunpeng *k = machine("idle", 1);
 
 	(void)state;
@@ -291,15 +297,15 @@ static void requests_that_a_loss_leaves_are_abandoned(void **state)
 	struct kunpeng_truth before = *t;
 	kunpeng_run(k, 300000);
 	before.ns = t->ns;
-	assert_memory_equal(&before, t, sizeof(before));      /* nobody is left */
+	assert_memory_equal(&before, t, sizeof(before)); /* nobody is left */
 	kunpeng_close(k);
 }
 
 /* Whoever comes and goes in whatever order: the books are right, and nobody stops the others. */
 static void any_order_of_hotplug_keeps_the_books_right(void **state)
 {
-	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0", "06:00.0", "21:00.0", "22:00.0",
-					   "23:00.0" };
+	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0",
+					   "06:00.0", "21:00.0", "22:00.0", "23:00.0" };
 	uint64_t r = 3;
 
 	(void)state;
@@ -326,7 +332,7 @@ static void any_order_of_hotplug_keeps_the_books_right(void **state)
 static void every_failing_allocation_is_reported(void **state)
 {
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct kunpeng *k = NULL;
 		struct err e = { 0 };
 		mem_fail_at(n);

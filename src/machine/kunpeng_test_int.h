@@ -19,9 +19,12 @@
 
 #define CTRL_EN 1u
 #define CTRL_8DW (1u << 14)
-#define CTRL_ALL (7u << 4 | 0x15u << 16)      /* all types, all ports */
+#define CTRL_ALL (7u << 4 | 0x15u << 16) /* all types, all ports */
 
-struct tape { struct buf bytes; struct ptt_dev *dev; };
+struct tape {
+	struct buf bytes;
+	struct ptt_dev *dev;
+};
 static inline int tape_dma(void *arg, uint64_t to, const void *p, size_t n)
 {
 	struct tape *t = arg;
@@ -86,7 +89,10 @@ static inline uint32_t chance(uint64_t *state, uint32_t n)
 }
 
 /* A packet as a trace shows it. */
-struct seen { struct tlp t; bool outbound, peer; };
+struct seen {
+	struct tlp t;
+	bool outbound, peer;
+};
 struct scene {
 	struct seen *s;
 	uint32_t n, cap;
@@ -98,7 +104,7 @@ struct plan {
 	uint64_t seed, ns;
 	uint32_t core;
 	uint8_t tuned[PTT_TUNES];
-	const char *plug[2];                  /* goes half-way; comes half-way */
+	const char *plug[2]; /* goes half-way; comes half-way */
 };
 
 static inline void scene_add(struct scene *s, const struct tape *t, uint32_t direction)
@@ -111,7 +117,7 @@ static inline void scene_add(struct scene *s, const struct tape *t, uint32_t dir
 		uint32_t time;
 		ptt_decode((const uint8_t *)t->bytes.p + at, &o, &clock, &one->t);
 		memcpy(&time, t->bytes.p + at + 28, sizeof(time));
-		one->t.time = time;           /* since the trace began, whichever record that is */
+		one->t.time = time; /* since the trace began, whichever record that is */
 		one->outbound = direction == 1;
 		one->peer = direction == 2 && one->t.class == TLP_CPL;
 	}

@@ -107,7 +107,11 @@ static void weights_do_nothing_where_nobody_waits(void **state)
 
 static void levels_order_the_throughput_of_a_full_direction(void **state)
 {
-	static const struct { const char *load; enum ptt_tune tune; bool outbound; } rows[] = {
+	static const struct {
+		const char *load;
+		enum ptt_tune tune;
+		bool outbound;
+	} rows[] = {
 		{ "storage", PTT_TUNE_tx_alloc_buf_level, true }, { "contended", PTT_TUNE_tx_alloc_buf_level, true },
 		{ "ingest", PTT_TUNE_rx_alloc_buf_level, false }, { "full", PTT_TUNE_rx_alloc_buf_level, false },
 		{ "full", PTT_TUNE_tx_alloc_buf_level, true },
@@ -137,7 +141,8 @@ static void a_lone_packet_waits_for_the_time_out_at_most(void **state)
 	for (uint8_t rx = 0; rx <= PTT_TUNE_MOST; rx++) {
 		for (uint8_t tx = 0; tx <= PTT_TUNE_MOST; tx++) {
 			uint8_t tuned[PTT_TUNES] = {
-				[PTT_TUNE_rx_alloc_buf_level] = rx, [PTT_TUNE_tx_alloc_buf_level] = tx,
+				[PTT_TUNE_rx_alloc_buf_level] = rx,
+				[PTT_TUNE_tx_alloc_buf_level] = tx,
 			};
 			struct kunpeng_truth t = truth_of("idle", 1, tuned, 20000000);
 			struct kunpeng_forecast f;

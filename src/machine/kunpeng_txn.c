@@ -47,8 +47,14 @@ static void put_request(struct core *c, const struct txn *t, uint32_t id)
 	uint32_t wide = t->kind != TXN_CONFIG && t->address >> 32 != 0;
 
 	*path_new(&c->path[outbound], QUEUE_NP) = (struct packet){
-		.address = t->address, .id = (uint16_t)id, .tag = t->tag, .left = t->bytes, .what = WHAT_REQUEST,
-		.form = t->kind == TXN_CONFIG ? FORM_CONFIG : FORM_READ, .place = t->place, .requester = t->requester,
+		.address = t->address,
+		.id = (uint16_t)id,
+		.tag = t->tag,
+		.left = t->bytes,
+		.what = WHAT_REQUEST,
+		.form = t->kind == TXN_CONFIG ? FORM_CONFIG : FORM_READ,
+		.place = t->place,
+		.requester = t->requester,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + wide + prefix),
 	};
 	path_put(c, &c->path[outbound], QUEUE_NP);
@@ -69,9 +75,17 @@ bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, ui
 	r->head = (uint16_t)((r->head + 1) & (r->ntags - 1));
 	r->nfree--;
 	c->txn[id] = (struct txn){
-		.address = address, .bytes = (uint16_t)bytes, .missing = (uint16_t)bytes, .job = JOB_ID(flow, job),
-		.tag = (uint16_t)(r->tag_base + tag), .place = f->place, .peer = f->peer, .requester = (uint8_t)who,
-		.kind = (uint8_t)kind, .fate = (uint8_t)choose_fate(c), .taken = true,
+		.address = address,
+		.bytes = (uint16_t)bytes,
+		.missing = (uint16_t)bytes,
+		.job = JOB_ID(flow, job),
+		.tag = (uint16_t)(r->tag_base + tag),
+		.place = f->place,
+		.peer = f->peer,
+		.requester = (uint8_t)who,
+		.kind = (uint8_t)kind,
+		.fate = (uint8_t)choose_fate(c),
+		.taken = true,
 	};
 	put_request(c, &c->txn[id], id);
 	return true;
@@ -212,9 +226,17 @@ static void put_answer(struct core *c, const struct txn *t, uint32_t id, uint64_
 	bool peer = t->kind == TXN_PEER;
 
 	*path_new(p, QUEUE_CPL) = (struct packet){
-		.address = address, .id = (uint16_t)id, .tag = t->tag, .left = (uint16_t)left, .bytes = (uint16_t)bytes,
-		.what = WHAT_ANSWER, .form = peer ? FORM_PEER_ANSWER : FORM_ANSWER, .fate = t->fate,
-		.requester = t->requester, .completer = completer_of(c, t), .place = peer ? t->peer : t->place,
+		.address = address,
+		.id = (uint16_t)id,
+		.tag = t->tag,
+		.left = (uint16_t)left,
+		.bytes = (uint16_t)bytes,
+		.what = WHAT_ANSWER,
+		.form = peer ? FORM_PEER_ANSWER : FORM_ANSWER,
+		.fate = t->fate,
+		.requester = t->requester,
+		.completer = completer_of(c, t),
+		.place = peer ? t->peer : t->place,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + (bytes != 0 ? packet_data_dws(address, bytes) : 0)),
 	};
 	path_put(c, p, QUEUE_CPL);
@@ -232,7 +254,7 @@ void txn_answer(struct core *c, uint32_t id)
 		return;
 	}
 	if (left > BOUNDARY && below(c, 8) == 0)
-		most = BOUNDARY;              /* of the first piece only */
+		most = BOUNDARY; /* of the first piece only */
 	for (uint32_t bytes; left != 0; left -= bytes, address += bytes, most = PAYLOAD_MOST) {
 		bytes = most - ((uint32_t)address & (most - 1));
 		bytes = left < bytes ? left : bytes;

@@ -25,32 +25,34 @@
 
 struct kunpeng;
 struct kunpeng_opts {
-	uint64_t seed;                        /* 0: 1 */
-	const char *load;                     /* a row of kunpeng_load.def; NULL: "mixed" */
+	uint64_t seed;    /* 0: 1 */
+	const char *load; /* a row of kunpeng_load.def; NULL: "mixed" */
 };
-struct kunpeng_load { const char *name, *text; };
-const struct kunpeng_load *kunpeng_load_at(uint32_t i);        /* NULL past the last */
+struct kunpeng_load {
+	const char *name, *text;
+};
+const struct kunpeng_load *kunpeng_load_at(uint32_t i); /* NULL past the last */
 
 /* Truth about what went over a core's links since the start, counted where it is decided. */
 struct kunpeng_truth {
 	uint64_t ns;
-	uint64_t tlps[2][4], bytes[2][4];     /* [outbound][enum ptt_class]: payload bytes */
+	uint64_t tlps[2][4], bytes[2][4]; /* [outbound][enum ptt_class]: payload bytes */
 	/* Non-posted: that crossed; completed well, completed with an error, still open, given up without an answer.
 	 * The last four are parts of the first. A request to a peer is one, although it crosses twice. */
 	uint64_t requests, answered, failed, open, abandoned;
-	uint64_t asked_bytes, read_bytes;     /* by those requests; by their completions */
+	uint64_t asked_bytes, read_bytes; /* by those requests; by their completions */
 	/* Of the answered: from the crossing of the request to that of its last completion, which a trace of both
 	 * directions shows: sum and count. */
 	uint64_t latency_ns, latency_count;
 	uint64_t latency_most;
-	uint64_t wait_ns[2], waits[2];        /* in the transmit buffer, [outbound]; sum and packets */
-	uint64_t posts[2];                    /* times the buffer was posted, [outbound] */
+	uint64_t wait_ns[2], waits[2]; /* in the transmit buffer, [outbound]; sum and packets */
+	uint64_t posts[2];             /* times the buffer was posted, [outbound] */
 	uint64_t msis, doorbells;
 };
 
 /* -TALLY_EINVAL: no such load; -TALLY_ENOMEM. */
 int kunpeng_open(struct kunpeng **ret, const struct kunpeng_opts *o, struct err *e);
-void kunpeng_close(struct kunpeng *k);        /* NULL is fine */
+void kunpeng_close(struct kunpeng *k); /* NULL is fine */
 /* Time goes on to `ns` since the start; packets pass the devices in their order. */
 void kunpeng_run(struct kunpeng *k, uint64_t ns);
 uint64_t kunpeng_now(const struct kunpeng *k);
@@ -58,7 +60,7 @@ uint64_t kunpeng_now(const struct kunpeng *k);
 void kunpeng_pause(struct kunpeng *k);
 uint32_t kunpeng_ndevices(const struct kunpeng *k);
 struct ptt_dev *kunpeng_device(struct kunpeng *k, uint32_t i);
-const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i);     /* name and filters now; changes with hotplug */
+const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i); /* name and filters now; changes with hotplug */
 /* The device is a client's whole, who drives its registers himself: nobody else traces or tunes it any more. */
 void kunpeng_give(struct kunpeng *k, uint32_t i);
 bool kunpeng_given(const struct kunpeng *k, uint32_t i);
@@ -67,14 +69,14 @@ const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i);
  * What was under way to or from it stays unanswered, and is abandoned at once. -TALLY_EINVAL: no such place;
  * -TALLY_ESTATE: it is there, or gone, already. */
 int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e);
-uint32_t kunpeng_generation(const struct kunpeng *k);          /* grows with each change of filters */
+uint32_t kunpeng_generation(const struct kunpeng *k); /* grows with each change of filters */
 
 /* What arithmetic says of a setting, before anything runs (kunpeng_forecast.c). bytes: payload per microsecond that a
  * core carries in a direction, [outbound], when the load keeps it full with what the arithmetic knows; else 0. */
 struct kunpeng_forecast {
 	uint64_t bytes[2];
-	uint32_t share[3];                    /* of outbound packets, in millionths: P, NP, CPL; 0: not always there */
-	uint32_t alone_ns[2];                 /* what a packet waits that comes alone, [outbound] */
+	uint32_t share[3];    /* of outbound packets, in millionths: P, NP, CPL; 0: not always there */
+	uint32_t alone_ns[2]; /* what a packet waits that comes alone, [outbound] */
 };
 /* tuned: values by enum ptt_tune. -TALLY_EINVAL: no such load. */
 int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES],

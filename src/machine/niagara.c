@@ -9,12 +9,32 @@
 #include "machine/niagara_int.h"
 
 static const struct niagara_geometry t1 = {
-	.cores = 8, .strands = 4, .l1i_sets = 128, .l1i_ways = 4, .l1d_sets = 128, .l1d_ways = 4,
-	.l2_sets = 4096, .l2_ways = 12, .itlb = 64, .dtlb = 64, .hashed = false, .walks = false,
+	.cores = 8,
+	.strands = 4,
+	.l1i_sets = 128,
+	.l1i_ways = 4,
+	.l1d_sets = 128,
+	.l1d_ways = 4,
+	.l2_sets = 4096,
+	.l2_ways = 12,
+	.itlb = 64,
+	.dtlb = 64,
+	.hashed = false,
+	.walks = false,
 };
 static const struct niagara_geometry vf = {
-	.cores = 8, .strands = 8, .l1i_sets = 64, .l1i_ways = 8, .l1d_sets = 128, .l1d_ways = 4,
-	.l2_sets = 4096, .l2_ways = 16, .itlb = 64, .dtlb = 128, .hashed = true, .walks = true,
+	.cores = 8,
+	.strands = 8,
+	.l1i_sets = 64,
+	.l1i_ways = 8,
+	.l1d_sets = 128,
+	.l1d_ways = 4,
+	.l2_sets = 4096,
+	.l2_ways = 16,
+	.itlb = 64,
+	.dtlb = 128,
+	.hashed = true,
+	.walks = true,
 };
 
 /* Bit 30 with two nodes, 31:30 with more; with three, the fourth quarter is node 0's. */
@@ -87,15 +107,17 @@ void niagara_vcpu(struct niagara *n, uint32_t strand, struct sun4v_vcpu *v)
 #define HOT static inline __attribute__((always_inline))
 
 /* References of one strand, one after the other: what they add up to, by level, before it goes to the totals. */
-struct sums { uint64_t refs[4], instructions; };
+struct sums {
+	uint64_t refs[4], instructions;
+};
 struct run {
 	struct niagara *n;
-	struct strand *s;                     /* NULL: none yet */
+	struct strand *s; /* NULL: none yet */
 	struct core *c;
-	uint64_t at;                          /* the strand's time */
-	uint64_t who, context, stamp[2];      /* of the last reference; the stamp of notes: instruction, data */
-	struct sums *sums;                    /* of its level */
-	uint32_t levels;                      /* bits: those that there are sums of */
+	uint64_t at;                     /* the strand's time */
+	uint64_t who, context, stamp[2]; /* of the last reference; the stamp of notes: instruction, data */
+	struct sums *sums;               /* of its level */
+	uint32_t levels;                 /* bits: those that there are sums of */
 	struct sums of[LEVELS];
 };
 
@@ -123,7 +145,7 @@ HOT void run_begin(struct run *u, struct niagara *n, struct strand *s)
 	u->s = s;
 	u->c = s->core;
 	u->at = now_of(&s->cycles);
-	u->who = UINT64_MAX;                  /* nobody's */
+	u->who = UINT64_MAX; /* nobody's */
 	u->levels = 0;
 }
 
@@ -189,7 +211,8 @@ HOT uint32_t noted_store(const struct run *u, const struct niagara_ref *r)
 
 	if (note->block != r->va >> LINE_BITS || note->stamp != u->stamp[1])
 		return NO_LINE;
-	return cache_owns(u->c, &u->s->node->l2[note->line / WAYS], note->line % WAYS, mmu_physical(r)) ? note->line : NO_LINE;
+	return cache_owns(u->c, &u->s->node->l2[note->line / WAYS], note->line % WAYS, mmu_physical(r)) ? note->line :
+													  NO_LINE;
 }
 
 /* What is not noted; what it finds is. */

@@ -151,8 +151,9 @@ static void cores_drop(struct node *d, struct l2_set *set, uint32_t way, uint64_
 
 static inline uint32_t l2_index(const struct niagara_geometry *g, uint64_t pa)
 {
-	if (g->hashed)                        /* PA[32:28]^[17:13] . [19:18]^[12:11] . [10:6] */
-		return (uint32_t)(((pa >> 28 ^ pa >> 13) & 0x1f) << 7 | ((pa >> 18 ^ pa >> 11) & 3) << 5 | (pa >> 6 & 0x1f));
+	if (g->hashed) /* PA[32:28]^[17:13] . [19:18]^[12:11] . [10:6] */
+		return (uint32_t)(((pa >> 28 ^ pa >> 13) & 0x1f) << 7 | ((pa >> 18 ^ pa >> 11) & 3) << 5 |
+				  (pa >> 6 & 0x1f));
 	return pa >> LINE_BITS & (g->l2_sets - 1u);
 }
 
@@ -191,7 +192,8 @@ static void l2_put(struct niagara *n, struct node *d, uint32_t index, uint32_t w
 /* Not recently used: the first line that wasn't since all were. */
 static uint32_t l2_victim(const struct niagara_geometry *g, struct l2_set *set)
 {
-	const uint32_t all = (1u << g->l2_ways) - 1, free = all & ~(uint32_t)set->held, idle = all & ~(uint32_t)set->used;
+	const uint32_t all = (1u << g->l2_ways) - 1, free = all & ~(uint32_t)set->held,
+		       idle = all & ~(uint32_t)set->used;
 
 	if (free)
 		return (uint32_t)__builtin_ctz(free);
@@ -207,8 +209,8 @@ static void l2_take(struct niagara *n, struct node *d, uint32_t index, uint32_t 
 	cores_drop(d, set, way, (set->tag[way] - 1) << LINE_BITS, 0);
 	set->tag[way] = 0;
 	set->state[way] = INVALID;
-	set->held &= (uint16_t)~(1u << way);
-	set->used &= (uint16_t)~(1u << way);
+	set->held &= (uint16_t) ~(1u << way);
+	set->used &= (uint16_t) ~(1u << way);
 	sign_put(signs_of(n, index, d->id), way, 0);
 }
 
@@ -232,7 +234,7 @@ static void l2_evict(struct niagara *n, struct node *d, uint32_t index, uint32_t
 	if (d->l2[index].state[way] >= OWNED) {
 		n->truth.writebacks++;
 		memory_write(n, pa, now);
-		if (home_of(n, pa) != d->id) {        /* nobody waits for it */
+		if (home_of(n, pa) != d->id) { /* nobody waits for it */
 			transact(n, TX_WB, d->id, pa, now);
 			(void)link_line(n, d->id, home_of(n, pa), pa, now);
 		}
@@ -240,10 +242,14 @@ static void l2_evict(struct niagara *n, struct node *d, uint32_t index, uint32_t
 	cores_drop(d, &d->l2[index], way, pa, 0);
 }
 
-struct snoop { bool shared; int owner; };     /* owner: a node, or -1 */
+struct snoop {
+	bool shared;
+	int owner;
+}; /* owner: a node, or -1 */
 
 /* A node has it: a read to share leaves it there, all else takes it away. */
-static void snooped(struct niagara *n, struct node *d, uint32_t index, uint32_t way, enum transaction t, struct snoop *s)
+static void snooped(struct niagara *n, struct node *d, uint32_t index, uint32_t way, enum transaction t,
+		    struct snoop *s)
 {
 	uint8_t *state = &d->l2[index].state[way];
 
@@ -289,7 +295,7 @@ static void missed(const struct access *a, enum served by)
 {
 	struct niagara_truth *t = &a->n->truth;
 	uint64_t config = now_of(&a->s->node->l2_cr);
-	bool selected = config == 0 || config == by + 1u;      /* PERF_CONFIG */
+	bool selected = config == 0 || config == by + 1u; /* PERF_CONFIG */
 
 	t->served[by]++;
 	if (a->walk) {
@@ -394,7 +400,8 @@ static void load(struct access *a)
 static uint64_t buffer_store(struct strand *s, uint64_t now, uint64_t takes)
 {
 	uint64_t *slot = &s->store_done[s->store_next];
-	uint64_t wait = *slot > now ? *slot - now : 0, last = s->store_done[(s->store_next + STORE_BUFFER - 1) % STORE_BUFFER];
+	uint64_t wait = *slot > now ? *slot - now : 0,
+		 last = s->store_done[(s->store_next + STORE_BUFFER - 1) % STORE_BUFFER];
 	uint64_t done = now + wait + takes;
 
 	*slot = done > last ? done : last;

@@ -8,13 +8,23 @@
  */
 #include "machine/niagara_int.h"
 
-enum { PCR_ST = 1, PCR_UT = 2, PCR_HT = 3, PCR_MASK0 = 6, PCR_SL0 = 14, PCR_OV0 = 18, PCR_MASK1 = 19, PCR_SL1 = 27,
-       PCR_OV1 = 31, PCR_HOLDOV0 = 62 };
+enum {
+	PCR_ST = 1,
+	PCR_UT = 2,
+	PCR_HT = 3,
+	PCR_MASK0 = 6,
+	PCR_SL0 = 14,
+	PCR_OV0 = 18,
+	PCR_MASK1 = 19,
+	PCR_SL1 = 27,
+	PCR_OV1 = 31,
+	PCR_HOLDOV0 = 62
+};
 #define BIT(n) (UINT64_C(1) << (n))
 #define PIC_BITS 32u
 #define MCU_PIC_MASK 0x7fffffffu
 #define SL_INSTRUCTIONS 2u
-#define ALL_INSTRUCTIONS 0xfdu                /* all but 0x02, which repeats some */
+#define ALL_INSTRUCTIONS 0xfdu /* all but 0x02, which repeats some */
 
 static void put(total *t, uint64_t v)
 {
@@ -64,7 +74,9 @@ static bool models_lpu(uint16_t code)
 {
 	/* Not: non-CSR data, read-to-discard, I/O, cycles without something, hits in write-back buffers, errors and
 	 * retraining. */
-	static const uint8_t not_modelled[] = { 0x05, 0x09, 0x0d, 0x10, 0x13, 0x14, 0x18, 0x1a, 0x1b, 0x1f, 0x26, 0x29 };
+	static const uint8_t not_modelled[] = {
+		0x05, 0x09, 0x0d, 0x10, 0x13, 0x14, 0x18, 0x1a, 0x1b, 0x1f, 0x26, 0x29
+	};
 
 	for (uint32_t i = 0; i < COUNT(not_modelled); i++)
 		if (not_modelled[i] == code)
@@ -75,11 +87,16 @@ static bool models_lpu(uint16_t code)
 bool niagara_models(const struct sun4v_kind *kind, enum vf_eventset set, uint16_t code)
 {
 	switch (set) {
-	case VF_EVENTS_SPARC: return models_sparc(kind, code);
-	case VF_EVENTS_MCU: return code < 8 && code != 3;
-	case VF_EVENTS_LPU: return kind->zambezis && models_lpu(code);
-	case VF_EVENTS_GPD: return kind->zambezis && code < 2;
-	case VF_EVENTS_ASU: return kind->zambezis && code < ASU_EVENTS;
+	case VF_EVENTS_SPARC:
+		return models_sparc(kind, code);
+	case VF_EVENTS_MCU:
+		return code < 8 && code != 3;
+	case VF_EVENTS_LPU:
+		return kind->zambezis && models_lpu(code);
+	case VF_EVENTS_GPD:
+		return kind->zambezis && code < 2;
+	case VF_EVENTS_ASU:
+		return kind->zambezis && code < ASU_EVENTS;
 	}
 	return false;
 }
@@ -89,7 +106,8 @@ bool niagara_models(const struct sun4v_kind *kind, enum vf_eventset set, uint16_
 /* What counter `pic` counts: events, from bit 16 levels by enum niagara_level; 0: nothing. */
 static inline uint64_t select_of(const struct niagara *n, uint64_t pcr, uint32_t pic)
 {
-	const uint32_t events = n->events[pcr >> (pic ? PCR_SL1 : PCR_SL0) & 0xf][pcr >> (pic ? PCR_MASK1 : PCR_MASK0) & 0xff];
+	const uint32_t events =
+		n->events[pcr >> (pic ? PCR_SL1 : PCR_SL0) & 0xf][pcr >> (pic ? PCR_MASK1 : PCR_MASK0) & 0xff];
 	const uint64_t levels = (pcr >> PCR_UT & 1) << NIAGARA_USER | (pcr >> PCR_ST & 1) << NIAGARA_SYSTEM |
 				(pcr >> PCR_HT & 1) << NIAGARA_HYPER;
 
@@ -130,8 +148,10 @@ static void pcr_write(const struct niagara *n, struct strand *s, uint64_t pcr)
 	const uint64_t was = now_of(&s->pcr);
 
 	for (uint32_t i = 0; i < 2; i++) {
-		const uint64_t old = now_of(&s->select[i]), select = select_of(n, pcr, i), ov = BIT(i ? PCR_OV1 : PCR_OV0);
-		const uint64_t all = pic_total(s, old), value = now_of(&s->pic[i].value) + all - now_of(&s->pic[i].mark);
+		const uint64_t old = now_of(&s->select[i]), select = select_of(n, pcr, i),
+			       ov = BIT(i ? PCR_OV1 : PCR_OV0);
+		const uint64_t all = pic_total(s, old),
+			       value = now_of(&s->pic[i].value) + all - now_of(&s->pic[i].mark);
 
 		if (pcr & BIT(PCR_HOLDOV0 + i))
 			pcr = (pcr & ~(ov | BIT(PCR_HOLDOV0 + i))) | (was & ov) | ov_of(i, value);
@@ -236,10 +256,14 @@ void count_open(struct niagara *n)
 static uint64_t unit_read(const struct unit *u, enum vf_class class)
 {
 	switch (class) {
-	case VF_MCU_PIC: return (unit_now(u, 0) & MCU_PIC_MASK) << 32 | (unit_now(u, 1) & MCU_PIC_MASK);
-	case VF_ZAM_PIC0: return unit_now(u, 0);
-	case VF_ZAM_PIC1: return unit_now(u, 1);
-	default: return now_of(&u->pcr);
+	case VF_MCU_PIC:
+		return (unit_now(u, 0) & MCU_PIC_MASK) << 32 | (unit_now(u, 1) & MCU_PIC_MASK);
+	case VF_ZAM_PIC0:
+		return unit_now(u, 0);
+	case VF_ZAM_PIC1:
+		return unit_now(u, 1);
+	default:
+		return now_of(&u->pcr);
 	}
 }
 
@@ -252,9 +276,15 @@ static void unit_write(const struct choice *c, enum vf_class class, uint64_t val
 		unit_put(u, 0, value >> 32, unit_of(u, 0));
 		unit_put(u, 1, (uint32_t)value, unit_of(u, 1));
 		break;
-	case VF_ZAM_PIC0: unit_put(u, 0, value, unit_of(u, 0)); break;
-	case VF_ZAM_PIC1: unit_put(u, 1, value, unit_of(u, 1)); break;
-	default: unit_select(c, value); break;
+	case VF_ZAM_PIC0:
+		unit_put(u, 0, value, unit_of(u, 0));
+		break;
+	case VF_ZAM_PIC1:
+		unit_put(u, 1, value, unit_of(u, 1));
+		break;
+	default:
+		unit_select(c, value);
+		break;
 	}
 }
 
@@ -288,7 +318,7 @@ static uint64_t tick(void *arg, uint32_t vcpu)
 	const struct niagara *n = arg;
 	uint64_t own = now_of(&n->strand[vcpu].cycles), clock = now_of(&n->clock);
 
-	return own > clock ? own : clock;     /* a strand that does nothing has a time too */
+	return own > clock ? own : clock; /* a strand that does nothing has a time too */
 }
 
 /* ---- the path to a hub's registers ------------------------------------------------------------------- */
@@ -324,5 +354,10 @@ static bool busy(void *arg, const struct vf_reg *r)
 }
 
 const struct sun4v_machine_ops niagara_ops = {
-	.reg_read = reg_read, .reg_write = reg_write, .busy = busy, .pic_read = pic_read, .pic_write = pic_write, .tick = tick,
+	.reg_read = reg_read,
+	.reg_write = reg_write,
+	.busy = busy,
+	.pic_read = pic_read,
+	.pic_write = pic_write,
+	.tick = tick,
 };

@@ -16,8 +16,13 @@ static struct rig r;
 static void loads(uint16_t strand, uint32_t n, uint8_t level)
 {
 	for (uint32_t i = 0; i < n; i++)
-		niagara_refs(r.n, &(struct niagara_ref){ .strand = strand, .context = 1, .kind = NIAGARA_LOAD, .level = level,
-							 .instructions = 3 }, 1);
+		niagara_refs(r.n,
+			     &(struct niagara_ref){ .strand = strand,
+						    .context = 1,
+						    .kind = NIAGARA_LOAD,
+						    .level = level,
+						    .instructions = 3 },
+			     1);
 }
 
 static void set_pic(uint32_t strand, uint64_t value)
@@ -48,7 +53,8 @@ static void what_counts_from_the_start_is_what_code_zero_selects(void **state)
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ .load = "mixed" });
 	niagara_run(r.n, 2000);
 	for (uint32_t reg = 0; reg < VF_REGS; reg++) {
-		const uint64_t reads = vf_regs[reg].cls == VF_MCU_PIC ? truth(&r)->mcu_reads[vf_regs[reg].node][vf_regs[reg].unit] : 0;
+		const uint64_t reads =
+			vf_regs[reg].cls == VF_MCU_PIC ? truth(&r)->mcu_reads[vf_regs[reg].node][vf_regs[reg].unit] : 0;
 
 		assert_int_equal(get(&r, 17, reg), reads << 32 | reads);
 		assert_int_equal(reads > 0, vf_regs[reg].cls == VF_MCU_PIC);
@@ -59,7 +65,7 @@ static void what_counts_from_the_start_is_what_code_zero_selects(void **state)
 
 static void a_counter_counts_in_the_modes_that_are_set(void **state)
 {
-	static const uint32_t at[] = { 3, 50, 700 };   /* user, system, hyper */
+	static const uint32_t at[] = { 3, 50, 700 }; /* user, system, hyper */
 
 	(void)state;
 	rig_open(&r, "batoka", 1, (struct niagara_opts){ 0 });
@@ -70,7 +76,7 @@ static void a_counter_counts_in_the_modes_that_are_set(void **state)
 		set_pic(5, 0);
 		for (uint8_t level = 0; level < 3; level++) {
 			loads(5, at[level], level);
-			loads(6, 99, level);           /* another strand's */
+			loads(6, 99, level); /* another strand's */
 		}
 		assert_int_equal(get_pic(&r, 5, 0), want);
 		assert_int_equal(get_pic(&r, 5, 1), 3 * want);
@@ -86,15 +92,15 @@ static void a_pic_is_two_counters_of_32_bits_that_wrap_and_say_so(void **state)
 	set_pic(0, 0xfffffffdull << 32 | 0xfffffffe);
 	loads(0, 1, NIAGARA_USER);
 	assert_int_equal(get_pic(&r, 0, 0), 0xffffffff);
-	assert_int_equal(get_pic(&r, 0, 1), 0);        /* three instructions: this one is over */
+	assert_int_equal(get_pic(&r, 0, 1), 0); /* three instructions: this one is over */
 	assert_int_equal(get_pcr(&r, 0), pcr_of(LD, ALL, UT) | OV1);
 	loads(0, 2, NIAGARA_USER);
 	assert_int_equal(get_pic(&r, 0, 0), 1);
 	assert_int_equal(get_pic(&r, 0, 1), 6);
 	assert_int_equal(get_pcr(&r, 0), pcr_of(LD, ALL, UT) | OV0 | OV1);
-	set_pic(0, 5);                                 /* a written count keeps OV */
+	set_pic(0, 5); /* a written count keeps OV */
 	assert_int_equal(get_pcr(&r, 0), pcr_of(LD, ALL, UT) | OV0 | OV1);
-	write_pcr(0, pcr_of(LD, ALL, UT));             /* until it is cleared */
+	write_pcr(0, pcr_of(LD, ALL, UT)); /* until it is cleared */
 	assert_int_equal(get_pcr(&r, 0), pcr_of(LD, ALL, UT));
 	assert_int_equal(get_pic(&r, 0, 0), 5);
 	rig_close(&r);
@@ -112,7 +118,8 @@ static void holdov_keeps_each_ov_as_it_is(void **state)
 				write_pcr(0, pcr_of(LD, LD, UT));
 				set_pic(0, (over & 1 ? 0xffffffff : 0) | (over & 2 ? 0xffffffffull << 32 : 0));
 				loads(0, 1, NIAGARA_USER);
-				write_pcr(0, pcr_of(LD, LD, UT) | hold << 62 | (written & 1 ? OV0 : 0) | (written & 2 ? OV1 : 0));
+				write_pcr(0, pcr_of(LD, LD, UT) | hold << 62 | (written & 1 ? OV0 : 0) |
+						     (written & 2 ? OV1 : 0));
 				assert_int_equal(get_pcr(&r, 0),
 						 pcr_of(LD, LD, UT) | (kept & 1 ? OV0 : 0) | (kept & 2 ? OV1 : 0));
 			}
@@ -131,7 +138,7 @@ static void a_change_of_selection_keeps_the_count_and_counts_the_other_from_ther
 	loads(0, 5, NIAGARA_USER);
 	assert_int_equal(get_pic(&r, 0, 0), 10);
 	assert_int_equal(get_pic(&r, 0, 1), 35);
-	write_pcr(0, pcr_of(STORES, LD, 0));           /* no modes: it stands still */
+	write_pcr(0, pcr_of(STORES, LD, 0)); /* no modes: it stands still */
 	loads(0, 5, NIAGARA_USER);
 	assert_int_equal(get_pic(&r, 0, 1), 35);
 	rig_close(&r);
@@ -165,8 +172,9 @@ static void a_class_without_a_mask_counts_nothing(void **state)
 
 static void what_is_not_modelled_stands_still_alone_and_together(void **state)
 {
-	static const uint32_t codes[] = { 0x000, 0x100, 0x1ff, 0x201, 0x202, 0x204, 0x220, 0x240, 0x248, 0x20a, 0x2bd, 0x304, 0x311 | 8,
-					  0x401, 0x501, 0x502, 0x601, 0x6ff, 0x702, 0x8ff, 0xb01, 0xb0f, 0xc01, 0xfff };
+	static const uint32_t codes[] = { 0x000, 0x100, 0x1ff, 0x201, 0x202,     0x204, 0x220, 0x240,
+					  0x248, 0x20a, 0x2bd, 0x304, 0x311 | 8, 0x401, 0x501, 0x502,
+					  0x601, 0x6ff, 0x702, 0x8ff, 0xb01,     0xb0f, 0xc01, 0xfff };
 
 	(void)state;
 	rig_open(&r, "batoka", 1, (struct niagara_opts){ .load = "mixed" });
@@ -187,12 +195,12 @@ static void what_is_not_modelled_stands_still_alone_and_together(void **state)
 /* Strand 0 of node 0 misses once in each class; the counters of the four configurations say which. */
 static void perf_config_chooses_the_class_of_level_2_misses(void **state)
 {
-	static const uint32_t want[4] = { 3, 1, 1, 1 };        /* all, local, remote, cache to cache */
+	static const uint32_t want[4] = { 3, 1, 1, 1 }; /* all, local, remote, cache to cache */
 
 	(void)state;
 	for (uint64_t config = 0; config < 4; config++) {
 		rig_open(&r, "maramba", 2, (struct niagara_opts){ 0 });
-		for (uint32_t gb = 0; gb < 2; gb++)    /* translations first */
+		for (uint32_t gb = 0; gb < 2; gb++) /* translations first */
 			ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | gb * GB);
 		ref(&r, NIAGARA_STORE, 64, PAGES(256M) | 0x3000);
 		set(&r, 0, 1, config);
@@ -201,8 +209,8 @@ static void perf_config_chooses_the_class_of_level_2_misses(void **state)
 		ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | GB | 0x2000);
 		ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x3000);
 		assert_int_equal(get_pic(&r, 0, 0), want[config]);
-		assert_int_equal(get_pic(&r, 0, 1), 3);        /* level 1 has no classes */
-		assert_int_equal(get(&r, 64, 1), 0);   /* the other node's is its own */
+		assert_int_equal(get_pic(&r, 0, 1), 3); /* level 1 has no classes */
+		assert_int_equal(get(&r, 64, 1), 0);    /* the other node's is its own */
 		rig_close(&r);
 	}
 }
@@ -216,15 +224,15 @@ static void a_memory_controller_has_two_counters_of_31_bits(void **state)
 	(void)state;
 	rig_open(&r, "batoka", 1, (struct niagara_opts){ 0 });
 	ref(&r, NIAGARA_LOAD, 0, PAGES(256M));
-	set(&r, 0, 2, 0x02);                           /* PIC0: reads; PIC1: reads and writes */
+	set(&r, 0, 2, 0x02); /* PIC0: reads; PIC1: reads and writes */
 	set(&r, 0, 3, UINT64_MAX);
-	assert_int_equal(get(&r, 0, 3), 0x7fffffff7fffffff);   /* bits 63 and 31 are not there */
+	assert_int_equal(get(&r, 0, 3), 0x7fffffff7fffffff); /* bits 63 and 31 are not there */
 	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x40);
 	assert_int_equal(get(&r, 0, 3), 0);
 	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x80);
 	pic = get(&r, 0, 3);
 	assert_int_equal(pic, 1ull << 32 | 1);
-	assert_int_equal(get(&r, 0, 5), 0);            /* the other controller's */
+	assert_int_equal(get(&r, 0, 5), 0); /* the other controller's */
 	rig_close(&r);
 }
 
@@ -232,12 +240,12 @@ static void a_read_of_what_was_just_written_back_is_a_hit_in_its_buffer(void **s
 {
 	(void)state;
 	rig_open(&r, "batoka", 1, (struct niagara_opts){ 0 });
-	set(&r, 0, 2, 0x71);                           /* hits, writes */
+	set(&r, 0, 2, 0x71); /* hits, writes */
 	for (uint64_t i = 0; i < 30; i++)
 		ref(&r, NIAGARA_STORE, 0, PAGES(256M) | i * MB);
 	assert_int_equal(get(&r, 0, 3) >> 32, 0);
 	assert_int_equal((uint32_t)get(&r, 0, 3), truth(&r)->writebacks);
-	ref(&r, NIAGARA_LOAD, 0, PAGES(256M));         /* the first that went */
+	ref(&r, NIAGARA_LOAD, 0, PAGES(256M)); /* the first that went */
 	assert_int_equal(get(&r, 0, 3) >> 32, 1);
 	rig_close(&r);
 }
@@ -263,9 +271,27 @@ static void queue_latencies_add_up_the_cycles_of_all_that_wait(void **state)
 
 /* ---- hubs, port by port ------------------------------------------------------------------------------------------------ */
 
-enum { C2C = 0x02, MEM = 0x03, WB_DATA = 0x04, RTO = 0x11, RTS = 0x12, INV = 0x0f, RTO_OUT = 0x17, RTS_OUT = 0x19, INV_OUT = 0x16,
-       HIT_M = 0x1c, HIT_O = 0x1d, HIT_S = 0x1e, MISS = 0x20, READ_OR_INV = 0x21, NDR = 0x23, CACHE_MISS = 0x24, CACHE_HIT = 0x25,
-       SENT = 0x27, RECEIVED = 0x28 };
+enum {
+	C2C = 0x02,
+	MEM = 0x03,
+	WB_DATA = 0x04,
+	RTO = 0x11,
+	RTS = 0x12,
+	INV = 0x0f,
+	RTO_OUT = 0x17,
+	RTS_OUT = 0x19,
+	INV_OUT = 0x16,
+	HIT_M = 0x1c,
+	HIT_O = 0x1d,
+	HIT_S = 0x1e,
+	MISS = 0x20,
+	READ_OR_INV = 0x21,
+	NDR = 0x23,
+	CACHE_MISS = 0x24,
+	CACHE_HIT = 0x25,
+	SENT = 0x27,
+	RECEIVED = 0x28
+};
 
 /* Totals as registers show them: each event is selected on a port while a copy of the same references runs. */
 static uint64_t port_total(void (*run)(void), uint32_t plane, uint32_t port, uint32_t code)
@@ -273,19 +299,22 @@ static uint64_t port_total(void (*run)(void), uint32_t plane, uint32_t port, uin
 	uint64_t reg = LPU_A + 18 * plane + 3 * port, got;
 
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
-	for (uint16_t node = 0; node < 4; node++)      /* translations first */
+	for (uint16_t node = 0; node < 4; node++) /* translations first */
 		for (uint64_t gb = 0; gb < 4; gb++)
 			ref(&r, NIAGARA_LOAD, node * 64, PAGES(256M) | gb * GB);
 	set(&r, 0, reg, code << 8 | code);
 	set(&r, 0, reg + 1, 100);
 	run();
 	got = get(&r, 0, reg + 1) - 100;
-	assert_int_equal(get(&r, 0, reg + 2), got);    /* both counters of a unit can count anything */
+	assert_int_equal(get(&r, 0, reg + 2), got); /* both counters of a unit can count anything */
 	rig_close(&r);
 	return got;
 }
 
-struct want { uint32_t port, code; uint64_t n; };
+struct want {
+	uint32_t port, code;
+	uint64_t n;
+};
 static void check_ports(void (*run)(void), uint32_t plane, const struct want *want, size_t n)
 {
 	for (uint32_t port = 0; port < 4; port++)
@@ -306,11 +335,13 @@ static void read_of_remote_memory(void)
 static void a_read_goes_to_all_other_ports_and_the_data_comes_from_the_homes(void **state)
 {
 	static const struct want want[] = {
-		{ 1, RTS, 1 }, { 1, READ_OR_INV, 1 }, { 1, SENT, 1 }, { 1, MEM + 4, 1 },       /* home C is port B's Y */
-		{ 0, RTS_OUT, 1 }, { 2, RTS_OUT, 1 }, { 3, RTS_OUT, 1 },
-		{ 0, RECEIVED, 1 }, { 0, MISS, 1 }, { 0, CACHE_MISS, 1 }, { 0, NDR, 1 },
-		{ 2, RECEIVED, 1 }, { 2, MISS, 1 }, { 2, CACHE_MISS, 1 }, { 2, NDR, 1 },
-		{ 3, RECEIVED, 1 }, { 3, MISS, 1 }, { 3, CACHE_MISS, 1 }, { 3, NDR, 1 },
+		{ 1, RTS, 1 },        { 1, READ_OR_INV, 1 }, { 1, SENT, 1 },
+		{ 1, MEM + 4, 1 }, /* home C is port B's Y */
+		{ 0, RTS_OUT, 1 },    { 2, RTS_OUT, 1 },     { 3, RTS_OUT, 1 },
+		{ 0, RECEIVED, 1 },   { 0, MISS, 1 },        { 0, CACHE_MISS, 1 },
+		{ 0, NDR, 1 },        { 2, RECEIVED, 1 },    { 2, MISS, 1 },
+		{ 2, CACHE_MISS, 1 }, { 2, NDR, 1 },         { 3, RECEIVED, 1 },
+		{ 3, MISS, 1 },       { 3, CACHE_MISS, 1 },  { 3, NDR, 1 },
 	};
 
 	(void)state;
@@ -328,14 +359,19 @@ static void share_and_take(void)
 static void a_line_that_is_owned_comes_from_its_owners_port_and_is_taken_without_data(void **state)
 {
 	static const struct want want[] = {
-		{ 3, RTO, 1 }, { 3, READ_OR_INV, 1 }, { 3, SENT, 1 }, { 3, MEM, 1 },           /* from node 0's memory: X of D */
-		{ 0, RTO_OUT, 1 }, { 1, RTO_OUT, 1 }, { 2, RTO_OUT, 1 },
-		{ 0, RTS, 1 }, { 0, INV, 1 }, { 0, READ_OR_INV, 2 }, { 0, SENT, 2 }, { 0, C2C + 8, 1 },        /* from D: Z of A */
-		{ 1, RTS_OUT, 1 }, { 2, RTS_OUT, 1 }, { 3, RTS_OUT, 1 }, { 1, INV_OUT, 1 }, { 2, INV_OUT, 1 }, { 3, INV_OUT, 1 },
-		{ 0, RECEIVED, 1 }, { 0, MISS, 1 }, { 0, CACHE_MISS, 1 }, { 0, NDR, 1 },
-		{ 1, RECEIVED, 3 }, { 1, MISS, 3 }, { 1, CACHE_MISS, 3 }, { 1, NDR, 3 },
-		{ 2, RECEIVED, 3 }, { 2, MISS, 3 }, { 2, CACHE_MISS, 3 }, { 2, NDR, 3 },
-		{ 3, RECEIVED, 2 }, { 3, HIT_M, 1 }, { 3, HIT_O, 1 }, { 3, CACHE_HIT, 2 }, { 3, NDR, 1 },
+		{ 3, RTO, 1 },        { 3, READ_OR_INV, 1 }, { 3, SENT, 1 },
+		{ 3, MEM, 1 }, /* from node 0's memory: X of D */
+		{ 0, RTO_OUT, 1 },    { 1, RTO_OUT, 1 },     { 2, RTO_OUT, 1 },
+		{ 0, RTS, 1 },        { 0, INV, 1 },         { 0, READ_OR_INV, 2 },
+		{ 0, SENT, 2 },       { 0, C2C + 8, 1 }, /* from D: Z of A */
+		{ 1, RTS_OUT, 1 },    { 2, RTS_OUT, 1 },     { 3, RTS_OUT, 1 },
+		{ 1, INV_OUT, 1 },    { 2, INV_OUT, 1 },     { 3, INV_OUT, 1 },
+		{ 0, RECEIVED, 1 },   { 0, MISS, 1 },        { 0, CACHE_MISS, 1 },
+		{ 0, NDR, 1 },        { 1, RECEIVED, 3 },    { 1, MISS, 3 },
+		{ 1, CACHE_MISS, 3 }, { 1, NDR, 3 },         { 2, RECEIVED, 3 },
+		{ 2, MISS, 3 },       { 2, CACHE_MISS, 3 },  { 2, NDR, 3 },
+		{ 3, RECEIVED, 2 },   { 3, HIT_M, 1 },       { 3, HIT_O, 1 },
+		{ 3, CACHE_HIT, 2 },  { 3, NDR, 1 },
 	};
 
 	(void)state;
@@ -352,14 +388,14 @@ static void requests_for_one_line_at_the_same_time_meet_in_the_address_serialize
 	for (uint16_t node = 0; node < 4; node++)
 		ref(&r, NIAGARA_LOAD, node * 64, PAGES(256M));
 	set(&r, 0, asu, 0x0504);
-	for (uint16_t node = 0; node < 2; node++)      /* different lines do not meet */
+	for (uint16_t node = 0; node < 2; node++) /* different lines do not meet */
 		ref(&r, NIAGARA_LOAD, node * 64, PAGES(256M) | 0x3000 | node * 64);
 	assert_int_equal(get(&r, 0, asu + 1), 0);
 	for (uint16_t node = 2; node < 4; node++)
 		ref(&r, NIAGARA_LOAD, node * 64, PAGES(256M) | 0x3100);
 	assert_int_equal(get(&r, 0, asu + 1), 1);
 	assert_int_equal(get(&r, 0, asu + 2), 1);
-	set(&r, 0, asu, 0x0302);                       /* in and out: what each hub has passed on */
+	set(&r, 0, asu, 0x0302); /* in and out: what each hub has passed on */
 	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x3200);
 	assert_int_equal(get(&r, 0, asu + 1), 2);
 	assert_int_equal(get(&r, 0, asu + 2), 2);
@@ -377,7 +413,7 @@ static void every_units_clock_is_the_machines(void **state)
 	for (uint64_t reg = LPU_A; reg < VF_REGS; reg += 3) {
 		assert_int_equal(get(&r, 0, reg + 1), 5000);
 		assert_int_equal(get(&r, 0, reg + 2), 5000);
-		set(&r, 0, reg + 1, UINT64_MAX);       /* 64 bits wrap */
+		set(&r, 0, reg + 1, UINT64_MAX); /* 64 bits wrap */
 	}
 	niagara_run(r.n, 6001);
 	for (uint64_t reg = LPU_A; reg < VF_REGS; reg += 3)
@@ -403,15 +439,15 @@ static void under_load_a_hub_says_ewouldblock_now_and_then(void **state)
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ .load = "random" });
 	for (uint32_t i = 0; i < 1000; i++)
 		idle += reach(i % 256, 18 + i % 72, i & 1) != HV_EOK;
-	assert_int_equal(idle, 0);                     /* nothing to be added, nobody in the way */
+	assert_int_equal(idle, 0); /* nothing to be added, nobody in the way */
 	for (uint32_t i = 1; i <= 400; i++) {
 		uint32_t refused = 0;
 
 		niagara_run(r.n, i * 3000);
-		assert_int_equal(reach(7, 3, i & 1), HV_EOK);  /* a memory controller has no such path */
+		assert_int_equal(reach(7, 3, i & 1), HV_EOK); /* a memory controller has no such path */
 		while (reach(i % 256, 18 + i % 4 * 18, false) == HV_EWOULDBLOCK)
 			refused++;
-		assert_in_range(refused, 0, 4);        /* who tries again gets it, though the load stands still */
+		assert_in_range(refused, 0, 4); /* who tries again gets it, though the load stands still */
 		met += refused > 0;
 		looked++;
 	}
@@ -440,8 +476,9 @@ static bool counts(const struct vf_reg *v, uint32_t set_of)
 {
 	if (v->cls < VF_ZAM_PCR)
 		return set_of == VF_EVENTS_MCU && !r.kind->mmustat && v->node < r.kind->nodes;
-	return r.kind->zambezis &&
-	       set_of == (v->unit == VF_UNIT_GPD ? VF_EVENTS_GPD : v->unit == VF_UNIT_ASU ? VF_EVENTS_ASU : VF_EVENTS_LPU);
+	return r.kind->zambezis && set_of == (v->unit == VF_UNIT_GPD ? VF_EVENTS_GPD :
+					      v->unit == VF_UNIT_ASU ? VF_EVENTS_ASU :
+								       VF_EVENTS_LPU);
 }
 
 static void choose(uint32_t set_of, uint32_t code)
@@ -486,14 +523,16 @@ static uint64_t moved_by_writebacks(const char *machine, const struct vf_event *
 
 	rig_open(&r, machine, 0, (struct niagara_opts){ 0 });
 	choose(v->set, v->code);
-	for (uint64_t i = 0; i < 4 * 72; i++) {        /* on each plane 24 lines of a set: stored, stored elsewhere, read again */
+	for (uint64_t i = 0; i < 4 * 72;
+	     i++) { /* on each plane 24 lines of a set: stored, stored elsewhere, read again */
 		uint64_t plane = i / 72, round = i / 24 % 3;
 
 		ref(&r, round == 2 ? NIAGARA_LOAD : NIAGARA_STORE, round == 1 ? (uint16_t)(r.strands - 1) : 0,
 		    PAGES(256M) | i % 24 * MB | plane << 12);
 	}
-	for (uint64_t i = 0; i < 4 * r.kind->nodes * 20; i++)  /* each node stores to each home */
-		ref(&r, NIAGARA_STORE, (uint16_t)(i / 80 * r.kind->strands_per_node), PAGES(256M) | i % 20 * MB | i / 20 % 4 * GB);
+	for (uint64_t i = 0; i < 4 * r.kind->nodes * 20; i++) /* each node stores to each home */
+		ref(&r, NIAGARA_STORE, (uint16_t)(i / 80 * r.kind->strands_per_node),
+		    PAGES(256M) | i % 20 * MB | i / 20 % 4 * GB);
 	sum = shown(v->set);
 	rig_close(&r);
 	return sum;
@@ -512,11 +551,11 @@ static void an_event_moves_if_and_only_if_it_is_modelled(void **state)
 			uint64_t n;
 
 			if (v->set != VF_EVENTS_SPARC && sun4v_kind(on[m], 0)->mmustat)
-				continue;              /* no such registers there */
+				continue; /* no such registers there */
 			n = moved(on[m], v) + moved_by_writebacks(on[m], v);
 			if ((n > 0) != (modelled && !nothing))
-				fail_msg("%s on %s: %s, but it counted %llu", v->name, on[m], modelled ? "modelled" : "not modelled",
-					 (unsigned long long)n);
+				fail_msg("%s on %s: %s, but it counted %llu", v->name, on[m],
+					 modelled ? "modelled" : "not modelled", (unsigned long long)n);
 		}
 }
 
@@ -548,14 +587,22 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	struct rig *x = arg;
 
 	(void)e;
-	return (write ? sun4v_asr_write(x->v[vcpu], asr, *value) : sun4v_asr_read(x->v[vcpu], asr, value)) ? 0 : -TALLY_EINVAL;
+	return (write ? sun4v_asr_write(x->v[vcpu], asr, *value) : sun4v_asr_read(x->v[vcpu], asr, value)) ?
+		       0 :
+		       -TALLY_EINVAL;
 }
 static const struct hv_line_ops line_ops = { .what = "the model", .sun4v = line_sun4v, .asr = line_asr };
 
 static struct hv_line line_of(struct rig *x)
 {
-	return (struct hv_line){ .arg = x, .op = &line_ops, .strands = x->strands, .strands_per_node = x->kind->strands_per_node,
-				 .sockets = x->kind->nodes, .memory = (uint8_t *)x->ram, .base = RAM_BASE, .bytes = sizeof(x->ram) };
+	return (struct hv_line){ .arg = x,
+				 .op = &line_ops,
+				 .strands = x->strands,
+				 .strands_per_node = x->kind->strands_per_node,
+				 .sockets = x->kind->nodes,
+				 .memory = (uint8_t *)x->ram,
+				 .base = RAM_BASE,
+				 .bytes = sizeof(x->ram) };
 }
 
 static uint64_t counted(struct vf_counter *k)
@@ -570,8 +617,11 @@ static uint64_t counted(struct vf_counter *k)
 static void the_guests_library_counts_what_happened(void **state)
 {
 	const struct vf_counter_ask ask[] = {
-		{ .event = 0x320, .user = true, .system = true, .class = 3 }, { .event = 0x302, .user = true, .system = true },
-		{ .vcpu = 128, .event = 0x320, .user = true, .system = true }, { .reg = 2, .event = 0 }, { .reg = 18, .event = 0x21 },
+		{ .event = 0x320, .user = true, .system = true, .class = 3 },
+		{ .event = 0x302, .user = true, .system = true },
+		{ .vcpu = 128, .event = 0x320, .user = true, .system = true },
+		{ .reg = 2, .event = 0 },
+		{ .reg = 18, .event = 0x21 },
 	};
 	struct vf_counter *k[COUNT(ask)];
 	struct sun4v_client *c;
@@ -589,7 +639,7 @@ static void the_guests_library_counts_what_happened(void **state)
 		niagara_make_busy(r.n, 0, i * 40);
 		(void)counted(k[4]);
 	}
-	assert_int_equal(counted(k[0]), 0);            /* strand 0 fills, nobody else stores */
+	assert_int_equal(counted(k[0]), 0); /* strand 0 fills, nobody else stores */
 	assert_int_equal(counted(k[1]), 0);
 	assert_int_equal(counted(k[2]), truth(&r)->l2_dmiss_ld);
 	assert_true(truth(&r)->served[2] > 100 && counted(k[2]) >= truth(&r)->served[2]);

@@ -16,17 +16,43 @@
  */
 #include "machine/niagara_int.h"
 
-#define UNDER_WAY 100u                        /* cycles of a transaction */
+#define UNDER_WAY 100u /* cycles of a transaction */
 enum {
-	LPU_C2C = 0x02, LPU_MEM = 0x03, LPU_WB_DATA = 0x04, LPU_NEXT_PORT = 4, LPU_TID_WB = 0x0e, LPU_TID_INV, LPU_TID_RTD,
-	LPU_TID_RTO, LPU_TID_RTS, LPU_WB_EGRESS = 0x15, LPU_INV_EGRESS, LPU_RTO_EGRESS, LPU_RTD_EGRESS, LPU_RTS_EGRESS,
-	LPU_HIT_M = 0x1c, LPU_HIT_O, LPU_HIT_S, LPU_MISS = 0x20, LPU_READ_OR_INV, LPU_WB, LPU_NDR, LPU_CACHE_MISS, LPU_CACHE_HIT,
-	LPU_REPLY_SENT = 0x27, LPU_REPLY_RECEIVED,
+	LPU_C2C = 0x02,
+	LPU_MEM = 0x03,
+	LPU_WB_DATA = 0x04,
+	LPU_NEXT_PORT = 4,
+	LPU_TID_WB = 0x0e,
+	LPU_TID_INV,
+	LPU_TID_RTD,
+	LPU_TID_RTO,
+	LPU_TID_RTS,
+	LPU_WB_EGRESS = 0x15,
+	LPU_INV_EGRESS,
+	LPU_RTO_EGRESS,
+	LPU_RTD_EGRESS,
+	LPU_RTS_EGRESS,
+	LPU_HIT_M = 0x1c,
+	LPU_HIT_O,
+	LPU_HIT_S,
+	LPU_MISS = 0x20,
+	LPU_READ_OR_INV,
+	LPU_WB,
+	LPU_NDR,
+	LPU_CACHE_MISS,
+	LPU_CACHE_HIT,
+	LPU_REPLY_SENT = 0x27,
+	LPU_REPLY_RECEIVED,
 };
 
-static const uint8_t ingress[] = { [TX_RTS] = LPU_TID_RTS, [TX_RTO] = LPU_TID_RTO, [TX_INV] = LPU_TID_INV, [TX_WB] = LPU_TID_WB };
+static const uint8_t ingress[] = {
+	[TX_RTS] = LPU_TID_RTS, [TX_RTO] = LPU_TID_RTO, [TX_INV] = LPU_TID_INV, [TX_WB] = LPU_TID_WB
+};
 static const uint8_t egress[] = {
-	[TX_RTS] = LPU_RTS_EGRESS, [TX_RTO] = LPU_RTO_EGRESS, [TX_INV] = LPU_INV_EGRESS, [TX_WB] = LPU_WB_EGRESS,
+	[TX_RTS] = LPU_RTS_EGRESS,
+	[TX_RTO] = LPU_RTO_EGRESS,
+	[TX_INV] = LPU_INV_EGRESS,
+	[TX_WB] = LPU_WB_EGRESS,
 };
 
 /* X, Y, Z as 0, 1, 2: which of the other ports `from` is for `port`. */
@@ -35,7 +61,7 @@ static uint32_t other(uint32_t port, uint32_t from)
 	return from < port ? from : from - 1;
 }
 
-#define WINDOW 2048u                          /* cycles: some turns of a load */
+#define WINDOW 2048u /* cycles: some turns of a load */
 #define LINE_CYCLES 11u
 
 /* The window is there, and what was in its place is forgotten. */
@@ -99,7 +125,7 @@ void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, 
 	add(&z->asu[ASU_IN], 1);
 	add(&z->asu[ASU_OUT], 1);
 	serialize(z, pa, now);
-	if (t == TX_WB) {                     /* to the home alone */
+	if (t == TX_WB) { /* to the home alone */
 		add(&z->lpu[home][egress[t]], 1);
 		add(&z->lpu[home][LPU_WB_DATA + LPU_NEXT_PORT * other(home, requester)], 1);
 		return;
@@ -113,7 +139,10 @@ void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, 
 /* Who owns the line sends it, unless the requester has it already. */
 void hub_reply(struct niagara *n, enum transaction t, uint32_t snooped, uint64_t pa, enum moesi held)
 {
-	static const uint8_t says[] = { [INVALID] = LPU_MISS, [SHARED] = LPU_HIT_S, [EXCLUSIVE] = LPU_HIT_S, [OWNED] = LPU_HIT_O,
+	static const uint8_t says[] = { [INVALID] = LPU_MISS,
+					[SHARED] = LPU_HIT_S,
+					[EXCLUSIVE] = LPU_HIT_S,
+					[OWNED] = LPU_HIT_O,
 					[MODIFIED] = LPU_HIT_M };
 	total *e = n->zambezi[plane_of(pa)].lpu[snooped];
 

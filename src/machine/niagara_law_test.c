@@ -7,8 +7,12 @@
 
 enum { LOADS = 1050, REFS = 1500, TALLY_LD = 0, TALLY_ST, TALLY_ATOMIC, TALLY_ALL, TALLIES };
 
-static const struct { const char *name; uint32_t sockets; } machines[] = {
-	{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 },
+static const struct {
+	const char *name;
+	uint32_t sockets;
+} machines[] = {
+	{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 },
+	{ "batoka", 2 },  { "batoka", 3 },  { "batoka", 4 },
 };
 static struct rig r;
 
@@ -16,10 +20,10 @@ static struct rig r;
 
 struct mix {
 	uint64_t rng;
-	uint32_t strands, spread, contexts, footprint;         /* spread: strands apart; footprint: bits of an offset */
-	bool sets;                            /* addresses that meet in few sets */
+	uint32_t strands, spread, contexts, footprint; /* spread: strands apart; footprint: bits of an offset */
+	bool sets;                                     /* addresses that meet in few sets */
 	uint64_t at;
-	uint64_t tally[MOST_STRANDS][TALLIES][LEVELS];         /* what was put in, by strand and level */
+	uint64_t tally[MOST_STRANDS][TALLIES][LEVELS]; /* what was put in, by strand and level */
 };
 
 static uint64_t rnd(struct mix *m)
@@ -53,15 +57,21 @@ static uint64_t address(struct mix *m, uint64_t v)
 
 static struct niagara_ref random_ref(struct mix *m)
 {
-	static const uint8_t kinds[] = { NIAGARA_FETCH, NIAGARA_FETCH, NIAGARA_LOAD, NIAGARA_LOAD, NIAGARA_LOAD, NIAGARA_STORE, NIAGARA_STORE,
-					 NIAGARA_ATOMIC };
+	static const uint8_t kinds[] = { NIAGARA_FETCH, NIAGARA_FETCH, NIAGARA_LOAD,  NIAGARA_LOAD,
+					 NIAGARA_LOAD,  NIAGARA_STORE, NIAGARA_STORE, NIAGARA_ATOMIC };
 	const uint64_t v = rnd(m), w = rnd(m);
 	struct niagara_ref x = {
-		.va = address(m, v), .strand = (uint16_t)(w % m->strands * m->spread % r.strands), .context = (uint16_t)(w >> 8 & 0xff) % m->contexts,
-		.kind = kinds[w >> 16 & 7], .bytes = 8, .instructions = (uint8_t)((w >> 24) % 20),
+		.va = address(m, v),
+		.strand = (uint16_t)(w % m->strands * m->spread % r.strands),
+		.context = (uint16_t)(w >> 8 & 0xff) % m->contexts,
+		.kind = kinds[w >> 16 & 7],
+		.bytes = 8,
+		.instructions = (uint8_t)((w >> 24) % 20),
 	};
 
-	x.level = x.context == 0 ? (w >> 32 & 7 ? NIAGARA_SYSTEM : NIAGARA_HYPER) : w >> 32 & 15 ? NIAGARA_USER : NIAGARA_SYSTEM;
+	x.level = x.context == 0 ? (w >> 32 & 7 ? NIAGARA_SYSTEM : NIAGARA_HYPER) :
+		  w >> 32 & 15   ? NIAGARA_USER :
+				   NIAGARA_SYSTEM;
 	m->tally[x.strand][TALLY_ALL][x.level] += x.instructions;
 	if (x.kind != NIAGARA_FETCH)
 		m->tally[x.strand][x.kind - NIAGARA_LOAD + TALLY_LD][x.level]++;
@@ -84,6 +94,7 @@ static void put_in(struct mix *m, uint32_t count)
 /* ---- laws ------------------------------------------------------------------------------------------------------ */
 
 /* A law between zeros says nothing: how often of a hundred its sums must be others, where it applies. */
+/* clang-format off */
 #define LAWS(X) \
 	X(MISSES_ARE_SERVED, 99) X(READS_ARE_MISSES_OF_MEMORY, 99) X(WRITES_ARE_WRITEBACKS, 30) X(NO_NODE_NO_TRAFFIC, 0) \
 	X(ONE_NODE_ASKS_NOBODY, 0) X(PLANES_ARE_TRANSACTIONS, 90) X(HITS_ARE_THE_REST_OF_THE_MISSES, 80) \
@@ -93,13 +104,16 @@ static void put_in(struct mix *m, uint32_t count)
 	X(SHARES_GO_OUT, 90) X(REQUESTS_ARE_REPLIED_TO, 90) X(ALL_OTHERS_REPLY, 90) X(REPLIES_BY_STATE, 90) X(REPLIES_BY_HIT, 90) \
 	X(REPLIES_WITH_AND_WITHOUT_DATA, 90) X(PORTS_SHOW_WHAT_IS_CHOSEN, 20) X(SERIALIZER_COUNTS_THE_PLANE, 90) \
 	X(WHO_WAITS_IS_WOKEN, 12) X(ONE_NODE_ASKS_NO_HUB, 0) X(EMPTY_SOCKETS_ARE_SILENT, 0) X(DATA_OF_CACHES, 60) X(DATA_OF_MEMORIES, 90)
+/* clang-format on */
 enum law {
 #define LAW(name, least) name,
 	LAWS(LAW)
 #undef LAW
-	LAW_COUNT
+		LAW_COUNT
 };
-static struct { uint64_t checked, live; } laws[LAW_COUNT];
+static struct {
+	uint64_t checked, live;
+} laws[LAW_COUNT];
 
 static void witness(enum law law, uint64_t sum)
 {
@@ -107,11 +121,19 @@ static void witness(enum law law, uint64_t sum)
 	laws[law].live += sum != 0;
 }
 
-#define SAME(law, a, b) do { const uint64_t sum_ = (a); assert_int_equal(sum_, b); witness(law, sum_); } while (0)
+#define SAME(law, a, b)                    \
+	do {                               \
+		const uint64_t sum_ = (a); \
+		assert_int_equal(sum_, b); \
+		witness(law, sum_);        \
+	} while (0)
 
 static void no_law_was_empty(void)
 {
-	static const struct { const char *name; uint64_t least; } row[LAW_COUNT] = {
+	static const struct {
+		const char *name;
+		uint64_t least;
+	} row[LAW_COUNT] = {
 #define LAW(name, least) { #name, least },
 		LAWS(LAW)
 #undef LAW
@@ -119,7 +141,8 @@ static void no_law_was_empty(void)
 
 	for (uint32_t i = 0; i < LAW_COUNT; i++)
 		if (!laws[i].checked || laws[i].live * 100 < laws[i].checked * row[i].least)
-			fail_msg("%s: %lu of %lu checks had anything to add up", row[i].name, laws[i].live, laws[i].checked);
+			fail_msg("%s: %lu of %lu checks had anything to add up", row[i].name, laws[i].live,
+				 laws[i].checked);
 }
 
 /* ---- laws of the truth -------------------------------------------------------------------------------------- */
@@ -149,7 +172,8 @@ static void check_nodes(const struct niagara_truth *t)
 	const uint64_t asked = l2_misses(&r) + t->upgrades;
 
 	if (r.kind->nodes == 1) {
-		SAME(ONE_NODE_ASKS_NOBODY, t->transactions + t->served[1] + t->served[2] + t->upgrades + sum(t->plane, 4), 0);
+		SAME(ONE_NODE_ASKS_NOBODY,
+		     t->transactions + t->served[1] + t->served[2] + t->upgrades + sum(t->plane, 4), 0);
 		return;
 	}
 	assert_in_range(t->transactions, asked, asked + t->writebacks);
@@ -230,7 +254,7 @@ static void check_line(uint32_t node, uint32_t index, uint32_t way)
 	const struct l2_set *set = &r.n->node[node].l2[index];
 
 	for (uint32_t other = 0; set->tag[way] && other < r.kind->nodes; other++) {
-		const struct l2_set *o = &r.n->node[other].l2[index];         /* the same in all nodes */
+		const struct l2_set *o = &r.n->node[other].l2[index]; /* the same in all nodes */
 		const uint32_t at = other == node ? WAYS : find(o, set->tag[way]);
 
 		assert_true(at == WAYS || (set->state[way] != MODIFIED && set->state[way] != EXCLUSIVE));
@@ -284,8 +308,15 @@ static void check_inclusion(void)
 
 /* ---- laws between registers and the truth ---------------------------------------------------------------------------- */
 
-struct sparc { uint16_t code; uint64_t (*truth)(const struct niagara_truth *t); };
-#define SUM(name, e) static uint64_t name(const struct niagara_truth *t) { return e; }
+struct sparc {
+	uint16_t code;
+	uint64_t (*truth)(const struct niagara_truth *t);
+};
+#define SUM(name, e)                                        \
+	static uint64_t name(const struct niagara_truth *t) \
+	{                                                   \
+		return e;                                   \
+	}
 SUM(t_loads, t->refs[NIAGARA_LOAD])
 SUM(t_stores, t->refs[NIAGARA_STORE])
 SUM(t_atomics, t->refs[NIAGARA_ATOMIC])
@@ -304,30 +335,42 @@ SUM(t_dtlb, t->dtlb_miss)
 SUM(t_tlb, t->itlb_miss + t->dtlb_miss)
 #undef SUM
 static const struct sparc events[] = {
-	{ 0x208, t_loads }, { 0x210, t_stores }, { 0x280, t_atomics }, { 0x290, t_writes }, { 0x2fd, t_instructions }, { 0x2ff, t_instructions },
-	{ 0x301, t_ic }, { 0x302, t_dc }, { 0x303, t_l1 }, { 0x310, t_l2i }, { 0x320, t_l2d }, { 0x330, t_l2 }, { 0x504, t_dc },
-	{ 0x508, t_ic }, { 0x50c, t_l1 }, { 0x510, t_writes }, { 0xb04, t_itlb }, { 0xb08, t_dtlb }, { 0xb0c, t_tlb }, { 0x40c, t_walks },
-	{ 0x430, t_walk_misses }, { 0x520, t_walks },
+	{ 0x208, t_loads },        { 0x210, t_stores },       { 0x280, t_atomics }, { 0x290, t_writes },
+	{ 0x2fd, t_instructions }, { 0x2ff, t_instructions }, { 0x301, t_ic },      { 0x302, t_dc },
+	{ 0x303, t_l1 },           { 0x310, t_l2i },          { 0x320, t_l2d },     { 0x330, t_l2 },
+	{ 0x504, t_dc },           { 0x508, t_ic },           { 0x50c, t_l1 },      { 0x510, t_writes },
+	{ 0xb04, t_itlb },         { 0xb08, t_dtlb },         { 0xb0c, t_tlb },     { 0x40c, t_walks },
+	{ 0x430, t_walk_misses },  { 0x520, t_walks },
 };
-static const uint16_t tallied[TALLIES] = { [TALLY_LD] = 0x208, [TALLY_ST] = 0x210, [TALLY_ATOMIC] = 0x280, [TALLY_ALL] = 0x2fd };
+static const uint16_t tallied[TALLIES] = {
+	[TALLY_LD] = 0x208, [TALLY_ST] = 0x210, [TALLY_ATOMIC] = 0x280, [TALLY_ALL] = 0x2fd
+};
 
 /* What this load's registers select. */
-struct selection { uint32_t all, tally, modes, mcu[2]; uint16_t zam[2]; };
+struct selection {
+	uint32_t all, tally, modes, mcu[2];
+	uint16_t zam[2];
+};
 
 static void select_all(struct mix *m, struct selection *s)
 {
-	*s = (struct selection){ .all = rnd(m) % (r.kind->mmustat ? COUNT(events) - 3 : COUNT(events)), .tally = rnd(m) % TALLIES,
-				 .modes = rnd(m) % 8 * 2, .mcu = { rnd(m) % 3, rnd(m) % 3 },
+	*s = (struct selection){ .all = rnd(m) % (r.kind->mmustat ? COUNT(events) - 3 : COUNT(events)),
+				 .tally = rnd(m) % TALLIES,
+				 .modes = rnd(m) % 8 * 2,
+				 .mcu = { rnd(m) % 3, rnd(m) % 3 },
 				 .zam = { (uint16_t)(2 + rnd(m) % 0x28), (uint16_t)(2 + rnd(m) % 0x28) } };
-	for (uint32_t i = 0; i < r.strands; i++)       /* half the loads look at one event, half at their own tallies by mode */
-		set_pcr(&r, i, m->rng & 1 ? pcr_of(events[s->all].code, events[s->all].code, ALL_MODES) :
-					    pcr_of(tallied[s->tally], tallied[TALLY_ALL], s->modes));
+	for (uint32_t i = 0; i < r.strands;
+	     i++) /* half the loads look at one event, half at their own tallies by mode */
+		set_pcr(&r, i,
+			m->rng & 1 ? pcr_of(events[s->all].code, events[s->all].code, ALL_MODES) :
+				     pcr_of(tallied[s->tally], tallied[TALLY_ALL], s->modes));
 	s->tally = m->rng & 1 ? TALLIES : s->tally;
 	for (uint64_t reg = 2; !r.kind->mmustat && reg < VF_REGS; reg++) {
 		if (vf_regs[reg].cls == VF_MCU_PCR && vf_regs[reg].node < r.kind->nodes)
 			set(&r, 0, reg, s->mcu[0] << 4 | s->mcu[1]);
 		else if (vf_regs[reg].cls == VF_ZAM_PCR && r.kind->zambezis)
-			set(&r, 0, reg, vf_regs[reg].unit <= VF_UNIT_LPU_D ? (uint64_t)s->zam[1] << 8 | s->zam[0] : 0x0302);
+			set(&r, 0, reg,
+			    vf_regs[reg].unit <= VF_UNIT_LPU_D ? (uint64_t)s->zam[1] << 8 | s->zam[0] : 0x0302);
 	}
 }
 
@@ -366,7 +409,8 @@ static void check_controllers(const struct niagara_truth *t, const struct select
 			const uint64_t reads = t->mcu_reads[node][mcu], writes = t->mcu_writes[node][mcu];
 			const uint64_t by_code[3] = { reads, writes, reads + writes };
 
-			SAME(CONTROLLERS_ARE_THE_TRUTH, get(&r, 0, 3 + 4 * node + 2 * mcu), by_code[s->mcu[0]] << 32 | by_code[s->mcu[1]]);
+			SAME(CONTROLLERS_ARE_THE_TRUTH, get(&r, 0, 3 + 4 * node + 2 * mcu),
+			     by_code[s->mcu[0]] << 32 | by_code[s->mcu[1]]);
 		}
 }
 
@@ -382,7 +426,8 @@ static uint64_t ports(uint32_t zam, uint32_t code)
 
 static void check_hub(uint32_t zam, const struct selection *s)
 {
-	const uint64_t others = r.kind->nodes - 1u, asked = ports(zam, 0x21), replies = ports(zam, 0x28), plane = truth(&r)->plane[zam];
+	const uint64_t others = r.kind->nodes - 1u, asked = ports(zam, 0x21), replies = ports(zam, 0x28),
+		       plane = truth(&r)->plane[zam];
 	const uint64_t c2c = ports(zam, 2) + ports(zam, 6) + ports(zam, 10), wb = ports(zam, 0x22);
 
 	SAME(PORTS_ARE_THE_PLANE, asked + wb, plane);
@@ -421,7 +466,7 @@ static void check_hubs(const struct niagara_truth *t, const struct selection *s)
 			check_hub(zam, s);
 		for (uint32_t code = 0; !(r.kind->zambezis && r.kind->nodes > 1) && code < LPU_EVENTS; code++)
 			SAME(ONE_NODE_ASKS_NO_HUB, ports(zam, code), 0);
-		for (uint32_t port = r.kind->nodes; port < 4; port++)  /* empty sockets */
+		for (uint32_t port = r.kind->nodes; port < 4; port++) /* empty sockets */
 			for (uint32_t code = 0; code < LPU_EVENTS; code++)
 				SAME(EMPTY_SOCKETS_ARE_SILENT, now_of(&r.n->zambezi[zam].lpu[port][code]), 0);
 	}
@@ -542,7 +587,7 @@ static void classes_add_up_to_all_misses(void **state)
 	for (uint64_t seed = 0; seed < 30; seed++) {
 		uint64_t by_class[4] = { 0 };
 
-		for (uint64_t class = 0; class < 4; class++) {
+		for (uint64_t class = 0; class < 4; class ++) {
 			struct mix m;
 
 			rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
@@ -565,7 +610,11 @@ static void classes_add_up_to_all_misses(void **state)
 /* ---- the same again --------------------------------------------------------------------------------------------------------- */
 
 enum { WORDS_MOST = MOST_STRANDS * (VF_REGS + 1) };
-struct picture { struct niagara_truth truth; uint64_t clock, word[WORDS_MOST]; uint64_t ram[MOST_STRANDS][MMUSTAT_BYTES / 8]; };
+struct picture {
+	struct niagara_truth truth;
+	uint64_t clock, word[WORDS_MOST];
+	uint64_t ram[MOST_STRANDS][MMUSTAT_BYTES / 8];
+};
 static struct picture first, second;
 
 /* All registers of all strands. */
@@ -630,7 +679,10 @@ static uint64_t print_of(const struct picture *p)
 
 static void the_counters_of_the_named_loads_are_what_they_always_were(void **state)
 {
-	static const struct { const char *machine, *load; uint64_t print; } rows[] = {
+	static const struct {
+		const char *machine, *load;
+		uint64_t print;
+	} rows[] = {
 		{ "niagara", "stream", UINT64_C(0x95afdd5cb4c467f9) },
 		{ "niagara", "random", UINT64_C(0x5bd93ff9953c30ac) },
 		{ "niagara", "chase", UINT64_C(0x84b9e29f224817cc) },
@@ -687,7 +739,7 @@ static uint64_t read_from_caches(uint32_t readers, uint32_t lines)
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
 	for (uint32_t i = 0; i < readers * lines; i++)
 		ref(&r, NIAGARA_STORE, 0, PAGES(4M) | (i % 64 * 64 + (uint64_t)(i / 64) * 16384));
-	for (uint32_t i = 0; i < readers; i++)         /* they have their pages */
+	for (uint32_t i = 0; i < readers; i++) /* they have their pages */
 		ref(&r, NIAGARA_LOAD, (uint16_t)(64 + i), PAGES(4M) | 3 * GB);
 	for (uint32_t i = 0; i < readers; i++)
 		from = now_of(&r.n->strand[64 + i].cycles) > from ? now_of(&r.n->strand[64 + i].cycles) : from;
@@ -715,7 +767,7 @@ static void a_link_carries_no_more_than_its_lanes_do(void **state)
 	sent = truth(&r)->served[2];
 	assert_true(sent > 192 * 40 * 9 / 10);
 	assert_true((double)sent * 64 <= 7e9 * (double)(together + 2048) / NIAGARA_HZ);
-	assert_true(together > 3 * alone);             /* who waits takes longer for an instruction */
+	assert_true(together > 3 * alone); /* who waits takes longer for an instruction */
 	rig_close(&r);
 }
 
@@ -728,7 +780,7 @@ static void another_seed_gives_others_where_there_is_chance(void **state)
 		run_load("batoka", load, 1, 30000, &first);
 		run_load("batoka", load, 2, 30000, &second);
 		assert_memory_not_equal(&first, &second, sizeof(first));
-		run_load("batoka", load, 0, 30000, &second);   /* 0 is 1 */
+		run_load("batoka", load, 0, 30000, &second); /* 0 is 1 */
 		assert_memory_equal(&first, &second, sizeof(first));
 	}
 }
@@ -811,10 +863,10 @@ static void named_loads_do_what_they_say(void **state)
 	t = after("batoka", "compute", 300000);
 	assert_true(share(sum(t->served, 3), sum(t->refs, 4)) < 0.03);
 	rig_close(&r);
-	t = after("batoka", "stream", 300000);         /* its own node's memory */
+	t = after("batoka", "stream", 300000); /* its own node's memory */
 	assert_true(share(t->served[0], sum(t->served, 3)) > 0.9 && t->l2_miss_store > 1000 && t->l2_dmiss_ld > 1000);
 	rig_close(&r);
-	t = after("batoka", "random", 300000);         /* all nodes' */
+	t = after("batoka", "random", 300000); /* all nodes' */
 	assert_true(share(t->served[1], sum(t->served, 3)) > 0.5);
 	rig_close(&r);
 	t = after("maramba", "pingpong", 300000);
@@ -824,7 +876,8 @@ static void named_loads_do_what_they_say(void **state)
 	assert_true(share(t->served[2], t->l2_dmiss_ld) > 0.5);
 	rig_close(&r);
 	t = after("niagara", "chase", 3000000);
-	assert_true(t->dtlb_miss > t->refs[NIAGARA_LOAD] / 2 && sum(&t->tsb_hit[1][0][0], 8) > 1000 && t->tsb_miss > 1000);
+	assert_true(t->dtlb_miss > t->refs[NIAGARA_LOAD] / 2 && sum(&t->tsb_hit[1][0][0], 8) > 1000 &&
+		    t->tsb_miss > 1000);
 	rig_close(&r);
 	t = after("niagara", "mixed", 100000);
 	for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)

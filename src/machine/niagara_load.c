@@ -9,13 +9,18 @@
  */
 #include "machine/niagara_int.h"
 
-#define TURN 400u                             /* cycles */
+#define TURN 400u /* cycles */
 #define NODE_BYTES (UINT64_C(1) << 30)
-enum { CODE = 0, PAGES_64K = 1, PAGES_4M = 2, PAGES_256M = 3 };        /* of an address: the page size */
+enum { CODE = 0, PAGES_64K = 1, PAGES_4M = 2, PAGES_256M = 3 }; /* of an address: the page size */
 
-struct load { const char *name; uint32_t strands; const char *text; load_next *next; };
+struct load {
+	const char *name;
+	uint32_t strands;
+	const char *text;
+	load_next *next;
+};
 
-static uint64_t rnd(struct worker *w)         /* xorshift64* */
+static uint64_t rnd(struct worker *w) /* xorshift64* */
 {
 	w->rng ^= w->rng >> 12;
 	w->rng ^= w->rng << 25;
@@ -29,12 +34,16 @@ static uint64_t region(uint32_t pages, uint64_t node, uint64_t offset)
 }
 
 /* An instruction fetch every so often, from a loop of `bytes`. */
-static inline __attribute__((always_inline)) bool code(struct worker *w, struct niagara_ref *r, uint32_t every, uint32_t bytes)
+static inline __attribute__((always_inline)) bool code(struct worker *w, struct niagara_ref *r, uint32_t every,
+						       uint32_t bytes)
 {
 	if (w->phase++ % every)
 		return false;
 	*r = (struct niagara_ref){ .va = region(CODE, 0, 0x10000 + (uint64_t)w->id * 0x4000 + w->phase * 32 % bytes),
-				   .context = (uint16_t)(w->id + 1), .kind = NIAGARA_FETCH, .bytes = 4, .instructions = 8 };
+				   .context = (uint16_t)(w->id + 1),
+				   .kind = NIAGARA_FETCH,
+				   .bytes = 4,
+				   .instructions = 8 };
 	return true;
 }
 
@@ -44,9 +53,14 @@ static void next_stream(struct niagara *n, struct worker *w, struct niagara_ref 
 	if (code(w, r, 9, 256))
 		return;
 	w->at += 8;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, w->node, (uint64_t)w->id % 8 * (32u << 20) + (w->at / 2 & ~UINT64_C(7)) % (16u << 20) +
-							   (w->at & 8 ? 16u << 20 : 0)),
-				   .context = 1, .kind = w->at & 8 ? NIAGARA_STORE : NIAGARA_LOAD, .bytes = 8, .instructions = 2 };
+	*r = (struct niagara_ref){ .va = region(PAGES_4M, w->node,
+						(uint64_t)w->id % 8 * (32u << 20) +
+							(w->at / 2 & ~UINT64_C(7)) % (16u << 20) +
+							(w->at & 8 ? 16u << 20 : 0)),
+				   .context = 1,
+				   .kind = w->at & 8 ? NIAGARA_STORE : NIAGARA_LOAD,
+				   .bytes = 8,
+				   .instructions = 2 };
 }
 
 static void next_random(struct niagara *n, struct worker *w, struct niagara_ref *r)
@@ -55,8 +69,11 @@ static void next_random(struct niagara *n, struct worker *w, struct niagara_ref 
 
 	if (code(w, r, 5, 512))
 		return;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, (v >> 40) % n->kind->nodes, v % (64u << 20) & ~7u), .context = 1,
-				   .kind = v >> 60 < 4 ? NIAGARA_STORE : NIAGARA_LOAD, .bytes = 8, .instructions = 3 };
+	*r = (struct niagara_ref){ .va = region(PAGES_4M, (v >> 40) % n->kind->nodes, v % (64u << 20) & ~7u),
+				   .context = 1,
+				   .kind = v >> 60 < 4 ? NIAGARA_STORE : NIAGARA_LOAD,
+				   .bytes = 8,
+				   .instructions = 3 };
 }
 
 static void next_chase(struct niagara *n, struct worker *w, struct niagara_ref *r)
@@ -64,8 +81,11 @@ static void next_chase(struct niagara *n, struct worker *w, struct niagara_ref *
 	(void)n;
 	if (code(w, r, 5, 256))
 		return;
-	w->at = (w->at * 1103515245u + 12345u + (w->id << 4)) % (1u << 19);    /* the next of half a million lines */
-	*r = (struct niagara_ref){ .va = region(CODE, w->node, (8u << 20) + w->at * 64), .context = 1, .kind = NIAGARA_LOAD, .bytes = 8,
+	w->at = (w->at * 1103515245u + 12345u + (w->id << 4)) % (1u << 19); /* the next of half a million lines */
+	*r = (struct niagara_ref){ .va = region(CODE, w->node, (8u << 20) + w->at * 64),
+				   .context = 1,
+				   .kind = NIAGARA_LOAD,
+				   .bytes = 8,
 				   .instructions = 2 };
 }
 
@@ -73,8 +93,12 @@ static void next_pingpong(struct niagara *n, struct worker *w, struct niagara_re
 {
 	(void)n;
 	w->at++;
-	*r = (struct niagara_ref){ .va = region(PAGES_64K, 0, (1u << 20) + w->at / 3 % 16 * 4096 + w->at % 3 * 8), .context = 1,
-				   .kind = w->at % 3 == 2 ? NIAGARA_ATOMIC : w->at % 3 ? NIAGARA_STORE : NIAGARA_LOAD, .bytes = 8,
+	*r = (struct niagara_ref){ .va = region(PAGES_64K, 0, (1u << 20) + w->at / 3 % 16 * 4096 + w->at % 3 * 8),
+				   .context = 1,
+				   .kind = w->at % 3 == 2 ? NIAGARA_ATOMIC :
+					   w->at % 3      ? NIAGARA_STORE :
+							    NIAGARA_LOAD,
+				   .bytes = 8,
 				   .instructions = 4 };
 }
 
@@ -84,8 +108,11 @@ static void next_producer(struct niagara *n, struct worker *w, struct niagara_re
 	if (code(w, r, 9, 128))
 		return;
 	w->at += 8;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, 0, (64u << 20) + w->at % (1u << 20)), .context = 1,
-				   .kind = w->id % 2 ? NIAGARA_LOAD : NIAGARA_STORE, .bytes = 8, .instructions = 2 };
+	*r = (struct niagara_ref){ .va = region(PAGES_4M, 0, (64u << 20) + w->at % (1u << 20)),
+				   .context = 1,
+				   .kind = w->id % 2 ? NIAGARA_LOAD : NIAGARA_STORE,
+				   .bytes = 8,
+				   .instructions = 2 };
 }
 
 static void next_compute(struct niagara *n, struct worker *w, struct niagara_ref *r)
@@ -94,8 +121,11 @@ static void next_compute(struct niagara *n, struct worker *w, struct niagara_ref
 	if (code(w, r, 2, 1024))
 		return;
 	w->at += 16;
-	*r = (struct niagara_ref){ .va = region(CODE, w->node, 0x200000 + w->id * 0x2000 + w->at % 2048), .context = (uint16_t)(w->id + 1),
-				   .kind = w->at % 64 ? NIAGARA_LOAD : NIAGARA_STORE, .bytes = 8, .instructions = 6 };
+	*r = (struct niagara_ref){ .va = region(CODE, w->node, 0x200000 + w->id * 0x2000 + w->at % 2048),
+				   .context = (uint16_t)(w->id + 1),
+				   .kind = w->at % 64 ? NIAGARA_LOAD : NIAGARA_STORE,
+				   .bytes = 8,
+				   .instructions = 6 };
 }
 
 static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *r)
@@ -105,16 +135,22 @@ static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *
 	uint16_t context = kernel ? 0 : (uint16_t)(w->id % 16 + 1);
 	uint64_t node = (v >> 40) % n->kind->nodes;
 
-	*r = (struct niagara_ref){ .context = context, .level = kernel ? NIAGARA_SYSTEM : NIAGARA_USER, .bytes = 8, .instructions = 3 };
+	*r = (struct niagara_ref){
+		.context = context, .level = kernel ? NIAGARA_SYSTEM : NIAGARA_USER, .bytes = 8, .instructions = 3
+	};
 	if (dice % 4 == 0) {
 		r->kind = NIAGARA_FETCH;
 		r->va = region(kernel ? PAGES_4M : CODE, 0, v % (512u << 10) & ~31u);
 	} else if (dice % 4 == 1) {
 		r->kind = v & 1 ? NIAGARA_LOAD : NIAGARA_STORE;
-		r->va = region(kernel ? PAGES_256M : PAGES_64K, w->node, (256u << 20) + w->id * 65536 + ((v >> 8) % 8192 & ~UINT64_C(7)));
+		r->va = region(kernel ? PAGES_256M : PAGES_64K, w->node,
+			       (256u << 20) + w->id * 65536 + ((v >> 8) % 8192 & ~UINT64_C(7)));
 	} else {
 		r->kind = v % 64 == 0 ? NIAGARA_ATOMIC : v % 4 ? NIAGARA_LOAD : NIAGARA_STORE;
-		r->va = region(kernel ? PAGES_4M : dice % 8 < 6 ? CODE : PAGES_4M, node, (v >> 10) % (128u << 20) & ~7u);
+		r->va = region(kernel       ? PAGES_4M :
+			       dice % 8 < 6 ? CODE :
+					      PAGES_4M,
+			       node, (v >> 10) % (128u << 20) & ~7u);
 	}
 }
 
@@ -147,7 +183,9 @@ static void worker_open(struct niagara *n, uint32_t i, uint64_t seed)
 	const uint32_t strand = (uint32_t)((uint64_t)i * n->nstrands / n->nworkers);
 	struct worker *w = &n->worker[i];
 
-	*w = (struct worker){ .rng = (seed * UINT64_C(0x9e3779b97f4a7c15) + i) << 1 | 1, .id = i, .strand = (uint16_t)strand,
+	*w = (struct worker){ .rng = (seed * UINT64_C(0x9e3779b97f4a7c15) + i) << 1 | 1,
+			      .id = i,
+			      .strand = (uint16_t)strand,
 			      .node = strand / n->kind->strands_per_node };
 	for (uint32_t k = 0; k < AHEAD; k++) {
 		n->next(n, w, &w->ahead[k]);

@@ -10,8 +10,8 @@
  */
 #include "machine/niagara_int.h"
 
-#define SERVICE 24u                           /* cycles that a line takes */
-#define BEHIND 16384u                         /* cycles: more than any queue of strands that run together */
+#define SERVICE 24u   /* cycles that a line takes */
+#define BEHIND 16384u /* cycles: more than any queue of strands that run together */
 enum { MCU_READS, MCU_WRITES, MCU_RW, MCU_RD_QUEUE = 4, MCU_WR_QUEUE, MCU_RW_QUEUE, MCU_WB_HIT };
 
 /* Cycles until it is done. */

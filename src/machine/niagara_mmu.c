@@ -18,15 +18,21 @@
 #include "machine/niagara_int.h"
 
 #define PERMANENT (UINT64_C(8) << 20)
-#define TICKS_RECORDED 6u                     /* a hit of context 0 under the genuine hypervisor, whose clock counted instructions */
-#define COST_TSB 30u                          /* from the miss to the entry in the TLB, as COST_GUEST */
+#define TICKS_RECORDED 6u /* a hit of context 0 under the genuine hypervisor, whose clock counted instructions */
+#define COST_TSB 30u      /* from the miss to the entry in the TLB, as COST_GUEST */
 #define COST_GUEST 300u
-#define TTES (1u << 20)                       /* of a walked table */
+#define TTES (1u << 20) /* of a walked table */
 #define LOW(v, bits) ((v) & ((UINT64_C(1) << (bits)) - 1))
 
-static const uint8_t page_bits[MMUSTAT_SIZES] = { [MMUSTAT_8K] = 13, [MMUSTAT_64K] = 16, [MMUSTAT_4M] = 22, [MMUSTAT_256M] = 28 };
+static const uint8_t page_bits[MMUSTAT_SIZES] = {
+	[MMUSTAT_8K] = 13, [MMUSTAT_64K] = 16, [MMUSTAT_4M] = 22, [MMUSTAT_256M] = 28
+};
 
-struct page { uint64_t number, key; uint16_t context; enum mmustat_size size; };
+struct page {
+	uint64_t number, key;
+	uint16_t context;
+	enum mmustat_size size;
+};
 
 static uint32_t bucket(uint64_t key)
 {
@@ -104,7 +110,8 @@ static void from_tsb(struct access *a, const struct page *p, bool data)
 /* The hardware answers a miss of Victoria Falls: entries of 16 bytes. */
 static void from_walk(struct access *a, const struct page *p, bool data)
 {
-	uint64_t table = UINT64_C(1) << 62 | (uint64_t)p->context << VA_BITS | (uint64_t)p->size << 40 | (p->context & 3u) << 30;
+	uint64_t table =
+		UINT64_C(1) << 62 | (uint64_t)p->context << VA_BITS | (uint64_t)p->size << 40 | (p->context & 3u) << 30;
 
 	a->n->truth.walks++;
 	event(a, data ? EV_DWALK : EV_IWALK, 1);
@@ -134,7 +141,8 @@ void mmu_look_up(struct access *a, const struct niagara_ref *r)
 	const enum mmustat_size size = r->va >> VA_BITS & 3;
 	const uint64_t number = LOW(r->va, VA_BITS) >> page_bits[size];
 	const uint16_t context = r->context % CONTEXTS;
-	const struct page p = { number, UINT64_C(1) << 63 | number << 15 | (uint64_t)size << 13 | context, context, size };
+	const struct page p = { number, UINT64_C(1) << 63 | number << 15 | (uint64_t)size << 13 | context, context,
+				size };
 
 	if (!tlb_has(&a->s->core->tlb[data], p.key))
 		miss(a, &p, data);

@@ -7,7 +7,10 @@
 
 static struct rig r;
 
-struct chip { const char *name; uint32_t sockets; };
+struct chip {
+	const char *name;
+	uint32_t sockets;
+};
 static const struct chip t1 = { "niagara", 1 }, vf = { "batoka", 1 };
 
 static void open_chip(const struct chip *c)
@@ -16,7 +19,8 @@ static void open_chip(const struct chip *c)
 }
 
 /* Goes through `count` addresses `step` apart, `rounds` times; returns what *counted grew in the last round. */
-static uint64_t rounds(uint8_t kind, uint64_t from, uint64_t step, uint32_t count, uint32_t times, const uint64_t *counted)
+static uint64_t rounds(uint8_t kind, uint64_t from, uint64_t step, uint32_t count, uint32_t times,
+		       const uint64_t *counted)
 {
 	uint64_t was = 0;
 
@@ -30,10 +34,16 @@ static uint64_t rounds(uint8_t kind, uint64_t from, uint64_t step, uint32_t coun
 
 /* ---- caches: sizes, ways, lines --------------------------------------------------------------------------- */
 
-struct shape { const struct chip *chip; uint8_t kind; uint32_t bytes, line, ways; };
+struct shape {
+	const struct chip *chip;
+	uint8_t kind;
+	uint32_t bytes, line, ways;
+};
 static const struct shape level1[] = {
-	{ &t1, NIAGARA_FETCH, 16384, 32, 4 }, { &t1, NIAGARA_LOAD, 8192, 16, 4 },
-	{ &vf, NIAGARA_FETCH, 16384, 32, 8 }, { &vf, NIAGARA_LOAD, 8192, 16, 4 },
+	{ &t1, NIAGARA_FETCH, 16384, 32, 4 },
+	{ &t1, NIAGARA_LOAD, 8192, 16, 4 },
+	{ &vf, NIAGARA_FETCH, 16384, 32, 8 },
+	{ &vf, NIAGARA_LOAD, 8192, 16, 4 },
 };
 
 static const uint64_t *missed(const struct shape *s)
@@ -52,10 +62,10 @@ static void what_fits_in_level_1_is_missed_once_and_one_line_more_is_missed_for_
 		assert_int_equal(rounds(s->kind, PAGES(4M), s->line, lines, 1, missed(s)), lines);
 		assert_int_equal(rounds(s->kind, PAGES(4M), s->line, lines, 3, missed(s)), 0);
 		rig_close(&r);
-		open_chip(s->chip);                    /* one set: as many lines as ways */
+		open_chip(s->chip); /* one set: as many lines as ways */
 		assert_int_equal(rounds(s->kind, PAGES(4M), way, s->ways, 3, missed(s)), 0);
 		rig_close(&r);
-		open_chip(s->chip);                    /* round robin: the one that is missed is the next that goes */
+		open_chip(s->chip); /* round robin: the one that is missed is the next that goes */
 		assert_int_equal(rounds(s->kind, PAGES(4M), way, s->ways + 1, 3, missed(s)), s->ways + 1);
 		rig_close(&r);
 	}
@@ -83,7 +93,7 @@ static void stores_are_written_through_and_take_no_place_in_level_1(void **state
 	assert_int_equal(truth(&r)->l2_miss_store, 1);
 	ref(&r, NIAGARA_LOAD, 0, 0x1000);
 	assert_int_equal(truth(&r)->dc_miss, 1);
-	ref(&r, NIAGARA_STORE, 0, 0x1000);             /* one's own store updates the line */
+	ref(&r, NIAGARA_STORE, 0, 0x1000); /* one's own store updates the line */
 	ref(&r, NIAGARA_LOAD, 0, 0x1000);
 	assert_int_equal(truth(&r)->dc_miss, 1);
 	assert_int_equal(truth(&r)->l2_dmiss_ld, 0);
@@ -98,7 +108,10 @@ static uint64_t misses_of_loads(uint64_t from, uint64_t step, uint32_t count)
 /* 3 MB in 12 ways and 4 MB in 16, of 64-byte lines; pages of 256 MB, so that nothing else uses the cache. */
 static void what_fits_in_level_2_is_not_missed_and_half_as_much_again_is(void **state)
 {
-	static const struct { const struct chip *chip; uint32_t lines; } rows[] = { { &t1, 3 * 16384 }, { &vf, 4 * 16384 } };
+	static const struct {
+		const struct chip *chip;
+		uint32_t lines;
+	} rows[] = { { &t1, 3 * 16384 }, { &vf, 4 * 16384 } };
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -121,7 +134,7 @@ static void a_set_of_niagaras_level_2_has_12_ways(void **state)
 	open_chip(&t1);
 	assert_true(misses_of_loads(PAGES(256M), 256 << 10, 13) > 0);
 	rig_close(&r);
-	open_chip(&t1);                                /* next to each other in the index: other sets */
+	open_chip(&t1); /* next to each other in the index: other sets */
 	assert_int_equal(misses_of_loads(PAGES(256M), (256 << 10) + 64, 13), 0);
 	rig_close(&r);
 }
@@ -141,7 +154,8 @@ static void a_set_of_victoria_falls_level_2_has_16_ways(void **state)
 /* PA[32:28]^PA[17:13] . PA[19:18]^PA[12:11] . PA[10:6]: two bits that meet in the index undo each other. */
 static void the_index_of_victoria_falls_level_2_is_hashed(void **state)
 {
-	static const uint8_t meet[][2] = { { 28, 13 }, { 29, 14 }, { 30, 15 }, { 31, 16 }, { 32, 17 }, { 18, 11 }, { 19, 12 } };
+	static const uint8_t meet[][2] = { { 28, 13 }, { 29, 14 }, { 30, 15 }, { 31, 16 },
+					   { 32, 17 }, { 18, 11 }, { 19, 12 } };
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(meet); i++)
@@ -163,8 +177,15 @@ static void the_index_of_victoria_falls_level_2_is_hashed(void **state)
 
 static void tlbs_hold_as_many_pages_as_the_chip_has_entries(void **state)
 {
-	static const struct { const struct chip *chip; uint8_t kind; uint32_t entries; } rows[] = {
-		{ &t1, NIAGARA_FETCH, 64 }, { &t1, NIAGARA_LOAD, 64 }, { &vf, NIAGARA_FETCH, 64 }, { &vf, NIAGARA_LOAD, 128 },
+	static const struct {
+		const struct chip *chip;
+		uint8_t kind;
+		uint32_t entries;
+	} rows[] = {
+		{ &t1, NIAGARA_FETCH, 64 },
+		{ &t1, NIAGARA_LOAD, 64 },
+		{ &vf, NIAGARA_FETCH, 64 },
+		{ &vf, NIAGARA_LOAD, 128 },
 	};
 	static const uint32_t bits[] = { 13, 16, 22, 28 };
 
@@ -175,9 +196,14 @@ static void tlbs_hold_as_many_pages_as_the_chip_has_entries(void **state)
 
 			open_chip(rows[i].chip);
 			counted = rows[i].kind == NIAGARA_FETCH ? &truth(&r)->itlb_miss : &truth(&r)->dtlb_miss;
-			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries, 1, counted), rows[i].entries);
-			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries, 2, counted), 0);
-			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries + 1, 3, counted),
+			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries, 1,
+						counted),
+					 rows[i].entries);
+			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries, 2,
+						counted),
+					 0);
+			assert_int_equal(rounds(rows[i].kind, size << 48, 1ull << bits[size], rows[i].entries + 1, 3,
+						counted),
 					 rows[i].entries + 1);
 			rig_close(&r);
 		}
@@ -210,7 +236,7 @@ static void translations_are_a_cores_a_contexts_and_a_sizes(void **state)
 	x.strand = 7;
 	niagara_refs(r.n, &x, 1);
 	assert_int_equal(truth(&r)->dtlb_miss, 1);
-	x.strand = 8;                                  /* the next core */
+	x.strand = 8; /* the next core */
 	niagara_refs(r.n, &x, 1);
 	assert_int_equal(truth(&r)->dtlb_miss, 2);
 	x.context = 2;
@@ -244,7 +270,7 @@ static void context_0_has_permanent_mappings_that_are_no_tsb_hits(void **state)
 
 	(void)state;
 	open_chip(&t1);
-	for (uint32_t i = 0; i < 3; i++) {             /* the first two 4M pages; the third is in memory like any other */
+	for (uint32_t i = 0; i < 3; i++) { /* the first two 4M pages; the third is in memory like any other */
 		x.va = PAGES(4M) | i * 4 * MB;
 		niagara_refs(r.n, &x, 1);
 	}
@@ -262,7 +288,7 @@ static void only_victoria_falls_walks(void **state)
 	(void)state;
 	open_chip(&vf);
 	ref(&r, NIAGARA_LOAD, 0, 0);
-	ref(&r, NIAGARA_LOAD, 0, 8192);                /* four entries of 16 bytes are one line */
+	ref(&r, NIAGARA_LOAD, 0, 8192); /* four entries of 16 bytes are one line */
 	assert_int_equal(truth(&r)->walks, 2);
 	assert_int_equal(truth(&r)->l2_miss_walk, 1);
 	assert_int_equal(truth(&r)->tsb_miss, 0);
@@ -293,7 +319,10 @@ static void conf(uint64_t ra, enum hv_status want)
 }
 static void kernel_ref(uint8_t kind, uint16_t context, uint64_t va)
 {
-	niagara_refs(r.n, &(struct niagara_ref){ .va = va, .context = context, .kind = kind, .level = NIAGARA_SYSTEM, .instructions = 1 }, 1);
+	niagara_refs(r.n,
+		     &(struct niagara_ref){
+			     .va = va, .context = context, .kind = kind, .level = NIAGARA_SYSTEM, .instructions = 1 },
+		     1);
 }
 /* What the observation had before it began: a TSB entry, and a TLB that has it no more. */
 static void prepare(uint8_t kind, uint16_t context, uint64_t va)
@@ -311,13 +340,19 @@ static void open_recorded(void)
 /* Each step is what was done to the genuine one; its slots are hits, ticks were 5 to 7 a hit. */
 static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state)
 {
-	static const struct { uint8_t kind; uint16_t context; uint64_t va; bool side; enum mmustat_size size; } steps[] = {
-		{ NIAGARA_LOAD, 0, 0x40000000, 1, MMUSTAT_8K },                /* first 8K load */
-		{ NIAGARA_LOAD, 0, 0x40000000, 1, MMUSTAT_8K },                /* same page after demap_page */
+	static const struct {
+		uint8_t kind;
+		uint16_t context;
+		uint64_t va;
+		bool side;
+		enum mmustat_size size;
+	} steps[] = {
+		{ NIAGARA_LOAD, 0, 0x40000000, 1, MMUSTAT_8K }, /* first 8K load */
+		{ NIAGARA_LOAD, 0, 0x40000000, 1, MMUSTAT_8K }, /* same page after demap_page */
 		{ NIAGARA_LOAD, 0, PAGES(64K) | 0x50000000, 1, MMUSTAT_64K },
 		{ NIAGARA_LOAD, 0, PAGES(4M) | 0x60000000, 1, MMUSTAT_4M },
-		{ NIAGARA_LOAD, 5, 0x40000000, 1, MMUSTAT_8K },                /* secondary context 5 */
-		{ NIAGARA_STORE, 0, 0x40002000, 1, MMUSTAT_8K },               /* store to a code page */
+		{ NIAGARA_LOAD, 5, 0x40000000, 1, MMUSTAT_8K },  /* secondary context 5 */
+		{ NIAGARA_STORE, 0, 0x40002000, 1, MMUSTAT_8K }, /* store to a code page */
 		{ NIAGARA_FETCH, 0, 0x40004000, 0, MMUSTAT_8K },
 	};
 
@@ -325,7 +360,7 @@ static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state
 	open_recorded();
 	conf(RAM_BASE, HV_EOK);
 	for (uint32_t i = 0; i < MMUSTAT_BYTES / 8; i++)
-		assert_int_equal(r.ram[0][i], 0);      /* idle */
+		assert_int_equal(r.ram[0][i], 0); /* idle */
 	for (uint32_t i = 0; i < COUNT(steps); i++) {
 		uint64_t was, then;
 
@@ -333,7 +368,7 @@ static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state
 		was = slot(0, steps[i].side, steps[i].context, steps[i].size);
 		then = ticks(0, steps[i].side, steps[i].context, steps[i].size);
 		kernel_ref(steps[i].kind, steps[i].context, steps[i].va);
-		kernel_ref(steps[i].kind, steps[i].context, steps[i].va);      /* in the TLB now */
+		kernel_ref(steps[i].kind, steps[i].context, steps[i].va); /* in the TLB now */
 		assert_int_equal(slot(0, steps[i].side, steps[i].context, steps[i].size), was + 1);
 		then = ticks(0, steps[i].side, steps[i].context, steps[i].size) - then;
 		assert_in_range(then, 5, 7);
@@ -377,7 +412,7 @@ static uint64_t load_takes(uint64_t va)
  * what it takes more is the walk's, and the buffer has the same. They were the constants 6 and 7. */
 static void ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock(void **state)
 {
-	const uint64_t page = 0x40000000, way = 2048;  /* way: of level 1 */
+	const uint64_t page = 0x40000000, way = 2048; /* way: of level 1 */
 	uint64_t with, without;
 
 	(void)state;
@@ -385,7 +420,7 @@ static void ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock(void 
 	conf(RAM_BASE, HV_EOK);
 	for (uint64_t i = 0; i < 2; i++)
 		kernel_ref(NIAGARA_LOAD, 5, page + i * way);
-	for (uint64_t i = 0; i < 64; i++)              /* the page goes from the TLB, the lines from level 1 only */
+	for (uint64_t i = 0; i < 64; i++) /* the page goes from the TLB, the lines from level 1 only */
 		kernel_ref(NIAGARA_LOAD, 0x99, PAGES(4M) | ((64 + i) * 4 * MB + i * 4 * way));
 	assert_int_equal(slot(0, true, true, MMUSTAT_8K), 0);
 	with = load_takes(page);
@@ -416,9 +451,14 @@ static void after_conf_0_and_after_an_error_no_hit_is_counted(void **state)
 
 static void a_lines_home_and_controller_are_its_address(void **state)
 {
-	static const struct { const char *name; uint32_t sockets; uint8_t home[4]; } rows[] = {
+	static const struct {
+		const char *name;
+		uint32_t sockets;
+		uint8_t home[4];
+	} rows[] = {
 		{ "niagara", 1, { 0, 0, 0, 0 } }, { "maramba", 1, { 0, 0, 0, 0 } }, { "maramba", 2, { 0, 1, 0, 1 } },
-		{ "batoka", 1, { 0, 0, 0, 0 } }, { "batoka", 2, { 0, 1, 0, 1 } }, { "batoka", 3, { 0, 1, 2, 0 } }, { "batoka", 4, { 0, 1, 2, 3 } },
+		{ "batoka", 1, { 0, 0, 0, 0 } },  { "batoka", 2, { 0, 1, 0, 1 } },  { "batoka", 3, { 0, 1, 2, 0 } },
+		{ "batoka", 4, { 0, 1, 2, 3 } },
 	};
 
 	(void)state;
@@ -429,7 +469,8 @@ static void a_lines_home_and_controller_are_its_address(void **state)
 				uint64_t was;
 
 				rig_open(&r, rows[i].name, rows[i].sockets, (struct niagara_opts){ 0 });
-				ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | gb * GB);       /* the page; its line may be another controller's */
+				ref(&r, NIAGARA_LOAD, 0,
+				    PAGES(256M) | gb * GB); /* the page; its line may be another controller's */
 				was = truth(&r)->mcu_reads[home][bit12];
 				ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | gb * GB | bit12 << 12 | 0x240);
 				assert_int_equal(truth(&r)->mcu_reads[home][bit12], was + 1);
@@ -451,7 +492,7 @@ static void a_dirty_line_of_another_node_is_transferred_from_its_cache(void **st
 
 	(void)state;
 	rig_open(&r, "maramba", 2, (struct niagara_opts){ 0 });
-	ref(&r, NIAGARA_LOAD, 0, PAGES(256M));         /* the walks of both nodes are over */
+	ref(&r, NIAGARA_LOAD, 0, PAGES(256M)); /* the walks of both nodes are over */
 	ref(&r, NIAGARA_LOAD, 64, PAGES(256M));
 	l = truth(&r)->served[0];
 	m = truth(&r)->served[1];
@@ -462,10 +503,10 @@ static void a_dirty_line_of_another_node_is_transferred_from_its_cache(void **st
 	ref(&r, NIAGARA_LOAD, 64, PAGES(256M) | 0x60); /* the same line of level 2, another of level 1 */
 	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x40);  /* who stored has it still */
 	assert_served(l + 1, m, 1);
-	ref(&r, NIAGARA_STORE, 64, PAGES(256M) | 0x40);        /* shared: the right is asked for, no data moves */
+	ref(&r, NIAGARA_STORE, 64, PAGES(256M) | 0x40); /* shared: the right is asked for, no data moves */
 	assert_served(l + 1, m, 1);
 	assert_int_equal(truth(&r)->upgrades, 1);
-	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x40);  /* and node 0 has it no more, in level 1 neither */
+	ref(&r, NIAGARA_LOAD, 0, PAGES(256M) | 0x40); /* and node 0 has it no more, in level 1 neither */
 	assert_served(l + 1, m, 2);
 	assert_int_equal(truth(&r)->writebacks, 0);
 	rig_close(&r);
@@ -497,7 +538,7 @@ static void a_store_takes_the_line_from_all_other_caches(void **state)
 		ref(&r, NIAGARA_LOAD, strand, PAGES(256M));
 	ref(&r, NIAGARA_STORE, 3, PAGES(256M));
 	misses = truth(&r)->dc_miss;
-	for (uint16_t strand = 0; strand < 256; strand += 8)   /* all but strand 0, of the storing core, lost it */
+	for (uint16_t strand = 0; strand < 256; strand += 8) /* all but strand 0, of the storing core, lost it */
 		ref(&r, NIAGARA_LOAD, strand, PAGES(256M));
 	assert_int_equal(truth(&r)->dc_miss, misses + 31);
 	rig_close(&r);
@@ -519,7 +560,7 @@ static void a_dirty_line_that_goes_is_written_back_to_its_home(void **state)
 	(void)state;
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
 	for (uint64_t i = 0; i < 40; i++)
-		ref(&r, NIAGARA_STORE, 0, PAGES(256M) | 3 * GB | i * MB);      /* one set: 16 stay */
+		ref(&r, NIAGARA_STORE, 0, PAGES(256M) | 3 * GB | i * MB); /* one set: 16 stay */
 	assert_in_range(truth(&r)->writebacks, 24, 26);
 	assert_int_equal(truth(&r)->mcu_writes[3][0], truth(&r)->writebacks);
 	rig_close(&r);
@@ -565,7 +606,7 @@ static void a_strand_waits_for_a_store_only_when_its_buffer_is_full(void **state
 	for (uint64_t i = 1; i <= 8; i++)
 		assert_int_equal(cost(NIAGARA_STORE, PAGES(256M) | i * 64), 1);
 	assert_true(cost(NIAGARA_STORE, PAGES(256M) | 9 * 64) > 50);
-	for (uint32_t i = 0; i < 20; i++)              /* stores that hit are done before the buffer is full */
+	for (uint32_t i = 0; i < 20; i++) /* stores that hit are done before the buffer is full */
 		ref(&r, NIAGARA_STORE, 0, PAGES(256M) | 64);
 	assert_true(cost(NIAGARA_ATOMIC, PAGES(256M) | 64) >= 20);
 	ref(&r, NIAGARA_STORE, 0, PAGES(256M) | MB);
@@ -592,7 +633,7 @@ static void the_clock_is_the_farthest_strands_and_goes_on_when_told(void **state
 	for (uint32_t i = 0; i < 50; i++)
 		ref(&r, NIAGARA_FETCH, 0, 0x1000);
 	assert_int_equal(niagara_now(r.n), niagara_ops.tick(r.n, 0));
-	assert_int_equal(niagara_ops.tick(r.n, 9), niagara_now(r.n));  /* of a strand that does nothing too */
+	assert_int_equal(niagara_ops.tick(r.n, 9), niagara_now(r.n)); /* of a strand that does nothing too */
 	niagara_run(r.n, 1000000);
 	assert_int_equal(niagara_now(r.n), 1000000);
 	niagara_run(r.n, 5);
@@ -602,7 +643,9 @@ static void the_clock_is_the_farthest_strands_and_goes_on_when_told(void **state
 
 static void references_of_no_strand_kind_or_level_are_left_out(void **state)
 {
-	const struct niagara_ref bad[] = { { .strand = 64 }, { .strand = UINT16_MAX }, { .kind = 4 }, { .kind = 255 }, { .level = 3 } };
+	const struct niagara_ref bad[] = {
+		{ .strand = 64 }, { .strand = UINT16_MAX }, { .kind = 4 }, { .kind = 255 }, { .level = 3 }
+	};
 
 	(void)state;
 	open_chip(&vf);
@@ -620,9 +663,11 @@ static void a_load_that_is_none_is_refused_with_the_nearest(void **state)
 	struct err e = { 0 }, f = { 0 };
 
 	(void)state;
-	assert_int_equal(niagara_open(&n, sun4v_kind("batoka", 0), &(struct niagara_opts){ .load = "pingpng" }, &e), -TALLY_EINVAL);
+	assert_int_equal(niagara_open(&n, sun4v_kind("batoka", 0), &(struct niagara_opts){ .load = "pingpng" }, &e),
+			 -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "'pingpong'"));
-	assert_int_equal(niagara_open(&n, sun4v_kind("niagara", 0), &(struct niagara_opts){ .load = "chase", .strands = 33 }, &f),
+	assert_int_equal(niagara_open(&n, sun4v_kind("niagara", 0),
+				      &(struct niagara_opts){ .load = "chase", .strands = 33 }, &f),
 			 -TALLY_EINVAL);
 	assert_non_null(strstr(f.text, "32"));
 	assert_null(n);
@@ -634,7 +679,7 @@ static void without_memory_no_machine_is_opened_or_lost(void **state)
 	const long live = mem_live();
 
 	(void)state;
-	for (long at = 1; ; at += at < 40 ? 1 : 17) {
+	for (long at = 1;; at += at < 40 ? 1 : 17) {
 		struct niagara *n = NULL;
 		struct err e = { 0 };
 		int rc;

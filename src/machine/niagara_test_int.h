@@ -16,7 +16,7 @@ enum { MOST_STRANDS = 256, HT = 8, ST = 2, UT = 4, ALL_MODES = HT | ST | UT };
 #define RAM_BASE UINT64_C(0x80000000)
 #define MB (UINT64_C(1) << 20)
 #define GB (UINT64_C(1) << 30)
-#define PAGES(size) ((uint64_t)(MMUSTAT_##size) << 48)         /* of an address: its page size */
+#define PAGES(size) ((uint64_t)(MMUSTAT_##size) << 48) /* of an address: its page size */
 
 struct rig {
 	struct niagara *n;
@@ -73,7 +73,7 @@ static inline uint64_t get(struct rig *r, uint32_t strand, uint64_t reg)
 {
 	uint64_t o[6];
 
-	do {                                  /* as a guest: a hub may be busy for a moment */
+	do { /* as a guest: a hub may be busy for a moment */
 		memcpy(o, (uint64_t[6]){ reg, 0, 0, 0, 0, SUN4V_GET_PERFREG }, sizeof(o));
 		assert_true(sun4v_call(r->v[strand], HV_FAST_TRAP, o));
 	} while (o[0] == HV_EWOULDBLOCK);
@@ -90,7 +90,7 @@ static inline void set(struct rig *r, uint32_t strand, uint64_t reg, uint64_t va
 	} while (o[0] == HV_EWOULDBLOCK);
 	assert_int_equal(o[0], HV_EOK);
 }
-static inline void set_pcr(struct rig *r, uint32_t strand, uint64_t pcr)       /* HT too, which no guest could on Niagara */
+static inline void set_pcr(struct rig *r, uint32_t strand, uint64_t pcr) /* HT too, which no guest could on Niagara */
 {
 	niagara_ops.reg_write(r->n, strand, &vf_regs[0], pcr);
 }
@@ -116,7 +116,9 @@ static inline uint64_t pcr_of(uint32_t event0, uint32_t event1, uint32_t modes)
 /* A reference as strand 0's of context 1 at user level, one instruction. */
 static inline void ref(struct rig *r, uint8_t kind, uint16_t strand, uint64_t va)
 {
-	niagara_refs(r->n, &(struct niagara_ref){ .va = va, .strand = strand, .context = 1, .kind = kind, .instructions = 1 }, 1);
+	niagara_refs(r->n,
+		     &(struct niagara_ref){ .va = va, .strand = strand, .context = 1, .kind = kind, .instructions = 1 },
+		     1);
 }
 static inline const struct niagara_truth *truth(const struct rig *r)
 {

@@ -9,7 +9,9 @@
  */
 #include "machine/niagara_int.h"
 
-struct line { const char *p, *end; };
+struct line {
+	const char *p, *end;
+};
 
 /* More than 15: none. */
 static uint32_t hex_digit(char c)
@@ -95,7 +97,12 @@ static uint32_t din(struct line l, struct niagara_ref *r)
 }
 
 enum { BATCH = 64 };
-struct batch { struct niagara *n; struct niagara_reader *r; struct niagara_ref ref[BATCH]; uint32_t count; };
+struct batch {
+	struct niagara *n;
+	struct niagara_reader *r;
+	struct niagara_ref ref[BATCH];
+	uint32_t count;
+};
 
 static void hand_over(struct batch *b)
 {

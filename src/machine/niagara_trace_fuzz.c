@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	m = machine[data[0] >> 1 & 1];
 	for (uint32_t i = 0; i < 2; i++)
-		if (!m[i] && niagara_open(&m[i], sun4v_kind(data[0] & 2 ? "niagara" : "maramba", 0), &(struct niagara_opts){ 0 }, NULL) < 0)
+		if (!m[i] && niagara_open(&m[i], sun4v_kind(data[0] & 2 ? "niagara" : "maramba", 0),
+					  &(struct niagara_opts){ 0 }, NULL) < 0)
 			return 0;
 	read_in(m[0], data[0], data + 2, size - 2, size);
 	read_in(m[1], data[0], data + 2, size - 2, 1 + data[1]);

@@ -6,7 +6,9 @@
 
 static struct rig r;
 
-struct read { uint64_t refs[3], instructions, lines, skipped; };
+struct read {
+	uint64_t refs[3], instructions, lines, skipped;
+};
 
 /* All of the text in pieces of `piece` bytes. */
 static struct read read_in(uint8_t format, const char *text, size_t n, size_t piece)
@@ -17,7 +19,9 @@ static struct read read_in(uint8_t format, const char *text, size_t n, size_t pi
 	rig_open(&r, "batoka", 1, (struct niagara_opts){ 0 });
 	for (size_t at = 0; at < n; at += piece)
 		niagara_read(&reader, r.n, text + at, piece < n - at ? piece : n - at);
-	got = (struct read){ { truth(&r)->refs[0], truth(&r)->refs[1], truth(&r)->refs[2] }, truth(&r)->instructions, reader.lines,
+	got = (struct read){ { truth(&r)->refs[0], truth(&r)->refs[1], truth(&r)->refs[2] },
+			     truth(&r)->instructions,
+			     reader.lines,
 			     reader.skipped };
 	rig_close(&r);
 	return got;
@@ -50,9 +54,33 @@ static void lackeys_lines_are_understood(void **state)
 static void what_is_no_line_of_lackey_is_skipped(void **state)
 {
 	static const char *const lines[] = {
-		"", " ", "==1234== Lackey, an example Valgrind tool", "==1234==", "I", "I  ", "I  ,3", "I  1000", "I  1000,", "I  1000,x",
-		"I  1000,3x", "I  1000,3 4", "I  1000 ,3", "I1000,3", "X  1000,3", "i  1000,3", " L 10000000000000000,8", " L g,8", " L -1,8",
-		" L 0x10,8", "I  1000,1234", "I  1000,-1", " L", " L ", " L 1000;8", "\xff\xfe", "0 1000",
+		"",
+		" ",
+		"==1234== Lackey, an example Valgrind tool",
+		"==1234==",
+		"I",
+		"I  ",
+		"I  ,3",
+		"I  1000",
+		"I  1000,",
+		"I  1000,x",
+		"I  1000,3x",
+		"I  1000,3 4",
+		"I  1000 ,3",
+		"I1000,3",
+		"X  1000,3",
+		"i  1000,3",
+		" L 10000000000000000,8",
+		" L g,8",
+		" L -1,8",
+		" L 0x10,8",
+		"I  1000,1234",
+		"I  1000,-1",
+		" L",
+		" L ",
+		" L 1000;8",
+		"\xff\xfe",
+		"0 1000",
 	};
 
 	(void)state;
@@ -72,8 +100,9 @@ static void dinero_lines_are_understood(void **state)
 
 static void what_is_no_line_of_dinero_is_skipped(void **state)
 {
-	static const char *const lines[] = { "", "0", "0 ", "3 1000", "4 0", "-1 0", "01 1000", "0 0x1000", "0 g", "0 10000000000000000", "0 12z",
-					     "a 1000", "01000", "I  1000,3" };
+	static const char *const lines[] = { "",      "0",       "0 ",       "3 1000",   "4 0",
+					     "-1 0",  "01 1000", "0 0x1000", "0 g",      "0 10000000000000000",
+					     "0 12z", "a 1000",  "01000",    "I  1000,3" };
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(lines); i++)
@@ -87,11 +116,11 @@ static void an_address_and_a_strand_are_what_the_line_and_the_reader_say(void **
 	(void)state;
 	rig_open(&r, "batoka", 2, (struct niagara_opts){ 0 });
 	niagara_read(&reader, r.n, " S 7fc0,8\n", 10);
-	assert_int_equal(truth(&r)->mcu_reads[0][1], 1);       /* bit 12; and node 1 asked */
+	assert_int_equal(truth(&r)->mcu_reads[0][1], 1); /* bit 12; and node 1 asked */
 	assert_int_equal(truth(&r)->served[1], 1);
 	assert_int_equal(truth(&r)->refs[NIAGARA_STORE], 1);
 	assert_true(now_of(&r.n->strand[64].cycles) > 0);
-	reader.strand = UINT16_MAX;                    /* no such strand: nothing happens */
+	reader.strand = UINT16_MAX; /* no such strand: nothing happens */
 	niagara_read(&reader, r.n, " S 7fc0,8\n", 10);
 	assert_int_equal(truth(&r)->refs[NIAGARA_STORE], 1);
 	rig_close(&r);
@@ -107,7 +136,7 @@ static const char sample[] =
 	"a line that is far too long for any reference, and that goes on and on and on, until it is longer than what a reader keeps "
 	"of a line whose end has not come yet I  04001000,3\n"
 	" S 1ffefffe60,8\n"
-	"I  04001010,2";                       /* without an end */
+	"I  04001010,2"; /* without an end */
 
 static void pieces_may_end_anywhere(void **state)
 {

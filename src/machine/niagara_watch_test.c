@@ -16,7 +16,12 @@ static struct rig r;
 /* ---- a line that lies ------------------------------------------------------------------------------------ */
 
 /* What a counter with this selection shows is times by over, and grows by `more` a reading. */
-struct lie { uint8_t cls, unit; uint16_t code; int class; uint32_t times, over, more; };
+struct lie {
+	uint8_t cls, unit;
+	uint16_t code;
+	int class;
+	uint32_t times, over, more;
+};
 static const struct lie *lie;
 static uint64_t readings;
 
@@ -88,7 +93,11 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 /* ---- buffers that lie -------------------------------------------------------------------------------------- */
 
 /* What is added to a word of strand 0's buffer, at each moment that time has passed. */
-struct buffer_lie { uint32_t at; uint64_t more, at_too, more_too; bool missed; };
+struct buffer_lie {
+	uint32_t at;
+	uint64_t more, at_too, more_too;
+	bool missed;
+};
 static const struct buffer_lie *buffer_lie;
 
 static uint64_t line_missed(void *arg)
@@ -125,20 +134,30 @@ static uint64_t now(void *arg)
 
 /* ---- a watch ------------------------------------------------------------------------------------------------- */
 
-static const struct hv_line_ops line_ops = { .what = "the model", .sun4v = line_sun4v, .asr = line_asr, .tsb_missed = line_missed };
+static const struct hv_line_ops line_ops = {
+	.what = "the model", .sun4v = line_sun4v, .asr = line_asr, .tsb_missed = line_missed
+};
 static struct sun4v_client *client;
 static struct hv_line line;
 
-static struct sun4v_watch *watch(const char *machine, uint32_t sockets, const char *load, uint32_t strands, uint64_t seed, uint64_t interval)
+static struct sun4v_watch *watch(const char *machine, uint32_t sockets, const char *load, uint32_t strands,
+				 uint64_t seed, uint64_t interval)
 {
-	const struct sun4v_watch_opts o = { .of = strcmp(machine, "niagara") ? SUN4V_VFALLS : SUN4V_MMUSTAT, .ns = interval,
-					    .pass = pass, .now = now };
+	const struct sun4v_watch_opts o = { .of = strcmp(machine, "niagara") ? SUN4V_VFALLS : SUN4V_MMUSTAT,
+					    .ns = interval,
+					    .pass = pass,
+					    .now = now };
 	struct sun4v_watch *w = NULL;
 	struct err e = { 0 };
 
 	rig_open(&r, machine, sockets, (struct niagara_opts){ .load = load, .seed = seed, .strands = strands });
-	line = (struct hv_line){ .op = &line_ops, .strands = r.strands, .strands_per_node = r.kind->strands_per_node,
-				 .sockets = r.kind->nodes, .memory = (uint8_t *)r.ram, .base = RAM_BASE, .bytes = sizeof(r.ram) };
+	line = (struct hv_line){ .op = &line_ops,
+				 .strands = r.strands,
+				 .strands_per_node = r.kind->strands_per_node,
+				 .sockets = r.kind->nodes,
+				 .memory = (uint8_t *)r.ram,
+				 .base = RAM_BASE,
+				 .bytes = sizeof(r.ram) };
 	snprintf(line.machine, sizeof(line.machine), "%s", machine);
 	ns = readings = 0;
 	assert_int_equal(pass(NULL, 20000), 0);
@@ -157,8 +176,12 @@ static void unwatch(struct sun4v_watch *w)
 
 /* ---- machines that are right ----------------------------------------------------------------------------------- */
 
-static const struct { const char *machine; uint32_t sockets; } models[] = {
-	{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 }, { "batoka", 2 }, { "batoka", 3 }, { "batoka", 4 },
+static const struct {
+	const char *machine;
+	uint32_t sockets;
+} models[] = {
+	{ "niagara", 1 }, { "maramba", 1 }, { "maramba", 2 }, { "batoka", 1 },
+	{ "batoka", 2 },  { "batoka", 3 },  { "batoka", 4 },
 };
 
 /* held: how often each law had something to say. */
@@ -173,8 +196,8 @@ static void obeys(uint32_t model, const char *load, uint64_t seed, uint32_t held
 		const enum sun4v_verdict v = sun4v_watch_law(w, l, &e);
 
 		if (v == SUN4V_BROKEN)
-			fail_msg("%s, %u sockets, load %s, seed %lu: law %u: %s", models[model].machine, models[model].sockets, load, seed,
-				 l->number, e.text);
+			fail_msg("%s, %u sockets, load %s, seed %lu: law %u: %s", models[model].machine,
+				 models[model].sockets, load, seed, l->number, e.text);
 		assert_true(v == SUN4V_HOLDS || e.text[0]);
 		held[of][i] += v == SUN4V_HOLDS;
 	}
@@ -198,7 +221,8 @@ static void all_models_obey_all_laws_with_all_seeds(void **state)
 	for (uint32_t of = 0; of < 2; of++)
 		for (uint32_t i = 0; sun4v_law_at(of, i); i++)
 			if (!held[of][i])
-				fail_msg("law %u of %s never had anything to say", i + 1, of == SUN4V_VFALLS ? "vfalls" : "mmustat");
+				fail_msg("law %u of %s never had anything to say", i + 1,
+					 of == SUN4V_VFALLS ? "vfalls" : "mmustat");
 }
 
 /* ---- machines that are wrong ------------------------------------------------------------------------------------- */
@@ -215,9 +239,17 @@ static void is_caught(struct sun4v_watch *w, enum sun4v_provider of, uint32_t la
 
 static void a_doctored_victoria_falls_is_caught_by_each_law(void **state)
 {
-	static const struct { int row; uint32_t law; struct lie lie; const char *load; } rows[] = {
-		{ __LINE__, 1, { VF_SPARC_PCR, 0, 0x330, 1, 2, 1, 0 }, "random" },     /* PERF_CONFIG local counts others too */
-		{ __LINE__, 1, { VF_SPARC_PCR, 0, 0x330, 2, 0, 1, 0 }, "random" },     /* remote is never counted */
+	static const struct {
+		int row;
+		uint32_t law;
+		struct lie lie;
+		const char *load;
+	} rows[] = {
+		{ __LINE__,
+		  1,
+		  { VF_SPARC_PCR, 0, 0x330, 1, 2, 1, 0 },
+		  "random" }, /* PERF_CONFIG local counts others too */
+		{ __LINE__, 1, { VF_SPARC_PCR, 0, 0x330, 2, 0, 1, 0 }, "random" }, /* remote is never counted */
 		{ __LINE__, 2, { VF_ZAM_PIC0, VF_UNIT_LPU_A, 0x21, -1, 1, 2, 0 }, "random" },
 		{ __LINE__, 2, { VF_ZAM_PIC1, VF_UNIT_LPU_A, 0x22, -1, 1, 1, 9 }, "random" },
 		{ __LINE__, 3, { VF_ZAM_PIC1, VF_UNIT_ASU, 3, -1, 1, 2, 0 }, "random" },
@@ -229,7 +261,7 @@ static void a_doctored_victoria_falls_is_caught_by_each_law(void **state)
 		{ __LINE__, 9, { VF_MCU_PIC, 0, 1, -1, 1, 1, 1000000 }, "random" },
 		{ __LINE__, 10, { VF_MCU_PIC, 0, 4, -1, 8, 1, 0 }, "random" },
 		{ __LINE__, 11, { VF_MCU_PIC, 0, 7, -1, 1, 1, 1000000 }, "random" },
-		{ __LINE__, 12, { VF_MCU_PIC, 0, 0, -1, 1, 4, 0 }, "random" },         /* what the links carry nobody read */
+		{ __LINE__, 12, { VF_MCU_PIC, 0, 0, -1, 1, 4, 0 }, "random" }, /* what the links carry nobody read */
 		{ __LINE__, 12, { VF_SPARC_PCR, 0, 0x330, 1, 4, 1, 0 }, "stream" },
 		{ __LINE__, 13, { VF_MCU_PIC, 0, 0, -1, 3, 1, 0 }, "random" },
 		{ __LINE__, 13, { VF_ZAM_PIC1, VF_UNIT_LPU_A, 0x23, -1, 1, 2, 0 }, "random" },
@@ -254,16 +286,20 @@ static void a_doctored_victoria_falls_is_caught_by_each_law(void **state)
 
 static void a_doctored_niagara_is_caught_by_each_law(void **state)
 {
-	enum { HITS = 0x180, TICKS = 0x188, RESERVED = 0x1a0 };        /* 8 KB of the data side, context not 0 */
-	static const struct { int row; uint32_t law; struct buffer_lie lie; } rows[] = {
-		{ __LINE__, 1, { TICKS, (uint64_t)-1 << 40, HITS, 0, false } },        /* it goes back */
+	enum { HITS = 0x180, TICKS = 0x188, RESERVED = 0x1a0 }; /* 8 KB of the data side, context not 0 */
+	static const struct {
+		int row;
+		uint32_t law;
+		struct buffer_lie lie;
+	} rows[] = {
+		{ __LINE__, 1, { TICKS, (uint64_t)-1 << 40, HITS, 0, false } }, /* it goes back */
 		{ __LINE__, 2, { RESERVED, 1, HITS, 0, false } },
-		{ __LINE__, 3, { HITS, 1000000, TICKS, 0, false } },                   /* hits that take no time */
-		{ __LINE__, 3, { 0x1d8, 77, HITS, 0, false } },                        /* ticks of no hit: 256 MB pages */
+		{ __LINE__, 3, { HITS, 1000000, TICKS, 0, false } }, /* hits that take no time */
+		{ __LINE__, 3, { 0x1d8, 77, HITS, 0, false } },      /* ticks of no hit: 256 MB pages */
 		{ __LINE__, 4, { TICKS, UINT64_C(1) << 40, HITS, 0, false } },
 		{ __LINE__, 5, { HITS, 100000, TICKS, 3000000, false } },
 		{ __LINE__, 6, { HITS, 1, TICKS, 30, false } },
-		{ __LINE__, 6, { 0, 0, 0, 0, true } },                         /* misses without a TSB are not counted */
+		{ __LINE__, 6, { 0, 0, 0, 0, true } }, /* misses without a TSB are not counted */
 	};
 	uint32_t caught = 0;
 

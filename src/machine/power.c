@@ -76,7 +76,8 @@ static int set_up(struct power *p, const struct power_opts *o, struct err *e)
 	rc = power_configure(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e);
 	if (rc < 0)
 		return rc;
-	if (p->has_changes && (rc = rehearse(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e)) < 0)
+	if (p->has_changes &&
+	    (rc = rehearse(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e)) < 0)
 		return rc;
 	if (o->level != LEVEL_AS_CONFIGURED)
 		p->level = o->level;
@@ -138,11 +139,13 @@ int power_change(struct power *p, const struct pchange *c, struct err *e)
 	struct power_partition q = c->q;
 
 	switch (c->what) {
-	case CHANGE_CREATE: return power_create(p, &q, e);
-	case CHANGE_DELETE: return power_delete(p, q.id, e);
+	case CHANGE_CREATE:
+		return power_create(p, &q, e);
+	case CHANGE_DELETE:
+		return power_delete(p, q.id, e);
 	default:
 		if (is)
-			q.rights = is->c.rights;      /* may have been given otherwise when it was opened */
+			q.rights = is->c.rights; /* may have been given otherwise when it was opened */
 		return power_resize(p, &q, e);
 	}
 }

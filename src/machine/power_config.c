@@ -32,12 +32,19 @@
 #define WORDS_MOST 40u
 #define DEFAULT_LMBS 1024u
 #define LMBS_MOST (1u << 20)
-#define CLOCK_MOST 16u                        /* cycles per tick: 8.2 GHz */
+#define CLOCK_MOST 16u /* cycles per tick: 8.2 GHz */
 #define IPC_MOST 10u
 #define MS_OF_WINDOW 10u
 #define MS_MOST UINT64_C(1000000000)
 
-struct line { struct power *p; uint32_t number; char text[LINE_MOST]; char *word[WORDS_MOST]; uint32_t n; struct err *e; };
+struct line {
+	struct power *p;
+	uint32_t number;
+	char text[LINE_MOST];
+	char *word[WORDS_MOST];
+	uint32_t n;
+	struct err *e;
+};
 
 static int bad(const struct line *l, const char *word, const char *why)
 {
@@ -58,8 +65,8 @@ static int unknown(const struct line *l, const char *word, const char *what, con
 	snprintf(key, sizeof(key), "%.*s", (int)strcspn(word, "="), word);
 	near = text_nearest(key, names, n);
 
-	return err_set(l->e, TALLY_EINVAL, "line %u: %s: no such %s%s%s%s", l->number, key, what, near ? "; did you mean '" : "",
-		       near ? near : "", near ? "'?" : "");
+	return err_set(l->e, TALLY_EINVAL, "line %u: %s: no such %s%s%s%s", l->number, key, what,
+		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool number(const char *s, uint64_t least, uint64_t most, uint64_t *ret)
@@ -92,8 +99,8 @@ static bool fraction(const char *s, uint64_t most, uint64_t *n, uint64_t *d)
 static int build(struct power *p, struct err *e)
 {
 	if (p->nodes * p->chips * p->cores_of_chip > POWER_CORES_MOST || p->nodes * p->chips > CHIPS_MOST)
-		return err_set(e, TALLY_EINVAL, "%u nodes of %u chips with %u cores: at most %u chips and %u cores", p->nodes, p->chips,
-			       p->cores_of_chip, CHIPS_MOST, POWER_CORES_MOST);
+		return err_set(e, TALLY_EINVAL, "%u nodes of %u chips with %u cores: at most %u chips and %u cores",
+			       p->nodes, p->chips, p->cores_of_chip, CHIPS_MOST, POWER_CORES_MOST);
 	p->nchips = p->nodes * p->chips;
 	p->ncores = p->nchips * p->cores_of_chip;
 	for (uint32_t i = 0; i < p->nchips; i++) {
@@ -103,7 +110,9 @@ static int build(struct power *p, struct err *e)
 		p->chip[i].free_even = (p->lmbs_of_chip + 1) / 2;
 	}
 	for (uint32_t i = 0; i < p->ncores; i++)
-		p->core[i] = (struct pcore){ .state = POWER_SHARED, .owner = NOBODY, .logical = NOBODY,
+		p->core[i] = (struct pcore){ .state = POWER_SHARED,
+					     .owner = NOBODY,
+					     .logical = NOBODY,
 					     .chip = (uint16_t)(i / p->cores_of_chip) };
 	power_wire(p);
 	return 0;
@@ -122,8 +131,8 @@ static int size(struct line *l, uint32_t *what, uint64_t most)
 	if (l->p->ncores)
 		return bad(l, l->word[0], "it stands before cores and partitions");
 	if (l->n != 2 || !number(l->word[1], 1, most, &v))
-		return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s is a number from 1 to %llu", l->number, value_or_word(l), l->word[0],
-			       (unsigned long long)most);
+		return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s is a number from 1 to %llu", l->number,
+			       value_or_word(l), l->word[0], (unsigned long long)most);
 	*what = (uint32_t)v;
 	return 0;
 }
@@ -188,8 +197,13 @@ static int ids_line(struct line *l)
 
 static int core_line(struct line *l)
 {
-	static const struct { const char *word; uint8_t state; } states[] = {
-		{ "guarded", POWER_GUARDED }, { "unlicensed", POWER_UNLICENSED }, { "not-installed", POWER_NOT_INSTALLED },
+	static const struct {
+		const char *word;
+		uint8_t state;
+	} states[] = {
+		{ "guarded", POWER_GUARDED },
+		{ "unlicensed", POWER_UNLICENSED },
+		{ "not-installed", POWER_NOT_INSTALLED },
 	};
 	uint64_t i;
 	int rc = built(l);
@@ -259,20 +273,38 @@ static bool ipc_of(struct power_partition *q, const char *v)
 }
 
 /* KEY=VALUE: a number of `bytes` at `offset` up to `most`, or what `take` takes. */
-struct setting { const char *key; uint16_t offset; uint8_t bytes; uint32_t most; bool (*take)(struct power_partition *, const char *); const char *what; };
-#define NUMERIC(key, field, most, what) \
-	{ key, offsetof(struct power_partition, field), sizeof(((struct power_partition *)0)->field), most, NULL, what }
-#define WORDY(key, take, what) { key, 0, 0, 0, take, what }
+struct setting {
+	const char *key;
+	uint16_t offset;
+	uint8_t bytes;
+	uint32_t most;
+	bool (*take)(struct power_partition *, const char *);
+	const char *what;
+};
+#define NUMERIC(key, field, most, what)                                                                           \
+	{                                                                                                         \
+		key, offsetof(struct power_partition, field), sizeof(((struct power_partition *)0)->field), most, \
+			NULL, what                                                                                \
+	}
+#define WORDY(key, take, what)           \
+	{                                \
+		key, 0, 0, 0, take, what \
+	}
 static const struct setting settings[] = {
-	WORDY("name", name_of, "1 to 15 letters are expected"), WORDY("type", type_of, "shared or dedicated is expected"),
-	WORDY("idle", idle_of, "yes or no is expected"), WORDY("rights", rights_of, "all, expanded, lab, with commas, are expected"),
+	WORDY("name", name_of, "1 to 15 letters are expected"),
+	WORDY("type", type_of, "shared or dedicated is expected"),
+	WORDY("idle", idle_of, "yes or no is expected"),
+	WORDY("rights", rights_of, "all, expanded, lab, with commas, are expected"),
 	WORDY("ipc", ipc_of, "instructions per cycle are expected, such as 5/4, at most 10"),
 	NUMERIC("vps", vps, POWER_CORES_MOST, "0 to 480 is expected"),
 	NUMERIC("entitlement", entitlement, POWER_CORES_MOST * 100, "hundredths of a core are expected, up to 48000"),
-	NUMERIC("weight", weight, 255, "0 to 255 is expected"), NUMERIC("home", home, CHIPS_MOST - 1, "a chip is expected, 0 to 31"),
+	NUMERIC("weight", weight, 255, "0 to 255 is expected"),
+	NUMERIC("home", home, CHIPS_MOST - 1, "a chip is expected, 0 to 31"),
 	NUMERIC("memory", memory_lmbs, LMBS_MOST, "blocks of 256 MB are expected, up to 1048576"),
-	NUMERIC("demand", demand, 1000, "0 to 1000 is expected"), NUMERIC("swing", swing, 1000, "0 to 1000 is expected"),
-	NUMERIC("period", period, 60000, "windows are expected, up to 60000"), NUMERIC("snooze", snooze, 1000, "0 to 1000 is expected"),
+	NUMERIC("demand", demand, 1000, "0 to 1000 is expected"),
+	NUMERIC("swing", swing, 1000, "0 to 1000 is expected"),
+	NUMERIC("period", period, 60000, "windows are expected, up to 60000"),
+	NUMERIC("snooze", snooze, 1000, "0 to 1000 is expected"),
 	NUMERIC("traffic", bytes_per_tick, 1000, "bytes per tick are expected, up to 1000"),
 	NUMERIC("writes", writes, 1000, "0 to 1000 is expected"),
 };
@@ -310,7 +342,8 @@ static int set(struct line *l, struct power_partition *q, const char *w)
 		return 0;
 	for (uint32_t i = 0; i < COUNT(settings); i++)
 		names[i] = settings[i].key;
-	memcpy(&names[COUNT(settings)], (const char *const[]){ "capped", "uncapped", "donate", "spread" }, 4 * sizeof(*names));
+	memcpy(&names[COUNT(settings)], (const char *const[]){ "capped", "uncapped", "donate", "spread" },
+	       4 * sizeof(*names));
 	return unknown(l, w, "setting", names, COUNT(names));
 }
 
@@ -327,7 +360,9 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 	if (is) {
 		*q = is->c;
 	} else {
-		*q = (struct power_partition){ .weight = 128, .ipc_n = 1, .ipc_d = 1, .vps = 1, .period = 1, .memory_lmbs = 16, .writes = 250 };
+		*q = (struct power_partition){
+			.weight = 128, .ipc_n = 1, .ipc_d = 1, .vps = 1, .period = 1, .memory_lmbs = 16, .writes = 250
+		};
 		q->id = (uint16_t)id;
 		snprintf(q->name, sizeof(q->name), "lpar%u", q->id);
 	}
@@ -338,7 +373,7 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 
 static int does_not_fit(const struct line *l, int rc, const struct err *e)
 {
-	return rc < 0 ? err_set(l->e, (enum tally_err)-rc, "line %u: %s", l->number, e->text) : 0;
+	return rc < 0 ? err_set(l->e, (enum tally_err) - rc, "line %u: %s", l->number, e->text) : 0;
 }
 
 static int partition_line(struct line *l)
@@ -369,7 +404,8 @@ static int change_of(struct line *l, struct pchange *c)
 	if (strcmp(l->word[2], "delete"))
 		return unknown(l, l->word[2], "change", (const char *const[]){ "partition", "delete" }, 2);
 	if (l->n != 4 || !number(l->word[3], 2, NOBODY - 1, &id))
-		return bad(l, l->word[l->n - 1], "the number of a partition is expected; 1 stays: it is the one that asks");
+		return bad(l, l->word[l->n - 1],
+			   "the number of a partition is expected; 1 stays: it is the one that asks");
 	c->what = CHANGE_DELETE;
 	c->q.id = (uint16_t)id;
 	return 0;
@@ -405,10 +441,21 @@ static int at_line(struct line *l)
 
 /* ---- lines -------------------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name; int (*take)(struct line *l); } words[] = {
-	{ "nodes", nodes_line }, { "chips", chips_line }, { "cores", cores_line }, { "memory", memory_line }, { "clock", clock_line },
-	{ "collection", collection_line }, { "firmware", firmware_line }, { "hardware-ids", ids_line }, { "core", core_line },
-	{ "partition", partition_line }, { "at", at_line },
+static const struct {
+	const char *name;
+	int (*take)(struct line *l);
+} words[] = {
+	{ "nodes", nodes_line },
+	{ "chips", chips_line },
+	{ "cores", cores_line },
+	{ "memory", memory_line },
+	{ "clock", clock_line },
+	{ "collection", collection_line },
+	{ "firmware", firmware_line },
+	{ "hardware-ids", ids_line },
+	{ "core", core_line },
+	{ "partition", partition_line },
+	{ "at", at_line },
 };
 
 static int take(struct line *l)

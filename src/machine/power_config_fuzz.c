@@ -14,7 +14,8 @@ static uint64_t sum(struct power *p, uint32_t number, uint32_t a, uint32_t b)
 	struct gpci_values v = { .id = 0 };
 	uint64_t n = 0;
 
-	for (uint64_t from = 0; power_ops.next(p, (struct papr_caller){ 1, 0 }, request(number), false, from, 0, &v) > 0; from = v.id + 1)
+	for (uint64_t from = 0;
+	     power_ops.next(p, (struct papr_caller){ 1, 0 }, request(number), false, from, 0, &v) > 0; from = v.id + 1)
 		n += v.v[a] + (b ? v.v[b] : 0);
 	return n;
 }
@@ -24,12 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct power *p = NULL;
 	struct err e = { 0 };
 
-	if (power_open(&p, &(struct power_opts){ .level = 255, .config = (const char *)data, .config_bytes = size }, &e) < 0) {
+	if (power_open(&p, &(struct power_opts){ .level = 255, .config = (const char *)data, .config_bytes = size },
+		       &e) < 0) {
 		assert(e.text[0] && !p);
 		assert(mem_live() == 0);
 		return 0;
 	}
-	for (uint64_t w = 1; w <= 8; w++) {   /* processor time; capped and uncapped */
+	for (uint64_t w = 1; w <= 8; w++) { /* processor time; capped and uncapped */
 		struct power_retired gone;
 
 		power_run(p, w * POWER_WINDOW);

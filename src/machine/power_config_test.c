@@ -20,23 +20,30 @@ static void every_word_and_setting_is_taken(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(open_text(&p,
-				   "# a remark\n\n  nodes 2 # behind a line\nchips\t3\r\ncores 4\nmemory 77\nclock 129/17\ncollection 3\n"
-				   "firmware 8\nhardware-ids sparse\ncore 0 guarded\ncore 23 not-installed\ncore 11 unlicensed\n"
-				   "partition 500 name=web-1 type=shared vps=8 entitlement=310 weight=200 uncapped idle=yes rights=all,lab "
-				   "home=5 memory=12 demand=550 swing=400 period=60 snooze=150 ipc=5/4 traffic=3\n"
-				   "partition 2 type=dedicated donate spread vps=2 idle=no rights=expanded\n"
-				   "partition 3 capped entitlement=1", &e), 0);
+	assert_int_equal(
+		open_text(
+			&p,
+			"# a remark\n\n  nodes 2 # behind a line\nchips\t3\r\ncores 4\nmemory 77\nclock 129/17\ncollection 3\n"
+			"firmware 8\nhardware-ids sparse\ncore 0 guarded\ncore 23 not-installed\ncore 11 unlicensed\n"
+			"partition 500 name=web-1 type=shared vps=8 entitlement=310 weight=200 uncapped idle=yes rights=all,lab "
+			"home=5 memory=12 demand=550 swing=400 period=60 snooze=150 ipc=5/4 traffic=3\n"
+			"partition 2 type=dedicated donate spread vps=2 idle=no rights=expanded\n"
+			"partition 3 capped entitlement=1",
+			&e),
+		0);
 	assert_int_equal(power_level(p), 8);
 	assert_int_equal(power_cores(p), 24);
 	assert_int_equal(power_partitions(p, &q), 3);
-	assert_true(q[0].id == 2 && q[0].dedicated && q[0].donate && q[0].spread && q[0].vps == 2 && !q[0].reports_idle);
+	assert_true(q[0].id == 2 && q[0].dedicated && q[0].donate && q[0].spread && q[0].vps == 2 &&
+		    !q[0].reports_idle);
 	assert_true(!q[0].rights.all && q[0].rights.expanded && !q[0].rights.lab);
 	assert_string_equal(q[0].name, "lpar2");
 	assert_true(q[1].capped && q[1].weight == 128 && q[1].memory_lmbs == 16 && q[1].vps == 1);
 	assert_string_equal(q[2].name, "web-1");
-	assert_true(q[2].vps == 8 && q[2].entitlement == 310 && q[2].weight == 200 && !q[2].capped && q[2].reports_idle);
-	assert_true(q[2].rights.all && q[2].rights.lab && !q[2].rights.expanded && q[2].home == 5 && q[2].memory_lmbs == 12);
+	assert_true(q[2].vps == 8 && q[2].entitlement == 310 && q[2].weight == 200 && !q[2].capped &&
+		    q[2].reports_idle);
+	assert_true(q[2].rights.all && q[2].rights.lab && !q[2].rights.expanded && q[2].home == 5 &&
+		    q[2].memory_lmbs == 12);
 	assert_true(q[2].demand == 550 && q[2].swing == 400 && q[2].period == 60 && q[2].snooze == 150);
 	assert_true(q[2].ipc_n == 5 && q[2].ipc_d == 4 && q[2].bytes_per_tick == 3);
 	power_close(p);
@@ -47,7 +54,9 @@ static void every_word_and_setting_is_taken(void **state)
 
 static void an_error_names_the_line_the_word_and_what_would_do(void **state)
 {
-	static const struct { const char *text, *words; } rows[] = {
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
 		{ "node 2\n", "line 1: node: no such word; did you mean 'nodes'?" },
 		{ "nodes 2\n\nxyzzy\n", "line 3: xyzzy: no such word" },
 		{ "nodes 5\n", "line 1: 5: nodes is a number from 1 to 4" },
@@ -69,11 +78,16 @@ static void an_error_names_the_line_the_word_and_what_would_do(void **state)
 		{ "core 3 guarde\n", "line 1: guarde: guarded, unlicensed or" },
 		{ "core 3 guarded\ncore 3 guarded\n", "line 2: 3: cores stand before partitions, each once" },
 		{ "partition 1 entitlement=1\ncore 3 guarded\n", "line 2: 3: cores stand before" },
-		{ "clock 0/5\n", "line 1: 0/5: cycles per tick" }, { "clock 5/0\n", "cycles per tick" }, { "clock 17\n", "at most 16" },
-		{ "clock 1/2/3\n", "cycles per tick" }, { "clock /\n", "cycles per tick" }, { "clock 11111111111111111111/5\n", "cycles per tick" },
+		{ "clock 0/5\n", "line 1: 0/5: cycles per tick" },
+		{ "clock 5/0\n", "cycles per tick" },
+		{ "clock 17\n", "at most 16" },
+		{ "clock 1/2/3\n", "cycles per tick" },
+		{ "clock /\n", "cycles per tick" },
+		{ "clock 11111111111111111111/5\n", "cycles per tick" },
 		{ "firmware 7\n", "line 1: 7: 0, 3, 5, 6 or 8 is expected" },
 		{ "hardware-ids dense\n", "line 1: dense: sparse is expected" },
-		{ "partition\n", "line 1: partition: a partition's number" }, { "partition 0\n", "line 1: 0: a partition's number" },
+		{ "partition\n", "line 1: partition: a partition's number" },
+		{ "partition 0\n", "line 1: 0: a partition's number" },
 		{ "partition 65535\n", "line 1: 65535: a partition's number" },
 		{ "partition 1 wieght=3\n", "line 1: wieght: no such setting; did you mean 'weight'?" },
 		{ "partition 1 spraed\n", "line 1: spraed: no such setting; did you mean 'spread'?" },
@@ -83,16 +97,21 @@ static void an_error_names_the_line_the_word_and_what_would_do(void **state)
 		{ "partition 1 type=mixed\n", "line 1: type=mixed: shared or dedicated is expected" },
 		{ "partition 1 idle=maybe\n", "line 1: idle=maybe: yes or no" },
 		{ "partition 1 rights=all,root\n", "line 1: rights=all,root: all, expanded, lab" },
-		{ "partition 1 rights=\n", "line 1: rights=: all, expanded, lab" }, { "partition 1 rights=all,\n", "rights=all,: all" },
+		{ "partition 1 rights=\n", "line 1: rights=: all, expanded, lab" },
+		{ "partition 1 rights=all,\n", "rights=all,: all" },
 		{ "partition 1 ipc=11\n", "line 1: ipc=11: instructions per cycle" },
-		{ "partition 1 name=\n", "line 1: name=: 1 to 15" }, { "partition 1 name=0123456789abcdef\n", "1 to 15" },
+		{ "partition 1 name=\n", "line 1: name=: 1 to 15" },
+		{ "partition 1 name=0123456789abcdef\n", "1 to 15" },
 		{ "partition 1 demand=1001\n", "demand=1001: 0 to 1000" },
 		{ "\npartition 1\n", "line 2: partition 1: entitlement: it has none" },
-		{ "partition 1 entitlement=1\npartition 1 entitlement=1\n", "line 2: partition 1: it is there already" },
-		{ "partition 1 vps=20 entitlement=1700\n", "line 1: partition 1 wants 17.00 cores: of 16 shared ones 0.00 are promised" },
+		{ "partition 1 entitlement=1\npartition 1 entitlement=1\n",
+		  "line 2: partition 1: it is there already" },
+		{ "partition 1 vps=20 entitlement=1700\n",
+		  "line 1: partition 1 wants 17.00 cores: of 16 shared ones 0.00 are promised" },
 		{ "partition 1 vps=1 entitlement=101\n", "line 1: partition 1: entitlement: more than" },
 		{ "partition 1 entitlement=1 home=2\n", "line 1: partition 1: home: there is no such chip" },
-		{ "memory 3\npartition 1 entitlement=1\n", "line 2: partition 1 wants 16 blocks of memory: 6 are free" },
+		{ "memory 3\npartition 1 entitlement=1\n",
+		  "line 2: partition 1 wants 16 blocks of memory: 6 are free" },
 	};
 
 	(void)state;
@@ -111,22 +130,30 @@ static void an_error_names_the_line_the_word_and_what_would_do(void **state)
 
 static void what_changes_is_done_at_its_time(void **state)
 {
-	static const struct { uint32_t windows, n, id, entitlement, demand; } rows[] = {
-		{ 0, 2, 0, 0, 0 }, { 1, 2, 0, 0, 0 }, { 3, 2, 0, 0, 0 }, { 4, 3, 7, 150, 400 }, { 6, 3, 7, 150, 400 }, { 7, 3, 7, 150, 900 },
-		{ 9, 3, 7, 150, 900 }, { 10, 2, 0, 0, 0 }, { 11, 3, 7, 20, 0 },
+	static const struct {
+		uint32_t windows, n, id, entitlement, demand;
+	} rows[] = {
+		{ 0, 2, 0, 0, 0 },     { 1, 2, 0, 0, 0 },     { 3, 2, 0, 0, 0 },
+		{ 4, 3, 7, 150, 400 }, { 6, 3, 7, 150, 400 }, { 7, 3, 7, 150, 900 },
+		{ 9, 3, 7, 150, 900 }, { 10, 2, 0, 0, 0 },    { 11, 3, 7, 20, 0 },
 	};
 	const struct power_partition *q;
 	struct power *p;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(open_text(&p, BASE "at 30 partition 7 vps=2 entitlement=150 demand=400\nat 55 partition 7 demand=900\n"
-				       "at 90 delete 7\nat 100 partition 7 entitlement=20 # anew\n", &e), 0);
+	assert_int_equal(open_text(&p,
+				   BASE
+				   "at 30 partition 7 vps=2 entitlement=150 demand=400\nat 55 partition 7 demand=900\n"
+				   "at 90 delete 7\nat 100 partition 7 entitlement=20 # anew\n",
+				   &e),
+			 0);
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		power_run(p, rows[i].windows * (uint64_t)POWER_WINDOW);
 		assert_int_equal(power_partitions(p, &q), rows[i].n);
 		if (rows[i].id)
-			assert_true(q[2].id == rows[i].id && q[2].entitlement == rows[i].entitlement && q[2].demand == rows[i].demand);
+			assert_true(q[2].id == rows[i].id && q[2].entitlement == rows[i].entitlement &&
+				    q[2].demand == rows[i].demand);
 	}
 	power_close(p);
 	assert_int_equal(mem_live(), 0);
@@ -140,7 +167,13 @@ static void the_askers_rights_stay_when_it_changes(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(power_open(&p, &(struct power_opts){ .level = 6, .config = text, .config_bytes = strlen(text), .rights_given = true }, &e), 0);
+	assert_int_equal(power_open(&p,
+				    &(struct power_opts){ .level = 6,
+							  .config = text,
+							  .config_bytes = strlen(text),
+							  .rights_given = true },
+				    &e),
+			 0);
 	power_run(p, POWER_WINDOW);
 	assert_int_equal(power_partitions(p, &q), 1);
 	assert_true(q[0].demand == 300 && !q[0].rights.all);
@@ -149,10 +182,16 @@ static void the_askers_rights_stay_when_it_changes(void **state)
 
 static void a_change_that_can_not_be_is_refused_before_anything_runs(void **state)
 {
-	static const struct { const char *text, *words; } rows[] = {
-		{ BASE "at\n", "line 4: at: milliseconds" }, { BASE "at 5\n", "line 4: 5: milliseconds" }, { BASE "at x delete 2\n", "line 4: x: " },
-		{ BASE "at 5 delet 2\n", "no such change; did you mean 'delete'?" }, { BASE "at 5 delete\n", "line 4: delete: the number" },
-		{ BASE "at 5 delete 1\n", "1 stays" }, { BASE "at 5 delete 3\n", "line 4: partition 3: there is none" },
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{ BASE "at\n", "line 4: at: milliseconds" },
+		{ BASE "at 5\n", "line 4: 5: milliseconds" },
+		{ BASE "at x delete 2\n", "line 4: x: " },
+		{ BASE "at 5 delet 2\n", "no such change; did you mean 'delete'?" },
+		{ BASE "at 5 delete\n", "line 4: delete: the number" },
+		{ BASE "at 5 delete 1\n", "1 stays" },
+		{ BASE "at 5 delete 3\n", "line 4: partition 3: there is none" },
 		{ BASE "at 5 delete 2\nat 6 delete 2\n", "line 5: partition 2: there is none" },
 		{ BASE "at 50 delete 2\nat 30 partition 4 entitlement=1\n", "line 5: 30: changes stand in the order" },
 		{ BASE "at 5 partition\n", "line 4: partition: a partition's number" },
@@ -160,7 +199,8 @@ static void a_change_that_can_not_be_is_refused_before_anything_runs(void **stat
 		{ BASE "at 5 partition 2 vps=3\n", "keeps its 2 cores" },
 		{ BASE "at 5 partition 2 type=shared entitlement=5\n", "can't change" },
 		{ BASE "at 5 partition 1 wieght=3\n", "did you mean 'weight'?" },
-		{ BASE "at 5 delete 2\npartition 4 entitlement=5\n", "line 5: partition: what is there from the start" },
+		{ BASE "at 5 delete 2\npartition 4 entitlement=5\n",
+		  "line 5: partition: what is there from the start" },
 		{ BASE "at 9999999999999 delete 2\n", "line 4: 9999999999999: milliseconds" },
 	};
 
@@ -178,7 +218,8 @@ static void a_change_that_can_not_be_is_refused_before_anything_runs(void **stat
 
 static void changes_survive_every_failing_allocation(void **state)
 {
-	static const char text[] = BASE "at 10 partition 7 vps=2 entitlement=150 demand=400\nat 20 partition 7 vps=3\nat 30 delete 7\n";
+	static const char text[] =
+		BASE "at 10 partition 7 vps=2 entitlement=150 demand=400\nat 20 partition 7 vps=3\nat 30 delete 7\n";
 
 	(void)state;
 	for (long n = 1;; n++) {
@@ -195,7 +236,7 @@ static void changes_survive_every_failing_allocation(void **state)
 		failed = mem_failed();
 		mem_fail_at(0);
 		if (rc == 0)
-			assert_int_equal(power_partitions(p, &q), 2);          /* a window late, and done */
+			assert_int_equal(power_partitions(p, &q), 2); /* a window late, and done */
 		power_close(p);
 		assert_int_equal(mem_live(), 0);
 		if (!failed)
@@ -212,10 +253,12 @@ static void lines_without_end_and_bytes_that_are_no_text_are_refused(void **stat
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
-	assert_int_equal(power_open(&p, &(struct power_opts){ .config = text, .config_bytes = sizeof(text) }, &e), -TALLY_EINVAL);
+	assert_int_equal(power_open(&p, &(struct power_opts){ .config = text, .config_bytes = sizeof(text) }, &e),
+			 -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "line 1: this line: it is too long"));
 	e = (struct err){ 0 };
-	assert_int_equal(power_open(&p, &(struct power_opts){ .config = "nodes\0 2\n", .config_bytes = 9 }, &e), -TALLY_EINVAL);
+	assert_int_equal(power_open(&p, &(struct power_opts){ .config = "nodes\0 2\n", .config_bytes = 9 }, &e),
+			 -TALLY_EINVAL);
 	e = (struct err){ 0 };
 	for (uint32_t i = 0; i < 90; i += 2)
 		memcpy(text + i, "a ", 2);

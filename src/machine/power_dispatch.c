@@ -30,14 +30,14 @@
 #define TIMER_TICKS 64u
 #define OVER_TICKS 128u
 #define PIECE_TICKS (DISPATCH_TICKS + TIMER_TICKS + OVER_TICKS)
-#define MANAGE_TICKS 512u                     /* of each core that it dispatches on, in a window with a collection cycle */
+#define MANAGE_TICKS 512u /* of each core that it dispatches on, in a window with a collection cycle */
 
 struct window {
 	struct power *p;
-	uint32_t nwant;                       /* of p->want */
-	uint64_t capped;                      /* granted to shared partitions inside their entitlements */
-	uint32_t most;                        /* ticks that a virtual processor can run: the window but for its dispatch */
-	uint32_t manage;                      /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
+	uint32_t nwant;  /* of p->want */
+	uint64_t capped; /* granted to shared partitions inside their entitlements */
+	uint32_t most;   /* ticks that a virtual processor can run: the window but for its dispatch */
+	uint32_t manage; /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
 	uint32_t timers, over, managed, kept; /* times of the hypervisor's work; pieces that nobody dispatched */
 	uint32_t runners;                     /* virtual processors of shared partitions that want to run */
 	uint32_t full[2];                     /* bit: that chip has no such room */
@@ -156,7 +156,8 @@ static void claims_cut(struct window *w, uint64_t most)
 
 	for (uint32_t i = 0; i < p->nparts; i++)
 		if (!p->part[i].c.dedicated)
-			p->part[i].grant_capped = (uint64_t)((unsigned __int128)p->part[i].grant_capped * most / w->capped);
+			p->part[i].grant_capped =
+				(uint64_t)((unsigned __int128)p->part[i].grant_capped * most / w->capped);
 	w->capped = most;
 	w->nwant = 0;
 }
@@ -164,7 +165,7 @@ static void claims_cut(struct window *w, uint64_t most)
 /* What shared cores have beyond the entitlements that are used, and what dedicated ones donate. */
 static void grant_more(struct window *w)
 {
-	uint64_t shared = 0, lent = 0, back = w->runners;      /* pieces, and cores' ends that are too short for one */
+	uint64_t shared = 0, lent = 0, back = w->runners; /* pieces, and cores' ends that are too short for one */
 
 	for (uint32_t i = 0; i < w->p->ncores; i++) {
 		const struct pcore *c = &w->p->core[i];
@@ -265,7 +266,7 @@ static uint32_t distance(const struct power *p, uint32_t home, uint32_t core)
 
 	if (home == core)
 		return 0;
-	return a == b ? 2 : p->chip[a].node == p->chip[b].node ? 1 : 3;        /* secondary is the chip, primary the node */
+	return a == b ? 2 : p->chip[a].node == p->chip[b].node ? 1 : 3; /* secondary is the chip, primary the node */
 }
 
 /* There is more left on the core than a dispatch costs. */
@@ -363,7 +364,7 @@ static void spread(struct window *w, struct ppart *q)
 	uint32_t at = q->turn < q->c.vps ? q->turn : 0, served = 0;
 
 	q->turn = (uint16_t)(at + 1);
-	while (grant) {                       /* it is no more than all want */
+	while (grant) { /* it is no more than all want */
 		struct pvp *vp = &q->vp[at];
 		uint32_t n = vp->want < grant ? vp->want : (uint32_t)grant;
 
@@ -381,7 +382,8 @@ static void spread(struct window *w, struct ppart *q)
 
 static void account(struct ppart *q)
 {
-	uint64_t own = q->c.dedicated && !q->c.donate && q->demand < q->ran ? q->ran - q->demand : 0;     /* its idle loop */
+	uint64_t own =
+		q->c.dedicated && !q->c.donate && q->demand < q->ran ? q->ran - q->demand : 0; /* its idle loop */
 	uint64_t idle = own + (q->ran - own) * q->c.snooze / 1000, told = q->c.reports_idle ? idle : 0;
 
 	q->entitled += q->c.dedicated ? (uint64_t)q->c.vps * W : entitlement(q);

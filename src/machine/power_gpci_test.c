@@ -13,7 +13,8 @@
 #define W ((uint64_t)POWER_WINDOW)
 enum { LAWS = 14 };
 
-static enum gpci_verdict verdict(uint32_t law, const struct gpci_snapshot *before, const struct gpci_snapshot *now, struct err *e)
+static enum gpci_verdict verdict(uint32_t law, const struct gpci_snapshot *before, const struct gpci_snapshot *now,
+				 struct err *e)
 {
 	*e = (struct err){ 0 };
 	return gpci_law_check(gpci_law_at(law - 1), before, now, e);
@@ -61,7 +62,9 @@ static void they_hold_on_every_load_level_and_right(void **state)
 	(void)state;
 	for (uint32_t i = 0; (l = power_load_at(i)); i++)
 		for (uint32_t k = 0; k < COUNT(levels) * 8; k++) {
-			const struct power_opts o = { .load = l->name, .level = levels[k / 8], .rights_given = true,
+			const struct power_opts o = { .load = l->name,
+						      .level = levels[k / 8],
+						      .rights_given = true,
 						      .rights = { k & 1, k & 2, k & 4 } };
 			struct gpci_snapshot *s, *was = NULL;
 			static struct world w;
@@ -111,7 +114,10 @@ static void they_hold_on_machines_made_by_chance_that_change(void **state)
 		static struct world w;
 
 		random_config(&d, &config);
-		world_open(&w, &(struct power_opts){ .seed = seed, .level = 6, .config = config.p, .config_bytes = config.n }, NULL, NULL);
+		world_open(&w,
+			   &(struct power_opts){
+				   .seed = seed, .level = 6, .config = config.p, .config_bytes = config.n },
+			   NULL, NULL);
 		for (uint32_t n = 0; n < 5; n++, was = s) {
 			uint32_t parts = power_partitions(w.p, &q), which = roll(&d, 4);
 			struct power_partition c = q[roll(&d, parts)];
@@ -147,7 +153,8 @@ static bool same_records(const struct gpci_table *a, const struct gpci_table *b)
 	bool same = a->n == b->n;
 
 	for (uint32_t i = 0; same && i < a->n; i++)
-		same = a->v[i].id == b->v[i].id && a->v[i].secondary == b->v[i].secondary && a->v[i].nelements == b->v[i].nelements &&
+		same = a->v[i].id == b->v[i].id && a->v[i].secondary == b->v[i].secondary &&
+		       a->v[i].nelements == b->v[i].nelements &&
 		       !memcmp(a->v[i].v, b->v[i].v, a->r->nfields * sizeof(a->v[i].v[0])) &&
 		       !memcmp(a->v[i].element, b->v[i].element, a->v[i].nelements * sizeof(a->v[i].element[0]));
 	return same;
@@ -174,7 +181,8 @@ static void in_any_size(struct world *w, const struct gpci_request *r)
 		if (gpci_read(&small, &w->line, r, r->index == GPCI_BY_NOTHING ? -1 : 0, &e) < 0)
 			fail_msg("%s in %zu bytes: %s", r->name, bytes, e.text);
 		if (!same_records(&whole, &small))
-			fail_msg("%s in %zu bytes: %u records are not the %u of a large reply", r->name, bytes, small.n, whole.n);
+			fail_msg("%s in %zu bytes: %u records are not the %u of a large reply", r->name, bytes, small.n,
+				 whole.n);
 		gpci_table_free(&small);
 	}
 	gpci_table_free(&whole);
@@ -190,10 +198,12 @@ static void replies_of_any_size_give_the_same_records_of_every_request(void **st
 			const struct gpci_request *r;
 			static struct world w;
 
-			world_open(&w, &(struct power_opts){ .load = big ? "large" : "mixed", .level = levels[k] }, NULL, NULL);
+			world_open(&w, &(struct power_opts){ .load = big ? "large" : "mixed", .level = levels[k] },
+				   NULL, NULL);
 			world_run(&w, 123);
 			for (uint32_t i = 0; (r = gpci_request_at(i)); i++)
-				if (gpci_request(r->number, levels[k], 8) == r && strcmp(r->name, "mmcrh") && power_ops.has(w.p, r))
+				if (gpci_request(r->number, levels[k], 8) == r && strcmp(r->name, "mmcrh") &&
+				    power_ops.has(w.p, r))
 					in_any_size(&w, r);
 			world_close(&w);
 		}
@@ -206,8 +216,8 @@ struct doctor {
 	struct world *w;
 	bool at_work;
 	uint32_t law, way;
-	uint32_t records;                     /* of this call */
-	uint64_t kept;                        /* a value from before */
+	uint32_t records; /* of this call */
+	uint64_t kept;    /* a value from before */
 };
 
 static uint32_t place(const struct gpci_request *r, const char *name)
@@ -220,58 +230,117 @@ static uint32_t place(const struct gpci_request *r, const char *name)
 }
 
 /* Adds to a field of record `id` of a request. */
-static void spoil(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name, uint64_t more)
+static void spoil(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name,
+		  uint64_t more)
 {
 	if (r->number == number && v->id == id)
 		v->v[place(r, name)] += more;
 }
 
-static void replace(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name, uint64_t value)
+static void replace(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name,
+		    uint64_t value)
 {
 	if (r->number == number && v->id == id)
 		v->v[place(r, name)] = value;
 }
 
 /* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0 is shared. */
-static bool doctored(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from, struct gpci_values *v)
+static bool doctored(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from,
+		     struct gpci_values *v)
 {
 	switch (d->law * 10 + d->way) {
-	case 10: spoil(r, v, 0x10, 0, "processor_time", 1); return true;
-	case 11: spoil(r, v, 0x20, 2, "capped", UINT64_C(1) << 40); return true;
-	case 20: replace(r, v, 0x10, 0, "processor_time", UINT64_C(1) << 50); return true;
-	case 21: replace(r, v, 0x10, 1, "state", 2); return true;
-	case 30: replace(r, v, 0x20, 2, "entitled", 5); return true;
-	case 31: spoil(r, v, 0x20, 2, "entitled", 10 * W); return true;
+	case 10:
+		spoil(r, v, 0x10, 0, "processor_time", 1);
+		return true;
+	case 11:
+		spoil(r, v, 0x20, 2, "capped", UINT64_C(1) << 40);
+		return true;
+	case 20:
+		replace(r, v, 0x10, 0, "processor_time", UINT64_C(1) << 50);
+		return true;
+	case 21:
+		replace(r, v, 0x10, 1, "state", 2);
+		return true;
+	case 30:
+		replace(r, v, 0x20, 2, "entitled", 5);
+		return true;
+	case 31:
+		spoil(r, v, 0x20, 2, "entitled", 10 * W);
+		return true;
 	case 40:
 		replace(r, v, 0x20, 2, "capped", d->kept);
 		spoil(r, v, 0x20, 2, "uncapped", W);
 		return true;
-	case 50: spoil(r, v, 0x20, 3, "uncapped", UINT64_C(1) << 40); return true;
-	case 60: spoil(r, v, 0x20, 6, "uncapped", 1); return true;
-	case 61: spoil(r, v, 0x20, 5, "donated", UINT64_C(1) << 40); return true;
-	case 62: spoil(r, v, 0x20, 2, "donated", 1); return true;
-	case 70: spoil(r, v, 0x20, 2, "donated", UINT64_C(1) << 50); return true;
-	case 71: spoil(r, v, 0x20, 5, "capped", 1); return true;
-	case 80: spoil(r, v, 0x20, 2, "idle", UINT64_C(1) << 40); return true;
-	case 90: spoil(r, v, 0x30, 2, "cycles", 1); return true;
-	case 91: spoil(r, v, 0x94, 0, "instructions", 1); return true;
+	case 50:
+		spoil(r, v, 0x20, 3, "uncapped", UINT64_C(1) << 40);
+		return true;
+	case 60:
+		spoil(r, v, 0x20, 6, "uncapped", 1);
+		return true;
+	case 61:
+		spoil(r, v, 0x20, 5, "donated", UINT64_C(1) << 40);
+		return true;
+	case 62:
+		spoil(r, v, 0x20, 2, "donated", 1);
+		return true;
+	case 70:
+		spoil(r, v, 0x20, 2, "donated", UINT64_C(1) << 50);
+		return true;
+	case 71:
+		spoil(r, v, 0x20, 5, "capped", 1);
+		return true;
+	case 80:
+		spoil(r, v, 0x20, 2, "idle", UINT64_C(1) << 40);
+		return true;
+	case 90:
+		spoil(r, v, 0x30, 2, "cycles", 1);
+		return true;
+	case 91:
+		spoil(r, v, 0x94, 0, "instructions", 1);
+		return true;
 	case 92:
 		spoil(r, v, 0x30, 2, "cycles", UINT64_C(1) << 40);
 		spoil(r, v, 0x94, 0, "cycles_all_threads", UINT64_C(1) << 40);
 		return true;
-	case 100: spoil(r, v, 0x60, 0, "idle_w", UINT64_C(1) << 50); return true;
-	case 101: spoil(r, v, 0x60, 0, "idle_w", (uint64_t)-1); return true;
-	case 102: spoil(r, v, 0x50, 3, "idle_a", (uint64_t)-2); return true;
-	case 103: replace(r, v, 0x50, 1, "idle_b", 7); return true;
-	case 104: replace(r, v, 0x60, 1, "idle_x", UINT64_MAX); return true;
-	case 105: spoil(r, v, 0x60, 2, "total", 4); return true;
-	case 110: spoil(r, v, 0x80002000, 0, "hpmc3", UINT64_C(1) << 50); return true;
-	case 111: spoil(r, v, 0x80002000, 0, "hpmc4_now", 3); return true;
-	case 112: replace(r, v, 0x80002000, 3, "mmcrh", 3); return true;
-	case 120: replace(r, v, 0xe0, 2, "on_home_core", 0); return true;
-	case 121: replace(r, v, 0xa0, 2, "processor", 999); return true;
-	case 122: spoil(r, v, 0x94, 0, "purr", 8); return true;
-	case 123: replace(r, v, 0x20, 2, "entitled", 5); return true;      /* it consumed more than one that began anew */
+	case 100:
+		spoil(r, v, 0x60, 0, "idle_w", UINT64_C(1) << 50);
+		return true;
+	case 101:
+		spoil(r, v, 0x60, 0, "idle_w", (uint64_t)-1);
+		return true;
+	case 102:
+		spoil(r, v, 0x50, 3, "idle_a", (uint64_t)-2);
+		return true;
+	case 103:
+		replace(r, v, 0x50, 1, "idle_b", 7);
+		return true;
+	case 104:
+		replace(r, v, 0x60, 1, "idle_x", UINT64_MAX);
+		return true;
+	case 105:
+		spoil(r, v, 0x60, 2, "total", 4);
+		return true;
+	case 110:
+		spoil(r, v, 0x80002000, 0, "hpmc3", UINT64_C(1) << 50);
+		return true;
+	case 111:
+		spoil(r, v, 0x80002000, 0, "hpmc4_now", 3);
+		return true;
+	case 112:
+		replace(r, v, 0x80002000, 3, "mmcrh", 3);
+		return true;
+	case 120:
+		replace(r, v, 0xe0, 2, "on_home_core", 0);
+		return true;
+	case 121:
+		replace(r, v, 0xa0, 2, "processor", 999);
+		return true;
+	case 122:
+		spoil(r, v, 0x94, 0, "purr", 8);
+		return true;
+	case 123:
+		replace(r, v, 0x20, 2, "entitled", 5);
+		return true; /* it consumed more than one that began anew */
 	case 130:
 		if (from && d->records == 1)
 			spoil(r, v, 0x10, v->id, "processor_time", 1);
@@ -288,12 +357,13 @@ static bool doctored(const struct doctor *d, const struct gpci_request *r, bool 
 		if (self)
 			replace(r, v, 0xb1, 1, "score", 101);
 		return true;
-	default: return false;
+	default:
+		return false;
 	}
 }
 
-static int doctored_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
-			 struct gpci_values *v)
+static int doctored_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+			 uint64_t secondary, struct gpci_values *v)
 {
 	struct doctor *d = arg;
 	int rc = power_ops.next(d->w->p, who, r, self, from, secondary, v);
@@ -322,7 +392,10 @@ static struct papr_rights doctored_rights(void *arg, uint16_t partition)
 }
 
 static const struct papr_machine_ops doctored_ops = {
-	.next = doctored_next, .begin = doctored_begin, .set_mmcrh = doctored_set, .rights = doctored_rights,
+	.next = doctored_next,
+	.begin = doctored_begin,
+	.set_mmcrh = doctored_set,
+	.rights = doctored_rights,
 };
 
 /* Whether the law is broken by the doctored second snapshot; the first one, and the machine as it is, break none. */
@@ -434,9 +507,17 @@ static void a_snapshot_waits_for_a_moment_in_which_nothing_moves(void **state)
 
 static void without_rights_or_an_earlier_snapshot_laws_are_unknown_and_say_why(void **state)
 {
-	static const struct { uint32_t law; const char *why; } alone[] = { { 4, "two snapshots" }, { 5, "two snapshots" }, { 7, "two snapshots" } };
-	static const struct { uint32_t law; const char *why; } own[] = {
-		{ 1, "0x10" }, { 2, "0x10" }, { 8, "0x20" }, { 10, "0x50" }, { 11, "0x80002000" }, { 13, "several records" }, { 14, "own partition" },
+	static const struct {
+		uint32_t law;
+		const char *why;
+	} alone[] = { { 4, "two snapshots" }, { 5, "two snapshots" }, { 7, "two snapshots" } };
+	static const struct {
+		uint32_t law;
+		const char *why;
+	} own[] = {
+		{ 1, "0x10" },           { 2, "0x10" },        { 8, "0x20" },
+		{ 10, "0x50" },          { 11, "0x80002000" }, { 13, "several records" },
+		{ 14, "own partition" },
 	};
 	static struct world w;
 	struct gpci_snapshot *s;
@@ -491,7 +572,9 @@ static void every_failing_allocation_is_survived(void **state)
 /* ---- what the text says of the block, against records counted by hand ---------------------------------------------- */
 
 enum { LONG_BLOCK = 32 + 200 * 48 };
-struct long_guest { uint8_t block[LONG_BLOCK]; };
+struct long_guest {
+	uint8_t block[LONG_BLOCK];
+};
 
 static bool long_is(void *arg, uint64_t ra, uint64_t n)
 {
@@ -511,7 +594,8 @@ static int long_write(void *arg, uint64_t ra, const void *from, size_t n)
 	return 0;
 }
 
-static int64_t ask_long(struct world *w, uint32_t most, uint32_t number, int32_t index, struct papr_caller who, struct long_guest *g)
+static int64_t ask_long(struct world *w, uint32_t most, uint32_t number, int32_t index, struct papr_caller who,
+			struct long_guest *g)
 {
 	const struct hv_mem mem = { .arg = g, .is = long_is, .read = long_read, .write = long_write };
 	const struct papr_opts o = { .level = power_level(w->p), .most = most, .ops = &power_ops, .arg = w->p };
@@ -573,7 +657,7 @@ static void a_long_reply_that_finds_no_memory_is_h_hardware_and_writes_nothing(v
 
 	(void)state;
 	open_200_partitions(&w);
-	mem_fail_at(2);                       /* the first is the service's own */
+	mem_fail_at(2); /* the first is the service's own */
 	assert_int_equal(ask_long(&w, 0, 0x20, 0, (struct papr_caller){ .partition = 1 }, &g), H_HARDWARE);
 	mem_fail_at(0);
 	assert_memory_equal(g.block + GPCI_HEADER, zero, sizeof(zero));
@@ -607,18 +691,23 @@ static void the_own_index_of_a_virtual_processor_that_there_is_not_was_answered_
 	open_200_partitions(&w);
 	for (uint32_t i = 0; i < COUNT(by_vp); i++)
 		for (uint16_t vp = 1; vp <= 3; vp++) {
-			bool is = vp < 2;     /* partition 1 has two */
+			bool is = vp < 2; /* partition 1 has two */
 
-			assert_int_equal(ask_long(&w, 0, by_vp[i], -1, (struct papr_caller){ 1, vp }, &g), is ? H_SUCCESS : H_PARAMETER);
+			assert_int_equal(ask_long(&w, 0, by_vp[i], -1, (struct papr_caller){ 1, vp }, &g),
+					 is ? H_SUCCESS : H_PARAMETER);
 			assert_int_equal(be(&g, 8, 4) & 0xffff, is);
 		}
-	assert_int_equal(ask_long(&w, 0, 0x20, -1, (struct papr_caller){ 1, 3 }, &g), H_SUCCESS);     /* of the partition, whoever asks */
+	assert_int_equal(ask_long(&w, 0, 0x20, -1, (struct papr_caller){ 1, 3 }, &g),
+			 H_SUCCESS); /* of the partition, whoever asks */
 	world_close(&w);
 }
 
 static void counters_that_are_not_modelled_were_zeros_with_success(void **state)
 {
-	static const struct { uint32_t number; uint8_t level; } rows[] = { { 0x70, 3 }, { 0x70, 5 }, { 0x70, 6 }, { 0xf4, 6 }, { 0xf4, 8 } };
+	static const struct {
+		uint32_t number;
+		uint8_t level;
+	} rows[] = { { 0x70, 3 }, { 0x70, 5 }, { 0x70, 6 }, { 0xf4, 6 }, { 0xf4, 8 } };
 	static struct long_guest g;
 	static struct world w;
 
@@ -627,7 +716,9 @@ static void counters_that_are_not_modelled_were_zeros_with_success(void **state)
 		world_open(&w, &(struct power_opts){ .level = rows[i].level }, NULL, NULL);
 		world_run(&w, 30);
 		for (int32_t index = -1; index < 1; index++)
-			assert_int_equal(ask_long(&w, 0, rows[i].number, index, (struct papr_caller){ .partition = 1 }, &g), H_NOT_AVAILABLE);
+			assert_int_equal(ask_long(&w, 0, rows[i].number, index, (struct papr_caller){ .partition = 1 },
+						  &g),
+					 H_NOT_AVAILABLE);
 		world_close(&w);
 	}
 }

@@ -15,20 +15,22 @@
 #include "machine/power.h"
 
 #define CHIPS_MOST 32u
-#define LINKS 7u                              /* A, B, C, W, X, Y, Z */
+#define LINKS 7u /* A, B, C, W, X, Y, Z */
 #define LINK_A 0u
 #define LINK_W 3u
-#define LINK_CLOCK 4u                         /* link cycles per tick */
-#define LINK_BYTES 8u                         /* per cycle */
-#define CONTROLLERS 2u                        /* of memory, on each chip */
-#define CONTROLLER_BYTES 16u                  /* per link cycle */
-#define ONE (1u << 20)                        /* shares and paces are fractions of it */
+#define LINK_CLOCK 4u        /* link cycles per tick */
+#define LINK_BYTES 8u        /* per cycle */
+#define CONTROLLERS 2u       /* of memory, on each chip */
+#define CONTROLLER_BYTES 16u /* per link cycle */
+#define ONE (1u << 20)       /* shares and paces are fractions of it */
 #define NONE UINT64_MAX
 #define NOBODY 0xffffu
 #define LMB_BYTES (UINT64_C(256) << 20)
 
 /* Divisions by the same number again and again: a multiplication by its inverse comes out at most 1 too small. */
-struct divisor { uint64_t d, inverse; };
+struct divisor {
+	uint64_t d, inverse;
+};
 static inline struct divisor divisor(uint64_t d)
 {
 	return (struct divisor){ d, UINT64_MAX / d };
@@ -42,73 +44,100 @@ static inline uint64_t divided(uint64_t n, struct divisor by)
 
 struct pcore {
 	uint64_t time, idle;
-	uint64_t instructions, cycles;        /* with the run latch set: HPMC3, HPMC4 */
-	uint16_t owner;                       /* partition, or NOBODY */
+	uint64_t instructions, cycles; /* with the run latch set: HPMC3, HPMC4 */
+	uint16_t owner;                /* partition, or NOBODY */
 	uint16_t logical, chip;
-	uint16_t lender;                      /* of a core that is lent in this window: the place of its partition */
-	uint8_t state;                        /* enum power_state, as the counters show it */
-	uint32_t left;                        /* of this window: ticks that are free */
+	uint16_t lender; /* of a core that is lent in this window: the place of its partition */
+	uint8_t state;   /* enum power_state, as the counters show it */
+	uint32_t left;   /* of this window: ticks that are free */
 	uint64_t dispatches;
 };
 struct pvp {
-	uint16_t home, last;                  /* cores; last: NOBODY before the first dispatch */
-	uint32_t want, got;                   /* ticks of this window */
+	uint16_t home, last; /* cores; last: NOBODY before the first dispatch */
+	uint32_t want, got;  /* ticks of this window */
 };
 struct ppart {
 	struct power_partition c;
-	uint64_t since;                       /* tick of its start */
+	uint64_t since; /* tick of its start */
 	uint64_t order;
 	struct pvp *vp;
-	uint16_t turn;                        /* the virtual processor that begins in the next window */
-	uint32_t phase;                       /* of its swing: windows in the period */
+	uint16_t turn;  /* the virtual processor that begins in the next window */
+	uint32_t phase; /* of its swing: windows in the period */
 	struct divisor period, ipc_d;
 	uint64_t entitled, capped, uncapped, donated, idle, run_cycles, run_instructions;
 	uint64_t cycle_carry, instruction_carry;
 	uint64_t wait_entitlement, wait_processor, nwait_entitlement, nwait_processor;
-	uint64_t dispatch[5];                 /* home core, primary, secondary, off, donated */
+	uint64_t dispatch[5]; /* home core, primary, secondary, off, donated */
 	/* of this window */
-	uint64_t demand, grant_capped, grant_uncapped, ran;    /* ran: ticks placed so far */
-	uint64_t run, busy;                   /* of what ran: with the run latch set; not idle */
-	uint32_t wanting;                     /* virtual processors that want to run */
-	uint32_t first, npiece;               /* of power.piece */
+	uint64_t demand, grant_capped, grant_uncapped, ran; /* ran: ticks placed so far */
+	uint64_t run, busy;                                 /* of what ran: with the run latch set; not idle */
+	uint32_t wanting;                                   /* virtual processors that want to run */
+	uint32_t first, npiece;                             /* of power.piece */
 	/* its memory */
-	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST];           /* blocks on a chip; those on its controller 0 */
-	uint32_t nreach;                      /* chips that have some */
-	struct preach { uint16_t chip; uint32_t share, even; } reach[CHIPS_MOST];        /* its share of the traffic; of that controller 0's */
-	uint32_t written;                     /* share of its traffic */
+	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST]; /* blocks on a chip; those on its controller 0 */
+	uint32_t nreach;                             /* chips that have some */
+	struct preach {
+		uint16_t chip;
+		uint32_t share, even;
+	} reach[CHIPS_MOST]; /* its share of the traffic; of that controller 0's */
+	uint32_t written;    /* share of its traffic */
 };
-struct pwant { struct ppart *q; uint64_t need; uint32_t weight; };
-struct plink { uint16_t peer; uint8_t peer_link; bool wired; uint64_t busy; };
-struct pcontroller { uint64_t need, written, reads, writes; uint32_t pace; };       /* need, written: bytes of this window; the others: all */
+struct pwant {
+	struct ppart *q;
+	uint64_t need;
+	uint32_t weight;
+};
+struct plink {
+	uint16_t peer;
+	uint8_t peer_link;
+	bool wired;
+	uint64_t busy;
+};
+struct pcontroller {
+	uint64_t need, written, reads, writes;
+	uint32_t pace;
+}; /* need, written: bytes of this window; the others: all */
 /* A stretch of a virtual processor on a core. One ends at most one at home and one elsewhere; all others use a core up. */
-struct piece { uint32_t core, ticks; };
+struct piece {
+	uint32_t core, ticks;
+};
 struct pchip {
 	uint16_t node, fabric;
 	struct plink link[LINKS];
-	uint64_t need[LINKS];                 /* bytes of this window */
+	uint64_t need[LINKS]; /* bytes of this window */
 	struct pcontroller mc[CONTROLLERS];
-	uint64_t lmbs, free_lmbs, free_even;  /* blocks; block k is controller k % 2's */
+	uint64_t lmbs, free_lmbs, free_even; /* blocks; block k is controller k % 2's */
 };
-struct collected {                            /* what a collection cycle publishes */
-	uint64_t time;                        /* link cycles */
-	uint64_t mmcrh_elapsed;               /* ticks since MMCRH was set; stands still while nothing is collected */
+struct collected {              /* what a collection cycle publishes */
+	uint64_t time;          /* link cycles */
+	uint64_t mmcrh_elapsed; /* ticks since MMCRH was set; stands still while nothing is collected */
 	uint64_t idle[CHIPS_MOST][LINKS];
-	uint64_t reads[CHIPS_MOST][CONTROLLERS], writes[CHIPS_MOST][CONTROLLERS];       /* bytes */
+	uint64_t reads[CHIPS_MOST][CONTROLLERS], writes[CHIPS_MOST][CONTROLLERS]; /* bytes */
 };
-struct hpmc {                                 /* of a core, as last collected; base: when MMCRH was set */
+struct hpmc { /* of a core, as last collected; base: when MMCRH was set */
 	uint64_t programmed[2], programmed_base[2];
 	uint64_t now3, now4, base3, base4;
 };
 enum { CHANGE_CREATE, CHANGE_RESIZE, CHANGE_DELETE };
-struct pchange { uint64_t window; uint8_t what; struct power_partition q; };   /* of the configuration, before that window */
-enum { HYPERVISOR_DISPATCH, HYPERVISOR_TIMERS, HYPERVISOR_OVER, HYPERVISOR_MANAGE, HYPERVISOR_KINDS };       /* as 0xF0 has them */
+struct pchange {
+	uint64_t window;
+	uint8_t what;
+	struct power_partition q;
+}; /* of the configuration, before that window */
+enum {
+	HYPERVISOR_DISPATCH,
+	HYPERVISOR_TIMERS,
+	HYPERVISOR_OVER,
+	HYPERVISOR_MANAGE,
+	HYPERVISOR_KINDS
+}; /* as 0xF0 has them */
 struct power {
 	/* the machine */
 	uint64_t seed;
-	uint32_t nodes, chips, cores_of_chip, lmbs_of_chip, ncores, nchips;        /* chips: of a node */
+	uint32_t nodes, chips, cores_of_chip, lmbs_of_chip, ncores, nchips; /* chips: of a node */
 	uint8_t level;
-	uint32_t collection;                  /* windows */
-	uint64_t clock_n;                     /* core cycles per tick */
+	uint32_t collection; /* windows */
+	uint64_t clock_n;    /* core cycles per tick */
 	struct divisor clock_d;
 	uint32_t mhz;
 	bool no_run_counts, hw_ids_differ;
@@ -116,35 +145,35 @@ struct power {
 	struct pchip chip[CHIPS_MOST];
 	/* partitions, by id */
 	struct ppart *part;
-	struct power_partition *view;         /* what power_partitions() shows */
+	struct power_partition *view; /* what power_partitions() shows */
 	uint32_t nparts, capparts;
 	uint64_t orders;
 	struct power_retired retired;
 	/* what the configuration changes while it runs, by time */
 	struct pchange *change;
-	uint32_t nchanges, capchanges, changed;        /* changed: how many are done */
-	bool has_changes, rehearsal;          /* rehearsal: a machine that only tries them out, all at its start */
+	uint32_t nchanges, capchanges, changed; /* changed: how many are done */
+	bool has_changes, rehearsal;            /* rehearsal: a machine that only tries them out, all at its start */
 	/* time */
 	uint64_t now, windows;
-	struct pwant want[POWER_PARTITIONS_MOST];      /* of this window */
-	uint64_t traffic[CHIPS_MOST][CHIPS_MOST];      /* bytes of this window */
-	uint32_t pace[CHIPS_MOST][CHIPS_MOST];         /* of a crowded window: what the cables between two chips let through */
-	struct piece *piece;                  /* of this window, those of a partition in a row */
+	struct pwant want[POWER_PARTITIONS_MOST]; /* of this window */
+	uint64_t traffic[CHIPS_MOST][CHIPS_MOST]; /* bytes of this window */
+	uint32_t pace[CHIPS_MOST][CHIPS_MOST]; /* of a crowded window: what the cables between two chips let through */
+	struct piece *piece;                   /* of this window, those of a partition in a row */
 	uint32_t npiece, cappiece;
 	uint64_t hypervisor[HYPERVISOR_KINDS];
 	/* collection */
 	struct collected published;
 	uint64_t mmcrh, mmcrh_next, mmcrh_since;
-	struct hpmc *hpmc;                    /* by core */
+	struct hpmc *hpmc; /* by core */
 };
 
-uint32_t power_place(const struct power *p, uint64_t id);      /* the first partition whose id is not below */
-struct ppart *power_part(const struct power *p, uint16_t id);  /* NULL */
-void power_window(struct power *p);           /* power_dispatch.c */
+uint32_t power_place(const struct power *p, uint64_t id);     /* the first partition whose id is not below */
+struct ppart *power_part(const struct power *p, uint16_t id); /* NULL */
+void power_window(struct power *p);                           /* power_dispatch.c */
 /* Of what ran: traffic, run cycles and instructions, as far as links and controllers let it through. power_memory.c */
 void power_memory(struct power *p);
-void power_reach(const struct power *p, struct ppart *q);      /* after its memory moved */
-uint32_t power_other(uint32_t i, uint32_t j);  /* which of the others j is for i: 0 for the first */
+void power_reach(const struct power *p, struct ppart *q); /* after its memory moved */
+uint32_t power_other(uint32_t i, uint32_t j);             /* which of the others j is for i: 0 for the first */
 void power_wire(struct power *p);
 void power_collect(struct power *p);
 int power_configure(struct power *p, const char *text, size_t n, struct err *e);

@@ -16,25 +16,28 @@
 enum { MACHINES = 1000, ROUNDS = 4, PARTITIONS_MOST = 64 };
 #define W ((uint64_t)POWER_WINDOW)
 enum { PURR, PARTS, RUN, ABC, WXYZ, CORES, QUEUES, HPMC, VPS, CONFIG, TOPOLOGY, MC, HYPERVISOR, TABLES };
-static const uint32_t numbers[TABLES] = { 0x10, 0x20, 0x30, 0x50, 0x60, 0x94, 0xe0, 0x80002000, 0xa0, 0x90, 0xd0, 0x80, 0xf0 };
+static const uint32_t numbers[TABLES] = { 0x10,       0x20, 0x30, 0x50, 0x60, 0x94, 0xe0,
+					  0x80002000, 0xa0, 0x90, 0xd0, 0x80, 0xf0 };
 
 /* A law about nothing holds: so it is counted in how many windows there was what a law is about. */
+/* clang-format off */
 #define SIGHTS(S) \
 	S(uncapped) S(held_at_entitlement) S(weight_0) S(donated) S(kept) S(borrowed) S(idle) S(idle_not_reported) S(fraction_carried)  \
 	S(no_run_counts) S(unusable) S(firmware_time) S(retired) S(traffic) S(full_link) S(full_controller) S(waited) S(not_wired) S(link_c) S(between_collections) \
 	S(mmcrh_set) S(mmcrh_off) S(dispatched_off_home) S(never_ran) S(many_pages) S(created) S(deleted) S(resized) S(refused)
+/* clang-format on */
 enum sight {
 #define S(name) SAW_##name,
 	SIGHTS(S)
 #undef S
-	SIGHTS_ALL
+		SIGHTS_ALL
 };
 static const char *const sight_name[] = {
 #define S(name) #name,
 	SIGHTS(S)
 #undef S
 };
-static uint32_t seen[SIGHTS_ALL];             /* over all machines */
+static uint32_t seen[SIGHTS_ALL]; /* over all machines */
 
 static void saw(enum sight what, bool it)
 {
@@ -42,7 +45,10 @@ static void saw(enum sight what, bool it)
 }
 
 /* A partition as the test follows it, since it was created. */
-struct known { struct power_partition c; uint64_t entitled, ran, busy; };
+struct known {
+	struct power_partition c;
+	uint64_t entitled, ran, busy;
+};
 struct trial {
 	struct world w;
 	struct dice dice;
@@ -56,10 +62,11 @@ struct trial {
 	uint32_t nnow;
 };
 
-#define HOLDS(t, law, ok) do { \
-	if (!(ok)) \
-		fail_msg("law %d: machine %u, window %u: %s", law, (t)->seed, (t)->window, #ok); \
-} while (0)
+#define HOLDS(t, law, ok)                                                                                \
+	do {                                                                                             \
+		if (!(ok))                                                                               \
+			fail_msg("law %d: machine %u, window %u: %s", law, (t)->seed, (t)->window, #ok); \
+	} while (0)
 
 static uint64_t at(const struct trial *t, int table, uint32_t i, const char *name)
 {
@@ -104,8 +111,10 @@ static void time_is_conserved(struct trial *t)
 	uint64_t T = power_now(t->w.p);
 
 	saw(SAW_retired, gone.capped != 0);
-	HOLDS(t, 1, field_sum(&t->is[PURR], "processor_time") ==
-		    field_sum(&t->is[PARTS], "capped") + field_sum(&t->is[PARTS], "uncapped") + gone.capped + gone.uncapped);
+	HOLDS(t, 1,
+	      field_sum(&t->is[PURR], "processor_time") == field_sum(&t->is[PARTS], "capped") +
+								   field_sum(&t->is[PARTS], "uncapped") + gone.capped +
+								   gone.uncapped);
 	for (uint32_t i = 0; i < t->is[PURR].n; i++) {
 		struct power_hidden h = power_hidden(t->w.p, i);
 		uint64_t time = at(t, PURR, i, "processor_time");
@@ -128,7 +137,8 @@ static void shared_partitions_get_what_they_may(struct trial *t)
 		shared += at(t, PURR, i, "state") == POWER_SHARED;
 	for (uint32_t i = 0; i < t->is[PARTS].n; i++) {
 		struct known *k = known(t, t->is[PARTS].v[i].id);
-		uint64_t capped = more(t, PARTS, i, "capped"), uncapped = more(t, PARTS, i, "uncapped"), entitled = more(t, PARTS, i, "entitled");
+		uint64_t capped = more(t, PARTS, i, "capped"), uncapped = more(t, PARTS, i, "uncapped"),
+			 entitled = more(t, PARTS, i, "entitled");
 
 		HOLDS(t, 5, capped + uncapped <= k->c.vps * W);
 		HOLDS(t, 3, at(t, PARTS, i, "entitled") == k->entitled);
@@ -162,7 +172,8 @@ static void dedicated_partitions_own_their_cores(struct trial *t)
 
 	for (uint32_t i = 0; i < t->is[PARTS].n; i++) {
 		struct known *k = known(t, t->is[PARTS].v[i].id);
-		uint64_t capped = more(t, PARTS, i, "capped"), donated = more(t, PARTS, i, "donated"), entitled = more(t, PARTS, i, "entitled");
+		uint64_t capped = more(t, PARTS, i, "capped"), donated = more(t, PARTS, i, "donated"),
+			 entitled = more(t, PARTS, i, "entitled");
 
 		if (!k->c.dedicated)
 			continue;
@@ -186,7 +197,8 @@ static void idle_and_run_counts_follow(struct trial *t)
 
 	for (uint32_t i = 0; i < t->is[PARTS].n; i++) {
 		struct known *k = known(t, t->is[PARTS].v[i].id);
-		uint64_t took = more(t, PARTS, i, "capped") + more(t, PARTS, i, "uncapped"), idle = more(t, PARTS, i, "idle");
+		uint64_t took = more(t, PARTS, i, "capped") + more(t, PARTS, i, "uncapped"),
+			 idle = more(t, PARTS, i, "idle");
 
 		HOLDS(t, 8, idle <= took && (k->c.reports_idle || !idle));
 		k->busy += took - idle;
@@ -196,8 +208,11 @@ static void idle_and_run_counts_follow(struct trial *t)
 		saw(SAW_no_run_counts, t->no_run_counts);
 		HOLDS(t, 9, at(t, RUN, i, "cycles") == (t->no_run_counts ? 0 : k->busy * t->clock_n / t->clock_d));
 	}
-	HOLDS(t, 9, field_sum(&t->is[RUN], "cycles") + gone.run_cycles == field_sum(&t->is[CORES], "cycles_all_threads"));
-	HOLDS(t, 9, field_sum(&t->is[RUN], "instructions") + gone.run_instructions == field_sum(&t->is[CORES], "instructions"));
+	HOLDS(t, 9,
+	      field_sum(&t->is[RUN], "cycles") + gone.run_cycles == field_sum(&t->is[CORES], "cycles_all_threads"));
+	HOLDS(t, 9,
+	      field_sum(&t->is[RUN], "instructions") + gone.run_instructions ==
+		      field_sum(&t->is[CORES], "instructions"));
 }
 
 static bool is_collected(const struct trial *t)
@@ -211,20 +226,25 @@ static uint32_t chip_at(const struct trial *t, uint64_t node, uint64_t fabric)
 	for (uint32_t i = 0; i < t->is[TOPOLOGY].n; i++)
 		if (at(t, TOPOLOGY, i, "hw_node_id") == node && at(t, TOPOLOGY, i, "fabric_chip_id") == fabric)
 			return i;
-	fail_msg("machine %u: node %llu has no chip %llu", t->seed, (unsigned long long)node, (unsigned long long)fabric);
+	fail_msg("machine %u: node %llu has no chip %llu", t->seed, (unsigned long long)node,
+		 (unsigned long long)fabric);
 	return 0;
 }
 
 /* The link of a chip that goes to that node, or to that chip inside its node. C goes where neither A nor B does. */
 static const char *link_to(const struct trial *t, uint32_t chip, uint64_t node, uint64_t fabric)
 {
-	static const char *const inside[][2] = { { "chip_w", "idle_w" }, { "chip_x", "idle_x" }, { "chip_y", "idle_y" }, { "chip_z", "idle_z" } };
+	static const char *const inside[][2] = {
+		{ "chip_w", "idle_w" }, { "chip_x", "idle_x" }, { "chip_y", "idle_y" }, { "chip_z", "idle_z" }
+	};
 
 	for (uint32_t k = 0; at(t, TOPOLOGY, chip, "hw_node_id") == node && k < COUNT(inside); k++)
 		if (at(t, TOPOLOGY, chip, inside[k][0]) == fabric)
 			return inside[k][1];
 	assert_true(at(t, TOPOLOGY, chip, "hw_node_id") != node);
-	return at(t, TOPOLOGY, chip, "node_a") == node ? "idle_a" : at(t, TOPOLOGY, chip, "node_b") == node ? "idle_b" : "idle_c";
+	return at(t, TOPOLOGY, chip, "node_a") == node ? "idle_a" :
+	       at(t, TOPOLOGY, chip, "node_b") == node ? "idle_b" :
+							 "idle_c";
 }
 
 /* Between each two chips that a cable joins: both count the same idle cycles. */
@@ -242,7 +262,8 @@ static void both_ends_are_alike(struct trial *t)
 			one = link_to(t, i, there, other);
 			two = link_to(t, k, node, fabric);
 			saw(SAW_link_c, !strcmp(one, "idle_c"));
-			HOLDS(t, 10, at(t, one[5] < 'w' ? ABC : WXYZ, i, one) == at(t, two[5] < 'w' ? ABC : WXYZ, k, two));
+			HOLDS(t, 10,
+			      at(t, one[5] < 'w' ? ABC : WXYZ, i, one) == at(t, two[5] < 'w' ? ABC : WXYZ, k, two));
 			HOLDS(t, 10, at(t, one[5] < 'w' ? ABC : WXYZ, i, one) != UINT64_MAX);
 		}
 }
@@ -261,13 +282,15 @@ static void links_are_collected_and_agree(struct trial *t)
 			HOLDS(t, 10, time == at(t, ABC, 0, "total"));
 			HOLDS(t, 10, idle == UINT64_MAX || idle <= time);
 			HOLDS(t, 10, idle == UINT64_MAX || more(t, table, i, names[l]) <= more(t, table, i, "total"));
-			HOLDS(t, 10, is_collected(t) || (idle == before(t, table, i, names[l]) && time == before(t, table, i, "total")));
+			HOLDS(t, 10,
+			      is_collected(t) ||
+				      (idle == before(t, table, i, names[l]) && time == before(t, table, i, "total")));
 			busy += idle == UINT64_MAX ? 0 : time - idle;
 			saw(SAW_not_wired, idle == UINT64_MAX);
 			saw(SAW_full_link, time && idle < time / 100);
 		}
 	}
-	HOLDS(t, 10, busy % 2 == 0);          /* each cable has two ends */
+	HOLDS(t, 10, busy % 2 == 0); /* each cable has two ends */
 	saw(SAW_traffic, busy != 0);
 	saw(SAW_between_collections, !is_collected(t));
 	both_ends_are_alike(t);
@@ -284,17 +307,25 @@ static void controllers_and_links_are_of_one_count(struct trial *t)
 		uint64_t time = at(t, MC, i, "mc0_total");
 
 		for (uint32_t l = 0; l < COUNT(names); l++)
-			carried += at(t, WXYZ, i, names[l]) == UINT64_MAX ? 0 : (at(t, WXYZ, i, "total") - at(t, WXYZ, i, names[l])) * 8;
+			carried += at(t, WXYZ, i, names[l]) == UINT64_MAX ?
+					   0 :
+					   (at(t, WXYZ, i, "total") - at(t, WXYZ, i, names[l])) * 8;
 		for (uint32_t m = 0; m < 2; m++) {
 			uint64_t frames = at(t, MC, i, m ? "mc1_frames" : "mc0_frames");
 
 			moved += frames * 64;
 			HOLDS(t, 10, frames * 64 <= time * 16);
-			HOLDS(t, 10, frames == at(t, MC, i, m ? "mc1_reads" : "mc0_reads") + at(t, MC, i, m ? "mc1_writes" : "mc0_writes"));
+			HOLDS(t, 10,
+			      frames == at(t, MC, i, m ? "mc1_reads" : "mc0_reads") +
+						at(t, MC, i, m ? "mc1_writes" : "mc0_writes"));
 			saw(SAW_full_controller, time && frames * 64 > time / 100 * 99 * 16);
 		}
 	}
-	HOLDS(t, 10, carried / 2 <= moved + 256 * (t->is[MC].n + t->window * t->is[MC].n));    /* each cable has two ends; rests of frames and cycles */
+	HOLDS(t, 10,
+	      carried / 2 <=
+		      moved + 256 * (t->is[MC].n +
+				     t->window *
+					     t->is[MC].n)); /* each cable has two ends; rests of frames and cycles */
 }
 
 static void waits_fit_their_windows_and_the_hypervisors_time_is_told(struct trial *t)
@@ -302,7 +333,8 @@ static void waits_fit_their_windows_and_the_hypervisors_time_is_told(struct tria
 	uint64_t spent = 0;
 
 	for (uint32_t i = 0; i < t->is[QUEUES].n; i++) {
-		uint64_t entitlement = more(t, QUEUES, i, "wait_entitlement_count"), processor = more(t, QUEUES, i, "wait_processor_count");
+		uint64_t entitlement = more(t, QUEUES, i, "wait_entitlement_count"),
+			 processor = more(t, QUEUES, i, "wait_processor_count");
 
 		HOLDS(t, 2, more(t, QUEUES, i, "wait_entitlement_time") <= entitlement * W);
 		HOLDS(t, 2, more(t, QUEUES, i, "wait_processor_time") <= processor * W);
@@ -311,8 +343,9 @@ static void waits_fit_their_windows_and_the_hypervisors_time_is_told(struct tria
 	}
 	for (uint32_t i = 0; i < t->is[PURR].n; i++)
 		spent += power_hidden(t->w.p, i).firmware;
-	HOLDS(t, 2, spent == at(t, HYPERVISOR, 0, "dispatching") + at(t, HYPERVISOR, 0, "timers") +
-			     at(t, HYPERVISOR, 0, "over_entitlement") + at(t, HYPERVISOR, 0, "management"));
+	HOLDS(t, 2,
+	      spent == at(t, HYPERVISOR, 0, "dispatching") + at(t, HYPERVISOR, 0, "timers") +
+			       at(t, HYPERVISOR, 0, "over_entitlement") + at(t, HYPERVISOR, 0, "management"));
 }
 
 static void hpmc_count_since_mmcrh_was_set(struct trial *t)
@@ -324,9 +357,13 @@ static void hpmc_count_since_mmcrh_was_set(struct trial *t)
 	saw(SAW_mmcrh_off, t->mmcrh == UINT64_MAX);
 	for (uint32_t i = 0; i < t->is[HPMC].n; i++) {
 		HOLDS(t, 11, at(t, HPMC, i, "mmcrh") == t->mmcrh);
-		HOLDS(t, 11, at(t, HPMC, i, "hpmc3") <= at(t, HPMC, i, "hpmc3_now") && at(t, HPMC, i, "hpmc4") <= at(t, HPMC, i, "hpmc4_now"));
-		if (!collected || t->mmcrh == UINT64_MAX) {    /* all stands still */
-			const char *names[] = { "hpmc1", "hpmc2", "hpmc3", "hpmc4", "hpmc3_now", "hpmc4_now", "elapsed" };
+		HOLDS(t, 11,
+		      at(t, HPMC, i, "hpmc3") <= at(t, HPMC, i, "hpmc3_now") &&
+			      at(t, HPMC, i, "hpmc4") <= at(t, HPMC, i, "hpmc4_now"));
+		if (!collected || t->mmcrh == UINT64_MAX) { /* all stands still */
+			const char *names[] = {
+				"hpmc1", "hpmc2", "hpmc3", "hpmc4", "hpmc3_now", "hpmc4_now", "elapsed"
+			};
 
 			for (uint32_t k = 0; k < COUNT(names); k++)
 				HOLDS(t, 11, at(t, HPMC, i, names[k]) == before(t, HPMC, i, names[k]));
@@ -335,8 +372,9 @@ static void hpmc_count_since_mmcrh_was_set(struct trial *t)
 		HOLDS(t, 9, at(t, HPMC, i, "hpmc4_now") == at(t, CORES, i, "cycles_all_threads"));
 		HOLDS(t, 9, at(t, HPMC, i, "hpmc3_now") == at(t, CORES, i, "instructions"));
 		if (set)
-			HOLDS(t, 11, !at(t, HPMC, i, "hpmc1") && !at(t, HPMC, i, "hpmc2") && !at(t, HPMC, i, "hpmc3") &&
-				     !at(t, HPMC, i, "hpmc4") && !at(t, HPMC, i, "elapsed"));
+			HOLDS(t, 11,
+			      !at(t, HPMC, i, "hpmc1") && !at(t, HPMC, i, "hpmc2") && !at(t, HPMC, i, "hpmc3") &&
+				      !at(t, HPMC, i, "hpmc4") && !at(t, HPMC, i, "elapsed"));
 		else if (power_now(t->w.p) > t->collection * W)
 			HOLDS(t, 11, more(t, HPMC, i, "hpmc3") == more(t, HPMC, i, "hpmc3_now"));
 	}
@@ -346,7 +384,8 @@ static void counters_only_grow(struct trial *t)
 {
 	for (int k = 0; k < TABLES; k++)
 		for (uint32_t i = 0; i < t->is[k].n; i++) {
-			const struct gpci_values *v = &t->is[k].v[i], *then = gpci_table_find(&t->was[k], v->id, v->secondary);
+			const struct gpci_values *v = &t->is[k].v[i],
+						 *then = gpci_table_find(&t->was[k], v->id, v->secondary);
 
 			for (uint32_t f = 0; then && f < t->is[k].r->nfields; f++)
 				HOLDS(t, 12, !(t->is[k].r->field[f].flags & GPCI_F_COUNTER) || v->v[f] >= then->v[f]);
@@ -355,12 +394,15 @@ static void counters_only_grow(struct trial *t)
 
 static void requests_that_say_the_same_agree(struct trial *t)
 {
-	static const char *const classes[] = { "on_home_core", "on_home_primary", "on_home_secondary", "off_home", "on_donating" };
+	static const char *const classes[] = { "on_home_core", "on_home_primary", "on_home_secondary", "off_home",
+					       "on_donating" };
 	uint64_t dispatches = power_retired(t->w.p).dispatches, hidden = 0;
 
 	for (uint32_t i = 0; i < t->is[PURR].n; i++) {
 		HOLDS(t, 12, at(t, PURR, i, "processor_time") == at(t, CORES, i, "purr"));
-		HOLDS(t, 12, at(t, PURR, i, "owner") == at(t, CONFIG, i, "owner") && at(t, PURR, i, "state") == at(t, CONFIG, i, "state"));
+		HOLDS(t, 12,
+		      at(t, PURR, i, "owner") == at(t, CONFIG, i, "owner") &&
+			      at(t, PURR, i, "state") == at(t, CONFIG, i, "state"));
 		hidden += power_hidden(t->w.p, i).dispatches;
 	}
 	saw(SAW_dispatched_off_home, field_sum(&t->is[QUEUES], "off_home") != 0);
@@ -392,8 +434,10 @@ static void pages_and_own_views_are_the_same(struct trial *t)
 		saw(SAW_many_pages, t->w.line.bytes < GPCI_HEADER + large->n * large->r->size);
 		HOLDS(t, 13, small.n == large->n);
 		for (uint32_t i = 0; i < small.n; i++)
-			HOLDS(t, 13, small.v[i].id == large->v[i].id && small.v[i].secondary == large->v[i].secondary &&
-				     !memcmp(small.v[i].v, large->v[i].v, large->r->nfields * sizeof(large->v[i].v[0])));
+			HOLDS(t, 13,
+			      small.v[i].id == large->v[i].id && small.v[i].secondary == large->v[i].secondary &&
+				      !memcmp(small.v[i].v, large->v[i].v,
+					      large->r->nfields * sizeof(large->v[i].v[0])));
 		gpci_table_free(&small);
 	}
 	t->w.line.bytes = GPCI_MOST;
@@ -549,8 +593,13 @@ static void trial(uint32_t seed, uint32_t rounds)
 	t.clock_d = number_behind(config.p, "clock ", 1);
 	t.collection = number_behind(config.p, "collection ", 0);
 	t.mmcrh = t.mmcrh_next = 0x003c1200;
-	world_open(&t.w, &(struct power_opts){ .seed = seed, .level = 6, .config = config.p, .config_bytes = config.n,
-					       .no_run_counts = t.no_run_counts }, NULL, NULL);
+	world_open(&t.w,
+		   &(struct power_opts){ .seed = seed,
+					 .level = 6,
+					 .config = config.p,
+					 .config_bytes = config.n,
+					 .no_run_counts = t.no_run_counts },
+		   NULL, NULL);
 	follow(&t);
 	read_all(&t);
 	for (uint32_t r = 0; r < rounds; r++) {

@@ -34,9 +34,11 @@ void power_wire(struct power *p)
 			const struct pchip *x = &p->chip[a], *y = &p->chip[b];
 
 			if (x->node == y->node)
-				join(p, a, LINK_W + power_other(x->fabric, y->fabric), b, LINK_W + power_other(y->fabric, x->fabric));
+				join(p, a, LINK_W + power_other(x->fabric, y->fabric), b,
+				     LINK_W + power_other(y->fabric, x->fabric));
 			else if (x->fabric == y->fabric)
-				join(p, a, LINK_A + power_other(x->node, y->node), b, LINK_A + power_other(y->node, x->node));
+				join(p, a, LINK_A + power_other(x->node, y->node), b,
+				     LINK_A + power_other(y->node, x->node));
 		}
 	p->mmcrh = p->mmcrh_next = MMCRH_DEFAULT;
 }
@@ -46,10 +48,14 @@ void power_wire(struct power *p)
 static uint64_t selected(const struct pcore *c, uint64_t selector)
 {
 	switch (selector) {
-	case SELECT_TIME: return c->time;
-	case SELECT_CYCLES: return c->cycles;
-	case SELECT_INSTRUCTIONS: return c->instructions;
-	default: return 0;
+	case SELECT_TIME:
+		return c->time;
+	case SELECT_CYCLES:
+		return c->cycles;
+	case SELECT_INSTRUCTIONS:
+		return c->instructions;
+	default:
+		return 0;
 	}
 }
 

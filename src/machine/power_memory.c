@@ -34,7 +34,8 @@ void power_reach(const struct power *p, struct ppart *q)
 	for (uint32_t i = 0; i < p->nchips; i++)
 		if (q->lmbs[i])
 			q->reach[q->nreach++] = (struct preach){
-				.chip = (uint16_t)i, .share = (uint32_t)((uint64_t)q->lmbs[i] * ONE / q->c.memory_lmbs),
+				.chip = (uint16_t)i,
+				.share = (uint32_t)((uint64_t)q->lmbs[i] * ONE / q->c.memory_lmbs),
 				.even = (uint32_t)((uint64_t)q->even[i] * ONE / q->lmbs[i]),
 			};
 	for (uint32_t i = 0; i < q->nreach; i++)
@@ -45,10 +46,12 @@ void power_reach(const struct power *p, struct ppart *q)
 
 /* ---- flows ---------------------------------------------------------------------------------------------- */
 
-static inline void flow_one(struct power *p, const struct ppart *q, const struct preach *to, uint32_t from, uint64_t bytes)
+static inline void flow_one(struct power *p, const struct ppart *q, const struct preach *to, uint32_t from,
+			    uint64_t bytes)
 {
 	struct pcontroller *mc = p->chip[to->chip].mc;
-	uint64_t even = share_of(bytes, to->even), written = share_of(bytes, q->written), written_even = share_of(written, to->even);
+	uint64_t even = share_of(bytes, to->even), written = share_of(bytes, q->written),
+		 written_even = share_of(written, to->even);
 
 	p->traffic[from][to->chip] += bytes;
 	mc[0].need += even;
@@ -77,7 +80,9 @@ static void link_need(struct power *p, uint32_t chip, uint32_t link, uint64_t by
 }
 
 /* The cables from one chip to another: at most two. */
-struct cable { uint32_t chip, link; };
+struct cable {
+	uint32_t chip, link;
+};
 static uint32_t route_find(const struct power *p, uint32_t from, uint32_t to, struct cable way[2])
 {
 	const struct pchip *f = &p->chip[from], *t = &p->chip[to];
@@ -146,7 +151,8 @@ static void pace_find(struct power *p)
 		for (uint32_t b = 0; b < p->nchips; b++) {
 			p->pace[a][b] = ONE;
 			for (uint32_t n = a == b ? 0 : route_find(p, a, b, way); n--;)
-				p->pace[a][b] = pace_least(p->pace[a][b], pace_of(p->chip[way[n].chip].need[way[n].link], LINK_MOST));
+				p->pace[a][b] = pace_least(p->pace[a][b],
+							   pace_of(p->chip[way[n].chip].need[way[n].link], LINK_MOST));
 		}
 	for (uint32_t i = 0; i < p->nchips; i++) {
 		struct pchip *c = &p->chip[i];
@@ -179,8 +185,10 @@ static uint32_t pace_from(const struct power *p, const struct ppart *q, uint32_t
 /* ---- cycles and instructions ---------------------------------------------------------------------------------- */
 
 /* Shares an amount out over the pieces, by their ticks: to the last one exact, without a division for each. */
-struct sharing { uint64_t amount, rate, done; };
-#define RATE_BITS 20u                         /* amounts stay below 2^42, ticks of a window below 2^32 */
+struct sharing {
+	uint64_t amount, rate, done;
+};
+#define RATE_BITS 20u /* amounts stay below 2^42, ticks of a window below 2^32 */
 
 static struct sharing sharing_of(uint64_t amount, uint64_t ran, uint32_t pieces)
 {

@@ -59,11 +59,15 @@ static int cores_fit(const struct power *p, const struct power_partition *q, str
 
 	if (q->dedicated) {
 		if (q->vps > shared || taken > (uint64_t)(shared - q->vps) * 100)
-			return err_set(e, TALLY_EBUSY, "partition %u wants %u cores for itself: %u are shared, and %u.%02u of them promised",
-				       q->id, q->vps, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
+			return err_set(
+				e, TALLY_EBUSY,
+				"partition %u wants %u cores for itself: %u are shared, and %u.%02u of them promised",
+				q->id, q->vps, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
 	} else if (taken + q->entitlement > (uint64_t)shared * 100) {
-		return err_set(e, TALLY_EBUSY, "partition %u wants %u.%02u cores: of %u shared ones %u.%02u are promised", q->id,
-			       q->entitlement / 100, q->entitlement % 100, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
+		return err_set(e, TALLY_EBUSY,
+			       "partition %u wants %u.%02u cores: of %u shared ones %u.%02u are promised", q->id,
+			       q->entitlement / 100, q->entitlement % 100, shared, (uint32_t)(taken / 100),
+			       (uint32_t)(taken % 100));
 	}
 	return 0;
 }
@@ -75,21 +79,24 @@ static int memory_fits(const struct power *p, const struct power_partition *q, u
 	for (uint32_t i = 0; i < p->nchips; i++)
 		left += p->chip[i].free_lmbs;
 	if (q->memory_lmbs > left)
-		return err_set(e, TALLY_EBUSY, "partition %u wants %u blocks of memory: %llu are free", q->id, q->memory_lmbs,
-			       (unsigned long long)left);
+		return err_set(e, TALLY_EBUSY, "partition %u wants %u blocks of memory: %llu are free", q->id,
+			       q->memory_lmbs, (unsigned long long)left);
 	return 0;
 }
 
 static int is_valid(const struct power *p, const struct power_partition *q, struct err *e)
 {
-	const char *what = !q->id || q->id == NOBODY ? "its id: 1 to 65534" :
+	const char *what = !q->id || q->id == NOBODY            ? "its id: 1 to 65534" :
 			   !q->vps || q->vps > POWER_CORES_MOST ? "vps: 1 to 480" :
-			   !q->dedicated && !q->entitlement ? "entitlement: it has none" :
-			   !q->dedicated && q->entitlement > q->vps * 100u ? "entitlement: more than its virtual processors" :
-			   q->home >= p->nchips ? "home: there is no such chip" :
-			   !q->memory_lmbs ? "memory: it has none" :
+			   !q->dedicated && !q->entitlement     ? "entitlement: it has none" :
+			   !q->dedicated && q->entitlement > q->vps * 100u ?
+							      "entitlement: more than its virtual processors" :
+			   q->home >= p->nchips   ? "home: there is no such chip" :
+			   !q->memory_lmbs        ? "memory: it has none" :
 			   !q->ipc_d || !q->ipc_n ? "ipc: a fraction above 0" :
-			   q->demand > 1000 || q->swing > 1000 || q->snooze > 1000 || q->writes > 1000 ? "demand, swing, snooze, writes: 0 to 1000" : NULL;
+			   q->demand > 1000 || q->swing > 1000 || q->snooze > 1000 || q->writes > 1000 ?
+						    "demand, swing, snooze, writes: 0 to 1000" :
+						    NULL;
 
 	return what ? err_set(e, TALLY_EINVAL, "partition %u: %s", q->id, what) : 0;
 }
@@ -259,7 +266,7 @@ static int make_pieces(struct power *p, const struct power_partition *q, struct 
 	piece = mem_alloc(4 * n * sizeof(*piece));
 	if (!piece)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	mem_free(p->piece);                   /* between windows nothing is in it */
+	mem_free(p->piece); /* between windows nothing is in it */
 	p->piece = piece;
 	p->cappiece = 4 * n;
 	return 0;
@@ -272,7 +279,7 @@ static void work_as(const struct power *p, struct ppart *q, const struct power_p
 	q->written = c->writes * ONE / 1000;
 	q->phase = (uint32_t)(p->windows % q->period.d);
 	if (q->ipc_d.d != c->ipc_d)
-		q->instruction_carry = 0;     /* it is a part of d */
+		q->instruction_carry = 0; /* it is a part of d */
 	q->ipc_d = divisor(c->ipc_d);
 }
 
@@ -343,7 +350,8 @@ static int may_resize(const struct power *p, const struct ppart *q, const struct
 	if (rc == 0 && c->dedicated != q->c.dedicated)
 		rc = err_set(e, TALLY_EINVAL, "partition %u: type: it can't change while it runs", c->id);
 	if (rc == 0 && c->dedicated && c->vps != q->c.vps)
-		rc = err_set(e, TALLY_EINVAL, "partition %u: vps: a dedicated partition keeps its %u cores", c->id, q->c.vps);
+		rc = err_set(e, TALLY_EINVAL, "partition %u: vps: a dedicated partition keeps its %u cores", c->id,
+			     q->c.vps);
 	if (rc == 0 && !c->dedicated)
 		rc = cores_fit(p, c, e);
 	return rc ? rc : memory_fits(p, c, q->c.memory_lmbs, e);

@@ -7,13 +7,13 @@
 #include "machine/power_int.h"
 
 #define PVR UINT64_C(0x004e1202)
-#define THREADS 8u                            /* of a core: the step of the PIR */
-#define FRAME 64u                             /* bytes of a frame of a memory controller */
+#define THREADS 8u /* of a core: the step of the PIR */
+#define FRAME 64u  /* bytes of a frame of a memory controller */
 #define ELEMENT_BYTES 28u
-#define GPCI_OF_CALLER 0x40u                  /* capabilities */
+#define GPCI_OF_CALLER 0x40u /* capabilities */
 enum { CAPABILITY_GENERAL = 0x80, CAPABILITY_EXPANDED = 0x40, CAPABILITY_LAB = 0x20 };
 
-#define SPARSE_FIRST 16u                      /* hardware ids of such a machine: 16, 20, 24 ... */
+#define SPARSE_FIRST 16u /* hardware ids of such a machine: 16, 20, 24 ... */
 #define SPARSE_STEP 4u
 
 static uint64_t hw_id(const struct power *p, uint32_t core)
@@ -42,7 +42,7 @@ static void dispatch_purr(const struct power *p, uint32_t i, uint64_t *v)
 	v[1] = hw_id(p, i);
 	v[2] = c->owner;
 	v[3] = c->state;
-	v[4] = v[5] = is ? c->chip : NONE;    /* a module has one chip */
+	v[4] = v[5] = is ? c->chip : NONE; /* a module has one chip */
 	v[6] = p->chip[c->chip].node;
 	v[7] = c->chip;
 	v[8] = is ? PVR : NONE;
@@ -58,7 +58,7 @@ static void processor_config(const struct power *p, uint32_t i, uint64_t *v)
 
 	v[0] = i;
 	v[1] = p->chip[c->chip].node;
-	v[2] = 0;                             /* a node has one card */
+	v[2] = 0; /* a node has one card */
 	v[3] = v[4] = is ? c->chip : NONE;
 	v[5] = hw_id(p, i);
 	v[6] = i * THREADS;
@@ -124,7 +124,7 @@ static void run_instructions(const struct ppart *q, uint64_t *v)
 static void core_power_mode(const struct ppart *q, uint64_t *v)
 {
 	v[0] = q->c.id;
-	v[1] = 1;                             /* nominal: the clock never changes */
+	v[1] = 1; /* nominal: the clock never changes */
 }
 
 static void queuing_times(const struct ppart *q, uint64_t *v)
@@ -179,8 +179,10 @@ static uint32_t elements(const struct power *p, const struct ppart *q, struct gp
 		uint32_t units = units_on(p, q, i);
 
 		if (units || q->lmbs[i])
-			e[n++] = (struct gpci_element){ p->chip[i].node, (uint16_t)i,
-							{ q->c.dedicated ? units : 0, q->c.dedicated ? 0 : units, q->lmbs[i], 0 } };
+			e[n++] = (struct gpci_element){ p->chip[i].node,
+							(uint16_t)i,
+							{ q->c.dedicated ? units : 0, q->c.dedicated ? 0 : units,
+							  q->lmbs[i], 0 } };
 	}
 	return n;
 }
@@ -204,7 +206,7 @@ static uint32_t nodes_of(const struct gpci_element *e, uint32_t n)
 	return nodes;
 }
 
-enum { SPREAD_CHIP = 0, SPREAD_NODE = 3, SPREAD_SYSTEM = 5 };  /* the scale is the model's own */
+enum { SPREAD_CHIP = 0, SPREAD_NODE = 3, SPREAD_SYSTEM = 5 }; /* the scale is the model's own */
 
 static uint32_t affinity_by_partition(const struct power *p, const struct ppart *q, struct gpci_values *v)
 {
@@ -226,7 +228,7 @@ static void links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t fi
 	const struct collected *c = &p->published;
 
 	v[0] = chip;
-	if (total) {                          /* one time for all of them */
+	if (total) { /* one time for all of them */
 		v[1] = c->time;
 		for (uint32_t l = 0; l < n; l++)
 			v[2 + l] = c->idle[chip][first + l];
@@ -305,7 +307,7 @@ static void affinity_by_domain(const struct power *p, uint32_t chip, uint64_t *v
 	v[0] = p->chip[chip].node;
 	v[1] = chip;
 	v[2] = units;
-	v[3] = left / 100 * 100;              /* whole cores */
+	v[3] = left / 100 * 100; /* whole cores */
 	v[4] = left;
 	v[5] = p->chip[chip].lmbs;
 	v[6] = p->chip[chip].free_lmbs;
@@ -330,19 +332,24 @@ static void capabilities(const struct power *p, uint16_t partition, uint64_t *v)
 }
 
 /* The machine as a whole: one record, id 0; what it lets the caller have is the caller's. */
-static int system_record(const struct power *p, uint16_t partition, const struct gpci_request *r, bool self, uint64_t from,
-			 struct gpci_values *v)
+static int system_record(const struct power *p, uint16_t partition, const struct gpci_request *r, bool self,
+			 uint64_t from, struct gpci_values *v)
 {
 	v->id = r->number == GPCI_OF_CALLER ? partition : 0;
 	if (!self && from)
 		return 0;
 	switch (r->number) {
-	case 0x40: capabilities(p, partition, v->v); break;
-	case 0xc0: v->v[0] = LMB_BYTES; break;
+	case 0x40:
+		capabilities(p, partition, v->v);
+		break;
+	case 0xc0:
+		v->v[0] = LMB_BYTES;
+		break;
 	case 0xf0:
 		memcpy(v->v, p->hypervisor, sizeof(p->hypervisor));
 		break;
-	default: return 0;
+	default:
+		return 0;
 	}
 	return 1;
 }
@@ -368,8 +375,7 @@ static uint64_t first_core(const struct power *p, uint64_t from)
 
 /* By index, but by hardware id where a record has nothing else. */
 static int processor_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self,
-			    uint64_t from,
-			    struct gpci_values *v)
+			    uint64_t from, struct gpci_values *v)
 {
 	bool by_hw = p->level == 0 || r->number == 0x80002000;
 	uint64_t at = self ? own_core(p, who) : by_hw ? first_core(p, from) : from;
@@ -379,12 +385,23 @@ static int processor_record(const struct power *p, struct papr_caller who, const
 		return 0;
 	v->id = by_hw ? hw_id(p, i) : i;
 	switch (r->number) {
-	case 0x10: dispatch_purr(p, i, v->v); break;
-	case 0x90: processor_config(p, i, v->v); break;
-	case 0x91: processor_frequency(p, i, v->v); break;
-	case 0x94: core_utilization(p, i, v->v); break;
-	case 0x80002000: hpmc(p, i, v->v); break;
-	default: return 0;
+	case 0x10:
+		dispatch_purr(p, i, v->v);
+		break;
+	case 0x90:
+		processor_config(p, i, v->v);
+		break;
+	case 0x91:
+		processor_frequency(p, i, v->v);
+		break;
+	case 0x94:
+		core_utilization(p, i, v->v);
+		break;
+	case 0x80002000:
+		hpmc(p, i, v->v);
+		break;
+	default:
+		return 0;
 	}
 	return 1;
 }
@@ -396,8 +413,7 @@ static const struct ppart *part_at(const struct power *p, uint32_t at)
 }
 
 static int partition_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self,
-			    uint64_t from,
-			    struct gpci_values *v)
+			    uint64_t from, struct gpci_values *v)
 {
 	const struct ppart *q = self ? power_part(p, who.partition) : part_at(p, power_place(p, from));
 
@@ -405,13 +421,26 @@ static int partition_record(const struct power *p, struct papr_caller who, const
 		return 0;
 	v->id = q->c.id;
 	switch (r->number) {
-	case 0x20: entitled(q, v->v); break;
-	case 0x30: run_instructions(q, v->v); break;
-	case 0x95: core_power_mode(q, v->v); break;
-	case 0xb1: v->nelements = affinity_by_partition(p, q, v); break;
-	case 0xe0: queuing_times(q, v->v); break;
-	case 0x100: instructions(p, q, v->v); break;
-	default: return 0;
+	case 0x20:
+		entitled(q, v->v);
+		break;
+	case 0x30:
+		run_instructions(q, v->v);
+		break;
+	case 0x95:
+		core_power_mode(q, v->v);
+		break;
+	case 0xb1:
+		v->nelements = affinity_by_partition(p, q, v);
+		break;
+	case 0xe0:
+		queuing_times(q, v->v);
+		break;
+	case 0x100:
+		instructions(p, q, v->v);
+		break;
+	default:
+		return 0;
 	}
 	return 1;
 }
@@ -437,8 +466,8 @@ static int vp_record(const struct power *p, struct papr_caller who, bool self, u
 	return 1;
 }
 
-static int chip_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
-		       struct gpci_values *v)
+static int chip_record(const struct power *p, struct papr_caller who, const struct gpci_request *r, bool self,
+		       uint64_t from, struct gpci_values *v)
 {
 	uint64_t own = self ? own_core(p, who) : 0;
 	uint64_t at = !self ? from : own == NONE ? NONE : p->core[own].chip;
@@ -448,28 +477,44 @@ static int chip_record(const struct power *p, struct papr_caller who, const stru
 		return 0;
 	v->id = i;
 	switch (r->number) {
-	case 0x50: links(p, i, v->v, LINK_A, 3, r->from > 0); break;
-	case 0x60: links(p, i, v->v, LINK_W, 4, r->from > 0); break;
-	case 0x80: links_mc(p, i, v->v); break;
-	case 0xb0: affinity_by_domain(p, i, v->v); break;
-	case 0xd0: bus_topology(p, i, v->v); break;
-	default: return 0;
+	case 0x50:
+		links(p, i, v->v, LINK_A, 3, r->from > 0);
+		break;
+	case 0x60:
+		links(p, i, v->v, LINK_W, 4, r->from > 0);
+		break;
+	case 0x80:
+		links_mc(p, i, v->v);
+		break;
+	case 0xb0:
+		affinity_by_domain(p, i, v->v);
+		break;
+	case 0xd0:
+		bus_topology(p, i, v->v);
+		break;
+	default:
+		return 0;
 	}
 	return 1;
 }
 
-static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
-		struct gpci_values *v)
+static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		uint64_t secondary, struct gpci_values *v)
 {
 	v->secondary = 0;
 	v->nelements = 0;
 	switch ((enum gpci_index)r->index) {
-	case GPCI_BY_PROCESSOR: return processor_record(arg, who, r, self, from, v);
-	case GPCI_BY_PARTITION: return partition_record(arg, who, r, self, from, v);
-	case GPCI_BY_VP: return vp_record(arg, who, self, from, secondary, v);
+	case GPCI_BY_PROCESSOR:
+		return processor_record(arg, who, r, self, from, v);
+	case GPCI_BY_PARTITION:
+		return partition_record(arg, who, r, self, from, v);
+	case GPCI_BY_VP:
+		return vp_record(arg, who, self, from, secondary, v);
 	case GPCI_BY_CHIP:
-	case GPCI_BY_DOMAIN: return chip_record(arg, who, r, self, from, v);
-	case GPCI_BY_NOTHING: break;
+	case GPCI_BY_DOMAIN:
+		return chip_record(arg, who, r, self, from, v);
+	case GPCI_BY_NOTHING:
+		break;
 	}
 	return system_record(arg, who.partition, r, self, from, v);
 }

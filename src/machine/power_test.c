@@ -14,7 +14,8 @@ static struct world w;
 
 static void open_text(const char *config, uint8_t level)
 {
-	world_open(&w, &(struct power_opts){ .level = level, .config = config, .config_bytes = strlen(config) }, NULL, NULL);
+	world_open(&w, &(struct power_opts){ .level = level, .config = config, .config_bytes = strlen(config) }, NULL,
+		   NULL);
 }
 
 static void open_load(const char *load)
@@ -55,7 +56,7 @@ static bool same_machine(const char *load, uint64_t seed, uint64_t other)
 	world_open(&w, &(struct power_opts){ .level = 6, .load = load, .seed = seed }, NULL, NULL);
 	world_open(&b, &(struct power_opts){ .level = 6, .load = load, .seed = other }, NULL, NULL);
 	world_run(&w, 37);
-	for (uint32_t i = 0; i < 37; i++)     /* in other steps */
+	for (uint32_t i = 0; i < 37; i++) /* in other steps */
 		power_run(b.p, (i + 1) * W + 17);
 	for (uint32_t i = 0; i < 3; i++) {
 		static const uint32_t numbers[] = { 0x10, 0x20, 0x60 };
@@ -128,9 +129,10 @@ static void load_links_keeps_every_wired_link_between_5_and_95_percent(void **st
 		struct gpci_table t = world_table(&w, l < 3 ? 0x50 : 0x60);
 
 		for (uint32_t i = 0; i < t.n; i++) {
-			uint64_t n = field(&t, &t.v[i], idle[l]), time = field(&t, &t.v[i], "total"), busy = 100 - n / (time / 100);
+			uint64_t n = field(&t, &t.v[i], idle[l]), time = field(&t, &t.v[i], "total"),
+				 busy = 100 - n / (time / 100);
 
-			assert_int_equal(n == UINT64_MAX, l == 6);     /* four chips need three links */
+			assert_int_equal(n == UINT64_MAX, l == 6); /* four chips need three links */
 			least = l < 6 && busy < least ? busy : least;
 			most = l < 6 && busy > most ? busy : most;
 		}
@@ -151,8 +153,9 @@ static void load_contended_gives_by_weight_to_the_tick(void **state)
 	middle = value(0x20, 2, "uncapped");
 	light = value(0x20, 3, "uncapped");
 	assert_true(heavy + middle + light == total(0x10, "processor_time") - 6 * 100 * W);
-	assert_true(total(0x10, "processor_time") > 8 * 100 * W / 1000 * 999);        /* the rest is the hypervisor's */
-	assert_true(heavy - 4 * light <= 400 && middle - 2 * light <= 400);    /* 200, 100, 50; a few ticks a window are left over */
+	assert_true(total(0x10, "processor_time") > 8 * 100 * W / 1000 * 999); /* the rest is the hypervisor's */
+	assert_true(heavy - 4 * light <= 400 &&
+		    middle - 2 * light <= 400); /* 200, 100, 50; a few ticks a window are left over */
 	world_close(&w);
 }
 
@@ -185,7 +188,8 @@ static void who_wants_less_than_its_share_gets_it_and_the_others_share_the_rest(
 	open_text("chips 1\ncores 4\n"
 		  "partition 1 rights=all,expanded vps=4 entitlement=10 weight=200 demand=50\n"
 		  "partition 2 vps=4 entitlement=10 weight=100 demand=1000\n"
-		  "partition 3 vps=4 entitlement=10 weight=100 demand=1000\n", 6);
+		  "partition 3 vps=4 entitlement=10 weight=100 demand=1000\n",
+		  6);
 	world_run(&w, 100);
 	assert_true(value(0xe0, 1, "wait_processor_time") == 0);
 	assert_true(value(0x20, 2, "uncapped") - value(0x20, 3, "uncapped") <= 100);
@@ -198,11 +202,12 @@ static void a_capped_partition_and_weight_0_wait_for_entitlement_though_there_is
 	(void)state;
 	open_text("chips 1\ncores 8\n"
 		  "partition 1 rights=all,expanded vps=2 entitlement=50 capped demand=1000\n"
-		  "partition 2 vps=2 entitlement=50 weight=0 demand=1000\n", 6);
+		  "partition 2 vps=2 entitlement=50 weight=0 demand=1000\n",
+		  6);
 	world_run(&w, 10);
 	for (uint32_t q = 1; q <= 2; q++) {
 		assert_true(value(0x20, q, "capped") == 10 * W / 2 && value(0x20, q, "uncapped") == 0);
-		assert_int_equal(value(0xe0, q, "wait_entitlement_count"), 20);       /* two virtual processors */
+		assert_int_equal(value(0xe0, q, "wait_entitlement_count"), 20); /* two virtual processors */
 		assert_true(value(0xe0, q, "wait_entitlement_time") > 13 * W);
 		assert_int_equal(value(0xe0, q, "wait_processor_count"), 0);
 	}
@@ -212,8 +217,10 @@ static void a_capped_partition_and_weight_0_wait_for_entitlement_though_there_is
 static void a_dedicated_partition_that_keeps_its_time_is_100_percent_utilized(void **state)
 {
 	(void)state;
-	open_text("chips 1\ncores 4\npartition 1 rights=all,expanded vps=8 entitlement=100 demand=1000\n"
-		  "partition 2 type=dedicated vps=2 idle=yes demand=100\npartition 3 type=dedicated vps=1 idle=no demand=100\n", 6);
+	open_text(
+		"chips 1\ncores 4\npartition 1 rights=all,expanded vps=8 entitlement=100 demand=1000\n"
+		"partition 2 type=dedicated vps=2 idle=yes demand=100\npartition 3 type=dedicated vps=1 idle=no demand=100\n",
+		6);
 	world_run(&w, 40);
 	assert_true(value(0x20, 2, "capped") == 2 * 40 * W && value(0x20, 2, "entitled") == 2 * 40 * W);
 	assert_true(value(0x20, 2, "idle") > 70 * W && value(0x20, 3, "idle") == 0);
@@ -225,7 +232,9 @@ static void a_dedicated_partition_that_keeps_its_time_is_100_percent_utilized(vo
 static void what_nobody_takes_is_not_donated(void **state)
 {
 	(void)state;
-	open_text("chips 1\ncores 4\npartition 1 rights=all capped entitlement=10 demand=1000\npartition 2 type=dedicated vps=2 donate demand=100\n", 6);
+	open_text(
+		"chips 1\ncores 4\npartition 1 rights=all capped entitlement=10 demand=1000\npartition 2 type=dedicated vps=2 donate demand=100\n",
+		6);
 	world_run(&w, 40);
 	assert_true(value(0x20, 2, "donated") == 0 && value(0x20, 2, "capped") < 20 * W);
 	assert_int_equal(value(0x10, 0, "state"), POWER_DEDICATED);
@@ -235,12 +244,16 @@ static void what_nobody_takes_is_not_donated(void **state)
 static void processors_near_home_go_first(void **state)
 {
 	(void)state;
-	open_text("nodes 2\nchips 2\ncores 2\npartition 1 rights=all,expanded vps=6 entitlement=600 home=3 demand=1000\n", 6);
+	open_text(
+		"nodes 2\nchips 2\ncores 2\npartition 1 rights=all,expanded vps=6 entitlement=600 home=3 demand=1000\n",
+		6);
 	world_run(&w, 20);
 	assert_true(value(0x10, 6, "processor_time") >= 19 * W && value(0x10, 4, "processor_time") >= 19 * W);
-	assert_true(value(0x10, 0, "processor_time") + value(0x10, 1, "processor_time") + value(0x10, 2, "processor_time") +
-		    value(0x10, 3, "processor_time") > 38 * W);
-	assert_true(value(0xe0, 1, "on_home_core") >= 20 && value(0xe0, 1, "on_home_primary") > 0 && value(0xe0, 1, "off_home") > 0);
+	assert_true(value(0x10, 0, "processor_time") + value(0x10, 1, "processor_time") +
+			    value(0x10, 2, "processor_time") + value(0x10, 3, "processor_time") >
+		    38 * W);
+	assert_true(value(0xe0, 1, "on_home_core") >= 20 && value(0xe0, 1, "on_home_primary") > 0 &&
+		    value(0xe0, 1, "off_home") > 0);
 	world_close(&w);
 }
 
@@ -249,15 +262,20 @@ static void processors_near_home_go_first(void **state)
 static void processors_that_are_not_used_are_listed_with_their_states(void **state)
 {
 	(void)state;
-	open_text("chips 1\ncores 4\ncore 1 not-installed\ncore 2 guarded\ncore 3 unlicensed\npartition 1 rights=all,expanded entitlement=100 demand=1000\n", 6);
+	open_text(
+		"chips 1\ncores 4\ncore 1 not-installed\ncore 2 guarded\ncore 3 unlicensed\npartition 1 rights=all,expanded entitlement=100 demand=1000\n",
+		6);
 	world_run(&w, 10);
 	for (uint32_t i = 1; i < 4; i++) {
-		assert_int_equal(value(0x10, i, "state"), i == 1 ? POWER_NOT_INSTALLED : i == 2 ? POWER_GUARDED : POWER_UNLICENSED);
+		assert_int_equal(value(0x10, i, "state"), i == 1 ? POWER_NOT_INSTALLED :
+							  i == 2 ? POWER_GUARDED :
+								   POWER_UNLICENSED);
 		assert_true(value(0x10, i, "processor_time") == 0);
 		assert_int_equal(value(0x10, i, "owner"), 0xffff);
 		assert_int_equal(value(0x10, i, "hw_chip_id"), i == 1 ? UINT32_MAX : 0);
 		assert_int_equal(value(0x10, i, "hw_module_id"), i == 1 ? UINT32_MAX : 0);
-		assert_int_equal(value(0x90, i, "processor_version"), i == 1 ? UINT32_MAX : value(0x90, 0, "processor_version"));
+		assert_int_equal(value(0x90, i, "processor_version"),
+				 i == 1 ? UINT32_MAX : value(0x90, 0, "processor_version"));
 		assert_int_equal(value(0x10, i, "primary_domain"), 0);
 	}
 	assert_int_equal(value(0x91, 0, "nominal"), 4000);
@@ -273,7 +291,8 @@ static void index_speaks_of_hardware_ids_at_level_0_and_of_positions_later(void 
 		struct gpci_table t, h;
 		struct err e = { 0 };
 
-		open_text("chips 1\ncores 8\nhardware-ids sparse\npartition 1 rights=all,lab entitlement=1\n", levels[i]);
+		open_text("chips 1\ncores 8\nhardware-ids sparse\npartition 1 rights=all,lab entitlement=1\n",
+			  levels[i]);
 		assert_int_equal(gpci_read(&t, &w.line, newest(0x10), levels[i] ? 5 : 33, &e), 0);
 		assert_int_equal(t.n, 3);
 		assert_int_equal(t.v[0].id, levels[i] ? 5 : 36);
@@ -321,7 +340,9 @@ static void a_processor_without_run_counts_shows_zeros(void **state)
 static void local_work_leaves_links_idle_and_unwired_ones_are_all_ones(void **state)
 {
 	(void)state;
-	open_text("nodes 2\nchips 2\ncores 2\npartition 1 rights=all,expanded vps=2 entitlement=200 home=2 demand=1000 traffic=50\n", 6);
+	open_text(
+		"nodes 2\nchips 2\ncores 2\npartition 1 rights=all,expanded vps=2 entitlement=200 home=2 demand=1000 traffic=50\n",
+		6);
 	world_run(&w, 20);
 	for (uint32_t chip = 0; chip < 4; chip++) {
 		assert_true(value(0x50, chip, "idle_a") == 20 * W * 4 && value(0x50, chip, "total") == 20 * W * 4);
@@ -331,15 +352,17 @@ static void local_work_leaves_links_idle_and_unwired_ones_are_all_ones(void **st
 		assert_int_equal(value(0xd0, chip, "node_b"), 0xff);
 		assert_int_equal(value(0xd0, chip, "chip_w"), 1 - chip % 2);
 	}
-	assert_true(value(0x80, 2, "mc0_frames") + value(0x80, 2, "mc1_frames") > 0 && value(0x80, 0, "mc0_frames") == 0);
+	assert_true(value(0x80, 2, "mc0_frames") + value(0x80, 2, "mc1_frames") > 0 &&
+		    value(0x80, 0, "mc0_frames") == 0);
 	world_close(&w);
 }
 
 static void remote_memory_makes_both_ends_of_the_way_busy_and_nothing_else(void **state)
 {
 	(void)state;
-	open_text("nodes 2\nchips 2\ncores 2\nmemory 20\n"                      /* 12 of the 32 blocks are on chip 1 */
-		  "partition 1 rights=all,expanded vps=2 entitlement=200 home=0 memory=32 demand=1000 traffic=8\n", 6);
+	open_text("nodes 2\nchips 2\ncores 2\nmemory 20\n" /* 12 of the 32 blocks are on chip 1 */
+		  "partition 1 rights=all,expanded vps=2 entitlement=200 home=0 memory=32 demand=1000 traffic=8\n",
+		  6);
 	world_run(&w, 20);
 	assert_true(value(0x60, 0, "idle_w") < 20 * W * 4 && value(0x60, 0, "idle_w") == value(0x60, 1, "idle_w"));
 	assert_true(value(0x60, 2, "idle_w") == 20 * W * 4 && value(0x50, 0, "idle_a") == 20 * W * 4);
@@ -354,7 +377,9 @@ static void an_overloaded_link_is_not_idle_and_free_when_the_work_ends(void **st
 	uint64_t idle;
 
 	(void)state;
-	open_text("chips 2\ncores 8\ncollection 1\npartition 1 rights=all vps=8 entitlement=800 home=0 spread memory=2 demand=1000 traffic=1000\n", 6);
+	open_text(
+		"chips 2\ncores 8\ncollection 1\npartition 1 rights=all vps=8 entitlement=800 home=0 spread memory=2 demand=1000 traffic=1000\n",
+		6);
 	world_run(&w, 50);
 	assert_true(value(0x60, 0, "idle_w") < 50 * W * 4 / 1000);
 	power_partitions(w.p, &q);
@@ -398,8 +423,10 @@ static void open_crowded(const char *more)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "chips 2\ncores 9\nmemory 1\ncollection 1\n"
-		 "partition 1 rights=all,expanded vps=8 entitlement=800 home=0 memory=2 demand=1000 traffic=1000 %s\n", more);
+	snprintf(text, sizeof(text),
+		 "chips 2\ncores 9\nmemory 1\ncollection 1\n"
+		 "partition 1 rights=all,expanded vps=8 entitlement=800 home=0 memory=2 demand=1000 traffic=1000 %s\n",
+		 more);
 	open_text(text, 6);
 	world_run(&w, 20);
 }
@@ -418,8 +445,10 @@ static void controllers_counted_twice_what_a_full_cable_carried(void **state)
 	time = value(0x60, 0, "total");
 	carried = (time - value(0x60, 0, "idle_w")) * 8;
 	assert_true(carried <= time * 8 && carried > time * 8 / 1000 * 999);
-	assert_true(chip_frames(1) * 64 <= carried && chip_frames(1) * 64 > carried / 1000 * 999);     /* all of it came over the cable */
-	assert_true(chip_frames(0) * 64 <= carried && chip_frames(0) * 64 > carried / 1000 * 999);     /* and as much was near */
+	assert_true(chip_frames(1) * 64 <= carried &&
+		    chip_frames(1) * 64 > carried / 1000 * 999); /* all of it came over the cable */
+	assert_true(chip_frames(0) * 64 <= carried &&
+		    chip_frames(0) * 64 > carried / 1000 * 999); /* and as much was near */
 	world_close(&w);
 }
 
@@ -430,17 +459,20 @@ static void waiting_for_memory_did_not_raise_cpi(void **state)
 	(void)state;
 	open_crowded("");
 	cpi = value(0x30, 1, "cycles") / value(0x30, 1, "instructions");
-	assert_true(cpi >= 123 && cpi <= 126);        /* 8 cores, 500 bytes a tick, a cable of 32: 125 times */
+	assert_true(cpi >= 123 && cpi <= 126); /* 8 cores, 500 bytes a tick, a cable of 32: 125 times */
 	assert_true(total(0x94, "instructions") == value(0x30, 1, "instructions"));
 	world_close(&w);
-	open_crowded("traffic=4");            /* 16 of 32 */
+	open_crowded("traffic=4"); /* 16 of 32 */
 	assert_true(value(0x30, 1, "cycles") == value(0x30, 1, "instructions"));
 	world_close(&w);
 }
 
 static void a_quarter_of_all_frames_were_writes_whatever_ran(void **state)
 {
-	static const struct { const char *setting; uint32_t writes; } rows[] = { { "writes=0", 0 }, { "writes=500", 500 }, { "writes=1000", 1000 } };
+	static const struct {
+		const char *setting;
+		uint32_t writes;
+	} rows[] = { { "writes=0", 0 }, { "writes=500", 500 }, { "writes=1000", 1000 } };
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
@@ -449,7 +481,8 @@ static void a_quarter_of_all_frames_were_writes_whatever_ran(void **state)
 		open_crowded(rows[i].setting);
 		writes = value(0x80, 1, "mc0_writes") + value(0x80, 1, "mc1_writes");
 		frames = chip_frames(1);
-		assert_true(frames > 0 && writes * 1000 / frames <= rows[i].writes && writes * 1000 / frames + 1 >= rows[i].writes);
+		assert_true(frames > 0 && writes * 1000 / frames <= rows[i].writes &&
+			    writes * 1000 / frames + 1 >= rows[i].writes);
 		assert_true(frames == writes + value(0x80, 1, "mc0_reads") + value(0x80, 1, "mc1_reads"));
 		world_close(&w);
 	}
@@ -460,10 +493,12 @@ static void both_controllers_of_a_chip_counted_the_same_whatever_memory_they_hol
 	uint64_t one, two;
 
 	(void)state;
-	open_text("chips 1\ncores 4\nmemory 8\npartition 1 rights=all,expanded vps=2 entitlement=200 memory=3 demand=900 traffic=10\n", 6);
+	open_text(
+		"chips 1\ncores 4\nmemory 8\npartition 1 rights=all,expanded vps=2 entitlement=200 memory=3 demand=900 traffic=10\n",
+		6);
 	world_run(&w, 20);
 	one = value(0x80, 0, "mc0_frames");
-	two = value(0x80, 0, "mc1_frames");   /* blocks 0 and 2 are of the first, block 1 of the second */
+	two = value(0x80, 0, "mc1_frames"); /* blocks 0 and 2 are of the first, block 1 of the second */
 	assert_true(one > 2 * two - two / 100 && one < 2 * two + two / 100);
 	world_close(&w);
 }
@@ -473,7 +508,9 @@ static void a_controller_that_is_full_was_not_limited(void **state)
 	uint64_t bytes, most;
 
 	(void)state;
-	open_text("chips 1\ncores 8\nmemory 8\ncollection 1\npartition 1 rights=all,expanded vps=7 entitlement=700 memory=2 demand=1000 traffic=1000\n", 6);
+	open_text(
+		"chips 1\ncores 8\nmemory 8\ncollection 1\npartition 1 rights=all,expanded vps=7 entitlement=700 memory=2 demand=1000 traffic=1000\n",
+		6);
 	world_run(&w, 20);
 	bytes = value(0x80, 0, "mc0_frames") * 64;
 	most = value(0x80, 0, "mc0_total") * 16;
@@ -491,7 +528,7 @@ static void waits_were_longer_than_a_window(void **state)
 	for (uint32_t q = 1; q <= 3; q++) {
 		uint64_t times = value(0xe0, q, "wait_processor_count");
 
-		assert_true(times > 100 && times <= 8 * 100);         /* each virtual processor once in a window */
+		assert_true(times > 100 && times <= 8 * 100); /* each virtual processor once in a window */
 		assert_true(value(0xe0, q, "wait_processor_time") <= times * W);
 	}
 	world_close(&w);
@@ -515,11 +552,12 @@ static void the_last_virtual_processors_of_a_short_partition_never_ran(void **st
 static void hypervisor_time_was_0_exactly_when_cores_were_full(void **state)
 {
 	static const char *const kinds[] = { "dispatching", "timers", "over_entitlement", "management" };
-	static const char *const classes[] = { "on_home_core", "on_home_primary", "on_home_secondary", "off_home", "on_donating" };
+	static const char *const classes[] = { "on_home_core", "on_home_primary", "on_home_secondary", "off_home",
+					       "on_donating" };
 	uint64_t told = 0, spent = 0, idle = 0, dispatches = 0;
 
 	(void)state;
-	open_load("contended");               /* partitions that take all there is, and keep no core */
+	open_load("contended"); /* partitions that take all there is, and keep no core */
 	world_run(&w, 100);
 	for (uint32_t i = 0; i < power_cores(w.p); i++) {
 		spent += power_hidden(w.p, i).firmware;
@@ -531,8 +569,8 @@ static void hypervisor_time_was_0_exactly_when_cores_were_full(void **state)
 		dispatches += total(0xe0, classes[i]);
 	assert_true(spent > 0 && spent == told);
 	assert_true(total(0xf0, "dispatching") == dispatches * 256);
-	assert_true(total(0xf0, "management") == 8 * 10 * 512);       /* eight cores, ten collections */
-	assert_true(total(0xf0, "over_entitlement") == 3 * 100 * 128);        /* three partitions, in each window */
+	assert_true(total(0xf0, "management") == 8 * 10 * 512);        /* eight cores, ten collections */
+	assert_true(total(0xf0, "over_entitlement") == 3 * 100 * 128); /* three partitions, in each window */
 	assert_true(idle < 8 * 100 * W / 1000);
 	world_close(&w);
 }
@@ -556,7 +594,8 @@ static void mmcrh_takes_effect_at_the_next_collection_and_starts_the_counters_an
 	assert_true(value(0x80002000, 0, "mmcrh") == 0x003c1200);
 	assert_true(value(0x80002000, 0, "elapsed") == 20 * W);
 	now4 = value(0x80002000, 0, "hpmc4_now");
-	assert_true(now4 > 0 && value(0x80002000, 0, "hpmc1") == now4);        /* the default counts run cycles and instructions */
+	assert_true(now4 > 0 &&
+		    value(0x80002000, 0, "hpmc1") == now4); /* the default counts run cycles and instructions */
 	assert_true(value(0x80002000, 0, "hpmc2") == value(0x80002000, 0, "hpmc3_now"));
 	set_mmcrh(0x00021e00);
 	assert_true(value(0x80002000, 0, "mmcrh") == 0x003c1200);
@@ -566,7 +605,8 @@ static void mmcrh_takes_effect_at_the_next_collection_and_starts_the_counters_an
 	assert_true(value(0x80002000, 0, "hpmc4") == 0 && value(0x80002000, 0, "hpmc4_now") > now4);
 	world_run(&w, 15);
 	assert_true(value(0x80002000, 0, "elapsed") == 10 * W);
-	assert_true(value(0x80002000, 0, "hpmc1") > 9 * W && value(0x80002000, 0, "hpmc1") <= 10 * W); /* 0x01 counts PURR cycles */
+	assert_true(value(0x80002000, 0, "hpmc1") > 9 * W &&
+		    value(0x80002000, 0, "hpmc1") <= 10 * W); /* 0x01 counts PURR cycles */
 	world_close(&w);
 }
 
@@ -581,7 +621,7 @@ static void the_same_mmcrh_changes_nothing_and_all_ones_stops_collection(void **
 	world_run(&w, 5);
 	assert_true(value(0x80002000, 0, "elapsed") == 15 * W);
 	set_mmcrh(3);
-	set_mmcrh(0x003c1200);                /* back before anybody collected */
+	set_mmcrh(0x003c1200); /* back before anybody collected */
 	world_run(&w, 5);
 	assert_true(value(0x80002000, 0, "elapsed") == 20 * W);
 	hpmc1 = value(0x80002000, 0, "hpmc1");
@@ -600,8 +640,16 @@ static void the_same_mmcrh_changes_nothing_and_all_ones_stops_collection(void **
 
 static struct power_partition wanted(uint16_t id, bool dedicated, uint16_t vps, uint32_t entitlement)
 {
-	return (struct power_partition){ .id = id, .dedicated = dedicated, .vps = vps, .entitlement = entitlement, .weight = 128,
-					 .memory_lmbs = 4, .demand = 500, .ipc_n = 1, .ipc_d = 1, .bytes_per_tick = 1 };
+	return (struct power_partition){ .id = id,
+					 .dedicated = dedicated,
+					 .vps = vps,
+					 .entitlement = entitlement,
+					 .weight = 128,
+					 .memory_lmbs = 4,
+					 .demand = 500,
+					 .ipc_n = 1,
+					 .ipc_d = 1,
+					 .bytes_per_tick = 1 };
 }
 
 static void partitions_come_and_go_and_leave_everything_as_it_was(void **state)
@@ -649,7 +697,7 @@ static void a_resized_partition_keeps_its_counters_and_where_it_ran(void **state
 	q = list[0];
 	q.vps = 5;
 	q.entitlement = 450;
-	q.memory_lmbs = 1030;                 /* 6 blocks find room on the other chip only */
+	q.memory_lmbs = 1030; /* 6 blocks find room on the other chip only */
 	assert_int_equal(power_resize(w.p, &q, &e), 0);
 	assert_int_equal(value(0xa0, 1, "processor"), last);
 	assert_int_equal(total(0xb0, "free_memory"), 2048 - 1030);
@@ -660,7 +708,11 @@ static void a_resized_partition_keeps_its_counters_and_where_it_ran(void **state
 	world_close(&w);
 }
 
-struct refusal { struct power_partition q; int rc; const char *words; };
+struct refusal {
+	struct power_partition q;
+	int rc;
+	const char *words;
+};
 
 static void what_does_not_fit_is_refused_with_what_is_missing(void **state)
 {
@@ -708,7 +760,8 @@ static void what_cannot_change_is_refused(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	open_text("chips 1\ncores 4\npartition 1 rights=all entitlement=100 vps=2\npartition 2 type=dedicated vps=2\n", 6);
+	open_text("chips 1\ncores 4\npartition 1 rights=all entitlement=100 vps=2\npartition 2 type=dedicated vps=2\n",
+		  6);
 	q.vps = 1;
 	assert_int_equal(power_resize(w.p, &q, &e), -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "keeps its 2 cores"));

@@ -16,7 +16,7 @@
 struct world {
 	struct power *p;
 	struct papr *s;
-	const struct papr_machine_ops *ops;   /* power_ops, or something in front of it */
+	const struct papr_machine_ops *ops; /* power_ops, or something in front of it */
 	void *arg;
 	uint16_t who;
 	uint8_t block[GPCI_MOST];
@@ -54,7 +54,8 @@ static inline int world_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err
 static const struct hv_line_ops world_line = { .what = "the test", .papr = world_call };
 
 /* ops: NULL: the machine's own. */
-static inline void world_open(struct world *w, const struct power_opts *o, const struct papr_machine_ops *ops, void *arg)
+static inline void world_open(struct world *w, const struct power_opts *o, const struct papr_machine_ops *ops,
+			      void *arg)
 {
 	struct papr_opts service = { .ops = ops ? ops : &power_ops };
 	struct err e = { 0 };
@@ -66,7 +67,11 @@ static inline void world_open(struct world *w, const struct power_opts *o, const
 	service.level = power_level(w->p);
 	assert_int_equal(papr_open(&w->s, &service), 0);
 	w->who = 1;
-	w->line = (struct hv_line){ .arg = w, .op = &world_line, .memory = w->block, .bytes = GPCI_MOST, .partition = 1,
+	w->line = (struct hv_line){ .arg = w,
+				    .op = &world_line,
+				    .memory = w->block,
+				    .bytes = GPCI_MOST,
+				    .partition = 1,
 				    .level = service.level };
 }
 
@@ -125,7 +130,9 @@ static inline uint64_t field_sum(const struct gpci_table *t, const char *name)
 
 /* ---- chance --------------------------------------------------------------------------------------------------------- */
 
-struct dice { uint64_t s; };
+struct dice {
+	uint64_t s;
+};
 
 static inline uint32_t roll(struct dice *d, uint32_t n)
 {
@@ -139,7 +146,10 @@ static inline bool often(struct dice *d, uint32_t of_100)
 }
 
 /* What a machine has left to give to partitions. */
-struct room { uint32_t chips, shared, lmbs; uint64_t hundredths; };
+struct room {
+	uint32_t chips, shared, lmbs;
+	uint64_t hundredths;
+};
 
 /* Words of a partition that fits in; it has partition 1's rights. */
 static inline void random_partition(struct dice *d, struct room *room, uint16_t id, struct buf *to)
@@ -155,29 +165,43 @@ static inline void random_partition(struct dice *d, struct room *room, uint16_t 
 	}
 	lmbs = lmbs < room->lmbs ? lmbs : room->lmbs;
 	room->lmbs -= lmbs;
-	buf_printf(to, "partition %u type=%s vps=%u home=%u memory=%u demand=%u swing=%u period=%u snooze=%u ipc=%u/%u traffic=%u writes=%u idle=%s%s%s", id,
-		   dedicated ? "dedicated" : "shared", vps, roll(d, room->chips), lmbs, often(d, 20) ? 1000 : roll(d, 1001), roll(d, 500),
-		   roll(d, 60), often(d, 50) ? 0 : roll(d, 1001), 1 + roll(d, 20), 2 + roll(d, 9), often(d, 20) ? 0 : often(d, 15) ? 1000 : roll(d, 40), roll(d, 1001),
-		   often(d, 60) ? "yes" : "no", dedicated && often(d, 60) ? " donate" : "", often(d, 25) ? " spread" : "");
+	buf_printf(
+		to,
+		"partition %u type=%s vps=%u home=%u memory=%u demand=%u swing=%u period=%u snooze=%u ipc=%u/%u traffic=%u writes=%u idle=%s%s%s",
+		id, dedicated ? "dedicated" : "shared", vps, roll(d, room->chips), lmbs,
+		often(d, 20) ? 1000 : roll(d, 1001), roll(d, 500), roll(d, 60), often(d, 50) ? 0 : roll(d, 1001),
+		1 + roll(d, 20), 2 + roll(d, 9),
+		often(d, 20) ? 0 :
+		often(d, 15) ? 1000 :
+			       roll(d, 40),
+		roll(d, 1001), often(d, 60) ? "yes" : "no", dedicated && often(d, 60) ? " donate" : "",
+		often(d, 25) ? " spread" : "");
 	if (!dedicated) {
 		most = room->hundredths < vps * 100 ? (uint32_t)room->hundredths : vps * 100;
 		most = 1 + roll(d, most);
 		room->hundredths -= most;
-		buf_printf(to, " entitlement=%u weight=%u %s", most, often(d, 10) ? 0 : roll(d, 256), often(d, 25) ? "capped" : "uncapped");
+		buf_printf(to, " entitlement=%u weight=%u %s", most, often(d, 10) ? 0 : roll(d, 256),
+			   often(d, 25) ? "capped" : "uncapped");
 	}
 	buf_printf(to, "%s\n", id == 1 ? " rights=all,expanded,lab" : "");
 }
 
 static inline struct room random_machine(struct dice *d, struct buf *to)
 {
-	uint32_t nodes = 1 + roll(d, 4), chips = 1 + roll(d, 5), cores = 2 + roll(d, 6), lmbs = 100 + roll(d, 400), out = 0;
+	uint32_t nodes = 1 + roll(d, 4), chips = 1 + roll(d, 5), cores = 2 + roll(d, 6), lmbs = 100 + roll(d, 400),
+		 out = 0;
 	struct room room = { .chips = nodes * chips };
 
-	buf_printf(to, "nodes %u\nchips %u\ncores %u\nmemory %u\ncollection %u\n", nodes, chips, cores, lmbs, 1 + roll(d, 8));
-	buf_printf(to, "clock %u/%u\n%s", 50 + roll(d, 100), 16 + roll(d, 5), often(d, 20) ? "hardware-ids sparse\n" : "");
+	buf_printf(to, "nodes %u\nchips %u\ncores %u\nmemory %u\ncollection %u\n", nodes, chips, cores, lmbs,
+		   1 + roll(d, 8));
+	buf_printf(to, "clock %u/%u\n%s", 50 + roll(d, 100), 16 + roll(d, 5),
+		   often(d, 20) ? "hardware-ids sparse\n" : "");
 	for (uint32_t i = 0; i < room.chips * cores; i++)
 		if (often(d, 4) && out + 2 < room.chips * cores) {
-			buf_printf(to, "core %u %s\n", i, often(d, 50) ? "guarded" : often(d, 50) ? "unlicensed" : "not-installed");
+			buf_printf(to, "core %u %s\n", i,
+				   often(d, 50) ? "guarded" :
+				   often(d, 50) ? "unlicensed" :
+						  "not-installed");
 			out++;
 		}
 	room.shared = room.chips * cores - out;

@@ -27,12 +27,13 @@ struct fake {
 	int list_rc, get_rc, start_rc, stop_rc;
 	/* a trace */
 	bool tracing, closed, stuck;
-	uint32_t chunks, given, starts, stops;        /* that it has in all; handed over */
-	uint32_t lost_before;                 /* that chunk (from 1) comes behind a gap of 7 records; 0: none */
-	uint32_t gone_after;                  /* it is lost after so many chunks; 0: never */
-	uint32_t held;                        /* so many chunks come only with stop() */
-	uint64_t ns, ns_per_chunk, slices;    /* embedded */
-	volatile int *stop_word; uint32_t stop_after; /* sets it after so many chunks */
+	uint32_t chunks, given, starts, stops; /* that it has in all; handed over */
+	uint32_t lost_before;                  /* that chunk (from 1) comes behind a gap of 7 records; 0: none */
+	uint32_t gone_after;                   /* it is lost after so many chunks; 0: never */
+	uint32_t held;                         /* so many chunks come only with stop() */
+	uint64_t ns, ns_per_chunk, slices;     /* embedded */
+	volatile int *stop_word;
+	uint32_t stop_after; /* sets it after so many chunks */
 	uint8_t bytes[CHUNK];
 	struct ptt_ask ask;
 	size_t ring;
@@ -44,7 +45,7 @@ static inline int fake_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, 
 	struct fake *f = arg;
 
 	if (f->list_rc)
-		return err_set(e, (enum tally_err)-f->list_rc, "no hisi_ptt here");
+		return err_set(e, (enum tally_err) - f->list_rc, "no hisi_ptt here");
 	*ret = f->pmu;
 	*n = f->npmus;
 	return 0;
@@ -55,7 +56,7 @@ static inline int fake_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *val
 	struct fake *f = arg;
 
 	if (f->get_rc)
-		return err_set(e, (enum tally_err)-f->get_rc, "may not be read");
+		return err_set(e, (enum tally_err) - f->get_rc, "may not be read");
 	*value = f->value[i][t];
 	return 0;
 }
@@ -65,7 +66,7 @@ static inline int fake_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t valu
 	struct fake *f = arg;
 
 	if (f->get_rc)
-		return err_set(e, (enum tally_err)-f->get_rc, "may not be written");
+		return err_set(e, (enum tally_err) - f->get_rc, "may not be written");
 	f->value[i][t] = value > PTT_TUNE_MOST ? PTT_TUNE_MOST : value;
 	return 0;
 }
@@ -75,7 +76,7 @@ static inline int fake_start(void *arg, const struct ptt_pmu *p, const struct pt
 	struct fake *f = arg;
 
 	if (f->start_rc)
-		return err_set(e, (enum tally_err)-f->start_rc, "%s traces already", p->name);
+		return err_set(e, (enum tally_err) - f->start_rc, "%s traces already", p->name);
 	f->starts++;
 	f->tracing = true;
 	f->ask = *ev;
@@ -114,7 +115,7 @@ static inline int fake_stop(void *arg, struct err *e)
 
 	f->stops++;
 	f->tracing = false;
-	return f->stop_rc ? err_set(e, (enum tally_err)-f->stop_rc, "it does not stop") : 0;
+	return f->stop_rc ? err_set(e, (enum tally_err) - f->stop_rc, "it does not stop") : 0;
 }
 
 static inline uint64_t fake_advance(void *arg, uint64_t ns)
@@ -139,8 +140,8 @@ static inline struct fake *fake_new(void)
 {
 	struct fake *f = mem_alloc(sizeof(*f));
 
-	f->op = (struct ptt_pmus_ops){ "a test", fake_list, fake_get, fake_set, fake_start, fake_next, fake_stop, NULL, fake_close,
-					NULL };
+	f->op = (struct ptt_pmus_ops){ "a test",  fake_list, fake_get, fake_set,   fake_start,
+				       fake_next, fake_stop, NULL,     fake_close, NULL };
 	f->filter[0] = (struct ptt_filter){ "0000:00:10.0", 0x80001, true };
 	f->filter[1] = (struct ptt_filter){ "0000:00:11.0", 0x80004, true };
 	f->filter[2] = (struct ptt_filter){ "0000:01:00.0", 0x100, false };
@@ -151,7 +152,7 @@ static inline struct fake *fake_new(void)
 		for (unsigned t = 0; t < PTT_TUNES; t++)
 			f->value[i][t] = ptt_tunables[t].reset;
 	}
-	for (size_t i = 0; i < CHUNK; i += RECORD) {          /* 8DW: posted writes, a time */
+	for (size_t i = 0; i < CHUNK; i += RECORD) { /* 8DW: posted writes, a time */
 		memset(f->bytes + i, 0xff, 4);
 		f->bytes[i + 8 + 3] = 0x60;
 		f->bytes[i + 8] = 1;

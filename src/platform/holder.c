@@ -19,17 +19,18 @@ uint32_t holder_list(struct lease_holder *v, uint32_t cap)
 int holder_take_at(struct lease **ret, const char *root, enum lease_kind kind, struct err *e)
 {
 	struct lease_holder other;
-	struct buf words = {0};
-	struct err why = {0};
+	struct buf words = { 0 };
+	struct err why = { 0 };
 	int rc = lease_take(ret, root, kind, &other, &why);
 
 	if (rc != -TALLY_EBUSY || !other.pid)
 		return rc < 0 ? err_set(e, -rc, "%s", why.text) : rc;
 	holder_text(&words, &other);
-	rc = err_set(e, TALLY_EBUSY,
-		     "the hardware counters are held by %s: let it end first, or take part with --share, which leaves it to "
-		     "the kernel who counts",
-		     words.p ? words.p : "another process");
+	rc = err_set(
+		e, TALLY_EBUSY,
+		"the hardware counters are held by %s: let it end first, or take part with --share, which leaves it to "
+		"the kernel who counts",
+		words.p ? words.p : "another process");
 	buf_free(&words);
 	return rc;
 }

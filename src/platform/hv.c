@@ -9,18 +9,20 @@
 #include "kernel/kernel.h"
 #include "platform/hv.h"
 
-#define SLICE_NS 1000000u                     /* of a model's time; bounds how long *stop is unseen */
+#define SLICE_NS 1000000u /* of a model's time; bounds how long *stop is unseen */
 #define TURN_MS 100
 
 int hv_failed(struct tally_platform *p, int rc, const struct err *e)
 {
-	return plat_fail(p, (enum tally_err)-rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
+	return plat_fail(p, (enum tally_err) - rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
 }
 
 static int no_counters(struct tally_platform *p, const char *why)
 {
-	return plat_fail(p, TALLY_ENOTSUP, "%s has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) "
-			 "and '--on power' (gpci) are models that have some%s%s", p->name, *why ? ": " : "", why);
+	return plat_fail(p, TALLY_ENOTSUP,
+			 "%s has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) "
+			 "and '--on power' (gpci) are models that have some%s%s",
+			 p->name, *why ? ": " : "", why);
 }
 
 int hv_line_of(struct tally_platform *p, struct hv_line **ret)
@@ -111,5 +113,5 @@ int gpci_all(struct gpci_table *ret, struct hv_line *l, const struct gpci_reques
 		*own = rc >= 0;
 		return rc;
 	}
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", first.text) : rc;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", first.text) : rc;
 }

@@ -14,7 +14,7 @@ struct tally_hv {
 	struct hv_machine *m;
 	struct line_opts keys;
 	struct err err;
-	atomic_flag busy;                     /* err: several threads may fail at once */
+	atomic_flag busy; /* err: several threads may fail at once */
 };
 struct tally_hv_guest {
 	/* set by _guest_open, then read-only */
@@ -57,15 +57,18 @@ static int open_machine(struct tally_hv *h, const struct tally_hv_opts *from)
 	struct plat_on on;
 	int rc;
 
-	if (!from || !opts_take(&o, sizeof(o), from) || o.zero || o.flags & ~(TALLY_HV_IDLE | TALLY_HV_OPENSPARC) || !o.machine)
+	if (!from || !opts_take(&o, sizeof(o), from) || o.zero || o.flags & ~(TALLY_HV_IDLE | TALLY_HV_OPENSPARC) ||
+	    !o.machine)
 		return fail(h, TALLY_EINVAL, "options that this library does not know, or no machine");
 	rc = plat_parse(&on, o.machine, &h->err);
 	if (rc < 0)
 		return rc;
 	if (!hv_machine_is(&on))
-		return err_set(&h->err, TALLY_EINVAL, "'%s' has no hypervisor; niagara, maramba, batoka and power have", o.machine);
+		return err_set(&h->err, TALLY_EINVAL, "'%s' has no hypervisor; niagara, maramba, batoka and power have",
+			       o.machine);
 	if (o.flags && on.row->keys == PLAT_POWER)
-		return err_set(&h->err, TALLY_EINVAL, "TALLY_HV_IDLE and TALLY_HV_OPENSPARC are of sun4v: '%s' is none", o.machine);
+		return err_set(&h->err, TALLY_EINVAL, "TALLY_HV_IDLE and TALLY_HV_OPENSPARC are of sun4v: '%s' is none",
+			       o.machine);
 	on.hv.opensparc = o.flags & TALLY_HV_OPENSPARC;
 	h->keys = on.hv;
 	return hv_machine_open(&h->m, &on, o.flags & TALLY_HV_IDLE, &h->err);
@@ -132,8 +135,11 @@ static struct hv_mem memory_of(struct tally_hv_guest *g)
 static int open_sun4v(struct tally_hv_guest *g)
 {
 	struct tally_hv *h = g->h;
-	struct sun4v_guest_opts o = { .rights = { true, true, true, true }, .mem = memory_of(g), .putchar = g->o.putchar,
-				      .exited = g->o.exited, .arg = g->o.arg };
+	struct sun4v_guest_opts o = { .rights = { true, true, true, true },
+				      .mem = memory_of(g),
+				      .putchar = g->o.putchar,
+				      .exited = g->o.exited,
+				      .arg = g->o.arg };
 	int rc = 0;
 
 	if (h->keys.rights_given)
@@ -143,9 +149,10 @@ static int open_sun4v(struct tally_hv_guest *g)
 	if (rc == 0)
 		rc = sun4v_guest_open(&g->guest, h->m->sun4v, &o);
 	if (rc == -TALLY_EBUSY)
-		return fail(h, TALLY_EBUSY, o.rights.global ? "another guest has the right global, or there are too many guests" :
-							      "there are too many guests");
-	return rc < 0 && !h->err.code ? fail(h, (enum tally_err)-rc, tally_strerror(rc)) : rc;
+		return fail(h, TALLY_EBUSY,
+			    o.rights.global ? "another guest has the right global, or there are too many guests" :
+					      "there are too many guests");
+	return rc < 0 && !h->err.code ? fail(h, (enum tally_err) - rc, tally_strerror(rc)) : rc;
 }
 
 static int open_partition(struct tally_hv_guest *g)
@@ -170,7 +177,8 @@ static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts
 	if (!from || !opts_take(&g->o, sizeof(g->o), from) || g->o.zero || !g->o.memory)
 		return fail(h, TALLY_EINVAL, "options that this library does not know, or no function for memory");
 	if (power ? g->o.rights != NULL : g->o.partition)
-		return fail(h, TALLY_EINVAL, power ? "a partition's rights are its machine's configuration" : "sun4v has no partitions");
+		return fail(h, TALLY_EINVAL,
+			    power ? "a partition's rights are its machine's configuration" : "sun4v has no partitions");
 	return power ? open_partition(g) : open_sun4v(g);
 }
 
@@ -209,7 +217,9 @@ int tally_hv_take(struct tally_hv_guest *g, uint32_t cpu)
 	int rc;
 
 	if (!g->guest)
-		return cpu <= UINT16_MAX ? 0 : refuse(g->h, TALLY_EINVAL, "there is no virtual processor %u: they are below 65536", cpu);
+		return cpu <= UINT16_MAX ? 0 :
+					   refuse(g->h, TALLY_EINVAL,
+						  "there is no virtual processor %u: they are below 65536", cpu);
 	if (cpu >= g->h->m->strands)
 		return refuse(g->h, TALLY_EINVAL, "there is no strand %u: there are %u, from 0", cpu, g->h->m->strands);
 	if (g->vcpu[cpu])
@@ -218,7 +228,7 @@ int tally_hv_take(struct tally_hv_guest *g, uint32_t cpu)
 	if (rc == -TALLY_EBUSY)
 		return refuse(g->h, TALLY_EBUSY, "strand %u is another guest's", cpu);
 	if (rc < 0)
-		return refuse(g->h, (enum tally_err)-rc, "strand %u: %s", cpu, tally_strerror(rc));
+		return refuse(g->h, (enum tally_err) - rc, "strand %u: %s", cpu, tally_strerror(rc));
 	niagara_vcpu(g->h->m->niagara, cpu, g->vcpu[cpu]);
 	return 0;
 }
@@ -231,7 +241,8 @@ static int strand(struct tally_hv_guest *g, uint32_t cpu)
 
 static int no_trap(struct tally_hv_guest *g, uint32_t trap)
 {
-	return refuse(g->h, TALLY_EINVAL, "trap 0x%x is no hypercall: %s", trap, g->guest ? "0x80 and 0xff are" : "1 is");
+	return refuse(g->h, TALLY_EINVAL, "trap 0x%x is no hypercall: %s", trap,
+		      g->guest ? "0x80 and 0xff are" : "1 is");
 }
 
 static int no_asr(struct tally_hv_guest *g, uint32_t asr)
@@ -282,11 +293,14 @@ int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uin
 static int judge_ref(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
 {
 	if (r->strand >= h->m->strands)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no strand %u: there are %u, from 0", i, r->strand, h->m->strands);
+		return refuse(h, TALLY_EINVAL, "reference %zu: there is no strand %u: there are %u, from 0", i,
+			      r->strand, h->m->strands);
 	if (r->kind > TALLY_HV_ATOMIC)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no kind %u: %u is the last", i, r->kind, TALLY_HV_ATOMIC);
+		return refuse(h, TALLY_EINVAL, "reference %zu: there is no kind %u: %u is the last", i, r->kind,
+			      TALLY_HV_ATOMIC);
 	if (r->level > TALLY_HV_HYPER)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no level %u: %u is the last", i, r->level, TALLY_HV_HYPER);
+		return refuse(h, TALLY_EINVAL, "reference %zu: there is no level %u: %u is the last", i, r->level,
+			      TALLY_HV_HYPER);
 	return 0;
 }
 
@@ -301,8 +315,10 @@ int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 			return rc;
 	}
 	for (; n; r++, n--)
-		niagara_refs(h->m->niagara, &(struct niagara_ref){ r->va, r->strand, r->context, r->kind, r->level, r->bytes,
-								   r->instructions }, 1);
+		niagara_refs(h->m->niagara,
+			     &(struct niagara_ref){ r->va, r->strand, r->context, r->kind, r->level, r->bytes,
+						    r->instructions },
+			     1);
 	return 0;
 }
 
@@ -318,8 +334,9 @@ int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool con
 			sun4v_tsb_hit(g->vcpu[cpu], data, context, (enum mmustat_size)i, ticks);
 			return 0;
 		}
-	return rc < 0 ? rc : refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
-				    (unsigned long long)page);
+	return rc < 0 ? rc :
+			refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
+			       (unsigned long long)page);
 }
 
 int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
@@ -327,7 +344,8 @@ int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
 	if (!h->m->niagara)
 		return refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
 	if (zambezi >= h->m->kind->zambezis)
-		return refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name, h->m->kind->zambezis);
+		return refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name,
+			      h->m->kind->zambezis);
 	niagara_make_busy(h->m->niagara, zambezi, calls);
 	return 0;
 }

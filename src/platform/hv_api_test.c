@@ -32,14 +32,17 @@ static struct tally_hv *machine(const char *text, uint32_t flags)
 
 static struct tally_hv_guest *guest(struct tally_hv *h, const char *rights, uint32_t partition)
 {
-	const struct tally_hv_guest_opts o = { .size = sizeof(o), .memory = memory, .rights = rights, .partition = partition };
+	const struct tally_hv_guest_opts o = {
+		.size = sizeof(o), .memory = memory, .rights = rights, .partition = partition
+	};
 	struct tally_hv_guest *g = NULL;
 
 	assert_int_equal(tally_hv_guest_open(&g, h, &o), 0);
 	return g;
 }
 
-static uint64_t call(struct tally_hv_guest *g, uint32_t trap, uint64_t function, uint64_t a, uint64_t b, uint64_t c, uint64_t *o1)
+static uint64_t call(struct tally_hv_guest *g, uint32_t trap, uint64_t function, uint64_t a, uint64_t b, uint64_t c,
+		     uint64_t *o1)
 {
 	uint64_t r[6] = { a, b, c, 0, 0, function };
 
@@ -51,7 +54,11 @@ static uint64_t call(struct tally_hv_guest *g, uint32_t trap, uint64_t function,
 
 static void options_that_are_not_known_are_refused(void **state)
 {
-	static const struct { int line; struct tally_hv_opts o; const char *words; } rows[] = {
+	static const struct {
+		int line;
+		struct tally_hv_opts o;
+		const char *words;
+	} rows[] = {
 		{ __LINE__, { sizeof(struct tally_hv_opts), NULL, 0, 0 }, "no machine" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 8, 0 }, "does not know" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 0, 1 }, "does not know" },
@@ -208,7 +215,7 @@ static void an_emulator_brings_ewouldblock_about(void **state)
 	(void)state;
 	assert_int_equal(call(g, HV_CORE_TRAP, SUN4V_API_SET_VERSION, SUN4V_GROUP_VFALLS, 1, 1, NULL), HV_EOK);
 	assert_int_equal(tally_hv_make_busy(h, 3, 2), 0);
-	assert_int_equal(get_perfreg(g, 0, 18), HV_EOK);       /* of Zambezi 0 */
+	assert_int_equal(get_perfreg(g, 0, 18), HV_EOK); /* of Zambezi 0 */
 	assert_int_equal(get_perfreg(g, 0, 72), HV_EWOULDBLOCK);
 	assert_int_equal(get_perfreg(g, 0, 89), HV_EWOULDBLOCK);
 	assert_int_equal(get_perfreg(g, 0, 72), HV_EOK);
@@ -230,7 +237,9 @@ static void the_emulators_references_move_its_counters(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(r); i++)
-		r[i] = (struct tally_hv_ref){ .va = (uint64_t)i << 6, .context = 1, .kind = TALLY_HV_LOAD, .bytes = 8, .instructions = 1 };
+		r[i] = (struct tally_hv_ref){
+			.va = (uint64_t)i << 6, .context = 1, .kind = TALLY_HV_LOAD, .bytes = 8, .instructions = 1
+		};
 	/* PCR: user, PIC0 counts Instr_ld (2, 0x08). */
 	assert_int_equal(tally_hv_asr_write(g, 0, 0x10, 4 | UINT64_C(0x08) << 6 | UINT64_C(2) << 14), 0);
 	assert_int_equal(tally_hv_asr_write(g, 0, 0x11, 0), 0);
@@ -244,7 +253,10 @@ static void the_emulators_references_move_its_counters(void **state)
 
 static void a_reference_that_can_not_be_is_refused_with_words(void **state)
 {
-	const struct { struct tally_hv_ref r; const char *words; } rows[] = {
+	const struct {
+		struct tally_hv_ref r;
+		const char *words;
+	} rows[] = {
 		{ { .strand = 256 }, "reference 1: there is no strand 256" },
 		{ { .kind = 77 }, "reference 1: there is no kind 77" },
 		{ { .level = 9 }, "reference 1: there is no level 9" },

@@ -8,7 +8,7 @@
 #include "platform/hv_machine_int.h"
 
 #define CONFIG_MOST (1u << 20)
-#define STRANDS_OF_MIXED 8u                   /* as of a model behind --on: all 256 are slow */
+#define STRANDS_OF_MIXED 8u /* as of a model behind --on: all 256 are slow */
 
 bool hv_machine_is(const struct plat_on *on)
 {
@@ -17,14 +17,20 @@ bool hv_machine_is(const struct plat_on *on)
 
 static int failed(int rc, struct err *e)
 {
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", tally_strerror(rc)) : 0;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
 static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle, struct err *e)
 {
-	struct niagara_opts n = { .seed = h->seed, .load = idle ? NULL : h->load ? h->load : LINE_LOAD, .strands = h->strands,
+	struct niagara_opts n = { .seed = h->seed,
+				  .load = idle    ? NULL :
+					  h->load ? h->load :
+						    LINE_LOAD,
+				  .strands = h->strands,
 				  .recorded_ticks = h->opensparc };
-	struct sun4v_opts s = { .ops = &niagara_ops, .guests = HV_GUESTS, .old_api = h->old_api,
+	struct sun4v_opts s = { .ops = &niagara_ops,
+				.guests = HV_GUESTS,
+				.old_api = h->old_api,
 				.profile = h->opensparc ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC };
 	int rc;
 
@@ -44,8 +50,12 @@ static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle
 static int open_power(struct hv_machine *m, const struct plat_on *on, struct err *e)
 {
 	const struct line_opts *h = &on->hv;
-	struct power_opts p = { .seed = h->seed, .load = h->load, .level = h->level, .rights = h->papr,
-				.rights_given = h->rights_given, .no_run_counts = h->no_run_counts };
+	struct power_opts p = { .seed = h->seed,
+				.load = h->load,
+				.level = h->level,
+				.rights = h->papr,
+				.rights_given = h->rights_given,
+				.no_run_counts = h->no_run_counts };
 	struct papr_opts s = { .ops = &power_ops, .size_first = h->size_first, .most = h->block_page ? GPCI_MOST : 0 };
 	uint8_t *config = NULL;
 	int rc = 0;

@@ -13,13 +13,13 @@
 #include "platform/line.h"
 
 #define GUEST_BASE UINT64_C(0x80000000)
-#define GUEST_LEAST 65536u                    /* bytes of memory */
-#define STRANDS_OF_MIXED 8u                   /* a model is slow with all 256 of them */
+#define GUEST_LEAST 65536u  /* bytes of memory */
+#define STRANDS_OF_MIXED 8u /* a model is slow with all 256 of them */
 
-struct machine {                              /* what is behind a line */
+struct machine { /* what is behind a line */
 	uint8_t *memory;
 	size_t bytes;
-	uint64_t ns;                          /* that have passed */
+	uint64_t ns; /* that have passed */
 	char what[40];
 	struct hv_line_ops op;
 	/* sun4v */
@@ -121,7 +121,11 @@ static uint64_t tsb_missed(void *arg)
 }
 
 static const struct hv_line_ops sun4v_ops = {
-	.sun4v = sun4v, .asr = asr, .advance = advance_niagara, .now = now_niagara, .tsb_missed = tsb_missed,
+	.sun4v = sun4v,
+	.asr = asr,
+	.advance = advance_niagara,
+	.now = now_niagara,
+	.tsb_missed = tsb_missed,
 	.close = close_machine,
 };
 
@@ -145,15 +149,19 @@ static int open_guest(struct machine *m, const struct line_opts *o, struct err *
 		if (rc >= 0)
 			niagara_vcpu(m->niagara, i, m->vcpu[i]);
 	}
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", tally_strerror(rc)) : 0;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
 static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_opts *o, struct err *e)
 {
 	const struct sun4v_kind *kind = sun4v_kind(o->machine, o->sockets);
-	struct niagara_opts n = { .seed = o->seed, .load = o->load ? o->load : LINE_LOAD, .strands = o->strands,
+	struct niagara_opts n = { .seed = o->seed,
+				  .load = o->load ? o->load : LINE_LOAD,
+				  .strands = o->strands,
 				  .recorded_ticks = o->opensparc };
-	struct sun4v_opts s = { .kind = kind, .ops = &niagara_ops, .old_api = o->old_api,
+	struct sun4v_opts s = { .kind = kind,
+				.ops = &niagara_ops,
+				.old_api = o->old_api,
 				.profile = o->opensparc ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC };
 	int rc;
 
@@ -173,7 +181,7 @@ static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_op
 		rc = niagara_open(&m->niagara, kind, &n, e);
 	s.arg = m->niagara;
 	if (rc >= 0 && (rc = sun4v_open(&m->sun4v, &s)) < 0)
-		rc = err_set(e, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		rc = err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	if (rc >= 0)
 		rc = open_guest(m, o, e);
 	l->sockets = kind->nodes;
@@ -211,13 +219,22 @@ static uint64_t now_power(void *arg)
 }
 
 static const struct hv_line_ops papr_ops = {
-	.papr = papr, .advance = advance_power, .now = now_power, .close = close_machine,
+	.papr = papr,
+	.advance = advance_power,
+	.now = now_power,
+	.close = close_machine,
 };
 
 static int open_power(struct machine *m, struct hv_line *l, const struct line_opts *o, struct err *e)
 {
-	struct power_opts po = { .seed = o->seed, .load = o->load, .config = o->config, .config_bytes = o->config_bytes,
-				 .level = o->level, .rights = o->papr, .rights_given = o->rights_given, .no_run_counts = o->no_run_counts };
+	struct power_opts po = { .seed = o->seed,
+				 .load = o->load,
+				 .config = o->config,
+				 .config_bytes = o->config_bytes,
+				 .level = o->level,
+				 .rights = o->papr,
+				 .rights_given = o->rights_given,
+				 .no_run_counts = o->no_run_counts };
 	struct papr_opts s = { .ops = &power_ops, .size_first = o->size_first, .most = o->block_page ? GPCI_MOST : 0 };
 	int rc = give_memory(m, 2 * GPCI_MOST, e);
 
@@ -231,7 +248,7 @@ static int open_power(struct machine *m, struct hv_line *l, const struct line_op
 	rc = papr_open(&m->papr, &s);
 	l->level = s.level;
 	l->partition = 1;
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", tally_strerror(rc)) : 0;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
 /* ---- both --------------------------------------------------------------------------------------- */

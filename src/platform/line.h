@@ -11,38 +11,38 @@
 #include "machine/niagara.h"
 #include "machine/power.h"
 
-#define LINE_LOAD "mixed"                     /* what runs unless told otherwise */
+#define LINE_LOAD "mixed" /* what runs unless told otherwise */
 #define LINE_LEVEL_AS_CONFIGURED 255u
 struct line_opts {
-	const char *machine;                  /* "niagara", "maramba", "batoka", "power" */
-	uint64_t seed;                        /* 0: 1 */
-	const char *load;                     /* a row of the machine's loads; NULL: LINE_LOAD */
+	const char *machine; /* "niagara", "maramba", "batoka", "power" */
+	uint64_t seed;       /* 0: 1 */
+	const char *load;    /* a row of the machine's loads; NULL: LINE_LOAD */
 	/* sun4v */
-	uint32_t sockets, strands;            /* 0: the machine's most; as the load says */
-	bool old_api;                         /* the hypervisor has version 1.0 of the Victoria Falls group */
+	uint32_t sockets, strands; /* 0: the machine's most; as the load says */
+	bool old_api;              /* the hypervisor has version 1.0 of the Victoria Falls group */
 	bool opensparc;
 	bool rights_given;
-	struct sun4v_rights sun4v;            /* not given: all */
+	struct sun4v_rights sun4v; /* not given: all */
 	/* POWER */
-	uint8_t level;                        /* firmware; LINE_LEVEL_AS_CONFIGURED */
-	struct papr_rights papr;              /* not given: as configured; the named loads give the asker all */
-	bool size_first;                      /* its guests give the size in r4, the address in r5; a line's order is its own */
-	bool block_page;                      /* of a block the first 4096 bytes are used; else all of it */
+	uint8_t level;           /* firmware; LINE_LEVEL_AS_CONFIGURED */
+	struct papr_rights papr; /* not given: as configured; the named loads give the asker all */
+	bool size_first;         /* its guests give the size in r4, the address in r5; a line's order is its own */
+	bool block_page;         /* of a block the first 4096 bytes are used; else all of it */
 	bool no_run_counts;
-	const char *config;                   /* text of a machine file, or NULL */
+	const char *config; /* text of a machine file, or NULL */
 	size_t config_bytes;
 };
 /* A line to a new machine with one guest, on all strands of it (POWER: partition 1). Time passes in advance() only.
  * -TALLY_EINVAL with words; -TALLY_ENOMEM. */
 int line_open(struct hv_line *ret, const struct line_opts *o, struct err *e);
-void line_close(struct hv_line *l);           /* an empty one is fine */
+void line_close(struct hv_line *l); /* an empty one is fine */
 /* The loads of a machine: name, and what it is. NULL past the last. */
 const char *line_load(const char *machine, uint32_t i, const char **text);
 
 /* A file: bytes, or their hexadecimal digits. Then exactly one of these is set. */
 struct line_file {
-	struct hv_line reply;                 /* op set: answers with the reply, to its request alone */
-	uint8_t version;                      /* of the reply's layout */
+	struct hv_line reply; /* op set: answers with the reply, to its request alone */
+	uint8_t version;      /* of the reply's layout */
 	uint32_t request;
 	bool is_mmustat;
 	uint8_t mmustat[MMUSTAT_BYTES];

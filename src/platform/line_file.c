@@ -17,7 +17,12 @@
 
 #define FILE_MOST (1u << 20)
 #define REPLY_BASE UINT64_C(0x1000)
-enum { AT_INDEX = 0x04, AT_SECONDARY = 0x08, AT_RETURNED = 0x0a, AT_DETAIL = 0x0c };        /* in a reply's header: papr_gpci.txt */
+enum {
+	AT_INDEX = 0x04,
+	AT_SECONDARY = 0x08,
+	AT_RETURNED = 0x0a,
+	AT_DETAIL = 0x0c
+}; /* in a reply's header: papr_gpci.txt */
 
 /* ---- bytes ------------------------------------------------------------------------------ */
 
@@ -54,7 +59,10 @@ int line_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, stru
 
 static int digit(uint8_t c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+				      -1;
 }
 
 static bool is_blank(uint8_t c)
@@ -83,12 +91,12 @@ static bool spelled(const uint8_t *p, size_t n, struct buf *to)
 
 /* ---- a reply ------------------------------------------------------------------------------- */
 
-struct saved {                                /* behind the line */
+struct saved { /* behind the line */
 	struct hv_line_ops op;
 	char what[128];
 	const struct gpci_request *r;
-	struct gpci_reply all;                /* over block */
-	uint8_t block[GPCI_MOST];             /* as saved */
+	struct gpci_reply all;    /* over block */
+	uint8_t block[GPCI_MOST]; /* as saved */
 	uint8_t memory[GPCI_MOST];
 };
 
@@ -178,7 +186,8 @@ static const struct gpci_request *is_reply(const uint8_t *p, size_t n)
 	return gpci_record(r, &rep, rep.returned - 1, &last, &e) < 0 ? NULL : r;
 }
 
-static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, size_t n, const struct gpci_request *r, struct err *e)
+static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, size_t n, const struct gpci_request *r,
+		      struct err *e)
 {
 	struct saved *s = mem_alloc(sizeof(*s));
 
@@ -186,11 +195,15 @@ static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, s
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	memcpy(s->block, p, n);
 	s->r = r;
-	(void)gpci_reply(&s->all, s->block, n, e);            /* as before: is_reply() */
+	(void)gpci_reply(&s->all, s->block, n, e); /* as before: is_reply() */
 	snprintf(s->what, sizeof(s->what), "%s", name);
 	s->op = (struct hv_line_ops){ .what = s->what, .papr = answer, .close = close_saved };
-	f->reply = (struct hv_line){ .arg = s, .op = &s->op, .level = (uint8_t)s->all.version_out, .memory = s->memory,
-				     .base = REPLY_BASE, .bytes = sizeof(s->memory) };
+	f->reply = (struct hv_line){ .arg = s,
+				     .op = &s->op,
+				     .level = (uint8_t)s->all.version_out,
+				     .memory = s->memory,
+				     .base = REPLY_BASE,
+				     .bytes = sizeof(s->memory) };
 	snprintf(f->reply.machine, sizeof(f->reply.machine), "power");
 	f->version = (uint8_t)s->all.version_in;
 	f->request = r->number;
@@ -216,8 +229,10 @@ int line_file_parse(struct line_file *ret, const char *name, const uint8_t *p, s
 		f.is_mmustat = true;
 		memcpy(f.mmustat, p, n);
 	} else {
-		rc = err_set(e, TALLY_ECORRUPT, "%s is neither a reply of H_GetPerformanceCounterInfo nor a dump of MMU statistics (%u bytes)",
-			     name, MMUSTAT_BYTES);
+		rc = err_set(
+			e, TALLY_ECORRUPT,
+			"%s is neither a reply of H_GetPerformanceCounterInfo nor a dump of MMU statistics (%u bytes)",
+			name, MMUSTAT_BYTES);
 	}
 	buf_free(&bytes);
 	if (rc >= 0)
@@ -234,7 +249,8 @@ int line_file_open(struct line_file *ret, const char *path, struct err *e)
 
 	/* A pipe that nobody writes would keep us waiting. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, TALLY_EINVAL, "%s is no regular file: what was saved of a hypervisor is in one", path);
+		return err_set(e, TALLY_EINVAL, "%s is no regular file: what was saved of a hypervisor is in one",
+			       path);
 	rc = line_read_file(path, FILE_MOST, &p, &n, e);
 	if (rc < 0)
 		return rc;

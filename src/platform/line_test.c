@@ -30,8 +30,12 @@ static void opened(struct hv_line *l, const struct line_opts *o)
 
 static void each_model_answers_for_its_strands(void **state)
 {
-	static const struct { const char *machine; uint32_t sockets, strands, of_node; } row[] = {
-		{ "niagara", 0, 32, 32 }, { "maramba", 0, 128, 64 }, { "maramba", 1, 64, 64 }, { "batoka", 0, 256, 64 }, { "batoka", 3, 192, 64 },
+	static const struct {
+		const char *machine;
+		uint32_t sockets, strands, of_node;
+	} row[] = {
+		{ "niagara", 0, 32, 32 }, { "maramba", 0, 128, 64 }, { "maramba", 1, 64, 64 },
+		{ "batoka", 0, 256, 64 }, { "batoka", 3, 192, 64 },
 	};
 
 	(void)state;
@@ -118,7 +122,11 @@ static void rights_narrow_what_a_guest_may(void **state)
 
 static void options_that_make_no_machine_are_refused(void **state)
 {
-	static const struct { int line; struct line_opts o; const char *words; } row[] = {
+	static const struct {
+		int line;
+		struct line_opts o;
+		const char *words;
+	} row[] = {
 		{ __LINE__, { .machine = "batoka", .sockets = 5 }, "sockets=5: batoka has 1 to 4" },
 		{ __LINE__, { .machine = "niagara", .sockets = 2 }, "niagara has one" },
 		{ __LINE__, { .machine = "maramba", .sockets = 1, .strands = 65 }, "strands=65: there are 64" },
@@ -168,9 +176,8 @@ static void out_of_memory_opens_nothing(void **state)
 
 /* A reply to `entitled` of two partitions, by hand. */
 static const uint8_t reply[32 + 2 * 48] = {
-	[3] = 0x20, [7] = 2, [0xb] = 2, [0x11] = 48, [0x12] = 6, [0x13] = 6,
-	[0x27] = 2, [0x2f] = 100, [0x37] = 60,
-	[0x57] = 9, [0x5f] = 200, [0x67] = 7,
+	[3] = 0x20, [7] = 2,      [0xb] = 2,   [0x11] = 48, [0x12] = 6,   [0x13] = 6,
+	[0x27] = 2, [0x2f] = 100, [0x37] = 60, [0x57] = 9,  [0x5f] = 200, [0x67] = 7,
 };
 
 static void a_saved_reply_answers_its_request(void **state)
@@ -244,7 +251,7 @@ static void an_element_size_that_lies_is_not_believed(void **state)
 	assert_int_equal(l.op->papr(l.arg, 0, r, &e), 0);
 	assert_int_equal(r[0], H_SUCCESS);
 	assert_int_equal(b1->field[b1->nfields - 1].offset, 0xe);
-	memset(l.memory + GPCI_HEADER + 0xe, 0xff, 2);         /* of the first record */
+	memset(l.memory + GPCI_HEADER + 0xe, 0xff, 2); /* of the first record */
 	n = (uint32_t)be64_get(l.memory + 4) & 0xffff;
 	assert_true(n > 1);
 	assert_int_equal(line_file_parse(&f, "lie", l.memory, GPCI_MOST, &e), 0);
@@ -269,7 +276,7 @@ static void what_is_neither_is_refused(void **state)
 		assert_non_null(strstr(e.text, "neither"));
 	}
 	for (size_t i = 0; i < GPCI_HEADER; i++)
-		for (unsigned v = 1; v < 256; v += 2) {        /* whatever a header says, it is taken or refused */
+		for (unsigned v = 1; v < 256; v += 2) { /* whatever a header says, it is taken or refused */
 			memcpy(bad, reply, sizeof(bad));
 			bad[i] ^= (uint8_t)v;
 			e = (struct err){ 0 };

@@ -20,22 +20,22 @@
 #include "platform/hv_machine_int.h"
 #include "platform/machine_log.h"
 
-#define TURN_MS 2                             /* between two turns, when nobody is at a door */
+#define TURN_MS 2 /* between two turns, when nobody is at a door */
 #define MS UINT64_C(1000000)
 #define SLICE_NS (MS / 10)
 #define OWED_NS (10 * MS)
 #define DOORS 3u
-#define DEVICE "hisi_ptt0_2"                  /* whose root ports are those of the examples */
+#define DEVICE "hisi_ptt0_2" /* whose root ports are those of the examples */
 
-struct host {                                 /* a machine and its doors */
+struct host { /* a machine and its doors */
 	struct tally_machine m;
 	struct kunpeng *k;
-	uint32_t device;                      /* behind vfio-user */
+	uint32_t device; /* behind vfio-user */
 	struct door *door[DOORS];
 	struct pollfd fd[DOORS];
 	uint32_t n;
-	uint64_t then, owed;                  /* the clock at the last turn; ns that the machine is behind it */
-	uint64_t tracing;                     /* bit: that device had a trace at the last turn */
+	uint64_t then, owed; /* the clock at the last turn; ns that the machine is behind it */
+	uint64_t tracing;    /* bit: that device had a trace at the last turn */
 	struct machine_log log;
 	struct err *e;
 };
@@ -60,7 +60,8 @@ static int find_device(struct host *h)
 	uint32_t n = kunpeng_ndevices(h->k);
 
 	if (h->m.device && !h->m.vfio_user)
-		return err_set(h->e, TALLY_EINVAL, "--device=%s names the device behind --vfio-user, which is not given", name);
+		return err_set(h->e, TALLY_EINVAL,
+			       "--device=%s names the device behind --vfio-user, which is not given", name);
 	for (uint32_t i = 0; i < n; i++) {
 		names[i] = kunpeng_pmu(h->k, i)->name;
 		if (!strcmp(names[i], name)) {
@@ -108,7 +109,8 @@ static int open_doors(struct host *h)
 		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
 		kunpeng_give(h->k, h->device);
 		if (rc == 0)
-			note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name, h->m.vfio_user);
+			note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name,
+			     h->m.vfio_user);
 	}
 	if (rc == 0 && h->m.listen) {
 		rc = opened(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
@@ -157,7 +159,7 @@ static int pass(struct host *h)
 		h->owed = OWED_NS;
 	ns = h->owed < SLICE_NS ? h->owed : SLICE_NS;
 	kunpeng_run(h->k, before + ns);
-	h->owed -= kunpeng_now(h->k) - before;        /* a device without room ends the run early */
+	h->owed -= kunpeng_now(h->k) - before; /* a device without room ends the run early */
 	for (uint32_t i = 0; rc == 0 && i < h->n; i++)
 		if (h->door[i]->op->passed)
 			rc = h->door[i]->op->passed(h->door[i], h->e);
@@ -172,7 +174,8 @@ static void watch_traces(struct host *h, bool leaving)
 		const bool on = ptt_dev_tracing(kunpeng_device(h->k, i)) && !leaving;
 
 		if (!on && h->tracing & bit)
-			machine_log_trace(&h->log, h->then, kunpeng_pmu(h->k, i)->name, ptt_dev_counts(kunpeng_device(h->k, i)));
+			machine_log_trace(&h->log, h->then, kunpeng_pmu(h->k, i)->name,
+					  ptt_dev_counts(kunpeng_device(h->k, i)));
 		h->tracing = on ? h->tracing | bit : h->tracing & ~bit;
 	}
 	machine_log_passed(&h->log, h->then);
@@ -200,7 +203,8 @@ static int run_kunpeng(struct host *h, const struct plat_on *on)
 	int rc;
 
 	if (h->m.run || h->m.guests)
-		return err_set(h->e, TALLY_EINVAL, "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
+		return err_set(h->e, TALLY_EINVAL,
+			       "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
 			       on->row->name);
 	if (!h->m.listen && !h->m.vfio_user && !h->m.sysfs)
 		return err_set(h->e, TALLY_EINVAL, "the machine has no door: --listen, --vfio-user or --sysfs");
@@ -224,16 +228,18 @@ static int run(struct host *h)
 	if (rc < 0)
 		return rc;
 	if (!on.row->embedded)
-		return err_set(h->e, TALLY_EINVAL, "'%s' is no machine that can be run; kunpeng, niagara, maramba, batoka and power are",
+		return err_set(h->e, TALLY_EINVAL,
+			       "'%s' is no machine that can be run; kunpeng, niagara, maramba, batoka and power are",
 			       h->m.machine);
 	if (h->m.opensparc && !(on.row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
-		return err_set(h->e, TALLY_EINVAL, "the profile opensparc is of sun4v machines (niagara, maramba, batoka); %s is none",
+		return err_set(h->e, TALLY_EINVAL,
+			       "the profile opensparc is of sun4v machines (niagara, maramba, batoka); %s is none",
 			       on.row->name);
 	if (!hv_machine_is(&on))
 		return run_kunpeng(h, &on);
 	if (h->m.vfio_user || h->m.sysfs || h->m.device)
-		return err_set(h->e, TALLY_EINVAL, "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has",
-			       on.row->name);
+		return err_set(h->e, TALLY_EINVAL,
+			       "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has", on.row->name);
 	on.hv.opensparc = h->m.opensparc;
 	return h->m.run ? hv_machine_image(&h->m, &on, h->e) : hv_machine_serve(&h->m, &on, h->e);
 }
@@ -242,7 +248,8 @@ int tally_machine_run(const struct tally_machine *m, char *words, size_t n)
 {
 	struct err e = { 0 };
 	struct host h = { .e = &e };
-	int rc = opts_take(&h.m, sizeof(h.m), m) && h.m.machine ? run(&h) : err_set(&e, TALLY_EINVAL, "unknown options");
+	int rc =
+		opts_take(&h.m, sizeof(h.m), m) && h.m.machine ? run(&h) : err_set(&e, TALLY_EINVAL, "unknown options");
 
 	if (n)
 		snprintf(words, n, "%s", rc < 0 ? (e.text[0] ? e.text : tally_strerror(rc)) : "");

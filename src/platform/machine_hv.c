@@ -17,14 +17,14 @@
 #include "platform/hv_machine_int.h"
 
 #define MS UINT64_C(1000000)
-#define TURN_NS (2 * MS)                      /* between two turns, when nobody is at the door */
+#define TURN_NS (2 * MS) /* between two turns, when nobody is at the door */
 #define SLICE_NS (MS / 5)
 #define BURST_NS MS
-#define LINGER_NS (MS / 20)                   /* what a client may take between an answer and its next question */
+#define LINGER_NS (MS / 20) /* what a client may take between an answer and its next question */
 #define OWED_NS (20 * MS)
 #define STEP_LEAST UINT64_C(100)
 #define STEP_MOST (2 * MS)
-#define GUESTS_MOST (64u << 10)               /* bytes of a file of guests */
+#define GUESTS_MOST (64u << 10) /* bytes of a file of guests */
 
 struct host {
 	const struct tally_machine *m;
@@ -32,8 +32,8 @@ struct host {
 	struct local_hv_guests guests;
 	struct local_hv hv;
 	struct door *door;
-	uint64_t then, owed;                  /* the clock at the last turn; ns that the machine is behind it */
-	uint64_t step;                        /* ns of the machine's in a slice */
+	uint64_t then, owed; /* the clock at the last turn; ns that the machine is behind it */
+	uint64_t step;       /* ns of the machine's in a slice */
 	struct err *e;
 };
 static_assert(HV_GUESTS >= LOCAL_CLIENTS, "a guest for each client");
@@ -121,7 +121,8 @@ static int read_guests(struct host *h, const struct line_opts *o)
 	int rc = 0;
 
 	if (h->m->guests && !h->machine->kind)
-		return err_set(h->e, TALLY_EINVAL, "--guests is of sun4v machines; the rights of POWER's partitions are in config=");
+		return err_set(h->e, TALLY_EINVAL,
+			       "--guests is of sun4v machines; the rights of POWER's partitions are in config=");
 	if (h->m->guests)
 		rc = line_read_file(h->m->guests, GUESTS_MOST, &text, &n, h->e);
 	if (rc >= 0 && h->machine->kind)
@@ -139,7 +140,8 @@ static int open_door(struct host *h, const struct line_opts *o)
 
 	if (rc < 0)
 		return rc;
-	h->hv = (struct local_hv){ m->kind, m->niagara, m->sun4v, &h->guests, m->power, m->papr, hv_machine_now, h->machine };
+	h->hv = (struct local_hv){ m->kind,  m->niagara, m->sun4v,       &h->guests,
+				   m->power, m->papr,    hv_machine_now, h->machine };
 	rc = door_local(&h->door, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
 	if (rc == 0)
 		announce(h);

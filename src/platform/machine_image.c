@@ -17,11 +17,11 @@
 #define MEMORY_BYTES (64u << 20)
 #define PAGE 4096u
 #define SUN4V_BASE UINT64_C(0x80000000)
-#define POWER_ENTRY 0x100u                    /* of a flat image: where a reset goes */
+#define POWER_ENTRY 0x100u /* of a flat image: where a reset goes */
 #define SUN4V_TRAP_NS 1000u
 #define POWER_TRAP_NS 1000000u
 #define CONSOLE_MOST 4096u
-enum { H_PUT_TERM_CHAR = 0x58, H_CEDE = 0xe0 };        /* tokens, PAPR 14.5.4.4.2 and 14.11.3 */
+enum { H_PUT_TERM_CHAR = 0x58, H_CEDE = 0xe0 }; /* tokens, PAPR 14.5.4.4.2 and 14.11.3 */
 
 struct guest {
 	const struct tally_machine *m;
@@ -32,7 +32,7 @@ struct guest {
 	struct sun4v_guest *sun4v;
 	struct sun4v_vcpu *vcpu;
 	struct buf console;
-	bool deaf;                            /* the console was refused: the run ends */
+	bool deaf; /* the console was refused: the run ends */
 	bool ended;
 	uint64_t status;
 	struct err *e;
@@ -147,7 +147,7 @@ static int open_guest(struct guest *g, const struct line_opts *h)
 	if (rc >= 0)
 		rc = sun4v_vcpu_open(&g->vcpu, g->sun4v, 0);
 	if (rc < 0)
-		return err_set(g->e, (enum tally_err)-rc, "%s", tally_strerror(rc));
+		return err_set(g->e, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	niagara_vcpu(g->machine->niagara, 0, g->vcpu);
 	return 0;
 }
@@ -159,14 +159,16 @@ static int load(struct guest *g, struct emu_opts *o)
 	int rc = line_read_file(g->m->run, MEMORY_BYTES, &file, &n, g->e);
 
 	if (rc >= 0)
-		rc = emu_image_load(&o->image, &o->memory, o->cpu, o->cpu == EMU_POWER64 ? POWER_ENTRY : 0, file, n, g->e);
+		rc = emu_image_load(&o->image, &o->memory, o->cpu, o->cpu == EMU_POWER64 ? POWER_ENTRY : 0, file, n,
+				    g->e);
 	mem_free(file);
 	return rc;
 }
 
 static int run(struct guest *g, const struct line_opts *h)
 {
-	struct emu_opts o = { .trap = g->machine->kind ? sun4v_trap : papr_trap, .arg = g,
+	struct emu_opts o = { .trap = g->machine->kind ? sun4v_trap : papr_trap,
+			      .arg = g,
 			      .cpu = g->machine->kind ? EMU_SPARC64 : EMU_POWER64 };
 	int rc = give_memory(g);
 

@@ -16,13 +16,13 @@
 
 struct machine_log {
 	/* set by the owner, then read-only */
-	int (*note)(void *arg, const char *text, size_t n);   /* NULL: nobody listens */
+	int (*note)(void *arg, const char *text, size_t n); /* NULL: nobody listens */
 	void *arg;
 	/* zero at first */
-	uint64_t began_ns;                    /* the window */
-	uint32_t lines;                       /* in it */
-	uint64_t left_out;                    /* traces without a line in it */
-	struct ptt_dev_counts sum;            /* of them */
+	uint64_t began_ns;         /* the window */
+	uint32_t lines;            /* in it */
+	uint64_t left_out;         /* traces without a line in it */
+	struct ptt_dev_counts sum; /* of them */
 };
 /* A trace ended at now_ns (of any clock that only goes on). */
 void machine_log_trace(struct machine_log *l, uint64_t now_ns, const char *device, const struct ptt_dev_counts *c);

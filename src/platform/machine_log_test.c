@@ -8,7 +8,10 @@
 
 #include "platform/machine_log.h"
 
-struct heard { uint64_t lines, traces, seen; char last[256]; };
+struct heard {
+	uint64_t lines, traces, seen;
+	char last[256];
+};
 
 /* A line of one trace, or of several: their number and their packets are added up. */
 static int hear(void *arg, const char *text, size_t n)
@@ -50,7 +53,9 @@ static void a_client_that_starts_and_stops_traces_does_not_fill_the_log(void **s
 	assert_int_equal(h.lines, windows * (MACHINE_LOG_LINES + 1));
 	assert_int_equal(h.traces, n);
 	assert_int_equal(h.seen, n * c.seen);
-	assert_string_equal(h.last, "4980 more traces ended within 10 s: 14940 packets seen, 9960 recorded, 4980 lost, 0 buffers\n");
+	assert_string_equal(
+		h.last,
+		"4980 more traces ended within 10 s: 14940 packets seen, 9960 recorded, 4980 lost, 0 buffers\n");
 	machine_log_end(&l);
 	assert_int_equal(h.traces, n);
 }

@@ -14,7 +14,7 @@
 #include "kernel/ptt_local.h"
 #include "platform/platform.h"
 
-#define CONFIG_MOST (1u << 20)                /* bytes of a machine file */
+#define CONFIG_MOST (1u << 20) /* bytes of a machine file */
 
 /* ---- platforms -------------------------------------------------------------------------- */
 
@@ -50,16 +50,17 @@ static int kernel_line(struct tally_platform *p, struct hv_line *ret, struct err
 	struct err other = { 0 };
 
 	if (rc != -TALLY_ENOTSUP)
-		return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", why.text) : 0;
+		return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", why.text) : 0;
 	rc = k_mmu_line(ret, p->sysfs, &other);
 	if (rc == -TALLY_ENOTSUP)
 		return err_set(e, TALLY_ENOTSUP, "%s; and %s", why.text, other.text);
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", other.text) : 0;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", other.text) : 0;
 }
 
 static int unix_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
 {
-	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL, .partition = p->on.partition,
+	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL,
+					   .partition = p->on.partition,
 					   .wait = { .stop = p->o.stop } };
 
 	return local_line_open(ret, socket_of(&p->on), &o, e);
@@ -118,8 +119,10 @@ static int no_platform(const char *name, struct err *e)
 	if (near)
 		return err_set(e, TALLY_EINVAL, "there is no platform '%s'; did you mean '%s'?", name,
 			       strcmp(near, "unix") ? near : "unix:PATH");
-	return err_set(e, TALLY_EINVAL, "there is no platform '%s'; there are: local, kunpeng, niagara, maramba, batoka, power, "
-		       "unix:PATH, and files with a '/' in their names", name);
+	return err_set(e, TALLY_EINVAL,
+		       "there is no platform '%s'; there are: local, kunpeng, niagara, maramba, batoka, power, "
+		       "unix:PATH, and files with a '/' in their names",
+		       name);
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
@@ -169,7 +172,8 @@ static int set_sockets(struct plat_on *on, const char *value, struct err *e)
 	uint64_t n;
 
 	if (!text_u64(value, &n) || !n || !sun4v_kind(on->row->name, (uint32_t)(n < 64 ? n : 64)))
-		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name, sun4v_kind(on->row->name, 0)->nodes);
+		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name,
+			       sun4v_kind(on->row->name, 0)->nodes);
 	on->hv.sockets = (uint32_t)n;
 	return 0;
 }
@@ -224,7 +228,8 @@ static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
 static int set_rights(struct plat_on *on, const char *value, struct err *e)
 {
 	on->hv.rights_given = true;
-	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) : sun4v_rights_parse(&on->hv.sun4v, value, e);
+	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) :
+					     sun4v_rights_parse(&on->hv.sun4v, value, e);
 }
 
 static int set_config(struct plat_on *on, const char *value, struct err *e)
@@ -237,7 +242,7 @@ static int set_config(struct plat_on *on, const char *value, struct err *e)
 
 static const struct key {
 	const char *name;
-	uint8_t of;                           /* enum plat_family */
+	uint8_t of; /* enum plat_family */
 	int (*set)(struct plat_on *on, const char *value, struct err *e);
 } keys[] = {
 	{ "seed", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_seed },
@@ -275,7 +280,8 @@ static int no_key(const struct plat_on *on, const char *key, struct err *e)
 		}
 	near = text_nearest(key, name, n);
 	rc = near ? err_set(e, TALLY_EINVAL, "%s has no key '%s'; did you mean '%s'?", on->row->name, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s has no key '%s'; its keys are: %s", on->row->name, key, all.p ? all.p : "");
+		    err_set(e, TALLY_EINVAL, "%s has no key '%s'; its keys are: %s", on->row->name, key,
+			    all.p ? all.p : "");
 	buf_free(&all);
 	return rc;
 }
@@ -290,7 +296,8 @@ static int set_key(struct plat_on *on, const char *key, const char *value, uint3
 		if (*seen >> i & 1)
 			return err_set(e, TALLY_EINVAL, "%s= is given twice: leave one out", key);
 		*seen |= 1u << i;
-		return value && *value ? keys[i].set(on, value, e) : err_set(e, TALLY_EINVAL, "%s needs a value: %s=...", key, key);
+		return value && *value ? keys[i].set(on, value, e) :
+					 err_set(e, TALLY_EINVAL, "%s needs a value: %s=...", key, key);
 	}
 	return no_key(on, key, e);
 }
@@ -320,7 +327,8 @@ int plat_on_load(struct plat_on *on, const char *load, struct err *e)
 	if (!on->row->keys)
 		return err_set(e, TALLY_EINVAL, "--load is of models: %s runs what it runs", on->row->name);
 	if (on->hv.load || *on->config)
-		return err_set(e, TALLY_EINVAL, "the load is given twice: leave out --load=%s or what --on has of it", load);
+		return err_set(e, TALLY_EINVAL, "the load is given twice: leave out --load=%s or what --on has of it",
+			       load);
 	return set_load(on, load, e);
 }
 
@@ -336,7 +344,8 @@ static int unix_key(struct plat_on *on, const char *key, struct err *e)
 		if (*on->guest)
 			return err_set(e, TALLY_EINVAL, "guest= is given twice: leave one out");
 		if (!*value || strlen(value) >= sizeof(on->guest))
-			return err_set(e, TALLY_EINVAL, "guest=%s: a guest's name has 1 to %zu characters", value, sizeof(on->guest) - 1);
+			return err_set(e, TALLY_EINVAL, "guest=%s: a guest's name has 1 to %zu characters", value,
+				       sizeof(on->guest) - 1);
 		snprintf(on->guest, sizeof(on->guest), "%s", value);
 		return 1;
 	}
@@ -361,7 +370,7 @@ static int parse_unix(struct plat_on *ret, const char *path, struct err *e)
 	ret->row = unix_row;
 	ret->path = path;
 	if ((size_t)snprintf(ret->socket, sizeof(ret->socket), "%s", path) >= sizeof(ret->socket))
-		*ret->socket = '\0';          /* nor can a socket be there */
+		*ret->socket = '\0'; /* nor can a socket be there */
 	while (rc > 0 && (comma = strrchr(ret->socket, ',')) != NULL && strchr(comma, '=')) {
 		rc = unix_key(ret, comma + 1, e);
 		if (rc > 0)

@@ -37,10 +37,13 @@ static void platforms_are_named_with_their_keys(void **state)
 
 static void keys_behind_a_socket_say_which_guest(void **state)
 {
-	static const struct { const char *on, *socket, *guest; uint32_t partition; } row[] = {
-		{ "unix:/run/x,y", "/run/x,y", "", 0 },          { "unix:m,guest=web", "m", "web", 0 },
-		{ "unix:a,b,partition=3", "a,b", "", 3 },        { "unix:m,partition=2,guest=web", "m", "web", 2 },
-		{ "unix:m,colour=red", "m,colour=red", "", 0 },  { "unix:m,guest=web,", "m,guest=web,", "", 0 },
+	static const struct {
+		const char *on, *socket, *guest;
+		uint32_t partition;
+	} row[] = {
+		{ "unix:/run/x,y", "/run/x,y", "", 0 },         { "unix:m,guest=web", "m", "web", 0 },
+		{ "unix:a,b,partition=3", "a,b", "", 3 },       { "unix:m,partition=2,guest=web", "m", "web", 2 },
+		{ "unix:m,colour=red", "m,colour=red", "", 0 }, { "unix:m,guest=web,", "m,guest=web,", "", 0 },
 	};
 	struct plat_on on;
 	struct err e = { 0 };
@@ -56,11 +59,15 @@ static void keys_behind_a_socket_say_which_guest(void **state)
 
 static void a_platform_that_is_not_there_is_refused_with_what_is_near(void **state)
 {
-	static const struct { int line; const char *on, *words; } row[] = {
+	static const struct {
+		int line;
+		const char *on, *words;
+	} row[] = {
 		{ __LINE__, "kunpen", "did you mean 'kunpeng'?" },
 		{ __LINE__, "Local", "did you mean 'local'?" },
 		{ __LINE__, "unix", "did you mean 'unix:PATH'?" },
-		{ __LINE__, "mars", "there are: local, kunpeng, niagara, maramba, batoka, power, unix:PATH, and files" },
+		{ __LINE__, "mars",
+		  "there are: local, kunpeng, niagara, maramba, batoka, power, unix:PATH, and files" },
 		{ __LINE__, "batoca", "did you mean 'batoka'?" },
 		{ __LINE__, "file", "there is no platform 'file'" },
 		{ __LINE__, "batoka,sockets=5", "batoka has 1 to 4" },
@@ -102,7 +109,10 @@ static void a_platform_that_is_not_there_is_refused_with_what_is_near(void **sta
 static void a_handle_that_failed_to_open_has_words(void **state)
 {
 	struct tally_platform_opts o = { .size = sizeof(o), .on = "mars" };
-	struct { struct tally_platform_opts o; uint64_t newer; } longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
+	struct {
+		struct tally_platform_opts o;
+		uint64_t newer;
+	} longer = { .o = { .size = sizeof(longer) }, .newer = 1 };
 	struct tally_platform *p = NULL;
 
 	(void)state;

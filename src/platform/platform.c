@@ -82,7 +82,7 @@ static int take_load(struct tally_platform *p)
 {
 	const char *load = p->o.load;
 
-	p->o.load = NULL;                     /* the caller's; what it chose is in p->on */
+	p->o.load = NULL; /* the caller's; what it chose is in p->on */
 	if (p->o.profile == TALLY_PROFILE_OPENSPARC)
 		p->on.hv.opensparc = true;
 	return load ? plat_on_load(&p->on, load, &p->err) : 0;
@@ -96,10 +96,11 @@ static int open_ptt(struct tally_platform *p)
 	if (p->has_ptt)
 		return 0;
 	if (!p->on.row->ptt)
-		return plat_fail(p, TALLY_ENOTSUP, "%s has no PTT device; '--on kunpeng' is a model that has some", p->name);
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no PTT device; '--on kunpeng' is a model that has some",
+				 p->name);
 	rc = p->on.row->ptt(p, &p->ptt, &e);
 	if (rc < 0)
-		return plat_fail(p, (enum tally_err)-rc, "%s", e.text[0] ? e.text : tally_strerror(rc));
+		return plat_fail(p, (enum tally_err) - rc, "%s", e.text[0] ? e.text : tally_strerror(rc));
 	p->has_ptt = true;
 	return 0;
 }
@@ -119,7 +120,7 @@ int tally_platform_open(struct tally_platform **ret, const struct tally_platform
 	if (rc >= 0)
 		rc = take_load(p);
 	if (rc >= 0 && p->on.path && p->on.row->ptt)
-		rc = open_ptt(p);                 /* somebody must answer */
+		rc = open_ptt(p); /* somebody must answer */
 	return rc;
 }
 
@@ -133,7 +134,8 @@ void tally_platform_close(struct tally_platform *p)
 		p->ptt.op->close(p->ptt.arg);
 	left = sun4v_client_close(p->client);
 	if (left)
-		plat_note(p, "%s: %u setting%s of its counters could not be put back", p->name, left, left == 1 ? "" : "s");
+		plat_note(p, "%s: %u setting%s of its counters could not be put back", p->name, left,
+			  left == 1 ? "" : "s");
 	if (p->has_line)
 		line_close(&p->line);
 	mem_free(p->name);
@@ -179,7 +181,7 @@ int plat_ptt_list(struct tally_platform *p, const struct ptt_pmu **ret, uint32_t
 	rc = p->ptt.op->list(p->ptt.arg, ret, n, &e);
 	if (rc == -TALLY_ENOTSUP || (rc >= 0 && !*n))
 		return no_devices(p, e.text);
-	return rc < 0 ? plat_fail(p, (enum tally_err)-rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
+	return rc < 0 ? plat_fail(p, (enum tally_err) - rc, "%s", e.text[0] ? e.text : tally_strerror(rc)) : 0;
 }
 
 int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32_t *ret)

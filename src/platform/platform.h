@@ -28,31 +28,31 @@
 /* ---- what --on names -------------------------------------------------------------- */
 struct tally_platform;
 struct plat_row {
-	const char *name;                     /* "local", "kunpeng"; "unix" and a file are written with a path */
+	const char *name; /* "local", "kunpeng"; "unix" and a file are written with a path */
 	const char *text;
 	/* Its PTT devices; NULL: none. */
 	int (*ptt)(struct tally_platform *p, struct ptt_pmus *ret, struct err *e);
 	/* The line to its hypervisor; NULL: none. */
 	int (*line)(struct tally_platform *p, struct hv_line *ret, struct err *e);
-	bool embedded;                        /* a model in this process: it is new each time */
-	uint8_t keys;                         /* enum plat_family: which keys it takes; 0: none */
+	bool embedded; /* a model in this process: it is new each time */
+	uint8_t keys;  /* enum plat_family: which keys it takes; 0: none */
 };
 enum plat_family { PLAT_KUNPENG = 1, PLAT_NIAGARA = 2, PLAT_VFALLS = 4, PLAT_POWER = 8 };
 struct plat_on {
 	const struct plat_row *row;
-	const char *path;                     /* unix, file: within the text that was parsed */
-	struct kunpeng_opts kunpeng;          /* kunpeng: its keys */
-	struct line_opts hv;                  /* niagara, maramba, batoka, power: theirs; machine is row->name */
-	char config[256];                     /* power: path of its machine file, or "" */
-	char socket[128];                     /* unix: the path without the keys behind it; "": there are none */
-	char guest[16];                       /* unix: which guest of a sun4v machine; "": one without a name */
-	uint32_t partition;                   /* unix: which partition of a POWER machine; 0: 1 */
+	const char *path;            /* unix, file: within the text that was parsed */
+	struct kunpeng_opts kunpeng; /* kunpeng: its keys */
+	struct line_opts hv;         /* niagara, maramba, batoka, power: theirs; machine is row->name */
+	char config[256];            /* power: path of its machine file, or "" */
+	char socket[128];            /* unix: the path without the keys behind it; "": there are none */
+	char guest[16];              /* unix: which guest of a sun4v machine; "": one without a name */
+	uint32_t partition;          /* unix: which partition of a POWER machine; 0: 1 */
 };
 /* "local", "kunpeng,seed=7,load=nvme", "unix:/run/x". NULL: "local". -TALLY_EINVAL: the words name what is unknown and
  * what is near. */
 int plat_parse(struct plat_on *ret, const char *on, struct err *e);
-const struct plat_row *plat_row(uint32_t i);  /* NULL past the last */
-const char *plat_key(const struct plat_row *row, uint32_t i);      /* its keys: NULL past the last */
+const struct plat_row *plat_row(uint32_t i);                  /* NULL past the last */
+const char *plat_key(const struct plat_row *row, uint32_t i); /* its keys: NULL past the last */
 /* As load= of the text: -TALLY_EINVAL also where there is no model. */
 int plat_on_load(struct plat_on *on, const char *load, struct err *e);
 
@@ -60,21 +60,21 @@ int plat_on_load(struct plat_on *on, const char *load, struct err *e);
 struct tally_platform {
 	/* set by _open, then read-only */
 	struct tally_platform_opts o;
-	char *name, *sysfs;                   /* copies; name is what --on said */
+	char *name, *sysfs; /* copies; name is what --on said */
 	struct plat_on on;
 	enum ptt_profile profile;
 	/* opened when first asked for */
 	struct ptt_pmus ptt;
 	bool has_ptt;
 	struct hv_line line;
-	bool has_line, has_run;               /* has_run: a model, for opts.run_ns */
-	struct line_file file;                /* --on FILE: what is in it */
+	bool has_line, has_run; /* has_run: a model, for opts.run_ns */
+	struct line_file file;  /* --on FILE: what is in it */
 	struct sun4v_client *client;
 	/* of the call */
 	struct buf out;
 	struct err err;
 };
-void plat_enter(struct tally_platform *p);    /* a call starts: no error yet, nothing to hand over */
+void plat_enter(struct tally_platform *p); /* a call starts: no error yet, nothing to hand over */
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What is in p->out goes to `to`. -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it was cut short. */

@@ -43,12 +43,12 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 	if (rc < 0)
 		return rc;
 	if (s->count < min)
-		return err_set(why, TALLY_EINVAL, "count %llu is below the minimum of %llu (-x dcpc_min_overflow=N lowers it)",
-		               (unsigned long long)s->count, (unsigned long long)min);
-	if (s->count > INT64_MAX)
 		return err_set(why, TALLY_EINVAL,
-		               "count %llu is above the kernel's greatest period, %lld",
-		               (unsigned long long)s->count, (long long)INT64_MAX);
+			       "count %llu is below the minimum of %llu (-x dcpc_min_overflow=N lowers it)",
+			       (unsigned long long)s->count, (unsigned long long)min);
+	if (s->count > INT64_MAX)
+		return err_set(why, TALLY_EINVAL, "count %llu is above the kernel's greatest period, %lld",
+			       (unsigned long long)s->count, (long long)INT64_MAX);
 	return 0;
 }
 
@@ -70,8 +70,7 @@ static void fill(const struct probes *t, const struct cpc_spec *s, struct cpc_fo
 
 /* Keeps the events that can be opened here. A missing right is no reason to deny that the event
  * exists: it is named when the probe is enabled. */
-static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_found *f,
-                         struct err *why)
+static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_found *f, struct err *why)
 {
 	struct err e = { 0 };
 	uint32_t n = 0;
@@ -89,8 +88,7 @@ static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_
 		return 0;
 	if (f->ev[0].counter && !probes_machine(t)->ncore)
 		return cpc_no_pmu(why);
-	return err_set(why, (enum tally_err)e.code, "%s can't be counted here: %s", s->event,
-	               e.text);
+	return err_set(why, (enum tally_err)e.code, "%s can't be counted here: %s", s->event, e.text);
 }
 
 static int make(struct probes *t, const char *name, uint32_t *id, struct err *why)
@@ -117,8 +115,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 	return 0;
 }
 
-static int cpc_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
-                    void *arg, struct err *why)
+static int cpc_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	const struct probe *p = probes_find(t, &prov_cpc, name);
 	uint32_t id = p ? p->id : 0;
@@ -145,7 +142,8 @@ static int cpc_offer(struct probes *t, struct err *e)
 		char name[CPC_NAME + 32];
 		struct err why = { 0 };
 
-		snprintf(name, sizeof(name), "%s-all-%llu", names[i], (unsigned long long)cpc_usual_count(names[i], least));
+		snprintf(name, sizeof(name), "%s-all-%llu", names[i],
+			 (unsigned long long)cpc_usual_count(names[i], least));
 		rc = probes_find(t, &prov_cpc, name) ? 0 : make(t, name, &id, &why);
 	}
 	mem_free(names);

@@ -50,8 +50,7 @@ static void word(struct reader *r, char *to)
 			to[n++] = *r->p;
 		r->p++;
 	} while (r->p < r->end && *r->p != '\n' &&
-	         (quoted ? r->p[-1] != '"' || n == 1
-	                 : !isspace((unsigned char)*r->p) && !strchr("=;,#", *r->p)));
+		 (quoted ? r->p[-1] != '"' || n == 1 : !isspace((unsigned char)*r->p) && !strchr("=;,#", *r->p)));
 	to[n] = 0;
 }
 
@@ -61,22 +60,18 @@ static int property(struct reader *r, uint64_t *min, struct err *why)
 	bool ours;
 
 	if (strchr("=,", *r->p))
-		return err_set(why, TALLY_EINVAL, "line %u: a name is missing before '%c'", r->line,
-		               *r->p);
+		return err_set(why, TALLY_EINVAL, "line %u: a name is missing before '%c'", r->line, *r->p);
 	word(r, name);
 	ours = !strcmp(name, "dcpc-min-overflow");
 	if (!skip(r) || *r->p != '=')
-		return err_set(why, TALLY_EINVAL, "line %u: \"=\" is missing after %s", r->line,
-		               name);
+		return err_set(why, TALLY_EINVAL, "line %u: \"=\" is missing after %s", r->line, name);
 	do {
 		r->p++;
 		if (!skip(r) || *r->p == ';')
-			return err_set(why, TALLY_EINVAL, "line %u: %s has no value", r->line,
-			               name);
+			return err_set(why, TALLY_EINVAL, "line %u: %s has no value", r->line, name);
 		word(r, value);
 		if (ours && !text_u64(value, min))
-			return err_set(why, TALLY_EINVAL, "line %u: %s needs a number, not %s",
-			               r->line, name, value);
+			return err_set(why, TALLY_EINVAL, "line %u: %s needs a number, not %s", r->line, name, value);
 	} while (skip(r) && *r->p == ',');
 	return 0;
 }
@@ -115,9 +110,9 @@ int cpc_conf_read(const char *path, uint64_t *min, struct err *why)
 		return err_set(why, TALLY_ENOMEM, "out of memory");
 	}
 	n = fread(text, 1, MAX_CONF, f);
-	rc = ferror(f)       ? err_set(&e, TALLY_EIO, "cannot be read")
-	     : n == MAX_CONF ? err_set(&e, TALLY_EINVAL, "longer than %d bytes", MAX_CONF - 1)
-	                     : cpc_conf_parse(text, n, min, &e);
+	rc = ferror(f)     ? err_set(&e, TALLY_EIO, "cannot be read") :
+	     n == MAX_CONF ? err_set(&e, TALLY_EINVAL, "longer than %d bytes", MAX_CONF - 1) :
+			     cpc_conf_parse(text, n, min, &e);
 	fclose(f);
 	mem_free(text);
 	return rc < 0 ? err_set(why, (enum tally_err)e.code, "%s: %s", path, e.text) : 0;

@@ -32,7 +32,9 @@ static void minimum_is_read(void **state)
 	assert_int_equal(min_of("dcpc-min-overflow=1000;"), 1000);
 	assert_int_equal(min_of("# text = 3;\n  dcpc-min-overflow = 0x10 ; # more\n"), 16);
 	assert_int_equal(min_of("dcpc-min-overflow=1"), 1);
-	assert_int_equal(min_of("\xef\xbb\xbf" "dcpc-min-overflow=2;"), 2);
+	assert_int_equal(min_of("\xef\xbb\xbf"
+				"dcpc-min-overflow=2;"),
+			 2);
 }
 
 static void other_properties_are_skipped(void **state)
@@ -41,8 +43,8 @@ static void other_properties_are_skipped(void **state)
 	assert_int_equal(min_of(""), 5000);
 	assert_int_equal(min_of("# dcpc-min-overflow=1;"), 5000);
 	assert_int_equal(min_of("name=\"dcpc\" parent=\"a = b; # c\" "
-	                        "instance=0;\nlist=1,2,\"x\";\ndcpc-min-overflow=7;"),
-	                 7);
+				"instance=0;\nlist=1,2,\"x\";\ndcpc-min-overflow=7;"),
+			 7);
 }
 
 static void mistakes_name_their_line(void **state)

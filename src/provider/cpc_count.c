@@ -17,7 +17,7 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define TEXT 256                                      /* an event as written */
+#define TEXT 256 /* an event as written */
 
 /* ---- modes --------------------------------------------------------------------------------------------- */
 
@@ -93,7 +93,8 @@ static int no_modifier(const char *s, struct err *why)
 		return 0;
 	if (modes(colon + 1, &mode))
 		return err_set(why, TALLY_EINVAL, "%s has two modifiers; both modes are %s:uk", event, event);
-	return err_set(why, TALLY_EINVAL, "\"%s\" is no modifier of %s; there are u (in user mode) and k (in the kernel)", colon + 1,
+	return err_set(why, TALLY_EINVAL,
+		       "\"%s\" is no modifier of %s; there are u (in user mode) and k (in the kernel)", colon + 1,
 		       event);
 }
 
@@ -121,7 +122,8 @@ static bool is_mode(const char *s)
 {
 	size_t n = strcspn(s, "-");
 
-	return (n == 4 && !memcmp(s, "user", n)) || (n == 6 && !memcmp(s, "kernel", n)) || (n == 3 && !memcmp(s, "all", n));
+	return (n == 4 && !memcmp(s, "user", n)) || (n == 6 && !memcmp(s, "kernel", n)) ||
+	       (n == 3 && !memcmp(s, "all", n));
 }
 
 /* "cpc/NAME,user,0x3/" is "NAME-user-0x3", and without a mode "NAME-all-0x3". */
@@ -137,7 +139,8 @@ static int of_selector(const char *s, struct cpc_spec *spec, bool *all_modes, st
 	rest = strchr(text, '-');
 	if (rest)
 		*rest++ = '\0';
-	snprintf(probe, sizeof(probe), "%s%s%s%s-1", text, rest && is_mode(rest) ? "" : "-all", rest ? "-" : "", rest ? rest : "");
+	snprintf(probe, sizeof(probe), "%s%s%s%s-1", text, rest && is_mode(rest) ? "" : "-all", rest ? "-" : "",
+		 rest ? rest : "");
 	rc = cpc_parse(probe, spec, why);
 	*all_modes = rc >= 0 && spec->mode == CPC_ALL;
 	return rc;
@@ -154,8 +157,8 @@ static int no_pmu(const char *name, const struct k_pmu *pmu, uint32_t n, struct 
 	if (names)
 		near = text_nearest(name, names, n);
 	mem_free(names);
-	return err_set(why, TALLY_EINVAL, "this machine has no PMU \"%s\"%s%s%s", name, near ? "; did you mean " : "", near ? near : "",
-		       near ? "?" : "");
+	return err_set(why, TALLY_EINVAL, "this machine has no PMU \"%s\"%s%s%s", name, near ? "; did you mean " : "",
+		       near ? near : "", near ? "?" : "");
 }
 
 /* The unit is that of the PMU's own event among the terms. */
@@ -180,7 +183,8 @@ static void unit_of(struct probes *t, const struct k_pmu *pmu, const char *terms
 static int encode(struct probes *t, const struct k_pmu *pmu, const char *terms, struct prov_count *ret, struct err *why)
 {
 	struct k_event *ev = arena_alloc(probes_arena(t), sizeof(*ev));
-	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) : err_set(why, TALLY_ENOMEM, "out of memory");
+	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) :
+		      err_set(why, TALLY_ENOMEM, "out of memory");
 
 	if (rc < 0)
 		return rc;
@@ -232,7 +236,7 @@ static int of_spec(struct probes *t, const struct cpc_spec *spec, struct prov_co
 
 static void set_mode(struct prov_count *ret, uint8_t mode)
 {
-	struct k_event *ev = (struct k_event *)ret->ev;       /* of the arena, made just now */
+	struct k_event *ev = (struct k_event *)ret->ev; /* of the arena, made just now */
 
 	for (uint32_t i = 0; i < ret->n; i++) {
 		ev[i].exclude_user = mode == CPC_KERNEL;
@@ -258,7 +262,8 @@ static int understand(struct probes *t, char *s, struct prov_count *ret, struct 
 	if (strchr(s, '/') && !selector) {
 		rc = of_pmu(t, s, ret, &spec.mode, why);
 	} else {
-		rc = selector ? of_selector(s + 4, &spec, &ret->all_modes, why) : of_name(s, &spec, &ret->all_modes, why);
+		rc = selector ? of_selector(s + 4, &spec, &ret->all_modes, why) :
+				of_name(s, &spec, &ret->all_modes, why);
 		if (rc >= 0)
 			rc = of_spec(t, &spec, ret, why);
 		ret->in_kernel = in_kernel(spec.event);
@@ -280,7 +285,8 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 	if (!ret->name)
 		return err_set(why, TALLY_ENOMEM, "out of memory");
 	if (!n || n >= sizeof(s) || (!memchr(text, '/', n) && n >= CPC_NAME))
-		return err_set(why, TALLY_EINVAL, n ? "\"%.40s...\" is too long for an event" : "an event is missing", text);
+		return err_set(why, TALLY_EINVAL, n ? "\"%.40s...\" is too long for an event" : "an event is missing",
+			       text);
 	memcpy(s, text, n);
 	s[n] = '\0';
 	rc = understand(t, s, ret, why);

@@ -24,7 +24,11 @@ static struct probes *table(const char *sysfs)
 	return t;
 }
 
-struct seen { struct prov_count is; struct k_event ev; char unit[32]; };
+struct seen {
+	struct prov_count is;
+	struct k_event ev;
+	char unit[32];
+};
 static struct seen count(const char *sysfs, const char *text)
 {
 	struct probes *t = table(sysfs);
@@ -70,7 +74,8 @@ static void perfs_names_are_ours(void **state)
 
 static void modes_stand_behind_a_colon_or_the_slash(void **state)
 {
-	struct seen user = count(INTEL, "cycles:u"), kernel = count(INTEL, "page-faults:k"), both = count(INTEL, "cycles:uk");
+	struct seen user = count(INTEL, "cycles:u"), kernel = count(INTEL, "page-faults:k"),
+		    both = count(INTEL, "cycles:uk");
 
 	(void)state;
 	assert_true(user.ev.exclude_kernel && !user.ev.exclude_user && !user.is.all_modes);
@@ -111,7 +116,8 @@ static void a_device_keeps_its_cpus_and_unit(void **state)
 
 static void names_of_probes_are_taken_without_their_count(void **state)
 {
-	struct seen probe = count(INTEL, "mem_loads-user-ldlat_3"), selector = count(INTEL, "cpc/mem_loads,user,ldlat=3/");
+	struct seen probe = count(INTEL, "mem_loads-user-ldlat_3"),
+		    selector = count(INTEL, "cpc/mem_loads,user,ldlat=3/");
 
 	(void)state;
 	assert_true(probe.ev.exclude_kernel && selector.ev.exclude_kernel);
@@ -170,8 +176,9 @@ static void an_event_that_is_not_there_is_told_from_one_that_is_none(void **stat
 /* Every cut and every odd letter of good ones. */
 static void hostile_text_is_refused_or_understood(void **state)
 {
-	static const char *const good[] = { "cycles:u", "cpu/event=0x3c,umask=1/u", "cpc/page_faults,user,0x3/", "r01c7:k",
-					    "power/energy-pkg/", "page_faults-user-0x7", "L2_RQSTS:0x23:uk" };
+	static const char *const good[] = { "cycles:u",        "cpu/event=0x3c,umask=1/u", "cpc/page_faults,user,0x3/",
+					    "r01c7:k",         "power/energy-pkg/",        "page_faults-user-0x7",
+					    "L2_RQSTS:0x23:uk" };
 	static const char odd[] = "/:,-=\xff\001 %";
 
 	(void)state;

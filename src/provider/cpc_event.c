@@ -81,9 +81,9 @@ int cpc_no_pmu(struct err *why)
 		}
 	names[strlen(names) - 2] = 0;
 	return err_set(why, TALLY_ENOTSUP,
-	               "this machine has no hardware PMU (a virtual machine?); software events "
-	               "that work: %s",
-	               names);
+		       "this machine has no hardware PMU (a virtual machine?); software events "
+		       "that work: %s",
+		       names);
 }
 
 /* ---- generic events --------------------------------------------------------------- */
@@ -94,9 +94,8 @@ static int refuse_attrs(const struct cpc_spec *s, struct err *why)
 
 	if (!s->nattrs && !s->has_precise)
 		return 0;
-	return err_set(why, TALLY_EINVAL,
-	               "%s is a generic event and takes no %s; only the CPU's own events do",
-	               s->event, mask ? "mask" : "attributes");
+	return err_set(why, TALLY_EINVAL, "%s is a generic event and takes no %s; only the CPU's own events do",
+		       s->event, mask ? "mask" : "attributes");
 }
 
 static int refuse_never(const struct cpc_spec *s, const struct event *ev, struct err *why)
@@ -104,33 +103,30 @@ static int refuse_never(const struct cpc_spec *s, const struct event *ev, struct
 	if ((ev->flags & EVENT_NEVER) == EVENT_NEVER)
 		return err_set(why, TALLY_EINVAL, "%s never fires: %s", s->event, ev->text);
 	if (s->mode == CPC_USER && ev->flags & EVENT_NEVER_USER)
-		return err_set(
-		        why, TALLY_EINVAL,
-		        "%s never fires in user mode: it counts what the kernel does (%s); use %s",
-		        s->event, ev->text, "kernel or all");
+		return err_set(why, TALLY_EINVAL,
+			       "%s never fires in user mode: it counts what the kernel does (%s); use %s", s->event,
+			       ev->text, "kernel or all");
 	return 0;
 }
 
 static void add_generic(struct search *s, const struct cpc_machine *m, const struct event *ev)
 {
 	if (ev->kind == EVENT_SW || m->ncore < 2) {
-		s->ev[s->n++] = (struct k_event){ .type = ev->type,
-			                          .config = ev->config,
-			                          .counter = ev->kind != EVENT_SW };
+		s->ev[s->n++] =
+			(struct k_event){ .type = ev->type, .config = ev->config, .counter = ev->kind != EVENT_SW };
 		return;
 	}
 	for (uint32_t i = 0; i < m->ncore; i++) {
 		struct k_event *e = &s->ev[s->n++];
 
 		*e = (struct k_event){ .type = ev->type,
-			               .config = ev->config | (uint64_t)m->core[i].type << 32,
-			               .counter = true };
+				       .config = ev->config | (uint64_t)m->core[i].type << 32,
+				       .counter = true };
 		memcpy(e->cpus, m->core[i].cpus, sizeof(e->cpus));
 	}
 }
 
-static int find_generic(struct search *s, const struct cpc_machine *m, const struct event *ev,
-                        struct err *why)
+static int find_generic(struct search *s, const struct cpc_machine *m, const struct event *ev, struct err *why)
 {
 	static const char *const kinds[] = {
 		[EVENT_HW] = "hardware", [EVENT_SW] = "software", [EVENT_CACHE] = "cache"
@@ -147,8 +143,7 @@ static int find_generic(struct search *s, const struct cpc_machine *m, const str
 /* ---- sysfs events --------------------------------------------------------------------- */
 
 /* The PMU's own spelling of an event; NULL when it has none. */
-static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours, const char **ret,
-                      struct err *why)
+static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours, const char **ret, struct err *why)
 {
 	const char **v;
 	uint32_t n;
@@ -163,8 +158,8 @@ static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours,
 }
 
 /* "NAME,umask=0x1,...": first NULL or a sysfs event; skip: an attribute that has been seen to. */
-static int encode(struct search *s, const struct k_pmu *p, const char *first, const char *skip,
-                  struct k_event *ev, struct err *why)
+static int encode(struct search *s, const struct k_pmu *p, const char *first, const char *skip, struct k_event *ev,
+		  struct err *why)
 {
 	struct buf b = { 0 };
 	int rc;
@@ -173,17 +168,15 @@ static int encode(struct search *s, const struct k_pmu *p, const char *first, co
 	for (uint32_t i = 0; i < s->spec->nattrs; i++)
 		if (!skip || strcmp(s->spec->attr[i].name, skip))
 			buf_printf(&b, "%s%s=0x%llx", b.n ? "," : "", s->spec->attr[i].name,
-			           (unsigned long long)s->spec->attr[i].value);
-	rc = b.failed ? nomem(why)
-	              : k_pmu_encode(probes_opts(s->t)->sysfs, p, b.n ? b.p : "", ev, why);
+				   (unsigned long long)s->spec->attr[i].value);
+	rc = b.failed ? nomem(why) : k_pmu_encode(probes_opts(s->t)->sysfs, p, b.n ? b.p : "", ev, why);
 	buf_free(&b);
 	return rc;
 }
 
 /* On each core PMU that has it. 0: none has it; the reason why it could not be encoded counts only
  * if none could. */
-static int find_sysfs(struct search *s, const struct cpc_machine *m, const char *ours,
-                      struct err *why)
+static int find_sysfs(struct search *s, const struct cpc_machine *m, const char *ours, struct err *why)
 {
 	struct err e = { 0 };
 	int rc;
@@ -200,8 +193,8 @@ static int find_sysfs(struct search *s, const struct cpc_machine *m, const char 
 			return nomem(why);
 		if (rc < 0)
 			continue;
-		snprintf(s->source + strlen(s->source), sizeof(s->source) - strlen(s->source),
-		         "%s%s/%s/", s->n ? ", " : "", m->core[i].name, name);
+		snprintf(s->source + strlen(s->source), sizeof(s->source) - strlen(s->source), "%s%s/%s/",
+			 s->n ? ", " : "", m->core[i].name, name);
 		s->n++;
 	}
 	if (!s->n && e.code)
@@ -241,7 +234,7 @@ static int find_raw(struct search *s, const struct cpc_machine *m, struct err *w
 	if (!s->n)
 		return err_set(why, (enum tally_err)e.code, "%s", e.text);
 	snprintf(s->source, sizeof(s->source), "raw event 0x%llx of %s", (unsigned long long)config,
-	         s->n > 1 ? "each core PMU" : m->core[0].name);
+		 s->n > 1 ? "each core PMU" : m->core[0].name);
 	return 1;
 }
 
@@ -259,8 +252,7 @@ static const struct k_pmu *pmu_of(const struct cpc_machine *m, const struct k_ev
 
 /* A mask goes to libpfm4 with the name, since many events have no code without one; the rest is
  * fields of the PMU. 0 when libpfm4 is not there or knows no such event, *unknown saying why. */
-static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *unknown,
-                    struct err *why)
+static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *unknown, struct err *why)
 {
 	struct k_event *ev = &s->ev[0];
 	char name[CPC_NAME + 24];
@@ -271,7 +263,7 @@ static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *u
 	for (uint32_t i = 0; i < s->spec->nattrs; i++)
 		if (!strcmp(s->spec->attr[i].name, "umask"))
 			snprintf(name, sizeof(name), "%s:0x%llx", s->spec->event,
-			         (unsigned long long)s->spec->attr[i].value);
+				 (unsigned long long)s->spec->attr[i].value);
 	*ev = (struct k_event){ 0 };
 	rc = k_pfm_encode(name, ev, unknown);
 	if (rc == -TALLY_ENOTSUP || rc == -TALLY_ENOPROBE)
@@ -282,8 +274,7 @@ static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *u
 		return cpc_no_pmu(why);
 	p = pmu_of(m, ev);
 	if (!p)
-		return err_set(why, TALLY_ENOTSUP, "which of the core PMUs has %s is not known",
-		               name);
+		return err_set(why, TALLY_ENOTSUP, "which of the core PMUs has %s is not known", name);
 	rc = encode(s, p, NULL, "umask", ev, why);
 	if (rc < 0)
 		return rc;
@@ -295,8 +286,8 @@ static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *u
 /* ---- presets of a CPU model ------------------------------------------------------------------ */
 
 /* One row: 1 found, 0 not this CPU's. */
-static int try_preset(struct search *s, const struct cpc_machine *m, const struct event_preset *row,
-                      struct err *pfm, struct err *why)
+static int try_preset(struct search *s, const struct cpc_machine *m, const struct event_preset *row, struct err *pfm,
+		      struct err *why)
 {
 	const struct k_pmu *p;
 	char name[160];
@@ -328,8 +319,8 @@ static int find_preset(struct search *s, const struct cpc_machine *m, struct err
 		return rc;
 	if (!m->ncore)
 		cpc_no_pmu(&no_pmu);
-	return err_set(why, TALLY_ENOTSUP, "%s (%s) is a generic event that this CPU has no mapping for%s%s%s", s->spec->event,
-		       event_find(s->spec->event)->text, no_pmu.code ? ": " : "", no_pmu.text,
+	return err_set(why, TALLY_ENOTSUP, "%s (%s) is a generic event that this CPU has no mapping for%s%s%s",
+		       s->spec->event, event_find(s->spec->event)->text, no_pmu.code ? ": " : "", no_pmu.text,
 		       pfm.code == TALLY_ENOTSUP ? ": libpfm4, which may know one, is not installed" : "");
 }
 
@@ -423,14 +414,16 @@ static bool is_tracepoint(const char *event)
 
 /* words: what libpfm4 said, used when it has a better idea than our own names. */
 static int unknown_event(struct probes *t, const struct cpc_machine *m, const struct cpc_spec *spec,
-                         const struct err *pfm, struct err *why)
+			 const struct err *pfm, struct err *why)
 {
 	const char *event = *spec->written ? spec->written : spec->event, *near, *hint;
 	struct names l = { 0 };
 
 	if (is_tracepoint(event))
-		return err_set(why, TALLY_EINVAL, "%s is a tracepoint, and tally counts events of counters and of the kernel's "
-			       "software alone; perf stat -e %s counts it", event, event);
+		return err_set(why, TALLY_EINVAL,
+			       "%s is a tracepoint, and tally counts events of counters and of the kernel's "
+			       "software alone; perf stat -e %s counts it",
+			       event, event);
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
 		return nomem(why);
@@ -442,10 +435,8 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", event, near);
 	if (hint || m->ncore)
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"%s", event, hint ? hint : "");
-	return err_set(
-	        why, TALLY_EINVAL,
-	        "no event \"%s\" (this machine has no hardware PMU, so no events of its own)",
-	        event);
+	return err_set(why, TALLY_EINVAL, "no event \"%s\" (this machine has no hardware PMU, so no events of its own)",
+		       event);
 }
 
 static int find_platform(struct search *s, const struct cpc_machine *m, struct err *why)
@@ -491,14 +482,12 @@ int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *r
 		rc = machine(t, &m, why);
 	if (rc < 0)
 		return rc;
-	rc = real ? find_generic(&s, m, real, why)
-	     : ev ? find_preset(&s, m, why)
-	          : find_platform(&s, m, why);
+	rc = real ? find_generic(&s, m, real, why) : ev ? find_preset(&s, m, why) : find_platform(&s, m, why);
 	if (rc < 0)
 		return rc;
 	ret->ev = arena_alloc(probes_arena(t), s.n * sizeof(*ret->ev));
-	ret->source = preset ? arena_printf(probes_arena(t), "%s: %s", ev->text, s.source)
-	                     : describe(&s, ev ? NULL : m);
+	ret->source =
+		preset ? arena_printf(probes_arena(t), "%s: %s", ev->text, s.source) : describe(&s, ev ? NULL : m);
 	if (!ret->ev || !ret->source)
 		return nomem(why);
 	memcpy(ret->ev, s.ev, s.n * sizeof(*ret->ev));

@@ -14,8 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(name, data, n);
 	name[n] = 0;
 	if (cpc_parse(name, &spec, &e) == 0)
-		assert(*spec.event && spec.mode <= CPC_ALL && !spec.count != !spec.freq &&
-		       spec.nattrs <= CPC_ATTRS);
+		assert(*spec.event && spec.mode <= CPC_ALL && !spec.count != !spec.freq && spec.nattrs <= CPC_ATTRS);
 	else
 		assert(e.code == TALLY_EINVAL && *e.text);
 	cpc_conf_parse((const char *)data, size, &min, &e);

@@ -18,8 +18,8 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define CLOCK_COUNT 10000000                  /* of what is offered: a hundred firings of a busy CPU a second, */
-#define COUNTER_COUNT 1000000                 /* some thousand of what comes with each cycle, a few of what is rare */
+#define CLOCK_COUNT 10000000  /* of what is offered: a hundred firings of a busy CPU a second, */
+#define COUNTER_COUNT 1000000 /* some thousand of what comes with each cycle, a few of what is rare */
 
 struct fields {
 	char text[CPC_NAME]; /* the name, cut into strings */
@@ -33,14 +33,12 @@ static int split(const char *name, struct fields *f, struct err *why)
 	char *next = f->text, *p;
 
 	if (len == CPC_NAME)
-		return err_set(why, TALLY_EINVAL, "the name is longer than %d characters",
-		               CPC_NAME - 1);
+		return err_set(why, TALLY_EINVAL, "the name is longer than %d characters", CPC_NAME - 1);
 	memcpy(f->text, name, len + 1);
 	f->n = 0;
 	while ((p = strsep(&next, "-"))) {
 		if (!*p)
-			return err_set(why, TALLY_EINVAL,
-			               "\"%s\" has an empty part; write EVENT-MODE-COUNT", name);
+			return err_set(why, TALLY_EINVAL, "\"%s\" has an empty part; write EVENT-MODE-COUNT", name);
 		f->at[f->n++] = p;
 	}
 	return 0;
@@ -50,7 +48,9 @@ static int split(const char *name, struct fields *f, struct err *why)
 uint64_t cpc_usual_count(const char *name, uint64_t least)
 {
 	const struct event *ev = event_find(name), *real = ev ? event_real(ev) : NULL;
-	uint64_t usual = !real || real->kind != EVENT_SW ? COUNTER_COUNT : real->flags & EVENT_CLOCK ? CLOCK_COUNT : CPC_DEFAULT_MIN;
+	uint64_t usual = !real || real->kind != EVENT_SW ? COUNTER_COUNT :
+			 real->flags & EVENT_CLOCK       ? CLOCK_COUNT :
+							   CPC_DEFAULT_MIN;
 
 	return usual > least ? usual : least;
 }
@@ -129,28 +129,26 @@ static int no_mode(const struct fields *f, struct err *why)
 		join(f, k, '-', written);
 		join(f, k, '_', ours);
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", written,
-		               event_find(ours) ? ours : known_near(ours));
+			       event_find(ours) ? ours : known_near(ours));
 	}
 	near = event_find(f->at[0]) ? f->at[0] : "cpu_clock";
 	if (f->n == 1)
 		return err_set(why, TALLY_EINVAL,
-		               "\"%s\" has no mode and count; write EVENT-MODE-COUNT, e.g. %s-all-%llu", f->at[0],
-		               near, (unsigned long long)cpc_usual_count(near, 0));
+			       "\"%s\" has no mode and count; write EVENT-MODE-COUNT, e.g. %s-all-%llu", f->at[0], near,
+			       (unsigned long long)cpc_usual_count(near, 0));
 	if (f->n == 2 && is_number(f->at[1]))
-		return err_set(
-		        why, TALLY_EINVAL,
-		        "no mode (user, kernel or all) before count %s; did you mean %s-all-%s?",
-		        f->at[1], f->at[0], f->at[1]);
+		return err_set(why, TALLY_EINVAL,
+			       "no mode (user, kernel or all) before count %s; did you mean %s-all-%s?", f->at[1],
+			       f->at[0], f->at[1]);
 	snprintf(low, sizeof(low), "%s", f->at[1]);
 	for (char *p = low; *p; p++)
 		*p = (char)tolower((unsigned char)*p);
 	if (mode_of(low, &mode))
-		return err_set(why, TALLY_EINVAL,
-		               "mode \"%s\" is not user, kernel or all; did you mean %s?", f->at[1],
-		               low);
+		return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all; did you mean %s?", f->at[1],
+			       low);
 	near = text_nearest(low, modes, COUNT(modes));
-	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all%s%s%s", f->at[1], near ? "; did you mean " : "",
-	               near ? near : "", near ? "?" : "");
+	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all%s%s%s", f->at[1],
+		       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* ---- count ------------------------------------------------------------------------ */
@@ -175,8 +173,7 @@ static int parse_count(const char *s, struct cpc_spec *ret, struct err *why)
 
 /* ---- mask and attributes ------------------------------------------------------------- */
 
-static int put_attr(struct cpc_spec *ret, const char *name, size_t len, uint64_t value,
-                    struct err *why)
+static int put_attr(struct cpc_spec *ret, const char *name, size_t len, uint64_t value, struct err *why)
 {
 	struct cpc_attr *a = &ret->attr[ret->nattrs];
 
@@ -184,9 +181,8 @@ static int put_attr(struct cpc_spec *ret, const char *name, size_t len, uint64_t
 		return err_set(why, TALLY_EINVAL, "attribute name of %zu characters", len);
 	if (len == 7 && !memcmp(name, "precise", len)) {
 		if (value > 3 || ret->has_precise)
-			return err_set(why, TALLY_EINVAL, "precise_%llu: %s",
-			               (unsigned long long)value,
-			               value > 3 ? "0 to 3 is possible" : "given twice");
+			return err_set(why, TALLY_EINVAL, "precise_%llu: %s", (unsigned long long)value,
+				       value > 3 ? "0 to 3 is possible" : "given twice");
 		ret->has_precise = true;
 		ret->precise = (uint8_t)value;
 		return 0;
@@ -219,24 +215,19 @@ static int parse_attr(const char *s, struct cpc_spec *ret, struct err *why)
 
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
 		if (!text_u64(s, &value))
-			return err_set(why, TALLY_EINVAL,
-			               "mask \"%s\" is not a hexadecimal number of 64 bits", s);
+			return err_set(why, TALLY_EINVAL, "mask \"%s\" is not a hexadecimal number of 64 bits", s);
 		return put_attr(ret, "umask", 5, value, why);
 	}
 	if (is_mode_attr(s))
-		return err_set(why, TALLY_EINVAL,
-		               "attribute %s is not taken: the mode (user, kernel, all) says that",
-		               s);
+		return err_set(why, TALLY_EINVAL, "attribute %s is not taken: the mode (user, kernel, all) says that",
+			       s);
 	if (!low && is_number(s))
-		return err_set(why, TALLY_EINVAL,
-		               "\"%s\" is neither a mask (0x%s) nor an attribute (name_value)", s,
-		               s);
+		return err_set(why, TALLY_EINVAL, "\"%s\" is neither a mask (0x%s) nor an attribute (name_value)", s,
+			       s);
 	if (!low)
-		return err_set(why, TALLY_EINVAL,
-		               "attribute \"%s\" has no value; did you mean %s_1?", s, s);
+		return err_set(why, TALLY_EINVAL, "attribute \"%s\" has no value; did you mean %s_1?", s, s);
 	if (!text_u64(low + 1, &value))
-		return err_set(why, TALLY_EINVAL, "attribute \"%s\": \"%s\" is not a number", s,
-		               low + 1);
+		return err_set(why, TALLY_EINVAL, "attribute \"%s\": \"%s\" is not a number", s, low + 1);
 	return put_attr(ret, s, (size_t)(low - s), value, why);
 }
 
@@ -252,7 +243,7 @@ int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why)
 		return no_mode(&f, why);
 	if (f.n == 2)
 		return err_set(why, TALLY_EINVAL, "no count; did you mean %s-%llu?", name,
-		               (unsigned long long)cpc_usual_count(f.at[0], 0));
+			       (unsigned long long)cpc_usual_count(f.at[0], 0));
 	strcpy(spec.event, f.at[0]);
 	rc = parse_count(f.at[f.n - 1], &spec, why);
 	for (uint32_t i = 2; i < f.n - 1 && rc >= 0; i++)

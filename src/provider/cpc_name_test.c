@@ -34,8 +34,7 @@ static void refused(const struct refusal *r, size_t n)
 
 		assert_int_equal(cpc_parse(r[i].name, &s, &e), -TALLY_EINVAL);
 		if (strcmp(e.text, r[i].words))
-			fail_msg("line %d: %s: said \"%s\", not \"%s\"", r[i].line, r[i].name,
-			         e.text, r[i].words);
+			fail_msg("line %d: %s: said \"%s\", not \"%s\"", r[i].line, r[i].name, e.text, r[i].words);
 		assert_int_equal(s.count, 7);
 	}
 }
@@ -69,8 +68,7 @@ static void bare_hex_is_the_umask(void **state)
 
 static void attributes_are_split_at_their_last_underscore(void **state)
 {
-	struct cpc_spec s =
-	        parse("BU_fill_req_missed_L2-all-umask_0x7-cmask_0x0-offcore_rsp_12-10000");
+	struct cpc_spec s = parse("BU_fill_req_missed_L2-all-umask_0x7-cmask_0x0-offcore_rsp_12-10000");
 
 	(void)state;
 	assert_int_equal(s.nattrs, 3);
@@ -102,20 +100,19 @@ static void frequency_ends_in_hz(void **state)
 static void bad_mode_is_refused(void **state)
 {
 	static const struct refusal r[] = {
-		R("cycles-User-10000",
-		  "mode \"User\" is not user, kernel or all; did you mean user?"),
+		R("cycles-User-10000", "mode \"User\" is not user, kernel or all; did you mean user?"),
 		R("cycles-ALL-10000", "mode \"ALL\" is not user, kernel or all; did you mean all?"),
 		R("cycles-both-10000", "mode \"both\" is not user, kernel or all"),
 		R("cycles-usre-10000", "mode \"usre\" is not user, kernel or all; did you mean user?"),
 		R("page-fualts-user-10000", "no event \"page-fualts\"; did you mean page_faults?"),
 		R("cycles-10000", "no mode (user, kernel or all) before count 10000; did you mean "
-		                  "cycles-all-10000?"),
+				  "cycles-all-10000?"),
 		R("cycles", "\"cycles\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
-		            "cycles-all-1000000"),
+			    "cycles-all-1000000"),
 		R("page_faults", "\"page_faults\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
-		                 "page_faults-all-5000"),
+				 "page_faults-all-5000"),
 		R("nosuch", "\"nosuch\" has no mode and count; write EVENT-MODE-COUNT, e.g. "
-		            "cpu_clock-all-10000000"),
+			    "cpu_clock-all-10000000"),
 	};
 
 	(void)state;
@@ -152,10 +149,8 @@ static void bad_count_is_refused(void **state)
 		R("cycles-all-hz", "count \"hz\" is not a decimal number"),
 		R("cycles-all-99HZ", "count \"99HZ\" is not a decimal number"),
 		R("cycles-all-umask_0x1", "count \"umask_0x1\" is not a decimal number"),
-		R("cycles-all-99999999999999999999999",
-		  "count 99999999999999999999999 does not fit in 64 bits"),
-		R("cycles-all-18446744073709551616",
-		  "count 18446744073709551616 does not fit in 64 bits"),
+		R("cycles-all-99999999999999999999999", "count 99999999999999999999999 does not fit in 64 bits"),
+		R("cycles-all-18446744073709551616", "count 18446744073709551616 does not fit in 64 bits"),
 		R("cycles-all- 5000", "count \" 5000\" is not a decimal number"),
 		R("cycles-all-+5000", "count \"+5000\" is not a decimal number"),
 	};
@@ -174,18 +169,14 @@ static void bad_mask_or_attribute_is_refused(void **state)
 		R("e-all-0x1-0x2-5000", "umask is given twice"),
 		R("e-all-0x1-umask_0x1-5000", "umask is given twice"),
 		R("e-all-1e-5000", "attribute \"1e\" has no value; did you mean 1e_1?"),
-		R("e-all-5000-5000",
-		  "\"5000\" is neither a mask (0x5000) nor an attribute (name_value)"),
+		R("e-all-5000-5000", "\"5000\" is neither a mask (0x5000) nor an attribute (name_value)"),
 		R("e-all-edge-5000", "attribute \"edge\" has no value; did you mean edge_1?"),
 		R("e-all-umask_-5000", "attribute \"umask_\": \"\" is not a number"),
 		R("e-all-umask_zz-5000", "attribute \"umask_zz\": \"zz\" is not a number"),
 		R("e-all-_1-5000", "attribute name of 0 characters"),
-		R("e-all-nouser-5000",
-		  "attribute nouser is not taken: the mode (user, kernel, all) says that"),
-		R("e-all-nouser_1-5000",
-		  "attribute nouser_1 is not taken: the mode (user, kernel, all) says that"),
-		R("e-all-sys_1-5000",
-		  "attribute sys_1 is not taken: the mode (user, kernel, all) says that"),
+		R("e-all-nouser-5000", "attribute nouser is not taken: the mode (user, kernel, all) says that"),
+		R("e-all-nouser_1-5000", "attribute nouser_1 is not taken: the mode (user, kernel, all) says that"),
+		R("e-all-sys_1-5000", "attribute sys_1 is not taken: the mode (user, kernel, all) says that"),
 		R("e-all-precise_4-5000", "precise_4: 0 to 3 is possible"),
 		R("e-all-precise_1-precise_1-5000", "precise_1: given twice"),
 		R("e-all-a_1-b_1-c_1-d_1-e_1-f_1-g_1-h_1-i_1-5000", "more than 8 attributes"),

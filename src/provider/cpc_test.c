@@ -33,8 +33,7 @@ static struct probes *table(const char *sysfs)
 }
 
 /* The probe must be closed with its table; the events are copied out. */
-static struct k_event events(const char *sysfs, const char *name, uint32_t *n,
-                             struct k_event *second)
+static struct k_event events(const char *sysfs, const char *name, uint32_t *n, struct k_event *second)
 {
 	struct probes *t = table(sysfs);
 	struct err e = { 0 };
@@ -77,9 +76,8 @@ static void refuses(const char *sysfs, const char *name, int code, const char *w
 
 static void mode_excludes_the_other_side(void **state)
 {
-	struct k_event user = event(NONE, "cpu_clock-user-10000"),
-	               kernel = event(NONE, "page_faults-kernel-6000"),
-	               all = event(NONE, "cpu_clock-all-10000");
+	struct k_event user = event(NONE, "cpu_clock-user-10000"), kernel = event(NONE, "page_faults-kernel-6000"),
+		       all = event(NONE, "cpu_clock-all-10000");
 
 	(void)state;
 	assert_true(user.exclude_kernel && !user.exclude_user);
@@ -95,8 +93,7 @@ static void count_below_minimum_is_refused(void **state)
 {
 	(void)state;
 	refuses(NONE, "cpu_clock-all-100", TALLY_EINVAL, "count 100 is below the minimum of 5000");
-	refuses(NONE, "cpu_clock-all-4999", TALLY_EINVAL,
-	        "count 4999 is below the minimum of 5000");
+	refuses(NONE, "cpu_clock-all-4999", TALLY_EINVAL, "count 4999 is below the minimum of 5000");
 	refuses(NONE, "page_fualts-user-500", TALLY_EINVAL, "no event \"page_fualts\"; did you mean page_faults?");
 	refuses(NONE, "cpu_clock-all-9223372036854775808", TALLY_EINVAL, "greatest period");
 	assert_int_equal(event(NONE, "cpu_clock-all-5000").period, 5000);
@@ -113,15 +110,13 @@ static void minimum_comes_from_the_option_or_the_file(void **state)
 	(void)state;
 	assert_int_equal(probes_open(&t, &o), 0);
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-10", last_id, &id, &e), 1);
-	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-9", last_id, &id, &e),
-	                 -TALLY_EINVAL);
+	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-9", last_id, &id, &e), -TALLY_EINVAL);
 	probes_close(t);
 	o = (struct prov_opts){ .sysfs = NONE, .conf = "test/sysfs/dcpc.conf" };
 	e = (struct err){ 0 };
 	assert_int_equal(probes_open(&t, &o), 0);
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-1000", last_id, &id, &e), 1);
-	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-999", last_id, &id, &e),
-	                 -TALLY_EINVAL);
+	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-999", last_id, &id, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, "count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it)");
 	probes_close(t);
 }
@@ -138,8 +133,7 @@ static void frequency_has_no_minimum(void **state)
 static void events_that_can_not_fire_are_refused(void **state)
 {
 	(void)state;
-	refuses(NONE, "context_switches-user-10000", TALLY_EINVAL,
-	        "context_switches never fires in user mode");
+	refuses(NONE, "context_switches-user-10000", TALLY_EINVAL, "context_switches never fires in user mode");
 	refuses(NONE, "cs-user-10000", TALLY_EINVAL, "cs never fires in user mode");
 	refuses(NONE, "cpu_migrations-user-10000", TALLY_EINVAL, "never fires in user mode");
 	refuses(NONE, "dummy-all-10000", TALLY_EINVAL, "dummy never fires: it counts nothing");
@@ -149,35 +143,28 @@ static void events_that_can_not_fire_are_refused(void **state)
 static void unknown_events_name_the_nearest(void **state)
 {
 	(void)state;
-	refuses(NONE, "CPU_CLOCK-user-10000", TALLY_EINVAL,
-	        "no event \"CPU_CLOCK\"; did you mean cpu_clock?");
-	refuses(NONE, "cpu-clock-user-10000", TALLY_EINVAL,
-	        "no event \"cpu-clock\"; did you mean cpu_clock?");
+	refuses(NONE, "CPU_CLOCK-user-10000", TALLY_EINVAL, "no event \"CPU_CLOCK\"; did you mean cpu_clock?");
+	refuses(NONE, "cpu-clock-user-10000", TALLY_EINVAL, "no event \"cpu-clock\"; did you mean cpu_clock?");
 	refuses(NONE, "PAPI_L2_DCM-user-10000", TALLY_EINVAL, "did you mean PAPI_l2_dcm?");
-	refuses(NONE, "cycels-all-10000", TALLY_EINVAL,
-	        "no event \"cycels\"; did you mean cycles?");
+	refuses(NONE, "cycels-all-10000", TALLY_EINVAL, "no event \"cycels\"; did you mean cycles?");
 	refuses(INTEL, "mem_lods-all-10000", TALLY_EINVAL, "did you mean mem_loads?");
-	refuses(NONE, "no_such_thing_anywhere-all-10000", TALLY_EINVAL,
-	        "no event \"no_such_thing_anywhere\"");
+	refuses(NONE, "no_such_thing_anywhere-all-10000", TALLY_EINVAL, "no event \"no_such_thing_anywhere\"");
 }
 
 static void generic_events_take_no_mask_or_attribute(void **state)
 {
 	(void)state;
-	refuses(INTEL, "cycles-all-0x1-10000", TALLY_EINVAL,
-	        "cycles is a generic event and takes no mask");
-	refuses(INTEL, "PAPI_tot_ins-all-0x1-10000", TALLY_EINVAL,
-	        "PAPI_tot_ins is a generic event and takes no mask");
+	refuses(INTEL, "cycles-all-0x1-10000", TALLY_EINVAL, "cycles is a generic event and takes no mask");
+	refuses(INTEL, "PAPI_tot_ins-all-0x1-10000", TALLY_EINVAL, "PAPI_tot_ins is a generic event and takes no mask");
 	refuses(INTEL, "PAPI_l2_dcm-all-0x1-10000", TALLY_EINVAL, "takes no mask");
-	refuses(INTEL, "l1_dcache_loads-all-umask_1-edge_1-10000", TALLY_EINVAL,
-	        "takes no attributes");
+	refuses(INTEL, "l1_dcache_loads-all-umask_1-edge_1-10000", TALLY_EINVAL, "takes no attributes");
 	refuses(INTEL, "cpu_clock-all-precise_1-10000", TALLY_EINVAL, "takes no attributes");
 }
 
 static void generic_hardware_events_take_a_counter(void **state)
 {
 	struct k_event ev = event(INTEL, "PAPI_tot_ins-user-10000"),
-	               cache = event(INTEL, "l1_dcache_load_misses-all-10000");
+		       cache = event(INTEL, "l1_dcache_load_misses-all-10000");
 
 	(void)state;
 	assert_int_equal(ev.type, EVENT_TYPE_HW);
@@ -192,9 +179,9 @@ static void hardware_event_without_pmu_names_software_events(void **state)
 {
 	(void)state;
 	refuses(NONE, "cycles-all-10000", TALLY_ENOTSUP,
-	        "this machine has no hardware PMU (a virtual machine?); software events that work: "
-	        "cpu_clock, task_clock, "
-	        "page_faults");
+		"this machine has no hardware PMU (a virtual machine?); software events that work: "
+		"cpu_clock, task_clock, "
+		"page_faults");
 	refuses(NONE, "PAPI_l2_dcm-all-10000", TALLY_ENOTSUP, "this machine has no hardware PMU");
 	refuses(NONE, "r01c4-all-10000", TALLY_ENOTSUP, "this machine has no hardware PMU");
 }
@@ -226,12 +213,10 @@ static void source_tells_the_attributes_of_platform_events(void **state)
 
 	(void)state;
 	assert_int_equal(prov_cpc.name_probe(t, "mem_loads-all-10000", last_id, &id, &e), 1);
-	assert_string_equal(probes_get(t, id)->source,
-	                    "cpu/mem-loads/; attributes: any cmask edge event frontend inv "
-	                    "ldlat offcore_rsp pc umask");
+	assert_string_equal(probes_get(t, id)->source, "cpu/mem-loads/; attributes: any cmask edge event frontend inv "
+						       "ldlat offcore_rsp pc umask");
 	assert_int_equal(prov_cpc.name_probe(t, "PAPI_br_msp-all-10000", last_id, &id, &e), 1);
-	assert_string_equal(probes_get(t, id)->source,
-	                    "branches mispredicted: perf hardware event branch-misses");
+	assert_string_equal(probes_get(t, id)->source, "branches mispredicted: perf hardware event branch-misses");
 	probes_close(t);
 }
 
@@ -282,9 +267,7 @@ static void presets_of_arm_come_from_its_own_events(void **state)
 
 static void exclusive_use_is_for_counters_only(void **state)
 {
-	struct prov_opts o = { .sysfs = INTEL,
-		               .conf = "/nonexistent/dcpc.conf",
-		               .cpc_exclusive = true };
+	struct prov_opts o = { .sysfs = INTEL, .conf = "/nonexistent/dcpc.conf", .cpc_exclusive = true };
 	struct probes *t;
 	struct err e = { 0 };
 	uint32_t id;
@@ -335,15 +318,11 @@ static void libpfm_events_take_masks_and_attributes(void **state)
 	assert_int_equal(event(AMD, ZEN_L2 "-all-0x9-cmask_1-10000").config, 0x1000964);
 	assert_true(event(AMD, ZEN_L2 "-user-0x9-10000").counter);
 	refuses(AMD, ZEN_L2 "-all-10000", TALLY_EINVAL, "unit mask");
-	refuses(AMD, ZEN_L2 "-all-0x9-ldlat_1-10000", TALLY_EINVAL,
-	        "no attribute or event \"ldlat\"");
-	refuses(AMD, "CORE_TO_L2_CACHEABLE_REQUESTS_ACCESS_STATUS-all-10000", TALLY_EINVAL,
-	        "did you mean " ZEN_L2 "?");
-	refuses(NONE, ZEN_L2 ".LS_RD_BLK_C-all-10000", TALLY_ENOTSUP,
-	        "this machine has no hardware PMU");
+	refuses(AMD, ZEN_L2 "-all-0x9-ldlat_1-10000", TALLY_EINVAL, "no attribute or event \"ldlat\"");
+	refuses(AMD, "CORE_TO_L2_CACHEABLE_REQUESTS_ACCESS_STATUS-all-10000", TALLY_EINVAL, "did you mean " ZEN_L2 "?");
+	refuses(NONE, ZEN_L2 ".LS_RD_BLK_C-all-10000", TALLY_ENOTSUP, "this machine has no hardware PMU");
 	refuses(HYBRID, "PAPI_l3_tcm-all-10000", TALLY_ENOTSUP, "is a generic event that this CPU has no mapping for");
-	assert_int_equal(event(ARM, ZEN_L2 ".LS_RD_BLK_C-all-10000").type,
-	                 8); /* "raw" is the one core PMU's */
+	assert_int_equal(event(ARM, ZEN_L2 ".LS_RD_BLK_C-all-10000").type, 8); /* "raw" is the one core PMU's */
 }
 
 static void presets_of_a_model_come_through_libpfm(void **state)
@@ -357,7 +336,8 @@ static void presets_of_a_model_come_through_libpfm(void **state)
 
 static void a_generic_name_without_an_event_here_is_refused_as_that_and_no_other_is_offered(void **state)
 {
-	static const char *const names[] = { "PAPI_fp_ops", "PAPI_ld_ins", "PAPI_l1_tcm", "PAPI_ca_snp", "PAPI_hw_int", "PAPI_vec_dp" };
+	static const char *const names[] = { "PAPI_fp_ops", "PAPI_ld_ins", "PAPI_l1_tcm",
+					     "PAPI_ca_snp", "PAPI_hw_int", "PAPI_vec_dp" };
 	char name[40];
 
 	(void)state;
@@ -372,7 +352,7 @@ static void level_without_an_event_is_refused_never_replaced(void **state)
 {
 	(void)state;
 	refuses(AMD, "PAPI_l3_tcm-user-10000", TALLY_ENOTSUP,
-	        "PAPI_l3_tcm (level 3 cache misses) is a generic event that this CPU has no mapping for");
+		"PAPI_l3_tcm (level 3 cache misses) is a generic event that this CPU has no mapping for");
 	refuses(ARM, "PAPI_l3_tcm-user-10000", TALLY_ENOTSUP, "is a generic event that this CPU has no mapping for");
 }
 

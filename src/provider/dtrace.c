@@ -29,8 +29,8 @@ static int dtrace_offer(struct probes *t, struct err *e)
 	return 0;
 }
 
-static int dtrace_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
-                       void *arg, struct err *why)
+static int dtrace_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
+		       struct err *why)
 {
 	const char *names[COUNT(rows)], *near;
 	int rc;
@@ -44,8 +44,7 @@ static int dtrace_name(struct probes *t, const char *name, int (*add)(void *arg,
 		return rc < 0 ? rc : 1;
 	}
 	near = text_nearest(name, names, COUNT(names));
-	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s?", name, near)
-	            : 0;
+	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s?", name, near) : 0;
 }
 
 const struct provider prov_dtrace = {

@@ -16,9 +16,9 @@
 #include "provider/hv_record.h"
 #include "provider/provider_int.h"
 
-#define USUAL "1s"                            /* interval of the probes of a listing */
+#define USUAL "1s" /* interval of the probes of a listing */
 #define NAME_MOST 64u
-#define BY_DOMAINS 0xb1u                      /* affinity_by_partition: a record has a row for each domain */
+#define BY_DOMAINS 0xb1u /* affinity_by_partition: a record has a row for each domain */
 
 /* ---- all three ----------------------------------------------------------------------------- */
 
@@ -38,8 +38,9 @@ static bool cut(const char *name, char word[static NAME_MOST], const char **inte
 
 static int no_line(const char *name, const char *model, struct err *why)
 {
-	return err_set(why, TALLY_ENOPROBE, "%s fires for what a hypervisor counts, and there is none: give a platform with --on %s",
-		       name, model);
+	return err_set(why, TALLY_ENOPROBE,
+		       "%s fires for what a hypervisor counts, and there is none: give a platform with --on %s", name,
+		       model);
 }
 
 static struct probe *make(struct probes *t, const struct provider *prov, const char *name, uint64_t ns, struct err *why)
@@ -126,17 +127,24 @@ static int refused(struct hv_line *l, const struct gpci_request *r, struct err *
 	int rc = gpci_read(&own, l, r, -1, &e);
 
 	gpci_table_free(&own);
-	return rc >= 0 || rc == -TALLY_EINVAL ? 0 : err_set(why, (enum tally_err)-rc, "%s", e.text);
+	return rc >= 0 || rc == -TALLY_EINVAL ? 0 : err_set(why, (enum tally_err) - rc, "%s", e.text);
 }
 
-#define OWN(name, text, ctype) { name, ctype, offsetof(struct gpci_context, text), sizeof(((struct gpci_context *)0)->text) }
+#define OWN(name, text, ctype)                                                                             \
+	{                                                                                                  \
+		name, ctype, offsetof(struct gpci_context, text), sizeof(((struct gpci_context *)0)->text) \
+	}
 static const struct d_field gpci_common[] = {
-	OWN("ns", ns, "uint64_t"), OWN("id", id, "uint64_t"), OWN("request", request, "string"),
+	OWN("ns", ns, "uint64_t"),
+	OWN("id", id, "uint64_t"),
+	OWN("request", request, "string"),
 };
 static const struct d_field gpci_domain[] = {
 	OWN("element", element, "uint64_t"),
-	OWN("primary_domain", domain[0], "uint64_t"), OWN("secondary_domain", domain[1], "uint64_t"),
-	OWN("dedicated_units", domain[2], "uint64_t"), OWN("shared_units", domain[3], "uint64_t"),
+	OWN("primary_domain", domain[0], "uint64_t"),
+	OWN("secondary_domain", domain[1], "uint64_t"),
+	OWN("dedicated_units", domain[2], "uint64_t"),
+	OWN("shared_units", domain[3], "uint64_t"),
 	OWN("memory", domain[4], "uint64_t"),
 };
 #undef OWN
@@ -155,16 +163,19 @@ static bool put_fields(struct arena *a, struct d_field **at, const struct gpci_r
 
 		if (!d)
 			return false;
-		*(*at)++ = (struct d_field){ f->name, "uint64_t", (uint32_t)offsetof(struct gpci_context, value[i]), 8 };
+		*(*at)++ =
+			(struct d_field){ f->name, "uint64_t", (uint32_t)offsetof(struct gpci_context, value[i]), 8 };
 		if (*d)
-			*(*at)++ = (struct d_field){ d, "uint64_t", (uint32_t)offsetof(struct gpci_context, delta[i]), 8 };
+			*(*at)++ =
+				(struct d_field){ d, "uint64_t", (uint32_t)offsetof(struct gpci_context, delta[i]), 8 };
 	}
 	return true;
 }
 
 static const struct d_args *new_args(struct arena *a, const struct gpci_request *r)
 {
-	struct d_field *f = arena_alloc(a, (COUNT(gpci_common) + COUNT(gpci_domain) + 2 * r->nfields) * sizeof(*f)), *at = f;
+	struct d_field *f = arena_alloc(a, (COUNT(gpci_common) + COUNT(gpci_domain) + 2 * r->nfields) * sizeof(*f)),
+		       *at = f;
 	struct d_args *args = arena_alloc(a, sizeof(*args));
 	const char *name = arena_printf(a, "struct gpci_%s", r->name);
 
@@ -191,10 +202,12 @@ static const struct d_args *args_of_request(struct probes *t, const struct gpci_
 	return new_args(probes_arena(t), r);
 }
 
-static struct probe *make_gpci(struct probes *t, const char *name, const struct gpci_request *r, uint64_t ns, struct err *why)
+static struct probe *make_gpci(struct probes *t, const char *name, const struct gpci_request *r, uint64_t ns,
+			       struct err *why)
 {
 	const struct d_args *args = args_of_request(t, r);
-	const char *source = arena_printf(probes_arena(t), "H_GetPerformanceCounterInfo, request 0x%x: %s", r->number, r->title);
+	const char *source =
+		arena_printf(probes_arena(t), "H_GetPerformanceCounterInfo, request 0x%x: %s", r->number, r->title);
 	struct probe *p = args && source ? make(t, &prov_gpci, name, ns, why) : NULL;
 
 	if (!p) {
@@ -227,7 +240,8 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 	if (!l->op->papr)
 		return err_set(why, TALLY_ENOPROBE, "%s has none; '--on power' is a model that has", l->op->what);
 	if (r == request_of("mmcrh"))
-		return err_set(why, TALLY_ENOPROBE, "mmcrh is set, not read: tally set gpci/mmcrh=VALUE; hpmc has its value");
+		return err_set(why, TALLY_ENOPROBE,
+			       "mmcrh is set, not read: tally set gpci/mmcrh=VALUE; hpmc has its value");
 	rc = prov_interval(text, &ns, why);
 	r = layout(l, r);
 	if (rc >= 0)
@@ -248,21 +262,26 @@ static int gpci_offer(struct probes *t, struct err *e)
 
 /* ---- vfalls --------------------------------------------------------------------------------------- */
 
-#define FIELD(member, ctype) { #member, ctype, offsetof(struct STRUCT, member), sizeof(((struct STRUCT *)0)->member) }
+#define FIELD(member, ctype)                                                                          \
+	{                                                                                             \
+#member, ctype, offsetof(struct STRUCT, member), sizeof(((struct STRUCT *)0)->member) \
+	}
 #define STRUCT vf_context
 static const struct d_field vf_members[] = {
-	FIELD(ns, "uint64_t"), FIELD(number, "uint64_t"), FIELD(name, "string"), FIELD(cpu, "uint64_t"), FIELD(node, "uint64_t"),
-	FIELD(value, "uint64_t"), FIELD(delta, "uint64_t"), FIELD(event, "string"),
+	FIELD(ns, "uint64_t"),   FIELD(number, "uint64_t"), FIELD(name, "string"),    FIELD(cpu, "uint64_t"),
+	FIELD(node, "uint64_t"), FIELD(value, "uint64_t"),  FIELD(delta, "uint64_t"), FIELD(event, "string"),
 };
 #undef STRUCT
 #define STRUCT mmustat_context
 static const struct d_field mmustat_members[] = {
-	FIELD(ns, "uint64_t"), FIELD(cpu, "uint64_t"), FIELD(size, "string"), FIELD(bytes, "uint64_t"), FIELD(context, "string"),
-	FIELD(side, "string"), FIELD(hits, "uint64_t"), FIELD(ticks, "uint64_t"), FIELD(d_hits, "uint64_t"), FIELD(d_ticks, "uint64_t"),
+	FIELD(ns, "uint64_t"),     FIELD(cpu, "uint64_t"),     FIELD(size, "string"),   FIELD(bytes, "uint64_t"),
+	FIELD(context, "string"),  FIELD(side, "string"),      FIELD(hits, "uint64_t"), FIELD(ticks, "uint64_t"),
+	FIELD(d_hits, "uint64_t"), FIELD(d_ticks, "uint64_t"),
 };
 #undef STRUCT
 #undef FIELD
-static const struct d_args vf_args = { "struct vfalls_register", vf_members, COUNT(vf_members), 0, sizeof(struct vf_context) };
+static const struct d_args vf_args = { "struct vfalls_register", vf_members, COUNT(vf_members), 0,
+				       sizeof(struct vf_context) };
 static const struct d_args mmustat_args = {
 	"struct mmustat_slot", mmustat_members, COUNT(mmustat_members), 0, sizeof(struct mmustat_context),
 };
@@ -335,7 +354,8 @@ static struct probe *make_vfalls(struct probes *t, const char *name, const char 
 	return p;
 }
 
-static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
+		       struct err *why)
 {
 	struct sun4v_client *c = probes_opts(t)->sun4v;
 	char word[NAME_MOST];
@@ -380,7 +400,8 @@ static int vfalls_offer(struct probes *t, struct err *e)
 
 /* ---- mmustat -------------------------------------------------------------------------------------- */
 
-static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
+			struct err *why)
 {
 	struct sun4v_client *c = probes_opts(t)->sun4v;
 	static const char *const sample = "sample";
@@ -392,7 +413,9 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 
 	if (!cut(name, word, &text) || strcmp(word, sample))
 		return text_nearest(cut(name, word, &text) ? word : name, &sample, 1) ?
-			       err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; there is sample-INTERVAL, e.g. sample-" USUAL, name) : 0;
+			       err_set(why, TALLY_ENOPROBE,
+				       "no probe \"%s\"; there is sample-INTERVAL, e.g. sample-" USUAL, name) :
+			       0;
 	if (!c)
 		return no_guest(t, name, "niagara", why);
 	rc = prov_interval(text, &ns, why);
@@ -417,11 +440,11 @@ static int mmustat_offer(struct probes *t, struct err *e)
 
 /* ---- the rows ----------------------------------------------------------------------------------------- */
 
-#define STABILITIES                                                          \
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },          \
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },               \
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },             \
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },             \
+#define STABILITIES                                                 \
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }, \
+	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },      \
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },    \
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },    \
 	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }, .args_of = hv_args
 
 const struct provider prov_gpci = {

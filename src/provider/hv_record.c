@@ -43,8 +43,8 @@ static void put_element(struct gpci_context *to, const struct gpci_values *v, ui
 		to->domain[2 + k] = e->units[k];
 }
 
-void gpci_context_fill(struct gpci_context *to, const struct gpci_request *r, uint64_t ns, const struct gpci_values *now,
-		       const struct gpci_values *last, uint32_t element)
+void gpci_context_fill(struct gpci_context *to, const struct gpci_request *r, uint64_t ns,
+		       const struct gpci_values *now, const struct gpci_values *last, uint32_t element)
 {
 	to->ns = ns;
 	to->id = now->id;
@@ -58,7 +58,8 @@ void gpci_context_fill(struct gpci_context *to, const struct gpci_request *r, ui
 
 /* ---- vfalls ---------------------------------------------------------------------------------- */
 
-void vf_context_fill(struct vf_context *to, const struct vf_reg *r, uint64_t ns, uint32_t cpu, uint32_t node, const char *event)
+void vf_context_fill(struct vf_context *to, const struct vf_reg *r, uint64_t ns, uint32_t cpu, uint32_t node,
+		     const char *event)
 {
 	to->ns = ns;
 	to->number = r->number;
@@ -75,10 +76,13 @@ uint64_t vf_delta(const struct vf_reg *r, uint64_t now, uint64_t last)
 	const uint64_t half = 0x7fffffff;
 
 	switch ((enum vf_class)r->cls) {
-	case VF_MCU_PIC: return (((now >> 32) - (last >> 32)) & half) + ((now - last) & half);
+	case VF_MCU_PIC:
+		return (((now >> 32) - (last >> 32)) & half) + ((now - last) & half);
 	case VF_ZAM_PIC0:
-	case VF_ZAM_PIC1: return (now - last) & r->mask;
-	default: return 0;
+	case VF_ZAM_PIC1:
+		return (now - last) & r->mask;
+	default:
+		return 0;
 	}
 }
 
@@ -86,9 +90,12 @@ const struct vf_reg *vf_control(const struct vf_reg *r)
 {
 	switch ((enum vf_class)r->cls) {
 	case VF_MCU_PIC:
-	case VF_ZAM_PIC0: return r - 1;
-	case VF_ZAM_PIC1: return r - 2;
-	default: return r;
+	case VF_ZAM_PIC0:
+		return r - 1;
+	case VF_ZAM_PIC1:
+		return r - 2;
+	default:
+		return r;
 	}
 }
 
@@ -115,12 +122,17 @@ bool vf_selects(const struct vf_reg *r, const char *event, uint32_t *code)
 
 /* ---- mmustat ----------------------------------------------------------------------------------- */
 
-void mmustat_context_fill(struct mmustat_context *to, uint32_t slot, uint64_t ns, uint32_t cpu, const struct mmustat *now,
-			  const struct mmustat *last)
+void mmustat_context_fill(struct mmustat_context *to, uint32_t slot, uint64_t ns, uint32_t cpu,
+			  const struct mmustat *now, const struct mmustat *last)
 {
-	static const struct { const char *name; uint64_t bytes; } size[MMUSTAT_SIZES] = {
-		[MMUSTAT_8K] = { "8K", 8u << 10 }, [MMUSTAT_64K] = { "64K", 64u << 10 },
-		[MMUSTAT_4M] = { "4M", 4u << 20 }, [MMUSTAT_256M] = { "256M", 256u << 20 },
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} size[MMUSTAT_SIZES] = {
+		[MMUSTAT_8K] = { "8K", 8u << 10 },
+		[MMUSTAT_64K] = { "64K", 64u << 10 },
+		[MMUSTAT_4M] = { "4M", 4u << 20 },
+		[MMUSTAT_256M] = { "256M", 256u << 20 },
 	};
 	uint32_t data = slot / MMUSTAT_SIZES / 2, context = slot / MMUSTAT_SIZES % 2, s = slot % MMUSTAT_SIZES;
 

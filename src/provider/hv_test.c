@@ -84,7 +84,9 @@ static void give_line(struct platform *p, struct hv_line_ops op)
 {
 	op.what = "the model";
 	p->op = op;
-	p->line = (struct hv_line){ .arg = p, .op = &p->op, .memory = p->memory, .base = BASE, .bytes = sizeof(p->memory) };
+	p->line = (struct hv_line){
+		.arg = p, .op = &p->op, .memory = p->memory, .base = BASE, .bytes = sizeof(p->memory)
+	};
 }
 
 static void open_power(struct platform *p, uint8_t level, struct papr_rights rights)
@@ -141,7 +143,9 @@ static const struct sun4v_rights all_access = { true, true, true, true };
 
 static struct probes *table(struct platform *p)
 {
-	struct prov_opts o = { .sysfs = "test/sysfs/none", .conf = "/nonexistent/dcpc.conf", .line = p ? &p->line : NULL,
+	struct prov_opts o = { .sysfs = "test/sysfs/none",
+			       .conf = "/nonexistent/dcpc.conf",
+			       .line = p ? &p->line : NULL,
 			       .sun4v = p ? p->client : NULL };
 	struct probes *t;
 
@@ -173,7 +177,9 @@ static const struct probe *probe(struct probes *t, const char *prov, const char 
 	return probes_get(t, id);
 }
 
-struct refusal { const char *prov, *name, *words; };
+struct refusal {
+	const char *prov, *name, *words;
+};
 static void refuses(struct probes *t, const struct refusal *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -185,7 +191,8 @@ static void refuses(struct probes *t, const struct refusal *r, size_t n)
 			fail_msg("%s:::%s: \"%s\" without \"%s\"", r[i].prov, r[i].name, e.text, r[i].words);
 	}
 }
-#define REFUSES(t, ...) refuses(t, (const struct refusal[]){ __VA_ARGS__ }, COUNT(((const struct refusal[]){ __VA_ARGS__ })))
+#define REFUSES(t, ...) \
+	refuses(t, (const struct refusal[]){ __VA_ARGS__ }, COUNT(((const struct refusal[]){ __VA_ARGS__ })))
 
 static void without_a_hypervisor_the_words_name_a_model(void **state)
 {
@@ -194,8 +201,10 @@ static void without_a_hypervisor_the_words_name_a_model(void **state)
 	uint32_t id, n = probes_count(t);
 
 	(void)state;
-	REFUSES(t, { "gpci", "entitled-1s", "gpci: entitled-1s fires for what a hypervisor counts, and there is none: give a platform "
-				"with --on power" },
+	REFUSES(t,
+		{ "gpci", "entitled-1s",
+		  "gpci: entitled-1s fires for what a hypervisor counts, and there is none: give a platform "
+		  "with --on power" },
 		{ "vfalls", "sample-1s", "--on batoka" }, { "mmustat", "sample-1s", "--on niagara" },
 		{ "gpci", "", "--on power" }, { "vfalls", "*", "--on batoka" }, { "mmustat", "s*", "--on niagara" });
 	assert_int_equal(match(t, "", "tick-1s", &id, &e), 1);
@@ -216,10 +225,12 @@ static void another_machine_has_none(void **state)
 	open_sun4v(&batoka, "batoka", all_access);
 	open_sun4v(&niagara, "niagara", all_access);
 	t = table(&power);
-	REFUSES(t, { "vfalls", "sample-1s", "the model has none; '--on batoka'" }, { "mmustat", "sample-1s", "'--on niagara'" });
+	REFUSES(t, { "vfalls", "sample-1s", "the model has none; '--on batoka'" },
+		{ "mmustat", "sample-1s", "'--on niagara'" });
 	probes_close(t);
 	t = table(&batoka);
-	REFUSES(t, { "gpci", "entitled-1s", "the model has none; '--on power'" }, { "mmustat", "sample-1s", "Niagara's alone" });
+	REFUSES(t, { "gpci", "entitled-1s", "the model has none; '--on power'" },
+		{ "mmustat", "sample-1s", "Niagara's alone" });
 	probes_close(t);
 	t = table(&niagara);
 	REFUSES(t, { "vfalls", "sample-1s", "EBADTRAP" }, { "vfalls", "mem_reads-1s", "EBADTRAP" });
@@ -238,8 +249,9 @@ static void an_interval_is_checked_by_its_token(void **state)
 	open_power(&power, 6, all_rights);
 	t = table(&power);
 	REFUSES(t, { "gpci", "entitled-0s", "0s is no interval" }, { "gpci", "entitled-1x", "\"x\" is no unit" },
-		{ "gpci", "entitled-", "is no rate or interval" }, { "gpci", "entitled-99us", "99us is below the minimum" },
-		{ "gpci", "entitled-1000000d", "too large" }, { "gpci", "entilted-1s", "no request \"entilted\"; did you mean entitled?" },
+		{ "gpci", "entitled-", "is no rate or interval" },
+		{ "gpci", "entitled-99us", "99us is below the minimum" }, { "gpci", "entitled-1000000d", "too large" },
+		{ "gpci", "entilted-1s", "no request \"entilted\"; did you mean entitled?" },
 		{ "gpci", "entitled", "did you mean entitled" }, { "gpci", "mmcrh-1s", "tally set gpci/mmcrh=VALUE" });
 	assert_int_equal(probe(t, "gpci", "entitled-10ms")->tick_ns, 10000000);
 	assert_int_equal(probe(t, "gpci", "entitled-4")->tick_ns, 250000000);
@@ -256,13 +268,14 @@ static void what_firmware_and_rights_refuse_matches_nothing(void **state)
 	(void)state;
 	open_power(&old, 0, all_rights);
 	t = table(&old);
-	REFUSES(t, { "gpci", "queuing_times-1s", "gpci: queuing_times: not on this firmware or machine (H_Not_Available)" });
+	REFUSES(t, { "gpci", "queuing_times-1s",
+		     "gpci: queuing_times: not on this firmware or machine (H_Not_Available)" });
 	assert_non_null(probe(t, "gpci", "hpmc-1s"));
 	probes_close(t);
 	open_power(&none, 6, (struct papr_rights){ 0 });
 	t = table(&none);
 	REFUSES(t, { "gpci", "dispatch_purr-1s", "H_Authority" }, { "gpci", "links_abc-1s", "H_Authority" });
-	assert_non_null(probe(t, "gpci", "entitled-1s"));       /* its own record */
+	assert_non_null(probe(t, "gpci", "entitled-1s")); /* its own record */
 	assert_non_null(probe(t, "gpci", "capabilities-1s"));
 	probes_close(t);
 	close_platform(&old);
@@ -298,11 +311,11 @@ static void a_listing_has_what_can_be_had(void **state)
 	open_sun4v(&niagara, "niagara", all_access);
 	t = table(&full);
 	assert_in_range(all_of(t, "gpci", ""), 15, 25);
-	assert_int_equal(all_of(t, "gpci", "links_?*-1s"), 3);   /* not those of GX, which nobody counts */
+	assert_int_equal(all_of(t, "gpci", "links_?*-1s"), 3); /* not those of GX, which nobody counts */
 	assert_int_equal(all_of(t, "gpci", "mmcrh*"), 0);
 	probes_close(t);
 	t = table(&none);
-	assert_int_equal(all_of(t, "gpci", "*"), 7);   /* 0x40, and its own of 0x20, 0x30, 0x95, 0xa0, 0xb1, 0xe0 */
+	assert_int_equal(all_of(t, "gpci", "*"), 7); /* 0x40, and its own of 0x20, 0x30, 0x95, 0xa0, 0xb1, 0xe0 */
 	probes_close(t);
 	t = table(&batoka);
 	assert_int_equal(all_of(t, "vfalls", "sample-*"), 1);
@@ -329,7 +342,8 @@ static void a_guest_without_access_has_no_registers(void **state)
 	open_sun4v(&p, "batoka", (struct sun4v_rights){ 0 });
 	t = table(&p);
 	REFUSES(t, { "vfalls", "sample-1s", "ENOACCESS" }, { "vfalls", "mem_reads-1s", "ENOACCESS" },
-		{ "vfalls", "mem_raeds-1s", "did you mean mem_reads?" }, { "vfalls", "sampel-1s", "did you mean sample?" });
+		{ "vfalls", "mem_raeds-1s", "did you mean mem_reads?" },
+		{ "vfalls", "sampel-1s", "did you mean sample?" });
 	assert_int_equal(probe(t, "vfalls", "Instr_cnt-1s")->record, SAMPLE_VF_EVENT);
 	probes_close(t);
 	close_platform(&p);
@@ -347,7 +361,8 @@ static void members_are_sound(const struct d_args *a, size_t context)
 		assert_true(!strcmp(f->type, "string") || (!strcmp(f->type, "uint64_t") && f->size == 8));
 		for (uint32_t k = 0; k < i; k++) {
 			assert_string_not_equal(f->name, a->field[k].name);
-			assert_true(f->offset >= a->field[k].offset + a->field[k].size || f->offset + f->size <= a->field[k].offset);
+			assert_true(f->offset >= a->field[k].offset + a->field[k].size ||
+				    f->offset + f->size <= a->field[k].offset);
 		}
 	}
 }
@@ -355,7 +370,8 @@ static void members_are_sound(const struct d_args *a, size_t context)
 static bool has_member(const struct d_args *a, const char *prefix, const char *name)
 {
 	for (uint32_t i = 0; i < a->nfields; i++)
-		if (!strncmp(a->field[i].name, prefix, strlen(prefix)) && !strcmp(a->field[i].name + strlen(prefix), name))
+		if (!strncmp(a->field[i].name, prefix, strlen(prefix)) &&
+		    !strcmp(a->field[i].name + strlen(prefix), name))
 			return true;
 	return false;
 }
@@ -384,13 +400,15 @@ static void args_are_the_fields_of_the_request(void **state)
 					 (p->request->field[i].flags & GPCI_F_COUNTER) != 0);
 		}
 	}
-	assert_ptr_equal(probe_args(probe(t, "gpci", "entitled-1s"), 0), probe_args(probe(t, "gpci", "entitled-2s"), 0));
+	assert_ptr_equal(probe_args(probe(t, "gpci", "entitled-1s"), 0),
+			 probe_args(probe(t, "gpci", "entitled-2s"), 0));
 	assert_true(has_member(probe_args(probe(t, "gpci", "affinity_by_partition-1s"), 0), "", "shared_units"));
 	probes_close(t);
 	open_sun4v(&batoka, "batoka", all_access);
 	t = table(&batoka);
 	members_are_sound(probe_args(probe(t, "vfalls", "sample-1s"), 0), sizeof(struct vf_context));
-	assert_ptr_equal(probe_args(probe(t, "vfalls", "sample-1s"), 0), probe_args(probe(t, "vfalls", "mem_reads-1s"), 0));
+	assert_ptr_equal(probe_args(probe(t, "vfalls", "sample-1s"), 0),
+			 probe_args(probe(t, "vfalls", "mem_reads-1s"), 0));
 	probes_close(t);
 	open_sun4v(&niagara, "niagara", all_access);
 	t = table(&niagara);
@@ -416,8 +434,8 @@ static void a_delta_is_since_the_last_reading_by_id(void **state)
 	assert_string_equal(c.request, "entitled");
 	assert_int_equal(c.value[1], 170);
 	assert_int_equal(c.delta[1], 70);
-	assert_int_equal(c.delta[2], 20);              /* it went back: a partition of that id is new */
-	gpci_context_fill(&c, r, 5, &now, NULL, 0);    /* it was not there */
+	assert_int_equal(c.delta[2], 20);           /* it went back: a partition of that id is new */
+	gpci_context_fill(&c, r, 5, &now, NULL, 0); /* it was not there */
 	assert_int_equal(c.delta[1], 170);
 }
 
@@ -440,7 +458,9 @@ static void a_link_that_is_not_wired_counts_nothing(void **state)
 
 static void a_domain_is_an_element(void **state)
 {
-	struct gpci_values v = { .id = 2, .nelements = 2, .element = { { 0, 1, { 10, 20, 30, 0 } }, { 1, 4, { 40, 50, 60, 0 } } } };
+	struct gpci_values v = { .id = 2,
+				 .nelements = 2,
+				 .element = { { 0, 1, { 10, 20, 30, 0 } }, { 1, 4, { 40, 50, 60, 0 } } } };
 	struct gpci_context c = { 0 };
 
 	(void)state;
@@ -457,7 +477,8 @@ static void a_domain_is_an_element(void **state)
 
 static void registers_wrap_at_their_width(void **state)
 {
-	const struct vf_reg *mcu = vf_reg_find("NODE0_MCU0_PIC"), *zam = vf_reg_find("ZAM1_ASU_PIC1"), *pcr = vf_reg_find("ZAM1_ASU_PCR");
+	const struct vf_reg *mcu = vf_reg_find("NODE0_MCU0_PIC"), *zam = vf_reg_find("ZAM1_ASU_PIC1"),
+			    *pcr = vf_reg_find("ZAM1_ASU_PCR");
 	uint32_t code;
 
 	(void)state;

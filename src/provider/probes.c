@@ -13,7 +13,7 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define COUNTERS_MOST 64u                     /* of a CPU: the kernel's drivers keep its counters in a word of so many bits */
+#define COUNTERS_MOST 64u /* of a CPU: the kernel's drivers keep its counters in a word of so many bits */
 
 struct probes {
 	struct prov_opts opts;
@@ -26,8 +26,8 @@ struct probes {
 };
 
 /* dtrace first: ids 1 to 3 are its. */
-static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc,
-						   &prov_ptt, &prov_gpci, &prov_vfalls, &prov_mmustat };
+static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc,    &prov_ptt,
+						    &prov_gpci,   &prov_vfalls,  &prov_mmustat };
 
 /* A copy, since the options' strings belong to the caller; NULL stays NULL. */
 static bool keep(struct arena *a, const char **s)
@@ -130,9 +130,7 @@ struct probe *probes_add(struct probes *t, const struct provider *p, const char 
 	slot = VEC_NEW(t->probe, t->n, t->cap);
 	if (!slot)
 		return NULL; /* the key stays without a value: as good as absent */
-	*pr = (struct probe){
-		.id = t->n, .prov = p, .mod = "", .func = "", .name = key + strlen(p->name) + 1
-	};
+	*pr = (struct probe){ .id = t->n, .prov = p, .mod = "", .func = "", .name = key + strlen(p->name) + 1 };
 	*slot = pr;
 	*at = pr;
 	return pr;
@@ -151,16 +149,16 @@ static bool has_its_events(const struct probes *t, const struct probe *p)
 	return p->arm != ARM_EVENT || !(t->opts.records || t->opts.line);
 }
 
-static int match_made(const struct probes *t, const struct d_probedesc *d,
-                      int (*add)(void *arg, uint32_t id), void *arg)
+static int match_made(const struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id),
+		      void *arg)
 {
 	int found = 0, rc;
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct probe *p = t->probe[i];
 
-		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) ||
-		    !text_glob(d->func, p->func) || !text_glob(d->name, p->name) || !has_its_events(t, p))
+		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) || !text_glob(d->func, p->func) ||
+		    !text_glob(d->name, p->name) || !has_its_events(t, p))
 			continue;
 		rc = add(arg, p->id);
 		if (rc < 0)
@@ -173,7 +171,7 @@ static int match_made(const struct probes *t, const struct d_probedesc *d,
 /* Asks one provider. Its reason is kept in *why unless the name is a bare word that was meant for
  * nobody in particular. */
 static int ask(struct probes *t, const struct provider *p, const struct d_probedesc *d,
-               int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+	       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct err e = { 0 };
 	int rc = p->name_probe(t, d->name, add, arg, &e);
@@ -190,8 +188,8 @@ static int ask(struct probes *t, const struct provider *p, const struct d_probed
 }
 
 /* The first reason counts, but that a misspelt tick-1s is no event of cpc's is not worth saying. */
-static int match_name(struct probes *t, const struct d_probedesc *d,
-                      int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
+		      struct err *why)
 {
 	int found = 0, rc;
 
@@ -225,8 +223,14 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 static const char *platform_of(const struct probes *t, const char *prov)
 {
 	bool papr = t->opts.line && t->opts.line->op->papr;
-	const struct { const struct provider *prov; const char *on; bool has; } rows[] = {
-		{ &prov_gpci, "power", papr }, { &prov_vfalls, "batoka", t->opts.sun4v }, { &prov_mmustat, "niagara", t->opts.sun4v },
+	const struct {
+		const struct provider *prov;
+		const char *on;
+		bool has;
+	} rows[] = {
+		{ &prov_gpci, "power", papr },
+		{ &prov_vfalls, "batoka", t->opts.sun4v },
+		{ &prov_mmustat, "niagara", t->opts.sun4v },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -241,13 +245,14 @@ static int no_pattern_match(const struct probes *t, const struct d_probedesc *d,
 	if (!strcmp(d->prov, prov_ptt.name) && !t->opts.records)
 		return err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
 	if (platform_of(t, d->prov))
-		return err_set(why, TALLY_ENOPROBE, "%s: its probes fire for what a hypervisor counts: give a platform with --on %s",
+		return err_set(why, TALLY_ENOPROBE,
+			       "%s: its probes fire for what a hypervisor counts: give a platform with --on %s",
 			       d->prov, platform_of(t, d->prov));
 	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
 		return 0;
 	return err_set(why, TALLY_ENOPROBE,
-	               "%s: patterns match what tally trace -l -P cpc lists, one probe for each event; write out %s", prov_cpc.name,
-	               "EVENT-MODE-COUNT, e.g. cpu_clock-user-10000000");
+		       "%s: patterns match what tally trace -l -P cpc lists, one probe for each event; write out %s",
+		       prov_cpc.name, "EVENT-MODE-COUNT, e.g. cpu_clock-user-10000000");
 }
 
 /* What is wrong with a description before any provider is asked: no such provider, or a module or function. */
@@ -262,12 +267,13 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 	}
 	if (!known) {
 		near = text_nearest(d->prov, names, COUNT(names));
-		return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"%s%s%s", d->prov, near ? "; did you mean " : "; tally trace -l lists all",
-		               near ? near : "", near ? "?" : "");
+		return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"%s%s%s", d->prov,
+			       near ? "; did you mean " : "; tally trace -l lists all", near ? near : "",
+			       near ? "?" : "");
 	}
 	if (!text_glob(d->mod, "") || !text_glob(d->func, ""))
 		return err_set(why, TALLY_ENOPROBE,
-		               "probes have no module and no function here: write PROVIDER:::NAME, with three colons");
+			       "probes have no module and no function here: write PROVIDER:::NAME, with three colons");
 	return 0;
 }
 
@@ -279,8 +285,8 @@ int probes_provider(const struct probes *t, const char *name, struct err *why)
 	return rc < 0 ? rc : no_pattern_match(t, &d, why);
 }
 
-int probes_match(struct probes *t, const struct d_probedesc *desc,
-                 int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
+		 struct err *why)
 {
 	struct err reason = { 0 };
 	int rc = no_place(desc, why);
@@ -355,8 +361,10 @@ int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, s
 	struct single l = single_of(t);
 
 	if (counters > COUNTERS_MOST)
-		return err_set(why, TALLY_EBUSY, "%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
-			       counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
+		return err_set(
+			why, TALLY_EBUSY,
+			"%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
+			counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
 	return single_fits(&l, enablings(t, ids, n), why);
 }
 
@@ -376,9 +384,8 @@ void probes_release(struct probes *t, const uint32_t *ids, uint32_t n)
 const char *stab_text(unsigned stab)
 {
 	static const char *const text[] = {
-		[STAB_INTERNAL] = "Internal", [STAB_PRIVATE] = "Private",
-		[STAB_OBSOLETE] = "Obsolete", [STAB_EXTERNAL] = "External",
-		[STAB_UNSTABLE] = "Unstable", [STAB_EVOLVING] = "Evolving",
+		[STAB_INTERNAL] = "Internal", [STAB_PRIVATE] = "Private",   [STAB_OBSOLETE] = "Obsolete",
+		[STAB_EXTERNAL] = "External", [STAB_UNSTABLE] = "Unstable", [STAB_EVOLVING] = "Evolving",
 		[STAB_STABLE] = "Stable",     [STAB_STANDARD] = "Standard",
 	};
 

@@ -189,8 +189,7 @@ static void reasons_name_their_provider(void **state)
 static void refusal_of_the_caller_is_handed_back(void **state)
 {
 	struct probes *t = table((struct prov_opts){ 0 });
-	struct d_probedesc any = D("", "", "", ""), begin = D("", "", "", "BEGIN"),
-	                   tick = D("", "", "", "tick-1");
+	struct d_probedesc any = D("", "", "", ""), begin = D("", "", "", "BEGIN"), tick = D("", "", "", "tick-1");
 	struct err e = { 0 };
 
 	(void)state;
@@ -263,8 +262,9 @@ static void listing_shows_each_software_event_once(void **state)
 	assert_int_equal(probes_offer(t, &e), 0);
 	assert_int_equal(match(t, D("cpc", "", "", "*"), &l, &e), 10);
 	for (uint32_t i = 0; i < l.n; i++)
-		assert_non_null(strstr(probes_get(t, l.id[i])->name, event_is_clock(1, probes_get(t, l.id[i])->event->config) ?
-							     "-all-10000000" : "-all-5000"));
+		assert_non_null(strstr(probes_get(t, l.id[i])->name,
+				       event_is_clock(1, probes_get(t, l.id[i])->event->config) ? "-all-10000000" :
+												  "-all-5000"));
 	n = probes_count(t);
 	assert_int_equal(probes_offer(t, &e), 0);
 	assert_int_equal(probes_count(t), n);
@@ -289,8 +289,7 @@ static void every_failed_allocation_is_reported(void **state)
 {
 	(void)state;
 	for (long i = 1;; i++) {
-		struct prov_opts o = { .sysfs = "test/sysfs/hybrid",
-			               .conf = "/nonexistent/dcpc.conf" };
+		struct prov_opts o = { .sysfs = "test/sysfs/hybrid", .conf = "/nonexistent/dcpc.conf" };
 		struct d_probedesc d = D("", "", "", "mem_loads-user-ldlat_4-10000");
 		struct probes *t = NULL;
 		struct err e = { 0 };

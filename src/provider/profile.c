@@ -46,26 +46,22 @@ int prov_interval(const char *text, uint64_t *ns, struct err *why)
 	uint64_t v;
 
 	if (!n || n >= sizeof(digits))
-		return err_set(
-		        why, TALLY_EINVAL,
-		        "\"%s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz",
-		        text);
+		return err_set(why, TALLY_EINVAL,
+			       "\"%s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz", text);
 	memcpy(digits, text, n);
 	for (u = 0; u < COUNT(units) && strcasecmp(units[u].name, text + n); u++)
 		;
 	if (u == COUNT(units))
-		return err_set(why, TALLY_EINVAL, "\"%s\" is no unit: ns, us, ms, s, m, h, d or hz",
-		               text + n);
+		return err_set(why, TALLY_EINVAL, "\"%s\" is no unit: ns, us, ms, s, m, h, d or hz", text + n);
 	if (!text_u64(digits, &v) || !v)
 		return err_set(why, TALLY_EINVAL, "%s is %s", text,
-		               strspn(text, "0") == n ? "no interval" : "too large");
+			       strspn(text, "0") == n ? "no interval" : "too large");
 	if (!units[u].ns)
 		*ns = SECOND_NS / v;
 	else if (__builtin_mul_overflow(v, units[u].ns, ns) || *ns > INT64_MAX)
 		return err_set(why, TALLY_EINVAL, "%s is too large", text);
 	if (*ns < LEAST_NS)
-		return err_set(why, TALLY_EINVAL,
-		               "%s is below the minimum interval of 200us (5000hz)", text);
+		return err_set(why, TALLY_EINVAL, "%s is below the minimum interval of 200us (5000hz)", text);
 	return 0;
 }
 
@@ -92,9 +88,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 		p->source = "timer";
 		return 0;
 	}
-	*ev = (struct k_event){ .type = EVENT_TYPE_SW,
-		                .config = event_find("cpu_clock")->config,
-		                .period = ns };
+	*ev = (struct k_event){ .type = EVENT_TYPE_SW, .config = event_find("cpu_clock")->config, .period = ns };
 	p->event = ev;
 	p->nevents = 1;
 	p->arm = ARM_EVENT;
@@ -118,8 +112,8 @@ static int misspelt(const char *name, struct err *why)
 	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s%s?", name, near, dash) : 0;
 }
 
-static int profile_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id),
-                        void *arg, struct err *why)
+static int profile_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
+			struct err *why)
 {
 	uint32_t id;
 	int rc;

@@ -38,15 +38,12 @@ static void units_are_understood(void **state)
 		const char *name;
 		uint64_t ns;
 	} row[] = {
-		{ "tick-1", 1000000000 },      { "tick-1s", 1000000000 },
-		{ "tick-2sec", 2000000000 },   { "tick-97", 10309278 },
-		{ "tick-97hz", 10309278 },     { "tick-5000hz", 200000 },
-		{ "tick-200us", 200000 },      { "tick-200usec", 200000 },
-		{ "tick-200000ns", 200000 },   { "tick-300000nsec", 300000 },
-		{ "tick-10ms", 10000000 },     { "tick-10msec", 10000000 },
-		{ "tick-1m", 60000000000 },    { "tick-1min", 60000000000 },
-		{ "tick-1h", 3600000000000 },  { "tick-1hour", 3600000000000 },
-		{ "tick-1d", 86400000000000 }, { "tick-1day", 86400000000000 },
+		{ "tick-1", 1000000000 },        { "tick-1s", 1000000000 },     { "tick-2sec", 2000000000 },
+		{ "tick-97", 10309278 },         { "tick-97hz", 10309278 },     { "tick-5000hz", 200000 },
+		{ "tick-200us", 200000 },        { "tick-200usec", 200000 },    { "tick-200000ns", 200000 },
+		{ "tick-300000nsec", 300000 },   { "tick-10ms", 10000000 },     { "tick-10msec", 10000000 },
+		{ "tick-1m", 60000000000 },      { "tick-1min", 60000000000 },  { "tick-1h", 3600000000000 },
+		{ "tick-1hour", 3600000000000 }, { "tick-1d", 86400000000000 }, { "tick-1day", 86400000000000 },
 		{ "tick-10MS", 10000000 },
 	};
 	struct probes *t = table();
@@ -86,18 +83,15 @@ static void bad_intervals_are_refused(void **state)
 		{ "tick-199us", "199us is below the minimum interval of 200us (5000hz)" },
 		{ "tick-5001hz", "5001hz is below the minimum interval of 200us (5000hz)" },
 		{ "profile-1ns", "1ns is below the minimum interval of 200us (5000hz)" },
-		{ "profile-2000000000",
-		  "2000000000 is below the minimum interval of 200us (5000hz)" },
+		{ "profile-2000000000", "2000000000 is below the minimum interval of 200us (5000hz)" },
 		{ "tick-0", "0 is no interval" },
 		{ "tick-0s", "0s is no interval" },
 		{ "tick-200000d", "200000d is too large" },
 		{ "tick-99999999999999999999", "99999999999999999999 is too large" },
 		{ "tick-1parsec", "\"parsec\" is no unit: ns, us, ms, s, m, h, d or hz" },
 		{ "tick-1-s", "\"-s\" is no unit: ns, us, ms, s, m, h, d or hz" },
-		{ "tick-",
-		  "\"\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
-		{ "profile-s",
-		  "\"s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
+		{ "tick-", "\"\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
+		{ "profile-s", "\"s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
 	};
 	struct probes *t = table();
 
@@ -106,8 +100,7 @@ static void bad_intervals_are_refused(void **state)
 		struct err e = { 0 };
 		uint32_t id;
 
-		assert_int_equal(prov_profile.name_probe(t, row[i].name, last_id, &id, &e),
-		                 -TALLY_EINVAL);
+		assert_int_equal(prov_profile.name_probe(t, row[i].name, last_id, &id, &e), -TALLY_EINVAL);
 		assert_string_equal(e.text, row[i].words);
 	}
 	assert_int_equal(probes_count(t), 3);
@@ -146,10 +139,8 @@ static void misspelt_names_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_are_understood),
-		cmocka_unit_test(profile_is_the_cpu_clock),
-		cmocka_unit_test(bad_intervals_are_refused),
-		cmocka_unit_test(other_names_are_not_taken),
+		cmocka_unit_test(units_are_understood),      cmocka_unit_test(profile_is_the_cpu_clock),
+		cmocka_unit_test(bad_intervals_are_refused), cmocka_unit_test(other_names_are_not_taken),
 		cmocka_unit_test(misspelt_names_are_told),
 	};
 

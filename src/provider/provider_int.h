@@ -16,8 +16,8 @@ int prov_interval(const char *text, uint64_t *ns, struct err *why);
 
 /* ---- PMUs that take one enabling at a time (single.c) ----------------------------- */
 struct single {
-	bool one;                             /* the PMU can't tell which counter overflowed */
-	uint32_t held;                        /* enablings that hold counters now */
+	bool one;      /* the PMU can't tell which counter overflowed */
+	uint32_t held; /* enablings that hold counters now */
 };
 /* Whether n more enablings fit: 0 or -TALLY_EBUSY with the reason. */
 int single_fits(const struct single *l, uint32_t n, struct err *why);
@@ -27,7 +27,7 @@ void single_release(struct single *l, uint32_t n);
 /* ---- what cpc has found out about the machine, once per table of probes -------- */
 struct cpc_machine {
 	bool known;
-	struct k_pmu *core;                   /* the core PMUs */
+	struct k_pmu *core; /* the core PMUs */
 	uint32_t ncore;
 };
 struct cpc_machine *probes_machine(struct probes *t);
@@ -36,24 +36,27 @@ const struct probe *probes_find(const struct probes *t, const struct provider *p
 
 /* ---- names of cpc probes (cpc_name.c) -------------------------------------------- */
 #define CPC_ATTRS 8
-#define CPC_NAME 128                          /* longest probe name, as DTRACE_NAMELEN */
+#define CPC_NAME 128 /* longest probe name, as DTRACE_NAMELEN */
 
 enum cpc_mode { CPC_USER, CPC_KERNEL, CPC_ALL };
-struct cpc_attr { char name[32]; uint64_t value; };
+struct cpc_attr {
+	char name[32];
+	uint64_t value;
+};
 struct cpc_spec {
 	char event[CPC_NAME];
-	char written[CPC_NAME];               /* how the event was spelt, for messages; "": as `event` */
-	uint8_t mode;                         /* enum cpc_mode */
-	uint64_t count;                       /* events per firing; 0: freq */
-	uint64_t freq;                        /* firings per second; 0: count */
-	uint8_t precise;                      /* precise_N */
+	char written[CPC_NAME]; /* how the event was spelt, for messages; "": as `event` */
+	uint8_t mode;           /* enum cpc_mode */
+	uint64_t count;         /* events per firing; 0: freq */
+	uint64_t freq;          /* firings per second; 0: count */
+	uint8_t precise;        /* precise_N */
 	bool has_precise;
-	struct cpc_attr attr[CPC_ATTRS];      /* a bare mask is the attribute umask */
+	struct cpc_attr attr[CPC_ATTRS]; /* a bare mask is the attribute umask */
 	uint32_t nattrs;
 };
 /* EVENT-MODE[-MASK|-attr_value...]-COUNT taken apart; knows no machine and no minimum.
  * 0, or -TALLY_EINVAL with the reason; *ret is written on success only. */
-#define CPC_DEFAULT_MIN 5000                  /* fewer events a firing are refused, unless dcpc_min_overflow says so */
+#define CPC_DEFAULT_MIN 5000 /* fewer events a firing are refused, unless dcpc_min_overflow says so */
 uint64_t cpc_usual_count(const char *event, uint64_t least);
 int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why);
 
@@ -61,9 +64,12 @@ int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why);
 /* Finds what spec means on this machine: the perf events (in the arena of t; one per core PMU that
  * has it) and where the meaning comes from.  Opens nothing.  -TALLY_EINVAL, -TALLY_ENOTSUP with the
  * reason. */
-struct cpc_found { struct k_event *ev; uint32_t n; const char *source; };
-int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *ret,
-	      struct err *why);
+struct cpc_found {
+	struct k_event *ev;
+	uint32_t n;
+	const char *source;
+};
+int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *ret, struct err *why);
 /* The reason for an event that is known but not to be had here. */
 int cpc_no_pmu(struct err *why);
 /* Names of all events this machine may have, one per event (no aliases). Array from mem_alloc. */

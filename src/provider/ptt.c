@@ -18,16 +18,14 @@
 
 /* ---- args[] ------------------------------------------------------------------ */
 
-#define FIELD(member, ctype, help)                                                                 \
-	{ #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
+#define FIELD(member, ctype, help) { #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
 #define TEXT(member, bytes) { #member, "string", offsetof(struct ptt_record, member), bytes },
-#define SAME(member, text)                                                                         \
+#define SAME(member, text) \
 	{ #member, "string", offsetof(struct ptt_record, text), sizeof(((struct ptt_record *)0)->text) },
 #define STRUCT tlp
 static const struct d_field tlp_members[] = {
 #include "facts/tlp_field.def"
-	PTT_TEXTS(TEXT)
-	PTT_SAME_TEXTS(SAME)
+	PTT_TEXTS(TEXT) PTT_SAME_TEXTS(SAME)
 };
 #undef STRUCT
 #define STRUCT tlp_transaction
@@ -54,7 +52,9 @@ static const struct d_args *ptt_args(const struct probe *p, uint32_t index)
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-static const struct { uint32_t offset, bytes; } texts[] = {
+static const struct {
+	uint32_t offset, bytes;
+} texts[] = {
 #define TEXT(member, bytes) { offsetof(struct ptt_record, member), bytes },
 	PTT_TEXTS(TEXT)
 #undef TEXT
@@ -86,17 +86,27 @@ uint32_t ptt_record_reads(const struct d_program *p)
 static const char *text_of(const struct tlp *t, enum ptt_text which, const char *device, char bdf[PTT_BDF_MOST])
 {
 	static const char *const classes[] = {
-		[TLP_P] = "P", [TLP_NP] = "NP", [TLP_CPL] = "CPL", [TLP_RESERVED] = "reserved",
+		[TLP_P] = "P",
+		[TLP_NP] = "NP",
+		[TLP_CPL] = "CPL",
+		[TLP_RESERVED] = "reserved",
 	};
 	const struct tlp_type *type = tlp_type_at(t->type_index);
 
 	switch (which) {
-	case PTT_TEXT_name: return type ? type->name : NULL;
-	case PTT_TEXT_classname: return t->class < COUNT(classes) ? classes[t->class] : NULL;
-	case PTT_TEXT_statusname: return t->class == TLP_CPL ? tlp_status_name(t->status) : NULL;
-	case PTT_TEXT_message: return type && type->layout == TLP_MSG ? tlp_msg_name(t->code) : NULL;
-	case PTT_TEXT_requester_text: ptt_bdf_text(bdf, t->segment, t->requester); return bdf;
-	default: return device;
+	case PTT_TEXT_name:
+		return type ? type->name : NULL;
+	case PTT_TEXT_classname:
+		return t->class < COUNT(classes) ? classes[t->class] : NULL;
+	case PTT_TEXT_statusname:
+		return t->class == TLP_CPL ? tlp_status_name(t->status) : NULL;
+	case PTT_TEXT_message:
+		return type && type->layout == TLP_MSG ? tlp_msg_name(t->code) : NULL;
+	case PTT_TEXT_requester_text:
+		ptt_bdf_text(bdf, t->segment, t->requester);
+		return bdf;
+	default:
+		return device;
 	}
 }
 
@@ -117,7 +127,11 @@ void ptt_record_fill(struct ptt_record *r, uint32_t set, const char *device)
 
 /* ---- probes ---------------------------------------------------------------------------- */
 
-static const struct { const char *name; uint8_t record; const char *source; } rows[] = {
+static const struct {
+	const char *name;
+	uint8_t record;
+	const char *source;
+} rows[] = {
 	{ "tlp", RECORD_ANY, "every record of the trace" },
 	{ "p", RECORD_P, "records of posted requests" },
 	{ "np", RECORD_NP, "records of non-posted requests" },
@@ -139,8 +153,7 @@ static struct probe *make(struct probes *t, size_t row, struct err *e)
 	return p;
 }
 
-static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
-		    struct err *why)
+static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	const char *names[COUNT(rows)], *near;
 

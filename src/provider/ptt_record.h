@@ -13,6 +13,7 @@
 #include "facts/tlp.h"
 
 /* TEXT(name, bytes): members of args[0] of type string; bytes is a multiple of 8 */
+/* clang-format off */
 #define PTT_TEXTS(TEXT)                                                                            \
 	TEXT(name, 16)             /* of the type: "MRd64" */                                       \
 	TEXT(classname, 16)        /* "P", "NP", "CPL", "reserved" */                               \
@@ -20,9 +21,10 @@
 	TEXT(message, 32)          /* of a message: "Assert_INTA", else "" */                       \
 	TEXT(devicename, 32)       /* "hisi_ptt0_2" */                                              \
 	TEXT(requester_text, 16)   /* "01:00.0" */
+/* clang-format on */
 /* SAME(member, text): the name that a dump has for one of these texts */
-#define PTT_SAME_TEXTS(SAME)                                                                       \
-	SAME(type_name, name)                                                                      \
+#define PTT_SAME_TEXTS(SAME)  \
+	SAME(type_name, name) \
 	SAME(device_name, devicename)
 
 struct ptt_record {
@@ -42,7 +44,7 @@ enum ptt_text {
 #define TEXT(name, bytes) PTT_TEXT_##name,
 	PTT_TEXTS(TEXT)
 #undef TEXT
-	PTT_NTEXTS,
+		PTT_NTEXTS,
 };
 /* Which texts a program may read: a bit for each enum ptt_text. */
 uint32_t ptt_record_reads(const struct d_program *p);

@@ -42,7 +42,7 @@ static void without_records_a_probe_is_refused_with_the_way_to_get_them(void **s
 	assert_string_equal(e.text, "ptt: tlp fires for records, and there are none: give a trace with --on FILE");
 	assert_int_equal(match(t, "ptt", "", &id, &e), -TALLY_ENOPROBE);
 	assert_non_null(strstr(e.text, "--on FILE"));
-	assert_int_equal(match(t, "", "cpl", &id, &e), 0);      /* a bare word is nobody's mistake */
+	assert_int_equal(match(t, "", "cpl", &id, &e), 0); /* a bare word is nobody's mistake */
 	assert_int_equal(e.code, 0);
 	assert_int_equal(probes_offer(t, &e), 0);
 	assert_int_equal(match(t, "ptt", "t*", &id, &e), -TALLY_ENOPROBE);
@@ -58,7 +58,10 @@ static int sum(void *arg, uint32_t id)
 
 static void an_empty_name_and_a_pattern_match_all_and_some(void **state)
 {
-	static const struct { const char *prov, *name; uint32_t want; } rows[] = {
+	static const struct {
+		const char *prov, *name;
+		uint32_t want;
+	} rows[] = {
 		{ "ptt", "", 5 }, { "ptt", "t*", 2 }, { "p*", "?p", 1 }, { "", "?p", 1 }, { "cpc", "t*", 0 },
 	};
 
@@ -149,7 +152,7 @@ static void texts_are_what_the_tables_say(void **state)
 	assert_string_equal(r.name, "CplD");
 	assert_int_equal(r.name[sizeof(r.name) - 1], 0);
 	assert_string_equal(r.statusname, "UR");
-	assert_string_equal(r.classname, "");         /* not asked for */
+	assert_string_equal(r.classname, ""); /* not asked for */
 	r.tlp = (struct tlp){ .class = TLP_P, .code = 0x20 };
 	r.tlp.type_index = (uint8_t)tlp_type_index(tlp_type_of(1, 0x14));
 	ptt_record_fill(&r, (1u << PTT_NTEXTS) - 1, "a name of a device that is far too long for it");

@@ -13,9 +13,9 @@ int single_fits(const struct single *l, uint32_t n, struct err *why)
 	if (!l->one || !n || l->held + n <= 1)
 		return 0;
 	return err_set(why, TALLY_EBUSY,
-	               "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be "
-	               "enabled at a time%s",
-	               l->held ? ", and another consumer has one" : "");
+		       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be "
+		       "enabled at a time%s",
+		       l->held ? ", and another consumer has one" : "");
 }
 
 int single_take(struct single *l, uint32_t n, struct err *why)

@@ -20,22 +20,22 @@
 
 #include "ptt/compare_int.h"
 
-#define FEW 16                                /* packets of a row in both traces together */
-#define WRONG 0.001                           /* comparisons of two traces of one load that have a finding */
-#define WORTH 0.001                           /* a change that is worth a word */
-#define ERROR 0.01                            /* how seldom a change is off by more than its error */
-#define EXPECTED 0.01                         /* chance of a consequence, where there is a cause */
-#define TOGETHER 2.33                         /* deviations; chance goes as far once in 100 times */
+#define FEW 16        /* packets of a row in both traces together */
+#define WRONG 0.001   /* comparisons of two traces of one load that have a finding */
+#define WORTH 0.001   /* a change that is worth a word */
+#define ERROR 0.01    /* how seldom a change is off by more than its error */
+#define EXPECTED 0.01 /* chance of a consequence, where there is a cause */
+#define TOGETHER 2.33 /* deviations; chance goes as far once in 100 times */
 
 /* What a change is of, for who asks for the cause. */
 enum of { OF_ELSE, OF_DEMAND, OF_LATENCY };
 struct figure {
 	struct ptt_change is;
 	struct growth g;
-	double least;                         /* of a finding: by how much the logarithm has changed at least, all figures taken together */
+	double least; /* of a finding: by how much the logarithm has changed at least, all figures taken together */
 	uint32_t device;
-	uint8_t of;                           /* enum of */
-	const struct ptt_requester_row *a, *b;        /* whose; NULL: of all */
+	uint8_t of;                            /* enum of */
+	const struct ptt_requester_row *a, *b; /* whose; NULL: of all */
 };
 struct changes {
 	struct figure *v;
@@ -44,9 +44,10 @@ struct changes {
 	const struct ptt_report *a, *b;
 };
 
-static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
-	PRINTF_LIKE(5, 6);
-static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b, const char *fmt, ...)
+static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
+				 const char *fmt, ...) PRINTF_LIKE(5, 6);
+static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
+				 const char *fmt, ...)
 {
 	struct figure *x = a->value == b->value ? NULL : VEC_NEW(c->v, c->n, c->cap);
 	va_list ap;
@@ -64,7 +65,8 @@ static struct figure *change_add(struct changes *c, const char *unit, const stru
 	x->is.change = a->value != 0 ? b->value / a->value - 1 : (double)INFINITY;
 	x->is.chance = x->g.chance;
 	x->is.error = a->value != 0 && b->value != 0 && x->g.df > 0 ?
-		      b->value / a->value * (compare_t(x->g.df, ERROR) * x->g.error + x->g.grain) : (double)INFINITY;
+			      b->value / a->value * (compare_t(x->g.df, ERROR) * x->g.error + x->g.grain) :
+			      (double)INFINITY;
 	return x;
 }
 
@@ -118,7 +120,8 @@ static double part_link(const struct ptt_whole_block *b, unsigned which)
 	(void)which;
 	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL; i++)
 		if (y->cls != TLP_RESERVED)
-			sum += (double)b->type[i].tlps * (8 + 4 * (3 + (y->fmt & 1u))) + (y->data ? 4 * (double)b->type[i].dws : 0);
+			sum += (double)b->type[i].tlps * (8 + 4 * (3 + (y->fmt & 1u))) +
+			       (y->data ? 4 * (double)b->type[i].dws : 0);
 	return sum;
 }
 
@@ -150,7 +153,8 @@ static struct sample whole_ratio(const struct ptt_report *r, part_fn *num, part_
 	return s;
 }
 
-static void compare_part(struct changes *c, const char *unit, part_fn *num, part_fn *den, unsigned which, bool count, const char *what)
+static void compare_part(struct changes *c, const char *unit, part_fn *num, part_fn *den, unsigned which, bool count,
+			 const char *what)
 {
 	struct sample a = whole_ratio(c->a, num, den, which, count), b = whole_ratio(c->b, num, den, which, count);
 
@@ -160,8 +164,8 @@ static void compare_part(struct changes *c, const char *unit, part_fn *num, part
 /* A limit that sizes show: a larger one is certain when there would have been such packets by chance, too. */
 static void compare_limit(struct changes *c, unsigned size, uint32_t a, uint32_t b, const char *what)
 {
-	struct sample sa = { .value = a, .df = 1000, .exposure = (double)c->a->records }, sb = { .value = b, .df = 1000,
-			     .exposure = (double)c->b->records };
+	struct sample sa = { .value = a, .df = 1000, .exposure = (double)c->a->records },
+		      sb = { .value = b, .df = 1000, .exposure = (double)c->b->records };
 
 	for (uint32_t n = (a < b ? a : b) / 4 + 1; c->a->size && c->b->size && n <= 1024; n++) {
 		sa.events += (double)c->a->size[size][n];
@@ -219,7 +223,8 @@ static double block_below(const uint32_t coarse[static PTT_COARSE], double v)
 	double sum = 0;
 
 	for (uint32_t i = 0; i + 1 < PTT_COARSE && (double)ptt_coarse_least(i) < v; i++) {
-		double least = (double)ptt_coarse_least(i), share = (v - least) / ((double)ptt_coarse_least(i + 1) - least);
+		double least = (double)ptt_coarse_least(i),
+		       share = (v - least) / ((double)ptt_coarse_least(i + 1) - least);
 		sum += coarse[i] * (share < 1 ? share : 1);
 	}
 	return sum;
@@ -238,7 +243,8 @@ static double block_clipped(const uint32_t coarse[static PTT_COARSE], double low
 }
 
 /* By what each block has below the value: that share's error, as ranks, is the value's.  -1: it is too rare. */
-static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k, const double *n, unsigned place, double value)
+static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k, const double *n, unsigned place,
+			     double value)
 {
 	double num[PTT_TRACK_BLOCKS] = { 0 }, low = ptt_hist_quantile(h, 0.05), high = ptt_hist_quantile(h, 0.95);
 	bool middle = place == PTT_AT_MIDDLE;
@@ -299,13 +305,15 @@ static double chance_by_ranks(const struct ptt_hist *a, const struct ptt_hist *b
 	struct sample x = share_below(up ? ta : tb, up ? at_a : at_b), y = share_below(up ? tb : ta, up ? at_b : at_a);
 	while (most - least > 0.01) {
 		double t = (least + most) / 2, each = t / sqrt(2);
-		bool apart = ptt_hist_quantile(low, share + each * x.error) < ptt_hist_quantile(high, share - each * y.error);
+		bool apart = ptt_hist_quantile(low, share + each * x.error) <
+			     ptt_hist_quantile(high, share - each * y.error);
 		*(apart ? &least : &most) = t;
 	}
 	return compare_t_chance(least, x.df < y.df ? x.df : y.df);
 }
 
-static void figure_set_owner(struct figure *x, enum of of, const struct ptt_requester_row *a, const struct ptt_requester_row *b)
+static void figure_set_owner(struct figure *x, enum of of, const struct ptt_requester_row *a,
+			     const struct ptt_requester_row *b)
 {
 	if (x == NULL)
 		return;
@@ -315,8 +323,8 @@ static void figure_set_owner(struct figure *x, enum of of, const struct ptt_requ
 	x->device = a ? a->device : b ? b->device : 0;
 }
 
-static void latency_figure(struct figure *x, const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_requester_row *ra,
-			   const struct ptt_requester_row *rb)
+static void latency_figure(struct figure *x, const struct ptt_hist *a, const struct ptt_hist *b,
+			   const struct ptt_requester_row *ra, const struct ptt_requester_row *rb)
 {
 	figure_set_owner(x, OF_LATENCY, ra, rb);
 	if (x == NULL)
@@ -325,12 +333,18 @@ static void latency_figure(struct figure *x, const struct ptt_hist *a, const str
 	x->is.latency_b = b;
 }
 
-static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_track *ta,
-			    const struct ptt_track *tb, const struct ptt_requester_row *ra, const struct ptt_requester_row *rb,
-			    const char *of)
+static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b,
+			    const struct ptt_track *ta, const struct ptt_track *tb, const struct ptt_requester_row *ra,
+			    const struct ptt_requester_row *rb, const char *of)
 {
-	static const struct { const char *name; uint32_t least; } place[PTT_PLACES] = {
-		{ "middle 90 %", 40 }, { "p50", 40 }, { "p90", 200 }, { "p99", 2000 },
+	static const struct {
+		const char *name;
+		uint32_t least;
+	} place[PTT_PLACES] = {
+		{ "middle 90 %", 40 },
+		{ "p50", 40 },
+		{ "p90", 200 },
+		{ "p99", 2000 },
 	};
 	double at_a[PTT_PLACES], at_b[PTT_PLACES];
 
@@ -348,7 +362,8 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		sa = place_of(a, ta, k, at_a[k]);
 		sb = place_of(b, tb, k, at_b[k]);
 		struct figure *x = change_add(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
-		double chance = x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
+		double chance =
+			x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
 		latency_figure(x, a, b, ra, rb);
 		if (x)
 			x->is.chance = chance > x->is.chance ? chance : x->is.chance;
@@ -362,10 +377,12 @@ static void compare_matched(struct changes *c)
 {
 	if (!c->a->matched || !c->b->matched)
 		return;
-	compare_latency(c, c->a->latency, c->b->latency, &c->a->whole_latency, &c->b->whole_latency, NULL, NULL, "latency");
+	compare_latency(c, c->a->latency, c->b->latency, &c->a->whole_latency, &c->b->whole_latency, NULL, NULL,
+			"latency");
 	compare_latency(c, c->a->latency_first, c->b->latency_first, &c->a->whole_first, &c->b->whole_first, NULL, NULL,
 			"first completion");
-	compare_figure(c, "requests", c->a->outstanding_span ? (double)c->a->outstanding_ticks / (double)c->a->outstanding_span : 0,
+	compare_figure(c, "requests",
+		       c->a->outstanding_span ? (double)c->a->outstanding_ticks / (double)c->a->outstanding_span : 0,
 		       c->b->outstanding_span ? (double)c->b->outstanding_ticks / (double)c->b->outstanding_span : 0,
 		       "outstanding requests, mean");
 	compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak, "outstanding requests, peak");
@@ -409,8 +426,8 @@ static uint64_t span_of(const struct ptt_report *r, const struct ptt_requester_r
 }
 
 /* Per thousand ticks; q: NULL where it is in the other trace only, which is like it. */
-static struct sample rate_of(const struct ptt_report *r, const struct ptt_requester_row *q, const struct ptt_requester_row *like,
-			     enum ptt_series series, uint64_t all)
+static struct sample rate_of(const struct ptt_report *r, const struct ptt_requester_row *q,
+			     const struct ptt_requester_row *like, enum ptt_series series, uint64_t all)
 {
 	double n[PTT_TRACK_BLOCKS] = { 0 }, d[PTT_TRACK_BLOCKS] = { 0 }, span = (double)span_of(r, like);
 	const struct ptt_track none = { 0 }, *k = q ? &q->track : &none;
@@ -492,14 +509,18 @@ static void find_findings(struct changes *c)
 		if (x->is.chance > WRONG / (judged - k++))
 			return;
 		x->is.finding = fabs(x->is.change) >= WORTH && (isinf(x->is.error) || fabs(x->is.change) > x->is.error);
-		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ? 0 : compare_t(x->g.df, WRONG / judged) * x->g.error);
+		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ?
+						     0 :
+						     compare_t(x->g.df, WRONG / judged) * x->g.error);
 	}
 }
 
 /* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one trace. */
-static void latency_with_load(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all, double *with_one)
+static void latency_with_load(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all,
+			      double *with_one)
 {
-	double sum[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, all[PTT_TRACK_BLOCKS] = { 0 }, one[PTT_TRACK_BLOCKS] = { 0 };
+	double sum[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, all[PTT_TRACK_BLOCKS] = { 0 },
+	       one[PTT_TRACK_BLOCKS] = { 0 };
 	const struct ptt_track *k = &cause->track;
 
 	for (uint32_t q = 0; q < r->nrequesters; q++) {
@@ -539,7 +560,8 @@ static bool figure_follows_cause(const struct figure *x, const struct figure *ca
 {
 	bool more = cause->g.log > 0;
 
-	if (x->g.df == 0 || x->is.chance > EXPECTED || fabs(x->is.change) < WORTH || x->of == OF_ELSE || (x->a != NULL && x->device != cause->device))
+	if (x->g.df == 0 || x->is.chance > EXPECTED || fabs(x->is.change) < WORTH || x->of == OF_ELSE ||
+	    (x->a != NULL && x->device != cause->device))
 		return false;
 	if (x->a == cause->a)
 		return x->a != NULL && x->of == OF_LATENCY && (x->g.log > 0) == more;
@@ -569,8 +591,7 @@ static void find_consequences(struct changes *c)
 		if (figure_follows_cause(x, cause)) {
 			x->is.finding = true;
 			x->is.role = PTT_ROLE_CONSEQUENCE;
-		}
-		else if (x->is.finding && x->of == OF_DEMAND && x->a == cause->a)
+		} else if (x->is.finding && x->of == OF_DEMAND && x->a == cause->a)
 			x->is.role = PTT_ROLE_CAUSE;
 	}
 }

@@ -78,7 +78,8 @@ static double beta_share(double a, double b, double x)
 		return x >= 1;
 	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
 
-	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a :
+					   1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
 double compare_t_chance(double t, double df)
@@ -101,7 +102,7 @@ double compare_t(double df, double chance)
 static double count_chance(const struct sample *a, const struct sample *b)
 {
 	double share = a->exposure / (a->exposure + b->exposure);
-	double below = beta_share(b->events, a->events + 1, 1 - share);       /* P(b has as many or more) */
+	double below = beta_share(b->events, a->events + 1, 1 - share); /* P(b has as many or more) */
 	double above = beta_share(a->events, b->events + 1, share);
 	double least = b->events == 0 ? above : a->events == 0 ? below : below < above ? below : above;
 
@@ -120,7 +121,8 @@ static double relative(const struct sample *s)
 static double least_growth(const struct sample *a, const struct sample *b)
 {
 	const struct sample *some = a->value > 0 ? a : b, *none = a->value > 0 ? b : a;
-	double missed = 4.6 / (none->exposure > 0 ? none->exposure : 1), rate = some->events / (some->exposure > 0 ? some->exposure : 1);
+	double missed = 4.6 / (none->exposure > 0 ? none->exposure : 1),
+	       rate = some->events / (some->exposure > 0 ? some->exposure : 1);
 	double grown = rate > missed ? log(rate / missed) : 0;
 
 	return some == b ? grown : -grown;
@@ -138,7 +140,7 @@ struct growth compare_growth(const struct sample *a, const struct sample *b)
 	g.error = sqrt(x + y);
 	g.df = x + y > 0 ? (x + y) * (x + y) / (x * x / a->df + y * y / b->df) : a->df + b->df;
 	g.grain = both ? a->grain / a->value + b->grain / b->value : 0;
-	t = both ? fabs(g.log) / g.error : 1 / g.error;      /* of nothing and something: how sure something is */
+	t = both ? fabs(g.log) / g.error : 1 / g.error; /* of nothing and something: how sure something is */
 	g.chance = g.error > 0 ? compare_t_chance(t, g.df) : 0;
 	if (a->exposure > 0 && b->exposure > 0 && a->events + b->events < FEW_EVENTS) {
 		double counted = count_chance(a, b);

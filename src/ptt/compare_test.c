@@ -55,8 +55,12 @@ static void changes_are_found_and_the_largest_comes_first(void **state)
 {
 	const struct ptt_report *a, *b;
 	struct ptt_stats *sa = report_of((struct ptt_gen_opts){ .seed = 1, .no_pauses = true }, &a);
-	struct ptt_stats *sb = report_of((struct ptt_gen_opts){ .seed = 1, .no_pauses = true, .mrrs = 2048,
-								.faults = 3000, .requesters = 9 }, &b);
+	struct ptt_stats *sb = report_of((struct ptt_gen_opts){ .seed = 1,
+								.no_pauses = true,
+								.mrrs = 2048,
+								.faults = 3000,
+								.requesters = 9 },
+					 &b);
 	struct ptt_change *v;
 	int n = ptt_compare(&v, a, b);
 
@@ -68,7 +72,7 @@ static void changes_are_found_and_the_largest_comes_first(void **state)
 	const struct ptt_change *ur = change_of(v, n, "unsupported request");
 	assert_non_null(ur);
 	assert_true(ur->a == 0 && isinf(ur->change));
-	assert_non_null(change_of(v, n, "02:00.3 bytes read"));        /* the ninth */
+	assert_non_null(change_of(v, n, "02:00.3 bytes read")); /* the ninth */
 	assert_null(change_of(v, n, "largest payload"));
 	for (int i = 1; i < n; i++)
 		assert_true(v[i - 1].finding >= v[i].finding);
@@ -99,7 +103,9 @@ static void empty_reports_are_compared_too(void **state)
 static void a_rate_is_by_the_clock_of_its_device(void **state)
 {
 	static const struct ptt_report none;
-	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 2, .bytes = 8, .dws = 8, .requester = 8 };
+	struct tlp t = {
+		.class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 2, .bytes = 8, .dws = 8, .requester = 8
+	};
 	const struct ptt_report *r;
 	struct ptt_stats *s;
 	struct ptt_change *v;
@@ -124,14 +130,18 @@ static void a_rate_is_by_the_clock_of_its_device(void **state)
  * link in the order in which they come. What was planted is known here and nowhere else. */
 struct plant {
 	uint64_t seed;
-	uint32_t requests;                    /* of each requester, about */
-	bool shared;                          /* one link */
-	uint32_t who;                         /* 0: nobody */
-	double latency, rate;                 /* how many times as long, as many; 0: 1 */
-	double all;                           /* latencies of all; 0: 1 */
+	uint32_t requests;    /* of each requester, about */
+	bool shared;          /* one link */
+	uint32_t who;         /* 0: nobody */
+	double latency, rate; /* how many times as long, as many; 0: 1 */
+	double all;           /* latencies of all; 0: 1 */
 };
 enum { PEOPLE = 20, GAP = 4000 };
-struct event { double at, answer; uint32_t who; bool write; };
+struct event {
+	double at, answer;
+	uint32_t who;
+	bool write;
+};
 
 static double random_unit(uint64_t *r)
 {
@@ -161,9 +171,10 @@ static uint32_t plant_requests(const struct plant *p, struct event *e)
 	double link = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		/* Now and then one takes very long, as real ones do. */
-		double own = 250 - 80 * log(1 - random_unit(&r)) + (random_unit(&r) < 0.002 ? 6000 * random_unit(&r) : 0);
+		double own =
+			250 - 80 * log(1 - random_unit(&r)) + (random_unit(&r) < 0.002 ? 6000 * random_unit(&r) : 0);
 		double start = p->shared && link > e[i].at ? link : e[i].at;
-		link = start + 170;           /* 20 in 4000: the link is busy 85 % of the time */
+		link = start + 170; /* 20 in 4000: the link is busy 85 % of the time */
 		own *= (e[i].who == p->who && p->latency > 0 ? p->latency : 1) * (p->all > 0 ? p->all : 1);
 		e[i].answer = start + own;
 	}
@@ -180,12 +191,18 @@ static const struct ptt_report *plant_report(const struct plant *p, struct ptt_s
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!e[i].write)
-			e[all++] = (struct event){ .at = e[i].answer, .answer = -1 - (double)(tag[e[i].who]++ % 256), .who = e[i].who };
+			e[all++] = (struct event){ .at = e[i].answer,
+						   .answer = -1 - (double)(tag[e[i].who]++ % 256),
+						   .who = e[i].who };
 	memset(tag, 0, sizeof(tag));
 	qsort(e, all, sizeof(*e), by_time);
 	assert_int_equal(ptt_stats_open(s, &so), 0);
 	for (uint32_t i = 0; i < all; i++) {
-		struct tlp t = { .length_dw = 64, .bytes = 256, .dws = 8, .requester = (uint16_t)(e[i].who << 3), .time = (uint64_t)e[i].at };
+		struct tlp t = { .length_dw = 64,
+				 .bytes = 256,
+				 .dws = 8,
+				 .requester = (uint16_t)(e[i].who << 3),
+				 .time = (uint64_t)e[i].at };
 		bool answer = e[i].answer < 0;
 		t.class = answer ? TLP_CPL : e[i].write ? TLP_P : TLP_NP;
 		t.type_index = answer ? TLP_ROW_CplD : e[i].write ? TLP_ROW_MWr32 : TLP_ROW_MRd32;
@@ -198,7 +215,10 @@ static const struct ptt_report *plant_report(const struct plant *p, struct ptt_s
 	return r;
 }
 
-struct found { struct ptt_change *v; int n, findings; };
+struct found {
+	struct ptt_change *v;
+	int n, findings;
+};
 
 static struct found compare_plants(struct plant a, struct plant b)
 {
@@ -220,17 +240,21 @@ static void assert_first(const struct found *f, uint32_t who, double truth)
 	char name[16];
 
 	snprintf(name, sizeof(name), "00:%02x.0 ", who);
-	if (f->findings == 0 || strncmp(f->v[0].what, name, strlen(name)) != 0 || fabs(f->v[0].change - (truth - 1)) > f->v[0].error)
-		fail_msg("%s changed by %.4f, error %.4f, and %s by %.4f was planted", f->v[0].what, f->v[0].change, f->v[0].error, name,
-			 truth - 1);
+	if (f->findings == 0 || strncmp(f->v[0].what, name, strlen(name)) != 0 ||
+	    fabs(f->v[0].change - (truth - 1)) > f->v[0].error)
+		fail_msg("%s changed by %.4f, error %.4f, and %s by %.4f was planted", f->v[0].what, f->v[0].change,
+			 f->v[0].error, name, truth - 1);
 	assert_true(f->v[0].change > 0 ? truth > 1 : truth < 1);
 }
 
 static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size(void **state)
 {
-	static const struct { double latency, rate; uint32_t requests; } planted[] = {
-		{ 1.2, 1, 6000 }, { 0.8, 1, 6000 }, { 1, 1.2, 12000 }, { 1, 0.8, 12000 }, { 1.05, 1, 12000 }, { 0.95, 1, 12000 },
-		{ 1.02, 1, 30000 }, { 1, 1.05, 40000 },
+	static const struct {
+		double latency, rate;
+		uint32_t requests;
+	} planted[] = {
+		{ 1.2, 1, 6000 },   { 0.8, 1, 6000 },   { 1, 1.2, 12000 },  { 1, 0.8, 12000 },
+		{ 1.05, 1, 12000 }, { 0.95, 1, 12000 }, { 1.02, 1, 30000 }, { 1, 1.05, 40000 },
 	};
 
 	(void)state;
@@ -248,7 +272,8 @@ static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_siz
 
 static void one_per_cent_of_latency_is_found_with_its_sign(void **state)
 {
-	struct plant a = { .seed = 7, .requests = 70000 }, b = { .seed = 8, .requests = 70000, .who = 11, .latency = 1.01 };
+	struct plant a = { .seed = 7, .requests = 70000 },
+		     b = { .seed = 8, .requests = 70000, .who = 11, .latency = 1.01 };
 	struct found f = compare_plants(a, b);
 
 	(void)state;
@@ -318,8 +343,14 @@ static void what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_it
 		for (int k = 0; k < 2; k++) {
 			assert_int_equal(ptt_stats_open(&s[k], &so), 0);
 			for (uint64_t n = 0; n < 20000; n++) {
-				struct tlp t = { .class = TLP_NP, .type_index = TLP_ROW_MRd32, .length_dw = 64, .bytes = 256, .dws = 8,
-						 .requester = 8, .byte_count = 256, .time = n * 1000 };
+				struct tlp t = { .class = TLP_NP,
+						 .type_index = TLP_ROW_MRd32,
+						 .length_dw = 64,
+						 .bytes = 256,
+						 .dws = 8,
+						 .requester = 8,
+						 .byte_count = 256,
+						 .time = n * 1000 };
 				ptt_stats_record(s[k], &t);
 				t.class = TLP_CPL;
 				t.type_index = TLP_ROW_CplD;
@@ -400,7 +431,9 @@ static void shards_track_as_one_does(void **state)
 	assert_int_equal(ptt_gen_open(&g, &o), 0);
 	assert_int_equal(ptt_gen_fill(g, p, c.n), c.n);
 	for (uint32_t i = 0; i < 4; i++) {
-		struct ptt_stats_opts so = { .match = true, .track = true, .shard = i ? i - 1 : 0, .shards = i ? 3 : 0 };
+		struct ptt_stats_opts so = {
+			.match = true, .track = true, .shard = i ? i - 1 : 0, .shards = i ? 3 : 0
+		};
 		assert_int_equal(ptt_stats_open(&s[i], &so), 0);
 		ptt_stats_chunk(s[i], &c, &d);
 	}
@@ -433,7 +466,7 @@ static void every_failing_allocation_is_reported(void **state)
 	long before = mem_live();
 
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct ptt_change *v = NULL;
 		mem_fail_at(n);
 		int rc = ptt_compare(&v, r, &none);

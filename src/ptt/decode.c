@@ -20,43 +20,41 @@
 
 /* What the layouts of facts/tlp.h have. */
 #define REQUEST .requester = 0xffff, .tag = 0x3ff, .limit = UINT32_MAX
-#define MEM32                                                                                     \
+#define MEM32                                                                                           \
 	REQUEST, .address = 0xfffffffc, .address_shift = 32, .be = 0xf, .wide = 3, .segment_shift = 24, \
-	.wide_address = UINT64_MAX
-#define MEM64                                                                                     \
-	REQUEST, .address = ~(uint64_t)3, .be = 0xf, .wide = 2, .segment_shift = 23, .tag_shift = 16,   \
-	.wide_address = 0xffffffffffff
+		 .wide_address = UINT64_MAX
+#define MEM64                                                                                         \
+	REQUEST, .address = ~(uint64_t)3, .be = 0xf, .wide = 2, .segment_shift = 23, .tag_shift = 16, \
+		 .wide_address = 0xffffffffffff
 #define IO MEM32
-#define CFG                                                                                       \
-	REQUEST, .completer = 0xffff, .reg = 0xffc, .be = 0xf, .wide = 3, .segment_shift = 23,          \
-	.tag_shift = 16
-#define MSG                                                                                       \
-	REQUEST, .address = UINT64_MAX, .code = 0xff, .route = 7, .wide = 2, .segment_shift = 23,       \
-	.tag_shift = 16, .wide_address = UINT64_MAX
-#define COMPLETION                                                                                \
-	.requester = 0xffff, .tag = 0x3ff, .completer = 0xffff, .cpl = UINT32_MAX, .wide = 3,           \
-	.segment_shift = 24
+#define CFG REQUEST, .completer = 0xffff, .reg = 0xffc, .be = 0xf, .wide = 3, .segment_shift = 23, .tag_shift = 16
+#define MSG                                                                                                        \
+	REQUEST, .address = UINT64_MAX, .code = 0xff, .route = 7, .wide = 2, .segment_shift = 23, .tag_shift = 16, \
+		 .wide_address = UINT64_MAX
+#define COMPLETION \
+	.requester = 0xffff, .tag = 0x3ff, .completer = 0xffff, .cpl = UINT32_MAX, .wide = 3, .segment_shift = 24
 #define UNKNOWN .address = UINT64_MAX, .dw1 = UINT32_MAX, .limit = UINT32_MAX
 
 /* The Length of a message or a completion is reserved when there is no data. */
-#define LENGTH(layout, data) \
-	(((layout) != TLP_MSG && (layout) != TLP_COMPLETION) || (data) ? 0x7ff : 0)
+#define LENGTH(layout, data) (((layout) != TLP_MSG && (layout) != TLP_COMPLETION) || (data) ? 0x7ff : 0)
 /* Atomic operands are whole: byte enables don't apply to them.  Messages and completions have none. */
 #define IS_ATOMIC(type) ((type) >= 0x0c && (type) <= 0x0e)
 #define ENABLED(layout, type) ((layout) <= TLP_CFG && !IS_ATOMIC(type) ? UINT32_MAX : 0)
-#define HINT(layout, class, type, data)                                                           \
-	((layout) != TLP_MEM32 && (layout) != TLP_MEM64 ? PTT_NO_HINT                             \
-	 : (class) == TLP_P			       ? PTT_HINT_AS_TAG                          \
-	 : !(data) || IS_ATOMIC(type)		       ? PTT_HINT_AS_ENABLES                      \
-						       : PTT_HINT_ALONE)
+#define HINT(layout, class, type, data)                                         \
+	((layout) != TLP_MEM32 && (layout) != TLP_MEM64 ? PTT_NO_HINT :         \
+	 (class) == TLP_P                               ? PTT_HINT_AS_TAG :     \
+	 !(data) || IS_ATOMIC(type)                     ? PTT_HINT_AS_ENABLES : \
+							  PTT_HINT_ALONE)
 
 const struct ptt_shape ptt_shapes[] = {
 	{ UNKNOWN, .row = TLP_ROW_reserved, .class = TLP_RESERVED, .length = 0x7ff },
-#define TYPE(name, fmt, type, mask, cls, layout, has_data, text)                                  \
-	[TLP_ROW_##name + 1] = { layout, .row = TLP_ROW_##name, .class = TLP_##cls,               \
-				 .length = LENGTH(TLP_##layout, has_data),                        \
-				 .data = (has_data) ? UINT32_MAX : 0,                             \
-				 .enabled = ENABLED(TLP_##layout, type),                          \
+#define TYPE(name, fmt, type, mask, cls, layout, has_data, text)           \
+	[TLP_ROW_##name + 1] = { layout,                                   \
+				 .row = TLP_ROW_##name,                    \
+				 .class = TLP_##cls,                       \
+				 .length = LENGTH(TLP_##layout, has_data), \
+				 .data = (has_data) ? UINT32_MAX : 0,      \
+				 .enabled = ENABLED(TLP_##layout, type),   \
 				 .hint = HINT(TLP_##layout, TLP_##cls, type, has_data) },
 #include "facts/tlp_type.def"
 #undef TYPE

@@ -7,7 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t how = size > 0 ? data[0] : 0;
 	const struct ptt_decode_opts o = { .format = how & 1 ? PTT_8DW : PTT_4DW,
-					   .time = how & 2 ? PTT_TIME_ABS : PTT_TIME_DELTA, .tag14 = how & 4 };
+					   .time = how & 2 ? PTT_TIME_ABS : PTT_TIME_DELTA,
+					   .tag14 = how & 4 };
 	const size_t record = 4 * o.format, n = size > 0 ? (size - 1) / record * record : 0;
 	struct ptt_chunk c = { .p = data + 1, .n = n, .format = o.format, .first = true, .total = n };
 	struct ptt_clock clock = { 0 };

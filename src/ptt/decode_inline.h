@@ -30,29 +30,29 @@
 
 /* What a row of tlp_type.def has: each mask is all ones over a field that is there and 0 else. */
 struct ptt_shape {
-	uint64_t address;                     /* over DW2:DW3 after the shift */
+	uint64_t address; /* over DW2:DW3 after the shift */
 	uint32_t dw1;
-	uint32_t length;                      /* over the 11 bits of a length */
-	uint32_t data;                        /* over the size of the payload */
-	uint32_t enabled;                     /* over the bytes that byte enables take away */
-	uint32_t limit;                       /* 0 where the byte count limits the payload, else all ones */
-	uint32_t cpl;                         /* over what only completions have */
+	uint32_t length;  /* over the 11 bits of a length */
+	uint32_t data;    /* over the size of the payload */
+	uint32_t enabled; /* over the bytes that byte enables take away */
+	uint32_t limit;   /* 0 where the byte count limits the payload, else all ones */
+	uint32_t cpl;     /* over what only completions have */
 	uint16_t requester, completer, reg;
-	uint16_t tag;                         /* over 10 bits */
+	uint16_t tag; /* over 10 bits */
 	uint8_t be, code, route;
 	uint8_t address_shift;
 	uint8_t row, class;
-	uint8_t hint;                         /* enum ptt_hint */
+	uint8_t hint; /* enum ptt_hint */
 	/* the newer layout (decode.c): from which DW, 2 or 3, or 0 when it adds nothing */
 	uint8_t wide, segment_shift, tag_shift;
-	uint64_t wide_address;                /* what is left of the address */
+	uint64_t wide_address; /* what is left of the address */
 };
 enum ptt_hint { PTT_NO_HINT, PTT_HINT_AS_TAG, PTT_HINT_AS_ENABLES, PTT_HINT_ALONE };
-extern const struct ptt_shape ptt_shapes[];   /* by tlp_row_of[] */
+extern const struct ptt_shape ptt_shapes[]; /* by tlp_row_of[] */
 
 /* Header DW0, of either format. */
 struct ptt_head {
-	uint32_t kind;                        /* Fmt << 5 | Type */
+	uint32_t kind; /* Fmt << 5 | Type */
 	uint32_t length, tag_high, th;
 };
 
@@ -86,7 +86,7 @@ PTT_INLINE uint64_t ptt_clock_step(struct ptt_clock *c, uint32_t raw, uint32_t m
  * enables don't count (2.2.5). */
 PTT_INLINE uint32_t ptt_disabled_bytes(uint32_t dw1, uint32_t length)
 {
-	const uint64_t zero_bits = 0x0112122312232334;       /* of each nibble, nibble 0 lowest */
+	const uint64_t zero_bits = 0x0112122312232334; /* of each nibble, nibble 0 lowest */
 	uint32_t first = (uint32_t)(zero_bits >> (dw1 << 2 & 0x3c)) & 7;
 	uint32_t last = (uint32_t)(zero_bits >> (dw1 >> 2 & 0x3c)) & 7;
 	return first + (last & (uint32_t)((int32_t)(1 - length) >> 31));
@@ -96,8 +96,7 @@ PTT_INLINE uint32_t ptt_disabled_bytes(uint32_t dw1, uint32_t length)
  * byte count and lower address are 0 for all else (2.3.1.1). */
 PTT_INLINE uint32_t ptt_payload(const struct tlp *t, const struct ptt_shape *s, uint32_t dw1)
 {
-	uint32_t n = t->length_dw * 4 - (ptt_disabled_bytes(dw1, t->length_dw) & s->enabled) -
-		     (t->lower_address & 3);
+	uint32_t n = t->length_dw * 4 - (ptt_disabled_bytes(dw1, t->length_dw) & s->enabled) - (t->lower_address & 3);
 	uint32_t limit = t->byte_count | s->limit;
 	return (n < limit ? n : limit) & s->data;
 }
@@ -135,7 +134,7 @@ PTT_INLINE void ptt_decode_header(const uint8_t *p, const struct ptt_head *h, bo
 {
 	const struct ptt_shape *s = &ptt_shapes[tlp_row_of[h->kind]];
 	uint32_t dw1 = ptt_le32(p), dw2 = ptt_le32(p + 4), dw3 = ptt_le32(p + 8);
-	uint32_t swap = (dw1 ^ dw2) & s->cpl;         /* ids: the asker's in `ask`, the other's in `answer` */
+	uint32_t swap = (dw1 ^ dw2) & s->cpl; /* ids: the asker's in `ask`, the other's in `answer` */
 	uint32_t ask = dw1 ^ swap, answer = dw2 ^ swap;
 	uint32_t route = h->kind & s->route;
 	uint32_t by_id = ptt_zero_mask(route ^ 2);
@@ -170,8 +169,7 @@ PTT_INLINE void ptt_decode_header(const uint8_t *p, const struct ptt_head *h, bo
 		ptt_decode_wide(t, s, dw2, dw3);
 }
 
-PTT_INLINE void ptt_decode_8dw(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c,
-				  struct tlp *t)
+PTT_INLINE void ptt_decode_8dw(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t)
 {
 	uint32_t prefix = ptt_le32(p + 4), dw0 = ptt_le32(p + 8);
 	uint32_t pasid = prefix & ptt_zero_mask(prefix >> 24 ^ 0x91);
@@ -196,8 +194,7 @@ PTT_INLINE void ptt_decode_8dw(const uint8_t *p, const struct ptt_decode_opts *o
 	ptt_decode_header(p + 12, &h, o->tag14, t);
 }
 
-PTT_INLINE void ptt_decode_4dw(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c,
-				  struct tlp *t)
+PTT_INLINE void ptt_decode_4dw(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t)
 {
 	uint32_t dw0 = ptt_le32(p);
 	const struct ptt_head h = {
@@ -215,8 +212,7 @@ PTT_INLINE void ptt_decode_4dw(const uint8_t *p, const struct ptt_decode_opts *o
 	ptt_decode_header(p + 4, &h, o->tag14, t);
 }
 
-PTT_INLINE void ptt_decode_inline(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c,
-				     struct tlp *t)
+PTT_INLINE void ptt_decode_inline(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t)
 {
 	if (o->format == PTT_8DW)
 		ptt_decode_8dw(p, o, c, t);

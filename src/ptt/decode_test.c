@@ -14,7 +14,7 @@ static struct tlp decode(enum ptt_format f, const struct handmade *h, bool tag14
 	uint8_t p[32];
 	struct tlp t;
 
-	memset(&t, 0xa5, sizeof(t));          /* every field is written, but those that are the caller's */
+	memset(&t, 0xa5, sizeof(t)); /* every field is written, but those that are the caller's */
 	t.device = 3;
 	t.offset = 99;
 	handmade(p, f, h);
@@ -34,8 +34,9 @@ static void check_layout(const struct tlp_type *row, const struct tlp *t, const 
 	bool known = row->layout != TLP_UNKNOWN, be = row->layout <= TLP_CFG;
 	uint64_t both = (uint64_t)h->dw2 << 32 | h->dw3;
 	uint64_t address[] = {
-		[TLP_MEM32] = h->dw2 & ~3u, [TLP_MEM64] = both & ~(uint64_t)3, [TLP_IO] = h->dw2 & ~3u,
-		[TLP_MSG] = both, [TLP_UNKNOWN] = both,
+		[TLP_MEM32] = h->dw2 & ~3u, [TLP_MEM64] = both & ~(uint64_t)3,
+		[TLP_IO] = h->dw2 & ~3u,    [TLP_MSG] = both,
+		[TLP_UNKNOWN] = both,
 	};
 
 	assert_true(t->address == address[row->layout]);
@@ -57,8 +58,9 @@ static void check_layout(const struct tlp_type *row, const struct tlp *t, const 
 
 static void every_type_has_its_fields_and_no_others(void **state)
 {
-	const struct handmade like = { .length = 4, .dw1 = 0x01132137, .dw2 = 0x042e0a47, .dw3 = 0x89abcdef,
-				       .tag_high = 3 };
+	const struct handmade like = {
+		.length = 4, .dw1 = 0x01132137, .dw2 = 0x042e0a47, .dw3 = 0x89abcdef, .tag_high = 3
+	};
 	const struct tlp_type *row;
 
 	(void)state;
@@ -66,7 +68,8 @@ static void every_type_has_its_fields_and_no_others(void **state)
 		struct handmade h = like;
 		h.fmt = row->fmt;
 		h.type = row->type;
-		BOTH(f) {
+		BOTH(f)
+		{
 			if (f == PTT_4DW && row->fmt > 3)
 				continue;
 			struct tlp t = decode(f, &h, false);
@@ -85,7 +88,8 @@ static void an_unknown_type_is_reserved_with_its_bits(void **state)
 	const struct handmade h = { .fmt = 3, .type = 0x1e, .length = 5, .dw1 = 1, .dw2 = 2, .dw3 = 3 };
 
 	(void)state;
-	BOTH(f) {
+	BOTH(f)
+	{
 		struct tlp t = decode(f, &h, true);
 		assert_int_equal(t.type_index, TLP_ROW_reserved);
 		assert_int_equal(t.class, TLP_RESERVED);
@@ -127,7 +131,8 @@ static void tag_has_ten_bits(void **state)
 	struct handmade h = { .length = 1, .dw1 = 0xff00 };
 
 	(void)state;
-	BOTH(f) {
+	BOTH(f)
+	{
 		h.tag_high = 1;
 		assert_int_equal(decode(f, &h, false).tag, 0x1ff);
 		h.tag_high = 2;
@@ -145,7 +150,7 @@ static void pasid_comes_from_its_prefix_alone(void **state)
 	assert_int_equal(t.pasid, 0xfedcb);
 	assert_int_equal(t.pasid_exec, 1);
 	assert_int_equal(t.pasid_priv, 1);
-	h.prefix = 0x90120000;                /* ExtTPH */
+	h.prefix = 0x90120000; /* ExtTPH */
 	t = decode(PTT_8DW, &h, false);
 	assert_int_equal(t.prefix, 0x90120000);
 	assert_int_equal(t.pasid | t.pasid_exec | t.pasid_priv, 0);
@@ -157,7 +162,8 @@ static void a_steering_tag_stands_where_the_request_has_room(void **state)
 	struct handmade h = { .fmt = 0, .length = 4, .dw1 = 0x0100ab12, .dw2 = 0x1002, .th = 1 };
 
 	(void)state;
-	BOTH(f) {
+	BOTH(f)
+	{
 		h.fmt = 0;
 		struct tlp read = decode(f, &h, false);
 		assert_int_equal(read.th, 1);
@@ -174,7 +180,7 @@ static void a_steering_tag_stands_where_the_request_has_room(void **state)
 		h.fmt = 3;
 		h.dw3 = 0x2001;
 		assert_int_equal(decode(f, &h, false).ph, 1);
-		h.type = 0x0a;                /* what has no address has no hint */
+		h.type = 0x0a; /* what has no address has no hint */
 		h.fmt = 2;
 		struct tlp cpl = decode(f, &h, false);
 		assert_int_equal(cpl.ph | cpl.st, 0);
@@ -194,16 +200,16 @@ static void byte_enables_limit_what_is_written(void **state)
 {
 	(void)state;
 	assert_int_equal(bytes_of(2, 0, 1, 0x0f, 0), 4);
-	assert_int_equal(bytes_of(2, 0, 1, 0xf1, 0), 1);      /* one DW has no last DW */
+	assert_int_equal(bytes_of(2, 0, 1, 0xf1, 0), 1); /* one DW has no last DW */
 	assert_int_equal(bytes_of(2, 0, 1, 0x00, 0), 0);
 	assert_int_equal(bytes_of(3, 0, 2, 0x3c, 0), 4);
 	assert_int_equal(bytes_of(3, 0, 0, 0x18, 0), 4096 - 6);
 	assert_int_equal(bytes_of(2, 0x02, 1, 0x03, 0), 2);
 	assert_int_equal(bytes_of(2, 0x04, 1, 0x08, 0), 1);
 	assert_int_equal(bytes_of(3, 0x1b, 2, 0xff, 0), 8);
-	assert_int_equal(bytes_of(3, 0x0c, 2, 0x00, 0), 8);   /* atomic operands are whole */
-	assert_int_equal(bytes_of(3, 0x14, 1, 0x52, 0), 4);   /* a code is no byte enable */
-	assert_int_equal(bytes_of(0, 0, 64, 0xff, 0), 0);     /* a read asks, it carries nothing */
+	assert_int_equal(bytes_of(3, 0x0c, 2, 0x00, 0), 8); /* atomic operands are whole */
+	assert_int_equal(bytes_of(3, 0x14, 1, 0x52, 0), 4); /* a code is no byte enable */
+	assert_int_equal(bytes_of(0, 0, 64, 0xff, 0), 0);   /* a read asks, it carries nothing */
 }
 
 static void all_byte_enables_count_their_bits(void **state)
@@ -219,11 +225,11 @@ static void all_byte_enables_count_their_bits(void **state)
 static void a_completion_carries_its_part_of_the_request(void **state)
 {
 	(void)state;
-	assert_int_equal(bytes_of(2, 0x0a, 16, 256, 0), 64);          /* more follow */
-	assert_int_equal(bytes_of(2, 0x0a, 16, 256, 0x03), 61);       /* the first starts within a DW */
-	assert_int_equal(bytes_of(2, 0x0a, 2, 5, 0x02), 5);           /* the last ends within a DW */
+	assert_int_equal(bytes_of(2, 0x0a, 16, 256, 0), 64);    /* more follow */
+	assert_int_equal(bytes_of(2, 0x0a, 16, 256, 0x03), 61); /* the first starts within a DW */
+	assert_int_equal(bytes_of(2, 0x0a, 2, 5, 0x02), 5);     /* the last ends within a DW */
 	assert_int_equal(bytes_of(2, 0x0a, 1, 1, 0), 1);
-	assert_int_equal(bytes_of(2, 0x0a, 0, 0, 0), 4096);           /* 0 stands for 4096 */
+	assert_int_equal(bytes_of(2, 0x0a, 0, 0, 0), 4096); /* 0 stands for 4096 */
 	assert_int_equal(bytes_of(2, 0x0b, 1, 4, 0), 4);
 	assert_int_equal(bytes_of(0, 0x0a, 16, 256, 0), 0);
 }
@@ -233,7 +239,8 @@ static void a_completion_tells_how_its_request_ended(void **state)
 	const struct handmade h = { .fmt = 0, .type = 0x0a, .dw1 = 0x0200b000, .dw2 = 0x01081e7f };
 
 	(void)state;
-	BOTH(f) {
+	BOTH(f)
+	{
 		struct tlp t = decode(f, &h, false);
 		assert_int_equal(t.status, 5);
 		assert_int_equal(t.bcm, 1);
@@ -252,18 +259,23 @@ static void a_message_by_id_has_a_target(void **state)
 
 	(void)state;
 	BOTH(f)
-		for (uint32_t route = 0; route < 8; route++) {
-			h.type = 0x10 | route;
-			struct tlp t = decode(f, &h, false);
-			assert_int_equal(t.route, route);
-			assert_int_equal(t.code, 0x7f);
-			assert_int_equal(t.completer, route == 2 ? 0x0200 : 0);
-		}
+	for (uint32_t route = 0; route < 8; route++) {
+		h.type = 0x10 | route;
+		struct tlp t = decode(f, &h, false);
+		assert_int_equal(t.route, route);
+		assert_int_equal(t.code, 0x7f);
+		assert_int_equal(t.completer, route == 2 ? 0x0200 : 0);
+	}
 }
 
 static void the_newer_layout_has_wider_tags_and_segments(void **state)
 {
-	static const struct { uint8_t fmt, type; uint32_t dw2, dw3; uint16_t segment; uint64_t address; } rows[] = {
+	static const struct {
+		uint8_t fmt, type;
+		uint32_t dw2, dw3;
+		uint16_t segment;
+		uint64_t address;
+	} rows[] = {
 		{ 3, 0x00, 0x2abd1234, 0x1000, 0x55, 0x123400001000 },
 		{ 2, 0x00, 0x2abd1234, 0x550000cd, 0x55, 0x2abd1234 },
 		{ 0, 0x02, 0x00001234, 0x5500000d, 0x55, 0x1234 },
@@ -276,15 +288,19 @@ static void the_newer_layout_has_wider_tags_and_segments(void **state)
 
 	(void)state;
 	BOTH(f)
-		for (size_t i = 0; i < COUNT(rows); i++) {
-			const struct handmade h = { .fmt = rows[i].fmt, .type = rows[i].type, .length = 1,
-						    .dw2 = rows[i].dw2, .dw3 = rows[i].dw3, .tag_high = 1 };
-			struct tlp t = decode(f, &h, true);
-			assert_int_equal(t.tag, 0x3500);
-			assert_int_equal(t.segment, rows[i].segment);
-			assert_true(t.address == rows[i].address);
-			assert_int_equal(decode(f, &h, false).segment, 0);
-		}
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct handmade h = { .fmt = rows[i].fmt,
+					    .type = rows[i].type,
+					    .length = 1,
+					    .dw2 = rows[i].dw2,
+					    .dw3 = rows[i].dw3,
+					    .tag_high = 1 };
+		struct tlp t = decode(f, &h, true);
+		assert_int_equal(t.tag, 0x3500);
+		assert_int_equal(t.segment, rows[i].segment);
+		assert_true(t.address == rows[i].address);
+		assert_int_equal(decode(f, &h, false).segment, 0);
+	}
 }
 
 static void a_message_with_an_id_keeps_it_in_the_newer_layout(void **state)

@@ -47,7 +47,9 @@ static const struct reg {
 static enum ptt_reg_row row_of(uint32_t off)
 {
 	switch (off) {
-#define PTT_REG(name, ...) case PTT_REG_##name: return PTT_ROW_##name;
+#define PTT_REG(name, ...)   \
+	case PTT_REG_##name: \
+		return PTT_ROW_##name;
 #include "facts/ptt_reg.def"
 #undef PTT_REG
 	}

@@ -137,8 +137,10 @@ static void driver_irq(struct guest *g)
 
 static void start(struct input *in)
 {
-	const struct ptt_ask ask = { .filter = take(in, 3) & 0xfffff, .type = (uint8_t)take(in, 1) & 7,
-				     .direction = take(in, 1) & 3, .format = take(in, 1) & 1 };
+	const struct ptt_ask ask = { .filter = take(in, 3) & 0xfffff,
+				     .type = (uint8_t)take(in, 1) & 7,
+				     .direction = take(in, 1) & 3,
+				     .format = take(in, 1) & 1 };
 	struct err e = { 0 };
 
 	if (in->starts++ < STARTS)
@@ -193,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct ptt_regs regs = { &in, reg_read, reg_write, NULL };
 	const uint32_t how = take(&in, 1);
 	const struct ptt_dev_opts o = { .busy_polls = how >> 6, .delta = how & 2 };
-	static uint8_t memory[PTT_BUFFERS * PTT_BUFFER_BYTES];       /* once: it is large */
+	static uint8_t memory[PTT_BUFFERS * PTT_BUFFER_BYTES]; /* once: it is large */
 	struct err e = { 0 };
 
 	if (guest_open_over(&in.g, &o, memory, 0, how & 1 ? sizeof(memory) : SMALL) < 0)

@@ -4,8 +4,8 @@
 
 #include "ptt/device.h"
 
-#define PTT_BLOCK_BYTES (64u << 10)           /* written by DMA at once: stays in the CPU's cache till then */
-#define PTT_RECORD_MOST 32u                   /* bytes of a record of 8DW */
+#define PTT_BLOCK_BYTES (64u << 10) /* written by DMA at once: stays in the CPU's cache till then */
+#define PTT_RECORD_MOST 32u         /* bytes of a record of 8DW */
 
 /* Rows of ptt_reg.def. */
 enum ptt_reg_row {
@@ -26,16 +26,16 @@ enum ptt_reg_row {
 /* of TRACE_WR_STS and of the two registers that name the device's place */
 #define PTT_WR_BYTES 0x0fffffffu
 #define PTT_WR_BUFFER(sts) ((sts) >> 28 & 3)
-#define PTT_PENDING 0xfu                      /* of TRACE_INT_STAT and TRACE_INT_MASK */
+#define PTT_PENDING 0xfu /* of TRACE_INT_STAT and TRACE_INT_MASK */
 #define PTT_TUNE_CODE 0x00ffffffu
 #define PTT_TUNE_READ UINT32_MAX
 
 /* What is asked of a packet, made of TRACE_CTRL so that no packet costs a branch for it. Where a packet went are
  * its port and, 16 bits up, its function. */
 struct ptt_select {
-	uint32_t kinds;                       /* bit outbound << 2 | enum ptt_class */
-	uint32_t ports, any_port;             /* of the first some are there, or the second is not 0 */
-	uint32_t function, function_mask;     /* equal within the mask */
+	uint32_t kinds;                   /* bit outbound << 2 | enum ptt_class */
+	uint32_t ports, any_port;         /* of the first some are there, or the second is not 0 */
+	uint32_t function, function_mask; /* equal within the mask */
 };
 
 struct ptt_dev {
@@ -46,14 +46,14 @@ struct ptt_dev {
 	uint8_t tuned[PTT_TUNES];
 	uint32_t tune_result, busy;
 	/* the trace; addresses and size as they were when it was started */
-	bool tracing, timed;                  /* timed: `epoch` is known */
+	bool tracing, timed; /* timed: `epoch` is known */
 	struct ptt_select select;
-	uint32_t record;                      /* bytes */
+	uint32_t record; /* bytes */
 	uint64_t base[PTT_BUFFERS];
-	uint32_t size, current, written;      /* written: the block included */
-	uint64_t epoch;                       /* Time counts from here: the first packet, or (delta) the last record */
-	uint32_t pending;                     /* TRACE_INT_STAT */
-	bool raising, again;                  /* inside irq(); the line would have gone up */
+	uint32_t size, current, written; /* written: the block included */
+	uint64_t epoch;                  /* Time counts from here: the first packet, or (delta) the last record */
+	uint32_t pending;                /* TRACE_INT_STAT */
+	bool raising, again;             /* inside irq(); the line would have gone up */
 	struct ptt_host host;
 	struct ptt_dev_counts counts;
 	/* what is not written yet, for `current` */

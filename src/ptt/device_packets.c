@@ -32,7 +32,8 @@ enum {
 	CPL = IN_CPL_A | IN_CPL_B | (IN_CPL_A | IN_CPL_B) << 4,
 };
 
-static const uint8_t directions[2][4] = {     /* of 4DW, of 8DW */
+static const uint8_t directions[2][4] = {
+	/* of 4DW, of 8DW */
 	{ IN, OUT, OUT | IN_P | IN_NP | IN_CPL_B, OUT | IN_CPL_A },
 	{ IN, OUT, IN_P | IN_NP | IN_CPL_B, IN_CPL_A },
 };
@@ -93,8 +94,8 @@ static void finish_buffer(struct ptt_dev *d)
 /* ---- runs of packets ---------------------------------------------------------------------------- */
 
 struct run {
-	const struct ptt_tlp *t, *end;        /* what has come; moves on */
-	uint8_t *p, *stop;                    /* room for records */
+	const struct ptt_tlp *t, *end; /* what has come; moves on */
+	uint8_t *p, *stop;             /* room for records */
 	uint64_t epoch;
 };
 

@@ -73,7 +73,10 @@ static void assert_law(void)
 
 static void registers_are_unique_aligned_and_within_the_bar(void **state)
 {
-	static const struct { const char *name, *text; uint32_t off, reset, writable; } rows[] = {
+	static const struct {
+		const char *name, *text;
+		uint32_t off, reset, writable;
+	} rows[] = {
 #define PTT_REG(name, off, reset, writable, text) { #name, text, off, reset, writable },
 #include "facts/ptt_reg.def"
 #undef PTT_REG
@@ -135,7 +138,8 @@ static void range_and_location_are_those_of_the_options(void **state)
 	struct ptt_dev *d;
 
 	(void)state;
-	assert_int_equal(ptt_dev_open(&d, &(struct ptt_dev_opts){ .lower = 0x10, .upper = 0x28, .core = 4, .sicl = 3 }), 0);
+	assert_int_equal(ptt_dev_open(&d, &(struct ptt_dev_opts){ .lower = 0x10, .upper = 0x28, .core = 4, .sicl = 3 }),
+			 0);
 	assert_int_equal(ptt_dev_read(d, PTT_REG_DEVICE_RANGE), 0x00280010);
 	assert_int_equal(ptt_dev_read(d, PTT_REG_LOCATION), 0x00030004);
 	ptt_dev_close(d);
@@ -269,9 +273,12 @@ static const char *kinds_of(uint32_t ctrl)
 
 static void every_direction_of_both_formats_selects_as_its_table_says(void **state)
 {
-	static const struct { uint32_t format, direction; const char *kinds; } row[] = {
-		{ 0, 0, "PNAB" }, { 0, 1, "pncC" }, { 0, 2, "PNBpncC" }, { 0, 3, "ApncC" },
-		{ WIDE, 0, "PNAB" }, { WIDE, 1, "pncC" }, { WIDE, 2, "PNB" }, { WIDE, 3, "A" },
+	static const struct {
+		uint32_t format, direction;
+		const char *kinds;
+	} row[] = {
+		{ 0, 0, "PNAB" },    { 0, 1, "pncC" },    { 0, 2, "PNBpncC" }, { 0, 3, "ApncC" },
+		{ WIDE, 0, "PNAB" }, { WIDE, 1, "pncC" }, { WIDE, 2, "PNB" },  { WIDE, 3, "A" },
 	};
 	static const char types[8][9] = { "", "Pp", "Nn", "PNpn", "ABcC", "PABpcC", "NABncC", "PNABpncC" };
 
@@ -282,7 +289,8 @@ static void every_direction_of_both_formats_selects_as_its_table_says(void **sta
 			for (const char *k = row[i].kinds; *k; k++)
 				if (strchr(types[type & 7], *k))
 					strncat(want, k, 1);
-			assert_string_equal(kinds_of(1u << 16 | type << 4 | row[i].direction << 2 | row[i].format), want);
+			assert_string_equal(kinds_of(1u << 16 | type << 4 | row[i].direction << 2 | row[i].format),
+					    want);
 		}
 }
 
@@ -318,9 +326,18 @@ static void a_requester_is_one_function_whatever_its_port(void **state)
 
 static void a_record_is_what_its_format_says(void **state)
 {
-	const struct handmade h = { .fmt = 3, .type = 0x0c, .length = 0x155, .dw1 = 0x0100a5ff, .dw2 = 0x12345678,
-				    .dw3 = 0x9abcdef0, .tag_high = 2, .th = 1, .prefix = 0x91012345, .dw0 = 0x2000,
-				    .so = 1, .time = 0 };
+	const struct handmade h = { .fmt = 3,
+				    .type = 0x0c,
+				    .length = 0x155,
+				    .dw1 = 0x0100a5ff,
+				    .dw2 = 0x12345678,
+				    .dw3 = 0x9abcdef0,
+				    .tag_high = 2,
+				    .th = 1,
+				    .prefix = 0x91012345,
+				    .dw0 = 0x2000,
+				    .so = 1,
+				    .time = 0 };
 	const struct ptt_tlp t = { .prefix = h.prefix, .dw = { 0x6c812155, h.dw1, h.dw2, h.dw3 }, .port = 1 };
 	uint8_t want[32];
 
@@ -362,14 +379,17 @@ static void what_was_recorded_decodes_to_the_packets(void **state)
 				assert_int_equal(t.attr & 2, in[i].dw[0] >> 12 & 2);
 				assert_int_equal(t.prefix, wide ? in[i].prefix : 0);
 				assert_int_equal(t.tc, wide ? in[i].dw[0] >> 20 & 7 : 0);
-				assert_memory_equal(g.memory + (i + 1) * 4 * o.format - (wide ? 20 : 12), &in[i].dw[1], 12);
+				assert_memory_equal(g.memory + (i + 1) * 4 * o.format - (wide ? 20 : 12), &in[i].dw[1],
+						    12);
 			}
 		}
 }
 
 static void time_counts_from_the_first_packet_of_the_trace(void **state)
 {
-	const struct ptt_tlp t[] = { { .now = 500, .port = 2 }, { .now = 600, .port = 1 }, { .now = 604, .port = 2 },
+	const struct ptt_tlp t[] = { { .now = 500, .port = 2 },
+				     { .now = 600, .port = 1 },
+				     { .now = 604, .port = 2 },
 				     { .now = 5000, .port = 1 } };
 
 	(void)state;
@@ -387,8 +407,11 @@ static void time_counts_from_the_first_packet_of_the_trace(void **state)
 
 static void delta_time_counts_from_the_record_before(void **state)
 {
-	const struct ptt_tlp t[] = { { .now = 500, .port = 2 }, { .now = 600, .port = 1 }, { .now = 604, .port = 2 },
-				     { .now = 5000, .port = 1 }, { .now = 5001, .port = 1 } };
+	const struct ptt_tlp t[] = { { .now = 500, .port = 2 },
+				     { .now = 600, .port = 1 },
+				     { .now = 604, .port = 2 },
+				     { .now = 5000, .port = 1 },
+				     { .now = 5001, .port = 1 } };
 	static const uint32_t want[] = { 100, 4400, 1 };
 
 	(void)state;
@@ -678,7 +701,8 @@ static void packets_one_by_one_and_in_runs_leave_the_same_bytes(void **state)
 			n = n < N - i ? n : N - i;
 			ptt_dev_packets(all.dev, t + i, n);
 		}
-		assert_int_equal(ptt_dev_read(one.dev, PTT_REG_TRACE_WR_STS), ptt_dev_read(all.dev, PTT_REG_TRACE_WR_STS));
+		assert_int_equal(ptt_dev_read(one.dev, PTT_REG_TRACE_WR_STS),
+				 ptt_dev_read(all.dev, PTT_REG_TRACE_WR_STS));
 		assert_memory_equal(one.memory, all.memory, 4 * BIG);
 		assert_memory_equal(ptt_dev_counts(one.dev), ptt_dev_counts(all.dev), sizeof(struct ptt_dev_counts));
 		assert_int_equal(ptt_dev_counts(all.dev)->seen, N);

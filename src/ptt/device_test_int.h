@@ -8,9 +8,9 @@
 
 struct guest {
 	struct ptt_dev *dev;
-	uint8_t *memory;                      /* `n` bytes at bus address `base` */
+	uint8_t *memory; /* `n` bytes at bus address `base` */
 	uint64_t base, n;
-	bool broken;                          /* DMA fails */
+	bool broken; /* DMA fails */
 	uint32_t writes, interrupts;
 	void (*on_irq)(struct guest *g);
 	void *arg;
@@ -77,13 +77,15 @@ static inline uint32_t chance(uint64_t *seed, uint32_t below)
 /* Any packet, of a header that no table needs to know. */
 static inline struct ptt_tlp any_packet(uint64_t *seed, uint64_t now)
 {
-	struct ptt_tlp t = { .now = now, .outbound = chance(seed, 2), .cls = (uint8_t)chance(seed, 4),
+	struct ptt_tlp t = { .now = now,
+			     .outbound = chance(seed, 2),
+			     .cls = (uint8_t)chance(seed, 4),
 			     .port = (uint16_t)(1u << 2 * chance(seed, 8)),
 			     .function = (uint16_t)(0x100 + chance(seed, 4)) };
 
 	for (int i = 0; i < 4; i++)
 		t.dw[i] = chance(seed, 0x7fffffff);
-	t.dw[0] = (t.dw[0] & 0x1fffffff) | 0x20000000;       /* Fmt 1 */
+	t.dw[0] = (t.dw[0] & 0x1fffffff) | 0x20000000; /* Fmt 1 */
 	t.prefix = chance(seed, 4) ? 0 : 0x91000000 | chance(seed, 1 << 20);
 	return t;
 }

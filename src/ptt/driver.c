@@ -30,17 +30,24 @@
 #include "ptt/driver.h"
 #include "ptt/rule.h"
 
-enum { TUNE_PAUSE_US = 10, TUNE_POLLS = 100000, IDLE_PAUSE_US = 10, IDLE_POLLS = 10, RESET_PAUSE_US = 1,
-       RESET_POLLS = 10, RINGS = 2 };
+enum {
+	TUNE_PAUSE_US = 10,
+	TUNE_POLLS = 100000,
+	IDLE_PAUSE_US = 10,
+	IDLE_POLLS = 10,
+	RESET_PAUSE_US = 1,
+	RESET_POLLS = 10,
+	RINGS = 2
+};
 
 /* Bytes for the reader, in the order in which they are taken. */
 struct ring {
 	uint8_t *p;
 	size_t n;
-	uint64_t lost;                        /* records before the first byte */
+	uint64_t lost; /* records before the first byte */
 	bool truncated;
 };
-struct rest {                                 /* left in DMA memory */
+struct rest { /* left in DMA memory */
 	uint32_t buffer, n;
 };
 
@@ -51,15 +58,15 @@ struct ptt_driver {
 	uint32_t range, location;
 	/* the trace */
 	bool tracing;
-	uint32_t next;                        /* the buffer that is finished next */
-	uint32_t record;                      /* bytes */
+	uint32_t next;   /* the buffer that is finished next */
+	uint32_t record; /* bytes */
 	/* the rings: `committed` of them from `oldest` on are the reader's, the first of these is `lent` or still to be
 	 * taken; the one after them is filled, unless all are committed */
 	struct ring ring[RINGS];
 	size_t size;
 	uint32_t oldest, committed;
 	bool lent;
-	uint64_t lost;                        /* records, not yet told */
+	uint64_t lost; /* records, not yet told */
 	bool truncated;
 	struct rest rest[PTT_BUFFERS];
 	uint32_t nrest, rest_taken;
@@ -119,8 +126,9 @@ static int tune(struct ptt_driver *d, enum ptt_tune t, uint32_t data, struct err
 	if ((rc = set_bits(d, PTT_REG_TUNING_CTRL, PTT_TUNE_CODE, ptt_tunables[t].code, e)) < 0 ||
 	    (rc = set(d, PTT_REG_TUNING_DATA, data, e)) < 0 || (rc = poll(d, &idle, e)) < 0)
 		return rc;
-	return rc > 0 ? 0 : err_set(e, TALLY_EBUSY, "%s: the device was still busy after a second; try again",
-				    ptt_tunables[t].name);
+	return rc > 0 ? 0 :
+			err_set(e, TALLY_EBUSY, "%s: the device was still busy after a second; try again",
+				ptt_tunables[t].name);
 }
 
 int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e)
@@ -137,8 +145,8 @@ int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, 
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e)
 {
 	if (value > UINT16_MAX)
-		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535; 0, 1 and 2 have a meaning", ptt_tunables[t].name,
-			       value);
+		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535; 0, 1 and 2 have a meaning",
+			       ptt_tunables[t].name, value);
 	return tune(d, t, value, e);
 }
 
@@ -204,8 +212,8 @@ static int rings_make(struct ring ring[static RINGS], size_t size, struct err *e
 			continue;
 		while (i > 0)
 			mem_free(ring[--i].p);
-		return err_set(e, TALLY_ENOMEM, "there is no memory for two AUX rings of %zu bytes: ask for less with -m",
-			       size);
+		return err_set(e, TALLY_ENOMEM,
+			       "there is no memory for two AUX rings of %zu bytes: ask for less with -m", size);
 	}
 	return 0;
 }
@@ -271,7 +279,7 @@ static int enable(struct ptt_driver *d, uint32_t ctrl, struct err *e)
 
 	d->next = 0;
 	d->record = ctrl & PTT_CTRL_8DW ? 4 * PTT_8DW : 4 * PTT_4DW;
-	d->tracing = true;                    /* before EN: the first interrupt may come within it */
+	d->tracing = true; /* before EN: the first interrupt may come within it */
 	if ((rc = set(d, PTT_REG_TRACE_INT_STAT, PTT_PENDING, e)) < 0 ||
 	    (rc = set(d, PTT_REG_TRACE_INT_MASK, 0, e)) < 0 ||
 	    (rc = set(d, PTT_REG_TRACE_CTRL, ctrl | PTT_CTRL_EN, e)) < 0)
@@ -352,7 +360,7 @@ static int collect(struct ptt_driver *d, struct err *e)
 		return rc;
 	finished(d, pending, copy_or_leave);
 	if ((pending & PTT_PENDING) == PTT_PENDING)
-		return 0;                     /* there was no buffer for more */
+		return 0; /* there was no buffer for more */
 	if ((rc = get(d, PTT_REG_TRACE_WR_STS, &sts, e)) < 0)
 		return rc;
 	n = sts & PTT_WR_BYTES;
@@ -374,8 +382,10 @@ int ptt_driver_stop(struct ptt_driver *d, struct err *e)
 	commit(d);
 	if (rc < 0)
 		return rc;
-	return reached ? 0 : err_set(e, TALLY_EBUSY, "the device was not idle after it was stopped: the end of the trace "
-						     "may be damaged");
+	return reached ? 0 :
+			 err_set(e, TALLY_EBUSY,
+				 "the device was not idle after it was stopped: the end of the trace "
+				 "may be damaged");
 }
 
 /* ---- the reader --------------------------------------------------------------------------------- */

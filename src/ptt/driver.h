@@ -15,7 +15,7 @@
 
 struct ptt_regs {
 	void *arg;
-	int (*read)(void *arg, uint32_t off, uint32_t *value, struct err *e);   /* negative: the device is gone */
+	int (*read)(void *arg, uint32_t off, uint32_t *value, struct err *e); /* negative: the device is gone */
 	int (*write)(void *arg, uint32_t off, uint32_t value, struct err *e);
 	/* A while passes, for polls: `us` microseconds. NULL: nothing to wait for. */
 	void (*pause)(void *arg, uint32_t us);
@@ -23,10 +23,12 @@ struct ptt_regs {
 struct ptt_driver;
 /* memory: PTT_BUFFERS * PTT_BUFFER_BYTES that the device's DMA reaches at bus addresses base + offset; borrowed. Writes
  * the four addresses and the size once, reads range and location. -TALLY_ENOTSUP: that is no PTT device. */
-int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_t *memory, uint64_t base, struct err *e);
-void ptt_driver_close(struct ptt_driver *d);  /* stops a trace; NULL is fine */
+int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_t *memory, uint64_t base,
+		    struct err *e);
+void ptt_driver_close(struct ptt_driver *d); /* stops a trace; NULL is fine */
 void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upper, uint16_t *sicl, uint16_t *core);
-int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e);    /* -TALLY_EBUSY: timed out */
+int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value,
+			struct err *e); /* -TALLY_EBUSY: timed out */
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e);
 /* -TALLY_EBUSY: a trace is on, or the device is not idle; -TALLY_ENOMEM; -TALLY_EINVAL. ring: bytes, a multiple of
  * 4 MiB. A refused start changes nothing. What was not taken of the trace before is lost, and its records are told as

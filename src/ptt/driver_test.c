@@ -18,8 +18,8 @@ struct rig {
 	struct guest g;
 	struct ptt_driver *d;
 	struct buf log;
-	bool logging, deaf;                   /* deaf: interrupts don't reach the driver */
-	long fails_at;                        /* this access fails, and all after it; 0: none */
+	bool logging, deaf; /* deaf: interrupts don't reach the driver */
+	long fails_at;      /* this access fails, and all after it; 0: none */
 	long accesses;
 	uint32_t pauses;
 	/* a lie about a register; 0: none */
@@ -158,8 +158,11 @@ static void first_run(void)
 	buf_puts(&r.log, "R fe0 -> 00a00080\nR fe8 -> 00000002\n");
 	assert_int_equal(ptt_driver_tune_set(r.d, PTT_TUNE_qos_tx_p, 2, &e), 0);
 	tune_get(PTT_TUNE_qos_tx_p, 2);
-	assert_int_equal(ptt_driver_start(r.d, &(struct ptt_ask){ .filter = 0x80001, .type = 7, .direction = 2, .format = 1 },
-					  16 * MIB, &e), 0);
+	assert_int_equal(ptt_driver_start(r.d,
+					  &(struct ptt_ask){
+						  .filter = 0x80001, .type = 7, .direction = 2, .format = 1 },
+					  16 * MIB, &e),
+			 0);
 	r.logging = false;
 	ptt_driver_close(r.d);
 	ptt_dev_reset(r.g.dev);
@@ -180,7 +183,7 @@ static void second_run(void)
 		assert_int_equal(ptt_driver_tune_set(r.d, PTT_TUNE_qos_tx_cpl, values[i], &e), 0);
 		tune_get(PTT_TUNE_qos_tx_cpl, values[i] < 2 ? values[i] : 2);
 	}
-	for (int i = 0; i < 4; i++)           /* after values that the Linux driver refused */
+	for (int i = 0; i < 4; i++) /* after values that the Linux driver refused */
 		tune_get(PTT_TUNE_qos_tx_cpl, 2);
 	assert_int_equal(ptt_driver_start(r.d, &(struct ptt_ask){ .filter = 0x00001, .type = 1 }, 16 * MIB, &e), 0);
 }
@@ -331,12 +334,12 @@ static void a_late_reader_loses_whole_buffers_and_is_told_how_many_records(void 
 	assert_true(ptt_driver_has_room(r.d));
 	feed(4 * PER_BUFFER);
 	assert_false(ptt_driver_has_room(r.d));
-	feed(3 * PER_BUFFER);                 /* lost */
+	feed(3 * PER_BUFFER); /* lost */
 	assert_int_equal(ptt_driver_take(r.d, &a), 1);
 	next = assert_numbers(&a, 0);
 	assert_int_equal(a.flags, 0);
-	assert_false(ptt_driver_has_room(r.d));                /* it is still being read */
-	feed(PER_BUFFER);                     /* lost too */
+	assert_false(ptt_driver_has_room(r.d)); /* it is still being read */
+	feed(PER_BUFFER);                       /* lost too */
 	assert_int_equal(ptt_driver_take(r.d, &a), 1);
 	next = assert_numbers(&a, next);
 	assert_int_equal(next, 4 * PER_BUFFER);
@@ -662,8 +665,7 @@ static void what_is_taken_is_what_was_selected(void **state)
 			for (int k = 0; k < RUN; k++) {
 				t[k] = any_packet(&seed, now += chance(&seed, 50));
 				bool out = t[k].outbound, p = t[k].cls == PTT_CLASS_P, np = t[k].cls == PTT_CLASS_NP;
-				if ((t[k].port & 0x105) && !np &&
-				    (out ? !format : p || t[k].cls == PTT_CLASS_CPL_B)) {
+				if ((t[k].port & 0x105) && !np && (out ? !format : p || t[k].cls == PTT_CLASS_CPL_B)) {
 					want++;
 					want_sum += (uint64_t)t[k].dw[1] * want;
 				}

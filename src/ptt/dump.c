@@ -8,12 +8,12 @@
  */
 #include "ptt/dump_int.h"
 
-#define ROOM 4096                             /* far above the longest record in any form */
-#define DEVICE_MOST 31                        /* of a device's name in a line for people */
+#define ROOM 4096      /* far above the longest record in any form */
+#define DEVICE_MOST 31 /* of a device's name in a line for people */
 
 #define H1(h) h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h "e" h "f"
-const char dump_hex[256 * 2 + 1] = H1("0") H1("1") H1("2") H1("3") H1("4") H1("5") H1("6") H1("7")
-	H1("8") H1("9") H1("a") H1("b") H1("c") H1("d") H1("e") H1("f");
+const char dump_hex[256 * 2 + 1] = H1("0") H1("1") H1("2") H1("3") H1("4") H1("5") H1("6") H1("7") H1("8") H1("9")
+	H1("a") H1("b") H1("c") H1("d") H1("e") H1("f");
 
 /* ---- numbers ---------------------------------------------------------------- */
 static char *dump_dec(char *p, uint64_t v)
@@ -98,11 +98,16 @@ static const char *sig_message(const struct tlp *t)
 	if (t->code != 0x7f || (t->address >> 32 & 0xffff) != 1)
 		return NULL;
 	switch ((uint32_t)t->address >> 24) {
-	case 0x00: return "LN";
-	case 0x01: return "Hierarchy_ID";
-	case 0x08: return "DRS";
-	case 0x09: return "FRS";
-	default: return NULL;
+	case 0x00:
+		return "LN";
+	case 0x01:
+		return "Hierarchy_ID";
+	case 0x08:
+		return "DRS";
+	case 0x09:
+		return "FRS";
+	default:
+		return NULL;
 	}
 }
 
@@ -181,8 +186,7 @@ static char *attributes(char *p, const struct tlp *t)
 	if (t->attr & 4)
 		p = dump_text(p, " ido");
 	if (t->at != 0) {
-		static const char *const at[] = { "", " translation request", " translated",
-						  " at 3 (reserved)" };
+		static const char *const at[] = { "", " translation request", " translated", " at 3 (reserved)" };
 		p = dump_text(p, at[t->at & 3]);
 	}
 	return p;
@@ -209,7 +213,10 @@ static char *prefix(char *p, const struct tlp *t)
 
 static char *flags(char *p, const struct tlp *t)
 {
-	static const struct { uint8_t offset; char text[4]; } flag[] = {
+	static const struct {
+		uint8_t offset;
+		char text[4];
+	} flag[] = {
 		{ offsetof(struct tlp, td), " td" },
 		{ offsetof(struct tlp, ep), " ep" },
 		{ offsetof(struct tlp, ln), " ln" },

@@ -10,7 +10,7 @@
 
 #include "ptt/dump.h"
 
-extern const char dump_hex[256 * 2 + 1];      /* the two digits of each byte */
+extern const char dump_hex[256 * 2 + 1]; /* the two digits of each byte */
 
 static inline char *dump_byte(char *p, uint8_t byte)
 {
@@ -40,6 +40,6 @@ static inline char *dump_pad(char *p, const char *column, int width)
 	return p;
 }
 
-char *dump_hex_short(char *p, uint64_t v);    /* no zeros in front */
+char *dump_hex_short(char *p, uint64_t v); /* no zeros in front */
 
 #endif

@@ -22,11 +22,14 @@
 static_assert(sizeof(SPACES) == 30 + 1, "ten bytes of perf's hex column stay empty");
 #define START ".  00000000: 00 00 00 00 " SPACES
 #define LINE(name) START "  " name "\n"
-#define DIGITS 3                              /* where a line's offset begins */
-#define BYTES 13                              /* where its bytes do */
+#define DIGITS 3 /* where a line's offset begins */
+#define BYTES 13 /* where its bytes do */
 
 /* A line of the template: where it starts, which DW of the record it shows, at which offset. */
-struct line { uint16_t at; uint8_t dw, perf, spec; };
+struct line {
+	uint16_t at;
+	uint8_t dw, perf, spec;
+};
 struct form {
 	const char *text;
 	const struct line *line;
@@ -37,20 +40,26 @@ struct form {
 #define L0 (sizeof(LINE("Prefix")) - 1)
 #define L1 (sizeof(LINE("Header DWn")) - 1)
 static const struct form eight = {
-	LINE("Prefix") LINE("Header DW0") LINE("Header DW1") LINE("Header DW2") LINE("Header DW3")
-	LINE("Time"),
+	LINE("Prefix") LINE("Header DW0") LINE("Header DW1") LINE("Header DW2") LINE("Header DW3") LINE("Time"),
 	(const struct line[]){
-		{ 0, 1, 0x04, 0x00 }, { L0, 2, 0x08, 0x04 }, { L0 + L1, 3, 0x0c, 0x08 },
-		{ L0 + 2 * L1, 4, 0x10, 0x0c }, { L0 + 3 * L1, 5, 0x14, 0x10 },
+		{ 0, 1, 0x04, 0x00 },
+		{ L0, 2, 0x08, 0x04 },
+		{ L0 + L1, 3, 0x0c, 0x08 },
+		{ L0 + 2 * L1, 4, 0x10, 0x0c },
+		{ L0 + 3 * L1, 5, 0x14, 0x10 },
 		{ L0 + 4 * L1, 7, 0x1c, 0x14 },
 	},
-	L0 + 4 * L1 + sizeof(LINE("Time")) - 1, 6, 4 * PTT_8DW,
+	L0 + 4 * L1 + sizeof(LINE("Time")) - 1,
+	6,
+	4 * PTT_8DW,
 };
 /* The lines behind the first, which is written by fields(). */
 static const struct form four = {
 	LINE("Header DW1") LINE("Header DW2") LINE("Header DW3"),
 	(const struct line[]){ { 0, 1, 4, 4 }, { L1, 2, 8, 8 }, { 2 * L1, 3, 12, 12 } },
-	3 * L1, 3, 4 * PTT_4DW,
+	3 * L1,
+	3,
+	4 * PTT_4DW,
 };
 
 static inline void digits(char *line, uint32_t offset, uint32_t dw, bool spec)

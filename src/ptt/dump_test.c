@@ -34,40 +34,58 @@ static const struct line {
 	struct handmade h;
 	const char *want;
 } lines[] = {
-	{ PTT_8DW, { .fmt = 3, .length = 1, .dw1 = 0x01001e0f, .dw2 = 4, .dw3 = 0x02810040, .time = 2 },
+	{ PTT_8DW,
+	  { .fmt = 3, .length = 1, .dw1 = 0x01001e0f, .dw2 = 4, .dw3 = 0x02810040, .time = 2 },
 	  "        1002 hisi_ptt0_2  MWr64        01:00.0   0x01e     1     4 f/0 0x402810040\n" },
-	{ PTT_8DW, { .fmt = 0, .length = 0, .dw1 = 0xff1f21ff, .dw2 = 0x40001000, .tag_high = 3,
-		     .dw0 = 7u << 20 | 1 << 18 | 3 << 12 | 1 << 10 | 1 << 14 | 1 << 15 | 1 << 17 },
+	{ PTT_8DW,
+	  { .fmt = 0,
+	    .length = 0,
+	    .dw1 = 0xff1f21ff,
+	    .dw2 = 0x40001000,
+	    .tag_high = 3,
+	    .dw0 = 7u << 20 | 1 << 18 | 3 << 12 | 1 << 10 | 1 << 14 | 1 << 15 | 1 << 17 },
 	  "        1000 hisi_ptt0_2  MRd32        ff:03.7   0x321  1024     - f/f 0x40001000"
 	  " tc 7 ns ro ido translation request td ep ln\n" },
-	{ PTT_4DW, { .fmt = 2, .length = 2, .dw1 = 0x0100ab12, .dw2 = 0x1002, .th = 1, .so = 1 },
+	{ PTT_4DW,
+	  { .fmt = 2, .length = 2, .dw1 = 0x0100ab12, .dw2 = 0x1002, .th = 1, .so = 1 },
 	  "        1000 hisi_ptt0_2  MWr32        01:00.0   0x0ab     2     2 2/1 0x1000 so th ph 2 st 0xab\n" },
-	{ PTT_8DW, { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x91312345, .dw0 = 3 << 10 },
+	{ PTT_8DW,
+	  { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x91312345, .dw0 = 3 << 10 },
 	  "        1000 hisi_ptt0_2  MRd64        01:00.0   0x001     4     - f/0 0x0 at 3 (reserved)"
 	  " prefix 0x91312345 pasid 0x12345 exec priv\n" },
-	{ PTT_8DW, { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x90550000 },
+	{ PTT_8DW,
+	  { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x90550000 },
 	  "        1000 hisi_ptt0_2  MRd64        01:00.0   0x001     4     - f/0 0x0 prefix 0x90550000 ExtTPH\n" },
-	{ PTT_8DW, { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x12345678 },
+	{ PTT_8DW,
+	  { .fmt = 1, .length = 4, .dw1 = 0x0100010f, .prefix = 0x12345678 },
 	  "        1000 hisi_ptt0_2  MRd64        01:00.0   0x001     4     - f/0 0x0 prefix 0x12345678 reserved\n" },
-	{ PTT_4DW, { .fmt = 2, .type = 4, .length = 1, .dw1 = 0x0000040f, .dw2 = 0x01080e54 },
+	{ PTT_4DW,
+	  { .fmt = 2, .type = 4, .length = 1, .dw1 = 0x0000040f, .dw2 = 0x01080e54 },
 	  "        1000 hisi_ptt0_2  CfgWr0       00:00.0   0x004     1     4 f/0 01:01.0 reg 0xe54\n" },
-	{ PTT_4DW, { .fmt = 0, .type = 2, .length = 1, .dw1 = 0x00000401, .dw2 = 0x3f8 },
+	{ PTT_4DW,
+	  { .fmt = 0, .type = 2, .length = 1, .dw1 = 0x00000401, .dw2 = 0x3f8 },
 	  "        1000 hisi_ptt0_2  IORd         00:00.0   0x004     1     - 1/0 0x3f8\n" },
-	{ PTT_4DW, { .fmt = 2, .type = 0x0a, .length = 2, .dw1 = 0x02000005, .dw2 = 0x01001e02 },
+	{ PTT_4DW,
+	  { .fmt = 2, .type = 0x0a, .length = 2, .dw1 = 0x02000005, .dw2 = 0x01001e02 },
 	  "        1000 hisi_ptt0_2  CplD         01:00.0   0x01e     2     5 -   SC from 02:00.0 byte count 5"
 	  " lower address 0x2\n" },
-	{ PTT_4DW, { .fmt = 0, .type = 0x0a, .dw1 = 0x02007004, .dw2 = 0x01001e00 },
+	{ PTT_4DW,
+	  { .fmt = 0, .type = 0x0a, .dw1 = 0x02007004, .dw2 = 0x01001e00 },
 	  "        1000 hisi_ptt0_2  Cpl          01:00.0   0x01e     -     - -   reserved status 3 from 02:00.0"
 	  " byte count 4 lower address 0x0 bcm\n" },
-	{ PTT_4DW, { .fmt = 1, .type = 0x10, .dw1 = 0x01000030 },
+	{ PTT_4DW,
+	  { .fmt = 1, .type = 0x10, .dw1 = 0x01000030 },
 	  "        1000 hisi_ptt0_2  Msg          01:00.0   0x000     -     - -   ERR_COR code 0x30 to RC\n" },
-	{ PTT_4DW, { .fmt = 3, .type = 0x12, .length = 1, .dw1 = 0x0100007f, .dw2 = 0x02000001, .dw3 = 0x08000000 },
+	{ PTT_4DW,
+	  { .fmt = 3, .type = 0x12, .length = 1, .dw1 = 0x0100007f, .dw2 = 0x02000001, .dw3 = 0x08000000 },
 	  "        1000 hisi_ptt0_2  MsgD         01:00.0   0x000     1     4 -   Vendor_Defined_1 code 0x7f DRS"
 	  " by ID 02:00.0 dw2 0x02000001 dw3 0x08000000\n" },
-	{ PTT_4DW, { .fmt = 1, .type = 0x16, .dw1 = 0x01000055 },
+	{ PTT_4DW,
+	  { .fmt = 1, .type = 0x16, .dw1 = 0x01000055 },
 	  "        1000 hisi_ptt0_2  Msg          01:00.0   0x000     -     - -   reserved code 0x55 reserved"
 	  " route 6\n" },
-	{ PTT_4DW, { .fmt = 3, .type = 0x1f, .length = 9, .dw1 = 1, .dw2 = 2, .dw3 = 3 },
+	{ PTT_4DW,
+	  { .fmt = 3, .type = 0x1f, .length = 9, .dw1 = 1, .dw2 = 2, .dw3 = 3 },
 	  "        1000 hisi_ptt0_2  reserved     -         -         9     - -   header fmt 3 type 0x1f"
 	  " dw1 0x00000001 dw2 0x00000002 dw3 0x00000003\n" },
 };
@@ -190,10 +208,18 @@ static void perf_text_of_4dw_is_that_of_perf(void **state)
 	struct buf b = { 0 };
 
 	(void)state;
-	end = handmade(end, PTT_4DW, &(struct handmade){ .fmt = 3, .length = 64, .time = 2, .dw1 = 0x010135ff,
-							 .dw2 = 0x4, .dw3 = 0x78e51000 });
-	handmade(end, PTT_4DW, &(struct handmade){ .fmt = 3, .type = 0x1f, .length = 0x3ff, .time = 0x7ff,
-						   .tag_high = 3, .th = 1, .so = 1, .dw1 = 0xa5 });
+	end = handmade(end, PTT_4DW,
+		       &(struct handmade){
+			       .fmt = 3, .length = 64, .time = 2, .dw1 = 0x010135ff, .dw2 = 0x4, .dw3 = 0x78e51000 });
+	handmade(end, PTT_4DW,
+		 &(struct handmade){ .fmt = 3,
+				     .type = 0x1f,
+				     .length = 0x3ff,
+				     .time = 0x7ff,
+				     .tag_high = 3,
+				     .th = 1,
+				     .so = 1,
+				     .dw1 = 0xa5 });
 	const struct ptt_chunk c = { .p = p, .n = 32, .format = PTT_4DW, .first = true, .total = 0x100009 };
 	ptt_dump_perf(&b, &c, false);
 	expect(&b, ". ... HISI PTT data: size 1048576 bytes\n"
@@ -214,8 +240,14 @@ static void perf_text_of_8dw_is_that_of_perf(void **state)
 	uint8_t p[32];
 
 	(void)state;
-	handmade(p, PTT_8DW, &(struct handmade){ .fmt = 3, .length = 64, .dw1 = 0x010135ff, .dw2 = 4,
-						 .dw3 = 0x78e51000, .prefix = 0x910b3fa7, .time = 0xffff0002 });
+	handmade(p, PTT_8DW,
+		 &(struct handmade){ .fmt = 3,
+				     .length = 64,
+				     .dw1 = 0x010135ff,
+				     .dw2 = 4,
+				     .dw3 = 0x78e51000,
+				     .prefix = 0x910b3fa7,
+				     .time = 0xffff0002 });
 	const struct ptt_chunk c = { .p = p, .n = 32, .format = PTT_8DW, .at = 0x12345660, .total = 999 };
 	ptt_dump_perf(&b, &c, false);
 	expect(&b, ".  12345664: 91 0b 3f a7" PAD "Prefix\n"
@@ -281,7 +313,8 @@ static void a_long_chunk_is_printed_to_its_end(void **state)
 
 	(void)state;
 	assert_non_null(p);
-	BOTH(f) {
+	BOTH(f)
+	{
 		size_t lines_of = f == PTT_8DW ? 6 : 4, seen = 0;
 		const struct ptt_chunk c = { .p = p, .n = RECORDS * 4 * f + 7, .format = f };
 		ptt_dump_perf(&b, &c, false);
@@ -303,7 +336,7 @@ static void memory_that_runs_out_is_remembered(void **state)
 	const long before = mem_live();
 
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct buf b = { 0 };
 		mem_fail_at(n);
 		ptt_dump_line(&b, &t, "d");

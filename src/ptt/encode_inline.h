@@ -51,9 +51,9 @@ static inline void ptt_encode_4dw(uint8_t *to, const uint32_t dw[static 4], uint
 
 	ptt_put_header(to, dw);
 	ptt_put_le32(to, (dw0 & 0x7f800000) << 1 |     /* Fmt[1:0] Type T9 */
-			 flags << 17 |                 /* T8 TH SO */
-			 (dw0 & 0x3ff) << 11 |         /* Length */
-			 (time & 0x7ff));
+				 flags << 17 |         /* T8 TH SO */
+				 (dw0 & 0x3ff) << 11 | /* Length */
+				 (time & 0x7ff));
 }
 
 #endif

@@ -17,21 +17,23 @@
 
 #define ROOT 0
 #define TAGS_MOST 16384
-#define NO_FATE 0xff                          /* never answered */
+#define NO_FATE 0xff /* never answered */
 
 /* An open request; what is left to answer. */
 struct open_request {
 	uint64_t due, opened, first, address;
 	uint32_t tag, left, pieces;
-	uint8_t who, completer, row, fate;    /* fate: completion status, or NO_FATE */
-	bool relaxed, data;                   /* data: the completions have some */
+	uint8_t who, completer, row, fate; /* fate: completion status, or NO_FATE */
+	bool relaxed, data;                /* data: the completions have some */
 };
 struct tags {
-	uint16_t *free, *lost;                /* free: a ring; lost: open for ever */
+	uint16_t *free, *lost; /* free: a ring; lost: open for ever */
 	uint32_t head, nfree, nlost;
 };
 /* DMA goes through memory in order: where a requester's reads and its writes go on. */
-struct stream { uint32_t page, offset; };
+struct stream {
+	uint32_t page, offset;
+};
 struct ptt_gen {
 	struct ptt_gen_opts o;
 	struct stream stream[PTT_GEN_REQUESTERS][2];
@@ -299,10 +301,17 @@ static void ask(struct ptt_gen *g, uint32_t who, struct packet *k, uint64_t byte
 	bool data = left != 0;
 	uint32_t completer = who == ROOT ? 1 + below(g, t->nrequesters - 1) : ROOT;
 	struct open_request q = {
-		.opened = t->now, .due = t->now + 150 + below(g, 100) + (chance(g, 20000) ? below(g, 5000) : 0),
-		.address = address, .tag = k->tag, .left = left, .who = (uint8_t)who, .row = k->row,
-		.completer = (uint8_t)completer, .fate = choose_fate(g, y->layout == TLP_CFG),
-		.relaxed = k->relaxed, .data = data,
+		.opened = t->now,
+		.due = t->now + 150 + below(g, 100) + (chance(g, 20000) ? below(g, 5000) : 0),
+		.address = address,
+		.tag = k->tag,
+		.left = left,
+		.who = (uint8_t)who,
+		.row = k->row,
+		.completer = (uint8_t)completer,
+		.fate = choose_fate(g, y->layout == TLP_CFG),
+		.relaxed = k->relaxed,
+		.data = data,
 	};
 	if (y->layout == TLP_CFG)
 		k->completer = t->completer[completer].id;
@@ -318,7 +327,11 @@ static void ask(struct ptt_gen *g, uint32_t who, struct packet *k, uint64_t byte
 }
 
 /* A stretch of bytes within one of the requester's pages. */
-struct stretch { uint64_t address; uint32_t bytes, dws; struct ptt_gen_page *page; };
+struct stretch {
+	uint64_t address;
+	uint32_t bytes, dws;
+	struct ptt_gen_page *page;
+};
 
 static struct stretch stretch_at(struct ptt_gen *g, uint32_t who, uint32_t page, uint32_t offset, uint32_t bytes)
 {
@@ -335,7 +348,7 @@ static struct stretch stray(struct ptt_gen *g, uint32_t who, uint32_t most)
 {
 	uint32_t offset = below(g, 64) * 64, bytes = 4u << below(g, 5);
 
-	if (below(g, 2) == 0) {               /* neither starts nor ends on a DW */
+	if (below(g, 2) == 0) { /* neither starts nor ends on a DW */
 		offset += below(g, 64);
 		bytes = 1 + below(g, most);
 	}
@@ -372,9 +385,10 @@ static uint8_t sized(uint64_t address, uint8_t row32)
 	return row32 + (address >> 32 != 0);
 }
 static_assert(TLP_ROW_MRd64 == TLP_ROW_MRd32 + 1 && TLP_ROW_MWr64 == TLP_ROW_MWr32 + 1 &&
-	      TLP_ROW_MRdLk64 == TLP_ROW_MRdLk32 + 1 && TLP_ROW_DMWr64 == TLP_ROW_DMWr32 + 1 &&
-	      TLP_ROW_FetchAdd64 == TLP_ROW_FetchAdd32 + 1 && TLP_ROW_Swap64 == TLP_ROW_Swap32 + 1 &&
-	      TLP_ROW_CAS64 == TLP_ROW_CAS32 + 1, "the wide form of a request is the next row");
+		      TLP_ROW_MRdLk64 == TLP_ROW_MRdLk32 + 1 && TLP_ROW_DMWr64 == TLP_ROW_DMWr32 + 1 &&
+		      TLP_ROW_FetchAdd64 == TLP_ROW_FetchAdd32 + 1 && TLP_ROW_Swap64 == TLP_ROW_Swap32 + 1 &&
+		      TLP_ROW_CAS64 == TLP_ROW_CAS32 + 1,
+	      "the wide form of a request is the next row");
 
 static void count_read(struct ptt_gen *g, uint32_t who, uint32_t dws, uint64_t bytes)
 {
@@ -406,14 +420,14 @@ static void memory_read(struct ptt_gen *g, uint32_t who, uint32_t tag, uint8_t r
 	k.tag = tag;
 	k.relaxed = below(g, 3) == 0;
 	k.be = enables(&s);
-	if (chance(g, 5000)) {                /* a read of nothing: one DW comes, Byte Count says 1 */
+	if (chance(g, 5000)) { /* a read of nothing: one DW comes, Byte Count says 1 */
 		s.dws = 1;
 		s.address &= ~3ull;
 		k.be = 0;
 		left = 1;
 		bytes = 0;
 	} else if (s.address % 4 == 0 && s.bytes % 4 == 0 && chance(g, 20000)) {
-		k.hints = true;               /* the byte enables are a steering tag */
+		k.hints = true; /* the byte enables are a steering tag */
 		k.be = (uint8_t)below(g, 256);
 	}
 	k.dws = s.dws;
@@ -510,7 +524,9 @@ static void register_access(struct ptt_gen *g, uint32_t who, uint32_t tag, uint8
 
 static void message(struct ptt_gen *g, uint32_t who)
 {
-	static const struct { uint8_t code, route; } kinds[] = {
+	static const struct {
+		uint8_t code, route;
+	} kinds[] = {
 		{ 0x10, 4 }, { 0x18, 0 }, { 0x20, 4 }, { 0x24, 4 }, { 0x30, 0 }, { 0x31, 0 }, { 0x52, 4 }, { 0x7f, 2 },
 	};
 	uint32_t i = below(g, COUNT(kinds));
@@ -633,9 +649,9 @@ static int settle_opts(struct ptt_gen_opts *o)
 	o->format = o->format ? o->format : PTT_8DW;
 	o->time = o->time ? o->time : PTT_TIME_ABS;
 	if (o->requesters < 2 || o->requesters > PTT_GEN_REQUESTERS || o->tags > (o->tag14 ? TAGS_MOST : 1024) ||
-	    !power_of_two(o->mps, 128, 4096) || !power_of_two(o->mrrs, 128, 4096) ||
-	    !power_of_two(o->rcb, 64, 128) || o->pages > 4096 || o->faults > 1000000 ||
-	    (o->format != PTT_4DW && o->format != PTT_8DW) || o->time > PTT_TIME_DELTA)
+	    !power_of_two(o->mps, 128, 4096) || !power_of_two(o->mrrs, 128, 4096) || !power_of_two(o->rcb, 64, 128) ||
+	    o->pages > 4096 || o->faults > 1000000 || (o->format != PTT_4DW && o->format != PTT_8DW) ||
+	    o->time > PTT_TIME_DELTA)
 		return -TALLY_EINVAL;
 	return 0;
 }
@@ -692,7 +708,8 @@ int ptt_gen_open(struct ptt_gen **ret, const struct ptt_gen_opts *o)
 	place_requesters(g);
 	*ret = g;
 	return 0;
-fail:	ptt_gen_close(g);
+fail:
+	ptt_gen_close(g);
 	return rc;
 }
 

@@ -52,7 +52,7 @@ void gen_encode(const struct packet *k, const struct ptt_gen_opts *o, uint32_t t
 	uint32_t t9 = k->tag >> 9 & 1, t8 = k->tag >> 8 & 1, length = k->dws & 0x3ff;
 	uint32_t fmt = y->fmt, type = y->type | k->route, dw[4];
 
-	if (y->cls == TLP_RESERVED)           /* any code that nobody has */
+	if (y->cls == TLP_RESERVED) /* any code that nobody has */
 		fmt = 1, type = 0x0a;
 	dw[0] = fmt << 29 | type << 24 | t9 << 23 | t8 << 19 | (uint32_t)k->hints << 16 | (uint32_t)k->digest << 15 |
 		(uint32_t)k->poisoned << 14 | (uint32_t)k->relaxed << 13 | length;

@@ -6,7 +6,7 @@
 
 /* A packet before it is bytes. */
 struct packet {
-	uint8_t row;                          /* of tlp_type.def */
+	uint8_t row; /* of tlp_type.def */
 	uint8_t be, code, route, status, lower;
 	bool relaxed, poisoned, digest, hints;
 	uint16_t requester, segment, completer, reg, byte_count;

@@ -53,8 +53,7 @@ static void every_fault_and_nearly_every_type_occurs(void **state)
 			    f == PTT_FAULT_UNANSWERED);
 	assert_true(t->outstanding != 0);
 	for (unsigned i = 0; i <= TLP_ROW_CAS64; i++)
-		assert_true(t->type[i].tlps != 0 || i == TLP_ROW_MRdLk32 || i == TLP_ROW_TCfgRd ||
-			    i == TLP_ROW_CplLk);
+		assert_true(t->type[i].tlps != 0 || i == TLP_ROW_MRdLk32 || i == TLP_ROW_TCfgRd || i == TLP_ROW_CplLk);
 	ptt_gen_close(g);
 	mem_free(p);
 }
@@ -91,9 +90,12 @@ static void packets_keep_to_the_limits(void **state)
 static void options_beyond_their_bounds_are_refused(void **state)
 {
 	static const struct ptt_gen_opts bad[] = {
-		{ .requesters = 1 }, { .requesters = PTT_GEN_REQUESTERS + 1 }, { .tags = 1025 },
-		{ .tag14 = true, .tags = 16385 }, { .mps = 100 }, { .mps = 8192 }, { .mrrs = 64 }, { .rcb = 256 },
-		{ .pages = 4097 }, { .format = 5 }, { .time = 3 }, { .faults = 1000001 },
+		{ .requesters = 1 }, { .requesters = PTT_GEN_REQUESTERS + 1 },
+		{ .tags = 1025 },    { .tag14 = true, .tags = 16385 },
+		{ .mps = 100 },      { .mps = 8192 },
+		{ .mrrs = 64 },      { .rcb = 256 },
+		{ .pages = 4097 },   { .format = 5 },
+		{ .time = 3 },       { .faults = 1000001 },
 	};
 	struct ptt_gen *g;
 
@@ -106,7 +108,7 @@ static void options_beyond_their_bounds_are_refused(void **state)
 static void every_failing_allocation_is_reported(void **state)
 {
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct ptt_gen_opts o = { .requesters = 3 };
 		struct ptt_gen *g = NULL;
 		mem_fail_at(n);

@@ -48,8 +48,7 @@ int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding)
 		return most <= MOST_LIMIT ? -TALLY_ENOMEM : -TALLY_EINVAL;
 	while (1u << bits < 4 * most)
 		bits++;
-	*m = (struct ptt_match){ .mask = (1u << bits) - 1, .shift = 64 - bits, .most = most,
-				 .free = MATCH_NONE };
+	*m = (struct ptt_match){ .mask = (1u << bits) - 1, .shift = 64 - bits, .most = most, .free = MATCH_NONE };
 	m->slot = mem_alloc(((size_t)most + 1) * sizeof(*m->slot));
 	m->place = mem_alloc(((size_t)m->mask + 1) * sizeof(*m->place));
 	if (m->slot == NULL || m->place == NULL) {
@@ -78,8 +77,9 @@ static void rebuild(struct ptt_match *m)
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
 	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
-		*match_find(m, m->slot[i].key) = (struct match_place){ m->slot[i].key, i,
-			*match_gaps(m, m->slot[i].pair.request.device), m->slot[i].left != 0 };
+		*match_find(m, m->slot[i].key) =
+			(struct match_place){ m->slot[i].key, i, *match_gaps(m, m->slot[i].pair.request.device),
+					      m->slot[i].left != 0 };
 }
 
 /* The place of key, which is in the table from now on. */
@@ -163,7 +163,8 @@ bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t)
 	struct match_place *p = match_find(m, key);
 	uint32_t device = key_device(key);
 
-	if (!m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] || p->key == 0 || p->slot == MATCH_NONE || p->twice != 0)
+	if (!m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] || p->key == 0 || p->slot == MATCH_NONE ||
+	    p->twice != 0)
 		return false;
 	struct match_slot *s = &m->slot[p->slot];
 	const struct tlp *q = &s->pair.request;
@@ -213,7 +214,7 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	x->latency_first |= x->latency & (0 - (uint64_t)(x->completions == 0));
 	x->completions++;
 	x->bytes += a->bytes;
-	x->status = a->status;                /* one that is not SC is the last */
+	x->status = a->status; /* one that is not SC is the last */
 	s->received_dw += a->length_dw;
 	s->pair.completer = a->completer;
 	if (!is_last(s, a))
@@ -236,9 +237,14 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 		*where = *t;
 	} else if (t->class == TLP_CPL) {
 		const struct match_answer a = {
-			.time = t->time, .bytes = t->bytes, .length_dw = t->length_dw,
-			.byte_count = t->byte_count, .completer = t->completer, .status = t->status,
-			.lower_address = t->lower_address, .bcm = t->bcm,
+			.time = t->time,
+			.bytes = t->bytes,
+			.length_dw = t->length_dw,
+			.byte_count = t->byte_count,
+			.completer = t->completer,
+			.status = t->status,
+			.lower_address = t->lower_address,
+			.bcm = t->bcm,
 		};
 		what = match_completion(m, key, &a, &p);
 	}
@@ -252,7 +258,8 @@ uint32_t ptt_match_outstanding(const struct ptt_match *m)
 	return m->used;
 }
 
-uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p), void *arg)
+uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p),
+		       void *arg)
 {
 	uint32_t n = 0, next;
 

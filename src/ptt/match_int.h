@@ -10,14 +10,14 @@
 /* 17 bits of device, 14 of tag: what does not fit is far beyond what a reader yields. The top bit keeps it from 0. */
 static inline uint64_t match_key(uint32_t device, uint16_t segment, uint16_t requester, uint32_t tag)
 {
-	return 1ull << 63 | (uint64_t)(device & 0x1ffff) << 46 | (uint64_t)segment << 30 |
-	       (uint64_t)requester << 14 | (tag & 0x3fff);
+	return 1ull << 63 | (uint64_t)(device & 0x1ffff) << 46 | (uint64_t)segment << 30 | (uint64_t)requester << 14 |
+	       (tag & 0x3fff);
 }
 
 /* What a completion tells its request. */
 struct match_answer {
 	uint64_t time;
-	uint32_t bytes, length_dw;            /* length 0: no data */
+	uint32_t bytes, length_dw; /* length 0: no data */
 	uint16_t byte_count, completer;
 	uint8_t status, lower_address;
 	bool bcm;
@@ -35,30 +35,34 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 /* ---- the table, for a loop over many records (stats_pair.c) ----------------------------------------------- */
 
 #define MATCH_NONE UINT32_MAX
-#define MATCH_DEVICES 64u                     /* whose gaps are known apart */
+#define MATCH_DEVICES 64u /* whose gaps are known apart */
 
 struct match_slot {
 	struct ptt_pair pair;
 	uint64_t key;
 	uint32_t received_dw;
-	uint32_t left;                        /* of a request that was seen twice: Byte Count of the last completion */
-	uint32_t older, newer;                /* by age, in a ring; `newer` also links free slots */
+	uint32_t left;         /* of a request that was seen twice: Byte Count of the last completion */
+	uint32_t older, newer; /* by age, in a ring; `newer` also links free slots */
 };
 /* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. twice: 0, or the request was seen
  * twice, and so will be 1 less completions that were seen once. */
-struct match_place { uint64_t key; uint32_t slot; uint16_t gaps, twice; };
+struct match_place {
+	uint64_t key;
+	uint32_t slot;
+	uint16_t gaps, twice;
+};
 
 struct ptt_match {
-	struct match_slot *slot;              /* `most` of them, and one from which the list by age starts and where it ends */
+	struct match_slot *slot; /* `most` of them, and one from which the list by age starts and where it ends */
 	struct match_place *place;
 	uint32_t mask, shift;
-	uint32_t keys;                        /* places that are not empty */
-	uint32_t most, used;                  /* slots */
-	uint32_t fresh;                       /* slots from here on were never used */
+	uint32_t keys;       /* places that are not empty */
+	uint32_t most, used; /* slots */
+	uint32_t fresh;      /* slots from here on were never used */
 	uint32_t free;
-	uint16_t gaps[MATCH_DEVICES];         /* so far, by device */
+	uint16_t gaps[MATCH_DEVICES]; /* so far, by device */
 	bool twice[MATCH_DEVICES];
-	struct ptt_pair given_up;             /* whose slot was taken again at once */
+	struct ptt_pair given_up; /* whose slot was taken again at once */
 };
 
 /* The place of key, or the empty one where it would go. */

@@ -26,15 +26,25 @@ static int close_it(void **state)
 
 static struct tlp read_of(uint32_t tag, uint64_t time, uint32_t dws)
 {
-	return (struct tlp){ .class = TLP_NP, .type_index = TLP_ROW_MRd32, .requester = 0x100, .tag = tag,
-			     .time = time, .length_dw = dws };
+	return (struct tlp){ .class = TLP_NP,
+			     .type_index = TLP_ROW_MRd32,
+			     .requester = 0x100,
+			     .tag = tag,
+			     .time = time,
+			     .length_dw = dws };
 }
 
 /* A completion with data; `left` is its Byte Count. */
 static struct tlp data_for(uint32_t tag, uint64_t time, uint32_t dws, uint32_t left)
 {
-	return (struct tlp){ .class = TLP_CPL, .type_index = TLP_ROW_CplD, .requester = 0x100, .tag = tag,
-			     .time = time, .length_dw = dws, .byte_count = (uint16_t)left, .completer = 0x200,
+	return (struct tlp){ .class = TLP_CPL,
+			     .type_index = TLP_ROW_CplD,
+			     .requester = 0x100,
+			     .tag = tag,
+			     .time = time,
+			     .length_dw = dws,
+			     .byte_count = (uint16_t)left,
+			     .completer = 0x200,
 			     .bytes = left < 4 * dws ? left : 4 * dws };
 }
 
@@ -209,7 +219,9 @@ static void posted_requests_are_nobodys(void **state)
 	assert_int_equal(ptt_match_outstanding(m), 0);
 }
 
-struct seen { uint32_t tag[8], n; };
+struct seen {
+	uint32_t tag[8], n;
+};
 static void see(void *arg, const struct ptt_pair *p)
 {
 	struct seen *s = arg;
@@ -260,7 +272,7 @@ static void a_room_beyond_reason_is_refused(void **state)
 static void every_failing_allocation_is_reported(void **state)
 {
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		struct ptt_match *x = NULL;
 		mem_fail_at(n);
 		int rc = ptt_match_open(&x, 100);

@@ -84,7 +84,7 @@ struct record {
 
 static struct record record_of(const uint8_t *p, uint64_t at)
 {
-	return (struct record){pdata_u32(p), pdata_u16(p + 4), pdata_u16(p + 6), at};
+	return (struct record){ pdata_u32(p), pdata_u16(p + 4), pdata_u16(p + 6), at };
 }
 
 static bool record_plausible(const struct record *h)
@@ -105,7 +105,7 @@ static bool is_auxtrace(struct ptt_reader *r, uint64_t at)
 /* The next AUXTRACE record from `at` on, or where the data ends. */
 static uint64_t find_auxtrace(struct ptt_reader *r, uint64_t at)
 {
-	static const uint8_t head[8] = {PDATA_R_AUXTRACE, 0, 0, 0, 0, 0, PDATA_AUXTRACE, 0};
+	static const uint8_t head[8] = { PDATA_R_AUXTRACE, 0, 0, 0, 0, 0, PDATA_AUXTRACE, 0 };
 
 	for (;;) {
 		size_t most = r->limit - at < PTT_WINDOW_MOST ? r->limit - at : PTT_WINDOW_MOST;
@@ -299,9 +299,7 @@ static void run_end(struct ptt_reader *r, struct pdata_run *run)
 		exact = 0;
 	if (run->c.total > room) {
 		pdata_trouble(r, PDATA_T_LIE);
-		run->c.total = exact && exact <= room && (exact + 7) / 8 * 8 <= room
-		                       ? (exact + 7) / 8 * 8
-		                       : room;
+		run->c.total = exact && exact <= room && (exact + 7) / 8 * 8 <= room ? (exact + 7) / 8 * 8 : room;
 	}
 	run->rest = run->end = run->start + run->c.total;
 	if (r->opts.as_perf)
@@ -331,16 +329,16 @@ static struct pdata_stream *stream_of(struct ptt_reader *r, uint32_t device, uin
 /* AUXTRACE: u64 size, offset, reference; u32 idx, tid, cpu, 0. */
 static void auxtrace(struct ptt_reader *r, const uint8_t *p)
 {
-	struct pdata_run run = {.start = r->at};
+	struct pdata_run run = { .start = r->at };
 	int d;
 	bool sure;
 
-	run.c = (struct ptt_chunk){.total = pdata_u64(p + 8),
-	                           .aux_offset = pdata_u64(p + 16),
-	                           .ref = pdata_u64(p + 24),
-	                           .idx = pdata_u32(p + 32),
-	                           .tid = pdata_u32(p + 36),
-	                           .cpu = pdata_u32(p + 40)};
+	run.c = (struct ptt_chunk){ .total = pdata_u64(p + 8),
+				    .aux_offset = pdata_u64(p + 16),
+				    .ref = pdata_u64(p + 24),
+				    .idx = pdata_u32(p + 32),
+				    .tid = pdata_u32(p + 36),
+				    .cpu = pdata_u32(p + 40) };
 	d = pdata_device_of(&r->x, run.c.idx, &run.event, &sure);
 	run_end(r, &run);
 	if (d < 0) {
@@ -426,7 +424,7 @@ struct section {
 
 static struct section section_of(const uint8_t *p)
 {
-	return (struct section){pdata_u64(p), pdata_u64(p + 8)};
+	return (struct section){ pdata_u64(p), pdata_u64(p + 8) };
 }
 
 /* A stream can't go back to its data from farther on. */
@@ -540,8 +538,7 @@ static void header_data(struct ptt_reader *r, const uint8_t *p, struct section d
 
 static int header_damaged(struct err *e, const char *what, uint64_t n)
 {
-	return err_set(e, TALLY_ECORRUPT, "the header is damaged: %s (%llu)", what,
-	               (unsigned long long)n);
+	return err_set(e, TALLY_ECORRUPT, "the header is damaged: %s (%llu)", what, (unsigned long long)n);
 }
 
 static int header_file(struct ptt_reader *r, const uint8_t *header, struct err *e)
@@ -562,8 +559,7 @@ static int header_file(struct ptt_reader *r, const uint8_t *header, struct err *
 		return header_damaged(e, "the size of an attr can't be", row);
 	if (attrs.off < PDATA_HEADER || __builtin_add_overflow(attrs.off, attrs.size, &end))
 		return header_damaged(e, "no attrs can be at their offset", attrs.off);
-	if (data.off < PDATA_HEADER || __builtin_add_overflow(data.off, data.size, &end) ||
-	    end > INT64_MAX)
+	if (data.off < PDATA_HEADER || __builtin_add_overflow(data.off, data.size, &end) || end > INT64_MAX)
 		return header_damaged(e, "no data can be at its offset", data.off);
 	r->at = data.off;
 	rc = header_attrs(r, attrs, row);
@@ -587,11 +583,10 @@ static int header_not_perf(const struct ptt_reader *r, const uint8_t *p, size_t 
 	if (n >= 8 && !memcmp(p, "2ELIFREP", 8))
 		return err_set(e, TALLY_ENOTSUP, "the file was recorded on a big-endian machine");
 	if (n >= 32 && ptt_format_of(p, n) == PTT_8DW)
-		return err_set(e, TALLY_ECORRUPT,
-		               "not a perf.data file; it looks like raw records of 8DW");
+		return err_set(e, TALLY_ECORRUPT, "not a perf.data file; it looks like raw records of 8DW");
 	return err_set(
-	        e, TALLY_ECORRUPT,
-	        "not a perf.data file (a file of records alone wants --format 4dw or 8dw; behind --on, FILE,format=4dw)");
+		e, TALLY_ECORRUPT,
+		"not a perf.data file (a file of records alone wants --format 4dw or 8dw; behind --on, FILE,format=4dw)");
 }
 
 static int header(struct ptt_reader *r, struct err *e)
@@ -610,8 +605,7 @@ static int header(struct ptt_reader *r, struct err *e)
 		return 0;
 	}
 	if (n < PDATA_HEADER)
-		return err_set(e, TALLY_ECORRUPT,
-		               "the header is damaged: it is cut, %zu bytes are left of it", n);
+		return err_set(e, TALLY_ECORRUPT, "the header is damaged: it is cut, %zu bytes are left of it", n);
 	return header_file(r, p, e);
 }
 
@@ -639,7 +633,7 @@ static void words(struct ptt_reader *r)
 {
 	static const char *const trouble[] = {
 #define X(name, text) text,
-	        PDATA_TROUBLES(X)
+		PDATA_TROUBLES(X)
 #undef X
 	};
 	struct ptt_lost *l = &r->lost;
@@ -648,19 +642,17 @@ static void words(struct ptt_reader *r)
 	if (unpack_trouble(r))
 		say(l, "%s", unpack_trouble(r));
 	say_count(l, l->cut_bytes, "byte is missing at the end of the file",
-	          "bytes are missing at the end of the file");
-	say_count(l, l->truncated_aux,
-	          "AUX buffer is incomplete: the driver lost data while tracing",
-	          "AUX buffers are incomplete: the driver lost data while tracing");
-	say_count(l, l->damaged_bytes,
-	          "byte between records has no marker of 8DW and was passed over",
-	          "bytes between records have no marker of 8DW and were passed over");
+		  "bytes are missing at the end of the file");
+	say_count(l, l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",
+		  "AUX buffers are incomplete: the driver lost data while tracing");
+	say_count(l, l->damaged_bytes, "byte between records has no marker of 8DW and was passed over",
+		  "bytes between records have no marker of 8DW and were passed over");
 	say_count(l, l->stray_bytes, "byte at the end of AUX data makes no whole record",
-	          "bytes at the ends of AUX data make no whole record");
+		  "bytes at the ends of AUX data make no whole record");
 	say_count(l, r->passed_over, "byte is no perf record and was passed over",
-	          "bytes are no perf records and were passed over");
+		  "bytes are no perf records and were passed over");
 	say_count(l, r->lost_events, "event was lost by the kernel while recording",
-	          "events were lost by the kernel while recording");
+		  "events were lost by the kernel while recording");
 	for (unsigned i = 0; i < COUNT(trouble); i++)
 		if (r->troubles >> i & 1)
 			say(l, "%s", trouble[i]);
@@ -674,8 +666,7 @@ static int finish(struct ptt_reader *r)
 
 	if (r->promised && r->at > r->promised)
 		pdata_trouble(r, PDATA_T_UNFINISHED);
-	if (r->in.size == UINT64_MAX && r->limit != UINT64_MAX && r->at == r->promised &&
-	    r->promised) {
+	if (r->in.size == UINT64_MAX && r->limit != UINT64_MAX && r->at == r->promised && r->promised) {
 		memset(r->x.gave, 0, sizeof(r->x.gave));
 		header_features(r);
 		r->promised = 0;
@@ -702,13 +693,16 @@ static int raw_data(struct ptt_reader *r, struct err *e)
 	const uint8_t *p;
 
 	if (pdata_bytes(r, 0, 8, &p) == 8 && !memcmp(p, PDATA_MAGIC, 8))
-		return err_set(e, TALLY_EINVAL, "this is a perf.data file: without a format for its records it is read as one");
+		return err_set(e, TALLY_EINVAL,
+			       "this is a perf.data file: without a format for its records it is read as one");
 	if (!pdata_raw_is(r, (enum ptt_format)r->opts.raw_format))
 		return r->opts.raw_format == PTT_4DW ?
-			       err_set(e, TALLY_EINVAL, "these are records of 8DW: they begin with its marker (bits 31:11 of DW0 are "
-					       "ones), so the format is 8dw, not 4dw") :
-			       err_set(e, TALLY_EINVAL, "these are no records of 8DW: none begins with its marker (bits 31:11 of DW0 "
-					       "are ones); records of 4DW want the format 4dw");
+			       err_set(e, TALLY_EINVAL,
+				       "these are records of 8DW: they begin with its marker (bits 31:11 of DW0 are "
+				       "ones), so the format is 8dw, not 4dw") :
+			       err_set(e, TALLY_EINVAL,
+				       "these are no records of 8DW: none begins with its marker (bits 31:11 of DW0 "
+				       "are ones); records of 4DW want the format 4dw");
 	pdata_raw_begin(r);
 	return 0;
 }
@@ -725,15 +719,12 @@ static int first_data(struct ptt_reader *r, struct err *e)
 	words(r);
 	if (rc || r->x.ndev || *r->lost.words)
 		return 0;
-	return r->x.foreign
-	               ? err_set(e, TALLY_EINVAL,
-	                         "no HiSilicon PTT data in this file: its AUX data is of type %u",
-	                         r->x.foreign)
-	               : err_set(e, TALLY_EINVAL, "no HiSilicon PTT data in this file");
+	return r->x.foreign ? err_set(e, TALLY_EINVAL, "no HiSilicon PTT data in this file: its AUX data is of type %u",
+				      r->x.foreign) :
+			      err_set(e, TALLY_EINVAL, "no HiSilicon PTT data in this file");
 }
 
-static int reader_start(struct ptt_reader *r, const struct bytes_in *in,
-                        const struct ptt_reader_opts *o, struct err *e)
+static int reader_start(struct ptt_reader *r, const struct bytes_in *in, const struct ptt_reader_opts *o, struct err *e)
 {
 	int rc = 0;
 
@@ -748,8 +739,7 @@ static int reader_start(struct ptt_reader *r, const struct bytes_in *in,
 	return r->opts.raw_format ? raw_data(r, e) : first_data(r, e);
 }
 
-int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in,
-                    const struct ptt_reader_opts *o, struct err *e)
+int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in, const struct ptt_reader_opts *o, struct err *e)
 {
 	struct ptt_reader *r = mem_alloc(sizeof(*r));
 	int rc;

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void read_to_the_end(struct ptt_reader *r, size_t size, bool packed)
 {
 	uint64_t bytes = 0;
-	struct err e = {0};
+	struct err e = { 0 };
 	struct ptt_chunk c;
 
 	while (ptt_reader_next(r, &c, &e) == 1) {
@@ -18,7 +18,8 @@ static void read_to_the_end(struct ptt_reader *r, size_t size, bool packed)
 		assert(c.n % (c.format * 4u) == 0 && c.device < ptt_reader_devices(r, &dev));
 		text_hash(c.p, c.n);
 		bytes += c.n;
-		assert(packed || c.n == 0 || c.offset + c.n <= size);      /* an empty one tells of a hole, or of data without records */
+		assert(packed || c.n == 0 ||
+		       c.offset + c.n <= size); /* an empty one tells of a hole, or of data without records */
 	}
 	assert(packed || bytes <= size);
 }
@@ -26,14 +27,14 @@ static void read_to_the_end(struct ptt_reader *r, size_t size, bool packed)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size ? data[--size] : 0;
-	struct ptt_reader_opts o = {.raw_format = (how & 12) == 4   ? PTT_4DW
-	                                          : (how & 12) == 8 ? PTT_8DW
-	                                                            : 0,
-	                            .as_perf = how & 2};
-	struct memory m = {.p = data, .n = size, .stream = how & 1};
+	struct ptt_reader_opts o = { .raw_format = (how & 12) == 4 ? PTT_4DW :
+						   (how & 12) == 8 ? PTT_8DW :
+								     0,
+				     .as_perf = how & 2 };
+	struct memory m = { .p = data, .n = size, .stream = how & 1 };
 	struct bytes_in in = memory_in(&m);
 	struct ptt_reader *r = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	if (ptt_reader_open(&r, &in, &o, &e) == 0)
 		read_to_the_end(r, size, ptt_is_zstd(data, size));

@@ -25,11 +25,11 @@
 #define PDATA_HEADER 104u
 #define PDATA_PIPE_HEADER 16u
 #define PDATA_RECORD_MOST 65535u
-#define PDATA_AUXTRACE 48u                    /* an AUXTRACE record without its data */
-#define PDATA_AUXTRACE_PTT 6u                 /* PERF_AUXTRACE_HISI_PTT */
-#define PDATA_TIME_ABS 0x736261796c6c6174u    /* "tallyabs", "tallydlt": ours, behind what perf has in an AUXTRACE_INFO */
+#define PDATA_AUXTRACE 48u                 /* an AUXTRACE record without its data */
+#define PDATA_AUXTRACE_PTT 6u              /* PERF_AUXTRACE_HISI_PTT */
+#define PDATA_TIME_ABS 0x736261796c6c6174u /* "tallyabs", "tallydlt": ours, behind what perf has in an AUXTRACE_INFO */
 #define PDATA_TIME_DELTA 0x746c64796c6c6174u
-#define PDATA_DYNAMIC_TYPE 6u                 /* PMU types below are the kernel's generic ones */
+#define PDATA_DYNAMIC_TYPE 6u /* PMU types below are the kernel's generic ones */
 #define PDATA_DEVICES_MOST 64u
 #define PDATA_IDS_MOST 32768u
 
@@ -45,22 +45,22 @@ enum pdata_type {
 	PDATA_R_FEATURE = 80,
 	PDATA_R_COMPRESSED = 81,
 	PDATA_R_COMPRESSED2 = 83,
-	PDATA_R_TYPES = 128,                  /* none is as high yet: what claims to be is damage */
+	PDATA_R_TYPES = 128, /* none is as high yet: what claims to be is damage */
 };
 enum pdata_feature { PDATA_F_EVENT_DESC = 12, PDATA_F_PMU_MAPPINGS = 16, PDATA_F_AUXTRACE = 18, PDATA_FEATURES = 256 };
-enum pdata_sample {                           /* PERF_SAMPLE_* that stand in a record's sample id */
-	PDATA_S_TID = 1 << 1,
-	PDATA_S_TIME = 1 << 2,
-	PDATA_S_ID = 1 << 6,
-	PDATA_S_CPU = 1 << 7,
-	PDATA_S_STREAM_ID = 1 << 9,
-	PDATA_S_IDENTIFIER = 1 << 16,
+enum pdata_sample { /* PERF_SAMPLE_* that stand in a record's sample id */
+		    PDATA_S_TID = 1 << 1,
+		    PDATA_S_TIME = 1 << 2,
+		    PDATA_S_ID = 1 << 6,
+		    PDATA_S_CPU = 1 << 7,
+		    PDATA_S_STREAM_ID = 1 << 9,
+		    PDATA_S_IDENTIFIER = 1 << 16,
 };
-#define PDATA_SAMPLE_ID_ALL (1u << 18)        /* of the attr's flags */
-#define PDATA_UPDATE_NAME 2u                  /* what an EVENT_UPDATE changes */
-#define PDATA_AUX_TRUNCATED 1u                /* of an AUX record's flags */
+#define PDATA_SAMPLE_ID_ALL (1u << 18) /* of the attr's flags */
+#define PDATA_UPDATE_NAME 2u           /* what an EVENT_UPDATE changes */
+#define PDATA_AUX_TRUNCATED 1u         /* of an AUX record's flags */
 #define PDATA_AUX_PARTIAL 4u
-#define PDATA_CUTS_MOST 8u                    /* AUX records with lost data that an event keeps ahead of the data */
+#define PDATA_CUTS_MOST 8u /* AUX records with lost data that an event keeps ahead of the data */
 
 static inline uint16_t pdata_u16(const uint8_t *p)
 {
@@ -77,29 +77,40 @@ static inline uint64_t pdata_u64(const uint8_t *p)
 
 /* ---- events and devices (pevent.c) ------------------------------------------------ */
 
-struct pdata_event {                          /* one opened event, known by its id */
+struct pdata_event { /* one opened event, known by its id */
 	uint32_t type, idx;
-	uint64_t aux_end;                     /* the farthest end that its AUX records told, 0: none yet */
-	struct { uint64_t from, to; } cut[PDATA_CUTS_MOST];  /* AUX records that lost data, before, in or behind them */
+	uint64_t aux_end; /* the farthest end that its AUX records told, 0: none yet */
+	struct {
+		uint64_t from, to;
+	} cut[PDATA_CUTS_MOST]; /* AUX records that lost data, before, in or behind them */
 	uint32_t ncuts;
 };
-struct pdata_name { uint32_t type; char name[32]; };
+struct pdata_name {
+	uint32_t type;
+	char name[32];
+};
 struct pdata_index {
 	struct ptt_device dev[PDATA_DEVICES_MOST];
 	bool named[PDATA_DEVICES_MOST], gave[PDATA_DEVICES_MOST];
 	uint32_t ndev;
 	struct pdata_name name[PDATA_DEVICES_MOST];
 	uint32_t nnames;
-	struct { uint32_t type; uint64_t config; } attr[PDATA_DEVICES_MOST];
+	struct {
+		uint32_t type;
+		uint64_t config;
+	} attr[PDATA_DEVICES_MOST];
 	uint32_t nattrs;
-	struct arena pages;                   /* of the events */
-	struct map by_id, by_idx;             /* u64 id; {idx, type} */
+	struct arena pages;       /* of the events */
+	struct map by_id, by_idx; /* u64 id; {idx, type} */
 	uint64_t ids_seen;
-	struct pdata_event *latest;           /* that an AUX record named last */
-	uint32_t id_back;                     /* where a record's id is, in bytes from its end; 0: it has none */
-	uint32_t foreign;                     /* type of AUX data that is not ours, 0: none was seen */
+	struct pdata_event *latest; /* that an AUX record named last */
+	uint32_t id_back;           /* where a record's id is, in bytes from its end; 0: it has none */
+	uint32_t foreign;           /* type of AUX data that is not ours, 0: none was seen */
 };
-struct pdata_aux { uint64_t offset, size, flags; struct pdata_event *event; };
+struct pdata_aux {
+	uint64_t offset, size, flags;
+	struct pdata_event *event;
+};
 
 int pdata_attr(struct pdata_index *x, const uint8_t *attr, size_t size);
 int pdata_attr_ids(struct pdata_index *x, uint32_t type, const uint8_t *p, size_t n);
@@ -117,29 +128,30 @@ void pdata_index_free(struct pdata_index *x);
 
 /* ---- the reader ------------------------------------------------------------------- */
 
-struct pdata_stream {                         /* the AUX data of one device and buffer, from run to run */
+struct pdata_stream { /* the AUX data of one device and buffer, from run to run */
 	uint32_t device, idx;
-	uint64_t next;                        /* AUX offset where it goes on */
-	bool used, rounded;                   /* rounded: next may be up to 7 bytes too far */
-	uint8_t format;                       /* 0: not known yet */
-	uint8_t tail[4 * PTT_8DW];            /* the front of a record that was cut: its rest comes with the next run */
+	uint64_t next;             /* AUX offset where it goes on */
+	bool used, rounded;        /* rounded: next may be up to 7 bytes too far */
+	uint8_t format;            /* 0: not known yet */
+	uint8_t tail[4 * PTT_8DW]; /* the front of a record that was cut: its rest comes with the next run */
 	uint32_t ntail;
-	bool torn;                            /* something is lost behind it, so its rest won't come */
-	uint64_t tail_at;                     /* where in the file it is */
-	uint32_t holes;                       /* of struct ptt_reader, that it knows of */
-	struct ptt_gap gap;                   /* before its next record */
+	bool torn;          /* something is lost behind it, so its rest won't come */
+	uint64_t tail_at;   /* where in the file it is */
+	uint32_t holes;     /* of struct ptt_reader, that it knows of */
+	struct ptt_gap gap; /* before its next record */
 };
-struct pdata_run {                            /* bytes that are records: AUX data, or a raw file */
-	uint64_t start, at, end;              /* end is UINT64_MAX when it is where the file ends */
-	uint64_t rest;                        /* where the perf records go on */
-	struct ptt_chunk c;                   /* what all chunks of it have in common */
+struct pdata_run {               /* bytes that are records: AUX data, or a raw file */
+	uint64_t start, at, end; /* end is UINT64_MAX when it is where the file ends */
+	uint64_t rest;           /* where the perf records go on */
+	struct ptt_chunk c;      /* what all chunks of it have in common */
 	struct pdata_event *event;
 	struct pdata_stream *stream;
-	uint64_t bad_at, bad_to;              /* damage ahead, and where records go on behind it; bad_to 0: none is known */
-	bool settled;                         /* the format is known: something other than zeros was there */
-	bool doubt;                           /* the end may be rounded up: no AUX record told it yet */
+	uint64_t bad_at, bad_to; /* damage ahead, and where records go on behind it; bad_to 0: none is known */
+	bool settled;            /* the format is known: something other than zeros was there */
+	bool doubt;              /* the end may be rounded up: no AUX record told it yet */
 	bool open;
 };
+/* clang-format off */
 #define PDATA_TROUBLES(X)                                                                         \
 	X(UNFINISHED, "the recording was not finished: the header does not say where the data ends") \
 	X(FEATURES, "the sections after the data are damaged or cut: names may be missing")          \
@@ -149,29 +161,30 @@ struct pdata_run {                            /* bytes that are records: AUX dat
 	X(DEVICE, "nothing tells which device some AUX data is of: given to the first")              \
 	X(ZSTD, "compressed records could not be read: sizes of AUX data may be rounded up")         \
 	X(ZSTD_GONE, "there are compressed records, and libzstd is not installed")
+/* clang-format on */
 enum pdata_trouble {
 #define X(name, text) PDATA_T_##name,
 	PDATA_TROUBLES(X)
 #undef X
 };
 struct ptt_reader {
-	struct bytes_in in;                   /* the caller's, or what is unpacked from it */
-	struct ptt_unpack *unpack;            /* NULL: the file is not compressed */
+	struct bytes_in in;        /* the caller's, or what is unpacked from it */
+	struct ptt_unpack *unpack; /* NULL: the file is not compressed */
 	struct ptt_reader_opts opts;
-	uint64_t at;                          /* the next perf record */
-	uint64_t limit;                       /* end of the data section, UINT64_MAX when not known */
-	uint64_t features[4];                 /* which the header says follow the data */
-	uint64_t promised;                    /* where the header says that it ends, 0: it does not */
-	uint64_t eof;                         /* where the bytes ended, UINT64_MAX: not yet */
+	uint64_t at;          /* the next perf record */
+	uint64_t limit;       /* end of the data section, UINT64_MAX when not known */
+	uint64_t features[4]; /* which the header says follow the data */
+	uint64_t promised;    /* where the header says that it ends, 0: it does not */
+	uint64_t eof;         /* where the bytes ended, UINT64_MAX: not yet */
 	struct pdata_run run;
 	struct pdata_stream stream[PDATA_DEVICES_MOST];
-	uint32_t holes;                       /* that no event was named for: they are all streams' */
+	uint32_t holes; /* that no event was named for: they are all streams' */
 	uint8_t hole_why;
 	struct pdata_index x;
-	struct ptt_zstd *zstd;                /* of the compressed records */
-	uint8_t *inner;                       /* what they hold, up to the last whole record */
+	struct ptt_zstd *zstd; /* of the compressed records */
+	uint8_t *inner;        /* what they hold, up to the last whole record */
 	size_t inner_n;
-	uint32_t troubles;                    /* bits of enum pdata_trouble */
+	uint32_t troubles; /* bits of enum pdata_trouble */
 	uint64_t lost_events, passed_over;
 	struct ptt_lost lost;
 };
@@ -203,7 +216,7 @@ int ptt_zstd_open(struct ptt_zstd **ret);
 void ptt_zstd_close(struct ptt_zstd *z);
 /* Takes from *in, fills out; returns how many bytes came out, -TALLY_ECORRUPT with ptt_zstd_why(). */
 int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t *out, size_t room);
-bool ptt_zstd_in_frame(const struct ptt_zstd *z);     /* more must follow */
+bool ptt_zstd_in_frame(const struct ptt_zstd *z); /* more must follow */
 const char *ptt_zstd_why(const struct ptt_zstd *z);
 
 bool ptt_is_zstd(const uint8_t *p, size_t n);

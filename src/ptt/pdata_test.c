@@ -31,7 +31,7 @@ static void is_golden(const struct got *g)
 
 static struct buf file_bytes(const char *path)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 	char p[65536];
 	FILE *f = fopen(path, "rb");
 	size_t n;
@@ -102,17 +102,17 @@ static void interleaved_chunks_of_two_devices_are_told_apart(void **state)
 /* Rows of 96, 144 and 160 bytes are what older and newer perfs write. */
 static void attrs_of_any_sane_size_are_read(void **state)
 {
-	static const size_t row[] = {80, 112, 160, 512};
+	static const size_t row[] = { 80, 112, 160, 512 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct buf was = two_device_file(true), b = {0};
+		struct buf was = two_device_file(true), b = { 0 };
 		size_t data = pdata_u64((uint8_t *)was.p + 40), at = 104 + 16;
 		struct got g;
 
 		buf_put(&b, was.p, at);
 		for (int d = 0; d < 2; d++) {
-			char attr[512] = {0};
+			char attr[512] = { 0 };
 
 			memcpy(attr, was.p + at + d * 144, row[i] < 144 ? row[i] - 16 : 128);
 			memcpy(attr + row[i] - 16, was.p + at + d * 144 + 128, 16);
@@ -151,10 +151,10 @@ static void names_come_from_features_where_no_event_update_has_them(void **state
 
 static struct buf one_commit(const uint8_t *p, size_t n, uint32_t flags)
 {
-	struct buf b = {0};
-	struct bytes_out out = {.arg = &b, .put = memory_put, .patch = memory_patch};
+	struct buf b = { 0 };
+	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
 	struct ptt_writer *w = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 1, &e), 0);
 	assert_int_equal(ptt_writer_aux(w, 0, p, n, flags), 0);
@@ -164,7 +164,7 @@ static struct buf one_commit(const uint8_t *p, size_t n, uint32_t flags)
 
 static void nine_stray_bytes_are_no_record(void **state)
 {
-	const struct ptt_reader_opts as_perf = {.as_perf = true};
+	const struct ptt_reader_opts as_perf = { .as_perf = true };
 	uint8_t p[10 * 16];
 	struct buf b;
 	struct got g;
@@ -185,7 +185,7 @@ static void nine_stray_bytes_are_no_record(void **state)
 static void aux_record_behind_its_data_tells_the_size_too(void **state)
 {
 	uint8_t p[10 * 16];
-	struct buf b, c = {0};
+	struct buf b, c = { 0 };
 	struct got g;
 	size_t aux, data;
 
@@ -214,8 +214,8 @@ static void aux_record_behind_its_data_tells_the_size_too(void **state)
 
 static void zero_records_are_padding_wherever_they_are(void **state)
 {
-	const struct ptt_reader_opts as_perf = {.as_perf = true};
-	static const enum ptt_format formats[] = {PTT_4DW, PTT_8DW};
+	const struct ptt_reader_opts as_perf = { .as_perf = true };
+	static const enum ptt_format formats[] = { PTT_4DW, PTT_8DW };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(formats); i++) {
@@ -245,8 +245,8 @@ static void zero_records_are_padding_wherever_they_are(void **state)
 
 static void all_zero_data_has_no_record_and_a_header_line_as_perf_has_it(void **state)
 {
-	const struct ptt_reader_opts as_perf = {.as_perf = true};
-	uint8_t p[64] = {0};
+	const struct ptt_reader_opts as_perf = { .as_perf = true };
+	uint8_t p[64] = { 0 };
 	struct buf b = one_commit(p, sizeof(p), 0), c = one_commit(p, 8, 0);
 	struct got g = read_all(&b);
 
@@ -327,8 +327,8 @@ static void cut_at(const struct buf *b, size_t cut, bool stream)
 	}
 	expect_cut(b, cut, want);
 	if (g.open < 0 || g.bytes[0] != want[0] || g.bytes[1] != want[1])
-		fail_msg("cut at %zu: %d, %lu and %lu bytes, not %lu and %lu", cut, g.open,
-		         g.bytes[0], g.bytes[1], want[0], want[1]);
+		fail_msg("cut at %zu: %d, %lu and %lu bytes, not %lu and %lu", cut, g.open, g.bytes[0], g.bytes[1],
+			 want[0], want[1]);
 	if (cut < data_end)
 		assert_int_equal(g.lost.cut_bytes, data_end - cut);
 	if (cut < b->n && !*g.lost.words)
@@ -430,7 +430,7 @@ static void opens_with(const struct buf *b, int code, const char *text)
 
 static void what_is_no_perf_data_is_refused_in_words(void **state)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	(void)state;
 	opens_with(&b, TALLY_ECORRUPT, "the file is empty");
@@ -456,12 +456,12 @@ static void a_damaged_header_is_an_error_and_never_searched_for(void **state)
 		uint64_t v;
 		const char *text;
 	} row[] = {
-	        {8, 0, "its size can't be"},         {8, 1ull << 63, "its size can't be"},
-	        {16, 0, "size of an attr"},          {16, 79, "size of an attr"},
-	        {16, 1ull << 63, "size of an attr"}, {24, 3, "no attrs"},
-	        {32, UINT64_MAX, "no attrs"},        {40, 0, "no data"},
-	        {40, 1ull << 63, "no data"},         {48, UINT64_MAX - 100, "no data"},
-	        {48, 1ull << 63, "no data"},
+		{ 8, 0, "its size can't be" },         { 8, 1ull << 63, "its size can't be" },
+		{ 16, 0, "size of an attr" },          { 16, 79, "size of an attr" },
+		{ 16, 1ull << 63, "size of an attr" }, { 24, 3, "no attrs" },
+		{ 32, UINT64_MAX, "no attrs" },        { 40, 0, "no data" },
+		{ 40, 1ull << 63, "no data" },         { 48, UINT64_MAX - 100, "no data" },
+		{ 48, 1ull << 63, "no data" },
 	};
 
 	(void)state;
@@ -481,8 +481,7 @@ static void a_file_without_ptt_data_is_refused(void **state)
 	(void)state;
 	set32(&b, record_at(&b, PDATA_R_AUXTRACE_INFO, 0) + 8, 1);
 	set32(&b, record_at(&b, PDATA_R_AUXTRACE_INFO, 1) + 8, 1);
-	opens_with(&b, TALLY_EINVAL,
-	           "no HiSilicon PTT data in this file: its AUX data is of type 1");
+	opens_with(&b, TALLY_EINVAL, "no HiSilicon PTT data in this file: its AUX data is of type 1");
 	buf_free(&b);
 }
 
@@ -537,7 +536,7 @@ static void without_an_id_index_the_aux_records_tell_the_device(void **state)
  * goes. */
 static void a_lying_auxtrace_size_loses_nothing_that_aux_records_tell(void **state)
 {
-	static const uint64_t lie[] = {1ull << 63, UINT64_MAX, 1ull << 40};
+	static const uint64_t lie[] = { 1ull << 63, UINT64_MAX, 1ull << 40 };
 	struct buf b = two_device_file(true);
 	size_t first = record_at(&b, PDATA_R_AUXTRACE, 0);
 	struct got g;
@@ -555,7 +554,7 @@ static void a_lying_auxtrace_size_loses_nothing_that_aux_records_tell(void **sta
 
 static void records_that_are_none_are_passed_over_to_the_next_data(void **state)
 {
-	static const uint16_t size[] = {0, 7, 65535};
+	static const uint16_t size[] = { 0, 7, 65535 };
 	struct buf b = two_device_file(true);
 	size_t at = record_at(&b, PDATA_R_AUX, 2);
 
@@ -620,11 +619,11 @@ static void ids_beyond_the_file_are_no_harm(void **state)
 static void a_read_error_ends_the_data_in_words(void **state)
 {
 	struct buf b = two_device_file(true);
-	struct memory m = {.p = (uint8_t *)b.p, .n = b.n};
+	struct memory m = { .p = (uint8_t *)b.p, .n = b.n };
 	struct bytes_in in = memory_in(&m);
 	struct ptt_reader *r = NULL;
 	struct ptt_chunk c;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(ptt_reader_open(&r, &in, NULL, &e), 0);
@@ -641,8 +640,8 @@ static void a_read_error_ends_the_data_in_words(void **state)
 
 static void raw_records_are_read_in_the_format_that_is_said(void **state)
 {
-	const struct ptt_reader_opts o = {.raw_format = PTT_4DW};
-	uint8_t p[12 * 16 + 5] = {0};
+	const struct ptt_reader_opts o = { .raw_format = PTT_4DW };
+	uint8_t p[12 * 16 + 5] = { 0 };
 
 	(void)state;
 	records(p, 10, PTT_4DW, 1);
@@ -663,8 +662,8 @@ static void raw_records_are_read_in_the_format_that_is_said(void **state)
 
 static void a_perf_data_file_is_not_taken_for_raw_records(void **state)
 {
-	const struct ptt_reader_opts o = {.raw_format = PTT_8DW};
-	struct buf b = {0};
+	const struct ptt_reader_opts o = { .raw_format = PTT_8DW };
+	struct buf b = { 0 };
 	struct got g;
 
 	(void)state;
@@ -702,35 +701,35 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(golden_fixture_is_read_whole),
-	        cmocka_unit_test(interleaved_chunks_of_two_devices_are_told_apart),
-	        cmocka_unit_test(attrs_of_any_sane_size_are_read),
-	        cmocka_unit_test(names_come_from_features_where_no_event_update_has_them),
-	        cmocka_unit_test(nine_stray_bytes_are_no_record),
-	        cmocka_unit_test(aux_record_behind_its_data_tells_the_size_too),
-	        cmocka_unit_test(zero_records_are_padding_wherever_they_are),
-	        cmocka_unit_test(all_zero_data_has_no_record_and_a_header_line_as_perf_has_it),
-	        cmocka_unit_test(truncated_aux_is_counted),
-	        cmocka_unit_test(a_record_larger_than_a_window_is_given_in_pieces),
-	        cmocka_unit_test(cut_two_device_file_gives_every_whole_record),
-	        cmocka_unit_test(cut_golden_file_gives_every_whole_record),
-	        cmocka_unit_test(cut_pipe_format_gives_every_whole_record),
-	        cmocka_unit_test(unfinished_header_is_read_to_the_end_of_the_file),
-	        cmocka_unit_test(what_is_no_perf_data_is_refused_in_words),
-	        cmocka_unit_test(a_damaged_header_is_an_error_and_never_searched_for),
-	        cmocka_unit_test(a_file_without_ptt_data_is_refused),
-	        cmocka_unit_test(data_of_a_foreign_pmu_is_passed_over),
-	        cmocka_unit_test(data_without_info_is_taken_for_ptt_and_said_so),
-	        cmocka_unit_test(without_an_id_index_the_aux_records_tell_the_device),
-	        cmocka_unit_test(a_lying_auxtrace_size_loses_nothing_that_aux_records_tell),
-	        cmocka_unit_test(records_that_are_none_are_passed_over_to_the_next_data),
-	        cmocka_unit_test(damage_to_the_end_of_the_data_ends_the_search),
-	        cmocka_unit_test(damaged_features_cost_only_names),
-	        cmocka_unit_test(ids_beyond_the_file_are_no_harm),
-	        cmocka_unit_test(a_read_error_ends_the_data_in_words),
-	        cmocka_unit_test(raw_records_are_read_in_the_format_that_is_said),
-	        cmocka_unit_test(a_perf_data_file_is_not_taken_for_raw_records),
-	        cmocka_unit_test(every_failing_allocation_is_told),
+		cmocka_unit_test(golden_fixture_is_read_whole),
+		cmocka_unit_test(interleaved_chunks_of_two_devices_are_told_apart),
+		cmocka_unit_test(attrs_of_any_sane_size_are_read),
+		cmocka_unit_test(names_come_from_features_where_no_event_update_has_them),
+		cmocka_unit_test(nine_stray_bytes_are_no_record),
+		cmocka_unit_test(aux_record_behind_its_data_tells_the_size_too),
+		cmocka_unit_test(zero_records_are_padding_wherever_they_are),
+		cmocka_unit_test(all_zero_data_has_no_record_and_a_header_line_as_perf_has_it),
+		cmocka_unit_test(truncated_aux_is_counted),
+		cmocka_unit_test(a_record_larger_than_a_window_is_given_in_pieces),
+		cmocka_unit_test(cut_two_device_file_gives_every_whole_record),
+		cmocka_unit_test(cut_golden_file_gives_every_whole_record),
+		cmocka_unit_test(cut_pipe_format_gives_every_whole_record),
+		cmocka_unit_test(unfinished_header_is_read_to_the_end_of_the_file),
+		cmocka_unit_test(what_is_no_perf_data_is_refused_in_words),
+		cmocka_unit_test(a_damaged_header_is_an_error_and_never_searched_for),
+		cmocka_unit_test(a_file_without_ptt_data_is_refused),
+		cmocka_unit_test(data_of_a_foreign_pmu_is_passed_over),
+		cmocka_unit_test(data_without_info_is_taken_for_ptt_and_said_so),
+		cmocka_unit_test(without_an_id_index_the_aux_records_tell_the_device),
+		cmocka_unit_test(a_lying_auxtrace_size_loses_nothing_that_aux_records_tell),
+		cmocka_unit_test(records_that_are_none_are_passed_over_to_the_next_data),
+		cmocka_unit_test(damage_to_the_end_of_the_data_ends_the_search),
+		cmocka_unit_test(damaged_features_cost_only_names),
+		cmocka_unit_test(ids_beyond_the_file_are_no_harm),
+		cmocka_unit_test(a_read_error_ends_the_data_in_words),
+		cmocka_unit_test(raw_records_are_read_in_the_format_that_is_said),
+		cmocka_unit_test(a_perf_data_file_is_not_taken_for_raw_records),
+		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 
 	return cmocka_run_group_tests_name("ptt: pdata", tests, NULL, NULL);

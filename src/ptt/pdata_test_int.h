@@ -12,13 +12,17 @@
 #include "ptt/pdata_int.h"
 
 /* What a reading came to. */
-struct got_gap { struct ptt_gap gap; uint32_t device; uint64_t behind; };    /* behind: bytes of the device before it */
+struct got_gap {
+	struct ptt_gap gap;
+	uint32_t device;
+	uint64_t behind;
+}; /* behind: bytes of the device before it */
 struct got {
 	int open, next;
-	uint64_t bytes[4], chunks, firsts;    /* bytes by device */
-	uint8_t format;                       /* of the last chunk */
-	uint64_t end;                         /* of the last chunk, in its AUX buffer */
-	struct buf data[4];                   /* filled when `keep` */
+	uint64_t bytes[4], chunks, firsts; /* bytes by device */
+	uint8_t format;                    /* of the last chunk */
+	uint64_t end;                      /* of the last chunk, in its AUX buffer */
+	struct buf data[4];                /* filled when `keep` */
 	struct ptt_device dev[4];
 	uint32_t ndev;
 	struct ptt_lost lost;
@@ -47,7 +51,7 @@ static inline void got_reading(struct got *g, struct ptt_reader *r, bool keep)
 		if (c.n == 0 && c.gap.why != PTT_GAP_NONE)
 			continue;
 		assert_true(c.first || c.at >= g->end);
-		g->end = c.first && c.n == c.format * 4u ? 0 : c.at + c.n;     /* it may be made of two pieces */
+		g->end = c.first && c.n == c.format * 4u ? 0 : c.at + c.n; /* it may be made of two pieces */
 		g->format = c.format;
 		g->bytes[c.device] += c.n;
 		g->chunks++;

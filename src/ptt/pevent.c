@@ -49,9 +49,8 @@ static void name_add(struct pdata_index *x, uint32_t type, const uint8_t *s, siz
 
 	while (len < n && (isalnum(s[len]) || s[len] == '_'))
 		len++;
-	if (len < sizeof(prefix) - 1 || len >= sizeof(to->name) ||
-	    memcmp(s, prefix, sizeof(prefix) - 1) || x->nnames == PDATA_DEVICES_MOST ||
-	    name_of(x, type))
+	if (len < sizeof(prefix) - 1 || len >= sizeof(to->name) || memcmp(s, prefix, sizeof(prefix) - 1) ||
+	    x->nnames == PDATA_DEVICES_MOST || name_of(x, type))
 		return;
 	to->type = type;
 	memcpy(to->name, s, len);
@@ -123,7 +122,7 @@ int pdata_attr_ids(struct pdata_index *x, uint32_t type, const uint8_t *p, size_
 static int idx_add(struct pdata_index *x, uint64_t id, uint32_t idx)
 {
 	struct pdata_event *ev = map_get(&x->by_id, &id, sizeof(id));
-	struct idx_key key = {.idx = idx};
+	struct idx_key key = { .idx = idx };
 	void **at;
 
 	if (!ev || x->by_idx.n >= PDATA_IDS_MOST)
@@ -221,13 +220,12 @@ static int device_of_type(const struct pdata_index *x, uint32_t type)
 
 /* How many devices write to that buffer; the last one found, or the one whose AUX record came last.
  */
-static uint32_t writers(const struct pdata_index *x, uint32_t idx, int *dev,
-                        struct pdata_event **event)
+static uint32_t writers(const struct pdata_index *x, uint32_t idx, int *dev, struct pdata_event **event)
 {
 	uint32_t n = 0;
 
 	for (uint32_t d = 0; d < x->ndev; d++) {
-		struct idx_key key = {.idx = idx, .type = x->dev[d].pmu_type};
+		struct idx_key key = { .idx = idx, .type = x->dev[d].pmu_type };
 		struct pdata_event *ev = map_get(&x->by_idx, &key, sizeof(key));
 
 		if (!ev)
@@ -288,7 +286,7 @@ static struct span take_string(struct span *s)
 	uint32_t n = p ? pdata_u32(p) : 0;
 
 	p = take(s, n);
-	return (struct span){p, p ? n : 0};
+	return (struct span){ p, p ? n : 0 };
 }
 
 /* u32 count, then {u32 type, string} each. */
@@ -318,9 +316,9 @@ static void event_desc(struct pdata_index *x, struct span s)
 void pdata_feature(struct pdata_index *x, uint64_t feature, const uint8_t *p, size_t n)
 {
 	if (feature == PDATA_F_PMU_MAPPINGS)
-		pmu_mappings(x, (struct span){p, n});
+		pmu_mappings(x, (struct span){ p, n });
 	else if (feature == PDATA_F_EVENT_DESC)
-		event_desc(x, (struct span){p, n});
+		event_desc(x, (struct span){ p, n });
 }
 
 /* EVENT_UPDATE: u64 what, u64 id, and here a name. */

@@ -13,35 +13,36 @@
 #include "base/base.h"
 #include "ptt/device.h"
 
-#define PTT_PMU_MOST 64                       /* devices of one platform */
-struct ptt_filter {                           /* what a trace can be restricted to */
-	char name[16];                        /* "0000:00:10.0" */
-	uint32_t value;                       /* of `filter`: 0x80001, or the requester id */
-	bool port;                            /* a root port: masks may be or'ed together */
+#define PTT_PMU_MOST 64 /* devices of one platform */
+struct ptt_filter {     /* what a trace can be restricted to */
+	char name[16];  /* "0000:00:10.0" */
+	uint32_t value; /* of `filter`: 0x80001, or the requester id */
+	bool port;      /* a root port: masks may be or'ed together */
 };
 struct ptt_pmu {
-	char name[32];                        /* "hisi_ptt0_2" */
-	uint32_t type;                        /* as perf numbers it; 0: not known */
-	char cpus[64];                        /* "0-15" */
-	uint8_t time;                         /* enum ptt_time: what the Time of a record counts from; 0: nobody knows */
+	char name[32]; /* "hisi_ptt0_2" */
+	uint32_t type; /* as perf numbers it; 0: not known */
+	char cpus[64]; /* "0-15" */
+	uint8_t time;  /* enum ptt_time: what the Time of a record counts from; 0: nobody knows */
 	uint32_t nfilters;
-	const struct ptt_filter *filter;      /* sorted: ports first, then by value; valid until the next list() or close() */
+	const struct ptt_filter
+		*filter; /* sorted: ports first, then by value; valid until the next list() or close() */
 };
 
 /* What `filter`, `type`, `direction`, `format` of an event come to. */
 struct ptt_ask {
 	char device[32];
-	uint64_t config;                      /* as the driver's format files lay it out */
-	uint32_t filter;                      /* config:0-19 */
-	uint8_t direction, type, format;      /* config:20-23, 24-31, 32-35 (0: 4DW, 1: 8DW) */
+	uint64_t config;                 /* as the driver's format files lay it out */
+	uint32_t filter;                 /* config:0-19 */
+	uint8_t direction, type, format; /* config:20-23, 24-31, 32-35 (0: 4DW, 1: 8DW) */
 };
 
 /* A trace's committed bytes, in order. */
 struct ptt_aux {
 	const uint8_t *p;
 	size_t n;
-	uint32_t flags;                       /* PERF_AUX_FLAG_TRUNCATED (1): data before it is lost */
-	uint64_t lost;                        /* records that are known to be lost before it */
+	uint32_t flags; /* PERF_AUX_FLAG_TRUNCATED (1): data before it is lost */
+	uint64_t lost;  /* records that are known to be lost before it */
 };
 #define PTT_AUX_TRUNCATED 1u
 
@@ -50,7 +51,7 @@ struct ptt_pmus {
 	const struct ptt_pmus_ops *op;
 };
 struct ptt_pmus_ops {
-	const char *what;                     /* "this machine", "the kunpeng model", "unix:/run/x": for messages */
+	const char *what; /* "this machine", "the kunpeng model", "unix:/run/x": for messages */
 	/* The devices now, as *ret[0..*n), valid until the next call of list() or close(). 0; -TALLY_ENOTSUP: no such
 	 * hardware; -TALLY_EPERM; -TALLY_EIO. */
 	int (*list)(void *arg, const struct ptt_pmu **ret, uint32_t *n, struct err *e);

@@ -27,9 +27,9 @@ struct ptt_clock {
 	bool started;
 };
 struct ptt_decode_opts {
-	uint8_t format;                       /* enum ptt_format */
-	uint8_t time;                         /* ABS or DELTA: what ptt_time_guess() or the user says */
-	bool tag14;                           /* the newer layout: 14-bit tags and segments */
+	uint8_t format; /* enum ptt_format */
+	uint8_t time;   /* ABS or DELTA: what ptt_time_guess() or the user says */
+	bool tag14;     /* the newer layout: 14-bit tags and segments */
 };
 /* Fills *t from the record at p (format's DWs); device and offset are the caller's. */
 void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t);
@@ -50,57 +50,58 @@ bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_
 /* ---- reading a file (pdata.c, raw.c) ------------------------------------------------
  * The reader asks for bytes through `struct bytes_in` (base/file.h implements it over a file or a
  * pipe; tests over memory) and yields chunks of records in file order. */
-#define PTT_WINDOW_MOST BYTES_WINDOW          /* most bytes asked for at once */
+#define PTT_WINDOW_MOST BYTES_WINDOW /* most bytes asked for at once */
 
 struct ptt_device {
-	char name[32];                        /* "hisi_ptt0_2" when the file says it, else "ptt0", "ptt1" ... */
-	uint32_t pmu_type;                    /* as the kernel of the recording numbered it, 0 when not known */
+	char name[32];     /* "hisi_ptt0_2" when the file says it, else "ptt0", "ptt1" ... */
+	uint32_t pmu_type; /* as the kernel of the recording numbered it, 0 when not known */
 	uint64_t config;
-	bool tag14;                           /* the file announces 14-bit tags and segments */
-	uint8_t time;                         /* enum ptt_time: what its Time counts from; AUTO: the recorder did not know */
-	uint32_t cpu;                         /* its event was opened on */
+	bool tag14;   /* the file announces 14-bit tags and segments */
+	uint8_t time; /* enum ptt_time: what its Time counts from; AUTO: the recorder did not know */
+	uint32_t cpu; /* its event was opened on */
 };
 /* Records of a device are missing. Where each of these is known from is in doc/spec-ptt-trace.md. */
 enum ptt_gap_why {
 	PTT_GAP_NONE,
-	PTT_GAP_OFFSETS,                      /* the offsets of AUX data jump; back: bytes are not known */
-	PTT_GAP_TRUNCATED,                    /* an AUX record is flagged: data was lost before, in or behind what follows */
-	PTT_GAP_TRUNCATED_END,                /* that is over: the same gap, seen from its other side */
-	PTT_GAP_LOST,                         /* the kernel lost records about AUX data */
-	PTT_GAP_DAMAGE,                       /* bytes that make no record */
+	PTT_GAP_OFFSETS,       /* the offsets of AUX data jump; back: bytes are not known */
+	PTT_GAP_TRUNCATED,     /* an AUX record is flagged: data was lost before, in or behind what follows */
+	PTT_GAP_TRUNCATED_END, /* that is over: the same gap, seen from its other side */
+	PTT_GAP_LOST,          /* the kernel lost records about AUX data */
+	PTT_GAP_DAMAGE,        /* bytes that make no record */
 };
 struct ptt_gap {
-	uint64_t bytes;                       /* at least so many; 0: not known */
-	uint8_t why;                          /* enum ptt_gap_why */
+	uint64_t bytes; /* at least so many; 0: not known */
+	uint8_t why;    /* enum ptt_gap_why */
 };
-struct ptt_chunk {                            /* a run of whole records */
+struct ptt_chunk { /* a run of whole records */
 	const uint8_t *p;
-	size_t n;                             /* bytes: whole records of `format` */
+	size_t n; /* bytes: whole records of `format` */
 	uint8_t format;
 	uint32_t device;
-	uint64_t offset;                      /* in the file */
-	bool first;                           /* of an AUX buffer: with perf, where a header line comes */
-	uint64_t total;                       /* bytes of the whole AUX buffer this run belongs to */
-	uint64_t at;                          /* of the run in that buffer, in bytes: the offsets that perf prints */
-	uint32_t idx, cpu, tid; uint64_t ref, aux_offset;
-	bool twice;                           /* packets between peers may be in it at both ports */
-	struct ptt_gap gap;                   /* right before it; at the end of the data with an empty chunk */
+	uint64_t offset; /* in the file */
+	bool first;      /* of an AUX buffer: with perf, where a header line comes */
+	uint64_t total;  /* bytes of the whole AUX buffer this run belongs to */
+	uint64_t at;     /* of the run in that buffer, in bytes: the offsets that perf prints */
+	uint32_t idx, cpu, tid;
+	uint64_t ref, aux_offset;
+	bool twice;         /* packets between peers may be in it at both ports */
+	struct ptt_gap gap; /* right before it; at the end of the data with an empty chunk */
 };
-struct ptt_lost {                             /* what a file did not give, counted */
-	uint64_t padding_records;             /* zero records; padding is no loss and has no words */
-	uint64_t stray_bytes;                 /* at the ends of AUX data: too few for a record, and no rest follows */
-	uint64_t damaged_bytes;               /* between records of 8DW: where no marker is, up to the next one */
-	uint64_t cut_bytes;                   /* that the file says it has, and has not */
-	uint64_t unknown_records;             /* places where no perf record is: passed over to the next AUX buffer */
-	uint64_t truncated_aux;               /* AUX buffers in which the driver lost data */
-	uint64_t gaps, gap_bytes;             /* places where records of a device are missing; bytes as far as known */
-	char words[512];                      /* once ptt_reader_next() has said 0; "" when the file was whole */
+struct ptt_lost {                 /* what a file did not give, counted */
+	uint64_t padding_records; /* zero records; padding is no loss and has no words */
+	uint64_t stray_bytes;     /* at the ends of AUX data: too few for a record, and no rest follows */
+	uint64_t damaged_bytes;   /* between records of 8DW: where no marker is, up to the next one */
+	uint64_t cut_bytes;       /* that the file says it has, and has not */
+	uint64_t unknown_records; /* places where no perf record is: passed over to the next AUX buffer */
+	uint64_t truncated_aux;   /* AUX buffers in which the driver lost data */
+	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */
+	char words[512];          /* once ptt_reader_next() has said 0; "" when the file was whole */
 };
 struct ptt_reader;
 struct ptt_reader_opts {
-	uint8_t raw_format;                   /* PTT_4DW or PTT_8DW: the bytes are records and nothing else. Others than
+	uint8_t raw_format; /* PTT_4DW or PTT_8DW: the bytes are records and nothing else. Others than
 	                                       * these: -TALLY_EINVAL, as far as the marker of 8DW tells */
-	bool as_perf;                         /* all that perf prints: padding too, and sizes as they were rounded up */
+	bool as_perf;       /* all that perf prints: padding too, and sizes as they were rounded up */
 };
 /* `in` stays the caller's and must live as long as the reader; files compressed with zstd are seen
  * through. Goes as far as the first AUX data. -TALLY_ECORRUPT: the header is damaged, or it is no perf.data
@@ -124,23 +125,27 @@ const struct ptt_lost *ptt_reader_lost(const struct ptt_reader *r);
 struct ptt_writer;
 int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out, const struct ptt_device *dev, uint32_t ndev,
 		    struct err *e);
-int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t n, uint32_t flags);   /* one AUX commit */
-void ptt_writer_lost(struct ptt_writer *w, uint32_t device, uint64_t n);      /* so many bytes are missing before its next */
-int ptt_writer_close(struct ptt_writer *w);   /* the feature section; frees; NULL is fine */
+int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t n, uint32_t flags); /* one AUX commit */
+void ptt_writer_lost(struct ptt_writer *w, uint32_t device, uint64_t n); /* so many bytes are missing before its next */
+int ptt_writer_close(struct ptt_writer *w);                              /* the feature section; frees; NULL is fine */
 
 /* ---- transactions (match.c) ------------------------------------------------------------
  * Requests meet completions by (device, segment, requester, tag), in constant memory per outstanding request. */
 struct ptt_match;
-struct ptt_pair { struct tlp request; struct tlp_transaction t; uint16_t completer; };
+struct ptt_pair {
+	struct tlp request;
+	struct tlp_transaction t;
+	uint16_t completer;
+};
 enum ptt_event {
-	PTT_NONE,                             /* a posted request, or a completion that does not end its request */
-	PTT_OPENED,                           /* a non-posted request */
-	PTT_DONE,                             /* the last completion: *pair is filled */
-	PTT_ORPHAN,                           /* a completion without a request */
-	PTT_SECOND,                           /* a packet between peers that was seen before, at the other port: it counts once */
-	PTT_BEHIND_GAP,                       /* the same, but the request may be in or before a gap of the device */
-	PTT_REUSED,                           /* a request whose tag was still open: *pair is the one given up */
-	PTT_CROWDED,                          /* a request that found no room: *pair is the oldest, which was given up */
+	PTT_NONE,       /* a posted request, or a completion that does not end its request */
+	PTT_OPENED,     /* a non-posted request */
+	PTT_DONE,       /* the last completion: *pair is filled */
+	PTT_ORPHAN,     /* a completion without a request */
+	PTT_SECOND,     /* a packet between peers that was seen before, at the other port: it counts once */
+	PTT_BEHIND_GAP, /* the same, but the request may be in or before a gap of the device */
+	PTT_REUSED,     /* a request whose tag was still open: *pair is the one given up */
+	PTT_CROWDED,    /* a request that found no room: *pair is the oldest, which was given up */
 };
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
 void ptt_match_close(struct ptt_match *m);
@@ -150,7 +155,8 @@ uint32_t ptt_match_outstanding(const struct ptt_match *m);
  * at the other. */
 void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice);
 /* Records of a device are missing: what it has open is over, and handed to each (NULL: to nobody). Returns how many. */
-uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p), void *arg);
+uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p),
+		       void *arg);
 /* Walks what was never answered. */
 void ptt_match_rest(struct ptt_match *m, void (*each)(void *arg, const struct ptt_pair *p), void *arg);
 

@@ -89,7 +89,7 @@ static void flush(struct ptt_writer *w)
 
 static void patch64(struct ptt_writer *w, uint64_t off, uint64_t v)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	put64(&b, v);
 	if (w->rc == 0)
@@ -223,8 +223,8 @@ static void put_event_desc(struct buf *b, const struct ptt_writer *w)
 	put32(b, w->ndev);
 	put32(b, ATTR_SIZE);
 	for (uint32_t d = 0; d < w->ndev; d++) {
-		struct buf name = {0};
-		struct ptt_ask ask = {.config = w->dev[d].config};
+		struct buf name = { 0 };
+		struct ptt_ask ask = { .config = w->dev[d].config };
 
 		static_assert(sizeof(ask.device) == sizeof(w->dev[d].name), "one is copied into the other");
 		memcpy(ask.device, w->dev[d].name, sizeof(ask.device));
@@ -260,15 +260,15 @@ static const struct feature {
 	enum pdata_feature bit;
 	void (*put)(struct buf *b, const struct ptt_writer *w);
 } features[] = {
-	{PDATA_F_EVENT_DESC, put_event_desc},
-	{PDATA_F_PMU_MAPPINGS, put_pmu_mappings},
-	{PDATA_F_AUXTRACE, put_auxtrace_index},
+	{ PDATA_F_EVENT_DESC, put_event_desc },
+	{ PDATA_F_PMU_MAPPINGS, put_pmu_mappings },
+	{ PDATA_F_AUXTRACE, put_auxtrace_index },
 };
 
 static void put_features(struct ptt_writer *w)
 {
 	uint64_t at = w->at + COUNT(features) * 16, bits = 0;
-	struct buf body = {0};
+	struct buf body = { 0 };
 
 	for (size_t i = 0; i < COUNT(features); i++) {
 		size_t n = body.n;
@@ -309,15 +309,14 @@ static void writer_start(struct ptt_writer *w)
 	commit(w);
 }
 
-int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out,
-                    const struct ptt_device *dev, uint32_t ndev, struct err *e)
+int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out, const struct ptt_device *dev, uint32_t ndev,
+		    struct err *e)
 {
 	struct ptt_writer *w;
 	int rc;
 
 	if (ndev == 0 || ndev > PDATA_DEVICES_MOST)
-		return err_set(e, TALLY_EINVAL, "a trace is of 1 to %u devices, not %u",
-		               PDATA_DEVICES_MOST, ndev);
+		return err_set(e, TALLY_EINVAL, "a trace is of 1 to %u devices, not %u", PDATA_DEVICES_MOST, ndev);
 	w = mem_alloc(sizeof(*w));
 	if (!w)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
@@ -332,8 +331,7 @@ int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out,
 	}
 	buf_free(&w->b);
 	mem_free(w);
-	return err_set(e, (enum tally_err)-rc, "the trace can't be written: %s",
-	               tally_strerror(rc));
+	return err_set(e, (enum tally_err) - rc, "the trace can't be written: %s", tally_strerror(rc));
 }
 
 int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t n, uint32_t flags)

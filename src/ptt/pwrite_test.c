@@ -9,10 +9,10 @@
 
 static void a_killed_writer_leaves_every_commit_and_part_of_the_next(void **state)
 {
-	struct buf b = {0};
-	struct bytes_out out = {.arg = &b, .put = memory_put, .patch = memory_patch};
+	struct buf b = { 0 };
+	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
 	struct ptt_writer *w = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	uint8_t p[10 * 32];
 	struct got g;
 
@@ -67,10 +67,10 @@ static void a_full_disk_is_told_by_the_call_that_met_it(void **state)
 	(void)state;
 	for (size_t most = 0; most < 2000; most += 50) {
 		size_t room = most;
-		struct bytes_out out = {.arg = &room, .put = put_nothing, .patch = patch_nothing};
+		struct bytes_out out = { .arg = &room, .put = put_nothing, .patch = patch_nothing };
 		struct ptt_writer *w = NULL;
-		struct err e = {0};
-		uint8_t p[256] = {0};
+		struct err e = { 0 };
+		uint8_t p[256] = { 0 };
 		int rc = ptt_writer_open(&w, &out, two_devices, 2, &e);
 
 		if (rc == 0)
@@ -86,16 +86,15 @@ static void a_full_disk_is_told_by_the_call_that_met_it(void **state)
 static void a_device_that_is_not_there_is_refused(void **state)
 {
 	size_t room = 1 << 20;
-	struct bytes_out out = {.arg = &room, .put = put_nothing};
+	struct bytes_out out = { .arg = &room, .put = put_nothing };
 	struct ptt_writer *w = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 0, &e), -TALLY_EINVAL);
-	assert_int_equal(
-	        ptt_writer_open(&w, &out, two_devices, PDATA_DEVICES_MOST + 1, &(struct err){0}),
-	        -TALLY_EINVAL);
-	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 2, &(struct err){0}), 0);
+	assert_int_equal(ptt_writer_open(&w, &out, two_devices, PDATA_DEVICES_MOST + 1, &(struct err){ 0 }),
+			 -TALLY_EINVAL);
+	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 2, &(struct err){ 0 }), 0);
 	assert_int_equal(ptt_writer_aux(w, 2, NULL, 0, 0), -TALLY_EINVAL);
 	assert_int_equal(ptt_writer_close(w), 0);
 }
@@ -103,9 +102,9 @@ static void a_device_that_is_not_there_is_refused(void **state)
 static int write_once(void)
 {
 	size_t room = 1 << 20;
-	struct bytes_out out = {.arg = &room, .put = put_nothing, .patch = patch_nothing};
+	struct bytes_out out = { .arg = &room, .put = put_nothing, .patch = patch_nothing };
 	struct ptt_writer *w = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	int rc = ptt_writer_open(&w, &out, two_devices, 2, &e), end;
 
 	for (uint32_t i = 0; i < 100 && rc == 0; i++)
@@ -138,16 +137,16 @@ static void every_failing_allocation_is_told(void **state)
 /* A file of two devices whose clocks are known, and one of which nobody knows. */
 static struct buf clock_file(bool patchable)
 {
-	struct ptt_device dev[3] = {two_devices[0], two_devices[1], {.name = "hisi_ptt4_0", .pmu_type = 14}};
-	struct buf b = {0};
-	struct bytes_out out = {.arg = &b, .put = memory_put, .patch = patchable ? memory_patch : NULL};
+	struct ptt_device dev[3] = { two_devices[0], two_devices[1], { .name = "hisi_ptt4_0", .pmu_type = 14 } };
+	struct buf b = { 0 };
+	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = patchable ? memory_patch : NULL };
 	struct ptt_writer *w = NULL;
 	uint8_t p[32];
 
 	dev[0].time = PTT_TIME_ABS;
 	dev[1].time = PTT_TIME_DELTA;
 	records(p, 1, PTT_8DW, 1);
-	assert_int_equal(ptt_writer_open(&w, &out, dev, 3, &(struct err){0}), 0);
+	assert_int_equal(ptt_writer_open(&w, &out, dev, 3, &(struct err){ 0 }), 0);
 	for (uint32_t d = 0; d < 3; d++)
 		assert_int_equal(ptt_writer_aux(w, d, p, sizeof(p), 0), 0);
 	assert_int_equal(ptt_writer_close(w), 0);
@@ -182,18 +181,16 @@ static struct buf perf_says(const struct buf *b, bool pipe)
 {
 	char path[] = "/tmp/tally-pwrite-test-XXXXXX", command[256];
 	int fd = mkstemp(path);
-	struct buf text = {0};
+	struct buf text = { 0 };
 	char line[4096];
 	FILE *f;
 
 	assert_true(fd >= 0 && write(fd, b->p, b->n) == (ssize_t)b->n);
 	close(fd);
 	if (pipe)
-		snprintf(command, sizeof(command), "cat %s | perf report -D -i - 2>/dev/null",
-		         path);
+		snprintf(command, sizeof(command), "cat %s | perf report -D -i - 2>/dev/null", path);
 	else
-		snprintf(command, sizeof(command), "perf report -D -i %s 2>/dev/null </dev/null",
-		         path);
+		snprintf(command, sizeof(command), "perf report -D -i %s 2>/dev/null </dev/null", path);
 	f = popen(command, "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long size;
@@ -280,15 +277,15 @@ static void perf_accepts_what_a_killed_writer_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_killed_writer_leaves_every_commit_and_part_of_the_next),
-	        cmocka_unit_test(a_full_disk_is_told_by_the_call_that_met_it),
-	        cmocka_unit_test(a_device_that_is_not_there_is_refused),
-	        cmocka_unit_test(every_failing_allocation_is_told),
-	        cmocka_unit_test(what_the_recorder_knew_of_the_clock_is_in_the_file),
-	        cmocka_unit_test(perf_accepts_a_file_that_tells_of_the_clock),
-	        cmocka_unit_test(perf_accepts_the_file_and_agrees_on_the_sizes),
-	        cmocka_unit_test(perf_accepts_the_pipe_format),
-	        cmocka_unit_test(perf_accepts_what_a_killed_writer_left),
+		cmocka_unit_test(a_killed_writer_leaves_every_commit_and_part_of_the_next),
+		cmocka_unit_test(a_full_disk_is_told_by_the_call_that_met_it),
+		cmocka_unit_test(a_device_that_is_not_there_is_refused),
+		cmocka_unit_test(every_failing_allocation_is_told),
+		cmocka_unit_test(what_the_recorder_knew_of_the_clock_is_in_the_file),
+		cmocka_unit_test(perf_accepts_a_file_that_tells_of_the_clock),
+		cmocka_unit_test(perf_accepts_the_file_and_agrees_on_the_sizes),
+		cmocka_unit_test(perf_accepts_the_pipe_format),
+		cmocka_unit_test(perf_accepts_what_a_killed_writer_left),
 	};
 
 	return cmocka_run_group_tests_name("ptt: pwrite", tests, NULL, NULL);

@@ -30,7 +30,7 @@
 #include "ptt/pdata_int.h"
 
 #define LOOK_AHEAD (256u << 10)
-#define PEEK 128u                             /* enough for a front that was cut, and three markers */
+#define PEEK 128u /* enough for a front that was cut, and three markers */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {
@@ -116,7 +116,7 @@ static uint64_t run_stop(const struct ptt_reader *r)
 	const struct pdata_run *run = &r->run;
 	uint64_t stop = run->bad_to ? run->bad_at : run->end, from = run->c.aux_offset + (run->at - run->start);
 
-	if (r->opts.as_perf)                  /* perf does not look at them */
+	if (r->opts.as_perf) /* perf does not look at them */
 		return stop;
 	for (uint32_t i = 0; run->event && i < run->event->ncuts; i++)
 		for (int k = 0; k < 2; k++) {
@@ -372,7 +372,7 @@ static void stream_enter(struct ptt_reader *r)
 		s->ntail -= s->ntail < back ? s->ntail : (uint32_t)back;
 	} else if (at != s->next) {
 		pdata_stream_gap(s, PTT_GAP_OFFSETS, at > s->next ? at - s->next : 0);
-		for (uint32_t i = 0; ev && i < ev->ncuts; i++)  /* what its flag says is told */
+		for (uint32_t i = 0; ev && i < ev->ncuts; i++) /* what its flag says is told */
 			if (ev->cut[i].from == at)
 				ev->cut[i] = ev->cut[--ev->ncuts];
 	}
@@ -410,7 +410,7 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 	record = tail_record(s, p, n);
 	rest = record > s->ntail ? record - s->ntail : record ? 0 : n;
 	if (record == 4 * PTT_8DW && n >= rest + 4 && !ptt_is_marker(pdata_u32(p + rest)) && pdata_u32(p + rest) != 0) {
-		tail_drop(r, s);              /* it does not go on here: records_at() sees to that */
+		tail_drop(r, s); /* it does not go on here: records_at() sees to that */
 		return 0;
 	}
 	rest = n < rest ? n : rest;
@@ -460,8 +460,12 @@ int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
 		tail_drop(r, s);
 		if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || s->format == 0)
 			continue;
-		*c = (struct ptt_chunk){ .p = s->tail, .format = s->format, .device = s->device, .idx = s->idx,
-					 .offset = r->at < r->eof ? r->at : r->eof, .aux_offset = s->next };
+		*c = (struct ptt_chunk){ .p = s->tail,
+					 .format = s->format,
+					 .device = s->device,
+					 .idx = s->idx,
+					 .offset = r->at < r->eof ? r->at : r->eof,
+					 .aux_offset = s->next };
 		gap_take(r, s, c);
 		return 1;
 	}
@@ -553,8 +557,7 @@ void pdata_raw_begin(struct ptt_reader *r)
 {
 	struct pdata_run run = { .end = r->in.size, .rest = r->in.size, .stream = &r->stream[0] };
 
-	run.c = (struct ptt_chunk){
-	        .format = r->opts.raw_format, .total = r->in.size, .tid = UINT32_MAX};
+	run.c = (struct ptt_chunk){ .format = r->opts.raw_format, .total = r->in.size, .tid = UINT32_MAX };
 	run.c.device = pdata_device_add(&r->x, 0, false);
 	pdata_run_begin(r, &run);
 }

@@ -6,9 +6,12 @@
 
 #include "ptt/pdata_test_int.h"
 
-#define N 40u                                 /* records of a commit */
+#define N 40u /* records of a commit */
 
-struct file { struct buf b; struct ptt_writer *w; };
+struct file {
+	struct buf b;
+	struct ptt_writer *w;
+};
 
 static struct file file_new(void)
 {
@@ -18,7 +21,7 @@ static struct file file_new(void)
 	struct err e = { 0 };
 
 	assert_int_equal(ptt_writer_open(&f.w, &out, two_devices, 1, &e), 0);
-	f.b.p = (char *)b;                    /* until it is whole */
+	f.b.p = (char *)b; /* until it is whole */
 	return f;
 }
 
@@ -127,10 +130,13 @@ static void cut_everywhere(enum ptt_format format)
 			assert_int_equal(ptt_writer_aux(f.w, 0, p + first, second, 0), 0);
 			assert_int_equal(ptt_writer_aux(f.w, 0, p + first + second, n - first - second, 0), 0);
 			g = file_read(&f, true);
-			if (g.data[0].n != n || memcmp(g.data[0].p, p, n) || g.format != format || g.ngaps || g.lost.stray_bytes)
-				fail_msg("%u DWs, cut at %zu and %zu: %zu of %zu bytes, %u gaps, stray %llu, damaged %llu", format,
-					 first, first + second, g.data[0].n, n, g.ngaps,
-					 (unsigned long long)g.lost.stray_bytes, (unsigned long long)g.lost.damaged_bytes);
+			if (g.data[0].n != n || memcmp(g.data[0].p, p, n) || g.format != format || g.ngaps ||
+			    g.lost.stray_bytes)
+				fail_msg(
+					"%u DWs, cut at %zu and %zu: %zu of %zu bytes, %u gaps, stray %llu, damaged %llu",
+					format, first, first + second, g.data[0].n, n, g.ngaps,
+					(unsigned long long)g.lost.stray_bytes,
+					(unsigned long long)g.lost.damaged_bytes);
 			got_free(&g);
 		}
 }
@@ -149,7 +155,7 @@ static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **
 
 	(void)state;
 	records(p, N, PTT_8DW, 3);
-	p[28] = 9;                            /* no part of the first is zeros */
+	p[28] = 9; /* no part of the first is zeros */
 	for (size_t cut = 1; cut < 32; cut++) {
 		struct file f = file_new();
 		struct got g;
@@ -197,7 +203,7 @@ static void a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once(void **s
 	records(p, N, PTT_8DW, 1);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), i == 1 ? PDATA_AUX_TRUNCATED : 0), 0);
-	ptt_writer_lost(f.w, 0, 64);          /* here the offsets say it all */
+	ptt_writer_lost(f.w, 0, 64); /* here the offsets say it all */
 	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), PDATA_AUX_TRUNCATED), 0);
 	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
 	g = file_read(&f, false);

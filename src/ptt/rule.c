@@ -23,19 +23,19 @@
 
 #include "ptt/rule.h"
 
-#define FILTER_PORT 0x80000u                  /* the value is a mask of root ports, else a requester id */
+#define FILTER_PORT 0x80000u /* the value is a mask of root ports, else a requester id */
 #define FILTER_VALUE 0xffffu
 #define FILTER_RESERVED (~(FILTER_PORT | FILTER_VALUE))
-#define TYPES 7u                              /* P, NP, CPL */
+#define TYPES 7u /* P, NP, CPL */
 #define DIRECTIONS 4u
 #define FORMAT_4DW 0u
 #define FORMAT_8DW 1u
-#define CONFIG_BITS 36                        /* the four fields end here */
-#define SHOWN 5u                              /* names in a message */
+#define CONFIG_BITS 36 /* the four fields end here */
+#define SHOWN 5u       /* names in a message */
 
 /* ---- pieces of text --------------------------------------------------------------- */
 
-struct slice {                                /* p is NULL when there is none, not even an empty one */
+struct slice { /* p is NULL when there is none, not even an empty one */
 	const char *p;
 	size_t n;
 };
@@ -160,7 +160,7 @@ static int device_find(struct slice name, const struct ptt_pmu *pmu, uint32_t n,
 	if (!name.n && n) {
 		all = device_names(pmu, n);
 		return err_set(e, TALLY_EINVAL, "which device? Write %s/filter=.../, or another of %s", pmu[0].name,
-		               all.p);
+			       all.p);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (is(name, pmu[i].name)) {
@@ -186,8 +186,8 @@ static int term_add(struct slice term, struct slice value[static TERMS], struct 
 			continue;
 		if (value[i].p)
 			return err_set(e, TALLY_EINVAL, "%s is given twice%s", term_name[i],
-			               i == TERM_FILTER ? "; several root ports are joined by +, requesters can't be"
-			                                : "");
+				       i == TERM_FILTER ? "; several root ports are joined by +, requesters can't be" :
+							  "");
 		value[i] = trim(v);
 		if (!value[i].n)
 			return err_set(e, TALLY_EINVAL, "%s has no value: %s=NUMBER", term_name[i], term_name[i]);
@@ -197,7 +197,7 @@ static int term_add(struct slice term, struct slice value[static TERMS], struct 
 		return err_set(e, TALLY_EINVAL, "there is nothing between two commas: an event is filter=...,type=...");
 	near = did_you_mean(name, term_name, TERMS);
 	return err_set(e, TALLY_EINVAL, "unknown term \"%.*s\"%s (filter, type, direction, format)", SHOW(name),
-	               near.p);
+		       near.p);
 }
 
 static int terms_split(struct slice terms, struct slice value[static TERMS], struct err *e)
@@ -224,10 +224,10 @@ static int too_large(enum term t, struct slice s, struct err *e)
 
 /* ---- filter: numbers and names ----------------------------------------------------------- */
 
-struct place {                                /* of a PCI function */
+struct place { /* of a PCI function */
 	uint32_t domain;
-	bool any_domain;                      /* it was left out */
-	uint32_t function;                    /* bus 15:8, slot 7:3, function 2:0 */
+	bool any_domain;   /* it was left out */
+	uint32_t function; /* bus 15:8, slot 7:3, function 2:0 */
 };
 
 static bool hex(struct slice *s, size_t digits, uint32_t most, uint32_t *ret)
@@ -353,11 +353,11 @@ static int filter_value(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret
 			break;
 		if (!first && !(sum & FILTER_PORT) && !(one & FILTER_PORT))
 			rc = err_set(e, TALLY_EINVAL,
-			             "filter names two requesters: one trace takes one endpoint function");
+				     "filter names two requesters: one trace takes one endpoint function");
 		else if (!first && (sum ^ one) & FILTER_PORT)
 			rc = err_set(e, TALLY_EINVAL,
-			             "filter names a root port and a requester: one trace takes root ports, "
-			             "or one endpoint function");
+				     "filter names a root port and a requester: one trace takes root ports, "
+				     "or one endpoint function");
 		sum |= one;
 	}
 	if (rc == 0)
@@ -381,9 +381,9 @@ static const struct direction_word {
 	const char *word;
 	uint8_t format, value;
 } direction_words[] = {
-	{ "in", FORMAT_4DW, 0 },   { "out", FORMAT_4DW, 1 },    { "both", FORMAT_4DW, 2 },
+	{ "in", FORMAT_4DW, 0 },     { "out", FORMAT_4DW, 1 },    { "both", FORMAT_4DW, 2 },
 	{ "both-b", FORMAT_4DW, 2 }, { "both-a", FORMAT_4DW, 3 }, { "out", FORMAT_8DW, 1 },
-	{ "in", FORMAT_8DW, 2 },   { "in-b", FORMAT_8DW, 2 },   { "in-a", FORMAT_8DW, 3 },
+	{ "in", FORMAT_8DW, 2 },     { "in-b", FORMAT_8DW, 2 },   { "in-a", FORMAT_8DW, 3 },
 };
 
 static int direction_value(struct slice s, uint8_t format, uint64_t *ret, struct err *e)
@@ -399,11 +399,13 @@ static int direction_value(struct slice s, uint8_t format, uint64_t *ret, struct
 		}
 	if (table == FORMAT_8DW)
 		return err_set(e, TALLY_EINVAL,
-		               "direction=%.*s is none of format 8DW: 1 or out, 2 or in (P, NP, CPL B), "
-		               "3 or in-a (CPL A)",
-		               SHOW(s));
-	return err_set(e, TALLY_EINVAL, "direction=%.*s is none of format 4DW: 0 or in, 1 or out, 2 or both, "
-					"3 or both-a", SHOW(s));
+			       "direction=%.*s is none of format 8DW: 1 or out, 2 or in (P, NP, CPL B), "
+			       "3 or in-a (CPL A)",
+			       SHOW(s));
+	return err_set(e, TALLY_EINVAL,
+		       "direction=%.*s is none of format 4DW: 0 or in, 1 or out, 2 or both, "
+		       "3 or both-a",
+		       SHOW(s));
 }
 
 static int type_value(struct slice s, uint64_t *ret, struct err *e)
@@ -421,8 +423,8 @@ static int type_value(struct slice s, uint64_t *ret, struct err *e)
 			;
 		if (i == COUNT(word))
 			return err_set(e, TALLY_EINVAL,
-			               "type=%.*s: \"%.*s\" is no type: p (1), np (2), cpl (4), joined by +",
-			               SHOW(whole), SHOW(one));
+				       "type=%.*s: \"%.*s\" is no type: p (1), np (2), cpl (4), joined by +",
+				       SHOW(whole), SHOW(one));
 	}
 	return 0;
 }
@@ -446,7 +448,7 @@ static int config_value(const struct slice value[static TERMS], struct ptt_ask *
 	for (uint32_t i = 0; i < TERM_CONFIG; i++)
 		if (value[i].p)
 			return err_set(e, TALLY_EINVAL, "config holds all of an event already: leave it out, or %s",
-			               term_name[i]);
+				       term_name[i]);
 	if (!number(value[TERM_CONFIG], &v))
 		return err_set(e, TALLY_EINVAL, "config=%.*s is no number of 64 bits", SHOW(value[TERM_CONFIG]));
 	ptt_ask_of_config(a, v);
@@ -463,10 +465,10 @@ static int values(const struct ptt_pmu *pmu, const struct slice value[static TER
 		return config_value(value, a, e);
 	if (!value[TERM_FILTER].p)
 		return err_set(e, TALLY_EINVAL,
-		               "filter is missing: filter=0x80001 (a root port) or filter=0000:01:00.0");
+			       "filter is missing: filter=0x80001 (a root port) or filter=0000:01:00.0");
 	if (!value[TERM_TYPE].p)
 		return err_set(e, TALLY_EINVAL,
-		               "type is missing: type=1 (posted), 2 (non-posted), 4 (completions) or a sum");
+			       "type is missing: type=1 (posted), 2 (non-posted), 4 (completions) or a sum");
 	rc = filter_value(pmu, value[TERM_FILTER], &a->filter, e);
 	if (rc == 0)
 		rc = type_value(value[TERM_TYPE], &type, e);
@@ -488,10 +490,10 @@ static int modifiers(struct slice s, enum ptt_profile f, struct err *e)
 	for (size_t i = 0; i < s.n; i++) {
 		if (strchr("ukhGHI", s.p[i]) && s.p[i])
 			return err_set(e, TALLY_EINVAL,
-			               "modifier \"%c\" is not possible: packets pass in no mode of a CPU", s.p[i]);
+				       "modifier \"%c\" is not possible: packets pass in no mode of a CPU", s.p[i]);
 		if (f == PTT_PROFILE_SPEC || !s.p[i] || !strchr("pPSDWe", s.p[i]))
 			return err_set(e, TALLY_EINVAL, "\"%.*s\" behind the event: a PTT event takes no modifier",
-			               SHOW(s));
+				       SHOW(s));
 	}
 	return 0;
 }
@@ -545,7 +547,7 @@ void ptt_ask_text(const struct ptt_ask *a, struct buf *to)
 		buf_printf(to, "%s/config=0x%llx/", a->device, (unsigned long long)ptt_ask_config(a));
 	else
 		buf_printf(to, "%s/filter=0x%05x,type=%u,direction=%u,format=%u/", a->device, a->filter & 0xfffff,
-		           a->type, a->direction, a->format);
+			   a->type, a->direction, a->format);
 }
 
 uint32_t ptt_ask_ctrl(const struct ptt_ask *a)
@@ -581,8 +583,8 @@ static int requester_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, s
 			return 0;
 	there = filters_there(pmu, false, true);
 	return err_set(e, TALLY_EINVAL,
-	               "filter=0x%05x: %s has no requester 0x%04x (a mask of root ports has bit 19 set): %s", a->filter,
-	               pmu->name, a->filter & FILTER_VALUE, there.p);
+		       "filter=0x%05x: %s has no requester 0x%04x (a mask of root ports has bit 19 set): %s", a->filter,
+		       pmu->name, a->filter & FILTER_VALUE, there.p);
 }
 
 static int driver_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, struct err *e)
@@ -595,8 +597,8 @@ static int driver_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, stru
 		return err_set(e, TALLY_EINVAL, "direction=%u: there are 0, 1, 2 and 3", a->direction);
 	if (!a->type || a->type & ~TYPES)
 		return err_set(e, TALLY_EINVAL,
-		               "type=%u: there are 1 (posted), 2 (non-posted), 4 (completions), and their sums",
-		               a->type);
+			       "type=%u: there are 1 (posted), 2 (non-posted), 4 (completions), and their sums",
+			       a->type);
 	if (a->format > FORMAT_8DW)
 		return err_set(e, TALLY_EINVAL, "format=%u: there are 0 (4DW) and 1 (8DW)", a->format);
 	return 0;
@@ -651,15 +653,15 @@ static int spec_check(const struct ptt_ask *a, enum ptt_profile f, struct err *e
 		if (f == PTT_PROFILE_SPEC)
 			return err_set(e, TALLY_EINVAL, "%s (hisi_ptt.rst)", spec_rules[i].words);
 		if (warning)
-			buf_printf(warning, "%s%s", warned ? "; " : "hisi_ptt.rst does not allow this event: ",
-				   spec_rules[i].words);
+			buf_printf(warning, "%s%s",
+				   warned ? "; " : "hisi_ptt.rst does not allow this event: ", spec_rules[i].words);
 		warned = true;
 	}
 	return warning && warning->failed ? err_set(e, TALLY_ENOMEM, "out of memory") : 0;
 }
 
 int ptt_ask_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e,
-                  struct buf *warning)
+		  struct buf *warning)
 {
 	int rc = driver_check(a, pmu, e);
 
@@ -698,7 +700,8 @@ int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct e
 	if (!trim(s).n)
 		return err_set(e, TALLY_EINVAL, "there is no value: a tunable takes 0, 1 or 2");
 	if (blank(s.p[0]) || blank(s.p[s.n - 1]))
-		return err_set(e, TALLY_EINVAL, "\"%.*s\" has a blank before or behind it: a tunable takes 0, 1 or 2", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "\"%.*s\" has a blank before or behind it: a tunable takes 0, 1 or 2",
+			       SHOW(s));
 	if (s.p[0] == '-')
 		return err_set(e, TALLY_EINVAL, "%.*s is negative: a tunable takes 0, 1 or 2", SHOW(s));
 	if (!decimal(s, &v))
@@ -740,7 +743,7 @@ int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e)
 }
 
 #define RING_DEFAULT (16u << 20)
-#define RING_MOST (1ull << 36)                /* far above any memory a trace is worth */
+#define RING_MOST (1ull << 36) /* far above any memory a trace is worth */
 
 /* perf's sizes: a number and a unit; without one they are bytes, and not pages as perf has it. Its -m alone is for
  * the other ring, so ",16M" is what its users write. */
@@ -769,12 +772,13 @@ int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err
 	uint64_t bytes = RING_DEFAULT;
 
 	if (s.p && !ring_bytes(s, &bytes))
-		return err_set(e, TALLY_EINVAL, "-m %.*s is no size: bytes, or a number and K, M or G, as in 16M", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "-m %.*s is no size: bytes, or a number and K, M or G, as in 16M",
+			       SHOW(s));
 	if (bytes < least)
 		return err_set(e, TALLY_EINVAL, "-m %.*s is too small%s: %s", SHOW(s),
 			       s.p[s.n - 1] <= '9' ? " (these are bytes, not pages)" : "",
-			       f == PTT_PROFILE_DRIVER ? "the driver takes 16M (its four buffers) or more"
-						       : "a ring holds at least one buffer, 4M");
+			       f == PTT_PROFILE_DRIVER ? "the driver takes 16M (its four buffers) or more" :
+							 "a ring holds at least one buffer, 4M");
 	if (bytes & (bytes - 1) || bytes > RING_MOST)
 		return err_set(e, TALLY_EINVAL, "-m %.*s is no power of two up to 64G: 16M, 32M, 64M ...", SHOW(s));
 	*ret = bytes;

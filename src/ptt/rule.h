@@ -19,14 +19,15 @@ enum ptt_profile { PTT_PROFILE_SPEC, PTT_PROFILE_DRIVER };
  * 4dw, 8dw. The device may be left out ("filter=...") when the list has one. -TALLY_EINVAL: words name the term, the
  * cause and what would do. Does not judge the values yet. */
 int ptt_ask_parse(struct ptt_ask *ret, const char *text, const struct ptt_pmu *pmu, uint32_t npmus, enum ptt_profile f,
-		    struct err *e);
+		  struct err *e);
 /* Judges. 0; or -TALLY_EINVAL (bad value), with words. `warning` gets what the spec would have refused (driver), or
  * "". The verdicts are a table of doc/spec-ptt.md. */
-int ptt_ask_check(const struct ptt_ask *ev, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e, struct buf *warning);
-uint64_t ptt_ask_config(const struct ptt_ask *ev);         /* the fields in their places */
+int ptt_ask_check(const struct ptt_ask *ev, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e,
+		  struct buf *warning);
+uint64_t ptt_ask_config(const struct ptt_ask *ev); /* the fields in their places */
 void ptt_ask_of_config(struct ptt_ask *ev, uint64_t config);
-void ptt_ask_text(const struct ptt_ask *ev, struct buf *to);      /* as perf writes it */
-uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);           /* TRACE_CTRL's fields, without EN */
+void ptt_ask_text(const struct ptt_ask *ev, struct buf *to); /* as perf writes it */
+uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);             /* TRACE_CTRL's fields, without EN */
 
 /* What the user wrote for a tunable: 0..65535. spec: any larger number is 65535 (the device makes it 2); driver: above
  * 65535 is refused as kstrtou16 does. Negative, empty, not a number, a blank around it (but for the end of a line behind

@@ -16,14 +16,14 @@ static const struct ptt_filter watched[] = {
 	{ "0000:01:00.1", 0x00101, false },
 };
 static const struct ptt_filter many[] = {
-	{ "0001:00:10.0", 0x80001, true },  { "0001:00:11.0", 0x80004, true },  { "0001:00:12.0", 0x80010, true },
-	{ "0001:00:13.0", 0x80040, true },  { "0001:00:14.0", 0x80100, true },  { "0001:00:15.0", 0x80400, true },
-	{ "0001:00:16.0", 0x81000, true },  { "0001:0a:00.0", 0x00a00, false },
+	{ "0001:00:10.0", 0x80001, true }, { "0001:00:11.0", 0x80004, true },  { "0001:00:12.0", 0x80010, true },
+	{ "0001:00:13.0", 0x80040, true }, { "0001:00:14.0", 0x80100, true },  { "0001:00:15.0", 0x80400, true },
+	{ "0001:00:16.0", 0x81000, true }, { "0001:0a:00.0", 0x00a00, false },
 };
 static const struct ptt_pmu pmus[] = {
 	{ .name = "hisi_ptt0_0", .nfilters = COUNT(many), .filter = many },
 	{ .name = "hisi_ptt0_2", .nfilters = COUNT(watched), .filter = watched },
-	{ .name = "hisi_ptt1_2" },            /* nothing is plugged in */
+	{ .name = "hisi_ptt1_2" }, /* nothing is plugged in */
 };
 static const struct ptt_pmu *const pmu = &pmus[1];
 
@@ -64,28 +64,39 @@ static void verdict(int line, const char *text, enum ptt_profile f, const char *
 struct row {
 	int line;
 	const char *event;
-	const char *spec, *driver;            /* NULL: taken; words of the refusal */
-	const char *warns;                    /* words of the driver's warning */
+	const char *spec, *driver; /* NULL: taken; words of the refusal */
+	const char *warns;         /* words of the driver's warning */
 };
-#define BOTH(event) { __LINE__, event, NULL, NULL, NULL }
-#define NEITHER(event, words) { __LINE__, event, words, words, NULL }
-#define DRIVER_ONLY(event, words) { __LINE__, event, words, NULL, words }
+#define BOTH(event)                               \
+	{                                         \
+		__LINE__, event, NULL, NULL, NULL \
+	}
+#define NEITHER(event, words)                       \
+	{                                           \
+		__LINE__, event, words, words, NULL \
+	}
+#define DRIVER_ONLY(event, words)                   \
+	{                                           \
+		__LINE__, event, words, NULL, words \
+	}
 
 /* What the Linux driver was seen to say of each. */
 static const struct row observed[] = {
 	BOTH(D "filter=0x80001,type=1/"),
 	BOTH(D "filter=0x80004,type=1/"),
 	BOTH(D "filter=0x80005,type=1/"),
-	NEITHER(D "filter=0x80002,type=1/", "no root port of hisi_ptt0_2 has 0x0002 of the mask: there are 0000:00:10.0 "
-					   "(0x80001), 0000:00:11.0 (0x80004)"),
+	NEITHER(D "filter=0x80002,type=1/",
+		"no root port of hisi_ptt0_2 has 0x0002 of the mask: there are 0000:00:10.0 "
+		"(0x80001), 0000:00:11.0 (0x80004)"),
 	NEITHER(D "filter=0x80003,type=1/", "0x0002 of the mask"),
 	DRIVER_ONLY(D "filter=0x80000,type=1/", "a mask without a root port"),
 	DRIVER_ONLY(D "filter=0xf0001,type=1/", "bits 18:16"),
 	NEITHER(D "filter=0xf0002,type=1/", "0x0002 of the mask"),
 	BOTH(D "filter=0x00100,type=1/"),
 	BOTH(D "filter=0x00101,type=1/"),
-	NEITHER(D "filter=0x00900,type=1/", "no requester 0x0900 (a mask of root ports has bit 19 set): there are 0000:01:00.0 "
-					   "(0x00100), 0000:01:00.1 (0x00101)"),
+	NEITHER(D "filter=0x00900,type=1/",
+		"no requester 0x0900 (a mask of root ports has bit 19 set): there are 0000:01:00.0 "
+		"(0x00100), 0000:01:00.1 (0x00101)"),
 	DRIVER_ONLY(D "filter=0x70100,type=1/", "bits 18:16"),
 	NEITHER(D "filter=0x80001,type=0/", "type=0: there are 1 (posted), 2 (non-posted), 4 (completions)"),
 	NEITHER(D "filter=0x80001,type=8/", "type=8"),
@@ -133,27 +144,32 @@ static const struct row spelling[] = {
 	BOTH("hisi_ptt0_2/filter=0x80001,type=1,direction=1,\n      format=1/"),
 	BOTH("  hisi_ptt0_2 / filter = 0x80001 , type = 1 /  "),
 	BOTH("hisi_ptt0_2/filter=0x80001,type=1"),
-	NEITHER("filter=0x80001,type=1", "which device? Write hisi_ptt0_0/filter=.../, or another of hisi_ptt0_0, hisi_ptt0_2"),
+	NEITHER("filter=0x80001,type=1",
+		"which device? Write hisi_ptt0_0/filter=.../, or another of hisi_ptt0_0, hisi_ptt0_2"),
 	NEITHER("/filter=0x80001,type=1/", "which device?"),
 	NEITHER("", "which device?"),
-	NEITHER("hisi_ptt0_3/filter=0x80001,type=1/", "no PTT device \"hisi_ptt0_3\"; did you mean hisi_ptt0_0? (there are "
-						       "hisi_ptt0_0, hisi_ptt0_2, hisi_ptt1_2)"),
+	NEITHER("hisi_ptt0_3/filter=0x80001,type=1/",
+		"no PTT device \"hisi_ptt0_3\"; did you mean hisi_ptt0_0? (there are "
+		"hisi_ptt0_0, hisi_ptt0_2, hisi_ptt1_2)"),
 	NEITHER("cycles", "no PTT device \"cycles\" (there are"),
 	NEITHER("hisi_ptt1_2/filter=0x80001,type=1/", "hisi_ptt1_2 has 0x0001 of the mask: it has none now"),
-	NEITHER("hisi_ptt1_2/filter=0x100,type=1/", "no requester 0x0100 (a mask of root ports has bit 19 set): it has none now"),
+	NEITHER("hisi_ptt1_2/filter=0x100,type=1/",
+		"no requester 0x0100 (a mask of root ports has bit 19 set): it has none now"),
 	/* terms */
 	NEITHER("hisi_ptt0_2", "filter is missing: filter=0x80001"),
 	NEITHER(D "/", "filter is missing"),
 	NEITHER(D "type=1/", "filter is missing"),
 	NEITHER(D "filter=0x80001/", "type is missing: type=1 (posted), 2 (non-posted), 4 (completions)"),
-	NEITHER(D "fliter=0x80001,type=1/", "unknown term \"fliter\"; did you mean filter? (filter, type, direction, format)"),
+	NEITHER(D "fliter=0x80001,type=1/",
+		"unknown term \"fliter\"; did you mean filter? (filter, type, direction, format)"),
 	NEITHER(D "zzzzzz=1/", "unknown term \"zzzzzz\" (filter, type, direction, format)"),
 	NEITHER(D "filter=0x80001,,type=1/", "nothing between two commas"),
 	NEITHER(D "filter=0x80001,type=1,/", "nothing behind the last comma"),
 	NEITHER(D "filter=0x80001,type/", "type has no value: type=NUMBER"),
 	NEITHER(D "filter=,type=1/", "filter has no value"),
-	NEITHER(D "filter=0x100,filter=0x101,type=1/", "filter is given twice; several root ports are joined by +, requesters "
-							"can't be"),
+	NEITHER(D "filter=0x100,filter=0x101,type=1/",
+		"filter is given twice; several root ports are joined by +, requesters "
+		"can't be"),
 	NEITHER(D "filter=0x100,type=1,type=2/", "type is given twice"),
 	NEITHER(D "config=0x1080001,type=1/", "leave it out, or type"),
 	NEITHER(D "config=x/", "config=x is no number of 64 bits"),
@@ -171,13 +187,16 @@ static const struct row spelling[] = {
 	NEITHER(D "filter=0x,type=1/", "filter=0x is no number"),
 	NEITHER(D "filter=0x80001,type=one/", "\"one\" is no type: p (1), np (2), cpl (4), joined by +"),
 	NEITHER(D "filter=0x80001,type=p+/", "type=p+: \"\" is no type"),
-	NEITHER(D "filter=0x80001,type=1,direction=inbound/", "direction=inbound is none of format 4DW: 0 or in, 1 or out"),
-	NEITHER(D "filter=0x80001,type=1,direction=both,format=1/", "direction=both is none of format 8DW: 1 or out, 2 or in"),
+	NEITHER(D "filter=0x80001,type=1,direction=inbound/",
+		"direction=inbound is none of format 4DW: 0 or in, 1 or out"),
+	NEITHER(D "filter=0x80001,type=1,direction=both,format=1/",
+		"direction=both is none of format 8DW: 1 or out, 2 or in"),
 	NEITHER(D "filter=0x80001,type=1,direction=in-a/", "none of format 4DW"),
 	NEITHER(D "filter=0x80001,type=1,format=16dw/", "format=16dw is no format: 0 or 4dw, 1 or 8dw"),
 	/* names */
-	NEITHER(D "filter=0000:02:00.0,type=1/", "filter=0000:02:00.0 is not among the filters of hisi_ptt0_2: there are 0000:00:10.0 "
-					       "(0x80001), 0000:00:11.0 (0x80004), 0000:01:00.0 (0x00100), 0000:01:00.1 (0x00101)"),
+	NEITHER(D "filter=0000:02:00.0,type=1/",
+		"filter=0000:02:00.0 is not among the filters of hisi_ptt0_2: there are 0000:00:10.0 "
+		"(0x80001), 0000:00:11.0 (0x80004), 0000:01:00.0 (0x00100), 0000:01:00.1 (0x00101)"),
 	NEITHER("hisi_ptt0_0/filter=00:1f.0,type=1/", "0001:00:14.0 (0x80100) and 3 more"),
 	NEITHER(D "filter=0001:00:10.0,type=1/", "not among the filters"),
 	NEITHER(D "filter=00:18.0,type=1/", "not among the filters"),
@@ -207,7 +226,7 @@ static void rows_hold(const struct row *r, size_t n)
 		const char *spec = r->spec, *driver = r->driver, *bar = spec ? strchr(spec, '|') : NULL;
 		char first[64];
 
-		if (bar) {                    /* each profile meets another letter first */
+		if (bar) { /* each profile meets another letter first */
 			memcpy(first, spec, (size_t)(bar - spec));
 			first[bar - spec] = 0;
 			spec = first;
@@ -255,7 +274,8 @@ static void refused_event_leaves_the_old_one(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(ptt_ask_parse(&a, D "filter=0x80001,type=1,format=x/", pmus, COUNT(pmus), SPEC, &e), -TALLY_EINVAL);
+	assert_int_equal(ptt_ask_parse(&a, D "filter=0x80001,type=1,format=x/", pmus, COUNT(pmus), SPEC, &e),
+			 -TALLY_EINVAL);
 	assert_true(a.filter == 7 && a.config == 9 && !a.device[0]);
 }
 
@@ -306,7 +326,8 @@ static void events_become_config_and_control_register(void **state)
 
 		if (judge(coded[i].event, SPEC, &a, &warning, &e) < 0)
 			fail_msg("line %d: %s", coded[i].line, e.text);
-		if (a.config != coded[i].config || ptt_ask_config(&a) != coded[i].config || ptt_ask_ctrl(&a) != coded[i].ctrl)
+		if (a.config != coded[i].config || ptt_ask_config(&a) != coded[i].config ||
+		    ptt_ask_ctrl(&a) != coded[i].ctrl)
 			fail_msg("line %d: config 0x%llx, control 0x%x", coded[i].line, (unsigned long long)a.config,
 				 ptt_ask_ctrl(&a));
 		buf_free(&warning);
@@ -368,8 +389,9 @@ static void warning_says_only_what_this_event_breaks(void **state)
 
 	(void)state;
 	assert_int_equal(ptt_ask_check(&a, pmu, DRIVER, &e, &warning), 0);
-	assert_string_equal(warning.p, "hisi_ptt.rst does not allow this event: type has several types, and direction=1 (outbound) "
-				       "takes one");
+	assert_string_equal(
+		warning.p, "hisi_ptt.rst does not allow this event: type has several types, and direction=1 (outbound) "
+			   "takes one");
 	a.type = 1;
 	assert_int_equal(ptt_ask_check(&a, pmu, DRIVER, &e, &warning), 0);
 	assert_int_equal(warning.n, 0);
@@ -423,7 +445,7 @@ static const struct {
 	{ __LINE__, "\n", REFUSED, REFUSED, "there is no value" },
 	{ __LINE__, "+2", 2, 2, NULL },
 	{ __LINE__, "002", 2, 2, NULL },
-	{ __LINE__, "3", 3, 3, NULL },            /* the device makes 2 of it */
+	{ __LINE__, "3", 3, 3, NULL }, /* the device makes 2 of it */
 	{ __LINE__, "65535", 65535, 65535, NULL },
 	{ __LINE__, "65536", 65535, REFUSED, "65536: the driver takes no more than 65535" },
 	{ __LINE__, "4294967298", 65535, REFUSED, "no more than 65535" },
@@ -480,7 +502,8 @@ static void unknown_tunable_is_refused_with_the_nearest(void **state)
 		{ "qos_tx_npp", "did you mean qos_tx_np?" },
 		{ "rx_alloc_buf_lvl", "did you mean rx_alloc_buf_level?" },
 		{ "tx_path_tx_req_alloc_buf_lvl", "did you mean tx_path_tx_req_alloc_buf_level?" },
-		{ "turbo", "no tunable \"turbo\": there are qos_tx_cpl, qos_tx_np, qos_tx_p, rx_alloc_buf_level, tx_alloc_buf_level" },
+		{ "turbo",
+		  "no tunable \"turbo\": there are qos_tx_cpl, qos_tx_np, qos_tx_p, rx_alloc_buf_level, tx_alloc_buf_level" },
 		{ "", "no tunable \"\": there are" },
 		{ "qos_tx_p ", "no tunable \"qos_tx_p \"; did you mean qos_tx_p?" },
 		{ " qos_tx_p", "did you mean qos_tx_p?" },
@@ -504,8 +527,8 @@ static void unknown_tunable_is_refused_with_the_nearest(void **state)
 static const struct {
 	int line;
 	const char *text;
-	uint64_t spec, driver;                /* bytes; 0: refused */
-	const char *words;                    /* of the driver's refusal, or of both */
+	uint64_t spec, driver; /* bytes; 0: refused */
+	const char *words;     /* of the driver's refusal, or of both */
 } rings[] = {
 	{ __LINE__, NULL, 16 * MIB, 16 * MIB, NULL },
 	{ __LINE__, "16M", 16 * MIB, 16 * MIB, NULL },
@@ -522,7 +545,8 @@ static const struct {
 	{ __LINE__, "24M", 0, 0, "-m 24M is no power of two up to 64G" },
 	{ __LINE__, "128G", 0, 0, "no power of two up to 64G" },
 	{ __LINE__, "99999999999999G", 0, 0, "no size" },
-	{ __LINE__, "4194304", 4 * MIB, 0, "-m 4194304 is too small (these are bytes, not pages): the driver takes 16M" },
+	{ __LINE__, "4194304", 4 * MIB, 0,
+	  "-m 4194304 is too small (these are bytes, not pages): the driver takes 16M" },
 	{ __LINE__, "16777216", 16 * MIB, 16 * MIB, NULL },
 	{ __LINE__, "16", 0, 0, "-m 16 is too small (these are bytes, not pages)" },
 	{ __LINE__, "16777217", 0, 0, "-m 16777217 is no power of two up to 64G" },

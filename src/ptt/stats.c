@@ -25,7 +25,7 @@ static void learn_types(struct ptt_stats *s)
 {
 	static const uint8_t size[PTT_KINDS] = {
 		[PTT_READ] = PTT_SIZE_READ, [PTT_WRITE] = PTT_SIZE_WRITE, [PTT_COMPLETION] = PTT_SIZE_COMPLETION,
-		[PTT_ATOMIC] = PTT_SIZES, [PTT_MESSAGE] = PTT_SIZES, [PTT_RESERVED] = PTT_SIZES,
+		[PTT_ATOMIC] = PTT_SIZES,   [PTT_MESSAGE] = PTT_SIZES,    [PTT_RESERVED] = PTT_SIZES,
 	};
 	const struct tlp_type *y;
 
@@ -52,7 +52,8 @@ int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o)
 	s->completer = mem_alloc((PTT_STATS_ROWS + 1) * sizeof(*s->completer));
 	if (s->requester == NULL || s->completer == NULL)
 		rc = -TALLY_ENOMEM;
-	if (rc < 0 || (rc = cells_open(s)) < 0 || (s->opts.track && (rc = track_open(s)) < 0) || (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
+	if (rc < 0 || (rc = cells_open(s)) < 0 || (s->opts.track && (rc = track_open(s)) < 0) ||
+	    (rc = sketch_open(&s->pages, PTT_STATS_PAGES)) < 0 ||
 	    (rc = sketch_open(&s->targets, PTT_STATS_TARGETS)) < 0 ||
 	    (s->opts.match && (rc = ptt_match_open(&s->match, s->opts.most_outstanding)) < 0)) {
 		ptt_stats_close(s);

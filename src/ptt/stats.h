@@ -27,11 +27,11 @@
 #define PTT_HIST_BITS 7
 #define PTT_HIST_BUCKETS ((64 - PTT_HIST_BITS + 1) << PTT_HIST_BITS)
 struct ptt_hist {
-	uint64_t n, sum, least, most;         /* all exact: sum / n is the mean; least and most are 0 when n is 0 */
+	uint64_t n, sum, least, most; /* all exact: sum / n is the mean; least and most are 0 when n is 0 */
 	uint64_t bucket[PTT_HIST_BUCKETS];
 };
 uint32_t ptt_hist_bucket(uint64_t v);
-uint64_t ptt_hist_least(uint32_t bucket);     /* smallest and largest value of a bucket */
+uint64_t ptt_hist_least(uint32_t bucket); /* smallest and largest value of a bucket */
 uint64_t ptt_hist_most(uint32_t bucket);
 void ptt_hist_add(struct ptt_hist *h, uint64_t v);
 void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from);
@@ -42,30 +42,30 @@ uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
 /* A few figures of a distribution, each to a fraction of a bucket: the mean of what lies between the 5th and the 95th
  * percentile, and percentiles. Of what h got since it was `since`; NULL: of all. 0 when there is nothing. */
 enum ptt_place { PTT_AT_MIDDLE, PTT_AT_P50, PTT_AT_P90, PTT_AT_P99, PTT_PLACES };
-double ptt_hist_quantile(const struct ptt_hist *h, double share);     /* the value that a share from 0 to 1 lies below */
+double ptt_hist_quantile(const struct ptt_hist *h, double share); /* the value that a share from 0 to 1 lies below */
 void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, double at[static PTT_PLACES]);
 
 /* ---- counting ----------------------------------------------------------------------------------- */
 enum {
-	PTT_STATS_ROWS = 1024,                /* requesters, and completers; the rest are one row */
-	PTT_STATS_PAGES = 4096,               /* room of the sketch of address pages */
-	PTT_STATS_TARGETS = 1024,             /* and of addresses that get single writes */
-	PTT_STATS_BINS = 300,                 /* of the time line, at most */
-	PTT_STATS_LOG = 64,                   /* messages and holes that are kept */
-	PTT_STATS_SAMPLE = 4,                 /* errors of each kind and requester that are kept, */
-	PTT_STATS_SAMPLES = 256,              /* and of each kind */
-	PTT_STATS_ERRORS = 1 << 20,           /* with all_errors, of all */
-	PTT_STATS_DEVICES = 64,               /* devices with a row; records of others are counted as the last one's */
+	PTT_STATS_ROWS = 1024,      /* requesters, and completers; the rest are one row */
+	PTT_STATS_PAGES = 4096,     /* room of the sketch of address pages */
+	PTT_STATS_TARGETS = 1024,   /* and of addresses that get single writes */
+	PTT_STATS_BINS = 300,       /* of the time line, at most */
+	PTT_STATS_LOG = 64,         /* messages and holes that are kept */
+	PTT_STATS_SAMPLE = 4,       /* errors of each kind and requester that are kept, */
+	PTT_STATS_SAMPLES = 256,    /* and of each kind */
+	PTT_STATS_ERRORS = 1 << 20, /* with all_errors, of all */
+	PTT_STATS_DEVICES = 64,     /* devices with a row; records of others are counted as the last one's */
 };
 struct ptt_stats;
 struct ptt_stats_opts {
-	bool match;                           /* requests meet completions */
-	uint32_t most_outstanding;            /* 0: 65536 */
-	uint32_t shard, shards;               /* 0, 0: alone */
-	bool track;                           /* figures in blocks of time too, for ptt_compare(); with shards only when it matches */
-	bool all_errors;                      /* keep each, not a sample */
+	bool match;                /* requests meet completions */
+	uint32_t most_outstanding; /* 0: 65536 */
+	uint32_t shard, shards;    /* 0, 0: alone */
+	bool track;      /* figures in blocks of time too, for ptt_compare(); with shards only when it matches */
+	bool all_errors; /* keep each, not a sample */
 };
-int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o);   /* NULL: all defaults, no matching */
+int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o); /* NULL: all defaults, no matching */
 void ptt_stats_close(struct ptt_stats *s);
 /* What is known of a device's time, for the report; before finish. */
 void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure);
@@ -82,22 +82,25 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from);
 /* ---- figures in blocks of time (stats_track.c) ----------------------------------------------------- */
 enum { PTT_TRACK_BLOCKS = 64, PTT_TYPES = 64 };
 enum ptt_series {
-	PTT_SERIES_REQUESTS,                  /* reads, writes and atomics */
-	PTT_SERIES_WRITTEN, PTT_SERIES_READ,  /* bytes, as of ptt_requester_row */
-	PTT_SERIES_ANSWERED, PTT_SERIES_LATENCY,      /* those that went well, and the sum of their latencies */
+	PTT_SERIES_REQUESTS, /* reads, writes and atomics */
+	PTT_SERIES_WRITTEN,
+	PTT_SERIES_READ, /* bytes, as of ptt_requester_row */
+	PTT_SERIES_ANSWERED,
+	PTT_SERIES_LATENCY, /* those that went well, and the sum of their latencies */
 	PTT_SERIES
 };
 struct ptt_block {
 	uint64_t figure[PTT_SERIES];
-	double at[PTT_PLACES];                /* of the latencies; 0 when there are none */
+	double at[PTT_PLACES]; /* of the latencies; 0 when there are none */
 };
 /* A histogram of a block: 16 buckets in each power of two. */
 enum { PTT_COARSE_BITS = 4, PTT_COARSE = (64 - PTT_COARSE_BITS + 1) << PTT_COARSE_BITS, PTT_COARSE_ROWS = 128 };
 uint64_t ptt_coarse_least(uint32_t bucket);
-struct ptt_track {                            /* of one requester; n is 0 when nobody tracked */
+struct ptt_track { /* of one requester; n is 0 when nobody tracked */
 	const struct ptt_block *block;
-	const uint32_t (*coarse)[PTT_COARSE]; /* of each block; NULL: not of this one, there are more than PTT_COARSE_ROWS */
-	const uint64_t *ticks;                /* of each block */
+	const uint32_t (
+		*coarse)[PTT_COARSE]; /* of each block; NULL: not of this one, there are more than PTT_COARSE_ROWS */
+	const uint64_t *ticks;        /* of each block */
 	uint32_t n;
 };
 
@@ -107,42 +110,42 @@ enum ptt_kind { PTT_READ, PTT_WRITE, PTT_ATOMIC, PTT_MESSAGE, PTT_COMPLETION, PT
 /* What a link carried. */
 struct ptt_traffic {
 	uint64_t tlps;
-	uint64_t payload_bytes;               /* whole DWs, as on the link */
-	uint64_t useful_bytes;                /* payload without disabled bytes */
-	uint64_t header_bytes;                /* header, prefix and digest */
-	uint64_t framing_bytes;               /* 8 a packet: sequence number, LCRC and framing */
+	uint64_t payload_bytes; /* whole DWs, as on the link */
+	uint64_t useful_bytes;  /* payload without disabled bytes */
+	uint64_t header_bytes;  /* header, prefix and digest */
+	uint64_t framing_bytes; /* 8 a packet: sequence number, LCRC and framing */
 };
 struct ptt_device_row {
 	uint32_t device;
 	uint64_t records, record_bytes;
 	uint64_t posted, non_posted, completions;
-	uint64_t span;                        /* ticks from the first to the last record */
-	uint64_t outstanding_ticks;           /* with matching: / span is the mean of its outstanding requests */
+	uint64_t span;              /* ticks from the first to the last record */
+	uint64_t outstanding_ticks; /* with matching: / span is the mean of its outstanding requests */
 	uint32_t outstanding_peak;
-	uint8_t format;                       /* enum ptt_format */
-	uint8_t time;                         /* enum ptt_time: PTT_TIME_AUTO when nobody said */
+	uint8_t format; /* enum ptt_format */
+	uint8_t time;   /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
-	uint64_t seconds;                     /* of records: second sights of packets between peers, counted nowhere else */
-	uint64_t holes;                       /* places where records are missing: span is at least so long */
+	uint64_t seconds; /* of records: second sights of packets between peers, counted nowhere else */
+	uint64_t holes;   /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
 struct ptt_hole_row {
-	uint64_t time, offset;                /* of the last record before it; where in the file the first one behind it is */
-	uint64_t bytes;                       /* at least so many; 0: not known */
-	uint64_t cut;                         /* requests that were open */
+	uint64_t time, offset; /* of the last record before it; where in the file the first one behind it is */
+	uint64_t bytes;        /* at least so many; 0: not known */
+	uint64_t cut;          /* requests that were open */
 	uint32_t device;
-	uint8_t why;                          /* enum ptt_gap_why */
+	uint8_t why; /* enum ptt_gap_why */
 };
 struct ptt_type_row {
-	uint8_t type_index;                   /* row of tlp_type.def */
-	uint8_t kind;                         /* enum ptt_kind */
+	uint8_t type_index; /* row of tlp_type.def */
+	uint8_t kind;       /* enum ptt_kind */
 	uint64_t tlps;
-	uint64_t dws;                         /* sum of the lengths of packets with data and of reads */
-	uint64_t bytes;                       /* the same in bytes, after byte enables */
-	uint64_t relaxed;                     /* with relaxed ordering */
+	uint64_t dws;     /* sum of the lengths of packets with data and of reads */
+	uint64_t bytes;   /* the same in bytes, after byte enables */
+	uint64_t relaxed; /* with relaxed ordering */
 };
 struct ptt_requester_row {
-	bool others;                          /* the row of all that had no room */
+	bool others; /* the row of all that had no room */
 	uint32_t device;
 	uint16_t segment, requester;
 	uint64_t tlps, kind[PTT_KINDS];       /* completions: those that came back to it */
@@ -151,13 +154,13 @@ struct ptt_requester_row {
 	uint64_t read_bytes;                  /* payload of the completions to it */
 	uint32_t largest_write, largest_read; /* of one packet, in bytes of whole DWs */
 	/* with matching: */
-	uint64_t answered, failed;            /* failed: answered, but not with SC */
-	uint64_t unanswered;                  /* open at the end */
-	uint64_t given_up;                    /* their tag was used again, or too many were open */
-	uint64_t cut;                         /* open where records are missing */
-	uint64_t unanswerable;                /* all of one none of whose 16 or more requests was answered: it has no others */
+	uint64_t answered, failed; /* failed: answered, but not with SC */
+	uint64_t unanswered;       /* open at the end */
+	uint64_t given_up;         /* their tag was used again, or too many were open */
+	uint64_t cut;              /* open where records are missing */
+	uint64_t unanswerable;     /* all of one none of whose 16 or more requests was answered: it has no others */
 	uint32_t outstanding_peak;
-	const struct ptt_hist *latency;       /* to the last completion of those that went well; or NULL */
+	const struct ptt_hist *latency; /* to the last completion of those that went well; or NULL */
 	struct ptt_track track;
 };
 struct ptt_completer_row {
@@ -165,25 +168,27 @@ struct ptt_completer_row {
 	uint32_t device;
 	uint16_t completer;
 	uint64_t completions, bytes;
-	uint64_t status[8];                   /* by completion status */
-	uint32_t largest;                     /* payload of one completion */
-	const struct ptt_hist *latency;       /* as above, by the completer of the last completion */
+	uint64_t status[8];             /* by completion status */
+	uint32_t largest;               /* payload of one completion */
+	const struct ptt_hist *latency; /* as above, by the completer of the last completion */
 };
 /* A 4 KiB page of one device's addresses that memory requests and atomics touch. With pages_exact false, counts are at most
  * pages_error TLPs too low and pages not shown have at most that many: a frequent-items sketch. */
 struct ptt_page_row {
-	uint64_t address;                     /* of the page */
-	uint64_t tlps, read_bytes, written_bytes;     /* in whole DWs */
-	uint32_t device; uint16_t requester;  /* who it was */
-	bool several;                         /* not alone: the one above has the least numbers of them */
+	uint64_t address;                         /* of the page */
+	uint64_t tlps, read_bytes, written_bytes; /* in whole DWs */
+	uint32_t device;
+	uint16_t requester; /* who it was */
+	bool several;       /* not alone: the one above has the least numbers of them */
 };
 /* A place behind one device that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell which. */
 struct ptt_target_row {
 	uint64_t address, writes, first, last;
-	uint32_t device; uint16_t requester;
+	uint32_t device;
+	uint16_t requester;
 	bool several;
-	bool x86_msi;                         /* 0xfeexxxxx */
-	uint64_t mean_interval;               /* (last - first) / (writes - 1) */
+	bool x86_msi;           /* 0xfeexxxxx */
+	uint64_t mean_interval; /* (last - first) / (writes - 1) */
 };
 struct ptt_message_row {
 	uint64_t time, offset;
@@ -193,40 +198,46 @@ struct ptt_message_row {
 };
 /* What weighs most comes first. */
 enum ptt_fault {
-	PTT_FAULT_UNANSWERED, PTT_FAULT_REUSED,                       /* with matching only */
-	PTT_FAULT_CROWDED,                    /* a request given up because more were outstanding than there is room for */
-	PTT_FAULT_UR, PTT_FAULT_CA, PTT_FAULT_CRS, PTT_FAULT_STATUS,  /* completion status; the last: reserved values */
-	PTT_FAULT_RESERVED,                   /* no such type */
+	PTT_FAULT_UNANSWERED,
+	PTT_FAULT_REUSED,  /* with matching only */
+	PTT_FAULT_CROWDED, /* a request given up because more were outstanding than there is room for */
+	PTT_FAULT_UR,
+	PTT_FAULT_CA,
+	PTT_FAULT_CRS,
+	PTT_FAULT_STATUS,   /* completion status; the last: reserved values */
+	PTT_FAULT_RESERVED, /* no such type */
 	PTT_FAULT_POISONED,
-	PTT_FAULT_ORPHAN,                     /* with matching only */
+	PTT_FAULT_ORPHAN, /* with matching only */
 	PTT_FAULTS
 };
 const char *ptt_fault_name(enum ptt_fault f); /* "unsupported request", ... */
 struct ptt_fault_row {
 	uint8_t fault;
-	uint8_t nth;                          /* of its kind and requester, from 0; 255: and more, or it may only have been under way */
-	bool has_request;                     /* request, address, latency are known */
-	uint64_t time, offset;                /* of the packet that shows it; of unanswered requests: theirs */
+	uint8_t nth;      /* of its kind and requester, from 0; 255: and more, or it may only have been under way */
+	bool has_request; /* request, address, latency are known */
+	uint64_t time, offset; /* of the packet that shows it; of unanswered requests: theirs */
 	uint32_t device, tag;
 	uint16_t segment, requester, completer;
-	uint8_t type_index;                   /* of that packet */
+	uint8_t type_index; /* of that packet */
 	uint8_t request_type_index;
-	uint64_t request_offset, address;     /* of configuration requests: the register, in completer's place */
+	uint64_t request_offset, address; /* of configuration requests: the register, in completer's place */
 	uint64_t latency;
 };
 struct ptt_bin {
-	uint64_t tlps, bytes;                 /* packets and payload (whole DWs) */
-	uint64_t opened, done;                /* answerable non-posted requests, and their last completions */
-	uint64_t outstanding_ticks;           /* sum over time of the outstanding requests: / width is their mean; these
+	uint64_t tlps, bytes;       /* packets and payload (whole DWs) */
+	uint64_t opened, done;      /* answerable non-posted requests, and their last completions */
+	uint64_t outstanding_ticks; /* sum over time of the outstanding requests: / width is their mean; these
 	                                       * two are of one device each, the one that has most */
 	uint32_t outstanding_peak;
-	uint32_t latency[64];                 /* by log2 of the latency of those done: [k] is [2^k, 2^(k+1)), [0] also 0 */
+	uint32_t latency[64]; /* by log2 of the latency of those done: [k] is [2^k, 2^(k+1)), [0] also 0 */
 };
 /* Of all devices; ticks are summed over their clocks. */
 struct ptt_whole_block {
-	uint64_t ticks, extra_bytes;          /* extra: prefixes and digests */
+	uint64_t ticks, extra_bytes; /* extra: prefixes and digests */
 	uint64_t fault[PTT_FAULTS];
-	struct { uint64_t tlps, dws, bytes, relaxed; } type[PTT_TYPES];       /* as of ptt_type_row */
+	struct {
+		uint64_t tlps, dws, bytes, relaxed;
+	} type[PTT_TYPES]; /* as of ptt_type_row */
 };
 enum { PTT_SIZE_READ, PTT_SIZE_WRITE, PTT_SIZE_COMPLETION, PTT_SIZES };
 struct ptt_split {
@@ -236,65 +247,97 @@ struct ptt_split {
 	uint64_t pieces[17];                  /* reads by how many completions they took; [16]: more than 15 */
 };
 enum ptt_note {
-	PTT_NOTE_NO_MATCHING, PTT_NOTE_NO_REQUESTS, PTT_NOTE_NO_COMPLETIONS, PTT_NOTE_OTHER_SIDE, PTT_NOTE_SILENT,
-	PTT_NOTE_TIME_UNSURE, PTT_NOTE_TIME_UNKNOWN, PTT_NOTE_TIME_GAPS, PTT_NOTE_4DW_FIELDS,
-	PTT_NOTE_CLOCKS, PTT_NOTE_SECONDS, PTT_NOTE_ROWS_CUT, PTT_NOTE_PAGES_CUT, PTT_NOTE_PEAK_BOUND, PTT_NOTE_IN_FLIGHT,
-	PTT_NOTE_CROWDED, PTT_NOTE_EMPTY, PTT_NOTES
+	PTT_NOTE_NO_MATCHING,
+	PTT_NOTE_NO_REQUESTS,
+	PTT_NOTE_NO_COMPLETIONS,
+	PTT_NOTE_OTHER_SIDE,
+	PTT_NOTE_SILENT,
+	PTT_NOTE_TIME_UNSURE,
+	PTT_NOTE_TIME_UNKNOWN,
+	PTT_NOTE_TIME_GAPS,
+	PTT_NOTE_4DW_FIELDS,
+	PTT_NOTE_CLOCKS,
+	PTT_NOTE_SECONDS,
+	PTT_NOTE_ROWS_CUT,
+	PTT_NOTE_PAGES_CUT,
+	PTT_NOTE_PEAK_BOUND,
+	PTT_NOTE_IN_FLIGHT,
+	PTT_NOTE_CROWDED,
+	PTT_NOTE_EMPTY,
+	PTT_NOTES
 };
-struct ptt_note_row { uint8_t note; char text[256]; };
+struct ptt_note_row {
+	uint8_t note;
+	char text[256];
+};
 
 struct ptt_report {
 	/* overall */
 	uint64_t records, record_bytes, padding;
-	uint64_t seconds;                     /* as in ptt_device_row */
-	uint64_t span;                        /* the longest of the devices' */
-	uint8_t time;                         /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
+	uint64_t seconds; /* as in ptt_device_row */
+	uint64_t span;    /* the longest of the devices' */
+	uint8_t time;     /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
 	bool time_sure, matched;
-	uint64_t kind[PTT_KINDS], cls[4];     /* packets, by enum ptt_kind and by enum tlp_class */
+	uint64_t kind[PTT_KINDS], cls[4]; /* packets, by enum ptt_kind and by enum tlp_class */
 	struct ptt_traffic traffic;
-	double efficiency;                    /* useful bytes per 1000 on the link */
+	double efficiency; /* useful bytes per 1000 on the link */
 	/* how packets use the link: whole-DW bytes of requests, and of these the enabled ones */
 	uint64_t write_bytes, write_enabled, read_bytes, read_enabled;
-	uint64_t ordered, relaxed;            /* packets without and with relaxed ordering; reserved types aside */
+	uint64_t ordered, relaxed; /* packets without and with relaxed ordering; reserved types aside */
 	/* tables, largest first */
-	const struct ptt_device_row *device; uint32_t ndevices;        /* by number */
-	const struct ptt_type_row *type; uint32_t ntypes;              /* by tlps */
-	const struct ptt_requester_row *requester; uint32_t nrequesters;       /* by bytes */
-	const struct ptt_completer_row *completer; uint32_t ncompleters;       /* by bytes */
-	const struct ptt_page_row *page; uint32_t npages;              /* by tlps */
-	bool pages_exact; uint64_t pages_error, pages_known;
-	const struct ptt_target_row *target; uint32_t ntargets;        /* by writes */
-	bool targets_exact; uint64_t targets_error;
+	const struct ptt_device_row *device;
+	uint32_t ndevices; /* by number */
+	const struct ptt_type_row *type;
+	uint32_t ntypes; /* by tlps */
+	const struct ptt_requester_row *requester;
+	uint32_t nrequesters; /* by bytes */
+	const struct ptt_completer_row *completer;
+	uint32_t ncompleters; /* by bytes */
+	const struct ptt_page_row *page;
+	uint32_t npages; /* by tlps */
+	bool pages_exact;
+	uint64_t pages_error, pages_known;
+	const struct ptt_target_row *target;
+	uint32_t ntargets; /* by writes */
+	bool targets_exact;
+	uint64_t targets_error;
 	/* sizes in whole DWs: size[PTT_SIZE_READ][n] packets of n DWs, n = 1..1024 */
 	const uint64_t (*size)[1025];
 	struct ptt_split split;
 	/* messages: by code, and the first of them in file order */
 	uint64_t message_code[256], messages;
-	const struct ptt_message_row *message; uint32_t nmessages;
+	const struct ptt_message_row *message;
+	uint32_t nmessages;
 	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer behind it
 	 * whose request wasn't seen behind it too, nobody can say that it has none. */
 	uint64_t holes, hole_bytes, cut, behind_hole;
-	const struct ptt_hole_row *hole; uint32_t nholes;
+	const struct ptt_hole_row *hole;
+	uint32_t nholes;
 	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind, by kind,
 	 * then a second one and so on, and at last requests that may only have been under way at the end. With all_errors:
 	 * all, in order of kind and file. */
 	uint64_t fault_count[PTT_FAULTS];
-	const struct ptt_fault_row *fault; uint32_t nfaults;
+	const struct ptt_fault_row *fault;
+	uint32_t nfaults;
 	/* with matching */
-	uint64_t requests, answered, failed;  /* non-posted; failed: answered, but not with SC */
-	uint64_t unanswerable;                /* not in `requests`, nor in faults and outstanding requests: their completions
+	uint64_t requests, answered, failed; /* non-posted; failed: answered, but not with SC */
+	uint64_t unanswerable; /* not in `requests`, nor in faults and outstanding requests: their completions
 	                                       * go a way that isn't in the trace, as no request of their requesters was answered */
-	const struct ptt_hist *latency, *latency_first;                /* of those that went well; never NULL */
-	uint32_t outstanding_peak;            /* of one device, the one with the largest mean */
+	const struct ptt_hist *latency, *latency_first; /* of those that went well; never NULL */
+	uint32_t outstanding_peak;                      /* of one device, the one with the largest mean */
 	bool peak_is_bound;
 	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */
-	const struct ptt_bin *bin; uint32_t nbins; uint64_t bin_ticks;
+	const struct ptt_bin *bin;
+	uint32_t nbins;
+	uint64_t bin_ticks;
 	/* in blocks of so many records, when it was tracked */
-	const struct ptt_whole_block *whole; uint32_t nwhole;
-	struct ptt_track whole_latency, whole_first;  /* with matching; without ticks */
+	const struct ptt_whole_block *whole;
+	uint32_t nwhole;
+	struct ptt_track whole_latency, whole_first; /* with matching; without ticks */
 	/* what the trace cannot answer, and why */
-	struct ptt_note_row note[PTT_NOTES]; uint32_t nnotes;
+	struct ptt_note_row note[PTT_NOTES];
+	uint32_t nnotes;
 };
 /* Closes the count and fills *ret, whose pointers live as long as s does. Once. Returns 0, or -TALLY_ENOMEM also
  * when memory ran out earlier: figures would be wrong. */
@@ -304,15 +347,16 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret);
 /* On a shared link: who asks for more or less, and what others feel of it. */
 enum ptt_role { PTT_ROLE_NONE, PTT_ROLE_CAUSE, PTT_ROLE_CONSEQUENCE };
 struct ptt_change {
-	char what[64];                        /* "latency p99", "01:00.0 bytes written" */
-	const char *unit;                     /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
+	char what[64];    /* "latency p99", "01:00.0 bytes written" */
+	const char *unit; /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
 	double a, b;
-	double change;                        /* b / a - 1; INFINITY when a is 0 */
-	double error;                         /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
-	double chance;                        /* that two traces of one load differ in this figure as much; 1: nobody knows */
-	bool finding;                         /* it is no chance, all figures of the comparison taken together */
-	uint8_t role;                         /* enum ptt_role */
-	const struct ptt_hist *latency_a, *latency_b;         /* of a latency's figure: whole distributions; borrowed, or NULL */
+	double change; /* b / a - 1; INFINITY when a is 0 */
+	double error;  /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
+	double chance; /* that two traces of one load differ in this figure as much; 1: nobody knows */
+	bool finding;  /* it is no chance, all figures of the comparison taken together */
+	uint8_t role;  /* enum ptt_role */
+	const struct ptt_hist *latency_a,
+		*latency_b; /* of a latency's figure: whole distributions; borrowed, or NULL */
 };
 /* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
  * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is

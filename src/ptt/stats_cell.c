@@ -20,7 +20,9 @@
 
 #define BANK_BYTES (BANK_CELLS * sizeof(uint32_t))
 
-static const struct { uint8_t row, class, kind, size; } sorts[SORT_OTHER] = {
+static const struct {
+	uint8_t row, class, kind, size;
+} sorts[SORT_OTHER] = {
 	[SORT_MRD32] = { TLP_ROW_MRd32, TLP_NP, PTT_READ, PTT_SIZE_READ },
 	[SORT_MRD64] = { TLP_ROW_MRd64, TLP_NP, PTT_READ, PTT_SIZE_READ },
 	[SORT_MWR32] = { TLP_ROW_MWr32, TLP_P, PTT_WRITE, PTT_SIZE_WRITE },
@@ -98,8 +100,9 @@ uint32_t bank_new(struct ptt_stats *s, uint16_t id)
 
 	if (row == PTT_STATS_ROWS || (s->nbanks == s->bank_room && !banks_double(s)))
 		return 0;
-	s->bank[s->nbanks] = (struct stats_bank){ .requester = &s->requester[row], .device = s->near_device, .id = id,
-						  .wide = s->near_wide };
+	s->bank[s->nbanks] = (struct stats_bank){
+		.requester = &s->requester[row], .device = s->near_device, .id = id, .wide = s->near_wide
+	};
 	s->near[id] = (uint16_t)s->nbanks;
 	return s->nbanks++;
 }

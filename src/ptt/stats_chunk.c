@@ -36,8 +36,8 @@ static void share(struct pass *a, uint32_t shard, uint32_t shards, bool rest)
 
 /* As many records from p on as make a block. Returns where it ended. Neither sort nor shard can be foreseen, so there is
  * no branch for them: what is not kept is overwritten by the next. */
-FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool match, bool shards,
-				bool delta)
+FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool match,
+				bool shards, bool delta)
 {
 	const uint8_t *end = (size_t)(a->end - p) > BLOCK * 4 * dws ? p + BLOCK * 4 * dws : a->end;
 	const uint8_t **tail[SORT_OTHER + 1], **matched = b->matched.p;
@@ -136,7 +136,8 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned sort, u
 			continue;
 		s->cell[bank * BANK_CELLS + raw_cell(dw0, sort, dws)]++;
 		s->bank_disabled[bank][sort] += part % 16;
-		add_to_page(s, (raw_address(p, dws, shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] += 4 * length;
+		add_to_page(s, (raw_address(p, dws, shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] +=
+			4 * length;
 		extra += raw_extra(p, dw0, dws);
 		if (write) {
 			payload += length;
@@ -163,7 +164,10 @@ static void fault_at(const struct pass *a, const struct block *b, const uint8_t 
 }
 
 /* Of one completer, of completions that went well. */
-struct completed { uint64_t n, bytes; uint32_t dw1, largest; };        /* largest: in DWs; of dw1 only the completer */
+struct completed {
+	uint64_t n, bytes;
+	uint32_t dw1, largest;
+}; /* largest: in DWs; of dw1 only the completer */
 
 static void completed_flush(const struct pass *a, struct completed d)
 {
@@ -179,8 +183,8 @@ static void completed_flush(const struct pass *a, struct completed d)
 }
 
 /* A completion that failed, or whose Byte Count was modified. */
-static void completed_oddly(const struct pass *a, const struct block *b, const uint8_t *p, uint32_t bytes, uint32_t length,
-			    uint32_t dw1)
+static void completed_oddly(const struct pass *a, const struct block *b, const uint8_t *p, uint32_t bytes,
+			    uint32_t length, uint32_t dw1)
 {
 	struct stats_completer *c = completer_at(a->s, completer_key(a->device, (uint16_t)(dw1 >> 16)));
 
@@ -192,8 +196,8 @@ static void completed_oddly(const struct pass *a, const struct block *b, const u
 /* What is added to four counts of 16 bits for a completion, by the DW in which it ends; from 32 on for its read's last. */
 #define ONE(end) (1ull << 16 * (end))
 static const uint64_t end_count[64] = {
-	[0] = ONE(END_128), [1 ... 15] = ONE(END_ODD), [16] = ONE(END_64), [17 ... 31] = ONE(END_ODD),
-	[32 ... 63] = ONE(END_LAST),
+	[0] = ONE(END_128),         [1 ... 15] = ONE(END_ODD),   [16] = ONE(END_64),
+	[17 ... 31] = ONE(END_ODD), [32 ... 63] = ONE(END_LAST),
 };
 
 /* The payload ends with what was asked for or with the packet, and starts at the lower address. */
@@ -218,7 +222,7 @@ FLAT void block_completions(const struct pass *a, struct block *b, unsigned dws)
 		s->bank_completed[bank] += bytes;
 		payload += length;
 		extra += raw_extra(p, dw0, dws);
-		if (RARE((dw1 ^ d.dw1) & 0xfffff000)) {       /* hardly ever another one */
+		if (RARE((dw1 ^ d.dw1) & 0xfffff000)) { /* hardly ever another one */
 			if (dw1 & 0xf000) {
 				completed_oddly(a, b, p, bytes, length, dw1);
 				ends += dw1 >> 12 & 1 ? ONE(END_LAST) : end;
@@ -251,7 +255,7 @@ FLAT void chunk_loop(struct pass *a, unsigned dws, bool match, bool shards, bool
 {
 	struct block b;
 
-	for (const uint8_t *p = a->p; p < a->end; ) {
+	for (const uint8_t *p = a->p; p < a->end;) {
 		p = block_heads(a, &b, p, dws, match, shards, delta);
 		block_requests(a, &b, SORT_MRD32, dws);
 		block_requests(a, &b, SORT_MRD64, dws);
@@ -289,13 +293,13 @@ FLAT void skip_loop(struct pass *a, unsigned dws, bool delta)
 }
 
 /* What is known beforehand is a constant. */
-#define BY_TIME(name, loop, ...) \
-	static void name(struct pass *a) \
-	{ \
-		if (a->absolute) \
+#define BY_TIME(name, loop, ...)                     \
+	static void name(struct pass *a)             \
+	{                                            \
+		if (a->absolute)                     \
 			loop(a, __VA_ARGS__, false); \
-		else \
-			loop(a, __VA_ARGS__, true); \
+		else                                 \
+			loop(a, __VA_ARGS__, true);  \
 	}
 BY_TIME(chunk_8dw, chunk_loop, PTT_8DW, false, false)
 BY_TIME(chunk_4dw, chunk_loop, PTT_4DW, false, false)
@@ -312,7 +316,8 @@ static void start_clock(struct pass *a, unsigned dws)
 	for (const uint8_t *p = a->p; p < a->end && !a->d->clock.started; p += 4 * dws) {
 		uint32_t raw = raw_time(p, dws);
 		if (!is_padding(p, dws))
-			a->d->clock = (struct ptt_clock){ .now = 0 - (uint64_t)(raw & ~a->absolute), .last = raw,
+			a->d->clock = (struct ptt_clock){ .now = 0 - (uint64_t)(raw & ~a->absolute),
+							  .last = raw,
 							  .started = true };
 	}
 }
@@ -322,9 +327,17 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	struct stats_device *d = device_at(s, c->device);
 	bool wide = o->format == PTT_8DW;
 	struct pass a = {
-		.s = s, .d = d, .p = c->p, .head = s->head[o->tag14],
-		.key = requester_key(c->device, 0, 0), .place = place_key(c->device), .offset = c->offset, .o = *o, .device = c->device,
-		.end = c->p + c->n / (4u * o->format) * (4u * o->format), .absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
+		.s = s,
+		.d = d,
+		.p = c->p,
+		.head = s->head[o->tag14],
+		.key = requester_key(c->device, 0, 0),
+		.place = place_key(c->device),
+		.offset = c->offset,
+		.o = *o,
+		.device = c->device,
+		.end = c->p + c->n / (4u * o->format) * (4u * o->format),
+		.absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
 	};
 
 	if (c->gap.why != PTT_GAP_NONE)

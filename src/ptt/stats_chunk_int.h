@@ -10,31 +10,34 @@
 #define FLAT static inline __attribute__((always_inline))
 
 /* At most so many records that follow each other, all within one bin of the time line; and lists of those that count. */
-enum { BLOCK = 512, AHEAD = 2048 };            /* AHEAD: bytes; hardware stops at the end of a page */
-struct list { uint32_t n; const uint8_t *p[BLOCK]; };
+enum { BLOCK = 512, AHEAD = 2048 }; /* AHEAD: bytes; hardware stops at the end of a page */
+struct list {
+	uint32_t n;
+	const uint8_t *p[BLOCK];
+};
 struct block {
-	const uint8_t *p;                     /* the first */
-	uint64_t tlps, payload;               /* payload in DWs */
-	uint64_t time[BLOCK];                 /* of all records, by place */
+	const uint8_t *p;       /* the first */
+	uint64_t tlps, payload; /* payload in DWs */
+	uint64_t time[BLOCK];   /* of all records, by place */
 	struct list sorted[SORT_OTHER + 1];
-	struct list matched;                  /* requests and completions of any type */
+	struct list matched; /* requests and completions of any type */
 };
 
 /* What the loops over one chunk have in common. */
 struct pass {
 	struct ptt_stats *s;
 	struct stats_device *d;
-	const uint8_t *p, *end;               /* its records */
-	const struct stats_head *head;        /* by Fmt << 5 | Type */
-	uint64_t key;                         /* of requester 0 */
-	uint64_t place;                       /* place_key() */
+	const uint8_t *p, *end;        /* its records */
+	const struct stats_head *head; /* by Fmt << 5 | Type */
+	uint64_t key;                  /* of requester 0 */
+	uint64_t place;                /* place_key() */
 	uint64_t offset;
 	struct ptt_decode_opts o;
 	uint32_t device;
-	uint16_t gaps;                        /* of the device, of a pass that matches */
-	uint32_t absolute;                    /* all ones unless Time is a delta */
-	uint32_t shard;                       /* of a pass that matches; 0 counts the padding */
-	uint8_t mine[2][256];                 /* 1 or 0, by whether a record's type is matched, and is_mine()'s hash */
+	uint16_t gaps;        /* of the device, of a pass that matches */
+	uint32_t absolute;    /* all ones unless Time is a delta */
+	uint32_t shard;       /* of a pass that matches; 0 counts the padding */
+	uint8_t mine[2][256]; /* 1 or 0, by whether a record's type is matched, and is_mine()'s hash */
 };
 
 /* ---- bits of a record ---------------------------------------------------------------------------- */

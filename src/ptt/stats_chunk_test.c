@@ -17,7 +17,8 @@ enum { RECORDS = 600, BYTES = 32 * RECORDS };
 
 static void same(const struct ptt_report *a, const struct ptt_report *b)
 {
-	assert_true(a->records == b->records && a->span == b->span && a->nbins == b->nbins && a->bin_ticks == b->bin_ticks);
+	assert_true(a->records == b->records && a->span == b->span && a->nbins == b->nbins &&
+		    a->bin_ticks == b->bin_ticks);
 	assert_true(a->ntypes == b->ntypes && a->ncompleters == b->ncompleters && a->nrequesters == b->nrequesters);
 	assert_true(a->requests == b->requests && a->answered == b->answered && a->failed == b->failed);
 	assert_true(a->outstanding_peak == b->outstanding_peak && a->outstanding_ticks == b->outstanding_ticks);
@@ -48,7 +49,8 @@ static void same(const struct ptt_report *a, const struct ptt_report *b)
 		assert_true(memcmp(&a->page[i], &b->page[i], offsetof(struct ptt_page_row, device)) == 0);
 }
 
-static void one_by_one(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o, struct ptt_clock *k)
+static void one_by_one(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o,
+		       struct ptt_clock *k)
 {
 	struct tlp t = { 0 };
 
@@ -79,7 +81,8 @@ static void any_header(uint64_t *seed, uint32_t dw[4], uint32_t requesters)
 {
 	static const uint8_t types[] = { 0x00, 0x20, 0x40, 0x60, 0x4a, 0x4a, 0x4a, 0x0a, 0x04, 0x4c, 0x34 };
 	uint32_t type = types[below(seed, sizeof(types))], who = below(seed, requesters), tag = below(seed, 4);
-	uint32_t low = below(seed, 16) ? 0xff : below(seed, 256), length = below(seed, 4) ? 1 + below(seed, 8) : below(seed, 1024);
+	uint32_t low = below(seed, 16) ? 0xff : below(seed, 256),
+		 length = below(seed, 4) ? 1 + below(seed, 8) : below(seed, 1024);
 
 	for (int i = 0; i < 4; i++)
 		dw[i] = below(seed, 1u << 31) << 1 | below(seed, 2);
@@ -104,13 +107,14 @@ static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requeste
 		any_header(seed, dw, requesters);
 		memset(p, 0, wide ? 32 : 16);
 		if (below(seed, 64) == 0)
-			continue;             /* padding */
+			continue; /* padding */
 		if (wide) {
 			put(p, UINT32_MAX);
 			put(p + 4, below(seed, 8) ? 0 : 0x91000000 | below(seed, 1 << 20));
 			put(p + 28, below(seed, 4) ? below(seed, 64) : below(seed, 1u << 31));
 		} else {
-			dw[0] = (dw[0] & 0x7f800000) << 1 | (dw[0] >> 13 & 1) << 21 | (dw[0] & 0x3ff) << 11 | below(seed, 2048);
+			dw[0] = (dw[0] & 0x7f800000) << 1 | (dw[0] >> 13 & 1) << 21 | (dw[0] & 0x3ff) << 11 |
+				below(seed, 2048);
 		}
 		for (int i = 0; i < 4; i++)
 			put(p + (wide ? 8 : 0) + 4 * i, dw[i]);
@@ -119,7 +123,8 @@ static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requeste
 
 static struct ptt_decode_opts opts_of(uint32_t how, uint32_t device)
 {
-	return (struct ptt_decode_opts){ .format = device & 1 ? PTT_4DW : PTT_8DW, .tag14 = how & 8,
+	return (struct ptt_decode_opts){ .format = device & 1 ? PTT_4DW : PTT_8DW,
+					 .tag14 = how & 8,
 					 .time = how & 2 ? PTT_TIME_ABS : PTT_TIME_DELTA };
 }
 

@@ -41,7 +41,8 @@ static inline void add_bytes(struct stats_requester *r, enum ptt_kind kind, uint
 		r->largest[kind] = whole;
 }
 
-static inline void add_completion(struct stats_completer *c, uint64_t n, uint32_t whole, uint32_t bytes, uint32_t status)
+static inline void add_completion(struct stats_completer *c, uint64_t n, uint32_t whole, uint32_t bytes,
+				  uint32_t status)
 {
 	c->bytes += n * bytes;
 	c->status[status] += n;

@@ -67,8 +67,14 @@ static void fault_keep_all(struct ptt_stats *s, const struct ptt_fault_row *row)
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair)
 {
 	struct ptt_fault_row row = {
-		.fault = (uint8_t)f, .time = t->time, .offset = t->offset, .device = t->device, .tag = t->tag,
-		.segment = t->segment, .requester = t->requester, .completer = t->completer,
+		.fault = (uint8_t)f,
+		.time = t->time,
+		.offset = t->offset,
+		.device = t->device,
+		.tag = t->tag,
+		.segment = t->segment,
+		.requester = t->requester,
+		.completer = t->completer,
 		.type_index = t->type_index,
 	};
 	if (pair != NULL) {
@@ -84,8 +90,9 @@ void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const
 		fault_keep_all(s, &row);
 	/* A requester's later ones come later in the file, so a few are enough. Those that share a row are told apart by
 	 * fault_keep(), and what is reserved has none. */
-	struct stats_requester *r = f == PTT_FAULT_RESERVED ? &s->requester[PTT_STATS_ROWS] :
-				    requester_at(s, requester_key(t->device, t->segment, t->requester));
+	struct stats_requester *r = f == PTT_FAULT_RESERVED ?
+					    &s->requester[PTT_STATS_ROWS] :
+					    requester_at(s, requester_key(t->device, t->segment, t->requester));
 	if (r->faults[f] == PTT_STATS_SAMPLE)
 		return;
 	r->faults[f] += r != &s->requester[PTT_STATS_ROWS];
@@ -100,12 +107,14 @@ static uint32_t fault_filter(struct ptt_stats *s, struct ptt_fault_row *v, uint3
 	for (uint32_t i = 0; i < rows; i++) {
 		bool open = v[i].fault <= PTT_FAULT_CROWDED;
 
-		if (!open || requester_at(s, requester_key(v[i].device, v[i].segment, v[i].requester))->unanswerable == 0)
+		if (!open ||
+		    requester_at(s, requester_key(v[i].device, v[i].segment, v[i].requester))->unanswerable == 0)
 			v[n++] = v[i];
 	}
 	return n;
 }
-static_assert(PTT_FAULT_UNANSWERED < PTT_FAULT_CROWDED && PTT_FAULT_REUSED < PTT_FAULT_CROWDED, "as fault_filter() asks");
+static_assert(PTT_FAULT_UNANSWERED < PTT_FAULT_CROWDED && PTT_FAULT_REUSED < PTT_FAULT_CROWDED,
+	      "as fault_filter() asks");
 
 void fault_forget(struct ptt_stats *s)
 {
@@ -134,8 +143,8 @@ static int by_weight(const void *a, const void *b)
 
 static bool may_be_under_way(const struct ptt_stats *s, const struct ptt_fault_row *row)
 {
-	return row->fault == PTT_FAULT_UNANSWERED && s->device[row->device < PTT_STATS_DEVICES ? row->device : 0].clock.now - row->time <=
-							     s->latency.most;
+	return row->fault == PTT_FAULT_UNANSWERED &&
+	       s->device[row->device < PTT_STATS_DEVICES ? row->device : 0].clock.now - row->time <= s->latency.most;
 }
 
 /* v are all of a kind that were kept. */
@@ -171,12 +180,12 @@ void fault_sort_all(struct ptt_stats *s)
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair)
 {
 	static const uint8_t by_status[8] = {
-		PTT_FAULTS, PTT_FAULT_UR, PTT_FAULT_CRS, PTT_FAULT_STATUS,
+		PTT_FAULTS,   PTT_FAULT_UR,     PTT_FAULT_CRS,    PTT_FAULT_STATUS,
 		PTT_FAULT_CA, PTT_FAULT_STATUS, PTT_FAULT_STATUS, PTT_FAULT_STATUS,
 	};
 	if (t->status != 0)
 		fault_add(s, (enum ptt_fault)by_status[t->status], t, pair);
-	if (t->ep && t->class != TLP_RESERVED)        /* whether that bit is poison in what nobody knows, nobody knows */
+	if (t->ep && t->class != TLP_RESERVED) /* whether that bit is poison in what nobody knows, nobody knows */
 		fault_add(s, PTT_FAULT_POISONED, t, pair);
 }
 
@@ -197,6 +206,10 @@ void message_keep(struct ptt_stats *s, const struct ptt_message_row *row)
 void message_add(struct ptt_stats *s, const struct tlp *t)
 {
 	s->message_code[t->code]++;
-	message_keep(s, &(struct ptt_message_row){ .time = t->time, .offset = t->offset, .device = t->device,
-						   .requester = t->requester, .code = t->code, .route = t->route });
+	message_keep(s, &(struct ptt_message_row){ .time = t->time,
+						   .offset = t->offset,
+						   .device = t->device,
+						   .requester = t->requester,
+						   .code = t->code,
+						   .route = t->route });
 }

@@ -16,8 +16,11 @@ static void count(struct ptt_stats *s, const uint8_t *p, size_t n, const struct 
 	const size_t most = 64 * 4 * o->format;
 
 	for (size_t at = 0; at < n; at += most) {
-		struct ptt_chunk c = { .p = p + at, .n = n - at < most ? n - at : most, .format = o->format,
-				       .offset = at, .device = at / most & 1 };
+		struct ptt_chunk c = { .p = p + at,
+				       .n = n - at < most ? n - at : most,
+				       .format = o->format,
+				       .offset = at,
+				       .device = at / most & 1 };
 		ptt_stats_chunk(s, &c, o);
 	}
 }
@@ -26,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t how = size > 0 ? data[0] : 0;
 	const struct ptt_decode_opts o = { .format = how & 1 ? PTT_8DW : PTT_4DW,
-					   .time = how & 2 ? PTT_TIME_ABS : PTT_TIME_DELTA, .tag14 = how & 4 };
+					   .time = how & 2 ? PTT_TIME_ABS : PTT_TIME_DELTA,
+					   .tag14 = how & 4 };
 	const size_t record = 4 * o.format, n = size > 0 ? (size - 1) / record * record : 0;
 	struct ptt_stats_opts so = { .match = how & 8, .most_outstanding = 8, .shards = how & 16 ? 2 : 1 };
 	struct ptt_stats *s[2] = { opened(&so), NULL };

@@ -12,10 +12,10 @@ enum { TYPES = 64, STATS_BANKS = 256, STATS_BANKS_FIRST = 4 };
  * Open addressing from a key to the number of a row; rows never move and never go. Row PTT_STATS_ROWS takes
  * all that came too late. */
 struct row_index {
-	uint64_t key[4 * PTT_STATS_ROWS];     /* of what lies there, + 1; 0: empty */
+	uint64_t key[4 * PTT_STATS_ROWS]; /* of what lies there, + 1; 0: empty */
 	uint16_t row[4 * PTT_STATS_ROWS];
-	uint64_t of_row[PTT_STATS_ROWS];      /* the key of each row */
-	uint32_t n;                           /* rows in use, the last one aside */
+	uint64_t of_row[PTT_STATS_ROWS]; /* the key of each row */
+	uint32_t n;                      /* rows in use, the last one aside */
 };
 uint32_t row_new(struct row_index *x, uint64_t key);
 static inline uint32_t row_of(struct row_index *x, uint64_t key)
@@ -41,22 +41,22 @@ static inline uint64_t place_key(uint32_t device)
 	return 1 + ((uint64_t)(device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1) << 58);
 }
 
-enum { PAGE_READ, PAGE_WRITE };               /* bytes, in whole DWs */
-enum { TARGET_FIRST, TARGET_LAST };           /* times */
+enum { PAGE_READ, PAGE_WRITE };     /* bytes, in whole DWs */
+enum { TARGET_FIRST, TARGET_LAST }; /* times */
 struct sketch_entry {
-	uint64_t key, n;                      /* key 0: empty */
-	uint64_t sum[2];                      /* the user's: PAGE_* or TARGET_* */
-	uint64_t owner;                       /* requester_key() */
-	bool several;                         /* owners */
+	uint64_t key, n; /* key 0: empty */
+	uint64_t sum[2]; /* the user's: PAGE_* or TARGET_* */
+	uint64_t owner;  /* requester_key() */
+	bool several;    /* owners */
 };
 struct sketch {
 	struct sketch_entry *entry, *spare;
 	uint32_t mask, shift, room, used;
-	uint64_t error;                       /* no count is further below the truth */
+	uint64_t error; /* no count is further below the truth */
 };
 int sketch_open(struct sketch *k, uint32_t room);
 void sketch_close(struct sketch *k);
-struct sketch_entry *sketch_find(const struct sketch *k, uint64_t key);       /* NULL: it is not there */
+struct sketch_entry *sketch_find(const struct sketch *k, uint64_t key); /* NULL: it is not there */
 struct sketch_entry *sketch_new(struct sketch *k, uint64_t key);
 /* The entry of key; n is 0 when it is new, and must not stay so. */
 static inline struct sketch_entry *sketch_at(struct sketch *k, uint64_t key)
@@ -84,11 +84,11 @@ uint32_t sketch_sort(struct sketch *k);
 struct stats_device {
 	/* the bin of now; bin_end 0: to be looked up */
 	struct ptt_bin *bin;
-	uint64_t *bin_ticks;                  /* outstanding requests in it, as in struct time_line */
+	uint64_t *bin_ticks; /* outstanding requests in it, as in struct time_line */
 	uint64_t bin_from, bin_end;
 	struct ptt_clock clock;
-	uint64_t level, level_since;          /* outstanding requests, and the time up to which they are in the bins */
-	uint64_t peak, level_ticks;           /* level_ticks: sum over all bins, by finish */
+	uint64_t level, level_since; /* outstanding requests, and the time up to which they are in the bins */
+	uint64_t peak, level_ticks;  /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
 	uint64_t holes, seconds;
 	uint8_t format, time;
@@ -96,23 +96,24 @@ struct stats_device {
 };
 /* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for good. */
 struct stats_quiet {
-	struct stats_quiet *next;             /* of the time line */
+	struct stats_quiet *next; /* of the time line */
 	uint32_t device;
 	uint64_t level, since, requests;
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
 };
 struct time_line {
 	uint64_t width;
-	uint32_t used;                        /* bins up to the last that was touched */
-	uint32_t devices;                     /* up to the last that has ticks */
-	struct ptt_bin bin[PTT_STATS_BINS];   /* outstanding_ticks: by finish */
-	uint64_t ticks[PTT_STATS_DEVICES][PTT_STATS_BINS];   /* the outstanding requests of each device, summed over time */
+	uint32_t used;                      /* bins up to the last that was touched */
+	uint32_t devices;                   /* up to the last that has ticks */
+	struct ptt_bin bin[PTT_STATS_BINS]; /* outstanding_ticks: by finish */
+	uint64_t ticks[PTT_STATS_DEVICES]
+		      [PTT_STATS_BINS]; /* the outstanding requests of each device, summed over time */
 	struct stats_quiet *quiet;
 };
 void line_double(struct time_line *l);
-void line_align(struct time_line *into, struct time_line *from);     /* bins of one width */
-void line_merge(struct time_line *into, struct time_line *from);     /* that are so */
-void line_finish(struct ptt_stats *s);        /* what is known of each device becomes what bins say */
+void line_align(struct time_line *into, struct time_line *from); /* bins of one width */
+void line_merge(struct time_line *into, struct time_line *from); /* that are so */
+void line_finish(struct ptt_stats *s); /* what is known of each device becomes what bins say */
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 /* Types that are counted in cells; bit 0: with a 64-bit address. SORT_OTHER: all else. */
@@ -120,9 +121,9 @@ enum { SORT_MRD32, SORT_MRD64, SORT_MWR32, SORT_MWR64, SORT_CPLD, SORT_OTHER };
 /* Of a Fmt and Type. */
 struct stats_head {
 	uint8_t sort;
-	uint8_t id_at;                        /* where in the header the DW with the requester's id is, in bytes */
-	uint8_t matched;                      /* 1 or 0, of any type: a non-posted request or a completion */
-	uint8_t shift;                        /* what takes the address down from DW2:DW3 */
+	uint8_t id_at;   /* where in the header the DW with the requester's id is, in bytes */
+	uint8_t matched; /* 1 or 0, of any type: a non-posted request or a completion */
+	uint8_t shift;   /* what takes the address down from DW2:DW3 */
 };
 /* The cells of a requester, in one format, and what they don't say. */
 struct stats_requester;
@@ -132,19 +133,23 @@ struct stats_bank {
 	uint16_t id;
 	bool wide;
 };
-enum { BANK_CELLS = (1 << 14) + 5 * 16 };      /* no power of two: the same cells of all banks would share a set of the cache */
-struct stats_type { uint64_t tlps, dws, bytes, relaxed; };
+enum {
+	BANK_CELLS = (1 << 14) + 5 * 16
+}; /* no power of two: the same cells of all banks would share a set of the cache */
+struct stats_type {
+	uint64_t tlps, dws, bytes, relaxed;
+};
 struct stats_requester {
-	uint64_t kind[PTT_KINDS];             /* packets */
-	uint64_t bytes[PTT_KINDS];            /* PTT_READ: asked for, after byte enables; PTT_WRITE, PTT_COMPLETION: payload */
-	uint32_t largest[PTT_KINDS];          /* of one packet, in whole DWs, of the same */
+	uint64_t kind[PTT_KINDS];    /* packets */
+	uint64_t bytes[PTT_KINDS];   /* PTT_READ: asked for, after byte enables; PTT_WRITE, PTT_COMPLETION: payload */
+	uint32_t largest[PTT_KINDS]; /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
-	uint64_t crowded;                     /* of given_up */
-	uint64_t unanswerable;                /* by finish: all of the above, of one that was never answered */
-	struct stats_quiet *quiet;            /* NULL: it asked nothing, or was answered */
-	uint8_t faults[PTT_FAULTS];           /* kept, up to PTT_STATS_SAMPLE */
-	bool heard;                           /* a completion answered it */
+	uint64_t crowded;           /* of given_up */
+	uint64_t unanswerable;      /* by finish: all of the above, of one that was never answered */
+	struct stats_quiet *quiet;  /* NULL: it asked nothing, or was answered */
+	uint8_t faults[PTT_FAULTS]; /* kept, up to PTT_STATS_SAMPLE */
+	bool heard;                 /* a completion answered it */
 	struct ptt_hist *latency;
 };
 struct stats_completer {
@@ -158,54 +163,54 @@ struct stats_report;
 struct ptt_stats {
 	/* set by open */
 	struct ptt_stats_opts opts;
-	uint8_t kind[TYPES], size_of[TYPES];  /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
-	bool memory[TYPES];                   /* has an address in memory */
-	uint32_t payload[TYPES];              /* all ones: it has data */
-	struct stats_head head[2][256];       /* by tag14, and Fmt << 5 | Type */
-	uint8_t part[512];                    /* by byte enables, from 256 on with one DW: bytes that they leave out; 16 more
+	uint8_t kind[TYPES], size_of[TYPES]; /* enum ptt_kind, PTT_SIZE_*; PTT_SIZES: none */
+	bool memory[TYPES];                  /* has an address in memory */
+	uint32_t payload[TYPES];             /* all ones: it has data */
+	struct stats_head head[2][256];      /* by tag14, and Fmt << 5 | Type */
+	uint8_t part[512]; /* by byte enables, from 256 on with one DW: bytes that they leave out; 16 more
 	                                       * when they leave nothing out of one DW */
 	/* how far it is */
-	bool failed;                          /* memory ran out */
+	bool failed; /* memory ran out */
 	bool merged, settled;
 	uint64_t chunks;
 	/* banks of cells (stats_cell.c); number 0 is none */
-	uint32_t *cell;                       /* bank_room times BANK_CELLS */
+	uint32_t *cell; /* bank_room times BANK_CELLS */
 	uint32_t bank_room;
 	struct stats_bank bank[STATS_BANKS];
-	uint64_t bank_disabled[STATS_BANKS][4];  /* that byte enables leave out, by sort of request */
-	uint64_t bank_completed[STATS_BANKS]; /* payload of completions */
+	uint64_t bank_disabled[STATS_BANKS][4]; /* that byte enables leave out, by sort of request */
+	uint64_t bank_completed[STATS_BANKS];   /* payload of completions */
 	uint32_t nbanks;
-	uint64_t cell_records;                /* that cells may hold */
+	uint64_t cell_records; /* that cells may hold */
 	/* banks by requester, 0: none, of one device in one format: a cache of `bank` */
 	uint16_t near[1 << 16];
 	uint32_t near_device;
 	bool near_wide;
-	struct ptt_match *match;              /* NULL: no matching */
+	struct ptt_match *match; /* NULL: no matching */
 	struct stats_device device[PTT_STATS_DEVICES];
 	/* what there was */
-	uint64_t padding, extra_bytes;        /* extra: prefixes and digests */
+	uint64_t padding, extra_bytes; /* extra: prefixes and digests */
 	struct stats_type type[TYPES];
 	struct row_index requesters, completers;
-	struct stats_requester *requester;    /* PTT_STATS_ROWS + 1 of each */
+	struct stats_requester *requester; /* PTT_STATS_ROWS + 1 of each */
 	struct stats_completer *completer;
 	uint64_t size[PTT_SIZES + 1][1025];
 	uint64_t ends[ENDS], pieces[17];
-	struct sketch pages, targets;         /* pages: a read, b written; targets: a first, b last */
+	struct sketch pages, targets; /* pages: a read, b written; targets: a first, b last */
 	uint64_t message_code[256], fault_count[PTT_FAULTS];
 	uint32_t nmessages, nfaults[PTT_FAULTS];
 	struct ptt_message_row message[PTT_STATS_LOG];
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_SAMPLES];
-	struct ptt_fault_row *error;          /* all, with all_errors */
+	struct ptt_fault_row *error; /* all, with all_errors */
 	uint32_t nerrors, caperrors;
 	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
 	uint64_t hole_bytes;
 	uint32_t nholes;
 	struct ptt_hole_row hole[PTT_STATS_LOG];
-	struct ptt_hist latency, latency_first;       /* latency: by stats_settle(), of all requesters */
-	struct ptt_hist open_age;             /* how old unanswered requests were at the end */
+	struct ptt_hist latency, latency_first; /* latency: by stats_settle(), of all requesters */
+	struct ptt_hist open_age;               /* how old unanswered requests were at the end */
 	struct time_line line;
-	struct stats_track *track;            /* NULL: nobody compares */
-	struct stats_report *report;          /* made by finish */
+	struct stats_track *track;   /* NULL: nobody compares */
+	struct stats_report *report; /* made by finish */
 };
 
 static inline struct stats_device *device_at(struct ptt_stats *s, uint32_t device)
@@ -241,8 +246,8 @@ void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 /* stats_cell.c */
 int cells_open(struct ptt_stats *s);
 void cells_near(struct ptt_stats *s, uint32_t device, bool wide);
-uint32_t bank_new(struct ptt_stats *s, uint16_t id);  /* 0: there is no room for another one */
-void cells_settle(struct ptt_stats *s);       /* what cells hold is counted, and they are empty */
+uint32_t bank_new(struct ptt_stats *s, uint16_t id); /* 0: there is no room for another one */
+void cells_settle(struct ptt_stats *s);              /* what cells hold is counted, and they are empty */
 /* stats_time.c */
 struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time);
 static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d, uint64_t time)
@@ -265,11 +270,11 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 		d->bin->outstanding_peak = (uint32_t)d->level;
 }
 /* What a requester has open changes: it counts for the device once the requester was answered. */
-void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);   /* one more */
-void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                          /* one less */
+void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
+void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                        /* one less */
 void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);
-void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end);      /* brings its bins up to the end */
-void quiet_fold(struct ptt_stats *s, struct stats_requester *r);      /* its bins become the device's */
+void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
+void quiet_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
 void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
 static inline void level_drop(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
 {
@@ -293,15 +298,16 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 				     struct stats_requester *r, bool *second);
 /* Records of the device are missing before c. */
 void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
-void stats_quiet(struct ptt_stats *s);        /* after the end: whose requests can't be answered here */
-void stats_settle(struct ptt_stats *s);       /* the end: what is open is unanswered, what is cached is written back */
+void stats_quiet(struct ptt_stats *s);  /* after the end: whose requests can't be answered here */
+void stats_settle(struct ptt_stats *s); /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
 void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
-uint32_t fault_rank(struct ptt_stats *s, struct ptt_fault_row *to);   /* what is kept, as a report shows it; returns how many */
+uint32_t fault_rank(struct ptt_stats *s,
+		    struct ptt_fault_row *to); /* what is kept, as a report shows it; returns how many */
 void fault_sort_all(struct ptt_stats *s);
-void fault_forget(struct ptt_stats *s);       /* of requests that can't be answered */
+void fault_forget(struct ptt_stats *s); /* of requests that can't be answered */
 void message_add(struct ptt_stats *s, const struct tlp *t);
 void message_keep(struct ptt_stats *s, const struct ptt_message_row *row);
 /* stats_hist.c */
@@ -320,13 +326,13 @@ static inline void hist_put(struct ptt_hist *h, uint64_t v, uint32_t bucket)
 	h->sum += v;
 	h->bucket[bucket]++;
 }
-struct ptt_hist *hist_new(struct ptt_stats *s);       /* NULL, and s->failed, when memory is out */
+struct ptt_hist *hist_new(struct ptt_stats *s); /* NULL, and s->failed, when memory is out */
 /* stats_track.c; only where there is s->track */
 struct stats_track;
 int track_open(struct ptt_stats *s);
 void track_close(struct stats_track *k);
-void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n);  /* so many of the device were counted */
-void track_settle(struct ptt_stats *s);       /* once cells are settled for good */
+void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n); /* so many of the device were counted */
+void track_settle(struct ptt_stats *s);                                      /* once cells are settled for good */
 void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
 struct ptt_track track_of(const struct ptt_stats *s, uint32_t row);
 void track_report(const struct ptt_stats *s, struct ptt_report *r);

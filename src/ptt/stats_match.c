@@ -9,7 +9,8 @@
 #include "ptt/stats_int.h"
 
 /* Of a request that was given up at `time`: its answer, if one comes, is an orphan or another's. */
-static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct tlp *t, uint64_t time, bool crowded)
+static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct tlp *t, uint64_t time,
+			   bool crowded)
 {
 	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
 
@@ -24,7 +25,8 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 {
 	if (given_up != NULL) {
 		struct stats_device *other = device_at(s, given_up->request.device);
-		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now, what == PTT_CROWDED);
+		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now,
+			       what == PTT_CROWDED);
 		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
 	}
 	s->requests++;
@@ -92,8 +94,14 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		return NULL;
 	}
 	const struct match_answer a = {
-		.time = t->time, .bytes = t->bytes, .length_dw = t->length_dw, .byte_count = t->byte_count,
-		.completer = t->completer, .status = t->status, .lower_address = t->lower_address, .bcm = t->bcm,
+		.time = t->time,
+		.bytes = t->bytes,
+		.length_dw = t->length_dw,
+		.byte_count = t->byte_count,
+		.completer = t->completer,
+		.status = t->status,
+		.lower_address = t->lower_address,
+		.bcm = t->bcm,
 	};
 	enum ptt_event what = match_completion(s->match, key, &a, &pair);
 	if (!r->heard && (what == PTT_DONE || what == PTT_NONE))
@@ -119,7 +127,11 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 
 /* ---- where records are missing ------------------------------------------------------------------------------- */
 
-struct cut { struct ptt_stats *s; struct stats_device *d; uint64_t heard; };
+struct cut {
+	struct ptt_stats *s;
+	struct stats_device *d;
+	uint64_t heard;
+};
 
 static void count_cut(void *arg, const struct ptt_pair *p)
 {
@@ -143,9 +155,12 @@ void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_ch
 	if (c->gap.why == PTT_GAP_TRUNCATED_END)
 		return;
 	if (s->nholes < PTT_STATS_LOG)
-		s->hole[s->nholes++] = (struct ptt_hole_row){
-			.time = d->clock.started ? d->clock.now : 0, .offset = c->offset, .bytes = c->gap.bytes, .cut = arg.heard,
-			.device = c->device, .why = c->gap.why };
+		s->hole[s->nholes++] = (struct ptt_hole_row){ .time = d->clock.started ? d->clock.now : 0,
+							      .offset = c->offset,
+							      .bytes = c->gap.bytes,
+							      .cut = arg.heard,
+							      .device = c->device,
+							      .why = c->gap.why };
 	d->holes++;
 	s->hole_bytes += c->gap.bytes;
 }
@@ -164,7 +179,7 @@ static void unanswered(void *arg, const struct ptt_pair *p)
 		ptt_hist_add(&s->open_age, end - q->time);
 }
 
-#define SILENT_LEAST 16u                      /* requests without any answer that are no chance */
+#define SILENT_LEAST 16u /* requests without any answer that are no chance */
 
 static void settle_quiet(struct ptt_stats *s)
 {

@@ -76,7 +76,7 @@ static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
 		d->format = d->format ? d->format : f->format;
 		d->time_sure |= f->time_sure;
 		d->time = d->time != PTT_TIME_AUTO ? d->time : f->time;
-		d->bin_end = 0;               /* merging moves the bins */
+		d->bin_end = 0; /* merging moves the bins */
 	}
 }
 
@@ -94,7 +94,8 @@ static void merge_sketches(struct ptt_stats *s, const struct ptt_stats *from)
 	for (uint32_t i = 0; i <= from->targets.mask; i++) {
 		const struct sketch_entry *e = &from->targets.entry[i];
 		if (e->n != 0)
-			add_target(s, e->key, e->owner, e->n, e->sum[TARGET_FIRST], e->sum[TARGET_LAST])->several |= e->several;
+			add_target(s, e->key, e->owner, e->n, e->sum[TARGET_FIRST], e->sum[TARGET_LAST])->several |=
+				e->several;
 	}
 	s->pages.error += from->pages.error;
 	s->targets.error += from->targets.error;
@@ -139,10 +140,11 @@ static void merge_sizes(struct ptt_stats *s, const struct ptt_stats *from)
 
 int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 {
-	if (into->opts.match != from->opts.match || into->opts.track != from->opts.track || into->report || from->report || from->merged)
+	if (into->opts.match != from->opts.match || into->opts.track != from->opts.track || into->report ||
+	    from->report || from->merged)
 		return -TALLY_ESTATE;
 	stats_settle(from);
-	stats_settle(into);                   /* before rows, bins and clocks change */
+	stats_settle(into); /* before rows, bins and clocks change */
 	into->merged = true;
 	into->failed |= from->failed;
 	into->padding += from->padding;

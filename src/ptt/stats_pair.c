@@ -14,7 +14,7 @@
 
 /* What a run found. */
 struct run {
-	uint32_t n;                           /* requests that are over */
+	uint32_t n; /* requests that are over */
 	uint32_t slot[BLOCK];
 	struct stats_requester *requester[BLOCK];
 };
@@ -41,7 +41,7 @@ static void run_done(const struct pass *a, const struct run *run)
 
 	for (uint32_t k = 0; k < run->n; k++) {
 		const struct ptt_pair *p = &s->match->slot[run->slot[k]].pair;
-		if (RARE(c == NULL || p->completer != id)) {  /* hardly ever another one */
+		if (RARE(c == NULL || p->completer != id)) { /* hardly ever another one */
 			id = p->completer;
 			c = completer_at(s, completer_key(a->device, p->completer));
 		}
@@ -82,7 +82,8 @@ FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p
 	t->type_index = (uint8_t)(TLP_ROW_MRd32 + h->sort);
 	t->class = TLP_NP;
 }
-static_assert(SORT_MRD32 == 0 && SORT_MRD64 == 1 && TLP_ROW_MRd64 == TLP_ROW_MRd32 + 1, "a sum, as a choice is a branch");
+static_assert(SORT_MRD32 == 0 && SORT_MRD64 == 1 && TLP_ROW_MRd64 == TLP_ROW_MRd32 + 1,
+	      "a sum, as a choice is a branch");
 
 /* A completion with data that went well. Returns all ones when it is its read's last, else 0. */
 FLAT uint32_t run_answer(struct match_slot *slot, const uint8_t *p, uint64_t time, unsigned dws)
@@ -133,7 +134,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 			run->slot[n] = e->slot;
 			run->requester[n] = r;
 			change = run_answer(&m->slot[e->slot], p, time, dws);
-			e->slot |= change;    /* MATCH_NONE when it is over */
+			e->slot |= change; /* MATCH_NONE when it is over */
 			n -= change;
 		} else {
 			if (RARE(e->slot != MATCH_NONE || m->used == m->most))
@@ -190,5 +191,11 @@ FLAT void block_match(const struct pass *a, const struct block *b, unsigned dws)
 	}
 }
 
-void block_match_8dw(const struct pass *a, const struct block *b) { block_match(a, b, PTT_8DW); }
-void block_match_4dw(const struct pass *a, const struct block *b) { block_match(a, b, PTT_4DW); }
+void block_match_8dw(const struct pass *a, const struct block *b)
+{
+	block_match(a, b, PTT_8DW);
+}
+void block_match_4dw(const struct pass *a, const struct block *b)
+{
+	block_match(a, b, PTT_4DW);
+}

@@ -55,7 +55,7 @@ static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *
 	uint64_t span = r->outstanding_span;
 
 	if (r->ndevices > 0 && (d->span == 0 || (span != 0 && (double)d->outstanding_ticks / (double)d->span <=
-							     (double)r->outstanding_ticks / (double)span)))
+								      (double)r->outstanding_ticks / (double)span)))
 		return;
 	r->outstanding_ticks = d->outstanding_ticks;
 	r->outstanding_span = d->span;
@@ -74,10 +74,19 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 		if (records == 0)
 			continue;
 		v[r->ndevices] = (struct ptt_device_row){
-			.device = i, .records = records, .record_bytes = records * d->format * 4,
-			.posted = d->cls[TLP_P], .non_posted = d->cls[TLP_NP], .completions = d->cls[TLP_CPL],
-			.span = d->clock.now, .format = d->format, .time = d->time, .time_sure = d->time_sure,
-			.outstanding_ticks = d->level_ticks, .outstanding_peak = (uint32_t)d->peak, .holes = d->holes,
+			.device = i,
+			.records = records,
+			.record_bytes = records * d->format * 4,
+			.posted = d->cls[TLP_P],
+			.non_posted = d->cls[TLP_NP],
+			.completions = d->cls[TLP_CPL],
+			.span = d->clock.now,
+			.format = d->format,
+			.time = d->time,
+			.time_sure = d->time_sure,
+			.outstanding_ticks = d->level_ticks,
+			.outstanding_peak = (uint32_t)d->peak,
+			.holes = d->holes,
 			.seconds = d->seconds,
 		};
 		r->holes += d->holes;
@@ -130,8 +139,12 @@ static void make_types(const struct ptt_stats *s, struct stats_report *to)
 		const struct stats_type *t = &s->type[i];
 		if (t->tlps == 0)
 			continue;
-		v[r->ntypes] = (struct ptt_type_row){ .type_index = (uint8_t)i, .kind = s->kind[i], .tlps = t->tlps,
-						      .dws = t->dws, .bytes = t->bytes, .relaxed = t->relaxed };
+		v[r->ntypes] = (struct ptt_type_row){ .type_index = (uint8_t)i,
+						      .kind = s->kind[i],
+						      .tlps = t->tlps,
+						      .dws = t->dws,
+						      .bytes = t->bytes,
+						      .relaxed = t->relaxed };
 		sum_type(r, &v[r->ntypes++]);
 	}
 	if (v != NULL)
@@ -150,13 +163,23 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 	uint64_t key = others ? 0 : s->requesters.of_row[row];
 
 	*to = (struct ptt_requester_row){
-		.others = others, .device = (uint32_t)(key >> 32), .segment = (uint16_t)(key >> 16),
-		.requester = (uint16_t)key, .written_bytes = r->bytes[PTT_WRITE],
-		.asked_bytes = r->bytes[PTT_READ], .read_bytes = r->bytes[PTT_COMPLETION],
-		.largest_write = r->largest[PTT_WRITE], .largest_read = r->largest[PTT_READ],
-		.answered = r->answered, .unanswered = r->unanswered, .given_up = r->given_up, .failed = r->failed,
-		.cut = r->cut, .unanswerable = r->unanswerable,
-		.outstanding_peak = r->peak, .latency = r->latency,
+		.others = others,
+		.device = (uint32_t)(key >> 32),
+		.segment = (uint16_t)(key >> 16),
+		.requester = (uint16_t)key,
+		.written_bytes = r->bytes[PTT_WRITE],
+		.asked_bytes = r->bytes[PTT_READ],
+		.read_bytes = r->bytes[PTT_COMPLETION],
+		.largest_write = r->largest[PTT_WRITE],
+		.largest_read = r->largest[PTT_READ],
+		.answered = r->answered,
+		.unanswered = r->unanswered,
+		.given_up = r->given_up,
+		.failed = r->failed,
+		.cut = r->cut,
+		.unanswerable = r->unanswerable,
+		.outstanding_peak = r->peak,
+		.latency = r->latency,
 	};
 	if (s->track != NULL)
 		to->track = track_of(s, row);
@@ -192,8 +215,12 @@ static void make_completers(const struct ptt_stats *s, struct stats_report *to)
 		const struct stats_completer *c = &s->completer[i < n ? i : PTT_STATS_ROWS];
 		uint64_t key = i < n ? s->completers.of_row[i] : 0;
 		v[i] = (struct ptt_completer_row){
-			.others = i == n, .device = (uint32_t)(key >> 16), .completer = (uint16_t)key,
-			.bytes = c->bytes, .largest = c->largest, .latency = c->latency,
+			.others = i == n,
+			.device = (uint32_t)(key >> 16),
+			.completer = (uint16_t)key,
+			.bytes = c->bytes,
+			.largest = c->largest,
+			.latency = c->latency,
 		};
 		for (unsigned k = 0; k < COUNT(c->status); k++) {
 			v[i].status[k] = c->status[k];
@@ -216,9 +243,13 @@ static void make_pages(struct ptt_stats *s, struct stats_report *to)
 	for (; v && r->npages < r->pages_known; r->npages++) {
 		const struct sketch_entry *e = &s->pages.entry[r->npages];
 		v[r->npages] = (struct ptt_page_row){
-			.address = (e->key - place_key((uint32_t)(e->owner >> 32))) << 12, .tlps = e->n, .read_bytes = e->sum[PAGE_READ],
+			.address = (e->key - place_key((uint32_t)(e->owner >> 32))) << 12,
+			.tlps = e->n,
+			.read_bytes = e->sum[PAGE_READ],
 			.written_bytes = e->sum[PAGE_WRITE],
-			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several,
+			.device = (uint32_t)(e->owner >> 32),
+			.requester = (uint16_t)e->owner,
+			.several = e->several,
 		};
 	}
 	r->page = v;
@@ -236,8 +267,13 @@ static void make_targets(struct ptt_stats *s, struct stats_report *to)
 		const struct sketch_entry *e = &s->targets.entry[i];
 		uint64_t address = e->key - place_key((uint32_t)(e->owner >> 32));
 		v[r->ntargets++] = (struct ptt_target_row){
-			.address = address, .writes = e->n, .first = e->sum[TARGET_FIRST], .last = e->sum[TARGET_LAST],
-			.device = (uint32_t)(e->owner >> 32), .requester = (uint16_t)e->owner, .several = e->several,
+			.address = address,
+			.writes = e->n,
+			.first = e->sum[TARGET_FIRST],
+			.last = e->sum[TARGET_LAST],
+			.device = (uint32_t)(e->owner >> 32),
+			.requester = (uint16_t)e->owner,
+			.several = e->several,
 			.x86_msi = address >> 20 == 0xfee,
 			.mean_interval = (e->sum[TARGET_LAST] - e->sum[TARGET_FIRST]) / (e->n - 1),
 		};
@@ -295,7 +331,8 @@ static void make_split(const struct ptt_stats *s, struct ptt_report *r)
 	uint32_t completed = largest_size(s->size[PTT_SIZE_COMPLETION]);
 
 	r->size = s->size;
-	r->split = (struct ptt_split){ .ends_128 = s->ends[END_128], .ends_64 = s->ends[END_64],
+	r->split = (struct ptt_split){ .ends_128 = s->ends[END_128],
+				       .ends_64 = s->ends[END_64],
 				       .ends_odd = s->ends[END_ODD] };
 	memcpy(r->split.pieces, s->pieces, sizeof(s->pieces));
 	r->split.mps = limit_of(written > completed ? written : completed);

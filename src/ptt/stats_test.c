@@ -47,8 +47,10 @@ static void count_chunks(struct ptt_stats *s, const struct trace *t)
 	size_t most = CHUNK_RECORDS * t->decode.format * 4u;
 
 	for (size_t at = 0; at < t->n; at += most) {
-		struct ptt_chunk c = { .p = t->p + at, .n = t->n - at < most ? t->n - at : most,
-				       .format = t->decode.format, .offset = at };
+		struct ptt_chunk c = { .p = t->p + at,
+				       .n = t->n - at < most ? t->n - at : most,
+				       .format = t->decode.format,
+				       .offset = at };
 		ptt_stats_chunk(s, &c, &t->decode);
 	}
 }
@@ -209,7 +211,7 @@ static void check_pages(const struct ptt_report *r, const struct ptt_gen_truth *
 		last = p->tlps;
 		const struct ptt_gen_requester *w = who_is(t, p->requester);
 		if (p->address == (w->msi_address & ~0xfffull))
-			continue;             /* check_targets() */
+			continue; /* check_targets() */
 		assert_false(p->several);
 		size_t page = (p->address - w->base) / 4096 + (size_t)(w - t->requester) * t->npages;
 		assert_int_equal(p->tlps, t->page[page].tlps);
@@ -268,8 +270,7 @@ static void check_matched(const struct ptt_report *r, const struct ptt_gen_truth
 	assert_int_equal(r->requests, t->requests);
 	assert_int_equal(r->answered, t->answered);
 	assert_int_equal(r->failed, t->failed);
-	assert_int_equal(r->outstanding_ticks,
-			 t->outstanding_ticks + t->outstanding * (t->now - t->level_since));
+	assert_int_equal(r->outstanding_ticks, t->outstanding_ticks + t->outstanding * (t->now - t->level_since));
 	check_hist(r->latency, &t->latency);
 	check_hist(r->latency_first, &t->latency_first);
 	assert_memory_equal(r->split.pieces, t->pieces, sizeof(t->pieces));
@@ -355,16 +356,22 @@ static void narrow_records_with_absolute_time_are_told_truly(void **state)
 static void narrow_records_with_delta_time_are_told_truly(void **state)
 {
 	(void)state;
-	check_all_ways((struct ptt_gen_opts){ .seed = 4, .faults = 2000, .format = PTT_4DW, .time = PTT_TIME_DELTA,
-					      .mps = 128, .mrrs = 4096, .requesters = 20, .tags = 256 });
+	check_all_ways((struct ptt_gen_opts){ .seed = 4,
+					      .faults = 2000,
+					      .format = PTT_4DW,
+					      .time = PTT_TIME_DELTA,
+					      .mps = 128,
+					      .mrrs = 4096,
+					      .requesters = 20,
+					      .tags = 256 });
 }
 
 static void wide_tags_and_segments_are_told_truly(void **state)
 {
 	(void)state;
 	check_all_ways((struct ptt_gen_opts){ .seed = 5, .faults = 2000, .tag14 = true, .tags = 5000 });
-	check_all_ways((struct ptt_gen_opts){ .seed = 6, .faults = 2000, .tag14 = true, .tags = 5000,
-					      .format = PTT_4DW });
+	check_all_ways(
+		(struct ptt_gen_opts){ .seed = 6, .faults = 2000, .tag14 = true, .tags = 5000, .format = PTT_4DW });
 }
 
 static void few_tags_that_are_used_again_are_told_truly(void **state)
@@ -416,8 +423,12 @@ static void keep_only(struct trace *t, unsigned classes)
 
 static void a_missing_direction_is_said(void **state)
 {
-	static const struct { unsigned classes; enum ptt_note note; } cases[] = {
-		{ 1 << TLP_P | 1 << TLP_NP, PTT_NOTE_NO_COMPLETIONS }, { 1 << TLP_CPL, PTT_NOTE_NO_REQUESTS },
+	static const struct {
+		unsigned classes;
+		enum ptt_note note;
+	} cases[] = {
+		{ 1 << TLP_P | 1 << TLP_NP, PTT_NOTE_NO_COMPLETIONS },
+		{ 1 << TLP_CPL, PTT_NOTE_NO_REQUESTS },
 	};
 
 	(void)state;
@@ -517,7 +528,7 @@ static void padding_is_counted_and_skipped(void **state)
 	memset(t.p + 500 * 16, 0, 500 * 16);
 	for (enum way way = BY_CHUNK; way <= BY_THREE; way++) {
 		if (way == BY_RECORD)
-			continue;             /* the caller's there */
+			continue; /* the caller's there */
 		struct ptt_stats *s = count(&t, true, way, &r);
 		assert_int_equal(r->padding, 500);
 		assert_int_equal(r->records, 500);
@@ -535,10 +546,13 @@ static void devices_are_told_apart(void **state)
 
 	(void)state;
 	assert_int_equal(ptt_stats_open(&s, &o), 0);
-	for (size_t at = 0; at < t.n; at += 3200)     /* the same bytes for both, in turn */
+	for (size_t at = 0; at < t.n; at += 3200) /* the same bytes for both, in turn */
 		for (uint32_t device = 0; device < 2; device++) {
-			struct ptt_chunk c = { .p = t.p + at, .n = 3200, .offset = 2 * at + 3200 * device,
-					       .format = PTT_8DW, .device = device };
+			struct ptt_chunk c = { .p = t.p + at,
+					       .n = 3200,
+					       .offset = 2 * at + 3200 * device,
+					       .format = PTT_8DW,
+					       .device = device };
 			ptt_stats_chunk(s, &c, &t.decode);
 		}
 	assert_int_equal(ptt_stats_finish(s, &r), 0);
@@ -566,8 +580,11 @@ static struct ptt_stats *count_devices(const struct trace *t, uint32_t parts, co
 		assert_int_equal(ptt_stats_open(&s[i], &o), 0);
 		for (size_t at = 0; at < t->n; at += 3200)
 			for (uint32_t device = 0; device < (at < t->n / 2 ? 3 : 2); device++) {
-				struct ptt_chunk c = { .p = t->p + at, .n = 3200, .offset = 3 * at + 3200 * device,
-						       .format = PTT_8DW, .device = device };
+				struct ptt_chunk c = { .p = t->p + at,
+						       .n = 3200,
+						       .offset = 3 * at + 3200 * device,
+						       .format = PTT_8DW,
+						       .device = device };
 				ptt_stats_chunk(s[i], &c, &t->decode);
 			}
 	}
@@ -615,7 +632,8 @@ static void addresses_of_two_devices_are_apart(void **state)
 	assert_true(one->npages > 10 && one->ntargets > 0);
 	for (uint32_t parts = 1; parts <= 3; parts++) {
 		struct ptt_stats *s = count_devices(&t, parts, &r);
-		assert_true(r->pages_exact && r->pages_known > 2 * one->pages_known && r->pages_known < 3 * one->pages_known);
+		assert_true(r->pages_exact && r->pages_known > 2 * one->pages_known &&
+			    r->pages_known < 3 * one->pages_known);
 		for (uint32_t device = 0; device < 2; device++) {
 			assert_int_equal(r->page[device].device, device);
 			assert_int_equal(r->page[device].address, one->page[0].address);
@@ -634,8 +652,13 @@ static void addresses_of_two_devices_are_apart(void **state)
 /* The highest addresses that a header can hold, and more devices than have rows. */
 static void every_address_of_every_device_is_kept(void **state)
 {
-	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr64, .length_dw = 1, .bytes = 4, .dws = 8,
-			 .first_be = 15, .address = ~3ull };
+	struct tlp t = { .class = TLP_P,
+			 .type_index = TLP_ROW_MWr64,
+			 .length_dw = 1,
+			 .bytes = 4,
+			 .dws = 8,
+			 .first_be = 15,
+			 .address = ~3ull };
 	const struct ptt_report *r;
 	struct ptt_stats *s;
 
@@ -662,7 +685,7 @@ static void what_nobody_knows_is_not_poisoned(void **state)
 	const struct ptt_report *r;
 
 	(void)state;
-	memcpy(t.p + 8, (const uint8_t[]){ 0x00, 0x40, 0x00, 0xff }, 4);      /* Fmt 111 Type 11111, EP */
+	memcpy(t.p + 8, (const uint8_t[]){ 0x00, 0x40, 0x00, 0xff }, 4); /* Fmt 111 Type 11111, EP */
 	for (enum way way = BY_CHUNK; way <= BY_RECORD; way++) {
 		struct ptt_stats *s = count(&t, true, way, &r);
 		assert_int_equal(r->fault_count[PTT_FAULT_RESERVED], 1);
@@ -720,7 +743,7 @@ static void frequent_pages_survive_a_flood(void **state)
 		assert_in_range(r->page[i].tlps, 10000 - r->pages_error, 10000);
 	}
 	assert_true(says(r, PTT_NOTE_PAGES_CUT));
-	for (uint32_t i = 0; i < r->nnotes; i++)      /* there were no targets to be too low */
+	for (uint32_t i = 0; i < r->nnotes; i++) /* there were no targets to be too low */
 		assert_true(r->note[i].note != PTT_NOTE_PAGES_CUT || strstr(r->note[i].text, "targets") == NULL);
 	ptt_stats_close(s);
 }
@@ -736,7 +759,9 @@ static void parts_that_have_no_room_say_so(void **state)
 	for (uint32_t parts = 1; parts <= 2; parts++)
 		for (uint32_t most = 2; most <= 65536; most *= 32768) {
 			for (uint32_t i = 0; i < parts; i++) {
-				struct ptt_stats_opts o = { .match = true, .most_outstanding = most, .shard = i, .shards = parts };
+				struct ptt_stats_opts o = {
+					.match = true, .most_outstanding = most, .shard = i, .shards = parts
+				};
 				assert_int_equal(ptt_stats_open(&s[i], &o), 0);
 				count_chunks(s[i], &t);
 			}
@@ -821,7 +846,8 @@ static void a_hole_ends_what_was_open_and_no_latency_spans_it(void **state)
 	for (uint32_t shards = 1; shards <= 2; shards++) {
 		enum { PART = 10000 * 32 };
 		struct trace t = trace_make((struct ptt_gen_opts){ .seed = 31, .faults = 500 }, 10000);
-		uint64_t open = ptt_gen_truth(t.gen)->outstanding, requests = ptt_gen_truth(t.gen)->requests, before, unanswered = 0;
+		uint64_t open = ptt_gen_truth(t.gen)->outstanding, requests = ptt_gen_truth(t.gen)->requests, before,
+			 unanswered = 0;
 		uint64_t records = 20000, cut = 0;
 		uint8_t *more = mem_alloc(PART);
 		struct ptt_stats *s[2];
@@ -834,7 +860,10 @@ static void a_hole_ends_what_was_open_and_no_latency_spans_it(void **state)
 		requests += ptt_gen_truth(t.gen)->requests - before;
 		for (uint32_t i = 0; i < shards; i++) {
 			struct ptt_stats_opts o = { .match = true, .shard = i, .shards = shards > 1 ? shards : 0 };
-			struct ptt_chunk c = { .p = more, .n = PART, .format = PTT_8DW, .offset = 2 * PART,
+			struct ptt_chunk c = { .p = more,
+					       .n = PART,
+					       .format = PTT_8DW,
+					       .offset = 2 * PART,
 					       .gap = { .bytes = PART, .why = PTT_GAP_OFFSETS } };
 			assert_int_equal(ptt_stats_open(&s[i], &o), 0);
 			count_chunks(s[i], &t);
@@ -942,7 +971,7 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 	long before = mem_live();
 
 	(void)state;
-	for (long n = 1; ; n++) {
+	for (long n = 1;; n++) {
 		mem_fail_at(n);
 		int rc = run_once(&t);
 		bool reached = mem_failed();

@@ -15,13 +15,13 @@
  */
 #include "ptt/stats_int.h"
 
-enum { FIRST_STEP = 512 };                    /* records; a chunk is counted in as many at a time */
+enum { FIRST_STEP = 512 }; /* records; a chunk is counted in as many at a time */
 
 /* Of a device, or of the whole. */
 struct stream {
-	uint64_t seen, next, step;            /* records; blocks end at `next` */
-	uint64_t now;                         /* ticks at the end of the last block */
-	uint64_t *ticks;                      /* of each block: PTT_TRACK_BLOCKS */
+	uint64_t seen, next, step; /* records; blocks end at `next` */
+	uint64_t now;              /* ticks at the end of the last block */
+	uint64_t *ticks;           /* of each block: PTT_TRACK_BLOCKS */
 	uint32_t n;
 };
 /* What was there when the last block ended. */
@@ -29,7 +29,11 @@ struct mark {
 	uint64_t figure[PTT_SERIES];
 	struct ptt_hist latency;
 };
-struct row { struct ptt_block *block; struct mark *mark; uint32_t (*coarse)[PTT_COARSE]; };
+struct row {
+	struct ptt_block *block;
+	struct mark *mark;
+	uint32_t (*coarse)[PTT_COARSE];
+};
 struct stats_track {
 	struct stream device[PTT_STATS_DEVICES], whole;
 	struct row row[PTT_STATS_ROWS + 1], first;
@@ -185,7 +189,8 @@ static bool row_open(struct ptt_stats *s, struct row *r)
 }
 
 /* What r grew by since its mark is added to its block i. */
-static void row_take(struct row *r, uint32_t i, const uint64_t figure[static PTT_SERIES], const struct ptt_hist *latency)
+static void row_take(struct row *r, uint32_t i, const uint64_t figure[static PTT_SERIES],
+		     const struct ptt_hist *latency)
 {
 	struct ptt_block now = { 0 };
 
@@ -201,7 +206,8 @@ static void row_take(struct row *r, uint32_t i, const uint64_t figure[static PTT
 		now.figure[PTT_SERIES_LATENCY] = latency->sum - since->sum;
 		ptt_hist_places(latency, since, now.at);
 		for (uint32_t b = from; r->coarse && b <= to; b++)
-			r->coarse[i][coarse_bucket(ptt_hist_least(b))] += (uint32_t)(latency->bucket[b] - since->bucket[b]);
+			r->coarse[i][coarse_bucket(ptt_hist_least(b))] +=
+				(uint32_t)(latency->bucket[b] - since->bucket[b]);
 		memcpy(&since->bucket[from], &latency->bucket[from], (to - from + 1) * sizeof(*since->bucket));
 		since->n = latency->n;
 		since->sum = latency->sum;
@@ -374,7 +380,7 @@ void track_merge(struct ptt_stats *into, const struct ptt_stats *from)
 	for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i++) {
 		uint64_t ticks = k->block[i].ticks;
 		whole_add(&k->block[i], &f->block[i], false);
-		k->block[i].ticks = ticks;    /* both saw all of it pass */
+		k->block[i].ticks = ticks; /* both saw all of it pass */
 	}
 }
 
@@ -420,14 +426,17 @@ static struct ptt_track row_track(const struct row *r, const struct stream *m)
 {
 	if (r->block == NULL)
 		return (struct ptt_track){ 0 };
-	return (struct ptt_track){ .block = r->block, .coarse = (const uint32_t (*)[PTT_COARSE])r->coarse, .ticks = m->ticks, .n = m->n };
+	return (struct ptt_track){
+		.block = r->block, .coarse = (const uint32_t(*)[PTT_COARSE])r->coarse, .ticks = m->ticks, .n = m->n
+	};
 }
 
 struct ptt_track track_of(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_track *k = s->track;
 
-	return row < s->requesters.n ? row_track(&k->row[row], &k->device[row_device(s, row)]) : (struct ptt_track){ 0 };
+	return row < s->requesters.n ? row_track(&k->row[row], &k->device[row_device(s, row)]) :
+				       (struct ptt_track){ 0 };
 }
 
 void track_report(const struct ptt_stats *s, struct ptt_report *r)

@@ -20,14 +20,14 @@
  */
 #include "ptt/decode_inline.h"
 
-#define MOST 4096                             /* records looked at */
-#define ENOUGH 16                             /* steps for an answer that is sure */
+#define MOST 4096 /* records looked at */
+#define ENOUGH 16 /* steps for an answer that is sure */
 
 struct steps {
 	uint32_t forward, back, none;
-	uint32_t high;                        /* Times in the upper half of the range */
+	uint32_t high; /* Times in the upper half of the range */
 	int64_t net, total;
-	bool zero;                            /* every Time was 0 */
+	bool zero; /* every Time was 0 */
 };
 
 static uint32_t time_of(const uint8_t *p, enum ptt_format f)

@@ -10,7 +10,7 @@
 #define N 400
 #define BOTH(f) for (enum ptt_format f = PTT_4DW; f <= PTT_8DW; f += PTT_4DW)
 
-static uint32_t chance(uint64_t *seed)        /* an LCG: the same on every run */
+static uint32_t chance(uint64_t *seed) /* an LCG: the same on every run */
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)(*seed >> 33);
@@ -45,11 +45,11 @@ static void a_running_counter_is_absolute(void **state)
 
 	(void)state;
 	BOTH(f)
-		for (size_t i = 0; i < COUNT(most); i++) {
-			fill(times, PTT_TIME_ABS, most[i]);
-			assert_int_equal(guess(times, N, f, &sure), PTT_TIME_ABS);
-			assert_true(sure);
-		}
+	for (size_t i = 0; i < COUNT(most); i++) {
+		fill(times, PTT_TIME_ABS, most[i]);
+		assert_int_equal(guess(times, N, f, &sure), PTT_TIME_ABS);
+		assert_true(sure);
+	}
 	fill(times, PTT_TIME_ABS, 100000000);
 	assert_int_equal(guess(times, N, PTT_8DW, &sure), PTT_TIME_ABS);
 	assert_true(sure);
@@ -63,11 +63,11 @@ static void gaps_are_delta(void **state)
 
 	(void)state;
 	BOTH(f)
-		for (size_t i = 0; i < COUNT(most); i++) {
-			fill(times, PTT_TIME_DELTA, most[i]);
-			assert_int_equal(guess(times, N, f, &sure), PTT_TIME_DELTA);
-			assert_true(sure);
-		}
+	for (size_t i = 0; i < COUNT(most); i++) {
+		fill(times, PTT_TIME_DELTA, most[i]);
+		assert_int_equal(guess(times, N, f, &sure), PTT_TIME_DELTA);
+		assert_true(sure);
+	}
 }
 
 static void one_idle_gap_does_not_make_deltas_absolute(void **state)

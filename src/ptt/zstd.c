@@ -48,6 +48,7 @@ const char *ptt_zstd_why(const struct ptt_zstd *z)
 #define WINDOW_LOG_MOST 25
 
 /* The library's functions, in the order of their names. */
+/* clang-format off */
 #define FUNCTIONS(X)              \
 	X(ZSTD_createDStream)     \
 	X(ZSTD_freeDStream)       \
@@ -55,6 +56,7 @@ const char *ptt_zstd_why(const struct ptt_zstd *z)
 	X(ZSTD_DCtx_setParameter) \
 	X(ZSTD_isError)           \
 	X(ZSTD_getErrorName)
+/* clang-format on */
 static const char *const names[] = {
 #define X(f) #f,
 	FUNCTIONS(X)
@@ -86,8 +88,7 @@ int ptt_zstd_open(struct ptt_zstd **ret)
 		return -TALLY_ENOTSUP;
 	}
 	z->d = z->call.ZSTD_createDStream();
-	if (!z->d || z->call.ZSTD_isError(z->call.ZSTD_DCtx_setParameter(z->d, ZSTD_d_windowLogMax,
-	                                                                 WINDOW_LOG_MOST))) {
+	if (!z->d || z->call.ZSTD_isError(z->call.ZSTD_DCtx_setParameter(z->d, ZSTD_d_windowLogMax, WINDOW_LOG_MOST))) {
 		ptt_zstd_close(z);
 		return -TALLY_ENOMEM;
 	}
@@ -104,8 +105,8 @@ void ptt_zstd_close(struct ptt_zstd *z)
 
 int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t *out, size_t room)
 {
-	ZSTD_inBuffer from = {.src = *in, .size = *n};
-	ZSTD_outBuffer to = {.dst = out, .size = room};
+	ZSTD_inBuffer from = { .src = *in, .size = *n };
+	ZSTD_outBuffer to = { .dst = out, .size = room };
 	size_t rc = z->call.ZSTD_decompressStream(z->d, &to, &from);
 
 	if (z->call.ZSTD_isError(rc)) {
@@ -180,8 +181,7 @@ static int64_t unpack_read(void *arg, uint8_t *out, size_t room)
 	return done;
 }
 
-int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct bytes_in *in,
-                    struct err *e)
+int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct bytes_in *in, struct err *e)
 {
 	struct ptt_unpack *u = mem_alloc(sizeof(*u));
 	int rc = u ? ptt_zstd_open(&u->z) : -TALLY_ENOMEM;
@@ -197,10 +197,10 @@ int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct 
 	}
 	ptt_unpack_close(u);
 	return rc == -TALLY_ENOTSUP ? err_set(e, TALLY_ENOTSUP,
-	                                      "the file is compressed with zstd, and libzstd is "
-	                                      "not there (package "
-	                                      "libzstd1); zstd -d makes it readable")
-	                            : err_set(e, TALLY_ENOMEM, "out of memory");
+					      "the file is compressed with zstd, and libzstd is "
+					      "not there (package "
+					      "libzstd1); zstd -d makes it readable") :
+				      err_set(e, TALLY_ENOMEM, "out of memory");
 }
 
 void ptt_unpack_close(struct ptt_unpack *u)

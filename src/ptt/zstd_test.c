@@ -13,9 +13,8 @@ struct compressor {
 
 static struct compressor compressor(void)
 {
-	static const char *const name[] = {"ZSTD_createCCtx", "ZSTD_freeCCtx",
-	                                   "ZSTD_compressStream2"};
-	struct compressor c = {0};
+	static const char *const name[] = { "ZSTD_createCCtx", "ZSTD_freeCCtx", "ZSTD_compressStream2" };
+	struct compressor c = { 0 };
 	void *fn[3];
 
 	if (!library_load("libzstd.so.1", name, fn, 3)) {
@@ -29,11 +28,11 @@ static struct compressor compressor(void)
 }
 
 /* One piece of a stream; how many bytes came out. */
-static size_t piece(const struct compressor *c, ZSTD_CCtx *cctx, const void *p, size_t n, void *to,
-                    size_t room, ZSTD_EndDirective end)
+static size_t piece(const struct compressor *c, ZSTD_CCtx *cctx, const void *p, size_t n, void *to, size_t room,
+		    ZSTD_EndDirective end)
 {
-	ZSTD_inBuffer in = {p, n, 0};
-	ZSTD_outBuffer out = {to, room, 0};
+	ZSTD_inBuffer in = { p, n, 0 };
+	ZSTD_outBuffer out = { to, room, 0 };
 
 	assert_int_equal(c->compress(cctx, &out, &in, end), 0);
 	return out.pos;
@@ -45,7 +44,7 @@ static struct buf compress_file(const struct buf *b)
 	ZSTD_CCtx *cctx = c.create();
 	size_t room = b->n * 2 + 1024, n;
 	char *to = malloc(room);
-	struct buf out = {0};
+	struct buf out = { 0 };
 
 	n = piece(&c, cctx, b->p, b->n, to, room, ZSTD_e_end);
 	buf_put(&out, to, n);
@@ -74,9 +73,9 @@ static void a_compressed_file_is_seen_through(void **state)
 
 static void compressed_raw_records_are_seen_through(void **state)
 {
-	const struct ptt_reader_opts o = {.raw_format = PTT_8DW};
+	const struct ptt_reader_opts o = { .raw_format = PTT_8DW };
 	uint8_t p[64 * 32];
-	struct buf b = {0}, z;
+	struct buf b = { 0 }, z;
 	struct got g;
 
 	(void)state;
@@ -97,10 +96,8 @@ static void a_cut_or_damaged_compressed_file_gives_what_came_before(void **state
 	for (size_t cut = 8; cut < z.n; cut += 13) {
 		struct got g = read_opts((uint8_t *)z.p, cut, false, NULL, false);
 
-		assert_true(g.open < 0
-		                    ? *g.e.text
-		                    : strstr(g.lost.words,
-		                             "the compressed file ends early: it is cut") != NULL);
+		assert_true(g.open < 0 ? *g.e.text :
+					 strstr(g.lost.words, "the compressed file ends early: it is cut") != NULL);
 	}
 	for (size_t at = 8; at < z.n; at += 29) {
 		struct got g;
@@ -145,7 +142,7 @@ static struct buf compress_records(const struct buf *b, uint32_t type, size_t ev
 	struct compressor c = compressor();
 	ZSTD_CCtx *cctx = c.create();
 	size_t at = record_at(b, PDATA_R_AUX, 0), end = record_at(b, PDATA_R_AUXTRACE, 0);
-	struct buf out = {0};
+	struct buf out = { 0 };
 	char to[8192];
 
 	buf_put(&out, b->p, at);
@@ -173,10 +170,10 @@ static struct buf compress_records(const struct buf *b, uint32_t type, size_t ev
 
 static struct buf stray_file(void)
 {
-	struct buf b = {0};
-	struct bytes_out out = {.arg = &b, .put = memory_put, .patch = memory_patch};
+	struct buf b = { 0 };
+	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
 	struct ptt_writer *w = NULL;
-	struct err e = {0};
+	struct err e = { 0 };
 	uint8_t p[10 * 16];
 
 	records(p, 10, PTT_4DW, 1);
@@ -189,7 +186,7 @@ static struct buf stray_file(void)
 /* Only the AUX record, which is compressed here, tells that the tenth record is none. */
 static void compressed_records_tell_the_exact_size(void **state)
 {
-	static const uint32_t type[] = {PDATA_R_COMPRESSED, PDATA_R_COMPRESSED2};
+	static const uint32_t type[] = { PDATA_R_COMPRESSED, PDATA_R_COMPRESSED2 };
 	struct buf b = stray_file();
 
 	(void)state;
@@ -245,13 +242,13 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(a_compressed_file_is_seen_through),
-	        cmocka_unit_test(compressed_raw_records_are_seen_through),
-	        cmocka_unit_test(a_cut_or_damaged_compressed_file_gives_what_came_before),
-	        cmocka_unit_test(what_is_wrong_with_the_packing_is_said),
-	        cmocka_unit_test(compressed_records_tell_the_exact_size),
-	        cmocka_unit_test(damaged_compressed_records_cost_the_exact_size_alone),
-	        cmocka_unit_test(every_failing_allocation_is_told),
+		cmocka_unit_test(a_compressed_file_is_seen_through),
+		cmocka_unit_test(compressed_raw_records_are_seen_through),
+		cmocka_unit_test(a_cut_or_damaged_compressed_file_gives_what_came_before),
+		cmocka_unit_test(what_is_wrong_with_the_packing_is_said),
+		cmocka_unit_test(compressed_records_tell_the_exact_size),
+		cmocka_unit_test(damaged_compressed_records_cost_the_exact_size_alone),
+		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 
 	return cmocka_run_group_tests_name("ptt: zstd", tests, NULL, NULL);

@@ -22,7 +22,9 @@ static int set_machine(struct qemu_options *o, const char *v, struct err *e)
 
 static int set_seed(struct qemu_options *o, const char *v, struct err *e)
 {
-	return text_u64(v, &o->power.seed) && o->power.seed ? 0 : word_wrong(e, "seed", v, "a number from 1 up is expected");
+	return text_u64(v, &o->power.seed) && o->power.seed ?
+		       0 :
+		       word_wrong(e, "seed", v, "a number from 1 up is expected");
 }
 
 static int set_load(struct qemu_options *o, const char *v, struct err *e)
@@ -92,7 +94,9 @@ static int set_rights(struct qemu_options *o, const char *v, struct err *e)
 
 static int set_start(struct qemu_options *o, const char *v, struct err *e)
 {
-	return text_u64(v, &o->start) && o->start <= LONGEST ? 0 : word_wrong(e, "start", v, "ticks of the timebase are expected, at most an hour");
+	return text_u64(v, &o->start) && o->start <= LONGEST ?
+		       0 :
+		       word_wrong(e, "start", v, "ticks of the timebase are expected, at most an hour");
 }
 
 static int set_step(struct qemu_options *o, const char *v, struct err *e)
@@ -107,9 +111,12 @@ static int set_log(struct qemu_options *o, const char *v, struct err *e)
 	return *v ? 0 : word_wrong(e, "log", v, "a path is expected");
 }
 
-static const struct { const char *name; int (*set)(struct qemu_options *o, const char *value, struct err *e); } keys[] = {
-	{ "machine", set_machine },   { "seed", set_seed },     { "load", set_load },     { "config", set_config },
-	{ "firmware", set_firmware }, { "rights", set_rights }, { "start", set_start }, { "step", set_step },
+static const struct {
+	const char *name;
+	int (*set)(struct qemu_options *o, const char *value, struct err *e);
+} keys[] = {
+	{ "machine", set_machine },     { "seed", set_seed },     { "load", set_load },   { "config", set_config },
+	{ "firmware", set_firmware },   { "rights", set_rights }, { "start", set_start }, { "step", set_step },
 	{ "partition", set_partition }, { "log", set_log },
 };
 
@@ -132,7 +139,8 @@ int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct e
 	for (int i = 0; rc >= 0 && i < argc; i++)
 		rc = set(&o, argv[i], e);
 	if (rc >= 0 && o.config && o.power.load)
-		rc = err_set(e, TALLY_EINVAL, "load=%s: a load is a machine file with a name: leave out load= or config=", o.power.load);
+		rc = err_set(e, TALLY_EINVAL,
+			     "load=%s: a load is a machine file with a name: leave out load= or config=", o.power.load);
 	o.power.asker = o.partition;
 	if (rc < 0)
 		qemu_options_free(&o);

@@ -29,7 +29,10 @@ __attribute__((constructor)) static void choose_version(void)
 }
 
 /* ---- before version 7 ---------------------------------------------------------------------------- */
-static struct { const struct door *door; void *arg; } old;
+static struct {
+	const struct door *door;
+	void *arg;
+} old;
 
 static void old_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
@@ -56,21 +59,29 @@ static const struct door *door_of(const qemu_info_t *info)
 	static const struct door *const doors[] = { &door_pseries, &door_sun4v, &door_refs };
 
 	for (size_t i = 0; i < COUNT(doors); i++)
-		if (doors[i]->system == info->system_emulation && (!doors[i]->target || !strcmp(doors[i]->target, info->target_name)))
+		if (doors[i]->system == info->system_emulation &&
+		    (!doors[i]->target || !strcmp(doors[i]->target, info->target_name)))
 			return doors[i];
 	return NULL;
 }
 
-static int open_door(const struct door **ret, void **arg, const qemu_info_t *info, int argc, char *const *argv, struct err *e)
+static int open_door(const struct door **ret, void **arg, const qemu_info_t *info, int argc, char *const *argv,
+		     struct err *e)
 {
 	const struct door *d = door_of(info);
 
 	if (!d)
-		return err_set(e, TALLY_ENOTSUP, "there are machines for qemu-system-ppc64, qemu-system-sparc64 and for programs in user mode; "
-			       "this is qemu-system-%s", info->target_name);
+		return err_set(
+			e, TALLY_ENOTSUP,
+			"there are machines for qemu-system-ppc64, qemu-system-sparc64 and for programs in user mode; "
+			"this is qemu-system-%s",
+			info->target_name);
 	if (qemu_plugin_version < d->api)
-		return err_set(e, TALLY_ENOTSUP, "a guest's hypercalls can be answered from version %d of QEMU's plugin interface on (QEMU "
-			       "11.1); this QEMU has version %d", d->api, info->version.cur);
+		return err_set(
+			e, TALLY_ENOTSUP,
+			"a guest's hypercalls can be answered from version %d of QEMU's plugin interface on (QEMU "
+			"11.1); this QEMU has version %d",
+			d->api, info->version.cur);
 	*ret = d;
 	return d->open(arg, argc, argv, e);
 }
@@ -85,7 +96,8 @@ static void hand_over(qemu_plugin_id_t id, const struct door *d, void *arg)
 	} else if (d->vcpu_init) {
 		qemu_plugin_register_vcpu_init_cb(id, (qemu_any_cb)d->vcpu_init, arg);
 	}
-	qemu_plugin_register_vcpu_tb_trans_cb(id, is_old ? (qemu_any_cb)old_translated : (qemu_any_cb)d->translated, arg);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, is_old ? (qemu_any_cb)old_translated : (qemu_any_cb)d->translated,
+					      arg);
 	qemu_plugin_register_flush_cb(id, is_old ? (qemu_any_cb)old_flushed : (qemu_any_cb)d->flushed, arg);
 	qemu_plugin_register_atexit_cb(id, is_old ? (qemu_any_cb)old_ended : (qemu_any_cb)d->ended, arg);
 }

@@ -23,8 +23,9 @@ static int load(const char *const *words, int n)
 /* Translates: something, sc 1, something. */
 static void begin(bool little)
 {
-	struct qemu_plugin_tb tb = { .insn = { { .bytes = { 0x60, 0, 0, 0 }, .pc = PC - 4 }, { .bytes = { 0x44, 0, 0, 0x22 }, .pc = PC },
-					    { .bytes = { 0x44, 0, 0, 2 }, .pc = PC + 4 } } };
+	struct qemu_plugin_tb tb = { .insn = { { .bytes = { 0x60, 0, 0, 0 }, .pc = PC - 4 },
+					       { .bytes = { 0x44, 0, 0, 0x22 }, .pc = PC },
+					       { .bytes = { 0x44, 0, 0, 2 }, .pc = PC + 4 } } };
 
 	if (little)
 		memcpy(tb.insn[1].bytes, "\x22\0\0\x44", 4);
@@ -144,7 +145,7 @@ static void time_goes_on_by_the_step_and_the_log_says_so(void **state)
 	assert_int_equal(load(words, COUNT(words)), 0);
 	begin(true);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ask(0x94, 3), H_PARAMETER);   /* more records than fit: these are right */
+		assert_int_equal(ask(0x94, 3), H_PARAMETER); /* more records than fit: these are right */
 		at[i] = be64_get(m.memory + BLOCK + GPCI_HEADER + 0x10);
 	}
 	emulator_end();
@@ -180,12 +181,20 @@ static void firmware_partition_and_rights_are_the_guests(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct { int line; const char *word, *said; } rows[] = {
-		{ __LINE__, "machine=batoka", "machine=batoka: power is" }, { __LINE__, "seed=0", "seed=0: a number" },
+	static const struct {
+		int line;
+		const char *word, *said;
+	} rows[] = {
+		{ __LINE__, "machine=batoka", "machine=batoka: power is" },
+		{ __LINE__, "seed=0", "seed=0: a number" },
 		{ __LINE__, "load=full", "load=full: there is no such load; there are: mixed," },
-		{ __LINE__, "firmware=4", "firmware=4: there are the levels" }, { __LINE__, "partition=0", "partition=0: a number" },
-		{ __LINE__, "rights=all,", "rights: '' is none of all, expanded, lab" }, { __LINE__, "rights=", "rights: '' is none of" },
-		{ __LINE__, "start=x", "start=x: ticks" }, { __LINE__, "step=-1", "step=-1: ticks" }, { __LINE__, "log=", "log=: a path" },
+		{ __LINE__, "firmware=4", "firmware=4: there are the levels" },
+		{ __LINE__, "partition=0", "partition=0: a number" },
+		{ __LINE__, "rights=all,", "rights: '' is none of all, expanded, lab" },
+		{ __LINE__, "rights=", "rights: '' is none of" },
+		{ __LINE__, "start=x", "start=x: ticks" },
+		{ __LINE__, "step=-1", "step=-1: ticks" },
+		{ __LINE__, "log=", "log=: a path" },
 		{ __LINE__, "firmware", "firmware: there is no such argument; did you mean 'firmware='?" },
 		{ __LINE__, "lod=mixed", "lod=mixed: there is no such argument; did you mean 'load='?" },
 		{ __LINE__, "config=/nowhere/machine", "/nowhere/machine" },
@@ -205,11 +214,12 @@ static void wrong_arguments_are_named(void **state)
 
 static void another_emulator_and_an_old_one_are_refused(void **state)
 {
-	const qemu_info_t arm = { .target_name = "aarch64", .system_emulation = true }, old = { "ppc64", { 2, 5 }, true, { 1, 1 } };
+	const qemu_info_t arm = { .target_name = "aarch64", .system_emulation = true },
+			  old = { "ppc64", { 2, 5 }, true, { 1, 1 } };
 
 	(void)state;
 	assert_int_equal(qemu_plugin_install(1, &arm, 0, NULL), 1);
-	qemu_plugin_version = 2;              /* as in an emulator that can't set the PC */
+	qemu_plugin_version = 2; /* as in an emulator that can't set the PC */
 	assert_int_equal(qemu_plugin_install(1, &old, 0, NULL), 1);
 	qemu_plugin_version = 7;
 	assert_int_equal(mem_live(), 0);

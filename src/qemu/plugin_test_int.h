@@ -27,22 +27,28 @@ struct qemu_plugin_insn {
 	void (*mem)(unsigned, qemu_plugin_meminfo_t, uint64_t, void *);
 	void *exec_arg, *mem_arg;
 };
-struct qemu_plugin_tb { struct qemu_plugin_insn insn[3]; };
+struct qemu_plugin_tb {
+	struct qemu_plugin_insn insn[3];
+};
 static struct emulator {
 	qemu_any_cb init, translate, flush, end;
 	void *arg, *site;
-	void (*exec)(unsigned, void *);       /* of the last instruction with a callback */
-	unsigned hooked;                      /* how many there are */
-	int flags;                            /* that are expected */
+	void (*exec)(unsigned, void *); /* of the last instruction with a callback */
+	unsigned hooked;                /* how many there are */
+	int flags;                      /* that are expected */
 	bool little, refuse_write;
-	const char *const *names;             /* of registers */
-	uint64_t r[REGISTERS], pc, base, touched;      /* touched: the highest address */
+	const char *const *names;                 /* of registers */
+	uint64_t r[REGISTERS], pc, base, touched; /* touched: the highest address */
 	uint8_t memory[MEMORY];
 	jmp_buf went_on;
 } m;
 
 /* glib's arrays: a plugin has one of each kind at a time. */
-static struct { GArray of_registers; GByteArray of_bytes; bool listed, live; } arrays;
+static struct {
+	GArray of_registers;
+	GByteArray of_bytes;
+	bool listed, live;
+} arrays;
 static qemu_plugin_reg_descriptor descriptors[REGISTERS];
 static uint8_t array_bytes[8192];
 
@@ -105,7 +111,8 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_any_cb cb, void *a
 	m.end = cb;
 }
 
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*cb)(unsigned, void *), int flags, void *arg)
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*cb)(unsigned, void *), int flags,
+					    void *arg)
 {
 	assert_int_equal(flags, m.flags);
 	insn->exec = m.exec = cb;
@@ -113,7 +120,8 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void 
 	m.hooked++;
 }
 
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, void (*cb)(unsigned, qemu_plugin_meminfo_t, uint64_t, void *), int flags,
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
+				      void (*cb)(unsigned, qemu_plugin_meminfo_t, uint64_t, void *), int flags,
 				      int which, void *arg)
 {
 	assert_int_equal(flags, QEMU_NO_REGS);
@@ -208,7 +216,7 @@ bool qemu_plugin_read_register(struct qemu_plugin_register *r, GByteArray *to)
 	uint64_t v = m.little ? *(uint64_t *)r : __builtin_bswap64(*(uint64_t *)r);
 	unsigned n = to->len;
 
-	g_byte_array_set_size(to, n + 8);     /* the real one appends, too */
+	g_byte_array_set_size(to, n + 8); /* the real one appends, too */
 	memcpy(to->data + n, &v, 8);
 	return true;
 }

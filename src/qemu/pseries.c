@@ -16,7 +16,8 @@
 
 #define SC_1 0x44000022u
 #define SC_1_SWAPPED 0x22000044u
-#define REAL_BITS UINT64_C(0x0fffffffffffffff) /* of an effective address in real mode: the upper four are not looked at */
+#define REAL_BITS \
+	UINT64_C(0x0fffffffffffffff) /* of an effective address in real mode: the upper four are not looked at */
 #define MEMORY_END (UINT64_C(1) << 45)
 #define MEMORY_BLOCK (UINT64_C(1) << 28)
 
@@ -63,7 +64,7 @@ static void at_sc_1(unsigned vcpu, void *arg)
 	ours = answer(q, vcpu, s->kind == SC_1_SWAPPED);
 	pthread_mutex_unlock(&q->x.lock);
 	if (ours)
-		qemu_plugin_set_pc(behind);   /* does not return */
+		qemu_plugin_set_pc(behind); /* does not return */
 }
 
 static void translated(struct qemu_plugin_tb *tb, void *arg)
@@ -128,5 +129,11 @@ static int open_pseries(void **ret, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
-const struct door door_pseries = { .target = "ppc64", .system = true, .api = QEMU_API, .open = open_pseries, .vcpu_init = vcpu_init,
-				   .translated = translated, .flushed = flushed, .ended = ended };
+const struct door door_pseries = { .target = "ppc64",
+				   .system = true,
+				   .api = QEMU_API,
+				   .open = open_pseries,
+				   .vcpu_init = vcpu_init,
+				   .translated = translated,
+				   .flushed = flushed,
+				   .ended = ended };

@@ -29,29 +29,29 @@
 /* ---- words -------------------------------------------------------------------------------------- */
 /* Which of the names the key of "key=value" is, and where its value begins; -TALLY_EINVAL: none of them. */
 int word_key(const char *word, const char *const *names, size_t n, const char **value, struct err *e);
-int word_wrong(struct err *e, const char *key, const char *value, const char *what);    /* -TALLY_EINVAL */
+int word_wrong(struct err *e, const char *key, const char *value, const char *what); /* -TALLY_EINVAL */
 
-struct qemu_options {                         /* for a pseries guest */
-	struct power_opts power;              /* `config` is ours, `load` a row's name */
-	uint16_t partition;                   /* who the guest is */
-	uint64_t start;                       /* ticks that the CEC has run before the guest */
-	bool by_step;                         /* time goes on by `step` ticks with each call, not by the clock */
+struct qemu_options {            /* for a pseries guest */
+	struct power_opts power; /* `config` is ours, `load` a row's name */
+	uint16_t partition;      /* who the guest is */
+	uint64_t start;          /* ticks that the CEC has run before the guest */
+	bool by_step;            /* time goes on by `step` ticks with each call, not by the clock */
 	uint64_t step;
-	const char *log;                      /* path; borrowed; NULL: none */
-	char *config;                         /* text of the machine file, or NULL */
+	const char *log; /* path; borrowed; NULL: none */
+	char *config;    /* text of the machine file, or NULL */
 };
 /* argv: "key=value" each. -TALLY_EINVAL, -TALLY_EIO, -TALLY_ENOMEM: words name the argument. */
 int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
 void qemu_options_free(struct qemu_options *o);
 
-struct sun4v_options {                        /* for a sun4v guest, or a program */
+struct sun4v_options { /* for a sun4v guest, or a program */
 	const struct sun4v_kind *kind;
 	struct niagara_opts niagara;
 	struct sun4v_rights rights;
-	uint8_t profile;                      /* enum sun4v_profile */
-	uint64_t start, step;                 /* cycles: before the guest, and with each call */
-	const char *log;                      /* path; borrowed; NULL: none */
-	const char *refs;                     /* path; borrowed; NULL: the model takes a program's references */
+	uint8_t profile;      /* enum sun4v_profile */
+	uint64_t start, step; /* cycles: before the guest, and with each call */
+	const char *log;      /* path; borrowed; NULL: none */
+	const char *refs;     /* path; borrowed; NULL: the model takes a program's references */
 };
 /* argv: "key=value" each; -TALLY_EINVAL: words name the argument. */
 int sun4v_options(struct sun4v_options *ret, int argc, char *const *argv, struct err *e);
@@ -61,14 +61,15 @@ int refs_options(struct sun4v_options *ret, int argc, char *const *argv, struct 
 struct service;
 /* -TALLY_EINVAL: the machine file is wrong, or has no such partition; -TALLY_EIO: no log; -TALLY_ENOMEM. */
 int service_open(struct service **ret, const struct qemu_options *o, struct err *e);
-void service_close(struct service *s);        /* NULL is fine */
+void service_close(struct service *s); /* NULL is fine */
 /* Time goes on, to `ns` nanoseconds since the start or by a step; then the call of a vCPU. One at a time. */
 void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv_mem *mem, uint64_t r[3]);
 
 struct sun4v_service;
 /* mem: `at` is not asked for. -TALLY_EIO: no log; -TALLY_EINVAL, -TALLY_ENOMEM. */
-int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem, struct err *e);
-void sun4v_service_close(struct sun4v_service *s);             /* NULL is fine */
+int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem,
+		       struct err *e);
+void sun4v_service_close(struct sun4v_service *s); /* NULL is fine */
 /* Whether a call is a function of the groups 0x200 and 0x205, or about their versions: every other is the machine's own. */
 bool sun4v_service_has(unsigned trap, const uint64_t o[6]);
 /* Time goes on by a step; then the call of a vCPU, with %o0 to %o5. One at a time. False: there is no such strand. */
@@ -77,22 +78,39 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 /* ---- QEMU, interface version 7 ------------------------------------------------------------------- */
 #define QEMU_API 7
 typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;                        /* a block of instructions being translated */
+struct qemu_plugin_tb; /* a block of instructions being translated */
 struct qemu_plugin_insn;
 struct qemu_plugin_register;
-typedef struct { char *data; unsigned len; } GArray;
-typedef struct { uint8_t *data; unsigned len; } GByteArray;
-typedef struct { struct qemu_plugin_register *handle; const char *name, *feature; bool is_readonly; } qemu_plugin_reg_descriptor;
+typedef struct {
+	char *data;
+	unsigned len;
+} GArray;
+typedef struct {
+	uint8_t *data;
+	unsigned len;
+} GByteArray;
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name, *feature;
+	bool is_readonly;
+} qemu_plugin_reg_descriptor;
 typedef struct {
 	const char *target_name;
-	struct { int min, cur; } version;
+	struct {
+		int min, cur;
+	} version;
 	bool system_emulation;
-	struct { int smp_vcpus, max_vcpus; } system;
+	struct {
+		int smp_vcpus, max_vcpus;
+	} system;
 } qemu_info_t;
-enum { QEMU_NO_REGS = 0, QEMU_RW_REGS_PC = 3 };        /* a callback that touches no registers; that writes them and may set the PC */
-enum { QEMU_MEM_RW = 3 };                     /* loads and stores */
+enum {
+	QEMU_NO_REGS = 0,
+	QEMU_RW_REGS_PC = 3
+};                        /* a callback that touches no registers; that writes them and may set the PC */
+enum { QEMU_MEM_RW = 3 }; /* loads and stores */
 typedef uint32_t qemu_plugin_meminfo_t;
-typedef void (*qemu_any_cb)(void);            /* its parameters are those of the version: plugin.c */
+typedef void (*qemu_any_cb)(void); /* its parameters are those of the version: plugin.c */
 
 /* Exported by the emulator, and by the glib that it is linked with. FROM_NEW: not by every version, so perhaps NULL. */
 #define FROM_QEMU extern __attribute__((visibility("default")))
@@ -101,22 +119,24 @@ FROM_QEMU void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_any_c
 FROM_QEMU void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_any_cb cb, void *arg);
 FROM_QEMU void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_any_cb cb, void *arg);
 FROM_QEMU void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_any_cb cb, void *arg);
-FROM_QEMU void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*cb)(unsigned vcpu, void *arg), int flags, void *arg);
+FROM_QEMU void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+						      void (*cb)(unsigned vcpu, void *arg), int flags, void *arg);
 FROM_QEMU void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
-						void (*cb)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg), int flags,
-						int which, void *arg);
+						void (*cb)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va,
+							   void *arg),
+						int flags, int which, void *arg);
 FROM_QEMU bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 FROM_QEMU unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 FROM_QEMU size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 FROM_QEMU struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 FROM_QEMU size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 FROM_QEMU uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-FROM_QEMU size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t n);       /* since 3 */
-FROM_NEW int qemu_plugin_num_vcpus(void);     /* since 2 */
+FROM_QEMU size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t n); /* since 3 */
+FROM_NEW int qemu_plugin_num_vcpus(void);                                                        /* since 2 */
 FROM_NEW GArray *qemu_plugin_get_registers(void);
 FROM_NEW bool qemu_plugin_read_register(struct qemu_plugin_register *r, GByteArray *to);
 FROM_NEW bool qemu_plugin_write_register(struct qemu_plugin_register *r, GByteArray *from);
-FROM_NEW int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *to, size_t n);      /* 0: read */
+FROM_NEW int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *to, size_t n); /* 0: read */
 FROM_NEW int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
 FROM_NEW void qemu_plugin_set_pc(uint64_t pc) __attribute__((noreturn));
 FROM_QEMU GByteArray *g_byte_array_new(void);
@@ -125,40 +145,40 @@ FROM_QEMU uint8_t *g_byte_array_free(GByteArray *a, int with_data);
 FROM_QEMU char *g_array_free(GArray *a, int with_data);
 
 /* ---- doors ----------------------------------------------------------------------------------------- */
-struct door {                                 /* what the plugin does in one kind of emulator; an empty slot: nothing */
-	const char *target;                   /* as QEMU calls it; NULL: any */
-	bool system;                          /* qemu-system-TARGET; else its user mode */
-	int api;                              /* version of the interface that is needed */
+struct door {               /* what the plugin does in one kind of emulator; an empty slot: nothing */
+	const char *target; /* as QEMU calls it; NULL: any */
+	bool system;        /* qemu-system-TARGET; else its user mode */
+	int api;            /* version of the interface that is needed */
 	int (*open)(void **ret, int argc, char *const *argv, struct err *e);
 	void (*vcpu_init)(unsigned vcpu, void *arg);
 	void (*translated)(struct qemu_plugin_tb *tb, void *arg);
-	void (*flushed)(void *arg);           /* all translations are gone, and no vCPU runs */
+	void (*flushed)(void *arg); /* all translations are gone, and no vCPU runs */
 	void (*ended)(void *arg);
 };
 extern const struct door door_pseries, door_sun4v, door_refs;
 
 /* ---- reach ----------------------------------------------------------------------------------------- */
 #define REACH_REGS 9u
-struct site {                                 /* an instruction of the guest that a door waits for */
+struct site { /* an instruction of the guest that a door waits for */
 	void *door;
 	uint64_t pc;
-	uint32_t kind;                        /* the door's own */
+	uint32_t kind; /* the door's own */
 	struct site *next;
 };
 struct reach {
 	/* set by reach_open(), then read-only */
 	const char *const *names;
 	unsigned nnames;
-	uint64_t begin, end, block;           /* where memory of the guest can be, and its least piece */
+	uint64_t begin, end, block; /* where memory of the guest can be, and its least piece */
 	/* under the lock: callbacks come from all vCPUs at once */
 	pthread_mutex_t lock;
-	struct qemu_plugin_register *r[REACH_REGS];    /* by name; NULL until the first vCPU is there */
+	struct qemu_plugin_register *r[REACH_REGS]; /* by name; NULL until the first vCPU is there */
 	struct site *site;
 	GByteArray *bytes;
 };
 void reach_open(struct reach *x, const char *const *names, unsigned n, uint64_t begin, uint64_t end, uint64_t block);
 void reach_close(struct reach *x);
-void reach_vcpu(struct reach *x);             /* a vCPU is there: its registers are looked up */
+void reach_vcpu(struct reach *x); /* a vCPU is there: its registers are looked up */
 /* Registers come in the byte order of the guest at that moment, as its instructions do. */
 bool reach_get(struct reach *x, unsigned i, bool little, uint64_t *ret);
 bool reach_set(struct reach *x, unsigned i, bool little, uint64_t v);

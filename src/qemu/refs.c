@@ -16,18 +16,28 @@
 #include "qemu/qemu_int.h"
 
 #define BATCH 64u
-#define VCPUS_MOST 1024u                      /* threads at once; what more there are is not counted */
+#define VCPUS_MOST 1024u /* threads at once; what more there are is not counted */
 #define VA ((UINT64_C(1) << 48) - 1)
-#define LINE 32u                              /* of text, and more than any has */
+#define LINE 32u /* of text, and more than any has */
 
-struct batch { uint32_t n; struct niagara_ref ref[BATCH]; };
-struct fetched { struct refs *q; uint64_t va; uint8_t bytes; };
-struct block { struct block *next; struct fetched insn[]; };   /* of one translation */
+struct batch {
+	uint32_t n;
+	struct niagara_ref ref[BATCH];
+};
+struct fetched {
+	struct refs *q;
+	uint64_t va;
+	uint8_t bytes;
+};
+struct block {
+	struct block *next;
+	struct fetched insn[];
+}; /* of one translation */
 struct refs {
 	/* set by open_refs(), then read-only */
 	const struct sun4v_kind *kind;
-	struct niagara *machine;              /* NULL: text */
-	struct bytes_out out;                 /* text, or the counters */
+	struct niagara *machine; /* NULL: text */
+	struct bytes_out out;    /* text, or the counters */
 	bool has_out;
 	/* under the lock */
 	pthread_mutex_t lock;
@@ -84,8 +94,13 @@ static void add(struct refs *q, unsigned vcpu, uint8_t kind, uint64_t va, uint8_
 			return;
 		q->batch[vcpu] = b;
 	}
-	b->ref[b->n++] = (struct niagara_ref){ .va = va & VA, .strand = (uint16_t)(vcpu % (q->kind->nodes * q->kind->strands_per_node)),
-					       .context = 1, .kind = kind, .bytes = bytes, .instructions = kind == NIAGARA_FETCH };
+	b->ref[b->n++] =
+		(struct niagara_ref){ .va = va & VA,
+				      .strand = (uint16_t)(vcpu % (q->kind->nodes * q->kind->strands_per_node)),
+				      .context = 1,
+				      .kind = kind,
+				      .bytes = bytes,
+				      .instructions = kind == NIAGARA_FETCH };
 	if (b->n == BATCH)
 		flush(q, b);
 }
@@ -99,7 +114,8 @@ static void at_insn(unsigned vcpu, void *arg)
 
 static void at_mem(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg)
 {
-	add(arg, vcpu, qemu_plugin_mem_is_store(info) ? NIAGARA_STORE : NIAGARA_LOAD, va, (uint8_t)(1u << qemu_plugin_mem_size_shift(info)));
+	add(arg, vcpu, qemu_plugin_mem_is_store(info) ? NIAGARA_STORE : NIAGARA_LOAD, va,
+	    (uint8_t)(1u << qemu_plugin_mem_size_shift(info)));
 }
 
 /* ---- translation ----------------------------------------------------------------------------------- */
@@ -159,7 +175,8 @@ static void translations(struct buf *b, const struct niagara_truth *t)
 	for (int data = 0; data < 2; data++)
 		for (int s = 0; s < MMUSTAT_SIZES; s++)
 			if (t->tsb_hit[data][1][s])
-				buf_printf(b, "%s_%-*s %llu\n", data ? "dtsb_hit" : "itsb_hit", 15, size[s], (unsigned long long)t->tsb_hit[data][1][s]);
+				buf_printf(b, "%s_%-*s %llu\n", data ? "dtsb_hit" : "itsb_hit", 15, size[s],
+					   (unsigned long long)t->tsb_hit[data][1][s]);
 	row(b, "tsb_miss", t->tsb_miss);
 	row(b, "permanent_hit", t->permanent_hit);
 	row(b, "hardware_walks", t->walks);
@@ -260,7 +277,8 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (o.refs && o.log)
-		return err_set(e, TALLY_EINVAL, "log=%s: with refs= there is no model, and no counters: leave one of them out", o.log);
+		return err_set(e, TALLY_EINVAL,
+			       "log=%s: with refs= there is no model, and no counters: leave one of them out", o.log);
 	q = mem_alloc(sizeof(*q));
 	if (!q)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
@@ -273,4 +291,6 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	return rc;
 }
 
-const struct door door_refs = { .api = 1, .open = open_refs, .translated = translated, .flushed = flushed, .ended = ended };
+const struct door door_refs = {
+	.api = 1, .open = open_refs, .translated = translated, .flushed = flushed, .ended = ended
+};

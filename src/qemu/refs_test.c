@@ -89,7 +89,7 @@ static void threads_are_strands_and_more_than_there_can_be_are_let_go(void **sta
 	(void)state;
 	load_to(7, "log", "machine=batoka");
 	run(0, 1);
-	run(65, 1);                           /* of the second socket */
+	run(65, 1); /* of the second socket */
 	run(1023, 1);
 	run(1024, 1);
 	end();
@@ -109,8 +109,12 @@ static void as_text_they_are_lackeys(void **state)
 		run(0, 30);
 		end();
 		said[170] = '\0';
-		assert_int_equal(strncmp(said, "I  00100000,4\n L 4000801000,8\nI  00100004,4\n S 4000801040,8\nI  00100008,4\n L 4000801080,8\n"
-					       " S 4000801080,8\nI  00100000,4\n", 120), 0);
+		assert_int_equal(
+			strncmp(said,
+				"I  00100000,4\n L 4000801000,8\nI  00100004,4\n S 4000801040,8\nI  00100008,4\n L 4000801080,8\n"
+				" S 4000801080,8\nI  00100000,4\n",
+				120),
+			0);
 		assert_int_equal(niagara_open(&n, sun4v_kind("niagara", 0), &(struct niagara_opts){ 0 }, &e), 0);
 		niagara_read(&reader, n, said, strlen(said));
 		assert_int_equal(reader.skipped, 0);
@@ -136,9 +140,14 @@ static void a_size_and_an_address_of_any_length_fit_a_line(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct { int line; const char *word, *said; } rows[] = {
-		{ __LINE__, "machine=power", "machine=power: there are" }, { __LINE__, "refs=", "refs=: a path" },
-		{ __LINE__, "load=chase", "load=chase: there is no such argument" }, { __LINE__, "ref=x", "did you mean 'refs='?" },
+	static const struct {
+		int line;
+		const char *word, *said;
+	} rows[] = {
+		{ __LINE__, "machine=power", "machine=power: there are" },
+		{ __LINE__, "refs=", "refs=: a path" },
+		{ __LINE__, "load=chase", "load=chase: there is no such argument" },
+		{ __LINE__, "ref=x", "did you mean 'refs='?" },
 		{ __LINE__, "sockets=3", "sockets=3: niagara has not so many" },
 	};
 	struct sun4v_options o;
@@ -171,7 +180,7 @@ static void memory_that_is_out_refuses_to_load_and_loses_references(void **state
 
 	emulator_translate(&tb);
 	assert_null(tb.insn[0].exec);
-	mem_fail_at(2);                       /* the translation has memory, the batch has not */
+	mem_fail_at(2); /* the translation has memory, the batch has not */
 	run(0, 1);
 	mem_fail_at(0);
 	run(0, 1);

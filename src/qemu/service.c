@@ -19,7 +19,7 @@ struct service {
 	struct bytes_out log;
 	bool has_log, by_step;
 	uint16_t partition;
-	uint64_t start, step, ticks;          /* since the CEC was booted */
+	uint64_t start, step, ticks; /* since the CEC was booted */
 };
 
 static bool has_partition(const struct power *m, uint16_t id)
@@ -41,9 +41,10 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 		return rc;
 	if (!has_partition(s->machine, o->partition))
 		return err_set(e, TALLY_EINVAL, "partition=%u: the machine has no such partition", o->partition);
-	rc = papr_open(&s->papr, &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
+	rc = papr_open(&s->papr,
+		       &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
 	if (rc < 0)
-		return err_set(e, (enum tally_err)-rc, "out of memory");
+		return err_set(e, (enum tally_err) - rc, "out of memory");
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;
@@ -79,7 +80,10 @@ void service_close(struct service *s)
 }
 
 /* What of a block is input, from its header (papr.h); nothing, when it is no memory. */
-struct asked { uint64_t request_index, secondary; uint8_t version; };
+struct asked {
+	uint64_t request_index, secondary;
+	uint8_t version;
+};
 static struct asked asked(const struct hv_mem *mem, uint64_t address)
 {
 	uint8_t block[GPCI_HEADER] = { 0 };
@@ -91,9 +95,11 @@ static struct asked asked(const struct hv_mem *mem, uint64_t address)
 static void write_log(struct service *s, uint16_t vcpu, uint64_t size, const struct asked *a, int64_t code)
 {
 	char line[192];
-	int n = snprintf(line, sizeof(line), "%llu vcpu %u request 0x%x index %d secondary %u version %u size %llu code %lld\n",
+	int n = snprintf(line, sizeof(line),
+			 "%llu vcpu %u request 0x%x index %d secondary %u version %u size %llu code %lld\n",
 			 (unsigned long long)power_now(s->machine), vcpu, (uint32_t)(a->request_index >> 32),
-			 (int32_t)a->request_index, (unsigned)a->secondary, a->version, (unsigned long long)size, (long long)code);
+			 (int32_t)a->request_index, (unsigned)a->secondary, a->version, (unsigned long long)size,
+			 (long long)code);
 
 	(void)s->log.put(s->log.arg, line, (size_t)n);
 }
@@ -105,7 +111,8 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 
 	if (s->has_log)
 		a = asked(mem, address);
-	s->ticks = s->by_step ? s->ticks + s->step : s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
+	s->ticks = s->by_step ? s->ticks + s->step :
+				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
 	power_run(s->machine, s->ticks);
 	papr_call(s->papr, (struct papr_caller){ s->partition, vcpu }, mem, r);
 	if (s->has_log)

@@ -20,9 +20,9 @@
  */
 #include "qemu/qemu_int.h"
 
-#define TA 0x91d02000u                        /* ta %icc, 0 */
+#define TA 0x91d02000u /* ta %icc, 0 */
 #define TA_XCC 0x00001000u
-#define STATE_PRIV 0x400u                     /* of the register that gdb calls state: PSTATE is in bits 19:8 */
+#define STATE_PRIV 0x400u /* of the register that gdb calls state: PSTATE is in bits 19:8 */
 #define MEMORY_BEGIN UINT64_C(0x80000000)
 #define MEMORY_END UINT64_C(0x1f10000000)
 #define MEMORY_BLOCK (UINT64_C(1) << 20)
@@ -82,7 +82,7 @@ static void at_ta(unsigned vcpu, void *arg)
 	ours = where_next(q, s->pc, &next) && answer(q, vcpu, s->kind);
 	pthread_mutex_unlock(&q->x.lock);
 	if (ours)
-		qemu_plugin_set_pc(next);     /* does not return */
+		qemu_plugin_set_pc(next); /* does not return */
 }
 
 /* ---- translation ----------------------------------------------------------------------------------- */
@@ -156,7 +156,10 @@ static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 	q = mem_alloc(sizeof(*q));
 	if (!q)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	rc = sun4v_service_open(&q->service, &o, &(struct hv_mem){ .arg = &q->x, .is = reach_is, .read = reach_read, .write = reach_write }, e);
+	rc = sun4v_service_open(&q->service, &o,
+				&(struct hv_mem){
+					.arg = &q->x, .is = reach_is, .read = reach_read, .write = reach_write },
+				e);
 	if (rc < 0) {
 		mem_free(q);
 		return rc;
@@ -166,5 +169,11 @@ static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
-const struct door door_sun4v = { .target = "sparc64", .system = true, .api = QEMU_API, .open = open_sun4v, .vcpu_init = vcpu_init,
-				 .translated = translated, .flushed = flushed, .ended = ended };
+const struct door door_sun4v = { .target = "sparc64",
+				 .system = true,
+				 .api = QEMU_API,
+				 .open = open_sun4v,
+				 .vcpu_init = vcpu_init,
+				 .translated = translated,
+				 .flushed = flushed,
+				 .ended = ended };

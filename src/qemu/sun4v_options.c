@@ -18,11 +18,11 @@
  */
 #include "qemu/qemu_int.h"
 
-#define STRANDS_OF_MIXED 8u                   /* as of the embedded machine: all 256 are slow */
+#define STRANDS_OF_MIXED 8u /* as of the embedded machine: all 256 are slow */
 #define STEP 1200u
 #define LONGEST (UINT64_C(3600) * NIAGARA_HZ)
 
-struct words {                                /* while they are read: what belongs together comes in any order */
+struct words { /* while they are read: what belongs together comes in any order */
 	struct sun4v_options o;
 	const char *machine;
 	uint32_t sockets;
@@ -51,7 +51,9 @@ static int set_sockets(struct words *w, const char *v, struct err *e)
 
 static int set_seed(struct words *w, const char *v, struct err *e)
 {
-	return text_u64(v, &w->o.niagara.seed) && w->o.niagara.seed ? 0 : word_wrong(e, "seed", v, "a number from 1 up is expected");
+	return text_u64(v, &w->o.niagara.seed) && w->o.niagara.seed ?
+		       0 :
+		       word_wrong(e, "seed", v, "a number from 1 up is expected");
 }
 
 static int set_load(struct words *w, const char *v, struct err *e)
@@ -99,7 +101,9 @@ static int set_profile(struct words *w, const char *v, struct err *e)
 
 static int cycles(const char *key, const char *v, uint64_t *ret, struct err *e)
 {
-	return text_u64(v, ret) && *ret <= LONGEST ? 0 : word_wrong(e, key, v, "cycles are expected, at most an hour of them");
+	return text_u64(v, ret) && *ret <= LONGEST ?
+		       0 :
+		       word_wrong(e, key, v, "cycles are expected, at most an hour of them");
 }
 
 static int set_start(struct words *w, const char *v, struct err *e)
@@ -125,10 +129,22 @@ static int set_refs(struct words *w, const char *v, struct err *e)
 }
 
 enum { GUEST = 1, PROGRAM = 2 };
-static const struct { const char *name; int whose; int (*set)(struct words *w, const char *value, struct err *e); } keys[] = {
-	{ "machine", GUEST | PROGRAM, set_machine }, { "sockets", GUEST | PROGRAM, set_sockets }, { "log", GUEST | PROGRAM, set_log },
-	{ "seed", GUEST, set_seed },       { "load", GUEST, set_load },   { "strands", GUEST, set_strands }, { "rights", GUEST, set_rights },
-	{ "profile", GUEST, set_profile }, { "start", GUEST, set_start }, { "step", GUEST, set_step },       { "refs", PROGRAM, set_refs },
+static const struct {
+	const char *name;
+	int whose;
+	int (*set)(struct words *w, const char *value, struct err *e);
+} keys[] = {
+	{ "machine", GUEST | PROGRAM, set_machine },
+	{ "sockets", GUEST | PROGRAM, set_sockets },
+	{ "log", GUEST | PROGRAM, set_log },
+	{ "seed", GUEST, set_seed },
+	{ "load", GUEST, set_load },
+	{ "strands", GUEST, set_strands },
+	{ "rights", GUEST, set_rights },
+	{ "profile", GUEST, set_profile },
+	{ "start", GUEST, set_start },
+	{ "step", GUEST, set_step },
+	{ "refs", PROGRAM, set_refs },
 };
 
 static int set(struct words *w, int whose, const char *word, struct err *e)
@@ -163,7 +179,8 @@ static int judge(struct words *w, struct err *e)
 
 static int take(struct sun4v_options *ret, int whose, const char *load, int argc, char *const *argv, struct err *e)
 {
-	struct words w = { .o = { .rights = { true, true, true, true }, .niagara.load = load, .step = STEP }, .machine = "niagara" };
+	struct words w = { .o = { .rights = { true, true, true, true }, .niagara.load = load, .step = STEP },
+			   .machine = "niagara" };
 	int rc = 0;
 
 	for (int i = 0; rc >= 0 && i < argc; i++)

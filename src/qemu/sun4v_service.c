@@ -16,13 +16,13 @@
 #include "qemu/qemu_int.h"
 
 #define WORDS (MMUSTAT_BYTES / 8)
-#define T1_GET 0x100u                         /* 0x100 and 0x101 are of the group 0x200, too */
+#define T1_GET 0x100u /* 0x100 and 0x101 are of the group 0x200, too */
 
 struct cpu {
-	struct sun4v_vcpu *vcpu;              /* NULL until its first call */
-	uint64_t area;                        /* the guest's buffer; 0: none */
-	uint32_t using;                       /* which of ours is its */
-	uint64_t fresh[2][WORDS];             /* big-endian */
+	struct sun4v_vcpu *vcpu;  /* NULL until its first call */
+	uint64_t area;            /* the guest's buffer; 0: none */
+	uint32_t using;           /* which of ours is its */
+	uint64_t fresh[2][WORDS]; /* big-endian */
 };
 struct sun4v_service {
 	/* set by _open, then read-only */
@@ -130,13 +130,16 @@ static struct cpu *strand(struct sun4v_service *s, unsigned vcpu)
 	return c;
 }
 
-static void write_log(struct sun4v_service *s, unsigned vcpu, unsigned trap, const uint64_t in[6], const uint64_t out[6])
+static void write_log(struct sun4v_service *s, unsigned vcpu, unsigned trap, const uint64_t in[6],
+		      const uint64_t out[6])
 {
 	char line[256];
-	int n = snprintf(line, sizeof(line), "%llu vcpu %u trap 0x%x function 0x%llx arguments 0x%llx 0x%llx 0x%llx answer 0x%llx 0x%llx 0x%llx\n",
-			 (unsigned long long)s->cycles, vcpu, trap, (unsigned long long)in[5], (unsigned long long)in[0],
-			 (unsigned long long)in[1], (unsigned long long)in[2], (unsigned long long)out[0], (unsigned long long)out[1],
-			 (unsigned long long)out[2]);
+	int n = snprintf(
+		line, sizeof(line),
+		"%llu vcpu %u trap 0x%x function 0x%llx arguments 0x%llx 0x%llx 0x%llx answer 0x%llx 0x%llx 0x%llx\n",
+		(unsigned long long)s->cycles, vcpu, trap, (unsigned long long)in[5], (unsigned long long)in[0],
+		(unsigned long long)in[1], (unsigned long long)in[2], (unsigned long long)out[0],
+		(unsigned long long)out[1], (unsigned long long)out[2]);
 
 	(void)s->log.put(s->log.arg, line, (size_t)n);
 }
@@ -171,11 +174,13 @@ static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct
 
 	if (rc < 0)
 		return rc;
-	rc = sun4v_open(&s->sun4v, &(struct sun4v_opts){ .kind = o->kind, .profile = o->profile, .ops = &niagara_ops, .arg = s->machine });
+	rc = sun4v_open(&s->sun4v,
+			&(struct sun4v_opts){
+				.kind = o->kind, .profile = o->profile, .ops = &niagara_ops, .arg = s->machine });
 	if (rc == 0)
 		rc = sun4v_guest_open(&s->guest, s->sun4v, &g);
 	if (rc < 0)
-		return err_set(e, (enum tally_err)-rc, "out of memory");
+		return err_set(e, (enum tally_err) - rc, "out of memory");
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;
@@ -185,7 +190,8 @@ static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct
 	return 0;
 }
 
-int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem, struct err *e)
+int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem,
+		       struct err *e)
 {
 	const unsigned strands = (unsigned)o->kind->nodes * o->kind->strands_per_node;
 	struct sun4v_service *s = mem_alloc(sizeof(*s) + strands * sizeof(s->cpu[0]));

@@ -9,7 +9,7 @@
 #define BUFFER (BASE + 0x1000)
 #define OTHER (BASE + 0x2000)
 #define PC (BASE + 0x104)
-#define STALE (BASE + 0x40)                   /* where the block began: what QEMU has in PC meanwhile */
+#define STALE (BASE + 0x40) /* where the block began: what QEMU has in PC meanwhile */
 #define PRIV 0x400u
 #define TA_FAST 0x91d02080u
 #define TA_CORE 0x91d020ffu
@@ -29,7 +29,9 @@ static int load(const char *const *words, int n)
 
 static struct qemu_plugin_insn instruction(uint32_t word, uint64_t pc)
 {
-	return (struct qemu_plugin_insn){ .bytes = { (uint8_t)(word >> 24), (uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word }, .pc = pc };
+	return (struct qemu_plugin_insn){
+		.bytes = { (uint8_t)(word >> 24), (uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word }, .pc = pc
+	};
 }
 
 static void translate(uint32_t before, uint32_t word)
@@ -69,16 +71,19 @@ static bool call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
 }
 
 /* Answered with this status, and %o1 and %o2. */
-#define ANSWER(function, a0, a1, a2, status, r1, r2)                                                                           \
-	do {                                                                                                                   \
-		assert_true(call(function, a0, a1, a2));                                                                       \
-		assert_int_equal(m.pc, PC + 4);                                                                                \
-		assert_int_equal(m.r[O0], status);                                                                             \
-		assert_int_equal(m.r[O1], r1);                                                                                 \
-		assert_int_equal(m.r[O2], r2);                                                                                 \
+#define ANSWER(function, a0, a1, a2, status, r1, r2)     \
+	do {                                             \
+		assert_true(call(function, a0, a1, a2)); \
+		assert_int_equal(m.pc, PC + 4);          \
+		assert_int_equal(m.r[O0], status);       \
+		assert_int_equal(m.r[O1], r1);           \
+		assert_int_equal(m.r[O2], r2);           \
 	} while (0)
 
-static void fast(void) { translate(NOP, TA_FAST); }
+static void fast(void)
+{
+	translate(NOP, TA_FAST);
+}
 static void negotiate(uint64_t group)
 {
 	translate(NOP, TA_CORE);
@@ -86,7 +91,10 @@ static void negotiate(uint64_t group)
 	fast();
 }
 
-static uint64_t hits(uint64_t ra, uint32_t slot) { return be64_get(m.memory + (ra - BASE) + slot); }
+static uint64_t hits(uint64_t ra, uint32_t slot)
+{
+	return be64_get(m.memory + (ra - BASE) + slot);
+}
 static uint64_t all_hits(uint64_t ra)
 {
 	uint64_t n = 0;
@@ -142,10 +150,15 @@ static void a_zambezi_and_rights_are_the_arguments(void **state)
 
 static void calls_of_other_groups_trap(void **state)
 {
-	static const struct { int line; uint32_t word; uint64_t function, group; } rows[] = {
-		{ __LINE__, TA_FAST, 0x00, 0 }, { __LINE__, TA_FAST, 0xff, 0 }, { __LINE__, TA_FAST, 0x104, 0 }, { __LINE__, TA_FAST, 0x105, 0 },
-		{ __LINE__, TA_FAST, 0x108, 0 }, { __LINE__, TA_CORE, 1, 0x200 }, { __LINE__, TA_CORE, 2, 0x200 }, { __LINE__, TA_CORE, 4, 0x200 },
-		{ __LINE__, TA_CORE, 0, 1 }, { __LINE__, TA_CORE, 3, 0x202 }, { __LINE__, TA_CORE, 0x102, 0x200 },
+	static const struct {
+		int line;
+		uint32_t word;
+		uint64_t function, group;
+	} rows[] = {
+		{ __LINE__, TA_FAST, 0x00, 0 },  { __LINE__, TA_FAST, 0xff, 0 },      { __LINE__, TA_FAST, 0x104, 0 },
+		{ __LINE__, TA_FAST, 0x105, 0 }, { __LINE__, TA_FAST, 0x108, 0 },     { __LINE__, TA_CORE, 1, 0x200 },
+		{ __LINE__, TA_CORE, 2, 0x200 }, { __LINE__, TA_CORE, 4, 0x200 },     { __LINE__, TA_CORE, 0, 1 },
+		{ __LINE__, TA_CORE, 3, 0x202 }, { __LINE__, TA_CORE, 0x102, 0x200 },
 	};
 
 	(void)state;
@@ -177,13 +190,17 @@ static void user_code_and_strands_that_there_are_not_trap(void **state)
 
 static void both_encodings_are_waited_for_and_no_other(void **state)
 {
-	static const struct { int line; uint32_t word; bool ours; } rows[] = {
-		{ __LINE__, TA_FAST, true }, { __LINE__, TA_CORE, true }, { __LINE__, 0x91d03080, true }, { __LINE__, 0x91d030ff, true },
-		{ __LINE__, 0x91d02000, false },      /* ta 0 */
-		{ __LINE__, 0x91d02083, false },      /* ta 0x83 */
-		{ __LINE__, 0x83d02080, false },      /* tle 0x80 */
-		{ __LINE__, 0x91d06080, false },      /* ta %g1 + 0x80 */
-		{ __LINE__, 0x91d00001, false },      /* ta %g1 */
+	static const struct {
+		int line;
+		uint32_t word;
+		bool ours;
+	} rows[] = {
+		{ __LINE__, TA_FAST, true },     { __LINE__, TA_CORE, true },     { __LINE__, 0x91d03080, true },
+		{ __LINE__, 0x91d030ff, true },  { __LINE__, 0x91d02000, false }, /* ta 0 */
+		{ __LINE__, 0x91d02083, false },                                  /* ta 0x83 */
+		{ __LINE__, 0x83d02080, false },                                  /* tle 0x80 */
+		{ __LINE__, 0x91d06080, false },                                  /* ta %g1 + 0x80 */
+		{ __LINE__, 0x91d00001, false },                                  /* ta %g1 */
 	};
 
 	(void)state;
@@ -198,19 +215,22 @@ static void both_encodings_are_waited_for_and_no_other(void **state)
 
 static void in_a_delay_slot_of_the_block_it_traps(void **state)
 {
-	static const struct { int line; uint32_t before; bool ours; } rows[] = {
-		{ __LINE__, 0x10800004, false },      /* ba */
-		{ __LINE__, 0x106ffffc, false },      /* ba,pt %xcc */
-		{ __LINE__, 0x02c20004, false },      /* brz %o0 */
-		{ __LINE__, 0x11800004, false },      /* fba */
-		{ __LINE__, 0x11400004, false },      /* fba,pt %fcc0 */
-		{ __LINE__, 0x40000004, false },      /* call */
-		{ __LINE__, 0x81c3e008, false },      /* retl */
-		{ __LINE__, 0x81cfe008, false },      /* return */
-		{ __LINE__, 0x9a102103, true },       /* mov 0x103, %o5 */
-		{ __LINE__, 0x1b000004, true },       /* sethi */
-		{ __LINE__, NOP, true },
-		{ __LINE__, 0xda5a0000, true },       /* ldx */
+	static const struct {
+		int line;
+		uint32_t before;
+		bool ours;
+	} rows[] = {
+		{ __LINE__, 0x10800004, false },                                 /* ba */
+		{ __LINE__, 0x106ffffc, false },                                 /* ba,pt %xcc */
+		{ __LINE__, 0x02c20004, false },                                 /* brz %o0 */
+		{ __LINE__, 0x11800004, false },                                 /* fba */
+		{ __LINE__, 0x11400004, false },                                 /* fba,pt %fcc0 */
+		{ __LINE__, 0x40000004, false },                                 /* call */
+		{ __LINE__, 0x81c3e008, false },                                 /* retl */
+		{ __LINE__, 0x81cfe008, false },                                 /* return */
+		{ __LINE__, 0x9a102103, true },                                  /* mov 0x103, %o5 */
+		{ __LINE__, 0x1b000004, true },                                  /* sethi */
+		{ __LINE__, NOP, true },         { __LINE__, 0xda5a0000, true }, /* ldx */
 	};
 
 	(void)state;
@@ -231,7 +251,7 @@ static void at_the_beginning_of_a_block_it_goes_on_at_npc(void **state)
 	m.r[R_NPC] = BASE + 0x800;
 	assert_true(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	assert_int_equal(m.pc, BASE + 0x800);
-	m.r[R_NPC] = BASE + 0x802;            /* QEMU's mark of a branch that is not decided */
+	m.r[R_NPC] = BASE + 0x802; /* QEMU's mark of a branch that is not decided */
 	assert_false(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	emulator_end();
 }
@@ -285,7 +305,7 @@ static void the_genuine_hypervisor_keeps_the_buffer_after_an_error(void **state)
 
 	(void)state;
 	begin_with(words, COUNT(words), TA_CORE);
-	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 5, HV_EOK, 0, 0);        /* the minor is in %o2, too */
+	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 5, HV_EOK, 0, 0); /* the minor is in %o2, too */
 	fast();
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER + 8, 7, 8, HV_EOK, 0, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER + 4, 7, 8, HV_EBADALIGN, 7, 8);
@@ -297,7 +317,9 @@ static void the_genuine_hypervisor_keeps_the_buffer_after_an_error(void **state)
 
 static void what_is_no_memory_is_refused_and_devices_are_not_touched(void **state)
 {
-	static const uint64_t rows[] = { 0x40, BASE - 0x40, BASE + MEMORY - 0x1c0, BASE + MEMORY, UINT64_C(0x1f10000000), UINT64_MAX - 0x3f };
+	static const uint64_t rows[] = {
+		0x40, BASE - 0x40, BASE + MEMORY - 0x1c0, BASE + MEMORY, UINT64_C(0x1f10000000), UINT64_MAX - 0x3f
+	};
 
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
@@ -306,9 +328,9 @@ static void what_is_no_memory_is_refused_and_devices_are_not_touched(void **stat
 		ANSWER(SUN4V_MMUSTAT_CONF, rows[i], 7, 8, HV_ENORADDR, 7, 8);
 	assert_true(m.touched <= BASE + MEMORY + 0x200);
 	ANSWER(SUN4V_MMUSTAT_CONF, BASE + MEMORY - 0x200, 7, 8, HV_EOK, 0, 8);
-	m.refuse_write = true;                /* it has become a ROM */
+	m.refuse_write = true; /* it has become a ROM */
 	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BASE + MEMORY - 0x200, 8);
-	m.base = 0;                           /* it has gone away */
+	m.base = 0; /* it has gone away */
 	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BASE + MEMORY - 0x200, 8);
 	emulator_end();
 }
@@ -339,15 +361,28 @@ static void the_log_has_a_line_for_each_call(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct { int line; const char *word, *said; } rows[] = {
+	static const struct {
+		int line;
+		const char *word, *said;
+	} rows[] = {
 		{ __LINE__, "machine=power", "machine=power: there are niagara, maramba and batoka" },
-		{ __LINE__, "sockets=5", "sockets=5: 1 to 4" }, { __LINE__, "sockets=2", "sockets=2: niagara has not so many" },
-		{ __LINE__, "seed=0", "seed=0: a number" }, { __LINE__, "load=x", "load=x: there is no such load; there are: stream, random" },
-		{ __LINE__, "strands=0", "strands=0: 1 to 256" }, { __LINE__, "strands=33", "strands=33: niagara has 32" },
-		{ __LINE__, "rights=every", "every" }, { __LINE__, "rights=" "0123456789012345678901234567890123456789012345678901234567890123", "rights=0" },
-		{ __LINE__, "profile=sun", "profile=sun: spec or opensparc" }, { __LINE__, "start=-1", "start=-1: cycles" },
-		{ __LINE__, "step=99999999999999999", "step=99999999999999999: cycles" }, { __LINE__, "log=", "log=: a path" },
-		{ __LINE__, "refs=x", "refs=x: there is no such argument" }, { __LINE__, "step", "step: there is no such argument; did you mean 'step='?" },
+		{ __LINE__, "sockets=5", "sockets=5: 1 to 4" },
+		{ __LINE__, "sockets=2", "sockets=2: niagara has not so many" },
+		{ __LINE__, "seed=0", "seed=0: a number" },
+		{ __LINE__, "load=x", "load=x: there is no such load; there are: stream, random" },
+		{ __LINE__, "strands=0", "strands=0: 1 to 256" },
+		{ __LINE__, "strands=33", "strands=33: niagara has 32" },
+		{ __LINE__, "rights=every", "every" },
+		{ __LINE__,
+		  "rights="
+		  "0123456789012345678901234567890123456789012345678901234567890123",
+		  "rights=0" },
+		{ __LINE__, "profile=sun", "profile=sun: spec or opensparc" },
+		{ __LINE__, "start=-1", "start=-1: cycles" },
+		{ __LINE__, "step=99999999999999999", "step=99999999999999999: cycles" },
+		{ __LINE__, "log=", "log=: a path" },
+		{ __LINE__, "refs=x", "refs=x: there is no such argument" },
+		{ __LINE__, "step", "step: there is no such argument; did you mean 'step='?" },
 	};
 	struct sun4v_options o;
 
@@ -389,7 +424,7 @@ static void memory_that_is_out_refuses_to_load(void **state)
 	assert_int_equal(m.hooked, 0);
 	mem_fail_at(0);
 	begin(TA_FAST);
-	mem_fail_at(1);                       /* a strand of its own: it may need memory, and traps then */
+	mem_fail_at(1); /* a strand of its own: it may need memory, and traps then */
 	(void)call(SUN4V_MMUSTAT_INFO, 0, 0, 0);
 	mem_fail_at(0);
 	assert_true(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));

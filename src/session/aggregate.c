@@ -13,13 +13,13 @@
 
 #include "session/session_int.h"
 
-#define HISTOGRAM_BYTES (256u << 20)          /* most memory for the buckets of one view */
+#define HISTOGRAM_BYTES (256u << 20) /* most memory for the buckets of one view */
 
 struct view {
 	struct an_agg agg;
-	uint64_t (*value)[AGG_WORDS];         /* per row */
+	uint64_t (*value)[AGG_WORDS]; /* per row */
 	struct arena arena;
-	struct map by_bytes, by_name;         /* key -> row number + 1 */
+	struct map by_bytes, by_name; /* key -> row number + 1 */
 };
 /* The keys of a row know its number, which they keep when rows are sorted. */
 struct row_key {
@@ -64,8 +64,7 @@ static uint32_t bucket_count(const struct d_agg *def)
 {
 	if (def->fn == AGG_QUANTIZE)
 		return QUANTIZE_BUCKETS;
-	return def->fn == AGG_LQUANTIZE ? lquantize_levels(&def->lq) + 2
-	                                : llquantize_buckets(&def->llq);
+	return def->fn == AGG_LQUANTIZE ? lquantize_levels(&def->lq) + 2 : llquantize_buckets(&def->llq);
 }
 
 /* What is shown of a tuple, as bytes that are equal when that is equal. */
@@ -91,8 +90,7 @@ static int new_row(struct view *w, const struct d_agg *def, struct row_key *k)
 }
 
 /* The row that shows this tuple, made if there is none. */
-static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg *def,
-                       const void *key)
+static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg *def, const void *key)
 {
 	struct row_key *k = arena_alloc(&w->arena, sizeof(*k) + def->nkeys * sizeof(k->v[0]));
 	struct buf name = { 0 };
@@ -117,8 +115,7 @@ static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg
 	return (int)((uintptr_t)*slot - 1);
 }
 
-static int row_of_cell(struct tally_trace *t, struct view *w, const struct d_agg *def,
-                       const struct cell *c)
+static int row_of_cell(struct tally_trace *t, struct view *w, const struct d_agg *def, const struct cell *c)
 {
 	void **slot = map_at(&w->by_bytes, c->key, tuple_size(def));
 	int row;
@@ -156,7 +153,7 @@ static void cut_rows(struct tally_trace *t, struct view *w)
 	while (n < w->agg.nrows && (bytes += w->agg.row[n].nbuckets * 8ull) <= HISTOGRAM_BYTES)
 		n++;
 	trace_note(t, "aggregation @%s: %u of %u histograms are not shown: they take more than %u MB", w->agg.name,
-	           w->agg.nrows - n, w->agg.nrows, (unsigned)(HISTOGRAM_BYTES >> 20));
+		   w->agg.nrows - n, w->agg.nrows, (unsigned)(HISTOGRAM_BYTES >> 20));
 	w->agg.nrows = n;
 }
 
@@ -202,8 +199,7 @@ static int fill_values(struct view *w, const struct agg_state *s)
 {
 	for (uint32_t i = 0; i < s->snap->n; i++)
 		if (!s->snap->cell[i].gone)
-			agg_add(s->def->fn, w->value[s->snap->cell[i].row], s->snap->cell[i].shown,
-			        false);
+			agg_add(s->def->fn, w->value[s->snap->cell[i].row], s->snap->cell[i].shown, false);
 	for (uint32_t r = 0; r < w->agg.nrows; r++)
 		set_value(&w->agg.row[r], s->def->fn, w->value[r]);
 	return 0;
@@ -224,12 +220,12 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 
 	if (rc >= 0)
 		rc = run_learn_mappings(t);
-	*w = (struct view){.agg = {.name = def->name,
-	                           .fn = def->fn,
-	                           .lq = def->lq,
-	                           .llq = def->llq,
-	                           .normal = s->normal,
-	                           .value_signed = def->value_signed}};
+	*w = (struct view){ .agg = { .name = def->name,
+				     .fn = def->fn,
+				     .lq = def->lq,
+				     .llq = def->llq,
+				     .normal = s->normal,
+				     .value_signed = def->value_signed } };
 	if (rc < 0)
 		return rc;
 	w->agg.row = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->agg.row));
@@ -277,11 +273,11 @@ static int print_views(struct tally_trace *t, const struct d_action *a, struct v
 			an_json_agg(&t->out, &w[i].agg);
 	}
 	if (t->o.form != TALLY_TEXT || (a->fmt_text && !a->fmt.n))
-		return 0;                         /* printa("", @a) prints nothing */
+		return 0; /* printa("", @a) prints nothing */
 	if (!a->fmt_text)
 		buf_putc(&t->out, '\n');
-	rc = an_agg_printa_sorted(&t->out, a->fmt_text ? &a->fmt : NULL, aggs, a->naggs,
-				  t->opt.v[OPT_stackindent], &sort, &e);
+	rc = an_agg_printa_sorted(&t->out, a->fmt_text ? &a->fmt : NULL, aggs, a->naggs, t->opt.v[OPT_stackindent],
+				  &sort, &e);
 	return rc < 0 ? trace_fail(t, -rc, "printa: %s", e.code ? e.text : tally_strerror(rc)) : 0;
 }
 
@@ -400,11 +396,11 @@ int aggs_open(struct tally_trace *t)
 
 		s->def = &t->prog->agg[i];
 		s->normal = 1;
-		if (map < 0)                  /* no clause that adds to it matched a probe */
+		if (map < 0) /* no clause that adds to it matched a probe */
 			continue;
 		if (t->img->map[map].value_size > AGG_WORDS * 8)
-			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has a value of %u bytes",
-			                  s->def->name, t->img->map[map].value_size);
+			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has a value of %u bytes", s->def->name,
+					  t->img->map[map].value_size);
 		s->map = &t->img->map[map];
 		s->imap = (uint32_t)map;
 		s->words = s->map->value_size / 8;
@@ -455,12 +451,11 @@ static int64_t bucket_from(const struct d_agg *def, uint32_t b)
 	if (def->fn == AGG_LLQUANTIZE)
 		return llquantize_label(&def->llq, b);
 	if (!b)
-		return INT64_MIN;                 /* below the base */
+		return INT64_MIN; /* below the base */
 	return def->lq.base + (int64_t)(b - 1) * def->lq.step;
 }
 
-static int row_buckets(struct arena *a, const struct d_agg *def, const struct an_row *r,
-                       struct tally_row *ret)
+static int row_buckets(struct arena *a, const struct d_agg *def, const struct an_row *r, struct tally_row *ret)
 {
 	struct tally_bucket *b = arena_alloc(a, (r->nbuckets + 1) * sizeof(*b));
 
@@ -469,18 +464,17 @@ static int row_buckets(struct arena *a, const struct d_agg *def, const struct an
 	ret->bucket = b;
 	for (uint32_t i = 0; i < r->nbuckets; i++)
 		if (r->bucket[i])
-			b[ret->nbuckets++] =
-			        (struct tally_bucket){bucket_from(def, i), r->bucket[i]};
+			b[ret->nbuckets++] = (struct tally_bucket){ bucket_from(def, i), r->bucket[i] };
 	return 0;
 }
 
 static int walk_row(const struct d_agg *def, const struct an_agg *agg, const struct an_row *r,
 		    int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
-	struct tally_row out = {.name = def->name,
-	                        .function = an_agg_function(def->fn),
-	                        .nkeys = r->nkeys,
-	                        .value = an_agg_value(agg, r)};
+	struct tally_row out = { .name = def->name,
+				 .function = an_agg_function(def->fn),
+				 .nkeys = r->nkeys,
+				 .value = an_agg_value(agg, r) };
 	struct arena a = { 0 };
 	struct tally_key *key = arena_alloc(&a, (r->nkeys + 1) * sizeof(*key));
 	int rc = key ? row_buckets(&a, def, r, &out) : -TALLY_ENOMEM;

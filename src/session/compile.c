@@ -13,13 +13,13 @@
 #include "session/session_int.h"
 
 #define STACK_ENTRIES 32768u /* of 100 frames: 26 MB, only for scripts that have stacks as keys */
-#define AGG_KEY_BYTES 32                      /* of aggsize make room for one key */
+#define AGG_KEY_BYTES 32     /* of aggsize make room for one key */
 #define SMALL_RING (64u << 10)
 
 /* ---- what the compiler asks ------------------------------------------------ */
 
-static int env_probes(void *arg, const struct d_probedesc *desc,
-                      int (*add)(void *add_arg, uint32_t id), void *add_arg, struct err *e)
+static int env_probes(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id), void *add_arg,
+		      struct err *e)
 {
 	struct tally_trace *t = arg;
 
@@ -121,9 +121,13 @@ static const char *env_macro(void *arg, const char *name)
 int open_probes(struct tally_trace *t)
 {
 	const struct records *r = t->records;
-	struct prov_opts o = { .sysfs = t->o.sysfs, .conf = t->o.conf, .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
-			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive], .records = r && !r->line,
-			       .line = r ? r->line : NULL, .sun4v = r ? r->sun4v : NULL };
+	struct prov_opts o = { .sysfs = t->o.sysfs,
+			       .conf = t->o.conf,
+			       .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
+			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive],
+			       .records = r && !r->line,
+			       .line = r ? r->line : NULL,
+			       .sun4v = r ? r->sun4v : NULL };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
@@ -140,7 +144,8 @@ static int check_arguments(struct tally_trace *t)
 		if (strchr("{/", t->arg[i][0]) && t->src[t->nsrc - 1].is_probe)
 			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
 				t->src[t->nsrc - 1].label, t->arg[i]);
-		return trace_fail(t, TALLY_ESYNTAX, "failed to compile %s %s: extraneous argument '%s' ($%u is not referenced)",
+		return trace_fail(t, TALLY_ESYNTAX,
+				  "failed to compile %s %s: extraneous argument '%s' ($%u is not referenced)",
 				  t->src[0].name ? "script" : "program", t->src[0].label, t->arg[i], i);
 	}
 	return 0;
@@ -283,14 +288,14 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 		if (probe->arm == ARM_ERROR)
 			*error_probe = id;
 		p[(*n)++] = (struct bpf_probe){
-		        .id = id,
-		        .cls = class_of(probe),
-		        .prov = probe->prov->name,
-		        .mod = probe->mod,
-		        .func = probe->func,
-		        .name = probe->name,
-		        .has_pc = probe->arm == ARM_EVENT,
-		        .more_args = probe->arm == ARM_RECORD && probe->record >= RECORD_KINDS,
+			.id = id,
+			.cls = class_of(probe),
+			.prov = probe->prov->name,
+			.mod = probe->mod,
+			.func = probe->func,
+			.name = probe->name,
+			.has_pc = probe->arm == ARM_EVENT,
+			.more_args = probe->arm == ARM_RECORD && probe->record >= RECORD_KINDS,
 		};
 	}
 	if (!used) {
@@ -338,8 +343,7 @@ int compile_image(struct tally_trace *t)
 	int rc;
 
 	if (!o.arch)
-		return trace_fail(t, TALLY_ENOTSUP,
-		                  "this machine's architecture is not supported yet");
+		return trace_fail(t, TALLY_ENOTSUP, "this machine's architecture is not supported yet");
 	ring_sizes(t, &o);
 	p = describe_probes(t, &o.nprobes, &o.error_probe);
 	if (!p)

@@ -82,7 +82,7 @@ static void kernel_and_vm_answer_alike(void **state)
 /* ---- generated programs ---------------------------------------------------------- */
 
 #define PROGRAMS 250
-#define CLAUSES 4                             /* a program is loaded once for all of them */
+#define CLAUSES 4 /* a program is loaded once for all of them */
 #define LARGE_PROGRAMS 12
 #define LARGE_CLAUSES 60
 #define DEPTH 3
@@ -97,16 +97,17 @@ static const char *a_variable(struct gen *g)
 
 static void constant(struct gen *g)
 {
-	PUT(g, "%s", ONE_OF(g, "0", "1", "-1", "2", "7", "-10", "100", "127", "128", "-128", "255", "256", "32767",
-			    "-32768", "65535", "1000000007", "0x7fffffff", "0x80000000", "-2147483647", "0xffffffff",
-			    "0x100000000", "0x7fffffffffffffff", "0x8000000000000000", "0xfffffffffffffff0",
-			    "123456789012345", "'x'", "sizeof (i16)"));
+	PUT(g, "%s",
+	    ONE_OF(g, "0", "1", "-1", "2", "7", "-10", "100", "127", "128", "-128", "255", "256", "32767", "-32768",
+		   "65535", "1000000007", "0x7fffffff", "0x80000000", "-2147483647", "0xffffffff", "0x100000000",
+		   "0x7fffffffffffffff", "0x8000000000000000", "0xfffffffffffffff0", "123456789012345", "'x'",
+		   "sizeof (i16)"));
 }
 
 static void binary(struct gen *g, unsigned depth)
 {
-	const char *op = ONE_OF(g, "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=",
-				"&&", "||", "^^");
+	const char *op = ONE_OF(g, "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">",
+				">=", "&&", "||", "^^");
 	bool divides = *op == '/' || *op == '%', shifts = !strcmp(op, "<<") || !strcmp(op, ">>");
 
 	PUT(g, "(");
@@ -115,7 +116,7 @@ static void binary(struct gen *g, unsigned depth)
 	if (divides && pick(g, 8))
 		PUT(g, "(%s | 1)", a_variable(g));
 	else if (divides)
-		PUT(g, "%s", a_variable(g));      /* zero, sometimes: a fault */
+		PUT(g, "%s", a_variable(g)); /* zero, sometimes: a fault */
 	else if (shifts)
 		PUT(g, "(%s & 31)", a_variable(g));
 	else
@@ -125,8 +126,9 @@ static void binary(struct gen *g, unsigned depth)
 
 static void unary(struct gen *g, unsigned depth)
 {
-	PUT(g, "(%s ", ONE_OF(g, "-", "~", "!", "(char)", "(uint8_t)", "(short)", "(uint16_t)", "(int)", "(uint32_t)",
-			     "(long long)", "(uint64_t)"));
+	PUT(g, "(%s ",
+	    ONE_OF(g, "-", "~", "!", "(char)", "(uint8_t)", "(short)", "(uint16_t)", "(int)", "(uint32_t)",
+		   "(long long)", "(uint64_t)"));
 	integer(g, depth);
 	PUT(g, ")");
 }
@@ -189,15 +191,34 @@ static void integer(struct gen *g, unsigned depth)
 		return;
 	}
 	switch (pick(g, 16)) {
-	case 0: choice(g, depth); break;
-	case 1: change(g, depth); break;
-	case 2: compare_strings(g, depth ? 1 : 0); break;
-	case 3: of_string(g, depth ? 1 : 0); break;
-	case 4: PUT(g, "array[%s & 3]", a_variable(g)); break;
-	case 5: PUT(g, "assoc[(int)%s & 3]", a_variable(g)); break;
-	case 6: PUT(g, "(point.%s)", ONE_OF(g, "x", "y", "low", "high")); break;
-	case 7: case 8: case 9: unary(g, depth); break;
-	default: binary(g, depth);
+	case 0:
+		choice(g, depth);
+		break;
+	case 1:
+		change(g, depth);
+		break;
+	case 2:
+		compare_strings(g, depth ? 1 : 0);
+		break;
+	case 3:
+		of_string(g, depth ? 1 : 0);
+		break;
+	case 4:
+		PUT(g, "array[%s & 3]", a_variable(g));
+		break;
+	case 5:
+		PUT(g, "assoc[(int)%s & 3]", a_variable(g));
+		break;
+	case 6:
+		PUT(g, "(point.%s)", ONE_OF(g, "x", "y", "low", "high"));
+		break;
+	case 7:
+	case 8:
+	case 9:
+		unary(g, depth);
+		break;
+	default:
+		binary(g, depth);
 	}
 }
 
@@ -214,19 +235,26 @@ static void substring(struct gen *g, unsigned depth)
 static void string(struct gen *g, unsigned depth)
 {
 	if (depth-- == 0) {
-		PUT(g, "%s", ONE_OF(g, "\"\"", "\"a\"", "\"/usr/lib/x\"", "\"aab\"", "\"dir/\"", "word", "text", "this->s",
-				    "names[1]", "probename"));
+		PUT(g, "%s",
+		    ONE_OF(g, "\"\"", "\"a\"", "\"/usr/lib/x\"", "\"aab\"", "\"dir/\"", "word", "text", "this->s",
+			   "names[1]", "probename"));
 		return;
 	}
 	switch (pick(g, 5)) {
-	case 0: substring(g, depth); return;
+	case 0:
+		substring(g, depth);
+		return;
 	case 1:
 		PUT(g, "strjoin(");
 		string(g, depth);
 		PUT(g, ", ");
 		break;
-	case 2: PUT(g, "basename("); break;
-	case 3: PUT(g, "dirname("); break;
+	case 2:
+		PUT(g, "basename(");
+		break;
+	case 3:
+		PUT(g, "dirname(");
+		break;
 	default:
 		PUT(g, "(%s ? ", a_variable(g));
 		string(g, 0);
@@ -238,11 +266,19 @@ static void string(struct gen *g, unsigned depth)
 
 static void aggregation(struct gen *g)
 {
-	static const struct { const char *keys, *fn, *rest; } aggs[] = {
-		{ "", "sum", "" },         { "[(int)%s]", "avg", "" },       { "[word]", "min", "" },
-		{ "[text, %s > 0]", "max", "" }, { "", "stddev", "" },       { "[u8 & 1]", "quantize", "" },
-		{ "", "lquantize", ", -1000, 1000, 100" }, { "[names[1]]", "llquantize", ", 10, 0, 6, 10" },
-		{ "", "quantize", ", 3" }, { "[(short)%s, (char)i8]", "sum", "" },
+	static const struct {
+		const char *keys, *fn, *rest;
+	} aggs[] = {
+		{ "", "sum", "" },
+		{ "[(int)%s]", "avg", "" },
+		{ "[word]", "min", "" },
+		{ "[text, %s > 0]", "max", "" },
+		{ "", "stddev", "" },
+		{ "[u8 & 1]", "quantize", "" },
+		{ "", "lquantize", ", -1000, 1000, 100" },
+		{ "[names[1]]", "llquantize", ", 10, 0, 6, 10" },
+		{ "", "quantize", ", 3" },
+		{ "[(short)%s, (char)i8]", "sum", "" },
 	};
 	uint32_t i = pick(g, COUNT(aggs) + 1);
 
@@ -272,20 +308,41 @@ static void print(struct gen *g)
 static void statement(struct gen *g)
 {
 	switch (pick(g, 9)) {
-	case 0: PUT(g, "%s = ", ONE_OF(g, "word", "text", "this->s", "names[1]", "self->s")); string(g, 2); break;
-	case 1: PUT(g, "array[%s & 3] = ", a_variable(g)); integer(g, DEPTH); break;
-	case 2: PUT(g, "assoc[(int)%s & 3] %s ", a_variable(g), ONE_OF(g, "=", "+=", "^=")); integer(g, 2); break;
-	case 3: PUT(g, "point.%s = ", ONE_OF(g, "x", "y", "low", "high")); integer(g, 2); break;
-	case 4: PUT(g, "%s = ", a_variable(g)); integer(g, DEPTH); break;
-	case 5: aggregation(g); return;
-	default: print(g); return;
+	case 0:
+		PUT(g, "%s = ", ONE_OF(g, "word", "text", "this->s", "names[1]", "self->s"));
+		string(g, 2);
+		break;
+	case 1:
+		PUT(g, "array[%s & 3] = ", a_variable(g));
+		integer(g, DEPTH);
+		break;
+	case 2:
+		PUT(g, "assoc[(int)%s & 3] %s ", a_variable(g), ONE_OF(g, "=", "+=", "^="));
+		integer(g, 2);
+		break;
+	case 3:
+		PUT(g, "point.%s = ", ONE_OF(g, "x", "y", "low", "high"));
+		integer(g, 2);
+		break;
+	case 4:
+		PUT(g, "%s = ", a_variable(g));
+		integer(g, DEPTH);
+		break;
+	case 5:
+		aggregation(g);
+		return;
+	default:
+		print(g);
+		return;
 	}
 	PUT(g, "; ");
 }
 
 static void program(struct gen *g, uint64_t number, unsigned clauses)
 {
-	static const char *const names[] = { "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "this->n", "self->n" };
+	static const char *const names[] = {
+		"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "this->n", "self->n"
+	};
 
 	gen_begin(g, number);
 	PUT(g, "char i8; uint8_t u8; short i16; uint16_t u16; int i32; uint32_t u32; long long i64; uint64_t u64;\n"
@@ -310,7 +367,8 @@ static void program(struct gen *g, uint64_t number, unsigned clauses)
 			statement(g);
 		PUT(g, "}\n");
 	}
-	PUT(g, "END { printf(\"%%d %%d %%d %%d %%d %%d %%d %%d %%s %%s\\n\", i8, u8, i16, u16, i32, u32, i64, u64, word, text); }\n");
+	PUT(g,
+	    "END { printf(\"%%d %%d %%d %%d %%d %%d %%d %%d %%s %%s\\n\", i8, u8, i16, u16, i32, u32, i64, u64, word, text); }\n");
 }
 
 /* The first and last number of the programs: `usual` of them, or TALLY_DIFFERENTIAL_PROGRAMS, or one alone. */
@@ -349,14 +407,15 @@ static void programs_that_the_compiler_accepts_are_not_refused_by_the_kernel(voi
 		in_kernel = run(name, sized.to.p, sized.to.n, 0, &kernel);
 		refused += in_vm == -TALLY_ENOTSUP;
 		if (in_vm != in_kernel || (in_vm < 0 && in_vm != -TALLY_ENOTSUP))
-			fail_msg("%s, %u clauses, strsize=%u: the vm answers %d, the kernel %d: %.300s", name, clauses, strsize,
-				 in_vm, in_kernel, in_kernel < 0 ? kernel.p : vm.p);
+			fail_msg("%s, %u clauses, strsize=%u: the vm answers %d, the kernel %d: %.300s", name, clauses,
+				 strsize, in_vm, in_kernel, in_kernel < 0 ? kernel.p : vm.p);
 		if (in_vm >= 0 && strcmp(vm.p, kernel.p) != 0)
 			fail_msg("%s, %u clauses, strsize=%u: vm and kernel differ", name, clauses, strsize);
 		buf_free(&kernel);
 		buf_free(&vm);
 	}
-	print_message("%llu of %llu programs refused before the load\n", (unsigned long long)refused, (unsigned long long)all);
+	print_message("%llu of %llu programs refused before the load\n", (unsigned long long)refused,
+		      (unsigned long long)all);
 	assert_true(refused <= all / 2);
 	buf_free(&g.to);
 	buf_free(&sized.to);
@@ -376,7 +435,7 @@ static void generated_programs_answer_alike(void **state)
 		snprintf(name, sizeof(name), "generated-%llu", (unsigned long long)n);
 		program(&g, n, CLAUSES);
 		if (only)
-			fputs(g.to.p, stdout);            /* cmocka cuts long messages */
+			fputs(g.to.p, stdout); /* cmocka cuts long messages */
 		compare(name, &g.to);
 	}
 	buf_free(&g.to);

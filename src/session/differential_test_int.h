@@ -63,8 +63,7 @@ static inline const char *one_of(struct gen *g, const char *const *words, uint32
 {
 	return words[pick(g, n)];
 }
-#define ONE_OF(g, ...)                                                                             \
-	one_of(g, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+#define ONE_OF(g, ...) one_of(g, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
 #define PUT(g, ...) buf_printf(&(g)->to, __VA_ARGS__)
 
 /* Each number makes another program. */

@@ -94,8 +94,7 @@ static const struct engine_ops kernel_ops = {
 	.drain = kernel_drain,
 };
 
-static int kernel_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
-                       struct err *e)
+static int kernel_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e)
 {
 	struct engine *g = mem_alloc(sizeof(*g));
 	struct k_run_opts o = { 0 };
@@ -115,13 +114,12 @@ static int kernel_open(struct engine **ret, const struct bpf_image *img, const s
 	return 0;
 }
 
-const struct engine_kind engine_kernel = {
-        .arch = k_arch, .ncpus = k_ncpus_possible, .open = kernel_open};
+const struct engine_kind engine_kernel = { .arch = k_arch, .ncpus = k_ncpus_possible, .open = kernel_open };
 
 /* ---- the vm --------------------------------------------------------------------- */
 
 #define VM_CPUS 1
-#define VM_FIRING_NS 1000                     /* how long a firing takes on the virtual clock */
+#define VM_FIRING_NS 1000       /* how long a firing takes on the virtual clock */
 #define VM_MAX_INSNS (1u << 26) /* code without loops ends; this ends whatever doesn't */
 
 struct vm_timer {
@@ -130,16 +128,16 @@ struct vm_timer {
 struct vm_engine {
 	struct engine base;
 	struct vm *vm;
-	uint32_t ctl;                         /* the image's control map */
+	uint32_t ctl; /* the image's control map */
 	uint64_t now_ns, start_ns;
-	struct vm_cpu record;                 /* who a record is: nobody */
+	struct vm_cpu record; /* who a record is: nobody */
 	struct vm_timer *timer;
 	uint32_t ntimers, captimer;
 };
 
 static struct vm_engine *vm_of(struct engine *g)
 {
-	return (struct vm_engine *)g;             /* base is first */
+	return (struct vm_engine *)g; /* base is first */
 }
 
 static void vme_close(struct engine *g)
@@ -170,14 +168,14 @@ static int vme_fire(struct engine *g, uint32_t prog, struct err *e)
 {
 	struct vm_engine *v = vm_of(g);
 	struct vm_cpu cpu = {
-	        .pid = getpid(),
-	        .tid = getpid(),
-	        .ppid = getppid(),
-	        .uid = getuid(),
-	        .gid = getgid(),
-	        .comm = "tally",
-	        .mono_ns = v->now_ns,
-	        .vtime_ns = v->now_ns,
+		.pid = getpid(),
+		.tid = getpid(),
+		.ppid = getppid(),
+		.uid = getuid(),
+		.gid = getgid(),
+		.comm = "tally",
+		.mono_ns = v->now_ns,
+		.vtime_ns = v->now_ns,
 	};
 	int rc = vm_run(v->vm, prog, &cpu, VM_MAX_INSNS, e);
 
@@ -188,8 +186,7 @@ static int vme_fire(struct engine *g, uint32_t prog, struct err *e)
 static int vme_attach(struct engine *g, uint32_t prog, const struct k_event *ev, struct err *e)
 {
 	(void)g, (void)prog, (void)ev;
-	return err_set(e, TALLY_ENOTSUP,
-	               "events need the kernel: in the vm BEGIN, END, ERROR and tick probes fire");
+	return err_set(e, TALLY_ENOTSUP, "events need the kernel: in the vm BEGIN, END, ERROR and tick probes fire");
 }
 
 static int vme_timer(struct engine *g, uint64_t period_ns, struct err *e)
@@ -249,7 +246,7 @@ static int vme_wait(struct engine *g, int timeout_ms)
 	struct vm_engine *v = vm_of(g);
 	uint64_t next = next_timer(v);
 
-	(void)timeout_ms;                         /* waiting takes no time */
+	(void)timeout_ms; /* waiting takes no time */
 	if (next == UINT64_MAX)
 		return -TALLY_EEND;
 	if (v->now_ns < next)
@@ -330,8 +327,7 @@ static int vme_set_ctl(struct vm_engine *v, const struct bpf_image *img, const s
 	return v->ctl < img->nmaps ? m.ops->update(m.maps, v->ctl, &zero, ctl) : 0;
 }
 
-static int vme_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
-                    struct err *e)
+static int vme_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e)
 {
 	struct vm_engine *v = mem_alloc(sizeof(*v));
 	int rc;

@@ -14,13 +14,13 @@
 
 #include "session/session_int.h"
 
-struct rec {                                  /* a record while it is carried out */
+struct rec { /* a record while it is carried out */
 	struct tally_trace *t;
 	const struct probe *probe;
 	const struct d_clause *clause;
 	const uint8_t *bytes;
 	uint32_t cpu;
-	uint32_t ndata;                       /* JSON: values in t->data */
+	uint32_t ndata; /* JSON: values in t->data */
 };
 
 /* ---- actions ------------------------------------------------------------------- */
@@ -111,17 +111,10 @@ static int do_normalize(struct rec *r, const struct d_action *a)
 }
 
 static int (*const actions[])(struct rec *r, const struct d_action *a) = {
-	[ACT_TRACE] = do_value,
-	[ACT_PRINTF] = do_printf,
-	[ACT_PRINTA] = do_printa,
-	[ACT_STACK] = do_value,
-	[ACT_USTACK] = do_value,
-	[ACT_SYM] = do_value,
-	[ACT_EXIT] = do_exit,
-	[ACT_CLEAR] = do_clear,
-	[ACT_TRUNC] = do_trunc,
-	[ACT_NORMALIZE] = do_normalize,
-	[ACT_DENORMALIZE] = do_normalize,
+	[ACT_TRACE] = do_value,         [ACT_PRINTF] = do_printf,         [ACT_PRINTA] = do_printa,
+	[ACT_STACK] = do_value,         [ACT_USTACK] = do_value,          [ACT_SYM] = do_value,
+	[ACT_EXIT] = do_exit,           [ACT_CLEAR] = do_clear,           [ACT_TRUNC] = do_trunc,
+	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize,
 };
 
 /* Folded output has no place for what single firings say; what they do to the run still counts. */
@@ -196,7 +189,7 @@ static void json_error(struct rec *r, uint32_t fault, uint32_t line, uint64_t va
 static int take_error(struct rec *r)
 {
 	struct buf b = { 0 };
-	uint32_t what[2];                     /* fault, line */
+	uint32_t what[2]; /* fault, line */
 	uint64_t value;
 
 	memcpy(what, r->bytes + D_RECORD_HDR, sizeof(what));
@@ -236,7 +229,6 @@ int record_take(void *arg, uint32_t ring, const void *rec, uint32_t size)
 	r.probe = probes_get(r.t->probes, r.t->img->epid[epid].probe);
 	r.clause = &r.t->prog->clause[r.t->img->epid[epid].clause];
 	if (size < (is_error ? D_ERROR_RECORD : r.clause->record_size))
-		return trace_fail(r.t, TALLY_ECORRUPT, "a record of dt_clause_%u has %u bytes",
-		                  r.clause->id, size);
+		return trace_fail(r.t, TALLY_ECORRUPT, "a record of dt_clause_%u has %u bytes", r.clause->id, size);
 	return is_error ? take_error(&r) : take_record(&r);
 }

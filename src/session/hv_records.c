@@ -18,10 +18,10 @@
 #include "provider/hv_record.h"
 #include "session/session_int.h"
 
-#define SLICE_NS 1000000u                     /* of a model's time, for a turn */
+#define SLICE_NS 1000000u /* of a model's time, for a turn */
 #define TURN_MS 100
 
-struct vf_unit_count {                        /* an event's counter of one unit */
+struct vf_unit_count { /* an event's counter of one unit */
 	const struct vf_reg *r;
 	uint32_t cpu;
 	struct vf_counter *k;
@@ -30,21 +30,26 @@ struct vf_unit_count {                        /* an event's counter of one unit 
 struct sample {
 	uint32_t prog;
 	const struct probe *probe;
-	uint64_t due_ns;                      /* since the start */
-	uint64_t late;                        /* times when it was due again before it had been read */
+	uint64_t due_ns; /* since the start */
+	uint64_t late;   /* times when it was due again before it had been read */
 	/* what was read last */
 	struct gpci_table table;
-	struct { bool readable; uint64_t value; } reg[VF_REGS];
-	struct vf_unit_count *unit;  uint32_t nunits, capunits;
-	struct mmustat *mmu;                  /* by strand */
+	struct {
+		bool readable;
+		uint64_t value;
+	} reg[VF_REGS];
+	struct vf_unit_count *unit;
+	uint32_t nunits, capunits;
+	struct mmustat *mmu; /* by strand */
 };
 struct hv_source {
-	struct records base;                  /* is first */
+	struct records base; /* is first */
 	struct tally_platform *p;
-	uint64_t start_ns, passed_ns;         /* of the platform's time */
-	struct sample **sample;  uint32_t nsamples, capsamples;
-	uint64_t busy;                        /* registers that could not be read in time */
-	bool buffers;                         /* the strands have theirs */
+	uint64_t start_ns, passed_ns; /* of the platform's time */
+	struct sample **sample;
+	uint32_t nsamples, capsamples;
+	uint64_t busy; /* registers that could not be read in time */
+	bool buffers;  /* the strands have theirs */
 };
 
 static struct hv_source *source_of(const struct tally_trace *t)
@@ -54,7 +59,7 @@ static struct hv_source *source_of(const struct tally_trace *t)
 
 static int failed(struct tally_trace *t, const struct sample *s, int rc, const struct err *e)
 {
-	return trace_fail(t, (enum tally_err)-rc, "failed to read %s:::%s: %s", s->probe->prov->name, s->probe->name,
+	return trace_fail(t, (enum tally_err) - rc, "failed to read %s:::%s: %s", s->probe->prov->name, s->probe->name,
 			  e->text[0] ? e->text : tally_strerror(rc));
 }
 
@@ -167,7 +172,8 @@ static int vfalls_fire(struct tally_trace *t, struct sample *s, uint64_t ns)
 /* ---- an event --------------------------------------------------------------------------------------- */
 
 /* 0 also when this unit may not count it: the reason is in e. */
-static int add_unit(struct tally_trace *t, struct sample *s, const struct vf_reg *r, uint32_t cpu, uint32_t code, struct err *e)
+static int add_unit(struct tally_trace *t, struct sample *s, const struct vf_reg *r, uint32_t cpu, uint32_t code,
+		    struct err *e)
 {
 	struct vf_counter_ask a = { .vcpu = cpu, .reg = r->number, .event = code, .user = true, .system = true };
 	struct vf_counter *k;
@@ -193,7 +199,8 @@ static void note_unmodelled(struct tally_trace *t, const struct sample *s, const
 	const struct sun4v_kind *kind = hv_kind(src->p, src->base.line);
 
 	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)code))
-		trace_note(t, "%s:::%s: the model does not model this event: it stays where it is", s->probe->prov->name, s->probe->name);
+		trace_note(t, "%s:::%s: the model does not model this event: it stays where it is",
+			   s->probe->prov->name, s->probe->name);
 }
 
 static int event_begin(struct tally_trace *t, struct sample *s)
@@ -232,7 +239,8 @@ static int fire_unit(struct tally_trace *t, struct sample *s, struct vf_unit_cou
 		return failed(t, s, rc, &e);
 	c.delta = c.value - u->last;
 	u->last = c.value;
-	vf_context_fill(&c, u->r, ns, u->cpu, u->r->number || !per_node ? u->r->node : u->cpu / per_node, s->probe->vf_event);
+	vf_context_fill(&c, u->r, ns, u->cpu, u->r->number || !per_node ? u->r->node : u->cpu / per_node,
+			s->probe->vf_event);
 	return records_fire(t, s->prog, &c, sizeof(c));
 }
 
@@ -268,7 +276,7 @@ static int read_strand(struct tally_trace *t, uint32_t cpu, struct mmustat *ret,
 
 	if (rc == -TALLY_ESTATE)
 		return 0;
-	return rc < 0 ? err_set(e, (enum tally_err)-rc, "%s", mine.text) : 1;
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", mine.text) : 1;
 }
 
 static int mmustat_begin(struct tally_trace *t, struct sample *s)
@@ -314,7 +322,8 @@ static int mmustat_fire(struct tally_trace *t, struct sample *s, uint64_t ns)
 static const struct kind {
 	int (*begin)(struct tally_trace *t, struct sample *s);
 	int (*fire)(struct tally_trace *t, struct sample *s, uint64_t ns);
-} kinds[] = {                                 /* by enum prov_record, from SAMPLE_GPCI on */
+} kinds[] = {
+	/* by enum prov_record, from SAMPLE_GPCI on */
 	[SAMPLE_GPCI - RECORD_KINDS] = { gpci_begin, gpci_fire },
 	[SAMPLE_VFALLS - RECORD_KINDS] = { vfalls_begin, vfalls_fire },
 	[SAMPLE_VF_EVENT - RECORD_KINDS] = { event_begin, event_fire },
@@ -346,7 +355,8 @@ static void drop_samples(struct hv_source *src)
 static int add_sample(struct tally_trace *t, uint32_t prog, const struct probe *p)
 {
 	struct hv_source *src = source_of(t);
-	struct sample *s = mem_alloc(sizeof(*s)), **to = s ? VEC_NEW(src->sample, src->nsamples, src->capsamples) : NULL;
+	struct sample *s = mem_alloc(sizeof(*s)),
+		      **to = s ? VEC_NEW(src->sample, src->nsamples, src->capsamples) : NULL;
 
 	if (!to) {
 		mem_free(s);
@@ -362,7 +372,7 @@ static int hv_start(struct tally_trace *t)
 	struct hv_source *src = source_of(t);
 	int rc = 0;
 
-	drop_samples(src);                        /* of a start that failed */
+	drop_samples(src); /* of a start that failed */
 	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++) {
 		const struct probe *p = probes_get(t->probes, t->img->prog[i].probe);
 
@@ -404,8 +414,10 @@ static bool reach(struct hv_source *src, uint64_t to, int timeout_ms)
 	}
 	ms = left / 1000000 + (left % 1000000 != 0);
 	if (ms)
-		(void)poll(NULL, 0, ms < TURN_MS && (timeout_ms < 0 || ms < (uint64_t)timeout_ms) ? (int)ms :
-				    timeout_ms >= 0 && timeout_ms < TURN_MS ? timeout_ms : TURN_MS);
+		(void)poll(NULL, 0,
+			   ms < TURN_MS && (timeout_ms < 0 || ms < (uint64_t)timeout_ms) ? (int)ms :
+			   timeout_ms >= 0 && timeout_ms < TURN_MS                       ? timeout_ms :
+											   TURN_MS);
 	return !ms;
 }
 
@@ -489,14 +501,18 @@ static void hv_close(struct records *base)
 
 static int open_platform(struct hv_source *src, const struct tally_trace *t, const char *platform, struct err *e)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = platform, .note = t->o.note, .arg = t->o.arg, .stop = t->o.stop };
+	struct tally_platform_opts o = {
+		.size = sizeof(o), .on = platform, .note = t->o.note, .arg = t->o.arg, .stop = t->o.stop
+	};
 	int rc = tally_platform_open(&src->p, &o);
 
 	if (rc >= 0)
 		rc = hv_line_of(src->p, &src->base.line);
 	if (rc >= 0 && src->base.line->op->sun4v)
 		rc = hv_client_of(src->p, "vfalls", &src->base.sun4v);
-	return rc >= 0 ? 0 : err_set(e, (enum tally_err)-rc, "%s", src->p ? tally_platform_error(src->p) : tally_strerror(rc));
+	return rc >= 0 ? 0 :
+			 err_set(e, (enum tally_err) - rc, "%s",
+				 src->p ? tally_platform_error(src->p) : tally_strerror(rc));
 }
 
 static int hv_open(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e)
@@ -516,5 +532,10 @@ static int hv_open(struct records **ret, const struct tally_trace *t, const char
 }
 
 const struct records_ops hv_records = {
-	.takes = hv_takes, .open = hv_open, .close = hv_close, .start = hv_start, .turn = hv_turn, .report = hv_report,
+	.takes = hv_takes,
+	.open = hv_open,
+	.close = hv_close,
+	.start = hv_start,
+	.turn = hv_turn,
+	.report = hv_report,
 };

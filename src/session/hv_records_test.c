@@ -105,10 +105,17 @@ static void differences(struct buf *to, const char *load, const char *request, c
 
 static void sums_of_a_request_are_the_machines_differences(void **state)
 {
-	static const struct { const char *load, *request, *counter; } rows[] = {
-		{ "mixed", "entitled", "entitled" }, { "mixed", "entitled", "uncapped" }, { "contended", "entitled", "capped" },
-		{ "donating", "entitled", "donated" }, { "mixed", "dispatch_purr", "processor_time" },
-		{ "mixed", "run_instructions", "instructions" }, { "links", "links_wxyz", "total" }, { "idle", "entitled", "idle" },
+	static const struct {
+		const char *load, *request, *counter;
+	} rows[] = {
+		{ "mixed", "entitled", "entitled" },
+		{ "mixed", "entitled", "uncapped" },
+		{ "contended", "entitled", "capped" },
+		{ "donating", "entitled", "donated" },
+		{ "mixed", "dispatch_purr", "processor_time" },
+		{ "mixed", "run_instructions", "instructions" },
+		{ "links", "links_wxyz", "total" },
+		{ "idle", "entitled", "idle" },
 		{ "mixed", "queuing_times", "wait_processor_count" },
 	};
 
@@ -119,8 +126,10 @@ static void sums_of_a_request_are_the_machines_differences(void **state)
 
 		differences(&want, rows[i].load, rows[i].request, rows[i].counter);
 		snprintf(on, sizeof(on), "power,load=%s", rows[i].load);
-		snprintf(script, sizeof(script), "#pragma D option aggsortkey\n gpci:::%s-500ms { @[args[0]->id] = sum(args[0]->d_%s); }"
-			 "tick-3s { printa(\"%%d %%@d\\n\", @); trunc(@); exit(0); }", rows[i].request, rows[i].counter);
+		snprintf(script, sizeof(script),
+			 "#pragma D option aggsortkey\n gpci:::%s-500ms { @[args[0]->id] = sum(args[0]->d_%s); }"
+			 "tick-3s { printa(\"%%d %%@d\\n\", @); trunc(@); exit(0); }",
+			 rows[i].request, rows[i].counter);
 		buf_putc(&want, '\n');
 		prints(on, script, want.p);
 		buf_free(&want);
@@ -139,8 +148,11 @@ static void an_events_deltas_are_the_counters_difference(void **state)
 	model(&l, "batoka", "stream");
 	assert_int_equal(sun4v_client_open(&c, &l, &e), 0);
 	for (uint32_t i = 0; i < 8; i++)
-		assert_int_equal(vf_counter_open(&k[i], c, &(struct vf_counter_ask){ .reg = 2 + 2 * i, .event = 1, .user = true,
-										      .system = true }, &e), 0);
+		assert_int_equal(vf_counter_open(&k[i], c,
+						 &(struct vf_counter_ask){
+							 .reg = 2 + 2 * i, .event = 1, .user = true, .system = true },
+						 &e),
+				 0);
 	pass(&l, 4);
 	for (uint32_t i = 0; i < 8; i++) {
 		uint64_t v = 0;
@@ -153,8 +165,10 @@ static void an_events_deltas_are_the_counters_difference(void **state)
 	assert_null(strstr(want.p, "mcu0_pcr 0"));
 	sun4v_client_close(c);
 	line_close(&l);
-	prints("batoka,load=stream", "#pragma D option aggsortkey\n vfalls:::mem_writes-1ms { @[args[0]->name] = sum(args[0]->delta); }"
-	       "tick-4ms { printa(\"%s %@d\\n\", @); trunc(@); exit(0); }", want.p);
+	prints("batoka,load=stream",
+	       "#pragma D option aggsortkey\n vfalls:::mem_writes-1ms { @[args[0]->name] = sum(args[0]->delta); }"
+	       "tick-4ms { printa(\"%s %@d\\n\", @); trunc(@); exit(0); }",
+	       want.p);
 	buf_free(&want);
 }
 
@@ -180,14 +194,16 @@ static void slots_add_up_to_the_buffers(void **state)
 			ticks += m.at[k / 8][k / 4 % 2][k % 4].ticks;
 		}
 	}
-	buf_printf(&want, "%llu %llu %llu %u\n", (unsigned long long)hits, (unsigned long long)ticks, (unsigned long long)hits,
-		   3 * 16 * l.strands);
+	buf_printf(&want, "%llu %llu %llu %u\n", (unsigned long long)hits, (unsigned long long)ticks,
+		   (unsigned long long)hits, 3 * 16 * l.strands);
 	assert_true(hits > 1000);
 	sun4v_client_close(c);
 	line_close(&l);
-	prints("niagara,load=chase", "BEGIN { h = t = l = n = 0; } mmustat:::sample-2ms { h += args[0]->d_hits; t += args[0]->d_ticks; n++; }"
+	prints("niagara,load=chase",
+	       "BEGIN { h = t = l = n = 0; } mmustat:::sample-2ms { h += args[0]->d_hits; t += args[0]->d_ticks; n++; }"
 	       "mmustat:::sample-2ms /args[0]->ns == 6000000/ { l += args[0]->hits; } tick-6ms { exit(0); }"
-	       "END { printf(\"%d %d %d %d\", h, t, l, n); }", want.p);
+	       "END { printf(\"%d %d %d %d\", h, t, l, n); }",
+	       want.p);
 	buf_free(&want);
 }
 
@@ -196,12 +212,17 @@ static void slots_add_up_to_the_buffers(void **state)
 static void a_sample_has_each_readable_register_once(void **state)
 {
 	(void)state;
-	prints("batoka", "BEGIN { n = last = 0; sorted = 1; } vfalls:::sample-1ms /n && args[0]->number <= last/ { sorted = 0; }"
+	prints("batoka",
+	       "BEGIN { n = last = 0; sorted = 1; } vfalls:::sample-1ms /n && args[0]->number <= last/ { sorted = 0; }"
 	       "vfalls:::sample-1ms { n++; last = args[0]->number; } tick-1ms { exit(0); } END { printf(\"%d %d\", n, sorted); }",
 	       "90 1\n");
-	prints("maramba", "BEGIN { n = 0; } vfalls:::sample-1ms { n++; } tick-1ms { exit(0); } END { printf(\"%d\", n); }", "10\n");
-	prints("batoka", "vfalls:::sample-1ms /args[0]->name == \"node2_mcu1_pic\"/ { printf(\"%d %d %d %s\", arg1, args[0]->number,"
-	       "args[0]->node, args[0]->event); exit(0); }", "13 13 2 event0=mem_reads event1=mem_reads\n");
+	prints("maramba",
+	       "BEGIN { n = 0; } vfalls:::sample-1ms { n++; } tick-1ms { exit(0); } END { printf(\"%d\", n); }",
+	       "10\n");
+	prints("batoka",
+	       "vfalls:::sample-1ms /args[0]->name == \"node2_mcu1_pic\"/ { printf(\"%d %d %d %s\", arg1, args[0]->number,"
+	       "args[0]->node, args[0]->event); exit(0); }",
+	       "13 13 2 event0=mem_reads event1=mem_reads\n");
 }
 
 static void what_may_not_be_read_is_told(void **state)
@@ -227,21 +248,25 @@ static void a_register_has_two_counters(void **state)
 static void samples_come_before_ticks_of_the_same_moment(void **state)
 {
 	(void)state;
-	prints("power", "BEGIN { n = 0; } gpci:::capabilities-1s { n++; } tick-3s { printf(\"%d \", n); } tick-5s { printf(\"%d\", n); exit(0); }",
+	prints("power",
+	       "BEGIN { n = 0; } gpci:::capabilities-1s { n++; } tick-3s { printf(\"%d \", n); } tick-5s { printf(\"%d\", n); exit(0); }",
 	       "3 5\n");
 }
 
 static void time_is_the_platforms(void **state)
 {
 	(void)state;
-	prints("power", "BEGIN { start = timestamp; } gpci:::capabilities-250ms { printf(\"%d %d %d;\", arg0, args[0]->ns, timestamp - start); }"
-	       "tick-500ms { exit(0); }", "250000000 250000000 250001000;500000000 500000000 500001000;\n");
+	prints("power",
+	       "BEGIN { start = timestamp; } gpci:::capabilities-250ms { printf(\"%d %d %d;\", arg0, args[0]->ns, timestamp - start); }"
+	       "tick-500ms { exit(0); }",
+	       "250000000 250000000 250001000;500000000 500000000 500001000;\n");
 }
 
 static void intervals_go_side_by_side(void **state)
 {
 	(void)state;
-	prints("power", "gpci:::capabilities-300ms { @[\"a\"] = count(); } gpci:::capabilities-500ms { @[\"b\"] = count(); }"
+	prints("power",
+	       "gpci:::capabilities-300ms { @[\"a\"] = count(); } gpci:::capabilities-500ms { @[\"b\"] = count(); }"
 	       "gpci:::capabilities-1s, gpci:::capabilities-3 { @[probename] = count(); } tick-3s { printa(\"%s %@d;\", @); trunc(@); exit(0); }",
 	       "capabilities-1s 3;b 6;capabilities-3 9;a 10;\n");
 }
@@ -257,7 +282,8 @@ static void exit_ends_the_run_with_the_record_that_called_it(void **state)
 	struct result r;
 
 	(void)state;
-	runs(&r, "power", "BEGIN { n = 0; } gpci:::dispatch_purr-10ms /++n == 17/ { exit(5); } END { printf(\"%d\", n); }");
+	runs(&r, "power",
+	     "BEGIN { n = 0; } gpci:::dispatch_purr-10ms /++n == 17/ { exit(5); } END { printf(\"%d\", n); }");
 	assert_int_equal(r.status, 5);
 	assert_string_equal(r.out.p, "17\n");
 	drop(&r);
@@ -287,8 +313,10 @@ static void each_field_of_each_request_is_a_member(void **state)
 
 		if (gpci_request(r->number, 6, UINT8_MAX) != r || !strcmp(r->name, "mmcrh") || is_not_modelled(r))
 			continue;
-		buf_printf(&script, "BEGIN { s = 0; } gpci:::%s-20ms { @ = count(); s += arg1 != args[0]->id; s += args[0]->request != \"%s\";", r->name,
-			   r->name);
+		buf_printf(
+			&script,
+			"BEGIN { s = 0; } gpci:::%s-20ms { @ = count(); s += arg1 != args[0]->id; s += args[0]->request != \"%s\";",
+			r->name, r->name);
 		for (uint32_t k = 0; k < r->nfields; k++) {
 			buf_printf(&script, "this->x = args[0]->%s;", r->field[k].name);
 			if (r->field[k].flags & GPCI_F_COUNTER)
@@ -305,24 +333,30 @@ static void each_field_of_each_request_is_a_member(void **state)
 static void ids_ascend_and_each_fires_once(void **state)
 {
 	(void)state;
-	prints("power", "BEGIN { n = m = last = 0; } gpci:::dispatch_purr-20ms /!n || args[0]->id > last/ { m++; }"
-	       "gpci:::dispatch_purr-20ms { n++; last = args[0]->id; } tick-20ms { printf(\"%d\", n == m); exit(0); }", "1\n");
+	prints("power",
+	       "BEGIN { n = m = last = 0; } gpci:::dispatch_purr-20ms /!n || args[0]->id > last/ { m++; }"
+	       "gpci:::dispatch_purr-20ms { n++; last = args[0]->id; } tick-20ms { printf(\"%d\", n == m); exit(0); }",
+	       "1\n");
 	prints("power", "gpci:::entitled-20ms { printf(\"%d \", args[0]->partition); } tick-20ms { exit(0); }",
 	       "1 2 3 4 5 6 \n");
-	prints("power,rights=none", "gpci:::entitled-20ms { printf(\"%d \", args[0]->partition); } tick-20ms { exit(0); }", "1 \n");
+	prints("power,rights=none",
+	       "gpci:::entitled-20ms { printf(\"%d \", args[0]->partition); } tick-20ms { exit(0); }", "1 \n");
 }
 
 static void domains_of_a_partition_fire_one_by_one(void **state)
 {
 	(void)state;
-	prints("power", "BEGIN { n = m = bad = 0; } gpci:::affinity_by_partition-20ms { n++; bad += args[0]->element && args[0]->element >= args[0]->elements; }"
+	prints("power",
+	       "BEGIN { n = m = bad = 0; } gpci:::affinity_by_partition-20ms { n++; bad += args[0]->element && args[0]->element >= args[0]->elements; }"
 	       "gpci:::affinity_by_partition-20ms /args[0]->element == 0/ { m += args[0]->elements ? args[0]->elements : 1; }"
-	       "tick-20ms { printf(\"%d %d\", n == m, bad); exit(0); }", "1 0\n");
+	       "tick-20ms { printf(\"%d %d\", n == m, bad); exit(0); }",
+	       "1 0\n");
 }
 
 static void a_seed_gives_the_same_answers(void **state)
 {
-	static const char script[] = "gpci:::dispatch_purr-100ms { printf(\"%d %d;\", args[0]->id, args[0]->d_processor_time); } tick-1s { exit(0); }";
+	static const char script[] =
+		"gpci:::dispatch_purr-100ms { printf(\"%d %d;\", args[0]->id, args[0]->d_processor_time); } tick-1s { exit(0); }";
 	struct result a, b;
 
 	(void)state;
@@ -399,9 +433,12 @@ static void out_of_memory(const char *on, const char *script, long step)
 static void out_of_memory_is_an_error_and_leaks_nothing(void **state)
 {
 	(void)state;
-	out_of_memory("power", "gpci:::entitled-10ms { @[args[0]->id] = sum(args[0]->d_capped); } tick-20ms { exit(0); }", 1);
-	out_of_memory("niagara,load=compute,strands=1", "mmustat:::sample-200us { @ = count(); } tick-200us { exit(0); }", 7);
-	out_of_memory("batoka,load=compute,strands=1", "vfalls:::sample-200us,vfalls:::mem_reads-200us { @ = count(); } tick-200us { exit(0); }", 31);
+	out_of_memory("power",
+		      "gpci:::entitled-10ms { @[args[0]->id] = sum(args[0]->d_capped); } tick-20ms { exit(0); }", 1);
+	out_of_memory("niagara,load=compute,strands=1",
+		      "mmustat:::sample-200us { @ = count(); } tick-200us { exit(0); }", 7);
+	out_of_memory("batoka,load=compute,strands=1",
+		      "vfalls:::sample-200us,vfalls:::mem_reads-200us { @ = count(); } tick-200us { exit(0); }", 31);
 }
 
 int main(void)

@@ -35,25 +35,25 @@ static struct stability of_probe(const struct probe *p)
 
 static void print_stability(struct buf *to, const char *title, struct stability s)
 {
-	buf_printf(
-	        to,
-	        "\n\t%s\n%sIdentifier Names: %s\n%sData Semantics:   %s\n%sDependency Class: %s\n",
-	        title, indent, stab_text(s.name), indent, stab_text(s.data), indent,
-	        dep_text(s.dep));
+	buf_printf(to, "\n\t%s\n%sIdentifier Names: %s\n%sData Semantics:   %s\n%sDependency Class: %s\n", title,
+		   indent, stab_text(s.name), indent, stab_text(s.data), indent, dep_text(s.dep));
 }
 
 /* The rows of a provider's stability table (dtrace_cpc.txt has cpc's), each as `#pragma D attributes` writes it. */
 static void print_elements(struct buf *to, const struct provider *p)
 {
-	const struct { const char *name; struct stability s; } rows[] = {
-		{ "Provider", p->provider }, { "Module", p->module }, { "Function", p->function }, { "Name", p->names },
-		{ "Arguments", p->args },
+	const struct {
+		const char *name;
+		struct stability s;
+	} rows[] = {
+		{ "Provider", p->provider }, { "Module", p->module },  { "Function", p->function },
+		{ "Name", p->names },        { "Arguments", p->args },
 	};
 
 	buf_puts(to, "\n\tStability\n");
 	for (size_t i = 0; i < COUNT(rows); i++)
-		buf_printf(to, "%s%-10s %s/%s/%s\n", indent, rows[i].name, stab_text(rows[i].s.name), stab_text(rows[i].s.data),
-			   dep_text(rows[i].s.dep));
+		buf_printf(to, "%s%-10s %s/%s/%s\n", indent, rows[i].name, stab_text(rows[i].s.name),
+			   stab_text(rows[i].s.data), dep_text(rows[i].s.dep));
 }
 
 static void print_verbose(struct buf *to, const struct probe *p)
@@ -79,8 +79,8 @@ static void print_verbose(struct buf *to, const struct probe *p)
 
 static void json_stability(struct buf *to, const char *key, struct stability s)
 {
-	buf_printf(to, ",\"%s\":{\"names\":\"%s\",\"data\":\"%s\",\"class\":\"%s\"}", key,
-	           stab_text(s.name), stab_text(s.data), dep_text(s.dep));
+	buf_printf(to, ",\"%s\":{\"names\":\"%s\",\"data\":\"%s\",\"class\":\"%s\"}", key, stab_text(s.name),
+		   stab_text(s.data), dep_text(s.dep));
 }
 
 static void json_elements(struct buf *to, const struct provider *p)
@@ -99,7 +99,8 @@ static void json_args(struct buf *to, const struct probe *p)
 	for (uint32_t n = 0; (a = probe_args(p, n)) != NULL; n++) {
 		buf_printf(to, "%s{\"type\":\"%s\",\"members\":[", n ? "," : "", a->name);
 		for (uint32_t i = 0; i < a->nfields; i++)
-			buf_printf(to, "%s{\"name\":\"%s\",\"type\":\"%s\"}", i ? "," : "", a->field[i].name, a->field[i].type);
+			buf_printf(to, "%s{\"name\":\"%s\",\"type\":\"%s\"}", i ? "," : "", a->field[i].name,
+				   a->field[i].type);
 		buf_puts(to, "]}");
 	}
 	buf_putc(to, ']');
@@ -208,8 +209,8 @@ static void report_source(struct tally_trace *t, uint32_t source)
 			probes = least(probes, of_probe(probes_get(t->probes, cl->probes[i])));
 		statements = least(statements, of_statements(t, cl));
 	}
-	buf_printf(&t->out, "\nStability attributes for %s %s:\n",
-		   t->src[source].name ? "script" : "description", t->src[source].label);
+	buf_printf(&t->out, "\nStability attributes for %s %s:\n", t->src[source].name ? "script" : "description",
+		   t->src[source].label);
 	print_stability(&t->out, "Minimum Probe Description Attributes", probes);
 	print_stability(&t->out, "Minimum Statement Attributes", statements);
 	buf_putc(&t->out, '\n');

@@ -15,29 +15,29 @@
 
 #include "session/session_int.h"
 
-#define SHARE_TOLD 0.005                      /* the least part of its firings whose loss has a line of its own */
-#define FEW_FIRINGS 3                         /* so many are lost in most runs, however short: */
-#define SHARE_OF_FEW_TOLD 0.05                /* of them it is this part */
+#define SHARE_TOLD 0.005       /* the least part of its firings whose loss has a line of its own */
+#define FEW_FIRINGS 3          /* so many are lost in most runs, however short: */
+#define SHARE_OF_FEW_TOLD 0.05 /* of them it is this part */
 
 /* Kinds of drops: member of struct img_drops, tag of -x droptags, words, name in JSON. */
+/* clang-format off */
 #define DROPS(X)                                                                                   \
 	X(records, "PRINCIPAL", "", "principal")                                                   \
 	X(aggs, "AGGREGATION", "aggregation ", "aggregation")                                      \
 	X(dynvars, "DYNAMIC", "dynamic variable ", "dynamic")                                      \
 	X(stacks, "STKSTROVERFLOW", "stack ", "stack")
+/* clang-format on */
 
-static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag,
-                      const char *words, const char *kind)
+static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag, const char *words,
+		      const char *kind)
 {
 	if (t->o.form == TALLY_JSON)
-		buf_printf(&t->out,
-		           "{\"type\":\"drop\",\"kind\":\"%s\",\"cpu\":%u,\"count\":%llu}\n", kind,
-		           cpu, (unsigned long long)n);
+		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"cpu\":%u,\"count\":%llu}\n", kind, cpu,
+			   (unsigned long long)n);
 	else
-		trace_note(t, "%s%s%s%llu %sdrop%s on CPU %u",
-		           t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
-		           t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "",
-		           (unsigned long long)n, words, n == 1 ? "" : "s", cpu);
+		trace_note(t, "%s%s%s%llu %sdrop%s on CPU %u", t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
+			   t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "", (unsigned long long)n,
+			   words, n == 1 ? "" : "s", cpu);
 }
 
 /* The drops of one program, for each CPU. */
@@ -54,8 +54,8 @@ static void report_cpu(struct tally_trace *t, uint32_t cpu, const struct img_dro
 {
 	struct img_drops *was = &t->drops[cpu];
 
-#define X(member, tag, words, kind)                                                                \
-	if (now->member > was->member)                                                             \
+#define X(member, tag, words, kind)    \
+	if (now->member > was->member) \
 		drop_note(t, cpu, now->member - was->member, tag, words, kind);
 	DROPS(X)
 #undef X
@@ -107,9 +107,9 @@ static int add_accounts(struct tally_trace *t, uint32_t prog, const struct k_acc
 	if (!can_tell(probes_get(t->probes, t->img->prog[prog].probe)))
 		return 0;
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
-		struct lost l = {.probe = probes_get(t->probes, t->img->prog[prog].probe),
-		                 .cpu = cpu,
-		                 .firings = fired[cpu].firings};
+		struct lost l = { .probe = probes_get(t->probes, t->img->prog[prog].probe),
+				  .cpu = cpu,
+				  .firings = fired[cpu].firings };
 		uint64_t expected = 0;
 		struct lost *to;
 
@@ -172,8 +172,8 @@ void mappings_report(struct tally_trace *t)
 	if (n && t->o.form == TALLY_JSON)
 		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"mapping\",\"count\":%llu}\n", (unsigned long long)n);
 	else if (n)
-		trace_note(t, "%llu user address%s without a name: the mapping was gone before it could be seen", (unsigned long long)n,
-			   n == 1 ? "" : "es");
+		trace_note(t, "%llu user address%s without a name: the mapping was gone before it could be seen",
+			   (unsigned long long)n, n == 1 ? "" : "es");
 }
 
 static double loss_share(const struct lost *l)
@@ -188,14 +188,19 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 	if (t->o.form == TALLY_JSON) {
 		buf_puts(&t->out, "{\"type\":\"loss\",");
 		json_probe(&t->out, "probe", l->probe);
-		buf_printf(&t->out, ",\"cpu\":%u,\"counted\":%llu,\"period\":%llu,\"firings\":%llu,\"lost\":%llu,\"share\":%.6g}\n",
-			   l->cpu, (unsigned long long)l->counted, (unsigned long long)l->period,
-			   (unsigned long long)l->firings, (unsigned long long)l->lost, share);
+		buf_printf(
+			&t->out,
+			",\"cpu\":%u,\"counted\":%llu,\"period\":%llu,\"firings\":%llu,\"lost\":%llu,\"share\":%.6g}\n",
+			l->cpu, (unsigned long long)l->counted, (unsigned long long)l->period,
+			(unsigned long long)l->firings, (unsigned long long)l->lost, share);
 		return;
 	}
 	trace_note(t, "%llu of %llu firings of %s lost on CPU %u: %.*f %%%s", (unsigned long long)l->lost,
-		   (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu, share < 0.01 ? 2 : 1, 100 * share,
-		   l->throttled ? " (throttled by the kernel)" : l->firings ? "" : " (the kernel sent none from there)");
+		   (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu, share < 0.01 ? 2 : 1,
+		   100 * share,
+		   l->throttled ? " (throttled by the kernel)" :
+		   l->firings   ? "" :
+				  " (the kernel sent none from there)");
 }
 
 /* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */
@@ -213,6 +218,9 @@ void losses_report(struct tally_trace *t)
 			few += l->lost;
 	}
 	if (few && !is_quiet(t))
-		trace_note(t, "%llu firing%s lost in small numbers on each CPU (less than %g %% of a probe's, or up to %d and less than %g %%); -v shows where",
-			   (unsigned long long)few, few == 1 ? "" : "s", 100 * SHARE_TOLD, FEW_FIRINGS, 100 * SHARE_OF_FEW_TOLD);
+		trace_note(
+			t,
+			"%llu firing%s lost in small numbers on each CPU (less than %g %% of a probe's, or up to %d and less than %g %%); -v shows where",
+			(unsigned long long)few, few == 1 ? "" : "s", 100 * SHARE_TOLD, FEW_FIRINGS,
+			100 * SHARE_OF_FEW_TOLD);
 }

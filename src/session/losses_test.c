@@ -11,7 +11,7 @@
 static int take(void *arg, const char *text, size_t n)
 {
 	buf_put(arg, text, n);
-	buf_putc(arg, '\n');                  /* a note is a line */
+	buf_putc(arg, '\n'); /* a note is a line */
 	return 0;
 }
 
@@ -23,29 +23,37 @@ static char *said(struct lost *lost, uint32_t n, uint32_t form, uint32_t flags, 
 {
 	static char text[2048];
 	struct buf notes = { 0 };
-	struct tally_trace t = { .o = { .note = take, .arg = &notes, .form = form, .flags = flags }, .lost = lost, .nlost = n };
+	struct tally_trace t = { .o = { .note = take, .arg = &notes, .form = form, .flags = flags },
+				 .lost = lost,
+				 .nlost = n };
 
 	t.opt.v[OPT_quiet] = quiet;
 	losses_report(&t);
-	snprintf(text, sizeof(text), "%.*s%.*s", (int)notes.n, notes.n ? notes.p : "", (int)t.out.n, t.out.n ? t.out.p : "");
+	snprintf(text, sizeof(text), "%.*s%.*s", (int)notes.n, notes.n ? notes.p : "", (int)t.out.n,
+		 t.out.n ? t.out.p : "");
 	buf_free(&notes);
 	buf_free(&t.out);
 	return text;
 }
 
-#define LOST(cpu_, lost_, of) { .probe = &probe, .cpu = cpu_, .lost = lost_, .firings = (of) - (lost_), .period = 1 }
+#define LOST(cpu_, lost_, of)                                                                       \
+	{                                                                                           \
+		.probe = &probe, .cpu = cpu_, .lost = lost_, .firings = (of) - (lost_), .period = 1 \
+	}
 
 static void one_to_three_firings_of_a_second_no_longer_bury_a_big_loss(void **state)
 {
 	struct lost l[] = { LOST(0, 1, 997), LOST(1, 3, 997), LOST(2, 500, 1000), LOST(3, 0, 997), LOST(4, 2, 997) };
 
 	(void)state;
-	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
-			    "500 of 1000 firings of p lost on CPU 2: 50.0 %\n"
-			    "6 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
+	assert_string_equal(
+		said(l, COUNT(l), TALLY_TEXT, 0, false),
+		"500 of 1000 firings of p lost on CPU 2: 50.0 %\n"
+		"6 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "500 of 1000 firings of p lost on CPU 2: 50.0 %\n");
-	assert_string_equal(said(l, 1, TALLY_TEXT, 0, false),
-			    "1 firing lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
+	assert_string_equal(
+		said(l, 1, TALLY_TEXT, 0, false),
+		"1 firing lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(l, 1, TALLY_TEXT, 0, true), "");
 }
 
@@ -55,10 +63,12 @@ static void verbose_and_json_have_every_cpu(void **state)
 	const char *json = said(l, COUNT(l), TALLY_JSON, 0, true);
 
 	(void)state;
-	assert_non_null(strstr(json, "\"cpu\":0,\"counted\":0,\"period\":1,\"firings\":999,\"lost\":1,\"share\":0.001}"));
+	assert_non_null(
+		strstr(json, "\"cpu\":0,\"counted\":0,\"period\":1,\"firings\":999,\"lost\":1,\"share\":0.001}"));
 	assert_non_null(strstr(json, "\"cpu\":1,"));
-	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, TALLY_TRACE_VERBOSE, true),
-			    "1 of 1000 firings of p lost on CPU 0: 0.10 %\n3 of 997 firings of p lost on CPU 1: 0.30 %\n");
+	assert_string_equal(
+		said(l, COUNT(l), TALLY_TEXT, TALLY_TRACE_VERBOSE, true),
+		"1 of 1000 firings of p lost on CPU 0: 0.10 %\n3 of 997 firings of p lost on CPU 1: 0.30 %\n");
 }
 
 static void one_to_three_firings_of_a_hundred_have_no_line_of_their_own(void **state)
@@ -67,8 +77,9 @@ static void one_to_three_firings_of_a_hundred_have_no_line_of_their_own(void **s
 
 	(void)state;
 	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "");
-	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, false),
-			    "4 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
+	assert_string_equal(
+		said(l, COUNT(l), TALLY_TEXT, 0, false),
+		"4 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
 	assert_string_equal(said(many, 1, TALLY_TEXT, 0, true), "4 of 97 firings of p lost on CPU 0: 4.1 %\n");
 	assert_string_equal(said(most, 1, TALLY_TEXT, 0, true), "3 of 5 firings of p lost on CPU 0: 60.0 %\n");
 }
@@ -79,9 +90,11 @@ static void half_a_per_cent_is_told_and_what_throttled_it_too(void **state)
 
 	(void)state;
 	at[0].throttled = 1;
-	assert_string_equal(said(at, 1, TALLY_TEXT, 0, true), "5 of 1000 firings of p lost on CPU 0: 0.50 % (throttled by the kernel)\n");
+	assert_string_equal(said(at, 1, TALLY_TEXT, 0, true),
+			    "5 of 1000 firings of p lost on CPU 0: 0.50 % (throttled by the kernel)\n");
 	assert_string_equal(said(below, 1, TALLY_TEXT, 0, true), "");
-	assert_string_equal(said(all, 1, TALLY_TEXT, 0, true), "99 of 99 firings of p lost on CPU 1: 100.0 % (the kernel sent none from there)\n");
+	assert_string_equal(said(all, 1, TALLY_TEXT, 0, true),
+			    "99 of 99 firings of p lost on CPU 1: 100.0 % (the kernel sent none from there)\n");
 }
 
 int main(void)

@@ -37,8 +37,7 @@ static const char *keep(struct tally_trace *t, struct arena *a, uint32_t *len)
 	return t->tmp.failed ? NULL : arena_strndup(a, t->tmp.p ? t->tmp.p : "", t->tmp.n);
 }
 
-static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_name *name,
-                        uint64_t addr)
+static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_name *name, uint64_t addr)
 {
 	bool module = kind == SLOT_KMOD || kind == SLOT_UMOD;
 
@@ -51,8 +50,7 @@ static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_na
 		sym_text(name, addr, kind == SLOT_UADDR, &t->tmp);
 }
 
-static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *w, bool user,
-                        struct an_value *v)
+static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *w, bool user, struct an_value *v)
 {
 	struct sym_name name = { 0 };
 	uint64_t addr = user ? w[2] : w[0];
@@ -77,8 +75,7 @@ static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
 	bool is_long = id & STACK_ID_LONG;
 	int map = image_map(t, is_long ? IMG_LONG_STACKS : IMG_STACKS, 0);
 	struct maps m = t->eng->ops->maps(t->eng);
-	uint64_t key =
-	        id & ~STACK_ID_LONG; /* the short map's key is its low half: BPF is little-endian */
+	uint64_t key = id & ~STACK_ID_LONG; /* the short map's key is its low half: BPF is little-endian */
 	uint64_t *value;
 	uint32_t n = 0;
 
@@ -96,8 +93,8 @@ static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
 	return n;
 }
 
-static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc,
-		      const char **frame, const char **func)
+static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc, const char **frame,
+		      const char **func)
 {
 	struct sym_name name = { 0 };
 	uint32_t len;
@@ -115,8 +112,8 @@ static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *wh
 	return *frame && *func ? 0 : -TALLY_ENOMEM;
 }
 
-static int stack_value(struct tally_trace *t, struct arena *a, const struct slot *s,
-                       const uint64_t *w, bool in_key, struct an_value *v)
+static int stack_value(struct tally_trace *t, struct arena *a, const struct slot *s, const uint64_t *w, bool in_key,
+		       struct an_value *v)
 {
 	bool user = s->kind == SLOT_USTACK;
 	const uint64_t *where = user ? w : NULL;
@@ -150,13 +147,15 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 
 /* ---- slots ------------------------------------------------------------------------ */
 
-int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, const void *bytes,
-               bool in_key, struct an_value *ret)
+int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, const void *bytes, bool in_key,
+	       struct an_value *ret)
 {
 	const char *p = (const char *)bytes + s->offset;
 	uint64_t w[3] = { 0 };
 
-	*ret = (struct an_value){ .kind = s->kind, .width = s->width, .is_signed = s->is_signed, .visible = is_guarded(t) };
+	*ret = (struct an_value){
+		.kind = s->kind, .width = s->width, .is_signed = s->is_signed, .visible = is_guarded(t)
+	};
 	switch (s->kind) {
 	case SLOT_INT:
 		memcpy(&ret->i, p, 8);
@@ -183,8 +182,8 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	}
 }
 
-int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n,
-                const void *bytes, bool in_key, struct an_value **ret)
+int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n, const void *bytes,
+		bool in_key, struct an_value **ret)
 {
 	struct an_value *v = arena_alloc(a, (n + 1) * sizeof(*v));
 

@@ -18,8 +18,7 @@ static const struct opt_row {
 	uint64_t initial, least, most;
 	uint8_t type;
 } rows[] = {
-#define OPT(name, type, initial, least, most, help)                                                \
-	[OPT_##name] = { #name, help, initial, least, most, OT_##type },
+#define OPT(name, type, initial, least, most, help) [OPT_##name] = { #name, help, initial, least, most, OT_##type },
 #include "session/option.def"
 #undef OPT
 };
@@ -27,14 +26,24 @@ static const struct opt_row {
 static const struct unit {
 	const char *name;
 	uint64_t factor;
-} size_units[] = { { "", 1 }, { "b", 1 }, { "k", 1u << 10 }, { "m", 1u << 20 }, { "g", 1u << 30 } },
-  time_units[] = {
-	  { "ns", 1 },		  { "nsec", 1 },	   { "us", 1000 },
-	  { "usec", 1000 },	  { "ms", 1000000 },	   { "msec", 1000000 },
-	  { "s", 1000000000 },	  { "sec", 1000000000 },   { "m", 60000000000 },
-	  { "min", 60000000000 }, { "h", 3600000000000 },  { "hour", 3600000000000 },
-	  { "d", 86400000000000 }, { "day", 86400000000000 }, { "hz", 0 }, { "", 0 },
-  };
+} size_units[] = { { "", 1 }, { "b", 1 }, { "k", 1u << 10 }, { "m", 1u << 20 }, { "g", 1u << 30 } }, time_units[] = {
+	{ "ns", 1 },
+	{ "nsec", 1 },
+	{ "us", 1000 },
+	{ "usec", 1000 },
+	{ "ms", 1000000 },
+	{ "msec", 1000000 },
+	{ "s", 1000000000 },
+	{ "sec", 1000000000 },
+	{ "m", 60000000000 },
+	{ "min", 60000000000 },
+	{ "h", 3600000000000 },
+	{ "hour", 3600000000000 },
+	{ "d", 86400000000000 },
+	{ "day", 86400000000000 },
+	{ "hz", 0 },
+	{ "", 0 },
+};
 
 /* Digits and a unit. */
 static bool split_value(const char *s, uint64_t *n, const char **unit)
@@ -60,7 +69,7 @@ static bool scaled(const struct unit *units, size_t nunits, const char *s, uint6
 	for (size_t i = 0; i < nunits; i++) {
 		if (strcasecmp(unit, units[i].name))
 			continue;
-		if (!units[i].factor) {           /* a frequency */
+		if (!units[i].factor) { /* a frequency */
 			*ret = n ? 1000000000 / n : UINT64_MAX;
 			return true;
 		}
@@ -71,8 +80,7 @@ static bool scaled(const struct unit *units, size_t nunits, const char *s, uint6
 
 static bool flag_value(const char *s, uint64_t *ret)
 {
-	static const char *const words[] = {"0",   "1",  "no",      "yes",
-	                                    "off", "on", "disable", "enable"};
+	static const char *const words[] = { "0", "1", "no", "yes", "off", "on", "disable", "enable" };
 
 	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcasecmp(s, words[i])) {
@@ -130,11 +138,9 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 	if (i == COUNT(rows))
 		return unknown(name, e);
 	if (rows[i].type == OT_LATER)
-		return err_set(e, TALLY_EINVAL, "Invalid option name (%s is not supported yet)",
-		               name);
+		return err_set(e, TALLY_EINVAL, "Invalid option name (%s is not supported yet)", name);
 	if (!read_value(&rows[i], value, &v))
-		return err_set(e, TALLY_EINVAL, "Invalid value for specified option%s",
-		               value ? "" : " (none given)");
+		return err_set(e, TALLY_EINVAL, "Invalid value for specified option%s", value ? "" : " (none given)");
 	if (v < rows[i].least || v > rows[i].most)
 		return err_set(e, TALLY_EINVAL, "Invalid value for specified option (%llu to %llu)",
 			       (unsigned long long)rows[i].least, (unsigned long long)rows[i].most);

@@ -24,7 +24,7 @@ static void answers_are(const char *name, const char *script, const char *want)
 	static const char *const who[] = { "vm", "kernel" };
 
 	if (getenv("TALLY_DIFFERENTIAL_SEED"))
-		fputs(script, stdout);                    /* cmocka cuts long messages */
+		fputs(script, stdout); /* cmocka cuts long messages */
 	for (int kernel = 0; kernel <= (geteuid() == 0); kernel++) {
 		struct buf got = { 0 };
 		const char *w = want, *g;
@@ -35,7 +35,8 @@ static void answers_are(const char *name, const char *script, const char *want)
 			int nw = (int)strcspn(w, "\n"), ng = (int)strcspn(g, "\n");
 
 			if (nw != ng || memcmp(w, g, (size_t)nw))
-				fail_msg("%s: the %s says \"%.*s\", the oracle \"%.*s\"", name, who[kernel], ng, g, nw, w);
+				fail_msg("%s: the %s says \"%.*s\", the oracle \"%.*s\"", name, who[kernel], ng, g, nw,
+					 w);
 			w += nw + !!w[nw];
 			g += ng + !!g[ng];
 		}
@@ -47,91 +48,96 @@ static void answers_are(const char *name, const char *script, const char *want)
 
 #define C_PROGRAMS 60
 #define C_CLAUSES 3
-#define C_STATEMENTS 4                        /* of a clause */
+#define C_STATEMENTS 4 /* of a clause */
 #define C_DEPTH 3
 
-static const char *const c_types[] = { "char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
-				       "unsigned long", "long long", "unsigned long long", "bool" };
+static const char *const c_types[] = { "char",      "unsigned char",      "short", "unsigned short",
+				       "int",       "unsigned int",       "long",  "unsigned long",
+				       "long long", "unsigned long long", "bool" };
 static const char *const c_places[] = {
-	"c8", "u8", "i16", "u16", "i32", "u32", "l64", "ul64", "i64", "u64", "b", "this->n", "this->f", "self->n", "self->f",
-	"point.x", "point.y", "point.f", "point.low", "point.high", "point.wide", "point.all", "point.full", "point.flag",
-	"point.tiny", "point.far", "point.big", "point.sh", "array[2]", "bits[1]",
+	"c8",         "u8",        "i16",       "u16",        "i32",        "u32",       "l64",        "ul64",
+	"i64",        "u64",       "b",         "this->n",    "this->f",    "self->n",   "self->f",    "point.x",
+	"point.y",    "point.f",   "point.low", "point.high", "point.wide", "point.all", "point.full", "point.flag",
+	"point.tiny", "point.far", "point.big", "point.sh",   "array[2]",   "bits[1]",
 };
 
 /* `not`: what the expression must not use. */
-static void c_leaf(struct gen *g, const char *not)
+static void c_leaf(struct gen *g, const char * not )
 {
 	const char *place;
 
 	if (pick(g, 4) == 0) {
-		PUT(g, "%s", ONE_OF(g, "0", "1", "-1", "2", "7u", "-10", "100L", "127", "128", "-128", "255", "256", "2048",
-				    "32767", "-32768", "65535", "1000000007", "0x7fffffff", "0x80000000", "-2147483647",
-				    "0xffffffff", "4294967295u", "0x100000000", "0x7fffffffffffffff", "0x8000000000000000",
-				    "0xfffffffffffffff0", "123456789012345", "5ull", "'x'", "sizeof (i16)"));
+		PUT(g, "%s",
+		    ONE_OF(g, "0", "1", "-1", "2", "7u", "-10", "100L", "127", "128", "-128", "255", "256", "2048",
+			   "32767", "-32768", "65535", "1000000007", "0x7fffffff", "0x80000000", "-2147483647",
+			   "0xffffffff", "4294967295u", "0x100000000", "0x7fffffffffffffff", "0x8000000000000000",
+			   "0xfffffffffffffff0", "123456789012345", "5ull", "'x'", "sizeof (i16)"));
 		return;
 	}
 	do
 		place = one_of(g, c_places, COUNT(c_places));
-	while (not && !strncmp(place, not, strcspn(not, "[")));
+	while (not &&!strncmp(place, not, strcspn(not, "[")));
 	PUT(g, "%s", place);
 }
 
-static void c_integer(struct gen *g, unsigned depth, const char *not);
+static void c_integer(struct gen *g, unsigned depth, const char * not );
 
-static void c_binary(struct gen *g, unsigned depth, const char *not)
+static void c_binary(struct gen *g, unsigned depth, const char * not )
 {
-	const char *op = ONE_OF(g, "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=",
-				"&&", "||");
+	const char *op = ONE_OF(g, "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">",
+				">=", "&&", "||");
 	bool divides = *op == '/' || *op == '%', shifts = !strcmp(op, "<<") || !strcmp(op, ">>"),
 	     wide = shifts && pick(g, 2);
 
 	PUT(g, "(%s", wide ? ONE_OF(g, "(long)", "(unsigned long long)") : "");
-	c_integer(g, depth, not);
+	c_integer(g, depth, not );
 	PUT(g, " %s ", op);
 	PUT(g, divides ? ONE_OF(g, "(2 + (7 & ", "(-2 - (7 & ") : shifts ? "(%d & " : "", wide ? 63 : 31);
-	c_integer(g, depth, not);
+	c_integer(g, depth, not );
 	PUT(g, divides ? ")))" : shifts ? "))" : ")");
 }
 
-static void c_integer(struct gen *g, unsigned depth, const char *not)
+static void c_integer(struct gen *g, unsigned depth, const char * not )
 {
 	if (depth-- == 0) {
-		c_leaf(g, not);
+		c_leaf(g, not );
 		return;
 	}
 	switch (pick(g, 10)) {
-	case 0: case 1:
+	case 0:
+	case 1:
 		PUT(g, "((%s)", one_of(g, c_types, COUNT(c_types)));
 		break;
-	case 2: case 3:
+	case 2:
+	case 3:
 		PUT(g, "(%s ", ONE_OF(g, "-", "~", "!", "+"));
 		break;
 	case 4:
 		PUT(g, "(");
-		c_integer(g, depth, not);
+		c_integer(g, depth, not );
 		PUT(g, " ? ");
-		c_integer(g, depth, not);
+		c_integer(g, depth, not );
 		PUT(g, " : ");
 		break;
 	case 5:
 		PUT(g, "(");
-		c_integer(g, depth, not);
+		c_integer(g, depth, not );
 		PUT(g, ", ");
 		break;
 	case 6:
-		if (not) {
-			c_leaf(g, not);
+		if (not ) {
+			c_leaf(g, not );
 			return;
 		}
 		PUT(g, "%s[", ONE_OF(g, "array", "bits"));
-		c_integer(g, depth, not);
+		c_integer(g, depth, not );
 		PUT(g, " & 3]");
 		return;
 	default:
-		c_binary(g, depth, not);
+		c_binary(g, depth, not );
 		return;
 	}
-	c_integer(g, depth, not);
+	c_integer(g, depth, not );
 	PUT(g, ")");
 }
 
@@ -158,7 +164,7 @@ static void c_change(struct gen *g, const char *place)
 		}
 		PUT(g, ")");
 	}
-	if (pick(g, 2)) {                             /* the value of the change takes part in more */
+	if (pick(g, 2)) { /* the value of the change takes part in more */
 		PUT(g, " %s ", ONE_OF(g, "-", "*", "<", ">=", "==", "^"));
 		c_integer(g, 1, place);
 	}
@@ -170,10 +176,11 @@ static void c_program(struct gen *g, unsigned number, bool as_c)
 	uint64_t state;
 
 	gen_begin(g, number);
-	PUT(g, "%s"
-	       "struct p { char x; long y; bool f; int low:5; unsigned high:11; unsigned wide:31; int all:32; unsigned full:32;\n"
-	       "bool flag:1; unsigned char tiny:3; long long far:20; unsigned long long big:31; short sh:9; };\n"
-	       "%s",
+	PUT(g,
+	    "%s"
+	    "struct p { char x; long y; bool f; int low:5; unsigned high:11; unsigned wide:31; int all:32; unsigned full:32;\n"
+	    "bool flag:1; unsigned char tiny:3; long long far:20; unsigned long long big:31; short sh:9; };\n"
+	    "%s",
 	    as_c ? "" : "this int n; this bool f; self long n; self bool f;\n",
 	    as_c ? "static struct { int n; bool f; } this_; static struct { long n; bool f; } self_;\n" : "");
 	for (unsigned i = 0; i < COUNT(c_types); i++)
@@ -267,9 +274,11 @@ static void integers_have_the_values_that_the_c_compiler_gives_them(void **test)
 
 #define S_PROGRAMS 60
 #define S_STATEMENTS 8
-#define S_MOST 300                            /* bytes of the longest string that is made on the way */
+#define S_MOST 300 /* bytes of the longest string that is made on the way */
 
-struct text { char s[S_MOST]; };
+struct text {
+	char s[S_MOST];
+};
 static const char *const s_names[] = { "word", "text", "this->s", "self->s", "names[1]" };
 struct model {
 	struct gen g;
@@ -354,7 +363,7 @@ static struct text s_dirname(struct text t)
 		strcpy(r.s, "/");
 		return r;
 	}
-	while (end && t.s[end - 1] == '/')            /* slashes behind, the last component, slashes before it */
+	while (end && t.s[end - 1] == '/') /* slashes behind, the last component, slashes before it */
 		end--;
 	while (end && t.s[end - 1] != '/')
 		end--;
@@ -369,17 +378,22 @@ static struct text s_dirname(struct text t)
 /* Writes a number and returns it: an edge of the string of length len, or of any. */
 static long s_number(struct model *m, long len)
 {
-	long edges[] = { 0, 0, 1, 2, 3, -1, -2, -3, len - 1, len, len + 1, -len, -len - 1, -len + 1, m->strsize - 1, m->strsize,
-			 255, 256, 1000, -1000, INT_MAX, INT_MIN + 1 };
+	long edges[] = { 0,          0,          1,        2,        3,
+			 -1,         -2,         -3,       len - 1,  len,
+			 len + 1,    -len,       -len - 1, -len + 1, m->strsize - 1,
+			 m->strsize, 255,        256,      1000,     -1000,
+			 INT_MAX,    INT_MIN + 1 };
 	long n = edges[pick(&m->g, COUNT(edges))];
 
-	PUT(&m->g, pick(&m->g, 2) ? "%ld" : "(zero + %ld)", n);        /* known to the compiler, or not */
+	PUT(&m->g, pick(&m->g, 2) ? "%ld" : "(zero + %ld)", n); /* known to the compiler, or not */
 	return n;
 }
 
 static struct text s_literal(struct model *m)
 {
-	const uint32_t lengths[] = { 0, 1, 2, 3, 7, 8, 9, 15, 16, 17, m->strsize - 2, m->strsize - 1, m->strsize, m->strsize + 3 };
+	const uint32_t lengths[] = {
+		0, 1, 2, 3, 7, 8, 9, 15, 16, 17, m->strsize - 2, m->strsize - 1, m->strsize, m->strsize + 3
+	};
 	struct text t = { "" };
 	uint32_t n = lengths[pick(&m->g, COUNT(lengths))], letters = 1 + pick(&m->g, 3);
 
@@ -517,8 +531,10 @@ static void strings_have_the_values_that_a_model_gives_them(void **test)
 		memset(m.var, 0, sizeof(m.var));
 		m.strsize = 8 * (1 + pick(&m.g, 5));
 		snprintf(name, sizeof(name), "strings-%u", n);
-		PUT(&m.g, "#pragma D option strsize=%u\nint zero; string word; string text; this string s; self string s; "
-			  "string names[int];\n", m.strsize);
+		PUT(&m.g,
+		    "#pragma D option strsize=%u\nint zero; string word; string text; this string s; self string s; "
+		    "string names[int];\n",
+		    m.strsize);
 		for (unsigned i = 0; i < S_STATEMENTS; i++) {
 			PUT(&m.g, i % 4 ? "" : "BEGIN {\n");
 			s_statement(&m, &want);

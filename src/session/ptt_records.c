@@ -22,35 +22,37 @@
 #include "ptt/decode_inline.h"
 #include "session/session_int.h"
 
-#define RECORDS_PER_TURN 16384u               /* then the caller may look at signals, and answers go out */
+#define RECORDS_PER_TURN 16384u /* then the caller may look at signals, and answers go out */
 #define OUTSTANDING_MOST 65536u
 
 /* What became of the requests of one function. */
-struct asker { uint64_t answered, given_up, open; };
-#define ASKERS 4096u                          /* of more the requests are counted together */
-#define SILENT_LEAST 16u                      /* requests without any answer that are no chance, as for 'tally report' */
+struct asker {
+	uint64_t answered, given_up, open;
+};
+#define ASKERS 4096u     /* of more the requests are counted together */
+#define SILENT_LEAST 16u /* requests without any answer that are no chance, as for 'tally report' */
 
 struct file_records {
-	struct records base;                  /* is first */
+	struct records base; /* is first */
 	/* set by file_open, then read-only */
 	struct tally_ptt *file;
 	/* set by file_start: which program each kind of record fires, or -1 */
 	int prog[RECORD_KINDS];
 	bool wanted;
 	uint32_t texts;
-	struct ptt_match *match;              /* when transactions are wanted */
+	struct ptt_match *match; /* when transactions are wanted */
 	/* where it is */
 	struct ptt_pass pass;
 	struct ptt_chunk chunk;
-	struct ptt_stream *stream;            /* of the chunk's device */
-	size_t at;                            /* bytes of the chunk that were taken */
-	struct ptt_record rec;                /* the record that is next, when `have` */
-	struct ptt_record done;               /* args of transaction */
+	struct ptt_stream *stream; /* of the chunk's device */
+	size_t at;                 /* bytes of the chunk that were taken */
+	struct ptt_record rec;     /* the record that is next, when `have` */
+	struct ptt_record done;    /* args of transaction */
 	bool have;
 	uint64_t orphans, cut, behind_gap, seconds;
-	struct map askers;                    /* by device, segment and requester */
+	struct map askers; /* by device, segment and requester */
 	struct asker others;
-	struct buf notes;                     /* what the file says of itself, until somebody listens */
+	struct buf notes; /* what the file says of itself, until somebody listens */
 };
 
 /* ---- opening ------------------------------------------------------------------- */
@@ -59,10 +61,8 @@ static const struct key {
 	const char *text;
 	uint32_t raw, time, flags;
 } keys[] = {
-	{ .text = "time=abs", .time = TALLY_PTT_TIME_ABS },
-	{ .text = "time=delta", .time = TALLY_PTT_TIME_DELTA },
-	{ .text = "format=4dw", .raw = PTT_4DW },
-	{ .text = "format=8dw", .raw = PTT_8DW },
+	{ .text = "time=abs", .time = TALLY_PTT_TIME_ABS }, { .text = "time=delta", .time = TALLY_PTT_TIME_DELTA },
+	{ .text = "format=4dw", .raw = PTT_4DW },           { .text = "format=8dw", .raw = PTT_8DW },
 	{ .text = "tag14", .flags = TALLY_PTT_TAG14 },
 };
 
@@ -95,13 +95,15 @@ static bool bad_key(const char *path, struct err *e)
 	struct buf name = { 0 };
 	bool is = false;
 
-	for (const char *comma = strchr(path, ','); comma && !is && access(path, F_OK); comma = strchr(comma + 1, ',')) {
+	for (const char *comma = strchr(path, ','); comma && !is && access(path, F_OK);
+	     comma = strchr(comma + 1, ',')) {
 		buf_clear(&name);
 		buf_put(&name, path, (size_t)(comma - path));
 		if (name.failed || access(name.p, F_OK))
 			continue;
 		is = true;
-		err_set(e, TALLY_EINVAL, "%s: no key behind a name is ,%s (keys: format=4dw format=8dw time=abs time=delta tag14)",
+		err_set(e, TALLY_EINVAL,
+			"%s: no key behind a name is ,%s (keys: format=4dw format=8dw time=abs time=delta tag14)",
 			name.p, no_key(comma + 1));
 	}
 	buf_free(&name);
@@ -151,7 +153,7 @@ static int open_file(struct file_records *r, const char *platform, struct err *e
 	if (rc >= 0)
 		return 0;
 	words = r->file ? tally_ptt_error(r->file) : tally_strerror(rc);
-	return err_set(e, (enum tally_err)-rc, "%s", words);
+	return err_set(e, (enum tally_err) - rc, "%s", words);
 }
 
 static struct file_records *file_of(const struct tally_trace *t)
@@ -233,7 +235,7 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			int rc = ptt_pass_next(&r->pass, &r->chunk, &r->stream);
 
 			if (rc < 0)
-				return trace_fail(t, (enum tally_err)-rc, "%s", tally_ptt_error(r->file));
+				return trace_fail(t, (enum tally_err) - rc, "%s", tally_ptt_error(r->file));
 			if (rc == 0)
 				return 0;
 			r->at = 0;
@@ -353,7 +355,7 @@ static int file_turn(struct tally_trace *t, int timeout_ms)
 	struct file_records *r = file_of(t);
 	int rc = r->wanted ? 0 : -TALLY_EEND;
 
-	(void)timeout_ms;                         /* there is nothing to wait for */
+	(void)timeout_ms; /* there is nothing to wait for */
 	for (uint32_t n = 0; rc >= 0 && n < RECORDS_PER_TURN && !t->over; n++) {
 		rc = r->have ? 1 : record_next(t, r);
 		if (rc == 0)
@@ -395,13 +397,18 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 		}
 	}
 	if (apart)
-		trace_note(t, "%llu requests of %llu requester%s fired no transaction: none was answered, so the answers go a way that isn't in the trace",
-			   apart, silent, silent == 1 ? "" : "s");
+		trace_note(
+			t,
+			"%llu requests of %llu requester%s fired no transaction: none was answered, so the answers go a way that isn't in the trace",
+			apart, silent, silent == 1 ? "" : "s");
 	if (all.open)
-		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)all.open, all.open == 1 ? "" : "s");
+		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)all.open,
+			   all.open == 1 ? "" : "s");
 	if (all.given_up)
-		trace_note(t, "%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
-			   (unsigned long long)all.given_up, all.given_up == 1 ? "" : "s");
+		trace_note(
+			t,
+			"%llu request%s given up (the tag was used again, or too many were open) fired no transaction",
+			(unsigned long long)all.given_up, all.given_up == 1 ? "" : "s");
 }
 
 static void report_matching(struct tally_trace *t, struct file_records *r)
@@ -409,11 +416,11 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 	ptt_match_rest(r->match, count_unanswered, r);
 	report_requests(t, r);
 	if (r->cut)
-		trace_note(t, "%llu request%s open where records are missing fired no transaction", (unsigned long long)r->cut,
-			   r->cut == 1 ? "" : "s");
+		trace_note(t, "%llu request%s open where records are missing fired no transaction",
+			   (unsigned long long)r->cut, r->cut == 1 ? "" : "s");
 	if (r->behind_gap)
-		trace_note(t, "%llu completion%s whose request may be among the missing records", (unsigned long long)r->behind_gap,
-			   r->behind_gap == 1 ? "" : "s");
+		trace_note(t, "%llu completion%s whose request may be among the missing records",
+			   (unsigned long long)r->behind_gap, r->behind_gap == 1 ? "" : "s");
 	if (r->orphans)
 		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
 			   r->orphans == 1 ? "" : "s");
@@ -426,7 +433,8 @@ static void report_time(struct tally_trace *t, const struct file_records *r)
 		bool absolute = s->o.time == PTT_TIME_ABS;
 
 		if (s->seen && !s->sure)
-			trace_note(t, "%s: times are taken as %s, on weak evidence; --on FILE,time=%s decides otherwise",
+			trace_note(t,
+				   "%s: times are taken as %s, on weak evidence; --on FILE,time=%s decides otherwise",
 				   ptt_device_name(&r->pass, d), absolute ? "absolute" : "since the record before",
 				   absolute ? "delta" : "abs");
 	}
@@ -445,12 +453,18 @@ static void file_report(struct tally_trace *t)
 		line += n + !!line[n];
 	}
 	if (r->seconds)
-		trace_note(t, "%llu record%s of packets between devices that were seen at both ports fired once for both",
+		trace_note(t,
+			   "%llu record%s of packets between devices that were seen at both ports fired once for both",
 			   (unsigned long long)r->seconds, r->seconds == 1 ? "" : "s");
 	if (r->match && r->prog[RECORD_TRANSACTION] >= 0 && !t->exited)
 		report_matching(t, r);
 }
 
 const struct records_ops file_records = {
-	.takes = file_takes, .open = file_open, .close = file_close, .start = file_start, .turn = file_turn, .report = file_report,
+	.takes = file_takes,
+	.open = file_open,
+	.close = file_close,
+	.start = file_start,
+	.turn = file_turn,
+	.report = file_report,
 };

@@ -71,8 +71,7 @@ static void prints(const struct trace *f, const char *script, const uint64_t *wa
 	}
 	drop(&r);
 }
-#define PRINTS(f, script, ...)                                                                     \
-	prints(f, script, (uint64_t[]){ __VA_ARGS__ }, COUNT(((uint64_t[]){ __VA_ARGS__ })))
+#define PRINTS(f, script, ...) prints(f, script, (uint64_t[]){ __VA_ARGS__ }, COUNT(((uint64_t[]){ __VA_ARGS__ })))
 
 /* ---- what the generator knows ------------------------------------------------------- */
 
@@ -90,8 +89,9 @@ static void classes(struct trace *f)
 {
 	const struct ptt_gen_truth *t = f->truth;
 
-	PRINTS(f, "BEGIN { a = b = c = d = 0; } tlp { a++; } p { b++; } np { c++; } cpl { d++; }"
-		  "END { printf(\"%d %d %d %d\", a, b, c, d); }",
+	PRINTS(f,
+	       "BEGIN { a = b = c = d = 0; } tlp { a++; } p { b++; } np { c++; } cpl { d++; }"
+	       "END { printf(\"%d %d %d %d\", a, b, c, d); }",
 	       RECORDS, of_class(t, TLP_P), of_class(t, TLP_NP), of_class(t, TLP_CPL));
 }
 
@@ -102,9 +102,10 @@ static void types(struct trace *f)
 
 		if (!f->truth->type[i].tlps)
 			continue;
-		snprintf(script, sizeof(script), "BEGIN { n = m = b = 0; } tlp /args[0]->type_index == %u/ { n++; b += args[0]->bytes; }"
-			 "tlp /args[0]->name == \"%s\"/ { m++; } END { printf(\"%%d %%d\", n, m); }", i,
-			 tlp_type_at(i)->name);
+		snprintf(script, sizeof(script),
+			 "BEGIN { n = m = b = 0; } tlp /args[0]->type_index == %u/ { n++; b += args[0]->bytes; }"
+			 "tlp /args[0]->name == \"%s\"/ { m++; } END { printf(\"%%d %%d\", n, m); }",
+			 i, tlp_type_at(i)->name);
 		PRINTS(f, script, f->truth->type[i].tlps, f->truth->type[i].tlps);
 	}
 }
@@ -113,10 +114,11 @@ static void latencies(struct trace *f)
 {
 	const struct ptt_gen_truth *t = f->truth;
 
-	PRINTS(f, "BEGIN { all = good = sum = low = high = first = 0; low--; } transaction { all++; }"
-		  "transaction /!args[1]->status/ { good++; sum += args[1]->latency; first += args[1]->latency_first; }"
-		  "transaction /!args[1]->status && args[1]->latency > high/ { high = args[1]->latency; }"
-		  "END { printf(\"%d %d %d %d %d\", all, good, sum, high, first); }",
+	PRINTS(f,
+	       "BEGIN { all = good = sum = low = high = first = 0; low--; } transaction { all++; }"
+	       "transaction /!args[1]->status/ { good++; sum += args[1]->latency; first += args[1]->latency_first; }"
+	       "transaction /!args[1]->status && args[1]->latency > high/ { high = args[1]->latency; }"
+	       "END { printf(\"%d %d %d %d %d\", all, good, sum, high, first); }",
 	       t->answered, t->answered - t->failed, t->latency.sum, t->latency.most, t->latency_first.sum);
 }
 
@@ -126,8 +128,10 @@ static void requesters(struct trace *f)
 		const struct ptt_gen_requester *q = &f->truth->requester[i];
 		char script[300];
 
-		snprintf(script, sizeof(script), "BEGIN { n = s = 0; } transaction /args[0]->requester == %u && "
-			 "!args[1]->status/ { n++; s += args[1]->latency; } END { printf(\"%%d %%d\", n, s); }", q->id);
+		snprintf(script, sizeof(script),
+			 "BEGIN { n = s = 0; } transaction /args[0]->requester == %u && "
+			 "!args[1]->status/ { n++; s += args[1]->latency; } END { printf(\"%%d %%d\", n, s); }",
+			 q->id);
 		PRINTS(f, script, q->latency.n, q->latency.sum);
 	}
 }
@@ -163,8 +167,9 @@ static void exit_ends_the_run_with_the_record_that_called_it(void **state)
 
 	(void)state;
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 5, .format = PTT_8DW });
-	run(&r, f.on, "BEGIN { n = 0; } tlp /n++ == 100/ { exit(7); } tlp, p, np, cpl, transaction { last = n; } "
-		      "END { printf(\"%d\", last); }");
+	run(&r, f.on,
+	    "BEGIN { n = 0; } tlp /n++ == 100/ { exit(7); } tlp, p, np, cpl, transaction { last = n; } "
+	    "END { printf(\"%d\", last); }");
 	assert_int_equal(r.rc, 0);
 	assert_int_equal(r.status, 7);
 	assert_string_equal(r.out.p, "101\n");
@@ -180,8 +185,9 @@ static void answers_keep_the_order_of_the_records(void **state)
 
 	(void)state;
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 6, .format = PTT_4DW });
-	run(&r, f.on, "tlp { printf(\"%d\\n\", args[0]->offset); @ = count(); } "
-		      "tlp /args[0]->offset % 4096 == 0/ { printa(\"%@d\\n\", @); clear(@); }");
+	run(&r, f.on,
+	    "tlp { printf(\"%d\\n\", args[0]->offset); @ = count(); } "
+	    "tlp /args[0]->offset % 4096 == 0/ { printa(\"%@d\\n\", @); clear(@); }");
 	assert_int_equal(r.rc, 0);
 	for (char *at = r.out.p; *at && *at != '\n'; n++) {
 		uint64_t offset = strtoull(at, &at, 10), counted;
@@ -196,7 +202,7 @@ static void answers_keep_the_order_of_the_records(void **state)
 		at++;
 	}
 	assert_int_equal(n, RECORDS);
-	assert_null(r.notes.p);                       /* no drops */
+	assert_null(r.notes.p); /* no drops */
 	drop(&r);
 	close_trace(&f);
 }
@@ -209,9 +215,10 @@ static void ticks_fire_in_the_time_of_the_records(void **state)
 
 	(void)state;
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 7, .format = PTT_8DW, .no_pauses = true });
-	run(&r, f.on, "BEGIN { n = wrong = start = 0; } tlp /args[0]->time == 0/ { start = timestamp; }"
-		      "tlp { wrong += timestamp != args[0]->time + start; } tick-200us { n++; }"
-		      "END { printf(\"%d %d\", n, wrong); }");
+	run(&r, f.on,
+	    "BEGIN { n = wrong = start = 0; } tlp /args[0]->time == 0/ { start = timestamp; }"
+	    "tlp { wrong += timestamp != args[0]->time + start; } tick-200us { n++; }"
+	    "END { printf(\"%d %d\", n, wrong); }");
 	assert_int_equal(r.rc, 0);
 	snprintf(want, sizeof(want), "%llu 0\n", (unsigned long long)(f.truth->now / 200000));
 	assert_string_equal(r.out.p, want);
@@ -229,9 +236,11 @@ static void what_was_not_matched_is_said(void **state)
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 8, .format = PTT_8DW, .faults = 20000 });
 	run(&r, f.on, "transaction { @ = count(); }");
 	assert_int_equal(r.rc, 0);
-	snprintf(want, sizeof(want), "%llu unanswered requests fired no transaction\n", (unsigned long long)f.truth->outstanding);
+	snprintf(want, sizeof(want), "%llu unanswered requests fired no transaction\n",
+		 (unsigned long long)f.truth->outstanding);
 	assert_non_null(strstr(r.notes.p, want));
-	snprintf(want, sizeof(want), "%llu requests given up ", (unsigned long long)(f.truth->requests - f.truth->answered - f.truth->outstanding));
+	snprintf(want, sizeof(want), "%llu requests given up ",
+		 (unsigned long long)(f.truth->requests - f.truth->answered - f.truth->outstanding));
 	assert_non_null(strstr(r.notes.p, want));
 	assert_non_null(strstr(r.notes.p, " without a request"));
 	drop(&r);
@@ -245,8 +254,9 @@ static void a_fault_in_a_clause_is_an_error_and_the_run_goes_on(void **state)
 
 	(void)state;
 	open_trace(&f, (struct ptt_gen_opts){ .seed = 9, .format = PTT_8DW });
-	run(&r, f.on, "BEGIN { n = e = 0; } ERROR { e++; } tlp { trace(1 / (args[0]->tag - args[0]->tag)); } tlp { n++; }"
-		      "END { printf(\"%d %d\", n, e); }");
+	run(&r, f.on,
+	    "BEGIN { n = e = 0; } ERROR { e++; } tlp { trace(1 / (args[0]->tag - args[0]->tag)); } tlp { n++; }"
+	    "END { printf(\"%d %d\", n, e); }");
 	assert_int_equal(r.rc, 0);
 	assert_string_equal(r.out.p, "20000 20000\n");
 	assert_non_null(strstr(r.notes.p, "(ptt:::tlp): divide-by-zero in action"));
@@ -256,8 +266,13 @@ static void a_fault_in_a_clause_is_an_error_and_the_run_goes_on(void **state)
 
 static void a_key_that_is_none_is_named(void **state)
 {
-	static const struct { const char *keys, *named; } rows[] = {
-		{ "format=5dw", "format=5dw (" }, { "foo=1,time=abs", "foo=1 (" }, { "time=abs,foo=1", "foo=1 (" }, { "", " (" },
+	static const struct {
+		const char *keys, *named;
+	} rows[] = {
+		{ "format=5dw", "format=5dw (" },
+		{ "foo=1,time=abs", "foo=1 (" },
+		{ "time=abs,foo=1", "foo=1 (" },
+		{ "", " (" },
 	};
 	char on[128], want[128];
 	struct result r;
@@ -307,7 +322,7 @@ static bool keeps(const char *expr, const struct tlp *t, const char *device)
 		fail_msg("%s: %s", expr, e.text);
 	rc = ptt_filter_keeps(f, t, device, &e);
 	assert_true(rc >= 0);
-	assert_int_equal(ptt_filter_keeps(f, t, device, &e), rc);     /* and again */
+	assert_int_equal(ptt_filter_keeps(f, t, device, &e), rc); /* and again */
 	ptt_filter_close(f);
 	return rc;
 }
@@ -349,8 +364,11 @@ static void a_filter_that_faults_keeps_nothing(void **state)
 
 static void a_filter_that_is_no_expression_is_refused(void **state)
 {
-	static const struct { const char *expr, *words; } rows[] = {
-		{ "reqester == 1", "filter: failed to resolve reqester: Unknown variable name; did you mean requester?" },
+	static const struct {
+		const char *expr, *words;
+	} rows[] = {
+		{ "reqester == 1",
+		  "filter: failed to resolve reqester: Unknown variable name; did you mean requester?" },
 		{ "tag ==", "filter: syntax error at the end" },
 		{ "(tag == 1", "filter: syntax error at the end" },
 		{ "tag ==\n == 1", "filter: syntax error near \"==\"" },

@@ -39,8 +39,7 @@ static int fail_enable(struct tally_trace *t, uint32_t probe, int rc)
 {
 	const struct d_clause *c = clause_of_probe(t, probe);
 
-	return trace_fail(t, -rc, "failed to enable '%s': Failed to enable probe",
-	                  c ? t->src[c->source].label : "");
+	return trace_fail(t, -rc, "failed to enable '%s': Failed to enable probe", c ? t->src[c->source].label : "");
 }
 
 static int open_engine(struct tally_trace *t)
@@ -144,8 +143,7 @@ static int target_watch(struct tally_trace *t)
 
 	if (rc >= 0 && t->eng->k && fd >= 0)
 		rc = k_watch_fd(t->eng->k, fd);
-	return rc < 0 ? trace_fail(t, -rc, "failed to watch the process: %s", tally_strerror(rc))
-	              : 0;
+	return rc < 0 ? trace_fail(t, -rc, "failed to watch the process: %s", tally_strerror(rc)) : 0;
 }
 
 static void note_matched(struct tally_trace *t)
@@ -162,9 +160,8 @@ static void note_matched(struct tally_trace *t)
 			buf_printf(&t->out, ",\"probes\":%u}\n", n);
 			continue;
 		}
-		trace_note(t, "%s '%s' matched %u probe%s",
-		           t->src[s].name ? "script" : "description", t->src[s].label, n,
-		           n == 1 ? "" : "s");
+		trace_note(t, "%s '%s' matched %u probe%s", t->src[s].name ? "script" : "description", t->src[s].label,
+			   n, n == 1 ? "" : "s");
 	}
 }
 
@@ -183,8 +180,7 @@ static int fire(struct tally_trace *t, uint32_t prog)
 	struct err e = { 0 };
 	int rc = t->eng->ops->fire(t->eng, prog, &e);
 
-	return rc < 0 ? trace_fail(t, -rc, "failed to fire %s: %s", probe_of(t, prog)->name, e.text)
-	              : 0;
+	return rc < 0 ? trace_fail(t, -rc, "failed to fire %s: %s", probe_of(t, prog)->name, e.text) : 0;
 }
 
 /* All probes of an arm: BEGIN or END. */
@@ -254,9 +250,7 @@ static int drain(struct tally_trace *t)
 
 	t->ring = UINT32_MAX;
 	rc = t->eng->ops->drain(t->eng, record_take, t);
-	return rc < 0 && !t->err.code
-	               ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc))
-	               : rc;
+	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc)) : rc;
 }
 
 int run_go(struct tally_trace *t)
@@ -312,8 +306,8 @@ static int fire_tick(struct tally_trace *t, const struct tick *tick)
 		done++;
 	}
 	if (n > done && !t->over && rc >= 0)
-		trace_note(t, "%llu firings of %s skipped: the tracer was late",
-		           (unsigned long long)(n - done), tick->probe->name);
+		trace_note(t, "%llu firings of %s skipped: the tracer was late", (unsigned long long)(n - done),
+			   tick->probe->name);
 	return rc;
 }
 
@@ -346,14 +340,13 @@ static int status_turn(struct tally_trace *t)
 
 static int wait_ms(const struct tally_trace *t, int timeout_ms)
 {
-	uint64_t least = t->opt.v[OPT_switchrate] < t->opt.v[OPT_statusrate] ?
-				 t->opt.v[OPT_switchrate] : t->opt.v[OPT_statusrate];
+	uint64_t least = t->opt.v[OPT_switchrate] < t->opt.v[OPT_statusrate] ? t->opt.v[OPT_switchrate] :
+									       t->opt.v[OPT_statusrate];
 	uint64_t ms = least / 1000000;
 
 	if (t->inewcomer < t->nnewcomers)
 		return 0;
-	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX)
-	                                                   : timeout_ms;
+	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX) : timeout_ms;
 }
 
 int run_work(struct tally_trace *t, int timeout_ms)
@@ -365,7 +358,8 @@ int run_work(struct tally_trace *t, int timeout_ms)
 	rc = take_newcomers(t);
 	if (rc < 0)
 		return rc;
-	rc = t->records ? t->records->ops->turn(t, wait_ms(t, timeout_ms)) : t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
+	rc = t->records ? t->records->ops->turn(t, wait_ms(t, timeout_ms)) :
+			  t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
 	if (rc == -TALLY_EEND)
 		return t->over = true;
 	if (rc < 0)
@@ -417,7 +411,7 @@ int run_stop(struct tally_trace *t)
 		trace_note(t, "kernel addresses have no names: %s", sym_kernel_hidden(t->sym));
 	if (t->sym && sym_lost(t->sym))
 		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
-		     (unsigned long long)sym_lost(t->sym));
+			   (unsigned long long)sym_lost(t->sym));
 	mappings_report(t);
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : rc;
 }

@@ -37,8 +37,7 @@ static int take_note(void *arg, const char *text, size_t n)
 
 static struct tally_trace *open_trace(struct result *r, const char *script)
 {
-	struct tally_trace_opts o = {
-	        .size = sizeof(o), .out = take_out, .note = take_note, .arg = r};
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .note = take_note, .arg = r };
 	struct tally_trace *t;
 
 	*r = (struct result){ 0 };
@@ -81,8 +80,7 @@ static void finish(struct tally_trace *t)
 }
 
 /* Faults once per page, all at one instruction: a sanitizer's own accesses would be faults too. */
-__attribute__((noinline, no_sanitize("address"))) static void touch(volatile char *p, size_t pages,
-                                                                    size_t size)
+__attribute__((noinline, no_sanitize("address"))) static void touch(volatile char *p, size_t pages, size_t size)
 {
 	for (size_t i = 0; i < pages; i++)
 		p[i * size] = 1;
@@ -91,8 +89,7 @@ __attribute__((noinline, no_sanitize("address"))) static void touch(volatile cha
 static void make_faults(void)
 {
 	size_t size = sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-	               0);
+	char *p = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	madvise(p, PAGES * size, MADV_NOHUGEPAGE);
@@ -104,10 +101,8 @@ static char *from_touch(const char *clause)
 {
 	static char script[1024];
 
-	snprintf(script, sizeof(script),
-	         "cpc:::page_faults-user-1 /pid == %d && arg1 >= %llu && arg1 < %llu/ %s", getpid(),
-	         (unsigned long long)(uintptr_t)touch, (unsigned long long)(uintptr_t)touch + 256,
-	         clause);
+	snprintf(script, sizeof(script), "cpc:::page_faults-user-1 /pid == %d && arg1 >= %llu && arg1 < %llu/ %s",
+		 getpid(), (unsigned long long)(uintptr_t)touch, (unsigned long long)(uintptr_t)touch + 256, clause);
 	return script;
 }
 
@@ -199,8 +194,7 @@ static void the_function_of_a_user_address_is_named(void **state)
 static void a_command_is_traced_to_its_end(void **state)
 {
 	struct result r;
-	struct tally_trace *t = open_trace(
-	        &r, "cpc:::page_faults-all-1 /pid == $target/ { @[execname] = count(); }");
+	struct tally_trace *t = open_trace(&r, "cpc:::page_faults-all-1 /pid == $target/ { @[execname] = count(); }");
 
 	(void)state;
 	assert_int_equal(tally_trace_command(t, "sh -c 'exit 6'"), 0);
@@ -227,8 +221,7 @@ static void a_command_that_does_not_exist_has_the_shells_status(void **state)
 static void begin_and_end_frame_a_run(void **state)
 {
 	struct result r;
-	struct tally_trace *t = open_trace(
-	        &r, "BEGIN { printf(\"a\"); } END { printf(\"b\"); } tick-1ms { exit(2); }");
+	struct tally_trace *t = open_trace(&r, "BEGIN { printf(\"a\"); } END { printf(\"b\"); } tick-1ms { exit(2); }");
 
 	(void)state;
 	start(t);
@@ -246,10 +239,9 @@ static void printed_rounds_add_up_while_probes_fire(void **state)
 	long sum = 0;
 
 	(void)state;
-	snprintf(
-	        script, sizeof(script),
-	        "%s tick-1ms { printa(\"%%@d\\n\", @); clear(@); } END { printa(\"%%@d\\n\", @); }",
-	        from_touch("{ @ = count(); }"));
+	snprintf(script, sizeof(script),
+		 "%s tick-1ms { printa(\"%%@d\\n\", @); clear(@); } END { printa(\"%%@d\\n\", @); }",
+		 from_touch("{ @ = count(); }"));
 	t = run_exactly(&r, script, 20);
 	for (s = r.out.p; s && *s && *s != '\n'; s = strchr(s, '\n') + 1)
 		sum += atol(s);
@@ -286,6 +278,6 @@ int main(void)
 	};
 
 	if (may_trace(NULL))
-		return 0;                         /* said why */
+		return 0; /* said why */
 	return cmocka_run_group_tests_name("session: runs in the kernel", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ enum option {
 	NOPTIONS,
 };
 struct options {
-	uint64_t v[NOPTIONS];                 /* bytes, ns, numbers, 0 or 1 */
+	uint64_t v[NOPTIONS]; /* bytes, ns, numbers, 0 or 1 */
 };
 void options_init(struct options *o);
 /* -TALLY_EINVAL with dtrace(1)'s words in e. value NULL: a flag. */
@@ -49,26 +49,26 @@ struct engine;
 struct engine_ops {
 	void (*close)(struct engine *g);
 	struct maps (*maps)(struct engine *g);
-	bool (*exited)(struct engine *g, int *status);           /* whether exit() ran, and its argument */
-	int (*fire)(struct engine *g, uint32_t prog, struct err *e);      /* one firing of a class IMG_TEST program */
+	bool (*exited)(struct engine *g, int *status);               /* whether exit() ran, and its argument */
+	int (*fire)(struct engine *g, uint32_t prog, struct err *e); /* one firing of a class IMG_TEST program */
 	int (*attach)(struct engine *g, uint32_t prog, const struct k_event *ev, struct err *e);
-	int (*timer)(struct engine *g, uint64_t period_ns, struct err *e);        /* its number, from 0 */
+	int (*timer)(struct engine *g, uint64_t period_ns, struct err *e); /* its number, from 0 */
 	uint64_t (*timer_fired)(struct engine *g, int timer);
-	int (*start)(struct engine *g, struct err *e);           /* attached events and timers */
+	int (*start)(struct engine *g, struct err *e); /* attached events and timers */
 	int (*stop)(struct engine *g);
-	int (*wait)(struct engine *g, int timeout_ms);           /* -TALLY_EEND: nothing can happen any more */
+	int (*wait)(struct engine *g, int timeout_ms); /* -TALLY_EEND: nothing can happen any more */
 	int (*drain)(struct engine *g, record_sink *sink, void *arg);
 	/* For records, in the vm alone: the clock goes to that many ns after the start, or to the next timer, which
 	 * returns 0; and one firing with the record as context. */
 	int (*advance)(struct engine *g, uint64_t ns);
-	uint64_t (*next)(struct engine *g);                      /* when the next timer is due, in the same ns; UINT64_MAX: none */
+	uint64_t (*next)(struct engine *g); /* when the next timer is due, in the same ns; UINT64_MAX: none */
 	int (*record)(struct engine *g, uint32_t prog, const void *ctx, uint32_t n, struct err *e);
 };
 struct engine {
 	const struct engine_ops *ops;
-	struct k_run *k;                      /* the kernel's engine: for what only a kernel has; else NULL */
+	struct k_run *k; /* the kernel's engine: for what only a kernel has; else NULL */
 };
-struct engine_kind {                          /* what generated code must know before an engine opens */
+struct engine_kind { /* what generated code must know before an engine opens */
 	const struct bpf_arch *(*arch)(void);
 	uint32_t (*ncpus)(void);
 	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e);
@@ -76,9 +76,9 @@ struct engine_kind {                          /* what generated code must know b
 extern const struct engine_kind engine_kernel, engine_vm;
 
 /* ---- a source of records: files of packets, hypervisors ---------------------------- */
-struct records {                              /* what a source's own struct begins with */
+struct records { /* what a source's own struct begins with */
 	const struct records_ops *ops;
-	struct hv_line *line;                 /* to a hypervisor; NULL: a file */
+	struct hv_line *line; /* to a hypervisor; NULL: a file */
 	struct sun4v_client *sun4v;
 };
 struct records_ops {
@@ -87,49 +87,49 @@ struct records_ops {
 	 * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOTSUP, -TALLY_ENOMEM. */
 	int (*open)(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e);
 	void (*close)(struct records *r);
-	int (*start)(struct tally_trace *t);  /* after the programs are loaded */
+	int (*start)(struct tally_trace *t); /* after the programs are loaded */
 	/* Fires what a bounded number of records fire. 0: go on, maybe with a tick; -TALLY_EEND: there are no more. */
 	int (*turn)(struct tally_trace *t, int timeout_ms);
-	void (*report)(struct tally_trace *t);        /* what it did not give */
+	void (*report)(struct tally_trace *t); /* what it did not give */
 };
 extern const struct records_ops file_records, hv_records;
 /* The program of that number fires with these n bytes as its context, unless the run is over. */
 int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint32_t n);
 
 /* ---- aggregations -------------------------------------------------------------- */
-#define AGG_WORDS 4                           /* most words of a value */
+#define AGG_WORDS 4 /* most words of a value */
 
 /* One key, merged over CPUs. */
 struct cell {
 	const uint8_t *key;
-	uint64_t raw[AGG_WORDS];              /* as the map has it */
-	uint64_t shown[AGG_WORDS];            /* raw and bias */
-	bool in_map, gone;                    /* gone: truncated since */
-	uint32_t row;                         /* of the view that was made of the snapshot */
+	uint64_t raw[AGG_WORDS];   /* as the map has it */
+	uint64_t shown[AGG_WORDS]; /* raw and bias */
+	bool in_map, gone;         /* gone: truncated since */
+	uint32_t row;              /* of the view that was made of the snapshot */
 };
 struct snapshot {
 	struct arena arena;
-	struct map index;                     /* key -> cell number + 1 */
+	struct map index; /* key -> cell number + 1 */
 	struct cell *cell;
 	uint32_t n, cap;
 };
-struct bias {                                 /* what is added to the map's value: see snapshot.c */
+struct bias { /* what is added to the map's value: see snapshot.c */
 	uint64_t w[AGG_WORDS];
-	bool hidden;                          /* no row while the sum is zero */
+	bool hidden; /* no row while the sum is zero */
 };
 struct agg_state {
 	/* set by aggs_open, then read-only */
 	const struct d_agg *def;
 	const struct img_map *map;
-	uint32_t imap, words;                 /* map's index in the image; words of a value */
+	uint32_t imap, words; /* map's index in the image; words of a value */
 	/* the session's thread */
 	int64_t normal;
-	bool printed;                         /* by a printa() */
-	struct map bias;                      /* key -> struct bias *, NULL where it was dropped */
-	uint32_t nbias;                       /* that are not NULL */
-	struct snapshot *snap;                /* what the current record sees, or NULL */
+	bool printed;          /* by a printa() */
+	struct map bias;       /* key -> struct bias *, NULL where it was dropped */
+	uint32_t nbias;        /* that are not NULL */
+	struct snapshot *snap; /* what the current record sees, or NULL */
 };
-int snapshot_take(struct tally_trace *t, struct agg_state *s);    /* into s->snap, unless it is there */
+int snapshot_take(struct tally_trace *t, struct agg_state *s); /* into s->snap, unless it is there */
 void snapshot_drop(struct agg_state *s);
 int snapshot_clear(struct tally_trace *t, struct agg_state *s);
 /* Removes the cells of the rows that are marked. */
@@ -140,22 +140,22 @@ void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
 
 int aggs_open(struct tally_trace *t);
 void aggs_close(struct tally_trace *t);
-void aggs_forget(struct tally_trace *t);              /* the record that saw the snapshots is done */
+void aggs_forget(struct tally_trace *t); /* the record that saw the snapshots is done */
 int aggs_printa(struct tally_trace *t, const struct d_action *a);
 int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
-int aggs_print_rest(struct tally_trace *t);           /* at exit */
+int aggs_print_rest(struct tally_trace *t); /* at exit */
 int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
 
 /* ---- the trace -------------------------------------------------------------------- */
 enum stage { ST_OPEN, ST_COMPILED, ST_RUNNING, ST_STOPPED };
 
 struct source {
-	char *name;                           /* file, or NULL: a description */
+	char *name; /* file, or NULL: a description */
 	char *text;
 	size_t n;
-	char *label;                          /* as messages name it: the file, or the text up to '{', '/' or ';' */
-	bool is_probe;                        /* of tally_trace_probe() */
+	char *label;   /* as messages name it: the file, or the text up to '{', '/' or ';' */
+	bool is_probe; /* of tally_trace_probe() */
 };
 struct tick {
 	uint32_t prog;
@@ -175,43 +175,47 @@ struct tally_trace {
 
 	/* what was asked for, until compile */
 	struct options opt;
-	struct source *src;   uint32_t nsrc, capsrc;
-	char **arg;           uint32_t narg, caparg;    /* [0] is the script */
+	struct source *src;
+	uint32_t nsrc, capsrc;
+	char **arg;
+	uint32_t narg, caparg; /* [0] is the script */
 	bool *arg_used;
 	char *command, *dump;
-	int pid;                              /* -p, else 0 */
-	char macro[32];                       /* text of the last number that a macro asked for */
+	int pid;        /* -p, else 0 */
+	char macro[32]; /* text of the last number that a macro asked for */
 
 	/* compiled */
 	struct probes *probes;
 	struct d_unit *unit;
-	const struct d_program *prog;         /* of unit */
+	const struct d_program *prog; /* of unit */
 	struct bpf_image *img;
 
 	/* running */
 	enum stage stage;
 	struct engine *eng;
-	struct records *records;              /* of --on FILE or a hypervisor's, else NULL: from then on */
-	struct symbols *sym;                  /* opened by the first symbol */
-	struct agg_state *agg;                /* one per prog->agg */
-	struct tick *tick;    uint32_t nticks, captick;
+	struct records *records; /* of --on FILE or a hypervisor's, else NULL: from then on */
+	struct symbols *sym;     /* opened by the first symbol */
+	struct agg_state *agg;   /* one per prog->agg */
+	struct tick *tick;
+	uint32_t nticks, captick;
 	struct k_child child;
 	bool has_child, child_ended;
-	int pidfd;                            /* of -p, else -1 */
-	struct lease *lease;                  /* of hardware counters, while events are attached; else NULL */
+	int pidfd;           /* of -p, else -1 */
+	struct lease *lease; /* of hardware counters, while events are attached; else NULL */
 	bool over, exited;
 	int status, child_status;
-	uint64_t turn_ns;                     /* when drops and CPUs are looked at next */
-	uint64_t watched_ns;                  /* since when mappings that go are told; 0: nobody tells of them */
-	uint32_t ring;                        /* whose records are carried out; UINT32_MAX: of none yet */
-	uint32_t *newcomer, nnewcomers, inewcomer;      /* processes whose mappings are still to be read */
-	struct img_drops *drops;              /* what was reported, per CPU */
+	uint64_t turn_ns;                          /* when drops and CPUs are looked at next */
+	uint64_t watched_ns;                       /* since when mappings that go are told; 0: nobody tells of them */
+	uint32_t ring;                             /* whose records are carried out; UINT32_MAX: of none yet */
+	uint32_t *newcomer, nnewcomers, inewcomer; /* processes whose mappings are still to be read */
+	struct img_drops *drops;                   /* what was reported, per CPU */
 
 	/* answers */
 	struct buf out, tmp, data;
-	bool heading;                         /* CPU ID FUNCTION:NAME was printed */
-	struct arena rec;                     /* what the values of one record point to */
-	struct lost *lost;    uint32_t nlost, caplost;
+	bool heading;     /* CPU ID FUNCTION:NAME was printed */
+	struct arena rec; /* what the values of one record point to */
+	struct lost *lost;
+	uint32_t nlost, caplost;
 	struct err err, why;
 };
 
@@ -220,10 +224,10 @@ struct tally_trace {
 int trace_flush_some(struct tally_trace *t);
 /* A line of what dtrace(1) prints on stderr; in JSON {"type":"note","text":...} among the answers. */
 void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void trace_note_buf(struct tally_trace *t, struct buf *text);     /* and frees it */
+void trace_note_buf(struct tally_trace *t, struct buf *text); /* and frees it */
 int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int trace_nomem(struct tally_trace *t);
-void json_probe(struct buf *to, const char *key, const struct probe *p);  /* "key":"prov:mod:func:name" */
+void json_probe(struct buf *to, const char *key, const struct probe *p); /* "key":"prov:mod:func:name" */
 void probe_text(struct buf *to, const struct probe *p);
 
 static inline bool is_quiet(const struct tally_trace *t)
@@ -238,14 +242,14 @@ static inline bool is_guarded(const struct tally_trace *t)
 }
 
 /* ---- compile.c ------------------------------------------------------------------------ */
-int compile_sources(struct tally_trace *t);           /* to t->prog */
-int compile_image(struct tally_trace *t);             /* to t->img */
-int open_probes(struct tally_trace *t);               /* to t->probes */
+int compile_sources(struct tally_trace *t); /* to t->prog */
+int compile_image(struct tally_trace *t);   /* to t->img */
+int open_probes(struct tally_trace *t);     /* to t->probes */
 void compile_undo(struct tally_trace *t);
-int child_ready(struct tally_trace *t);               /* forks the command of -c, stopped */
+int child_ready(struct tally_trace *t); /* forks the command of -c, stopped */
 const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe);
-int image_map(const struct tally_trace *t, uint8_t use, uint32_t id);      /* index, or -1 */
-static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus)      /* what a look-up fills in */
+int image_map(const struct tally_trace *t, uint8_t use, uint32_t id); /* index, or -1 */
+static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus) /* what a look-up fills in */
 {
 	return (size_t)ncpus * ((value_size + 7) & ~7u);
 }
@@ -254,9 +258,9 @@ static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus)      /* wh
 int run_go(struct tally_trace *t);
 int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
-int run_learn_mappings(struct tally_trace *t);        /* before user addresses are named */
-void run_undo(struct tally_trace *t);                 /* back to compiled: _go can be tried again */
-void run_close(struct tally_trace *t);                /* and lets go of the process or command */
+int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
+void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
+void run_close(struct tally_trace *t);         /* and lets go of the process or command */
 
 /* ---- hand_over.c -------------------------------------------------------------------------- */
 record_sink record_take;
@@ -269,10 +273,11 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 		bool in_key, struct an_value **ret);
 
 /* ---- losses.c ------------------------------------------------------------------------------- */
-int drops_report(struct tally_trace *t);              /* what came since the last call */
-int losses_take(struct tally_trace *t);               /* once, after the events were stopped */
+int drops_report(struct tally_trace *t); /* what came since the last call */
+int losses_take(struct tally_trace *t);  /* once, after the events were stopped */
 void losses_report(struct tally_trace *t);
-void mappings_report(struct tally_trace *t);          /* user addresses that have no name because nobody could see their mapping */
+void mappings_report(
+	struct tally_trace *t); /* user addresses that have no name because nobody could see their mapping */
 
 /* ---- list.c ----------------------------------------------------------------------------------- */
 int list_probes(struct tally_trace *t, bool verbose);

@@ -20,8 +20,8 @@ struct result {
 };
 struct ask {
 	const char *script;
-	const char *file;                     /* name of the source; NULL: -n */
-	const char *options[6];               /* "name=value" */
+	const char *file;       /* name of the source; NULL: -n */
+	const char *options[6]; /* "name=value" */
 	enum tally_form form;
 	char *const *argv;
 	int argc;
@@ -77,8 +77,12 @@ static int run(struct tally_trace *t, const struct ask *a)
 /* A whole run; *keep: the trace stays open for what comes after. */
 static void ask_keep(const struct ask *a, struct result *r, struct tally_trace **keep)
 {
-	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .note = take_note, .arg = r,
-				      .form = a->form, .flags = TALLY_TRACE_VM };
+	struct tally_trace_opts o = { .size = sizeof(o),
+				      .out = take_out,
+				      .note = take_note,
+				      .arg = r,
+				      .form = a->form,
+				      .flags = TALLY_TRACE_VM };
 	struct tally_trace *t;
 
 	*r = (struct result){ 0 };
@@ -140,10 +144,9 @@ static void records_have_a_heading_and_a_prefix(void **state)
 	(void)state;
 	ask_keep(&a, &r, NULL);
 	assert_string_equal(r.error, "");
-	assert_string_equal(text_of(&r.out),
-			    "CPU     ID                    FUNCTION:NAME\n"
-			    "  0      1                           :BEGIN "
-			    "         42  hi                               \n\n");
+	assert_string_equal(text_of(&r.out), "CPU     ID                    FUNCTION:NAME\n"
+					     "  0      1                           :BEGIN "
+					     "         42  hi                               \n\n");
 	assert_string_equal(text_of(&r.notes), "description 'BEGIN ' matched 1 probe\n");
 	assert_int_equal(r.status, 7);
 	done(&r);
@@ -182,8 +185,10 @@ static void matched_counts_the_probes_of_each_source(void **state)
 
 static void faults_are_reported_and_end_the_clause(void **state)
 {
-	const struct ask a = { .script = "BEGIN\n{ x = 0; printf(\"before \"); trace(1 / x); }\nBEGIN { printf(\"next\"); }",
-			       .options = { "quiet" } };
+	const struct ask a = {
+		.script = "BEGIN\n{ x = 0; printf(\"before \"); trace(1 / x); }\nBEGIN { printf(\"next\"); }",
+		.options = { "quiet" }
+	};
 	struct result r;
 
 	(void)state;
@@ -197,7 +202,8 @@ static void faults_are_reported_and_end_the_clause(void **state)
 
 static void error_clauses_run_on_a_fault(void **state)
 {
-	const struct ask a = { .script = "int x; BEGIN { trace(1 / x); } ERROR { printf(\"fault %d\", arg4); exit(9); }",
+	const struct ask a = { .script =
+				       "int x; BEGIN { trace(1 / x); } ERROR { printf(\"fault %d\", arg4); exit(9); }",
 			       .options = { "quiet" } };
 	struct result r;
 
@@ -301,7 +307,8 @@ static void trunc_keeps_the_highest_or_the_lowest(void **state)
 	expect(FILL "trunc(@, 2); }", "\n        2               20\n        3               30\n");
 	expect(FILL "trunc(@, -1); }", "\n        1               10\n");
 	expect(FILL "trunc(@); }", "\n");
-	expect(FILL "trunc(@, 9); }", "\n        1               10\n        2               20\n        3               30\n");
+	expect(FILL "trunc(@, 9); }",
+	       "\n        1               10\n        2               20\n        3               30\n");
 	expect("BEGIN { @ = sum(10); trunc(@); printa(\"%@d\\n\", @); }", "\n");
 #undef FILL
 }
@@ -358,7 +365,8 @@ static void printed_rounds_add_up(void **state)
 	const struct ask a = {
 		.script = "tick-1ms { i++; @[i % 7] = sum(i); } tick-13ms { printa(\"%d %@d\\n\", @); clear(@); }"
 			  "tick-1s { exit(0); } END { printa(\"%d %@d\\n\", @); printf(\"total %d\", i); }",
-		.options = { "quiet" } };
+		.options = { "quiet" }
+	};
 	struct result r;
 	long sum = 0, n;
 	char *s;
@@ -383,7 +391,8 @@ static void sorting_options_are_honoured(void **state)
 
 	(void)state;
 	ask_keep(&a, &r, NULL);
-	assert_string_equal(text_of(&r.out), "\n        3               10\n        2               20\n        1               30\n");
+	assert_string_equal(text_of(&r.out),
+			    "\n        3               10\n        2               20\n        1               30\n");
 	done(&r);
 }
 
@@ -430,7 +439,8 @@ static int stop_walk(void *arg, const struct tally_row *r)
 static void walk_gives_each_row(void **state)
 {
 	const struct ask a = { .script = "BEGIN { @a[\"x\", 1] = sum(5); @a[\"y\", -2] = sum(4);"
-					 "@q = quantize(9); @q = quantize(-1); }", .options = { "quiet" } };
+					 "@q = quantize(9); @q = quantize(-1); }",
+			       .options = { "quiet" } };
 	struct tally_trace *t;
 	struct buf b = { 0 };
 	struct result r;
@@ -451,26 +461,30 @@ static void walk_gives_each_row(void **state)
 
 static void json_is_an_object_a_line(void **state)
 {
-	const struct ask a = { .script = "BEGIN { trace(42); trace(\"a\\\"b\"); printf(\"x%d\", 1); @[\"k\"] = count(); }",
-			       .form = TALLY_JSON };
+	const struct ask a = {
+		.script = "BEGIN { trace(42); trace(\"a\\\"b\"); printf(\"x%d\", 1); @[\"k\"] = count(); }",
+		.form = TALLY_JSON
+	};
 	struct result r;
 
 	(void)state;
 	ask_keep(&a, &r, NULL);
 	assert_string_equal(r.error, "");
 	assert_string_equal(text_of(&r.notes), "");
-	assert_string_equal(text_of(&r.out),
-			    "{\"type\":\"matched\",\"source\":\"BEGIN \",\"probes\":1}\n"
-			    "{\"type\":\"printf\",\"text\":\"x1\"}\n"
-			    "{\"type\":\"record\",\"cpu\":0,\"id\":1,\"probe\":\"dtrace:::BEGIN\",\"data\":[42,\"a\\\"b\"]}\n"
-			    "{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"count\",\"keys\":[\"k\"],\"value\":1}\n");
+	assert_string_equal(
+		text_of(&r.out),
+		"{\"type\":\"matched\",\"source\":\"BEGIN \",\"probes\":1}\n"
+		"{\"type\":\"printf\",\"text\":\"x1\"}\n"
+		"{\"type\":\"record\",\"cpu\":0,\"id\":1,\"probe\":\"dtrace:::BEGIN\",\"data\":[42,\"a\\\"b\"]}\n"
+		"{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"count\",\"keys\":[\"k\"],\"value\":1}\n");
 	done(&r);
 }
 
 static void folded_keeps_aggregations_alone(void **state)
 {
 	const struct ask a = { .script = "BEGIN { trace(42); @[\"k\"] = count(); printa(@); }",
-			       .form = TALLY_FOLDED, .options = { "quiet" } };
+			       .form = TALLY_FOLDED,
+			       .options = { "quiet" } };
 	struct result r;
 
 	(void)state;
@@ -560,8 +574,10 @@ static void every_option_has_a_line_of_help(void **state)
 static void arguments_reach_the_script(void **state)
 {
 	char *argv[] = { "12", "word" };
-	struct ask a = { .script = "BEGIN { printf(\"%d %s %s\\n\", $1, $$2, $$0); }", .options = { "quiet" },
-			 .argv = argv, .argc = 2 };
+	struct ask a = { .script = "BEGIN { printf(\"%d %s %s\\n\", $1, $$2, $$0); }",
+			 .options = { "quiet" },
+			 .argv = argv,
+			 .argc = 2 };
 	struct result r;
 
 	(void)state;
@@ -592,7 +608,10 @@ static void calls_out_of_order_change_nothing(void **state)
 
 static void options_of_a_newer_caller_must_be_zero(void **state)
 {
-	struct { struct tally_trace_opts o; uint64_t more; } x = { .o = { .size = sizeof(x) } };
+	struct {
+		struct tally_trace_opts o;
+		uint64_t more;
+	} x = { .o = { .size = sizeof(x) } };
 	struct tally_trace *t;
 
 	(void)state;
@@ -659,12 +678,13 @@ static void the_class_of_a_cpc_probe_is_cpu(void **state)
 	assert_int_equal(tally_trace_open(&t, &o), 0);
 	assert_int_equal(tally_trace_source(t, NULL, text, strlen(text)), 0);
 	assert_int_equal(tally_trace_list(t, true), 0);
-	assert_non_null(strstr(text_of(&r.out),
-			       "\n\n\tProbe Description Attributes\n"
-			       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: CPU\n"
-			       "\n\tArgument Attributes\n"
-			       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: Common\n"
-			       "\n\tArgument Types\n\t\tNone\n"));
+	assert_non_null(
+		strstr(text_of(&r.out),
+		       "\n\n\tProbe Description Attributes\n"
+		       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: CPU\n"
+		       "\n\tArgument Attributes\n"
+		       "\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: Common\n"
+		       "\n\tArgument Types\n\t\tNone\n"));
 	tally_trace_close(t);
 	done(&r);
 }

@@ -36,8 +36,7 @@ static void add_extreme(uint8_t fn, uint64_t *a, const uint64_t *b)
 {
 	if (!b[1])
 		return;
-	if (!a[1] ||
-	    (fn == AGG_MIN ? (int64_t)b[0] < (int64_t)a[0] : (int64_t)b[0] > (int64_t)a[0]))
+	if (!a[1] || (fn == AGG_MIN ? (int64_t)b[0] < (int64_t)a[0] : (int64_t)b[0] > (int64_t)a[0]))
 		a[0] = b[0];
 	a[1] = 1;
 }
@@ -85,8 +84,7 @@ static struct bias *bias_get(const struct agg_state *s, const void *key)
 }
 
 /* Sets it to -value (clear) or to value; NULL value: to nothing. */
-static int bias_set(struct agg_state *s, const void *key, const uint64_t *value, bool negative,
-                    bool hidden)
+static int bias_set(struct agg_state *s, const void *key, const uint64_t *value, bool negative, bool hidden)
 {
 	void **slot = map_at(&s->bias, key, s->map->key_size);
 	struct bias *b;
@@ -241,8 +239,8 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 	if (!s->snap)
 		return -TALLY_ENOMEM;
 	if (t->eng->k)
-		k_quiet(t->eng->k, true);         /* so that no other CPU loses firings */
-	rc = s->map ? read_map(t, s) : 0;   /* no map: nothing adds to it */
+		k_quiet(t->eng->k, true); /* so that no other CPU loses firings */
+	rc = s->map ? read_map(t, s) : 0; /* no map: nothing adds to it */
 	if (t->eng->k)
 		k_quiet(t->eng->k, false);
 	if (rc >= 0)
@@ -333,14 +331,12 @@ int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
 
 		if (c->gone || !rows[c->row])
 			continue;
-		rc = !c->in_map                        ? -TALLY_EEND
-		     : s->map->type == IMG_PERCPU_HASH ? take_cell(t, s, c)
-		                                       : -TALLY_ENOTSUP;
+		rc = !c->in_map ? -TALLY_EEND : s->map->type == IMG_PERCPU_HASH ? take_cell(t, s, c) : -TALLY_ENOTSUP;
 		if (rc == -TALLY_EEND) {
 			bias_drop(s, c->key);
 			rc = 0;
 		} else if (rc < 0 && rc != -TALLY_ENOMEM) {
-			rc = hide_cell(t, s, c);  /* it stays in the map */
+			rc = hide_cell(t, s, c); /* it stays in the map */
 		}
 		c->gone = true;
 	}

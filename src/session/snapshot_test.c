@@ -14,22 +14,24 @@
 #include <string.h>
 #include <cmocka.h>
 
-
 #define CPUS 2
 #define KEYS 8
 
 struct fake {
 	struct engine base;
-	struct { bool used; uint64_t v[CPUS][AGG_WORDS]; } e[KEYS];
+	struct {
+		bool used;
+		uint64_t v[CPUS][AGG_WORDS];
+	} e[KEYS];
 	uint32_t words;
 	uint64_t fired; /* firings so far: each adds 1, and `fired`, and its square */
-	bool still;                           /* nothing fires */
+	bool still;     /* nothing fires */
 };
 
 static void fire(struct fake *f, uint64_t key)
 {
 	uint64_t *v = f->e[key].v[f->fired % CPUS], x = ++f->fired;
-	uint64_t square = x << 40;            /* large, so that low words carry */
+	uint64_t square = x << 40; /* large, so that low words carry */
 
 	f->e[key].used = true;
 	v[0] += 1;
@@ -65,8 +67,7 @@ static int fake_update(void *maps, uint32_t map, const void *key, const void *va
 
 	(void)map;
 	for (int cpu = 0; cpu < CPUS; cpu++)
-		memcpy(f->e[*(const uint64_t *)key].v[cpu],
-		       (const uint64_t *)value + cpu * f->words, f->words * 8);
+		memcpy(f->e[*(const uint64_t *)key].v[cpu], (const uint64_t *)value + cpu * f->words, f->words * 8);
 	return 0;
 }
 
@@ -79,7 +80,7 @@ static int fake_take(void *maps, uint32_t map, const void *key, void *value)
 
 	if (rc < 0)
 		return rc;
-	f->still = true;                          /* look-up and removal are one step */
+	f->still = true; /* look-up and removal are one step */
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		memcpy((uint64_t *)value + cpu * f->words, f->e[k].v[cpu], f->words * 8);
 	memset(&f->e[k], 0, sizeof(f->e[k]));
@@ -120,10 +121,9 @@ struct fixture {
 
 static void set_up(struct fixture *x, uint8_t fn, uint32_t words, uint8_t type)
 {
-	*x = (struct fixture){
-	        .fake = {.base.ops = &fake_ops, .words = words},
-	        .def = {.name = "", .fn = fn, .key_size = 8},
-	        .map = {.type = type, .key_size = 8, .value_size = words * 8, .max_entries = KEYS}};
+	*x = (struct fixture){ .fake = { .base.ops = &fake_ops, .words = words },
+			       .def = { .name = "", .fn = fn, .key_size = 8 },
+			       .map = { .type = type, .key_size = 8, .value_size = words * 8, .max_entries = KEYS } };
 	x->t.eng = &x->fake.base;
 	x->s = (struct agg_state){ .def = &x->def, .map = &x->map, .words = words, .normal = 1 };
 }
@@ -204,7 +204,7 @@ static void printing_and_truncating_adds_up(uint8_t fn, uint32_t words, uint8_t 
 			struct cell *c = &x.s.snap->cell[i];
 
 			c->row = (*(const uint64_t *)c->key + round) & 1;
-			if (!c->gone && even[c->row])     /* printed, as it goes now */
+			if (!c->gone && even[c->row]) /* printed, as it goes now */
 				agg_add(fn, sum, c->shown, false);
 		}
 		go_on(&x.fake);
@@ -253,8 +253,7 @@ static void cleared_keys_stay_and_truncated_keys_go(void **state)
 static void extremes_merge_what_was_set(void **state)
 {
 	uint64_t least[AGG_WORDS] = { 0 }, most[AGG_WORDS] = { 0 };
-	const uint64_t unset[AGG_WORDS] = {0}, minus[AGG_WORDS] = {-5ull, 1},
-	               plus[AGG_WORDS] = {7, 1};
+	const uint64_t unset[AGG_WORDS] = { 0 }, minus[AGG_WORDS] = { -5ull, 1 }, plus[AGG_WORDS] = { 7, 1 };
 
 	(void)state;
 	agg_add(AGG_MIN, least, plus, false);

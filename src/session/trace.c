@@ -13,11 +13,12 @@
 #include "session/session_int.h"
 
 #ifndef TALLY_VERSION
-#define TALLY_VERSION "unknown"               /* the Makefile says it */
+#define TALLY_VERSION "unknown" /* the Makefile says it */
 #endif
 #define FLUSH_BYTES (64u << 10)
-#define KNOWN_FLAGS (TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-		     TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS)
+#define KNOWN_FLAGS                                                                              \
+	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
+	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
@@ -47,7 +48,7 @@ void trace_note_buf(struct tally_trace *t, struct buf *b)
 		buf_json_str(&t->out, b->p, b->n);
 		buf_puts(&t->out, "}\n");
 	} else if (t->o.note) {
-		(void)trace_flush(t);             /* what came before is seen before */
+		(void)trace_flush(t); /* what came before is seen before */
 		(void)t->o.note(t->o.arg, b->p, b->n);
 	}
 	buf_free(b);
@@ -165,8 +166,7 @@ static int enter(struct tally_trace *t, enum stage least, enum stage most)
 	t->err.code = t->why.code = 0;
 	t->err.text[0] = t->why.text[0] = '\0';
 	if (t->stage < least || t->stage > most)
-		return trace_fail(t, TALLY_ESTATE,
-		                  "a call that is not possible in this state of the trace");
+		return trace_fail(t, TALLY_ESTATE, "a call that is not possible in this state of the trace");
 	return 0;
 }
 
@@ -199,8 +199,7 @@ static char *copy_n(const char *s, size_t n)
 	return p;
 }
 
-static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n,
-                      bool is_probe)
+static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n, bool is_probe)
 {
 	struct source *s;
 	int rc = enter(t, ST_OPEN, ST_OPEN);
@@ -214,9 +213,7 @@ static int add_source(struct tally_trace *t, const char *name, const char *text,
 	s->text = copy_n(text, n);
 	s->n = n;
 	s->name = name ? mem_strdup(name) : NULL;
-	s->label = name      ? mem_strdup(name)
-	           : s->text ? copy_n(s->text, strcspn(s->text, "{/;"))
-	                     : NULL;
+	s->label = name ? mem_strdup(name) : s->text ? copy_n(s->text, strcspn(s->text, "{/;")) : NULL;
 	return s->text && s->label && (s->name || !name) ? 0 : trace_nomem(t);
 }
 
@@ -301,8 +298,7 @@ int tally_trace_process(struct tally_trace *t, int pid)
 	if (rc < 0)
 		return rc;
 	if (t->pid)
-		return trace_fail(t, TALLY_ESTATE,
-		                  "one process can be traced, and one was given before");
+		return trace_fail(t, TALLY_ESTATE, "one process can be traced, and one was given before");
 	fd = k_process_fd(pid, &e);
 	if (fd < 0)
 		return trace_fail(t, -fd, "failed to grab pid %d: %s", pid, e.text);
@@ -350,7 +346,8 @@ int tally_trace_go(struct tally_trace *t)
 	if (rc < 0)
 		return rc;
 	if (t->o.flags & TALLY_TRACE_HARMLESS && t->opt.v[OPT_destructive])
-		return leave(t, err_set(&t->err, TALLY_EPERM, "destructive actions are not permitted to a program that has its "
+		return leave(t, err_set(&t->err, TALLY_EPERM,
+					"destructive actions are not permitted to a program that has its "
 					"capabilities from its file (see SECURITY in tally(1)); run it as root"));
 	rc = run_go(t);
 	if (rc < 0)
@@ -383,26 +380,24 @@ int tally_trace_status(const struct tally_trace *t)
 	return t->exited ? t->status : t->child_status;
 }
 
-int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r),
-                     void *arg)
+int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
 	int rc = enter(t, ST_RUNNING, ST_STOPPED);
 
 	return rc < 0 ? rc : aggs_walk(t, row, arg);
 }
 
-int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l),
-                       void *arg)
+int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg)
 {
 	int rc = enter(t, ST_STOPPED, ST_STOPPED);
 
 	for (uint32_t i = 0; rc >= 0 && i < t->nlost; i++) {
 		const struct lost *l = &t->lost[i];
-		struct tally_loss loss = {.cpu = l->cpu,
-		                          .counted = l->counted,
-		                          .period = l->period,
-		                          .firings = l->firings,
-		                          .lost = l->lost};
+		struct tally_loss loss = { .cpu = l->cpu,
+					   .counted = l->counted,
+					   .period = l->period,
+					   .firings = l->firings,
+					   .lost = l->lost };
 
 		buf_clear(&t->tmp);
 		probe_text(&t->tmp, l->probe);

@@ -81,8 +81,7 @@ static int file_open(const struct file *f)
 	return keep_inode(k_mapped_file(f->pid, marked), f->inode);
 }
 
-static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k,
-			     size_t path_len)
+static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k, size_t path_len)
 {
 	struct file *file = mem_alloc(sizeof(*file));
 	const char *slash = strrchr(k->path, '/');
@@ -96,8 +95,7 @@ static struct file *file_new(struct files *f, const struct k_task *t, const stru
 	file->vdso = k->path[0] == '[';
 	file->same = file;
 	file->path = arena_strndup(&f->names.pages, k->path, path_len);
-	file->mod = names_add(&f->names, slash ? slash + 1 : k->path,
-			      strlen(slash ? slash + 1 : k->path));
+	file->mod = names_add(&f->names, slash ? slash + 1 : k->path, strlen(slash ? slash + 1 : k->path));
 	if (!file->path || !file->mod) {
 		mem_free(file);
 		return NULL;

@@ -86,8 +86,8 @@ static void take_appended(struct jit *j, struct names *names, int fd, char *buf)
 		size_t took = take_lines(j, names, buf, (size_t)got);
 
 		if (!took && got < READ_BYTES)
-			break;                        /* a line that is still being written */
-		took = took ? took : (size_t)got;      /* no line is that long: skip it */
+			break;                    /* a line that is still being written */
+		took = took ? took : (size_t)got; /* no line is that long: skip it */
 		j->done += took;
 		j->read += took;
 	}
@@ -109,7 +109,7 @@ bool jit_read_fd(struct jit *j, struct names *names, int fd)
 	if ((uint64_t)st.st_size == before || j->read >= JIT_FILE_MOST || !(buf = mem_alloc(READ_BYTES)))
 		return false;
 	for (uint32_t i = 0; i < j->t.n; i++)
-		j->t.v[i].link = 0;                   /* all older than what comes */
+		j->t.v[i].link = 0; /* all older than what comes */
 	take_appended(j, names, fd, buf);
 	mem_free(buf);
 	table_build(&j->t);

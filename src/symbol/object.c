@@ -50,11 +50,9 @@ static void take_build_id(struct object *o, Elf *e, const GElf_Phdr *ph)
 
 	if (o->build_id_len || ph->p_filesz > NOTE_BYTES_MOST)
 		return;
-	d = elf_getdata_rawchunk(e, (int64_t)ph->p_offset, ph->p_filesz,
-				 ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	d = elf_getdata_rawchunk(e, (int64_t)ph->p_offset, ph->p_filesz, ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	while (d && (at = gelf_getnote(d, at, &nh, &name, &desc)) > 0) {
-		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 ||
-		    memcmp((char *)d->d_buf + name, "GNU", 4))
+		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 || memcmp((char *)d->d_buf + name, "GNU", 4))
 			continue;
 		if (nh.n_descsz < 4 || nh.n_descsz > sizeof(o->build_id))
 			continue;
@@ -79,8 +77,7 @@ int object_ident(struct object *o, const struct object_bytes *b)
 
 	if (!e)
 		return -TALLY_ECORRUPT;
-	if (!gelf_getehdr(e, &eh) || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ||
-	    elf_getphdrnum(e, &n) < 0) {
+	if (!gelf_getehdr(e, &eh) || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN) || elf_getphdrnum(e, &n) < 0) {
 		elf_end(e);
 		return -TALLY_ECORRUPT;
 	}
@@ -98,7 +95,7 @@ int object_ident(struct object *o, const struct object_bytes *b)
  * its own, unless another load holds them. */
 bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
 {
-	const uint64_t page = 65536;                  /* the largest in use; only ever widens */
+	const uint64_t page = 65536; /* the largest in use; only ever widens */
 	const struct load *near = NULL;
 
 	for (uint32_t i = 0; i < o->nloads; i++) {
@@ -122,10 +119,10 @@ bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
 struct reader {
 	struct object *o;
 	Elf *e;
-	uint64_t mask; /* bits of an address that are no address (Thumb) */
-	size_t shndx;                                 /* the section looked at last: */
-	uint64_t code_start, code_end;                /* empty when it holds no code */
-	bool symtab;                                  /* there was one */
+	uint64_t mask;                 /* bits of an address that are no address (Thumb) */
+	size_t shndx;                  /* the section looked at last: */
+	uint64_t code_start, code_end; /* empty when it holds no code */
+	bool symtab;                   /* there was one */
 };
 
 /* Whether a symbol's section holds code, and where it ends. */
@@ -156,9 +153,12 @@ static bool is_label(const char *name)
 static unsigned rank_of(const GElf_Sym *s)
 {
 	switch (GELF_ST_BIND(s->st_info)) {
-	case STB_GLOBAL: return RANK_GLOBAL;
-	case STB_WEAK:   return RANK_WEAK;
-	default:         return RANK_LOCAL;
+	case STB_GLOBAL:
+		return RANK_GLOBAL;
+	case STB_WEAK:
+		return RANK_WEAK;
+	default:
+		return RANK_LOCAL;
 	}
 }
 
@@ -176,8 +176,7 @@ static bool take_symbol(struct reader *r, const GElf_Sym *s, const char *name)
 		return true;
 	if (r->o->t.n >= SYMBOLS_MOST || r->o->names.bytes >= NAMES_BYTES_MOST)
 		return false;
-	to.rank = (uint8_t)(rank | (s->st_size ? 0 : RANK_NOSIZE) |
-			    (type == STT_NOTYPE ? RANK_NOTYPE : 0));
+	to.rank = (uint8_t)(rank | (s->st_size ? 0 : RANK_NOSIZE) | (type == STT_NOTYPE ? RANK_NOTYPE : 0));
 	to.end = r->code_end;
 	if (s->st_size && s->st_size < r->code_end - to.start)
 		to.end = to.start + s->st_size;
@@ -205,8 +204,8 @@ static bool is_table(const struct reader *r, const GElf_Shdr *sh, uint32_t type)
 	Elf_Scn *names = elf_getscn(r->e, sh->sh_link);
 	GElf_Shdr text;
 
-	return sh->sh_type == type && sh->sh_size <= SECTION_BYTES_MOST && names &&
-	       gelf_getshdr(names, &text) && text.sh_size <= SECTION_BYTES_MOST;
+	return sh->sh_type == type && sh->sh_size <= SECTION_BYTES_MOST && names && gelf_getshdr(names, &text) &&
+	       text.sh_size <= SECTION_BYTES_MOST;
 }
 
 /* A file has at most one table of each type; one that claims more is not believed. */
@@ -272,8 +271,7 @@ static void take_separate(struct reader *r)
 	if (r->o->build_id_len < 4)
 		return;
 	for (uint32_t i = 0; i < r->o->build_id_len; i++)
-		at += (size_t)snprintf(path + at, sizeof(path) - at, i ? "%02x" : "%02x/",
-				       r->o->build_id[i]);
+		at += (size_t)snprintf(path + at, sizeof(path) - at, i ? "%02x" : "%02x/", r->o->build_id[i]);
 	snprintf(path + at, sizeof(path) - at, ".debug");
 	b.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (b.fd < 0)

@@ -24,14 +24,17 @@ struct small {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph[2];
 	Elf64_Shdr sh[NSECTIONS];
-	struct { Elf64_Nhdr h; char name[4]; uint8_t id[20]; } note;
+	struct {
+		Elf64_Nhdr h;
+		char name[4];
+		uint8_t id[20];
+	} note;
 	Elf64_Sym sym[32];
 	char str[1024];
 	uint32_t nsyms, nstr;
 };
 
-static void small_add(struct small *f, const char *name, uint64_t at, uint64_t size, int bind,
-		      int type, uint16_t shndx)
+static void small_add(struct small *f, const char *name, uint64_t at, uint64_t size, int bind, int type, uint16_t shndx)
 {
 	Elf64_Sym *s = &f->sym[f->nsyms++];
 
@@ -60,32 +63,23 @@ static struct small *small_new(void)
 	f->eh.e_shoff = offsetof(struct small, sh);
 	f->eh.e_shentsize = sizeof(f->sh[0]);
 	f->eh.e_shnum = NSECTIONS;
-	f->ph[0] = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_FILE, .p_vaddr = TEXT_AT
-	};
+	f->ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_FILE, .p_vaddr = TEXT_AT };
 	f->ph[0].p_filesz = f->ph[0].p_memsz = TEXT_SIZE;
-	f->ph[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
-				  .p_offset = offsetof(struct small, note),
-				  .p_align = 4 };
+	f->ph[1] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = offsetof(struct small, note), .p_align = 4 };
 	f->ph[1].p_filesz = sizeof(f->note);
 	f->note.h = (Elf64_Nhdr){ .n_namesz = 4, .n_descsz = 20, .n_type = NT_GNU_BUILD_ID };
 	memcpy(f->note.name, "GNU", 4);
 	memset(f->note.id, 0xab, 20);
-	f->sh[S_TEXT] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
-				       .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-				       .sh_addr = TEXT_AT };
+	f->sh[S_TEXT] =
+		(Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addr = TEXT_AT };
 	f->sh[S_TEXT].sh_size = TEXT_SIZE;
 	f->sh[S_TEXT].sh_offset = TEXT_FILE;
-	f->sh[S_SYMTAB] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
-					 .sh_offset = offsetof(struct small, sym),
-					 .sh_link = S_STRTAB };
+	f->sh[S_SYMTAB] =
+		(Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct small, sym), .sh_link = S_STRTAB };
 	f->sh[S_SYMTAB].sh_entsize = sizeof(f->sym[0]);
 	f->sh[S_SYMTAB].sh_addralign = 8;
-	f->sh[S_STRTAB] =
-		(Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct small, str) };
-	f->sh[S_DATA] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
-				       .sh_flags = SHF_ALLOC | SHF_WRITE,
-				       .sh_addr = 0x2000 };
+	f->sh[S_STRTAB] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct small, str) };
+	f->sh[S_DATA] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_addr = 0x2000 };
 	f->sh[S_DATA].sh_size = 0x100;
 	small_add(f, "", 0, 0, STB_LOCAL, STT_NOTYPE, SHN_UNDEF);
 	return f;
@@ -149,7 +143,7 @@ static void an_offset_in_the_file_becomes_an_address_of_the_file(void **state)
 	assert_int_equal(read_small(&o, f, sizeof(*f)), 0);
 	assert_true(object_vaddr(&o, TEXT_FILE + 5, &v));
 	assert_int_equal(v, TEXT_AT + 5);
-	assert_true(object_vaddr(&o, TEXT_FILE - 0x10, &v));      /* the rest of its page */
+	assert_true(object_vaddr(&o, TEXT_FILE - 0x10, &v)); /* the rest of its page */
 	assert_int_equal(v, TEXT_AT - 0x10);
 	assert_false(object_vaddr(&o, 1ull << 40, &v));
 	object_free(&o);
@@ -254,7 +248,7 @@ static int own_base(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
 	*(uint64_t *)arg = info->dlpi_addr;
-	return 1;                                     /* the program comes first */
+	return 1; /* the program comes first */
 }
 
 static uint64_t marker_vaddr(void)
@@ -298,8 +292,7 @@ static bool strip_self(const char *dir)
 		 "--keep-symbol=local_marker own "
 		 "part && xz -k part && objcopy --add-section .gnu_debugdata=part.xz stripped mini",
 		 dir, getpid());
-	return system("command -v objcopy >/dev/null && command -v xz >/dev/null") == 0 &&
-	       system(cmd) == 0;
+	return system("command -v objcopy >/dev/null && command -v xz >/dev/null") == 0 && system(cmd) == 0;
 }
 
 static void a_stripped_file_finds_its_names_in_gnu_debugdata(void **state)
@@ -331,7 +324,8 @@ static void a_stripped_file_finds_its_names_in_gnu_debugdata(void **state)
 
 static void debugdata_that_is_none_is_refused(void **state)
 {
-	static const char junk[] = "\xfd" "7zXZ\0\0\4 and no more";
+	static const char junk[] = "\xfd"
+				   "7zXZ\0\0\4 and no more";
 	size_t n;
 
 	(void)state;

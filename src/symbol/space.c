@@ -26,18 +26,18 @@
 
 #include "symbol/symbol_int.h"
 
-struct loss {                                         /* of an executable mapping */
-	uint64_t told_ns;                             /* the generation that began with it */
-	uint64_t at_ns;                               /* when the one before ended: earlier, where a mapping took the place */
+struct loss {             /* of an executable mapping */
+	uint64_t told_ns; /* the generation that began with it */
+	uint64_t at_ns;   /* when the one before ended: earlier, where a mapping took the place */
 };
 struct maplist {
 	uint32_t refs;
 	uint32_t n, cap, npast, past_cap;
-	struct mapping *v;                            /* now: sorted, apart */
-	struct mapping *past;                         /* cut since: in order of their end */
-	struct loss *loss;                            /* in order of time */
+	struct mapping *v;    /* now: sorted, apart */
+	struct mapping *past; /* cut since: in order of their end */
+	struct loss *loss;    /* in order of time */
 	uint32_t nlosses, losses_cap;
-	uint64_t past_from_ns, loss_from_ns;          /* what ended before is no longer known, for want of room */
+	uint64_t past_from_ns, loss_from_ns; /* what ended before is no longer known, for want of room */
 };
 
 /* ---- mappings ----------------------------------------------------------------- */
@@ -65,8 +65,7 @@ static bool copy_losses(struct maplist *to, const struct maplist *from)
 	return true;
 }
 
-static bool copy_mappings(struct mapping **to, uint32_t *cap, const struct mapping *from,
-			  uint32_t n)
+static bool copy_mappings(struct mapping **to, uint32_t *cap, const struct mapping *from, uint32_t n)
 {
 	if (!n)
 		return true;
@@ -149,8 +148,7 @@ static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 	return true;
 }
 
-static void remember_past(struct spaces *s, struct maplist *l, const struct mapping *m,
-			  uint64_t until_ns)
+static void remember_past(struct spaces *s, struct maplist *l, const struct mapping *m, uint64_t until_ns)
 {
 	struct mapping *p;
 
@@ -161,7 +159,7 @@ static void remember_past(struct spaces *s, struct maplist *l, const struct mapp
 	}
 	p = VEC_NEW(l->past, l->npast, l->past_cap);
 	if (!p)
-		return;                               /* the present matters more */
+		return; /* the present matters more */
 	*p = *m;
 	p->until_ns = until_ns;
 	s->nmappings++;
@@ -189,8 +187,7 @@ static void join_anonymous(const struct maplist *l, uint32_t *lo, uint32_t *hi, 
 }
 
 /* Puts the n of `by` in the place of v[lo..hi). */
-static bool replace(struct spaces *s, struct maplist *l, uint32_t lo, uint32_t hi,
-		    const struct mapping *by, uint32_t n)
+static bool replace(struct spaces *s, struct maplist *l, uint32_t lo, uint32_t hi, const struct mapping *by, uint32_t n)
 {
 	uint32_t total = l->n - (hi - lo) + n, cap = l->cap ? l->cap : 4;
 	struct mapping *v = l->v;
@@ -247,8 +244,7 @@ static const struct mapping *maplist_find(const struct maplist *l, uint64_t addr
 	for (uint32_t p = l->npast; p-- > 0;) {
 		const struct mapping *m = &l->past[p];
 
-		if (addr >= m->start && addr < m->end && m->from_ns <= time_ns &&
-		    time_ns < m->until_ns)
+		if (addr >= m->start && addr < m->end && m->from_ns <= time_ns && time_ns < m->until_ns)
 			return m;
 	}
 	return now;
@@ -278,7 +274,8 @@ static bool loss_add(struct maplist *l, uint64_t told_ns, uint64_t since_ns)
 	to = VEC_NEW(l->loss, l->nlosses, l->losses_cap);
 	if (!to)
 		return false;
-	*to = (struct loss){ .told_ns = told_ns, .at_ns = since_ns && newest >= since_ns && newest < told_ns ? newest : told_ns };
+	*to = (struct loss){ .told_ns = told_ns,
+			     .at_ns = since_ns && newest >= since_ns && newest < told_ns ? newest : told_ns };
 	return true;
 }
 
@@ -298,10 +295,10 @@ static uint32_t first_loss_after(const struct maplist *l, uint64_t time_ns)
 	return lo;
 }
 
-struct sighting {                                     /* of an address in a generation */
-	uint64_t addr, from_ns, until_ns;             /* the generation */
-	const struct mapping *before, *within;        /* there when it began; come since */
-	bool many;                                    /* several came, of different bytes */
+struct sighting {                              /* of an address in a generation */
+	uint64_t addr, from_ns, until_ns;      /* the generation */
+	const struct mapping *before, *within; /* there when it began; come since */
+	bool many;                             /* several came, of different bytes */
 };
 
 static void sighting_try(struct sighting *g, const struct mapping *m)
@@ -336,7 +333,8 @@ static enum seen maplist_seen(const struct maplist *l, uint64_t addr, uint64_t g
 			      const struct mapping **ret)
 {
 	uint32_t next = first_loss_after(l, generation_ns), i = first_above(l, addr);
-	struct sighting g = { .addr = addr, .from_ns = generation_ns,
+	struct sighting g = { .addr = addr,
+			      .from_ns = generation_ns,
 			      .until_ns = next < l->nlosses ? l->loss[next].at_ns : UINT64_MAX };
 
 	for (uint32_t p = 0; p < l->npast; p++)
@@ -562,8 +560,7 @@ void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
 
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns)
 {
-	struct space *child = space_new(s, pid, time_ns),
-		     *parent = space_at(proc_get(s, ppid), time_ns);
+	struct space *child = space_new(s, pid, time_ns), *parent = space_at(proc_get(s, ppid), time_ns);
 
 	if (child && parent)
 		child->known_ns = parent->known_ns;
@@ -613,7 +610,9 @@ enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint6
 		return SEEN_GONE;
 	seen = sp->maps ? maplist_seen(sp->maps, addr, generation_ns, s->lost_ns, ret) : SEEN_NOTHING;
 	if (seen == SEEN_NOTHING || seen == SEEN_EARLIER)
-		return sp->known_ns == UINT64_MAX || (seen == SEEN_EARLIER && sp->known_ns > generation_ns) ? SEEN_GONE : SEEN_NOTHING;
+		return sp->known_ns == UINT64_MAX || (seen == SEEN_EARLIER && sp->known_ns > generation_ns) ?
+			       SEEN_GONE :
+			       SEEN_NOTHING;
 	return seen;
 }
 

@@ -11,12 +11,9 @@
 
 static struct file file_a, file_b;
 
-static void map(struct spaces *s, uint32_t pid, uint64_t time, uint64_t start, uint64_t end,
-		struct file *f)
+static void map(struct spaces *s, uint32_t pid, uint64_t time, uint64_t start, uint64_t end, struct file *f)
 {
-	struct mapping m = {
-		.start = start, .end = end, .pgoff = f ? 0x1000 : 0, .from_ns = time, .file = f
-	};
+	struct mapping m = { .start = start, .end = end, .pgoff = f ? 0x1000 : 0, .from_ns = time, .file = f };
 
 	m.until_ns = UINT64_MAX;
 	assert_true(spaces_map(s, pid, &m));
@@ -71,7 +68,7 @@ static void an_exec_starts_a_new_space_and_the_old_one_still_answers_for_its_tim
 	assert_int_equal(which(&s, 7, 120, 49), 'a');
 	assert_int_equal(which(&s, 7, 120, 60), 'b');
 	assert_int_equal(which(&s, 7, 170, 60), '-');
-	assert_int_equal(which(&s, 7, 170, 0), 'a');         /* the newest that maps it */
+	assert_int_equal(which(&s, 7, 170, 0), 'a'); /* the newest that maps it */
 	assert_int_equal(which(&s, 7, 120, 0), 'b');
 	spaces_free(&s);
 }
@@ -88,7 +85,7 @@ static void a_pid_that_comes_back_is_another_process(void **state)
 	map(&s, 7, 101, 100, 200, &file_b);
 	assert_int_equal(which(&s, 7, 120, 99), 'a');
 	assert_int_equal(which(&s, 7, 120, 102), 'b');
-	assert_int_equal(which(&s, 7, 120, 9), '-');         /* not born yet */
+	assert_int_equal(which(&s, 7, 120, 9), '-'); /* not born yet */
 	spaces_free(&s);
 }
 
@@ -148,7 +145,7 @@ static void a_new_mapping_cuts_what_it_covers_and_the_past_is_remembered(void **
 		if (which(&s, 7, want[i].addr, want[i].time) != want[i].file)
 			fail_msg("line %d", want[i].line);
 	spaces_find(&s, 7, 170, 20, &m);
-	assert_int_equal(170 - m->start + m->pgoff, 70 + 0x1000);    /* still the same byte */
+	assert_int_equal(170 - m->start + m->pgoff, 70 + 0x1000); /* still the same byte */
 	spaces_free(&s);
 }
 
@@ -226,7 +223,7 @@ static void the_longest_dead_go_first_and_are_counted(void **state)
 	assert_int_equal(s.nmappings, 10);
 	assert_int_equal(which(&s, 30, 150, 0), '-');
 	assert_int_equal(which(&s, 10, 150, 0), 'a');
-	spaces_exit(&s, 10);                                  /* twice is once */
+	spaces_exit(&s, 10); /* twice is once */
 	assert_int_equal(s.ndead, 10);
 	spaces_free(&s);
 }
@@ -312,7 +309,7 @@ static void a_mapping_over_another_ends_the_generation_with_its_own_beginning(vo
 	assert_true(spaces_exec(&s, 7, 1));
 	map(&s, 7, 10, 100, 200, &file_a);
 	map(&s, 7, 20, 100, 200, &file_b);
-	assert_int_equal(meant(&s, 7, 150, 2), '!');          /* nobody said that it took the place */
+	assert_int_equal(meant(&s, 7, 150, 2), '!'); /* nobody said that it took the place */
 	assert_true(spaces_unmap(&s, 7, 21, 19));
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');
 	assert_int_equal(meant(&s, 7, 150, 21), 'b');
@@ -328,7 +325,7 @@ static void a_mapping_that_failed_to_come_ends_nothing_earlier(void **state)
 	map(&s, 7, 10, 100, 200, &file_a);
 	assert_true(spaces_unmap(&s, 7, 20, 0));
 	map(&s, 7, 30, 100, 200, &file_b);
-	assert_true(spaces_unmap(&s, 7, 41, 40));             /* nothing came since 40 */
+	assert_true(spaces_unmap(&s, 7, 41, 40)); /* nothing came since 40 */
 	assert_int_equal(meant(&s, 7, 150, 20), 'b');
 	assert_int_equal(meant(&s, 7, 150, 41), 'b');
 	spaces_free(&s);
@@ -340,13 +337,13 @@ static void a_place_that_a_process_left_before_anybody_looked_is_not_guessed(voi
 
 	(void)state;
 	assert_true(spaces_unmap(&s, 7, 100, 0));
-	map(&s, 7, 200, 100, 200, &file_b);                   /* what a look finds */
+	map(&s, 7, 200, 100, 200, &file_b); /* what a look finds */
 	spaces_looked(&s, 7, 200);
-	assert_int_equal(meant(&s, 7, 150, 50), '!');         /* may have been another's then */
+	assert_int_equal(meant(&s, 7, 150, 50), '!'); /* may have been another's then */
 	assert_int_equal(meant(&s, 7, 150, 100), 'b');
 	assert_int_equal(meant(&s, 7, 250, 50), '!');
 	assert_int_equal(meant(&s, 7, 250, 100), '-');
-	assert_int_equal(meant(&s, 8, 150, 100), '!');        /* never seen */
+	assert_int_equal(meant(&s, 8, 150, 100), '!'); /* never seen */
 	spaces_free(&s);
 }
 
@@ -363,7 +360,7 @@ static void a_child_knows_its_parents_generations_and_has_its_own(void **state)
 	assert_int_equal(meant(&s, 2, 150, 20), 'a');
 	assert_int_equal(meant(&s, 2, 150, 30), 'b');
 	assert_int_equal(meant(&s, 1, 150, 2), 'a');
-	assert_int_equal(meant(&s, 2, 150, 5), '!');          /* not born */
+	assert_int_equal(meant(&s, 2, 150, 5), '!'); /* not born */
 	spaces_free(&s);
 }
 
@@ -375,11 +372,11 @@ static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **s
 	assert_true(spaces_exec(&s, 7, 1));
 	map(&s, 7, 10, 100, 200, &file_a);
 	s.lost_ns = 15;
-	assert_int_equal(meant(&s, 7, 150, 2), 'a');          /* nothing went since */
+	assert_int_equal(meant(&s, 7, 150, 2), 'a'); /* nothing went since */
 	assert_true(spaces_unmap(&s, 7, 20, 0));
 	assert_int_equal(meant(&s, 7, 150, 20), 'a');
 	s.lost_ns = 25;
-	assert_int_equal(meant(&s, 7, 150, 20), '!');         /* it may have gone, and another come */
+	assert_int_equal(meant(&s, 7, 150, 20), '!'); /* it may have gone, and another come */
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');
 	spaces_free(&s);
 }
@@ -396,7 +393,8 @@ static void generations_without_end_stay_bounded(void **state)
 		assert_true(spaces_unmap(&s, 7, t + 5, 0));
 	}
 	assert_int_equal(meant(&s, 7, 350, 15), 'a');
-	assert_int_not_equal(meant(&s, 7, 150, 15), 'b');     /* the truth, 'b', is forgotten: a wrong answer would be 'a' */
+	assert_int_not_equal(meant(&s, 7, 150, 15),
+			     'b'); /* the truth, 'b', is forgotten: a wrong answer would be 'a' */
 	assert_int_equal(meant(&s, 7, 150, 15), '!');
 	spaces_free(&s);
 }
@@ -481,12 +479,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_holds_its_addresses_and_no_others),
-		cmocka_unit_test(
-			an_exec_starts_a_new_space_and_the_old_one_still_answers_for_its_time),
+		cmocka_unit_test(an_exec_starts_a_new_space_and_the_old_one_still_answers_for_its_time),
 		cmocka_unit_test(a_pid_that_comes_back_is_another_process),
 		cmocka_unit_test(a_fork_shares_until_either_side_maps),
-		cmocka_unit_test(
-			a_child_has_what_its_parent_had_and_not_what_the_parent_execs_later),
+		cmocka_unit_test(a_child_has_what_its_parent_had_and_not_what_the_parent_execs_later),
 		cmocka_unit_test(a_new_mapping_cuts_what_it_covers_and_the_past_is_remembered),
 		cmocka_unit_test(a_mapping_over_many_takes_the_place_of_all),
 		cmocka_unit_test(saying_the_same_again_changes_nothing),

@@ -11,23 +11,23 @@
 
 #include "symbol/symbol_int.h"
 
-#define KSYM_MOST (1u << 20)                          /* how far a kernel function may reach */
-#define KSYM_LAST_MOST (64u << 10)                    /* the last one of a module */
+#define KSYM_MOST (1u << 20)       /* how far a kernel function may reach */
+#define KSYM_LAST_MOST (64u << 10) /* the last one of a module */
 
 struct symbols {
 	struct table kernel;
 	struct names kernel_names;
-	const char **mods;                            /* by sym.mod */
+	const char **mods; /* by sym.mod */
 	uint32_t nmods, mods_cap;
 	struct map mod_by_name;
-	struct err kernel_why;                /* why there are no kernel names */
+	struct err kernel_why; /* why there are no kernel names */
 	bool kernel_read;
 
 	struct files files;
 	struct spaces spaces;
 	struct names jit_names;
 	uint64_t lost;
-	struct map gone;                              /* struct place of each address whose mapping is gone */
+	struct map gone; /* struct place of each address whose mapping is gone */
 };
 
 int sym_open(struct symbols **ret)
@@ -77,7 +77,7 @@ static bool mod_index(struct symbols *s, const char *mod, uint16_t *ret)
 		if (!name || !(to = VEC_NEW(s->mods, s->nmods, s->mods_cap)))
 			return false;
 		*to = name;
-		*at = (void *)(uintptr_t)s->nmods;    /* index + 1: an absent one is NULL */
+		*at = (void *)(uintptr_t)s->nmods; /* index + 1: an absent one is NULL */
 	}
 	*ret = (uint16_t)((uintptr_t)*at - 1);
 	return true;
@@ -89,10 +89,18 @@ static void take_kernel(void *arg, uint64_t addr, char type, const char *name, c
 	struct symbols *s = arg;
 
 	switch (type) {
-	case 'T': to.rank |= RANK_GLOBAL; break;
-	case 't': to.rank |= RANK_LOCAL; break;
-	case 'W': case 'w': to.rank |= RANK_WEAK; break;
-	default: return;
+	case 'T':
+		to.rank |= RANK_GLOBAL;
+		break;
+	case 't':
+		to.rank |= RANK_LOCAL;
+		break;
+	case 'W':
+	case 'w':
+		to.rank |= RANK_WEAK;
+		break;
+	default:
+		return;
 	}
 	if (addr < UINT64_MAX - KSYM_MOST)
 		to.end = addr + KSYM_MOST;
@@ -159,15 +167,13 @@ static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
 
 static void take_mapping(struct symbols *s, const struct k_task *t)
 {
-	struct mapping m = {
-		.start = t->addr, .pgoff = t->pgoff, .from_ns = t->time_ns, .until_ns = UINT64_MAX
-	};
+	struct mapping m = { .start = t->addr, .pgoff = t->pgoff, .from_ns = t->time_ns, .until_ns = UINT64_MAX };
 	bool lost = false;
 
 	m.end = t->len <= UINT64_MAX - t->addr ? t->addr + t->len : UINT64_MAX;
 	m.file = files_see(&s->files, t, &lost);
 	if (m.file && m.file->vdso)
-		m.pgoff = 0;                          /* kernels differ in what they tell */
+		m.pgoff = 0; /* kernels differ in what they tell */
 	if (!spaces_map(&s->spaces, t->pid, &m) || lost)
 		s->lost++;
 	if (!*t->path)
@@ -180,11 +186,21 @@ void sym_task(void *arg, const struct k_task *t)
 	bool ok = true;
 
 	switch (t->kind) {
-	case K_TASK_MMAP:      take_mapping(s, t); break;
-	case K_TASK_COMM_EXEC: ok = spaces_exec(&s->spaces, t->pid, t->time_ns); break;
-	case K_TASK_FORK:      ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns); break;
-	case K_TASK_EXIT:      spaces_exit(&s->spaces, t->pid); break;
-	case K_TASK_UNMAP:     ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->since_ns); break;
+	case K_TASK_MMAP:
+		take_mapping(s, t);
+		break;
+	case K_TASK_COMM_EXEC:
+		ok = spaces_exec(&s->spaces, t->pid, t->time_ns);
+		break;
+	case K_TASK_FORK:
+		ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns);
+		break;
+	case K_TASK_EXIT:
+		spaces_exit(&s->spaces, t->pid);
+		break;
+	case K_TASK_UNMAP:
+		ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->since_ns);
+		break;
 	case K_TASK_LOST:
 		s->lost += t->len;
 		s->spaces.lost_ns = t->time_ns;
@@ -241,8 +257,7 @@ static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, stru
 	ret->file_id = (1ULL << 63) | sp->proc->pid;
 }
 
-static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t addr,
-			 struct sym_name *ret)
+static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t addr, struct sym_name *ret)
 {
 	const struct file *f = files_read(&s->files, m->file);
 	const struct sym *sym = NULL;
@@ -263,8 +278,7 @@ static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t ad
 
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
  * at now; ever more rarely when that does not help. */
-static struct space *find(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
-			  const struct mapping **m)
+static struct space *find(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns, const struct mapping **m)
 {
 	struct space *sp = spaces_find(&s->spaces, pid, addr, time_ns, m);
 
@@ -314,7 +328,8 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 {
 	const struct mapping *m;
 	bool gone = false;
-	struct space *sp = generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) : find(s, pid, addr, 0, &m);
+	struct space *sp =
+		generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) : find(s, pid, addr, 0, &m);
 
 	*ret = (struct sym_name){ .gone = gone };
 	if (!m)

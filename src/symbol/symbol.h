@@ -22,29 +22,29 @@ void sym_close(struct symbols *s);
 /* A name. mod NULL: nothing known, print the bare address. name NULL: only the module is known
  * (mod_offset = offset in it).  Borrows from s until sym_close. */
 struct sym_name {
-	const char *mod;                              /* of the path, the last part; "vmlinux" */
+	const char *mod; /* of the path, the last part; "vmlinux" */
 	const char *name;
-	uint64_t offset;                              /* from the start of the symbol */
-	uint64_t start;                               /* of the symbol; user: as in the file */
-	uint64_t file_id;                             /* same file, same id: to merge by function */
-	const char *path;                             /* of the module's file, or NULL */
-	bool gone;                                    /* its mapping can't be known any more (mod is NULL) */
+	uint64_t offset;  /* from the start of the symbol */
+	uint64_t start;   /* of the symbol; user: as in the file */
+	uint64_t file_id; /* same file, same id: to merge by function */
+	const char *path; /* of the module's file, or NULL */
+	bool gone;        /* its mapping can't be known any more (mod is NULL) */
 };
 /* Reads kallsyms on first use. */
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
 /* generation_ns: of the process's mappings when the address was seen (slot.h), or 0 when not known (newest space that
  * maps it). */
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret);
-int sym_look(struct symbols *s, uint32_t pid);        /* takes what pid maps now; what k_task_maps() returns */
-void sym_task(void *s, const struct k_task *t);       /* feed: usable as a k_task sink */
-bool sym_knows(struct symbols *s, uint32_t pid);      /* whether any mapping of pid is known */
+int sym_look(struct symbols *s, uint32_t pid);   /* takes what pid maps now; what k_task_maps() returns */
+void sym_task(void *s, const struct k_task *t);  /* feed: usable as a k_task sink */
+bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid is known */
 /* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them.
  * with_offset: false for func/ufunc. */
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
 /* Why kernel addresses have no names: "" while they have, or nobody asked. */
 const char *sym_kernel_hidden(const struct symbols *s);
-uint64_t sym_lost(const struct symbols *s);           /* facts: by the kernel, or to limits here */
-uint64_t sym_gone(const struct symbols *s);           /* addresses whose mapping was gone */
-uint64_t sym_evicted(const struct symbols *s);        /* spaces of the long dead, let go for room */
+uint64_t sym_lost(const struct symbols *s);    /* facts: by the kernel, or to limits here */
+uint64_t sym_gone(const struct symbols *s);    /* addresses whose mapping was gone */
+uint64_t sym_evicted(const struct symbols *s); /* spaces of the long dead, let go for room */
 
 #endif

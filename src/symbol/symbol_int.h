@@ -20,7 +20,7 @@ struct names {
 	char *at;
 	size_t left, bytes;
 };
-#define NAME_MOST 1024u                               /* a longer name is cut */
+#define NAME_MOST 1024u /* a longer name is cut */
 /* Control characters become '?'. NULL: no memory. */
 const char *names_add(struct names *p, const char *s, size_t n);
 void names_free(struct names *p);
@@ -29,16 +29,18 @@ void names_free(struct names *p);
 /* Of several names for one address the least rank wins; then the newer, the one with fewer
  * underscores in front, the earlier in the alphabet. */
 enum {
-	RANK_GLOBAL = 0, RANK_LOCAL = 1, RANK_WEAK = 2,
-	RANK_NOSIZE = 8,                              /* end: where it must end at the latest */
-	RANK_NOTYPE = 16,                             /* may be a label inside a function */
+	RANK_GLOBAL = 0,
+	RANK_LOCAL = 1,
+	RANK_WEAK = 2,
+	RANK_NOSIZE = 8,  /* end: where it must end at the latest */
+	RANK_NOTYPE = 16, /* may be a label inside a function */
 };
 struct sym {
 	uint64_t start, end;
 	const char *name;
-	uint32_t link;                                /* until built: greater is newer; then: who
+	uint32_t link; /* until built: greater is newer; then: who
 						       * encloses it, + 1, or 0 */
-	uint16_t mod;                                 /* kernel: which module */
+	uint16_t mod;  /* kernel: which module */
 	uint8_t rank;
 };
 struct table {
@@ -51,8 +53,8 @@ const struct sym *table_find(const struct table *t, uint64_t addr);
 void table_free(struct table *t);
 
 /* ---- object ---------------------------------------------------------------------- */
-struct object_bytes {                                 /* where an ELF file lies: */
-	int fd;                                       /* here when p is NULL */
+struct object_bytes { /* where an ELF file lies: */
+	int fd;       /* here when p is NULL */
 	const void *p;
 	size_t n;
 };
@@ -60,10 +62,10 @@ struct load {
 	uint64_t offset, filesz, vaddr;
 };
 struct object {
-	struct load load[8];                          /* executable ones */
+	struct load load[8]; /* executable ones */
 	uint32_t nloads;
 	uint8_t build_id[32];
-	uint32_t build_id_len;                        /* 0: it has none */
+	uint32_t build_id_len; /* 0: it has none */
 	struct table t;
 	struct names names;
 };
@@ -80,12 +82,12 @@ void *debugdata_unpack(const void *p, size_t n, size_t *size);
 /* ---- files -------------------------------------------------------------------------- */
 struct file {
 	uint64_t id, inode;
-	uint32_t pid;                                 /* who mapped it first */
-	int fd;                                       /* kept, so that its end is not ours; -1 */
+	uint32_t pid; /* who mapped it first */
+	int fd;       /* kept, so that its end is not ours; -1 */
 	bool vdso, tried;
-	const char *path, *mod;                       /* without " (deleted)"; mod: its last part */
-	struct object *object;                        /* NULL: not read yet, or nothing to read */
-	struct file *same;                            /* the first with its build id, or itself */
+	const char *path, *mod; /* without " (deleted)"; mod: its last part */
+	struct object *object;  /* NULL: not read yet, or nothing to read */
+	struct file *same;      /* the first with its build id, or itself */
 };
 struct files {
 	struct map by_key, by_build_id;
@@ -104,56 +106,56 @@ void files_free(struct files *f);
 /* ---- just-in-time compiled code -------------------------------------------------------- */
 struct jit {
 	struct table t;
-	uint64_t inode, done;                         /* which file; bytes of it that are read */
-	uint64_t read;                                /* bytes of all files */
-	uint32_t uid;                                 /* whose files are believed, beside root's */
+	uint64_t inode, done; /* which file; bytes of it that are read */
+	uint64_t read;        /* bytes of all files */
+	uint32_t uid;         /* whose files are believed, beside root's */
 	uint32_t misses;
 };
 #define JIT_FILE_MOST (64u << 20)
-#define JIT_NAMES_MOST (256u << 20)                   /* of all processes together */
+#define JIT_NAMES_MOST (256u << 20) /* of all processes together */
 /* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
  * memory. */
 struct jit *jit_open(uint32_t pid);
 const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uint64_t addr);
 /* Reads what was appended since; false: nothing. */
 bool jit_read_fd(struct jit *j, struct names *names, int fd);
-void jit_free(struct jit *j);                         /* NULL is fine */
+void jit_free(struct jit *j); /* NULL is fine */
 
 /* ---- address spaces -------------------------------------------------------------------- */
 struct mapping {
 	uint64_t start, end, pgoff;
-	uint64_t from_ns, until_ns;                   /* when it was there; UINT64_MAX: still is */
-	struct file *file;                            /* NULL: memory without a file */
+	uint64_t from_ns, until_ns; /* when it was there; UINT64_MAX: still is */
+	struct file *file;          /* NULL: memory without a file */
 };
 struct space {
-	struct space *older;                          /* of the same process */
+	struct space *older; /* of the same process */
 	struct proc *proc;
 	uint64_t start_ns;
-	uint64_t known_ns;                            /* all its mappings are known from then on; UINT64_MAX: some only */
-	struct maplist *maps;                         /* shared with a fork until one side maps */
+	uint64_t known_ns;    /* all its mappings are known from then on; UINT64_MAX: some only */
+	struct maplist *maps; /* shared with a fork until one side maps */
 	struct jit *jit;
 	uint32_t misses;
 	bool dead;
-	struct space *dead_prev, *dead_next;          /* in order of death */
+	struct space *dead_prev, *dead_next; /* in order of death */
 };
 struct proc {
-	struct proc *next;                            /* in its bucket */
+	struct proc *next; /* in its bucket */
 	uint32_t pid, nspaces;
 	struct space *newest;
 };
 struct spaces {
 	struct proc **bucket;
-	uint32_t nbuckets, nprocs, ndead, dead_most;  /* dead_most 0: SPACES_DEAD_MOST */
+	uint32_t nbuckets, nprocs, ndead, dead_most; /* dead_most 0: SPACES_DEAD_MOST */
 	struct space *dead_first, *dead_last;
 	uint64_t nmappings, evicted;
-	uint64_t lost_ns;                             /* when facts got lost, last */
+	uint64_t lost_ns; /* when facts got lost, last */
 };
-#define SPACES_DEAD_MOST 65536u                       /* spaces of the dead that are kept */
-#define SPACES_MAPPINGS_MOST (1u << 20)               /* of all; above, the dead go sooner */
-#define SPACES_PER_PROC_MOST 64u                      /* execs of one process that are remembered */
-#define MAPPINGS_MOST 8192u                           /* of one space */
-#define MAPPINGS_PAST_MOST 256u                       /* that others took the place of */
-#define LOSSES_MOST 4096u                             /* generations of one space that are remembered */
+#define SPACES_DEAD_MOST 65536u         /* spaces of the dead that are kept */
+#define SPACES_MAPPINGS_MOST (1u << 20) /* of all; above, the dead go sooner */
+#define SPACES_PER_PROC_MOST 64u        /* execs of one process that are remembered */
+#define MAPPINGS_MOST 8192u             /* of one space */
+#define MAPPINGS_PAST_MOST 256u         /* that others took the place of */
+#define LOSSES_MOST 4096u               /* generations of one space that are remembered */
 /* False: no memory, or one of the limits. */
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
@@ -161,13 +163,13 @@ bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns
 void spaces_exit(struct spaces *s, uint32_t pid);
 /* A generation begins; since_ns: with the newest mapping, if it came from then on: it took the place of another. 0: not. */
 bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns);
-void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns);      /* all that it mapped then was told */
+void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns); /* all that it mapped then was told */
 /* What addr of pid was in in a generation (slot.h; never 0). */
 enum seen {
-	SEEN_NOTHING,                                 /* in no executable mapping */
-	SEEN_MAPPING,                                 /* in *ret */
-	SEEN_GONE,                                    /* that can't be known */
-	SEEN_EARLIER,                                 /* (within space.c) in nothing that is known of that time */
+	SEEN_NOTHING, /* in no executable mapping */
+	SEEN_MAPPING, /* in *ret */
+	SEEN_GONE,    /* that can't be known */
+	SEEN_EARLIER, /* (within space.c) in nothing that is known of that time */
 };
 enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct space **space,
 		      const struct mapping **ret);

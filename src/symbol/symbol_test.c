@@ -21,7 +21,7 @@
 
 #include "symbol/symbol_int.h"
 
-#define NOBODY 0x7ffffff0u                            /* above every pid_max: never alive */
+#define NOBODY 0x7ffffff0u /* above every pid_max: never alive */
 
 __attribute__((noinline, used)) static int marker(int x)
 {
@@ -94,8 +94,7 @@ static void a_function_of_a_shared_library_has_its_name(void **state)
 	struct sym_name n;
 
 	(void)state;
-	sym_user(s, (uint32_t)getpid(),
-		 (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), 0, &n);
+	sym_user(s, (uint32_t)getpid(), (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), 0, &n);
 	assert_non_null(strstr(n.name, "gnu_get_libc_version")); /* or its alias with underscores */
 	assert_non_null(strstr(n.mod, "libc"));
 	sym_close(s);
@@ -150,7 +149,7 @@ static void an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_cou
 		assert_text(&n, 0x401567, true, "0x401567 [mapping gone]");
 	}
 	assert_int_equal(sym_gone(s), 1);
-	sym_user(s, NOBODY, 0, 5, &n);                        /* what no process maps never was there */
+	sym_user(s, NOBODY, 0, 5, &n); /* what no process maps never was there */
 	assert_text(&n, 0, true, "0x0");
 	sym_user(s, NOBODY, MARKER, 6, &n);
 	assert_int_equal(sym_gone(s), 2);
@@ -186,13 +185,10 @@ static void a_process_that_has_exited_keeps_its_names(void **state)
 
 static void a_forked_child_has_its_parents_names_until_it_execs(void **state)
 {
-	struct k_task fork_fact = { .kind = K_TASK_FORK,
-				    .pid = NOBODY,
-				    .ppid = (uint32_t)getpid(),
-				    .time_ns = UINT64_MAX - 9 };
-	struct k_task exec_fact = { .kind = K_TASK_COMM_EXEC,
-				    .pid = NOBODY,
-				    .time_ns = UINT64_MAX - 5 };
+	struct k_task fork_fact = {
+		.kind = K_TASK_FORK, .pid = NOBODY, .ppid = (uint32_t)getpid(), .time_ns = UINT64_MAX - 9
+	};
+	struct k_task exec_fact = { .kind = K_TASK_COMM_EXEC, .pid = NOBODY, .time_ns = UINT64_MAX - 5 };
 	struct k_task exit_fact = { .kind = K_TASK_EXIT, .pid = NOBODY, .time_ns = UINT64_MAX - 2 };
 	struct symbols *s = fresh();
 	struct sym_name n;
@@ -216,8 +212,7 @@ static void a_forked_child_has_its_parents_names_until_it_execs(void **state)
 static void copy_self(const char *to)
 {
 	char buf[65536];
-	int in = open("/proc/self/exe", O_RDONLY),
-	    out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
 	ssize_t n;
 
 	assert_true(in >= 0 && out >= 0);
@@ -307,7 +302,7 @@ static void two_copies_of_a_program_are_one_to_merge(void **state)
 		snprintf(path[i], sizeof(path[i]), "%s/copy%u", dir, i);
 		copy_self(path[i]);
 		t = text_of(path[i], NOBODY + i);
-		t.addr += i << 20;                    /* loaded elsewhere */
+		t.addr += i << 20; /* loaded elsewhere */
 		sym_task(s, &t);
 		sym_user(s, NOBODY + i, MARKER + (i << 20) + i, 0, &n[i]);
 		unlink(path[i]);
@@ -366,9 +361,7 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 
 static struct k_task anonymous(uint32_t pid, uint64_t addr)
 {
-	return (struct k_task){
-		.kind = K_TASK_MMAP, .pid = pid, .addr = addr, .len = 1 << 20, .path = ""
-	};
+	return (struct k_task){ .kind = K_TASK_MMAP, .pid = pid, .addr = addr, .len = 1 << 20, .path = "" };
 }
 
 static void append(const char *path, const char *text)
@@ -501,7 +494,7 @@ static void a_perf_map_that_is_written_anew_again_and_again_is_read_no_further_t
 		assert_int_equal(ftruncate(fd, JIT_FILE_MOST / 2), 0);
 		assert_int_equal(pwrite(fd, text, sizeof(text) - 1, i), sizeof(text) - 1);
 		jit_read_fd(j, &names, fd);
-		j->inode = 0;                         /* as of another file */
+		j->inode = 0; /* as of another file */
 	}
 	assert_true(j->read >= JIT_FILE_MOST && j->read <= JIT_FILE_MOST + 65536);
 	assert_int_equal(jit_read_fd(j, &names, fd), false);
@@ -637,8 +630,7 @@ static void losses_are_counted(void **state)
 
 static void whole_run(void)
 {
-	struct k_task t = anonymous(NOBODY, 0x10000000),
-		      f = { .kind = K_TASK_FORK, .pid = NOBODY + 1, .ppid = NOBODY };
+	struct k_task t = anonymous(NOBODY, 0x10000000), f = { .kind = K_TASK_FORK, .pid = NOBODY + 1, .ppid = NOBODY };
 	struct symbols *s;
 	struct sym_name n;
 
@@ -681,8 +673,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_deleted_since_keeps_its_names),
 		cmocka_unit_test(another_file_under_the_same_path_lends_no_names),
 		cmocka_unit_test(two_copies_of_a_program_are_one_to_merge),
-		cmocka_unit_test(
-			descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
+		cmocka_unit_test(descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
 		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
 		cmocka_unit_test(the_perf_map_of_a_process_that_ended_is_its_users),

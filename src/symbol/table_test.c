@@ -21,11 +21,9 @@ struct row {
 static void fill(struct table *t, const struct row *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct sym s = { .start = r[i].start,
-				 .end = r[i].end,
-				 .name = r[i].name,
-				 .rank = r[i].rank,
-				 .link = r[i].link };
+		struct sym s = {
+			.start = r[i].start, .end = r[i].end, .name = r[i].name, .rank = r[i].rank, .link = r[i].link
+		};
 
 		assert_true(table_add(t, &s));
 	}
@@ -41,17 +39,15 @@ static const char *at(const struct table *t, uint64_t addr)
 
 static void an_address_finds_its_function_and_holes_find_none(void **state)
 {
-	static const struct row rows[] = { { __LINE__, 100, 110, "b", 0, 0 },
-					   { __LINE__, 10, 20, "a", 0, 0 } };
+	static const struct row rows[] = { { __LINE__, 100, 110, "b", 0, 0 }, { __LINE__, 10, 20, "a", 0, 0 } };
 	static const struct {
 		int line;
 		uint64_t addr;
 		const char *name;
 	} want[] = {
-		{ __LINE__, 0, "-" },          { __LINE__, 9, "-" },   { __LINE__, 10, "a" },
-		{ __LINE__, 19, "a" },         { __LINE__, 20, "-" },  { __LINE__, 99, "-" },
-		{ __LINE__, 100, "b" },        { __LINE__, 109, "b" }, { __LINE__, 110, "-" },
-		{ __LINE__, UINT64_MAX, "-" },
+		{ __LINE__, 0, "-" },   { __LINE__, 9, "-" },          { __LINE__, 10, "a" },  { __LINE__, 19, "a" },
+		{ __LINE__, 20, "-" },  { __LINE__, 99, "-" },         { __LINE__, 100, "b" }, { __LINE__, 109, "b" },
+		{ __LINE__, 110, "-" }, { __LINE__, UINT64_MAX, "-" },
 	};
 	struct table t = { 0 };
 
@@ -147,8 +143,7 @@ static void a_label_inside_a_function_is_dropped(void **state)
 
 static void what_is_added_later_is_found_too_and_newer_wins(void **state)
 {
-	static const struct row first[] = { { __LINE__, 10, 20, "old", 0, 1 },
-					    { __LINE__, 40, 50, "kept", 0, 2 } };
+	static const struct row first[] = { { __LINE__, 10, 20, "old", 0, 1 }, { __LINE__, 40, 50, "kept", 0, 2 } };
 	static const struct row then[] = {
 		{ __LINE__, 30, 40, "between", 0, 3 },
 		{ __LINE__, 10, 20, "new", 0, 4 },
@@ -232,8 +227,7 @@ static void a_failing_allocation_loses_names_but_nothing_else(void **state)
 
 		mem_fail_at(n);
 		for (uint64_t i = 0; i < 100; i++) {
-			struct sym s = { .start = i < 90 ? i * 2 : i - 90,
-					 .name = names_add(&p, "abc", 3) };
+			struct sym s = { .start = i < 90 ? i * 2 : i - 90, .name = names_add(&p, "abc", 3) };
 
 			s.end = s.start + 1;
 			if (s.name)

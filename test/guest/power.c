@@ -14,10 +14,12 @@ enum { H_SUCCESS = 0, H_FUNCTION = -2, H_PRIVILEGE = -3, H_PARAMETER = -4, BUF_T
 static long hcall(u64 token, u64 a, u64 b, u64 c, u64 d)
 {
 	register u64 r3 __asm__("r3") = token, r4 __asm__("r4") = a, r5 __asm__("r5") = b, r6 __asm__("r6") = c,
-		     r7 __asm__("r7") = d;
+			r7 __asm__("r7") = d;
 
-	__asm__ volatile("sc 1" : "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7) : : "memory", "r0", "r8", "r9", "r10", "r11",
-			 "r12", "cr0", "ctr", "xer");
+	__asm__ volatile("sc 1"
+			 : "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7)
+			 :
+			 : "memory", "r0", "r8", "r9", "r10", "r11", "r12", "cr0", "ctr", "xer");
 	return (long)r3;
 }
 
@@ -46,7 +48,7 @@ static void want(const char *what, u64 is, u64 wanted)
 	say(what), say(": 0x"), say_hex(is), say(", not 0x"), say_hex(wanted), say("\n");
 }
 
-static struct {                               /* big-endian, as this code is */
+static struct { /* big-endian, as this code is */
 	u32 request;
 	int index;
 	u16 secondary, returned;

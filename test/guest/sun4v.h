@@ -9,22 +9,30 @@ typedef unsigned long u64;
 
 enum { EOK = 0, ENORADDR = 2, EINVAL = 6, EBADTRAP = 7, EBADALIGN = 8, ENOACCESS = 10, ENOTSUPPORTED = 13 };
 
-struct answer { u64 status, r1, r2; };
+struct answer {
+	u64 status, r1, r2;
+};
 
-#define HV_TRAP(name, number)                                                                                        \
-	static inline struct answer name(u64 function, u64 a0, u64 a1, u64 a2)                                       \
-	{                                                                                                            \
-		register u64 o0 __asm__("o0") = a0, o1 __asm__("o1") = a1, o2 __asm__("o2") = a2;                    \
-		register u64 o5 __asm__("o5") = function;                                                            \
-                                                                                                                     \
-		__asm__ volatile("ta " number : "+r"(o0), "+r"(o1), "+r"(o2), "+r"(o5) : : "memory", "o3", "o4");    \
-		return (struct answer){ o0, o1, o2 };                                                                \
+#define HV_TRAP(name, number)                                                                                     \
+	static inline struct answer name(u64 function, u64 a0, u64 a1, u64 a2)                                    \
+	{                                                                                                         \
+		register u64 o0 __asm__("o0") = a0, o1 __asm__("o1") = a1, o2 __asm__("o2") = a2;                 \
+		register u64 o5 __asm__("o5") = function;                                                         \
+                                                                                                                  \
+		__asm__ volatile("ta " number : "+r"(o0), "+r"(o1), "+r"(o2), "+r"(o5) : : "memory", "o3", "o4"); \
+		return (struct answer){ o0, o1, o2 };                                                             \
 	}
 HV_TRAP(fast, "0x80")
 HV_TRAP(core, "0xff")
 
-static inline struct answer set_version(u64 group, u64 major, u64 minor) { return core(0, group, major, minor); }
-static inline struct answer get_version(u64 group) { return core(3, group, 0, 0); }
+static inline struct answer set_version(u64 group, u64 major, u64 minor)
+{
+	return core(0, group, major, minor);
+}
+static inline struct answer get_version(u64 group)
+{
+	return core(3, group, 0, 0);
+}
 
 static void say(const char *s)
 {

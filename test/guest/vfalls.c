@@ -1,7 +1,17 @@
 /* vfalls.c: version negotiation and performance registers (vf_perf_api.txt), from a guest's own code. */
 #include "sun4v.h"
 
-enum { GET = 0x106, SET = 0x107, VFALLS = 0x205, SPARC_PCR = 0, L2_CR = 1, MCU_PCR = 2, MCU_PIC = 3, LPU_PCR = 18, MOST = 89 };
+enum {
+	GET = 0x106,
+	SET = 0x107,
+	VFALLS = 0x205,
+	SPARC_PCR = 0,
+	L2_CR = 1,
+	MCU_PCR = 2,
+	MCU_PIC = 3,
+	LPU_PCR = 18,
+	MOST = 89
+};
 enum { PCR_HT = 8 };
 
 static void versions(void)

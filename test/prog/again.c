@@ -34,7 +34,9 @@ static void fault(unsigned long faults)
 /* A child with that id, or any for 0; negative when it can't be had. */
 static pid_t child(pid_t id, unsigned long faults)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = id ? (uint64_t)(uintptr_t)&id : 0, .set_tid_size = id != 0 };
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = id ? (uint64_t)(uintptr_t)&id : 0,
+				   .set_tid_size = id != 0 };
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid == 0)
@@ -50,7 +52,7 @@ int main(int argc, char **argv)
 	if (first < 0 || waitpid(first, NULL, 0) < 0)
 		return 77;
 	second = child(first, faults);
-	for (unsigned i = 0; second < 0 && errno == EEXIST && i < 1000; i++)   /* somebody else was given it meanwhile */
+	for (unsigned i = 0; second < 0 && errno == EEXIST && i < 1000; i++) /* somebody else was given it meanwhile */
 		second = child(first, faults);
 	if (second < 0 || waitpid(second, NULL, 0) < 0)
 		return 77;

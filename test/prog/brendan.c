@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGES = 4000 };                        /* a multiple of a round's ten pages */
+enum { PAGES = 4000 }; /* a multiple of a round's ten pages */
 
 static char *area;
 static size_t page, used;
@@ -71,7 +71,6 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (verbose)
-		printf("func_alpha %lu\nfunc_beta %lu\nfunc_gamma %lu\n", touched_alpha, touched_beta,
-		       touched_gamma);
+		printf("func_alpha %lu\nfunc_beta %lu\nfunc_gamma %lu\n", touched_alpha, touched_beta, touched_gamma);
 	return 0;
 }

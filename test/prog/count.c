@@ -15,7 +15,11 @@
 
 enum { MOST = 16 };
 
-static const struct { const char *name; uint32_t type; uint64_t config; } events[] = {
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} events[] = {
 	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
 	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
 	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
@@ -26,8 +30,13 @@ static int counter_open(const char *spec, pid_t pid)
 {
 	size_t n = strcspn(spec, ":");
 	struct perf_event_attr a = {
-		.size = sizeof(a), .disabled = 1, .enable_on_exec = 1, .inherit = 1, .pinned = 1,
-		.exclude_kernel = !strcmp(spec + n, ":u"), .exclude_user = !strcmp(spec + n, ":k"),
+		.size = sizeof(a),
+		.disabled = 1,
+		.enable_on_exec = 1,
+		.inherit = 1,
+		.pinned = 1,
+		.exclude_kernel = !strcmp(spec + n, ":u"),
+		.exclude_user = !strcmp(spec + n, ":k"),
 	};
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (strlen(events[i].name) == n && !strncmp(events[i].name, spec, n)) {

@@ -23,7 +23,7 @@ __attribute__((noinline)) static int deeper(unsigned long frames, unsigned long 
 {
 	volatile int rc = frames ? deeper(frames - 1, faults) : fault(faults);
 
-	return rc;                                    /* kept by the volatile: no call in the place of a return */
+	return rc; /* kept by the volatile: no call in the place of a return */
 }
 
 int main(int argc, char **argv)

@@ -35,9 +35,8 @@ int main(int argc, char **argv)
 	unsigned long faults = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000000;
 	unsigned long batch = argc > 2 ? strtoul(argv[2], NULL, 0) : 2048;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *area = batch ? mmap(NULL, batch * page, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-			   : MAP_FAILED;
+	char *area = batch ? mmap(NULL, batch * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+			     MAP_FAILED;
 	if (area == MAP_FAILED || madvise(area, batch * page, MADV_NOHUGEPAGE) < 0) {
 		perror("pf");
 		return 1;
@@ -53,7 +52,6 @@ int main(int argc, char **argv)
 	}
 	getrusage(RUSAGE_SELF, &after);
 	printf("faults %lu ns_per_fault %.1f total_ns %lu minflt %ld\n", faults,
-	       faults ? (double)ns / (double)faults : 0.0, (unsigned long)ns,
-	       after.ru_minflt - before.ru_minflt);
+	       faults ? (double)ns / (double)faults : 0.0, (unsigned long)ns, after.ru_minflt - before.ru_minflt);
 	return 0;
 }

@@ -35,13 +35,13 @@ typedef void plugin_function(volatile char *area, unsigned long pages, unsigned 
 struct plugin {
 	char path[4096], function[32];
 	int fd;
-	unsigned long offset;                 /* of its function in the file */
-	unsigned long pages;                  /* that it shall touch each time */
+	unsigned long offset; /* of its function in the file */
+	unsigned long pages;  /* that it shall touch each time */
 };
 
 static char *area;
 static unsigned long page;
-static uintptr_t seen;                        /* the address of the function, the last time */
+static uintptr_t seen; /* the address of the function, the last time */
 static unsigned addresses;
 
 static void die(const char *what)
@@ -130,7 +130,8 @@ static void toggle(const struct plugin *p, char *at)
 	char *code = plugin_map(p, at, 0);
 
 	for (int i = 0; i < 4; i++) {
-		if (mprotect(code, CODE_BYTES, PROT_READ | PROT_WRITE) < 0 || mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
+		if (mprotect(code, CODE_BYTES, PROT_READ | PROT_WRITE) < 0 ||
+		    mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
 			die("mprotect");
 		map_call(p, code);
 	}
@@ -140,10 +141,12 @@ static void toggle(const struct plugin *p, char *at)
 /* A child of that id, or any for 0; 0 in the child. */
 static pid_t child_begin(pid_t id)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = id ? (uint64_t)(uintptr_t)&id : 0, .set_tid_size = id != 0 };
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = id ? (uint64_t)(uintptr_t)&id : 0,
+				   .set_tid_size = id != 0 };
 	pid_t pid;
 
-	for (unsigned i = 0; i < 1000; i++)   /* somebody else was given it meanwhile */
+	for (unsigned i = 0; i < 1000; i++) /* somebody else was given it meanwhile */
 		if ((pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args))) >= 0 || errno != EEXIST)
 			break;
 	if (pid < 0)

@@ -16,7 +16,7 @@ static __attribute__((noinline)) uint64_t spin(uint64_t loops, uint64_t every)
 	uint64_t x = 1;
 	for (uint64_t i = 0; i < loops; i++) {
 		x = x * 6364136223846793005u + 1442695040888963407u;
-		__asm__ volatile("" : "+r"(x));       /* or the compiler finds a closed form */
+		__asm__ volatile("" : "+r"(x)); /* or the compiler finds a closed form */
 		if (every && i % every == 0)
 			syscall(SYS_getppid);
 	}

@@ -10,13 +10,23 @@
 #include <tally/platform.h>
 
 enum { EOK = 0, ENORADDR = 2, EINVAL_ = 6, EBADTRAP = 7, EBADALIGN = 8, ENOACCESS = 10, ENOTSUPPORTED = 13 };
-enum { FAST = 0x80, CORE = 0xff, SETVER = 0, EXIT = 2, GETVER = 3, GETPERF = 0x100, SETPERF = 0x101, CONF = 0x102, INFO = 0x103 };
+enum {
+	FAST = 0x80,
+	CORE = 0xff,
+	SETVER = 0,
+	EXIT = 2,
+	GETVER = 3,
+	GETPERF = 0x100,
+	SETPERF = 0x101,
+	CONF = 0x102,
+	INFO = 0x103
+};
 
 /* 2.3: offset, size; what the row counts. */
 static const struct row {
 	unsigned at, size;
-	const char *side;                             /* NULL: reserved */
-	bool context;                                 /* ctxnon0 */
+	const char *side; /* NULL: reserved */
+	bool context;     /* ctxnon0 */
 	uint64_t page;
 	const char *what;
 } rows[] = {
@@ -76,21 +86,31 @@ static const struct row {
 #define SECOND 0x90000000ull
 static uint8_t memory[MEMORY], second[0x1000], scratch[BUFFER];
 
-static void *two_pieces(void *arg, uint64_t ra, size_t n) {
+static void *two_pieces(void *arg, uint64_t ra, size_t n)
+{
 	(void)arg;
-	if (ra >= BASE && ra - BASE <= MEMORY && n <= MEMORY - (ra - BASE)) return memory + (ra - BASE);
-	if (ra >= SECOND && ra - SECOND <= sizeof second && n <= sizeof second - (ra - SECOND)) return second + (ra - SECOND);
+	if (ra >= BASE && ra - BASE <= MEMORY && n <= MEMORY - (ra - BASE))
+		return memory + (ra - BASE);
+	if (ra >= SECOND && ra - SECOND <= sizeof second && n <= sizeof second - (ra - SECOND))
+		return second + (ra - SECOND);
 	return NULL;
 }
 
-static void *two_gigabytes(void *arg, uint64_t ra, size_t n) {
+static void *two_gigabytes(void *arg, uint64_t ra, size_t n)
+{
 	(void)arg;
-	return ra >= BASE && ra - BASE <= 2ull << 30 && n <= (2ull << 30) - (ra - BASE) && n <= sizeof scratch ? scratch : NULL;
+	return ra >= BASE && ra - BASE <= 2ull << 30 && n <= (2ull << 30) - (ra - BASE) && n <= sizeof scratch ?
+		       scratch :
+		       NULL;
 }
 
-struct mm { struct tally_hv *hv; struct tally_hv_guest *guest; };
+struct mm {
+	struct tally_hv *hv;
+	struct tally_hv_guest *guest;
+};
 
-static struct mm mm_open(const char *machine, uint32_t flags, const char *rights, void *of(void *, uint64_t, size_t)) {
+static struct mm mm_open(const char *machine, uint32_t flags, const char *rights, void *of(void *, uint64_t, size_t))
+{
 	struct mm m = { 0 };
 	struct tally_hv_opts o = { .size = sizeof o, .machine = machine, .flags = flags };
 	spec_needs(!tally_hv_open(&m.hv, &o), "%s: %s", machine, tally_hv_error(m.hv));
@@ -99,54 +119,69 @@ static struct mm mm_open(const char *machine, uint32_t flags, const char *rights
 	return m;
 }
 
-static void mm_close(struct mm *m) {
+static void mm_close(struct mm *m)
+{
 	tally_hv_guest_close(m->guest);
 	tally_hv_close(m->hv);
 }
 
-static uint64_t call_of(struct mm *m, unsigned cpu, unsigned trap, unsigned function, uint64_t a, uint64_t b, uint64_t c, uint64_t out[6]) {
+static uint64_t call_of(struct mm *m, unsigned cpu, unsigned trap, unsigned function, uint64_t a, uint64_t b,
+			uint64_t c, uint64_t out[6])
+{
 	uint64_t r[6] = { a, b, c, 0x3333, 0x4444, function };
 	spec_needs(!tally_hv_call(m->guest, cpu, trap, r), "trap %#x, function %#x on strand %u", trap, function, cpu);
-	if (out) memcpy(out, r, sizeof r);
+	if (out)
+		memcpy(out, r, sizeof r);
 	return r[0];
 }
 
-static void negotiate(struct mm *m) {
+static void negotiate(struct mm *m)
+{
 	spec_needs(call_of(m, 0, CORE, SETVER, 0x200, 1, 0, NULL) == EOK, "group 0x200, version 1.0");
 }
 
 /* Status of CONF; *old what it answers in ret1. */
-static uint64_t conf(struct mm *m, unsigned cpu, uint64_t ra, uint64_t *old) {
+static uint64_t conf(struct mm *m, unsigned cpu, uint64_t ra, uint64_t *old)
+{
 	uint64_t r[6], status = call_of(m, cpu, FAST, CONF, ra, 0xaa, 0xbb, r);
-	if (old) *old = r[1];
+	if (old)
+		*old = r[1];
 	return status;
 }
 
-static uint64_t info(struct mm *m, unsigned cpu) {
+static uint64_t info(struct mm *m, unsigned cpu)
+{
 	uint64_t r[6];
 	spec_needs(call_of(m, cpu, FAST, INFO, 0x77, 0x88, 0, r) == EOK, "the call info");
 	return r[1];
 }
 
-static void hit(struct mm *m, unsigned cpu, bool data, bool context, uint64_t page, uint64_t ticks) {
-	spec_needs(!tally_hv_tsb_hit(m->guest, cpu, data, context, page, ticks), "a hit of a page of %llu bytes", (unsigned long long)page);
+static void hit(struct mm *m, unsigned cpu, bool data, bool context, uint64_t page, uint64_t ticks)
+{
+	spec_needs(!tally_hv_tsb_hit(m->guest, cpu, data, context, page, ticks), "a hit of a page of %llu bytes",
+		   (unsigned long long)page);
 }
 
-static bool all_bytes(const uint8_t *at, size_t n, uint8_t is) {
+static bool all_bytes(const uint8_t *at, size_t n, uint8_t is)
+{
 	while (n--)
-		if (at[n] != is) return false;
+		if (at[n] != is)
+			return false;
 	return true;
 }
 
 /* ---- 2.3: the buffer ------------------------------------------------------------------------------------ */
 /* Whether memory but for those two words holds what the copy has. */
-static bool unchanged_but(const uint8_t *copy, unsigned hits, unsigned ticks) {
+static bool unchanged_but(const uint8_t *copy, unsigned hits, unsigned ticks)
+{
 	for (unsigned i = 0; i < MEMORY; i++)
-		if (memory[i] != copy[i] && !(i >= hits && i < hits + 8) && !(i >= ticks && i < ticks + 8)) return false;
+		if (memory[i] != copy[i] && !(i >= hits && i < hits + 8) && !(i >= ticks && i < ticks + 8))
+			return false;
 	return true;
 }
 
-static void rows_of_buffer(void) {
+static void rows_of_buffer(void)
+{
 	enum { AT = 0x400 };
 	static uint8_t copy[MEMORY];
 	struct mm m = mm_open("niagara", TALLY_HV_IDLE, NULL, two_pieces);
@@ -162,54 +197,69 @@ static void rows_of_buffer(void) {
 	spec_needs(conf(&m, 0, BASE + AT, NULL) == EOK, "a buffer");
 	for (unsigned i = 0; i < NROWS; i++) {
 		const struct row *r = &rows[i];
-		if (!r->side || strcmp(r->what, "hits")) continue;
+		if (!r->side || strcmp(r->what, "hits"))
+			continue;
 		bool data = r->side[0] == 'd';
 		unsigned kb = (unsigned)(r->page >> 10);
 		const char *ctx = r->context ? "ctxnon0" : "ctx0";
-		for (unsigned b = 0; b < MEMORY; b++) memory[b] = (uint8_t)(b * 7 + i);
+		for (unsigned b = 0; b < MEMORY; b++)
+			memory[b] = (uint8_t)(b * 7 + i);
 		memcpy(copy, memory, MEMORY);
 		uint64_t hits = spec_get(memory + AT + r->at, 8), ticks = spec_get(memory + AT + r->at + 8, 8);
 		hit(&m, 0, data, r->context, r->page, 30);
-		spec_equal(spec_get(memory + AT + r->at, 8), hits + 1, "2.3", "%s, %s, %u KB: a hit is added at 0x%x", r->side, ctx, kb, r->at);
-		spec_equal(spec_get(memory + AT + r->at + 8, 8), ticks + 30, "2.3", "%s, %s, %u KB: its ticks are added at 0x%x", r->side, ctx, kb, r->at + 8);
-		spec_says(unchanged_but(copy, AT + r->at, AT + r->at + 8), "2.3", "%s, %s, %u KB: no other byte of memory changes", r->side, ctx, kb);
+		spec_equal(spec_get(memory + AT + r->at, 8), hits + 1, "2.3", "%s, %s, %u KB: a hit is added at 0x%x",
+			   r->side, ctx, kb, r->at);
+		spec_equal(spec_get(memory + AT + r->at + 8, 8), ticks + 30, "2.3",
+			   "%s, %s, %u KB: its ticks are added at 0x%x", r->side, ctx, kb, r->at + 8);
+		spec_says(unchanged_but(copy, AT + r->at, AT + r->at + 8), "2.3",
+			  "%s, %s, %u KB: no other byte of memory changes", r->side, ctx, kb);
 		hit(&m, 0, data, r->context, r->page, 1000);
 		hit(&m, 0, data, r->context, r->page, 0);
-		spec_equal(spec_get(memory + AT + r->at, 8), hits + 3, "2.3", "%s, %s, %u KB: hits are cumulative", r->side, ctx, kb);
-		spec_equal(spec_get(memory + AT + r->at + 8, 8), ticks + 1030, "2.3", "%s, %s, %u KB: ticks are cumulative", r->side, ctx, kb);
+		spec_equal(spec_get(memory + AT + r->at, 8), hits + 3, "2.3", "%s, %s, %u KB: hits are cumulative",
+			   r->side, ctx, kb);
+		spec_equal(spec_get(memory + AT + r->at + 8, 8), ticks + 1030, "2.3",
+			   "%s, %s, %u KB: ticks are cumulative", r->side, ctx, kb);
 		spec_put(memory + AT + r->at, 8, UINT64_MAX);
 		spec_put(memory + AT + r->at + 8, 8, UINT64_MAX - 1);
 		hit(&m, 0, data, r->context, r->page, 5);
-		spec_equal(spec_get(memory + AT + r->at, 8), 0, "2.3", "%s, %s, %u KB: hits have 64 bits", r->side, ctx, kb);
-		spec_equal(spec_get(memory + AT + r->at + 8, 8), 3, "2.3", "%s, %s, %u KB: ticks have 64 bits", r->side, ctx, kb);
+		spec_equal(spec_get(memory + AT + r->at, 8), 0, "2.3", "%s, %s, %u KB: hits have 64 bits", r->side, ctx,
+			   kb);
+		spec_equal(spec_get(memory + AT + r->at + 8, 8), 3, "2.3", "%s, %s, %u KB: ticks have 64 bits", r->side,
+			   ctx, kb);
 	}
 	/* Reserved rows, when every other has been added to. */
 	memset(memory, 0xa5, MEMORY);
 	for (unsigned i = 0; i < NROWS; i++)
-		if (rows[i].side && !strcmp(rows[i].what, "hits")) hit(&m, 0, rows[i].side[0] == 'd', rows[i].context, rows[i].page, 7);
+		if (rows[i].side && !strcmp(rows[i].what, "hits"))
+			hit(&m, 0, rows[i].side[0] == 'd', rows[i].context, rows[i].page, 7);
 	for (unsigned i = 0; i < NROWS; i++)
 		if (!rows[i].side)
-			spec_says(all_bytes(memory + AT + rows[i].at, rows[i].size, 0xa5), "2.3, D21", "the reserved bytes at 0x%x stay untouched", rows[i].at);
+			spec_says(all_bytes(memory + AT + rows[i].at, rows[i].size, 0xa5), "2.3, D21",
+				  "the reserved bytes at 0x%x stay untouched", rows[i].at);
 		else
-			spec_equal(spec_get(memory + AT + rows[i].at, 8), 0xa5a5a5a5a5a5a5a5 + (strcmp(rows[i].what, "hits") ? 7 : 1), "2.1, D21",
+			spec_equal(spec_get(memory + AT + rows[i].at, 8),
+				   0xa5a5a5a5a5a5a5a5 + (strcmp(rows[i].what, "hits") ? 7 : 1), "2.1, D21",
 				   "the word at 0x%x is added to, whatever it held", rows[i].at);
 	spec_says(all_bytes(memory, AT, 0xa5), "2.3", "no byte before the buffer is written");
-	spec_says(all_bytes(memory + AT + BUFFER, MEMORY - AT - BUFFER, 0xa5), "2.3", "no byte behind the buffer is written");
+	spec_says(all_bytes(memory + AT + BUFFER, MEMORY - AT - BUFFER, 0xa5), "2.3",
+		  "no byte behind the buffer is written");
 	static const uint64_t pages[] = { 0, 1, 4096, 16384, 32768, 512 << 10, 32 << 20, 2ull << 30, 16ull << 30 };
 	for (unsigned i = 0; i < sizeof pages / sizeof *pages; i++)
-		spec_equal((uint64_t)tally_hv_tsb_hit(m.guest, 0, true, true, pages[i], 1), (uint64_t)-TALLY_EINVAL, "2.3", "pages of %llu bytes have no row",
-			   (unsigned long long)pages[i]);
+		spec_equal((uint64_t)tally_hv_tsb_hit(m.guest, 0, true, true, pages[i], 1), (uint64_t)-TALLY_EINVAL,
+			   "2.3", "pages of %llu bytes have no row", (unsigned long long)pages[i]);
 	mm_close(&m);
 }
 
 /* What the rows are called, and that a dump of a buffer is read row by row. */
-static void rows_shown(void) {
+static void rows_shown(void)
+{
 	char path[] = "/tmp/spec-mmustat-XXXXXX";
 	int fd = mkstemp(path);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 	spec_needs(f, "a file for a dump");
 	uint8_t dump[BUFFER];
-	for (unsigned i = 0; i < BUFFER; i += 8) spec_put(dump + i, 8, 0x1122334455000000 + i);
+	for (unsigned i = 0; i < BUFFER; i += 8)
+		spec_put(dump + i, 8, 0x1122334455000000 + i);
 	spec_needs(fwrite(dump, 1, BUFFER, f) == BUFFER && !fclose(f), "writing a dump");
 	for (unsigned source = 0; source < 2; source++) {
 		struct tally_platform *p;
@@ -222,17 +272,21 @@ static void rows_shown(void) {
 		unsigned found = 0;
 		char *at = text.s, *line;
 		while ((line = spec_line(&at))) {
-			if (!spec_is(line, "type", source ? "mmustat" : "slot")) continue;
+			if (!spec_is(line, "type", source ? "mmustat" : "slot"))
+				continue;
 			char side[8], size[8];
 			snprintf(side, sizeof side, "%s", spec_string(line, "side"));
 			snprintf(size, sizeof size, "%s", spec_string(line, "size"));
 			uint64_t page = strtoull(size, NULL, 10) << (strchr(size, 'M') ? 20 : 10);
 			bool context = !spec_is(line, "context", "0");
 			for (unsigned i = 0; i < NROWS; i++)
-				if (rows[i].side && !strcmp(rows[i].side, side) && rows[i].context == context && rows[i].page == page) {
+				if (rows[i].side && !strcmp(rows[i].side, side) && rows[i].context == context &&
+				    rows[i].page == page) {
 					found++;
-					uint64_t is = spec_number(line, rows[i].what), must = source ? 0x1122334455000000 + rows[i].at : rows[i].at;
-					spec_equal(is, must, "2.3", "%s: %s of %s, %s, %s at 0x%x", source ? "a dump" : "the list", rows[i].what, side,
+					uint64_t is = spec_number(line, rows[i].what),
+						 must = source ? 0x1122334455000000 + rows[i].at : rows[i].at;
+					spec_equal(is, must, "2.3", "%s: %s of %s, %s, %s at 0x%x",
+						   source ? "a dump" : "the list", rows[i].what, side,
 						   context ? "ctxnon0" : "ctx0", size, rows[i].at);
 				}
 		}
@@ -244,8 +298,13 @@ static void rows_shown(void) {
 }
 
 /* ---- 2.1, 2.2: the calls ---------------------------------------------------------------------------------- */
-static void addresses(void) {
-	static const struct { uint64_t ra; unsigned status; const char *what; } of[] = {
+static void addresses(void)
+{
+	static const struct {
+		uint64_t ra;
+		unsigned status;
+		const char *what;
+	} of[] = {
 		{ BASE, EOK, "the first address of memory" },
 		{ BASE + 0x40, EOK, "64 bytes behind" },
 		{ BASE + 0x80, EOK, "128 bytes behind" },
@@ -289,26 +348,32 @@ static void addresses(void) {
 		uint64_t old, r[6];
 		spec_needs(conf(&m, 0, 0, NULL) == EOK && conf(&m, 0, BASE + 0x1000, NULL) == EOK, "a buffer before");
 		spec_equal(call_of(&m, 0, FAST, CONF, of[i].ra, 0xaa, 0xbb, r), of[i].status, "2.1", "%s", of[i].what);
-		spec_equal(r[1], of[i].status == EOK ? BASE + 0x1000 : 0xaa, "2.1", "%s: ret1 is the buffer before, or untouched", of[i].what);
+		spec_equal(r[1], of[i].status == EOK ? BASE + 0x1000 : 0xaa, "2.1",
+			   "%s: ret1 is the buffer before, or untouched", of[i].what);
 		spec_equal(info(&m, 0), of[i].status == EOK ? of[i].ra : 0, "2.1, D21", "%s: info then", of[i].what);
 		/* After an error nothing is collected, in the old buffer neither. */
 		memset(memory, 0, MEMORY);
 		hit(&m, 0, true, true, 8192, 9);
 		bool old_written = !all_bytes(memory + 0x1000, BUFFER, 0);
-		spec_says(of[i].status == EOK || !old_written, "2.1, D21", "%s: the old buffer is written no more", of[i].what);
+		spec_says(of[i].status == EOK || !old_written, "2.1, D21", "%s: the old buffer is written no more",
+			  of[i].what);
 		spec_equal(conf(&m, 0, BASE + 0x2000, &old), EOK, "2.1", "%s: the next buffer", of[i].what);
-		spec_equal(old, of[i].status == EOK ? of[i].ra : 0, "2.1, D21", "%s: what the next conf returns", of[i].what);
+		spec_equal(old, of[i].status == EOK ? of[i].ra : 0, "2.1, D21", "%s: what the next conf returns",
+			   of[i].what);
 	}
 	mm_close(&m);
 }
 
-static void life(void) {
+static void life(void)
+{
 	struct mm m = mm_open("niagara", TALLY_HV_IDLE, NULL, two_pieces);
 	uint64_t old, r[6];
 	memset(memory, 0, MEMORY);
-	spec_equal(call_of(&m, 0, FAST, INFO, 0x77, 0x88, 0, r), EBADTRAP, "ABI", "info before the group is negotiated");
+	spec_equal(call_of(&m, 0, FAST, INFO, 0x77, 0x88, 0, r), EBADTRAP, "ABI",
+		   "info before the group is negotiated");
 	spec_equal(r[1], 0x88, "ABI", "which leaves %%o1");
-	spec_equal(call_of(&m, 0, FAST, CONF, BASE, 0xaa, 0, r), EBADTRAP, "ABI", "conf before the group is negotiated");
+	spec_equal(call_of(&m, 0, FAST, CONF, BASE, 0xaa, 0, r), EBADTRAP, "ABI",
+		   "conf before the group is negotiated");
 	spec_equal(r[1], 0xaa, "ABI", "which leaves %%o1 as well");
 	negotiate(&m);
 	spec_equal(info(&m, 0), 0, "2.1", "the refused conf has set nothing");
@@ -370,7 +435,8 @@ static void life(void) {
 	spec_equal(call_of(&m, 0, FAST, CONF, BASE + 0x1000, 0, 0, NULL), EBADTRAP, "ABI", "conf without the group");
 	uint64_t before = spec_get(memory, 8);
 	hit(&m, 0, false, false, 8192, 4);
-	spec_equal(spec_get(memory, 8), before, "2.1, D21", "if an error is returned no statistics are collected: EBADTRAP, too");
+	spec_equal(spec_get(memory, 8), before, "2.1, D21",
+		   "if an error is returned no statistics are collected: EBADTRAP, too");
 	negotiate(&m);
 	spec_equal(info(&m, 0), 0, "2.1, D21", "and the buffer is gone behind it");
 	spec_equal(info(&m, 31), BASE + 0x4000, "2.1", "but strand 31's is not");
@@ -405,29 +471,42 @@ static void life(void) {
 }
 
 /* ---- 2.1, 2.2: not on other architectures ------------------------------------------------------------------- */
-static void other_machines(void) {
-	static const char *const machines[] = { "maramba,sockets=1", "maramba,sockets=2", "batoka,sockets=1", "batoka,sockets=2", "batoka,sockets=3", "batoka" };
+static void other_machines(void)
+{
+	static const char *const machines[] = { "maramba,sockets=1", "maramba,sockets=2", "batoka,sockets=1",
+						"batoka,sockets=2",  "batoka,sockets=3",  "batoka" };
 	for (unsigned i = 0; i < sizeof machines / sizeof *machines; i++) {
 		struct mm m = mm_open(machines[i], TALLY_HV_IDLE, NULL, two_pieces);
 		uint64_t r[6];
 		spec_equal(call_of(&m, 0, FAST, CONF, BASE, 0xaa, 0, r), EBADTRAP, "2.1, D21", "%s: conf", machines[i]);
 		spec_equal(r[1], 0xaa, "2.1", "%s: conf leaves %%o1", machines[i]);
-		spec_equal(call_of(&m, 0, FAST, CONF, 0, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf of zero", machines[i]);
-		spec_equal(call_of(&m, 0, FAST, CONF, 1, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf of a bad address", machines[i]);
+		spec_equal(call_of(&m, 0, FAST, CONF, 0, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf of zero",
+			   machines[i]);
+		spec_equal(call_of(&m, 0, FAST, CONF, 1, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf of a bad address",
+			   machines[i]);
 		spec_equal(call_of(&m, 0, FAST, INFO, 0, 0xaa, 0, r), EBADTRAP, "2.2, D21", "%s: info", machines[i]);
 		spec_equal(r[1], 0xaa, "2.2", "%s: info leaves %%o1", machines[i]);
-		spec_equal(call_of(&m, 0, CORE, SETVER, 0x200, 1, 0, NULL), EINVAL_, "ABI", "%s: group 0x200", machines[i]);
-		spec_equal(call_of(&m, 0, FAST, CONF, BASE, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf behind that", machines[i]);
+		spec_equal(call_of(&m, 0, CORE, SETVER, 0x200, 1, 0, NULL), EINVAL_, "ABI", "%s: group 0x200",
+			   machines[i]);
+		spec_equal(call_of(&m, 0, FAST, CONF, BASE, 0, 0, NULL), EBADTRAP, "2.1, D21", "%s: conf behind that",
+			   machines[i]);
 		call_of(&m, 0, CORE, SETVER, 0x205, 1, 1, NULL);
-		spec_equal(call_of(&m, 0, FAST, INFO, 0, 0, 0, NULL), EBADTRAP, "2.2, D21", "%s: info beside group 0x205", machines[i]);
-		spec_equal((uint64_t)tally_hv_tsb_hit(m.guest, 0, true, true, 8192, 1), (uint64_t)-TALLY_ENOTSUP, "2.0", "%s keeps no statistics", machines[i]);
+		spec_equal(call_of(&m, 0, FAST, INFO, 0, 0, 0, NULL), EBADTRAP, "2.2, D21",
+			   "%s: info beside group 0x205", machines[i]);
+		spec_equal((uint64_t)tally_hv_tsb_hit(m.guest, 0, true, true, 8192, 1), (uint64_t)-TALLY_ENOTSUP, "2.0",
+			   "%s keeps no statistics", machines[i]);
 		mm_close(&m);
 	}
 }
 
 /* ---- versions, and the other calls of the group --------------------------------------------------------------- */
-static void group(void) {
-	static const struct { uint64_t group, major, minor, status, granted, then_major; bool known; const char *what; } steps[] = {
+static void group(void)
+{
+	static const struct {
+		uint64_t group, major, minor, status, granted, then_major;
+		bool known;
+		const char *what;
+	} steps[] = {
 		{ 0x200, 1, 0, EOK, 0, 1, true, "1.0" },
 		{ 0x200, 1, 1, EOK, 0, 1, true, "1.1 is 1.0" },
 		{ 0x200, 1, 9, EOK, 0, 1, true, "1.9 is 1.0" },
@@ -445,42 +524,61 @@ static void group(void) {
 	};
 	struct mm m = mm_open("niagara", TALLY_HV_IDLE, NULL, two_pieces);
 	uint64_t r[6];
-	spec_equal(call_of(&m, 0, CORE, GETVER, 0x200, 9, 9, r), EOK, "ABI", "the group is known before it is negotiated");
+	spec_equal(call_of(&m, 0, CORE, GETVER, 0x200, 9, 9, r), EOK, "ABI",
+		   "the group is known before it is negotiated");
 	spec_says(r[1] == 0 && r[2] == 0, "ABI", "with version 0.0");
 	for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-		spec_equal(call_of(&m, 0, CORE, SETVER, steps[i].group, steps[i].major, steps[i].minor, r), steps[i].status, "ABI", "%s: status", steps[i].what);
+		spec_equal(call_of(&m, 0, CORE, SETVER, steps[i].group, steps[i].major, steps[i].minor, r),
+			   steps[i].status, "ABI", "%s: status", steps[i].what);
 		spec_equal(r[1], steps[i].granted, "ABI", "%s: minor granted, or %%o1 as it was", steps[i].what);
-		spec_equal(call_of(&m, 0, CORE, GETVER, steps[i].group, 0xaa, 0xbb, r), steps[i].known ? EOK : EINVAL_, "ABI", "%s: asking for it", steps[i].what);
-		spec_equal(r[1], steps[i].known ? steps[i].then_major : 0xaa, "ABI", "%s: major in force", steps[i].what);
-		spec_equal(call_of(&m, 3, FAST, INFO, 0, 0, 0, NULL), steps[i].known && !steps[i].then_major ? EBADTRAP : EOK, "ABI", "%s: info on strand 3", steps[i].what);
+		spec_equal(call_of(&m, 0, CORE, GETVER, steps[i].group, 0xaa, 0xbb, r), steps[i].known ? EOK : EINVAL_,
+			   "ABI", "%s: asking for it", steps[i].what);
+		spec_equal(r[1], steps[i].known ? steps[i].then_major : 0xaa, "ABI", "%s: major in force",
+			   steps[i].what);
+		spec_equal(call_of(&m, 3, FAST, INFO, 0, 0, 0, NULL),
+			   steps[i].known && !steps[i].then_major ? EBADTRAP : EOK, "ABI", "%s: info on strand 3",
+			   steps[i].what);
 	}
-	static const unsigned foreign[] = { 0x104, 0x105, 0x106, 0x107, 0x108, 0x140, 0x184, 0x1a8, 0x201, 0x202, 0x301, 0x303, 0x7fff };
+	static const unsigned foreign[] = { 0x104, 0x105, 0x106, 0x107, 0x108, 0x140, 0x184,
+					    0x1a8, 0x201, 0x202, 0x301, 0x303, 0x7fff };
 	for (unsigned i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-		spec_equal(call_of(&m, 0, FAST, foreign[i], 0, 0xaa, 0, r), EBADTRAP, "ABI", "function %#x is none on Niagara", foreign[i]);
+		spec_equal(call_of(&m, 0, FAST, foreign[i], 0, 0xaa, 0, r), EBADTRAP, "ABI",
+			   "function %#x is none on Niagara", foreign[i]);
 		spec_equal(r[1], 0xaa, "ABI", "function %#x leaves %%o1", foreign[i]);
 	}
 	mm_close(&m);
 
 	/* 0x100 and 0x101, which only what was seen of the genuine one describes: rights gate them, and not the statistics. */
-	static const struct { const char *rights; uint32_t flags; unsigned beyond; const char *what; } who[] = {
-		{ "perfctraccess=0", 0, 0, "spec, no access" }, { "perfctraccess=1", 0, 0, "spec, access" },
-		{ "perfctraccess=0", TALLY_HV_OPENSPARC, ENOACCESS, "opensparc, no access" }, { "perfctraccess=1", TALLY_HV_OPENSPARC, EINVAL_, "opensparc, access" },
+	static const struct {
+		const char *rights;
+		uint32_t flags;
+		unsigned beyond;
+		const char *what;
+	} who[] = {
+		{ "perfctraccess=0", 0, 0, "spec, no access" },
+		{ "perfctraccess=1", 0, 0, "spec, access" },
+		{ "perfctraccess=0", TALLY_HV_OPENSPARC, ENOACCESS, "opensparc, no access" },
+		{ "perfctraccess=1", TALLY_HV_OPENSPARC, EINVAL_, "opensparc, access" },
 	};
 	static const uint64_t numbers[] = { 0x63, 0xa, 1ull << 32, UINT64_MAX };
 	for (unsigned w = 0; w < 4; w++) {
 		m = mm_open("niagara", TALLY_HV_IDLE | who[w].flags, who[w].rights, two_pieces);
-		spec_equal(call_of(&m, 0, FAST, GETPERF, 0x63, 0, 0, NULL), EBADTRAP, "ABI", "%s: 0x100 before negotiation", who[w].what);
-		spec_equal(call_of(&m, 0, FAST, SETPERF, 0x63, 0, 0, NULL), EBADTRAP, "ABI", "%s: 0x101 before negotiation", who[w].what);
+		spec_equal(call_of(&m, 0, FAST, GETPERF, 0x63, 0, 0, NULL), EBADTRAP, "ABI",
+			   "%s: 0x100 before negotiation", who[w].what);
+		spec_equal(call_of(&m, 0, FAST, SETPERF, 0x63, 0, 0, NULL), EBADTRAP, "ABI",
+			   "%s: 0x101 before negotiation", who[w].what);
 		negotiate(&m);
 		for (unsigned i = 0; who[w].beyond && i < sizeof numbers / sizeof *numbers; i++) {
-			spec_equal(call_of(&m, 0, FAST, GETPERF, numbers[i], 0xaa, 0, r), who[w].beyond, "D20, genuine", "%s: reading register %#llx", who[w].what,
+			spec_equal(call_of(&m, 0, FAST, GETPERF, numbers[i], 0xaa, 0, r), who[w].beyond, "D20, genuine",
+				   "%s: reading register %#llx", who[w].what, (unsigned long long)numbers[i]);
+			spec_equal(r[1], 0xaa, "ABI", "%s: which leaves %%o1 (%#llx)", who[w].what,
 				   (unsigned long long)numbers[i]);
-			spec_equal(r[1], 0xaa, "ABI", "%s: which leaves %%o1 (%#llx)", who[w].what, (unsigned long long)numbers[i]);
-			spec_equal(call_of(&m, 0, FAST, SETPERF, numbers[i], 0, 0, NULL), who[w].beyond, "D20, genuine", "%s: setting register %#llx", who[w].what,
-				   (unsigned long long)numbers[i]);
+			spec_equal(call_of(&m, 0, FAST, SETPERF, numbers[i], 0, 0, NULL), who[w].beyond, "D20, genuine",
+				   "%s: setting register %#llx", who[w].what, (unsigned long long)numbers[i]);
 		}
 		if (who[w].beyond == ENOACCESS) {
-			spec_equal(call_of(&m, 0, FAST, GETPERF, 0, 0xaa, 0, r), ENOACCESS, "genuine", "%s: reading register 0", who[w].what);
+			spec_equal(call_of(&m, 0, FAST, GETPERF, 0, 0xaa, 0, r), ENOACCESS, "genuine",
+				   "%s: reading register 0", who[w].what);
 			spec_equal(r[1], 0xaa, "ABI", "%s: which leaves %%o1 (0)", who[w].what);
 		}
 		spec_equal(conf(&m, 0, BASE, NULL), EOK, "ABI", "%s: statistics need no right", who[w].what);
@@ -490,8 +588,14 @@ static void group(void) {
 }
 
 /* ---- what was seen of the genuine hypervisor --------------------------------------------------------------------- */
-static void genuine(void) {
-	static const struct { unsigned trap, function; uint64_t a, b, c, status, o1, o2; bool access; const char *what; } calls[] = {
+static void genuine(void)
+{
+	static const struct {
+		unsigned trap, function;
+		uint64_t a, b, c, status, o1, o2;
+		bool access;
+		const char *what;
+	} calls[] = {
 		{ FAST, INFO, 0, 0, 0, 7, 0, 0, false, "info, not negotiated" },
 		{ CORE, GETVER, 0x200, 0, 0, 0, 0, 0, false, "a known group's version" },
 		{ CORE, SETVER, 0x205, 1, 1, 6, 1, 1, false, "a group that T1 has not" },
@@ -536,11 +640,14 @@ static void genuine(void) {
 			    mm_open("niagara", TALLY_HV_IDLE | TALLY_HV_OPENSPARC, "perfctraccess=1", two_gigabytes) };
 	for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
 		uint64_t r[6];
-		call_of(&of[calls[i].access], 0, calls[i].trap, calls[i].function, calls[i].a, calls[i].b, calls[i].c, r);
+		call_of(&of[calls[i].access], 0, calls[i].trap, calls[i].function, calls[i].a, calls[i].b, calls[i].c,
+			r);
 		spec_equal(r[0], calls[i].status, "genuine", "%s: status", calls[i].what);
 		spec_equal(r[1], calls[i].o1, "genuine", "%s: %%o1", calls[i].what);
-		if (calls[i].trap == FAST) spec_equal(r[2], calls[i].o2, "genuine", "%s: %%o2", calls[i].what);
-		spec_says(r[3] == 0x3333 && r[4] == 0x4444 && r[5] == calls[i].function, "genuine", "%s: %%o3 to %%o5 are as they were", calls[i].what);
+		if (calls[i].trap == FAST)
+			spec_equal(r[2], calls[i].o2, "genuine", "%s: %%o2", calls[i].what);
+		spec_says(r[3] == 0x3333 && r[4] == 0x4444 && r[5] == calls[i].function, "genuine",
+			  "%s: %%o3 to %%o5 are as they were", calls[i].what);
 	}
 	mm_close(&of[0]);
 	mm_close(&of[1]);
@@ -559,8 +666,10 @@ static void genuine(void) {
 }
 
 /* ---- 2.0: what a machine under load collects ----------------------------------------------------------------------- */
-static void collected(void) {
-	static const char *const loads[] = { "niagara,load=chase", "niagara,load=mixed", "niagara,load=random", "niagara,load=stream" };
+static void collected(void)
+{
+	static const char *const loads[] = { "niagara,load=chase", "niagara,load=mixed", "niagara,load=random",
+					     "niagara,load=stream" };
 	for (unsigned l = 0; l < sizeof loads / sizeof *loads; l++) {
 		struct mm m = mm_open(loads[l], 0, NULL, two_pieces);
 		negotiate(&m);
@@ -573,19 +682,25 @@ static void collected(void) {
 		uint64_t all = 0, ticks = 0;
 		bool grows = true, both = true;
 		for (unsigned i = 0; i < NROWS; i++) {
-			if (!rows[i].side || strcmp(rows[i].what, "hits")) continue;
+			if (!rows[i].side || strcmp(rows[i].what, "hits"))
+				continue;
 			uint64_t h = spec_get(memory + rows[i].at, 8), t = spec_get(memory + rows[i].at + 8, 8);
 			grows &= h >= spec_get(before + rows[i].at, 8) && t >= spec_get(before + rows[i].at + 8, 8);
 			both &= h ? t >= h : !t;
 			all += h;
 			ticks += t;
 		}
-		if (l < 2) spec_says(all > 0, "2.0", "%s: hits are collected", loads[l]);
-		spec_says(grows, "2.0", "%s: hits are increased and ticks updated continuously, never the reverse", loads[l]);
-		spec_says(both, "2.3", "%s: a row has ticks if and only if it has hits, and a tick a hit at least", loads[l]);
-		spec_says(ticks < 2000000 * 2, "2.3", "%s: ticks are time of the strand, which had 2 ms below 2 GHz", loads[l]);
+		if (l < 2)
+			spec_says(all > 0, "2.0", "%s: hits are collected", loads[l]);
+		spec_says(grows, "2.0", "%s: hits are increased and ticks updated continuously, never the reverse",
+			  loads[l]);
+		spec_says(both, "2.3", "%s: a row has ticks if and only if it has hits, and a tick a hit at least",
+			  loads[l]);
+		spec_says(ticks < 2000000 * 2, "2.3", "%s: ticks are time of the strand, which had 2 ms below 2 GHz",
+			  loads[l]);
 		bool untouched = true;
-		for (unsigned i = 0; i < NROWS; i++) untouched &= rows[i].side || all_bytes(memory + rows[i].at, rows[i].size, 0);
+		for (unsigned i = 0; i < NROWS; i++)
+			untouched &= rows[i].side || all_bytes(memory + rows[i].at, rows[i].size, 0);
 		spec_says(untouched, "2.3", "%s: reserved rows stay zero", loads[l]);
 		conf(&m, 0, 0, NULL);
 		memcpy(before, memory, BUFFER);
@@ -595,7 +710,8 @@ static void collected(void) {
 	}
 }
 
-int main(void) {
+int main(void)
+{
 	rows_of_buffer();
 	rows_shown();
 	addresses();

@@ -18,14 +18,18 @@
 /* One assertion: TAP's `ok` or `not ok`. where: section of the specification, or number of the decision. */
 bool spec_says(bool holds, const char *where, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for two numbers that must be equal: when they are not, both are printed. */
-bool spec_equal(uint64_t is, uint64_t must, const char *where, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool spec_equal(uint64_t is, uint64_t must, const char *where, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* What must work before anything can be asserted: ends the program. */
 void spec_needs(bool works, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints `N passed, M failed`; the exit status. Fewer assertions than `least` are a failure, too. */
 int spec_end(unsigned least);
 
 /* Bytes of an answer, for tally_write_fn; NUL-terminated. */
-struct spec_text { char *s; size_t n; };
+struct spec_text {
+	char *s;
+	size_t n;
+};
 int spec_text_add(void *text, const char *s, size_t n);
 void spec_text_free(struct spec_text *text);
 /* The next line of JSON from *at on, or NULL; *at goes behind it, and the line's end becomes NUL. */

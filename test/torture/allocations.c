@@ -18,7 +18,7 @@ enum { PATIENCE_MS = 5000 };
 #define TRACE "TRACE"
 #define EVENT "hisi_ptt0_2/filter=0x80001,type=7,direction=2/"
 static const struct verb {
-	bool root;                            /* needs to be root */
+	bool root; /* needs to be root */
 	const char *const words[14];
 } verbs[] = {
 	{ false, { "list", "ptt", "--on", "kunpeng" } },
@@ -41,25 +41,36 @@ static const struct verb {
 	{ false, { "tune", "hisi_ptt0_2", "--on", ON, "--for", "throughput", "--duration", "1" } },
 	{ false, { "tune", "hisi_ptt0_2", "--on", ON, "--for", "latency", "--duration", "1", "--", "/bin/true" } },
 	{ false, { "get", "hisi_ptt0_2", "--on", ON } },
-	{ false, { "trace", "--on=vm", "-n", "BEGIN { @[1, \"a\"] = quantize(3); x[2] = 3; printf(\"%d %s\\n\", x[2], \"b\"); exit(0); }" } },
-	{ false, { "trace", "-n", "ptt:::transaction { @[args[0]->requester] = max(args[1]->latency); }", "--on", TRACE } },
+	{ false,
+	  { "trace", "--on=vm", "-n",
+	    "BEGIN { @[1, \"a\"] = quantize(3); x[2] = 3; printf(\"%d %s\\n\", x[2], \"b\"); exit(0); }" } },
+	{ false,
+	  { "trace", "-n", "ptt:::transaction { @[args[0]->requester] = max(args[1]->latency); }", "--on", TRACE } },
 	{ true, { "trace", "-n", "BEGIN { printf(\"%s\\n\", execname); exit(0); }" } },
-	{ true, { "trace", "-x", "dcpc_min_overflow=1", "-n", "cpc:::page_faults-user-1 { @[ustack(), ufunc(arg1)] = count(); }", "-c", "/bin/true" } },
+	{ true,
+	  { "trace", "-x", "dcpc_min_overflow=1", "-n",
+	    "cpc:::page_faults-user-1 { @[ustack(), ufunc(arg1)] = count(); }", "-c", "/bin/true" } },
 	{ true, { "trace", "-l", "-P", "cpc" } },
 };
 static long verbs_allocations[COUNT(verbs)];
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
 
-struct world { struct torture t; pid_t server; char on[210], trace[200], out[200], failing[200]; };
+struct world {
+	struct torture t;
+	pid_t server;
+	char on[210], trace[200], out[200], failing[200];
+};
 
 static void verb_words(struct world *w, const struct verb *v, const char *argv[16])
 {
 	memset(argv, 0, 16 * sizeof(*argv));
 	argv[0] = w->t.tally;
 	for (size_t i = 0; i < 14 && v->words[i]; i++)
-		argv[i + 1] = !strcmp(v->words[i], ON) ? w->on : !strcmp(v->words[i], OUT) ? w->out :
-			!strcmp(v->words[i], TRACE) ? w->trace : v->words[i];
+		argv[i + 1] = !strcmp(v->words[i], ON)    ? w->on :
+			      !strcmp(v->words[i], OUT)   ? w->out :
+			      !strcmp(v->words[i], TRACE) ? w->trace :
+							    v->words[i];
 }
 
 static int verb_run(struct world *w, const char *const *argv, long fail_at, bool on)
@@ -142,11 +153,15 @@ static void allocation_round(struct world *w)
 	was = tunes ? tunables_read(w) : NULL;
 	status = verb_run(w, argv, at, on);
 	if (status > 4)
-		torture_fell(t, "status %d when allocation %ld%s fails: TORTURE_FAIL_AT=%ld %sLD_PRELOAD=build/torture/failing.so %s", status, at,
-			     on ? " and all after it" : "", at, on ? "TORTURE_FAIL_ON=1 " : "", torture_words(argv));
+		torture_fell(
+			t,
+			"status %d when allocation %ld%s fails: TORTURE_FAIL_AT=%ld %sLD_PRELOAD=build/torture/failing.so %s",
+			status, at, on ? " and all after it" : "", at, on ? "TORTURE_FAIL_ON=1 " : "",
+			torture_words(argv));
 	else if (status != 0 && !torture_file_has(torture_path(t, "stderr"), "tally: "))
-		torture_fell(t, "status %d without a reason: TORTURE_FAIL_AT=%ld %sLD_PRELOAD=build/torture/failing.so %s", status, at,
-			     on ? "TORTURE_FAIL_ON=1 " : "", torture_words(argv));
+		torture_fell(t,
+			     "status %d without a reason: TORTURE_FAIL_AT=%ld %sLD_PRELOAD=build/torture/failing.so %s",
+			     status, at, on ? "TORTURE_FAIL_ON=1 " : "", torture_words(argv));
 	if (!torture_orphans_end(&w->server, 1, PATIENCE_MS, name))
 		torture_fell(t, "%s runs on: %s", name, torture_words(argv));
 	if (tunes && was)
@@ -169,7 +184,8 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/kunpeng", w.t.dir);
 	snprintf(w.on, sizeof(w.on), "unix:%s", path);
 	w.server = torture_serve(&w.t, w.t.tally, "kunpeng,load=storage", "--listen", path);
-	const char *record[] = { w.t.tally, "record", "--on", "kunpeng", "--duration", "1", "-e", EVENT, "-o", w.trace, NULL };
+	const char *record[] = { w.t.tally, "record", "--on", "kunpeng", "--duration", "1",
+				 "-e",      EVENT,    "-o",   w.trace,   NULL };
 	if (torture_run(&w.t, NULL, record) != 0)
 		torture_broken(torture_first_line(torture_path(&w.t, "stderr")));
 	while (torture_round(&w.t) && w.t.fell < 20)

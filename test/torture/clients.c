@@ -11,8 +11,8 @@
 #include "torture.h"
 
 enum { PLATFORMS = 3, GROWTH_KB = 32 * 1024 };
-#define ON "ON"                               /* unix:PATH */
-#define OUT "OUT"                             /* a file */
+#define ON "ON"   /* unix:PATH */
+#define OUT "OUT" /* a file */
 #define EVENT "hisi_ptt0_2/filter=0x80001,type=7,direction=2/"
 static const struct platform {
 	const char *machine;
@@ -28,15 +28,24 @@ static const struct platform {
 	    { "set", "--on", ON, "hisi_ptt0_2/qos_tx_cpl=2" } },
 	  { "record", "--on", ON, "-e", EVENT, "--duration", "1", "-o", OUT } },
 	{ "niagara",
-	  { { "stat", "-e", "mmustat/all/", "-I", "10", "--on", ON }, { "get", "mmustat/dmmu,cpu=3", "--on", ON }, { "list", "--on", ON },
+	  { { "stat", "-e", "mmustat/all/", "-I", "10", "--on", ON },
+	    { "get", "mmustat/dmmu,cpu=3", "--on", ON },
+	    { "list", "--on", ON },
 	    { "check", "mmustat", "--on", ON } },
 	  { "get", "mmustat/dmmu,cpu=3", "--on", ON } },
 	{ "power",
-	  { { "stat", "--view", "partitions", "-I", "10", "--on", ON }, { "get", "gpci/dispatch_purr,index=3", "--on", ON }, { "check", "gpci", "--on", ON },
+	  { { "stat", "--view", "partitions", "-I", "10", "--on", ON },
+	    { "get", "gpci/dispatch_purr,index=3", "--on", ON },
+	    { "check", "gpci", "--on", ON },
 	    { "list", "--on", ON } },
 	  { "get", "gpci/dispatch_purr,index=3", "--on", ON } },
 };
-struct server { pid_t pid; char path[200], on[210]; int descriptors; long kb; };
+struct server {
+	pid_t pid;
+	char path[200], on[210];
+	int descriptors;
+	long kb;
+};
 
 static void server_start(struct torture *t, struct server *s, unsigned platform)
 {
@@ -64,20 +73,24 @@ static void server_check(struct torture *t, struct server *s, unsigned platform)
 	long kb;
 
 	if (!torture_alive(s->pid)) {
-		torture_fell(t, "the server of %s ended with %d", platforms[platform].machine, torture_wait(s->pid, 1000, NULL));
+		torture_fell(t, "the server of %s ended with %d", platforms[platform].machine,
+			     torture_wait(s->pid, 1000, NULL));
 		server_start(t, s, platform);
 		return;
 	}
 	/* What a client held is free when the server has seen it go, which the next one may be quicker than. */
 	if (!torture_descriptors_settle(s->pid, s->descriptors))
-		torture_fell(t, "the server of %s has %d descriptors, not %d", platforms[platform].machine, torture_descriptors(s->pid), s->descriptors);
+		torture_fell(t, "the server of %s has %d descriptors, not %d", platforms[platform].machine,
+			     torture_descriptors(s->pid), s->descriptors);
 	client_words(t, s, platforms[platform].honest, argv);
 	if ((status = torture_run(t, NULL, argv)) != 0)
-		torture_fell(t, "the next client is not served: %d: %s: %s", status, torture_words(argv), torture_first_line(torture_path(t, "stderr")));
+		torture_fell(t, "the next client is not served: %d: %s: %s", status, torture_words(argv),
+			     torture_first_line(torture_path(t, "stderr")));
 	kb = torture_resident_kb(s->pid);
 	s->kb = s->kb ? s->kb : kb;
 	if (kb > s->kb + GROWTH_KB) {
-		torture_fell(t, "the server of %s has grown from %ld to %ld KiB", platforms[platform].machine, s->kb, kb);
+		torture_fell(t, "the server of %s has grown from %ld to %ld KiB", platforms[platform].machine, s->kb,
+			     kb);
 		s->kb = kb;
 	}
 }

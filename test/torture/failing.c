@@ -40,7 +40,8 @@ static __attribute__((destructor)) void failing_end(void)
 	char line[32];
 	int fd;
 
-	if (!failing_count_path[0] || (fd = open(failing_count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) < 0)
+	if (!failing_count_path[0] ||
+	    (fd = open(failing_count_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) < 0)
 		return;
 	if (write(fd, line, (size_t)snprintf(line, sizeof(line), "%ld\n", (long)failing_done)) < 0)
 		_exit(125);
@@ -57,11 +58,26 @@ static int failing_now(void)
 	return 1;
 }
 
-void *malloc(size_t n) { return failing_now() ? NULL : __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return failing_now() ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return failing_now() ? NULL : __libc_realloc(p, n); }
-void *memalign(size_t alignment, size_t n) { return failing_now() ? NULL : __libc_memalign(alignment, n); }
-void *aligned_alloc(size_t alignment, size_t n) { return failing_now() ? NULL : __libc_memalign(alignment, n); }
+void *malloc(size_t n)
+{
+	return failing_now() ? NULL : __libc_malloc(n);
+}
+void *calloc(size_t n, size_t size)
+{
+	return failing_now() ? NULL : __libc_calloc(n, size);
+}
+void *realloc(void *p, size_t n)
+{
+	return failing_now() ? NULL : __libc_realloc(p, n);
+}
+void *memalign(size_t alignment, size_t n)
+{
+	return failing_now() ? NULL : __libc_memalign(alignment, n);
+}
+void *aligned_alloc(size_t alignment, size_t n)
+{
+	return failing_now() ? NULL : __libc_memalign(alignment, n);
+}
 int posix_memalign(void **p, size_t alignment, size_t n)
 {
 	void *q = failing_now() ? NULL : __libc_memalign(alignment, n);

@@ -25,7 +25,11 @@
 /* ---- in this process ------------------------------------------------------------------------------ */
 
 enum { GUESTS = 3, CALLS = 1500 };
-struct guest_memory { uint64_t base; size_t n; uint8_t *p; };
+struct guest_memory {
+	uint64_t base;
+	size_t n;
+	uint8_t *p;
+};
 struct in_process {
 	struct torture *t;
 	struct tally_hv *h;
@@ -63,9 +67,12 @@ static void guest_open(struct in_process *in, unsigned i)
 static uint64_t guest_address(struct torture *t, const struct guest_memory *m)
 {
 	switch (torture_below(t, 4)) {
-	case 0: return torture_odd(t);
-	case 1: return m->base + m->n - torture_below(t, 600);
-	default: return m->base + (torture_below(t, m->n) & ~UINT64_C(63));
+	case 0:
+		return torture_odd(t);
+	case 1:
+		return m->base + m->n - torture_below(t, 600);
+	default:
+		return m->base + (torture_below(t, m->n) & ~UINT64_C(63));
 	}
 }
 
@@ -137,21 +144,45 @@ static void in_process_operation(struct in_process *in)
 		return;
 	}
 	switch (torture_below(t, 20)) {
-	case 0: (void)tally_hv_take(g, cpu); return;
-	case 1: (void)tally_hv_reset(g, cpu); return;
-	case 2: (void)tally_hv_asr_read(g, cpu, torture_below(t, 4) ? 0x10 + (uint32_t)torture_below(t, 2) : (uint32_t)torture_odd(t), &v); return;
-	case 3: (void)tally_hv_asr_write(g, cpu, torture_below(t, 4) ? 0x10 + (uint32_t)torture_below(t, 2) : (uint32_t)torture_odd(t), torture_odd(t)); return;
-	case 4: in_process_refs(in); return;
-	case 5: (void)tally_hv_tsb_hit(g, cpu, torture_below(t, 2), torture_below(t, 2), torture_below(t, 2) ? 8192 : torture_odd(t), torture_odd(t)); return;
-	case 6: tally_hv_advance(in->h, torture_below(t, 20000)); return;
-	default: guest_call(in, g, &in->m[i], cpu); return;
+	case 0:
+		(void)tally_hv_take(g, cpu);
+		return;
+	case 1:
+		(void)tally_hv_reset(g, cpu);
+		return;
+	case 2:
+		(void)tally_hv_asr_read(g, cpu,
+					torture_below(t, 4) ? 0x10 + (uint32_t)torture_below(t, 2) :
+							      (uint32_t)torture_odd(t),
+					&v);
+		return;
+	case 3:
+		(void)tally_hv_asr_write(g, cpu,
+					 torture_below(t, 4) ? 0x10 + (uint32_t)torture_below(t, 2) :
+							       (uint32_t)torture_odd(t),
+					 torture_odd(t));
+		return;
+	case 4:
+		in_process_refs(in);
+		return;
+	case 5:
+		(void)tally_hv_tsb_hit(g, cpu, torture_below(t, 2), torture_below(t, 2),
+				       torture_below(t, 2) ? 8192 : torture_odd(t), torture_odd(t));
+		return;
+	case 6:
+		tally_hv_advance(in->h, torture_below(t, 20000));
+		return;
+	default:
+		guest_call(in, g, &in->m[i], cpu);
+		return;
 	}
 }
 
 static void in_process_round(struct torture *t)
 {
 	static const char *const machines[] = {
-		"power", "power,firmware=8,rights=lab", "power,firmware=0", "niagara", "niagara,load=chase", "batoka", "batoka,load=pingpong,sockets=2", "maramba",
+		"power",  "power,firmware=8,rights=lab",    "power,firmware=0", "niagara", "niagara,load=chase",
+		"batoka", "batoka,load=pingpong,sockets=2", "maramba",
 	};
 	struct in_process in = { .t = t };
 	struct tally_hv_opts o = { .size = sizeof(o), .machine = machines[torture_below(t, COUNT(machines))] };
@@ -185,12 +216,16 @@ static const struct local_op_row {
 
 enum { FRAMES = 300, PLATFORMS = 4 };
 static const char *const platforms[PLATFORMS] = { "kunpeng", "power", "niagara", "batoka" };
-struct server { pid_t pid; char path[200]; int descriptors; };
+struct server {
+	pid_t pid;
+	char path[200];
+	int descriptors;
+};
 struct conversation {
 	struct torture *t;
 	int fd, lent[5];
 	bool power;
-	bool over;                            /* the server hung up */
+	bool over; /* the server hung up */
 	uint8_t in[LOCAL_FRAME_MOST * 2];
 	size_t n;
 	uint64_t answers;
@@ -211,7 +246,8 @@ static void conversation_check_frames(struct conversation *c)
 	while (c->n - at >= sizeof(h)) {
 		memcpy(&h, c->in + at, sizeof(h));
 		if (h.bytes < sizeof(h) || h.bytes > LOCAL_FRAME_MOST || h.status > 9) {
-			torture_fell(c->t, "a reply is no frame: %u bytes, operation 0x%x, status %u", h.bytes, h.op, h.status);
+			torture_fell(c->t, "a reply is no frame: %u bytes, operation 0x%x, status %u", h.bytes, h.op,
+				     h.status);
 			c->over = true;
 			return;
 		}
@@ -282,8 +318,13 @@ static void conversation_send(struct conversation *c, const uint8_t *p, size_t n
 static void payload_make(struct conversation *c, uint16_t op, uint8_t *p, size_t n)
 {
 	struct torture *t = c->t;
-	struct local_hv_call call = { (uint32_t)torture_below(t, 8), c->power ? 1 : torture_below(t, 3) ? 0x80 : 0xff, { 0 } };
-	const struct local_hv_memory memory = { torture_below(t, 3) ? 0x80000000u : torture_odd(t), torture_below(t, 3) ? 8192 : torture_odd(t) };
+	struct local_hv_call call = { (uint32_t)torture_below(t, 8),
+				      c->power            ? 1 :
+				      torture_below(t, 3) ? 0x80 :
+							    0xff,
+				      { 0 } };
+	const struct local_hv_memory memory = { torture_below(t, 3) ? 0x80000000u : torture_odd(t),
+						torture_below(t, 3) ? 8192 : torture_odd(t) };
 
 	for (size_t i = 0; i < n; i += 4) {
 		const uint32_t word = (uint32_t)(torture_below(t, 3) ? torture_below(t, 4) : torture_odd(t));
@@ -292,7 +333,8 @@ static void payload_make(struct conversation *c, uint16_t op, uint8_t *p, size_t
 	}
 	if (op == LOCAL_HV_CALL && n == sizeof(call)) {
 		for (int i = 0; i < 6; i++)
-			call.r[i] = torture_below(t, 2) ? torture_below(t, 100) : 0x80000000u + (torture_odd(t) & 0x3fff);
+			call.r[i] =
+				torture_below(t, 2) ? torture_below(t, 100) : 0x80000000u + (torture_odd(t) & 0x3fff);
 		if (c->power)
 			call.r[0] = 0xf080;
 		else
@@ -301,7 +343,8 @@ static void payload_make(struct conversation *c, uint16_t op, uint8_t *p, size_t
 	} else if (op == LOCAL_HV_MEMORY && n == sizeof(memory)) {
 		memcpy(p, &memory, sizeof(memory));
 	} else if (op == LOCAL_PTT_START && n == sizeof(struct local_start) && torture_below(t, 3)) {
-		const struct local_start start = { (uint32_t)torture_below(t, 2), 0, 0x80001 | 2u << 20 | 7u << 24, 4u << 20 };
+		const struct local_start start = { (uint32_t)torture_below(t, 2), 0, 0x80001 | 2u << 20 | 7u << 24,
+						   4u << 20 };
 
 		memcpy(p, &start, sizeof(start));
 	} else if (op == LOCAL_HV_GUEST && n == sizeof(struct local_hv_ask) && torture_below(t, 2)) {
@@ -314,7 +357,9 @@ static void conversation_frame(struct conversation *c)
 	static uint8_t frame[LOCAL_FRAME_MOST];
 	struct torture *t = c->t;
 	const struct local_op_row *row = &ops[torture_below(t, COUNT(ops))];
-	size_t n = torture_below(t, 30) ? row->request : torture_below(t, 2) ? torture_below(t, 100) : torture_below(t, LOCAL_PAYLOAD_MOST);
+	size_t n = torture_below(t, 30) ? row->request :
+		   torture_below(t, 2)  ? torture_below(t, 100) :
+					  torture_below(t, LOCAL_PAYLOAD_MOST);
 	struct local_head h = { (uint32_t)(sizeof(h) + n), row->op, 0, torture_random(t) };
 
 	/* A second hello, or a plug that goes, would end most conversations early. */
@@ -335,13 +380,22 @@ static void conversation_frame(struct conversation *c)
 		c->lent[i] = c->lent[j];
 		c->lent[j] = kept;
 	}
-	conversation_send(c, frame, sizeof(h) + n, row->op == LOCAL_HV_MEMORY || torture_below(t, 20) == 0 ? torture_below(t, COUNT(c->lent) + 1) : 0);
+	conversation_send(c, frame, sizeof(h) + n,
+			  row->op == LOCAL_HV_MEMORY || torture_below(t, 20) == 0 ?
+				  torture_below(t, COUNT(c->lent) + 1) :
+				  0);
 }
 
 static void conversation_hello(struct conversation *c)
 {
-	struct { struct local_head h; struct local_hello hello; } m = { { sizeof(m), LOCAL_HELLO, 0, 1 }, { LOCAL_MAGIC, LOCAL_VERSION, 0 } };
-	struct { struct local_head h; struct local_hv_ask ask; } g = { { sizeof(g), LOCAL_HV_GUEST, 0, 2 }, { { 0 }, 0, 0 } };
+	struct {
+		struct local_head h;
+		struct local_hello hello;
+	} m = { { sizeof(m), LOCAL_HELLO, 0, 1 }, { LOCAL_MAGIC, LOCAL_VERSION, 0 } };
+	struct {
+		struct local_head h;
+		struct local_hv_ask ask;
+	} g = { { sizeof(g), LOCAL_HV_GUEST, 0, 2 }, { { 0 }, 0, 0 } };
 	uint8_t *raw = (uint8_t *)&m;
 
 	if (torture_below(c->t, 12) == 0)
@@ -375,16 +429,19 @@ static void server_check(struct torture *t, struct server *s, unsigned platform)
 	struct err e = { 0 };
 	char log[300];
 
-	if (local_connect(&c, s->path, 0, &(struct local_wait){ .answer_ms = 20000 }, &e) < 0 || local_ask_and_wait(c, LOCAL_PING, &ping, sizeof(ping), &a, NULL, &e) < 0 ||
+	if (local_connect(&c, s->path, 0, &(struct local_wait){ .answer_ms = 20000 }, &e) < 0 ||
+	    local_ask_and_wait(c, LOCAL_PING, &ping, sizeof(ping), &a, NULL, &e) < 0 ||
 	    memcmp(a.p, &ping, sizeof(ping)))
 		torture_fell(t, "%s: an honest client is not answered: %s", platforms[platform], e.text);
 	local_disconnect(c);
 	if (!torture_alive(s->pid)) {
 		snprintf(log, sizeof(log), "%s.log", s->path);
-		torture_fell(t, "the server of %s ended with %d: %s", platforms[platform], torture_wait(s->pid, 1000, NULL), torture_first_line(log));
+		torture_fell(t, "the server of %s ended with %d: %s", platforms[platform],
+			     torture_wait(s->pid, 1000, NULL), torture_first_line(log));
 		server_start(t, s, platform);
 	} else if (!torture_descriptors_settle(s->pid, s->descriptors)) {
-		torture_fell(t, "the server of %s has %d descriptors, not %d", platforms[platform], torture_descriptors(s->pid), s->descriptors);
+		torture_fell(t, "the server of %s has %d descriptors, not %d", platforms[platform],
+			     torture_descriptors(s->pid), s->descriptors);
 		s->descriptors = torture_descriptors(s->pid);
 	}
 }

@@ -147,12 +147,18 @@ uint64_t torture_odd(struct torture *t)
 	const uint64_t bit = UINT64_C(1) << torture_below(t, 64);
 
 	switch (torture_below(t, 6)) {
-	case 0: return bit;
-	case 1: return bit - 1;
-	case 2: return 0 - bit;
-	case 3: return torture_below(t, 20);
-	case 4: return torture_random(t) >> torture_below(t, 64);
-	default: return torture_below(t, 2) ? UINT64_MAX : 0;
+	case 0:
+		return bit;
+	case 1:
+		return bit - 1;
+	case 2:
+		return 0 - bit;
+	case 3:
+		return torture_below(t, 20);
+	case 4:
+		return torture_random(t) >> torture_below(t, 64);
+	default:
+		return torture_below(t, 2) ? UINT64_MAX : 0;
 	}
 }
 
@@ -185,7 +191,7 @@ char *torture_slurp(const char *path, size_t *n)
 
 	*n = 0;
 	if (fd >= 0 && fstat(fd, &st) == 0) {
-		const size_t room = st.st_size > 0 ? (size_t)st.st_size : 4096;        /* what is in /proc has no size */
+		const size_t room = st.st_size > 0 ? (size_t)st.st_size : 4096; /* what is in /proc has no size */
 
 		p = calloc(1, room + 1);
 		while (p && (got = read(fd, p + *n, room - *n)) > 0)

@@ -18,17 +18,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#ifndef COUNT                                 /* base.h has the same */
+#ifndef COUNT /* base.h has the same */
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #endif
 
 struct torture {
 	const char *dir, *tally, *tally_asan;
-	uint64_t seed, round, only;           /* only: the one round; 0: all */
+	uint64_t seed, round, only; /* only: the one round; 0: all */
 	uint64_t end_ns;
-	uint64_t random;                      /* state of the round's numbers */
+	uint64_t random; /* state of the round's numbers */
 	unsigned fell;
-	struct { const char *words; uint64_t n; } count[16];
+	struct {
+		const char *words;
+		uint64_t n;
+	} count[16];
 };
 void torture_open(struct torture *t, int argc, char **argv);
 /* Begins the next round; false: the time is over. */
@@ -55,16 +58,16 @@ void torture_wait_us(uint64_t us);
 /* A path in DIR; good until the call after the next three. */
 char *torture_path(struct torture *t, const char *name);
 
-#define TORTURE_DIES 1000                     /* status of a process that signal n ended: TORTURE_DIES + n */
-#define TORTURE_HANGS 2000                    /* it ran past its time and was killed */
-#define TORTURE_FINDING 99                    /* exit status of the sanitizers */
+#define TORTURE_DIES 1000  /* status of a process that signal n ended: TORTURE_DIES + n */
+#define TORTURE_HANGS 2000 /* it ran past its time and was killed */
+#define TORTURE_FINDING 99 /* exit status of the sanitizers */
 struct torture_run {
-	const char *in;                       /* file on stdin; NULL: /dev/null */
-	const char *out;                      /* file for stdout; NULL: /dev/null */
-	const char *err;                      /* file for stderr; NULL: DIR/stderr */
-	const char *preload;                  /* LD_PRELOAD; NULL: none */
-	unsigned limit_ms;                    /* 0: 30 s */
-	long rss_kb;                          /* result: the most memory that it had */
+	const char *in;      /* file on stdin; NULL: /dev/null */
+	const char *out;     /* file for stdout; NULL: /dev/null */
+	const char *err;     /* file for stderr; NULL: DIR/stderr */
+	const char *preload; /* LD_PRELOAD; NULL: none */
+	unsigned limit_ms;   /* 0: 30 s */
+	long rss_kb;         /* result: the most memory that it had */
 };
 /* Starts a process that ends with this one. argv ends with NULL. r NULL: defaults. */
 pid_t torture_start(struct torture *t, const struct torture_run *r, const char *const *argv);
@@ -72,7 +75,7 @@ pid_t torture_start(struct torture *t, const struct torture_run *r, const char *
 int torture_wait(pid_t pid, unsigned limit_ms, long *rss_kb);
 int torture_run(struct torture *t, struct torture_run *r, const char *const *argv);
 bool torture_alive(pid_t pid);
-void torture_kill(pid_t pid);                 /* SIGKILL, and waits */
+void torture_kill(pid_t pid); /* SIGKILL, and waits */
 /* What killed processes left behind is this one's child. Waits up to limit_ms until there are no children but keep[]; else kills
  * the others, and returns false with the name of one. */
 bool torture_orphans_end(const pid_t *keep, size_t n, unsigned limit_ms, char name[32]);

@@ -19,7 +19,10 @@
 #include "torture.h"
 
 enum { IDS_MOST = 256, PATIENCE_MS = 3000 };
-struct held { uint32_t program[IDS_MOST], map[IDS_MOST]; size_t programs, maps; };
+struct held {
+	uint32_t program[IDS_MOST], map[IDS_MOST];
+	size_t programs, maps;
+};
 
 static const char *const tracers[][8] = {
 	{ "-n", "cpc:::page_faults-user-100 { @[ustack()] = count(); }", "-c", "sleep 60" },
@@ -67,7 +70,7 @@ static bool held_is_there(enum bpf_cmd cmd, uint32_t id)
 	int fd;
 
 	memset(&a, 0, sizeof(a));
-	a.prog_id = id;                               /* the same place as map_id */
+	a.prog_id = id; /* the same place as map_id */
 	fd = (int)syscall(SYS_bpf, cmd, &a, sizeof(a));
 	if (fd >= 0)
 		close(fd);
@@ -101,7 +104,8 @@ static bool tracer_is_stopped(pid_t pid)
 /* Bytes of tracefs's lists of probes; 0: not mounted. */
 static size_t tracefs_entries(void)
 {
-	static const char *const lists[] = { "/sys/kernel/tracing/kprobe_events", "/sys/kernel/tracing/uprobe_events", "/sys/kernel/tracing/dynamic_events" };
+	static const char *const lists[] = { "/sys/kernel/tracing/kprobe_events", "/sys/kernel/tracing/uprobe_events",
+					     "/sys/kernel/tracing/dynamic_events" };
 	size_t sum = 0, n;
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
@@ -145,7 +149,16 @@ static void tracer_round(struct torture *t)
 
 static void next_tracer(struct torture *t)
 {
-	const char *argv[] = { t->tally, "trace", "-q", "-x", "dcpc_min_overflow=1", "-n", "cpc:::page_faults-user-1 { @n = count(); } END { printa(\"%@d\\n\", @n); }", "-c", "/bin/true", NULL };
+	const char *argv[] = { t->tally,
+			       "trace",
+			       "-q",
+			       "-x",
+			       "dcpc_min_overflow=1",
+			       "-n",
+			       "cpc:::page_faults-user-1 { @n = count(); } END { printa(\"%@d\\n\", @n); }",
+			       "-c",
+			       "/bin/true",
+			       NULL };
 	const int status = torture_run(t, NULL, argv);
 
 	if (status != 0)

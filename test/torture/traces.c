@@ -15,8 +15,15 @@
 #include "torture.h"
 
 enum { SEEDS_MOST = 32, TRACE_MOST = 1 << 20, MOST_KB = 160 * 1024, LIMIT_MS = 20000 };
-struct trace { uint8_t *p; size_t n; };
-struct traces { struct torture t; struct trace seed[SEEDS_MOST]; size_t n; };
+struct trace {
+	uint8_t *p;
+	size_t n;
+};
+struct traces {
+	struct torture t;
+	struct trace seed[SEEDS_MOST];
+	size_t n;
+};
 
 /* ---- where they come from ----------------------------------------------------------------------- */
 
@@ -49,7 +56,8 @@ static void traces_add_directory(struct traces *s, const char *dir, const char *
 static void traces_record(struct traces *s, const char *on, const char *event, bool pipe)
 {
 	const char *path = torture_path(&s->t, "recorded");
-	const char *argv[] = { s->t.tally, "record", "--on", on, "--duration", "1", "-e", event, "-o", pipe ? "-" : path, NULL };
+	const char *argv[] = { s->t.tally, "record",          "--on", on, "--duration", "1", "-e", event,
+			       "-o",       pipe ? "-" : path, NULL };
 	struct torture_run r = { .out = pipe ? path : NULL };
 
 	unlink(path);
@@ -147,19 +155,35 @@ static void trace_make(struct traces *s, const char *path, unsigned times)
 
 /* ---- who reads them ------------------------------------------------------------------------------- */
 
-#define TRACE "TRACE"                         /* the damaged file */
-#define ON "ON"                               /* the same, behind --on */
-#define OTHER "OTHER"                         /* another one */
+#define TRACE "TRACE" /* the damaged file */
+#define ON "ON"       /* the same, behind --on */
+#define OTHER "OTHER" /* another one */
 static const char *const traces_reader[][12] = {
-	{ "dump", TRACE }, { "dump", "--perf", TRACE }, { "dump", "--perf=spec", TRACE }, { "dump", "--json", TRACE },
-	{ "dump", "-x", ",", "--time", "delta", TRACE }, { "dump", "--tag14", TRACE }, { "dump", "-" },
+	{ "dump", TRACE },
+	{ "dump", "--perf", TRACE },
+	{ "dump", "--perf=spec", TRACE },
+	{ "dump", "--json", TRACE },
+	{ "dump", "-x", ",", "--time", "delta", TRACE },
+	{ "dump", "--tag14", TRACE },
+	{ "dump", "-" },
 	{ "dump", "--filter", "args[0]->bytes > 64 || args[0]->error", TRACE },
 	{ "dump", "--filter", "requester == 0x100 && bytes > 64", TRACE },
-	{ "dump", "--format", "4dw", TRACE }, { "dump", "--format", "8dw", TRACE },
-	{ "report", TRACE }, { "report", "--json", TRACE }, { "report", "-o", "/dev/null", TRACE }, { "report", "-" },
-	{ "report", "--no-match", TRACE }, { "report", "--threads", "3", TRACE }, { "report", TRACE, OTHER },
-	{ "report", "--format", "8dw", "--time", "delta", TRACE }, { "report", "--top", "1000000", TRACE }, { "report", "-o", "HTML", TRACE },
-	{ "export", TRACE }, { "export", "--json", TRACE }, { "export", "-x", ";", TRACE }, { "export", "-" },
+	{ "dump", "--format", "4dw", TRACE },
+	{ "dump", "--format", "8dw", TRACE },
+	{ "report", TRACE },
+	{ "report", "--json", TRACE },
+	{ "report", "-o", "/dev/null", TRACE },
+	{ "report", "-" },
+	{ "report", "--no-match", TRACE },
+	{ "report", "--threads", "3", TRACE },
+	{ "report", TRACE, OTHER },
+	{ "report", "--format", "8dw", "--time", "delta", TRACE },
+	{ "report", "--top", "1000000", TRACE },
+	{ "report", "-o", "HTML", TRACE },
+	{ "export", TRACE },
+	{ "export", "--json", TRACE },
+	{ "export", "-x", ";", TRACE },
+	{ "export", "-" },
 	{ "export", "--format", "4dw", TRACE },
 	{ "trace", "-n", "ptt:::tlp { @[args[0]->name] = quantize(args[0]->bytes); }", "--on", ON },
 	{ "trace", "-n", "ptt:::transaction { @[args[0]->requester] = max(args[1]->latency); }", "--on", ON },
@@ -172,7 +196,8 @@ static void traces_round(struct traces *s)
 	struct torture *t = &s->t;
 	const char *const *reader = traces_reader[torture_below(t, COUNT(traces_reader))];
 	const bool released = torture_below(t, 3) == 0;
-	const char *path = torture_path(t, "trace"), *err = torture_path(t, "stderr"), *html = torture_path(t, "page.html");
+	const char *path = torture_path(t, "trace"), *err = torture_path(t, "stderr"),
+		   *html = torture_path(t, "page.html");
 	const char *argv[16] = { released ? t->tally : t->tally_asan };
 	struct torture_run r = { .in = path, .limit_ms = LIMIT_MS };
 	char other[4096];
@@ -181,7 +206,9 @@ static void traces_round(struct traces *s)
 	snprintf(other, sizeof(other), "%s/other", t->dir);
 	trace_make(s, path, 1 + (unsigned)torture_below(t, 12));
 	for (size_t i = 0; i < 12 && reader[i]; i++) {
-		argv[i + 1] = !strcmp(reader[i], TRACE) || !strcmp(reader[i], ON) ? path : !strcmp(reader[i], "HTML") ? html : reader[i];
+		argv[i + 1] = !strcmp(reader[i], TRACE) || !strcmp(reader[i], ON) ? path :
+			      !strcmp(reader[i], "HTML")                          ? html :
+										    reader[i];
 		if (!strcmp(reader[i], OTHER)) {
 			trace_make(s, other, (unsigned)torture_below(t, 3));
 			argv[i + 1] = other;

@@ -14,8 +14,12 @@
 enum { PATIENCE_MS = 5000, TUNABLES = 5 };
 #define DEVICE "hisi_ptt0_2"
 static const char *const loads[] = { "kunpeng,load=storage", "kunpeng,load=ingest", "kunpeng,load=mixed" };
-static const char *const tunables[TUNABLES] = { "qos_tx_cpl", "qos_tx_np", "qos_tx_p", "rx_alloc_buf_level", "tx_alloc_buf_level" };
-struct server { pid_t pid; char path[200], on[210]; };
+static const char *const tunables[TUNABLES] = { "qos_tx_cpl", "qos_tx_np", "qos_tx_p", "rx_alloc_buf_level",
+						"tx_alloc_buf_level" };
+struct server {
+	pid_t pid;
+	char path[200], on[210];
+};
 
 static char *tunables_read(struct torture *t, const struct server *s)
 {
@@ -44,8 +48,15 @@ static void tunables_set(struct torture *t, const struct server *s)
 
 static void tuning_round(struct torture *t, const struct server *s)
 {
-	const char *argv[16] = { t->tally, "tune", DEVICE, "--on", s->on, "--for", torture_below(t, 2) ? "throughput" : "latency",
-		"--duration", torture_below(t, 2) ? "2" : "20" };
+	const char *argv[16] = { t->tally,
+				 "tune",
+				 DEVICE,
+				 "--on",
+				 s->on,
+				 "--for",
+				 torture_below(t, 2) ? "throughput" : "latency",
+				 "--duration",
+				 torture_below(t, 2) ? "2" : "20" };
 	char *was, *is = NULL, name[32] = "";
 	bool same = false;
 	pid_t pid;
@@ -72,7 +83,8 @@ static void tuning_round(struct torture *t, const struct server *s)
 	is = tunables_read(t, s);
 	same = was && is && !strcmp(was, is);
 	if (!same)
-		torture_fell(t, "not put back when %s was killed: was %s, is %s", torture_words(argv), was ? was : "?", is ? is : "?");
+		torture_fell(t, "not put back when %s was killed: was %s, is %s", torture_words(argv), was ? was : "?",
+			     is ? is : "?");
 	free(was);
 	free(is);
 	torture_count(t, "tunings killed", 1);

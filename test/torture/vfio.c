@@ -20,7 +20,13 @@
 #include "torture.h"
 
 enum { MESSAGES = 120, MESSAGE_MOST = 8192, LENT = 6, GROWTH_KB = 32 * 1024 };
-struct server { pid_t pid; const char *program; char path[200]; int descriptors; long kb; };
+struct server {
+	pid_t pid;
+	const char *program;
+	char path[200];
+	int descriptors;
+	long kb;
+};
 struct client {
 	struct torture *t;
 	int fd, lent[LENT];
@@ -44,7 +50,9 @@ static void client_lend(struct client *c)
 	int pair[2] = { -1, -1 };
 
 	c->lent[0] = memfd_create("torture", MFD_CLOEXEC);
-	if (c->lent[0] < 0 || ftruncate(c->lent[0], (off_t)(torture_below(c->t, 3) ? 8 << 20 : torture_below(c->t, 9000))) < 0 || pipe2(pair, O_CLOEXEC) < 0)
+	if (c->lent[0] < 0 ||
+	    ftruncate(c->lent[0], (off_t)(torture_below(c->t, 3) ? 8 << 20 : torture_below(c->t, 9000))) < 0 ||
+	    pipe2(pair, O_CLOEXEC) < 0)
 		torture_broken("no memfd");
 	close(pair[0]);
 	c->lent[1] = pair[1];
@@ -111,7 +119,8 @@ static void client_ask(struct client *c, uint16_t command, const void *p, size_t
 {
 	static uint8_t m[MESSAGE_MOST * 2];
 	struct torture *t = c->t;
-	struct vu_header h = { (uint16_t)torture_random(t), command, (uint32_t)(sizeof(h) + n), torture_below(t, 10) ? 0 : (uint32_t)torture_odd(t), 0 };
+	struct vu_header h = { (uint16_t)torture_random(t), command, (uint32_t)(sizeof(h) + n),
+			       torture_below(t, 10) ? 0 : (uint32_t)torture_odd(t), 0 };
 
 	if (torture_below(t, 200) == 0)
 		h.size = (uint32_t)torture_odd(t);
@@ -127,7 +136,11 @@ static void client_greet(struct client *c)
 {
 	static const char *const json[] = {
 		"{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":1048576,\"pgsizes\":4096,\"max_dma_maps\":65535,\"write_multiple\":true}}",
-		"{}", "{\"capabilities\":{\"max_msg_fds\":-1}}", "{\"capabilities\":[[[[[[[[[[[[[[[[[[", "{\"a\":\"\\u0000\\ud800\"}", "",
+		"{}",
+		"{\"capabilities\":{\"max_msg_fds\":-1}}",
+		"{\"capabilities\":[[[[[[[[[[[[[[[[[[",
+		"{\"a\":\"\\u0000\\ud800\"}",
+		"",
 	};
 	uint8_t m[512] = { 0 };
 	const char *words = json[torture_below(c->t, 2) ? 0 : torture_below(c->t, COUNT(json))];
@@ -143,7 +156,10 @@ static void client_greet(struct client *c)
 
 static void client_write_register(struct client *c, uint32_t region, uint64_t at, uint32_t value)
 {
-	struct { struct vu_access a; uint32_t value; } m = { { at, region, 4 }, value };
+	struct {
+		struct vu_access a;
+		uint32_t value;
+	} m = { { at, region, 4 }, value };
 
 	client_ask(c, VU_REGION_WRITE, &m, sizeof(m), NULL, 0);
 }
@@ -158,22 +174,36 @@ static void client_trace(struct client *c)
 	client_write_register(c, VU_REGION_CONFIG, 4, 6);
 	client_ask(c, VU_DMA_MAP, &map, sizeof(map), c->lent, 1);
 	client_ask(c, VU_DEVICE_SET_IRQS, &irq, sizeof(irq), &c->lent[2], 1);
-	client_write_register(c, VU_REGION_BAR2, 0x800, torture_below(t, 3) ? 1u << (10 + torture_below(t, 8)) : (uint32_t)torture_odd(t));
+	client_write_register(c, VU_REGION_BAR2, 0x800,
+			      torture_below(t, 3) ? 1u << (10 + torture_below(t, 8)) : (uint32_t)torture_odd(t));
 	for (uint32_t i = 0; i < 4; i++) {
-		client_write_register(c, VU_REGION_BAR2, 0x810 + i * 8, 0x40000000 + (uint32_t)torture_below(t, 300) * 4096);
-		client_write_register(c, VU_REGION_BAR2, 0x814 + i * 8, torture_below(t, 20) ? 0 : (uint32_t)torture_odd(t));
+		client_write_register(c, VU_REGION_BAR2, 0x810 + i * 8,
+				      0x40000000 + (uint32_t)torture_below(t, 300) * 4096);
+		client_write_register(c, VU_REGION_BAR2, 0x814 + i * 8,
+				      torture_below(t, 20) ? 0 : (uint32_t)torture_odd(t));
 	}
 	client_write_register(c, VU_REGION_BAR2, 0x894, 0);
-	client_write_register(c, VU_REGION_BAR2, 0x850, 1 | 2u << 2 | 7u << 4 | 1u << 16 | (uint32_t)torture_below(t, 2) << 14);
+	client_write_register(c, VU_REGION_BAR2, 0x850,
+			      1 | 2u << 2 | 7u << 4 | 1u << 16 | (uint32_t)torture_below(t, 2) << 14);
 }
 
 static size_t message_payload(struct torture *t, uint16_t command, uint8_t *p)
 {
-	static const uint16_t registers[] = { 0, 4, 0x800, 0x810, 0x814, 0x828, 0x850, 0x890, 0x894, 0x898, 0x8a0, 0x8b0, 0xfe0, 0xfe8 };
+	static const uint16_t registers[] = { 0,     4,     0x800, 0x810, 0x814, 0x828, 0x850,
+					      0x890, 0x894, 0x898, 0x8a0, 0x8b0, 0xfe0, 0xfe8 };
 	static const uint8_t sizes[VU_COMMANDS] = {
-		[VU_VERSION] = 100, [VU_DMA_MAP] = 32, [VU_DMA_UNMAP] = 24, [VU_DEVICE_GET_INFO] = 16, [VU_DEVICE_GET_REGION_INFO] = 32,
-		[VU_DEVICE_GET_REGION_IO_FDS] = 16, [VU_DEVICE_GET_IRQ_INFO] = 16, [VU_DEVICE_SET_IRQS] = 20, [VU_REGION_READ] = 16,
-		[VU_REGION_WRITE] = 20, [VU_REGION_WRITE_MULTI] = 32, [VU_DEVICE_FEATURE] = 16,
+		[VU_VERSION] = 100,
+		[VU_DMA_MAP] = 32,
+		[VU_DMA_UNMAP] = 24,
+		[VU_DEVICE_GET_INFO] = 16,
+		[VU_DEVICE_GET_REGION_INFO] = 32,
+		[VU_DEVICE_GET_REGION_IO_FDS] = 16,
+		[VU_DEVICE_GET_IRQ_INFO] = 16,
+		[VU_DEVICE_SET_IRQS] = 20,
+		[VU_REGION_READ] = 16,
+		[VU_REGION_WRITE] = 20,
+		[VU_REGION_WRITE_MULTI] = 32,
+		[VU_DEVICE_FEATURE] = 16,
 	};
 	size_t n = command < VU_COMMANDS ? sizes[command] : torture_below(t, 64);
 	const uint32_t argsz = (uint32_t)n;
@@ -186,14 +216,17 @@ static size_t message_payload(struct torture *t, uint16_t command, uint8_t *p)
 	if (command >= VU_DMA_MAP && command <= VU_DEVICE_SET_IRQS && torture_below(t, 8))
 		memcpy(p, &argsz, 4);
 	if (command == VU_DMA_MAP && torture_below(t, 4)) {
-		const struct vu_map m = { sizeof(m), 3, torture_below(t, 4) << 12, 0x40000000 + (torture_below(t, 600) << 12), torture_below(t, 20) << 12 };
+		const struct vu_map m = { sizeof(m), 3, torture_below(t, 4) << 12,
+					  0x40000000 + (torture_below(t, 600) << 12), torture_below(t, 20) << 12 };
 
 		memcpy(p, &m, sizeof(m));
 	}
 	if ((command == VU_REGION_READ || command == VU_REGION_WRITE) && torture_below(t, 4)) {
 		const bool bar = torture_below(t, 2);
-		const struct vu_access a = { bar ? registers[torture_below(t, COUNT(registers))] : torture_below(t, 300),
-			bar ? VU_REGION_BAR2 : VU_REGION_CONFIG, bar ? 4 : 1u << torture_below(t, 3) };
+		const struct vu_access a = { bar ? registers[torture_below(t, COUNT(registers))] :
+						   torture_below(t, 300),
+					     bar ? VU_REGION_BAR2 : VU_REGION_CONFIG,
+					     bar ? 4 : 1u << torture_below(t, 3) };
 
 		memcpy(p, &a, sizeof(a));
 		n = sizeof(a) + (command == VU_REGION_WRITE ? a.count : 0);
@@ -207,14 +240,18 @@ static void client_message(struct client *c)
 {
 	static uint8_t p[MESSAGE_MOST];
 	struct torture *t = c->t;
-	const uint16_t command = (uint16_t)(torture_below(t, 30) ? 2 + torture_below(t, VU_COMMANDS - 2) : torture_odd(t));
+	const uint16_t command =
+		(uint16_t)(torture_below(t, 30) ? 2 + torture_below(t, VU_COMMANDS - 2) : torture_odd(t));
 	const size_t n = message_payload(t, command, p);
 	const bool takes = command == VU_DMA_MAP || command == VU_DEVICE_SET_IRQS;
 	int fds[4];
-	size_t nfds = takes ? torture_below(t, 6) ? 1 : torture_below(t, 5) : torture_below(t, 8) ? 0 : torture_below(t, 5);
+	size_t nfds = takes               ? torture_below(t, 6) ? 1 : torture_below(t, 5) :
+		      torture_below(t, 8) ? 0 :
+					    torture_below(t, 5);
 
 	for (size_t i = 0; i < nfds; i++)
-		fds[i] = c->lent[takes && torture_below(t, 3) ? (command == VU_DMA_MAP ? 0 : 2) : torture_below(t, LENT)];
+		fds[i] = c->lent[takes && torture_below(t, 3) ? (command == VU_DMA_MAP ? 0 : 2) :
+								torture_below(t, LENT)];
 	if (torture_below(t, 60) == 0) {
 		client_trace(c);
 		return;
@@ -232,7 +269,8 @@ static bool honest_reply(int fd, uint16_t id, void *p, size_t n)
 	uint8_t bytes[1024];
 	struct vu_header h;
 
-	if (recv(fd, &h, sizeof(h), MSG_WAITALL) != (ssize_t)sizeof(h) || h.id != id || h.error || h.size < sizeof(h) || h.size > sizeof(bytes) ||
+	if (recv(fd, &h, sizeof(h), MSG_WAITALL) != (ssize_t)sizeof(h) || h.id != id || h.error || h.size < sizeof(h) ||
+	    h.size > sizeof(bytes) ||
 	    recv(fd, bytes, h.size - sizeof(h), MSG_WAITALL) != (ssize_t)(h.size - sizeof(h)) || h.size - sizeof(h) < n)
 		return false;
 	memcpy(p, bytes, n);
@@ -241,9 +279,19 @@ static bool honest_reply(int fd, uint16_t id, void *p, size_t n)
 
 static bool honest_client(const struct server *s)
 {
-	struct { struct vu_header h; struct vu_version v; char json[4]; } hello = { { 1, VU_VERSION, 24, 0, 0 }, { 0, 1 }, "{}" };
-	struct { struct vu_header h; struct vu_access a; } ask = { { 2, VU_REGION_READ, 32, 0, 0 }, { 0xfe8, VU_REGION_BAR2, 4 } };
-	struct { struct vu_access a; uint32_t value; } got = { { 0 }, 0 };
+	struct {
+		struct vu_header h;
+		struct vu_version v;
+		char json[4];
+	} hello = { { 1, VU_VERSION, 24, 0, 0 }, { 0, 1 }, "{}" };
+	struct {
+		struct vu_header h;
+		struct vu_access a;
+	} ask = { { 2, VU_REGION_READ, 32, 0, 0 }, { 0xfe8, VU_REGION_BAR2, 4 } };
+	struct {
+		struct vu_access a;
+		uint32_t value;
+	} got = { { 0 }, 0 };
 	const int fd = torture_connect(s->path);
 	bool good;
 
@@ -263,7 +311,8 @@ static void server_check(struct torture *t, struct server *s)
 	if (!honest_client(s))
 		torture_fell(t, "an honest client of %s is not answered", s->path);
 	if (!torture_alive(s->pid)) {
-		torture_fell(t, "the server ended with %d: %s", torture_wait(s->pid, 1000, NULL), torture_first_line(log));
+		torture_fell(t, "the server ended with %d: %s", torture_wait(s->pid, 1000, NULL),
+			     torture_first_line(log));
 		server_start(t, s, s->program, strrchr(s->path, '/') + 1);
 		return;
 	}

@@ -15,8 +15,18 @@
 #define PMU "/sys/bus/event_source/devices/hv_gpci"
 #define EVENTS_MOST 128
 #define INDEXES_MOST 16
-enum { SYS_read = 3, SYS_write = 4, SYS_open = 5, SYS_close = 6, SYS_mount = 21, SYS_mkdir = 39, SYS_reboot = 88, SYS_sync = 36,
-       SYS_getdents64 = 202, SYS_perf_event_open = 319 };
+enum {
+	SYS_read = 3,
+	SYS_write = 4,
+	SYS_open = 5,
+	SYS_close = 6,
+	SYS_mount = 21,
+	SYS_mkdir = 39,
+	SYS_reboot = 88,
+	SYS_sync = 36,
+	SYS_getdents64 = 202,
+	SYS_perf_event_open = 319
+};
 #define REBOOT_MAGIC 0xfee1deadl
 #define REBOOT_MAGIC2 672274793l
 #define REBOOT_POWER_OFF 0x4321fedcl
@@ -122,7 +132,9 @@ static i64 number(const char **s)
 		p += 2;
 	}
 	for (;; p++) {
-		int d = *p >= '0' && *p <= '9' ? *p - '0' : base == 16 && (*p | 32) >= 'a' && (*p | 32) <= 'f' ? (*p | 32) - 'a' + 10 : -1;
+		int d = *p >= '0' && *p <= '9'                             ? *p - '0' :
+			base == 16 && (*p | 32) >= 'a' && (*p | 32) <= 'f' ? (*p | 32) - 'a' + 10 :
+									     -1;
 
 		if (d < 0)
 			break;
@@ -170,7 +182,13 @@ static void show(const char *folder, const char *name)
 	say("\n");
 }
 
-struct dirent64 { uint64_t ino; int64_t off; uint16_t bytes; uint8_t type; char name[]; };
+struct dirent64 {
+	uint64_t ino;
+	int64_t off;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
 #define IS_FILE 8
 
 static u64 list(const char *folder, char (*names)[192], u64 most)
@@ -204,19 +222,25 @@ static void show_folder(const char *folder)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-struct ask { i64 request, index, secondary, version, offset, bytes; };
-static const char *type_text;                 /* of the PMU */
+struct ask {
+	i64 request, index, secondary, version, offset, bytes;
+};
+static const char *type_text; /* of the PMU */
 
 static void open_event(const char *name, const struct ask *a)
 {
-	struct { uint32_t type, size; uint64_t config, period, sample, format, flags, wakeup, config1; } attr = { .size = 64 };
+	struct {
+		uint32_t type, size;
+		uint64_t config, period, sample, format, flags, wakeup, config1;
+	} attr = { .size = 64 };
 	const i64 v[] = { a->request, a->index, a->secondary, a->version, a->offset, a->bytes };
 	const char *type = type_text;
 	i64 fd, count = 0;
 
 	attr.type = (uint32_t)number(&type);
 	attr.config = (uint32_t)a->request | (uint64_t)a->index << 32;
-	attr.config1 = (uint64_t)(a->secondary & 0xffff) | (uint64_t)a->version << 16 | (uint64_t)a->bytes << 24 | (uint64_t)a->offset << 32;
+	attr.config1 = (uint64_t)(a->secondary & 0xffff) | (uint64_t)a->version << 16 | (uint64_t)a->bytes << 24 |
+		       (uint64_t)a->offset << 32;
 	fd = call(SYS_perf_event_open, (i64)&attr, -1, 0, -1, 0);
 	if (fd >= 0) {
 		i64 n = call(SYS_read, fd, (i64)&count, sizeof(count), 0, 0);
@@ -280,7 +304,9 @@ static const char *word(char *const *env, const char *name)
 
 static void each_index(char *const *env, const char *name, const char *open, struct ask *a)
 {
-	const char *list = word(env, starts(open, "phys_processor_idx") ? "processors" : starts(open, "hw_chip_id") ? "chips" : "partitions");
+	const char *list = word(env, starts(open, "phys_processor_idx") ? "processors" :
+				     starts(open, "hw_chip_id")         ? "chips" :
+									  "partitions");
 
 	while (list && *list) {
 		a->index = number(&list);
@@ -327,10 +353,10 @@ __attribute__((noreturn, used)) void begin(i64 *stack)
 	static char type[32], version[256];
 	char *const *env = (char *const *)(stack + 1 + stack[0] + 1);
 
-	call(SYS_mkdir, (i64)"/proc", 0755, 0, 0, 0);
-	call(SYS_mkdir, (i64)"/sys", 0755, 0, 0, 0);
-	call(SYS_mount, (i64)"proc", (i64)"/proc", (i64)"proc", 0, 0);
-	call(SYS_mount, (i64)"sys", (i64)"/sys", (i64)"sysfs", 0, 0);
+	call(SYS_mkdir, (i64) "/proc", 0755, 0, 0, 0);
+	call(SYS_mkdir, (i64) "/sys", 0755, 0, 0, 0);
+	call(SYS_mount, (i64) "proc", (i64) "/proc", (i64) "proc", 0, 0);
+	call(SYS_mount, (i64) "sys", (i64) "/sys", (i64) "sysfs", 0, 0);
 	say("\n== guest begins\n");
 	if (read_all("/proc/version", version, sizeof(version)) > 0)
 		say(version);

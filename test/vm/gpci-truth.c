@@ -21,9 +21,25 @@
 #define CALLS_OF_EVENT 4
 #define RECORDS_MOST 256
 
-struct call { uint64_t tick; uint32_t request, version; int32_t index; uint32_t secondary; bool is; struct gpci_values v; };
-struct event { char name[160]; uint32_t request, version, offset, bytes, secondary; int32_t index; bool opened; int64_t n; };
-struct sum { uint32_t request, same, refused; char first[200]; };
+struct call {
+	uint64_t tick;
+	uint32_t request, version;
+	int32_t index;
+	uint32_t secondary;
+	bool is;
+	struct gpci_values v;
+};
+struct event {
+	char name[160];
+	uint32_t request, version, offset, bytes, secondary;
+	int32_t index;
+	bool opened;
+	int64_t n;
+};
+struct sum {
+	uint32_t request, same, refused;
+	char first[200];
+};
 struct truth {
 	struct qemu_options o;
 	struct power *machine;
@@ -44,7 +60,8 @@ static const struct gpci_request *row(const struct truth *t, uint32_t request, u
 	return gpci_request(request, power_level(t->machine), (uint8_t)version);
 }
 
-static bool record(const struct truth *t, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary, struct gpci_values *v)
+static bool record(const struct truth *t, const struct gpci_request *r, bool self, uint64_t from, uint64_t secondary,
+		   struct gpci_values *v)
 {
 	return power_ops.next(t->machine, (struct papr_caller){ t->o.partition, 0 }, r, self, from, secondary, v) == 1;
 }
@@ -64,8 +81,8 @@ static void replay(struct truth *t, const char *path)
 		unsigned long long tick;
 		const struct gpci_request *r;
 
-		if (sscanf(line, "%llu vcpu %*u request %x index %d secondary %u version %u", &tick, &c->request, &c->index, &c->secondary,
-			   &c->version) != 5)
+		if (sscanf(line, "%llu vcpu %*u request %x index %d secondary %u version %u", &tick, &c->request,
+			   &c->index, &c->secondary, &c->version) != 5)
 			die(line);
 		c->tick = tick;
 		power_run(t->machine, tick);
@@ -80,7 +97,8 @@ static void replay(struct truth *t, const char *path)
 
 static bool is_call_of(const struct call *c, const struct event *e)
 {
-	return c->request == e->request && c->index == e->index && c->secondary == e->secondary && c->version == e->version;
+	return c->request == e->request && c->index == e->index && c->secondary == e->secondary &&
+	       c->version == e->version;
 }
 
 static bool find_calls(struct truth *t, const struct event *e, uint32_t n)
@@ -106,19 +124,31 @@ static int refusal(const struct truth *t, const struct gpci_request *r, const st
 	if (!r)
 		return EINVAL;
 	switch ((enum gpci_right)r->right) {
-	case GPCI_FREE: break;
-	case GPCI_OWN_FREE: ok = own || all; break;
-	case GPCI_OWN_EXPANDED: ok = own || expanded; break;
-	case GPCI_ALL: ok = all; break;
-	case GPCI_EXPANDED: ok = expanded; break;
-	case GPCI_LAB: ok = have.lab; break;
+	case GPCI_FREE:
+		break;
+	case GPCI_OWN_FREE:
+		ok = own || all;
+		break;
+	case GPCI_OWN_EXPANDED:
+		ok = own || expanded;
+		break;
+	case GPCI_ALL:
+		ok = all;
+		break;
+	case GPCI_EXPANDED:
+		ok = expanded;
+		break;
+	case GPCI_LAB:
+		ok = have.lab;
+		break;
 	}
 	if (!ok)
 		return EPERM;
 	return record(t, r, own, (uint64_t)e->index, e->secondary, &v) ? 0 : EINVAL;
 }
 
-static bool field(const struct gpci_request *r, uint8_t level, const struct event *e, const struct call *c, uint64_t *ret)
+static bool field(const struct gpci_request *r, uint8_t level, const struct event *e, const struct call *c,
+		  uint64_t *ret)
 {
 	for (uint32_t i = 0; i < r->nfields; i++)
 		if (r->field[i].offset == e->offset && r->field[i].bytes == e->bytes) {
@@ -146,7 +176,8 @@ static void note(struct sum *s, const struct gpci_request *r, const struct event
 	if (delta && n < sizeof(s->first) - 48)
 		for (uint32_t i = 0; i < r->nfields; i++)
 			if (r->field[i].offset == e->offset)
-				snprintf(s->first + n, sizeof(s->first) - n, " %s[%d]=%llu", r->field[i].name, e->index, (unsigned long long)delta);
+				snprintf(s->first + n, sizeof(s->first) - n, " %s[%d]=%llu", r->field[i].name, e->index,
+					 (unsigned long long)delta);
 }
 
 static void judge(struct truth *t, const struct event *e)
@@ -172,7 +203,8 @@ static void judge(struct truth *t, const struct event *e)
 	}
 	if (!field(r, power_level(t->machine), e, &t->call[t->at + 1], &before) ||
 	    !field(r, power_level(t->machine), e, &t->call[t->at + 2], &after) || after - before != (uint64_t)e->n) {
-		printf("# %s[%d]: %lld, not %llu\n", e->name, e->index, (long long)e->n, (unsigned long long)(after - before));
+		printf("# %s[%d]: %lld, not %llu\n", e->name, e->index, (long long)e->n,
+		       (unsigned long long)(after - before));
 		t->wrong++;
 	}
 	s->same++;
@@ -231,12 +263,19 @@ static void topology(struct truth *t, const char *name, uint32_t request, const 
 		from = r->index == GPCI_BY_VP ? is.id : is.id + 1;
 		secondary = is.secondary + 1;
 	}
-	printf("%d %s: %u records, %zu bytes, the machine's\n", gpci_record(r, &reply, n, &said, &e) >= 0, name, n, reply.bytes);
+	printf("%d %s: %u records, %zu bytes, the machine's\n", gpci_record(r, &reply, n, &said, &e) >= 0, name, n,
+	       reply.bytes);
 }
 
-static const struct { const char *name; uint32_t request; } files[] = {
-	{ "processor_bus_topology", 0xd0 }, { "processor_config", 0x90 }, { "affinity_domain_via_virtual_processor", 0xa0 },
-	{ "affinity_domain_via_domain", 0xb0 }, { "affinity_domain_via_partition", 0xb1 },
+static const struct {
+	const char *name;
+	uint32_t request;
+} files[] = {
+	{ "processor_bus_topology", 0xd0 },
+	{ "processor_config", 0x90 },
+	{ "affinity_domain_via_virtual_processor", 0xa0 },
+	{ "affinity_domain_via_domain", 0xb0 },
+	{ "affinity_domain_via_partition", 0xb1 },
 };
 
 /* ---- what was said -------------------------------------------------------------------------------------- */
@@ -248,8 +287,8 @@ static void one_line(struct truth *t, char *line)
 	char is, *text;
 
 	line[strcspn(line, "\r\n")] = '\0';
-	if (sscanf(line, "event %159s %u %lld %u %u %u %u %c %lld", e.name, &e.request, &index, &e.secondary, &e.version, &e.offset, &e.bytes,
-		   &is, &n) == 9) {
+	if (sscanf(line, "event %159s %u %lld %u %u %u %u %c %lld", e.name, &e.request, &index, &e.secondary,
+		   &e.version, &e.offset, &e.bytes, &is, &n) == 9) {
 		e.index = (int32_t)index;
 		e.opened = is == '=';
 		e.n = n;
@@ -282,8 +321,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < t.nsums; i++) {
 		const struct gpci_request *r = row(&t, t.sum[i].request, 8);
 
-		printf("# 0x%x %s: %u readings the machine's, %u refused as they must be:%s\n", t.sum[i].request, r ? r->name : "(not here)",
-		       t.sum[i].same, t.sum[i].refused, t.sum[i].first);
+		printf("# 0x%x %s: %u readings the machine's, %u refused as they must be:%s\n", t.sum[i].request,
+		       r ? r->name : "(not here)", t.sum[i].same, t.sum[i].refused, t.sum[i].first);
 	}
 	if (t.nsums)
 		printf("%d readings and refusals of events: %u are not the machine's\n", t.wrong != 0, t.wrong);

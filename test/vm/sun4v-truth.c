@@ -17,10 +17,22 @@
 
 #define BUFFERS 8u
 
-struct call { unsigned long long cycles, trap, function, in[3], out[3]; };
-struct hits { uint64_t n[MMUSTAT_BYTES / 8]; };
-struct buffer { unsigned long long ra; struct hits kept; bool on; struct hits from; };
-struct sum { uint32_t same, wrong; char first[200]; };
+struct call {
+	unsigned long long cycles, trap, function, in[3], out[3];
+};
+struct hits {
+	uint64_t n[MMUSTAT_BYTES / 8];
+};
+struct buffer {
+	unsigned long long ra;
+	struct hits kept;
+	bool on;
+	struct hits from;
+};
+struct sum {
+	uint32_t same, wrong;
+	char first[200];
+};
 struct truth {
 	struct niagara *machine;
 	FILE *log, *said;
@@ -52,8 +64,10 @@ static void read_log(struct truth *t)
 	char line[512];
 
 	t->has_next = fgets(line, sizeof(line), t->log) != NULL;
-	if (t->has_next && sscanf(line, "%llu vcpu 0 trap %llx function %llx arguments %llx %llx %llx answer %llx %llx %llx", &c->cycles, &c->trap,
-				  &c->function, &c->in[0], &c->in[1], &c->in[2], &c->out[0], &c->out[1], &c->out[2]) != 9)
+	if (t->has_next &&
+	    sscanf(line, "%llu vcpu 0 trap %llx function %llx arguments %llx %llx %llx answer %llx %llx %llx",
+		   &c->cycles, &c->trap, &c->function, &c->in[0], &c->in[1], &c->in[2], &c->out[0], &c->out[1],
+		   &c->out[2]) != 9)
 		die(line);
 }
 
@@ -67,7 +81,8 @@ static struct hits hits_now(const struct truth *t)
 	for (int data = 0; data < 2; data++)
 		for (int context = 0; context < 2; context++)
 			for (int size = 0; size < MMUSTAT_SIZES; size++)
-				h.n[mmustat_slot(data, context, (enum mmustat_size)size) / 8] = m->tsb_hit[data][context][size];
+				h.n[mmustat_slot(data, context, (enum mmustat_size)size) / 8] =
+					m->tsb_hit[data][context][size];
 	return h;
 }
 
@@ -133,11 +148,12 @@ static void one_call(struct truth *t, const char *line)
 {
 	struct call c = { 0 };
 
-	if (sscanf(line, "call %llx %llx %llx %llx %llx = %llx %llx %llx", &c.trap, &c.function, &c.in[0], &c.in[1], &c.in[2], &c.out[0],
-		   &c.out[1], &c.out[2]) != 8)
+	if (sscanf(line, "call %llx %llx %llx %llx %llx = %llx %llx %llx", &c.trap, &c.function, &c.in[0], &c.in[1],
+		   &c.in[2], &c.out[0], &c.out[1], &c.out[2]) != 8)
 		die(line);
 	if (!t->has_next || !is(&c, &t->next)) {
-		judge(&t->firmware, c.out[0] == (c.trap == HV_FAST_TRAP ? HV_EBADTRAP : HV_EINVAL) && c.out[1] == c.in[1], line);
+		judge(&t->firmware,
+		      c.out[0] == (c.trap == HV_FAST_TRAP ? HV_EBADTRAP : HV_EINVAL) && c.out[1] == c.in[1], line);
 		return;
 	}
 	judge(&t->calls, !memcmp(c.out, t->next.out, sizeof(c.out)), line);
@@ -182,8 +198,14 @@ static void was(struct truth *t, const char *line)
 
 static void replay(struct truth *t)
 {
-	static const struct { const char *begin; void (*take)(struct truth *t, const char *line); } kinds[] = {
-		{ "call ", one_call }, { "slot ", one_slot }, { "clear ", cleared }, { "was ", was },
+	static const struct {
+		const char *begin;
+		void (*take)(struct truth *t, const char *line);
+	} kinds[] = {
+		{ "call ", one_call },
+		{ "slot ", one_slot },
+		{ "clear ", cleared },
+		{ "was ", was },
 	};
 	char line[512];
 
