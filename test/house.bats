@@ -127,3 +127,43 @@ C
   readelf -W --dyn-syms "$TALLY" | grep -q ' __stack_chk_fail@'
   readelf -W --dyn-syms "$TALLY" | grep -q ' __snprintf_chk@'
 }
+
+@test "measure.sh counts one-word names, fragments with one use, comment lines and the lines of each room" {
+  cp -R tools .clang-format "$BATS_TEST_TMPDIR/" && cd "$BATS_TEST_TMPDIR" && git init -q .
+  mkdir -p src/base src/facts include/tally
+  cat >src/base/x.c <<'C'
+/* A comment is no use: judge(). */
+static int judge(int n);
+static int judge(int n)
+{
+	return n ? judge(n - 1) : 0;
+}
+
+static const char *name_of(int n)
+{
+	return n ? "name_of(" : "no";
+}
+
+int x_run(int n)
+{
+	return judge(n) + *name_of(n); /* said beside code */
+}
+C
+  echo 'static int test_me(void) { return 0; }' >src/base/x_test.c
+  echo 'int y(void);' >include/tally/y.h
+  printf 'int y(void)\n{\n  return 0;\n}\n' >src/facts/y.c
+  git add . && git -c user.name=a -c user.email=a@b commit -qm one
+  sed -i 's/judge/n_judge/' src/base/x.c
+  tools/measure.sh HEAD >out
+  line() { grep -E "^  $1 +$2 +$3\$" out || { cat out; return 1; }; }
+  line 'static functions' 2 2
+  line 'of one word, %' 50.0 0.0
+  line 'mean length, letters' 6.0 7.0
+  line 'statics with one use and at most 8 lines' 1 1
+  line 'comment lines, %' 4.8 4.8
+  line base 16 16
+  line facts 4 4
+  line 'differ from their .clang-format' 2 2
+  run tools/measure.sh no-such-commit
+  [ "$status" -eq 2 ]
+}
