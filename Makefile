@@ -2,6 +2,7 @@
 # is built by being there.  The one table that says which room may use which is tools/rooms.
 #
 #   make                 build/tally, build/libtally.a, build/libtally.so.0, build/tally-qemu.so
+#   make check           unit tests without sanitizers: what the build of a package runs
 #   make test            unit tests under ASan and UBSan, and test/*.bats
 #   make check-vm        genuine drivers in a guest against our devices: 380 MB to download once, some minutes
 #   make check-long      what check.sh has no time for, as a table; test/long.sh -l names the checks
@@ -9,13 +10,19 @@
 #   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
 #   make torture         campaigns of attacks, TORTURE_SECONDS (600) each: test/torture/run.sh
 #   make bench           against bpftrace and perf
-#   make install         DESTDIR, PREFIX; DTRACE=1 adds the name `dtrace`
+#   make install         DESTDIR, PREFIX, SYSCONFDIR ...; DTRACE=1 adds the name `dtrace`
+#   make deb             Debian packages of what is committed, in build/deb; lintian and test: test/deb.sh
+#   make static          build/static/tally: one file for any Linux from 6.1 on, which loads no library
+#   make release         tag and tarball of a version that CHANGELOG.md has
+#
+# CPPFLAGS, CFLAGS and LDFLAGS come after our own flags.  WERROR=1 makes a warning an error, as our checks do.
 MAKEFLAGS += -r
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
-VERSION := 0.1.0
+# The one place of the version; test/house.bats holds CHANGELOG.md and debian/changelog against it.
+VERSION := 0.2.0
 SOVERSION := 0
 
 ifeq ($(origin CC),default)
@@ -32,11 +39,13 @@ A := $(B)/asan
 F := build/fuzz
 
 # ---- how things are compiled --------------------------------------------------------------------
-WARN := -Wall -Wextra -Werror
-BASIC := -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -Isrc -Iinclude $(WARN) -g -MMD -MP \
-	-fvisibility=hidden
+WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+BASIC = -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -DTALLY_SYSCONFDIR='"$(SYSCONFDIR)"' -Isrc -Iinclude \
+	$(WARN) -g -MMD -MP -fvisibility=hidden
+USER_FLAGS = $(CPPFLAGS) $(CFLAGS)
 # What tally reads is a stranger's, and its program's file may have capabilities.  What this costs: doc/architecture.md, Decisions.
-HARDEN := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# A distribution that fortifies says so in CPPFLAGS, with a level of its own.
+HARDEN := -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 RELEASE := -O2 -fPIC -fno-plt -fno-semantic-interposition $(HARDEN)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
@@ -68,12 +77,12 @@ room = $(word 2,$(subst /, ,$(1)))
 
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
 FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
-PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) \
+PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/prog/brendan \
 	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs specs fuzzers test bench fuzz fuzz-replay law format man install clean \
-	torture torturers check-vm check-long cross-tally cross-arm64
+.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law format man install install-doc clean \
+	static deb release torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)
@@ -87,19 +96,19 @@ $(R)/ptt/stats_chunk.o $(R)/ptt/stats_pair.o: RELEASE += -O3
 
 $(R)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(BASIC) $(RELEASE) $(CFLAGS) -c -o $@ $<
+	$(CC) $(BASIC) $(RELEASE) $(USER_FLAGS) -c -o $@ $<
 
 $(A)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(BASIC) $(ASAN) $(CFLAGS) -c -o $@ $<
+	$(CC) $(BASIC) $(ASAN) $(USER_FLAGS) -c -o $@ $<
 
 $(F)/obj/%_fuzz.o: src/%_fuzz.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer $(CFLAGS) -c -o $@ $<
+	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer $(USER_FLAGS) -c -o $@ $<
 
 $(F)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer-no-link $(CFLAGS) -c -o $@ $<
+	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer-no-link $(USER_FLAGS) -c -o $@ $<
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
@@ -150,14 +159,18 @@ endef
 $(foreach t,$(FUZZ_SRC),$(eval $(call fuzz_rule,$(t))))
 
 # Helper programs are compiled like a user's: plain, with frame pointers and symbols.
-$(B)/prog/%: test/prog/%.c
-	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -o $@ $<
+define program_rule
+$(B)/prog/%: $(1)/%.c
+	@mkdir -p $$(@D)
+	$$(CC) -std=gnu17 -D_GNU_SOURCE $$(WARN) -O2 -g $$(USER_FLAGS) -fno-omit-frame-pointer $$(LDFLAGS) -o $$@ $$<
+endef
+$(eval $(call program_rule,test/prog))
+$(eval $(call program_rule,examples))
 
 # Assertions from a specification alone, a program each: strangers to tally, they have its headers and its library.
 $(B)/spec/%: test/spec/%.c test/spec/spec.c test/spec/spec.h $(wildcard include/tally/*.h) $(B)/libtally.a
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g -o $@ $(filter %.c %.a,$^) $(LIBS)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g $(USER_FLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
 
 # Libraries of one size, and programs at one address, that differ in a name only.
 $(B)/prog/plugin_%.so: test/prog/part/plugin.c
@@ -186,6 +199,11 @@ FUZZ_SECONDS ?= 10
 
 test: all asan tests progs specs
 	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(SPECS) $(BATS)
+
+# The same unit tests without sanitizers, and those of the specifications: what the build of a package runs.
+check:
+	$(MAKE) A='$(R)' ASAN='$$(RELEASE)' SANITIZE= tests specs
+	tools/run-tests.sh -t 300 $(TESTS) $(SPECS)
 
 TORTURE_SECONDS ?= 600
 torture: torturers
@@ -241,6 +259,20 @@ cross-tally:
 cross-arm64: cross-tally
 	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -lm -ldl' tests progs
 
+# ---- one file that runs on any Linux from 6.1 ----------------------------------------------------
+# glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libpfm4, zstd, xz) is refused with words.
+STATIC := B=build/static CFLAGS='$(CFLAGS) -DTALLY_NO_DLOPEN' LDFLAGS='$(LDFLAGS) -static-pie' \
+	PROGRAM_LIBS='$(shell $(PKG_CONFIG) --static --libs libbpf libelf) -lm'
+static:
+	$(MAKE) $(STATIC) build/static/tally
+
+# ---- packages and releases -----------------------------------------------------------------------
+deb:
+	tools/deb.sh
+
+release:
+	tools/release.sh $(VERSION)
+
 # What lacks its tools or the network is skipped by the script, with the reason.
 check-vm: all $(B)/vm/gpci-truth $(B)/vm/sun4v-truth
 	-tools/deps.sh vm && $(MAKE) cross-tally
@@ -250,11 +282,19 @@ check-long:
 	test/long.sh
 
 # ---- manual pages and installation --------------------------------------------------------------
+# SYSCONFDIR is compiled in: `make` and `make install` are given the same.
 PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
 BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/tally
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 PAGES := $(patsubst doc/verb/%.md,%,$(wildcard doc/verb/*.md))
 MAN := $(foreach p,$(PAGES),$(B)/man/$(if $(filter tally,$(p)),tally,tally-$(p)).1)
 INSTALL := install
@@ -262,15 +302,14 @@ INSTALL := install
 man: $(MAN)
 $(B)/man/%.1: tools/md2man.awk
 	@mkdir -p $(@D)
-	awk -v page=$* -v version=$(VERSION) -f $< $(filter %.md,$^) >$@
+	sed 's|/etc/tally|$(SYSCONFDIR)/tally|g' $(filter %.md,$^) | awk -v page=$* -v version=$(VERSION) -f $< >$@
 $(B)/man/tally.1: doc/verb/tally.md
 $(foreach p,$(filter-out tally,$(PAGES)),$(eval $(B)/man/tally-$(p).1: doc/verb/$(p).md))
 
-install: all man
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/tally $(INCLUDEDIR)/tally $(DATADIR)/man/man1 \
-		$(DATADIR)/bash-completion/completions $(DATADIR)/zsh/site-functions $(DATADIR)/fish/vendor_completions.d $(DATADIR)/doc/tally/examples)
+install: all man install-doc
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/tally $(INCLUDEDIR)/tally $(MANDIR)/man1 \
+		$(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	$(INSTALL) -m 755 $(B)/tally $(DESTDIR)$(BINDIR)/tally
-	$(if $(DTRACE),ln -sf tally $(DESTDIR)$(BINDIR)/dtrace)
 	$(INSTALL) -m 644 $(B)/libtally.a $(DESTDIR)$(LIBDIR)/
 	$(INSTALL) -m 755 $(B)/libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/
 	ln -sf libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtally.so
@@ -278,12 +317,23 @@ install: all man
 	$(INSTALL) -m 644 include/tally/*.h $(DESTDIR)$(INCLUDEDIR)/tally/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' tools/tally.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/tally.pc
-	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(DATADIR)/man/man1/
-	$(if $(DTRACE),ln -sf tally-trace.1 $(DESTDIR)$(DATADIR)/man/man1/dtrace.1)
-	$(B)/tally completion bash >$(DESTDIR)$(DATADIR)/bash-completion/completions/tally
-	$(B)/tally completion zsh >$(DESTDIR)$(DATADIR)/zsh/site-functions/_tally
-	$(B)/tally completion fish >$(DESTDIR)$(DATADIR)/fish/vendor_completions.d/tally.fish
-	cp -R examples/. $(DESTDIR)$(DATADIR)/doc/tally/examples/
+	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(MANDIR)/man1/
+	$(B)/tally completion bash >$(DESTDIR)$(BASHDIR)/tally
+	$(B)/tally completion zsh >$(DESTDIR)$(ZSHDIR)/_tally
+	$(B)/tally completion fish >$(DESTDIR)$(FISHDIR)/tally.fish
+ifdef DTRACE
+	$(INSTALL) -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man8
+	ln -sf ../bin/tally $(DESTDIR)$(SBINDIR)/dtrace
+	ln -sf ../man1/tally-trace.1 $(DESTDIR)$(MANDIR)/man8/dtrace.8
+endif
+
+# The pages link each other as they do in doc/; those of the verbs are manual pages.
+install-doc:
+	$(INSTALL) -d $(addprefix $(DESTDIR)$(DOCDIR),/ /tutorial /model)
+	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md SECURITY.md doc/*.md $(DESTDIR)$(DOCDIR)/
+	$(INSTALL) -m 644 doc/tutorial/*.md $(DESTDIR)$(DOCDIR)/tutorial/
+	$(INSTALL) -m 644 doc/model/*.md $(DESTDIR)$(DOCDIR)/model/
+	cp -R examples $(DESTDIR)$(DOCDIR)/
 
 clean:
 	rm -rf build

@@ -14,6 +14,7 @@ mkdir -p build
 log=build/check.log sums=build/check.sums
 : >"$sums"
 jobs=$(nproc)
+export WERROR=1
 
 say() { printf '== %s\n' "$*"; }
 count() { echo "$1 $2 $3" >>"$sums"; }

@@ -38,7 +38,7 @@ say() { # STATUS WORDS
 failed_as_it_should() { [ -n "$without" ] && [ $bad -ne 0 ] && { echo "# without $without it fails"; exit 0; }; }
 inside() { # WORDS USER SCRIPT: one check: a script in the tree, in USER's clone, that ends with status 0
   local status=0
-  tools/tree.sh run -u "$2" "$tree" "export COLUMNS=80 MAKEFLAGS=-j$(nproc); cd tally && $3" >"$log" 2>&1 </dev/null & wait $! || status=$?
+  tools/tree.sh run -u "$2" "$tree" "export COLUMNS=80 WERROR=1 MAKEFLAGS=-j$(nproc); cd tally && $3" >"$log" 2>&1 </dev/null & wait $! || status=$?
   say $status "$1"
   failed_as_it_should
   return $status

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p build/long
+export WERROR=1
 
 # name|minutes|commands, parted by ; |what it is
 checks() {

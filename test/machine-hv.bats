@@ -3,13 +3,13 @@
 bats_require_minimum_version 1.5.0
 load common
 
-GUEST=$BATS_TEST_DIRNAME/guest
+GUEST=$BATS_TEST_DIRNAME/../examples/guest
 ROOT=$BATS_TEST_DIRNAME/..
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 teardown() { [ -z "${machine:-}" ] || kill "$machine" 2>/dev/null || true; }
 
-# The sparc64 and powerpc64 compilers: an image of a source in test/guest.
+# The sparc64 and powerpc64 compilers: an image of a source in examples/guest.
 needs_unicorn() { ldconfig -p 2>/dev/null | grep -q 'libunicorn\.so\.2' || skip "no libunicorn, which runs machine code"; }
 sparc64() { # NAME
   command -v sparc64-linux-gnu-gcc >/dev/null || skip "no compiler for sparc64"

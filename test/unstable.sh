@@ -12,7 +12,7 @@ say() { # STATUS WORDS
 }
 inside() { # WORDS SCRIPT
   local status=0
-  tools/tree.sh run "$tree" "export MAKEFLAGS=-j$(nproc); cd tally && $2" >"$log" 2>&1 </dev/null & wait $! || status=$?
+  tools/tree.sh run "$tree" "export WERROR=1 MAKEFLAGS=-j$(nproc); cd tally && $2" >"$log" 2>&1 </dev/null & wait $! || status=$?
   say $status "$1"
 }
 if ! tree=$(exec tools/tree.sh copy unstable 2>"$log"); then tree=; say 1 "a tree of Debian unstable can be made"; exit 1; fi

@@ -68,7 +68,7 @@ struct tally_trace_opts {
 /* Destructive actions are refused by _go, whoever allowed them: for a program with more rights than its user. */
 #define TALLY_TRACE_HARMLESS 32u
 
-/* Of the library, "0.1.0"; the string is the library's. */
+/* Of the library, "0.2.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);
 
 /* opts NULL: all defaults. -TALLY_ENOMEM, -TALLY_EINVAL (unknown flag, unknown bytes in opts). */

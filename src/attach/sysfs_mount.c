@@ -49,6 +49,8 @@
 
 /* ---- the library ------------------------------------------------------------------------ */
 
+LIBRARY_NOTE("fuse", "tally machine --sysfs: files of a model", "suggested", SONAME);
+
 static struct sysfs_fuse table;
 static bool loaded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +78,8 @@ static int load(struct err *e)
 	pthread_mutex_unlock(&lock);
 	return ok ? 0 :
 		    err_set(e, TALLY_ENOTSUP,
-			    "FUSE's library " SONAME " is not there or not usable; Debian's package is " PACKAGE);
+			    "FUSE's library " SONAME
+			    " is not there or not usable: " LIBRARY_WHY("Debian's package is " PACKAGE));
 }
 
 static void say_nothing(enum fuse_log_level level, const char *fmt, va_list ap)

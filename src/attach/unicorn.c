@@ -57,6 +57,8 @@
 	X(int, context_free, (void *context))
 /* clang-format on */
 
+LIBRARY_NOTE("unicorn", "tally machine --run: machine code of a guest", "suggested", SONAME);
+
 struct unicorn {
 #define X(result, name, parameters) result(*name) parameters;
 	UNICORN_FUNCTIONS(X)
@@ -288,9 +290,8 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 	place_registers(u);
 	rc = load(&u->f) ? start(u, e) :
 			   err_set(e, TALLY_ENOTSUP,
-				   "%s is not there, which runs machine code: install the Unicorn engine (Debian: "
-				   "libunicorn2)",
-				   SONAME);
+				   SONAME " is not there, which runs machine code: " LIBRARY_WHY(
+					   "install the Unicorn engine (Debian: libunicorn2)"));
 	if (rc < 0)
 		emu_close(u);
 	else

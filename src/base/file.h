@@ -65,5 +65,26 @@ int dir_each(const char *path, int (*each)(void *arg, const char *name), void *a
 /* Fills fn[0..n) with the named functions of a shared library, which then stays loaded. False: it is not
  * installed, lacks one of them, or this build loads nothing (TALLY_NO_DLOPEN: a static program). */
 bool library_load(const char *soname, const char *const *name, void **fn, size_t n);
+#define LIBRARY_NONE "this tally is a static program and loads no libraries; one that is linked dynamically does"
+
+/* LIBRARY_WHY(words): why library_load() refused: `words` of this library, or that this build loads none.
+ * What a file loads is told to packagers by a note in the ELF file: section .note.dlopen, owner "FDO", the text a JSON array
+ * (systemd's ELF_DLOPEN_METADATA). priority: "recommended" or "suggested". */
+#ifdef TALLY_NO_DLOPEN
+#define LIBRARY_WHY(words) LIBRARY_NONE
+#define LIBRARY_NOTE(feature, description, priority, soname) static_assert(sizeof(soname) > 1, "a library")
+#else
+#define LIBRARY_WHY(words) words
+#define LIBRARY_NOTE_TYPE 0x407c0c0au
+#define LIBRARY_NOTE(feature, description, priority, soname)                                                           \
+	LIBRARY_NOTE_TEXT("[{\"feature\":\"" feature "\",\"description\":\"" description "\",\"priority\":\"" priority \
+			  "\",\"soname\":[\"" soname "\"]}]")
+#define LIBRARY_NOTE_TEXT(json)                                                          \
+	__attribute__((used, section(".note.dlopen"))) _Alignas(4) static const struct { \
+		uint32_t owner_bytes, text_bytes, type;                                  \
+		char owner[4];                                                           \
+		_Alignas(4) char text[sizeof(json)];                                     \
+	} library_note = { sizeof("FDO"), sizeof(json), LIBRARY_NOTE_TYPE, "FDO", json }
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "base/file.h"
 #include "capture/duck_int.h"
 
+#define SONAME "libduckdb.so"
+
+LIBRARY_NOTE("duckdb", "Parquet and SQL of tally export", "suggested", SONAME);
+
 static struct duck table;
 static bool loaded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -33,15 +37,15 @@ int duck_load(const char *path, struct err *e)
 
 	pthread_mutex_lock(&lock);
 	if (!loaded)
-		loaded = library_load(path ? path : "libduckdb.so", names, (void **)(void *)&table, COUNT(names));
+		loaded = library_load(path ? path : SONAME, names, (void **)(void *)&table, COUNT(names));
 	ok = loaded;
 	pthread_mutex_unlock(&lock);
 	if (ok)
 		return 0;
 	return err_set(
 		e, TALLY_ENOTSUP,
-		"SQL and Parquet need DuckDB's library, and %s is not there or not usable; "
-		"'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
-		"system's directories alone (/usr/local/lib, then ldconfig)",
-		path ? path : "libduckdb.so");
+		"SQL and Parquet need DuckDB's library, and %s is not there or not usable; " LIBRARY_WHY(
+			"'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
+			"system's directories alone (/usr/local/lib, then ldconfig)"),
+		path ? path : SONAME);
 }

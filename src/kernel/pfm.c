@@ -7,6 +7,7 @@
  * set once and read only).  A build without the library's header or without
  * dlopen (static) defines TALLY_NO_DLOPEN and gets "not supported".
  */
+#include "base/file.h"
 #include "kernel/doctor.h"
 
 #ifdef TALLY_NO_DLOPEN
@@ -20,7 +21,7 @@ int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 {
 	(void)name;
 	(void)ev;
-	return err_set(e, TALLY_ENOTSUP, "this build does not use libpfm4");
+	return err_set(e, TALLY_ENOTSUP, "names of the CPU's own events need libpfm4: " LIBRARY_NONE);
 }
 
 int k_pfm_names(struct arena *a, const char ***ret, uint32_t *n)
@@ -38,7 +39,10 @@ int k_pfm_names(struct arena *a, const char ***ret, uint32_t *n)
 #include <string.h>
 #include <perfmon/pfmlib_perf_event.h>
 
+#define SONAME "libpfm.so.4"
 #define MAX_NAMES 65536
+
+LIBRARY_NOTE("pfm", "names of the CPU's own events", "recommended", SONAME);
 
 struct pfm {
 	pthread_once_t once;
@@ -63,7 +67,7 @@ static bool present_core(const struct pfm *p, pfm_pmu_t i, pfm_pmu_info_t *info)
 
 static void pfm_load(void)
 {
-	void *lib = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
 
 	pfm.why = "libpfm4 is not installed (package libpfm4)";
 	if (!lib)

@@ -17,7 +17,7 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define DEFAULT_CONF "/etc/tally/dcpc.conf"
+#define DEFAULT_CONF TALLY_SYSCONFDIR "/tally/dcpc.conf"
 
 static int minimum(struct probes *t, uint64_t *ret, struct err *why)
 {

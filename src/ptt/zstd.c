@@ -38,14 +38,17 @@ bool ptt_zstd_in_frame(const struct ptt_zstd *z)
 const char *ptt_zstd_why(const struct ptt_zstd *z)
 {
 	(void)z;
-	return "this build does not use libzstd";
+	return LIBRARY_NONE;
 }
 
 #else
 
 #include <zstd.h>
 
+#define SONAME "libzstd.so.1"
 #define WINDOW_LOG_MOST 25
+
+LIBRARY_NOTE("zstd", "compressed perf.data files", "recommended", SONAME);
 
 /* The library's functions, in the order of their names. */
 /* clang-format off */
@@ -83,7 +86,7 @@ int ptt_zstd_open(struct ptt_zstd **ret)
 
 	if (!z)
 		return -TALLY_ENOMEM;
-	if (!library_load("libzstd.so.1", names, z->fn, COUNT(names))) {
+	if (!library_load(SONAME, names, z->fn, COUNT(names))) {
 		mem_free(z);
 		return -TALLY_ENOTSUP;
 	}

@@ -7,6 +7,7 @@
  * pays nothing.  How large the content is stands nowhere that can be trusted,
  * so the room is doubled until it fits, up to UNPACKED_MOST.
  */
+#include "base/file.h"
 #include "symbol/symbol_int.h"
 
 #ifdef TALLY_NO_DLOPEN
@@ -22,8 +23,11 @@ void *debugdata_unpack(const void *p, size_t n, size_t *size)
 #include <dlfcn.h>
 #include <lzma.h>
 
+#define SONAME "liblzma.so.5"
 #define UNPACKED_MOST (256u << 20)
 #define DECODER_MOST (128u << 20)
+
+LIBRARY_NOTE("lzma", "function names of stripped programs", "recommended", SONAME);
 
 typedef __typeof__(&lzma_stream_buffer_decode) decode_fn;
 
@@ -49,7 +53,7 @@ static void *unpack(decode_fn decode, const void *p, size_t n, size_t *size)
 
 void *debugdata_unpack(const void *p, size_t n, size_t *size)
 {
-	void *lib = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL), *ret = NULL;
+	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL), *ret = NULL;
 	decode_fn decode = lib ? (decode_fn)dlsym(lib, "lzma_stream_buffer_decode") : NULL;
 
 	if (decode)

@@ -19,7 +19,7 @@ title="sun4v guests of QEMU"
 
 # ---- guests ---------------------------------------------------------------------------------------
 flat=(-m64 -mcpu=niagara -mflat -O1 -Wall -Wextra -Werror -ffreestanding -fno-pic -fno-stack-protector -nostdlib -static -no-pie
-  -Wl,--build-id=none -Itest/guest)
+  -Wl,--build-id=none -Iexamples/guest)
 
 build_guest() { # NAME SOURCE: $work/NAME is a directory of firmware
   local dir=$work/$1 name
@@ -202,7 +202,7 @@ store=$(test/vm/sun4v-fetch.sh 2>"$work/fetch.log") || skip "not fetched: $(tail
 for name in tally-qemu.so vm/sun4v-truth; do
   [ -e "$build/$name" ] || die "$build/$name is not there: make all build/vm/sun4v-truth"
 done
-{ build_guest talker test/vm/sun4v-guest.c && build_guest niagara test/guest/niagara.c && build_guest vfalls test/guest/vfalls.c; } \
+{ build_guest talker test/vm/sun4v-guest.c && build_guest niagara examples/guest/niagara.c && build_guest vfalls examples/guest/vfalls.c; } \
   >"$work/build.log" 2>&1 || { tail -n 20 "$work/build.log"; die "the guests cannot be built"; }
 
 echo "# $(hosted sun4v-host qemu-system-sparc64 --version | head -n 1)"
