@@ -112,7 +112,7 @@ $(F)/obj/%.o: src/%.c Makefile
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
-	$(CC) $(if $(findstring -static,$(LDFLAGS)),,-pie) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+	$(CC) $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
 $(A)/tally: $(call san,$(SOURCES))
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)

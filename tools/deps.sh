@@ -7,6 +7,7 @@
 #   guest  to run SPARC64 machine code under Unicorn
 #   power  to run the POWER guest with the emulator's plugin
 #   sparc  to run SPARC64 guests and programs with it
+#   deb    to build the source package of Debian's packages (tools/deb.sh)
 #
 # Installs only what dpkg-query misses, without recommended packages.  TALLY_NO_INSTALL=1: prints what is
 # missing and exits 2 instead.  Exit 1: could not be installed.
@@ -21,6 +22,7 @@ bench='bpftrace bpftool'
 power='cpio gcc-powerpc64-linux-gnu'
 guest='libunicorn2 gcc-sparc64-linux-gnu'
 sparc='gcc-sparc64-linux-gnu libc6-dev-sparc64-cross'
+deb='dpkg-dev debhelper'
 vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 
 missing() { # PACKAGE...: those that are not installed
@@ -44,6 +46,7 @@ for group; do
   case $group in
   build) want="$want $build" ;;
   test) want="$want $test" ;;
+  deb) want="$want $deb" ;;
   tree) want="$want $tree" ;;
   page) want="$want $page" ;;
   bench) want="$want $bench" ;;
@@ -51,7 +54,7 @@ for group; do
   power) want="$want $power" ;;
   guest) want="$want $guest" ;;
   sparc) want="$want $sparc" ;;
-  *) echo "usage: deps.sh build|test|page|tree|bench|vm|guest|power|sparc ..." >&2; exit 2 ;;
+  *) echo "usage: deps.sh build|test|deb|page|tree|bench|vm|guest|power|sparc ..." >&2; exit 2 ;;
   esac
 done
 want=$(echo "$want" | sed "s/libclang-rt-14-dev/$(clang_rt)/")

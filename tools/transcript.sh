@@ -15,6 +15,7 @@
 #   fuse       files may be mounted              ptt    a HiSilicon PTT device       power    Linux on POWER, with hv_gpci
 #   duckdb     DuckDB's library                  duckdb-cli clickhouse               that program
 #   system     it changes users and programs of this machine: only its syntax is checked
+#   source     the source tree                package    Debian's packages, and no source tree
 #   guest      a kernel for a guest, and a QEMU newer than Debian 12 has: `make check-vm` runs it
 #
 # Where a need is not met, all else of the command is checked: its syntax; for hardware that it is refused for that reason
@@ -44,6 +45,8 @@ need_is_met() { # NEED
   fuse) [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; } ;;
   duckdb) tally doctor --json 2>/dev/null | grep -q '"DuckDB".*"verdict":"ok"' ;;
   guest | system) false ;;
+  source) [ -x tools/deps.sh ] ;;
+  package) [ ! -x tools/deps.sh ] && [ -d /usr/share/doc/tally/tutorial ] ;;
   duckdb-cli) command -v duckdb >/dev/null ;;
   clickhouse) command -v clickhouse >/dev/null ;;
   *) echo "$page: what is '$1', behind a block's first word?" >&2; exit 2 ;;
