@@ -29,9 +29,11 @@ C
   "$BATS_TEST_TMPDIR/stranger"
 }
 
-@test "install puts the program, both libraries, headers, manual, completion and examples in place" {
-  for f in bin/tally bin/dtrace lib/libtally.a lib/libtally.so lib/libtally.so.0 lib/pkgconfig/tally.pc \
-    include/tally/tally.h include/tally/error.h share/man/man1/tally.1 share/man/man1/tally-trace.1 share/man/man1/dtrace.1 \
+@test "install puts the program, both libraries, headers, manual, completion, pages, licence and examples in place" {
+  for f in bin/tally sbin/dtrace lib/libtally.a lib/libtally.so lib/libtally.so.0 lib/pkgconfig/tally.pc lib/tally/tally-qemu.so \
+    include/tally/tally.h include/tally/error.h share/man/man1/tally.1 share/man/man1/tally-trace.1 share/man/man8/dtrace.8 \
+    share/doc/tally/LICENSE share/doc/tally/CHANGELOG.md share/doc/tally/SECURITY.md share/doc/tally/spec-cpc.md \
+    share/doc/tally/tutorial/cpu.md share/doc/tally/model/power.md share/doc/tally/examples/brendan.c \
     share/bash-completion/completions/tally share/zsh/site-functions/_tally share/fish/vendor_completions.d/tally.fish; do
     [ -s "$DEST/usr/$f" ] || { echo "missing: $f"; return 1; }
   done
@@ -48,7 +50,65 @@ C
 @test "the name dtrace is installed only when asked for" {
   make -s install DESTDIR="$BATS_TEST_TMPDIR/plain" PREFIX=/usr
   [ -x "$BATS_TEST_TMPDIR/plain/usr/bin/tally" ]
-  [ ! -e "$BATS_TEST_TMPDIR/plain/usr/bin/dtrace" ]
+  [ -z "$(find "$BATS_TEST_TMPDIR/plain" -name 'dtrace*')" ]
+}
+
+@test "links of installed tutorials and specification pages lead to installed files" {
+  bad=0
+  for page in "$DEST"/usr/share/doc/tally/{tutorial/*,spec-*}.md; do
+    for link in $(grep -oE '\]\([^):#]+[)#]' "$page" | tr -d '](#)'); do
+      [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link"; bad=1; }
+    done
+  done
+  [ $bad -eq 0 ]
+}
+
+@test "the version is said once, and both changelogs begin with it" {
+  version=$(sed -n 's/^VERSION := //p' Makefile)
+  [ "$("$TALLY" --version | sed -n '1s/.* //p')" = "$version" ]
+  [ "$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)" = "$version" ]
+  [ "$(sed -n '1s/^tally (\(.*\)-[^-]*).*/\1/p' debian/changelog)" = "$version" ]
+  [ "$(sed -n 's/^Version: //p' "$DEST/usr/lib/pkgconfig/tally.pc")" = "$version" ]
+}
+
+@test "CPPFLAGS, CFLAGS and LDFLAGS reach each command of the compiler, and come last" {
+  make -n -B all progs tests specs CPPFLAGS=-DONE=1 CFLAGS=-DTWO=2 LDFLAGS=-Wl,--three >"$BATS_TEST_TMPDIR/said"
+  grep -E '^gcc .* -c -o' "$BATS_TEST_TMPDIR/said" >"$BATS_TEST_TMPDIR/compile"
+  [ -s "$BATS_TEST_TMPDIR/compile" ]
+  ! grep -vE -- '-DONE=1 -DTWO=2 -c -o' "$BATS_TEST_TMPDIR/compile"
+  grep -E '^gcc ' "$BATS_TEST_TMPDIR/said" | grep -v -- ' -c -o' | grep -vE 'plugin_|image_' >"$BATS_TEST_TMPDIR/link"
+  [ -s "$BATS_TEST_TMPDIR/link" ]
+  ! grep -vE -- '-Wl,--three .*-o' "$BATS_TEST_TMPDIR/link"
+}
+
+@test "a warning is an error where WERROR=1 says so, and nowhere else" {
+  make -n -B all asan progs WERROR= >"$BATS_TEST_TMPDIR/plain"
+  ! grep -e -Werror "$BATS_TEST_TMPDIR/plain"
+  make -n -B all asan progs WERROR=1 >"$BATS_TEST_TMPDIR/strict"
+  ! grep -E '^(gcc|clang) .* -c -o' "$BATS_TEST_TMPDIR/strict" | grep -ve -Werror
+}
+
+@test "SYSCONFDIR is where dcpc.conf is read from, and the manual says so" {
+  make -s B="$BATS_TEST_TMPDIR/b" SYSCONFDIR=/elsewhere "$BATS_TEST_TMPDIR/b/release/provider/cpc.o" "$BATS_TEST_TMPDIR/b/man/tally-trace.1"
+  strings "$BATS_TEST_TMPDIR/b/release/provider/cpc.o" | grep -qx /elsewhere/tally/dcpc.conf
+  grep -q '/elsewhere/tally/dcpc' "$BATS_TEST_TMPDIR/b/man/tally-trace.1"
+}
+
+@test "an ELF note names each library that is opened at run time" {
+  sed -n 's/^#define SONAME "\(.*\)"/\1/p' src/*/*.c | sort -u >"$BATS_TEST_TMPDIR/opened"
+  [ "$(grep -lE '\<(library_load|dlopen)\(' src/*/*.c | grep -vE '_test|base/file|ask/doctor' | wc -l)" -eq "$(grep -l '^LIBRARY_NOTE(' src/*/*.c | wc -l)" ]
+  for file in "$TALLY" "$DEST/usr/lib/libtally.so.0"; do
+    readelf -p .note.dlopen "$file" | sed -n 's/.*"soname":\["\([^"]*\)"\]}\].*/\1/p' | sort -u >"$BATS_TEST_TMPDIR/told"
+    [ -s "$BATS_TEST_TMPDIR/told" ]
+    # One of the two of FUSE: the one whose headers were there.
+    [ -z "$(comm -13 "$BATS_TEST_TMPDIR/opened" "$BATS_TEST_TMPDIR/told")" ]
+    [ "$(comm -23 "$BATS_TEST_TMPDIR/opened" "$BATS_TEST_TMPDIR/told" | grep -vc libfuse3)" -eq 0 ]
+  done
+}
+
+@test "the symbols file of the Debian package is what the library exports" {
+  diff <(sed -n 's/^ \([a-z_0-9]*\)@.*/\1/p' debian/libtally0.symbols | sort) \
+    <(nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
 }
 
 @test "a stranger's program builds against the shared library" {
