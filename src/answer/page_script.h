@@ -15,6 +15,7 @@
  * script's SHA-256, AN_PAGE_SCRIPT_HASH, which must be changed with it (a test
  * computes it anew).
  */
+/* clang-format off */
 #ifndef TALLY_ANSWER_PAGE_SCRIPT_H
 #define TALLY_ANSWER_PAGE_SCRIPT_H
 
@@ -88,90 +89,68 @@ function lines(f, d) { \
 	axis(v, d, n); \
 	return { n: n, tell: function (i) { \
 		return d.series.map(function (s) { return s.title + "  " + group.format(s.values[i]); }).join("\n"); \
-	} };                                                                                                          \
-	}                                                                                                             \
-	function heat(f, d)                                                                                           \
-	{                                                                                                             \
-		const rows = d.rows, n = rows[0].counts.length, v = frame(f, rows.length * CELL + FOOT + 6);          \
-		const ramp = [ rgb(style("--cold")), rgb(style("--warm")), rgb(style("--hot")) ];                     \
-		const most =                                                                                          \
-			Math.max.apply(null, rows.map(function(r) { return Math.max.apply(null, r.counts); })) || 1;  \
-		rows.forEach(function(r, k) {                                                                         \
-			const y = (rows.length - 1 - k) * CELL;                                                       \
-			v.c.textAlign = "right";                                                                      \
-			v.c.fillStyle = style("--soft");                                                              \
-			v.c.fillText("\u2265 " + group.format(r.from), LEFT - 8, y + CELL / 2);                       \
-			r.counts.forEach(function(count, i) {                                                         \
-				if (!count) {                                                                         \
-					return;                                                                       \
-				}                                                                                     \
-				const x = LEFT + Math.floor(i / n * v.w), end = LEFT + Math.floor((i + 1) / n * v.w); \
-				v.c.fillStyle = shade(ramp, Math.log(count) / (Math.log(most) || 1));                 \
-				v.c.fillRect(x, y, Math.max(end - x, 1), CELL - 1);                                   \
-			});                                                                                           \
-		});                                                                                                   \
-		axis(v, d, n);                                                                                        \
-		return { n : n, tell : function(i, y){ const r = rows[rows.length - 1 - Math.floor(y / CELL)];        \
-		return r ? "\u2265 " + group.format(r.from) + " ticks: " + group.format(r.counts[i]) : "";            \
-	}                                                                                                             \
-	}                                                                                                             \
-	;                                                                                                             \
-	}                                                                                                             \
-	function draw(f)                                                                                              \
-	{                                                                                                             \
-		const d = f.data || (f.data = JSON.parse(f.querySelector("script").textContent));                     \
-		f.view = (d.rows ? heat : lines)(f, d);                                                               \
-		f.dataset.drawn = f.view.n;                                                                           \
-	}                                                                                                             \
-	function point(f, e)                                                                                          \
-	{                                                                                                             \
-		const box = f.getBoundingClientRect(), out = f.querySelector("output"), w = box.width - LEFT - RIGHT; \
-		const i = Math.floor((e.clientX - box.left - LEFT) / w * f.view.n), d = f.data;                       \
-		const text = i >= 0 && i < f.view.n ? f.view.tell(i, e.clientY - box.top) : "";                       \
-		out.style.display = text ? "block" : "none";                                                          \
-		if (!text) {                                                                                          \
-			return;                                                                                       \
-		}                                                                                                     \
-		out.textContent = (d.over || "time") + " " + group.format(d.from + i * d.step) + "\n" + text;         \
-		const left = e.clientX - box.left + 14;                                                               \
-		out.style.left = (left + out.offsetWidth > box.width ? left - out.offsetWidth - 28 : left) + "px";    \
-	}                                                                                                             \
-	function sort(th)                                                                                             \
-	{                                                                                                             \
-		const body = th.closest("table").tBodies[0], k = th.cellIndex, text = th.classList.contains("t");     \
-		const up = th.getAttribute("aria-sort") == = (text ? null : "descending");                            \
-		function value(row)                                                                                   \
-		{                                                                                                     \
-			const v = row.cells[k].dataset.v;                                                             \
-			return text ? v : v == = "" ? -Infinity : Number(v);                                          \
-		}                                                                                                     \
-		const rows = Array.from(body.rows).sort(function(a, b) {                                              \
-			const x = value(a), y = value(b);                                                             \
-			return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1);                                          \
-		});                                                                                                   \
-		th.parentNode.querySelectorAll("[aria-sort]").forEach(function(o) {                                   \
-			o.removeAttribute("aria-sort");                                                               \
-		});                                                                                                   \
-		th.setAttribute("aria-sort", up ? "ascending" : "descending");                                        \
-		body.append.apply(body, rows);                                                                        \
-	}                                                                                                             \
-	function all()                                                                                                \
-	{                                                                                                             \
-		figures.forEach(draw);                                                                                \
-	}                                                                                                             \
-	figures.forEach(function(f) {                                                                                 \
-		f.addEventListener(                                                                                   \
-			"pointermove", function(e) { point(f, e); });                                                 \
-		f.addEventListener(                                                                                   \
-			"pointerleave", function() { f.querySelector("output").style.display = "none"; });            \
-	});                                                                                                           \
-	document.querySelectorAll("thead th[data-key]").forEach(function(th) {                                        \
-		th.addEventListener(                                                                                  \
-			"click", function() { sort(th); });                                                           \
-	});                                                                                                           \
-	window.addEventListener("resize", all);                                                                       \
-	window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);                            \
-	all();                                                                                                        \
-	})(); )
+	} }; \
+} \
+function heat(f, d) { \
+	const rows = d.rows, n = rows[0].counts.length, v = frame(f, rows.length * CELL + FOOT + 6); \
+	const ramp = [rgb(style("--cold")), rgb(style("--warm")), rgb(style("--hot"))]; \
+	const most = Math.max.apply(null, rows.map(function (r) { return Math.max.apply(null, r.counts); })) || 1; \
+	rows.forEach(function (r, k) { \
+		const y = (rows.length - 1 - k) * CELL; \
+		v.c.textAlign = "right"; v.c.fillStyle = style("--soft"); \
+		v.c.fillText("\u2265 " + group.format(r.from), LEFT - 8, y + CELL / 2); \
+		r.counts.forEach(function (count, i) { \
+			if (!count) { return; } \
+			const x = LEFT + Math.floor(i / n * v.w), end = LEFT + Math.floor((i + 1) / n * v.w); \
+			v.c.fillStyle = shade(ramp, Math.log(count) / (Math.log(most) || 1)); \
+			v.c.fillRect(x, y, Math.max(end - x, 1), CELL - 1); \
+		}); \
+	}); \
+	axis(v, d, n); \
+	return { n: n, tell: function (i, y) { \
+		const r = rows[rows.length - 1 - Math.floor(y / CELL)]; \
+		return r ? "\u2265 " + group.format(r.from) + " ticks: " + group.format(r.counts[i]) : ""; \
+	} }; \
+} \
+function draw(f) { \
+	const d = f.data || (f.data = JSON.parse(f.querySelector("script").textContent)); \
+	f.view = (d.rows ? heat : lines)(f, d); \
+	f.dataset.drawn = f.view.n; \
+} \
+function point(f, e) { \
+	const box = f.getBoundingClientRect(), out = f.querySelector("output"), w = box.width - LEFT - RIGHT; \
+	const i = Math.floor((e.clientX - box.left - LEFT) / w * f.view.n), d = f.data; \
+	const text = i >= 0 && i < f.view.n ? f.view.tell(i, e.clientY - box.top) : ""; \
+	out.style.display = text ? "block" : "none"; \
+	if (!text) { return; } \
+	out.textContent = (d.over || "time") + " " + group.format(d.from + i * d.step) + "\n" + text; \
+	const left = e.clientX - box.left + 14; \
+	out.style.left = (left + out.offsetWidth > box.width ? left - out.offsetWidth - 28 : left) + "px"; \
+} \
+function sort(th) { \
+	const body = th.closest("table").tBodies[0], k = th.cellIndex, text = th.classList.contains("t"); \
+	const up = th.getAttribute("aria-sort") === (text ? null : "descending"); \
+	function value(row) { const v = row.cells[k].dataset.v; return text ? v : v === "" ? -Infinity : Number(v); } \
+	const rows = Array.from(body.rows).sort(function (a, b) { \
+		const x = value(a), y = value(b); \
+		return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1); \
+	}); \
+	th.parentNode.querySelectorAll("[aria-sort]").forEach(function (o) { o.removeAttribute("aria-sort"); }); \
+	th.setAttribute("aria-sort", up ? "ascending" : "descending"); \
+	body.append.apply(body, rows); \
+} \
+function all() { figures.forEach(draw); } \
+figures.forEach(function (f) { \
+	f.addEventListener("pointermove", function (e) { point(f, e); }); \
+	f.addEventListener("pointerleave", function () { f.querySelector("output").style.display = "none"; }); \
+}); \
+document.querySelectorAll("thead th[data-key]").forEach(function (th) { \
+	th.addEventListener("click", function () { sort(th); }); \
+}); \
+window.addEventListener("resize", all); \
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all); \
+all(); \
+})(); )
 
+/* clang-format on */
 #endif

@@ -2,12 +2,12 @@
  * page_style.h: how an HTML page looks, as CSS that the preprocessor makes a
  * string of: no quotes other than ", no line may begin with '#'.
  */
+/* clang-format off */
 #ifndef TALLY_ANSWER_PAGE_STYLE_H
 #define TALLY_ANSWER_PAGE_STYLE_H
 
 #define AN_CSS(...) #__VA_ARGS__
-#define AN_PAGE_STYLE \
-	AN_CSS( \
+#define AN_PAGE_STYLE AN_CSS( \
 :root { color-scheme: light dark; --bg: #fbfbf9; --ink: #1c1e21; --soft: #5f666d; --rule: #dcdedb; --card: #ffffff; \
 	--accent: #1f63a6; --bar: #7fadd8; --warn: #8a5a00; --bad: #a8261c; --cold: #e3edf7; --warm: #4a8ac4; --hot: #08284d } \
 @media (prefers-color-scheme: dark) { \
@@ -54,4 +54,5 @@ li b { font-weight: 600 } \
 footer { max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 2rem; color: var(--soft); font-size: .85rem } \
 @media print { nav, output { display: none } } )
 
+/* clang-format on */
 #endif
