@@ -42,7 +42,7 @@ if ! built=$(exec tools/tree.sh copy "$suite" 2>"$log"); then built=; say 1 "a m
 mkdir "$built/root/source" && cp "$work"/*.{dsc,tar.*} "$built/root/source/"
 inside "what the package builds with is installed" "$built" "
   export DEBIAN_FRONTEND=noninteractive
-  apt-get install -qy --no-install-recommends dpkg-dev faketime lintian blhc locales binutils >/dev/null &&
+  apt-get update -q >/dev/null && apt-get install -qy --no-install-recommends dpkg-dev faketime lintian blhc locales binutils >/dev/null &&
   apt-get build-dep -qy --no-install-recommends /source/$source >/dev/null &&
   localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 && useradd -m builder" || exit 1
 
@@ -94,11 +94,17 @@ cp tools/transcript.sh "$fresh/root/packages/"
 cp debian/tests/* "$fresh/root/tests/"
 inside "the packages are installed, with what they recommend" "$fresh" '
   export DEBIAN_FRONTEND=noninteractive
-  apt-get install -qy /packages/*.deb >/dev/null && tally --version && dtrace -V && [ -f /etc/tally/dcpc.conf ] &&
+  apt-get update -q >/dev/null && apt-get install -qy /packages/*.deb >/dev/null && tally --version && dtrace -V && [ -f /etc/tally/dcpc.conf ] &&
   apt-get install -qy --no-install-recommends gcc libc6-dev pkgconf procps >/dev/null'
 for test in models traces library cpc; do
   inside "debian/tests/$test" "$fresh" "AUTOPKGTEST_TMP=\$(mktemp -d) /tests/$test || [ $test = cpc -a \$? -eq 77 ]"
 done
+# What tools/Containerfile says an engine gives: these capabilities, and no others.
+with() { echo "setpriv --inh-caps=-all --bounding-set=-all$1"; }
+inside "with no capability at all the models answer" "$fresh" "$(with '') tally check gpci --on power"
+inside "with the capabilities of tools/Containerfile, and no others, it counts and runs D" "$fresh" "
+  $(with ,+perfmon) tally stat -a --duration 100 &&
+  $(with ,+perfmon,+bpf,+syslog,+sys_ptrace) tally trace -qn 'profile-97 { @[execname] = count(); } tick-1s { exit(0); }' | grep ."
 inside "another user is made" "$fresh" 'useradd -m reader'
 for page in doc/tutorial/*.md; do
   name=$(basename "$page" .md)

@@ -71,6 +71,27 @@ C
   [ "$(sed -n 's/^Version: //p' "$DEST/usr/lib/pkgconfig/tally.pc")" = "$version" ]
 }
 
+@test "the files that CONTRIBUTING and SECURITY name are there, and what is looked for in them" {
+  bad=0
+  while read -r file name; do
+    [ -e "$file" ] || { echo "no $file"; bad=1; continue; }
+    [ -z "$name" ] || grep -qF -- "$name" "$file" || { echo "$file: no $name"; bad=1; }
+  done < <(tr '\n' ' ' <CONTRIBUTING.md | grep -oE '`(src|test|doc|include|debian|tools|Makefile|CHANGELOG)[^` *A-Z]*(akefile|HANGELOG\.md)?`( +`[^`]+`)?' | tr -d '`'
+    grep -oE '`(src|include)/[^`*]+`' SECURITY.md | tr -d '`')
+  [ $bad -eq 0 ]
+}
+
+@test "SECURITY's table of rights is the one that the verbs have" {
+  while read -r verb rights; do
+    case $rights in
+    RIGHTS_ALL) row=cap_bpf ;;
+    TALLY_RIGHT_COUNT) row='cap_ipc_lock` |' ;;
+    0) row='| none |' ;;
+    esac
+    grep -E "^\|.*\`$verb\`" SECURITY.md | grep -qF "$row" || { echo "$verb $rights"; return 1; }
+  done < <(sed -n 's/^\tV(\([a-z]*\), ".*", \(.*\)).*/\1 \2/p' src/cmd/cmd_int.h)
+}
+
 @test "CPPFLAGS, CFLAGS and LDFLAGS reach each command of the compiler, and come last" {
   make -n -B all progs tests specs CPPFLAGS=-DONE=1 CFLAGS=-DTWO=2 LDFLAGS=-Wl,--three >"$BATS_TEST_TMPDIR/said"
   grep -E '^gcc .* -c -o' "$BATS_TEST_TMPDIR/said" >"$BATS_TEST_TMPDIR/compile"

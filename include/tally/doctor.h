@@ -19,7 +19,7 @@ struct tally_finding {
 	const char *key, *group, *title; /* "perf_cpu", "perf events", "whole CPUs" */
 	uint32_t verdict;                /* enum tally_verdict */
 	bool needed;                     /* D probes over perf events and BPF can't do without it */
-	const char *cause;               /* "ok", "less", "taken", "off", "denied", "absent", "unknown" */
+	const char *cause;               /* "ok", "less", "taken", "off", "denied", "absent", "static", "unknown" */
 	const char *found;               /* what was seen; "" */
 	const char *consequence;         /* "" when it is ok */
 	/* One command that mends it, or that serves where nothing can; one of them or none, else "". In a program that is not called

@@ -130,8 +130,8 @@ struct doctor {
 static const char *cause_name(enum doc_cause cause)
 {
 	static const char *const name[DOC_CAUSES] = {
-		[DOC_OK] = "ok",         [DOC_LESS] = "less",     [DOC_TAKEN] = "taken",     [DOC_OFF] = "off",
-		[DOC_DENIED] = "denied", [DOC_ABSENT] = "absent", [DOC_UNKNOWN] = "unknown",
+		[DOC_OK] = "ok",         [DOC_LESS] = "less",     [DOC_TAKEN] = "taken",   [DOC_OFF] = "off",
+		[DOC_DENIED] = "denied", [DOC_ABSENT] = "absent", [DOC_STATIC] = "static", [DOC_UNKNOWN] = "unknown",
 	};
 
 	return name[cause];
@@ -182,7 +182,7 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 	char version[64], both[128];
 
 	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
-		found(arg, row, DOC_ABSENT, "libfuse3 is not there");
+		found(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 is not there"));
 	} else if (row == DOC_fuse) {
 		snprintf(both, sizeof(both), "libfuse3 %s, %s", version, text);
 		found(arg, row, cause, both);
@@ -196,7 +196,11 @@ static void found_library(struct doctor *d, enum doc_row row, bool (*find)(const
 	char version[64];
 	bool has = find(d->o.duckdb, version, sizeof(version));
 
-	found(d, row, has ? DOC_OK : DOC_ABSENT, has ? version : "not there");
+	found(d, row,
+	      has            ? DOC_OK :
+	      LIBRARIES_LOAD ? DOC_ABSENT :
+			       DOC_STATIC,
+	      has ? version : LIBRARY_WHY("not there"));
 }
 
 static void leases(struct doctor *d)

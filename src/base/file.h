@@ -71,9 +71,11 @@ bool library_load(const char *soname, const char *const *name, void **fn, size_t
  * What a file loads is told to packagers by a note in the ELF file: section .note.dlopen, owner "FDO", the text a JSON array
  * (systemd's ELF_DLOPEN_METADATA). priority: "recommended" or "suggested". */
 #ifdef TALLY_NO_DLOPEN
+#define LIBRARIES_LOAD false
 #define LIBRARY_WHY(words) LIBRARY_NONE
 #define LIBRARY_NOTE(feature, description, priority, soname) static_assert(sizeof(soname) > 1, "a library")
 #else
+#define LIBRARIES_LOAD true
 #define LIBRARY_WHY(words) words
 #define LIBRARY_NOTE_TYPE 0x407c0c0au
 #define LIBRARY_NOTE(feature, description, priority, soname)                                                           \

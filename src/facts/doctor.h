@@ -20,8 +20,8 @@ enum doc_row {
 	DOC_ROWS
 };
 /* DENIED: a right is missing; ABSENT: the machine or kernel does not have it; LESS: it works in part; TAKEN: somebody else
- * has it; OFF: switched off; UNKNOWN: trying it failed in an unforeseen way. */
-enum doc_cause { DOC_OK, DOC_LESS, DOC_TAKEN, DOC_OFF, DOC_DENIED, DOC_ABSENT, DOC_UNKNOWN, DOC_CAUSES };
+ * has it; OFF: switched off; STATIC: this program loads no libraries; UNKNOWN: trying it failed in an unforeseen way. */
+enum doc_cause { DOC_OK, DOC_LESS, DOC_TAKEN, DOC_OFF, DOC_DENIED, DOC_ABSENT, DOC_STATIC, DOC_UNKNOWN, DOC_CAUSES };
 enum doc_verdict { DOC_IS_OK, DOC_IS_LIMITED, DOC_IS_MISSING };
 enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 

@@ -199,11 +199,11 @@ int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct 
 		return 0;
 	}
 	ptt_unpack_close(u);
-	return rc == -TALLY_ENOTSUP ? err_set(e, TALLY_ENOTSUP,
-					      "the file is compressed with zstd, and libzstd is "
-					      "not there (package "
-					      "libzstd1); zstd -d makes it readable") :
-				      err_set(e, TALLY_ENOMEM, "out of memory");
+	return rc == -TALLY_ENOTSUP ?
+		       err_set(e, TALLY_ENOTSUP,
+			       "the file is compressed with zstd, and " LIBRARY_WHY(
+				       "libzstd is not there (package libzstd1)") "; zstd -d makes it readable") :
+		       err_set(e, TALLY_ENOMEM, "out of memory");
 }
 
 void ptt_unpack_close(struct ptt_unpack *u)
