@@ -93,6 +93,8 @@ fuzzers: $(FUZZERS)
 # ---- objects ------------------------------------------------------------------------------------
 # The loops over every record of a trace: a twentieth faster so.
 $(R)/ptt/stats_chunk.o $(R)/ptt/stats_pair.o: RELEASE += -O3
+# What each partition and virtual processor goes through in each window: likewise.
+$(R)/machine/power_dispatch.o $(R)/machine/power_memory.o: RELEASE += -O3
 
 $(R)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
@@ -233,11 +235,11 @@ $(BENCH): bench/seconds.h
 # What is inside the library is measured from inside.
 $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
 
 $(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
 
 $(B)/bench/hvsock: bench/hvsock.c $(call rel,$(call reach,attach))
 	@mkdir -p $(@D)

@@ -112,8 +112,9 @@ void power_close(struct power *p)
 	if (!p)
 		return;
 	for (uint32_t i = 0; i < p->nparts; i++)
-		mem_free(p->part[i].vp);
+		mem_free(p->part[i].memory);
 	mem_free(p->part);
+	mem_free(p->vp);
 	mem_free(p->piece);
 	mem_free(p->change);
 	mem_free(p->view);

@@ -40,6 +40,7 @@ struct window {
 	uint32_t manage; /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
 	uint32_t timers, over, managed, kept; /* times of the hypervisor's work; pieces that nobody dispatched */
 	uint32_t runners;                     /* virtual processors of shared partitions that want to run */
+	uint32_t due;                         /* ticks of its work that the next dispatch does, too */
 	uint32_t full[2];                     /* bit: that chip has no such room */
 	uint16_t at[2][CHIPS_MOST];           /* of each chip the core where there may be room: shared, lent */
 };
@@ -56,9 +57,9 @@ static uint64_t mix(uint64_t v)
 /* 0..1000 and back over a period; without one always the middle. */
 static uint32_t triangle(const struct ppart *q)
 {
-	uint32_t at = q->period.d > 1 ? (uint32_t)divided(q->phase * UINT64_C(2000), q->period) : 500;
+	uint32_t at = q->period > 1 ? (uint32_t)(q->phase * q->slope >> SLOPE_BITS) : 500;
 
-	return at <= 1000 ? at : 2000 - at;
+	return at < 2000 - at ? at : 2000 - at;
 }
 
 /* Nobody can run longer than `most`, which is less than a thousandth below the window. */
@@ -66,20 +67,20 @@ static void demand(const struct power *p, struct ppart *q, uint32_t most)
 {
 	const int32_t base = q->c.demand + (int32_t)q->c.swing * ((int32_t)triangle(q) - 500) / 500;
 	const int32_t low = q->c.demand ? base - 20 : -41;
-	uint64_t chance = mix(p->seed ^ (uint64_t)q->c.id << 48 ^ p->windows);
+	uint64_t chance = mix(p->seed ^ (uint64_t)q->c.id << 48 ^ p->windows), sum = 0;
+	uint32_t wanting = 0;
 
-	q->demand = 0;
-	q->wanting = 0;
-	for (uint32_t v = 0; v < q->c.vps; v++) {
+	for (struct pvp *v = q->vp, *end = v + q->c.vps; v < end; v++) {
 		const int32_t want = low + (int32_t)((chance >> 32) * 41 >> 32);
 
 		chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		q->vp[v].want = want <= 0 ? 0 : want >= 1000 ? most : (uint32_t)want * (W / 1000);
-		q->vp[v].got = 0;
-		q->demand += q->vp[v].want;
-		q->wanting += want > 0;
+		v->want = want <= 0 ? 0 : want >= 1000 ? most : (uint32_t)want * (W / 1000);
+		sum += v->want;
+		wanting += want > 0;
 	}
-	q->phase = q->phase + 1 < q->period.d ? q->phase + 1 : 0;
+	q->demand = sum;
+	q->wanting = wanting;
+	q->phase = q->phase + 1 < q->period ? q->phase + 1 : 0;
 	q->grant_capped = q->grant_uncapped = q->ran = 0;
 	q->npiece = 0;
 }
@@ -180,43 +181,68 @@ static void grant_more(struct window *w)
 		by_weight(w->p->want, w->nwant, shared + lent - w->capped - back);
 }
 
-/* ---- dedicated cores --------------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------------------------------ */
 
-static inline void piece_add(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks)
+/* Of a dispatch, as 0x20 counts them: where from the home core. */
+enum { AT_HOME, ON_NODE, ON_CHIP, ELSEWHERE, ON_LENT };
+
+static inline void piece_add(struct power *p, struct pvp *v, uint32_t core, uint32_t ticks)
 {
-	struct power *p = w->p;
-
 	p->core[core].time += ticks;
 	v->last = (uint16_t)core;
-	v->got += ticks;
-	q->ran += ticks;
-	if (!q->npiece++)
-		q->first = p->npiece;
 	assert(p->npiece < p->cappiece);
 	p->piece[p->npiece++] = (struct piece){ core, ticks };
 }
 
-static void dispatch_count(struct ppart *q, struct pcore *c, uint32_t kind)
+static inline void dispatch_count(struct ppart *q, struct pcore *c, uint32_t where)
 {
 	c->dispatches++;
-	q->dispatch[kind]++;
+	q->dispatch[where]++;
 }
 
-/* What a dispatch of a virtual processor takes of a core: the first of a window also ends the wait for its timer. */
-static inline uint32_t dispatch_cost(struct window *w, const struct ppart *q, const struct pvp *v)
+/* As much as the core has left, which is more than a dispatch costs. */
+static inline uint32_t put_on(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks,
+			      uint32_t where)
 {
-	uint32_t ticks = DISPATCH_TICKS;
+	struct pcore *c = &w->p->core[core];
 
-	if (!v->got && v->want < w->most) {
-		ticks += TIMER_TICKS;
-		w->timers++;
-	}
-	if (!q->npiece && q->grant_uncapped) {
-		ticks += OVER_TICKS;
-		w->over++;
-	}
+	c->left -= DISPATCH_TICKS + w->due;
+	w->due = 0;
+	ticks = ticks < c->left ? ticks : c->left;
+	c->left -= ticks;
+	dispatch_count(q, c, where);
+	piece_add(w->p, v, core, ticks);
 	return ticks;
 }
+
+/* What the hypervisor does for a partition and for a virtual processor in a window is done at the first dispatch. */
+static inline void due_over(struct window *w, const struct ppart *q)
+{
+	if (q->grant_uncapped) {
+		w->due += OVER_TICKS;
+		w->over++;
+	}
+}
+
+static inline void due_timer(struct window *w, const struct pvp *v)
+{
+	const uint32_t timer = v->want < w->most;
+
+	w->due += timer * TIMER_TICKS;
+	w->timers += timer;
+}
+
+static void pieces_begin(const struct power *p, struct ppart *q)
+{
+	q->first = p->npiece;
+}
+
+static void pieces_end(const struct power *p, struct ppart *q)
+{
+	q->npiece = p->npiece - q->first;
+}
+
+/* ---- dedicated cores --------------------------------------------------------------------------------------- */
 
 /* It keeps its cores: the rest is its own idle time. */
 static void dedicated_keeps(struct window *w, struct ppart *q)
@@ -228,11 +254,11 @@ static void dedicated_keeps(struct window *w, struct ppart *q)
 		c->state = POWER_DEDICATED;
 		c->left = 0;
 		if (vp->last == NOBODY)
-			dispatch_count(q, c, 0);
-		piece_add(w, q, vp, vp->home, W);
+			dispatch_count(q, c, AT_HOME);
+		piece_add(w->p, vp, vp->home, W);
+		q->ran += W;
 		w->kept++;
 	}
-	q->grant_capped = q->ran;
 }
 
 /* It runs on its own cores; the rest of a core is free for others. */
@@ -241,66 +267,53 @@ static void dedicated_donates(struct window *w, struct ppart *q)
 	for (uint32_t v = 0; v < q->c.vps; v++) {
 		struct pvp *vp = &q->vp[v];
 		struct pcore *c = &w->p->core[vp->home];
-		uint32_t ticks = vp->want;
 
 		c->state = POWER_DEDICATED;
 		c->left = W - w->manage;
 		c->lender = (uint16_t)(q - w->p->part);
 		w->managed++;
-		if (!ticks)
+		if (!vp->want)
 			continue;
-		c->left -= dispatch_cost(w, q, vp);
-		ticks = ticks < c->left ? ticks : c->left;
-		c->left -= ticks;
-		dispatch_count(q, c, 0);
-		piece_add(w, q, vp, vp->home, ticks);
+		due_timer(w, vp);
+		q->ran += put_on(w, q, vp, vp->home, vp->want, AT_HOME);
 	}
+}
+
+static void dedicated_run(struct window *w, struct ppart *q)
+{
+	pieces_begin(w->p, q);
+	if (q->c.donate)
+		dedicated_donates(w, q);
+	else
+		dedicated_keeps(w, q);
+	pieces_end(w->p, q);
 	q->grant_capped = q->ran;
 }
 
 /* ---- places -------------------------------------------------------------------------------------------------- */
 
-static uint32_t distance(const struct power *p, uint32_t home, uint32_t core)
-{
-	uint16_t a = p->core[home].chip, b = p->core[core].chip;
-
-	if (home == core)
-		return 0;
-	return a == b ? 2 : p->chip[a].node == p->chip[b].node ? 1 : 3; /* secondary is the chip, primary the node */
-}
-
-/* There is more left on the core than a dispatch costs. */
-static uint32_t put_on(struct window *w, struct ppart *q, struct pvp *v, uint32_t core, uint32_t ticks)
-{
-	struct pcore *c = &w->p->core[core];
-	bool lent = c->state != POWER_SHARED;
-	uint32_t n;
-
-	c->left -= dispatch_cost(w, q, v);
-	n = ticks < c->left ? ticks : c->left;
-	c->left -= n;
-	dispatch_count(q, c, lent ? 4 : distance(w->p, v->home, core));
-	piece_add(w, q, v, core, n);
-	if (lent) {
-		c->state = POWER_BORROWED;
-		w->p->part[c->lender].donated += n;
-	}
-	return n;
-}
-
 /* What finds no room on the chip's cores of a kind. */
-static uint32_t fill_chip(struct window *w, struct ppart *q, struct pvp *v, uint32_t chip, bool lent, uint32_t ticks)
+static uint32_t fill_chip(struct window *w, struct ppart *q, struct pvp *v, uint32_t chip, uint32_t where,
+			  uint32_t ticks)
 {
 	const uint32_t end = (chip + 1) * w->p->cores_of_chip;
+	const bool lent = where == ON_LENT;
 	uint16_t *at = &w->at[lent][chip];
 
 	while (ticks && *at < end) {
-		const struct pcore *c = &w->p->core[*at];
+		struct pcore *c = &w->p->core[*at];
 
-		if (c->left > PIECE_TICKS && (c->state != POWER_SHARED) == lent)
-			ticks -= put_on(w, q, v, *at, ticks);
-		else if (++*at == end)
+		if (c->left > PIECE_TICKS && (c->state != POWER_SHARED) == lent) {
+			uint32_t n = put_on(w, q, v, *at, ticks, where);
+
+			ticks -= n;
+			if (lent) {
+				c->state = POWER_BORROWED;
+				w->p->part[c->lender].donated += n;
+			}
+		} else if (++*at == end) {
 			w->full[lent] |= 1u << chip;
+		}
 	}
 	return ticks;
 }
@@ -317,30 +330,35 @@ static uint32_t chip_next(uint32_t room, uint32_t at)
 static uint32_t fill_nearest(struct window *w, struct ppart *q, struct pvp *v, bool lent, uint32_t ticks)
 {
 	const struct power *p = w->p;
-	const struct pchip *home = &p->chip[p->core[v->home].chip];
-	const uint32_t chips = (1u << p->chips) - 1;
+	const uint32_t at = p->core[v->home].chip, chips = (1u << p->chips) - 1;
+	const struct pchip *home = &p->chip[at];
 	uint32_t node = home->node;
 
 	for (uint32_t n = 0; ticks && n < p->nodes; n++, node = node + 1 < p->nodes ? node + 1 : 0) {
 		uint32_t first = node * p->chips, room;
 
-		while (ticks && (room = ~w->full[lent] >> first & chips) != 0)
-			ticks = fill_chip(w, q, v, first + chip_next(room, home->fabric), lent, ticks);
+		while (ticks && (room = ~w->full[lent] >> first & chips) != 0) {
+			uint32_t chip = first + chip_next(room, home->fabric);
+			uint32_t where = lent ? ON_LENT : chip == at ? ON_CHIP : n ? ELSEWHERE : ON_NODE;
+
+			ticks = fill_chip(w, q, v, chip, where, ticks);
+		}
 	}
 	return ticks;
 }
 
-/* Shared cores go first: donated time is only used for what is beyond entitlements. */
-static void place(struct window *w, struct ppart *q, struct pvp *v, uint32_t ticks)
+/* Shared cores go first: donated time is only used for what is beyond entitlements.  What finds no room. */
+static uint32_t place(struct window *w, struct ppart *q, struct pvp *v, uint32_t ticks)
 {
 	const struct pcore *home = &w->p->core[v->home];
 
-	if (ticks && home->state == POWER_SHARED && home->left > PIECE_TICKS)
-		ticks -= put_on(w, q, v, v->home, ticks);
+	if (home->left > PIECE_TICKS && home->state == POWER_SHARED)
+		ticks -= put_on(w, q, v, v->home, ticks, AT_HOME);
 	if (ticks)
 		ticks = fill_nearest(w, q, v, false, ticks);
 	if (ticks)
-		fill_nearest(w, q, v, true, ticks);
+		ticks = fill_nearest(w, q, v, true, ticks);
+	return ticks;
 }
 
 /* Each virtual processor that got less than it wanted has waited: at most for the window, and once in it. */
@@ -360,10 +378,12 @@ static void waits_count(struct ppart *q, uint32_t served)
 /* Each virtual processor gets what it wants as long as the grant lasts; another one begins in each window. */
 static void spread(struct window *w, struct ppart *q)
 {
-	uint64_t grant = q->grant_capped + q->grant_uncapped;
+	uint64_t grant = q->grant_capped + q->grant_uncapped, ran = grant;
 	uint32_t at = q->turn < q->c.vps ? q->turn : 0, served = 0;
 
 	q->turn = (uint16_t)(at + 1);
+	pieces_begin(w->p, q);
+	due_over(w, q);
 	while (grant) { /* it is no more than all want */
 		struct pvp *vp = &q->vp[at];
 		uint32_t n = vp->want < grant ? vp->want : (uint32_t)grant;
@@ -371,10 +391,13 @@ static void spread(struct window *w, struct ppart *q)
 		at = at + 1 < q->c.vps ? at + 1 : 0;
 		if (!n)
 			continue;
-		place(w, q, vp, n);
+		due_timer(w, vp);
+		ran -= place(w, q, vp, n);
 		served += n == vp->want;
 		grant -= n;
 	}
+	pieces_end(w->p, q);
+	q->ran = ran;
 	waits_count(q, served);
 }
 
@@ -429,10 +452,8 @@ static void open_window(struct window *w)
 		demand(p, q, q->c.dedicated && !q->c.donate ? W : w->most);
 		if (!q->c.dedicated)
 			claim(w, q);
-		else if (q->c.donate)
-			dedicated_donates(w, q);
 		else
-			dedicated_keeps(w, q);
+			dedicated_run(w, q);
 	}
 }
 
@@ -449,9 +470,9 @@ void power_window(struct power *p)
 
 		if (!q->c.dedicated && q->demand)
 			spread(&w, q);
+		account(q);
+		power_work(p, q);
 	}
-	for (uint32_t i = 0; i < p->nparts; i++)
-		account(&p->part[i]);
 	power_memory(p);
 	close_window(&w);
 }

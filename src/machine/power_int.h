@@ -23,6 +23,7 @@
 #define CONTROLLERS 2u       /* of memory, on each chip */
 #define CONTROLLER_BYTES 16u /* per link cycle */
 #define ONE (1u << 20)       /* shares and paces are fractions of it */
+#define SLOPE_BITS 40u       /* behind the point */
 #define NONE UINT64_MAX
 #define NOBODY 0xffffu
 #define LMB_BYTES (UINT64_C(256) << 20)
@@ -54,33 +55,43 @@ struct pcore {
 };
 struct pvp {
 	uint16_t home, last; /* cores; last: NOBODY before the first dispatch */
-	uint32_t want, got;  /* ticks of this window */
+	uint32_t want;       /* ticks of this window */
 };
-struct ppart {
+/* A chip with memory of a partition: its share of the traffic; of that controller 0's. */
+struct preach {
+	uint16_t chip;
+	uint32_t share, even;
+};
+/* Where the memory of a partition is: apart from it, since a window goes through all partitions, and few have much. */
+struct pmemory {
+	struct preach reach[CHIPS_MOST];
+	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST]; /* blocks on a chip; those on its controller 0 */
+};
+struct ppart { /* by what a window needs together: it goes through all partitions, and their cache lines are what it costs */
 	struct power_partition c;
-	uint64_t since; /* tick of its start */
-	uint64_t order;
 	struct pvp *vp;
-	uint16_t turn;  /* the virtual processor that begins in the next window */
-	uint32_t phase; /* of its swing: windows in the period */
-	struct divisor period, ipc_d;
-	uint64_t entitled, capped, uncapped, donated, idle, run_cycles, run_instructions;
-	uint64_t cycle_carry, instruction_carry;
-	uint64_t wait_entitlement, wait_processor, nwait_entitlement, nwait_processor;
-	uint64_t dispatch[5]; /* home core, primary, secondary, off, donated */
+	uint64_t slope;         /* of its swing: 2000 by the period, so little more that no phase rounds to more */
+	uint32_t period, phase; /* windows: of the swing; in it */
+	uint32_t wanting;       /* of this window: virtual processors that want to run */
 	/* of this window */
 	uint64_t demand, grant_capped, grant_uncapped, ran; /* ran: ticks placed so far */
 	uint64_t run, busy;                                 /* of what ran: with the run latch set; not idle */
-	uint32_t wanting;                                   /* virtual processors that want to run */
+	uint64_t instructions;                              /* when nothing holds it up */
 	uint32_t first, npiece;                             /* of power.piece */
-	/* its memory */
-	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST]; /* blocks on a chip; those on its controller 0 */
-	uint32_t nreach;                             /* chips that have some */
-	struct preach {
-		uint16_t chip;
-		uint32_t share, even;
-	} reach[CHIPS_MOST]; /* its share of the traffic; of that controller 0's */
-	uint32_t written;    /* share of its traffic */
+	/* how it works */
+	struct divisor ipc_d;
+	uint32_t written;   /* share of its traffic */
+	uint16_t turn;      /* the virtual processor that begins in the next window */
+	uint16_t nreach;    /* chips that have memory of it */
+	struct preach near; /* the first of them */
+	struct pmemory *memory;
+	/* since it began */
+	uint64_t cycle_carry, instruction_carry, run_cycles, run_instructions;
+	uint64_t entitled, capped, uncapped, donated, idle;
+	uint64_t wait_entitlement, wait_processor, nwait_entitlement, nwait_processor;
+	uint64_t dispatch[5]; /* home core, primary, secondary, off, donated */
+	uint64_t since;       /* tick of its start */
+	uint64_t order;
 };
 struct pwant {
 	struct ppart *q;
@@ -145,6 +156,7 @@ struct power {
 	struct pchip chip[CHIPS_MOST];
 	/* partitions, by id */
 	struct ppart *part;
+	struct pvp *vp;               /* of all of them */
 	struct power_partition *view; /* what power_partitions() shows */
 	uint32_t nparts, capparts;
 	uint64_t orders;
@@ -170,7 +182,9 @@ struct power {
 uint32_t power_place(const struct power *p, uint64_t id);     /* the first partition whose id is not below */
 struct ppart *power_part(const struct power *p, uint16_t id); /* NULL */
 void power_window(struct power *p);                           /* power_dispatch.c */
-/* Of what ran: traffic, run cycles and instructions, as far as links and controllers let it through. power_memory.c */
+/* power_memory.c: a partition's cycles and instructions of a window, and what it would move; then, when all have run, what links
+ * and controllers let through of it. */
+void power_work(struct power *p, struct ppart *q);
 void power_memory(struct power *p);
 void power_reach(const struct power *p, struct ppart *q); /* after its memory moved */
 uint32_t power_other(uint32_t i, uint32_t j);             /* which of the others j is for i: 0 for the first */

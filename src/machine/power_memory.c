@@ -5,7 +5,7 @@
  * cables: between nodes A to C to the chip of the same number, then W to Z inside that node.  Each cable and each memory
  * controller carries so much in a window and no more.
  *
- *	1. Demand: what all partitions would move if nothing held them up.
+ *	1. Demand: what all partitions would move and complete if nothing held them up.
  *	2. Where that is more than a cable or a controller can carry, its pace is what it can by what it should.
  *	3. A program touches all of its memory alike, so its pace on a chip is that of the slowest way from there to any of its
  *	   memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its CPI has gone up.
@@ -28,20 +28,22 @@ static uint64_t share_of(uint64_t bytes, uint32_t share)
 
 void power_reach(const struct power *p, struct ppart *q)
 {
+	struct pmemory *m = q->memory;
 	uint32_t left = ONE;
 
 	q->nreach = 0;
 	for (uint32_t i = 0; i < p->nchips; i++)
-		if (q->lmbs[i])
-			q->reach[q->nreach++] = (struct preach){
+		if (m->lmbs[i])
+			m->reach[q->nreach++] = (struct preach){
 				.chip = (uint16_t)i,
-				.share = (uint32_t)((uint64_t)q->lmbs[i] * ONE / q->c.memory_lmbs),
-				.even = (uint32_t)((uint64_t)q->even[i] * ONE / q->lmbs[i]),
+				.share = (uint32_t)((uint64_t)m->lmbs[i] * ONE / q->c.memory_lmbs),
+				.even = (uint32_t)((uint64_t)m->even[i] * ONE / m->lmbs[i]),
 			};
 	for (uint32_t i = 0; i < q->nreach; i++)
-		left -= q->reach[i].share;
+		left -= m->reach[i].share;
 	if (q->nreach)
-		q->reach[q->nreach - 1].share += left;
+		m->reach[q->nreach - 1].share += left;
+	q->near = m->reach[0];
 }
 
 /* ---- flows ---------------------------------------------------------------------------------------------- */
@@ -64,11 +66,14 @@ static inline void flow_one(struct power *p, const struct ppart *q, const struct
 static void flow_add(struct power *p, const struct ppart *q, uint32_t from, uint64_t bytes)
 {
 	if (q->nreach == 1) {
-		flow_one(p, q, &q->reach[0], from, bytes);
+		flow_one(p, q, &q->near, from, bytes);
 		return;
 	}
-	for (uint32_t i = 0; i < q->nreach; i++)
-		flow_one(p, q, &q->reach[i], from, share_of(bytes, q->reach[i].share));
+	for (uint32_t i = 0; i < q->nreach; i++) {
+		const struct preach *to = &q->memory->reach[i];
+
+		flow_one(p, q, to, from, share_of(bytes, to->share));
+	}
 }
 
 static void link_need(struct power *p, uint32_t chip, uint32_t link, uint64_t bytes)
@@ -171,7 +176,7 @@ static uint32_t pace_from(const struct power *p, const struct ppart *q, uint32_t
 	uint32_t pace = ONE;
 
 	for (uint32_t i = 0; q->c.bytes_per_tick && i < q->nreach; i++) {
-		const struct preach *to = &q->reach[i];
+		const struct preach *to = &q->memory->reach[i];
 
 		pace = pace_least(pace, p->pace[from][to->chip]);
 		if (to->even)
@@ -233,37 +238,51 @@ static void demand_add(struct power *p, const struct ppart *q, bool crowded)
 	}
 }
 
-/* Run cycles and instructions of a partition, and of the cores that it ran on. */
-static void work_count(struct power *p, struct ppart *q, bool crowded)
+/* Run cycles and instructions of a partition, and of the cores that it ran on, when nothing holds it up. */
+static void work_count(struct power *p, struct ppart *q)
 {
 	const struct piece *at = &p->piece[q->first];
-	uint64_t cycles = p->no_run_counts ? 0 : amount_scale(q->run, p->clock_n, p->clock_d, &q->cycle_carry);
-	uint64_t instructions = amount_scale(cycles, q->c.ipc_n, q->ipc_d, &q->instruction_carry), ticks = 0, done = 0;
+	uint64_t cycles = p->no_run_counts ? 0 : amount_scale(q->run, p->clock_n, p->clock_d, &q->cycle_carry),
+		 ticks = 0;
 	struct sharing c, i;
 
+	q->instructions = amount_scale(cycles, q->c.ipc_n, q->ipc_d, &q->instruction_carry);
 	q->run_cycles += cycles;
-	if (q->npiece == 1 && !crowded) {
+	q->run_instructions += q->instructions;
+	if (q->npiece == 1) {
 		p->core[at->core].cycles += cycles;
-		p->core[at->core].instructions += instructions;
-		q->run_instructions += instructions;
+		p->core[at->core].instructions += q->instructions;
 		return;
 	}
 	c = sharing_of(cycles, q->ran, q->npiece);
-	i = sharing_of(instructions, q->ran, q->npiece);
+	i = sharing_of(q->instructions, q->ran, q->npiece);
 	for (uint32_t k = 0; k < q->npiece; k++) {
 		struct pcore *core = &p->core[at[k].core];
 		bool last = k + 1 == q->npiece;
-		uint64_t part;
 
 		ticks += at[k].ticks;
 		core->cycles += sharing_next(&c, ticks, last);
-		part = sharing_next(&i, ticks, last);
-		if (crowded)
-			part = share_of(part, pace_from(p, q, core->chip));
-		core->instructions += part;
-		done += part;
+		core->instructions += sharing_next(&i, ticks, last);
 	}
-	q->run_instructions += done;
+}
+
+/* The instructions that it did not complete after all are taken back. */
+static void work_slow_down(struct power *p, struct ppart *q)
+{
+	const struct piece *at = &p->piece[q->first];
+	struct sharing s = sharing_of(q->instructions, q->ran, q->npiece);
+	uint64_t ticks = 0;
+
+	for (uint32_t k = 0; k < q->npiece; k++) {
+		struct pcore *core = &p->core[at[k].core];
+		uint64_t part;
+
+		ticks += at[k].ticks;
+		part = sharing_next(&s, ticks, k + 1 == q->npiece);
+		part -= share_of(part, pace_from(p, q, core->chip));
+		core->instructions -= part;
+		q->run_instructions -= part;
+	}
 }
 
 /* What the window asked for is done: it fits. */
@@ -286,29 +305,31 @@ static void traffic_count(struct power *p)
 	}
 }
 
+void power_work(struct power *p, struct ppart *q)
+{
+	if (!q->npiece)
+		return;
+	if (q->npiece == 1)
+		flow_add(p, q, p->core[p->piece[q->first].core].chip, q->busy * q->c.bytes_per_tick);
+	else if (q->c.bytes_per_tick)
+		demand_add(p, q, false);
+	work_count(p, q);
+}
+
 void power_memory(struct power *p)
 {
-	bool crowded;
-
-	for (uint32_t i = 0; i < p->nparts; i++) {
-		const struct ppart *q = &p->part[i];
-
-		if (q->npiece == 1)
-			flow_add(p, q, p->core[p->piece[q->first].core].chip, q->busy * q->c.bytes_per_tick);
-		else if (q->npiece && q->c.bytes_per_tick)
-			demand_add(p, q, false);
-	}
 	traffic_route(p);
-	crowded = is_crowded(p);
-	if (crowded) {
+	if (is_crowded(p)) {
 		pace_find(p);
-		for (uint32_t i = 0; i < p->nparts; i++)
-			if (p->part[i].c.bytes_per_tick && p->part[i].npiece)
-				demand_add(p, &p->part[i], true);
+		for (uint32_t i = 0; i < p->nparts; i++) {
+			struct ppart *q = &p->part[i];
+
+			if (!q->c.bytes_per_tick || !q->npiece)
+				continue;
+			demand_add(p, q, true);
+			work_slow_down(p, q);
+		}
 		traffic_route(p);
 	}
-	for (uint32_t i = 0; i < p->nparts; i++)
-		if (p->part[i].npiece)
-			work_count(p, &p->part[i], crowded);
 	traffic_count(p);
 }

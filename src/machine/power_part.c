@@ -196,10 +196,10 @@ static uint32_t take_blocks(struct power *p, struct ppart *q, uint32_t chip, uin
 	uint32_t n = want < room ? want : (uint32_t)room, even;
 
 	p->chip[chip].free_lmbs -= n;
-	q->lmbs[chip] += n;
+	q->memory->lmbs[chip] += n;
 	even = even_of(&p->chip[chip], room, n);
 	p->chip[chip].free_even -= even;
-	q->even[chip] += even;
+	q->memory->even[chip] += even;
 	return n;
 }
 
@@ -219,11 +219,13 @@ static void take_memory(struct power *p, struct ppart *q)
 
 static void give_memory_back(struct power *p, struct ppart *q)
 {
+	struct pmemory *m = q->memory;
+
 	for (uint32_t i = 0; i < p->nchips; i++) {
-		p->chip[i].free_lmbs += q->lmbs[i];
-		p->chip[i].free_even += q->even[i];
-		q->lmbs[i] = q->even[i] = 0;
+		p->chip[i].free_lmbs += m->lmbs[i];
+		p->chip[i].free_even += m->even[i];
 	}
+	*m = (struct pmemory){ 0 };
 }
 
 /* ---- come, go, change ------------------------------------------------------------------------------------------ */
@@ -242,15 +244,31 @@ static int admit(const struct power *p, const struct power_partition *q, struct 
 	return rc ? rc : memory_fits(p, q, 0, e);
 }
 
-static struct pvp *make_vps(uint32_t n, struct err *e)
+/* n more virtual processors.  Those of all partitions stand in one row, without what is not used any more. */
+static struct pvp *vps_take(struct power *p, uint32_t n, struct err *e)
 {
-	struct pvp *vp = mem_alloc(n * sizeof(*vp));
+	uint32_t all = n, at = 0;
+	struct pvp *vp;
 
-	for (uint32_t v = 0; vp && v < n; v++)
-		vp[v].last = NOBODY;
-	if (!vp)
+	for (uint32_t i = 0; i < p->nparts; i++)
+		all += p->part[i].c.vps;
+	vp = mem_alloc(all * sizeof(*vp));
+	if (!vp) {
 		err_set(e, TALLY_ENOMEM, "out of memory");
-	return vp;
+		return NULL;
+	}
+	for (uint32_t i = 0; i < p->nparts; i++) {
+		struct ppart *q = &p->part[i];
+
+		memcpy(vp + at, q->vp, q->c.vps * sizeof(*vp));
+		q->vp = vp + at;
+		at += q->c.vps;
+	}
+	for (uint32_t v = at; v < all; v++)
+		vp[v].last = NOBODY;
+	mem_free(p->vp);
+	p->vp = vp;
+	return vp + at;
 }
 
 /* Room for the pieces of a window, when partition q's virtual processors are so many. */
@@ -275,9 +293,10 @@ static int make_pieces(struct power *p, const struct power_partition *q, struct 
 static void work_as(const struct power *p, struct ppart *q, const struct power_partition *c)
 {
 	q->c = *c;
-	q->period = divisor(c->period ? c->period : 1);
+	q->period = c->period ? c->period : 1;
+	q->slope = (UINT64_C(2000) << SLOPE_BITS) / q->period + 1;
 	q->written = c->writes * ONE / 1000;
-	q->phase = (uint32_t)(p->windows % q->period.d);
+	q->phase = (uint32_t)(p->windows % q->period);
 	if (q->ipc_d.d != c->ipc_d)
 		q->instruction_carry = 0; /* it is a part of d */
 	q->ipc_d = divisor(c->ipc_d);
@@ -293,11 +312,10 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 		rc = make_pieces(p, c, e);
 	if (rc < 0)
 		return rc;
-	q.vp = make_vps(c->vps, e);
-	if (!q.vp)
-		return -TALLY_ENOMEM;
-	if (!VEC_NEW(p->part, p->nparts, p->capparts)) {
-		mem_free(q.vp);
+	q.vp = vps_take(p, c->vps, e);
+	q.memory = q.vp ? mem_alloc(sizeof(*q.memory)) : NULL;
+	if (!q.memory || !VEC_NEW(p->part, p->nparts, p->capparts)) {
+		mem_free(q.memory);
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	}
 	work_as(p, &q, c);
@@ -336,7 +354,7 @@ int power_delete(struct power *p, uint16_t id, struct err *e)
 	if (q->c.dedicated)
 		give_cores_back(p, id);
 	give_memory_back(p, q);
-	mem_free(q->vp);
+	mem_free(q->memory);
 	at = (size_t)(q - p->part);
 	memmove(q, q + 1, (p->nparts - at - 1) * sizeof(*q));
 	p->nparts--;
@@ -362,7 +380,6 @@ static void settle_resized(struct power *p, struct ppart *q, struct pvp *vp, uin
 {
 	for (uint32_t v = 0; v < had && v < q->c.vps; v++)
 		vp[v].last = q->vp[v].last;
-	mem_free(q->vp);
 	q->vp = vp;
 	for (uint32_t v = 0; v < q->c.vps; v++)
 		settle(p, q, v);
@@ -380,7 +397,7 @@ int power_resize(struct power *p, const struct power_partition *c, struct err *e
 	if (rc < 0)
 		return rc;
 	if (!c->dedicated) {
-		vp = make_vps(c->vps, e);
+		vp = vps_take(p, c->vps, e);
 		if (!vp)
 			return -TALLY_ENOMEM;
 	}

@@ -178,11 +178,11 @@ static uint32_t elements(const struct power *p, const struct ppart *q, struct gp
 	for (uint32_t i = 0; i < p->nchips; i++) {
 		uint32_t units = units_on(p, q, i);
 
-		if (units || q->lmbs[i])
+		if (units || q->memory->lmbs[i])
 			e[n++] = (struct gpci_element){ p->chip[i].node,
 							(uint16_t)i,
 							{ q->c.dedicated ? units : 0, q->c.dedicated ? 0 : units,
-							  q->lmbs[i], 0 } };
+							  q->memory->lmbs[i], 0 } };
 	}
 	return n;
 }
@@ -303,7 +303,7 @@ static void affinity_by_domain(const struct power *p, uint32_t chip, uint64_t *v
 	for (uint32_t i = 0; i < p->ncores; i++)
 		units += p->core[i].chip == chip && p->core[i].state >= POWER_SHARED ? 100 : 0;
 	for (uint32_t i = 0; i < p->nparts; i++)
-		home += units_on(p, &p->part[i], chip) || p->part[i].lmbs[chip];
+		home += units_on(p, &p->part[i], chip) || p->part[i].memory->lmbs[chip];
 	v[0] = p->chip[chip].node;
 	v[1] = chip;
 	v[2] = units;
