@@ -81,7 +81,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/pr
 	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law format man install install-doc clean \
+.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law format picture man install install-doc clean \
 	static deb release torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
@@ -220,6 +220,10 @@ fuzz-replay: fuzzers
 # Every C file as .clang-format says.
 format:
 	tools/format.sh
+
+# The README's picture of a report.
+picture: all
+	tools/picture.sh
 
 law:
 	tools/law.sh

@@ -486,6 +486,10 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   grep -q "data-part=\"latency_heat\" data-drawn=\"$steps\"" "$BATS_TEST_TMPDIR/dom"
 }
 
+@test "the README's picture is of the page that report writes today" {
+  tools/picture.sh -c
+}
+
 # ---- export ----------------------------------------------------------------------------------------------
 
 @test "CSV and JSON need no library" {
