@@ -75,7 +75,7 @@ static void verb_words(struct world *w, const struct verb *v, const char *argv[1
 
 static int verb_run(struct world *w, const char *const *argv, long fail_at, bool on)
 {
-	struct torture_run r = { .preload = w->failing, .limit_ms = 20000 };
+	struct torture_run r = { .preload = w->failing, .limit_ms = fail_at ? 20000 : 120000 };
 	char number[32];
 	int status;
 
