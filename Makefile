@@ -81,7 +81,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/pr
 	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law format picture man install install-doc clean \
+.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law abi format picture man install install-doc clean \
 	static deb release torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
@@ -126,8 +126,8 @@ $(B)/libtally.a: $(call rel,$(LIB_SRC))
 	rm -f $@
 	$(AR) rcs $@ $(R)/libtally.o
 
-$(B)/libtally.so.$(SOVERSION): $(call rel,$(LIB_SRC))
-	$(CC) -shared -Wl,-soname,$(@F),-z,defs $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/libtally.so.$(SOVERSION): $(call rel,$(LIB_SRC)) src/libtally.map
+	$(CC) -shared -Wl,-soname,$(@F),-z,defs,--version-script=src/libtally.map,--no-undefined-version $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 # QEMU's plugin: what it needs of the machines and no more; QEMU has the functions that are missing.
 QEMU_ROOMS := $(shell awk '$$1 == "only" && $$2 == "qemu" { $$1 = $$2 = ""; print }' tools/rooms)
@@ -224,6 +224,10 @@ format:
 # The README's picture of a report.
 picture: all
 	tools/picture.sh
+
+# What libtally.so promises, written down anew: after a change that is meant.  test/library.bats compares.
+abi: $(B)/libtally.so.$(SOVERSION)
+	tools/abi.sh -w $<
 
 law:
 	tools/law.sh

@@ -27,7 +27,7 @@ struct tally_finding {
 	const char *fix, *instead;
 };
 
-struct tally_doctor {
+struct tally_doctor_opts {
 	size_t size;        /* sizeof at the caller: lets us grow */
 	const char *root;   /* another root before the system's files (tests); NULL */
 	const char *duckdb; /* where DuckDB's library is; NULL: as the linker finds it */
@@ -37,7 +37,7 @@ struct tally_doctor {
 };
 /* 0: D probes over perf events and BPF run here. -TALLY_EPERM: they are not permitted; -TALLY_ENOTSUP: this kernel can't;
  * -TALLY_EINVAL: unknown bytes in d. Opens things for a moment, leaves nothing, changes no setting. */
-TALLY_API int tally_doctor(const struct tally_doctor *d);
+TALLY_API int tally_doctor(const struct tally_doctor_opts *d);
 
 /*
  * Capabilities for a user who has none come from the program's file (setcap); then the user's environment, paths and files
@@ -51,7 +51,8 @@ enum tally_right {
 	TALLY_RIGHT_PROGRAM = 2, /* D programs in the kernel: cap_bpf */
 	TALLY_RIGHT_NAMES = 4,   /* of functions of the kernel and of others' processes: cap_syslog, cap_sys_ptrace */
 };
-/* -TALLY_EPERM: they can't be given up, and the program should end. */
+/* -TALLY_EPERM: they can't be given up, and the program should end; -TALLY_ESTATE: there is a second thread, whose rights would
+ * stay, and nothing was changed. */
 TALLY_API int tally_rights_keep(uint32_t rights);
 
 /* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is for.

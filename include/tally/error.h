@@ -24,6 +24,12 @@
 	X(END, "no more")
 /* clang-format on */
 
+#if defined(__GNUC__)
+#define TALLY_API __attribute__((visibility("default")))
+#else
+#define TALLY_API
+#endif
+
 enum tally_err {
 	TALLY_OK,
 #define X(tag, text) TALLY_E##tag,
@@ -34,8 +40,9 @@ enum tally_err {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
 /* The meaning of an error code (positive or negative), never NULL. */
-const char *tally_strerror(int err);
+TALLY_API const char *tally_strerror(int err);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,9 @@
  *	tally_hv_advance        the machine's time goes on, and its load runs
  *	tally_hv_guest_close, tally_hv_close
  *
+ * A call out of order (a machine that was not opened, one that is closed before its guests) is
+ * -TALLY_ESTATE and does nothing.
+ *
  * What counts: a named load of the model ("batoka,load=pingpong"); or, with TALLY_HV_IDLE, only what
  * the emulator tells of, memory references (tally_hv_refs) or misses that it answered from a TSB itself (tally_hv_tsb_hit).
  *
@@ -42,24 +45,25 @@ struct tally_hv_opts {
 /* On failure too *ret is a handle, for its words (NULL only for -TALLY_ENOMEM). -TALLY_EINVAL: no such machine, key, value or flag;
  * -TALLY_EIO: its configuration can't be read. */
 TALLY_API int tally_hv_open(struct tally_hv **ret, const struct tally_hv_opts *opts);
-/* After its guests. NULL is fine. */
-TALLY_API void tally_hv_close(struct tally_hv *h);
+/* After its guests: -TALLY_ESTATE while one is open, and the machine stays. NULL is fine. */
+TALLY_API int tally_hv_close(struct tally_hv *h);
 /* Of the last call that failed, on the machine or a guest of it; "" when none has. Whichever was last when several threads fail:
  * read it when the others are quiet. */
 TALLY_API const char *tally_hv_error(const struct tally_hv *h);
 
 struct tally_hv_info {
+	size_t size;               /* sizeof at the caller: lets us grow */
 	const char *machine;       /* "batoka" */
 	uint32_t sockets, strands; /* sun4v */
 	uint32_t strands_per_socket;
 	uint32_t firmware; /* POWER: its level */
 };
-/* What machine it is; the strings are good until it is closed. */
-TALLY_API void tally_hv_info(const struct tally_hv *h, struct tally_hv_info *ret);
+/* What machine it is; the strings are good until it is closed. -TALLY_ESTATE: it was not opened. */
+TALLY_API int tally_hv_info(struct tally_hv *h, struct tally_hv_info *ret);
 
 /* ---- time ------------------------------------------------------------------------------------ */
-/* Goes on by so many nanoseconds; the same steps give the same counters. */
-TALLY_API void tally_hv_advance(struct tally_hv *h, uint64_t ns);
+/* Goes on by so many nanoseconds; the same steps give the same counters. -TALLY_ESTATE: it was not opened. */
+TALLY_API int tally_hv_advance(struct tally_hv *h, uint64_t ns);
 /* Nanoseconds since it was opened. */
 TALLY_API uint64_t tally_hv_now(const struct tally_hv *h);
 

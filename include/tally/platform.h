@@ -9,8 +9,12 @@
  *	tally_list, tally_get, tally_set, tally_record, tally_tune, tally_stat, tally_check
  *	tally_platform_close
  *
+ * The handle of an open that failed has words and nothing else: a call with it is -TALLY_ESTATE.
+ *
  * Every function that can fail returns a negative enum tally_err; the words are
- * tally_platform_error().  The library never prints, never exits and reads no
+ * tally_platform_error().  What a call found out besides is written to its result, a
+ * struct of its own whose size the caller sets, also when the call failed; NULL: nobody
+ * wants to know.  The library never prints, never exits and reads no
  * environment; a handle belongs to one thread, but for the `stop` words, which any
  * thread or signal handler may set.
  */
@@ -20,6 +24,10 @@
 #include <stdbool.h>
 
 #include <tally/ptt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct tally_platform; /* opaque: made by _open, dead after _close */
 
@@ -48,14 +56,14 @@ TALLY_API void tally_platform_close(struct tally_platform *p);
 /* The words of the last call that failed, good until the next call; "" when it did not. */
 TALLY_API const char *tally_platform_error(const struct tally_platform *p);
 
-struct tally_out { /* where answers go, and how they look */
+struct tally_out { /* where answers go, and how they look; it stands inside other structs, so its layout is fixed */
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	uint32_t form;  /* TALLY_PTT_TEXT, _JSON, _CSV */
-	char separator; /* of CSV; 0: a comma */
-	uint8_t raw;    /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
-	uint8_t colour; /* text: utilisation in colours */
+	uint32_t format; /* TALLY_FORMAT_TEXT, _JSON, _CSV */
+	char separator;  /* of CSV; 0: a comma */
+	uint8_t raw;     /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
+	uint8_t colour;  /* text: utilisation in colours */
 	char zero;
 };
 
@@ -86,7 +94,7 @@ enum tally_cut { /* why the end of a recording is missing */
 		 TALLY_CUT_READER, /* whoever read standard output went away: no error, and a command was ended */
 		 TALLY_CUT_FAILED, /* with an error: what was not written by then is gone, nobody knows how much */
 };
-struct tally_record {
+struct tally_record_opts {
 	size_t size;
 	const char *event;           /* "hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/" */
 	const char *path;            /* of the file; NULL: "perf.data"; "-": standard output, in perf's pipe format */
@@ -96,15 +104,19 @@ struct tally_record {
 	const volatile int *stop;    /* set: end cleanly; NULL */
 	tally_progress_fn *progress; /* bytes recorded so far; total is 0 */
 	void *arg;
-	/* results */
+};
+struct tally_record_result {
+	size_t size;
 	uint64_t bytes, records, lost;
-	int status;         /* of the command: as a shell has it (128 + n: a signal; 126, 127) */
-	uint32_t gaps;      /* places where an unknown number of records is missing besides `lost` */
-	uint32_t cut, zero; /* enum tally_cut; FAILED is one of the gaps */
+	int32_t status; /* of the command: as a shell has it (128 + n: a signal; 126, 127) */
+	uint32_t gaps;  /* places where an unknown number of records is missing besides `lost` */
+	uint32_t cut;   /* enum tally_cut; FAILED is one of the gaps */
+	uint32_t zero;
 };
 /* Errors: -TALLY_EINVAL (the event), -TALLY_ENOTSUP, -TALLY_EPERM, -TALLY_EBUSY (another trace), -TALLY_EIO (the file; what was
  * committed is in it), -TALLY_EEND (the device was lost; the same). */
-TALLY_API int tally_record(struct tally_platform *p, struct tally_record *r);
+TALLY_API int tally_record(struct tally_platform *p, const struct tally_record_opts *opts,
+			   struct tally_record_result *ret);
 
 /* Counters over time: those of hypervisors, and CPU events of this machine, any number of them in one table.
  *
@@ -125,7 +137,7 @@ struct tally_stat_more {
 	struct tally_platform *platform;
 	const char *events;
 };
-struct tally_stat {
+struct tally_stat_opts {
 	size_t size;
 	const char *events;       /* "vfalls/zam0_lpu_a,event=clock_cycles/,gpci/entitled/"; NULL with a view */
 	const char *view;         /* "cec", "partitions", "processors", "links"; NULL with events */
@@ -143,7 +155,9 @@ struct tally_stat {
 	const struct tally_stat_more *more; /* further platforms with their events, nmore of them */
 	uint32_t npids, ntids, nmore;
 	uint32_t repeat; /* so often the command runs: means and their spread; 0: once */
-	/* results */
+};
+struct tally_stat_result {
+	size_t size;
 	uint32_t invalidated; /* events that were without a counter for some of the time */
 	int32_t status; /* of the command: as a shell has it (128 + n: a signal; 126, 127); of several runs the first
 					       * that is not 0 */
@@ -158,23 +172,27 @@ TALLY_API const char *tally_stat_view(uint32_t i, const char **text);
  * -TALLY_EBUSY also: the counters are held by another, or there are too few of them for all events; nothing was counted,
  * and the command has not run. -TALLY_EINVAL: events or options, or the command can't be started (see status);
  * -TALLY_EEND: the platform is gone; -TALLY_EIO. */
-TALLY_API int tally_stat(struct tally_platform *p, struct tally_stat *s);
+TALLY_API int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret);
 
 /* The laws that a platform's counters obey, over one interval. */
-struct tally_check {
+struct tally_check_opts {
 	size_t size;
 	const char *what;     /* "gpci", "vfalls", "mmustat" */
 	uint64_t interval_ns; /* between the two readings, of vfalls all together; 0: 1 s, of sun4v models 10 ms */
 	const volatile int *stop;
 	struct tally_out to; /* a row a law */
-	/* results */
-	uint32_t holds, broken, unknown;
+};
+struct tally_check_result {
+	size_t size;
+	uint32_t holds, broken, unknown; /* so many laws */
+	uint32_t zero;
 };
 /* A broken law is no error: `broken` counts them. -TALLY_EINVAL: there are no laws of `what`; the rest as tally_stat(). */
-TALLY_API int tally_check(struct tally_platform *p, struct tally_check *c);
+TALLY_API int tally_check(struct tally_platform *p, const struct tally_check_opts *opts,
+			  struct tally_check_result *ret);
 
 enum tally_goal { TALLY_GOAL_LATENCY, TALLY_GOAL_THROUGHPUT };
-struct tally_tuning {
+struct tally_tune_opts {
 	size_t size;
 	const char *device;   /* "hisi_ptt0_2" */
 	char *const *argv;    /* the command, run for each measurement; NULL: duration_ns is measured */
@@ -185,19 +203,20 @@ struct tally_tuning {
 	struct tally_out to;         /* the table */
 	tally_progress_fn *progress; /* a measurement begins: which, from 1; total is 0 */
 	void *arg;
-	uint32_t time; /* enum tally_ptt_time: what the Time of a record counts from */
-	/* results */
-	int status; /* of the command that ended it: 128 + n, 126, 127; else 0 */
-	/* options */
+	uint32_t time;   /* enum tally_ptt_time: what the Time of a record counts from */
 	uint32_t one_in; /* of so many runs one, at most, sets what does nothing; 0: 1000 */
+};
+struct tally_tune_result {
+	size_t size;
+	int32_t status; /* of the command that ended it: 128 + n, 126, 127; else 0 */
 	uint32_t zero;
 };
 /* Leaves the best setting, or what was there when nothing is better, or on any failure. -TALLY_EEND: *stop was set;
  * the rest as tally_record(). */
-TALLY_API int tally_tune(struct tally_platform *p, struct tally_tuning *t);
+TALLY_API int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, struct tally_tune_result *ret);
 
 /* Runs a model for outside clients until *stop. At least one door. */
-struct tally_machine {
+struct tally_machine_opts {
 	size_t size;
 	const char *machine;   /* "kunpeng,seed=7" */
 	const char *listen;    /* UNIX socket of the local protocol; NULL */
@@ -211,12 +230,21 @@ struct tally_machine {
 	const char *guests;      /* file: who may have what (tally-machine(1)); NULL: everybody all */
 	const char *run;         /* image of machine code that is the only guest, under Unicorn; NULL */
 	tally_write_fn *console; /* takes what it prints; NULL: dropped */
-	int *status;             /* the status that it ended with, 0..255 */
 	uint32_t opensparc;      /* sun4v: 1: as TALLY_PROFILE_OPENSPARC */
+	uint32_t zero;
+};
+struct tally_machine_result {
+	size_t size;
+	int32_t status; /* that the image ended with, 0..255 */
 	uint32_t zero;
 };
 /* -TALLY_EINVAL, -TALLY_EIO (words name the door; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn), -TALLY_EPERM, -TALLY_EEND
  * (*stop ended an image). Words go to err[n]. */
-TALLY_API int tally_machine_run(const struct tally_machine *m, char *err, size_t n);
+TALLY_API int tally_machine_run(const struct tally_machine_opts *opts, struct tally_machine_result *ret, char *err,
+				size_t n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,8 +11,9 @@
  *	tally_ptt_export   as CSV, JSON or Parquet, or the answer of an SQL query
  *	tally_ptt_close
  *
+ * A call out of order is -TALLY_ESTATE: one without a file, or a second file for one handle.
  * A pipe can be gone through once: after a dump or a report of "-" the next one
- * is -TALLY_ESTATE.  A file can be gone through as often as wanted.  Damage is
+ * is -TALLY_ESTATE, too.  A file can be gone through as often as wanted.  Damage is
  * not an error as long as a record is left: all whole records are used, and what
  * was lost is said (in the report, and through `note`).
  *
@@ -25,6 +26,10 @@
 #define TALLY_PTT_API_H
 
 #include <tally/tally.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct tally_ptt; /* opaque: made by _open, dead after _close */
 
@@ -53,40 +58,31 @@ TALLY_API void tally_ptt_close(struct tally_ptt *t);
 /* The words of the last call that failed, good until the next call; "" when it did not. */
 TALLY_API const char *tally_ptt_error(const struct tally_ptt *t);
 
-/* -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT record in it (when
+/* Once; after a failure it can be tried again. -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT record in it (when
  * all is padding, a later call says so). -TALLY_ESTATE: there is a file already. -TALLY_ENOMEM. */
 TALLY_API int tally_ptt_file(struct tally_ptt *t, const char *path);
 
 /* ---- records ---------------------------------------------------------------------------- */
-enum tally_ptt_form {
-	TALLY_PTT_TEXT,
-	TALLY_PTT_JSON,      /* one object a line */
-	TALLY_PTT_CSV,       /* with a header row */
-	TALLY_PTT_PERF,      /* dump: the PTT blocks as `perf report -D` of perf 7.2 prints them */
-	TALLY_PTT_PERF_SPEC, /* dump: the older text, which hisi_ptt.rst shows */
-	TALLY_PTT_HTML,      /* report */
-	TALLY_PTT_PARQUET,   /* export */
-};
-struct tally_ptt_dump {
+struct tally_ptt_dump_opts {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
 	const char *filter; /* a D predicate over args[0] of ptt:::tlp; NULL: all records. Faults: a note */
-	uint32_t form;      /* TEXT, JSON, CSV, PERF, PERF_SPEC */
+	uint32_t format;    /* TEXT, JSON, CSV, PERF, PERF_SPEC */
 	char separator;     /* of CSV; 0: a comma */
 	char zero[3];
 };
-/* -TALLY_EINVAL: a form it doesn't have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading failed, or `out`
+/* -TALLY_EINVAL: a format that it does not have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading failed, or `out`
  * returned a negative value. -TALLY_EEND: `progress` wanted to stop. -TALLY_ESTATE: no file, or a pipe for the second
  * time. -TALLY_ENOMEM. */
-TALLY_API int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump *opts);
+TALLY_API int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts);
 
 /* ---- what they say ------------------------------------------------------------------------ */
-struct tally_ptt_report {
+struct tally_ptt_report_opts {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	uint32_t form;    /* TEXT, JSON, HTML */
+	uint32_t format;  /* TEXT, JSON, HTML */
 	uint32_t flags;   /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII, TALLY_PTT_ERRORS */
 	uint32_t top;     /* most rows of a table; 0: 10 in TEXT, 100 else */
 	uint32_t columns; /* of the terminal, for TEXT; 0: 80 */
@@ -99,12 +95,12 @@ struct tally_ptt_report {
 #define TALLY_PTT_ASCII 2u    /* no block characters in TEXT */
 #define TALLY_PTT_ERRORS 4u   /* all errors, not a sample of each kind and requester; of a comparison: nothing */
 /* Errors as tally_ptt_dump(). */
-TALLY_API int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts);
+TALLY_API int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report_opts *opts);
 /* What changed from a to b, largest change first. Words of an error are in b. */
-TALLY_API int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tally_ptt_report *opts);
+TALLY_API int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tally_ptt_report_opts *opts);
 
 /* ---- tables for others ---------------------------------------------------------------------- */
-struct tally_ptt_export {
+struct tally_ptt_export_opts {
 	size_t size;
 	tally_write_fn *out; /* TEXT, CSV, JSON; Parquet is written by DuckDB itself */
 	void *arg;
@@ -114,12 +110,16 @@ struct tally_ptt_export {
 	const char *partition;
 	const char *host, *capture, *hour; /* their values; NULL: not known, which a partition refuses */
 	const char *duckdb;                /* libduckdb.so; NULL: as the run-time linker finds it */
-	uint32_t form;                     /* TEXT (with sql), JSON, CSV, PARQUET */
+	uint32_t format;                   /* TEXT (with sql), JSON, CSV, PARQUET */
 	char separator;                    /* of CSV; 0: a comma */
 	char zero[3];
 };
 /* Errors as tally_ptt_dump(); -TALLY_ENOTSUP: DuckDB's library is needed and isn't there; -TALLY_ESYNTAX: DuckDB refuses
  * the query, with its words. */
-TALLY_API int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export *opts);
+TALLY_API int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *opts);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,8 @@
  *	tally_trace_stop    disarms, runs END, hands over what is left
  *	tally_trace_close
  *
+ * A call out of order is -TALLY_ESTATE and changes nothing; the words say which comes first.
+ *
  * Every function that can fail returns a negative enum tally_err; the words are
  * tally_trace_error(): complete as dtrace(1) prints them, without the
  * program's name in front.  The library never prints, never exits and reads
@@ -25,12 +27,6 @@
 #include <stdint.h>
 #include <tally/error.h>
 
-#if defined(__GNUC__)
-#define TALLY_API __attribute__((visibility("default")))
-#else
-#define TALLY_API
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,7 +36,17 @@ struct tally_trace; /* opaque: made by _open, dead after _close */
 /* Takes bytes of output. Returns 0, or negative to end the run (a broken pipe). */
 typedef int tally_write_fn(void *arg, const char *text, size_t n);
 
-enum tally_form { TALLY_TEXT, TALLY_JSON, TALLY_FOLDED };
+/* How answers look. Each call says which of these it has; another one is -TALLY_EINVAL. */
+enum tally_format {
+	TALLY_FORMAT_TEXT,
+	TALLY_FORMAT_JSON,      /* one object a line */
+	TALLY_FORMAT_CSV,       /* with a header row */
+	TALLY_FORMAT_PERF,      /* PTT blocks as `perf report -D` of perf 7.2 prints them */
+	TALLY_FORMAT_PERF_SPEC, /* the older text, which hisi_ptt.rst shows */
+	TALLY_FORMAT_FOLDED,    /* stacks, one a line, for flame graphs */
+	TALLY_FORMAT_HTML,      /* one page, which needs nothing else */
+	TALLY_FORMAT_PARQUET,
+};
 
 struct tally_trace_opts {
 	size_t size;              /* sizeof at the caller: lets us grow */
@@ -49,7 +55,7 @@ struct tally_trace_opts {
 						 * whole lines without the program's name; NULL: dropped */
 	void *arg;                /* for both */
 	const char *sysfs, *conf; /* fake tree and configuration for tests; NULL: the real ones */
-	uint32_t form;            /* enum tally_form */
+	uint32_t format;          /* TALLY_FORMAT_TEXT, _JSON, _FOLDED */
 	uint32_t flags;           /* TALLY_TRACE_*; unknown bits are refused */
 	const volatile int
 		*stop; /* of _on("unix:PATH"), as tally_platform_opts has it: set when the run is to end; NULL */
@@ -89,16 +95,17 @@ TALLY_API bool tally_option(unsigned i, const char **name, const char **help);
 TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n);
 /* $0 (script), $1 ... $argc. Copied. -TALLY_ESTATE: they were given before. */
 TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);
-/* --on, before _compile: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
+/* --on, before _compile and once: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
  * file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over when all
  * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file, or
- * no such key; -TALLY_ECORRUPT: a file without records; -TALLY_EIO. */
+ * no such key; -TALLY_ECORRUPT: a file without records; -TALLY_EIO; -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_on(struct tally_trace *t, const char *platform);
 /* -c: a command, split as a shell does, which is $target; it starts in _go. -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);
 /* -p: a process, which is $target. -TALLY_EINVAL: there is none of that number; -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_process(struct tally_trace *t, int pid);
-/* --dump: after compile, the result of a pass (parse bind type lower check bpf) is handed to `out`. */
+/* --dump, before _compile: which hands the result of that pass (parse bind type lower check bpf) to `out`. -TALLY_ESTATE: one
+ * was given before. */
 TALLY_API int tally_trace_dump(struct tally_trace *t, const char *pass);
 
 /* The sources to programs; probes are looked up here. -TALLY_ESYNTAX, -TALLY_EINVAL, ...: the words name the line, _reason what
@@ -119,7 +126,7 @@ TALLY_API int tally_trace_go(struct tally_trace *t);
 TALLY_API int tally_trace_work(struct tally_trace *t, int timeout_ms);
 /* Disarms the probes, runs END, hands over what is left and what was lost. -TALLY_EIO: `out` did not take it. */
 TALLY_API int tally_trace_stop(struct tally_trace *t);
-/* exit(n)'s status if it was called; else the command's, as a shell gives it; else 0. */
+/* After _stop: exit(n)'s status if it was called; else the command's, as a shell gives it; else 0, as before _stop. */
 TALLY_API int tally_trace_status(const struct tally_trace *t);
 
 /* ---- aggregations, after _stop or between calls of _work ------------------------------ */

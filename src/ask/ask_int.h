@@ -124,7 +124,8 @@ struct check_law {
 	const char *text, *why;
 };
 /* A row, and where the law doesn't hold a note. */
-void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l);
-int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls, struct tbl *t);
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct tbl *t, struct check_law l);
+int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
+		bool is_vfalls, struct tbl *t);
 
 #endif

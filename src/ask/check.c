@@ -14,7 +14,8 @@
 
 struct checking {
 	struct tally_platform *p;
-	struct tally_check c;
+	struct tally_check_opts c;
+	struct tally_check_result result;
 	struct hv_line *line;
 	struct gpci_snapshot *before, *now;
 };
@@ -44,16 +45,16 @@ static enum gpci_verdict ask(const struct checking *k, const struct gpci_law *la
 	return k->now ? gpci_law_check(law, k->before, k->now, e) : gpci_law_check(law, NULL, k->before, e);
 }
 
-void check_row(struct tally_platform *p, struct tally_check *c, struct tbl *t, struct check_law l)
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct tbl *t, struct check_law l)
 {
 	static const char *const name[] = {
 		[CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown"
 	};
 	const bool holds = l.verdict == CHECK_HOLDS;
 
-	c->holds += holds;
-	c->broken += l.verdict == CHECK_BROKEN;
-	c->unknown += l.verdict == CHECK_UNKNOWN;
+	result->holds += holds;
+	result->broken += l.verdict == CHECK_BROKEN;
+	result->unknown += l.verdict == CHECK_UNKNOWN;
 	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(name[l.verdict]), AN_S(l.text),
 				       holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
@@ -79,7 +80,7 @@ static int check_gpci(struct checking *k, struct tbl *t)
 		struct err e = { 0 };
 		const enum gpci_verdict v = ask(k, law, &e);
 
-		check_row(k->p, &k->c, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
+		check_row(k->p, &k->result, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
 	}
 	return rc;
 }
@@ -101,7 +102,7 @@ static int check(struct checking *k)
 	else if (!strcmp(what, "gpci"))
 		rc = check_gpci(k, &t);
 	else if (!strcmp(what, "vfalls") || !strcmp(what, "mmustat"))
-		rc = check_sun4v(k->p, &k->c, *what == 'v', &t);
+		rc = check_sun4v(k->p, &k->c, &k->result, *what == 'v', &t);
 	else
 		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls and mmustat have some",
 			       what);
@@ -111,19 +112,20 @@ static int check(struct checking *k)
 	return rc < 0 ? rc : plat_flush(k->p, &k->c.to);
 }
 
-int tally_check(struct tally_platform *p, struct tally_check *c)
+int tally_check(struct tally_platform *p, const struct tally_check_opts *opts, struct tally_check_result *ret)
 {
-	struct checking k = { .p = p };
+	struct checking k = { .p = p, .result = { .size = sizeof(k.result) } };
 	int rc;
 
-	plat_enter(p);
-	rc = plat_take(p, &k.c, sizeof(k.c), c);
-	k.c.holds = k.c.broken = k.c.unknown = 0;
+	rc = plat_enter(p);
+	if (rc >= 0)
+		rc = plat_take(p, &k.c, sizeof(k.c), opts);
+	if (rc >= 0)
+		rc = plat_check_format(p, k.c.to.format);
 	if (rc >= 0)
 		rc = check(&k);
 	gpci_snapshot_free(k.before);
 	gpci_snapshot_free(k.now);
-	if (rc >= 0)
-		opts_give(c, &k.c, sizeof(k.c));
+	opts_give(ret, &k.result, sizeof(k.result));
 	return rc;
 }

@@ -8,7 +8,7 @@
 
 struct watching {
 	struct tally_platform *p;
-	const struct tally_check *c;
+	const struct tally_check_opts *c;
 	struct hv_line *line;
 };
 
@@ -46,7 +46,8 @@ static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_w
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
-int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls, struct tbl *t)
+int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
+		bool is_vfalls, struct tbl *t)
 {
 	const enum sun4v_provider of = is_vfalls ? SUN4V_VFALLS : SUN4V_MMUSTAT;
 	struct watching k = { .p = p, .c = c };
@@ -69,7 +70,7 @@ int check_sun4v(struct tally_platform *p, struct tally_check *c, bool is_vfalls,
 		struct err e = { 0 };
 		const enum sun4v_verdict v = sun4v_watch_law(w, law, &e);
 
-		check_row(p, c, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
+		check_row(p, result, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
 	}
 	sun4v_watch_close(w);
 	return rc;

@@ -123,7 +123,7 @@ int tally_rights_keep(uint32_t rights)
 /* ---- findings --------------------------------------------------------------------------------- */
 
 struct doctor {
-	struct tally_doctor o;
+	struct tally_doctor_opts o;
 	bool denied, absent; /* of what is needed */
 };
 
@@ -219,7 +219,7 @@ static void leases(struct doctor *d)
 		found(d, DOC_lease, DOC_OK, "held by nobody");
 }
 
-int tally_doctor(const struct tally_doctor *opts)
+int tally_doctor(const struct tally_doctor_opts *opts)
 {
 	struct doctor d = { 0 };
 

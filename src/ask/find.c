@@ -300,7 +300,7 @@ static void put(struct find *f, struct buf *to, const struct tally_out *how)
 	bool header = true;
 
 	for (uint32_t kind = 0; kind < COUNT(kinds); kind++)
-		if (how->form == TALLY_PTT_TEXT)
+		if (how->format == TALLY_FORMAT_TEXT)
 			put_kind_text(f, kind, to);
 		else if (put_kind_table(f, kind, to, how, header))
 			header = false;
@@ -375,8 +375,10 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 	};
 	struct find f = { .p = p, .each = each, .arg = arg };
 	uint32_t i = 0;
+	int rc = plat_enter(p);
 
-	plat_enter(p);
+	if (rc < 0)
+		return rc;
 	if (!strcmp(kind, "kinds"))
 		return kind_names(each, arg);
 	for (size_t k = 0; k < COUNT(names_only); k++)

@@ -220,9 +220,9 @@ static void count(void *arg, const struct tally_finding *f)
 static void doctor_finds_each_row_once_and_refuses_a_newer_caller(void **state)
 {
 	struct findings c = { .fake = true };
-	struct tally_doctor o = { .size = sizeof(o), .root = "test/sysfs", .each = count, .arg = &c };
+	struct tally_doctor_opts o = { .size = sizeof(o), .root = "test/sysfs", .each = count, .arg = &c };
 	struct {
-		struct tally_doctor o;
+		struct tally_doctor_opts o;
 		int more;
 	} newer = { { .size = sizeof(newer) }, 1 };
 	int rc = tally_doctor(&o);

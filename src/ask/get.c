@@ -84,9 +84,9 @@ static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune
 	if (rc < 0)
 		return plat_fail(p, (enum tally_err) - rc, "%s/%s: %s", s->pmu->name, ptt_tunables[t].name,
 				 e.text[0] ? e.text : tally_strerror(rc));
-	if (to->form == TALLY_PTT_JSON)
+	if (to->format == TALLY_FORMAT_JSON)
 		json_value(&p->out, s, t, value);
-	else if (to->form == TALLY_PTT_CSV)
+	else if (to->format == TALLY_FORMAT_CSV)
 		csv_value(&p->out, s, t, value, to->separator ? to->separator : ',');
 	else
 		text_value(&p->out, s, t, value);
@@ -99,7 +99,7 @@ static int get_tunables(struct tally_platform *p, const char *selector, size_t n
 	struct pick s = { .pmu = NULL };
 	int rc = pick(p, &s, selector, n);
 
-	if (rc >= 0 && to->form == TALLY_PTT_CSV && *kind != ptt_tunables)
+	if (rc >= 0 && to->format == TALLY_FORMAT_CSV && *kind != ptt_tunables)
 		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", to->separator ? to->separator : ',');
 	*kind = ptt_tunables;
 	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++)
@@ -114,8 +114,11 @@ int tally_get(struct tally_platform *p, const char *selector, const struct tally
 	const void *kind = NULL; /* of rows: what the last header was of */
 	int rc;
 
-	plat_enter(p);
-	rc = plat_take(p, &o, sizeof(o), to);
+	rc = plat_enter(p);
+	if (rc >= 0)
+		rc = plat_take(p, &o, sizeof(o), to);
+	if (rc >= 0)
+		rc = plat_check_format(p, o.format);
 	for (size_t n; rc >= 0 && *selector; selector += n) {
 		n = strcspn(selector, " ");
 		if (n)
@@ -168,9 +171,10 @@ int tally_set(struct tally_platform *p, const char *assignment)
 	struct pick s = { .pmu = NULL };
 	char value[64];
 	size_t n;
-	int rc;
+	int rc = plat_enter(p);
 
-	plat_enter(p);
+	if (rc < 0)
+		return rc;
 	if (!is)
 		return plat_fail(p, TALLY_EINVAL, "'%s' sets nothing: write SELECTOR=VALUE", assignment);
 	n = strlen(is + 1);

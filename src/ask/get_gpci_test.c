@@ -148,7 +148,7 @@ static void get_decodes_capabilities_and_topology(void **state)
 
 	(void)state;
 	on(&o);
-	o.to.form = TALLY_PTT_CSV;
+	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_get(o.p, "gpci/capabilities/", &o.to), 0);
 	HAS(&o, "gpci,capabilities,1,224\n");
 	assert_int_equal(tally_get(o.p, "gpci/bus_topology,chip=3/", &o.to), 0);
@@ -161,7 +161,7 @@ static void get_decodes_capabilities_and_topology(void **state)
 
 static void counters_have_no_value_only_growth(void **state)
 {
-	struct tally_check c = { .size = sizeof(c), .what = "gpci" };
+	struct tally_check_opts c = { .size = sizeof(c), .what = "gpci" };
 	struct on o;
 
 	(void)state;
@@ -169,7 +169,7 @@ static void counters_have_no_value_only_growth(void **state)
 	assert_int_equal(tally_get(o.p, "gpci/entitled/", &o.to), -TALLY_ENOTSUP);
 	assert_non_null(strstr(tally_platform_error(o.p), "how much its counters grow, not what they are"));
 	c.to = o.to;
-	assert_int_equal(tally_check(o.p, &c), -TALLY_ENOTSUP);
+	assert_int_equal(tally_check(o.p, &c, NULL), -TALLY_ENOTSUP);
 	assert_non_null(strstr(tally_platform_error(o.p), "whole counters"));
 	assert_int_equal(tally_set(o.p, "gpci/mmcrh=1"), -TALLY_ENOTSUP);
 	assert_int_equal(tally_get(o.p, "vfalls/18/", &o.to), -TALLY_ENOTSUP);
@@ -180,14 +180,14 @@ static void counters_have_no_value_only_growth(void **state)
 
 static void counted(struct on *o, const char *events_of, const char *view)
 {
-	struct tally_stat s = {
+	struct tally_stat_opts s = {
 		.size = sizeof(s), .events = events_of, .view = view, .interval_ns = 1000000, .count = 1
 	};
 
 	on(o);
 	s.to = o->to;
-	s.to.form = TALLY_PTT_CSV;
-	if (tally_stat(o->p, &s) < 0)
+	s.to.format = TALLY_FORMAT_CSV;
+	if (tally_stat(o->p, &s, NULL) < 0)
 		fail_msg("%s", tally_platform_error(o->p));
 }
 
@@ -227,21 +227,21 @@ static void views_are_those_of_any_platform(void **state)
 
 static void shares_of_time_need_the_machines_timebase(void **state)
 {
-	struct tally_stat s = { .size = sizeof(s), .view = "partitions", .interval_ns = 1000000, .count = 1 };
+	struct tally_stat_opts s = { .size = sizeof(s), .view = "partitions", .interval_ns = 1000000, .count = 1 };
 	struct on o;
 
 	(void)state;
 	on(&o);
 	o.p->line.tick_hz = HV_TICK_UNKNOWN;
 	s.to = o.to;
-	s.to.form = TALLY_PTT_CSV;
-	assert_int_equal(tally_stat(o.p, &s), 0);
+	s.to.format = TALLY_FORMAT_CSV;
+	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
 	assert_non_null(strstr(text(&o.notes), "does not say how fast its timebase is"));
 	HAS(&o, ",3,shared,12,,,,,");
 	buf_clear(&o.out);
 	buf_clear(&o.notes);
 	o.p->line.tick_hz = 512000000;
-	assert_int_equal(tally_stat(o.p, &s), 0);
+	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
 	assert_null(strstr(text(&o.notes), "timebase"));
 	assert_null(strstr(text(&o.out), ",3,shared,12,,"));
 	off(&o);

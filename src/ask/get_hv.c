@@ -33,7 +33,7 @@ static void put(struct get *g, struct tbl *t, const void *kind)
 {
 	bool header = *g->kind != kind;
 
-	if (header && *g->kind && g->to->form == TALLY_PTT_TEXT)
+	if (header && *g->kind && g->to->format == TALLY_FORMAT_TEXT)
 		buf_putc(&g->p->out, '\n');
 	*g->kind = kind;
 	tbl_put(t, &g->p->out, g->to, header);
@@ -137,7 +137,7 @@ static void vf_put(struct get *g, const struct vf_value *v)
 	be64_put(bytes, v->value);
 	if (g->to->raw) {
 		hex(&g->p->out, bytes, sizeof(bytes));
-	} else if (g->to->form == TALLY_PTT_TEXT) {
+	} else if (g->to->format == TALLY_FORMAT_TEXT) {
 		vf_text(&g->p->out, v, fields.p ? fields.p : "");
 	} else {
 		tbl_row(&t, (struct an_cell[]){ AN_S(v->name), AN_U(v->r->number), AN_U(v->cpu), AN_U(v->value),
@@ -479,12 +479,12 @@ static int put_records(struct get *g, const struct sel *s, const struct gpci_pic
 		if (!is_picked(k, &all->v[i]))
 			continue;
 		n++;
-		if (g->to->form == TALLY_PTT_TEXT)
+		if (g->to->format == TALLY_FORMAT_TEXT)
 			record_text(g, k, &all->v[i]);
 	}
 	if (!n)
 		return no_record(g, s, k, all);
-	if (g->to->form != TALLY_PTT_TEXT) {
+	if (g->to->format != TALLY_FORMAT_TEXT) {
 		record_rows(g, k, all);
 		element_rows(g, k, all);
 	}

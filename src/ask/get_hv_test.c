@@ -142,7 +142,7 @@ static void mmcrh_is_set_at_the_next_collection(void **state)
 
 	(void)state;
 	on(&o, "power");
-	o.to.form = TALLY_PTT_CSV;
+	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_set(o.p, "gpci/mmcrh=0x1200"), 0);
 	assert_non_null(strstr(text(&o.notes), "at the next collection"));
 	assert_int_equal(tally_get(o.p, "gpci/hpmc,index=0,field=mmcrh/", &o.to), 0);
@@ -230,7 +230,7 @@ static void a_partition_without_rights_reads_its_own_record(void **state)
 
 	(void)state;
 	on(&o, "power,rights=none");
-	o.to.form = TALLY_PTT_CSV;
+	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_get(o.p, "gpci/core_power_mode/", &o.to), 0);
 	assert_string_equal(text(&o.out), "type,request,partition,mode\ngpci,core_power_mode,1,1\n");
 	assert_non_null(strstr(text(&o.notes), "its own record only"));
@@ -257,19 +257,19 @@ static void list_has_all_there_is(void **state)
 	while (vf_event_at(events))
 		events++;
 	on(&o, "batoka");
-	o.to.form = TALLY_PTT_JSON;
+	o.to.format = TALLY_FORMAT_JSON;
 	assert_int_equal(tally_list(o.p, "vfalls", NULL, false, &o.to), 0);
 	assert_int_equal(lines(&o.out, "{\"type\":\"register\""), VF_REGS);
 	assert_int_equal(lines(&o.out, "{\"type\":\"event\""), events);
 	assert_int_equal(lines(&o.out, "\"access\":\"yes\""), VF_REGS);
 	off(&o);
 	on(&o, "niagara");
-	o.to.form = TALLY_PTT_JSON;
+	o.to.format = TALLY_FORMAT_JSON;
 	assert_int_equal(tally_list(o.p, "mmustat", NULL, false, &o.to), 0);
 	assert_int_equal(lines(&o.out, "{\"type\":\"slot\""), 16);
 	off(&o);
 	on(&o, "power,rights=none,firmware=8");
-	o.to.form = TALLY_PTT_JSON;
+	o.to.format = TALLY_FORMAT_JSON;
 	assert_int_equal(tally_list(o.p, "gpci", NULL, false, &o.to), 0);
 	assert_int_equal(lines(&o.out, "{\"type\":\"request\""), 23);
 	assert_int_equal(lines(&o.out, "\"access\":\"yes\""), 1); /* capabilities */
@@ -296,7 +296,7 @@ static void out_of_memory_is_said(void **state)
 
 			on(&o, row[i].on);
 			o.to.out = NULL;
-			o.to.form = TALLY_PTT_JSON;
+			o.to.format = TALLY_FORMAT_JSON;
 			o.p->o.note = NULL;
 			o.p->o.run_ns = 1;
 			mem_fail_at(n);

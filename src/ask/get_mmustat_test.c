@@ -28,7 +28,7 @@ static void on(struct on *o, const char *root)
 {
 	struct tally_platform_opts opts = { .size = sizeof(opts), .sysfs = root, .note = put, .arg = &o->notes };
 
-	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out, .form = TALLY_PTT_JSON } };
+	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out, .format = TALLY_FORMAT_JSON } };
 	if (tally_platform_open(&o->p, &opts) < 0)
 		fail_msg("%s", tally_platform_error(o->p));
 }
@@ -128,7 +128,7 @@ static void copy_of(char root[static 32])
 
 static void an_interval_is_counted_and_collecting_put_back(void **state)
 {
-	struct tally_stat s = { .size = sizeof(s), .events = "mmustat/all/", .duration_ns = 1000000 };
+	struct tally_stat_opts s = { .size = sizeof(s), .events = "mmustat/all/", .duration_ns = 1000000 };
 	char root[32], command[128];
 	struct on o;
 
@@ -136,7 +136,7 @@ static void an_interval_is_counted_and_collecting_put_back(void **state)
 	copy_of(root);
 	on(&o, root);
 	s.to = o.to;
-	ok(&o, tally_stat(o.p, &s));
+	ok(&o, tally_stat(o.p, &s, NULL));
 	HAS(&o.out, "\"immu_hits\":0,\"immu_ticks\":0,\"immu_time\":0"); /* nothing moves in a tree of files */
 	HAS(&o.out, "\"dmmu_hits_total\":0");                            /* since the first reading */
 	snprintf(command, sizeof(command), "grep -q 0 %s/devices/system/cpu/cpu2/mmustat_enable && rm -r %s", root,
@@ -147,7 +147,7 @@ static void an_interval_is_counted_and_collecting_put_back(void **state)
 
 static void a_machine_without_is_told_of_the_model(void **state)
 {
-	struct tally_stat s = { .size = sizeof(s), .events = "mmustat/all/", .duration_ns = 1000000 };
+	struct tally_stat_opts s = { .size = sizeof(s), .events = "mmustat/all/", .duration_ns = 1000000 };
 	struct on o;
 
 	(void)state;
@@ -156,7 +156,7 @@ static void a_machine_without_is_told_of_the_model(void **state)
 	for (int i = 0; i < 3; i++) {
 		int rc = i == 0 ? tally_list(o.p, "mmustat", NULL, false, &o.to) :
 			 i == 1 ? tally_get(o.p, "mmustat/all/", &o.to) :
-				  tally_stat(o.p, &s);
+				  tally_stat(o.p, &s, NULL);
 
 		assert_int_equal(rc, -TALLY_ENOTSUP);
 		assert_non_null(strstr(tally_platform_error(o.p), "'--on niagara' (mmustat)"));

@@ -65,7 +65,7 @@ static void list_in_three_forms_has_the_same_rows(void **state)
 	size_t json = 0, csv = 0;
 
 	(void)state;
-	to.form = TALLY_PTT_JSON;
+	to.format = TALLY_FORMAT_JSON;
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), 0);
 	has(&f->out,
 	    "{\"type\":\"device\",\"device\":\"hisi_ptt0_0\",\"name\":\"hisi_ptt0_0\",\"value\":30,\"text\":\"CPUs 4-7\"}\n");
@@ -74,7 +74,7 @@ static void list_in_three_forms_has_the_same_rows(void **state)
 	for (size_t i = 0; i < f->out.n; i++)
 		json += f->out.p[i] == '\n';
 	to = text_to(f);
-	to.form = TALLY_PTT_CSV;
+	to.format = TALLY_FORMAT_CSV;
 	to.separator = ';';
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), 0);
 	assert_int_equal(strncmp(f->out.p, "type;device;name;term;text;value\n", 33), 0);
@@ -160,12 +160,12 @@ static void get_prints_what_set_takes(void **state)
 	has(&f->out, "hisi_ptt0_2/qos_tx_cpl=2\nhisi_ptt0_2/qos_tx_np=1\n");
 	has(&f->out, "hisi_ptt0_2/tx_alloc_buf_level=2\n");
 	to = text_to(f);
-	to.form = TALLY_PTT_JSON;
+	to.format = TALLY_FORMAT_JSON;
 	assert_int_equal(tally_get(p, "hisi_ptt0_2/qos_tx_cpl", &to), 0);
 	has(&f->out,
 	    "{\"type\":\"tunable\",\"device\":\"hisi_ptt0_2\",\"name\":\"qos_tx_cpl\",\"value\":2,\"text\":\"weight");
 	to = text_to(f);
-	to.form = TALLY_PTT_CSV;
+	to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_get(p, "hisi_ptt0_2/qos_tx_cpl", &to), 0);
 	has(&f->out, "device,name,value,text\nhisi_ptt0_2,qos_tx_cpl,2,weight");
 	tally_platform_close(p);

@@ -132,9 +132,9 @@ static void put(struct list *l, const struct row *r)
 	if (!is_wanted(l, r))
 		return;
 	term(how, sizeof(how), r);
-	if (l->to.form == TALLY_PTT_JSON)
+	if (l->to.format == TALLY_FORMAT_JSON)
 		json_row(l, r, how);
-	else if (l->to.form == TALLY_PTT_CSV)
+	else if (l->to.format == TALLY_FORMAT_CSV)
 		csv_row(l, r, how);
 	else
 		text_row(l, r, how);
@@ -148,7 +148,7 @@ static void put_device(struct list *l, const struct ptt_pmu *d, char *about, siz
 {
 	snprintf(about, n, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
 	l->about = about;
-	if (l->to.form != TALLY_PTT_TEXT)
+	if (l->to.format != TALLY_FORMAT_TEXT)
 		put(l, &(struct row){ .what = "device",
 				      .device = d->name,
 				      .name = d->name,
@@ -402,8 +402,11 @@ int tally_list(struct tally_platform *p, const char *kind, const char *pattern, 
 	const struct kind *k = kind_of(kind ? kind : "");
 	int rc;
 
-	plat_enter(p);
-	rc = plat_take(p, &l.to, sizeof(l.to), to);
+	rc = plat_enter(p);
+	if (rc >= 0)
+		rc = plat_take(p, &l.to, sizeof(l.to), to);
+	if (rc >= 0)
+		rc = plat_check_format(p, l.to.format);
 	if (rc < 0)
 		return rc;
 	rc = k ? k->list(&l) : list_known(&l, kind);

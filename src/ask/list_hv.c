@@ -23,7 +23,7 @@ static void put(struct list_hv *l, struct tbl *t)
 	struct buf *to = &l->p->out;
 
 	if (t->n) {
-		if (l->rows && l->to.form == TALLY_PTT_TEXT)
+		if (l->rows && l->to.format == TALLY_FORMAT_TEXT)
 			buf_putc(to, '\n');
 		tbl_put(t, to, &l->to, true);
 		l->rows += t->n / t->ncols;
@@ -408,7 +408,7 @@ int hv_list_gpci(struct list_hv *l)
 		return rc;
 	list_requests(l);
 	/* Of all requests that is a hundred rows and more: people ask for them. */
-	if (l->verbose || l->pattern || l->to.form != TALLY_PTT_TEXT)
+	if (l->verbose || l->pattern || l->to.format != TALLY_FORMAT_TEXT)
 		list_fields(l);
 	list_loads(l);
 	return 0;

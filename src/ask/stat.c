@@ -37,7 +37,7 @@ double stat_ticks(const struct stat_run *s)
 
 void stat_put(struct stat_run *s, struct tbl *t, bool header)
 {
-	if (header && s->tables && s->o.to.form == TALLY_PTT_TEXT)
+	if (header && s->tables && s->o.to.format == TALLY_FORMAT_TEXT)
 		buf_putc(&s->p->out, '\n');
 	tbl_put(t, &s->p->out, &s->o.to, header);
 	tbl_free(t);
@@ -47,7 +47,7 @@ void stat_put(struct stat_run *s, struct tbl *t, bool header)
 
 struct stat_all {
 	struct tally_platform *p; /* the caller's: whose error it is */
-	struct tally_stat o;
+	struct tally_stat_opts o;
 	struct stat_run *run; /* [0] is the caller's platform */
 	uint32_t n;
 	struct stat_cpu *cpu; /* NULL: no CPU event */
@@ -166,12 +166,12 @@ static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
 	return rc < 0 ? rc : check_group(a, s, list, open);
 }
 
-static bool has_target(const struct tally_stat *o)
+static bool has_target(const struct tally_stat_opts *o)
 {
 	return o->argv || o->npids || o->ntids || o->cpus || o->flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
 }
 
-static const char *usual_events(const struct tally_stat *o)
+static const char *usual_events(const struct tally_stat_opts *o)
 {
 	bool tasks = !(o->cpus || o->flags & TALLY_STAT_SYSTEM) && (o->argv || o->npids || o->ntids);
 
@@ -191,8 +191,8 @@ static int open_runs(struct stat_all *a)
 		const char *events = a->n ? a->o.more[a->n - 1].events : a->o.events;
 
 		*s = (struct stat_run){ .p = a->n ? a->o.more[a->n - 1].platform : a->p, .o = a->o };
-		if (a->n)
-			plat_enter(s->p);
+		if (a->n && plat_enter(s->p) < 0)
+			return -TALLY_ESTATE;
 		if (!events && !a->n && !a->o.nmore && !a->o.view)
 			events = usual_events(&a->o);
 		rc = events ? add_list(a, s, events) : 0;
@@ -431,7 +431,7 @@ static int one_run(struct stat_all *a)
 /* What CPU events come to, of all runs. */
 static int summary(struct stat_all *a)
 {
-	bool intervals = a->o.interval_ns || a->o.count, text = a->o.to.form == TALLY_PTT_TEXT;
+	bool intervals = a->o.interval_ns || a->o.count, text = a->o.to.format == TALLY_FORMAT_TEXT;
 	int rc = !intervals || text ? table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
 
 	if (rc < 0)
@@ -456,7 +456,7 @@ static int all_runs(struct stat_all *a)
 
 static int check_events(const struct stat_all *a)
 {
-	const struct tally_stat *o = &a->o;
+	const struct tally_stat_opts *o = &a->o;
 
 	if (o->view && (o->events || o->nmore))
 		return plat_fail(a->p, TALLY_EINVAL, "events and a view: one of them at a time");
@@ -467,7 +467,7 @@ static int check_events(const struct stat_all *a)
 
 static int check_targets(const struct stat_all *a)
 {
-	const struct tally_stat *o = &a->o;
+	const struct tally_stat_opts *o = &a->o;
 	bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
 
 	if (o->npids && o->ntids)
@@ -523,22 +523,17 @@ static void close_all(struct stat_all *a)
 	mem_free(a->run);
 }
 
-static void results(struct stat_all *a, struct tally_stat *to)
+int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret)
 {
-	a->o.status = 0;
-	a->o.invalidated = 0;
-	if (a->cpu)
-		stat_cpu_results(a->cpu, &a->o);
-	opts_give(to, &a->o, sizeof(a->o));
-}
-
-int tally_stat(struct tally_platform *p, struct tally_stat *opts)
-{
+	struct tally_stat_result result = { .size = sizeof(result) };
 	struct stat_all a = { .p = p };
 	int rc;
 
-	plat_enter(p);
-	rc = plat_take(p, &a.o, sizeof(a.o), opts);
+	rc = plat_enter(p);
+	if (rc >= 0)
+		rc = plat_take(p, &a.o, sizeof(a.o), opts);
+	if (rc >= 0)
+		rc = plat_check_format(p, a.o.to.format);
 	if (rc < 0)
 		return rc;
 	rc = check(&a);
@@ -553,7 +548,9 @@ int tally_stat(struct tally_platform *p, struct tally_stat *opts)
 	stat_table_open(&a.table, &a.o.to, a.cpu);
 	if (rc >= 0)
 		rc = all_runs(&a);
-	results(&a, opts);
+	if (a.cpu)
+		stat_cpu_results(a.cpu, &result);
+	opts_give(ret, &result, sizeof(result));
 	close_all(&a);
 	return rc < 0 ? rc : 0;
 }

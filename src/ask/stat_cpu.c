@@ -39,7 +39,7 @@ bool cpu_counts(const struct cpu_event *ev)
 
 /* ---- events --------------------------------------------------------------------------------------------- */
 
-static int cpu_new(struct stat_cpu **ret, struct tally_platform *p, const struct tally_stat *o)
+static int cpu_new(struct stat_cpu **ret, struct tally_platform *p, const struct tally_stat_opts *o)
 {
 	struct prov_opts po = { .sysfs = p->o.sysfs };
 	struct stat_cpu *c = mem_alloc(sizeof(*c));
@@ -71,7 +71,8 @@ static int event_set(struct stat_cpu *c, struct cpu_event *ev)
 	return 0;
 }
 
-int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tally_stat *o, const char *text, size_t n)
+int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tally_stat_opts *o, const char *text,
+		 size_t n)
 {
 	int rc = *c ? 0 : cpu_new(c, p, o);
 	struct cpu_event *ev = rc < 0 ? NULL : VEC_NEW((*c)->ev, (*c)->n, (*c)->cap);
@@ -165,14 +166,14 @@ static int start_child(struct stat_cpu *c)
 
 static bool whole_cpus(const struct stat_cpu *c)
 {
-	const struct tally_stat *o = c->o;
+	const struct tally_stat_opts *o = c->o;
 
 	return o->cpus || o->flags & TALLY_STAT_SYSTEM || !(o->argv || o->npids || o->ntids);
 }
 
 static int find_tasks(struct stat_cpu *c)
 {
-	const struct tally_stat *o = c->o;
+	const struct tally_stat_opts *o = c->o;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < o->npids; i++)
@@ -188,7 +189,7 @@ static int find_tasks(struct stat_cpu *c)
 
 static int set_target(struct stat_cpu *c)
 {
-	const struct tally_stat *o = c->o;
+	const struct tally_stat_opts *o = c->o;
 	struct err e = { 0 };
 	int rc = find_tasks(c);
 
@@ -508,11 +509,11 @@ int stat_cpu_end(struct stat_cpu *c)
 	return 0;
 }
 
-void stat_cpu_results(const struct stat_cpu *c, struct tally_stat *o)
+void stat_cpu_results(const struct stat_cpu *c, struct tally_stat_result *ret)
 {
-	o->status = c->status;
+	ret->status = c->status;
 	for (uint32_t i = 0; i < c->n; i++)
-		o->invalidated += c->ev[i].runs_lost > 0;
+		ret->invalidated += c->ev[i].runs_lost > 0;
 }
 
 void stat_cpu_close(struct stat_cpu *c)

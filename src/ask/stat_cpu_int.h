@@ -43,7 +43,7 @@ struct cpu_event {
 struct stat_cpu {
 	/* set by the first _add, then read-only */
 	struct tally_platform *p;
-	const struct tally_stat *o;
+	const struct tally_stat_opts *o;
 	struct probes *probes;
 	const char *root;  /* of the places of leases; NULL: the machine's (tests have their own) */
 	bool all_hardware; /* tests: software events are pinned and leased as if they took counters */

@@ -176,7 +176,7 @@ static struct metric metric(const struct rows *r, const struct cpu_event *ev, ui
 
 static bool is_text(const struct rows *r)
 {
-	return r->t->to.form == TALLY_PTT_TEXT;
+	return r->t->to.format == TALLY_FORMAT_TEXT;
 }
 
 static struct an_cell cell(const struct rows *r, const struct cpu_event *ev, double v)
@@ -349,9 +349,9 @@ void stat_cpu_sum(struct stat_cpu *c, struct buf *to)
 
 	if (!c->runs)
 		return;
-	if (c->o->to.form == TALLY_PTT_TEXT)
+	if (c->o->to.format == TALLY_FORMAT_TEXT)
 		sum_text(c, spread, to);
-	else if (c->o->to.form == TALLY_PTT_JSON)
+	else if (c->o->to.format == TALLY_FORMAT_JSON)
 		sum_json(c, spread, to);
 }
 

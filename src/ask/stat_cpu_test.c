@@ -23,7 +23,8 @@
 
 struct here {
 	struct tally_platform *p;
-	struct tally_stat o;
+	struct tally_stat_opts o;
+	struct tally_stat_result result;
 	struct buf out, notes;
 	int32_t self;
 };
@@ -39,10 +40,11 @@ static void open_here(struct here *h, const char *events, uint32_t form)
 	struct tally_platform_opts o = { .size = sizeof(o), .note = put, .arg = &h->notes };
 
 	*h = (struct here){ .self = getpid() };
-	h->o = (struct tally_stat){
+	h->result = (struct tally_stat_result){ .size = sizeof(h->result) };
+	h->o = (struct tally_stat_opts){
 		.size = sizeof(h->o),
 		.events = events,
-		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .form = form }
+		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .format = form }
 	};
 	assert_int_equal(tally_platform_open(&h->p, &o), 0);
 }
@@ -87,7 +89,7 @@ static void what_contradicts_itself_is_refused(void **state)
 	static const struct {
 		int line;
 		const char *events;
-		struct tally_stat o;
+		struct tally_stat_opts o;
 		const char *words;
 	} row[] = {
 		{ __LINE__, "", { .size = 0 }, "-e is empty" },
@@ -111,15 +113,15 @@ static void what_contradicts_itself_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct tally_stat o = row[i].o;
+		struct tally_stat_opts o = row[i].o;
 		struct here h;
 		int rc;
 
-		open_here(&h, row[i].events, TALLY_PTT_CSV);
+		open_here(&h, row[i].events, TALLY_FORMAT_CSV);
 		o.size = sizeof(o);
 		o.events = row[i].events;
 		o.to = h.o.to;
-		rc = tally_stat(h.p, &o);
+		rc = tally_stat(h.p, &o, NULL);
 		if (row[i].words ? rc != -TALLY_EINVAL || !strstr(tally_platform_error(h.p), row[i].words) : rc < 0)
 			fail_msg("line %d: %d, %s", row[i].line, rc, tally_platform_error(h.p));
 		close_here(&h);
@@ -132,15 +134,15 @@ static void who_is_not_there_is_named(void **state)
 	struct here h;
 
 	(void)state;
-	open_here(&h, "page-faults", TALLY_PTT_CSV);
+	open_here(&h, "page-faults", TALLY_FORMAT_CSV);
 	h.o.pids = nobody;
 	h.o.npids = 1;
-	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_EINVAL);
+	assert_int_equal(tally_stat(h.p, &h.o, &h.result), -TALLY_EINVAL);
 	said(&h, "no such process: 2147483647");
 	h.o.npids = 0;
 	h.o.tids = nobody;
 	h.o.ntids = 1;
-	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_EINVAL);
+	assert_int_equal(tally_stat(h.p, &h.o, &h.result), -TALLY_EINVAL);
 	said(&h, "no such thread: 2147483647");
 	close_here(&h);
 }
@@ -151,12 +153,12 @@ static void a_command_that_cant_be_run_has_its_status(void **state)
 	struct here h;
 
 	(void)state;
-	open_here(&h, "page-faults", TALLY_PTT_CSV);
+	open_here(&h, "page-faults", TALLY_FORMAT_CSV);
 	h.o.argv = nothing;
-	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+	if (tally_stat(h.p, &h.o, &h.result) == -TALLY_EPERM)
 		skip();
 	said(&h, "failed to start '/nonexistent/command'");
-	assert_int_equal(h.o.status, 127);
+	assert_int_equal(h.result.status, 127);
 	assert_int_equal(h.out.n, 0);
 	close_here(&h);
 }
@@ -169,12 +171,12 @@ static void a_command_is_counted_and_its_status_handed_on(void **state)
 	struct here h;
 
 	(void)state;
-	open_here(&h, "page-faults:u,cycels_none", TALLY_PTT_JSON);
+	open_here(&h, "page-faults:u,cycels_none", TALLY_FORMAT_JSON);
 	h.o.events = "page-faults:u";
 	h.o.argv = exits;
-	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+	if (tally_stat(h.p, &h.o, &h.result) == -TALLY_EPERM)
 		skip();
-	assert_int_equal(h.o.status, 7);
+	assert_int_equal(h.result.status, 7);
 	assert_has(&h.out, "\"name\":\"page-faults:u\",\"selector\":\"page-faults:u\"");
 	assert_has(&h.out, "\"status\":\"ok\",\"why\":\"\",\"share\":1,");
 	assert_has(&h.out, "{\"type\":\"run\",\"time\":");
@@ -187,10 +189,10 @@ static void runs_are_repeated_and_spread_is_told(void **state)
 	struct here h;
 
 	(void)state;
-	open_here(&h, "page-faults:u", TALLY_PTT_TEXT);
+	open_here(&h, "page-faults:u", TALLY_FORMAT_TEXT);
 	h.o.argv = command;
 	h.o.repeat = 4;
-	if (tally_stat(h.p, &h.o) == -TALLY_EPERM)
+	if (tally_stat(h.p, &h.o, &h.result) == -TALLY_EPERM)
 		skip();
 	assert_has(&h.out, "SPREAD");
 	assert_has(&h.out, ": means of 4 runs\n");
@@ -204,9 +206,9 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 
 	(void)state;
 	unlink(leaves[1]);
-	open_here(&h, "task-clock:u", TALLY_PTT_CSV); /* which no kernel can part */
+	open_here(&h, "task-clock:u", TALLY_FORMAT_CSV); /* which no kernel can part */
 	h.o.argv = leaves;
-	assert_int_equal(tally_stat(h.p, &h.o), -TALLY_ENOTSUP);
+	assert_int_equal(tally_stat(h.p, &h.o, &h.result), -TALLY_ENOTSUP);
 	said(&h, "nothing of this can be counted here; software events can");
 	assert_has(&h.notes, "task-clock:u: the kernel counts a clock's time in all modes together");
 	assert_has(&h.out, ",not supported,");
@@ -258,17 +260,11 @@ static struct lease *take(enum lease_kind kind)
 	return ret;
 }
 
-static void close_leased(struct leased *l)
-{
-	stat_cpu_close(l->c);
-	free_here(&l->h); /* the test's own lease may live on */
-}
-
 static int open_leased(struct leased *l, bool tasks, uint32_t flags)
 {
 	int rc;
 
-	open_here(&l->h, "minor-faults:u", TALLY_PTT_TEXT);
+	open_here(&l->h, "minor-faults:u", TALLY_FORMAT_TEXT);
 	l->h.o.tids = &l->h.self;
 	l->h.o.ntids = tasks;
 	l->h.o.flags = flags;
@@ -277,11 +273,15 @@ static int open_leased(struct leased *l, bool tasks, uint32_t flags)
 	l->c->all_hardware = true;
 	l->c->root = lease_root;
 	rc = stat_cpu_open(l->c);
-	if (rc == 0 && l->c->ev[0].rc == -TALLY_EPERM) {
-		close_leased(l);
+	if (rc == 0 && l->c->ev[0].rc == -TALLY_EPERM)
 		skip();
-	}
 	return rc;
+}
+
+static void close_leased(struct leased *l)
+{
+	stat_cpu_close(l->c);
+	free_here(&l->h); /* the test's own lease may live on */
 }
 
 static void whole_cpus_are_refused_while_a_session_counts(void **state)
@@ -290,9 +290,6 @@ static void whole_cpus_are_refused_while_a_session_counts(void **state)
 	struct lease *session;
 
 	(void)state;
-	assert_int_equal(open_leased(&l, false, TALLY_STAT_SHARE),
-			 0); /* skips without a lease of ours that would live on */
-	close_leased(&l);
 	session = take(LEASE_TRACE);
 	assert_int_equal(open_leased(&l, false, 0), -TALLY_EBUSY);
 	said(&l.h, "the hardware counters are held by a D session (process ");
@@ -391,8 +388,8 @@ static void tasks_lose_their_counters_and_are_told_when(void **state)
 	table(&l, STAT_INTERVAL);
 	assert_null(strstr(text(&l.h.out), "invalidated")); /* that interval was whole */
 	assert_int_equal(stat_cpu_end(l.c), 0);
-	stat_cpu_results(l.c, &l.h.o);
-	assert_int_equal(l.h.o.invalidated, 1);
+	stat_cpu_results(l.c, &l.h.result);
+	assert_int_equal(l.h.result.invalidated, 1);
 	close_leased(&l);
 	assert_int_equal(mem_live(), 0);
 }
@@ -446,7 +443,7 @@ static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t
 
 static const char *shown(struct hand *h, enum stat_kind kind, uint32_t form)
 {
-	struct tally_out to = { .size = sizeof(to), .form = form };
+	struct tally_out to = { .size = sizeof(to), .format = form };
 	struct stat_table t = { .kind = kind };
 
 	buf_clear(&h->out);
@@ -468,7 +465,7 @@ static void figures_stand_beside_what_they_are_a_part_of(void **state)
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(3000000000));
 	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, ALL(4500000000));
 	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(3000));
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT),
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT),
 			    "        COUNT  UNIT    NAME\n"
 			    "      1500.00  ms      task-clock    0.750 CPUs\n"
 			    "3,000,000,000  cycles  cycles        2.000 GHz\n"
@@ -485,7 +482,7 @@ static void modes_are_not_mixed(void **state)
 	hand_event(&h, "cycles:u", EVENT_TYPE_HW, 0, ALL(3000000000));
 	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, ALL(4500000000));
 	h.form[0].exclude_kernel = true;
-	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "insn/cycle"));
+	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "insn/cycle"));
 	buf_free(&h.out);
 }
 
@@ -498,7 +495,8 @@ static void misses_are_a_part_of_accesses(void **state)
 	hand_event(&h, "L1-dcache-load-misses", EVENT_TYPE_CACHE, 1u << 16, ALL(25));
 	hand_event(&h, "branches", EVENT_TYPE_HW, 4, ALL(10));
 	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11)); /* more than all: no part */
-	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
+	assert_non_null(
+		strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
 	assert_null(strstr(text(&h.out), "% of branches"));
 	buf_free(&h.out);
 }
@@ -511,13 +509,13 @@ static void turns_are_scaled_up_and_the_share_is_shown(void **state)
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, (struct k_count){ 1000, 2000000000, 500000000 });
 	hand_event(&h, "instructions", EVENT_TYPE_HW, 1, (struct k_count){ 0, 2000000000, 0 });
 	hand_event(&h, "branches", EVENT_TYPE_HW, 4, (struct k_count){ 0, 0, 0 });
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT),
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT),
 			    "COUNT  UNIT    NAME          COUNTED\n"
 			    "4,000  cycles  cycles         25.0 %\n"
 			    "    -  events  instructions    0.0 %  <not counted>\n"
 			    "    0  events  branches            -\n");
 	assert_string_equal(
-		shown(&h, STAT_ONLY, TALLY_PTT_CSV),
+		shown(&h, STAT_ONLY, TALLY_FORMAT_CSV),
 		"type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
 		"count,2,4000,4000,cycles,all,cycles,cycles,1000,ok,,0.25,,,\n"
 		"count,2,,,events,all,instructions,instructions,0,not counted,others had the counters all the time,0,,,\n"
@@ -532,8 +530,8 @@ static void an_interval_is_scaled_by_its_own_share(void **state)
 	(void)state;
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, (struct k_count){ 1500, 2000000000, 1500000000 });
 	h.slot[0].before = (struct k_count){ 1000, 1000000000, 1000000000 };
-	assert_string_equal(shown(&h, STAT_INTERVAL, TALLY_PTT_TEXT), " TIME  DELTA  UNIT    NAME    COUNTED\n"
-								      "2.000  1,000  cycles  cycles   50.0 %\n");
+	assert_string_equal(shown(&h, STAT_INTERVAL, TALLY_FORMAT_TEXT), " TIME  DELTA  UNIT    NAME    COUNTED\n"
+									 "2.000  1,000  cycles  cycles   50.0 %\n");
 	buf_free(&h.out);
 }
 
@@ -545,8 +543,8 @@ static void spread_is_of_the_runs(void **state)
 	hand_event(&h, "cycles", EVENT_TYPE_HW, 0, ALL(110));
 	h.slot[0].mean = 100; /* 90 and 110: their standard deviation is 14.14 */
 	h.slot[0].m2 = 200;
-	assert_string_equal(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "COUNT  UNIT    NAME    SPREAD\n"
-								  "  100  cycles  cycles  14.1 %\n");
+	assert_string_equal(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME    SPREAD\n"
+								     "  100  cycles  cycles  14.1 %\n");
 	buf_free(&h.out);
 }
 
@@ -556,7 +554,7 @@ static void an_impossible_share_of_cpus_is_left_out(void **state)
 
 	(void)state;
 	hand_event(&h, "task-clock", EVENT_TYPE_SW, 1, ALL(1500000000));
-	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_PTT_TEXT), "CPUs"));
+	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "CPUs"));
 	buf_free(&h.out);
 }
 
@@ -585,14 +583,14 @@ static void memory_that_runs_out_is_an_error(void **state)
 		bool failed;
 		int rc;
 
-		open_here(&h, "minor-faults:u,cycles:u,page-faults:u", TALLY_PTT_JSON);
+		open_here(&h, "minor-faults:u,cycles:u,page-faults:u", TALLY_FORMAT_JSON);
 		h.o.tids = &h.self;
 		h.o.ntids = 1;
 		h.o.count = 1;
 		h.o.interval_ns = 1000000;
 		h.o.to.out = NULL;
 		mem_fail_at(n);
-		rc = tally_stat(h.p, &h.o);
+		rc = tally_stat(h.p, &h.o, &h.result);
 		failed = mem_failed();
 		mem_fail_at(0);
 		if (failed && rc != -TALLY_ENOMEM && rc < 0)
@@ -636,15 +634,13 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 
 	(void)state;
 	only_first = false;
-	open_here(&l.h, "cpu-clock", TALLY_PTT_TEXT);
+	open_here(&l.h, "cpu-clock", TALLY_FORMAT_TEXT);
 	l.h.o.flags = TALLY_STAT_PER_CPU;
 	assert_int_equal(stat_cpu_add(&l.c, l.h.p, &l.h.o, "cpu-clock", 9), 0);
 	l.c->look = look;
 	assert_int_equal(stat_cpu_open(l.c), 0);
-	if (l.c->ev[0].rc == -TALLY_EPERM || l.c->ev[0].nslots < 2) {
-		close_leased(&l);
+	if (l.c->ev[0].rc == -TALLY_EPERM || l.c->ev[0].nslots < 2)
 		skip();
-	}
 	slot = &l.c->ev[0].slot[l.c->ev[0].nslots - 1];
 	assert_int_equal(stat_cpu_begin(l.c), 0);
 	wait_and_read(&l);

@@ -555,7 +555,7 @@ static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t
 {
 	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), AN_U(strand), AN_S(x ? "not 0" : "0"),
 					  AN_S(mm_size_name[size]) };
-	bool text = s->o.to.form == TALLY_PTT_TEXT, active = !text, any = false;
+	bool text = s->o.to.format == TALLY_FORMAT_TEXT, active = !text, any = false;
 
 	for (uint32_t d = 0; d < 2; d++) {
 		const uint64_t *at = slot_at(s, strand, d, x, size);
@@ -593,7 +593,7 @@ static void mmu_sum(struct stat_run *s, struct tbl *t, uint64_t sum[2][OF_SLOT])
 
 	for (uint32_t d = 0; d < 2; d++)
 		side_cells(s, sum[d], strands_of_side(s, d), &c[4 + 3 * d], &c[10 + d]);
-	if (s->o.to.form == TALLY_PTT_TEXT)
+	if (s->o.to.format == TALLY_FORMAT_TEXT)
 		tbl_row(t, c);
 }
 
@@ -624,7 +624,7 @@ void stat_mmu_rows(struct stat_run *s)
 			for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
 				mmu_row(s, &t, i, x, k, sum);
 	mmu_sum(s, &t, sum);
-	stat_put(s, &t, !s->tables || s->o.to.form == TALLY_PTT_TEXT);
+	stat_put(s, &t, !s->tables || s->o.to.format == TALLY_FORMAT_TEXT);
 }
 
 void stat_events_rows(struct stat_run *s, struct stat_table *t)

@@ -71,7 +71,8 @@ void stat_table_close(struct stat_table *t);
 /* ---- CPU events ---------------------------------------------------------------------------------------- */
 struct stat_cpu;
 /* One event, n bytes at text; the first makes *c. -TALLY_EINVAL: there is no such event. */
-int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tally_stat *o, const char *text, size_t n);
+int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tally_stat_opts *o, const char *text,
+		 size_t n);
 /* Finds its tasks, starts the command up to its exec, takes the counters; again for each run of the command. */
 int stat_cpu_open(struct stat_cpu *c);
 bool stat_cpu_none(const struct stat_cpu *c); /* nothing of it can be counted */
@@ -90,7 +91,7 @@ void stat_cpu_reasons(struct stat_cpu *c);
  * user stopped it, ended. */
 int stat_cpu_end(struct stat_cpu *c);
 /* The results: status of the command, how many events were invalidated. */
-void stat_cpu_results(const struct stat_cpu *c, struct tally_stat *o);
+void stat_cpu_results(const struct stat_cpu *c, struct tally_stat_result *ret);
 void stat_cpu_close(struct stat_cpu *c); /* NULL is fine */
 
 /* ---- a run ------------------------------------------------------------------------------------------ */
@@ -99,7 +100,7 @@ struct source;
 struct view;
 struct stat_run { /* what one platform counts */
 	struct tally_platform *p;
-	struct tally_stat o;
+	struct tally_stat_opts o;
 	struct hv_line *line;
 	uint64_t start, before, now; /* nanoseconds of the platform's time: of the first reading, the last two */
 	/* events */

@@ -27,7 +27,7 @@ static const struct an_column program_col[STAT_COLUMNS] = {
 
 void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu)
 {
-	bool text = to->form == TALLY_PTT_TEXT;
+	bool text = to->format == TALLY_FORMAT_TEXT;
 
 	t->to = *to;
 	t->cpu = cpu;
@@ -75,7 +75,7 @@ static void text_row(struct stat_table *t, double seconds, const struct stat_fig
 
 void stat_table_row(struct stat_table *t, double seconds, const char *selector, const struct stat_figure *f)
 {
-	if (t->to.form == TALLY_PTT_TEXT)
+	if (t->to.format == TALLY_FORMAT_TEXT)
 		text_row(t, seconds, f);
 	else
 		tbl_row(&t->t,
@@ -100,7 +100,7 @@ static uint32_t left_out(const struct stat_table *t)
 
 void stat_table_put(struct stat_table *t, struct buf *to, bool first)
 {
-	bool text = t->to.form == TALLY_PTT_TEXT;
+	bool text = t->to.format == TALLY_FORMAT_TEXT;
 
 	if (text) {
 		t->col[C_VALUE].title = t->cpu ? "COUNT" : "SINCE START";

@@ -94,14 +94,14 @@ static struct tally_platform *platform(struct fake *f)
 	return p;
 }
 
-static struct tally_stat asking(struct fake *f, const char *events, uint32_t count)
+static struct tally_stat_opts asking(struct fake *f, const char *events, uint32_t count)
 {
-	return (struct tally_stat){
-		.size = sizeof(struct tally_stat),
+	return (struct tally_stat_opts){
+		.size = sizeof(struct tally_stat_opts),
 		.events = events,
 		.interval_ns = 10000000,
 		.count = count,
-		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .form = TALLY_PTT_CSV }
+		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .format = TALLY_FORMAT_CSV }
 	};
 }
 
@@ -126,10 +126,10 @@ static void records_are_followed_by_id(void **state)
 				  { { 2, 110, 15 }, { 3, 7, 3 }, { 5, 120, 60 } },
 				  { { 3, 9, 4 }, { 5, 90, 70 } } } };
 	struct tally_platform *p = platform(&f);
-	struct tally_stat s = asking(&f, "gpci/entitled,field=entitled/", 2);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 2);
 
 	(void)state;
-	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_string_equal(
 		text(&f.out),
 		"type,time,delta,value,unit,id,name,selector,raw,status,why\n"
@@ -153,10 +153,10 @@ static void a_partition_that_comes_again_is_a_new_one(void **state)
 				  { { 2, 1, 1 }, { 5, 3, 1 } },
 				  { { 2, 4, 1 }, { 5, 4, 1 } } } };
 	struct tally_platform *p = platform(&f);
-	struct tally_stat s = asking(&f, "gpci/entitled,partition=2,field=entitled/", 3);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled,partition=2,field=entitled/", 3);
 
 	(void)state;
-	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_non_null(strstr(text(&f.out), "count,0.03,3,3,"));
 	assert_non_null(strstr(text(&f.notes), "partition 2 went\n"));
 	assert_non_null(strstr(text(&f.notes), "partition 2 came; it counts from here on\n"));
@@ -167,15 +167,15 @@ static void a_right_that_is_lost_is_a_row_with_the_reason(void **state)
 {
 	struct fake f = { .at = { { { 2, 100, 10 } } }, .code = H_HARDWARE };
 	struct tally_platform *p = platform(&f);
-	struct tally_stat s = asking(&f, "gpci/entitled/,gpci/queuing_times/", 1);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled/,gpci/queuing_times/", 1);
 
 	(void)state;
-	assert_int_equal(tally_stat(p, &s), -TALLY_EIO); /* that is no matter of rights */
+	assert_int_equal(tally_stat(p, &s, NULL), -TALLY_EIO); /* that is no matter of rights */
 	done(&f, p);
 	f = (struct fake){ .at = { { { 2, 100, 10 } }, { { 2, 101, 10 } } } };
 	p = platform(&f);
 	s = asking(&f, "gpci/entitled,field=entitled/,gpci/queuing_times/", 1);
-	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_non_null(strstr(text(&f.out), ",1,1,PURR cycles,partition=2,"));
 	assert_non_null(strstr(text(&f.out), "count,0.01,,,,-,queuing_times,gpci/queuing_times/,,not supported,"));
 	done(&f, p);
@@ -185,10 +185,10 @@ static void a_platform_that_goes_away_ends_it(void **state)
 {
 	struct fake f = { .at = { { { 2, 100, 10 } } }, .gone = true };
 	struct tally_platform *p = platform(&f);
-	struct tally_stat s = asking(&f, "gpci/entitled/", 5);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled/", 5);
 
 	(void)state;
-	assert_int_equal(tally_stat(p, &s), -TALLY_EEND);
+	assert_int_equal(tally_stat(p, &s, NULL), -TALLY_EEND);
 	assert_string_equal(tally_platform_error(p), "the machine went away");
 	done(&f, p);
 }
@@ -198,11 +198,11 @@ static void stop_ends_it_with_a_last_table(void **state)
 	volatile int stop = 1;
 	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } } } };
 	struct tally_platform *p = platform(&f);
-	struct tally_stat s = asking(&f, "gpci/entitled/", 0);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled/", 0);
 
 	(void)state;
 	s.stop = &stop;
-	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_int_equal(f.ns, 0);
 	assert_int_equal(f.out.n, 0); /* nothing had passed */
 	done(&f, p);
@@ -233,14 +233,14 @@ static double view(const char *on, const char *name, uint32_t column)
 {
 	struct fake f = { .ns = 0 };
 	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &f.notes };
-	struct tally_stat s = asking(&f, NULL, 1);
+	struct tally_stat_opts s = asking(&f, NULL, 1);
 	struct tally_platform *p;
 	double sum;
 
 	s.view = name;
 	s.interval_ns = 1000000000;
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	if (tally_stat(p, &s) < 0)
+	if (tally_stat(p, &s, NULL) < 0)
 		fail_msg("%s", tally_platform_error(p));
 	sum = sum_of(&f.out, column);
 	done(&f, p);
@@ -274,13 +274,13 @@ static double record_sum(const char *on, const char *events)
 {
 	struct fake f = { .ns = 0 };
 	struct tally_platform_opts o = { .size = sizeof(o), .on = on };
-	struct tally_stat s = asking(&f, events, 1);
+	struct tally_stat_opts s = asking(&f, events, 1);
 	struct tally_platform *p;
 	double sum;
 
 	s.interval_ns = 1000000000;
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	assert_int_equal(tally_stat(p, &s), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	sum = sum_of(&f.out, 2);
 	done(&f, p);
 	return sum;
@@ -345,11 +345,12 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct fake f = { .ns = 0 };
 		struct tally_platform_opts o = { .size = sizeof(o), .on = row[i].on };
-		struct tally_stat s = asking(&f, row[i].events, 1);
+		struct tally_stat_opts s = asking(&f, row[i].events, 1);
 		struct tally_platform *p;
 
 		assert_int_equal(tally_platform_open(&p, &o), 0);
-		if (tally_stat(p, &s) != -TALLY_EINVAL || !strstr(tally_platform_error(p), row[i].words) || f.out.n)
+		if (tally_stat(p, &s, NULL) != -TALLY_EINVAL || !strstr(tally_platform_error(p), row[i].words) ||
+		    f.out.n)
 			fail_msg("line %d: %s: %s", row[i].line, row[i].events, tally_platform_error(p));
 		done(&f, p);
 	}
@@ -359,9 +360,12 @@ static void check_says_each_law(void **state)
 {
 	struct fake f = { .ns = 0 };
 	struct tally_platform_opts o = { .size = sizeof(o), .on = "power" };
-	struct tally_check c = { .size = sizeof(c),
-				 .what = "gpci",
-				 .to = { .size = sizeof(c.to), .out = put, .arg = &f.out, .form = TALLY_PTT_JSON } };
+	struct tally_check_result r = { .size = sizeof(r) };
+	struct tally_check_opts c = {
+		.size = sizeof(c),
+		.what = "gpci",
+		.to = { .size = sizeof(c.to), .out = put, .arg = &f.out, .format = TALLY_FORMAT_JSON }
+	};
 	struct tally_platform *p;
 	uint32_t n = 0;
 
@@ -369,11 +373,11 @@ static void check_says_each_law(void **state)
 	while (gpci_law_at(n))
 		n++;
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	assert_int_equal(tally_check(p, &c), 0);
-	assert_int_equal(c.holds, n);
-	assert_int_equal(c.broken + c.unknown, 0);
+	assert_int_equal(tally_check(p, &c, &r), 0);
+	assert_int_equal(r.holds, n);
+	assert_int_equal(r.broken + r.unknown, 0);
 	c.what = "vfalls";
-	assert_int_equal(tally_check(p, &c), -TALLY_ENOTSUP);
+	assert_int_equal(tally_check(p, &c, &r), -TALLY_ENOTSUP);
 	done(&f, p);
 }
 
@@ -382,14 +386,15 @@ static void a_broken_law_is_found(void **state)
 	/* More idle than it consumed can't be; nor can it in a counter that goes back. */
 	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } }, { { 2, 90, 5 } }, { { 2, 90, 5 } } } };
 	struct tally_platform *p = platform(&f);
-	struct tally_check c = { .size = sizeof(c),
-				 .what = "gpci",
-				 .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
+	struct tally_check_result r = { .size = sizeof(r) };
+	struct tally_check_opts c = { .size = sizeof(c),
+				      .what = "gpci",
+				      .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
 
 	(void)state;
 	f.at[1][0] = f.at[0][0];
-	if (tally_check(p, &c) >= 0)
-		assert_true(c.broken + c.unknown > 0);
+	if (tally_check(p, &c, &r) >= 0)
+		assert_true(r.broken + r.unknown > 0);
 	done(&f, p);
 }
 
@@ -399,9 +404,9 @@ static void out_of_memory_is_an_error(void **state)
 		const char *events, *view;
 		uint32_t form;
 	} row[] = {
-		{ "gpci/entitled/", NULL, TALLY_PTT_CSV },
-		{ NULL, "partitions", TALLY_PTT_TEXT },
-		{ NULL, "links", TALLY_PTT_JSON },
+		{ "gpci/entitled/", NULL, TALLY_FORMAT_CSV },
+		{ NULL, "partitions", TALLY_FORMAT_TEXT },
+		{ NULL, "links", TALLY_FORMAT_JSON },
 	};
 
 	(void)state;
@@ -409,17 +414,17 @@ static void out_of_memory_is_an_error(void **state)
 		for (long n = 1;; n++) {
 			struct tally_platform_opts o = { .size = sizeof(o), .on = "power,load=idle" };
 			struct fake f = { .ns = 0 };
-			struct tally_stat s = asking(&f, row[i].events, 1);
+			struct tally_stat_opts s = asking(&f, row[i].events, 1);
 			struct tally_platform *p;
 			bool failed;
 			int rc;
 
 			s.view = row[i].view;
 			s.to.out = NULL;
-			s.to.form = row[i].form;
+			s.to.format = row[i].form;
 			assert_int_equal(tally_platform_open(&p, &o), 0);
 			mem_fail_at(n);
-			rc = tally_stat(p, &s);
+			rc = tally_stat(p, &s, NULL);
 			failed = mem_failed();
 			mem_fail_at(0);
 			if (failed)

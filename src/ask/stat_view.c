@@ -79,7 +79,7 @@ static struct an_cell number(uint64_t u)
 
 static bool is_text(const struct stat_run *s)
 {
-	return s->o.to.form == TALLY_PTT_TEXT;
+	return s->o.to.format == TALLY_FORMAT_TEXT;
 }
 
 /* A number that counts nothing: people read it without commas. */

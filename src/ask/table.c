@@ -237,9 +237,9 @@ static void put_csv(const struct tbl *t, struct buf *to, char separator, bool he
 void tbl_put(struct tbl *t, struct buf *to, const struct tally_out *how, bool header)
 {
 	to->failed |= t->words.failed;
-	if (how->form == TALLY_PTT_JSON)
+	if (how->format == TALLY_FORMAT_JSON)
 		put_json(t, to);
-	else if (how->form == TALLY_PTT_CSV)
+	else if (how->format == TALLY_FORMAT_CSV)
 		put_csv(t, to, how->separator ? how->separator : ',', header);
 	else
 		put_text(t, to, how, header);

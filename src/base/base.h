@@ -99,7 +99,7 @@ int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap) PR
 /* ---- options structs: size_t size first --------------------------------- */
 /* The caller's over a zeroed one of `ours` bytes. False: no size, or bytes that we don't know are set. */
 bool opts_take(void *to, size_t ours, const void *from);
-/* Results back to the caller's, all but the size: as much as it has room for. opts_take() liked it. */
+/* Results to the caller's, all but the size: as much as it has room for, zero beyond what we have. to NULL: nobody wants them. */
 void opts_give(void *to, const void *from, size_t ours);
 
 /* ---- text --------------------------------------------------------------- */

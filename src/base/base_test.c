@@ -315,16 +315,24 @@ static void options_of_an_older_and_a_newer_caller_are_understood(void **state)
 static void results_fill_what_the_caller_has_room_for(void **state)
 {
 	const struct grown ours = { .size = 99, .asked = 1, .said = 2, .newer = 3 };
+	struct {
+		struct grown to;
+		uint64_t newest;
+	} bigger = { .newest = 77 };
 	struct grown to = { .size = offsetof(struct grown, newer) };
 
 	(void)state;
 	opts_give(&to, &ours, sizeof(ours));
 	assert_true(to.size == offsetof(struct grown, newer) && to.asked == 1 && to.said == 2 && to.newer == 0);
-	to = (struct grown){ .size = sizeof(to) + 8 };
-	opts_give(&to, &ours, sizeof(ours));
-	assert_true(to.size == sizeof(to) + 8 && to.newer == 3);
+	bigger.to.size = sizeof(bigger);
+	opts_give(&bigger, &ours, sizeof(ours));
+	assert_true(bigger.to.size == sizeof(bigger) && bigger.to.newer == 3 && bigger.newest == 0);
 	to = (struct grown){ .size = sizeof(size_t) };
 	opts_give(&to, &ours, sizeof(ours));
+	assert_true(to.asked == 0 && to.newer == 0);
+	to.size = 0;
+	opts_give(&to, &ours, sizeof(ours));
+	opts_give(NULL, &ours, sizeof(ours));
 	assert_true(to.asked == 0 && to.newer == 0);
 }
 

@@ -100,17 +100,17 @@ static struct tally_ptt *opened(struct env *v, const char *path)
 	return t;
 }
 
-static struct tally_ptt_dump dump_opts(struct env *v, uint32_t form)
+static struct tally_ptt_dump_opts dump_opts(struct env *v, uint32_t form)
 {
-	return (struct tally_ptt_dump){
-		.size = sizeof(struct tally_ptt_dump), .out = put, .arg = &v->out, .form = form
+	return (struct tally_ptt_dump_opts){
+		.size = sizeof(struct tally_ptt_dump_opts), .out = put, .arg = &v->out, .format = form
 	};
 }
 
-static struct tally_ptt_report report_opts(struct env *v, uint32_t form)
+static struct tally_ptt_report_opts report_opts(struct env *v, uint32_t form)
 {
-	return (struct tally_ptt_report){
-		.size = sizeof(struct tally_ptt_report), .out = put, .arg = &v->out, .form = form
+	return (struct tally_ptt_report_opts){
+		.size = sizeof(struct tally_ptt_report_opts), .out = put, .arg = &v->out, .format = form
 	};
 }
 
@@ -193,16 +193,45 @@ static void a_file_that_is_no_trace_is_refused_with_words(void **state)
 
 static void calls_out_of_order_are_refused(void **state)
 {
+	static const char file_first[] = "tally_ptt_file() comes first";
 	struct env *v = *state;
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_TEXT);
-	struct tally_ptt *t = NULL;
+	const struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_TEXT);
+	const struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_TEXT);
+	const struct tally_ptt_export_opts x = {
+		.size = sizeof(x), .out = put, .arg = &v->out, .format = TALLY_FORMAT_CSV
+	};
+	struct tally_ptt *t = NULL, *full = opened(v, v->raw);
 
 	assert_int_equal(tally_ptt_open(&t, NULL), 0);
 	assert_int_equal(tally_ptt_report(t, &o), -TALLY_ESTATE);
-	assert_int_equal(tally_ptt_error(t)[0] != '\0', 1);
+	assert_non_null(strstr(tally_ptt_error(t), file_first));
+	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_ptt_error(t), file_first));
+	assert_int_equal(tally_ptt_export(t, &x), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_ptt_error(t), file_first));
+	assert_int_equal(tally_ptt_compare(t, full, &o), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_ptt_error(full), file_first));
+	assert_int_equal(tally_ptt_compare(full, t, &o), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_ptt_error(t), file_first));
 	tally_ptt_close(t);
-	t = opened(v, v->raw);
-	assert_int_equal(tally_ptt_file(t, v->raw), -TALLY_ESTATE);
+	assert_int_equal(tally_ptt_file(full, v->raw), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_ptt_error(full), "there is a file already"));
+	tally_ptt_close(full);
+}
+
+static void after_a_file_that_is_refused_another_can_be_given(void **state)
+{
+	struct env *v = *state;
+	const struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_TEXT);
+	const struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
+	struct tally_ptt *t = NULL;
+
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, "/no/such/file"), -TALLY_EIO);
+	assert_int_equal(tally_ptt_file(t, "/dev/null"), -TALLY_ECORRUPT);
+	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ESTATE);
+	assert_int_equal(tally_ptt_file(t, v->raw), 0);
+	assert_int_equal(tally_ptt_dump(t, &d), 0);
 	tally_ptt_close(t);
 }
 
@@ -210,16 +239,16 @@ static void forms_that_a_call_does_not_have_are_refused(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_HTML);
-	struct tally_ptt_report r = report_opts(v, TALLY_PTT_PERF);
-	struct tally_ptt_export x = { .size = sizeof(x), .out = put, .arg = &v->out, .form = TALLY_PTT_HTML };
+	struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_HTML);
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_PERF);
+	struct tally_ptt_export_opts x = { .size = sizeof(x), .out = put, .arg = &v->out, .format = TALLY_FORMAT_HTML };
 
 	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EINVAL);
 	assert_int_equal(tally_ptt_report(t, &r), -TALLY_EINVAL);
 	assert_int_equal(tally_ptt_export(t, &x), -TALLY_EINVAL);
-	x.form = TALLY_PTT_PARQUET;
+	x.format = TALLY_FORMAT_PARQUET;
 	assert_int_equal(tally_ptt_export(t, &x), -TALLY_EINVAL);
-	d = dump_opts(v, TALLY_PTT_PERF);
+	d = dump_opts(v, TALLY_FORMAT_PERF);
 	d.filter = "1";
 	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EINVAL);
 	tally_ptt_close(t);
@@ -229,13 +258,13 @@ static void a_dump_has_a_line_for_every_record(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_dump_opts o = dump_opts(v, TALLY_FORMAT_TEXT);
 
 	assert_int_equal(tally_ptt_dump(t, &o), 0);
 	assert_int_equal(count_of(&v->out, "\n"), v->truth.records + 1);
 	assert_non_null(strstr(v->notes.p, "times are taken as absolute"));
 	buf_clear(&v->out);
-	o = dump_opts(v, TALLY_PTT_CSV);
+	o = dump_opts(v, TALLY_FORMAT_CSV);
 	o.separator = ';';
 	assert_int_equal(tally_ptt_dump(t, &o), 0);
 	assert_int_equal(count_of(&v->out, "\n"), v->truth.records + 1);
@@ -247,7 +276,7 @@ static void a_filter_keeps_what_it_asks_for(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_dump_opts o = dump_opts(v, TALLY_FORMAT_JSON);
 
 	o.filter = "args[0]->class == 1";
 	assert_int_equal(tally_ptt_dump(t, &o), 0);
@@ -263,7 +292,7 @@ static void a_filter_that_faults_says_how_often(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_dump o = dump_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_dump_opts o = dump_opts(v, TALLY_FORMAT_JSON);
 	char want[120];
 
 	o.filter = "1 / (class == 1 ? 0 : 1)";
@@ -279,8 +308,8 @@ static void a_file_without_a_record_is_refused(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
-	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_TEXT);
-	struct tally_ptt_report r = report_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_TEXT);
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_TEXT);
 	static const char zeros[640];
 	struct tally_ptt *t;
 	char path[64];
@@ -289,7 +318,8 @@ static void a_file_without_a_record_is_refused(void **state)
 		write_file(path, zeros, n);
 		assert_int_equal(tally_ptt_open(&t, &o), 0);
 		assert_int_equal(tally_ptt_file(t, path), n ? 0 : -TALLY_ECORRUPT);
-		assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ECORRUPT);
+		if (n)
+			assert_int_equal(tally_ptt_dump(t, &d), -TALLY_ECORRUPT);
 		for (r.threads = 1; n && r.threads < 3; r.threads++)
 			assert_int_equal(tally_ptt_report(t, &r), -TALLY_ECORRUPT);
 		assert_non_null(strstr(tally_ptt_error(t), "no PTT record"));
@@ -302,7 +332,7 @@ static void a_report_says_the_truth(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 
 	assert_int_equal(tally_ptt_report(t, &o), 0);
 	assert_memory_equal(v->out.p, "{\"schema\":1,", 12);
@@ -378,7 +408,7 @@ static void rows_of_two_devices_never_look_the_same(void **state)
 		two_devices_alike(path, name[i][0], name[i][1]);
 		for (uint32_t columns = 60; columns <= 200; columns += 20) {
 			struct tally_ptt_opts in = { .size = sizeof(in), .note = put, .arg = &v->notes };
-			struct tally_ptt_report o = report_opts(v, TALLY_PTT_TEXT);
+			struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_TEXT);
 			struct tally_ptt *t = NULL;
 
 			buf_clear(&v->out);
@@ -397,7 +427,7 @@ static void padding_is_said_once(void **state)
 {
 	struct env *v = *state;
 	static uint8_t p[100 * 32];
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 	char path[64];
 	FILE *f = fopen(v->raw, "rb");
 
@@ -421,7 +451,7 @@ static void two_threads_say_the_same_as_one(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 	static const char *const keys[] = { "records", "span",       "posted",   "answered",
 					    "failed",  "unanswered", "given_up", "orphans" };
 	uint64_t one[COUNT(keys)];
@@ -455,7 +485,7 @@ static void write_sparse(char *path)
 static uint64_t in_report(struct env *v, const char *path, uint32_t form, uint32_t time, const char *what)
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .note = put, .arg = &v->notes, .raw = PTT_4DW, .time = time };
-	struct tally_ptt_report r = report_opts(v, form);
+	struct tally_ptt_report_opts r = report_opts(v, form);
 	struct tally_ptt *t = NULL;
 
 	buf_clear(&v->out);
@@ -472,16 +502,16 @@ static void no_latency_of_a_weak_guess_is_unmarked(void **state)
 	char path[64];
 
 	write_sparse(path);
-	assert_true(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_FOUND, "found weakly") > 0);
+	assert_true(in_report(v, path, TALLY_FORMAT_TEXT, TALLY_PTT_TIME_FOUND, "found weakly") > 0);
 	assert_int_equal(count_of(&v->out, "Latency in ticks (doubtful"), 1);
 	assert_int_equal(count_of(&v->out, "completion, in ticks (doubtful"), 2);
 	assert_int_equal(count_of(&v->out, "Latency over time (doubtful"), 1);
 	assert_true(count_of(&v->out, "Latencies are doubtful") >= 2);
-	assert_true(in_report(v, path, TALLY_PTT_HTML, TALLY_PTT_TIME_FOUND, "Latency over time (doubtful") > 0);
-	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""),
+	assert_true(in_report(v, path, TALLY_FORMAT_HTML, TALLY_PTT_TIME_FOUND, "Latency over time (doubtful") > 0);
+	assert_int_equal(in_report(v, path, TALLY_FORMAT_JSON, TALLY_PTT_TIME_FOUND, "\"time_known\":\"found weakly\""),
 			 4);
 	assert_int_equal(json_number(&v->out, "latency", "max"), 450); /* absolute, when nothing is proven */
-	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "doubtful"), 0);
+	assert_int_equal(in_report(v, path, TALLY_FORMAT_TEXT, TALLY_PTT_TIME_ABS, "doubtful"), 0);
 	unlink(path);
 }
 
@@ -491,10 +521,11 @@ static void a_span_that_wraps_unseen_is_at_least_that(void **state)
 	char path[64];
 
 	write_sparse(path);
-	assert_int_equal(in_report(v, path, TALLY_PTT_TEXT, TALLY_PTT_TIME_ABS, "ticks from first to last, at least"),
+	assert_int_equal(in_report(v, path, TALLY_FORMAT_TEXT, TALLY_PTT_TIME_ABS,
+				   "ticks from first to last, at least"),
 			 1);
 	assert_int_equal(count_of(&v->out, "Sparse: "), 1);
-	assert_int_equal(in_report(v, path, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS, "\"sparse\":true"), 1);
+	assert_int_equal(in_report(v, path, TALLY_FORMAT_JSON, TALLY_PTT_TIME_ABS, "\"sparse\":true"), 1);
 	unlink(path);
 }
 
@@ -502,7 +533,7 @@ static void without_matching_there_is_no_latency(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 
 	o.flags = TALLY_PTT_NO_MATCH;
 	assert_int_equal(tally_ptt_report(t, &o), 0);
@@ -515,7 +546,7 @@ static void a_trace_does_not_differ_from_itself(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *a = opened(v, v->raw), *b = opened(v, v->again), *c;
-	struct tally_ptt_report o = report_opts(v, TALLY_PTT_JSON);
+	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 
 	assert_int_equal(tally_ptt_compare(a, b, &o), 0);
 	assert_null(strstr(v->out.p, "{\"type\":\"change\""));
@@ -531,8 +562,8 @@ static void an_output_that_is_refused_ends_the_call(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_JSON);
-	struct tally_ptt_report r = report_opts(v, TALLY_PTT_HTML);
+	struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_JSON);
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_HTML);
 
 	d.out = r.out = refuse;
 	assert_int_equal(tally_ptt_dump(t, &d), -TALLY_EIO);
@@ -550,7 +581,7 @@ static void progress_can_stop_it(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt_opts o = { .size = sizeof(o), .progress = stop, .raw = PTT_8DW };
-	struct tally_ptt_report r = report_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_TEXT);
 	struct tally_ptt *t;
 
 	r.threads = 2;
@@ -564,12 +595,12 @@ static void duckdb_that_is_not_there_is_said(void **state)
 {
 	struct env *v = *state;
 	struct tally_ptt *t = opened(v, v->raw);
-	struct tally_ptt_export x = { .size = sizeof(x),
-				      .out = put,
-				      .arg = &v->out,
-				      .sql = "SELECT 1",
-				      .duckdb = "/no/such/libduckdb.so",
-				      .form = TALLY_PTT_TEXT };
+	struct tally_ptt_export_opts x = { .size = sizeof(x),
+					   .out = put,
+					   .arg = &v->out,
+					   .sql = "SELECT 1",
+					   .duckdb = "/no/such/libduckdb.so",
+					   .format = TALLY_FORMAT_TEXT };
 
 	assert_int_equal(tally_ptt_export(t, &x), -TALLY_ENOTSUP);
 	assert_non_null(strstr(tally_ptt_error(t), "tally doctor"));
@@ -579,8 +610,8 @@ static void duckdb_that_is_not_there_is_said(void **state)
 static int whole_run(struct env *v)
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
-	struct tally_ptt_report r = report_opts(v, TALLY_PTT_HTML);
-	struct tally_ptt_dump d = dump_opts(v, TALLY_PTT_TEXT);
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_HTML);
+	struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_TEXT);
 	struct tally_ptt *t = NULL;
 	int rc = tally_ptt_open(&t, &o);
 
@@ -623,6 +654,7 @@ int main(void)
 		cmocka_unit_test(unknown_options_are_refused),
 		cmocka_unit_test(a_file_that_is_no_trace_is_refused_with_words),
 		cmocka_unit_test(calls_out_of_order_are_refused),
+		cmocka_unit_test(after_a_file_that_is_refused_another_can_be_given),
 		cmocka_unit_test(forms_that_a_call_does_not_have_are_refused),
 		cmocka_unit_test(a_dump_has_a_line_for_every_record),
 		cmocka_unit_test(a_filter_keeps_what_it_asks_for),

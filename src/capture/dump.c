@@ -12,7 +12,7 @@
 
 struct dump {
 	struct tally_ptt *t;
-	struct tally_ptt_dump o;
+	struct tally_ptt_dump_opts o;
 	struct ptt_pass pass;
 	struct ptt_filter *filter;
 };
@@ -52,14 +52,14 @@ static void csv(struct buf *to, const struct dump *d, const struct tlp *r, const
 }
 
 static const struct form forms[] = {
-	[TALLY_PTT_TEXT] = { line_header, line, false, false }, [TALLY_PTT_JSON] = { NULL, json, false, false },
-	[TALLY_PTT_CSV] = { csv_header, csv, false, false },    [TALLY_PTT_PERF] = { NULL, NULL, true, false },
-	[TALLY_PTT_PERF_SPEC] = { NULL, NULL, true, true },
+	[TALLY_FORMAT_TEXT] = { line_header, line, false, false }, [TALLY_FORMAT_JSON] = { NULL, json, false, false },
+	[TALLY_FORMAT_CSV] = { csv_header, csv, false, false },    [TALLY_FORMAT_PERF] = { NULL, NULL, true, false },
+	[TALLY_FORMAT_PERF_SPEC] = { NULL, NULL, true, true },
 };
 
 static int chunk_records(struct dump *d, const struct ptt_chunk *c, struct ptt_stream *s)
 {
-	const struct form *form = &forms[d->o.form];
+	const struct form *form = &forms[d->o.format];
 	const char *device = ptt_device_name(&d->pass, c->device);
 	size_t size = c->format * 4u;
 	struct tlp r;
@@ -94,7 +94,7 @@ static int chunk_perf(struct dump *d, const struct ptt_chunk *c)
 		part.offset = c->offset + at;
 		part.at = c->at + at;
 		part.first = c->first && at == 0;
-		ptt_dump_perf(&d->t->out, &part, forms[d->o.form].spec);
+		ptt_dump_perf(&d->t->out, &part, forms[d->o.format].spec);
 		rc = ptt_flush(d->t, d->o.out, d->o.arg);
 	}
 	return rc;
@@ -113,7 +113,7 @@ static void filter_note(const struct dump *d)
 
 static int run(struct dump *d)
 {
-	const struct form *form = &forms[d->o.form];
+	const struct form *form = &forms[d->o.format];
 	struct ptt_chunk c;
 	struct ptt_stream *s;
 	int rc = ptt_pass_open(&d->pass, d->t, form->is_perf);
@@ -132,16 +132,16 @@ static int run(struct dump *d)
 	return rc;
 }
 
-int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump *opts)
+int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts)
 {
 	struct dump d = { .t = t };
 	struct err e = { 0 };
 	int rc = 0;
 
 	ptt_enter(t);
-	if (!opts_take(&d.o, sizeof(d.o), opts) || d.o.form > TALLY_PTT_PERF_SPEC)
+	if (!opts_take(&d.o, sizeof(d.o), opts) || d.o.format > TALLY_FORMAT_PERF_SPEC)
 		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
-	if (d.o.filter && forms[d.o.form].is_perf)
+	if (d.o.filter && forms[d.o.format].is_perf)
 		return ptt_fail(t, TALLY_EINVAL, "perf prints all records: a filter needs another form");
 	if (d.o.filter)
 		rc = ptt_filter_open(&d.filter, d.o.filter, &e);

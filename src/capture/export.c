@@ -4,33 +4,36 @@
  */
 #include "capture/sql_int.h"
 
-static int with_duckdb(struct tally_ptt *t, const struct tally_ptt_export *o)
+static int with_duckdb(struct tally_ptt *t, const struct tally_ptt_export_opts *o)
 {
 	struct ptt_sql q;
 	int rc = ptt_sql_open(&q, t, o->duckdb);
 
 	if (rc >= 0)
-		rc = o->form == TALLY_PTT_PARQUET ? ptt_sql_parquet(&q, o) : ptt_sql_rows(&q, o);
+		rc = o->format == TALLY_FORMAT_PARQUET ? ptt_sql_parquet(&q, o) : ptt_sql_rows(&q, o);
 	ptt_sql_close(&q);
 	return rc;
 }
 
-static int check(struct tally_ptt *t, const struct tally_ptt_export *o)
+static int check(struct tally_ptt *t, const struct tally_ptt_export_opts *o)
 {
-	bool parquet = o->form == TALLY_PTT_PARQUET;
+	bool parquet = o->format == TALLY_FORMAT_PARQUET;
 
-	if (!parquet && o->form != TALLY_PTT_CSV && o->form != TALLY_PTT_JSON && (o->form != TALLY_PTT_TEXT || !o->sql))
-		return ptt_fail(t, TALLY_EINVAL, "a form that an export doesn't have");
+	if (!parquet && o->format != TALLY_FORMAT_CSV && o->format != TALLY_FORMAT_JSON &&
+	    (o->format != TALLY_FORMAT_TEXT || !o->sql))
+		return ptt_fail(t, TALLY_EINVAL, "an export is CSV, JSON, Parquet or, with SQL, text: not this format");
 	if (parquet && !o->path)
 		return ptt_fail(t, TALLY_EINVAL, "Parquet needs a file or a directory to be written to");
 	if (!parquet && o->partition)
 		return ptt_fail(t, TALLY_EINVAL, "only Parquet is partitioned");
-	return t->has_in ? 0 : ptt_fail(t, TALLY_ESTATE, "no file is open");
+	if (!t->has_in)
+		return ptt_fail(t, TALLY_ESTATE, "a call out of order: no file is open, tally_ptt_file() comes first");
+	return 0;
 }
 
-int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export *opts)
+int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *opts)
 {
-	struct tally_ptt_export o = { 0 };
+	struct tally_ptt_export_opts o = { 0 };
 	int rc;
 
 	ptt_enter(t);
@@ -39,11 +42,11 @@ int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export *opts)
 	rc = check(t, &o);
 	if (rc < 0)
 		return rc;
-	if (o.sql || o.form == TALLY_PTT_PARQUET)
+	if (o.sql || o.format == TALLY_FORMAT_PARQUET)
 		return with_duckdb(t, &o);
-	return tally_ptt_dump(t, &(struct tally_ptt_dump){ .size = sizeof(struct tally_ptt_dump),
-							   .out = o.out,
-							   .arg = o.arg,
-							   .form = o.form,
-							   .separator = o.separator });
+	return tally_ptt_dump(t, &(struct tally_ptt_dump_opts){ .size = sizeof(struct tally_ptt_dump_opts),
+								.out = o.out,
+								.arg = o.arg,
+								.format = o.format,
+								.separator = o.separator });
 }

@@ -85,14 +85,22 @@ int tally_ptt_open(struct tally_ptt **ret, const struct tally_ptt_opts *opts)
 	return 0;
 }
 
+static void ptt_forget_file(struct tally_ptt *t)
+{
+	ptt_reader_close(t->first);
+	t->first = NULL;
+	if (t->has_in)
+		file_in_close(&t->in);
+	t->has_in = false;
+	mem_free(t->path);
+	t->path = NULL;
+}
+
 void tally_ptt_close(struct tally_ptt *t)
 {
 	if (!t)
 		return;
-	ptt_reader_close(t->first);
-	if (t->has_in)
-		file_in_close(&t->in);
-	mem_free(t->path);
+	ptt_forget_file(t);
 	buf_free(&t->out);
 	mem_free(t);
 }
@@ -130,16 +138,17 @@ int tally_ptt_file(struct tally_ptt *t, const char *path)
 	int rc;
 
 	ptt_enter(t);
-	if (t->path)
-		return ptt_fail(t, TALLY_ESTATE, "there is a file already");
+	if (t->has_in)
+		return ptt_fail(t, TALLY_ESTATE, "a call out of order: there is a file already, %s", t->path);
 	t->path = mem_strdup(path);
 	if (!t->path)
 		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
 	rc = file_in_open(&t->in, path, &e);
+	t->has_in = rc >= 0;
+	rc = t->has_in ? reader_open(t, &t->in, false, &t->first) : ptt_failed_as(t, &e, rc);
 	if (rc < 0)
-		return ptt_failed_as(t, &e, rc);
-	t->has_in = true;
-	return reader_open(t, &t->in, false, &t->first);
+		ptt_forget_file(t);
+	return rc;
 }
 
 /* ---- a pass -------------------------------------------------------------------------- */
@@ -167,7 +176,7 @@ int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf)
 
 	*p = (struct ptt_pass){ .t = t };
 	if (!t->has_in)
-		return ptt_fail(t, TALLY_ESTATE, "no file is open");
+		return ptt_fail(t, TALLY_ESTATE, "a call out of order: no file is open, tally_ptt_file() comes first");
 	if (as_perf) {
 		ptt_reader_close(t->first);
 		t->first = NULL;

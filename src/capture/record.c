@@ -21,7 +21,8 @@
 
 struct recording {
 	struct tally_platform *p;
-	struct tally_record *r;
+	struct tally_record_opts o;
+	struct tally_record_result result;
 	const char *path;
 	struct bytes_out out;
 	bool is_open, reader_gone;
@@ -90,7 +91,7 @@ static int tick(void *arg)
 {
 	struct recording *c = arg;
 
-	if (c->r->progress && c->r->progress(c->r->arg, c->bytes, 0) < 0)
+	if (c->o.progress && c->o.progress(c->o.arg, c->bytes, 0) < 0)
 		return plat_fail(c->p, TALLY_EEND, "stopped");
 	return 0;
 }
@@ -101,7 +102,7 @@ static int take(void *arg, const struct ptt_aux *a)
 	int rc;
 
 	c->flags |= a->flags | (a->lost ? PTT_AUX_TRUNCATED : 0);
-	c->r->gaps += a->flags & PTT_AUX_TRUNCATED && !a->lost;
+	c->result.gaps += a->flags & PTT_AUX_TRUNCATED && !a->lost;
 	c->lost += a->lost * c->record_bytes;
 	if (!a->n)
 		return 0;
@@ -120,13 +121,13 @@ static int take(void *arg, const struct ptt_aux *a)
 static void tell_cut(struct recording *c, const struct plat_trace *t, int rc)
 {
 	if (c->reader_gone) {
-		c->r->cut = TALLY_CUT_READER;
-		c->r->status = t->ended_command ? 0 : t->status;
+		c->result.cut = TALLY_CUT_READER;
+		c->result.status = t->ended_command ? 0 : t->status;
 		if (t->ended_command)
 			plat_note(c->p, "the command did not run to its end: nobody reads what is recorded any more");
 	} else if (rc < 0 && rc != -TALLY_EINVAL && c->is_open) {
-		c->r->cut = TALLY_CUT_FAILED;
-		c->r->gaps++;
+		c->result.cut = TALLY_CUT_FAILED;
+		c->result.gaps++;
 	}
 }
 
@@ -154,32 +155,31 @@ static int finish(struct recording *c, int rc)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-int tally_record(struct tally_platform *p, struct tally_record *r)
+int tally_record(struct tally_platform *p, const struct tally_record_opts *opts, struct tally_record_result *ret)
 {
-	struct tally_record mine = { .size = 0 };
-	struct recording c = { .p = p, .r = &mine };
+	struct recording c = { .p = p, .result = { .size = sizeof(c.result) } };
 	struct plat_trace t = { .started = started, .take = take, .tick = tick, .arg = &c };
 	int rc;
 
-	plat_enter(p);
-	rc = plat_take(p, &mine, sizeof(mine), r);
-	if (rc >= 0 && !mine.event)
+	rc = plat_enter(p);
+	if (rc >= 0)
+		rc = plat_take(p, &c.o, sizeof(c.o), opts);
+	if (rc >= 0 && !c.o.event)
 		rc = plat_fail(p, TALLY_EINVAL, "no event to record");
 	if (rc < 0)
 		return rc;
-	mine.gaps = mine.cut = 0;
-	c.path = mine.path ? mine.path : "perf.data";
-	t.event = mine.event;
-	t.ring = mine.ring;
-	t.argv = mine.argv;
-	t.duration_ns = mine.duration_ns;
-	t.stop = mine.stop;
+	c.path = c.o.path ? c.o.path : "perf.data";
+	t.event = c.o.event;
+	t.ring = c.o.ring;
+	t.argv = c.o.argv;
+	t.duration_ns = c.o.duration_ns;
+	t.stop = c.o.stop;
 	rc = finish(&c, plat_trace(p, &t));
-	mine.bytes = t.bytes;
-	mine.records = t.records;
-	mine.lost = t.lost;
-	mine.status = t.status;
+	c.result.bytes = t.bytes;
+	c.result.records = t.records;
+	c.result.lost = t.lost;
+	c.result.status = t.status;
 	tell_cut(&c, &t, rc);
-	opts_give(r, &mine, sizeof(mine));
+	opts_give(ret, &c.result, sizeof(c.result));
 	return rc;
 }

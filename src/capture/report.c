@@ -58,7 +58,7 @@ static void count_close(struct count *c)
 	ptt_pass_close(&c->pass);
 }
 
-static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o, bool track)
+static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
 {
 	/* Blocks are made of records that every shard sees, and only with matching each sees all. */
 	uint32_t n = o->threads && !(track && o->flags & TALLY_PTT_NO_MATCH) ? o->threads : 1;
@@ -222,7 +222,7 @@ static int count_together(struct count *c)
 	return rc;
 }
 
-static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report *o, bool track)
+static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
 {
 	int rc = count_open(c, t, o, track);
 
@@ -245,16 +245,16 @@ static const char *device_name(void *arg, uint32_t device)
 	return ptt_device_name(arg, device);
 }
 
-static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report *o)
+static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report_opts *o)
 {
-	uint32_t top = o->top ? o->top : o->form == TALLY_PTT_TEXT ? TOP_TEXT : TOP_ELSE;
+	uint32_t top = o->top ? o->top : o->format == TALLY_FORMAT_TEXT ? TOP_TEXT : TOP_ELSE;
 	struct ptt_page_in in = { .r = c->r,
 				  .lost = ptt_reader_lost(c->pass.r),
 				  .file = c->t->path,
 				  .device_name = device_name,
 				  .arg = &c->pass,
 				  .top = top,
-				  .pictures = o->form != TALLY_PTT_TEXT,
+				  .pictures = o->format != TALLY_FORMAT_TEXT,
 				  .top_told = o->top != 0,
 				  .all_errors = o->flags & TALLY_PTT_ERRORS,
 				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND,
@@ -269,31 +269,31 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 	return in;
 }
 
-static int show(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report *o)
+static int show(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report_opts *o)
 {
 	struct an_text_opts text = { .columns = o->columns, .ascii = o->flags & TALLY_PTT_ASCII };
 
 	if (an_page_failed(p))
 		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
-	if (o->form == TALLY_PTT_HTML)
+	if (o->format == TALLY_FORMAT_HTML)
 		an_page_html(&t->out, p);
-	else if (o->form == TALLY_PTT_JSON)
+	else if (o->format == TALLY_FORMAT_JSON)
 		an_page_json(&t->out, p);
 	else
 		an_page_text(&t->out, p, &text);
 	return ptt_flush(t, o->out, o->arg);
 }
 
-static bool take(struct tally_ptt_report *o, const struct tally_ptt_report *opts)
+static bool take(struct tally_ptt_report_opts *o, const struct tally_ptt_report_opts *opts)
 {
 	return opts_take(o, sizeof(*o), opts) &&
 	       !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
-	       (o->form == TALLY_PTT_TEXT || o->form == TALLY_PTT_JSON || o->form == TALLY_PTT_HTML);
+	       (o->format == TALLY_FORMAT_TEXT || o->format == TALLY_FORMAT_JSON || o->format == TALLY_FORMAT_HTML);
 }
 
-int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts)
+int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report_opts *opts)
 {
-	struct tally_ptt_report o = { 0 };
+	struct tally_ptt_report_opts o = { 0 };
 	struct an_page p = { 0 };
 	struct count c;
 	int rc;
@@ -313,7 +313,7 @@ int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report *opts)
 	return rc;
 }
 
-static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, const struct tally_ptt_report *o)
+static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, const struct tally_ptt_report_opts *o)
 {
 	struct ptt_page_in ina = page_in(a, o), inb = page_in(b, o);
 	struct ptt_change *change = NULL;
@@ -329,9 +329,9 @@ static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, c
 	return rc;
 }
 
-int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tally_ptt_report *opts)
+int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tally_ptt_report_opts *opts)
 {
-	struct tally_ptt_report o = { 0 };
+	struct tally_ptt_report_opts o = { 0 };
 	struct count ca = { 0 }, cb = { 0 };
 	int rc;
 

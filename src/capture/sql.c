@@ -87,7 +87,7 @@ void ptt_sql_close(struct ptt_sql *q)
 
 struct rows {
 	struct ptt_sql *q;
-	const struct tally_ptt_export *o;
+	const struct tally_ptt_export_opts *o;
 	duck_handle asked, stmt; /* as it was given, and as it runs */
 	struct duck_result result;
 	uint32_t ncols;
@@ -212,9 +212,9 @@ static int chunk_rows(struct rows *w, duck_handle chunk)
 	for (duck_idx row = 0; rc >= 0 && row < n; row++) {
 		for (uint32_t i = 0; i < w->ncols; i++)
 			read_cell(w, i, duck()->data_chunk_get_vector(chunk, i), row);
-		if (w->o->form == TALLY_PTT_JSON)
+		if (w->o->format == TALLY_FORMAT_JSON)
 			row_json(w, &t->out);
-		else if (w->o->form == TALLY_PTT_CSV)
+		else if (w->o->format == TALLY_FORMAT_CSV)
 			row_csv(w, &t->out);
 		else
 			row_text(w, &t->out);
@@ -240,7 +240,7 @@ static int all_rows(struct rows *w)
 	error = duck()->result_error(&w->result);
 	if (t->err.code || error) /* a stream says at its end that it broke */
 		return t->err.code ? -t->err.code : refused(w->q, TALLY_ESYNTAX, error);
-	if (w->o->form == TALLY_PTT_TEXT)
+	if (w->o->format == TALLY_FORMAT_TEXT)
 		block_close(w, &t->out);
 	return ptt_flush(t, w->o->out, w->o->arg);
 }
@@ -313,7 +313,7 @@ static void rows_close(struct rows *w)
 	an_page_free(&w->page);
 }
 
-int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export *o)
+int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 {
 	struct rows w = { .q = q, .o = o, .separator = o->separator ? o->separator : ',' };
 	int rc = prepare(&w, o->sql, &w.asked);
@@ -322,9 +322,9 @@ int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export *o)
 		rc = learn_columns(&w);
 	if (rc >= 0)
 		rc = prepare_as_text(&w, o->sql);
-	if (rc >= 0 && o->form == TALLY_PTT_CSV)
+	if (rc >= 0 && o->format == TALLY_FORMAT_CSV)
 		csv_header(&w, &q->t->out);
-	if (rc >= 0 && o->form == TALLY_PTT_TEXT)
+	if (rc >= 0 && o->format == TALLY_FORMAT_TEXT)
 		block_open(&w);
 	if (rc >= 0 && duck()->execute_prepared_streaming(w.stmt, &w.result) != DUCK_OK)
 		rc = q->t->err.code ? -q->t->err.code : refused(q, TALLY_ESYNTAX, duck()->result_error(&w.result));
@@ -352,7 +352,7 @@ struct partition {
 };
 
 /* The columns that --partition names, in its order. */
-static int partitions(struct ptt_sql *q, const struct tally_ptt_export *o, struct partition *p, uint32_t *n)
+static int partitions(struct ptt_sql *q, const struct tally_ptt_export_opts *o, struct partition *p, uint32_t *n)
 {
 	const struct partition known[] = { { "host", o->host }, { "capture", o->capture }, { "hour", o->hour } };
 
@@ -404,7 +404,7 @@ static void file_name(struct buf *b, const struct tally_ptt *t)
 	buf_printf(b, "tlp_%016llx_{i}", (unsigned long long)h);
 }
 
-static void copy_statement(struct buf *b, const struct tally_ptt *t, const struct tally_ptt_export *o,
+static void copy_statement(struct buf *b, const struct tally_ptt *t, const struct tally_ptt_export_opts *o,
 			   const struct partition *p, uint32_t n)
 {
 	size_t len = o->sql ? strlen(o->sql) : 0;
@@ -432,7 +432,7 @@ static void copy_statement(struct buf *b, const struct tally_ptt *t, const struc
 	buf_puts(b, n ? "))" : ")");
 }
 
-int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export *o)
+int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 {
 	struct rows w = { .q = q, .o = o };
 	struct partition p[3];

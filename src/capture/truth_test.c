@@ -415,8 +415,8 @@ static void one_trace(uint32_t trace)
 	close(fd);
 	for (uint32_t threads = 1; threads <= 2; threads++) {
 		struct tally_ptt_opts o = { .size = sizeof(o) };
-		struct tally_ptt_report r = {
-			.size = sizeof(r), .out = put, .arg = &json, .form = TALLY_PTT_JSON, .threads = threads
+		struct tally_ptt_report_opts r = {
+			.size = sizeof(r), .out = put, .arg = &json, .format = TALLY_FORMAT_JSON, .threads = threads
 		};
 		struct tally_ptt *h;
 

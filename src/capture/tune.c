@@ -166,7 +166,7 @@ static int check_command(struct tune *t, const struct plat_trace *tr)
 	if (tr->stopped || (t->o.stop && *t->o.stop))
 		return plat_fail(t->p, TALLY_EEND, "interrupted");
 	if (tr->status > 125)
-		t->o.status = tr->status;
+		t->result.status = tr->status;
 	if (tr->status > 125)
 		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d", tr->status);
 	if (t->ndone && tr->status != t->status)
@@ -204,7 +204,7 @@ static int trace(struct tune *t, enum view view)
 	ptt_match_close(t->match);
 	t->match = NULL;
 	if (rc == -TALLY_EINVAL && tr.status > 125)
-		t->o.status = tr.status; /* it could not be run */
+		t->result.status = tr.status; /* it could not be run */
 	return rc < 0 ? rc : check_command(t, &tr);
 }
 
@@ -506,10 +506,9 @@ static int run_guarded(struct tune *t)
 
 static int check_options(struct tune *t)
 {
-	struct tally_tuning *o = &t->o;
+	struct tally_tune_opts *o = &t->o;
 
-	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA ||
-	    o->zero)
+	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
 		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
 	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
 		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
@@ -519,20 +518,23 @@ static int check_options(struct tune *t)
 		o->one_in = ONE_IN;
 	t->settled = t->sure = o->time != TALLY_PTT_TIME_FOUND;
 	t->time = o->time == TALLY_PTT_TIME_DELTA ? PTT_TIME_DELTA : PTT_TIME_ABS;
-	o->status = 0;
 	return 0;
 }
 
-int tally_tune(struct tally_platform *p, struct tally_tuning *o)
+int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, struct tally_tune_result *ret)
 {
-	struct tune *t = mem_alloc(sizeof(*t));
-	int rc;
+	struct tune *t;
+	int rc = plat_enter(p);
 
-	plat_enter(p);
+	if (rc < 0)
+		return rc;
+	t = mem_alloc(sizeof(*t));
 	if (!t)
 		return plat_fail(p, TALLY_ENOMEM, "out of memory");
 	t->p = p;
-	rc = plat_take(p, &t->o, sizeof(t->o), o);
+	rc = plat_take(p, &t->o, sizeof(t->o), opts);
+	if (rc >= 0)
+		rc = plat_check_format(p, t->o.to.format);
 	if (rc >= 0)
 		rc = check_options(t);
 	if (rc >= 0)
@@ -542,8 +544,8 @@ int tally_tune(struct tally_platform *p, struct tally_tuning *o)
 		rc = plat_flush(p, &t->o.to);
 	} else if (rc >= 0) {
 		rc = run_guarded(t);
-		opts_give(o, &t->o, sizeof(t->o));
 	}
+	opts_give(ret, &t->result, sizeof(t->result));
 	mem_free(t);
 	return rc;
 }

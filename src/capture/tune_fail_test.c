@@ -12,9 +12,9 @@
 static void fails(struct bench *b, int code, const char *words)
 {
 	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
-	assert_int_equal(tally_tune(p, &o), -code);
+	assert_int_equal(tally_tune(p, &o, NULL), -code);
 	said(p, words);
 	said(p, "; hisi_ptt0_2 is as it was");
 	as_it_was(b);
@@ -56,12 +56,12 @@ static void what_could_not_be_put_back_is_said(void **state)
 {
 	struct bench *b = bench_with_a_way();
 	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	b->bad_set = 2;
 	b->bad_sets = UINT32_MAX - 2;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EBUSY);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EBUSY);
 	said(p, "hisi_ptt0_2/rx_alloc_buf_level: it is busy; not put back: rx_alloc_buf_level=0");
 	tally_platform_close(p);
 	bench_free(b);
@@ -98,11 +98,11 @@ static void who_watches_may_stop_it(void **state)
 {
 	struct bench *b = bench_with_a_way();
 	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.progress = stop_at_fifth;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EEND);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EEND);
 	said(p, "interrupted");
 	assert_int_equal(b->starts, 4);
 	as_it_was(b);
@@ -114,14 +114,14 @@ static void a_table_that_nobody_takes_is_a_failure(void **state)
 {
 	struct bench *b = bench_with_a_way();
 	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.to.out = refuse;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EIO);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EIO);
 	as_it_was(b);
 	o.dry_run = 1;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EIO);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EIO);
 	tally_platform_close(p);
 	bench_free(b);
 }
@@ -134,13 +134,13 @@ static void out_of_memory_is_undone(void **state)
 	for (n = 1;; n++) {
 		struct bench *b = bench_with_a_way();
 		struct tally_platform *p = around(b, "kunpeng");
-		struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+		struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 		int rc;
 
 		buf_puts(&b->out, "");
 		live = mem_live();
 		mem_fail_at(n);
-		rc = tally_tune(p, &o);
+		rc = tally_tune(p, &o, NULL);
 		if (!mem_failed()) {
 			mem_fail_at(0);
 			assert_int_equal(rc, 0);
@@ -165,15 +165,16 @@ static void out_of_memory_is_undone(void **state)
 
 static int tune_command(struct bench *b, const char *on, char *const argv[], struct tally_platform **p, int *status)
 {
-	struct tally_tuning o;
+	struct tally_tune_result result = { .size = sizeof(result) };
+	struct tally_tune_opts o;
 	int rc;
 
 	*p = around(b, on);
 	o = asked(b, TALLY_GOAL_THROUGHPUT);
 	o.argv = argv;
 	o.duration_ns = 0;
-	rc = tally_tune(*p, &o);
-	*status = o.status;
+	rc = tally_tune(*p, &o, &result);
+	*status = result.status;
 	return rc;
 }
 

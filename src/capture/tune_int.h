@@ -35,7 +35,8 @@ struct measured {
 
 struct tune {
 	struct tally_platform *p;
-	struct tally_tuning o;
+	struct tally_tune_opts o;
+	struct tally_tune_result result;
 	uint32_t device, ports; /* ports: the filter that takes all root ports */
 	char name[32];
 	struct setting before, now, best; /* now: as far as it is known */

@@ -269,9 +269,9 @@ void tune_table(struct tune *t)
 	bool latency = t->o.goal == TALLY_GOAL_LATENCY;
 	struct buf *to = &t->p->out;
 
-	if (t->o.to.form == TALLY_PTT_TEXT)
+	if (t->o.to.format == TALLY_FORMAT_TEXT)
 		text_head(t, latency);
-	else if (t->o.to.form == TALLY_PTT_CSV)
+	else if (t->o.to.format == TALLY_FORMAT_CSV)
 		csv_head(to, separator(t));
 	for (uint32_t i = 0; i < t->ndone; i++) {
 		struct row r;
@@ -279,16 +279,16 @@ void tune_table(struct tune *t)
 		if (!is_first(t, i))
 			continue;
 		r = row_of(t, &t->done[i]);
-		if (t->o.to.form == TALLY_PTT_TEXT)
+		if (t->o.to.format == TALLY_FORMAT_TEXT)
 			text_row(to, &r, latency);
-		else if (t->o.to.form == TALLY_PTT_JSON)
+		else if (t->o.to.format == TALLY_FORMAT_JSON)
 			json_row(to, &r);
 		else
 			csv_row(to, &r, separator(t));
 	}
-	if (t->o.to.form == TALLY_PTT_TEXT)
+	if (t->o.to.format == TALLY_FORMAT_TEXT)
 		text_end(t);
-	else if (t->o.to.form == TALLY_PTT_JSON)
+	else if (t->o.to.format == TALLY_FORMAT_JSON)
 		json_end(t, latency);
 }
 
@@ -312,14 +312,14 @@ static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
 	char sep = separator(t);
 	uint32_t n;
 
-	switch (t->o.to.form) {
-	case TALLY_PTT_JSON:
+	switch (t->o.to.format) {
+	case TALLY_FORMAT_JSON:
 		buf_printf(to, "{\"type\":\"plan\",\"tunable\":\"%s\",\"value\":%u,\"asked_by\":\"%s\",\"tried\":[",
 			   name, t->before.v[k], view);
 		*all += tried(t, k, ",");
 		buf_puts(to, "]}\n");
 		break;
-	case TALLY_PTT_CSV:
+	case TALLY_FORMAT_CSV:
 		buf_printf(to, "%s%c%u%c%s%c", name, sep, t->before.v[k], sep, view, sep);
 		*all += tried(t, k, " ");
 		buf_putc(to, '\n');
@@ -339,11 +339,11 @@ void tune_plan(struct tune *t)
 	uint32_t all = 0;
 	char event[96];
 
-	if (t->o.to.form == TALLY_PTT_CSV)
+	if (t->o.to.format == TALLY_FORMAT_CSV)
 		buf_printf(to, "tunable%1$cvalue%1$casked_by%1$ctried\n", separator(t));
 	for (unsigned k = 0; k < PTT_TUNES; k++)
 		plan_row(t, (enum ptt_tune)k, &all);
-	if (t->o.to.form != TALLY_PTT_TEXT)
+	if (t->o.to.format != TALLY_FORMAT_TEXT)
 		return;
 	buf_printf(to, "\nA measurement is a trace of one of these; there would be %u or more:\n", all + views);
 	for (unsigned view = 0; view < views; view++) {

@@ -299,7 +299,7 @@ static void tune_model(const struct model *m, uint32_t seed, const uint32_t from
 	struct tally_platform_opts o = { .size = sizeof(o) };
 	struct tally_platform *p;
 	uint32_t found[PTT_TUNES], v[PTT_TUNES];
-	struct tally_tuning t = {
+	struct tally_tune_opts t = {
 		.size = sizeof(t),
 		.device = DEVICE,
 		.goal = m->goal,
@@ -313,7 +313,7 @@ static void tune_model(const struct model *m, uint32_t seed, const uint32_t from
 	o.on = on;
 	assert_int_equal(tally_platform_open(&p, &o), 0);
 	set_all(p, from);
-	assert_int_equal(tally_tune(p, &t), 0);
+	assert_int_equal(tally_tune(p, &t, NULL), 0);
 	read_all(p, found);
 	tally_platform_close(p);
 	for (uint32_t i = 0; i < 243; i++) {
@@ -343,14 +343,14 @@ static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
 
 /* ---- how it looks -------------------------------------------------------------------------------------------------- */
 
-static void run_from_first(struct bench *b, struct tally_tuning *o, uint32_t form)
+static void run_from_first(struct bench *b, struct tally_tune_opts *o, uint32_t form)
 {
 	struct tally_platform *p = around(b, "kunpeng");
 
 	buf_clear(&b->out);
 	start_from(b, b->first);
-	o->to.form = form;
-	assert_int_equal(tally_tune(p, o), 0);
+	o->to.format = form;
+	assert_int_equal(tally_tune(p, o, NULL), 0);
 	tally_platform_close(p);
 }
 
@@ -363,11 +363,11 @@ static void looks(struct bench *b, const char *want)
 static void the_table_has_three_forms(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	start_from(b, (const uint32_t[]){ 2, 2, 1, 2, 2 });
-	run_from_first(b, &o, TALLY_PTT_TEXT);
+	run_from_first(b, &o, TALLY_FORMAT_TEXT);
 	looks(b, "hisi_ptt0_2 for throughput: payload per second\n"
 		 "\n"
 		 "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
@@ -385,7 +385,7 @@ static void the_table_has_three_forms(void **state)
 		 "\n"
 		 "A setting that does nothing comes out better in one run of 1000 at most.\n"
 		 "Set, after 35 measurements: qos_tx_p=0 (was 1)\n");
-	run_from_first(b, &o, TALLY_PTT_JSON);
+	run_from_first(b, &o, TALLY_FORMAT_JSON);
 	has(&b->out,
 	    "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
 	    "\"measurements\":13,\"asked_by\":\"devices\",\"mib_per_s\":2929,\"latency_ticks\":0,\"answered\":0,\"records\":1200,"
@@ -393,7 +393,7 @@ static void the_table_has_three_forms(void **state)
 	has(&b->out,
 	    "{\"type\":\"tuned\",\"device\":\"hisi_ptt0_2\",\"for\":\"throughput\",\"times\":\"absolute\",\"times_sure\":true,\"measurements\":35,"
 	    "\"changed\":true,\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,\"wrong_once_in\":1000}\n");
-	run_from_first(b, &o, TALLY_PTT_CSV);
+	run_from_first(b, &o, TALLY_FORMAT_CSV);
 	has(&b->out,
 	    "qos_tx_cpl,qos_tx_np,qos_tx_p,rx_alloc_buf_level,tx_alloc_buf_level,measurements,asked_by,mib_per_s,latency_ticks,"
 	    "answered,records,lost,spread_permille,change_permille,verdict\n2,2,1,2,2,13,devices,2807,0,0,1150,0,0,0,as it was\n");
@@ -403,12 +403,12 @@ static void the_table_has_three_forms(void **state)
 static void latency_is_shown_by_who_asked(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
 
 	(void)state;
 	b->ticks = by_watermarks;
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
-	run_from_first(b, &o, TALLY_PTT_TEXT);
+	run_from_first(b, &o, TALLY_FORMAT_TEXT);
 	looks(b, "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
 		 "Times are taken as absolute.\n"
 		 "\n"
@@ -443,19 +443,19 @@ static uint32_t hardly_any(const struct bench *b, uint32_t direction)
 static void of_nothing_there_is_no_change_of_minus_100_per_cent(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
 
 	(void)state;
 	b->ticks = hardly_any;
 	b->reads[0] = 0;
 	start_from(b, AT_RESET);
-	run_from_first(b, &o, TALLY_PTT_TEXT);
+	run_from_first(b, &o, TALLY_FORMAT_TEXT);
 	has(&b->out, " 1 devices         0         0      -         -    as it was\n");
 	has_not(&b->out, "-100.0 %");
-	run_from_first(b, &o, TALLY_PTT_JSON);
+	run_from_first(b, &o, TALLY_FORMAT_JSON);
 	has(&b->out, "\"spread_permille\":null,\"change_permille\":null,");
 	has_not(&b->out, "-1000");
-	run_from_first(b, &o, TALLY_PTT_CSV);
+	run_from_first(b, &o, TALLY_FORMAT_CSV);
 	has(&b->out, ",,,as it was\n");
 	bench_free(b);
 }
@@ -483,7 +483,7 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct bench *b = bench_new();
-		struct tally_tuning o = asked(b, TALLY_GOAL_LATENCY);
+		struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
 		struct tally_platform *p = around(b, "kunpeng");
 
 		b->ticks = by_watermarks;
@@ -491,7 +491,7 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 		b->writes = few;
 		b->pmu.time = row[i].known;
 		o.time = row[i].asked;
-		assert_int_equal(tally_tune(p, &o), 0);
+		assert_int_equal(tally_tune(p, &o, NULL), 0);
 		has(&b->out, row[i].said);
 		tally_platform_close(p);
 		bench_free(b);
@@ -501,11 +501,11 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 static void a_dry_run_touches_nothing(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.dry_run = 1;
-	run_from_first(b, &o, TALLY_PTT_TEXT);
+	run_from_first(b, &o, TALLY_FORMAT_TEXT);
 	looks(b, "qos_tx_cpl         is 1; would be tried: 0, 2\n"
 		 "qos_tx_np          is 1; would be tried: 0, 2\n"
 		 "qos_tx_p           is 1; would be tried: 0, 2\n"
@@ -514,12 +514,12 @@ static void a_dry_run_touches_nothing(void **state)
 		 "\n"
 		 "A measurement is a trace of one of these; there would be 9 or more:\n"
 		 "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
-	run_from_first(b, &o, TALLY_PTT_JSON);
+	run_from_first(b, &o, TALLY_FORMAT_JSON);
 	has(&b->out,
 	    "{\"type\":\"plan\",\"tunable\":\"rx_alloc_buf_level\",\"value\":0,\"asked_by\":\"devices\",\"tried\":[1,2]}\n");
 	o.goal = TALLY_GOAL_LATENCY;
 	o.to.separator = ';';
-	run_from_first(b, &o, TALLY_PTT_CSV);
+	run_from_first(b, &o, TALLY_FORMAT_CSV);
 	looks(b,
 	      "tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
 	      "rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
@@ -532,14 +532,14 @@ static void a_dry_run_touches_nothing(void **state)
 static void what_was_lost_counts_as_if_it_were_like_the_rest(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 	struct tally_platform *p = around(b, "kunpeng");
 
 	(void)state;
 	b->writes = flat;
 	b->loses = 1000;
-	o.to.form = TALLY_PTT_CSV;
-	assert_int_equal(tally_tune(p, &o), 0);
+	o.to.format = TALLY_FORMAT_CSV;
+	assert_int_equal(tally_tune(p, &o, NULL), 0);
 	has(&b->out, "1,1,1,0,2,1,devices,4882,0,0,1000,1000,0,0,as it was\n");
 	tally_platform_close(p);
 	bench_free(b);
@@ -557,17 +557,17 @@ static int own_time(void *arg, uint64_t *ns, struct err *e)
 static void a_machine_that_has_a_time_is_asked_for_it(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 	struct tally_platform *p = around(b, "local");
 
 	(void)state;
 	b->op.now = own_time;
 	b->writes = flat;
-	o.to.form = TALLY_PTT_CSV;
-	assert_int_equal(tally_tune(p, &o), 0);
+	o.to.format = TALLY_FORMAT_CSV;
+	assert_int_equal(tally_tune(p, &o, NULL), 0);
 	has(&b->out, "1,1,1,0,2,1,devices,1627,0,0,1000,0,0,0,as it was\n");
 	b->gone_at = b->starts + 2;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EEND);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EEND);
 	said(p, "the machine is gone; hisi_ptt0_2 is as it was");
 	tally_platform_close(p);
 	bench_free(b);
@@ -579,32 +579,32 @@ static void what_cannot_be_tuned_is_refused(void **state)
 {
 	struct bench *b = bench_with_a_way();
 	struct tally_platform *p = around(b, "local");
-	struct tally_tuning o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.duration_ns = 0;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EINVAL);
 	said(p, "nothing to measure: give a command, or a duration");
 	o.duration_ns = 1000;
 	o.device = "hisi_ptt0_3";
-	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EINVAL);
 	said(p, "did you mean 'hisi_ptt0_2'?");
 	o.device = DEVICE;
 	o.goal = 7;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EINVAL);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EINVAL);
 	o.goal = TALLY_GOAL_LATENCY;
 	b->writes = NULL;
-	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
 	said(p, "no request was answered meanwhile");
 	o.goal = TALLY_GOAL_THROUGHPUT;
-	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
 	said(p, "no payload crossed the links meanwhile");
 	b->get_rc = -TALLY_EPERM;
-	assert_int_equal(tally_tune(p, &o), -TALLY_EPERM);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EPERM);
 	said(p, "may not be read");
 	b->get_rc = 0;
 	b->pmu.nfilters = 0;
-	assert_int_equal(tally_tune(p, &o), -TALLY_ENOTSUP);
+	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
 	said(p, "hisi_ptt0_2 has no root port that could be traced");
 	assert_int_equal(b->sets, 0);
 	tally_platform_close(p);
@@ -614,7 +614,7 @@ static void what_cannot_be_tuned_is_refused(void **state)
 static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **state)
 {
 	struct {
-		struct tally_tuning t;
+		struct tally_tune_opts t;
 		uint64_t more;
 	} o = { .t = { .size = sizeof(o), .device = DEVICE, .dry_run = 1 }, .more = 1 };
 	struct bench *b = bench_with_a_way();
@@ -622,14 +622,14 @@ static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **s
 
 	(void)state;
 	o.t.to.size = sizeof(o.t.to);
-	assert_int_equal(tally_tune(p, &o.t), -TALLY_EINVAL);
+	assert_int_equal(tally_tune(p, &o.t, NULL), -TALLY_EINVAL);
 	said(p, "options of a newer library");
 	o.more = 0;
-	assert_int_equal(tally_tune(p, &o.t), 0);
-	o.t.size = offsetof(struct tally_tuning, time);
+	assert_int_equal(tally_tune(p, &o.t, NULL), 0);
+	o.t.size = offsetof(struct tally_tune_opts, time);
 	o.t.time = 77;
 	o.t.dry_run = 0;
-	assert_int_equal(tally_tune(p, &o.t), -TALLY_ENOTSUP); /* goal 0 is latency, and nobody reads here */
+	assert_int_equal(tally_tune(p, &o.t, NULL), -TALLY_ENOTSUP); /* goal 0 is latency, and nobody reads here */
 	assert_int_equal(o.t.time, 77);
 	tally_platform_close(p);
 	bench_free(b);

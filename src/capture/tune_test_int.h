@@ -202,11 +202,11 @@ static inline struct tally_platform *around(struct bench *b, const char *on)
 	return p;
 }
 
-static inline struct tally_tuning asked(struct bench *b, uint32_t goal)
+static inline struct tally_tune_opts asked(struct bench *b, uint32_t goal)
 {
 	buf_clear(&b->out);
-	return (struct tally_tuning){
-		.size = sizeof(struct tally_tuning),
+	return (struct tally_tune_opts){
+		.size = sizeof(struct tally_tune_opts),
 		.device = DEVICE,
 		.goal = goal,
 		.duration_ns = 100000,
@@ -218,8 +218,8 @@ static inline struct tally_tuning asked(struct bench *b, uint32_t goal)
 static inline int tune(struct bench *b, uint32_t goal)
 {
 	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tuning o = asked(b, goal);
-	int rc = tally_tune(p, &o);
+	struct tally_tune_opts o = asked(b, goal);
+	int rc = tally_tune(p, &o, NULL);
 
 	if (rc < 0)
 		print_message("%s\n", tally_platform_error(p));

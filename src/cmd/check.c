@@ -7,7 +7,7 @@
 
 struct check {
 	struct plat_args a; /* first: the shared options take it */
-	struct tally_check c;
+	struct tally_check_opts c;
 };
 
 static int take_interval(void *state, const char *value)
@@ -59,6 +59,7 @@ const struct opts *cmd_check_opts(void)
 
 static int run(struct check *c)
 {
+	struct tally_check_result result = { .size = sizeof(result) };
 	int rc, status;
 
 	c->c.stop = c->a.o.stop = catch_signals();
@@ -67,11 +68,11 @@ static int run(struct check *c)
 		return plat_args_close(&c->a, status);
 	c->c.size = sizeof(c->c);
 	c->c.to = c->a.to;
-	rc = tally_check(c->a.p, &c->c);
+	rc = tally_check(c->a.p, &c->c, &result);
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);
 	else
-		status = c->c.broken ? ST_FAILED : ST_OK;
+		status = result.broken ? ST_FAILED : ST_OK;
 	return plat_args_close(&c->a, status);
 }
 

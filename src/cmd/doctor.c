@@ -191,7 +191,9 @@ static void take_finding(void *arg, const struct tally_finding *f)
 static int examine(struct doctor *d)
 {
 	struct buf room = { 0 };
-	struct tally_doctor o = { .size = sizeof(o), .duckdb = duckdb_library(&room), .each = take_finding, .arg = d };
+	struct tally_doctor_opts o = {
+		.size = sizeof(o), .duckdb = duckdb_library(&room), .each = take_finding, .arg = d
+	};
 	int rc = tally_doctor(&o), status;
 
 	if (d->json)

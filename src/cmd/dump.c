@@ -7,7 +7,7 @@
 
 struct dump {
 	struct ptt_args a; /* first: the shared options take it */
-	struct tally_ptt_dump o;
+	struct tally_ptt_dump_opts o;
 	const char *form; /* the option that chose it, or NULL */
 };
 
@@ -15,12 +15,12 @@ struct dump {
 
 static int choose(struct dump *d, uint32_t form, const char *option)
 {
-	if (d->form && d->o.form != form) {
+	if (d->form && d->o.format != form) {
 		complain(d->a.cx, "%s and %s are two forms: give one of them", d->form, option);
 		return ST_USAGE;
 	}
 	d->form = option;
-	d->o.form = form;
+	d->o.format = form;
 	return GO_ON;
 }
 
@@ -29,7 +29,7 @@ static int take_perf(void *state, const char *value)
 	struct dump *d = state;
 
 	if (!value || !strcmp(value, "spec"))
-		return choose(d, value ? TALLY_PTT_PERF_SPEC : TALLY_PTT_PERF, "--perf");
+		return choose(d, value ? TALLY_FORMAT_PERF_SPEC : TALLY_FORMAT_PERF, "--perf");
 	complain(d->a.cx, "--perf=%s is none of: spec", value);
 	return ST_USAGE;
 }
@@ -37,13 +37,13 @@ static int take_perf(void *state, const char *value)
 static int take_json(void *state, const char *value)
 {
 	(void)value;
-	return choose(state, TALLY_PTT_JSON, "--json");
+	return choose(state, TALLY_FORMAT_JSON, "--json");
 }
 
 static int take_separator(void *state, const char *value)
 {
 	struct dump *d = state;
-	int status = choose(d, TALLY_PTT_CSV, "-x");
+	int status = choose(d, TALLY_FORMAT_CSV, "-x");
 
 	return status == GO_ON ? ptt_separator(&d->a, value, &d->o.separator) : status;
 }
@@ -101,7 +101,7 @@ const struct opts *cmd_dump_opts(void)
 static int run(struct dump *d, char **path)
 {
 	struct tally_ptt *t = NULL;
-	int rc, status = output_suffix(d->a.cx, d->a.output, "dump", d->form, &d->o.form);
+	int rc, status = output_suffix(d->a.cx, d->a.output, "dump", d->form, &d->o.format);
 
 	if (status == GO_ON)
 		status = ptt_args_file(&d->a, &t, *path);

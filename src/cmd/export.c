@@ -17,7 +17,7 @@
 struct export
 {
 	struct ptt_args a; /* first: the shared options take it */
-	struct tally_ptt_export o;
+	struct tally_ptt_export_opts o;
 	bool json, csv;
 	struct utsname host;
 	char hour[32];
@@ -115,11 +115,11 @@ static int choose_form(struct export *x)
 		complain(x->a.cx, "--partition needs a directory: -o DIR");
 		return ST_USAGE;
 	}
-	x->o.form = x->json             ? TALLY_PTT_JSON :
-		    x->o.partition      ? TALLY_PTT_PARQUET :
-		    x->csv || !x->o.sql ? TALLY_PTT_CSV :
-					  TALLY_PTT_TEXT;
-	return output_suffix(x->a.cx, x->a.output, "export", option, &x->o.form);
+	x->o.format = x->json             ? TALLY_FORMAT_JSON :
+		      x->o.partition      ? TALLY_FORMAT_PARQUET :
+		      x->csv || !x->o.sql ? TALLY_FORMAT_CSV :
+					    TALLY_FORMAT_TEXT;
+	return output_suffix(x->a.cx, x->a.output, "export", option, &x->o.format);
 }
 
 /* The file's name without what its kind and its packing add. */
@@ -156,7 +156,7 @@ static void find_partition(struct export *x, const char *path)
 
 static int go(struct export *x, struct tally_ptt *t, char **path)
 {
-	const bool parquet = x->o.form == TALLY_PTT_PARQUET;
+	const bool parquet = x->o.format == TALLY_FORMAT_PARQUET;
 	int rc, status = parquet ? ptt_args_spare(&x->a, path, 1) : ptt_args_output(&x->a, path, 1);
 
 	if (status != GO_ON)

@@ -10,8 +10,7 @@
 
 struct machine {
 	struct cmd_ctx *cx;
-	struct tally_machine m;
-	int status;      /* of an image */
+	struct tally_machine_opts m;
 	int write_error; /* errno of what it printed, or 0 */
 };
 
@@ -172,6 +171,7 @@ static int status_of(int rc)
 int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = &s, .console = out } };
+	struct tally_machine_result result = { .size = sizeof(result) };
 	char words[512];
 	int rc, first, status = opts_parse(cx, cmd_machine_opts(), &s, argc, argv, &first);
 
@@ -187,11 +187,10 @@ int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 	}
 	s.m.machine = argv[first];
 	s.m.stop = catch_signals();
-	s.m.status = &s.status;
-	rc = tally_machine_run(&s.m, words, sizeof(words));
+	rc = tally_machine_run(&s.m, &result, words, sizeof(words));
 	if (rc < 0 && s.write_error)
 		return write_failed(cx, NULL, s.write_error);
 	if (rc < 0)
 		complain(cx, "%s", words);
-	return rc == 0 && s.m.run ? s.status : status_of(rc);
+	return rc == 0 && s.m.run ? result.status : status_of(rc);
 }

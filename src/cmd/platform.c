@@ -126,25 +126,25 @@ int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t
 
 static int choose(struct plat_args *a, uint32_t form, const char *option)
 {
-	if (a->form && a->to.form != form) {
+	if (a->form && a->to.format != form) {
 		complain(a->a.cx, "%s and %s are two forms: give one of them", a->form, option);
 		return ST_USAGE;
 	}
 	a->form = option;
-	a->to.form = form;
+	a->to.format = form;
 	return GO_ON;
 }
 
 int plat_take_json(void *state, const char *value)
 {
 	(void)value;
-	return choose(state, TALLY_PTT_JSON, "--json");
+	return choose(state, TALLY_FORMAT_JSON, "--json");
 }
 
 int plat_take_separator(void *state, const char *value)
 {
 	struct plat_args *a = state;
-	int status = choose(a, TALLY_PTT_CSV, "-x");
+	int status = choose(a, TALLY_FORMAT_CSV, "-x");
 
 	return status == GO_ON ? ptt_separator(&a->a, value, &a->to.separator) : status;
 }
@@ -161,7 +161,7 @@ int plat_args_open(struct plat_args *a, const char *verb)
 	rc = tally_platform_open(&a->p, &a->o);
 	if (rc < 0)
 		return plat_args_failed(a, rc);
-	status = verb ? output_suffix(a->a.cx, a->a.output, verb, a->form, &a->to.form) : GO_ON;
+	status = verb ? output_suffix(a->a.cx, a->a.output, verb, a->form, &a->to.format) : GO_ON;
 	if (!verb || status != GO_ON)
 		return status;
 	a->to.size = sizeof(a->to);

@@ -12,7 +12,8 @@
 
 struct record {
 	struct plat_args a; /* first: the shared options take it */
-	struct tally_record r;
+	struct tally_record_opts o;
+	struct tally_record_result result;
 };
 
 /* ---- options --------------------------------------------------------------------------- */
@@ -31,8 +32,8 @@ static int take_event(void *state, const char *value)
 {
 	struct record *c = state;
 
-	if (!c->r.event)
-		return once(c, &c->r.event, value, "-e");
+	if (!c->o.event)
+		return once(c, &c->o.event, value, "-e");
 	complain(c->a.a.cx, "-e can be given once: a device traces one event at a time");
 	return ST_USAGE;
 }
@@ -41,14 +42,14 @@ static int take_ring(void *state, const char *value)
 {
 	struct record *c = state;
 
-	return once(c, &c->r.ring, value, "-m");
+	return once(c, &c->o.ring, value, "-m");
 }
 
 static int take_duration(void *state, const char *value)
 {
 	struct record *c = state;
 
-	return plat_ms(&c->a, "--duration", value, &c->r.duration_ns);
+	return plat_ms(&c->a, "--duration", value, &c->o.duration_ns);
 }
 
 static int take_help(void *state, const char *value)
@@ -104,15 +105,16 @@ const struct opts *cmd_record_opts(void)
 
 static void summary(struct record *c)
 {
-	const char *to = c->r.path ? c->r.path : "perf.data";
-	uint32_t gaps = c->r.gaps - (c->r.cut == TALLY_CUT_FAILED);
+	const char *to = c->o.path ? c->o.path : "perf.data";
+	uint32_t gaps = c->result.gaps - (c->result.cut == TALLY_CUT_FAILED);
 	char lost[48] = "some";
 
-	if (c->r.lost || !c->r.gaps)
-		snprintf(lost, sizeof(lost), "%s%llu", c->r.gaps ? "at least " : "", (unsigned long long)c->r.lost);
+	if (c->result.lost || !c->result.gaps)
+		snprintf(lost, sizeof(lost), "%s%llu", c->result.gaps ? "at least " : "",
+			 (unsigned long long)c->result.lost);
 	ptt_args_wipe(&c->a.a);
 	fprintf(stderr, "[ tally record: wrote %llu bytes, %llu records, %s lost to %s ]\n",
-		(unsigned long long)c->r.bytes, (unsigned long long)c->r.records, lost,
+		(unsigned long long)c->result.bytes, (unsigned long long)c->result.records, lost,
 		strcmp(to, "-") ? to : "stdout");
 	if (gaps)
 		complain(
@@ -120,11 +122,11 @@ static void summary(struct record *c)
 			"%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
 			"not known; -m makes a larger ring",
 			gaps, gaps == 1 ? "" : "s");
-	if (c->r.cut == TALLY_CUT_FAILED)
+	if (c->result.cut == TALLY_CUT_FAILED)
 		complain(
 			c->a.a.cx,
 			"the end is missing: what was not committed by then is gone, and nobody knows how much that was");
-	if (c->r.cut == TALLY_CUT_READER)
+	if (c->result.cut == TALLY_CUT_READER)
 		complain(c->a.a.cx, "the reader of stdout went away: what came after that is not recorded");
 }
 
@@ -132,26 +134,28 @@ static int go(struct record *c)
 {
 	int rc, status = ST_OK;
 
-	rc = tally_record(c->a.p, &c->r);
+	rc = tally_record(c->a.p, &c->o, &c->result);
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);
-	if (rc >= 0 || c->r.bytes || c->r.cut)
+	if (rc >= 0 || c->result.bytes || c->result.cut)
 		summary(c);
 	if (rc < 0)
-		return rc == -TALLY_EINVAL && (c->r.status == 126 || c->r.status == 127) ? c->r.status : status;
-	return c->r.cut == TALLY_CUT_READER ? ST_READER : *c->r.stop ? ST_OK : c->r.status;
+		return rc == -TALLY_EINVAL && (c->result.status == 126 || c->result.status == 127) ? c->result.status :
+												     status;
+	return c->result.cut == TALLY_CUT_READER ? ST_READER : *c->o.stop ? ST_OK : c->result.status;
 }
 
 static int run(struct record *c)
 {
 	int status;
 
-	c->r.stop = c->a.o.stop = catch_signals();
+	c->o.stop = c->a.o.stop = catch_signals();
 	status = plat_args_open(&c->a, NULL);
-	c->r.size = sizeof(c->r);
-	c->r.path = c->a.a.output;
-	c->r.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
-	c->r.arg = c;
+	c->o.size = sizeof(c->o);
+	c->result.size = sizeof(c->result);
+	c->o.path = c->a.a.output;
+	c->o.progress = isatty(STDERR_FILENO) ? ptt_args_progress : NULL;
+	c->o.arg = c;
 	buf_puts(&c->a.a.reading, "recorded");
 	if (status == GO_ON)
 		status = go(c);
@@ -183,13 +187,13 @@ static int check(const struct record *c)
 	const char *o = c->a.a.output;
 	uint32_t form = UINT32_MAX; /* none of a table's */
 
-	if (!c->r.event) {
+	if (!c->o.event) {
 		complain(c->a.a.cx, "no event: give -e EVENT, as hisi_ptt0_2/filter=0x80001,type=1/");
 		complain(c->a.a.cx, "'tally record -h' shows the options");
 		return ST_USAGE;
 	}
-	if (is_cpu_event(c->r.event))
-		return refuse_cpu_event(c, c->r.event);
+	if (is_cpu_event(c->o.event))
+		return refuse_cpu_event(c, c->o.event);
 	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO)) {
 		complain(c->a.a.cx, "-o - writes bytes that a terminal can't show: send them to a pipe or a file");
 		return ST_USAGE;
@@ -207,6 +211,6 @@ int cmd_record(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc > first)
-		c.r.argv = argv + first;
+		c.o.argv = argv + first;
 	return run(&c);
 }

@@ -10,7 +10,7 @@
 
 struct report {
 	struct ptt_args a; /* first: the shared options take it */
-	struct tally_ptt_report o;
+	struct tally_ptt_report_opts o;
 	bool json;
 };
 
@@ -115,7 +115,7 @@ static int choose_form(struct report *r)
 	const char *o = r->a.output;
 	struct winsize w;
 
-	r->o.form = r->json ? TALLY_PTT_JSON : TALLY_PTT_TEXT;
+	r->o.format = r->json ? TALLY_FORMAT_JSON : TALLY_FORMAT_TEXT;
 	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
 		r->o.flags |= TALLY_PTT_ASCII;
 	if (!o && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 60)
@@ -123,7 +123,7 @@ static int choose_form(struct report *r)
 	r->o.size = sizeof(r->o);
 	r->o.out = ptt_args_write;
 	r->o.arg = &r->a;
-	return output_suffix(r->a.cx, r->a.output, "report", r->json ? "--json" : NULL, &r->o.form);
+	return output_suffix(r->a.cx, r->a.output, "report", r->json ? "--json" : NULL, &r->o.format);
 }
 
 static int run(struct report *r, char **path, bool two)

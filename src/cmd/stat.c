@@ -24,7 +24,8 @@ struct ids {
 };
 struct stat_args {
 	struct plat_args a; /* first: the shared options take it */
-	struct tally_stat s;
+	struct tally_stat_opts s;
+	struct tally_stat_result result;
 	struct buf events; /* all -e of the first platform, joined */
 	struct stat_on on[PLATFORMS];
 	struct tally_stat_more more[PLATFORMS];
@@ -279,9 +280,9 @@ static void choose_output(struct stat_args *s)
 
 static int statused(const struct stat_args *s, int rc)
 {
-	if (rc == -TALLY_EINVAL && (s->s.status == 126 || s->s.status == 127))
-		return s->s.status;
-	return rc < 0 ? GO_ON : *s->s.stop ? ST_OK : s->s.status;
+	if (rc == -TALLY_EINVAL && (s->result.status == 126 || s->result.status == 127))
+		return s->result.status;
+	return rc < 0 ? GO_ON : *s->s.stop ? ST_OK : s->result.status;
 }
 
 static int go(struct stat_args *s)
@@ -290,10 +291,11 @@ static int go(struct stat_args *s)
 
 	choose_output(s);
 	s->s.size = sizeof(s->s);
+	s->result.size = sizeof(s->result);
 	s->s.events = s->events.p;
 	s->s.to = s->a.to;
 	s->s.to.colour = s->a.a.fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s);
+	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s, &s->result);
 	status = rc < 0 ? plat_args_failed(&s->a, rc) : ST_OK;
 	return statused(s, rc) == GO_ON ? status : statused(s, rc);
 }

@@ -22,17 +22,17 @@ static const struct suffix {
 	const char *text, *verbs;
 	uint32_t form;
 } suffixes[] = {
-	{ "json", "dump report export list get tune stat check", TALLY_PTT_JSON },
-	{ "csv", "dump export list get tune stat check", TALLY_PTT_CSV },
-	{ "html", "report", TALLY_PTT_HTML },
-	{ "htm", "report", TALLY_PTT_HTML },
-	{ "parquet", "export", TALLY_PTT_PARQUET },
+	{ "json", "dump report export list get tune stat check", TALLY_FORMAT_JSON },
+	{ "csv", "dump export list get tune stat check", TALLY_FORMAT_CSV },
+	{ "html", "report", TALLY_FORMAT_HTML },
+	{ "htm", "report", TALLY_FORMAT_HTML },
+	{ "parquet", "export", TALLY_FORMAT_PARQUET },
 	{ "folded", "trace", FORM_FOLDED },
 	{ "data", "record", FORM_RECORDING },
 	{ "perf", "record", FORM_RECORDING },
-	{ "txt", OF_TEXT, TALLY_PTT_TEXT },
-	{ "log", OF_TEXT, TALLY_PTT_TEXT },
-	{ "out", OF_TEXT, TALLY_PTT_TEXT },
+	{ "txt", OF_TEXT, TALLY_FORMAT_TEXT },
+	{ "log", OF_TEXT, TALLY_FORMAT_TEXT },
+	{ "out", OF_TEXT, TALLY_FORMAT_TEXT },
 };
 
 /* What stands behind the dot, or NULL: the name has no suffix. */
@@ -70,14 +70,14 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 			s = &suffixes[i];
 	if (!s)
 		return text && !option ? suffix_unknown(cx, output, verb) : GO_ON;
-	if (s->form == *form && (option || s->form == TALLY_PTT_TEXT))
+	if (s->form == *form && (option || s->form == TALLY_FORMAT_TEXT))
 		return GO_ON;
 	if (!strstr(s->verbs, verb)) {
 		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb,
 			 (int)strcspn(s->verbs, " "), s->verbs);
 		return ST_USAGE;
 	}
-	if (option && s->form != TALLY_PTT_TEXT) {
+	if (option && s->form != TALLY_FORMAT_TEXT) {
 		complain(cx, "%s and -o %s are two forms: give one of them", option, output);
 		return ST_USAGE;
 	}

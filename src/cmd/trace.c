@@ -411,9 +411,9 @@ static int trace_check_options(struct trace *c, const char *first)
 		return ST_USAGE;
 	}
 	if (c->json || (c->output && ends_with(c->output, ".json")))
-		c->o.form = TALLY_JSON;
+		c->o.format = TALLY_FORMAT_JSON;
 	else if (c->output && ends_with(c->output, ".folded"))
-		c->o.form = TALLY_FOLDED;
+		c->o.format = TALLY_FORMAT_FOLDED;
 	if (c->on_file && (c->command || c->process)) {
 		complain(c->cx, "--on FILE is over with the file: -c and -p make no sense with it");
 		return ST_USAGE;

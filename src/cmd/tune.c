@@ -10,7 +10,7 @@
 
 struct tune {
 	struct plat_args a; /* first: the shared options take it */
-	struct tally_tuning t;
+	struct tally_tune_opts t;
 	bool goal;
 };
 
@@ -135,19 +135,20 @@ static int not_taken(struct tune *c)
 
 static int go(struct tune *c)
 {
+	struct tally_tune_result result = { .size = sizeof(result) };
 	int rc;
 
 	c->t.to = c->a.to;
 	c->t.time = c->a.a.o.time;
 	c->t.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	c->t.arg = c;
-	rc = tally_tune(c->a.p, &c->t);
+	rc = tally_tune(c->a.p, &c->t, &result);
 	if (rc >= 0)
 		return ST_OK;
 	if (c->a.a.write_error && !c->t.dry_run)
 		return not_taken(c);
 	rc = plat_args_failed(&c->a, rc);
-	return c->t.status ? c->t.status : rc;
+	return result.status ? result.status : rc;
 }
 
 static int usage(struct tune *c, const char *why)

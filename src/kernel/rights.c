@@ -55,6 +55,15 @@ bool has_capability(unsigned cap)
 	return capabilities_read(&c) && c.set[cap / 32].permitted >> cap % 32 & 1;
 }
 
+/* Of capset(2) that a thread calls, its process's other threads see nothing. */
+static bool rights_has_second_thread(void)
+{
+	static const char key[] = "\nThreads:\t";
+	char text[4096], *line = file_small("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, key) : NULL;
+
+	return line && strncmp(line + strlen(key), "1\n", 2) != 0;
+}
+
 int k_rights_keep(uint32_t rights)
 {
 	static const struct {
@@ -69,6 +78,8 @@ int k_rights_keep(uint32_t rights)
 	struct __user_cap_data_struct keep[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	struct capabilities c;
 
+	if (rights_has_second_thread())
+		return -TALLY_ESTATE;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct __user_cap_data_struct *to = &keep[rows[i].cap / 32];
 		const uint32_t bit = 1u << rows[i].cap % 32;

@@ -14,6 +14,7 @@ struct tally_hv {
 	struct hv_machine *m;
 	struct line_opts keys;
 	struct err err;
+	uint32_t nguests; /* open ones */
 	atomic_flag busy; /* err: several threads may fail at once */
 };
 struct tally_hv_guest {
@@ -49,6 +50,12 @@ static int refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...)
 	return -(int)code;
 }
 
+/* The handle of an open that failed has words and nothing else. */
+static int hv_is_open(struct tally_hv *h)
+{
+	return h->m ? 0 : refuse(h, TALLY_ESTATE, "there is no machine: tally_hv_open() failed");
+}
+
 /* ---- machines -------------------------------------------------------------------------------- */
 
 static int open_machine(struct tally_hv *h, const struct tally_hv_opts *from)
@@ -82,12 +89,16 @@ int tally_hv_open(struct tally_hv **ret, const struct tally_hv_opts *opts)
 	return h ? open_machine(h, opts) : -TALLY_ENOMEM;
 }
 
-void tally_hv_close(struct tally_hv *h)
+int tally_hv_close(struct tally_hv *h)
 {
 	if (!h)
-		return;
+		return 0;
+	if (h->nguests)
+		return fail(h, TALLY_ESTATE,
+			    "a guest of this machine is open: tally_hv_guest_close() comes before tally_hv_close()");
 	hv_machine_close(h->m);
 	mem_free(h);
+	return 0;
 }
 
 const char *tally_hv_error(const struct tally_hv *h)
@@ -95,27 +106,38 @@ const char *tally_hv_error(const struct tally_hv *h)
 	return h->err.text;
 }
 
-void tally_hv_info(const struct tally_hv *h, struct tally_hv_info *ret)
+int tally_hv_info(struct tally_hv *h, struct tally_hv_info *ret)
 {
+	struct tally_hv_info info = { .size = sizeof(info) };
 	const struct hv_machine *m = h->m;
+	int rc = hv_is_open(h);
 
-	*ret = (struct tally_hv_info){ .machine = m->name, .strands = m->strands };
+	if (rc < 0)
+		return rc;
+	info.machine = m->name;
+	info.strands = m->strands;
 	if (m->kind) {
-		ret->sockets = m->kind->nodes;
-		ret->strands_per_socket = m->kind->strands_per_node;
+		info.sockets = m->kind->nodes;
+		info.strands_per_socket = m->kind->strands_per_node;
 	} else {
-		ret->firmware = power_level(m->power);
+		info.firmware = power_level(m->power);
 	}
+	opts_give(ret, &info, sizeof(info));
+	return 0;
 }
 
-void tally_hv_advance(struct tally_hv *h, uint64_t ns)
+int tally_hv_advance(struct tally_hv *h, uint64_t ns)
 {
-	hv_machine_run(h->m, ns);
+	int rc = hv_is_open(h);
+
+	if (rc == 0)
+		hv_machine_run(h->m, ns);
+	return rc;
 }
 
 uint64_t tally_hv_now(const struct tally_hv *h)
 {
-	return hv_machine_now(h->m);
+	return h->m ? hv_machine_now(h->m) : 0;
 }
 
 /* ---- guests -------------------------------------------------------------------------------------- */
@@ -184,13 +206,17 @@ static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts
 
 int tally_hv_guest_open(struct tally_hv_guest **ret, struct tally_hv *h, const struct tally_hv_guest_opts *opts)
 {
-	struct tally_hv_guest *g = mem_alloc(sizeof(*g) + h->m->strands * sizeof(g->vcpu[0]));
-	int rc;
+	struct tally_hv_guest *g;
+	int rc = hv_is_open(h);
 
+	if (rc < 0)
+		return rc;
+	g = mem_alloc(sizeof(*g) + h->m->strands * sizeof(g->vcpu[0]));
 	if (!g)
 		return fail(h, TALLY_ENOMEM, "out of memory");
 	h->err = (struct err){ 0 };
 	g->h = h;
+	h->nguests++;
 	rc = open_guest(g, opts);
 	if (rc < 0)
 		tally_hv_guest_close(g);
@@ -207,6 +233,7 @@ void tally_hv_guest_close(struct tally_hv_guest *g)
 		if (g->vcpu[i])
 			niagara_vcpu(g->h->m->niagara, i, NULL);
 	sun4v_guest_close(g->guest);
+	g->h->nguests--;
 	mem_free(g);
 }
 
@@ -306,6 +333,8 @@ static int judge_ref(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
 
 int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 {
+	if (hv_is_open(h) < 0)
+		return -TALLY_ESTATE;
 	if (!h->m->niagara)
 		return refuse(h, TALLY_ENOTSUP, "power takes no references: that is of sun4v");
 	for (size_t i = 0; i < n; i++) {
@@ -341,6 +370,8 @@ int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool con
 
 int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
 {
+	if (hv_is_open(h) < 0)
+		return -TALLY_ESTATE;
 	if (!h->m->niagara)
 		return refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
 	if (zambezi >= h->m->kind->zambezis)

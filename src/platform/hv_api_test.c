@@ -82,10 +82,52 @@ static void options_that_are_not_known_are_refused(void **state)
 	}
 }
 
+static void a_machine_that_was_not_opened_takes_no_call(void **state)
+{
+	static const char words[] = "there is no machine: tally_hv_open() failed";
+	const struct tally_hv_opts o = { sizeof(o), "batoca", 0, 0 };
+	const struct tally_hv_guest_opts of = { .size = sizeof(of), .memory = memory };
+	const struct tally_hv_ref ref = { .va = 0 };
+	struct tally_hv_info i = { .size = sizeof(i) };
+	struct tally_hv_guest *g = NULL;
+	struct tally_hv *h;
+
+	(void)state;
+	assert_int_equal(tally_hv_open(&h, &o), -TALLY_EINVAL);
+	assert_int_equal(tally_hv_guest_open(&g, h, &of), -TALLY_ESTATE);
+	assert_string_equal(tally_hv_error(h), words);
+	assert_null(g);
+	assert_int_equal(tally_hv_info(h, &i), -TALLY_ESTATE);
+	assert_int_equal(tally_hv_advance(h, 1), -TALLY_ESTATE);
+	assert_int_equal(tally_hv_now(h), 0);
+	assert_int_equal(tally_hv_refs(h, &ref, 1), -TALLY_ESTATE);
+	assert_int_equal(tally_hv_make_busy(h, 0, 1), -TALLY_ESTATE);
+	assert_string_equal(tally_hv_error(h), words);
+	assert_int_equal(tally_hv_close(h), 0);
+}
+
+static void a_machine_is_not_closed_before_its_guests(void **state)
+{
+	struct tally_hv *h = machine("batoka", TALLY_HV_IDLE);
+	struct tally_hv_guest *one = guest(h, "strand", 0), *two = guest(h, "strand", 0), *none = NULL;
+	const struct tally_hv_guest_opts no_memory = { .size = sizeof(no_memory) };
+	uint64_t r[6] = { 0 };
+
+	(void)state;
+	assert_int_equal(tally_hv_guest_open(&none, h, &no_memory), -TALLY_EINVAL);
+	assert_int_equal(tally_hv_close(h), -TALLY_ESTATE);
+	assert_non_null(strstr(tally_hv_error(h), "tally_hv_guest_close() comes before tally_hv_close()"));
+	assert_int_equal(tally_hv_call(one, 0, 0xff, r), 0);
+	tally_hv_guest_close(one);
+	assert_int_equal(tally_hv_close(h), -TALLY_ESTATE);
+	tally_hv_guest_close(two);
+	assert_int_equal(tally_hv_close(h), 0);
+}
+
 static void a_machine_says_what_it_is(void **state)
 {
 	struct tally_hv *h = machine("maramba", 0);
-	struct tally_hv_info i;
+	struct tally_hv_info i = { .size = sizeof(i) };
 
 	(void)state;
 	tally_hv_info(h, &i);
@@ -381,6 +423,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(options_that_are_not_known_are_refused),
+		TEST(a_machine_that_was_not_opened_takes_no_call),
+		TEST(a_machine_is_not_closed_before_its_guests),
 		TEST(a_machine_says_what_it_is),
 		TEST(an_older_hypervisor_grants_the_older_api),
 		TEST(guests_share_a_machine_by_rights_and_strands),

@@ -32,8 +32,8 @@ void hv_machine_close(struct hv_machine *m);            /* NULL is fine; guests 
 void hv_machine_run(struct hv_machine *m, uint64_t ns); /* so much more passes */
 uint64_t hv_machine_now(void *m);                       /* ns; of POWER never further than its last whole window */
 
-/* `tally machine` of such a machine, as tally_machine_run(). */
-int hv_machine_serve(const struct tally_machine *m, const struct plat_on *on, struct err *e);
-int hv_machine_image(const struct tally_machine *m, const struct plat_on *on, struct err *e);
+/* `tally machine` of such a machine, as tally_machine_run(); *status: that an image ended with. */
+int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *on, struct err *e);
+int hv_machine_image(const struct tally_machine_opts *m, const struct plat_on *on, int32_t *status, struct err *e);
 
 #endif

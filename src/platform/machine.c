@@ -28,7 +28,8 @@
 #define DEVICE "hisi_ptt0_2" /* whose root ports are those of the examples */
 
 struct host { /* a machine and its doors */
-	struct tally_machine m;
+	struct tally_machine_opts m;
+	struct tally_machine_result result;
 	struct kunpeng *k;
 	uint32_t device; /* behind vfio-user */
 	struct door *door[DOORS];
@@ -241,16 +242,17 @@ static int run(struct host *h)
 		return err_set(h->e, TALLY_EINVAL,
 			       "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has", on.row->name);
 	on.hv.opensparc = h->m.opensparc;
-	return h->m.run ? hv_machine_image(&h->m, &on, h->e) : hv_machine_serve(&h->m, &on, h->e);
+	return h->m.run ? hv_machine_image(&h->m, &on, &h->result.status, h->e) : hv_machine_serve(&h->m, &on, h->e);
 }
 
-int tally_machine_run(const struct tally_machine *m, char *words, size_t n)
+int tally_machine_run(const struct tally_machine_opts *opts, struct tally_machine_result *ret, char *words, size_t n)
 {
 	struct err e = { 0 };
-	struct host h = { .e = &e };
-	int rc =
-		opts_take(&h.m, sizeof(h.m), m) && h.m.machine ? run(&h) : err_set(&e, TALLY_EINVAL, "unknown options");
+	struct host h = { .result = { .size = sizeof(h.result) }, .e = &e };
+	int rc = opts_take(&h.m, sizeof(h.m), opts) && h.m.machine ? run(&h) :
+								     err_set(&e, TALLY_EINVAL, "unknown options");
 
+	opts_give(ret, &h.result, sizeof(h.result));
 	if (n)
 		snprintf(words, n, "%s", rc < 0 ? (e.text[0] ? e.text : tally_strerror(rc)) : "");
 	return rc;

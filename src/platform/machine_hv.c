@@ -27,7 +27,7 @@
 #define GUESTS_MOST (64u << 10) /* bytes of a file of guests */
 
 struct host {
-	const struct tally_machine *m;
+	const struct tally_machine_opts *m;
 	struct hv_machine *machine;
 	struct local_hv_guests guests;
 	struct local_hv hv;
@@ -148,7 +148,7 @@ static int open_door(struct host *h, const struct line_opts *o)
 	return rc;
 }
 
-int hv_machine_serve(const struct tally_machine *m, const struct plat_on *on, struct err *e)
+int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *on, struct err *e)
 {
 	struct host h = { .m = m, .e = e };
 	int rc;

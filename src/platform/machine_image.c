@@ -24,7 +24,7 @@
 enum { H_PUT_TERM_CHAR = 0x58, H_CEDE = 0xe0 }; /* tokens, PAPR 14.5.4.4.2 and 14.11.3 */
 
 struct guest {
-	const struct tally_machine *m;
+	const struct tally_machine_opts *m;
 	struct hv_machine *machine;
 	struct emu *emu;
 	struct emu_memory memory;
@@ -187,7 +187,7 @@ static int run(struct guest *g, const struct line_opts *h)
 	return rc;
 }
 
-int hv_machine_image(const struct tally_machine *m, const struct plat_on *on, struct err *e)
+int hv_machine_image(const struct tally_machine_opts *m, const struct plat_on *on, int32_t *status, struct err *e)
 {
 	struct guest g = { .m = m, .e = e };
 	int rc;
@@ -197,8 +197,8 @@ int hv_machine_image(const struct tally_machine *m, const struct plat_on *on, st
 	rc = hv_machine_open(&g.machine, on, false, e);
 	if (rc == 0)
 		rc = run(&g, &on->hv);
-	if (rc == 0 && m->status)
-		*m->status = (int)(g.status & 0xff);
+	if (rc == 0)
+		*status = (int32_t)(g.status & 0xff);
 	emu_close(g.emu);
 	if (g.vcpu)
 		niagara_vcpu(g.machine->niagara, 0, NULL);

@@ -15,10 +15,11 @@
 
 /* ---- words ------------------------------------------------------------------------------------ */
 
-void plat_enter(struct tally_platform *p)
+int plat_enter(struct tally_platform *p)
 {
 	p->err = (struct err){ 0 };
 	buf_clear(&p->out);
+	return p->is_open ? 0 : plat_fail(p, TALLY_ESTATE, "there is no platform: tally_platform_open() failed");
 }
 
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...)
@@ -57,6 +58,14 @@ int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from)
 	if (opts_take(to, ours, from))
 		return 0;
 	return plat_fail(p, TALLY_EINVAL, "options of a newer library: this one does not know them");
+}
+
+int plat_check_format(struct tally_platform *p, uint32_t format)
+{
+	if (format == TALLY_FORMAT_TEXT || format == TALLY_FORMAT_JSON || format == TALLY_FORMAT_CSV)
+		return 0;
+	return plat_fail(p, TALLY_EINVAL, "answers of a platform are text, JSON or CSV: format %u is none of them",
+			 format);
 }
 
 /* ---- the handle ---------------------------------------------------------------------------------- */
@@ -121,6 +130,7 @@ int tally_platform_open(struct tally_platform **ret, const struct tally_platform
 		rc = take_load(p);
 	if (rc >= 0 && p->on.path && p->on.row->ptt)
 		rc = open_ptt(p); /* somebody must answer */
+	p->is_open = rc >= 0;
 	return rc;
 }
 

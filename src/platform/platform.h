@@ -66,6 +66,7 @@ struct tally_platform {
 	/* opened when first asked for */
 	struct ptt_pmus ptt;
 	bool has_ptt;
+	bool is_open; /* tally_platform_open() went well */
 	struct hv_line line;
 	bool has_line, has_run; /* has_run: a model, for opts.run_ns */
 	struct line_file file;  /* --on FILE: what is in it */
@@ -74,13 +75,16 @@ struct tally_platform {
 	struct buf out;
 	struct err err;
 };
-void plat_enter(struct tally_platform *p); /* a call starts: no error yet, nothing to hand over */
+/* A call starts: no error yet, nothing to hand over. -TALLY_ESTATE: the handle is that of an open that failed. */
+int plat_enter(struct tally_platform *p);
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What is in p->out goes to `to`. -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it was cut short. */
 int plat_flush(struct tally_platform *p, const struct tally_out *to);
 /* The caller's struct over a zeroed one of ours; -TALLY_EINVAL: bytes that we don't know are set. */
 int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from);
+/* -TALLY_EINVAL: answers of a platform do not come in that format. */
+int plat_check_format(struct tally_platform *p, uint32_t format);
 /* Tests: the devices of this platform are these, which it then closes. */
 void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt);
 

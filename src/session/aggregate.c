@@ -269,10 +269,10 @@ static int print_views(struct tally_trace *t, const struct d_action *a, struct v
 	for (uint32_t i = 0; i < a->naggs; i++) {
 		aggs[i] = &w[i].agg;
 		an_agg_sort(&w[i].agg, &sort);
-		if (t->o.form == TALLY_JSON)
+		if (t->o.format == TALLY_FORMAT_JSON)
 			an_json_agg(&t->out, &w[i].agg);
 	}
-	if (t->o.form != TALLY_TEXT || (a->fmt_text && !a->fmt.n))
+	if (t->o.format != TALLY_FORMAT_TEXT || (a->fmt_text && !a->fmt.n))
 		return 0; /* printa("", @a) prints nothing */
 	if (!a->fmt_text)
 		buf_putc(&t->out, '\n');
@@ -303,11 +303,11 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a)
 
 static void print_last(struct tally_trace *t, const struct an_agg *a)
 {
-	switch (t->o.form) {
-	case TALLY_JSON:
+	switch (t->o.format) {
+	case TALLY_FORMAT_JSON:
 		an_json_agg(&t->out, a);
 		break;
-	case TALLY_FOLDED:
+	case TALLY_FORMAT_FOLDED:
 		an_folded_agg(&t->out, a);
 		break;
 	default:
@@ -322,12 +322,12 @@ int aggs_print_rest(struct tally_trace *t)
 	struct an_sort sort = sorting(t);
 	int rc = 0;
 
-	if (t->o.form == TALLY_TEXT)
+	if (t->o.format == TALLY_FORMAT_TEXT)
 		buf_putc(&t->out, '\n');
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
 		struct view w;
 
-		if (t->agg[i].printed && t->o.form != TALLY_FOLDED)
+		if (t->agg[i].printed && t->o.format != TALLY_FORMAT_FOLDED)
 			continue;
 		rc = view_open(t, &t->agg[i], &w);
 		if (rc < 0)

@@ -27,7 +27,7 @@ struct rec { /* a record while it is carried out */
 
 static bool is_text(const struct tally_trace *t)
 {
-	return t->o.form == TALLY_TEXT;
+	return t->o.format == TALLY_FORMAT_TEXT;
 }
 
 static int do_value(struct rec *r, const struct d_action *a)
@@ -38,7 +38,7 @@ static int do_value(struct rec *r, const struct d_action *a)
 
 	if (rc < 0)
 		return rc;
-	if (t->o.form == TALLY_JSON) {
+	if (t->o.format == TALLY_FORMAT_JSON) {
 		buf_puts(&t->data, r->ndata++ ? "," : "");
 		an_json_value(&t->data, &v);
 	} else if (a->kind == ACT_STACK || a->kind == ACT_USTACK) {
@@ -120,7 +120,7 @@ static int (*const actions[])(struct rec *r, const struct d_action *a) = {
 /* Folded output has no place for what single firings say; what they do to the run still counts. */
 static bool is_shown(const struct tally_trace *t, uint8_t kind)
 {
-	return t->o.form != TALLY_FOLDED || kind == ACT_EXIT || kind >= ACT_CLEAR;
+	return t->o.format != TALLY_FORMAT_FOLDED || kind == ACT_EXIT || kind >= ACT_CLEAR;
 }
 
 /* ---- records -------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static void close_record(struct rec *r)
 
 	if (is_text(t) && !is_quiet(t))
 		buf_putc(&t->out, '\n');
-	if (t->o.form != TALLY_JSON || !(r->ndata || !r->clause->nacts))
+	if (t->o.format != TALLY_FORMAT_JSON || !(r->ndata || !r->clause->nacts))
 		return;
 	buf_printf(&t->out, "{\"type\":\"record\",\"cpu\":%u,\"id\":%u,", r->cpu, r->probe->id);
 	json_probe(&t->out, "probe", r->probe);
@@ -194,7 +194,7 @@ static int take_error(struct rec *r)
 
 	memcpy(what, r->bytes + D_RECORD_HDR, sizeof(what));
 	memcpy(&value, r->bytes + D_RECORD_HDR + sizeof(what), sizeof(value));
-	if (r->t->o.form == TALLY_JSON) {
+	if (r->t->o.format == TALLY_FORMAT_JSON) {
 		json_error(r, what[0], what[1], value);
 		return trace_flush_some(r->t);
 	}

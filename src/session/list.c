@@ -127,7 +127,7 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 {
 	const struct probe *p = probes_get(t->probes, id);
 
-	if (t->o.form == TALLY_JSON) {
+	if (t->o.format == TALLY_FORMAT_JSON) {
 		list_json(&t->out, p, verbose);
 	} else {
 		an_list_row(&t->out, p->id, p->prov->name, p->mod, p->func, p->name);
@@ -172,7 +172,7 @@ int list_probes(struct tally_trace *t, bool verbose)
 		rc = compile_sources(t);
 	else if (!t->probes)
 		rc = open_probes(t);
-	if (rc >= 0 && t->o.form != TALLY_JSON)
+	if (rc >= 0 && t->o.format != TALLY_FORMAT_JSON)
 		an_list_header(&t->out);
 	if (rc >= 0)
 		rc = t->prog ? list_program(t, verbose) : list_all(t, verbose);

@@ -31,7 +31,7 @@
 static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag, const char *words,
 		      const char *kind)
 {
-	if (t->o.form == TALLY_JSON)
+	if (t->o.format == TALLY_FORMAT_JSON)
 		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"cpu\":%u,\"count\":%llu}\n", kind, cpu,
 			   (unsigned long long)n);
 	else
@@ -169,7 +169,7 @@ void mappings_report(struct tally_trace *t)
 {
 	const uint64_t n = t->sym ? sym_gone(t->sym) : 0;
 
-	if (n && t->o.form == TALLY_JSON)
+	if (n && t->o.format == TALLY_FORMAT_JSON)
 		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"mapping\",\"count\":%llu}\n", (unsigned long long)n);
 	else if (n)
 		trace_note(t, "%llu user address%s without a name: the mapping was gone before it could be seen",
@@ -185,7 +185,7 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 {
 	const double share = loss_share(l);
 
-	if (t->o.form == TALLY_JSON) {
+	if (t->o.format == TALLY_FORMAT_JSON) {
 		buf_puts(&t->out, "{\"type\":\"loss\",");
 		json_probe(&t->out, "probe", l->probe);
 		buf_printf(
@@ -206,7 +206,7 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 /* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */
 void losses_report(struct tally_trace *t)
 {
-	const bool all = t->o.form == TALLY_JSON || t->o.flags & TALLY_TRACE_VERBOSE;
+	const bool all = t->o.format == TALLY_FORMAT_JSON || t->o.flags & TALLY_TRACE_VERBOSE;
 	uint64_t few = 0;
 
 	for (uint32_t i = 0; i < t->nlost; i++) {

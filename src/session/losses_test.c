@@ -23,7 +23,7 @@ static char *said(struct lost *lost, uint32_t n, uint32_t form, uint32_t flags, 
 {
 	static char text[2048];
 	struct buf notes = { 0 };
-	struct tally_trace t = { .o = { .note = take, .arg = &notes, .form = form, .flags = flags },
+	struct tally_trace t = { .o = { .note = take, .arg = &notes, .format = form, .flags = flags },
 				 .lost = lost,
 				 .nlost = n };
 
@@ -47,27 +47,28 @@ static void one_to_three_firings_of_a_second_no_longer_bury_a_big_loss(void **st
 
 	(void)state;
 	assert_string_equal(
-		said(l, COUNT(l), TALLY_TEXT, 0, false),
+		said(l, COUNT(l), TALLY_FORMAT_TEXT, 0, false),
 		"500 of 1000 firings of p lost on CPU 2: 50.0 %\n"
 		"6 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
-	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "500 of 1000 firings of p lost on CPU 2: 50.0 %\n");
+	assert_string_equal(said(l, COUNT(l), TALLY_FORMAT_TEXT, 0, true),
+			    "500 of 1000 firings of p lost on CPU 2: 50.0 %\n");
 	assert_string_equal(
-		said(l, 1, TALLY_TEXT, 0, false),
+		said(l, 1, TALLY_FORMAT_TEXT, 0, false),
 		"1 firing lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
-	assert_string_equal(said(l, 1, TALLY_TEXT, 0, true), "");
+	assert_string_equal(said(l, 1, TALLY_FORMAT_TEXT, 0, true), "");
 }
 
 static void verbose_and_json_have_every_cpu(void **state)
 {
 	struct lost l[] = { LOST(0, 1, 1000), LOST(1, 3, 997) };
-	const char *json = said(l, COUNT(l), TALLY_JSON, 0, true);
+	const char *json = said(l, COUNT(l), TALLY_FORMAT_JSON, 0, true);
 
 	(void)state;
 	assert_non_null(
 		strstr(json, "\"cpu\":0,\"counted\":0,\"period\":1,\"firings\":999,\"lost\":1,\"share\":0.001}"));
 	assert_non_null(strstr(json, "\"cpu\":1,"));
 	assert_string_equal(
-		said(l, COUNT(l), TALLY_TEXT, TALLY_TRACE_VERBOSE, true),
+		said(l, COUNT(l), TALLY_FORMAT_TEXT, TALLY_TRACE_VERBOSE, true),
 		"1 of 1000 firings of p lost on CPU 0: 0.10 %\n3 of 997 firings of p lost on CPU 1: 0.30 %\n");
 }
 
@@ -76,12 +77,12 @@ static void one_to_three_firings_of_a_hundred_have_no_line_of_their_own(void **s
 	struct lost l[] = { LOST(0, 1, 97), LOST(1, 3, 98) }, many[] = { LOST(0, 4, 97) }, most[] = { LOST(0, 3, 5) };
 
 	(void)state;
-	assert_string_equal(said(l, COUNT(l), TALLY_TEXT, 0, true), "");
+	assert_string_equal(said(l, COUNT(l), TALLY_FORMAT_TEXT, 0, true), "");
 	assert_string_equal(
-		said(l, COUNT(l), TALLY_TEXT, 0, false),
+		said(l, COUNT(l), TALLY_FORMAT_TEXT, 0, false),
 		"4 firings lost in small numbers on each CPU (less than 0.5 % of a probe's, or up to 3 and less than 5 %); -v shows where\n");
-	assert_string_equal(said(many, 1, TALLY_TEXT, 0, true), "4 of 97 firings of p lost on CPU 0: 4.1 %\n");
-	assert_string_equal(said(most, 1, TALLY_TEXT, 0, true), "3 of 5 firings of p lost on CPU 0: 60.0 %\n");
+	assert_string_equal(said(many, 1, TALLY_FORMAT_TEXT, 0, true), "4 of 97 firings of p lost on CPU 0: 4.1 %\n");
+	assert_string_equal(said(most, 1, TALLY_FORMAT_TEXT, 0, true), "3 of 5 firings of p lost on CPU 0: 60.0 %\n");
 }
 
 static void half_a_per_cent_is_told_and_what_throttled_it_too(void **state)
@@ -90,10 +91,10 @@ static void half_a_per_cent_is_told_and_what_throttled_it_too(void **state)
 
 	(void)state;
 	at[0].throttled = 1;
-	assert_string_equal(said(at, 1, TALLY_TEXT, 0, true),
+	assert_string_equal(said(at, 1, TALLY_FORMAT_TEXT, 0, true),
 			    "5 of 1000 firings of p lost on CPU 0: 0.50 % (throttled by the kernel)\n");
-	assert_string_equal(said(below, 1, TALLY_TEXT, 0, true), "");
-	assert_string_equal(said(all, 1, TALLY_TEXT, 0, true),
+	assert_string_equal(said(below, 1, TALLY_FORMAT_TEXT, 0, true), "");
+	assert_string_equal(said(all, 1, TALLY_FORMAT_TEXT, 0, true),
 			    "99 of 99 firings of p lost on CPU 1: 100.0 % (the kernel sent none from there)\n");
 }
 

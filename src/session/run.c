@@ -154,7 +154,7 @@ static void note_matched(struct tally_trace *t)
 		for (uint32_t c = 0; c < t->prog->nclauses; c++)
 			if (t->prog->clause[c].source == s)
 				n += t->prog->clause[c].nprobes;
-		if (t->o.form == TALLY_JSON) {
+		if (t->o.format == TALLY_FORMAT_JSON) {
 			buf_puts(&t->out, "{\"type\":\"matched\",\"source\":");
 			buf_json_str(&t->out, t->src[s].label, strlen(t->src[s].label));
 			buf_printf(&t->out, ",\"probes\":%u}\n", n);

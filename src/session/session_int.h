@@ -172,6 +172,7 @@ struct tally_trace {
 	/* set by open, then read-only */
 	struct tally_trace_opts o;
 	const struct engine_kind *kind;
+	bool has_platform; /* tally_trace_on() was called */
 
 	/* what was asked for, until compile */
 	struct options opt;
@@ -238,7 +239,7 @@ static inline bool is_quiet(const struct tally_trace *t)
 /* Whether a terminal would obey what stands in strings of others. JSON has escapes of its own. */
 static inline bool is_guarded(const struct tally_trace *t)
 {
-	return t->o.flags & TALLY_TRACE_TERMINAL && t->o.form != TALLY_JSON && !t->opt.v[OPT_rawctl];
+	return t->o.flags & TALLY_TRACE_TERMINAL && t->o.format != TALLY_FORMAT_JSON && !t->opt.v[OPT_rawctl];
 }
 
 /* ---- compile.c ------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 struct result {
@@ -22,7 +23,7 @@ struct ask {
 	const char *script;
 	const char *file;       /* name of the source; NULL: -n */
 	const char *options[6]; /* "name=value" */
-	enum tally_form form;
+	enum tally_format format;
 	char *const *argv;
 	int argc;
 };
@@ -81,7 +82,7 @@ static void ask_keep(const struct ask *a, struct result *r, struct tally_trace *
 				      .out = take_out,
 				      .note = take_note,
 				      .arg = r,
-				      .form = a->form,
+				      .format = a->format,
 				      .flags = TALLY_TRACE_VM };
 	struct tally_trace *t;
 
@@ -463,7 +464,7 @@ static void json_is_an_object_a_line(void **state)
 {
 	const struct ask a = {
 		.script = "BEGIN { trace(42); trace(\"a\\\"b\"); printf(\"x%d\", 1); @[\"k\"] = count(); }",
-		.form = TALLY_JSON
+		.format = TALLY_FORMAT_JSON
 	};
 	struct result r;
 
@@ -483,7 +484,7 @@ static void json_is_an_object_a_line(void **state)
 static void folded_keeps_aggregations_alone(void **state)
 {
 	const struct ask a = { .script = "BEGIN { trace(42); @[\"k\"] = count(); printa(@); }",
-			       .form = TALLY_FOLDED,
+			       .format = TALLY_FORMAT_FOLDED,
 			       .options = { "quiet" } };
 	struct result r;
 
@@ -604,6 +605,145 @@ static void calls_out_of_order_change_nothing(void **state)
 	assert_string_equal(tally_trace_error(t), "no probes specified");
 	tally_trace_close(t);
 	tally_trace_close(NULL);
+}
+
+enum order_call {
+	CALL_OPTION,
+	CALL_SOURCE,
+	CALL_PROBE,
+	CALL_ARGS,
+	CALL_ON,
+	CALL_COMMAND,
+	CALL_PROCESS,
+	CALL_DUMP,
+	CALL_COMPILE,
+	CALL_REPORT,
+	CALL_GO,
+	CALL_WORK,
+	CALL_WALK,
+	CALL_STOP,
+	CALL_LOSSES,
+};
+
+static int order_row(void *arg, const struct tally_row *r)
+{
+	(void)arg, (void)r;
+	return 0;
+}
+
+static int order_loss(void *arg, const struct tally_loss *l)
+{
+	(void)arg, (void)l;
+	return 0;
+}
+
+static int order_make(struct tally_trace *t, enum order_call call)
+{
+	char *argv[] = { "1" };
+
+	switch (call) {
+	case CALL_OPTION:
+		return tally_trace_option(t, "quiet", NULL);
+	case CALL_SOURCE:
+		return tally_trace_source(t, NULL, "BEGIN { @ = count(); exit(0); }", 31);
+	case CALL_PROBE:
+		return tally_trace_probe(t, "dtrace:::BEGIN");
+	case CALL_ARGS:
+		return tally_trace_args(t, "a.d", 1, argv);
+	case CALL_ON:
+		return tally_trace_on(t, "vm");
+	case CALL_COMMAND:
+		return tally_trace_command(t, "true");
+	case CALL_PROCESS:
+		return tally_trace_process(t, getpid());
+	case CALL_DUMP:
+		return tally_trace_dump(t, "parse");
+	case CALL_COMPILE:
+		return tally_trace_compile(t);
+	case CALL_REPORT:
+		return tally_trace_report(t);
+	case CALL_GO:
+		return tally_trace_go(t);
+	case CALL_WORK:
+		return tally_trace_work(t, 0);
+	case CALL_WALK:
+		return tally_trace_walk(t, order_row, NULL);
+	case CALL_STOP:
+		return tally_trace_stop(t);
+	case CALL_LOSSES:
+		return tally_trace_losses(t, order_loss, NULL);
+	}
+	return 0;
+}
+
+static void each_call_out_of_order_is_refused_with_what_comes_first(void **state)
+{
+	/* By stage: open, compiled, running, ended. NULL: the call is in order there. */
+	static const char *const late[] = { NULL, "the trace is compiled", "the trace is running",
+					    "the trace has ended" };
+	static const char compile[] = "tally_trace_compile() comes first", go[] = "tally_trace_go() comes first";
+	static const char stop[] = "tally_trace_stop() comes first";
+	static const enum order_call way[] = { CALL_COMPILE, CALL_GO, CALL_STOP };
+	const struct {
+		int line;
+		enum order_call call;
+		const char *words[4];
+	} rows[] = {
+		{ __LINE__, CALL_OPTION, { NULL, NULL, late[2], late[3] } },
+		{ __LINE__, CALL_SOURCE, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_PROBE, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_ARGS, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_ON, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_COMMAND, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_PROCESS, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_DUMP, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_COMPILE, { NULL, late[1], late[2], late[3] } },
+		{ __LINE__, CALL_REPORT, { compile, NULL, NULL, NULL } },
+		{ __LINE__, CALL_GO, { compile, NULL, late[2], late[3] } },
+		{ __LINE__, CALL_WORK, { compile, go, NULL, late[3] } },
+		{ __LINE__, CALL_WALK, { compile, go, NULL, NULL } },
+		{ __LINE__, CALL_STOP, { compile, go, NULL, late[3] } },
+		{ __LINE__, CALL_LOSSES, { compile, go, stop, NULL } },
+	};
+	struct tally_trace_opts o = { .size = sizeof(o), .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(order_make(t, CALL_SOURCE), 0);
+	for (size_t stage = 0; stage < 4; stage++) {
+		for (size_t i = 0; i < COUNT(rows); i++)
+			if (rows[i].words[stage] && (order_make(t, rows[i].call) != -TALLY_ESTATE ||
+						     !strstr(tally_trace_error(t), rows[i].words[stage])))
+				fail_msg("row of line %d, stage %zu: %s", rows[i].line, stage, tally_trace_error(t));
+		if (stage < COUNT(way))
+			assert_int_equal(order_make(t, way[stage]), 0);
+	}
+	tally_trace_close(t);
+}
+
+static void what_a_trace_has_once_is_not_given_twice(void **state)
+{
+	static const struct {
+		enum order_call call;
+		const char *words;
+	} rows[] = {
+		{ CALL_ARGS, "the arguments of the script were given before" },
+		{ CALL_ON, "one was given before" },
+		{ CALL_COMMAND, "one command can be traced" },
+		{ CALL_PROCESS, "one process can be traced" },
+		{ CALL_DUMP, "the result of one pass" },
+	};
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, NULL), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(order_make(t, rows[i].call), 0);
+		assert_int_equal(order_make(t, rows[i].call), -TALLY_ESTATE);
+		assert_non_null(strstr(tally_trace_error(t), rows[i].words));
+	}
+	tally_trace_close(t);
 }
 
 static void options_of_a_newer_caller_must_be_zero(void **state)
@@ -756,6 +896,8 @@ int main(void)
 		cmocka_unit_test(every_option_has_a_line_of_help),
 		cmocka_unit_test(arguments_reach_the_script),
 		cmocka_unit_test(calls_out_of_order_change_nothing),
+		cmocka_unit_test(each_call_out_of_order_is_refused_with_what_comes_first),
+		cmocka_unit_test(what_a_trace_has_once_is_not_given_twice),
 		cmocka_unit_test(options_of_a_newer_caller_must_be_zero),
 		cmocka_unit_test(a_broken_pipe_ends_the_run),
 		cmocka_unit_test(the_probes_of_a_program_are_listed),

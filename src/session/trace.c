@@ -43,7 +43,7 @@ void trace_note_buf(struct tally_trace *t, struct buf *b)
 {
 	if (b->failed) {
 		(void)trace_nomem(t);
-	} else if (t->o.form == TALLY_JSON) {
+	} else if (t->o.format == TALLY_FORMAT_JSON) {
 		buf_puts(&t->out, "{\"type\":\"note\",\"text\":");
 		buf_json_str(&t->out, b->p, b->n);
 		buf_puts(&t->out, "}\n");
@@ -108,7 +108,9 @@ int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *op
 	struct tally_trace_opts o = { 0 };
 	struct tally_trace *t;
 
-	if (opts && (!opts_take(&o, sizeof(o), opts) || o.flags & ~KNOWN_FLAGS || o.form > TALLY_FOLDED))
+	if (opts &&
+	    (!opts_take(&o, sizeof(o), opts) || o.flags & ~KNOWN_FLAGS ||
+	     (o.format != TALLY_FORMAT_TEXT && o.format != TALLY_FORMAT_JSON && o.format != TALLY_FORMAT_FOLDED)))
 		return -TALLY_EINVAL;
 	t = mem_alloc(sizeof(*t));
 	if (!t)
@@ -165,8 +167,16 @@ static int enter(struct tally_trace *t, enum stage least, enum stage most)
 {
 	t->err.code = t->why.code = 0;
 	t->err.text[0] = t->why.text[0] = '\0';
-	if (t->stage < least || t->stage > most)
-		return trace_fail(t, TALLY_ESTATE, "a call that is not possible in this state of the trace");
+	if (t->stage < least)
+		return trace_fail(t, TALLY_ESTATE, "a call out of order: %s comes first",
+				  t->stage == ST_OPEN     ? "tally_trace_compile()" :
+				  t->stage == ST_COMPILED ? "tally_trace_go()" :
+							    "tally_trace_stop()");
+	if (t->stage > most)
+		return trace_fail(t, TALLY_ESTATE, "a call out of order: it is too late, the trace %s",
+				  t->stage == ST_COMPILED ? "is compiled" :
+				  t->stage == ST_RUNNING  ? "is running" :
+							    "has ended");
 	return 0;
 }
 
@@ -249,26 +259,26 @@ int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *
 	return 0;
 }
 
-static int take_text(struct tally_trace *t, char **to, const char *text)
+static int trace_take_text(struct tally_trace *t, char **to, const char *text, const char *given_before)
 {
 	int rc = enter(t, ST_OPEN, ST_OPEN);
-	char *p = rc < 0 ? NULL : mem_strdup(text);
 
-	if (!p)
-		return rc < 0 ? rc : trace_nomem(t);
-	mem_free(*to);
-	*to = p;
-	return 0;
+	if (rc < 0)
+		return rc;
+	if (*to)
+		return trace_fail(t, TALLY_ESTATE, "%s", given_before);
+	*to = mem_strdup(text);
+	return *to ? 0 : trace_nomem(t);
 }
 
 int tally_trace_command(struct tally_trace *t, const char *command)
 {
-	return take_text(t, &t->command, command);
+	return trace_take_text(t, &t->command, command, "one command can be traced, and one was given before");
 }
 
 int tally_trace_dump(struct tally_trace *t, const char *pass)
 {
-	return take_text(t, &t->dump, pass);
+	return trace_take_text(t, &t->dump, pass, "the result of one pass is printed, and one was given before");
 }
 
 int tally_trace_on(struct tally_trace *t, const char *platform)
@@ -277,16 +287,18 @@ int tally_trace_on(struct tally_trace *t, const char *platform)
 
 	if (rc < 0)
 		return rc;
-	if (t->records)
+	if (t->has_platform)
 		return trace_fail(t, TALLY_ESTATE, "a trace runs on one platform, and one was given before");
 	if (!strcmp(platform, "local") || !strcmp(platform, "vm")) {
 		t->kind = *platform == 'v' ? &engine_vm : &engine_kernel;
+		t->has_platform = true;
 		return 0;
 	}
 	rc = (hv_records.takes(platform) ? &hv_records : &file_records)->open(&t->records, t, platform, &t->err);
 	if (rc < 0)
 		return trace_fail(t, -rc, "%s", tally_strerror(rc));
 	t->kind = &engine_vm;
+	t->has_platform = true;
 	return 0;
 }
 

@@ -1221,7 +1221,9 @@ static void fields_listed(void)
 		struct tally_platform_opts o = { .size = sizeof o, .on = on };
 		spec_needs(!tally_platform_open(&p, &o), "%s", tally_platform_error(p));
 		struct spec_text text = { 0 };
-		struct tally_out to = { .size = sizeof to, .out = spec_text_add, .arg = &text, .form = TALLY_PTT_JSON };
+		struct tally_out to = {
+			.size = sizeof to, .out = spec_text_add, .arg = &text, .format = TALLY_FORMAT_JSON
+		};
 		spec_needs(!tally_list(p, "gpci", fields[i].request, false, &to), "%s: %s", fields[i].request,
 			   tally_platform_error(p));
 		bool found = false;

@@ -266,7 +266,9 @@ static void rows_shown(void)
 		struct tally_platform_opts o = { .size = sizeof o, .on = source ? path : "niagara" };
 		spec_needs(!tally_platform_open(&p, &o), "%s: %s", o.on, tally_platform_error(p));
 		struct spec_text text = { 0 };
-		struct tally_out to = { .size = sizeof to, .out = spec_text_add, .arg = &text, .form = TALLY_PTT_JSON };
+		struct tally_out to = {
+			.size = sizeof to, .out = spec_text_add, .arg = &text, .format = TALLY_FORMAT_JSON
+		};
 		int e = source ? tally_get(p, "mmustat/all/", &to) : tally_list(p, "mmustat", NULL, false, &to);
 		spec_needs(!e, "mmustat of %s: %s", o.on, tally_platform_error(p));
 		unsigned found = 0;

@@ -22,7 +22,7 @@ static struct tally_platform *platform(const char *on, uint32_t profile)
 static struct tally_out json_to(struct spec_text *text)
 {
 	return (struct tally_out){
-		.size = sizeof(struct tally_out), .out = spec_text_add, .arg = text, .form = TALLY_PTT_JSON
+		.size = sizeof(struct tally_out), .out = spec_text_add, .arg = text, .format = TALLY_FORMAT_JSON
 	};
 }
 
@@ -193,17 +193,17 @@ static void tuning(void)
 /* ---- traces --------------------------------------------------------------------------------------------------- */
 static char trace_path[] = "/tmp/spec-ptt-XXXXXX";
 
-static int record(struct tally_platform *p, const char *event, const char *ring, uint64_t ns, struct tally_record *ret)
+static int record(struct tally_platform *p, const char *event, const char *ring, uint64_t ns,
+		  struct tally_record_result *ret)
 {
-	struct tally_record r = { .size = sizeof r,
-				  .event = event,
-				  .path = ret ? trace_path : "/dev/null",
-				  .ring = ring,
-				  .duration_ns = ns };
-	int rc = tally_record(p, &r);
+	struct tally_record_opts r = { .size = sizeof r,
+				       .event = event,
+				       .path = ret ? trace_path : "/dev/null",
+				       .ring = ring,
+				       .duration_ns = ns };
 	if (ret)
-		*ret = r;
-	return rc;
+		*ret = (struct tally_record_result){ .size = sizeof *ret };
+	return tally_record(p, &r, ret);
 }
 
 /* D8 to D10: which events are taken. s, d: by the text, by the driver. */
@@ -343,7 +343,7 @@ static void memory(void)
 		}
 	/* Once the AUX buffer is full it is committed, and a new one of the same size is applied for. */
 	struct tally_platform *p = platform("kunpeng,load=full", 0);
-	struct tally_record r;
+	struct tally_record_result r;
 	spec_needs(!record(p, "hisi_ptt0_2/filter=0x80015,type=7,direction=2,format=1/", "4M", 60000000, &r),
 		   "a long trace: %s", tally_platform_error(p));
 	spec_says(r.bytes > 3 * (4 << 20), "Trace 5", "more than three AUX buffers are recorded");
@@ -369,7 +369,7 @@ struct held {
 static struct held hold(struct tally_platform *p, const char *terms_of, uint64_t ns)
 {
 	char event[160];
-	struct tally_record r;
+	struct tally_record_result r;
 	snprintf(event, sizeof event, "hisi_ptt0_2/%s/", terms_of);
 	spec_needs(!record(p, event, NULL, ns, &r), "%s: %s", event, tally_platform_error(p));
 	struct held h = { 0 };
@@ -377,7 +377,9 @@ static struct held hold(struct tally_platform *p, const char *terms_of, uint64_t
 		return h;
 	struct tally_ptt *t;
 	struct spec_text text = { 0 };
-	struct tally_ptt_dump d = { .size = sizeof d, .out = spec_text_add, .arg = &text, .form = TALLY_PTT_JSON };
+	struct tally_ptt_dump_opts d = {
+		.size = sizeof d, .out = spec_text_add, .arg = &text, .format = TALLY_FORMAT_JSON
+	};
 	spec_needs(!tally_ptt_open(&t, NULL) && !tally_ptt_file(t, trace_path) && !tally_ptt_dump(t, &d), "%s",
 		   tally_ptt_error(t));
 	tally_ptt_close(t);
@@ -575,7 +577,7 @@ static struct spec_text decoded(const uint32_t *words, unsigned n, unsigned dws,
 	struct tally_ptt *t;
 	struct tally_ptt_opts o = { .size = sizeof o, .raw = dws, .time = time };
 	struct spec_text text = { 0 };
-	struct tally_ptt_dump d = { .size = sizeof d, .out = spec_text_add, .arg = &text, .form = form };
+	struct tally_ptt_dump_opts d = { .size = sizeof d, .out = spec_text_add, .arg = &text, .format = form };
 	spec_needs(!tally_ptt_open(&t, &o) && !tally_ptt_file(t, raw_path) && !tally_ptt_dump(t, &d), "decoding: %s",
 		   tally_ptt_error(t));
 	tally_ptt_close(t);
@@ -586,13 +588,13 @@ static struct spec_text decoded(const uint32_t *words, unsigned n, unsigned dws,
 static struct spec_text packet8(uint32_t prefix, const uint32_t h[4])
 {
 	uint32_t w[8] = { 0xffffffff, prefix, h[0], h[1], h[2], h[3], 0, 1000 };
-	return decoded(w, 8, 8, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+	return decoded(w, 8, 8, TALLY_FORMAT_JSON, TALLY_PTT_TIME_ABS);
 }
 
 static struct spec_text packet4(uint32_t dw0, const uint32_t h[4])
 {
 	uint32_t w[4] = { dw0, h[1], h[2], h[3] };
-	return decoded(w, 4, 4, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+	return decoded(w, 4, 4, TALLY_FORMAT_JSON, TALLY_PTT_TIME_ABS);
 }
 
 /* TLP: Fmt, Type, what it is, its class, DWs of its header, whether it has data. */
@@ -816,14 +818,14 @@ static void markers(void)
 	static const uint32_t marks[] = { 0xffffffff, 0xfffff800, 0xfffffbff, 0xffffffaa };
 	for (unsigned i = 0; i < 4; i++) {
 		uint32_t w[8] = { marks[i], 0, 0x60000001, 0x01001e0f, 4, 0x02810040, 0, 9 };
-		struct spec_text t = decoded(w, 8, 8, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+		struct spec_text t = decoded(w, 8, 8, TALLY_FORMAT_JSON, TALLY_PTT_TIME_ABS);
 		spec_equal(spec_number(t.s, "address"), 0x402810040, "Trace 4",
 			   "DW0 of %#x is 8DW: bits 10:0 are reserved", marks[i]);
 		spec_text_free(&t);
 	}
 	uint32_t w[16] = { 3u << 30 | 1 << 11 | 7, 0x01001e0f, 4, 0x02810040,
 			   3u << 30 | 1 << 11 | 9, 0x01001e0f, 4, 0x02810080 };
-	struct spec_text t = decoded(w, 16, 4, TALLY_PTT_JSON, TALLY_PTT_TIME_ABS);
+	struct spec_text t = decoded(w, 16, 4, TALLY_FORMAT_JSON, TALLY_PTT_TIME_ABS);
 	unsigned lines = 0;
 	for (char *at = t.s; spec_line(&at);)
 		lines++;
@@ -880,7 +882,7 @@ static void times(void)
 			else
 				memcpy(d, (uint32_t[]){ 3u << 30 | 1 << 11 | of[i].t[r], h[1], h[2], h[3] }, 16);
 		}
-		struct spec_text t = decoded(w, 3 * of[i].dws, of[i].dws, TALLY_PTT_JSON, of[i].mode);
+		struct spec_text t = decoded(w, 3 * of[i].dws, of[i].dws, TALLY_FORMAT_JSON, of[i].mode);
 		for (unsigned r = 0; r < 3; r++)
 			spec_equal(time_of(&t, r), of[i].must[r], "Trace 4", "%s: record %u", of[i].what, r);
 		spec_text_free(&t);
@@ -914,7 +916,7 @@ static void sample(void)
 		".  0000004c: 04 00 00 00                                 Header DW2",
 		".  00000050: 40 00 81 02                                 Header DW3",
 	};
-	struct spec_text t = decoded(records, 24, 8, TALLY_PTT_PERF_SPEC, TALLY_PTT_TIME_DELTA);
+	struct spec_text t = decoded(records, 24, 8, TALLY_FORMAT_PERF_SPEC, TALLY_PTT_TIME_DELTA);
 	char *at = t.s, *line = spec_line(&at);
 	spec_says(line && !strncmp(line, ". ... HISI PTT data: size 96 bytes", 34), "Trace 6",
 		  "the text's dump begins with the size of the data");
@@ -926,7 +928,7 @@ static void sample(void)
 			  lines[i]);
 	}
 	spec_text_free(&t);
-	t = decoded(records, 24, 8, TALLY_PTT_JSON, TALLY_PTT_TIME_DELTA);
+	t = decoded(records, 24, 8, TALLY_FORMAT_JSON, TALLY_PTT_TIME_DELTA);
 	spec_says(spec_is(t.s, "type_name", "MWr64"), "Trace 6, D15", "the sample is MWr64");
 	spec_says(spec_is(t.s, "requester_text", "01:00.0"), "Trace 6, D15", "its requester is 01:00.0");
 	spec_equal(spec_number(t.s, "tag"), 0x1e, "Trace 6, D15", "its tag");
@@ -945,7 +947,7 @@ static void sample(void)
 		".  00000014: 02 81 00 40                                 Header DW3",
 		".  0000001c: 00 04 c0 33                                 Time",
 	};
-	t = decoded(records, 24, 8, TALLY_PTT_PERF, TALLY_PTT_TIME_DELTA);
+	t = decoded(records, 24, 8, TALLY_FORMAT_PERF, TALLY_PTT_TIME_DELTA);
 	at = t.s;
 	spec_line(&at);
 	for (unsigned i = 0; i < 6; i++) {
@@ -955,7 +957,7 @@ static void sample(void)
 	}
 	spec_text_free(&t);
 	static const uint32_t four[4] = { 0xc0020002, 0x010135ff, 4, 0x40 };
-	t = decoded(four, 4, 4, TALLY_PTT_PERF, TALLY_PTT_TIME_DELTA);
+	t = decoded(four, 4, 4, TALLY_FORMAT_PERF, TALLY_PTT_TIME_DELTA);
 	at = t.s;
 	spec_line(&at);
 	line = spec_line(&at);

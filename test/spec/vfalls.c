@@ -270,7 +270,7 @@ static void table_shown(void)
 	struct tally_platform_opts o = { .size = sizeof o, .on = "batoka" };
 	spec_needs(!tally_platform_open(&p, &o), "batoka: %s", tally_platform_error(p));
 	struct spec_text text = { 0 };
-	struct tally_out to = { .size = sizeof to, .out = spec_text_add, .arg = &text, .form = TALLY_PTT_JSON };
+	struct tally_out to = { .size = sizeof to, .out = spec_text_add, .arg = &text, .format = TALLY_FORMAT_JSON };
 	spec_needs(!tally_list(p, "vfalls", NULL, false, &to), "list vfalls: %s", tally_platform_error(p));
 	unsigned shown = 0;
 	char *at = text.s, *line;
@@ -799,7 +799,7 @@ static uint64_t misses_of_class(const char *machine, unsigned class)
 {
 	struct vf v = vf_open(machine, 0, NULL);
 	negotiate(v.guest, 0x205, 1, 1);
-	struct tally_hv_info info;
+	struct tally_hv_info info = { .size = sizeof info };
 	tally_hv_info(v.hv, &info);
 	for (unsigned s = 0; s < info.strands; s++) {
 		if (s % info.strands_per_socket == 0)
@@ -1010,7 +1010,9 @@ static void events_listed(void)
 	spec_needs(!tally_platform_open(&p, &o), "batoka: %s", tally_platform_error(p));
 	for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
 		struct spec_text text = { 0 };
-		struct tally_out to = { .size = sizeof to, .out = spec_text_add, .arg = &text, .form = TALLY_PTT_JSON };
+		struct tally_out to = {
+			.size = sizeof to, .out = spec_text_add, .arg = &text, .format = TALLY_FORMAT_JSON
+		};
 		uint64_t code = UINT64_MAX;
 		char *line, *at;
 		spec_needs(!tally_list(p, "vfalls", NULL, false, &to), "list vfalls: %s", tally_platform_error(p));

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# The library's edge: what the installed headers declare, what the libraries export, what they promised before, and the
+# C programs of examples/.
+
+load common
+
+setup_file() {
+  export ROOT="$BATS_TEST_DIRNAME/.." DEST="$BATS_FILE_TMPDIR/dest"
+  make -s -C "$ROOT" install DESTDIR="$DEST" PREFIX=/usr >"$BATS_FILE_TMPDIR/install.log" 2>&1 || cat "$BATS_FILE_TMPDIR/install.log"
+  # The names of all functions in the headers, declared for export or not.
+  for header in "$DEST"/usr/include/tally/*.h; do echo "#include <tally/${header##*/}>"; done >"$BATS_FILE_TMPDIR/all.h"
+  gcc -E -P -I "$DEST/usr/include" -x c "$BATS_FILE_TMPDIR/all.h" | tr '\n' ' ' | sed 's/[;{}]/&\n/g' | grep -v typedef |
+    grep -oE '^[^(]*(__attribute__\(\([^()]*(\([^()]*\))?\)\))?[^(]*\<tally_[a-z_0-9]+ ?\(' |
+    sed -E 's/.*\<(tally_[a-z_0-9]+) ?\($/\1/' | sort -u >"$BATS_FILE_TMPDIR/declared"
+  export DECLARED="$BATS_FILE_TMPDIR/declared"
+}
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# Flags for a program of a stranger: only from what was installed.
+flags() { PKG_CONFIG_PATH="$DEST/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$DEST" pkg-config --cflags --libs "$@" tally; }
+
+compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done; }
+
+@test "the headers declare at least the functions that the README and the examples use" {
+  [ "$(wc -l <"$DECLARED")" -ge 60 ]
+  for name in tally_strerror tally_trace_walk tally_ptt_report tally_stat tally_hv_call tally_doctor tally_machine_run; do
+    grep -qx $name "$DECLARED" || { echo "not found: $name"; return 1; }
+  done
+}
+
+@test "each installed header compiles alone as C17 and as C++17, with gcc and clang" {
+  for header in "$DEST"/usr/include/tally/*.h; do
+    echo "#include <tally/${header##*/}>" >alone.c
+    for cc in $(compilers); do
+      $cc -std=c17 -pedantic -Wall -Wextra -Werror -I "$DEST/usr/include" -fsyntax-only alone.c
+      $cc -std=c++17 -pedantic -Wall -Wextra -Werror -I "$DEST/usr/include" -fsyntax-only -x c++ alone.c
+    done
+  done
+}
+
+@test "every declared function has an address in both libraries, for C and for C++" {
+  {
+    cat "$BATS_FILE_TMPDIR/all.h"
+    echo '#include <stdio.h>'
+    echo 'typedef void (*function)(void);'
+    echo 'static function const all[] = {'
+    sed 's/.*/(function)&,/' "$DECLARED"
+    echo '};'
+    echo 'int main(void) { unsigned n = 0; for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) n += all[i] != 0; printf("%u\n", n); return 0; }'
+  } >all.c
+  for cc in $(compilers); do
+    for language in c c++; do
+      command -v g++ >/dev/null || [ $language = c ] || [ "$cc" = clang ] || continue
+      for library in "$DEST/usr/lib/libtally.so" "$DEST/usr/lib/libtally.a"; do
+        # C++ that uses nothing of its library needs none: any C compiler links it.
+        $cc -x $language -Wno-cast-function-type -I "$DEST/usr/include" -c -o all.o all.c
+        $cc -o all all.o "$library" $(flags --static | tr ' ' '\n' | grep -vx -e -ltally -e '-[IL].*') "-Wl,-rpath,$DEST/usr/lib"
+        [ "$(./all)" -eq "$(wc -l <"$DECLARED")" ]
+      done
+    done
+  done
+}
+
+@test "the libraries export what the headers declare: nothing more, nothing less" {
+  nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >so
+  nm -g --defined-only "$DEST/usr/lib/libtally.a" | awk 'NF == 3 { print $3 }' | sort -u >a
+  diff "$DECLARED" so
+  diff "$DECLARED" a
+}
+
+@test "each exported function has a symbol version, which the map names" {
+  nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { print $3 }' >versioned
+  [ -s versioned ]
+  ! grep -v '@@LIBTALLY_[0-9.]*$' versioned
+  diff <(sed -n 's/^\t\(tally_[a-z_0-9]*\);$/\1/p' "$ROOT/src/libtally.map" | sort) <(sed 's/@.*//' versioned | sort)
+}
+
+@test "what the library promises is what was written down: types, functions, versions" {
+  case $(uname -m) in x86_64) ;; *) skip "the promise is written down for amd64" ;; esac
+  command -v abidiff >/dev/null || skip "no abigail-tools"
+  run "$ROOT/tools/abi.sh" "$DEST/usr/lib/libtally.so.0"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  # It can fail: a function less, and a member more.
+  cp -R "$ROOT/src/libtally.abi" "$ROOT/tools" . && mkdir src include && cp -R "$ROOT/include/tally" include/ && mv libtally.abi src/
+  sed -i "/<elf-symbol name='tally_version'/d" src/libtally.abi
+  run tools/abi.sh "$DEST/usr/lib/libtally.so.0"
+  [ "$status" -eq 1 ]
+  [[ "$output" == *tally_version* && "$output" == *"make abi"* ]]
+}
+
+# example NAME: built as a stranger builds it.
+example() { gcc -std=c17 -Wall -Wextra -Werror -o "$1" "$DEST/usr/share/doc/tally/examples/c/$1.c" $(flags) "-Wl,-rpath,$DEST/usr/lib"; }
+
+@test "each installed header has an example in C, and each example is run by a test" {
+  for header in "$ROOT"/include/tally/*.h; do
+    name=$(basename "$header")
+    grep -l "#include <tally/$name>" "$ROOT"/examples/c/*.c >/dev/null || { echo "no example of $name"; return 1; }
+  done
+  for program in "$ROOT"/examples/c/*.c; do
+    name=$(basename "$program" .c)
+    grep -qE "^ *example $name\$" "$BATS_TEST_DIRNAME/library.bats" || { echo "$name is run by no test"; return 1; }
+  done
+}
+
+@test "the example of error.h prints each code with its meaning" {
+  example error
+  run ./error
+  [ "$status" -eq 0 ]
+  [[ "${lines[0]}" == *" -1  TALLY_ENOMEM"*"out of memory" ]]
+  [ "${#lines[@]}" -eq "$(grep -cE '^	X\(' "$ROOT/include/tally/error.h")" ]
+}
+
+@test "the example of doctor.h ends with the verdict that its status has" {
+  example doctor
+  run ./doctor
+  [[ "${lines[-1]}" == *"D probes over perf events and BPF: "* ]]
+  if [ "$status" -eq 0 ]; then [[ "${lines[-1]}" == *"they run" ]]; else [ "$status" -eq 1 ]; fi
+}
+
+@test "the example of tally.h counts page faults by function" {
+  needs_bpf
+  example count
+  run ./count 'ls /'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'`'* ]]
+}
+
+@test "the examples of platform.h and ptt.h record a trace of the model and read it" {
+  example platform
+  example ptt
+  run ./platform trace.data
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"hisi_ptt0_2"*"2"* && "${lines[-1]}" =~ ^trace.data:\ [1-9][0-9]*\ records,\ 0\ lost$ ]]
+  run ./ptt trace.data
+  [ "$status" -eq 0 ]
+  [[ "$output" == *record* ]]
+  run ./platform trace.data no-such-platform
+  [ "$status" -eq 1 ]
+  [[ "$output" == "platform: "*no-such-platform* ]]
+}
+
+@test "the example of hv.h reads counters of the model through hypercalls" {
+  example hv
+  run ./hv maramba,load=stream
+  [ "$status" -eq 0 ]
+  [[ "${lines[-1]}" =~ ^3\ ms:\ [1-9][0-9]*\ reads ]]
+}
