@@ -9,8 +9,12 @@
  *		toggle	mapped at one address, made writable and executable again before each of four calls, and unmapped
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
- *		all	load, child and wake in turn, and then this program execs itself for load: four times A and B a round
- * DIR has plugin_a.so and plugin_b.so.  Prints how many addresses this process called ("1 address").  Ends with 77 where
+ *		late	A pages in a mapping that is there from the beginning, after a line came in; then it is unmapped, and B
+ *			pages in another at its place; says "ready" before
+ *		exec	by two programs of the same fixed addresses, image_a and image_b, that a child becomes one after the other
+ *		all	load, map, child, wake and exec in turn, and then this program execs itself for load: six times A and B
+ *			a round
+ * DIR has plugin_a.so, plugin_b.so and the images.  Prints how many addresses this process called ("1 address").  Ends with 77 where
  * a process's id can't be chosen.
  */
 #include <dlfcn.h>
@@ -190,8 +194,38 @@ static void wake(const struct plugin *a, const struct plugin *b, char *at)
 	munmap(code, CODE_BYTES);
 }
 
+/* The child has what this program has mapped, and becomes others that have other code there. */
+static void exec_images(const struct plugin *p, const char *dir)
+{
+	char path[2][4096], pages[2][24], *argv[] = { path[0], pages[0], path[1], pages[1], NULL };
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/image_%c", dir, 'a' + i);
+		snprintf(pages[i], sizeof(pages[i]), "%lu", p[i].pages);
+	}
+	pid = child_begin(0);
+	if (pid == 0) {
+		execv(argv[0], argv);
+		_exit(1);
+	}
+	child_wait(pid);
+}
+
+/* The first mapping is older than who waits for the line. */
+static void late(const struct plugin *p, char *at)
+{
+	char *code = plugin_map(&p[0], at, 0);
+
+	if (puts("ready") < 0 || fflush(stdout) < 0 || getchar() == EOF)
+		die("late");
+	map_call(&p[0], code);
+	munmap(code, CODE_BYTES);
+	map(&p[1], at);
+}
+
 /* Each once. */
-static void round_of(const char *how, const struct plugin *p, char *at)
+static void round_of(const char *how, const char *dir, const struct plugin *p, char *at)
 {
 	static pid_t id;
 	bool all = !strcmp(how, "all");
@@ -199,7 +233,7 @@ static void round_of(const char *how, const struct plugin *p, char *at)
 	for (int i = 0; i < 2; i++) {
 		if (all || !strcmp(how, "load"))
 			load(&p[i]);
-		if (!strcmp(how, "map"))
+		if (all || !strcmp(how, "map"))
 			map(&p[i], at);
 		if (!strcmp(how, "toggle"))
 			toggle(&p[i], at);
@@ -210,6 +244,10 @@ static void round_of(const char *how, const struct plugin *p, char *at)
 	}
 	if (all || !strcmp(how, "wake"))
 		wake(&p[0], &p[1], at);
+	if (all || !strcmp(how, "exec"))
+		exec_images(p, dir);
+	if (!strcmp(how, "late"))
+		late(p, at);
 }
 
 int main(int argc, char **argv)
@@ -230,7 +268,7 @@ int main(int argc, char **argv)
 	plugin_open(&p[0], argv[2], 'a', strtoul(argv[4], NULL, 0));
 	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));
 	for (unsigned long i = 0; i < rounds; i++)
-		round_of(argv[1], p, at);
+		round_of(argv[1], argv[2], p, at);
 	if (!strcmp(argv[1], "all")) {
 		argv[1] = (char[]){ "load" };
 		execv(argv[0], argv);
