@@ -23,6 +23,39 @@ wait_for() { for _ in $(seq 100); do [ -S "$1" ] && return; sleep 0.05; done; re
   [ $bad -eq 0 ]
 }
 
+@test "every example in the pages of the models is accepted as it stands" {
+  bad=0
+  for page in doc/model/*.md; do tools/transcript.sh -s "$page" || bad=1; done
+  [ $bad -eq 0 ]
+}
+
+# named PAGE WORD...: the page has each word as code.
+named() {
+  local page=doc/model/$1.md word
+  for word in "${@:2}"; do grep -qF -- "\`$word\`" "$page" || { echo "$page: no $word"; bad=1; }; done
+}
+json() { sed -n "s/.*$1.*/\\1/p"; }                          # PATTERN with one group
+
+@test "a model has a page, which names its loads and all that it does not count" {
+  bad=0
+  declare -A page=([kunpeng]=kunpeng [power]=power [niagara]=sun4v [maramba]=sun4v [batoka]=sun4v)
+  for model in $(tally list --json machines | json '"name":"\([^"]*\)"'); do
+    [ -n "${page[$model]}" ] || { echo "no page for $model"; bad=1; continue; }
+    named "${page[$model]}" $(tally list --json loads | grep "\"of\":\"$model\"" | json '"name":"\([^"]*\)"')
+  done
+  events=$(tally list --json --on batoka vfalls | grep '"modelled":false' | json '"name":"\([^"]*\)"')
+  [ "$(wc -w <<<"$events")" -ge 20 ]
+  named sun4v $events
+  requests=$(for level in 0 3 5 6 8; do tally list --json requests --on power,firmware=$level | grep '"here":"yes"'; done |
+    json '"name":"\([^"]*\)"' | sort -u)
+  missing=$(tally list --json requests | json '"name":"\([^"]*\)"' | grep -vxF "$requests")
+  [ "$(wc -w <<<"$missing")" -ge 2 ]
+  named power $missing
+  named kunpeng $(tally list --json tunables | json '"name":"\([^"]*\)"')
+  for name in kunpeng power sun4v; do grep -q "doc/model/$name.md" README.md || { echo "README.md: no link to $name"; bad=1; }; done
+  [ $bad -eq 0 ]
+}
+
 @test "every example that a verb's help names is accepted as it stands" {
   # What the examples of the help presume: traces, what 'tally get' printed, programs, a machine that listens.
   event=hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/
