@@ -7,6 +7,8 @@
 # for a while.  Each target is said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
 #
 #   count   statistics without matching      match   requests with their completions, latency
+#   instructions a record of both, beside those before latencies were kept to 1 % and holes ended what was open (commit
+#           of 22 November 2026, gcc 12.2 on x86-64; elsewhere without a limit)
 #   report  the tool on a long file, with matching, by the clock on the wall: the best of five; and the memory it takes
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there
 #   model   packets that the model of the devices' machine makes, under the fullest load and of one kind only
@@ -31,6 +33,18 @@ two_cpus_row() { # FORMAT count|match FILE
   local one two
   read -r one two < <(wall "$2"2 "$1" "$3")
   figure "$1: $2 on 2 CPUs" "$two" MiB/s "$one" "one thread" ">= 1.3 x"
+}
+
+# Of two sizes, so that what a start takes falls out; each is gone through 41 times.
+instruction_row() { # FORMAT count|match BEFORE
+  local mib n=() limit='<= 1.05 x'
+  command -v valgrind >/dev/null || { echo "$1: valgrind is not installed (tools/deps.sh bench)"; return; }
+  [ "$(gcc -dumpversion) $(uname -m)" = "12 x86_64" ] || limit=-
+  for mib in 1 3; do
+    "$ptt" make "$1" $mib "$work/short" && n+=("$(instructions "$ptt" "$2" "$1" "$work/short")") || return
+  done
+  figure "$1: $2, instructions a record" "$(awk -v a="${n[0]}" -v b="${n[1]}" -v r=$((2 * 41 * 1048576 / ${1%dw} / 4)) \
+    'BEGIN { printf "%.2f", (b - a) / r }')" "" "$3" before "$limit"
 }
 
 format_rows() { # FORMAT COUNT-TARGET MATCH-TARGET
@@ -96,4 +110,8 @@ figure "model: load full" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng full)" 
 figure "model: load ingest" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng ingest)" M/s - "" -
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
+instruction_row 8dw count 103.55
+instruction_row 8dw match 263.91
+instruction_row 4dw count 95.94
+instruction_row 4dw match 256.63
 figure_end

@@ -9,6 +9,7 @@
 #   start    from fork to exit          record   a million printf records, whole run
 #   firing   time in the BPF program, per firing, as the kernel counts it
 #   wall     what the traced loop's page faults cost above the same loop untraced
+#   address  a key with a user address, which keeps what it meant, beside one of the same words without
 set -u
 cd "$(dirname "$0")/.." || exit 1
 runs=20 rounds=5 faults=1000000
@@ -124,6 +125,34 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
   losses bpftrace
 }
 
+# ---- user addresses -----------------------------------------------------------------------------------------
+# bench/former.sh compares with an older tally; these rows need none.
+address='@[ufunc(arg1)] = count();' plain='@[arg1, pid] = count();' user_event='cpc:::page_faults-user-1'
+minus() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
+# A program without user addresses has no instruction more than it had before addresses were kept so.
+bpf_row() { # D-ACTION BEFORE
+  figure "$1: BPF instructions" "$("${trace[@]}" -n "$event { $1 }" --dump=bpf | awk '$1 + 0 > n { n = $1 + 0 } END { print n + 1 }')" "" \
+    "$2" before "<= 1 x"
+}
+addresses() {
+  local r
+  bpf_row '@[execname] = count();' 53
+  bpf_row '@[pid, arg1] = sum(cpu);' 57
+  bpf_row 'printf("%d %s\n", pid, execname);' 45
+  rm -f "$work"/*.wall "$work"/*.firing
+  for r in $(seq "$rounds"); do
+    sysctl -q -w kernel.bpf_stats_enabled=1
+    traced address "${trace[@]}" -n "$user_event { $address }" || return 1
+    traced plain "${trace[@]}" -n "$user_event { $plain }" || return 1
+  done
+  sysctl -q -w kernel.bpf_stats_enabled="$stats"
+  bound "address: firing above a plain key" "$(minus "$(median <"$work/address.firing")" "$(median <"$work/plain.firing")")" 40 ns
+  build/bench/bench "$runs" -- "${trace[@]}" -n "BEGIN { exit(0); } $user_event { $address }" \
+    -- "${trace[@]}" -n "BEGIN { exit(0); } $user_event { $plain }" >"$work/start"
+  grep -q failed "$work/start" && return 1
+  bound "address: start above a plain key" "$(awk '{ v[NR] = $1 / 1e6 } END { print v[1] - v[2] }' "$work/start")" 10 ms
+}
+
 # ---- records --------------------------------------------------------------------------------------------
 # A whole run with -c, output to a file: what a user waits for.  Prints seconds.
 seconds() { local t0=$EPOCHREALTIME; "$@"; local t1=$EPOCHREALTIME; awk -v a="$t0" -v b="$t1" 'BEGIN { print b - a }'; }
@@ -169,6 +198,7 @@ start "start: @[execname] = count() on page faults" 0.028571 \
   "BEGIN { exit(0); } $event { @[execname] = count(); }" "BEGIN { exit(); } $soft { @[comm] = count(); }"
 compare "@[execname] = count()" 0.75 '@[execname] = count();' '@[comm] = count();' || missed=$((missed + 1))
 compare "@[ustack()] = count()" 1 '@[ustack()] = count();' '@[ustack()] = count();' || missed=$((missed + 1))
+addresses || missed=$((missed + 1))
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
 records
 figure_end

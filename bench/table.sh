@@ -18,6 +18,12 @@ best() { # RUNS MOST COLUMN COMMAND...
     awk -v most="$most" -v c="$column" 'NR == 1 || (most ? $c > b : $c < b) { b = $c } END { print b }'
 }
 
+# Instructions in user space: no neighbour changes them, so two versions compare by them to the permille.
+instructions() { # COMMAND...
+  valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+    awk '/I +refs:/ { gsub(",", ""); print $NF }'
+}
+
 figure_head() { printf '%-46s %10s %-6s %10s %-16s %8s  %s\n' "$1" tally "" peer "" ratio limit; }
 figure() {
   awk -v what="$1" -v ours="$2" -v unit="$3" -v peer="$4" -v who="$5" -v limit="$6" -v file="${BENCH_FIGURES:-}" '
