@@ -1,13 +1,14 @@
 #!/bin/bash
-# run-tests.sh [-t SECONDS] [-s FILE] TEST... - runs tests that speak TAP and adds up.
+# run-tests.sh [-t SECONDS] [-s FILE] [-l FILE] TEST... - runs tests that speak TAP and adds up.
 #
 # TEST is a command with its arguments in one word ("tools/law.sh --self-test"), or a .bats file.  Shown: one line
 # per test, each skip with its reason, and for a failure what it printed.  A test that dies, runs past -t (120), or
 # fails without a `not ok` (a leak found at exit) counts as one more failure.
-# Last line: `N passed, M failed, K skipped`; -s appends the three numbers to FILE.  Exit 1 on failure.
+# Last line: `N passed, M failed, K skipped`; -s appends the three numbers to FILE.  -l appends all that the tests print to FILE.
+# Exit 1 on failure.
 set -u
-limit=120 sums=
-while getopts t:s: o; do case $o in t) limit=$OPTARG ;; s) sums=$OPTARG ;; *) exit 2 ;; esac; done
+limit=120 sums= all=
+while getopts t:s:l: o; do case $o in t) limit=$OPTARG ;; s) sums=$OPTARG ;; l) all=$OPTARG ;; *) exit 2 ;; esac; done
 shift $((OPTIND - 1))
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # A crash must end the process, a finding must be seen, and bats must not colour.
@@ -20,6 +21,7 @@ for t; do
   case $t in *.bats) run="bats --tap $t" ;; *) run=$t ;; esac
   timeout -k 5 "$limit" $run >"$out" 2>&1
   rc=$?
+  [ -z "$all" ] || { echo "== $t"; cat "$out"; } >>"$all"
   # cmocka 1.1.5 writes a skip as "not ok 3 # SKIP name", newer ones and bats as "ok 3 ... # SKIP".
   read -r p f s < <(awk '
     /^(not )?ok / && /# [Ss][Kk][Ii][Pp]/ { s++; next }
