@@ -20,7 +20,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-log=$(mktemp) tree=
+log=$(mktemp) tree= flags=-j$(nproc)
+# What is missing is missing without optimization, too, and sooner.
+[ -z "$without" ] || flags+=" -- RELEASE=-fPIC"
 finish() {
   [ -n "$tree" ] && tools/tree.sh drop "$tree"
   rm -f "$log"
@@ -45,7 +47,7 @@ answer_by_failure() {
 }
 inside() { # WORDS USER SCRIPT: one check: a script in the tree, in USER's clone, that ends with status 0
   local status=0
-  tools/tree.sh run -u "$2" "$tree" "export COLUMNS=80 WERROR=1 MAKEFLAGS=-j$(nproc); cd tally && $3" >"$log" 2>&1 </dev/null & wait $! || status=$?
+  tools/tree.sh run -u "$2" "$tree" "export COLUMNS=80 WERROR=1 MAKEFLAGS='$flags'; cd tally && $3" >"$log" 2>&1 </dev/null & wait $! || status=$?
   say $status "$1"
   answer_by_failure
   return $status

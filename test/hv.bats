@@ -352,7 +352,8 @@ spec_rows() {
   expect 2 "args=size: address-first or size-first" get --on power,args=size gpci/entitled
   expect 2 "block=4096: whole or page" get --on power,block=4096 gpci/entitled
   expect 2 "run-counts=0: yes or no" get --on power,run-counts=0 gpci/entitled
-  expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+  expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls --on batoka' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+  expect 2 'no event "entitled"; the hypervisor'"'"'s request is gpci/entitled/' stat --on power -e entitled --count 1
   expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
   expect 2 "vfalls/node0_mcu0,event=3/: event=3: there is no such code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1
   "$TALLY" stat --on batoka,load=compute -e vfalls/sparc,event=0x203/ --count 1 -I 1
@@ -364,6 +365,28 @@ spec_rows() {
   mkfifo fifo
   expect 2 "./fifo is no regular file" get --on ./fifo mmustat/all
   expect 2 "/dev/null is no regular file" get --on /dev/null mmustat/all
+}
+
+@test "a command that an error names asks the same platform, and has what was missing" {
+  while read -r words; do
+    run --separate-stderr "$TALLY" $words
+    [ "$status" -eq 2 ]
+    [[ $stderr =~ \'tally\ (list\ [^\']*)\' ]] || { echo "$words: names no command: $stderr"; return 1; }
+    run "$TALLY" ${BASH_REMATCH[1]}
+    [ "$status" -eq 0 ] && [ ${#lines[@]} -gt 3 ] || { echo "$words: then tally ${BASH_REMATCH[1]}: $output"; return 1; }
+  done <<'EOF'
+stat --on power -e gpci/nothing_like_it/ --count 1
+get gpci/nothing_like_it --on power,load=links
+get gpci --on power
+get gpci/entitled,field=nothing_like_it --on power --duration 1
+get vfalls/nothing_like_it --on batoka
+get mmustat --on niagara
+stat --on batoka -e vfalls/node0_mcu0/ --count 1
+stat --on batoka -e vfalls/node0_mcu0,event=nothing_like_it/ --count 1
+stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+get nothing_like_it/qos_tx_cpl --on kunpeng
+tune --for latency --on kunpeng
+EOF
 }
 
 @test "where nobody listens, no machine of another kind is advised" {

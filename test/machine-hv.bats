@@ -195,6 +195,13 @@ serve() {
   [ "$status" -eq 0 ]
 }
 
+@test "where a socket is given as a file, --on unix: is advised" {
+  serve s batoka
+  run "$TALLY" get --on ./s vfalls/l2_cr/
+  said 2 "tally: ./s is a socket, not a file: --on unix:./s"
+  "$TALLY" get --on unix:./s vfalls/l2_cr/
+}
+
 # ---- the library ---------------------------------------------------------------------------------------------
 
 @test "an emulator of somebody else has the services inside" {

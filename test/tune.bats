@@ -218,7 +218,7 @@ ended() {
 # ---- what is wrong ---------------------------------------------------------------------------------------
 
 @test "wrong options end with status 2 and say what is wrong" {
-  expect 2 "which device? 'tally list ptt' shows them" --for latency --on kunpeng
+  expect 2 "which device? 'tally list ptt --on kunpeng' shows them" --for latency --on kunpeng
   expect 2 "for what? --for latency or --for throughput" $DEVICE --on kunpeng
   expect 2 "--for=speed is none of: latency throughput" $DEVICE --for speed
   expect 2 "--duration=0: milliseconds, from 1 up" $DEVICE --for latency --duration 0

@@ -45,7 +45,9 @@ int main(int argc, char **argv)
 	status = tally_trace_status(t);
 done:
 	if (*tally_trace_error(t))
-		fprintf(stderr, "count: %s\n%s\n", tally_trace_error(t), tally_trace_reason(t));
+		fprintf(stderr, "count: %s\n", tally_trace_error(t));
+	if (*tally_trace_reason(t))
+		fprintf(stderr, "count: %s\n", tally_trace_reason(t));
 	tally_trace_close(t);
 	return status;
 }

@@ -32,8 +32,8 @@ struct sel {
 };
 /* Whose a selector is, from its first word. */
 enum sel_provider sel_provider(const char *s);
-/* n bytes at s. -TALLY_EINVAL. */
-int sel_parse(struct sel *ret, const char *s, size_t n, struct err *e);
+/* n bytes at s. -TALLY_EINVAL: the words may name a command, which ends with asked. */
+int sel_parse(struct sel *ret, const char *s, size_t n, const char *asked, struct err *e);
 /* The length of the first selector of a list "A,B"; a comma behind it is not part of it. */
 size_t sel_length(const char *list);
 /* The value of a key that may be there once: NULL. */

@@ -86,8 +86,8 @@ static int no_register(struct tally_platform *p, const struct sel *s)
 	if (near)
 		return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; did you mean '%s'?", s->text, s->name,
 				 near);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; 'tally list vfalls' shows them", s->text,
-			 s->name);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; 'tally list vfalls%s' shows them", s->text,
+			 s->name, p->asked);
 }
 
 static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_client **c, uint64_t *cpu)
@@ -583,7 +583,7 @@ int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally
 	struct get g = { .p = p, .to = to, .kind = kind };
 	struct hv_line *l;
 	struct sel sel;
-	int rc = sel_parse(&sel, s, n, &p->err);
+	int rc = sel_parse(&sel, s, n, p->asked, &p->err);
 
 	if (rc >= 0)
 		rc = has_provider(p, sel.provider, &l);
@@ -672,7 +672,7 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 {
 	uint64_t v = UINT64_MAX;
 	struct sel sel;
-	int rc = sel_parse(&sel, s, n, &p->err);
+	int rc = sel_parse(&sel, s, n, p->asked, &p->err);
 
 	if (rc < 0)
 		return rc;

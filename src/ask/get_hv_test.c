@@ -56,7 +56,7 @@ static void a_selector_is_a_name_with_keys(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(slash); i++) {
-		assert_int_equal(sel_parse(&s, slash[i], strlen(slash[i]), &e), 0);
+		assert_int_equal(sel_parse(&s, slash[i], strlen(slash[i]), "", &e), 0);
 		assert_int_equal(s.provider, SEL_VFALLS);
 		assert_string_equal(s.name, "sparc");
 		assert_string_equal(s.text, slash[1]);
@@ -109,13 +109,14 @@ static void what_is_no_selector_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
 		e = (struct err){ 0 };
-		if (sel_parse(&s, row[i].s, strlen(row[i].s), &e) != -TALLY_EINVAL || !strstr(e.text, row[i].words))
+		if (sel_parse(&s, row[i].s, strlen(row[i].s), " --on power", &e) != -TALLY_EINVAL ||
+		    !strstr(e.text, row[i].words))
 			fail_msg("line %d: '%s': %s", row[i].line, row[i].s, e.text);
 	}
 	memset(longest, 'a', sizeof(longest));
 	memcpy(longest, "vfalls/", 7);
 	e = (struct err){ 0 };
-	assert_int_equal(sel_parse(&s, longest, sizeof(longest), &e), -TALLY_EINVAL);
+	assert_int_equal(sel_parse(&s, longest, sizeof(longest), "", &e), -TALLY_EINVAL);
 }
 
 /* ---- get and set ----------------------------------------------------------------------------------- */

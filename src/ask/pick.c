@@ -72,9 +72,11 @@ static int no_event(struct tally_platform *p, const struct sel *s, enum vf_event
 		if (v->set == set)
 			names[n++] = v->name;
 	near = text_nearest(name, names, n);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'%s%s%s", s->text, vf_eventset_name[set], name,
-			 near ? "; did you mean '" : "", near ? near : "; 'tally list vfalls' shows them",
-			 near ? "'?" : "");
+	if (near)
+		return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'; did you mean '%s'?", s->text,
+				 vf_eventset_name[set], name, near);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'; 'tally list vfalls%s' shows them", s->text,
+			 vf_eventset_name[set], name, p->asked);
 }
 
 /* Bits of the mask may be joined where the table has the single ones. */
@@ -113,16 +115,17 @@ static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eve
 	uint64_t code;
 
 	if (!name)
-		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls' shows the %s events",
-				 s->text, vf_eventset_name[set]);
+		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls%s' shows the %s events",
+				 s->text, p->asked, vf_eventset_name[set]);
 	if (text_u64(name, &code)) {
 		if (code > most[set])
 			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: codes go up to 0x%x", s->text, name,
 					 most[set]);
 		if (!is_code(set, code))
-			return plat_fail(p, TALLY_EINVAL,
-					 "%s: event=%s: there is no such code; 'tally list vfalls' shows the %s events",
-					 s->text, name, vf_eventset_name[set]);
+			return plat_fail(
+				p, TALLY_EINVAL,
+				"%s: event=%s: there is no such code; 'tally list vfalls%s' shows the %s events",
+				s->text, name, p->asked, vf_eventset_name[set]);
 		ret->event = event_of_code(set, code);
 	} else {
 		ret->event = vf_event_find(set, name);
@@ -251,9 +254,10 @@ static int no_request(struct tally_platform *p, const struct sel *s)
 				 near);
 	if (s->provider == SEL_HV_GPCI)
 		return plat_fail(p, TALLY_EINVAL,
-				 "%s: Linux has no event of that name; 'tally list -v gpci' shows them", s->text);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci' shows them", s->text,
-			 s->name);
+				 "%s: Linux has no event of that name; 'tally list -v gpci%s' shows them", s->text,
+				 p->asked);
+	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci%s' shows them", s->text,
+			 s->name, p->asked);
 }
 
 static int no_field(struct tally_platform *p, const struct sel *s, const struct gpci_request *r, const char *field)
@@ -263,9 +267,11 @@ static int no_field(struct tally_platform *p, const struct sel *s, const struct 
 	for (uint32_t i = 0; i < r->nfields; i++)
 		name[i] = r->field[i].name;
 	near = text_nearest(field, name, r->nfields);
-	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'%s%s%s", s->text, r->name, field,
-			 near ? "; did you mean '" : "", near ? near : "; 'tally list -v gpci' shows them",
-			 near ? "'?" : "");
+	if (near)
+		return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'; did you mean '%s'?", s->text, r->name,
+				 field, near);
+	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'; 'tally list -v gpci%s' shows them", s->text,
+			 r->name, field, p->asked);
 }
 
 static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)

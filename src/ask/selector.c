@@ -56,7 +56,7 @@ static int add_key(struct sel *s, char *word, struct err *e)
 	return 0;
 }
 
-int sel_parse(struct sel *ret, const char *text, size_t n, struct err *e)
+int sel_parse(struct sel *ret, const char *text, size_t n, const char *asked, struct err *e)
 {
 	struct sel *s = ret;
 	char *slash, *next;
@@ -75,8 +75,8 @@ int sel_parse(struct sel *ret, const char *text, size_t n, struct err *e)
 	if (!slash || s->provider == SEL_OTHER) {
 		if (s->provider != SEL_OTHER && s->provider != SEL_HV_GPCI && !strpbrk(s->room, " ,="))
 			return err_set(e, TALLY_EINVAL,
-				       "'%s' is no selector: write %s/NAME/; 'tally list %s' shows the names", s->room,
-				       s->room, s->room);
+				       "'%s' is no selector: write %s/NAME/; 'tally list %s%s' shows the names",
+				       s->room, s->room, s->room, asked);
 		return err_set(
 			e, TALLY_EINVAL,
 			"'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",

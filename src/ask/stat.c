@@ -98,15 +98,22 @@ static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
 	return rc < 0 ? rc : stat_events_add(s, item, n);
 }
 
-/* A word with a slash that no PMU here has was meant for the platform, if that is another one. */
+/* What no PMU here has was meant for the platform, if that is another one: a word with a slash, the name of a request. */
 static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, size_t n)
 {
 	int rc = stat_cpu_add(&a->cpu, s->p, &a->o, item, n);
 	struct err e = { 0 };
 	struct sel sel;
+	char word[64];
 
-	if (rc == -TALLY_EINVAL && !is_local(s->p) && memchr(item, '/', n) && sel_parse(&sel, item, n, &e) < 0)
+	if (rc == -TALLY_EINVAL && !is_local(s->p) && memchr(item, '/', n) &&
+	    sel_parse(&sel, item, n, s->p->asked, &e) < 0)
 		s->p->err = e;
+	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), item);
+	if (rc == -TALLY_EINVAL && s->p->on.row->keys == PLAT_POWER && gpci_request_find(word)) {
+		err_set(&e, TALLY_EINVAL, "no event \"%s\"; the hypervisor's request is gpci/%s/", word, word);
+		s->p->err = e;
+	}
 	return rc;
 }
 

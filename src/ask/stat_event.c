@@ -326,7 +326,8 @@ static int read_requests(struct stat_run *s)
 int stat_events_add(struct stat_run *s, const char *text, size_t n)
 {
 	struct source *src = VEC_NEW(s->src, s->n, s->cap);
-	int rc = src ? sel_parse(&src->s, text, n, &s->p->err) : plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+	int rc = src ? sel_parse(&src->s, text, n, s->p->asked, &s->p->err) :
+		       plat_fail(s->p, TALLY_ENOMEM, "out of memory");
 
 	if (rc < 0)
 		return rc;

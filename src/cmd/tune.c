@@ -167,6 +167,15 @@ static int not_a_command(struct tune *c, const char *word)
 	return ST_USAGE;
 }
 
+static int which_device(struct tune *c)
+{
+	const char *on = c->a.o.on;
+
+	complain(c->a.a.cx, "which device? 'tally list ptt%s%s' shows them", on ? " --on " : "", on ? on : "");
+	complain(c->a.a.cx, "'tally tune -h' shows the options");
+	return ST_USAGE;
+}
+
 int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct tune c = { .a.a.cx = cx, .t.size = sizeof(c.t) };
@@ -175,7 +184,7 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc == first)
-		return usage(&c, "which device? 'tally list ptt' shows them");
+		return which_device(&c);
 	if (!c.goal)
 		return usage(&c, "for what? --for latency or --for throughput");
 	c.t.device = argv[first];

@@ -247,6 +247,8 @@ int line_file_open(struct line_file *ret, const char *path, struct err *e)
 	size_t n;
 	int rc;
 
+	if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+		return err_set(e, TALLY_EINVAL, "%s is a socket, not a file: --on unix:%s", path, path);
 	/* A pipe that nobody writes would keep us waiting. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return err_set(e, TALLY_EINVAL, "%s is no regular file: what was saved of a hypervisor is in one",

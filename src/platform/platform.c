@@ -79,8 +79,11 @@ static int copy_options(struct tally_platform *p)
 	p->profile = o->profile == TALLY_PROFILE_DRIVER ? PTT_PROFILE_DRIVER : PTT_PROFILE_SPEC;
 	p->name = mem_strdup(o->on ? o->on : "local");
 	p->sysfs = o->sysfs ? mem_strdup(o->sysfs) : NULL;
-	if (!p->name || (o->sysfs && !p->sysfs))
+	p->asked = p->name ? mem_alloc(strlen(p->name) + sizeof(" --on ")) : NULL;
+	if (!p->asked || (o->sysfs && !p->sysfs))
 		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+	if (strcmp(p->name, "local"))
+		stpcpy(stpcpy(p->asked, " --on "), p->name);
 	o->on = p->name;
 	o->sysfs = p->sysfs;
 	return plat_parse(&p->on, p->name, &p->err);
@@ -150,6 +153,7 @@ void tally_platform_close(struct tally_platform *p)
 		line_close(&p->line);
 	mem_free(p->name);
 	mem_free(p->sysfs);
+	mem_free(p->asked);
 	buf_free(&p->out);
 	mem_free(p);
 }
@@ -215,5 +219,5 @@ int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32
 	near = text_nearest(word, names, npmus < PTT_PMU_MOST ? npmus : PTT_PMU_MOST);
 	if (near)
 		return plat_fail(p, TALLY_EINVAL, "there is no device '%s'; did you mean '%s'?", word, near);
-	return plat_fail(p, TALLY_EINVAL, "there is no device '%s'; 'tally list ptt' shows them", word);
+	return plat_fail(p, TALLY_EINVAL, "there is no device '%s'; 'tally list ptt%s' shows them", word, p->asked);
 }

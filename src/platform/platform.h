@@ -61,6 +61,7 @@ struct tally_platform {
 	/* set by _open, then read-only */
 	struct tally_platform_opts o;
 	char *name, *sysfs; /* copies; name is what --on said */
+	char *asked;        /* " --on NAME", "" for this machine: ends a command that the user is told */
 	struct plat_on on;
 	enum ptt_profile profile;
 	/* opened when first asked for */

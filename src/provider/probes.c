@@ -267,9 +267,13 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 	}
 	if (!known) {
 		near = text_nearest(d->prov, names, COUNT(names));
-		return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"%s%s%s", d->prov,
-			       near ? "; did you mean " : "; tally trace -l lists all", near ? near : "",
-			       near ? "?" : "");
+		if (near)
+			return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"; did you mean %s?", d->prov, near);
+		return err_set(
+			why, TALLY_ENOPROBE,
+			"no provider \"%s\": tally's are cpc, of CPU events, profile and dtrace; ptt, gpci, vfalls and "
+			"mmustat, of what --on names",
+			d->prov);
 	}
 	if (!text_glob(d->mod, "") || !text_glob(d->func, ""))
 		return err_set(why, TALLY_ENOPROBE,

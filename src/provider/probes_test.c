@@ -149,6 +149,7 @@ static void more_probes_than_any_cpu_has_counters_are_refused_before_they_are_lo
 
 static void module_and_function_are_empty(void **state)
 {
+	static const char *const providers[] = { "dtrace", "profile", "cpc", "ptt", "gpci", "vfalls", "mmustat" };
 	struct probes *t = table((struct prov_opts){ 0 });
 	struct ids l;
 	struct err e;
@@ -159,7 +160,11 @@ static void module_and_function_are_empty(void **state)
 	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
 	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), -TALLY_ENOPROBE);
 	assert_int_equal(match(t, D("nobody", "", "", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
-	assert_string_equal(e.text, "no provider \"nobody\"; tally trace -l lists all");
+	assert_string_equal(
+		e.text, "no provider \"nobody\": tally's are cpc, of CPU events, profile and dtrace; ptt, gpci, vfalls "
+			"and mmustat, of what --on names");
+	for (uint32_t i = 0; i < COUNT(providers); i++)
+		assert_non_null(strstr(e.text, providers[i]));
 	assert_int_equal(match(t, D("profil", "", "", "tick-1s"), &l, &e), -TALLY_ENOPROBE);
 	assert_string_equal(e.text, "no provider \"profil\"; did you mean profile?");
 	probes_close(t);
