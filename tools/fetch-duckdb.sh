@@ -19,7 +19,7 @@ if [ ! -s "$dir/libduckdb.so" ]; then
   mkdir -p "$dir"
   tmp=$(mktemp -d "$dir/.duckdb.XXXXXX")
   trap 'rm -rf "$tmp"' EXIT
-  (cd "$tmp" && npm pack --silent "@duckdb/node-bindings-linux-$machine@$version" >pack.log 2>&1 && tar xzf ./*.tgz) || {
+  (cd "$tmp" && npm pack --loglevel=error "@duckdb/node-bindings-linux-$machine@$version" >pack.log 2>&1 && tar xzf ./*.tgz) || {
     tail -n 5 "$tmp/pack.log" >&2
     echo "fetch-duckdb.sh: could not be fetched" >&2
     exit 1

@@ -10,11 +10,12 @@
 # all its files with their sizes says later whether it still is: one that is damaged, or older than 30 days, is made anew.
 #
 # A script has mounts and process ids of its own: whatever ends it, no process and no mount is left.  Of this machine it sees
-# the kernel (/proc, /sys, /dev), the network, and how apt gets its packages: mirror, proxy, certificates.
+# the kernel (/proc, /sys, /dev), the network with the certificates that are trusted here, and how apt gets its packages.
 # Exit 1: the tree can't be made, with the reason; `run` has the script's status.
 set -euo pipefail
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tally/tree
 here=$(cd "$(dirname "$0")" && pwd)
+trusted=/etc/ssl/this-machine.crt # in a tree: what this machine trusts, for npm, which does not look into ca-certificates
 fail() { echo "tree.sh: $*" >&2; exit 1; }
 
 # deb lines of SUITE, from the mirrors that this machine's apt uses.
@@ -89,6 +90,7 @@ tree_copy() { # SUITE
   exec 9>&-
   find "$cache/$1/debs" -name '*.deb' -exec cp -l -t "$dir/root/var/cache/apt/archives" {} +
   cp -L /etc/resolv.conf /etc/hosts "$dir/root/etc/"
+  [ ! -f /etc/ssl/certs/ca-certificates.crt ] || install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$dir/root$trusted"
   echo force-unsafe-io >"$dir/root/etc/dpkg/dpkg.cfg.d/copy" # a copy is thrown away: nothing of it has to reach the disk
   echo "$1" >"$dir/suite"
   echo "$dir"
@@ -105,9 +107,11 @@ tree_run() { # [-u USER] DIR SCRIPT
     mount --rbind /dev "$1/dev"
     mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
     home=$(chroot "$1" getent passwd "$2" | cut -d: -f6)
-    exec chroot --userspec="$2:$2" --groups= "$1" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    trusted=
+    [ ! -f "$1$4" ] || trusted=NODE_EXTRA_CA_CERTS=$4
+    exec chroot --userspec="$2:$2" --groups= "$1" env -i $trusted PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       HOME="$home" USER="$2" LOGNAME="$2" SHELL=/bin/bash TERM=dumb bash -c "cd && eval \"\$1\"" bash "$3"' \
-    sh "$1/root" "$user" "$2"
+    sh "$1/root" "$user" "$2" "$trusted"
 }
 
 tree_drop() { # DIR

@@ -96,7 +96,7 @@ static void what_is_no_selector_is_refused(void **state)
 		const char *s, *words;
 	} row[] = {
 		{ __LINE__, "", "is no selector" },
-		{ __LINE__, "vfalls", "is no selector: write vfalls/NAME/; 'tally list vfalls'" },
+		{ __LINE__, "vfalls", "is no selector: write vfalls/NAME/; 'tally list vfalls --on power' shows" },
 		{ __LINE__, "disk/reads/", "is no selector" },
 		{ __LINE__, "vfalls/sparc,,user/", "nothing behind it" },
 		{ __LINE__, "vfalls/sparc,cpu=1,cpu=2/", "cpu twice" },
