@@ -39,10 +39,11 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 /*
  * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
  * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
- * away.  Each command includes those before it, since setcap replaces what was there.
+ * away.  Each command includes those before it, since setcap replaces what was there.  A minimal Debian has no setcap, and
+ * without it nothing is to be changed.
  */
-#define FIX_GROUP(capabilities)                                                                            \
-	"sudo sh -ec 'groupadd -f perf_users; gpasswd -a $SUDO_USER perf_users; chgrp perf_users \"$0\"; " \
+#define FIX_GROUP(capabilities)                                                                                                                                            \
+	"sudo sh -ec 'command -v setcap >/dev/null || apt-get install -y libcap2-bin; groupadd -f perf_users; gpasswd -a $SUDO_USER perf_users; chgrp perf_users \"$0\"; " \
 	"chmod 750 \"$0\"; setcap " capabilities "=ep \"$0\"; echo next, newgrp perf_users' " DOC_PROGRAM
 #define FIX_COUNT FIX_GROUP("cap_perfmon")
 #define FIX_TRACE FIX_GROUP("cap_perfmon,cap_bpf")
