@@ -4,6 +4,7 @@
 # A row of the table at the end for each: name, result, time, what it said.  A check is a row of `checks` below: a name, how many
 # minutes it may take, and a command that speaks TAP, for tools/run-tests.sh.  What each printed is in build/long/NAME.log.
 # What cannot run here is skipped, with its reason in the log.  -l: the names.  Exit 1: something failed.
+# FUZZ_SECONDS (60) and TORTURE_SECONDS (120) are those of a fuzz target and of a campaign.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p build/long
@@ -31,8 +32,8 @@ for name; do checks | grep -q "^$name|" || { echo "long.sh: no check is called $
 # What the commands run, one a line; nothing when it could not be built.
 commands() { # NAME COMMANDS
   case $2 in
-  FUZZ) make -j"$(nproc)" fuzzers >&2 && for t in src/*/*_fuzz.c; do echo "tools/fuzz.sh -t 60 build/fuzz/$(basename "$t" _fuzz.c)"; done ;;
-  TORTURE) make -j"$(nproc)" all torturers >&2 && for t in $(test/torture/run.sh -l); do echo "test/torture/run.sh -T -t 120 $t"; done ;;
+  FUZZ) make -j"$(nproc)" fuzzers >&2 && for t in src/*/*_fuzz.c; do echo "tools/fuzz.sh -t ${FUZZ_SECONDS:-60} build/fuzz/$(basename "$t" _fuzz.c)"; done ;;
+  TORTURE) make -j"$(nproc)" all torturers >&2 && for t in $(test/torture/run.sh -l); do echo "test/torture/run.sh -T -t ${TORTURE_SECONDS:-120} $t"; done ;;
   *)
     case $1 in
     laws) make build/test/machine_niagara_watch_test ;;
