@@ -163,3 +163,15 @@ tally: 'tally doctor -h' shows the options"
   doctor_says said "$TALLY" doctor
   ! grep -nE ': the same$' said
 }
+
+@test "no mode of tracefs is given as what lets an ordinary user read the numbers of tracepoints: its files are root's all the same" {
+  needs_root
+  as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  mkdir -m 755 "$BATS_TEST_TMPDIR/open" && cp "$TALLY" "$BATS_TEST_TMPDIR/open/tally"
+  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
+  run unshare --mount --propagation private sh -c "mount -t tracefs -o mode=755 tracefs /sys/kernel/tracing || exit 77
+    $as_reader '$BATS_TEST_TMPDIR/open/tally' doctor --json"
+  [ "$status" -ne 77 ] || skip "tracefs can't be mounted here"
+  row=$(grep '"key":"perf_tracepoint"' <<<"$output")
+  [[ $row == *'"verdict":"limited"'* && $row != *'"fix"'* ]] || { echo "$row"; return 1; }
+}
