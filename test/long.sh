@@ -18,7 +18,7 @@ packages|90|test/packages.sh|each package to build with is missed, or another on
 unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
 static|20|test/static.sh|the static program needs no other file, and refuses in words what it would load
-guest|20|test/vm/run.sh|Linux 6.1 with an emulated PMU
+guest|30|env GUEST_SECONDS=1740 test/vm/run.sh|Linux 6.1 with an emulated PMU
 drivers|40|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh|tune and report on 100 seeds of each load of the model

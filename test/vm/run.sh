@@ -15,5 +15,5 @@ test/vm/pmu-vm.sh -c 2 -t 120 -f build/arm64/tally -f test 'sh test/vm/hotplug.s
   [ $? -eq 1 ] || echo "not ok - the guest of two CPUs ends well" >>"$work/two"
 cat "$work/two"
 n=$(grep -cE '^(not )?ok ' "$work/two" || :) bad=$(grep -c '^not ok ' "$work/two" || :)
-test/vm/pmu-vm.sh -t 540 -f build/arm64/tally -f build/arm64/prog/spin -f build/arm64/prog/count \
+test/vm/pmu-vm.sh -t "${GUEST_SECONDS:-840}" -f build/arm64/tally -f build/arm64/prog/spin -f build/arm64/prog/count \
   -f "$work/unit" -f examples -f test "n=$n bad=$bad sh test/vm/guest.sh"
