@@ -353,6 +353,8 @@ spec_rows() {
   expect 2 "block=4096: whole or page" get --on power,block=4096 gpci/entitled
   expect 2 "run-counts=0: yes or no" get --on power,run-counts=0 gpci/entitled
   expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls --on batoka' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+  expect 2 "'hisi_ptt0_2/qos_tx_p' is a tunable, which nothing counts; 'tally get hisi_ptt0_2/qos_tx_p --on kunpeng' reads it" \
+    stat --on kunpeng -e hisi_ptt0_2/qos_tx_p/ --count 1
   expect 2 'no event "entitled"; the hypervisor'"'"'s request is gpci/entitled/' stat --on power -e entitled --count 1
   expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
   expect 2 "vfalls/node0_mcu0,event=3/: event=3: there is no such code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1

@@ -77,6 +77,10 @@ int sel_parse(struct sel *ret, const char *text, size_t n, const char *asked, st
 			return err_set(e, TALLY_EINVAL,
 				       "'%s' is no selector: write %s/NAME/; 'tally list %s%s' shows the names",
 				       s->room, s->room, s->room, asked);
+		if (slash && !strncmp(s->room, "hisi_ptt", 8))
+			return err_set(e, TALLY_EINVAL,
+				       "'%s' is a tunable, which nothing counts; 'tally get %s%s' reads it", s->room,
+				       s->room, asked);
 		return err_set(
 			e, TALLY_EINVAL,
 			"'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",
