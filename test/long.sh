@@ -19,7 +19,7 @@ unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
 static|20|test/static.sh|the static program needs no other file, and refuses in words what it would load
 guest|30|env GUEST_SECONDS=1740 test/vm/run.sh|Linux 6.1 with an emulated PMU
-drivers|40|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
+drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh|tune and report on 100 seeds of each load of the model
 laws|30|env TALLY_SEEDS=1000 build/test/machine_niagara_watch_test|all sun4v models obey all laws with seeds 1 to 1000

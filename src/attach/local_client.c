@@ -338,10 +338,16 @@ static int greet(struct local_client *c, uint32_t rights, struct err *e)
 {
 	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, rights };
 	struct local_answer a;
-	int rc = local_ask_and_wait(c, LOCAL_HELLO, &hello, sizeof(hello), &a, NULL, e);
+	struct err why = { 0 };
+	int rc = local_ask_and_wait(c, LOCAL_HELLO, &hello, sizeof(hello), &a, NULL, &why);
 
+	if (rc == -TALLY_EEND)
+		return err_set(e, TALLY_EEND,
+			       "%s: the server hung up on the first word: it speaks another protocol, as a --vfio-user "
+			       "socket does, or has gone",
+			       c->name);
 	if (rc < 0)
-		return rc;
+		return err_set(e, (enum tally_err) - rc, "%s", why.text);
 	if (a.head.bytes != sizeof(a.head) + sizeof(c->welcome))
 		return err_set(e, TALLY_ECORRUPT, "%s: its welcome has %u bytes", c->name, a.head.bytes);
 	memcpy(&c->welcome, a.p, sizeof(c->welcome));

@@ -178,7 +178,8 @@ static void a_server_of_another_protocol_is_refused(void **state)
 
 	(void)state;
 	assert_client_refuses("HTTP/1.1 400 Bad Request\r\n", 26, -TALLY_ECORRUPT, "no server of this protocol");
-	assert_client_refuses("", 0, -TALLY_EEND, "gone");
+	assert_client_refuses("", 0, -TALLY_EEND,
+			      "it speaks another protocol, as a --vfio-user socket does, or has gone");
 	put(&s, LOCAL_PING, 0, NULL, 0);
 	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "not asked");
 	s.n = 0;

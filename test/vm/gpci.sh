@@ -9,7 +9,7 @@
 # with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-limit=90
+limit=300
 build=${B:-build}
 work=$PWD/build/vm/gpci
 mkdir -p "$work"

@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 keep=
 while getopts k o; do case $o in k) keep=1 ;; *) exit 2 ;; esac; done
-limit=180
+limit=600
 work=$PWD/build/vm/ptt
 mkdir -p "$work"
 cross=aarch64-linux-gnu-

@@ -10,7 +10,7 @@
 # reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-limit=60
+limit=300
 build=${B:-build}
 work=$PWD/build/vm/sun4v
 mkdir -p "$work"
