@@ -322,8 +322,9 @@ static void tail_keep(struct ptt_reader *r)
 	uint64_t stop = run_stop(r);
 	const uint8_t *p = NULL;
 	size_t n = pdata_bytes(r, run->at, stop - run->at, &p);
+	bool rounded = run->doubt || !run->event;
 
-	if (n && n < sizeof(s->tail) && !is_zero(p, n)) {
+	if (n && n < sizeof(s->tail) && !(rounded && is_zero(p, n))) {
 		memcpy(s->tail, p, n);
 		s->ntail = (uint32_t)n;
 		s->torn = false;

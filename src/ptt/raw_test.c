@@ -148,6 +148,30 @@ static void an_aux_cut_within_a_record_loses_nothing_and_does_not_turn_8dw_into_
 	cut_everywhere(PTT_4DW);
 }
 
+/* The front of a record may be zeros: the low bits of its time.  They were taken for what rounds up the end, and all that followed
+ * was read from the wrong byte on. */
+static void an_aux_cut_behind_zero_bytes_of_a_record_loses_nothing(void **state)
+{
+	uint8_t p[N * 16];
+
+	(void)state;
+	records(p, N, PTT_4DW, 3);
+	p[16] = 0; /* the time of the second */
+	for (size_t cut = 1; cut < 16; cut++) {
+		struct file f = file_new();
+		struct got g;
+
+		memset(p + 17, 0, cut - 1 < 4 ? cut - 1 : 0);
+		assert_int_equal(ptt_writer_aux(f.w, 0, p, 16 + cut, 0), 0);
+		assert_int_equal(ptt_writer_aux(f.w, 0, p + 16 + cut, sizeof(p) - 16 - cut, 0), 0);
+		g = file_read(&f, true);
+		assert_int_equal(g.data[0].n, sizeof(p));
+		assert_memory_equal(g.data[0].p, p, sizeof(p));
+		assert_int_equal(g.lost.stray_bytes, 0);
+		got_free(&g);
+	}
+}
+
 /* What comes behind a hole may begin anywhere in a record. */
 static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **state)
 {
@@ -282,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_marker_that_was_changed_costs_its_record_alone),
 		cmocka_unit_test(damage_between_two_windows_is_found),
 		cmocka_unit_test(an_aux_cut_within_a_record_loses_nothing_and_does_not_turn_8dw_into_4dw),
+		cmocka_unit_test(an_aux_cut_behind_zero_bytes_of_a_record_loses_nothing),
 		cmocka_unit_test(data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw),
 		cmocka_unit_test(a_jump_of_aux_offsets_is_a_gap_of_that_size),
 		cmocka_unit_test(a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once),
