@@ -98,7 +98,7 @@ struct stats_device {
 struct stats_quiet {
 	struct stats_quiet *next; /* of the time line */
 	uint32_t device;
-	uint64_t level, since, requests;
+	uint64_t level, peak, since, requests;
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
 };
 struct time_line {

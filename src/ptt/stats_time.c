@@ -173,7 +173,8 @@ void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	}
 	bin_at(s, d, time);
 	quiet_keep(s, q, time);
-	q->level++;
+	if (++q->level > q->peak)
+		q->peak = q->level;
 	q->requests++;
 	q->opened[bin_number(s, time)]++;
 }
@@ -189,6 +190,20 @@ void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end)
 	quiet_keep(s, r->quiet, end);
 }
 
+/* A shard hears later of a requester than one count of all would, so it adds the most that was open of it to the peaks before. */
+static void quiet_raise_peaks(struct ptt_stats *s, const struct stats_quiet *q)
+{
+	struct stats_device *d = &s->device[q->device];
+
+	for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
+		uint32_t *peak = &s->line.bin[i].outstanding_peak;
+		if (q->ticks[i] == 0 && q->opened[i] == 0)
+			continue;
+		*peak += (uint32_t)q->peak;
+		d->peak = *peak > d->peak ? *peak : d->peak;
+	}
+}
+
 void quiet_fold(struct ptt_stats *s, struct stats_requester *r)
 {
 	struct stats_quiet *q = r->quiet, **at = &s->line.quiet;
@@ -197,6 +212,8 @@ void quiet_fold(struct ptt_stats *s, struct stats_requester *r)
 		s->line.ticks[q->device][i] += q->ticks[i];
 		s->line.bin[i].opened += q->opened[i];
 	}
+	if (s->opts.shards > 1)
+		quiet_raise_peaks(s, q);
 	while (*at != q)
 		at = &(*at)->next;
 	*at = q->next;
@@ -237,6 +254,7 @@ void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats
 		into->quiet = s->line.quiet = mine;
 	} else if (q != NULL) {
 		into->quiet->requests += q->requests;
+		into->quiet->peak += q->peak;
 		for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
 			into->quiet->ticks[i] += q->ticks[i];
 			into->quiet->opened[i] += q->opened[i];
