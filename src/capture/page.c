@@ -128,6 +128,8 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
 	if (r->seconds)
 		an_fact(p, f, "seconds", "second sights of a packet", AN_COUNT, AN_U(r->seconds));
+	if (r->posted_twice)
+		an_fact(p, f, "posted_seconds_at_most", "posted, perhaps seen twice", AN_COUNT, AN_U(r->posted_twice));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
 	an_fact(p, f, "span",
@@ -851,7 +853,7 @@ static void overlay_figure(struct an_page *p, const struct ptt_change *c)
 	uint64_t from = a->least < b->least ? a->least : b->least, va[OVERLAY_STEPS], vb[OVERLAY_STEPS];
 	uint64_t to = ptt_hist_at(ptt_hist_at(a, 995) > ptt_hist_at(b, 995) ? a : b, 995),
 		 step = (to - from) / OVERLAY_STEPS + 1;
-	static const char *const figure[] = { " mean", " middle", " p50", " p90", " p99" };
+	static const char *const figure[] = { " mean", " middle", " p10", " p50", " p90", " p99" };
 	const char *end = NULL;
 	char title[96];
 

@@ -77,6 +77,7 @@ void ptt_stats_close(struct ptt_stats *s)
 	mem_free(s->completer);
 	mem_free(s->cell);
 	track_close(s->track);
+	mem_free(s->twice);
 	mem_free(s->error);
 	sketch_close(&s->pages);
 	sketch_close(&s->targets);

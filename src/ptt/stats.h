@@ -258,6 +258,7 @@ enum ptt_note {
 	PTT_NOTE_4DW_FIELDS,
 	PTT_NOTE_CLOCKS,
 	PTT_NOTE_SECONDS,
+	PTT_NOTE_POSTED_TWICE,
 	PTT_NOTE_ROWS_CUT,
 	PTT_NOTE_PAGES_CUT,
 	PTT_NOTE_PEAK_BOUND,
@@ -274,9 +275,10 @@ struct ptt_note_row {
 struct ptt_report {
 	/* overall */
 	uint64_t records, record_bytes, padding;
-	uint64_t seconds; /* as in ptt_device_row */
-	uint64_t span;    /* the longest of the devices' */
-	uint8_t time;     /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
+	uint64_t seconds;      /* as in ptt_device_row */
+	uint64_t posted_twice; /* so many posted requests may be second sights, too, at most; they are counted */
+	uint64_t span;         /* the longest of the devices' */
+	uint8_t time;          /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
 	bool time_sure, matched;
 	uint64_t kind[PTT_KINDS], cls[4]; /* packets, by enum ptt_kind and by enum tlp_class */
 	struct ptt_traffic traffic;

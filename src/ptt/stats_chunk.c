@@ -355,6 +355,8 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		s->cell_records = c->n / 16;
 	}
 	cells_near(s, c->device, wide);
+	if (s->match != NULL && c->twice && !wide && s->opts.shard == 0)
+		twice_posted(s, &a, a.p, a.end);
 	bool turn = s->opts.shards < 2 || s->chunks++ % s->opts.shards == s->opts.shard;
 	if (s->match != NULL && s->opts.shards > 1) {
 		share(&a, s->opts.shard, s->opts.shards, turn);

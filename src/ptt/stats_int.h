@@ -203,6 +203,8 @@ struct ptt_stats {
 	struct ptt_fault_row *error; /* all, with all_errors */
 	uint32_t nerrors, caperrors;
 	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
+	uint64_t posted_twice;     /* posted requests that may be second sights, at most */
+	struct stats_twice *twice; /* NULL: no record that may be one was seen */
 	uint64_t hole_bytes;
 	uint32_t nholes;
 	struct ptt_hole_row hole[PTT_STATS_LOG];

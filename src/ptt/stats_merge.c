@@ -154,6 +154,7 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	into->failed_requests += from->failed_requests;
 	into->cut += from->cut;
 	into->behind_hole += from->behind_hole;
+	into->posted_twice += from->posted_twice;
 	for (uint32_t i = 0; i < into->nholes && i < from->nholes; i++)
 		into->hole[i].cut += from->hole[i].cut;
 	ptt_hist_merge(&into->latency, &from->latency);

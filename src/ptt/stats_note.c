@@ -160,9 +160,13 @@ static void note_seconds(struct ptt_report *r)
 	if (r->seconds != 0)
 		say(r, PTT_NOTE_SECONDS,
 		    "%llu records are second sights: requests and completions between two devices come in at one port and go "
-		    "out at another, and this trace holds both. They are counted once. Posted writes have no tag that tells, "
-		    "so those are not.",
+		    "out at another, and this trace holds both. They are counted once.",
 		    (ull)r->seconds);
+	if (r->posted_twice != 0)
+		say(r, PTT_NOTE_POSTED_TWICE,
+		    "Up to %llu of %llu posted requests may be second sights of others that are alike. No answer tells, and "
+		    "an interrupt is like the last one: so all are counted, and writes between devices may count twice.",
+		    (ull)r->posted_twice, (ull)r->cls[TLP_P]);
 }
 
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r)

@@ -350,6 +350,7 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->hole = s->hole;
 	r->nholes = s->nholes;
 	r->hole_bytes = s->hole_bytes;
+	r->posted_twice = s->posted_twice;
 	r->cut = s->cut;
 	r->unanswerable = s->unanswerable;
 	r->behind_hole = s->behind_hole;

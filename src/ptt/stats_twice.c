@@ -1,0 +1,69 @@
+/*
+ * stats_twice.c: how many posted requests may be second sights.
+ *
+ * 4DW of direction 2 holds a packet between two devices at both ports.  Of requests that are answered the match tells which
+ * record is the second one.  A posted request has no answer and no tag that means anything, so one that is like another
+ * may as well be another: an interrupt is like the last.  So none is taken away, and what is told is a bound.
+ *
+ * A second sight has the same header.  Headers are hashed into bits: one that comes sets its bit, the next one that is alike
+ * clears it and is counted.  That is half of those that are alike, the odd one aside.  Different headers of one bit only make it more,
+ * so it is an upper bound, as long as a second sight comes within GENERATION posted requests: older bits are forgotten.
+ */
+#include "ptt/stats_chunk_int.h"
+
+enum { BITS = 1 << 20, GENERATION = 1 << 16 };
+
+struct stats_twice {
+	uint64_t bit[2][BITS / 64]; /* of this generation, and of the one before */
+	uint32_t seen;              /* in this one */
+};
+
+/* Of a header without its time. */
+static uint32_t header_bit(const uint8_t *p, uint32_t head, uint32_t device)
+{
+	uint64_t a = (uint64_t)ptt_le32(p + 8) << 32 | ptt_le32(p + 12);
+	uint64_t b = (uint64_t)ptt_le32(p + 4) << 32 | (head & ~0x7ffu) | (device & 0x7ff);
+
+	return (uint32_t)((a * 0x9e3779b97f4a7c15ull ^ b) * 0xbf58476d1ce4e5b9ull >> 44);
+}
+static_assert(BITS == 1 << (64 - 44), "the shift above");
+
+static void generation_next(struct stats_twice *t)
+{
+	memcpy(t->bit[1], t->bit[0], sizeof(t->bit[1]));
+	memset(t->bit[0], 0, sizeof(t->bit[0]));
+	t->seen = 0;
+}
+
+static bool is_like_one_before(struct stats_twice *t, uint32_t bit)
+{
+	uint64_t mask = 1ull << bit % 64, *now = &t->bit[0][bit / 64], *before = &t->bit[1][bit / 64];
+
+	if (++t->seen == GENERATION)
+		generation_next(t);
+	if (*now & mask) {
+		*now &= ~mask;
+		return true;
+	}
+	if (*before & mask) {
+		*before &= ~mask;
+		return true;
+	}
+	*now |= mask;
+	return false;
+}
+
+void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, const uint8_t *end)
+{
+	if (s->twice == NULL && (s->twice = mem_alloc(sizeof(*s->twice))) == NULL) {
+		s->failed = true;
+		return;
+	}
+	for (; p < end; p += 4 * PTT_4DW) {
+		uint32_t head = raw_head(p, PTT_4DW);
+		uint8_t sort = a->head[raw_code(head, PTT_4DW)].sort;
+
+		if (sort == SORT_MWR32 || sort == SORT_MWR64)
+			s->posted_twice += is_like_one_before(s->twice, header_bit(p, head, a->device));
+	}
+}
