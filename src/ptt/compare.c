@@ -25,10 +25,9 @@
 #define WORTH 0.001   /* a change that is worth a word */
 #define ERROR 0.01    /* how seldom a change is off by more than its error */
 #define EXPECTED 0.01 /* chance of a consequence, where there is a cause */
-#define TOGETHER 2.33 /* deviations; chance goes as far once in 100 times */
 
 /* What a change is of, for who asks for the cause. */
-enum of { OF_ELSE, OF_DEMAND, OF_LATENCY };
+enum of { OF_ELSE, OF_DEMAND, OF_LATENCY, OF_MEAN };
 struct figure {
 	struct ptt_change is;
 	struct growth g;
@@ -215,7 +214,9 @@ static struct sample mean_of(const struct ptt_track *k)
 	return compare_ratio(n, d, k->n, 1);
 }
 
-static const double shares[PTT_PLACES] = { [PTT_AT_P50] = 0.5, [PTT_AT_P90] = 0.9, [PTT_AT_P99] = 0.99 };
+static const double shares[PTT_PLACES] = {
+	[PTT_AT_P10] = 0.1, [PTT_AT_P50] = 0.5, [PTT_AT_P90] = 0.9, [PTT_AT_P99] = 0.99
+};
 
 /* How many of a block's latencies lie below v. */
 static double block_below(const uint32_t coarse[static PTT_COARSE], double v)
@@ -323,10 +324,10 @@ static void figure_set_owner(struct figure *x, enum of of, const struct ptt_requ
 	x->device = a ? a->device : b ? b->device : 0;
 }
 
-static void latency_figure(struct figure *x, const struct ptt_hist *a, const struct ptt_hist *b,
+static void latency_figure(struct figure *x, enum of of, const struct ptt_hist *a, const struct ptt_hist *b,
 			   const struct ptt_requester_row *ra, const struct ptt_requester_row *rb)
 {
-	figure_set_owner(x, OF_LATENCY, ra, rb);
+	figure_set_owner(x, of, ra, rb);
 	if (x == NULL)
 		return;
 	x->is.latency_a = a;
@@ -341,10 +342,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		const char *name;
 		uint32_t least;
 	} place[PTT_PLACES] = {
-		{ "middle 90 %", 40 },
-		{ "p50", 40 },
-		{ "p90", 200 },
-		{ "p99", 2000 },
+		{ "middle 90 %", 40 }, { "p10", 200 }, { "p50", 40 }, { "p90", 200 }, { "p99", 2000 },
 	};
 	double at_a[PTT_PLACES], at_b[PTT_PLACES];
 
@@ -355,7 +353,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	struct sample sa = mean_of(ta), sb = mean_of(tb);
 	sa.value = (double)a->sum / (double)a->n;
 	sb.value = (double)b->sum / (double)b->n;
-	latency_figure(change_add(c, "ticks", &sa, &sb, "%s mean", of), a, b, ra, rb);
+	latency_figure(change_add(c, "ticks", &sa, &sb, "%s mean", of), OF_MEAN, a, b, ra, rb);
 	for (unsigned k = 0; k < PTT_PLACES; k++) {
 		if (a->n < place[k].least || b->n < place[k].least)
 			continue;
@@ -364,7 +362,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		struct figure *x = change_add(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
 		double chance =
 			x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
-		latency_figure(x, a, b, ra, rb);
+		latency_figure(x, OF_LATENCY, a, b, ra, rb);
 		if (x)
 			x->is.chance = chance > x->is.chance ? chance : x->is.chance;
 	}
@@ -475,6 +473,31 @@ static void compare_requester(struct changes *c, const struct ptt_requester_row 
 	compare_latency(c, x->latency, y->latency, &x->track, &y->track, a, b, of);
 }
 
+/* What is each requester's own, where they wait for each other. */
+static void compare_own_latency(struct changes *c)
+{
+	struct compare_pair *v = mem_alloc((c->a->nrequesters + 1) * sizeof(*v));
+	char name[40];
+	uint32_t n = 0;
+
+	c->failed |= v == NULL;
+	for (uint32_t i = 0; v && i < c->a->nrequesters; i++) {
+		const struct ptt_requester_row *a = &c->a->requester[i], *b = requester_of(c->b, a);
+		if (b != NULL && a->track.n && b->track.n)
+			v[n++] = (struct compare_pair){ .a = a, .b = b };
+	}
+	compare_own(v, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!v[i].own)
+			continue;
+		name_requester(name, v[i].a);
+		figure_set_owner(change_add(c, "ticks", &v[i].own_a, &v[i].own_b, "%s latency mean, others alike",
+					    name),
+				 OF_ELSE, v[i].a, v[i].b);
+	}
+	mem_free(v);
+}
+
 static void compare_requesters(struct changes *c)
 {
 	for (uint32_t i = 0; i < c->a->nrequesters; i++)
@@ -515,78 +538,49 @@ static void find_findings(struct changes *c)
 	}
 }
 
-/* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one trace. */
-static void latency_with_load(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all,
-			      double *with_one)
-{
-	double sum[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, all[PTT_TRACK_BLOCKS] = { 0 },
-	       one[PTT_TRACK_BLOCKS] = { 0 };
-	const struct ptt_track *k = &cause->track;
-
-	for (uint32_t q = 0; q < r->nrequesters; q++) {
-		const struct ptt_requester_row *row = &r->requester[q];
-		for (uint32_t i = 0; row->device == cause->device && i < row->track.n && i < k->n; i++) {
-			const uint64_t *f = row->track.block[i].figure;
-			all[i] += (double)(f[PTT_SERIES_WRITTEN] + f[PTT_SERIES_READ]);
-			sum[i] += row == cause ? 0 : (double)f[PTT_SERIES_LATENCY];
-			n[i] += row == cause ? 0 : (double)f[PTT_SERIES_ANSWERED];
-		}
-	}
-	for (uint32_t i = 0; i < k->n; i++) {
-		double ticks = k->ticks[i] ? (double)k->ticks[i] : 1;
-		sum[i] /= n[i] > 0 ? n[i] : 1;
-		all[i] /= ticks;
-		one[i] = (double)(k->block[i].figure[PTT_SERIES_WRITTEN] + k->block[i].figure[PTT_SERIES_READ]) / ticks;
-	}
-	*with_all += compare_together(sum, all, k->n);
-	*with_one += compare_together(sum, one, k->n);
-}
-
-/* Whether the others wait longer when the link, or the cause, carries more. */
-static bool they_share(const struct changes *c, const struct figure *cause)
-{
-	double with_all = 0, with_one = 0;
-
-	if (cause->a == NULL || cause->b == NULL)
-		return false;
-	latency_with_load(c->a, cause->a, &with_all, &with_one);
-	latency_with_load(c->b, cause->b, &with_all, &with_one);
-	return with_all > TOGETHER * sqrt(2) || with_one > TOGETHER * sqrt(2);
-}
-
 /* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less proof than
- * a finding out of many. */
+ * a finding out of many; that means follow the link itself has proved. */
 static bool figure_follows_cause(const struct figure *x, const struct figure *cause)
 {
-	bool more = cause->g.log > 0;
+	bool more = cause->g.log > 0, latency = x->of == OF_LATENCY || x->of == OF_MEAN;
 
-	if (x->g.df == 0 || x->is.chance > EXPECTED || fabs(x->is.change) < WORTH || x->of == OF_ELSE ||
-	    (x->a != NULL && x->device != cause->device))
+	if (x->g.df == 0 || (x->is.chance > EXPECTED && x->of != OF_MEAN) || fabs(x->is.change) < WORTH ||
+	    x->of == OF_ELSE || (x->a != NULL && x->device != cause->device))
 		return false;
 	if (x->a == cause->a)
-		return x->a != NULL && x->of == OF_LATENCY && (x->g.log > 0) == more;
-	return x->of == OF_LATENCY ? (x->g.log > 0) == more : (x->g.log > 0) != more;
+		return x->a != NULL && latency && (x->g.log > 0) == more;
+	return latency ? (x->g.log > 0) == more : (x->g.log > 0) != more;
 }
 
 /* By how much more or less the requester moves, in bytes. */
 static double figure_bytes_moved(const struct figure *x)
 {
-	return x->of == OF_DEMAND && x->is.finding ? fabs(x->is.b - x->is.a) : 0;
+	return x->of == OF_DEMAND && x->is.finding && x->a && x->b ? fabs(x->is.b - x->is.a) : 0;
+}
+
+/* Who moves most more or less of those that the others' latencies don't contradict. */
+static const struct figure *find_cause(const struct changes *c)
+{
+	const struct figure *cause, *tried = NULL;
+
+	do {
+		cause = NULL;
+		for (uint32_t i = 0; i < c->n; i++) {
+			double moved = figure_bytes_moved(&c->v[i]);
+			if (moved > (cause ? figure_bytes_moved(cause) : 0) &&
+			    (tried == NULL || moved < figure_bytes_moved(tried)))
+				cause = &c->v[i];
+		}
+		tried = cause;
+	} while (cause && !compare_share(c->a, c->b, cause->a, cause->b, cause->g.log > 0));
+	return cause;
 }
 
 static void find_consequences(struct changes *c)
 {
-	struct figure *cause = NULL;
-	bool others = false;
+	const struct figure *cause = find_cause(c);
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (figure_bytes_moved(&c->v[i]) > (cause ? figure_bytes_moved(cause) : 0))
-			cause = &c->v[i];
-	for (uint32_t i = 0; cause && i < c->n; i++)
-		others |= figure_follows_cause(&c->v[i], cause) && c->v[i].a != NULL && c->v[i].a != cause->a;
-	if (!others || !they_share(c, cause))
-		return;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; cause && i < c->n; i++) {
 		struct figure *x = &c->v[i];
 		if (figure_follows_cause(x, cause)) {
 			x->is.finding = true;
@@ -625,6 +619,7 @@ int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struc
 	compare_matched(&c);
 	compare_types(&c);
 	compare_requesters(&c);
+	compare_own_latency(&c);
 	v = c.failed ? NULL : mem_alloc((c.n + 1) * sizeof(*v));
 	if (v == NULL) {
 		mem_free(c.v);

@@ -1,4 +1,5 @@
-/* compare_int.h: what the parts of a comparison share: compare.c which figures, compare_chance.c how sure they are. */
+/* compare_int.h: what the parts of a comparison share: compare.c which figures, compare_chance.c how sure they are,
+ * compare_share.c what requesters have in common. */
 #ifndef TALLY_PTT_COMPARE_INT_H
 #define TALLY_PTT_COMPARE_INT_H
 
@@ -26,5 +27,20 @@ double compare_t(double df, double chance);
 double compare_t_chance(double t, double df);
 /* How well two series go together: about normal, with deviation 1, when they don't. */
 double compare_together(const double *x, const double *y, uint32_t n);
+
+/* A requester of both traces. */
+struct compare_pair {
+	const struct ptt_requester_row *a, *b;
+	double usual;               /* its mean latency over both */
+	bool measure, changed;      /* it has enough latencies to be a measure for others; but it changed on its own */
+	bool own;                   /* it goes along with the others, and there is what is its own: */
+	struct sample own_a, own_b; /* its mean latency, had the others waited as long in both */
+};
+/* Sets what is each pair's own; the rest of it is the caller's. */
+void compare_own(struct compare_pair *v, uint32_t n);
+/* Whether the others of a requester's device wait longer when that, or the requester, carries more, and what they waited in b isn't the
+ * contrary of what follows from its carrying more, or less, in b. */
+bool compare_share(const struct ptt_report *ra, const struct ptt_report *rb, const struct ptt_requester_row *a,
+		   const struct ptt_requester_row *b, bool more);
 
 #endif

@@ -41,7 +41,7 @@ uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
 
 /* A few figures of a distribution, each to a fraction of a bucket: the mean of what lies between the 5th and the 95th
  * percentile, and percentiles. Of what h got since it was `since`; NULL: of all. 0 when there is nothing. */
-enum ptt_place { PTT_AT_MIDDLE, PTT_AT_P50, PTT_AT_P90, PTT_AT_P99, PTT_PLACES };
+enum ptt_place { PTT_AT_MIDDLE, PTT_AT_P10, PTT_AT_P50, PTT_AT_P90, PTT_AT_P99, PTT_PLACES };
 double ptt_hist_quantile(const struct ptt_hist *h, double share); /* the value that a share from 0 to 1 lies below */
 void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, double at[static PTT_PLACES]);
 

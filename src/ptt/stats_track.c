@@ -81,7 +81,9 @@ uint64_t ptt_coarse_least(uint32_t bucket)
 
 void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, double at[static PTT_PLACES])
 {
-	static const double share[PTT_PLACES] = { [PTT_AT_P50] = 0.5, [PTT_AT_P90] = 0.9, [PTT_AT_P99] = 0.99 };
+	static const double share[PTT_PLACES] = {
+		[PTT_AT_P10] = 0.1, [PTT_AT_P50] = 0.5, [PTT_AT_P90] = 0.9, [PTT_AT_P99] = 0.99
+	};
 	double n = (double)(h->n - (since ? since->n : 0)), below = 0, tails = 0;
 
 	memset(at, 0, PTT_PLACES * sizeof(*at));
@@ -94,7 +96,7 @@ void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, dou
 		if (here == 0)
 			continue;
 		tails += (here - overlap(below, here, 0.05 * n, 0.95 * n)) * (least + (width - 1) / 2);
-		for (unsigned k = PTT_AT_P50; k < PTT_PLACES; k++)
+		for (unsigned k = PTT_AT_P10; k < PTT_PLACES; k++)
 			if (share[k] * n >= below && share[k] * n < below + here)
 				at[k] = least + width * (share[k] * n - below) / here - 0.5;
 		below += here;
