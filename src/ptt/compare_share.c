@@ -15,7 +15,7 @@
 #include "ptt/compare_int.h"
 
 enum { OTHERS_LEAST = 3, OTHERS_ANSWERED = 200 };
-#define TOGETHER 3.0   /* deviations of what goes together: chance goes as far once in 700 times */
+#define TOGETHER 3.0    /* deviations of what goes together: chance goes as far once in 700 times */
 #define ON_ITS_OWN 1e-4 /* chance of a change, below which a requester is no measure for others */
 #define CONTRADICTS 0.01
 

@@ -134,6 +134,7 @@ struct plant {
 	bool shared;          /* one link */
 	uint32_t who;         /* 0: nobody */
 	double latency, rate; /* how many times as long, as many; 0: 1 */
+	double whole;         /* as latency, but with what it waits */
 	double all;           /* latencies of all; 0: 1 */
 };
 enum { PEOPLE = 20, GAP = 4000 };
@@ -176,7 +177,8 @@ static uint32_t plant_requests(const struct plant *p, struct event *e)
 		double start = p->shared && link > e[i].at ? link : e[i].at;
 		link = start + 170; /* 20 in 4000: the link is busy 85 % of the time */
 		own *= (e[i].who == p->who && p->latency > 0 ? p->latency : 1) * (p->all > 0 ? p->all : 1);
-		e[i].answer = start + own;
+		double whole = start + own - e[i].at;
+		e[i].answer = e[i].at + whole * (e[i].who == p->who && p->whole > 0 ? p->whole : 1);
 	}
 	return n;
 }
@@ -247,38 +249,75 @@ static void assert_first(const struct found *f, uint32_t who, double truth)
 	assert_true(f->v[0].change > 0 ? truth > 1 : truth < 1);
 }
 
+/* How many seeds: TALLY_SEEDS, else few. */
+static uint32_t seeds_or(uint32_t few)
+{
+	const char *seeds = getenv("TALLY_SEEDS");
+
+	return seeds ? (uint32_t)atoi(seeds) : few;
+}
+
+static bool comes_first(const struct found *f, uint32_t who, double truth)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "00:%02x.0 ", who);
+	return f->findings > 0 && strncmp(f->v[0].what, name, strlen(name)) == 0 &&
+	       fabs(f->v[0].change - (truth - 1)) <= f->v[0].error && (f->v[0].change > 0) == (truth > 1);
+}
+
+/* What moves more on a shared link is the cause, and what others wait follows. */
+static bool has_consequences(const struct found *f)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < f->findings; i++)
+		n += f->v[i].role == PTT_ROLE_CONSEQUENCE;
+	return f->v[0].role == PTT_ROLE_CAUSE && n > 0;
+}
+
+/* The requests that doc/verb/report.md says it takes. Of twenty traces one may be missed. */
 static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size(void **state)
 {
 	static const struct {
-		double latency, rate;
+		double whole, rate;
 		uint32_t requests;
+		bool shared;
 	} planted[] = {
-		{ 1.2, 1, 6000 },   { 0.8, 1, 6000 },   { 1, 1.2, 12000 },  { 1, 0.8, 12000 },
-		{ 1.05, 1, 12000 }, { 0.95, 1, 12000 }, { 1.02, 1, 30000 }, { 1, 1.05, 40000 },
+		{ 1.2, 1, 6000, false },    { 0.8, 1, 6000, false },    { 1.05, 1, 12000, false },
+		{ 0.95, 1, 12000, false },  { 1.02, 1, 30000, false },  { 1, 1.2, 12000, false },
+		{ 1, 0.8, 12000, false },   { 1, 1.05, 50000, false },  { 1.2, 1, 6000, true },
+		{ 1.05, 1, 20000, true },   { 1, 1.2, 12000, true },    { 1, 0.8, 12000, true },
+		{ 1, 1.05, 50000, true },   { 1, 0.95, 50000, true },   { 0.98, 1, 30000, false },
+		{ 1.01, 1, 100000, false }, { 0.99, 1, 100000, false }, { 1.02, 1, 110000, true },
+		{ 0.98, 1, 110000, true },  { 1, 1.02, 180000, false }, { 1, 1.02, 180000, true },
 	};
+	uint32_t seeds = seeds_or(1);
 
 	(void)state;
-	for (uint32_t i = 0; i < COUNT(planted); i++) {
-		struct plant a = { .seed = 100 + i, .requests = planted[i].requests }, b = a;
-		b.seed += 1000;
-		b.who = 1 + 3 * i % PEOPLE;
-		b.latency = planted[i].latency;
-		b.rate = planted[i].rate;
-		struct found f = compare_plants(a, b);
-		assert_first(&f, b.who, planted[i].latency * planted[i].rate);
-		mem_free(f.v);
+	for (uint32_t i = 0; i < COUNT(planted) && (seeds > 1 || planted[i].requests <= 50000); i++) {
+		uint32_t missed = 0;
+
+		for (uint32_t seed = 1; seed <= seeds; seed++) {
+			struct plant a = { .seed = 2000 * i + 2 * seed,
+					   .requests = planted[i].requests,
+					   .shared = planted[i].shared },
+				     b = a;
+			b.seed++;
+			b.who = 1 + (3 * i + 7 * seed) % PEOPLE;
+			b.whole = planted[i].whole;
+			b.rate = planted[i].rate;
+			struct found f = compare_plants(a, b);
+			missed += !comes_first(&f, b.who, b.whole * b.rate) ||
+				  (planted[i].shared && b.whole == 1 && !has_consequences(&f));
+			mem_free(f.v);
+		}
+		if (seeds > 1)
+			print_message("latency x%g, rate x%g, %u requests%s: %u of %u\n", planted[i].whole,
+				      planted[i].rate, planted[i].requests, planted[i].shared ? ", shared link" : "",
+				      seeds - missed, seeds);
+		assert_in_range(missed, 0, seeds / 20);
 	}
-}
-
-static void one_per_cent_of_latency_is_found_with_its_sign(void **state)
-{
-	struct plant a = { .seed = 7, .requests = 70000 },
-		     b = { .seed = 8, .requests = 70000, .who = 11, .latency = 1.01 };
-	struct found f = compare_plants(a, b);
-
-	(void)state;
-	assert_first(&f, 11, 1.01);
-	mem_free(f.v);
 }
 
 /* 85 % of the link are used: the others wait longer for what one of them asks more. */
@@ -423,17 +462,18 @@ static void what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_it
 
 static void traces_of_one_load_have_no_finding(void **state)
 {
-	uint32_t wrong = 0;
+	uint32_t wrong = 0, seeds = seeds_or(24);
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 24; seed++) {
+
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		struct plant a = { .seed = 2 * seed, .requests = seed % 3 ? 1000 : 4000, .shared = seed % 2 }, b = a;
 		b.seed++;
 		struct found f = compare_plants(a, b);
 		wrong += f.findings > 0;
 		mem_free(f.v);
 	}
-	assert_in_range(wrong, 0, 1);
+	assert_in_range(wrong, 0, seeds < 30 ? 1 : seeds / 30);
 }
 
 /* One event against none may be chance: it stands behind all that may not. */
@@ -536,7 +576,6 @@ int main(void)
 		cmocka_unit_test(empty_reports_are_compared_too),
 		cmocka_unit_test(a_rate_is_by_the_clock_of_its_device),
 		cmocka_unit_test(a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size),
-		cmocka_unit_test(one_per_cent_of_latency_is_found_with_its_sign),
 		cmocka_unit_test(on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_consequences),
 		cmocka_unit_test(a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_feel_it),
 		cmocka_unit_test(a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share),
