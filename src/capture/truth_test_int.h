@@ -297,7 +297,7 @@ static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 }
 
 /* What a reader can know of times: over a hole only the last step is known of deltas, and of 11 bits only what is left. */
-static void times(struct world *w)
+static void times_seen(struct world *w)
 {
 	uint64_t now = 0, recorded = w->e[0].time;
 
