@@ -264,7 +264,7 @@ static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k
  * each has below. The first sees little of what a few blocks have all of, the second of what moves within a bucket. */
 static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *k, unsigned place, double value)
 {
-	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, width, error;
+	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, error;
 	uint32_t bucket = ptt_hist_bucket((uint64_t)value);
 
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -272,12 +272,16 @@ static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *
 		num[i] = n[i] * k->block[i].at[place];
 	}
 	struct sample s = compare_ratio(num, n, k->n, 1);
-	s.value = value;
 	error = k->coarse ? error_by_ranks(h, k, n, place, value) : -1;
 	s.df = error < 0 ? 0 : s.df;
 	s.error = error > s.error ? error : s.error;
-	width = (double)(ptt_hist_most(bucket) - ptt_hist_least(bucket)) + (h->least != h->most);
-	s.grain = width / 2 * (place == PTT_AT_MIDDLE ? 0.12 : 1);
+	double low = (double)ptt_hist_least(bucket), high = (double)ptt_hist_most(bucket);
+	low = low < (double)h->least ? (double)h->least : low;
+	high = high > (double)h->most ? (double)h->most : high;
+	s.value = value < low ? low : value > high ? high : value;
+	s.grain = place == PTT_AT_MIDDLE         ? (high - low) * 0.06 :
+		  high - s.value > s.value - low ? high - s.value :
+						   s.value - low;
 	return s;
 }
 
@@ -534,7 +538,7 @@ static void find_findings(struct changes *c)
 		x->is.finding = fabs(x->is.change) >= WORTH && (isinf(x->is.error) || fabs(x->is.change) > x->is.error);
 		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ?
 						     0 :
-						     compare_t(x->g.df, WRONG / judged) * x->g.error);
+						     compare_t(x->g.df, WRONG / judged) * x->g.error + x->g.grain);
 	}
 }
 

@@ -414,49 +414,71 @@ static void a_shift_of_all_latencies_comes_first(void **state)
 	mem_free(f.v);
 }
 
+/* Requests that take so many ticks each, but for every second one, which takes `else_` unless that is 0. */
+static struct ptt_stats *ticks_report(uint64_t ticks, uint64_t else_, const struct ptt_report **r)
+{
+	struct ptt_stats_opts so = { .match = true, .track = true };
+	struct ptt_stats *s;
+
+	assert_int_equal(ptt_stats_open(&s, &so), 0);
+	for (uint64_t n = 0; n < 20000; n++) {
+		struct tlp t = { .class = TLP_NP,
+				 .type_index = TLP_ROW_MRd32,
+				 .length_dw = 64,
+				 .bytes = 256,
+				 .dws = 8,
+				 .requester = 8,
+				 .byte_count = 256,
+				 .time = n * 10000 };
+		ptt_stats_record(s, &t);
+		t.class = TLP_CPL;
+		t.type_index = TLP_ROW_CplD;
+		t.time += n % 2 && else_ ? else_ : ticks;
+		ptt_stats_record(s, &t);
+	}
+	assert_int_equal(ptt_stats_finish(s, r), 0);
+	return s;
+}
+
 /* 515 ticks and 573, and 511 and 513, each time: the first was no row, the second six of +12.5 %. */
 static void what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_its_size(void **state)
 {
-	static const uint64_t ticks[2][2] = { { 515, 573 }, { 511, 513 } };
+	static const uint64_t ticks[][2] = { { 515, 573 }, { 511, 513 } };
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct ptt_stats_opts so = { .match = true, .track = true };
-		const struct ptt_report *r[2];
-		struct ptt_stats *s[2];
+	for (uint32_t i = 0; i < COUNT(ticks); i++) {
+		const struct ptt_report *a, *b;
+		struct ptt_stats *sa = ticks_report(ticks[i][0], 0, &a), *sb = ticks_report(ticks[i][1], 0, &b);
 		struct ptt_change *v;
-
-		for (int k = 0; k < 2; k++) {
-			assert_int_equal(ptt_stats_open(&s[k], &so), 0);
-			for (uint64_t n = 0; n < 20000; n++) {
-				struct tlp t = { .class = TLP_NP,
-						 .type_index = TLP_ROW_MRd32,
-						 .length_dw = 64,
-						 .bytes = 256,
-						 .dws = 8,
-						 .requester = 8,
-						 .byte_count = 256,
-						 .time = n * 1000 };
-				ptt_stats_record(s[k], &t);
-				t.class = TLP_CPL;
-				t.type_index = TLP_ROW_CplD;
-				t.time += ticks[i][k];
-				ptt_stats_record(s[k], &t);
-			}
-			assert_int_equal(ptt_stats_finish(s[k], &r[k]), 0);
-		}
-		int n = ptt_compare(&v, r[0], r[1]);
+		int n = ptt_compare(&v, a, b);
 		double truth = (double)ticks[i][1] / (double)ticks[i][0] - 1;
+
 		assert_true(n > 0 && v[0].finding);
-		const struct ptt_change *mean = change_of(v, n, "latency mean");
-		assert_non_null(mean);
-		assert_true(mean->finding && fabs(mean->change - truth) < 1e-9);
 		for (int k = 0; k < n; k++)
 			if (v[k].latency_a)
-				assert_true(fabs(v[k].change - truth) < 0.01);
+				assert_true(v[k].finding && fabs(v[k].change - truth) < 1e-9);
 		mem_free(v);
-		ptt_stats_close(s[0]);
-		ptt_stats_close(s[1]);
+		ptt_stats_close(sa);
+		ptt_stats_close(sb);
+	}
+}
+
+/* All that a bucket has may be at one end of it: +11.3 % was said to be +11.7 %, give or take 0.4 %. */
+static void a_percentile_may_be_anywhere_in_its_bucket_and_its_error_says_so(void **state)
+{
+	(void)state;
+	for (uint64_t more = 1; more < 60; more += 7) {
+		const struct ptt_report *a, *b;
+		struct ptt_stats *sa = ticks_report(515, 3000, &a), *sb = ticks_report(515 + more, 3000, &b);
+		struct ptt_change *v;
+		int n = ptt_compare(&v, a, b);
+
+		for (int k = 0; k < n; k++)
+			if (strstr(v[k].what, "p10"))
+				assert_true(fabs(v[k].change - (double)more / 515) <= v[k].error);
+		mem_free(v);
+		ptt_stats_close(sa);
+		ptt_stats_close(sb);
 	}
 }
 
@@ -582,6 +604,7 @@ int main(void)
 		cmocka_unit_test(who_shares_nothing_causes_nothing),
 		cmocka_unit_test(a_shift_of_all_latencies_comes_first),
 		cmocka_unit_test(what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_its_size),
+		cmocka_unit_test(a_percentile_may_be_anywhere_in_its_bucket_and_its_error_says_so),
 		cmocka_unit_test(traces_of_one_load_have_no_finding),
 		cmocka_unit_test(one_event_against_none_comes_last),
 		cmocka_unit_test(shards_track_as_one_does),
