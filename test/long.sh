@@ -55,9 +55,9 @@ while IFS='|' read -r name minutes what words <&3; do
     tail -n 20 "$log"
     result=FAILED said="could not be built"
   else
-    tools/run-tests.sh -t $((minutes * 60)) -l "$log" "${list[@]}" </dev/null 2>&1 | tee build/long/sum
+    tools/run-tests.sh -t $((minutes * 60)) -l "$log" "${list[@]}" </dev/null 2>&1 | tee "$log.sum"
     [ "${PIPESTATUS[0]}" -eq 0 ] || result=FAILED
-    said=$(tail -n 1 build/long/sum)
+    said=$(tail -n 1 "$log.sum")
     [[ $said != "0 passed, 0 failed"* ]] || result=skipped
   fi
   [ $result != FAILED ] || bad=1

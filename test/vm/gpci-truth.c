@@ -121,7 +121,8 @@ static int refusal(const struct truth *t, const struct gpci_request *r, const st
 	bool own = e->index == -1, all = have.all, expanded = have.all && have.expanded, ok = true;
 	struct gpci_values v;
 
-	if (!r)
+	/* papr_gpci.txt, "Semantics": that it is available is judged before the rights. */
+	if (!r || !power_ops.has(t->machine, r))
 		return EINVAL;
 	switch ((enum gpci_right)r->right) {
 	case GPCI_FREE:
