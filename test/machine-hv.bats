@@ -122,6 +122,14 @@ serve() {
   expect "line 1: a line is" niagara --listen y --guests <(echo what)
 }
 
+@test "a file that is no image is run as flat code, and that is said when it can't go on" {
+  needs_unicorn
+  cp "$BATS_TEST_FILENAME" text
+  run_image niagara --run text
+  [ "$status" -eq 1 ]
+  [[ $stderr == *"; the image is no ELF file, and was run as it is" ]] || { echo "$stderr"; return 1; }
+}
+
 # ---- behind a socket -------------------------------------------------------------------------------------
 
 @test "registers are set and read through a socket, and their guests have the rights of the file" {

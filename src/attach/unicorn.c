@@ -324,19 +324,20 @@ static void *watch(void *arg)
 
 static int judge(struct emu *u, int code, struct err *e)
 {
+	const char *what = u->o.image.flat ? "; the image is no ELF file, and was run as it is" : "";
 	uint64_t pc = 0;
 
 	u->f.reg_read(u->uc, u->o.cpu == EMU_POWER64 ? UCN_PPC_PC : UCN_SPARC_PC, &pc);
 	if (u->exception)
 		return err_set(e, TALLY_EIO,
-			       "the guest took exception 0x%x at 0x%llx; only its hypercalls are answered",
-			       u->exception - 1, (unsigned long long)pc);
+			       "the guest took exception 0x%x at 0x%llx; only its hypercalls are answered%s",
+			       u->exception - 1, (unsigned long long)pc, what);
 	if (u->over)
 		return 0;
 	if (u->stop && *u->stop)
 		return err_set(e, TALLY_EEND, "stopped");
-	return err_set(e, TALLY_EIO, "the guest can't go on at 0x%llx: %s", (unsigned long long)pc,
-		       code ? u->f.strerror(code) : "Unicorn ended without a reason");
+	return err_set(e, TALLY_EIO, "the guest can't go on at 0x%llx: %s%s", (unsigned long long)pc,
+		       code ? u->f.strerror(code) : "Unicorn ended without a reason", what);
 }
 
 int emu_run(struct emu *u, const volatile int *stop, struct err *e)

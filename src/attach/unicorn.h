@@ -20,6 +20,7 @@ struct emu_memory {
 struct emu_image {
 	uint64_t entry;
 	uint64_t toc; /* POWER: r2 */
+	bool flat;    /* no ELF file */
 };
 /* Puts an image into memory that is all zero: an ELF executable of that CPU, whose segments lie in the memory, or, where it does
  * not begin as an ELF file does, flat bytes from `base` on, entered at base + flat_entry. -TALLY_ECORRUPT:

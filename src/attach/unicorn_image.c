@@ -91,7 +91,8 @@ static int find_entry(const struct reader *r, bool descriptor, struct emu_image 
 
 	if (!p)
 		return not_memory(r, "entry", entry, 4);
-	*ret = descriptor ? (struct emu_image){ be(p, 8), be(p + 8, 8) } : (struct emu_image){ entry, 0 };
+	*ret = descriptor ? (struct emu_image){ .entry = be(p, 8), .toc = be(p + 8, 8) } :
+			    (struct emu_image){ .entry = entry };
 	if (!at(r->m, ret->entry, 4) || ret->entry % 4)
 		return not_memory(r, "entry", ret->entry, 4);
 	return 0;
@@ -125,7 +126,7 @@ static int load_flat(const struct reader *r, uint64_t entry, struct emu_image *r
 	if (r->n > r->m->bytes)
 		return not_memory(r, "flat", r->m->base, r->n);
 	memcpy(r->m->p, r->p, r->n);
-	*ret = (struct emu_image){ r->m->base + entry, 0 };
+	*ret = (struct emu_image){ .entry = r->m->base + entry, .flat = true };
 	return 0;
 }
 

@@ -211,7 +211,7 @@ static struct emu_opts code(enum emu_cpu cpu, const uint32_t *ins, size_t n, str
 	memset(ram, 0, sizeof(ram));
 	for (size_t i = 0; i < n; i++)
 		put(ram + 4 * i, ins[i], 4);
-	return (struct emu_opts){ cpu, memory, { BASE, 0 }, note_trap, s };
+	return (struct emu_opts){ cpu, memory, { .entry = BASE }, note_trap, s };
 }
 
 static struct emu *started(const struct emu_opts *o)
