@@ -11,7 +11,7 @@ mkdir "$work/unit"
 for t in build/arm64/test/{kernel_*,provider_cpc*,session_{session,run,snapshot,differential},ask_stat_cpu}_test; do
   [ ! -x "$t" ] || cp "$t" "$work/unit/"
 done
-test/vm/pmu-vm.sh -c 2 -t 120 -f build/arm64/tally -f test 'sh test/vm/hotplug.sh' >"$work/two" ||
+test/vm/pmu-vm.sh -c 2 -t 300 -f build/arm64/tally -f test 'sh test/vm/hotplug.sh' >"$work/two" ||
   [ $? -eq 1 ] || echo "not ok - the guest of two CPUs ends well" >>"$work/two"
 cat "$work/two"
 n=$(grep -cE '^(not )?ok ' "$work/two" || :) bad=$(grep -c '^not ok ' "$work/two" || :)
