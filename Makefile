@@ -112,6 +112,9 @@ $(F)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer-no-link $(USER_FLAGS) -c -o $@ $<
 
+# It has these inside.
+$(R)/cmd/completion.o $(A)/cmd/completion.o $(F)/obj/cmd/completion.o: $(wildcard src/cmd/completion.*)
+
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
 	$(CC) $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)

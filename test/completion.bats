@@ -105,7 +105,10 @@ offers_of() {
   behind=" --on kunpeng" offers_of "tally record -e hisi_ptt0_2/type=c" cpl
   offers_of "tally record --on kunpeng -e hisi_ptt9_9/fo" ""
   offers_of "tally tune hisi_ptt0_2 --for th" throughput
-  offers_of "tally check " gpci
+  offers_of "tally check v" vfalls
+  for what in $(sed -n 's/.*\.usage = "\[option\]... \([a-z|]*\)",/\1/p' "$BATS_TEST_DIRNAME/../src/cmd/check.c" | tr '|' ' '); do
+    [[ " $(offers "tally check ") " == *" $what "* ]]
+  done
 }
 
 @test "bash knows platforms and their keys" {
@@ -266,10 +269,13 @@ fish_of() {
   [[ " $(fish_offers "tally stat -- tally --dura") " != *--duration* ]]
 }
 
-@test "the fish script has every verb and option" {
+@test "fish offers every verb, and each of its options with what it does" {
+  command -v fish >/dev/null || skip "no fish"
+  export HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD
   for verb in $("$TALLY" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    fish -N -c "source $SHELLS/fish; complete -C 'tally $verb --'" >offered
     for option in $("$TALLY" "$verb" -h | sed -n '/^Options:/,/^$/s/^  \(-[a-zA-Z], \|    \)--\([-a-z0-9]*\).*/\2/p'); do
-      grep -q -- "__tally_is $verb'.* -l $option " "$SHELLS/fish" || { echo "$verb --$option"; return 1; }
+      grep -qE -- "^--$option=?	[^ ]" offered || { echo "$verb --$option"; return 1; }
     done
   done
 }
@@ -291,4 +297,26 @@ tally: 'tally completion -h' shows how its script is used"
   said 2 "tally: there is no completion for 'fihs'; did you mean 'fish'?"
   run "$TALLY" completion tcsh
   said 2 "tally: there is no completion for 'tcsh', but for bash, zsh and fish"
+}
+
+@test "completion prints the script that is installed" {
+  for shell in bash zsh fish; do "$TALLY" completion $shell | cmp - "$BATS_TEST_DIRNAME/../src/cmd/completion.$shell"; done
+}
+
+@test "complete offers what may stand in place of the last word, and is no verb that help tells of" {
+  run "$TALLY" complete "" tally set --on kunpeng hisi_ptt0_2/qos_tx_c
+  said 0 $'hisi_ptt0_2/qos_tx_cpl=\t'
+  run "$TALLY" complete "" tally stat -ecpu_cycles,page_faul
+  said 0 $'-ecpu_cycles,page_faults\t'
+  run "$TALLY" complete "" tally report -ox
+  said 0 $':files\t-o'
+  run "$TALLY" complete "" tally stat -e cpu_clock ls -
+  said 0 $':command\t4'
+  run "$TALLY" complete "" tally no-such-verb -
+  said 0 ""
+  run "$TALLY" complete "" tally stat --on "unix:$PWD/nobody" -e x
+  said 0 ""
+  run "$TALLY" complete ""
+  said 2 "tally: complete is what the scripts of 'tally completion' call: BEHIND WORD..."
+  ! "$TALLY" help | grep -qw complete
 }

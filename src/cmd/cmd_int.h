@@ -51,6 +51,7 @@ struct opts {
 /* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
 void opts_help(const struct opts *o, struct buf *to);
+bool opt_takes_value(const struct opt *o); /* as the next word, or behind '=' */
 
 /* ---- verbs: name, what it does, the rights it keeps of those that the program's file gave ------- */
 /* clang-format off */
@@ -83,6 +84,7 @@ VERBS(V)
 #undef V
 const struct verb *verb_row(size_t i);                         /* NULL past the last */
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv); /* no row: it has no page of its own */
+int cmd_complete(struct cmd_ctx *cx, int argc, char **argv);   /* hidden: what completion scripts ask */
 const struct opts *cmd_completion_opts(void);
 /* Where DuckDB's library is; NULL: nobody said, and it is not where it is put by default; or this program's file has
  * capabilities, and the environment does not count. */

@@ -276,6 +276,8 @@ static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 		return version(cx);
 	if (!strcmp(word, "completion"))
 		return cmd_completion(cx, argc - 1, argv + 1);
+	if (!strcmp(word, "complete"))
+		return cmd_complete(cx, argc - 1, argv + 1);
 	return unknown(cx, word);
 }
 

@@ -240,3 +240,8 @@ void opts_help(const struct opts *o, struct buf *to)
 		o->more(to);
 	put_text(to, o->outro);
 }
+
+bool opt_takes_value(const struct opt *o)
+{
+	return o->take && o->arg && o->arg[0] != '[';
+}
