@@ -240,5 +240,5 @@ serve() {
   serve one niagara,load=chase
   run --separate-stderr "$TALLY" check --on unix:one -I 100 mmustat
   [ "$status" -eq 0 ] && [ "$(grep -c holds <<<"$output")" -eq 5 ]
-  [[ "$stderr" == *"law 6 can't be told: nothing tells how many misses no TSB answered"* ]]
+  [[ "$stderr" == *"law 6, hits_and_misses_are_all, can't be told: nothing tells how many misses no TSB answered"* ]]
 }

@@ -174,11 +174,12 @@ TALLY_API const char *tally_stat_view(uint32_t i, const char **text);
  * -TALLY_EEND: the platform is gone; -TALLY_EIO. */
 TALLY_API int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret);
 
-/* The laws that a platform's counters obey, over one interval. */
+/* The laws that a platform's counters obey, over one interval; of ptt also a recording's traces. */
 struct tally_check_opts {
 	size_t size;
-	const char *what;     /* "gpci", "vfalls", "mmustat" */
-	uint64_t interval_ns; /* between the two readings, of vfalls all together; 0: 1 s, of sun4v models 10 ms */
+	const char *what; /* "gpci", "vfalls", "mmustat", "ptt" */
+	uint64_t
+		interval_ns; /* between the readings, of all rounds and traces; 0: 1 s, of models of sun4v 10 ms, of PTT 50 ms */
 	const volatile int *stop;
 	struct tally_out to; /* a row a law */
 };

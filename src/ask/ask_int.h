@@ -6,7 +6,7 @@
  *	table.c      rows in three forms
  *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
  *	get.c        get and set; get_hv.c: of hypervisors
- *	check.c      check, and the laws of gpci; check_sun4v.c: those of vfalls and mmustat
+ *	check.c      check, and the laws of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c: of PTT traces
  *	find*.c      a catalogue of all names (find_int.h)
  *	stat*.c      stat (stat_int.h)
  *	doctor.c     what this machine can be asked
@@ -120,6 +120,7 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 enum check_verdict { CHECK_HOLDS, CHECK_BROKEN, CHECK_UNKNOWN };
 struct check_law {
 	uint32_t number;
+	const char *name;
 	enum check_verdict verdict;
 	const char *text, *why;
 };
@@ -127,5 +128,7 @@ struct check_law {
 void check_row(struct tally_platform *p, struct tally_check_result *result, struct tbl *t, struct check_law l);
 int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
 		bool is_vfalls, struct tbl *t);
+int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
+	      struct tbl *t);
 
 #endif

@@ -55,11 +55,11 @@ void check_row(struct tally_platform *p, struct tally_check_result *result, stru
 	result->holds += holds;
 	result->broken += l.verdict == CHECK_BROKEN;
 	result->unknown += l.verdict == CHECK_UNKNOWN;
-	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(name[l.verdict]), AN_S(l.text),
+	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(l.name), AN_S(name[l.verdict]), AN_S(l.text),
 				       holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
-		plat_note(p, "law %u %s: %s", l.number, l.verdict == CHECK_BROKEN ? "is broken" : "can't be told",
-			  l.why);
+		plat_note(p, "law %u, %s, %s: %s", l.number, l.name,
+			  l.verdict == CHECK_BROKEN ? "is broken" : "can't be told", l.why);
 }
 
 static int check_gpci(struct checking *k, struct tbl *t)
@@ -80,7 +80,8 @@ static int check_gpci(struct checking *k, struct tbl *t)
 		struct err e = { 0 };
 		const enum gpci_verdict v = ask(k, law, &e);
 
-		check_row(k->p, &k->result, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
+		check_row(k->p, &k->result, t,
+			  (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
 	}
 	return rc;
 }
@@ -88,23 +89,23 @@ static int check_gpci(struct checking *k, struct tbl *t)
 static int check(struct checking *k)
 {
 	static const struct an_column col[] = {
-		{ "law", "LAW", AN_COUNT },
-		{ "verdict", "VERDICT", AN_TEXT },
-		{ "text", "WHAT", AN_TEXT },
-		{ "why", "WHY", AN_TEXT },
+		{ "law", "LAW", AN_COUNT },  { "name", "NAME", AN_TEXT }, { "verdict", "VERDICT", AN_TEXT },
+		{ "text", "WHAT", AN_TEXT }, { "why", "WHY", AN_TEXT },
 	};
-	struct tbl t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 3 };
+	struct tbl t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 1 | 1u << 4 };
 	const char *what = k->c.what;
 	int rc;
 
 	if (!what)
-		rc = plat_fail(k->p, TALLY_EINVAL, "nothing to check: gpci, vfalls and mmustat have laws");
+		rc = plat_fail(k->p, TALLY_EINVAL, "nothing to check: gpci, vfalls, mmustat and ptt have laws");
 	else if (!strcmp(what, "gpci"))
 		rc = check_gpci(k, &t);
 	else if (!strcmp(what, "vfalls") || !strcmp(what, "mmustat"))
 		rc = check_sun4v(k->p, &k->c, &k->result, *what == 'v', &t);
+	else if (!strcmp(what, "ptt"))
+		rc = check_ptt(k->p, &k->c, &k->result, &t);
 	else
-		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls and mmustat have some",
+		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls, mmustat and ptt have some",
 			       what);
 	if (rc >= 0)
 		tbl_put(&t, &k->p->out, &k->c.to, true);

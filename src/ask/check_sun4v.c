@@ -70,7 +70,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 		struct err e = { 0 };
 		const enum sun4v_verdict v = sun4v_watch_law(w, law, &e);
 
-		check_row(p, result, t, (struct check_law){ law->number, verdict[v], law->text, e.text });
+		check_row(p, result, t, (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
 	}
 	sun4v_watch_close(w);
 	return rc;

@@ -55,7 +55,8 @@ static_assert(sizeof(struct local_head) == 16 && offsetof(struct local_head, id)
 	X(PTT_NEXT, 0x0107, LOCAL_TRACE, struct local_device, struct local_piece, 0)                                   \
 	X(PTT_STOP, 0x0108, LOCAL_TRACE, struct local_device, struct local_nothing, 0)                                 \
 	X(PTT_PLUG, 0x0109, LOCAL_PLUG, struct local_plug, struct local_nothing, 0)                                    \
-	X(PTT_COUNTS, 0x010a, LOCAL_LOOK, struct local_device, struct local_counts, 0)
+	X(PTT_COUNTS, 0x010a, LOCAL_LOOK, struct local_device, struct local_counts, 0)                                 \
+	X(PTT_LINK, 0x010b, LOCAL_LOOK, struct local_device, struct local_link, 0)
 /* clang-format on */
 enum local_op {
 #define X(name, number, ...) LOCAL_##name = (number),
@@ -165,6 +166,11 @@ struct local_counts {
 	uint32_t generation, tracing;
 };
 static_assert(sizeof(struct local_counts) == 72 && offsetof(struct local_counts, generation) == 64, "protocol.md 4.9");
+struct local_link {
+	uint64_t now_ns; /* of the machine */
+	uint64_t tlps[2][4], bytes[2][4];
+};
+static_assert(sizeof(struct local_link) == 136 && offsetof(struct local_link, bytes) == 72, "protocol.md 4.10");
 
 /* ---- a service: operations and who answers them -------------------------------------------------- */
 struct local_peer; /* one client's conversation */

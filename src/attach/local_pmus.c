@@ -212,6 +212,24 @@ static int remote_now(void *arg, uint64_t *ns, struct err *e)
 	return 0;
 }
 
+/* ---- the link ----------------------------------------------------------------------------------------------- */
+
+static int remote_link(void *arg, uint32_t i, struct ptt_link *ret, struct err *e)
+{
+	const struct local_device at = { i, 0 };
+	struct local_link from;
+	struct local_answer a;
+	int rc = ask(arg, LOCAL_PTT_LINK, &at, sizeof(at), &a, sizeof(from), e);
+
+	if (rc < 0)
+		return rc;
+	memcpy(&from, a.p, sizeof(from));
+	ret->ns = from.now_ns;
+	memcpy(ret->tlps, from.tlps, sizeof(ret->tlps));
+	memcpy(ret->bytes, from.bytes, sizeof(ret->bytes));
+	return 0;
+}
+
 /* ---- a trace ------------------------------------------------------------------------------------------------- */
 
 static int ask_for_pieces(struct remote *r, struct err *e)
@@ -394,6 +412,7 @@ static const struct ptt_pmus_ops remote_ops = {
 	.stop = remote_stop,
 	.close = remote_close,
 	.now = remote_now,
+	.link = remote_link,
 };
 
 int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e)

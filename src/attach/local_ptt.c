@@ -468,6 +468,25 @@ static int run_PTT_COUNTS(struct local_call *c)
 	return 0;
 }
 
+static int run_PTT_LINK(struct local_call *c)
+{
+	const struct ptt_service *s = c->service;
+	const struct device *d = device_of(c);
+	struct local_link to;
+	struct ptt_link is;
+
+	if (!d)
+		return -TALLY_EINVAL;
+	kunpeng_link(s->k, (uint32_t)(d - s->device), &is);
+	static_assert(sizeof(to) == sizeof(is), "protocol.md 4.10");
+	to.now_ns = is.ns;
+	memcpy(to.tlps, is.tlps, sizeof(to.tlps));
+	memcpy(to.bytes, is.bytes, sizeof(to.bytes));
+	memcpy(c->out, &to, sizeof(to));
+	c->nout = sizeof(to);
+	return 0;
+}
+
 /* ---- the service ------------------------------------------------------------------------------------- */
 
 static void service_close(void *service)

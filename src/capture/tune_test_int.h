@@ -156,8 +156,8 @@ static inline struct bench *bench_new(void)
 {
 	struct bench *b = mem_alloc(sizeof(*b));
 
-	b->op = (struct ptt_pmus_ops){ "a bench",  bench_list, bench_get,     bench_set,   bench_start,
-				       bench_next, bench_stop, bench_advance, bench_close, NULL };
+	b->op = (struct ptt_pmus_ops){ "a bench",  bench_list,    bench_get,   bench_set, bench_start, bench_next,
+				       bench_stop, bench_advance, bench_close, NULL,      NULL };
 	b->filter[0] = (struct ptt_filter){ "0000:00:10.0", 0x80001, true };
 	b->filter[1] = (struct ptt_filter){ "0000:00:11.0", 0x80004, true };
 	b->pmu = (struct ptt_pmu){ .name = DEVICE, .type = 30, .cpus = "0", .nfilters = 2, .filter = b->filter };

@@ -31,9 +31,31 @@ int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct 
 void gpci_snapshot_free(struct gpci_snapshot *s);
 /* Whether anything moved between both: else laws about change say nothing. */
 bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_snapshot *now);
+/* X(name, what holds) */
+/* clang-format off */
+#define GPCI_LAWS(X) \
+	X(processors_ran_what_was_consumed, "what processors ran is what partitions consumed") \
+	X(processors_run_within_time, "a processor runs no longer than time passes, and not at all when it is in no use") \
+	X(capped_within_entitled, "capped cycles stay within the entitled ones, and those within the processors") \
+	X(uncapped_behind_entitlement, "uncapped cycles come behind a whole entitlement") \
+	X(partitions_within_their_processors, "a partition consumes no more than its virtual processors can") \
+	X(dedicated_and_shared, "dedicated partitions have no uncapped cycles, shared ones donate none") \
+	X(donated_is_consumed, "what is donated others consume, on the donor's processors") \
+	X(idle_within_consumed, "idle cycles are a part of the consumed ones") \
+	X(runs_are_those_of_cores, "run cycles and instructions of partitions are those of the cores") \
+	X(cables_have_two_ends, "links are idle for no longer than time passes, and both ends of a cable are alike") \
+	X(hpmc_go_together, "HPMC since MMCRH was set are part of the current ones, and go together") \
+	X(counters_grow_and_agree, "counters only grow, and requests that say the same agree") \
+	X(small_replies_are_large_ones, "small replies hold the same records as a large one") \
+	X(own_view_is_the_privileged_one, "a partition sees of itself what a privileged one sees of it") \
+	X(controllers_serve_the_cables, "what cables carried memory controllers moved, in frames that are reads and writes")
+/* clang-format on */
+#define LAW(name, text) GPCI_LAW_##name,
+enum gpci_law_name { GPCI_LAWS(LAW) GPCI_LAW_COUNT };
+#undef LAW
 struct gpci_law {
-	uint8_t number;
-	const char *text;
+	uint8_t number; /* from 1: of the enum, and one more */
+	const char *name, *text;
 };
 const struct gpci_law *gpci_law_at(uint32_t i);              /* NULL past the last */
 enum gpci_verdict { GPCI_HOLDS, GPCI_BROKEN, GPCI_UNKNOWN }; /* unknown: the records that it needs are not to be had */

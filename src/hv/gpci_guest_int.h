@@ -33,7 +33,7 @@ bool gpci_is_partial(const struct gpci_answer *a);
 #define SNAPSHOT_TABLES(T)                                                                                                       \
 	T(PROCESSORS, 0x10) T(PARTITIONS, 0x20) T(RUN, 0x30) T(ABC, 0x50) T(WXYZ, 0x60) T(CONFIG, 0x90) T(FREQUENCY, 0x91)        \
 	T(CORES, 0x94) T(MODE, 0x95) T(VPS, 0xa0) T(DOMAINS, 0xb1) T(TOPOLOGY, 0xd0) T(QUEUES, 0xe0) T(INSTRUCTIONS, 0x100)     \
-	T(HPMC, 0x80002000)
+	T(HPMC, 0x80002000) T(MC, 0x80)
 /* clang-format on */
 enum snapshot_table {
 #define T(tag, number) TABLE_##tag,

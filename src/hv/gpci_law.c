@@ -8,6 +8,8 @@
  *
  * A law that lacks a table, an earlier snapshot, or a platform that stood still, is unknown, and says of what.
  */
+#include <stdio.h>
+
 #include "hv/gpci_guest_int.h"
 
 #define WINDOW 5120000u /* ticks of a dispatch window: 10 ms of a 512 MHz timebase */
@@ -143,7 +145,7 @@ static enum gpci_verdict unknown(struct err *e, const char *why, const char *wha
 
 /* ---- the laws -------------------------------------------------------------------------------------------- */
 
-static enum gpci_verdict law_1(const struct view *v)
+static enum gpci_verdict gpci_law_processors_ran_what_was_consumed(const struct view *v)
 {
 	const struct gpci_table *q = now(v, TABLE_PARTITIONS);
 	uint64_t ran = sum(now(v, TABLE_PROCESSORS), "processor_time"), took = sum(q, "capped") + sum(q, "uncapped");
@@ -167,7 +169,7 @@ static uint64_t timebase(const struct gpci_snapshot *s)
 	return cores->n ? get(cores, &cores->v[0], "timebase") : parts->n ? get(parts, &parts->v[0], "time") : 0;
 }
 
-static enum gpci_verdict law_2(const struct view *v)
+static enum gpci_verdict gpci_law_processors_run_within_time(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PROCESSORS);
 	uint64_t since_boot = timebase(v->is);
@@ -200,7 +202,7 @@ static uint32_t shared_processors(const struct gpci_snapshot *s)
 }
 
 /* One partition: capped within entitled, and that grows with its entitlement, but for the window that is being served. */
-static enum gpci_verdict law_3_of(const struct view *v, const struct gpci_values *r, uint64_t *shared)
+static enum gpci_verdict gpci_law_capped_of(const struct view *v, const struct gpci_values *r, uint64_t *shared)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 	const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, r);
@@ -219,13 +221,13 @@ static enum gpci_verdict law_3_of(const struct view *v, const struct gpci_values
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_3(const struct view *v)
+static enum gpci_verdict gpci_law_capped_within_entitled(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 	uint64_t shared = 0, most = shared_processors(v->is) * v->elapsed;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (law_3_of(v, &t->v[i], &shared) == GPCI_BROKEN)
+		if (gpci_law_capped_of(v, &t->v[i], &shared) == GPCI_BROKEN)
 			return GPCI_BROKEN;
 	if (v->was && v->same && v->timed && shared > most)
 		return BROKEN(v, "shared partitions were entitled to %llu cycles, shared processors have %llu",
@@ -233,7 +235,7 @@ static enum gpci_verdict law_3(const struct view *v)
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_4(const struct view *v)
+static enum gpci_verdict gpci_law_uncapped_behind_entitlement(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 
@@ -251,7 +253,7 @@ static enum gpci_verdict law_4(const struct view *v)
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_5(const struct view *v)
+static enum gpci_verdict gpci_law_partitions_within_their_processors(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 
@@ -269,7 +271,7 @@ static enum gpci_verdict law_5(const struct view *v)
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_6(const struct view *v)
+static enum gpci_verdict gpci_law_dedicated_and_shared(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 
@@ -292,7 +294,8 @@ static enum gpci_verdict law_6(const struct view *v)
 }
 
 /* What a dedicated partition's processors ran is its own and what it gave. */
-static enum gpci_verdict law_7_of(const struct view *v, const struct gpci_values *r, const struct gpci_values *then)
+static enum gpci_verdict gpci_law_donated_of(const struct view *v, const struct gpci_values *r,
+					     const struct gpci_values *then)
 {
 	const struct gpci_table *p = now(v, TABLE_PROCESSORS);
 	uint64_t own = grew(v, TABLE_PARTITIONS, then, r, "capped"),
@@ -311,7 +314,7 @@ static enum gpci_verdict law_7_of(const struct view *v, const struct gpci_values
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_7(const struct view *v)
+static enum gpci_verdict gpci_law_donated_is_consumed(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 	uint64_t gave, took;
@@ -325,13 +328,13 @@ static enum gpci_verdict law_7(const struct view *v)
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, &t->v[i]);
 
-		if (then && owned(v->is, t->v[i].id) && law_7_of(v, &t->v[i], then) == GPCI_BROKEN)
+		if (then && owned(v->is, t->v[i].id) && gpci_law_donated_of(v, &t->v[i], then) == GPCI_BROKEN)
 			return GPCI_BROKEN;
 	}
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_8(const struct view *v)
+static enum gpci_verdict gpci_law_idle_within_consumed(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
 
@@ -368,7 +371,7 @@ static enum gpci_verdict clocked(const struct view *v, uint64_t mhz)
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_9(const struct view *v)
+static enum gpci_verdict gpci_law_runs_are_those_of_cores(const struct view *v)
 {
 	static const struct {
 		const char *of_partition, *of_core, *what;
@@ -520,7 +523,7 @@ static enum gpci_verdict wired(const struct view *v, enum snapshot_table which, 
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_10(const struct view *v)
+static enum gpci_verdict gpci_law_cables_have_two_ends(const struct view *v)
 {
 	static const struct {
 		uint8_t table;
@@ -539,6 +542,77 @@ static enum gpci_verdict law_10(const struct view *v)
 				return GPCI_BROKEN;
 	}
 	return cables(v);
+}
+
+/* ---- memory controllers ------------------------------------------------------------------------------------ */
+
+/* No text tells how wide they are. These are the models', and nothing else is asked: of a real machine the kernel tells differences alone. */
+enum { CABLE_BYTES = 8, CONTROLLER_BYTES = 16, FRAME_BYTES = 64, CLOCK = 4, ROUNDING = 256 };
+
+/* Bytes that went over the cables of these letters: each cable has two ends. */
+static uint64_t cables_carried(const struct gpci_table *t, const char *letters)
+{
+	uint64_t cycles = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		for (const char *l = letters; *l; l++) {
+			const struct link k = link_of(t, &t->v[i], *l);
+
+			cycles += k.wired ? k.time - k.idle : 0;
+		}
+	return cycles * CABLE_BYTES / 2;
+}
+
+/* A byte for another chip goes over one cable between nodes at most, and one within a node. Both counts are of whole cycles and
+ * frames, cut off once a window. */
+static enum gpci_verdict cables_within_controllers(const struct view *v, enum snapshot_table which, const char *letters)
+{
+	const struct gpci_table *mc = now(v, TABLE_MC), *was = v->was ? &v->was->all[TABLE_MC] : NULL;
+	const struct gpci_table *cables = now(v, which), *then = v->was ? &v->was->all[which] : NULL;
+	uint64_t moved = (sum(mc, "mc0_frames") + sum(mc, "mc1_frames")) * FRAME_BYTES,
+		 carried = cables_carried(cables, letters), time = sum(mc, "mc0_total"), rest;
+
+	if (was && was->n == mc->n && then->n == cables->n) {
+		moved -= (sum(was, "mc0_frames") + sum(was, "mc1_frames")) * FRAME_BYTES;
+		carried -= cables_carried(then, letters);
+		time -= sum(was, "mc0_total");
+	}
+	rest = ROUNDING * (mc->n + time / (WINDOW * CLOCK));
+	if (carried > moved + rest)
+		return BROKEN(v, "links %s carried %llu bytes, memory controllers moved %llu", letters, LL(carried),
+			      LL(moved));
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict controller_frames(const struct view *v, const struct gpci_values *r, const char *name)
+{
+	const struct gpci_table *t = now(v, TABLE_MC);
+	char frames[16], reads[16], writes[16], total[16];
+
+	snprintf(frames, sizeof(frames), "%s_frames", name);
+	snprintf(reads, sizeof(reads), "%s_reads", name);
+	snprintf(writes, sizeof(writes), "%s_writes", name);
+	snprintf(total, sizeof(total), "%s_total", name);
+	if (get(t, r, frames) != get(t, r, reads) + get(t, r, writes))
+		return BROKEN(v, "%s of chip %llu: %llu frames, %llu reads and %llu writes", name, LL(r->id),
+			      LL(get(t, r, frames)), LL(get(t, r, reads)), LL(get(t, r, writes)));
+	if (get(t, r, frames) > get(t, r, total) / (FRAME_BYTES / CONTROLLER_BYTES))
+		return BROKEN(v, "%s of chip %llu: %llu frames in %llu cycles", name, LL(r->id), LL(get(t, r, frames)),
+			      LL(get(t, r, total)));
+	return GPCI_HOLDS;
+}
+
+static enum gpci_verdict gpci_law_controllers_serve_the_cables(const struct view *v)
+{
+	const struct gpci_table *t = now(v, TABLE_MC);
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (controller_frames(v, &t->v[i], "mc0") == GPCI_BROKEN ||
+		    controller_frames(v, &t->v[i], "mc1") == GPCI_BROKEN)
+			return GPCI_BROKEN;
+	if (cables_within_controllers(v, TABLE_WXYZ, "wxyz") == GPCI_BROKEN)
+		return GPCI_BROKEN;
+	return cables_within_controllers(v, TABLE_ABC, "abc");
 }
 
 /* ---- HPMC, order, paging, views -------------------------------------------------------------------------- */
@@ -563,7 +637,7 @@ static enum gpci_verdict collected(const struct view *v, const struct gpci_value
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_11(const struct view *v)
+static enum gpci_verdict gpci_law_hpmc_go_together(const struct view *v)
 {
 	const struct gpci_table *t = now(v, TABLE_HPMC);
 
@@ -647,7 +721,7 @@ static enum gpci_verdict agree(const struct view *v)
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict law_12(const struct view *v)
+static enum gpci_verdict gpci_law_counters_grow_and_agree(const struct view *v)
 {
 	if (!v->was && !now(v, TABLE_CORES)->r && !now(v, TABLE_VPS)->r)
 		return unknown(v->e, "it takes two snapshots", "");
@@ -657,7 +731,7 @@ static enum gpci_verdict law_12(const struct view *v)
 	return agree(v);
 }
 
-static enum gpci_verdict law_13(const struct view *v)
+static enum gpci_verdict gpci_law_small_replies_are_large_ones(const struct view *v)
 {
 	if (v->is->paging == GPCI_BROKEN)
 		return BROKEN(v, "%s", v->is->paging_text);
@@ -665,7 +739,7 @@ static enum gpci_verdict law_13(const struct view *v)
 					     unknown(v->e, "nothing that has several records may be read", "");
 }
 
-static enum gpci_verdict law_14(const struct view *v)
+static enum gpci_verdict gpci_law_own_view_is_the_privileged_one(const struct view *v)
 {
 	bool any = false;
 
@@ -686,55 +760,42 @@ static enum gpci_verdict law_14(const struct view *v)
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
+static const struct gpci_law rows[GPCI_LAW_COUNT] = {
+#define LAW(name, text) { GPCI_LAW_##name + 1, #name, text },
+	GPCI_LAWS(LAW)
+#undef LAW
+};
 static const struct {
-	struct gpci_law l;
 	uint32_t needs;
 	bool two;
 	enum gpci_verdict (*check)(const struct view *);
-} laws[] = {
-	{ { 1, "what processors ran is what partitions consumed" }, MASK(PROCESSORS) | MASK(PARTITIONS), false, law_1 },
-	{ { 2, "a processor runs no longer than time passes, and not at all when it is in no use" },
-	  MASK(PROCESSORS),
-	  false,
-	  law_2 },
-	{ { 3, "capped cycles stay within the entitled ones, and those within the processors" },
-	  MASK(PROCESSORS) | MASK(PARTITIONS),
-	  false,
-	  law_3 },
-	{ { 4, "uncapped cycles come behind a whole entitlement" },
-	  MASK(PROCESSORS) | MASK(PARTITIONS) | MASK(DOMAINS),
-	  true,
-	  law_4 },
-	{ { 5, "a partition consumes no more than its virtual processors can" },
-	  MASK(PARTITIONS) | MASK(VPS),
-	  true,
-	  law_5 },
-	{ { 6, "dedicated partitions have no uncapped cycles, shared ones donate none" },
-	  MASK(PROCESSORS) | MASK(PARTITIONS),
-	  false,
-	  law_6 },
-	{ { 7, "what is donated others consume, on the donor's processors" },
-	  MASK(PROCESSORS) | MASK(PARTITIONS),
-	  true,
-	  law_7 },
-	{ { 8, "idle cycles are a part of the consumed ones" }, MASK(PARTITIONS), false, law_8 },
-	{ { 9, "run cycles and instructions of partitions are those of the cores" },
-	  MASK(PARTITIONS) | MASK(RUN) | MASK(CORES),
-	  false,
-	  law_9 },
-	{ { 10, "links are idle for no longer than time passes, and both ends of a cable are alike" },
-	  MASK(ABC) | MASK(WXYZ),
-	  false,
-	  law_10 },
-	{ { 11, "HPMC since MMCRH was set are part of the current ones, and go together" }, MASK(HPMC), false, law_11 },
-	{ { 12, "counters only grow, and requests that say the same agree" }, 0, false, law_12 },
-	{ { 13, "small replies hold the same records as a large one" }, 0, false, law_13 },
-	{ { 14, "a partition sees of itself what a privileged one sees of it" }, 0, false, law_14 },
+} laws[GPCI_LAW_COUNT] = {
+	[GPCI_LAW_processors_ran_what_was_consumed] = { MASK(PROCESSORS) | MASK(PARTITIONS), false,
+							gpci_law_processors_ran_what_was_consumed },
+	[GPCI_LAW_processors_run_within_time] = { MASK(PROCESSORS), false, gpci_law_processors_run_within_time },
+	[GPCI_LAW_capped_within_entitled] = { MASK(PROCESSORS) | MASK(PARTITIONS), false,
+					      gpci_law_capped_within_entitled },
+	[GPCI_LAW_uncapped_behind_entitlement] = { MASK(PROCESSORS) | MASK(PARTITIONS) | MASK(DOMAINS), true,
+						   gpci_law_uncapped_behind_entitlement },
+	[GPCI_LAW_partitions_within_their_processors] = { MASK(PARTITIONS) | MASK(VPS), true,
+							  gpci_law_partitions_within_their_processors },
+	[GPCI_LAW_dedicated_and_shared] = { MASK(PROCESSORS) | MASK(PARTITIONS), false, gpci_law_dedicated_and_shared },
+	[GPCI_LAW_donated_is_consumed] = { MASK(PROCESSORS) | MASK(PARTITIONS), true, gpci_law_donated_is_consumed },
+	[GPCI_LAW_idle_within_consumed] = { MASK(PARTITIONS), false, gpci_law_idle_within_consumed },
+	[GPCI_LAW_runs_are_those_of_cores] = { MASK(PARTITIONS) | MASK(RUN) | MASK(CORES), false,
+					       gpci_law_runs_are_those_of_cores },
+	[GPCI_LAW_cables_have_two_ends] = { MASK(ABC) | MASK(WXYZ), false, gpci_law_cables_have_two_ends },
+	[GPCI_LAW_hpmc_go_together] = { MASK(HPMC), false, gpci_law_hpmc_go_together },
+	[GPCI_LAW_counters_grow_and_agree] = { 0, false, gpci_law_counters_grow_and_agree },
+	[GPCI_LAW_small_replies_are_large_ones] = { 0, false, gpci_law_small_replies_are_large_ones },
+	[GPCI_LAW_controllers_serve_the_cables] = { MASK(ABC) | MASK(WXYZ) | MASK(MC), false,
+						    gpci_law_controllers_serve_the_cables },
+	[GPCI_LAW_own_view_is_the_privileged_one] = { 0, false, gpci_law_own_view_is_the_privileged_one },
 };
 
 const struct gpci_law *gpci_law_at(uint32_t i)
 {
-	return i < COUNT(laws) ? &laws[i].l : NULL;
+	return i < COUNT(rows) ? &rows[i] : NULL;
 }
 
 static bool same_partitions(const struct view *v)

@@ -19,6 +19,7 @@ enum {
 	L1_MISS = 0x303,
 	WALK_REF = 0x40c,
 	WALK_MISS = 0x430,
+	STORE_OR_WALK = 0x530, /* to the crossbar: whether it misses level 2 no event tells of stores */
 	MCU_READ = 0,
 	MCU_WRITE = 1,
 	MCU_BOTH = 2,
@@ -63,7 +64,7 @@ static const struct selection {
 		      { MCU_READ_QUEUE, MCU_BOTH_QUEUE },
 		      { LPU_REQUEST, LPU_REPLY_SENT },
 		      { CLOCK, ASU_IN } },
-	[R_ALL_AGAIN] = { { L2_MISS, 0 },
+	[R_ALL_AGAIN] = { { L2_MISS, STORE_OR_WALK },
 			  CLASS_ALL,
 			  { MCU_READ, MCU_BUFFER_HIT },
 			  { LPU_REPLY_RECEIVED, LPU_NO_DATA },
@@ -390,7 +391,7 @@ static uint64_t magnitude(uint64_t a, uint64_t b)
 }
 
 /* Each in a round of its own: what they differ by themselves is not held against them, nor twice that and five percent. */
-static enum sun4v_verdict law_classes(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_classes_sum_to_all(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -425,7 +426,7 @@ static struct hub_sides sides_ports(const struct sun4v_watch *w, uint32_t z)
 	return (struct hub_sides){ grown_add(of_ports(w, R_ALL, z, 0), of_ports(w, R_ALL, z, 1)),
 				   w->round[R_ALL].asu[z][0] };
 }
-static enum sun4v_verdict law_ports(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_ports_sum_to_the_hub(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL, sides_ports, false, "requests and write-backs at its ports, its serializer took", e);
 }
@@ -434,7 +435,7 @@ static struct hub_sides sides_serializer(const struct sun4v_watch *w, uint32_t z
 {
 	return (struct hub_sides){ w->round[R_ALL].asu[z][0], w->round[R_ALL].asu[z][1] };
 }
-static enum sun4v_verdict law_serializer(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_serializer_keeps_nothing(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL, sides_serializer, false, "packets came into its serializer, out came", e);
 }
@@ -447,12 +448,12 @@ static struct hub_sides sides_wakeups(const struct sun4v_watch *w, uint32_t z)
 	s.b.hi += UNDER_WAY_MOST * (s.b.hi != s.b.lo);
 	return s;
 }
-static enum sun4v_verdict law_wakeups(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_waiters_are_woken(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_REMOTE, sides_wakeups, false, "requests met another of their address, woken were", e);
 }
 
-static enum sun4v_verdict law_replies(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_requests_are_replied_to(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -477,7 +478,7 @@ static struct hub_sides sides_answers(const struct sun4v_watch *w, uint32_t z)
 	return (struct hub_sides){ of_ports(w, R_REMOTE, z, 1),
 				   grown_times(of_ports(w, R_REMOTE, z, 0), w->nodes - 1) };
 }
-static enum sun4v_verdict law_answers(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_all_others_answer(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_REMOTE, sides_answers, false,
 			"replies received, of all other nodes for each one sent they would be", e);
@@ -487,7 +488,7 @@ static struct hub_sides sides_no_data(const struct sun4v_watch *w, uint32_t z)
 {
 	return (struct hub_sides){ of_ports(w, R_ALL_AGAIN, z, 1), of_ports(w, R_ALL_AGAIN, z, 0) };
 }
-static enum sun4v_verdict law_no_data(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_empty_replies_are_replies(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL_AGAIN, sides_no_data, true, "replies without data, of all replies", e);
 }
@@ -512,19 +513,19 @@ static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t 
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-static enum sun4v_verdict law_reads(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_reads_are_transfers(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_ALL, 0, 1, "reads, of all reads and writes", e);
 }
-static enum sun4v_verdict law_writes(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_writes_are_transfers(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_REMOTE, 0, 1, "writes, of all reads and writes", e);
 }
-static enum sun4v_verdict law_queues(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_read_queues_are_queues(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_CACHE, 0, 1, "cycles of reads in the queue, of reads and writes", e);
 }
-static enum sun4v_verdict law_buffers(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_buffer_hits_are_reads(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_ALL_AGAIN, 1, 0, "hits in the write-back buffer, of reads", e);
 }
@@ -543,7 +544,7 @@ static struct grown sent_by(const struct sun4v_watch *w, uint32_t node)
 }
 
 /* Misses of stores and of the table walker come on top: no event counts them by class. */
-static enum sun4v_verdict law_memory(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_links_carry_what_was_read(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -568,7 +569,7 @@ static enum sun4v_verdict law_memory(const struct sun4v_watch *w, struct err *e)
 
 /* Each request has one answer of each other node. Those with data come from caches, and memory is not read for them; so it is not
  * for invalidations, which no event of this round tells apart. */
-static enum sun4v_verdict law_requests(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_reads_are_misses(const struct sun4v_watch *w, struct err *e)
 {
 	const struct grown read = of_controllers(w, R_ALL_AGAIN, 0), replies = of_hubs(w, R_ALL_AGAIN, 0),
 			   empty = of_hubs(w, R_ALL_AGAIN, 1);
@@ -583,6 +584,28 @@ static enum sun4v_verdict law_requests(const struct sun4v_watch *w, struct err *
 			e, "controllers read %llu lines; %llu replies, %llu of them without data, are for %llu at most",
 			LL(read.lo), LL(replies.hi), LL(empty.hi),
 			LL(replies.hi / (w->nodes - 1) + empty.hi - replies.lo));
+	return read.hi ? SUN4V_HOLDS : nothing_moved(e);
+}
+
+#define STORES_UNDER_WAY 8u /* of a strand: in its buffer, counted before the round, done in it */
+
+/* With links_carry_what_was_read the other side of the same balance: reads lie between what must have been read and what can have
+ * been. */
+static enum sun4v_verdict vfalls_law_controllers_read_what_missed(const struct sun4v_watch *w, struct err *e)
+{
+	const struct round *r = &w->round[R_ALL_AGAIN];
+	const struct grown read = of_controllers(w, R_ALL_AGAIN, 0);
+	struct grown missed = none;
+
+	for (uint32_t i = 0; i < w->strands && i < STRANDS_MOST; i++) {
+		missed = grown_add(missed, grown_add(r->sparc[i][0], r->sparc[i][1]));
+		missed.hi += r->sparc[i][0].hi || r->sparc[i][1].hi ? STORES_UNDER_WAY : 0;
+	}
+	if (!read.has || !missed.has || w->strands > STRANDS_MOST)
+		return no_counter(r, e);
+	if (exceeds(read, missed))
+		return LAW_BROKEN(e, "controllers read %llu lines; misses, stores and walks are %llu", LL(read.lo),
+				  LL(missed.hi));
 	return read.hi ? SUN4V_HOLDS : nothing_moved(e);
 }
 
@@ -605,17 +628,17 @@ static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t roun
 	return !had ? no_counter(&w->round[round], e) : moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-static enum sun4v_verdict law_levels(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_level_2_within_level_1(const struct sun4v_watch *w, struct err *e)
 {
 	return each_strand(w, R_ALL, 0, "misses of level 2 of loads and fetches, of level 1", e);
 }
-static enum sun4v_verdict law_walks(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_walk_misses_are_walks(const struct sun4v_watch *w, struct err *e)
 {
 	return each_strand(w, R_WALKS, 1, "misses of the table walker in level 2, references there", e);
 }
 
 /* One clock drives all hubs. */
-static enum sun4v_verdict law_clock(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_hubs_share_a_clock(const struct sun4v_watch *w, struct err *e)
 {
 	const struct grown *first = w->round[R_ALL].gpd[0];
 
@@ -635,7 +658,7 @@ static enum sun4v_verdict law_clock(const struct sun4v_watch *w, struct err *e)
 }
 
 /* Each event of a port is a cycle of its own. */
-static enum sun4v_verdict law_cycles(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_events_within_cycles(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -658,7 +681,7 @@ static enum sun4v_verdict law_cycles(const struct sun4v_watch *w, struct err *e)
 
 #define LINE_CYCLES 11u /* 64 bytes over 14 lanes of 4.0 Gb/s at 1.2 GHz: 5.8 bytes a cycle; 4.8 at 1.4 GHz are more */
 
-static enum sun4v_verdict law_links(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_law_lines_fit_the_link(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -682,24 +705,9 @@ static enum sun4v_verdict law_links(const struct sun4v_watch *w, struct err *e)
 }
 
 static const struct law_row vfalls_laws[] = {
-	{ { 1, "local, remote and cache-to-cache misses are all misses of level 2" }, law_classes },
-	{ { 2, "what comes in at the ports of a Zambezi its serializer takes" }, law_ports },
-	{ { 3, "what a serializer takes it lets out" }, law_serializer },
-	{ { 4, "a request that met another one of its address is woken" }, law_wakeups },
-	{ { 5, "each request at a port gets one reply" }, law_replies },
-	{ { 6, "all other nodes answer each request" }, law_answers },
-	{ { 7, "replies without data are replies" }, law_no_data },
-	{ { 8, "reads of a controller are among its reads and writes" }, law_reads },
-	{ { 9, "writes of a controller are among its reads and writes" }, law_writes },
-	{ { 10, "time of reads in a queue is among that of reads and writes" }, law_queues },
-	{ { 11, "hits in a write-back buffer are reads" }, law_buffers },
-	{ { 12, "lines over the links and local misses were read by the controllers" }, law_memory },
-	{ { 13, "controllers read what was requested and no cache had" }, law_requests },
-	{ { 14, "what misses level 2 has missed level 1" }, law_levels },
-	{ { 15, "misses of the table walker are among its references" }, law_walks },
-	{ { 16, "all Zambezis have one clock" }, law_clock },
-	{ { 17, "no port has more cycles of an event than there were" }, law_cycles },
-	{ { 18, "lines of memory that came over a link fit in its time" }, law_links },
+#define LAW(name, text) { { VFALLS_LAW_##name + 1, #name, text }, vfalls_law_##name },
+	VFALLS_LAWS(LAW)
+#undef LAW
 };
 
 static const struct law_row *row_at(enum sun4v_provider of, uint32_t i)

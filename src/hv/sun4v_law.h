@@ -10,9 +10,45 @@
 
 enum sun4v_verdict { SUN4V_HOLDS, SUN4V_BROKEN, SUN4V_UNKNOWN };
 enum sun4v_provider { SUN4V_VFALLS, SUN4V_MMUSTAT };
+/* X(name, what holds) */
+/* clang-format off */
+#define VFALLS_LAWS(X) \
+	X(classes_sum_to_all, "local, remote and cache-to-cache misses are all misses of level 2") \
+	X(ports_sum_to_the_hub, "what comes in at the ports of a Zambezi its serializer takes") \
+	X(serializer_keeps_nothing, "what a serializer takes it lets out") \
+	X(waiters_are_woken, "a request that met another one of its address is woken") \
+	X(requests_are_replied_to, "each request at a port gets one reply") \
+	X(all_others_answer, "all other nodes answer each request") \
+	X(empty_replies_are_replies, "replies without data are replies") \
+	X(reads_are_transfers, "reads of a controller are among its reads and writes") \
+	X(writes_are_transfers, "writes of a controller are among its reads and writes") \
+	X(read_queues_are_queues, "time of reads in a queue is among that of reads and writes") \
+	X(buffer_hits_are_reads, "hits in a write-back buffer are reads") \
+	X(links_carry_what_was_read, "lines over the links and local misses were read by the controllers") \
+	X(reads_are_misses, "controllers read what was requested and no cache had") \
+	X(level_2_within_level_1, "what misses level 2 has missed level 1") \
+	X(walk_misses_are_walks, "misses of the table walker are among its references") \
+	X(hubs_share_a_clock, "all Zambezis have one clock") \
+	X(events_within_cycles, "no port has more cycles of an event than there were") \
+	X(lines_fit_the_link, "lines of memory that came over a link fit in its time") \
+	X(controllers_read_what_missed, "controllers read no more than misses of loads and fetches, stores, and table walks")
+#define MMUSTAT_LAWS(X) \
+	X(counts_grow, "hits and ticks only grow") \
+	X(reserved_words_stay, "reserved words stay") \
+	X(hits_take_ticks, "each hit takes a tick or more, and nothing else does") \
+	X(ticks_within_time, "ticks of a strand are within its time") \
+	X(hits_are_misses, "hits of a TSB are misses of the TLB, on each side") \
+	X(hits_and_misses_are_all, "hits and misses of the TSBs are all misses of the TLBs")
+/* clang-format on */
+#define LAW(name, text) VFALLS_LAW_##name,
+enum vfalls_law { VFALLS_LAWS(LAW) VFALLS_LAW_COUNT };
+#undef LAW
+#define LAW(name, text) MMUSTAT_LAW_##name,
+enum mmustat_law { MMUSTAT_LAWS(LAW) MMUSTAT_LAW_COUNT };
+#undef LAW
 struct sun4v_law {
-	uint8_t number;
-	const char *text;
+	uint8_t number; /* from 1: of the enum, and one more */
+	const char *name, *text;
 };
 const struct sun4v_law *sun4v_law_at(enum sun4v_provider of, uint32_t i); /* NULL past the last */
 

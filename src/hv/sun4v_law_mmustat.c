@@ -182,7 +182,7 @@ static enum sun4v_verdict nothing_hit(struct err *e)
 	return LAW_UNKNOWN(e, "no TSB answered a miss meanwhile");
 }
 
-static enum sun4v_verdict law_grow(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_counts_grow(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -201,7 +201,7 @@ static enum sun4v_verdict law_grow(const struct sun4v_watch *w, struct err *e)
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
-static enum sun4v_verdict law_reserved(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_reserved_words_stay(const struct sun4v_watch *w, struct err *e)
 {
 	for (uint32_t i = 0; i < w->strands; i++)
 		for (uint32_t word = 0; w->mmu[i].has && word < WORDS; word++) {
@@ -214,7 +214,7 @@ static enum sun4v_verdict law_reserved(const struct sun4v_watch *w, struct err *
 	return SUN4V_HOLDS;
 }
 
-static enum sun4v_verdict law_ticks(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_hits_take_ticks(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -232,7 +232,7 @@ static enum sun4v_verdict law_ticks(const struct sun4v_watch *w, struct err *e)
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
-static enum sun4v_verdict law_time(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_ticks_within_time(const struct sun4v_watch *w, struct err *e)
 {
 	const uint64_t hz = w->tick_hz == HV_TICK_UNKNOWN ? 0 : w->tick_hz ? w->tick_hz : MODEL_HZ;
 	const uint64_t most = (uint64_t)((double)w->ns / 1e9 * (double)hz) + 1;
@@ -259,7 +259,7 @@ static enum sun4v_verdict no_misses(const struct sun4v_watch *w, struct err *e)
 	return LAW_UNKNOWN(e, "%s", w->why.code ? w->why.text : "nothing tells how many TLB misses there were");
 }
 
-static enum sun4v_verdict law_misses(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_hits_are_misses(const struct sun4v_watch *w, struct err *e)
 {
 	bool had = false, moved = false;
 
@@ -278,7 +278,7 @@ static enum sun4v_verdict law_misses(const struct sun4v_watch *w, struct err *e)
 	return !had ? no_misses(w, e) : moved ? SUN4V_HOLDS : LAW_UNKNOWN(e, "no TLB was missed meanwhile");
 }
 
-static enum sun4v_verdict law_sum(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_law_hits_and_misses_are_all(const struct sun4v_watch *w, struct err *e)
 {
 	struct grown hits = { true, 0, 0 }, misses = { true, 0, 0 };
 
@@ -300,11 +300,8 @@ static enum sun4v_verdict law_sum(const struct sun4v_watch *w, struct err *e)
 }
 
 const struct law_row mmustat_laws[] = {
-	{ { 1, "hits and ticks only grow" }, law_grow },
-	{ { 2, "reserved words stay" }, law_reserved },
-	{ { 3, "each hit takes a tick or more, and nothing else does" }, law_ticks },
-	{ { 4, "ticks of a strand are within its time" }, law_time },
-	{ { 5, "hits of a TSB are misses of the TLB, on each side" }, law_misses },
-	{ { 6, "hits and misses of the TSBs are all misses of the TLBs" }, law_sum },
+#define LAW(name, text) { { MMUSTAT_LAW_##name + 1, #name, text }, mmustat_law_##name },
+	MMUSTAT_LAWS(LAW)
+#undef LAW
 };
 const uint32_t mmustat_laws_count = COUNT(mmustat_laws);

@@ -17,6 +17,8 @@
  *
  * Thread rule: one thread at a time for all of a machine. Nothing is allocated after kunpeng_open().
  */
+#include <string.h>
+
 #include "machine/kunpeng_int.h"
 
 #define SLICE_NS 65536
@@ -214,6 +216,17 @@ bool kunpeng_given(const struct kunpeng *k, uint32_t i)
 const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i)
 {
 	return i < CORES ? &k->core[i]->truth : NULL;
+}
+
+void kunpeng_link(const struct kunpeng *k, uint32_t i, struct ptt_link *ret)
+{
+	const struct kunpeng_truth *t = &k->core[i]->truth;
+
+	*ret = (struct ptt_link){ .ns = k->now };
+	static_assert(sizeof(ret->tlps) == sizeof(t->tlps) && sizeof(ret->bytes) == sizeof(t->bytes),
+		      "the same counts");
+	memcpy(ret->tlps, t->tlps, sizeof(ret->tlps));
+	memcpy(ret->bytes, t->bytes, sizeof(ret->bytes));
 }
 
 uint32_t kunpeng_generation(const struct kunpeng *k)

@@ -229,6 +229,16 @@ static uint64_t host_advance(void *arg, uint64_t ns)
 	return kunpeng_now(m->k) - from;
 }
 
+static int host_link(void *arg, uint32_t i, struct ptt_link *ret, struct err *e)
+{
+	struct kunpeng_host *m = arg;
+
+	if (i >= m->n)
+		return no_such(m, i, e);
+	kunpeng_link(m->k, i, ret);
+	return 0;
+}
+
 static const struct ptt_pmus_ops ops = {
 	.what = "the kunpeng model",
 	.list = host_list,
@@ -239,6 +249,7 @@ static const struct ptt_pmus_ops ops = {
 	.stop = host_stop,
 	.advance = host_advance,
 	.close = host_close,
+	.link = host_link,
 };
 
 int kunpeng_pmus(struct ptt_pmus *ret, struct kunpeng *k, struct err *e)

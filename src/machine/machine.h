@@ -65,6 +65,7 @@ const struct ptt_pmu *kunpeng_pmu(struct kunpeng *k, uint32_t i); /* name and fi
 void kunpeng_give(struct kunpeng *k, uint32_t i);
 bool kunpeng_given(const struct kunpeng *k, uint32_t i);
 const struct kunpeng_truth *kunpeng_truth(const struct kunpeng *k, uint32_t i);
+void kunpeng_link(const struct kunpeng *k, uint32_t i, struct ptt_link *ret); /* the same, as a platform tells it */
 /* An endpoint function ("0000:01:00.0") or all of an endpoint's ("0000:01:00") come or go; "0000:" may be left out.
  * What was under way to or from it stays unanswered, and is abandoned at once. -TALLY_EINVAL: no such place;
  * -TALLY_ESTATE: it is there, or gone, already. */

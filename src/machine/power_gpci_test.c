@@ -11,7 +11,7 @@
 #include "machine/power_test_int.h"
 
 #define W ((uint64_t)POWER_WINDOW)
-enum { LAWS = 14 };
+enum { LAWS = GPCI_LAW_COUNT };
 
 static enum gpci_verdict verdict(uint32_t law, const struct gpci_snapshot *before, const struct gpci_snapshot *now,
 				 struct err *e)
@@ -356,6 +356,13 @@ static bool doctored(const struct doctor *d, const struct gpci_request *r, bool 
 	case 141:
 		if (self)
 			replace(r, v, 0xb1, 1, "score", 101);
+		return true;
+	case 150:
+		spoil(r, v, 0x80, 1, "mc0_reads", 1);
+		return true;
+	case 151:
+		spoil(r, v, 0x80, 1, "mc1_frames", UINT64_C(1) << 50);
+		spoil(r, v, 0x80, 1, "mc1_writes", UINT64_C(1) << 50);
 		return true;
 	default:
 		return false;

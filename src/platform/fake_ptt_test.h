@@ -140,8 +140,8 @@ static inline struct fake *fake_new(void)
 {
 	struct fake *f = mem_alloc(sizeof(*f));
 
-	f->op = (struct ptt_pmus_ops){ "a test",  fake_list, fake_get, fake_set,   fake_start,
-				       fake_next, fake_stop, NULL,     fake_close, NULL };
+	f->op = (struct ptt_pmus_ops){ "a test",  fake_list, fake_get,   fake_set, fake_start, fake_next,
+				       fake_stop, NULL,      fake_close, NULL,     NULL };
 	f->filter[0] = (struct ptt_filter){ "0000:00:10.0", 0x80001, true };
 	f->filter[1] = (struct ptt_filter){ "0000:00:11.0", 0x80004, true };
 	f->filter[2] = (struct ptt_filter){ "0000:01:00.0", 0x100, false };

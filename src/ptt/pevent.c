@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "ptt/pdata_int.h"
+#include "ptt/rule.h"
 
 struct idx_key {
 	uint32_t idx, type;
@@ -95,8 +96,12 @@ static uint32_t id_back(uint64_t sample_type)
 int pdata_attr(struct pdata_index *x, const uint8_t *attr, size_t size)
 {
 	uint32_t type = size >= 64 ? pdata_u32(attr) : 0;
+	struct ptt_ask ask = { .config = 0 };
 
-	if (type < PDATA_DYNAMIC_TYPE)
+	if (size >= 64)
+		ptt_ask_of_config(&ask, pdata_u64(attr + 8));
+	/* 0 is the type of a model's devices, and of perf's own hardware events, which select no type of packets. */
+	if (type < PDATA_DYNAMIC_TYPE && (type || !ask.type))
 		return 0;
 	if (!x->id_back && pdata_u64(attr + 40) & PDATA_SAMPLE_ID_ALL)
 		x->id_back = id_back(pdata_u64(attr + 24));

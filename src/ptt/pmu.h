@@ -46,6 +46,12 @@ struct ptt_aux {
 };
 #define PTT_AUX_TRUNCATED 1u
 
+/* What a core's links have carried since some moment, by [outbound][enum ptt_class]; bytes of payload. */
+struct ptt_link {
+	uint64_t ns; /* the platform's time, which the Time of its traces counts, too */
+	uint64_t tlps[2][4], bytes[2][4];
+};
+
 struct ptt_pmus {
 	void *arg;
 	const struct ptt_pmus_ops *op;
@@ -75,6 +81,8 @@ struct ptt_pmus_ops {
 	/* The platform's own time, where it passes by itself and may be slower than the clock; NULL where it is the clock's.
 	 * Negative as next(). */
 	int (*now)(void *arg, uint64_t *ns, struct err *e);
+	/* What the links of device i's core have carried. NULL, -TALLY_ENOTSUP: nothing here counts that. Negative as next(). */
+	int (*link)(void *arg, uint32_t i, struct ptt_link *ret, struct err *e);
 };
 
 #endif
