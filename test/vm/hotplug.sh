@@ -10,9 +10,9 @@ check() { # VERDICT(0/1...) WORDS [DETAIL]
   printf '%s\n' "${3:-}" | sed 's/^/# /'
 }
 cpu1() { echo "$1" >/sys/devices/system/cpu/cpu1/online; }
-until_row() { # EVENT PATTERN: the next row of CPU 1 like that, of at most 200; it is in $row
+until_row() { # EVENT PATTERN: the next row of CPU 1 like that, of at most 2000; it is in $row
   tries=0
-  while [ $tries -lt 200 ] && read -r row; do
+  while [ $tries -lt 2000 ] && read -r row; do
     tries=$((tries + 1))
     case $row in *,cpu=1,"$1",*) echo "$row" | grep -q "$2" && return 0 ;; esac
   done
