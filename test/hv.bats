@@ -363,6 +363,11 @@ spec_rows() {
   expect 2 "the profile opensparc is of sun4v machines" machine kunpeng --profile opensparc --listen s
 }
 
+@test "a machine's registers are not listed where it has none: vfalls of a Niagara, mmustat of a Batoka" {
+  expect 3 "niagara has no Victoria Falls registers; '--on batoka' is a model that has" list vfalls --on niagara
+  expect 3 "batoka keeps no MMU statistics; '--on niagara' is a model that does" list mmustat --on batoka
+}
+
 @test "a pipe is no saved answer, and nobody waits for it" {
   mkfifo fifo
   expect 2 "./fifo is no regular file" get --on ./fifo mmustat/all

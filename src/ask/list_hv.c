@@ -89,6 +89,9 @@ static int list_registers(struct list_hv *l)
 	struct sun4v_client *c;
 	int rc = hv_client_of(l->p, "vfalls", &c);
 
+	if (rc >= 0 && !strcmp(l->p->line.machine, "niagara"))
+		rc = plat_fail(l->p, TALLY_ENOTSUP,
+			       "%s has no Victoria Falls registers; '--on batoka' is a model that has", l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < VF_REGS; i++) {
 		const struct vf_reg *r = &vf_regs[i];
 		struct err e = { 0 };
