@@ -292,6 +292,12 @@ spec_rows() {
   "$TALLY" check --profile opensparc --on niagara,load=mixed mmustat >/dev/null
 }
 
+@test "check of strands that miss no TLB held that reserved words stay: it says that nothing was checked" {
+  run --separate-stderr "$TALLY" check --on niagara,load=compute -I 1 mmustat
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"nothing was checked: no law had anything to say"* ]]
+}
+
 @test "check of a saved buffer finds hits without ticks, and says what one reading can't tell" {
   "$TALLY" get --on niagara,load=chase --duration 5 --raw mmustat/all,cpu=0/ | tr -d ' \n' >whole
   [ "$(wc -c <whole)" -eq 1024 ]

@@ -73,5 +73,9 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 		check_row(p, result, t, (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
 	}
 	sun4v_watch_close(w);
+	if (rc >= 0 && !result->holds && !result->broken)
+		return plat_fail(p, TALLY_ESTATE,
+				 "nothing was checked: no law had anything to say of what was counted meanwhile; "
+				 "read further apart (-I), or let something run");
 	return rc;
 }

