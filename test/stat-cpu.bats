@@ -201,7 +201,7 @@ PY
   [ "$status" -eq 0 ]
   [ "$output" = ran ]
   [[ "$stderr" == *"task-clock:u   <not supported>"* ]]
-  [[ "$stderr" == *"tally: task-clock:u: the kernel counts a clock's time in all modes together"* ]]
+  [[ "$stderr" == *"tally: task-clock:u: the kernel counts a clock's time in all modes together: leave out the modes"* ]]
 }
 
 @test "when nothing can be counted that is the status, and the command does not run" {

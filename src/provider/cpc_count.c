@@ -272,7 +272,8 @@ static int understand(struct probes *t, char *s, struct prov_count *ret, struct 
 		return rc;
 	set_mode(ret, spec.mode);
 	if (ret->clock && spec.mode != CPC_ALL)
-		return err_set(why, TALLY_ENOTSUP, "the kernel counts a clock's time in all modes together");
+		return err_set(why, TALLY_ENOTSUP,
+			       "the kernel counts a clock's time in all modes together: leave out the modes");
 	return 0;
 }
 

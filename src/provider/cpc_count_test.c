@@ -145,7 +145,7 @@ static void what_happens_in_the_kernel_alone_is_known(void **state)
 	assert_true(count(NONE, "migrations").is.in_kernel);
 	assert_false(count(NONE, "page-faults").is.in_kernel);
 	assert_true(count(NONE, "task-clock").is.clock);
-	refuses(NONE, "task-clock:u", TALLY_ENOTSUP, "all modes together");
+	refuses(NONE, "task-clock:u", TALLY_ENOTSUP, "all modes together: leave out the modes");
 	refuses(NONE, "context-switches:u", TALLY_EINVAL, "never fires in user mode");
 }
 
