@@ -14,6 +14,7 @@
 #   model      references a second on a Batoka: named loads, and a real program's (a lackey trace), as an emulator hands them
 #              over.  The limit is for what programs are like; in the loads that have none most references miss in level 2, and
 #              then three other nodes are asked through a hub
+#   former     with FORMER=DIR (bench/table.sh): the models of a former build, in turn with these
 set -u
 cd "$(dirname "$0")/.." || exit 1
 rounds=4000 turns=3 patience=5
@@ -88,6 +89,12 @@ power_rows() {
   figure "POWER: calls in batches" "$(best 3 1 1 "${all_calm[@]}" build/bench/hvsock batch power)" M/s "$(best 3 1 1 "${all_calm[@]}" build/bench/hvsock batch)" sun4v ">= 1"
 }
 
+former_rows() {
+  local load
+  for load in compute producer stream pingpong chase random mixed; do former_row "model: load $load" M/s 5 sun4v load $load; done
+  former_row "POWER: 240 cores, 1000 partitions" times 8 gpci run 240 1000
+}
+
 figure_head "guests"
 for r in SPARC_PCR L2_CR NODE0_MCU0_PCR NODE0_MCU0_PIC ZAM0_LPU_A_PCR ZAM0_LPU_A_PIC0; do register_rows $r; done
 mmustat_row
@@ -95,4 +102,5 @@ load_rows
 trace_rows
 socket_rows
 power_rows
+former_rows
 figure_end

@@ -110,6 +110,7 @@ figure "model: load full" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng full)" 
 figure "model: load ingest" "$(best 3 1 1 "${calm[@]}" build/bench/kunpeng ingest)" M/s - "" -
 format_rows 8dw 2048 800
 format_rows 4dw 1228.8 400
+for load in full ingest; do former_row "model: load $load" M/s 5 kunpeng $load; done
 instruction_row 8dw count 103.55
 instruction_row 8dw match 263.91
 instruction_row 4dw count 95.94

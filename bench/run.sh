@@ -126,7 +126,7 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
 }
 
 # ---- user addresses -----------------------------------------------------------------------------------------
-# bench/former.sh compares with an older tally; these rows need none.
+# With FORMER=DIR (bench/table.sh) that tally's firings and starts are measured in turn, too.
 address='@[ufunc(arg1)] = count();' plain='@[arg1, pid] = count();' user_event='cpc:::page_faults-user-1'
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
 # A program without user addresses has no instruction more than it had before addresses were kept so.
@@ -134,23 +134,34 @@ bpf_row() { # D-ACTION BEFORE
   figure "$1: BPF instructions" "$("${trace[@]}" -n "$event { $1 }" --dump=bpf | awk '$1 + 0 > n { n = $1 + 0 } END { print n + 1 }')" "" \
     "$2" before "<= 1 x"
 }
+start_above() { # WHAT LIMIT D-CLAUSE TALLY ITS-CLAUSE: medians of many starts, in turn
+  build/bench/bench $((2 * runs)) -- "${trace[@]}" -n "BEGIN { exit(0); } $3" -- "$4" "${trace[@]:1}" -n "BEGIN { exit(0); } $5" \
+    >"$work/start"
+  grep -q failed "$work/start" && { echo "$1: a run failed"; missed=$((missed + 1)); return; }
+  bound "$1" "$(awk '{ v[NR] = $1 / 1e6 } END { print v[1] - v[2] }' "$work/start")" "$2" ms
+}
 addresses() {
-  local r
+  local r former=${FORMER:-}/build/tally
   bpf_row '@[execname] = count();' 53
   bpf_row '@[pid, arg1] = sum(cpu);' 57
-  bpf_row 'printf("%d %s\n", pid, execname);' 45
+  bpf_row 'printf("%d %s", pid, execname);' 45
   rm -f "$work"/*.wall "$work"/*.firing
+  [ -x "$former" ] || former=
   for r in $(seq "$rounds"); do
     sysctl -q -w kernel.bpf_stats_enabled=1
+    [ -z "$former" ] || traced former "$former" "${trace[@]:1}" -n "$user_event { $address }" || return 1
     traced address "${trace[@]}" -n "$user_event { $address }" || return 1
     traced plain "${trace[@]}" -n "$user_event { $plain }" || return 1
   done
   sysctl -q -w kernel.bpf_stats_enabled="$stats"
   bound "address: firing above a plain key" "$(minus "$(median <"$work/address.firing")" "$(median <"$work/plain.firing")")" 40 ns
-  build/bench/bench "$runs" -- "${trace[@]}" -n "BEGIN { exit(0); } $user_event { $address }" \
-    -- "${trace[@]}" -n "BEGIN { exit(0); } $user_event { $plain }" >"$work/start"
-  grep -q failed "$work/start" && return 1
-  bound "address: start above a plain key" "$(awk '{ v[NR] = $1 / 1e6 } END { print v[1] - v[2] }' "$work/start")" 10 ms
+  [ -z "$former" ] ||
+    bound "address: firing above the former" "$(minus "$(median <"$work/address.firing")" "$(median <"$work/former.firing")")" 40 ns
+  start_above "address: start above a plain key" 10 "$user_event { $address }" "${trace[0]}" "$user_event { $plain }"
+  if [ -n "$former" ]; then
+    start_above "address: start above the former" 10 "$user_event { $address }" "$former" "$user_event { $address }"
+    start_above "start: @[execname] above the former" 1 "$event { @[execname] = count(); }" "$former" "$event { @[execname] = count(); }"
+  fi
 }
 
 # ---- records --------------------------------------------------------------------------------------------

@@ -24,6 +24,18 @@ instructions() { # COMMAND...
     awk '/I +refs:/ { gsub(",", ""); print $NF }'
 }
 
+# FORMER=DIR: a tree of another commit, where the same programs were built (make all progs build/bench/...).  A row for a program
+# of bench/ that prints speeds: this build's beside that one's, in turn, each the best of RUNS.
+former_row() { # WHAT UNIT RUNS PROGRAM ARGUMENT...
+  local what=$1 unit=$2 runs=$3 ours theirs
+  shift 3
+  [ -x "${FORMER:-}/build/bench/$1" ] || return 0
+  read -r ours theirs < <(for ((; runs; runs--)); do
+    echo "$("build/bench/$1" "${@:2}" | awk '{ print $1 }') $("$FORMER/build/bench/$1" "${@:2}" | awk '{ print $1 }')"
+  done | awk '{ a = $1 > a ? $1 : a; b = $2 > b ? $2 : b } END { print a, b }')
+  figure "$what, beside the former" "$ours" "$unit" "$theirs" "the former" ">= 0.9 x"
+}
+
 figure_head() { printf '%-46s %10s %-6s %10s %-16s %8s  %s\n' "$1" tally "" peer "" ratio limit; }
 figure() {
   awk -v what="$1" -v ours="$2" -v unit="$3" -v peer="$4" -v who="$5" -v limit="$6" -v file="${BENCH_FIGURES:-}" '
