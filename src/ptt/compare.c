@@ -27,7 +27,7 @@
 #define EXPECTED 0.01 /* chance of a consequence, where there is a cause */
 
 /* What a change is of, for who asks for the cause. */
-enum of { OF_ELSE, OF_DEMAND, OF_LATENCY, OF_MEAN };
+enum of { OF_ELSE, OF_DEMAND, OF_LATENCY, OF_MEAN, OF_OWN };
 struct figure {
 	struct ptt_change is;
 	struct growth g;
@@ -497,7 +497,7 @@ static void compare_own_latency(struct changes *c)
 		name_requester(name, v[i].a);
 		figure_set_owner(change_add(c, "ticks", &v[i].own_a, &v[i].own_b, "%s latency mean, others alike",
 					    name),
-				 OF_ELSE, v[i].a, v[i].b);
+				 OF_OWN, v[i].a, v[i].b);
 	}
 	mem_free(v);
 }
@@ -549,7 +549,7 @@ static bool figure_follows_cause(const struct figure *x, const struct figure *ca
 	bool more = cause->g.log > 0, latency = x->of == OF_LATENCY || x->of == OF_MEAN;
 
 	if (x->g.df == 0 || (x->is.chance > EXPECTED && x->of != OF_MEAN) || fabs(x->is.change) < WORTH ||
-	    x->of == OF_ELSE || (x->a != NULL && x->device != cause->device))
+	    x->of == OF_ELSE || x->of == OF_OWN || (x->a != NULL && x->device != cause->device))
 		return false;
 	if (x->a == cause->a)
 		return x->a != NULL && latency && (x->g.log > 0) == more;
@@ -560,6 +560,15 @@ static bool figure_follows_cause(const struct figure *x, const struct figure *ca
 static double figure_bytes_moved(const struct figure *x)
 {
 	return x->of == OF_DEMAND && x->is.finding && x->a && x->b ? fabs(x->is.b - x->is.a) : 0;
+}
+
+/* Whether it waits with the others: then there is a figure of what is its own. */
+static bool requester_waits_along(const struct changes *c, const struct ptt_requester_row *a)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].of == OF_OWN && c->v[i].a == a)
+			return true;
+	return false;
 }
 
 /* Who moves most more or less of those that the others' latencies don't contradict. */
@@ -576,7 +585,8 @@ static const struct figure *find_cause(const struct changes *c)
 				cause = &c->v[i];
 		}
 		tried = cause;
-	} while (cause && !compare_share(c->a, c->b, cause->a, cause->b, cause->g.log > 0));
+	} while (cause &&
+		 !compare_share(c->a, c->b, cause->a, cause->b, cause->g.log > 0, requester_waits_along(c, cause->a)));
 	return cause;
 }
 

@@ -8,7 +8,8 @@
  * a third did, nobody is.
  *
  * The same blocks tell whether requesters share: the others wait longer in those in which the device, or one requester,
- * carries more.
+ * carries more.  Where all have only so many requests open at once, they ask less when they wait, and what is carried tells nothing; then they
+ * must wait together, and the others' waits must have changed as they would.
  */
 #include <math.h>
 
@@ -215,7 +216,7 @@ static struct sample latency_of_others(const struct ptt_report *r, const struct 
 }
 
 bool compare_share(const struct ptt_report *ra, const struct ptt_report *rb, const struct ptt_requester_row *a,
-		   const struct ptt_requester_row *b, bool more)
+		   const struct ptt_requester_row *b, bool more, bool along)
 {
 	double with_all = 0, with_one = 0;
 	struct sample x = latency_of_others(ra, a), y = latency_of_others(rb, b);
@@ -223,6 +224,8 @@ bool compare_share(const struct ptt_report *ra, const struct ptt_report *rb, con
 
 	latency_with_load(ra, a, &with_all, &with_one);
 	latency_with_load(rb, b, &with_all, &with_one);
-	return (with_all > TOGETHER * sqrt(2) || with_one > TOGETHER * sqrt(2)) &&
-	       !(g.df > 0 && g.chance < CONTRADICTS && (g.log > 0) != more);
+	bool sure = g.df > 0 && g.chance < CONTRADICTS, fits = (g.log > 0) == more;
+	if (with_all > TOGETHER * sqrt(2) || with_one > TOGETHER * sqrt(2))
+		return !sure || fits;
+	return along && sure && fits;
 }

@@ -130,14 +130,15 @@ static void a_rate_is_by_the_clock_of_its_device(void **state)
  * link in the order in which they come. What was planted is known here and nowhere else. */
 struct plant {
 	uint64_t seed;
-	uint32_t requests;    /* of each requester, about */
-	bool shared;          /* one link */
-	uint32_t who;         /* 0: nobody */
+	uint32_t requests; /* of each requester, about */
+	bool shared;       /* one link */
+	bool closed;  /* one link, and each has OPEN requests at most, all reads; rate: of what it does in between */
+	uint32_t who; /* 0: nobody */
 	double latency, rate; /* how many times as long, as many; 0: 1 */
 	double whole;         /* as latency, but with what it waits */
 	double all;           /* latencies of all; 0: 1 */
 };
-enum { PEOPLE = 20, GAP = 4000 };
+enum { PEOPLE = 20, GAP = 4000, OPEN = 4, THINK = 3000 };
 struct event {
 	double at, answer;
 	uint32_t who;
@@ -156,6 +157,26 @@ static int by_time(const void *p, const void *q)
 {
 	const struct event *x = p, *y = q;
 	return (x->at > y->at) - (x->at < y->at);
+}
+
+static uint32_t plant_closed(const struct plant *p, struct event *e)
+{
+	double next[PEOPLE * OPEN], link = 0;
+	uint64_t r = p->seed * 77777;
+	uint32_t n = 0, k = 0;
+
+	for (uint32_t i = 0; i < COUNT(next); i++)
+		next[i] = -THINK * log(1 - random_unit(&r));
+	while (n < p->requests * PEOPLE) {
+		for (uint32_t i = 0; i < COUNT(next); i++)
+			k = next[i] < next[k] ? i : k;
+		uint32_t who = 1 + k / OPEN;
+		double start = link > next[k] ? link : next[k], answer = start + 250 - 80 * log(1 - random_unit(&r));
+		link = start + 60;
+		e[n++] = (struct event){ .at = next[k], .answer = answer, .who = who };
+		next[k] = answer - THINK / (who == p->who ? p->rate : 1) * log(1 - random_unit(&r));
+	}
+	return n;
 }
 
 static uint32_t plant_requests(const struct plant *p, struct event *e)
@@ -189,7 +210,7 @@ static const struct ptt_report *plant_report(const struct plant *p, struct ptt_s
 	struct ptt_stats_opts so = { .match = true, .track = true };
 	struct event *e = mem_alloc((size_t)p->requests * PEOPLE * 3 * sizeof(*e));
 	const struct ptt_report *r;
-	uint32_t n = plant_requests(p, e), all = n, tag[PEOPLE + 1] = { 0 };
+	uint32_t n = p->closed ? plant_closed(p, e) : plant_requests(p, e), all = n, tag[PEOPLE + 1] = { 0 };
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!e[i].write)
@@ -368,6 +389,25 @@ static void a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_f
 				assert_true((f.v[i].change > 0) == (b.rate > 1));
 		}
 		assert_true(others >= 3);
+		mem_free(f.v);
+	}
+}
+
+/* Who has only so many requests open asks less when it waits, so what the link carries doesn't tell that it is shared. */
+static void who_asks_for_more_is_the_cause_where_all_have_few_requests_open_too(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		struct plant a = { .seed = 2 * seed, .requests = 8000, .closed = true }, b = a;
+		char name[16];
+
+		b.seed++;
+		b.who = (uint32_t)(3 + seed);
+		b.rate = 1.25;
+		snprintf(name, sizeof(name), "00:%02x.0 ", b.who);
+		struct found f = compare_plants(a, b);
+		assert_true(f.findings > 0 && strncmp(f.v[0].what, name, strlen(name)) == 0);
+		assert_true(f.v[0].change > 0 && has_consequences(&f));
 		mem_free(f.v);
 	}
 }
@@ -603,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size),
 		cmocka_unit_test(on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_consequences),
 		cmocka_unit_test(a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_feel_it),
+		cmocka_unit_test(who_asks_for_more_is_the_cause_where_all_have_few_requests_open_too),
 		cmocka_unit_test(a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share),
 		cmocka_unit_test(who_shares_nothing_causes_nothing),
 		cmocka_unit_test(a_shift_of_all_latencies_comes_first),
