@@ -13,7 +13,7 @@ export WERROR=1
 # name|minutes|commands, parted by ; |what it is
 checks() {
   cat <<'ROWS'
-fresh|30|test/fresh.sh --slow|the README and the tutorials on a Debian 12 with nothing installed, and with DuckDB
+fresh|60|test/fresh.sh --slow|the README and the tutorials on a Debian 12 with nothing installed, and with DuckDB
 packages|90|test/packages.sh|each package to build with is missed, or another one brings it
 unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
