@@ -351,6 +351,28 @@ W
   done
 }
 
+@test "a mount that somebody put over ours stays at the end, and that ours is left dead below it is not kept silent" {
+  [ "$(id -u)" -eq 0 ] || skip "only root mounts by itself"
+  needs_fuse
+  mkdir d
+  begin 1 kunpeng --sysfs d
+  mount -t tmpfs somebody-elses "$PWD/d" || { end TERM; skip "nothing can be mounted here"; }
+  kill -TERM "$machine"
+  status=0
+  wait "$machine" || status=$?
+  machine=
+  theirs=$(grep -c "^somebody-elses $PWD/d " /proc/mounts) || true
+  umount "$PWD/d"
+  grep -q " $PWD/d fuse.tally " /proc/mounts && ours=1 || ours=0
+  [ "$status $theirs $ours" = "1 1 1" ]
+  fix=$(sed -n "s/.*another file system is mounted over it: '\(.*\)' does it when that one is gone$/\1/p" said)
+  [ "$fix" = "umount -l $PWD/d" ] || { cat said; return 1; }
+  $fix
+  ! mounted
+  begin 1 kunpeng --sysfs d
+  end TERM
+}
+
 @test "who unmounts the directory ends the machine" {
   needs_fuse
   mkdir d

@@ -20,7 +20,9 @@ struct door_ops {
 	int (*serve)(struct door *d, struct err *e);
 	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
 	int (*passed)(struct door *d, struct err *e);
-	void (*close)(struct door *d); /* removes what it made in the file system */
+	/* Removes what it made in the file system, before close(). Negative with words: something stays. NULL: close() does it. */
+	int (*leave)(struct door *d, struct err *e);
+	void (*close)(struct door *d);
 };
 struct door {
 	const struct door_ops *op;

@@ -353,7 +353,7 @@ static int door_start(struct local_door *d, struct err *e)
 	return rc;
 }
 
-static const struct door_ops local_ops = { local_fd, local_serve, local_passed, local_close };
+static const struct door_ops local_ops = { local_fd, local_serve, local_passed, NULL, local_close };
 
 int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e)
 {

@@ -287,6 +287,11 @@ static int door_serve(struct door *door, struct err *e)
 	return 0;
 }
 
+static int door_leave(struct door *door, struct err *e)
+{
+	return sysfs_detach(&((struct sysfs_door *)door)->mount, e);
+}
+
 static void door_close(struct door *door)
 {
 	struct sysfs_door *d = (struct sysfs_door *)door;
@@ -298,7 +303,7 @@ static void door_close(struct door *door)
 }
 
 /* Nothing has to be handed over when time has passed. */
-static const struct door_ops door_ops = { door_fd, door_serve, NULL, door_close };
+static const struct door_ops door_ops = { door_fd, door_serve, NULL, door_leave, door_close };
 
 int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e)
 {

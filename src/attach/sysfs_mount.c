@@ -19,11 +19,15 @@
  * holds the directory by a descriptor, mounts on that, and notes the number of the mount.  To detach, the
  * directory's present path is asked of the kernel, and only a mount with our number is detached, by the descriptor that was looked
  * at.  The mount itself is not held, since nobody could unmount it then.
+ *
+ * A mount that somebody else put over ours stays, and so does ours below it: the kernel detaches a mount together with
+ * all that is mounted on it.  The caller is told, so that somebody mends it.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -187,34 +191,53 @@ static int mount_by_root(struct sysfs_mount *m)
 	return -1;
 }
 
+static bool mount_is(const struct statx *st, uint64_t id, uint32_t dev_major, uint32_t dev_minor)
+{
+	return st->stx_mnt_id == id && st->stx_dev_major == dev_major && st->stx_dev_minor == dev_minor;
+}
+
 /*
- * Detaches our mount from the directory, wherever that is by now. Only what may be called between fork() and exec(). Each
- * turn of the loop has lost a race with a renaming.
+ * Detaches our mount from the directory, wherever that is by now. False: it is still there, below another mount or where
+ * no path leads. Only what may be called between fork() and exec(). Each turn of the loop has lost a race with a renaming,
+ * or finds another mount in the way.
  */
-static void mount_detach(const struct sysfs_mount *m)
+static bool mount_detach(const struct sysfs_mount *m)
 {
 	char way[24], path[PATH_MAX];
-	struct statx st;
+	struct statx below, st;
 
+	if (!mount_number(m->at, &below))
+		return false;
 	for (int turn = 0; turn < DETACH_TURNS; turn++) {
 		ssize_t n = readlink(fd_path(way, m->at), path, sizeof(path) - 1);
-		bool ours;
+		bool known, ours, gone;
 		int fd;
 
 		if (n < 0)
-			return;
+			return false;
 		path[n] = '\0';
 		fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		ours = mount_number(fd, &st) && st.stx_mnt_id == m->id && st.stx_dev_major == m->dev_major &&
-		       st.stx_dev_minor == m->dev_minor;
+		known = mount_number(fd, &st);
+		ours = known && mount_is(&st, m->id, m->dev_major, m->dev_minor);
+		gone = known && st.stx_ino == below.stx_ino &&
+		       mount_is(&st, below.stx_mnt_id, below.stx_dev_major, below.stx_dev_minor);
 		if (ours)
-			(void)umount2(fd_path(way, fd), MNT_DETACH);
+			gone = umount2(fd_path(way, fd), MNT_DETACH) == 0;
 		close(fd);
-		if (ours)
-			return;
+		if (ours || gone)
+			return gone;
 	}
+	return false;
+}
+
+/* Whether the kernel has taken our mount away already. */
+static bool mount_is_gone(const struct sysfs_mount *m)
+{
+	struct pollfd fd = { .fd = table.session_fd(m->session) };
+
+	return poll(&fd, 1, 0) == 1 && fd.revents & POLLERR;
 }
 
 /* ---- the guard ------------------------------------------------------------------------------ */
@@ -247,7 +270,7 @@ static _Noreturn void stand_guard(int line, const struct sysfs_mount *mount)
 		while (n < 0 && errno == EINTR);
 	if (n == 0 && m.at >= 0) {
 		m.at = 3;
-		mount_detach(&m);
+		(void)mount_detach(&m);
 	} else if (n == 0) {
 		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", m.dir, (char *)NULL);
 	}
@@ -358,14 +381,26 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 	return guard_post(m, e);
 }
 
-void sysfs_unmount(struct sysfs_mount *m)
+int sysfs_detach(struct sysfs_mount *m, struct err *e)
 {
+	bool left = false;
+
 	if (m->mounted && m->at >= 0)
-		mount_detach(m);
+		left = !mount_detach(m) && !mount_is_gone(m);
 	else if (m->mounted)
 		table.session_unmount(m->session);
 	m->mounted = false;
 	guard_dismiss(m);
+	return left ? err_set(e, TALLY_EIO,
+			      "%s: the mount of the devices' files could not be taken away, for another file system is mounted "
+			      "over it: 'umount -l %s' does it when that one is gone",
+			      m->dir, m->dir) :
+		      0;
+}
+
+void sysfs_unmount(struct sysfs_mount *m)
+{
+	(void)sysfs_detach(m, NULL);
 	if (m->at >= 0)
 		close(m->at);
 	m->at = -1;

@@ -337,7 +337,7 @@ static void door_close(struct door *door)
 	mem_free(d);
 }
 
-static const struct door_ops ops = { door_fd, serve, passed, door_close };
+static const struct door_ops ops = { door_fd, serve, passed, NULL, door_close };
 
 int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e)
 {

@@ -126,13 +126,21 @@ static int open_doors(struct host *h)
 	return rc;
 }
 
-static void close_doors(struct host *h)
+/* What a door could not remove is told in any case; it makes a run fail that went well. */
+static int close_doors(struct host *h, int rc)
 {
 	while (h->n) {
 		struct door *d = h->door[--h->n];
+		struct err left = { 0 };
+		int failed = d->op->leave ? d->op->leave(d, &left) : 0;
 
+		if (failed < 0 && rc >= 0)
+			rc = err_set(h->e, left.code, "%s", left.text);
+		else if (failed < 0)
+			note(h, "%s", left.text);
 		d->op->close(d);
 	}
+	return rc;
 }
 
 /* ---- turns --------------------------------------------------------------------------------- */
@@ -216,7 +224,7 @@ static int run_kunpeng(struct host *h, const struct plat_on *on)
 		rc = open_doors(h);
 	if (rc == 0)
 		rc = turns(h);
-	close_doors(h);
+	rc = close_doors(h, rc);
 	kunpeng_close(h->k);
 	return rc;
 }
