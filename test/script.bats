@@ -292,6 +292,23 @@ BEGIN { exit(0); }'
   [ "$status" -eq 0 ]
 }
 
+@test "UTF-16 or a second byte order mark is no syntax error near \"?\": the encoding is named, and what mends it" {
+  printf '\xef\xbb\xbf\xef\xbb\xbfBEGIN { exit(0); }' >twice
+  printf '\xff\xfeB\0E\0G\0' >little
+  printf '\xfe\xff\0B\0E\0G' >big
+  printf 'B\0E\0G\0' >unmarked
+  for file in twice little big unmarked; do
+    words="this is UTF-16; save it as UTF-8"
+    [ $file != twice ] || words="a second byte order mark stands behind the first: save the file with one, or without"
+    run vm -qs $file
+    said 1 "tally: failed to compile script $file: line 1: $words"
+    run "$TALLY" list --on "power,config=$file" gpci
+    has "$words"
+    run timeout 5 "$TALLY" machine batoka --guests $file --listen /no/such/socket
+    has "$words"
+  done
+}
+
 @test "a byte order mark in front of a script, of guests or of a machine's file is skipped" {
   printf '\xef\xbb\xbfBEGIN { trace("read"); exit(0); }\n' >mark.d
   run vm -qs mark.d

@@ -111,11 +111,14 @@ int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t 
 	struct local_hv_guests g = { .others = { true, true, true, true } };
 	struct reader r = { &g, 0, strands, e };
 	char line[LINE_MOST];
-	size_t mark = text_mark(text, n);
+	const size_t mark = text_mark(text, n);
+	const char *not_utf8;
 	int rc = 0;
 
 	text += mark;
 	n -= mark;
+	if ((not_utf8 = text_not_utf8(text, n)))
+		return err_set(e, TALLY_EINVAL, "%s", not_utf8);
 	while (rc == 0 && n) {
 		const char *end = memchr(text, '\n', n);
 		size_t len = end ? (size_t)(end - text) : n;

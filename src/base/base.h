@@ -114,6 +114,8 @@ int text_pick(const char *key, const char *word, const char *const *first, size_
 bool text_u64(const char *s, uint64_t *ret);
 /* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */
 size_t text_mark(const char *s, size_t n);
+/* Why what lies behind the mark is no text in UTF-8, as far as its first bytes tell, and what mends it; NULL: it may be one. */
+const char *text_not_utf8(const char *s, size_t n);
 bool text_glob(const char *pattern, const char *s); /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
 uint64_t text_hash(const void *p, size_t n);
 

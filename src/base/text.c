@@ -175,3 +175,14 @@ size_t text_mark(const char *s, size_t n)
 {
 	return n >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
+
+const char *text_not_utf8(const char *s, size_t n)
+{
+	if (text_mark(s, n))
+		return "a second byte order mark stands behind the first: save the file with one, or without";
+	if (n < 2)
+		return NULL;
+	if (!memcmp(s, "\xff\xfe", 2) || !memcmp(s, "\xfe\xff", 2) || !s[0] != !s[1])
+		return "this is UTF-16; save it as UTF-8";
+	return NULL;
+}

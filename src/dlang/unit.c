@@ -116,7 +116,12 @@ static int finish(const struct d_unit *u, int rc)
 
 int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e)
 {
+	const char *why = text_not_utf8(text, len);
+
 	u->err = e;
+	if (why != NULL)
+		return err_set(e, TALLY_ESYNTAX, "failed to compile script %.100s: line 1: %s",
+			       name != NULL ? name : "of -n", why);
 	if (len > D_SOURCE_MOST)
 		return err_set(e, TALLY_ESYNTAX, "failed to compile script %.100s: larger than %u MB",
 			       name != NULL ? name : "of -n", D_SOURCE_MOST >> 20);

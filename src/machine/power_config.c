@@ -497,11 +497,13 @@ static void defaults(struct power *p)
 int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 {
 	struct line l = { .p = p, .e = e };
-	const char *end = text + n;
+	const char *end = text + n, *not_utf8;
 	int rc = 0;
 
 	defaults(p);
 	text += text_mark(text, n);
+	if ((not_utf8 = text_not_utf8(text, (size_t)(end - text))))
+		return err_set(e, TALLY_EINVAL, "%s", not_utf8);
 	while (rc == 0 && text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text));
 		size_t len = (size_t)((nl ? nl : end) - text);

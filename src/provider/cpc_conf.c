@@ -79,8 +79,11 @@ static int property(struct reader *r, uint64_t *min, struct err *why)
 int cpc_conf_parse(const char *text, size_t n, uint64_t *min, struct err *why)
 {
 	struct reader r = { text + text_mark(text, n), text + n, 1 };
+	const char *not_utf8 = text_not_utf8(r.p, (size_t)(r.end - r.p));
 	int rc = 0;
 
+	if (not_utf8)
+		return err_set(why, TALLY_EINVAL, "%s", not_utf8);
 	if (memchr(text, 0, n))
 		return err_set(why, TALLY_EINVAL, "it is not a text file");
 	while (rc >= 0 && skip(&r)) {
