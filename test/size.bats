@@ -53,11 +53,33 @@ load common
   [ "$status" -eq 0 ]
 }
 
+# N divisions in one clause.
+divisions() {
+  echo 'BEGIN { x = 5; y = 3; }'
+  echo "BEGIN /x > 0/ {"; for n in $(seq "$1"); do echo "z += x / (y + $n);"; done; echo 'exit(0); }'
+}
+
 # The kernel's tests of 780 divisors lay within its jumps: it refused the program after a second.
 @test "a clause that is too large is refused before the load, with its line" {
   needs_bpf
-  { echo 'BEGIN { x = 5; y = 3; }'
-    echo "BEGIN /x > 0/ {"; for n in $(seq 780); do echo "z += x / (y + $n);"; done; echo 'exit(0); }'; } >"$BATS_TEST_TMPDIR/large.d"
+  divisions 780 >"$BATS_TEST_TMPDIR/large.d"
   run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/large.d"
   has 'line 2: this clause is too large for the kernel: divide it into several'
+}
+
+@test "a clause of as many divisions as the kernel takes is not refused before the load" {
+  needs_bpf
+  divisions 778 >"$BATS_TEST_TMPDIR/fits.d"
+  run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/fits.d"
+  said 0 ""
+}
+
+@test "a clause that is too large by far is refused in the words and with the status of one that is too large by little" {
+  needs_bpf
+  divisions 1000 >"$BATS_TEST_TMPDIR/little.d"
+  divisions 20000 >"$BATS_TEST_TMPDIR/far.d"
+  run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/little.d"
+  said 3 "tally: line 2: this clause is too large for the kernel: divide it into several"
+  run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/far.d"
+  said 3 "tally: line 2: this clause is too large for the kernel: divide it into several"
 }

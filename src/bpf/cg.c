@@ -478,9 +478,7 @@ static void part_generate(struct cg *g, struct plan *pl)
 {
 	while (!clauses_generate(g, pl) && !g->failed) {
 		if (pl->to - pl->from <= 1) {
-			cg_fail(g, TALLY_ENOTSUP,
-				"line %u: this clause is too large for the kernel: divide it into several",
-				pl->clause[pl->from]->line);
+			cg_fail(g, TALLY_ENOTSUP, D_CLAUSE_TOO_LARGE, pl->clause[pl->from]->line);
 			return;
 		}
 		pl->to = pl->from + (pl->to - pl->from) / 2;

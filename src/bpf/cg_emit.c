@@ -2,14 +2,12 @@
  * cg_emit.c: the generator's hands: instructions, labels, addresses.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/cg_int.h"
 
 #define INS_MOST 65536u     /* more than jumps can span */
 #define BRANCHES_MOST 8000u /* that the verifier keeps open at once: 8,192 */
-#define JUMP_MOST 32700     /* instructions that a jump spans, when the kernel has put in its own */
 
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
 {
@@ -122,17 +120,18 @@ static bool ins_names_function(const struct bpf_ins *i)
 	return i->code == INS_LD_IMM64 || i->code == (INS_JMP | OP_CALL);
 }
 
-/* So many instructions the kernel makes of one, at most, when it has verified it (6.1 to 6.18): it tests divisors, puts
- * in the bodies of some helpers, and translates what reads the context. */
+/* So many instructions the kernel makes of one, at most, when it has verified it (6.1 to 6.18): it tests divisors
+ * (verifier.c, chk_and_div and chk_and_mod), puts in the bodies of some helpers (inline_bpf_loop, the map_gen_lookup of
+ * arrays), and translates what reads the context. */
 static uint32_t ins_in_kernel(const struct bpf_ins *i)
 {
-	bool alu = INS_CLASS(i->code) == INS_ALU64 || INS_CLASS(i->code) == INS_ALU;
-
-	if (alu && (INS_OP(i->code) == OP_DIV || INS_OP(i->code) == OP_MOD))
-		return 6;
+	if (INS_CLASS(i->code) == INS_ALU64 && INS_OP(i->code) == OP_DIV)
+		return 4;
+	if (INS_CLASS(i->code) == INS_ALU64 && INS_OP(i->code) == OP_MOD)
+		return 2;
 	if (i->code == (INS_JMP | OP_CALL) && i->src == INS_CALL_HELPER)
-		return i->imm == HELPER_map_lookup_elem || i->imm == HELPER_loop || i->imm == HELPER_tail_call ? 16 : 4;
-	return INS_CLASS(i->code) == INS_LDX && i->src == R6 ? 4 : 1;
+		return i->imm == HELPER_loop ? 19 : i->imm == HELPER_map_lookup_elem ? 10 : 3;
+	return INS_CLASS(i->code) == INS_LDX && i->src == R6 ? 2 : 1;
 }
 
 static bool ins_branches(const struct bpf_ins *i)
@@ -156,6 +155,12 @@ static uint32_t *kernel_places(struct cg *g)
 	return at;
 }
 
+/* A jump keeps how far it is in 16 bits. */
+static bool jump_spans(int64_t n)
+{
+	return n == (int16_t)n;
+}
+
 void cg_patch(struct cg *g)
 {
 	uint32_t *at = kernel_places(g);
@@ -169,7 +174,7 @@ void cg_patch(struct cg *g)
 		assert(to >= 0);
 		if (ins_names_function(&g->ins[from]))
 			g->ins[from].imm = off;
-		else if (labs((long)at[to] - (long)at[from]) > JUMP_MOST)
+		else if (!jump_spans((int64_t)at[to] - at[from + 1]))
 			g->too_large = true;
 		else
 			g->ins[from].off = (int16_t)off;

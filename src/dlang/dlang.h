@@ -262,6 +262,9 @@ struct d_args {
 /* More frames are never walked (the kernel's PERF_MAX_STACK_DEPTH): who asks for more gets these, as in dtrace(1). */
 #define D_FRAMES_MOST 127
 
+/* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
+#define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
+
 struct d_env {
 	void *arg;
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
@@ -298,7 +301,7 @@ void d_close(struct d_unit *u); /* NULL is fine */
  * or "invalid probe specifier TEXT: ...". */
 int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e);
 
-/* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(). A reason that a provider gave is
+/* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(), or with -TALLY_ENOTSUP (D_CLAUSE_TOO_LARGE). A reason that a provider gave is
  * in *why (or left empty): the second line that explains a refused probe. */
 int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, struct err *why);
 

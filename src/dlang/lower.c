@@ -192,7 +192,7 @@ static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n
 				.is_default = n->is_default };
 	l->nins = l->nlabels = 0;
 	l->nregs = 1;
-	l->line = n->line;
+	l->line = l->clause_line = n->line;
 	end = lw_label(l);
 	c->acts = arena_alloc(&l->u->arena, (nacts + 1) * sizeof(*c->acts));
 	if (!c->acts)
@@ -253,5 +253,5 @@ int d_lower(struct d_unit *u)
 	mem_free(l.ins);
 	if (rc == 0)
 		return 0;
-	return l.too_large ? d_fail(u, l.line, D_UNSUPPORTED, "this clause is too large") : d_nomem(u);
+	return l.too_large ? err_set(u->err, TALLY_ENOTSUP, D_CLAUSE_TOO_LARGE, l.too_large) : d_nomem(u);
 }

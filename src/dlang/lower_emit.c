@@ -13,7 +13,7 @@ struct ir_ins *lw_emit(struct lw *l, enum ir_op op)
 	struct ir_ins *i = NULL;
 
 	if (l->nins >= LW_INS_MOST)
-		l->too_large = true;
+		l->too_large = l->too_large ? l->too_large : l->clause_line;
 	else
 		i = VEC_NEW(l->ins, l->nins, l->ins_cap);
 	if (!i) {

@@ -9,14 +9,14 @@
 struct lw {
 	struct d_unit *u;
 	struct d_program *p;
-	bool failed; /* memory is out, or the clause is too large */
-	bool too_large;
+	bool failed;        /* memory is out, or the clause is too large */
+	uint32_t too_large; /* the line of that clause, or 0 */
 	uint32_t objs_cap, lits_cap;
 	struct ir_object *obj;
 	const char **lit;
 	/* the clause in work */
 	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
-	uint32_t nins, ins_cap, nregs, nlabels, line;
+	uint32_t nins, ins_cap, nregs, nlabels, line, clause_line;
 	ir_reg generation; /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
