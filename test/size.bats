@@ -83,3 +83,16 @@ divisions() {
   run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/far.d"
   said 3 "tally: line 2: this clause is too large for the kernel: divide it into several"
 }
+
+# The signals come early, when the verifier's walk would begin anew; or even before somebody waits for them (status 130).
+@test "an interrupt in a slow load takes effect at once and not after the load, and its reason is true" {
+  needs_bpf
+  { echo 'string s, t; int x; BEGIN { s = "/usr/lib/x"; t = "lib"; }'
+    for n in $(seq 40); do echo 'BEGIN /s != t/ { x += strlen(s) + strlen(t) + (s < t); }'; done
+    echo 'BEGIN { printf("ran\n"); exit(0); }'; } >"$BATS_TEST_TMPDIR/slow.d"
+  for wait in 0.01 0.02 0.03 0.04; do
+    run timeout -s INT --preserve-status $wait "$TALLY" trace -q -x strsize=4096 -s "$BATS_TEST_TMPDIR/slow.d"
+    [[ $status -eq 130 || ($status -eq 1 && $output == "tally: interrupted: a signal came while the kernel checked program BEGIN") ]] ||
+      { echo "$status: $output"; return 1; }
+  done
+}

@@ -57,8 +57,8 @@ struct tally_trace_opts {
 	const char *sysfs, *conf; /* fake tree and configuration for tests; NULL: the real ones */
 	uint32_t format;          /* TALLY_FORMAT_TEXT, _JSON, _FOLDED */
 	uint32_t flags;           /* TALLY_TRACE_*; unknown bits are refused */
-	const volatile int
-		*stop; /* of _on("unix:PATH"), as tally_platform_opts has it: set when the run is to end; NULL */
+	const volatile int *stop; /* set, by a signal handler too, when the run is to end: heard while programs are
+				   * loaded, and of _on("unix:PATH") as tally_platform_opts has it; NULL */
 };
 #define TALLY_TRACE_DESTRUCTIVE 1u /* -w */
 #define TALLY_TRACE_EMPTY_OK 2u    /* -Z */

@@ -66,10 +66,12 @@ int k_pfm_names(struct arena *a, const char ***ret, uint32_t *n);
 /* ---- running an image --------------------------------------------------------- */
 struct k_run;
 struct k_run_opts {
-	uint32_t wakeup_bytes; /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
+	uint32_t wakeup_bytes;    /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
+	const volatile int *stop; /* set when loading is to end; NULL: nobody does */
 };
 /* Creates the maps and loads the programs. A refusal by the verifier is -TALLY_EVERIFY with the D line, the
- * instruction and the last lines of the verifier's log; no right: -TALLY_EPERM naming the capability and the fix. */
+ * instruction and the last lines of the verifier's log; no right: -TALLY_EPERM naming the capability and the fix;
+ * *stop was set: -TALLY_EIO. */
 int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_opts *o, struct err *e);
 void k_close(struct k_run *k);
 struct maps k_maps(struct k_run *k);

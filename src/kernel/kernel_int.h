@@ -144,6 +144,7 @@ void generations_close(struct k_run *k);
 struct k_tasks;
 struct k_run {
 	/* set by k_open, then read-only */
+	const volatile int *stop; /* NULL: nobody ends loading */
 	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
 	int *prog; /* nprogs, then nparts that are reached by tail calls */

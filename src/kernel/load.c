@@ -312,7 +312,8 @@ static void clean_name(const char *from, char to[static 16])
 }
 
 /* A signal ends the verifier's walk. One of a row (a profiler's timer) comes again, and short walks get past it; but
- * who interrupts a long walk wants it to end. */
+ * who interrupts a long walk, or has set *stop, wants it to end. A signal between two loads ends none, so *stop is asked
+ * for before each. */
 #define TRIES 5
 #define LONG_WALK_MS 50
 
@@ -324,7 +325,8 @@ static int64_t load_clock_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, const struct func_types *t, char *log)
+static int prog_load(const struct k_run *k, const struct img_prog *p, const struct bpf_ins *ins,
+		     const struct func_types *t, char *log)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .attempts = 1, .log_level = log ? 1 : 0, .log_buf = log,
 		    .log_size = log ? LOG_BYTES : 0, .prog_btf_fd = t->btf ? (uint32_t)btf__fd(t->btf) : 0,
@@ -335,7 +337,8 @@ static int prog_load(const struct img_prog *p, const struct bpf_ins *ins, const 
 	int fd = -1;
 
 	clean_name(p->name, name);
-	for (int i = 0; i < TRIES; i++) {
+	errno = EAGAIN;
+	for (int i = 0; i < TRIES && !(k->stop && *k->stop); i++) {
 		fd = bpf_prog_load(kernel_class[p->cls], name, LICENSE, (const struct bpf_insn *)(const void *)ins,
 				   p->nins, &o);
 		if (fd >= 0 || errno != EAGAIN || load_clock_ms() - begin > LONG_WALK_MS)
@@ -363,8 +366,8 @@ static int prog_not_refused(const struct img_prog *p, int no, struct err *e)
 }
 
 /* The second try, with the log; it could even go well, if memory was short. */
-static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, const struct func_types *t, int *fd,
-			struct err *e)
+static int prog_explain(const struct k_run *k, const struct img_prog *p, const struct bpf_ins *ins,
+			const struct func_types *t, int *fd, struct err *e)
 {
 	int first = errno, rc = prog_not_refused(p, first, e), no;
 	char *log;
@@ -376,7 +379,7 @@ static int prog_explain(const struct img_prog *p, const struct bpf_ins *ins, con
 	log = mem_alloc(LOG_BYTES);
 	if (!log)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	*fd = prog_load(p, ins, t, log);
+	*fd = prog_load(k, p, ins, t, log);
 	no = errno;
 	log[LOG_BYTES - 1] = '\0';
 	/* Linux 6.1 stops when the log is full: then its last line is no reason */
@@ -408,8 +411,8 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 		rc = patch_fields(btf, p, ins, e);
 	if (rc == 0 && p->nfuncs)
 		rc = types_open(&types, p, e);
-	if (rc == 0 && (*fd = prog_load(p, ins, &types, NULL)) < 0)
-		rc = prog_explain(p, ins, &types, fd, e);
+	if (rc == 0 && (*fd = prog_load(k, p, ins, &types, NULL)) < 0)
+		rc = prog_explain(k, p, ins, &types, fd, e);
 	btf__free(types.btf);
 	mem_free(ins);
 	return rc;

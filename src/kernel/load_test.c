@@ -132,6 +132,41 @@ static void load_ended_by_a_signal_is_not_told_as_refused(void **state)
 	assert_string_equal(e.text, "interrupted: a signal came while the kernel checked program hand made");
 }
 
+static volatile int load_stop;
+
+static void on_alarm_stop(int sig)
+{
+	(void)sig;
+	load_stop = 1;
+}
+
+/* The signal comes 10 ms after the start, when a walk would be tried again. */
+static void interrupt_at_the_begin_of_a_slow_load_takes_effect_at_once_and_not_after_it(void **state)
+{
+	const struct itimerval once = { .it_value = { 0, 10000 } };
+	const struct sigaction act = { .sa_handler = on_alarm_stop };
+	const struct k_run_opts o = { .stop = &load_stop };
+	struct k_run *k = NULL;
+	struct sigaction was;
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	slow_program(&h);
+	sigaction(SIGALRM, &act, &was);
+	setitimer(ITIMER_REAL, &once, NULL);
+	assert_int_equal(k_open(&k, &h.img, &o, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "interrupted: a signal came while the kernel checked program hand made");
+	/* and one that came between two loads is heard by the next */
+	memset(&e, 0, sizeof(e));
+	assert_int_equal(k_open(&k, &h.img, &o, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "interrupted: a signal came while the kernel checked program hand made");
+	assert_null(k);
+	sigaction(SIGALRM, &was, NULL);
+	load_stop = 0;
+}
+
 static void too_large_program_names_a_line_of_the_script_and_not_0(void **state)
 {
 	struct handmade h;
@@ -245,6 +280,7 @@ int main(void)
 		cmocka_unit_test(long_log_is_cut),
 		cmocka_unit_test(verifier_refusal_names_the_line),
 		cmocka_unit_test(load_ended_by_a_signal_is_not_told_as_refused),
+		cmocka_unit_test(interrupt_at_the_begin_of_a_slow_load_takes_effect_at_once_and_not_after_it),
 		cmocka_unit_test(too_large_program_names_a_line_of_the_script_and_not_0),
 		cmocka_unit_test(glue_is_named_by_the_line_beside_it),
 		cmocka_unit_test(map_that_is_not_there_is_refused),

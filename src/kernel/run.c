@@ -67,7 +67,8 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 
 	if (!k)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
-	*k = (struct k_run){ .ncpus = k_ncpus_possible(),
+	*k = (struct k_run){ .stop = o ? o->stop : NULL,
+			     .ncpus = k_ncpus_possible(),
 			     .epoll = -1,
 			     .online = -1,
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };

@@ -94,10 +94,11 @@ static const struct engine_ops kernel_ops = {
 	.drain = kernel_drain,
 };
 
-static int kernel_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e)
+static int kernel_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
+		       const volatile int *stop, struct err *e)
 {
 	struct engine *g = mem_alloc(sizeof(*g));
-	struct k_run_opts o = { 0 };
+	struct k_run_opts o = { .stop = stop };
 	int rc;
 
 	if (!g)
@@ -327,11 +328,13 @@ static int vme_set_ctl(struct vm_engine *v, const struct bpf_image *img, const s
 	return v->ctl < img->nmaps ? m.ops->update(m.maps, v->ctl, &zero, ctl) : 0;
 }
 
-static int vme_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e)
+static int vme_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
+		    const volatile int *stop, struct err *e)
 {
 	struct vm_engine *v = mem_alloc(sizeof(*v));
 	int rc;
 
+	(void)stop;
 	if (!v)
 		return err_set(e, TALLY_ENOMEM, "out of memory");
 	v->base.ops = &vm_ops;

@@ -49,7 +49,7 @@ static int open_engine(struct tally_trace *t)
 
 	if (t->kind == &engine_kernel)
 		(void)k_in_pidns(&ctl.pidns_dev, &ctl.pidns_ino);
-	rc = t->kind->open(&t->eng, t->img, &ctl, &t->err);
+	rc = t->kind->open(&t->eng, t->img, &ctl, t->o.stop, &t->err);
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 

@@ -71,7 +71,9 @@ struct engine {
 struct engine_kind { /* what generated code must know before an engine opens */
 	const struct bpf_arch *(*arch)(void);
 	uint32_t (*ncpus)(void);
-	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl, struct err *e);
+	/* *stop (NULL: nobody does) ends the opening. */
+	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
+		    const volatile int *stop, struct err *e);
 };
 extern const struct engine_kind engine_kernel, engine_vm;
 
