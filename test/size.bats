@@ -53,6 +53,41 @@ load common
   [ "$status" -eq 0 ]
 }
 
+@test "a clause whose keys fit is not refused for the scratch memory that index() of another clause needs" {
+  needs_bpf
+  run "$TALLY" trace -q -x strsize=4096 -n 'string s, t; int n; BEGIN { s = "abc"; t = "c"; @[s, t, s, t] = count(); } BEGIN { n = index(s, t); printf("%d", n); exit(0); }'
+  [ "$status" -eq 0 ]
+  has 2
+}
+
+@test "the refusal for want of scratch memory adds up, and names frames and other clauses only where there are some" {
+  adds_up() {
+    [ "$status" -eq 3 ]
+    numbers=($(sed -n 's/.*needs \([0-9]*\) bytes.* allows [0-9]*:\(.*\)/\1 \2/p' <<<"$output" | grep -oE '[0-9]+'))
+    sum=0
+    for n in "${numbers[@]:1}"; do sum=$((sum + n)); done
+    [ "$sum" -eq "${numbers[0]}" ]
+  }
+  run "$TALLY" trace --on=vm -q -x strsize=4096 -n 'string s, t; int n; BEGIN { n = 1; }
+    BEGIN { n = index(s, t); @[s, t, s] = count(); @a[t, s, t] = count(); exit(0); }'
+  has "line 2: this clause needs"
+  has "for string functions"
+  [[ $output != *frames* && $output != *"other clauses"* ]] || { echo "$output"; return 1; }
+  adds_up
+  run "$TALLY" trace --on=vm -q -x strsize=4096 -n 'string s, t; int n; BEGIN { n = index(s, t); @[stack(), s, t, s] = count(); exit(0); }'
+  has "for the frames of a stack"
+  has "lower strsize or the number of frames"
+  adds_up
+}
+
+@test "this-> variables that are more than scratch memory are refused with their share, and do not crash tally" {
+  script=
+  for n in $(seq 9); do script+="this string s$n; "; done
+  run "$TALLY" trace --on=vm -q -x strsize=4096 -n "$script BEGIN { $(for n in $(seq 9); do printf 'this->s%d = execname; ' "$n"; done) exit(0); }"
+  [ "$status" -eq 3 ]
+  has "for the this-> variables of all clauses"
+}
+
 # N divisions in one clause.
 divisions() {
   echo 'BEGIN { x = 5; y = 3; }'

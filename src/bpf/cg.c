@@ -639,7 +639,7 @@ static void finish(struct cg *g)
 		struct img_map *m = &g->img->map[i];
 
 		if (m->use == IMG_SCRATCH)
-			m->value_size = g->scratch_size + g->slack;
+			m->value_size = g->scratch_size;
 		else if (m->use == IMG_GLOBALS)
 			m->value_size += g->slack;
 		else if (m->use == IMG_DROPS)

@@ -10,8 +10,11 @@
  * Objects lie on the stack while there is room, small ones first come; what is
  * large or is reached at a computed offset lies in scratch memory, which costs
  * one look-up per firing and only where it is used.  Clauses share the place
- * of their temporaries: no clause reads another's.
+ * of their temporaries: no clause reads another's.  The work space of string
+ * functions and the frames of a stack lie at the start of scratch memory: a clause
+ * that has neither has its temporaries there, too.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "bpf/cg_int.h"
@@ -117,18 +120,21 @@ static void most(uint32_t *n, uint32_t v)
 		*n = v;
 }
 
-/* Marks what the operations of a clause reach at computed offsets. */
-static void mark(struct cg *g, const struct d_clause *c)
+/* Marks what the operations of a clause reach at computed offsets; whether it uses the work space or the frames. */
+static bool clause_mark(struct cg *g, const struct d_clause *c)
 {
+	bool works = false;
+
 	for (uint32_t n = 0; n < c->nins; n++) {
 		const struct ir_ins *i = &c->ins[n];
 
 		switch (i->op) {
 		case IR_SLEN:
-			g->work = true;
+			works = g->work = true;
 			most(&g->work_copy, i->s);
 			break;
 		case IR_STACKID:
+			works = true;
 			g->frames = cg_stack_frames(g->o);
 			break;
 		case IR_SJOIN:
@@ -144,7 +150,7 @@ static void mark(struct cg *g, const struct d_clause *c)
 			/* fall through */
 		case IR_SBASE:
 		case IR_SDIR:
-			g->work = true;
+			works = g->work = true;
 			most(&g->work_text, (uint32_t)i->i);
 			most(&g->slack, cg_power_of_2((uint32_t)i->i));
 			to_heap(g, i->p);
@@ -153,11 +159,14 @@ static void mark(struct cg *g, const struct d_clause *c)
 			break;
 		}
 	}
+	return works;
 }
 
 struct room {
-	int32_t stack; /* lowest stack offset taken */
-	uint32_t heap; /* scratch bytes taken */
+	int32_t stack;      /* lowest stack offset taken */
+	uint32_t heap;      /* scratch bytes taken */
+	uint32_t low, work; /* those taken at the start of scratch memory, of so many that are free there */
+	uint32_t own;       /* those taken for the objects of a clause */
 };
 
 static void place(struct cg *g, ir_obj o, struct room *r)
@@ -172,9 +181,12 @@ static void place(struct cg *g, ir_obj o, struct room *r)
 		pl->base = R10;
 		pl->off = r->stack;
 	} else {
+		uint32_t *at = obj->size <= r->work - r->low ? &r->low : &r->heap;
+
 		pl->base = R7;
-		pl->off = (int32_t)r->heap;
-		r->heap += obj->size;
+		pl->off = (int32_t)*at;
+		*at += obj->size;
+		r->own += obj->size;
 		g->uses_scratch = true;
 	}
 }
@@ -192,19 +204,6 @@ static void place_used(struct cg *g, const struct d_clause *c, uint8_t kind, str
 	}
 }
 
-static void more(struct cg *g, const struct room *r)
-{
-	if (r->stack < g->stack_low)
-		g->stack_low = r->stack;
-	if (r->heap > g->scratch_size)
-		g->scratch_size = r->heap;
-	if (r->heap + g->slack > SCRATCH_MOST - 8)
-		cg_fail(g, TALLY_ENOTSUP,
-			"line %u: this clause needs %u bytes of scratch memory; there are %u: "
-			"lower strsize or the number of frames",
-			g->clause->line, r->heap + g->slack, SCRATCH_MOST - 8);
-}
-
 /* Offset of the room for a copy, behind the failure table. */
 uint32_t cg_work_copy(const struct cg *g)
 {
@@ -217,27 +216,76 @@ uint32_t cg_frames(const struct cg *g)
 	return g->work ? cg_work_copy(g) + g->work_copy : 0;
 }
 
+/* The words say what takes the room, and what makes it less. */
+static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct room *r, bool works, uint32_t slack,
+			  uint32_t this_bytes)
+{
+	const uint32_t functions = works ? cg_frames(g) + slack : 0, frames = works ? 8 * g->frames : 0;
+	const uint32_t others = r->work - r->low; /* too small for what the clause still has */
+	const struct {
+		uint32_t bytes;
+		const char *what;
+	} part[] = {
+		{ functions, "string functions" },
+		{ frames, "the frames of a stack" },
+		{ others, "string functions and stacks of other clauses" },
+		{ this_bytes, "the this-> variables of all clauses" },
+	};
+	char words[200] = "";
+
+	for (size_t i = 0, at = 0; i < COUNT(part); i++)
+		if (part[i].bytes)
+			at += (size_t)snprintf(words + at, sizeof(words) - at, ", %u for %s", part[i].bytes,
+					       part[i].what);
+	return cg_fail(
+		g, TALLY_ENOTSUP,
+		"line %u: this clause needs %u bytes of scratch memory, and the kernel allows %u: %u for its own "
+		"strings, keys and records%s: lower strsize%s, or divide the clause%s",
+		c->line, r->heap + slack, SCRATCH_MOST - 8, r->own, words, frames ? " or the number of frames" : "",
+		this_bytes ? ", or use fewer of those variables" : "");
+}
+
+/* The temporaries of a clause, behind what all clauses share. */
+static void clause_place(struct cg *g, const struct d_clause *c, const struct room *shared, bool works,
+			 uint32_t this_bytes, uint8_t *seen)
+{
+	/* a masked place may lie behind the memory, see cg_power_of_2() */
+	const uint32_t longest = g->work_text > g->work_needle ? g->work_text : g->work_needle;
+	const uint32_t slack = works && longest ? cg_power_of_2(longest) : 0;
+	struct room r = *shared;
+
+	if (!works && this_bytes)
+		r.work = cg_frames(g) + 8 * g->frames;
+	else if (!works)
+		r.heap = 0;
+	place_used(g, c, IR_OBJ_TEMP, &r, seen);
+	if (r.stack < g->stack_low)
+		g->stack_low = r.stack;
+	most(&g->scratch_size, r.heap + slack);
+	if (r.heap + slack > SCRATCH_MOST - 8 && !g->failed)
+		scratch_refuse(g, c, &r, works, slack, this_bytes);
+}
+
 int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_t n, uint32_t spills)
 {
-	struct room base = { .stack = FP_SPILL - 8 * (int32_t)spills };
+	struct room shared = { .stack = FP_SPILL - 8 * (int32_t)spills };
 	uint8_t *seen = mem_alloc(g->p->nobjs);
+	bool *works = mem_alloc((n + 1) * sizeof(*works));
+	uint32_t this_bytes;
 
-	if (!seen)
-		return cg_fail(g, TALLY_ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < n; i++)
-		mark(g, clause[i]);
+	for (uint32_t i = 0; works && i < n; i++)
+		works[i] = clause_mark(g, clause[i]);
 	g->uses_scratch = g->work || g->frames;
-	base.heap = cg_frames(g) + 8 * g->frames;
-	for (uint32_t i = 0; i < n; i++)
-		place_used(g, clause[i], IR_OBJ_THIS, &base, seen);
-	more(g, &base);
-	for (uint32_t i = 0; i < n; i++) {
-		struct room r = base;
-
-		g->clause = clause[i];
-		place_used(g, clause[i], IR_OBJ_TEMP, &r, seen);
-		more(g, &r);
-	}
+	shared.heap = cg_frames(g) + 8 * g->frames;
+	for (uint32_t i = 0; seen && i < n; i++)
+		place_used(g, clause[i], IR_OBJ_THIS, &shared, seen);
+	this_bytes = shared.own;
+	shared.own = 0;
+	for (uint32_t i = 0; seen && works && i < n; i++)
+		clause_place(g, clause[i], &shared, works[i], this_bytes, seen);
+	if (!seen || !works)
+		cg_fail(g, TALLY_ENOMEM, "out of memory");
+	mem_free(works);
 	mem_free(seen);
 	return g->failed ? -1 : 0;
 }

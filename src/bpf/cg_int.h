@@ -52,7 +52,7 @@ struct cg {
 	bool failed;
 	uint32_t maps_cap, epids_cap, parts_cap;
 	uint32_t scratch_size; /* most of any program */
-	uint32_t slack;        /* room behind scratch and globals, see cg_power_of_2() */
+	uint32_t slack;        /* room behind globals, see cg_power_of_2() */
 	bool watch_exit;       /* some perf program may call exit() */
 
 	/* the program being generated, or a part of it: then from its first instruction on */
