@@ -5,8 +5,8 @@
  * tools/perf/Documentation/jit-interface.txt): a text file /tmp/perf-PID.map
  * that only grows, a line "START SIZE name" per function, numbers in hex.  PID
  * is what the process takes itself for, /tmp is the one it sees.  Anybody may write files into /tmp, so only one that
- * belongs to the process's user or to root is believed, and of all that a process puts there no more than JIT_FILE_MOST
- * bytes are read.  When code moves, a
+ * belongs to the process's user or to root, that nobody else may write, and that has no second name, is believed, and of all that a process puts
+ * there no more than JIT_FILE_MOST bytes are read.  When code moves, a
  * later line speaks of the same address: the later one holds.
  *
  * Read when an address finds no name, from where the last reading stopped, and
@@ -99,7 +99,8 @@ bool jit_read_fd(struct jit *j, struct names *names, int fd)
 	struct stat st;
 	char *buf;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != j->uid))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != j->uid) ||
+	    st.st_mode & (S_IWGRP | S_IWOTH) || st.st_nlink > 1)
 		return false;
 	if ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done) {
 		j->inode = st.st_ino;

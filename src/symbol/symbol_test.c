@@ -458,6 +458,37 @@ static void a_perf_map_that_another_user_wrote_is_not_believed(void **state)
 	as_nobody_with_a_map(0, "10000000 40 told\n", has_a_name);
 }
 
+static void a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed(void **state)
+{
+	static const struct {
+		mode_t mode;
+		int (*other)(const char *from, const char *to); /* makes the other name the map's */
+		bool believed;
+	} rows[] = {
+		{ 0644, NULL, true },  { 0600, NULL, true },     { 0666, NULL, false },
+		{ 0664, NULL, false }, { 0644, symlink, false }, { 0644, link, false },
+	};
+	const uint32_t pid = (uint32_t)getpid();
+	char path[64], other[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	snprintf(other, sizeof(other), "/tmp/perf-%u.map.other", pid);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *file = rows[i].other ? other : path;
+
+		unlink(path);
+		unlink(other);
+		append(file, "10000000 40 told\n");
+		assert_int_equal(chmod(file, rows[i].mode), 0);
+		if (rows[i].other)
+			assert_int_equal(rows[i].other(other, path), 0);
+		(rows[i].believed ? has_a_name : has_no_name)(pid);
+	}
+	unlink(path);
+	unlink(other);
+}
+
 /* A map's user is the process's, though that is gone when a name is asked for. */
 static void has_a_name_after_its_end(uint32_t pid)
 {
@@ -676,6 +707,7 @@ int main(void)
 		cmocka_unit_test(descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
 		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
+		cmocka_unit_test(a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed),
 		cmocka_unit_test(the_perf_map_of_a_process_that_ended_is_its_users),
 		cmocka_unit_test(a_perf_map_that_is_written_anew_again_and_again_is_read_no_further_than_the_bound),
 		cmocka_unit_test(broken_lines_of_a_perf_map_are_skipped),
