@@ -273,6 +273,19 @@ x"
   [[ "$output" != *failed* ]]
 }
 
+@test "a program that depends on a module that the kernel has not is refused, not accepted" {
+  run vm -qn '#pragma D depends_on module nosuch
+BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "program requires module nosuch"
+  has 'this kernel has no module "nosuch", neither loaded (lsmod) nor built in'
+  for module in vmlinux printk; do
+    run vm -qn "#pragma D depends_on module $module
+BEGIN { exit(0); }"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  done
+}
+
 @test "a program that depends on a provider or library that is not there is refused" {
   run vm -qn '#pragma D depends_on provider nosuch
 BEGIN { exit(0); }'

@@ -83,15 +83,15 @@ static int pragma_require(struct words *w, const char *class, size_t nclass, con
 		      (int)(n > 60 ? 60 : n), name);
 }
 
-static int required_provider(struct words *w, const char *name, size_t n)
+static int pragma_require_asked(struct words *w, const char *class, const char *name, size_t n,
+				int (*ask)(void *arg, const char *name, struct err *e))
 {
 	struct err e = { 0 };
-	const struct d_env *env = &w->u->env;
 	char *s = arena_strndup(&w->u->arena, name, n);
 	if (s == NULL)
 		return d_nomem(w->u);
-	int rc = env->provider != NULL ? env->provider(env->arg, s, &e) : 0;
-	return rc < 0 ? pragma_require(w, "provider", strlen("provider"), name, n, e.text) : 0;
+	int rc = ask != NULL ? ask(w->u->env.arg, s, &e) : 0;
+	return rc < 0 ? pragma_require(w, class, strlen(class), name, n, e.text) : 0;
 }
 
 static int pragma_depends(struct words *w)
@@ -106,9 +106,9 @@ static int pragma_depends(struct words *w)
 		return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid class %.*s specified by #pragma depends_on",
 			      (int)(nclass > 60 ? 60 : nclass), class);
 	if (is_word(class, nclass, "module"))
-		return 0; /* no probe is one of a module */
+		return pragma_require_asked(w, "module", name, nname, w->u->env.module);
 	if (provider)
-		return required_provider(w, name, nname);
+		return pragma_require_asked(w, "provider", name, nname, w->u->env.provider);
 	return pragma_require(w, class, nclass, name, nname, "D libraries are not supported yet");
 }
 

@@ -279,6 +279,7 @@ struct d_env {
 	const char *(*macro)(void *arg, const char *name);
 	/* #pragma D depends_on provider NAME: 0, or negative with words in e; may be NULL. */
 	int (*provider)(void *arg, const char *name, struct err *e);
+	int (*module)(void *arg, const char *name, struct err *e); /* the same of a module of the kernel */
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
 	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */

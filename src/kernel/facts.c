@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernel/kernel_int.h"
 
@@ -41,6 +43,59 @@ bool k_in_pidns(uint64_t *dev, uint64_t *ino)
 	*dev = st.st_dev;
 	*ino = st.st_ino;
 	return st.st_ino != FIRST_PIDNS;
+}
+
+/* ---- modules ----------------------------------------------------------------------------- */
+
+/* Files have '-' where the kernel has '_'. */
+static bool module_same(const char *a, size_t n, const char *b)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((a[i] == '-' ? '_' : a[i]) != (b[i] == '-' ? '_' : b[i]))
+			return false;
+	return !b[n];
+}
+
+/* sysfs shows a module that is built in only if it has parameters; its package lists all, "kernel/fs/ext4/ext4.ko" a line. */
+static bool module_is_builtin(const char *name)
+{
+	char path[sizeof(((struct utsname *)0)->release) + 64], line[512];
+	struct utsname u;
+	bool found = false;
+	FILE *f;
+
+	if (uname(&u) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.builtin", u.release);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		const char *slash = strrchr(line, '/'), *base = slash ? slash + 1 : line, *end = strstr(base, ".ko");
+
+		found = end && module_same(base, (size_t)(end - base), name);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+bool k_module_is_there(const char *name)
+{
+	static const char *const dirs[] = { "/sys/module", "/sys/kernel/btf" };
+	char path[128], loaded[64];
+
+	if (!strcmp(name, "vmlinux"))
+		return true;
+	if (!*name || *name == '.' || strchr(name, '/') ||
+	    (size_t)snprintf(loaded, sizeof(loaded), "%s", name) >= sizeof(loaded))
+		return false;
+	for (char *c = loaded; (c = strchr(c, '-')); *c = '_')
+		;
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dirs[i], loaded);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return module_is_builtin(name);
 }
 
 /* ---- another process's command ------------------------------------------------------- */

@@ -60,12 +60,24 @@ static void a_process_that_is_gone_has_no_name(void **state)
 	assert_string_equal(name, "?");
 }
 
+static void a_module_is_there_if_the_kernel_has_it_and_not_by_a_path(void **state)
+{
+	(void)state;
+	assert_true(k_module_is_there("vmlinux"));
+	assert_true(k_module_is_there("printk"));
+	assert_false(k_module_is_there("no_such_module"));
+	assert_false(k_module_is_there(""));
+	assert_false(k_module_is_there(".."));
+	assert_false(k_module_is_there("printk/parameters"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_called_by_its_command_line_without_directories),
 		cmocka_unit_test(a_name_with_control_characters_is_harmless),
 		cmocka_unit_test(a_process_that_is_gone_has_no_name),
+		cmocka_unit_test(a_module_is_there_if_the_kernel_has_it_and_not_by_a_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

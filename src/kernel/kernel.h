@@ -107,6 +107,9 @@ int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err 
  * kept. Cheap when nothing changed (one read): about once a second is right. */
 int k_hotplug(struct k_run *k, struct err *e);
 
+/* Whether the running kernel has a module of that name, loaded or built in; "vmlinux" is the kernel itself. */
+bool k_module_is_there(const char *name);
+
 /* ---- processes ------------------------------------------------------------------ */
 /* What happens to address spaces, for symbols of the dead. */
 enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_LOST };

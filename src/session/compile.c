@@ -33,6 +33,15 @@ static int env_provider(void *arg, const char *name, struct err *e)
 	return probes_provider(t->probes, name, e);
 }
 
+static int env_module(void *arg, const char *name, struct err *e)
+{
+	(void)arg;
+	return k_module_is_there(name) ?
+		       0 :
+		       err_set(e, TALLY_ENOPROBE,
+			       "this kernel has no module \"%.60s\", neither loaded (lsmod) nor built in", name);
+}
+
 static const struct d_args *env_args(void *arg, uint32_t probe, uint32_t index)
 {
 	struct tally_trace *t = arg;
@@ -174,6 +183,7 @@ int compile_sources(struct tally_trace *t)
 		.probes = env_probes,
 		.args = env_args,
 		.provider = env_provider,
+		.module = env_module,
 		.macro = env_macro,
 		.option = env_option,
 		.sizes = env_sizes,
