@@ -219,6 +219,15 @@ serve() {
   [ "$status" -eq 3 ]
 }
 
+@test "the example type=p,format=8dw of the README and of record's help, which had no direction, is not refused" {
+  "$TALLY" record -h >help
+  for page in help "$BATS_TEST_DIRNAME/../README.md"; do
+    event=$(grep -oE 'hisi_ptt0_2/[^ ]*type=p,format=8dw[^ ]*' "$page" | head -1)
+    [ -n "$event" ]
+    "$TALLY" record --on kunpeng -e "$event" -o 8dw.data -- true
+  done
+}
+
 @test "an interrupt ends the recording cleanly, and the command" {
   # A background job of a shell ignores SIGINT, so a process of its own sends it; to tally alone.
   for signal in INT TERM; do

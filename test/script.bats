@@ -141,7 +141,7 @@ CPU     ID                    FUNCTION:NAME
   has "bufsize"
 }
 
-@test "an option of the environment that is another dtrace's stops no run" {
+@test "an option in DTRACE_OPT_ that is another dtrace's is accepted, not refused" {
   DTRACE_OPT_CPPARGS=-nostdinc run vm -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"
   DTRACE_OPT_NOSUCH=1 run vm -qn 'BEGIN { trace("x"); exit(0); }'
