@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -244,10 +245,32 @@ static size_t len_without_mark(const char *path)
  * The capability opens the door, the root directory of the process, and no more: what its path leads to, by symbolic
  * links of a stranger too, is opened with the user's own rights and never outside that root.
  */
+/* To open a device, a FIFO or a file of /proc can do something, and a name is somebody else's: so a file is held by its
+ * path alone (O_PATH), looked at, and opened if it is a regular one. path_fd is closed. -1 and errno. */
+static int regular_reopen(int path_fd)
+{
+	struct stat st;
+	char way[32];
+	int fd = -1, no = errno;
+
+	if (path_fd < 0)
+		return -1;
+	if (fstat(path_fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		snprintf(way, sizeof(way), "/proc/self/fd/%d", path_fd);
+		fd = open(way, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		no = errno;
+	} else {
+		no = EINVAL;
+	}
+	close(path_fd);
+	errno = no;
+	return fd;
+}
+
 int k_task_file(uint32_t pid, const char *path, int flags)
 {
 	struct open_how how = {
-		.flags = (uint64_t)flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.flags = (uint64_t)flags | O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT,
 	};
 	char root[32];
@@ -263,7 +286,7 @@ int k_task_file(uint32_t pid, const char *path, int flags)
 	no = errno;
 	close(dir);
 	errno = no;
-	return fd;
+	return regular_reopen(fd);
 }
 
 /* A mapping keeps its file, whatever became of the name: /proc/PID/map_files leads to it. */
@@ -284,7 +307,7 @@ static int open_through_mapping(uint32_t pid, const char *path, size_t len)
 		return -1;
 	snprintf(way, sizeof(way), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)t.addr,
 		 (unsigned long long)(t.addr + t.len));
-	return rights_open(CAP_SYS_PTRACE, way, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	return regular_reopen(rights_open(CAP_SYS_PTRACE, way, O_PATH));
 }
 
 int k_mapped_file(uint32_t pid, const char *path)
@@ -302,5 +325,5 @@ int k_mapped_file(uint32_t pid, const char *path)
 	if (fd >= 0 || len >= sizeof(here))
 		return fd;
 	snprintf(here, sizeof(here), "%.*s", (int)len, path);
-	return open(here, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return regular_reopen(open(here, O_PATH | O_CLOEXEC));
 }

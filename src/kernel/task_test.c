@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -528,6 +529,24 @@ static void a_deleted_file_is_reached_through_its_mapping(void **state)
 	assert_int_equal(k_mapped_file(pid, "[vdso]"), -1);
 }
 
+static void a_mapped_file_that_became_a_device_or_fifo_is_not_opened(void **state)
+{
+	char dir[] = "/tmp/tally-task.XXXXXX", path[64], events[512];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/lib.so", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	assert_int_equal(k_mapped_file((uint32_t)getpid(), path), -1);
+	assert_int_equal(k_mapped_file(0, path), -1);
+	assert_int_equal(read(watch, events, sizeof(events)), -1);
+	close(watch);
+	unlink(path);
+	rmdir(dir);
+}
+
 static void a_file_of_a_process_is_looked_for_in_its_own_root(void **state)
 {
 	char dir[] = "/tmp/tally-task.XXXXXX", inside[64], link[64], byte;
@@ -660,6 +679,7 @@ int main(void)
 		cmocka_unit_test(this_process_is_among_the_pids),
 		cmocka_unit_test(a_deleted_file_is_reached_through_its_mapping),
 		cmocka_unit_test(a_file_of_a_process_is_looked_for_in_its_own_root),
+		cmocka_unit_test(a_mapped_file_that_became_a_device_or_fifo_is_not_opened),
 		cmocka_unit_test(kallsyms_lines_are_symbols_and_broken_ones_are_passed_over),
 		cmocka_unit_test(hidden_addresses_are_a_refusal),
 		cmocka_unit_test(a_line_without_end_is_bounded),
