@@ -62,17 +62,20 @@ QEMU_SRC := $(filter src/qemu/%,$(ALL_SRC))
 SOURCES := $(filter-out $(QEMU_SRC),$(ALL_SRC))
 LIB_SRC := $(filter-out src/cmd/%,$(SOURCES))
 TEST_SRC := $(wildcard src/*/*_test.c)
+# What several tests and benchmarks need and the product does not: test/lib/ROOM/x.c is linked where ROOM is.
+TEST_LIB := $(wildcard test/lib/*/*.c)
 FUZZ_SRC := $(wildcard src/*/*_fuzz.c)
 
-rel = $(patsubst src/%.c,$(R)/%.o,$(1))
-san = $(patsubst src/%.c,$(A)/%.o,$(1))
-fuz = $(patsubst src/%.c,$(F)/obj/%.o,$(1))
+rel = $(patsubst src/%.c,$(R)/%.o,$(patsubst test/%.c,$(R)/%.o,$(1)))
+san = $(patsubst src/%.c,$(A)/%.o,$(patsubst test/%.c,$(A)/%.o,$(1)))
+fuz = $(patsubst src/%.c,$(F)/obj/%.o,$(patsubst test/%.c,$(F)/obj/%.o,$(1)))
 
 # LEFT_room: that room and every room to its left.
 $(foreach row,$(shell awk '$$1 == "tier" { for (i = 2; i <= NF; i++) printf "%s:%s:%s ", $$i, $$i, left; \
 		for (i = 2; i <= NF; i++) left = left ":" $$i }' tools/rooms), \
 	$(eval LEFT_$(firstword $(subst :, ,$(row))) := $(wordlist 2,99,$(subst :, ,$(row)))))
 reach = $(filter $(foreach room,$(LEFT_$(1)),src/$(room)/%),$(SOURCES) $(if $(filter qemu,$(1)),$(QEMU_SRC)))
+lib = $(filter $(foreach room,$(LEFT_$(1)),test/lib/$(room)/%),$(TEST_LIB))
 room = $(word 2,$(subst /, ,$(1)))
 
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
@@ -103,6 +106,21 @@ $(R)/%.o: src/%.c Makefile
 $(A)/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(BASIC) $(ASAN) $(USER_FLAGS) -c -o $@ $<
+
+# The library of the tests is seen by tests and benchmarks alone.
+$(A)/%_test.o $(A)/lib/%.o $(F)/obj/%_fuzz.o $(F)/obj/lib/%.o $(R)/lib/%.o: BASIC += -Itest/lib
+
+$(R)/lib/%.o: test/lib/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(BASIC) $(RELEASE) $(USER_FLAGS) -c -o $@ $<
+
+$(A)/lib/%.o: test/lib/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(BASIC) $(ASAN) $(USER_FLAGS) -c -o $@ $<
+
+$(F)/obj/lib/%.o: test/lib/%.c Makefile
+	@mkdir -p $(@D)
+	$(CLANG) $(BASIC) $(ASAN) -fsanitize=fuzzer-no-link $(USER_FLAGS) -c -o $@ $<
 
 $(F)/obj/%_fuzz.o: src/%_fuzz.c Makefile
 	@mkdir -p $(@D)
@@ -150,14 +168,14 @@ $(B)/vm/%-truth: test/vm/%-truth.c $(R)/qemu/words.o $(R)/qemu.a
 
 # ---- tests: each is linked with its own room and the rooms to its left, so the layering is proven --
 define test_rule
-$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(call reach,$(call room,$(1))))
+$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(call reach,$(call room,$(1))) $(call lib,$(call room,$(1))))
 	@mkdir -p $$(@D)
 	$$(CC) $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
 define fuzz_rule
-$(F)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(call fuz,$(1) $(call reach,$(call room,$(1))))
+$(F)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(call fuz,$(1) $(call reach,$(call room,$(1))) $(call lib,$(call room,$(1))))
 	@mkdir -p $$(@D)
 	$$(CLANG) -fsanitize=fuzzer $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ $$(LIBS)
 endef
@@ -244,13 +262,13 @@ bench: all progs $(BENCH)
 $(BENCH): bench/seconds.h
 
 # What is inside the library is measured from inside.
-$(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt))
+$(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt) $(call lib,ptt))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -Itest/lib $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
 
-$(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine))
+$(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine) $(call lib,machine))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -Itest/lib $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
 
 $(B)/bench/hvsock: bench/hvsock.c $(call rel,$(call reach,attach))
 	@mkdir -p $(@D)
@@ -331,9 +349,9 @@ install: all man install-doc
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' tools/tally.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/tally.pc
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(MANDIR)/man1/
-	$(B)/tally completion bash >$(DESTDIR)$(BASHDIR)/tally
-	$(B)/tally completion zsh >$(DESTDIR)$(ZSHDIR)/_tally
-	$(B)/tally completion fish >$(DESTDIR)$(FISHDIR)/tally.fish
+	$(INSTALL) -m 644 src/cmd/completion.bash $(DESTDIR)$(BASHDIR)/tally
+	$(INSTALL) -m 644 src/cmd/completion.zsh $(DESTDIR)$(ZSHDIR)/_tally
+	$(INSTALL) -m 644 src/cmd/completion.fish $(DESTDIR)$(FISHDIR)/tally.fish
 ifdef DTRACE
 	$(INSTALL) -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man8
 	ln -sf ../bin/tally $(DESTDIR)$(SBINDIR)/dtrace
@@ -351,5 +369,5 @@ install-doc:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call rel,$(ALL_SRC)) $(call san,$(ALL_SRC) $(TEST_SRC)) \
-	$(call fuz,$(SOURCES) $(FUZZ_SRC)))
+-include $(patsubst %.o,%.d,$(call rel,$(ALL_SRC) $(TEST_LIB)) $(call san,$(ALL_SRC) $(TEST_SRC) $(TEST_LIB)) \
+	$(call fuz,$(SOURCES) $(FUZZ_SRC) $(TEST_LIB)))

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "seconds.h"
+#include "machine/niagara_trace.h"
 #include "machine/niagara.h"
 
 enum { ROUNDS = 200, CALLS = 100000, LOAD_ROUNDS = 10, TRACE_ROUNDS = 3, THREADS = 2 };

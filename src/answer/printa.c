@@ -233,7 +233,7 @@ int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_ag
 	if (rc < 0)
 		return rc;
 	if (table_make(&t) < 0)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	for (uint32_t i = 0; i < t.nrows && rc == 0; i++) {
 		const struct an_row *const *cell = &t.cell[(size_t)i * n];
 		if (f != NULL && f->n > 0)

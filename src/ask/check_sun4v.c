@@ -59,8 +59,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	if (rc >= 0 && p->file.is_mmustat && is_vfalls)
 		rc = plat_fail(p, TALLY_ENOTSUP, "%s is MMU statistics, and has no vfalls", p->name);
 	else if (rc >= 0 && p->file.is_mmustat)
-		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_fail(p, TALLY_ENOMEM, "out of memory") :
-									 0;
+		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_oom(p) : 0;
 	else if (rc >= 0)
 		rc = watch_line(&k, of, &w);
 	for (uint32_t i = 0; rc >= 0 && (law = sun4v_law_at(of, i)) != NULL; i++) {

@@ -292,7 +292,7 @@ static int walk(struct find *f, uint32_t kind)
 	for (f->kind = 0; f->kind < COUNT(kinds) && rc >= 0; f->kind++)
 		if (kind == FIND_ALL || kind == f->kind)
 			rc = kinds[f->kind].walk(f);
-	return rc < 0 || !f->words.failed ? rc : plat_fail(f->p, TALLY_ENOMEM, "out of memory");
+	return rc < 0 || !f->words.failed ? rc : plat_oom(f->p);
 }
 
 static void put(struct find *f, struct buf *to, const struct tally_out *how)
@@ -357,7 +357,7 @@ static int kind_names(void (*each)(void *arg, const char *name), void *arg)
 static int named(struct find *f, int rc)
 {
 	if (rc >= 0 && f->words.failed)
-		rc = plat_fail(f->p, TALLY_ENOMEM, "out of memory");
+		rc = plat_oom(f->p);
 	find_free(f);
 	return rc;
 }

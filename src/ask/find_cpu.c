@@ -72,7 +72,7 @@ static int cpu_open(struct find *f, struct cpu *c)
 
 	*c = (struct cpu){ 0 };
 	if (k_pmus(f->p->sysfs, &c->pmu, &c->npmus, &e) == -TALLY_ENOMEM)
-		return plat_fail(f->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(f->p);
 	for (uint32_t i = 0; i < c->npmus; i++)
 		c->ncore += c->pmu[i].core;
 	c->right = right_of_any(f);
@@ -193,7 +193,7 @@ static int add_pmus(struct find *f, const struct cpu *c)
 			add_pmu_event(f, c, &c->pmu[i], name[k]);
 	}
 	arena_free(&a);
-	return rc < 0 ? plat_fail(f->p, TALLY_ENOMEM, "out of memory") : 0;
+	return rc < 0 ? plat_oom(f->p) : 0;
 }
 
 /* libpfm4's names are of use where there is a PMU. A tree of tests has none of this machine's. */
@@ -219,7 +219,7 @@ static int add_pfm(struct find *f, const struct cpu *c)
 					     .text = "the CPU's own event" });
 	}
 	arena_free(&a);
-	return rc < 0 ? plat_fail(f->p, TALLY_ENOMEM, "out of memory") : 0;
+	return rc < 0 ? plat_oom(f->p) : 0;
 }
 
 /* ---- events of Victoria Falls -------------------------------------------------------------------------- */

@@ -192,7 +192,7 @@ static int open_runs(struct stat_all *a)
 
 	a->run = mem_alloc((a->o.nmore + 1) * sizeof(*a->run));
 	if (!a->run)
-		return plat_fail(a->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(a->p);
 	for (; rc >= 0 && a->n <= a->o.nmore; a->n++) {
 		struct stat_run *s = &a->run[a->n];
 		const char *events = a->n ? a->o.more[a->n - 1].events : a->o.events;

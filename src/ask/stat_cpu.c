@@ -45,13 +45,13 @@ static int cpu_new(struct stat_cpu **ret, struct tally_platform *p, const struct
 	struct stat_cpu *c = mem_alloc(sizeof(*c));
 
 	if (!c)
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	c->p = p;
 	c->o = o;
 	c->look = k_cpus_online;
 	if (probes_open(&c->probes, &po) < 0) {
 		mem_free(c);
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	}
 	*ret = c;
 	return 0;
@@ -81,7 +81,7 @@ int stat_cpu_add(struct stat_cpu **c, struct tally_platform *p, const struct tal
 	if (rc < 0)
 		return rc;
 	if (!ev)
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	rc = prov_count((*c)->probes, text, n, &ev->is, &e);
 	if (rc >= 0)
 		rc = event_set(*c, ev);
@@ -119,7 +119,7 @@ static int add_task(struct stat_cpu *c, int tid)
 	int *at = VEC_NEW(c->task, c->ntasks, c->captasks);
 
 	if (!at)
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	*at = tid;
 	return 0;
 }
@@ -136,7 +136,7 @@ static int add_process(struct stat_cpu *c, int pid)
 	at = VEC_NEW(c->watch, c->nwatch, c->capwatch);
 	if (!at) {
 		close(fd);
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	}
 	*at = fd;
 	rc = k_threads(pid, &tid, &n);
@@ -224,7 +224,7 @@ static int narrow(struct stat_cpu *c, struct cpu_event *ev, struct err *e)
 	if (!ev->is.clock)
 		ev->name = arena_printf(probes_arena(c->probes), "%s%su", ev->is.name,
 					strchr(ev->is.name, '/') ? "" : ":");
-	return ev->name ? try_open(c, ev, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	return ev->name ? try_open(c, ev, e) : err_oom(e);
 }
 
 static bool same_slots(const struct cpu_event *ev)

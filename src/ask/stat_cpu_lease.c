@@ -71,7 +71,7 @@ static int try_tasks(struct stat_cpu *c)
 	int rc;
 
 	if (!k)
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	rc = trial(c, k, &failed, &e);
 	for (uint32_t i = 0; i < c->n; i++)
 		k_counter_close(k[i]);
@@ -137,7 +137,7 @@ static int span_begin(struct stat_cpu *c, struct cpu_event *ev, uint64_t from)
 		return 0;
 	s = VEC_NEW(ev->span, ev->nspans, ev->capspans);
 	if (!s)
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	*s = (struct cpu_span){ from, UINT64_MAX };
 	ev->lost = true;
 	return 0;

@@ -34,7 +34,7 @@ int cpu_online_begin(struct stat_cpu *c)
 		c->online = mem_alloc(2 * words_of(c) * sizeof(*c->online));
 	}
 	if (!c->online)
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	rc = c->look(c->online, words_of(c), &e);
 	return rc < 0 ? cpu_fail(c, rc, &e) : 0;
 }
@@ -52,7 +52,7 @@ int cpu_slots_grow(struct stat_cpu *c, struct cpu_event *ev)
 		ev->slot = slot;
 	got = slot ? mem_grow(ev->got, n * sizeof(*got)) : NULL;
 	if (!got)
-		return plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(c->p);
 	ev->got = got;
 	for (uint32_t i = ev->nslots; i < n; i++)
 		slot[i] = (struct cpu_slot){ .cpu = k_counter_cpu(ev->k, i) };

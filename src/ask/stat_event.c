@@ -95,7 +95,7 @@ static int open_vfalls(struct stat_run *s, struct source *src)
 	src->n = src->vf.all_strands ? s->line->strands : 1;
 	src->one = mem_alloc(src->n * sizeof(*src->one));
 	if (!src->one)
-		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(s->p);
 	for (uint32_t i = 0; i < src->n; i++) {
 		struct vf_counter_ask a = src->vf.ask;
 
@@ -173,10 +173,10 @@ static int open_mmu(struct stat_run *s, struct source *src)
 	if (!s->mmu)
 		s->mmu = mem_alloc((size_t)s->line->strands * SLOTS * OF_SLOT * sizeof(*s->mmu));
 	if (!s->mmu)
-		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(s->p);
 	src->has = mem_alloc(src->strands * sizeof(*src->has));
 	if (!src->has)
-		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(s->p);
 	for (uint32_t i = 0; i < src->strands; i++) {
 		src->has[i] = src->strands == 1 || sun4v_client_has(c, src->first + i);
 		others += !src->has[i];
@@ -238,7 +238,7 @@ static int follow_of(struct stat_run *s, const struct gpci_request *r, uint32_t 
 			return 0;
 	f = VEC_NEW(s->req, s->nreq, s->capreq);
 	if (!f)
-		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(s->p);
 	f->r = r;
 	return 0;
 }
@@ -326,8 +326,7 @@ static int read_requests(struct stat_run *s)
 int stat_events_add(struct stat_run *s, const char *text, size_t n)
 {
 	struct source *src = VEC_NEW(s->src, s->n, s->cap);
-	int rc = src ? sel_parse(&src->s, text, n, s->p->asked, &s->p->err) :
-		       plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+	int rc = src ? sel_parse(&src->s, text, n, s->p->asked, &s->p->err) : plat_oom(s->p);
 
 	if (rc < 0)
 		return rc;

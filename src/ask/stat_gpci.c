@@ -111,7 +111,7 @@ static int merge(struct follow *f, const struct gpci_table *t, struct tally_plat
 		to = VEC_NEW(next.v, next.n, next.cap);
 		if (!to) {
 			follow_free(&next);
-			return plat_fail(p, TALLY_ENOMEM, "out of memory");
+			return plat_oom(p);
 		}
 		if (order > 0 || (order == 0 && f->v[i].state == FOLLOW_WENT)) {
 			i += order == 0;

@@ -552,7 +552,7 @@ int stat_view_open(struct stat_run *s, const char *name)
 		plat_note(s->p, "this machine does not say how fast its timebase is: shares of time are not shown");
 	s->part = mem_alloc(NEEDS * sizeof(*s->part));
 	if (!s->part)
-		return plat_fail(s->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(s->p);
 	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++) {
 		s->part[i].r = gpci_layout(s->p, l, gpci_request_find(s->view->need[i]));
 		s->part[i].quiet = is_said(s, i);

@@ -330,7 +330,7 @@ int lease_take(struct lease **ret, const char *root, enum lease_kind kind, struc
 	*other = (struct lease_holder){ 0 };
 	l = mem_alloc(sizeof(*l));
 	if (!l)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	l->kind = kind;
 	l->fd = l->epoll = l->inotify = l->timer = -1;
 	name_places(l, root);

@@ -377,7 +377,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 
 	if (!c) {
 		close(fd);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	c->fd = fd;
 	c->enclosed = -1;

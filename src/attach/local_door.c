@@ -365,7 +365,7 @@ int door_local(struct door **ret, const struct local_service *s, void *platform,
 			       sizeof(d->at.sun_path) - 1);
 	d = mem_alloc(sizeof(*d));
 	if (!d)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*d = (struct local_door){
 		.door.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX
 	};

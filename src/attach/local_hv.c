@@ -418,7 +418,7 @@ static int service_open(void **ret, void *platform, struct err *e)
 	struct hv_service *s = mem_alloc(sizeof(*s));
 
 	if (!s)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	s->hv = *(const struct local_hv *)platform;
 	if (s->hv.kind)
 		s->strands = (uint32_t)s->hv.kind->nodes * s->hv.kind->strands_per_node;

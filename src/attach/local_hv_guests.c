@@ -78,7 +78,7 @@ static int take_guest(const struct reader *r, char **rest)
 			return bad(r, "that guest is there already", name);
 	g = VEC_NEW(to->guest, to->n, to->cap);
 	if (!g)
-		return err_set(r->e, TALLY_ENOMEM, "out of memory");
+		return err_oom(r->e);
 	strcpy(g->name, name);
 	rc = take_rights(r, &g->rights, rights);
 	if (rc == 0 && strands)

@@ -207,7 +207,7 @@ int local_line_open(struct hv_line *ret, const char *path, const struct local_li
 	int rc;
 
 	if (!l)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = local_connect(&l->c, path, 0, o ? &o->wait : NULL, e);
 	if (rc < 0) {
 		mem_free(l);

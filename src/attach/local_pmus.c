@@ -128,7 +128,7 @@ static int list_page(struct remote *r, uint32_t i, uint32_t generation, struct e
 		return odd_answer(r, e);
 	filter = mem_grow(r->filter[i], (from.from + head.n) * sizeof(*filter));
 	if (!filter)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	r->pmu[i].filter = r->filter[i] = filter;
 	for (uint32_t k = 0; k < head.n; k++) {
 		struct ptt_filter *to = &filter[r->pmu[i].nfilters++];
@@ -273,7 +273,7 @@ static int commit_room(struct remote *r, const struct local_piece *piece, struct
 	if (piece->total > r->room) {
 		p = mem_grow(r->commit, piece->total);
 		if (!p)
-			return err_set(e, TALLY_ENOMEM, "out of memory");
+			return err_oom(e);
 		r->commit = p;
 		r->room = piece->total;
 	}
@@ -363,7 +363,7 @@ static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask
 	if (rc == 0)
 		drain(r);
 	if (rc == 0 && !r->held && (r->held = mem_alloc((size_t)NEXTS * LOCAL_FRAME_MOST)) == NULL)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	if (rc < 0)
 		return rc;
 	r->first = UINT64_MAX;
@@ -422,7 +422,7 @@ int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop,
 	int rc;
 
 	if (!r)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = local_connect(&r->c, path, 0, &w, e);
 	if (rc < 0) {
 		mem_free(r);

@@ -123,7 +123,7 @@ static int trace_begin(struct device *d, const struct local_peer *owner, const s
 	int rc;
 
 	if (!d->memory && (d->memory = mem_alloc(MEMORY_BYTES)) == NULL)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	d->owner = owner;
 	ptt_dev_host(d->dev, &host);
 	rc = ptt_driver_open(&d->driver, &regs, d->memory, BUS_BASE, e);
@@ -507,7 +507,7 @@ static int service_open(void **ret, void *platform, struct err *e)
 	int rc = 0;
 
 	if (!s)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	s->k = platform;
 	s->n = kunpeng_ndevices(s->k);
 	s->n = s->n < PTT_PMU_MOST ? s->n : PTT_PMU_MOST;

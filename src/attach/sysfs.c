@@ -311,7 +311,7 @@ int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err
 	int rc;
 
 	if (!d)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	d->door.op = &door_ops;
 	d->mount.guard = d->mount.at = -1;
 	clock_gettime(CLOCK_REALTIME, &d->born);

@@ -353,7 +353,7 @@ static int find_dir(struct sysfs_mount *m, const char *dir, struct err *e)
 	if (!realpath(dir, path))
 		strcpy(path, errno == ENOTCONN && strlen(dir) < sizeof(path) ? dir : "");
 	m->dir = mem_strdup(*path ? path : dir);
-	return m->dir ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	return m->dir ? 0 : err_oom(e);
 }
 
 int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir,

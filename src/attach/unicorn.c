@@ -285,7 +285,7 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 	int rc;
 
 	if (!u)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	u->o = *o;
 	place_registers(u);
 	rc = load(&u->f) ? start(u, e) :

@@ -345,7 +345,7 @@ int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, str
 	int rc;
 
 	if (!d)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	d->door.op = &ops;
 	d->dev = dev;
 	d->listener = d->client = d->in.fd = -1;

@@ -94,6 +94,7 @@ struct err {
 };
 /* Stores code and words (unless an error is already there) and returns -code. */
 int err_set(struct err *e, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int err_oom(struct err *e); /* -TALLY_ENOMEM, "out of memory" */
 int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
 
 /* ---- options structs: size_t size first --------------------------------- */

@@ -25,6 +25,11 @@ int err_set(struct err *e, enum tally_err code, const char *fmt, ...)
 	return -(int)code;
 }
 
+int err_oom(struct err *e)
+{
+	return err_set(e, TALLY_ENOMEM, "%s", tally_strerror(TALLY_ENOMEM));
+}
+
 const char *tally_strerror(int err)
 {
 	switch (err < 0 ? -(unsigned)err : (unsigned)err) {

@@ -123,13 +123,12 @@ int file_in_open(struct bytes_in *ret, const char *path, struct err *e)
 	int rc;
 
 	if (!f)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	f->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(0);
 	rc = f->fd < 0 ? -TALLY_EIO : file_in_start(f, ret);
 	if (rc == 0)
 		return 0;
-	rc = rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory") :
-				   err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	rc = rc == -TALLY_ENOMEM ? err_oom(e) : err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	if (f->fd >= 0)
 		close(f->fd);
 	mem_free(f->p);
@@ -296,7 +295,7 @@ int file_out_open(struct bytes_out *ret, const char *path, struct err *e)
 	struct stat st;
 
 	if (!f)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	f->fd = named ? file_write_open(path, &origin) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (f->fd < 0) {
 		mem_free(f);

@@ -160,7 +160,7 @@ uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id)
 			return i;
 	m = VEC_NEW(g->img->map, g->img->nmaps, g->maps_cap);
 	if (!m) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return 0;
 	}
 	m->use = (uint8_t)use;
@@ -180,7 +180,7 @@ static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
 			return i;
 	ep = VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap);
 	if (!ep) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return 0;
 	}
 	*ep = (struct img_epid){ probe, clause };
@@ -282,7 +282,7 @@ static void clause(struct cg *g, struct plan *pl, uint32_t k)
 
 	pl->end[k] = cg_label(g);
 	if (!labels) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	for (uint32_t i = 0; i < c->nlabels; i++)
@@ -369,7 +369,7 @@ static void check_maps(struct cg *g, const struct plan *pl)
 	uint32_t n = 0;
 
 	if (!seen) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	for (uint32_t i = 0; i < g->nins; i++) {
@@ -503,7 +503,7 @@ static void program_generate_parts(struct cg *g, struct plan *pl)
 		next = VEC_NEW(g->img->part, g->img->nparts, g->parts_cap);
 		program_keep(g, next ? next : &lost);
 		if (!next) {
-			cg_fail(g, TALLY_ENOMEM, "out of memory");
+			cg_oom(g);
 			img_prog_free(&lost);
 		}
 	}
@@ -538,13 +538,13 @@ static int plan_open(struct cg *g, struct plan *pl)
 	pl->reg = mem_alloc(most * sizeof(*pl->reg));
 	pl->end = mem_alloc(most * sizeof(*pl->end));
 	if (!pl->clause || !pl->reg || !pl->end)
-		return cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return cg_oom(g);
 	pl->nown = plan_clauses(g, pl, g->probe->id);
 	plan_clauses(g, pl, g->o->error_probe);
 	for (uint32_t k = 0; k < pl->n; k++) {
 		pl->reg[k] = mem_alloc((pl->clause[k]->nregs + 1) * sizeof(*pl->reg[k]));
 		if (!pl->reg[k])
-			return cg_fail(g, TALLY_ENOMEM, "out of memory");
+			return cg_oom(g);
 		if (cg_alloc(g, pl->clause[k], pl->reg[k], &spills) < 0)
 			return -1;
 	}
@@ -600,7 +600,7 @@ static int globals(struct cg *g)
 	g->img->globals_size = size;
 	g->img->globals_init = size ? mem_alloc(size) : NULL;
 	if (size && !g->img->globals_init)
-		return cg_fail(g, TALLY_ENOMEM, "out of memory");
+		return cg_oom(g);
 	size = 0;
 	for (uint32_t o = 1; o < g->p->nobjs; o++) {
 		const struct ir_object *obj = &g->p->obj[o];
@@ -654,7 +654,7 @@ static void generate(struct cg *g)
 	g->img->prog = mem_alloc((g->o->nprobes + 1) * sizeof(*g->img->prog));
 	g->place = mem_alloc((g->p->nobjs + 1) * sizeof(*g->place));
 	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap)) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	cg_map_index(g, IMG_CTL, 0);
@@ -673,7 +673,7 @@ int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf
 	struct cg g = { .p = p, .o = o, .e = e ? e : &words, .img = mem_alloc(sizeof(*g.img)) };
 
 	if (!g.img)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	generate(&g);
 	mem_free(g.place);
 	mem_free(g.label);

@@ -203,7 +203,7 @@ static void llquantize(struct cg *g, const struct llquantize *q)
 	uint32_t end = cg_label(g);
 
 	if (!edge) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	search(g, edge, 0, llquantize_edges(q, edge), end);

@@ -97,7 +97,7 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 			rc = take(&s, &reg[v]);
 	}
 	if (rc == -TALLY_ENOMEM)
-		rc = cg_fail(g, TALLY_ENOMEM, "out of memory");
+		rc = cg_oom(g);
 	else if (rc < 0)
 		rc = cg_fail(g, TALLY_ENOTSUP, "line %u: this clause has too many values alive at once", c->line);
 	if (s.nslots > *spills)
@@ -284,7 +284,7 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 	for (uint32_t i = 0; seen && works && i < n; i++)
 		clause_place(g, clause[i], &shared, works[i], this_bytes, seen);
 	if (!seen || !works)
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 	mem_free(works);
 	mem_free(seen);
 	return g->failed ? -1 : 0;

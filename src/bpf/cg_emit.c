@@ -9,6 +9,11 @@
 #define INS_MOST 65536u     /* more than jumps can span */
 #define BRANCHES_MOST 8000u /* that the verifier keeps open at once: 8,192 */
 
+int cg_oom(struct cg *g)
+{
+	return cg_fail(g, TALLY_ENOMEM, "%s", tally_strerror(TALLY_ENOMEM));
+}
+
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
 {
 	va_list ap;
@@ -31,7 +36,7 @@ void cg_ins(struct cg *g, struct bpf_ins i)
 	at = VEC_NEW(g->ins, g->nins, g->ins_cap);
 	line = VEC_NEW(g->lines, g->nlines, g->lines_cap);
 	if (!at || !line) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	*at = i;
@@ -73,7 +78,7 @@ uint32_t cg_label(struct cg *g)
 	int32_t *l = VEC_NEW(g->label, g->nlabels, g->label_cap);
 
 	if (!l) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return 0;
 	}
 	*l = -1;
@@ -91,7 +96,7 @@ void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label)
 	struct cg_fix *f = g->failed ? NULL : VEC_NEW(g->fix, g->nfixes, g->fix_cap);
 
 	if (!f) {
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 		return;
 	}
 	*f = (struct cg_fix){ g->nins, label };
@@ -166,7 +171,7 @@ void cg_patch(struct cg *g)
 	uint32_t *at = kernel_places(g);
 
 	if (!at)
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 	for (uint32_t i = 0; i < g->nfixes && !g->failed && !g->too_large; i++) {
 		uint32_t from = g->fix[i].ins;
 		int32_t to = g->label[g->fix[i].label], off = to - (int32_t)from - 1;

@@ -106,6 +106,7 @@ void cg_jcc(struct cg *g, struct bpf_ins jump, uint32_t label); /* jump made wit
 void cg_call(struct cg *g, uint32_t label);                     /* a function of ours */
 void cg_func(struct cg *g, uint8_t reg, uint32_t label);        /* reg = its address */
 void cg_patch(struct cg *g);                                    /* all labels are placed */
+int cg_oom(struct cg *g);
 int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp); /* a machine register that holds v */
 uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp); /* where to compute v ... */

@@ -266,7 +266,7 @@ static void field_named(struct cg *g, const char *field)
 	if (r)
 		*r = (struct img_reloc){ g->nins, "task_struct", field };
 	else
-		cg_fail(g, TALLY_ENOMEM, "out of memory");
+		cg_oom(g);
 }
 
 /* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */

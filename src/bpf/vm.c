@@ -232,7 +232,7 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 		return err_set(e, TALLY_EINVAL, "program %.16s is too long", p->name);
 	to->ops = mem_alloc(((size_t)p->nins + 1) * sizeof(*to->ops));
 	if (!to->ops)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	to->nops = p->nins;
 	for (uint32_t i = 0; i < p->nins; i++) {
 		to->ops[i] = decode(vm, p, i);
@@ -291,7 +291,7 @@ static int open_parts(struct vm *vm, struct err *e)
 	vm->region = mem_alloc((VR_MAPS + img->nmaps) * sizeof(*vm->region));
 	vm->stack = mem_alloc(INS_FRAMES * INS_STACK_BYTES);
 	if (!vm->progs || !vm->maps || !vm->region || !vm->stack)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	fixed_regions(vm);
 	for (uint32_t i = 0; i < img->nmaps && rc >= 0; i++)
 		rc = vm_map_open(vm, i, e);
@@ -304,7 +304,7 @@ int vm_open(struct vm **ret, const struct bpf_image *img, uint32_t ncpus, struct
 {
 	struct vm *vm = mem_alloc(sizeof(*vm));
 	if (!vm)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	vm->img = img;
 	vm->ncpus = ncpus;
 	int rc = open_parts(vm, e);

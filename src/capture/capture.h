@@ -39,6 +39,7 @@ struct tally_ptt {
 	struct err err;
 };
 int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int ptt_oom(struct tally_ptt *t);
 int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc); /* with e's words, if it has some */
 void ptt_enter(struct tally_ptt *t); /* a call starts: no error yet, nothing to hand over */
 void ptt_note(struct tally_ptt *t, const char *fmt, ...) PRINTF_LIKE(2, 3);

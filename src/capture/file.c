@@ -29,6 +29,11 @@ int ptt_fail(struct tally_ptt *t, enum tally_err code, const char *fmt, ...)
 	return -(int)code;
 }
 
+int ptt_oom(struct tally_ptt *t)
+{
+	return err_oom(&t->err);
+}
+
 int ptt_failed_as(struct tally_ptt *t, const struct err *e, int rc)
 {
 	return ptt_fail(t, (enum tally_err) - rc, "%s", e->text[0] ? e->text : tally_strerror(rc));
@@ -55,7 +60,7 @@ int ptt_flush(struct tally_ptt *t, tally_write_fn *out, void *arg)
 	int rc = 0;
 
 	if (t->out.failed)
-		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(t);
 	if (t->out.n && out)
 		rc = out(arg, t->out.p, t->out.n);
 	buf_clear(&t->out);
@@ -142,7 +147,7 @@ int tally_ptt_file(struct tally_ptt *t, const char *path)
 		return ptt_fail(t, TALLY_ESTATE, "a call out of order: there is a file already, %s", t->path);
 	t->path = mem_strdup(path);
 	if (!t->path)
-		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(t);
 	rc = file_in_open(&t->in, path, &e);
 	t->has_in = rc >= 0;
 	rc = t->has_in ? reader_open(t, &t->in, false, &t->first) : ptt_failed_as(t, &e, rc);
@@ -245,7 +250,7 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	p->any = true;
 	*s = stream_of(p, c->device);
 	if (!*s)
-		return ptt_fail(p->t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(p->t);
 	if (!(*s)->seen)
 		understand(p, c, *s);
 	(*s)->o.format = c->format;

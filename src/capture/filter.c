@@ -83,7 +83,7 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 
 	buf_printf(&text, "ptt:::tlp /(%s\n)/", expr);
 	if (rc < 0 || text.failed)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	if (rc >= 0)
 		rc = d_source(f->unit, "filter", text.p, text.n, &own);
 	if (rc >= 0)

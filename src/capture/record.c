@@ -57,7 +57,7 @@ static int keep_old(struct recording *c)
 		return 0;
 	buf_printf(&old, "%s.old", c->path);
 	if (old.failed)
-		rc = plat_fail(c->p, TALLY_ENOMEM, "out of memory");
+		rc = plat_oom(c->p);
 	else if (rename(c->path, old.p) < 0)
 		rc = plat_fail(c->p, TALLY_EIO, "%s can't be kept as %s: %s", c->path, old.p, strerror(errno));
 	buf_free(&old);

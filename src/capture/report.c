@@ -124,7 +124,7 @@ static int copy(struct count *c, struct piece *to, const struct ptt_chunk *chunk
 	if (chunk->n > to->room) {
 		uint8_t *more = mem_grow(to->bytes, chunk->n);
 		if (!more)
-			return ptt_fail(c->t, TALLY_ENOMEM, "out of memory");
+			return ptt_oom(c->t);
 		to->bytes = more;
 		to->room = chunk->n;
 	}
@@ -274,7 +274,7 @@ static int show(struct tally_ptt *t, const struct an_page *p, const struct tally
 	struct an_text_opts text = { .columns = o->columns, .ascii = o->flags & TALLY_PTT_ASCII };
 
 	if (an_page_failed(p))
-		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(t);
 	if (o->format == TALLY_FORMAT_HTML)
 		an_page_html(&t->out, p);
 	else if (o->format == TALLY_FORMAT_JSON)

@@ -51,7 +51,7 @@ static int open_database(struct ptt_sql *q)
 	int rc = 0;
 
 	if (duck()->create_config(&config) != DUCK_OK)
-		return ptt_fail(q->t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(q->t);
 	for (size_t i = 0; i < COUNT(settings); i++)
 		(void)duck()->set_config(config, settings[i].name, settings[i].value);
 	if (duck()->open_ext(NULL, &q->db, config, &error) != DUCK_OK || duck()->connect(q->db, &q->con) != DUCK_OK)
@@ -264,7 +264,7 @@ static int prepare_as_text(struct rows *w, const char *sql)
 	buf_puts(&b, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (");
 	buf_put(&b, sql, n);
 	buf_puts(&b, "\n)");
-	rc = b.failed ? ptt_fail(w->q->t, TALLY_ENOMEM, "out of memory") : prepare(w, b.p, &w->stmt);
+	rc = b.failed ? ptt_oom(w->q->t) : prepare(w, b.p, &w->stmt);
 	buf_free(&b);
 	return rc;
 }
@@ -281,7 +281,7 @@ static int learn_columns(struct rows *w)
 	w->none = mem_alloc(w->ncols + 1);
 	w->type = mem_alloc((w->ncols + 1) * sizeof(*w->type));
 	if (!w->col || !w->cell || !w->none || !w->type)
-		return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+		return ptt_oom(t);
 	for (uint32_t i = 0; i < w->ncols; i++) {
 		const char *name = duck()->prepared_statement_column_name(w->asked, i);
 
@@ -290,7 +290,7 @@ static int learn_columns(struct rows *w)
 		w->col[i].title = name ? mem_strdup(name) : NULL;
 		duck()->free((void *)name);
 		if (!w->col[i].title)
-			return ptt_fail(t, TALLY_ENOMEM, "out of memory");
+			return ptt_oom(t);
 	}
 	return 0;
 }
@@ -448,7 +448,7 @@ int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	if (rc >= 0)
 		copy_statement(&b, q->t, o, p, n);
 	if (rc >= 0)
-		rc = b.failed ? ptt_fail(q->t, TALLY_ENOMEM, "out of memory") : run(q, b.p);
+		rc = b.failed ? ptt_oom(q->t) : run(q, b.p);
 	buf_free(&b);
 	return rc;
 }

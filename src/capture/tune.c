@@ -192,7 +192,7 @@ static int trace(struct tune *t, enum view view)
 	int rc = ptt_match_open(&t->match, OUTSTANDING_MOST);
 
 	if (rc < 0)
-		return plat_fail(t->p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(t->p);
 	tune_event(t, view, event, sizeof(event));
 	ptt_match_twice(t->match, 0, view == VIEW_DEVICES);
 	t->clock = (struct ptt_clock){ 0 };
@@ -530,7 +530,7 @@ int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, str
 		return rc;
 	t = mem_alloc(sizeof(*t));
 	if (!t)
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	t->p = p;
 	rc = plat_take(p, &t->o, sizeof(t->o), opts);
 	if (rc >= 0)

@@ -1,4 +1,5 @@
 /* tune_test.c: the search, against arithmetic and against the model's own forecast, and how its answers look. */
+#include "machine/kunpeng_forecast.h"
 #include "capture/tune_int.h"
 #include "capture/tune_test_int.h"
 

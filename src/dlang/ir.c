@@ -308,7 +308,7 @@ int ir_check(const struct d_program *p, struct err *e)
 		k.now = mem_alloc(k.words * sizeof(*k.now));
 		k.at = mem_alloc(((size_t)k.c->nlabels + 1) * k.words * sizeof(*k.at));
 		k.state = mem_alloc(k.c->nlabels + 1);
-		rc = k.now && k.at && k.state ? check_clause(&k) : err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = k.now && k.at && k.state ? check_clause(&k) : err_oom(e);
 		mem_free(k.now);
 		mem_free(k.at);
 		mem_free(k.state);

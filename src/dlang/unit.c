@@ -26,7 +26,7 @@ const char *d_errtag_text(unsigned i)
 
 int d_nomem(struct d_unit *u)
 {
-	return err_set(u->err, TALLY_ENOMEM, "out of memory");
+	return err_oom(u->err);
 }
 
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)

@@ -181,7 +181,7 @@ int fmt_parse(struct arena *a, const char *text, size_t n, struct fmt *ret, stru
 		return err_set(e, TALLY_EINVAL, "format string is too long");
 	struct fmt_spec *spec = arena_alloc(a, count_specs(p, end) * sizeof(*spec));
 	if (spec == NULL)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	while (p < end) {
 		struct fmt_spec *f = &spec[nspecs++];
 		const char *at = percent(p, end);

@@ -95,11 +95,6 @@ const char *tlp_status_name(unsigned status)
 	return status < ROWS(statuses) ? statuses[status].name : NULL;
 }
 
-const char *tlp_status_text(unsigned status)
-{
-	return status < ROWS(statuses) ? statuses[status].text : NULL;
-}
-
 uint64_t tlp_field_value(const struct tlp_field *f, const void *of)
 {
 	const char *at = (const char *)of + f->offset;

@@ -42,7 +42,6 @@ unsigned tlp_type_index(const struct tlp_type *t);
 const char *tlp_msg_name(unsigned code);      /* "Assert_INTA", NULL when reserved */
 const char *tlp_msg_route(unsigned route);    /* "to RC", ... never NULL */
 const char *tlp_status_name(unsigned status); /* "SC", "UR", "CRS", "CA", NULL when reserved */
-const char *tlp_status_text(unsigned status); /* "successful completion", NULL when reserved */
 
 /* ---- a decoded record -------------------------------------------------------- */
 /* Fields that a type does not have are 0. FIELD(name, C type, help) */

@@ -109,7 +109,7 @@ static int keep(struct reading *g, const struct gpci_values *v)
 		return err_set(g->e, TALLY_ECORRUPT, "%s: more than %u records", g->ask.r->name, RECORDS_MOST);
 	to = VEC_NEW(g->t->v, g->t->n, g->t->cap);
 	if (!to)
-		return err_set(g->e, TALLY_ENOMEM, "out of memory");
+		return err_oom(g->e);
 	*to = *v;
 	return 0;
 }

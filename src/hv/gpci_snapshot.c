@@ -185,7 +185,7 @@ int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct 
 	int rc = 0;
 
 	if (!s)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	for (uint32_t i = 0; rc == 0 && !s->still && i < TRIES; i++) {
 		forget(s);
 		rc = read_tables(s, line, e);

@@ -244,7 +244,7 @@ int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struc
 		return err_set(e, TALLY_EINVAL, "register %u selects no event", a->reg);
 	k = mem_alloc(sizeof(*k));
 	if (!k)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	k->c = c;
 	k->ask = *a;
 	k->bits = vf_regs[a->reg].cls == VF_SPARC_PCR ? 32 : vf_regs[a->reg].cls == VF_MCU_PCR ? 31 : 64;

@@ -55,12 +55,11 @@ int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct er
 		return err_set(e, TALLY_ENOTSUP, "%s has no sun4v hypervisor", line->op->what);
 	c = mem_alloc(sizeof(*c));
 	if (!c)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	c->line = line;
 	c->buffer = mem_alloc((line->strands + 1) * sizeof(*c->buffer));
 	find_home(c);
-	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) :
-			 err_set(e, TALLY_ENOMEM, "out of memory");
+	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) : err_oom(e);
 	if (rc == 0)
 		rc = set_version(c, SUN4V_GROUP_VFALLS, 1, 1, &c->perf, &minor, e);
 	c->minor = c->perf ? (uint32_t)minor : 0;

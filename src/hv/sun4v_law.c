@@ -241,7 +241,7 @@ static int round_take(struct sun4v_watch *w, uint32_t i, struct watched_all *ps,
 static int vfalls_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e)
 {
 	struct watched_all ps = { .p = mem_alloc((STRANDS_MOST * 2 + VF_REGS * 2) * sizeof(struct watched_one)) };
-	int rc = ps.p ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = ps.p ? 0 : err_oom(e);
 
 	if (rc == 0 && !c->perf)
 		rc = err_set(e, TALLY_ENOTSUP, "%s has no Victoria Falls registers", c->line->op->what);
@@ -258,7 +258,7 @@ int sun4v_watch_open(struct sun4v_watch **ret, struct sun4v_client *c, const str
 	int rc;
 
 	if (!w)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	w->of = o->of;
 	w->strands = l->strands;
 	w->strands_per_node = l->strands_per_node ? l->strands_per_node : 1;

@@ -108,7 +108,7 @@ int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct su
 
 	w->mmu = mem_alloc(w->strands * sizeof(*w->mmu));
 	if (!ps.p || !w->mmu)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	else if (!c->mmustat)
 		rc = err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
 			     c->line->op->what);

@@ -73,7 +73,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
 	uint32_t argc = 0;
 
 	if (!v || !text)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	for (;;) {
 		while (is_blank(*cmd))
 			cmd++;

@@ -114,7 +114,7 @@ static int open_one(const struct opening *o, int task, int cpu, struct err *e)
 	v = slot_of(o->c, o->t->each_cpu ? cpu : -1, &slot) < 0 ? NULL : VEC_NEW(o->c->v, o->c->n, o->c->cap);
 	if (!v) {
 		close(fd);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	*v = (struct counting){ .fd = fd, .cpu = cpu, .slot = slot, .again = o->again };
 	return 0;
@@ -145,7 +145,7 @@ static int open_cpus(const struct opening *o, int task, struct err *e)
 		return rc;
 	mask = mem_alloc(cpus_words(ncpus) * sizeof(*mask));
 	if (!mask)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	else if (o->t->cpus && !cpus_parse(o->t->cpus, mask, cpus_words(ncpus)))
 		rc = err_set(e, TALLY_EINVAL, "\"%s\" is no list of CPUs", o->t->cpus);
 	for (uint32_t i = 0; rc == 0 && i < ncpus; i++)
@@ -195,7 +195,7 @@ int k_counter_open(struct k_counter **ret, const struct k_event *ev, uint32_t n,
 	int rc;
 
 	if (!c)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	c->whole = !t->task;
 	rc = open_forms(c, ev, n, t, e);
 	if (rc < 0)
@@ -383,7 +383,7 @@ int k_cpus_check(const char *list, struct err *e)
 	uint32_t ncpus = k_ncpus_possible();
 	size_t words = cpus_words(ncpus);
 	uint64_t *set = mem_alloc(2 * words * sizeof(*set)), *online = set ? set + words : NULL;
-	int rc = set ? k_cpus_online(online, words, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = set ? k_cpus_online(online, words, e) : err_oom(e);
 	bool any = false;
 
 	if (rc == 0 && !cpus_parse(list, set, words))

@@ -158,7 +158,7 @@ int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct 
 	int rc = 0;
 
 	if (!set)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	mask = set + words;
 	rc = k_cpus_online(set, words, e);
 	if (rc == 0 && *ev->cpus) {
@@ -253,12 +253,12 @@ static int event_new(struct k_run *k, uint32_t prog, const struct k_event *ev, s
 		return err_set(e, TALLY_EINVAL, "an event fires by its period or by a frequency");
 	v = VEC_NEW(k->event, k->nevents, k->cap_events);
 	if (!v)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*v = (struct run_event){ .prog = prog, .ev = *ev, .cpu = mem_alloc(k->ncpus * sizeof(*v->cpu)) };
 	for (uint32_t i = 0; v->cpu && i < k->ncpus; i++)
 		v->cpu[i].fd = -1;
 	*ret = v;
-	return v->cpu ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	return v->cpu ? 0 : err_oom(e);
 }
 
 int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct err *e)
@@ -391,7 +391,7 @@ int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err 
 	struct k_account *a = mem_alloc((size_t)k->nevents * k->ncpus * sizeof(*a));
 
 	if (!a)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*n = 0;
 	for (uint32_t i = 0; i < k->nevents; i++)
 		for (uint32_t cpu = 0; cpu < k->ncpus; cpu++)

@@ -235,14 +235,14 @@ int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, i
 	ret->r = gpci_request(number, 8, 8);
 	text = mem_alloc(FILE_MOST);
 	if (!text)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = text_of(g->root, "interface/", file, text, FILE_MOST);
 	if (rc < 0)
 		rc = file_failed(file, -rc, code, e);
 	else if (!spell(text, &ret->b))
 		rc = err_set(e, TALLY_ECORRUPT, "%s: there is something else in it than hexadecimal digits", file);
 	else
-		rc = ret->b.failed ? err_set(e, TALLY_ENOMEM, "out of memory") : whole(ret, file, e);
+		rc = ret->b.failed ? err_oom(e) : whole(ret, file, e);
 	mem_free(text);
 	return rc;
 }
@@ -380,7 +380,7 @@ static int open_pmu(struct gpci_pmu **ret, const char *sysfs, struct err *e)
 	int n, rc;
 
 	if (!g)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	g->perf = gpci_perf_kernel;
 	n = snprintf(g->root, sizeof(g->root), "%s", sysfs ? sysfs : "/sys");
 	rc = (size_t)n < sizeof(g->root) ? read_about(g, e) : err_set(e, TALLY_EINVAL, "the path of sysfs is too long");

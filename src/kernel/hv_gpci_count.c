@@ -84,7 +84,7 @@ static int refused(const struct gpci_request *r, int no, int64_t *code, struct e
 		return err_set(e, TALLY_ENOTSUP, "%s: each counter is an open file, and there are too many: ulimit -n",
 			       r->name);
 	case ENOMEM:
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	default:
 		return err_set(e, TALLY_EIO, "%s: the event can't be opened: %s", r->name, strerror(no));
 	}
@@ -103,7 +103,7 @@ static int count(struct gpci_pmu *g, const struct gpci_request *r, uint32_t offs
 		c = VEC_NEW(g->counter, g->n, g->cap);
 		if (!c) {
 			g->perf.close(g->perf.arg, like.fd);
-			return err_set(e, TALLY_ENOMEM, "out of memory");
+			return err_oom(e);
 		}
 		*c = like;
 	}
@@ -275,5 +275,5 @@ int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index
 	}
 	ret->all.record = (const uint8_t *)ret->b.p;
 	ret->all.bytes = ret->b.n;
-	return rc == 0 && ret->b.failed ? err_set(e, TALLY_ENOMEM, "out of memory") : rc;
+	return rc == 0 && ret->b.failed ? err_oom(e) : rc;
 }

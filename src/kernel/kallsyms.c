@@ -45,7 +45,7 @@ int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
 	char *line, type;
 
 	if (!l)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	l->fd = fd;
 	while ((line = k_lines_next(l)))
 		if (line_cut(line, &addr, &type, &name, &mod)) {

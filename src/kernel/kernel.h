@@ -100,7 +100,6 @@ struct k_account {
 	uint32_t prog, cpu;
 	uint64_t period, freq;
 	uint64_t counted, enabled_ns, running_ns;
-	uint64_t throttled; /* throttle notices seen: 0, since nobody maps the events' buffers */
 };
 int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err *e); /* array from mem_alloc */
 /* CPUs that came online since: opens the attached events and a ring there too; gone ones are closed and their counts

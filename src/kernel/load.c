@@ -292,7 +292,7 @@ static int types_open(struct func_types *t, const struct img_prog *p, struct err
 	for (uint32_t i = 0; i < p->nfuncs && rc >= 0; i++)
 		rc = types_function(t, &p->func[i], byte, number);
 	if (rc < 0)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	if (btf__load_into_kernel(t->btf) == 0)
 		return 0;
 	return errno == EPERM ? rights_bpf("loading the types of a BPF program", e) :
@@ -378,7 +378,7 @@ static int prog_explain(const struct k_run *k, const struct img_prog *p, const s
 		return rc;
 	log = mem_alloc(LOG_BYTES);
 	if (!log)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*fd = prog_load(k, p, ins, t, log);
 	no = errno;
 	log[LOG_BYTES - 1] = '\0';
@@ -404,7 +404,7 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 		return err_set(e, TALLY_EINVAL, "program %.16s: nothing to load", p->name);
 	ins = mem_alloc(p->nins * sizeof(*ins));
 	if (!ins)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	memcpy(ins, p->ins, p->nins * sizeof(*ins));
 	rc = patch_maps(k, ins, p->nins, e);
 	if (rc == 0 && p->nrelocs)
@@ -483,7 +483,7 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 		return rc;
 	k->prog = mem_alloc((img->nprogs + img->nparts) * sizeof(*k->prog));
 	if (!k->prog)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	for (uint32_t i = 0; i < img->nprogs + img->nparts && rc == 0; i++) {
 		k->prog[i] = -1;
 		i < img->nprogs ? k->nprogs++ : k->nparts++;

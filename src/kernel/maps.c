@@ -118,7 +118,7 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 {
 	k->map = mem_alloc(img->nmaps * sizeof(*k->map));
 	if (!k->map)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	for (uint32_t i = 0; i < img->nmaps; i++) {
 		const struct img_map *m = &img->map[i];
 		struct run_map *r = &k->map[k->nmaps++];

@@ -259,7 +259,7 @@ static int open_mmu(struct mmu *m, const char *sysfs, struct err *e)
 			       "there is no cpu*/mmu_stats in %s/" CPUS ", where Linux on UltraSPARC T1 has it", sysfs);
 	m->memory = mem_alloc((size_t)m->ncpus * MMUSTAT_BYTES);
 	m->turned_on = mem_alloc(m->ncpus * sizeof(*m->turned_on));
-	return m->memory && m->turned_on ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	return m->memory && m->turned_on ? 0 : err_oom(e);
 }
 
 int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
@@ -268,7 +268,7 @@ int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
 	int rc;
 
 	if (!m)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = open_mmu(m, sysfs ? sysfs : "/sys", e);
 	if (rc < 0) {
 		close_mmu(m);

@@ -119,7 +119,7 @@ static int unknown_name(const char *name, struct err *e)
 		return err_set(e, TALLY_ENOPROBE, "libpfm4 knows no event \"%s\" here", name);
 	if (k_pfm_names(&a, &v, &n) < 0) {
 		arena_free(&a);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	near = text_nearest(name, v, n);
 	if (!n)

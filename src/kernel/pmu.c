@@ -116,7 +116,7 @@ int k_pmus(const char *root, struct k_pmu **ret, uint32_t *n, struct err *e)
 		if (!slot) {
 			closedir(dir);
 			mem_free(v);
-			return err_set(e, TALLY_ENOMEM, "out of memory");
+			return err_oom(e);
 		}
 		*slot = p;
 	}
@@ -247,7 +247,7 @@ static int unknown_term(const char *root, const struct k_pmu *pmu, const char *n
 
 	if (k_pmu_names(root, pmu, true, &a, &format, &nf) < 0 || k_pmu_names(root, pmu, false, &a, &event, &ne) < 0) {
 		arena_free(&a);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	near = text_nearest(name, format, nf);
 	if (!near)

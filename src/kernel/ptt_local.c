@@ -149,7 +149,7 @@ static int filters_add(const struct local *l, const char *device, bool port, str
 		if (slot)
 			*slot = f;
 		else
-			rc = err_set(e, TALLY_ENOMEM, "out of memory");
+			rc = err_oom(e);
 	}
 	if (dir)
 		closedir(dir);
@@ -261,7 +261,7 @@ static int list_read(struct local *l, DIR *dir, struct err *e)
 			*slot = p;
 		} else {
 			mem_free((void *)(uintptr_t)p.filter);
-			rc = err_set(e, TALLY_ENOMEM, "out of memory");
+			rc = err_oom(e);
 		}
 	}
 	if (l->n)
@@ -638,7 +638,7 @@ int k_ptt_pmus(struct ptt_pmus *ret, const char *sysfs, struct err *e)
 	struct local *l = mem_alloc(sizeof(*l));
 
 	if (!l)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	l->trace.fd = -1;
 	if ((size_t)snprintf(l->root, sizeof(l->root), "%s", sysfs ? sysfs : "/sys") >= sizeof(l->root)) {
 		mem_free(l);

@@ -163,7 +163,7 @@ static int rings_init(struct k_run *k, const struct img_map *m, uint32_t *bytes,
 		return 0;
 	r->ring = mem_alloc((k->ncpus + 1) * sizeof(*r->ring));
 	if (!r->ring)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	for (; r->nring <= k->ncpus; r->nring++)
 		r->ring[r->nring].fd = -1;
 	return 0;
@@ -190,7 +190,7 @@ static int rings_open_online(struct k_run *k, struct err *e)
 	struct run_rings *r = &k->rings;
 	size_t words = cpus_words(k->ncpus);
 	uint64_t *online = mem_alloc(words * sizeof(*online));
-	int rc = online ? k_cpus_online(online, words, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = online ? k_cpus_online(online, words, e) : err_oom(e);
 
 	for (uint32_t i = 0; rc == 0 && i < k->ncpus; i++)
 		if (cpus_has(online, i)) {
@@ -229,7 +229,7 @@ int rings_open(struct k_run *k, const struct img_map *m, struct err *e)
 	index = mem_alloc(k->ncpus * sizeof(*index));
 	fd = mem_alloc(k->ncpus * sizeof(*fd));
 	if (rc == 0 && (!index || !fd))
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	if (rc == 0 && (rc = rings_open_online(k, e)) == 0 && (rc = outer_open(r, m, e)) == 0)
 		fill_start(r, index, fd);
 	mem_free(fd);

@@ -66,7 +66,7 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 	int rc;
 
 	if (!k)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*k = (struct k_run){ .stop = o ? o->stop : NULL,
 			     .ncpus = k_ncpus_possible(),
 			     .epoll = -1,

@@ -369,7 +369,7 @@ int k_tasks_online(struct k_tasks *t, struct err *e)
 	int rc;
 
 	if (!online)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = k_cpus_online(online, words, e);
 	if (rc >= 0)
 		rc = rings_follow(t, online, e);
@@ -386,7 +386,7 @@ int k_tasks_open(struct k_tasks **ret, struct err *e)
 	if (t)
 		t->output = -1;
 	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) || !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 		goto fail;
 	}
 	t->ncpus = ncpus;

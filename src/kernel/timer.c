@@ -62,7 +62,7 @@ int k_timer(struct k_run *k, uint64_t period_ns, struct err *e)
 	t = VEC_NEW(k->timer, k->ntimers, k->cap_timers);
 	if (!t) {
 		close(fd);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	*t = (struct run_timer){ .fd = fd, .period_ns = period_ns };
 	if (k->enabled)

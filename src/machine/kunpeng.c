@@ -13,7 +13,7 @@
  * Packets are shown to a device in batches of BATCH and at the end of each turn, and only while it traces.
  * A pause therefore takes effect at the end of a batch: BATCH records after the full buffer at most.
  *
- * The arithmetic of a setting is in kunpeng_path.c; kunpeng_forecast() does it.
+ * The arithmetic of a setting is in kunpeng_path.c; tests do it once more (test/lib/machine/kunpeng_forecast.c).
  *
  * Thread rule: one thread at a time for all of a machine. Nothing is allocated after kunpeng_open().
  */
@@ -70,7 +70,7 @@ int kunpeng_open(struct kunpeng **ret, const struct kunpeng_opts *o, struct err 
 		rc = open_core(k, i, seed);
 	if (rc < 0) {
 		kunpeng_close(k);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	*ret = k;
 	return 0;

@@ -8,7 +8,6 @@
  *	kunpeng_txn.c    non-posted requests: tags, answers, faults
  *	kunpeng_packet.c headers, as the PTT device sees them
  *	kunpeng_load.c   which loads there are
- *	kunpeng_forecast.c  what arithmetic says of a setting
  *	kunpeng_pmus.c   the machine as a platform
  *
  * The way of a packet: flow or txn put it into a buffer (path_put), the path lets it cross and tells flow or txn

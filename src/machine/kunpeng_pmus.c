@@ -108,7 +108,7 @@ static int open_host(struct kunpeng_host *m, uint32_t i, struct err *e)
 	h->base = DMA_BASE(i);
 	h->memory = mem_alloc(DMA_BYTES);
 	if (h->memory == NULL)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	ptt_dev_host(h->dev, &host);
 	return ptt_driver_open(&h->driver, &regs, h->memory, h->base, e);
 }
@@ -121,7 +121,7 @@ static int copy_pmu(struct ptt_pmu *to, struct host *h, const struct ptt_pmu *fr
 	struct ptt_filter *filter = mem_grow(h->filter, bytes);
 
 	if (filter == NULL)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	memcpy(filter, from->filter, bytes);
 	h->filter = filter;
 	*to = *from;
@@ -258,12 +258,12 @@ int kunpeng_pmus(struct ptt_pmus *ret, struct kunpeng *k, struct err *e)
 
 	if (m == NULL) {
 		kunpeng_close(k);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	*m = (struct kunpeng_host){ .k = k, .n = kunpeng_ndevices(k), .trace = NO_TRACE };
 	m->host = mem_alloc(m->n * sizeof(*m->host));
 	m->pmu = mem_alloc(m->n * sizeof(*m->pmu));
-	int rc = m->host != NULL && m->pmu != NULL ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = m->host != NULL && m->pmu != NULL ? 0 : err_oom(e);
 	for (uint32_t i = 0; m->host != NULL && i < m->n; i++)
 		m->host[i].dev = kunpeng_device(k, i);
 	for (uint32_t i = 0; rc >= 0 && i < m->n; i++)

@@ -1,4 +1,5 @@
 /* kunpeng_tune_test.c: what tunables do to the traffic, and to which. */
+#include "machine/kunpeng_forecast.h"
 #include "machine/kunpeng_test_int.h"
 
 #define WARM_NS 60000

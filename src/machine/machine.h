@@ -72,17 +72,6 @@ void kunpeng_link(const struct kunpeng *k, uint32_t i, struct ptt_link *ret); /*
 int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e);
 uint32_t kunpeng_generation(const struct kunpeng *k); /* grows with each change of filters */
 
-/* What arithmetic says of a setting, before anything runs (kunpeng_forecast.c). bytes: payload per microsecond that a
- * core carries in a direction, [outbound], when the load keeps it full with what the arithmetic knows; else 0. */
-struct kunpeng_forecast {
-	uint64_t bytes[2];
-	uint32_t share[3];    /* of outbound packets, in millionths: P, NP, CPL; 0: not always there */
-	uint32_t alone_ns[2]; /* what a packet waits that comes alone, [outbound] */
-};
-/* tuned: values by enum ptt_tune. -TALLY_EINVAL: no such load. */
-int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8_t tuned[static PTT_TUNES],
-		     struct err *e);
-
 /* The machine with tally's own driver on each device, as a platform. Takes k, on failure too (it is closed then). Time
  * passes in its advance() only, which ends early for a ring without room: nothing is lost while the reader keeps up.
  * One trace at a time, on whichever device. (kunpeng_pmus.c) */

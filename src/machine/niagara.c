@@ -60,7 +60,7 @@ int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const stru
 	int rc;
 
 	if (!n)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	n->kind = kind;
 	n->g = kind->mmustat ? &t1 : &vf;
 	n->recorded_ticks = o->recorded_ticks;
@@ -74,7 +74,7 @@ int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const stru
 		count_open(n);
 	}
 	if (rc == -TALLY_ENOMEM)
-		err_set(e, TALLY_ENOMEM, "out of memory");
+		err_oom(e);
 	if (rc == 0 && o->load)
 		rc = load_open(n, o->load, o->seed ? o->seed : 1, o->strands, e);
 	if (rc < 0) {

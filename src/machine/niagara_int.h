@@ -8,7 +8,6 @@
  *	niagara_hub.c    Zambezi: what a transaction does at each port
  *	niagara_count.c  registers: from totals to what a counter shows
  *	niagara_load.c   named loads
- *	niagara_trace.c  references from text files
  *
  * Counters are not counted: events add to totals, by kind, whatever is selected.
  * A counter is a value and a mark: what it held when it was last written or its

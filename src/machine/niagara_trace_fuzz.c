@@ -2,6 +2,7 @@
  * niagara_trace_fuzz.c: any bytes as a trace, in pieces of any size: every line is taken or skipped, the pieces do not matter,
  * and the laws hold.
  */
+#include "machine/niagara_trace.h"
 #include "machine/niagara.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,7 @@
 /* niagara_trace_test.c: references from text: every form of a line, lines that are none, and pieces of any size. */
 #include <stdio.h>
 
+#include "machine/niagara_trace.h"
 #include "machine/niagara_int.h"
 #include "machine/niagara_test_int.h"
 

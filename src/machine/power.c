@@ -48,7 +48,7 @@ static int rehearse(struct power *p, const char *text, size_t n, struct err *e)
 	int rc;
 
 	if (!trial)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	trial->rehearsal = true;
 	rc = power_configure(trial, text, n, e);
 	if (rc == 0) {
@@ -72,7 +72,7 @@ static int set_up(struct power *p, const struct power_opts *o, struct err *e)
 		return err_set(e, TALLY_EINVAL, "there is no firmware level %u; 0, 3, 5, 6 and 8 are", o->level);
 	p->hpmc = mem_alloc(POWER_CORES_MOST * sizeof(*p->hpmc));
 	if (!p->hpmc)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = power_configure(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e);
 	if (rc < 0)
 		return rc;
@@ -94,7 +94,7 @@ int power_open(struct power **ret, const struct power_opts *o, struct err *e)
 	int rc;
 
 	if (!p)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	p->seed = o->seed ? o->seed : 1;
 	p->level = DEFAULT_LEVEL;
 	p->no_run_counts = o->no_run_counts;

@@ -434,7 +434,7 @@ static int at_line(struct line *l)
 		return rc;
 	to = VEC_NEW(l->p->change, l->p->nchanges, l->p->capchanges);
 	if (!to)
-		return err_set(l->e, TALLY_ENOMEM, "out of memory");
+		return err_oom(l->e);
 	*to = c;
 	return 0;
 }

@@ -254,7 +254,7 @@ static struct pvp *vps_take(struct power *p, uint32_t n, struct err *e)
 		all += p->part[i].c.vps;
 	vp = mem_alloc(all * sizeof(*vp));
 	if (!vp) {
-		err_set(e, TALLY_ENOMEM, "out of memory");
+		err_oom(e);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < p->nparts; i++) {
@@ -283,7 +283,7 @@ static int make_pieces(struct power *p, const struct power_partition *q, struct 
 		return 0;
 	piece = mem_alloc(4 * n * sizeof(*piece));
 	if (!piece)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	mem_free(p->piece); /* between windows nothing is in it */
 	p->piece = piece;
 	p->cappiece = 4 * n;
@@ -316,7 +316,7 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 	q.memory = q.vp ? mem_alloc(sizeof(*q.memory)) : NULL;
 	if (!q.memory || !VEC_NEW(p->part, p->nparts, p->capparts)) {
 		mem_free(q.memory);
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	}
 	work_as(p, &q, c);
 	take_memory(p, &q);

@@ -80,7 +80,7 @@ int hv_machine_open(struct hv_machine **ret, const struct plat_on *on, bool idle
 	int rc;
 
 	if (!m)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	m->name = on->row->name;
 	rc = on->row->keys == PLAT_POWER ? open_power(m, on, e) : open_sun4v(m, &on->hv, idle, e);
 	if (rc < 0)

@@ -53,7 +53,7 @@ static int give_memory(struct machine *m, size_t bytes, struct err *e)
 {
 	m->bytes = bytes < GUEST_LEAST ? GUEST_LEAST : bytes;
 	m->memory = mem_alloc(m->bytes);
-	return m->memory ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+	return m->memory ? 0 : err_oom(e);
 }
 
 static void close_machine(void *arg)
@@ -176,7 +176,7 @@ static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_op
 	rc = give_memory(m, (size_t)m->strands * MMUSTAT_BYTES, e);
 	m->vcpu = mem_alloc(m->strands * sizeof(struct sun4v_vcpu *));
 	if (rc >= 0 && !m->vcpu)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	if (rc >= 0)
 		rc = niagara_open(&m->niagara, kind, &n, e);
 	s.arg = m->niagara;
@@ -260,7 +260,7 @@ int line_open(struct hv_line *ret, const struct line_opts *o, struct err *e)
 	int rc;
 
 	if (!m)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = strcmp(o->machine, "power") ? open_sun4v(m, &l, o, e) : open_power(m, &l, o, e);
 	if (rc < 0) {
 		close_machine(m);

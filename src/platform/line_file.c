@@ -45,7 +45,7 @@ int line_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, stru
 	if (got < 0)
 		rc = err_set(e, TALLY_EIO, "%s can't be read", path);
 	else if (all.failed)
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	else if (all.n > most)
 		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
 	if (rc < 0) {
@@ -192,7 +192,7 @@ static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, s
 	struct saved *s = mem_alloc(sizeof(*s));
 
 	if (!s)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	memcpy(s->block, p, n);
 	s->r = r;
 	(void)gpci_reply(&s->all, s->block, n, e); /* as before: is_reply() */
@@ -222,7 +222,7 @@ int line_file_parse(struct line_file *ret, const char *name, const uint8_t *p, s
 		n = bytes.n;
 	}
 	if (bytes.failed) {
-		rc = err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = err_oom(e);
 	} else if ((r = is_reply(p, n)) != NULL) {
 		rc = keep_reply(&f, name, p, n, r, e);
 	} else if (n == MMUSTAT_BYTES) {

@@ -82,7 +82,7 @@ static int give_memory(struct guest *g)
 {
 	g->allocated = mem_alloc(MEMORY_BYTES + PAGE);
 	if (!g->allocated)
-		return err_set(g->e, TALLY_ENOMEM, "out of memory");
+		return err_oom(g->e);
 	g->memory.p = (uint8_t *)(((uintptr_t)g->allocated + PAGE - 1) / PAGE * PAGE);
 	g->memory.bytes = MEMORY_BYTES;
 	g->memory.base = g->machine->kind ? SUN4V_BASE : 0;

@@ -412,7 +412,7 @@ int plat_parse(struct plat_on *ret, const char *on, struct err *e)
 		o.path = on;
 	} else {
 		copy = mem_strdup(on);
-		rc = copy ? parse_name(&o, copy, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = copy ? parse_name(&o, copy, e) : err_oom(e);
 		mem_free(copy);
 	}
 	if (rc >= 0)

@@ -32,6 +32,11 @@ int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ..
 	return -(int)code;
 }
 
+int plat_oom(struct tally_platform *p)
+{
+	return err_oom(&p->err);
+}
+
 void plat_note(struct tally_platform *p, const char *fmt, ...)
 {
 	va_list ap;
@@ -46,7 +51,7 @@ int plat_flush(struct tally_platform *p, const struct tally_out *to)
 	int rc = 0;
 
 	if (p->out.failed)
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	if (p->out.n && to->out)
 		rc = to->out(to->arg, p->out.p, p->out.n);
 	buf_clear(&p->out);
@@ -81,7 +86,7 @@ static int copy_options(struct tally_platform *p)
 	p->sysfs = o->sysfs ? mem_strdup(o->sysfs) : NULL;
 	p->asked = p->name ? mem_alloc(strlen(p->name) + sizeof(" --on ")) : NULL;
 	if (!p->asked || (o->sysfs && !p->sysfs))
-		return plat_fail(p, TALLY_ENOMEM, "out of memory");
+		return plat_oom(p);
 	if (strcmp(p->name, "local"))
 		stpcpy(stpcpy(p->asked, " --on "), p->name);
 	o->on = p->name;

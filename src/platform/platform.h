@@ -79,6 +79,7 @@ struct tally_platform {
 /* A call starts: no error yet, nothing to hand over. -TALLY_ESTATE: the handle is that of an open that failed. */
 int plat_enter(struct tally_platform *p);
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int plat_oom(struct tally_platform *p);
 void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What is in p->out goes to `to`. -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it was cut short. */
 int plat_flush(struct tally_platform *p, const struct tally_out *to);

@@ -106,7 +106,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 		return rc;
 	p = probes_add(t, &prov_cpc, name);
 	if (!p)
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	p->arm = ARM_EVENT;
 	p->event = f.ev;
 	p->nevents = f.n;
@@ -137,7 +137,7 @@ static int cpc_offer(struct probes *t, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (cpc_event_names(t, &names, &n) < 0)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	for (uint32_t i = 0; i < n && rc != -TALLY_ENOMEM; i++) {
 		char name[CPC_NAME + 32];
 		struct err why = { 0 };
@@ -147,7 +147,7 @@ static int cpc_offer(struct probes *t, struct err *e)
 		rc = probes_find(t, &prov_cpc, name) ? 0 : make(t, name, &id, &why);
 	}
 	mem_free(names);
-	return rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory") : 0;
+	return rc == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
 const struct provider prov_cpc = {

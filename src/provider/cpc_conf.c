@@ -110,7 +110,7 @@ int cpc_conf_read(const char *path, uint64_t *min, struct err *why)
 	text = mem_alloc(MAX_CONF);
 	if (!text) {
 		fclose(f);
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	}
 	n = fread(text, 1, MAX_CONF, f);
 	rc = ferror(f)     ? err_set(&e, TALLY_EIO, "cannot be read") :

@@ -183,8 +183,7 @@ static void unit_of(struct probes *t, const struct k_pmu *pmu, const char *terms
 static int encode(struct probes *t, const struct k_pmu *pmu, const char *terms, struct prov_count *ret, struct err *why)
 {
 	struct k_event *ev = arena_alloc(probes_arena(t), sizeof(*ev));
-	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) :
-		      err_set(why, TALLY_ENOMEM, "out of memory");
+	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) : err_oom(why);
 
 	if (rc < 0)
 		return rc;
@@ -211,7 +210,7 @@ static int of_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mo
 	if (!ret->all_modes && !modes(*end == ':' ? end + 1 : end, mode))
 		return err_set(why, TALLY_EINVAL, "'%s' behind the slash is neither u nor k", end);
 	if (k_pmus(probes_opts(t)->sysfs, &pmu, &n, &e) == -TALLY_ENOMEM)
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	while (i < n && strcmp(pmu[i].name, s))
 		i++;
 	rc = i < n ? encode(t, &pmu[i], terms, ret, why) : no_pmu(s, pmu, n, why);
@@ -284,12 +283,12 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 
 	*ret = (struct prov_count){ .name = arena_strndup(probes_arena(t), text, n), .scale = 1 };
 	if (!ret->name)
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	if (!n || n >= sizeof(s) || (!memchr(text, '/', n) && n >= CPC_NAME))
 		return err_set(why, TALLY_EINVAL, n ? "\"%.40s...\" is too long for an event" : "an event is missing",
 			       text);
 	memcpy(s, text, n);
 	s[n] = '\0';
 	rc = understand(t, s, ret, why);
-	return rc < 0 ? rc : ret->source ? 0 : err_set(why, TALLY_ENOMEM, "out of memory");
+	return rc < 0 ? rc : ret->source ? 0 : err_oom(why);
 }

@@ -32,7 +32,7 @@ struct search {
 
 static int nomem(struct err *why)
 {
-	return err_set(why, TALLY_ENOMEM, "out of memory");
+	return err_oom(why);
 }
 
 /* ---- the machine ---------------------------------------------------------------- */

@@ -22,7 +22,7 @@ static int dtrace_offer(struct probes *t, struct err *e)
 		struct probe *p = probes_add(t, &prov_dtrace, rows[i].name);
 
 		if (!p)
-			return err_set(e, TALLY_ENOMEM, "out of memory");
+			return err_oom(e);
 		p->arm = rows[i].arm;
 		p->source = rows[i].source;
 	}

@@ -48,7 +48,7 @@ static struct probe *make(struct probes *t, const struct provider *prov, const c
 	struct probe *p = probes_add(t, prov, name);
 
 	if (!p) {
-		err_set(why, TALLY_ENOMEM, "out of memory");
+		err_oom(why);
 		return NULL;
 	}
 	p->arm = ARM_RECORD;
@@ -84,7 +84,7 @@ static int offer_one(struct probes *t, const struct provider *prov, const char *
 
 	snprintf(name, sizeof(name), "%s-" USUAL, word);
 	rc = prov->name_probe(t, name, ignore, NULL, &why);
-	return rc == -TALLY_ENOMEM ? err_set(e, TALLY_ENOMEM, "out of memory") : 0;
+	return rc == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
 /* ---- gpci -------------------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static struct probe *make_gpci(struct probes *t, const char *name, const struct 
 	struct probe *p = args && source ? make(t, &prov_gpci, name, ns, why) : NULL;
 
 	if (!p) {
-		err_set(why, TALLY_ENOMEM, "out of memory");
+		err_oom(why);
 		return NULL;
 	}
 	p->record = SAMPLE_GPCI;
@@ -344,7 +344,7 @@ static struct probe *make_vfalls(struct probes *t, const char *name, const char 
 	struct probe *p = word || !event ? make(t, &prov_vfalls, name, ns, why) : NULL;
 
 	if (!p) {
-		err_set(why, TALLY_ENOMEM, "out of memory");
+		err_oom(why);
 		return NULL;
 	}
 	p->record = event ? SAMPLE_VF_EVENT : SAMPLE_VFALLS;

@@ -22,7 +22,6 @@ struct probes {
 	uint32_t n, cap;
 	struct map by_name; /* "provider:name" */
 	struct cpc_machine machine;
-	struct single single;
 };
 
 /* dtrace first: ids 1 to 3 are its. */
@@ -45,7 +44,6 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 		return rc;
 	if (o)
 		t->opts = *o;
-	t->single.one = t->opts.one_enabling;
 	if (!keep(&t->arena, &t->opts.sysfs) || !keep(&t->arena, &t->opts.conf) ||
 	    (rc = prov_dtrace.offer(t, &e)) < 0) {
 		probes_close(t);
@@ -177,7 +175,7 @@ static int ask(struct probes *t, const struct provider *p, const struct d_probed
 	int rc = p->name_probe(t, d->name, add, arg, &e);
 
 	if (rc == -TALLY_ENOMEM)
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	if (rc >= 0)
 		return rc;
 	if (!e.code)
@@ -349,38 +347,33 @@ static uint32_t enabled_counters(const struct probes *t, const uint32_t *ids, ui
 	return count;
 }
 
-/* The machine's PMUs are known once an event of theirs was named. */
-static struct single single_of(const struct probes *t)
+/* How many counters a CPU has is the kernel's knowledge: an enabling that finds none free fails when it is attached (pinned
+ * events). Who may ask at all is a matter of leases (attach/lease.h). What neither knows is decided here
+ * (dtrace_cpc.txt, "Probe Availability"): a PMU that can't tell which of its counters overflowed takes one enabling at a
+ * time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
+static bool probes_take_turns(const struct probes *t)
 {
-	struct single l = t->single;
+	bool one = t->opts.one_enabling;
 
 	for (uint32_t i = 0; i < t->machine.ncore; i++)
-		l.one |= !event_pmu_of(t->machine.core[i].name)->tells;
-	return l;
+		one |= !event_pmu_of(t->machine.core[i].name)->tells;
+	return one;
 }
 
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
 	const uint32_t counters = enabled_counters(t, ids, n);
-	struct single l = single_of(t);
 
 	if (counters > COUNTERS_MOST)
 		return err_set(
 			why, TALLY_EBUSY,
 			"%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
 			counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
-	return single_fits(&l, enablings(t, ids, n), why);
-}
-
-int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
-{
-	t->single = single_of(t);
-	return single_take(&t->single, enablings(t, ids, n), why);
-}
-
-void probes_release(struct probes *t, const uint32_t *ids, uint32_t n)
-{
-	single_release(&t->single, enablings(t, ids, n));
+	if (probes_take_turns(t) && enablings(t, ids, n) > 1)
+		return err_set(why, TALLY_EBUSY,
+			       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be "
+			       "enabled at a time");
+	return 0;
 }
 
 /* ---- stability ------------------------------------------------------------------------ */

@@ -225,23 +225,6 @@ static void one_enabling_at_a_time_where_overflow_is_ambiguous(void **state)
 	probes_close(t);
 }
 
-static void second_consumer_waits_for_the_first(void **state)
-{
-	struct probes *t = table((struct prov_opts){ .one_enabling = true });
-	struct ids a, b;
-	struct err e;
-
-	(void)state;
-	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-all-10000"), &a, &e), 1);
-	assert_int_equal(match(t, D("cpc", "", "", "page_faults-all-10000"), &b, &e), 1);
-	assert_int_equal(probes_take(t, a.id, 1, &e), 0);
-	assert_int_equal(probes_take(t, b.id, 1, &e), -TALLY_EBUSY);
-	assert_non_null(strstr(e.text, "another consumer has one"));
-	probes_release(t, a.id, 1);
-	assert_int_equal(probes_take(t, b.id, 1, &e), 0);
-	probes_close(t);
-}
-
 static void many_enablings_are_fine_where_overflow_is_told(void **state)
 {
 	struct probes *t = table((struct prov_opts){ 0 });
@@ -330,7 +313,6 @@ int main(void)
 		cmocka_unit_test(reasons_name_their_provider),
 		cmocka_unit_test(refusal_of_the_caller_is_handed_back),
 		cmocka_unit_test(one_enabling_at_a_time_where_overflow_is_ambiguous),
-		cmocka_unit_test(second_consumer_waits_for_the_first),
 		cmocka_unit_test(many_enablings_are_fine_where_overflow_is_told),
 		cmocka_unit_test(listing_shows_each_software_event_once),
 		cmocka_unit_test(stability_is_that_of_the_spec),

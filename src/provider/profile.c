@@ -78,7 +78,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 	ev = arena_alloc(probes_arena(t), sizeof(*ev));
 	p = ev ? probes_add(t, &prov_profile, name) : NULL;
 	if (!p)
-		return err_set(why, TALLY_ENOMEM, "out of memory");
+		return err_oom(why);
 	*id = p->id;
 	if (p->source)
 		return 0;

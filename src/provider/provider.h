@@ -107,9 +107,6 @@ struct arena *probes_arena(struct probes *t);
 /* Whether these enabled probes may be enabled together (decision: counters that can't tell which overflowed).
  * 0, or -TALLY_EBUSY with the reason. */
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
-/* Takes the counters for these probes (checked as above) for as long as they are enabled; gives them back. */
-int probes_take(struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
-void probes_release(struct probes *t, const uint32_t *ids, uint32_t n);
 /* A CPU event that is to be counted, as counting tools write it (cpc_count.c). */
 struct prov_count {
 	const char *name; /* as it was written */

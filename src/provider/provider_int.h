@@ -14,16 +14,6 @@ extern const struct provider prov_dtrace, prov_profile, prov_cpc, prov_ptt, prov
 /* "10ms", or a rate: nanoseconds between firings. -TALLY_EINVAL names what is wrong. */
 int prov_interval(const char *text, uint64_t *ns, struct err *why);
 
-/* ---- PMUs that take one enabling at a time (single.c) ----------------------------- */
-struct single {
-	bool one;      /* the PMU can't tell which counter overflowed */
-	uint32_t held; /* enablings that hold counters now */
-};
-/* Whether n more enablings fit: 0 or -TALLY_EBUSY with the reason. */
-int single_fits(const struct single *l, uint32_t n, struct err *why);
-int single_take(struct single *l, uint32_t n, struct err *why);
-void single_release(struct single *l, uint32_t n);
-
 /* ---- what cpc has found out about the machine, once per table of probes -------- */
 struct cpc_machine {
 	bool known;

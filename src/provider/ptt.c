@@ -144,7 +144,7 @@ static struct probe *make(struct probes *t, size_t row, struct err *e)
 	struct probe *p = probes_add(t, &prov_ptt, rows[row].name);
 
 	if (!p) {
-		err_set(e, TALLY_ENOMEM, "out of memory");
+		err_oom(e);
 		return NULL;
 	}
 	p->arm = ARM_RECORD;

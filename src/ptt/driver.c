@@ -461,7 +461,7 @@ int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_
 	int rc;
 
 	if (!d)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	d->regs = *regs;
 	d->memory = memory;
 	rc = probe(d, base, e);

@@ -564,7 +564,7 @@ static int header_file(struct ptt_reader *r, const uint8_t *header, struct err *
 	r->at = data.off;
 	rc = header_attrs(r, attrs, row);
 	if (rc < 0)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	header_data(r, p, data);
 	return 0;
 }
@@ -715,7 +715,7 @@ static int first_data(struct ptt_reader *r, struct err *e)
 		return rc;
 	rc = advance(r);
 	if (rc < 0)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	words(r);
 	if (rc || r->x.ndev || *r->lost.words)
 		return 0;
@@ -745,7 +745,7 @@ int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in, const st
 	int rc;
 
 	if (!r)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = reader_start(r, in, o, e);
 	if (rc < 0)
 		ptt_reader_close(r);
@@ -774,7 +774,7 @@ int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e)
 			return rc;
 		rc = r->opts.raw_format ? 0 : advance(r);
 		if (rc < 0)
-			return err_set(e, TALLY_ENOMEM, "out of memory");
+			return err_oom(e);
 		if (rc == 0)
 			return pdata_stream_end(r, c) ? 1 : finish(r);
 	}

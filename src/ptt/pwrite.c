@@ -319,7 +319,7 @@ int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out, const 
 		return err_set(e, TALLY_EINVAL, "a trace is of 1 to %u devices, not %u", PDATA_DEVICES_MOST, ndev);
 	w = mem_alloc(sizeof(*w));
 	if (!w)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	w->out = *out;
 	w->ndev = ndev;
 	memcpy(w->dev, dev, ndev * sizeof(*dev));

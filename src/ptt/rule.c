@@ -657,7 +657,7 @@ static int spec_check(const struct ptt_ask *a, enum ptt_profile f, struct err *e
 				   warned ? "; " : "hisi_ptt.rst does not allow this event: ", spec_rules[i].words);
 		warned = true;
 	}
-	return warning && warning->failed ? err_set(e, TALLY_ENOMEM, "out of memory") : 0;
+	return warning && warning->failed ? err_oom(e) : 0;
 }
 
 int ptt_ask_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, enum ptt_profile f, struct err *e,

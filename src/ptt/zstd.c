@@ -203,7 +203,7 @@ int ptt_unpack_open(struct ptt_unpack **ret, struct bytes_in *out, const struct 
 		       err_set(e, TALLY_ENOTSUP,
 			       "the file is compressed with zstd, and " LIBRARY_WHY(
 				       "libzstd is not there (package libzstd1)") "; zstd -d makes it readable") :
-		       err_set(e, TALLY_ENOMEM, "out of memory");
+		       err_oom(e);
 }
 
 void ptt_unpack_close(struct ptt_unpack *u)

@@ -61,7 +61,7 @@ static int set_config(struct qemu_options *o, const char *v, struct err *e)
 		o->config = mem_alloc((size_t)n + 1);
 		if (o->config)
 			memcpy(o->config, p, (size_t)n);
-		rc = o->config ? 0 : err_set(e, TALLY_ENOMEM, "out of memory");
+		rc = o->config ? 0 : err_oom(e);
 		o->power.config = o->config;
 		o->power.config_bytes = (size_t)n;
 	}

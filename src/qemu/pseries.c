@@ -117,7 +117,7 @@ static int open_pseries(void **ret, int argc, char *const *argv, struct err *e)
 	if (rc < 0)
 		return rc;
 	q = mem_alloc(sizeof(*q));
-	rc = q ? service_open(&q->service, &o, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	rc = q ? service_open(&q->service, &o, e) : err_oom(e);
 	qemu_options_free(&o);
 	if (rc < 0) {
 		mem_free(q);

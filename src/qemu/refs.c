@@ -281,7 +281,7 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 			       "log=%s: with refs= there is no model, and no counters: leave one of them out", o.log);
 	q = mem_alloc(sizeof(*q));
 	if (!q)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	pthread_mutex_init(&q->lock, NULL);
 	rc = set_up(q, &o, e);
 	if (rc < 0)

@@ -1,4 +1,5 @@
 /* refs_test.c: the plugin in an emulator of programs, with the interface of today and with the first. */
+#include "machine/niagara_trace.h"
 #include "qemu/plugin_test_int.h"
 
 #include <stdio.h>

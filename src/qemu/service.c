@@ -44,7 +44,7 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 	rc = papr_open(&s->papr,
 		       &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
 	if (rc < 0)
-		return err_set(e, (enum tally_err) - rc, "out of memory");
+		return err_oom(e);
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;
@@ -59,7 +59,7 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 int service_open(struct service **ret, const struct qemu_options *o, struct err *e)
 {
 	struct service *s = mem_alloc(sizeof(*s));
-	int rc = s ? set_up(s, o, e) : err_set(e, TALLY_ENOMEM, "out of memory");
+	int rc = s ? set_up(s, o, e) : err_oom(e);
 
 	if (rc < 0)
 		service_close(s);

@@ -155,7 +155,7 @@ static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 		return rc;
 	q = mem_alloc(sizeof(*q));
 	if (!q)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	rc = sun4v_service_open(&q->service, &o,
 				&(struct hv_mem){
 					.arg = &q->x, .is = reach_is, .read = reach_read, .write = reach_write },

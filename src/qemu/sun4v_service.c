@@ -180,7 +180,7 @@ static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct
 	if (rc == 0)
 		rc = sun4v_guest_open(&s->guest, s->sun4v, &g);
 	if (rc < 0)
-		return err_set(e, (enum tally_err) - rc, "out of memory");
+		return err_oom(e);
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;
@@ -202,7 +202,7 @@ int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o
 		s->strands = strands;
 		rc = set_up(s, o, e);
 	} else {
-		err_set(e, TALLY_ENOMEM, "out of memory");
+		err_oom(e);
 	}
 	if (rc < 0)
 		sun4v_service_close(s);

@@ -102,7 +102,7 @@ static int kernel_open(struct engine **ret, const struct bpf_image *img, const s
 	int rc;
 
 	if (!g)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	g->ops = &kernel_ops;
 	rc = k_open(&g->k, img, &o, e);
 	if (rc < 0) {
@@ -196,7 +196,7 @@ static int vme_timer(struct engine *g, uint64_t period_ns, struct err *e)
 	struct vm_timer *timer = VEC_NEW(v->timer, v->ntimers, v->captimer);
 
 	if (!timer)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	*timer = (struct vm_timer){ .period_ns = period_ns ? period_ns : 1, .next_ns = UINT64_MAX };
 	return (int)v->ntimers - 1;
 }
@@ -336,7 +336,7 @@ static int vme_open(struct engine **ret, const struct bpf_image *img, const stru
 
 	(void)stop;
 	if (!v)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	v->base.ops = &vm_ops;
 	rc = vm_open(&v->vm, img, VM_CPUS, e);
 	if (rc >= 0)

@@ -521,7 +521,7 @@ static int hv_open(struct records **ret, const struct tally_trace *t, const char
 	int rc;
 
 	if (!src)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	src->base.ops = &hv_records;
 	rc = open_platform(src, t, platform, e);
 	if (rc < 0)

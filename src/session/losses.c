@@ -117,7 +117,6 @@ static int add_accounts(struct tally_trace *t, uint32_t prog, const struct k_acc
 			if (a[i].cpu == cpu && a[i].period) {
 				l.counted += a[i].counted;
 				l.period = a[i].period;
-				l.throttled += a[i].throttled;
 				expected += a[i].counted / a[i].period;
 			}
 		if (!l.period)
@@ -197,10 +196,7 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 	}
 	trace_note(t, "%llu of %llu firings of %s lost on CPU %u: %.*f %%%s", (unsigned long long)l->lost,
 		   (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu, share < 0.01 ? 2 : 1,
-		   100 * share,
-		   l->throttled ? " (throttled by the kernel)" :
-		   l->firings   ? "" :
-				  " (the kernel sent none from there)");
+		   100 * share, l->firings ? "" : " (the kernel sent none from there)");
 }
 
 /* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */

@@ -186,7 +186,7 @@ static int file_open(struct records **ret, const struct tally_trace *t, const ch
 
 	(void)t;
 	if (!r)
-		return err_set(e, TALLY_ENOMEM, "out of memory");
+		return err_oom(e);
 	r->base.ops = &file_records;
 	rc = open_file(r, platform, e);
 	if (rc < 0)

@@ -167,7 +167,7 @@ struct tick {
 struct lost {
 	const struct probe *probe;
 	uint32_t cpu;
-	uint64_t counted, period, firings, lost, throttled;
+	uint64_t counted, period, firings, lost;
 };
 
 struct tally_trace {

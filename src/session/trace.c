@@ -77,7 +77,7 @@ int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...)
 
 int trace_nomem(struct tally_trace *t)
 {
-	return trace_fail(t, TALLY_ENOMEM, "out of memory");
+	return err_oom(&t->err);
 }
 
 void probe_text(struct buf *to, const struct probe *p)

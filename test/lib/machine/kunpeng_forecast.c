@@ -21,6 +21,7 @@
  * Of a load that does not fill a direction, or with what the means do not know, only the wait of a lone packet is told:
  * that is what a level costs there.
  */
+#include "machine/kunpeng_forecast.h"
 #include "machine/kunpeng_int.h"
 
 struct mean {

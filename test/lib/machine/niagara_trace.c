@@ -8,6 +8,7 @@
  * The bytes come in pieces of any size.  A line that is longer than `rest` is none of theirs.
  */
 #include "machine/niagara_int.h"
+#include "machine/niagara_trace.h"
 
 struct line {
 	const char *p, *end;
