@@ -87,6 +87,16 @@ built=
 
 # ---- a tree that never saw the source -----------------------------------------------------------
 if ! fresh=$(exec tools/tree.sh copy "$suite" 2>"$log"); then fresh=; say 1 "a second minimal Debian $suite can be made"; exit 1; fi
+# The steps of tools/Containerfile, and the capabilities that it says an engine gives; no engine is needed for that.
+mkdir "$fresh/root/packages" && cp "$out"/tally_*.deb "$out"/tally-doc_*.deb "$fresh/root/packages/"
+inside "the steps of tools/Containerfile install tally" "$fresh" "$(awk '/^RUN / { on = 1; sub(/^RUN /, "") } on; on && !/\\$/ { on = 0 }' tools/Containerfile)
+  [ ! -e /packages ] && $(sed -n 's/^ENTRYPOINT \["\(.*\)"\]/\1/p' tools/Containerfile) --version"
+with() { echo "setpriv --inh-caps=-all --bounding-set=-all$1"; }
+inside "with no capability at all the models answer" "$fresh" "$(with '') tally check gpci --on power"
+inside "with the capabilities of tools/Containerfile, and no others, it counts and runs D" "$fresh" "
+  $(with ,+perfmon) tally stat -a --duration 100 &&
+  $(with ,+perfmon,+bpf,+syslog,+sys_ptrace) tally trace -qn 'profile-97 { @[execname] = count(); } tick-1s { exit(0); }' | grep ."
+
 mkdir "$fresh/root/packages" "$fresh/root/tests"
 cp "$out"/*.deb "$fresh/root/packages/"
 rm -f "$fresh"/root/packages/*-dbgsym_*
@@ -99,18 +109,12 @@ inside "the packages are installed, with what they recommend" "$fresh" '
 for test in models traces library cpc; do
   inside "debian/tests/$test" "$fresh" "AUTOPKGTEST_TMP=\$(mktemp -d) /tests/$test || [ $test = cpc -a \$? -eq 77 ]"
 done
-# What tools/Containerfile says an engine gives: these capabilities, and no others.
-with() { echo "setpriv --inh-caps=-all --bounding-set=-all$1"; }
-inside "with no capability at all the models answer" "$fresh" "$(with '') tally check gpci --on power"
-inside "with the capabilities of tools/Containerfile, and no others, it counts and runs D" "$fresh" "
-  $(with ,+perfmon) tally stat -a --duration 100 &&
-  $(with ,+perfmon,+bpf,+syslog,+sys_ptrace) tally trace -qn 'profile-97 { @[execname] = count(); } tick-1s { exit(0); }' | grep ."
 inside "another user is made" "$fresh" 'useradd -m reader'
 for page in doc/tutorial/*.md; do
   name=$(basename "$page" .md)
   for user in root reader; do
-    # What installs a package is root's.
-    [ "$name $user" != "emulator reader" ] || [ $suite = bookworm ] || continue
+    # That page installs packages, which is root's.
+    [ "$name $user" != "emulator reader" ] || continue
     inside "the tutorial $name is true of the installed files, as $user" -u $user "$fresh" \
       "mkdir tutorial-$name && cd tutorial-$name && COLUMNS=80 bash /packages/transcript.sh -t 300 /usr/share/doc/tally/tutorial/$name.md"
   done

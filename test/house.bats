@@ -92,6 +92,11 @@ C
   done < <(sed -n 's/^\tV(\([a-z]*\), ".*", \(.*\)).*/\1 \2/p' src/cmd/cmd_int.h)
 }
 
+@test "the container file gives the capabilities that the manual names, and no others" {
+  diff <(grep -oE -- '--cap-add=[A-Z_]+' tools/Containerfile | sed 's/.*=//' | tr A-Z a-z | sort -u) \
+    <(awk '/^\| wanted/ { on = 1 } on && /^$/ { exit } on' doc/verb/tally.md | grep -oE 'cap_[a-z_]+' | sed 's/cap_//' | sort -u)
+}
+
 @test "CPPFLAGS, CFLAGS and LDFLAGS reach each command of the compiler, and come last" {
   make -n -B all progs tests specs CPPFLAGS=-DONE=1 CFLAGS=-DTWO=2 LDFLAGS=-Wl,--three >"$BATS_TEST_TMPDIR/said"
   grep -E '^gcc .* -c -o' "$BATS_TEST_TMPDIR/said" >"$BATS_TEST_TMPDIR/compile"

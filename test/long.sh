@@ -17,7 +17,7 @@ fresh|60|test/fresh.sh --slow|the README and the tutorials on a Debian 12 with n
 packages|90|test/packages.sh|each package to build with is missed, or another one brings it
 unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
-static|20|test/static.sh|the static program needs no other file, and refuses in words what it would load
+static|30|test/static.sh;test/release.sh|the static program needs no other file, and refuses in words what it would load; a release is what is committed
 guest|30|env GUEST_SECONDS=1740 test/vm/run.sh|Linux 6.1 with an emulated PMU
 drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute

@@ -99,7 +99,8 @@ static int keeps_what_the_rights_name(void)
 		return 1;
 	if (!KEPT(TALLY_RIGHT_COUNT | TALLY_RIGHT_NAMES, has & (count | names), has & count) || has_capability(CAP_BPF))
 		return 2;
-	if (!KEPT(TALLY_RIGHT_COUNT, has & count, has & count) || !has_capability(CAP_PERFMON))
+	if (!KEPT(TALLY_RIGHT_COUNT, has & count, has & count) ||
+	    has_capability(CAP_PERFMON) != (has >> CAP_PERFMON & 1))
 		return 3;
 	return KEPT(0, 0, 0) && KEPT(TALLY_RIGHT_COUNT, 0, 0) ? 0 : 4;
 }
