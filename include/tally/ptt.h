@@ -67,7 +67,7 @@ struct tally_ptt_dump_opts {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	const char *filter; /* a D predicate over args[0] of ptt:::tlp; NULL: all records. Faults: a note */
+	const char *filter; /* a D predicate over args[0] of ptt:::tlp, with ids as 01:00.0; NULL: all. Faults: a note */
 	uint32_t format;    /* TEXT, JSON, CSV, PERF, PERF_SPEC */
 	char separator;     /* of CSV; 0: a comma */
 	char zero[3];
@@ -76,6 +76,8 @@ struct tally_ptt_dump_opts {
  * returned a negative value. -TALLY_EEND: `progress` wanted to stop. -TALLY_ESTATE: no file, or a pipe for the second
  * time. -TALLY_ENOMEM. */
 TALLY_API int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts);
+/* The i-th field that a filter may name, and what it means; NULL past the end. Both are constants. */
+TALLY_API const char *tally_ptt_filter_field(uint32_t i, const char **help);
 
 /* ---- what they say ------------------------------------------------------------------------ */
 struct tally_ptt_report_opts {

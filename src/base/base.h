@@ -105,7 +105,8 @@ void opts_give(void *to, const void *from, size_t ours);
 
 /* ---- text --------------------------------------------------------------- */
 /* The candidate nearest to `word` by edit distance, or NULL if none is near
- * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). */
+ * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). A candidate that the word
+ * begins, with three letters at least, is nearer than one with other letters. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 /* Which of n names `word` is: its index. The names stand `stride` bytes apart, as in a table's rows; TEXT_PICK_MOST at most.
  * -TALLY_EINVAL: "KEY=WORD: there is no such KEY", and the nearest, or all there are. */

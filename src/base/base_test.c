@@ -213,6 +213,16 @@ static void the_nearest_word_is_near(void **state)
 	assert_null(text_nearest("", words, 0));
 }
 
+static void a_word_that_begins_another_is_nearer_than_one_with_other_letters(void **state)
+{
+	static const char *const words[] = { "ln", "length_dw", "length_in_bytes" };
+
+	(void)state;
+	assert_string_equal(text_nearest("len", words, 3), "length_dw");
+	assert_string_equal(text_nearest("le", words, 3), "ln"); /* two letters are no beginning */
+	assert_string_equal(text_nearest("page", (const char *const[]){ "page_faults", "page" }, 2), "page");
+}
+
 static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state)
 {
 	static const char *const words[] = { "mixed", "chase" };
@@ -396,6 +406,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
 		cmocka_unit_test(globs_match_as_in_d),
 		cmocka_unit_test(the_nearest_word_is_near),
+		cmocka_unit_test(a_word_that_begins_another_is_nearer_than_one_with_other_letters),
 		cmocka_unit_test(a_word_of_several_is_picked_or_named_with_what_there_is),
 		cmocka_unit_test(the_first_error_stays),
 		cmocka_unit_test(every_error_has_words),

@@ -96,6 +96,7 @@ bool text_glob(const char *p, const char *s)
 }
 
 #define WORD_MOST 64u
+#define SHORT_LEAST 3u /* letters that may stand for a longer word */
 
 static bool alike(char a, char b)
 {
@@ -131,22 +132,36 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	return last[m];
 }
 
+/* Who writes "len" means "length_dw", and not "ln", which is nearer by its letters. */
+static bool is_short_for(const char *word, size_t len, const char *candidate, size_t m)
+{
+	size_t i = 0;
+
+	while (i < len && i < m && alike(word[i], candidate[i]))
+		i++;
+	return i == len && len >= SHORT_LEAST;
+}
+
 const char *text_nearest(const char *word, const char *const *candidates, size_t n)
 {
-	size_t len = strlen(word);
+	size_t len = strlen(word), longer = SIZE_MAX;
 	unsigned best = (unsigned)(len / 3) + 1;
-	const char *ret = NULL;
+	const char *ret = NULL, *whole = NULL; /* whole: the least of those that the word begins */
 
 	for (size_t i = 0; i < n && len <= WORD_MOST; i++) {
 		size_t m = strlen(candidates[i]);
 		unsigned d = m > WORD_MOST ? best : distance(word, len, candidates[i], m);
 
+		if (is_short_for(word, len, candidates[i], m) && m - len < longer) {
+			longer = m - len;
+			whole = candidates[i];
+		}
 		if (d < best) {
 			best = d;
 			ret = candidates[i];
 		}
 	}
-	return ret;
+	return whole && best ? whole : ret;
 }
 
 int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e)

@@ -8,6 +8,7 @@
  */
 #include "capture/capture.h"
 #include "capture/filter.h"
+#include "provider/ptt_record.h"
 #include "ptt/dump.h"
 
 struct dump {
@@ -148,4 +149,9 @@ int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts)
 	rc = rc < 0 ? ptt_failed_as(t, &e, rc) : run(&d);
 	ptt_filter_close(d.filter);
 	return rc;
+}
+
+const char *tally_ptt_filter_field(uint32_t i, const char **help)
+{
+	return ptt_record_member(i, help);
 }

@@ -3,11 +3,14 @@
  *
  * EXPR becomes the clause `ptt:::tlp /(EXPR)/`, its end on a line of its own, with the default action, which
  * hands over an empty record where the predicate holds: a record in the ring
- * is the answer.  Text that closes the parenthesis and goes on with clauses of
+ * is the answer.  An id is written as it is printed, 01:00.0, which D has no word for: its number takes its place before
+ * the compiler sees it.  Text that closes the parenthesis and goes on with clauses of
  * its own is refused by their number.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bpf/bpf.h"
 #include "capture/filter.h"
@@ -55,10 +58,56 @@ static int env_option(void *f, const char *name, const char *value, struct err *
 	return err_set(e, TALLY_EINVAL, "a filter has no options (%s)", name);
 }
 
+/* ---- words ------------------------------------------------------------------------------ */
+
+#define TEXTS_NAMED 4u
+
+static void filter_name_text(struct buf *to, uint32_t *n, const char *field, const char *text, const char *word)
+{
+	if (text && !strncasecmp(text, word, strlen(word)) && (*n)++ < TEXTS_NAMED)
+		buf_printf(to, "%s%s == \"%s\"", to->n ? " or " : "", field, text);
+}
+
+/* What a packet, its class, status or message is called is a text, and a bare word a variable: `type == MWr`. */
+static void filter_name_texts(struct buf *to, const char *word)
+{
+	static const char *const classes[] = { "P", "NP", "CPL" };
+	const struct tlp_type *type;
+	uint32_t n = 0;
+
+	for (unsigned i = 0; (type = tlp_type_at(i)); i++)
+		filter_name_text(to, &n, "type_name", type->name, word);
+	for (unsigned i = 0; !n && i < COUNT(classes); i++)
+		filter_name_text(to, &n, "classname", classes[i], word);
+	for (unsigned i = 0; !n && i < 8; i++)
+		filter_name_text(to, &n, "statusname", tlp_status_name(i), word);
+	for (unsigned i = 0; !n && i < 256; i++)
+		filter_name_text(to, &n, "message", tlp_msg_name(i), word);
+}
+
+/* Words about a name that is no field. */
+static int filter_refuse_name(const char *words, size_t n, enum tally_err code, struct err *e)
+{
+	struct buf name = { 0 }, texts = { 0 };
+	const char *rest = words + n;
+	int rc;
+
+	buf_put(&name, words, n);
+	if (name.p)
+		filter_name_texts(&texts, name.p);
+	rc = texts.n ? err_set(e, code, "filter: there is no field %s; texts are compared so: %s", name.p, texts.p) :
+		       err_set(e, code, "filter: there is no field %.*s%s ('tally dump -h' lists them)", (int)n, words,
+			       strchr(rest, ';') ? strchr(rest, ';') : "");
+	buf_free(&name);
+	buf_free(&texts);
+	return rc;
+}
+
 /* The compiler names a script and a line; a filter has neither.  The line behind it is not the user's: what is
  * wrong there is that it ended. */
-static int refuse(const struct err *from, const char *expr, struct err *e)
+static int filter_refuse(const struct err *from, const char *expr, struct err *e)
 {
+	static const char unknown[] = "failed to resolve ";
 	const char *line = strstr(from->text, ": line "), *words = line ? strstr(line + 2, ": ") : NULL;
 	unsigned long lines = 1;
 
@@ -66,8 +115,86 @@ static int refuse(const struct err *from, const char *expr, struct err *e)
 		lines += *expr == '\n';
 	if (words && !strncmp(words, ": syntax error near", 19) && strtoul(line + 7, NULL, 10) > lines)
 		words = ": syntax error at the end";
-	return err_set(e, (enum tally_err)from->code, "filter: %s", words ? words + 2 : from->text);
+	words = words ? words + 2 : from->text;
+	if (!strncmp(words, unknown, strlen(unknown)) && strchr(words + strlen(unknown), ':')) {
+		words += strlen(unknown);
+		return filter_refuse_name(words, strcspn(words, ":"), (enum tally_err)from->code, e);
+	}
+	return err_set(e, (enum tally_err)from->code, "filter: %s ('tally dump -h' lists the fields)", words);
 }
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+/* Hexadecimal digits at s, `most` at the most, that `end` follows: what is behind it, else NULL. */
+static const char *filter_id_part(const char *s, size_t most, char end, unsigned *value)
+{
+	size_t n = strspn(s, "0123456789abcdefABCDEF");
+
+	if (n == 0 || n > most || s[n] != end)
+		return NULL;
+	*value = (unsigned)strtoul(s, NULL, 16);
+	return s + n + 1;
+}
+
+static bool is_filter_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* [segment:]bus:device.function at s, as a dump prints them, is nothing that D has: its number is written to `to`.
+ * Returns how long it is, 0 when there is none, or -TALLY_ESYNTAX. */
+static int filter_take_id(const char *s, struct buf *to, struct err *e)
+{
+	unsigned segment = 0, bus, device, function;
+	const char *p = filter_id_part(s, 4, ':', &segment);
+	const char *three = p ? filter_id_part(p, 2, ':', &bus) : NULL;
+	int n;
+
+	if (!three)
+		segment = 0;
+	if (!(p = three ? three : filter_id_part(s, 2, ':', &bus)))
+		return 0;
+	if (!(p = filter_id_part(p, 2, '.', &device)) || !isdigit((unsigned char)*p) || is_filter_word(p[1]))
+		return 0;
+	function = (unsigned)(*p - '0');
+	n = (int)(p + 1 - s);
+	if (device > 31 || function > 7)
+		return err_set(e, TALLY_ESYNTAX, "filter: %.*s is no id: devices are 00 to 1f, functions 0 to 7", n, s);
+	function |= bus << 8 | device << 3;
+	if (segment)
+		return err_set(
+			e, TALLY_ESYNTAX,
+			"filter: %.*s has a segment, which is a field of its own: requester == 0x%x && segment == 0x%x",
+			n, s, function, segment);
+	buf_printf(to, "0x%x", function);
+	return n;
+}
+
+/* Copies expr to `to`, ids as numbers, strings as they are. */
+static int filter_put_expression(struct buf *to, const char *expr, struct err *e)
+{
+	char quote = 0, before = 0;
+
+	for (const char *p = expr; *p;) {
+		int n = quote || is_filter_word(before) ? 0 : filter_take_id(p, to, e);
+
+		if (n < 0)
+			return n;
+		if (n == 0) {
+			if (quote ? *p == quote : *p == '"' || *p == '\'')
+				quote = quote ? 0 : *p;
+			if (quote && *p == '\\' && p[1])
+				buf_putc(to, *p++);
+			buf_putc(to, *p);
+			n = 1;
+		}
+		before = p[n - 1];
+		p += n;
+	}
+	return 0;
+}
+
+/* ---- the program -------------------------------------------------------------------------------- */
 
 static int compile(struct ptt_filter *f, const char *expr, const struct d_program **ret, struct err *e)
 {
@@ -81,8 +208,11 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 	struct buf text = { 0 };
 	int rc = d_open(&f->unit, &env);
 
-	buf_printf(&text, "ptt:::tlp /(%s\n)/", expr);
-	if (rc < 0 || text.failed)
+	buf_puts(&text, "ptt:::tlp /(");
+	if (rc >= 0)
+		rc = filter_put_expression(&text, expr, e);
+	buf_puts(&text, "\n)/");
+	if (rc == -TALLY_ENOMEM || text.failed)
 		rc = err_oom(e);
 	if (rc >= 0)
 		rc = d_source(f->unit, "filter", text.p, text.n, &own);
@@ -90,7 +220,7 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 		rc = d_compile(f->unit, ret, &own, &why);
 	buf_free(&text);
 	if (own.code)
-		return refuse(&own, expr, e);
+		return filter_refuse(&own, expr, e);
 	if (rc >= 0 && ((*ret)->nclauses != 1 || (*ret)->clause[0].nprobes != 1))
 		return err_set(e, TALLY_ESYNTAX, "filter: more than an expression");
 	return rc;

@@ -4,7 +4,7 @@
  *
  * EXPR is an expression as between the slashes of `ptt:::tlp /EXPR/`, in which
  * members of args[0] may be named bare: `requester == 0x100 && name == "MRd64"`.
- * Members come before D's own variables of the same name.
+ * An id may be written as it is printed: `requester == 01:00.0`.  Members come before D's own variables of the same name.
  */
 #ifndef TALLY_CAPTURE_FILTER_H
 #define TALLY_CAPTURE_FILTER_H

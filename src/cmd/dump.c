@@ -5,6 +5,9 @@
 
 #include "cmd/ptt_int.h"
 
+#define HELP_COLUMNS 80u
+#define FIELD_AT 17u /* where -h says what a field means */
+
 struct dump {
 	struct ptt_args a; /* first: the shared options take it */
 	struct tally_ptt_dump_opts o;
@@ -71,11 +74,23 @@ static const struct opt options[] = {
 	  take_perf },
 	{ 0, "json", NULL, "one object a line", take_json },
 	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
-	{ 0, "filter", "PREDICATE", "only records for which that D predicate over args[0] holds", take_filter },
+	{ 0, "filter", "PREDICATE", "only records for which that D predicate over the fields below holds",
+	  take_filter },
 	PTT_OPTIONS,
 	{ 'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output },
 	{ 'h', "help", NULL, "print this", take_help },
 };
+
+static void dump_help_fields(struct buf *to)
+{
+	const char *help, *name;
+
+	buf_puts(to, "\nFields of args[0], which --filter may name alone; an id may be written as 01:00.0:\n");
+	for (uint32_t i = 0; (name = tally_ptt_filter_field(i, &help)); i++) {
+		buf_printf(to, "  %-15s", name);
+		buf_wrap(to, help, FIELD_AT, FIELD_AT, HELP_COLUMNS, "");
+	}
+}
 
 const struct opts *cmd_dump_opts(void)
 {
@@ -88,8 +103,9 @@ const struct opts *cmd_dump_opts(void)
 		.outro = "\nExamples:\n"
 			 "  tally dump perf.data | head\n"
 			 "  tally dump perf.data \\\n"
-			 "    --filter 'args[0]->requester == 0x100 && args[0]->bytes > 64'\n"
+			 "    --filter 'requester == 01:00.0 && type_name == \"MWr64\" && bytes > 64'\n"
 			 "  tally dump -o packets.csv perf.data\n",
+		.more = dump_help_fields,
 		.opt = options,
 		.n = COUNT(options),
 	};

@@ -19,7 +19,7 @@
 /* ---- args[] ------------------------------------------------------------------ */
 
 #define FIELD(member, ctype, help) { #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
-#define TEXT(member, bytes) { #member, "string", offsetof(struct ptt_record, member), bytes },
+#define TEXT(member, bytes, help) { #member, "string", offsetof(struct ptt_record, member), bytes },
 #define SAME(member, text) \
 	{ #member, "string", offsetof(struct ptt_record, text), sizeof(((struct ptt_record *)0)->text) },
 #define STRUCT tlp
@@ -50,12 +50,32 @@ static const struct d_args *ptt_args(const struct probe *p, uint32_t index)
 	return index < n ? &arguments[index] : NULL;
 }
 
+const char *ptt_record_member(uint32_t i, const char **help)
+{
+	static const char *const helps[] = {
+#define FIELD(member, ctype, help) help,
+#define TEXT(member, bytes, help) help,
+#define SAME(member, text) "text: the same as " #text,
+#include "facts/tlp_field.def"
+		PTT_TEXTS(TEXT) PTT_SAME_TEXTS(SAME)
+#undef SAME
+#undef TEXT
+#undef FIELD
+	};
+
+	static_assert(COUNT(helps) == COUNT(tlp_members), "both are made of the same rows");
+	if (i >= COUNT(helps))
+		return NULL;
+	*help = helps[i];
+	return tlp_members[i].name;
+}
+
 /* ---- texts ------------------------------------------------------------------------- */
 
 static const struct {
 	uint32_t offset, bytes;
 } texts[] = {
-#define TEXT(member, bytes) { offsetof(struct ptt_record, member), bytes },
+#define TEXT(member, bytes, help) { offsetof(struct ptt_record, member), bytes },
 	PTT_TEXTS(TEXT)
 #undef TEXT
 };

@@ -12,15 +12,15 @@
 #include "dlang/dlang.h"
 #include "facts/tlp.h"
 
-/* TEXT(name, bytes): members of args[0] of type string; bytes is a multiple of 8 */
+/* TEXT(name, bytes, help): members of args[0] of type string; bytes is a multiple of 8 */
 /* clang-format off */
 #define PTT_TEXTS(TEXT)                                                                            \
-	TEXT(name, 16)             /* of the type: "MRd64" */                                       \
-	TEXT(classname, 16)        /* "P", "NP", "CPL", "reserved" */                               \
-	TEXT(statusname, 8)        /* of a completion: "SC", "UR", "CRS", "CA", else "" */           \
-	TEXT(message, 32)          /* of a message: "Assert_INTA", else "" */                       \
-	TEXT(devicename, 32)       /* "hisi_ptt0_2" */                                              \
-	TEXT(requester_text, 16)   /* "01:00.0" */
+	TEXT(name, 16, "text: what packet it is, as MRd64 or CplD")                                 \
+	TEXT(classname, 16, "text: P, NP, CPL or reserved")                                         \
+	TEXT(statusname, 8, "text, of a completion: SC, UR, CRS or CA; else empty")                 \
+	TEXT(message, 32, "text, of a message: as Assert_INTA; else empty")                         \
+	TEXT(devicename, 32, "text: as hisi_ptt0_2")                                                \
+	TEXT(requester_text, 16, "text: as 01:00.0, with the segment where it is not 0")
 /* clang-format on */
 /* SAME(member, text): the name that a dump has for one of these texts */
 #define PTT_SAME_TEXTS(SAME)  \
@@ -30,7 +30,7 @@
 struct ptt_record {
 	/* args[0] */
 	struct tlp tlp;
-#define TEXT(name, bytes) char name[bytes];
+#define TEXT(name, bytes, help) char name[bytes];
 	PTT_TEXTS(TEXT)
 #undef TEXT
 	/* args[1], of probe transaction */
@@ -41,13 +41,15 @@ static_assert(sizeof(struct tlp) % 8 == 0 && offsetof(struct ptt_record, transac
 	      "strings are copied by words");
 
 enum ptt_text {
-#define TEXT(name, bytes) PTT_TEXT_##name,
+#define TEXT(name, bytes, help) PTT_TEXT_##name,
 	PTT_TEXTS(TEXT)
 #undef TEXT
 		PTT_NTEXTS,
 };
 /* Which texts a program may read: a bit for each enum ptt_text. */
 uint32_t ptt_record_reads(const struct d_program *p);
+/* The i-th member of args[0] and what it means; NULL past the end. */
+const char *ptt_record_member(uint32_t i, const char **help);
 /* Fills those texts in from r->tlp; device: the name of its device. */
 void ptt_record_fill(struct ptt_record *r, uint32_t texts, const char *device);
 
