@@ -54,3 +54,85 @@ trace_here() {
   "$TALLY" dump --json t.data 2>/dev/null | head -1 | grep -o '"[a-z_0-9]*":' | tr -d '":' | sort >json
   [ -z "$(sort fields | comm -13 - json)" ]
 }
+
+# ---- words of D ---------------------------------------------------------------------------------------
+
+@test "\$target without -c or -p: what defines it is not said" {
+  run vm -n 'BEGIN /pid == $target/ { exit(0); }'
+  has 'macro variable $target is not defined: -c COMMAND or -p PID defines it'
+  run vm -n 'BEGIN /pid == $nosuch/ { exit(0); }'
+  has 'macro variable $nosuch is not defined'
+  [[ "$output" != *defines* ]]
+}
+
+@test "cpu_clock-all-99Hz is refused where profile-99Hz is not" {
+  run "$TALLY" trace --dump=parse -n 'cpc:::cpu_clock-all-99Hz { @ = count(); }'
+  [ "$status" -eq 0 ]
+  run "$TALLY" trace -ln 'cpc:::cpu_clock-all-99Hz'
+  said 0 "$("$TALLY" trace -ln 'cpc:::cpu_clock-all-99hz' | sed 's/99hz/99Hz/')"
+  run "$TALLY" trace -ln 'cpc:::cpu_clock-all-99x'
+  has 'count "99x" is not a decimal number (or a rate: 99hz)'
+}
+
+@test "the hint for kstack is printed with a blank: stack( )" {
+  run vm -n 'BEGIN { kstack(); }'
+  has 'did you mean stack()?'
+  run vm -n 'BEGIN { pritnf("x"); }'
+  has 'did you mean printf()?'
+}
+
+# ---- a terminal ------------------------------------------------------------------------------------------
+
+# on_terminal COMMAND: the words of a shell, run where all three streams are a terminal.
+on_terminal() { TALLY=$(realpath "$TALLY") SHELL=/bin/bash TERM=xterm script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a terminal"; }
+
+@test "stat without a command waits on a terminal and does not say for what" {
+  needs_terminal
+  on_terminal 'echo $$ >pid; exec "$TALLY" stat -e task-clock -p $$' >said &
+  script=$!
+  for _ in $(seq 600); do grep -q 'counting until Ctrl-C' said && break; sleep 0.05; done
+  kill -INT "$(cat pid)"
+  wait $script || true
+  grep -q 'tally: counting until Ctrl-C, or until what is counted has ended' said
+  grep -q 'task-clock' said
+  # With an end, or without a terminal, nothing is said.
+  run on_terminal '"$TALLY" stat -e task-clock -- true'
+  [[ "$output" != *Ctrl-C* ]]
+  run "$TALLY" stat -e gpci/entitled/ --on power --duration 1
+  [[ "$output" != *Ctrl-C* ]]
+}
+
+@test "stat of a slow model is silent for seconds: on a terminal it says how far it is" {
+  needs_terminal
+  run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1 2>&1 | cat' # no terminal: no line
+  [[ "$output" != *'of its own time'* ]]
+  run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1'
+  has '% of 1 s of its own time; -I 10 takes a hundredth of a second'
+}
+
+# ---- lists in pipes ----------------------------------------------------------------------------------------
+
+@test "list events | grep loses what an event is: into a pipe a row is a line, on a terminal it fits" {
+  unset COLUMNS
+  "$TALLY" list events | grep '^cache_misses ' | grep -q 'misses of the last level cache'
+  "$TALLY" list events >rows
+  ! grep -q '^ ' rows
+  "$TALLY" list vfalls --on batoka >rows
+  [ "$(awk 'length > 80' rows | wc -l)" -gt 0 ]
+  # COLUMNS is somebody's word, as of ls.
+  COLUMNS=70 "$TALLY" list events >rows
+  ! grep -E '^.{71}' rows
+  needs_terminal
+  run on_terminal 'stty cols 100; unset COLUMNS; "$TALLY" list requests'
+  ! grep -E '^.{101}' <<<"$output"
+  grep -qE '^.{81}' <<<"$output"
+}
+
+@test "list requests says of each that it has a record for each partition, and not what it counts" {
+  unset COLUMNS
+  "$TALLY" list requests | grep '^entitled ' | grep -q 'processor time of partitions: entitled, consumed, donated, idle; a record for each partition'
+  "$TALLY" list requests | tail -n +2 | sed 's/.*--on power  //; s/; .*//' >texts
+  [ "$(wc -l <texts)" -gt 20 ]
+  [ -z "$(sort texts | uniq -d)" ]
+}

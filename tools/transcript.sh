@@ -22,6 +22,7 @@
 # and no other, and that the same is accepted on a model, or of an event that every machine has.
 # Exit 1: something differs, which is shown.
 set -u
+export COLUMNS=80 # a page is a terminal of that width
 write= status_only= limit=60
 while getopts st:w o; do case $o in s) status_only=1 ;; t) limit=$OPTARG ;; w) write=1 ;; *) exit 2 ;; esac; done
 shift $((OPTIND - 1))

@@ -64,7 +64,8 @@ struct tally_out { /* where answers go, and how they look; it stands inside othe
 	char separator;  /* of CSV; 0: a comma */
 	uint8_t raw;     /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
 	uint8_t colour;  /* text: utilisation in colours */
-	char zero;
+	/* Text: of a terminal that is to show it, 255 at most; words go on below their own column. 0: a row is one line. */
+	uint8_t columns;
 };
 
 /* What there is. kind "ptt", "vfalls", "mmustat", "gpci": what this platform has of them, and allows; pattern: a glob over names, or
@@ -155,6 +156,10 @@ struct tally_stat_opts {
 	const struct tally_stat_more *more; /* further platforms with their events, nmore of them */
 	uint32_t npids, ntids, nmore;
 	uint32_t repeat; /* so often the command runs: means and their spread; 0: once */
+	/* A model passes time: nanoseconds of this interval that are over, and all of it, often while it is slow. What is
+	 * returned is not looked at: `stop` ends it. */
+	tally_progress_fn *progress; /* NULL */
+	void *arg;
 };
 struct tally_stat_result {
 	size_t size;

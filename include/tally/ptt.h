@@ -67,9 +67,10 @@ struct tally_ptt_dump_opts {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	const char *filter; /* a D predicate over args[0] of ptt:::tlp, with ids as 01:00.0; NULL: all. Faults: a note */
-	uint32_t format;    /* TEXT, JSON, CSV, PERF, PERF_SPEC */
-	char separator;     /* of CSV; 0: a comma */
+	const char
+		*filter; /* a D predicate over args[0] of ptt:::tlp, with ids as 01:00.0; NULL: all. Faults: a note */
+	uint32_t format; /* TEXT, JSON, CSV, PERF, PERF_SPEC */
+	char separator;  /* of CSV; 0: a comma */
 	char zero[3];
 };
 /* -TALLY_EINVAL: a format that it does not have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading failed, or `out`

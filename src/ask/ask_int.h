@@ -93,6 +93,9 @@ struct tbl {
 void tbl_row(struct tbl *t, const struct an_cell *cells);
 /* A text of the table's. */
 const char *tbl_text(struct tbl *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Columns that words may fill in text, TBL_ENDLESS where no terminal shows them. */
+size_t tbl_columns(const struct tally_out *how);
+#define TBL_ENDLESS (SIZE_MAX / 2)
 /* header: CSV and text name the columns. */
 void tbl_put(struct tbl *t, struct buf *to, const struct tally_out *how, bool header);
 void tbl_free(struct tbl *t);

@@ -9,7 +9,8 @@
  * A pattern with * ? [ is a glob over names.  Any other is looked for anywhere in an entry, in
  * small letters or capitals, with - and _ alike: who searches knows half a word.
  *
- * Text is laid out for 80 columns: what an entry is goes on in further lines below its own column.
+ * Text is laid out for the columns of a terminal: what an entry is goes on in further lines below its own column.
+ * Where there is no terminal an entry is one line, for grep.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 
 #include "ask/find_int.h"
 
-#define COLUMNS 80u
 #define NAME_MOST 38u  /* a name beyond pushes its own row alone */
 #define TEXT_LEAST 20u /* columns that the text needs beside the others; else it goes below */
 
@@ -119,7 +119,7 @@ void find_add(struct find *f, const struct found *e)
 enum { NAME, OF, CODE, HERE, SHOWN };
 struct layout {
 	uint32_t kind;
-	size_t width[SHOWN], at;
+	size_t width[SHOWN], at, columns;
 };
 
 static const char *cell(const struct found *e, unsigned c)
@@ -138,9 +138,9 @@ static void title(char to[static 16], uint32_t kind, unsigned c)
 }
 
 /* Columns that no entry of the kind fills have no width. */
-static struct layout lay_out(const struct find *f, uint32_t kind)
+static struct layout lay_out(const struct find *f, uint32_t kind, size_t columns)
 {
-	struct layout l = { .kind = kind };
+	struct layout l = { .kind = kind, .columns = columns };
 	char word[16];
 
 	for (unsigned c = 0; c < SHOWN; c++) {
@@ -183,24 +183,26 @@ static void put_row(struct buf *to, const struct layout *l, const char *const ce
 	}
 	while (to->n > line && to->p[to->n - 1] == ' ')
 		to->n--;
-	if (*text && l->at + TEXT_LEAST <= COLUMNS && l->at + longest_word(text) <= COLUMNS &&
-	    to->n - line + 2 <= l->at) {
+	if (*text && l->columns == TBL_ENDLESS) {
+		buf_printf(to, "%*s%s\n", to->n - line + 2 <= l->at ? (int)(l->at - (to->n - line)) : 2, "", text);
+	} else if (*text && l->at + TEXT_LEAST <= l->columns && l->at + longest_word(text) <= l->columns &&
+		   to->n - line + 2 <= l->at) {
 		buf_printf(to, "%*s", (int)(l->at - (to->n - line)), "");
-		buf_wrap(to, text, l->at, l->at, COLUMNS, "");
+		buf_wrap(to, text, l->at, l->at, l->columns, "");
 	} else if (*text) {
 		buf_printf(to, "\n%*s", (int)below, "");
-		buf_wrap(to, text, below, below, COLUMNS, "");
+		buf_wrap(to, text, below, below, l->columns, "");
 	} else {
 		buf_putc(to, '\n');
 	}
 }
 
-static void put_more(struct buf *to, const char *what, const char *s)
+static void put_more(struct buf *to, const struct layout *l, const char *what, const char *s)
 {
 	if (!*s)
 		return;
 	buf_printf(to, "      %s: ", what);
-	buf_wrap(to, s, 6 + strlen(what) + 2, 6 + strlen(what) + 2, COLUMNS, "");
+	buf_wrap(to, s, 6 + strlen(what) + 2, 6 + strlen(what) + 2, l->columns, "");
 }
 
 static bool same(const char *a, const char *b)
@@ -209,7 +211,7 @@ static bool same(const char *a, const char *b)
 }
 
 /* The other name that was asked for, which the row would not show. */
-static void put_matched(const struct find *f, struct buf *to, const struct found *e)
+static void put_matched(const struct find *f, struct buf *to, const struct layout *l, const struct found *e)
 {
 	char name[80];
 	size_t n;
@@ -218,13 +220,13 @@ static void put_matched(const struct find *f, struct buf *to, const struct found
 		n = strcspn(at, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)n, at);
 		if (same(name, f->pattern) && !same(name, e->name))
-			put_more(to, "also", name);
+			put_more(to, l, "also", name);
 	}
 }
 
-static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
+static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to, size_t columns)
 {
-	const struct layout l = lay_out(f, kind);
+	const struct layout l = lay_out(f, kind, columns);
 	char head[SHOWN][16];
 	bool first = true;
 
@@ -243,10 +245,10 @@ static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to)
 		first = false;
 		put_row(to, &l, (const char *const[SHOWN]){ e->name, e->of, e->code, e->here }, e->text);
 		if (f->verbose) {
-			put_more(to, "as", e->use);
-			put_more(to, "also", e->also);
+			put_more(to, &l, "as", e->use);
+			put_more(to, &l, "also", e->also);
 		} else {
-			put_matched(f, to, e);
+			put_matched(f, to, &l, e);
 		}
 	}
 }
@@ -301,7 +303,7 @@ static void put(struct find *f, struct buf *to, const struct tally_out *how)
 
 	for (uint32_t kind = 0; kind < COUNT(kinds); kind++)
 		if (how->format == TALLY_FORMAT_TEXT)
-			put_kind_text(f, kind, to);
+			put_kind_text(f, kind, to, tbl_columns(how));
 		else if (put_kind_table(f, kind, to, how, header))
 			header = false;
 }

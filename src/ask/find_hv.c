@@ -90,9 +90,10 @@ int find_registers(struct find *f)
 
 /* ---- requests and their fields ------------------------------------------------------------------- */
 
-static const char *key_of(struct find *f, const struct gpci_request *r)
+static const char *request_text(struct find *f, const struct gpci_request *r)
 {
-	return gpci_key(r) ? find_text(f, "a record for each %s", gpci_key(r)) : "one record";
+	return gpci_key(r) ? find_text(f, "%s; a record for each %s", r->text, gpci_key(r)) :
+			     find_text(f, "%s; one record", r->text);
 }
 
 static void add_fields(struct find *f, const struct gpci_request *r, const char *here)
@@ -130,7 +131,7 @@ int find_requests(struct find *f)
 					     .here = here,
 					     .use = find_text(f, "gpci/%s/", r->name),
 					     .also = r->title,
-					     .text = key_of(f, r) });
+					     .text = request_text(f, r) });
 		/* All of them are hundreds: people ask for them. */
 		if (f->pattern || f->verbose)
 			add_fields(f, gpci_request_find(r->name), here);

@@ -14,8 +14,7 @@
 #include "answer/page.h"
 #include "ask/find_int.h"
 
-#define COLUMNS 80u /* of a terminal, */
-#define TEXT_AT 31  /* and behind which words begin */
+#define TEXT_AT 31 /* the column behind which words begin */
 
 struct row {
 	const char *what;                 /* "root_port": JSON's type */
@@ -73,7 +72,7 @@ static void text_row(struct list *l, const struct row *r, const char *how)
 		else
 			snprintf(left, sizeof(left), "    %s%s", *how ? how : r->name, *how ? "" : "=?");
 		buf_printf(to, "%-*s%s", *r->text ? TEXT_AT : 0, left, *r->text ? " " : "");
-		buf_wrap(to, r->text, TEXT_AT + 1, TEXT_AT + 1, COLUMNS, "");
+		buf_wrap(to, r->text, TEXT_AT + 1, TEXT_AT + 1, tbl_columns(&l->to), "");
 	} else {
 		buf_printf(to, "%-12s %s\n", r->name, r->text);
 	}

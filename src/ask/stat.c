@@ -330,6 +330,8 @@ static uint64_t wait_wall(struct stat_all *a, uint64_t ns)
 /* Until `until` has passed since the start, or it is over. */
 static void pass_until(struct stat_all *a, uint64_t until)
 {
+	const uint64_t from = a->passed;
+
 	while (a->passed < until && !over(a)) {
 		uint64_t n = least(until - a->passed, SLICE_NS);
 
@@ -339,6 +341,8 @@ static void pass_until(struct stat_all *a, uint64_t until)
 		a->passed += n;
 		if (a->keep)
 			keep_to_clock(a);
+		if (a->o.progress && !a->by_wall && until != UINT64_MAX)
+			(void)a->o.progress(a->o.arg, a->passed - from, until - from);
 	}
 }
 

@@ -13,8 +13,7 @@
 
 #define HOT 0.8
 #define WARM 0.5
-#define COLUMNS 80u     /* of a terminal */
-#define WORDS_LEAST 24u /* of them for a last column of words */
+#define WORDS_LEAST 24u /* columns of a terminal for a last column of words */
 
 void tbl_row(struct tbl *t, const struct an_cell *cells)
 {
@@ -51,6 +50,11 @@ void tbl_free(struct tbl *t)
 	arena_free(&t->words);
 	t->cell = NULL;
 	t->n = t->cap = 0;
+}
+
+size_t tbl_columns(const struct tally_out *how)
+{
+	return how->columns ? how->columns : TBL_ENDLESS;
 }
 
 static uint8_t unit_of(const struct tbl *t, uint32_t column, const struct an_cell *c)
@@ -139,20 +143,20 @@ static bool is_left(const struct tbl *t, uint32_t column)
 }
 
 /* Where the words of the last column begin, if what does not fit a terminal can go on in lines of its own there; else 0. */
-static size_t words_at(const struct tbl *t, const size_t *width)
+static size_t words_at(const struct tbl *t, const size_t *width, size_t columns)
 {
 	const uint32_t last = last_shown(t);
 	size_t at = 0;
 
 	for (uint32_t c = 0; c < last; c++)
 		at += is_shown(t, c) ? width[c] + 2 : 0;
-	return t->col[last].unit == AN_TEXT && at + WORDS_LEAST <= COLUMNS ? at : 0;
+	return t->col[last].unit == AN_TEXT && at + WORDS_LEAST <= columns ? at : 0;
 }
 
 static void text_rows(const struct tbl *t, struct buf *to, const struct tally_out *how, bool header,
 		      const size_t *width)
 {
-	const size_t at = words_at(t, width);
+	const size_t columns = tbl_columns(how), at = words_at(t, width, columns);
 	const uint32_t last = last_shown(t);
 	struct buf tmp = { 0 };
 
@@ -166,8 +170,8 @@ static void text_rows(const struct tbl *t, struct buf *to, const struct tally_ou
 			continue;
 		figure(t, c, &t->cell[i], &tmp);
 		to->failed |= tmp.failed;
-		if (c == last && at && at + tmp.n > COLUMNS)
-			buf_wrap(to, tmp.p, at, at, COLUMNS, "");
+		if (c == last && at && at + tmp.n > columns)
+			buf_wrap(to, tmp.p, at, at, columns, "");
 		else
 			put_cell(to, tmp.p ? tmp.p : "",
 				 &(struct place){ width[c], is_left(t, c), c == last,

@@ -96,6 +96,8 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int print(const struct cmd_ctx *cx, struct buf *b); /* to stdout, and frees it: an exit status */
 /* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own colours. */
 void put_guarded(struct buf *to, int fd, const char *text, size_t n);
+/* How many columns text for fd may fill: of COLUMNS, as of ls, or of the terminal; 0: it is no terminal, and lines have no end. */
+unsigned output_columns(int fd);
 /* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
 int write_failed(const struct cmd_ctx *cx, const char *to, int error);
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -19,7 +20,8 @@
 
 #include "cmd/cmd_int.h"
 
-#define COLUMNS_LEAST 40u /* of a terminal that lines are fitted into */
+#define COLUMNS_LEAST 40u /* of a terminal that lines are fitted into, */
+#define COLUMNS_USUAL 80u /* and of one that doesn't know */
 
 static const struct verb verbs[] = {
 #define V(name, help, rights) { #name, help, rights, cmd_##name, cmd_##name##_opts },
@@ -62,6 +64,17 @@ static void put_wrapped(struct buf *to, const char *line, size_t indent, size_t 
 		buf_printf(to, "%*s%s\n", (int)indent, "", command + 2);
 	to->failed |= words.failed;
 	buf_free(&words);
+}
+
+unsigned output_columns(int fd)
+{
+	const char *wanted = getenv("COLUMNS");
+	struct winsize w;
+	uint64_t n;
+
+	if (!wanted || !text_u64(wanted, &n) || n < COLUMNS_LEAST)
+		n = !isatty(fd) ? 0 : ioctl(fd, TIOCGWINSZ, &w) || w.ws_col < COLUMNS_LEAST ? COLUMNS_USUAL : w.ws_col;
+	return n > UINT8_MAX ? UINT8_MAX : (unsigned)n;
 }
 
 static void fit(struct buf *to, size_t indent)

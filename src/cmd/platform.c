@@ -167,7 +167,9 @@ int plat_args_open(struct plat_args *a, const char *verb)
 	a->to.size = sizeof(a->to);
 	a->to.out = ptt_args_write;
 	a->to.arg = a;
-	return ptt_args_output(&a->a, NULL, 0);
+	status = ptt_args_output(&a->a, NULL, 0);
+	a->to.columns = (uint8_t)output_columns(a->a.fd);
+	return status;
 }
 
 int plat_args_close(struct plat_args *a, int status)

@@ -94,17 +94,25 @@ void ptt_args_wipe(struct ptt_args *a)
 	a->on_screen = false;
 }
 
-int ptt_args_progress(void *arg, uint64_t done, uint64_t total)
+bool ptt_args_is_due(struct ptt_args *a)
 {
-	struct ptt_args *a = arg;
 	int64_t now = now_ms();
 
 	if (!a->started_ms)
 		a->started_ms = now;
 	if (now - a->started_ms < PATIENCE_MS || now - a->shown_ms < EVERY_MS)
-		return 0;
+		return false;
 	a->shown_ms = now;
 	a->on_screen = true;
+	return true;
+}
+
+int ptt_args_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct ptt_args *a = arg;
+
+	if (!ptt_args_is_due(a))
+		return 0;
 	if (total)
 		fprintf(stderr, "\r%s: %3.0f %% of %.1f MiB\033[K", a->reading.p, 100.0 * (double)done / (double)total,
 			(double)total / 1048576);

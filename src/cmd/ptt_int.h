@@ -43,7 +43,8 @@ int ptt_args_spare(struct ptt_args *a, char *const *path, int n); /* only that: 
 int ptt_args_close(struct ptt_args *a, int status);               /* the output; the status that results */
 tally_write_fn ptt_args_write, ptt_args_note;                     /* with the struct ptt_args as arg */
 tally_progress_fn ptt_args_progress;                              /* the same; a.reading is what is said to be done */
-void ptt_args_wipe(struct ptt_args *a);                           /* the progress line, before something else is said */
+bool ptt_args_is_due(struct ptt_args *a); /* a progress line of another kind: it is to be written now */
+void ptt_args_wipe(struct ptt_args *a);   /* the progress line, before something else is said */
 /* Says why rc is negative: the exit status. */
 int ptt_args_failed(struct ptt_args *a, const struct tally_ptt *t, int rc);
 int ptt_args_said(struct ptt_args *a, const char *words, int rc); /* the same, with these words; "": rc's */

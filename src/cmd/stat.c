@@ -278,6 +278,27 @@ static void choose_output(struct stat_args *s)
 		s->a.a.fd = STDERR_FILENO;
 }
 
+/* A model may be slower than the clock, and its first table is far. */
+static int stat_show_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct stat_args *s = arg;
+
+	if (ptt_args_is_due(&s->a.a))
+		fprintf(stderr, "\r%s: %.0f %% of %g s of its own time%s\033[K", s->a.o.on,
+			100.0 * (double)done / (double)total, (double)total / 1e9,
+			s->s.interval_ns ? "" : "; -I 10 takes a hundredth of a second");
+	return 0;
+}
+
+/* Who gives no command and no end waits for a table that comes when they press Ctrl-C. */
+static void stat_say_how_it_ends(const struct stat_args *s)
+{
+	if (s->s.argv || s->s.count || s->s.duration_ns || s->s.interval_ns || !isatty(STDERR_FILENO))
+		return;
+	complain(s->a.a.cx, s->pids.n || s->tids.n ? "counting until Ctrl-C, or until what is counted has ended" :
+						     "counting until Ctrl-C; a COMMAND or --duration MS ends it, too");
+}
+
 static int statused(const struct stat_args *s, int rc)
 {
 	if (rc == -TALLY_EINVAL && (s->result.status == 126 || s->result.status == 127))
@@ -295,6 +316,9 @@ static int go(struct stat_args *s)
 	s->s.events = s->events.p;
 	s->s.to = s->a.to;
 	s->s.to.colour = s->a.a.fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	s->s.progress = s->a.o.on && isatty(STDERR_FILENO) ? stat_show_progress : NULL;
+	s->s.arg = s;
+	stat_say_how_it_ends(s);
 	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s, &s->result);
 	status = rc < 0 ? plat_args_failed(&s->a, rc) : ST_OK;
 	return statused(s, rc) == GO_ON ? status : statused(s, rc);

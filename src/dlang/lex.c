@@ -337,10 +337,11 @@ int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, 
 		*text = u->env.macro != NULL ? u->env.macro(u->env.arg, key + 1) : NULL;
 	if (*text == NULL && argument && u->env.defaultargs)
 		*text = name[0] == '$' ? "" : "0";
-	if (*text == NULL)
-		return d_fail(u, line, D_MACRO_UNDEF, "macro %s $%s is not defined", argument ? "argument" : "variable",
-			      key);
-	return 0;
+	if (*text != NULL)
+		return 0;
+	const char *hint = near_macro(key);
+	return d_fail(u, line, D_MACRO_UNDEF, "macro %s $%s is not defined%s%s", argument ? "argument" : "variable",
+		      key, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
 static int macro_number(struct d_unit *u, struct d_token *t, const char *text)

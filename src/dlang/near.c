@@ -16,7 +16,7 @@ struct names {
 	size_t n;
 };
 
-enum hint_kind { HINT_NAME, HINT_CALL, HINT_AGG, HINT_WORD };
+enum hint_kind { HINT_NAME, HINT_CALL, HINT_AGG, HINT_MACRO, HINT_WORD };
 static const struct {
 	const char *word, *text;
 	uint8_t kind;
@@ -92,6 +92,11 @@ const char *near_keyword(const char *word, size_t n)
 	return hint_of(HINT_WORD, word, n);
 }
 
+const char *near_macro(const char *name)
+{
+	return hint_of(HINT_MACRO, name, strlen(name));
+}
+
 /* What is added to the words: "" when nothing is near, or what is near is the word itself. */
 static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
 			  const char *behind)
@@ -138,7 +143,7 @@ const char *near_call(struct d_unit *u, const char *word, bool aggregating)
 	for (unsigned i = 1; i < CALL_N; i++)
 		if (d_calls[i].cls != CC_LATER && (d_calls[i].cls == CC_AGG) == aggregating)
 			add(&l, d_calls[i].name);
-	return advice(u, &l, word, "", "( )");
+	return advice(u, &l, word, "", "()");
 }
 
 const char *near_aggregation(struct d_unit *u, const char *word)

@@ -82,6 +82,7 @@ int lex_space(struct parser *ps); /* skips blanks, comments and control lines */
 void lex_probe_word(struct parser *ps, const char **word, uint32_t *len);
 void lex_rewind(struct parser *ps);                   /* the cursor goes back in front of ps->tok */
 const char *near_keyword(const char *word, size_t n); /* near.c: what D has instead, or NULL */
+const char *near_macro(const char *name);             /* near.c: what defines it, or NULL */
 int lex_syntax(struct parser *ps);                    /* fails with: syntax error near "token" */
 int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, const char **text);
 

@@ -24,9 +24,9 @@
 #undef GPCI_END
 
 static const struct gpci_request requests[] = {
-#define GPCI_BEGIN(tag, number, name, title, linux_name, size, index, right, since, until, from, to) \
-	{ number, #name, title,        linux_name,         size, index, right, since, until,         \
-	  from,   to,    fields_##tag, COUNT(fields_##tag) },
+#define GPCI_BEGIN(tag, number, name, title, linux_name, size, index, right, since, until, from, to, text) \
+	{ number, #name, title, text, linux_name, size,         index,                                     \
+	  right,  since, until, from, to,         fields_##tag, COUNT(fields_##tag) },
 #define GPCI_FIELD(...)
 #define GPCI_END(tag)
 #include "facts/gpci.def"

@@ -52,6 +52,7 @@ struct gpci_request {
 	uint32_t number;        /* 0x10 */
 	const char *name;       /* short: "dispatch_purr" */
 	const char *title;      /* the spec's or Linux's: "Dispatch_PURR_by_processor" */
+	const char *text;       /* what it counts or tells */
 	const char *linux_name; /* the start of Linux's event names, or NULL */
 	uint16_t size;          /* of a record; of 0xB1 its fixed part */
 	uint8_t index, right;   /* enum gpci_index, gpci_right */

@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "facts/event.h"
 #include "provider/provider_int.h"
@@ -157,11 +158,11 @@ static int parse_count(const char *s, struct cpc_spec *ret, struct err *why)
 {
 	char digits[CPC_NAME] = "";
 	size_t n = strspn(s, "0123456789");
-	bool hz = !strcmp(s + n, "hz");
+	bool hz = !strcasecmp(s + n, "hz");
 	uint64_t v;
 
 	if (!n || (s[n] && !hz))
-		return err_set(why, TALLY_EINVAL, "count \"%s\" is not a decimal number", s);
+		return err_set(why, TALLY_EINVAL, "count \"%s\" is not a decimal number (or a rate: 99hz)", s);
 	memcpy(digits, s, n);
 	if (!text_u64(digits, &v))
 		return err_set(why, TALLY_EINVAL, "count %s does not fit in 64 bits", s);

@@ -143,16 +143,15 @@ static void bad_count_is_refused(void **state)
 		R("page_faults-user", "no count; did you mean page_faults-user-5000?"),
 		R("cycles-all-0", "count 0 would never fire"),
 		R("cycles-all-0hz", "count 0hz would never fire"),
-		R("cycles-all-10000x", "count \"10000x\" is not a decimal number"),
-		R("cycles-all-1e6", "count \"1e6\" is not a decimal number"),
-		R("cycles-all-0x5000", "count \"0x5000\" is not a decimal number"),
-		R("cycles-all-hz", "count \"hz\" is not a decimal number"),
-		R("cycles-all-99HZ", "count \"99HZ\" is not a decimal number"),
-		R("cycles-all-umask_0x1", "count \"umask_0x1\" is not a decimal number"),
+		R("cycles-all-10000x", "count \"10000x\" is not a decimal number (or a rate: 99hz)"),
+		R("cycles-all-1e6", "count \"1e6\" is not a decimal number (or a rate: 99hz)"),
+		R("cycles-all-0x5000", "count \"0x5000\" is not a decimal number (or a rate: 99hz)"),
+		R("cycles-all-hz", "count \"hz\" is not a decimal number (or a rate: 99hz)"),
+		R("cycles-all-umask_0x1", "count \"umask_0x1\" is not a decimal number (or a rate: 99hz)"),
 		R("cycles-all-99999999999999999999999", "count 99999999999999999999999 does not fit in 64 bits"),
 		R("cycles-all-18446744073709551616", "count 18446744073709551616 does not fit in 64 bits"),
-		R("cycles-all- 5000", "count \" 5000\" is not a decimal number"),
-		R("cycles-all-+5000", "count \"+5000\" is not a decimal number"),
+		R("cycles-all- 5000", "count \" 5000\" is not a decimal number (or a rate: 99hz)"),
+		R("cycles-all-+5000", "count \"+5000\" is not a decimal number (or a rate: 99hz)"),
 	};
 
 	(void)state;

@@ -2,4 +2,4 @@ BEGIN
 {
 	@ = conut();
 }
-/* expect-error 3: D_AGG_FUNC @ must be assigned the result of an aggregating function; did you mean count( )? */
+/* expect-error 3: D_AGG_FUNC @ must be assigned the result of an aggregating function; did you mean count()? */

@@ -2,4 +2,4 @@ BEGIN
 {
 	prinf("x");
 }
-/* expect-error 3: D_FUNC_UNDEF undefined function name: prinf; did you mean printf( )? */
+/* expect-error 3: D_FUNC_UNDEF undefined function name: prinf; did you mean printf()? */
