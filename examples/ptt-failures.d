@@ -14,4 +14,11 @@ ptt:::cpl
 	    args[0]->completer >> 8, args[0]->completer >> 3 & 31, args[0]->completer & 7, args[0]->statusname,
 	    args[0]->tag);
 	@[args[0]->statusname] = count();
+	failed++;
+}
+
+END
+/!failed/
+{
+	printf("no completion has an error\n");
 }

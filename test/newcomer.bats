@@ -136,3 +136,52 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   [ "$(wc -l <texts)" -gt 20 ]
   [ -z "$(sort texts | uniq -d)" ]
 }
+
+# ---- trace -o ------------------------------------------------------------------------------------------------
+
+@test "trace -o x.html, x.svg and x.pdf write text under a name that says something else" {
+  for suffix in html svg pdf; do
+    run vm -o "x.$suffix" -qn 'BEGIN { trace(1); exit(0); }'
+    said 2 "tally: -o x.$suffix: trace has no form of that suffix; those it has: .json, .folded, .txt, .log, .out, .stacks (of .folded flame graph tools make an SVG)"
+    [ ! -e "x.$suffix" ]
+  done
+  for name in x.txt x.log x x.2 json x.folded x.stacks; do vm -o "$name" -qn 'BEGIN { trace(1); exit(0); }'; done
+  [ "$(cat x.txt)" = 1 ]
+  vm -o x.json -qn 'BEGIN { trace(1); exit(0); }'
+  grep -q '^{' x.json
+  vm --json -o y.txt -qn 'BEGIN { trace(1); exit(0); }'
+  grep -q '^{' y.txt
+  # dtrace(1) has no forms, and any name.
+  as_dtrace --on=vm -o x.pdf -qn 'BEGIN { trace(1); exit(0); }'
+  [ "$(cat x.pdf)" = 1 ]
+}
+
+# ---- scripts ---------------------------------------------------------------------------------------------------
+
+@test "--on given to a script whose first line has one is refused as given twice" {
+  PATH=$(realpath "$(dirname "$TALLY")"):$PATH
+  printf '#!/usr/bin/env -S tally trace --on niagara -s\nBEGIN { trace(1); exit(0); }\n' >script.d
+  chmod +x script.d
+  run ./script.d --on vm -q
+  said 0 1
+  run ./script.d --on vm --on vm
+  has '--on can be given once'
+  run vm --on vm -n BEGIN
+  has '--on can be given once'
+}
+
+@test "ptt-failures.d prints one empty line where nothing failed" {
+  trace_here
+  run "$TALLY" trace -s "$BATS_TEST_DIRNAME/../examples/ptt-failures.d" --on ./t.data
+  [ "$status" -eq 0 ]
+  has 'no completion has an error'
+}
+
+@test "gpci-wait.d prints zeros on the model's usual load and does not say what makes partitions wait" {
+  run "$TALLY" trace -s "$BATS_TEST_DIRNAME/../examples/gpci-wait.d" --on power
+  [ "$status" -eq 0 ]
+  has 'nobody waited'
+  has contended
+  run "$TALLY" trace --on power,load=contended -s "$BATS_TEST_DIRNAME/../examples/gpci-wait.d"
+  [[ "$output" != *'nobody waited'* ]]
+}

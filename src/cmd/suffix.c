@@ -15,24 +15,24 @@
 
 #define SUFFIX_MOST 8u
 
-#define FORM_FOLDED UINT32_MAX          /* of trace, */
-#define FORM_RECORDING (UINT32_MAX - 1) /* and of record: no form of a table */
-#define OF_TEXT "dump report list get tune stat check"
+#define FORM_RECORDING (UINT32_MAX - 1) /* of record: no form of a table */
+#define OF_TEXT "dump report list get tune stat check trace"
 static const struct suffix {
 	const char *text, *verbs;
 	uint32_t form;
 } suffixes[] = {
-	{ "json", "dump report export list get tune stat check", TALLY_FORMAT_JSON },
+	{ "json", "dump report export list get tune stat check trace", TALLY_FORMAT_JSON },
 	{ "csv", "dump export list get tune stat check", TALLY_FORMAT_CSV },
 	{ "html", "report", TALLY_FORMAT_HTML },
 	{ "htm", "report", TALLY_FORMAT_HTML },
 	{ "parquet", "export", TALLY_FORMAT_PARQUET },
-	{ "folded", "trace", FORM_FOLDED },
+	{ "folded", "trace", TALLY_FORMAT_FOLDED },
 	{ "data", "record", FORM_RECORDING },
 	{ "perf", "record", FORM_RECORDING },
 	{ "txt", OF_TEXT, TALLY_FORMAT_TEXT },
 	{ "log", OF_TEXT, TALLY_FORMAT_TEXT },
 	{ "out", OF_TEXT, TALLY_FORMAT_TEXT },
+	{ "stacks", "trace", TALLY_FORMAT_TEXT },
 };
 
 /* What stands behind the dot, or NULL: the name has no suffix. */
@@ -54,8 +54,9 @@ static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const ch
 	for (size_t i = 0; i < COUNT(suffixes); i++)
 		if (strstr(suffixes[i].verbs, verb))
 			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
-	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s", output, verb,
-		 known.failed ? "" : known.p);
+	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s%s", output, verb,
+		 known.failed ? "" : known.p,
+		 strcmp(verb, "trace") ? "" : " (of .folded flame graph tools make an SVG)");
 	buf_free(&known);
 	return ST_USAGE;
 }
@@ -72,6 +73,8 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 		return text && !option ? suffix_unknown(cx, output, verb) : GO_ON;
 	if (s->form == *form && (option || s->form == TALLY_FORMAT_TEXT))
 		return GO_ON;
+	if (!strstr(s->verbs, verb) && !strcmp(verb, "trace"))
+		return suffix_unknown(cx, output, verb); /* no other verb has D's answers */
 	if (!strstr(s->verbs, verb)) {
 		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb,
 			 (int)strcspn(s->verbs, " "), s->verbs);

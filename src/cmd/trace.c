@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tally/ptt.h>
+
 #include "cmd/trace_int.h"
 
 #define TURN_MS 500 /* bounds how long a signal that slipped past the wait is unseen */
@@ -253,17 +255,20 @@ static int no_platform(const struct trace *c, const char *value)
 	return ST_USAGE;
 }
 
+/* The first line of a script names a platform before -s and the script; what its user gives follows, and goes before that. */
 static int take_platform(void *state, const char *value)
 {
 	struct trace *c = state;
+	const bool platform = is_platform(value);
 
-	if (is_platform(value))
-		return keep(c, &c->platform, value, "--on");
-	if (is_file(value)) {
-		c->on_file = true;
-		return keep(c, &c->platform, value, "--on");
+	if (!platform && !is_file(value))
+		return no_platform(c, value);
+	if (c->script && !c->behind_script) {
+		c->behind_script = true;
+		c->platform = NULL;
 	}
-	return no_platform(c, value);
+	c->on_file = !platform;
+	return keep(c, &c->platform, value, "--on");
 }
 
 #define TAKE_FLAG(name, statement)                             \
@@ -395,9 +400,24 @@ static bool is_trace(const char *platform, const char *output)
 	return same;
 }
 
+/* dtrace(1) appends text to a file of any name; under that name so does tally, but where it has a form of that suffix. */
+static int trace_choose_form(struct trace *c)
+{
+	const bool dtrace = strcmp(c->cx->name, "tally") != 0;
+	uint32_t form = c->json ? TALLY_FORMAT_JSON : TALLY_FORMAT_TEXT;
+	int status = GO_ON;
+
+	if (!dtrace || (c->output && (ends_with(c->output, ".json") || ends_with(c->output, ".folded"))))
+		status = output_suffix(c->cx, c->output, "trace", c->json ? "--json" : NULL, &form);
+	c->o.format = form;
+	return status;
+}
+
 /* `first` is the argument behind the options: who leaves -s out has the script there. */
 static int trace_check_options(struct trace *c, const char *first)
 {
+	int status;
+
 	if (!c->nsources && !c->list) {
 		const bool script = first && ends_with(first, ".d");
 
@@ -410,10 +430,9 @@ static int trace_check_options(struct trace *c, const char *first)
 		complain(c->cx, "-c and -p both set $target: give one of them");
 		return ST_USAGE;
 	}
-	if (c->json || (c->output && ends_with(c->output, ".json")))
-		c->o.format = TALLY_FORMAT_JSON;
-	else if (c->output && ends_with(c->output, ".folded"))
-		c->o.format = TALLY_FORMAT_FOLDED;
+	status = trace_choose_form(c);
+	if (status != GO_ON)
+		return status;
 	if (c->on_file && (c->command || c->process)) {
 		complain(c->cx, "--on FILE is over with the file: -c and -p make no sense with it");
 		return ST_USAGE;

@@ -24,6 +24,7 @@ struct trace {
 	const char *script; /* the last -s: $0 */
 	const char *command, *process, *output, *dump, *platform;
 	bool list, verbose, compile_only, json, on_file;
+	bool behind_script;              /* --on was given behind -s, too */
 	int fd;                          /* where answers go */
 	const volatile int *interrupted; /* a signal came */
 	int write_error;                 /* errno of the write that failed, or 0 */
