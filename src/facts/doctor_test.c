@@ -69,6 +69,21 @@ static void what_the_main_job_needs_is_missing_when_denied(void **state)
 	assert_true(main_rows >= 3);
 }
 
+/* For one user's sake nothing is opened to all, and a fix names no release of Debian that the sources may lack. */
+static void no_fix_opens_a_device_or_perf_to_everybody_or_names_a_release(void **state)
+{
+	static const char *const too_much[] = { "a+rw", "666", "paranoid=-1", "paranoid=0", "install -t", "chmod o" };
+
+	(void)state;
+	for (int i = 0; i < DOC_ROWS; i++)
+		for (int c = DOC_OK + 1; c < DOC_UNKNOWN; c++) {
+			const struct doc_says *s = doc_says((enum doc_row)i, (enum doc_cause)c);
+
+			for (size_t k = 0; s && k < sizeof(too_much) / sizeof(*too_much); k++)
+				assert_null(strstr(s->command, too_much[k]));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +91,7 @@ int main(void)
 		cmocka_unit_test(rows_of_a_group_stand_together),
 		cmocka_unit_test(every_finding_has_a_consequence_and_one_command_or_none),
 		cmocka_unit_test(what_the_main_job_needs_is_missing_when_denied),
+		cmocka_unit_test(no_fix_opens_a_device_or_perf_to_everybody_or_names_a_release),
 	};
 
 	return cmocka_run_group_tests_name("facts: doctor", tests, NULL, NULL);
