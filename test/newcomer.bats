@@ -185,3 +185,23 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   run "$TALLY" trace --on power,load=contended -s "$BATS_TEST_DIRNAME/../examples/gpci-wait.d"
   [[ "$output" != *'nobody waited'* ]]
 }
+
+# ---- a machine that serves -------------------------------------------------------------------------------------------
+
+# Wakes per second of the process: what it waits for is over so often.
+wakes() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
+uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+
+@test "machine kunpeng with nobody connected wakes 500 times a second and uses a tenth of a CPU" {
+  "$TALLY" machine kunpeng --listen k.sock 3>&- 2>said &
+  machine=$!
+  for _ in $(seq 600); do grep -q listens said && break; sleep 0.05; done
+  "$TALLY" list --on unix:k.sock ptt >/dev/null # who was there and has gone leaves it idle, too
+  before=$(wakes $machine) start=$(uptime_ms)
+  sleep 1
+  after=$(wakes $machine) end=$(uptime_ms)
+  kill $machine
+  wait $machine
+  echo "$((after - before)) wakes in $((end - start)) ms"
+  [ $(((after - before) * 1000)) -lt $((50 * (end - start))) ]
+}

@@ -20,6 +20,8 @@ struct door_ops {
 	int (*serve)(struct door *d, struct err *e);
 	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
 	int (*passed)(struct door *d, struct err *e);
+	/* Whether somebody is there for whom time has to pass in the machine. NULL: never, what it shows doesn't change with time. */
+	bool (*needs_time)(const struct door *d);
 	/* Removes what it made in the file system, before close(). Negative with words: something stays. NULL: close() does it. */
 	int (*leave)(struct door *d, struct err *e);
 	void (*close)(struct door *d);

@@ -265,6 +265,17 @@ static int local_passed(struct door *door, struct err *e)
 	return 0;
 }
 
+/* A client that waits outside is asked in again when time has passed. */
+static bool local_needs_time(const struct door *door)
+{
+	const struct local_door *d = (const struct local_door *)door;
+	bool any = d->muted;
+
+	for (const struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
+		any |= c->fd >= 0;
+	return any;
+}
+
 static void local_close(struct door *door)
 {
 	struct local_door *d = (struct local_door *)door;
@@ -353,7 +364,7 @@ static int door_start(struct local_door *d, struct err *e)
 	return rc;
 }
 
-static const struct door_ops local_ops = { local_fd, local_serve, local_passed, NULL, local_close };
+static const struct door_ops local_ops = { local_fd, local_serve, local_passed, local_needs_time, NULL, local_close };
 
 int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e)
 {

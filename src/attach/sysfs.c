@@ -303,7 +303,7 @@ static void door_close(struct door *door)
 }
 
 /* Nothing has to be handed over when time has passed. */
-static const struct door_ops door_ops = { door_fd, door_serve, NULL, door_leave, door_close };
+static const struct door_ops door_ops = { door_fd, door_serve, NULL, NULL, door_leave, door_close };
 
 int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e)
 {

@@ -337,7 +337,15 @@ static void door_close(struct door *door)
 	mem_free(d);
 }
 
-static const struct door_ops ops = { door_fd, serve, passed, NULL, door_close };
+/* A client that waits outside is asked in again when time has passed. */
+static bool vfio_needs_time(const struct door *door)
+{
+	const struct vfio_door *d = (const struct vfio_door *)door;
+
+	return d->client >= 0 || d->muted;
+}
+
+static const struct door_ops ops = { door_fd, serve, passed, vfio_needs_time, NULL, door_close };
 
 int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e)
 {

@@ -5,7 +5,8 @@
  * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
  * answered, and an interrupt of the device is heard, soon after it came: a driver that must empty one buffer
  * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
- * what is owed is never more than OWED_NS.
+ * what is owed is never more than OWED_NS.  While nobody is at a door the machine stands still: what it would send nobody
+ * receives, and it would cost a tenth of a CPU.
  *
  * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its
  * driver tunes by several registers in turn, between which nobody may come.  The other doors show it all the same.
@@ -20,7 +21,8 @@
 #include "platform/hv_machine_int.h"
 #include "platform/machine_log.h"
 
-#define TURN_MS 2 /* between two turns, when nobody is at a door */
+#define TURN_MS 2   /* between two turns, when clients are silent, */
+#define IDLE_MS 200 /* and when there are none: how long `stop` may be unseen */
 #define MS UINT64_C(1000000)
 #define SLICE_NS (MS / 10)
 #define OWED_NS (10 * MS)
@@ -145,9 +147,17 @@ static int close_doors(struct host *h, int rc)
 
 /* ---- turns --------------------------------------------------------------------------------- */
 
+static bool host_is_idle(const struct host *h)
+{
+	for (uint32_t i = 0; i < h->n; i++)
+		if (h->door[i]->op->needs_time && h->door[i]->op->needs_time(h->door[i]))
+			return false;
+	return !h->tracing;
+}
+
 static int serve(struct host *h)
 {
-	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : TURN_MS);
+	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : host_is_idle(h) ? IDLE_MS : TURN_MS);
 
 	if (ready < 0 && errno != EINTR)
 		return err_set(h->e, TALLY_EIO, "poll: %s", strerror(errno));
@@ -164,6 +174,8 @@ static int pass(struct host *h)
 
 	h->owed += now - h->then;
 	h->then = now;
+	if (host_is_idle(h))
+		h->owed = 0;
 	if (h->owed > OWED_NS)
 		h->owed = OWED_NS;
 	ns = h->owed < SLICE_NS ? h->owed : SLICE_NS;
