@@ -205,3 +205,33 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
   echo "$((after - before)) wakes in $((end - start)) ms"
   [ $(((after - before) * 1000)) -lt $((50 * (end - start))) ]
 }
+
+# ---- tools ------------------------------------------------------------------------------------------------------------
+
+@test "tree.sh copy by another caller removes the copy in which a run is going" {
+  [ "$(id -u)" -eq 0 ] || skip "a tree is entered as root"
+  unshare --mount true 2>/dev/null || skip "no mounts of one's own here"
+  export XDG_CACHE_HOME=$PWD/cache
+  tree=$BATS_TEST_DIRNAME/../tools/tree.sh
+  sh -c 'echo $$' >dead # whoever asked for the copies is gone
+  wait
+  for copy in used left new; do
+    mkdir -p "cache/tally/tree/run.$(cat dead).$copy/root"
+    [ $copy = new ] || touch -d '2 hours ago' "cache/tally/tree/run.$(cat dead).$copy"
+  done
+  used=cache/tally/tree/run.$(cat dead).used
+  mkfifo go
+  # Its root is this machine's, in mounts of its own.
+  unshare --mount --propagation private sh -c 'mount --rbind / "$1/root" && exec "$2" run "$1" "echo in; read -r x <$3/go; echo out"' \
+    sh "$PWD/$used" "$tree" "$PWD" >said 3>&- &
+  run=$!
+  for _ in $(seq 600); do grep -q in said && break; sleep 0.05; done
+  touch -d '2 hours ago' "$used"
+  "$tree" clean
+  [ -d "$used" ] && [ ! -e "cache/tally/tree/run.$(cat dead).left" ] && [ -d "cache/tally/tree/run.$(cat dead).new" ]
+  echo >go
+  wait $run
+  grep -q out said
+  "$tree" clean
+  [ ! -e "$used" ]
+}

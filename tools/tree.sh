@@ -4,10 +4,14 @@
 #   tree.sh copy SUITE                   prints the directory of a fresh tree of that suite, ready to be changed
 #   tree.sh run [-u USER] DIR SCRIPT     runs a bash script in it, with an empty environment, in USER's home
 #   tree.sh drop DIR                     removes it
+#   tree.sh clean                        removes copies that nobody uses any more; so does `copy`
 #
 # One tree of each suite is kept, without changes, in ${XDG_CACHE_HOME:-~/.cache}/tally/tree; the packages that its copies
 # have fetched are kept with it.  It is made in a directory of its own and renamed when it is whole.  A list of
 # all its files with their sizes says later whether it still is: one that is damaged, or older than 30 days, is made anew.
+#
+# A copy is in use while the process lives that asked for it, or a script runs in it: that holds a lock on its directory, which ends with
+# the last process of the script. A shell that asks may be gone before the first script (in a pipe), so no copy goes within an hour.
 #
 # A script has mounts and process ids of its own: whatever ends it, no process and no mount is left.  Of this machine it sees
 # the kernel (/proc, /sys, /dev), the network with the certificates that are trusted here, and how apt gets its packages.
@@ -73,16 +77,24 @@ tree_make() { # SUITE
   trap - EXIT
 }
 
+# What a killed run left behind: its directory has the process that asked for it in its name.
+tree_clean() {
+  local dir
+  for dir in "$cache"/run.*; do
+    [ -d "$dir" ] || continue
+    ! kill -0 "$(basename "$dir" | cut -d. -f2)" 2>/dev/null || continue
+    [ -n "$(find "$dir" -maxdepth 0 -mmin +60)" ] || continue
+    flock --nonblock "$dir" rm -rf --one-file-system "$dir" || true
+  done
+}
+
 tree_copy() { # SUITE
   local dir
   [ "$(id -u)" -eq 0 ] || fail "a tree is made and entered as root"
   mkdir -p "$cache"
-  # What a killed run left behind: its directory has the process in its name.
-  for dir in "$cache"/run.*; do
-    [ -d "$dir" ] && ! kill -0 "$(basename "$dir" | cut -d. -f2)" 2>/dev/null && rm -rf --one-file-system "$dir"
-  done
   exec 9>"$cache/lock"
   flock 9
+  tree_clean
   rm -rf --one-file-system "$cache"/new.*
   tree_is_whole "$1" || tree_make "$1" 9>&-
   dir=$(mktemp -d "$cache/run.$PPID.XXXXXX")
@@ -99,6 +111,8 @@ tree_copy() { # SUITE
 tree_run() { # [-u USER] DIR SCRIPT
   local user=root
   [ "$1" = -u ] && { user=$2; shift 2; }
+  exec 8<"$1"
+  flock --shared 8
   # The shell that waits dies with its caller, its child with it, and all other processes with that one.
   exec setpriv --pdeathsig KILL unshare --mount --propagation private --ipc --pid --fork --kill-child sh -c '
     set -e
@@ -125,6 +139,7 @@ tree_drop() { # DIR
 case ${1:-} in
 copy) [ $# -eq 2 ] && tree_copy "$2" ;;
 run) shift && tree_run "$@" ;;
+clean) [ $# -eq 1 ] && tree_clean ;;
 drop) [ $# -eq 2 ] && tree_drop "$2" ;;
-*) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
