@@ -20,6 +20,7 @@ KINDS="probes events registers requests tunables machines loads views"
 }
 
 @test "every kind lists, in three forms with the same rows, and no line of text is wider than 80 columns" {
+  export COLUMNS=80
   for kind in $KINDS; do
     "$TALLY" list "$kind" >text
     ! grep -nE '.{81}| $' text || { echo "$kind: too wide"; return 1; }

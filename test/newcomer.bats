@@ -206,6 +206,49 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
   [ $(((after - before) * 1000)) -lt $((50 * (end - start))) ]
 }
 
+# ---- names of events ---------------------------------------------------------------------------------------------------
+
+@test "foo:bar and sched:nosuch are called tracepoints though the kernel has none of the name, syscalls:sys_enter_* is not" {
+  for event in foo:bar sched:nosuch 'syscalls:sys_enter_*'; do
+    run "$TALLY" stat -e "$event" -- true
+    [ "$status" -eq 2 ]
+    has "$event is written as a tracepoint is (SYSTEM:NAME)"
+    has "where the kernel has it, perf stat -e '$event' counts it"
+  done
+}
+
+@test "the reason for a PAPI name without a mapping has the name twice, and what counts instead twice" {
+  run "$TALLY" stat -e PAPI_fma_ins -- true
+  [ "$status" -eq 0 ] && skip "this CPU counts it"
+  [ "$(grep -o PAPI_fma_ins <<<"$(grep ^tally: <<<"$output")" | wc -l)" -eq 1 ] || { echo "$output"; false; }
+  [ "$(grep -o 'software events' <<<"$output" | wc -l)" -le 1 ]
+}
+
+@test "a PAPI name in PAPI's own letters, PAPI_L1_DCM, is answered with the one to write" {
+  run "$TALLY" stat -e PAPI_L1_DCM -- true
+  has 'no event "PAPI_L1_DCM"; did you mean PAPI_l1_dcm?'
+  run "$TALLY" trace -n 'cpc:::PAPI_L1_DCM-user-10000 { @ = count(); }'
+  has 'no event "PAPI_L1_DCM"; did you mean PAPI_l1_dcm?'
+}
+
+@test "stat -e page-faults: is refused as \"\" is no modifier" {
+  run "$TALLY" stat -e page-faults: -- true
+  [ "$status" -eq 2 ]
+  has 'nothing stands behind the colon of page-faults:; there are u (in user mode) and k (in the kernel)'
+}
+
+# ---- SQL ----------------------------------------------------------------------------------------------------------------
+
+@test "a query of a table that is not there is answered with pg_class, and not with tlp" {
+  ldconfig -p | grep -q libduckdb || [ -n "${TALLY_DUCKDB:-}" ] || [ -e "$HOME/.local/lib/libduckdb.so" ] || [ -e "$BATS_TEST_DIRNAME/../build/libduckdb.so" ] ||
+    skip "no DuckDB"
+  [ ! -e "$BATS_TEST_DIRNAME/../build/libduckdb.so" ] || export TALLY_DUCKDB=$BATS_TEST_DIRNAME/../build/libduckdb.so
+  run "$TALLY" export "$BATS_TEST_DIRNAME/fixture/ptt-8dw-golden.perf.data" --sql 'SELECT * FROM tpl'
+  [ "$status" -eq 1 ]
+  has "Table with name tpl does not exist: the trace is the table tlp"
+  [[ "$output" != *pg_class* ]]
+}
+
 # ---- tools ------------------------------------------------------------------------------------------------------------
 
 @test "tree.sh copy by another caller removes the copy in which a run is going" {

@@ -50,7 +50,7 @@ serve() {
   done
   ! grep -qE '8dw +direction=0' <<<"$output"            # reserved
   for v in '' -v; do
-    wide=$("$TALLY" list $v --on kunpeng ptt | awk 'length > 80')
+    wide=$(COLUMNS=80 "$TALLY" list $v --on kunpeng ptt | awk 'length > 80')
     [ -z "$wide" ] || { echo "$v: $wide"; return 1; }
   done
 }

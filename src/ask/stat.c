@@ -22,6 +22,8 @@
 #define SECOND UINT64_C(1000000000)
 #define TURN_MS 100
 #define SLICE_NS (SECOND / 10)
+#define WATCHED_NS \
+	(SECOND / 200) /* of a model, whose progress somebody watches: it may be much slower than the clock */
 
 double stat_seconds(const struct stat_run *s)
 {
@@ -333,7 +335,7 @@ static void pass_until(struct stat_all *a, uint64_t until)
 	const uint64_t from = a->passed;
 
 	while (a->passed < until && !over(a)) {
-		uint64_t n = least(until - a->passed, SLICE_NS);
+		uint64_t n = least(until - a->passed, a->o.progress && !a->by_wall ? WATCHED_NS : SLICE_NS);
 
 		if (a->by_wall)
 			n = wait_wall(a, n);

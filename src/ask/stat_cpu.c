@@ -104,12 +104,14 @@ bool stat_cpu_none(const struct stat_cpu *c)
 
 int stat_cpu_why(struct stat_cpu *c)
 {
-	int rc = c->ev[0].rc;
+	const int rc = c->ev[0].rc;
+	const bool advised = strstr(c->ev[0].why.text, "software events") != NULL;
 
 	stat_cpu_reasons(c);
 	return plat_fail(c->p, (enum tally_err) - rc, "nothing of this can be counted here%s",
-			 rc == -TALLY_ENOTSUP ? "; software events can: task-clock, page-faults, context-switches" :
-						"");
+			 rc == -TALLY_ENOTSUP && !advised ?
+				 "; software events can: task-clock, page-faults, context-switches" :
+				 "");
 }
 
 /* ---- what is counted of --------------------------------------------------------------------------------- */

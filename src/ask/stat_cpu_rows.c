@@ -367,7 +367,10 @@ void stat_cpu_reasons(struct stat_cpu *c)
 				first &= k >= i;
 				buf_printf(&names, "%s%s", names.n ? ", " : "", c->ev[k].name);
 			}
-		if (first && !names.failed)
+		if (first && !names.failed && !strncmp(c->ev[i].why.text, names.p, names.n) &&
+		    c->ev[i].why.text[names.n] == ' ')
+			plat_note(c->p, "%s", c->ev[i].why.text); /* it names the event itself */
+		else if (first && !names.failed)
 			plat_note(c->p, "%s: %s", names.p, c->ev[i].why.text);
 		buf_free(&names);
 	}

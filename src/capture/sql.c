@@ -23,6 +23,10 @@ static int refused(struct ptt_sql *q, enum tally_err code, const char *words)
 	for (size_t i = 0; words && i < COUNT(prefixes); i++)
 		if (!strncmp(words, prefixes[i], strlen(prefixes[i])))
 			words += strlen(prefixes[i]);
+	/* It would propose a catalogue of its own. */
+	if (words && strstr(words, "Table with name ") && strstr(words, " does not exist"))
+		return ptt_fail(q->t, code, "%.*s: the trace is the table tlp, and 'tally dump -h' names its columns",
+				(int)strcspn(words, "!\n"), words);
 	return ptt_fail(q->t, code, "%s", words ? words : "DuckDB failed");
 }
 

@@ -91,6 +91,10 @@ static int no_modifier(const char *s, struct err *why)
 	ours(name, event);
 	if (!event_find(name))
 		return 0;
+	if (!colon[1])
+		return err_set(
+			why, TALLY_EINVAL,
+			"nothing stands behind the colon of %s; there are u (in user mode) and k (in the kernel)", s);
 	if (modes(colon + 1, &mode))
 		return err_set(why, TALLY_EINVAL, "%s has two modifiers; both modes are %s:uk", event, event);
 	return err_set(why, TALLY_EINVAL,

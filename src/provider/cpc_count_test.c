@@ -159,7 +159,7 @@ static void an_event_that_is_not_there_is_told_from_one_that_is_none(void **stat
 	refuses(NONE, "page-fualts:u", TALLY_EINVAL, "no event \"page-fualts\"; did you mean page_faults?");
 	refuses(NONE, "page-faults:x", TALLY_EINVAL, "\"x\" is no modifier of page-faults; there are u");
 	refuses(INTEL, "cycles:pp", TALLY_EINVAL, "\"pp\" is no modifier of cycles; there are u");
-	refuses(NONE, "page-faults:", TALLY_EINVAL, "\"\" is no modifier of page-faults");
+	refuses(NONE, "page-faults:", TALLY_EINVAL, "nothing stands behind the colon of page-faults:; there are u");
 	refuses(NONE, "page-faults:u:k", TALLY_EINVAL, "both modes are page-faults:uk");
 	refuses(NONE, "PAPI_l2_dcm", TALLY_ENOTSUP, "no hardware PMU");
 	refuses(NONE, "r1", TALLY_ENOTSUP, "no hardware PMU");

@@ -403,10 +403,11 @@ int cpc_event_names(struct probes *t, const char ***ret, uint32_t *n)
 	return 0;
 }
 
-/* "sched:sched_switch": the kernel's tracepoints are in lower case, the masks of libpfm4's events are not. */
-static bool is_tracepoint(const char *event)
+/* "sched:sched_switch", "syscalls:sys_enter_*": the kernel's tracepoints are in lower case, the masks of libpfm4's events are not.
+ * Whether the kernel has one of that name is not looked at. */
+static bool is_written_as_tracepoint(const char *event)
 {
-	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789_*?";
 	const size_t n = strspn(event, word);
 
 	return n && event[n] == ':' && event[n + 1] && !event[n + 1 + strspn(event + n + 1, word)];
@@ -419,11 +420,12 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 	const char *event = *spec->written ? spec->written : spec->event, *near, *hint;
 	struct names l = { 0 };
 
-	if (is_tracepoint(event))
-		return err_set(why, TALLY_EINVAL,
-			       "%s is a tracepoint, and tally counts events of counters and of the kernel's "
-			       "software alone; perf stat -e %s counts it",
-			       event, event);
+	if (is_written_as_tracepoint(event))
+		return err_set(
+			why, TALLY_EINVAL,
+			"%s is written as a tracepoint is (SYSTEM:NAME), and tally counts events of counters and of the "
+			"kernel's software alone; where the kernel has it, perf stat -e '%s' counts it",
+			event, event);
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
 		return nomem(why);
