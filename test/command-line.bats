@@ -36,7 +36,7 @@ load common
   [[ "${lines[0]}" =~ ^tally\ [0-9]+\.[0-9.]+$ ]]
   [[ "${lines[1]}" =~ ^\ \ libbpf\ +[0-9.]+\ .*\(inside\)$ ]]
   for name in libpfm4 liblzma libzstd libfuse3 Unicorn DuckDB; do grep -qE "^  $name +([0-9v.]+ |- .*not found)" <<<"$output"; done
-  ! grep -qE '.{81}' <<<"$output"
+  ! grep -qE '.{81}' <<<"$output" || return 1
   [ "$("$TALLY" trace -V)" = "${lines[0]}" ]
   [ "$(as_dtrace -V)" = "dtrace: ${lines[0]}" ]
 }
@@ -160,7 +160,7 @@ tally: 'tally stat -h' shows the options"
 @test "a terminal gets long messages in lines that fit, and a command whole; a file gets them as they are" {
   command -v script >/dev/null || skip "no script(1)"
   script -qec "stty cols 60; '$TALLY' list --on missing gpci" /dev/null | tr -d '\r' >"$BATS_TEST_TMPDIR/seen"
-  ! grep -nE '.{61}' "$BATS_TEST_TMPDIR/seen"
+  ! grep -nE '.{61}' "$BATS_TEST_TMPDIR/seen" || return 1
   [ "$(wc -l <"$BATS_TEST_TMPDIR/seen")" -eq 3 ]
   run "$TALLY" list --on missing gpci
   [ "${#lines[@]}" -eq 1 ]

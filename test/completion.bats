@@ -318,5 +318,5 @@ tally: 'tally completion -h' shows how its script is used"
   said 0 ""
   run "$TALLY" complete ""
   said 2 "tally: complete is what the scripts of 'tally completion' call: BEHIND WORD..."
-  ! "$TALLY" help | grep -qw complete
+  ! "$TALLY" help | grep -qw complete || return 1
 }

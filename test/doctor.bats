@@ -78,7 +78,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 @test "no line is wider than 80 columns, none ends in a blank, and a broken command goes on behind a backslash" {
   doctor_says said "$TALLY" doctor
-  ! grep -nE '.{81}| $' said
+  ! grep -nE '.{81}| $' said || return 1
   awk '/ \\$/ { n++; getline; if (!/^ +[^ ]/) bad = 1 } END { exit bad }' said
 }
 
@@ -91,7 +91,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
     [ -z "$(field fix <<<"$line")" ] || [ -z "$(field instead <<<"$line")" ] || { echo "two commands: $line"; return 1; }
     [ -n "$(field fix <<<"$line")$(field instead <<<"$line")" ] || { echo "no command: $line"; return 1; }
   done < <(grep -v '"verdict":"ok"' said.json | grep '"type":"finding"')
-  ! grep '"verdict":"ok"' said.json | grep -qE '"(fix|instead|consequence)"'
+  ! grep '"verdict":"ok"' said.json | grep -qE '"(fix|instead|consequence)"' || return 1
 }
 
 @test "the text and the JSON tell the same" {
@@ -154,14 +154,14 @@ tally: 'tally doctor -h' shows the options"
   needs_root
   "$TALLY" doctor >said
   grep -q "fix: " said || skip "there is nothing to mend here"
-  ! grep -n "sudo" said
+  ! grep -n "sudo" said || return 1
   "$TALLY" doctor --json >said.json
-  ! grep -n '"fix":"[^"]*sudo' said.json
+  ! grep -n '"fix":"[^"]*sudo' said.json || return 1
 }
 
 @test "a short command is written out each time: 'the same' says nothing" {
   doctor_says said "$TALLY" doctor
-  ! grep -nE ': the same$' said
+  ! grep -nE ': the same$' said || return 1
 }
 
 @test "no mode of tracefs is given as what lets an ordinary user read the numbers of tracepoints: its files are root's all the same" {

@@ -41,7 +41,7 @@ C
 }
 
 @test "an installed tally names no script or make target, which only the source tree has" {
-  ! strings -n 6 "$DEST/usr/bin/tally" | grep -E '(tools|test|bench)/[a-z-]+\.sh|make (check|bench|all)'
+  ! strings -n 6 "$DEST/usr/bin/tally" | grep -E '(tools|test|bench)/[a-z-]+\.sh|make (check|bench|all)' || return 1
   for page in "$DEST"/usr/share/man/man1/*.1; do
     ! sed '/^\.SH EXAMPLES/,$d' "$page" | grep -HE --label="$page" 'tools/[a-z-]+\.sh' || return 1
   done
@@ -101,17 +101,17 @@ C
   make -n -B all progs tests specs CPPFLAGS=-DONE=1 CFLAGS=-DTWO=2 LDFLAGS=-Wl,--three >"$BATS_TEST_TMPDIR/said"
   grep -E '^gcc .* -c -o' "$BATS_TEST_TMPDIR/said" >"$BATS_TEST_TMPDIR/compile"
   [ -s "$BATS_TEST_TMPDIR/compile" ]
-  ! grep -vE -- '-DONE=1 -DTWO=2 -c -o' "$BATS_TEST_TMPDIR/compile"
+  ! grep -vE -- '-DONE=1 -DTWO=2 -c -o' "$BATS_TEST_TMPDIR/compile" || return 1
   grep -E '^gcc ' "$BATS_TEST_TMPDIR/said" | grep -v -- ' -c -o' | grep -vE 'plugin_|image_' >"$BATS_TEST_TMPDIR/link"
   [ -s "$BATS_TEST_TMPDIR/link" ]
-  ! grep -vE -- '-Wl,--three .*-o' "$BATS_TEST_TMPDIR/link"
+  ! grep -vE -- '-Wl,--three .*-o' "$BATS_TEST_TMPDIR/link" || return 1
 }
 
 @test "a warning is an error where WERROR=1 says so, and nowhere else" {
   make -n -B all asan progs WERROR= >"$BATS_TEST_TMPDIR/plain"
-  ! grep -e -Werror "$BATS_TEST_TMPDIR/plain"
+  ! grep -e -Werror "$BATS_TEST_TMPDIR/plain" || return 1
   make -n -B all asan progs WERROR=1 >"$BATS_TEST_TMPDIR/strict"
-  ! grep -E '^(gcc|clang) .* -c -o' "$BATS_TEST_TMPDIR/strict" | grep -ve -Werror
+  ! grep -E '^(gcc|clang) .* -c -o' "$BATS_TEST_TMPDIR/strict" | grep -ve -Werror || return 1
 }
 
 @test "SYSCONFDIR is where dcpc.conf is read from, and the manual says so" {
@@ -145,7 +145,7 @@ C
   rm "$DEST/usr/lib/libtally.so"
   stranger --static
   ln -s libtally.so.0 "$DEST/usr/lib/libtally.so"
-  ! readelf -d "$BATS_TEST_TMPDIR/stranger" | grep -q libtally
+  ! readelf -d "$BATS_TEST_TMPDIR/stranger" | grep -q libtally || return 1
 }
 
 @test "every manual page has a name, a synopsis and an exit status, and roff has nothing to complain of" {
@@ -200,7 +200,7 @@ C
   readelf -dW "$TALLY" | grep -q 'FLAGS_1.*PIE'
   readelf -dW "$TALLY" | grep -q 'FLAGS).*BIND_NOW'
   readelf -lW "$TALLY" | grep -q GNU_RELRO
-  ! readelf -lW "$TALLY" | grep 'GNU_STACK' | grep -q E
+  ! readelf -lW "$TALLY" | grep 'GNU_STACK' | grep -q E || return 1
   readelf -W --dyn-syms "$TALLY" | grep -q ' __stack_chk_fail@'
   readelf -W --dyn-syms "$TALLY" | grep -q ' __snprintf_chk@'
 }

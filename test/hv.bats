@@ -146,7 +146,7 @@ spec_rows() {
     "$TALLY" get --on "power,${run% *}" gpci/dispatch_purr/ gpci/entitled/ gpci/links_wxyz/ >"${run#* }"
   done
   cmp a b
-  ! cmp -s a c
+  ! cmp -s a c || return 1
 }
 
 @test "what a longer run counts is more" {
@@ -331,7 +331,7 @@ spec_rows() {
   "$TALLY" get --on power,args=size-first gpci/entitled | cmp - first
   "$TALLY" get --on power,run-counts=no --duration 100 -x , gpci/0x30 >none
   "$TALLY" get --on power,run-counts=yes --duration 100 -x , gpci/0x30 >some
-  ! cmp -s none some
+  ! cmp -s none some || return 1
   "$TALLY" get --on power,block=page gpci/entitled | cmp - first
   "$TALLY" list --json machines | grep '"power"' | grep 'args' | grep -q 'run-counts'
 }

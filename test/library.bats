@@ -71,7 +71,7 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
 @test "each exported function has a symbol version, which the map names" {
   nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { print $3 }' >versioned
   [ -s versioned ]
-  ! grep -v '@@LIBTALLY_[0-9.]*$' versioned
+  ! grep -v '@@LIBTALLY_[0-9.]*$' versioned || return 1
   diff <(sed -n 's/^\t\(tally_[a-z_0-9]*\);$/\1/p' "$ROOT/src/libtally.map" | sort) <(sed 's/@.*//' versioned | sort)
 }
 

@@ -61,7 +61,7 @@ KINDS="probes events registers requests tunables machines loads views"
   grep -A1 '^cpu_cycles ' text | grep -qx '      also: cycles'
   [ "$(grep -c 'also: ' text)" -eq 1 ] || { grep -B1 'also: ' text; return 1; }
   "$TALLY" list events CS | grep -A2 '^context_switches ' | grep -qx '      also: cs'
-  ! "$TALLY" list events cpu_clock | grep -q also:
+  ! "$TALLY" list events cpu_clock | grep -q also: || return 1
 }
 
 @test "a glob is over whole names" {
@@ -70,7 +70,7 @@ KINDS="probes events registers requests tunables machines loads views"
 }
 
 @test "a search that does not ask for probes leaves out those of each event" {
-  ! "$TALLY" list --json cpu_clock | grep -q '"type":"probe"'
+  ! "$TALLY" list --json cpu_clock | grep -q '"type":"probe"' || return 1
   "$TALLY" list --json 'cpc:::cpu_clock*' | grep -q '"type":"probe"'
   "$TALLY" list --json profile-97 | grep -q '"type":"probe","name":"profile:::profile-97"'
 }
@@ -121,8 +121,8 @@ KINDS="probes events registers requests tunables machines loads views"
 
 @test "--names of a platform are what its verbs take" {
   for on in local power; do "$TALLY" list --on $on --names selectors | grep -qx gpci/entitled/; done
-  ! "$TALLY" list --on power --names selectors | grep -v '^gpci/'
-  ! "$TALLY" list --on power --names countable | grep -v '^gpci/'
+  ! "$TALLY" list --on power --names selectors | grep -v '^gpci/' || return 1
+  ! "$TALLY" list --on power --names countable | grep -v '^gpci/' || return 1
   "$TALLY" list --names countable | grep -qx page_faults
   [ -z "$("$TALLY" list --on kunpeng --names selectors)" ]
   "$TALLY" list --on niagara --names selectors | sort >names
@@ -131,7 +131,7 @@ KINDS="probes events registers requests tunables machines loads views"
   [ "$("$TALLY" list --on kunpeng --names keys | head -n 2 | tr '\n' ' ')" = "seed= load=mixed " ]
   [ -z "$("$TALLY" list --names keys)" ]
   "$TALLY" list --names countable | grep -qx cycles
-  ! "$TALLY" list --names countable | grep perf_count
+  ! "$TALLY" list --names countable | grep perf_count || return 1
   "$TALLY" list --on kunpeng --names terms >names
   for term in filter=0000:00:10.0 filter=0000:01:00.0 type=cpl direction=3 format=8dw; do grep -qx "hisi_ptt0_2/$term" names; done
 }
@@ -141,7 +141,7 @@ there() { "$TALLY" list --on "$1" --json "$2" "$3" | grep -F "\"name\":\"$3\"" |
 
 @test "of the platform of --on it says what that has and allows" {
   "$TALLY" list --on power 'links*' >text
-  ! grep -e --on text
+  ! grep -e --on text || return 1
   grep -q '^links_abc .* yes ' text
   "$TALLY" list 'links*' | grep -q '^links_abc .* --on power '
   [ "$(there power requests entitled)" = yes ]

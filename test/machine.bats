@@ -320,17 +320,17 @@ W
     begin 1 kunpeng --sysfs d
     mounted
     end $signal
-    ! mounted
+    ! mounted || return 1
   done
   begin 1 kunpeng --sysfs d
   exec 9<d/hisi_ptt0_2/type                       # and whatever is open
   end TERM
-  ! mounted
+  ! mounted || return 1
   exec 9<&-
   begin 1 kunpeng --sysfs d
   killed
   for _ in $(seq 200); do mounted || break; sleep 0.02; done
-  ! mounted
+  ! mounted || return 1
   rmdir d
 }
 
@@ -339,7 +339,7 @@ W
   mkdir d
   echo mine >file
   refused 1 "is no socket" kunpeng --sysfs d --listen file
-  ! mounted
+  ! mounted || return 1
 }
 
 # A tree that somebody else owns: hers/d is where the machine mounts, and she renames what is above it.
@@ -383,7 +383,7 @@ W
   fix=$(sed -n "s/.*another file system is mounted over it: '\(.*\)' does it when that one is gone$/\1/p" said)
   [ "$fix" = "umount -l $PWD/d" ] || { cat said; return 1; }
   $fix
-  ! mounted
+  ! mounted || return 1
   begin 1 kunpeng --sysfs d
   end TERM
 }

@@ -48,7 +48,7 @@ serve() {
     '^    qos_tx_cpl=1 *weight' '^    tx_alloc_buf_level=2 *watermark' 'cpl *type=4' '4dw *direction=0' '8dw *direction=3' '8dw *format=1'; do
     grep -qE "$row" <<<"$output" || { echo "no $row in: $output"; return 1; }
   done
-  ! grep -qE '8dw +direction=0' <<<"$output"            # reserved
+  ! grep -qE '8dw +direction=0' <<<"$output" || return 1            # reserved
   for v in '' -v; do
     wide=$(COLUMNS=80 "$TALLY" list $v --on kunpeng ptt | awk 'length > 80')
     [ -z "$wide" ] || { echo "$v: $wide"; return 1; }
@@ -69,7 +69,7 @@ serve() {
   run "$TALLY" list --on kunpeng -x , ptt '0000:01:*'
   [ "$status" -eq 0 ]
   [ "${#lines[@]}" -ge 3 ]
-  ! grep -qv -e '^type' -e '^requester' <<<"$output"
+  ! grep -qv -e '^type' -e '^requester' <<<"$output" || return 1
   expect 2 "nothing of the kind 'ptt' matches 'eth*'" list --on kunpeng ptt 'eth*'
 }
 
@@ -136,7 +136,7 @@ serve() {
   [ "$(summary records)" -eq "$(records t.data)" ]
   [ "$(summary bytes)" -eq $(($(summary records) * 32)) ]
   "$TALLY" report t.data >/dev/null
-  ! "$TALLY" dump --json --filter 'class != 0' t.data 2>/dev/null | grep -q .          # type=1: posted only
+  ! "$TALLY" dump --json --filter 'class != 0' t.data 2>/dev/null | grep -q . || return 1          # type=1: posted only
 }
 
 @test "perf lists and dumps a recording without complaint" {
@@ -148,7 +148,7 @@ serve() {
   perf report -D -i t.data >dump 2>complaints
   [ "$(grep -c 'HISI PTT data' dump)" -ge 1 ]
   [ "$(grep -c ' Time$' dump)" -eq "$(records t.data)" ]
-  ! grep -iE 'incompatible|unknown|invalid|lost|corrupt|0x[0-9a-f]+ \[' complaints
+  ! grep -iE 'incompatible|unknown|invalid|lost|corrupt|0x[0-9a-f]+ \[' complaints || return 1
 }
 
 @test "the same seed gives the same records, another one others" {
@@ -156,7 +156,7 @@ serve() {
     "$TALLY" record --on "kunpeng,${run% *}" -e "$BOTH" --duration 5 -o "${run#* }" 2>/dev/null
   done
   cmp a b
-  ! cmp -s a c
+  ! cmp -s a c || return 1
 }
 
 @test "reads meet their completions in a recording of both directions" {
@@ -235,7 +235,7 @@ serve() {
       sh -c 'echo $$ >child; exec sleep 1000'
     [ "$status" -eq 0 ]
     has "[ tally record: wrote "
-    ! kill -0 "$(cat child)" 2>/dev/null
+    ! kill -0 "$(cat child)" 2>/dev/null || return 1
     [ "$(records t.data)" -gt 0 ]
     rm t.data child
   done

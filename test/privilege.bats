@@ -79,7 +79,7 @@ load_all() {
   mkdir -p his/.local/lib && cp his/evil.so his/.local/lib/libduckdb.so
   load_all plain "A=1"
   [ -e his/loaded ]
-  ! grep -v 'CapEff:[[:space:]]*0*$' his/loaded
+  ! grep -v 'CapEff:[[:space:]]*0*$' his/loaded || return 1
 }
 
 @test "who names DuckDB to a program whose file has capabilities is told that it is not heard" {
@@ -192,7 +192,7 @@ END
     [[ -z $fix || $fix == *"chgrp perf_users"*"chmod 750"*"setcap $2=ep "* ]] || { echo "$fix"; return 1; }
   done
   grep -q '"fix":"[^"]*setcap' said || grep -q setcap said
-  ! grep setcap said | grep -vF 'chmod 750'
+  ! grep setcap said | grep -vF 'chmod 750' || return 1
 }
 
 # The command that doctor gives a user who has no rights, in `fix`, for group/tally; root is in sudo's place.
@@ -213,7 +213,7 @@ command_for_group() {
   touch refuse
   PATH=$PWD/bin SUDO_USER=nobody sh fix >said 2>&1 && { echo "it should have failed"; return 1; }
   [ "$(stat -c '%a %U:%G' group/tally)" = "755 root:root" ]
-  ! getent group perf_users
+  ! getent group perf_users || return 1
   rm refuse
   PATH=$PWD/bin SUDO_USER=nobody sh fix >said 2>&1 || { cat said; groupdel perf_users; return 1; }
   groupdel perf_users

@@ -110,7 +110,7 @@ end" ]
     -c "$PROGS/spin -k 10 3000000"
   [ "$status" -eq 0 ]
   [ -s "$BATS_TEST_TMPDIR/cpu.folded" ]
-  ! grep -vE '^[^ ].* [0-9]+$' "$BATS_TEST_TMPDIR/cpu.folded"
+  ! grep -vE '^[^ ].* [0-9]+$' "$BATS_TEST_TMPDIR/cpu.folded" || return 1
 }
 
 @test "an image that is not permitted ends with status 4 and names the capability" {

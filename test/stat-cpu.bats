@@ -58,7 +58,7 @@ expect() {
   "$TALLY" stat -o /dev/stderr -e page-faults:u -- sh -c 'echo child err >&2' 2>>f
   [ "$(sed -n 1,2p f)" = $'precious\nchild err' ] && grep -q 'events  page-faults:u' f || { cat f; return 1; }
   "$TALLY" stat -o f -e page-faults:u -- true
-  ! grep -q precious f
+  ! grep -q precious f || return 1
 }
 
 @test "the status is the command's, its output is its own, and figures go to stderr" {

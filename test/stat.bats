@@ -198,8 +198,8 @@ tally: entitled: partition 4 went" ]
   script -qec "'$TALLY' stat --on power --view processors --count 1" /dev/null >seen
   grep -q $'\033\[31m100.0 %' seen
   NO_COLOR=1 script -qec "'$TALLY' stat --on power --view processors --count 1" /dev/null >seen
-  ! grep -q $'\033' seen
-  ! "$TALLY" stat --on power --view processors --count 1 | grep -q $'\033'
+  ! grep -q $'\033' seen || return 1
+  ! "$TALLY" stat --on power --view processors --count 1 | grep -q $'\033' || return 1
 }
 
 @test "a view says what it has to do without" {

@@ -24,7 +24,7 @@ obeys() { [[ "$1" == *'^['* || "$1" == *'^G'* || "$1" == *'M-^['* ]]; }
   said=$(on_terminal "./$EVIL" trace -qn 'BEGIN { printf("<%s|%-20s>\n", execname, execname); @a[execname] = count(); printa("<%s>\n", @a);
     printf("<%c>", 27); trace(execname); @b[execname] = count(); exit(0); }')
   echo "$said"
-  ! obeys "$said"
+  ! obeys "$said" || return 1
   [[ "$said" == *"<$SHOWN|$SHOWN"*"<$SHOWN>"*'<\x1b>'* ]]
 }
 
@@ -45,12 +45,12 @@ obeys() { [[ "$1" == *'^['* || "$1" == *'^G'* || "$1" == *'M-^['* ]]; }
 @test "JSON on a terminal has no control byte, of C1 neither" {
   said=$(on_terminal "$TALLY" trace --on vm --json -n 'BEGIN { trace($$1); exit(0); }' "$EVIL")
   [[ "$said" == *'e\u001b[31m\u0007\u009bx'* ]] || { echo "$said"; return 1; }
-  ! obeys "$said"
+  ! obeys "$said" || return 1
 }
 
 @test "tables on a terminal give it no orders but their own colours" {
   said=$(on_terminal "$TALLY" list -x $'\033' --on kunpeng ptt)
-  ! obeys "$said"
+  ! obeys "$said" || return 1
   [[ "$said" == *'\x1b'* ]] || { echo "$said"; return 1; }
   said=$(on_terminal "$TALLY" stat --on power --view partitions --count 1)
   [[ "$said" == *'^[[3'*'^[[0m'* && "$said" != *'\x1b'* ]] || { echo "$said"; return 1; }

@@ -138,7 +138,7 @@ ended() {
     kill -$signal $tuner
     ended 1 "interrupted; hisi_ptt0_2 is as it was"
     as_it_was
-    ! kill -0 "$(cat child)" 2>/dev/null
+    ! kill -0 "$(cat child)" 2>/dev/null || return 1
   done
 }
 
