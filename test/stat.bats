@@ -236,9 +236,9 @@ tally: entitled: partition 4 went" ]
     stat --on batoka -e vfalls/zam0_lpu_a,event=clock_cycle/
 }
 
-@test "help has three examples and the formulas, and the page each of the options" {
+@test "help has three examples at least and the formulas, and the page each of the options" {
   for verb in stat check; do
-    [ "$("$TALLY" $verb -h | grep -cE "^  tally $verb ")" -eq 3 ] || { echo "$verb: examples"; return 1; }
+    [ "$("$TALLY" $verb -h | grep -cE "^  tally $verb ")" -ge 3 ] || { echo "$verb: examples"; return 1; }
     "$TALLY" $verb -h | sed -n 's/^  *\(-[a-zA-Z],\)\{0,1\} *\(-[-a-z0-9A-Z]*\).*/\2/p' | while read -r option; do
       grep -qE -- "\`$option(\`|=| |\[)" "$BATS_TEST_DIRNAME/../doc/verb/$verb.md" || { echo "$verb: not in the page: $option"; return 1; }
     done
