@@ -45,7 +45,7 @@ trace_here() {
 }
 
 @test "dump -h and tally-dump(1) do not say which fields a filter may name" {
-  "$TALLY" dump -h | sed -n '/^Fields of args/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p' | grep . >fields
+  "$TALLY" dump -h | sed -n '/^Fields that --filter/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p' | grep . >fields
   [ "$(wc -l <fields)" -gt 40 ]
   while read -r field; do
     grep -q "\`$field\`" "$BATS_TEST_DIRNAME/../doc/verb/dump.md" || { echo "not in dump.md: $field"; false; }

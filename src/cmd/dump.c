@@ -85,7 +85,7 @@ static void dump_help_fields(struct buf *to)
 {
 	const char *help, *name;
 
-	buf_puts(to, "\nFields of args[0], which --filter may name alone; an id may be written as 01:00.0:\n");
+	buf_puts(to, "\nFields that --filter may name, ids also as 01:00.0:\n");
 	for (uint32_t i = 0; (name = tally_ptt_filter_field(i, &help)); i++) {
 		buf_printf(to, "  %-15s", name);
 		buf_wrap(to, help, FIELD_AT, FIELD_AT, HELP_COLUMNS, "");
