@@ -56,7 +56,8 @@ TALLY_API void tally_platform_close(struct tally_platform *p);
 /* The words of the last call that failed, good until the next call; "" when it did not. */
 TALLY_API const char *tally_platform_error(const struct tally_platform *p);
 
-struct tally_out { /* where answers go, and how they look; it stands inside other structs, so its layout is fixed */
+/* where answers go, and how they look; it stands inside other structs, so its layout is fixed */
+struct tally_out {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
@@ -90,10 +91,11 @@ TALLY_API int tally_set(struct tally_platform *p, const char *assignment);
 /* The loads of a model ("kunpeng"), as its key load= takes them: NULL past the last, or where it has none; *text: what it is. */
 TALLY_API const char *tally_load(const char *machine, uint32_t i, const char **text);
 
-enum tally_cut { /* why the end of a recording is missing */
-		 TALLY_CUT_NONE,
-		 TALLY_CUT_READER, /* whoever read standard output went away: no error, and a command was ended */
-		 TALLY_CUT_FAILED, /* with an error: what was not written by then is gone, nobody knows how much */
+/* why the end of a recording is missing */
+enum tally_cut {
+	TALLY_CUT_NONE,
+	TALLY_CUT_READER, /* whoever read standard output went away: no error, and a command was ended */
+	TALLY_CUT_FAILED, /* with an error: what was not written by then is gone, nobody knows how much */
 };
 struct tally_record_opts {
 	size_t size;

@@ -47,7 +47,7 @@ bool an_agg_signed(const struct an_agg *a)
 }
 
 /* v / by without the two cases that trap. */
-static int64_t divide(int64_t v, int64_t by)
+static int64_t agg_divide_safe(int64_t v, int64_t by)
 {
 	return by == 0 ? 0 : by == -1 ? (int64_t) - (uint64_t)v : v / by;
 }
@@ -58,7 +58,7 @@ int64_t an_normalized(const struct an_agg *a, int64_t v)
 		return v;
 	if (!an_agg_signed(a) && a->normal > 0)
 		return (int64_t)((uint64_t)v / (uint64_t)a->normal);
-	return divide(v, a->normal);
+	return agg_divide_safe(v, a->normal);
 }
 
 static uint64_t square_root(unsigned __int128 v)
@@ -75,15 +75,15 @@ static uint64_t square_root(unsigned __int128 v)
 	return (uint64_t)root;
 }
 
-static int64_t average(const struct an_row *r)
+static int64_t agg_row_average(const struct an_row *r)
 {
-	return divide(r->sum, r->n);
+	return agg_divide_safe(r->sum, r->n);
 }
 
-static uint64_t deviation(const struct an_row *r)
+static uint64_t agg_row_deviation(const struct an_row *r)
 {
 	unsigned __int128 squares = (unsigned __int128)r->sq_hi << 64 | r->sq_lo;
-	__int128 avg = average(r);
+	__int128 avg = agg_row_average(r);
 	if (r->n <= 0)
 		return 0;
 	squares /= (uint64_t)r->n;
@@ -91,7 +91,7 @@ static uint64_t deviation(const struct an_row *r)
 	return squares > square ? square_root(squares - square) : 0;
 }
 
-static int64_t clamp(long double v)
+static int64_t agg_clamp_int64(long double v)
 {
 	return v >= 0x1p63L ? INT64_MAX : v < -0x1p63L ? INT64_MIN : (int64_t)v;
 }
@@ -99,11 +99,11 @@ static int64_t clamp(long double v)
 int64_t an_agg_value(const struct an_agg *a, const struct an_row *r)
 {
 	if (an_is_hist(a))
-		return clamp(an_hist_weight(a, r));
+		return agg_clamp_int64(an_hist_weight(a, r));
 	if (a->fn == AGG_STDDEV)
-		return an_normalized(a, (int64_t)deviation(r));
+		return an_normalized(a, (int64_t)agg_row_deviation(r));
 	if (a->fn == AGG_AVG)
-		return divide(an_normalized(a, r->sum), r->n);
+		return agg_divide_safe(an_normalized(a, r->sum), r->n);
 	return an_normalized(a, r->sum);
 }
 
@@ -116,9 +116,9 @@ int an_row_compare_value(const struct an_agg *a, const struct an_row *l, const s
 		return left != right ? AN_ORDER(left, right) : AN_ORDER(an_hist_zero(a, l), an_hist_zero(a, r));
 	}
 	if (a->fn == AGG_STDDEV)
-		return AN_ORDER(deviation(l), deviation(r));
+		return AN_ORDER(agg_row_deviation(l), agg_row_deviation(r));
 	if (a->fn == AGG_AVG)
-		return AN_ORDER(average(l), average(r));
+		return AN_ORDER(agg_row_average(l), agg_row_average(r));
 	return an_agg_signed(a) ? AN_ORDER(l->sum, r->sum) : AN_ORDER((uint64_t)l->sum, (uint64_t)r->sum);
 }
 

@@ -10,7 +10,7 @@
  */
 #include "answer/answer_int.h"
 
-static void name(struct buf *to, bool *first, const char *s)
+static void folded_put_name(struct buf *to, bool *first, const char *s)
 {
 	if (!*first)
 		buf_putc(to, ';');
@@ -18,38 +18,38 @@ static void name(struct buf *to, bool *first, const char *s)
 	an_clean(to, s, ";");
 }
 
-static void plain(struct buf *to, bool *first, const struct an_value *v)
+static void folded_put_plain(struct buf *to, bool *first, const struct an_value *v)
 {
 	struct buf bare = { 0 };
 	an_bare(&bare, v);
-	name(to, first, bare.p != NULL ? bare.p : "");
+	folded_put_name(to, first, bare.p != NULL ? bare.p : "");
 	to->failed |= bare.failed;
 	buf_free(&bare);
 }
 
-static void stack(struct buf *to, bool *first, const struct an_value *v)
+static void folded_put_stack(struct buf *to, bool *first, const struct an_value *v)
 {
 	for (uint32_t i = v->nframes; i > 0; i--) {
 		const char *func = v->func != NULL ? v->func[i - 1] : NULL;
-		name(to, first, func != NULL ? func : v->frame[i - 1]);
+		folded_put_name(to, first, func != NULL ? func : v->frame[i - 1]);
 	}
 }
 
-static void keys(struct buf *to, const struct an_row *r, bool *first)
+static void folded_put_keys(struct buf *to, const struct an_row *r, bool *first)
 {
 	for (uint32_t k = 0; k < r->nkeys; k++)
 		if (!an_is_stack(&r->key[k]))
-			plain(to, first, &r->key[k]);
+			folded_put_plain(to, first, &r->key[k]);
 	for (uint32_t k = 0; k < r->nkeys; k++)
 		if (r->key[k].kind == SLOT_USTACK)
-			stack(to, first, &r->key[k]);
+			folded_put_stack(to, first, &r->key[k]);
 	for (uint32_t k = 0; k < r->nkeys; k++)
 		if (r->key[k].kind == SLOT_KSTACK)
-			stack(to, first, &r->key[k]);
+			folded_put_stack(to, first, &r->key[k]);
 }
 
 /* How wide the flame is. */
-static int64_t width(const struct an_agg *a, const struct an_row *r)
+static int64_t folded_row_width(const struct an_agg *a, const struct an_row *r)
 {
 	uint64_t total = 0;
 	if (!an_is_hist(a))
@@ -64,10 +64,10 @@ void an_folded_agg(struct buf *to, const struct an_agg *a)
 	for (uint32_t i = 0; i < a->nrows; i++) {
 		struct an_value v = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
 		bool first = true;
-		keys(to, &a->row[i], &first);
+		folded_put_keys(to, &a->row[i], &first);
 		if (first) /* nothing to call it by */
 			buf_printf(to, "@%s", a->name);
-		v.i = width(a, &a->row[i]);
+		v.i = folded_row_width(a, &a->row[i]);
 		buf_putc(to, ' ');
 		an_decimal(to, &v, 0);
 		buf_putc(to, '\n');

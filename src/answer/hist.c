@@ -195,7 +195,7 @@ int64_t an_hist_zero(const struct an_agg *a, const struct an_row *r)
 	return an_hist_count(r, kinds[a->fn].zero(a));
 }
 
-static struct range shown(const struct an_agg *a, const struct an_row *r)
+static struct range hist_shown_range(const struct an_agg *a, const struct an_row *r)
 {
 	uint32_t n = an_hist_buckets(a), first = 0, last = n - 1;
 	while (first < n && an_hist_count(r, first) == 0)
@@ -215,7 +215,7 @@ struct scale {
 	bool up, down;     /* counts above and below zero are there */
 };
 
-static struct scale scale(const struct an_row *r, struct range of)
+static struct scale hist_row_scale(const struct an_row *r, struct range of)
 {
 	struct scale s = { 0 };
 	for (uint32_t b = of.first; b <= of.last; b++) {
@@ -227,38 +227,38 @@ static struct scale scale(const struct an_row *r, struct range of)
 	return s;
 }
 
-static void repeat(struct buf *to, char c, int n)
+static void hist_put_repeat(struct buf *to, char c, int n)
 {
 	for (int i = 0; i < n; i++)
 		buf_putc(to, c);
 }
 
-static void bar(struct buf *to, const struct scale *s, int64_t count)
+static void hist_put_bar(struct buf *to, const struct scale *s, int64_t count)
 {
 	int room = s->up && s->down ? BAR / 2 : BAR;
 	long double size = count < 0 ? -(long double)count : (long double)count;
 	int marks = s->total > 0 ? (int)(size * room / s->total + 0.5L) : 0;
 	int left = count < 0 ? marks : 0, right = count > 0 ? marks : 0;
 	if (s->down) {
-		repeat(to, ' ', room - left);
-		repeat(to, '@', left);
+		hist_put_repeat(to, ' ', room - left);
+		hist_put_repeat(to, '@', left);
 	}
 	buf_putc(to, '|');
 	if (s->up || !s->down) {
-		repeat(to, '@', right);
-		repeat(to, ' ', room - right);
+		hist_put_repeat(to, '@', right);
+		hist_put_repeat(to, ' ', room - right);
 	}
 }
 
 void an_hist(struct buf *to, const struct an_agg *a, const struct an_row *r)
 {
-	struct range of = shown(a, r);
-	struct scale s = scale(r, of);
+	struct range of = hist_shown_range(a, r);
+	struct scale s = hist_row_scale(r, of);
 	buf_printf(to, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------", "count");
 	for (uint32_t b = of.first; b <= of.last; b++) {
 		int64_t count = an_hist_count(r, b);
 		kinds[a->fn].label(to, a, b, of);
-		bar(to, &s, count);
+		hist_put_bar(to, &s, count);
 		buf_printf(to, " %-9lld\n", (long long)an_normalized(a, count));
 	}
 }

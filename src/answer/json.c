@@ -7,7 +7,7 @@
 
 #include "answer/answer_int.h"
 
-static void frames(struct buf *to, const struct an_value *v)
+static void json_put_frames(struct buf *to, const struct an_value *v)
 {
 	buf_putc(to, '[');
 	for (uint32_t i = 0; i < v->nframes; i++) {
@@ -18,7 +18,7 @@ static void frames(struct buf *to, const struct an_value *v)
 	buf_putc(to, ']');
 }
 
-static void hex(struct buf *to, const struct an_value *v)
+static void json_put_hex(struct buf *to, const struct an_value *v)
 {
 	buf_putc(to, '"');
 	for (uint32_t i = 0; v->s != NULL && i < v->len; i++)
@@ -29,18 +29,18 @@ static void hex(struct buf *to, const struct an_value *v)
 void an_json_value(struct buf *to, const struct an_value *v)
 {
 	if (an_is_stack(v))
-		frames(to, v);
+		json_put_frames(to, v);
 	else if (v->kind == SLOT_INT)
 		an_decimal(to, v, 0);
 	else if (v->kind == SLOT_BYTES && !an_printable(v))
-		hex(to, v);
+		json_put_hex(to, v);
 	else if (v->s == NULL && v->kind != SLOT_STRING && v->kind != SLOT_BYTES)
 		buf_printf(to, "\"0x%llx\"", (unsigned long long)v->i);
 	else
 		buf_json_str(to, v->s != NULL ? v->s : "", an_text_len(v));
 }
 
-static void bound(struct buf *to, const char *name, bool known, int64_t v)
+static void json_put_bound(struct buf *to, const char *name, bool known, int64_t v)
 {
 	if (known)
 		buf_printf(to, "\"%s\":%lld,", name, (long long)v);
@@ -48,7 +48,7 @@ static void bound(struct buf *to, const char *name, bool known, int64_t v)
 		buf_printf(to, "\"%s\":null,", name);
 }
 
-static void buckets(struct buf *to, const struct an_agg *a, const struct an_row *r)
+static void json_put_buckets(struct buf *to, const struct an_agg *a, const struct an_row *r)
 {
 	uint32_t n = an_hist_buckets(a);
 	bool first = true;
@@ -58,15 +58,15 @@ static void buckets(struct buf *to, const struct an_agg *a, const struct an_row 
 		if (count == 0)
 			continue;
 		buf_puts(to, first ? "{" : ",{");
-		bound(to, "from", b > 0, an_hist_least(a, b));
-		bound(to, "to", b + 1 < n, b + 1 < n ? an_hist_least(a, b + 1) - 1 : 0);
+		json_put_bound(to, "from", b > 0, an_hist_least(a, b));
+		json_put_bound(to, "to", b + 1 < n, b + 1 < n ? an_hist_least(a, b + 1) - 1 : 0);
 		buf_printf(to, "\"count\":%lld}", (long long)an_normalized(a, count));
 		first = false;
 	}
 	buf_putc(to, ']');
 }
 
-static void value(struct buf *to, const struct an_agg *a, const struct an_row *r)
+static void json_put_value(struct buf *to, const struct an_agg *a, const struct an_row *r)
 {
 	struct an_value v = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
 	v.i = an_agg_value(a, r);
@@ -88,9 +88,9 @@ void an_json_agg(struct buf *to, const struct an_agg *a)
 		}
 		buf_puts(to, "],");
 		if (an_is_hist(a))
-			buckets(to, a, r);
+			json_put_buckets(to, a, r);
 		else
-			value(to, a, r);
+			json_put_value(to, a, r);
 		buf_puts(to, "}\n");
 	}
 }

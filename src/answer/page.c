@@ -35,7 +35,7 @@ bool an_page_failed(const struct an_page *p)
 	return p->arena.failed;
 }
 
-static struct an_part *add(struct an_page *p, uint8_t kind, const char *key, const char *title)
+static struct an_part *page_add_part(struct an_page *p, uint8_t kind, const char *key, const char *title)
 {
 	struct an_part *part = arena_alloc(&p->arena, sizeof(*part));
 	struct an_part **slot = part ? VEC_NEW(p->part, p->nparts, p->capparts) : NULL;
@@ -49,7 +49,7 @@ static struct an_part *add(struct an_page *p, uint8_t kind, const char *key, con
 }
 
 /* A copy in the arena; NULL for nothing or when memory is out. */
-static const void *copy(struct an_page *p, const void *from, size_t n, size_t size)
+static const void *page_copy(struct an_page *p, const void *from, size_t n, size_t size)
 {
 	void *to = n && n < SIZE_MAX / size ? arena_alloc(&p->arena, n * size) : NULL;
 
@@ -58,13 +58,13 @@ static const void *copy(struct an_page *p, const void *from, size_t n, size_t si
 
 struct an_part *an_page_facts(struct an_page *p, const char *key, const char *title)
 {
-	return add(p, AN_PART_FACTS, key, title);
+	return page_add_part(p, AN_PART_FACTS, key, title);
 }
 
 struct an_part *an_page_table(struct an_page *p, const char *key, const char *title, const struct an_column *col,
 			      uint32_t ncols)
 {
-	struct an_part *part = add(p, AN_PART_TABLE, key, title);
+	struct an_part *part = page_add_part(p, AN_PART_TABLE, key, title);
 
 	if (part)
 		part->table = (struct an_table){ .col = col, .ncols = ncols };
@@ -73,11 +73,11 @@ struct an_part *an_page_table(struct an_page *p, const char *key, const char *ti
 
 struct an_part *an_page_bars(struct an_page *p, const char *key, const char *title, const struct an_bars *b)
 {
-	struct an_part *part = add(p, AN_PART_BARS, key, title);
+	struct an_part *part = page_add_part(p, AN_PART_BARS, key, title);
 
 	if (part) {
 		part->bars = *b;
-		part->bars.bar = copy(p, b->bar, b->n, sizeof(*b->bar));
+		part->bars.bar = page_copy(p, b->bar, b->n, sizeof(*b->bar));
 		part->bars.n = part->bars.bar ? b->n : 0;
 	}
 	return part;
@@ -85,7 +85,7 @@ struct an_part *an_page_bars(struct an_page *p, const char *key, const char *tit
 
 struct an_part *an_page_lines(struct an_page *p, const char *key, const char *title, const struct an_lines *l)
 {
-	struct an_part *part = add(p, AN_PART_LINES, key, title);
+	struct an_part *part = page_add_part(p, AN_PART_LINES, key, title);
 	struct an_line *line = part ? arena_alloc(&p->arena, (l->nlines + 1) * sizeof(*line)) : NULL;
 
 	if (!line)
@@ -95,7 +95,7 @@ struct an_part *an_page_lines(struct an_page *p, const char *key, const char *ti
 	for (uint32_t i = 0; i < l->nlines; i++) {
 		line[i].key = arena_strdup(&p->arena, l->line[i].key);
 		line[i].title = arena_strdup(&p->arena, l->line[i].title);
-		line[i].v = copy(p, l->line[i].v, l->n, sizeof(*l->line[i].v));
+		line[i].v = page_copy(p, l->line[i].v, l->n, sizeof(*l->line[i].v));
 		line[i].by = l->line[i].by;
 		if (!line[i].key || !line[i].title || !line[i].v)
 			part->lines.n = 0;
@@ -105,19 +105,19 @@ struct an_part *an_page_lines(struct an_page *p, const char *key, const char *ti
 
 struct an_part *an_page_heat(struct an_page *p, const char *key, const char *title, const struct an_heat *h)
 {
-	struct an_part *part = add(p, AN_PART_HEAT, key, title);
+	struct an_part *part = page_add_part(p, AN_PART_HEAT, key, title);
 
 	if (part) {
 		part->heat = *h;
-		part->heat.low = copy(p, h->low, h->ny, sizeof(*h->low));
-		part->heat.count = copy(p, h->count, (size_t)h->nx * h->ny, sizeof(*h->count));
+		part->heat.low = page_copy(p, h->low, h->ny, sizeof(*h->low));
+		part->heat.count = page_copy(p, h->count, (size_t)h->nx * h->ny, sizeof(*h->count));
 		if (!part->heat.low || !part->heat.count)
 			part->heat.nx = part->heat.ny = 0;
 	}
 	return part;
 }
 
-static const char *words(struct an_page *p, const char *fmt, va_list ap)
+static const char *page_format_words(struct an_page *p, const char *fmt, va_list ap)
 {
 	struct buf b = { 0 };
 	const char *text;
@@ -131,13 +131,13 @@ static const char *words(struct an_page *p, const char *fmt, va_list ap)
 
 void an_page_words(struct an_page *p, enum an_words kind, const char *key, const char *fmt, ...)
 {
-	struct an_part *part = add(p, AN_PART_WORDS, key, NULL);
+	struct an_part *part = page_add_part(p, AN_PART_WORDS, key, NULL);
 	va_list ap;
 
 	if (!part)
 		return;
 	va_start(ap, fmt);
-	part->text = words(p, fmt, ap);
+	part->text = page_format_words(p, fmt, ap);
 	va_end(ap);
 	part->words = (uint8_t)kind;
 }
@@ -149,11 +149,11 @@ void an_explain(struct an_page *p, struct an_part *part, const char *fmt, ...)
 	if (!part)
 		return;
 	va_start(ap, fmt);
-	part->text = words(p, fmt, ap);
+	part->text = page_format_words(p, fmt, ap);
 	va_end(ap);
 }
 
-static struct an_cell owned(struct an_page *p, struct an_cell c)
+static struct an_cell page_own_cell(struct an_page *p, struct an_cell c)
 {
 	if (c.s)
 		c.s = arena_strdup(&p->arena, c.s);
@@ -166,7 +166,7 @@ void an_fact(struct an_page *p, struct an_part *facts, const char *key, const ch
 	struct an_fact *f = facts ? VEC_NEW(facts->fact, facts->nfacts, facts->capfacts) : NULL;
 
 	if (f)
-		*f = (struct an_fact){ key, title, unit, owned(p, c) };
+		*f = (struct an_fact){ key, title, unit, page_own_cell(p, c) };
 	else
 		p->arena.failed = true;
 }
@@ -184,6 +184,6 @@ void an_row(struct an_page *p, struct an_part *part, const struct an_cell *cells
 			p->arena.failed = true;
 			return;
 		}
-		*c = owned(p, cells[i]);
+		*c = page_own_cell(p, cells[i]);
 	}
 }

@@ -52,7 +52,8 @@ struct an_column {
 	const char *key, *title;
 	uint8_t unit;
 };
-struct an_fact { /* one named figure */
+/* one named figure */
+struct an_fact {
 	const char *key, *title;
 	uint8_t unit;
 	struct an_cell cell;
@@ -86,7 +87,8 @@ struct an_lines {         /* figures over time: n steps from `from` on */
 	uint8_t unit; /* of the values */
 	const struct an_line *line;
 };
-struct an_heat { /* how many, over time and over a quantity */
+/* how many, over time and over a quantity */
+struct an_heat {
 	uint64_t from, step;
 	uint32_t nx, ny;
 	uint8_t unit;          /* of low */

@@ -25,7 +25,7 @@ void an_count(struct buf *to, uint64_t v)
 	}
 }
 
-static void bytes(struct buf *to, uint64_t v)
+static void figure_put_bytes(struct buf *to, uint64_t v)
 {
 	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	double d = (double)v / 1024;
@@ -41,7 +41,7 @@ static void bytes(struct buf *to, uint64_t v)
 	buf_printf(to, "%.*f %s", d < 99.995 ? 2 : 1, d, unit[i]);
 }
 
-static void number(struct buf *to, double d)
+static void figure_put_number(struct buf *to, double d)
 {
 	if (d - d != 0) /* neither infinite nor no number at all */
 		buf_puts(to, "-");
@@ -66,7 +66,7 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 		buf_puts(to, c->u ? "yes" : "no");
 		break;
 	case AN_BYTES:
-		bytes(to, c->u);
+		figure_put_bytes(to, c->u);
 		break;
 	case AN_HEX:
 		buf_printf(to, "0x%llx", (unsigned long long)c->u);
@@ -84,7 +84,7 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 			buf_puts(to, "new"); /* from nothing */
 		break;
 	case AN_NUMBER:
-		number(to, c->d);
+		figure_put_number(to, c->d);
 		break;
 	default:
 		buf_plain(to, c->s ? c->s : "", c->s ? strlen(c->s) : 0);
@@ -121,21 +121,21 @@ void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
 	}
 }
 
-static struct an_cell quotient(const struct an_line *line, uint64_t v)
+static struct an_cell figure_quotient(const struct an_line *line, uint64_t v)
 {
 	return AN_D((double)v / (double)line->by);
 }
 
 void an_line_figure(struct buf *to, uint8_t unit, const struct an_line *line, uint64_t v)
 {
-	struct an_cell c = line->by ? quotient(line, v) : AN_U(v);
+	struct an_cell c = line->by ? figure_quotient(line, v) : AN_U(v);
 
 	an_figure(to, line->by ? AN_NUMBER : unit, &c);
 }
 
 void an_line_json(struct buf *to, const struct an_line *line, uint64_t v)
 {
-	struct an_cell c = line->by ? quotient(line, v) : AN_U(v);
+	struct an_cell c = line->by ? figure_quotient(line, v) : AN_U(v);
 
 	an_figure_json(to, line->by ? AN_NUMBER : AN_COUNT, &c);
 }

@@ -46,7 +46,7 @@ static void value_of(struct buf *to, uint8_t unit, const struct an_cell *c)
 	buf_free(&tmp);
 }
 
-static void shown(struct buf *to, uint8_t unit, const struct an_cell *c)
+static void html_put_cell(struct buf *to, uint8_t unit, const struct an_cell *c)
 {
 	struct buf tmp = { 0 };
 
@@ -56,7 +56,7 @@ static void shown(struct buf *to, uint8_t unit, const struct an_cell *c)
 	buf_free(&tmp);
 }
 
-static void facts(struct buf *to, const struct an_part *p)
+static void html_put_facts(struct buf *to, const struct an_part *p)
 {
 	buf_printf(to, "<dl data-part=\"%s\">\n", p->key);
 	for (uint32_t i = 0; i < p->nfacts; i++) {
@@ -67,24 +67,24 @@ static void facts(struct buf *to, const struct an_part *p)
 		buf_printf(to, "</dt><dd data-key=\"%s\"", f->key);
 		value_of(to, f->unit, &f->cell);
 		buf_putc(to, '>');
-		shown(to, f->unit, &f->cell);
+		html_put_cell(to, f->unit, &f->cell);
 		buf_puts(to, "</dd></div>\n");
 	}
 	buf_puts(to, "</dl>\n");
 }
 
-static const char *alignment(uint8_t unit)
+static const char *html_unit_alignment(uint8_t unit)
 {
 	return an_is_text(unit) ? " class=\"t\"" : "";
 }
 
-static void table(struct buf *to, const struct an_part *p)
+static void html_put_table(struct buf *to, const struct an_part *p)
 {
 	const struct an_table *t = &p->table;
 
 	buf_printf(to, "<div class=\"scroll\"><table data-part=\"%s\">\n<thead><tr>", p->key);
 	for (uint32_t c = 0; c < t->ncols; c++) {
-		buf_printf(to, "<th%s data-key=\"%s\">", alignment(t->col[c].unit), t->col[c].key);
+		buf_printf(to, "<th%s data-key=\"%s\">", html_unit_alignment(t->col[c].unit), t->col[c].key);
 		put_text(to, t->col[c].title);
 		buf_puts(to, "</th>");
 	}
@@ -92,10 +92,10 @@ static void table(struct buf *to, const struct an_part *p)
 	for (uint32_t i = 0; i + t->ncols <= t->ncells; i += t->ncols) {
 		buf_puts(to, "<tr>");
 		for (uint32_t c = 0; c < t->ncols; c++) {
-			buf_printf(to, "<td%s", alignment(t->col[c].unit));
+			buf_printf(to, "<td%s", html_unit_alignment(t->col[c].unit));
 			value_of(to, t->col[c].unit, &t->cell[i + c]);
 			buf_putc(to, '>');
-			shown(to, t->col[c].unit, &t->cell[i + c]);
+			html_put_cell(to, t->col[c].unit, &t->cell[i + c]);
 			buf_puts(to, "</td>");
 		}
 		buf_puts(to, "</tr>\n");
@@ -105,7 +105,7 @@ static void table(struct buf *to, const struct an_part *p)
 		buf_printf(to, "<p class=\"small\">and %llu more</p>\n", (unsigned long long)t->left_out);
 }
 
-static void bars(struct buf *to, const struct an_part *p)
+static void html_put_bars(struct buf *to, const struct an_part *p)
 {
 	uint64_t all = an_bars_total(&p->bars), most = 1;
 
@@ -130,7 +130,7 @@ static void bars(struct buf *to, const struct an_part *p)
 }
 
 /* Data of a picture: text that is no markup. '<' is escaped, so it cannot end the element. */
-static void string(struct buf *to, const char *s)
+static void html_put_script_string(struct buf *to, const char *s)
 {
 	struct buf tmp = { 0 };
 
@@ -144,7 +144,7 @@ static void string(struct buf *to, const char *s)
 	buf_free(&tmp);
 }
 
-static void picture(struct buf *to, const struct an_part *p, uint64_t from, uint64_t step)
+static void html_put_picture(struct buf *to, const struct an_part *p, uint64_t from, uint64_t step)
 {
 	buf_printf(to, "<figure data-part=\"%s\"><canvas role=\"img\" aria-label=\"", p->key);
 	put_text(to, p->title);
@@ -152,21 +152,21 @@ static void picture(struct buf *to, const struct an_part *p, uint64_t from, uint
 		   (unsigned long long)from, (unsigned long long)step);
 }
 
-static void lines(struct buf *to, const struct an_part *p)
+static void html_put_lines(struct buf *to, const struct an_part *p)
 {
 	const struct an_lines *l = &p->lines;
 
-	picture(to, p, l->from, l->step);
+	html_put_picture(to, p, l->from, l->step);
 	if (l->over) {
 		buf_puts(to, ",\"over\":");
-		string(to, l->over);
+		html_put_script_string(to, l->over);
 	}
 	buf_puts(to, ",\"series\":[");
 	for (uint32_t i = 0; i < l->nlines; i++) {
 		buf_puts(to, i ? ",\n{\"name\":" : "\n{\"name\":");
-		string(to, l->line[i].key);
+		html_put_script_string(to, l->line[i].key);
 		buf_puts(to, ",\"title\":");
-		string(to, l->line[i].title);
+		html_put_script_string(to, l->line[i].title);
 		buf_puts(to, ",\"values\":[");
 		for (uint32_t x = 0; x < l->n; x++) {
 			buf_puts(to, x ? "," : "");
@@ -185,7 +185,7 @@ static bool row_empty(const struct an_heat *h, uint32_t y)
 	return true;
 }
 
-static void heat(struct buf *to, const struct an_part *p)
+static void html_put_heat(struct buf *to, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
 	uint32_t first = 0, end = h->ny;
@@ -194,7 +194,7 @@ static void heat(struct buf *to, const struct an_part *p)
 		end--;
 	while (first + 1 < end && row_empty(h, first))
 		first++;
-	picture(to, p, h->from, h->step);
+	html_put_picture(to, p, h->from, h->step);
 	buf_puts(to, ",\"rows\":[");
 	for (uint32_t y = first; y < end; y++) {
 		buf_printf(to, "%s\n{\"from\":%llu,\"counts\":[", y > first ? "," : "", (unsigned long long)h->low[y]);
@@ -205,7 +205,7 @@ static void heat(struct buf *to, const struct an_part *p)
 	buf_puts(to, "]}</script></figure>\n");
 }
 
-static void words(struct buf *to, const struct an_part *p)
+static void html_put_words(struct buf *to, const struct an_part *p)
 {
 	static const char *const kind[] = { [AN_NOTE] = "note", [AN_CANNOT] = "cannot", [AN_LOST] = "lost" };
 	static const char *const said[] = { [AN_NOTE] = "", [AN_CANNOT] = "Can't be told: ", [AN_LOST] = "Lost: " };
@@ -236,11 +236,11 @@ static bool is_empty(const struct an_part *p)
 	}
 }
 
-static void section(struct buf *to, const struct an_part *p, uint32_t number)
+static void html_put_section(struct buf *to, const struct an_part *p, uint32_t number)
 {
 	static void (*const form[])(struct buf *, const struct an_part *) = {
-		[AN_PART_FACTS] = facts, [AN_PART_TABLE] = table, [AN_PART_BARS] = bars,
-		[AN_PART_LINES] = lines, [AN_PART_HEAT] = heat,
+		[AN_PART_FACTS] = html_put_facts, [AN_PART_TABLE] = html_put_table, [AN_PART_BARS] = html_put_bars,
+		[AN_PART_LINES] = html_put_lines, [AN_PART_HEAT] = html_put_heat,
 	};
 
 	buf_printf(to, "<section id=\"s%u\">\n<h2>", number);
@@ -256,7 +256,7 @@ static void section(struct buf *to, const struct an_part *p, uint32_t number)
 }
 
 /* Runs of words become lists. */
-static void body(struct buf *to, const struct an_page *p)
+static void html_put_body(struct buf *to, const struct an_page *p)
 {
 	bool list = false;
 
@@ -267,15 +267,15 @@ static void body(struct buf *to, const struct an_page *p)
 			buf_puts(to, is_words ? "<section><ul>\n" : "</ul></section>\n");
 		list = is_words;
 		if (is_words)
-			words(to, p->part[i]);
+			html_put_words(to, p->part[i]);
 		else if (!is_empty(p->part[i]))
-			section(to, p->part[i], i);
+			html_put_section(to, p->part[i], i);
 	}
 	if (list)
 		buf_puts(to, "</ul></section>\n");
 }
 
-static void contents(struct buf *to, const struct an_page *p)
+static void html_put_contents(struct buf *to, const struct an_page *p)
 {
 	buf_puts(to, "<nav>\n");
 	for (uint32_t i = 0; i < p->nparts; i++) {
@@ -299,8 +299,8 @@ void an_page_html(struct buf *to, const struct an_page *p)
 	buf_puts(to, "</title>\n<style>" AN_PAGE_STYLE "</style>\n</head>\n<body>\n<header>\n<h1>");
 	put_text(to, p->title);
 	buf_puts(to, "</h1>\n");
-	contents(to, p);
+	html_put_contents(to, p);
 	buf_printf(to, "</header>\n<main data-page=\"%s\">\n", p->key);
-	body(to, p);
+	html_put_body(to, p);
 	buf_puts(to, "</main>\n<script>" AN_PAGE_SCRIPT "</script>\n</body>\n</html>\n");
 }

@@ -31,14 +31,14 @@ struct view {
 	bool ascii;
 };
 
-static void blanks(struct buf *to, size_t n)
+static void text_put_blanks(struct buf *to, size_t n)
 {
 	while (n--)
 		buf_putc(to, ' ');
 }
 
 /* Columns that a text takes: code points, which is right for what tables hold. */
-static size_t width(const char *s, size_t n)
+static size_t text_columns(const char *s, size_t n)
 {
 	size_t w = 0;
 
@@ -47,35 +47,35 @@ static size_t width(const char *s, size_t n)
 	return w;
 }
 
-static void padded(struct buf *to, const struct buf *b, size_t room, bool right)
+static void text_put_padded(struct buf *to, const struct buf *b, size_t room, bool right)
 {
-	size_t w = width(b->p, b->n), pad = w < room ? room - w : 0;
+	size_t w = text_columns(b->p, b->n), pad = w < room ? room - w : 0;
 
 	if (right)
-		blanks(to, pad);
+		text_put_blanks(to, pad);
 	buf_put(to, b->p ? b->p : "", b->n);
 	if (!right)
-		blanks(to, pad);
+		text_put_blanks(to, pad);
 	to->failed |= b->failed;
 }
 
-static void trim(struct buf *to)
+static void text_trim_blanks(struct buf *to)
 {
 	while (to->n && to->p[to->n - 1] == ' ')
 		to->p[--to->n] = '\0';
 }
 
 /* Words, wrapped, each line after the first indented by `indent`; `at` columns are taken already. */
-static void wrapped(const struct view *v, const char *s, size_t indent, size_t at)
+static void text_put_wrapped(const struct view *v, const char *s, size_t indent, size_t at)
 {
 	bool first = true;
 
 	while (*s) {
-		size_t n = strcspn(s, " "), w = width(s, n);
+		size_t n = strcspn(s, " "), w = text_columns(s, n);
 
 		if (!first && at + 1 + w > v->columns) {
 			buf_putc(v->to, '\n');
-			blanks(v->to, indent);
+			text_put_blanks(v->to, indent);
 			at = indent;
 		} else if (!first) {
 			buf_putc(v->to, ' ');
@@ -90,24 +90,24 @@ static void wrapped(const struct view *v, const char *s, size_t indent, size_t a
 	buf_putc(v->to, '\n');
 }
 
-static void explanation(const struct view *v, const struct an_part *p)
+static void text_put_explanation(const struct view *v, const struct an_part *p)
 {
 	if (!p->text)
 		return;
-	blanks(v->to, MARGIN);
-	wrapped(v, p->text, MARGIN, MARGIN);
+	text_put_blanks(v->to, MARGIN);
+	text_put_wrapped(v, p->text, MARGIN, MARGIN);
 }
 
 /* ---- tables ------------------------------------------------------------------------ */
 
 static size_t cell_width(struct buf *to, const struct an_table *t, uint32_t c, struct buf *tmp)
 {
-	size_t most = width(t->col[c].title, strlen(t->col[c].title));
+	size_t most = text_columns(t->col[c].title, strlen(t->col[c].title));
 
 	for (uint32_t r = 0; r < an_nrows(t); r++) {
 		buf_clear(tmp);
 		an_figure(tmp, t->col[c].unit, &t->cell[r * t->ncols + c]);
-		size_t w = width(tmp->p, tmp->n);
+		size_t w = text_columns(tmp->p, tmp->n);
 		most = w > most ? w : most;
 		to->failed |= tmp->failed;
 	}
@@ -133,8 +133,8 @@ static void table_cell(struct buf *to, const struct an_table *t, uint32_t c, siz
 		an_figure(tmp, t->col[c].unit, &row[c]);
 	else
 		buf_puts(tmp, t->col[c].title);
-	blanks(to, MARGIN);
-	padded(to, tmp, room, !an_is_text(t->col[c].unit));
+	text_put_blanks(to, MARGIN);
+	text_put_padded(to, tmp, room, !an_is_text(t->col[c].unit));
 }
 
 /* The columns [from, end) of a row, with those that lead in front. */
@@ -147,7 +147,7 @@ static void table_row(struct buf *to, const struct an_table *t, const size_t *ro
 	for (uint32_t c = from; c < end; c++)
 		if (column_is_in_blocks(t, c))
 			table_cell(to, t, c, room[c], row, tmp);
-	trim(to);
+	text_trim_blanks(to);
 	buf_putc(to, '\n');
 }
 
@@ -197,7 +197,7 @@ void an_table_text(struct buf *to, const struct an_table *t, const struct an_tex
 	if (room && t->ncols)
 		blocks_of(to, t, room, o && o->columns ? o->columns : 80, &tmp);
 	if (t->left_out) {
-		blanks(to, MARGIN);
+		text_put_blanks(to, MARGIN);
 		buf_puts(to, "and ");
 		an_count(to, t->left_out);
 		buf_puts(to, t->left_out == 1 ? " row more\n" : " rows more\n");
@@ -207,14 +207,14 @@ void an_table_text(struct buf *to, const struct an_table *t, const struct an_tex
 	buf_free(&tmp);
 }
 
-static void table(const struct view *v, const struct an_part *p)
+static void text_put_table(const struct view *v, const struct an_part *p)
 {
 	struct an_text_opts o = { .columns = v->columns, .ascii = v->ascii };
 
 	an_table_text(v->to, &p->table, &o);
 }
 
-static void facts(const struct view *v, const struct an_part *p)
+static void text_put_facts(const struct view *v, const struct an_part *p)
 {
 	size_t room = 0;
 
@@ -224,10 +224,10 @@ static void facts(const struct view *v, const struct an_part *p)
 	for (uint32_t i = 0; i < p->nfacts; i++) {
 		struct buf tmp = { 0 };
 
-		blanks(v->to, MARGIN);
+		text_put_blanks(v->to, MARGIN);
 		buf_printf(v->to, "%-*s  ", (int)room, p->fact[i].title);
 		an_figure(&tmp, p->fact[i].unit, &p->fact[i].cell);
-		wrapped(v, tmp.p ? tmp.p : "", MARGIN + room + 2, MARGIN + room + 2);
+		text_put_wrapped(v, tmp.p ? tmp.p : "", MARGIN + room + 2, MARGIN + room + 2);
 		v->to->failed |= tmp.failed;
 		buf_free(&tmp);
 	}
@@ -244,17 +244,17 @@ static uint64_t most_of(const uint64_t *v, uint32_t n)
 	return most;
 }
 
-static void label(const struct view *v, const char *text)
+static void text_put_label(const struct view *v, const char *text)
 {
 	struct buf b = { 0 };
 
 	buf_puts(&b, text);
-	blanks(v->to, MARGIN);
-	padded(v->to, &b, LABEL, false);
+	text_put_blanks(v->to, MARGIN);
+	text_put_padded(v->to, &b, LABEL, false);
 	buf_free(&b);
 }
 
-static void bars(const struct view *v, const struct an_part *p)
+static void text_put_bars(const struct view *v, const struct an_part *p)
 {
 	const struct an_bars *b = &p->bars;
 	uint64_t all = an_bars_total(b), most = 1;
@@ -267,15 +267,15 @@ static void bars(const struct view *v, const struct an_part *p)
 		uint32_t len = (uint32_t)((double)b->bar[i].count / (double)most * room + 0.5);
 
 		an_bar_label(&tmp, b->unit, &b->bar[i]);
-		blanks(v->to, MARGIN);
-		padded(v->to, &tmp, LABEL, true);
+		text_put_blanks(v->to, MARGIN);
+		text_put_padded(v->to, &tmp, LABEL, true);
 		buf_puts(v->to, " |");
 		for (uint32_t k = 0; k < len; k++)
 			buf_puts(v->to, v->ascii ? "@" : "█");
-		blanks(v->to, room - len);
+		text_put_blanks(v->to, room - len);
 		buf_clear(&tmp);
 		an_count(&tmp, b->bar[i].count);
-		padded(v->to, &tmp, 13, true);
+		text_put_padded(v->to, &tmp, 13, true);
 		buf_printf(v->to, " %5.1f %%\n", all ? 100.0 * (double)b->bar[i].count / (double)all : 0.0);
 		v->to->failed |= tmp.failed;
 		buf_free(&tmp);
@@ -295,7 +295,7 @@ static uint32_t picture_columns(const struct view *v, uint32_t n)
 	return n < room ? n : room;
 }
 
-static void axis(const struct view *v, uint64_t from, uint64_t step, uint32_t n)
+static void text_put_axis(const struct view *v, uint64_t from, uint64_t step, uint32_t n)
 {
 	struct buf b = { 0 };
 
@@ -306,7 +306,7 @@ static void axis(const struct view *v, uint64_t from, uint64_t step, uint32_t n)
 	buf_puts(&b, " ticks, ");
 	an_count(&b, step);
 	buf_puts(&b, " a step");
-	blanks(v->to, MARGIN);
+	text_put_blanks(v->to, MARGIN);
 	buf_put(v->to, b.p, b.n);
 	buf_putc(v->to, '\n');
 	v->to->failed |= b.failed;
@@ -323,7 +323,7 @@ static void one_line(const struct view *v, const struct an_lines *l, const struc
 		uint64_t *c = &col[column_of(i, l->n, cols)];
 		*c = line->v[i] > *c ? line->v[i] : *c;
 	}
-	label(v, line->title);
+	text_put_label(v, line->title);
 	buf_puts(v->to, " |");
 	for (uint32_t i = 0; i < cols; i++) {
 		double share = most ? (double)col[i] / (double)most : 0;
@@ -334,7 +334,7 @@ static void one_line(const struct view *v, const struct an_lines *l, const struc
 	buf_putc(v->to, '\n');
 }
 
-static void lines(const struct view *v, const struct an_part *p)
+static void text_put_lines(const struct view *v, const struct an_part *p)
 {
 	const struct an_lines *l = &p->lines;
 	uint64_t *col = mem_alloc((picture_columns(v, l->n) + 1) * sizeof(*col));
@@ -343,12 +343,12 @@ static void lines(const struct view *v, const struct an_part *p)
 	for (uint32_t i = 0; col && l->n && i < l->nlines; i++)
 		one_line(v, l, &l->line[i], col);
 	if (l->n)
-		axis(v, l->from, l->step, l->n);
+		text_put_axis(v, l->from, l->step, l->n);
 	mem_free(col);
 }
 
 /* The logarithm to base 2, straight between powers of two: near enough for eight shades. */
-static double logarithm(uint64_t v)
+static double text_log2(uint64_t v)
 {
 	int bits = 63 - __builtin_clzll(v);
 
@@ -380,11 +380,11 @@ static void heat_row(const struct view *v, const struct an_heat *h, uint32_t y, 
 		col[column_of(x, h->nx, cols)] += h->count[(size_t)y * h->nx + x];
 	buf_puts(&tmp, v->ascii ? ">= " : "≥ ");
 	an_figure(&tmp, h->unit, &low);
-	blanks(v->to, MARGIN);
-	padded(v->to, &tmp, LABEL, true);
+	text_put_blanks(v->to, MARGIN);
+	text_put_padded(v->to, &tmp, LABEL, true);
 	buf_puts(v->to, " |");
 	for (uint32_t x = 0; x < cols; x++) {
-		double share = col[x] ? logarithm(col[x] + 1) / logarithm(most + 1) : 0;
+		double share = col[x] ? text_log2(col[x] + 1) / text_log2(most + 1) : 0;
 		buf_puts(v->to, shades[v->ascii][col[x] ? 1 + (uint32_t)(share * (LEVELS - 1) + 0.5) : 0]);
 	}
 	buf_puts(v->to, "|\n");
@@ -400,7 +400,7 @@ static bool row_empty(const struct an_heat *h, uint32_t y)
 	return true;
 }
 
-static void heat(const struct view *v, const struct an_part *p)
+static void text_put_heat(const struct view *v, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
 	uint32_t cols = picture_columns(v, h->nx), first = 0, end = h->ny;
@@ -418,13 +418,13 @@ static void heat(const struct view *v, const struct an_part *p)
 	most = heat_most(h, cols, col);
 	for (uint32_t y = end; y-- > first;)
 		heat_row(v, h, y, cols, col, most);
-	axis(v, h->from, h->step, h->nx);
+	text_put_axis(v, h->from, h->step, h->nx);
 	mem_free(col);
 }
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-static void said(const struct view *v, const struct an_part *p)
+static void text_put_words(const struct view *v, const struct an_part *p)
 {
 	static const char *const kind[] = {
 		[AN_NOTE] = "note: ",
@@ -433,7 +433,7 @@ static void said(const struct view *v, const struct an_part *p)
 	};
 
 	buf_puts(v->to, kind[p->words]);
-	wrapped(v, p->text, MARGIN, strlen(kind[p->words]));
+	text_put_wrapped(v, p->text, MARGIN, strlen(kind[p->words]));
 }
 
 static bool is_empty(const struct an_part *p)
@@ -446,13 +446,13 @@ static bool is_empty(const struct an_part *p)
 void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_opts *o)
 {
 	static void (*const form[])(const struct view *, const struct an_part *) = {
-		[AN_PART_FACTS] = facts, [AN_PART_TABLE] = table, [AN_PART_BARS] = bars,
-		[AN_PART_LINES] = lines, [AN_PART_HEAT] = heat,   [AN_PART_WORDS] = said,
+		[AN_PART_FACTS] = text_put_facts, [AN_PART_TABLE] = text_put_table, [AN_PART_BARS] = text_put_bars,
+		[AN_PART_LINES] = text_put_lines, [AN_PART_HEAT] = text_put_heat,   [AN_PART_WORDS] = text_put_words,
 	};
 	struct view v = { to, o && o->columns ? o->columns : 80, o && o->ascii };
 	bool gap = true;
 
-	wrapped(&v, p->title ? p->title : "", 0, 0);
+	text_put_wrapped(&v, p->title ? p->title : "", 0, 0);
 	for (uint32_t i = 0; i < p->nparts; i++) {
 		const struct an_part *part = p->part[i];
 		bool quiet = part->kind == AN_PART_WORDS;
@@ -467,7 +467,7 @@ void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_
 		}
 		form[part->kind](&v, part);
 		if (!quiet)
-			explanation(&v, part);
+			text_put_explanation(&v, part);
 		gap = !quiet;
 	}
 }

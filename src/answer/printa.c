@@ -164,7 +164,8 @@ static void agg_conversion(struct buf *to, const struct fmt_spec *f, const struc
 	an_convert(to, f, w, &v);
 }
 
-static void formatted(struct buf *to, const struct table *t, const struct an_row *const *cell, const struct fmt *fmt)
+static void printa_put_formatted(struct buf *to, const struct table *t, const struct an_row *const *cell,
+				 const struct fmt *fmt)
 {
 	const struct an_value *key = cell[0]->key;
 	uint32_t n = cell[0]->nkeys, at = 0, agg = 0;
@@ -185,7 +186,8 @@ static void formatted(struct buf *to, const struct table *t, const struct an_row
 	}
 }
 
-static void columns(struct buf *to, const struct table *t, const struct an_row *const *cell, unsigned stackindent)
+static void printa_put_columns(struct buf *to, const struct table *t, const struct an_row *const *cell,
+			       unsigned stackindent)
 {
 	an_agg_keys(to, cell[0], stackindent);
 	for (uint32_t a = 0; a < t->naggs; a++)
@@ -237,9 +239,9 @@ int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_ag
 	for (uint32_t i = 0; i < t.nrows && rc == 0; i++) {
 		const struct an_row *const *cell = &t.cell[(size_t)i * n];
 		if (f != NULL && f->n > 0)
-			formatted(to, &t, cell, f);
+			printa_put_formatted(to, &t, cell, f);
 		else
-			columns(to, &t, cell, stackindent);
+			printa_put_columns(to, &t, cell, stackindent);
 	}
 	table_free(&t);
 	return rc;

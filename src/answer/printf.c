@@ -16,7 +16,7 @@
 
 #include "answer/answer_int.h"
 
-static int bounded(int64_t n)
+static int printf_bound_width(int64_t n)
 {
 	return n > FMT_WIDTH_MAX ? FMT_WIDTH_MAX : (int)n;
 }
@@ -27,11 +27,11 @@ struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uin
 	if (f->width_star && *at < n) {
 		int64_t star = v[(*at)++].i;
 		w.left |= star < 0; /* as in C: a negative width is the flag - */
-		w.width = bounded(star >= 0 ? star : star == INT64_MIN ? INT64_MAX : -star);
+		w.width = printf_bound_width(star >= 0 ? star : star == INT64_MIN ? INT64_MAX : -star);
 	}
 	if (f->prec_star && *at < n) {
 		int64_t star = v[(*at)++].i;
-		w.prec = star < 0 ? -1 : bounded(star);
+		w.prec = star < 0 ? -1 : printf_bound_width(star);
 	}
 	return w;
 }
@@ -51,7 +51,7 @@ void an_padded(struct buf *to, const struct an_field *w, const char *s, size_t n
 /* ---- numbers ------------------------------------------------------------------- */
 
 /* A bare %d or %u: most of what a script prints, a million times over. */
-static void plain(struct buf *to, bool minus, unsigned long long v)
+static void printf_put_plain(struct buf *to, bool minus, unsigned long long v)
 {
 	char text[24], *p = text + sizeof(text);
 
@@ -64,15 +64,15 @@ static void plain(struct buf *to, bool minus, unsigned long long v)
 	buf_put(to, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void number(struct buf *to, const struct fmt_spec *f, const struct an_field *w, char conv,
-		   unsigned long long bits)
+static void printf_put_number(struct buf *to, const struct fmt_spec *f, const struct an_field *w, char conv,
+			      unsigned long long bits)
 {
 	char format[16], *p = format;
 
 	if ((conv == 'd' || conv == 'u') && w->width <= 0 && w->prec < 0 && !f->plus && !f->space && !f->group) {
 		bool minus = conv == 'd' && (long long)bits < 0;
 
-		plain(to, minus, minus ? 0 - bits : bits);
+		printf_put_plain(to, minus, minus ? 0 - bits : bits);
 		return;
 	}
 	*p++ = '%';
@@ -94,29 +94,30 @@ static void number(struct buf *to, const struct fmt_spec *f, const struct an_fie
 	buf_printf(to, format, w->width > 0 ? w->width : 0, w->prec, bits);
 }
 
-static void integer(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v)
+static void printf_put_integer(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
+			       const struct an_value *v)
 {
 	switch (f->conv) {
 	case 'o':
 	case 'u':
 	case 'x':
 	case 'X':
-		number(to, f, w, f->conv, an_bits(v));
+		printf_put_number(to, f, w, f->conv, an_bits(v));
 		break;
 	case 'p':
-		number(to, f, w, 'x', an_bits(v));
+		printf_put_number(to, f, w, 'x', an_bits(v));
 		break;
 	default:
 		if (v->is_signed)
-			number(to, f, w, 'd', (unsigned long long)v->i);
+			printf_put_number(to, f, w, 'd', (unsigned long long)v->i);
 		else
-			number(to, f, w, 'u', an_bits(v));
+			printf_put_number(to, f, w, 'u', an_bits(v));
 	}
 }
 
 /* ---- characters and escapes ---------------------------------------------------- */
 
-static void escape(struct buf *to, unsigned char c)
+static void printf_put_escape(struct buf *to, unsigned char c)
 {
 	static const char from[] = "\a\b\f\n\r\t\v\"\\", name[] = "abfnrtv\"\\";
 	const char *at = c != '\0' ? strchr(from, c) : NULL;
@@ -130,11 +131,11 @@ static void escape(struct buf *to, unsigned char c)
 		buf_putc(to, (char)c);
 }
 
-static void escaped(struct buf *to, const struct an_field *w, const char *s, size_t n)
+static void printf_put_escaped(struct buf *to, const struct an_field *w, const char *s, size_t n)
 {
 	struct buf text = { 0 };
 	for (size_t i = 0; i < n; i++)
-		escape(&text, (unsigned char)s[i]);
+		printf_put_escape(&text, (unsigned char)s[i]);
 	an_padded(to, w, text.p, text.n);
 	to->failed |= text.failed;
 	buf_free(&text);
@@ -157,7 +158,7 @@ static void printf_character(struct buf *to, const struct an_field *w, char c, b
 /* ---- dates --------------------------------------------------------------------- */
 
 /* %Y: 2026 Nov 21 18:00:00. %T: Sat, 21 Nov 2026 18:00:00 CET. English in every locale. */
-static void date(struct buf *to, const struct an_field *w, char conv, uint64_t ns)
+static void printf_put_date(struct buf *to, const struct an_field *w, char conv, uint64_t ns)
 {
 	static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 	static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -181,7 +182,7 @@ static void date(struct buf *to, const struct an_field *w, char conv, uint64_t n
 /* ---- stacks -------------------------------------------------------------------- */
 
 /* %k: with '-' the width is the indent, else frames are right-justified to it, as in dtrace(1). */
-static void stack(struct buf *to, const struct an_field *w, const struct an_value *v)
+static void printf_put_stack(struct buf *to, const struct an_field *w, const struct an_value *v)
 {
 	struct an_field right = { w->width, w->prec, false };
 	if (w->left) {
@@ -202,7 +203,8 @@ static void stack(struct buf *to, const struct an_field *w, const struct an_valu
 /* ---- one conversion ------------------------------------------------------------ */
 
 /* What has text of its own: strings, symbols, and whatever was paired with %s. */
-static void text(struct buf *to, const struct fmt_spec *f, const struct an_field *w, const struct an_value *v)
+static void printf_put_text(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
+			    const struct an_value *v)
 {
 	struct buf bare = { 0 };
 	struct an_value raw = *v;
@@ -216,7 +218,7 @@ static void text(struct buf *to, const struct fmt_spec *f, const struct an_field
 	else
 		an_bare(&bare, &raw);
 	if (f->conv == 'S')
-		escaped(to, w, bare.p, bare.n);
+		printf_put_escaped(to, w, bare.p, bare.n);
 	else
 		an_padded(to, w, bare.p, bare.n);
 	to->failed |= bare.failed;
@@ -227,7 +229,7 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 {
 	char c = (char)v->i;
 	if (an_is_stack(v)) {
-		stack(to, w, v);
+		printf_put_stack(to, w, v);
 		return;
 	}
 	switch (f->conv) {
@@ -236,20 +238,20 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 	case 's':
 	case 'S':
 	case 'k':
-		text(to, f, w, v);
+		printf_put_text(to, f, w, v);
 		break;
 	case 'c':
 		printf_character(to, w, c, v->visible);
 		break;
 	case 'C':
-		escaped(to, w, &c, 1);
+		printf_put_escaped(to, w, &c, 1);
 		break;
 	case 'T':
 	case 'Y':
-		date(to, w, f->conv, (uint64_t)v->i);
+		printf_put_date(to, w, f->conv, (uint64_t)v->i);
 		break;
 	default:
-		integer(to, f, w, v);
+		printf_put_integer(to, f, w, v);
 	}
 }
 

@@ -28,13 +28,13 @@ static const uint8_t columns[][4] = {
 	[KEY] = { 3, 5, 8, 16 },
 };
 
-static int column(enum column kind, uint8_t bytes)
+static int record_column_width(enum column kind, uint8_t bytes)
 {
 	return columns[kind][bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
 /* Text in a column, or a hex dump. quiet: text alone. */
-static void text(struct buf *to, const struct an_value *v, int width, bool quiet)
+static void record_put_text(struct buf *to, const struct an_value *v, int width, bool quiet)
 {
 	if (!an_printable(v)) {
 		an_hexdump(to, v->s, v->kind == SLOT_BYTES ? v->len : an_text_len(v));
@@ -54,18 +54,18 @@ void an_trace(struct buf *to, const struct an_value *v, bool quiet)
 	case SLOT_INT:
 		if (!quiet)
 			buf_putc(to, ' ');
-		an_decimal(to, v, quiet ? 0 : column(v->is_signed ? SIGNED : UNSIGNED, v->width));
+		an_decimal(to, v, quiet ? 0 : record_column_width(v->is_signed ? SIGNED : UNSIGNED, v->width));
 		break;
 	case SLOT_STRING:
 	case SLOT_BYTES:
-		text(to, v, 33, quiet);
+		record_put_text(to, v, 33, quiet);
 		break;
 	case SLOT_KSTACK:
 	case SLOT_USTACK:
 		an_stack(to, v, AN_STACKINDENT);
 		break;
 	default: /* symbols keep their column even when quiet */
-		text(to, v, 50, false);
+		record_put_text(to, v, 50, false);
 	}
 }
 
@@ -75,8 +75,8 @@ void an_datum(struct buf *to, const struct an_value *v, unsigned stackindent)
 		an_stack(to, v, stackindent);
 	} else if (v->kind == SLOT_INT) {
 		buf_putc(to, ' ');
-		an_decimal(to, v, column(KEY, v->width));
+		an_decimal(to, v, record_column_width(KEY, v->width));
 	} else {
-		text(to, v, 50, false);
+		record_put_text(to, v, 50, false);
 	}
 }

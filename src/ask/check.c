@@ -20,7 +20,7 @@ struct checking {
 	struct gpci_snapshot *before, *now;
 };
 
-static int snapshots(struct checking *k)
+static int check_read_snapshots(struct checking *k)
 {
 	struct err e = { 0 };
 	int rc;
@@ -40,7 +40,7 @@ static int snapshots(struct checking *k)
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
-static enum gpci_verdict ask(const struct checking *k, const struct gpci_law *law, struct err *e)
+static enum gpci_verdict check_ask_law(const struct checking *k, const struct gpci_law *law, struct err *e)
 {
 	return k->now ? gpci_law_check(law, k->before, k->now, e) : gpci_law_check(law, NULL, k->before, e);
 }
@@ -75,10 +75,10 @@ static int check_gpci(struct checking *k, struct tbl *t)
 			       "the laws are about whole counters, and the kernel tells only how much they grow; "
 			       "check a saved reply, or a platform behind a socket");
 	if (rc >= 0)
-		rc = snapshots(k);
+		rc = check_read_snapshots(k);
 	for (uint32_t i = 0; rc >= 0 && (law = gpci_law_at(i)) != NULL; i++) {
 		struct err e = { 0 };
-		const enum gpci_verdict v = ask(k, law, &e);
+		const enum gpci_verdict v = check_ask_law(k, law, &e);
 
 		check_row(k->p, &k->result, t,
 			  (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
@@ -86,7 +86,7 @@ static int check_gpci(struct checking *k, struct tbl *t)
 	return rc;
 }
 
-static int check(struct checking *k)
+static int check_run(struct checking *k)
 {
 	static const struct an_column col[] = {
 		{ "law", "LAW", AN_COUNT },  { "name", "NAME", AN_TEXT }, { "verdict", "VERDICT", AN_TEXT },
@@ -124,7 +124,7 @@ int tally_check(struct tally_platform *p, const struct tally_check_opts *opts, s
 	if (rc >= 0)
 		rc = plat_check_format(p, k.c.to.format);
 	if (rc >= 0)
-		rc = check(&k);
+		rc = check_run(&k);
 	gpci_snapshot_free(k.before);
 	gpci_snapshot_free(k.now);
 	opts_give(ret, &k.result, sizeof(k.result));

@@ -12,14 +12,14 @@ struct watching {
 	struct hv_line *line;
 };
 
-static int pass(void *arg, uint64_t ns)
+static int check_pass_time(void *arg, uint64_t ns)
 {
 	const struct watching *k = arg;
 
 	return hv_pass(k->line, ns, k->c->stop);
 }
 
-static uint64_t now(void *arg)
+static uint64_t check_now(void *arg)
 {
 	return hv_now(((const struct watching *)arg)->line);
 }
@@ -29,8 +29,8 @@ static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_w
 	const bool is_model = k->p->on.row->embedded;
 	const struct sun4v_watch_opts o = { .of = of,
 					    .ns = k->c->interval_ns || !is_model ? k->c->interval_ns : MODEL_NS,
-					    .pass = pass,
-					    .now = now,
+					    .pass = check_pass_time,
+					    .now = check_now,
 					    .arg = k };
 	struct sun4v_client *client;
 	struct err e = { 0 };

@@ -146,7 +146,7 @@ static void drop_sudo(char *command)
 		memmove(at, at + sizeof(sudo) - 1, strlen(at + sizeof(sudo) - 1) + 1);
 }
 
-static void found(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
+static void doctor_finding(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
 {
 	struct doctor *d = arg;
 	const struct doc_is *is = doc_is(row);
@@ -182,12 +182,13 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 	char version[64], both[128];
 
 	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
-		found(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 is not there"));
+		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC,
+			       LIBRARY_WHY("libfuse3 is not there"));
 	} else if (row == DOC_fuse) {
 		snprintf(both, sizeof(both), "libfuse3 %s, %s", version, text);
-		found(arg, row, cause, both);
+		doctor_finding(arg, row, cause, both);
 	} else {
-		found(arg, row, cause, text);
+		doctor_finding(arg, row, cause, text);
 	}
 }
 
@@ -196,14 +197,14 @@ static void found_library(struct doctor *d, enum doc_row row, bool (*find)(const
 	char version[64];
 	bool has = find(d->o.duckdb, version, sizeof(version));
 
-	found(d, row,
-	      has            ? DOC_OK :
-	      LIBRARIES_LOAD ? DOC_ABSENT :
-			       DOC_STATIC,
-	      has ? version : LIBRARY_WHY("not there"));
+	doctor_finding(d, row,
+		       has            ? DOC_OK :
+		       LIBRARIES_LOAD ? DOC_ABSENT :
+					DOC_STATIC,
+		       has ? version : LIBRARY_WHY("not there"));
 }
 
-static void leases(struct doctor *d)
+static void doctor_leases(struct doctor *d)
 {
 	struct lease_holder v[LEASES_MOST];
 	uint32_t n = holder_list(v, COUNT(v));
@@ -212,11 +213,11 @@ static void leases(struct doctor *d)
 		struct buf b = { 0 };
 
 		holder_text(&b, &v[i]);
-		found(d, DOC_lease, DOC_TAKEN, b.p ? b.p : "another process");
+		doctor_finding(d, DOC_lease, DOC_TAKEN, b.p ? b.p : "another process");
 		buf_free(&b);
 	}
 	if (!n)
-		found(d, DOC_lease, DOC_OK, "held by nobody");
+		doctor_finding(d, DOC_lease, DOC_OK, "held by nobody");
 }
 
 int tally_doctor(const struct tally_doctor_opts *opts)
@@ -228,6 +229,6 @@ int tally_doctor(const struct tally_doctor_opts *opts)
 	k_doctor(d.o.root ? d.o.root : "", NULL, found_in_kernel, &d);
 	found_library(&d, DOC_unicorn, find_unicorn);
 	found_library(&d, DOC_duckdb, find_duckdb);
-	leases(&d);
+	doctor_leases(&d);
 	return d.denied ? -TALLY_EPERM : d.absent ? -TALLY_ENOTSUP : 0;
 }

@@ -39,17 +39,17 @@ const struct find_kind *find_kind(uint32_t i)
 
 /* ---- what is wanted ------------------------------------------------------------------------ */
 
-static char plain(char c)
+static char find_plain_char(char c)
 {
 	return c == '-' ? '_' : (char)tolower((unsigned char)c);
 }
 
-static bool has(const char *s, const char *part)
+static bool find_has_part(const char *s, const char *part)
 {
 	for (; s && *s; s++) {
 		size_t n = 0;
 
-		while (part[n] && plain(s[n]) == plain(part[n]))
+		while (part[n] && find_plain_char(s[n]) == find_plain_char(part[n]))
 			n++;
 		if (!part[n])
 			return true;
@@ -65,7 +65,8 @@ static bool is_wanted(const struct find *f, const struct found *e)
 		return true;
 	if (p[strcspn(p, "*?[")])
 		return text_glob(p, e->name);
-	return has(e->name, p) || has(e->of, p) || has(e->also, p) || has(e->use, p) || has(e->text, p);
+	return find_has_part(e->name, p) || find_has_part(e->of, p) || find_has_part(e->also, p) ||
+	       find_has_part(e->use, p) || find_has_part(e->text, p);
 }
 
 const char *find_text(struct find *f, const char *fmt, ...)
@@ -79,7 +80,7 @@ const char *find_text(struct find *f, const char *fmt, ...)
 	return s ? s : "";
 }
 
-static const char *keep(struct find *f, const char *s)
+static const char *find_keep_string(struct find *f, const char *s)
 {
 	return s && *s ? find_text(f, "%s", s) : "";
 }
@@ -90,7 +91,7 @@ void find_near(struct find *f, const char *name)
 
 	f->words.failed |= !to && !f->each;
 	if (to)
-		*to = keep(f, name);
+		*to = find_keep_string(f, name);
 }
 
 void find_add(struct find *f, const struct found *e)
@@ -110,8 +111,10 @@ void find_add(struct find *f, const struct found *e)
 	f->words.failed |= !to;
 	if (to)
 		*to = (struct find_entry){ .kind = f->kind,
-					   .f = { keep(f, e->name), keep(f, e->of), keep(f, e->code), keep(f, e->here),
-						  keep(f, e->use), keep(f, e->also), keep(f, e->text) } };
+					   .f = { find_keep_string(f, e->name), find_keep_string(f, e->of),
+						  find_keep_string(f, e->code), find_keep_string(f, e->here),
+						  find_keep_string(f, e->use), find_keep_string(f, e->also),
+						  find_keep_string(f, e->text) } };
 }
 
 /* ---- text ---------------------------------------------------------------------------------------- */
@@ -122,12 +125,12 @@ struct layout {
 	size_t width[SHOWN], at, columns;
 };
 
-static const char *cell(const struct found *e, unsigned c)
+static const char *find_column_text(const struct found *e, unsigned c)
 {
 	return c == NAME ? e->name : c == OF ? e->of : c == CODE ? e->code : e->here;
 }
 
-static void title(char to[static 16], uint32_t kind, unsigned c)
+static void find_column_title(char to[static 16], uint32_t kind, unsigned c)
 {
 	static const char *const rest[] = { [OF] = "OF", [CODE] = "CODE", [HERE] = "HERE" };
 	size_t n = 0;
@@ -145,12 +148,12 @@ static struct layout lay_out(const struct find *f, uint32_t kind, size_t columns
 
 	for (unsigned c = 0; c < SHOWN; c++) {
 		for (uint32_t i = 0; i < f->n; i++) {
-			size_t n = f->entry[i].kind == kind ? strlen(cell(&f->entry[i].f, c)) : 0;
+			size_t n = f->entry[i].kind == kind ? strlen(find_column_text(&f->entry[i].f, c)) : 0;
 
 			n = c == NAME && n > NAME_MOST ? NAME_MOST : n;
 			l.width[c] = n > l.width[c] ? n : l.width[c];
 		}
-		title(word, kind, c);
+		find_column_title(word, kind, c);
 		if (l.width[c] && l.width[c] < strlen(word))
 			l.width[c] = strlen(word);
 		l.at += l.width[c] ? l.width[c] + 2 : 0;
@@ -205,9 +208,9 @@ static void put_more(struct buf *to, const struct layout *l, const char *what, c
 	buf_wrap(to, s, 6 + strlen(what) + 2, 6 + strlen(what) + 2, l->columns, "");
 }
 
-static bool same(const char *a, const char *b)
+static bool find_same_text(const char *a, const char *b)
 {
-	return strlen(a) == strlen(b) && has(a, b);
+	return strlen(a) == strlen(b) && find_has_part(a, b);
 }
 
 /* The other name that was asked for, which the row would not show. */
@@ -219,7 +222,7 @@ static void put_matched(const struct find *f, struct buf *to, const struct layou
 	for (const char *at = e->also; f->pattern && *at; at += n + strspn(at + n, ", ")) {
 		n = strcspn(at, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)n, at);
-		if (same(name, f->pattern) && !same(name, e->name))
+		if (find_same_text(name, f->pattern) && !find_same_text(name, e->name))
 			put_more(to, l, "also", name);
 	}
 }
@@ -231,7 +234,7 @@ static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to, s
 	bool first = true;
 
 	for (unsigned c = 0; c < SHOWN; c++)
-		title(head[c], kind, c);
+		find_column_title(head[c], kind, c);
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct found *e = &f->entry[i].f;
 
@@ -255,7 +258,7 @@ static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to, s
 
 /* ---- for programs --------------------------------------------------------------------------------------- */
 
-static struct an_cell words(const char *s)
+static struct an_cell find_text_cell(const char *s)
 {
 	return s && *s ? AN_S(s) : AN_NONE;
 }
@@ -274,8 +277,10 @@ static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const 
 		const struct found *e = &f->entry[i].f;
 
 		if (f->entry[i].kind == kind)
-			tbl_row(&t, (struct an_cell[]){ words(e->name), words(e->of), words(e->code), words(e->here),
-							words(e->use), words(e->also), words(e->text) });
+			tbl_row(&t, (struct an_cell[]){ find_text_cell(e->name), find_text_cell(e->of),
+							find_text_cell(e->code), find_text_cell(e->here),
+							find_text_cell(e->use), find_text_cell(e->also),
+							find_text_cell(e->text) });
 	}
 	has_rows = t.n;
 	if (has_rows)
@@ -287,7 +292,7 @@ static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const 
 
 /* ---- lists -------------------------------------------------------------------------------------------------- */
 
-static int walk(struct find *f, uint32_t kind)
+static int find_walk_kind(struct find *f, uint32_t kind)
 {
 	int rc = 0;
 
@@ -297,7 +302,7 @@ static int walk(struct find *f, uint32_t kind)
 	return rc < 0 || !f->words.failed ? rc : plat_oom(f->p);
 }
 
-static void put(struct find *f, struct buf *to, const struct tally_out *how)
+static void find_put_table(struct find *f, struct buf *to, const struct tally_out *how)
 {
 	bool header = true;
 
@@ -308,7 +313,7 @@ static void put(struct find *f, struct buf *to, const struct tally_out *how)
 			header = false;
 }
 
-static int nothing(struct find *f, uint32_t kind)
+static int find_refuse_nothing(struct find *f, uint32_t kind)
 {
 	const char *near = f->pattern ? text_nearest(f->pattern, f->name, f->nnames) : NULL;
 	struct buf b = { 0 };
@@ -337,12 +342,12 @@ static void find_free(struct find *f)
 int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose, const struct tally_out *to)
 {
 	struct find f = { .p = p, .pattern = pattern, .all_kinds = kind == FIND_ALL, .verbose = verbose };
-	int rc = walk(&f, kind);
+	int rc = find_walk_kind(&f, kind);
 
 	if (rc >= 0 && f.n)
-		put(&f, &p->out, to);
+		find_put_table(&f, &p->out, to);
 	else if (rc >= 0)
-		rc = nothing(&f, kind);
+		rc = find_refuse_nothing(&f, kind);
 	find_free(&f);
 	return rc;
 }
@@ -356,7 +361,7 @@ static int kind_names(void (*each)(void *arg, const char *name), void *arg)
 	return 0;
 }
 
-static int named(struct find *f, int rc)
+static int find_refuse_pattern(struct find *f, int rc)
 {
 	if (rc >= 0 && f->words.failed)
 		rc = plat_oom(f->p);
@@ -385,10 +390,10 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 		return kind_names(each, arg);
 	for (size_t k = 0; k < COUNT(names_only); k++)
 		if (!strcmp(names_only[k].name, kind))
-			return named(&f, names_only[k].walk(&f));
+			return find_refuse_pattern(&f, names_only[k].walk(&f));
 	while (i < COUNT(kinds) && strcmp(kinds[i].name, kind))
 		i++;
 	if (i == COUNT(kinds))
 		return plat_fail(p, TALLY_EINVAL, "there are no names of the kind '%s'", kind);
-	return named(&f, walk(&f, i));
+	return find_refuse_pattern(&f, find_walk_kind(&f, i));
 }

@@ -16,10 +16,11 @@
 
 #define PMU_NAME_MOST 100u
 
-struct cpu { /* once for a walk */
+/* once for a walk */
+struct cpu {
 	struct k_pmu *pmu;
 	uint32_t npmus, ncore;
-	const char *right; /* as here(), of an event that all machines have */
+	const char *right; /* as find_event_here(), of an event that all machines have */
 };
 
 /* ---- rights: to count whole CPUs, as probes do; or own processes, as `tally stat -- COMMAND` does ------------- */
@@ -81,7 +82,7 @@ static int cpu_open(struct find *f, struct cpu *c)
 
 /* ---- events that the kernel names, and PAPI's -------------------------------------------------- */
 
-static const char *here(const struct find *f, const struct cpu *c, const struct event *ev)
+static const char *find_event_here(const struct find *f, const struct cpu *c, const struct event *ev)
 {
 	const struct event *real = event_real(ev);
 
@@ -100,7 +101,7 @@ static const char *here(const struct find *f, const struct cpu *c, const struct 
 }
 
 /* perf's spelling, other names, and the presets' events of CPU models. */
-static void also(const struct event *ev, struct buf *to)
+static void find_event_aliases(const struct event *ev, struct buf *to)
 {
 	const struct event_preset *row;
 	const struct event *e;
@@ -128,11 +129,11 @@ static void add_event(struct find *f, const struct cpu *c, const struct event *e
 
 	if (real)
 		snprintf(code, sizeof(code), "%u:0x%llx", real->type, (unsigned long long)real->config);
-	also(ev, &more);
+	find_event_aliases(ev, &more);
 	find_add(f, &(struct found){ .name = ev->name,
 				     .of = of[ev->kind],
 				     .code = code,
-				     .here = f->each ? "" : here(f, c, ev),
+				     .here = f->each ? "" : find_event_here(f, c, ev),
 				     .use = find_text(f, "cpc:::%s-all-1000000", ev->name),
 				     .also = more.p,
 				     .text = ev->text });

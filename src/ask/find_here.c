@@ -11,7 +11,7 @@
 #include "ask/stat_int.h"
 
 /* Why the family can't be had, in a word; 0: it is had. */
-static int why(struct find *f, int rc, const char *model, struct here *ret)
+static int find_why_absent(struct find *f, int rc, const char *model, struct here *ret)
 {
 	if (rc == -TALLY_ENOMEM || (rc < 0 && rc != -TALLY_ENOTSUP && rc != -TALLY_EPERM && f->p->on.path))
 		return rc;
@@ -39,7 +39,7 @@ static int of_sun4v(struct find *f, const char *what, bool niagara, const char *
 
 	if (rc >= 0 && !strcmp(f->p->line.machine, "niagara") != niagara)
 		rc = -TALLY_ENOTSUP;
-	return why(f, rc, model, ret);
+	return find_why_absent(f, rc, model, ret);
 }
 
 int here_vfalls(struct find *f, struct here *ret)
@@ -56,7 +56,9 @@ int here_gpci(struct find *f, struct here *ret)
 {
 	struct hv_line *line;
 
-	return is_out(f, PLAT_POWER, "--on power", ret) ? 0 : why(f, hv_power_of(f->p, &line), "--on power", ret);
+	return is_out(f, PLAT_POWER, "--on power", ret) ?
+		       0 :
+		       find_why_absent(f, hv_power_of(f->p, &line), "--on power", ret);
 }
 
 int here_ptt(struct find *f, struct here *ret)
@@ -64,8 +66,9 @@ int here_ptt(struct find *f, struct here *ret)
 	const struct ptt_pmu *d;
 	uint32_t n;
 
-	return is_out(f, PLAT_KUNPENG, "--on kunpeng", ret) ? 0 :
-							      why(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
+	return is_out(f, PLAT_KUNPENG, "--on kunpeng", ret) ?
+		       0 :
+		       find_why_absent(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
 }
 
 /* ---- of one that is there ---------------------------------------------------------------------- */

@@ -12,7 +12,8 @@
 #include "answer/page.h"
 #include "ask/ask_int.h"
 
-struct found { /* strings are copied; NULL is "" */
+/* strings are copied; NULL is "" */
+struct found {
 	const char *name;
 	const char *of;   /* whose it is: "hardware", "PAPI", "vfalls SPARC", "batoka" */
 	const char *code; /* "0:0x0": perf's type and config; a select code; a number */

@@ -10,7 +10,8 @@
 #include "answer/page.h"
 #include "ask/ask_int.h"
 
-struct pick { /* what a selector names */
+/* what a selector names */
+struct pick {
 	uint32_t device;
 	const struct ptt_pmu *pmu;
 	bool all;
@@ -20,7 +21,7 @@ struct pick { /* what a selector names */
 /* ---- selectors ---------------------------------------------------------------------------- */
 
 /* The n bytes at s: "hisi_ptt0_2", "hisi_ptt0_2/", "hisi_ptt0_2/qos_tx_p", "hisi_ptt0_2/qos_tx_p/". */
-static int pick(struct tally_platform *p, struct pick *ret, const char *s, size_t n)
+static int get_pick_tunable(struct tally_platform *p, struct pick *ret, const char *s, size_t n)
 {
 	const char *slash = memchr(s, '/', n);
 	size_t device = slash ? (size_t)(slash - s) : n;
@@ -97,7 +98,7 @@ static int get_tunables(struct tally_platform *p, const char *selector, size_t n
 			const void **kind)
 {
 	struct pick s = { .pmu = NULL };
-	int rc = pick(p, &s, selector, n);
+	int rc = get_pick_tunable(p, &s, selector, n);
 
 	if (rc >= 0 && to->format == TALLY_FORMAT_CSV && *kind != ptt_tunables)
 		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", to->separator ? to->separator : ',');
@@ -185,7 +186,7 @@ int tally_set(struct tally_platform *p, const char *assignment)
 	value[n] = '\0';
 	if (of_hypervisor)
 		return hv_set(p, assignment, (size_t)(is - assignment), value);
-	rc = pick(p, &s, assignment, (size_t)(is - assignment));
+	rc = get_pick_tunable(p, &s, assignment, (size_t)(is - assignment));
 	if (rc >= 0 && s.all)
 		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them",
 			       assignment, s.pmu->name);

@@ -22,14 +22,14 @@ struct get {
 	const void **kind;
 };
 
-static void hex(struct buf *to, const uint8_t *p, size_t n)
+static void get_put_hex(struct buf *to, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		buf_printf(to, "%02x%s", p[i], i + 1 == n || i % BYTES_A_LINE == BYTES_A_LINE - 1 ? "\n" : "");
 }
 
 /* Rows of a table that may go on from the selector before. */
-static void put(struct get *g, struct tbl *t, const void *kind)
+static void get_put_table(struct get *g, struct tbl *t, const void *kind)
 {
 	bool header = *g->kind != kind;
 
@@ -136,13 +136,13 @@ static void vf_put(struct get *g, const struct vf_value *v)
 	vf_fields(v->r, v->value, &fields);
 	be64_put(bytes, v->value);
 	if (g->to->raw) {
-		hex(&g->p->out, bytes, sizeof(bytes));
+		get_put_hex(&g->p->out, bytes, sizeof(bytes));
 	} else if (g->to->format == TALLY_FORMAT_TEXT) {
 		vf_text(&g->p->out, v, fields.p ? fields.p : "");
 	} else {
 		tbl_row(&t, (struct an_cell[]){ AN_S(v->name), AN_U(v->r->number), AN_U(v->cpu), AN_U(v->value),
 						AN_S(fields.p ? fields.p : "") });
-		put(g, &t, col);
+		get_put_table(g, &t, col);
 	}
 	g->p->out.failed |= fields.failed;
 	buf_free(&fields);
@@ -234,7 +234,7 @@ static void mm_raw(struct buf *to, const struct mmustat *m)
 				be64_put(b + mmustat_slot(d, x, (enum mmustat_size)s), m->at[d][x][s].hits);
 				be64_put(b + mmustat_slot(d, x, (enum mmustat_size)s) + 8, m->at[d][x][s].ticks);
 			}
-	hex(to, b, sizeof(b));
+	get_put_hex(to, b, sizeof(b));
 }
 
 static void mm_rows(struct tbl *t, const struct mmustat *m, struct an_cell cpu, bool side[2])
@@ -363,7 +363,7 @@ static int get_mmustat(struct get *g, const struct sel *s)
 	if (rc < 0 || g->to->raw)
 		tbl_free(&t);
 	else
-		put(g, &t, mm_col);
+		get_put_table(g, &t, mm_col);
 	return rc;
 }
 
@@ -437,7 +437,7 @@ static void record_rows(struct get *g, const struct gpci_pick *k, const struct g
 					gpci_is_none(&k->r->field[i], all->v[n].v[i]) ? AN_NONE : AN_U(all->v[n].v[i]);
 		tbl_row(&t, cell);
 	}
-	put(g, &t, k->r);
+	get_put_table(g, &t, k->r);
 }
 
 static void element_rows(struct get *g, const struct gpci_pick *k, const struct gpci_table *all)
@@ -459,7 +459,7 @@ static void element_rows(struct get *g, const struct gpci_pick *k, const struct 
 							AN_U(e->units[2]) });
 		}
 	if (t.n)
-		put(g, &t, col);
+		get_put_table(g, &t, col);
 	tbl_free(&t);
 }
 
@@ -518,7 +518,7 @@ static int gpci_raw(struct get *g, const struct gpci_pick *k)
 	}
 	if (rc < 0)
 		return hv_failed(g->p, rc, &e);
-	hex(&g->p->out, l->memory, n < GPCI_MOST ? n : GPCI_MOST);
+	get_put_hex(&g->p->out, l->memory, n < GPCI_MOST ? n : GPCI_MOST);
 	return 0;
 }
 

@@ -38,14 +38,14 @@ struct list {
 /* ---- a row in three forms -------------------------------------------------------------- */
 
 /* How the value is written where it is used: "filter=0x80001". */
-static void term(char *to, size_t n, const struct row *r)
+static void list_term_text(char *to, size_t n, const struct row *r)
 {
 	to[0] = '\0';
 	if (r->key && r->has_value)
 		snprintf(to, n, r->hex ? "%s=0x%05llx" : "%s=%llu", r->key, (unsigned long long)r->value);
 }
 
-static void headings(struct list *l, const struct row *r)
+static void list_put_headings(struct list *l, const struct row *r)
 {
 	struct buf *to = &l->p->out;
 
@@ -66,7 +66,7 @@ static void text_row(struct list *l, const struct row *r, const char *how)
 	char left[128];
 
 	if (r->group) {
-		headings(l, r);
+		list_put_headings(l, r);
 		if (!r->key || strcmp(r->key, r->name))
 			snprintf(left, sizeof(left), "    %-12s %s", r->name, how);
 		else
@@ -124,13 +124,13 @@ static bool is_wanted(const struct list *l, const struct row *r)
 	return !l->pattern || text_glob(l->pattern, r->name) || (*r->device && text_glob(l->pattern, r->device));
 }
 
-static void put(struct list *l, const struct row *r)
+static void list_put_row(struct list *l, const struct row *r)
 {
 	char how[64];
 
 	if (!is_wanted(l, r))
 		return;
-	term(how, sizeof(how), r);
+	list_term_text(how, sizeof(how), r);
 	if (l->to.format == TALLY_FORMAT_JSON)
 		json_row(l, r, how);
 	else if (l->to.format == TALLY_FORMAT_CSV)
@@ -148,12 +148,12 @@ static void put_device(struct list *l, const struct ptt_pmu *d, char *about, siz
 	snprintf(about, n, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
 	l->about = about;
 	if (l->to.format != TALLY_FORMAT_TEXT)
-		put(l, &(struct row){ .what = "device",
-				      .device = d->name,
-				      .name = d->name,
-				      .text = about,
-				      .value = d->type,
-				      .has_value = d->type != 0 });
+		list_put_row(l, &(struct row){ .what = "device",
+					       .device = d->name,
+					       .name = d->name,
+					       .text = about,
+					       .value = d->type,
+					       .has_value = d->type != 0 });
 	else if (l->verbose && d->type)
 		snprintf(about + strlen(about), n - strlen(about), "%sperf's type %u", *about ? ", " : "", d->type);
 }
@@ -163,17 +163,18 @@ static void put_filters(struct list *l, const struct ptt_pmu *d)
 	for (uint32_t i = 0; i < d->nfilters; i++) {
 		const struct ptt_filter *f = &d->filter[i];
 
-		put(l,
-		    &(struct row){ .what = f->port ? "root_port" : "requester",
-				   .device = d->name,
-				   .name = f->name,
-				   .text = "",
-				   .group = f->port ? "root ports (all that is below them; several are joined by +)" :
-						      "requesters: functions that send requests (one at a time)",
-				   .key = "filter",
-				   .value = f->value,
-				   .has_value = true,
-				   .hex = true });
+		list_put_row(l,
+			     &(struct row){
+				     .what = f->port ? "root_port" : "requester",
+				     .device = d->name,
+				     .name = f->name,
+				     .text = "",
+				     .group = f->port ? "root ports (all that is below them; several are joined by +)" :
+							"requesters: functions that send requests (one at a time)",
+				     .key = "filter",
+				     .value = f->value,
+				     .has_value = true,
+				     .hex = true });
 	}
 }
 
@@ -192,14 +193,14 @@ static void put_tunable(struct list *l, const struct ptt_pmu *d, uint32_t device
 	if (l->verbose)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; %u after a reset; code %#x%s%s",
 			 is->reset, is->code, *is->alias ? "; also " : "", is->alias);
-	put(l, &(struct row){ .what = "tunable",
-			      .group = "tunables (0, 1 or 2)",
-			      .device = d->name,
-			      .name = is->name,
-			      .text = text,
-			      .key = is->name,
-			      .value = value,
-			      .has_value = known });
+	list_put_row(l, &(struct row){ .what = "tunable",
+				       .group = "tunables (0, 1 or 2)",
+				       .device = d->name,
+				       .name = is->name,
+				       .text = text,
+				       .key = is->name,
+				       .value = value,
+				       .has_value = known });
 }
 
 /* ---- ptt: what an event takes, which is the same for all --------------------------------- */
@@ -216,14 +217,14 @@ static void put_types(struct list *l)
 	};
 
 	for (size_t i = 0; i < COUNT(type); i++)
-		put(l, &(struct row){ .what = "tlp_type",
-				      .group = "types (several are added; of outbound packets one)",
-				      .device = "",
-				      .name = type[i].name,
-				      .text = type[i].text,
-				      .key = "type",
-				      .value = type[i].value,
-				      .has_value = true });
+		list_put_row(l, &(struct row){ .what = "tlp_type",
+					       .group = "types (several are added; of outbound packets one)",
+					       .device = "",
+					       .name = type[i].name,
+					       .text = type[i].text,
+					       .key = "type",
+					       .value = type[i].value,
+					       .has_value = true });
 }
 
 static void put_directions(struct list *l, uint32_t format)
@@ -232,14 +233,15 @@ static void put_directions(struct list *l, uint32_t format)
 		const char *text = ptt_direction_text(format, d);
 
 		if (text)
-			put(l, &(struct row){ .what = format ? "direction_8dw" : "direction_4dw",
-					      .device = "",
-					      .group = format ? "directions of format 8dw" : "directions of format 4dw",
-					      .name = format ? "8dw" : "4dw",
-					      .text = text,
-					      .key = "direction",
-					      .value = d,
-					      .has_value = true });
+			list_put_row(l, &(struct row){ .what = format ? "direction_8dw" : "direction_4dw",
+						       .device = "",
+						       .group = format ? "directions of format 8dw" :
+									 "directions of format 4dw",
+						       .name = format ? "8dw" : "4dw",
+						       .text = text,
+						       .key = "direction",
+						       .value = d,
+						       .has_value = true });
 	}
 }
 
@@ -249,14 +251,14 @@ static void put_formats(struct list *l)
 					    "8 double words: the whole header, a prefix, 32 bits of time" };
 
 	for (unsigned f = 0; f < COUNT(text); f++)
-		put(l, &(struct row){ .what = "format",
-				      .group = "formats",
-				      .device = "",
-				      .name = f ? "8dw" : "4dw",
-				      .text = text[f],
-				      .key = "format",
-				      .value = f,
-				      .has_value = true });
+		list_put_row(l, &(struct row){ .what = "format",
+					       .group = "formats",
+					       .device = "",
+					       .name = f ? "8dw" : "4dw",
+					       .text = text[f],
+					       .key = "format",
+					       .value = f,
+					       .has_value = true });
 }
 
 static int list_ptt(struct list *l)
@@ -327,9 +329,10 @@ static int list_kinds(struct list *l)
 	const struct find_kind *k;
 
 	for (uint32_t i = 0; (k = find_kind(i)) != NULL; i++)
-		put(l, &(struct row){ .what = "kind", .device = "", .name = k->name, .text = k->text });
+		list_put_row(l, &(struct row){ .what = "kind", .device = "", .name = k->name, .text = k->text });
 	for (size_t i = 1; i < COUNT(kinds); i++)
-		put(l, &(struct row){ .what = "kind", .device = "", .name = kinds[i].name, .text = kinds[i].text });
+		list_put_row(l, &(struct row){
+					.what = "kind", .device = "", .name = kinds[i].name, .text = kinds[i].text });
 	return 0;
 }
 

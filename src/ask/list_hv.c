@@ -18,7 +18,7 @@ static bool is_wanted(const struct list_hv *l, const char *name)
 }
 
 /* A table's rows are out: an empty line between two tables of text. */
-static void put(struct list_hv *l, struct tbl *t)
+static void list_put_table(struct list_hv *l, struct tbl *t)
 {
 	struct buf *to = &l->p->out;
 
@@ -43,7 +43,7 @@ const char *hv_why_not(int rc)
 
 /* ---- vfalls: registers -------------------------------------------------------------------------- */
 
-static const char *where(struct tbl *t, const struct vf_reg *r)
+static const char *list_register_where(struct tbl *t, const struct vf_reg *r)
 {
 	if (r->cls == VF_SPARC_PCR)
 		return "own strand";
@@ -52,7 +52,7 @@ static const char *where(struct tbl *t, const struct vf_reg *r)
 	return tbl_text(t, r->cls >= VF_ZAM_PCR ? "chip %u" : "node %u", r->node);
 }
 
-static const char *selects(struct tbl *t, const struct vf_reg *r)
+static const char *list_register_selects(struct tbl *t, const struct vf_reg *r)
 {
 	switch ((enum vf_class)r->cls) {
 	case VF_SPARC_PCR:
@@ -70,7 +70,7 @@ static const char *selects(struct tbl *t, const struct vf_reg *r)
 	return "";
 }
 
-static struct an_cell address(uint64_t a)
+static struct an_cell list_address_cell(uint64_t a)
 {
 	return a ? AN_U(a) : AN_NONE;
 }
@@ -102,12 +102,12 @@ static int list_registers(struct list_hv *l)
 		if (!is_wanted(l, name))
 			continue;
 		is = vf_probe(c, sun4v_client_home(c), i, &e);
-		tbl_row(&t,
-			(struct an_cell[]){ AN_U(i), AN_S(name), AN_S(where(&t, r)), AN_S(r->group), address(r->local),
-					    address(r->global), AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
-					    AN_S(selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
+		tbl_row(&t, (struct an_cell[]){ AN_U(i), AN_S(name), AN_S(list_register_where(&t, r)), AN_S(r->group),
+						list_address_cell(r->local), list_address_cell(r->global),
+						AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
+						AN_S(list_register_selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
 	}
-	put(l, &t);
+	list_put_table(l, &t);
 	return rc;
 }
 
@@ -132,7 +132,7 @@ static void list_events(struct list_hv *l)
 							v->emask ? AN_U(v->emask) : AN_NONE,
 							kind ? AN_U(niagara_models(kind, v->set, v->code)) : AN_NONE,
 							AN_S(v->text) });
-	put(l, &t);
+	list_put_table(l, &t);
 }
 
 static void list_loads(struct list_hv *l)
@@ -144,7 +144,7 @@ static void list_loads(struct list_hv *l)
 	for (uint32_t i = 0; l->p->on.row->embedded && (name = line_load(l->p->on.row->name, i, &text)) != NULL; i++)
 		if (is_wanted(l, name))
 			tbl_row(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
-	put(l, &t);
+	list_put_table(l, &t);
 }
 
 int hv_list_vfalls(struct list_hv *l)
@@ -191,7 +191,7 @@ int hv_list_mmustat(struct list_hv *l)
 							AN_S(slot[i].size), AN_U(slot[i].at), AN_U(slot[i].at + 8),
 							AN_S(slot[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
 	}
-	put(l, &t);
+	list_put_table(l, &t);
 	if (rc >= 0)
 		list_loads(l);
 	return rc;
@@ -214,7 +214,7 @@ static const char *right_name(const struct gpci_request *r)
 }
 
 /* Of all its layouts. */
-static const char *levels(struct tbl *t, const struct gpci_request *r)
+static const char *list_request_levels(struct tbl *t, const struct gpci_request *r)
 {
 	const struct gpci_request *s;
 	uint8_t since = r->since;
@@ -240,7 +240,7 @@ static int may_set(struct hv_line *line, struct err *e)
 }
 
 /* 0, 1: its own record only; or why not. */
-static int allowed(struct hv_line *line, const struct gpci_request *r, struct err *e)
+static int list_request_allowed(struct hv_line *line, const struct gpci_request *r, struct err *e)
 {
 	struct gpci_table t;
 	struct err own = { 0 };
@@ -271,7 +271,7 @@ static bool has_counters(const struct gpci_request *r)
 /* What may be done: of a kernel's counters it is known how much they grow, not what they are. */
 const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e)
 {
-	const int is = allowed(&p->line, r, e);
+	const int is = list_request_allowed(&p->line, r, e);
 
 	if (is < 0)
 		return hv_why_not(is);
@@ -308,11 +308,11 @@ static void list_requests(struct list_hv *l)
 		r = gpci_layout(l->p, &l->p->line, gpci_request_find(r->name));
 		access = hv_request_access(l->p, r, &e);
 		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"),
-						AN_U(r->size), AN_S(levels(&t, r)), AN_S(right_name(r)), AN_S(r->title),
-						r->linux_name ? AN_S(r->linux_name) : AN_NONE, AN_S(access),
-						*e.text ? AN_S(e.text) : AN_NONE });
+						AN_U(r->size), AN_S(list_request_levels(&t, r)), AN_S(right_name(r)),
+						AN_S(r->title), r->linux_name ? AN_S(r->linux_name) : AN_NONE,
+						AN_S(access), *e.text ? AN_S(e.text) : AN_NONE });
 	}
-	put(l, &t);
+	list_put_table(l, &t);
 }
 
 static const char *linux_event(struct tbl *t, const struct gpci_request *r, const struct gpci_field *f)
@@ -350,7 +350,7 @@ static void list_fields(struct list_hv *l)
 							event ? AN_S(event) : AN_NONE, AN_S(f->text) });
 		}
 	}
-	put(l, &t);
+	list_put_table(l, &t);
 }
 
 /* ---- gpci: the kernel's PMU ---------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static void list_formats(struct list_hv *l, const struct k_gpci_about *a)
 
 	for (uint32_t i = 0; i < a->nformats; i++)
 		tbl_row(&t, (struct an_cell[]){ AN_S(a->format[i].name), AN_S(a->format[i].place) });
-	put(l, &t);
+	list_put_table(l, &t);
 }
 
 static int list_pmu(struct list_hv *l)
@@ -394,7 +394,7 @@ static int list_pmu(struct list_hv *l)
 	if (is_wanted(l, "hv_gpci"))
 		tbl_row(&t, (struct an_cell[]){ AN_S("hv_gpci"), AN_U(a.type), AN_S(a.cpus), AN_U(a.version),
 						AN_U(a.kernel_version), AN_U(a.nevents), AN_S(kernel_rights(&t, &a)) });
-	put(l, &t);
+	list_put_table(l, &t);
 	if (l->verbose && !l->pattern)
 		list_formats(l, &a);
 	return 0;

@@ -154,7 +154,8 @@ static int find_class(struct tally_platform *p, const struct sel *s, struct vf_p
 	return 0;
 }
 
-static int sparc(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret)
+static int pick_sun4v_strand(struct tally_platform *p, const struct hv_line *l, const struct sel *s,
+			     struct vf_pick *ret)
 {
 	struct vf_counter_ask *a = &ret->ask;
 	uint64_t cpu = 0;
@@ -190,7 +191,7 @@ int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel 
 	rc = sel_keys_are(s, r->cls == VF_SPARC_PCR ? of_sparc : of_others, &p->err);
 	if (rc >= 0)
 		rc = find_event(p, s, vf_events_of(r), ret);
-	return rc >= 0 && r->cls == VF_SPARC_PCR ? sparc(p, l, s, ret) : rc;
+	return rc >= 0 && r->cls == VF_SPARC_PCR ? pick_sun4v_strand(p, l, s, ret) : rc;
 }
 
 /* ---- gpci ------------------------------------------------------------------------------------------- */

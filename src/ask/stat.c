@@ -83,7 +83,7 @@ static bool is_hypervisors(const struct stat_run *s, const char *item)
 	return who != SEL_OTHER && !(who == SEL_HV_GPCI && is_local(s->p));
 }
 
-static int still(const struct stat_run *s)
+static int stat_refuse_still(const struct stat_run *s)
 {
 	if (strcmp(s->p->on.row->name, "file"))
 		return 0;
@@ -93,7 +93,7 @@ static int still(const struct stat_run *s)
 
 static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
 {
-	int rc = still(s);
+	int rc = stat_refuse_still(s);
 
 	if (rc >= 0)
 		rc = hv_line_of(s->p, &s->line);
@@ -212,7 +212,7 @@ static int open_runs(struct stat_all *a)
 static int open_view(struct stat_all *a)
 {
 	struct stat_run *s = &a->run[0];
-	int rc = still(s);
+	int rc = stat_refuse_still(s);
 
 	if (rc >= 0)
 		rc = hv_line_of(s->p, &s->line);
@@ -230,7 +230,7 @@ static int read_run(struct stat_run *s)
 	return s->view ? stat_view_read(s) : stat_events_read(s);
 }
 
-static int reading(struct stat_all *a)
+static int stat_take_reading(struct stat_all *a)
 {
 	int rc = a->cpu ? stat_cpu_read(a->cpu) : 0;
 
@@ -261,7 +261,7 @@ static int put_table(struct stat_all *a, enum stat_kind kind)
 	return rc;
 }
 
-static int table(struct stat_all *a, enum stat_kind kind)
+static int stat_show_table(struct stat_all *a, enum stat_kind kind)
 {
 	int rc = 0;
 
@@ -278,17 +278,17 @@ static int table(struct stat_all *a, enum stat_kind kind)
 
 /* ---- time ----------------------------------------------------------------------------------------- */
 
-static bool stopped(const struct stat_all *a)
+static bool stat_is_stopped(const struct stat_all *a)
 {
 	return a->o.stop && *a->o.stop;
 }
 
-static bool over(const struct stat_all *a)
+static bool stat_is_over(const struct stat_all *a)
 {
-	return a->ended || stopped(a);
+	return a->ended || stat_is_stopped(a);
 }
 
-static uint64_t least(uint64_t x, uint64_t y)
+static uint64_t stat_least(uint64_t x, uint64_t y)
 {
 	return x < y ? x : y;
 }
@@ -299,7 +299,7 @@ static void keep_to_clock(const struct stat_all *a)
 	for (;;) {
 		uint64_t now = k_now_ns() - a->wall;
 
-		if (now >= a->passed || stopped(a))
+		if (now >= a->passed || stat_is_stopped(a))
 			return;
 		(void)poll(NULL, 0,
 			   (a->passed - now) / 1000000 < TURN_MS ? (int)((a->passed - now) / 1000000 + 1) : TURN_MS);
@@ -307,7 +307,7 @@ static void keep_to_clock(const struct stat_all *a)
 }
 
 /* So much passes in each model. */
-static void models(struct stat_all *a, uint64_t ns)
+static void stat_advance_models(struct stat_all *a, uint64_t ns)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->run[i].line && a->run[i].line->op->advance)
@@ -326,7 +326,7 @@ static uint64_t wait_wall(struct stat_all *a, uint64_t ns)
 		(void)poll(NULL, 0, (int)((end - now + 999999) / 1000000));
 	}
 	now = k_now_ns() - a->wall;
-	return now > a->passed ? least(now - a->passed, ns) : 0;
+	return now > a->passed ? stat_least(now - a->passed, ns) : 0;
 }
 
 /* Until `until` has passed since the start, or it is over. */
@@ -334,12 +334,12 @@ static void pass_until(struct stat_all *a, uint64_t until)
 {
 	const uint64_t from = a->passed;
 
-	while (a->passed < until && !over(a)) {
-		uint64_t n = least(until - a->passed, a->o.progress && !a->by_wall ? WATCHED_NS : SLICE_NS);
+	while (a->passed < until && !stat_is_over(a)) {
+		uint64_t n = stat_least(until - a->passed, a->o.progress && !a->by_wall ? WATCHED_NS : SLICE_NS);
 
 		if (a->by_wall)
 			n = wait_wall(a, n);
-		models(a, n);
+		stat_advance_models(a, n);
 		a->passed += n;
 		if (a->keep)
 			keep_to_clock(a);
@@ -364,7 +364,7 @@ static void start_clock(struct stat_all *a)
 		a->run[i].start = a->run[i].before = a->run[i].now;
 }
 
-static bool none(const struct stat_all *a)
+static bool stat_counts_nothing(const struct stat_all *a)
 {
 	bool any = a->cpu && !stat_cpu_none(a->cpu);
 
@@ -373,9 +373,9 @@ static bool none(const struct stat_all *a)
 	return !any && !a->o.view;
 }
 
-static int nothing(struct stat_all *a)
+static int stat_refuse_nothing(struct stat_all *a)
 {
-	int rc = table(a, STAT_ONLY), why = 0;
+	int rc = stat_show_table(a, STAT_ONLY), why = 0;
 
 	if (rc >= 0 && a->cpu)
 		return stat_cpu_why(a->cpu);
@@ -385,7 +385,7 @@ static int nothing(struct stat_all *a)
 }
 
 /* Whether time went on since the last reading. */
-static bool moved(const struct stat_all *a)
+static bool stat_time_moved(const struct stat_all *a)
 {
 	bool any = a->by_wall;
 
@@ -394,24 +394,24 @@ static bool moved(const struct stat_all *a)
 	return any;
 }
 
-static int intervals(struct stat_all *a)
+static int stat_run_intervals(struct stat_all *a)
 {
 	uint64_t end = a->o.duration_ns ? a->o.duration_ns : UINT64_MAX;
 	uint64_t every = a->o.interval_ns ? a->o.interval_ns : a->o.count ? SECOND : end;
 	bool alone = every == end;
 	int rc = 0;
 
-	for (uint64_t i = 1; rc >= 0 && a->passed < end && !over(a) && (!a->o.count || i <= a->o.count); i++) {
+	for (uint64_t i = 1; rc >= 0 && a->passed < end && !stat_is_over(a) && (!a->o.count || i <= a->o.count); i++) {
 		uint64_t next = every > (UINT64_MAX - a->passed) ? end : i > UINT64_MAX / every ? end : i * every;
 
-		pass_until(a, least(next, end));
+		pass_until(a, stat_least(next, end));
 		if (a->rc < 0)
 			return a->rc;
-		if (stopped(a) && !moved(a))
+		if (stat_is_stopped(a) && !stat_time_moved(a))
 			break;
-		rc = reading(a);
+		rc = stat_take_reading(a);
 		if (rc >= 0 && !(a->cpu && alone))
-			rc = table(a, STAT_INTERVAL);
+			rc = stat_show_table(a, STAT_INTERVAL);
 	}
 	return rc;
 }
@@ -423,16 +423,16 @@ static int one_run(struct stat_all *a)
 	int rc = a->cpu ? stat_cpu_open(a->cpu) : 0;
 
 	if (rc >= 0)
-		rc = reading(a);
+		rc = stat_take_reading(a);
 	if (rc < 0)
 		return rc;
-	if (none(a))
-		return nothing(a);
+	if (stat_counts_nothing(a))
+		return stat_refuse_nothing(a);
 	start_clock(a);
 	if (a->cpu)
 		rc = stat_cpu_begin(a->cpu);
 	if (rc >= 0)
-		rc = intervals(a);
+		rc = stat_run_intervals(a);
 	if (a->cpu) {
 		int ended = stat_cpu_end(a->cpu);
 
@@ -442,10 +442,10 @@ static int one_run(struct stat_all *a)
 }
 
 /* What CPU events come to, of all runs. */
-static int summary(struct stat_all *a)
+static int stat_show_summary(struct stat_all *a)
 {
 	bool intervals = a->o.interval_ns || a->o.count, text = a->o.to.format == TALLY_FORMAT_TEXT;
-	int rc = !intervals || text ? table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
+	int rc = !intervals || text ? stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -460,9 +460,9 @@ static int all_runs(struct stat_all *a)
 	uint32_t n = a->o.repeat ? a->o.repeat : 1;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc >= 0 && i < n && !stopped(a); i++)
+	for (uint32_t i = 0; rc >= 0 && i < n && !stat_is_stopped(a); i++)
 		rc = one_run(a);
-	return rc >= 0 && a->cpu ? summary(a) : rc;
+	return rc >= 0 && a->cpu ? stat_show_summary(a) : rc;
 }
 
 /* ---- the call --------------------------------------------------------------------------------------- */
@@ -494,7 +494,7 @@ static int check_targets(const struct stat_all *a)
 	return 0;
 }
 
-static int check(const struct stat_all *a)
+static int stat_check_options(const struct stat_all *a)
 {
 	uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
 	int rc = 0;
@@ -513,7 +513,7 @@ static int check_use(const struct stat_all *a)
 	return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs, but no CPU event to count of them");
 }
 
-static int repeats(const struct stat_all *a)
+static int stat_check_repeats(const struct stat_all *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->run[i].line && a->o.repeat > 1)
@@ -549,7 +549,7 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 		rc = plat_check_format(p, a.o.to.format);
 	if (rc < 0)
 		return rc;
-	rc = check(&a);
+	rc = stat_check_options(&a);
 	if (rc >= 0)
 		rc = open_runs(&a);
 	if (rc >= 0 && a.o.view)
@@ -557,7 +557,7 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 	if (rc >= 0)
 		rc = check_use(&a);
 	if (rc >= 0)
-		rc = repeats(&a);
+		rc = stat_check_repeats(&a);
 	stat_table_open(&a.table, &a.o.to, a.cpu);
 	if (rc >= 0)
 		rc = all_runs(&a);

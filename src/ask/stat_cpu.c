@@ -219,7 +219,7 @@ static int try_open(struct stat_cpu *c, struct cpu_event *ev, struct err *e)
 }
 
 /* In user mode alone, where that was left open. */
-static int narrow(struct stat_cpu *c, struct cpu_event *ev, struct err *e)
+static int stat_cpu_narrow_user(struct stat_cpu *c, struct cpu_event *ev, struct err *e)
 {
 	for (uint32_t i = 0; i < ev->is.n; i++)
 		ev->ev[i].exclude_kernel = true;
@@ -261,7 +261,7 @@ static int open_event(struct stat_cpu *c, struct cpu_event *ev)
 	int rc = try_open(c, ev, &e);
 
 	if (rc == -TALLY_EPERM && may_narrow) {
-		rc = narrow(c, ev, &user);
+		rc = stat_cpu_narrow_user(c, ev, &user);
 		if (rc < 0)
 			ev->name = ev->is.name;
 	}
@@ -290,7 +290,7 @@ int stat_cpu_open(struct stat_cpu *c)
 
 /* ---- beginning ---------------------------------------------------------------------------------------------- */
 
-static int enable(struct stat_cpu *c, bool on)
+static int stat_cpu_enable_all(struct stat_cpu *c, bool on)
 {
 	struct err e = { 0 };
 	int rc = 0;
@@ -301,7 +301,7 @@ static int enable(struct stat_cpu *c, bool on)
 	return rc < 0 ? cpu_fail(c, rc, &e) : 0;
 }
 
-static int release(struct stat_cpu *c)
+static int stat_cpu_release_command(struct stat_cpu *c)
 {
 	struct err e = { 0 };
 	int rc = k_child_release(&c->child, &e);
@@ -333,10 +333,10 @@ int stat_cpu_begin(struct stat_cpu *c)
 	c->ended_ns = 0;
 	c->begun = true;
 	if (!c->target.on_exec)
-		rc = enable(c, true);
+		rc = stat_cpu_enable_all(c, true);
 	if (rc >= 0)
 		rc = cpu_lease_fit(c);
-	return rc >= 0 && c->has_child ? release(c) : rc;
+	return rc >= 0 && c->has_child ? stat_cpu_release_command(c) : rc;
 }
 
 /* ---- waiting -------------------------------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ static int no_room(struct stat_cpu *c, const struct cpu_event *ev, const struct 
 }
 
 /* The events on this process, all at once. */
-static int trial(struct stat_cpu *c, struct k_counter **k, uint32_t *failed, struct err *e)
+static int stat_cpu_try_self(struct stat_cpu *c, struct k_counter **k, uint32_t *failed, struct err *e)
 {
 	const struct k_target self = { .task = (const int[]){ 0 }, .ntasks = 1, .pinned = true };
 	struct k_count got;
@@ -72,7 +72,7 @@ static int try_tasks(struct stat_cpu *c)
 
 	if (!k)
 		return plat_oom(c->p);
-	rc = trial(c, k, &failed, &e);
+	rc = stat_cpu_try_self(c, k, &failed, &e);
 	for (uint32_t i = 0; i < c->n; i++)
 		k_counter_close(k[i]);
 	mem_free(k);
@@ -95,7 +95,7 @@ int cpu_lease_fit(struct stat_cpu *c)
 
 /* ---- leases -------------------------------------------------------------------------------------------- */
 
-static int held(struct stat_cpu *c, const struct lease_holder *by)
+static int stat_cpu_refuse_held(struct stat_cpu *c, const struct lease_holder *by)
 {
 	struct buf words = { 0 };
 	int rc;
@@ -123,7 +123,7 @@ int cpu_lease_take(struct stat_cpu *c)
 	if (lease_unkept(c->lease))
 		plat_note(c->p, HOLDER_UNKEPT, lease_unkept(c->lease));
 	if (lease_shut(c->lease, &by))
-		return held(c, &by);
+		return stat_cpu_refuse_held(c, &by);
 	return c->target.task ? try_tasks(c) : 0;
 }
 

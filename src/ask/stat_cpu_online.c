@@ -17,7 +17,7 @@ static size_t words_of(const struct stat_cpu *c)
 	return (c->ncpus + 63) / 64;
 }
 
-static bool has(const uint64_t *set, uint32_t cpu)
+static bool cpu_set_has(const uint64_t *set, uint32_t cpu)
 {
 	return set[cpu / 64] >> cpu % 64 & 1;
 }
@@ -60,7 +60,7 @@ int cpu_slots_grow(struct stat_cpu *c, struct cpu_event *ev)
 	return 0;
 }
 
-static void mark(struct cpu_event *ev, uint32_t cpu, bool offline, uint64_t now)
+static void cpu_event_mark(struct cpu_event *ev, uint32_t cpu, bool offline, uint64_t now)
 {
 	for (uint32_t i = 0; i < ev->nslots; i++)
 		if (ev->slot[i].cpu == (int)cpu) {
@@ -70,14 +70,14 @@ static void mark(struct cpu_event *ev, uint32_t cpu, bool offline, uint64_t now)
 }
 
 /* Says what became of a CPU, if it is one that is counted. */
-static void tell(struct stat_cpu *c, uint32_t cpu, bool came, bool lapsed, uint64_t now)
+static void cpu_tell_change(struct stat_cpu *c, uint32_t cpu, bool came, bool lapsed, uint64_t now)
 {
 	double s = (double)now / 1e9;
 	bool ours = false;
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		ours |= cpu_counts(&c->ev[i]) && k_counter_has(c->ev[i].k, (int)cpu);
-		mark(&c->ev[i], cpu, !came && !lapsed, now);
+		cpu_event_mark(&c->ev[i], cpu, !came && !lapsed, now);
 	}
 	if (ours && lapsed)
 		plat_note(c->p, "CPU %u was offline for a moment; it is counted again from %.3f s on", cpu, s);
@@ -88,17 +88,17 @@ static void tell(struct stat_cpu *c, uint32_t cpu, bool came, bool lapsed, uint6
 }
 
 /* A CPU that is online, was when we last looked, and was not all the time between. */
-static int lapsed(const struct stat_cpu *c, const uint64_t *now)
+static int cpu_any_lapsed(const struct stat_cpu *c, const uint64_t *now)
 {
 	int cpu = -1;
 
 	for (uint32_t i = 0; cpu < 0 && i < c->n; i++)
 		if (cpu_counts(&c->ev[i]))
 			cpu = k_counter_lapsed(c->ev[i].k);
-	return cpu >= 0 && has(now, (uint32_t)cpu) && has(c->online, (uint32_t)cpu) ? cpu : -1;
+	return cpu >= 0 && cpu_set_has(now, (uint32_t)cpu) && cpu_set_has(c->online, (uint32_t)cpu) ? cpu : -1;
 }
 
-static int follow(struct stat_cpu *c, struct cpu_event *ev, const uint64_t *now)
+static int cpu_event_follow(struct stat_cpu *c, struct cpu_event *ev, const uint64_t *now)
 {
 	struct err e = { 0 };
 	int rc = k_counter_follow(ev->k, ev->ev, ev->is.n, &c->target, now, &e);
@@ -118,15 +118,15 @@ int cpu_online_follow(struct stat_cpu *c)
 
 	if (!now || c->look(now, words_of(c), &e) < 0)
 		return 0;
-	again = lapsed(c, now);
+	again = cpu_any_lapsed(c, now);
 	if (again < 0 && !memcmp(now, c->online, words_of(c) * sizeof(*now)))
 		return 0;
 	for (uint32_t i = 0; rc >= 0 && i < c->n; i++)
 		if (cpu_counts(&c->ev[i]))
-			rc = follow(c, &c->ev[i], now);
+			rc = cpu_event_follow(c, &c->ev[i], now);
 	for (uint32_t i = 0; i < c->ncpus; i++)
-		if (has(now, i) != has(c->online, i) || (int)i == again)
-			tell(c, i, has(now, i), (int)i == again, at);
+		if (cpu_set_has(now, i) != cpu_set_has(c->online, i) || (int)i == again)
+			cpu_tell_change(c, i, cpu_set_has(now, i), (int)i == again, at);
 	memcpy(c->online, now, words_of(c) * sizeof(*now));
 	return rc;
 }

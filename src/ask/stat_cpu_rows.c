@@ -30,7 +30,7 @@ struct amount {
 	bool none;
 }; /* share: NAN: it never was enabled */
 
-static struct k_count less(const struct k_count *a, const struct k_count *b)
+static struct k_count rows_count_less(const struct k_count *a, const struct k_count *b)
 {
 	uint64_t running = a->running_ns - b->running_ns;
 
@@ -46,9 +46,9 @@ static struct amount amount_of(const struct k_count *k)
 				k->enabled_ns && !k->running_ns };
 }
 
-static struct amount amount(const struct rows *r, const struct cpu_event *ev, const struct cpu_slot *s)
+static struct amount rows_slot_amount(const struct rows *r, const struct cpu_event *ev, const struct cpu_slot *s)
 {
-	struct k_count d = less(&s->now, &s->before);
+	struct k_count d = rows_count_less(&s->now, &s->before);
 	struct amount all = amount_of(&s->now);
 
 	if (r->of == OF_INTERVAL) {
@@ -60,7 +60,7 @@ static struct amount amount(const struct rows *r, const struct cpu_event *ev, co
 	return all;
 }
 
-static double seconds(const struct rows *r)
+static double rows_seconds(const struct rows *r)
 {
 	const struct stat_cpu *c = r->c;
 
@@ -76,7 +76,7 @@ struct metric {
 	const char *unit;
 }; /* v: NAN: there is none */
 
-static bool is(const struct cpu_event *ev, uint32_t type, uint64_t config)
+static bool rows_event_is(const struct cpu_event *ev, uint32_t type, uint64_t config)
 {
 	return ev->is.n && ev->ev[0].type == type && (ev->ev[0].config & UINT32_MAX) == config;
 }
@@ -88,16 +88,17 @@ static bool same_mode(const struct cpu_event *a, const struct cpu_event *b)
 }
 
 /* What that event came to in the same slot; NAN: it was not counted. */
-static double beside(const struct rows *r, const struct cpu_event *ev, uint32_t slot, uint32_t type, uint64_t config)
+static double rows_value_beside(const struct rows *r, const struct cpu_event *ev, uint32_t slot, uint32_t type,
+				uint64_t config)
 {
 	const struct stat_cpu *c = r->c;
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct cpu_event *to = &c->ev[i];
 
-		if (to->rc == 0 && to->slot && is(to, type, config) && same_mode(ev, to) && slot < to->nslots &&
-		    to->slot[slot].cpu == ev->slot[slot].cpu) {
-			struct amount a = amount(r, to, &to->slot[slot]);
+		if (to->rc == 0 && to->slot && rows_event_is(to, type, config) && same_mode(ev, to) &&
+		    slot < to->nslots && to->slot[slot].cpu == ev->slot[slot].cpu) {
+			struct amount a = rows_slot_amount(r, to, &to->slot[slot]);
 
 			return a.none ? NAN : a.v;
 		}
@@ -108,37 +109,38 @@ static double beside(const struct rows *r, const struct cpu_event *ev, uint32_t 
 /* Seconds of the clock that was counted, too. */
 static double counted_seconds(const struct rows *r, const struct cpu_event *ev, uint32_t slot)
 {
-	double ns = beside(r, ev, slot, EVENT_TYPE_SW, 1);
+	double ns = rows_value_beside(r, ev, slot, EVENT_TYPE_SW, 1);
 
-	return (isnan(ns) ? beside(r, ev, slot, EVENT_TYPE_SW, 0) : ns) / 1e9;
+	return (isnan(ns) ? rows_value_beside(r, ev, slot, EVENT_TYPE_SW, 0) : ns) / 1e9;
 }
 
-static struct metric ratio(double a, double b, const char *unit)
+static struct metric rows_metric_ratio(double a, double b, const char *unit)
 {
 	return (struct metric){ b > 0 ? a / b : NAN, unit };
 }
 
-static struct metric part(double a, double b, const char *unit)
+static struct metric rows_metric_part(double a, double b, const char *unit)
 {
-	return a <= b ? ratio(100 * a, b, unit) : (struct metric){ NAN, NULL };
+	return a <= b ? rows_metric_ratio(100 * a, b, unit) : (struct metric){ NAN, NULL };
 }
 
 enum { HW_CYCLES, HW_INSTRUCTIONS, HW_REFERENCES, HW_MISSES, HW_BRANCHES, HW_BRANCH_MISSES, HW_BUS, HW_FRONT, HW_BACK };
 
-static struct metric hardware(const struct rows *r, const struct cpu_event *ev, uint32_t slot, double v)
+static struct metric rows_metric_hardware(const struct rows *r, const struct cpu_event *ev, uint32_t slot, double v)
 {
 	switch (ev->ev[0].config & UINT32_MAX) {
 	case HW_CYCLES:
-		return ratio(v / 1e9, counted_seconds(r, ev, slot), "GHz");
+		return rows_metric_ratio(v / 1e9, counted_seconds(r, ev, slot), "GHz");
 	case HW_INSTRUCTIONS:
-		return ratio(v, beside(r, ev, slot, EVENT_TYPE_HW, HW_CYCLES), "insn/cycle");
+		return rows_metric_ratio(v, rows_value_beside(r, ev, slot, EVENT_TYPE_HW, HW_CYCLES), "insn/cycle");
 	case HW_MISSES:
-		return part(v, beside(r, ev, slot, EVENT_TYPE_HW, HW_REFERENCES), "% of references");
+		return rows_metric_part(v, rows_value_beside(r, ev, slot, EVENT_TYPE_HW, HW_REFERENCES),
+					"% of references");
 	case HW_BRANCH_MISSES:
-		return part(v, beside(r, ev, slot, EVENT_TYPE_HW, HW_BRANCHES), "% of branches");
+		return rows_metric_part(v, rows_value_beside(r, ev, slot, EVENT_TYPE_HW, HW_BRANCHES), "% of branches");
 	case HW_FRONT:
 	case HW_BACK:
-		return part(v, beside(r, ev, slot, EVENT_TYPE_HW, HW_CYCLES), "% of cycles");
+		return rows_metric_part(v, rows_value_beside(r, ev, slot, EVENT_TYPE_HW, HW_CYCLES), "% of cycles");
 	default:
 		return (struct metric){ NAN, NULL };
 	}
@@ -154,17 +156,18 @@ static struct metric per_second(double v, double s)
 			     (struct metric){ rate, "/s" };
 }
 
-static struct metric metric(const struct rows *r, const struct cpu_event *ev, uint32_t slot, double v)
+static struct metric rows_metric(const struct rows *r, const struct cpu_event *ev, uint32_t slot, double v)
 {
 	struct metric m = { NAN, NULL };
 	uint64_t config = ev->ev[0].config & UINT32_MAX;
 
 	if (ev->is.clock)
-		m = ratio(v / 1e9, seconds(r), "CPUs");
+		m = rows_metric_ratio(v / 1e9, rows_seconds(r), "CPUs");
 	else if (ev->ev[0].type == EVENT_TYPE_HW)
-		m = hardware(r, ev, slot, v);
+		m = rows_metric_hardware(r, ev, slot, v);
 	else if (ev->ev[0].type == EVENT_TYPE_CACHE && config >> 16 == CACHE_MISS)
-		m = part(v, beside(r, ev, slot, EVENT_TYPE_CACHE, config & 0xffff), "% of accesses");
+		m = rows_metric_part(v, rows_value_beside(r, ev, slot, EVENT_TYPE_CACHE, config & 0xffff),
+				     "% of accesses");
 	if (isnan(m.v) && !ev->is.clock && !ev->is.unit)
 		m = per_second(v, counted_seconds(r, ev, slot));
 	if (ev->is.clock && m.v > k_ncpus_possible() * 1.01)
@@ -179,7 +182,7 @@ static bool is_text(const struct rows *r)
 	return r->t->to.format == TALLY_FORMAT_TEXT;
 }
 
-static struct an_cell cell(const struct rows *r, const struct cpu_event *ev, double v)
+static struct an_cell rows_value_cell(const struct rows *r, const struct cpu_event *ev, double v)
 {
 	if (ev->is.unit)
 		return (struct an_cell){ .unit = AN_RATIO, .d = v * ev->is.scale };
@@ -195,7 +198,7 @@ static const char *unit_of(const struct rows *r, const struct cpu_event *ev)
 	if (ev->is.unit || ev->is.clock)
 		return ev->is.unit ? ev->is.unit : is_text(r) ? "ms" : "ns";
 	for (size_t i = 0; i < COUNT(cycles); i++)
-		if (is(ev, EVENT_TYPE_HW, cycles[i]))
+		if (rows_event_is(ev, EVENT_TYPE_HW, cycles[i]))
 			return "cycles";
 	return "events";
 }
@@ -235,8 +238,8 @@ static const char *note_of(const struct rows *r, const char *status, const char 
 static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t slot)
 {
 	const struct cpu_slot *s = &ev->slot[slot];
-	struct amount a = amount(r, ev, s), all = r->of == OF_RUNS ? a : amount_of(&s->now);
-	struct metric m = a.none ? (struct metric){ NAN, NULL } : metric(r, ev, slot, a.v);
+	struct amount a = rows_slot_amount(r, ev, s), all = r->of == OF_RUNS ? a : amount_of(&s->now);
+	struct metric m = a.none ? (struct metric){ NAN, NULL } : rows_metric(r, ev, slot, a.v);
 	const char *status, *why;
 	char span[128];
 
@@ -253,8 +256,8 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 					      .name = ev->name,
 					      .status = status,
 					      .why = why,
-					      .delta = a.none ? AN_NONE : cell(r, ev, a.v),
-					      .value = all.none ? AN_NONE : cell(r, ev, all.v),
+					      .delta = a.none ? AN_NONE : rows_value_cell(r, ev, a.v),
+					      .value = all.none ? AN_NONE : rows_value_cell(r, ev, all.v),
 					      .raw = r->of == OF_RUNS ? AN_NONE : AN_U(s->now.value),
 					      .share = isnan(a.share) ? AN_NONE : AN_D(a.share),
 					      .spread = spread_of(r, s->mean, s->m2),
@@ -322,7 +325,7 @@ static void sum_text(const struct stat_cpu *c, double spread, struct buf *to)
 	buf_putc(to, '\n');
 }
 
-static void number(struct buf *to, const char *key, bool there, double v)
+static void rows_put_number(struct buf *to, const char *key, bool there, double v)
 {
 	if (there)
 		buf_printf(to, ",\"%s\":%.9g", key, v);
@@ -335,11 +338,11 @@ static void sum_json(const struct stat_cpu *c, double spread, struct buf *to)
 	bool command = c->o->argv;
 
 	buf_printf(to, "{\"type\":\"run\",\"time\":%.9g", c->mean_ns / 1e9);
-	number(to, "spread", c->runs > 1, spread);
-	number(to, "user", command, c->user_ns / c->runs / 1e9);
-	number(to, "system", command, c->system_ns / c->runs / 1e9);
+	rows_put_number(to, "spread", c->runs > 1, spread);
+	rows_put_number(to, "user", command, c->user_ns / c->runs / 1e9);
+	rows_put_number(to, "system", command, c->system_ns / c->runs / 1e9);
 	buf_printf(to, ",\"runs\":%u", c->runs);
-	number(to, "status", command, c->status);
+	rows_put_number(to, "status", command, c->status);
 	buf_puts(to, "}\n");
 }
 

@@ -43,7 +43,7 @@ static bool is_reason(int rc)
 }
 
 /* A reason is kept; anything else is an error. */
-static int cannot(struct stat_run *s, struct source *src, int rc, const struct err *e)
+static int stat_keep_reason(struct stat_run *s, struct source *src, int rc, const struct err *e)
 {
 	if (!is_reason(rc))
 		return hv_failed(s->p, rc, e);
@@ -73,7 +73,8 @@ static int note_others(struct stat_run *s, struct source *src, uint32_t others, 
 	struct err e = { 0 };
 
 	if (others && others == n)
-		return cannot(s, src, err_set(&e, TALLY_EBUSY, "all strands are other guests' at the moment"), &e);
+		return stat_keep_reason(s, src, err_set(&e, TALLY_EBUSY, "all strands are other guests' at the moment"),
+					&e);
 	if (others)
 		plat_note(s->p, "%s: %u of %u strands are other guests'", src->s.text, others, n);
 	return 0;
@@ -91,7 +92,8 @@ static int open_vfalls(struct stat_run *s, struct source *src)
 	if (rc < 0)
 		return rc;
 	if (!strcmp(s->line->machine, "niagara"))
-		return cannot(s, src, err_set(&e, TALLY_ENOTSUP, "niagara has no Victoria Falls registers"), &e);
+		return stat_keep_reason(s, src, err_set(&e, TALLY_ENOTSUP, "niagara has no Victoria Falls registers"),
+					&e);
 	src->n = src->vf.all_strands ? s->line->strands : 1;
 	src->one = mem_alloc(src->n * sizeof(*src->one));
 	if (!src->one)
@@ -106,7 +108,7 @@ static int open_vfalls(struct stat_run *s, struct source *src)
 		}
 		rc = vf_counter_open(&src->one[i].k, c, &a, &e);
 		if (rc < 0)
-			return cannot(s, src, rc, &e);
+			return stat_keep_reason(s, src, rc, &e);
 	}
 	note_unmodelled(s, src);
 	return note_others(s, src, others, src->n);
@@ -120,7 +122,7 @@ static int read_vfalls(struct stat_run *s, struct source *src)
 		int rc = !src->one[i].k ? 0 : vf_counter_read(src->one[i].k, &now, &e);
 
 		if (rc < 0)
-			return cannot(s, src, rc, &e);
+			return stat_keep_reason(s, src, rc, &e);
 		if (!src->begun)
 			src->one[i].base = now;
 		now -= src->one[i].base;
@@ -182,7 +184,7 @@ static int open_mmu(struct stat_run *s, struct source *src)
 		others += !src->has[i];
 		rc = src->has[i] ? mmustat_start(c, src->first + i, &e) : 0;
 		if (rc < 0)
-			return cannot(s, src, rc, &e);
+			return stat_keep_reason(s, src, rc, &e);
 	}
 	return note_others(s, src, others, src->strands);
 }
@@ -271,10 +273,11 @@ static int is_there(struct stat_run *s, struct source *src)
 		if (is_picked(src, &f->v[i]))
 			return 0;
 	if (f->own && f->n)
-		return cannot(s, src,
-			      err_set(&e, TALLY_EPERM, "this partition may read its own record only, which is %llu",
-				      (unsigned long long)f->v[0].id),
-			      &e);
+		return stat_keep_reason(s, src,
+					err_set(&e, TALLY_EPERM,
+						"this partition may read its own record only, which is %llu",
+						(unsigned long long)f->v[0].id),
+					&e);
 	if (!f->n || !gpci_key(f->r))
 		return plat_fail(s->p, TALLY_EINVAL, "%s: there is no record", src->s.text);
 	return plat_fail(s->p, TALLY_EINVAL, "%s: there is no such %s; there are %llu to %llu", src->s.text,
@@ -286,7 +289,7 @@ static int read_gpci(struct stat_run *s, struct source *src)
 	const struct follow *f = &s->req[src->req];
 
 	if (f->rc < 0)
-		return cannot(s, src, f->rc, &f->why);
+		return stat_keep_reason(s, src, f->rc, &f->why);
 	if (f->readings > 1 && src->rc < 0)
 		return 0;
 	return f->readings == 1 && src->pick.index != -1 ? is_there(s, src) : 0;
@@ -303,7 +306,7 @@ static int own_index(struct stat_run *s, struct source *src)
 		return 0;
 	rc = gpci_read(&t, s->line, src->pick.r, -1, &e);
 	if (rc < 0)
-		return cannot(s, src, rc, &e);
+		return stat_keep_reason(s, src, rc, &e);
 	if (t.n)
 		src->pick.index = (int64_t)t.v[0].id;
 	gpci_table_free(&t);
@@ -383,7 +386,7 @@ struct rows {
 	struct stat_table *t;
 	const struct source *src;
 };
-static void put(const struct rows *r, const struct stat_figure *f)
+static void stat_put_figure(const struct rows *r, const struct stat_figure *f)
 {
 	stat_table_row(r->t, stat_seconds(r->s), r->src->s.text, f);
 }
@@ -396,15 +399,15 @@ static void put_reason(const struct rows *r)
 						       "not supported";
 	const char *word = tbl_text(&r->t->t, "<%s>", status);
 
-	put(r, &(struct stat_figure){ .delta = AN_NONE,
-				      .value = AN_NONE,
-				      .raw = AN_NONE,
-				      .unit = "",
-				      .id = "-",
-				      .name = src->s.name,
-				      .status = status,
-				      .why = src->why.text,
-				      .note = word });
+	stat_put_figure(r, &(struct stat_figure){ .delta = AN_NONE,
+						  .value = AN_NONE,
+						  .raw = AN_NONE,
+						  .unit = "",
+						  .id = "-",
+						  .name = src->s.name,
+						  .status = status,
+						  .why = src->why.text,
+						  .note = word });
 }
 
 static const char *vf_unit(const struct source *src)
@@ -431,13 +434,13 @@ static void vf_row(const struct rows *r, const struct strand_counter *c, const c
 	const struct source *src = r->src;
 	const char *event = src->vf.event ? src->vf.event->name : tbl_text(&r->t->t, "0x%x", src->vf.ask.event);
 
-	put(r, &(struct stat_figure){ .delta = AN_U(c->delta),
-				      .value = AN_U(c->total),
-				      .raw = AN_NONE,
-				      .unit = vf_unit(src),
-				      .id = id,
-				      .name = tbl_text(&r->t->t, "%s.%s", src->s.name, event),
-				      .status = "ok" });
+	stat_put_figure(r, &(struct stat_figure){ .delta = AN_U(c->delta),
+						  .value = AN_U(c->total),
+						  .raw = AN_NONE,
+						  .unit = vf_unit(src),
+						  .id = id,
+						  .name = tbl_text(&r->t->t, "%s.%s", src->s.name, event),
+						  .status = "ok" });
 }
 
 static void vf_rows(const struct rows *r)
@@ -477,14 +480,14 @@ static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i
 			     tbl_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
 				      (unsigned long long)v->secondary) :
 			     tbl_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
-	put(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
-				      .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
-				      .raw = none ? AN_NONE : AN_U(v->now[i]),
-				      .unit = f->unit,
-				      .id = id,
-				      .status = status,
-				      .name = tbl_text(t, "%s.%s", src->pick.r->name, f->name),
-				      .note = strcmp(status, "ok") ? tbl_text(t, "<%s>", status) : NULL });
+	stat_put_figure(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
+						  .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
+						  .raw = none ? AN_NONE : AN_U(v->now[i]),
+						  .unit = f->unit,
+						  .id = id,
+						  .status = status,
+						  .name = tbl_text(t, "%s.%s", src->pick.r->name, f->name),
+						  .note = strcmp(status, "ok") ? tbl_text(t, "<%s>", status) : NULL });
 }
 
 static void gpci_rows(const struct rows *r)
@@ -521,7 +524,7 @@ static const struct an_column mmu_col[MMU_COLUMNS] = {
 };
 
 /* Of the time of so many strands. */
-static double share(const struct stat_run *s, uint64_t ticks, uint32_t strands)
+static double stat_time_share(const struct stat_run *s, uint64_t ticks, uint32_t strands)
 {
 	double hz = s->line->tick_hz ? (double)s->line->tick_hz : NIAGARA_HZ;
 	double all = (double)(s->now - s->before) / 1e9 * hz * strands;
@@ -534,7 +537,7 @@ static void side_cells(const struct stat_run *s, const uint64_t *at, uint32_t st
 {
 	c[0] = AN_U(at[2]);
 	c[1] = AN_U(at[3]);
-	c[2] = AN_D(share(s, at[3], strands));
+	c[2] = AN_D(stat_time_share(s, at[3], strands));
 	*total = AN_U(at[0]);
 }
 

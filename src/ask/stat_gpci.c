@@ -35,7 +35,7 @@ const struct followed *follow_find(const struct follow *f, uint64_t id)
 	return NULL;
 }
 
-static const char *named(char to[static 64], const struct follow *f, const struct followed *v)
+static const char *follow_name(char to[static 64], const struct follow *f, const struct followed *v)
 {
 	const char *key = gpci_key(f->r);
 
@@ -49,7 +49,7 @@ static const char *named(char to[static 64], const struct follow *f, const struc
 	return to;
 }
 
-static void came(struct follow *f, struct followed *v, const struct gpci_values *now, struct tally_platform *p)
+static void follow_came(struct follow *f, struct followed *v, const struct gpci_values *now, struct tally_platform *p)
 {
 	char name[64];
 
@@ -58,10 +58,11 @@ static void came(struct follow *f, struct followed *v, const struct gpci_values 
 				.state = f->readings ? FOLLOW_CAME : FOLLOW_HERE };
 	memcpy(v->now, now->v, sizeof(v->now));
 	if (f->readings && !f->quiet)
-		plat_note(p, "%s: %s came; it counts from here on", f->r->name, named(name, f, v));
+		plat_note(p, "%s: %s came; it counts from here on", f->r->name, follow_name(name, f, v));
 }
 
-static void counted(struct follow *f, struct followed *v, const struct gpci_values *now, struct tally_platform *p)
+static void follow_counted(struct follow *f, struct followed *v, const struct gpci_values *now,
+			   struct tally_platform *p)
 {
 	char name[64];
 
@@ -75,7 +76,7 @@ static void counted(struct follow *f, struct followed *v, const struct gpci_valu
 			if (now->v[i] < v->now[i]) {
 				v->back |= 1u << i;
 				plat_note(p, "%s: %s of %s went back from %llu to %llu; it counts from here on",
-					  f->r->name, is->name, named(name, f, v), (unsigned long long)v->now[i],
+					  f->r->name, is->name, follow_name(name, f, v), (unsigned long long)v->now[i],
 					  (unsigned long long)now->v[i]);
 			} else {
 				v->delta[i] = now->v[i] - v->now[i];
@@ -86,7 +87,7 @@ static void counted(struct follow *f, struct followed *v, const struct gpci_valu
 	}
 }
 
-static int compare(const struct followed *v, const struct gpci_values *now)
+static int follow_compare(const struct followed *v, const struct gpci_values *now)
 {
 	if (v->id != now->id)
 		return v->id < now->id ? -1 : 1;
@@ -94,14 +95,14 @@ static int compare(const struct followed *v, const struct gpci_values *now)
 }
 
 /* Both lists ascend: one walk.  What went before is forgotten. */
-static int merge(struct follow *f, const struct gpci_table *t, struct tally_platform *p)
+static int follow_merge(struct follow *f, const struct gpci_table *t, struct tally_platform *p)
 {
 	struct follow next = { .r = f->r };
 	uint32_t i = 0, k = 0;
 	char name[64];
 
 	while (i < f->n || k < t->n) {
-		int order = i == f->n ? 1 : k == t->n ? -1 : compare(&f->v[i], &t->v[k]);
+		int order = i == f->n ? 1 : k == t->n ? -1 : follow_compare(&f->v[i], &t->v[k]);
 		struct followed *to;
 
 		if (order < 0 && f->v[i].state == FOLLOW_WENT) {
@@ -115,16 +116,16 @@ static int merge(struct follow *f, const struct gpci_table *t, struct tally_plat
 		}
 		if (order > 0 || (order == 0 && f->v[i].state == FOLLOW_WENT)) {
 			i += order == 0;
-			came(f, to, &t->v[k++], p);
+			follow_came(f, to, &t->v[k++], p);
 			continue;
 		}
 		*to = f->v[i++];
 		if (order == 0) {
-			counted(f, to, &t->v[k++], p);
+			follow_counted(f, to, &t->v[k++], p);
 		} else {
 			to->state = FOLLOW_WENT;
 			if (!f->quiet)
-				plat_note(p, "%s: %s went", f->r->name, named(name, f, to));
+				plat_note(p, "%s: %s went", f->r->name, follow_name(name, f, to));
 		}
 	}
 	mem_free(f->v);
@@ -143,7 +144,7 @@ int follow_read(struct follow *f, struct tally_platform *p, struct hv_line *l)
 	f->rc = gpci_all(&t, l, f->r, &f->own, &f->why);
 	if (f->rc < 0)
 		return f->rc;
-	rc = merge(f, &t, p);
+	rc = follow_merge(f, &t, p);
 	gpci_table_free(&t);
 	f->readings += rc >= 0;
 	return rc;

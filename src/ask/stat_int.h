@@ -15,7 +15,8 @@
 
 /* ---- records of one request, followed by id ------------------------------------------------------ */
 enum follow_state { FOLLOW_HERE, FOLLOW_CAME, FOLLOW_WENT };
-struct followed { /* a record */
+/* a record */
+struct followed {
 	uint64_t id, secondary;
 	uint8_t state; /* enum follow_state: of the last reading */
 	uint64_t now[GPCI_FIELDS_MOST];
@@ -54,7 +55,8 @@ struct stat_table {
 	size_t keep[STAT_COLUMNS];
 	uint32_t shown; /* bit: a row has something for that column of text */
 };
-struct stat_figure { /* a row */
+/* a row */
+struct stat_figure {
 	struct an_cell delta, value, raw;
 	const char *unit, *id, *name, *status, *why;
 	/* of CPU events */
@@ -98,7 +100,8 @@ void stat_cpu_close(struct stat_cpu *c); /* NULL is fine */
 #define MMU_COLUMNS 12u
 struct source;
 struct view;
-struct stat_run { /* what one platform counts */
+/* what one platform counts */
+struct stat_run {
 	struct tally_platform *p;
 	struct tally_stat_opts o;
 	struct hv_line *line;

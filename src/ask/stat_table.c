@@ -43,12 +43,12 @@ void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu)
 		t->t.keep = NULL;
 }
 
-static struct an_cell only(bool there, struct an_cell c)
+static struct an_cell stat_cell_only(bool there, struct an_cell c)
 {
 	return there ? c : AN_NONE;
 }
 
-static struct an_cell words(const char *s)
+static struct an_cell stat_cell_words(const char *s)
 {
 	return AN_S(s ? s : "");
 }
@@ -59,12 +59,12 @@ static void text_row(struct stat_table *t, double seconds, const struct stat_fig
 		AN_D(seconds),
 		f->delta,
 		f->value,
-		words(f->unit),
-		words(f->id),
-		words(f->name),
-		only(f->cpu, f->share),
-		only(f->cpu, f->spread),
-		words(f->note ? f->note : f->why),
+		stat_cell_words(f->unit),
+		stat_cell_words(f->id),
+		stat_cell_words(f->name),
+		stat_cell_only(f->cpu, f->share),
+		stat_cell_only(f->cpu, f->spread),
+		stat_cell_words(f->note ? f->note : f->why),
 	};
 	bool whole = !f->cpu || f->share.none || f->share.d > 0.9995;
 
@@ -78,11 +78,12 @@ void stat_table_row(struct stat_table *t, double seconds, const char *selector, 
 	if (t->to.format == TALLY_FORMAT_TEXT)
 		text_row(t, seconds, f);
 	else
-		tbl_row(&t->t,
-			(struct an_cell[]){ AN_D(seconds), f->delta, f->value, words(f->unit), words(f->id),
-					    words(f->name), words(selector), f->raw, words(f->status), words(f->why),
-					    only(f->cpu, f->share), only(f->cpu, f->spread), only(f->cpu, f->metric),
-					    f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE });
+		tbl_row(&t->t, (struct an_cell[]){ AN_D(seconds), f->delta, f->value, stat_cell_words(f->unit),
+						   stat_cell_words(f->id), stat_cell_words(f->name),
+						   stat_cell_words(selector), f->raw, stat_cell_words(f->status),
+						   stat_cell_words(f->why), stat_cell_only(f->cpu, f->share),
+						   stat_cell_only(f->cpu, f->spread), stat_cell_only(f->cpu, f->metric),
+						   f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE });
 }
 
 static uint32_t left_out(const struct stat_table *t)

@@ -46,7 +46,7 @@ static const struct follow *part_of(const struct stat_run *s, const char *reques
 }
 
 /* What a counter grew by; NAN: that is not known. */
-static double grown(const struct follow *f, const struct followed *v, const char *name)
+static double view_field_grown(const struct follow *f, const struct followed *v, const char *name)
 {
 	int32_t i = f && v ? follow_field(f, name) : -1;
 
@@ -62,17 +62,17 @@ static uint64_t is_now(const struct follow *f, const struct followed *v, const c
 	return i < 0 || gpci_is_none(&f->r->field[i], v->now[i]) ? UINT64_MAX : v->now[i];
 }
 
-static double ratio(double a, double b)
+static double view_ratio(double a, double b)
 {
 	return b > 0 ? a / b : NAN;
 }
 
-static struct an_cell figure(double d)
+static struct an_cell view_cell_double(double d)
 {
 	return isnan(d) ? AN_NONE : AN_D(d);
 }
 
-static struct an_cell number(uint64_t u)
+static struct an_cell view_cell_count(uint64_t u)
 {
 	return u == UINT64_MAX ? AN_NONE : AN_U(u);
 }
@@ -86,7 +86,7 @@ static bool is_text(const struct stat_run *s)
 static struct an_cell id_cell(const struct stat_run *s, struct tbl *t, uint64_t id)
 {
 	if (id == UINT64_MAX || !is_text(s))
-		return number(id);
+		return view_cell_count(id);
 	return (struct an_cell){ .unit = AN_DIGITS, .s = tbl_text(t, "%llu", (unsigned long long)id) };
 }
 
@@ -99,7 +99,7 @@ static struct tbl table_of(const struct stat_run *s, const char *type, const str
 	return t;
 }
 
-static void put(struct stat_run *s, struct tbl *t)
+static void view_put_table(struct stat_run *s, struct tbl *t)
 {
 	stat_put(s, t, !s->tables || is_text(s));
 }
@@ -128,10 +128,11 @@ static struct core core_of(const struct stat_run *s, const struct follow *f, con
 			      is_now(f, v, "hw_chip_id"),
 			      state,
 			      is_now(f, v, "owner"),
-			      state < SHARED ? NAN : ratio(grown(f, v, "processor_time"), stat_ticks(s)) };
+			      state < SHARED ? NAN :
+					       view_ratio(view_field_grown(f, v, "processor_time"), stat_ticks(s)) };
 }
 
-static void processors(struct stat_run *s)
+static void view_put_processors(struct stat_run *s)
 {
 	static const struct an_column col[] = {
 		{ "time", "TIME", AN_NUMBER }, { "processor", "PROCESSOR", AN_COUNT }, { "node", "NODE", AN_COUNT },
@@ -151,11 +152,12 @@ static void processors(struct stat_run *s)
 	if (n)
 		qsort(core, n, sizeof(*core), by_busy);
 	for (uint32_t i = 0; i < n; i++)
-		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id), number(core[i].node),
-						number(core[i].chip), AN_S(gpci_state_name(core[i].state)),
-						id_cell(s, &t, core[i].owner), figure(core[i].busy) });
+		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id),
+						view_cell_count(core[i].node), view_cell_count(core[i].chip),
+						AN_S(gpci_state_name(core[i].state)), id_cell(s, &t, core[i].owner),
+						view_cell_double(core[i].busy) });
 	mem_free(core);
-	put(s, &t);
+	view_put_table(s, &t);
 }
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
@@ -166,7 +168,7 @@ struct part {
 	double ent, capped, uncapped, donated, idle, cycles, instructions, wait;
 };
 
-static double physc(const struct part *q)
+static double view_physc(const struct part *q)
 {
 	return q->capped + q->uncapped;
 }
@@ -174,7 +176,7 @@ static double physc(const struct part *q)
 static int by_physc(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
-	double dx = isnan(physc(x)) ? -1 : physc(x), dy = isnan(physc(y)) ? -1 : physc(y);
+	double dx = isnan(view_physc(x)) ? -1 : view_physc(x), dy = isnan(view_physc(y)) ? -1 : view_physc(y);
 
 	return dx != dy ? (dx < dy) - (dx > dy) : (x->id > y->id) - (x->id < y->id);
 }
@@ -211,27 +213,29 @@ static struct part part_at(const struct stat_run *s, const struct follow *f, con
 		.id = v->id,
 		.vps = vps_of(s, v->id),
 		.type = type_of(s, v->id),
-		.ent = ratio(grown(f, v, "entitled"), ticks),
-		.capped = ratio(grown(f, v, "capped"), ticks),
-		.uncapped = ratio(grown(f, v, "uncapped"), ticks),
-		.donated = ratio(grown(f, v, "donated"), ticks),
-		.idle = ratio(grown(f, v, "idle"), ticks),
-		.cycles = grown(runs, r, "cycles"),
-		.instructions = grown(runs, r, "instructions"),
-		.wait = ratio(grown(waits, w, "wait_processor_time"), ticks),
+		.ent = view_ratio(view_field_grown(f, v, "entitled"), ticks),
+		.capped = view_ratio(view_field_grown(f, v, "capped"), ticks),
+		.uncapped = view_ratio(view_field_grown(f, v, "uncapped"), ticks),
+		.donated = view_ratio(view_field_grown(f, v, "donated"), ticks),
+		.idle = view_ratio(view_field_grown(f, v, "idle"), ticks),
+		.cycles = view_field_grown(runs, r, "cycles"),
+		.instructions = view_field_grown(runs, r, "instructions"),
+		.wait = view_ratio(view_field_grown(waits, w, "wait_processor_time"), ticks),
 	};
 }
 
 static void part_row(const struct stat_run *s, struct tbl *t, const struct part *q)
 {
-	tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE,
-				       number(q->vps), figure(q->ent), figure(physc(q)),
-				       figure(ratio(physc(q), q->ent)), figure(q->capped), figure(q->uncapped),
-				       figure(q->donated), figure(ratio(q->idle, physc(q))),
-				       figure(ratio(q->cycles, q->instructions)), figure(q->wait) });
+	tbl_row(t, (struct an_cell[]){
+			   AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE,
+			   view_cell_count(q->vps), view_cell_double(q->ent), view_cell_double(view_physc(q)),
+			   view_cell_double(view_ratio(view_physc(q), q->ent)), view_cell_double(q->capped),
+			   view_cell_double(q->uncapped), view_cell_double(q->donated),
+			   view_cell_double(view_ratio(q->idle, view_physc(q))),
+			   view_cell_double(view_ratio(q->cycles, q->instructions)), view_cell_double(q->wait) });
 }
 
-static void add(double *sum, double d)
+static void view_add_known(double *sum, double d)
 {
 	*sum += isnan(d) ? 0 : d;
 }
@@ -255,19 +259,19 @@ static void part_sum(const struct stat_run *s, struct tbl *t, const struct part 
 		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)),
 					       { .unit = AN_DIGITS, .s = "all" },
 					       AN_S(""),
-					       number(all.vps),
-					       figure(all.ent),
-					       figure(physc(&all)),
-					       figure(ratio(physc(&all), all.ent)),
-					       figure(all.capped),
-					       figure(all.uncapped),
-					       figure(all.donated),
-					       figure(ratio(all.idle, physc(&all))),
-					       figure(ratio(all.cycles, all.instructions)),
+					       view_cell_count(all.vps),
+					       view_cell_double(all.ent),
+					       view_cell_double(view_physc(&all)),
+					       view_cell_double(view_ratio(view_physc(&all), all.ent)),
+					       view_cell_double(all.capped),
+					       view_cell_double(all.uncapped),
+					       view_cell_double(all.donated),
+					       view_cell_double(view_ratio(all.idle, view_physc(&all))),
+					       view_cell_double(view_ratio(all.cycles, all.instructions)),
 					       AN_NONE });
 }
 
-static void partitions(struct stat_run *s)
+static void view_put_partitions(struct stat_run *s)
 {
 	static const struct an_column col[] = {
 		{ "time", "TIME", AN_NUMBER },     { "partition", "PART", AN_COUNT }, { "kind", "TYPE", AN_TEXT },
@@ -294,7 +298,7 @@ static void partitions(struct stat_run *s)
 	if (q)
 		part_sum(s, &t, q, n);
 	mem_free(q);
-	put(s, &t);
+	view_put_table(s, &t);
 }
 
 /* ---- the machine --------------------------------------------------------------------------------------------- */
@@ -313,8 +317,8 @@ static void sum_cores(const struct stat_run *s, struct sums *m)
 
 		if (c.state <= DEDICATED && f->v[i].state != FOLLOW_WENT)
 			m->cores[c.state]++;
-		add(&m->busy, c.busy);
-		add(&m->pool_busy, c.state == SHARED ? c.busy : 0);
+		view_add_known(&m->busy, c.busy);
+		view_add_known(&m->pool_busy, c.state == SHARED ? c.busy : 0);
 	}
 }
 
@@ -326,13 +330,13 @@ static void sum_parts(const struct stat_run *s, struct sums *m)
 		struct part q = part_at(s, f, &f->v[i]);
 
 		m->parts += f->v[i].state != FOLLOW_WENT;
-		add(&m->ent, q.ent);
-		add(&m->donated, q.donated);
-		add(&m->uncapped, q.uncapped);
+		view_add_known(&m->ent, q.ent);
+		view_add_known(&m->donated, q.donated);
+		view_add_known(&m->uncapped, q.uncapped);
 	}
 }
 
-static void cec(struct stat_run *s)
+static void view_put_cec(struct stat_run *s)
 {
 	static const struct an_column col[] = {
 		{ "time", "TIME", AN_NUMBER },     { "cores", "CORES", AN_COUNT },
@@ -360,8 +364,9 @@ static void cec(struct stat_run *s)
 	tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), AN_U(cores), AN_U(m.cores[SHARED]), AN_U(dedicated),
 					AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]),
 					AN_U(m.parts), AN_D(m.ent), AN_D(m.busy), AN_D(cores - m.busy),
-					figure(ratio(m.busy, cores)), figure(ratio(m.pool_busy, m.cores[SHARED])),
-					AN_D(m.donated), AN_D(m.uncapped) });
+					view_cell_double(view_ratio(m.busy, cores)),
+					view_cell_double(view_ratio(m.pool_busy, m.cores[SHARED])), AN_D(m.donated),
+					AN_D(m.uncapped) });
 	stat_put(s, &t, !s->tables);
 }
 
@@ -388,14 +393,14 @@ static int by_heat(const void *a, const void *b)
 }
 
 /* 1 - d(idle) / d(time); later layouts have one time for all links of a record. */
-static double utilisation(const struct follow *f, const struct followed *v, char link)
+static double view_link_utilisation(const struct follow *f, const struct followed *v, char link)
 {
 	char idle[] = "idle_?", time[] = "time_?";
 	double passed;
 
 	idle[5] = time[5] = link;
-	passed = grown(f, v, f && follow_field(f, "total") >= 0 ? "total" : time);
-	return passed > 0 ? 1 - grown(f, v, idle) / passed : NAN;
+	passed = view_field_grown(f, v, f && follow_field(f, "total") >= 0 ? "total" : time);
+	return passed > 0 ? 1 - view_field_grown(f, v, idle) / passed : NAN;
 }
 
 static struct chip chip_of(const struct stat_run *s, const struct followed *v)
@@ -406,8 +411,8 @@ static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 
 	c.node = bus ? is_now(bus, follow_find(bus, v->id), "hw_node_id") : UINT64_MAX;
 	for (uint32_t i = 0; i < LINKS; i++) {
-		c.link[i] = i < 3 ? utilisation(abc, v, link_name[i]) :
-				    utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
+		c.link[i] = i < 3 ? view_link_utilisation(abc, v, link_name[i]) :
+				    view_link_utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
 		if (!isnan(c.link[i]) && (c.hottest < 0 || c.link[i] > c.link[c.hottest]))
 			c.hottest = (int)i;
 	}
@@ -415,7 +420,7 @@ static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 }
 
 /* What is at the other end; the records say it of all but C. */
-static struct an_cell peer(const struct stat_run *s, struct tbl *t, const struct chip *c)
+static struct an_cell view_link_peer(const struct stat_run *s, struct tbl *t, const struct chip *c)
 {
 	const struct follow *bus = part_of(s, "bus_topology");
 	bool inside = c->hottest >= 3;
@@ -433,7 +438,7 @@ static struct an_cell peer(const struct stat_run *s, struct tbl *t, const struct
 			     (unsigned long long)there));
 }
 
-static void links(struct stat_run *s)
+static void view_put_links(struct stat_run *s)
 {
 	static const struct an_column col[] = {
 		{ "time", "TIME", AN_NUMBER },
@@ -461,15 +466,16 @@ static void links(struct stat_run *s)
 	if (n)
 		qsort(chip, n, sizeof(*chip), by_heat);
 	for (uint32_t i = 0; i < n; i++) {
-		struct an_cell c[COUNT(col)] = { AN_D(stat_seconds(s)), AN_U(chip[i].id), number(chip[i].node) };
+		struct an_cell c[COUNT(col)] = { AN_D(stat_seconds(s)), AN_U(chip[i].id),
+						 view_cell_count(chip[i].node) };
 
 		for (uint32_t k = 0; k < LINKS; k++)
-			c[3 + k] = figure(chip[i].link[k]);
-		c[3 + LINKS] = peer(s, &t, &chip[i]);
+			c[3 + k] = view_cell_double(chip[i].link[k]);
+		c[3 + LINKS] = view_link_peer(s, &t, &chip[i]);
 		tbl_row(&t, c);
 	}
 	mem_free(chip);
-	put(s, &t);
+	view_put_table(s, &t);
 }
 
 /* ---- which there are --------------------------------------------------------------------------------------------------- */
@@ -479,23 +485,23 @@ static const struct view views[] = {
 	  "the machine: cores by state, entitlement, BUSY = sum d(processor_time)/T, SPARE = cores - BUSY",
 	  { "dispatch_purr", "entitled" },
 	  3,
-	  cec },
+	  view_put_cec },
 	{ "partitions",
 	  "ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T, PHYSC = CAP+UNCAP, %ENTC = PHYSC/ENT, "
 	  "DONATE = d(donated)/T, %IDLE = d(idle)/d(capped+uncapped), CPI = d(cycles)/d(instructions)",
 	  { "entitled", "run_instructions", "dispatch_purr", "affinity_by_vp", "queuing_times" },
 	  1,
-	  partitions },
+	  view_put_partitions },
 	{ "processors",
 	  "%BUSY = d(processor_time)/T of each core, with state and owner",
 	  { "dispatch_purr" },
 	  1,
-	  processors },
+	  view_put_processors },
 	{ "links",
 	  "utilisation of each chip's links: 1 - d(idle)/d(time of the collection); A to C between nodes, W to Z inside",
 	  { "links_abc", "links_wxyz", "bus_topology" },
 	  3,
-	  links },
+	  view_put_links },
 };
 
 const char *tally_stat_view(uint32_t i, const char **text)

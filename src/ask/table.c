@@ -64,7 +64,7 @@ static uint8_t unit_of(const struct tbl *t, uint32_t column, const struct an_cel
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-static void figure(const struct tbl *t, uint32_t column, const struct an_cell *c, struct buf *to)
+static void tbl_put_figure(const struct tbl *t, uint32_t column, const struct an_cell *c, struct buf *to)
 {
 	buf_clear(to);
 	if (c->none)
@@ -91,14 +91,14 @@ static uint32_t last_shown(const struct tbl *t)
 }
 
 /* False: memory is out. */
-static bool measure(const struct tbl *t, size_t *width, struct buf *tmp)
+static bool tbl_measure_columns(const struct tbl *t, size_t *width, struct buf *tmp)
 {
 	bool ok = true;
 
 	for (uint32_t c = 0; c < t->ncols; c++)
 		width[c] = strlen(t->col[c].title);
 	for (uint32_t i = 0; i < t->n; i++) {
-		figure(t, i % t->ncols, &t->cell[i], tmp);
+		tbl_put_figure(t, i % t->ncols, &t->cell[i], tmp);
 		ok &= !tmp->failed;
 		if (tmp->n > width[i % t->ncols])
 			width[i % t->ncols] = tmp->n;
@@ -168,7 +168,7 @@ static void text_rows(const struct tbl *t, struct buf *to, const struct tally_ou
 
 		if (!is_shown(t, c))
 			continue;
-		figure(t, c, &t->cell[i], &tmp);
+		tbl_put_figure(t, c, &t->cell[i], &tmp);
 		to->failed |= tmp.failed;
 		if (c == last && at && at + tmp.n > columns)
 			buf_wrap(to, tmp.p, at, at, columns, "");
@@ -188,7 +188,7 @@ static void put_text(const struct tbl *t, struct buf *to, const struct tally_out
 	to->failed |= !width;
 	if (!width)
 		return;
-	to->failed |= !measure(t, width, &tmp);
+	to->failed |= !tbl_measure_columns(t, width, &tmp);
 	if (t->title && header)
 		buf_printf(to, "%s\n", t->title);
 	text_rows(t, to, how, header, width);

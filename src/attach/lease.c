@@ -137,7 +137,8 @@ static bool place_make(const struct place *p, char *why, size_t n)
 
 /* ---- looking ------------------------------------------------------------------------------------------- */
 
-struct look { /* through a place */
+/* through a place */
+struct look {
 	const struct place *place;
 	int probe;
 	uint32_t kinds; /* bit k: enum lease_kind */

@@ -253,7 +253,7 @@ static int hang_up(struct local_peer *p, int rc)
 	return rc;
 }
 
-static int judge(struct local_peer *p, const struct local_head *h, const struct local_row *row)
+static int local_call_judge(struct local_peer *p, const struct local_head *h, const struct local_row *row)
 {
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
@@ -274,7 +274,7 @@ static int judge(struct local_peer *p, const struct local_head *h, const struct 
 }
 
 /* False: there is no room for the reply. */
-static bool answer(struct local_peer *p, const struct local_head *h, const uint8_t *in)
+static bool local_call_answer(struct local_peer *p, const struct local_head *h, const uint8_t *in)
 {
 	const struct local_row *row = row_of(p, h->op);
 	const uint32_t most = row && row->reply > LOCAL_WORDS_MOST ? row->reply : LOCAL_WORDS_MOST;
@@ -286,7 +286,7 @@ static bool answer(struct local_peer *p, const struct local_head *h, const uint8
 		return false;
 	c.out = to + sizeof(*h);
 	p->err.code = 0;
-	rc = judge(p, h, row);
+	rc = local_call_judge(p, h, row);
 	if (rc == 0)
 		rc = row->run(&c);
 	if (rc == 0)
@@ -336,7 +336,8 @@ void local_peer_came(struct local_peer *p, size_t n)
 		const uint8_t *frame = p->in + p->in_at;
 
 		memcpy(&h, frame, sizeof(h));
-		if (!length_is_good(p, &h) || h.bytes > p->in_n - p->in_at || !answer(p, &h, frame + sizeof(h)))
+		if (!length_is_good(p, &h) || h.bytes > p->in_n - p->in_at ||
+		    !local_call_answer(p, &h, frame + sizeof(h)))
 			break;
 		p->in_at += h.bytes;
 	}

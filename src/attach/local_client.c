@@ -196,7 +196,7 @@ static int client_unanswered(struct local_client *c, const char *what, struct er
 }
 
 /* Sends and receives, or waits until one of them goes. 1: one went; 0: none did in timeout_ms. */
-static int turn(struct local_client *c, int timeout_ms, struct err *e)
+static int client_turn(struct local_client *c, int timeout_ms, struct err *e)
 {
 	const uint32_t before = c->out_n - c->out_at;
 	struct pollfd p = { .fd = c->fd };
@@ -219,7 +219,7 @@ static int turn(struct local_client *c, int timeout_ms, struct err *e)
 /* ---- frames --------------------------------------------------------------------------------------- */
 
 /* The next whole frame of what came: 1, or 0. */
-static int take(struct local_client *c, struct local_answer *a, struct err *e)
+static int client_take_frame(struct local_client *c, struct local_answer *a, struct err *e)
 {
 	const uint8_t *p = c->in + c->in_at;
 	const uint32_t n = c->in_n - c->in_at;
@@ -246,11 +246,11 @@ static int wait_for_frame(struct local_client *c, struct local_answer *a, int ti
 
 	while (rc == 0) {
 		const int64_t left = until - now_ms();
-		int moved = turn(c, left > 0 ? (int)left : 0, e);
+		int moved = client_turn(c, left > 0 ? (int)left : 0, e);
 
 		if (moved < 0)
 			return moved;
-		rc = take(c, a, e);
+		rc = client_take_frame(c, a, e);
 		if (moved == 0 && (left <= 0 || client_has_ended(c)))
 			break;
 	}
@@ -261,7 +261,7 @@ int local_next(struct local_client *c, struct local_answer *a, int timeout_ms, s
 {
 	int rc = c->out_n ? send_some(c, e) : 0;
 
-	if (rc < 0 || (rc = take(c, a, e)) != 0)
+	if (rc < 0 || (rc = client_take_frame(c, a, e)) != 0)
 		return rc;
 	rc = wait_for_frame(c, a, timeout_ms < 0 ? c->wait.answer_ms : timeout_ms, e);
 	if (rc == 0 && timeout_ms < 0)
@@ -275,7 +275,7 @@ int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint
 
 	assert(n <= LOCAL_PAYLOAD_MOST);
 	while (OUT_BYTES - c->out_n < h.bytes) {
-		int rc = turn(c, in_room(c) ? c->wait.answer_ms : 0, e);
+		int rc = client_turn(c, in_room(c) ? c->wait.answer_ms : 0, e);
 
 		if (rc < 0)
 			return rc;
@@ -334,7 +334,7 @@ void local_disconnect(struct local_client *c)
 	mem_free(c);
 }
 
-static int greet(struct local_client *c, uint32_t rights, struct err *e)
+static int client_greet(struct local_client *c, uint32_t rights, struct err *e)
 {
 	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, rights };
 	struct local_answer a;
@@ -383,7 +383,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 	c->enclosed = -1;
 	c->wait = wait_or_default(w);
 	snprintf(c->name, sizeof(c->name), "%s", name);
-	rc = greet(c, rights, e);
+	rc = client_greet(c, rights, e);
 	if (rc < 0)
 		local_disconnect(c);
 	else
@@ -391,7 +391,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 	return rc;
 }
 
-static int nobody(const char *path, struct err *e)
+static int client_refuse_nobody(const char *path, struct err *e)
 {
 	switch (errno) {
 	case ENOENT:
@@ -428,7 +428,7 @@ int local_connect(struct local_client **ret, const char *path, uint32_t rights, 
 	/* connect() waits while the server has too many at its door. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
-		rc = nobody(path, e);
+		rc = client_refuse_nobody(path, e);
 		close(fd);
 		return rc;
 	}

@@ -87,7 +87,7 @@ static void client_arm(struct local_door *d, struct client *c)
 
 /* As recv(); a descriptor that came along is the peer's then. Of several the first: alignment lets more of them through than
  * there is room for, so the others are closed here, or dropped by the kernel. */
-static ssize_t receive(struct client *c, uint8_t *p, size_t room)
+static ssize_t door_receive_bytes(struct client *c, uint8_t *p, size_t room)
 {
 	union {
 		struct cmsghdr head;
@@ -123,7 +123,9 @@ static int client_round(const struct local_door *d, struct client *c)
 {
 	size_t room, left;
 	uint8_t *p = local_peer_room(c->peer, &room);
-	ssize_t got = !room ? -1 : d->s->takes_fds ? receive(c, p, room) : recv(c->fd, p, room, MSG_DONTWAIT);
+	ssize_t got = !room           ? -1 :
+		      d->s->takes_fds ? door_receive_bytes(c, p, room) :
+					recv(c->fd, p, room, MSG_DONTWAIT);
 	bool none = !room || (got < 0 && (errno == EAGAIN || errno == EINTR));
 
 	if (got < 0 && !none)
@@ -159,7 +161,7 @@ static void client_passed(struct local_door *d, struct client *c)
 
 /* ---- who comes in -------------------------------------------------------------------------------- */
 
-static void refuse(int fd, enum tally_err code, const char *words)
+static void door_refuse_client(int fd, enum tally_err code, const char *words)
 {
 	uint8_t frame[sizeof(struct local_head) + LOCAL_WORDS_MOST];
 	size_t n = local_refusal(frame, code, words);
@@ -177,26 +179,27 @@ static bool may_come_in(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
 }
 
-static void admit(struct local_door *d, int fd)
+static void door_admit_client(struct local_door *d, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 	struct client *c = d->client;
 
 	if (!may_come_in(fd)) {
-		refuse(fd, TALLY_EPERM, "only the user that runs the server, and root, may come in");
+		door_refuse_client(fd, TALLY_EPERM, "only the user that runs the server, and root, may come in");
 		return;
 	}
 	while (c < d->client + LOCAL_CLIENTS && c->fd >= 0)
 		c++;
 	if (c == d->client + LOCAL_CLIENTS) {
-		refuse(fd, TALLY_EBUSY, "the server has all the clients it takes; try again when one has gone");
+		door_refuse_client(fd, TALLY_EBUSY,
+				   "the server has all the clients it takes; try again when one has gone");
 		return;
 	}
 	ev.data.u32 = (uint32_t)(c - d->client);
 	if (local_peer_open(&c->peer, d->s, d->service) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) {
 		local_peer_close(c->peer);
 		c->peer = NULL;
-		refuse(fd, TALLY_ENOMEM, "the server is out of memory");
+		door_refuse_client(fd, TALLY_ENOMEM, "the server is out of memory");
 		return;
 	}
 	c->fd = fd;
@@ -217,7 +220,7 @@ static int admit_all(struct local_door *d, struct err *e)
 		int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0)
-			admit(d, fd);
+			door_admit_client(d, fd);
 		else if (errno == EAGAIN)
 			return 0;
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

@@ -134,7 +134,7 @@ static int find_row(struct hv_client *c, const char *name, struct err *e)
 	return 0;
 }
 
-static struct sun4v_rights others(const struct local_hv_guests *g)
+static struct sun4v_rights hv_rights_of_others(const struct local_hv_guests *g)
 {
 	static const struct sun4v_rights all = { true, true, true, true };
 
@@ -148,7 +148,7 @@ static int open_sun4v(struct hv_client *c, const char *name, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	o.rights = c->row ? c->row->rights : others(c->s->hv.guests);
+	o.rights = c->row ? c->row->rights : hv_rights_of_others(c->s->hv.guests);
 	rc = sun4v_guest_open(&c->guest, c->s->hv.sun4v, &o);
 	if (rc == -TALLY_EBUSY && !c->row && o.rights.global) {
 		o.rights.global = false;
@@ -192,7 +192,7 @@ static void client_close(struct hv_client *c)
 	mem_free(c);
 }
 
-static bool reserved(const struct hv_client *c, uint32_t strand)
+static bool hv_strand_reserved(const struct hv_client *c, uint32_t strand)
 {
 	const struct local_hv_guests *g = c->s->hv.guests;
 
@@ -210,7 +210,7 @@ static int take_strand(struct hv_client *c, uint32_t strand, struct err *e)
 
 	if (strand >= c->s->strands)
 		return err_set(e, TALLY_EINVAL, "there is no strand %u; there are %u, from 0", strand, c->s->strands);
-	if (reserved(c, strand))
+	if (hv_strand_reserved(c, strand))
 		return err_set(e, TALLY_EPERM, "strand %u is not this guest's to use", strand);
 	rc = sun4v_vcpu_open(&c->vcpu[strand], c->guest, strand);
 	if (rc == -TALLY_EBUSY)
@@ -230,7 +230,7 @@ static inline struct sun4v_vcpu *vcpu_of(struct hv_client *c, uint32_t strand, s
 }
 
 /* mach_exit: all strands start again; what was negotiated stays. */
-static void restart(struct hv_client *c)
+static void hv_client_restart(struct hv_client *c)
 {
 	c->exited = false;
 	for (uint32_t i = 0; i < c->s->strands; i++)
@@ -240,7 +240,7 @@ static void restart(struct hv_client *c)
 
 /* ---- operations --------------------------------------------------------------------------------------- */
 
-static int reply(struct local_call *c, const void *p, uint32_t n)
+static int hv_call_reply(struct local_call *c, const void *p, uint32_t n)
 {
 	memcpy(c->out, p, n);
 	c->nout = n;
@@ -258,7 +258,7 @@ static uint32_t rights_of(const struct hv_client *c)
 	return (p.all ? LOCAL_HV_ALL : 0) | (p.expanded ? LOCAL_HV_EXPANDED : 0) | (p.lab ? LOCAL_HV_LAB : 0);
 }
 
-static int welcome(struct local_call *call, const struct hv_client *c)
+static int hv_call_welcome(struct local_call *call, const struct hv_client *c)
 {
 	const struct local_hv *hv = &c->s->hv;
 	struct local_hv_machine m = { .rights = rights_of(c),
@@ -274,7 +274,7 @@ static int welcome(struct local_call *call, const struct hv_client *c)
 		m.partition = c->who.partition;
 		m.level = power_level(hv->power);
 	}
-	return reply(call, &m, sizeof(m));
+	return hv_call_reply(call, &m, sizeof(m));
 }
 
 static int run_HV_GUEST(struct local_call *call)
@@ -301,7 +301,7 @@ static int run_HV_GUEST(struct local_call *call)
 		return rc;
 	}
 	*own = c;
-	return welcome(call, c);
+	return hv_call_welcome(call, c);
 }
 
 static int run_HV_MEMORY(struct local_call *call)
@@ -332,7 +332,7 @@ static int call_sun4v(struct hv_client *c, struct local_hv_call *q, struct err *
 		return -e->code;
 	(void)sun4v_call(v, q->trap, q->r);
 	if (c->exited)
-		restart(c);
+		hv_client_restart(c);
 	return 0;
 }
 
@@ -359,7 +359,7 @@ static int run_HV_CALL(struct local_call *call)
 		return -TALLY_ESTATE;
 	memcpy(&q, call->in, sizeof(q));
 	rc = c->guest ? call_sun4v(c, &q, call->e) : call_papr(c, &q, call->e);
-	return rc < 0 ? rc : reply(call, q.r, sizeof(q.r));
+	return rc < 0 ? rc : hv_call_reply(call, q.r, sizeof(q.r));
 }
 
 static int no_asr(struct local_call *call, uint32_t asr)
@@ -388,7 +388,7 @@ static int run_HV_ASR_READ(struct local_call *call)
 	v = asr_vcpu(call, q.vcpu);
 	if (!v)
 		return -call->e->code;
-	return sun4v_asr_read(v, q.asr, &to.value) ? reply(call, &to, sizeof(to)) : no_asr(call, q.asr);
+	return sun4v_asr_read(v, q.asr, &to.value) ? hv_call_reply(call, &to, sizeof(to)) : no_asr(call, q.asr);
 }
 
 static int run_HV_ASR_WRITE(struct local_call *call)
@@ -408,7 +408,7 @@ static int run_HV_TIME(struct local_call *call)
 	const struct hv_service *s = call->service;
 	const struct local_hv_value to = { s->hv.now(s->hv.arg) };
 
-	return reply(call, &to, sizeof(to));
+	return hv_call_reply(call, &to, sizeof(to));
 }
 
 /* ---- the service ------------------------------------------------------------------------------------------ */

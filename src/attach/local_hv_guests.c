@@ -21,13 +21,14 @@ struct reader {
 	struct err *e;
 };
 
-static int bad(const struct reader *r, const char *words, const char *token)
+static int guests_refuse_token(const struct reader *r, const char *words, const char *token)
 {
 	return err_set(r->e, TALLY_EINVAL, "guests, line %u: %s%s%s%s", r->line, words, *token ? ": '" : "", token,
 		       *token ? "'" : "");
 }
 
-static const struct local_hv_guest *overlapping(const struct local_hv_guests *g, const struct local_hv_guest *one)
+static const struct local_hv_guest *guests_overlapping(const struct local_hv_guests *g,
+						       const struct local_hv_guest *one)
 {
 	for (const struct local_hv_guest *o = g->guest; o < one; o++)
 		if (o->pinned && one->first <= o->last && o->first <= one->last)
@@ -50,8 +51,8 @@ static int take_strands(const struct reader *r, struct local_hv_guest *g, char *
 	g->pinned = true;
 	g->first = (uint32_t)first;
 	g->last = (uint32_t)last;
-	o = overlapping(r->to, g);
-	return o ? bad(r, "some of these strands are another guest's", o->name) : 0;
+	o = guests_overlapping(r->to, g);
+	return o ? guests_refuse_token(r, "some of these strands are another guest's", o->name) : 0;
 }
 
 static int take_rights(const struct reader *r, struct sun4v_rights *to, const char *text)
@@ -59,8 +60,8 @@ static int take_rights(const struct reader *r, struct sun4v_rights *to, const ch
 	struct err e = { 0 };
 
 	if (!text)
-		return bad(r, "which rights? global, strand, htstrand, all, none", "");
-	return sun4v_rights_parse(to, text, &e) < 0 ? bad(r, e.text, "") : 0;
+		return guests_refuse_token(r, "which rights? global, strand, htstrand, all, none", "");
+	return sun4v_rights_parse(to, text, &e) < 0 ? guests_refuse_token(r, e.text, "") : 0;
 }
 
 static int take_guest(const struct reader *r, char **rest)
@@ -72,18 +73,19 @@ static int take_guest(const struct reader *r, char **rest)
 	int rc;
 
 	if (!name || strlen(name) >= LOCAL_HV_NAME)
-		return bad(r, "a guest has a name of 1 to 15 bytes", name ? name : "");
+		return guests_refuse_token(r, "a guest has a name of 1 to 15 bytes", name ? name : "");
 	for (uint32_t i = 0; i < to->n; i++)
 		if (!strcmp(to->guest[i].name, name))
-			return bad(r, "that guest is there already", name);
+			return guests_refuse_token(r, "that guest is there already", name);
 	g = VEC_NEW(to->guest, to->n, to->cap);
 	if (!g)
 		return err_oom(r->e);
 	strcpy(g->name, name);
 	rc = take_rights(r, &g->rights, rights);
 	if (rc == 0 && strands)
-		rc = strncmp(strands, "strands=", 8) ? bad(r, "only strands=A-B comes behind the rights", strands) :
-						       take_strands(r, g, strands + 8);
+		rc = strncmp(strands, "strands=", 8) ?
+			     guests_refuse_token(r, "only strands=A-B comes behind the rights", strands) :
+			     take_strands(r, g, strands + 8);
 	return rc;
 }
 
@@ -101,9 +103,9 @@ static int take_line(const struct reader *r, char *line)
 	else if (!strcmp(word, "others"))
 		rc = take_rights(r, &r->to->others, strtok_r(NULL, " \t\r", &rest));
 	else
-		return bad(r, "a line is `guest NAME RIGHTS [strands=A-B]` or `others RIGHTS`", word);
+		return guests_refuse_token(r, "a line is `guest NAME RIGHTS [strands=A-B]` or `others RIGHTS`", word);
 	more = rc == 0 ? strtok_r(NULL, " \t\r", &rest) : NULL;
-	return more ? bad(r, "nothing comes behind that", more) : rc;
+	return more ? guests_refuse_token(r, "nothing comes behind that", more) : rc;
 }
 
 int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t n, uint32_t strands, struct err *e)
@@ -125,7 +127,7 @@ int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t 
 
 		r.line++;
 		if (len >= sizeof(line) || memchr(text, '\0', len)) {
-			rc = bad(&r, "that is no line of text", "");
+			rc = guests_refuse_token(&r, "that is no line of text", "");
 			break;
 		}
 		memcpy(line, text, len);

@@ -25,7 +25,7 @@ struct line {
 };
 
 /* The payload of the answer goes to `to`, all n bytes of it. */
-static int ask(const struct line *l, uint16_t op, const void *p, size_t np, void *to, size_t n, struct err *e)
+static int hv_line_ask(const struct line *l, uint16_t op, const void *p, size_t np, void *to, size_t n, struct err *e)
 {
 	struct local_answer a;
 	int rc = local_ask_and_wait(l->c, op, p, np, &a, NULL, e);
@@ -40,14 +40,14 @@ static int ask(const struct line *l, uint16_t op, const void *p, size_t np, void
 	return 0;
 }
 
-static int call(const struct line *l, uint32_t vcpu, uint32_t trap, uint64_t *r, size_t n, struct err *e)
+static int hv_line_call(const struct line *l, uint32_t vcpu, uint32_t trap, uint64_t *r, size_t n, struct err *e)
 {
 	struct local_hv_call q = { .vcpu = vcpu, .trap = trap };
 	struct local_hv_regs to;
 	int rc;
 
 	memcpy(q.r, r, n * sizeof(*r));
-	rc = ask(l, LOCAL_HV_CALL, &q, sizeof(q), &to, sizeof(to), e);
+	rc = hv_line_ask(l, LOCAL_HV_CALL, &q, sizeof(q), &to, sizeof(to), e);
 	if (rc == 0)
 		memcpy(r, to.r, n * sizeof(*r));
 	return rc;
@@ -55,12 +55,12 @@ static int call(const struct line *l, uint32_t vcpu, uint32_t trap, uint64_t *r,
 
 static int line_sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {
-	return call(arg, vcpu, trap, o, 6, e);
+	return hv_line_call(arg, vcpu, trap, o, 6, e);
 }
 
 static int line_papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
-	return call(arg, vcpu, 1, r, 3, e);
+	return hv_line_call(arg, vcpu, 1, r, 3, e);
 }
 
 static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e)
@@ -71,8 +71,8 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	int rc;
 
 	if (write)
-		return ask(arg, LOCAL_HV_ASR_WRITE, &to, sizeof(to), NULL, 0, e);
-	rc = ask(arg, LOCAL_HV_ASR_READ, &from, sizeof(from), &v, sizeof(v), e);
+		return hv_line_ask(arg, LOCAL_HV_ASR_WRITE, &to, sizeof(to), NULL, 0, e);
+	rc = hv_line_ask(arg, LOCAL_HV_ASR_READ, &from, sizeof(from), &v, sizeof(v), e);
 	if (rc == 0)
 		*value = v.value;
 	return rc;
@@ -85,7 +85,7 @@ static uint64_t line_now(void *arg)
 	struct local_hv_value v = { 0 };
 	struct err e = { 0 };
 
-	if (ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
+	if (hv_line_ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
 		l->ns = v.value;
 	return l->ns;
 }
@@ -128,7 +128,7 @@ static int lend_memory(struct line *l, struct err *e)
 	if (fd < 0)
 		return fd;
 	local_enclose(l->c, fd);
-	rc = ask(l, LOCAL_HV_MEMORY, &m, sizeof(m), NULL, 0, e);
+	rc = hv_line_ask(l, LOCAL_HV_MEMORY, &m, sizeof(m), NULL, 0, e);
 	close(fd);
 	return rc;
 }
@@ -170,13 +170,13 @@ static int be_guest(struct line *l, const struct local_line_opts *o, struct loca
 		return err_set(e, TALLY_EINVAL, "'%s': a guest's name has 15 bytes at most", o->guest);
 	if (o && o->guest)
 		strcpy(q.guest, o->guest);
-	rc = ask(l, LOCAL_HV_GUEST, &q, sizeof(q), m, sizeof(*m), e);
+	rc = hv_line_ask(l, LOCAL_HV_GUEST, &q, sizeof(q), m, sizeof(*m), e);
 	if (rc == 0 && !is_known(m))
 		rc = err_set(e, TALLY_ECORRUPT, "%s: it serves a machine that there is not", l->op.what);
 	return rc;
 }
 
-static void fill(struct hv_line *ret, struct line *l, const struct local_hv_machine *m)
+static void hv_line_fill(struct hv_line *ret, struct line *l, const struct local_hv_machine *m)
 {
 	*ret = (struct hv_line){ .arg = l,
 				 .op = &l->op,
@@ -224,7 +224,7 @@ int local_line_open(struct hv_line *ret, const char *path, const struct local_li
 	if (rc < 0)
 		line_end(l);
 	else
-		fill(ret, l, &m);
+		hv_line_fill(ret, l, &m);
 	return rc;
 }
 

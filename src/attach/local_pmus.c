@@ -51,7 +51,7 @@ static uint8_t *held_at(const struct remote *r, uint32_t i)
 	return r->held + (size_t)i * LOCAL_FRAME_MOST;
 }
 
-static void hold(void *arg, const struct local_answer *a)
+static void remote_hold_answer(void *arg, const struct local_answer *a)
 {
 	struct remote *r = arg;
 	uint8_t *to;
@@ -64,10 +64,10 @@ static void hold(void *arg, const struct local_answer *a)
 }
 
 /* The payload of the answer, of at least `least` bytes. */
-static int ask(struct remote *r, uint16_t op, const void *p, size_t n, struct local_answer *a, size_t least,
-	       struct err *e)
+static int remote_ask(struct remote *r, uint16_t op, const void *p, size_t n, struct local_answer *a, size_t least,
+		      struct err *e)
 {
-	const struct local_other other = { r, hold };
+	const struct local_other other = { r, remote_hold_answer };
 	int rc = local_ask_and_wait(r->c, op, p, n, a, &other, e);
 
 	return rc == 0 && a->head.bytes - sizeof(a->head) < least ? odd_answer(r, e) : rc;
@@ -88,7 +88,7 @@ static int list_devices(struct remote *r, uint32_t *generation, struct err *e)
 {
 	struct local_devices head;
 	struct local_answer a;
-	int rc = ask(r, LOCAL_PTT_LIST, NULL, 0, &a, sizeof(head), e);
+	int rc = remote_ask(r, LOCAL_PTT_LIST, NULL, 0, &a, sizeof(head), e);
 
 	if (rc < 0)
 		return rc;
@@ -115,7 +115,7 @@ static int list_page(struct remote *r, uint32_t i, uint32_t generation, struct e
 	struct local_filters head;
 	struct ptt_filter *filter;
 	struct local_answer a;
-	int rc = ask(r, LOCAL_PTT_FILTERS, &from, sizeof(from), &a, sizeof(head), e);
+	int rc = remote_ask(r, LOCAL_PTT_FILTERS, &from, sizeof(from), &a, sizeof(head), e);
 
 	if (rc < 0)
 		return rc;
@@ -179,7 +179,7 @@ static int remote_tune_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *val
 	const struct local_register at = { i, ptt_tunables[t].code };
 	struct local_value v;
 	struct local_answer a;
-	int rc = ask(arg, LOCAL_PTT_TUNE_GET, &at, sizeof(at), &a, sizeof(v), e);
+	int rc = remote_ask(arg, LOCAL_PTT_TUNE_GET, &at, sizeof(at), &a, sizeof(v), e);
 
 	if (rc < 0)
 		return rc;
@@ -193,7 +193,7 @@ static int remote_tune_set(void *arg, uint32_t i, enum ptt_tune t, uint32_t valu
 	const struct local_assign to = { i, ptt_tunables[t].code, value, 0 };
 	struct local_answer a;
 
-	return ask(arg, LOCAL_PTT_TUNE_SET, &to, sizeof(to), &a, 0, e);
+	return remote_ask(arg, LOCAL_PTT_TUNE_SET, &to, sizeof(to), &a, 0, e);
 }
 
 /* ---- time --------------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static int remote_now(void *arg, uint64_t *ns, struct err *e)
 	const struct local_device at = { 0, 0 };
 	struct local_counts counts;
 	struct local_answer a;
-	int rc = ask(arg, LOCAL_PTT_COUNTS, &at, sizeof(at), &a, sizeof(counts), e);
+	int rc = remote_ask(arg, LOCAL_PTT_COUNTS, &at, sizeof(at), &a, sizeof(counts), e);
 
 	if (rc < 0)
 		return rc;
@@ -219,7 +219,7 @@ static int remote_link(void *arg, uint32_t i, struct ptt_link *ret, struct err *
 	const struct local_device at = { i, 0 };
 	struct local_link from;
 	struct local_answer a;
-	int rc = ask(arg, LOCAL_PTT_LINK, &at, sizeof(at), &a, sizeof(from), e);
+	int rc = remote_ask(arg, LOCAL_PTT_LINK, &at, sizeof(at), &a, sizeof(from), e);
 
 	if (rc < 0)
 		return rc;
@@ -334,7 +334,7 @@ static int remote_next(void *arg, struct ptt_aux *aux, int timeout_ms, struct er
 }
 
 /* Takes what is left of a trace that was stopped. If the server is lost, whatever is asked next will say so. */
-static void drain(struct remote *r)
+static void remote_drain_trace(struct remote *r)
 {
 	struct err e = { 0 };
 	struct ptt_aux aux;
@@ -361,13 +361,13 @@ static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask
 	if (rc == 0 && r->on && !r->stopped)
 		rc = err_set(e, TALLY_EBUSY, "%s: a trace is on; it takes one at a time", p->name);
 	if (rc == 0)
-		drain(r);
+		remote_drain_trace(r);
 	if (rc == 0 && !r->held && (r->held = mem_alloc((size_t)NEXTS * LOCAL_FRAME_MOST)) == NULL)
 		rc = err_oom(e);
 	if (rc < 0)
 		return rc;
 	r->first = UINT64_MAX;
-	rc = ask(r, LOCAL_PTT_START, &to, sizeof(to), &a, 0, e);
+	rc = remote_ask(r, LOCAL_PTT_START, &to, sizeof(to), &a, 0, e);
 	if (rc < 0)
 		return rc;
 	r->device = to.device;
@@ -387,7 +387,7 @@ static int remote_stop(void *arg, struct err *e)
 	if (!r->on || r->stopped)
 		return 0;
 	r->stopped = true;
-	return ask(r, LOCAL_PTT_STOP, &at, sizeof(at), &a, 0, e);
+	return remote_ask(r, LOCAL_PTT_STOP, &at, sizeof(at), &a, 0, e);
 }
 
 /* ---- the platform ---------------------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static int tuner_write(void *arg, uint32_t off, uint32_t value, struct err *e)
 	return is_tuning(off) ? reg_write(arg, off, value, e) : 0;
 }
 
-static int dma(void *arg, uint64_t to, const void *p, size_t n)
+static int local_ptt_dma(void *arg, uint64_t to, const void *p, size_t n)
 {
 	const struct device *d = arg;
 	const uint64_t at = to - BUS_BASE;
@@ -88,7 +88,7 @@ static int dma(void *arg, uint64_t to, const void *p, size_t n)
 	return 0;
 }
 
-static void irq(void *arg)
+static void local_ptt_irq(void *arg)
 {
 	struct device *d = arg;
 
@@ -119,7 +119,7 @@ static int trace_begin(struct device *d, const struct local_peer *owner, const s
 		       struct err *e)
 {
 	const struct ptt_regs regs = { d, reg_read, reg_write, NULL };
-	const struct ptt_host host = { d, dma, irq };
+	const struct ptt_host host = { d, local_ptt_dma, local_ptt_irq };
 	int rc;
 
 	if (!d->memory && (d->memory = mem_alloc(MEMORY_BYTES)) == NULL)
@@ -135,7 +135,7 @@ static int trace_begin(struct device *d, const struct local_peer *owner, const s
 }
 
 /* Who waited longest is answered. */
-static void waited(struct device *d)
+static void local_ptt_answer_waiting(struct device *d)
 {
 	memmove(d->waiting, d->waiting + 1, --d->nwaiting * sizeof(d->waiting[0]));
 }
@@ -156,7 +156,7 @@ static bool send_piece(struct device *d, struct local_peer *p)
 		memcpy(to + sizeof(piece), d->aux.p + d->sent, n);
 	d->sent += n;
 	d->sending = d->sent < d->aux.n;
-	waited(d);
+	local_ptt_answer_waiting(d);
 	return true;
 }
 
@@ -177,7 +177,7 @@ static bool send_end(struct device *d, struct local_peer *p)
 static void trace_over(struct device *d, struct local_peer *p)
 {
 	while (d->nwaiting && send_end(d, p))
-		waited(d);
+		local_ptt_answer_waiting(d);
 	if (!d->nwaiting)
 		trace_end(d);
 }
@@ -269,7 +269,7 @@ static int run_PTT_FILTERS(struct local_call *c)
 }
 
 /* Whether it is out of reach, with words. */
-static bool given(struct local_call *c, const struct device *d)
+static bool local_ptt_given_away(struct local_call *c, const struct device *d)
 {
 	const struct ptt_service *s = c->service;
 	const bool is = kunpeng_given(s->k, (uint32_t)(d - s->device));
@@ -309,7 +309,7 @@ static int run_PTT_WRITE(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
-	if (given(c, d))
+	if (local_ptt_given_away(c, d))
 		return -TALLY_EBUSY;
 	memcpy(&a, c->in, sizeof(a));
 	if (!is_tuning(a.at))
@@ -338,7 +338,7 @@ static int run_PTT_TUNE_GET(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
-	if (given(c, d))
+	if (local_ptt_given_away(c, d))
 		return -TALLY_EBUSY;
 	memcpy(&r, c->in, sizeof(r));
 	rc = tunable_of(c, r.at, &t);
@@ -356,7 +356,7 @@ static int run_PTT_TUNE_SET(struct local_call *c)
 
 	if (!d)
 		return -TALLY_EINVAL;
-	if (given(c, d))
+	if (local_ptt_given_away(c, d))
 		return -TALLY_EBUSY;
 	memcpy(&a, c->in, sizeof(a));
 	rc = tunable_of(c, a.at, &t);
@@ -366,7 +366,7 @@ static int run_PTT_TUNE_SET(struct local_call *c)
 /* Whether a client may start a trace. What it stopped and did not read to the end makes room. */
 static int device_free(struct local_call *c, struct device *d, const struct ptt_pmu *pmu)
 {
-	if (given(c, d))
+	if (local_ptt_given_away(c, d))
 		return -TALLY_EBUSY;
 	if (d->owner == c->peer && (d->stopped || d->broken.code) && d->nwaiting == 0)
 		trace_end(d);

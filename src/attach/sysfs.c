@@ -38,7 +38,7 @@ static struct sysfs_door *door_of(fuse_req_t req)
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static struct stat attributes(const struct sysfs_door *d, const struct sysfs_node *n)
+static struct stat sysfs_node_stat(const struct sysfs_door *d, const struct sysfs_node *n)
 {
 	return (struct stat){
 		.st_ino = n->number,
@@ -65,7 +65,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	}
 	e.ino = n.number;
-	e.attr = attributes(d, &n);
+	e.attr = sysfs_node_stat(d, &n);
 	libfuse()->reply_entry(req, &e);
 }
 
@@ -79,7 +79,7 @@ static void reply_attr(fuse_req_t req, fuse_ino_t ino)
 		libfuse()->reply_err(req, ENOENT);
 		return;
 	}
-	st = attributes(d, &n);
+	st = sysfs_node_stat(d, &n);
 	libfuse()->reply_attr(req, &st, 0);
 }
 
@@ -157,7 +157,7 @@ struct listing {
 };
 
 /* False: no room. `next` is where a listing that stopped here goes on. */
-static bool list(struct listing *l, const char *name, const struct sysfs_node *n, off_t next)
+static bool sysfs_list_entry(struct listing *l, const char *name, const struct sysfs_node *n, off_t next)
 {
 	const struct stat st = { .st_ino = n->number, .st_mode = n->dir ? S_IFDIR : S_IFREG };
 	size_t size = libfuse()->add_direntry(l->req, l->p + l->n, l->room - l->n, name, &st, next);
@@ -174,12 +174,12 @@ static void list_from(struct listing *l, const struct sysfs *s, const struct sys
 	struct sysfs_node n = *dir, up = *dir;
 
 	sysfs_at(s, dir->parent, &up);
-	if (off == 0 && !list(l, ".", dir, 1))
+	if (off == 0 && !sysfs_list_entry(l, ".", dir, 1))
 		return;
-	if (off <= 1 && !list(l, "..", &up, 2))
+	if (off <= 1 && !sysfs_list_entry(l, "..", &up, 2))
 		return;
 	n.number = off <= 2 ? 2 : (uint64_t)off;
-	while (sysfs_next(s, dir->number, n.number, &n) && list(l, n.name, &n, (off_t)n.number))
+	while (sysfs_next(s, dir->number, n.number, &n) && sysfs_list_entry(l, n.name, &n, (off_t)n.number))
 		;
 }
 
@@ -200,44 +200,44 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, s
 
 /* ---- what sysfs has not ----------------------------------------------------------------------------- */
 
-static void refuse(fuse_req_t req, int why)
+static void sysfs_reply_error(fuse_req_t req, int why)
 {
 	libfuse()->reply_err(req, why);
 }
 static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
 {
 	(void)parent, (void)name, (void)mode, (void)dev;
-	refuse(req, EACCES);
+	sysfs_reply_error(req, EACCES);
 }
 static void on_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
 {
 	(void)parent, (void)name, (void)mode, (void)fi;
-	refuse(req, EACCES);
+	sysfs_reply_error(req, EACCES);
 }
 static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	(void)parent, (void)name, (void)mode;
-	refuse(req, EPERM);
+	sysfs_reply_error(req, EPERM);
 }
 static void on_remove(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	(void)parent, (void)name;
-	refuse(req, EPERM);
+	sysfs_reply_error(req, EPERM);
 }
 static void on_rename(fuse_req_t req, fuse_ino_t from, const char *a, fuse_ino_t to, const char *b, unsigned flags)
 {
 	(void)from, (void)a, (void)to, (void)b, (void)flags;
-	refuse(req, EPERM);
+	sysfs_reply_error(req, EPERM);
 }
 static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
 	(void)target, (void)parent, (void)name;
-	refuse(req, EPERM);
+	sysfs_reply_error(req, EPERM);
 }
 static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
 {
 	(void)ino, (void)parent, (void)name;
-	refuse(req, EPERM);
+	sysfs_reply_error(req, EPERM);
 }
 
 static const struct fuse_lowlevel_ops requests = {

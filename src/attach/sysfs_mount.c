@@ -71,7 +71,7 @@ const struct sysfs_fuse *libfuse(void)
 	return &table;
 }
 
-static int load(struct err *e)
+static int sysfs_load_fuse(struct err *e)
 {
 	bool ok;
 
@@ -361,7 +361,7 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 {
 	int rc;
 
-	if ((rc = load(e)) < 0 || (rc = find_dir(m, dir, e)) < 0 || (rc = check_empty(m->dir, e)) < 0 ||
+	if ((rc = sysfs_load_fuse(e)) < 0 || (rc = find_dir(m, dir, e)) < 0 || (rc = check_empty(m->dir, e)) < 0 ||
 	    (rc = check_kernel(e)) < 0)
 		return rc;
 	if (geteuid() == 0 && (m->at = open(m->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)

@@ -340,7 +340,8 @@ static void a_device_that_was_given_away_is_shown_and_busy(void **state)
 
 /* ---- mounted ------------------------------------------------------------------------------------------- */
 
-struct place { /* a mounted tree */
+/* a mounted tree */
+struct place {
 	struct kunpeng *k;
 	struct door *door;
 	struct err e;

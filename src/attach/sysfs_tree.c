@@ -89,7 +89,7 @@ static uint64_t function_of(const char *name)
 
 /* ---- what is in a directory ------------------------------------------------------------------ */
 
-static bool found(struct sysfs_node *ret, uint64_t number, uint64_t parent, const char *name, uint16_t mode)
+static bool tree_node_found(struct sysfs_node *ret, uint64_t number, uint64_t parent, const char *name, uint16_t mode)
 {
 	*ret = (struct sysfs_node){ .number = number, .parent = parent, .mode = mode };
 	snprintf(ret->name, sizeof(ret->name), "%s", name);
@@ -98,7 +98,7 @@ static bool found(struct sysfs_node *ret, uint64_t number, uint64_t parent, cons
 
 static bool found_dir(struct sysfs_node *ret, uint64_t number, uint64_t parent, const char *name, uint32_t ndirs)
 {
-	found(ret, number, parent, name, 0755);
+	tree_node_found(ret, number, parent, name, 0755);
 	ret->dir = true;
 	ret->ndirs = ndirs;
 	return true;
@@ -119,7 +119,7 @@ static bool next_own(uint32_t device, uint64_t after, struct sysfs_node *ret)
 	const uint64_t dir = (seen >> DIR_SHIFT) + 1;
 
 	if (seen < COUNT(own))
-		return found(ret, self + seen + 1, self, own[seen].name, own[seen].mode);
+		return tree_node_found(ret, self + seen + 1, self, own[seen].name, own[seen].mode);
 	return dir < DIRS && found_dir(ret, number_of(device, (uint32_t)dir, 0), self, dirs[dir], 0);
 }
 
@@ -128,8 +128,8 @@ static bool next_row(uint64_t dir, uint64_t after, struct sysfs_node *ret)
 	const uint64_t i = after < dir ? 0 : after - dir;
 
 	if (dir_of(dir) == DIR_TUNE)
-		return i < PTT_TUNES && found(ret, dir + i + 1, dir, ptt_tunables[i].name, 0600);
-	return i < COUNT(format) && found(ret, dir + i + 1, dir, format[i].name, format[i].mode);
+		return i < PTT_TUNES && tree_node_found(ret, dir + i + 1, dir, ptt_tunables[i].name, 0600);
+	return i < COUNT(format) && tree_node_found(ret, dir + i + 1, dir, format[i].name, format[i].mode);
 }
 
 static const struct ptt_filter *next_filter(const struct ptt_pmu *pmu, bool port, uint64_t after)
@@ -150,9 +150,9 @@ static bool next_of_filters(const struct sysfs *s, uint32_t device, uint64_t dir
 	const struct ptt_filter *f;
 
 	if (seen < MULTISELECT)
-		return found(ret, dir + MULTISELECT, dir, "multiselect", 0400);
+		return tree_node_found(ret, dir + MULTISELECT, dir, "multiselect", 0400);
 	f = next_filter(kunpeng_pmu(s->k, device), dir_of(dir) == DIR_PORTS, seen);
-	return f && found(ret, dir + function_of(f->name), dir, f->name, 0400);
+	return f && tree_node_found(ret, dir + function_of(f->name), dir, f->name, 0400);
 }
 
 bool sysfs_next(const struct sysfs *s, uint64_t dir, uint64_t after, struct sysfs_node *ret)
@@ -198,8 +198,8 @@ bool sysfs_at(const struct sysfs *s, uint64_t number, struct sysfs_node *ret)
 
 /* ---- what is in a file ------------------------------------------------------------------------- */
 
-static int said(char text[static SYSFS_TEXT], const char *fmt, ...) PRINTF_LIKE(2, 3);
-static int said(char text[static SYSFS_TEXT], const char *fmt, ...)
+static int tree_text_format(char text[static SYSFS_TEXT], const char *fmt, ...) PRINTF_LIKE(2, 3);
+static int tree_text_format(char text[static SYSFS_TEXT], const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -216,11 +216,11 @@ static int read_own(const struct sysfs *s, uint32_t device, uint64_t row, char t
 
 	switch (row) {
 	case OWN_TYPE:
-		return said(text, "%u\n", pmu->type ? pmu->type : NO_PMU + device);
+		return tree_text_format(text, "%u\n", pmu->type ? pmu->type : NO_PMU + device);
 	case OWN_CPUMASK:
-		return said(text, "%.*s\n", SYSFS_TEXT - 2, pmu->cpus);
+		return tree_text_format(text, "%.*s\n", SYSFS_TEXT - 2, pmu->cpus);
 	default:
-		return said(text, "%d\n", s->device[device].mux_ms);
+		return tree_text_format(text, "%d\n", s->device[device].mux_ms);
 	}
 }
 
@@ -238,7 +238,7 @@ static int read_tune(struct sysfs *s, uint32_t device, enum ptt_tune t, char tex
 	if (kunpeng_given(s->k, device))
 		return -EBUSY;
 	rc = ptt_driver_tune_get(s->device[device].tuner, t, &value, NULL);
-	return rc < 0 ? errno_of(rc) : said(text, "%u\n", value);
+	return rc < 0 ? errno_of(rc) : tree_text_format(text, "%u\n", value);
 }
 
 static int read_filter(const struct sysfs *s, uint32_t device, bool port, const struct sysfs_node *n,
@@ -247,10 +247,10 @@ static int read_filter(const struct sysfs *s, uint32_t device, bool port, const 
 	const struct ptt_pmu *pmu = kunpeng_pmu(s->k, device);
 
 	if (ENTRY(n->number) == MULTISELECT)
-		return said(text, "%d\n", port);
+		return tree_text_format(text, "%d\n", port);
 	for (uint32_t i = 0; i < pmu->nfilters; i++)
 		if (pmu->filter[i].port == port && !strcmp(pmu->filter[i].name, n->name))
-			return said(text, "0x%05x\n", pmu->filter[i].value);
+			return tree_text_format(text, "0x%05x\n", pmu->filter[i].value);
 	return -ENODEV;
 }
 
@@ -267,7 +267,7 @@ int sysfs_read(struct sysfs *s, uint64_t number, char text[static SYSFS_TEXT])
 	case DIR_OWN:
 		return read_own(s, device, ENTRY(number) - 1, text);
 	case DIR_FORMAT:
-		return said(text, "%s\n", format[ENTRY(number) - 1].text);
+		return tree_text_format(text, "%s\n", format[ENTRY(number) - 1].text);
 	case DIR_TUNE:
 		return read_tune(s, device, (enum ptt_tune)(ENTRY(number) - 1), text);
 	default:

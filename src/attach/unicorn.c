@@ -79,7 +79,7 @@ struct emu {
 	atomic_bool done;
 };
 
-static bool load(struct unicorn *f)
+static bool emu_load_unicorn(struct unicorn *f)
 {
 	static const char *const name[] = {
 #define X(result, name, parameters) "uc_" #name,
@@ -91,7 +91,7 @@ static bool load(struct unicorn *f)
 	return library_load(SONAME, name, (void **)(void *)f, COUNT(name));
 }
 
-static int said(const struct emu *u, int code, const char *what, struct err *e)
+static int emu_refuse(const struct emu *u, int code, const char *what, struct err *e)
 {
 	return code ? err_set(e, TALLY_ENOTSUP, "%s: %s: %s", SONAME, what, u->f.strerror(code)) : 0;
 }
@@ -99,7 +99,7 @@ static int said(const struct emu *u, int code, const char *what, struct err *e)
 /* ---- traps ------------------------------------------------------------------------------------------- */
 
 /* The instruction there; 0, which is none, where there is no memory. */
-static inline uint32_t instruction(const struct emu *u, uint64_t pc)
+static inline uint32_t emu_instruction_at(const struct emu *u, uint64_t pc)
 {
 	const uint64_t off = pc - u->o.memory.base;
 	uint32_t w;
@@ -110,7 +110,7 @@ static inline uint32_t instruction(const struct emu *u, uint64_t pc)
 	return __builtin_bswap32(w);
 }
 
-static void end(struct emu *u, uint32_t exception)
+static void emu_end(struct emu *u, uint32_t exception)
 {
 	u->over = true;
 	u->exception = exception;
@@ -125,16 +125,16 @@ static void sparc_trap(void *uc, uint32_t number, void *arg)
 	uint32_t ins;
 
 	u->f.reg_read_batch(uc, (int *)(uintptr_t)regs, u->at, COUNT(regs));
-	ins = instruction(u, u->pc);
+	ins = emu_instruction_at(u, u->pc);
 	if (ins != TA_FAST && ins != TA_CORE) {
-		end(u, number + 1);
+		emu_end(u, number + 1);
 		return;
 	}
 	o1 = r[1];
 	o2 = r[2];
 	r[3] = r[4] = 0;
 	if (!u->o.trap(u->o.arg, ins == TA_FAST ? EMU_TA_FAST : EMU_TA_CORE, r)) {
-		end(u, 0);
+		emu_end(u, 0);
 		return;
 	}
 	u->pc += 4;
@@ -147,10 +147,10 @@ static void power_trap(void *uc, uint32_t number, void *arg)
 	struct emu *u = arg;
 
 	u->f.reg_read_batch(uc, (int *)(uintptr_t)in, u->at, COUNT(in));
-	if (number != PPC_SYSCALL || instruction(u, u->pc - 4) != SC_1)
-		end(u, number + 1);
+	if (number != PPC_SYSCALL || emu_instruction_at(u, u->pc - 4) != SC_1)
+		emu_end(u, number + 1);
 	else if (!u->o.trap(u->o.arg, 1, u->r))
-		end(u, 0);
+		emu_end(u, 0);
 	else
 		u->f.reg_write(uc, UCN_R0 + 3, &u->r[0]);
 }
@@ -169,7 +169,7 @@ static void place_registers(struct emu *u)
 
 static int write_reg(struct emu *u, int reg, uint64_t value, struct err *e)
 {
-	return said(u, u->f.reg_write(u->uc, reg, &value), "a register can't be set", e);
+	return emu_refuse(u, u->f.reg_write(u->uc, reg, &value), "a register can't be set", e);
 }
 
 static int no_power(struct err *e)
@@ -179,7 +179,7 @@ static int no_power(struct err *e)
 }
 
 /* Where a word is in a context, from `from` on; n: nowhere. */
-static size_t find(const uint8_t *p, size_t n, size_t from, uint64_t word)
+static size_t emu_find_word(const uint8_t *p, size_t n, size_t from, uint64_t word)
 {
 	for (; from + sizeof(word) <= n; from += sizeof(word))
 		if (!memcmp(p + from, &word, sizeof(word)))
@@ -198,7 +198,7 @@ static int give_hv(struct emu *u, uint8_t *context, struct err *e)
 		rc = write_reg(u, UCN_MSR, MSR_SF, e);
 	if (rc < 0 || u->f.context_save(u->uc, context))
 		return no_power(e);
-	at = find(context, n, find(context, n, 0, mark), MSR_SF);
+	at = emu_find_word(context, n, emu_find_word(context, n, 0, mark), MSR_SF);
 	if (at == n)
 		return no_power(e);
 	memcpy(context + at, &msr, sizeof(msr));
@@ -206,7 +206,7 @@ static int give_hv(struct emu *u, uint8_t *context, struct err *e)
 }
 
 /* li r31,1; sldi r31,r31,40 */
-static int prove(struct emu *u, struct err *e)
+static int emu_prove(struct emu *u, struct err *e)
 {
 	static const uint8_t code[] = { 0x3b, 0xe0, 0x00, 0x01, 0x7b, 0xff, 0x45, 0xc6 };
 	uint8_t kept[sizeof(code)], *p = u->o.memory.p;
@@ -227,14 +227,14 @@ static int start_power(struct emu *u, struct err *e)
 {
 	const struct emu_memory *m = &u->o.memory;
 	void *context = NULL;
-	int rc = said(u, u->f.context_alloc(u->uc, &context), "no context", e);
+	int rc = emu_refuse(u, u->f.context_alloc(u->uc, &context), "no context", e);
 
 	if (rc == 0)
 		rc = give_hv(u, context, e);
 	if (context)
 		u->f.context_free(context);
 	if (rc == 0)
-		rc = prove(u, e);
+		rc = emu_prove(u, e);
 	if (rc == 0)
 		rc = write_reg(u, UCN_R31, 0, e);
 	if (rc == 0)
@@ -258,22 +258,22 @@ static int start_sparc(struct emu *u, struct err *e)
 	return rc == 0 ? write_reg(u, UCN_O1, m->bytes, e) : rc;
 }
 
-static int start(struct emu *u, struct err *e)
+static int emu_start_engine(struct emu *u, struct err *e)
 {
 	const bool power = u->o.cpu == EMU_POWER64;
 	const struct emu_memory *m = &u->o.memory;
 	size_t hook;
-	int rc = said(u, u->f.open(power ? UCN_PPC : UCN_SPARC, (int)(UCN_64 | UCN_BIG_ENDIAN), &u->uc),
-		      "it can't be started", e);
+	int rc = emu_refuse(u, u->f.open(power ? UCN_PPC : UCN_SPARC, (int)(UCN_64 | UCN_BIG_ENDIAN), &u->uc),
+			    "it can't be started", e);
 
 	if (rc == 0)
-		rc = said(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p),
-			  "memory can't be given to it", e);
+		rc = emu_refuse(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p),
+				"memory can't be given to it", e);
 	if (rc == 0)
-		rc = said(u,
-			  u->f.hook_add(u->uc, &hook, UCN_HOOK_INTR,
-					(void *)(uintptr_t)(power ? power_trap : sparc_trap), u, 1, 0),
-			  "traps can't be had of it", e);
+		rc = emu_refuse(u,
+				u->f.hook_add(u->uc, &hook, UCN_HOOK_INTR,
+					      (void *)(uintptr_t)(power ? power_trap : sparc_trap), u, 1, 0),
+				"traps can't be had of it", e);
 	if (rc == 0)
 		rc = power ? start_power(u, e) : start_sparc(u, e);
 	return rc;
@@ -288,10 +288,10 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 		return err_oom(e);
 	u->o = *o;
 	place_registers(u);
-	rc = load(&u->f) ? start(u, e) :
-			   err_set(e, TALLY_ENOTSUP,
-				   SONAME " is not there, which runs machine code: " LIBRARY_WHY(
-					   "install the Unicorn engine (Debian: libunicorn2)"));
+	rc = emu_load_unicorn(&u->f) ? emu_start_engine(u, e) :
+				       err_set(e, TALLY_ENOTSUP,
+					       SONAME " is not there, which runs machine code: " LIBRARY_WHY(
+						       "install the Unicorn engine (Debian: libunicorn2)"));
 	if (rc < 0)
 		emu_close(u);
 	else
@@ -310,7 +310,7 @@ void emu_close(struct emu *u)
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-static void *watch(void *arg)
+static void *emu_watch_thread(void *arg)
 {
 	struct emu *u = arg;
 
@@ -322,7 +322,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-static int judge(struct emu *u, int code, struct err *e)
+static int emu_judge_code(struct emu *u, int code, struct err *e)
 {
 	const char *what = u->o.image.flat ? "; the image is no ELF file, and was run as it is" : "";
 	uint64_t pc = 0;
@@ -351,10 +351,10 @@ int emu_run(struct emu *u, const volatile int *stop, struct err *e)
 	u->exception = 0;
 	u->done = false;
 	u->stop = stop;
-	watched = stop && pthread_create(&watcher, NULL, watch, u) == 0;
+	watched = stop && pthread_create(&watcher, NULL, emu_watch_thread, u) == 0;
 	code = u->f.emu_start(u->uc, u->o.image.entry, nowhere, 0, 0);
 	u->done = true;
 	if (watched)
 		pthread_join(watcher, NULL);
-	return judge(u, code, e);
+	return emu_judge_code(u, code, e);
 }

@@ -20,7 +20,7 @@ struct reader {
 	struct err *e;
 };
 
-static uint64_t be(const uint8_t *p, unsigned bytes)
+static uint64_t image_get_be(const uint8_t *p, unsigned bytes)
 {
 	uint64_t v = 0;
 
@@ -28,10 +28,10 @@ static uint64_t be(const uint8_t *p, unsigned bytes)
 		v = v << 8 | *p++;
 	return v;
 }
-#define FIELD(p, type, name) be((p) + offsetof(type, name), sizeof(((type *)0)->name))
+#define FIELD(p, type, name) image_get_be((p) + offsetof(type, name), sizeof(((type *)0)->name))
 
 /* NULL: not all of it is memory. */
-static uint8_t *at(const struct emu_memory *m, uint64_t to, uint64_t n)
+static uint8_t *image_memory_at(const struct emu_memory *m, uint64_t to, uint64_t n)
 {
 	if (to < m->base || to - m->base > m->bytes || n > m->bytes - (to - m->base))
 		return NULL;
@@ -50,7 +50,7 @@ static int load_segment(const struct reader *r, const uint8_t *ph)
 {
 	const uint64_t off = FIELD(ph, Elf64_Phdr, p_offset), to = FIELD(ph, Elf64_Phdr, p_vaddr);
 	const uint64_t here = FIELD(ph, Elf64_Phdr, p_filesz), all = FIELD(ph, Elf64_Phdr, p_memsz);
-	uint8_t *p = at(r->m, to, all);
+	uint8_t *p = image_memory_at(r->m, to, all);
 
 	if (here > all || off > r->n || here > r->n - off)
 		return err_set(r->e, TALLY_ECORRUPT,
@@ -87,13 +87,13 @@ static int load_segments(const struct reader *r)
 static int find_entry(const struct reader *r, bool descriptor, struct emu_image *ret)
 {
 	const uint64_t entry = FIELD(r->p, Elf64_Ehdr, e_entry);
-	const uint8_t *p = at(r->m, entry, descriptor ? 16 : 4);
+	const uint8_t *p = image_memory_at(r->m, entry, descriptor ? 16 : 4);
 
 	if (!p)
 		return not_memory(r, "entry", entry, 4);
-	*ret = descriptor ? (struct emu_image){ .entry = be(p, 8), .toc = be(p + 8, 8) } :
+	*ret = descriptor ? (struct emu_image){ .entry = image_get_be(p, 8), .toc = image_get_be(p + 8, 8) } :
 			    (struct emu_image){ .entry = entry };
-	if (!at(r->m, ret->entry, 4) || ret->entry % 4)
+	if (!image_memory_at(r->m, ret->entry, 4) || ret->entry % 4)
 		return not_memory(r, "entry", ret->entry, 4);
 	return 0;
 }

@@ -24,7 +24,7 @@
 
 #include "attach/vfio_int.h"
 
-#define MESSAGES_AT_ONCE 64u /* of one call of serve() */
+#define MESSAGES_AT_ONCE 64u /* of one call of vfio_door_serve() */
 #define FDS_SEEN 8u          /* that are closed by us; the kernel closes those beyond */
 
 struct incoming {
@@ -54,7 +54,7 @@ struct vfio_door {
 
 /* ---- the listening socket ------------------------------------------------------------- */
 /* Whether what is at the path is a socket on which nobody listens any more. */
-static bool stale(const struct sockaddr_un *at)
+static bool vfio_socket_stale(const struct sockaddr_un *at)
 {
 	struct stat st;
 	bool dead;
@@ -76,7 +76,7 @@ static int bind_at(int fd, const struct sockaddr_un *at)
 		return 0;
 	if (errno != EADDRINUSE)
 		return errno;
-	if (!stale(at))
+	if (!vfio_socket_stale(at))
 		return EADDRINUSE;
 	return unlink(at->sun_path) < 0 || bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? errno : 0;
 }
@@ -123,7 +123,7 @@ static void remove_made(const struct vfio_door *d)
 }
 
 /* ---- a client --------------------------------------------------------------------------- */
-static int watch(struct vfio_door *d, int op, int fd, uint32_t events, struct err *e)
+static int vfio_watch_fd(struct vfio_door *d, int op, int fd, uint32_t events, struct err *e)
 {
 	struct epoll_event ev = { .events = events, .data.fd = fd };
 
@@ -149,8 +149,8 @@ static int client_begin(struct vfio_door *d, int fd, struct err *e)
 	d->out.n = d->out.sent = 0;
 	d->writing = false;
 	vfio_start(&d->vfio, d->dev);
-	rc = watch(d, EPOLL_CTL_DEL, d->listener, 0, e);
-	return rc < 0 ? rc : watch(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
+	rc = vfio_watch_fd(d, EPOLL_CTL_DEL, d->listener, 0, e);
+	return rc < 0 ? rc : vfio_watch_fd(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
 }
 
 static void client_drop(struct vfio_door *d)
@@ -166,7 +166,7 @@ static void client_drop(struct vfio_door *d)
 static int client_end(struct vfio_door *d, struct err *e)
 {
 	client_drop(d);
-	return watch(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
+	return vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
 }
 
 static int client_take(struct vfio_door *d, struct err *e)
@@ -178,7 +178,7 @@ static int client_take(struct vfio_door *d, struct err *e)
 	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
 		return 0;
 	d->muted = true;
-	return watch(d, EPOLL_CTL_MOD, d->listener, 0, e);
+	return vfio_watch_fd(d, EPOLL_CTL_MOD, d->listener, 0, e);
 }
 
 /* ---- receiving ---------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static void fds_came(struct incoming *in, struct msghdr *m)
 		in->crowded = true;
 }
 
-static ssize_t receive(struct vfio_door *d, size_t n)
+static ssize_t vfio_receive_bytes(struct vfio_door *d, size_t n)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(FDS_SEEN * sizeof(int))];
 	struct iovec to = { d->in.p + d->in.n, n };
@@ -228,7 +228,7 @@ static ssize_t receive(struct vfio_door *d, size_t n)
 }
 
 /* 1: a whole message is here; 0: not yet; -1: the client is gone, or says something that is no message. */
-static int fill(struct vfio_door *d)
+static int vfio_fill_message(struct vfio_door *d)
 {
 	for (;;) {
 		size_t want = sizeof(struct vu_header);
@@ -238,7 +238,7 @@ static int fill(struct vfio_door *d)
 			return -1;
 		if (d->in.n == want)
 			return 1;
-		got = receive(d, want - d->in.n);
+		got = vfio_receive_bytes(d, want - d->in.n);
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
 		if (got <= 0)
@@ -248,7 +248,7 @@ static int fill(struct vfio_door *d)
 
 /* ---- answering ------------------------------------------------------------------------------ */
 /* 1: all is sent; 0: there is no room for the rest; -1: the client is gone. */
-static int flush(struct vfio_door *d)
+static int vfio_flush_replies(struct vfio_door *d)
 {
 	while (d->out.sent < d->out.n) {
 		ssize_t n =
@@ -263,7 +263,7 @@ static int flush(struct vfio_door *d)
 	return d->vfio.over ? -1 : 1;
 }
 
-static void answer(struct vfio_door *d)
+static void vfio_answer_message(struct vfio_door *d)
 {
 	struct vfio_message m = { d->in.p, d->in.n, d->in.fd, d->in.crowded };
 
@@ -274,22 +274,22 @@ static void answer(struct vfio_door *d)
 }
 
 /* As many messages as there are, within bounds: 1 or 0: what to wait for, room or messages; -1: the end. */
-static int converse(struct vfio_door *d)
+static int vfio_converse(struct vfio_door *d)
 {
 	for (uint32_t i = 0; i < MESSAGES_AT_ONCE; i++) {
-		int rc = flush(d);
+		int rc = vfio_flush_replies(d);
 
 		if (rc <= 0)
 			return rc < 0 ? -1 : 1;
-		rc = fill(d);
+		rc = vfio_fill_message(d);
 		if (rc <= 0)
 			return rc;
-		answer(d);
+		vfio_answer_message(d);
 	}
-	return flush(d) < 0 ? -1 : d->out.sent < d->out.n;
+	return vfio_flush_replies(d) < 0 ? -1 : d->out.sent < d->out.n;
 }
 
-static int serve(struct door *door, struct err *e)
+static int vfio_door_serve(struct door *door, struct err *e)
 {
 	struct vfio_door *d = (struct vfio_door *)door;
 	int rc = 0;
@@ -298,13 +298,13 @@ static int serve(struct door *door, struct err *e)
 		rc = client_take(d, e);
 	if (rc < 0 || d->client < 0)
 		return rc;
-	rc = converse(d);
+	rc = vfio_converse(d);
 	if (rc < 0)
 		return client_end(d, e);
 	if (d->writing == !!rc)
 		return 0;
 	d->writing = rc;
-	return watch(d, EPOLL_CTL_MOD, d->client, rc ? EPOLLOUT : EPOLLIN, e);
+	return vfio_watch_fd(d, EPOLL_CTL_MOD, d->client, rc ? EPOLLOUT : EPOLLIN, e);
 }
 
 /* ---- the door --------------------------------------------------------------------------------- */
@@ -314,14 +314,14 @@ static int door_fd(struct door *door)
 }
 
 /* Traces and interrupts have gone out while the machine ran: the device calls when there is something. */
-static int passed(struct door *door, struct err *e)
+static int vfio_door_passed(struct door *door, struct err *e)
 {
 	struct vfio_door *d = (struct vfio_door *)door;
 
 	if (!d->muted)
 		return 0;
 	d->muted = false;
-	return watch(d, EPOLL_CTL_MOD, d->listener, EPOLLIN, e);
+	return vfio_watch_fd(d, EPOLL_CTL_MOD, d->listener, EPOLLIN, e);
 }
 
 static void door_close(struct door *door)
@@ -345,7 +345,7 @@ static bool vfio_needs_time(const struct door *door)
 	return d->client >= 0 || d->muted;
 }
 
-static const struct door_ops ops = { door_fd, serve, passed, vfio_needs_time, NULL, door_close };
+static const struct door_ops ops = { door_fd, vfio_door_serve, vfio_door_passed, vfio_needs_time, NULL, door_close };
 
 int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e)
 {
@@ -359,7 +359,8 @@ int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, str
 	d->listener = d->client = d->in.fd = -1;
 	d->poll = epoll_create1(EPOLL_CLOEXEC);
 	rc = d->poll < 0 ? err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno)) : 0;
-	if (rc < 0 || (rc = listen_at(d, path, e)) < 0 || (rc = watch(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e)) < 0) {
+	if (rc < 0 || (rc = listen_at(d, path, e)) < 0 ||
+	    (rc = vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e)) < 0) {
 		door_close(&d->door);
 		return rc;
 	}

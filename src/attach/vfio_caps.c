@@ -38,17 +38,17 @@ struct text {
 /* What an object's members mean. */
 enum place { TOP, CAPABILITIES, ELSEWHERE };
 
-static bool value(struct json *j, enum place here, uint32_t depth);
+static bool caps_take_value(struct json *j, enum place here, uint32_t depth);
 
-static void blank(struct json *j)
+static void caps_skip_blank(struct json *j)
 {
 	while (j->p < j->end && strchr(" \t\r\n", *j->p) && *j->p)
 		j->p++;
 }
 
-static bool symbol(struct json *j, char c)
+static bool caps_take_symbol(struct json *j, char c)
 {
-	blank(j);
+	caps_skip_blank(j);
 	if (j->p == j->end || *j->p != c)
 		return false;
 	j->p++;
@@ -56,59 +56,60 @@ static bool symbol(struct json *j, char c)
 }
 
 /* The bytes between the quotes, escapes as they stand: none of our names has any. */
-static bool string(struct json *j, struct text *ret)
+static bool caps_take_string(struct json *j, struct text *ret)
 {
-	if (!symbol(j, '"'))
+	if (!caps_take_symbol(j, '"'))
 		return false;
 	ret->p = j->p;
 	for (; j->p < j->end && *j->p != '"'; j->p++)
 		if ((unsigned char)*j->p < ' ' || (*j->p == '\\' && ++j->p == j->end))
 			return false;
 	ret->n = (size_t)(j->p - ret->p);
-	return symbol(j, '"');
+	return caps_take_symbol(j, '"');
 }
 
-static bool is(const struct text *t, const char *name)
+static bool caps_text_is(const struct text *t, const char *name)
 {
 	return t->n == strlen(name) && !memcmp(t->p, name, t->n);
 }
 
-static enum place member(struct json *j, const struct text *name, enum place here)
+static enum place caps_member_place(struct json *j, const struct text *name, enum place here)
 {
 	if (here == TOP)
-		return is(name, "capabilities") ? CAPABILITIES : ELSEWHERE;
+		return caps_text_is(name, "capabilities") ? CAPABILITIES : ELSEWHERE;
 	for (size_t i = 0; here == CAPABILITIES && i < COUNT(caps); i++)
-		if (is(name, caps[i].name))
+		if (caps_text_is(name, caps[i].name))
 			j->found |= 1u << i;
 	return ELSEWHERE;
 }
 
-static bool object(struct json *j, enum place here, uint32_t depth)
+static bool caps_take_object(struct json *j, enum place here, uint32_t depth)
 {
 	struct text name;
 
-	if (symbol(j, '}'))
+	if (caps_take_symbol(j, '}'))
 		return true;
 	do {
-		if (!string(j, &name) || !symbol(j, ':') || !value(j, member(j, &name, here), depth))
+		if (!caps_take_string(j, &name) || !caps_take_symbol(j, ':') ||
+		    !caps_take_value(j, caps_member_place(j, &name, here), depth))
 			return false;
-	} while (symbol(j, ','));
-	return symbol(j, '}');
+	} while (caps_take_symbol(j, ','));
+	return caps_take_symbol(j, '}');
 }
 
-static bool array(struct json *j, uint32_t depth)
+static bool caps_take_array(struct json *j, uint32_t depth)
 {
-	if (symbol(j, ']'))
+	if (caps_take_symbol(j, ']'))
 		return true;
 	do {
-		if (!value(j, ELSEWHERE, depth))
+		if (!caps_take_value(j, ELSEWHERE, depth))
 			return false;
-	} while (symbol(j, ','));
-	return symbol(j, ']');
+	} while (caps_take_symbol(j, ','));
+	return caps_take_symbol(j, ']');
 }
 
 /* A number, true, false or null: nobody asks which. */
-static bool word(struct json *j)
+static bool caps_take_word(struct json *j)
 {
 	const char *from = j->p;
 
@@ -117,28 +118,28 @@ static bool word(struct json *j)
 	return j->p > from;
 }
 
-static bool value(struct json *j, enum place here, uint32_t depth)
+static bool caps_take_value(struct json *j, enum place here, uint32_t depth)
 {
 	struct text t;
 
-	blank(j);
+	caps_skip_blank(j);
 	if (depth == DEPTH_MOST || j->p == j->end)
 		return false;
-	if (symbol(j, '{'))
-		return object(j, here, depth + 1);
-	if (symbol(j, '['))
-		return array(j, depth + 1);
-	return *j->p == '"' ? string(j, &t) : word(j);
+	if (caps_take_symbol(j, '{'))
+		return caps_take_object(j, here, depth + 1);
+	if (caps_take_symbol(j, '['))
+		return caps_take_array(j, depth + 1);
+	return *j->p == '"' ? caps_take_string(j, &t) : caps_take_word(j);
 }
 
 bool vfio_caps_read(const char *json, size_t n, uint32_t *ret)
 {
 	struct json j = { .p = json, .end = json + n };
 
-	blank(&j);
-	if (j.p == j.end || *j.p != '{' || !value(&j, TOP, 0))
+	caps_skip_blank(&j);
+	if (j.p == j.end || *j.p != '{' || !caps_take_value(&j, TOP, 0))
 		return false;
-	blank(&j);
+	caps_skip_blank(&j);
 	*ret = j.found;
 	return j.p == j.end;
 }

@@ -21,7 +21,7 @@
 
 #include "attach/vfio_int.h"
 
-static bool overlap(const struct vfio_maps *s, uint64_t first, uint64_t last)
+static bool dma_maps_overlap(const struct vfio_maps *s, uint64_t first, uint64_t last)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (first <= s->at[i].address + (s->at[i].size - 1) && last >= s->at[i].address)
@@ -56,7 +56,7 @@ int vfio_map(struct vfio_maps *s, const struct vu_map *m, int *fd)
 		return EINVAL;
 	if (keep && !file_good(*fd, m))
 		return EINVAL;
-	if (overlap(s, m->address, m->address + (m->size - 1)))
+	if (dma_maps_overlap(s, m->address, m->address + (m->size - 1)))
 		return EEXIST;
 	if (s->n == VFIO_MAPS_MOST)
 		return ENOSPC;
@@ -66,7 +66,7 @@ int vfio_map(struct vfio_maps *s, const struct vu_map *m, int *fd)
 	return 0;
 }
 
-static void drop(struct vfio_map *m)
+static void dma_map_drop(struct vfio_map *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
@@ -84,7 +84,7 @@ int vfio_unmap(struct vfio_maps *s, const struct vu_unmap *m)
 	}
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->at[i].address == m->address && s->at[i].size == m->size) {
-			drop(&s->at[i]);
+			dma_map_drop(&s->at[i]);
 			s->at[i] = s->at[--s->n];
 			return 0;
 		}
@@ -94,7 +94,7 @@ int vfio_unmap(struct vfio_maps *s, const struct vu_unmap *m)
 void vfio_unmap_all(struct vfio_maps *s)
 {
 	while (s->n)
-		drop(&s->at[--s->n]);
+		dma_map_drop(&s->at[--s->n]);
 }
 
 static const struct vfio_map *map_of(const struct vfio_maps *s, uint64_t address)
@@ -106,7 +106,7 @@ static const struct vfio_map *map_of(const struct vfio_maps *s, uint64_t address
 }
 
 /* The file may have become shorter since it was mapped: then there is no memory here any more. */
-static int put(int fd, uint64_t off, const uint8_t *p, size_t n)
+static int dma_file_put(int fd, uint64_t off, const uint8_t *p, size_t n)
 {
 	struct stat st;
 	ssize_t done;
@@ -141,7 +141,7 @@ int vfio_dma_write(const struct vfio_maps *s, uint64_t to, const void *p, size_t
 		if (!m || m->fd < 0)
 			return -TALLY_EINVAL;
 		part = n < m->size - into ? n : (size_t)(m->size - into);
-		rc = put(m->fd, m->offset + into, from, part);
+		rc = dma_file_put(m->fd, m->offset + into, from, part);
 		from += part;
 		to += part;
 		n -= part;

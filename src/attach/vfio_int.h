@@ -60,7 +60,8 @@ void vfio_unmap_all(struct vfio_maps *s);
 int vfio_dma_write(const struct vfio_maps *s, uint64_t to, const void *p, size_t n);
 
 /* ---- a message and its answer (vfio_message.c) --------------------------------------- */
-struct vfio { /* a function with a client */
+/* a function with a client */
+struct vfio {
 	struct ptt_dev *dev;
 	struct ptt_host host;
 	struct vfio_config config;

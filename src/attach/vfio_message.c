@@ -28,7 +28,8 @@
 
 #include "attach/vfio_int.h"
 
-struct call { /* a command that is being answered */
+/* a command that is being answered */
+struct call {
 	struct vfio *v;
 	const uint8_t *p; /* payload of n bytes */
 	size_t n;
@@ -37,14 +38,14 @@ struct call { /* a command that is being answered */
 	size_t replied;
 };
 
-static void reply(struct call *c, const void *p, size_t n)
+static void vfio_call_reply(struct call *c, const void *p, size_t n)
 {
 	memcpy(c->reply + c->replied, p, n);
 	c->replied += n;
 }
 
 /* ---- what the device does ------------------------------------------------------------- */
-static int dma(void *arg, uint64_t to, const void *p, size_t n)
+static int vfio_device_dma(void *arg, uint64_t to, const void *p, size_t n)
 {
 	struct vfio *v = arg;
 
@@ -64,7 +65,7 @@ static void signal_client(struct vfio *v)
 		;
 }
 
-static void irq(void *arg)
+static void vfio_device_irq(void *arg)
 {
 	struct vfio *v = arg;
 
@@ -73,13 +74,13 @@ static void irq(void *arg)
 }
 
 /* Bytes that the device took are in memory once its write status was read. */
-static void settle(struct vfio *v)
+static void vfio_settle_bytes(struct vfio *v)
 {
 	if (ptt_dev_tracing(v->dev))
 		ptt_dev_read(v->dev, PTT_REG_TRACE_WR_STS);
 }
 
-static void reset(struct vfio *v)
+static void vfio_reset_device(struct vfio *v)
 {
 	ptt_dev_reset(v->dev);
 	vfio_config_reset(&v->config);
@@ -97,21 +98,21 @@ void vfio_start(struct vfio *v, struct ptt_dev *dev)
 	memset(v, 0, sizeof(*v));
 	v->dev = dev;
 	v->irq = -1;
-	v->host = (struct ptt_host){ v, dma, irq };
-	reset(v);
+	v->host = (struct ptt_host){ v, vfio_device_dma, vfio_device_irq };
+	vfio_reset_device(v);
 	ptt_dev_host(dev, &v->host);
 }
 
 void vfio_stop(struct vfio *v)
 {
-	reset(v);
+	vfio_reset_device(v);
 	ptt_dev_host(v->dev, NULL);
 	vfio_unmap_all(&v->maps);
 	irq_drop(v);
 }
 
 /* ---- negotiation ----------------------------------------------------------------------- */
-static int version(struct call *c)
+static int vfio_version_call(struct call *c)
 {
 	struct vu_version v;
 	const char *json = (const char *)c->p + sizeof(v);
@@ -126,7 +127,7 @@ static int version(struct call *c)
 		return EINVAL;
 	if (v.minor > VU_MINOR)
 		v.minor = VU_MINOR;
-	reply(c, &v, sizeof(v));
+	vfio_call_reply(c, &v, sizeof(v));
 	c->replied += vfio_caps_write((char *)c->reply + c->replied, VFIO_XFER_MOST, caps);
 	c->v->greeted = true;
 	return 0;
@@ -149,10 +150,10 @@ static int dma_unmap(struct call *c)
 	memcpy(&m, c->p, sizeof(m));
 	if (m.argsz < sizeof(m))
 		return EINVAL;
-	settle(c->v);
+	vfio_settle_bytes(c->v);
 	rc = vfio_unmap(&c->v->maps, &m);
 	if (rc == 0)
-		reply(c, &m, sizeof(m));
+		vfio_call_reply(c, &m, sizeof(m));
 	return rc;
 }
 
@@ -165,7 +166,7 @@ static int device_info(struct call *c)
 	if (i.argsz < sizeof(i))
 		return EINVAL;
 	i = (struct vu_device_info){ sizeof(i), VU_DEVICE_RESETS | VU_DEVICE_PCI, VU_REGIONS, VU_IRQS };
-	reply(c, &i, sizeof(i));
+	vfio_call_reply(c, &i, sizeof(i));
 	return 0;
 }
 
@@ -187,7 +188,7 @@ static int region_info(struct call *c)
 				     .index = i.index,
 				     .size = size,
 				     .flags = size ? VU_REGION_READABLE | VU_REGION_WRITABLE : 0 };
-	reply(c, &i, sizeof(i));
+	vfio_call_reply(c, &i, sizeof(i));
 	return 0;
 }
 
@@ -200,7 +201,7 @@ static int region_io_fds(struct call *c)
 	if (i.argsz < sizeof(i) || i.flags || i.count || i.index >= VU_REGIONS)
 		return EINVAL;
 	i.argsz = sizeof(i);
-	reply(c, &i, sizeof(i));
+	vfio_call_reply(c, &i, sizeof(i));
 	return 0;
 }
 
@@ -215,7 +216,7 @@ static int irq_info(struct call *c)
 		return EINVAL;
 	msi = i.index == VU_IRQ_MSI;
 	i = (struct vu_irq_info){ sizeof(i), msi ? VU_IRQ_EVENTFD | VU_IRQ_NORESIZE : 0, i.index, msi };
-	reply(c, &i, sizeof(i));
+	vfio_call_reply(c, &i, sizeof(i));
 	return 0;
 }
 
@@ -299,9 +300,9 @@ static int bar_write(struct ptt_dev *d, uint32_t off, const uint8_t *p, uint32_t
 
 static void config_write(struct vfio *v, uint32_t off, const uint8_t *p, uint32_t n)
 {
-	settle(v);
+	vfio_settle_bytes(v);
 	if (vfio_config_write(&v->config, off, p, n))
-		reset(v);
+		vfio_reset_device(v);
 }
 
 static int region_write(struct vfio *v, const struct vu_access *a, const uint8_t *p)
@@ -322,7 +323,7 @@ static int read_region(struct call *c)
 	memcpy(&a, c->p, sizeof(a));
 	if (!access_good(&a))
 		return EINVAL;
-	reply(c, &a, sizeof(a));
+	vfio_call_reply(c, &a, sizeof(a));
 	if (a.region == VU_REGION_CONFIG)
 		vfio_config_read(&c->v->config, (uint32_t)a.offset, to, a.count);
 	else
@@ -341,7 +342,7 @@ static int write_region(struct call *c)
 		return EINVAL;
 	rc = region_write(c->v, &a, c->p + sizeof(a));
 	if (rc == 0)
-		reply(c, &a, sizeof(a));
+		vfio_call_reply(c, &a, sizeof(a));
 	return rc;
 }
 
@@ -360,13 +361,13 @@ static int write_regions(struct call *c)
 		rc = w.at.count > VU_MULTI_BYTES ? EINVAL : region_write(c->v, &w.at, w.data);
 	}
 	if (rc == 0)
-		reply(c, &m, sizeof(m));
+		vfio_call_reply(c, &m, sizeof(m));
 	return rc;
 }
 
 static int device_reset(struct call *c)
 {
-	reset(c->v);
+	vfio_reset_device(c->v);
 	return 0;
 }
 
@@ -375,7 +376,7 @@ static const struct row {
 	size_t least; /* bytes of payload */
 	int (*answer)(struct call *c);
 } rows[VU_COMMANDS] = {
-	[VU_VERSION] = { sizeof(struct vu_version), version },
+	[VU_VERSION] = { sizeof(struct vu_version), vfio_version_call },
 	[VU_DMA_MAP] = { sizeof(struct vu_map), dma_map },
 	[VU_DMA_UNMAP] = { sizeof(struct vu_unmap), dma_unmap },
 	[VU_DEVICE_GET_INFO] = { sizeof(struct vu_device_info), device_info },
@@ -397,7 +398,7 @@ uint32_t vfio_message_size(const uint8_t header[static sizeof(struct vu_header)]
 	return h.size >= sizeof(h) && h.size <= VFIO_MESSAGE_MOST ? h.size : 0;
 }
 
-static int dispatch(struct call *c, const struct vu_header *h, bool crowded)
+static int vfio_dispatch_call(struct call *c, const struct vu_header *h, bool crowded)
 {
 	const struct row *r = h->command < VU_COMMANDS ? &rows[h->command] : &rows[0];
 
@@ -419,7 +420,7 @@ size_t vfio_answer(struct vfio *v, struct vfio_message *m, uint8_t to[static VFI
 	memcpy(&h, m->p, sizeof(h));
 	if ((h.flags & VU_TYPE) == VU_TYPE_REPLY)
 		return 0; /* to what? we have asked nothing */
-	rc = dispatch(&c, &h, m->crowded);
+	rc = vfio_dispatch_call(&c, &h, m->crowded);
 	if (h.flags & VU_NO_REPLY)
 		return 0;
 	h.size = (uint32_t)(sizeof(h) + (rc ? 0 : c.replied));

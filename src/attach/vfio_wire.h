@@ -85,11 +85,8 @@ static_assert(sizeof(struct vu_device_info) == 16, "vfio-user, DEVICE_GET_INFO")
 #define VU_DEVICE_RESETS 1u
 #define VU_DEVICE_PCI 2u
 
-enum vu_region { /* BAR n is region n */
-		 VU_REGION_BAR2 = 2,
-		 VU_REGION_CONFIG = 7,
-		 VU_REGIONS = 9
-};
+/* BAR n is region n */
+enum vu_region { VU_REGION_BAR2 = 2, VU_REGION_CONFIG = 7, VU_REGIONS = 9 };
 struct vu_region_info {
 	uint32_t argsz, flags, index, cap_offset;
 	uint64_t size, offset;

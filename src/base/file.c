@@ -25,7 +25,7 @@
 #define STREAM (BYTES_KEEP + 3 * BYTES_WINDOW)
 static_assert(AHEAD <= BYTES_WINDOW, "it fits the buffer");
 
-static size_t least(uint64_t a, uint64_t b)
+static size_t file_least_size(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -45,7 +45,7 @@ static int window_fill(struct file_in *f, uint64_t off, size_t n)
 {
 	ssize_t got = 1;
 
-	n = least(n < AHEAD ? AHEAD : n, f->size - off);
+	n = file_least_size(n < AHEAD ? AHEAD : n, f->size - off);
 	f->start = off;
 	f->have = 0;
 	while (got && f->have < n) {
@@ -66,12 +66,12 @@ static int64_t window_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
 	assert(n <= BYTES_WINDOW);
 	if (off >= f->size)
 		return 0;
-	n = least(n, f->size - off);
+	n = file_least_size(n, f->size - off);
 	if (off < f->start || off - f->start > f->have || f->have - (off - f->start) < n) {
 		int rc = window_fill(f, off, n);
 		if (rc < 0)
 			return rc;
-		n = least(n, f->have);
+		n = file_least_size(n, f->have);
 	}
 	*p = f->p + (off - f->start);
 	return (int64_t)n;
@@ -168,7 +168,7 @@ static void stream_forget(struct stream_in *s, uint64_t off)
 
 	if (keep_from <= s->start)
 		return;
-	n = least(keep_from - s->start, s->have);
+	n = file_least_size(keep_from - s->start, s->have);
 	memmove(s->p, s->p + n, s->have - n);
 	s->start += n;
 	s->have -= n;
@@ -203,7 +203,7 @@ static int64_t stream_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
 	if (off - s->start >= s->have)
 		return 0;
 	*p = s->p + (off - s->start);
-	return (int64_t)least(n, s->have - (off - s->start));
+	return (int64_t)file_least_size(n, s->have - (off - s->start));
 }
 
 int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n), void *arg)

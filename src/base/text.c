@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-static int digit(char c, unsigned base)
+static int text_digit_value(char c, unsigned base)
 {
 	int d = c >= '0' && c <= '9' ? c - '0' :
 		c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -26,7 +26,7 @@ bool text_u64(const char *s, uint64_t *ret)
 	if (!*s)
 		return false;
 	for (; *s; s++) {
-		int d = digit(*s, base);
+		int d = text_digit_value(*s, base);
 
 		if (d < 0 || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, (uint64_t)d, &v))
 			return false;
@@ -54,7 +54,7 @@ static bool set_has(const char *p, char c, const char **end)
 }
 
 /* One pattern element against one character: where the pattern goes on, or NULL. */
-static const char *element(const char *p, char c)
+static const char *text_match_element(const char *p, char c)
 {
 	const char *end;
 
@@ -83,7 +83,7 @@ bool text_glob(const char *p, const char *s)
 			mark = s;
 		} else if (!*s) {
 			return !*p;
-		} else if (*p && (next = element(p, *s))) {
+		} else if (*p && (next = text_match_element(p, *s))) {
 			p = next;
 			s++;
 		} else if (star) {
@@ -98,20 +98,20 @@ bool text_glob(const char *p, const char *s)
 #define WORD_MOST 64u
 #define SHORT_LEAST 3u /* letters that may stand for a longer word */
 
-static bool alike(char a, char b)
+static bool text_alike_char(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b) ||
 	       ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned text_least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
 /* What a letter too many, too few or another one costs, and two that changed places: 1 each. Three rows, the last two
  * and the one that is made, are enough. */
-static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+static unsigned text_edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned rows[3][WORD_MOST + 1], *before = rows[0], *last = rows[1], *row = rows[2], *spare;
 
@@ -120,9 +120,11 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	for (size_t i = 1; i <= n; i++) {
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] = least(last[j - 1] + !alike(a[i - 1], b[j - 1]), least(last[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]))
-				row[j] = least(row[j], before[j - 2] + 1);
+			row[j] = text_least(last[j - 1] + !text_alike_char(a[i - 1], b[j - 1]),
+					    text_least(last[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && text_alike_char(a[i - 1], b[j - 2]) &&
+			    text_alike_char(a[i - 2], b[j - 1]))
+				row[j] = text_least(row[j], before[j - 2] + 1);
 		}
 		spare = before;
 		before = last;
@@ -137,7 +139,7 @@ static bool is_short_for(const char *word, size_t len, const char *candidate, si
 {
 	size_t i = 0;
 
-	while (i < len && i < m && alike(word[i], candidate[i]))
+	while (i < len && i < m && text_alike_char(word[i], candidate[i]))
 		i++;
 	return i == len && len >= SHORT_LEAST;
 }
@@ -150,7 +152,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 
 	for (size_t i = 0; i < n && len <= WORD_MOST; i++) {
 		size_t m = strlen(candidates[i]);
-		unsigned d = m > WORD_MOST ? best : distance(word, len, candidates[i], m);
+		unsigned d = m > WORD_MOST ? best : text_edit_distance(word, len, candidates[i], m);
 
 		if (is_short_for(word, len, candidates[i], m) && m - len < longer) {
 			longer = m - len;

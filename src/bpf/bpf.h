@@ -15,7 +15,8 @@
 #include "base/base.h"
 #include "dlang/dlang.h"
 
-struct bpf_ins { /* as struct bpf_insn; little-endian field order */
+/* as struct bpf_insn; little-endian field order */
+struct bpf_ins {
 	uint8_t code;
 	uint8_t dst : 4, src : 4;
 	int16_t off;
@@ -138,7 +139,8 @@ struct bpf_arch {
 extern const struct bpf_arch bpf_arch_x86_64, bpf_arch_aarch64, bpf_arch_riscv64;
 extern const struct bpf_arch bpf_arch_vm; /* the vm: a context of 8 bytes, the PC */
 
-struct bpf_probe { /* what it must know about a probe */
+/* what it must know about a probe */
+struct bpf_probe {
 	uint32_t id;
 	uint8_t cls; /* enum img_class */
 	const char *prov, *mod, *func, *name;

@@ -275,7 +275,7 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 	g->faults = true;
 }
 
-static void clause(struct cg *g, struct plan *pl, uint32_t k)
+static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 {
 	const struct d_clause *c = pl->clause[k];
 	uint32_t *labels = mem_alloc((c->nlabels + 1) * sizeof(*labels));
@@ -353,7 +353,7 @@ static void error_block(struct cg *g, struct plan *pl, uint32_t out)
 	cg_put(g, g->errblk);
 	error_record(g);
 	for (uint32_t k = pl->nown; k < pl->n; k++)
-		clause(g, pl, k);
+		cg_emit_clause(g, pl, k);
 	cg_ins(g, I_LOAD(DW, R1, R10, FP_RESUME));
 	for (uint32_t k = pl->from; k < pl->to; k++)
 		cg_jcc(g, I_JMP_IMM(JEQ, R1, (int32_t)k, 0), pl->end[k]);
@@ -421,7 +421,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	g->line = 0;
 	part_begin(g, out, pl->from == 0);
 	for (uint32_t k = pl->from; k < pl->to; k++)
-		clause(g, pl, k);
+		cg_emit_clause(g, pl, k);
 	if (pl->to < pl->nown)
 		tail_call(g, g->img->nparts + (pl->from > 0)); /* this one is not yet among them */
 	cg_put(g, out);
@@ -573,7 +573,7 @@ static void places_reset(struct cg *g)
 		}
 }
 
-static void program(struct cg *g, const struct bpf_probe *probe)
+static void cg_emit_program(struct cg *g, const struct bpf_probe *probe)
 {
 	struct plan pl = { 0 };
 
@@ -590,7 +590,7 @@ static void program(struct cg *g, const struct bpf_probe *probe)
 
 /* ---- the image ---------------------------------------------------------------------------------- */
 
-static int globals(struct cg *g)
+static int cg_place_globals(struct cg *g)
 {
 	uint32_t size = 0;
 
@@ -614,7 +614,7 @@ static int globals(struct cg *g)
 	return 0;
 }
 
-static bool wanted(struct cg *g, const struct bpf_probe *p)
+static bool cg_probe_wanted(struct cg *g, const struct bpf_probe *p)
 {
 	if (p->id == g->o->error_probe)
 		return false;
@@ -633,7 +633,7 @@ static bool may_exit(const struct cg *g)
 	return false;
 }
 
-static void finish(struct cg *g)
+static void cg_finish_image(struct cg *g)
 {
 	for (uint32_t i = 0; i < g->img->nmaps; i++) {
 		struct img_map *m = &g->img->map[i];
@@ -649,7 +649,7 @@ static void finish(struct cg *g)
 	}
 }
 
-static void generate(struct cg *g)
+static void cg_emit_image(struct cg *g)
 {
 	g->img->prog = mem_alloc((g->o->nprobes + 1) * sizeof(*g->img->prog));
 	g->place = mem_alloc((g->p->nobjs + 1) * sizeof(*g->place));
@@ -659,12 +659,12 @@ static void generate(struct cg *g)
 	}
 	cg_map_index(g, IMG_CTL, 0);
 	g->watch_exit = may_exit(g);
-	if (globals(g) < 0)
+	if (cg_place_globals(g) < 0)
 		return;
 	for (uint32_t i = 0; i < g->o->nprobes && !g->failed; i++)
-		if (wanted(g, &g->o->probe[i]))
-			program(g, &g->o->probe[i]);
-	finish(g);
+		if (cg_probe_wanted(g, &g->o->probe[i]))
+			cg_emit_program(g, &g->o->probe[i]);
+	cg_finish_image(g);
 }
 
 int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf_image **ret, struct err *e)
@@ -674,7 +674,7 @@ int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf
 
 	if (!g.img)
 		return err_oom(e);
-	generate(&g);
+	cg_emit_image(&g);
 	mem_free(g.place);
 	mem_free(g.label);
 	mem_free(g.fix);

@@ -14,7 +14,7 @@
 #include "facts/bucket.h"
 
 /* [R0 + word] += reg */
-static void add(struct cg *g, unsigned word, uint8_t reg)
+static void agg_emit_add(struct cg *g, unsigned word, uint8_t reg)
 {
 	if (g->probe->cls == IMG_TEST) {
 		cg_ins(g, I_ATOMIC(DW, ADD, R0, 8 * (int)word, reg));
@@ -28,10 +28,10 @@ static void add(struct cg *g, unsigned word, uint8_t reg)
 static void add_imm(struct cg *g, unsigned word, int32_t v)
 {
 	cg_imm(g, R2, v);
-	add(g, word, R2);
+	agg_emit_add(g, word, R2);
 }
 
-static void extreme(struct cg *g, const struct ir_ins *i, bool max)
+static void agg_emit_extreme(struct cg *g, const struct ir_ins *i, bool max)
 {
 	uint32_t store = cg_label(g), end = cg_label(g);
 	uint8_t a = cg_use(g, i->a, R2);
@@ -76,7 +76,7 @@ static void add_square(struct cg *g, const struct ir_ins *i)
 	cg_jcc(g, I_JMP_REG(JGE, R4, R3, 0), c2);
 	cg_ins(g, I_ALU_IMM(ADD, R2, 1));
 	cg_put(g, c2);
-	add(g, 3, R2);
+	agg_emit_add(g, 3, R2);
 }
 
 /* Adds the value to what R0 points to. */
@@ -87,26 +87,26 @@ static void add_value(struct cg *g, const struct ir_ins *i)
 		add_imm(g, 0, 1);
 		break;
 	case AGG_SUM:
-		add(g, 0, cg_use(g, i->a, R2));
+		agg_emit_add(g, 0, cg_use(g, i->a, R2));
 		if (!i->p)
 			add_imm(g, 1, 1);
 		break;
 	case AGG_AVG:
 		add_imm(g, 0, 1);
-		add(g, 1, cg_use(g, i->a, R2));
+		agg_emit_add(g, 1, cg_use(g, i->a, R2));
 		break;
 	case AGG_MIN:
 	case AGG_MAX:
-		extreme(g, i, g->p->agg[i->x].fn == AGG_MAX);
+		agg_emit_extreme(g, i, g->p->agg[i->x].fn == AGG_MAX);
 		break;
 	case AGG_STDDEV:
 		add_imm(g, 0, 1);
-		add(g, 1, cg_use(g, i->a, R2));
+		agg_emit_add(g, 1, cg_use(g, i->a, R2));
 		add_square(g, i);
 		break;
 	default:
 		if (i->b)
-			add(g, 0, cg_use(g, i->b, R2));
+			agg_emit_add(g, 0, cg_use(g, i->b, R2));
 		else
 			add_imm(g, 0, 1);
 	}
@@ -133,7 +133,7 @@ static void log2_of(struct cg *g)
 	}
 }
 
-static void quantize(struct cg *g)
+static void agg_emit_quantize(struct cg *g)
 {
 	uint32_t neg = cg_label(g), end = cg_label(g), zero = cg_label(g);
 
@@ -157,7 +157,7 @@ static void quantize(struct cg *g)
 	cg_put(g, end);
 }
 
-static void lquantize(struct cg *g, const struct lquantize *q)
+static void agg_emit_lquantize(struct cg *g, const struct lquantize *q)
 {
 	uint32_t under = cg_label(g), over = cg_label(g), end = cg_label(g), levels = lquantize_levels(q);
 	int64_t top = q->base + (int64_t)levels * q->step;
@@ -180,7 +180,7 @@ static void lquantize(struct cg *g, const struct lquantize *q)
 }
 
 /* Binary search written out: bucket = how many of edge[lo..hi) are <= R1, plus lo. */
-static void search(struct cg *g, const int64_t *edge, uint32_t lo, uint32_t hi, uint32_t end)
+static void agg_emit_search(struct cg *g, const int64_t *edge, uint32_t lo, uint32_t hi, uint32_t end)
 {
 	uint32_t mid = lo + (hi - lo) / 2, left;
 
@@ -192,12 +192,12 @@ static void search(struct cg *g, const int64_t *edge, uint32_t lo, uint32_t hi, 
 	left = cg_label(g);
 	cg_imm(g, R2, edge[mid]);
 	cg_jcc(g, I_JMP_REG(JSLT, R1, R2, 0), left);
-	search(g, edge, mid + 1, hi, end);
+	agg_emit_search(g, edge, mid + 1, hi, end);
 	cg_put(g, left);
-	search(g, edge, lo, mid, end);
+	agg_emit_search(g, edge, lo, mid, end);
 }
 
-static void llquantize(struct cg *g, const struct llquantize *q)
+static void agg_emit_llquantize(struct cg *g, const struct llquantize *q)
 {
 	int64_t *edge = mem_alloc(LLQUANTIZE_EDGES * sizeof(*edge));
 	uint32_t end = cg_label(g);
@@ -206,30 +206,30 @@ static void llquantize(struct cg *g, const struct llquantize *q)
 		cg_oom(g);
 		return;
 	}
-	search(g, edge, 0, llquantize_edges(q, edge), end);
+	agg_emit_search(g, edge, 0, llquantize_edges(q, edge), end);
 	cg_put(g, end);
 	mem_free(edge);
 }
 
-static void bucket(struct cg *g, const struct ir_ins *i)
+static void agg_emit_bucket(struct cg *g, const struct ir_ins *i)
 {
 	const struct d_agg *a = &g->p->agg[i->x];
 	struct cg_at at;
 
 	cg_mov(g, R1, cg_use(g, i->a, R1));
 	if (a->fn == AGG_QUANTIZE)
-		quantize(g);
+		agg_emit_quantize(g);
 	else if (a->fn == AGG_LQUANTIZE)
-		lquantize(g, &a->lq);
+		agg_emit_lquantize(g, &a->lq);
 	else
-		llquantize(g, &a->llq);
+		agg_emit_llquantize(g, &a->llq);
 	at = cg_obj(g, i->p, a->key_size - 8, R4);
 	cg_ins(g, I_STORE(DW, at.base, at.off, R1));
 }
 
 /* ---- the aggregation --------------------------------------------------------------------- */
 
-static void find(struct cg *g, const struct ir_ins *i, uint32_t map)
+static void agg_emit_find(struct cg *g, const struct ir_ins *i, uint32_t map)
 {
 	cg_map(g, R1, map);
 	if (i->p)
@@ -244,10 +244,10 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 	uint32_t map = cg_map_index(g, IMG_AGG, i->x), hit = cg_label(g), end = cg_label(g);
 
 	if (g->p->agg[i->x].fn >= AGG_QUANTIZE)
-		bucket(g, i);
+		agg_emit_bucket(g, i);
 	if (!i->p)
 		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, 0));
-	find(g, i, map);
+	agg_emit_find(g, i, map);
 	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
 	if (i->p) {
 		cg_zero(g, (struct cg_at){ R10, FP_TMP }, 32);
@@ -256,7 +256,7 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 		cg_lea(g, R3, R10, FP_TMP);
 		cg_imm(g, R4, MAP_NOEXIST);
 		cg_ins(g, I_CALL(map_update_elem));
-		find(g, i, map);
+		agg_emit_find(g, i, map);
 		cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
 	}
 	cg_count(g, offsetof(struct img_drops, aggs));

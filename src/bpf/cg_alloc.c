@@ -21,25 +21,25 @@
 
 /* ---- registers ------------------------------------------------------------ */
 
-static void life(struct cg_reg *reg, ir_reg v, uint32_t at)
+static void alloc_extend_life(struct cg_reg *reg, ir_reg v, uint32_t at)
 {
 	if (!reg[v].first)
 		reg[v].first = at;
 	reg[v].last = at;
 }
 
-static void lives(const struct d_clause *c, struct cg_reg *reg)
+static void alloc_find_lives(const struct d_clause *c, struct cg_reg *reg)
 {
 	for (uint32_t n = 0; n < c->nins; n++) {
 		const struct ir_ins *i = &c->ins[n];
 
 		if (i->a)
-			life(reg, i->a, n + 1);
+			alloc_extend_life(reg, i->a, n + 1);
 		if (i->b)
-			life(reg, i->b, n + 1);
+			alloc_extend_life(reg, i->b, n + 1);
 		if (!i->d)
 			continue;
-		life(reg, i->d, n + 1);
+		alloc_extend_life(reg, i->d, n + 1);
 		reg[i->d].defs++;
 		if (i->op == IR_CONST)
 			reg[i->d].imm = i->i;
@@ -55,7 +55,7 @@ struct scan {
 	uint32_t nslots, cap;
 };
 
-static int take(struct scan *s, struct cg_reg *r)
+static int alloc_take_register(struct scan *s, struct cg_reg *r)
 {
 	for (uint8_t k = 0; k < 2; k++)
 		if (s->busy_until[k] <= r->first) {
@@ -85,7 +85,7 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 	struct scan s = { 0 };
 	int rc = 0;
 
-	lives(c, reg);
+	alloc_find_lives(c, reg);
 	for (uint32_t n = 0; n < c->nins && rc == 0; n++) {
 		ir_reg v = c->ins[n].d;
 
@@ -94,7 +94,7 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 		if (reg[v].defs == 1)
 			reg[v].in = IN_CONST;
 		else
-			rc = take(&s, &reg[v]);
+			rc = alloc_take_register(&s, &reg[v]);
 	}
 	if (rc == -TALLY_ENOMEM)
 		rc = cg_oom(g);
@@ -114,7 +114,7 @@ static void to_heap(struct cg *g, ir_obj o)
 		g->place[o].heap = true;
 }
 
-static void most(uint32_t *n, uint32_t v)
+static void alloc_raise_most(uint32_t *n, uint32_t v)
 {
 	if (v > *n)
 		*n = v;
@@ -131,7 +131,7 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 		switch (i->op) {
 		case IR_SLEN:
 			works = g->work = true;
-			most(&g->work_copy, i->s);
+			alloc_raise_most(&g->work_copy, i->s);
 			break;
 		case IR_STACKID:
 			works = true;
@@ -144,15 +144,15 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 			to_heap(g, i->p);
 			break;
 		case IR_SINDEX:
-			most(&g->work_needle, i->x);
-			most(&g->slack, cg_power_of_2(i->x));
+			alloc_raise_most(&g->work_needle, i->x);
+			alloc_raise_most(&g->slack, cg_power_of_2(i->x));
 			to_heap(g, i->q);
 			/* fall through */
 		case IR_SBASE:
 		case IR_SDIR:
 			works = g->work = true;
-			most(&g->work_text, (uint32_t)i->i);
-			most(&g->slack, cg_power_of_2((uint32_t)i->i));
+			alloc_raise_most(&g->work_text, (uint32_t)i->i);
+			alloc_raise_most(&g->slack, cg_power_of_2((uint32_t)i->i));
 			to_heap(g, i->p);
 			break;
 		default:
@@ -169,7 +169,7 @@ struct room {
 	uint32_t own;       /* those taken for the objects of a clause */
 };
 
-static void place(struct cg *g, ir_obj o, struct room *r)
+static void alloc_place_object(struct cg *g, ir_obj o, struct room *r)
 {
 	const struct ir_object *obj = &g->p->obj[o];
 	struct cg_place *pl = &g->place[o];
@@ -199,7 +199,7 @@ static void place_used(struct cg *g, const struct d_clause *c, uint8_t kind, str
 		for (size_t k = 0; k < COUNT(o); k++)
 			if (o[k] && g->p->obj[o[k]].kind == kind && !seen[o[k]]) {
 				seen[o[k]] = 1;
-				place(g, o[k], r);
+				alloc_place_object(g, o[k], r);
 			}
 	}
 }
@@ -261,7 +261,7 @@ static void clause_place(struct cg *g, const struct d_clause *c, const struct ro
 	place_used(g, c, IR_OBJ_TEMP, &r, seen);
 	if (r.stack < g->stack_low)
 		g->stack_low = r.stack;
-	most(&g->scratch_size, r.heap + slack);
+	alloc_raise_most(&g->scratch_size, r.heap + slack);
 	if (r.heap + slack > SCRATCH_MOST - 8 && !g->failed)
 		scratch_refuse(g, c, &r, works, slack, this_bytes);
 }

@@ -10,7 +10,7 @@
 
 /* ---- arithmetic ---------------------------------------------------------------- */
 
-static void alu(struct cg *g, const struct ir_ins *i, uint8_t op)
+static void ops_emit_alu(struct cg *g, const struct ir_ins *i, uint8_t op)
 {
 	uint8_t to = cg_def(g, i->d, R1), a;
 	int64_t imm;
@@ -32,7 +32,7 @@ static void alu(struct cg *g, const struct ir_ins *i, uint8_t op)
 }
 
 /* Shift counts are masked to 63 as the hardware does; an immediate beyond would be refused. */
-static void shift(struct cg *g, const struct ir_ins *i, uint8_t op)
+static void ops_emit_shift(struct cg *g, const struct ir_ins *i, uint8_t op)
 {
 	uint8_t b = cg_use(g, i->b, R2);
 
@@ -43,7 +43,7 @@ static void shift(struct cg *g, const struct ir_ins *i, uint8_t op)
 	cg_done(g, i->d, R1);
 }
 
-static void divide(struct cg *g, const struct ir_ins *i, uint8_t op, bool is_signed)
+static void ops_emit_divide(struct cg *g, const struct ir_ins *i, uint8_t op, bool is_signed)
 {
 	uint32_t fine = cg_label(g), apos = cg_label(g), bpos = cg_label(g), done = cg_label(g);
 	bool mod = op == OP_MOD;
@@ -76,55 +76,55 @@ static void divide(struct cg *g, const struct ir_ins *i, uint8_t op, bool is_sig
 
 static void op_add(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_ADD);
+	ops_emit_alu(g, i, OP_ADD);
 }
 static void op_sub(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_SUB);
+	ops_emit_alu(g, i, OP_SUB);
 }
 static void op_mul(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_MUL);
+	ops_emit_alu(g, i, OP_MUL);
 }
 static void op_and(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_AND);
+	ops_emit_alu(g, i, OP_AND);
 }
 static void op_or(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_OR);
+	ops_emit_alu(g, i, OP_OR);
 }
 static void op_xor(struct cg *g, const struct ir_ins *i)
 {
-	alu(g, i, OP_XOR);
+	ops_emit_alu(g, i, OP_XOR);
 }
 static void op_shl(struct cg *g, const struct ir_ins *i)
 {
-	shift(g, i, OP_LSH);
+	ops_emit_shift(g, i, OP_LSH);
 }
 static void op_shr(struct cg *g, const struct ir_ins *i)
 {
-	shift(g, i, OP_RSH);
+	ops_emit_shift(g, i, OP_RSH);
 }
 static void op_sar(struct cg *g, const struct ir_ins *i)
 {
-	shift(g, i, OP_ARSH);
+	ops_emit_shift(g, i, OP_ARSH);
 }
 static void op_divu(struct cg *g, const struct ir_ins *i)
 {
-	divide(g, i, OP_DIV, false);
+	ops_emit_divide(g, i, OP_DIV, false);
 }
 static void op_divs(struct cg *g, const struct ir_ins *i)
 {
-	divide(g, i, OP_DIV, true);
+	ops_emit_divide(g, i, OP_DIV, true);
 }
 static void op_modu(struct cg *g, const struct ir_ins *i)
 {
-	divide(g, i, OP_MOD, false);
+	ops_emit_divide(g, i, OP_MOD, false);
 }
 static void op_mods(struct cg *g, const struct ir_ins *i)
 {
-	divide(g, i, OP_MOD, true);
+	ops_emit_divide(g, i, OP_MOD, true);
 }
 
 static void op_nop(struct cg *g, const struct ir_ins *i)
@@ -167,7 +167,7 @@ static void op_not(struct cg *g, const struct ir_ins *i)
 	cg_done(g, i->d, R1);
 }
 
-static void extend(struct cg *g, const struct ir_ins *i, uint8_t op)
+static void ops_emit_extend(struct cg *g, const struct ir_ins *i, uint8_t op)
 {
 	int bits = 64 - 8 * (int)i->s;
 
@@ -179,11 +179,11 @@ static void extend(struct cg *g, const struct ir_ins *i, uint8_t op)
 
 static void op_sext(struct cg *g, const struct ir_ins *i)
 {
-	extend(g, i, OP_ARSH);
+	ops_emit_extend(g, i, OP_ARSH);
 }
 static void op_zext(struct cg *g, const struct ir_ins *i)
 {
-	extend(g, i, OP_RSH);
+	ops_emit_extend(g, i, OP_RSH);
 }
 
 /* ---- branches -------------------------------------------------------------------- */
@@ -495,7 +495,7 @@ static void sign_extend(struct cg *g, uint8_t reg, uint32_t bytes)
 	cg_ins(g, I_ALU_IMM(ARSH, reg, 64 - 8 * (int)bytes));
 }
 
-static void load(struct cg *g, const struct ir_ins *i, bool is_signed)
+static void ops_emit_load(struct cg *g, const struct ir_ins *i, bool is_signed)
 {
 	struct cg_at at = cg_obj(g, i->o, i->O, R4);
 	uint8_t to = cg_def(g, i->d, R1);
@@ -508,11 +508,11 @@ static void load(struct cg *g, const struct ir_ins *i, bool is_signed)
 
 static void op_oload(struct cg *g, const struct ir_ins *i)
 {
-	load(g, i, false);
+	ops_emit_load(g, i, false);
 }
 static void op_oloads(struct cg *g, const struct ir_ins *i)
 {
-	load(g, i, true);
+	ops_emit_load(g, i, true);
 }
 
 static void op_oadd(struct cg *g, const struct ir_ins *i)
@@ -523,7 +523,7 @@ static void op_oadd(struct cg *g, const struct ir_ins *i)
 }
 
 /* R4 = address of element b; the bound is tested and also masked into the verifier's sight. */
-static void element(struct cg *g, const struct ir_ins *i)
+static void ops_emit_element(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t fine = cg_label(g);
 
@@ -539,13 +539,13 @@ static void element(struct cg *g, const struct ir_ins *i)
 
 static void op_ostorex(struct cg *g, const struct ir_ins *i)
 {
-	element(g, i);
+	ops_emit_element(g, i);
 	cg_ins(g, I_STORE_N(i->s, R4, 0, cg_use(g, i->a, R1)));
 }
 
-static void loadx(struct cg *g, const struct ir_ins *i, bool is_signed)
+static void ops_emit_loadx(struct cg *g, const struct ir_ins *i, bool is_signed)
 {
-	element(g, i);
+	ops_emit_element(g, i);
 	cg_ins(g, I_LOAD_N(i->s, R1, R4, 0));
 	if (is_signed)
 		sign_extend(g, R1, i->s);
@@ -554,11 +554,11 @@ static void loadx(struct cg *g, const struct ir_ins *i, bool is_signed)
 
 static void op_oloadx(struct cg *g, const struct ir_ins *i)
 {
-	loadx(g, i, false);
+	ops_emit_loadx(g, i, false);
 }
 static void op_oloadxs(struct cg *g, const struct ir_ins *i)
 {
-	loadx(g, i, true);
+	ops_emit_loadx(g, i, true);
 }
 
 static void op_ocopy(struct cg *g, const struct ir_ins *i)

@@ -22,7 +22,7 @@ void cg_slen(struct cg *g, const struct ir_ins *i)
 }
 
 /* Words of big-endian order compare as the bytes do. */
-static void differ(struct cg *g, const struct ir_ins *i)
+static void str_emit_differ(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t more = cg_label(g), end = cg_label(g);
 
@@ -64,12 +64,12 @@ void cg_scmp(struct cg *g, const struct ir_ins *i)
 	cg_done(g, i->d, R0);
 	cg_jmp(g, end);
 	cg_put(g, diff);
-	differ(g, i);
+	str_emit_differ(g, i);
 	cg_put(g, end);
 }
 
 /* o (bound s, zeroed) = R2 bytes at most of p from R1 on; R1 is below p's bound. */
-static void cut(struct cg *g, const struct ir_ins *i)
+static void str_emit_cut(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t fits = cg_label(g);
 
@@ -91,7 +91,7 @@ void cg_ssub(struct cg *g, const struct ir_ins *i)
 	cg_mov(g, R1, cg_use(g, i->a, R1));
 	cg_mov(g, R2, cg_use(g, i->b, R2));
 	cg_jcc(g, I_JMP_IMM(JGE, R1, (int32_t)i->i, 0), end);
-	cut(g, i);
+	str_emit_cut(g, i);
 	cg_put(g, end);
 }
 
@@ -449,7 +449,7 @@ static void path_part(struct cg *g, const struct ir_ins *i, int16_t from, int16_
 		cg_jcc(g, I_JMP_IMM(JGE, R1, (int32_t)i->i, 0), end);
 		cg_ins(g, I_ALU_REG(SUB, R2, R1));
 	}
-	cut(g, i);
+	str_emit_cut(g, i);
 	cg_jmp(g, end);
 	cg_put(g, none);
 	root_or_dot(g, i);

@@ -38,7 +38,7 @@ enum {
 
 static const struct vm_op op_bad = { .code = OP_BAD };
 
-static int32_t target(const struct img_prog *p, int64_t at)
+static int32_t vm_jump_target(const struct img_prog *p, int64_t at)
 {
 	return (int32_t)(at >= 0 && at < p->nins ? at : p->nins);
 }
@@ -64,7 +64,7 @@ static struct vm_op decode_jump(const struct img_prog *p, uint32_t i, struct vm_
 			return op_bad;
 		if (in->src == INS_CALL_LOCAL) {
 			op.code = OP_LOCAL;
-			op.off = target(p, (int64_t)i + 1 + in->imm);
+			op.off = vm_jump_target(p, (int64_t)i + 1 + in->imm);
 			return op;
 		}
 		op.fn = vm_helper(in->imm);
@@ -83,7 +83,7 @@ static struct vm_op decode_jump(const struct img_prog *p, uint32_t i, struct vm_
 		if (INS_OP(in->code) > OP_JSLE || in->dst > R10 || (reg && in->src > R10))
 			return op_bad;
 	}
-	op.off = target(p, (int64_t)i + 1 + in->off);
+	op.off = vm_jump_target(p, (int64_t)i + 1 + in->off);
 	return op;
 }
 
@@ -134,14 +134,14 @@ static struct vm_op decode_ld64(const struct vm *vm, const struct img_prog *p, u
 		op.imm = (int64_t)vp(VR_MAPS + lo, 0, hi);
 		return vm->img->map[lo].type == IMG_ARRAY ? op : op_bad;
 	case INS_SRC_FUNC:
-		op.imm = (int64_t)vp(VR_FUNC, (uint32_t)target(p, (int64_t)i + 1 + in->imm), 0);
+		op.imm = (int64_t)vp(VR_FUNC, (uint32_t)vm_jump_target(p, (int64_t)i + 1 + in->imm), 0);
 		return op;
 	default:
 		return op_bad;
 	}
 }
 
-static struct vm_op decode(const struct vm *vm, const struct img_prog *p, uint32_t i)
+static struct vm_op vm_decode_insn(const struct vm *vm, const struct img_prog *p, uint32_t i)
 {
 	const struct bpf_ins *in = &p->ins[i];
 	struct vm_op op = { .code = in->code, .dst = in->dst, .src = in->src, .off = in->off, .imm = in->imm };
@@ -235,7 +235,7 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 		return err_oom(e);
 	to->nops = p->nins;
 	for (uint32_t i = 0; i < p->nins; i++) {
-		to->ops[i] = decode(vm, p, i);
+		to->ops[i] = vm_decode_insn(vm, p, i);
 		if (to->ops[i].code == INS_LD_IMM64)
 			to->ops[++i] = op_bad;
 	}
@@ -358,7 +358,7 @@ static void set_frame(struct vm *vm, struct state *s)
 	s->r[R10] = vp(VR_STACK, s->depth, INS_STACK_BYTES);
 }
 
-static struct frame *enter(struct vm *vm, struct state *s, const struct vm_op *ret)
+static struct frame *vm_frame_enter(struct vm *vm, struct state *s, const struct vm_op *ret)
 {
 	if (s->depth + 1 == INS_FRAMES) {
 		vm->fault = "calls are nested too deeply";
@@ -374,7 +374,7 @@ static struct frame *enter(struct vm *vm, struct state *s, const struct vm_op *r
 }
 
 /* Back to the caller, or into the next round of a loop. */
-static const struct vm_op *leave(struct state *s)
+static const struct vm_op *vm_leave(struct state *s)
 {
 	struct frame *f = &s->frame[s->depth];
 	if (f->body && ++f->done < f->todo && !s->r[R0]) {
@@ -391,7 +391,7 @@ static const struct vm_op *leave(struct state *s)
 }
 
 /* loop(rounds, callback, ctx, flags): where to go on; NULL after a fault. */
-static const struct vm_op *loop(struct vm *vm, struct state *s, const struct vm_prog *p, const struct vm_op *ret)
+static const struct vm_op *vm_loop(struct vm *vm, struct state *s, const struct vm_prog *p, const struct vm_op *ret)
 {
 	uint64_t rounds = (uint32_t)s->r[R1];
 	if (vp_region(s->r[R2]) != VR_FUNC || vp_elem(s->r[R2]) > p->nops) {
@@ -403,7 +403,7 @@ static const struct vm_op *loop(struct vm *vm, struct state *s, const struct vm_
 		s->r[R0] = (uint64_t)(s->r[R4] ? -BPF_EINVAL : -BPF_E2BIG);
 	if (s->r[R0] || !rounds)
 		return ret;
-	struct frame *f = enter(vm, s, ret);
+	struct frame *f = vm_frame_enter(vm, s, ret);
 	if (!f)
 		return NULL;
 	f->body = p->ops + vp_elem(s->r[R2]);
@@ -433,7 +433,7 @@ static bool tail_call(struct vm *vm, struct state *s)
 	return true;
 }
 
-static bool atomic(const struct vm *vm, uint64_t *r, const struct vm_op *op)
+static bool vm_exec_atomic(const struct vm *vm, uint64_t *r, const struct vm_op *op)
 {
 	uint32_t size = INS_BYTES(op->code);
 	uint8_t *at = vm_at(vm, r[op->dst] + (uint64_t)(int64_t)op->off, size, true);
@@ -534,7 +534,7 @@ static uint64_t byte_order(uint64_t v, const struct vm_op *op)
 #define SRC (s->r[op->src])
 
 /* Runs until the outermost exit; vm->fault says why not. Returns the instruction it ended at. */
-static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, struct state *s, uint64_t left)
+static const struct vm_op *vm_interpret(struct vm *vm, const struct vm_prog *p, struct state *s, uint64_t left)
 {
 	const struct vm_op *op, *pc = p->ops;
 	uint8_t *at;
@@ -575,7 +575,7 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 			MEMORY(DW, uint64_t)
 		case INS_STX | INS_ATOMIC | INS_W:
 		case INS_STX | INS_ATOMIC | INS_DW:
-			if (!atomic(vm, s->r, op))
+			if (!vm_exec_atomic(vm, s->r, op))
 				goto bad_write;
 			break;
 			JUMP(JEQ, u, ==)
@@ -611,7 +611,7 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 					     vm->stack + (s->depth + 1) * INS_STACK_BYTES + op->off);
 			break;
 		case OP_LOCAL:
-			if (!enter(vm, s, pc))
+			if (!vm_frame_enter(vm, s, pc))
 				return op;
 			pc = p->ops + op->off;
 			break;
@@ -624,13 +624,13 @@ static const struct vm_op *interpret(struct vm *vm, const struct vm_prog *p, str
 				return op;
 			break;
 		case OP_LOOP:
-			if (!(pc = loop(vm, s, p, pc)))
+			if (!(pc = vm_loop(vm, s, p, pc)))
 				return op;
 			break;
 		case INS_JMP | OP_EXIT:
 			if (!s->depth)
 				return op;
-			pc = leave(s);
+			pc = vm_leave(s);
 			break;
 		default:
 			vm->fault = op == p->ops + p->nops ? "the program runs off its end" : "not an instruction";
@@ -656,7 +656,7 @@ static void set_context(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu)
 	ctx->rsize = cls == IMG_RECORD ? cpu->record_bytes : cls == IMG_PERF ? sizeof(vm->ctx_pc) : 0;
 }
 
-static void prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struct state *s)
+static void vm_state_prepare(struct vm *vm, uint32_t cls, const struct vm_cpu *cpu, struct state *s)
 {
 	vm->cpu = cpu;
 	vm->fault = NULL;
@@ -682,9 +682,9 @@ int vm_run(struct vm *vm, uint32_t prog, const struct vm_cpu *cpu, uint64_t max,
 	struct state s;
 	if (prog >= vm->img->nprogs || cpu->cpu >= vm->ncpus)
 		return err_set(e, TALLY_EINVAL, "no program %u or no CPU %u", prog, cpu->cpu);
-	prepare(vm, vm->img->prog[prog].cls, cpu, &s);
+	vm_state_prepare(vm, vm->img->prog[prog].cls, cpu, &s);
 	s.prog = prog;
-	const struct vm_op *end = interpret(vm, &vm->progs[prog], &s, max);
+	const struct vm_op *end = vm_interpret(vm, &vm->progs[prog], &s, max);
 	const struct img_prog *p = prog_of(vm->img, s.prog);
 	if (vm->nreserved && !vm->fault)
 		vm->fault = "a reserved record was never submitted";

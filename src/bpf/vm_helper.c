@@ -13,7 +13,7 @@
 
 #include "bpf/vm_int.h"
 
-static uint64_t fault(struct vm *vm, const char *why)
+static uint64_t vm_helper_fault(struct vm *vm, const char *why)
 {
 	vm->fault = why;
 	return 0;
@@ -24,7 +24,7 @@ static uint64_t failed(int64_t e) /* e < 0: as R0 shows it */
 	return (uint64_t)e;
 }
 
-static uint8_t *buffer(struct vm *vm, uint64_t p, uint64_t n, bool write)
+static uint8_t *vm_helper_buffer(struct vm *vm, uint64_t p, uint64_t n, bool write)
 {
 	static uint8_t nothing;
 	uint8_t *at = n ? vm_at(vm, p, n, write) : &nothing;
@@ -61,13 +61,13 @@ static uint64_t ring_lookup(struct vm *vm, const uint8_t *key)
 static uint64_t h_map_lookup_elem(struct vm *vm, const uint64_t *a)
 {
 	const struct vm_map *m = map_arg(vm, a[0]);
-	const uint8_t *key = m ? buffer(vm, a[1], m->def->key_size, false) : NULL;
+	const uint8_t *key = m ? vm_helper_buffer(vm, a[1], m->def->key_size, false) : NULL;
 	if (!key)
 		return 0;
 	if (m->def->type == IMG_RINGS)
 		return ring_lookup(vm, key);
 	if (m->def->type == IMG_STACK_TRACE)
-		return fault(vm, "a program may not look into a map of stacks");
+		return vm_helper_fault(vm, "a program may not look into a map of stacks");
 	return vm_lookup(vm, (uint32_t)(m - vm->maps), key);
 }
 
@@ -75,9 +75,9 @@ static uint64_t h_map_update_elem(struct vm *vm, const uint64_t *a)
 {
 	struct vm_map *m = map_arg(vm, a[0]);
 	if (m && (m->def->type == IMG_RINGS || m->def->type == IMG_STACK_TRACE))
-		return fault(vm, "a program may not update this map");
-	const uint8_t *key = m ? buffer(vm, a[1], m->def->key_size, false) : NULL;
-	const uint8_t *value = key ? buffer(vm, a[2], m->def->value_size, false) : NULL;
+		return vm_helper_fault(vm, "a program may not update this map");
+	const uint8_t *key = m ? vm_helper_buffer(vm, a[1], m->def->key_size, false) : NULL;
+	const uint8_t *value = key ? vm_helper_buffer(vm, a[2], m->def->value_size, false) : NULL;
 	if (!value)
 		return 0;
 	if (a[3] > MAP_EXIST)
@@ -96,7 +96,7 @@ static uint64_t h_map_update_elem(struct vm *vm, const uint64_t *a)
 static uint64_t h_map_delete_elem(struct vm *vm, const uint64_t *a)
 {
 	struct vm_map *m = map_arg(vm, a[0]);
-	const uint8_t *key = m ? buffer(vm, a[1], m->def->key_size, false) : NULL;
+	const uint8_t *key = m ? vm_helper_buffer(vm, a[1], m->def->key_size, false) : NULL;
 	if (!key)
 		return 0;
 	int64_t slot = vm_map_remove(m, key);
@@ -117,7 +117,7 @@ static const uint8_t *own_memory(const struct vm *vm, uint64_t p, uint64_t *n)
 }
 
 /* Copies n bytes from an address as the kernel would see it: 0, or -1 when that faults. */
-static int fetch(struct vm *vm, uint64_t addr, void *to, uint64_t n, bool user)
+static int vm_helper_fetch(struct vm *vm, uint64_t addr, void *to, uint64_t n, bool user)
 {
 	uint64_t have;
 	const uint8_t *own = own_memory(vm, addr, &have);
@@ -135,8 +135,8 @@ static int fetch(struct vm *vm, uint64_t addr, void *to, uint64_t n, bool user)
 static uint64_t read_any(struct vm *vm, const uint64_t *a, bool user)
 {
 	uint64_t n = (uint32_t)a[1];
-	uint8_t *to = buffer(vm, a[0], n, true);
-	if (!to || !n || fetch(vm, a[2], to, n, user) == 0)
+	uint8_t *to = vm_helper_buffer(vm, a[0], n, true);
+	if (!to || !n || vm_helper_fetch(vm, a[2], to, n, user) == 0)
 		return 0;
 	memset(to, 0, n);
 	return failed(-BPF_EFAULT);
@@ -166,7 +166,8 @@ static int64_t fetch_str(struct vm *vm, uint64_t addr, uint8_t *to, uint64_t n, 
 		part = sizeof(piece) - (addr + done) % sizeof(piece);
 		if (part > n - done)
 			part = n - done;
-		if (fetch(vm, addr + done, piece, part, user) < 0 && fetch(vm, addr + done, piece, part = 1, user) < 0)
+		if (vm_helper_fetch(vm, addr + done, piece, part, user) < 0 &&
+		    vm_helper_fetch(vm, addr + done, piece, part = 1, user) < 0)
 			return -1;
 		const uint8_t *end = memchr(piece, 0, part);
 		if (end)
@@ -182,7 +183,7 @@ static int64_t fetch_str(struct vm *vm, uint64_t addr, uint8_t *to, uint64_t n, 
 static uint64_t read_str(struct vm *vm, const uint64_t *a, bool user)
 {
 	uint64_t n = (uint32_t)a[1];
-	uint8_t *to = buffer(vm, a[0], n, true);
+	uint8_t *to = vm_helper_buffer(vm, a[0], n, true);
 	if (!to || !n)
 		return 0;
 	int64_t got = fetch_str(vm, a[2], to, n, user);
@@ -235,7 +236,7 @@ static uint64_t h_get_current_uid_gid(struct vm *vm, const uint64_t *a)
 static uint64_t h_get_current_comm(struct vm *vm, const uint64_t *a)
 {
 	uint64_t n = (uint32_t)a[1];
-	uint8_t *to = buffer(vm, a[0], n, true);
+	uint8_t *to = vm_helper_buffer(vm, a[0], n, true);
 	if (!to || !n)
 		return to ? failed(-BPF_EINVAL) : 0;
 	memset(to, 0, n);
@@ -254,7 +255,7 @@ static uint64_t h_get_current_task(struct vm *vm, const uint64_t *a)
 static uint64_t h_get_ns_current_pid_tgid(struct vm *vm, const uint64_t *a)
 {
 	uint64_t n = (uint32_t)a[3];
-	uint8_t *to = buffer(vm, a[2], n, true);
+	uint8_t *to = vm_helper_buffer(vm, a[2], n, true);
 	if (!to)
 		return 0;
 	memset(to, 0, n);
@@ -269,7 +270,7 @@ static uint64_t h_get_ns_current_pid_tgid(struct vm *vm, const uint64_t *a)
 static uint64_t h_perf_prog_read_value(struct vm *vm, const uint64_t *a)
 {
 	uint64_t n = (uint32_t)a[2];
-	uint8_t *to = buffer(vm, a[1], n, true);
+	uint8_t *to = vm_helper_buffer(vm, a[1], n, true);
 	if (!to)
 		return 0;
 	memset(to, 0, n);
@@ -279,7 +280,7 @@ static uint64_t h_perf_prog_read_value(struct vm *vm, const uint64_t *a)
 /* ---- stacks --------------------------------------------------------- */
 
 /* The frames that flags ask for, at most `most`; 0 when there are none. */
-static uint32_t frames(const struct vm_cpu *c, uint64_t flags, uint64_t most, const uint64_t **ret)
+static uint32_t vm_helper_frames(const struct vm_cpu *c, uint64_t flags, uint64_t most, const uint64_t **ret)
 {
 	const uint64_t *all = flags & STACK_USER ? c->ustack : c->kstack;
 	uint32_t n = flags & STACK_USER ? c->nustack : c->nkstack;
@@ -295,11 +296,11 @@ static uint64_t h_get_stackid(struct vm *vm, const uint64_t *a)
 {
 	struct vm_map *m = map_arg(vm, a[1]);
 	if (m && m->def->type != IMG_STACK_TRACE)
-		return fault(vm, "get_stackid needs a map of stacks");
+		return vm_helper_fault(vm, "get_stackid needs a map of stacks");
 	if (!m || a[2] & ~(uint64_t)(STACK_SKIP | STACK_USER | STACK_FAST_CMP | STACK_REUSE))
 		return m ? failed(-BPF_EINVAL) : 0;
 	const uint64_t *f;
-	uint32_t n = frames(vm->cpu, a[2], m->def->value_size / sizeof(*f), &f);
+	uint32_t n = vm_helper_frames(vm->cpu, a[2], m->def->value_size / sizeof(*f), &f);
 	int64_t id = n ? vm_map_stack(m, f, n, a[2]) : -BPF_EFAULT;
 	return id < 0 ? failed(id) : (uint64_t)id;
 }
@@ -307,14 +308,14 @@ static uint64_t h_get_stackid(struct vm *vm, const uint64_t *a)
 static uint64_t h_get_stack(struct vm *vm, const uint64_t *a)
 {
 	uint64_t size = (uint32_t)a[2];
-	uint8_t *to = buffer(vm, a[1], size, true);
+	uint8_t *to = vm_helper_buffer(vm, a[1], size, true);
 	if (!to)
 		return 0;
 	const uint64_t *f;
 	memset(to, 0, size);
 	if (size % sizeof(*f) || a[3] & ~(uint64_t)(STACK_SKIP | STACK_USER))
 		return failed(-BPF_EINVAL);
-	uint32_t n = frames(vm->cpu, a[3], size / sizeof(*f), &f);
+	uint32_t n = vm_helper_frames(vm->cpu, a[3], size / sizeof(*f), &f);
 	if (!n)
 		return failed(-BPF_EFAULT);
 	memcpy(to, f, n * sizeof(*f));
@@ -337,7 +338,7 @@ static struct vm_ring *ring_arg(struct vm *vm, uint64_t p)
 static uint64_t h_ringbuf_output(struct vm *vm, const uint64_t *a)
 {
 	struct vm_ring *r = ring_arg(vm, a[0]);
-	const uint8_t *data = r ? buffer(vm, a[1], a[2], false) : NULL;
+	const uint8_t *data = r ? vm_helper_buffer(vm, a[1], a[2], false) : NULL;
 	if (!data)
 		return 0;
 	if (a[3] & ~(uint64_t)(RING_NO_WAKEUP | RING_FORCE_WAKEUP))
@@ -359,7 +360,7 @@ static uint64_t h_ringbuf_reserve(struct vm *vm, const uint64_t *a)
 	while (i < VM_RESERVATIONS && vm->reservation[i].ring)
 		i++;
 	if (i == VM_RESERVATIONS)
-		return fault(vm, "too many records reserved and not submitted");
+		return vm_helper_fault(vm, "too many records reserved and not submitted");
 	uint32_t *hdr = vm_ring_reserve(r, a[1]);
 	if (!hdr)
 		return 0;
@@ -373,7 +374,7 @@ static uint64_t h_ringbuf_reserve(struct vm *vm, const uint64_t *a)
 	return vp(VR_RESERVED + i, 0, 0);
 }
 
-static void commit(struct vm *vm, uint32_t i, uint32_t flags)
+static void vm_ring_commit(struct vm *vm, uint32_t i, uint32_t flags)
 {
 	uint32_t *hdr = vm->reservation[i].hdr;
 	*hdr = (*hdr & ~(uint32_t)VM_RING_BUSY) | flags;
@@ -386,8 +387,8 @@ static uint64_t commit_arg(struct vm *vm, const uint64_t *a, uint32_t flags)
 {
 	uint32_t i = vp_region(a[0]) - VR_RESERVED;
 	if (i >= VM_RESERVATIONS || !vm->reservation[i].ring || a[0] != vp(VR_RESERVED + i, 0, 0))
-		return fault(vm, "not a reserved record");
-	commit(vm, i, flags);
+		return vm_helper_fault(vm, "not a reserved record");
+	vm_ring_commit(vm, i, flags);
 	return 0;
 }
 
@@ -405,7 +406,7 @@ void vm_reservations_drop(struct vm *vm)
 {
 	for (uint32_t i = 0; vm->nreserved && i < VM_RESERVATIONS; i++)
 		if (vm->reservation[i].ring)
-			commit(vm, i, VM_RING_DISCARD);
+			vm_ring_commit(vm, i, VM_RING_DISCARD);
 }
 
 static uint64_t h_ringbuf_query(struct vm *vm, const uint64_t *a)
@@ -433,10 +434,10 @@ static uint64_t h_ringbuf_query(struct vm *vm, const uint64_t *a)
 static uint64_t h_strncmp(struct vm *vm, const uint64_t *a)
 {
 	uint64_t n = (uint32_t)a[1], have = 0;
-	const uint8_t *s1 = buffer(vm, a[0], n, false);
+	const uint8_t *s1 = vm_helper_buffer(vm, a[0], n, false);
 	const uint8_t *s2 = s1 ? own_memory(vm, a[2], &have) : NULL;
 	if (!s2 || !memchr(s2, 0, have))
-		return fault(vm, "strncmp's strings are not in memory");
+		return vm_helper_fault(vm, "strncmp's strings are not in memory");
 	int c = strncmp((const char *)s1, (const char *)s2, n);
 	return c ? failed(c < 0 ? -1 : 1) : 0;
 }

@@ -100,7 +100,8 @@ struct vm;
 /* a[0..4] are R1..R5. A call that the verifier would have refused sets vm->fault. */
 typedef uint64_t vm_helper_fn(struct vm *vm, const uint64_t *a);
 
-struct vm_op { /* a decoded instruction; both halves of LD_IMM64 in one */
+/* a decoded instruction; both halves of LD_IMM64 in one */
+struct vm_op {
 	uint8_t code, dst, src;
 	int32_t off; /* memory: offset; jumps and calls: the target's index; OP_LOOKUP: R2 - R10 */
 	union {

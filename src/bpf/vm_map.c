@@ -15,7 +15,7 @@
 #define VM_MAP_BYTES_MAX (1ULL << 32)
 #define NODE_USED 0x80000000u
 
-static uint32_t round8(uint32_t n)
+static uint32_t vm_round_up8(uint32_t n)
 {
 	return (n + 7) & ~7u;
 }
@@ -186,7 +186,8 @@ static int check_sizes(const struct img_map *d, uint32_t ncopies, struct err *e)
 	if (!d->max_entries || d->max_entries > VP_ELEMS / 2 || !d->value_size || d->value_size > VP_OFFS - 8 ||
 	    !d->key_size || d->key_size > VP_OFFS / 2 || (index_key && d->key_size != 4) ||
 	    (d->type == IMG_STACK_TRACE && d->value_size % 8) ||
-	    (uint64_t)d->max_entries * ncopies * (round8(d->value_size) + round8(d->key_size)) > VM_MAP_BYTES_MAX)
+	    (uint64_t)d->max_entries * ncopies * (vm_round_up8(d->value_size) + vm_round_up8(d->key_size)) >
+		    VM_MAP_BYTES_MAX)
 		return err_set(e, TALLY_EINVAL, "map %.16s: %u entries of %u and %u bytes are not possible", d->name,
 			       d->max_entries, d->key_size, d->value_size);
 	return 0;
@@ -196,7 +197,7 @@ static int hash_open(struct vm_map *m)
 {
 	uint32_t buckets = power_of_two(m->nslots);
 	m->mask = buckets - 1;
-	m->node_stride = sizeof(struct vm_node) + (is_hash(m->def) ? round8(m->def->key_size) : 0);
+	m->node_stride = sizeof(struct vm_node) + (is_hash(m->def) ? vm_round_up8(m->def->key_size) : 0);
 	m->nodes = mem_alloc((size_t)m->nslots * m->node_stride);
 	if (is_hash(m->def))
 		m->head = mem_alloc(buckets * sizeof(*m->head));
@@ -218,7 +219,7 @@ int vm_map_open(struct vm *vm, uint32_t i, struct err *e)
 	if (check_sizes(d, m->ncopies, e) < 0)
 		return -TALLY_EINVAL;
 	m->nslots = d->type == IMG_STACK_TRACE ? power_of_two(d->max_entries) : d->max_entries;
-	m->value_stride = round8(d->value_size);
+	m->value_stride = vm_round_up8(d->value_size);
 	m->values = mem_alloc((size_t)m->nslots * m->ncopies * m->value_stride);
 	if (!m->values || (!is_array(d) && hash_open(m) < 0))
 		return err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);

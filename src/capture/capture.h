@@ -51,7 +51,8 @@ static inline bool ptt_is_pipe(const struct tally_ptt *t)
 }
 
 /* ---- one pass over the file ------------------------------------------------------------ */
-struct ptt_stream { /* one device's records */
+/* one device's records */
+struct ptt_stream {
 	struct ptt_clock clock;
 	struct ptt_decode_opts o;
 	bool seen, sure;

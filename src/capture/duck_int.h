@@ -35,7 +35,8 @@ enum duck_type {
 	DUCK_DECIMAL = 19,
 	DUCK_UHUGEINT = 32,
 };
-struct duck_result { /* duckdb_result: passed by value to fetch_chunk */
+/* duckdb_result: passed by value to fetch_chunk */
+struct duck_result {
 	duck_idx ncolumns, nrows, nchanged;
 	void *columns;
 	char *error;

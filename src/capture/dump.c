@@ -30,13 +30,13 @@ static void line_header(struct buf *to, const struct dump *d)
 	ptt_dump_line_header(to);
 }
 
-static void line(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
+static void dump_put_line(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
 {
 	(void)d;
 	ptt_dump_line(to, r, device);
 }
 
-static void json(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
+static void dump_put_json(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
 {
 	(void)d;
 	ptt_dump_json(to, r, device);
@@ -47,14 +47,16 @@ static void csv_header(struct buf *to, const struct dump *d)
 	ptt_dump_csv_header(to, d->o.separator ? d->o.separator : ',');
 }
 
-static void csv(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
+static void dump_put_csv(struct buf *to, const struct dump *d, const struct tlp *r, const char *device)
 {
 	ptt_dump_csv(to, r, device, d->o.separator ? d->o.separator : ',');
 }
 
 static const struct form forms[] = {
-	[TALLY_FORMAT_TEXT] = { line_header, line, false, false }, [TALLY_FORMAT_JSON] = { NULL, json, false, false },
-	[TALLY_FORMAT_CSV] = { csv_header, csv, false, false },    [TALLY_FORMAT_PERF] = { NULL, NULL, true, false },
+	[TALLY_FORMAT_TEXT] = { line_header, dump_put_line, false, false },
+	[TALLY_FORMAT_JSON] = { NULL, dump_put_json, false, false },
+	[TALLY_FORMAT_CSV] = { csv_header, dump_put_csv, false, false },
+	[TALLY_FORMAT_PERF] = { NULL, NULL, true, false },
 	[TALLY_FORMAT_PERF_SPEC] = { NULL, NULL, true, true },
 };
 
@@ -112,7 +114,7 @@ static void filter_note(const struct dump *d)
 	buf_free(&why);
 }
 
-static int run(struct dump *d)
+static int dump_run_pass(struct dump *d)
 {
 	const struct form *form = &forms[d->o.format];
 	struct ptt_chunk c;
@@ -146,7 +148,7 @@ int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts)
 		return ptt_fail(t, TALLY_EINVAL, "perf prints all records: a filter needs another form");
 	if (d.o.filter)
 		rc = ptt_filter_open(&d.filter, d.o.filter, &e);
-	rc = rc < 0 ? ptt_failed_as(t, &e, rc) : run(&d);
+	rc = rc < 0 ? ptt_failed_as(t, &e, rc) : dump_run_pass(&d);
 	ptt_filter_close(d.filter);
 	return rc;
 }

@@ -15,7 +15,7 @@ static int with_duckdb(struct tally_ptt *t, const struct tally_ptt_export_opts *
 	return rc;
 }
 
-static int check(struct tally_ptt *t, const struct tally_ptt_export_opts *o)
+static int export_check_options(struct tally_ptt *t, const struct tally_ptt_export_opts *o)
 {
 	bool parquet = o->format == TALLY_FORMAT_PARQUET;
 
@@ -39,7 +39,7 @@ int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *op
 	ptt_enter(t);
 	if (!opts_take(&o, sizeof(o), opts))
 		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
-	rc = check(t, &o);
+	rc = export_check_options(t, &o);
 	if (rc < 0)
 		return rc;
 	if (o.sql || o.format == TALLY_FORMAT_PARQUET)

@@ -116,7 +116,7 @@ const char *tally_ptt_error(const struct tally_ptt *t)
 }
 
 /* Damage is no error while a record is left; here none is. */
-static int nothing(struct tally_ptt *t, const struct ptt_reader *r)
+static int pass_refuse_nothing(struct tally_ptt *t, const struct ptt_reader *r)
 {
 	const char *words = ptt_reader_lost(r)->words;
 
@@ -134,7 +134,7 @@ static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_p
 		rc = -TALLY_ECORRUPT; /* the file, not an argument, is not what it should be */
 	if (rc < 0)
 		return ptt_fail(t, (enum tally_err) - rc, "%s: %s", t->path, e.text[0] ? e.text : tally_strerror(rc));
-	return ptt_reader_has_data(*ret) ? 0 : nothing(t, *ret);
+	return ptt_reader_has_data(*ret) ? 0 : pass_refuse_nothing(t, *ret);
 }
 
 int tally_ptt_file(struct tally_ptt *t, const char *path)
@@ -211,7 +211,7 @@ static struct ptt_stream *stream_of(struct ptt_pass *p, uint32_t device)
 	return &p->dev[device];
 }
 
-static void understand(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt_stream *s)
+static void pass_understand_chunk(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt_stream *s)
 {
 	const struct tally_ptt_opts *o = &p->t->o;
 	const struct ptt_device *dev;
@@ -229,7 +229,7 @@ static void understand(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt
 		s->o.time = (uint8_t)ptt_time_guess(c->p, c->n, c->format, &s->sure);
 }
 
-static int progress(struct ptt_pass *p, const struct ptt_chunk *c)
+static int pass_show_progress(struct ptt_pass *p, const struct ptt_chunk *c)
 {
 	const struct tally_ptt_opts *o = &p->t->o;
 
@@ -246,16 +246,16 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	if (rc < 0)
 		return ptt_failed_as(p->t, &e, rc);
 	if (rc == 0)
-		return p->any ? 0 : nothing(p->t, p->r);
+		return p->any ? 0 : pass_refuse_nothing(p->t, p->r);
 	p->any = true;
 	*s = stream_of(p, c->device);
 	if (!*s)
 		return ptt_oom(p->t);
 	if (!(*s)->seen)
-		understand(p, c, *s);
+		pass_understand_chunk(p, c, *s);
 	(*s)->o.format = c->format;
 	(*s)->sparse |= ptt_time_is_sparse(c->p, c->n, c->format, (enum ptt_time)(*s)->o.time);
-	rc = progress(p, c);
+	rc = pass_show_progress(p, c);
 	return rc < 0 ? rc : 1;
 }
 

@@ -196,7 +196,7 @@ static int filter_put_expression(struct buf *to, const char *expr, struct err *e
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
-static int compile(struct ptt_filter *f, const char *expr, const struct d_program **ret, struct err *e)
+static int filter_compile(struct ptt_filter *f, const char *expr, const struct d_program **ret, struct err *e)
 {
 	struct d_env env = { .arg = f,
 			     .probes = env_probes,
@@ -226,7 +226,7 @@ static int compile(struct ptt_filter *f, const char *expr, const struct d_progra
 	return rc;
 }
 
-static int generate(struct ptt_filter *f, const struct d_program *p, struct err *e)
+static int filter_generate(struct ptt_filter *f, const struct d_program *p, struct err *e)
 {
 	const struct probe *probe = probes_get(f->probes, p->clause[0].probes[0]);
 	struct bpf_probe about = { .id = probe->id,
@@ -258,9 +258,9 @@ int ptt_filter_open(struct ptt_filter **ret, const char *expr, struct err *e)
 	if (rc < 0)
 		err_set(e, -rc, "%s", tally_strerror(rc));
 	if (rc >= 0)
-		rc = compile(f, expr, &p, e);
+		rc = filter_compile(f, expr, &p, e);
 	if (rc >= 0)
-		rc = generate(f, p, e);
+		rc = filter_generate(f, p, e);
 	if (rc < 0) {
 		ptt_filter_close(f);
 		return rc;
@@ -282,7 +282,7 @@ void ptt_filter_close(struct ptt_filter *f)
 }
 
 /* What a program that reads no text sees of a record is the record itself. */
-static void show(struct ptt_filter *f, const struct tlp *t, const char *device)
+static void filter_show_record(struct ptt_filter *f, const struct tlp *t, const char *device)
 {
 	f->cpu.record = t;
 	f->cpu.record_bytes = sizeof(*t);
@@ -301,7 +301,7 @@ int ptt_filter_keeps(struct ptt_filter *f, const struct tlp *t, const char *devi
 	uint32_t epid, size;
 	int rc;
 
-	show(f, t, device);
+	filter_show_record(f, t, device);
 	rc = vm_run(f->vm, 0, &f->cpu, FILTER_MAX_INSNS, e);
 	if (rc < 0 || (size = vm_ring_next(f->vm, 1, &rec)) < sizeof(epid))
 		return rc < 0 ? rc : 0;

@@ -14,33 +14,33 @@
 #include "capture/page_int.h"
 #include "ptt/dump.h"
 
-static double share(uint64_t part, uint64_t all)
+static double page_share(uint64_t part, uint64_t all)
 {
 	return all ? (double)part / (double)all : 0;
 }
 
 static struct an_cell share_or_none(uint64_t part, uint64_t all)
 {
-	return all ? AN_D(share(part, all)) : AN_NONE;
+	return all ? AN_D(page_share(part, all)) : AN_NONE;
 }
 
-static struct an_cell at(const struct ptt_hist *h, uint32_t per_mille)
+static struct an_cell page_cell_quantile(const struct ptt_hist *h, uint32_t per_mille)
 {
 	return h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE;
 }
 
-static struct an_cell most(const struct ptt_hist *h)
+static struct an_cell page_cell_most(const struct ptt_hist *h)
 {
 	return h && h->n ? AN_U(h->most) : AN_NONE;
 }
 
-static struct an_cell when(bool known, uint64_t v)
+static struct an_cell page_cell_time(bool known, uint64_t v)
 {
 	return known ? AN_U(v) : AN_NONE;
 }
 
 /* A segment is shown only where there is one. */
-static const char *who(char room[static PTT_BDF_MOST], uint16_t segment, uint16_t id)
+static const char *page_name_bdf(char room[static PTT_BDF_MOST], uint16_t segment, uint16_t id)
 {
 	ptt_bdf_text(room, segment, id);
 	return room;
@@ -53,7 +53,7 @@ static const char *type_name(uint8_t index)
 	return t ? t->name : "reserved";
 }
 
-static uint32_t limit(const struct ptt_page_in *in, uint32_t n, struct an_part *table)
+static uint32_t page_limit_rows(const struct ptt_page_in *in, uint32_t n, struct an_part *table)
 {
 	uint32_t shown = n < in->top ? n : in->top;
 
@@ -74,7 +74,7 @@ static void cut_short(const struct ptt_page_in *in, struct an_part *table)
 }
 
 /* Columns that text leaves out: those that are for programs, or hold the same in every row. */
-static void skip(struct an_part *table, uint32_t first, uint32_t last)
+static void page_skip_columns(struct an_part *table, uint32_t first, uint32_t last)
 {
 	for (uint32_t i = first; table && i <= last; i++)
 		table->table.text_skips |= 1u << i;
@@ -84,7 +84,7 @@ static void skip(struct an_part *table, uint32_t first, uint32_t last)
 static void lead_device(const struct ptt_page_in *in, struct an_part *table, uint32_t column)
 {
 	if (in->r->ndevices < 2)
-		skip(table, column, column);
+		page_skip_columns(table, column, column);
 	else if (table)
 		table->table.text_leads |= 1u << column;
 }
@@ -117,7 +117,7 @@ static const char *doubt_of_latency(const struct ptt_page_in *in)
 	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
 }
 
-static void summary(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
@@ -139,7 +139,7 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 		an_fact(p, f, "span_at_least", "only at least, for some are missing", AN_FLAG, AN_U(1));
 		an_fact(p, f, "holes", "places where records are missing", AN_COUNT, AN_U(r->holes));
 		an_fact(p, f, "hole_bytes", "bytes missing there, at least", AN_BYTES,
-			when(r->hole_bytes, r->hole_bytes));
+			page_cell_time(r->hole_bytes, r->hole_bytes));
 	}
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
@@ -150,24 +150,27 @@ static void summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "completions", "completions", AN_COUNT, AN_U(r->cls[TLP_CPL]));
 	an_fact(p, f, "reserved", "reserved types", AN_COUNT, AN_U(r->cls[TLP_RESERVED]));
 	an_fact(p, f, "matched", "requests are matched", AN_FLAG, AN_U(r->matched));
-	an_fact(p, f, "answered", "requests answered", AN_COUNT, when(r->matched, r->answered));
-	an_fact(p, f, "failed", "answered with an error", AN_COUNT, when(r->matched, r->failed));
-	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
+	an_fact(p, f, "answered", "requests answered", AN_COUNT, page_cell_time(r->matched, r->answered));
+	an_fact(p, f, "failed", "answered with an error", AN_COUNT, page_cell_time(r->matched, r->failed));
+	an_fact(p, f, "unanswered", "unanswered", AN_COUNT,
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
 	an_fact(p, f, "given_up", "given up", AN_COUNT,
-		when(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
-	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT, when(r->matched, r->unanswerable));
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
+	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT,
+		page_cell_time(r->matched, r->unanswerable));
 	if (r->holes) {
-		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, when(r->matched, r->cut));
+		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, page_cell_time(r->matched, r->cut));
 		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT,
-			when(r->matched, r->behind_hole));
+			page_cell_time(r->matched, r->behind_hole));
 	}
-	an_fact(p, f, "orphans", "orphan completions", AN_COUNT, when(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
+	an_fact(p, f, "orphans", "orphan completions", AN_COUNT,
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
-		when(r->matched, r->fault_count[PTT_FAULT_REUSED]));
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED]));
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
-		has_mean ? AN_D(share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE);
+		has_mean ? AN_D(page_share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE);
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
-		when(r->matched, r->outstanding_peak));
+		page_cell_time(r->matched, r->outstanding_peak));
 	if (in->sparse)
 		an_explain(
 			p, f,
@@ -199,7 +202,7 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 		   "not in a trace.");
 }
 
-static void devices(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "name", "device", AN_TEXT },
@@ -216,7 +219,7 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 	};
 	struct an_part *t = an_page_table(p, "device", "Devices", col, COUNT(col));
 
-	skip(t, 8, in->r->matched && in->r->ndevices > 1 ? 8 : 10);
+	page_skip_columns(t, 8, in->r->matched && in->r->ndevices > 1 ? 8 : 10);
 	for (uint32_t i = 0; i < in->r->ndevices; i++) {
 		const struct ptt_device_row *d = &in->r->device[i];
 
@@ -226,12 +229,12 @@ static void devices(struct an_page *p, const struct ptt_page_in *in)
 			       AN_U(d->non_posted), AN_U(d->completions), AN_U(d->span), AN_U(d->format),
 			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
 			       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
-			       when(in->r->matched, d->outstanding_peak) });
+			       page_cell_time(in->r->matched, d->outstanding_peak) });
 	}
 	cut_short(in, t);
 }
 
-static void types(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },    { "share", "share", AN_SHARE },
@@ -240,15 +243,15 @@ static void types(struct an_page *p, const struct ptt_page_in *in)
 	};
 	struct an_part *t = an_page_table(p, "tlp_type", "By TLP type", col, COUNT(col));
 
-	skip(t, 6, 6);
+	page_skip_columns(t, 6, 6);
 	for (uint32_t i = 0; i < in->r->ntypes; i++) {
 		const struct ptt_type_row *y = &in->r->type[i];
 		const struct tlp_type *type = tlp_type_at(y->type_index);
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_S(type_name(y->type_index)), AN_U(y->tlps),
-						     AN_D(share(y->tlps, in->r->records)), AN_U(y->bytes),
-						     y->bytes ? AN_D(share(y->bytes, y->tlps)) : AN_NONE,
+						     AN_D(page_share(y->tlps, in->r->records)), AN_U(y->bytes),
+						     y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE,
 						     AN_U(y->relaxed), AN_S(type ? type->text : "") });
 	}
 	cut_short(in, t);
@@ -272,14 +275,14 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = r->holes ? an_page_table(p, "hole", "Where records are missing", col, COUNT(col)) : NULL;
-	uint32_t n = limit(in, r->nholes, t);
+	uint32_t n = page_limit_rows(in, r->nholes, t);
 
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_hole_row *h = &r->hole[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), when(h->bytes, h->bytes),
-						     when(r->matched, h->cut), AN_S(why[h->why]),
+		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
+						     page_cell_time(r->matched, h->cut), AN_S(why[h->why]),
 						     AN_S(in->device_name(in->arg, h->device)) });
 	}
 	if (!t)
@@ -295,7 +298,7 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 
 /* ---- who --------------------------------------------------------------------------------- */
 
-static void requesters(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "requester", "requester", AN_TEXT },
@@ -323,7 +326,7 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "unanswerable", "unanswerable", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
-	uint32_t n = limit(in, in->r->nrequesters, t);
+	uint32_t n = page_limit_rows(in, in->r->nrequesters, t);
 	bool m = in->r->matched;
 	uint64_t given_up = 0;
 	char room[PTT_BDF_MOST];
@@ -332,42 +335,43 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 		const struct ptt_requester_row *q = &in->r->requester[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(q->others ? "others" : who(room, q->segment, q->requester)),
-						     AN_U(q->tlps),
-						     AN_U(q->kind[PTT_READ]),
-						     AN_U(q->kind[PTT_WRITE]),
-						     AN_U(q->read_bytes),
-						     AN_U(q->written_bytes),
-						     at(q->latency, 500),
-						     at(q->latency, 990),
-						     most(q->latency),
-						     AN_U(q->kind[PTT_COMPLETION]),
-						     AN_U(q->kind[PTT_ATOMIC]),
-						     AN_U(q->kind[PTT_MESSAGE]),
-						     when(m, q->answered),
-						     when(m, q->unanswered),
-						     when(m, q->failed),
-						     when(m && !q->unanswerable, q->outstanding_peak),
-						     AN_U(q->asked_bytes),
-						     AN_U(q->largest_read),
-						     AN_U(q->largest_write),
-						     AN_S(in->device_name(in->arg, q->device)),
-						     when(m, q->given_up),
-						     when(m, q->cut),
-						     when(m, q->unanswerable) });
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(q->others ? "others" : page_name_bdf(room, q->segment, q->requester)),
+			       AN_U(q->tlps),
+			       AN_U(q->kind[PTT_READ]),
+			       AN_U(q->kind[PTT_WRITE]),
+			       AN_U(q->read_bytes),
+			       AN_U(q->written_bytes),
+			       page_cell_quantile(q->latency, 500),
+			       page_cell_quantile(q->latency, 990),
+			       page_cell_most(q->latency),
+			       AN_U(q->kind[PTT_COMPLETION]),
+			       AN_U(q->kind[PTT_ATOMIC]),
+			       AN_U(q->kind[PTT_MESSAGE]),
+			       page_cell_time(m, q->answered),
+			       page_cell_time(m, q->unanswered),
+			       page_cell_time(m, q->failed),
+			       page_cell_time(m && !q->unanswerable, q->outstanding_peak),
+			       AN_U(q->asked_bytes),
+			       AN_U(q->largest_read),
+			       AN_U(q->largest_write),
+			       AN_S(in->device_name(in->arg, q->device)),
+			       page_cell_time(m, q->given_up),
+			       page_cell_time(m, q->cut),
+			       page_cell_time(m, q->unanswerable) });
 		given_up |= q->given_up;
 	}
-	skip(t, 16, 18);
+	page_skip_columns(t, 16, 18);
 	lead_device(in, t, 19);
 	if (!given_up)
-		skip(t, 20, 20);
+		page_skip_columns(t, 20, 20);
 	if (!in->r->cut)
-		skip(t, 21, 21);
+		page_skip_columns(t, 21, 21);
 	if (!in->r->unanswerable)
-		skip(t, 22, 22);
+		page_skip_columns(t, 22, 22);
 	if (!m) {
-		skip(t, 6, 8);
-		skip(t, 12, 15);
+		page_skip_columns(t, 6, 8);
+		page_skip_columns(t, 12, 15);
 	} else {
 		an_explain(p, t,
 			   "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
@@ -379,7 +383,7 @@ static void requesters(struct an_page *p, const struct ptt_page_in *in)
 	}
 }
 
-static void completers(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_completers(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "completer", "completer", AN_TEXT },
@@ -396,28 +400,29 @@ static void completers(struct an_page *p, const struct ptt_page_in *in)
 		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "completer", "By completer", col, COUNT(col));
-	uint32_t n = limit(in, in->r->ncompleters, t);
+	uint32_t n = page_limit_rows(in, in->r->ncompleters, t);
 	char room[PTT_BDF_MOST];
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_completer_row *c = &in->r->completer[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(c->others ? "others" : who(room, 0, c->completer)),
+		       (struct an_cell[COUNT(col)]){ AN_S(c->others ? "others" : page_name_bdf(room, 0, c->completer)),
 						     AN_U(c->completions), AN_U(c->bytes), AN_U(c->largest),
-						     at(c->latency, 500), at(c->latency, 990), most(c->latency),
+						     page_cell_quantile(c->latency, 500),
+						     page_cell_quantile(c->latency, 990), page_cell_most(c->latency),
 						     AN_U(c->status[1]), AN_U(c->status[2]), AN_U(c->status[4]),
 						     AN_U(c->status[0]), AN_S(in->device_name(in->arg, c->device)) });
 	}
-	skip(t, 10, 10);
+	page_skip_columns(t, 10, 10);
 	lead_device(in, t, 11);
 	if (!in->r->matched)
-		skip(t, 4, 6);
+		page_skip_columns(t, 4, 6);
 	else if (is_doubtful(in))
 		an_explain(p, t, "%s", doubt_of_latency(in) + 1);
 }
 
-static void pages(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_pages(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "address", "page of 4 KiB", AN_HEX }, { "tlps", "TLPs", AN_COUNT },
@@ -427,14 +432,15 @@ static void pages(struct an_page *p, const struct ptt_page_in *in)
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = an_page_table(p, "page", "By address page", col, COUNT(col));
-	uint32_t n = limit(in, r->npages, t);
+	uint32_t n = page_limit_rows(in, r->npages, t);
 	char room[PTT_BDF_MOST], text[32];
 
-	skip(t, 5, 5);
+	page_skip_columns(t, 5, 5);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_page_row *g = &r->page[i];
 
-		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
+		snprintf(text, sizeof(text), "%s%s", page_name_bdf(room, 0, g->requester),
+			 g->several ? " and others" : "");
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes),
 						     AN_U(g->written_bytes), AN_S(text), AN_U(g->several),
@@ -450,7 +456,7 @@ static void pages(struct an_page *p, const struct ptt_page_in *in)
 			   (unsigned long long)r->pages_error);
 }
 
-static void targets(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "address", "address", AN_HEX },
@@ -464,16 +470,17 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "msi", "MSIs and doorbells", col, COUNT(col));
-	uint32_t n = limit(in, in->r->ntargets, t);
+	uint32_t n = page_limit_rows(in, in->r->ntargets, t);
 	char room[PTT_BDF_MOST], text[32];
 	bool x86 = false;
 
-	skip(t, 6, 7);
+	page_skip_columns(t, 6, 7);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_target_row *g = &in->r->target[i];
 
 		x86 |= g->x86_msi;
-		snprintf(text, sizeof(text), "%s%s", who(room, 0, g->requester), g->several ? " and others" : "");
+		snprintf(text, sizeof(text), "%s%s", page_name_bdf(room, 0, g->requester),
+			 g->several ? " and others" : "");
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_U(g->address), AN_U(g->writes), AN_U(g->mean_interval),
@@ -483,7 +490,7 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 			       AN_U(g->last), AN_S(in->device_name(in->arg, g->device)) });
 	}
 	if (!x86)
-		skip(t, 5, 5);
+		page_skip_columns(t, 5, 5);
 	lead_device(in, t, 8);
 	an_explain(
 		p, t,
@@ -495,7 +502,7 @@ static void targets(struct an_page *p, const struct ptt_page_in *in)
 /* ---- when and how long --------------------------------------------------------------------- */
 
 /* The buckets of the statistics are finer than eyes are: those of a power of two become one. */
-static void histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title)
+static void page_add_histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title)
 {
 	struct an_bar bar[64], *b;
 	uint32_t n = 0, first = UINT32_MAX;
@@ -518,7 +525,7 @@ static void histogram(struct an_page *p, const struct ptt_hist *h, const char *k
 	an_page_bars(p, key, title, &(struct an_bars){ AN_TICKS, b, n - first });
 }
 
-static void latency(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_latency(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "to", "latency to the", AN_TEXT }, { "requests", "requests", AN_COUNT },
@@ -534,18 +541,19 @@ static void latency(struct an_page *p, const struct ptt_page_in *in)
 	if (!in->r->matched || !in->r->latency || !in->r->latency->n)
 		return;
 	t = an_page_table(p, "latency", title_of_latency(p, in, "Latency in ticks"), col, COUNT(col));
-	skip(t, 9, 9);
+	page_skip_columns(t, 9, 9);
 	for (size_t i = 0; i < COUNT(h); i++)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least),
-						     AN_D(share(h[i]->sum, h[i]->n)), at(h[i], 500), at(h[i], 900),
-						     at(h[i], 990), at(h[i], 999), most(h[i]),
-						     AN_S(time_known(in, in->r->time_sure)) });
+						     AN_D(page_share(h[i]->sum, h[i]->n)),
+						     page_cell_quantile(h[i], 500), page_cell_quantile(h[i], 900),
+						     page_cell_quantile(h[i], 990), page_cell_quantile(h[i], 999),
+						     page_cell_most(h[i]), AN_S(time_known(in, in->r->time_sure)) });
 	an_explain(p, t, "Of requests that went well. Percentiles are known to 1 %%, least, mean and most exactly.");
-	histogram(p, in->r->latency, "latency_last",
-		  title_of_latency(p, in, "Latency to the last completion, in ticks"));
-	histogram(p, in->r->latency_first, "latency_first",
-		  title_of_latency(p, in, "Latency to the first completion, in ticks"));
+	page_add_histogram(p, in->r->latency, "latency_last",
+			   title_of_latency(p, in, "Latency to the last completion, in ticks"));
+	page_add_histogram(p, in->r->latency_first, "latency_first",
+			   title_of_latency(p, in, "Latency to the first completion, in ticks"));
 }
 
 /* One figure of every bin. */
@@ -617,7 +625,7 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 
 /* ---- how packets are cut ---------------------------------------------------------------------- */
 
-static void sizes(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_sizes(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "from", "from", AN_BYTES },
@@ -644,16 +652,16 @@ static void sizes(struct an_page *p, const struct ptt_page_in *in)
 	cut_short(in, t);
 }
 
-static void split(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_split(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_split *s = &in->r->split;
 	struct an_part *f = an_page_facts(p, "split", "How packets are cut");
 	struct an_bar bar[COUNT(s->pieces)];
 	uint32_t n = 0;
 
-	an_fact(p, f, "mps", "max payload, at least", AN_BYTES, when(s->mps, s->mps));
-	an_fact(p, f, "mrrs", "max read request, at least", AN_BYTES, when(s->mrrs, s->mrrs));
-	an_fact(p, f, "rcb", "read completion boundary", AN_BYTES, when(s->rcb, s->rcb));
+	an_fact(p, f, "mps", "max payload, at least", AN_BYTES, page_cell_time(s->mps, s->mps));
+	an_fact(p, f, "mrrs", "max read request, at least", AN_BYTES, page_cell_time(s->mrrs, s->mrrs));
+	an_fact(p, f, "rcb", "read completion boundary", AN_BYTES, page_cell_time(s->rcb, s->rcb));
 	an_fact(p, f, "ends_128", "cuts at 128 bytes", AN_COUNT, AN_U(s->ends_128));
 	an_fact(p, f, "ends_64", "cuts at 64 bytes", AN_COUNT, AN_U(s->ends_64));
 	an_fact(p, f, "ends_odd", "other cuts", AN_COUNT, AN_U(s->ends_odd));
@@ -675,7 +683,7 @@ static const char *message_name(char room[static 16], unsigned code)
 	return name ? name : room;
 }
 
-static void messages(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_messages(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column count_col[] = {
 		{ "message", "message", AN_TEXT },
@@ -697,14 +705,14 @@ static void messages(struct an_page *p, const struct ptt_page_in *in)
 			       (struct an_cell[3]){ AN_S(message_name(room, i)), AN_U(i), AN_U(r->message_code[i]) });
 	cut_short(in, t);
 	t = an_page_table(p, "message_log", "Message log", log_col, COUNT(log_col));
-	uint32_t n = limit(in, r->nmessages, t);
+	uint32_t n = page_limit_rows(in, r->nmessages, t);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_message_row *m = &r->message[i];
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(log_col)]){ AN_U(m->time), AN_S(message_name(room, m->code)),
-							 AN_S(who(bdf, 0, m->requester)), AN_S(tlp_msg_route(m->route)),
-							 AN_U(m->code), AN_U(m->offset),
+							 AN_S(page_name_bdf(bdf, 0, m->requester)),
+							 AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
 							 AN_S(in->device_name(in->arg, m->device)) });
 	}
 	if (t && r->messages > n)
@@ -725,7 +733,7 @@ static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
 	cut_short(in, t);
 }
 
-static void faults(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_faults(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
 		{ "time", "time", AN_TICKS },
@@ -742,7 +750,7 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 		{ "device", "device", AN_TEXT },
 	};
 	struct an_part *t = an_page_table(p, "error_log", "Error log", col, COUNT(col));
-	uint32_t n = in->all_errors ? in->r->nfaults : limit(in, in->r->nfaults, t);
+	uint32_t n = in->all_errors ? in->r->nfaults : page_limit_rows(in, in->r->nfaults, t);
 	uint64_t all = 0;
 	char from[PTT_BDF_MOST], to[PTT_BDF_MOST];
 
@@ -754,11 +762,11 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)),
-			       AN_S(type_name(f->type_index)), AN_S(who(from, f->segment, f->requester)), AN_U(f->tag),
-			       target ? AN_S(who(to, 0, f->completer)) : AN_NONE,
-			       has ? AN_S(type_name(f->request_type_index)) : AN_NONE, when(has, f->address),
-			       when(has && f->latency, f->latency), AN_U(f->offset), when(has, f->request_offset),
-			       AN_S(in->device_name(in->arg, f->device)) });
+			       AN_S(type_name(f->type_index)), AN_S(page_name_bdf(from, f->segment, f->requester)),
+			       AN_U(f->tag), target ? AN_S(page_name_bdf(to, 0, f->completer)) : AN_NONE,
+			       has ? AN_S(type_name(f->request_type_index)) : AN_NONE, page_cell_time(has, f->address),
+			       page_cell_time(has && f->latency, f->latency), AN_U(f->offset),
+			       page_cell_time(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
 	lead_device(in, t, 11);
 	for (uint32_t f = 0; f < PTT_FAULTS; f++)
@@ -775,7 +783,7 @@ static void faults(struct an_page *p, const struct ptt_page_in *in)
 
 /* ---- what can't be told, what was lost ------------------------------------------------------------ */
 
-static void limits(struct an_page *p, const struct ptt_page_in *in)
+static void page_add_limits(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_lost *l = in->lost;
 
@@ -800,24 +808,24 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 	char *title = arena_printf(&p->arena, "PCIe packets in %s", in->file);
 
 	an_page_open(p, "ptt_report", title ? title : "");
-	summary(p, in);
-	devices(p, in);
+	page_add_summary(p, in);
+	page_add_devices(p, in);
 	holes_table(p, in);
-	types(p, in);
-	requesters(p, in);
-	completers(p, in);
-	latency(p, in);
+	page_add_types(p, in);
+	page_add_requesters(p, in);
+	page_add_completers(p, in);
+	page_add_latency(p, in);
 	time_line(p, in);
 	heat_map(p, in);
 	fault_counts(p, in);
-	faults(p, in);
+	page_add_faults(p, in);
 	link_facts(p, in);
-	sizes(p, in);
-	split(p, in);
-	pages(p, in);
-	targets(p, in);
-	messages(p, in);
-	limits(p, in);
+	page_add_sizes(p, in);
+	page_add_split(p, in);
+	page_add_pages(p, in);
+	page_add_targets(p, in);
+	page_add_messages(p, in);
+	page_add_limits(p, in);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------- */
@@ -910,7 +918,7 @@ static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool 
 			    roles ? an_page_table(p, "change", "Changes", col, ncols) :
 				    an_page_table(p, "perhaps_chance", "What two traces of one load may differ by, too",
 						  col, ncols);
-	uint32_t shown = limit(in, n, t), with_role = 0;
+	uint32_t shown = page_limit_rows(in, n, t), with_role = 0;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct ptt_change *c = &change[i];

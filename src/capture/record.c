@@ -64,7 +64,7 @@ static int keep_old(struct recording *c)
 	return rc;
 }
 
-static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask)
+static int record_started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *ask)
 {
 	struct recording *c = arg;
 	struct ptt_device d = { .pmu_type = pmu->type,
@@ -87,7 +87,7 @@ static int started(void *arg, const struct ptt_pmu *pmu, const struct ptt_ask *a
 	return rc < 0 ? write_failed(c, rc) : 0;
 }
 
-static int tick(void *arg)
+static int record_tick(void *arg)
 {
 	struct recording *c = arg;
 
@@ -96,7 +96,7 @@ static int tick(void *arg)
 	return 0;
 }
 
-static int take(void *arg, const struct ptt_aux *a)
+static int record_take_chunk(void *arg, const struct ptt_aux *a)
 {
 	struct recording *c = arg;
 	int rc;
@@ -114,7 +114,7 @@ static int take(void *arg, const struct ptt_aux *a)
 	c->flags = 0;
 	c->lost = 0;
 	c->bytes += a->n;
-	return tick(c);
+	return record_tick(c);
 }
 
 /* A recording that ended before its time lacks its end. A command that could not be started had nothing recorded. */
@@ -131,7 +131,7 @@ static void tell_cut(struct recording *c, const struct plat_trace *t, int rc)
 	}
 }
 
-static int finish(struct recording *c, int rc)
+static int record_finish(struct recording *c, int rc)
 {
 	int end = 0;
 
@@ -158,7 +158,7 @@ static int finish(struct recording *c, int rc)
 int tally_record(struct tally_platform *p, const struct tally_record_opts *opts, struct tally_record_result *ret)
 {
 	struct recording c = { .p = p, .result = { .size = sizeof(c.result) } };
-	struct plat_trace t = { .started = started, .take = take, .tick = tick, .arg = &c };
+	struct plat_trace t = { .started = record_started, .take = record_take_chunk, .tick = record_tick, .arg = &c };
 	int rc;
 
 	rc = plat_enter(p);
@@ -174,7 +174,7 @@ int tally_record(struct tally_platform *p, const struct tally_record_opts *opts,
 	t.argv = c.o.argv;
 	t.duration_ns = c.o.duration_ns;
 	t.stop = c.o.stop;
-	rc = finish(&c, plat_trace(p, &t));
+	rc = record_finish(&c, plat_trace(p, &t));
 	c.result.bytes = t.bytes;
 	c.result.records = t.records;
 	c.result.lost = t.lost;

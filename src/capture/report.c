@@ -92,7 +92,7 @@ static int count_alone(struct count *c)
 }
 
 /* Whether there is a k-th batch, once that is known. */
-static bool awaited(struct count *c, uint64_t k)
+static bool report_batch_awaited(struct count *c, uint64_t k)
 {
 	pthread_mutex_lock(&c->lock);
 	while (k == c->batches && !c->over)
@@ -102,12 +102,12 @@ static bool awaited(struct count *c, uint64_t k)
 	return there;
 }
 
-static void *work(void *arg)
+static void *report_worker_run(void *arg)
 {
 	struct worker *w = arg;
 	struct count *c = w->c;
 
-	for (uint64_t k = 0; awaited(c, k); k++) {
+	for (uint64_t k = 0; report_batch_awaited(c, k); k++) {
 		struct batch *b = &c->batch[k % 2];
 		for (uint32_t i = 0; i < b->n; i++)
 			ptt_stats_chunk(w->stats, &b->piece[i].chunk, &b->piece[i].decode);
@@ -119,7 +119,8 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static int copy(struct count *c, struct piece *to, const struct ptt_chunk *chunk, const struct ptt_decode_opts *o)
+static int report_copy_chunk(struct count *c, struct piece *to, const struct ptt_chunk *chunk,
+			     const struct ptt_decode_opts *o)
 {
 	if (chunk->n > to->room) {
 		uint8_t *more = mem_grow(to->bytes, chunk->n);
@@ -137,7 +138,7 @@ static int copy(struct count *c, struct piece *to, const struct ptt_chunk *chunk
 }
 
 /* Returns as ptt_pass_next() did last. */
-static int fill(struct count *c, struct batch *b)
+static int report_fill_batch(struct count *c, struct batch *b)
 {
 	struct ptt_chunk chunk;
 	struct ptt_stream *s;
@@ -149,7 +150,7 @@ static int fill(struct count *c, struct batch *b)
 	pthread_mutex_unlock(&c->lock);
 	b->n = 0;
 	while (b->n < BATCH && (rc = ptt_pass_next(&c->pass, &chunk, &s)) > 0) {
-		int copied = copy(c, &b->piece[b->n], &chunk, &s->o);
+		int copied = report_copy_chunk(c, &b->piece[b->n], &chunk, &s->o);
 		if (copied < 0)
 			return copied;
 		b->n++;
@@ -173,7 +174,7 @@ static int read_all(struct count *c)
 
 	do {
 		b = &c->batch[c->batches % 2];
-		rc = fill(c, b);
+		rc = report_fill_batch(c, b);
 		if (rc >= 0)
 			hand_out(c, b); /* at the end of the file a short one */
 	} while (rc > 0);
@@ -189,11 +190,11 @@ static void say_over(struct count *c)
 }
 
 /* Threads that cannot be had are an error, since their share would be missing. */
-static int start(struct count *c, struct worker *w, uint32_t *n)
+static int report_start_workers(struct count *c, struct worker *w, uint32_t *n)
 {
 	for (*n = 0; *n < c->n; ++*n) {
 		w[*n] = (struct worker){ .c = c, .stats = c->stats[*n] };
-		if (pthread_create(&w[*n].id, NULL, work, &w[*n]))
+		if (pthread_create(&w[*n].id, NULL, report_worker_run, &w[*n]))
 			return ptt_fail(c->t, TALLY_ENOMEM, "%u threads can't be started here", c->n);
 	}
 	return 0;
@@ -208,7 +209,7 @@ static int count_together(struct count *c)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->filled, NULL);
 	pthread_cond_init(&c->freed, NULL);
-	rc = start(c, w, &n);
+	rc = report_start_workers(c, w, &n);
 	if (rc >= 0)
 		rc = read_all(c);
 	say_over(c);
@@ -269,7 +270,7 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 	return in;
 }
 
-static int show(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report_opts *o)
+static int report_show_page(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report_opts *o)
 {
 	struct an_text_opts text = { .columns = o->columns, .ascii = o->flags & TALLY_PTT_ASCII };
 
@@ -284,7 +285,7 @@ static int show(struct tally_ptt *t, const struct an_page *p, const struct tally
 	return ptt_flush(t, o->out, o->arg);
 }
 
-static bool take(struct tally_ptt_report_opts *o, const struct tally_ptt_report_opts *opts)
+static bool report_take_options(struct tally_ptt_report_opts *o, const struct tally_ptt_report_opts *opts)
 {
 	return opts_take(o, sizeof(*o), opts) &&
 	       !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
@@ -299,14 +300,14 @@ int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report_opts *op
 	int rc;
 
 	ptt_enter(t);
-	if (!take(&o, opts))
+	if (!report_take_options(&o, opts))
 		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
 	rc = count_all(&c, t, &o, false);
 	if (rc >= 0) {
 		struct ptt_page_in in = page_in(&c, &o);
 
 		ptt_page_build(&p, &in);
-		rc = show(t, &p, &o);
+		rc = report_show_page(t, &p, &o);
 	}
 	an_page_free(&p);
 	count_close(&c);
@@ -323,7 +324,7 @@ static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, c
 	if (rc < 0)
 		return ptt_fail(t, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	ptt_page_changes(&p, &ina, &inb, change, (uint32_t)rc);
-	rc = show(t, &p, o);
+	rc = report_show_page(t, &p, o);
 	mem_free(change);
 	an_page_free(&p);
 	return rc;
@@ -337,7 +338,7 @@ int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tal
 
 	ptt_enter(a);
 	ptt_enter(b);
-	if (!take(&o, opts))
+	if (!report_take_options(&o, opts))
 		return ptt_fail(b, TALLY_EINVAL, "options that are not known");
 	rc = count_all(&ca, a, &o, true);
 	if (rc < 0)

@@ -16,7 +16,7 @@
 /* ---- the connection ---------------------------------------------------------------------- */
 
 /* DuckDB's words become ours, unless we know better what happened below it. */
-static int refused(struct ptt_sql *q, enum tally_err code, const char *words)
+static int sql_refused(struct ptt_sql *q, enum tally_err code, const char *words)
 {
 	static const char *const prefixes[] = { "Invalid Input Error: ", "Invalid Error: " };
 
@@ -30,13 +30,13 @@ static int refused(struct ptt_sql *q, enum tally_err code, const char *words)
 	return ptt_fail(q->t, code, "%s", words ? words : "DuckDB failed");
 }
 
-static int run(struct ptt_sql *q, const char *sql)
+static int sql_run(struct ptt_sql *q, const char *sql)
 {
 	struct duck_result r = { 0 };
 	int rc = 0;
 
 	if (duck()->query(q->con, sql, &r) != DUCK_OK)
-		rc = q->t->err.code ? -q->t->err.code : refused(q, TALLY_EIO, duck()->result_error(&r));
+		rc = q->t->err.code ? -q->t->err.code : sql_refused(q, TALLY_EIO, duck()->result_error(&r));
 	duck()->destroy_result(&r);
 	return rc;
 }
@@ -59,7 +59,7 @@ static int open_database(struct ptt_sql *q)
 	for (size_t i = 0; i < COUNT(settings); i++)
 		(void)duck()->set_config(config, settings[i].name, settings[i].value);
 	if (duck()->open_ext(NULL, &q->db, config, &error) != DUCK_OK || duck()->connect(q->db, &q->con) != DUCK_OK)
-		rc = refused(q, TALLY_ENOTSUP, error);
+		rc = sql_refused(q, TALLY_ENOTSUP, error);
 	duck()->free(error);
 	duck()->destroy_config(&config);
 	return rc;
@@ -76,7 +76,7 @@ int ptt_sql_open(struct ptt_sql *q, struct tally_ptt *t, const char *library)
 	rc = open_database(q);
 	if (rc >= 0)
 		rc = ptt_table_register(q);
-	return rc < 0 ? rc : run(q, "CREATE TEMP VIEW tlp AS SELECT * FROM tally_tlp()");
+	return rc < 0 ? rc : sql_run(q, "CREATE TEMP VIEW tlp AS SELECT * FROM tally_tlp()");
 }
 
 void ptt_sql_close(struct ptt_sql *q)
@@ -243,17 +243,17 @@ static int all_rows(struct rows *w)
 		return rc;
 	error = duck()->result_error(&w->result);
 	if (t->err.code || error) /* a stream says at its end that it broke */
-		return t->err.code ? -t->err.code : refused(w->q, TALLY_ESYNTAX, error);
+		return t->err.code ? -t->err.code : sql_refused(w->q, TALLY_ESYNTAX, error);
 	if (w->o->format == TALLY_FORMAT_TEXT)
 		block_close(w, &t->out);
 	return ptt_flush(t, w->o->out, w->o->arg);
 }
 
-static int prepare(struct rows *w, const char *sql, duck_handle *stmt)
+static int sql_prepare_rows(struct rows *w, const char *sql, duck_handle *stmt)
 {
 	if (duck()->prepare(w->q->con, sql, stmt) == DUCK_OK)
 		return 0;
-	return refused(w->q, TALLY_ESYNTAX, duck()->prepare_error(*stmt));
+	return sql_refused(w->q, TALLY_ESYNTAX, duck()->prepare_error(*stmt));
 }
 
 /* The query in another one: without the semicolon that people end queries with. */
@@ -268,7 +268,7 @@ static int prepare_as_text(struct rows *w, const char *sql)
 	buf_puts(&b, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (");
 	buf_put(&b, sql, n);
 	buf_puts(&b, "\n)");
-	rc = b.failed ? ptt_oom(w->q->t) : prepare(w, b.p, &w->stmt);
+	rc = b.failed ? ptt_oom(w->q->t) : sql_prepare_rows(w, b.p, &w->stmt);
 	buf_free(&b);
 	return rc;
 }
@@ -320,7 +320,7 @@ static void rows_close(struct rows *w)
 int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 {
 	struct rows w = { .q = q, .o = o, .separator = o->separator ? o->separator : ',' };
-	int rc = prepare(&w, o->sql, &w.asked);
+	int rc = sql_prepare_rows(&w, o->sql, &w.asked);
 
 	if (rc >= 0)
 		rc = learn_columns(&w);
@@ -331,7 +331,7 @@ int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	if (rc >= 0 && o->format == TALLY_FORMAT_TEXT)
 		block_open(&w);
 	if (rc >= 0 && duck()->execute_prepared_streaming(w.stmt, &w.result) != DUCK_OK)
-		rc = q->t->err.code ? -q->t->err.code : refused(q, TALLY_ESYNTAX, duck()->result_error(&w.result));
+		rc = q->t->err.code ? -q->t->err.code : sql_refused(q, TALLY_ESYNTAX, duck()->result_error(&w.result));
 	if (rc >= 0)
 		rc = all_rows(&w);
 	rows_close(&w);
@@ -340,7 +340,7 @@ int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 
 /* ---- Parquet -------------------------------------------------------------------------------------- */
 
-static void quoted(struct buf *b, const char *s)
+static void sql_put_quoted(struct buf *b, const char *s)
 {
 	buf_putc(b, '\'');
 	for (; *s; s++) {
@@ -356,7 +356,8 @@ struct partition {
 };
 
 /* The columns that --partition names, in its order. */
-static int partitions(struct ptt_sql *q, const struct tally_ptt_export_opts *o, struct partition *p, uint32_t *n)
+static int sql_find_partitions(struct ptt_sql *q, const struct tally_ptt_export_opts *o, struct partition *p,
+			       uint32_t *n)
 {
 	const struct partition known[] = { { "host", o->host }, { "capture", o->capture }, { "hour", o->hour } };
 
@@ -418,13 +419,13 @@ static void copy_statement(struct buf *b, const struct tally_ptt *t, const struc
 	buf_puts(b, "COPY (SELECT *");
 	for (uint32_t i = 0; i < n; i++) {
 		buf_puts(b, ", ");
-		quoted(b, p[i].value);
+		sql_put_quoted(b, p[i].value);
 		buf_printf(b, " AS %s", p[i].name);
 	}
 	buf_puts(b, o->sql ? " FROM (" : " FROM tlp");
 	buf_put(b, o->sql ? o->sql : "", len);
 	buf_puts(b, o->sql ? "\n)) TO " : ") TO ");
-	quoted(b, o->path);
+	sql_put_quoted(b, o->path);
 	buf_puts(b, " (FORMAT PARQUET, COMPRESSION ZSTD");
 	if (n) {
 		buf_puts(b, ", OVERWRITE_OR_IGNORE, FILENAME_PATTERN '");
@@ -442,17 +443,17 @@ int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	struct partition p[3];
 	struct buf b = { 0 };
 	uint32_t n;
-	int rc = partitions(q, o, p, &n);
+	int rc = sql_find_partitions(q, o, p, &n);
 
 	if (rc >= 0 && o->sql)
-		rc = prepare(&w, o->sql, &w.asked);
+		rc = sql_prepare_rows(&w, o->sql, &w.asked);
 	if (rc >= 0 && o->sql && duck()->prepared_statement_type(w.asked) != DUCK_STATEMENT_SELECT)
 		rc = ptt_fail(q->t, TALLY_ESYNTAX, "only a SELECT can be asked of a trace");
 	duck()->destroy_prepare(&w.asked);
 	if (rc >= 0)
 		copy_statement(&b, q->t, o, p, n);
 	if (rc >= 0)
-		rc = b.failed ? ptt_oom(q->t) : run(q, b.p);
+		rc = b.failed ? ptt_oom(q->t) : sql_run(q, b.p);
 	buf_free(&b);
 	return rc;
 }

@@ -47,7 +47,7 @@ static void bind_column(duck_handle info, const char *name, int type)
 	duck()->destroy_logical_type(&t);
 }
 
-static void bind(duck_handle info)
+static void scan_bind(duck_handle info)
 {
 	for (uint32_t i = 0; i < tlp_nfields; i++)
 		bind_column(info, tlp_fields[i].name, type_of(&tlp_fields[i]));
@@ -72,7 +72,7 @@ static struct column column_at(duck_idx i)
 	return (struct column){ .text = i < tlp_nfields + TEXTS ? (uint32_t)(i - tlp_nfields) : TEXTS };
 }
 
-static void init(duck_handle info)
+static void scan_init(duck_handle info)
 {
 	duck_idx n = duck()->init_get_column_count(info);
 	struct scan *s = mem_alloc(sizeof(*s) + n * sizeof(s->col[0]));
@@ -118,7 +118,7 @@ static void put_row(struct scan *s, duck_idx row, const struct tlp *r)
 }
 
 /* The next record: 1, 0 at the end. */
-static int next(struct scan *s, struct tlp *r)
+static int scan_next_record(struct scan *s, struct tlp *r)
 {
 	for (;;) {
 		size_t size = s->chunk.format * 4u;
@@ -146,7 +146,7 @@ static int next(struct scan *s, struct tlp *r)
 	}
 }
 
-static void fill(duck_handle info, duck_handle chunk)
+static void scan_fill_chunk(duck_handle info, duck_handle chunk)
 {
 	struct scan *s = duck()->function_get_init_data(info);
 	duck_idx most = duck()->vector_size(), n = 0;
@@ -157,7 +157,7 @@ static void fill(duck_handle info, duck_handle chunk)
 		s->col[i].vector = duck()->data_chunk_get_vector(chunk, i);
 		s->col[i].data = duck()->vector_get_data(s->col[i].vector);
 	}
-	while (n < most && (rc = next(s, &r)) > 0)
+	while (n < most && (rc = scan_next_record(s, &r)) > 0)
 		put_row(s, n++, &r);
 	if (rc < 0)
 		duck()->function_set_error(info, s->t->err.text);
@@ -171,9 +171,9 @@ int ptt_table_register(struct ptt_sql *q)
 
 	duck()->table_function_set_name(f, "tally_tlp");
 	duck()->table_function_set_extra_info(f, q->t, NULL);
-	duck()->table_function_set_bind(f, bind);
-	duck()->table_function_set_init(f, init);
-	duck()->table_function_set_function(f, fill);
+	duck()->table_function_set_bind(f, scan_bind);
+	duck()->table_function_set_init(f, scan_init);
+	duck()->table_function_set_function(f, scan_fill_chunk);
 	duck()->table_function_supports_projection_pushdown(f, true);
 	state = duck()->register_table_function(q->con, f);
 	duck()->destroy_table_function(&f);

@@ -56,7 +56,7 @@ static int fail_as(struct run *r, int rc, const struct err *e)
 
 /* ---- before ------------------------------------------------------------------------------- */
 
-static int judge(struct run *r)
+static int trace_judge_options(struct run *r)
 {
 	struct tally_platform *p = r->p;
 	struct buf warning = { 0 };
@@ -84,7 +84,7 @@ static int judge(struct run *r)
 	return rc;
 }
 
-static int start(struct run *r)
+static int trace_start_device(struct run *r)
 {
 	struct err e = { 0 };
 	int rc = 0;
@@ -98,7 +98,7 @@ static int start(struct run *r)
 	return rc < 0 ? fail_as(r, rc, &e) : 0;
 }
 
-static int release(struct run *r)
+static int trace_release_command(struct run *r)
 {
 	struct err e = { 0 };
 	int rc = own_ns(r, &r->own_start_ns, &e);
@@ -114,7 +114,7 @@ static int release(struct run *r)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-static int take(struct run *r, const struct ptt_aux *a)
+static int trace_take_chunk(struct run *r, const struct ptt_aux *a)
 {
 	struct plat_trace *t = r->t;
 	int rc = t->take(t->arg, a);
@@ -128,7 +128,7 @@ static int take(struct run *r, const struct ptt_aux *a)
 }
 
 /* Takes what is there, at most so many chunks; waits for the first. How many, or negative. */
-static int drain(struct run *r, int timeout_ms, int most)
+static int trace_drain_device(struct run *r, int timeout_ms, int most)
 {
 	struct err e = { 0 };
 	struct ptt_aux a;
@@ -140,7 +140,7 @@ static int drain(struct run *r, int timeout_ms, int most)
 		if (rc < 0)
 			return fail_as(r, rc, &e);
 		if (rc > 0)
-			rc = take(r, &a);
+			rc = trace_take_chunk(r, &a);
 		else
 			break;
 		if (rc < 0)
@@ -158,26 +158,26 @@ static void wait_for_child(const struct run *r, int ms)
 	(void)poll(&fd, 1, ms); /* a signal ends it: what it meant is looked at next */
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t trace_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* A model's time goes on by up to ns; its bytes are taken as they come. */
-static int pass(struct run *r, uint64_t ns)
+static int trace_pass_time(struct run *r, uint64_t ns)
 {
 	const struct ptt_pmus *ptt = &r->p->ptt;
 
 	while (ns) {
-		uint64_t slice = ptt->op->advance(ptt->arg, least(ns, SLICE_NS));
-		int rc = drain(r, 0, INT32_MAX);
+		uint64_t slice = ptt->op->advance(ptt->arg, trace_least(ns, SLICE_NS));
+		int rc = trace_drain_device(r, 0, INT32_MAX);
 
 		if (rc < 0)
 			return rc;
 		if (!slice && !rc)
 			return plat_fail(r->p, TALLY_EIO, "%s stands still: its time does not go on", ptt->op->what);
 		r->t->ns += slice;
-		ns -= least(ns, slice);
+		ns -= trace_least(ns, slice);
 	}
 	return 0;
 }
@@ -192,12 +192,12 @@ static int turn_model(struct run *r)
 	uint64_t due, left = r->t->duration_ns ? r->t->duration_ns - r->t->ns : UINT64_MAX;
 
 	if (!is_paced(r))
-		return pass(r, least(left, SLICE_NS));
+		return trace_pass_time(r, trace_least(left, SLICE_NS));
 	due = k_now_ns() - r->start_ns;
 	due = due > r->t->ns ? due - r->t->ns : 0;
 	if (due < SLICE_NS)
 		wait_for_child(r, PACE_MS);
-	return pass(r, least(least(due, left), SLICE_NS));
+	return trace_pass_time(r, trace_least(trace_least(due, left), SLICE_NS));
 }
 
 /* How long it is, where time passes by itself. */
@@ -213,7 +213,7 @@ static int tell_time(struct run *r)
 	return 0;
 }
 
-static int turn(struct run *r)
+static int trace_turn(struct run *r)
 {
 	struct plat_trace *t = r->t;
 	int rc;
@@ -221,7 +221,7 @@ static int turn(struct run *r)
 	if (r->p->ptt.op->advance) {
 		rc = turn_model(r);
 	} else {
-		rc = drain(r, TURN_MS, CHUNKS_PER_TURN);
+		rc = trace_drain_device(r, TURN_MS, CHUNKS_PER_TURN);
 		if (rc >= 0)
 			rc = tell_time(r);
 	}
@@ -245,13 +245,13 @@ static uint64_t due_ns(const struct run *r)
 {
 	uint64_t wall = k_now_ns() - r->start_ns;
 
-	return r->t->duration_ns ? least(wall, r->t->duration_ns) : wall;
+	return r->t->duration_ns ? trace_least(wall, r->t->duration_ns) : wall;
 }
 
 /* Less time means less of everything; what is not a hundredth of it would be noise. */
 static void tell_lag(struct run *r, const char *what, uint64_t due, uint64_t unseen)
 {
-	uint64_t behind = due - least(due, r->t->ns);
+	uint64_t behind = due - trace_least(due, r->t->ns);
 
 	if (behind > unseen && behind > due / 100)
 		plat_note(r->p, "%s is slower than the clock: %.1f ms of %.1f ms passed in it", what,
@@ -268,7 +268,7 @@ static int catch_up(struct run *r)
 	if (!is_paced(r))
 		return 0;
 	due = due_ns(r);
-	rc = pass(r, least(due - least(due, t->ns), CATCH_UP_NS));
+	rc = trace_pass_time(r, trace_least(due - trace_least(due, t->ns), CATCH_UP_NS));
 	if (rc >= 0)
 		tell_lag(r, "the model", due, 0);
 	return rc;
@@ -283,12 +283,12 @@ static int take_time(struct run *r)
 	return rc;
 }
 
-static int go(struct run *r)
+static int trace_go(struct run *r)
 {
-	int rc = release(r);
+	int rc = trace_release_command(r);
 
 	while (rc >= 0 && !is_over(r))
-		rc = turn(r);
+		rc = trace_turn(r);
 	if (rc < 0)
 		return rc;
 	return r->p->ptt.op->advance ? catch_up(r) : take_time(r);
@@ -297,14 +297,14 @@ static int go(struct run *r)
 /* ---- after ------------------------------------------------------------------------------------ */
 
 /* After a failure, too: what was committed is worth having. A device that is gone has no more to say. */
-static int finish(struct run *r, int rc)
+static int trace_finish(struct run *r, int rc)
 {
 	struct err e = { 0 };
 	int stopped = r->p->ptt.op->stop(r->p->ptt.arg, &e);
 
 	if (rc < 0)
 		return rc;
-	return stopped < 0 ? fail_as(r, stopped, &e) : drain(r, 0, INT32_MAX);
+	return stopped < 0 ? fail_as(r, stopped, &e) : trace_drain_device(r, 0, INT32_MAX);
 }
 
 static void end_child(struct run *r, int rc)
@@ -321,20 +321,20 @@ static void end_child(struct run *r, int rc)
 int plat_trace(struct tally_platform *p, struct plat_trace *t)
 {
 	struct run r = { .p = p, .t = t };
-	int rc = judge(&r);
+	int rc = trace_judge_options(&r);
 
 	t->bytes = t->records = t->lost = t->ns = 0;
 	t->status = 0;
 	t->stopped = t->ended_command = false;
 	if (rc < 0)
 		return rc;
-	rc = start(&r);
+	rc = trace_start_device(&r);
 	if (rc >= 0) {
 		if (t->started && (rc = t->started(t->arg, r.pmu, &r.ask)) < 0)
 			rc = plat_fail(p, (enum tally_err) - rc, "%s", tally_strerror(rc));
 		if (rc >= 0)
-			rc = go(&r);
-		rc = finish(&r, rc);
+			rc = trace_go(&r);
+		rc = trace_finish(&r, rc);
 	}
 	end_child(&r, rc);
 	return rc < 0 ? rc : 0;

@@ -37,7 +37,8 @@ struct completer {
 	uint64_t completions, bytes, largest, status[8];
 	struct latencies latency;
 };
-struct place { /* a page, or the target of single writes */
+/* a page, or the target of single writes */
+struct place {
 	uint64_t address, tlps, read, written, first, last;
 	uint32_t who;
 	bool several;

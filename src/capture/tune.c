@@ -42,13 +42,13 @@ bool tune_same(const struct setting *a, const struct setting *b)
 
 /* ---- the device -------------------------------------------------------------------------------------- */
 
-static int failed(struct tune *t, enum ptt_tune i, int rc, const struct err *e)
+static int tune_keep_failure(struct tune *t, enum ptt_tune i, int rc, const struct err *e)
 {
 	return plat_fail(t->p, (enum tally_err) - rc, "%s/%s: %s", t->name, ptt_tunables[i].name,
 			 e->text[0] ? e->text : tally_strerror(rc));
 }
 
-static int set(struct tune *t, enum ptt_tune i, uint32_t value, struct err *e)
+static int tune_set_value(struct tune *t, enum ptt_tune i, uint32_t value, struct err *e)
 {
 	int rc = t->p->ptt.op->tune_set(t->p->ptt.arg, t->device, i, value, e);
 
@@ -56,14 +56,14 @@ static int set(struct tune *t, enum ptt_tune i, uint32_t value, struct err *e)
 	return rc;
 }
 
-static int apply(struct tune *t, const struct setting *s)
+static int tune_apply_setting(struct tune *t, const struct setting *s)
 {
 	for (unsigned i = 0; i < PTT_TUNES; i++) {
 		struct err e = { 0 };
-		int rc = s->v[i] == t->now.v[i] ? 0 : set(t, (enum ptt_tune)i, s->v[i], &e);
+		int rc = s->v[i] == t->now.v[i] ? 0 : tune_set_value(t, (enum ptt_tune)i, s->v[i], &e);
 
 		if (rc < 0)
-			return failed(t, (enum ptt_tune)i, rc, &e);
+			return tune_keep_failure(t, (enum ptt_tune)i, rc, &e);
 	}
 	return 0;
 }
@@ -75,7 +75,7 @@ static int read_before(struct tune *t)
 		int rc = t->p->ptt.op->tune_get(t->p->ptt.arg, t->device, (enum ptt_tune)i, &t->before.v[i], &e);
 
 		if (rc < 0)
-			return failed(t, (enum ptt_tune)i, rc, &e);
+			return tune_keep_failure(t, (enum ptt_tune)i, rc, &e);
 	}
 	t->now = t->best = t->before;
 	return 0;
@@ -93,7 +93,7 @@ static void put_back(struct tune *t)
 		for (int k = 0; t->now.v[i] != t->before.v[i] && k < TRIES; k++) {
 			struct err e = { 0 };
 
-			(void)set(t, (enum ptt_tune)i, t->before.v[i], &e);
+			(void)tune_set_value(t, (enum ptt_tune)i, t->before.v[i], &e);
 		}
 		if (t->now.v[i] == t->before.v[i])
 			continue;
@@ -146,7 +146,7 @@ static void understand_times(struct tune *t, const uint8_t *p, size_t n)
 	t->settled = t->sure || n / (4 * PTT_4DW) >= TIMES_ENOUGH;
 }
 
-static int take(void *arg, const struct ptt_aux *a)
+static int tune_take_chunk(void *arg, const struct ptt_aux *a)
 {
 	struct tune *t = arg;
 
@@ -177,7 +177,7 @@ static int check_command(struct tune *t, const struct plat_trace *tr)
 	return 0;
 }
 
-static int trace(struct tune *t, enum view view)
+static int tune_take_trace(struct tune *t, enum view view)
 {
 	char event[96];
 	struct plat_trace tr = {
@@ -185,7 +185,7 @@ static int trace(struct tune *t, enum view view)
 		.argv = t->o.argv,
 		.duration_ns = t->o.duration_ns,
 		.stop = t->o.stop,
-		.take = take,
+		.take = tune_take_chunk,
 		.arg = t,
 	};
 	tally_write_fn *note = t->p->o.note;
@@ -208,15 +208,15 @@ static int trace(struct tune *t, enum view view)
 	return rc < 0 ? rc : check_command(t, &tr);
 }
 
-static int measure(struct tune *t, const struct setting *s, enum view view, enum verdict verdict)
+static int tune_measure_setting(struct tune *t, const struct setting *s, enum view view, enum verdict verdict)
 {
 	int rc;
 
 	if (t->o.progress && t->o.progress(t->o.arg, t->ndone + 1, 0) < 0)
 		return plat_fail(t->p, TALLY_EEND, "interrupted");
-	rc = apply(t, s);
+	rc = tune_apply_setting(t, s);
 	if (rc >= 0)
-		rc = trace(t, view);
+		rc = tune_take_trace(t, view);
 	if (rc >= 0)
 		t->done[t->ndone++] = (struct measured){ .s = *s, .f = t->f, .view = view, .verdict = verdict };
 	return rc;
@@ -240,7 +240,7 @@ uint64_t tune_cost(const struct tune *t, const struct figures *f)
 	return rate ? UINT64_C(1000000000000000000) / rate : UINT64_MAX;
 }
 
-static bool gains(uint64_t now, uint64_t than)
+static bool tune_latency_gains(uint64_t now, uint64_t than)
 {
 	return (unsigned __int128)now * (1000 + MARGIN) < (unsigned __int128)than * 1000;
 }
@@ -256,7 +256,7 @@ struct costs {
 	uint32_t n;
 };
 
-static struct costs costs(const struct tune *t, const struct setting *s, enum view view, uint32_t from)
+static struct costs tune_setting_costs(const struct tune *t, const struct setting *s, enum view view, uint32_t from)
 {
 	uint64_t v[MEASURES_MOST];
 	uint32_t n = 0;
@@ -302,7 +302,7 @@ static int setting_beats_best(struct tune *t, const struct setting *s, enum view
 
 		tune_draw(&t->random, turn);
 		for (uint32_t i = 0; i < 2 * TUNE_LOTS && chance <= HOPELESS; i++) {
-			rc = measure(t, turn[i] ? s : &t->best, view, TO_COMPARE);
+			rc = tune_measure_setting(t, turn[i] ? s : &t->best, view, TO_COMPARE);
 			if (rc < 0)
 				return rc;
 			lost_here = not_won(t, s, begin);
@@ -312,7 +312,8 @@ static int setting_beats_best(struct tune *t, const struct setting *s, enum view
 		if (chance <= bound)
 			break;
 	}
-	*ret = chance <= bound && gains(costs(t, s, view, from).median, costs(t, &t->best, view, from).median);
+	*ret = chance <= bound && tune_latency_gains(tune_setting_costs(t, s, view, from).median,
+						     tune_setting_costs(t, &t->best, view, from).median);
 	return 0;
 }
 
@@ -324,7 +325,7 @@ static bool is_weight(enum ptt_tune tunable)
 }
 
 /* Weights all alike are one setting, whatever they are. */
-static struct setting normal(struct setting s)
+static struct setting tune_normal_setting(struct setting s)
 {
 	if (s.v[PTT_TUNE_qos_tx_cpl] == s.v[PTT_TUNE_qos_tx_np] && s.v[PTT_TUNE_qos_tx_np] == s.v[PTT_TUNE_qos_tx_p])
 		s.v[PTT_TUNE_qos_tx_cpl] = s.v[PTT_TUNE_qos_tx_np] = s.v[PTT_TUNE_qos_tx_p] = 1;
@@ -333,10 +334,10 @@ static struct setting normal(struct setting s)
 
 static bool was_tried(const struct tune *t, const struct setting *s, enum view view)
 {
-	struct setting a = normal(*s), b;
+	struct setting a = tune_normal_setting(*s), b;
 
 	for (uint32_t i = 0; i < t->ndone; i++) {
-		b = normal(t->done[i].s);
+		b = tune_normal_setting(t->done[i].s);
 		if (t->done[i].view == view && tune_same(&a, &b))
 			return true;
 	}
@@ -352,14 +353,14 @@ static int try_setting(struct tune *t, const struct setting *s, enum view view, 
 {
 	bool better = false, looks;
 	uint32_t from;
-	int rc = costs(t, &t->best, view, 0).n ? 0 : measure(t, &t->best, view, TO_COMPARE);
+	int rc = tune_setting_costs(t, &t->best, view, 0).n ? 0 : tune_measure_setting(t, &t->best, view, TO_COMPARE);
 
 	from = t->ndone;
 	if (rc >= 0)
-		rc = measure(t, s, view, NO_BETTER);
+		rc = tune_measure_setting(t, s, view, NO_BETTER);
 	if (rc < 0)
 		return rc;
-	looks = gains(tune_cost(t, &t->done[from].f), costs(t, &t->best, view, 0).median);
+	looks = tune_latency_gains(tune_cost(t, &t->done[from].f), tune_setting_costs(t, &t->best, view, 0).median);
 	if (looks)
 		rc = setting_beats_best(t, s, view, &better);
 	t->done[from].verdict = better ? BETTER : looks ? MAY_BE_CHANCE : NO_BETTER;
@@ -391,7 +392,7 @@ static int try_values(struct tune *t, enum ptt_tune tunable, bool *found)
 	return rc;
 }
 
-static int search(struct tune *t)
+static int tune_search_settings(struct tune *t)
 {
 	/* Watermarks first: they matter most. */
 	static const enum ptt_tune order[] = { PTT_TUNE_tx_alloc_buf_level, PTT_TUNE_rx_alloc_buf_level,
@@ -410,7 +411,7 @@ static int search(struct tune *t)
 
 /* ---- a run ---------------------------------------------------------------------------------------------------- */
 
-static int find(struct tune *t)
+static int tune_find_best(struct tune *t)
 {
 	const struct ptt_pmu *pmu;
 	uint32_t n;
@@ -440,7 +441,7 @@ static int first_look(struct tune *t)
 	int rc = 0;
 
 	for (unsigned view = 0; rc >= 0 && view <= (latency ? VIEW_HOST : VIEW_DEVICES); view++) {
-		rc = measure(t, &t->before, (enum view)view, AS_IT_WAS);
+		rc = tune_measure_setting(t, &t->before, (enum view)view, AS_IT_WAS);
 		t->shows[view] = rc >= 0 && tune_cost(t, &t->done[view].f) != UINT64_MAX;
 		any |= t->shows[view];
 	}
@@ -451,7 +452,7 @@ static int first_look(struct tune *t)
 }
 
 /* In the guard, when we are gone: a connection of its own, and all of them, since it can't know which were changed. */
-static void undo(void *arg)
+static void tune_undo_settings(void *arg)
 {
 	struct tune *t = arg;
 	struct tally_platform_opts o = t->p->o;
@@ -468,14 +469,14 @@ static void undo(void *arg)
 	tally_platform_close(p);
 }
 
-static int run(struct tune *t)
+static int tune_run(struct tune *t)
 {
 	int rc = first_look(t);
 
 	if (rc >= 0)
-		rc = search(t);
+		rc = tune_search_settings(t);
 	if (rc >= 0)
-		rc = apply(t, &t->best);
+		rc = tune_apply_setting(t, &t->best);
 	if (rc < 0)
 		return rc;
 	tune_table(t);
@@ -488,11 +489,11 @@ static int run_guarded(struct tune *t)
 	const struct plat_row *row = t->p->on.row;
 	struct k_guard g = { 0 };
 	struct err e = { 0 };
-	int rc = row->embedded ? 0 : k_guard_start(&g, undo, t, &e);
+	int rc = row->embedded ? 0 : k_guard_start(&g, tune_undo_settings, t, &e);
 
 	if (rc < 0)
 		return plat_fail(t->p, TALLY_EIO, "%s", e.text);
-	rc = run(t);
+	rc = tune_run(t);
 	if (rc < 0)
 		put_back(t);
 	k_guard_end(&g);
@@ -538,7 +539,7 @@ int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, str
 	if (rc >= 0)
 		rc = check_options(t);
 	if (rc >= 0)
-		rc = find(t);
+		rc = tune_find_best(t);
 	if (rc >= 0 && t->o.dry_run) {
 		tune_plan(t);
 		rc = plat_flush(p, &t->o.to);

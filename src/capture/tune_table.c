@@ -24,7 +24,7 @@ static const char *const view_names[VIEWS] = { [VIEW_DEVICES] = "devices", [VIEW
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-static bool alike(const struct measured *a, const struct measured *b)
+static bool tune_measured_alike(const struct measured *a, const struct measured *b)
 {
 	return a->view == b->view && tune_same(&a->s, &b->s);
 }
@@ -32,7 +32,7 @@ static bool alike(const struct measured *a, const struct measured *b)
 static bool is_first(const struct tune *t, uint32_t i)
 {
 	for (uint32_t k = 0; k < i; k++)
-		if (alike(&t->done[k], &t->done[i]))
+		if (tune_measured_alike(&t->done[k], &t->done[i]))
 			return false;
 	return true;
 }
@@ -45,7 +45,7 @@ static int64_t per_mille(uint64_t of, uint64_t than)
 }
 
 /* Sorted by cost, at most MEASURES_MOST of them. */
-static uint32_t collect(const struct tune *t, const struct measured *like, const struct measured *ret[])
+static uint32_t tune_collect_measured(const struct tune *t, const struct measured *like, const struct measured *ret[])
 {
 	uint32_t n = 0;
 
@@ -53,7 +53,7 @@ static uint32_t collect(const struct tune *t, const struct measured *like, const
 		const struct measured *m = &t->done[i];
 		uint32_t k = n;
 
-		if (!alike(m, like))
+		if (!tune_measured_alike(m, like))
 			continue;
 		for (; k > 0 && tune_cost(t, &ret[k - 1]->f) > tune_cost(t, &m->f); k--)
 			ret[k] = ret[k - 1];
@@ -64,7 +64,7 @@ static uint32_t collect(const struct tune *t, const struct measured *like, const
 }
 
 /* What was there, in this view: always the first of it. */
-static const struct measured *before(const struct tune *t, uint8_t view)
+static const struct measured *tune_before(const struct tune *t, uint8_t view)
 {
 	uint32_t i = 0;
 
@@ -86,7 +86,8 @@ static const char *verdict_on(const struct tune *t, const struct measured *first
 static struct row row_of(const struct tune *t, const struct measured *first)
 {
 	const struct measured *m[MEASURES_MOST], *was[MEASURES_MOST];
-	uint32_t n = collect(t, first, m), nwas = collect(t, before(t, first->view), was);
+	uint32_t n = tune_collect_measured(t, first, m),
+		 nwas = tune_collect_measured(t, tune_before(t, first->view), was);
 	uint64_t median = tune_cost(t, &m[n / 2]->f), base = tune_cost(t, &was[nwas / 2]->f);
 	bool latency = t->o.goal == TALLY_GOAL_LATENCY, something = tune_cost(t, &m[n - 1]->f) != UINT64_MAX;
 
@@ -259,7 +260,7 @@ static void csv_row(struct buf *to, const struct row *r, char sep)
 
 /* ---- both ------------------------------------------------------------------------------------------------- */
 
-static char separator(const struct tune *t)
+static char tune_csv_separator(const struct tune *t)
 {
 	return t->o.to.separator ? t->o.to.separator : ',';
 }
@@ -272,7 +273,7 @@ void tune_table(struct tune *t)
 	if (t->o.to.format == TALLY_FORMAT_TEXT)
 		text_head(t, latency);
 	else if (t->o.to.format == TALLY_FORMAT_CSV)
-		csv_head(to, separator(t));
+		csv_head(to, tune_csv_separator(t));
 	for (uint32_t i = 0; i < t->ndone; i++) {
 		struct row r;
 
@@ -284,7 +285,7 @@ void tune_table(struct tune *t)
 		else if (t->o.to.format == TALLY_FORMAT_JSON)
 			json_row(to, &r);
 		else
-			csv_row(to, &r, separator(t));
+			csv_row(to, &r, tune_csv_separator(t));
 	}
 	if (t->o.to.format == TALLY_FORMAT_TEXT)
 		text_end(t);
@@ -295,7 +296,7 @@ void tune_table(struct tune *t)
 /* ---- what would be ------------------------------------------------------------------------------------------ */
 
 /* The values worth trying, with something between them: how many. */
-static uint32_t tried(struct tune *t, enum ptt_tune k, const char *between)
+static uint32_t tune_put_values(struct tune *t, enum ptt_tune k, const char *between)
 {
 	uint32_t n = 0;
 
@@ -309,24 +310,24 @@ static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
 {
 	const char *name = ptt_tunables[k].name, *view = view_names[tune_view(t, k)];
 	struct buf *to = &t->p->out;
-	char sep = separator(t);
+	char sep = tune_csv_separator(t);
 	uint32_t n;
 
 	switch (t->o.to.format) {
 	case TALLY_FORMAT_JSON:
 		buf_printf(to, "{\"type\":\"plan\",\"tunable\":\"%s\",\"value\":%u,\"asked_by\":\"%s\",\"tried\":[",
 			   name, t->before.v[k], view);
-		*all += tried(t, k, ",");
+		*all += tune_put_values(t, k, ",");
 		buf_puts(to, "]}\n");
 		break;
 	case TALLY_FORMAT_CSV:
 		buf_printf(to, "%s%c%u%c%s%c", name, sep, t->before.v[k], sep, view, sep);
-		*all += tried(t, k, " ");
+		*all += tune_put_values(t, k, " ");
 		buf_putc(to, '\n');
 		break;
 	default:
 		buf_printf(to, "%-18s is %u; would be tried: ", name, t->before.v[k]);
-		n = tried(t, k, ", ");
+		n = tune_put_values(t, k, ", ");
 		buf_puts(to, n ? "\n" : "nothing\n");
 		*all += n;
 	}
@@ -340,7 +341,7 @@ void tune_plan(struct tune *t)
 	char event[96];
 
 	if (t->o.to.format == TALLY_FORMAT_CSV)
-		buf_printf(to, "tunable%1$cvalue%1$casked_by%1$ctried\n", separator(t));
+		buf_printf(to, "tunable%1$cvalue%1$casked_by%1$ctried\n", tune_csv_separator(t));
 	for (unsigned k = 0; k < PTT_TUNES; k++)
 		plan_row(t, (enum ptt_tune)k, &all);
 	if (t->o.to.format != TALLY_FORMAT_TEXT)

@@ -77,7 +77,7 @@ const struct opts *cmd_check_opts(void)
 	return &o;
 }
 
-static int run(struct check *c)
+static int check_run_verb(struct check *c)
 {
 	struct tally_check_result result = { .size = sizeof(result) };
 	int rc, status;
@@ -105,7 +105,7 @@ int cmd_check(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc - first == 1) {
 		c.c.what = argv[first];
-		return run(&c);
+		return check_run_verb(&c);
 	}
 	complain(cx, argc == first ? "what is to be checked? gpci, vfalls, mmustat or ptt" : "one thing at a time");
 	complain(cx, "'tally check -h' shows the options");

@@ -188,7 +188,7 @@ static void take_finding(void *arg, const struct tally_finding *f)
 		put_text(d, f);
 }
 
-static int examine(struct doctor *d)
+static int doctor_examine_machine(struct doctor *d)
 {
 	struct buf room = { 0 };
 	struct tally_doctor_opts o = {
@@ -214,7 +214,7 @@ int cmd_doctor(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (first == argc)
-		return examine(&d);
+		return doctor_examine_machine(&d);
 	complain(cx, "doctor takes no arguments: '%s'", argv[first]);
 	complain(cx, "'tally doctor -h' shows the options");
 	return ST_USAGE;

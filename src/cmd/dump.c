@@ -16,7 +16,7 @@ struct dump {
 
 /* ---- options ------------------------------------------------------------------------ */
 
-static int choose(struct dump *d, uint32_t form, const char *option)
+static int dump_choose_form(struct dump *d, uint32_t form, const char *option)
 {
 	if (d->form && d->o.format != form) {
 		complain(d->a.cx, "%s and %s are two forms: give one of them", d->form, option);
@@ -32,7 +32,7 @@ static int take_perf(void *state, const char *value)
 	struct dump *d = state;
 
 	if (!value || !strcmp(value, "spec"))
-		return choose(d, value ? TALLY_FORMAT_PERF_SPEC : TALLY_FORMAT_PERF, "--perf");
+		return dump_choose_form(d, value ? TALLY_FORMAT_PERF_SPEC : TALLY_FORMAT_PERF, "--perf");
 	complain(d->a.cx, "--perf=%s is none of: spec", value);
 	return ST_USAGE;
 }
@@ -40,13 +40,13 @@ static int take_perf(void *state, const char *value)
 static int take_json(void *state, const char *value)
 {
 	(void)value;
-	return choose(state, TALLY_FORMAT_JSON, "--json");
+	return dump_choose_form(state, TALLY_FORMAT_JSON, "--json");
 }
 
 static int take_separator(void *state, const char *value)
 {
 	struct dump *d = state;
-	int status = choose(d, TALLY_FORMAT_CSV, "-x");
+	int status = dump_choose_form(d, TALLY_FORMAT_CSV, "-x");
 
 	return status == GO_ON ? ptt_separator(&d->a, value, &d->o.separator) : status;
 }
@@ -114,7 +114,7 @@ const struct opts *cmd_dump_opts(void)
 
 /* ---- the run --------------------------------------------------------------------------- */
 
-static int run(struct dump *d, char **path)
+static int dump_run_verb(struct dump *d, char **path)
 {
 	struct tally_ptt *t = NULL;
 	int rc, status = output_suffix(d->a.cx, d->a.output, "dump", d->form, &d->o.format);
@@ -142,7 +142,7 @@ int cmd_dump(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc - first == 1)
-		return run(&d, argv + first);
+		return dump_run_verb(&d, argv + first);
 	complain(cx, argc == first ? "no trace: give a FILE" : "one FILE at a time");
 	complain(cx, "'tally dump -h' shows the options");
 	return ST_USAGE;

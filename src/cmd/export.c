@@ -154,7 +154,7 @@ static void find_partition(struct export *x, const char *path)
 
 /* ---- the run --------------------------------------------------------------------------- */
 
-static int go(struct export *x, struct tally_ptt *t, char **path)
+static int export_run_verb(struct export *x, struct tally_ptt *t, char **path)
 {
 	const bool parquet = x->o.format == TALLY_FORMAT_PARQUET;
 	int rc, status = parquet ? ptt_args_spare(&x->a, path, 1) : ptt_args_output(&x->a, path, 1);
@@ -196,7 +196,7 @@ int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
 	if (status == GO_ON)
 		status = ptt_args_file(&x.a, &t, argv[first]);
 	if (status == GO_ON)
-		status = go(&x, t, argv + first);
+		status = export_run_verb(&x, t, argv + first);
 	tally_ptt_close(t);
 	buf_free(&x.capture);
 	buf_free(&x.duckdb);

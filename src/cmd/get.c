@@ -57,7 +57,7 @@ const struct opts *cmd_get_opts(void)
 }
 
 /* All of them at once: one header row, and nothing is printed when one is wrong. */
-static int get(struct plat_args *a, int n, char **selector)
+static int get_run_verb(struct plat_args *a, int n, char **selector)
 {
 	struct buf all = { 0 };
 	int rc, status = plat_args_open(a, "get");
@@ -80,7 +80,7 @@ int cmd_get(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc > first)
-		return get(&a, argc - first, argv + first);
+		return get_run_verb(&a, argc - first, argv + first);
 	complain(cx, "nothing to read: give a SELECTOR, as hisi_ptt0_2/qos_tx_cpl");
 	complain(cx, "'tally get -h' shows the options");
 	return ST_USAGE;

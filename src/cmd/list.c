@@ -85,7 +85,7 @@ static int run_names(struct list *l, const char *kind)
 	return plat_args_close(&l->a, status);
 }
 
-static int run(struct list *l, const char *kind, const char *pattern)
+static int list_run_verb(struct list *l, const char *kind, const char *pattern)
 {
 	int rc, status = plat_args_open(&l->a, "list");
 
@@ -112,7 +112,7 @@ int cmd_list(struct cmd_ctx *cx, int argc, char **argv)
 		return ST_USAGE;
 	}
 	if (argc <= 2)
-		return run(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
+		return list_run_verb(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
 	complain(cx, "one KIND and one PATTERN at most (quote the PATTERN for the shell)");
 	complain(cx, "'tally list -h' shows the options");
 	return ST_USAGE;

@@ -14,7 +14,7 @@ struct machine {
 	int write_error; /* errno of what it printed, or 0 */
 };
 
-static int once(struct machine *s, const char **to, const char *option, const char *value)
+static int machine_option_once(struct machine *s, const char **to, const char *option, const char *value)
 {
 	if (*to) {
 		complain(s->cx, "%s can be given once", option);
@@ -28,42 +28,42 @@ static int take_listen(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.listen, "--listen", value);
+	return machine_option_once(s, &s->m.listen, "--listen", value);
 }
 
 static int take_vfio(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.vfio_user, "--vfio-user", value);
+	return machine_option_once(s, &s->m.vfio_user, "--vfio-user", value);
 }
 
 static int take_sysfs(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.sysfs, "--sysfs", value);
+	return machine_option_once(s, &s->m.sysfs, "--sysfs", value);
 }
 
 static int take_device(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.device, "--device", value);
+	return machine_option_once(s, &s->m.device, "--device", value);
 }
 
 static int take_guests(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.guests, "--guests", value);
+	return machine_option_once(s, &s->m.guests, "--guests", value);
 }
 
 static int take_run(void *state, const char *value)
 {
 	struct machine *s = state;
 
-	return once(s, &s->m.run, "--run", value);
+	return machine_option_once(s, &s->m.run, "--run", value);
 }
 
 static int take_profile(void *state, const char *value)
@@ -122,7 +122,7 @@ const struct opts *cmd_machine_opts(void)
 	return &o;
 }
 
-static int say(void *arg, const char *p, size_t n)
+static int machine_write_stderr(void *arg, const char *p, size_t n)
 {
 	const struct machine *s = arg;
 
@@ -131,7 +131,7 @@ static int say(void *arg, const char *p, size_t n)
 }
 
 /* What a guest prints, as it comes; but a guest gives no orders to a terminal, other than to go back to the line's beginning. */
-static int out(void *arg, const char *p, size_t n)
+static int machine_write_guest(void *arg, const char *p, size_t n)
 {
 	struct machine *s = arg;
 	struct buf shown = { 0 };
@@ -170,7 +170,10 @@ static int status_of(int rc)
 
 int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 {
-	struct machine s = { .cx = cx, .m = { .size = sizeof(s.m), .note = say, .arg = &s, .console = out } };
+	struct machine s = {
+		.cx = cx,
+		.m = { .size = sizeof(s.m), .note = machine_write_stderr, .arg = &s, .console = machine_write_guest }
+	};
 	struct tally_machine_result result = { .size = sizeof(result) };
 	char words[512];
 	int rc, first, status = opts_parse(cx, cmd_machine_opts(), &s, argc, argv, &first);

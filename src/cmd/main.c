@@ -77,7 +77,7 @@ unsigned output_columns(int fd)
 	return n > UINT8_MAX ? UINT8_MAX : (unsigned)n;
 }
 
-static void fit(struct buf *to, size_t indent)
+static void main_put_indented(struct buf *to, size_t indent)
 {
 	struct buf fitted = { 0 };
 	struct winsize w;
@@ -122,7 +122,7 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 	make_plain(&plain, b.p ? b.p : "");
 	if (plain.n && plain.p[plain.n - 1] != '\n')
 		buf_putc(&plain, '\n');
-	fit(&plain, strlen(cx->name) + 2);
+	main_put_indented(&plain, strlen(cx->name) + 2);
 	if (b.failed || plain.failed)
 		complain_without_memory(cx, fmt, again);
 	else
@@ -186,7 +186,7 @@ int print(const struct cmd_ctx *cx, struct buf *b)
 
 /* ---- what is no verb ------------------------------------------------------------------ */
 
-static void usage(struct buf *to)
+static void main_put_usage(struct buf *to)
 {
 	buf_puts(to, "usage: tally VERB [option]... [argument]...\n\n"
 		     "Ask any hardware performance counter a question, in D.\n\nVerbs:\n");
@@ -197,7 +197,7 @@ static void usage(struct buf *to)
 		     "dtrace, tally is 'tally trace'.\n");
 }
 
-static const struct verb *find(const char *name)
+static const struct verb *main_find(const char *name)
 {
 	for (size_t i = 0; i < COUNT(verbs); i++)
 		if (!strcmp(verbs[i].name, name))
@@ -205,7 +205,7 @@ static const struct verb *find(const char *name)
 	return NULL;
 }
 
-static int unknown(struct cmd_ctx *cx, const char *word)
+static int main_refuse_word(struct cmd_ctx *cx, const char *word)
 {
 	const char *names[COUNT(verbs) + 4] = { "help", "completion", "--help", "--version" }, *near;
 
@@ -224,18 +224,18 @@ static int unknown(struct cmd_ctx *cx, const char *word)
 	return ST_USAGE;
 }
 
-static int help(struct cmd_ctx *cx, const char *verb)
+static int main_show_help(struct cmd_ctx *cx, const char *verb)
 {
 	struct buf b = { 0 };
-	const struct verb *v = verb ? find(verb) : NULL;
+	const struct verb *v = verb ? main_find(verb) : NULL;
 	const struct opts *o = v ? v->opts() : verb && !strcmp(verb, "completion") ? cmd_completion_opts() : NULL;
 
 	if (verb && !o)
-		return unknown(cx, verb);
+		return main_refuse_word(cx, verb);
 	if (o)
 		opts_help(o, &b);
 	else
-		usage(&b);
+		main_put_usage(&b);
 	return print(cx, &b);
 }
 
@@ -247,7 +247,7 @@ static void put_feature(void *arg, const char *name, const char *version, bool i
 			      " (not found)");
 }
 
-static int version(struct cmd_ctx *cx)
+static int main_show_version(struct cmd_ctx *cx)
 {
 	struct buf b = { 0 }, room = { 0 };
 
@@ -276,7 +276,7 @@ static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
 static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 {
 	const char *word = argv[1];
-	const struct verb *v = find(word);
+	const struct verb *v = main_find(word);
 	int status = keep_rights(cx, v ? v->rights : 0);
 
 	if (status != GO_ON)
@@ -284,14 +284,14 @@ static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 	if (v)
 		return v->run(cx, argc - 1, argv + 1);
 	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
-		return help(cx, argv[2]);
+		return main_show_help(cx, argv[2]);
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
-		return version(cx);
+		return main_show_version(cx);
 	if (!strcmp(word, "completion"))
 		return cmd_completion(cx, argc - 1, argv + 1);
 	if (!strcmp(word, "complete"))
 		return cmd_complete(cx, argc - 1, argv + 1);
-	return unknown(cx, word);
+	return main_refuse_word(cx, word);
 }
 
 /* Who was started with a closed standard stream would open a file or a counter in its place. What stands there instead
@@ -315,12 +315,12 @@ int main(int argc, char **argv)
 	catch_failed_writes();
 	setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers look the same everywhere */
 	if (!strcmp(cx.name, "dtrace")) {
-		int status = keep_rights(&cx, find("trace")->rights);
+		int status = keep_rights(&cx, main_find("trace")->rights);
 		return status == GO_ON ? cmd_trace(&cx, argc, argv) : status;
 	}
 	if (argc < 2) {
 		struct buf b = { 0 };
-		usage(&b);
+		main_put_usage(&b);
 		fwrite(b.p ? b.p : "", 1, b.n, stderr);
 		buf_free(&b);
 		return ST_USAGE;

@@ -16,7 +16,7 @@
 #define COLUMNS 80u   /* of -h, */
 #define HELP_AT 25u   /* and where it says what an option does */
 
-static const char *spelling(const struct opt *o, char *room, size_t n)
+static const char *opts_row_spelling(const struct opt *o, char *room, size_t n)
 {
 	if (o->letter)
 		snprintf(room, n, "-%c", o->letter);
@@ -31,7 +31,7 @@ static bool is_optional(const struct opt *o)
 	return o->arg && o->arg[0] == '[';
 }
 
-static void letters(const struct opts *o, struct buf *to)
+static void opts_put_letters(const struct opts *o, struct buf *to)
 {
 	if (o->command)
 		buf_putc(to, '+'); /* its options are not ours */
@@ -83,7 +83,7 @@ static void put_begun(const struct opts *o, const char *word, size_t n, struct b
 			buf_printf(to, "%s--%s", to->n ? ", " : "", o->opt[i].name);
 }
 
-static const char *nearest(const struct opts *o, const char *word, size_t n)
+static const char *opts_nearest_name(const struct opts *o, const char *word, size_t n)
 {
 	const char *names[NAMES_MOST], *near = NULL;
 	size_t count = 0;
@@ -103,7 +103,7 @@ static const char *nearest(const struct opts *o, const char *word, size_t n)
 static void bad_long(const struct cmd_ctx *cx, const struct opts *o, const char *word)
 {
 	const size_t n = strcspn(word + 2, "=");
-	const char *near = nearest(o, word + 2, n);
+	const char *near = opts_nearest_name(o, word + 2, n);
 	struct buf begun = { 0 };
 
 	put_begun(o, word + 2, n, &begun);
@@ -134,7 +134,7 @@ static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, c
 	char room[32];
 
 	if (row && why == ':')
-		complain(cx, "%s needs an argument: %s", spelling(row, room, sizeof(room)), row->arg);
+		complain(cx, "%s needs an argument: %s", opts_row_spelling(row, room, sizeof(room)), row->arg);
 	else if (row)
 		complain(cx, "--%s takes no argument", row->name);
 	else if (optopt)
@@ -144,13 +144,13 @@ static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, c
 	return see_help(cx, o);
 }
 
-static int take(const struct cmd_ctx *cx, const struct opts *o, const struct opt *row, void *state)
+static int opts_take_value(const struct cmd_ctx *cx, const struct opts *o, const struct opt *row, void *state)
 {
 	char room[32];
 
 	if (row->take)
 		return row->take(state, optarg);
-	complain(cx, "%s is not supported: %s", spelling(row, room, sizeof(room)), row->help);
+	complain(cx, "%s is not supported: %s", opts_row_spelling(row, room, sizeof(room)), row->help);
 	(void)o;
 	return ST_USAGE;
 }
@@ -161,14 +161,15 @@ int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int 
 	struct option *longs = long_options(o);
 	int c, status = GO_ON;
 
-	letters(o, &shorts);
+	opts_put_letters(o, &shorts);
 	if (!longs || shorts.failed) {
 		complain(cx, "out of memory");
 		status = ST_FAILED;
 	}
 	opterr = 0;
 	while (status == GO_ON && (c = getopt_long(argc, argv, shorts.p, longs, NULL)) != -1)
-		status = c == '?' || c == ':' ? bad_option(cx, o, c, argv) : take(cx, o, row_of(o, c), state);
+		status =
+			c == '?' || c == ':' ? bad_option(cx, o, c, argv) : opts_take_value(cx, o, row_of(o, c), state);
 	*first = optind;
 	mem_free(longs);
 	buf_free(&shorts);
@@ -193,7 +194,7 @@ static void help_row(const struct opt *o, struct buf *to)
 	buf_free(&left);
 }
 
-static void paragraph(struct buf *to, struct buf *words, size_t indent)
+static void opts_put_paragraph(struct buf *to, struct buf *words, size_t indent)
 {
 	if (words->n)
 		buf_wrap(to, words->p, 0, indent, COLUMNS, "");
@@ -213,10 +214,10 @@ static void put_text(struct buf *to, const char *text)
 			buf_printf(&words, "%s%.*s", words.n ? " " : "", (int)n, text);
 			continue;
 		}
-		paragraph(to, &words, 0);
+		opts_put_paragraph(to, &words, 0);
 		buf_printf(to, "%.*s\n", (int)n, text);
 	}
-	paragraph(to, &words, 0);
+	opts_put_paragraph(to, &words, 0);
 }
 
 void opts_help(const struct opts *o, struct buf *to)
@@ -224,7 +225,7 @@ void opts_help(const struct opts *o, struct buf *to)
 	struct buf usage = { 0 };
 
 	buf_printf(&usage, "usage: tally %s %s", o->verb, o->usage);
-	paragraph(to, &usage, 7);
+	opts_put_paragraph(to, &usage, 7);
 	put_text(to, o->intro);
 	buf_puts(to, "\nOptions:\n");
 	for (size_t i = 0; i < o->n; i++)

@@ -124,7 +124,7 @@ int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t
 	return ST_USAGE;
 }
 
-static int choose(struct plat_args *a, uint32_t form, const char *option)
+static int platform_choose_form(struct plat_args *a, uint32_t form, const char *option)
 {
 	if (a->form && a->to.format != form) {
 		complain(a->a.cx, "%s and %s are two forms: give one of them", a->form, option);
@@ -138,13 +138,13 @@ static int choose(struct plat_args *a, uint32_t form, const char *option)
 int plat_take_json(void *state, const char *value)
 {
 	(void)value;
-	return choose(state, TALLY_FORMAT_JSON, "--json");
+	return platform_choose_form(state, TALLY_FORMAT_JSON, "--json");
 }
 
 int plat_take_separator(void *state, const char *value)
 {
 	struct plat_args *a = state;
-	int status = choose(a, TALLY_FORMAT_CSV, "-x");
+	int status = platform_choose_form(a, TALLY_FORMAT_CSV, "-x");
 
 	return status == GO_ON ? ptt_separator(&a->a, value, &a->to.separator) : status;
 }

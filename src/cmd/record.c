@@ -18,7 +18,7 @@ struct record {
 
 /* ---- options --------------------------------------------------------------------------- */
 
-static int once(struct record *c, const char **to, const char *value, const char *option)
+static int record_option_once(struct record *c, const char **to, const char *value, const char *option)
 {
 	if (*to) {
 		complain(c->a.a.cx, "%s can be given once", option);
@@ -33,7 +33,7 @@ static int take_event(void *state, const char *value)
 	struct record *c = state;
 
 	if (!c->o.event)
-		return once(c, &c->o.event, value, "-e");
+		return record_option_once(c, &c->o.event, value, "-e");
 	complain(c->a.a.cx, "-e can be given once: a device traces one event at a time");
 	return ST_USAGE;
 }
@@ -42,7 +42,7 @@ static int take_ring(void *state, const char *value)
 {
 	struct record *c = state;
 
-	return once(c, &c->o.ring, value, "-m");
+	return record_option_once(c, &c->o.ring, value, "-m");
 }
 
 static int take_duration(void *state, const char *value)
@@ -103,7 +103,7 @@ const struct opts *cmd_record_opts(void)
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-static void summary(struct record *c)
+static void record_show_summary(struct record *c)
 {
 	const char *to = c->o.path ? c->o.path : "perf.data";
 	uint32_t gaps = c->result.gaps - (c->result.cut == TALLY_CUT_FAILED);
@@ -130,7 +130,7 @@ static void summary(struct record *c)
 		complain(c->a.a.cx, "the reader of stdout went away: what came after that is not recorded");
 }
 
-static int go(struct record *c)
+static int record_with_platform(struct record *c)
 {
 	int rc, status = ST_OK;
 
@@ -138,14 +138,14 @@ static int go(struct record *c)
 	if (rc < 0)
 		status = plat_args_failed(&c->a, rc);
 	if (rc >= 0 || c->result.bytes || c->result.cut)
-		summary(c);
+		record_show_summary(c);
 	if (rc < 0)
 		return rc == -TALLY_EINVAL && (c->result.status == 126 || c->result.status == 127) ? c->result.status :
 												     status;
 	return c->result.cut == TALLY_CUT_READER ? ST_READER : *c->o.stop ? ST_OK : c->result.status;
 }
 
-static int run(struct record *c)
+static int record_run_verb(struct record *c)
 {
 	int status;
 
@@ -158,7 +158,7 @@ static int run(struct record *c)
 	c->o.arg = c;
 	buf_puts(&c->a.a.reading, "recorded");
 	if (status == GO_ON)
-		status = go(c);
+		status = record_with_platform(c);
 	c->a.a.output = NULL; /* it was the library's */
 	return plat_args_close(&c->a, status);
 }
@@ -182,7 +182,7 @@ static int refuse_cpu_event(const struct record *c, const char *event)
 	return ST_USAGE;
 }
 
-static int check(const struct record *c)
+static int record_check_options(const struct record *c)
 {
 	const char *o = c->a.a.output;
 	uint32_t form = UINT32_MAX; /* none of a table's */
@@ -207,10 +207,10 @@ int cmd_record(struct cmd_ctx *cx, int argc, char **argv)
 	int first, status = opts_parse(cx, cmd_record_opts(), &c, argc, argv, &first);
 
 	if (status == GO_ON)
-		status = check(&c);
+		status = record_check_options(&c);
 	if (status != GO_ON)
 		return status;
 	if (argc > first)
 		c.o.argv = argv + first;
-	return run(&c);
+	return record_run_verb(&c);
 }

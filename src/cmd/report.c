@@ -43,7 +43,7 @@ static int take_errors(void *state, const char *value)
 	return GO_ON;
 }
 
-static int number(struct report *r, const char *option, const char *value, uint64_t most, uint32_t *to)
+static int report_option_number(struct report *r, const char *option, const char *value, uint64_t most, uint32_t *to)
 {
 	uint64_t n;
 
@@ -59,14 +59,14 @@ static int take_top(void *state, const char *value)
 {
 	struct report *r = state;
 
-	return number(r, "--top", value, 100000, &r->o.top);
+	return report_option_number(r, "--top", value, 100000, &r->o.top);
 }
 
 static int take_threads(void *state, const char *value)
 {
 	struct report *r = state;
 
-	return number(r, "--threads", value, 64, &r->o.threads);
+	return report_option_number(r, "--threads", value, 64, &r->o.threads);
 }
 
 static int take_help(void *state, const char *value)
@@ -126,7 +126,7 @@ static int choose_form(struct report *r)
 	return output_suffix(r->a.cx, r->a.output, "report", r->json ? "--json" : NULL, &r->o.format);
 }
 
-static int run(struct report *r, char **path, bool two)
+static int report_run_verb(struct report *r, char **path, bool two)
 {
 	struct tally_ptt *t = NULL, *other = NULL;
 	int rc, status = choose_form(r);
@@ -156,7 +156,7 @@ int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
 	argc -= first;
 	argv += first;
 	if (argc == 1 || (argc == 2 && (strcmp(argv[0], "-") || strcmp(argv[1], "-"))))
-		return run(&r, argv, argc == 2);
+		return report_run_verb(&r, argv, argc == 2);
 	complain(cx, argc == 0 ? "no trace: give a FILE" :
 		     argc == 2 ? "standard input is one trace: - can be given once" :
 				 "two FILEs at most");

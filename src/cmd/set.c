@@ -38,7 +38,7 @@ const struct opts *cmd_set_opts(void)
 	return &o;
 }
 
-static int set(struct plat_args *a, int n, char **assignment)
+static int set_run_verb(struct plat_args *a, int n, char **assignment)
 {
 	int rc, status = plat_args_open(a, NULL);
 
@@ -58,7 +58,7 @@ int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc > first)
-		return set(&a, argc - first, argv + first);
+		return set_run_verb(&a, argc - first, argv + first);
 	complain(cx, "nothing to set: give SELECTOR=VALUE, as hisi_ptt0_2/qos_tx_cpl=2");
 	complain(cx, "'tally set -h' shows the options");
 	return ST_USAGE;

@@ -13,7 +13,8 @@
 
 #define PLATFORMS 16u
 
-struct stat_on { /* a further --on */
+/* a further --on */
+struct stat_on {
 	struct tally_platform_opts o;
 	struct tally_platform *p;
 	struct buf events;
@@ -299,14 +300,14 @@ static void stat_say_how_it_ends(const struct stat_args *s)
 						     "counting until Ctrl-C; a COMMAND or --duration MS ends it, too");
 }
 
-static int statused(const struct stat_args *s, int rc)
+static int stat_exit_status(const struct stat_args *s, int rc)
 {
 	if (rc == -TALLY_EINVAL && (s->result.status == 126 || s->result.status == 127))
 		return s->result.status;
 	return rc < 0 ? GO_ON : *s->s.stop ? ST_OK : s->result.status;
 }
 
-static int go(struct stat_args *s)
+static int stat_with_platform(struct stat_args *s)
 {
 	int rc, status;
 
@@ -321,7 +322,7 @@ static int go(struct stat_args *s)
 	stat_say_how_it_ends(s);
 	rc = s->events.failed ? -TALLY_ENOMEM : tally_stat(s->a.p, &s->s, &s->result);
 	status = rc < 0 ? plat_args_failed(&s->a, rc) : ST_OK;
-	return statused(s, rc) == GO_ON ? status : statused(s, rc);
+	return stat_exit_status(s, rc) == GO_ON ? status : stat_exit_status(s, rc);
 }
 
 static int open_more(struct stat_args *s)
@@ -349,7 +350,7 @@ static int open_more(struct stat_args *s)
 	return GO_ON;
 }
 
-static int run(struct stat_args *s)
+static int stat_run_verb(struct stat_args *s)
 {
 	int status;
 
@@ -362,7 +363,7 @@ static int run(struct stat_args *s)
 	s->s.tids = s->tids.v;
 	s->s.ntids = s->tids.n;
 	if (status == GO_ON)
-		status = go(s);
+		status = stat_with_platform(s);
 	return plat_args_close(&s->a, status);
 }
 
@@ -390,7 +391,7 @@ static const char *example_of(const char *on)
 	return "mmustat/all/ or gpci/entitled/: what 'tally list' shows of that platform";
 }
 
-static int parsed(struct stat_args *s)
+static int stat_check_parsed(struct stat_args *s)
 {
 	struct cmd_ctx *cx = s->a.a.cx;
 	bool local = !s->a.o.on || !strcmp(s->a.o.on, "local");
@@ -402,7 +403,7 @@ static int parsed(struct stat_args *s)
 	else if (!s->events.n && !s->s.view && !local && !s->non && !has_target(s))
 		complain(cx, "nothing to count: give -e SELECTOR, as %s", example_of(s->a.o.on));
 	else
-		return run(s);
+		return stat_run_verb(s);
 	complain(cx, "'tally stat -h' shows the options");
 	return ST_USAGE;
 }
@@ -415,7 +416,7 @@ int cmd_stat(struct cmd_ctx *cx, int argc, char **argv)
 	if (argc > first)
 		s.s.argv = argv + first;
 	if (status == GO_ON)
-		status = parsed(&s);
+		status = stat_check_parsed(&s);
 	for (uint32_t i = 0; i < s.non; i++) {
 		tally_platform_close(s.on[i].p);
 		buf_free(&s.on[i].events);

@@ -81,7 +81,7 @@ static int put_note(void *arg, const char *text, size_t n)
 
 /* ---- options: done at once, or kept as a step ------------------------------------------- */
 
-static int later(struct trace *c, step_fn *apply, const char *value)
+static int trace_step_later(struct trace *c, step_fn *apply, const char *value)
 {
 	struct step *s = VEC_NEW(c->step, c->nsteps, c->capsteps);
 
@@ -93,15 +93,15 @@ static int later(struct trace *c, step_fn *apply, const char *value)
 	return GO_ON;
 }
 
-static int source(struct trace *c, step_fn *apply, const char *value)
+static int trace_step_source(struct trace *c, step_fn *apply, const char *value)
 {
 	c->nsources++;
-	return later(c, apply, value);
+	return trace_step_later(c, apply, value);
 }
 
 static int take_clause(void *c, const char *value)
 {
-	return source(c, apply_clause, value);
+	return trace_step_source(c, apply_clause, value);
 }
 
 static int take_script(void *state, const char *value)
@@ -109,46 +109,46 @@ static int take_script(void *state, const char *value)
 	struct trace *c = state;
 
 	c->script = value;
-	return source(c, apply_script, value);
+	return trace_step_source(c, apply_script, value);
 }
 
 static int take_provider(void *c, const char *value)
 {
-	return source(c, apply_provider, value);
+	return trace_step_source(c, apply_provider, value);
 }
 
 static int take_module(void *c, const char *value)
 {
-	return source(c, apply_module, value);
+	return trace_step_source(c, apply_module, value);
 }
 
 static int take_function(void *c, const char *value)
 {
-	return source(c, apply_function, value);
+	return trace_step_source(c, apply_function, value);
 }
 
 static int take_option(void *c, const char *value)
 {
-	return later(c, apply_option, value);
+	return trace_step_later(c, apply_option, value);
 }
 
 static int take_bufsize(void *c, const char *value)
 {
-	return later(c, apply_bufsize, value);
+	return trace_step_later(c, apply_bufsize, value);
 }
 
 static int take_quiet(void *c, const char *value)
 {
-	return later(c, apply_quiet, value);
+	return trace_step_later(c, apply_quiet, value);
 }
 
 static int take_share(void *c, const char *value)
 {
-	return later(c, apply_share, value);
+	return trace_step_later(c, apply_share, value);
 }
 
 /* A value that is kept; giving it twice is a mistake, not a change of mind. */
-static int keep(struct trace *c, const char **to, const char *value, const char *option)
+static int trace_option_keep(struct trace *c, const char **to, const char *value, const char *option)
 {
 	if (*to) {
 		complain(c->cx, "%s can be given once", option);
@@ -162,7 +162,7 @@ static int take_command(void *state, const char *value)
 {
 	struct trace *c = state;
 
-	return keep(c, &c->command, value, "-c");
+	return trace_option_keep(c, &c->command, value, "-c");
 }
 
 static int take_process(void *state, const char *value)
@@ -171,7 +171,7 @@ static int take_process(void *state, const char *value)
 	uint64_t pid;
 
 	if (text_u64(value, &pid) && pid > 0 && pid <= INT32_MAX)
-		return keep(c, &c->process, value, "-p");
+		return trace_option_keep(c, &c->process, value, "-p");
 	complain(c->cx, "-p %s: not a process id", value);
 	return ST_USAGE;
 }
@@ -180,7 +180,7 @@ static int take_output(void *state, const char *value)
 {
 	struct trace *c = state;
 
-	return keep(c, &c->output, value, "-o");
+	return trace_option_keep(c, &c->output, value, "-o");
 }
 
 static int keep_word(struct trace *c, const char **to, const char *value, const char *option, const char *const *words,
@@ -191,7 +191,7 @@ static int keep_word(struct trace *c, const char **to, const char *value, const 
 	for (size_t i = 0; i < n; i++) {
 		if (!strcmp(value, words[i])) {
 			buf_free(&b);
-			return keep(c, to, value, option);
+			return trace_option_keep(c, to, value, option);
 		}
 		buf_printf(&b, " %s", words[i]);
 	}
@@ -268,7 +268,7 @@ static int take_platform(void *state, const char *value)
 		c->platform = NULL;
 	}
 	c->on_file = !platform;
-	return keep(c, &c->platform, value, "--on");
+	return trace_option_keep(c, &c->platform, value, "--on");
 }
 
 #define TAKE_FLAG(name, statement)                             \
@@ -499,7 +499,7 @@ static int apply_steps(struct trace *c, int argc, char **argv)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static int go(struct trace *c)
+static int trace_run_session(struct trace *c)
 {
 	int rc = tally_trace_go(c->t), command = tally_trace_status(c->t);
 
@@ -509,9 +509,9 @@ static int go(struct trace *c)
 	return command == 126 || command == 127 ? command : rc; /* as a shell: it was not the trace */
 }
 
-static int run(struct trace *c)
+static int trace_with_trace(struct trace *c)
 {
-	int rc = 0, stopped, status = go(c);
+	int rc = 0, stopped, status = trace_run_session(c);
 
 	if (status != GO_ON)
 		return status;
@@ -529,7 +529,7 @@ static int run(struct trace *c)
 	return *c->interrupted && c->command ? ST_OK : tally_trace_status(c->t);
 }
 
-static int list(struct trace *c)
+static int trace_list_probes(struct trace *c)
 {
 	int rc = tally_trace_list(c->t, c->verbose);
 
@@ -544,10 +544,10 @@ static int compile_and_run(struct trace *c)
 		rc = tally_trace_report(c->t);
 	if (rc < 0)
 		return trace_failed(c, rc);
-	return c->compile_only || c->dump ? ST_OK : run(c);
+	return c->compile_only || c->dump ? ST_OK : trace_with_trace(c);
 }
 
-static int perform(struct trace *c, int argc, char **argv)
+static int trace_run_verb(struct trace *c, int argc, char **argv)
 {
 	int status = open_output(c);
 
@@ -557,7 +557,7 @@ static int perform(struct trace *c, int argc, char **argv)
 	if (status == GO_ON)
 		status = apply_steps(c, argc, argv);
 	if (status == GO_ON)
-		status = c->list ? list(c) : compile_and_run(c);
+		status = c->list ? trace_list_probes(c) : compile_and_run(c);
 	tally_trace_close(c->t);
 	return status;
 }
@@ -571,7 +571,7 @@ int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
 	if (status == GO_ON)
 		status = trace_check_options(&c, first < argc ? argv[first] : NULL);
 	if (status == GO_ON)
-		status = perform(&c, argc - first, argv + first);
+		status = trace_run_verb(&c, argc - first, argv + first);
 	if (c.output && c.fd >= 0 && close(c.fd) && status == ST_OK) {
 		complain(cx, "failed to write to %s: %s", c.output, strerror(errno));
 		status = ST_FAILED;

@@ -106,7 +106,7 @@ int apply_function(struct trace *c, const char *value)
 
 /* ---- -x and the environment ------------------------------------------------------------------ */
 
-static int set(struct trace *c, const char *name, const char *value)
+static int trace_set_option(struct trace *c, const char *name, const char *value)
 {
 	int rc = tally_trace_option(c->t, name, value && *value ? value : NULL);
 
@@ -122,24 +122,24 @@ int apply_option(struct trace *c, const char *value)
 	struct buf name = { 0 };
 
 	buf_put(&name, value, eq ? (size_t)(eq - value) : strlen(value));
-	int status = name.failed ? ST_FAILED : set(c, name.p ? name.p : "", eq ? eq + 1 : NULL);
+	int status = name.failed ? ST_FAILED : trace_set_option(c, name.p ? name.p : "", eq ? eq + 1 : NULL);
 	buf_free(&name);
 	return status;
 }
 
 int apply_bufsize(struct trace *c, const char *value)
 {
-	return set(c, "bufsize", value);
+	return trace_set_option(c, "bufsize", value);
 }
 
 int apply_share(struct trace *c, const char *value)
 {
-	return set(c, "cpcshare", value);
+	return trace_set_option(c, "cpcshare", value);
 }
 
 int apply_quiet(struct trace *c, const char *value)
 {
-	return set(c, "quiet", value);
+	return trace_set_option(c, "quiet", value);
 }
 
 /* DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */

@@ -133,7 +133,7 @@ static int not_taken(struct tune *c)
 	return ST_FAILED;
 }
 
-static int go(struct tune *c)
+static int tune_run_verb(struct tune *c)
 {
 	struct tally_tune_result result = { .size = sizeof(result) };
 	int rc;
@@ -151,7 +151,7 @@ static int go(struct tune *c)
 	return result.status ? result.status : rc;
 }
 
-static int usage(struct tune *c, const char *why)
+static int tune_refuse_usage(struct tune *c, const char *why)
 {
 	complain(c->a.a.cx, "%s", why);
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
@@ -186,7 +186,7 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	if (argc == first)
 		return which_device(&c);
 	if (!c.goal)
-		return usage(&c, "for what? --for latency or --for throughput");
+		return tune_refuse_usage(&c, "for what? --for latency or --for throughput");
 	c.t.device = argv[first];
 	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
 		return not_a_command(&c, argv[first + 1]);
@@ -194,5 +194,5 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 		c.t.argv = argv + first + 1;
 	c.t.stop = c.a.o.stop = catch_signals();
 	status = plat_args_open(&c.a, "tune");
-	return plat_args_close(&c.a, status == GO_ON ? go(&c) : status);
+	return plat_args_close(&c.a, status == GO_ON ? tune_run_verb(&c) : status);
 }

@@ -47,13 +47,15 @@ static int cook_weight(struct d_unit *u, struct d_stmt *s, struct d_node *call, 
 
 /* ---- lquantize ----------------------------------------------------------- */
 
-struct param { /* a constant parameter */
+/* a constant parameter */
+struct param {
 	uint8_t type_tag, value_tag;
 	int64_t least, most;
 	const char *type_words, *value_words;
 };
 
-static int parameter(struct d_unit *u, struct d_node *call, unsigned i, const struct param *p, int64_t *ret)
+static int agg_constant_parameter(struct d_unit *u, struct d_node *call, unsigned i, const struct param *p,
+				  int64_t *ret)
 {
 	int rc = cook_value(u, &call->arg[i]);
 	if (rc < 0)
@@ -104,7 +106,7 @@ static int cook_lquantize(struct d_unit *u, struct d_stmt *s, struct d_node *cal
 {
 	int64_t v[3] = { 0, 0, 1 };
 	for (unsigned i = 1; i < 4 && i < call->narg; i++) {
-		int rc = parameter(u, call, i, &lq_params[i - 1], &v[i - 1]);
+		int rc = agg_constant_parameter(u, call, i, &lq_params[i - 1], &v[i - 1]);
 		if (rc < 0)
 			return rc;
 	}
@@ -193,7 +195,7 @@ static int cook_llquantize(struct d_unit *u, struct d_stmt *s, struct d_node *ca
 	int64_t v[4];
 	int rc;
 	for (unsigned i = 0; i < 4; i++)
-		if ((rc = parameter(u, call, i + 1, &ll_params[i], &v[i])) < 0)
+		if ((rc = agg_constant_parameter(u, call, i + 1, &ll_params[i], &v[i])) < 0)
 			return rc;
 	if ((rc = ll_sane(u, s, v)) < 0)
 		return rc;

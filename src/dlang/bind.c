@@ -55,7 +55,8 @@ static enum d_call call_find(const char *name)
 
 /* ---- probes -------------------------------------------------------------- */
 
-struct match { /* what env.probes() adds to */
+/* what env.probes() adds to */
+struct match {
 	struct d_unit *u;
 	struct d_clausenode *c;
 	struct map *seen; /* ids of this clause */
@@ -115,7 +116,7 @@ static int bind_descs(struct d_unit *u, struct d_clausenode *c)
 
 static const uint8_t scope_kinds[] = { [SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF };
 
-static int bind(struct d_unit *u, struct d_node *n);
+static int bind_node(struct d_unit *u, struct d_node *n);
 
 static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
 {
@@ -154,7 +155,7 @@ static int bind_args_index(struct d_unit *u, struct d_node *n)
 	n->a = NULL;
 	n->arg = NULL;
 	n->narg = 0;
-	return bind(u, n->b);
+	return bind_node(u, n->b);
 }
 
 /* The members of args[0] of the clause's first probe. */
@@ -255,7 +256,7 @@ static int bind_args(struct d_unit *u, struct d_node *n)
 {
 	int rc = 0;
 	for (uint32_t i = 0; i < n->narg && rc == 0; i++)
-		rc = bind(u, n->arg[i]);
+		rc = bind_node(u, n->arg[i]);
 	return rc;
 }
 
@@ -279,7 +280,7 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 		if ((fresh || s->nkeys != 0) && (rc = bind_keyed(u, n, s)) < 0)
 			return rc;
 	}
-	if (n->kind != N_VAR && (rc = bind(u, a)) < 0)
+	if (n->kind != N_VAR && (rc = bind_node(u, a)) < 0)
 		return rc;
 	return bind_args(u, n);
 }
@@ -290,7 +291,7 @@ static int bind_member(struct d_unit *u, struct d_node *n)
 {
 	struct d_node *a = n->a;
 	if (a->kind != N_IDENT || a->scope != SCOPE_NONE || strcmp(a->str, "curcpu") != 0)
-		return bind(u, a);
+		return bind_node(u, a);
 	if (strcmp(n->str, "cpu_id") != 0)
 		return d_fail(u, n->line, D_UNSUPPORTED, "curcpu->%s is not supported yet", n->str);
 	n->a = NULL;
@@ -318,15 +319,15 @@ static int bind_agg(struct d_unit *u, struct d_node *n)
 
 static int bind_children(struct d_unit *u, struct d_node *n)
 {
-	int rc = n->a != NULL ? bind(u, n->a) : 0;
+	int rc = n->a != NULL ? bind_node(u, n->a) : 0;
 	if (rc == 0 && n->b != NULL)
-		rc = bind(u, n->b);
+		rc = bind_node(u, n->b);
 	if (rc == 0 && n->c != NULL)
-		rc = bind(u, n->c);
+		rc = bind_node(u, n->c);
 	return rc;
 }
 
-static int bind(struct d_unit *u, struct d_node *n)
+static int bind_node(struct d_unit *u, struct d_node *n)
 {
 	int rc = 0;
 	switch (n->kind) {
@@ -348,8 +349,8 @@ static int bind(struct d_unit *u, struct d_node *n)
 		if (n->a->kind == N_IDENT)
 			rc = bind_ident(u, n->a, true);
 		else
-			rc = bind(u, n->a);
-		return rc < 0 || n->b == NULL ? rc : bind(u, n->b);
+			rc = bind_node(u, n->a);
+		return rc < 0 || n->b == NULL ? rc : bind_node(u, n->b);
 	default:
 		return bind_children(u, n);
 	}
@@ -406,7 +407,7 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 		return d_fail(u, n->line, D_AGG_NULL, "expression has null effect: @%s", n->str);
 	if (n->kind == N_ASSIGN && n->op == OP_NONE && n->a->kind == N_AGG)
 		return bind_aggregation(u, s, n->a, n->b);
-	int rc = bind(u, n);
+	int rc = bind_node(u, n);
 	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR && d_calls[n->call].cls != CC_AGG)
 		s->kind = ST_ACT;
 	return rc;
@@ -440,7 +441,7 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 		rc = bind_statement(u, s);
 	u->region = "predicate";
 	if (rc == 0 && c->pred != NULL)
-		rc = bind(u, c->pred);
+		rc = bind_node(u, c->pred);
 	u->region = NULL;
 	return rc;
 }

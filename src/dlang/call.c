@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const char *plural(uint32_t n)
+static const char *call_plural_s(uint32_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -66,7 +66,7 @@ static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uin
 {
 	if (n != s->nkeys)
 		return d_fail(u, line, D_PROTO_LEN, "%s%s[ ] prototype mismatch: %u arg%s passed, %u expected",
-			      s->kind == SYM_AGG ? "@" : "", s->name, n, plural(n), s->nkeys);
+			      s->kind == SYM_AGG ? "@" : "", s->name, n, call_plural_s(n), s->nkeys);
 	for (uint32_t i = 0; i < n; i++) {
 		int rc = s->kind == SYM_AGG ? cook_data(u, &key[i]) : cook_value(u, &key[i]);
 		if (rc < 0 || (rc = decay(u, &key[i])) < 0 ||
@@ -78,7 +78,7 @@ static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uin
 }
 
 /* Keys of aggregations get the widest type of all uses when all are known. */
-static int widen(struct d_unit *u, struct d_stmt *s)
+static int call_widen_keys(struct d_unit *u, struct d_stmt *s)
 {
 	for (uint32_t i = 0; s->kind == ST_AGG && i < s->nkeys; i++)
 		if (s->agg->keys[i]->kind != TY_STACK && convert(u, &s->key[i], s->agg->keys[i]) < 0)
@@ -91,7 +91,7 @@ int widen_keys(struct d_unit *u)
 	int rc = 0;
 	for (struct d_clausenode *c = u->clauses; c != NULL; c = c->next)
 		for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
-			rc = widen(u, s);
+			rc = call_widen_keys(u, s);
 	return rc;
 }
 
@@ -120,7 +120,8 @@ static int check_count(struct d_unit *u, const struct d_node *n, enum d_tag tag)
 		return 0;
 	const char *least = n->narg > row->max ? "no more than " : "at least ";
 	return d_fail(u, n->line, tag, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name, n->narg,
-		      plural(n->narg), row->min == row->max ? "" : least, n->narg > row->max ? row->max : row->min);
+		      call_plural_s(n->narg), row->min == row->max ? "" : least,
+		      n->narg > row->max ? row->max : row->min);
 }
 
 int check_call(struct d_unit *u, const struct d_node *n)
@@ -128,7 +129,7 @@ int check_call(struct d_unit *u, const struct d_node *n)
 	return check_count(u, n, D_PROTO_LEN);
 }
 
-static const char *shown(struct d_unit *u, const struct d_node *arg)
+static const char *call_shown_argument(struct d_unit *u, const struct d_node *arg)
 {
 	return arg->kind == N_AGG ? "aggregation" : arg->type != NULL ? type_name(u, arg->type) : "action";
 }
@@ -138,7 +139,7 @@ static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const c
 	return d_fail(u, arg->line, D_PROTO_ARG,
 		      "%s( ) argument #%u is incompatible with prototype: prototype: %s, "
 		      "argument: %s",
-		      d_calls[n->call].name, i + 1, want, shown(u, arg));
+		      d_calls[n->call].name, i + 1, want, call_shown_argument(u, arg));
 }
 
 /* One argument of a subroutine, by its letter. */
@@ -326,7 +327,7 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 		return d_fail(u, call->line, badarg,
 			      "%s( ) argument #%u is incompatible with prototype: prototype: "
 			      "aggregation, argument: %s",
-			      d_calls[call->call].name, i + 1, shown(u, call->arg[i]));
+			      d_calls[call->call].name, i + 1, call_shown_argument(u, call->arg[i]));
 	}
 	if (a->sym == NULL || !a->sym->has_fn)
 		return d_fail(u, call->line, undefined, "undefined aggregation: @%s%s", a->str,

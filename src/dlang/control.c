@@ -19,7 +19,7 @@ struct words {
 };
 
 /* The next word (or the inside of a string) of the line; *n is 0 at its end. */
-static const char *word(struct words *w, size_t *n, bool *quoted)
+static const char *control_next_word(struct words *w, size_t *n, bool *quoted)
 {
 	while (w->p < w->end && isspace((unsigned char)*w->p))
 		w->p++;
@@ -45,10 +45,10 @@ static int pragma_option(struct words *w)
 	size_t n, extra;
 	bool quoted;
 	struct err e = { 0 };
-	const char *s = word(w, &n, &quoted), *eq = memchr(s, '=', n), *value = NULL;
+	const char *s = control_next_word(w, &n, &quoted), *eq = memchr(s, '=', n), *value = NULL;
 	if (n == 0 || quoted)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma option <option>=<val>");
-	word(w, &extra, &quoted);
+	control_next_word(w, &extra, &quoted);
 	if (extra != 0 || quoted)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "superfluous arguments specified for #pragma option");
 	char *name = arena_strndup(&w->u->arena, s, eq != NULL ? (size_t)(eq - s) : n);
@@ -98,7 +98,7 @@ static int pragma_depends(struct words *w)
 {
 	size_t nclass, nname;
 	bool quoted;
-	const char *class = word(w, &nclass, &quoted), *name = word(w, &nname, &quoted);
+	const char *class = control_next_word(w, &nclass, &quoted), *name = control_next_word(w, &nname, &quoted);
 	if (nclass == 0 || nname == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma depends_on <class> <name>");
 	bool provider = is_word(class, nclass, "provider");
@@ -116,8 +116,8 @@ static int pragma_attributes(struct words *w)
 {
 	size_t n, nident;
 	bool quoted;
-	word(w, &n, &quoted);
-	word(w, &nident, &quoted);
+	control_next_word(w, &n, &quoted);
+	control_next_word(w, &nident, &quoted);
 	if (n == 0 || nident == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma attributes <attributes> <ident>");
 	return 0;
@@ -127,8 +127,8 @@ static int pragma_binding(struct words *w)
 {
 	size_t n, nident;
 	bool quoted, ident_quoted;
-	word(w, &n, &quoted);
-	word(w, &nident, &ident_quoted);
+	control_next_word(w, &n, &quoted);
+	control_next_word(w, &nident, &ident_quoted);
 	if (n == 0 || nident == 0 || !quoted)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma binding \"version\" <ident>");
 	return 0;
@@ -152,7 +152,7 @@ static const struct {
 	{ "ident", DIRECTIVE, pragma_ident },          { "option", PRAGMA_D, pragma_option },
 };
 
-static int unknown(struct words *w, int kind, const char *s, size_t n)
+static int control_refuse_unknown(struct words *w, int kind, const char *s, size_t n)
 {
 	int shown = n > 60 ? 60 : (int)n;
 	if (kind == PRAGMA)
@@ -183,15 +183,15 @@ int d_control(struct d_unit *u, const char *text, size_t len, uint32_t *line, bo
 	int kind = DIRECTIVE;
 	size_t n;
 	bool quoted;
-	const char *s = word(&w, &n, &quoted);
+	const char *s = control_next_word(&w, &n, &quoted);
 	if (n == 0 && !quoted)
 		return 0;
 	if (is_word(s, n, "pragma")) {
 		kind = PRAGMA;
-		s = word(&w, &n, &quoted);
+		s = control_next_word(&w, &n, &quoted);
 		if (is_word(s, n, "D")) {
 			kind = PRAGMA_D;
-			s = word(&w, &n, &quoted);
+			s = control_next_word(&w, &n, &quoted);
 		}
 	}
 	bool option = kind == PRAGMA_D && is_word(s, n, "option");
@@ -199,13 +199,13 @@ int d_control(struct d_unit *u, const char *text, size_t len, uint32_t *line, bo
 		return 0;
 	bool renumbers = is_word(s, n, "line");
 	if (renumbers)
-		s = word(&w, &n, &quoted);
+		s = control_next_word(&w, &n, &quoted);
 	if (renumbers || (n != 0 && isdigit((unsigned char)*s)))
 		return line_directive(&w, s, n, line);
 	for (size_t i = 0; i < COUNT(pragmas); i++)
 		if (kind >= pragmas[i].least && is_word(s, n, pragmas[i].name))
 			return pragmas[i].run(&w);
-	return unknown(&w, kind, s, n);
+	return control_refuse_unknown(&w, kind, s, n);
 }
 
 /* Past a comment or literal that starts at p, or p itself when there is none. */

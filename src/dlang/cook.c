@@ -63,7 +63,7 @@ int fold_int(struct d_unit *u, struct d_node **np, int64_t v)
 	return 0;
 }
 
-static int cast(struct d_unit *u, struct d_node **np, const struct d_type *to)
+static int cook_cast_node(struct d_unit *u, struct d_node **np, const struct d_type *to)
 {
 	struct d_node *n = node_new(u, N_CAST, (*np)->line);
 	if (n == NULL)
@@ -91,7 +91,7 @@ int convert(struct d_unit *u, struct d_node **np, const struct d_type *to)
 			n->len = to->size - 1;
 		return 0;
 	}
-	return cast(u, np, to);
+	return cook_cast_node(u, np, to);
 }
 
 int to_string(struct d_unit *u, struct d_node **np)
@@ -109,7 +109,7 @@ int to_string(struct d_unit *u, struct d_node **np)
 		return -TALLY_ENOMEM;
 	if (ty_is_int(n->type) && convert(u, np, u->base[B_ULONG]) < 0)
 		return -TALLY_ENOMEM;
-	return cast(u, np, t);
+	return cook_cast_node(u, np, t);
 }
 
 static bool is_null(const struct d_node *n)
@@ -568,7 +568,7 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 		return 0;
 	*np = n->a->ival != 0 ? n->b : n->c;
 	/* A bit-field would be promoted again: a cast keeps the type that it has here. */
-	return bit_field_width(*np) != 0 ? cast(u, np, n->type) : 0;
+	return bit_field_width(*np) != 0 ? cook_cast_node(u, np, n->type) : 0;
 }
 
 /* ---- all of them --------------------------------------------------------- */

@@ -26,8 +26,8 @@ struct specs {         /* declaration specifiers seen so far */
 	const struct d_type *type; /* struct, union, enum, typedef name, string */
 };
 
-static const struct d_type *declarator(struct parser *ps, const struct d_type *base, const char **name);
-static const struct d_type *specifiers(struct parser *ps, struct specs *sp);
+static const struct d_type *decl_declarator(struct parser *ps, const struct d_type *base, const char **name);
+static const struct d_type *decl_specifiers(struct parser *ps, struct specs *sp);
 
 /* ---- which tokens -------------------------------------------------------- */
 
@@ -120,7 +120,8 @@ static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char 
 	return t;
 }
 
-struct layout { /* of a struct or union being read */
+/* of a struct or union being read */
+struct layout {
 	struct d_type *t;
 	struct d_member **end;
 	uint64_t bits; /* used so far */
@@ -184,7 +185,7 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 {
 	struct d_member m = { .name = "" };
 	int rc;
-	m.type = at(ps, T_COLON) ? base : declarator(ps, base, &m.name);
+	m.type = at(ps, T_COLON) ? base : decl_declarator(ps, base, &m.name);
 	if (m.type == NULL)
 		return -TALLY_ESYNTAX;
 	if (m.name == NULL)
@@ -207,7 +208,7 @@ static int member_list(struct parser *ps, struct layout *l)
 	int rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE)) {
 		struct specs sp = { 0 };
-		const struct d_type *base = specifiers(ps, &sp);
+		const struct d_type *base = decl_specifiers(ps, &sp);
 		if (base == NULL)
 			return -TALLY_ESYNTAX;
 		if (sp.class != DC_NONE)
@@ -236,7 +237,7 @@ static int struct_body(struct parser *ps, struct d_type *t)
 	return 0;
 }
 
-static int enumerator(struct parser *ps, const struct d_type *t, int64_t *next)
+static int decl_enumerator(struct parser *ps, const struct d_type *t, int64_t *next)
 {
 	const char *name = ps->tok.str;
 	struct d_unit *u = ps->u;
@@ -268,7 +269,7 @@ static int enum_body(struct parser *ps, struct d_type *t)
 	t->is_signed = true;
 	t->incomplete = false;
 	while (rc == 0) {
-		if ((rc = enumerator(ps, t, &next)) < 0 || (rc = accept_token(ps, T_COMMA)) < 0)
+		if ((rc = decl_enumerator(ps, t, &next)) < 0 || (rc = accept_token(ps, T_COMMA)) < 0)
 			return rc;
 		if (rc == 0 || at(ps, T_RBRACE))
 			return expect(ps, T_RBRACE);
@@ -277,7 +278,7 @@ static int enum_body(struct parser *ps, struct d_type *t)
 	return rc;
 }
 
-static const struct d_type *tagged(struct parser *ps, bool *anonymous)
+static const struct d_type *decl_tagged(struct parser *ps, bool *anonymous)
 {
 	enum ty_kind kind = at(ps, T_struct) ? TY_STRUCT : at(ps, T_union) ? TY_UNION : TY_ENUM;
 	const char *tag = NULL;
@@ -309,7 +310,7 @@ static const struct d_type *tagged(struct parser *ps, bool *anonymous)
 /* ---- specifiers ---------------------------------------------------------- */
 
 /* A type of which nothing is known but its name. */
-static const struct d_type *opaque(struct d_unit *u, const char *name)
+static const struct d_type *decl_opaque(struct d_unit *u, const char *name)
 {
 	struct d_type *t = type_new(u, TY_STRUCT);
 	if (t != NULL) {
@@ -327,7 +328,7 @@ static int take_type(struct parser *ps, struct specs *sp)
 	case T_struct:
 	case T_union:
 	case T_enum:
-		sp->type = tagged(ps, &sp->anonymous);
+		sp->type = decl_tagged(ps, &sp->anonymous);
 		return sp->type == NULL ? -TALLY_ESYNTAX : 0;
 	case T_string:
 		sp->type = type_string(ps->u, ps->u->strsize);
@@ -335,7 +336,7 @@ static int take_type(struct parser *ps, struct specs *sp)
 	case T_IDENT:
 		sp->type = type_named(ps->u, ps->tok.str);
 		if (sp->type == NULL)
-			sp->type = opaque(ps->u, ps->tok.str);
+			sp->type = decl_opaque(ps->u, ps->tok.str);
 		break;
 	default:
 		sp->word = ps->tok.kind;
@@ -353,7 +354,7 @@ static int take_class(struct parser *ps, struct specs *sp, enum dclass class)
 }
 
 /* Takes one specifier: 1, or 0 when the token is none. */
-static int specifier(struct parser *ps, struct specs *sp)
+static int decl_take_specifier(struct parser *ps, struct specs *sp)
 {
 	enum dclass class = class_word(ps->tok.kind);
 	uint8_t *count = at(ps, T_long)     ? &sp->nlong :
@@ -396,7 +397,7 @@ static const struct d_type *int_word(struct parser *ps, const struct specs *sp, 
 	return ps->u->base[base + (sp->nunsigned ? 1 : 0)];
 }
 
-static const struct d_type *resolve(struct parser *ps, const struct specs *sp)
+static const struct d_type *decl_resolve(struct parser *ps, const struct specs *sp)
 {
 	unsigned sign = sp->nsigned + sp->nunsigned, length = sp->nlong + sp->nshort;
 	bool integer = sp->type == NULL && (sp->word == 0 || sp->word == T_int || sp->word == T_char);
@@ -433,18 +434,18 @@ static const struct d_type *resolve(struct parser *ps, const struct specs *sp)
 	}
 }
 
-static const struct d_type *specifiers(struct parser *ps, struct specs *sp)
+static const struct d_type *decl_specifiers(struct parser *ps, struct specs *sp)
 {
 	int rc;
-	while ((rc = specifier(ps, sp)) > 0)
+	while ((rc = decl_take_specifier(ps, sp)) > 0)
 		;
-	return rc < 0 ? NULL : resolve(ps, sp);
+	return rc < 0 ? NULL : decl_resolve(ps, sp);
 }
 
 /* ---- declarators --------------------------------------------------------- */
 
 /* ( parameters ): parsed for form; D never calls such a function. */
-static const struct d_type *prototype(struct parser *ps, const struct d_type *result)
+static const struct d_type *decl_prototype(struct parser *ps, const struct d_type *result)
 {
 	struct d_type *t = type_new(ps->u, TY_FUNC);
 	int rc = t == NULL ? -TALLY_ENOMEM : expect(ps, T_LPAREN);
@@ -470,11 +471,11 @@ static const struct d_type *prototype(struct parser *ps, const struct d_type *re
 
 bool parse_prototype(struct parser *ps)
 {
-	return prototype(ps, ps->u->base[B_VOID]) != NULL;
+	return decl_prototype(ps, ps->u->base[B_VOID]) != NULL;
 }
 
 /* [ type, type name ... ] of an associative array; the bracket is taken. */
-static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
+static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *value)
 {
 	struct d_type *t = type_new(ps->u, TY_ASSOC);
 	uint32_t cap = 0;
@@ -499,9 +500,9 @@ static const struct d_type *tuple(struct parser *ps, const struct d_type *value)
 	return t;
 }
 
-static const struct d_type *suffixes(struct parser *ps, const struct d_type *base);
+static const struct d_type *decl_suffixes(struct parser *ps, const struct d_type *base);
 
-static const struct d_type *array(struct parser *ps, const struct d_type *base)
+static const struct d_type *decl_array(struct parser *ps, const struct d_type *base)
 {
 	int64_t n;
 	if (lex_next(ps) < 0)
@@ -512,7 +513,7 @@ static const struct d_type *array(struct parser *ps, const struct d_type *base)
 		return NULL;
 	}
 	if (starts_type(ps))
-		return tuple(ps, base);
+		return decl_tuple(ps, base);
 	if (parse_constant(ps, &n, D_DECL_ARRSUB,
 			   "positive integral constant expression or tuple signature expected "
 			   "as array declaration subscript") < 0 ||
@@ -524,7 +525,7 @@ static const struct d_type *array(struct parser *ps, const struct d_type *base)
 		       "expected as array declaration subscript");
 		return NULL;
 	}
-	if (parse_enter(ps) < 0 || (base = suffixes(ps, base)) == NULL)
+	if (parse_enter(ps) < 0 || (base = decl_suffixes(ps, base)) == NULL)
 		return NULL;
 	parse_leave(ps);
 	if (base->size == 0 || n > ARRAY_MOST / base->size) {
@@ -534,31 +535,31 @@ static const struct d_type *array(struct parser *ps, const struct d_type *base)
 	return type_array(ps->u, base, (uint32_t)n);
 }
 
-static const struct d_type *suffixes(struct parser *ps, const struct d_type *base)
+static const struct d_type *decl_suffixes(struct parser *ps, const struct d_type *base)
 {
 	if (at(ps, T_LBRACK))
-		return array(ps, base);
+		return decl_array(ps, base);
 	if (at(ps, T_LPAREN))
-		return prototype(ps, base);
+		return decl_prototype(ps, base);
 	return base;
 }
 
 /* ( declarator ) suffixes */
-static const struct d_type *nested(struct parser *ps, const struct d_type *base, const char **name)
+static const struct d_type *decl_nested(struct parser *ps, const struct d_type *base, const char **name)
 {
 	struct d_type *hole = type_new(ps->u, TY_VOID);
 	const struct d_type *inner;
-	if (hole == NULL || lex_next(ps) < 0 || (inner = declarator(ps, hole, name)) == NULL ||
+	if (hole == NULL || lex_next(ps) < 0 || (inner = decl_declarator(ps, hole, name)) == NULL ||
 	    expect(ps, T_RPAREN) < 0)
 		return NULL;
-	const struct d_type *outer = suffixes(ps, base);
+	const struct d_type *outer = decl_suffixes(ps, base);
 	if (outer == NULL || inner == hole)
 		return outer;
 	*hole = *outer;
 	return inner;
 }
 
-static const struct d_type *pointers(struct parser *ps, const struct d_type *base)
+static const struct d_type *decl_pointers(struct parser *ps, const struct d_type *base)
 {
 	unsigned levels = 0;
 	while (base != NULL && at(ps, T_MUL)) {
@@ -576,33 +577,33 @@ static const struct d_type *pointers(struct parser *ps, const struct d_type *bas
 }
 
 /* Wraps base; *name is NULL for an abstract declarator. */
-static const struct d_type *declarator(struct parser *ps, const struct d_type *base, const char **name)
+static const struct d_type *decl_declarator(struct parser *ps, const struct d_type *base, const char **name)
 {
 	*name = NULL;
-	if (parse_enter(ps) < 0 || (base = pointers(ps, base)) == NULL)
+	if (parse_enter(ps) < 0 || (base = decl_pointers(ps, base)) == NULL)
 		return NULL;
 	int type = at(ps, T_LPAREN) ? type_follows(ps) : 1;
 	if (type < 0)
 		return NULL;
 	if (type == 0) {
-		base = nested(ps, base, name);
+		base = decl_nested(ps, base, name);
 	} else {
 		if (at(ps, T_IDENT)) {
 			*name = ps->tok.str;
 			if (lex_next(ps) < 0)
 				return NULL;
 		}
-		base = suffixes(ps, base);
+		base = decl_suffixes(ps, base);
 	}
 	parse_leave(ps);
 	return base;
 }
 
 /* What the specifiers and one declarator make. */
-static const struct d_type *declared(struct parser *ps, const struct specs *sp, const struct d_type *base,
-				     const char **name)
+static const struct d_type *decl_declared(struct parser *ps, const struct specs *sp, const struct d_type *base,
+					  const char **name)
 {
-	const struct d_type *t = declarator(ps, base, name);
+	const struct d_type *t = decl_declarator(ps, base, name);
 	if (t == NULL || !sp->userland || t->kind != TY_PTR)
 		return t;
 	struct d_type *copy = type_new(ps->u, TY_PTR);
@@ -617,9 +618,9 @@ const struct d_type *parse_type_name(struct parser *ps)
 {
 	struct specs sp = { 0 };
 	const char *name = NULL;
-	const struct d_type *base = specifiers(ps, &sp), *t = NULL;
+	const struct d_type *base = decl_specifiers(ps, &sp), *t = NULL;
 	if (base != NULL && sp.class == DC_NONE)
-		t = declared(ps, &sp, base, &name);
+		t = decl_declared(ps, &sp, base, &name);
 	else if (base != NULL)
 		lex_syntax(ps);
 	if (t == NULL || name == NULL)
@@ -631,10 +632,10 @@ const struct d_type *parse_type_name(struct parser *ps)
 const struct d_type *parse_parameter(struct parser *ps, const char **name)
 {
 	struct specs sp = { 0 };
-	const struct d_type *base = specifiers(ps, &sp);
+	const struct d_type *base = decl_specifiers(ps, &sp);
 	if (base == NULL)
 		return NULL;
-	const struct d_type *t = declared(ps, &sp, base, name);
+	const struct d_type *t = decl_declared(ps, &sp, base, name);
 	if (t == NULL || sp.class == DC_NONE || sp.class == DC_REGISTER)
 		return t;
 	d_fail(ps->u, ps->tok.line, D_DECL_PARMCLASS,
@@ -739,7 +740,7 @@ static int declare_type(struct parser *ps, const char *name, const struct d_type
 	return 0;
 }
 
-static int declare(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
+static int decl_declare_name(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {
 	if (name == NULL)
 		return lex_syntax(ps);
@@ -755,7 +756,7 @@ static int declare(struct parser *ps, const struct specs *sp, const char *name, 
 int parse_declaration(struct parser *ps)
 {
 	struct specs sp = { 0 };
-	const struct d_type *base = specifiers(ps, &sp), *t;
+	const struct d_type *base = decl_specifiers(ps, &sp), *t;
 	const char *name;
 	int rc;
 	if (base == NULL)
@@ -766,13 +767,13 @@ int parse_declaration(struct parser *ps)
 		return 0; /* the ';' stays: a probe description may follow it */
 	}
 	do {
-		if ((t = declarator(ps, base, &name)) == NULL)
+		if ((t = decl_declarator(ps, base, &name)) == NULL)
 			return -TALLY_ESYNTAX;
 		if (at(ps, T_ASSIGN))
 			return d_fail(ps->u, ps->tok.line, D_SYNTAX,
 				      "syntax error near \"=\" (variables start as zero; "
 				      "assign in BEGIN)");
-		if ((rc = declare(ps, &sp, name, t)) < 0)
+		if ((rc = decl_declare_name(ps, &sp, name, t)) < 0)
 			return rc;
 	} while ((rc = accept_token(ps, T_COMMA)) > 0);
 	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);

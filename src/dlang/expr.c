@@ -47,7 +47,7 @@ struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t,
 	return n;
 }
 
-static int adopt(struct d_unit *u, struct d_node *n, const struct d_node *child)
+static int expr_adopt_child(struct d_unit *u, struct d_node *n, const struct d_node *child)
 {
 	if (child != NULL && child->depth >= n->depth)
 		n->depth = (uint16_t)(child->depth + 1);
@@ -67,7 +67,7 @@ static struct d_node *node_over(struct d_unit *u, enum n_kind kind, uint32_t lin
 	n->a = a;
 	n->b = b;
 	n->c = c;
-	if (adopt(u, n, a) < 0 || adopt(u, n, b) < 0 || adopt(u, n, c) < 0)
+	if (expr_adopt_child(u, n, a) < 0 || expr_adopt_child(u, n, b) < 0 || expr_adopt_child(u, n, c) < 0)
 		return NULL;
 	return n;
 }
@@ -106,7 +106,7 @@ static struct d_node *int_constant(struct parser *ps)
 }
 
 /* A leaf that takes the token's text. */
-static struct d_node *leaf(struct parser *ps, enum n_kind kind)
+static struct d_node *expr_leaf(struct parser *ps, enum n_kind kind)
 {
 	struct d_node *n = node_new(ps->u, kind, ps->tok.line);
 	if (n == NULL)
@@ -119,7 +119,7 @@ static struct d_node *leaf(struct parser *ps, enum n_kind kind)
 /* ---- lists --------------------------------------------------------------- */
 
 /* Assignment expressions up to `close`, which is taken; into n->arg. */
-static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
+static int expr_arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 {
 	uint32_t cap = 0;
 	int rc = accept_token(ps, close);
@@ -129,7 +129,7 @@ static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 			return -TALLY_ESYNTAX;
 		if (n->narg == D_MAX_ARGS)
 			return d_fail(ps->u, arg->line, D_PROTO_LEN, "more than %d arguments", D_MAX_ARGS);
-		if ((rc = adopt(ps->u, n, arg)) < 0 || (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)
+		if ((rc = expr_adopt_child(ps->u, n, arg)) < 0 || (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)
 			return rc;
 		if ((rc = accept_token(ps, close)) == 0)
 			rc = expect(ps, T_COMMA);
@@ -139,7 +139,7 @@ static int arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 
 /* ---- primaries ----------------------------------------------------------- */
 
-static struct d_node *scoped(struct parser *ps, enum n_scope scope)
+static struct d_node *expr_scoped(struct parser *ps, enum n_scope scope)
 {
 	if (lex_next(ps) < 0 || expect(ps, T_ARROW) < 0)
 		return NULL;
@@ -147,18 +147,18 @@ static struct d_node *scoped(struct parser *ps, enum n_scope scope)
 		lex_syntax(ps);
 		return NULL;
 	}
-	struct d_node *n = leaf(ps, N_IDENT);
+	struct d_node *n = expr_leaf(ps, N_IDENT);
 	if (n != NULL)
 		n->scope = (uint8_t)scope;
 	return n;
 }
 
-static struct d_node *aggregation(struct parser *ps)
+static struct d_node *expr_aggregation(struct parser *ps)
 {
-	struct d_node *n = leaf(ps, N_AGG);
+	struct d_node *n = expr_leaf(ps, N_AGG);
 	if (n == NULL || !at(ps, T_LBRACK))
 		return n;
-	if (lex_next(ps) < 0 || arguments(ps, n, T_RBRACK) < 0)
+	if (lex_next(ps) < 0 || expr_arguments(ps, n, T_RBRACK) < 0)
 		return NULL;
 	if (n->narg == 0) {
 		lex_syntax(ps);
@@ -187,7 +187,7 @@ static int kernel_cast(const struct parser *ps)
 }
 
 /* ( type ) expr, or ( expr ) */
-static struct d_node *parenthesis(struct parser *ps)
+static struct d_node *expr_parenthesis(struct parser *ps)
 {
 	uint32_t line = ps->tok.line;
 	struct d_node *n;
@@ -229,7 +229,7 @@ static struct d_node *size_of(struct parser *ps)
 		return n->ty_arg != NULL && expect(ps, T_RPAREN) == 0 ? n : NULL;
 	}
 	n->a = parse_unary(ps);
-	return n->a != NULL && adopt(ps->u, n, n->a) == 0 ? n : NULL;
+	return n->a != NULL && expr_adopt_child(ps->u, n, n->a) == 0 ? n : NULL;
 }
 
 /* offsetof ( type , member ) */
@@ -253,29 +253,29 @@ static struct d_node *offset_of(struct parser *ps)
 	return lex_next(ps) == 0 && expect(ps, T_RPAREN) == 0 ? n : NULL;
 }
 
-static struct d_node *primary(struct parser *ps)
+static struct d_node *expr_primary(struct parser *ps)
 {
 	switch (ps->tok.kind) {
 	case T_INT:
 		return int_constant(ps);
 	case T_STR:
-		return leaf(ps, N_STR);
+		return expr_leaf(ps, N_STR);
 	case T_IDENT:
 	case T_probe:
 	case T_provider:
 	case T_counter:
 	case T_import:
-		return leaf(ps, N_IDENT);
+		return expr_leaf(ps, N_IDENT);
 	case T_SYMBOL:
-		return leaf(ps, N_SYMBOL);
+		return expr_leaf(ps, N_SYMBOL);
 	case T_AGG:
-		return aggregation(ps);
+		return expr_aggregation(ps);
 	case T_this:
-		return scoped(ps, SCOPE_THIS);
+		return expr_scoped(ps, SCOPE_THIS);
 	case T_self:
-		return scoped(ps, SCOPE_SELF);
+		return expr_scoped(ps, SCOPE_SELF);
 	case T_LPAREN:
-		return parenthesis(ps);
+		return expr_parenthesis(ps);
 	case T_sizeof:
 		return size_of(ps);
 	case T_offsetof:
@@ -290,7 +290,7 @@ static struct d_node *primary(struct parser *ps)
 
 /* ---- postfix and unary operators ----------------------------------------- */
 
-static struct d_node *member(struct parser *ps, struct d_node *a)
+static struct d_node *expr_member(struct parser *ps, struct d_node *a)
 {
 	enum n_kind kind = at(ps, T_DOT) ? N_MEMBER : N_ARROW;
 	struct d_node *n = node_over(ps->u, kind, ps->tok.line, a, NULL, NULL);
@@ -308,7 +308,7 @@ static struct d_node *index_or_call(struct parser *ps, struct d_node *a)
 {
 	bool call = at(ps, T_LPAREN);
 	struct d_node *n = node_over(ps->u, call ? N_CALL : N_INDEX, a->line, call ? NULL : a, NULL, NULL);
-	if (n == NULL || lex_next(ps) < 0 || arguments(ps, n, call ? T_RPAREN : T_RBRACK) < 0)
+	if (n == NULL || lex_next(ps) < 0 || expr_arguments(ps, n, call ? T_RPAREN : T_RBRACK) < 0)
 		return NULL;
 	n->str = a->str;
 	if (!call && n->narg == 0) {
@@ -318,7 +318,7 @@ static struct d_node *index_or_call(struct parser *ps, struct d_node *a)
 	return n;
 }
 
-static struct d_node *incdec(struct parser *ps, struct d_node *a, bool pre)
+static struct d_node *expr_incdec(struct parser *ps, struct d_node *a, bool pre)
 {
 	int64_t step = at(ps, T_INC) ? 1 : -1;
 	uint32_t line = ps->tok.line;
@@ -332,9 +332,9 @@ static struct d_node *incdec(struct parser *ps, struct d_node *a, bool pre)
 	return n;
 }
 
-static struct d_node *postfix(struct parser *ps)
+static struct d_node *expr_postfix(struct parser *ps)
 {
-	struct d_node *n = primary(ps);
+	struct d_node *n = expr_primary(ps);
 	while (n != NULL) {
 		switch (ps->tok.kind) {
 		case T_LPAREN:
@@ -349,11 +349,11 @@ static struct d_node *postfix(struct parser *ps)
 			break;
 		case T_DOT:
 		case T_ARROW:
-			n = member(ps, n);
+			n = expr_member(ps, n);
 			break;
 		case T_INC:
 		case T_DEC:
-			n = incdec(ps, n, false);
+			n = expr_incdec(ps, n, false);
 			break;
 		default:
 			return n;
@@ -362,7 +362,7 @@ static struct d_node *postfix(struct parser *ps)
 	return NULL;
 }
 
-static struct d_node *prefix(struct parser *ps, enum n_kind kind, enum n_op op)
+static struct d_node *expr_prefix(struct parser *ps, enum n_kind kind, enum n_op op)
 {
 	uint32_t line = ps->tok.line;
 	if (lex_next(ps) < 0)
@@ -374,34 +374,34 @@ static struct d_node *prefix(struct parser *ps, enum n_kind kind, enum n_op op)
 	return n;
 }
 
-static struct d_node *unary(struct parser *ps)
+static struct d_node *expr_unary(struct parser *ps)
 {
 	struct d_node *n;
 	switch (ps->tok.kind) {
 	case T_SUB:
-		return prefix(ps, N_UN, UN_NEG);
+		return expr_prefix(ps, N_UN, UN_NEG);
 	case T_ADD:
-		return prefix(ps, N_UN, OP_PLUS);
+		return expr_prefix(ps, N_UN, OP_PLUS);
 	case T_NOT:
-		return prefix(ps, N_UN, UN_NOT);
+		return expr_prefix(ps, N_UN, UN_NOT);
 	case T_LNOT:
-		return prefix(ps, N_UN, UN_LNOT);
+		return expr_prefix(ps, N_UN, UN_LNOT);
 	case T_MUL:
-		return prefix(ps, N_DEREF, OP_NONE);
+		return expr_prefix(ps, N_DEREF, OP_NONE);
 	case T_AND:
-		return prefix(ps, N_ADDR, OP_NONE);
+		return expr_prefix(ps, N_ADDR, OP_NONE);
 	case T_INC:
 	case T_DEC:
-		return incdec(ps, NULL, true);
+		return expr_incdec(ps, NULL, true);
 	case T_stringof:
-		n = prefix(ps, N_CAST, OP_NONE);
+		n = expr_prefix(ps, N_CAST, OP_NONE);
 		if (n != NULL && (n->type = type_string(ps->u, ps->u->strsize)) == NULL)
 			return NULL;
 		if (n != NULL)
 			n->str = "stringof";
 		return n;
 	default:
-		return postfix(ps);
+		return expr_postfix(ps);
 	}
 }
 
@@ -409,7 +409,7 @@ static struct d_node *parse_unary(struct parser *ps)
 {
 	if (parse_enter(ps) < 0)
 		return NULL;
-	struct d_node *n = unary(ps);
+	struct d_node *n = expr_unary(ps);
 	parse_leave(ps);
 	return n;
 }
@@ -503,7 +503,7 @@ struct d_node *parse_assignment(struct parser *ps)
 	return a;
 }
 
-static struct d_node *comma(struct parser *ps)
+static struct d_node *expr_comma(struct parser *ps)
 {
 	struct d_node *a = parse_assignment(ps);
 	while (a != NULL && at(ps, T_COMMA)) {
@@ -518,7 +518,7 @@ struct d_node *parse_expr(struct parser *ps)
 {
 	bool predicate = ps->in_predicate;
 	ps->in_predicate = false; /* in parentheses a '/' divides */
-	struct d_node *n = comma(ps);
+	struct d_node *n = expr_comma(ps);
 	ps->in_predicate = predicate;
 	return n;
 }
@@ -528,7 +528,7 @@ struct d_node *parse_predicate(struct parser *ps)
 	if (lex_next(ps) < 0) /* the opening '/' was taken as a character */
 		return NULL;
 	ps->in_predicate = true;
-	struct d_node *n = comma(ps);
+	struct d_node *n = expr_comma(ps);
 	ps->in_predicate = false;
 	if (n == NULL || at(ps, T_DIV))
 		return n;

@@ -4,7 +4,7 @@
  */
 #include "dlang/type_int.h"
 
-static int64_t divide(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
+static int64_t fold_divide(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 {
 	if (!t->is_signed)
 		return (int64_t)(op == OP_DIV ? (uint64_t)a / (uint64_t)b : (uint64_t)a % (uint64_t)b);
@@ -13,7 +13,7 @@ static int64_t divide(enum n_op op, const struct d_type *t, int64_t a, int64_t b
 	return op == OP_DIV ? a / b : a % b;
 }
 
-static int64_t compare(enum n_op op, bool is_signed, int64_t a, int64_t b)
+static int64_t fold_compare(enum n_op op, bool is_signed, int64_t a, int64_t b)
 {
 	bool less = is_signed ? a < b : (uint64_t)a < (uint64_t)b;
 	switch (op) {
@@ -32,7 +32,7 @@ static int64_t compare(enum n_op op, bool is_signed, int64_t a, int64_t b)
 	}
 }
 
-static int64_t shift(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
+static int64_t fold_shift(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 {
 	unsigned by = (unsigned)b & 63;
 	if (op == OP_SHL)
@@ -52,7 +52,7 @@ int64_t fold_binary(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 		return type_extend(t, x * y);
 	case OP_DIV:
 	case OP_MOD:
-		return type_extend(t, (uint64_t)divide(op, t, a, b));
+		return type_extend(t, (uint64_t)fold_divide(op, t, a, b));
 	case OP_AND:
 		return a & b;
 	case OP_OR:
@@ -61,7 +61,7 @@ int64_t fold_binary(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 		return type_extend(t, x ^ y);
 	case OP_SHL:
 	case OP_SHR:
-		return type_extend(t, (uint64_t)shift(op, t, a, b));
+		return type_extend(t, (uint64_t)fold_shift(op, t, a, b));
 	case OP_LAND:
 		return a != 0 && b != 0;
 	case OP_LOR:
@@ -69,6 +69,6 @@ int64_t fold_binary(enum n_op op, const struct d_type *t, int64_t a, int64_t b)
 	case OP_LXOR:
 		return (a != 0) != (b != 0);
 	default:
-		return compare(op, t->is_signed, a, b);
+		return fold_compare(op, t->is_signed, a, b);
 	}
 }

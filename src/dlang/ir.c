@@ -21,7 +21,7 @@ static const char *const cond_text[] = { "==", "!=", "<", "<=", ">", ">=", "<u",
 
 /* ---- printing ------------------------------------------------------------------ */
 
-static void operand(const struct ir_ins *i, char letter, struct buf *to)
+static void ir_put_operand(const struct ir_ins *i, char letter, struct buf *to)
 {
 	switch (letter) {
 	case 'd':
@@ -72,7 +72,7 @@ static void print_ins(const struct ir_ins *i, struct buf *to)
 {
 	buf_printf(to, "  %4u  %-9s", i->line, ops[i->op].name);
 	for (const char *p = ops[i->op].operands; *p; p++)
-		operand(i, *p, to);
+		ir_put_operand(i, *p, to);
 	buf_putc(to, '\n');
 }
 
@@ -119,7 +119,7 @@ struct check {
 	struct err *e;
 };
 
-static int bad(struct check *k, const char *what)
+static int ir_check_fail(struct check *k, const char *what)
 {
 	const struct ir_ins *i = &k->c->ins[k->n];
 
@@ -132,26 +132,26 @@ static int read_reg(struct check *k, ir_reg r, bool optional)
 	if (r == 0 && optional)
 		return 0;
 	if (r == 0 || r >= k->c->nregs)
-		return bad(k, "no such register");
+		return ir_check_fail(k, "no such register");
 	if (!k->dead && !(k->now[r / 64] >> (r % 64) & 1))
-		return bad(k, "a register is read before it is written");
+		return ir_check_fail(k, "a register is read before it is written");
 	return 0;
 }
 
 static int write_reg(struct check *k, ir_reg r)
 {
 	if (r == 0 || r >= k->c->nregs)
-		return bad(k, "no such register");
+		return ir_check_fail(k, "no such register");
 	k->now[r / 64] |= 1ull << (r % 64);
 	return 0;
 }
 
-static int object(struct check *k, ir_obj o, uint64_t off, uint64_t size)
+static int ir_check_object(struct check *k, ir_obj o, uint64_t off, uint64_t size)
 {
 	if (o == 0 || o >= k->p->nobjs)
-		return bad(k, "no such object");
+		return ir_check_fail(k, "no such object");
 	if (off + size > k->p->obj[o].size)
-		return bad(k, "bytes outside an object");
+		return ir_check_fail(k, "bytes outside an object");
 	return 0;
 }
 
@@ -161,9 +161,9 @@ static int jump_to(struct check *k, uint32_t label)
 	uint64_t *at;
 
 	if (label >= k->c->nlabels)
-		return bad(k, "no such label");
+		return ir_check_fail(k, "no such label");
 	if (k->state[label] & 2)
-		return bad(k, "a jump backwards");
+		return ir_check_fail(k, "a jump backwards");
 	at = k->at + (size_t)label * k->words;
 	for (uint32_t w = 0; w < k->words && !k->dead; w++)
 		at[w] = k->state[label] & 1 ? at[w] & k->now[w] : k->now[w];
@@ -177,9 +177,9 @@ static int place_label(struct check *k, uint32_t label)
 	uint64_t *at;
 
 	if (label >= k->c->nlabels)
-		return bad(k, "no such label");
+		return ir_check_fail(k, "no such label");
 	if (k->state[label] & 2)
-		return bad(k, "a label is placed twice");
+		return ir_check_fail(k, "a label is placed twice");
 	at = k->at + (size_t)label * k->words;
 	for (uint32_t w = 0; w < k->words; w++) {
 		if (k->dead && k->state[label] & 1)
@@ -197,24 +197,26 @@ static int check_args(struct check *k, const struct ir_ins *i)
 {
 	uint64_t size = i->op == IR_ARGLOAD ? i->s : 1;
 
-	return i->O + size > k->c->args_bytes || k->c->args_bytes > D_ARGS_BYTES ? bad(k, "bytes outside args[]") : 0;
+	return i->O + size > k->c->args_bytes || k->c->args_bytes > D_ARGS_BYTES ?
+		       ir_check_fail(k, "bytes outside args[]") :
+		       0;
 }
 
 static int check_numbers(struct check *k, const struct ir_ins *i)
 {
 	switch (i->op) {
 	case IR_OLIT:
-		return i->x < k->p->nlits ? 0 : bad(k, "no such literal");
+		return i->x < k->p->nlits ? 0 : ir_check_fail(k, "no such literal");
 	case IR_SCMP:
-		return i->q || i->x < k->p->nlits ? 0 : bad(k, "no such literal");
+		return i->q || i->x < k->p->nlits ? 0 : ir_check_fail(k, "no such literal");
 	case IR_ARGS:
 	case IR_ARGLOAD:
 		return check_args(k, i);
 	case IR_AGG:
-		return i->x < k->p->naggs ? 0 : bad(k, "no such aggregation");
+		return i->x < k->p->naggs ? 0 : ir_check_fail(k, "no such aggregation");
 	case IR_DYNGET:
 	case IR_DYNSET:
-		return i->x < k->p->nvars ? 0 : bad(k, "no such variable");
+		return i->x < k->p->nvars ? 0 : ir_check_fail(k, "no such variable");
 	case IR_JMP:
 	case IR_JCMP:
 		return jump_to(k, i->x);
@@ -225,7 +227,7 @@ static int check_numbers(struct check *k, const struct ir_ins *i)
 	}
 }
 
-static bool has(const char *operands, char c)
+static bool ir_operands_has(const char *operands, char c)
 {
 	return strchr(operands, c) != NULL;
 }
@@ -233,23 +235,23 @@ static bool has(const char *operands, char c)
 /* Objects of operations on bytes: the size operand counts from the offset; other operations take whole objects. */
 static int check_objects(struct check *k, const struct ir_ins *i, const char *operands)
 {
-	uint64_t size = has(operands, 's') ? i->s : 0;
+	uint64_t size = ir_operands_has(operands, 's') ? i->s : 0;
 	bool indexed = i->op == IR_OLOADX || i->op == IR_OLOADXS || i->op == IR_OSTOREX;
 	int rc = 0;
 
 	if (indexed && (i->i <= 0 || i->i > INT32_MAX))
-		return bad(k, "no such index");
-	if (has(operands, 'o'))
-		rc = object(k, i->o, i->O, indexed ? size * (uint64_t)i->i : size);
-	if (rc == 0 && has(operands, 'p') && (i->op != IR_AGG || i->p)) {
+		return ir_check_fail(k, "no such index");
+	if (ir_operands_has(operands, 'o'))
+		rc = ir_check_object(k, i->o, i->O, indexed ? size * (uint64_t)i->i : size);
+	if (rc == 0 && ir_operands_has(operands, 'p') && (i->op != IR_AGG || i->p)) {
 		uint64_t psize = i->op == IR_OCOPY || i->op == IR_SLEN || i->op == IR_SCMP ? size :
-				 has(operands, 'i')                                        ? (uint64_t)i->i :
+				 ir_operands_has(operands, 'i')                            ? (uint64_t)i->i :
 											     0;
 
-		rc = object(k, i->p, i->P, psize);
+		rc = ir_check_object(k, i->p, i->P, psize);
 	}
-	if (rc == 0 && has(operands, 'q') && (i->op != IR_SCMP || i->q))
-		rc = object(k, i->q, 0, i->op == IR_SCMP ? (uint64_t)i->i : i->x);
+	if (rc == 0 && ir_operands_has(operands, 'q') && (i->op != IR_SCMP || i->q))
+		rc = ir_check_object(k, i->q, 0, i->op == IR_SCMP ? (uint64_t)i->i : i->x);
 	return rc;
 }
 
@@ -260,17 +262,17 @@ static int check_ins(struct check *k, const struct ir_ins *i)
 	int rc = 0;
 
 	if (i->op >= IR_NOPS)
-		return bad(k, "no such operation");
+		return ir_check_fail(k, "no such operation");
 	operands = ops[i->op].operands;
-	if (has(operands, 'a'))
+	if (ir_operands_has(operands, 'a'))
 		rc = read_reg(k, i->a, optional);
-	if (rc == 0 && has(operands, 'b'))
+	if (rc == 0 && ir_operands_has(operands, 'b'))
 		rc = read_reg(k, i->b, optional);
 	if (rc == 0)
 		rc = check_objects(k, i, operands);
 	if (rc == 0)
 		rc = check_numbers(k, i);
-	if (rc == 0 && has(operands, 'd'))
+	if (rc == 0 && ir_operands_has(operands, 'd'))
 		rc = write_reg(k, i->d);
 	if (i->op == IR_JMP)
 		k->dead = true;

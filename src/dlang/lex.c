@@ -148,7 +148,7 @@ static int digit_value(char c)
 }
 
 /* Reads digits and suffixes at *pp (at most to end) into t. */
-static int number(struct d_unit *u, struct d_token *t, const char **pp, const char *end)
+static int lex_take_number(struct d_unit *u, struct d_token *t, const char **pp, const char *end)
 {
 	const char *p = *pp;
 	int base = 10;
@@ -196,7 +196,7 @@ static int bad_number(struct parser *ps)
 static int lex_number(struct parser *ps)
 {
 	const char *p = ps->p;
-	int rc = *p == '.' ? -TALLY_EINVAL : number(ps->u, &ps->tok, &p, ps->end);
+	int rc = *p == '.' ? -TALLY_EINVAL : lex_take_number(ps->u, &ps->tok, &p, ps->end);
 	if (rc == -TALLY_EINVAL || (rc == 0 && p < ps->end && (ident_char(*p) || *p == '.')))
 		return bad_number(ps);
 	ps->p = p;
@@ -206,7 +206,7 @@ static int lex_number(struct parser *ps)
 /* ---- strings and characters ---------------------------------------------- */
 
 /* One character of a literal, escapes replaced. Returns its byte; *pp moves on. */
-static unsigned char escape(const char **pp, const char *end)
+static unsigned char lex_take_escape(const char **pp, const char *end)
 {
 	static const char from[] = "abfnrtv0", to[] = "\a\b\f\n\r\t\v";
 	const char *p = *pp, *at;
@@ -258,7 +258,7 @@ static int lex_string(struct parser *ps)
 	t->kind = T_STR;
 	t->str = s;
 	while (p < end)
-		s[t->len++] = (char)escape(&p, end);
+		s[t->len++] = (char)lex_take_escape(&p, end);
 	t->len = (uint32_t)strnlen(s, t->len); /* a NUL ends it */
 	ps->p = end + 1;
 	return 0;
@@ -276,7 +276,7 @@ static int lex_char(struct parser *ps)
 	t->is_char = t->decimal = true;
 	unsigned n = 0;
 	for (; p < end; n++)
-		t->ival = t->ival << 8 | escape(&p, end);
+		t->ival = t->ival << 8 | lex_take_escape(&p, end);
 	if (n > sizeof(int))
 		return d_fail(ps->u, t->line, D_CHR_OFLOW, "character constant is too long");
 	t->ival = n == 1 ? (uint64_t)(int64_t)(signed char)t->ival : (uint64_t)(int64_t)(int32_t)t->ival;
@@ -349,7 +349,7 @@ static int macro_number(struct d_unit *u, struct d_token *t, const char *text)
 	const char *p = text, *end = text + strlen(text);
 	if (*p == '-' || *p == '+')
 		t->sign = *p++;
-	int rc = number(u, t, &p, end);
+	int rc = lex_take_number(u, t, &p, end);
 	if (rc < 0 && rc != -TALLY_EINVAL)
 		return rc;
 	if (rc < 0 || p != end)
@@ -415,7 +415,7 @@ static int lex_punct(struct parser *ps)
 	return lex_syntax(ps);
 }
 
-static int dispatch(struct parser *ps)
+static int lex_dispatch(struct parser *ps)
 {
 	char c = *ps->p;
 	if (ident_first(c) || c == '`')
@@ -443,7 +443,7 @@ int lex_next(struct parser *ps)
 	if (rc < 0 || ps->p >= ps->end)
 		return rc;
 	ps->at_line_start = false;
-	rc = dispatch(ps);
+	rc = lex_dispatch(ps);
 	if (rc == 0)
 		ps->tok.end = ps->p;
 	return rc;

@@ -140,7 +140,7 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 
 /* ---- clauses ---------------------------------------------------------------------------- */
 
-static int statements(struct lw *l, struct d_clause *c, const struct d_stmt *st)
+static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stmt *st)
 {
 	for (; st && !l->failed; st = st->next) {
 		l->line = st->line;
@@ -178,7 +178,7 @@ static int clause_end(struct lw *l, struct d_clause *c)
 	return 0;
 }
 
-static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n)
+static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n)
 {
 	uint32_t nacts = count_acts(n->stmts), end;
 
@@ -203,7 +203,7 @@ static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n
 	}
 	if (n->pred)
 		lw_jump(l, n->pred, false, end);
-	if (statements(l, c, n->stmts) < 0)
+	if (lower_statements(l, c, n->stmts) < 0)
 		return -1;
 	if (c->record)
 		lw_emit(l, IR_RECORD)->o = c->record;
@@ -212,7 +212,7 @@ static int clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n
 	return clause_end(l, c);
 }
 
-static int clauses(struct lw *l)
+static int lower_clauses(struct lw *l)
 {
 	uint32_t n = 0;
 
@@ -222,12 +222,12 @@ static int clauses(struct lw *l)
 	if (!l->p->clause)
 		return -1;
 	for (const struct d_clausenode *c = l->u->clauses; c; c = c->next)
-		if (clause(l, &l->p->clause[l->p->nclauses++], c) < 0)
+		if (lower_clause(l, &l->p->clause[l->p->nclauses++], c) < 0)
 			return -1;
 	return 0;
 }
 
-static void *keep(struct arena *a, const void *p, size_t n)
+static void *lower_keep_copy(struct arena *a, const void *p, size_t n)
 {
 	void *q = arena_alloc(a, n + 1);
 
@@ -241,10 +241,10 @@ int d_lower(struct d_unit *u)
 
 	u->prog = (struct d_program){ .uses_user_symbols = u->uses_user_symbols,
 				      .uses_kernel_symbols = u->uses_kernel_symbols };
-	rc = lower_symbols(&l) < 0 || clauses(&l) < 0 || l.failed ? -1 : 0;
+	rc = lower_symbols(&l) < 0 || lower_clauses(&l) < 0 || l.failed ? -1 : 0;
 	if (rc == 0) {
-		u->prog.obj = keep(&u->arena, l.obj, u->prog.nobjs * sizeof(*l.obj));
-		u->prog.lit = keep(&u->arena, l.lit, u->prog.nlits * sizeof(*l.lit));
+		u->prog.obj = lower_keep_copy(&u->arena, l.obj, u->prog.nobjs * sizeof(*l.obj));
+		u->prog.lit = lower_keep_copy(&u->arena, l.lit, u->prog.nlits * sizeof(*l.lit));
 		if (!u->prog.obj || !u->prog.lit)
 			rc = -1;
 	}

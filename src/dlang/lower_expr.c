@@ -28,7 +28,7 @@ static enum ir_cond cond_of(uint8_t op, const struct d_type *t)
 	}
 }
 
-static enum ir_cond opposite(enum ir_cond c)
+static enum ir_cond lower_opposite_cond(enum ir_cond c)
 {
 	static const uint8_t to[] = {
 		[IR_EQ] = IR_NE, [IR_NE] = IR_EQ,   [IR_LT] = IR_GE,   [IR_LE] = IR_GT,   [IR_GT] = IR_LE,
@@ -55,7 +55,7 @@ static void jump_compare(struct lw *l, const struct d_node *n, bool when, uint32
 		a = lw_value(l, n->a);
 		b = lw_value(l, n->b);
 	}
-	lw_jcmp(l, a, when ? c : opposite(c), b, label);
+	lw_jcmp(l, a, when ? c : lower_opposite_cond(c), b, label);
 }
 
 static void jump_logic(struct lw *l, const struct d_node *n, bool when, uint32_t label)
@@ -94,7 +94,7 @@ void lw_jump(struct lw *l, const struct d_node *n, bool when, uint32_t label)
 	}
 }
 
-static ir_reg truth(struct lw *l, const struct d_node *n)
+static ir_reg lower_truth(struct lw *l, const struct d_node *n)
 {
 	ir_reg d = lw_reg(l);
 	uint32_t yes = lw_label(l), end = lw_label(l);
@@ -110,7 +110,7 @@ static ir_reg truth(struct lw *l, const struct d_node *n)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-static ir_reg arithmetic(struct lw *l, uint8_t op, const struct d_type *t, ir_reg a, ir_reg b)
+static ir_reg lower_arithmetic(struct lw *l, uint8_t op, const struct d_type *t, ir_reg a, ir_reg b)
 {
 	bool sign = t->kind != TY_PTR && t->is_signed;
 
@@ -143,20 +143,20 @@ static ir_reg value_binary(struct lw *l, const struct d_node *n)
 	ir_reg a, b;
 
 	if (is_comparison(n) || n->op == OP_LAND || n->op == OP_LOR)
-		return truth(l, n);
+		return lower_truth(l, n);
 	if (n->op == OP_LXOR) {
-		a = truth(l, n->a);
-		return lw_binary(l, IR_XOR, a, truth(l, n->b));
+		a = lower_truth(l, n->a);
+		return lw_binary(l, IR_XOR, a, lower_truth(l, n->b));
 	}
 	a = lw_value(l, n->a);
 	b = lw_value(l, n->b);
-	return arithmetic(l, n->op, n->type, a, b);
+	return lower_arithmetic(l, n->op, n->type, a, b);
 }
 
 static ir_reg value_unary(struct lw *l, const struct d_node *n)
 {
 	if (n->op == UN_LNOT)
-		return truth(l, n);
+		return lower_truth(l, n);
 	return lw_extended(l, lw_unary(l, n->op == UN_NEG ? IR_NEG : IR_NOT, lw_value(l, n->a)), n->type);
 }
 
@@ -170,7 +170,7 @@ static ir_reg value_assign(struct lw *l, const struct d_node *n)
 	} else {
 		ir_reg old = lw_extended(l, lw_lhs_get(l, &s), n->opty), b = lw_value(l, n->b);
 
-		v = lw_extended(l, arithmetic(l, n->op, n->opty, old, b), n->type);
+		v = lw_extended(l, lower_arithmetic(l, n->op, n->opty, old, b), n->type);
 	}
 	return lw_lhs_put(l, &s, v);
 }

@@ -115,7 +115,7 @@ ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size)
 }
 
 /* The scalar of type t at p. */
-static ir_reg load(struct lw *l, const struct lw_place *p, const struct d_type *t)
+static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const struct d_type *t)
 {
 	bool sign = t->is_signed && t->size < 8;
 	struct ir_ins *i;
@@ -142,7 +142,7 @@ static ir_reg load(struct lw *l, const struct lw_place *p, const struct d_type *
 	return i->d = lw_reg(l);
 }
 
-static void store(struct lw *l, const struct lw_place *p, const struct d_type *t, ir_reg v)
+static void lower_place_store(struct lw *l, const struct lw_place *p, const struct d_type *t, ir_reg v)
 {
 	struct ir_ins *i = lw_on(l, p->index ? IR_OSTOREX : IR_OSTORE, p->o, p->off, t->size);
 
@@ -183,7 +183,7 @@ ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s)
 
 	if (lw_is_dyn(n))
 		p = (struct lw_place){ .o = lw_dyn_get(l, n, s->key) };
-	v = load(l, &p, n->type);
+	v = lower_place_load(l, &p, n->type);
 	return n->kind == N_MEMBER && n->bits ? field_part(l, n, v, n->bit) : v;
 }
 
@@ -198,10 +198,10 @@ ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
 		lw_store8(l, o, 0, v);
 		lw_dyn_set(l, n, s->key, o);
 	} else if (n->kind == N_MEMBER && n->bits) {
-		store(l, &s->p, n->type, field_put(l, n, load(l, &s->p, n->type), v));
+		lower_place_store(l, &s->p, n->type, field_put(l, n, lower_place_load(l, &s->p, n->type), v));
 		v = field_part(l, n, v, 0);
 	} else {
-		store(l, &s->p, n->type, v);
+		lower_place_store(l, &s->p, n->type, v);
 	}
 	return v;
 }

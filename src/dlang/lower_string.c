@@ -40,7 +40,7 @@ ir_obj lw_string_object(struct lw *l, const struct d_node *n)
 }
 
 /* max(v, 0), at most `most` */
-static ir_reg clamp(struct lw *l, ir_reg v, ir_reg most)
+static ir_reg lower_clamp(struct lw *l, ir_reg v, ir_reg most)
 {
 	ir_reg d = lw_reg(l), zero_reg = lw_const(l, 0);
 	uint32_t low = lw_label(l), high = lw_label(l), end = lw_label(l);
@@ -112,7 +112,7 @@ static ir_reg part_end(struct lw *l, ir_reg from, ir_reg want, ir_reg len)
  * substr(s, index, length): a negative index counts from the end of s (and what
  * lies before its start is cut off), a negative length leaves so many bytes at the end off.
  */
-static void substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+static void lower_substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	ir_obj p = lw_string_object(l, n->arg[0]);
 	uint32_t bound = n->arg[0]->type->size;
@@ -120,8 +120,8 @@ static void substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off,
 	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
 	struct ir_ins *i;
 
-	from = clamp(l, from, lw_const(l, bound));
-	room = clamp(l, lw_binary(l, IR_SUB, to, from), lw_const(l, bound));
+	from = lower_clamp(l, from, lw_const(l, bound));
+	room = lower_clamp(l, lw_binary(l, IR_SUB, to, from), lw_const(l, bound));
 	i = lw_on(l, IR_SSUB, o, off, size);
 	i->p = p;
 	i->i = bound;
@@ -129,7 +129,7 @@ static void substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off,
 	i->b = room;
 }
 
-static void strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+static void lower_strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
 	uint32_t np = n->arg[0]->type->size, nq = n->arg[1]->type->size;
@@ -156,10 +156,10 @@ static void string_call(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 {
 	switch (n->call) {
 	case CALL_substr:
-		substr(l, n, o, off, size);
+		lower_substr(l, n, o, off, size);
 		break;
 	case CALL_strjoin:
-		strjoin(l, n, o, off, size);
+		lower_strjoin(l, n, o, off, size);
 		break;
 	case CALL_basename:
 		path_part(l, n, IR_SBASE, o, off, size);
@@ -317,7 +317,7 @@ static ir_reg string_index(struct lw *l, const struct d_node *n)
 	struct ir_ins *i;
 
 	if (n->narg == 3)
-		from = clamp(l, from, string_length(l, p, bound));
+		from = lower_clamp(l, from, string_length(l, p, bound));
 	i = lw_emit(l, IR_SINDEX);
 	i->p = p;
 	i->i = bound;

@@ -26,7 +26,7 @@ static const struct {
 #undef HINT
 };
 
-static void add(struct names *l, const char *name)
+static void near_add_name(struct names *l, const char *name)
 {
 	if (l->n < COUNT(l->v))
 		l->v[l->n++] = name;
@@ -46,7 +46,7 @@ static void add_builtins(struct names *l)
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (rows[i].cls != BC_LATER)
-			add(l, rows[i].name);
+			near_add_name(l, rows[i].name);
 }
 
 static void add_variables(struct names *l, const struct d_unit *u, enum sym_kind kind)
@@ -57,7 +57,7 @@ static void add_variables(struct names *l, const struct d_unit *u, enum sym_kind
 		const struct d_sym *s = u->var[i];
 
 		if (s->kind == kind || (global && (s->kind == SYM_GLOBAL || s->kind == SYM_ASSOC)))
-			add(l, s->name);
+			near_add_name(l, s->name);
 	}
 }
 
@@ -68,7 +68,7 @@ static void add_bare(struct names *l, const struct d_unit *u)
 	const struct d_args *a = c && c->nprobes && u->env.args ? u->env.args(u->env.arg, c->probes[0], 0) : NULL;
 
 	for (uint32_t i = 0; a && i < a->nfields; i++)
-		add(l, a->field[i].name);
+		near_add_name(l, a->field[i].name);
 }
 
 /* What D has instead of a word of another language, or NULL. */
@@ -98,8 +98,8 @@ const char *near_macro(const char *name)
 }
 
 /* What is added to the words: "" when nothing is near, or what is near is the word itself. */
-static const char *advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
-			  const char *behind)
+static const char *near_advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
+			       const char *behind)
 {
 	const char *near = text_nearest(word, l->v, l->n), *ret = NULL;
 
@@ -119,7 +119,7 @@ const char *near_name(struct d_unit *u, const char *word)
 		add_bare(&l, u);
 	add_builtins(&l);
 	add_variables(&l, u, SYM_GLOBAL);
-	return advice(u, &l, word, "", "");
+	return near_advice(u, &l, word, "", "");
 }
 
 /* The variable itself is among those of the unit: it was made when it was read. */
@@ -129,8 +129,8 @@ const char *near_variable(struct d_unit *u, const struct d_sym *s)
 
 	for (uint32_t i = 0; i < u->nvars; i++)
 		if (u->var[i] != s && u->var[i]->kind == s->kind)
-			add(&l, u->var[i]->name);
-	return advice(u, &l, s->name, s->kind == SYM_THIS ? "this->" : s->kind == SYM_SELF ? "self->" : "", "");
+			near_add_name(&l, u->var[i]->name);
+	return near_advice(u, &l, s->name, s->kind == SYM_THIS ? "this->" : s->kind == SYM_SELF ? "self->" : "", "");
 }
 
 const char *near_call(struct d_unit *u, const char *word, bool aggregating)
@@ -142,8 +142,8 @@ const char *near_call(struct d_unit *u, const char *word, bool aggregating)
 		return hint;
 	for (unsigned i = 1; i < CALL_N; i++)
 		if (d_calls[i].cls != CC_LATER && (d_calls[i].cls == CC_AGG) == aggregating)
-			add(&l, d_calls[i].name);
-	return advice(u, &l, word, "", "()");
+			near_add_name(&l, d_calls[i].name);
+	return near_advice(u, &l, word, "", "()");
 }
 
 const char *near_aggregation(struct d_unit *u, const char *word)
@@ -152,8 +152,8 @@ const char *near_aggregation(struct d_unit *u, const char *word)
 
 	for (uint32_t i = 0; i < u->naggs; i++)
 		if (u->agg[i]->has_fn)
-			add(&l, u->agg[i]->name);
-	return advice(u, &l, word, "@", "");
+			near_add_name(&l, u->agg[i]->name);
+	return near_advice(u, &l, word, "@", "");
 }
 
 const char *near_member(struct d_unit *u, const struct d_type *t, const char *word)
@@ -162,6 +162,6 @@ const char *near_member(struct d_unit *u, const struct d_type *t, const char *wo
 
 	for (const struct d_member *m = t->members; m; m = m->next)
 		if (*m->name)
-			add(&l, m->name);
-	return advice(u, &l, word, "", "");
+			near_add_name(&l, m->name);
+	return near_advice(u, &l, word, "", "");
 }

@@ -25,7 +25,7 @@ const char *op_text(const struct d_node *n)
 	return n->kind == N_ASSIGN ? assign_texts[n->op] : op_texts[n->op];
 }
 
-static int incompatible(struct d_unit *u, const struct d_node *n)
+static int op_refuse_incompatible(struct d_unit *u, const struct d_node *n)
 {
 	return d_fail(u, n->line, D_OP_INCOMPAT, "operands have incompatible types: \"%s\" %s \"%s\"",
 		      type_name(u, n->a->type), op_text(n), type_name(u, n->b->type));
@@ -39,7 +39,7 @@ static bool points_to_size(const struct d_type *t)
 }
 
 /* *np, an integer, becomes 8 bytes times `size`. */
-static int scale(struct d_unit *u, struct d_node **np, uint32_t size)
+static int op_scale_pointer(struct d_unit *u, struct d_node **np, uint32_t size)
 {
 	int rc = convert(u, np, u->base[B_LONG]);
 	if (rc < 0 || size == 1)
@@ -77,7 +77,7 @@ static int pointer_difference(struct d_unit *u, struct d_node **np)
 	return d->b == NULL ? -TALLY_ENOMEM : 0;
 }
 
-static int usual(struct d_unit *u, struct d_node **np);
+static int op_usual_conversions(struct d_unit *u, struct d_node **np);
 
 int type_sum(struct d_unit *u, struct d_node **np)
 {
@@ -86,7 +86,7 @@ int type_sum(struct d_unit *u, struct d_node **np)
 	if (rc < 0 || (rc = decay(u, &n->b)) < 0)
 		return rc;
 	if (ty_is_int(n->a->type) && ty_is_int(n->b->type))
-		return usual(u, np);
+		return op_usual_conversions(u, np);
 	if (n->op == OP_ADD && ty_is_int(n->a->type) && n->b->type->kind == TY_PTR) {
 		struct d_node *swap = n->a;
 		n->a = n->b;
@@ -94,16 +94,16 @@ int type_sum(struct d_unit *u, struct d_node **np)
 	}
 	if (points_to_size(n->a->type) && ty_is_int(n->b->type)) {
 		n->type = n->a->type;
-		return scale(u, &n->b, n->type->to->size);
+		return op_scale_pointer(u, &n->b, n->type->to->size);
 	}
 	if (n->op == OP_SUB && points_to_size(n->a->type) && ptr_compatible(n->a->type, n->b->type))
 		return pointer_difference(u, np);
-	return incompatible(u, n);
+	return op_refuse_incompatible(u, n);
 }
 
 /* ---- arithmetic ---------------------------------------------------------- */
 
-static int fold(struct d_unit *u, struct d_node **np)
+static int op_fold_constant(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	if ((n->op == OP_DIV || n->op == OP_MOD) && n->b->kind == N_INT && n->b->ival == 0)
@@ -115,14 +115,14 @@ static int fold(struct d_unit *u, struct d_node **np)
 }
 
 /* The usual arithmetic conversions, and folding. */
-static int usual(struct d_unit *u, struct d_node **np)
+static int op_usual_conversions(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
 	n->type = type_common(u, n->a, n->b);
 	if ((rc = convert(u, &n->a, n->type)) < 0 || (rc = convert(u, &n->b, n->type)) < 0)
 		return rc;
-	return fold(u, np);
+	return op_fold_constant(u, np);
 }
 
 static int integers_only(struct d_unit *u, const struct d_node *n)
@@ -144,7 +144,7 @@ static int type_shift(struct d_unit *u, struct d_node **np)
 	n->type = type_promote(u, n->a);
 	if ((rc = convert(u, &n->a, n->type)) < 0)
 		return rc;
-	return fold(u, np);
+	return op_fold_constant(u, np);
 }
 
 static bool is_null_pointer(const struct d_node *n)
@@ -167,7 +167,7 @@ static int type_comparison(struct d_unit *u, struct d_node **np)
 		if ((rc = to_string(u, &n->a)) == 0)
 			rc = to_string(u, &n->b);
 	} else if (ty_is_int(a) && ty_is_int(b)) {
-		if ((rc = usual(u, &n)) < 0)
+		if ((rc = op_usual_conversions(u, &n)) < 0)
 			return rc;
 		*np = n;
 	} else {
@@ -177,7 +177,7 @@ static int type_comparison(struct d_unit *u, struct d_node **np)
 		b = n->b->type;
 		if (!ptr_compatible(a, b) && !(a->kind == TY_PTR && ty_is_int(b)) &&
 		    !(ty_is_int(a) && b->kind == TY_PTR))
-			return incompatible(u, n);
+			return op_refuse_incompatible(u, n);
 		if ((rc = convert(u, &n->a, u->base[B_VOIDPTR])) < 0 ||
 		    (rc = convert(u, &n->b, u->base[B_VOIDPTR])) < 0)
 			return rc;
@@ -195,7 +195,7 @@ static int type_logical(struct d_unit *u, struct d_node **np)
 	if (!ty_is_scalar(n->a->type) || !ty_is_scalar(n->b->type))
 		return d_fail(u, n->line, D_OP_SCALAR, "operator %s requires operands of scalar type", op_text(n));
 	n->type = u->base[B_INT];
-	return fold(u, np);
+	return op_fold_constant(u, np);
 }
 
 int cook_operator(struct d_unit *u, struct d_node **np)
@@ -224,7 +224,7 @@ int cook_operator(struct d_unit *u, struct d_node **np)
 		return type_logical(u, np);
 	default:
 		rc = integers_only(u, n);
-		return rc < 0 ? rc : usual(u, np);
+		return rc < 0 ? rc : op_usual_conversions(u, np);
 	}
 }
 
@@ -249,7 +249,7 @@ static int cook_left(struct d_unit *u, struct d_node *n)
 }
 
 /* Gives a variable the type of what is assigned to it for the first time. */
-static int infer(struct d_unit *u, struct d_node *var, const struct d_node *from)
+static int op_infer_variable(struct d_unit *u, struct d_node *var, const struct d_node *from)
 {
 	struct d_sym *s = var->sym;
 	const struct d_type *t = from->type;
@@ -276,7 +276,7 @@ static int infer(struct d_unit *u, struct d_node *var, const struct d_node *from
 
 static int assign_plain(struct d_unit *u, struct d_node *n)
 {
-	int rc = n->a->type == NULL ? infer(u, n->a, n->b) : 0;
+	int rc = n->a->type == NULL ? op_infer_variable(u, n->a, n->b) : 0;
 	if (rc < 0)
 		return rc;
 	const struct d_type *t = n->type = n->a->type;
@@ -288,7 +288,7 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 && (rc = null_to_empty(u, &n->b)) < 0)
 		return rc;
 	if (t->kind == TY_FLOAT || !assignable(t, n->b))
-		return incompatible(u, n);
+		return op_refuse_incompatible(u, n);
 	if (ty_is_sou(t) && place_root(n->b) == NULL)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
@@ -302,9 +302,9 @@ static int assign_pointer(struct d_unit *u, struct d_node *n)
 		return d_fail(u, n->line, D_OP_VFPTR, "operator %s requires left-hand scalar operand of known size",
 			      op_text(n));
 	if (!ty_is_int(n->b->type))
-		return incompatible(u, n);
+		return op_refuse_incompatible(u, n);
 	n->opty = n->a->type;
-	return scale(u, &n->b, n->a->type->to->size);
+	return op_scale_pointer(u, &n->b, n->a->type->to->size);
 }
 
 static int assign_op(struct d_unit *u, struct d_node *n)
@@ -317,7 +317,7 @@ static int assign_op(struct d_unit *u, struct d_node *n)
 	if (sum && n->type->kind == TY_PTR)
 		return assign_pointer(u, n);
 	if (sum && (!ty_is_int(n->type) || !ty_is_int(n->b->type)))
-		return incompatible(u, n);
+		return op_refuse_incompatible(u, n);
 	if ((rc = integers_only(u, n)) < 0)
 		return rc;
 	if ((n->op == OP_DIV || n->op == OP_MOD) && n->b->kind == N_INT && n->b->ival == 0)

@@ -18,7 +18,7 @@
 /* ---- probe descriptions -------------------------------------------------- */
 
 /* Appends s[0..n) with its macros replaced. */
-static int expand(struct parser *ps, struct buf *to, const char *s, size_t n)
+static int parse_expand_macros(struct parser *ps, struct buf *to, const char *s, size_t n)
 {
 	const char *end = s + n, *text;
 	while (s < end) {
@@ -44,7 +44,7 @@ static int expand(struct parser *ps, struct buf *to, const char *s, size_t n)
 }
 
 /* The parts of provider:module:function:name, from the right. */
-static int split(struct parser *ps, struct d_desc *d, char *s)
+static int parse_split_description(struct parser *ps, struct d_desc *d, char *s)
 {
 	const char **field[] = { &d->d.name, &d->d.func, &d->d.mod, &d->d.prov };
 	d->d = (struct d_probedesc){ "", "", "", "" };
@@ -61,11 +61,11 @@ static int split(struct parser *ps, struct d_desc *d, char *s)
 	}
 }
 
-static int describe(struct parser *ps, struct d_desc *d, const char *word, uint32_t len)
+static int parse_description(struct parser *ps, struct d_desc *d, const char *word, uint32_t len)
 {
 	struct buf b = { 0 };
 	uint64_t id;
-	int rc = expand(ps, &b, word, len);
+	int rc = parse_expand_macros(ps, &b, word, len);
 	char *s = rc < 0 || b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
 	buf_free(&b);
 	if (rc < 0)
@@ -74,7 +74,7 @@ static int describe(struct parser *ps, struct d_desc *d, const char *word, uint3
 	if (s == NULL || d->text == NULL)
 		return d_nomem(ps->u);
 	if (!isdigit((unsigned char)*s) || !text_u64(s, &id))
-		return split(ps, d, s);
+		return parse_split_description(ps, d, s);
 	d->d = (struct d_probedesc){ "", "", "", "" };
 	if (id == 0 || id > UINT32_MAX)
 		return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe identifier %s", s);
@@ -89,7 +89,7 @@ static int syntax_at_cursor(struct parser *ps)
 	return lex_syntax(ps);
 }
 
-static int descriptions(struct parser *ps, struct d_clausenode *c, const char *word, uint32_t len)
+static int parse_descriptions(struct parser *ps, struct d_clausenode *c, const char *word, uint32_t len)
 {
 	struct d_desc **end = &c->descs;
 	for (;;) {
@@ -97,7 +97,7 @@ static int descriptions(struct parser *ps, struct d_clausenode *c, const char *w
 		if (d == NULL)
 			return d_nomem(ps->u);
 		d->line = ps->line;
-		int rc = describe(ps, d, word, len);
+		int rc = parse_description(ps, d, word, len);
 		*end = d;
 		end = &d->next;
 		if (rc < 0 || (rc = lex_space(ps)) < 0)
@@ -115,47 +115,47 @@ static int descriptions(struct parser *ps, struct d_clausenode *c, const char *w
 
 /* ---- statements ---------------------------------------------------------- */
 
-static int statement(struct parser *ps, struct d_stmt ***end, bool may_be_last);
+static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_last);
 
 /* { statements }: the token is '{', and then the '}'. */
-static int block(struct parser *ps, struct d_stmt ***end)
+static int parse_block(struct parser *ps, struct d_stmt ***end)
 {
 	int rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
-		rc = statement(ps, end, true);
+		rc = parse_statement(ps, end, true);
 	return rc;
 }
 
 /* What an if or else governs: a block, or a statement that ends with its ';' */
-static int arm(struct parser *ps, struct d_stmt ***end)
+static int parse_arm(struct parser *ps, struct d_stmt ***end)
 {
 	if (!at(ps, T_LBRACE))
-		return statement(ps, end, false);
-	int rc = block(ps, end);
+		return parse_statement(ps, end, false);
+	int rc = parse_block(ps, end);
 	return rc < 0 ? rc : expect(ps, T_RBRACE);
 }
 
 /* if ( expression ) arm else arm */
-static int conditional(struct parser *ps, struct d_stmt ***end)
+static int parse_conditional(struct parser *ps, struct d_stmt ***end)
 {
 	int rc = later(ps, &ps->tok, "if and else are not supported: use predicates or ?:");
 	if (rc < 0 || (rc = parse_enter(ps)) < 0)
 		return rc;
 	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL || expect(ps, T_RPAREN) < 0)
 		return -TALLY_ESYNTAX;
-	if ((rc = arm(ps, end)) == 0 && (rc = accept_token(ps, T_else)) > 0)
-		rc = arm(ps, end);
+	if ((rc = parse_arm(ps, end)) == 0 && (rc = accept_token(ps, T_else)) > 0)
+		rc = parse_arm(ps, end);
 	parse_leave(ps);
 	return rc;
 }
 
 /* One statement and its ';', which the last of a block need not have. */
-static int statement(struct parser *ps, struct d_stmt ***end, bool may_be_last)
+static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_last)
 {
 	if (at(ps, T_SEMI))
 		return lex_next(ps);
 	if (at(ps, T_if))
-		return conditional(ps, end);
+		return parse_conditional(ps, end);
 	struct d_stmt *s = arena_alloc(&ps->u->arena, sizeof(*s));
 	if (s == NULL)
 		return d_nomem(ps->u);
@@ -169,16 +169,16 @@ static int statement(struct parser *ps, struct d_stmt ***end, bool may_be_last)
 }
 
 /* On return the cursor is behind the '}' and no token is held. */
-static int actions(struct parser *ps, struct d_clausenode *c)
+static int parse_actions(struct parser *ps, struct d_clausenode *c)
 {
 	struct d_stmt **end = &c->stmts;
 	int rc = lex_next(ps);
-	return rc < 0 ? rc : block(ps, &end);
+	return rc < 0 ? rc : parse_block(ps, &end);
 }
 
 /* ---- clauses ------------------------------------------------------------- */
 
-static int body(struct parser *ps, struct d_clausenode *c)
+static int parse_body(struct parser *ps, struct d_clausenode *c)
 {
 	int rc;
 	if (ps->p < ps->end && *ps->p == '/') {
@@ -193,7 +193,7 @@ static int body(struct parser *ps, struct d_clausenode *c)
 			      "expected predicate and/or actions following probe description");
 	}
 	if (ps->p < ps->end && *ps->p == '{')
-		return actions(ps, c);
+		return parse_actions(ps, c);
 	if (ps->p < ps->end && *ps->p == ';')
 		ps->p++;
 	else if (ps->p < ps->end)
@@ -201,21 +201,21 @@ static int body(struct parser *ps, struct d_clausenode *c)
 	return 0;
 }
 
-static int clause(struct parser *ps, const char *word, uint32_t len)
+static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 {
 	struct d_clausenode *c = arena_alloc(&ps->u->arena, sizeof(*c));
 	if (c == NULL)
 		return d_nomem(ps->u);
 	c->line = ps->line;
 	c->source = ps->u->cur_source;
-	int rc = descriptions(ps, c, word, len);
+	int rc = parse_descriptions(ps, c, word, len);
 	if (rc < 0)
 		return rc;
 	const char *end = ps->p;
 	c->text = arena_strndup(&ps->u->arena, word, (size_t)(end - word));
 	if (c->text == NULL)
 		return d_nomem(ps->u);
-	rc = body(ps, c);
+	rc = parse_body(ps, c);
 	/* Empty braces too: the guide has one write { } to learn that a probe fired. */
 	c->is_default = c->stmts == NULL;
 	*ps->u->clause_end = c;
@@ -277,7 +277,7 @@ static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
 	return 1;
 }
 
-static int element(struct parser *ps)
+static int parse_element(struct parser *ps)
 {
 	const char *word;
 	uint32_t len;
@@ -287,11 +287,11 @@ static int element(struct parser *ps)
 	int rc = begins_declaration(ps, word, len);
 	if (rc < 0)
 		return rc;
-	rc = rc > 0 ? parse_definition(ps) : clause(ps, word, len);
+	rc = rc > 0 ? parse_definition(ps) : parse_clause(ps, word, len);
 	return rc < 0 ? rc : later_refuse(ps);
 }
 
-static int source(struct d_unit *u, uint32_t number)
+static int parse_source(struct d_unit *u, uint32_t number)
 {
 	const struct d_src *s = &u->src[number];
 	struct parser ps = { .u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true };
@@ -301,7 +301,7 @@ static int source(struct d_unit *u, uint32_t number)
 	if (rc == 0 && ps.p >= ps.end)
 		return d_fail(u, ps.line, D_EMPTY, "empty D program translation unit");
 	while (rc == 0 && ps.p < ps.end)
-		if ((rc = element(&ps)) == 0)
+		if ((rc = parse_element(&ps)) == 0)
 			rc = lex_space(&ps);
 	return rc;
 }
@@ -310,6 +310,6 @@ int d_parse(struct d_unit *u)
 {
 	int rc = 0;
 	for (uint32_t i = 0; i < u->nsrcs && rc == 0; i++)
-		rc = source(u, i);
+		rc = parse_source(u, i);
 	return rc;
 }

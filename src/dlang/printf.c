@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-struct args { /* walking a call's arguments */
+/* walking a call's arguments */
+struct args {
 	struct d_unit *u;
 	struct d_stmt *s;
 	struct d_node *call;
@@ -54,7 +55,7 @@ static bool value_fits(const struct fmt_spec *f, const struct d_type *t)
 	}
 }
 
-static int misfit(const struct args *g, const struct fmt_spec *f, unsigned number, const struct d_type *t)
+static int printf_refuse_misfit(const struct args *g, const struct fmt_spec *f, unsigned number, const struct d_type *t)
 {
 	const struct fmt_conv *c = fmt_conv_find(f->conv);
 	return d_fail(g->u, g->call->line, D_PRINTF_ARG_TYPE,
@@ -63,7 +64,7 @@ static int misfit(const struct args *g, const struct fmt_spec *f, unsigned numbe
 		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?", type_name(g->u, t));
 }
 
-static int missing(const struct args *g, const struct fmt_spec *f, const char *star)
+static int printf_refuse_missing(const struct args *g, const struct fmt_spec *f, const char *star)
 {
 	if (star != NULL)
 		return d_fail(g->u, g->call->line, D_PRINTF_DYN_PROTO,
@@ -82,7 +83,7 @@ static int star_arg(const struct args *g, const struct fmt_spec *f, unsigned *i,
 {
 	struct d_node **arg = &g->call->arg[*i];
 	if (*i >= g->call->narg)
-		return missing(g, f, star);
+		return printf_refuse_missing(g, f, star);
 	int rc = cook_value(g->u, arg);
 	if (rc < 0)
 		return rc;
@@ -99,7 +100,7 @@ static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i
 {
 	struct d_node **arg = &g->call->arg[*i];
 	if (*i >= g->call->narg)
-		return missing(g, f, NULL);
+		return printf_refuse_missing(g, f, NULL);
 	int rc = cook_data(g->u, arg);
 	if (rc < 0)
 		return rc;
@@ -107,7 +108,7 @@ static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i
 	if (f->arg != FMT_STRING && (rc = decay(g->u, arg)) < 0)
 		return rc;
 	if (!value_fits(f, (*arg)->type))
-		return misfit(g, f, *i, (*arg)->type);
+		return printf_refuse_misfit(g, f, *i, (*arg)->type);
 	if (f->arg == FMT_STRING && (*arg)->type->kind == TY_ARRAY)
 		return to_string(g->u, arg);
 	if (f->arg == FMT_ADDR && (*arg)->type->kind != TY_SYM)
@@ -115,7 +116,7 @@ static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i
 	return 0;
 }
 
-static int conversion(const struct args *g, const struct fmt_spec *f, unsigned *i)
+static int printf_check_conversion(const struct args *g, const struct fmt_spec *f, unsigned *i)
 {
 	int rc = 0;
 	if (f->width_star)
@@ -146,7 +147,7 @@ int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 		return rc;
 	for (uint32_t i = 0; i < s->fmt.n; i++) {
 		g.conv = i + 1;
-		if (takes_value(&s->fmt.spec[i]) && (rc = conversion(&g, &s->fmt.spec[i], &next)) < 0)
+		if (takes_value(&s->fmt.spec[i]) && (rc = printf_check_conversion(&g, &s->fmt.spec[i], &next)) < 0)
 			return rc;
 	}
 	if (next < call->narg)
@@ -193,15 +194,15 @@ static int printa_format(struct args *g)
 		if (!takes_value(f))
 			continue;
 		if (f->width_star || f->prec_star)
-			return missing(g, f, f->width_star ? "*" : ".*");
+			return printf_refuse_missing(g, f, f->width_star ? "*" : ".*");
 		if (f->agg && f->arg != FMT_INT)
-			return misfit(g, f, 2, g->u->base[B_LONG]);
+			return printf_refuse_misfit(g, f, 2, g->u->base[B_LONG]);
 		if (f->agg)
 			continue;
 		if (key >= a->nkeys)
-			return missing(g, f, NULL);
+			return printf_refuse_missing(g, f, NULL);
 		if (!value_fits(f, a->keys[key++]))
-			return misfit(g, f, key, a->keys[key - 1]);
+			return printf_refuse_misfit(g, f, key, a->keys[key - 1]);
 		if (f->arg == FMT_ADDR)
 			*(f->conv == 'A' ? &g->u->uses_user_symbols : &g->u->uses_kernel_symbols) = true;
 	}

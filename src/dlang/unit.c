@@ -71,7 +71,7 @@ int d_room(struct d_unit *u, void **v, uint32_t n, uint32_t *cap, size_t size)
 	return 0;
 }
 
-static int start(struct d_unit *u)
+static int unit_start(struct d_unit *u)
 {
 	struct err e = { 0 };
 	u->err = &e;
@@ -87,7 +87,7 @@ int d_open(struct d_unit **ret, const struct d_env *env)
 	if (u == NULL)
 		return -TALLY_ENOMEM;
 	u->env = *env;
-	int rc = start(u);
+	int rc = unit_start(u);
 	if (rc < 0) {
 		d_close(u);
 		return rc;
@@ -109,7 +109,7 @@ void d_close(struct d_unit *u)
 }
 
 /* The first failure decides, whatever those above it made of it. */
-static int finish(const struct d_unit *u, int rc)
+static int unit_finish(const struct d_unit *u, int rc)
 {
 	return rc < 0 && u->err->code != 0 ? -u->err->code : rc;
 }
@@ -134,7 +134,7 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 		return d_nomem(u);
 	u->cur_source = u->nsrcs - 1;
 	int rc = d_control_early(u, &s);
-	return rc < 0 ? finish(u, rc) : (int)u->nsrcs - 1;
+	return rc < 0 ? unit_finish(u, rc) : (int)u->nsrcs - 1;
 }
 
 /* ---- the passes ---------------------------------------------------------- */
@@ -148,7 +148,7 @@ static const struct pass {
 	{ "lower", d_lower, false }, { "check", d_check, false },
 };
 
-static void dump(const struct d_unit *u, const struct pass *p)
+static void unit_dump_pass(const struct d_unit *u, const struct pass *p)
 {
 	if (u->env.dump == NULL || u->env.dump_to == NULL || strcmp(u->env.dump, p->name) != 0)
 		return;
@@ -179,8 +179,8 @@ int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, str
 	for (size_t i = 0; i < COUNT(passes); i++) {
 		int rc = passes[i].run(u);
 		if (rc < 0)
-			return finish(u, rc);
-		dump(u, &passes[i]);
+			return unit_finish(u, rc);
+		unit_dump_pass(u, &passes[i]);
 		if (i == 0 && u->env.parse_only)
 			break;
 	}

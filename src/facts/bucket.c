@@ -31,7 +31,7 @@ int64_t quantize_least(uint32_t bucket)
 	return 2 * quantize_label(bucket) + 1;
 }
 
-static uint64_t magnitude(int64_t v)
+static uint64_t bucket_magnitude(int64_t v)
 {
 	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
@@ -40,7 +40,7 @@ uint32_t quantize_bucket(int64_t v)
 {
 	if (v == 0)
 		return QUANTIZE_ZERO;
-	uint32_t k = 64 - (uint32_t)__builtin_clzll(magnitude(v));
+	uint32_t k = 64 - (uint32_t)__builtin_clzll(bucket_magnitude(v));
 	if (v > 0)
 		return QUANTIZE_ZERO + k;
 	return k < QUANTIZE_ZERO ? QUANTIZE_ZERO - k : 0;
@@ -106,7 +106,7 @@ uint32_t lquantize_bucket(const struct lquantize *q, int64_t v)
 /* ---- llquantize ---------------------------------------------------------------- */
 
 /* factor^n, or 0 when it does not fit a signed 64-bit value. */
-static int64_t power(int64_t factor, int64_t n)
+static int64_t bucket_power(int64_t factor, int64_t n)
 {
 	int64_t v = 1;
 	for (int64_t i = 0; i < n; i++)
@@ -136,7 +136,7 @@ static uint32_t positive_edges(const struct llquantize *q)
 
 static int64_t positive_edge(const struct llquantize *q, uint32_t j)
 {
-	int64_t bottom = power(q->factor, q->low);
+	int64_t bottom = bucket_power(q->factor, q->low);
 	if (j-- == 0)
 		return bottom;
 	for (uint32_t mag = q->low;; mag++, bottom *= q->factor) {
@@ -173,7 +173,7 @@ static int steps_valid(int64_t factor, int64_t low, int64_t steps, const char **
 		return REFUSE(e, tag, name,
 			      "llquantize( ) argument #4 (steps) must evenly divide "
 			      "the square of argument #1 (factor) when steps>factor and lmag==0");
-	if (low > 0 && power(factor, low + 1) % steps != 0)
+	if (low > 0 && bucket_power(factor, low + 1) % steps != 0)
 		return REFUSE(e, tag, name,
 			      "llquantize( ) argument #4 (steps) must evenly divide "
 			      "pow(argument #1 (factor), lmag (argument #2) + 1) "
@@ -200,7 +200,7 @@ int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, c
 		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
 			      "llquantize( ) argument #3 "
 			      "(high magnitude) must be at least argument #2 (low magnitude)");
-	if (power(factor, high + 1) == 0)
+	if (bucket_power(factor, high + 1) == 0)
 		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
 			      "llquantize( ) argument #3 "
 			      "(high magnitude) will cause overflow of 64 bits");
@@ -242,7 +242,7 @@ uint32_t llquantize_bucket(const struct llquantize *q, int64_t v)
 	uint32_t mid = positive_edges(q), below = 0, above = mid;
 	while (below < above) { /* how many positive edges are <= |v| */
 		uint32_t j = below + (above - below) / 2;
-		if ((uint64_t)positive_edge(q, j) <= magnitude(v))
+		if ((uint64_t)positive_edge(q, j) <= bucket_magnitude(v))
 			below = j + 1;
 		else
 			above = j;

@@ -43,7 +43,7 @@ struct scan {
 
 #define BAD(s, fmt, ...) err_set((s)->e, TALLY_EINVAL, "format conversion #%u " fmt, (s)->number, ##__VA_ARGS__)
 
-static int digits(struct scan *s)
+static int format_take_digits(struct scan *s)
 {
 	int n = 0;
 	for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++)
@@ -53,7 +53,7 @@ static int digits(struct scan *s)
 	return 0;
 }
 
-static int star(struct scan *s)
+static int format_take_star(struct scan *s)
 {
 	bool *flag = s->dot ? &s->spec->prec_star : &s->spec->width_star;
 	if (*flag)
@@ -62,7 +62,7 @@ static int star(struct scan *s)
 	return 0;
 }
 
-static int dot(struct scan *s)
+static int format_take_dot(struct scan *s)
 {
 	if (s->dot)
 		return BAD(s, "has more than one '.' specified");
@@ -71,7 +71,7 @@ static int dot(struct scan *s)
 	return 0;
 }
 
-static bool flag(struct fmt_spec *f, char c)
+static bool format_take_flag(struct fmt_spec *f, char c)
 {
 	switch (c) {
 	case '-':
@@ -92,16 +92,16 @@ static bool flag(struct fmt_spec *f, char c)
 }
 
 /* One character between % and the letter. Returns 1 when *s->p is no such thing. */
-static int modifier(struct scan *s)
+static int format_take_modifier(struct scan *s)
 {
 	char c = *s->p;
 	if (c == '0' && !s->dot && s->spec->width < 0) {
 		s->spec->zero = true;
 	} else if (c >= '0' && c <= '9') {
-		return digits(s);
+		return format_take_digits(s);
 	} else if (c == '*' || c == '.') {
 		s->p++;
-		return c == '*' ? star(s) : dot(s);
+		return c == '*' ? format_take_star(s) : format_take_dot(s);
 	} else if (c == '?') {
 		s->spec->width = 16;
 	} else if (strchr("hlLwjzt", c) != NULL && c != '\0') {
@@ -111,7 +111,7 @@ static int modifier(struct scan *s)
 			return BAD(s, "is undefined: %%%s%c", s->size, c);
 	} else if (c == '$') {
 		return BAD(s, "uses unsupported positional format (%%n$)");
-	} else if (!flag(s->spec, c)) {
+	} else if (!format_take_flag(s->spec, c)) {
 		return 1;
 	}
 	s->p++;
@@ -136,14 +136,14 @@ static uint8_t size_bytes(const struct scan *s)
 }
 
 /* From after the % to after the letter. */
-static int conversion(struct scan *s)
+static int format_take_conversion(struct scan *s)
 {
 	const char *start = s->p;
 	int rc;
 	do {
 		if (s->p == s->end)
 			return BAD(s, "name expected before end of format string");
-		rc = modifier(s);
+		rc = format_take_modifier(s);
 	} while (rc == 0);
 	if (rc < 0)
 		return rc;
@@ -158,7 +158,7 @@ static int conversion(struct scan *s)
 	return 0;
 }
 
-static const char *percent(const char *p, const char *end)
+static const char *format_find_percent(const char *p, const char *end)
 {
 	const char *at = p < end ? memchr(p, '%', (size_t)(end - p)) : NULL;
 	return at != NULL ? at : end;
@@ -168,7 +168,7 @@ static const char *percent(const char *p, const char *end)
 static size_t count_specs(const char *p, const char *end)
 {
 	size_t n = 1;
-	for (p = percent(p, end); p < end; p = percent(p + 1, end))
+	for (p = format_find_percent(p, end); p < end; p = format_find_percent(p + 1, end))
 		n++;
 	return n;
 }
@@ -184,12 +184,12 @@ int fmt_parse(struct arena *a, const char *text, size_t n, struct fmt *ret, stru
 		return err_oom(e);
 	while (p < end) {
 		struct fmt_spec *f = &spec[nspecs++];
-		const char *at = percent(p, end);
+		const char *at = format_find_percent(p, end);
 		*f = (struct fmt_spec){ .text = p, .text_len = (uint32_t)(at - p), .width = -1, .prec = -1 };
 		struct scan s = { .p = at + 1, .end = end, .spec = f, .number = nspecs, .e = e };
 		if (at == end)
 			break;
-		int rc = conversion(&s);
+		int rc = format_take_conversion(&s);
 		if (rc < 0)
 			return rc;
 		p = s.p;

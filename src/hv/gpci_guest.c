@@ -27,7 +27,7 @@ static bool is_own(const struct reading *g)
 	return g->ask.index == -1;
 }
 
-static int said(const struct reading *g)
+static int reading_refuse(const struct reading *g)
 {
 	const char *name = g->ask.r->name;
 
@@ -56,7 +56,7 @@ static int said(const struct reading *g)
 
 /* ---- one call -------------------------------------------------------------------------------------------- */
 
-static int send(struct gpci_answer *ret, struct hv_line *line, size_t n, struct err *e)
+static int reading_send(struct gpci_answer *ret, struct hv_line *line, size_t n, struct err *e)
 {
 	uint64_t r[3] = { PAPR_GPCI, line->base, n };
 	int rc = line->op->papr(line->arg, 0, r, e);
@@ -74,7 +74,7 @@ int gpci_call(struct gpci_answer *ret, struct hv_line *line, const struct gpci_q
 	if (n < GPCI_HEADER + q->r->size || n > line->bytes)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no record of %u", q->r->name, n, q->r->size);
 	gpci_ask(line->memory, n, q->r->number, q->index, q->secondary, q->version);
-	return send(ret, line, n, e);
+	return reading_send(ret, line, n, e);
 }
 
 bool gpci_is_partial(const struct gpci_answer *a)
@@ -101,7 +101,7 @@ static bool is_after(const struct gpci_table *t, const struct gpci_values *v)
 	return !last || v->id > last->id || (v->id == last->id && v->secondary > last->secondary);
 }
 
-static int keep(struct reading *g, const struct gpci_values *v)
+static int reading_keep_record(struct reading *g, const struct gpci_values *v)
 {
 	struct gpci_values *to;
 
@@ -115,7 +115,7 @@ static int keep(struct reading *g, const struct gpci_values *v)
 }
 
 /* Takes the reply's records: how many were new. */
-static int take(struct reading *g, uint32_t *fresh)
+static int reading_take_reply(struct reading *g, uint32_t *fresh)
 {
 	const struct gpci_reply *reply = &g->answer.reply;
 	uint32_t n = is_own(g) && reply->returned ? 1 : reply->returned;
@@ -130,7 +130,7 @@ static int take(struct reading *g, uint32_t *fresh)
 		g->left -= gpci_bytes(g->ask.r, &v);
 		if (!is_after(g->t, &v))
 			continue;
-		rc = keep(g, &v);
+		rc = reading_keep_record(g, &v);
 		if (rc < 0)
 			return rc;
 		++*fresh;
@@ -157,7 +157,7 @@ static bool go_on(struct reading *g)
 	return true;
 }
 
-static int stuck(const struct reading *g)
+static int reading_refuse_stuck(const struct reading *g)
 {
 	return err_set(g->e, TALLY_ECORRUPT,
 		       "%s: a reply of %zu bytes that does not hold all brings nothing new behind %d", g->ask.r->name,
@@ -174,13 +174,13 @@ static int read_all(struct reading *g)
 		if (rc < 0)
 			return rc;
 		if (g->answer.rc != H_SUCCESS && !partial)
-			return g->t->n && g->answer.rc == H_PARAMETER ? 0 : said(g);
+			return g->t->n && g->answer.rc == H_PARAMETER ? 0 : reading_refuse(g);
 		learn_layout(g);
-		rc = take(g, &fresh);
+		rc = reading_take_reply(g, &fresh);
 		if (rc < 0 || (is_own(g) && fresh))
 			return rc;
 		if (!fresh)
-			return partial ? stuck(g) : 0;
+			return partial ? reading_refuse_stuck(g) : 0;
 		if (!(partial || is_full(g)) || !go_on(g))
 			return 0;
 	}
@@ -241,6 +241,6 @@ int gpci_set_mmcrh(struct hv_line *line, uint64_t value, struct err *e)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, line->bytes);
 	gpci_ask(line->memory, n, GPCI_SET_MMCRH, 0, 0, GPCI_VERSION_ANY);
 	be64_put(line->memory + GPCI_HEADER, value);
-	rc = send(&g.answer, line, n, e);
-	return rc < 0 ? rc : g.answer.rc == H_SUCCESS ? 0 : said(&g);
+	rc = reading_send(&g.answer, line, n, e);
+	return rc < 0 ? rc : g.answer.rc == H_SUCCESS ? 0 : reading_refuse(&g);
 }

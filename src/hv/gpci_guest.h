@@ -11,7 +11,8 @@
 
 #include "hv/line.h"
 
-struct gpci_table { /* the records of one reading */
+/* the records of one reading */
+struct gpci_table {
 	const struct gpci_request *r;
 	uint32_t n, cap;
 	struct gpci_values *v; /* by id, ascending */

@@ -38,67 +38,68 @@ static bool place_of(const struct gpci_table *t, const char *name, uint32_t *pla
 }
 
 /* A field of a record; 0 where this layout has none. */
-static uint64_t get(const struct gpci_table *t, const struct gpci_values *v, const char *name)
+static uint64_t law_field(const struct gpci_table *t, const struct gpci_values *v, const char *name)
 {
 	uint32_t place;
 
 	return place_of(t, name, &place) ? v->v[place] : 0;
 }
 
-static const struct gpci_table *now(const struct view *v, enum snapshot_table t)
+static const struct gpci_table *law_now(const struct view *v, enum snapshot_table t)
 {
 	return &v->is->all[t];
 }
 
 /* The same record in the earlier snapshot; NULL. */
-static const struct gpci_values *earlier(const struct view *v, enum snapshot_table t, const struct gpci_values *r)
+static const struct gpci_values *law_earlier(const struct view *v, enum snapshot_table t, const struct gpci_values *r)
 {
 	return v->was && v->was->all[t].r ? gpci_table_find(&v->was->all[t], r->id, r->secondary) : NULL;
 }
 
 /* How much a counter of both grew. */
-static uint64_t grew(const struct view *v, enum snapshot_table t, const struct gpci_values *then,
-		     const struct gpci_values *r, const char *name)
+static uint64_t law_field_grew(const struct view *v, enum snapshot_table t, const struct gpci_values *then,
+			       const struct gpci_values *r, const char *name)
 {
-	return get(now(v, t), r, name) - get(&v->was->all[t], then, name);
+	return law_field(law_now(v, t), r, name) - law_field(&v->was->all[t], then, name);
 }
 
-static uint64_t sum(const struct gpci_table *t, const char *name)
+static uint64_t law_field_sum(const struct gpci_table *t, const char *name)
 {
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		all += get(t, &t->v[i], name);
+		all += law_field(t, &t->v[i], name);
 	return all;
 }
 
 static uint64_t sum_grew(const struct view *v, enum snapshot_table t, const char *name)
 {
-	return sum(now(v, t), name) - sum(&v->was->all[t], name);
+	return law_field_sum(law_now(v, t), name) - law_field_sum(&v->was->all[t], name);
 }
 
-static uint64_t consumed(const struct gpci_table *t, const struct gpci_values *r)
+static uint64_t law_consumed(const struct gpci_table *t, const struct gpci_values *r)
 {
-	return get(t, r, "capped") + get(t, r, "uncapped");
+	return law_field(t, r, "capped") + law_field(t, r, "uncapped");
 }
 
 static uint64_t consumed_since(const struct view *v, const struct gpci_values *then, const struct gpci_values *r)
 {
-	return grew(v, TABLE_PARTITIONS, then, r, "capped") + grew(v, TABLE_PARTITIONS, then, r, "uncapped");
+	return law_field_grew(v, TABLE_PARTITIONS, then, r, "capped") +
+	       law_field_grew(v, TABLE_PARTITIONS, then, r, "uncapped");
 }
 
 /* Processors that a partition owns: none of a shared one. */
-static uint32_t owned(const struct gpci_snapshot *s, uint64_t partition)
+static uint32_t law_partition_owned(const struct gpci_snapshot *s, uint64_t partition)
 {
 	const struct gpci_table *t = &s->all[TABLE_PROCESSORS];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		n += get(t, &t->v[i], "owner") == partition && get(t, &t->v[i], "state") >= NOT_SHARED_FROM;
+		n += law_field(t, &t->v[i], "owner") == partition && law_field(t, &t->v[i], "state") >= NOT_SHARED_FROM;
 	return n;
 }
 
-static uint32_t vps(const struct gpci_snapshot *s, uint64_t partition)
+static uint32_t law_partition_vps(const struct gpci_snapshot *s, uint64_t partition)
 {
 	const struct gpci_table *t = &s->all[TABLE_VPS];
 	uint32_t n = 0;
@@ -109,7 +110,7 @@ static uint32_t vps(const struct gpci_snapshot *s, uint64_t partition)
 }
 
 /* Hundredths of a core that a partition has; 0: not known. */
-static uint64_t units(const struct gpci_snapshot *s, uint64_t partition)
+static uint64_t law_partition_units(const struct gpci_snapshot *s, uint64_t partition)
 {
 	const struct gpci_values *r = gpci_table_find(&s->all[TABLE_DOMAINS], partition, 0);
 	uint64_t n = 0;
@@ -120,14 +121,14 @@ static uint64_t units(const struct gpci_snapshot *s, uint64_t partition)
 }
 
 /* Its entitlement, if that is known and the same in both snapshots; else 0. */
-static uint64_t entitlement(const struct view *v, uint64_t partition)
+static uint64_t law_partition_entitlement(const struct view *v, uint64_t partition)
 {
-	uint64_t n = units(v->is, partition);
+	uint64_t n = law_partition_units(v->is, partition);
 
-	return v->was && v->same && v->timed && n == units(v->was, partition) ? n : 0;
+	return v->was && v->same && v->timed && n == law_partition_units(v->was, partition) ? n : 0;
 }
 
-static uint64_t magnitude(uint64_t a, uint64_t b)
+static uint64_t law_magnitude(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -137,7 +138,7 @@ static uint64_t magnitude(uint64_t a, uint64_t b)
 #define BROKEN(v, ...) (err_set((v)->e, TALLY_ESTATE, __VA_ARGS__), GPCI_BROKEN)
 #define LL(x) ((unsigned long long)(x))
 
-static enum gpci_verdict unknown(struct err *e, const char *why, const char *what)
+static enum gpci_verdict law_unknown(struct err *e, const char *why, const char *what)
 {
 	err_set(e, TALLY_ENOTSUP, "%s%s", why, what);
 	return GPCI_UNKNOWN;
@@ -147,8 +148,9 @@ static enum gpci_verdict unknown(struct err *e, const char *why, const char *wha
 
 static enum gpci_verdict gpci_law_processors_ran_what_was_consumed(const struct view *v)
 {
-	const struct gpci_table *q = now(v, TABLE_PARTITIONS);
-	uint64_t ran = sum(now(v, TABLE_PROCESSORS), "processor_time"), took = sum(q, "capped") + sum(q, "uncapped");
+	const struct gpci_table *q = law_now(v, TABLE_PARTITIONS);
+	uint64_t ran = law_field_sum(law_now(v, TABLE_PROCESSORS), "processor_time"),
+		 took = law_field_sum(q, "capped") + law_field_sum(q, "uncapped");
 
 	if (ran < took)
 		return BROKEN(v, "processors ran %llu cycles, partitions consumed %llu", LL(ran), LL(took));
@@ -162,30 +164,32 @@ static enum gpci_verdict gpci_law_processors_ran_what_was_consumed(const struct 
 }
 
 /* Ticks since boot; 0: not known. */
-static uint64_t timebase(const struct gpci_snapshot *s)
+static uint64_t law_timebase(const struct gpci_snapshot *s)
 {
 	const struct gpci_table *cores = &s->all[TABLE_CORES], *parts = &s->all[TABLE_INSTRUCTIONS];
 
-	return cores->n ? get(cores, &cores->v[0], "timebase") : parts->n ? get(parts, &parts->v[0], "time") : 0;
+	return cores->n ? law_field(cores, &cores->v[0], "timebase") :
+	       parts->n ? law_field(parts, &parts->v[0], "time") :
+			  0;
 }
 
 static enum gpci_verdict gpci_law_processors_run_within_time(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PROCESSORS);
-	uint64_t since_boot = timebase(v->is);
+	const struct gpci_table *t = law_now(v, TABLE_PROCESSORS);
+	uint64_t since_boot = law_timebase(v->is);
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PROCESSORS, r);
-		uint64_t time = get(t, r, "processor_time");
-		uint64_t more = then ? grew(v, TABLE_PROCESSORS, then, r, "processor_time") : 0;
+		const struct gpci_values *r = &t->v[i], *then = law_earlier(v, TABLE_PROCESSORS, r);
+		uint64_t time = law_field(t, r, "processor_time");
+		uint64_t more = then ? law_field_grew(v, TABLE_PROCESSORS, then, r, "processor_time") : 0;
 
 		if (since_boot && time > since_boot)
 			return BROKEN(v, "processor %llu ran %llu cycles of %llu since boot", LL(r->id), LL(time),
 				      LL(since_boot));
 		if (then && v->timed && more > v->elapsed)
 			return BROKEN(v, "processor %llu ran %llu cycles in %llu", LL(r->id), LL(more), LL(v->elapsed));
-		if (more && get(t, r, "state") <= UNUSABLE_UPTO &&
-		    get(&v->was->all[TABLE_PROCESSORS], then, "state") <= UNUSABLE_UPTO)
+		if (more && law_field(t, r, "state") <= UNUSABLE_UPTO &&
+		    law_field(&v->was->all[TABLE_PROCESSORS], then, "state") <= UNUSABLE_UPTO)
 			return BROKEN(v, "processor %llu is in no use, but ran %llu cycles", LL(r->id), LL(more));
 	}
 	return GPCI_HOLDS;
@@ -197,25 +201,26 @@ static uint32_t shared_processors(const struct gpci_snapshot *s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		n += get(t, &t->v[i], "state") == SHARED;
+		n += law_field(t, &t->v[i], "state") == SHARED;
 	return n;
 }
 
 /* One partition: capped within entitled, and that grows with its entitlement, but for the window that is being served. */
 static enum gpci_verdict gpci_law_capped_of(const struct view *v, const struct gpci_values *r, uint64_t *shared)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
-	const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, r);
-	uint64_t has = get(t, r, "entitled"), capped = get(t, r, "capped"), ec = entitlement(v, r->id), more;
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
+	const struct gpci_values *then = law_earlier(v, TABLE_PARTITIONS, r);
+	uint64_t has = law_field(t, r, "entitled"), capped = law_field(t, r, "capped"),
+		 ec = law_partition_entitlement(v, r->id), more;
 
 	if (capped > has)
 		return BROKEN(v, "partition %llu consumed %llu capped cycles of %llu entitled ones", LL(r->id),
 			      LL(capped), LL(has));
 	if (!then || !v->same)
 		return GPCI_HOLDS;
-	more = grew(v, TABLE_PARTITIONS, then, r, "entitled");
-	*shared += owned(v->is, r->id) ? 0 : more;
-	if (ec && magnitude(more, ec * v->elapsed / 100) > ec * WINDOW / 100 + 1)
+	more = law_field_grew(v, TABLE_PARTITIONS, then, r, "entitled");
+	*shared += law_partition_owned(v->is, r->id) ? 0 : more;
+	if (ec && law_magnitude(more, ec * v->elapsed / 100) > ec * WINDOW / 100 + 1)
 		return BROKEN(v, "partition %llu has %llu.%02llu cores, but was entitled to %llu cycles in %llu",
 			      LL(r->id), LL(ec / 100), LL(ec % 100), LL(more), LL(v->elapsed));
 	return GPCI_HOLDS;
@@ -223,7 +228,7 @@ static enum gpci_verdict gpci_law_capped_of(const struct view *v, const struct g
 
 static enum gpci_verdict gpci_law_capped_within_entitled(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 	uint64_t shared = 0, most = shared_processors(v->is) * v->elapsed;
 
 	for (uint32_t i = 0; i < t->n; i++)
@@ -237,15 +242,16 @@ static enum gpci_verdict gpci_law_capped_within_entitled(const struct view *v)
 
 static enum gpci_verdict gpci_law_uncapped_behind_entitlement(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PARTITIONS, r);
-		uint64_t ec = then ? entitlement(v, r->id) : 0, capped;
+		const struct gpci_values *r = &t->v[i], *then = law_earlier(v, TABLE_PARTITIONS, r);
+		uint64_t ec = then ? law_partition_entitlement(v, r->id) : 0, capped;
 
-		if (!ec || owned(v->is, r->id) || !grew(v, TABLE_PARTITIONS, then, r, "uncapped"))
+		if (!ec || law_partition_owned(v->is, r->id) ||
+		    !law_field_grew(v, TABLE_PARTITIONS, then, r, "uncapped"))
 			continue;
-		capped = grew(v, TABLE_PARTITIONS, then, r, "capped");
+		capped = law_field_grew(v, TABLE_PARTITIONS, then, r, "capped");
 		if (capped < ec * WINDOW / 100)
 			return BROKEN(v, "partition %llu took uncapped cycles, but of its entitlement only %llu",
 				      LL(r->id), LL(capped));
@@ -255,16 +261,16 @@ static enum gpci_verdict gpci_law_uncapped_behind_entitlement(const struct view 
 
 static enum gpci_verdict gpci_law_partitions_within_their_processors(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 
 	if (!v->timed)
-		return unknown(v->e, "the time between both is not known", "");
+		return law_unknown(v->e, "the time between both is not known", "");
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_PARTITIONS, r);
-		uint32_t n = vps(v->is, r->id);
+		const struct gpci_values *r = &t->v[i], *then = law_earlier(v, TABLE_PARTITIONS, r);
+		uint32_t n = law_partition_vps(v->is, r->id);
 		uint64_t took = then ? consumed_since(v, then, r) : 0;
 
-		if (then && v->same && n == vps(v->was, r->id) && took > n * v->elapsed)
+		if (then && v->same && n == law_partition_vps(v->was, r->id) && took > n * v->elapsed)
 			return BROKEN(v, "partition %llu with %u virtual processors consumed %llu cycles in %llu",
 				      LL(r->id), n, LL(took), LL(v->elapsed));
 	}
@@ -273,20 +279,20 @@ static enum gpci_verdict gpci_law_partitions_within_their_processors(const struc
 
 static enum gpci_verdict gpci_law_dedicated_and_shared(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *r = &t->v[i];
-		uint64_t gave = get(t, r, "donated"), uncapped = get(t, r, "uncapped"),
-			 used = get(t, r, "capped") + gave;
-		bool dedicated = owned(v->is, r->id) > 0;
+		uint64_t gave = law_field(t, r, "donated"), uncapped = law_field(t, r, "uncapped"),
+			 used = law_field(t, r, "capped") + gave;
+		bool dedicated = law_partition_owned(v->is, r->id) > 0;
 
 		if (dedicated && uncapped)
 			return BROKEN(v, "partition %llu is dedicated, but has %llu uncapped cycles", LL(r->id),
 				      LL(uncapped));
-		if (dedicated && used > get(t, r, "entitled"))
+		if (dedicated && used > law_field(t, r, "entitled"))
 			return BROKEN(v, "partition %llu used and donated %llu cycles of %llu entitled ones", LL(r->id),
-				      LL(used), LL(get(t, r, "entitled")));
+				      LL(used), LL(law_field(t, r, "entitled")));
 		if (!dedicated && gave)
 			return BROKEN(v, "partition %llu is shared, but donated %llu cycles", LL(r->id), LL(gave));
 	}
@@ -297,16 +303,16 @@ static enum gpci_verdict gpci_law_dedicated_and_shared(const struct view *v)
 static enum gpci_verdict gpci_law_donated_of(const struct view *v, const struct gpci_values *r,
 					     const struct gpci_values *then)
 {
-	const struct gpci_table *p = now(v, TABLE_PROCESSORS);
-	uint64_t own = grew(v, TABLE_PARTITIONS, then, r, "capped"),
-		 gave = grew(v, TABLE_PARTITIONS, then, r, "donated");
+	const struct gpci_table *p = law_now(v, TABLE_PROCESSORS);
+	uint64_t own = law_field_grew(v, TABLE_PARTITIONS, then, r, "capped"),
+		 gave = law_field_grew(v, TABLE_PARTITIONS, then, r, "donated");
 	uint64_t ran = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct gpci_values *was = earlier(v, TABLE_PROCESSORS, &p->v[i]);
+		const struct gpci_values *was = law_earlier(v, TABLE_PROCESSORS, &p->v[i]);
 
-		if (was && get(p, &p->v[i], "owner") == r->id)
-			ran += grew(v, TABLE_PROCESSORS, was, &p->v[i], "processor_time");
+		if (was && law_field(p, &p->v[i], "owner") == r->id)
+			ran += law_field_grew(v, TABLE_PROCESSORS, was, &p->v[i], "processor_time");
 	}
 	if (ran != own + gave)
 		return BROKEN(v, "the processors of partition %llu ran %llu cycles, it consumed %llu and donated %llu",
@@ -316,7 +322,7 @@ static enum gpci_verdict gpci_law_donated_of(const struct view *v, const struct 
 
 static enum gpci_verdict gpci_law_donated_is_consumed(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 	uint64_t gave, took;
 
 	if (!v->same)
@@ -326,9 +332,10 @@ static enum gpci_verdict gpci_law_donated_is_consumed(const struct view *v)
 	if (gave > took)
 		return BROKEN(v, "%llu cycles were donated, %llu taken uncapped", LL(gave), LL(took));
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, &t->v[i]);
+		const struct gpci_values *then = law_earlier(v, TABLE_PARTITIONS, &t->v[i]);
 
-		if (then && owned(v->is, t->v[i].id) && gpci_law_donated_of(v, &t->v[i], then) == GPCI_BROKEN)
+		if (then && law_partition_owned(v->is, t->v[i].id) &&
+		    gpci_law_donated_of(v, &t->v[i], then) == GPCI_BROKEN)
 			return GPCI_BROKEN;
 	}
 	return GPCI_HOLDS;
@@ -336,16 +343,16 @@ static enum gpci_verdict gpci_law_donated_is_consumed(const struct view *v)
 
 static enum gpci_verdict gpci_law_idle_within_consumed(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = v->same ? earlier(v, TABLE_PARTITIONS, r) : NULL;
-		uint64_t idle = get(t, r, "idle"), took = consumed(t, r);
+		const struct gpci_values *r = &t->v[i], *then = v->same ? law_earlier(v, TABLE_PARTITIONS, r) : NULL;
+		uint64_t idle = law_field(t, r, "idle"), took = law_consumed(t, r);
 
 		if (idle > took)
 			return BROKEN(v, "partition %llu was idle for %llu cycles of %llu consumed ones", LL(r->id),
 				      LL(idle), LL(took));
-		if (then && grew(v, TABLE_PARTITIONS, then, r, "idle") > consumed_since(v, then, r))
+		if (then && law_field_grew(v, TABLE_PARTITIONS, then, r, "idle") > consumed_since(v, then, r))
 			return BROKEN(v, "partition %llu was idle for more cycles than it consumed meanwhile",
 				      LL(r->id));
 	}
@@ -353,18 +360,20 @@ static enum gpci_verdict gpci_law_idle_within_consumed(const struct view *v)
 }
 
 /* Run cycles are the busy cycles at the core's clock, where that does not change. A processor may count none at all. */
-static enum gpci_verdict clocked(const struct view *v, uint64_t mhz)
+static enum gpci_verdict law_clocked(const struct view *v, uint64_t mhz)
 {
-	const struct gpci_table *q = now(v, TABLE_PARTITIONS), *run = now(v, TABLE_RUN), *mode = now(v, TABLE_MODE);
+	const struct gpci_table *q = law_now(v, TABLE_PARTITIONS), *run = law_now(v, TABLE_RUN),
+				*mode = law_now(v, TABLE_MODE);
 
 	for (uint32_t i = 0; i < q->n; i++) {
 		const struct gpci_values *r = &q->v[i], *counts = gpci_table_find(run, r->id, 0);
 		const struct gpci_values *m = gpci_table_find(mode, r->id, 0);
-		uint64_t busy = consumed(q, r) - get(q, r, "idle"), cycles = counts ? get(run, counts, "cycles") : 0;
+		uint64_t busy = law_consumed(q, r) - law_field(q, r, "idle"),
+			 cycles = counts ? law_field(run, counts, "cycles") : 0;
 		unsigned __int128 least = (unsigned __int128)busy * mhz / TB_MHZ,
 				  most = (unsigned __int128)busy * (mhz + 1) / TB_MHZ;
 
-		if (counts && m && get(mode, m, "mode") == 1 && (cycles + 1 < least || cycles > most + 1))
+		if (counts && m && law_field(mode, m, "mode") == 1 && (cycles + 1 < least || cycles > most + 1))
 			return BROKEN(v, "partition %llu was busy for %llu ticks, but has %llu run cycles at %llu MHz",
 				      LL(r->id), LL(busy), LL(cycles), LL(mhz));
 	}
@@ -379,11 +388,11 @@ static enum gpci_verdict gpci_law_runs_are_those_of_cores(const struct view *v)
 		{ "cycles", "cycles_all_threads", "run cycles" },
 		{ "instructions", "instructions", "instructions" },
 	};
-	const struct gpci_table *run = now(v, TABLE_RUN), *cores = now(v, TABLE_CORES),
-				*clock = now(v, TABLE_FREQUENCY);
+	const struct gpci_table *run = law_now(v, TABLE_RUN), *cores = law_now(v, TABLE_CORES),
+				*clock = law_now(v, TABLE_FREQUENCY);
 
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
-		uint64_t a = sum(run, rows[i].of_partition), b = sum(cores, rows[i].of_core);
+		uint64_t a = law_field_sum(run, rows[i].of_partition), b = law_field_sum(cores, rows[i].of_core);
 
 		if (a > b)
 			return BROKEN(v, "partitions have %llu %s, cores %llu", LL(a), rows[i].what, LL(b));
@@ -394,10 +403,10 @@ static enum gpci_verdict gpci_law_runs_are_those_of_cores(const struct view *v)
 		if (a != b)
 			return BROKEN(v, "partitions had %llu %s meanwhile, cores %llu", LL(a), rows[i].what, LL(b));
 	}
-	if (!clock->n || get(clock, &clock->v[0], "nominal") != get(clock, &clock->v[0], "current") ||
-	    !sum(cores, "cycles_all_threads"))
+	if (!clock->n || law_field(clock, &clock->v[0], "nominal") != law_field(clock, &clock->v[0], "current") ||
+	    !law_field_sum(cores, "cycles_all_threads"))
 		return GPCI_HOLDS;
-	return clocked(v, get(clock, &clock->v[0], "current"));
+	return law_clocked(v, law_field(clock, &clock->v[0], "current"));
 }
 
 /* ---- links ----------------------------------------------------------------------------------------------- */
@@ -412,19 +421,19 @@ static struct link link_of(const struct gpci_table *t, const struct gpci_values 
 {
 	const char idle[] = { 'i', 'd', 'l', 'e', '_', letter, '\0' },
 		   time[] = { 't', 'i', 'm', 'e', '_', letter, '\0' };
-	struct link l = { .idle = get(t, r, idle) };
+	struct link l = { .idle = law_field(t, r, idle) };
 	uint32_t place;
 
 	l.wired = l.idle != UINT64_MAX;
-	l.time = place_of(t, "total", &place) ? r->v[place] : get(t, r, time);
+	l.time = place_of(t, "total", &place) ? r->v[place] : law_field(t, r, time);
 	return l;
 }
 
 static enum gpci_verdict link_law(const struct view *v, enum snapshot_table which, const struct gpci_values *r,
 				  char letter, uint64_t time)
 {
-	const struct gpci_table *t = now(v, which);
-	const struct gpci_values *then = earlier(v, which, r);
+	const struct gpci_table *t = law_now(v, which);
+	const struct gpci_values *then = law_earlier(v, which, r);
 	struct link l = link_of(t, r, letter), was;
 
 	if (l.time != time)
@@ -447,25 +456,25 @@ static enum gpci_verdict link_law(const struct view *v, enum snapshot_table whic
 static const struct gpci_values *chip_at(const struct gpci_table *t, uint64_t node, uint64_t fabric)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (get(t, &t->v[i], "hw_node_id") == node && get(t, &t->v[i], "fabric_chip_id") == fabric)
+		if (law_field(t, &t->v[i], "hw_node_id") == node && law_field(t, &t->v[i], "fabric_chip_id") == fabric)
 			return &t->v[i];
 	return NULL;
 }
 
 /* Both ends of a cable: `there` is what the topology says at link `letter` of chip `a`. Which link of the other chip leads
  * back is what it says of a; of three or more, one that is not told (link C) is left out. */
-static enum gpci_verdict cable(const struct view *v, enum snapshot_table which, const struct gpci_values *a,
-			       const struct gpci_values *b, char letter, const char *letters, const char *prefix,
-			       uint64_t back)
+static enum gpci_verdict law_cable(const struct view *v, enum snapshot_table which, const struct gpci_values *a,
+				   const struct gpci_values *b, char letter, const char *letters, const char *prefix,
+				   uint64_t back)
 {
-	const struct gpci_table *t = now(v, which), *d = now(v, TABLE_TOPOLOGY);
+	const struct gpci_table *t = law_now(v, which), *d = law_now(v, TABLE_TOPOLOGY);
 	const struct gpci_values *ra = gpci_table_find(t, a->id, 0), *rb = b ? gpci_table_find(t, b->id, 0) : NULL;
 
 	for (; ra && rb && *letters; letters++) {
 		const char name[] = { prefix[0], prefix[1], prefix[2], prefix[3], '_', *letters, '\0' };
 		struct link x = link_of(t, ra, letter), y = link_of(t, rb, *letters);
 
-		if (get(d, b, name) != back || !x.wired || !y.wired)
+		if (law_field(d, b, name) != back || !x.wired || !y.wired)
 			continue;
 		if (x.time - x.idle != y.time - y.idle)
 			return BROKEN(
@@ -476,27 +485,28 @@ static enum gpci_verdict cable(const struct view *v, enum snapshot_table which, 
 	return GPCI_HOLDS;
 }
 
-static enum gpci_verdict cables(const struct view *v)
+static enum gpci_verdict law_cables(const struct view *v)
 {
-	const struct gpci_table *d = now(v, TABLE_TOPOLOGY);
+	const struct gpci_table *d = law_now(v, TABLE_TOPOLOGY);
 
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct gpci_values *a = &d->v[i];
-		uint64_t node = get(d, a, "hw_node_id"), fabric = get(d, a, "fabric_chip_id");
-		uint64_t installed = get(d, a, "installed");
+		uint64_t node = law_field(d, a, "hw_node_id"), fabric = law_field(d, a, "fabric_chip_id");
+		uint64_t installed = law_field(d, a, "installed");
 
 		for (uint32_t l = 0; l < 4; l++) {
 			const char name[] = { 'c', 'h', 'i', 'p', '_', "wxyz"[l], '\0' };
 
-			if (installed >> (8 + l) & 1 && cable(v, TABLE_WXYZ, a, chip_at(d, node, get(d, a, name)),
-							      "wxyz"[l], "wxyz", "chip", fabric) == GPCI_BROKEN)
+			if (installed >> (8 + l) & 1 &&
+			    law_cable(v, TABLE_WXYZ, a, chip_at(d, node, law_field(d, a, name)), "wxyz"[l], "wxyz",
+				      "chip", fabric) == GPCI_BROKEN)
 				return GPCI_BROKEN;
 		}
 		for (uint32_t l = 0; l < 2; l++) {
 			const char name[] = { 'n', 'o', 'd', 'e', '_', "ab"[l], '\0' };
 
-			if (installed >> l & 1 && cable(v, TABLE_ABC, a, chip_at(d, get(d, a, name), fabric), "ab"[l],
-							"ab", "node", node) == GPCI_BROKEN)
+			if (installed >> l & 1 && law_cable(v, TABLE_ABC, a, chip_at(d, law_field(d, a, name), fabric),
+							    "ab"[l], "ab", "node", node) == GPCI_BROKEN)
 				return GPCI_BROKEN;
 		}
 	}
@@ -504,19 +514,19 @@ static enum gpci_verdict cables(const struct view *v)
 }
 
 /* What the topology calls installed has counters, and nothing else has. */
-static enum gpci_verdict wired(const struct view *v, enum snapshot_table which, const struct gpci_values *r,
-			       const char *letters, uint32_t bit)
+static enum gpci_verdict law_wired(const struct view *v, enum snapshot_table which, const struct gpci_values *r,
+				   const char *letters, uint32_t bit)
 {
-	const struct gpci_table *d = now(v, TABLE_TOPOLOGY);
+	const struct gpci_table *d = law_now(v, TABLE_TOPOLOGY);
 	const struct gpci_values *chip = d->r ? gpci_table_find(d, r->id, 0) : NULL;
-	uint64_t time = link_of(now(v, which), &now(v, which)->v[0], letters[0]).time;
+	uint64_t time = link_of(law_now(v, which), &law_now(v, which)->v[0], letters[0]).time;
 
 	for (uint32_t l = 0; letters[l]; l++) {
-		bool is = link_of(now(v, which), r, letters[l]).wired;
+		bool is = link_of(law_now(v, which), r, letters[l]).wired;
 
 		if (link_law(v, which, r, letters[l], time) == GPCI_BROKEN)
 			return GPCI_BROKEN;
-		if (chip && is != (get(d, chip, "installed") >> (bit + l) & 1))
+		if (chip && is != (law_field(d, chip, "installed") >> (bit + l) & 1))
 			return BROKEN(v, "link %c of chip %llu is %s, but the topology says otherwise", letters[l],
 				      LL(r->id), is ? "wired" : "not wired");
 	}
@@ -535,13 +545,13 @@ static enum gpci_verdict gpci_law_cables_have_two_ends(const struct view *v)
 	};
 
 	for (uint32_t k = 0; k < COUNT(rows); k++) {
-		const struct gpci_table *t = now(v, rows[k].table);
+		const struct gpci_table *t = law_now(v, rows[k].table);
 
 		for (uint32_t i = 0; i < t->n; i++)
-			if (wired(v, rows[k].table, &t->v[i], rows[k].letters, rows[k].bit) == GPCI_BROKEN)
+			if (law_wired(v, rows[k].table, &t->v[i], rows[k].letters, rows[k].bit) == GPCI_BROKEN)
 				return GPCI_BROKEN;
 	}
-	return cables(v);
+	return law_cables(v);
 }
 
 /* ---- memory controllers ------------------------------------------------------------------------------------ */
@@ -567,15 +577,15 @@ static uint64_t cables_carried(const struct gpci_table *t, const char *letters)
  * frames, cut off once a window. */
 static enum gpci_verdict cables_within_controllers(const struct view *v, enum snapshot_table which, const char *letters)
 {
-	const struct gpci_table *mc = now(v, TABLE_MC), *was = v->was ? &v->was->all[TABLE_MC] : NULL;
-	const struct gpci_table *cables = now(v, which), *then = v->was ? &v->was->all[which] : NULL;
-	uint64_t moved = (sum(mc, "mc0_frames") + sum(mc, "mc1_frames")) * FRAME_BYTES,
-		 carried = cables_carried(cables, letters), time = sum(mc, "mc0_total"), rest;
+	const struct gpci_table *mc = law_now(v, TABLE_MC), *was = v->was ? &v->was->all[TABLE_MC] : NULL;
+	const struct gpci_table *cables = law_now(v, which), *then = v->was ? &v->was->all[which] : NULL;
+	uint64_t moved = (law_field_sum(mc, "mc0_frames") + law_field_sum(mc, "mc1_frames")) * FRAME_BYTES,
+		 carried = cables_carried(cables, letters), time = law_field_sum(mc, "mc0_total"), rest;
 
 	if (was && was->n == mc->n && then->n == cables->n) {
-		moved -= (sum(was, "mc0_frames") + sum(was, "mc1_frames")) * FRAME_BYTES;
+		moved -= (law_field_sum(was, "mc0_frames") + law_field_sum(was, "mc1_frames")) * FRAME_BYTES;
 		carried -= cables_carried(then, letters);
-		time -= sum(was, "mc0_total");
+		time -= law_field_sum(was, "mc0_total");
 	}
 	rest = ROUNDING * (mc->n + time / (WINDOW * CLOCK));
 	if (carried > moved + rest)
@@ -586,25 +596,25 @@ static enum gpci_verdict cables_within_controllers(const struct view *v, enum sn
 
 static enum gpci_verdict controller_frames(const struct view *v, const struct gpci_values *r, const char *name)
 {
-	const struct gpci_table *t = now(v, TABLE_MC);
+	const struct gpci_table *t = law_now(v, TABLE_MC);
 	char frames[16], reads[16], writes[16], total[16];
 
 	snprintf(frames, sizeof(frames), "%s_frames", name);
 	snprintf(reads, sizeof(reads), "%s_reads", name);
 	snprintf(writes, sizeof(writes), "%s_writes", name);
 	snprintf(total, sizeof(total), "%s_total", name);
-	if (get(t, r, frames) != get(t, r, reads) + get(t, r, writes))
+	if (law_field(t, r, frames) != law_field(t, r, reads) + law_field(t, r, writes))
 		return BROKEN(v, "%s of chip %llu: %llu frames, %llu reads and %llu writes", name, LL(r->id),
-			      LL(get(t, r, frames)), LL(get(t, r, reads)), LL(get(t, r, writes)));
-	if (get(t, r, frames) > get(t, r, total) / (FRAME_BYTES / CONTROLLER_BYTES))
-		return BROKEN(v, "%s of chip %llu: %llu frames in %llu cycles", name, LL(r->id), LL(get(t, r, frames)),
-			      LL(get(t, r, total)));
+			      LL(law_field(t, r, frames)), LL(law_field(t, r, reads)), LL(law_field(t, r, writes)));
+	if (law_field(t, r, frames) > law_field(t, r, total) / (FRAME_BYTES / CONTROLLER_BYTES))
+		return BROKEN(v, "%s of chip %llu: %llu frames in %llu cycles", name, LL(r->id),
+			      LL(law_field(t, r, frames)), LL(law_field(t, r, total)));
 	return GPCI_HOLDS;
 }
 
 static enum gpci_verdict gpci_law_controllers_serve_the_cables(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_MC);
+	const struct gpci_table *t = law_now(v, TABLE_MC);
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (controller_frames(v, &t->v[i], "mc0") == GPCI_BROKEN ||
@@ -618,17 +628,19 @@ static enum gpci_verdict gpci_law_controllers_serve_the_cables(const struct view
 /* ---- HPMC, order, paging, views -------------------------------------------------------------------------- */
 
 /* Two collections under one MMCRH: what was counted since, and what is counted, grew alike; none between: nothing did. */
-static enum gpci_verdict collected(const struct view *v, const struct gpci_values *r, const struct gpci_values *then)
+static enum gpci_verdict law_collected(const struct view *v, const struct gpci_values *r,
+				       const struct gpci_values *then)
 {
 	static const char *const names[][2] = { { "hpmc3", "hpmc3_now" }, { "hpmc4", "hpmc4_now" } };
-	const struct gpci_table *t = now(v, TABLE_HPMC), *was = &v->was->all[TABLE_HPMC];
-	uint64_t more = get(t, r, "elapsed") - get(was, then, "elapsed");
+	const struct gpci_table *t = law_now(v, TABLE_HPMC), *was = &v->was->all[TABLE_HPMC];
+	uint64_t more = law_field(t, r, "elapsed") - law_field(was, then, "elapsed");
 
-	if (get(t, r, "mmcrh") != get(was, then, "mmcrh") || get(t, r, "elapsed") < get(was, then, "elapsed"))
+	if (law_field(t, r, "mmcrh") != law_field(was, then, "mmcrh") ||
+	    law_field(t, r, "elapsed") < law_field(was, then, "elapsed"))
 		return GPCI_HOLDS;
 	for (uint32_t k = 0; k < COUNT(names); k++) {
-		uint64_t since = grew(v, TABLE_HPMC, then, r, names[k][0]),
-			 all = grew(v, TABLE_HPMC, then, r, names[k][1]);
+		uint64_t since = law_field_grew(v, TABLE_HPMC, then, r, names[k][0]),
+			 all = law_field_grew(v, TABLE_HPMC, then, r, names[k][1]);
 
 		if (more ? since != all : since || all)
 			return BROKEN(v, "processor %llu: %s grew by %llu, %s by %llu in %llu ticks", LL(r->id),
@@ -639,17 +651,18 @@ static enum gpci_verdict collected(const struct view *v, const struct gpci_value
 
 static enum gpci_verdict gpci_law_hpmc_go_together(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_HPMC);
+	const struct gpci_table *t = law_now(v, TABLE_HPMC);
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = earlier(v, TABLE_HPMC, r);
+		const struct gpci_values *r = &t->v[i], *then = law_earlier(v, TABLE_HPMC, r);
 
-		if (get(t, r, "mmcrh") != get(t, &t->v[0], "mmcrh") ||
-		    get(t, r, "elapsed") != get(t, &t->v[0], "elapsed"))
+		if (law_field(t, r, "mmcrh") != law_field(t, &t->v[0], "mmcrh") ||
+		    law_field(t, r, "elapsed") != law_field(t, &t->v[0], "elapsed"))
 			return BROKEN(v, "processor %llu has another MMCRH or collection than the first", LL(r->id));
-		if (get(t, r, "hpmc3") > get(t, r, "hpmc3_now") || get(t, r, "hpmc4") > get(t, r, "hpmc4_now"))
+		if (law_field(t, r, "hpmc3") > law_field(t, r, "hpmc3_now") ||
+		    law_field(t, r, "hpmc4") > law_field(t, r, "hpmc4_now"))
 			return BROKEN(v, "processor %llu counted more since MMCRH was set than ever", LL(r->id));
-		if (then && collected(v, r, then) == GPCI_BROKEN)
+		if (then && law_collected(v, r, then) == GPCI_BROKEN)
 			return GPCI_BROKEN;
 	}
 	return GPCI_HOLDS;
@@ -663,25 +676,25 @@ static bool is_none(const struct gpci_field *f, uint64_t value)
 /* A partition whose counters began anew, and can have come so far since: it was deleted and created. */
 static bool is_anew(const struct view *v, uint64_t partition)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS);
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS);
 	const struct gpci_values *r = gpci_table_find(t, partition, 0),
-				 *then = r ? earlier(v, TABLE_PARTITIONS, r) : NULL;
-	uint32_t n = now(v, TABLE_VPS)->r ? vps(v->is, partition) : now(v, TABLE_PROCESSORS)->n;
+				 *then = r ? law_earlier(v, TABLE_PARTITIONS, r) : NULL;
+	uint32_t n = law_now(v, TABLE_VPS)->r ? law_partition_vps(v->is, partition) : law_now(v, TABLE_PROCESSORS)->n;
 	uint64_t most = v->timed ? n * v->elapsed : UINT64_MAX, entitled;
 
 	if (!then)
 		return false;
-	entitled = get(t, r, "entitled");
-	return entitled < get(&v->was->all[TABLE_PARTITIONS], then, "entitled") && entitled <= most &&
-	       consumed(t, r) <= most;
+	entitled = law_field(t, r, "entitled");
+	return entitled < law_field(&v->was->all[TABLE_PARTITIONS], then, "entitled") && entitled <= most &&
+	       law_consumed(t, r) <= most;
 }
 
-static enum gpci_verdict monotonic(const struct view *v, enum snapshot_table which)
+static enum gpci_verdict law_monotonic(const struct view *v, enum snapshot_table which)
 {
-	const struct gpci_table *t = now(v, which);
+	const struct gpci_table *t = law_now(v, which);
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = earlier(v, which, r);
+		const struct gpci_values *r = &t->v[i], *then = law_earlier(v, which, r);
 
 		if (t->r->index == GPCI_BY_PARTITION && is_anew(v, r->id))
 			continue;
@@ -699,19 +712,19 @@ static enum gpci_verdict monotonic(const struct view *v, enum snapshot_table whi
 }
 
 /* Both say the same of a processor's time, and who ran somewhere ran on a processor that there is. */
-static enum gpci_verdict agree(const struct view *v)
+static enum gpci_verdict law_agree(const struct view *v)
 {
-	const struct gpci_table *cores = now(v, TABLE_CORES), *p = now(v, TABLE_PROCESSORS);
-	const struct gpci_table *run = now(v, TABLE_VPS), *c = now(v, TABLE_CONFIG);
+	const struct gpci_table *cores = law_now(v, TABLE_CORES), *p = law_now(v, TABLE_PROCESSORS);
+	const struct gpci_table *run = law_now(v, TABLE_VPS), *c = law_now(v, TABLE_CONFIG);
 
 	for (uint32_t i = 0; p->r && i < cores->n; i++) {
 		const struct gpci_values *r = gpci_table_find(p, cores->v[i].id, 0);
 
-		if (!r || get(p, r, "processor_time") != get(cores, &cores->v[i], "purr"))
+		if (!r || law_field(p, r, "processor_time") != law_field(cores, &cores->v[i], "purr"))
 			return BROKEN(v, "processor %llu has two times", LL(cores->v[i].id));
 	}
 	for (uint32_t i = 0; c->r && i < run->n; i++) {
-		uint64_t on = get(run, &run->v[i], "processor");
+		uint64_t on = law_field(run, &run->v[i], "processor");
 
 		if (on != UINT16_MAX && !gpci_table_find(c, on, 0))
 			return BROKEN(
@@ -723,12 +736,12 @@ static enum gpci_verdict agree(const struct view *v)
 
 static enum gpci_verdict gpci_law_counters_grow_and_agree(const struct view *v)
 {
-	if (!v->was && !now(v, TABLE_CORES)->r && !now(v, TABLE_VPS)->r)
-		return unknown(v->e, "it takes two snapshots", "");
+	if (!v->was && !law_now(v, TABLE_CORES)->r && !law_now(v, TABLE_VPS)->r)
+		return law_unknown(v->e, "it takes two snapshots", "");
 	for (uint32_t t = 0; v->was && t < TABLES; t++)
-		if (now(v, t)->r && now(v, t)->r == v->was->all[t].r && monotonic(v, t) == GPCI_BROKEN)
+		if (law_now(v, t)->r && law_now(v, t)->r == v->was->all[t].r && law_monotonic(v, t) == GPCI_BROKEN)
 			return GPCI_BROKEN;
-	return agree(v);
+	return law_agree(v);
 }
 
 static enum gpci_verdict gpci_law_small_replies_are_large_ones(const struct view *v)
@@ -736,7 +749,7 @@ static enum gpci_verdict gpci_law_small_replies_are_large_ones(const struct view
 	if (v->is->paging == GPCI_BROKEN)
 		return BROKEN(v, "%s", v->is->paging_text);
 	return v->is->paging == GPCI_HOLDS ? GPCI_HOLDS :
-					     unknown(v->e, "nothing that has several records may be read", "");
+					     law_unknown(v->e, "nothing that has several records may be read", "");
 }
 
 static enum gpci_verdict gpci_law_own_view_is_the_privileged_one(const struct view *v)
@@ -755,7 +768,7 @@ static enum gpci_verdict gpci_law_own_view_is_the_privileged_one(const struct vi
 			return BROKEN(v, "%s: partition %llu's own view is not the one that a privileged reading gives",
 				      own->r->name, LL(mine ? mine->id : 0));
 	}
-	return any ? GPCI_HOLDS : unknown(v->e, "only its own partition may be read", "");
+	return any ? GPCI_HOLDS : law_unknown(v->e, "only its own partition may be read", "");
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
@@ -800,12 +813,12 @@ const struct gpci_law *gpci_law_at(uint32_t i)
 
 static bool same_partitions(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PARTITIONS), *was = &v->was->all[TABLE_PARTITIONS];
+	const struct gpci_table *t = law_now(v, TABLE_PARTITIONS), *was = &v->was->all[TABLE_PARTITIONS];
 
 	if (!t->r || !was->r || t->n != was->n)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *then = earlier(v, TABLE_PARTITIONS, &t->v[i]);
+		const struct gpci_values *then = law_earlier(v, TABLE_PARTITIONS, &t->v[i]);
 
 		if (!then || is_anew(v, t->v[i].id))
 			return false;
@@ -813,29 +826,29 @@ static bool same_partitions(const struct view *v)
 	return true;
 }
 
-static uint64_t use(const struct gpci_table *t, const struct gpci_values *r)
+static uint64_t law_record_use(const struct gpci_table *t, const struct gpci_values *r)
 {
-	uint64_t state = get(t, r, "state");
+	uint64_t state = law_field(t, r, "state");
 
-	return get(t, r, "owner") << 8 | (state == BORROWED ? DEDICATED : state);
+	return law_field(t, r, "owner") << 8 | (state == BORROWED ? DEDICATED : state);
 }
 
 static bool same_owners(const struct view *v)
 {
-	const struct gpci_table *t = now(v, TABLE_PROCESSORS), *was = &v->was->all[TABLE_PROCESSORS];
+	const struct gpci_table *t = law_now(v, TABLE_PROCESSORS), *was = &v->was->all[TABLE_PROCESSORS];
 
 	if (t->n != was->n)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *then = earlier(v, TABLE_PROCESSORS, &t->v[i]);
+		const struct gpci_values *then = law_earlier(v, TABLE_PROCESSORS, &t->v[i]);
 
-		if (!then || use(t, &t->v[i]) != use(was, then))
+		if (!then || law_record_use(t, &t->v[i]) != law_record_use(was, then))
 			return false;
 	}
 	return true;
 }
 
-static const char *lacks(const struct gpci_snapshot *s, uint32_t needs)
+static const char *law_snapshot_lacks(const struct gpci_snapshot *s, uint32_t needs)
 {
 	static const char *const name[TABLES] = {
 #define T(tag, number) [TABLE_##tag] = #number,
@@ -854,19 +867,19 @@ enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_sna
 {
 	struct view v = { .was = before, .is = snapshot, .e = e };
 	uint32_t i = l->number - 1u;
-	const char *missing = lacks(snapshot, laws[i].needs);
+	const char *missing = law_snapshot_lacks(snapshot, laws[i].needs);
 
 	if (!snapshot->still || (before && !before->still))
-		return unknown(e, "the platform did not stand still for a snapshot", "");
+		return law_unknown(e, "the platform did not stand still for a snapshot", "");
 	if (!missing && before)
-		missing = lacks(before, laws[i].needs);
+		missing = law_snapshot_lacks(before, laws[i].needs);
 	if (missing)
-		return unknown(e, "firmware or rights do not give request ", missing);
+		return law_unknown(e, "firmware or rights do not give request ", missing);
 	if (laws[i].two && !before)
-		return unknown(e, "it takes two snapshots", "");
+		return law_unknown(e, "it takes two snapshots", "");
 	if (before) {
-		v.timed = timebase(before) && timebase(snapshot);
-		v.elapsed = v.timed ? timebase(snapshot) - timebase(before) : 0;
+		v.timed = law_timebase(before) && law_timebase(snapshot);
+		v.elapsed = v.timed ? law_timebase(snapshot) - law_timebase(before) : 0;
 		v.same = same_partitions(&v) && same_owners(&v);
 	}
 	return laws[i].check(&v);

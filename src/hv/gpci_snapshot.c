@@ -11,7 +11,7 @@
 
 #define TRIES 16u
 
-static const struct gpci_request *newest(uint32_t number)
+static const struct gpci_request *snapshot_newest(uint32_t number)
 {
 	const struct gpci_request *r, *found = NULL;
 
@@ -28,7 +28,7 @@ static const struct gpci_request *request_of(enum snapshot_table t)
 #undef T
 	};
 
-	return newest(number[t]);
+	return snapshot_newest(number[t]);
 }
 
 /* A table that is not to be had is empty, without a request. */
@@ -46,7 +46,7 @@ static int read_table(struct gpci_table *ret, struct hv_line *line, const struct
 	return err_set(e, (enum tally_err) - rc, "%s", why.text);
 }
 
-static void forget(struct gpci_snapshot *s)
+static void snapshot_forget(struct gpci_snapshot *s)
 {
 	for (uint32_t t = 0; t < TABLES; t++) {
 		gpci_table_free(&s->all[t]);
@@ -78,7 +78,7 @@ struct pages {
 	uint32_t n;
 };
 
-static void say(struct pages *g, const char *what, uint64_t id)
+static void snapshot_say(struct pages *g, const char *what, uint64_t id)
 {
 	g->s->paging = GPCI_BROKEN;
 	snprintf(g->s->paging_text, sizeof(g->s->paging_text), "%s in replies of %zu bytes: %s %llu", g->whole->r->name,
@@ -91,7 +91,7 @@ static bool is_same(const struct gpci_table *t, const struct gpci_values *a, con
 }
 
 /* A reply's records must be the next ones of the whole table. */
-static int compare(struct pages *g, const struct gpci_reply *reply, struct err *e)
+static int snapshot_compare(struct pages *g, const struct gpci_reply *reply, struct err *e)
 {
 	for (uint32_t i = 0; i < reply->returned && g->s->paging == GPCI_HOLDS; i++, g->n++) {
 		struct gpci_values v;
@@ -100,9 +100,9 @@ static int compare(struct pages *g, const struct gpci_reply *reply, struct err *
 		if (rc < 0)
 			return rc;
 		if (!i && (uint64_t)reply->starting_index != v.id)
-			say(g, "the first record is not the one that the header names, but", v.id);
+			snapshot_say(g, "the first record is not the one that the header names, but", v.id);
 		else if (g->n >= g->whole->n || !is_same(g->whole, &v, &g->whole->v[g->n]))
-			say(g, "it is not as in one large reply: record", v.id);
+			snapshot_say(g, "it is not as in one large reply: record", v.id);
 	}
 	return 0;
 }
@@ -117,7 +117,7 @@ static int turn_pages(struct pages *g, struct err *e)
 		int rc = gpci_call(&a, g->line, &g->ask, e);
 
 		if (rc == 0 && (a.rc == H_SUCCESS || gpci_is_partial(&a)))
-			rc = compare(g, &a.reply, e);
+			rc = snapshot_compare(g, &a.reply, e);
 		if (rc < 0)
 			return rc;
 		if (g->n == before || g->s->paging != GPCI_HOLDS)
@@ -126,11 +126,11 @@ static int turn_pages(struct pages *g, struct err *e)
 		g->ask.secondary = (uint16_t)(by_vp ? g->whole->v[g->n - 1].secondary + 1 : 0);
 	}
 	if (g->s->paging == GPCI_HOLDS && g->n != g->whole->n)
-		say(g, "they end early, behind record", g->n);
+		snapshot_say(g, "they end early, behind record", g->n);
 	return 0;
 }
 
-static int paging(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
+static int snapshot_paging(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
 {
 	static const uint8_t tables[] = { TABLE_PROCESSORS, TABLE_PARTITIONS, TABLE_VPS };
 	int rc = 0;
@@ -187,10 +187,10 @@ int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct 
 	if (!s)
 		return err_oom(e);
 	for (uint32_t i = 0; rc == 0 && !s->still && i < TRIES; i++) {
-		forget(s);
+		snapshot_forget(s);
 		rc = read_tables(s, line, e);
 		if (rc == 0)
-			rc = paging(s, line, e);
+			rc = snapshot_paging(s, line, e);
 		if (rc == 0)
 			rc = is_still(s, line, e);
 	}
@@ -214,6 +214,6 @@ void gpci_snapshot_free(struct gpci_snapshot *s)
 {
 	if (!s)
 		return;
-	forget(s);
+	snapshot_forget(s);
 	mem_free(s);
 }

@@ -19,7 +19,8 @@ struct papr {
 	struct papr_opts o;
 };
 
-struct ask { /* a call, from the copy of its block */
+/* a call, from the copy of its block */
+struct ask {
 	struct papr *p;
 	struct papr_caller who;
 	const struct gpci_request *r;
@@ -92,7 +93,7 @@ static bool is_available(const struct ask *a)
 	return a->r && (!o->ops->has || o->ops->has(o->arg, a->r));
 }
 
-static enum papr_rc contents(const struct ask *a)
+static enum papr_rc papr_contents(const struct ask *a)
 {
 	if (a->r && a->size < GPCI_HEADER + a->r->size)
 		return H_PARAMETER;
@@ -103,7 +104,7 @@ static enum papr_rc contents(const struct ask *a)
 	return is_available(a) ? H_SUCCESS : H_NOT_AVAILABLE;
 }
 
-static enum papr_rc authority(const struct ask *a)
+static enum papr_rc papr_authority(const struct ask *a)
 {
 	struct papr_rights have = a->p->o.ops->rights(a->p->o.arg, a->who.partition);
 	bool ok = true;
@@ -136,7 +137,7 @@ struct first {
 	uint64_t id, secondary;
 }; /* of the first record */
 
-static void answer(struct ask *a, const struct first *first, uint32_t returned, uint32_t detail)
+static void papr_answer(struct ask *a, const struct first *first, uint32_t returned, uint32_t detail)
 {
 	const uint8_t level = a->p->o.level;
 
@@ -174,7 +175,7 @@ static bool block_has_room(const struct ask *a, uint32_t bytes, uint32_t n)
 	return bytes <= a->size - a->written && !(a->p->o.level && n == RETURNED_MOST);
 }
 
-static enum papr_rc records(struct ask *a)
+static enum papr_rc papr_records(struct ask *a)
 {
 	const struct papr_opts *o = &a->p->o;
 	gpci_write_fn *const write = gpci_writer(a->r);
@@ -206,33 +207,33 @@ static enum papr_rc records(struct ask *a)
 	if (rc < 0)
 		return H_HARDWARE;
 	if (rc > 0 && !(n && is_own(a))) { /* one more does not fit */
-		answer(a, n ? &first : NULL, n, GPCI_BUF_TOO_SMALL);
+		papr_answer(a, n ? &first : NULL, n, GPCI_BUF_TOO_SMALL);
 		return n && (!o->level || o->partial_success) ? H_SUCCESS : H_PARAMETER;
 	}
-	answer(a, n ? &first : NULL, n, 0);
+	papr_answer(a, n ? &first : NULL, n, 0);
 	return n ? H_SUCCESS : H_PARAMETER;
 }
 
-static enum papr_rc understood(struct ask *a)
+static enum papr_rc papr_understood(struct ask *a)
 {
 	const struct papr_opts *o = &a->p->o;
 	enum papr_rc rc;
 
 	a->written = GPCI_HEADER;
 	if (a->number == GPCI_SET_MMCRH) {
-		answer(a, NULL, 0, 0);
+		papr_answer(a, NULL, 0, 0);
 		return H_SUCCESS;
 	}
 	if (o->ops->begin)
 		o->ops->begin(o->arg);
-	rc = records(a);
+	rc = papr_records(a);
 	if (o->ops->end)
 		o->ops->end(o->arg);
 	return rc;
 }
 
 /* The inputs: the header, and behind it what Set MMCRH sets. */
-static int fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
+static int papr_fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
 {
 	const struct papr_opts *o = &a->p->o;
 	const uint32_t inputs = GPCI_HEADER + sizeof(uint64_t);
@@ -246,7 +247,7 @@ static int fetch(struct ask *a, const struct hv_mem *mem, uint64_t address, uint
 	return 0;
 }
 
-static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
+static enum papr_rc papr_gpci_call(struct ask *a, const struct hv_mem *mem, uint64_t address, uint64_t size)
 {
 	const struct papr_opts *o = &a->p->o;
 	enum papr_rc rc;
@@ -255,14 +256,14 @@ static enum papr_rc gpci(struct ask *a, const struct hv_mem *mem, uint64_t addre
 		return H_PRIVILEGE;
 	if (size < GPCI_HEADER)
 		return H_PARAMETER;
-	if (fetch(a, mem, address, size) < 0)
+	if (papr_fetch(a, mem, address, size) < 0)
 		return H_PRIVILEGE;
-	rc = contents(a);
+	rc = papr_contents(a);
 	if (rc == H_SUCCESS)
-		rc = authority(a);
+		rc = papr_authority(a);
 	if (rc != H_SUCCESS)
 		return rc;
-	rc = understood(a);
+	rc = papr_understood(a);
 	if (rc == H_HARDWARE)
 		return rc;
 	if (hv_mem_write(mem, address, a->block, a->written) < 0)
@@ -280,7 +281,7 @@ void papr_ask(struct papr *p, struct papr_caller who, const struct hv_mem *mem, 
 	a.who = who;
 	a.block = a.page;
 	a.room = sizeof(a.page);
-	r[0] = r[0] != PAPR_GPCI || p->o.absent ? (uint64_t)H_FUNCTION : (uint64_t)gpci(&a, mem, r[1], r[2]);
+	r[0] = r[0] != PAPR_GPCI || p->o.absent ? (uint64_t)H_FUNCTION : (uint64_t)papr_gpci_call(&a, mem, r[1], r[2]);
 	if (a.block != a.page)
 		mem_free(a.block);
 }

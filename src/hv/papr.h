@@ -72,7 +72,8 @@ const char *gpci_state_name(uint64_t state);
 /* The field that starting_index speaks of at a firmware level, and its place among the rows; NULL: there is one record. */
 const struct gpci_field *gpci_id_field(const struct gpci_request *r, uint8_t level, uint32_t *place);
 
-struct gpci_values { /* of one record, in the order of its field rows */
+/* of one record, in the order of its field rows */
+struct gpci_values {
 	uint64_t v[GPCI_FIELDS_MOST];
 	uint64_t id, secondary; /* where to go on: + 1 */
 	uint32_t nelements;     /* 0xB1 */
@@ -122,7 +123,8 @@ void papr_call(struct papr *p, struct papr_caller who, const struct hv_mem *mem,
 void papr_ask(struct papr *p, struct papr_caller who, const struct hv_mem *mem, uint64_t r[3]);
 
 /* ---- the asker's side ------------------------------------------------------------------------------ */
-struct gpci_reply { /* a block, understood */
+/* a block, understood */
+struct gpci_reply {
 	uint32_t request;
 	int32_t starting_index;
 	uint16_t secondary_index;

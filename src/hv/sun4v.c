@@ -168,7 +168,7 @@ static const struct call_row *call_of(const struct sun4v_vcpu *v, uint64_t funct
 	return NULL;
 }
 
-static enum hv_status fast(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
+static enum hv_status sun4v_fast_trap(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
 {
 	const struct call_row *r = call_of(v, o[5]);
 
@@ -190,7 +190,7 @@ bool sun4v_call(struct sun4v_vcpu *v, unsigned trap, uint64_t o[6])
 
 	out.n = 0;
 	if (trap == HV_FAST_TRAP)
-		s = fast(v, o, &out);
+		s = sun4v_fast_trap(v, o, &out);
 	else if (trap == HV_CORE_TRAP && o[5] < COUNT(core))
 		s = core[o[5]](v, o, &out);
 	o[0] = s;

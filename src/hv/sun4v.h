@@ -16,16 +16,17 @@
 #include "hv/hv.h"
 
 enum hv_trap { HV_FAST_TRAP = 0x80, HV_CORE_TRAP = 0xff };
-enum hv_status { /* in %o0; sun4v core API */
-		 HV_EOK = 0,
-		 HV_ENOCPU = 1,
-		 HV_ENORADDR = 2,
-		 HV_EINVAL = 6,
-		 HV_EBADTRAP = 7,
-		 HV_EBADALIGN = 8,
-		 HV_EWOULDBLOCK = 9,
-		 HV_ENOACCESS = 10,
-		 HV_ENOTSUPPORTED = 13,
+/* in %o0; sun4v core API */
+enum hv_status {
+	HV_EOK = 0,
+	HV_ENOCPU = 1,
+	HV_ENORADDR = 2,
+	HV_EINVAL = 6,
+	HV_EBADTRAP = 7,
+	HV_EBADALIGN = 8,
+	HV_EWOULDBLOCK = 9,
+	HV_ENOACCESS = 10,
+	HV_ENOTSUPPORTED = 13,
 };
 enum sun4v_function {
 	SUN4V_MMUSTAT_CONF = 0x102,
@@ -66,7 +67,8 @@ const struct vf_event *vf_event_at(uint32_t i); /* NULL past the last */
 const struct vf_event *vf_event_find(enum vf_eventset set, const char *name);
 
 /* ---- machines ------------------------------------------------------------------------------------- */
-struct sun4v_kind { /* rows: niagara, maramba1, maramba2, batoka1 .. batoka4 */
+/* rows: niagara, maramba1, maramba2, batoka1 .. batoka4 */
+struct sun4v_kind {
 	const char *name;
 	bool mmustat;  /* Niagara: 0x102, 0x103; the others have 0x106, 0x107 */
 	uint8_t nodes; /* with memory controllers: registers 2 + 4n .. */

@@ -11,7 +11,7 @@ static uint8_t *bytes_at(const struct sun4v_client *c, uint32_t vcpu)
 	return c->line->memory + (size_t)vcpu * MMUSTAT_BYTES;
 }
 
-static int conf(struct sun4v_client *c, uint32_t vcpu, uint64_t ra, struct err *e)
+static int buffer_conf(struct sun4v_client *c, uint32_t vcpu, uint64_t ra, struct err *e)
 {
 	uint64_t o[6] = { ra };
 	int rc = sun4v_trap(c, vcpu, HV_FAST_TRAP, SUN4V_MMUSTAT_CONF, o, e);
@@ -31,7 +31,7 @@ int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 	if ((vcpu + 1ull) * MMUSTAT_BYTES > c->line->bytes)
 		return err_set(e, TALLY_ENOMEM, "the guest's memory has no room for the buffer of strand %u", vcpu);
 	memset(bytes_at(c, vcpu), 0, MMUSTAT_BYTES);
-	rc = conf(c, vcpu, c->line->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
+	rc = buffer_conf(c, vcpu, c->line->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
 	/* After an error nothing is collected, or, with some hypervisors, in the old buffer still: none of it is to be read. */
 	c->buffer[vcpu] = rc == 0 ? c->line->base + (uint64_t)vcpu * MMUSTAT_BYTES : 0;
 	return rc;
@@ -42,7 +42,7 @@ int mmustat_stop(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 	if (vcpu >= c->line->strands || !c->buffer[vcpu])
 		return 0;
 	c->buffer[vcpu] = 0;
-	return conf(c, vcpu, 0, e);
+	return buffer_conf(c, vcpu, 0, e);
 }
 
 void mmustat_decode(const uint8_t buffer[MMUSTAT_BYTES], struct mmustat *ret)

@@ -32,7 +32,7 @@ struct vf_counter {
 	struct vf_counter *next;
 };
 
-static const struct vf_reg *control(const struct vf_counter *k)
+static const struct vf_reg *counter_control(const struct vf_counter *k)
 {
 	return &vf_regs[k->ask.reg];
 }
@@ -65,7 +65,7 @@ static bool shares_class(const struct vf_counter *o, const struct vf_counter *k)
 }
 
 /* Which half is free, and whether all that is open agrees with it. */
-static int choose(struct vf_counter *k, struct err *e)
+static int counter_choose_half(struct vf_counter *k, struct err *e)
 {
 	bool taken[2] = { false, false };
 
@@ -83,7 +83,7 @@ static int choose(struct vf_counter *k, struct err *e)
 				       k->ask.vcpu);
 	}
 	if (taken[0] && taken[1])
-		return err_set(e, TALLY_EBUSY, "%s has two counters, and both are taken", control(k)->name);
+		return err_set(e, TALLY_EBUSY, "%s has two counters, and both are taken", counter_control(k)->name);
 	k->pic = taken[0];
 	return 0;
 }
@@ -97,17 +97,17 @@ static uint64_t with_half(const struct vf_counter *k, uint64_t pcr, uint64_t fro
 	uint64_t half = UINT64_C(0xf) << sl | UINT64_C(0xff) << mask;
 
 	if (k->ask.reg)
-		return vf_select_put(control(k), pcr, k->pic, vf_select_get(control(k), from, k->pic));
+		return vf_select_put(counter_control(k), pcr, k->pic, vf_select_get(counter_control(k), from, k->pic));
 	return (pcr & ~half) | (from & half);
 }
 
 /* The control register as this counter wants it. */
-static uint64_t wanted(const struct vf_counter *k)
+static uint64_t counter_wanted_pcr(const struct vf_counter *k)
 {
 	const uint32_t code = k->ask.event;
 
 	if (k->ask.reg)
-		return vf_select_put(control(k), 0, k->pic, code);
+		return vf_select_put(counter_control(k), 0, k->pic, code);
 	return (uint64_t)(code >> 8 & 0xf) << (k->pic ? PCR_SL1 : PCR_SL0) |
 	       (uint64_t)(code & 0xff) << (k->pic ? PCR_MASK1 : PCR_MASK0) | (k->ask.system ? BIT(PCR_ST) : 0) |
 	       (k->ask.user ? BIT(PCR_UT) : 0) | (k->ask.hyper ? BIT(PCR_HT) : 0);
@@ -151,7 +151,7 @@ static int set_class(struct vf_counter *k, struct err *e)
 	return rc;
 }
 
-static int program(struct vf_counter *k, struct err *e)
+static int counter_program(struct vf_counter *k, struct err *e)
 {
 	uint64_t pcr = 0;
 	int rc = set_class(k, e);
@@ -164,15 +164,15 @@ static int program(struct vf_counter *k, struct err *e)
 	for (const struct vf_counter *o = k->c->open; o; o = o->next)
 		if (shares_modes(o, k))
 			k->was = (k->was & ~MODES) | (o->was & MODES);
-	pcr = with_half(k, pcr, wanted(k));
-	rc = control_set(k, k->ask.reg ? pcr : (pcr & ~MODES) | (wanted(k) & MODES), e);
+	pcr = with_half(k, pcr, counter_wanted_pcr(k));
+	rc = control_set(k, k->ask.reg ? pcr : (pcr & ~MODES) | (counter_wanted_pcr(k) & MODES), e);
 	k->selected = rc == 0;
 	return rc;
 }
 
 /* As it was, as far as it may be written; what is not is counted, for whoever closes a counter has no use for an error. k is not
  * in the list. */
-static void unprogram(struct vf_counter *k)
+static void counter_unprogram(struct vf_counter *k)
 {
 	bool modes = !k->ask.reg, class = k->classed;
 	uint64_t pcr = 0;
@@ -195,10 +195,10 @@ static void unprogram(struct vf_counter *k)
 
 /* ---- counting ------------------------------------------------------------------------------------------- */
 
-static int raw(struct vf_counter *k, uint64_t *value, struct err *e)
+static int counter_read_raw(struct vf_counter *k, uint64_t *value, struct err *e)
 {
 	struct hv_line *l = k->c->line;
-	const struct vf_reg *r = control(k);
+	const struct vf_reg *r = counter_control(k);
 	uint32_t at = r->cls == VF_MCU_PCR ? k->ask.reg + 1 : k->ask.reg + 1 + k->pic;
 	uint64_t v = 0;
 	int rc =
@@ -217,7 +217,7 @@ static int raw(struct vf_counter *k, uint64_t *value, struct err *e)
 int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e)
 {
 	uint64_t now;
-	int rc = raw(k, &now, e);
+	int rc = counter_read_raw(k, &now, e);
 
 	if (rc < 0)
 		return rc;
@@ -248,13 +248,13 @@ int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struc
 	k->c = c;
 	k->ask = *a;
 	k->bits = vf_regs[a->reg].cls == VF_SPARC_PCR ? 32 : vf_regs[a->reg].cls == VF_MCU_PCR ? 31 : 64;
-	rc = choose(k, e);
+	rc = counter_choose_half(k, e);
 	if (rc == 0)
-		rc = program(k, e);
+		rc = counter_program(k, e);
 	if (rc == 0)
-		rc = raw(k, &k->last, e);
+		rc = counter_read_raw(k, &k->last, e);
 	if (rc < 0) {
-		unprogram(k);
+		counter_unprogram(k);
 		mem_free(k);
 		return rc;
 	}
@@ -274,6 +274,6 @@ void vf_counter_close(struct vf_counter *k)
 		;
 	if (*at)
 		*at = k->next;
-	unprogram(k);
+	counter_unprogram(k);
 	mem_free(k);
 }

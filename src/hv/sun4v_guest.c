@@ -130,8 +130,8 @@ int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what
 #define OF_STRANDS 2u /* registers below are the asking strand's, or its node's */
 
 /* Calls until it does not say EWOULDBLOCK. in: register and value; o[1] is the result. */
-static int persist(struct sun4v_client *c, uint32_t vcpu, uint64_t function, const uint64_t in[2], uint64_t o[6],
-		   struct err *e)
+static int sun4v_call_persist(struct sun4v_client *c, uint32_t vcpu, uint64_t function, const uint64_t in[2],
+			      uint64_t o[6], struct err *e)
 {
 	int rc = 0;
 
@@ -159,7 +159,7 @@ int vf_get(struct sun4v_client *c, uint32_t vcpu, uint32_t reg, uint64_t *value,
 {
 	uint64_t o[6] = { 0 };
 	char room[24];
-	int rc = persist(c, vcpu, SUN4V_GET_PERFREG, (uint64_t[]){ reg, 0 }, o, e);
+	int rc = sun4v_call_persist(c, vcpu, SUN4V_GET_PERFREG, (uint64_t[]){ reg, 0 }, o, e);
 
 	if (rc == 0)
 		rc = sun4v_status(c, o[0], reg_name(reg, room), e);
@@ -172,7 +172,7 @@ int vf_set(struct sun4v_client *c, uint32_t vcpu, uint32_t reg, uint64_t value, 
 {
 	uint64_t o[6] = { 0 };
 	char room[24];
-	int rc = persist(c, vcpu, SUN4V_SET_PERFREG, (uint64_t[]){ reg, value }, o, e);
+	int rc = sun4v_call_persist(c, vcpu, SUN4V_SET_PERFREG, (uint64_t[]){ reg, value }, o, e);
 
 	return rc < 0 ? rc : sun4v_status(c, o[0], reg_name(reg, room), e);
 }

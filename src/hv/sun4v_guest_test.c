@@ -2,7 +2,8 @@
 #include "hv/sun4v_guest_int.h"
 #include "hv/sun4v_test_int.h"
 
-struct wire { /* the line, and what goes over it */
+/* the line, and what goes over it */
+struct wire {
 	struct rig r;
 	struct hv_line line;
 	struct sun4v_vcpu *v[STRANDS];

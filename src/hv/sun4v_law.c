@@ -348,11 +348,11 @@ static enum sun4v_verdict nothing_moved(struct err *e)
 }
 
 /* Whether a can't be b, a can't be at most b. */
-static bool differ(struct grown a, struct grown b)
+static bool law_differ(struct grown a, struct grown b)
 {
 	return a.lo > b.hi || b.lo > a.hi;
 }
-static bool exceeds(struct grown a, struct grown b)
+static bool law_exceeds(struct grown a, struct grown b)
 {
 	return a.lo > b.hi;
 }
@@ -374,7 +374,7 @@ static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
 
 		if (!s.a.has || !s.b.has)
 			return no_counter(&w->round[round], e);
-		if (at_most ? exceeds(s.a, s.b) : differ(s.a, s.b))
+		if (at_most ? law_exceeds(s.a, s.b) : law_differ(s.a, s.b))
 			return LAW_BROKEN(e, "Zambezi %u: %llu %s %llu", z, LL(s.a.lo), words, LL(s.b.hi));
 		moved = moved || s.a.hi || s.b.hi;
 	}
@@ -385,7 +385,7 @@ static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
 
 #define STEADY 10u /* percent that a load may differ between rounds */
 
-static uint64_t magnitude(uint64_t a, uint64_t b)
+static uint64_t law_magnitude(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -405,14 +405,14 @@ static enum sun4v_verdict vfalls_law_classes_sum_to_all(const struct sun4v_watch
 			if (!g[i].has)
 				return no_counter(&w->round[R_LOCAL], e);
 		all = (g[0].hi + g[1].hi) / 2;
-		drift = magnitude(g[0].hi, g[1].hi) + magnitude(g[2].hi, g[3].hi);
+		drift = law_magnitude(g[0].hi, g[1].hi) + law_magnitude(g[2].hi, g[3].hi);
 		local = (g[2].hi + g[3].hi) / 2;
 		classes = local + g[4].hi + g[5].hi;
 		if (drift > all / STEADY + 100)
 			return LAW_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n, LL(g[0].hi),
 					   LL(g[1].hi));
 		slack = 2 * drift + all / 20 + 100;
-		if (magnitude(all, classes) > slack)
+		if (law_magnitude(all, classes) > slack)
 			return LAW_BROKEN(
 				e, "node %u: %llu misses; local %llu, remote %llu and cache-to-cache %llu are %llu", n,
 				LL(all), LL(local), LL(g[4].hi), LL(g[5].hi), LL(classes));
@@ -465,7 +465,7 @@ static enum sun4v_verdict vfalls_law_requests_are_replied_to(const struct sun4v_
 
 			if (!g[0].has || !g[1].has)
 				return no_counter(&w->round[R_CACHE], e);
-			if (differ(g[0], g[1]))
+			if (law_differ(g[0], g[1]))
 				return LAW_BROKEN(e, "Zambezi %u, port %c: %llu requests, %llu replies sent", z,
 						  (char)('A' + port), LL(g[0].lo), LL(g[1].hi));
 			moved = moved || g[0].hi;
@@ -505,7 +505,7 @@ static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t 
 
 			if (!a.has || !b.has)
 				return no_counter(&w->round[round], e);
-			if (exceeds(a, b))
+			if (law_exceeds(a, b))
 				return LAW_BROKEN(e, "controller %u of node %u: %llu %s %llu", m, n, LL(a.lo), words,
 						  LL(b.hi));
 			moved = moved || b.hi;
@@ -557,7 +557,7 @@ static enum sun4v_verdict vfalls_law_links_carry_what_was_read(const struct sun4
 
 		if (!read.has || !given.has)
 			return no_counter(&w->round[round], e);
-		if (exceeds(given, read))
+		if (law_exceeds(given, read))
 			return LAW_BROKEN(
 				e,
 				"node %u: its controllers read %llu lines; over the links went %llu, its own loads and fetches had %llu",
@@ -603,7 +603,7 @@ static enum sun4v_verdict vfalls_law_controllers_read_what_missed(const struct s
 	}
 	if (!read.has || !missed.has || w->strands > STRANDS_MOST)
 		return no_counter(r, e);
-	if (exceeds(read, missed))
+	if (law_exceeds(read, missed))
 		return LAW_BROKEN(e, "controllers read %llu lines; misses, stores and walks are %llu", LL(read.lo),
 				  LL(missed.hi));
 	return read.hi ? SUN4V_HOLDS : nothing_moved(e);
@@ -621,7 +621,7 @@ static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t roun
 		if (!a.has || !b.has)
 			continue;
 		had = true;
-		if (exceeds(a, b))
+		if (law_exceeds(a, b))
 			return LAW_BROKEN(e, "strand %u: %llu %s %llu", i, LL(a.lo), words, LL(b.hi));
 		moved = moved || b.hi;
 	}
@@ -650,7 +650,7 @@ static enum sun4v_verdict vfalls_law_hubs_share_a_clock(const struct sun4v_watch
 
 			if (!g.has)
 				return no_counter(&w->round[R_ALL], e);
-			if (differ(g, *first))
+			if (law_differ(g, *first))
 				return LAW_BROKEN(e, "Zambezi %u counted %llu cycles, Zambezi 0 %llu", z, LL(g.lo),
 						  LL(first->hi));
 		}
@@ -671,7 +671,7 @@ static enum sun4v_verdict vfalls_law_events_within_cycles(const struct sun4v_wat
 
 				if (!g.has || !clock.has)
 					return no_counter(&w->round[r], e);
-				if (exceeds(g, clock))
+				if (law_exceeds(g, clock))
 					return LAW_BROKEN(e, "Zambezi %u, port %c: %llu cycles with an event, of %llu",
 							  z, (char)('A' + k / 2), LL(g.lo), LL(clock.hi));
 				moved = moved || g.hi;

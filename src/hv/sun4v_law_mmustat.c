@@ -69,7 +69,7 @@ static int mmu_start(struct sun4v_watch *w, struct sun4v_client *c, struct watch
 	return rc;
 }
 
-static uint64_t unanswered(const struct hv_line *l)
+static uint64_t law_unanswered(const struct hv_line *l)
 {
 	return l->op->tsb_missed ? l->op->tsb_missed(l->arg) : 0;
 }
@@ -86,7 +86,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 		rc = watched_begin(ps, e);
 	if (rc == 0)
 		rc = mmu_read_all(w, c, FIRST_AGAIN, e);
-	w->unanswered.lo = unanswered(c->line);
+	w->unanswered.lo = law_unanswered(c->line);
 	if (rc == 0)
 		(void)o->pass(o->arg, o->ns ? o->ns : SECOND);
 	if (rc == 0)
@@ -96,7 +96,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 	if (rc == 0)
 		rc = mmu_read_all(w, c, LAST_AGAIN, e);
 	w->unanswered.has = c->line->op->tsb_missed != NULL;
-	w->unanswered.lo = w->unanswered.hi = unanswered(c->line) - w->unanswered.lo;
+	w->unanswered.lo = w->unanswered.hi = law_unanswered(c->line) - w->unanswered.lo;
 	w->ns = o->now(o->arg) - before;
 	return rc;
 }

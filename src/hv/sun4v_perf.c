@@ -22,7 +22,7 @@ static bool is_shut(const struct sun4v_guest *g)
 	return g->s->o.profile == SUN4V_PROFILE_OPENSPARC && !g->o.rights.perf;
 }
 
-static enum hv_status judge(const struct sun4v_guest *g, const struct vf_reg *reg, uint32_t minor)
+static enum hv_status perf_judge_access(const struct sun4v_guest *g, const struct vf_reg *reg, uint32_t minor)
 {
 	const struct sun4v_kind *k = g->s->o.kind;
 	const struct sun4v_rights *r = &g->o.rights;
@@ -39,11 +39,11 @@ void sun4v_perf_judge(struct sun4v_guest *g)
 {
 	for (uint32_t i = 0; i < VF_REGS; i++)
 		for (uint32_t minor = 0; minor < COUNT(g->verdict); minor++)
-			g->verdict[minor][i] = (uint8_t)judge(g, &vf_regs[i], minor);
+			g->verdict[minor][i] = (uint8_t)perf_judge_access(g, &vf_regs[i], minor);
 }
 
 /* EOK and the register, or why not. */
-static inline enum hv_status reach(const struct sun4v_vcpu *v, uint64_t number, const struct vf_reg **ret)
+static inline enum hv_status perf_reach_register(const struct sun4v_vcpu *v, uint64_t number, const struct vf_reg **ret)
 {
 	const struct sun4v_opts *o = &v->g->s->o;
 	enum hv_status s;
@@ -61,7 +61,7 @@ enum hv_status sun4v_perf_get(struct sun4v_vcpu *v, const uint64_t o[6], struct 
 {
 	const struct sun4v_opts *so = &v->g->s->o;
 	const struct vf_reg *reg;
-	enum hv_status s = reach(v, o[0], &reg);
+	enum hv_status s = perf_reach_register(v, o[0], &reg);
 
 	if (s == HV_EOK)
 		hv_result(out, so->ops->reg_read(so->arg, v->id, reg) & reg->mask);
@@ -72,7 +72,7 @@ enum hv_status sun4v_perf_set(struct sun4v_vcpu *v, const uint64_t o[6], struct 
 {
 	const struct sun4v_opts *so = &v->g->s->o;
 	const struct vf_reg *reg;
-	enum hv_status s = reach(v, o[0], &reg);
+	enum hv_status s = perf_reach_register(v, o[0], &reg);
 
 	(void)out;
 	if (s == HV_EOK && reg->cls == VF_SPARC_PCR && o[1] & PCR_HT && !v->g->o.rights.ht)
@@ -82,7 +82,7 @@ enum hv_status sun4v_perf_set(struct sun4v_vcpu *v, const uint64_t o[6], struct 
 	return s;
 }
 
-static enum hv_status t1(const struct sun4v_vcpu *v, const uint64_t o[6])
+static enum hv_status perf_t1_call(const struct sun4v_vcpu *v, const uint64_t o[6])
 {
 	if (!v->g->o.rights.perf)
 		return HV_ENOACCESS;
@@ -92,11 +92,11 @@ static enum hv_status t1(const struct sun4v_vcpu *v, const uint64_t o[6])
 enum hv_status sun4v_t1_get(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
 {
 	(void)out;
-	return t1(v, o);
+	return perf_t1_call(v, o);
 }
 
 enum hv_status sun4v_t1_set(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
 {
 	(void)out;
-	return t1(v, o);
+	return perf_t1_call(v, o);
 }

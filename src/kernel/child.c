@@ -185,7 +185,7 @@ int k_child_start(const char *cmd, struct k_child *c, struct err *e)
 	return rc;
 }
 
-static void shut(int *fd)
+static void child_shut_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -198,9 +198,9 @@ static void child_ended(struct k_child *c, int status)
 {
 	c->ended = true;
 	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	shut(&c->pidfd);
-	shut(&c->go_fd);
-	shut(&c->err_fd);
+	child_shut_fd(&c->pidfd);
+	child_shut_fd(&c->go_fd);
+	child_shut_fd(&c->err_fd);
 }
 
 /* A child that could not exec ends at once: its status is waited for here, so that it is known when this returns. */
@@ -213,10 +213,10 @@ int k_child_release(struct k_child *c, struct err *e)
 		return err_set(e, TALLY_ESTATE, "the command runs already");
 	if (write(c->go_fd, "g", 1) != 1)
 		no = errno;
-	shut(&c->go_fd);
+	child_shut_fd(&c->go_fd);
 	while (!no && (n = read(c->err_fd, &no, sizeof(no))) < 0 && errno == EINTR)
 		;
-	shut(&c->err_fd);
+	child_shut_fd(&c->err_fd);
 	if (no && waitpid(c->pid, &st, 0) == c->pid)
 		child_ended(c, st);
 	return no ? err_set(e, TALLY_EINVAL, "the command can't be run: %s", strerror(no)) : 0;
@@ -268,9 +268,9 @@ void k_child_kill(struct k_child *c)
 			;
 		child_ended(c, st);
 	}
-	shut(&c->pidfd);
-	shut(&c->go_fd);
-	shut(&c->err_fd);
+	child_shut_fd(&c->pidfd);
+	child_shut_fd(&c->go_fd);
+	child_shut_fd(&c->err_fd);
 }
 
 int k_process_fd(int pid, struct err *e)

@@ -28,7 +28,8 @@
 #include "kernel/count.h"
 #include "kernel/kernel_int.h"
 
-struct counting { /* a descriptor */
+/* a descriptor */
+struct counting {
 	int fd;
 	int cpu; /* -1: wherever the task is */
 	uint32_t slot;
@@ -70,7 +71,7 @@ static int task_rights(const struct k_event *ev, struct err *e)
 		       level, k_fix(FIX_COUNT).text);
 }
 
-static int refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)
+static int count_refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)
 {
 	if (t->task && (no == EACCES || no == EPERM))
 		return task_rights(ev, e);
@@ -110,7 +111,7 @@ static int open_one(const struct opening *o, int task, int cpu, struct err *e)
 	if (fd == -ESRCH || (fd == -ENODEV && !o->t->task && !o->ev->counter))
 		return 0;
 	if (fd < 0)
-		return refused(o->ev, o->t, cpu, -fd, e);
+		return count_refused(o->ev, o->t, cpu, -fd, e);
 	v = slot_of(o->c, o->t->each_cpu ? cpu : -1, &slot) < 0 ? NULL : VEC_NEW(o->c->v, o->c->n, o->c->cap);
 	if (!v) {
 		close(fd);
@@ -120,7 +121,7 @@ static int open_one(const struct opening *o, int task, int cpu, struct err *e)
 	return 0;
 }
 
-static bool counted(const struct k_counter *c, int cpu)
+static bool count_cpu_counted(const struct k_counter *c, int cpu)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->v[i].cpu == cpu && !c->v[i].gone)
@@ -128,11 +129,11 @@ static bool counted(const struct k_counter *c, int cpu)
 	return false;
 }
 
-static bool wanted(const struct opening *o, const uint64_t *mask, uint32_t cpu)
+static bool count_cpu_wanted(const struct opening *o, const uint64_t *mask, uint32_t cpu)
 {
 	if (o->t->cpus && !cpus_has(mask, cpu))
 		return false;
-	return !o->online || (cpus_has(o->online, cpu) && !counted(o->c, (int)cpu));
+	return !o->online || (cpus_has(o->online, cpu) && !count_cpu_counted(o->c, (int)cpu));
 }
 
 static int open_cpus(const struct opening *o, int task, struct err *e)
@@ -149,7 +150,7 @@ static int open_cpus(const struct opening *o, int task, struct err *e)
 	else if (o->t->cpus && !cpus_parse(o->t->cpus, mask, cpus_words(ncpus)))
 		rc = err_set(e, TALLY_EINVAL, "\"%s\" is no list of CPUs", o->t->cpus);
 	for (uint32_t i = 0; rc == 0 && i < ncpus; i++)
-		if (cpus_has(set, i) && wanted(o, mask, i))
+		if (cpus_has(set, i) && count_cpu_wanted(o, mask, i))
 			rc = open_one(o, task, (int)i, e);
 	mem_free(mask);
 	mem_free(set);
@@ -236,7 +237,7 @@ int k_counter_enable(struct k_counter *c, bool on, struct err *e)
 }
 
 /* Its event is off already, unless the CPU was only said to be gone. */
-static void leave(struct counting *v)
+static void count_leave_cpu(struct counting *v)
 {
 	(void)ioctl(v->fd, PERF_EVENT_IOC_DISABLE, 0);
 	v->gone = true;
@@ -252,7 +253,7 @@ int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, 
 		return 0;
 	for (uint32_t i = 0; i < before; i++)
 		if (!c->v[i].gone && !cpus_has(online, (uint32_t)c->v[i].cpu))
-			leave(&c->v[i]);
+			count_leave_cpu(&c->v[i]);
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		rc = open_cpus(&(struct opening){ .c = c, .t = t, .ev = &ev[i], .online = online }, -1, e);
 	enabled = c->on ? enable_from(c, before, true, rc < 0 ? &(struct err){ 0 } : e) : 0;
@@ -270,7 +271,7 @@ bool k_counter_has(const struct k_counter *c, int cpu)
 int k_counter_lapsed(const struct k_counter *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
-		if (c->v[i].gone && c->v[i].lapsed && !counted(c, c->v[i].cpu))
+		if (c->v[i].gone && c->v[i].lapsed && !count_cpu_counted(c, c->v[i].cpu))
 			return c->v[i].cpu;
 	return -1;
 }

@@ -71,7 +71,7 @@ static enum doc_cause cause_of(int rc)
 	}
 }
 
-static const char *why(int rc)
+static const char *doctor_why(int rc)
 {
 	return cause_of(rc) == DOC_ABSENT ? "not here" : strerror(-rc);
 }
@@ -105,12 +105,12 @@ static int access_of(const struct doctor *d, const char *path, int mode)
 
 /* ---- perf events ------------------------------------------------------------------------- */
 
-static struct k_event software(uint64_t config, uint64_t period)
+static struct k_event doctor_software_event(uint64_t config, uint64_t period)
 {
 	return (struct k_event){ .type = PERF_TYPE_SOFTWARE, .config = config, .period = period };
 }
 
-static struct k_event hardware(uint64_t config, uint64_t period)
+static struct k_event doctor_hardware_event(uint64_t config, uint64_t period)
 {
 	return (struct k_event){ .type = PERF_TYPE_HARDWARE, .config = config, .period = period };
 }
@@ -128,19 +128,19 @@ static struct k_event user_only(struct k_event ev)
 
 static void perf_cpu(struct doctor *d)
 {
-	int rc = try_open(d, software(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS), false);
+	int rc = try_open(d, doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS), false);
 
 	d->cpu_opens = rc >= 0;
-	say(d, DOC_perf_cpu, cause_of(rc), "%s", rc < 0 ? why(rc) : "software events of all processes on a CPU");
+	say(d, DOC_perf_cpu, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "software events of all processes on a CPU");
 }
 
 static void perf_task(struct doctor *d)
 {
-	struct k_event clock = software(PERF_COUNT_SW_TASK_CLOCK, 0);
+	struct k_event clock = doctor_software_event(PERF_COUNT_SW_TASK_CLOCK, 0);
 	int all = try_open(d, clock, true), user = all < 0 ? try_open(d, user_only(clock), true) : 0;
 
 	if (user < 0)
-		say(d, DOC_perf_task, cause_of(user), "%s", why(user));
+		say(d, DOC_perf_task, cause_of(user), "%s", doctor_why(user));
 	else
 		say(d, DOC_perf_task, all < 0 ? DOC_LESS : DOC_OK, "%s",
 		    all < 0 ? "in user mode" : "user and kernel mode");
@@ -148,8 +148,8 @@ static void perf_task(struct doctor *d)
 
 static void perf_overflow(struct doctor *d)
 {
-	struct k_event clock = software(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
-	struct k_event cycles = hardware(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
+	struct k_event clock = doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
+	struct k_event cycles = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 	struct k_event user = user_only(clock);
 	int rc = d->t->overflow(d->t->arg, &clock, false), own, hard;
 
@@ -159,7 +159,8 @@ static void perf_overflow(struct doctor *d)
 	}
 	if (rc < 0) {
 		own = d->t->overflow(d->t->arg, &user, true);
-		say(d, DOC_perf_overflow, own > 0 ? DOC_LESS : cause_of(rc), "%s", own > 0 ? "own processes" : why(rc));
+		say(d, DOC_perf_overflow, own > 0 ? DOC_LESS : cause_of(rc), "%s",
+		    own > 0 ? "own processes" : doctor_why(rc));
 		return;
 	}
 	hard = d->t->overflow(d->t->arg, &cycles, false);
@@ -171,15 +172,15 @@ static void perf_overflow(struct doctor *d)
 
 static void perf_hardware(struct doctor *d)
 {
-	struct k_event cycles = hardware(PERF_COUNT_HW_CPU_CYCLES, 0),
-		       instructions = hardware(PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct k_event cycles = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, 0),
+		       instructions = doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0);
 
 	d->hardware = try_open(d, cycles, false);
 	d->own = cause_of(d->hardware) == DOC_DENIED;
 	if (d->own)
 		d->hardware = try_open(d, user_only(cycles), true);
 	if (d->hardware < 0)
-		say(d, DOC_perf_hardware, cause_of(d->hardware), "%s", why(d->hardware));
+		say(d, DOC_perf_hardware, cause_of(d->hardware), "%s", doctor_why(d->hardware));
 	else if (d->own)
 		say(d, DOC_perf_hardware, DOC_LESS, "cpu_cycles of own processes");
 	else
@@ -224,7 +225,7 @@ static void perf_raw(struct doctor *d)
 		return;
 	}
 	rc = try_open(d, ev, false);
-	say(d, DOC_perf_raw, cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? why(rc) : "");
+	say(d, DOC_perf_raw, cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
 }
 
 static void perf_tracepoint(struct doctor *d)
@@ -245,12 +246,12 @@ static void perf_tracepoint(struct doctor *d)
 		rc = -EIO;
 	if (rc >= 0)
 		rc = try_open(d, ev, false);
-	say(d, DOC_perf_tracepoint, cause_of(rc), "%s", rc < 0 ? why(rc) : "sched:sched_switch");
+	say(d, DOC_perf_tracepoint, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "sched:sched_switch");
 }
 
 static void perf_precise(struct doctor *d)
 {
-	struct k_event ev = hardware(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
+	struct k_event ev = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 
 	if (d->hardware < 0) {
 		say(d, DOC_perf_precise, cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT,
@@ -292,7 +293,7 @@ static uint32_t pmu_names(const struct doctor *d, bool core, const char *prefix,
 	return count;
 }
 
-static void pmus(struct doctor *d)
+static void doctor_pmus(struct doctor *d)
 {
 	char core[200], all[200];
 	bool has = pmu_names(d, true, "", core, sizeof(core)) > 0;
@@ -305,9 +306,9 @@ static void pmus(struct doctor *d)
 	    n);
 }
 
-static void counters(struct doctor *d)
+static void doctor_counters(struct doctor *d)
 {
-	struct k_event ev = hardware(PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct k_event ev = doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0);
 	int n;
 
 	ev.exclude_kernel = d->own;
@@ -315,7 +316,7 @@ static void counters(struct doctor *d)
 	if (n > 0)
 		say(d, DOC_counters, DOC_OK, "%d of instructions", n);
 	else
-		say(d, DOC_counters, n ? cause_of(n) : DOC_TAKEN, "%s", n ? why(n) : "none is free");
+		say(d, DOC_counters, n ? cause_of(n) : DOC_TAKEN, "%s", n ? doctor_why(n) : "none is free");
 }
 
 static void nmi_watchdog(struct doctor *d)
@@ -350,7 +351,7 @@ static void cpu_time(struct doctor *d)
 		say(d, DOC_cpu_time, v < (long)USUAL_PERCENT ? DOC_LESS : DOC_OK, "%ld %% of a CPU", v);
 }
 
-static void pfm(struct doctor *d)
+static void doctor_pfm(struct doctor *d)
 {
 	struct arena a = { 0 };
 	const char **names;
@@ -368,41 +369,41 @@ static void pfm(struct doctor *d)
 
 /* ---- BPF ------------------------------------------------------------------------------------------ */
 
-static void bpf(struct doctor *d)
+static void doctor_bpf(struct doctor *d)
 {
-	struct k_event clock = software(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
+	struct k_event clock = doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
 	int rc = d->t->bpf(d->t->arg, &clock);
 
 	d->bpf = rc > 0;
 	if (rc < 0)
-		say(d, DOC_bpf, cause_of(rc), "%s", why(rc));
+		say(d, DOC_bpf, cause_of(rc), "%s", doctor_why(rc));
 	else
 		say(d, DOC_bpf, rc ? DOC_OK : DOC_LESS, "%s",
 		    rc ? "loaded, attached to cpu_clock, and run by it" : "never run");
 }
 
-static void ring(struct doctor *d)
+static void doctor_ring(struct doctor *d)
 {
 	int rc = d->t->map(d->t->arg, true, RING);
 
-	say(d, DOC_ring, cause_of(rc), "%s", rc < 0 ? why(rc) : "");
+	say(d, DOC_ring, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "");
 }
 
-static void btf(struct doctor *d)
+static void doctor_btf(struct doctor *d)
 {
 	static const unsigned char magic[2][2] = { { 0x9f, 0xeb }, { 0xeb, 0x9f } };
 	char head[8] = "";
 	int n = text_of(d, "/sys/kernel/btf/vmlinux", head, sizeof(head));
 
 	if (n < 0)
-		say(d, DOC_btf, cause_of(n), "%s", why(n));
+		say(d, DOC_btf, cause_of(n), "%s", doctor_why(n));
 	else if (n < 2 || (memcmp(head, magic[0], 2) && memcmp(head, magic[1], 2)))
 		say(d, DOC_btf, DOC_UNKNOWN, "not BTF");
 	else
 		say(d, DOC_btf, DOC_OK, "%s", "");
 }
 
-static void memlock(struct doctor *d)
+static void doctor_memlock(struct doctor *d)
 {
 	int rc = d->t->map(d->t->arg, false, MEMORY);
 
@@ -410,7 +411,7 @@ static void memlock(struct doctor *d)
 		say(d, DOC_memlock, DOC_OK, "a map of %u MiB", MEMORY >> 20);
 	else
 		say(d, DOC_memlock, rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB: %s",
-		    MEMORY >> 20, why(rc));
+		    MEMORY >> 20, doctor_why(rc));
 }
 
 static void bpf_users(struct doctor *d)
@@ -426,7 +427,7 @@ static void bpf_users(struct doctor *d)
 
 /* ---- rights ------------------------------------------------------------------------------------------- */
 
-static void paranoid(struct doctor *d)
+static void doctor_paranoid(struct doctor *d)
 {
 	long v;
 
@@ -437,7 +438,7 @@ static void paranoid(struct doctor *d)
 		    d->cpu_opens && v > 0 ? " (not for us)" : "");
 }
 
-static void capability(struct doctor *d, enum doc_row row, unsigned number)
+static void doctor_capability(struct doctor *d, enum doc_row row, unsigned number)
 {
 	bool has = d->t->may(d->t->arg, number), admin = !has && d->t->may(d->t->arg, CAP_SYS_ADMIN);
 
@@ -459,7 +460,7 @@ static void cap_sys_admin(struct doctor *d)
 		     "not needed");
 }
 
-static void kallsyms(struct doctor *d)
+static void doctor_kallsyms(struct doctor *d)
 {
 	char path[512];
 	long v = 0;
@@ -478,7 +479,7 @@ static void kallsyms(struct doctor *d)
 
 /* ---- other counters ------------------------------------------------------------------------------------- */
 
-static void ptt(struct doctor *d)
+static void doctor_ptt(struct doctor *d)
 {
 	char names[200], tune[300];
 	uint32_t n = pmu_names(d, false, "hisi_ptt", names, sizeof(names));
@@ -494,7 +495,7 @@ static void ptt(struct doctor *d)
 	say(d, DOC_ptt, rc == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
 }
 
-static void gpci(struct doctor *d)
+static void doctor_gpci(struct doctor *d)
 {
 	char names[200];
 	bool has = pmu_names(d, false, "hv_gpci", names, sizeof(names)) > 0;
@@ -506,7 +507,7 @@ static void mmu_stats(struct doctor *d)
 {
 	int rc = access_of(d, "/sys/devices/system/cpu/cpu0/mmu_stats", R_OK | X_OK);
 
-	say(d, DOC_mmu_stats, cause_of(rc), "%s", rc < 0 ? why(rc) : "cpu0/mmu_stats");
+	say(d, DOC_mmu_stats, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "cpu0/mmu_stats");
 }
 
 /* ---- programs --------------------------------------------------------------------------------------------- */
@@ -524,7 +525,7 @@ static bool qemu_version(const struct doctor *d, const char *program, unsigned *
 	return at && sscanf(at, "version %u.%u", major, minor) == 2;
 }
 
-static void qemu(struct doctor *d)
+static void doctor_qemu(struct doctor *d)
 {
 	static const char *const programs[] = { "qemu-system-ppc64", "qemu-system-aarch64", "qemu-system-x86_64" };
 	unsigned major = 0, minor = 0;
@@ -547,7 +548,7 @@ static bool has_fusermount(const struct doctor *d)
 	return d->t->may(d->t->arg, CAP_SYS_ADMIN) || d->t->first_line(d->t->arg, argv, line, sizeof(line)) > 0;
 }
 
-static void fuse(struct doctor *d)
+static void doctor_fuse(struct doctor *d)
 {
 	int device = access_of(d, "/dev/fuse", R_OK | W_OK);
 
@@ -564,10 +565,10 @@ static void fuse(struct doctor *d)
 void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *found, void *arg)
 {
 	static void (*const step[])(struct doctor * d) = {
-		perf_cpu,     perf_task, perf_overflow, perf_hardware, perf_raw,    perf_tracepoint,
-		perf_precise, pmus,      counters,      nmi_watchdog,  sample_rate, cpu_time,
-		pfm,          bpf,       ring,          btf,           memlock,     bpf_users,
-		paranoid,
+		perf_cpu,        perf_task,      perf_overflow, perf_hardware,   perf_raw,
+		perf_tracepoint, perf_precise,   doctor_pmus,   doctor_counters, nmi_watchdog,
+		sample_rate,     cpu_time,       doctor_pfm,    doctor_bpf,      doctor_ring,
+		doctor_btf,      doctor_memlock, bpf_users,     doctor_paranoid,
 	};
 	static const struct {
 		enum doc_row row;
@@ -578,13 +579,14 @@ void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *found, 
 		{ DOC_cap_syslog, CAP_SYSLOG },
 		{ DOC_cap_sys_ptrace, CAP_SYS_PTRACE },
 	};
-	static void (*const rest[])(struct doctor * d) = { cap_sys_admin, kallsyms, ptt, gpci, mmu_stats, qemu, fuse };
+	static void (*const rest[])(struct doctor * d) = { cap_sys_admin, doctor_kallsyms, doctor_ptt, doctor_gpci,
+							   mmu_stats,     doctor_qemu,     doctor_fuse };
 	struct doctor d = { .root = root, .t = tries ? tries : &k_system_calls, .found = found, .arg = arg };
 
 	for (size_t i = 0; i < COUNT(step); i++)
 		step[i](&d);
 	for (size_t i = 0; i < COUNT(caps); i++)
-		capability(&d, caps[i].row, caps[i].number);
+		doctor_capability(&d, caps[i].row, caps[i].number);
 	for (size_t i = 0; i < COUNT(rest); i++)
 		rest[i](&d);
 }

@@ -188,7 +188,7 @@ static bool try_may(void *arg, unsigned capability)
 	return has_capability(capability);
 }
 
-static _Noreturn void become(const char *const *argv, int out)
+static _Noreturn void try_become_command(const char *const *argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -231,7 +231,7 @@ static int try_first_line(void *arg, const char *const *argv, char *to, size_t n
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		become(argv, fd[1]);
+		try_become_command(argv, fd[1]);
 	close(fd[1]);
 	rc = pid < 0 ? -EAGAIN : line_from(fd[0], to, n);
 	close(fd[0]);

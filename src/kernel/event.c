@@ -283,7 +283,8 @@ int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct er
 
 /* ---- counting ---------------------------------------------------------------------- */
 
-struct reading { /* PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING */
+/* PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING */
+struct reading {
 	uint64_t value, enabled_ns, running_ns;
 };
 

@@ -157,7 +157,7 @@ static int read_about(struct gpci_pmu *g, struct err *e)
 
 /* ---- records as digits ------------------------------------------------------------------------ */
 
-static int digit(char c)
+static int gpci_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
 	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -166,21 +166,21 @@ static int digit(char c)
 }
 
 /* Lines of digits, which end anywhere between bytes. False: there is something else in them. */
-static bool spell(const char *s, struct buf *to)
+static bool gpci_spell_bytes(const char *s, struct buf *to)
 {
 	for (; *s; s++) {
 		if (*s == '\n' || *s == ' ')
 			continue;
-		if (digit(s[0]) < 0 || digit(s[1]) < 0)
+		if (gpci_digit(s[0]) < 0 || gpci_digit(s[1]) < 0)
 			return false;
-		buf_putc(to, (char)(digit(s[0]) << 4 | digit(s[1])));
+		buf_putc(to, (char)(gpci_digit(s[0]) << 4 | gpci_digit(s[1])));
 		s++;
 	}
 	return true;
 }
 
 /* Counts the records: all bytes belong to one. */
-static int whole(struct gpci_bytes *t, const char *file, struct err *e)
+static int gpci_whole_records(struct gpci_bytes *t, const char *file, struct err *e)
 {
 	size_t at = 0;
 	uint32_t n = 0;
@@ -239,10 +239,10 @@ int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, i
 	rc = text_of(g->root, "interface/", file, text, FILE_MOST);
 	if (rc < 0)
 		rc = file_failed(file, -rc, code, e);
-	else if (!spell(text, &ret->b))
+	else if (!gpci_spell_bytes(text, &ret->b))
 		rc = err_set(e, TALLY_ECORRUPT, "%s: there is something else in it than hexadecimal digits", file);
 	else
-		rc = ret->b.failed ? err_oom(e) : whole(ret, file, e);
+		rc = ret->b.failed ? err_oom(e) : gpci_whole_records(ret, file, e);
 	mem_free(text);
 	return rc;
 }
@@ -265,7 +265,7 @@ static bool is_from(const struct gpci_request *r, const struct gpci_reply *ask, 
 }
 
 /* Records from the asked one on, as many whole ones as fit: the code. */
-static int64_t answer(struct gpci_pmu *g, const struct gpci_reply *ask, const struct gpci_bytes *t, size_t size)
+static int64_t gpci_answer(struct gpci_pmu *g, const struct gpci_reply *ask, const struct gpci_bytes *t, size_t size)
 {
 	size_t from = 0, to = GPCI_HEADER;
 	uint32_t n = 0;
@@ -301,7 +301,7 @@ static int64_t answer(struct gpci_pmu *g, const struct gpci_reply *ask, const st
 	return full || !n ? H_PARAMETER : H_SUCCESS;
 }
 
-static int capabilities(const struct gpci_pmu *g, struct gpci_bytes *ret)
+static int gpci_read_capabilities(const struct gpci_pmu *g, struct gpci_bytes *ret)
 {
 	const struct k_gpci_about *a = &g->about;
 	uint8_t record[16] = { a->collect_privileged,
@@ -320,12 +320,13 @@ static int own_of_files(const char *name, struct err *e)
 		       "%s: the kernel shows all records and not which is the own one: give its number", name);
 }
 
-static int fetch(struct gpci_pmu *g, const struct gpci_reply *ask, struct gpci_bytes *t, int64_t *code, struct err *e)
+static int gpci_fetch_request(struct gpci_pmu *g, const struct gpci_reply *ask, struct gpci_bytes *t, int64_t *code,
+			      struct err *e)
 {
 	const struct gpci_request *r = gpci_request(ask->request, (uint8_t)g->about.version, 8);
 
 	if (ask->request == CAPABILITIES)
-		return capabilities(g, t);
+		return gpci_read_capabilities(g, t);
 	if (r && is_counted(g, r->number))
 		return gpci_counted(g, r, ask->starting_index, t, code, e);
 	if (gpci_topology(g, ask->request, t, code, e) < 0)
@@ -347,9 +348,9 @@ static int gpci_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 	if (r[2] > sizeof(g->memory) || gpci_reply(&ask, g->memory, (size_t)r[2], e) < 0)
 		return err_set(e, TALLY_EINVAL, "a block of %llu bytes: a header has %u", (unsigned long long)r[2],
 			       GPCI_HEADER);
-	rc = fetch(g, &ask, &t, &code, e);
+	rc = gpci_fetch_request(g, &ask, &t, &code, e);
 	if (rc == 0 && code == H_SUCCESS)
-		code = answer(g, &ask, &t, (size_t)r[2]);
+		code = gpci_answer(g, &ask, &t, (size_t)r[2]);
 	g->memory[AT_VERSION_OUT] = (uint8_t)g->about.version;
 	buf_free(&t.b);
 	r[0] = (uint64_t)code;

@@ -54,7 +54,7 @@ static int open_event(const struct gpci_pmu *g, const struct gpci_counter *c)
 }
 
 /* They are asked for in the same order each time. */
-static struct gpci_counter *find(struct gpci_pmu *g, const struct gpci_counter *like)
+static struct gpci_counter *gpci_find_counter(struct gpci_pmu *g, const struct gpci_counter *like)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		struct gpci_counter *c = &g->counter[(g->next + i) % g->n];
@@ -67,7 +67,7 @@ static struct gpci_counter *find(struct gpci_pmu *g, const struct gpci_counter *
 	return NULL;
 }
 
-static int refused(const struct gpci_request *r, int no, int64_t *code, struct err *e)
+static int gpci_event_refused(const struct gpci_request *r, int no, int64_t *code, struct err *e)
 {
 	switch (no) {
 	case EPERM:
@@ -90,16 +90,17 @@ static int refused(const struct gpci_request *r, int no, int64_t *code, struct e
 	}
 }
 
-static int count(struct gpci_pmu *g, const struct gpci_request *r, uint32_t offset, int32_t index, uint64_t *ret,
-		 int64_t *code, struct err *e)
+static int gpci_count_event(struct gpci_pmu *g, const struct gpci_request *r, uint32_t offset, int32_t index,
+			    uint64_t *ret, int64_t *code, struct err *e)
 {
-	struct gpci_counter like = { .request = r->number, .offset = offset, .index = index }, *c = find(g, &like);
+	struct gpci_counter like = { .request = r->number, .offset = offset, .index = index },
+			    *c = gpci_find_counter(g, &like);
 	uint64_t now;
 
 	if (!c) {
 		like.fd = open_event(g, &like);
 		if (like.fd < 0)
-			return refused(r, -like.fd, code, e);
+			return gpci_event_refused(r, -like.fd, code, e);
 		c = VEC_NEW(g->counter, g->n, g->cap);
 		if (!c) {
 			g->perf.close(g->perf.arg, like.fd);
@@ -155,7 +156,7 @@ static bool is_unwired(const struct known *k, const char *field)
 }
 
 /* Nodes are the primary domains and chips the secondary ones, as far as a reader of the records can see. */
-static uint64_t plain(const struct known *k, const struct gpci_field *f, uint64_t id)
+static uint64_t gpci_plain_id(const struct known *k, const struct gpci_field *f, uint64_t id)
 {
 	static const struct {
 		const char *name, *as;
@@ -189,9 +190,9 @@ static int add_record(struct gpci_pmu *g, const struct known *k, uint64_t id, in
 		int rc = 0;
 
 		if (!(f->flags & GPCI_F_COUNTER))
-			v = plain(k, f, id);
+			v = gpci_plain_id(k, f, id);
 		else if (!is_unwired(k, f->name))
-			rc = count(g, to->r, f->offset, index, &v, code, e);
+			rc = gpci_count_event(g, to->r, f->offset, index, &v, code, e);
 		if (rc < 0 || *code != H_SUCCESS)
 			return rc;
 		gpci_put_be(record + f->offset, f->bytes, v);

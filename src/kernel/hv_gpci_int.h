@@ -19,7 +19,8 @@ struct gpci_counter {
 	int fd;
 	uint64_t last;
 };
-struct gpci_pmu { /* behind the line */
+/* behind the line */
+struct gpci_pmu {
 	/* set when it is opened, then read-only */
 	char root[512];
 	struct k_gpci_about about;

@@ -81,7 +81,8 @@ int load_too_large(const struct img_prog *prog, struct err *e);
 
 struct perf_event_attr;
 /* ---- events (event.c) ----------------------------------------------------------- */
-struct run_cpu { /* one attached event on one CPU */
+/* one attached event on one CPU */
+struct run_cpu {
 	int fd;
 	uint64_t counted, enabled_ns, running_ns; /* of times before the CPU went away */
 	bool seen;                                /* it was ever open here */

@@ -162,7 +162,7 @@ static long line_mentions(const struct line *l)
 	return at && isdigit((unsigned char)at[5]) ? strtol(at + 5, NULL, 10) : -1;
 }
 
-static bool starts(const struct line *l, const char *with)
+static bool load_line_starts(const struct line *l, const char *with)
 {
 	return l->n >= strlen(with) && !memcmp(l->p, with, strlen(with));
 }
@@ -176,7 +176,7 @@ static bool line_is_chatter(const struct line *l)
 	};
 
 	for (size_t i = 0; i < COUNT(chatter); i++)
-		if (starts(l, chatter[i]))
+		if (load_line_starts(l, chatter[i]))
 			return true;
 	return l->n == 0 || (isdigit((unsigned char)*l->p) && memchr(l->p, ':', l->n));
 }

@@ -71,7 +71,7 @@ static int number_of(const struct mmu *m, uint32_t cpu, const char *file, uint64
 	return 0;
 }
 
-static int collect(const struct mmu *m, uint32_t cpu, bool on, struct err *e)
+static int mmu_collect(const struct mmu *m, uint32_t cpu, bool on, struct err *e)
 {
 	static const char file[] = "mmustat_enable";
 	char path[PATH_BYTES];
@@ -113,7 +113,7 @@ static int read_slot(const struct mmu *m, uint32_t cpu, uint32_t slot, uint8_t *
 	return 0;
 }
 
-static int mmustat(void *arg, uint32_t vcpu, uint8_t to[MMUSTAT_BYTES], struct err *e)
+static int mmu_read_buffer(void *arg, uint32_t vcpu, uint8_t to[MMUSTAT_BYTES], struct err *e)
 {
 	const struct mmu *m = arg;
 	int rc = 0;
@@ -127,7 +127,7 @@ static int mmustat(void *arg, uint32_t vcpu, uint8_t to[MMUSTAT_BYTES], struct e
 /* ---- calls --------------------------------------------------------------------------------------- */
 
 /* A CPU that is offline collects nothing, and that is fine. */
-static int conf(struct mmu *m, uint32_t cpu, bool on, struct err *e)
+static int mmu_conf_call(struct mmu *m, uint32_t cpu, bool on, struct err *e)
 {
 	uint64_t is = 0;
 	int rc = number_of(m, cpu, "mmustat_enable", &is, e);
@@ -138,14 +138,14 @@ static int conf(struct mmu *m, uint32_t cpu, bool on, struct err *e)
 	}
 	if (rc < 0 || (on ? is : !m->turned_on[cpu]))
 		return rc;
-	rc = collect(m, cpu, on, e);
+	rc = mmu_collect(m, cpu, on, e);
 	if (rc == 0)
 		m->turned_on[cpu] = on;
 	return rc;
 }
 
 /* Where it collects, nobody says: the base, for "somewhere". */
-static int info(const struct mmu *m, uint32_t cpu, uint64_t *ra, struct err *e)
+static int mmu_info_call(const struct mmu *m, uint32_t cpu, uint64_t *ra, struct err *e)
 {
 	uint64_t is;
 	int rc = number_of(m, cpu, "mmustat_enable", &is, e);
@@ -154,7 +154,7 @@ static int info(const struct mmu *m, uint32_t cpu, uint64_t *ra, struct err *e)
 	return rc;
 }
 
-static int call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
+static int mmu_call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {
 	struct mmu *m = arg;
 	struct err mine = { 0 };
@@ -166,16 +166,16 @@ static int call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct e
 		o[0] = o[0] == SUN4V_GROUP_NIAGARA ? HV_EOK : HV_EINVAL;
 		o[1] = 0;
 	} else if (trap == HV_CORE_TRAP && o[5] == SUN4V_API_GET_VERSION) { /* which asks whether that CPU is there */
-		rc = info(m, vcpu, &o[1], &mine);
+		rc = mmu_info_call(m, vcpu, &o[1], &mine);
 		o[0] = o[0] == SUN4V_GROUP_NIAGARA || o[0] == SUN4V_GROUP_CORE ? HV_EOK : HV_EINVAL;
 		o[1] = o[0] == HV_EOK;
 		o[2] = 0;
 	} else if (trap == HV_FAST_TRAP && o[5] == SUN4V_MMUSTAT_CONF) {
-		rc = conf(m, vcpu, o[0], &mine);
+		rc = mmu_conf_call(m, vcpu, o[0], &mine);
 		o[0] = HV_EOK;
 		o[1] = 0;
 	} else if (trap == HV_FAST_TRAP && o[5] == SUN4V_MMUSTAT_INFO) {
-		rc = info(m, vcpu, &o[1], &mine);
+		rc = mmu_info_call(m, vcpu, &o[1], &mine);
 		o[0] = HV_EOK;
 	} else {
 		o[0] = HV_EBADTRAP;
@@ -275,7 +275,7 @@ int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
 		return rc;
 	}
 	m->op = (struct hv_line_ops){
-		.what = "this machine", .sun4v = call, .asr = no_asr, .mmustat = mmustat, .close = close_mmu
+		.what = "this machine", .sun4v = mmu_call, .asr = no_asr, .mmustat = mmu_read_buffer, .close = close_mmu
 	};
 	*ret = (struct hv_line){ .arg = m,
 				 .op = &m->op,

@@ -32,7 +32,8 @@
 #define NO_CUT UINT64_MAX
 #define RECORD_MOST 32u /* bytes of the larger record format */
 
-struct aux_record { /* PERF_RECORD_AUX; what follows is not looked at */
+/* PERF_RECORD_AUX; what follows is not looked at */
+struct aux_record {
 	struct perf_event_header h;
 	uint64_t offset, size, flags;
 };
@@ -57,7 +58,7 @@ static uint64_t to_end(const struct aux_ring *r, uint64_t at)
 }
 
 /* `tail` is where the kernel had it when it last looked. */
-static void look(struct aux_ring *r, uint64_t tail)
+static void aux_ring_look(struct aux_ring *r, uint64_t tail)
 {
 	uint64_t head = aux_head(r);
 
@@ -149,7 +150,7 @@ int aux_take(struct aux_ring *r, struct ptt_aux *a)
 
 	if ((int64_t)(head - r->at) < 0)
 		return -TALLY_ECORRUPT;
-	look(r, r->tail);
+	aux_ring_look(r, r->tail);
 	skip_lost(r, head);
 	do
 		cut_pass(r);
@@ -176,12 +177,12 @@ void aux_release(struct aux_ring *r)
 	r->tail = r->at;
 	__atomic_store_n(&r->page->aux_tail, r->at, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	look(r, old);
+	aux_ring_look(r, old);
 }
 
 void aux_stop(struct aux_ring *r)
 {
-	look(r, r->tail);
+	aux_ring_look(r, r->tail);
 	r->stopped = true;
 }
 

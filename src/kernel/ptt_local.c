@@ -414,7 +414,7 @@ static int ring_refused(const struct trace *t, const char *which, size_t bytes, 
 	return err_set(e, TALLY_EIO, "%s can't be mapped: %s", which, strerror(no));
 }
 
-static void *map(const struct trace *t, size_t bytes, uint64_t at)
+static void *ptt_map_ring(const struct trace *t, size_t bytes, uint64_t at)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, (off_t)at);
 
@@ -431,13 +431,13 @@ static int rings_map(struct trace *t, struct err *e)
 {
 	struct perf_event_mmap_page *page;
 
-	t->data = map(t, data_bytes(t), 0);
+	t->data = ptt_map_ring(t, data_bytes(t), 0);
 	if (!t->data)
 		return ring_refused(t, "the ring for records", data_bytes(t), errno, e);
 	page = t->data;
 	page->aux_offset = data_bytes(t);
 	page->aux_size = t->ring_bytes;
-	t->aux = map(t, t->ring_bytes, data_bytes(t));
+	t->aux = ptt_map_ring(t, t->ring_bytes, data_bytes(t));
 	if (!t->aux)
 		return ring_refused(t, "an AUX ring", t->ring_bytes, errno, e);
 	t->ring = aux_ring(page, (char *)t->data + t->page, t->page * DATA_PAGES, t->aux, t->ring_bytes);
@@ -536,7 +536,7 @@ static int trace_wake(struct trace *t, struct err *e)
 	return rc;
 }
 
-static int taken(struct trace *t, struct ptt_aux *a, struct err *e)
+static int ptt_taken_chunk(struct trace *t, struct ptt_aux *a, struct err *e)
 {
 	int rc = aux_take(&t->ring, a);
 
@@ -563,7 +563,7 @@ static int trace_wait(const struct local *l, struct trace *t, struct ptt_aux *a,
 		return rc;
 	p.fd = t->fd;
 	n = aux_waiting(&t->ring) ? 1 : poll(&p, 1, timeout_ms);
-	rc = taken(t, a, e);
+	rc = ptt_taken_chunk(t, a, e);
 	if (rc != 0)
 		return rc;
 	if (n > 0 && p.revents & (POLLERR | POLLHUP | POLLNVAL))
@@ -592,7 +592,7 @@ static int local_next(void *arg, struct ptt_aux *a, int timeout_ms, struct err *
 	if (t->fd < 0)
 		return 0;
 	aux_release(&t->ring);
-	rc = taken(t, a, e);
+	rc = ptt_taken_chunk(t, a, e);
 	if (rc == 0)
 		rc = t->running ? trace_wait(l, t, a, timeout_ms, e) : trace_rest(t, a);
 	return rc;

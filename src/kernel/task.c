@@ -44,7 +44,7 @@ struct k_tasks {
 	int output; /* map of the events, for programs; -1: there is none */
 };
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t task_get_le32(const uint8_t *p)
 {
 	uint32_t v;
 
@@ -52,7 +52,7 @@ static uint32_t get32(const uint8_t *p)
 	return v;
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t task_get_le64(const uint8_t *p)
 {
 	uint64_t v;
 
@@ -67,16 +67,17 @@ static bool mmap_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *
 {
 	const char *path = (const char *)b + 64;
 
-	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) || !(get32(b + 56) & PROT_EXEC))
+	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) ||
+	    !(task_get_le32(b + 56) & PROT_EXEC))
 		return false;
 	t->kind = K_TASK_MMAP;
-	t->pid = get32(b);
-	t->addr = get64(b + 8);
-	t->len = get64(b + 16);
-	t->pgoff = get64(b + 24);
-	t->dev_major = get32(b + 32);
-	t->dev_minor = get32(b + 36);
-	t->inode = get64(b + 40);
+	t->pid = task_get_le32(b);
+	t->addr = task_get_le64(b + 8);
+	t->len = task_get_le64(b + 16);
+	t->pgoff = task_get_le64(b + 24);
+	t->dev_major = task_get_le32(b + 32);
+	t->dev_minor = task_get_le32(b + 36);
+	t->inode = task_get_le64(b + 40);
 	t->path = strcmp(path, "//anon") ? path : "";
 	return true;
 }
@@ -87,7 +88,7 @@ static bool comm_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *
 	if (n < 8 || !(misc & PERF_RECORD_MISC_COMM_EXEC))
 		return false;
 	t->kind = K_TASK_COMM_EXEC;
-	t->pid = get32(b);
+	t->pid = task_get_le32(b);
 	return true;
 }
 
@@ -97,19 +98,19 @@ static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
 	if (n < 24)
 		return false;
 	t->kind = born ? K_TASK_FORK : K_TASK_EXIT;
-	t->pid = get32(b);
-	t->ppid = get32(b + 4);
-	return born ? t->pid != t->ppid : t->pid == get32(b + 8);
+	t->pid = task_get_le32(b);
+	t->ppid = task_get_le32(b + 4);
+	return born ? t->pid != t->ppid : t->pid == task_get_le32(b + 8);
 }
 
 /* pid, tid, time, size, struct k_unmapped: its end is the generation that begins, and stands where all records have their time. */
 static bool unmap_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
-	if (n + TRAILER != SAMPLE_BYTES || get32(b + 16) != sizeof(struct k_unmapped))
+	if (n + TRAILER != SAMPLE_BYTES || task_get_le32(b + 16) != sizeof(struct k_unmapped))
 		return false;
 	t->kind = K_TASK_UNMAP;
-	t->pid = get32(b);
-	t->since_ns = get32(b + 20) ? get64(b + 24) : 0;
+	t->pid = task_get_le32(b);
+	t->since_ns = task_get_le32(b + 20) ? task_get_le64(b + 24) : 0;
 	return true;
 }
 
@@ -119,7 +120,7 @@ static bool lost_fact(const uint8_t *b, size_t n, struct k_task *t)
 	if (n < 16)
 		return false;
 	t->kind = K_TASK_LOST;
-	t->len = get64(b + 8);
+	t->len = task_get_le64(b + 8);
 	return true;
 }
 
@@ -135,7 +136,7 @@ bool k_task_of_record(const void *rec, size_t size, struct k_task *ret)
 		return false;
 	memcpy(&h, rec, sizeof(h));
 	n = size - sizeof(h) - TRAILER;
-	t.time_ns = get64(b + n + 8);
+	t.time_ns = task_get_le64(b + n + 8);
 	switch (h.type) {
 	case PERF_RECORD_MMAP2:
 		told = mmap_fact(b, n, h.misc, &t);
@@ -172,7 +173,7 @@ static const uint8_t *ring_at(const struct k_taskring *r, uint64_t pos)
 
 static size_t record_size(const struct k_taskring *r)
 {
-	return get32(ring_at(r, r->tail) + 4) >> 16;
+	return task_get_le32(ring_at(r, r->tail) + 4) >> 16;
 }
 
 /* Records are multiples of 8 bytes, so neither a header nor the time in the last 8 bytes wraps.
@@ -191,7 +192,7 @@ static bool ring_peek(struct k_taskring *r)
 	}
 	r->time_ns = 0;
 	if (n >= sizeof(struct perf_event_header) + TRAILER)
-		r->time_ns = get64(ring_at(r, r->tail + n - 8));
+		r->time_ns = task_get_le64(ring_at(r, r->tail + n - 8));
 	return true;
 }
 

@@ -16,7 +16,7 @@
 #define HZ_MOST UINT64_C(100000000000) /* what is more is no timebase */
 
 /* The bytes may be any, a newline too. */
-static uint64_t property(const char *cpus, const char *cpu, const char *name)
+static uint64_t timebase_read_property(const char *cpus, const char *cpu, const char *name)
 {
 	char path[PATH_BYTES];
 	uint8_t p[9];
@@ -48,9 +48,9 @@ static uint64_t of_device_tree(const char *root)
 	while (dir && !hz && (d = readdir(dir))) {
 		if (*d->d_name == '.')
 			continue;
-		hz = property(cpus, d->d_name, "ibm,extended-timebase-frequency");
+		hz = timebase_read_property(cpus, d->d_name, "ibm,extended-timebase-frequency");
 		if (!hz)
-			hz = property(cpus, d->d_name, "timebase-frequency");
+			hz = timebase_read_property(cpus, d->d_name, "timebase-frequency");
 	}
 	if (dir)
 		closedir(dir);

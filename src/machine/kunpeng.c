@@ -88,7 +88,7 @@ void kunpeng_close(struct kunpeng *k)
 
 /* ---- time --------------------------------------------------------------------------------------------- */
 
-static void react(struct core *c, uint32_t place)
+static void core_react(struct core *c, uint32_t place)
 {
 	struct due d = line_take(c, TIMER_REACT + place, &c->react[place]);
 
@@ -98,12 +98,12 @@ static void react(struct core *c, uint32_t place)
 		txn_answer(c, d.id);
 }
 
-static void fire(struct core *c, uint32_t timer)
+static void core_fire_timer(struct core *c, uint32_t timer)
 {
 	if (timer < TIMER_REACT)
 		txn_answer(c, line_take(c, timer, &c->memory[timer - TIMER_MEMORY]).id);
 	else if (timer < TIMER_MEDIA)
-		react(c, timer - TIMER_REACT);
+		core_react(c, timer - TIMER_REACT);
 	else if (timer < TIMER_GIVE_UP)
 		flow_next(c, line_take(c, timer, &c->media[timer - TIMER_MEDIA]).id);
 	else if (timer == TIMER_GIVE_UP)
@@ -119,7 +119,7 @@ static void look_at_device(struct core *c)
 }
 
 /* The next event, when it is due by `until`. */
-static inline bool step(struct core *c, uint64_t until)
+static inline bool core_step(struct core *c, uint64_t until)
 {
 	struct path *p = &c->path[c->path[1].at < c->path[0].at];
 	uint64_t key = c->timers.node[1], at = key >> 6;
@@ -132,7 +132,7 @@ static inline bool step(struct core *c, uint64_t until)
 	if (crosses)
 		path_fire(c, p);
 	else
-		fire(c, key & (TIMERS - 1));
+		core_fire_timer(c, key & (TIMERS - 1));
 	return true;
 }
 
@@ -140,7 +140,7 @@ static inline bool step(struct core *c, uint64_t until)
 static void run_core(const struct kunpeng *k, struct core *c, uint64_t until)
 {
 	look_at_device(c);
-	while (!k->paused && step(c, until))
+	while (!k->paused && core_step(c, until))
 		;
 	if (!k->paused)
 		c->now = until;

@@ -141,7 +141,7 @@ static void make_ready(struct flow *f, uint32_t job)
 	f->ready[(f->head + f->nready++) % JOBS] = (uint8_t)job;
 }
 
-static void begin(struct core *c, uint32_t flow, uint32_t job)
+static void flow_job_begin(struct core *c, uint32_t flow, uint32_t job)
 {
 	struct flow *f = &c->flow[flow];
 	struct job *j = &f->job[job];
@@ -154,29 +154,29 @@ static void begin(struct core *c, uint32_t flow, uint32_t job)
 	make_ready(f, job);
 }
 
-static void end(struct core *c, uint32_t flow, uint32_t job)
+static void flow_job_end(struct core *c, uint32_t flow, uint32_t job)
 {
 	struct flow *f = &c->flow[flow];
 
 	f->job[job].busy = false;
 	f->nbusy--;
 	if (f->period == 1) {
-		begin(c, flow, job);
+		flow_job_begin(c, flow, job);
 	} else if (f->owed != 0) {
 		f->owed--;
-		begin(c, flow, job);
+		flow_job_begin(c, flow, job);
 	}
 }
 
 /* The step of a job has ended; the next one begins. */
-static void advance(struct core *c, uint32_t flow, uint32_t job)
+static void flow_job_advance(struct core *c, uint32_t flow, uint32_t job)
 {
 	struct flow *f = &c->flow[flow];
 	struct job *j = &f->job[job];
 	enum step s = kinds[f->kind].step[++j->step];
 
 	if (s == STEP_END || (s == STEP_SELDOM_MSI && below(c, 4) != 0)) {
-		end(c, flow, job);
+		flow_job_end(c, flow, job);
 		return;
 	}
 	if (s == STEP_MEDIA) {
@@ -189,7 +189,7 @@ static void advance(struct core *c, uint32_t flow, uint32_t job)
 
 /* ---- packets that are not answered ---------------------------------------------------------------- */
 
-static bool room(struct core *c, uint32_t flow, bool outbound)
+static bool flow_has_room(struct core *c, uint32_t flow, bool outbound)
 {
 	if (c->path[outbound].q[QUEUE_P].n < ROOM)
 		return true;
@@ -233,14 +233,14 @@ static void endpoint_writes(struct core *c, const struct flow *f, uint64_t addre
 }
 
 /* Bytes up to the next multiple of `most`, at most what is left. */
-static uint32_t stretch(const struct job *j, uint32_t most)
+static uint32_t flow_job_stretch(const struct job *j, uint32_t most)
 {
 	uint32_t n = most - (uint32_t)(j->address % most);
 
 	return n < j->left ? n : j->left;
 }
 
-static void went(struct job *j, uint32_t bytes)
+static void flow_bytes_went(struct job *j, uint32_t bytes)
 {
 	j->address += bytes;
 	j->left -= bytes;
@@ -253,11 +253,11 @@ static bool issue_reads(struct core *c, uint32_t flow, uint32_t job, enum txn_ki
 	struct job *j = &c->flow[flow].job[job];
 
 	while (j->left != 0) {
-		uint32_t n = stretch(j, READ_MOST);
+		uint32_t n = flow_job_stretch(j, READ_MOST);
 		if (!txn_ask(c, flow, job, kind, j->address, n))
 			return false;
 		j->open++;
-		went(j, n);
+		flow_bytes_went(j, n);
 	}
 	return true;
 }
@@ -268,11 +268,11 @@ static bool issue_writes(struct core *c, uint32_t flow, uint32_t job)
 	struct job *j = &f->job[job];
 
 	while (j->left != 0) {
-		uint32_t n = stretch(j, PAYLOAD_MOST);
-		if (!room(c, flow, false))
+		uint32_t n = flow_job_stretch(j, PAYLOAD_MOST);
+		if (!flow_has_room(c, flow, false))
 			return false;
 		endpoint_writes(c, f, j->address, n, WHAT_PLAIN, JOB_ID(flow, job));
-		went(j, n);
+		flow_bytes_went(j, n);
 	}
 	return true;
 }
@@ -283,8 +283,8 @@ static bool issue_peer_writes(struct core *c, uint32_t flow, uint32_t job)
 	struct job *j = &f->job[job];
 
 	while (j->left != 0) {
-		uint32_t n = stretch(j, PAYLOAD_MOST);
-		if (!room(c, flow, false))
+		uint32_t n = flow_job_stretch(j, PAYLOAD_MOST);
+		if (!flow_has_room(c, flow, false))
 			return false;
 		if (c->peer_writes >= ROOM) {
 			c->room[1].flows |= 1u << flow;
@@ -292,7 +292,7 @@ static bool issue_peer_writes(struct core *c, uint32_t flow, uint32_t job)
 		}
 		c->peer_writes++;
 		endpoint_writes(c, f, j->address, n, WHAT_PEER_WRITE, f->peer);
-		went(j, n);
+		flow_bytes_went(j, n);
 	}
 	return true;
 }
@@ -303,11 +303,11 @@ static bool issue_host_writes(struct core *c, uint32_t flow, uint32_t job)
 	struct job *j = &f->job[job];
 
 	while (j->left != 0) {
-		uint32_t n = stretch(j, HOST_WRITE_BYTES);
-		if (!room(c, flow, true))
+		uint32_t n = flow_job_stretch(j, HOST_WRITE_BYTES);
+		if (!flow_has_room(c, flow, true))
 			return false;
 		host_writes(c, f, j->address, n, WHAT_PLAIN, 0);
-		went(j, n);
+		flow_bytes_went(j, n);
 	}
 	return true;
 }
@@ -331,7 +331,7 @@ static bool issue_one_write(struct core *c, uint32_t flow, uint32_t job, enum st
 	uint16_t id = JOB_ID(flow, job);
 
 	if (s == STEP_ENTRY) {
-		if (!room(c, flow, false))
+		if (!flow_has_room(c, flow, false))
 			return false;
 		endpoint_writes(c, f, p->dma + DMA_ENTRY + below(c, 256) * ENTRY_BYTES, ENTRY_BYTES, WHAT_PLAIN, id);
 	} else if (s == STEP_MSI) {
@@ -344,7 +344,7 @@ static bool issue_one_write(struct core *c, uint32_t flow, uint32_t job, enum st
 	return true;
 }
 
-static bool issue(struct core *c, uint32_t flow, uint32_t job, enum step s)
+static bool flow_issue_step(struct core *c, uint32_t flow, uint32_t job, enum step s)
 {
 	const struct place *p = &c->place[c->flow[flow].place];
 
@@ -372,7 +372,7 @@ static bool issue(struct core *c, uint32_t flow, uint32_t job, enum step s)
 }
 
 /* All that can be issued now is. */
-static void run(struct core *c, uint32_t flow)
+static void flow_run(struct core *c, uint32_t flow)
 {
 	struct flow *f = &c->flow[flow];
 
@@ -380,12 +380,12 @@ static void run(struct core *c, uint32_t flow)
 		uint32_t job = f->ready[f->head];
 		struct job *j = &f->job[job];
 		enum step s = step_of(f, j) == STEP_SELDOM_MSI ? STEP_MSI : step_of(f, j);
-		if (!issue(c, flow, job, s))
+		if (!flow_issue_step(c, flow, job, s))
 			return;
 		f->head = (uint8_t)((f->head + 1) % JOBS);
 		f->nready--;
 		if (!crossing_ends(s) && j->open == 0)
-			advance(c, flow, job);
+			flow_job_advance(c, flow, job);
 	}
 }
 
@@ -393,8 +393,8 @@ static void run(struct core *c, uint32_t flow)
 
 void flow_next(struct core *c, uint32_t job)
 {
-	advance(c, job / JOBS, job % JOBS);
-	run(c, job / JOBS);
+	flow_job_advance(c, job / JOBS, job % JOBS);
+	flow_run(c, job / JOBS);
 }
 
 void flow_answered(struct core *c, uint32_t job)
@@ -415,7 +415,7 @@ void flow_wake(struct core *c, struct waiters *w)
 	w->flows = 0;
 	w->turn = (turn + (uint32_t)__builtin_ctz(turned) + 1) % FLOWS;
 	for (; turned != 0; turned &= turned - 1)
-		run(c, ((uint32_t)__builtin_ctz(turned) + turn) % FLOWS);
+		flow_run(c, ((uint32_t)__builtin_ctz(turned) + turn) % FLOWS);
 }
 
 static void peer_write_crossed(struct core *c, const struct packet *p, bool outbound)
@@ -467,11 +467,11 @@ void flow_due(struct core *c, uint32_t flow)
 	for (uint32_t i = 0; i < depth; i++) {
 		if (f->job[i].busy)
 			continue;
-		begin(c, flow, i);
+		flow_job_begin(c, flow, i);
 		if (f->period != 1)
 			break;
 	}
-	run(c, flow);
+	flow_run(c, flow);
 }
 
 /* ---- which flows there are ----------------------------------------------------------------------------- */

@@ -95,23 +95,25 @@ struct line {
 };
 
 /* ---- packets ---------------------------------------------------------------------------------- */
-enum what { /* a packet is, when it crosses */
-	    WHAT_PLAIN,
-	    WHAT_DOORBELL,
-	    WHAT_MSI,        /* id: job */
-	    WHAT_PEER_WRITE, /* goes on to place `id` */
-	    WHAT_REQUEST,
-	    WHAT_ANSWER,    /* id: txn */
-	    WHAT_FORWARDED, /* a request on its second way, to a peer; id: txn */
+/* a packet is, when it crosses */
+enum what {
+	WHAT_PLAIN,
+	WHAT_DOORBELL,
+	WHAT_MSI,        /* id: job */
+	WHAT_PEER_WRITE, /* goes on to place `id` */
+	WHAT_REQUEST,
+	WHAT_ANSWER,    /* id: txn */
+	WHAT_FORWARDED, /* a request on its second way, to a peer; id: txn */
 };
 enum react { REACT_JOB, REACT_ANSWER }; /* what an endpoint, or the host for it, does when a delay is over */
 enum queue_class { QUEUE_P, QUEUE_NP, QUEUE_CPL, QUEUES };
-enum form { /* & 3: enum ptt_class */
-	    FORM_WRITE = PTT_CLASS_P,
-	    FORM_READ = PTT_CLASS_NP,
-	    FORM_ANSWER = PTT_CLASS_CPL_A,
-	    FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
-	    FORM_CONFIG = 4 + PTT_CLASS_NP,
+/* & 3: enum ptt_class */
+enum form {
+	FORM_WRITE = PTT_CLASS_P,
+	FORM_READ = PTT_CLASS_NP,
+	FORM_ANSWER = PTT_CLASS_CPL_A,
+	FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
+	FORM_CONFIG = 4 + PTT_CLASS_NP,
 };
 /* What a packet says; its header is made of it when somebody looks (kunpeng_packet.c). */
 struct packet {

@@ -20,7 +20,7 @@ enum { /* Fmt and Type in bits 31:24 */
        COMPLETION_DATA = 0x4a,
 };
 
-static uint32_t kind(uint32_t fmt_type, uint32_t tag, uint32_t length)
+static uint32_t packet_dw0_kind(uint32_t fmt_type, uint32_t tag, uint32_t length)
 {
 	return fmt_type << 24 | (tag >> 9 & 1) << 23 | (tag >> 8 & 1) << 19 | (length & 0x3ff);
 }
@@ -32,7 +32,7 @@ static void show_memory(const struct packet *k, uint32_t dw[static 4], uint32_t 
 	uint32_t dws = packet_data_dws(k->address, bytes);
 	uint32_t first = 0xfu << from & 0xf, last = 0xfu >> (-(from + bytes) & 3);
 
-	dw[0] = kind((write ? WRITE : READ) | (wide ? WIDE : 0), k->tag, dws);
+	dw[0] = packet_dw0_kind((write ? WRITE : READ) | (wide ? WIDE : 0), k->tag, dws);
 	dw[1] = requester | (k->tag & 0xffu) << 8 | (dws == 1 ? first & last : last << 4 | first);
 	dw[2] = wide ? (uint32_t)(k->address >> 32) : (uint32_t)k->address & ~3u;
 	dw[3] = wide ? (uint32_t)k->address & ~3u : 0;
@@ -40,7 +40,7 @@ static void show_memory(const struct packet *k, uint32_t dw[static 4], uint32_t 
 
 static void show_config(const struct place *to, const struct packet *k, uint32_t dw[static 4], uint32_t requester)
 {
-	dw[0] = kind(to->deep ? CONFIG_1 : CONFIG_0, k->tag, 1);
+	dw[0] = packet_dw0_kind(to->deep ? CONFIG_1 : CONFIG_0, k->tag, 1);
 	dw[1] = requester | (k->tag & 0xffu) << 8 | 0xf;
 	dw[2] = (uint32_t)to->bdf << 16 | (uint32_t)k->address;
 	dw[3] = 0;
@@ -50,7 +50,8 @@ static void show_answer(const struct packet *k, uint32_t dw[static 4], uint32_t 
 {
 	bool data = k->fate == FATE_SC;
 
-	dw[0] = kind(data ? COMPLETION_DATA : COMPLETION, k->tag, data ? packet_data_dws(k->address, k->bytes) : 0);
+	dw[0] = packet_dw0_kind(data ? COMPLETION_DATA : COMPLETION, k->tag,
+				data ? packet_data_dws(k->address, k->bytes) : 0);
 	dw[1] = completer | (uint32_t)k->fate << 13 | (k->left & 0xfffu);
 	dw[2] = requester | (k->tag & 0xffu) << 8 | (data ? k->address & 0x7f : 0);
 	dw[3] = 0;

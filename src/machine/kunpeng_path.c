@@ -44,7 +44,7 @@ static bool may_post(const struct path *p, const struct queue *q, uint64_t now)
 }
 
 /* Begins a posting. false: no buffer may be posted; the path sleeps until the earliest time-out. */
-static bool post(struct core *c, struct path *p)
+static bool path_post_buffer(struct core *c, struct path *p)
 {
 	uint64_t wake = NEVER;
 	struct queue *best = NULL;
@@ -92,7 +92,7 @@ void path_flush(struct core *c)
 	c->nbatch = 0;
 }
 
-static void count(struct core *c, const struct packet *k, bool outbound)
+static void path_count_packet(struct core *c, const struct packet *k, bool outbound)
 {
 	struct kunpeng_truth *t = &c->truth;
 
@@ -102,7 +102,7 @@ static void count(struct core *c, const struct packet *k, bool outbound)
 	t->waits[outbound]++;
 }
 
-static void show(struct core *c, const struct packet *k, bool outbound)
+static void path_show_packet(struct core *c, const struct packet *k, bool outbound)
 {
 	packet_show(c, k, outbound, &c->batch[c->nbatch++]);
 	if (c->nbatch < BATCH)
@@ -114,7 +114,7 @@ static void show(struct core *c, const struct packet *k, bool outbound)
 
 void path_fire(struct core *c, struct path *p)
 {
-	if (p->left == 0 && !post(c, p))
+	if (p->left == 0 && !path_post_buffer(c, p))
 		return;
 	struct queue *q = p->posting;
 	const struct packet *k = &q->p[q->head];
@@ -122,9 +122,9 @@ void path_fire(struct core *c, struct path *p)
 	p->at = c->now + k->dws + (p->left == 0 ? POST_NS : 0);
 	q->head = (q->head + 1) % QUEUE;
 	q->n--;
-	count(c, k, p->outbound);
+	path_count_packet(c, k, p->outbound);
 	if (c->traced)
-		show(c, k, p->outbound);
+		path_show_packet(c, k, p->outbound);
 	if (k->what >= WHAT_REQUEST)
 		txn_crossed(c, k, p->outbound);
 	else if (k->what != WHAT_PLAIN)

@@ -252,7 +252,7 @@ static void purge_lines(struct core *c, uint32_t flows)
 	purge_line(c, TIMER_GIVE_UP, &c->give_up, flows, false);
 }
 
-static void leave(struct core *c, uint8_t place)
+static void place_leave(struct core *c, uint8_t place)
 {
 	uint32_t flows = flows_of(c, place);
 
@@ -271,7 +271,7 @@ static void leave(struct core *c, uint8_t place)
 	flow_wake(c, &c->room[1]);
 }
 
-static void arrive(struct core *c, uint8_t place)
+static void place_arrive(struct core *c, uint8_t place)
 {
 	uint32_t flows = flows_of(c, place);
 
@@ -305,9 +305,9 @@ static void plug_core(struct core *c, uint32_t core, const char *bdf, bool there
 			continue;
 		++*changed;
 		if (there)
-			arrive(c, i);
+			place_arrive(c, i);
 		else
-			leave(c, i);
+			place_leave(c, i);
 		place_filters(c, core);
 	}
 }

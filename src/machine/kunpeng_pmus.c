@@ -20,7 +20,8 @@
 #define DMA_BASE(i) (0x100000000ull * ((i) + 1))
 #define NO_TRACE PTT_PMU_MOST
 
-struct host { /* of one device */
+/* of one device */
+struct host {
 	struct kunpeng *k;
 	struct ptt_dev *dev;
 	struct ptt_driver *driver;
@@ -39,7 +40,7 @@ struct kunpeng_host {
 
 /* ---- what the device and the driver reach -------------------------------------------------------- */
 
-static int dma(void *arg, uint64_t to, const void *p, size_t n)
+static int host_dma(void *arg, uint64_t to, const void *p, size_t n)
 {
 	struct host *h = arg;
 	uint64_t at = to - h->base;
@@ -50,7 +51,7 @@ static int dma(void *arg, uint64_t to, const void *p, size_t n)
 	return 0;
 }
 
-static void irq(void *arg)
+static void host_irq(void *arg)
 {
 	struct host *h = arg;
 
@@ -102,7 +103,7 @@ static int open_host(struct kunpeng_host *m, uint32_t i, struct err *e)
 {
 	struct host *h = &m->host[i];
 	const struct ptt_regs regs = { .arg = h, .read = reg_read, .write = reg_write };
-	const struct ptt_host host = { .arg = h, .dma = dma, .irq = irq };
+	const struct ptt_host host = { .arg = h, .dma = host_dma, .irq = host_irq };
 
 	h->k = m->k;
 	h->base = DMA_BASE(i);
@@ -204,7 +205,7 @@ static int host_stop(void *arg, struct err *e)
 }
 
 /* What the device has finished is copied. false: there is no room for more. */
-static bool serve(struct kunpeng_host *m)
+static bool host_serve_traces(struct kunpeng_host *m)
 {
 	struct host *h = m->on ? &m->host[m->trace] : NULL;
 
@@ -224,7 +225,7 @@ static uint64_t host_advance(void *arg, uint64_t ns)
 	struct kunpeng_host *m = arg;
 	uint64_t from = kunpeng_now(m->k);
 
-	while (serve(m) && kunpeng_now(m->k) - from < ns)
+	while (host_serve_traces(m) && kunpeng_now(m->k) - from < ns)
 		kunpeng_run(m->k, from + ns);
 	return kunpeng_now(m->k) - from;
 }

@@ -94,7 +94,7 @@ bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, ui
 /* ---- the end of a request ----------------------------------------------------------------------- */
 
 /* Its tag is free. */
-static void release(struct core *c, uint32_t id)
+static void txn_release(struct core *c, uint32_t id)
 {
 	struct txn *t = &c->txn[id];
 	struct requester *r = &c->requester[t->requester];
@@ -107,7 +107,7 @@ static void release(struct core *c, uint32_t id)
 	flow_wake(c, &r->waiting);
 }
 
-static void finish(struct core *c, uint32_t id)
+static void txn_finish(struct core *c, uint32_t id)
 {
 	struct txn *t = &c->txn[id];
 	struct kunpeng_truth *truth = &c->truth;
@@ -123,7 +123,7 @@ static void finish(struct core *c, uint32_t id)
 	} else {
 		truth->failed++;
 	}
-	release(c, id);
+	txn_release(c, id);
 	flow_answered(c, job);
 }
 
@@ -132,14 +132,14 @@ void txn_give_up(struct core *c, uint32_t id)
 	uint32_t job = c->txn[id].job;
 
 	c->truth.abandoned++;
-	release(c, id);
+	txn_release(c, id);
 	flow_answered(c, job);
 }
 
 void txn_abandon(struct core *c, uint32_t id)
 {
 	c->truth.abandoned += c->txn[id].open;
-	release(c, id);
+	txn_release(c, id);
 }
 
 /* ---- crossing ----------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static void answer_crossed(struct core *c, const struct packet *p, uint32_t id, 
 	t->missing -= p->bytes;
 	c->truth.read_bytes += p->bytes;
 	if (t->missing == 0 || t->fate != FATE_SC)
-		finish(c, id);
+		txn_finish(c, id);
 }
 
 void txn_crossed(struct core *c, const struct packet *p, bool outbound)

@@ -216,7 +216,7 @@ HOT uint32_t noted_store(const struct run *u, const struct niagara_ref *r)
 }
 
 /* What is not noted; what it finds is. */
-static __attribute__((noinline)) uint64_t beyond(struct run *u, const struct niagara_ref *r, uint64_t cost)
+static __attribute__((noinline)) uint64_t niagara_beyond_note(struct run *u, const struct niagara_ref *r, uint64_t cost)
 {
 	struct access a = { .n = u->n, .s = u->s, .kind = r->kind, .level = r->level, .cost = cost };
 	uint64_t block;
@@ -248,9 +248,10 @@ HOT void run_step(struct run *u, const struct niagara_ref *r)
 	u->sums->instructions += r->instructions;
 	if (r->kind > NIAGARA_LOAD) {
 		line = r->kind == NIAGARA_STORE ? noted_store(u, r) : NO_LINE;
-		cost = line == NO_LINE ? beyond(u, r, cost) : cost + cache_store_hit(u->s, line, u->at + cost);
+		cost = line == NO_LINE ? niagara_beyond_note(u, r, cost) :
+					 cost + cache_store_hit(u->s, line, u->at + cost);
 	} else if (!is_noted(u, r)) {
-		cost = beyond(u, r, cost);
+		cost = niagara_beyond_note(u, r, cost);
 	}
 	u->at += cost;
 }

@@ -215,7 +215,7 @@ static void l2_take(struct niagara *n, struct node *d, uint32_t index, uint32_t 
 }
 
 /* Between nodes: counted, and with hubs shown at their ports. */
-static void transact(struct niagara *n, enum transaction t, uint32_t node, uint64_t pa, uint64_t now)
+static void cache_transact(struct niagara *n, enum transaction t, uint32_t node, uint64_t pa, uint64_t now)
 {
 	if (n->kind->nodes == 1)
 		return;
@@ -235,7 +235,7 @@ static void l2_evict(struct niagara *n, struct node *d, uint32_t index, uint32_t
 		n->truth.writebacks++;
 		memory_write(n, pa, now);
 		if (home_of(n, pa) != d->id) { /* nobody waits for it */
-			transact(n, TX_WB, d->id, pa, now);
+			cache_transact(n, TX_WB, d->id, pa, now);
 			(void)link_line(n, d->id, home_of(n, pa), pa, now);
 		}
 	}
@@ -248,8 +248,8 @@ struct snoop {
 }; /* owner: a node, or -1 */
 
 /* A node has it: a read to share leaves it there, all else takes it away. */
-static void snooped(struct niagara *n, struct node *d, uint32_t index, uint32_t way, enum transaction t,
-		    struct snoop *s)
+static void cache_node_snooped(struct niagara *n, struct node *d, uint32_t index, uint32_t way, enum transaction t,
+			       struct snoop *s)
 {
 	uint8_t *state = &d->l2[index].state[way];
 
@@ -263,7 +263,7 @@ static void snooped(struct niagara *n, struct node *d, uint32_t index, uint32_t 
 }
 
 /* Asks the other nodes. */
-static struct snoop snoop(const struct access *a, uint32_t index, enum transaction t)
+static struct snoop cache_snoop_nodes(const struct access *a, uint32_t index, enum transaction t)
 {
 	const uint64_t tag = (a->pa >> LINE_BITS) + 1;
 	struct niagara *n = a->n;
@@ -286,12 +286,12 @@ static struct snoop snoop(const struct access *a, uint32_t index, enum transacti
 		if (n->kind->zambezis)
 			hub_reply(n, t, i, a->pa, way == WAYS ? INVALID : d->l2[index].state[way]);
 		if (way != WAYS)
-			snooped(n, d, index, way, t, &s);
+			cache_node_snooped(n, d, index, way, t, &s);
 	}
 	return s;
 }
 
-static void missed(const struct access *a, enum served by)
+static void cache_count_miss(const struct access *a, enum served by)
 {
 	struct niagara_truth *t = &a->n->truth;
 	uint64_t config = now_of(&a->s->node->l2_cr);
@@ -326,10 +326,10 @@ static uint32_t l2_fill(struct access *a, uint32_t index, bool write)
 
 	if (d->l2[index].tag[way])
 		l2_evict(n, d, index, way, now);
-	transact(n, t, d->id, a->pa, now);
-	s = snoop(a, index, t);
+	cache_transact(n, t, d->id, a->pa, now);
+	s = cache_snoop_nodes(a, index, t);
 	by = s.owner >= 0 ? CACHE : home == d->id ? LOCAL : REMOTE;
-	missed(a, by);
+	cache_count_miss(a, by);
 	a->cost += cost[by];
 	if (by != CACHE)
 		a->cost += memory_read(n, a->pa, now);
@@ -357,8 +357,8 @@ static uint32_t l2_access(struct access *a, bool write)
 		way = l2_fill(a, index, write);
 	if (write && (set->state[way] == SHARED || set->state[way] == OWNED)) {
 		a->n->truth.upgrades++;
-		transact(a->n, TX_INV, d->id, a->pa, time_of(a));
-		(void)snoop(a, index, TX_INV);
+		cache_transact(a->n, TX_INV, d->id, a->pa, time_of(a));
+		(void)cache_snoop_nodes(a, index, TX_INV);
 		a->cost += COST_UPGRADE;
 	}
 	if (write)
@@ -369,7 +369,7 @@ static uint32_t l2_access(struct access *a, bool write)
 
 /* ---- an access ------------------------------------------------------------------------------------ */
 
-static void fill(struct access *a, bool data)
+static void cache_fill_line(struct access *a, bool data)
 {
 	struct core *c = a->s->core;
 	const uint32_t line = l2_access(a, false);
@@ -378,22 +378,22 @@ static void fill(struct access *a, bool data)
 	l1_put(c, data, a->pa);
 }
 
-static void fetch(struct access *a)
+static void cache_fetch(struct access *a)
 {
 	if (l1_has(&a->s->core->l1[0], a->pa))
 		return;
 	a->n->truth.ic_miss++;
 	event(a, EV_IC, 1);
-	fill(a, false);
+	cache_fill_line(a, false);
 }
 
-static void load(struct access *a)
+static void cache_load(struct access *a)
 {
 	if (l1_has(&a->s->core->l1[1], a->pa))
 		return;
 	a->n->truth.dc_miss++;
 	event(a, EV_DC, 1);
-	fill(a, true);
+	cache_fill_line(a, true);
 }
 
 /* The store takes the place of the oldest in the buffer: cycles until that one is done. */
@@ -410,7 +410,7 @@ static uint64_t buffer_store(struct strand *s, uint64_t now, uint64_t takes)
 }
 
 /* Written through; other cores lose the line. An atomic waits for all stores before it, and for itself. */
-static uint32_t store(struct access *a)
+static uint32_t cache_store(struct access *a)
 {
 	const uint64_t before = a->cost, now = time_of(a);
 	struct strand *s = a->s;
@@ -436,11 +436,11 @@ uint64_t cache_store_hit(struct strand *s, uint32_t line, uint64_t now)
 uint32_t cache_access(struct access *a)
 {
 	if (a->kind >= NIAGARA_STORE)
-		return store(a);
+		return cache_store(a);
 	if (a->kind == NIAGARA_FETCH)
-		fetch(a);
+		cache_fetch(a);
 	else
-		load(a);
+		cache_load(a);
 	return NO_LINE;
 }
 

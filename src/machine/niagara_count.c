@@ -26,7 +26,7 @@ enum {
 #define SL_INSTRUCTIONS 2u
 #define ALL_INSTRUCTIONS 0xfdu /* all but 0x02, which repeats some */
 
-static void put(total *t, uint64_t v)
+static void count_put_total(total *t, uint64_t v)
 {
 	atomic_store_explicit(t, v, memory_order_relaxed);
 }
@@ -155,11 +155,11 @@ static void pcr_write(const struct niagara *n, struct strand *s, uint64_t pcr)
 
 		if (pcr & BIT(PCR_HOLDOV0 + i))
 			pcr = (pcr & ~(ov | BIT(PCR_HOLDOV0 + i))) | (was & ov) | ov_of(i, value);
-		put(&s->pic[i].value, (uint32_t)value);
-		put(&s->pic[i].mark, select == old ? all : pic_total(s, select));
-		put(&s->select[i], select);
+		count_put_total(&s->pic[i].value, (uint32_t)value);
+		count_put_total(&s->pic[i].mark, select == old ? all : pic_total(s, select));
+		count_put_total(&s->select[i], select);
 	}
-	put(&s->pcr, pcr);
+	count_put_total(&s->pcr, pcr);
 }
 
 static uint64_t pic_read(void *arg, uint32_t vcpu)
@@ -174,10 +174,10 @@ static void pic_write(void *arg, uint32_t vcpu, uint64_t value)
 {
 	struct strand *s = &((struct niagara *)arg)->strand[vcpu];
 
-	put(&s->pcr, pcr_read(s));
+	count_put_total(&s->pcr, pcr_read(s));
 	for (uint32_t i = 0; i < 2; i++) {
-		put(&s->pic[i].value, (uint32_t)(value >> (i ? PIC_BITS : 0)));
-		put(&s->pic[i].mark, pic_total(s, now_of(&s->select[i])));
+		count_put_total(&s->pic[i].value, (uint32_t)(value >> (i ? PIC_BITS : 0)));
+		count_put_total(&s->pic[i].mark, pic_total(s, now_of(&s->select[i])));
 	}
 }
 
@@ -219,8 +219,8 @@ static uint64_t unit_now(const struct unit *u, uint32_t pic)
 
 static void unit_put(struct unit *u, uint32_t pic, uint64_t value, const total *of)
 {
-	put(&u->pic[pic].value, value);
-	put(&u->pic[pic].mark, now_of(of));
+	count_put_total(&u->pic[pic].value, value);
+	count_put_total(&u->pic[pic].mark, now_of(of));
 }
 
 static void unit_select(const struct choice *c, uint64_t pcr)
@@ -235,7 +235,7 @@ static void unit_select(const struct choice *c, uint64_t pcr)
 		atomic_store_explicit(&u->of[i], of, memory_order_relaxed);
 		unit_put(u, i, value, of);
 	}
-	put(&u->pcr, pcr);
+	count_put_total(&u->pcr, pcr);
 }
 
 /* Registers are zero: which selects what has code 0, of memory controllers reads. */
@@ -308,12 +308,12 @@ static void reg_write(void *arg, uint32_t vcpu, const struct vf_reg *r, uint64_t
 	if (r->cls == VF_SPARC_PCR)
 		pcr_write(n, &n->strand[vcpu], value);
 	else if (r->cls == VF_L2_CR)
-		put(&n->strand[vcpu].node->l2_cr, value);
+		count_put_total(&n->strand[vcpu].node->l2_cr, value);
 	else
 		unit_write(&n->choice[r->number], r->cls, value);
 }
 
-static uint64_t tick(void *arg, uint32_t vcpu)
+static uint64_t count_strand_tick(void *arg, uint32_t vcpu)
 {
 	const struct niagara *n = arg;
 	uint64_t own = now_of(&n->strand[vcpu].cycles), clock = now_of(&n->clock);
@@ -339,7 +339,7 @@ static bool is_made_busy(struct zambezi *z)
 	return was > 0;
 }
 
-static bool busy(void *arg, const struct vf_reg *r)
+static bool count_register_busy(void *arg, const struct vf_reg *r)
 {
 	struct zambezi *z = &((struct niagara *)arg)->zambezi[r->node];
 	const uint64_t taken = now_of(&z->asu[ASU_IN]), before = now_of(&z->refused);
@@ -349,15 +349,15 @@ static bool busy(void *arg, const struct vf_reg *r)
 		return true;
 	if (taken % UPDATE_EACH < UPDATE_EACH - UPDATE_LASTS || refusals + 1 == UPDATE_REFUSALS)
 		return false;
-	put(&z->refused, taken * UPDATE_REFUSALS + refusals + 1);
+	count_put_total(&z->refused, taken * UPDATE_REFUSALS + refusals + 1);
 	return true;
 }
 
 const struct sun4v_machine_ops niagara_ops = {
 	.reg_read = reg_read,
 	.reg_write = reg_write,
-	.busy = busy,
+	.busy = count_register_busy,
 	.pic_read = pic_read,
 	.pic_write = pic_write,
-	.tick = tick,
+	.tick = count_strand_tick,
 };

@@ -56,7 +56,7 @@ static const uint8_t egress[] = {
 };
 
 /* X, Y, Z as 0, 1, 2: which of the other ports `from` is for `port`. */
-static uint32_t other(uint32_t port, uint32_t from)
+static uint32_t hub_other_port(uint32_t port, uint32_t from)
 {
 	return from < port ? from : from - 1;
 }
@@ -99,7 +99,7 @@ uint64_t link_line(struct niagara *n, uint32_t from, uint32_t to, uint64_t pa, u
 	return out > in ? out : in;
 }
 
-static void serialize(struct zambezi *z, uint64_t pa, uint64_t now)
+static void hub_serialize(struct zambezi *z, uint64_t pa, uint64_t now)
 {
 	uint64_t line = (pa >> LINE_BITS) + 1;
 	uint32_t i = (line ^ line >> 8) % CAM;
@@ -124,10 +124,10 @@ void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, 
 	add(&z->lpu[requester][t == TX_WB ? LPU_WB : LPU_READ_OR_INV], 1);
 	add(&z->asu[ASU_IN], 1);
 	add(&z->asu[ASU_OUT], 1);
-	serialize(z, pa, now);
+	hub_serialize(z, pa, now);
 	if (t == TX_WB) { /* to the home alone */
 		add(&z->lpu[home][egress[t]], 1);
-		add(&z->lpu[home][LPU_WB_DATA + LPU_NEXT_PORT * other(home, requester)], 1);
+		add(&z->lpu[home][LPU_WB_DATA + LPU_NEXT_PORT * hub_other_port(home, requester)], 1);
 		return;
 	}
 	for (uint32_t i = 0; i < n->kind->nodes; i++)
@@ -169,7 +169,7 @@ void hub_nobody(struct niagara *n, uint32_t requester, uint64_t pa)
 
 void hub_data(struct niagara *n, uint32_t requester, uint32_t from, uint64_t pa, bool cached)
 {
-	uint32_t e = (cached ? LPU_C2C : LPU_MEM) + LPU_NEXT_PORT * other(requester, from);
+	uint32_t e = (cached ? LPU_C2C : LPU_MEM) + LPU_NEXT_PORT * hub_other_port(requester, from);
 
 	add(&n->zambezi[plane_of(pa)].lpu[requester][e], 1);
 }

@@ -68,13 +68,15 @@ static inline uint64_t now_of(const total *t)
 
 struct counter {
 	total value, mark;
-};            /* shows value + (selected totals - mark) */
-struct unit { /* a control register and its two counters, of a node or a hub */
+}; /* shows value + (selected totals - mark) */
+/* a control register and its two counters, of a node or a hub */
+struct unit {
 	total pcr;
 	struct counter pic[2];
 	const total *_Atomic of[2]; /* what each counts now */
 };
-struct choice { /* what a unit can count: by select code; code 1 is the clock where there is one */
+/* what a unit can count: by select code; code 1 is the clock where there is one */
+struct choice {
 	struct unit *unit;
 	const total *event, *clock;
 	uint32_t events;
@@ -219,7 +221,8 @@ struct zambezi {
 #define AHEAD 8u
 struct worker;
 typedef void load_next(struct niagara *n, struct worker *w, struct niagara_ref *r);
-struct worker { /* of a load */
+/* of a load */
+struct worker {
 	uint64_t rng, at;
 	uint32_t id, node, phase;
 	uint16_t strand;
@@ -249,7 +252,8 @@ struct niagara {
 	uint64_t turns; /* cycles up to which the load has run */
 };
 
-struct access { /* a reference on its way */
+/* a reference on its way */
+struct access {
 	struct niagara *n;
 	struct strand *s;
 	uint64_t pa;

@@ -28,18 +28,19 @@ static uint64_t rnd(struct worker *w) /* xorshift64* */
 	return w->rng * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-static uint64_t region(uint32_t pages, uint64_t node, uint64_t offset)
+static uint64_t load_region_va(uint32_t pages, uint64_t node, uint64_t offset)
 {
 	return (uint64_t)pages << 48 | node * NODE_BYTES | offset % NODE_BYTES;
 }
 
 /* An instruction fetch every so often, from a loop of `bytes`. */
-static inline __attribute__((always_inline)) bool code(struct worker *w, struct niagara_ref *r, uint32_t every,
-						       uint32_t bytes)
+static inline __attribute__((always_inline)) bool load_code_fetch(struct worker *w, struct niagara_ref *r,
+								  uint32_t every, uint32_t bytes)
 {
 	if (w->phase++ % every)
 		return false;
-	*r = (struct niagara_ref){ .va = region(CODE, 0, 0x10000 + (uint64_t)w->id * 0x4000 + w->phase * 32 % bytes),
+	*r = (struct niagara_ref){ .va = load_region_va(CODE, 0,
+							0x10000 + (uint64_t)w->id * 0x4000 + w->phase * 32 % bytes),
 				   .context = (uint16_t)(w->id + 1),
 				   .kind = NIAGARA_FETCH,
 				   .bytes = 4,
@@ -50,13 +51,13 @@ static inline __attribute__((always_inline)) bool code(struct worker *w, struct 
 static void next_stream(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
 	(void)n;
-	if (code(w, r, 9, 256))
+	if (load_code_fetch(w, r, 9, 256))
 		return;
 	w->at += 8;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, w->node,
-						(uint64_t)w->id % 8 * (32u << 20) +
-							(w->at / 2 & ~UINT64_C(7)) % (16u << 20) +
-							(w->at & 8 ? 16u << 20 : 0)),
+	*r = (struct niagara_ref){ .va = load_region_va(PAGES_4M, w->node,
+							(uint64_t)w->id % 8 * (32u << 20) +
+								(w->at / 2 & ~UINT64_C(7)) % (16u << 20) +
+								(w->at & 8 ? 16u << 20 : 0)),
 				   .context = 1,
 				   .kind = w->at & 8 ? NIAGARA_STORE : NIAGARA_LOAD,
 				   .bytes = 8,
@@ -67,9 +68,9 @@ static void next_random(struct niagara *n, struct worker *w, struct niagara_ref 
 {
 	uint64_t v = rnd(w);
 
-	if (code(w, r, 5, 512))
+	if (load_code_fetch(w, r, 5, 512))
 		return;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, (v >> 40) % n->kind->nodes, v % (64u << 20) & ~7u),
+	*r = (struct niagara_ref){ .va = load_region_va(PAGES_4M, (v >> 40) % n->kind->nodes, v % (64u << 20) & ~7u),
 				   .context = 1,
 				   .kind = v >> 60 < 4 ? NIAGARA_STORE : NIAGARA_LOAD,
 				   .bytes = 8,
@@ -79,10 +80,10 @@ static void next_random(struct niagara *n, struct worker *w, struct niagara_ref 
 static void next_chase(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
 	(void)n;
-	if (code(w, r, 5, 256))
+	if (load_code_fetch(w, r, 5, 256))
 		return;
 	w->at = (w->at * 1103515245u + 12345u + (w->id << 4)) % (1u << 19); /* the next of half a million lines */
-	*r = (struct niagara_ref){ .va = region(CODE, w->node, (8u << 20) + w->at * 64),
+	*r = (struct niagara_ref){ .va = load_region_va(CODE, w->node, (8u << 20) + w->at * 64),
 				   .context = 1,
 				   .kind = NIAGARA_LOAD,
 				   .bytes = 8,
@@ -93,7 +94,8 @@ static void next_pingpong(struct niagara *n, struct worker *w, struct niagara_re
 {
 	(void)n;
 	w->at++;
-	*r = (struct niagara_ref){ .va = region(PAGES_64K, 0, (1u << 20) + w->at / 3 % 16 * 4096 + w->at % 3 * 8),
+	*r = (struct niagara_ref){ .va = load_region_va(PAGES_64K, 0,
+							(1u << 20) + w->at / 3 % 16 * 4096 + w->at % 3 * 8),
 				   .context = 1,
 				   .kind = w->at % 3 == 2 ? NIAGARA_ATOMIC :
 					   w->at % 3      ? NIAGARA_STORE :
@@ -105,10 +107,10 @@ static void next_pingpong(struct niagara *n, struct worker *w, struct niagara_re
 static void next_producer(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
 	(void)n;
-	if (code(w, r, 9, 128))
+	if (load_code_fetch(w, r, 9, 128))
 		return;
 	w->at += 8;
-	*r = (struct niagara_ref){ .va = region(PAGES_4M, 0, (64u << 20) + w->at % (1u << 20)),
+	*r = (struct niagara_ref){ .va = load_region_va(PAGES_4M, 0, (64u << 20) + w->at % (1u << 20)),
 				   .context = 1,
 				   .kind = w->id % 2 ? NIAGARA_LOAD : NIAGARA_STORE,
 				   .bytes = 8,
@@ -118,10 +120,10 @@ static void next_producer(struct niagara *n, struct worker *w, struct niagara_re
 static void next_compute(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
 	(void)n;
-	if (code(w, r, 2, 1024))
+	if (load_code_fetch(w, r, 2, 1024))
 		return;
 	w->at += 16;
-	*r = (struct niagara_ref){ .va = region(CODE, w->node, 0x200000 + w->id * 0x2000 + w->at % 2048),
+	*r = (struct niagara_ref){ .va = load_region_va(CODE, w->node, 0x200000 + w->id * 0x2000 + w->at % 2048),
 				   .context = (uint16_t)(w->id + 1),
 				   .kind = w->at % 64 ? NIAGARA_LOAD : NIAGARA_STORE,
 				   .bytes = 8,
@@ -140,17 +142,17 @@ static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *
 	};
 	if (dice % 4 == 0) {
 		r->kind = NIAGARA_FETCH;
-		r->va = region(kernel ? PAGES_4M : CODE, 0, v % (512u << 10) & ~31u);
+		r->va = load_region_va(kernel ? PAGES_4M : CODE, 0, v % (512u << 10) & ~31u);
 	} else if (dice % 4 == 1) {
 		r->kind = v & 1 ? NIAGARA_LOAD : NIAGARA_STORE;
-		r->va = region(kernel ? PAGES_256M : PAGES_64K, w->node,
-			       (256u << 20) + w->id * 65536 + ((v >> 8) % 8192 & ~UINT64_C(7)));
+		r->va = load_region_va(kernel ? PAGES_256M : PAGES_64K, w->node,
+				       (256u << 20) + w->id * 65536 + ((v >> 8) % 8192 & ~UINT64_C(7)));
 	} else {
 		r->kind = v % 64 == 0 ? NIAGARA_ATOMIC : v % 4 ? NIAGARA_LOAD : NIAGARA_STORE;
-		r->va = region(kernel       ? PAGES_4M :
-			       dice % 8 < 6 ? CODE :
-					      PAGES_4M,
-			       node, (v >> 10) % (128u << 20) & ~7u);
+		r->va = load_region_va(kernel       ? PAGES_4M :
+				       dice % 8 < 6 ? CODE :
+						      PAGES_4M,
+				       node, (v >> 10) % (128u << 20) & ~7u);
 	}
 }
 
@@ -171,7 +173,7 @@ const struct niagara_load *niagara_load_at(uint32_t i)
 	return i < COUNT(rows) ? &rows[i] : NULL;
 }
 
-static const struct load *find(const char *name, struct err *e)
+static const struct load *load_find(const char *name, struct err *e)
 {
 	int i = text_pick("load", name, &loads[0].name, sizeof(*loads), COUNT(loads), e);
 
@@ -195,7 +197,7 @@ static void worker_open(struct niagara *n, uint32_t i, uint64_t seed)
 
 int load_open(struct niagara *n, const char *name, uint64_t seed, uint32_t strands, struct err *e)
 {
-	const struct load *l = find(name, e);
+	const struct load *l = load_find(name, e);
 
 	if (!l)
 		return -TALLY_EINVAL;

@@ -15,7 +15,7 @@
 enum { MCU_READS, MCU_WRITES, MCU_RW, MCU_RD_QUEUE = 4, MCU_WR_QUEUE, MCU_RW_QUEUE, MCU_WB_HIT };
 
 /* Cycles until it is done. */
-static uint64_t queued(struct mcu *m, uint64_t now)
+static uint64_t mcu_queue_access(struct mcu *m, uint64_t now)
 {
 	uint64_t start = m->free_at > now ? m->free_at : now;
 
@@ -34,7 +34,7 @@ static struct mcu *mcu_of(struct niagara *n, uint64_t pa)
 uint64_t memory_read(struct niagara *n, uint64_t pa, uint64_t now)
 {
 	struct mcu *m = mcu_of(n, pa);
-	uint64_t time = queued(m, now);
+	uint64_t time = mcu_queue_access(m, now);
 
 	n->truth.mcu_reads[home_of(n, pa)][pa >> 12 & 1]++;
 	add(&m->event[MCU_READS], 1);
@@ -50,7 +50,7 @@ void memory_write(struct niagara *n, uint64_t pa, uint64_t now)
 {
 	struct mcu *m = mcu_of(n, pa);
 	const uint32_t at = m->nbuffer++ % WB_BUFFER;
-	uint64_t time = queued(m, now);
+	uint64_t time = mcu_queue_access(m, now);
 
 	n->truth.mcu_writes[home_of(n, pa)][pa >> 12 & 1]++;
 	add(&m->event[MCU_WRITES], 1);

@@ -34,14 +34,14 @@ struct page {
 	enum mmustat_size size;
 };
 
-static uint32_t bucket(uint64_t key)
+static uint32_t mmu_hash_bucket(uint64_t key)
 {
 	return key * UINT64_C(0x9e3779b97f4a7c15) >> 56;
 }
 
 static bool tlb_has(const struct tlb *t, uint64_t key)
 {
-	for (uint32_t i = t->head[bucket(key)]; i; i = t->link[i - 1])
+	for (uint32_t i = t->head[mmu_hash_bucket(key)]; i; i = t->link[i - 1])
 		if (t->key[i - 1] == key)
 			return true;
 	return false;
@@ -49,7 +49,7 @@ static bool tlb_has(const struct tlb *t, uint64_t key)
 
 static void unlink_entry(struct tlb *t, uint32_t i)
 {
-	uint8_t *at = &t->head[bucket(t->key[i])];
+	uint8_t *at = &t->head[mmu_hash_bucket(t->key[i])];
 
 	while (*at && *at != i + 1)
 		at = &t->link[*at - 1];
@@ -60,7 +60,7 @@ static void unlink_entry(struct tlb *t, uint32_t i)
 static void tlb_fill(struct tlb *t, uint64_t key)
 {
 	uint32_t i = t->next;
-	uint8_t *head = &t->head[bucket(key)];
+	uint8_t *head = &t->head[mmu_hash_bucket(key)];
 
 	if (t->key[i])
 		unlink_entry(t, i);
@@ -121,7 +121,7 @@ static void from_walk(struct access *a, const struct page *p, bool data)
 	a->walk = false;
 }
 
-static void miss(struct access *a, const struct page *p, bool data)
+static void mmu_count_miss(struct access *a, const struct page *p, bool data)
 {
 	event(a, data ? EV_DTLB : EV_ITLB, 1);
 	if (data)
@@ -145,5 +145,5 @@ void mmu_look_up(struct access *a, const struct niagara_ref *r)
 				size };
 
 	if (!tlb_has(&a->s->core->tlb[data], p.key))
-		miss(a, &p, data);
+		mmu_count_miss(a, &p, data);
 }

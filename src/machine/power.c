@@ -42,7 +42,7 @@ static const struct power_load *find_load(const char *name, struct err *e)
 /* ---- opening -------------------------------------------------------------------------------------- */
 
 /* Takes the changes over from a machine that has tried all of them out. */
-static int rehearse(struct power *p, const char *text, size_t n, struct err *e)
+static int power_rehearse(struct power *p, const char *text, size_t n, struct err *e)
 {
 	struct power *trial = mem_alloc(sizeof(*trial));
 	int rc;
@@ -77,7 +77,7 @@ static int set_up(struct power *p, const struct power_opts *o, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (p->has_changes &&
-	    (rc = rehearse(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e)) < 0)
+	    (rc = power_rehearse(p, l ? l->config : o->config, l ? strlen(l->config) : o->config_bytes, e)) < 0)
 		return rc;
 	if (o->level != LEVEL_AS_CONFIGURED)
 		p->level = o->level;
@@ -152,7 +152,7 @@ int power_change(struct power *p, const struct pchange *c, struct err *e)
 }
 
 /* They fit, for they have been tried out; what finds no memory waits for the next window. */
-static void change(struct power *p)
+static void power_apply_change(struct power *p)
 {
 	struct err e = { 0 };
 
@@ -165,7 +165,7 @@ void power_run(struct power *p, uint64_t tb)
 {
 	while (tb > p->now && tb - p->now >= POWER_WINDOW) {
 		if (p->changed < p->nchanges)
-			change(p);
+			power_apply_change(p);
 		power_window(p);
 		p->now += POWER_WINDOW;
 		if (++p->windows % p->collection == 0)

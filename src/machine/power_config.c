@@ -46,7 +46,7 @@ struct line {
 	struct err *e;
 };
 
-static int bad(const struct line *l, const char *word, const char *why)
+static int config_refuse_word(const struct line *l, const char *word, const char *why)
 {
 	return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s", l->number, word, why);
 }
@@ -57,7 +57,8 @@ static const char *value_or_word(const struct line *l)
 	return l->word[l->n > 1 ? 1 : 0];
 }
 
-static int unknown(const struct line *l, const char *word, const char *what, const char *const *names, size_t n)
+static int config_refuse_unknown(const struct line *l, const char *word, const char *what, const char *const *names,
+				 size_t n)
 {
 	char key[24];
 	const char *near;
@@ -69,7 +70,7 @@ static int unknown(const struct line *l, const char *word, const char *what, con
 		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static bool number(const char *s, uint64_t least, uint64_t most, uint64_t *ret)
+static bool config_parse_number(const char *s, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	char *end;
 
@@ -80,7 +81,7 @@ static bool number(const char *s, uint64_t least, uint64_t most, uint64_t *ret)
 }
 
 /* N or N/M, above 0 and at most `most` in value; N and M up to 10000. */
-static bool fraction(const char *s, uint64_t most, uint64_t *n, uint64_t *d)
+static bool config_parse_fraction(const char *s, uint64_t most, uint64_t *n, uint64_t *d)
 {
 	char part[16];
 	size_t slash = strcspn(s, "/");
@@ -90,13 +91,14 @@ static bool fraction(const char *s, uint64_t most, uint64_t *n, uint64_t *d)
 	memcpy(part, s, slash);
 	part[slash] = '\0';
 	*d = 1;
-	return number(part, 1, 10000, n) && (!s[slash] || number(s + slash + 1, 1, 10000, d)) && *n <= most * *d;
+	return config_parse_number(part, 1, 10000, n) &&
+	       (!s[slash] || config_parse_number(s + slash + 1, 1, 10000, d)) && *n <= most * *d;
 }
 
 /* ---- the machine ---------------------------------------------------------------------------------------------- */
 
 /* Cores, chips and links of nodes, chips, cores_of_chip. */
-static int build(struct power *p, struct err *e)
+static int config_build_machine(struct power *p, struct err *e)
 {
 	if (p->nodes * p->chips * p->cores_of_chip > POWER_CORES_MOST || p->nodes * p->chips > CHIPS_MOST)
 		return err_set(e, TALLY_EINVAL, "%u nodes of %u chips with %u cores: at most %u chips and %u cores",
@@ -118,19 +120,19 @@ static int build(struct power *p, struct err *e)
 	return 0;
 }
 
-static int built(struct line *l)
+static int config_line_built(struct line *l)
 {
-	return l->p->ncores ? 0 : build(l->p, l->e);
+	return l->p->ncores ? 0 : config_build_machine(l->p, l->e);
 }
 
 /* A number of the machine that stands before its cores and partitions. */
-static int size(struct line *l, uint32_t *what, uint64_t most)
+static int config_take_size(struct line *l, uint32_t *what, uint64_t most)
 {
 	uint64_t v;
 
 	if (l->p->ncores)
-		return bad(l, l->word[0], "it stands before cores and partitions");
-	if (l->n != 2 || !number(l->word[1], 1, most, &v))
+		return config_refuse_word(l, l->word[0], "it stands before cores and partitions");
+	if (l->n != 2 || !config_parse_number(l->word[1], 1, most, &v))
 		return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s is a number from 1 to %llu", l->number,
 			       value_or_word(l), l->word[0], (unsigned long long)most);
 	*what = (uint32_t)v;
@@ -139,27 +141,27 @@ static int size(struct line *l, uint32_t *what, uint64_t most)
 
 static int nodes_line(struct line *l)
 {
-	return size(l, &l->p->nodes, 4);
+	return config_take_size(l, &l->p->nodes, 4);
 }
 
 static int chips_line(struct line *l)
 {
-	return size(l, &l->p->chips, 5);
+	return config_take_size(l, &l->p->chips, 5);
 }
 
 static int cores_line(struct line *l)
 {
-	return size(l, &l->p->cores_of_chip, 24);
+	return config_take_size(l, &l->p->cores_of_chip, 24);
 }
 
 static int memory_line(struct line *l)
 {
-	return size(l, &l->p->lmbs_of_chip, LMBS_MOST);
+	return config_take_size(l, &l->p->lmbs_of_chip, LMBS_MOST);
 }
 
 static int collection_line(struct line *l)
 {
-	return size(l, &l->p->collection, 100000);
+	return config_take_size(l, &l->p->collection, 100000);
 }
 
 static void set_clock(struct power *p, uint64_t n, uint64_t d)
@@ -173,8 +175,9 @@ static int clock_line(struct line *l)
 {
 	uint64_t n, d;
 
-	if (l->n != 2 || !fraction(l->word[1], CLOCK_MOST, &n, &d))
-		return bad(l, value_or_word(l), "cycles per tick are expected, such as 125/16, at most 16");
+	if (l->n != 2 || !config_parse_fraction(l->word[1], CLOCK_MOST, &n, &d))
+		return config_refuse_word(l, value_or_word(l),
+					  "cycles per tick are expected, such as 125/16, at most 16");
 	set_clock(l->p, n, d);
 	return 0;
 }
@@ -183,8 +186,8 @@ static int firmware_line(struct line *l)
 {
 	uint64_t v;
 
-	if (l->n != 2 || !number(l->word[1], 0, 8, &v) || !power_is_level(v))
-		return bad(l, value_or_word(l), "0, 3, 5, 6 or 8 is expected");
+	if (l->n != 2 || !config_parse_number(l->word[1], 0, 8, &v) || !power_is_level(v))
+		return config_refuse_word(l, value_or_word(l), "0, 3, 5, 6 or 8 is expected");
 	l->p->level = (uint8_t)v;
 	return 0;
 }
@@ -192,7 +195,7 @@ static int firmware_line(struct line *l)
 static int ids_line(struct line *l)
 {
 	l->p->hw_ids_differ = l->n == 2 && !strcmp(l->word[1], "sparse");
-	return l->p->hw_ids_differ ? 0 : bad(l, value_or_word(l), "sparse is expected");
+	return l->p->hw_ids_differ ? 0 : config_refuse_word(l, value_or_word(l), "sparse is expected");
 }
 
 static int core_line(struct line *l)
@@ -206,25 +209,25 @@ static int core_line(struct line *l)
 		{ "not-installed", POWER_NOT_INSTALLED },
 	};
 	uint64_t i;
-	int rc = built(l);
+	int rc = config_line_built(l);
 
 	if (rc < 0)
 		return rc;
-	if (l->n < 2 || !number(l->word[1], 0, l->p->ncores - 1, &i))
-		return bad(l, value_or_word(l), "there is no such core");
+	if (l->n < 2 || !config_parse_number(l->word[1], 0, l->p->ncores - 1, &i))
+		return config_refuse_word(l, value_or_word(l), "there is no such core");
 	if (l->p->core[i].state != POWER_SHARED || l->p->nparts)
-		return bad(l, l->word[1], "cores stand before partitions, each once");
+		return config_refuse_word(l, l->word[1], "cores stand before partitions, each once");
 	for (uint32_t k = 0; l->n == 3 && k < COUNT(states); k++)
 		if (!strcmp(l->word[2], states[k].word)) {
 			l->p->core[i].state = states[k].state;
 			return 0;
 		}
-	return bad(l, l->word[l->n - 1], "guarded, unlicensed or not-installed is expected");
+	return config_refuse_word(l, l->word[l->n - 1], "guarded, unlicensed or not-installed is expected");
 }
 
 /* ---- partitions -------------------------------------------------------------------------------------------------- */
 
-static bool flag(struct power_partition *q, const char *w)
+static bool config_partition_flag(struct power_partition *q, const char *w)
 {
 	if (!strcmp(w, "capped") || !strcmp(w, "uncapped"))
 		q->capped = *w == 'c';
@@ -265,7 +268,7 @@ static bool ipc_of(struct power_partition *q, const char *v)
 {
 	uint64_t n, d;
 
-	if (!fraction(v, IPC_MOST, &n, &d))
+	if (!config_parse_fraction(v, IPC_MOST, &n, &d))
 		return false;
 	q->ipc_n = (uint16_t)n;
 	q->ipc_d = (uint16_t)d;
@@ -309,7 +312,7 @@ static const struct setting settings[] = {
 	NUMERIC("writes", writes, 1000, "0 to 1000 is expected"),
 };
 
-static void store(struct power_partition *q, const struct setting *k, uint64_t v)
+static void config_store_setting(struct power_partition *q, const struct setting *k, uint64_t v)
 {
 	uint8_t *to = (uint8_t *)q + k->offset;
 
@@ -321,7 +324,7 @@ static void store(struct power_partition *q, const struct setting *k, uint64_t v
 		memcpy(to, &(uint32_t){ (uint32_t)v }, 4);
 }
 
-static int set(struct line *l, struct power_partition *q, const char *w)
+static int config_set_partition(struct line *l, struct power_partition *q, const char *w)
 {
 	const char *names[COUNT(settings) + 4], *value = strchr(w, '=');
 	size_t n = strcspn(w, "=");
@@ -332,19 +335,19 @@ static int set(struct line *l, struct power_partition *q, const char *w)
 
 		if (strlen(k->key) != n || memcmp(k->key, w, n))
 			continue;
-		if (k->take ? !k->take(q, value + 1) : !number(value + 1, 0, k->most, &v))
-			return bad(l, w, k->what);
+		if (k->take ? !k->take(q, value + 1) : !config_parse_number(value + 1, 0, k->most, &v))
+			return config_refuse_word(l, w, k->what);
 		if (!k->take)
-			store(q, k, v);
+			config_store_setting(q, k, v);
 		return 0;
 	}
-	if (!value && flag(q, w))
+	if (!value && config_partition_flag(q, w))
 		return 0;
 	for (uint32_t i = 0; i < COUNT(settings); i++)
 		names[i] = settings[i].key;
 	memcpy(&names[COUNT(settings)], (const char *const[]){ "capped", "uncapped", "donate", "spread" },
 	       4 * sizeof(*names));
-	return unknown(l, w, "setting", names, COUNT(names));
+	return config_refuse_unknown(l, w, "setting", names, COUNT(names));
 }
 
 /* "ID SETTING..." from word `at` on: of a partition that is there already, what is not said stays. */
@@ -354,8 +357,9 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 	uint64_t id;
 	int rc = 0;
 
-	if (l->n <= at || !number(l->word[at], 1, NOBODY - 1, &id))
-		return bad(l, l->word[l->n > at ? at : at - 1], "a partition's number, 1 to 65534, is expected");
+	if (l->n <= at || !config_parse_number(l->word[at], 1, NOBODY - 1, &id))
+		return config_refuse_word(l, l->word[l->n > at ? at : at - 1],
+					  "a partition's number, 1 to 65534, is expected");
 	is = l->p->rehearsal ? power_part(l->p, (uint16_t)id) : NULL;
 	if (is) {
 		*q = is->c;
@@ -367,7 +371,7 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 		snprintf(q->name, sizeof(q->name), "lpar%u", q->id);
 	}
 	for (uint32_t i = at + 1; rc == 0 && i < l->n; i++)
-		rc = set(l, q, l->word[i]);
+		rc = config_set_partition(l, q, l->word[i]);
 	return rc;
 }
 
@@ -380,10 +384,11 @@ static int partition_line(struct line *l)
 {
 	struct power_partition q;
 	struct err e = { 0 };
-	int rc = built(l);
+	int rc = config_line_built(l);
 
 	if (rc == 0 && l->p->nchanges)
-		return bad(l, "partition", "what is there from the start stands before what comes later");
+		return config_refuse_word(l, "partition",
+					  "what is there from the start stands before what comes later");
 	if (rc == 0)
 		rc = partition_words(l, 1, &q);
 	return rc < 0 ? rc : does_not_fit(l, power_create(l->p, &q, &e), &e);
@@ -402,10 +407,11 @@ static int change_of(struct line *l, struct pchange *c)
 		return rc;
 	}
 	if (strcmp(l->word[2], "delete"))
-		return unknown(l, l->word[2], "change", (const char *const[]){ "partition", "delete" }, 2);
-	if (l->n != 4 || !number(l->word[3], 2, NOBODY - 1, &id))
-		return bad(l, l->word[l->n - 1],
-			   "the number of a partition is expected; 1 stays: it is the one that asks");
+		return config_refuse_unknown(l, l->word[2], "change", (const char *const[]){ "partition", "delete" },
+					     2);
+	if (l->n != 4 || !config_parse_number(l->word[3], 2, NOBODY - 1, &id))
+		return config_refuse_word(l, l->word[l->n - 1],
+					  "the number of a partition is expected; 1 stays: it is the one that asks");
 	c->what = CHANGE_DELETE;
 	c->q.id = (uint16_t)id;
 	return 0;
@@ -417,16 +423,17 @@ static int at_line(struct line *l)
 	struct pchange c = { .what = CHANGE_DELETE }, *to;
 	struct err e = { 0 };
 	uint64_t ms;
-	int rc = built(l);
+	int rc = config_line_built(l);
 
 	l->p->has_changes = true;
 	if (rc < 0 || !l->p->rehearsal)
 		return rc;
-	if (l->n < 3 || !number(l->word[1], 0, MS_MOST, &ms))
-		return bad(l, value_or_word(l), "milliseconds and 'partition ID ...' or 'delete ID' are expected");
+	if (l->n < 3 || !config_parse_number(l->word[1], 0, MS_MOST, &ms))
+		return config_refuse_word(l, value_or_word(l),
+					  "milliseconds and 'partition ID ...' or 'delete ID' are expected");
 	c.window = ms / MS_OF_WINDOW + (ms % MS_OF_WINDOW != 0);
 	if (last && last->window > c.window)
-		return bad(l, l->word[1], "changes stand in the order of their times");
+		return config_refuse_word(l, l->word[1], "changes stand in the order of their times");
 	rc = change_of(l, &c);
 	if (rc == 0)
 		rc = does_not_fit(l, power_change(l->p, &c, &e), &e);
@@ -458,7 +465,7 @@ static const struct {
 	{ "at", at_line },
 };
 
-static int take(struct line *l)
+static int config_take_line(struct line *l)
 {
 	const char *names[COUNT(words)];
 
@@ -467,10 +474,10 @@ static int take(struct line *l)
 		if (!strcmp(l->word[0], names[i]))
 			return words[i].take(l);
 	}
-	return unknown(l, l->word[0], "word", names, COUNT(names));
+	return config_refuse_unknown(l, l->word[0], "word", names, COUNT(names));
 }
 
-static int split(struct line *l)
+static int config_split_line(struct line *l)
 {
 	char *save = NULL;
 
@@ -478,13 +485,13 @@ static int split(struct line *l)
 	l->text[strcspn(l->text, "#")] = '\0';
 	for (char *w = strtok_r(l->text, " \t\r", &save); w; w = strtok_r(NULL, " \t\r", &save)) {
 		if (l->n == WORDS_MOST)
-			return bad(l, w, "too many words in a line");
+			return config_refuse_word(l, w, "too many words in a line");
 		l->word[l->n++] = w;
 	}
 	return 0;
 }
 
-static void defaults(struct power *p)
+static void config_put_defaults(struct power *p)
 {
 	p->nodes = 1;
 	p->chips = 2;
@@ -500,7 +507,7 @@ int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 	const char *end = text + n, *not_utf8;
 	int rc = 0;
 
-	defaults(p);
+	config_put_defaults(p);
 	text += text_mark(text, n);
 	if ((not_utf8 = text_not_utf8(text, (size_t)(end - text))))
 		return err_set(e, TALLY_EINVAL, "%s", not_utf8);
@@ -510,13 +517,13 @@ int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 
 		l.number++;
 		if (len >= LINE_MOST || memchr(text, '\0', len))
-			return bad(&l, "this line", "it is too long, or no text");
+			return config_refuse_word(&l, "this line", "it is too long, or no text");
 		memcpy(l.text, text, len);
 		l.text[len] = '\0';
-		rc = split(&l);
+		rc = config_split_line(&l);
 		if (rc == 0 && l.n)
-			rc = take(&l);
+			rc = config_take_line(&l);
 		text += len + (nl != NULL);
 	}
-	return rc < 0 ? rc : built(&l);
+	return rc < 0 ? rc : config_line_built(&l);
 }

@@ -45,7 +45,7 @@ struct window {
 	uint16_t at[2][CHIPS_MOST];           /* of each chip the core where there may be room: shared, lent */
 };
 
-static uint64_t mix(uint64_t v)
+static uint64_t dispatch_mix_bits(uint64_t v)
 {
 	v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -55,7 +55,7 @@ static uint64_t mix(uint64_t v)
 /* ---- demand ------------------------------------------------------------------------------------------- */
 
 /* 0..1000 and back over a period; without one always the middle. */
-static uint32_t triangle(const struct ppart *q)
+static uint32_t dispatch_triangle(const struct ppart *q)
 {
 	uint32_t at = q->period > 1 ? (uint32_t)(q->phase * q->slope >> SLOPE_BITS) : 500;
 
@@ -63,11 +63,11 @@ static uint32_t triangle(const struct ppart *q)
 }
 
 /* Nobody can run longer than `most`, which is less than a thousandth below the window. */
-static void demand(const struct power *p, struct ppart *q, uint32_t most)
+static void dispatch_demand(const struct power *p, struct ppart *q, uint32_t most)
 {
-	const int32_t base = q->c.demand + (int32_t)q->c.swing * ((int32_t)triangle(q) - 500) / 500;
+	const int32_t base = q->c.demand + (int32_t)q->c.swing * ((int32_t)dispatch_triangle(q) - 500) / 500;
 	const int32_t low = q->c.demand ? base - 20 : -41;
-	uint64_t chance = mix(p->seed ^ (uint64_t)q->c.id << 48 ^ p->windows), sum = 0;
+	uint64_t chance = dispatch_mix_bits(p->seed ^ (uint64_t)q->c.id << 48 ^ p->windows), sum = 0;
 	uint32_t wanting = 0;
 
 	for (struct pvp *v = q->vp, *end = v + q->c.vps; v < end; v++) {
@@ -87,15 +87,15 @@ static void demand(const struct power *p, struct ppart *q, uint32_t most)
 
 /* ---- grants --------------------------------------------------------------------------------------------- */
 
-static uint64_t entitlement(const struct ppart *q)
+static uint64_t dispatch_entitlement(const struct ppart *q)
 {
 	return (uint64_t)q->c.entitlement * (W / 100);
 }
 
 /* The lesser of demand and entitlement. Who uses all of its entitlement and may have more is noted. */
-static void claim(struct window *w, struct ppart *q)
+static void dispatch_claim(struct window *w, struct ppart *q)
 {
-	const uint64_t most = entitlement(q);
+	const uint64_t most = dispatch_entitlement(q);
 
 	q->grant_capped = q->demand < most ? q->demand : most;
 	w->capped += q->grant_capped;
@@ -105,7 +105,7 @@ static void claim(struct window *w, struct ppart *q)
 }
 
 /* By weight; the last few ticks go to the first ones. Each wants more than its share. */
-static void split(const struct pwant *want, uint32_t n, uint64_t left, uint64_t weights)
+static void dispatch_split_ticks(const struct pwant *want, uint32_t n, uint64_t left, uint64_t weights)
 {
 	const struct divisor by = divisor(weights);
 	uint64_t given = 0;
@@ -144,7 +144,7 @@ static void by_weight(struct pwant *want, uint32_t n, uint64_t left)
 			left -= w->need;
 		}
 		if (kept == n) {
-			split(want, n, left, weights);
+			dispatch_split_ticks(want, n, left, weights);
 			return;
 		}
 	}
@@ -348,7 +348,7 @@ static uint32_t fill_nearest(struct window *w, struct ppart *q, struct pvp *v, b
 }
 
 /* Shared cores go first: donated time is only used for what is beyond entitlements.  What finds no room. */
-static uint32_t place(struct window *w, struct ppart *q, struct pvp *v, uint32_t ticks)
+static uint32_t dispatch_place_vp(struct window *w, struct ppart *q, struct pvp *v, uint32_t ticks)
 {
 	const struct pcore *home = &w->p->core[v->home];
 
@@ -366,7 +366,7 @@ static void waits_count(struct ppart *q, uint32_t served)
 {
 	uint64_t ticks = q->demand - q->ran, times = q->wanting - served;
 
-	if ((q->c.capped || !q->c.weight) && q->grant_capped == entitlement(q)) {
+	if ((q->c.capped || !q->c.weight) && q->grant_capped == dispatch_entitlement(q)) {
 		q->wait_entitlement += ticks;
 		q->nwait_entitlement += times;
 	} else {
@@ -376,7 +376,7 @@ static void waits_count(struct ppart *q, uint32_t served)
 }
 
 /* Each virtual processor gets what it wants as long as the grant lasts; another one begins in each window. */
-static void spread(struct window *w, struct ppart *q)
+static void dispatch_spread_vps(struct window *w, struct ppart *q)
 {
 	uint64_t grant = q->grant_capped + q->grant_uncapped, ran = grant;
 	uint32_t at = q->turn < q->c.vps ? q->turn : 0, served = 0;
@@ -392,7 +392,7 @@ static void spread(struct window *w, struct ppart *q)
 		if (!n)
 			continue;
 		due_timer(w, vp);
-		ran -= place(w, q, vp, n);
+		ran -= dispatch_place_vp(w, q, vp, n);
 		served += n == vp->want;
 		grant -= n;
 	}
@@ -403,13 +403,13 @@ static void spread(struct window *w, struct ppart *q)
 
 /* ---- what follows ---------------------------------------------------------------------------------------------- */
 
-static void account(struct ppart *q)
+static void dispatch_account(struct ppart *q)
 {
 	uint64_t own =
 		q->c.dedicated && !q->c.donate && q->demand < q->ran ? q->ran - q->demand : 0; /* its idle loop */
 	uint64_t idle = own + (q->ran - own) * q->c.snooze / 1000, told = q->c.reports_idle ? idle : 0;
 
-	q->entitled += q->c.dedicated ? (uint64_t)q->c.vps * W : entitlement(q);
+	q->entitled += q->c.dedicated ? (uint64_t)q->c.vps * W : dispatch_entitlement(q);
 	q->capped += q->grant_capped;
 	q->uncapped += q->grant_uncapped;
 	q->idle += told;
@@ -449,9 +449,9 @@ static void open_window(struct window *w)
 	for (uint32_t i = 0; i < p->nparts; i++) {
 		struct ppart *q = &p->part[i];
 
-		demand(p, q, q->c.dedicated && !q->c.donate ? W : w->most);
+		dispatch_demand(p, q, q->c.dedicated && !q->c.donate ? W : w->most);
 		if (!q->c.dedicated)
-			claim(w, q);
+			dispatch_claim(w, q);
 		else
 			dedicated_run(w, q);
 	}
@@ -469,8 +469,8 @@ void power_window(struct power *p)
 		struct ppart *q = &p->part[first + i < p->nparts ? first + i : first + i - p->nparts];
 
 		if (!q->c.dedicated && q->demand)
-			spread(&w, q);
-		account(q);
+			dispatch_spread_vps(&w, q);
+		dispatch_account(q);
 		power_work(p, q);
 	}
 	power_memory(p);

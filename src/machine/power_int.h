@@ -67,7 +67,8 @@ struct pmemory {
 	struct preach reach[CHIPS_MOST];
 	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST]; /* blocks on a chip; those on its controller 0 */
 };
-struct ppart { /* by what a window needs together: it goes through all partitions, and their cache lines are what it costs */
+/* by what a window needs together: it goes through all partitions, and their cache lines are what it costs */
+struct ppart {
 	struct power_partition c;
 	struct pvp *vp;
 	uint64_t slope;         /* of its swing: 2000 by the period, so little more that no phase rounds to more */
@@ -125,7 +126,8 @@ struct collected {              /* what a collection cycle publishes */
 	uint64_t idle[CHIPS_MOST][LINKS];
 	uint64_t reads[CHIPS_MOST][CONTROLLERS], writes[CHIPS_MOST][CONTROLLERS]; /* bytes */
 };
-struct hpmc { /* of a core, as last collected; base: when MMCRH was set */
+/* of a core, as last collected; base: when MMCRH was set */
+struct hpmc {
 	uint64_t programmed[2], programmed_base[2];
 	uint64_t now3, now4, base3, base4;
 };

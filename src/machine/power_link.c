@@ -16,7 +16,7 @@
 #define SELECTOR(mmcrh, i) ((mmcrh) >> ((i) ? 9 : 17) & 0x7f)
 enum { SELECT_TIME = 0x01, SELECT_CYCLES = 0x1e, SELECT_INSTRUCTIONS = 0x09 };
 
-static void join(struct power *p, uint32_t a, uint32_t link_a, uint32_t b, uint32_t link_b)
+static void link_join_chips(struct power *p, uint32_t a, uint32_t link_a, uint32_t b, uint32_t link_b)
 {
 	p->chip[a].link[link_a] = (struct plink){ .peer = (uint16_t)b, .peer_link = (uint8_t)link_b, .wired = true };
 	p->chip[b].link[link_b] = (struct plink){ .peer = (uint16_t)a, .peer_link = (uint8_t)link_a, .wired = true };
@@ -34,18 +34,18 @@ void power_wire(struct power *p)
 			const struct pchip *x = &p->chip[a], *y = &p->chip[b];
 
 			if (x->node == y->node)
-				join(p, a, LINK_W + power_other(x->fabric, y->fabric), b,
-				     LINK_W + power_other(y->fabric, x->fabric));
+				link_join_chips(p, a, LINK_W + power_other(x->fabric, y->fabric), b,
+						LINK_W + power_other(y->fabric, x->fabric));
 			else if (x->fabric == y->fabric)
-				join(p, a, LINK_A + power_other(x->node, y->node), b,
-				     LINK_A + power_other(y->node, x->node));
+				link_join_chips(p, a, LINK_A + power_other(x->node, y->node), b,
+						LINK_A + power_other(y->node, x->node));
 		}
 	p->mmcrh = p->mmcrh_next = MMCRH_DEFAULT;
 }
 
 /* ---- collection --------------------------------------------------------------------------------------- */
 
-static uint64_t selected(const struct pcore *c, uint64_t selector)
+static uint64_t link_selected_count(const struct pcore *c, uint64_t selector)
 {
 	switch (selector) {
 	case SELECT_TIME:
@@ -67,7 +67,7 @@ static void collect_core(struct power *p, uint32_t i, bool changed)
 	h->now3 = c->instructions;
 	h->now4 = c->cycles;
 	for (uint32_t k = 0; k < 2; k++) {
-		uint64_t value = selected(c, SELECTOR(p->mmcrh, k));
+		uint64_t value = link_selected_count(c, SELECTOR(p->mmcrh, k));
 
 		if (changed)
 			h->programmed_base[k] = value;

@@ -42,7 +42,7 @@ static uint32_t shared_cores(const struct power *p)
 }
 
 /* Hundredths of shared cores that are promised, but for partition `but`. */
-static uint64_t promised(const struct power *p, uint16_t but)
+static uint64_t part_promised_units(const struct power *p, uint16_t but)
 {
 	uint64_t sum = 0;
 
@@ -55,7 +55,7 @@ static uint64_t promised(const struct power *p, uint16_t but)
 static int cores_fit(const struct power *p, const struct power_partition *q, struct err *e)
 {
 	uint32_t shared = shared_cores(p);
-	uint64_t taken = promised(p, q->id);
+	uint64_t taken = part_promised_units(p, q->id);
 
 	if (q->dedicated) {
 		if (q->vps > shared || taken > (uint64_t)(shared - q->vps) * 100)
@@ -114,7 +114,7 @@ static void take_core(struct power *p, struct ppart *q, uint32_t core, uint32_t 
 }
 
 /* 0: its home chip, 1: the same node, 2: elsewhere. */
-static uint32_t remoteness(const struct power *p, uint16_t home, uint16_t chip)
+static uint32_t part_remoteness(const struct power *p, uint16_t home, uint16_t chip)
 {
 	return chip == home ? 0 : p->chip[chip].node == p->chip[home].node ? 1 : 2;
 }
@@ -129,7 +129,7 @@ static void take_cores(struct power *p, struct ppart *q)
 			uint32_t core = q->c.spread ? i % p->nchips * p->cores_of_chip + i / p->nchips : i;
 			const struct pcore *c = &p->core[core];
 
-			if (c->state == POWER_SHARED && (q->c.spread || remoteness(p, q->c.home, c->chip) == pass))
+			if (c->state == POWER_SHARED && (q->c.spread || part_remoteness(p, q->c.home, c->chip) == pass))
 				take_core(p, q, core, got++);
 		}
 }
@@ -157,7 +157,7 @@ static uint16_t shared_from(const struct power *p, uint32_t first, uint32_t n, u
 }
 
 /* A virtual processor of a shared partition is at home on its chip, one core after the other, if that has shared cores. */
-static void settle(const struct power *p, struct ppart *q, uint32_t v)
+static void part_settle_vp(const struct power *p, struct ppart *q, uint32_t v)
 {
 	uint32_t chip = q->c.spread ? (q->c.id + v) % p->nchips : q->c.home, n = p->cores_of_chip;
 	uint16_t core = shared_from(p, chip * n, n, (q->c.id + v) % n);
@@ -175,7 +175,7 @@ static void settle_anew(struct power *p)
 
 		for (uint32_t v = 0; !q->c.dedicated && v < q->c.vps; v++)
 			if (p->core[q->vp[v].home].state != POWER_SHARED)
-				settle(p, q, v);
+				part_settle_vp(p, q, v);
 	}
 }
 
@@ -213,7 +213,7 @@ static void take_memory(struct power *p, struct ppart *q)
 	left -= take_blocks(p, q, q->c.home, left);
 	for (uint32_t pass = 1; left && pass < 3; pass++)
 		for (uint32_t i = 0; i < p->nchips; i++)
-			left -= remoteness(p, q->c.home, (uint16_t)i) == pass ? take_blocks(p, q, i, left) : 0;
+			left -= part_remoteness(p, q->c.home, (uint16_t)i) == pass ? take_blocks(p, q, i, left) : 0;
 	power_reach(p, q);
 }
 
@@ -230,7 +230,7 @@ static void give_memory_back(struct power *p, struct ppart *q)
 
 /* ---- come, go, change ------------------------------------------------------------------------------------------ */
 
-static int admit(const struct power *p, const struct power_partition *q, struct err *e)
+static int part_admit(const struct power *p, const struct power_partition *q, struct err *e)
 {
 	uint32_t at = power_place(p, q->id);
 	int rc = is_valid(p, q, e);
@@ -306,7 +306,7 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 {
 	struct ppart q = { .since = p->now, .order = p->orders };
 	uint32_t at = power_place(p, c->id);
-	int rc = admit(p, c, e);
+	int rc = part_admit(p, c, e);
 
 	if (rc == 0)
 		rc = make_pieces(p, c, e);
@@ -323,7 +323,7 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 	if (c->dedicated)
 		take_cores(p, &q);
 	for (uint32_t v = 0; !c->dedicated && v < c->vps; v++)
-		settle(p, &q, v);
+		part_settle_vp(p, &q, v);
 	memmove(&p->part[at + 1], &p->part[at], (p->nparts - 1 - at) * sizeof(*p->part));
 	p->part[at] = q;
 	p->orders++;
@@ -332,7 +332,7 @@ int power_create(struct power *p, const struct power_partition *c, struct err *e
 	return 0;
 }
 
-static void retire(struct power_retired *r, const struct ppart *q)
+static void part_retire(struct power_retired *r, const struct ppart *q)
 {
 	r->capped += q->capped;
 	r->uncapped += q->uncapped;
@@ -350,7 +350,7 @@ int power_delete(struct power *p, uint16_t id, struct err *e)
 
 	if (!q)
 		return err_set(e, TALLY_EINVAL, "partition %u: there is none", id);
-	retire(&p->retired, q);
+	part_retire(&p->retired, q);
 	if (q->c.dedicated)
 		give_cores_back(p, id);
 	give_memory_back(p, q);
@@ -382,7 +382,7 @@ static void settle_resized(struct power *p, struct ppart *q, struct pvp *vp, uin
 		vp[v].last = q->vp[v].last;
 	q->vp = vp;
 	for (uint32_t v = 0; v < q->c.vps; v++)
-		settle(p, q, v);
+		part_settle_vp(p, q, v);
 }
 
 int power_resize(struct power *p, const struct power_partition *c, struct err *e)

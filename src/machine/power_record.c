@@ -21,7 +21,7 @@ static uint64_t hw_id(const struct power *p, uint32_t core)
 	return p->hw_ids_differ ? core * SPARSE_STEP + SPARSE_FIRST : core;
 }
 
-static bool installed(const struct pcore *c)
+static bool record_core_installed(const struct pcore *c)
 {
 	return c->state != POWER_NOT_INSTALLED;
 }
@@ -36,7 +36,7 @@ static uint64_t node_of(const struct power *p, uint32_t core)
 static void dispatch_purr(const struct power *p, uint32_t i, uint64_t *v)
 {
 	const struct pcore *c = &p->core[i];
-	const bool is = installed(c);
+	const bool is = record_core_installed(c);
 
 	v[0] = c->time;
 	v[1] = hw_id(p, i);
@@ -54,7 +54,7 @@ static void dispatch_purr(const struct power *p, uint32_t i, uint64_t *v)
 static void processor_config(const struct power *p, uint32_t i, uint64_t *v)
 {
 	const struct pcore *c = &p->core[i];
-	const bool is = installed(c);
+	const bool is = record_core_installed(c);
 
 	v[0] = i;
 	v[1] = p->chip[c->chip].node;
@@ -87,7 +87,7 @@ static void core_utilization(const struct power *p, uint32_t i, uint64_t *v)
 	v[6] = c->instructions;
 }
 
-static void hpmc(const struct power *p, uint32_t i, uint64_t *v)
+static void record_put_hpmc(const struct power *p, uint32_t i, uint64_t *v)
 {
 	const struct hpmc *h = &p->hpmc[i];
 
@@ -104,7 +104,7 @@ static void hpmc(const struct power *p, uint32_t i, uint64_t *v)
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
 
-static void entitled(const struct ppart *q, uint64_t *v)
+static void record_put_entitled(const struct ppart *q, uint64_t *v)
 {
 	v[0] = q->c.id;
 	v[1] = q->entitled;
@@ -138,7 +138,7 @@ static void queuing_times(const struct ppart *q, uint64_t *v)
 		v[5 + i] = q->dispatch[i];
 }
 
-static void instructions(const struct power *p, const struct ppart *q, uint64_t *v)
+static void record_put_instructions(const struct power *p, const struct ppart *q, uint64_t *v)
 {
 	v[0] = q->c.id;
 	v[1] = q->run_instructions;
@@ -171,7 +171,7 @@ static uint32_t units_on(const struct power *p, const struct ppart *q, uint32_t 
 }
 
 /* The domains that it has processors or memory in. */
-static uint32_t elements(const struct power *p, const struct ppart *q, struct gpci_element *e)
+static uint32_t record_domain_elements(const struct power *p, const struct ppart *q, struct gpci_element *e)
 {
 	uint32_t n = 0;
 
@@ -188,7 +188,7 @@ static uint32_t elements(const struct power *p, const struct ppart *q, struct gp
 }
 
 /* Of 100 accesses from anywhere of its processors to anywhere of its memory, those that stay on their chip. */
-static uint32_t score(const struct ppart *q, const struct gpci_element *e, uint32_t n)
+static uint32_t record_affinity_score(const struct ppart *q, const struct gpci_element *e, uint32_t n)
 {
 	uint64_t near = 0, units = q->c.dedicated ? q->c.vps * 100u : q->c.entitlement;
 
@@ -210,12 +210,12 @@ enum { SPREAD_CHIP = 0, SPREAD_NODE = 3, SPREAD_SYSTEM = 5 }; /* the scale is th
 
 static uint32_t affinity_by_partition(const struct power *p, const struct ppart *q, struct gpci_values *v)
 {
-	uint32_t n = elements(p, q, v->element);
+	uint32_t n = record_domain_elements(p, q, v->element);
 
 	v->v[0] = q->c.id;
 	v->v[1] = q->order;
 	v->v[2] = n == 1 ? SPREAD_CHIP : nodes_of(v->element, n) == 1 ? SPREAD_NODE : SPREAD_SYSTEM;
-	v->v[3] = score(q, v->element, n);
+	v->v[3] = record_affinity_score(q, v->element, n);
 	v->v[4] = n;
 	v->v[5] = ELEMENT_BYTES;
 	return n;
@@ -223,7 +223,7 @@ static uint32_t affinity_by_partition(const struct power *p, const struct ppart 
 
 /* ---- chips and domains ----------------------------------------------------------------------------------- */
 
-static void links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t first, uint32_t n, bool total)
+static void record_put_links(const struct power *p, uint32_t chip, uint64_t *v, uint32_t first, uint32_t n, bool total)
 {
 	const struct collected *c = &p->published;
 
@@ -316,16 +316,16 @@ static void affinity_by_domain(const struct power *p, uint32_t chip, uint64_t *v
 
 /* ---- the system ------------------------------------------------------------------------------------------ */
 
-static struct papr_rights rights(void *arg, uint16_t partition)
+static struct papr_rights record_rights(void *arg, uint16_t partition)
 {
 	const struct ppart *q = power_part(arg, partition);
 
 	return q ? q->c.rights : (struct papr_rights){ 0 };
 }
 
-static void capabilities(const struct power *p, uint16_t partition, uint64_t *v)
+static void record_put_capabilities(const struct power *p, uint16_t partition, uint64_t *v)
 {
-	struct papr_rights r = rights((void *)p, partition);
+	struct papr_rights r = record_rights((void *)p, partition);
 
 	v[0] = r.all;
 	v[1] = CAPABILITY_GENERAL | (r.expanded ? CAPABILITY_EXPANDED : 0) | (r.lab ? CAPABILITY_LAB : 0);
@@ -340,7 +340,7 @@ static int system_record(const struct power *p, uint16_t partition, const struct
 		return 0;
 	switch (r->number) {
 	case 0x40:
-		capabilities(p, partition, v->v);
+		record_put_capabilities(p, partition, v->v);
 		break;
 	case 0xc0:
 		v->v[0] = LMB_BYTES;
@@ -398,7 +398,7 @@ static int processor_record(const struct power *p, struct papr_caller who, const
 		core_utilization(p, i, v->v);
 		break;
 	case 0x80002000:
-		hpmc(p, i, v->v);
+		record_put_hpmc(p, i, v->v);
 		break;
 	default:
 		return 0;
@@ -422,7 +422,7 @@ static int partition_record(const struct power *p, struct papr_caller who, const
 	v->id = q->c.id;
 	switch (r->number) {
 	case 0x20:
-		entitled(q, v->v);
+		record_put_entitled(q, v->v);
 		break;
 	case 0x30:
 		run_instructions(q, v->v);
@@ -437,7 +437,7 @@ static int partition_record(const struct power *p, struct papr_caller who, const
 		queuing_times(q, v->v);
 		break;
 	case 0x100:
-		instructions(p, q, v->v);
+		record_put_instructions(p, q, v->v);
 		break;
 	default:
 		return 0;
@@ -478,10 +478,10 @@ static int chip_record(const struct power *p, struct papr_caller who, const stru
 	v->id = i;
 	switch (r->number) {
 	case 0x50:
-		links(p, i, v->v, LINK_A, 3, r->from > 0);
+		record_put_links(p, i, v->v, LINK_A, 3, r->from > 0);
 		break;
 	case 0x60:
-		links(p, i, v->v, LINK_W, 4, r->from > 0);
+		record_put_links(p, i, v->v, LINK_W, 4, r->from > 0);
 		break;
 	case 0x80:
 		links_mc(p, i, v->v);
@@ -498,8 +498,8 @@ static int chip_record(const struct power *p, struct papr_caller who, const stru
 	return 1;
 }
 
-static int next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
-		uint64_t secondary, struct gpci_values *v)
+static int record_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
+		       uint64_t secondary, struct gpci_values *v)
 {
 	v->secondary = 0;
 	v->nelements = 0;
@@ -525,10 +525,12 @@ static void set_mmcrh(void *arg, uint64_t value)
 }
 
 /* There are no GX links, and no TLBIE is issued. */
-static bool has(void *arg, const struct gpci_request *r)
+static bool record_has_request(void *arg, const struct gpci_request *r)
 {
 	(void)arg;
 	return r->number != 0x70 && r->number != 0xf4;
 }
 
-const struct papr_machine_ops power_ops = { .next = next, .set_mmcrh = set_mmcrh, .rights = rights, .has = has };
+const struct papr_machine_ops power_ops = {
+	.next = record_next, .set_mmcrh = set_mmcrh, .rights = record_rights, .has = record_has_request
+};

@@ -27,15 +27,15 @@ struct tally_hv_guest {
 	struct sun4v_vcpu *vcpu[];
 };
 
-static int fail(struct tally_hv *h, enum tally_err code, const char *words)
+static int hv_fail(struct tally_hv *h, enum tally_err code, const char *words)
 {
 	h->err.code = 0;
 	return err_set(&h->err, code, "%s", words);
 }
 
-/* As fail(), of calls that several threads may make. */
-static int refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static int refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...)
+/* As hv_fail(), of calls that several threads may make. */
+static int hv_refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static int hv_refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...)
 {
 	struct err e = { 0 };
 	va_list ap;
@@ -53,7 +53,7 @@ static int refuse(struct tally_hv *h, enum tally_err code, const char *fmt, ...)
 /* The handle of an open that failed has words and nothing else. */
 static int hv_is_open(struct tally_hv *h)
 {
-	return h->m ? 0 : refuse(h, TALLY_ESTATE, "there is no machine: tally_hv_open() failed");
+	return h->m ? 0 : hv_refuse(h, TALLY_ESTATE, "there is no machine: tally_hv_open() failed");
 }
 
 /* ---- machines -------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static int open_machine(struct tally_hv *h, const struct tally_hv_opts *from)
 
 	if (!from || !opts_take(&o, sizeof(o), from) || o.zero || o.flags & ~(TALLY_HV_IDLE | TALLY_HV_OPENSPARC) ||
 	    !o.machine)
-		return fail(h, TALLY_EINVAL, "options that this library does not know, or no machine");
+		return hv_fail(h, TALLY_EINVAL, "options that this library does not know, or no machine");
 	rc = plat_parse(&on, o.machine, &h->err);
 	if (rc < 0)
 		return rc;
@@ -94,8 +94,8 @@ int tally_hv_close(struct tally_hv *h)
 	if (!h)
 		return 0;
 	if (h->nguests)
-		return fail(h, TALLY_ESTATE,
-			    "a guest of this machine is open: tally_hv_guest_close() comes before tally_hv_close()");
+		return hv_fail(h, TALLY_ESTATE,
+			       "a guest of this machine is open: tally_hv_guest_close() comes before tally_hv_close()");
 	hv_machine_close(h->m);
 	mem_free(h);
 	return 0;
@@ -171,10 +171,10 @@ static int open_sun4v(struct tally_hv_guest *g)
 	if (rc == 0)
 		rc = sun4v_guest_open(&g->guest, h->m->sun4v, &o);
 	if (rc == -TALLY_EBUSY)
-		return fail(h, TALLY_EBUSY,
-			    o.rights.global ? "another guest has the right global, or there are too many guests" :
-					      "there are too many guests");
-	return rc < 0 && !h->err.code ? fail(h, (enum tally_err) - rc, tally_strerror(rc)) : rc;
+		return hv_fail(h, TALLY_EBUSY,
+			       o.rights.global ? "another guest has the right global, or there are too many guests" :
+						 "there are too many guests");
+	return rc < 0 && !h->err.code ? hv_fail(h, (enum tally_err) - rc, tally_strerror(rc)) : rc;
 }
 
 static int open_partition(struct tally_hv_guest *g)
@@ -197,10 +197,11 @@ static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts
 	const bool power = h->m->power != NULL;
 
 	if (!from || !opts_take(&g->o, sizeof(g->o), from) || g->o.zero || !g->o.memory)
-		return fail(h, TALLY_EINVAL, "options that this library does not know, or no function for memory");
+		return hv_fail(h, TALLY_EINVAL, "options that this library does not know, or no function for memory");
 	if (power ? g->o.rights != NULL : g->o.partition)
-		return fail(h, TALLY_EINVAL,
-			    power ? "a partition's rights are its machine's configuration" : "sun4v has no partitions");
+		return hv_fail(h, TALLY_EINVAL,
+			       power ? "a partition's rights are its machine's configuration" :
+				       "sun4v has no partitions");
 	return power ? open_partition(g) : open_sun4v(g);
 }
 
@@ -213,7 +214,7 @@ int tally_hv_guest_open(struct tally_hv_guest **ret, struct tally_hv *h, const s
 		return rc;
 	g = mem_alloc(sizeof(*g) + h->m->strands * sizeof(g->vcpu[0]));
 	if (!g)
-		return fail(h, TALLY_ENOMEM, "out of memory");
+		return hv_fail(h, TALLY_ENOMEM, "out of memory");
 	h->err = (struct err){ 0 };
 	g->h = h;
 	h->nguests++;
@@ -245,36 +246,38 @@ int tally_hv_take(struct tally_hv_guest *g, uint32_t cpu)
 
 	if (!g->guest)
 		return cpu <= UINT16_MAX ? 0 :
-					   refuse(g->h, TALLY_EINVAL,
-						  "there is no virtual processor %u: they are below 65536", cpu);
+					   hv_refuse(g->h, TALLY_EINVAL,
+						     "there is no virtual processor %u: they are below 65536", cpu);
 	if (cpu >= g->h->m->strands)
-		return refuse(g->h, TALLY_EINVAL, "there is no strand %u: there are %u, from 0", cpu, g->h->m->strands);
+		return hv_refuse(g->h, TALLY_EINVAL, "there is no strand %u: there are %u, from 0", cpu,
+				 g->h->m->strands);
 	if (g->vcpu[cpu])
 		return 0;
 	rc = sun4v_vcpu_open(&g->vcpu[cpu], g->guest, cpu);
 	if (rc == -TALLY_EBUSY)
-		return refuse(g->h, TALLY_EBUSY, "strand %u is another guest's", cpu);
+		return hv_refuse(g->h, TALLY_EBUSY, "strand %u is another guest's", cpu);
 	if (rc < 0)
-		return refuse(g->h, (enum tally_err) - rc, "strand %u: %s", cpu, tally_strerror(rc));
+		return hv_refuse(g->h, (enum tally_err) - rc, "strand %u: %s", cpu, tally_strerror(rc));
 	niagara_vcpu(g->h->m->niagara, cpu, g->vcpu[cpu]);
 	return 0;
 }
 
 /* A strand of sun4v's. */
-static int strand(struct tally_hv_guest *g, uint32_t cpu)
+static int hv_guest_strand(struct tally_hv_guest *g, uint32_t cpu)
 {
-	return g->guest ? tally_hv_take(g, cpu) : refuse(g->h, TALLY_ENOTSUP, "power has no strands: that is of sun4v");
+	return g->guest ? tally_hv_take(g, cpu) :
+			  hv_refuse(g->h, TALLY_ENOTSUP, "power has no strands: that is of sun4v");
 }
 
 static int no_trap(struct tally_hv_guest *g, uint32_t trap)
 {
-	return refuse(g->h, TALLY_EINVAL, "trap 0x%x is no hypercall: %s", trap,
-		      g->guest ? "0x80 and 0xff are" : "1 is");
+	return hv_refuse(g->h, TALLY_EINVAL, "trap 0x%x is no hypercall: %s", trap,
+			 g->guest ? "0x80 and 0xff are" : "1 is");
 }
 
 static int no_asr(struct tally_hv_guest *g, uint32_t asr)
 {
-	return refuse(g->h, TALLY_EINVAL, "there is no ancillary state register 0x%x: 0x10 is PCR, 0x11 PIC", asr);
+	return hv_refuse(g->h, TALLY_EINVAL, "there is no ancillary state register 0x%x: 0x10 is PCR, 0x11 PIC", asr);
 }
 
 int tally_hv_reset(struct tally_hv_guest *g, uint32_t cpu)
@@ -303,14 +306,14 @@ int tally_hv_call(struct tally_hv_guest *g, uint32_t cpu, uint32_t trap, uint64_
 
 int tally_hv_asr_read(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uint64_t *value)
 {
-	int rc = strand(g, cpu);
+	int rc = hv_guest_strand(g, cpu);
 
 	return rc < 0 ? rc : sun4v_asr_read(g->vcpu[cpu], asr, value) ? 0 : no_asr(g, asr);
 }
 
 int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uint64_t value)
 {
-	int rc = strand(g, cpu);
+	int rc = hv_guest_strand(g, cpu);
 
 	return rc < 0 ? rc : sun4v_asr_write(g->vcpu[cpu], asr, value) ? 0 : no_asr(g, asr);
 }
@@ -320,14 +323,14 @@ int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uin
 static int judge_ref(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
 {
 	if (r->strand >= h->m->strands)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no strand %u: there are %u, from 0", i,
-			      r->strand, h->m->strands);
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no strand %u: there are %u, from 0", i,
+				 r->strand, h->m->strands);
 	if (r->kind > TALLY_HV_ATOMIC)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no kind %u: %u is the last", i, r->kind,
-			      TALLY_HV_ATOMIC);
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no kind %u: %u is the last", i, r->kind,
+				 TALLY_HV_ATOMIC);
 	if (r->level > TALLY_HV_HYPER)
-		return refuse(h, TALLY_EINVAL, "reference %zu: there is no level %u: %u is the last", i, r->level,
-			      TALLY_HV_HYPER);
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no level %u: %u is the last", i, r->level,
+				 TALLY_HV_HYPER);
 	return 0;
 }
 
@@ -336,7 +339,7 @@ int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 	if (hv_is_open(h) < 0)
 		return -TALLY_ESTATE;
 	if (!h->m->niagara)
-		return refuse(h, TALLY_ENOTSUP, "power takes no references: that is of sun4v");
+		return hv_refuse(h, TALLY_ENOTSUP, "power takes no references: that is of sun4v");
 	for (size_t i = 0; i < n; i++) {
 		int rc = judge_ref(h, &r[i], i);
 
@@ -354,18 +357,18 @@ int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool context, uint64_t page, uint64_t ticks)
 {
 	static const uint64_t sizes[MMUSTAT_SIZES] = { 8u << 10, 64u << 10, 4u << 20, 256u << 20 };
-	int rc = strand(g, cpu);
+	int rc = hv_guest_strand(g, cpu);
 
 	if (rc == 0 && !g->h->m->kind->mmustat)
-		return refuse(g->h, TALLY_ENOTSUP, "%s keeps no MMU statistics: niagara does", g->h->m->name);
+		return hv_refuse(g->h, TALLY_ENOTSUP, "%s keeps no MMU statistics: niagara does", g->h->m->name);
 	for (int i = 0; rc == 0 && i < MMUSTAT_SIZES; i++)
 		if (sizes[i] == page) {
 			sun4v_tsb_hit(g->vcpu[cpu], data, context, (enum mmustat_size)i, ticks);
 			return 0;
 		}
 	return rc < 0 ? rc :
-			refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
-			       (unsigned long long)page);
+			hv_refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
+				  (unsigned long long)page);
 }
 
 int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
@@ -373,10 +376,10 @@ int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
 	if (hv_is_open(h) < 0)
 		return -TALLY_ESTATE;
 	if (!h->m->niagara)
-		return refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
+		return hv_refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
 	if (zambezi >= h->m->kind->zambezis)
-		return refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name,
-			      h->m->kind->zambezis);
+		return hv_refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name,
+				 h->m->kind->zambezis);
 	niagara_make_busy(h->m->niagara, zambezi, calls);
 	return 0;
 }

@@ -15,7 +15,7 @@ bool hv_machine_is(const struct plat_on *on)
 	return on->row->keys & (PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER);
 }
 
-static int failed(int rc, struct err *e)
+static int hv_machine_failed(int rc, struct err *e)
 {
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
@@ -44,7 +44,7 @@ static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle
 		n.strands = STRANDS_OF_MIXED;
 	rc = niagara_open(&m->niagara, m->kind, &n, e);
 	s.arg = m->niagara;
-	return rc < 0 ? rc : failed(sun4v_open(&m->sun4v, &s), e);
+	return rc < 0 ? rc : hv_machine_failed(sun4v_open(&m->sun4v, &s), e);
 }
 
 static int open_power(struct hv_machine *m, const struct plat_on *on, struct err *e)
@@ -71,7 +71,7 @@ static int open_power(struct hv_machine *m, const struct plat_on *on, struct err
 		return rc;
 	s.level = power_level(m->power);
 	s.arg = m->power;
-	return failed(papr_open(&m->papr, &s), e);
+	return hv_machine_failed(papr_open(&m->papr, &s), e);
 }
 
 int hv_machine_open(struct hv_machine **ret, const struct plat_on *on, bool idle, struct err *e)

@@ -16,7 +16,8 @@
 #define GUEST_LEAST 65536u  /* bytes of memory */
 #define STRANDS_OF_MIXED 8u /* a model is slow with all 256 of them */
 
-struct machine { /* what is behind a line */
+/* what is behind a line */
+struct machine {
 	uint8_t *memory;
 	size_t bytes;
 	uint64_t ns; /* that have passed */
@@ -35,7 +36,7 @@ struct machine { /* what is behind a line */
 
 /* ---- the guest's memory -------------------------------------------------------------------- */
 
-static void *at(void *arg, uint64_t ra, size_t n)
+static void *line_memory_at(void *arg, uint64_t ra, size_t n)
 {
 	struct machine *m = arg;
 
@@ -46,7 +47,7 @@ static void *at(void *arg, uint64_t ra, size_t n)
 
 static struct hv_mem memory_of(struct machine *m)
 {
-	return (struct hv_mem){ .arg = m, .at = at };
+	return (struct hv_mem){ .arg = m, .at = line_memory_at };
 }
 
 static int give_memory(struct machine *m, size_t bytes, struct err *e)
@@ -78,7 +79,7 @@ static int no_strand(uint32_t vcpu, struct err *e)
 	return err_set(e, TALLY_EINVAL, "there is no strand %u", vcpu);
 }
 
-static int sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
+static int line_sun4v_call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {
 	struct machine *m = arg;
 
@@ -88,7 +89,7 @@ static int sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct 
 	return 0;
 }
 
-static int asr(void *arg, uint32_t vcpu, uint32_t number, bool write, uint64_t *value, struct err *e)
+static int line_asr_access(void *arg, uint32_t vcpu, uint32_t number, bool write, uint64_t *value, struct err *e)
 {
 	struct machine *m = arg;
 	bool ok;
@@ -121,8 +122,8 @@ static uint64_t tsb_missed(void *arg)
 }
 
 static const struct hv_line_ops sun4v_ops = {
-	.sun4v = sun4v,
-	.asr = asr,
+	.sun4v = line_sun4v_call,
+	.asr = line_asr_access,
 	.advance = advance_niagara,
 	.now = now_niagara,
 	.tsb_missed = tsb_missed,
@@ -192,7 +193,7 @@ static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_op
 
 /* ---- POWER ------------------------------------------------------------------------------------- */
 
-static int papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
+static int line_papr_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
 	struct machine *m = arg;
 	struct hv_mem mem = memory_of(m);
@@ -219,7 +220,7 @@ static uint64_t now_power(void *arg)
 }
 
 static const struct hv_line_ops papr_ops = {
-	.papr = papr,
+	.papr = line_papr_call,
 	.advance = advance_power,
 	.now = now_power,
 	.close = close_machine,

@@ -57,7 +57,7 @@ int line_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, stru
 	return 0;
 }
 
-static int digit(uint8_t c)
+static int saved_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
 	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -71,12 +71,12 @@ static bool is_blank(uint8_t c)
 }
 
 /* The bytes that text spells, or nothing where it is no such text. */
-static bool spelled(const uint8_t *p, size_t n, struct buf *to)
+static bool saved_spell_bytes(const uint8_t *p, size_t n, struct buf *to)
 {
 	int high = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		int d = digit(p[i]);
+		int d = saved_digit(p[i]);
 
 		if (is_blank(p[i]) && high < 0)
 			continue;
@@ -91,7 +91,8 @@ static bool spelled(const uint8_t *p, size_t n, struct buf *to)
 
 /* ---- a reply ------------------------------------------------------------------------------- */
 
-struct saved { /* behind the line */
+/* behind the line */
+struct saved {
 	struct hv_line_ops op;
 	char what[128];
 	const struct gpci_request *r;
@@ -116,7 +117,7 @@ static bool is_from(const struct gpci_reply *ask, const struct saved *s, const s
 }
 
 /* Copies records into the memory, from the one on that was asked for: how it ended. */
-static enum papr_rc copy(struct saved *s, const struct gpci_reply *ask, size_t room)
+static enum papr_rc saved_copy_records(struct saved *s, const struct gpci_reply *ask, size_t room)
 {
 	size_t from = GPCI_HEADER, to = GPCI_HEADER;
 	uint16_t n = 0;
@@ -148,7 +149,7 @@ static enum papr_rc copy(struct saved *s, const struct gpci_reply *ask, size_t r
 	return full || !n ? H_PARAMETER : H_SUCCESS;
 }
 
-static int answer(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
+static int saved_answer(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
 	struct saved *s = arg;
 	size_t room = r[2] < GPCI_MOST ? (size_t)r[2] : GPCI_MOST;
@@ -161,7 +162,7 @@ static int answer(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 	if (room < GPCI_HEADER + s->r->size)
 		r[0] = (uint64_t)H_PARAMETER;
 	else
-		r[0] = (uint64_t)(ask.request == s->r->number ? copy(s, &ask, room) : H_NOT_AVAILABLE);
+		r[0] = (uint64_t)(ask.request == s->r->number ? saved_copy_records(s, &ask, room) : H_NOT_AVAILABLE);
 	return 0;
 }
 
@@ -197,7 +198,7 @@ static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, s
 	s->r = r;
 	(void)gpci_reply(&s->all, s->block, n, e); /* as before: is_reply() */
 	snprintf(s->what, sizeof(s->what), "%s", name);
-	s->op = (struct hv_line_ops){ .what = s->what, .papr = answer, .close = close_saved };
+	s->op = (struct hv_line_ops){ .what = s->what, .papr = saved_answer, .close = close_saved };
 	f->reply = (struct hv_line){ .arg = s,
 				     .op = &s->op,
 				     .level = (uint8_t)s->all.version_out,
@@ -217,7 +218,7 @@ int line_file_parse(struct line_file *ret, const char *name, const uint8_t *p, s
 	struct buf bytes = { 0 };
 	int rc = 0;
 
-	if (spelled(p, n, &bytes)) {
+	if (saved_spell_bytes(p, n, &bytes)) {
 		p = (const uint8_t *)bytes.p;
 		n = bytes.n;
 	}

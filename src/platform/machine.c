@@ -29,7 +29,8 @@
 #define DOORS 3u
 #define DEVICE "hisi_ptt0_2" /* whose root ports are those of the examples */
 
-struct host { /* a machine and its doors */
+/* a machine and its doors */
+struct host {
 	struct tally_machine_opts m;
 	struct tally_machine_result result;
 	struct kunpeng *k;
@@ -44,8 +45,8 @@ struct host { /* a machine and its doors */
 };
 static_assert(PTT_PMU_MOST <= 64, "a bit each");
 
-static void note(const struct host *h, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void note(const struct host *h, const char *fmt, ...)
+static void host_note(const struct host *h, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void host_note(const struct host *h, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -78,7 +79,7 @@ static int find_device(struct host *h)
 }
 
 /* By its place: *d is only set once rc has been come to. */
-static int opened(struct host *h, int rc, struct door *const *d)
+static int host_opened_door(struct host *h, int rc, struct door *const *d)
 {
 	if (rc < 0)
 		return rc;
@@ -109,21 +110,21 @@ static int open_doors(struct host *h)
 	int rc = check_paths(h);
 
 	if (rc == 0 && h->m.vfio_user) {
-		rc = opened(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
+		rc = host_opened_door(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
 		kunpeng_give(h->k, h->device);
 		if (rc == 0)
-			note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name,
-			     h->m.vfio_user);
+			host_note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name,
+				  h->m.vfio_user);
 	}
 	if (rc == 0 && h->m.listen) {
-		rc = opened(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
+		rc = host_opened_door(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
 		if (rc == 0)
-			note(h, "the machine listens: --on unix:%s", h->m.listen);
+			host_note(h, "the machine listens: --on unix:%s", h->m.listen);
 	}
 	if (rc == 0 && h->m.sysfs) {
-		rc = opened(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
+		rc = host_opened_door(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
 		if (rc == 0)
-			note(h, "the devices' files are in %s", h->m.sysfs);
+			host_note(h, "the devices' files are in %s", h->m.sysfs);
 	}
 	return rc;
 }
@@ -139,7 +140,7 @@ static int close_doors(struct host *h, int rc)
 		if (failed < 0 && rc >= 0)
 			rc = err_set(h->e, left.code, "%s", left.text);
 		else if (failed < 0)
-			note(h, "%s", left.text);
+			host_note(h, "%s", left.text);
 		d->op->close(d);
 	}
 	return rc;
@@ -155,7 +156,7 @@ static bool host_is_idle(const struct host *h)
 	return !h->tracing;
 }
 
-static int serve(struct host *h)
+static int host_serve_doors(struct host *h)
 {
 	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : host_is_idle(h) ? IDLE_MS : TURN_MS);
 
@@ -167,7 +168,7 @@ static int serve(struct host *h)
 	return rc;
 }
 
-static int pass(struct host *h)
+static int host_pass_time(struct host *h)
 {
 	uint64_t now = k_now_ns(), before = kunpeng_now(h->k), ns;
 	int rc = 0;
@@ -202,17 +203,17 @@ static void watch_traces(struct host *h, bool leaving)
 	machine_log_passed(&h->log, h->then);
 }
 
-static int turns(struct host *h)
+static int host_run_turns(struct host *h)
 {
 	int rc = 0;
 
 	h->then = k_now_ns();
 	h->log = (struct machine_log){ .note = h->m.note, .arg = h->m.arg };
 	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
-		rc = serve(h);
+		rc = host_serve_doors(h);
 		watch_traces(h, false);
 		if (rc == 0)
-			rc = pass(h);
+			rc = host_pass_time(h);
 	}
 	watch_traces(h, true);
 	machine_log_end(&h->log);
@@ -235,13 +236,13 @@ static int run_kunpeng(struct host *h, const struct plat_on *on)
 	if (rc == 0)
 		rc = open_doors(h);
 	if (rc == 0)
-		rc = turns(h);
+		rc = host_run_turns(h);
 	rc = close_doors(h, rc);
 	kunpeng_close(h->k);
 	return rc;
 }
 
-static int run(struct host *h)
+static int host_run(struct host *h)
 {
 	struct plat_on on;
 	int rc = plat_parse(&on, h->m.machine, h->e);
@@ -269,7 +270,7 @@ int tally_machine_run(const struct tally_machine_opts *opts, struct tally_machin
 {
 	struct err e = { 0 };
 	struct host h = { .result = { .size = sizeof(h.result) }, .e = &e };
-	int rc = opts_take(&h.m, sizeof(h.m), opts) && h.m.machine ? run(&h) :
+	int rc = opts_take(&h.m, sizeof(h.m), opts) && h.m.machine ? host_run(&h) :
 								     err_set(&e, TALLY_EINVAL, "unknown options");
 
 	opts_give(ret, &h.result, sizeof(h.result));

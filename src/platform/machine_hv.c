@@ -38,7 +38,7 @@ struct host {
 };
 static_assert(HV_GUESTS >= LOCAL_CLIENTS, "a guest for each client");
 
-static void announce(const struct host *h)
+static void host_announce(const struct host *h)
 {
 	struct buf b = { 0 };
 
@@ -51,7 +51,7 @@ static void announce(const struct host *h)
 /* ---- turns --------------------------------------------------------------------------------- */
 
 /* 1: somebody was served. */
-static int serve(struct host *h, uint64_t wait_ns)
+static int host_serve_calls(struct host *h, uint64_t wait_ns)
 {
 	struct pollfd p = { .fd = h->door->op->fd(h->door), .events = POLLIN };
 	const struct timespec t = { 0, (long)wait_ns };
@@ -65,16 +65,16 @@ static int serve(struct host *h, uint64_t wait_ns)
 
 static int serve_all(struct host *h)
 {
-	int rc = serve(h, h->owed ? 0 : TURN_NS);
+	int rc = host_serve_calls(h, h->owed ? 0 : TURN_NS);
 	const uint64_t until = rc > 0 ? k_now_ns() + BURST_NS : 0;
 
 	while (rc > 0 && k_now_ns() < until)
-		rc = serve(h, LINGER_NS);
+		rc = host_serve_calls(h, LINGER_NS);
 	return rc < 0 ? rc : 0;
 }
 
 /* The next slice takes about as long as it may. */
-static void adapt(struct host *h, uint64_t took)
+static void host_adapt_slice(struct host *h, uint64_t took)
 {
 	if (took > SLICE_NS && h->step / 2 >= STEP_LEAST)
 		h->step /= 2;
@@ -82,7 +82,7 @@ static void adapt(struct host *h, uint64_t took)
 		h->step *= 2;
 }
 
-static int pass(struct host *h)
+static int host_pass_time(struct host *h)
 {
 	uint64_t now = k_now_ns(), ns;
 
@@ -94,11 +94,11 @@ static int pass(struct host *h)
 	hv_machine_run(h->machine, ns);
 	h->owed -= ns;
 	if (ns == h->step)
-		adapt(h, k_now_ns() - now);
+		host_adapt_slice(h, k_now_ns() - now);
 	return h->door->op->passed(h->door, h->e);
 }
 
-static int turns(struct host *h)
+static int host_run_turns(struct host *h)
 {
 	int rc = 0;
 
@@ -107,7 +107,7 @@ static int turns(struct host *h)
 	while (rc == 0 && !(h->m->stop && *h->m->stop)) {
 		rc = serve_all(h);
 		if (rc == 0)
-			rc = pass(h);
+			rc = host_pass_time(h);
 	}
 	return rc;
 }
@@ -144,7 +144,7 @@ static int open_door(struct host *h, const struct line_opts *o)
 				   m->power, m->papr,    hv_machine_now, h->machine };
 	rc = door_local(&h->door, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
 	if (rc == 0)
-		announce(h);
+		host_announce(h);
 	return rc;
 }
 
@@ -159,7 +159,7 @@ int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *o
 	if (rc == 0)
 		rc = open_door(&h, &on->hv);
 	if (rc == 0)
-		rc = turns(&h);
+		rc = host_run_turns(&h);
 	if (h.door)
 		h.door->op->close(h.door);
 	local_hv_guests_free(&h.guests);

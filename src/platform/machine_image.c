@@ -40,23 +40,23 @@ struct guest {
 
 /* ---- the console --------------------------------------------------------------------------- */
 
-static void flush(struct guest *g)
+static void guest_flush_console(struct guest *g)
 {
 	if (g->console.n && g->m->console && g->m->console(g->m->arg, g->console.p, g->console.n) < 0)
 		g->deaf = true;
 	buf_clear(&g->console);
 }
 
-static void put(void *arg, uint8_t c)
+static void guest_put_char(void *arg, uint8_t c)
 {
 	struct guest *g = arg;
 
 	buf_putc(&g->console, (char)c);
 	if (c == '\n' || g->console.n >= CONSOLE_MOST || g->console.failed)
-		flush(g);
+		guest_flush_console(g);
 }
 
-static void exited(void *arg, uint64_t status)
+static void guest_exited(void *arg, uint64_t status)
 {
 	struct guest *g = arg;
 
@@ -113,7 +113,7 @@ static void put_term_char(struct guest *g, uint64_t r[6])
 		return;
 	}
 	for (uint64_t i = 0; i < r[2]; i++)
-		put(g, (uint8_t)(r[3 + i / 8] >> (56 - i % 8 * 8)));
+		guest_put_char(g, (uint8_t)(r[3 + i / 8] >> (56 - i % 8 * 8)));
 	r[0] = H_SUCCESS;
 }
 
@@ -127,7 +127,7 @@ static bool papr_trap(void *arg, unsigned trap, uint64_t r[6])
 	if (r[0] == H_PUT_TERM_CHAR)
 		put_term_char(g, r);
 	else if (r[0] == H_CEDE)
-		exited(g, r[1]);
+		guest_exited(g, r[1]);
 	else
 		papr_call(g->machine->papr, (struct papr_caller){ .partition = 1 }, &mem, r);
 	return goes_on(g);
@@ -138,7 +138,8 @@ static bool papr_trap(void *arg, unsigned trap, uint64_t r[6])
 static int open_guest(struct guest *g, const struct line_opts *h)
 {
 	static const struct sun4v_rights all = { true, true, true, true };
-	const struct sun4v_guest_opts o = { h->rights_given ? h->sun4v : all, memory_of(g), put, exited, g };
+	const struct sun4v_guest_opts o = { h->rights_given ? h->sun4v : all, memory_of(g), guest_put_char,
+					    guest_exited, g };
 	int rc;
 
 	if (!g->machine->kind)
@@ -152,7 +153,7 @@ static int open_guest(struct guest *g, const struct line_opts *h)
 	return 0;
 }
 
-static int load(struct guest *g, struct emu_opts *o)
+static int guest_load_image(struct guest *g, struct emu_opts *o)
 {
 	uint8_t *file = NULL;
 	size_t n;
@@ -165,7 +166,7 @@ static int load(struct guest *g, struct emu_opts *o)
 	return rc;
 }
 
-static int run(struct guest *g, const struct line_opts *h)
+static int guest_run(struct guest *g, const struct line_opts *h)
 {
 	struct emu_opts o = { .trap = g->machine->kind ? sun4v_trap : papr_trap,
 			      .arg = g,
@@ -176,12 +177,12 @@ static int run(struct guest *g, const struct line_opts *h)
 	if (rc == 0)
 		rc = open_guest(g, h);
 	if (rc == 0)
-		rc = load(g, &o);
+		rc = guest_load_image(g, &o);
 	if (rc == 0)
 		rc = emu_open(&g->emu, &o, g->e);
 	if (rc == 0)
 		rc = emu_run(g->emu, g->m->stop, g->e);
-	flush(g);
+	guest_flush_console(g);
 	if (rc == 0 && g->deaf)
 		rc = err_set(g->e, TALLY_EIO, "failed to write the guest's output");
 	return rc;
@@ -196,7 +197,7 @@ int hv_machine_image(const struct tally_machine_opts *m, const struct plat_on *o
 		return err_set(e, TALLY_EINVAL, "--run has the machine for itself: leave out --listen and --guests");
 	rc = hv_machine_open(&g.machine, on, false, e);
 	if (rc == 0)
-		rc = run(&g, &on->hv);
+		rc = guest_run(&g, &on->hv);
 	if (rc == 0)
 		*status = (int32_t)(g.status & 0xff);
 	emu_close(g.emu);

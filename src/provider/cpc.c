@@ -19,7 +19,7 @@
 
 #define DEFAULT_CONF TALLY_SYSCONFDIR "/tally/dcpc.conf"
 
-static int minimum(struct probes *t, uint64_t *ret, struct err *why)
+static int cpc_minimum_count(struct probes *t, uint64_t *ret, struct err *why)
 {
 	const struct prov_opts *o = probes_opts(t);
 	int rc = 0;
@@ -39,7 +39,7 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 
 	if (!s->count)
 		return 0; /* a frequency: the kernel bounds it (perf_event_max_sample_rate) */
-	rc = minimum(t, &min, why);
+	rc = cpc_minimum_count(t, &min, why);
 	if (rc < 0)
 		return rc;
 	if (s->count < min)
@@ -52,7 +52,7 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 	return 0;
 }
 
-static void fill(const struct probes *t, const struct cpc_spec *s, struct cpc_found *f)
+static void cpc_fill_found(const struct probes *t, const struct cpc_spec *s, struct cpc_found *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		struct k_event *ev = &f->ev[i];
@@ -91,7 +91,7 @@ static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_
 	return err_set(why, (enum tally_err)e.code, "%s can't be counted here: %s", s->event, e.text);
 }
 
-static int make(struct probes *t, const char *name, uint32_t *id, struct err *why)
+static int cpc_make_probe(struct probes *t, const char *name, uint32_t *id, struct err *why)
 {
 	struct cpc_found f = { 0 };
 	struct cpc_spec s;
@@ -100,7 +100,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 
 	if (rc < 0 || (rc = cpc_event(t, &s, &f, why)) < 0 || (rc = check_count(t, &s, why)) < 0)
 		return rc;
-	fill(t, &s, &f);
+	cpc_fill_found(t, &s, &f);
 	rc = keep_openable(t, &s, &f, why);
 	if (rc < 0)
 		return rc;
@@ -119,7 +119,7 @@ static int cpc_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 {
 	const struct probe *p = probes_find(t, &prov_cpc, name);
 	uint32_t id = p ? p->id : 0;
-	int rc = p ? 0 : make(t, name, &id, why);
+	int rc = p ? 0 : cpc_make_probe(t, name, &id, why);
 
 	if (rc >= 0)
 		rc = add(arg, id);
@@ -132,7 +132,7 @@ static int cpc_offer(struct probes *t, struct err *e)
 	const char **names;
 	uint64_t least;
 	uint32_t n, id;
-	int rc = minimum(t, &least, e);
+	int rc = cpc_minimum_count(t, &least, e);
 
 	if (rc < 0)
 		return rc;
@@ -144,7 +144,7 @@ static int cpc_offer(struct probes *t, struct err *e)
 
 		snprintf(name, sizeof(name), "%s-all-%llu", names[i],
 			 (unsigned long long)cpc_usual_count(names[i], least));
-		rc = probes_find(t, &prov_cpc, name) ? 0 : make(t, name, &id, &why);
+		rc = probes_find(t, &prov_cpc, name) ? 0 : cpc_make_probe(t, name, &id, &why);
 	}
 	mem_free(names);
 	return rc == -TALLY_ENOMEM ? err_oom(e) : 0;

@@ -23,7 +23,7 @@ struct reader {
 };
 
 /* Skips blanks and comments; false at the end. */
-static bool skip(struct reader *r)
+static bool conf_skip_blanks(struct reader *r)
 {
 	for (; r->p < r->end; r->p++) {
 		if (*r->p == '#')
@@ -40,7 +40,7 @@ static bool skip(struct reader *r)
 }
 
 /* A word up to a blank or one of =;,# or a "string" with its quotes; cut at WORD - 1. */
-static void word(struct reader *r, char *to)
+static void conf_take_word(struct reader *r, char *to)
 {
 	size_t n = 0;
 	bool quoted = *r->p == '"';
@@ -54,25 +54,25 @@ static void word(struct reader *r, char *to)
 	to[n] = 0;
 }
 
-static int property(struct reader *r, uint64_t *min, struct err *why)
+static int conf_take_property(struct reader *r, uint64_t *min, struct err *why)
 {
 	char name[WORD], value[WORD];
 	bool ours;
 
 	if (strchr("=,", *r->p))
 		return err_set(why, TALLY_EINVAL, "line %u: a name is missing before '%c'", r->line, *r->p);
-	word(r, name);
+	conf_take_word(r, name);
 	ours = !strcmp(name, "dcpc-min-overflow");
-	if (!skip(r) || *r->p != '=')
+	if (!conf_skip_blanks(r) || *r->p != '=')
 		return err_set(why, TALLY_EINVAL, "line %u: \"=\" is missing after %s", r->line, name);
 	do {
 		r->p++;
-		if (!skip(r) || *r->p == ';')
+		if (!conf_skip_blanks(r) || *r->p == ';')
 			return err_set(why, TALLY_EINVAL, "line %u: %s has no value", r->line, name);
-		word(r, value);
+		conf_take_word(r, value);
 		if (ours && !text_u64(value, min))
 			return err_set(why, TALLY_EINVAL, "line %u: %s needs a number, not %s", r->line, name, value);
-	} while (skip(r) && *r->p == ',');
+	} while (conf_skip_blanks(r) && *r->p == ',');
 	return 0;
 }
 
@@ -86,11 +86,11 @@ int cpc_conf_parse(const char *text, size_t n, uint64_t *min, struct err *why)
 		return err_set(why, TALLY_EINVAL, "%s", not_utf8);
 	if (memchr(text, 0, n))
 		return err_set(why, TALLY_EINVAL, "it is not a text file");
-	while (rc >= 0 && skip(&r)) {
+	while (rc >= 0 && conf_skip_blanks(&r)) {
 		if (*r.p == ';')
 			r.p++;
 		else
-			rc = property(&r, min, why);
+			rc = conf_take_property(&r, min, why);
 	}
 	return rc;
 }

@@ -22,7 +22,7 @@
 /* ---- modes --------------------------------------------------------------------------------------------- */
 
 /* "u", "k" or both in any order; false: another letter. */
-static bool modes(const char *s, uint8_t *mode)
+static bool count_parse_modes(const char *s, uint8_t *mode)
 {
 	bool u = strchr(s, 'u'), k = strchr(s, 'k');
 
@@ -37,7 +37,7 @@ static bool take_modes(char *s, uint8_t *mode)
 {
 	char *colon = strrchr(s, ':');
 
-	if (!colon || !modes(colon + 1, mode))
+	if (!colon || !count_parse_modes(colon + 1, mode))
 		return false;
 	*colon = '\0';
 	return true;
@@ -46,7 +46,7 @@ static bool take_modes(char *s, uint8_t *mode)
 /* ---- names ----------------------------------------------------------------------------------------------- */
 
 /* perf's spelling as ours: "page-faults" is page_faults. */
-static void ours(char *to, const char *s)
+static void count_our_spelling(char *to, const char *s)
 {
 	for (; *s; s++)
 		*to++ = *s == '-' ? '_' : (char)tolower((unsigned char)*s);
@@ -88,14 +88,14 @@ static int no_modifier(const char *s, struct err *why)
 	if (!colon || !strncmp(colon + 1, "0x", 2))
 		return 0;
 	memcpy(event, s, (size_t)(colon - s));
-	ours(name, event);
+	count_our_spelling(name, event);
 	if (!event_find(name))
 		return 0;
 	if (!colon[1])
 		return err_set(
 			why, TALLY_EINVAL,
 			"nothing stands behind the colon of %s; there are u (in user mode) and k (in the kernel)", s);
-	if (modes(colon + 1, &mode))
+	if (count_parse_modes(colon + 1, &mode))
 		return err_set(why, TALLY_EINVAL, "%s has two modifiers; both modes are %s:uk", event, event);
 	return err_set(why, TALLY_EINVAL,
 		       "\"%s\" is no modifier of %s; there are u (in user mode) and k (in the kernel)", colon + 1,
@@ -117,7 +117,7 @@ static int of_name(char *s, struct cpc_spec *spec, bool *all_modes, struct err *
 	if (take_mask(s, spec, why) < 0 || no_modifier(s, why) < 0)
 		return -TALLY_EINVAL;
 	strcpy(spec->written, s);
-	ours(name, s);
+	count_our_spelling(name, s);
 	strcpy(spec->event, event_find(name) || strchr(s, '-') ? name : s);
 	return 0;
 }
@@ -184,7 +184,8 @@ static void unit_of(struct probes *t, const struct k_pmu *pmu, const char *terms
 	}
 }
 
-static int encode(struct probes *t, const struct k_pmu *pmu, const char *terms, struct prov_count *ret, struct err *why)
+static int count_encode_event(struct probes *t, const struct k_pmu *pmu, const char *terms, struct prov_count *ret,
+			      struct err *why)
 {
 	struct k_event *ev = arena_alloc(probes_arena(t), sizeof(*ev));
 	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) : err_oom(why);
@@ -211,13 +212,13 @@ static int of_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mo
 	if (end)
 		*end++ = '\0';
 	ret->all_modes = !end || !*end;
-	if (!ret->all_modes && !modes(*end == ':' ? end + 1 : end, mode))
+	if (!ret->all_modes && !count_parse_modes(*end == ':' ? end + 1 : end, mode))
 		return err_set(why, TALLY_EINVAL, "'%s' behind the slash is neither u nor k", end);
 	if (k_pmus(probes_opts(t)->sysfs, &pmu, &n, &e) == -TALLY_ENOMEM)
 		return err_oom(why);
 	while (i < n && strcmp(pmu[i].name, s))
 		i++;
-	rc = i < n ? encode(t, &pmu[i], terms, ret, why) : no_pmu(s, pmu, n, why);
+	rc = i < n ? count_encode_event(t, &pmu[i], terms, ret, why) : no_pmu(s, pmu, n, why);
 	mem_free(pmu);
 	return rc;
 }
@@ -256,7 +257,7 @@ static bool in_kernel(const char *name)
 	return real && (real->flags & EVENT_NEVER) == EVENT_NEVER_USER;
 }
 
-static int understand(struct probes *t, char *s, struct prov_count *ret, struct err *why)
+static int count_understand(struct probes *t, char *s, struct prov_count *ret, struct err *why)
 {
 	struct cpc_spec spec = { .mode = CPC_ALL };
 	bool selector = !strncmp(s, "cpc/", 4);
@@ -293,6 +294,6 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 			       text);
 	memcpy(s, text, n);
 	s[n] = '\0';
-	rc = understand(t, s, ret, why);
+	rc = count_understand(t, s, ret, why);
 	return rc < 0 ? rc : ret->source ? 0 : err_oom(why);
 }

@@ -30,7 +30,7 @@ struct search {
 	char source[256];
 };
 
-static int nomem(struct err *why)
+static int event_refuse_nomem(struct err *why)
 {
 	return err_oom(why);
 }
@@ -38,7 +38,7 @@ static int nomem(struct err *why)
 /* ---- the machine ---------------------------------------------------------------- */
 
 /* The core PMUs, read once. A tree without PMUs is a machine without PMUs. */
-static int machine(struct probes *t, struct cpc_machine **ret, struct err *why)
+static int event_read_machine(struct probes *t, struct cpc_machine **ret, struct err *why)
 {
 	struct cpc_machine *m = probes_machine(t);
 	struct k_pmu *v = NULL;
@@ -49,7 +49,7 @@ static int machine(struct probes *t, struct cpc_machine **ret, struct err *why)
 	if (m->known)
 		return 0;
 	if (k_pmus(probes_opts(t)->sysfs, &v, &n, &e) == -TALLY_ENOMEM)
-		return nomem(why);
+		return event_refuse_nomem(why);
 	for (uint32_t i = 0; i < n; i++)
 		if (v[i].core && k < MAX_CORE)
 			v[k++] = v[i];
@@ -150,7 +150,7 @@ static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours,
 
 	*ret = NULL;
 	if (k_pmu_names(probes_opts(s->t)->sysfs, p, false, probes_arena(s->t), &v, &n) < 0)
-		return nomem(why);
+		return event_refuse_nomem(why);
 	for (uint32_t i = 0; i < n && !*ret; i++)
 		if (same_name(v[i], ours))
 			*ret = v[i];
@@ -158,8 +158,8 @@ static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours,
 }
 
 /* "NAME,umask=0x1,...": first NULL or a sysfs event; skip: an attribute that has been seen to. */
-static int encode(struct search *s, const struct k_pmu *p, const char *first, const char *skip, struct k_event *ev,
-		  struct err *why)
+static int event_encode_terms(struct search *s, const struct k_pmu *p, const char *first, const char *skip,
+			      struct k_event *ev, struct err *why)
 {
 	struct buf b = { 0 };
 	int rc;
@@ -169,7 +169,7 @@ static int encode(struct search *s, const struct k_pmu *p, const char *first, co
 		if (!skip || strcmp(s->spec->attr[i].name, skip))
 			buf_printf(&b, "%s%s=0x%llx", b.n ? "," : "", s->spec->attr[i].name,
 				   (unsigned long long)s->spec->attr[i].value);
-	rc = b.failed ? nomem(why) : k_pmu_encode(probes_opts(s->t)->sysfs, p, b.n ? b.p : "", ev, why);
+	rc = b.failed ? event_refuse_nomem(why) : k_pmu_encode(probes_opts(s->t)->sysfs, p, b.n ? b.p : "", ev, why);
 	buf_free(&b);
 	return rc;
 }
@@ -188,9 +188,9 @@ static int find_sysfs(struct search *s, const struct cpc_machine *m, const char 
 		if (sysfs_name(s, &m->core[i], ours, &name, why) < 0)
 			return -TALLY_ENOMEM;
 		*ev = (struct k_event){ 0 };
-		rc = name ? encode(s, &m->core[i], name, NULL, ev, &e) : -TALLY_ENOPROBE;
+		rc = name ? event_encode_terms(s, &m->core[i], name, NULL, ev, &e) : -TALLY_ENOPROBE;
 		if (rc == -TALLY_ENOMEM)
-			return nomem(why);
+			return event_refuse_nomem(why);
 		if (rc < 0)
 			continue;
 		snprintf(s->source + strlen(s->source), sizeof(s->source) - strlen(s->source), "%s%s/%s/",
@@ -226,9 +226,9 @@ static int find_raw(struct search *s, const struct cpc_machine *m, struct err *w
 		return cpc_no_pmu(why);
 	for (uint32_t i = 0; i < m->ncore; i++) {
 		s->ev[s->n] = (struct k_event){ .config = config };
-		rc = encode(s, &m->core[i], NULL, NULL, &s->ev[s->n], &e);
+		rc = event_encode_terms(s, &m->core[i], NULL, NULL, &s->ev[s->n], &e);
 		if (rc == -TALLY_ENOMEM)
-			return nomem(why);
+			return event_refuse_nomem(why);
 		s->n += rc >= 0;
 	}
 	if (!s->n)
@@ -275,7 +275,7 @@ static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *u
 	p = pmu_of(m, ev);
 	if (!p)
 		return err_set(why, TALLY_ENOTSUP, "which of the core PMUs has %s is not known", name);
-	rc = encode(s, p, NULL, "umask", ev, why);
+	rc = event_encode_terms(s, p, NULL, "umask", ev, why);
 	if (rc < 0)
 		return rc;
 	s->n = 1;
@@ -302,7 +302,7 @@ static int try_preset(struct search *s, const struct cpc_machine *m, const struc
 		return 0;
 	s->n = 1;
 	snprintf(s->source, sizeof(s->source), "%s through libpfm4", name);
-	rc = encode(s, p, NULL, NULL, &s->ev[0], why); /* gives it the PMU's type and CPUs */
+	rc = event_encode_terms(s, p, NULL, NULL, &s->ev[0], why); /* gives it the PMU's type and CPUs */
 	return rc < 0 ? rc : 1;
 }
 
@@ -394,7 +394,7 @@ int cpc_event_names(struct probes *t, const char ***ret, uint32_t *n)
 	struct cpc_machine *m;
 	struct err e = { 0 };
 
-	if (machine(t, &m, &e) < 0 || all_names(t, m, true, &l) < 0) {
+	if (event_read_machine(t, &m, &e) < 0 || all_names(t, m, true, &l) < 0) {
 		mem_free(l.v);
 		return -TALLY_ENOMEM;
 	}
@@ -428,7 +428,7 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 			event, event);
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
-		return nomem(why);
+		return event_refuse_nomem(why);
 	}
 	near = text_nearest(event, l.v, l.n);
 	mem_free(l.v);
@@ -454,7 +454,7 @@ static int find_platform(struct search *s, const struct cpc_machine *m, struct e
 }
 
 /* The source, and for a platform's event (m given) the attributes that its PMU has. */
-static const char *describe(struct search *s, const struct cpc_machine *m)
+static const char *event_describe(struct search *s, const struct cpc_machine *m)
 {
 	const struct k_pmu *p = m ? pmu_of(m, &s->ev[0]) : NULL;
 	const char **v, *text;
@@ -481,17 +481,17 @@ int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *r
 
 	/* A script of software events should not pay for reading about PMUs. */
 	if (rc >= 0 && !(real && real->kind == EVENT_SW))
-		rc = machine(t, &m, why);
+		rc = event_read_machine(t, &m, why);
 	if (rc < 0)
 		return rc;
 	rc = real ? find_generic(&s, m, real, why) : ev ? find_preset(&s, m, why) : find_platform(&s, m, why);
 	if (rc < 0)
 		return rc;
 	ret->ev = arena_alloc(probes_arena(t), s.n * sizeof(*ret->ev));
-	ret->source =
-		preset ? arena_printf(probes_arena(t), "%s: %s", ev->text, s.source) : describe(&s, ev ? NULL : m);
+	ret->source = preset ? arena_printf(probes_arena(t), "%s: %s", ev->text, s.source) :
+			       event_describe(&s, ev ? NULL : m);
 	if (!ret->ev || !ret->source)
-		return nomem(why);
+		return event_refuse_nomem(why);
 	memcpy(ret->ev, s.ev, s.n * sizeof(*ret->ev));
 	ret->n = s.n;
 	return 0;

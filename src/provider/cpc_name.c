@@ -28,7 +28,7 @@ struct fields {
 	uint32_t n;
 };
 
-static int split(const char *name, struct fields *f, struct err *why)
+static int name_split_fields(const char *name, struct fields *f, struct err *why)
 {
 	size_t len = strnlen(name, CPC_NAME);
 	char *next = f->text, *p;
@@ -71,7 +71,7 @@ static bool mode_of(const char *s, uint8_t *ret)
 }
 
 /* The first k fields as one event's name: lower case, joined with sep. */
-static void join(const struct fields *f, uint32_t k, char sep, char *to)
+static void name_join_fields(const struct fields *f, uint32_t k, char sep, char *to)
 {
 	char *p = to;
 
@@ -85,13 +85,13 @@ static void join(const struct fields *f, uint32_t k, char sep, char *to)
 
 /* How many fields the event takes that was written with '-', as perf does; 0 when that is not what
  * happened. */
-static uint32_t dashed(const struct fields *f)
+static uint32_t name_dashed_fields(const struct fields *f)
 {
 	char name[CPC_NAME];
 	uint8_t mode;
 
 	for (uint32_t k = f->n; k > 1; k--) {
-		join(f, k, '_', name);
+		name_join_fields(f, k, '_', name);
 		if (event_find(name))
 			return k;
 	}
@@ -123,12 +123,12 @@ static int no_mode(const struct fields *f, struct err *why)
 {
 	char written[CPC_NAME], ours[CPC_NAME], low[CPC_NAME];
 	const char *near;
-	uint32_t k = dashed(f);
+	uint32_t k = name_dashed_fields(f);
 	uint8_t mode;
 
 	if (k) {
-		join(f, k, '-', written);
-		join(f, k, '_', ours);
+		name_join_fields(f, k, '-', written);
+		name_join_fields(f, k, '_', ours);
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", written,
 			       event_find(ours) ? ours : known_near(ours));
 	}
@@ -236,7 +236,7 @@ int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why)
 {
 	struct cpc_spec spec = { 0 };
 	struct fields f;
-	int rc = split(name, &f, why);
+	int rc = name_split_fields(name, &f, why);
 
 	if (rc < 0)
 		return rc;

@@ -23,7 +23,7 @@
 /* ---- all three ----------------------------------------------------------------------------- */
 
 /* "entitled-1s": what stands before the last dash, and the interval behind it. False: no such shape. */
-static bool cut(const char *name, char word[static NAME_MOST], const char **interval)
+static bool hv_cut_interval(const char *name, char word[static NAME_MOST], const char **interval)
 {
 	const char *dash = strrchr(name, '-');
 	size_t n = dash ? (size_t)(dash - name) : 0;
@@ -43,7 +43,8 @@ static int no_line(const char *name, const char *model, struct err *why)
 		       model);
 }
 
-static struct probe *make(struct probes *t, const struct provider *prov, const char *name, uint64_t ns, struct err *why)
+static struct probe *hv_make_probe(struct probes *t, const struct provider *prov, const char *name, uint64_t ns,
+				   struct err *why)
 {
 	struct probe *p = probes_add(t, prov, name);
 
@@ -56,7 +57,7 @@ static struct probe *make(struct probes *t, const struct provider *prov, const c
 	return p;
 }
 
-static int added(struct probe *p, int (*add)(void *arg, uint32_t id), void *arg)
+static int hv_probe_added(struct probe *p, int (*add)(void *arg, uint32_t id), void *arg)
 {
 	int rc = p ? add(arg, p->id) : -TALLY_ENOMEM;
 
@@ -69,7 +70,7 @@ static const struct d_args *hv_args(const struct probe *p, uint32_t index)
 	return index ? NULL : p->args;
 }
 
-static int ignore(void *arg, uint32_t id)
+static int hv_ignore_probe(void *arg, uint32_t id)
 {
 	(void)arg, (void)id;
 	return 0;
@@ -83,7 +84,7 @@ static int offer_one(struct probes *t, const struct provider *prov, const char *
 	int rc;
 
 	snprintf(name, sizeof(name), "%s-" USUAL, word);
-	rc = prov->name_probe(t, name, ignore, NULL, &why);
+	rc = prov->name_probe(t, name, hv_ignore_probe, NULL, &why);
 	return rc == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
@@ -112,7 +113,7 @@ static int no_request(const char *word, struct err *why)
 }
 
 /* The layout that this platform answers with. */
-static const struct gpci_request *layout(const struct hv_line *l, const struct gpci_request *r)
+static const struct gpci_request *hv_layout(const struct hv_line *l, const struct gpci_request *r)
 {
 	const struct gpci_request *here = gpci_request(r->number, l->level, UINT8_MAX);
 
@@ -120,7 +121,7 @@ static const struct gpci_request *layout(const struct hv_line *l, const struct g
 }
 
 /* Whether the request is answered at all: asked for the record that is the asker's own. That there is none is no refusal. */
-static int refused(struct hv_line *l, const struct gpci_request *r, struct err *why)
+static int hv_request_refused(struct hv_line *l, const struct gpci_request *r, struct err *why)
 {
 	struct gpci_table own = { 0 };
 	struct err e = { 0 };
@@ -208,7 +209,7 @@ static struct probe *make_gpci(struct probes *t, const char *name, const struct 
 	const struct d_args *args = args_of_request(t, r);
 	const char *source =
 		arena_printf(probes_arena(t), "H_GetPerformanceCounterInfo, request 0x%x: %s", r->number, r->title);
-	struct probe *p = args && source ? make(t, &prov_gpci, name, ns, why) : NULL;
+	struct probe *p = args && source ? hv_make_probe(t, &prov_gpci, name, ns, why) : NULL;
 
 	if (!p) {
 		err_oom(why);
@@ -230,7 +231,7 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 	uint64_t ns;
 	int rc;
 
-	if (!cut(name, word, &text))
+	if (!hv_cut_interval(name, word, &text))
 		return no_request(name, why);
 	r = request_of(word);
 	if (!r)
@@ -243,10 +244,10 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 		return err_set(why, TALLY_ENOPROBE,
 			       "mmcrh is set, not read: tally set gpci/mmcrh=VALUE; hpmc has its value");
 	rc = prov_interval(text, &ns, why);
-	r = layout(l, r);
+	r = hv_layout(l, r);
 	if (rc >= 0)
-		rc = refused(l, r, why);
-	return rc < 0 ? rc : added(make_gpci(t, name, r, ns, why), add, arg);
+		rc = hv_request_refused(l, r, why);
+	return rc < 0 ? rc : hv_probe_added(make_gpci(t, name, r, ns, why), add, arg);
 }
 
 static int gpci_offer(struct probes *t, struct err *e)
@@ -309,7 +310,7 @@ static int no_event(const char *word, struct err *why)
 }
 
 /* Whether one register at least may be read; for an event, one that selects it. Of a strand's own it is no call that counts. */
-static int unreadable(struct sun4v_client *c, const char *event, struct err *why)
+static int hv_register_unreadable(struct sun4v_client *c, const char *event, struct err *why)
 {
 	struct err first = { 0 };
 	uint32_t code;
@@ -341,7 +342,7 @@ static int no_guest(const struct probes *t, const char *name, const char *model,
 static struct probe *make_vfalls(struct probes *t, const char *name, const char *event, uint64_t ns, struct err *why)
 {
 	const char *word = event ? arena_strdup(probes_arena(t), event) : NULL;
-	struct probe *p = word || !event ? make(t, &prov_vfalls, name, ns, why) : NULL;
+	struct probe *p = word || !event ? hv_make_probe(t, &prov_vfalls, name, ns, why) : NULL;
 
 	if (!p) {
 		err_oom(why);
@@ -363,7 +364,7 @@ static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg,
 	uint64_t ns;
 	int rc;
 
-	if (!cut(name, word, &text))
+	if (!hv_cut_interval(name, word, &text))
 		return no_event(name, why);
 	event = strcmp(word, "sample") ? word : NULL;
 	if (event && !is_event(event))
@@ -372,8 +373,8 @@ static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg,
 		return no_guest(t, name, "batoka", why);
 	rc = prov_interval(text, &ns, why);
 	if (rc >= 0)
-		rc = unreadable(c, event, why);
-	return rc < 0 ? rc : added(make_vfalls(t, name, event, ns, why), add, arg);
+		rc = hv_register_unreadable(c, event, why);
+	return rc < 0 ? rc : hv_probe_added(make_vfalls(t, name, event, ns, why), add, arg);
 }
 
 static bool is_again(uint32_t i)
@@ -389,7 +390,7 @@ static int vfalls_offer(struct probes *t, struct err *e)
 	struct err why = { 0 };
 	int rc;
 
-	if (!probes_opts(t)->sun4v || unreadable(probes_opts(t)->sun4v, NULL, &why) < 0)
+	if (!probes_opts(t)->sun4v || hv_register_unreadable(probes_opts(t)->sun4v, NULL, &why) < 0)
 		return 0;
 	rc = offer_one(t, &prov_vfalls, "sample", e);
 	for (uint32_t i = 0; rc >= 0 && vf_event_at(i); i++)
@@ -411,8 +412,8 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 	uint64_t ns;
 	int rc;
 
-	if (!cut(name, word, &text) || strcmp(word, sample))
-		return text_nearest(cut(name, word, &text) ? word : name, &sample, 1) ?
+	if (!hv_cut_interval(name, word, &text) || strcmp(word, sample))
+		return text_nearest(hv_cut_interval(name, word, &text) ? word : name, &sample, 1) ?
 			       err_set(why, TALLY_ENOPROBE,
 				       "no probe \"%s\"; there is sample-INTERVAL, e.g. sample-" USUAL, name) :
 			       0;
@@ -424,13 +425,13 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 	if (rc < 0)
 		return rc;
 	(void)mmustat_stop(c, sun4v_client_home(c), why);
-	p = make(t, &prov_mmustat, name, ns, why);
+	p = hv_make_probe(t, &prov_mmustat, name, ns, why);
 	if (p) {
 		p->record = SAMPLE_MMUSTAT;
 		p->args = &mmustat_args;
 		p->source = "MMU statistics of each strand";
 	}
-	return added(p, add, arg);
+	return hv_probe_added(p, add, arg);
 }
 
 static int mmustat_offer(struct probes *t, struct err *e)

@@ -10,7 +10,7 @@ static void put_text(char *to, size_t most, const char *text)
 	memcpy(to, text, strnlen(text, most - 1));
 }
 
-static uint64_t since(uint64_t now, uint64_t last)
+static uint64_t record_since(uint64_t now, uint64_t last)
 {
 	return now < last ? now : now - last;
 }
@@ -26,7 +26,7 @@ static uint64_t field_delta(const struct gpci_field *f, uint64_t now, uint64_t l
 {
 	if (is_none(f, now))
 		return 0;
-	return since(now, is_none(f, last) ? 0 : last);
+	return record_since(now, is_none(f, last) ? 0 : last);
 }
 
 static void put_element(struct gpci_context *to, const struct gpci_values *v, uint32_t i)
@@ -141,8 +141,8 @@ void mmustat_context_fill(struct mmustat_context *to, uint32_t slot, uint64_t ns
 	to->bytes = size[s].bytes;
 	to->hits = now->at[data][context][s].hits;
 	to->ticks = now->at[data][context][s].ticks;
-	to->d_hits = since(to->hits, last->at[data][context][s].hits);
-	to->d_ticks = since(to->ticks, last->at[data][context][s].ticks);
+	to->d_hits = record_since(to->hits, last->at[data][context][s].hits);
+	to->d_ticks = record_since(to->ticks, last->at[data][context][s].ticks);
 	put_text(to->size, sizeof(to->size), size[s].name);
 	put_text(to->context, sizeof(to->context), context ? "ctxnon0" : "ctx0");
 	put_text(to->side, sizeof(to->side), data ? "D" : "I");

@@ -29,7 +29,7 @@ static const struct provider *const providers[] = { &prov_dtrace, &prov_profile,
 						    &prov_gpci,   &prov_vfalls,  &prov_mmustat };
 
 /* A copy, since the options' strings belong to the caller; NULL stays NULL. */
-static bool keep(struct arena *a, const char **s)
+static bool probes_keep_string(struct arena *a, const char **s)
 {
 	return !*s || (*s = arena_strdup(a, *s));
 }
@@ -44,7 +44,7 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 		return rc;
 	if (o)
 		t->opts = *o;
-	if (!keep(&t->arena, &t->opts.sysfs) || !keep(&t->arena, &t->opts.conf) ||
+	if (!probes_keep_string(&t->arena, &t->opts.sysfs) || !probes_keep_string(&t->arena, &t->opts.conf) ||
 	    (rc = prov_dtrace.offer(t, &e)) < 0) {
 		probes_close(t);
 		return rc;
@@ -168,8 +168,8 @@ static int match_made(const struct probes *t, const struct d_probedesc *d, int (
 
 /* Asks one provider. Its reason is kept in *why unless the name is a bare word that was meant for
  * nobody in particular. */
-static int ask(struct probes *t, const struct provider *p, const struct d_probedesc *d,
-	       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+static int probes_ask_provider(struct probes *t, const struct provider *p, const struct d_probedesc *d,
+			       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct err e = { 0 };
 	int rc = p->name_probe(t, d->name, add, arg, &e);
@@ -196,7 +196,7 @@ static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(
 
 		if (!text_glob(d->prov, providers[i]->name))
 			continue;
-		rc = ask(t, providers[i], d, add, arg, &e);
+		rc = probes_ask_provider(t, providers[i], d, add, arg, &e);
 		if (e.code && (rc < 0 || !why->code || (providers[i] == &prov_profile && e.code == TALLY_ENOPROBE)))
 			*why = e;
 		if (rc < 0)
@@ -319,7 +319,7 @@ int probes_offer(struct probes *t, struct err *e)
 
 /* ---- enabling together -------------------------------------------------------------- */
 
-static uint32_t enablings(const struct probes *t, const uint32_t *ids, uint32_t n)
+static uint32_t probes_count_enablings(const struct probes *t, const uint32_t *ids, uint32_t n)
 {
 	uint32_t count = 0;
 
@@ -369,7 +369,7 @@ int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, s
 			why, TALLY_EBUSY,
 			"%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
 			counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
-	if (probes_take_turns(t) && enablings(t, ids, n) > 1)
+	if (probes_take_turns(t) && probes_count_enablings(t, ids, n) > 1)
 		return err_set(why, TALLY_EBUSY,
 			       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be "
 			       "enabled at a time");

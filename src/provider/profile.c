@@ -65,7 +65,7 @@ int prov_interval(const char *text, uint64_t *ns, struct err *why)
 	return 0;
 }
 
-static int make(struct probes *t, const char *name, uint32_t *id, struct err *why)
+static int profile_make_probe(struct probes *t, const char *name, uint32_t *id, struct err *why)
 {
 	bool tick = !strncmp(name, "tick-", 5);
 	struct k_event *ev;
@@ -97,7 +97,7 @@ static int make(struct probes *t, const char *name, uint32_t *id, struct err *wh
 }
 
 /* "tikc-1s": near one of ours, and a rate behind it. */
-static int misspelt(const char *name, struct err *why)
+static int profile_misspelt(const char *name, struct err *why)
 {
 	static const char *const ours[] = { "profile", "tick" };
 	const char *dash = strchr(name, '-'), *near;
@@ -119,8 +119,8 @@ static int profile_name(struct probes *t, const char *name, int (*add)(void *arg
 	int rc;
 
 	if (strncmp(name, "profile-", 8) && strncmp(name, "tick-", 5))
-		return misspelt(name, why);
-	rc = make(t, name, &id, why);
+		return profile_misspelt(name, why);
+	rc = profile_make_probe(t, name, &id, why);
 	if (rc >= 0)
 		rc = add(arg, id);
 	return rc < 0 ? rc : 1;
@@ -138,7 +138,7 @@ static int profile_offer(struct probes *t, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(names) && rc >= 0; i++)
-		rc = make(t, names[i], &id, e);
+		rc = profile_make_probe(t, names[i], &id, e);
 	return rc;
 }
 

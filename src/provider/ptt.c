@@ -81,7 +81,7 @@ static const struct {
 };
 
 /* A load reads the text that it lies in; an address may lead to any. */
-static uint32_t reads(const struct ir_ins *i)
+static uint32_t ptt_insn_reads(const struct ir_ins *i)
 {
 	uint32_t all = (1u << PTT_NTEXTS) - 1;
 
@@ -99,7 +99,7 @@ uint32_t ptt_record_reads(const struct d_program *p)
 
 	for (uint32_t c = 0; c < p->nclauses; c++)
 		for (uint32_t i = 0; i < p->clause[c].nins; i++)
-			set |= reads(&p->clause[c].ins[i]);
+			set |= ptt_insn_reads(&p->clause[c].ins[i]);
 	return set;
 }
 
@@ -159,7 +159,7 @@ static const struct {
 	{ "transaction", RECORD_TRANSACTION, "requests matched with their completions" },
 };
 
-static struct probe *make(struct probes *t, size_t row, struct err *e)
+static struct probe *ptt_make_probe(struct probes *t, size_t row, struct err *e)
 {
 	struct probe *p = probes_add(t, &prov_ptt, rows[row].name);
 
@@ -186,7 +186,7 @@ static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 			continue;
 		if (!probes_opts(t)->records)
 			return err_set(why, TALLY_ENOPROBE, PTT_NO_RECORDS, name);
-		p = make(t, i, why);
+		p = ptt_make_probe(t, i, why);
 		rc = p ? add(arg, p->id) : -TALLY_ENOMEM;
 		return rc < 0 ? rc : 1;
 	}
@@ -197,7 +197,7 @@ static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 static int ptt_offer(struct probes *t, struct err *e)
 {
 	for (size_t i = 0; probes_opts(t)->records && i < COUNT(rows); i++)
-		if (!make(t, i, e))
+		if (!ptt_make_probe(t, i, e))
 			return -TALLY_ENOMEM;
 	return 0;
 }

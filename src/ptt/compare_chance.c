@@ -112,7 +112,7 @@ static double count_chance(const struct sample *a, const struct sample *b)
 /* ---- two traces ------------------------------------------------------------------------------------------ */
 
 /* The square of the relative error, where there is a value. */
-static double relative(const struct sample *s)
+static double chance_relative_square(const struct sample *s)
 {
 	return s->value > 0 ? s->error * s->error / (s->value * s->value) : 0;
 }
@@ -131,7 +131,7 @@ static double least_growth(const struct sample *a, const struct sample *b)
 struct growth compare_growth(const struct sample *a, const struct sample *b)
 {
 	struct growth g = { .chance = 1 };
-	double x = relative(a), y = relative(b), t;
+	double x = chance_relative_square(a), y = chance_relative_square(b), t;
 	bool both = a->value > 0 && b->value > 0;
 
 	g.log = both ? log(b->value / a->value) : least_growth(a, b);

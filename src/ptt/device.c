@@ -58,7 +58,7 @@ static enum ptt_reg_row row_of(uint32_t off)
 
 /* ---- tuning --------------------------------------------------------------------------------- */
 
-static void tune(struct ptt_dev *d, uint32_t value)
+static void dev_tune(struct ptt_dev *d, uint32_t value)
 {
 	const uint32_t code = d->reg[PTT_ROW_TUNING_CTRL] & PTT_TUNE_CODE;
 
@@ -173,7 +173,7 @@ void ptt_dev_write(struct ptt_dev *d, uint32_t off, uint32_t value)
 	d->reg[row] = (d->reg[row] & ~regs[row].writable) | (value & regs[row].writable);
 	switch (row) {
 	case PTT_ROW_TUNING_DATA:
-		tune(d, value);
+		dev_tune(d, value);
 		break;
 	case PTT_ROW_TRACE_CTRL:
 		trace_control(d, d->reg[row]);

@@ -56,7 +56,8 @@ struct ptt_tlp {           /* a packet that passes */
 	uint8_t cls;       /* enum ptt_class; for outbound completions A and B are alike */
 };
 
-struct ptt_host { /* what the device reaches; borrowed */
+/* what the device reaches; borrowed */
+struct ptt_host {
 	void *arg;
 	/* Writes to bus address `to`. Negative: there is no such memory; counted, and the trace goes on. */
 	int (*dma)(void *arg, uint64_t to, const void *p, size_t n);

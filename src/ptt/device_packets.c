@@ -54,7 +54,7 @@ struct ptt_select ptt_select_of(uint32_t ctrl)
 	};
 }
 
-static inline bool selected(const struct ptt_select *s, const struct ptt_tlp *t)
+static inline bool packets_selected(const struct ptt_select *s, const struct ptt_tlp *t)
 {
 	const uint32_t where = t->port | (uint32_t)t->function << 16;
 	const uint32_t kind = (uint32_t)t->outbound << 2 | (t->cls & 3u);
@@ -100,14 +100,14 @@ struct run {
 };
 
 /* Inlined with `words` and `delta` as constants: four loops. */
-static inline __attribute__((always_inline)) void run(struct run *r, struct ptt_select s, int words, bool delta)
+static inline __attribute__((always_inline)) void packets_run(struct run *r, struct ptt_select s, int words, bool delta)
 {
 	const struct ptt_tlp *t = r->t, *const end = r->end;
 	uint8_t *p = r->p, *const stop = r->stop;
 	uint64_t epoch = r->epoch;
 
 	for (; t < end && p < stop; t++) {
-		const bool take = selected(&s, t);
+		const bool take = packets_selected(&s, t);
 		if (words == PTT_8DW)
 			ptt_encode_8dw(p, t->prefix, t->dw, (uint32_t)(t->now - epoch));
 		else
@@ -124,18 +124,18 @@ static inline __attribute__((always_inline)) void run(struct run *r, struct ptt_
 static void run_any(struct run *r, const struct ptt_select *s, bool wide, bool delta)
 {
 	if (wide && delta)
-		run(r, *s, PTT_8DW, true);
+		packets_run(r, *s, PTT_8DW, true);
 	else if (wide)
-		run(r, *s, PTT_8DW, false);
+		packets_run(r, *s, PTT_8DW, false);
 	else if (delta)
-		run(r, *s, PTT_4DW, true);
+		packets_run(r, *s, PTT_4DW, true);
 	else
-		run(r, *s, PTT_4DW, false);
+		packets_run(r, *s, PTT_4DW, false);
 }
 
 /* As many as the block and the buffer hold. Returns the first one that is left. */
-static const struct ptt_tlp *collect(struct ptt_dev *d, const struct ptt_tlp *t, const struct ptt_tlp *end,
-				     uint32_t room)
+static const struct ptt_tlp *packets_collect(struct ptt_dev *d, const struct ptt_tlp *t, const struct ptt_tlp *end,
+					     uint32_t room)
 {
 	const uint32_t block = PTT_BLOCK_BYTES - d->block_n;
 	uint8_t *const from = d->block + d->block_n;
@@ -154,12 +154,12 @@ static const struct ptt_tlp *collect(struct ptt_dev *d, const struct ptt_tlp *t,
 }
 
 /* There is no buffer, and none comes: only a register could change that. */
-static void lose(struct ptt_dev *d, const struct ptt_tlp *t, const struct ptt_tlp *end)
+static void packets_lose(struct ptt_dev *d, const struct ptt_tlp *t, const struct ptt_tlp *end)
 {
 	uint64_t lost = 0;
 
 	for (const struct ptt_tlp *at = t; at < end; at++)
-		lost += selected(&d->select, at);
+		lost += packets_selected(&d->select, at);
 	d->counts.seen += (uint64_t)(end - t);
 	d->counts.lost += lost;
 	d->counts.filtered += (uint64_t)(end - t) - lost;
@@ -181,10 +181,10 @@ void ptt_dev_packets(struct ptt_dev *d, const struct ptt_tlp *t, size_t n)
 			d->timed = true;
 		}
 		if (d->size < d->record || d->pending >> d->current & 1) {
-			lose(d, t, end);
+			packets_lose(d, t, end);
 			return;
 		}
-		t = collect(d, t, end, room_of(d));
+		t = packets_collect(d, t, end, room_of(d));
 		if (room_of(d) == 0)
 			finish_buffer(d);
 		else if (d->block_n == PTT_BLOCK_BYTES)

@@ -47,7 +47,8 @@ struct ring {
 	uint64_t lost; /* records before the first byte */
 	bool truncated;
 };
-struct rest { /* left in DMA memory */
+/* left in DMA memory */
+struct rest {
 	uint32_t buffer, n;
 };
 
@@ -74,12 +75,12 @@ struct ptt_driver {
 
 /* ---- registers -------------------------------------------------------------------------------- */
 
-static int get(struct ptt_driver *d, uint32_t off, uint32_t *value, struct err *e)
+static int driver_get_register(struct ptt_driver *d, uint32_t off, uint32_t *value, struct err *e)
 {
 	return d->regs.read(d->regs.arg, off, value, e);
 }
 
-static int set(struct ptt_driver *d, uint32_t off, uint32_t value, struct err *e)
+static int driver_set_register(struct ptt_driver *d, uint32_t off, uint32_t value, struct err *e)
 {
 	return d->regs.write(d->regs.arg, off, value, e);
 }
@@ -88,9 +89,9 @@ static int set(struct ptt_driver *d, uint32_t off, uint32_t value, struct err *e
 static int set_bits(struct ptt_driver *d, uint32_t off, uint32_t bits, uint32_t value, struct err *e)
 {
 	uint32_t old;
-	int rc = get(d, off, &old, e);
+	int rc = driver_get_register(d, off, &old, e);
 
-	return rc < 0 ? rc : set(d, off, (old & ~bits) | value, e);
+	return rc < 0 ? rc : driver_set_register(d, off, (old & ~bits) | value, e);
 }
 
 struct poll {
@@ -100,11 +101,11 @@ struct poll {
 };
 
 /* 1: it became so; 0: it did not, in all that time. */
-static int poll(struct ptt_driver *d, const struct poll *p, struct err *e)
+static int driver_poll_register(struct ptt_driver *d, const struct poll *p, struct err *e)
 {
 	for (int i = 0; i < p->times; i++) {
 		uint32_t v;
-		int rc = get(d, p->off, &v, e);
+		int rc = driver_get_register(d, p->off, &v, e);
 
 		if (rc < 0)
 			return rc;
@@ -118,13 +119,14 @@ static int poll(struct ptt_driver *d, const struct poll *p, struct err *e)
 
 /* ---- tuning ------------------------------------------------------------------------------------- */
 
-static int tune(struct ptt_driver *d, enum ptt_tune t, uint32_t data, struct err *e)
+static int driver_tune(struct ptt_driver *d, enum ptt_tune t, uint32_t data, struct err *e)
 {
 	const struct poll idle = { PTT_REG_TUNING_INT_STAT, 1, 0, TUNE_POLLS, TUNE_PAUSE_US };
 	int rc;
 
 	if ((rc = set_bits(d, PTT_REG_TUNING_CTRL, PTT_TUNE_CODE, ptt_tunables[t].code, e)) < 0 ||
-	    (rc = set(d, PTT_REG_TUNING_DATA, data, e)) < 0 || (rc = poll(d, &idle, e)) < 0)
+	    (rc = driver_set_register(d, PTT_REG_TUNING_DATA, data, e)) < 0 ||
+	    (rc = driver_poll_register(d, &idle, e)) < 0)
 		return rc;
 	return rc > 0 ? 0 :
 			err_set(e, TALLY_EBUSY, "%s: the device was still busy after a second; try again",
@@ -136,7 +138,8 @@ int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, 
 	uint32_t v = 0;
 	int rc;
 
-	if ((rc = tune(d, t, PTT_TUNE_READ, e)) < 0 || (rc = get(d, PTT_REG_TUNING_DATA, &v, e)) < 0)
+	if ((rc = driver_tune(d, t, PTT_TUNE_READ, e)) < 0 ||
+	    (rc = driver_get_register(d, PTT_REG_TUNING_DATA, &v, e)) < 0)
 		return rc;
 	*value = v & 0xffff;
 	return 0;
@@ -147,27 +150,27 @@ int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, s
 	if (value > UINT16_MAX)
 		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535; 0, 1 and 2 have a meaning",
 			       ptt_tunables[t].name, value);
-	return tune(d, t, value, e);
+	return driver_tune(d, t, value, e);
 }
 
 /* ---- rings -------------------------------------------------------------------------------------- */
 
 /* The ring that is filled; NULL: all are committed. */
-static struct ring *filling(struct ptt_driver *d)
+static struct ring *driver_filling_ring(struct ptt_driver *d)
 {
 	return d->committed < RINGS ? &d->ring[(d->oldest + d->committed) % RINGS] : NULL;
 }
 
-static void commit(struct ptt_driver *d)
+static void driver_commit_ring(struct ptt_driver *d)
 {
-	const struct ring *r = filling(d);
+	const struct ring *r = driver_filling_ring(d);
 
 	if (r && r->n)
 		d->committed++;
 }
 
 /* Bytes are lost only while all rings are committed: the next ones start a ring, which tells of it. */
-static void lose(struct ptt_driver *d, uint32_t n)
+static void driver_lose_bytes(struct ptt_driver *d, uint32_t n)
 {
 	d->lost += n / d->record;
 	d->truncated = true;
@@ -184,9 +187,9 @@ static void tell_loss(struct ptt_driver *d, struct ring *r)
 }
 
 /* False: there is no room for them. */
-static bool append(struct ptt_driver *d, uint32_t buffer, uint32_t n)
+static bool driver_append_bytes(struct ptt_driver *d, uint32_t buffer, uint32_t n)
 {
-	struct ring *r = filling(d);
+	struct ring *r = driver_filling_ring(d);
 
 	if (!r || d->size - r->n < n)
 		return false;
@@ -194,7 +197,7 @@ static bool append(struct ptt_driver *d, uint32_t buffer, uint32_t n)
 	memcpy(r->p + r->n, d->memory + (size_t)buffer * PTT_BUFFER_BYTES, n);
 	r->n += n;
 	if (d->size - r->n < PTT_BUFFER_BYTES)
-		commit(d);
+		driver_commit_ring(d);
 	return true;
 }
 
@@ -219,7 +222,7 @@ static int rings_make(struct ring ring[static RINGS], size_t size, struct err *e
 }
 
 /* What nobody took of the trace before is lost, and told. */
-static void forget(struct ptt_driver *d)
+static void driver_forget_trace(struct ptt_driver *d)
 {
 	for (uint32_t i = d->lent; i < d->committed; i++) {
 		const struct ring *r = &d->ring[(d->oldest + i) % RINGS];
@@ -228,14 +231,14 @@ static void forget(struct ptt_driver *d)
 		d->truncated = true;
 	}
 	for (; d->rest_taken < d->nrest; d->rest_taken++)
-		lose(d, d->rest[d->rest_taken].n);
+		driver_lose_bytes(d, d->rest[d->rest_taken].n);
 	d->nrest = d->rest_taken = 0;
 }
 
 /* Empty rings: those of the trace before, or new ones of another size. */
 static void rings_set(struct ptt_driver *d, const struct ring *fresh, size_t size)
 {
-	forget(d);
+	driver_forget_trace(d);
 	if (fresh)
 		rings_free(d->ring);
 	for (int i = 0; i < RINGS; i++)
@@ -247,12 +250,12 @@ static void rings_set(struct ptt_driver *d, const struct ring *fresh, size_t siz
 
 /* ---- the trace ---------------------------------------------------------------------------------- */
 
-static int reset(struct ptt_driver *d, struct err *e)
+static int driver_reset_device(struct ptt_driver *d, struct err *e)
 {
 	const struct poll empty = { PTT_REG_TRACE_WR_STS, UINT32_MAX, 0, RESET_POLLS, RESET_PAUSE_US };
 	int rc = set_bits(d, PTT_REG_TRACE_CTRL, PTT_CTRL_RST, PTT_CTRL_RST, e), reached;
 
-	if (rc < 0 || (reached = poll(d, &empty, e)) < 0 ||
+	if (rc < 0 || (reached = driver_poll_register(d, &empty, e)) < 0 ||
 	    (rc = set_bits(d, PTT_REG_TRACE_CTRL, PTT_CTRL_RST, 0, e)) < 0)
 		return rc < 0 ? rc : reached;
 	return reached ? 0 : err_set(e, TALLY_EBUSY, "the device does not reset its trace; try again");
@@ -267,22 +270,22 @@ static int check_start(struct ptt_driver *d, size_t ring, struct err *e)
 		return err_set(e, TALLY_EBUSY, "a trace of this device is on already: it takes one at a time");
 	if (ring == 0 || ring % PTT_BUFFER_BYTES)
 		return err_set(e, TALLY_EINVAL, "an AUX ring of %zu bytes is not a multiple of 4 MiB", ring);
-	rc = get(d, PTT_REG_TRACE_STS, &idle, e);
+	rc = driver_get_register(d, PTT_REG_TRACE_STS, &idle, e);
 	if (rc < 0)
 		return rc;
 	return idle & 1 ? 0 : err_set(e, TALLY_EBUSY, "the device is not idle: someone else traces with it");
 }
 
-static int enable(struct ptt_driver *d, uint32_t ctrl, struct err *e)
+static int driver_enable_trace(struct ptt_driver *d, uint32_t ctrl, struct err *e)
 {
 	int rc;
 
 	d->next = 0;
 	d->record = ctrl & PTT_CTRL_8DW ? 4 * PTT_8DW : 4 * PTT_4DW;
 	d->tracing = true; /* before EN: the first interrupt may come within it */
-	if ((rc = set(d, PTT_REG_TRACE_INT_STAT, PTT_PENDING, e)) < 0 ||
-	    (rc = set(d, PTT_REG_TRACE_INT_MASK, 0, e)) < 0 ||
-	    (rc = set(d, PTT_REG_TRACE_CTRL, ctrl | PTT_CTRL_EN, e)) < 0)
+	if ((rc = driver_set_register(d, PTT_REG_TRACE_INT_STAT, PTT_PENDING, e)) < 0 ||
+	    (rc = driver_set_register(d, PTT_REG_TRACE_INT_MASK, 0, e)) < 0 ||
+	    (rc = driver_set_register(d, PTT_REG_TRACE_CTRL, ctrl | PTT_CTRL_EN, e)) < 0)
 		d->tracing = false;
 	return rc < 0 ? rc : 0;
 }
@@ -294,19 +297,19 @@ int ptt_driver_start(struct ptt_driver *d, const struct ptt_ask *ev, size_t ring
 
 	if (rc < 0 || (ring != d->size && (rc = rings_make(fresh, ring, e)) < 0))
 		return rc;
-	rc = reset(d, e);
+	rc = driver_reset_device(d, e);
 	if (rc < 0) {
 		if (ring != d->size)
 			rings_free(fresh);
 		return rc;
 	}
 	rings_set(d, ring != d->size ? fresh : NULL, ring);
-	return enable(d, ptt_ask_ctrl(ev), e);
+	return driver_enable_trace(d, ptt_ask_ctrl(ev), e);
 }
 
 /* The finished buffers in the order in which the device filled them; each goes to `each`. */
-static void finished(struct ptt_driver *d, uint32_t pending,
-		     void (*each)(struct ptt_driver *d, uint32_t buffer, uint32_t n))
+static void driver_finished_buffers(struct ptt_driver *d, uint32_t pending,
+				    void (*each)(struct ptt_driver *d, uint32_t buffer, uint32_t n))
 {
 	const uint32_t first = d->next;
 
@@ -322,8 +325,8 @@ static void finished(struct ptt_driver *d, uint32_t pending,
 
 static void copy_or_lose(struct ptt_driver *d, uint32_t buffer, uint32_t n)
 {
-	if (!append(d, buffer, n))
-		lose(d, n);
+	if (!driver_append_bytes(d, buffer, n))
+		driver_lose_bytes(d, n);
 }
 
 int ptt_driver_interrupt(struct ptt_driver *d, struct err *e)
@@ -333,35 +336,35 @@ int ptt_driver_interrupt(struct ptt_driver *d, struct err *e)
 
 	if (!d->tracing)
 		return 0;
-	if ((rc = get(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
+	if ((rc = driver_get_register(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
 		return rc;
 	pending &= PTT_PENDING;
 	if (pending == 0)
 		return 0;
-	finished(d, pending, copy_or_lose);
-	return set(d, PTT_REG_TRACE_INT_STAT, pending, e);
+	driver_finished_buffers(d, pending, copy_or_lose);
+	return driver_set_register(d, PTT_REG_TRACE_INT_STAT, pending, e);
 }
 
 /* Once one stays in DMA memory all behind it do, or the order were lost. */
 static void copy_or_leave(struct ptt_driver *d, uint32_t buffer, uint32_t n)
 {
-	if (n == 0 || (d->nrest == 0 && append(d, buffer, n)))
+	if (n == 0 || (d->nrest == 0 && driver_append_bytes(d, buffer, n)))
 		return;
 	if (d->nrest < PTT_BUFFERS)
 		d->rest[d->nrest++] = (struct rest){ buffer, n };
 }
 
-static int collect(struct ptt_driver *d, struct err *e)
+static int driver_collect_buffers(struct ptt_driver *d, struct err *e)
 {
 	uint32_t pending, sts, n;
 	int rc;
 
-	if ((rc = get(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
+	if ((rc = driver_get_register(d, PTT_REG_TRACE_INT_STAT, &pending, e)) < 0)
 		return rc;
-	finished(d, pending, copy_or_leave);
+	driver_finished_buffers(d, pending, copy_or_leave);
 	if ((pending & PTT_PENDING) == PTT_PENDING)
 		return 0; /* there was no buffer for more */
-	if ((rc = get(d, PTT_REG_TRACE_WR_STS, &sts, e)) < 0)
+	if ((rc = driver_get_register(d, PTT_REG_TRACE_WR_STS, &sts, e)) < 0)
 		return rc;
 	n = sts & PTT_WR_BYTES;
 	copy_or_leave(d, d->next, n < PTT_BUFFER_BYTES ? n : PTT_BUFFER_BYTES);
@@ -376,10 +379,11 @@ int ptt_driver_stop(struct ptt_driver *d, struct err *e)
 	if (!d->tracing)
 		return 0;
 	d->tracing = false;
-	if ((rc = set(d, PTT_REG_TRACE_CTRL, 0, e)) >= 0 &&
-	    (rc = set(d, PTT_REG_TRACE_INT_MASK, PTT_PENDING, e)) >= 0 && (rc = reached = poll(d, &idle, e)) >= 0)
-		rc = collect(d, e);
-	commit(d);
+	if ((rc = driver_set_register(d, PTT_REG_TRACE_CTRL, 0, e)) >= 0 &&
+	    (rc = driver_set_register(d, PTT_REG_TRACE_INT_MASK, PTT_PENDING, e)) >= 0 &&
+	    (rc = reached = driver_poll_register(d, &idle, e)) >= 0)
+		rc = driver_collect_buffers(d, e);
+	driver_commit_ring(d);
 	if (rc < 0)
 		return rc;
 	return reached ? 0 :
@@ -390,7 +394,7 @@ int ptt_driver_stop(struct ptt_driver *d, struct err *e)
 
 /* ---- the reader --------------------------------------------------------------------------------- */
 
-static void release(struct ptt_driver *d)
+static void driver_release_rings(struct ptt_driver *d)
 {
 	if (!d->lent)
 		return;
@@ -416,7 +420,7 @@ static int take_rest(struct ptt_driver *d, struct ptt_aux *a)
 
 int ptt_driver_take(struct ptt_driver *d, struct ptt_aux *a)
 {
-	release(d);
+	driver_release_rings(d);
 	if (d->committed) {
 		const struct ring *r = &d->ring[d->oldest];
 
@@ -434,20 +438,20 @@ bool ptt_driver_has_room(const struct ptt_driver *d)
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-static int probe(struct ptt_driver *d, uint64_t base, struct err *e)
+static int driver_probe_device(struct ptt_driver *d, uint64_t base, struct err *e)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < PTT_BUFFERS; i++) {
 		const uint64_t to = base + (uint64_t)i * PTT_BUFFER_BYTES;
 
-		rc = set(d, PTT_REG_TRACE_ADDR_BASE_LO_0 + 8 * i, (uint32_t)to, e);
+		rc = driver_set_register(d, PTT_REG_TRACE_ADDR_BASE_LO_0 + 8 * i, (uint32_t)to, e);
 		if (rc >= 0)
-			rc = set(d, PTT_REG_TRACE_ADDR_BASE_HI_0 + 8 * i, (uint32_t)(to >> 32), e);
+			rc = driver_set_register(d, PTT_REG_TRACE_ADDR_BASE_HI_0 + 8 * i, (uint32_t)(to >> 32), e);
 	}
-	if (rc < 0 || (rc = set(d, PTT_REG_TRACE_ADDR_SIZE, PTT_BUFFER_BYTES, e)) < 0 ||
-	    (rc = get(d, PTT_REG_DEVICE_RANGE, &d->range, e)) < 0 ||
-	    (rc = get(d, PTT_REG_LOCATION, &d->location, e)) < 0)
+	if (rc < 0 || (rc = driver_set_register(d, PTT_REG_TRACE_ADDR_SIZE, PTT_BUFFER_BYTES, e)) < 0 ||
+	    (rc = driver_get_register(d, PTT_REG_DEVICE_RANGE, &d->range, e)) < 0 ||
+	    (rc = driver_get_register(d, PTT_REG_LOCATION, &d->location, e)) < 0)
 		return rc;
 	if (d->range == 0 || d->range == UINT32_MAX || d->range >> 16 < (d->range & 0xffff))
 		return err_set(e, TALLY_ENOTSUP, "no PTT device answers: it gives %#x as the range of its root ports",
@@ -464,7 +468,7 @@ int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_
 		return err_oom(e);
 	d->regs = *regs;
 	d->memory = memory;
-	rc = probe(d, base, e);
+	rc = driver_probe_device(d, base, e);
 	if (rc < 0) {
 		mem_free(d);
 		return rc;

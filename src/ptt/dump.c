@@ -67,7 +67,7 @@ void ptt_bdf_text(char to[PTT_BDF_MOST], uint16_t segment, uint16_t id)
 }
 
 /* " name 0x12" and " name 12". */
-static char *hex(char *p, const char *name, uint64_t v)
+static char *dump_put_hex(char *p, const char *name, uint64_t v)
 {
 	*p++ = ' ';
 	p = dump_text(p, name);
@@ -83,7 +83,7 @@ static char *hex_dw(char *p, const char *name, uint32_t v)
 	return dump_hex32(p, v);
 }
 
-static char *dec(char *p, const char *name, uint64_t v)
+static char *dump_put_dec(char *p, const char *name, uint64_t v)
 {
 	*p++ = ' ';
 	p = dump_text(p, name);
@@ -111,11 +111,11 @@ static const char *sig_message(const struct tlp *t)
 	}
 }
 
-static char *message(char *p, const struct tlp *t)
+static char *dump_put_message(char *p, const struct tlp *t)
 {
 	const char *name = tlp_msg_name(t->code), *sig = sig_message(t);
 	p = dump_text(p, name != NULL ? name : "reserved");
-	p = hex(p, "code", t->code);
+	p = dump_put_hex(p, "code", t->code);
 	if (sig != NULL) {
 		*p++ = ' ';
 		p = dump_text(p, sig);
@@ -126,7 +126,7 @@ static char *message(char *p, const struct tlp *t)
 		*p++ = ' ';
 		p = dump_bdf(p, 0, t->completer);
 	} else if (t->route > 5) {
-		p = dec(p, "route", t->route);
+		p = dump_put_dec(p, "route", t->route);
 	}
 	if (t->address == 0)
 		return p;
@@ -134,40 +134,40 @@ static char *message(char *p, const struct tlp *t)
 	return hex_dw(p, "dw3", (uint32_t)t->address);
 }
 
-static char *completion(char *p, const struct tlp *t)
+static char *dump_put_completion(char *p, const struct tlp *t)
 {
 	const char *status = tlp_status_name(t->status);
 	if (status != NULL)
 		p = dump_text(p, status);
 	else
-		p = dec(dump_text(p, "reserved"), "status", t->status);
+		p = dump_put_dec(dump_text(p, "reserved"), "status", t->status);
 	p = dump_bdf(dump_text(p, " from "), 0, t->completer);
-	p = dec(p, "byte count", t->byte_count);
-	p = hex(p, "lower address", t->lower_address);
+	p = dump_put_dec(p, "byte count", t->byte_count);
+	p = dump_put_hex(p, "lower address", t->lower_address);
 	return t->bcm ? dump_text(p, " bcm") : p;
 }
 
-static char *unknown(char *p, const struct tlp *t)
+static char *dump_put_unknown(char *p, const struct tlp *t)
 {
-	p = dec(dump_text(p, "header"), "fmt", t->fmt);
-	p = hex(p, "type", t->type);
+	p = dump_put_dec(dump_text(p, "header"), "fmt", t->fmt);
+	p = dump_put_hex(p, "type", t->type);
 	p = hex_dw(p, "dw1", t->dw1);
 	p = hex_dw(p, "dw2", (uint32_t)(t->address >> 32));
 	return hex_dw(p, "dw3", (uint32_t)t->address);
 }
 
-static char *what(char *p, const struct tlp *t, const struct tlp_type *type)
+static char *dump_put_what(char *p, const struct tlp *t, const struct tlp_type *type)
 {
 	switch (type->layout) {
 	case TLP_CFG:
 		p = dump_bdf(p, 0, t->completer);
-		return hex(p, "reg", t->reg);
+		return dump_put_hex(p, "reg", t->reg);
 	case TLP_MSG:
-		return message(p, t);
+		return dump_put_message(p, t);
 	case TLP_COMPLETION:
-		return completion(p, t);
+		return dump_put_completion(p, t);
 	case TLP_UNKNOWN:
-		return unknown(p, t);
+		return dump_put_unknown(p, t);
 	default:
 		return dump_hex_short(dump_text(p, "0x"), t->address);
 	}
@@ -175,10 +175,10 @@ static char *what(char *p, const struct tlp *t, const struct tlp_type *type)
 
 /* ---- what any type may have --------------------------------------------------------- */
 /* A 4DW record has the bit SO in the place of three attributes. */
-static char *attributes(char *p, const struct tlp *t)
+static char *dump_put_attributes(char *p, const struct tlp *t)
 {
 	if (t->tc != 0)
-		p = dec(p, "tc", t->tc);
+		p = dump_put_dec(p, "tc", t->tc);
 	if (t->attr & 1)
 		p = dump_text(p, " ns");
 	if (t->attr & 2)
@@ -192,18 +192,18 @@ static char *attributes(char *p, const struct tlp *t)
 	return p;
 }
 
-static char *hints(char *p, const struct tlp *t)
+static char *dump_put_hints(char *p, const struct tlp *t)
 {
-	p = dec(dump_text(p, " th"), "ph", t->ph);
-	return hex(p, "st", t->st);
+	p = dump_put_dec(dump_text(p, " th"), "ph", t->ph);
+	return dump_put_hex(p, "st", t->st);
 }
 
-static char *prefix(char *p, const struct tlp *t)
+static char *dump_put_prefix(char *p, const struct tlp *t)
 {
 	const struct tlp_type *type = tlp_type_of(t->prefix >> 29, t->prefix >> 24 & 0x1f);
 	p = hex_dw(p, "prefix", t->prefix);
 	if (tlp_type_index(type) == TLP_ROW_PASID) {
-		p = hex(p, "pasid", t->pasid);
+		p = dump_put_hex(p, "pasid", t->pasid);
 		p = t->pasid_exec ? dump_text(p, " exec") : p;
 		return t->pasid_priv ? dump_text(p, " priv") : p;
 	}
@@ -211,7 +211,7 @@ static char *prefix(char *p, const struct tlp *t)
 	return dump_text(p, t->prefix >> 29 == 4 ? type->name : "reserved");
 }
 
-static char *flags(char *p, const struct tlp *t)
+static char *dump_put_flags(char *p, const struct tlp *t)
 {
 	static const struct {
 		uint8_t offset;
@@ -221,13 +221,13 @@ static char *flags(char *p, const struct tlp *t)
 		{ offsetof(struct tlp, ep), " ep" },
 		{ offsetof(struct tlp, ln), " ln" },
 	};
-	p = attributes(p, t);
+	p = dump_put_attributes(p, t);
 	for (size_t i = 0; i < COUNT(flag); i++)
 		if (((const uint8_t *)t)[flag[i].offset])
 			p = dump_text(p, flag[i].text);
 	if (t->th)
-		p = hints(p, t);
-	return t->prefix != 0 ? prefix(p, t) : p;
+		p = dump_put_hints(p, t);
+	return t->prefix != 0 ? dump_put_prefix(p, t) : p;
 }
 
 /* ---- a line for people ---------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static char *device_name(char *p, const char *name)
 	return dump_pad(p, column, 12);
 }
 
-static char *who(char *p, const struct tlp *t, bool known)
+static char *dump_put_requester(char *p, const struct tlp *t, bool known)
 {
 	char *column = p;
 	p = known ? dump_bdf(p, t->segment, t->requester) : dump_text(p, "-");
@@ -261,7 +261,7 @@ static char *who(char *p, const struct tlp *t, bool known)
 	return dump_pad(p, column, 6);
 }
 
-static char *sizes(char *p, const struct tlp *t, const struct tlp_type *type)
+static char *dump_put_sizes(char *p, const struct tlp *t, const struct tlp_type *type)
 {
 	bool enables = type->layout <= TLP_CFG;
 	p = t->length_dw != 0 ? dump_dec_right(p, t->length_dw, 5) : dump_text(p, "    -");
@@ -286,17 +286,17 @@ void ptt_dump_line(struct buf *to, const struct tlp *t, const char *device)
 	p = dump_text(p, type->name);
 	p = dump_pad(p, column, 12);
 	*p++ = ' ';
-	p = who(p, t, type->layout != TLP_UNKNOWN);
-	p = sizes(p, t, type);
+	p = dump_put_requester(p, t, type->layout != TLP_UNKNOWN);
+	p = dump_put_sizes(p, t, type);
 	*p++ = ' ';
-	p = what(p, t, type);
-	p = flags(p, t);
+	p = dump_put_what(p, t, type);
+	p = dump_put_flags(p, t);
 	*p++ = '\n';
 	buf_put(to, line, (size_t)(p - line));
 }
 
 /* ---- for programs ---------------------------------------------------------------------- */
-static char *key(char *p, const char *text, size_t n, uint64_t v)
+static char *dump_put_key(char *p, const char *text, size_t n, uint64_t v)
 {
 	memcpy(p, text, n);
 	return dump_dec(p + n, v);
@@ -307,7 +307,7 @@ void ptt_dump_json(struct buf *to, const struct tlp *t, const char *device)
 	char line[ROOM], *p = line;
 
 #define KEY(name) ",\"" #name "\":"
-#define FIELD(name, ctype, help) p = key(p, KEY(name), sizeof(KEY(name)) - 1, t->name);
+#define FIELD(name, ctype, help) p = dump_put_key(p, KEY(name), sizeof(KEY(name)) - 1, t->name);
 #include "facts/tlp_field.def"
 #undef FIELD
 #undef KEY

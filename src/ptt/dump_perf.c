@@ -53,7 +53,7 @@ static const struct form eight = {
 	6,
 	4 * PTT_8DW,
 };
-/* The lines behind the first, which is written by fields(). */
+/* The lines behind the first, which is written by perf_put_fields(). */
 static const struct form four = {
 	LINE("Header DW1") LINE("Header DW2") LINE("Header DW3"),
 	(const struct line[]){ { 0, 1, 4, 4 }, { L1, 2, 8, 8 }, { 2 * L1, 3, 12, 12 } },
@@ -62,7 +62,7 @@ static const struct form four = {
 	4 * PTT_4DW,
 };
 
-static inline void digits(char *line, uint32_t offset, uint32_t dw, bool spec)
+static inline void perf_put_digits(char *line, uint32_t offset, uint32_t dw, bool spec)
 {
 	char *p = line + BYTES;
 	dump_hex32(line + DIGITS, offset);
@@ -72,36 +72,36 @@ static inline void digits(char *line, uint32_t offset, uint32_t dw, bool spec)
 		p = dump_byte(p, (uint8_t)(dw >> shift)) + 1;
 }
 
-static char *field(char *p, const char *name, uint32_t v)
+static char *perf_put_field(char *p, const char *name, uint32_t v)
 {
 	p = dump_text(p, name);
 	return dump_hex_short(p, v);
 }
 
 /* DW0 of a 4DW record, taken apart. */
-static char *fields(char *p, uint32_t offset, uint32_t dw, bool spec)
+static char *perf_put_fields(char *p, uint32_t offset, uint32_t dw, bool spec)
 {
 	memcpy(p, START, sizeof(START) - 1);
-	digits(p, offset, dw, spec);
-	p = field(p + sizeof(START) - 1, "  Format ", dw >> 30);
-	p = field(p, " Type ", dw >> 25 & 0x1f);
-	p = field(p, " T9 ", dw >> 24 & 1);
-	p = field(p, " T8 ", dw >> 23 & 1);
-	p = field(p, " TH ", dw >> 22 & 1);
-	p = field(p, " SO ", dw >> 21 & 1);
-	p = field(p, " Length ", dw >> 11 & 0x3ff);
-	p = field(p, " Time ", dw & 0x7ff);
+	perf_put_digits(p, offset, dw, spec);
+	p = perf_put_field(p + sizeof(START) - 1, "  Format ", dw >> 30);
+	p = perf_put_field(p, " Type ", dw >> 25 & 0x1f);
+	p = perf_put_field(p, " T9 ", dw >> 24 & 1);
+	p = perf_put_field(p, " T8 ", dw >> 23 & 1);
+	p = perf_put_field(p, " TH ", dw >> 22 & 1);
+	p = perf_put_field(p, " SO ", dw >> 21 & 1);
+	p = perf_put_field(p, " Length ", dw >> 11 & 0x3ff);
+	p = perf_put_field(p, " Time ", dw & 0x7ff);
 	*p++ = '\n';
 	return p;
 }
 
-static char *record(char *p, const uint8_t *from, uint32_t offset, const struct form *f, bool spec)
+static char *perf_put_record(char *p, const uint8_t *from, uint32_t offset, const struct form *f, bool spec)
 {
 	if (f == &four)
-		p = fields(p, offset, ptt_le32(from), spec);
+		p = perf_put_fields(p, offset, ptt_le32(from), spec);
 	memcpy(p, f->text, f->n);
 	for (const struct line *l = f->line; l < f->line + f->nlines; l++)
-		digits(p + l->at, offset + (spec ? l->spec : l->perf), ptt_le32(from + 4 * l->dw), spec);
+		perf_put_digits(p + l->at, offset + (spec ? l->spec : l->perf), ptt_le32(from + 4 * l->dw), spec);
 	return p + f->n;
 }
 
@@ -118,7 +118,7 @@ void ptt_dump_perf(struct buf *to, const struct ptt_chunk *c, bool spec)
 			buf_put(to, block, (size_t)(p - block));
 			p = block;
 		}
-		p = record(p, c->p + at, (uint32_t)(c->at + at), f, spec);
+		p = perf_put_record(p, c->p + at, (uint32_t)(c->at + at), f, spec);
 	}
 	buf_put(to, block, (size_t)(p - block));
 }

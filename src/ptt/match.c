@@ -72,7 +72,7 @@ void ptt_match_close(struct ptt_match *m)
 /* ---- keys to slots ---------------------------------------------------------------------------- */
 
 /* Forgets the keys that are not open. */
-static void rebuild(struct ptt_match *m)
+static void match_rebuild_table(struct ptt_match *m)
 {
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
@@ -83,14 +83,14 @@ static void rebuild(struct ptt_match *m)
 }
 
 /* The place of key, which is in the table from now on. */
-static struct match_place *settle(struct ptt_match *m, uint64_t key)
+static struct match_place *match_settle_key(struct ptt_match *m, uint64_t key)
 {
 	struct match_place *p = match_find(m, key);
 
 	if (p->key != 0)
 		return p;
 	if (m->keys >= m->mask / 4 * 3) {
-		rebuild(m);
+		match_rebuild_table(m);
 		p = match_find(m, key);
 	}
 	m->keys++;
@@ -101,7 +101,7 @@ static struct match_place *settle(struct ptt_match *m, uint64_t key)
 /* ---- slots -------------------------------------------------------------------------------------- */
 
 /* Ends what is at p. Its pair stays in its slot until that is taken again. */
-static const struct ptt_pair *end(struct ptt_match *m, struct match_place *p)
+static const struct ptt_pair *match_end(struct ptt_match *m, struct match_place *p)
 {
 	uint32_t i = p->slot;
 
@@ -119,7 +119,7 @@ static uint32_t key_device(uint64_t key)
 
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up)
 {
-	struct match_place *p = settle(m, key), *victim = NULL;
+	struct match_place *p = match_settle_key(m, key), *victim = NULL;
 	enum ptt_event what = PTT_OPENED;
 
 	if (p->slot != MATCH_NONE) {
@@ -130,7 +130,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 		victim = match_find(m, m->slot[m->slot[m->most].newer].key);
 	}
 	if (victim != NULL) {
-		m->given_up = *end(m, victim);
+		m->given_up = *match_end(m, victim);
 		*given_up = &m->given_up;
 	}
 	p->slot = match_take(m);
@@ -219,7 +219,7 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	s->pair.completer = a->completer;
 	if (!is_last(s, a))
 		return PTT_NONE;
-	*pair = end(m, p);
+	*pair = match_end(m, p);
 	return PTT_DONE;
 }
 
@@ -270,7 +270,7 @@ uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *
 			continue;
 		if (each != NULL)
 			each(arg, &m->slot[i].pair);
-		end(m, match_find(m, m->slot[i].key));
+		match_end(m, match_find(m, m->slot[i].key));
 		n++;
 	}
 	return n;

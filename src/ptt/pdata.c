@@ -126,7 +126,7 @@ static uint64_t find_auxtrace(struct ptt_reader *r, uint64_t at)
 	}
 }
 
-static void resync(struct ptt_reader *r)
+static void pdata_resync(struct ptt_reader *r)
 {
 	uint64_t to = find_auxtrace(r, r->at + 1);
 
@@ -180,7 +180,7 @@ static int attr_event(struct ptt_reader *r, const uint8_t *p, size_t n)
 }
 
 /* A whole record that has nothing behind it. Only lack of memory is an error. */
-static int event(struct ptt_reader *r, uint32_t type, const uint8_t *p, size_t n)
+static int pdata_take_event(struct ptt_reader *r, uint32_t type, const uint8_t *p, size_t n)
 {
 	switch (type) {
 	case PDATA_R_AUX:
@@ -236,7 +236,7 @@ static int inner_events(struct ptt_reader *r)
 			return -TALLY_ECORRUPT;
 		if (h.size > r->inner_n - at)
 			break;
-		rc = event(r, h.type, r->inner + at, h.size);
+		rc = pdata_take_event(r, h.type, r->inner + at, h.size);
 		at += h.size;
 	}
 	r->inner_n -= at;
@@ -263,7 +263,7 @@ static int inner_unpack(struct ptt_reader *r, const uint8_t *p, size_t n)
 }
 
 /* COMPRESSED: the rest is a piece of the stream; COMPRESSED2: u64 size, the piece, padding. */
-static int compressed(struct ptt_reader *r, uint32_t type, const uint8_t *p, size_t n)
+static int pdata_take_compressed(struct ptt_reader *r, uint32_t type, const uint8_t *p, size_t n)
 {
 	int rc = inner_open(r);
 
@@ -327,7 +327,7 @@ static struct pdata_stream *stream_of(struct ptt_reader *r, uint32_t device, uin
 }
 
 /* AUXTRACE: u64 size, offset, reference; u32 idx, tid, cpu, 0. */
-static void auxtrace(struct ptt_reader *r, const uint8_t *p)
+static void pdata_take_auxtrace(struct ptt_reader *r, const uint8_t *p)
 {
 	struct pdata_run run = { .start = r->at };
 	int d;
@@ -364,16 +364,16 @@ static int record_handle(struct ptt_reader *r, const struct record *h, const uin
 	r->at = h->at + h->size;
 	switch (h->type) {
 	case PDATA_R_AUXTRACE:
-		auxtrace(r, p);
+		pdata_take_auxtrace(r, p);
 		return 0;
 	case PDATA_R_TRACING_DATA:
 		r->at += h->size >= 12 ? pdata_u32(p + 8) : 0;
 		return 0;
 	case PDATA_R_COMPRESSED:
 	case PDATA_R_COMPRESSED2:
-		return compressed(r, h->type, p, h->size);
+		return pdata_take_compressed(r, h->type, p, h->size);
 	}
-	return event(r, h->type, p, h->size);
+	return pdata_take_event(r, h->type, p, h->size);
 }
 
 static int record_next(struct ptt_reader *r)
@@ -384,7 +384,7 @@ static int record_next(struct ptt_reader *r)
 	size_t n;
 
 	if (r->limit - at < 8) {
-		resync(r);
+		pdata_resync(r);
 		return 0;
 	}
 	n = pdata_bytes(r, at, 8, &p);
@@ -395,7 +395,7 @@ static int record_next(struct ptt_reader *r)
 	}
 	h = record_of(p, at);
 	if (!record_plausible(&h) || h.size > r->limit - at) {
-		resync(r);
+		pdata_resync(r);
 		return 0;
 	}
 	n = pdata_bytes(r, at, h.size, &p);
@@ -407,7 +407,7 @@ static int record_next(struct ptt_reader *r)
 }
 
 /* Reads on to AUX data: 1, or to the end: 0. */
-static int advance(struct ptt_reader *r)
+static int pdata_advance(struct ptt_reader *r)
 {
 	int rc = 0;
 
@@ -589,7 +589,7 @@ static int header_not_perf(const struct ptt_reader *r, const uint8_t *p, size_t 
 		"not a perf.data file (a file of records alone wants --format 4dw or 8dw; behind --on, FILE,format=4dw)");
 }
 
-static int header(struct ptt_reader *r, struct err *e)
+static int pdata_read_header(struct ptt_reader *r, struct err *e)
 {
 	const uint8_t *p = NULL;
 	size_t n = pdata_bytes(r, 0, PDATA_HEADER, &p);
@@ -629,7 +629,7 @@ static void say_count(struct ptt_lost *l, uint64_t n, const char *one, const cha
 		say(l, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
 }
 
-static void words(struct ptt_reader *r)
+static void pdata_put_words(struct ptt_reader *r)
 {
 	static const char *const trouble[] = {
 #define X(name, text) text,
@@ -660,7 +660,7 @@ static void words(struct ptt_reader *r)
 
 /* In a stream the features come last: late, but in time for who names devices in a summary.  What is
  * compressed is read to its end: only there it shows whether something follows. */
-static int finish(struct ptt_reader *r)
+static int pdata_finish(struct ptt_reader *r)
 {
 	const uint8_t *rest;
 
@@ -673,7 +673,7 @@ static int finish(struct ptt_reader *r)
 	}
 	if (r->unpack)
 		(void)r->in.at(r->in.arg, UINT64_MAX - 1, 1, &rest);
-	words(r);
+	pdata_put_words(r);
 	return 0;
 }
 
@@ -709,14 +709,14 @@ static int raw_data(struct ptt_reader *r, struct err *e)
 
 static int first_data(struct ptt_reader *r, struct err *e)
 {
-	int rc = header(r, e);
+	int rc = pdata_read_header(r, e);
 
 	if (rc < 0)
 		return rc;
-	rc = advance(r);
+	rc = pdata_advance(r);
 	if (rc < 0)
 		return err_oom(e);
-	words(r);
+	pdata_put_words(r);
 	if (rc || r->x.ndev || *r->lost.words)
 		return 0;
 	return r->x.foreign ? err_set(e, TALLY_EINVAL, "no HiSilicon PTT data in this file: its AUX data is of type %u",
@@ -772,11 +772,11 @@ int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e)
 
 		if (rc != 0)
 			return rc;
-		rc = r->opts.raw_format ? 0 : advance(r);
+		rc = r->opts.raw_format ? 0 : pdata_advance(r);
 		if (rc < 0)
 			return err_oom(e);
 		if (rc == 0)
-			return pdata_stream_end(r, c) ? 1 : finish(r);
+			return pdata_stream_end(r, c) ? 1 : pdata_finish(r);
 	}
 }
 

@@ -48,13 +48,14 @@ enum pdata_type {
 	PDATA_R_TYPES = 128, /* none is as high yet: what claims to be is damage */
 };
 enum pdata_feature { PDATA_F_EVENT_DESC = 12, PDATA_F_PMU_MAPPINGS = 16, PDATA_F_AUXTRACE = 18, PDATA_FEATURES = 256 };
-enum pdata_sample { /* PERF_SAMPLE_* that stand in a record's sample id */
-		    PDATA_S_TID = 1 << 1,
-		    PDATA_S_TIME = 1 << 2,
-		    PDATA_S_ID = 1 << 6,
-		    PDATA_S_CPU = 1 << 7,
-		    PDATA_S_STREAM_ID = 1 << 9,
-		    PDATA_S_IDENTIFIER = 1 << 16,
+/* PERF_SAMPLE_* that stand in a record's sample id */
+enum pdata_sample {
+	PDATA_S_TID = 1 << 1,
+	PDATA_S_TIME = 1 << 2,
+	PDATA_S_ID = 1 << 6,
+	PDATA_S_CPU = 1 << 7,
+	PDATA_S_STREAM_ID = 1 << 9,
+	PDATA_S_IDENTIFIER = 1 << 16,
 };
 #define PDATA_SAMPLE_ID_ALL (1u << 18) /* of the attr's flags */
 #define PDATA_UPDATE_NAME 2u           /* what an EVENT_UPDATE changes */
@@ -77,7 +78,8 @@ static inline uint64_t pdata_u64(const uint8_t *p)
 
 /* ---- events and devices (pevent.c) ------------------------------------------------ */
 
-struct pdata_event { /* one opened event, known by its id */
+/* one opened event, known by its id */
+struct pdata_event {
 	uint32_t type, idx;
 	uint64_t aux_end; /* the farthest end that its AUX records told, 0: none yet */
 	struct {
@@ -128,7 +130,8 @@ void pdata_index_free(struct pdata_index *x);
 
 /* ---- the reader ------------------------------------------------------------------- */
 
-struct pdata_stream { /* the AUX data of one device and buffer, from run to run */
+/* the AUX data of one device and buffer, from run to run */
+struct pdata_stream {
 	uint32_t device, idx;
 	uint64_t next;             /* AUX offset where it goes on */
 	bool used, rounded;        /* rounded: next may be up to 7 bytes too far */

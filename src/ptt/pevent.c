@@ -225,7 +225,7 @@ static int device_of_type(const struct pdata_index *x, uint32_t type)
 
 /* How many devices write to that buffer; the last one found, or the one whose AUX record came last.
  */
-static uint32_t writers(const struct pdata_index *x, uint32_t idx, int *dev, struct pdata_event **event)
+static uint32_t pevent_find_writers(const struct pdata_index *x, uint32_t idx, int *dev, struct pdata_event **event)
 {
 	uint32_t n = 0;
 
@@ -250,7 +250,7 @@ int pdata_device_of(struct pdata_index *x, uint32_t idx, struct pdata_event **ev
 	uint32_t n;
 
 	*event = NULL;
-	n = writers(x, idx, &d, event);
+	n = pevent_find_writers(x, idx, &d, event);
 	if (n == 0 && x->latest && !x->foreign)
 		d = device_of_type(x, x->latest->type);
 	if (n == 0 && d >= 0)
@@ -271,7 +271,7 @@ struct span {
 };
 
 /* The next n bytes; NULL (and nothing more) when there are fewer. */
-static const uint8_t *take(struct span *s, size_t n)
+static const uint8_t *pevent_take_bytes(struct span *s, size_t n)
 {
 	const uint8_t *p = s->p;
 
@@ -287,19 +287,19 @@ static const uint8_t *take(struct span *s, size_t n)
 /* A string: u32 length (with padding), then bytes. */
 static struct span take_string(struct span *s)
 {
-	const uint8_t *p = take(s, 4);
+	const uint8_t *p = pevent_take_bytes(s, 4);
 	uint32_t n = p ? pdata_u32(p) : 0;
 
-	p = take(s, n);
+	p = pevent_take_bytes(s, n);
 	return (struct span){ p, p ? n : 0 };
 }
 
 /* u32 count, then {u32 type, string} each. */
 static void pmu_mappings(struct pdata_index *x, struct span s)
 {
-	const uint8_t *p = take(&s, 4);
+	const uint8_t *p = pevent_take_bytes(&s, 4);
 
-	while (p && s.n && (p = take(&s, 4))) {
+	while (p && s.n && (p = pevent_take_bytes(&s, 4))) {
 		struct span name = take_string(&s);
 		name_add(x, pdata_u32(p), name.p, name.n);
 	}
@@ -308,13 +308,13 @@ static void pmu_mappings(struct pdata_index *x, struct span s)
 /* u32 count, u32 size of an attr, then {attr, u32 number of ids, string, ids} each. */
 static void event_desc(struct pdata_index *x, struct span s)
 {
-	const uint8_t *p = take(&s, 8), *ids;
+	const uint8_t *p = pevent_take_bytes(&s, 8), *ids;
 	uint32_t size = p ? pdata_u32(p + 4) : 0;
 
-	while (size >= 4 && s.n && (p = take(&s, size)) && (ids = take(&s, 4))) {
+	while (size >= 4 && s.n && (p = pevent_take_bytes(&s, size)) && (ids = pevent_take_bytes(&s, 4))) {
 		struct span name = take_string(&s);
 		name_add(x, pdata_u32(p), name.p, name.n);
-		take(&s, pdata_u32(ids) * (size_t)8);
+		pevent_take_bytes(&s, pdata_u32(ids) * (size_t)8);
 	}
 }
 

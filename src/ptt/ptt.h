@@ -73,7 +73,8 @@ struct ptt_gap {
 	uint64_t bytes; /* at least so many; 0: not known */
 	uint8_t why;    /* enum ptt_gap_why */
 };
-struct ptt_chunk { /* a run of whole records */
+/* a run of whole records */
+struct ptt_chunk {
 	const uint8_t *p;
 	size_t n; /* bytes: whole records of `format` */
 	uint8_t format;

@@ -40,22 +40,22 @@ struct ptt_writer {
 	int rc; /* the first thing that went wrong: nothing is put after it */
 };
 
-static void put16(struct buf *b, uint16_t v)
+static void writer_put16(struct buf *b, uint16_t v)
 {
 	buf_putc(b, (char)v);
 	buf_putc(b, (char)(v >> 8));
 }
 
-static void put32(struct buf *b, uint32_t v)
+static void writer_put32(struct buf *b, uint32_t v)
 {
-	put16(b, (uint16_t)v);
-	put16(b, (uint16_t)(v >> 16));
+	writer_put16(b, (uint16_t)v);
+	writer_put16(b, (uint16_t)(v >> 16));
 }
 
-static void put64(struct buf *b, uint64_t v)
+static void writer_put64(struct buf *b, uint64_t v)
 {
-	put32(b, (uint32_t)v);
-	put32(b, (uint32_t)(v >> 32));
+	writer_put32(b, (uint32_t)v);
+	writer_put32(b, (uint32_t)(v >> 32));
 }
 
 static void put_zeros(struct buf *b, size_t n)
@@ -66,9 +66,9 @@ static void put_zeros(struct buf *b, size_t n)
 
 static void put_record(struct buf *b, uint32_t type, size_t size)
 {
-	put32(b, type);
-	put16(b, 0);
-	put16(b, (uint16_t)size);
+	writer_put32(b, type);
+	writer_put16(b, 0);
+	writer_put16(b, (uint16_t)size);
 }
 
 static void put_bytes(struct ptt_writer *w, const void *p, size_t n)
@@ -79,7 +79,7 @@ static void put_bytes(struct ptt_writer *w, const void *p, size_t n)
 }
 
 /* Puts what was put together. */
-static void flush(struct ptt_writer *w)
+static void writer_flush(struct ptt_writer *w)
 {
 	if (w->b.failed && w->rc == 0)
 		w->rc = -TALLY_ENOMEM;
@@ -87,11 +87,11 @@ static void flush(struct ptt_writer *w)
 	buf_clear(&w->b);
 }
 
-static void patch64(struct ptt_writer *w, uint64_t off, uint64_t v)
+static void writer_patch64(struct ptt_writer *w, uint64_t off, uint64_t v)
 {
 	struct buf b = { 0 };
 
-	put64(&b, v);
+	writer_put64(&b, v);
 	if (w->rc == 0)
 		w->rc = b.failed ? -TALLY_ENOMEM : w->out.patch(w->out.arg, off, b.p, b.n);
 	buf_free(&b);
@@ -101,13 +101,13 @@ static void patch64(struct ptt_writer *w, uint64_t off, uint64_t v)
 
 static void put_attr(struct buf *b, const struct ptt_device *dev)
 {
-	put32(b, dev->pmu_type);
-	put32(b, ATTR_SIZE);
-	put64(b, dev->config);
-	put64(b, 1); /* period */
-	put64(b, SAMPLE_TYPE);
-	put64(b, 0); /* read format */
-	put64(b, PDATA_SAMPLE_ID_ALL);
+	writer_put32(b, dev->pmu_type);
+	writer_put32(b, ATTR_SIZE);
+	writer_put64(b, dev->config);
+	writer_put64(b, 1); /* period */
+	writer_put64(b, SAMPLE_TYPE);
+	writer_put64(b, 0); /* read format */
+	writer_put64(b, PDATA_SAMPLE_ID_ALL);
 	put_zeros(b, ATTR_SIZE - 48);
 }
 
@@ -117,29 +117,29 @@ static void put_header(struct ptt_writer *w)
 
 	w->data = attrs + w->ndev * ROW_SIZE;
 	buf_put(&w->b, PDATA_MAGIC, 8);
-	put64(&w->b, PDATA_HEADER);
-	put64(&w->b, ROW_SIZE);
-	put64(&w->b, attrs);
-	put64(&w->b, w->ndev * ROW_SIZE);
-	put64(&w->b, w->data);
+	writer_put64(&w->b, PDATA_HEADER);
+	writer_put64(&w->b, ROW_SIZE);
+	writer_put64(&w->b, attrs);
+	writer_put64(&w->b, w->ndev * ROW_SIZE);
+	writer_put64(&w->b, w->data);
 	put_zeros(&w->b, PDATA_HEADER - AT_DATA_SIZE);
 	for (uint32_t d = 0; d < w->ndev; d++)
-		put64(&w->b, FIRST_ID + d);
+		writer_put64(&w->b, FIRST_ID + d);
 	for (uint32_t d = 0; d < w->ndev; d++) {
 		put_attr(&w->b, &w->dev[d]);
-		put64(&w->b, PDATA_HEADER + d * 8u);
-		put64(&w->b, 8);
+		writer_put64(&w->b, PDATA_HEADER + d * 8u);
+		writer_put64(&w->b, 8);
 	}
 }
 
 static void put_pipe_header(struct ptt_writer *w)
 {
 	buf_put(&w->b, PDATA_MAGIC, 8);
-	put64(&w->b, PDATA_PIPE_HEADER);
+	writer_put64(&w->b, PDATA_PIPE_HEADER);
 	for (uint32_t d = 0; d < w->ndev; d++) {
 		put_record(&w->b, PDATA_R_ATTR, 8 + ATTR_SIZE + 8);
 		put_attr(&w->b, &w->dev[d]);
-		put64(&w->b, FIRST_ID + d);
+		writer_put64(&w->b, FIRST_ID + d);
 	}
 }
 
@@ -148,12 +148,12 @@ static void put_pipe_header(struct ptt_writer *w)
 static void put_id_index(struct ptt_writer *w)
 {
 	put_record(&w->b, PDATA_R_ID_INDEX, 16 + w->ndev * 32u);
-	put64(&w->b, w->ndev);
+	writer_put64(&w->b, w->ndev);
 	for (uint32_t d = 0; d < w->ndev; d++) {
-		put64(&w->b, FIRST_ID + d);
-		put64(&w->b, d);
-		put64(&w->b, w->dev[d].cpu);
-		put64(&w->b, UINT64_MAX); /* no thread */
+		writer_put64(&w->b, FIRST_ID + d);
+		writer_put64(&w->b, d);
+		writer_put64(&w->b, w->dev[d].cpu);
+		writer_put64(&w->b, UINT64_MAX); /* no thread */
 	}
 }
 
@@ -162,8 +162,8 @@ static void put_name(struct buf *b, uint32_t d, const char *name)
 	size_t n = strlen(name) + 2, padded = (n + 7) / 8 * 8;
 
 	put_record(b, PDATA_R_EVENT_UPDATE, 24 + padded);
-	put64(b, PDATA_UPDATE_NAME);
-	put64(b, FIRST_ID + d);
+	writer_put64(b, PDATA_UPDATE_NAME);
+	writer_put64(b, FIRST_ID + d);
 	buf_puts(b, name);
 	buf_putc(b, '/');
 	put_zeros(b, padded - n + 1);
@@ -173,37 +173,37 @@ static void put_name(struct buf *b, uint32_t d, const char *name)
 static void put_auxtrace_info(struct buf *b, const struct ptt_device *dev)
 {
 	put_record(b, PDATA_R_AUXTRACE_INFO, dev->time ? 40 : dev->tag14 ? 32 : 24);
-	put32(b, PDATA_AUXTRACE_PTT);
-	put32(b, 0);
-	put64(b, dev->pmu_type);
+	writer_put32(b, PDATA_AUXTRACE_PTT);
+	writer_put32(b, 0);
+	writer_put64(b, dev->pmu_type);
 	if (dev->tag14 || dev->time)
-		put64(b, dev->tag14 ? 2 : 0);
+		writer_put64(b, dev->tag14 ? 2 : 0);
 	if (dev->time)
-		put64(b, dev->time == PTT_TIME_DELTA ? PDATA_TIME_DELTA : PDATA_TIME_ABS);
+		writer_put64(b, dev->time == PTT_TIME_DELTA ? PDATA_TIME_DELTA : PDATA_TIME_ABS);
 }
 
 static void put_aux(struct ptt_writer *w, uint32_t d, size_t n, uint32_t flags)
 {
 	put_record(&w->b, PDATA_R_AUX, 32 + SAMPLE_ID);
-	put64(&w->b, w->aux[d]);
-	put64(&w->b, n);
-	put64(&w->b, flags);
-	put64(&w->b, 0); /* process and thread */
-	put64(&w->b, 0); /* time */
-	put64(&w->b, w->dev[d].cpu);
-	put64(&w->b, FIRST_ID + d);
+	writer_put64(&w->b, w->aux[d]);
+	writer_put64(&w->b, n);
+	writer_put64(&w->b, flags);
+	writer_put64(&w->b, 0); /* process and thread */
+	writer_put64(&w->b, 0); /* time */
+	writer_put64(&w->b, w->dev[d].cpu);
+	writer_put64(&w->b, FIRST_ID + d);
 }
 
 static void put_auxtrace(struct ptt_writer *w, uint32_t d, size_t n)
 {
 	put_record(&w->b, PDATA_R_AUXTRACE, PDATA_AUXTRACE);
-	put64(&w->b, (n + 7) / 8 * 8);
-	put64(&w->b, w->aux[d]);
-	put64(&w->b, w->commits);
-	put32(&w->b, d);
-	put32(&w->b, UINT32_MAX);
-	put32(&w->b, w->dev[d].cpu);
-	put32(&w->b, 0);
+	writer_put64(&w->b, (n + 7) / 8 * 8);
+	writer_put64(&w->b, w->aux[d]);
+	writer_put64(&w->b, w->commits);
+	writer_put32(&w->b, d);
+	writer_put32(&w->b, UINT32_MAX);
+	writer_put32(&w->b, w->dev[d].cpu);
+	writer_put32(&w->b, 0);
 }
 
 /* ---- features --------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void put_string(struct buf *b, const char *s)
 {
 	size_t n = strlen(s), padded = (n + STRING_ALIGN) / STRING_ALIGN * STRING_ALIGN;
 
-	put32(b, (uint32_t)padded);
+	writer_put32(b, (uint32_t)padded);
 	buf_put(b, s, n);
 	put_zeros(b, padded - n);
 }
@@ -220,8 +220,8 @@ static void put_string(struct buf *b, const char *s)
 /* What `perf evlist` prints. */
 static void put_event_desc(struct buf *b, const struct ptt_writer *w)
 {
-	put32(b, w->ndev);
-	put32(b, ATTR_SIZE);
+	writer_put32(b, w->ndev);
+	writer_put32(b, ATTR_SIZE);
 	for (uint32_t d = 0; d < w->ndev; d++) {
 		struct buf name = { 0 };
 		struct ptt_ask ask = { .config = w->dev[d].config };
@@ -231,9 +231,9 @@ static void put_event_desc(struct buf *b, const struct ptt_writer *w)
 		ptt_ask_of_config(&ask, w->dev[d].config);
 		ptt_ask_text(&ask, &name);
 		put_attr(b, &w->dev[d]);
-		put32(b, 1);
+		writer_put32(b, 1);
 		put_string(b, name.n ? name.p : "");
-		put64(b, FIRST_ID + d);
+		writer_put64(b, FIRST_ID + d);
 		b->failed |= name.failed;
 		buf_free(&name);
 	}
@@ -241,16 +241,16 @@ static void put_event_desc(struct buf *b, const struct ptt_writer *w)
 
 static void put_pmu_mappings(struct buf *b, const struct ptt_writer *w)
 {
-	put32(b, w->ndev);
+	writer_put32(b, w->ndev);
 	for (uint32_t d = 0; d < w->ndev; d++) {
-		put32(b, w->dev[d].pmu_type);
+		writer_put32(b, w->dev[d].pmu_type);
 		put_string(b, w->dev[d].name);
 	}
 }
 
 static void put_auxtrace_index(struct buf *b, const struct ptt_writer *w)
 {
-	put64(b, w->index.n / 16);
+	writer_put64(b, w->index.n / 16);
 	buf_put(b, w->index.p, w->index.n);
 	b->failed |= w->index.failed;
 }
@@ -274,24 +274,24 @@ static void put_features(struct ptt_writer *w)
 		size_t n = body.n;
 
 		features[i].put(&body, w);
-		put64(&w->b, at + n);
-		put64(&w->b, body.n - n);
+		writer_put64(&w->b, at + n);
+		writer_put64(&w->b, body.n - n);
 		bits |= (uint64_t)1 << features[i].bit;
 	}
 	buf_put(&w->b, body.p, body.n);
 	w->b.failed |= body.failed;
 	buf_free(&body);
-	flush(w);
-	patch64(w, AT_FEATURES, bits);
+	writer_flush(w);
+	writer_patch64(w, AT_FEATURES, bits);
 }
 
 /* ---- the writer ------------------------------------------------------------------- */
 
 /* The data section's size, so that the file is whole as it stands. */
-static void commit(struct ptt_writer *w)
+static void writer_commit(struct ptt_writer *w)
 {
 	if (w->out.patch)
-		patch64(w, AT_DATA_SIZE, w->at - w->data);
+		writer_patch64(w, AT_DATA_SIZE, w->at - w->data);
 }
 
 static void writer_start(struct ptt_writer *w)
@@ -305,8 +305,8 @@ static void writer_start(struct ptt_writer *w)
 		put_name(&w->b, d, w->dev[d].name);
 	for (uint32_t d = 0; d < w->ndev; d++)
 		put_auxtrace_info(&w->b, &w->dev[d]);
-	flush(w);
-	commit(w);
+	writer_flush(w);
+	writer_commit(w);
 }
 
 int ptt_writer_open(struct ptt_writer **ret, const struct bytes_out *out, const struct ptt_device *dev, uint32_t ndev,
@@ -340,14 +340,14 @@ int ptt_writer_aux(struct ptt_writer *w, uint32_t device, const void *p, size_t 
 		return -TALLY_EINVAL;
 	put_aux(w, device, n, flags);
 	if (w->out.patch) {
-		put64(&w->index, w->at + w->b.n);
-		put64(&w->index, PDATA_AUXTRACE);
+		writer_put64(&w->index, w->at + w->b.n);
+		writer_put64(&w->index, PDATA_AUXTRACE);
 	}
 	put_auxtrace(w, device, n);
-	flush(w);
+	writer_flush(w);
 	put_bytes(w, p, n);
 	put_bytes(w, "\0\0\0\0\0\0\0", -n % 8);
-	commit(w);
+	writer_commit(w);
 	w->aux[device] += n;
 	w->commits++;
 	return w->rc;

@@ -45,7 +45,7 @@ static bool is_zero(const uint8_t *p, size_t n)
 	return any == 0;
 }
 
-static size_t zeros(const uint8_t *p, size_t n, size_t record)
+static size_t raw_count_zeros(const uint8_t *p, size_t n, size_t record)
 {
 	size_t i = 0;
 
@@ -233,7 +233,7 @@ static uint64_t cut_front(struct ptt_reader *r)
 }
 
 /* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. */
-static void settle(struct ptt_reader *r, const uint8_t *p, size_t n)
+static void raw_settle_format(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
 	uint64_t skipped = run->at - run->start, front = 0;
@@ -250,7 +250,7 @@ static void settle(struct ptt_reader *r, const uint8_t *p, size_t n)
 bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format)
 {
 	const uint8_t *p = NULL;
-	size_t n = pdata_bytes(r, 0, PEEK, &p), skip = zeros(p, n - n % 16, 16);
+	size_t n = pdata_bytes(r, 0, PEEK, &p), skip = raw_count_zeros(p, n - n % 16, 16);
 	bool marked = skip + 4 <= n && ptt_format_of(p + skip, n - skip) == PTT_8DW;
 
 	if (skip + 4 > n || marked)
@@ -290,7 +290,7 @@ static void look_ahead(struct ptt_reader *r)
 }
 
 /* How much to ask for now: whole records, and the last one alone while its end is in doubt. */
-static size_t ask(struct ptt_reader *r)
+static size_t raw_ask_bytes(struct ptt_reader *r)
 {
 	struct pdata_run *run = &r->run;
 	uint64_t left = run_stop(r) - run->at;
@@ -452,7 +452,7 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 		return;
 	r->run.c.format = PTT_4DW;
 	if (r->opts.as_perf && pdata_bytes(r, run->start, 4, &p) == 4)
-		settle(r, p, 4);
+		raw_settle_format(r, p, 4);
 }
 
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
@@ -485,7 +485,7 @@ static size_t records_at(struct ptt_reader *r, const uint8_t *p, size_t n)
 
 	if (r->opts.as_perf)
 		return n;
-	skip = zeros(p, n, record);
+	skip = raw_count_zeros(p, n, record);
 	run->at += skip;
 	r->lost.padding_records += skip / record;
 	if (run->settled && skip)
@@ -499,7 +499,7 @@ static size_t records_at(struct ptt_reader *r, const uint8_t *p, size_t n)
 		return front == n && n == PTT_WINDOW_MOST && record == 4 * PTT_8DW ? n - record : front;
 	}
 	if (skip < n)
-		settle(r, p + skip, n - skip);
+		raw_settle_format(r, p + skip, n - skip);
 	return 0;
 }
 
@@ -533,7 +533,7 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 			return 1;
 		if (run->bad_to && run->at == run->bad_at)
 			damage_pass(r);
-		n = ask(r);
+		n = raw_ask_bytes(r);
 		if (n == 0 && run->at < run->end) {
 			tail_keep(r);
 			continue;

@@ -35,47 +35,48 @@
 
 /* ---- pieces of text --------------------------------------------------------------- */
 
-struct slice { /* p is NULL when there is none, not even an empty one */
+/* p is NULL when there is none, not even an empty one */
+struct slice {
 	const char *p;
 	size_t n;
 };
 #define SHOW(s) (int)((s).n < 40 ? (s).n : 40), (s).p
 
-static bool blank(char c)
+static bool rule_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static struct slice trim(struct slice s)
+static struct slice slice_trim(struct slice s)
 {
-	while (s.n && blank(s.p[0]))
+	while (s.n && rule_is_blank(s.p[0]))
 		s.p++, s.n--;
-	while (s.n && blank(s.p[s.n - 1]))
+	while (s.n && rule_is_blank(s.p[s.n - 1]))
 		s.n--;
 	return s;
 }
 
 /* What comes before the first `at`, which goes; *rest is what comes behind, nothing when `at` is not in it. */
-static struct slice cut(struct slice *rest, char at)
+static struct slice slice_cut(struct slice *rest, char at)
 {
 	const char *found = rest->n ? memchr(rest->p, at, rest->n) : NULL;
 	struct slice front = *rest;
 
 	if (!found) {
 		*rest = (struct slice){ 0 };
-		return trim(front);
+		return slice_trim(front);
 	}
 	front.n = (size_t)(found - front.p);
 	*rest = (struct slice){ found + 1, rest->n - front.n - 1 };
-	return trim(front);
+	return slice_trim(front);
 }
 
-static bool is(struct slice s, const char *word)
+static bool slice_is(struct slice s, const char *word)
 {
 	return s.n == strlen(word) && !strncasecmp(s.p, word, s.n);
 }
 
-static bool copied(struct slice s, char *to, size_t n)
+static bool slice_copy(struct slice s, char *to, size_t n)
 {
 	if (!s.n || s.n >= n)
 		return false;
@@ -84,11 +85,11 @@ static bool copied(struct slice s, char *to, size_t n)
 	return true;
 }
 
-static bool number(struct slice s, uint64_t *ret)
+static bool slice_number(struct slice s, uint64_t *ret)
 {
 	char text[32];
 
-	return copied(s, text, sizeof(text)) && text_u64(text, ret);
+	return slice_copy(s, text, sizeof(text)) && text_u64(text, ret);
 }
 
 /* A part of a message, cut where it would be too long. */
@@ -112,7 +113,7 @@ static struct words did_you_mean(struct slice s, const char *const *name, size_t
 {
 	struct words w = { 0 };
 	char word[64];
-	const char *near = copied(s, word, sizeof(word)) ? text_nearest(word, name, n) : NULL;
+	const char *near = slice_copy(s, word, sizeof(word)) ? text_nearest(word, name, n) : NULL;
 
 	if (near)
 		say(&w, "; did you mean %s?", near);
@@ -163,7 +164,7 @@ static int device_find(struct slice name, const struct ptt_pmu *pmu, uint32_t n,
 			       all.p);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (is(name, pmu[i].name)) {
+		if (slice_is(name, pmu[i].name)) {
 			*ret = &pmu[i];
 			return 0;
 		}
@@ -178,17 +179,17 @@ static const uint64_t term_most[TERMS] = { 0xfffff, 0xf, 0xff, 0xf, UINT64_MAX }
 
 static int term_add(struct slice term, struct slice value[static TERMS], struct err *e)
 {
-	struct slice v = term, name = cut(&v, '=');
+	struct slice v = term, name = slice_cut(&v, '=');
 	struct words near;
 
 	for (uint32_t i = 0; i < TERMS; i++) {
-		if (!is(name, term_name[i]))
+		if (!slice_is(name, term_name[i]))
 			continue;
 		if (value[i].p)
 			return err_set(e, TALLY_EINVAL, "%s is given twice%s", term_name[i],
 				       i == TERM_FILTER ? "; several root ports are joined by +, requesters can't be" :
 							  "");
-		value[i] = trim(v);
+		value[i] = slice_trim(v);
 		if (!value[i].n)
 			return err_set(e, TALLY_EINVAL, "%s has no value: %s=NUMBER", term_name[i], term_name[i]);
 		return 0;
@@ -204,12 +205,12 @@ static int terms_split(struct slice terms, struct slice value[static TERMS], str
 {
 	int rc = 0;
 
-	terms = trim(terms);
+	terms = slice_trim(terms);
 	while (rc == 0 && terms.n) {
-		struct slice rest = terms, term = cut(&rest, ',');
+		struct slice rest = terms, term = slice_cut(&rest, ',');
 
 		rc = term_add(term, value, e);
-		if (rc == 0 && rest.p && !trim(rest).n)
+		if (rc == 0 && rest.p && !slice_trim(rest).n)
 			rc = err_set(e, TALLY_EINVAL, "there is nothing behind the last comma");
 		terms = rest;
 	}
@@ -224,13 +225,14 @@ static int too_large(enum term t, struct slice s, struct err *e)
 
 /* ---- filter: numbers and names ----------------------------------------------------------- */
 
-struct place { /* of a PCI function */
+/* of a PCI function */
+struct place {
 	uint32_t domain;
 	bool any_domain;   /* it was left out */
 	uint32_t function; /* bus 15:8, slot 7:3, function 2:0 */
 };
 
-static bool hex(struct slice *s, size_t digits, uint32_t most, uint32_t *ret)
+static bool slice_take_hex(struct slice *s, size_t digits, uint32_t most, uint32_t *ret)
 {
 	uint32_t v = 0;
 	size_t i;
@@ -248,7 +250,7 @@ static bool hex(struct slice *s, size_t digits, uint32_t most, uint32_t *ret)
 	return i && v <= most;
 }
 
-static bool mark(struct slice *s, char c)
+static bool slice_take_mark(struct slice *s, char c)
 {
 	if (!s->n || s->p[0] != c)
 		return false;
@@ -262,17 +264,18 @@ static bool place_parse(struct slice s, struct place *ret)
 {
 	uint32_t first, bus, slot, function;
 
-	if (!hex(&s, 8, UINT32_MAX, &first) || !mark(&s, ':') || !hex(&s, 2, 0xff, &slot))
+	if (!slice_take_hex(&s, 8, UINT32_MAX, &first) || !slice_take_mark(&s, ':') ||
+	    !slice_take_hex(&s, 2, 0xff, &slot))
 		return false;
 	bus = first;
-	ret->any_domain = !mark(&s, ':');
+	ret->any_domain = !slice_take_mark(&s, ':');
 	ret->domain = ret->any_domain ? 0 : first;
 	if (!ret->any_domain) {
 		bus = slot;
-		if (!hex(&s, 2, 0x1f, &slot))
+		if (!slice_take_hex(&s, 2, 0x1f, &slot))
 			return false;
 	}
-	if (!mark(&s, '.') || !hex(&s, 1, 7, &function) || s.n || bus > 0xff || slot > 0x1f)
+	if (!slice_take_mark(&s, '.') || !slice_take_hex(&s, 1, 7, &function) || s.n || bus > 0xff || slot > 0x1f)
 		return false;
 	ret->function = bus << 8 | slot << 3 | function;
 	return true;
@@ -334,7 +337,7 @@ static int filter_one(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret, 
 {
 	uint64_t v;
 
-	if (!number(s, &v))
+	if (!slice_number(s, &v))
 		return filter_named(pmu, s, ret, e);
 	if (v > term_most[TERM_FILTER])
 		return too_large(TERM_FILTER, s, e);
@@ -348,7 +351,7 @@ static int filter_value(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret
 	int rc = 0;
 
 	for (bool first = true; s.p && rc == 0; first = false) {
-		rc = filter_one(pmu, cut(&s, '+'), &one, e);
+		rc = filter_one(pmu, slice_cut(&s, '+'), &one, e);
 		if (rc < 0)
 			break;
 		if (!first && !(sum & FILTER_PORT) && !(one & FILTER_PORT))
@@ -390,10 +393,10 @@ static int direction_value(struct slice s, uint8_t format, uint64_t *ret, struct
 {
 	uint8_t table = format == FORMAT_8DW ? FORMAT_8DW : FORMAT_4DW;
 
-	if (number(s, ret))
+	if (slice_number(s, ret))
 		return *ret > term_most[TERM_DIRECTION] ? too_large(TERM_DIRECTION, s, e) : 0;
 	for (size_t i = 0; i < COUNT(direction_words); i++)
-		if (direction_words[i].format == table && is(s, direction_words[i].word)) {
+		if (direction_words[i].format == table && slice_is(s, direction_words[i].word)) {
 			*ret = direction_words[i].value;
 			return 0;
 		}
@@ -415,11 +418,11 @@ static int type_value(struct slice s, uint64_t *ret, struct err *e)
 	struct slice one;
 	uint32_t i;
 
-	if (number(s, ret))
+	if (slice_number(s, ret))
 		return *ret > term_most[TERM_TYPE] ? too_large(TERM_TYPE, s, e) : 0;
 	for (*ret = 0; s.p; *ret |= 1u << i) {
-		one = cut(&s, '+');
-		for (i = 0; i < COUNT(word) && !is(one, word[i]); i++)
+		one = slice_cut(&s, '+');
+		for (i = 0; i < COUNT(word) && !slice_is(one, word[i]); i++)
 			;
 		if (i == COUNT(word))
 			return err_set(e, TALLY_EINVAL,
@@ -431,10 +434,10 @@ static int type_value(struct slice s, uint64_t *ret, struct err *e)
 
 static int format_value(struct slice s, uint64_t *ret, struct err *e)
 {
-	if (number(s, ret))
+	if (slice_number(s, ret))
 		return *ret > term_most[TERM_FORMAT] ? too_large(TERM_FORMAT, s, e) : 0;
-	*ret = is(s, "8dw") ? FORMAT_8DW : FORMAT_4DW;
-	if (*ret == FORMAT_8DW || is(s, "4dw"))
+	*ret = slice_is(s, "8dw") ? FORMAT_8DW : FORMAT_4DW;
+	if (*ret == FORMAT_8DW || slice_is(s, "4dw"))
 		return 0;
 	return err_set(e, TALLY_EINVAL, "format=%.*s is no format: 0 or 4dw, 1 or 8dw", SHOW(s));
 }
@@ -449,14 +452,15 @@ static int config_value(const struct slice value[static TERMS], struct ptt_ask *
 		if (value[i].p)
 			return err_set(e, TALLY_EINVAL, "config holds all of an event already: leave it out, or %s",
 				       term_name[i]);
-	if (!number(value[TERM_CONFIG], &v))
+	if (!slice_number(value[TERM_CONFIG], &v))
 		return err_set(e, TALLY_EINVAL, "config=%.*s is no number of 64 bits", SHOW(value[TERM_CONFIG]));
 	ptt_ask_of_config(a, v);
 	return 0;
 }
 
 /* Direction last: what its words mean depends on the format. */
-static int values(const struct ptt_pmu *pmu, const struct slice value[static TERMS], struct ptt_ask *a, struct err *e)
+static int rule_check_values(const struct ptt_pmu *pmu, const struct slice value[static TERMS], struct ptt_ask *a,
+			     struct err *e)
 {
 	uint64_t direction = 0, type = 0, format = 0;
 	int rc;
@@ -485,7 +489,7 @@ static int values(const struct ptt_pmu *pmu, const struct slice value[static TER
 
 /* perf's letters behind an event. Those that leave modes out the kernel refuses for a PMU that has none; the others say
  * how an event is scheduled, which the specification does not know. */
-static int modifiers(struct slice s, enum ptt_profile f, struct err *e)
+static int rule_check_modifiers(struct slice s, enum ptt_profile f, struct err *e)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		if (strchr("ukhGHI", s.p[i]) && s.p[i])
@@ -502,7 +506,7 @@ static int modifiers(struct slice s, enum ptt_profile f, struct err *e)
 int ptt_ask_parse(struct ptt_ask *ret, const char *text, const struct ptt_pmu *pmu, uint32_t npmus, enum ptt_profile f,
 		  struct err *e)
 {
-	struct slice rest = { text, strlen(text) }, device = cut(&rest, '/'), terms = device;
+	struct slice rest = { text, strlen(text) }, device = slice_cut(&rest, '/'), terms = device;
 	struct slice value[TERMS] = { 0 };
 	const struct ptt_pmu *at = NULL;
 	struct ptt_ask a = { 0 };
@@ -511,14 +515,14 @@ int ptt_ask_parse(struct ptt_ask *ret, const char *text, const struct ptt_pmu *p
 	if (memchr(device.p, '=', device.n))
 		device.n = 0;
 	else
-		terms = cut(&rest, '/');
+		terms = slice_cut(&rest, '/');
 	rc = device_find(device, pmu, npmus, &at, e);
 	if (rc == 0)
 		rc = terms_split(terms, value, e);
 	if (rc == 0)
-		rc = values(at, value, &a, e);
+		rc = rule_check_values(at, value, &a, e);
 	if (rc == 0)
-		rc = modifiers(trim(rest), f, e);
+		rc = rule_check_modifiers(slice_trim(rest), f, e);
 	if (rc < 0)
 		return rc;
 	memcpy(a.device, at->name, sizeof(a.device));
@@ -673,7 +677,7 @@ int ptt_ask_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, enum ptt_p
 /* ---- tunables, and the ring ------------------------------------------------------------------------ */
 
 /* Decimal digits as the kernel takes them, one + before; what is too large stops at 65536. */
-static bool decimal(struct slice s, uint32_t *ret)
+static bool slice_decimal(struct slice s, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -697,14 +701,14 @@ int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct e
 
 	if (s.n && s.p[s.n - 1] == '\n')
 		s.n--;
-	if (!trim(s).n)
+	if (!slice_trim(s).n)
 		return err_set(e, TALLY_EINVAL, "there is no value: a tunable takes 0, 1 or 2");
-	if (blank(s.p[0]) || blank(s.p[s.n - 1]))
+	if (rule_is_blank(s.p[0]) || rule_is_blank(s.p[s.n - 1]))
 		return err_set(e, TALLY_EINVAL, "\"%.*s\" has a blank before or behind it: a tunable takes 0, 1 or 2",
 			       SHOW(s));
 	if (s.p[0] == '-')
 		return err_set(e, TALLY_EINVAL, "%.*s is negative: a tunable takes 0, 1 or 2", SHOW(s));
-	if (!decimal(s, &v))
+	if (!slice_decimal(s, &v))
 		return err_set(e, TALLY_EINVAL, "\"%.*s\" is no decimal number: a tunable takes 0, 1 or 2", SHOW(s));
 	if (v > 65535 && f == PTT_PROFILE_DRIVER)
 		return err_set(e, TALLY_EINVAL, "%.*s: the driver takes no more than 65535", SHOW(s));
@@ -732,7 +736,7 @@ int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e)
 	struct words near, all = { 0 };
 
 	for (uint32_t i = 0; s.n && i < PTT_TUNES; i++)
-		if (is(s, ptt_tunables[i].name) || is(s, ptt_tunables[i].alias)) {
+		if (slice_is(s, ptt_tunables[i].name) || slice_is(s, ptt_tunables[i].alias)) {
 			*ret = (enum ptt_tune)i;
 			return 0;
 		}
@@ -762,13 +766,13 @@ static bool ring_bytes(struct slice s, uint64_t *ret)
 		unit = units;
 	else
 		s.n--;
-	return number(s, &v) && !__builtin_mul_overflow(v, 1ull << 10 * (unit - units), ret);
+	return slice_number(s, &v) && !__builtin_mul_overflow(v, 1ull << 10 * (unit - units), ret);
 }
 
 int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err *e)
 {
 	const uint64_t least = f == PTT_PROFILE_DRIVER ? PTT_BUFFERS * (uint64_t)PTT_BUFFER_BYTES : PTT_BUFFER_BYTES;
-	struct slice s = text ? trim((struct slice){ text, strlen(text) }) : (struct slice){ 0 };
+	struct slice s = text ? slice_trim((struct slice){ text, strlen(text) }) : (struct slice){ 0 };
 	uint64_t bytes = RING_DEFAULT;
 
 	if (s.p && !ring_bytes(s, &bytes))

@@ -96,7 +96,8 @@ struct ptt_block {
 /* A histogram of a block: 16 buckets in each power of two. */
 enum { PTT_COARSE_BITS = 4, PTT_COARSE = (64 - PTT_COARSE_BITS + 1) << PTT_COARSE_BITS, PTT_COARSE_ROWS = 128 };
 uint64_t ptt_coarse_least(uint32_t bucket);
-struct ptt_track { /* of one requester; n is 0 when nobody tracked */
+/* of one requester; n is 0 when nobody tracked */
+struct ptt_track {
 	const struct ptt_block *block;
 	const uint32_t (
 		*coarse)[PTT_COARSE]; /* of each block; NULL: not of this one, there are more than PTT_COARSE_ROWS */

@@ -24,7 +24,7 @@ FLAT uint32_t is_mine(const struct pass *a, const struct stats_head *h, const ui
 }
 
 /* rest: whether what doesn't match is this shard's. */
-static void share(struct pass *a, uint32_t shard, uint32_t shards, bool rest)
+static void chunk_set_share(struct pass *a, uint32_t shard, uint32_t shards, bool rest)
 {
 	a->shard = shard;
 	memset(a->mine[0], rest, sizeof(a->mine[0]));
@@ -359,7 +359,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		twice_posted(s, &a, a.p, a.end);
 	bool turn = s->opts.shards < 2 || s->chunks++ % s->opts.shards == s->opts.shard;
 	if (s->match != NULL && s->opts.shards > 1) {
-		share(&a, s->opts.shard, s->opts.shards, turn);
+		chunk_set_share(&a, s->opts.shard, s->opts.shards, turn);
 		(wide ? chunk_8dw_shared : chunk_4dw_shared)(&a);
 	} else if (s->match != NULL) {
 		(wide ? chunk_8dw_matched : chunk_4dw_matched)(&a);

@@ -165,7 +165,7 @@ void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_ch
 	s->hole_bytes += c->gap.bytes;
 }
 
-static void unanswered(void *arg, const struct ptt_pair *p)
+static void stats_unanswered(void *arg, const struct ptt_pair *p)
 {
 	struct ptt_stats *s = arg;
 	const struct tlp *q = &p->request;
@@ -232,7 +232,7 @@ void stats_settle(struct ptt_stats *s)
 			level_add(s, &s->device[i], s->device[i].clock.now, 0);
 	settle_quiet(s);
 	if (s->match != NULL)
-		ptt_match_rest(s->match, unanswered, s);
+		ptt_match_rest(s->match, stats_unanswered, s);
 	cells_settle(s);
 	if (s->track != NULL)
 		track_settle(s);

@@ -16,7 +16,7 @@ static void merge_hist(struct ptt_stats *s, struct ptt_hist **into, const struct
 		ptt_hist_merge(*into, from);
 }
 
-static uint32_t greater(uint32_t a, uint32_t b)
+static uint32_t merge_greater(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
@@ -28,7 +28,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	for (unsigned k = 0; k < PTT_KINDS; k++) {
 		r->kind[k] += from->kind[k];
 		r->bytes[k] += from->bytes[k];
-		r->largest[k] = greater(r->largest[k], from->largest[k]);
+		r->largest[k] = merge_greater(r->largest[k], from->largest[k]);
 	}
 	r->peak += from->peak;
 	r->answered += from->answered;
@@ -48,7 +48,7 @@ static void merge_completer(struct ptt_stats *s, uint32_t row, const struct stat
 	c->bytes += from->bytes;
 	for (unsigned i = 0; i < COUNT(c->status); i++)
 		c->status[i] += from->status[i];
-	c->largest = greater(c->largest, from->largest);
+	c->largest = merge_greater(c->largest, from->largest);
 	merge_hist(s, &c->latency, from->latency);
 }
 

@@ -7,8 +7,8 @@
 #include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
-static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static void say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...)
+static void note_say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static void note_say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...)
 {
 	struct ptt_note_row *row = &r->note[r->nnotes++];
 	va_list ap;
@@ -27,22 +27,23 @@ static void note_matching(struct ptt_report *r)
 	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN], requests = r->requests + r->unanswerable;
 
 	if (!r->matched)
-		say(r, PTT_NOTE_NO_MATCHING,
-		    "Requests were not matched with completions: no latency, nothing is known "
-		    "of unanswered requests.");
+		note_say(r, PTT_NOTE_NO_MATCHING,
+			 "Requests were not matched with completions: no latency, nothing is known "
+			 "of unanswered requests.");
 	else if (r->requests + r->unanswerable == 0 && r->cls[TLP_CPL] != 0)
-		say(r, PTT_NOTE_NO_REQUESTS,
-		    "No latency: there are completions, but none of their requests. They "
-		    "go the other way on the link: trace both ways (4DW, direction 2 or 3).");
+		note_say(r, PTT_NOTE_NO_REQUESTS,
+			 "No latency: there are completions, but none of their requests. They "
+			 "go the other way on the link: trace both ways (4DW, direction 2 or 3).");
 	else if (r->requests + r->unanswerable != 0 && r->cls[TLP_CPL] == 0)
-		say(r, PTT_NOTE_NO_COMPLETIONS,
-		    "No latency: there are requests, but no completions. They go the other "
-		    "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
+		note_say(r, PTT_NOTE_NO_COMPLETIONS,
+			 "No latency: there are requests, but no completions. They go the other "
+			 "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
 	else if (requests != 0 && r->answered < requests / 10 && orphans > r->cls[TLP_CPL] / 10 * 9)
-		say(r, PTT_NOTE_OTHER_SIDE,
-		    "Latency is of %llu of %llu requests: nearly all completions belong to "
-		    "requests that are not in the trace. It holds requests of one side and completions of the other.",
-		    (ull)r->answered, (ull)requests);
+		note_say(
+			r, PTT_NOTE_OTHER_SIDE,
+			"Latency is of %llu of %llu requests: nearly all completions belong to "
+			"requests that are not in the trace. It holds requests of one side and completions of the other.",
+			(ull)r->answered, (ull)requests);
 }
 
 static void note_silent(struct ptt_report *r)
@@ -52,10 +53,11 @@ static void note_silent(struct ptt_report *r)
 	for (uint32_t i = 0; i < r->nrequesters; i++)
 		n += r->requester[i].unanswerable != 0;
 	if (n != 0)
-		say(r, PTT_NOTE_SILENT,
-		    "None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
-		    "trace (those to a host's own reads come as CPL A: direction 3). They are counted apart, as unanswerable.",
-		    (ull)r->unanswerable, n, n == 1 ? "" : "s");
+		note_say(
+			r, PTT_NOTE_SILENT,
+			"None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
+			"trace (those to a host's own reads come as CPL A: direction 3). They are counted apart, as unanswerable.",
+			(ull)r->unanswerable, n, n == 1 ? "" : "s");
 }
 
 static void note_time(struct ptt_report *r)
@@ -68,46 +70,47 @@ static void note_time(struct ptt_report *r)
 		unsure |= !r->device[i].time_sure;
 	}
 	if (unknown)
-		say(r, PTT_NOTE_TIME_UNKNOWN,
-		    "Whether Time is absolute or a delta is not known, or differs between "
-		    "devices.");
+		note_say(r, PTT_NOTE_TIME_UNKNOWN,
+			 "Whether Time is absolute or a delta is not known, or differs between "
+			 "devices.");
 	else if (unsure)
-		say(r, PTT_NOTE_TIME_UNSURE,
-		    "Time was taken as %s, but the records don't prove it. If that is wrong, so are "
-		    "all times and latencies.",
-		    r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
+		note_say(r, PTT_NOTE_TIME_UNSURE,
+			 "Time was taken as %s, but the records don't prove it. If that is wrong, so are "
+			 "all times and latencies.",
+			 r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
 	if (short_time) {
-		say(r, PTT_NOTE_TIME_GAPS,
-		    "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
-		    "records looks shorter than it was. Spans and latencies are then too small, rates too high.");
-		say(r, PTT_NOTE_4DW_FIELDS,
-		    "4DW records don't tell traffic class, poisoning, digest, prefix, no-snoop and "
-		    "ID-based ordering: these are counted as absent.");
+		note_say(r, PTT_NOTE_TIME_GAPS,
+			 "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
+			 "records looks shorter than it was. Spans and latencies are then too small, rates too high.");
+		note_say(r, PTT_NOTE_4DW_FIELDS,
+			 "4DW records don't tell traffic class, poisoning, digest, prefix, no-snoop and "
+			 "ID-based ordering: these are counted as absent.");
 	}
 	if (r->ndevices > 1)
-		say(r, PTT_NOTE_CLOCKS,
-		    "Each of the %u devices has its own clock: the time line puts their first records at "
-		    "one time. Outstanding requests are those of one device: the one that had most on average, in the time line "
-		    "the one that had most in a step.",
-		    r->ndevices);
+		note_say(
+			r, PTT_NOTE_CLOCKS,
+			"Each of the %u devices has its own clock: the time line puts their first records at "
+			"one time. Outstanding requests are those of one device: the one that had most on average, in the time line "
+			"the one that had most in a step.",
+			r->ndevices);
 }
 
 static void note_addresses(struct ptt_report *r)
 {
 	if (!r->pages_exact && !r->targets_exact)
-		say(r, PTT_NOTE_PAGES_CUT,
-		    "There were too many addresses to count all: pages may be %llu packets too low, "
-		    "targets of single writes %llu.",
-		    (ull)r->pages_error, (ull)r->targets_error);
+		note_say(r, PTT_NOTE_PAGES_CUT,
+			 "There were too many addresses to count all: pages may be %llu packets too low, "
+			 "targets of single writes %llu.",
+			 (ull)r->pages_error, (ull)r->targets_error);
 	else if (!r->pages_exact)
-		say(r, PTT_NOTE_PAGES_CUT,
-		    "There were too many addresses to count all: pages may be %llu packets too low.",
-		    (ull)r->pages_error);
+		note_say(r, PTT_NOTE_PAGES_CUT,
+			 "There were too many addresses to count all: pages may be %llu packets too low.",
+			 (ull)r->pages_error);
 	else if (!r->targets_exact)
-		say(r, PTT_NOTE_PAGES_CUT,
-		    "There were too many addresses of single writes to count all: targets may be %llu "
-		    "too low.",
-		    (ull)r->targets_error);
+		note_say(r, PTT_NOTE_PAGES_CUT,
+			 "There were too many addresses of single writes to count all: targets may be %llu "
+			 "too low.",
+			 (ull)r->targets_error);
 }
 
 /* Parts that are counted apart have room for requests each: one count of all would give up others. */
@@ -120,22 +123,22 @@ static void note_crowd(const struct ptt_stats *s, struct ptt_report *r)
 	for (uint32_t i = 0; i < r->ndevices; i++)
 		open += r->device[i].outstanding_peak;
 	if (r->fault_count[PTT_FAULT_CROWDED] != 0 || open > s->match->most)
-		say(r, PTT_NOTE_CROWDED,
-		    "More than %u requests may have been open at once. Each part that was counted keeps so "
-		    "many, and gives up the oldest of more: with another number of threads, others are given up.",
-		    s->match->most);
+		note_say(r, PTT_NOTE_CROWDED,
+			 "More than %u requests may have been open at once. Each part that was counted keeps so "
+			 "many, and gives up the oldest of more: with another number of threads, others are given up.",
+			 s->match->most);
 }
 
 static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 {
 	if (s->requesters.n == PTT_STATS_ROWS || s->completers.n == PTT_STATS_ROWS)
-		say(r, PTT_NOTE_ROWS_CUT, "The first %d requesters and completers have rows; the others share one.",
-		    PTT_STATS_ROWS);
+		note_say(r, PTT_NOTE_ROWS_CUT,
+			 "The first %d requesters and completers have rows; the others share one.", PTT_STATS_ROWS);
 	note_addresses(r);
 	note_crowd(s, r);
 	if (r->peak_is_bound)
-		say(r, PTT_NOTE_PEAK_BOUND,
-		    "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
+		note_say(r, PTT_NOTE_PEAK_BOUND,
+			 "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
 }
 
 /* Requests of the last moments may only have been cut off by the end. */
@@ -149,30 +152,32 @@ static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 	for (uint32_t i = 0; i <= last; i++)
 		young += s->open_age.bucket[i];
 	if (young != 0)
-		say(r, PTT_NOTE_IN_FLIGHT,
-		    "%llu of %llu unanswered requests may have been under way at the end: they were no "
-		    "older than the slowest that was answered.",
-		    (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
+		note_say(r, PTT_NOTE_IN_FLIGHT,
+			 "%llu of %llu unanswered requests may have been under way at the end: they were no "
+			 "older than the slowest that was answered.",
+			 (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
 }
 
 static void note_seconds(struct ptt_report *r)
 {
 	if (r->seconds != 0)
-		say(r, PTT_NOTE_SECONDS,
-		    "%llu records are second sights: requests and completions between two devices come in at one port and go "
-		    "out at another, and this trace holds both. They are counted once.",
-		    (ull)r->seconds);
+		note_say(
+			r, PTT_NOTE_SECONDS,
+			"%llu records are second sights: requests and completions between two devices come in at one port and go "
+			"out at another, and this trace holds both. They are counted once.",
+			(ull)r->seconds);
 	if (r->posted_twice != 0)
-		say(r, PTT_NOTE_POSTED_TWICE,
-		    "Up to %llu of %llu posted requests may be second sights of others that are alike. No answer tells, and "
-		    "an interrupt is like the last one: so all are counted, and writes between devices may count twice.",
-		    (ull)r->posted_twice, (ull)r->cls[TLP_P]);
+		note_say(
+			r, PTT_NOTE_POSTED_TWICE,
+			"Up to %llu of %llu posted requests may be second sights of others that are alike. No answer tells, and "
+			"an interrupt is like the last one: so all are counted, and writes between devices may count twice.",
+			(ull)r->posted_twice, (ull)r->cls[TLP_P]);
 }
 
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 {
 	if (r->records == 0) {
-		say(r, PTT_NOTE_EMPTY, "There are no records.");
+		note_say(r, PTT_NOTE_EMPTY, "There are no records.");
 		return;
 	}
 	note_matching(r);

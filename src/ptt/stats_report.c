@@ -19,7 +19,7 @@ void stats_report_free(struct stats_report *r)
 }
 
 /* Largest first; where that leaves a choice, in an order that shards don't change. */
-static int order(uint64_t x, uint64_t y, uint64_t tie_x, uint64_t tie_y)
+static int report_order(uint64_t x, uint64_t y, uint64_t tie_x, uint64_t tie_y)
 {
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -29,22 +29,22 @@ static int order(uint64_t x, uint64_t y, uint64_t tie_x, uint64_t tie_y)
 static int by_tlps(const void *a, const void *b)
 {
 	const struct ptt_type_row *x = a, *y = b;
-	return order(x->tlps, y->tlps, x->type_index, y->type_index);
+	return report_order(x->tlps, y->tlps, x->type_index, y->type_index);
 }
 
 static int by_requester_bytes(const void *a, const void *b)
 {
 	const struct ptt_requester_row *x = a, *y = b;
-	return order(x->written_bytes + x->read_bytes, y->written_bytes + y->read_bytes,
-		     requester_key(x->device, x->segment, x->requester),
-		     requester_key(y->device, y->segment, y->requester));
+	return report_order(x->written_bytes + x->read_bytes, y->written_bytes + y->read_bytes,
+			    requester_key(x->device, x->segment, x->requester),
+			    requester_key(y->device, y->segment, y->requester));
 }
 
 static int by_completer_bytes(const void *a, const void *b)
 {
 	const struct ptt_completer_row *x = a, *y = b;
-	return order(x->bytes, y->bytes, completer_key(x->device, x->completer),
-		     completer_key(y->device, y->completer));
+	return report_order(x->bytes, y->bytes, completer_key(x->device, x->completer),
+			    completer_key(y->device, y->completer));
 }
 
 /* ---- tables ------------------------------------------------------------------------------------- */

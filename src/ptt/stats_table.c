@@ -45,7 +45,7 @@ void sketch_close(struct sketch *k)
 	mem_free(k->spare);
 }
 
-static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *table, uint64_t key)
+static struct sketch_entry *sketch_place(const struct sketch *k, struct sketch_entry *table, uint64_t key)
 {
 	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> k->shift);
 
@@ -56,19 +56,19 @@ static struct sketch_entry *place(const struct sketch *k, struct sketch_entry *t
 
 struct sketch_entry *sketch_find(const struct sketch *k, uint64_t key)
 {
-	struct sketch_entry *e = place(k, k->entry, key);
+	struct sketch_entry *e = sketch_place(k, k->entry, key);
 
 	return e->key == key ? e : NULL;
 }
 
-static int ascending(const void *a, const void *b)
+static int sketch_ascending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
 }
 
 /* About the median of all counts: that of the first so many, which hashing has shuffled. */
-static uint64_t middle(const struct sketch *k)
+static uint64_t sketch_middle(const struct sketch *k)
 {
 	uint64_t v[256];
 	uint32_t n = 0;
@@ -76,20 +76,20 @@ static uint64_t middle(const struct sketch *k)
 	for (uint32_t i = 0; i <= k->mask && n < COUNT(v); i++)
 		if (k->entry[i].n != 0)
 			v[n++] = k->entry[i].n;
-	qsort(v, n, sizeof(*v), ascending);
+	qsort(v, n, sizeof(*v), sketch_ascending);
 	return v[n / 2];
 }
 
-static void sweep(struct sketch *k)
+static void sketch_sweep(struct sketch *k)
 {
 	struct sketch_entry *old = k->entry;
-	uint64_t less = middle(k);
+	uint64_t less = sketch_middle(k);
 
 	memset(k->spare, 0, ((size_t)k->mask + 1) * sizeof(*k->spare));
 	k->used = 0;
 	for (uint32_t i = 0; i <= k->mask; i++)
 		if (old[i].n > less) {
-			struct sketch_entry *e = place(k, k->spare, old[i].key);
+			struct sketch_entry *e = sketch_place(k, k->spare, old[i].key);
 			*e = old[i];
 			e->n -= less;
 			k->used++;
@@ -102,8 +102,8 @@ static void sweep(struct sketch *k)
 struct sketch_entry *sketch_new(struct sketch *k, uint64_t key)
 {
 	if (k->used == k->room)
-		sweep(k);
-	struct sketch_entry *e = place(k, k->entry, key);
+		sketch_sweep(k);
+	struct sketch_entry *e = sketch_place(k, k->entry, key);
 	*e = (struct sketch_entry){ .key = key };
 	k->used++;
 	return e;

@@ -33,7 +33,7 @@ static void bin_join(struct ptt_bin *into, const struct ptt_bin *from)
 		into->latency[i] += from->latency[i];
 }
 
-static void halve(uint64_t ticks[PTT_STATS_BINS])
+static void line_halve_bins(uint64_t ticks[PTT_STATS_BINS])
 {
 	for (uint32_t i = 0; i < PTT_STATS_BINS; i += 2)
 		ticks[i / 2] = ticks[i] + ticks[i + 1];
@@ -51,10 +51,10 @@ void line_double(struct time_line *l)
 	}
 	memset(&l->bin[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*l->bin));
 	for (uint32_t d = 0; d < l->devices; d++)
-		halve(l->ticks[d]);
+		line_halve_bins(l->ticks[d]);
 	for (struct stats_quiet *q = l->quiet; q != NULL; q = q->next) {
-		halve(q->ticks);
-		halve(q->opened);
+		line_halve_bins(q->ticks);
+		line_halve_bins(q->opened);
 	}
 	l->used = (l->used + 1) / 2;
 	l->width *= 2;
@@ -127,7 +127,8 @@ struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t t
 }
 
 /* A level that held from one time to another. */
-static void spread(struct ptt_stats *s, uint64_t *ticks, uint64_t level, uint64_t from, uint64_t to, bool peaks)
+static void line_spread_level(struct ptt_stats *s, uint64_t *ticks, uint64_t level, uint64_t from, uint64_t to,
+			      bool peaks)
 {
 	uint32_t last = bin_number(s, to);
 	uint64_t width = s->line.width;
@@ -147,7 +148,7 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
 	bin_at(s, d, time);
 	if (time > d->level_since && d->level != 0)
-		spread(s, s->line.ticks[d - s->device], d->level, d->level_since, time, true);
+		line_spread_level(s, s->line.ticks[d - s->device], d->level, d->level_since, time, true);
 }
 
 /* ---- requesters that were not answered so far -------------------------------------------------------------------- */
@@ -155,7 +156,7 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 static void quiet_keep(struct ptt_stats *s, struct stats_quiet *q, uint64_t time)
 {
 	if (time > q->since && q->level != 0)
-		spread(s, q->ticks, q->level, q->since, time, false);
+		line_spread_level(s, q->ticks, q->level, q->since, time, false);
 	q->since = time > q->since ? time : q->since;
 }
 

@@ -45,7 +45,7 @@ struct stats_track {
 /* ---- what a histogram says in a few figures ------------------------------------------------------ */
 
 /* How much of [below, below + n) lies in [from, to). */
-static double overlap(double below, double n, double from, double to)
+static double track_overlap(double below, double n, double from, double to)
 {
 	double begin = below > from ? below : from, end = below + n < to ? below + n : to;
 
@@ -95,7 +95,7 @@ void ptt_hist_places(const struct ptt_hist *h, const struct ptt_hist *since, dou
 
 		if (here == 0)
 			continue;
-		tails += (here - overlap(below, here, 0.05 * n, 0.95 * n)) * (least + (width - 1) / 2);
+		tails += (here - track_overlap(below, here, 0.05 * n, 0.95 * n)) * (least + (width - 1) / 2);
 		for (unsigned k = PTT_AT_P10; k < PTT_PLACES; k++)
 			if (share[k] * n >= below && share[k] * n < below + here)
 				at[k] = least + width * (share[k] * n - below) / here - 0.5;

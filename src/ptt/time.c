@@ -63,7 +63,7 @@ static enum ptt_time guess_still(const struct steps *s, bool *sure)
 	return PTT_TIME_DELTA;
 }
 
-static enum ptt_time guess(const uint8_t *p, size_t records, enum ptt_format f, bool *sure)
+static enum ptt_time time_guess_kind(const uint8_t *p, size_t records, enum ptt_format f, bool *sure)
 {
 	struct steps s = count_steps(p, records, f);
 	uint32_t moved = s.forward + s.back;
@@ -88,7 +88,7 @@ static size_t looked_at(size_t n, enum ptt_format f)
 
 enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure)
 {
-	enum ptt_time is = guess(p, looked_at(n, f), f, sure);
+	enum ptt_time is = time_guess_kind(p, looked_at(n, f), f, sure);
 
 	return f == PTT_4DW && !*sure ? PTT_TIME_ABS : is;
 }

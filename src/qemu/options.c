@@ -120,7 +120,7 @@ static const struct {
 	{ "partition", set_partition }, { "log", set_log },
 };
 
-static int set(struct qemu_options *o, const char *word, struct err *e)
+static int options_set_word(struct qemu_options *o, const char *word, struct err *e)
 {
 	const char *names[COUNT(keys)], *value;
 	int i;
@@ -137,7 +137,7 @@ int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct e
 	int rc = 0;
 
 	for (int i = 0; rc >= 0 && i < argc; i++)
-		rc = set(&o, argv[i], e);
+		rc = options_set_word(&o, argv[i], e);
 	if (rc >= 0 && o.config && o.power.load)
 		rc = err_set(e, TALLY_EINVAL,
 			     "load=%s: a load is a machine file with a name: leave out load= or config=", o.power.load);

@@ -39,7 +39,7 @@ static uint64_t now_ns(void)
 }
 
 /* Whether the call was ours and is answered. */
-static bool answer(struct pseries *q, unsigned vcpu, bool little)
+static bool pseries_answer(struct pseries *q, unsigned vcpu, bool little)
 {
 	const struct hv_mem mem = { .arg = &q->x, .is = reach_is, .read = reach_read, .write = reach_write };
 	uint64_t r[3];
@@ -61,13 +61,13 @@ static void at_sc_1(unsigned vcpu, void *arg)
 	bool ours;
 
 	pthread_mutex_lock(&q->x.lock);
-	ours = answer(q, vcpu, s->kind == SC_1_SWAPPED);
+	ours = pseries_answer(q, vcpu, s->kind == SC_1_SWAPPED);
 	pthread_mutex_unlock(&q->x.lock);
 	if (ours)
 		qemu_plugin_set_pc(behind); /* does not return */
 }
 
-static void translated(struct qemu_plugin_tb *tb, void *arg)
+static void pseries_translated(struct qemu_plugin_tb *tb, void *arg)
 {
 	struct pseries *q = arg;
 
@@ -92,14 +92,14 @@ static void vcpu_init(unsigned vcpu, void *arg)
 	reach_vcpu(&q->x);
 }
 
-static void flushed(void *arg)
+static void pseries_flushed(void *arg)
 {
 	struct pseries *q = arg;
 
 	reach_flush(&q->x);
 }
 
-static void ended(void *arg)
+static void pseries_ended(void *arg)
 {
 	struct pseries *q = arg;
 
@@ -134,6 +134,6 @@ const struct door door_pseries = { .target = "ppc64",
 				   .api = QEMU_API,
 				   .open = open_pseries,
 				   .vcpu_init = vcpu_init,
-				   .translated = translated,
-				   .flushed = flushed,
-				   .ended = ended };
+				   .translated = pseries_translated,
+				   .flushed = pseries_flushed,
+				   .ended = pseries_ended };

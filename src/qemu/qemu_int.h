@@ -44,7 +44,8 @@ struct qemu_options {            /* for a pseries guest */
 int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
 void qemu_options_free(struct qemu_options *o);
 
-struct sun4v_options { /* for a sun4v guest, or a program */
+/* for a sun4v guest, or a program */
+struct sun4v_options {
 	const struct sun4v_kind *kind;
 	struct niagara_opts niagara;
 	struct sun4v_rights rights;
@@ -159,7 +160,8 @@ extern const struct door door_pseries, door_sun4v, door_refs;
 
 /* ---- reach ----------------------------------------------------------------------------------------- */
 #define REACH_REGS 9u
-struct site { /* an instruction of the guest that a door waits for */
+/* an instruction of the guest that a door waits for */
+struct site {
 	void *door;
 	uint64_t pc;
 	uint32_t kind; /* the door's own */

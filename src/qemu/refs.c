@@ -48,7 +48,7 @@ struct refs {
 
 /* ---- references ---------------------------------------------------------------------------------- */
 
-static char *hex(char *p, uint64_t v)
+static char *refs_put_hex(char *p, uint64_t v)
 {
 	int digits = 8;
 
@@ -68,13 +68,13 @@ static void write_text(struct refs *q, const struct batch *b)
 		const struct niagara_ref *r = &b->ref[i];
 
 		memcpy(p, kinds[r->kind], 3);
-		p = hex(p + 3, r->va);
+		p = refs_put_hex(p + 3, r->va);
 		p += snprintf(p, 6, ",%u\n", r->bytes);
 	}
 	(void)q->out.put(q->out.arg, text, (size_t)(p - text));
 }
 
-static void flush(struct refs *q, struct batch *b)
+static void refs_flush_batch(struct refs *q, struct batch *b)
 {
 	pthread_mutex_lock(&q->lock);
 	if (q->machine)
@@ -85,7 +85,7 @@ static void flush(struct refs *q, struct batch *b)
 	b->n = 0;
 }
 
-static void add(struct refs *q, unsigned vcpu, uint8_t kind, uint64_t va, uint8_t bytes)
+static void refs_add(struct refs *q, unsigned vcpu, uint8_t kind, uint64_t va, uint8_t bytes)
 {
 	struct batch *b = vcpu < VCPUS_MOST ? q->batch[vcpu] : NULL;
 
@@ -102,20 +102,20 @@ static void add(struct refs *q, unsigned vcpu, uint8_t kind, uint64_t va, uint8_
 				      .bytes = bytes,
 				      .instructions = kind == NIAGARA_FETCH };
 	if (b->n == BATCH)
-		flush(q, b);
+		refs_flush_batch(q, b);
 }
 
 static void at_insn(unsigned vcpu, void *arg)
 {
 	const struct fetched *f = arg;
 
-	add(f->q, vcpu, NIAGARA_FETCH, f->va, f->bytes);
+	refs_add(f->q, vcpu, NIAGARA_FETCH, f->va, f->bytes);
 }
 
 static void at_mem(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va, void *arg)
 {
-	add(arg, vcpu, qemu_plugin_mem_is_store(info) ? NIAGARA_STORE : NIAGARA_LOAD, va,
-	    (uint8_t)(1u << qemu_plugin_mem_size_shift(info)));
+	refs_add(arg, vcpu, qemu_plugin_mem_is_store(info) ? NIAGARA_STORE : NIAGARA_LOAD, va,
+		 (uint8_t)(1u << qemu_plugin_mem_size_shift(info)));
 }
 
 /* ---- translation ----------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static struct block *new_block(struct refs *q, size_t n)
 	return b;
 }
 
-static void translated(struct qemu_plugin_tb *tb, void *arg)
+static void refs_translated(struct qemu_plugin_tb *tb, void *arg)
 {
 	struct refs *q = arg;
 	const size_t n = qemu_plugin_tb_n_insns(tb);
@@ -148,7 +148,7 @@ static void translated(struct qemu_plugin_tb *tb, void *arg)
 	}
 }
 
-static void flushed(void *arg)
+static void refs_flushed(void *arg)
 {
 	struct refs *q = arg;
 	struct block *b;
@@ -161,65 +161,65 @@ static void flushed(void *arg)
 
 /* ---- the end ---------------------------------------------------------------------------------------- */
 
-static void row(struct buf *b, const char *name, uint64_t n)
+static void refs_put_row(struct buf *b, const char *name, uint64_t n)
 {
 	buf_printf(b, "%-24s %llu\n", name, (unsigned long long)n);
 }
 
-static void translations(struct buf *b, const struct niagara_truth *t)
+static void refs_put_translations(struct buf *b, const struct niagara_truth *t)
 {
 	static const char *const size[MMUSTAT_SIZES] = { "8k", "64k", "4m", "256m" };
 
-	row(b, "itlb_miss", t->itlb_miss);
-	row(b, "dtlb_miss", t->dtlb_miss);
+	refs_put_row(b, "itlb_miss", t->itlb_miss);
+	refs_put_row(b, "dtlb_miss", t->dtlb_miss);
 	for (int data = 0; data < 2; data++)
 		for (int s = 0; s < MMUSTAT_SIZES; s++)
 			if (t->tsb_hit[data][1][s])
 				buf_printf(b, "%s_%-*s %llu\n", data ? "dtsb_hit" : "itsb_hit", 15, size[s],
 					   (unsigned long long)t->tsb_hit[data][1][s]);
-	row(b, "tsb_miss", t->tsb_miss);
-	row(b, "permanent_hit", t->permanent_hit);
-	row(b, "hardware_walks", t->walks);
+	refs_put_row(b, "tsb_miss", t->tsb_miss);
+	refs_put_row(b, "permanent_hit", t->permanent_hit);
+	refs_put_row(b, "hardware_walks", t->walks);
 }
 
-static void memory(struct buf *b, const struct refs *q, const struct niagara_truth *t)
+static void refs_put_memory(struct buf *b, const struct refs *q, const struct niagara_truth *t)
 {
 	static const char *const served[] = { "l2_local", "l2_remote", "l2_cache_to_cache" };
 	char name[32];
 
 	for (size_t i = 0; i < COUNT(served); i++)
-		row(b, served[i], t->served[i]);
-	row(b, "writebacks", t->writebacks);
+		refs_put_row(b, served[i], t->served[i]);
+	refs_put_row(b, "writebacks", t->writebacks);
 	for (unsigned i = 0; i < q->kind->nodes; i++)
 		for (unsigned k = 0; k < COUNT(t->mcu_reads[0]); k++) {
 			if (!t->mcu_reads[i][k] && !t->mcu_writes[i][k])
 				continue;
 			snprintf(name, sizeof(name), "node%u_mcu%u_reads", i, k);
-			row(b, name, t->mcu_reads[i][k]);
+			refs_put_row(b, name, t->mcu_reads[i][k]);
 			snprintf(name, sizeof(name), "node%u_mcu%u_writes", i, k);
-			row(b, name, t->mcu_writes[i][k]);
+			refs_put_row(b, name, t->mcu_writes[i][k]);
 		}
-	row(b, "transactions", t->transactions);
+	refs_put_row(b, "transactions", t->transactions);
 }
 
-static void report(struct refs *q)
+static void refs_report(struct refs *q)
 {
 	const struct niagara_truth *t = niagara_truth(q->machine);
 	struct buf b = { 0 };
 
-	row(&b, "cycles", niagara_now(q->machine));
-	row(&b, "instructions", t->instructions);
-	row(&b, "fetches", t->refs[NIAGARA_FETCH]);
-	row(&b, "loads", t->refs[NIAGARA_LOAD]);
-	row(&b, "stores", t->refs[NIAGARA_STORE]);
-	row(&b, "ic_miss", t->ic_miss);
-	row(&b, "dc_miss", t->dc_miss);
-	row(&b, "l2_imiss", t->l2_imiss);
-	row(&b, "l2_dmiss_ld", t->l2_dmiss_ld);
-	row(&b, "l2_miss_store", t->l2_miss_store);
-	row(&b, "l2_miss_walk", t->l2_miss_walk);
-	memory(&b, q, t);
-	translations(&b, t);
+	refs_put_row(&b, "cycles", niagara_now(q->machine));
+	refs_put_row(&b, "instructions", t->instructions);
+	refs_put_row(&b, "fetches", t->refs[NIAGARA_FETCH]);
+	refs_put_row(&b, "loads", t->refs[NIAGARA_LOAD]);
+	refs_put_row(&b, "stores", t->refs[NIAGARA_STORE]);
+	refs_put_row(&b, "ic_miss", t->ic_miss);
+	refs_put_row(&b, "dc_miss", t->dc_miss);
+	refs_put_row(&b, "l2_imiss", t->l2_imiss);
+	refs_put_row(&b, "l2_dmiss_ld", t->l2_dmiss_ld);
+	refs_put_row(&b, "l2_miss_store", t->l2_miss_store);
+	refs_put_row(&b, "l2_miss_walk", t->l2_miss_walk);
+	refs_put_memory(&b, q, t);
+	refs_put_translations(&b, t);
 	if (q->has_out)
 		(void)q->out.put(q->out.arg, b.p, b.n);
 	else
@@ -227,9 +227,9 @@ static void report(struct refs *q)
 	buf_free(&b);
 }
 
-static void release(struct refs *q)
+static void refs_release(struct refs *q)
 {
-	flushed(q);
+	refs_flushed(q);
 	for (uint32_t i = 0; i < VCPUS_MOST; i++)
 		mem_free(q->batch[i]);
 	if (q->has_out)
@@ -239,16 +239,16 @@ static void release(struct refs *q)
 	mem_free(q);
 }
 
-static void ended(void *arg)
+static void refs_ended(void *arg)
 {
 	struct refs *q = arg;
 
 	for (uint32_t i = 0; i < VCPUS_MOST; i++)
 		if (q->batch[i])
-			flush(q, q->batch[i]);
+			refs_flush_batch(q, q->batch[i]);
 	if (q->machine)
-		report(q);
-	release(q);
+		refs_report(q);
+	refs_release(q);
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------- */
@@ -285,12 +285,12 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	pthread_mutex_init(&q->lock, NULL);
 	rc = set_up(q, &o, e);
 	if (rc < 0)
-		release(q);
+		refs_release(q);
 	else
 		*ret = q;
 	return rc;
 }
 
 const struct door door_refs = {
-	.api = 1, .open = open_refs, .translated = translated, .flushed = flushed, .ended = ended
+	.api = 1, .open = open_refs, .translated = refs_translated, .flushed = refs_flushed, .ended = refs_ended
 };

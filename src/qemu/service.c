@@ -84,7 +84,7 @@ struct asked {
 	uint64_t request_index, secondary;
 	uint8_t version;
 };
-static struct asked asked(const struct hv_mem *mem, uint64_t address)
+static struct asked service_asked(const struct hv_mem *mem, uint64_t address)
 {
 	uint8_t block[GPCI_HEADER] = { 0 };
 
@@ -110,7 +110,7 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 	struct asked a = { 0 };
 
 	if (s->has_log)
-		a = asked(mem, address);
+		a = service_asked(mem, address);
 	s->ticks = s->by_step ? s->ticks + s->step :
 				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
 	power_run(s->machine, s->ticks);

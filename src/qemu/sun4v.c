@@ -35,7 +35,7 @@ struct door_of_sun4v {
 	struct sun4v_service *service;
 };
 
-static bool get(struct door_of_sun4v *q, unsigned i, uint64_t *ret)
+static bool sun4v_get_register(struct door_of_sun4v *q, unsigned i, uint64_t *ret)
 {
 	return reach_get(&q->x, i, false, ret);
 }
@@ -46,21 +46,21 @@ static bool where_next(struct door_of_sun4v *q, uint64_t here, uint64_t *next)
 {
 	uint64_t pc, npc;
 
-	if (!get(q, PC, &pc) || !get(q, NPC, &npc))
+	if (!sun4v_get_register(q, PC, &pc) || !sun4v_get_register(q, NPC, &npc))
 		return false;
 	*next = pc == here ? npc : here + 4;
 	return *next % 4 == 0;
 }
 
 /* Whether the call was ours and is answered. */
-static bool answer(struct door_of_sun4v *q, unsigned vcpu, unsigned trap)
+static bool sun4v_answer(struct door_of_sun4v *q, unsigned vcpu, unsigned trap)
 {
 	uint64_t o[6], in[6], state;
 
-	if (!get(q, STATE, &state) || !(state & STATE_PRIV))
+	if (!sun4v_get_register(q, STATE, &state) || !(state & STATE_PRIV))
 		return false;
 	for (unsigned i = O0; i <= O5; i++)
-		if (!get(q, i, &o[i]))
+		if (!sun4v_get_register(q, i, &o[i]))
 			return false;
 	memcpy(in, o, sizeof(in));
 	if (!sun4v_service_has(trap, o) || !sun4v_service_call(q->service, vcpu, trap, o))
@@ -79,7 +79,7 @@ static void at_ta(unsigned vcpu, void *arg)
 	bool ours;
 
 	pthread_mutex_lock(&q->x.lock);
-	ours = where_next(q, s->pc, &next) && answer(q, vcpu, s->kind);
+	ours = where_next(q, s->pc, &next) && sun4v_answer(q, vcpu, s->kind);
 	pthread_mutex_unlock(&q->x.lock);
 	if (ours)
 		qemu_plugin_set_pc(next); /* does not return */
@@ -96,14 +96,14 @@ static unsigned trap_of(uint32_t word)
 }
 
 /* Branches, calls, jmpl, return: what has a delay slot (SPARC V9, appendix A). */
-static bool branches(uint32_t word)
+static bool sun4v_insn_branches(uint32_t word)
 {
 	const uint32_t op = word >> 30, op2 = word >> 22 & 7, op3 = word >> 19 & 0x3f;
 
 	return op == 1 || (op == 0 && op2 != 0 && op2 != 4 && op2 != 7) || (op == 2 && (op3 == 0x38 || op3 == 0x39));
 }
 
-static void translated(struct qemu_plugin_tb *tb, void *arg)
+static void sun4v_translated(struct qemu_plugin_tb *tb, void *arg)
 {
 	struct door_of_sun4v *q = arg;
 	uint32_t word, before = 0;
@@ -113,7 +113,7 @@ static void translated(struct qemu_plugin_tb *tb, void *arg)
 		unsigned trap = trap_of(word = insn_word(insn));
 		struct site *s;
 
-		if (!trap || (i && branches(before)))
+		if (!trap || (i && sun4v_insn_branches(before)))
 			continue;
 		s = reach_site(&q->x, q, qemu_plugin_insn_vaddr(insn), trap);
 		if (s)
@@ -129,14 +129,14 @@ static void vcpu_init(unsigned vcpu, void *arg)
 	reach_vcpu(&q->x);
 }
 
-static void flushed(void *arg)
+static void sun4v_flushed(void *arg)
 {
 	struct door_of_sun4v *q = arg;
 
 	reach_flush(&q->x);
 }
 
-static void ended(void *arg)
+static void sun4v_ended(void *arg)
 {
 	struct door_of_sun4v *q = arg;
 
@@ -174,6 +174,6 @@ const struct door door_sun4v = { .target = "sparc64",
 				 .api = QEMU_API,
 				 .open = open_sun4v,
 				 .vcpu_init = vcpu_init,
-				 .translated = translated,
-				 .flushed = flushed,
-				 .ended = ended };
+				 .translated = sun4v_translated,
+				 .flushed = sun4v_flushed,
+				 .ended = sun4v_ended };

@@ -22,13 +22,14 @@
 #define STEP 1200u
 #define LONGEST (UINT64_C(3600) * NIAGARA_HZ)
 
-struct words { /* while they are read: what belongs together comes in any order */
+/* while they are read: what belongs together comes in any order */
+struct words {
 	struct sun4v_options o;
 	const char *machine;
 	uint32_t sockets;
 };
 
-static bool number(const char *v, uint64_t most, uint32_t *ret)
+static bool options_parse_number(const char *v, uint64_t most, uint32_t *ret)
 {
 	uint64_t n;
 
@@ -46,7 +47,7 @@ static int set_machine(struct words *w, const char *v, struct err *e)
 
 static int set_sockets(struct words *w, const char *v, struct err *e)
 {
-	return number(v, 4, &w->sockets) ? 0 : word_wrong(e, "sockets", v, "1 to 4 is expected");
+	return options_parse_number(v, 4, &w->sockets) ? 0 : word_wrong(e, "sockets", v, "1 to 4 is expected");
 }
 
 static int set_seed(struct words *w, const char *v, struct err *e)
@@ -73,7 +74,9 @@ static int set_load(struct words *w, const char *v, struct err *e)
 
 static int set_strands(struct words *w, const char *v, struct err *e)
 {
-	return number(v, 256, &w->o.niagara.strands) ? 0 : word_wrong(e, "strands", v, "1 to 256 is expected");
+	return options_parse_number(v, 256, &w->o.niagara.strands) ?
+		       0 :
+		       word_wrong(e, "strands", v, "1 to 256 is expected");
 }
 
 /* A comma ends a word of QEMU's. */
@@ -99,7 +102,7 @@ static int set_profile(struct words *w, const char *v, struct err *e)
 	return 0;
 }
 
-static int cycles(const char *key, const char *v, uint64_t *ret, struct err *e)
+static int options_parse_cycles(const char *key, const char *v, uint64_t *ret, struct err *e)
 {
 	return text_u64(v, ret) && *ret <= LONGEST ?
 		       0 :
@@ -108,12 +111,12 @@ static int cycles(const char *key, const char *v, uint64_t *ret, struct err *e)
 
 static int set_start(struct words *w, const char *v, struct err *e)
 {
-	return cycles("start", v, &w->o.start, e);
+	return options_parse_cycles("start", v, &w->o.start, e);
 }
 
 static int set_step(struct words *w, const char *v, struct err *e)
 {
-	return cycles("step", v, &w->o.step, e);
+	return options_parse_cycles("step", v, &w->o.step, e);
 }
 
 static int set_log(struct words *w, const char *v, struct err *e)
@@ -147,7 +150,7 @@ static const struct {
 	{ "refs", PROGRAM, set_refs },
 };
 
-static int set(struct words *w, int whose, const char *word, struct err *e)
+static int options_set_word(struct words *w, int whose, const char *word, struct err *e)
 {
 	const char *names[COUNT(keys)], *value;
 	size_t row[COUNT(keys)], n = 0;
@@ -162,7 +165,7 @@ static int set(struct words *w, int whose, const char *word, struct err *e)
 	return i < 0 ? i : keys[row[i]].set(w, value, e);
 }
 
-static int judge(struct words *w, struct err *e)
+static int options_judge(struct words *w, struct err *e)
 {
 	struct sun4v_options *o = &w->o;
 
@@ -177,16 +180,17 @@ static int judge(struct words *w, struct err *e)
 	return 0;
 }
 
-static int take(struct sun4v_options *ret, int whose, const char *load, int argc, char *const *argv, struct err *e)
+static int options_take(struct sun4v_options *ret, int whose, const char *load, int argc, char *const *argv,
+			struct err *e)
 {
 	struct words w = { .o = { .rights = { true, true, true, true }, .niagara.load = load, .step = STEP },
 			   .machine = "niagara" };
 	int rc = 0;
 
 	for (int i = 0; rc >= 0 && i < argc; i++)
-		rc = set(&w, whose, argv[i], e);
+		rc = options_set_word(&w, whose, argv[i], e);
 	if (rc >= 0)
-		rc = judge(&w, e);
+		rc = options_judge(&w, e);
 	if (rc >= 0)
 		*ret = w.o;
 	return rc;
@@ -194,10 +198,10 @@ static int take(struct sun4v_options *ret, int whose, const char *load, int argc
 
 int sun4v_options(struct sun4v_options *ret, int argc, char *const *argv, struct err *e)
 {
-	return take(ret, GUEST, "mixed", argc, argv, e);
+	return options_take(ret, GUEST, "mixed", argc, argv, e);
 }
 
 int refs_options(struct sun4v_options *ret, int argc, char *const *argv, struct err *e)
 {
-	return take(ret, PROGRAM, NULL, argc, argv, e);
+	return options_take(ret, PROGRAM, NULL, argc, argv, e);
 }

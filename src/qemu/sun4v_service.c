@@ -118,7 +118,7 @@ bool sun4v_service_has(unsigned trap, const uint64_t o[6])
 }
 
 /* NULL: there is no such strand, or no memory for it. */
-static struct cpu *strand(struct sun4v_service *s, unsigned vcpu)
+static struct cpu *service_strand(struct sun4v_service *s, unsigned vcpu)
 {
 	struct cpu *c = vcpu < s->strands ? &s->cpu[vcpu] : NULL;
 
@@ -146,7 +146,7 @@ static void write_log(struct sun4v_service *s, unsigned vcpu, unsigned trap, con
 
 bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, uint64_t o[6])
 {
-	struct cpu *c = strand(s, vcpu);
+	struct cpu *c = service_strand(s, vcpu);
 	uint64_t in[6];
 
 	if (!c)

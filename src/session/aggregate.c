@@ -247,7 +247,7 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 
 /* ---- printing ----------------------------------------------------------------------- */
 
-static struct an_sort sorting(const struct tally_trace *t)
+static struct an_sort agg_sorting(const struct tally_trace *t)
 {
 	return (struct an_sort){
 		.by_key = t->opt.v[OPT_aggsortkey],
@@ -260,7 +260,7 @@ static struct an_sort sorting(const struct tally_trace *t)
 static int print_views(struct tally_trace *t, const struct d_action *a, struct view *w)
 {
 	const struct an_agg **aggs = arena_alloc(&w->arena, a->naggs * sizeof(*aggs));
-	struct an_sort sort = sorting(t);
+	struct an_sort sort = agg_sorting(t);
 	struct err e = { 0 };
 	int rc;
 
@@ -319,7 +319,7 @@ static void print_last(struct tally_trace *t, const struct an_agg *a)
  * showed. */
 int aggs_print_rest(struct tally_trace *t)
 {
-	struct an_sort sort = sorting(t);
+	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
 
 	if (t->o.format == TALLY_FORMAT_TEXT)
@@ -491,7 +491,7 @@ static int walk_row(const struct d_agg *def, const struct an_agg *agg, const str
 
 int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
-	struct an_sort sort = sorting(t);
+	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {

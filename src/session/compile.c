@@ -68,7 +68,7 @@ static void env_sizes(void *arg, struct d_env *env)
 	env->empty_ok = t->opt.v[OPT_zdefs];
 }
 
-static long target(struct tally_trace *t)
+static long compile_target(struct tally_trace *t)
 {
 	if (t->pid)
 		return t->pid;
@@ -77,7 +77,7 @@ static long target(struct tally_trace *t)
 	return t->child.pid;
 }
 
-static const char *number(struct tally_trace *t, long n)
+static const char *compile_number(struct tally_trace *t, long n)
 {
 	if (n < 0)
 		return NULL;
@@ -86,7 +86,7 @@ static const char *number(struct tally_trace *t, long n)
 }
 
 /* $0, $1 ... and their $$ forms: the compiler makes a string or a number of the text. */
-static const char *argument(struct tally_trace *t, const char *name)
+static const char *compile_argument(struct tally_trace *t, const char *name)
 {
 	uint64_t i;
 
@@ -103,25 +103,25 @@ static const char *env_macro(void *arg, const char *name)
 	if (*name == '$')
 		name++;
 	if (*name >= '0' && *name <= '9')
-		return argument(t, name);
+		return compile_argument(t, name);
 	if (!strcmp(name, "target"))
-		return number(t, target(t));
+		return compile_number(t, compile_target(t));
 	if (!strcmp(name, "pid"))
-		return number(t, getpid());
+		return compile_number(t, getpid());
 	if (!strcmp(name, "ppid"))
-		return number(t, getppid());
+		return compile_number(t, getppid());
 	if (!strcmp(name, "pgid"))
-		return number(t, getpgid(0));
+		return compile_number(t, getpgid(0));
 	if (!strcmp(name, "sid"))
-		return number(t, getsid(0));
+		return compile_number(t, getsid(0));
 	if (!strcmp(name, "uid"))
-		return number(t, getuid());
+		return compile_number(t, getuid());
 	if (!strcmp(name, "euid"))
-		return number(t, geteuid());
+		return compile_number(t, geteuid());
 	if (!strcmp(name, "gid"))
-		return number(t, getgid());
+		return compile_number(t, getgid());
 	if (!strcmp(name, "egid"))
-		return number(t, getegid());
+		return compile_number(t, getegid());
 	return NULL;
 }
 

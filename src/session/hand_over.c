@@ -14,7 +14,8 @@
 
 #include "session/session_int.h"
 
-struct rec { /* a record while it is carried out */
+/* a record while it is carried out */
+struct rec {
 	struct tally_trace *t;
 	const struct probe *probe;
 	const struct d_clause *clause;
@@ -69,7 +70,7 @@ static int do_printf(struct rec *r, const struct d_action *a)
 	return t->tmp.failed ? -TALLY_ENOMEM : 0;
 }
 
-static int64_t operand(const struct rec *r, const struct d_action *a)
+static int64_t record_operand(const struct rec *r, const struct d_action *a)
 {
 	int64_t i;
 
@@ -79,7 +80,7 @@ static int64_t operand(const struct rec *r, const struct d_action *a)
 
 static int do_exit(struct rec *r, const struct d_action *a)
 {
-	r->t->status = (int)operand(r, a);
+	r->t->status = (int)record_operand(r, a);
 	r->t->exited = r->t->over = true;
 	return 0;
 }
@@ -96,12 +97,12 @@ static int do_clear(struct rec *r, const struct d_action *a)
 
 static int do_trunc(struct rec *r, const struct d_action *a)
 {
-	return aggs_trunc(r->t, a->aggs[0], !a->nslots, a->nslots ? operand(r, a) : 0);
+	return aggs_trunc(r->t, a->aggs[0], !a->nslots, a->nslots ? record_operand(r, a) : 0);
 }
 
 static int do_normalize(struct rec *r, const struct d_action *a)
 {
-	int64_t n = a->kind == ACT_NORMALIZE && a->nslots ? operand(r, a) : 1;
+	int64_t n = a->kind == ACT_NORMALIZE && a->nslots ? record_operand(r, a) : 1;
 
 	if (!n)
 		trace_note(r->t, "normalize() by zero is ignored");

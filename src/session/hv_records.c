@@ -21,7 +21,8 @@
 #define SLICE_NS 1000000u /* of a model's time, for a turn */
 #define TURN_MS 100
 
-struct vf_unit_count { /* an event's counter of one unit */
+/* an event's counter of one unit */
+struct vf_unit_count {
 	const struct vf_reg *r;
 	uint32_t cpu;
 	struct vf_counter *k;
@@ -57,7 +58,7 @@ static struct hv_source *source_of(const struct tally_trace *t)
 	return (struct hv_source *)t->records;
 }
 
-static int failed(struct tally_trace *t, const struct sample *s, int rc, const struct err *e)
+static int source_failed(struct tally_trace *t, const struct sample *s, int rc, const struct err *e)
 {
 	return trace_fail(t, (enum tally_err) - rc, "failed to read %s:::%s: %s", s->probe->prov->name, s->probe->name,
 			  e->text[0] ? e->text : tally_strerror(rc));
@@ -72,7 +73,7 @@ static int gpci_take(struct tally_trace *t, struct sample *s, struct gpci_table 
 	bool own;
 	int rc = gpci_all(ret, t->records->line, s->probe->request, &own, &e);
 
-	return rc >= 0 || rc == -TALLY_EINVAL ? 0 : failed(t, s, rc, &e);
+	return rc >= 0 || rc == -TALLY_EINVAL ? 0 : source_failed(t, s, rc, &e);
 }
 
 static int gpci_begin(struct tally_trace *t, struct sample *s)
@@ -116,7 +117,7 @@ static int vfalls_begin(struct tally_trace *t, struct sample *s)
 
 		s->reg[i].readable = rc >= 0 || rc == -TALLY_EBUSY;
 		if (rc == -TALLY_EIO || rc == -TALLY_EEND)
-			return failed(t, s, rc, &e);
+			return source_failed(t, s, rc, &e);
 		if (rc == -TALLY_EPERM && !refused++)
 			first = e;
 	}
@@ -148,7 +149,7 @@ static int fire_register(struct tally_trace *t, struct sample *s, const struct v
 		return 0;
 	}
 	if (rc < 0)
-		return failed(t, s, rc, &e);
+		return source_failed(t, s, rc, &e);
 	c.value = value;
 	c.delta = vf_delta(r, value, s->reg[r->number].value);
 	s->reg[r->number].value = value;
@@ -183,7 +184,7 @@ static int add_unit(struct tally_trace *t, struct sample *s, const struct vf_reg
 	if (rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP)
 		return 0;
 	if (rc < 0)
-		return failed(t, s, rc, e);
+		return source_failed(t, s, rc, e);
 	u = VEC_NEW(s->unit, s->nunits, s->capunits);
 	if (!u) {
 		vf_counter_close(k);
@@ -220,7 +221,7 @@ static int event_begin(struct tally_trace *t, struct sample *s)
 	}
 	if (rc >= 0 && s->nunits)
 		note_unmodelled(t, s, s->unit[0].r, code);
-	return rc < 0 || s->nunits ? rc : failed(t, s, -first.code, &first);
+	return rc < 0 || s->nunits ? rc : source_failed(t, s, -first.code, &first);
 }
 
 static int fire_unit(struct tally_trace *t, struct sample *s, struct vf_unit_count *u, uint64_t ns)
@@ -236,7 +237,7 @@ static int fire_unit(struct tally_trace *t, struct sample *s, struct vf_unit_cou
 		return 0;
 	}
 	if (rc < 0)
-		return failed(t, s, rc, &e);
+		return source_failed(t, s, rc, &e);
 	c.delta = c.value - u->last;
 	u->last = c.value;
 	vf_context_fill(&c, u->r, ns, u->cpu, u->r->number || !per_node ? u->r->node : u->cpu / per_node,
@@ -265,7 +266,7 @@ static int give_buffers(struct tally_trace *t, struct sample *s)
 		if (sun4v_client_has(src->base.sun4v, cpu))
 			rc = mmustat_start(src->base.sun4v, cpu, &e);
 	src->buffers = rc >= 0;
-	return rc < 0 ? failed(t, s, rc, &e) : 0;
+	return rc < 0 ? source_failed(t, s, rc, &e) : 0;
 }
 
 /* 0: that strand is another guest's; 1. */
@@ -292,7 +293,7 @@ static int mmustat_begin(struct tally_trace *t, struct sample *s)
 		return trace_nomem(t);
 	for (uint32_t cpu = 0; rc >= 0 && cpu < strands; cpu++)
 		rc = read_strand(t, cpu, &s->mmu[cpu], &e);
-	return rc < 0 ? failed(t, s, rc, &e) : 0;
+	return rc < 0 ? source_failed(t, s, rc, &e) : 0;
 }
 
 static int mmustat_fire(struct tally_trace *t, struct sample *s, uint64_t ns)
@@ -305,7 +306,7 @@ static int mmustat_fire(struct tally_trace *t, struct sample *s, uint64_t ns)
 	for (uint32_t cpu = 0; rc >= 0 && cpu < t->records->line->strands; cpu++) {
 		rc = read_strand(t, cpu, &now, &e);
 		if (rc < 0)
-			return failed(t, s, rc, &e);
+			return source_failed(t, s, rc, &e);
 		if (rc == 0)
 			continue;
 		for (uint32_t slot = 0; rc >= 0 && slot < MMUSTAT_SLOTS; slot++) {
@@ -396,7 +397,7 @@ static uint64_t next_due(const struct hv_source *src)
 }
 
 /* Lets some time pass: whether `to` is reached. */
-static bool reach(struct hv_source *src, uint64_t to, int timeout_ms)
+static bool source_reach(struct hv_source *src, uint64_t to, int timeout_ms)
 {
 	struct hv_line *l = src->base.line;
 	uint64_t left, ms;
@@ -456,7 +457,7 @@ static int hv_turn(struct tally_trace *t, int timeout_ms)
 
 	if (to == UINT64_MAX)
 		return -TALLY_EEND;
-	if (!reach(src, to, timeout_ms))
+	if (!source_reach(src, to, timeout_ms))
 		return 0;
 	(void)t->eng->ops->advance(t->eng, to);
 	return due == to ? fire_due(t, src, to) : 0;

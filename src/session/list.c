@@ -13,7 +13,7 @@
 
 static const char indent[] = "\t\t";
 
-static struct stability least(struct stability a, struct stability b)
+static struct stability stability_least(struct stability a, struct stability b)
 {
 	return (struct stability){
 		.name = a.name < b.name ? a.name : b.name,
@@ -24,12 +24,12 @@ static struct stability least(struct stability a, struct stability b)
 
 static struct stability of_probe(const struct probe *p)
 {
-	struct stability s = least(p->prov->provider, p->prov->names);
+	struct stability s = stability_least(p->prov->provider, p->prov->names);
 
 	if (*p->mod)
-		s = least(s, p->prov->module);
+		s = stability_least(s, p->prov->module);
 	if (*p->func)
-		s = least(s, p->prov->function);
+		s = stability_least(s, p->prov->function);
 	return s;
 }
 
@@ -192,7 +192,7 @@ static struct stability of_statements(const struct tally_trace *t, const struct 
 		if ((c->ins[i].op == IR_BUILTIN && c->ins[i].x >= BI_ARG0) || c->ins[i].op == IR_ARGS ||
 		    c->ins[i].op == IR_ARGLOAD)
 			for (uint32_t p = 0; p < c->nprobes; p++)
-				s = least(s, probes_get(t->probes, c->probes[p])->prov->args);
+				s = stability_least(s, probes_get(t->probes, c->probes[p])->prov->args);
 	return s;
 }
 
@@ -206,8 +206,8 @@ static void report_source(struct tally_trace *t, uint32_t source)
 		if (cl->source != source)
 			continue;
 		for (uint32_t i = 0; i < cl->nprobes; i++)
-			probes = least(probes, of_probe(probes_get(t->probes, cl->probes[i])));
-		statements = least(statements, of_statements(t, cl));
+			probes = stability_least(probes, of_probe(probes_get(t->probes, cl->probes[i])));
+		statements = stability_least(statements, of_statements(t, cl));
 	}
 	buf_printf(&t->out, "\nStability attributes for %s %s:\n", t->src[source].name ? "script" : "description",
 		   t->src[source].label);

@@ -31,7 +31,7 @@ static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t add
 	sym_user(t->sym, pid, addr, where[1] ? where[1] : t->watched_ns, ret);
 }
 
-static const char *keep(struct tally_trace *t, struct arena *a, uint32_t *len)
+static const char *names_keep_text(struct tally_trace *t, struct arena *a, uint32_t *len)
 {
 	*len = t->tmp.n;
 	return t->tmp.failed ? NULL : arena_strndup(a, t->tmp.p ? t->tmp.p : "", t->tmp.n);
@@ -63,7 +63,7 @@ static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *
 		sym_kernel(t->sym, addr, &name);
 	symbol_text(t, v->kind, &name, addr);
 	v->i = (int64_t)addr;
-	v->s = keep(t, a, &v->len);
+	v->s = names_keep_text(t, a, &v->len);
 	return v->s ? 0 : -TALLY_ENOMEM;
 }
 
@@ -105,10 +105,10 @@ static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *wh
 		sym_kernel(t->sym, pc, &name);
 	buf_clear(&t->tmp);
 	sym_text(&name, pc, true, &t->tmp);
-	*frame = keep(t, a, &len);
+	*frame = names_keep_text(t, a, &len);
 	buf_clear(&t->tmp);
 	sym_text(&name, pc, false, &t->tmp);
-	*func = keep(t, a, &len);
+	*func = names_keep_text(t, a, &len);
 	return *frame && *func ? 0 : -TALLY_ENOMEM;
 }
 

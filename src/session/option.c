@@ -59,7 +59,7 @@ static bool split_value(const char *s, uint64_t *n, const char **unit)
 	return text_u64(digits, n);
 }
 
-static bool scaled(const struct unit *units, size_t nunits, const char *s, uint64_t *ret)
+static bool option_scaled(const struct unit *units, size_t nunits, const char *s, uint64_t *ret)
 {
 	const char *unit;
 	uint64_t n;
@@ -97,9 +97,9 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 		*ret = 1;
 		return !s || flag_value(s, ret);
 	case OT_SIZE:
-		return s && scaled(size_units, COUNT(size_units), s, ret);
+		return s && option_scaled(size_units, COUNT(size_units), s, ret);
 	case OT_TIME:
-		return s && scaled(time_units, COUNT(time_units), s, ret);
+		return s && option_scaled(time_units, COUNT(time_units), s, ret);
 	case OT_NUMBER:
 		return s && text_u64(s, ret);
 	default:
@@ -108,7 +108,7 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 	}
 }
 
-static int unknown(const char *name, struct err *e)
+static int option_refuse_unknown(const char *name, struct err *e)
 {
 	const char *names[COUNT(rows)], *near;
 	size_t n = 0;
@@ -136,7 +136,7 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 	while (i < COUNT(rows) && strcmp(rows[i].name, name))
 		i++;
 	if (i == COUNT(rows))
-		return unknown(name, e);
+		return option_refuse_unknown(name, e);
 	if (rows[i].type == OT_LATER)
 		return err_set(e, TALLY_EINVAL, "Invalid option name (%s is not supported yet)", name);
 	if (!read_value(&rows[i], value, &v))

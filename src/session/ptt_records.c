@@ -270,7 +270,7 @@ int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint
 	return rc < 0 ? rc : t->eng->ops->drain(t->eng, record_take, t);
 }
 
-static int fire(struct tally_trace *t, unsigned kind, const struct ptt_record *ctx)
+static int ptt_fire_record(struct tally_trace *t, unsigned kind, const struct ptt_record *ctx)
 {
 	int prog = file_of(t)->prog[kind];
 
@@ -323,7 +323,7 @@ static int fire_transaction(struct tally_trace *t, enum ptt_event what, const st
 	r->done.transaction = pair->t;
 	if (r->texts)
 		ptt_record_fill(&r->done, r->texts, ptt_device_name(&r->pass, pair->request.device));
-	return fire(t, RECORD_TRANSACTION, &r->done);
+	return ptt_fire_record(t, RECORD_TRANSACTION, &r->done);
 }
 
 static int fire_record(struct tally_trace *t)
@@ -342,9 +342,9 @@ static int fire_record(struct tally_trace *t)
 	}
 	if (r->texts)
 		ptt_record_fill(&r->rec, r->texts, ptt_device_name(&r->pass, r->rec.tlp.device));
-	rc = fire(t, RECORD_ANY, &r->rec);
+	rc = ptt_fire_record(t, RECORD_ANY, &r->rec);
 	if (rc >= 0 && r->rec.tlp.class < COUNT(kind_of))
-		rc = fire(t, kind_of[r->rec.tlp.class], &r->rec);
+		rc = ptt_fire_record(t, kind_of[r->rec.tlp.class], &r->rec);
 	if (rc >= 0 && r->prog[RECORD_TRANSACTION] >= 0)
 		rc = fire_transaction(t, what, &pair);
 	return rc;

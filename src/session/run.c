@@ -111,7 +111,7 @@ static int check_compatible(struct tally_trace *t)
 	return rc;
 }
 
-static int arm(struct tally_trace *t)
+static int run_arm(struct tally_trace *t)
 {
 	int rc = check_compatible(t);
 	struct err e = { 0 };
@@ -175,7 +175,7 @@ static void see_exit(struct tally_trace *t)
 	}
 }
 
-static int fire(struct tally_trace *t, uint32_t prog)
+static int run_fire_program(struct tally_trace *t, uint32_t prog)
 {
 	struct err e = { 0 };
 	int rc = t->eng->ops->fire(t->eng, prog, &e);
@@ -190,7 +190,7 @@ static int fire_all(struct tally_trace *t, enum prov_arm arm)
 
 	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
 		if (probe_of(t, i)->arm == arm)
-			rc = fire(t, i);
+			rc = run_fire_program(t, i);
 	see_exit(t);
 	return rc;
 }
@@ -204,7 +204,7 @@ static uint32_t first_event_probe(const struct tally_trace *t)
 }
 
 /* Lets the command go. One that can't be run ends at once, with the shell's status for that. */
-static int release(struct tally_trace *t)
+static int run_release_command(struct tally_trace *t)
 {
 	struct pollfd p = { .fd = t->child.pidfd, .events = POLLIN };
 	struct err e = { 0 };
@@ -217,7 +217,7 @@ static int release(struct tally_trace *t)
 	return trace_fail(t, -rc, "failed to start '%s': %s", t->command, e.text);
 }
 
-static int enable(struct tally_trace *t)
+static int run_enable_probes(struct tally_trace *t)
 {
 	int rc = t->eng->ops->start(t->eng, &t->why);
 
@@ -228,7 +228,7 @@ static int enable(struct tally_trace *t)
 			(void)sym_look(t->sym, t->pid);
 		(void)k_task_pids(&t->newcomer, &t->nnewcomers);
 	}
-	return t->has_child ? release(t) : 0;
+	return t->has_child ? run_release_command(t) : 0;
 }
 
 /* What is named next was seen before now: what happened to mappings until now comes first. */
@@ -244,7 +244,7 @@ int run_learn_mappings(struct tally_trace *t)
 	return rc < 0 ? rc : 0;
 }
 
-static int drain(struct tally_trace *t)
+static int run_drain(struct tally_trace *t)
 {
 	int rc;
 
@@ -260,7 +260,7 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = aggs_open(t);
 	if (rc >= 0)
-		rc = arm(t);
+		rc = run_arm(t);
 	if (rc >= 0 && t->records)
 		rc = t->records->ops->start(t);
 	if (rc >= 0)
@@ -270,9 +270,9 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = fire_all(t, ARM_BEGIN);
 	if (rc >= 0 && !t->over)
-		rc = enable(t);
+		rc = run_enable_probes(t);
 	if (rc >= 0)
-		rc = drain(t);
+		rc = run_drain(t);
 	return rc < 0 ? rc : 0;
 }
 
@@ -299,9 +299,9 @@ static int fire_tick(struct tally_trace *t, const struct tick *tick)
 	int rc = 0;
 
 	while (rc >= 0 && done < todo && !t->over && (done == 0 || until == UINT64_MAX || k_now_ns() < until)) {
-		rc = fire(t, tick->prog);
+		rc = run_fire_program(t, tick->prog);
 		if (rc >= 0)
-			rc = drain(t);
+			rc = run_drain(t);
 		see_exit(t);
 		done++;
 	}
@@ -369,7 +369,7 @@ int run_work(struct tally_trace *t, int timeout_ms)
 	for (uint32_t i = 0; rc >= 0 && i < t->nticks && !t->over; i++)
 		rc = fire_tick(t, &t->tick[i]);
 	if (rc >= 0)
-		rc = drain(t);
+		rc = run_drain(t);
 	if (rc >= 0)
 		rc = status_turn(t);
 	see_exit(t);
@@ -379,7 +379,7 @@ int run_work(struct tally_trace *t, int timeout_ms)
 /* ---- stop ------------------------------------------------------------------------ */
 
 /* The first error stays; what can still be shown is shown. */
-static void keep(int *rc, int next)
+static void run_keep_error(int *rc, int next)
 {
 	if (*rc >= 0 && next < 0)
 		*rc = next;
@@ -395,18 +395,18 @@ int run_stop(struct tally_trace *t)
 {
 	int rc = 0;
 
-	keep(&rc, t->eng->ops->stop(t->eng));
+	run_keep_error(&rc, t->eng->ops->stop(t->eng));
 	give_back(t);
-	keep(&rc, run_learn_mappings(t));
-	keep(&rc, drain(t));
-	keep(&rc, fire_all(t, ARM_END));
-	keep(&rc, drain(t));
-	keep(&rc, losses_take(t));
-	keep(&rc, drops_report(t));
+	run_keep_error(&rc, run_learn_mappings(t));
+	run_keep_error(&rc, run_drain(t));
+	run_keep_error(&rc, fire_all(t, ARM_END));
+	run_keep_error(&rc, run_drain(t));
+	run_keep_error(&rc, losses_take(t));
+	run_keep_error(&rc, drops_report(t));
 	losses_report(t);
 	if (t->records)
 		t->records->ops->report(t);
-	keep(&rc, aggs_print_rest(t));
+	run_keep_error(&rc, aggs_print_rest(t));
 	if (t->sym && *sym_kernel_hidden(t->sym))
 		trace_note(t, "kernel addresses have no names: %s", sym_kernel_hidden(t->sym));
 	if (t->sym && sym_lost(t->sym))

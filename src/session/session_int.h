@@ -68,7 +68,8 @@ struct engine {
 	const struct engine_ops *ops;
 	struct k_run *k; /* the kernel's engine: for what only a kernel has; else NULL */
 };
-struct engine_kind { /* what generated code must know before an engine opens */
+/* what generated code must know before an engine opens */
+struct engine_kind {
 	const struct bpf_arch *(*arch)(void);
 	uint32_t (*ncpus)(void);
 	/* *stop (NULL: nobody does) ends the opening. */
@@ -78,7 +79,8 @@ struct engine_kind { /* what generated code must know before an engine opens */
 extern const struct engine_kind engine_kernel, engine_vm;
 
 /* ---- a source of records: files of packets, hypervisors ---------------------------- */
-struct records { /* what a source's own struct begins with */
+/* what a source's own struct begins with */
+struct records {
 	const struct records_ops *ops;
 	struct hv_line *line; /* to a hypervisor; NULL: a file */
 	struct sun4v_client *sun4v;
@@ -115,7 +117,8 @@ struct snapshot {
 	struct cell *cell;
 	uint32_t n, cap;
 };
-struct bias { /* what is added to the map's value: see snapshot.c */
+/* what is added to the map's value: see snapshot.c */
+struct bias {
 	uint64_t w[AGG_WORDS];
 	bool hidden; /* no row while the sum is zero */
 };

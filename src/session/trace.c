@@ -163,7 +163,7 @@ const char *tally_trace_reason(const struct tally_trace *t)
 }
 
 /* Every call that can fail starts here. */
-static int enter(struct tally_trace *t, enum stage least, enum stage most)
+static int trace_enter(struct tally_trace *t, enum stage least, enum stage most)
 {
 	t->err.code = t->why.code = 0;
 	t->err.text[0] = t->why.text[0] = '\0';
@@ -181,7 +181,7 @@ static int enter(struct tally_trace *t, enum stage least, enum stage most)
 }
 
 /* And ends here: what was answered is handed over also when the call failed. */
-static int leave(struct tally_trace *t, int rc)
+static int trace_leave(struct tally_trace *t, int rc)
 {
 	(void)trace_flush(t);
 	return rc >= 0 && t->err.code ? -t->err.code : rc;
@@ -192,7 +192,7 @@ static int leave(struct tally_trace *t, int rc)
 int tally_trace_option(struct tally_trace *t, const char *name, const char *value)
 {
 	struct err e = { 0 };
-	int rc = enter(t, ST_OPEN, ST_COMPILED);
+	int rc = trace_enter(t, ST_OPEN, ST_COMPILED);
 
 	if (rc < 0)
 		return rc;
@@ -212,7 +212,7 @@ static char *copy_n(const char *s, size_t n)
 static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n, bool is_probe)
 {
 	struct source *s;
-	int rc = enter(t, ST_OPEN, ST_OPEN);
+	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
 
 	if (rc < 0)
 		return rc;
@@ -241,7 +241,7 @@ int tally_trace_probe(struct tally_trace *t, const char *description)
 
 int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv)
 {
-	int rc = enter(t, ST_OPEN, ST_OPEN);
+	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
 
 	if (rc < 0)
 		return rc;
@@ -261,7 +261,7 @@ int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *
 
 static int trace_take_text(struct tally_trace *t, char **to, const char *text, const char *given_before)
 {
-	int rc = enter(t, ST_OPEN, ST_OPEN);
+	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
 
 	if (rc < 0)
 		return rc;
@@ -283,7 +283,7 @@ int tally_trace_dump(struct tally_trace *t, const char *pass)
 
 int tally_trace_on(struct tally_trace *t, const char *platform)
 {
-	int rc = enter(t, ST_OPEN, ST_OPEN);
+	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
 
 	if (rc < 0)
 		return rc;
@@ -304,7 +304,7 @@ int tally_trace_on(struct tally_trace *t, const char *platform)
 
 int tally_trace_process(struct tally_trace *t, int pid)
 {
-	int fd, rc = enter(t, ST_OPEN, ST_OPEN);
+	int fd, rc = trace_enter(t, ST_OPEN, ST_OPEN);
 	struct err e = { 0 };
 
 	if (rc < 0)
@@ -323,7 +323,7 @@ int tally_trace_process(struct tally_trace *t, int pid)
 
 int tally_trace_compile(struct tally_trace *t)
 {
-	int rc = enter(t, ST_OPEN, ST_OPEN);
+	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
 
 	if (rc < 0)
 		return rc;
@@ -334,57 +334,57 @@ int tally_trace_compile(struct tally_trace *t)
 		compile_undo(t);
 	else
 		t->stage = ST_COMPILED;
-	return leave(t, rc);
+	return trace_leave(t, rc);
 }
 
 int tally_trace_list(struct tally_trace *t, bool verbose)
 {
-	int rc = enter(t, ST_OPEN, ST_STOPPED);
+	int rc = trace_enter(t, ST_OPEN, ST_STOPPED);
 
-	return rc < 0 ? rc : leave(t, list_probes(t, verbose));
+	return rc < 0 ? rc : trace_leave(t, list_probes(t, verbose));
 }
 
 int tally_trace_report(struct tally_trace *t)
 {
-	int rc = enter(t, ST_COMPILED, ST_STOPPED);
+	int rc = trace_enter(t, ST_COMPILED, ST_STOPPED);
 
-	return rc < 0 ? rc : leave(t, list_report(t));
+	return rc < 0 ? rc : trace_leave(t, list_report(t));
 }
 
 int tally_trace_go(struct tally_trace *t)
 {
-	int rc = enter(t, ST_COMPILED, ST_COMPILED);
+	int rc = trace_enter(t, ST_COMPILED, ST_COMPILED);
 
 	if (rc < 0)
 		return rc;
 	if (t->o.flags & TALLY_TRACE_HARMLESS && t->opt.v[OPT_destructive])
-		return leave(t, err_set(&t->err, TALLY_EPERM,
-					"destructive actions are not permitted to a program that has its "
-					"capabilities from its file (see SECURITY in tally(1)); run it as root"));
+		return trace_leave(t, err_set(&t->err, TALLY_EPERM,
+					      "destructive actions are not permitted to a program that has its "
+					      "capabilities from its file (see SECURITY in tally(1)); run it as root"));
 	rc = run_go(t);
 	if (rc < 0)
 		run_undo(t);
 	else
 		t->stage = ST_RUNNING;
-	return leave(t, rc);
+	return trace_leave(t, rc);
 }
 
 int tally_trace_work(struct tally_trace *t, int timeout_ms)
 {
-	int rc = enter(t, ST_RUNNING, ST_RUNNING);
+	int rc = trace_enter(t, ST_RUNNING, ST_RUNNING);
 
-	return rc < 0 ? rc : leave(t, run_work(t, timeout_ms));
+	return rc < 0 ? rc : trace_leave(t, run_work(t, timeout_ms));
 }
 
 int tally_trace_stop(struct tally_trace *t)
 {
-	int rc = enter(t, ST_RUNNING, ST_RUNNING);
+	int rc = trace_enter(t, ST_RUNNING, ST_RUNNING);
 
 	if (rc < 0)
 		return rc;
 	rc = run_stop(t);
 	t->stage = ST_STOPPED;
-	return leave(t, rc);
+	return trace_leave(t, rc);
 }
 
 int tally_trace_status(const struct tally_trace *t)
@@ -394,14 +394,14 @@ int tally_trace_status(const struct tally_trace *t)
 
 int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
-	int rc = enter(t, ST_RUNNING, ST_STOPPED);
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
 	return rc < 0 ? rc : aggs_walk(t, row, arg);
 }
 
 int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg)
 {
-	int rc = enter(t, ST_STOPPED, ST_STOPPED);
+	int rc = trace_enter(t, ST_STOPPED, ST_STOPPED);
 
 	for (uint32_t i = 0; rc >= 0 && i < t->nlost; i++) {
 		const struct lost *l = &t->lost[i];

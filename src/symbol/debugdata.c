@@ -31,7 +31,7 @@ LIBRARY_NOTE("lzma", "function names of stripped programs", "recommended", SONAM
 
 typedef __typeof__(&lzma_stream_buffer_decode) decode_fn;
 
-static void *unpack(decode_fn decode, const void *p, size_t n, size_t *size)
+static void *debugdata_unpack_bytes(decode_fn decode, const void *p, size_t n, size_t *size)
 {
 	for (size_t room = n * 8 + 65536; n < UNPACKED_MOST && room <= UNPACKED_MOST; room *= 2) {
 		uint64_t memlimit = DECODER_MOST;
@@ -57,7 +57,7 @@ void *debugdata_unpack(const void *p, size_t n, size_t *size)
 	decode_fn decode = lib ? (decode_fn)dlsym(lib, "lzma_stream_buffer_decode") : NULL;
 
 	if (decode)
-		ret = unpack(decode, p, n, size);
+		ret = debugdata_unpack_bytes(decode, p, n, size);
 	if (lib)
 		dlclose(lib);
 	return ret;

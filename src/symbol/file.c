@@ -147,7 +147,7 @@ static bool vdso_bytes(struct object_bytes *b)
 }
 
 /* The first file of that build id. */
-static struct file *namesake(struct files *f, struct file *file)
+static struct file *file_namesake(struct files *f, struct file *file)
 {
 	const struct object *o = file->object;
 	void **at = o->build_id_len ? map_at(&f->by_build_id, o->build_id, o->build_id_len) : NULL;
@@ -174,7 +174,7 @@ static void read_bytes(struct files *f, struct file *file, const struct object_b
 		object_drop(file);
 		return;
 	}
-	file->same = namesake(f, file);
+	file->same = file_namesake(f, file);
 	if (file->same != file)
 		object_drop(file);
 	else

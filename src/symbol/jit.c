@@ -25,7 +25,7 @@
 #define JIT_NOSIZE_MOST 4096u /* how far a function without a size may reach */
 #define READ_BYTES 65536u
 
-static const char *hex(const char *s, const char *end, uint64_t *ret)
+static const char *jit_take_hex(const char *s, const char *end, uint64_t *ret)
 {
 	uint64_t v = 0;
 
@@ -48,13 +48,13 @@ static const char *skip_0x(const char *s, const char *end)
 static void take_line(struct jit *j, struct names *names, const char *s, const char *end)
 {
 	struct sym to = { .link = j->t.n + 1 };
-	const char *at = skip_0x(s, end), *p = hex(at, end, &to.start);
+	const char *at = skip_0x(s, end), *p = jit_take_hex(at, end, &to.start);
 	uint64_t size;
 
 	if (p == at || p == end || *p != ' ')
 		return;
 	at = skip_0x(p + 1, end);
-	p = hex(at, end, &size);
+	p = jit_take_hex(at, end, &size);
 	if (p == at || end - p < 2 || *p != ' ' || size > UINT64_MAX - to.start)
 		return;
 	to.rank = size ? 0 : RANK_NOSIZE;

@@ -27,7 +27,7 @@
 #define SECTION_BYTES_MOST (1u << 30)
 #define NOTE_BYTES_MOST 65536u
 
-static Elf *begin(const struct object_bytes *b)
+static Elf *object_begin_elf(const struct object_bytes *b)
 {
 	Elf *e;
 
@@ -70,7 +70,7 @@ static void take_load(struct object *o, const GElf_Phdr *ph)
 
 int object_ident(struct object *o, const struct object_bytes *b)
 {
-	Elf *e = begin(b);
+	Elf *e = object_begin_elf(b);
 	GElf_Ehdr eh;
 	GElf_Phdr ph;
 	size_t n = 0;
@@ -229,7 +229,7 @@ static void take_tables(struct reader *r)
 /* Another file that describes the same addresses. False: it has no symbols either. */
 static bool take_other(struct object *o, const struct object_bytes *b, uint64_t mask)
 {
-	struct reader r = { .o = o, .e = begin(b), .mask = mask, .shndx = SIZE_MAX };
+	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = mask, .shndx = SIZE_MAX };
 
 	if (!r.e)
 		return false;
@@ -282,7 +282,7 @@ static void take_separate(struct reader *r)
 
 int object_symbols(struct object *o, const struct object_bytes *b)
 {
-	struct reader r = { .o = o, .e = begin(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
+	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
 	GElf_Ehdr eh;
 
 	if (!r.e)

@@ -187,7 +187,8 @@ static void join_anonymous(const struct maplist *l, uint32_t *lo, uint32_t *hi, 
 }
 
 /* Puts the n of `by` in the place of v[lo..hi). */
-static bool replace(struct spaces *s, struct maplist *l, uint32_t lo, uint32_t hi, const struct mapping *by, uint32_t n)
+static bool space_replace(struct spaces *s, struct maplist *l, uint32_t lo, uint32_t hi, const struct mapping *by,
+			  uint32_t n)
 {
 	uint32_t total = l->n - (hi - lo) + n, cap = l->cap ? l->cap : 4;
 	struct mapping *v = l->v;
@@ -229,7 +230,7 @@ static bool maplist_add(struct spaces *s, struct maplist *l, struct mapping m)
 		by[n].pgoff += m.end - by[n].start;
 		by[n++].start = m.end;
 	}
-	return replace(s, l, lo, hi, by, n);
+	return space_replace(s, l, lo, hi, by, n);
 }
 
 /* What addr was in at a time. The mapping of today serves an earlier time too, when nothing else is
@@ -447,7 +448,7 @@ static void space_free(struct spaces *s, struct space *sp)
 	proc_free_if_empty(s, p);
 }
 
-static void evict(struct spaces *s)
+static void space_evict(struct spaces *s)
 {
 	uint32_t most = s->dead_most ? s->dead_most : SPACES_DEAD_MOST;
 
@@ -525,7 +526,7 @@ bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 	l = maplist_own(s, sp);
 	if (!l || !maplist_add(s, l, *m))
 		return false;
-	evict(s);
+	space_evict(s);
 	return true;
 }
 
@@ -535,7 +536,7 @@ bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 
 	if (sp)
 		sp->known_ns = time_ns;
-	evict(s);
+	space_evict(s);
 	return sp;
 }
 
@@ -568,7 +569,7 @@ bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns
 		child->maps = parent->maps;
 		child->maps->refs++;
 	}
-	evict(s);
+	space_evict(s);
 	return child;
 }
 
@@ -578,7 +579,7 @@ void spaces_exit(struct spaces *s, uint32_t pid)
 
 	if (p)
 		space_died(s, p->newest);
-	evict(s);
+	space_evict(s);
 }
 
 /* ---- questions ------------------------------------------------------------------- */

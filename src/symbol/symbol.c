@@ -278,7 +278,8 @@ static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t ad
 
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
  * at now; ever more rarely when that does not help. */
-static struct space *find(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns, const struct mapping **m)
+static struct space *symbol_find_space(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
+				       const struct mapping **m)
 {
 	struct space *sp = spaces_find(&s->spaces, pid, addr, time_ns, m);
 
@@ -328,8 +329,8 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 {
 	const struct mapping *m;
 	bool gone = false;
-	struct space *sp =
-		generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) : find(s, pid, addr, 0, &m);
+	struct space *sp = generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) :
+					   symbol_find_space(s, pid, addr, 0, &m);
 
 	*ret = (struct sym_name){ .gone = gone };
 	if (!m)

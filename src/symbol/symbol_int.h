@@ -53,8 +53,9 @@ const struct sym *table_find(const struct table *t, uint64_t addr);
 void table_free(struct table *t);
 
 /* ---- object ---------------------------------------------------------------------- */
-struct object_bytes { /* where an ELF file lies: */
-	int fd;       /* here when p is NULL */
+/* where an ELF file lies: */
+struct object_bytes {
+	int fd; /* here when p is NULL */
 	const void *p;
 	size_t n;
 };

@@ -67,7 +67,7 @@ static int by_start(const void *x, const void *y)
 /* Tables mostly come nearly sorted (kallsyms, a map that was appended to): only what is not yet is
  * sorted, and merged from the back, with what is being merged kept aside. Falls back to sorting
  * all when there is no memory. */
-static void sort(struct table *t)
+static void table_sort(struct table *t)
 {
 	uint32_t left = t->n ? 1 : 0, right;
 	struct sym *tail;
@@ -106,7 +106,7 @@ static bool is_better(const struct sym *x, const struct sym *y)
 }
 
 /* One symbol per start; no labels inside of sized functions. */
-static void thin(struct table *t)
+static void table_thin(struct table *t)
 {
 	uint64_t covered = 0;
 	uint32_t kept = 0, next;
@@ -129,7 +129,7 @@ static void thin(struct table *t)
 }
 
 /* Ends of those without a size; links. */
-static void settle(struct table *t)
+static void table_settle(struct table *t)
 {
 	uint32_t around = 0;
 
@@ -147,9 +147,9 @@ static void settle(struct table *t)
 
 void table_build(struct table *t)
 {
-	sort(t);
-	thin(t);
-	settle(t);
+	table_sort(t);
+	table_thin(t);
+	table_settle(t);
 }
 
 const struct sym *table_find(const struct table *t, uint64_t addr)
