@@ -88,6 +88,11 @@ CPU     ID                    FUNCTION:NAME
   [ "$status" -eq 0 ]
 }
 
+@test "index of an empty string past the end of the text is its length, not the size of the buffer" {
+  run vm -qn 'BEGIN { printf("%d %d %d\n", index("b", "", 255), index("abc", "", 2), index("abc", "", -3)); exit(0); }'
+  said 0 "1 2 0"
+}
+
 @test "exit(n) is the exit status" {
   for n in 0 1 3 77 255; do
     run vm -qn "BEGIN { exit($n); }"
