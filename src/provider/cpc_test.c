@@ -117,7 +117,9 @@ static void minimum_comes_from_the_option_or_the_file(void **state)
 	assert_int_equal(probes_open(&t, &o), 0);
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-1000", last_id, &id, &e), 1);
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-999", last_id, &id, &e), -TALLY_EINVAL);
-	assert_string_equal(e.text, "count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it)");
+	assert_string_equal(
+		e.text,
+		"count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it; 999hz is so many a second)");
 	probes_close(t);
 }
 
