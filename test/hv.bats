@@ -53,7 +53,7 @@ expect() {
   [ "$(here power,rights=none entitled)" = "own only" ]
   [ "$(here power,rights=all mmcrh)" = "no right" ]
   [ "$("$TALLY" list --on power -x , gpci links_abc | grep ^request | cut -d , -f 6)" = 0-7 ]     # both layouts
-  run "$TALLY" list --on power gpci entitled
+  COLUMNS=80 run "$TALLY" list --on power gpci entitled
   said 0 "NUMBER  REQUEST   BY         BYTES  LEVELS  RIGHT              HERE
   0x20  entitled  partition     48  0-      own: anybody; all  yes
 
