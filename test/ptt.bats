@@ -52,7 +52,7 @@ duckdb() {
   [ "$all" -gt 100 ]
   [ "$("$TALLY" dump --json --filter 'args[0]->requester == 0x100 && args[0]->class == 1' "$TRACE" 2>/dev/null | wc -l)" -eq "$all" ]
   run "$TALLY" dump --filter 'requester ==' "$TRACE"
-  said 1 "tally: filter: syntax error at the end"
+  said 1 "tally: filter: syntax error at the end ('tally dump -h' lists the fields)"
   run --separate-stderr "$TALLY" dump --json --filter 'bytes / length_dw == 2' "$TRACE"
   [ "$status" -eq 0 ]
   [[ "$stderr" == *"the filter failed for 252 records, which are left out: divide-by-zero"* ]]
