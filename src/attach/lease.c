@@ -22,6 +22,7 @@
  * it looks again every RECHECK_MS while it is shut out.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,14 +176,18 @@ static int look_at_name(void *arg, const char *name)
 	struct lease_holder h;
 	struct sockaddr_un a;
 	char path[NAME_MOST];
+	int no;
 
 	if (!name_parse(name, &h) || !(k->kinds >> h.kind & 1) ||
 	    (size_t)snprintf(path, sizeof(path), "%s/%s", k->place->path, name) >= sizeof(path) ||
 	    !address_make(&a, path))
 		return 0;
-	/* EACCES: its holder is about to open it to all. */
-	if (connect(k->probe, (const struct sockaddr *)&a, sizeof(a)) < 0 && errno != EACCES) {
-		if (k->cleans && errno == ECONNREFUSED)
+	/* EACCES: its holder is about to open it to all, if it was not killed before it could. */
+	no = connect(k->probe, (const struct sockaddr *)&a, sizeof(a)) < 0 ? errno : 0;
+	if (no == EACCES && (kill(h.pid, 0) == 0 || errno != ESRCH))
+		no = 0;
+	if (no) {
+		if (k->cleans && no == ECONNREFUSED)
 			unlink(path);
 		return 0;
 	}

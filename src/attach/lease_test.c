@@ -726,6 +726,40 @@ static void a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp(void 
 	user_ends(&d);
 }
 
+/* Root's socket that nobody else may connect to yet, as it is between bind() and chmod(): is it a lease to a user? */
+static int user_meets_closed_socket(pid_t holder)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct user d;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), said;
+
+	lease_free(take(LEASE_SYSTEM)); /* makes the place */
+	assert_true((size_t)snprintf(a.sun_path, sizeof(a.sun_path), "%s/system.%d.0", below(own_place()),
+				     (int)holder) < sizeof(a.sun_path));
+	assert_int_equal(bind(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(chmod(a.sun_path, 0600), 0);
+	said = user_takes(&d, ALICE, LEASE_TRACE);
+	user_ends(&d);
+	unlink(a.sun_path);
+	close(fd);
+	return said;
+}
+
+static void a_holder_killed_before_it_opened_its_socket_to_all_holds_nothing(void **state)
+{
+	pid_t dead;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(user_meets_closed_socket(getpid()), -TALLY_EBUSY);
+	dead = fork();
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	assert_int_equal(user_meets_closed_socket(dead), 0);
+}
+
 static void as_many_as_like_can_count_processes(void **state)
 {
 	enum { MANY = 200 };
@@ -806,6 +840,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_holder_killed_before_it_opened_its_socket_to_all_holds_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(as_many_as_like_can_count_processes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_root_whose_name_is_too_long_has_no_place, setup, teardown),
