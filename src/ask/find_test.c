@@ -33,7 +33,7 @@ static int list_on(struct text *t, const char *on, const char *sysfs, const char
 		   bool verbose)
 {
 	const struct tally_platform_opts o = { .size = sizeof(o), .on = on, .sysfs = sysfs };
-	const struct tally_out to = { .size = sizeof(to), .out = take, .arg = t };
+	const struct tally_out to = { .size = sizeof(to), .out = take, .arg = t, .columns = 80 };
 	struct tally_platform *p = NULL;
 	int rc = tally_platform_open(&p, &o);
 
