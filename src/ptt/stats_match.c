@@ -188,7 +188,7 @@ static void settle_quiet(struct ptt_stats *s)
 			quiet_settle(s, &s->requester[i], s->device[s->requester[i].quiet->device].clock.now);
 }
 
-/* A requester whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
+/* A host whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
 static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 {
 	uint64_t n = r->unanswered + r->given_up + r->cut;
@@ -204,6 +204,23 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 	r->peak = 0;
 }
 
+/*
+ * Whether it is one of the host's, whose completions go the other way: on its bus somebody completes what devices ask.  A device
+ * that nobody answers is no such one, however often it asks.  Where no completion was seen at all, nobody is told apart.
+ */
+static bool is_of_host(const struct ptt_stats *s, uint32_t row)
+{
+	const uint64_t key = row < s->requesters.n ? s->requesters.of_row[row] : 0;
+
+	for (uint32_t i = 0; row < s->requesters.n && i < s->completers.n; i++) {
+		const uint64_t of = s->completers.of_row[i];
+
+		if (of >> 16 == key >> 32 && (uint8_t)(of >> 8) == (uint8_t)(key >> 8))
+			return true;
+	}
+	return s->completers.n == 0;
+}
+
 void stats_quiet(struct ptt_stats *s)
 {
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
@@ -211,7 +228,7 @@ void stats_quiet(struct ptt_stats *s)
 
 		if (r->quiet == NULL)
 			continue;
-		if (r->quiet->requests >= SILENT_LEAST) {
+		if (r->quiet->requests >= SILENT_LEAST && is_of_host(s, i)) {
 			set_apart(s, r);
 			continue;
 		}

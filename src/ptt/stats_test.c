@@ -481,6 +481,33 @@ static void a_requester_that_is_never_answered_is_said(void **state)
 	trace_free(&t);
 }
 
+/* All completions come from a bus on which the one that nobody answers is not: a device's fault, and no host's way. */
+static void a_device_that_is_never_answered_was_taken_for_a_host_and_hidden(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
+	struct ptt_clock clock = { 0 };
+	const struct ptt_report *r;
+	struct ptt_stats *s;
+
+	(void)state;
+	silence_one(&t);
+	for (size_t at = 0; at < t.n; at += 32) {
+		struct tlp tlp;
+
+		ptt_decode(t.p + at, &t.decode, &clock, &tlp);
+		if (tlp.class == TLP_CPL)
+			t.p[at + 15] = 0xfe; /* the completer's bus */
+	}
+	s = count(&t, true, BY_CHUNK, &r);
+	assert_false(says(r, PTT_NOTE_SILENT));
+	assert_int_equal(r->unanswerable, 0);
+	assert_true(r->fault_count[PTT_FAULT_UNANSWERED] + r->fault_count[PTT_FAULT_CROWDED] +
+			    r->fault_count[PTT_FAULT_REUSED] >=
+		    16);
+	ptt_stats_close(s);
+	trace_free(&t);
+}
+
 /* Requests of one device and completions for another one: what two directions of two sides look like. */
 static void completions_of_the_other_side_are_said(void **state)
 {
@@ -999,6 +1026,7 @@ int main(void)
 		cmocka_unit_test(a_missing_direction_is_said),
 		cmocka_unit_test(completions_of_the_other_side_are_said),
 		cmocka_unit_test(a_requester_that_is_never_answered_is_said),
+		cmocka_unit_test(a_device_that_is_never_answered_was_taken_for_a_host_and_hidden),
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),
 		cmocka_unit_test(devices_are_told_apart),

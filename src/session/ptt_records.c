@@ -399,7 +399,7 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 	if (apart)
 		trace_note(
 			t,
-			"%llu requests of %llu requester%s fired no transaction: none was answered, so the answers go a way that isn't in the trace",
+			"%llu requests of %llu requester%s fired no transaction: none was answered, if the answers don't go a way that isn't in the trace",
 			apart, silent, silent == 1 ? "" : "s");
 	if (all.open)
 		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)all.open,
