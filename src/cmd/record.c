@@ -175,10 +175,11 @@ static int refuse_cpu_event(const struct record *c, const char *event)
 		c->a.a.cx,
 		"-e %s: 'tally record' keeps the packets that a PTT device traces, as -e hisi_ptt0_2/filter=0x80001,type=1/",
 		event);
-	complain(c->a.a.cx,
-		 "of a CPU event, 'tally stat -e %s' counts how often it comes; 'tally trace' says where, in D: "
-		 "cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps its samples",
-		 event);
+	complain(
+		c->a.a.cx,
+		"of CPU events 'tally stat' counts how often they come, 'tally list events' names them, and "
+		"'tally trace' says where they come, in D: "
+		"cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps samples, of tracepoints, too");
 	return ST_USAGE;
 }
 
