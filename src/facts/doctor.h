@@ -27,7 +27,7 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 
 /* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it (k_fix()). */
 #define DOC_PROGRAM "PROGRAM"
-/* DuckDB's library is in no Debian; its npm package carries it. */
+/* DuckDB's library is in no Debian; its npm package carries it. Where it goes a tally with capabilities looks, too. */
 #ifdef __aarch64__
 #define DUCKDB_MACHINE "arm64"
 #else
@@ -35,7 +35,7 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 #endif
 #define FIX_DUCKDB                                                                                    \
 	"sh -ec 'sudo apt-get install npm; npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE "; " \
-	"tar xzf duckdb-*.tgz; install -D package/libduckdb.so ~/.local/lib/libduckdb.so'"
+	"tar xzf duckdb-*.tgz; sudo install -D package/libduckdb.so /usr/local/lib/libduckdb.so; sudo ldconfig'"
 /*
  * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
  * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
