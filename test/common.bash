@@ -28,3 +28,11 @@ said() {
 
 # has TEXT: the output of `run` has it in it.
 has() { [[ "$output" == *"$1"* ]] || { echo "not in: $output"; return 1; }; }
+
+# As root: another user reaches files in this test's directory.
+let_others_in() {
+  local dir
+  for dir in "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR"; do
+    [ ! -d "$dir" ] || chmod a+x "$dir"
+  done
+}

@@ -168,7 +168,7 @@ tally: 'tally doctor -h' shows the options"
   needs_root
   as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups"
   mkdir -m 755 "$BATS_TEST_TMPDIR/open" && cp "$TALLY" "$BATS_TEST_TMPDIR/open/tally"
-  chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_SUITE_TMPDIR" "$BATS_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
+  let_others_in
   run unshare --mount --propagation private sh -c "mount -t tracefs -o mode=755 tracefs /sys/kernel/tracing || exit 77
     $as_reader '$BATS_TEST_TMPDIR/open/tally' doctor --json"
   [ "$status" -ne 77 ] || skip "tracefs can't be mounted here"

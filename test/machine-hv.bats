@@ -139,7 +139,7 @@ serve() {
   run "$TALLY" get --on unix:m vfalls/l2_cr/
   echo "$output"
   [ "$status" -eq 0 ] && has 3
-  kill "$machine"; wait "$machine" || true
+  kill "$machine"; wait "$machine"
   serve m batoka,load=compute --guests guests
   run "$TALLY" set --on unix:m vfalls/l2_cr=3
   [ "$status" -eq 4 ]

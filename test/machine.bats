@@ -359,7 +359,7 @@ W
     others=0 ours=0
     grep -q "^somebody-elses $PWD/hers/d " /proc/mounts && others=1
     grep -q " $PWD/moved/d " /proc/mounts && ours=1
-    umount "$PWD/hers/d" || true
+    [ $others -eq 0 ] || umount "$PWD/hers/d"
     [ $ours -eq 0 ] || umount -l "$PWD/moved/d"
     [ "$others $ours" = "1 0" ] || { echo "$how: the other's mount is there: $others; ours: $ours"; return 1; }
     rm -r hers moved
@@ -376,7 +376,7 @@ W
   status=0
   wait "$machine" || status=$?
   machine=
-  theirs=$(grep -c "^somebody-elses $PWD/d " /proc/mounts) || true
+  grep -q "^somebody-elses $PWD/d " /proc/mounts && theirs=1 || theirs=0
   umount "$PWD/d"
   grep -q " $PWD/d fuse.tally " /proc/mounts && ours=1 || ours=0
   [ "$status $theirs $ours" = "1 1 1" ]

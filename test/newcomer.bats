@@ -93,7 +93,7 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   script=$!
   for _ in $(seq 600); do grep -q 'counting until Ctrl-C' said && break; sleep 0.05; done
   kill -INT "$(cat pid)"
-  wait $script || true
+  wait $script || [ $? -eq 130 ]
   grep -q 'tally: counting until Ctrl-C, or until what is counted has ended' said
   grep -q 'task-clock' said
   # With an end, or without a terminal, nothing is said.

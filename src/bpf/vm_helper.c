@@ -19,7 +19,7 @@ static uint64_t vm_helper_fault(struct vm *vm, const char *why)
 	return 0;
 }
 
-static uint64_t failed(int64_t e) /* e < 0: as R0 shows it */
+static uint64_t vm_helper_failed(int64_t e) /* e < 0: as R0 shows it */
 {
 	return (uint64_t)e;
 }
@@ -81,14 +81,14 @@ static uint64_t h_map_update_elem(struct vm *vm, const uint64_t *a)
 	if (!value)
 		return 0;
 	if (a[3] > MAP_EXIST)
-		return failed(-BPF_EINVAL);
+		return vm_helper_failed(-BPF_EINVAL);
 	int64_t slot = vm_map_find(m, key);
 	if (slot >= 0 && a[3] == MAP_NOEXIST)
-		return failed(-BPF_EEXIST);
+		return vm_helper_failed(-BPF_EEXIST);
 	if (slot < 0 && a[3] == MAP_EXIST)
-		return failed(m->head ? -BPF_ENOENT : -BPF_E2BIG);
+		return vm_helper_failed(m->head ? -BPF_ENOENT : -BPF_E2BIG);
 	if (slot < 0 && (slot = vm_map_add(m, key)) < 0)
-		return failed(slot);
+		return vm_helper_failed(slot);
 	memmove(vm_map_value(m, (uint64_t)slot, vm->cpu->cpu), value, m->def->value_size);
 	return 0;
 }
@@ -100,7 +100,7 @@ static uint64_t h_map_delete_elem(struct vm *vm, const uint64_t *a)
 	if (!key)
 		return 0;
 	int64_t slot = vm_map_remove(m, key);
-	return slot < 0 ? failed(slot) : 0;
+	return slot < 0 ? vm_helper_failed(slot) : 0;
 }
 
 /* ---- reading memory ------------------------------------------------- */
@@ -139,7 +139,7 @@ static uint64_t read_any(struct vm *vm, const uint64_t *a, bool user)
 	if (!to || !n || vm_helper_fetch(vm, a[2], to, n, user) == 0)
 		return 0;
 	memset(to, 0, n);
-	return failed(-BPF_EFAULT);
+	return vm_helper_failed(-BPF_EFAULT);
 }
 
 static uint64_t h_probe_read_kernel(struct vm *vm, const uint64_t *a)
@@ -189,7 +189,7 @@ static uint64_t read_str(struct vm *vm, const uint64_t *a, bool user)
 	int64_t got = fetch_str(vm, a[2], to, n, user);
 	if (got < 0) {
 		memset(to, 0, n);
-		return failed(-BPF_EFAULT);
+		return vm_helper_failed(-BPF_EFAULT);
 	}
 	if (got)
 		return (uint64_t)got;
@@ -238,7 +238,7 @@ static uint64_t h_get_current_comm(struct vm *vm, const uint64_t *a)
 	uint64_t n = (uint32_t)a[1];
 	uint8_t *to = vm_helper_buffer(vm, a[0], n, true);
 	if (!to || !n)
-		return to ? failed(-BPF_EINVAL) : 0;
+		return to ? vm_helper_failed(-BPF_EINVAL) : 0;
 	memset(to, 0, n);
 	memcpy(to, vm->cpu->comm, strnlen(vm->cpu->comm, n < 16 ? n - 1 : 15));
 	return 0;
@@ -261,7 +261,7 @@ static uint64_t h_get_ns_current_pid_tgid(struct vm *vm, const uint64_t *a)
 	memset(to, 0, n);
 	struct ins_pidns ids = { .pid = vm->cpu->tid, .tgid = vm->cpu->pid };
 	if (n != sizeof(ids))
-		return failed(-BPF_EINVAL);
+		return vm_helper_failed(-BPF_EINVAL);
 	memcpy(to, &ids, sizeof(ids));
 	return 0;
 }
@@ -274,7 +274,7 @@ static uint64_t h_perf_prog_read_value(struct vm *vm, const uint64_t *a)
 	if (!to)
 		return 0;
 	memset(to, 0, n);
-	return n == 24 ? 0 : failed(-BPF_EINVAL);
+	return n == 24 ? 0 : vm_helper_failed(-BPF_EINVAL);
 }
 
 /* ---- stacks --------------------------------------------------------- */
@@ -298,11 +298,11 @@ static uint64_t h_get_stackid(struct vm *vm, const uint64_t *a)
 	if (m && m->def->type != IMG_STACK_TRACE)
 		return vm_helper_fault(vm, "get_stackid needs a map of stacks");
 	if (!m || a[2] & ~(uint64_t)(STACK_SKIP | STACK_USER | STACK_FAST_CMP | STACK_REUSE))
-		return m ? failed(-BPF_EINVAL) : 0;
+		return m ? vm_helper_failed(-BPF_EINVAL) : 0;
 	const uint64_t *f;
 	uint32_t n = vm_helper_frames(vm->cpu, a[2], m->def->value_size / sizeof(*f), &f);
 	int64_t id = n ? vm_map_stack(m, f, n, a[2]) : -BPF_EFAULT;
-	return id < 0 ? failed(id) : (uint64_t)id;
+	return id < 0 ? vm_helper_failed(id) : (uint64_t)id;
 }
 
 static uint64_t h_get_stack(struct vm *vm, const uint64_t *a)
@@ -314,10 +314,10 @@ static uint64_t h_get_stack(struct vm *vm, const uint64_t *a)
 	const uint64_t *f;
 	memset(to, 0, size);
 	if (size % sizeof(*f) || a[3] & ~(uint64_t)(STACK_SKIP | STACK_USER))
-		return failed(-BPF_EINVAL);
+		return vm_helper_failed(-BPF_EINVAL);
 	uint32_t n = vm_helper_frames(vm->cpu, a[3], size / sizeof(*f), &f);
 	if (!n)
-		return failed(-BPF_EFAULT);
+		return vm_helper_failed(-BPF_EFAULT);
 	memcpy(to, f, n * sizeof(*f));
 	return n * sizeof(*f);
 }
@@ -342,10 +342,10 @@ static uint64_t h_ringbuf_output(struct vm *vm, const uint64_t *a)
 	if (!data)
 		return 0;
 	if (a[3] & ~(uint64_t)(RING_NO_WAKEUP | RING_FORCE_WAKEUP))
-		return failed(-BPF_EINVAL);
+		return vm_helper_failed(-BPF_EINVAL);
 	uint32_t *hdr = vm_ring_reserve(r, a[2]);
 	if (!hdr)
-		return failed(-BPF_EAGAIN);
+		return vm_helper_failed(-BPF_EAGAIN);
 	memcpy(hdr + 2, data, a[2]);
 	*hdr &= ~(uint32_t)VM_RING_BUSY;
 	return 0;
@@ -439,7 +439,7 @@ static uint64_t h_strncmp(struct vm *vm, const uint64_t *a)
 	if (!s2 || !memchr(s2, 0, have))
 		return vm_helper_fault(vm, "strncmp's strings are not in memory");
 	int c = strncmp((const char *)s1, (const char *)s2, n);
-	return c ? failed(c < 0 ? -1 : 1) : 0;
+	return c ? vm_helper_failed(c < 0 ? -1 : 1) : 0;
 }
 
 vm_helper_fn *vm_helper(int32_t number)

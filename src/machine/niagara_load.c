@@ -20,7 +20,7 @@ struct load {
 	load_next *next;
 };
 
-static uint64_t rnd(struct worker *w) /* xorshift64* */
+static uint64_t load_random(struct worker *w) /* xorshift64* */
 {
 	w->rng ^= w->rng >> 12;
 	w->rng ^= w->rng << 25;
@@ -66,7 +66,7 @@ static void next_stream(struct niagara *n, struct worker *w, struct niagara_ref 
 
 static void next_random(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
-	uint64_t v = rnd(w);
+	uint64_t v = load_random(w);
 
 	if (load_code_fetch(w, r, 5, 512))
 		return;
@@ -132,7 +132,7 @@ static void next_compute(struct niagara *n, struct worker *w, struct niagara_ref
 
 static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *r)
 {
-	uint64_t v = rnd(w), dice = v >> 56;
+	uint64_t v = load_random(w), dice = v >> 56;
 	bool kernel = dice < 40;
 	uint16_t context = kernel ? 0 : (uint16_t)(w->id % 16 + 1);
 	uint64_t node = (v >> 40) % n->kind->nodes;

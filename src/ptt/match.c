@@ -236,16 +236,7 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 		what = match_request(m, key, &where, &p);
 		*where = *t;
 	} else if (t->class == TLP_CPL) {
-		const struct match_answer a = {
-			.time = t->time,
-			.bytes = t->bytes,
-			.length_dw = t->length_dw,
-			.byte_count = t->byte_count,
-			.completer = t->completer,
-			.status = t->status,
-			.lower_address = t->lower_address,
-			.bcm = t->bcm,
-		};
+		const struct match_answer a = match_answer_of(t);
 		what = match_completion(m, key, &a, &p);
 	}
 	if (p != NULL)

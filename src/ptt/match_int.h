@@ -23,6 +23,21 @@ struct match_answer {
 	bool bcm;
 };
 
+/* What a completion says of its request. */
+static inline struct match_answer match_answer_of(const struct tlp *t)
+{
+	return (struct match_answer){
+		.time = t->time,
+		.bytes = t->bytes,
+		.length_dw = t->length_dw,
+		.byte_count = t->byte_count,
+		.completer = t->completer,
+		.status = t->status,
+		.lower_address = t->lower_address,
+		.bcm = t->bcm,
+	};
+}
+
 /* Opens a request: PTT_OPENED, PTT_REUSED or PTT_CROWDED. *where is what the caller fills before the next call. With the
  * latter two, *given_up is good until the next call. */
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up);

@@ -93,16 +93,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		count_request(s, d, r, what, t, pair);
 		return NULL;
 	}
-	const struct match_answer a = {
-		.time = t->time,
-		.bytes = t->bytes,
-		.length_dw = t->length_dw,
-		.byte_count = t->byte_count,
-		.completer = t->completer,
-		.status = t->status,
-		.lower_address = t->lower_address,
-		.bcm = t->bcm,
-	};
+	const struct match_answer a = match_answer_of(t);
 	enum ptt_event what = match_completion(s->match, key, &a, &pair);
 	if (!r->heard && (what == PTT_DONE || what == PTT_NONE))
 		quiet_heard(s, d, r, t->time);
