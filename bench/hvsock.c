@@ -78,11 +78,11 @@ static void serve(int ready)
 {
 	struct local_hv hv = is_power ? power() : machine();
 	struct err e = { 0 };
-	struct door *d;
+	struct server *d;
 	struct pollfd p;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (door_local(&d, local_hv_service(is_power ? "power" : "batoka"), &hv, at, &e) < 0)
+	if (server_open_local(&d, local_hv_service(is_power ? "power" : "batoka"), &hv, at, &e) < 0)
 		fail(e.text);
 	p = (struct pollfd){ .fd = d->op->fd(d), .events = POLLIN };
 	if (write(ready, "", 1) != 1)

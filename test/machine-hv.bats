@@ -113,7 +113,7 @@ serve() {
 
 @test "what does not belong together is refused" {
   expect() { run --separate-stderr "$TALLY" machine "${@:2}"; [ "$status" -eq 2 ] && [[ "$stderr" == *"$1"* ]] || { echo "${*:2}: $status $stderr"; return 1; }; }
-  expect "no door" batoka
+  expect "no interface" batoka
   expect "no PTT device" batoka --sysfs d
   expect "no hypervisor" kunpeng --run x
   expect "leave out --listen" niagara --run x --listen y

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A model for outside clients: each door opened, used by its clients, and what is left behind.
+# A model for outside clients: each interface opened, used by its clients, and what is left behind.
 bats_require_minimum_version 1.5.0
 load common
 
@@ -14,7 +14,7 @@ teardown() {
 }
 mounted() { grep -q " $BATS_TEST_TMPDIR/d " /proc/mounts; }
 
-# begin N ARGUMENTS...: runs a machine until it has said that N doors are open.
+# begin N ARGUMENTS...: runs a machine until it has said that N interfaces are open.
 begin() {
   : >said                                         # what the one before said must not count
   env --default-signal=INT "$TALLY" machine "${@:2}" >said 2>&1 3>&- &        # a shell's background has it ignored
@@ -65,7 +65,7 @@ leaves_a_silent_machine() {
 
 # ---- --listen ----------------------------------------------------------------------------------------
 
-@test "the local door lists, sets, gets and records, for several clients at once" {
+@test "the local protocol lists, sets, gets and records, for several clients at once" {
   begin 1 kunpeng,seed=3 --listen s
   [ "$(stat -c %a s)" = 600 ]
   "$TALLY" list --on unix:s ptt | grep -q '0000:00:10.0 *filter=0x80001'
@@ -215,7 +215,7 @@ leaves_a_silent_machine() {
   end TERM
 }
 
-@test "who speaks another protocol at a door is told so or dropped, and the machine goes on" {
+@test "who speaks another protocol at a socket is told so or dropped, and the machine goes on" {
   begin 2 kunpeng --vfio-user v --listen s
   run timeout 20 "$TALLY" list --on unix:v ptt
   [ "$status" -eq 1 ] || { echo "$status: $output"; return 1; }
@@ -334,7 +334,7 @@ W
   rmdir d
 }
 
-@test "what goes wrong behind another door takes the mount away as well" {
+@test "what goes wrong behind another interface takes the mount away as well" {
   needs_fuse
   mkdir d
   echo mine >file
@@ -417,7 +417,7 @@ W
 
 @test "wrong options end with status 2 and say what is wrong" {
   refused 2 "which machine? kunpeng"
-  refused 2 "the machine has no door: --listen, --vfio-user or --sysfs" kunpeng
+  refused 2 "the machine has no interface: --listen, --vfio-user or --sysfs" kunpeng
   refused 2 "there is no platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
   refused 2 "'local' is no machine that can be run" local --listen s
   refused 2 "is no machine that can be run" unix:s --listen s
@@ -427,8 +427,8 @@ W
   refused 2 "the machine has no device 'hisi_ptt0_3'; did you mean" kunpeng --vfio-user v --device hisi_ptt0_3
   refused 2 "--device=hisi_ptt0_0 names the device behind --vfio-user" kunpeng --listen s --device hisi_ptt0_0
   refused 2 "the path of a socket has 1 to 107 bytes" kunpeng --listen ''
-  refused 2 "--listen=v and --vfio-user=v are one path: each door needs its own" kunpeng --listen v --vfio-user v
-  refused 2 "--vfio-user=d and --sysfs=d are one path: each door needs its own" kunpeng --vfio-user d --sysfs d
+  refused 2 "--listen=v and --vfio-user=v are one path: each interface needs a path of its own" kunpeng --listen v --vfio-user v
+  refused 2 "--vfio-user=d and --sysfs=d are one path: each interface needs a path of its own" kunpeng --vfio-user d --sysfs d
   refused 1 "/no/such/s: No such file or directory" kunpeng --listen /no/such/s
   [ ! -e s ] && [ ! -e v ]
 }

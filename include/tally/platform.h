@@ -223,7 +223,7 @@ struct tally_tune_result {
  * the rest as tally_record(). */
 TALLY_API int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, struct tally_tune_result *ret);
 
-/* Runs a model for outside clients until *stop. At least one door. */
+/* Runs a model for outside clients until *stop. At least one interface. */
 struct tally_machine_opts {
 	size_t size;
 	const char *machine;   /* "kunpeng,seed=7" */
@@ -232,7 +232,7 @@ struct tally_machine_opts {
 	const char *sysfs;     /* empty directory for the PMUs' files through FUSE; NULL */
 	const char *device;    /* of vfio_user: "hisi_ptt0_2", or NULL */
 	const volatile int *stop;
-	tally_write_fn *note; /* which doors are open; NULL */
+	tally_write_fn *note; /* which interfaces are open; NULL */
 	void *arg;
 	/* of machines with a hypervisor: niagara, maramba, batoka, power */
 	const char *guests;      /* file: who may have what (tally-machine(1)); NULL: everybody all */
@@ -246,7 +246,7 @@ struct tally_machine_result {
 	int32_t status; /* that the image ended with, 0..255 */
 	uint32_t zero;
 };
-/* -TALLY_EINVAL, -TALLY_EIO (words name the door; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn), -TALLY_EPERM, -TALLY_EEND
+/* -TALLY_EINVAL, -TALLY_EIO (words name the interface; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn), -TALLY_EPERM, -TALLY_EEND
  * (*stop ended an image). Words go to err[n]. */
 TALLY_API int tally_machine_run(const struct tally_machine_opts *opts, struct tally_machine_result *ret, char *err,
 				size_t n);

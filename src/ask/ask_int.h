@@ -50,7 +50,7 @@ struct vf_pick {
 	bool all_strands;             /* SPARC without cpu= */
 	const struct vf_event *event; /* NULL: a code without a name */
 };
-int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret);
+int vf_pick(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, struct vf_pick *ret);
 /* "immu", "dmmu", "all". */
 int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2]);
 extern const char *const mm_size_name[];
@@ -62,9 +62,9 @@ struct gpci_pick {
 	int64_t secondary;            /* of a virtual processor; -2: all */
 	int32_t field;                /* -1: all */
 };
-int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret);
+int gpci_pick(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, struct gpci_pick *ret);
 /* The layout that this platform answers with; the highest where it has none. */
-const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l,
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_transport *l,
 				       const struct gpci_request *r);
 /* "processor", "partition", ...; NULL: there is one record. */
 const char *gpci_key(const struct gpci_request *r);

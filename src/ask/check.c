@@ -16,7 +16,7 @@ struct checking {
 	struct tally_platform *p;
 	struct tally_check_opts c;
 	struct tally_check_result result;
-	struct hv_line *line;
+	struct hv_transport *transport;
 	struct gpci_snapshot *before, *now;
 };
 
@@ -26,11 +26,11 @@ static int check_read_snapshots(struct checking *k)
 	int rc;
 
 	if (k->p->on.row->embedded) /* a machine that has run, like any other */
-		(void)hv_pass(k->line, SECOND, k->c.stop);
-	rc = gpci_snapshot_take(&k->before, k->line, &e);
+		(void)hv_pass(k->transport, SECOND, k->c.stop);
+	rc = gpci_snapshot_take(&k->before, k->transport, &e);
 	if (rc >= 0 && strcmp(k->p->on.row->name, "file")) {
-		(void)hv_pass(k->line, k->c.interval_ns ? k->c.interval_ns : SECOND, k->c.stop);
-		rc = gpci_snapshot_take(&k->now, k->line, &e);
+		(void)hv_pass(k->transport, k->c.interval_ns ? k->c.interval_ns : SECOND, k->c.stop);
+		rc = gpci_snapshot_take(&k->now, k->transport, &e);
 	}
 	if (rc >= 0 && k->now && !gpci_snapshot_moved(k->before, k->now))
 		return plat_fail(
@@ -68,9 +68,9 @@ static int check_gpci(struct checking *k, struct tbl *t)
 		[GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN
 	};
 	const struct gpci_law *law;
-	int rc = hv_power_of(k->p, &k->line);
+	int rc = hv_power_of(k->p, &k->transport);
 
-	if (rc >= 0 && k->line->relative)
+	if (rc >= 0 && k->transport->relative)
 		rc = plat_fail(k->p, TALLY_ENOTSUP,
 			       "the laws are about whole counters, and the kernel tells only how much they grow; "
 			       "check a saved reply, or a platform behind a socket");

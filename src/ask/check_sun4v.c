@@ -9,19 +9,19 @@
 struct watching {
 	struct tally_platform *p;
 	const struct tally_check_opts *c;
-	struct hv_line *line;
+	struct hv_transport *transport;
 };
 
 static int check_pass_time(void *arg, uint64_t ns)
 {
 	const struct watching *k = arg;
 
-	return hv_pass(k->line, ns, k->c->stop);
+	return hv_pass(k->transport, ns, k->c->stop);
 }
 
 static uint64_t check_now(void *arg)
 {
-	return hv_now(((const struct watching *)arg)->line);
+	return hv_now(((const struct watching *)arg)->transport);
 }
 
 static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_watch **ret)
@@ -37,11 +37,11 @@ static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_w
 	int rc = hv_client_of(k->p, of == SUN4V_VFALLS ? "vfalls" : "mmustat", &client);
 
 	if (rc >= 0)
-		rc = hv_line_of(k->p, &k->line);
+		rc = hv_transport_of(k->p, &k->transport);
 	if (rc < 0)
 		return rc;
 	if (is_model) /* a machine that has run, like any other */
-		(void)hv_pass(k->line, MODEL_NS / 10, k->c->stop);
+		(void)hv_pass(k->transport, MODEL_NS / 10, k->c->stop);
 	rc = sun4v_watch_open(ret, client, &o, &e);
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
@@ -53,8 +53,8 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	struct watching k = { .p = p, .c = c };
 	struct sun4v_watch *w = NULL;
 	const struct sun4v_law *law;
-	struct hv_line *line;
-	int rc = hv_line_of(p, &line);
+	struct hv_transport *transport;
+	int rc = hv_transport_of(p, &transport);
 
 	if (rc >= 0 && p->file.is_mmustat && is_vfalls)
 		rc = plat_fail(p, TALLY_ENOTSUP, "%s is MMU statistics, and has no vfalls", p->name);

@@ -35,8 +35,8 @@ struct on {
 	const struct gpci_lie *gpci;
 	const struct ptt_lie *ptt;
 	/* what stands behind the hand */
-	struct hv_line line;
-	struct hv_line_ops line_ops;
+	struct hv_transport transport;
+	struct hv_transport_ops line_ops;
 	struct ptt_pmus ptt_is;
 	struct ptt_pmus_ops ptt_ops;
 	/* vfalls: what was selected; readings so far */
@@ -60,8 +60,8 @@ static void on_open(struct on *o, const char *on)
 
 static void on_close(struct on *o)
 {
-	if (o->line.op)
-		o->p->line = o->line;
+	if (o->transport.op)
+		o->p->transport = o->transport;
 	tally_platform_close(o->p);
 	buf_free(&o->out);
 	buf_free(&o->notes);
@@ -135,14 +135,14 @@ static int lying_sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t r[6], s
 {
 	struct on *o = arg;
 	const uint64_t function = r[5], reg = r[0], value = r[1];
-	int rc = o->line.op->sun4v(o->line.arg, vcpu, trap, r, e);
+	int rc = o->transport.op->sun4v(o->transport.arg, vcpu, trap, r, e);
 
 	if (rc < 0 || !o->vf || trap != HV_FAST_TRAP || r[0] != HV_EOK || reg >= VF_REGS)
 		return rc;
 	if (function == SUN4V_SET_PERFREG) {
 		o->control[reg] = value;
 		if (reg == 1)
-			o->class[vcpu / o->line.strands_per_node] = value;
+			o->class[vcpu / o->transport.strands_per_node] = value;
 	}
 	if (function != SUN4V_GET_PERFREG)
 		return rc;
@@ -166,7 +166,7 @@ static int lying_sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t r[6], s
 static int lying_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e)
 {
 	struct on *o = arg;
-	int rc = o->line.op->asr(o->line.arg, vcpu, asr, write, value, e);
+	int rc = o->transport.op->asr(o->transport.arg, vcpu, asr, write, value, e);
 	uint64_t half[2];
 
 	if (rc < 0)
@@ -174,7 +174,7 @@ static int lying_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_
 	if (write && asr == 0x10)
 		o->pcr[vcpu] = *value;
 	if (write || asr != 0x11 || !o->vf || o->vf->cls != VF_SPARC_PCR ||
-	    (o->vf->class >= 0 && o->class[vcpu / o->line.strands_per_node] != (uint64_t)o->vf->class))
+	    (o->vf->class >= 0 && o->class[vcpu / o->transport.strands_per_node] != (uint64_t)o->vf->class))
 		return rc;
 	half[0] = (uint32_t)*value;
 	half[1] = *value >> 32;
@@ -198,12 +198,12 @@ static uint64_t lying_missed(void *arg)
 {
 	const struct on *o = arg;
 
-	return o->line.op->tsb_missed(o->line.arg) / (o->mmu && o->mmu->missed ? 2 : 1);
+	return o->transport.op->tsb_missed(o->transport.arg) / (o->mmu && o->mmu->missed ? 2 : 1);
 }
 
 static void mmu_add(const struct on *o, uint32_t at, uint64_t more)
 {
-	uint8_t *word = o->line.memory + at;
+	uint8_t *word = o->transport.memory + at;
 
 	be64_put(word, be64_get(word) + more);
 }
@@ -213,7 +213,7 @@ static void lying_advance(void *arg, uint64_t ns)
 	struct on *o = arg;
 
 	o->ns += ns;
-	o->line.op->advance(o->line.arg, ns);
+	o->transport.op->advance(o->transport.arg, ns);
 	if (o->mmu && !o->mmu->missed) {
 		mmu_add(o, o->mmu->at, o->mmu->more);
 		mmu_add(o, o->mmu->at_too, o->mmu->more_too);
@@ -224,7 +224,7 @@ static uint64_t lying_now(void *arg)
 {
 	const struct on *o = arg;
 
-	return o->line.op->now(o->line.arg);
+	return o->transport.op->now(o->transport.arg);
 }
 
 /* ---- gpci: replies that lie ------------------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static void gpci_lie_about(struct on *o, const struct gpci_request *r, uint64_t 
 static int lying_papr(void *arg, uint32_t vcpu, uint64_t reg[3], struct err *e)
 {
 	struct on *o = arg;
-	uint8_t *block = o->line.memory + (reg[1] - o->line.base);
+	uint8_t *block = o->transport.memory + (reg[1] - o->transport.base);
 	const size_t bytes = reg[2];
 	struct gpci_reply ask, reply;
 	const struct gpci_request *r;
@@ -306,8 +306,8 @@ static int lying_papr(void *arg, uint32_t vcpu, uint64_t reg[3], struct err *e)
 	int rc;
 
 	if (!o->gpci || gpci_reply(&ask, block, GPCI_HEADER, e) < 0)
-		return o->line.op->papr(o->line.arg, vcpu, reg, e);
-	rc = o->line.op->papr(o->line.arg, vcpu, reg, e);
+		return o->transport.op->papr(o->transport.arg, vcpu, reg, e);
+	rc = o->transport.op->papr(o->transport.arg, vcpu, reg, e);
 	if (rc < 0 || gpci_reply(&reply, block, bytes, e) < 0 || !reply.returned)
 		return rc;
 	r = gpci_request(reply.request, (uint8_t)reply.version_out, (uint8_t)reply.version_in);
@@ -325,11 +325,11 @@ static int lying_papr(void *arg, uint32_t vcpu, uint64_t reg[3], struct err *e)
 /* The platform's line goes through the hand from now on. */
 static void line_doctor(struct on *o)
 {
-	struct hv_line *l;
+	struct hv_transport *l;
 
-	if (hv_line_of(o->p, &l) < 0)
+	if (hv_transport_of(o->p, &l) < 0)
 		fail_msg("%s", tally_platform_error(o->p));
-	o->line = *l;
+	o->transport = *l;
 	o->line_ops = *l->op;
 	o->line_ops.sun4v = l->op->sun4v ? lying_sun4v : NULL;
 	o->line_ops.asr = l->op->asr ? lying_asr : NULL;
@@ -683,7 +683,7 @@ static const char *model_load(const struct model *m, uint32_t i)
 
 	if (m->of == PTT)
 		return kunpeng_load_at(i) ? kunpeng_load_at(i)->name : NULL;
-	return line_load(m->loads, i, &text);
+	return transport_load(m->loads, i, &text);
 }
 
 /* held: how often each law had something to say. */

@@ -337,11 +337,11 @@ static void add_probe(struct find *f, const struct probe *p, const char *on, con
 }
 
 /* Probes of this process' kernel and of records (h: NULL), or of a hypervisor's line. */
-static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client *sun4v, const char *on,
+static int add_probes(struct find *f, struct hv_transport *transport, struct sun4v_client *sun4v, const char *on,
 		      const struct here *h)
 {
-	struct prov_opts o = { .sysfs = f->p->sysfs, .records = !line, .line = line, .sun4v = sun4v };
-	const struct may may = line ? (struct may){ 0 } : may_of(f);
+	struct prov_opts o = { .sysfs = f->p->sysfs, .records = !transport, .transport = transport, .sun4v = sun4v };
+	const struct may may = transport ? (struct may){ 0 } : may_of(f);
 	struct probes *t = NULL;
 	struct err e = { 0 };
 	int rc = probes_open(&t, &o);
@@ -352,7 +352,7 @@ static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client 
 		const struct probe *p = probes_get(t, id);
 		const bool of_line = p->request || p->vf_event || p->record >= SAMPLE_GPCI;
 
-		if (of_line == (line != NULL))
+		if (of_line == (transport != NULL))
 			add_probe(f, p, on, h ? here_probe(h, p) : here_of(p, &may));
 	}
 	probes_close(t);
@@ -362,21 +362,22 @@ static int add_probes(struct find *f, struct hv_line *line, struct sun4v_client 
 /* What a model's hypervisor fires, as the platform of --on may have it, or as who names the model will. */
 static int add_model(struct find *f, const char *machine, const struct here *h)
 {
-	struct line_opts o = { .machine = machine, .level = h->word ? LINE_LEVEL_AS_CONFIGURED : f->p->line.level };
+	struct transport_opts o = { .machine = machine,
+				    .level = h->word ? TRANSPORT_LEVEL_AS_CONFIGURED : f->p->transport.level };
 	struct sun4v_client *c = NULL;
-	struct hv_line line = { 0 };
+	struct hv_transport transport = { 0 };
 	struct err e = { 0 };
 	const char *on = find_text(f, "--on %s", h->word ? machine : f->p->name);
-	int rc = line_open(&line, &o, &e);
+	int rc = transport_open(&transport, &o, &e);
 
-	if (rc >= 0 && !line.op->papr)
-		rc = sun4v_client_open(&c, &line, &e);
+	if (rc >= 0 && !transport.op->papr)
+		rc = sun4v_client_open(&c, &transport, &e);
 	if (rc < 0)
 		(void)plat_fail(f->p, (enum tally_err) - rc, "%s", e.text);
 	else
-		rc = add_probes(f, &line, c, on, h);
+		rc = add_probes(f, &transport, c, on, h);
 	sun4v_client_close(c);
-	line_close(&line);
+	transport_close(&transport);
 	return rc;
 }
 

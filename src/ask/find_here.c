@@ -37,7 +37,7 @@ static int of_sun4v(struct find *f, const char *what, bool niagara, const char *
 {
 	int rc = hv_client_of(f->p, what, &ret->client);
 
-	if (rc >= 0 && !strcmp(f->p->line.machine, "niagara") != niagara)
+	if (rc >= 0 && !strcmp(f->p->transport.machine, "niagara") != niagara)
 		rc = -TALLY_ENOTSUP;
 	return find_why_absent(f, rc, model, ret);
 }
@@ -54,11 +54,11 @@ int here_mmustat(struct find *f, struct here *ret)
 
 int here_gpci(struct find *f, struct here *ret)
 {
-	struct hv_line *line;
+	struct hv_transport *transport;
 
 	return is_out(f, PLAT_POWER, "--on power", ret) ?
 		       0 :
-		       find_why_absent(f, hv_power_of(f->p, &line), "--on power", ret);
+		       find_why_absent(f, hv_power_of(f->p, &transport), "--on power", ret);
 }
 
 int here_ptt(struct find *f, struct here *ret)
@@ -103,7 +103,7 @@ const char *here_request(const struct here *h, const struct gpci_request *r)
 	struct err e = { 0 };
 
 	return h->word ? h->word :
-			 hv_request_access(h->p, gpci_layout(h->p, &h->p->line, gpci_request_find(r->name)), &e);
+			 hv_request_access(h->p, gpci_layout(h->p, &h->p->transport, gpci_request_find(r->name)), &e);
 }
 
 /* The first of its requests that is not to be had. */

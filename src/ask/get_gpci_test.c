@@ -98,10 +98,10 @@ static void on(struct on *o)
 	events = 0;
 	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out } };
 	assert_int_equal(tally_platform_open(&o->p, &opts), 0);
-	assert_int_equal(k_gpci_line(&o->p->line, TREE, &perf, &e), 0);
-	assert_true(o->p->line.tick_hz == HV_TICK_UNKNOWN); /* the tree has no device tree */
-	o->p->line.tick_hz = 512000000;
-	o->p->has_line = true;
+	assert_int_equal(k_gpci_line(&o->p->transport, TREE, &perf, &e), 0);
+	assert_true(o->p->transport.tick_hz == HV_TICK_UNKNOWN); /* the tree has no device tree */
+	o->p->transport.tick_hz = 512000000;
+	o->p->has_transport = true;
 }
 
 static void off(struct on *o)
@@ -232,7 +232,7 @@ static void shares_of_time_need_the_machines_timebase(void **state)
 
 	(void)state;
 	on(&o);
-	o.p->line.tick_hz = HV_TICK_UNKNOWN;
+	o.p->transport.tick_hz = HV_TICK_UNKNOWN;
 	s.to = o.to;
 	s.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
@@ -240,7 +240,7 @@ static void shares_of_time_need_the_machines_timebase(void **state)
 	HAS(&o, ",3,shared,12,,,,,");
 	buf_clear(&o.out);
 	buf_clear(&o.notes);
-	o.p->line.tick_hz = 512000000;
+	o.p->transport.tick_hz = 512000000;
 	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
 	assert_null(strstr(text(&o.notes), "timebase"));
 	assert_null(strstr(text(&o.out), ",3,shared,12,,"));

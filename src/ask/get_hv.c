@@ -5,7 +5,7 @@
  * reading it runs for a while (opts.run_ns), with MMU statistics on.
  *
  * Raw is the bytes of the answer, as hexadecimal digits: of gpci the first reply, which
- * holds what fits.  A file of them is a platform (line_file.c).
+ * holds what fits.  A file of them is a platform (transport_file.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void get_put_table(struct get *g, struct tbl *t, const void *kind)
 }
 
 /* A model has run before it is read. */
-static int run_model(struct tally_platform *p, struct hv_line *l)
+static int run_model(struct tally_platform *p, struct hv_transport *l)
 {
 	uint64_t ns = p->o.run_ns ? p->o.run_ns : l->op && l->op->papr ? RUN_POWER_NS : RUN_SUN4V_NS;
 	struct sun4v_client *c;
@@ -100,8 +100,8 @@ static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_cl
 		rc = sel_keys_are(s, keys, &p->err);
 	if (rc >= 0)
 		rc = sel_number(s, "cpu", UINT32_MAX, cpu, &p->err);
-	if (rc > 0 && *cpu >= p->line.strands)
-		rc = plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->line.strands);
+	if (rc > 0 && *cpu >= p->transport.strands)
+		rc = plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->transport.strands);
 	return rc;
 }
 
@@ -152,7 +152,7 @@ static void vf_put(struct get *g, const struct vf_value *v)
 static void note_unmodelled(struct tally_platform *p, const char *name, const struct vf_reg *control, uint64_t value,
 			    uint32_t pic)
 {
-	const struct sun4v_kind *kind = hv_kind(p, &p->line);
+	const struct sun4v_kind *kind = hv_kind(p, &p->transport);
 	const uint32_t code = vf_selected(control, value, pic);
 
 	if (control->cls == VF_L2_CR || (control->cls == VF_SPARC_PCR && !code) || !kind)
@@ -268,7 +268,8 @@ static const struct an_column mm_col[] = {
 };
 
 /* A strand's statistics as they are, 1; 0: there is no such strand for us: another guest's, or offline. */
-static int mm_read(struct sun4v_client *c, const struct hv_line *l, uint32_t strand, struct mmustat *ret, struct err *e)
+static int mm_read(struct sun4v_client *c, const struct hv_transport *l, uint32_t strand, struct mmustat *ret,
+		   struct err *e)
 {
 	struct err none = { 0 };
 	int rc = mmustat_read(c, strand, ret, &none);
@@ -285,7 +286,7 @@ static int mm_read(struct sun4v_client *c, const struct hv_line *l, uint32_t str
 }
 
 /* Whether nothing is collected there, of statistics that are somebody else's to turn on. */
-static bool is_off(const struct hv_line *l, uint32_t strand)
+static bool is_off(const struct hv_transport *l, uint32_t strand)
 {
 	uint64_t o[6] = { [5] = SUN4V_MMUSTAT_INFO };
 
@@ -320,24 +321,24 @@ static int mm_strands(struct get *g, const struct sel *s, struct tbl *t, bool si
 
 	if (one < 0)
 		return one;
-	if (cpu >= p->line.strands)
-		return plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->line.strands);
-	for (uint32_t i = (uint32_t)cpu; i < (one ? cpu + 1 : p->line.strands); i++) {
+	if (cpu >= p->transport.strands)
+		return plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->transport.strands);
+	for (uint32_t i = (uint32_t)cpu; i < (one ? cpu + 1 : p->transport.strands); i++) {
 		struct mmustat m;
 
-		rc = mm_read(c, &p->line, i, &m, &e);
+		rc = mm_read(c, &p->transport, i, &m, &e);
 		if (rc < 0)
 			return hv_failed(p, rc, &e);
 		absent += rc == 0;
 		if (rc == 0)
 			continue;
-		off += is_off(&p->line, i);
+		off += is_off(&p->transport, i);
 		if (g->to->raw)
 			mm_raw(&p->out, &m);
 		else
 			mm_rows(t, &m, AN_U(i), side);
 	}
-	return mm_notes(p, s, one ? 1 : p->line.strands, absent, off);
+	return mm_notes(p, s, one ? 1 : p->transport.strands, absent, off);
 }
 
 static int get_mmustat(struct get *g, const struct sel *s)
@@ -397,7 +398,7 @@ static bool has_field(const struct tally_platform *p, const struct gpci_pick *k,
 {
 	const struct gpci_field *f = &k->r->field[i];
 
-	return f->since <= p->line.level && (k->field < 0 || k->field == (int32_t)i || f->flags & GPCI_F_ID);
+	return f->since <= p->transport.level && (k->field < 0 || k->field == (int32_t)i || f->flags & GPCI_F_ID);
 }
 
 static void record_text(struct get *g, const struct gpci_pick *k, const struct gpci_values *v)
@@ -494,7 +495,7 @@ static int put_records(struct get *g, const struct sel *s, const struct gpci_pic
 /* The first reply, as it came. */
 static int gpci_raw(struct get *g, const struct gpci_pick *k)
 {
-	struct hv_line *l = &g->p->line;
+	struct hv_transport *l = &g->p->transport;
 	uint64_t r[3] = { PAPR_GPCI, l->base, GPCI_MOST };
 	struct gpci_reply rep;
 	struct gpci_values v;
@@ -523,7 +524,7 @@ static int gpci_raw(struct get *g, const struct gpci_pick *k)
 }
 
 /* A kernel tells how much counters grow, not what they are. */
-static int is_whole(struct tally_platform *p, const struct hv_line *l, const struct gpci_pick *k)
+static int is_whole(struct tally_platform *p, const struct hv_transport *l, const struct gpci_pick *k)
 {
 	for (uint32_t i = 0; l->relative && i < k->r->nfields; i++)
 		if (k->r->field[i].flags & GPCI_F_COUNTER)
@@ -538,7 +539,7 @@ static int get_gpci(struct get *g, const struct sel *s)
 {
 	struct gpci_table all = { 0 };
 	struct gpci_pick k;
-	struct hv_line *l;
+	struct hv_transport *l;
 	struct err e = { 0 };
 	bool own = false;
 	int rc = hv_power_of(g->p, &l);
@@ -566,10 +567,10 @@ static int get_gpci(struct get *g, const struct sel *s)
 
 /* ---- get ---------------------------------------------------------------------------------------------- */
 
-static int has_provider(struct tally_platform *p, enum sel_provider provider, struct hv_line **l)
+static int has_provider(struct tally_platform *p, enum sel_provider provider, struct hv_transport **l)
 {
 	struct sun4v_client *c;
-	int rc = hv_line_of(p, l);
+	int rc = hv_transport_of(p, l);
 
 	if (rc < 0 || (provider == SEL_MMUSTAT && p->file.is_mmustat))
 		return rc;
@@ -581,7 +582,7 @@ static int has_provider(struct tally_platform *p, enum sel_provider provider, st
 int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind)
 {
 	struct get g = { .p = p, .to = to, .kind = kind };
-	struct hv_line *l;
+	struct hv_transport *l;
 	struct sel sel;
 	int rc = sel_parse(&sel, s, n, p->asked, &p->err);
 
@@ -651,7 +652,7 @@ static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t va
 
 static int set_gpci(struct tally_platform *p, const struct sel *s, uint64_t value)
 {
-	struct hv_line *l;
+	struct hv_transport *l;
 	struct err e = { 0 };
 	int rc = hv_power_of(p, &l);
 

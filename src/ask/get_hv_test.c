@@ -149,7 +149,7 @@ static void mmcrh_is_set_at_the_next_collection(void **state)
 	assert_int_equal(tally_get(o.p, "gpci/hpmc,index=0,field=mmcrh/", &o.to), 0);
 	assert_string_equal(text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,3936768\n");
 	buf_clear(&o.out);
-	(void)hv_pass(&o.p->line, 1000000000, NULL);
+	(void)hv_pass(&o.p->transport, 1000000000, NULL);
 	assert_int_equal(tally_get(o.p, "gpci/hpmc,index=0,field=mmcrh/", &o.to), 0);
 	assert_string_equal(text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,4608\n");
 	off(&o);

@@ -100,7 +100,7 @@ static void counts_are_the_kernel_s(void **state)
 /* What --raw says is a file that says the same. */
 static void raw_is_the_buffer(void **state)
 {
-	struct line_file f = { .request = 0 };
+	struct transport_file f = { .request = 0 };
 	struct err e = { 0 };
 	struct mmustat m;
 	struct on o;
@@ -109,7 +109,7 @@ static void raw_is_the_buffer(void **state)
 	on(&o, TREE);
 	o.to.raw = 1;
 	ok(&o, tally_get(o.p, "mmustat/all,cpu=0/", &o.to));
-	assert_int_equal(line_file_parse(&f, "raw", (const uint8_t *)o.out.p, o.out.n, &e), 0);
+	assert_int_equal(transport_file_parse(&f, "raw", (const uint8_t *)o.out.p, o.out.n, &e), 0);
 	assert_true(f.is_mmustat);
 	mmustat_decode(f.mmustat, &m);
 	assert_int_equal(m.at[1][1][MMUSTAT_256M].hits, 1600);

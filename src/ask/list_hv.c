@@ -89,7 +89,7 @@ static int list_registers(struct list_hv *l)
 	struct sun4v_client *c;
 	int rc = hv_client_of(l->p, "vfalls", &c);
 
-	if (rc >= 0 && !strcmp(l->p->line.machine, "niagara"))
+	if (rc >= 0 && !strcmp(l->p->transport.machine, "niagara"))
 		rc = plat_fail(l->p, TALLY_ENOTSUP,
 			       "%s has no Victoria Falls registers; '--on batoka' is a model that has", l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < VF_REGS; i++) {
@@ -119,7 +119,7 @@ static void list_events(struct list_hv *l)
 		{ "set", "OF", AN_TEXT },     { "name", "EVENT", AN_TEXT },        { "code", "CODE", AN_HEX },
 		{ "emask", "EMASK", AN_HEX }, { "modelled", "MODELLED", AN_FLAG }, { "text", "WHAT", AN_TEXT },
 	};
-	const struct sun4v_kind *kind = hv_kind(l->p, &l->p->line);
+	const struct sun4v_kind *kind = hv_kind(l->p, &l->p->transport);
 	struct tbl t = { .type = "event",
 			 .col = col,
 			 .ncols = COUNT(col),
@@ -141,7 +141,8 @@ static void list_loads(struct list_hv *l)
 	struct tbl t = { .type = "load", .col = col, .ncols = COUNT(col) };
 	const char *name, *text;
 
-	for (uint32_t i = 0; l->p->on.row->embedded && (name = line_load(l->p->on.row->name, i, &text)) != NULL; i++)
+	for (uint32_t i = 0; l->p->on.row->embedded && (name = transport_load(l->p->on.row->name, i, &text)) != NULL;
+	     i++)
 		if (is_wanted(l, name))
 			tbl_row(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
 	list_put_table(l, &t);
@@ -180,7 +181,7 @@ int hv_list_mmustat(struct list_hv *l)
 	const bool saved = l->p->on.path && !l->p->on.row->ptt;
 	int rc = saved ? 0 : hv_client_of(l->p, "mmustat", &c);
 
-	if (rc >= 0 && !saved && strcmp(l->p->line.machine, "niagara"))
+	if (rc >= 0 && !saved && strcmp(l->p->transport.machine, "niagara"))
 		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s keeps no MMU statistics; '--on niagara' is a model that does",
 			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < COUNT(slot); i++) {
@@ -226,11 +227,11 @@ static const char *list_request_levels(struct tbl *t, const struct gpci_request 
 }
 
 /* Setting MMCRH can't be tried: the capabilities say. */
-static int may_set(struct hv_line *line, struct err *e)
+static int may_set(struct hv_transport *transport, struct err *e)
 {
 	struct gpci_table t;
-	int rc = line->relative ? err_set(e, TALLY_ENOTSUP, "mmcrh: the kernel passes no setting on") :
-				  gpci_read(&t, line, gpci_request_find("capabilities"), -1, e);
+	int rc = transport->relative ? err_set(e, TALLY_ENOTSUP, "mmcrh: the kernel passes no setting on") :
+				       gpci_read(&t, transport, gpci_request_find("capabilities"), -1, e);
 
 	if (rc < 0)
 		return rc;
@@ -240,20 +241,20 @@ static int may_set(struct hv_line *line, struct err *e)
 }
 
 /* 0, 1: its own record only; or why not. */
-static int list_request_allowed(struct hv_line *line, const struct gpci_request *r, struct err *e)
+static int list_request_allowed(struct hv_transport *transport, const struct gpci_request *r, struct err *e)
 {
 	struct gpci_table t;
 	struct err own = { 0 };
 	int rc;
 
-	if (!gpci_request(r->number, line->level, 8))
-		return err_set(e, TALLY_ENOTSUP, "%s: firmware level %u does not have it", r->name, line->level);
+	if (!gpci_request(r->number, transport->level, 8))
+		return err_set(e, TALLY_ENOTSUP, "%s: firmware level %u does not have it", r->name, transport->level);
 	if (!strcmp(r->name, "mmcrh"))
-		return may_set(line, e);
-	rc = gpci_read(&t, line, r, r->index == GPCI_BY_NOTHING ? -1 : INT32_MAX, e);
+		return may_set(transport, e);
+	rc = gpci_read(&t, transport, r, r->index == GPCI_BY_NOTHING ? -1 : INT32_MAX, e);
 	if (rc >= 0)
 		gpci_table_free(&t);
-	if (rc == -TALLY_EPERM && gpci_read(&t, line, r, -1, &own) >= 0) {
+	if (rc == -TALLY_EPERM && gpci_read(&t, transport, r, -1, &own) >= 0) {
 		gpci_table_free(&t);
 		return 1;
 	}
@@ -271,14 +272,14 @@ static bool has_counters(const struct gpci_request *r)
 /* What may be done: of a kernel's counters it is known how much they grow, not what they are. */
 const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e)
 {
-	const int is = list_request_allowed(&p->line, r, e);
+	const int is = list_request_allowed(&p->transport, r, e);
 
 	if (is < 0)
 		return hv_why_not(is);
 	*e = (struct err){ 0 };
 	if (is)
 		return "own only";
-	return p->line.relative && has_counters(r) ? "to count" : "yes";
+	return p->transport.relative && has_counters(r) ? "to count" : "yes";
 }
 
 static bool is_first_layout(uint32_t i)
@@ -305,7 +306,7 @@ static void list_requests(struct list_hv *l)
 
 		if (!is_first_layout(i) || !(is_wanted(l, r->name) || is_wanted(l, r->title)))
 			continue;
-		r = gpci_layout(l->p, &l->p->line, gpci_request_find(r->name));
+		r = gpci_layout(l->p, &l->p->transport, gpci_request_find(r->name));
 		access = hv_request_access(l->p, r, &e);
 		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"),
 						AN_U(r->size), AN_S(list_request_levels(&t, r)), AN_S(right_name(r)),
@@ -340,7 +341,7 @@ static void list_fields(struct list_hv *l)
 	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++) {
 		if (!is_first_layout(i) || !(is_wanted(l, r->name) || is_wanted(l, r->title)))
 			continue;
-		r = gpci_layout(l->p, &l->p->line, gpci_request_find(r->name));
+		r = gpci_layout(l->p, &l->p->transport, gpci_request_find(r->name));
 		for (uint32_t k = 0; k < r->nfields; k++) {
 			const struct gpci_field *f = &r->field[k];
 			const char *event = linux_event(&t, r, f);
@@ -402,10 +403,10 @@ static int list_pmu(struct list_hv *l)
 
 int hv_list_gpci(struct list_hv *l)
 {
-	struct hv_line *line;
-	int rc = hv_power_of(l->p, &line);
+	struct hv_transport *transport;
+	int rc = hv_power_of(l->p, &transport);
 
-	if (rc >= 0 && line->relative)
+	if (rc >= 0 && transport->relative)
 		rc = list_pmu(l);
 	if (rc < 0)
 		return rc;

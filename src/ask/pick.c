@@ -154,7 +154,7 @@ static int find_class(struct tally_platform *p, const struct sel *s, struct vf_p
 	return 0;
 }
 
-static int pick_sun4v_strand(struct tally_platform *p, const struct hv_line *l, const struct sel *s,
+static int pick_sun4v_strand(struct tally_platform *p, const struct hv_transport *l, const struct sel *s,
 			     struct vf_pick *ret)
 {
 	struct vf_counter_ask *a = &ret->ask;
@@ -175,7 +175,7 @@ static int pick_sun4v_strand(struct tally_platform *p, const struct hv_line *l, 
 	return find_class(p, s, ret);
 }
 
-int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct vf_pick *ret)
+int vf_pick(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, struct vf_pick *ret)
 {
 	static const char *const of_sparc[] = { "event", "cpu",    "user", "system", "hyper",
 						"local", "remote", "c2c",  NULL };
@@ -198,10 +198,10 @@ int vf_pick(struct tally_platform *p, const struct hv_line *l, const struct sel 
 
 #define ASKED_VERSION 8u /* gpci_read() asks with the highest */
 
-const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_line *l,
+const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_transport *l,
 				       const struct gpci_request *r)
 {
-	uint8_t version = p->on.row->line && !strcmp(p->on.row->name, "file") ? p->file.version : ASKED_VERSION;
+	uint8_t version = p->on.row->transport && !strcmp(p->on.row->name, "file") ? p->file.version : ASKED_VERSION;
 	const struct gpci_request *here = gpci_request(r->number, l->level, version);
 
 	return here ? here : r;
@@ -326,7 +326,7 @@ static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci
 	return 0;
 }
 
-int gpci_pick(struct tally_platform *p, const struct hv_line *l, const struct sel *s, struct gpci_pick *ret)
+int gpci_pick(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, struct gpci_pick *ret)
 {
 	static const char *const keys[] = { "index",           "processor",    "partition",  "chip",
 					    "domain",          "vp",           "field",      "phys_processor_idx",

@@ -32,7 +32,7 @@ double stat_seconds(const struct stat_run *s)
 
 double stat_ticks(const struct stat_run *s)
 {
-	uint64_t hz = s->line->tick_hz ? s->line->tick_hz : POWER_TB_HZ;
+	uint64_t hz = s->transport->tick_hz ? s->transport->tick_hz : POWER_TB_HZ;
 
 	return hz == HV_TICK_UNKNOWN ? NAN : (double)(s->now - s->before) / 1e9 * (double)hz;
 }
@@ -96,7 +96,7 @@ static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
 	int rc = stat_refuse_still(s);
 
 	if (rc >= 0)
-		rc = hv_line_of(s->p, &s->line);
+		rc = hv_transport_of(s->p, &s->transport);
 	return rc < 0 ? rc : stat_events_add(s, item, n);
 }
 
@@ -215,7 +215,7 @@ static int open_view(struct stat_all *a)
 	int rc = stat_refuse_still(s);
 
 	if (rc >= 0)
-		rc = hv_line_of(s->p, &s->line);
+		rc = hv_transport_of(s->p, &s->transport);
 	return rc < 0 ? rc : stat_view_open(s, a->o.view);
 }
 
@@ -223,10 +223,10 @@ static int open_view(struct stat_all *a)
 
 static int read_run(struct stat_run *s)
 {
-	if (!s->line)
+	if (!s->transport)
 		return 0;
 	s->before = s->now;
-	s->now = hv_now(s->line);
+	s->now = hv_now(s->transport);
 	return s->view ? stat_view_read(s) : stat_events_read(s);
 }
 
@@ -254,7 +254,7 @@ static int put_table(struct stat_all *a, enum stat_kind kind)
 	stat_table_put(&a->table, &a->p->out, first);
 	rc = plat_flush(a->p, &a->o.to);
 	for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
-		if (a->run[i].line)
+		if (a->run[i].transport)
 			stat_mmu_rows(&a->run[i]);
 		rc = plat_flush(a->run[i].p, &a->o.to);
 	}
@@ -310,8 +310,8 @@ static void keep_to_clock(const struct stat_all *a)
 static void stat_advance_models(struct stat_all *a, uint64_t ns)
 {
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].line && a->run[i].line->op->advance)
-			(void)hv_pass(a->run[i].line, ns, a->o.stop);
+		if (a->run[i].transport && a->run[i].transport->op->advance)
+			(void)hv_pass(a->run[i].transport, ns, a->o.stop);
 }
 
 /* At most so much passes by the wall: how much it was. */
@@ -354,7 +354,7 @@ static void start_clock(struct stat_all *a)
 
 	a->by_wall = a->cpu;
 	for (uint32_t i = 0; i < a->n; i++)
-		a->by_wall |= a->run[i].line && !a->run[i].line->op->advance;
+		a->by_wall |= a->run[i].transport && !a->run[i].transport->op->advance;
 	a->keep = !a->by_wall && endless;
 	a->wall = k_now_ns();
 	a->passed = 0;
@@ -369,7 +369,7 @@ static bool stat_counts_nothing(const struct stat_all *a)
 	bool any = a->cpu && !stat_cpu_none(a->cpu);
 
 	for (uint32_t i = 0; i < a->n; i++)
-		any |= a->run[i].line && !stat_events_none(&a->run[i]);
+		any |= a->run[i].transport && !stat_events_none(&a->run[i]);
 	return !any && !a->o.view;
 }
 
@@ -390,7 +390,7 @@ static bool stat_time_moved(const struct stat_all *a)
 	bool any = a->by_wall;
 
 	for (uint32_t i = 0; i < a->n; i++)
-		any |= a->run[i].line && hv_now(a->run[i].line) != a->run[i].now;
+		any |= a->run[i].transport && hv_now(a->run[i].transport) != a->run[i].now;
 	return any;
 }
 
@@ -516,7 +516,7 @@ static int check_use(const struct stat_all *a)
 static int stat_check_repeats(const struct stat_all *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].line && a->o.repeat > 1)
+		if (a->run[i].transport && a->o.repeat > 1)
 			return plat_fail(a->p, TALLY_EINVAL, "a command is repeated for CPU events alone");
 	return 0;
 }

@@ -60,7 +60,7 @@ static int stat_keep_reason(struct stat_run *s, struct source *src, int rc, cons
 
 static void note_unmodelled(struct stat_run *s, const struct source *src)
 {
-	const struct sun4v_kind *kind = hv_kind(s->p, s->line);
+	const struct sun4v_kind *kind = hv_kind(s->p, s->transport);
 	const struct vf_reg *r = &vf_regs[src->vf.ask.reg];
 
 	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)src->vf.ask.event))
@@ -88,13 +88,13 @@ static int open_vfalls(struct stat_run *s, struct source *src)
 	int rc = hv_client_of(s->p, "vfalls", &c);
 
 	if (rc >= 0)
-		rc = vf_pick(s->p, s->line, &src->s, &src->vf);
+		rc = vf_pick(s->p, s->transport, &src->s, &src->vf);
 	if (rc < 0)
 		return rc;
-	if (!strcmp(s->line->machine, "niagara"))
+	if (!strcmp(s->transport->machine, "niagara"))
 		return stat_keep_reason(s, src, err_set(&e, TALLY_ENOTSUP, "niagara has no Victoria Falls registers"),
 					&e);
-	src->n = src->vf.all_strands ? s->line->strands : 1;
+	src->n = src->vf.all_strands ? s->transport->strands : 1;
 	src->one = mem_alloc(src->n * sizeof(*src->one));
 	if (!src->one)
 		return plat_oom(s->p);
@@ -168,12 +168,13 @@ static int open_mmu(struct stat_run *s, struct source *src)
 		rc = sel_number(&src->s, "cpu", UINT32_MAX, &cpu, &s->p->err);
 	if (rc < 0)
 		return rc;
-	if (cpu >= s->line->strands)
-		return plat_fail(s->p, TALLY_EINVAL, "%s: there are %u strands, from 0", src->s.text, s->line->strands);
+	if (cpu >= s->transport->strands)
+		return plat_fail(s->p, TALLY_EINVAL, "%s: there are %u strands, from 0", src->s.text,
+				 s->transport->strands);
 	src->first = (uint32_t)cpu;
-	src->strands = rc ? 1 : s->line->strands;
+	src->strands = rc ? 1 : s->transport->strands;
 	if (!s->mmu)
-		s->mmu = mem_alloc((size_t)s->line->strands * SLOTS * OF_SLOT * sizeof(*s->mmu));
+		s->mmu = mem_alloc((size_t)s->transport->strands * SLOTS * OF_SLOT * sizeof(*s->mmu));
 	if (!s->mmu)
 		return plat_oom(s->p);
 	src->has = mem_alloc(src->strands * sizeof(*src->has));
@@ -223,7 +224,7 @@ static int read_mmu(struct stat_run *s)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; s->mmu && rc >= 0 && i < s->line->strands; i++)
+	for (uint32_t i = 0; s->mmu && rc >= 0 && i < s->transport->strands; i++)
 		rc = read_strand(s, i);
 	s->mmu_begun = s->mmu;
 	return rc;
@@ -247,7 +248,7 @@ static int follow_of(struct stat_run *s, const struct gpci_request *r, uint32_t 
 
 static int open_gpci(struct stat_run *s, struct source *src)
 {
-	struct hv_line *l;
+	struct hv_transport *l;
 	int rc = hv_power_of(s->p, &l);
 
 	if (rc >= 0)
@@ -304,7 +305,7 @@ static int own_index(struct stat_run *s, struct source *src)
 
 	if (src->pick.index != -1 || src->rc < 0)
 		return 0;
-	rc = gpci_read(&t, s->line, src->pick.r, -1, &e);
+	rc = gpci_read(&t, s->transport, src->pick.r, -1, &e);
 	if (rc < 0)
 		return stat_keep_reason(s, src, rc, &e);
 	if (t.n)
@@ -316,7 +317,7 @@ static int own_index(struct stat_run *s, struct source *src)
 static int read_requests(struct stat_run *s)
 {
 	for (uint32_t i = 0; i < s->nreq; i++) {
-		int rc = follow_read(&s->req[i], s->p, s->line);
+		int rc = follow_read(&s->req[i], s->p, s->transport);
 
 		if (rc < 0 && (s->p->err.code || !is_reason(rc)))
 			return s->p->err.code ? rc : hv_failed(s->p, rc, &s->req[i].why);
@@ -372,7 +373,7 @@ void stat_events_close(struct stat_run *s)
 		close_source(&s->src[i]);
 	for (uint32_t i = 0; i < s->nreq; i++)
 		follow_free(&s->req[i]);
-	for (uint32_t i = 0; s->mmu && i < s->line->strands; i++)
+	for (uint32_t i = 0; s->mmu && i < s->transport->strands; i++)
 		(void)mmustat_stop(s->p->client, i, NULL);
 	mem_free(s->src);
 	mem_free(s->req);
@@ -499,7 +500,7 @@ static void gpci_rows(const struct rows *r)
 		for (uint32_t i = 0; is_picked(src, &f->v[n]) && i < f->r->nfields; i++) {
 			bool asked = src->pick.field == (int32_t)i;
 			bool counter = src->pick.field < 0 && f->r->field[i].flags & GPCI_F_COUNTER &&
-				       f->r->field[i].since <= r->s->line->level;
+				       f->r->field[i].since <= r->s->transport->level;
 
 			if (asked || counter)
 				gpci_cell(r, &f->v[n], i);
@@ -526,7 +527,7 @@ static const struct an_column mmu_col[MMU_COLUMNS] = {
 /* Of the time of so many strands. */
 static double stat_time_share(const struct stat_run *s, uint64_t ticks, uint32_t strands)
 {
-	double hz = s->line->tick_hz ? (double)s->line->tick_hz : NIAGARA_HZ;
+	double hz = s->transport->tick_hz ? (double)s->transport->tick_hz : NIAGARA_HZ;
 	double all = (double)(s->now - s->before) / 1e9 * hz * strands;
 
 	return all > 0 ? (double)ticks / all : 0;
@@ -582,7 +583,7 @@ static uint32_t strands_of_side(const struct stat_run *s, uint32_t d)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < s->line->strands; i++)
+	for (uint32_t i = 0; i < s->transport->strands; i++)
 		n += has_side(s, i, d);
 	return n;
 }
@@ -622,7 +623,7 @@ void stat_mmu_rows(struct stat_run *s)
 
 	if (!has_mmu(s))
 		return;
-	for (uint32_t i = 0; i < s->line->strands; i++)
+	for (uint32_t i = 0; i < s->transport->strands; i++)
 		for (uint32_t x = 0; x < 2; x++)
 			for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
 				mmu_row(s, &t, i, x, k, sum);

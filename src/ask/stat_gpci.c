@@ -135,7 +135,7 @@ static int follow_merge(struct follow *f, const struct gpci_table *t, struct tal
 	return 0;
 }
 
-int follow_read(struct follow *f, struct tally_platform *p, struct hv_line *l)
+int follow_read(struct follow *f, struct tally_platform *p, struct hv_transport *l)
 {
 	struct gpci_table t = { .n = 0 };
 	int rc;

@@ -37,7 +37,7 @@ struct follow {
 };
 /* Reads all records. What came, went and went back is said through p's notes. Negative: not to be had, see rc and why; or
  * memory is out. */
-int follow_read(struct follow *f, struct tally_platform *p, struct hv_line *l);
+int follow_read(struct follow *f, struct tally_platform *p, struct hv_transport *l);
 void follow_free(struct follow *f);
 /* The field's place, or -1. */
 int32_t follow_field(const struct follow *f, const char *name);
@@ -104,7 +104,7 @@ struct view;
 struct stat_run {
 	struct tally_platform *p;
 	struct tally_stat_opts o;
-	struct hv_line *line;
+	struct hv_transport *transport;
 	uint64_t start, before, now; /* nanoseconds of the platform's time: of the first reading, the last two */
 	/* events */
 	struct source *src;

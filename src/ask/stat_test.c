@@ -18,7 +18,7 @@ struct record {
 #define READINGS 4u
 #define RECORDS 4u
 struct fake {
-	struct hv_line_ops op;
+	struct hv_transport_ops op;
 	uint8_t memory[GPCI_MOST];
 	struct record at[READINGS][RECORDS]; /* by reading: as many as have a partition */
 	uint32_t readings;
@@ -85,12 +85,14 @@ static struct tally_platform *platform(struct fake *f)
 	struct tally_platform_opts o = { .size = sizeof(o), .on = "power", .note = put, .arg = &f->notes };
 	struct tally_platform *p;
 
-	f->op = (struct hv_line_ops){ .what = "a fake", .papr = fake_papr, .advance = fake_advance, .now = fake_now };
+	f->op = (struct hv_transport_ops){
+		.what = "a fake", .papr = fake_papr, .advance = fake_advance, .now = fake_now
+	};
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	p->line = (struct hv_line){
+	p->transport = (struct hv_transport){
 		.arg = f, .op = &f->op, .machine = "power", .level = 6, .memory = f->memory, .bytes = sizeof(f->memory)
 	};
-	p->has_line = true;
+	p->has_transport = true;
 	return p;
 }
 
@@ -322,7 +324,7 @@ static void the_links_view_is_what_the_records_say(void **state)
 static void bad_events_are_refused_before_anything_runs(void **state)
 {
 	static const struct {
-		int line;
+		int transport;
 		const char *on, *events, *words;
 	} row[] = {
 		{ __LINE__, "batoka", "", "-e is empty" },
@@ -351,7 +353,7 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 		assert_int_equal(tally_platform_open(&p, &o), 0);
 		if (tally_stat(p, &s, NULL) != -TALLY_EINVAL || !strstr(tally_platform_error(p), row[i].words) ||
 		    f.out.n)
-			fail_msg("line %d: %s: %s", row[i].line, row[i].events, tally_platform_error(p));
+			fail_msg("line %d: %s: %s", row[i].transport, row[i].events, tally_platform_error(p));
 		done(&f, p);
 	}
 }

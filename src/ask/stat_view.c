@@ -543,7 +543,7 @@ static bool is_said(const struct stat_run *s, uint32_t which)
 
 int stat_view_open(struct stat_run *s, const char *name)
 {
-	struct hv_line *l;
+	struct hv_transport *l;
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(views); i++)
@@ -571,7 +571,7 @@ int stat_view_read(struct stat_run *s)
 	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++) {
 		struct follow *f = &s->part[i];
 		bool first = !f->readings && f->rc == 0;
-		int rc = follow_read(f, s->p, s->line);
+		int rc = follow_read(f, s->p, s->transport);
 
 		if (s->p->err.code)
 			return rc;

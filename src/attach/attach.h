@@ -1,8 +1,8 @@
 /*
- * attach: doors through which outside clients reach a platform.
+ * attach: servers through which outside clients reach a platform.
  *
- * A door is a file descriptor that can be polled and a function that does what
- * is waiting without blocking; the conductor polls all doors and lets the
+ * A server is a file descriptor that can be polled and a function that does what
+ * is waiting without blocking; the conductor polls all servers and lets the
  * machine's time pass between.  Clients are hostile: what they send is copied
  * once and checked once, what they may hold is bounded, and when they go, all
  * that was theirs goes.
@@ -13,44 +13,45 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-struct door;
-struct door_ops {
-	int (*fd)(struct door *d); /* to poll for reading: an epoll descriptor; may be asked once */
-	/* Does what is waiting, bounded per call. 0, or negative with words: this door is broken (not: a client was). */
-	int (*serve)(struct door *d, struct err *e);
+struct server;
+struct server_ops {
+	int (*fd)(struct server *d); /* to poll for reading: an epoll descriptor; may be asked once */
+	/* Does what is waiting, bounded per call. 0, or negative with words: this server is broken (not: a client was). */
+	int (*serve)(struct server *d, struct err *e);
 	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
-	int (*passed)(struct door *d, struct err *e);
+	int (*passed)(struct server *d, struct err *e);
 	/* Whether somebody is there for whom time has to pass in the machine. NULL: never, what it shows doesn't change with time. */
-	bool (*needs_time)(const struct door *d);
+	bool (*needs_time)(const struct server *d);
 	/* Removes what it made in the file system, before close(). Negative with words: something stays. NULL: close() does it. */
-	int (*leave)(struct door *d, struct err *e);
-	void (*close)(struct door *d);
+	int (*leave)(struct server *d, struct err *e);
+	void (*close)(struct server *d);
 };
-struct door {
-	const struct door_ops *op;
-}; /* first member of each door's own struct */
+struct server {
+	const struct server_ops *op;
+}; /* first member of each server's own struct */
 
-/* Held while a server looks at a socket's path and makes its own there, so that of several one wins (door_path.c). *fd: for
+/* Held while a server looks at a socket's path and makes its own there, so that of several one wins (server_path.c). *fd: for
  * _unlock(); -1: no lock can be made in that directory, and neither can a socket. -TALLY_EBUSY. */
-int door_path_lock(const char *path, int *fd, struct err *e);
-void door_path_unlock(const char *path, int fd);
+int server_path_lock(const char *path, int *fd, struct err *e);
+void server_path_unlock(const char *path, int fd);
 
 /* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
-int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
+int server_open_vfio(struct server **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
 /* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;
  * -TALLY_EPERM; -TALLY_EINVAL: that is no empty directory. Its serve() says -TALLY_EEND when somebody else unmounts it. */
-int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e);
+int server_open_sysfs(struct server **ret, struct kunpeng *k, const char *dir, struct err *e);
 
 /* The local protocol (doc/protocol.md): what `--on unix:PATH` speaks. */
 struct local_service; /* local.h: which operations are answered, by whom */
-int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e);
+int server_open_local(struct server **ret, const struct local_service *s, void *platform, const char *path,
+		      struct err *e);
 /* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
 extern const struct local_service local_kunpeng;
 /* *stop (NULL: nothing does) ends the patience with a server that does not answer. */
 int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e);
 /* Hypervisor services over it (local_hv.h): a line to the machine that is served there, as a guest without a name. -TALLY_ENOTSUP:
  * it has no hypervisor. */
-struct hv_line;
-int local_line(struct hv_line *ret, const char *path, struct err *e);
+struct hv_transport;
+int local_line(struct hv_transport *ret, const char *path, struct err *e);
 
 #endif

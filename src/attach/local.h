@@ -8,7 +8,7 @@
  * did not ask for: who doesn't read is not written to.
  *
  * Three layers: a conversation (local.c) turns bytes into bytes and knows no
- * socket; a door (local_door.c) has the socket and the clients; a service
+ * socket; a server (local_server.c) has the socket and the clients; a service
  * (local_ptt.c) is a table of operations.  The other end is local_client.c, and
  * local_pmus.c on top of it.  Layouts: doc/protocol.md, whose sections the asserts name.
  */

@@ -425,7 +425,7 @@ int local_connect(struct local_client **ret, const char *path, uint32_t rights, 
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
-	/* connect() waits while the server has too many at its door. */
+	/* connect() waits while the server has too many at its socket. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		rc = client_refuse_nobody(path, e);

@@ -76,7 +76,7 @@ static void a_server_that_dies_is_the_end(void **state)
 
 	(void)state;
 	visit_begin(&v);
-	server_end(&v.s);
+	serving_end(&v.s);
 	assert_int_equal(local_ask_and_wait(v.c, RELEASE, NULL, 0, &v.a, NULL, &v.e), -TALLY_EEND);
 	assert_non_null(strstr(v.e.text, "the server has gone"));
 	local_disconnect(v.c);
@@ -203,17 +203,17 @@ static void every_failing_allocation_is_told(void **state)
 	scratch_path(path, sizeof(path));
 	for (long n = 1;; n++) {
 		struct toy t = { 0 };
-		struct server s = { 0 };
+		struct serving s = { 0 };
 		struct local_client *c = NULL;
 		struct err e = { 0 };
 
 		mem_fail_at(n);
-		int rc = door_local(&s.door, &toy_service, &t, path, &e);
+		int rc = server_open_local(&s.server, &toy_service, &t, path, &e);
 		if (rc == 0) {
-			server_start(&s);
+			serving_start(&s);
 			rc = local_connect(&c, path, 0, NULL, &e);
 			local_disconnect(c);
-			server_end(&s);
+			serving_end(&s);
 		}
 		assert_int_equal(mem_live(), live);
 		if (!mem_failed()) {

@@ -10,7 +10,7 @@
  * What is mapped is a memfd, sealed against shrinking: nothing else is, since a file that is cut short, or that cannot
  * be read, would be a signal in our hands.  Bytes of it may change at any time; the services read each once.
  *
- * Thread rule: the door's thread, which also lets the machine's time pass.
+ * Thread rule: the server's thread, which also lets the machine's time pass.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #define TALLY_ATTACH_LOCAL_HV_H
 
 #include "attach/local.h"
-#include "hv/line.h"
+#include "hv/transport.h"
 #include "machine/niagara.h"
 #include "machine/power.h"
 
@@ -100,7 +100,7 @@ struct local_hv_guests {
 int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t n, uint32_t strands, struct err *e);
 void local_hv_guests_free(struct local_hv_guests *g);
 
-/* What a door gets as its platform: a machine and its service. The sun4v service takes LOCAL_CLIENTS guests. */
+/* What a server gets as its platform: a machine and its service. The sun4v service takes LOCAL_CLIENTS guests. */
 struct local_hv {
 	const struct sun4v_kind *kind;
 	struct niagara *niagara;
@@ -114,8 +114,8 @@ struct local_hv {
 /* "niagara", "maramba", "batoka", "power"; NULL: another. */
 const struct local_service *local_hv_service(const char *machine);
 
-/* ---- the asking end (local_hv_line.c) ------------------------------------------------------------------ */
-struct local_line_opts {
+/* ---- the asking end (local_hv_transport.c) ------------------------------------------------------------------ */
+struct local_transport_opts {
 	const char *guest;  /* NULL: one without a name */
 	uint32_t partition; /* 0: 1 */
 	size_t bytes;       /* of guest memory; 0: what all strands' statistics need */
@@ -123,6 +123,7 @@ struct local_line_opts {
 };
 /* Fills *ret, whose op->close ends it. Errors as local_connect(); -TALLY_ENOTSUP also: a platform without a
  * hypervisor. opts NULL: all defaults. */
-int local_line_open(struct hv_line *ret, const char *path, const struct local_line_opts *o, struct err *e);
+int local_transport_open(struct hv_transport *ret, const char *path, const struct local_transport_opts *o,
+			 struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * local_hv_fuzz.c: any bytes, as two clients' streams, into the server's end of a hypervisor's door.
+ * local_hv_fuzz.c: any bytes, as two clients' streams, into the server's end of a hypervisor's socket.
  *
  * The first byte says which machine (bit 0: POWER), whether both clients are guests already (bit 1) and have lent memory
  * (bit 2), and whether frames are made out of what follows (bit 3).  Descriptors of all kinds come along.

@@ -282,7 +282,7 @@ static void a_named_guest_waits_for_global(void **state)
 static void a_configuration_that_is_wrong_names_its_line(void **state)
 {
 	static const struct {
-		int line;
+		int transport;
 		const char *text, *words;
 	} rows[] = {
 		{ __LINE__, "guest", "line 1: a guest has a name" },
@@ -308,7 +308,7 @@ static void a_configuration_that_is_wrong_names_its_line(void **state)
 
 		if (local_hv_guests_parse(&g, rows[i].text, strlen(rows[i].text), 32, &e) != -TALLY_EINVAL ||
 		    !strstr(e.text, rows[i].words))
-			fail_msg("row of line %d: %s", rows[i].line, e.text);
+			fail_msg("row of line %d: %s", rows[i].transport, e.text);
 		assert_int_equal(mem_live(), 0);
 	}
 }
@@ -318,7 +318,7 @@ static void a_configuration_that_is_wrong_names_its_line(void **state)
 static void memory_that_could_go_away_is_refused(void **state)
 {
 	static const struct {
-		int line, seals;
+		int transport, seals;
 		uint64_t have, base, bytes;
 		const char *words;
 	} rows[] = {
@@ -344,7 +344,7 @@ static void memory_that_could_go_away_is_refused(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (lend(&t, memory_fd(rows[i].have, rows[i].seals), rows[i].base, rows[i].bytes) != -TALLY_EINVAL ||
 		    !strstr(t.words, rows[i].words))
-			fail_msg("row of line %d: %s", rows[i].line, t.words);
+			fail_msg("row of line %d: %s", rows[i].transport, t.words);
 	assert_int_equal(lend(&t, -1, BASE, 4096), -TALLY_EINVAL);
 	assert_non_null(strstr(t.words, "no descriptor"));
 	assert_int_equal(lend(&t, open("/dev/zero", O_RDWR | O_CLOEXEC), BASE, 4096), -TALLY_EINVAL);
@@ -527,7 +527,7 @@ static void memory_runs_out_at_every_point(void **state)
 
 struct served {
 	struct fixture f;
-	struct server s;
+	struct serving s;
 	char path[64];
 };
 
@@ -539,18 +539,18 @@ static void serve(struct served *v, const char *machine)
 		open_sun4v(&v->f, machine, "");
 	else
 		open_power(&v->f);
-	local_hv_service(machine)->close(v->f.service); /* the door opens its own */
+	local_hv_service(machine)->close(v->f.service); /* the server opens its own */
 	v->f.service = NULL;
-	v->s = (struct server){ 0 };
+	v->s = (struct serving){ 0 };
 	scratch_path(v->path, sizeof(v->path));
-	assert_int_equal(door_local(&v->s.door, local_hv_service(machine), &v->f.hv, v->path, &e), 0);
-	server_start(&v->s);
+	assert_int_equal(server_open_local(&v->s.server, local_hv_service(machine), &v->f.hv, v->path, &e), 0);
+	serving_start(&v->s);
 }
 
 static void unserve(struct served *v)
 {
 	assert_int_equal(v->s.rc, 0);
-	server_end(&v->s);
+	serving_end(&v->s);
 	scratch_gone(v->path);
 	close_fixture(&v->f);
 }
@@ -558,7 +558,7 @@ static void unserve(struct served *v)
 static void a_line_calls_as_in_process(void **state)
 {
 	struct served v;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t o[6] = { 0x205, 1, 9, 0, 0, 0 }, value = 77;
 
@@ -587,15 +587,15 @@ static void a_line_calls_as_in_process(void **state)
 
 static void a_line_to_power_has_partition_and_level(void **state)
 {
-	const struct local_line_opts opts = { .partition = 3 };
+	const struct local_transport_opts opts = { .partition = 3 };
 	struct served v;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t r[3] = { PAPR_GPCI, 0, 1024 };
 
 	(void)state;
 	serve(&v, "power");
-	assert_int_equal(local_line_open(&l, v.path, &opts, &e), 0);
+	assert_int_equal(local_transport_open(&l, v.path, &opts, &e), 0);
 	assert_string_equal(l.machine, "power");
 	assert_int_equal(l.partition, 3);
 	assert_int_equal(l.level, 6);
@@ -612,7 +612,7 @@ static void a_line_to_power_has_partition_and_level(void **state)
 static void a_server_that_goes_is_an_error_of_the_next_call(void **state)
 {
 	struct served v;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t o[6] = { 0 };
 
@@ -653,7 +653,7 @@ static void a_client_that_dies_at_any_byte_harms_nobody(void **state)
 					       { 9, FAST, { BASE, 0, 0, 0, 0, 0x102 } } };
 	struct script s = { .n = 0 };
 	struct served v;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t o[6];
 	int before;
@@ -729,18 +729,18 @@ static void a_client_can_not_take_lent_memory_back(void **state)
 static void kunpeng_has_no_hypervisor(void **state)
 {
 	struct kunpeng *k;
-	struct server s = { 0 };
-	struct hv_line l;
+	struct serving s = { 0 };
+	struct hv_transport l;
 	struct err e = { 0 };
 	char path[64];
 
 	(void)state;
 	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ 0 }, &e), 0);
 	scratch_path(path, sizeof(path));
-	assert_int_equal(door_local(&s.door, &local_kunpeng, k, path, &e), 0);
-	server_start(&s);
+	assert_int_equal(server_open_local(&s.server, &local_kunpeng, k, path, &e), 0);
+	serving_start(&s);
 	assert_int_equal(local_line(&l, path, &e), -TALLY_ENOTSUP);
-	server_end(&s);
+	serving_end(&s);
 	kunpeng_close(k);
 	scratch_gone(path);
 }

@@ -13,7 +13,7 @@
  * The machine's time doesn't wait for a client: an interrupt is answered at once,
  * inside the machine's run, and what finds no room in the AUX rings is lost
  * and counted by the driver.  A full ring only asks the run to return early once, so that
- * the door may send before more comes.
+ * the server may send before more comes.
  */
 #include <string.h>
 
@@ -374,7 +374,7 @@ static int device_free(struct local_call *c, struct device *d, const struct ptt_
 		return err_set(c->e, TALLY_EBUSY, "%s: %s trace is on; a device takes one at a time", pmu->name,
 			       d->owner == c->peer ? "this client's" : "another client's");
 	if (ptt_dev_hosted(d->dev))
-		return err_set(c->e, TALLY_EBUSY, "%s is another door's: a driver holds it there", pmu->name);
+		return err_set(c->e, TALLY_EBUSY, "%s is another server's: a driver holds it there", pmu->name);
 	return 0;
 }
 

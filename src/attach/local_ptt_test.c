@@ -150,13 +150,13 @@ static void an_endpoint_that_is_unplugged_leaves_the_list(void **state)
 	struct err e;
 
 	(void)state;
-	server_run(&v->s, 1 * MS);
+	serving_run(&v->s, 1 * MS);
 	must(plug(c, "0000:01:00.1", 0, &e), &e);
 	assert_int_equal(listed(&p, i)->nfilters, n - 1);
 	assert_true(counts(v, i).generation > generation);
 	assert_int_equal(plug(c, "0000:01:00.1", 0, &e), -TALLY_ESTATE);
 	must(plug(c, "0000:01:00.1", 1, &e), &e);
-	server_run(&v->s, 2 * MS);
+	serving_run(&v->s, 2 * MS);
 	assert_int_equal(listed(&p, i)->nfilters, n);
 	assert_int_equal(plug(c, "0000:77:00.0", 1, &e), -TALLY_EINVAL);
 	assert_int_equal(plug(c, "", 1, &e), -TALLY_EINVAL);

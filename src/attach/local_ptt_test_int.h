@@ -1,4 +1,4 @@
-/* local_ptt_test_int.h: a Kunpeng behind a door, and clients of it, for tests. */
+/* local_ptt_test_int.h: a Kunpeng behind a server, and clients of it, for tests. */
 #ifndef TALLY_ATTACH_LOCAL_PTT_TEST_INT_H
 #define TALLY_ATTACH_LOCAL_PTT_TEST_INT_H
 
@@ -17,7 +17,7 @@
 #define MS 1000000u
 
 struct served {
-	struct server s;
+	struct serving s;
 	struct kunpeng *k;
 	char path[64];
 };
@@ -29,17 +29,17 @@ static inline struct served *serve(const char *load)
 	struct err e = { 0 };
 
 	scratch_path(v->path, sizeof(v->path));
-	if (kunpeng_open(&v->k, &o, &e) < 0 || door_local(&v->s.door, &local_kunpeng, v->k, v->path, &e) < 0)
+	if (kunpeng_open(&v->k, &o, &e) < 0 || server_open_local(&v->s.server, &local_kunpeng, v->k, v->path, &e) < 0)
 		fail_msg("%s", e.text);
 	v->s.k = v->k;
-	server_start(&v->s);
+	serving_start(&v->s);
 	return v;
 }
 
 static inline void served_end(struct served *v)
 {
 	assert_int_equal(v->s.rc, 0);
-	server_end(&v->s);
+	serving_end(&v->s);
 	kunpeng_close(v->k);
 	scratch_gone(v->path);
 	mem_free(v);

@@ -18,8 +18,8 @@
 
 #include "attach/local.h"
 
-struct server {
-	struct door *door;
+struct serving {
+	struct server *server;
 	struct kunpeng *k; /* NULL: no time passes */
 	pthread_t thread;
 	int wake;
@@ -31,8 +31,8 @@ struct server {
 
 static inline void *server_loop(void *arg)
 {
-	struct server *s = arg;
-	struct pollfd p[2] = { { s->door->op->fd(s->door), POLLIN, 0 }, { s->wake, POLLIN, 0 } };
+	struct serving *s = arg;
+	struct pollfd p[2] = { { s->server->op->fd(s->server), POLLIN, 0 }, { s->wake, POLLIN, 0 } };
 	struct err e = { 0 };
 
 	while (!s->stop) {
@@ -41,26 +41,26 @@ static inline void *server_loop(void *arg)
 
 		if (behind)
 			kunpeng_run(s->k, to);
-		if (behind && s->door->op->passed(s->door, &e) < 0)
+		if (behind && s->server->op->passed(s->server, &e) < 0)
 			s->rc = e.code;
 		if (s->k)
 			s->at = kunpeng_now(s->k);
 		if (poll(p, 2, s->at < s->run_to ? 0 : -1) > 0 && p[1].revents)
 			(void)!read(s->wake, &word, sizeof(word));
-		if (s->door->op->serve(s->door, &e) < 0)
+		if (s->server->op->serve(s->server, &e) < 0)
 			s->rc = e.code;
 	}
 	return NULL;
 }
 
-static inline void server_wake(struct server *s)
+static inline void serving_wake(struct serving *s)
 {
 	const uint64_t one = 1;
 
 	(void)!write(s->wake, &one, sizeof(one));
 }
 
-static inline void server_start(struct server *s)
+static inline void serving_start(struct serving *s)
 {
 	int rc;
 
@@ -69,28 +69,28 @@ static inline void server_start(struct server *s)
 	assert(s->wake >= 0 && rc == 0);
 }
 
-/* The machine's time goes on to ns, and the door has been told. */
-static inline void server_run(struct server *s, uint64_t ns)
+/* The machine's time goes on to ns, and the server has been told. */
+static inline void serving_run(struct serving *s, uint64_t ns)
 {
 	s->run_to = ns;
-	server_wake(s);
+	serving_wake(s);
 	while (s->at < ns)
 		sched_yield();
 }
 
-/* The thread is gone, the door is still there. */
-static inline void server_halt(struct server *s)
+/* The thread is gone, the server is still there. */
+static inline void serving_halt(struct serving *s)
 {
 	s->stop = true;
-	server_wake(s);
+	serving_wake(s);
 	pthread_join(s->thread, NULL);
 	close(s->wake);
 }
 
-static inline void server_end(struct server *s)
+static inline void serving_end(struct serving *s)
 {
-	server_halt(s);
-	s->door->op->close(s->door);
+	serving_halt(s);
+	s->server->op->close(s->server);
 }
 
 /* A directory for sockets; remove it with rmdir(): what was made in it has to be gone by itself. */

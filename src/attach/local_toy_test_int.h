@@ -1,4 +1,4 @@
-/* local_toy_test_int.h: a service of three operations, for the tests of the conversation, the door and the client. */
+/* local_toy_test_int.h: a service of three operations, for the tests of the conversation, the server and the client. */
 #ifndef TALLY_ATTACH_LOCAL_TOY_TEST_INT_H
 #define TALLY_ATTACH_LOCAL_TOY_TEST_INT_H
 
@@ -101,12 +101,12 @@ static const struct local_row toy_rows[] = {
 static const struct local_service toy_service = { "toy",     ADD,      COUNT(toy_rows), toy_rows,          toy_open,
 						  toy_close, toy_pump, toy_gone,        .takes_fds = false };
 
-static inline struct door *door(struct toy *t, const char *path)
+static inline struct server *server(struct toy *t, const char *path)
 {
-	struct door *d = NULL;
+	struct server *d = NULL;
 	struct err e = { 0 };
 
-	if (door_local(&d, &toy_service, t, path, &e) < 0)
+	if (server_open_local(&d, &toy_service, t, path, &e) < 0)
 		fail_msg("%s", e.text);
 	return d;
 }
@@ -114,7 +114,7 @@ static inline struct door *door(struct toy *t, const char *path)
 /* The toy served in a thread, and a client of it. */
 struct visit {
 	struct toy t;
-	struct server s;
+	struct serving s;
 	struct local_client *c;
 	struct local_answer a;
 	struct err e;
@@ -125,15 +125,15 @@ static inline void visit_begin(struct visit *v)
 {
 	*v = (struct visit){ .c = NULL };
 	scratch_path(v->path, sizeof(v->path));
-	v->s.door = door(&v->t, v->path);
-	server_start(&v->s);
+	v->s.server = server(&v->t, v->path);
+	serving_start(&v->s);
 	assert_int_equal(local_connect(&v->c, v->path, 0, NULL, &v->e), 0);
 }
 
 static inline void visit_end(struct visit *v)
 {
 	local_disconnect(v->c);
-	server_end(&v->s);
+	serving_end(&v->s);
 	scratch_gone(v->path);
 }
 

@@ -79,7 +79,7 @@ static void a_trace_is_the_same_bytes_as_in_the_machines_own_process(void **stat
 	(void)state;
 	start(&p, BOTH, RING);
 	for (uint64_t ns = MS / 2; ns <= 25 * MS; ns += MS / 2) {
-		server_run(&v->s, ns);
+		serving_run(&v->s, ns);
 		take(&p, &there, 0);
 	}
 	stop(&p);
@@ -111,7 +111,7 @@ static void what_a_slow_client_does_not_take_is_lost_and_counted(void **state)
 	(void)state;
 	start(&p, BOTH, RING);
 	do
-		server_run(&v->s, ns += 5 * MS);
+		serving_run(&v->s, ns += 5 * MS);
 	while (counts(v, i).recorded * 4 * PTT_4DW < 4 * RING);
 	stop(&p);
 	take(&p, &g, 0);
@@ -136,7 +136,7 @@ static void one_trace_follows_another_even_when_the_first_was_not_read(void **st
 		struct got g = { 0 };
 
 		start(&p, BOTH, RING << round % 2);
-		server_run(&v->s, ns += 8 * MS);
+		serving_run(&v->s, ns += 8 * MS);
 		stop(&p);
 		if (round % 2)
 			continue;
@@ -173,7 +173,7 @@ static void a_second_trace_of_a_device_is_refused_until_the_first_has_gone(void 
 	served_end(v);
 }
 
-static void a_device_of_another_door_is_refused(void **state)
+static void a_device_of_another_server_is_refused(void **state)
 {
 	struct served *v = serve("mixed");
 	struct ptt_pmus p = dial(v);
@@ -186,7 +186,7 @@ static void a_device_of_another_door_is_refused(void **state)
 	(void)state;
 	ptt_dev_host(kunpeng_device(v->k, i), &host);
 	assert_int_equal(p.op->start(p.arg, pmu, &ev, RING, &e), -TALLY_EBUSY);
-	assert_non_null(strstr(e.text, "another door's"));
+	assert_non_null(strstr(e.text, "another server's"));
 	ptt_dev_host(kunpeng_device(v->k, i), NULL);
 	start(&p, BOTH, RING);
 	assert_true(ptt_dev_hosted(kunpeng_device(v->k, i)));
@@ -307,7 +307,7 @@ static void a_client_that_is_killed_leaves_no_trace(void **state)
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_int_equal(counts(v, i).tracing, 1);
-	server_run(&v->s, 10 * MS);
+	serving_run(&v->s, 10 * MS);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	while (counts(v, i).tracing)
@@ -332,7 +332,7 @@ static void a_server_that_dies_ends_the_trace_with_words(void **state)
 
 	(void)state;
 	start(&p, BOTH, RING);
-	server_run(&v->s, 1 * MS);
+	serving_run(&v->s, 1 * MS);
 	served_end(v);
 	while ((rc = p.op->next(p.arg, &a, -1, &e)) > 0)
 		;
@@ -360,7 +360,7 @@ static void nothing_comes_of_an_idle_trace_and_tuning_goes_on_beside_it(void **s
 	must(p.op->tune_get(p.arg, i, PTT_TUNE_qos_tx_cpl, &value, &e), &e);
 	assert_int_equal(value, 2);
 	assert_int_equal(counts(v, i).tracing, 1);
-	server_run(&v->s, 5 * MS);
+	serving_run(&v->s, 5 * MS);
 	stop(&p);
 	stop(&p);
 	take(&p, &g, 0);
@@ -391,7 +391,7 @@ static int whole_run(const struct served *v)
 		rc = p.op->start(p.arg, &pmu[1], &ev, RING, &e);
 	}
 	if (rc == 0) {
-		server_run((struct server *)&v->s, v->s.at + MS);
+		serving_run((struct serving *)&v->s, v->s.at + MS);
 		rc = p.op->stop(p.arg, &e);
 	}
 	while (rc == 0 && (rc = p.op->next(p.arg, &a, -1, &e)) > 0)
@@ -479,7 +479,7 @@ int main(void)
 		cmocka_unit_test(what_a_slow_client_does_not_take_is_lost_and_counted),
 		cmocka_unit_test(one_trace_follows_another_even_when_the_first_was_not_read),
 		cmocka_unit_test(a_second_trace_of_a_device_is_refused_until_the_first_has_gone),
-		cmocka_unit_test(a_device_of_another_door_is_refused),
+		cmocka_unit_test(a_device_of_another_server_is_refused),
 		cmocka_unit_test(a_device_that_was_given_away_is_shown_but_neither_traced_nor_tuned),
 		cmocka_unit_test(events_and_rings_that_cannot_be_are_refused_by_the_server_too),
 		cmocka_unit_test(waiting_is_bounded_and_only_the_owner_waits),

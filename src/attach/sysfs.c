@@ -1,5 +1,5 @@
 /*
- * sysfs.c: the sysfs door: the PMUs' files in a directory, for scripts that know them from Linux.
+ * sysfs.c: the sysfs server: the PMUs' files in a directory, for scripts that know them from Linux.
  *
  * The kernel asks for one thing at a time through FUSE's descriptor and is answered at once, by the
  * conductor's thread.  It is told to keep nothing: names, attributes and contents
@@ -23,22 +23,22 @@
 #define REQUESTS_AT_ONCE 64 /* of one serve() */
 #define LISTING_MOST 4096u  /* bytes of one reply */
 
-struct sysfs_door {
-	struct door door;
+struct sysfs_server {
+	struct server server;
 	struct sysfs tree;
 	struct sysfs_mount mount;
 	struct fuse_buf request; /* libfuse's memory */
 	struct timespec born;
 };
 
-static struct sysfs_door *door_of(fuse_req_t req)
+static struct sysfs_server *server_of(fuse_req_t req)
 {
 	return libfuse()->req_userdata(req);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static struct stat sysfs_node_stat(const struct sysfs_door *d, const struct sysfs_node *n)
+static struct stat sysfs_node_stat(const struct sysfs_server *d, const struct sysfs_node *n)
 {
 	return (struct stat){
 		.st_ino = n->number,
@@ -56,7 +56,7 @@ static struct stat sysfs_node_stat(const struct sysfs_door *d, const struct sysf
 
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	const struct sysfs_door *d = door_of(req);
+	const struct sysfs_server *d = server_of(req);
 	struct fuse_entry_param e = { 0 };
 	struct sysfs_node n;
 
@@ -71,7 +71,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 static void reply_attr(fuse_req_t req, fuse_ino_t ino)
 {
-	const struct sysfs_door *d = door_of(req);
+	const struct sysfs_server *d = server_of(req);
 	struct sysfs_node n;
 	struct stat st;
 
@@ -105,7 +105,7 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 
 static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	const struct sysfs_door *d = door_of(req);
+	const struct sysfs_server *d = server_of(req);
 	const bool writes = (fi->flags & O_ACCMODE) != O_RDONLY, reads = (fi->flags & O_ACCMODE) != O_WRONLY;
 	struct sysfs_node n;
 
@@ -123,7 +123,7 @@ static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct sysfs_door *d = door_of(req);
+	struct sysfs_server *d = server_of(req);
 	char text[SYSFS_TEXT];
 	int n = sysfs_read(&d->tree, ino, text);
 	size_t from = n > 0 && (uint64_t)off < (size_t)n ? (size_t)off : (size_t)(n > 0 ? n : 0);
@@ -137,7 +137,7 @@ static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 
 static void on_write(fuse_req_t req, fuse_ino_t ino, const char *p, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct sysfs_door *d = door_of(req);
+	struct sysfs_server *d = server_of(req);
 	int rc = sysfs_write(&d->tree, ino, p, size);
 
 	(void)off;
@@ -186,7 +186,7 @@ static void list_from(struct listing *l, const struct sysfs *s, const struct sys
 static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct listing l = { .req = req, .room = size < LISTING_MOST ? size : LISTING_MOST };
-	const struct sysfs_door *d = door_of(req);
+	const struct sysfs_server *d = server_of(req);
 	struct sysfs_node n;
 
 	(void)fi;
@@ -258,18 +258,18 @@ static const struct fuse_lowlevel_ops requests = {
 	.link = on_link,
 };
 
-/* ---- the door ------------------------------------------------------------------------------------------ */
+/* ---- the server ------------------------------------------------------------------------------------------ */
 
-static int door_fd(struct door *door)
+static int local_server_fd(struct server *server)
 {
-	const struct sysfs_door *d = (struct sysfs_door *)door;
+	const struct sysfs_server *d = (struct sysfs_server *)server;
 
 	return libfuse()->session_fd(d->mount.session);
 }
 
-static int door_serve(struct door *door, struct err *e)
+static int local_server_serve(struct server *server, struct err *e)
 {
-	struct sysfs_door *d = (struct sysfs_door *)door;
+	struct sysfs_server *d = (struct sysfs_server *)server;
 
 	for (int i = 0; i < REQUESTS_AT_ONCE; i++) {
 		int n = libfuse()->session_receive_buf(d->mount.session, &d->request);
@@ -287,14 +287,14 @@ static int door_serve(struct door *door, struct err *e)
 	return 0;
 }
 
-static int door_leave(struct door *door, struct err *e)
+static int local_server_leave(struct server *server, struct err *e)
 {
-	return sysfs_detach(&((struct sysfs_door *)door)->mount, e);
+	return sysfs_detach(&((struct sysfs_server *)server)->mount, e);
 }
 
-static void door_close(struct door *door)
+static void local_server_close(struct server *server)
 {
-	struct sysfs_door *d = (struct sysfs_door *)door;
+	struct sysfs_server *d = (struct sysfs_server *)server;
 
 	sysfs_unmount(&d->mount);
 	free(d->request.mem);
@@ -303,22 +303,23 @@ static void door_close(struct door *door)
 }
 
 /* Nothing has to be handed over when time has passed. */
-static const struct door_ops door_ops = { door_fd, door_serve, NULL, NULL, door_leave, door_close };
+static const struct server_ops server_ops = { local_server_fd,    local_server_serve, NULL, NULL,
+					      local_server_leave, local_server_close };
 
-int door_sysfs(struct door **ret, struct kunpeng *k, const char *dir, struct err *e)
+int server_open_sysfs(struct server **ret, struct kunpeng *k, const char *dir, struct err *e)
 {
-	struct sysfs_door *d = mem_alloc(sizeof(*d));
+	struct sysfs_server *d = mem_alloc(sizeof(*d));
 	int rc;
 
 	if (!d)
 		return err_oom(e);
-	d->door.op = &door_ops;
+	d->server.op = &server_ops;
 	d->mount.guard = d->mount.at = -1;
 	clock_gettime(CLOCK_REALTIME, &d->born);
 	if ((rc = sysfs_open(&d->tree, k, e)) < 0 || (rc = sysfs_mount(&d->mount, &requests, d, dir, e)) < 0) {
-		door_close(&d->door);
+		local_server_close(&d->server);
 		return rc;
 	}
-	*ret = &d->door;
+	*ret = &d->server;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * sysfs_int.h: the parts of the sysfs door.
+ * sysfs_int.h: the parts of the sysfs server.
  *
  *	sysfs.c        the file system: what a request of the kernel is answered with
  *	sysfs_tree.c   which files there are, and what is in them; knows no FUSE

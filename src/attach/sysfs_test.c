@@ -301,7 +301,7 @@ static void what_is_not_to_be_written_is_not(void **state)
 	bench_close(&b);
 }
 
-static void a_trace_of_another_door_is_left_alone(void **state)
+static void a_trace_of_another_server_is_left_alone(void **state)
 {
 	struct ptt_dev *dev;
 	struct bench b;
@@ -343,15 +343,15 @@ static void a_device_that_was_given_away_is_shown_and_busy(void **state)
 /* a mounted tree */
 struct place {
 	struct kunpeng *k;
-	struct door *door;
+	struct server *server;
 	struct err e;
 	char dir[64];
 };
 
 static void place_end(struct place *p)
 {
-	if (p->door)
-		p->door->op->close(p->door);
+	if (p->server)
+		p->server->op->close(p->server);
 	kunpeng_close(p->k);
 	assert_int_equal(rmdir(p->dir), 0); /* it is no mount any more, and empty */
 }
@@ -364,7 +364,7 @@ static void place_open(struct place *p)
 	*p = (struct place){ .dir = "/tmp/tally-sysfs-XXXXXX" };
 	assert_non_null(mkdtemp(p->dir));
 	assert_int_equal(kunpeng_open(&p->k, NULL, &p->e), 0);
-	rc = door_sysfs(&p->door, p->k, p->dir, &p->e);
+	rc = server_open_sysfs(&p->server, p->k, p->dir, &p->e);
 	if (rc == 0)
 		return;
 	place_end(p);
@@ -377,7 +377,7 @@ static void place_open(struct place *p)
 /* Serves while a client does something in a process of its own: how that ended. */
 static int client(struct place *p, void (*act)(const struct place *p))
 {
-	struct pollfd fd = { .fd = p->door->op->fd(p->door), .events = POLLIN };
+	struct pollfd fd = { .fd = p->server->op->fd(p->server), .events = POLLIN };
 	int status;
 	pid_t pid = fork();
 
@@ -386,7 +386,7 @@ static int client(struct place *p, void (*act)(const struct place *p))
 		_exit(0);
 	}
 	while (waitpid(pid, &status, WNOHANG) == 0)
-		if (poll(&fd, 1, 1) == 1 && p->door->op->serve(p->door, &p->e) < 0)
+		if (poll(&fd, 1, 1) == 1 && p->server->op->serve(p->server, &p->e) < 0)
 			fail_msg("%s", p->e.text);
 	return status;
 }
@@ -545,7 +545,7 @@ static void who_is_killed_leaves_no_mount(void **state)
 	pid = fork();
 	if (pid == 0) {
 		setpgid(0, 0);
-		WANT(kunpeng_open(&p.k, NULL, &p.e) == 0 && door_sysfs(&p.door, p.k, p.dir, &p.e) == 0);
+		WANT(kunpeng_open(&p.k, NULL, &p.e) == 0 && server_open_sysfs(&p.server, p.k, p.dir, &p.e) == 0);
 		WANT(write(ready[1], "", 1) == 1);
 		for (;;)
 			pause();
@@ -573,7 +573,7 @@ static void a_mount_that_somebody_else_takes_away_is_told(void **state)
 		skip();
 	}
 	for (int i = 0; i < 1000 && rc == 0; i++)
-		rc = p.door->op->serve(p.door, &p.e);
+		rc = p.server->op->serve(p.server, &p.e);
 	assert_int_equal(rc, -TALLY_EEND);
 	assert_non_null(strstr(p.e.text, "unmounted"));
 	place_end(&p);
@@ -601,7 +601,7 @@ static void mounting_and_unmounting_leave_nothing(void **state)
 	before = descriptors();
 	for (int i = 0; i < 50; i++) {
 		place_open(&p);
-		assert_int_equal(p.door->op->serve(p.door, &p.e), 0);
+		assert_int_equal(p.server->op->serve(p.server, &p.e), 0);
 		place_end(&p);
 	}
 	assert_int_equal(descriptors(), before);
@@ -613,13 +613,13 @@ static void where_nothing_can_be_mounted_the_words_say_why(void **state)
 {
 	struct place p = { .dir = "/tmp/tally-sysfs-XXXXXX" };
 	char file[80];
-	struct door *d = NULL;
+	struct server *d = NULL;
 
 	(void)state;
 	assert_non_null(mkdtemp(p.dir));
 	snprintf(file, sizeof(file), "%s/x", p.dir);
 	assert_int_equal(kunpeng_open(&p.k, NULL, &p.e), 0);
-	if (door_sysfs(&d, p.k, file, &p.e) == -TALLY_ENOTSUP) { /* no library: nothing else is looked at */
+	if (server_open_sysfs(&d, p.k, file, &p.e) == -TALLY_ENOTSUP) { /* no library: nothing else is looked at */
 		place_end(&p);
 		print_message("# skipped: %s\n", p.e.text);
 		skip();
@@ -627,13 +627,13 @@ static void where_nothing_can_be_mounted_the_words_say_why(void **state)
 	assert_non_null(strstr(p.e.text, "No such file or directory"));
 	p.e.code = 0;
 	assert_int_equal(close(creat(file, 0600)), 0);
-	assert_int_equal(door_sysfs(&d, p.k, file, &p.e), -TALLY_EINVAL);
+	assert_int_equal(server_open_sysfs(&d, p.k, file, &p.e), -TALLY_EINVAL);
 	assert_non_null(strstr(p.e.text, "Not a directory"));
 	p.e.code = 0;
-	assert_int_equal(door_sysfs(&d, p.k, p.dir, &p.e), -TALLY_EINVAL);
+	assert_int_equal(server_open_sysfs(&d, p.k, p.dir, &p.e), -TALLY_EINVAL);
 	assert_non_null(strstr(p.e.text, "is not empty"));
 	p.e.code = 0;
-	assert_int_equal(door_sysfs(&d, p.k, "", &p.e), -TALLY_EINVAL);
+	assert_int_equal(server_open_sysfs(&d, p.k, "", &p.e), -TALLY_EINVAL);
 	assert_null(d);
 	unlink(file);
 	place_end(&p);
@@ -649,14 +649,14 @@ static void each_allocation_may_fail(void **state)
 	assert_int_equal(mkdir(p.dir, 0700), 0);
 	assert_int_equal(kunpeng_open(&p.k, NULL, &p.e), 0);
 	for (long n = 1, before = mem_live();; n++) {
-		p.door = NULL;
+		p.server = NULL;
 		p.e.code = 0;
 		mem_fail_at(n);
-		if (door_sysfs(&p.door, p.k, p.dir, &p.e) == 0)
+		if (server_open_sysfs(&p.server, p.k, p.dir, &p.e) == 0)
 			break;
 		assert_true(mem_failed());
 		assert_int_equal(p.e.code, TALLY_ENOMEM);
-		assert_null(p.door);
+		assert_null(p.server);
 		assert_int_equal(mem_live(), before);
 	}
 	mem_fail_at(0);
@@ -673,7 +673,7 @@ int main(void)
 		cmocka_unit_test(tunables_take_what_the_driver_takes),
 		cmocka_unit_test(the_interval_takes_what_the_kernel_takes),
 		cmocka_unit_test(what_is_not_to_be_written_is_not),
-		cmocka_unit_test(a_trace_of_another_door_is_left_alone),
+		cmocka_unit_test(a_trace_of_another_server_is_left_alone),
 		cmocka_unit_test(a_device_that_was_given_away_is_shown_and_busy),
 		cmocka_unit_test(scripts_read_and_write_as_on_linux),
 		cmocka_unit_test(nothing_is_made_moved_or_removed),

@@ -358,7 +358,7 @@ static int reg_read(void *arg, uint32_t off, uint32_t *value, struct err *e)
 	return 0;
 }
 
-/* Only what tunes: the trace's registers may be another door's. */
+/* Only what tunes: the trace's registers may be another server's. */
 static int reg_write(void *arg, uint32_t off, uint32_t value, struct err *e)
 {
 	(void)e;

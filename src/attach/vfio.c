@@ -1,5 +1,5 @@
 /*
- * vfio.c: the vfio-user door: a PTT device as a PCI function at a UNIX socket.
+ * vfio.c: the vfio-user server: a PTT device as a PCI function at a UNIX socket.
  *
  * One client has the device at a time; while it stays the listening socket is not
  * polled, and who connects meanwhile waits in its queue.  A client that goes leaves
@@ -24,7 +24,7 @@
 
 #include "attach/vfio_int.h"
 
-#define MESSAGES_AT_ONCE 64u /* of one call of vfio_door_serve() */
+#define MESSAGES_AT_ONCE 64u /* of one call of vfio_server_serve() */
 #define FDS_SEEN 8u          /* that are closed by us; the kernel closes those beyond */
 
 struct incoming {
@@ -37,8 +37,8 @@ struct outgoing {
 	uint8_t p[VFIO_MESSAGE_MOST];
 	size_t n, sent;
 };
-struct vfio_door {
-	struct door door;
+struct vfio_server {
+	struct server server;
 	struct ptt_dev *dev;
 	int poll, listener, client; /* -1: none */
 	struct vfio vfio;           /* of the client */
@@ -81,7 +81,7 @@ static int bind_at(int fd, const struct sockaddr_un *at)
 	return unlink(at->sun_path) < 0 || bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? errno : 0;
 }
 
-static int listen_at(struct vfio_door *d, const char *path, struct err *e)
+static int listen_at(struct vfio_server *d, const char *path, struct err *e)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct stat st;
@@ -95,7 +95,7 @@ static int listen_at(struct vfio_door *d, const char *path, struct err *e)
 	/* The mode of the socket becomes that of the file: at no moment can anybody else connect. */
 	if (d->listener < 0 || fchmod(d->listener, 0600) < 0)
 		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
-	rc = door_path_lock(path, &lock, e);
+	rc = server_path_lock(path, &lock, e);
 	if (rc < 0)
 		return rc;
 	no = bind_at(d->listener, &at);
@@ -103,7 +103,7 @@ static int listen_at(struct vfio_door *d, const char *path, struct err *e)
 		d->at = at;
 	if (no == 0 && (lstat(path, &st) < 0 || listen(d->listener, SOMAXCONN) < 0))
 		no = errno;
-	door_path_unlock(path, lock);
+	server_path_unlock(path, lock);
 	if (no)
 		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path,
 			       no == EADDRINUSE ? "it is in use, or is no socket; name another path" : strerror(no));
@@ -113,7 +113,7 @@ static int listen_at(struct vfio_door *d, const char *path, struct err *e)
 }
 
 /* Only what we made: another server may have replaced it since. */
-static void remove_made(const struct vfio_door *d)
+static void remove_made(const struct vfio_server *d)
 {
 	struct stat st;
 
@@ -123,7 +123,7 @@ static void remove_made(const struct vfio_door *d)
 }
 
 /* ---- a client --------------------------------------------------------------------------- */
-static int vfio_watch_fd(struct vfio_door *d, int op, int fd, uint32_t events, struct err *e)
+static int vfio_watch_fd(struct vfio_server *d, int op, int fd, uint32_t events, struct err *e)
 {
 	struct epoll_event ev = { .events = events, .data.fd = fd };
 
@@ -141,7 +141,7 @@ static void incoming_clear(struct incoming *in)
 	in->crowded = false;
 }
 
-static int client_begin(struct vfio_door *d, int fd, struct err *e)
+static int client_begin(struct vfio_server *d, int fd, struct err *e)
 {
 	int rc;
 
@@ -153,7 +153,7 @@ static int client_begin(struct vfio_door *d, int fd, struct err *e)
 	return rc < 0 ? rc : vfio_watch_fd(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
 }
 
-static void client_drop(struct vfio_door *d)
+static void client_drop(struct vfio_server *d)
 {
 	if (d->client < 0)
 		return;
@@ -163,13 +163,13 @@ static void client_drop(struct vfio_door *d)
 	d->client = -1;
 }
 
-static int client_end(struct vfio_door *d, struct err *e)
+static int client_end(struct vfio_server *d, struct err *e)
 {
 	client_drop(d);
 	return vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
 }
 
-static int client_take(struct vfio_door *d, struct err *e)
+static int client_take(struct vfio_server *d, struct err *e)
 {
 	int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -208,7 +208,7 @@ static void fds_came(struct incoming *in, struct msghdr *m)
 		in->crowded = true;
 }
 
-static ssize_t vfio_receive_bytes(struct vfio_door *d, size_t n)
+static ssize_t vfio_receive_bytes(struct vfio_server *d, size_t n)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(FDS_SEEN * sizeof(int))];
 	struct iovec to = { d->in.p + d->in.n, n };
@@ -228,7 +228,7 @@ static ssize_t vfio_receive_bytes(struct vfio_door *d, size_t n)
 }
 
 /* 1: a whole message is here; 0: not yet; -1: the client is gone, or says something that is no message. */
-static int vfio_fill_message(struct vfio_door *d)
+static int vfio_fill_message(struct vfio_server *d)
 {
 	for (;;) {
 		size_t want = sizeof(struct vu_header);
@@ -248,7 +248,7 @@ static int vfio_fill_message(struct vfio_door *d)
 
 /* ---- answering ------------------------------------------------------------------------------ */
 /* 1: all is sent; 0: there is no room for the rest; -1: the client is gone. */
-static int vfio_flush_replies(struct vfio_door *d)
+static int vfio_flush_replies(struct vfio_server *d)
 {
 	while (d->out.sent < d->out.n) {
 		ssize_t n =
@@ -263,7 +263,7 @@ static int vfio_flush_replies(struct vfio_door *d)
 	return d->vfio.over ? -1 : 1;
 }
 
-static void vfio_answer_message(struct vfio_door *d)
+static void vfio_answer_message(struct vfio_server *d)
 {
 	struct vfio_message m = { d->in.p, d->in.n, d->in.fd, d->in.crowded };
 
@@ -274,7 +274,7 @@ static void vfio_answer_message(struct vfio_door *d)
 }
 
 /* As many messages as there are, within bounds: 1 or 0: what to wait for, room or messages; -1: the end. */
-static int vfio_converse(struct vfio_door *d)
+static int vfio_converse(struct vfio_server *d)
 {
 	for (uint32_t i = 0; i < MESSAGES_AT_ONCE; i++) {
 		int rc = vfio_flush_replies(d);
@@ -289,9 +289,9 @@ static int vfio_converse(struct vfio_door *d)
 	return vfio_flush_replies(d) < 0 ? -1 : d->out.sent < d->out.n;
 }
 
-static int vfio_door_serve(struct door *door, struct err *e)
+static int vfio_server_serve(struct server *server, struct err *e)
 {
-	struct vfio_door *d = (struct vfio_door *)door;
+	struct vfio_server *d = (struct vfio_server *)server;
 	int rc = 0;
 
 	if (d->client < 0)
@@ -307,16 +307,16 @@ static int vfio_door_serve(struct door *door, struct err *e)
 	return vfio_watch_fd(d, EPOLL_CTL_MOD, d->client, rc ? EPOLLOUT : EPOLLIN, e);
 }
 
-/* ---- the door --------------------------------------------------------------------------------- */
-static int door_fd(struct door *door)
+/* ---- the server --------------------------------------------------------------------------------- */
+static int local_server_fd(struct server *server)
 {
-	return ((struct vfio_door *)door)->poll;
+	return ((struct vfio_server *)server)->poll;
 }
 
 /* Traces and interrupts have gone out while the machine ran: the device calls when there is something. */
-static int vfio_door_passed(struct door *door, struct err *e)
+static int vfio_server_passed(struct server *server, struct err *e)
 {
-	struct vfio_door *d = (struct vfio_door *)door;
+	struct vfio_server *d = (struct vfio_server *)server;
 
 	if (!d->muted)
 		return 0;
@@ -324,9 +324,9 @@ static int vfio_door_passed(struct door *door, struct err *e)
 	return vfio_watch_fd(d, EPOLL_CTL_MOD, d->listener, EPOLLIN, e);
 }
 
-static void door_close(struct door *door)
+static void local_server_close(struct server *server)
 {
-	struct vfio_door *d = (struct vfio_door *)door;
+	struct vfio_server *d = (struct vfio_server *)server;
 
 	client_drop(d);
 	remove_made(d);
@@ -338,39 +338,40 @@ static void door_close(struct door *door)
 }
 
 /* A client that waits outside is asked in again when time has passed. */
-static bool vfio_needs_time(const struct door *door)
+static bool vfio_needs_time(const struct server *server)
 {
-	const struct vfio_door *d = (const struct vfio_door *)door;
+	const struct vfio_server *d = (const struct vfio_server *)server;
 
 	return d->client >= 0 || d->muted;
 }
 
-static const struct door_ops ops = { door_fd, vfio_door_serve, vfio_door_passed, vfio_needs_time, NULL, door_close };
+static const struct server_ops ops = { local_server_fd,   vfio_server_serve, vfio_server_passed, vfio_needs_time, NULL,
+				       local_server_close };
 
-int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e)
+int vfio_server_open(struct server **ret, struct ptt_dev *dev, const char *path, struct err *e)
 {
-	struct vfio_door *d = mem_alloc(sizeof(*d));
+	struct vfio_server *d = mem_alloc(sizeof(*d));
 	int rc;
 
 	if (!d)
 		return err_oom(e);
-	d->door.op = &ops;
+	d->server.op = &ops;
 	d->dev = dev;
 	d->listener = d->client = d->in.fd = -1;
 	d->poll = epoll_create1(EPOLL_CLOEXEC);
 	rc = d->poll < 0 ? err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno)) : 0;
 	if (rc < 0 || (rc = listen_at(d, path, e)) < 0 ||
 	    (rc = vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e)) < 0) {
-		door_close(&d->door);
+		local_server_close(&d->server);
 		return rc;
 	}
-	*ret = &d->door;
+	*ret = &d->server;
 	return 0;
 }
 
-int door_vfio(struct door **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e)
+int server_open_vfio(struct server **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e)
 {
 	if (device >= kunpeng_ndevices(k))
 		return err_set(e, TALLY_EINVAL, "device %u: the machine has %u", device, kunpeng_ndevices(k));
-	return vfio_door_open(ret, kunpeng_device(k, device), path, e);
+	return vfio_server_open(ret, kunpeng_device(k, device), path, e);
 }

@@ -283,7 +283,7 @@ static void bytes_may_come_one_by_one(void **state)
 	bench_close(&b);
 }
 
-/* What isn't read piles up in the sockets, not in the door; and then goes on where it stopped. */
+/* What isn't read piles up in the sockets, not in the server; and then goes on where it stopped. */
 static void who_does_not_read_is_not_written_to(void **state)
 {
 	struct vu_access a = { 0, VU_REGION_CONFIG, 4096 };
@@ -351,11 +351,11 @@ static void a_server_without_descriptors_does_not_spin_and_takes_the_client_late
 	low = was;
 	low.rlim_cur = 3;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	assert_int_equal(b.door->op->serve(b.door, &b.e), 0);
+	assert_int_equal(b.server->op->serve(b.server, &b.e), 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-	p.fd = b.door->op->fd(b.door);
+	p.fd = b.server->op->fd(b.server);
 	assert_int_equal(poll(&p, 1, 0), 0);
-	assert_int_equal(b.door->op->passed(b.door, &b.e), 0);
+	assert_int_equal(b.server->op->passed(b.server, &b.e), 0);
 	assert_int_equal(greet(&b), 0);
 	bench_close(&b);
 }

@@ -1,5 +1,5 @@
 /*
- * vfio_int.h: the parts of the vfio-user door.
+ * vfio_int.h: the parts of the vfio-user server.
  *
  *	vfio.c          the socket: one client at a time, whole messages in, replies out
  *	vfio_message.c  a message and its answer; knows no socket
@@ -84,8 +84,8 @@ uint32_t vfio_message_size(const uint8_t header[static sizeof(struct vu_header)]
 /* Does what a message says. Returns the length of the reply; 0: there is none. */
 size_t vfio_answer(struct vfio *v, struct vfio_message *m, uint8_t reply[static VFIO_MESSAGE_MOST]);
 
-/* ---- the door to a device without a machine (vfio.c) --------------------------------- */
-/* As door_vfio(). */
-int vfio_door_open(struct door **ret, struct ptt_dev *dev, const char *path, struct err *e);
+/* ---- the server to a device without a machine (vfio.c) --------------------------------- */
+/* As server_open_vfio(). */
+int vfio_server_open(struct server **ret, struct ptt_dev *dev, const char *path, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* vfio_test.c: what a client does that means well: negotiation, registers, traces, goodbyes; and the socket. */
 #include <linux/vfio.h>
 
-#include "attach/door_race_test_int.h"
+#include "attach/server_race_test_int.h"
 #include "attach/vfio_test_int.h"
 
 /* What the protocol takes over from the kernel's VFIO. */
@@ -590,7 +590,7 @@ static void without_a_client_the_device_is_alone(void **state)
 	bench_close(&b);
 }
 
-static void a_closed_door_lets_go_of_the_device(void **state)
+static void a_closed_server_lets_go_of_the_device(void **state)
 {
 	struct ptt_tlp t = { .port = 1 };
 	struct bench b;
@@ -598,13 +598,13 @@ static void a_closed_door_lets_go_of_the_device(void **state)
 	(void)state;
 	bench_open(&b);
 	trace_start(&b);
-	b.door->op->close(b.door);
+	b.server->op->close(b.server);
 	ptt_dev_write(b.dev, PTT_REG_TRACE_ADDR_SIZE, 32);
 	ptt_dev_write(b.dev, PTT_REG_TRACE_INT_MASK, 0);
 	ptt_dev_write(b.dev, PTT_REG_TRACE_CTRL, 0x00014011);
 	ptt_dev_packets(b.dev, &t, 1);
 	assert_int_equal(ptt_dev_counts(b.dev)->dma_errors, 1);
-	assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	bench_close(&b);
 }
 
@@ -658,29 +658,29 @@ static void the_socket_is_for_its_owner_only(void **state)
 static void a_dead_socket_is_replaced_and_a_living_one_is_not(void **state)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct door *door = NULL;
+	struct server *server = NULL;
 	struct err e = { 0 };
 	struct bench b;
 	int fd;
 
 	(void)state;
 	bench_bare(&b);
-	assert_int_equal(vfio_door_open(&door, b.dev, b.path, &e), -TALLY_EIO);
+	assert_int_equal(vfio_server_open(&server, b.dev, b.path, &e), -TALLY_EIO);
 	assert_non_null(strstr(e.text, "in use"));
-	assert_null(door);
+	assert_null(server);
 	serve(&b); /* the knock of who looked */
-	b.door->op->close(b.door);
+	b.server->op->close(b.server);
 	strcpy(at.sun_path, b.path);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	close(fd);
-	assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	bench_close(&b);
 }
 
-static int open_device(struct door **ret, void *dev, const char *path, struct err *e)
+static int open_device(struct server **ret, void *dev, const char *path, struct err *e)
 {
-	return vfio_door_open(ret, dev, path, e);
+	return vfio_server_open(ret, dev, path, e);
 }
 
 static void of_vfio_user_servers_that_start_together_one_wins(void **state)
@@ -690,22 +690,22 @@ static void of_vfio_user_servers_that_start_together_one_wins(void **state)
 	(void)state;
 	bench_bare(&b);
 	for (int round = 0; round < 40; round++) {
-		struct door *door = NULL;
+		struct server *server = NULL;
 		struct err e = { 0 };
 		struct race r;
 		int rc;
 
-		b.door->op->close(b.door);
+		b.server->op->close(b.server);
 		race_leave_dead(open_device, b.dev, b.path);
 		assert_int_equal(access(b.path, F_OK), 0);
 		r = race_begin(open_device, b.dev, b.path);
-		rc = vfio_door_open(&door, b.dev, b.path, &e);
+		rc = vfio_server_open(&server, b.dev, b.path, &e);
 		race_end(&r);
 		assert_int_equal(r.said, RACE_SERVERS);
 		assert_int_equal(r.won, 1);
 		assert_int_equal(rc, -TALLY_EIO);
 		assert_non_null(strstr(e.text, "in use"));
-		assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+		assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	}
 	bench_close(&b);
 }
@@ -716,15 +716,15 @@ static void a_vfio_user_server_waits_while_another_one_starts_at_its_path(void *
 
 	(void)state;
 	bench_bare(&b);
-	b.door->op->close(b.door);
+	b.server->op->close(b.server);
 	assert_true(race_waits_its_turn(open_device, b.dev, b.path));
-	assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	bench_close(&b);
 }
 
 static void what_is_no_socket_stays(void **state)
 {
-	struct door *door = NULL;
+	struct server *server = NULL;
 	char path[128], deep[300];
 	struct err e = { 0 };
 	struct bench b;
@@ -735,18 +735,18 @@ static void what_is_no_socket_stays(void **state)
 	snprintf(path, sizeof(path), "%s/file", b.dir);
 	fd = open(path, O_CREAT | O_RDWR, 0600);
 	close(fd);
-	assert_int_equal(vfio_door_open(&door, b.dev, path, &e), -TALLY_EIO);
+	assert_int_equal(vfio_server_open(&server, b.dev, path, &e), -TALLY_EIO);
 	assert_int_equal(unlink(path), 0);
 	memset(deep, 'x', sizeof(deep));
 	deep[sizeof(deep) - 1] = 0;
 	e = (struct err){ 0 };
-	assert_int_equal(vfio_door_open(&door, b.dev, deep, &e), -TALLY_EINVAL);
+	assert_int_equal(vfio_server_open(&server, b.dev, deep, &e), -TALLY_EINVAL);
 	e = (struct err){ 0 };
-	assert_int_equal(vfio_door_open(&door, b.dev, "", &e), -TALLY_EINVAL);
+	assert_int_equal(vfio_server_open(&server, b.dev, "", &e), -TALLY_EINVAL);
 	e = (struct err){ 0 };
 	snprintf(path, sizeof(path), "%s/no/s", b.dir);
-	assert_int_equal(vfio_door_open(&door, b.dev, path, &e), -TALLY_EIO);
-	assert_null(door);
+	assert_int_equal(vfio_server_open(&server, b.dev, path, &e), -TALLY_EIO);
+	assert_null(server);
 	bench_close(&b);
 }
 
@@ -761,17 +761,17 @@ static void closing_removes_only_the_own_socket(void **state)
 	assert_int_equal(unlink(b.path), 0);
 	fd = open(b.path, O_CREAT | O_EXCL | O_RDWR, 0600);
 	close(fd);
-	b.door->op->close(b.door);
+	b.server->op->close(b.server);
 	assert_int_equal(lstat(b.path, &st), 0);
 	assert_int_equal(unlink(b.path), 0);
-	assert_int_equal(vfio_door_open(&b.door, b.dev, b.path, &b.e), 0);
+	assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	bench_close(&b);
 }
 
-static void out_of_memory_opens_no_door(void **state)
+static void out_of_memory_opens_no_server(void **state)
 {
 	struct ptt_dev *dev = NULL;
-	struct door *door = NULL;
+	struct server *server = NULL;
 	char path[] = "/tmp/tally-vfio-oom-XXXXXX";
 	struct stat st;
 
@@ -784,7 +784,7 @@ static void out_of_memory_opens_no_door(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = vfio_door_open(&door, dev, path, &e);
+		rc = vfio_server_open(&server, dev, path, &e);
 		if (!mem_failed()) {
 			mem_fail_at(0);
 			assert_int_equal(rc, 0);
@@ -794,26 +794,26 @@ static void out_of_memory_opens_no_door(void **state)
 		assert_int_equal(lstat(path, &st), -1);
 		assert_int_equal(mem_live(), 1);
 	}
-	door->op->close(door);
+	server->op->close(server);
 	ptt_dev_close(dev);
 	assert_int_equal(mem_live(), 0);
 }
 
-static void a_machine_has_its_devices_behind_doors(void **state)
+static void a_machine_has_its_devices_behind_servers(void **state)
 {
 	char path[] = "/tmp/tally-vfio-machine-XXXXXX";
 	struct kunpeng *k = NULL;
-	struct door *door = NULL;
+	struct server *server = NULL;
 	struct err e = { 0 };
 
 	(void)state;
 	close(mkstemp(path));
 	unlink(path);
 	assert_int_equal(kunpeng_open(&k, &(struct kunpeng_opts){ 0 }, &e), 0);
-	assert_int_equal(door_vfio(&door, k, kunpeng_ndevices(k), path, &e), -TALLY_EINVAL);
+	assert_int_equal(server_open_vfio(&server, k, kunpeng_ndevices(k), path, &e), -TALLY_EINVAL);
 	e = (struct err){ 0 };
-	assert_int_equal(door_vfio(&door, k, 0, path, &e), 0);
-	door->op->close(door);
+	assert_int_equal(server_open_vfio(&server, k, 0, path, &e), 0);
+	server->op->close(server);
 	kunpeng_close(k);
 	assert_int_equal(mem_live(), 0);
 }
@@ -844,7 +844,7 @@ int main(void)
 		cmocka_unit_test(a_reset_stops_the_trace_and_keeps_memory_and_interrupt),
 		cmocka_unit_test(who_goes_leaves_nothing_and_the_next_is_served),
 		cmocka_unit_test(without_a_client_the_device_is_alone),
-		cmocka_unit_test(a_closed_door_lets_go_of_the_device),
+		cmocka_unit_test(a_closed_server_lets_go_of_the_device),
 		cmocka_unit_test(ten_thousand_connections_cost_nothing),
 		cmocka_unit_test(the_socket_is_for_its_owner_only),
 		cmocka_unit_test(a_dead_socket_is_replaced_and_a_living_one_is_not),
@@ -852,8 +852,8 @@ int main(void)
 		cmocka_unit_test(a_vfio_user_server_waits_while_another_one_starts_at_its_path),
 		cmocka_unit_test(what_is_no_socket_stays),
 		cmocka_unit_test(closing_removes_only_the_own_socket),
-		cmocka_unit_test(out_of_memory_opens_no_door),
-		cmocka_unit_test(a_machine_has_its_devices_behind_doors),
+		cmocka_unit_test(out_of_memory_opens_no_server),
+		cmocka_unit_test(a_machine_has_its_devices_behind_servers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

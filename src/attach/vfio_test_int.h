@@ -1,7 +1,7 @@
 /*
- * vfio_test_int.h: for tests: a device behind its door, and a client made by hand before it.
+ * vfio_test_int.h: for tests: a device behind its server, and a client made by hand before it.
  *
- * What a client does is asked and answered in one call: the door is served in between,
+ * What a client does is asked and answered in one call: the server is served in between,
  * for both ends are in this thread.
  */
 #ifndef TALLY_VFIO_TEST_INT_H
@@ -35,10 +35,10 @@
 #define RAM_SIZE (1u << 20)
 #define BUFFER 0x1000u /* of the trace */
 
-/* ---- a house with a door and a client before it ------------------------------------------- */
+/* ---- a house with a server and a client before it ------------------------------------------- */
 struct bench {
 	struct ptt_dev *dev;
-	struct door *door;
+	struct server *server;
 	struct err e;
 	char dir[64], path[96];
 	int client, memory, event; /* the client's */
@@ -59,10 +59,10 @@ static inline int descriptors(void)
 /* Serves until nothing waits any more. */
 static inline void serve(struct bench *b)
 {
-	struct pollfd p = { .fd = b->door->op->fd(b->door), .events = POLLIN };
+	struct pollfd p = { .fd = b->server->op->fd(b->server), .events = POLLIN };
 
 	for (int i = 0; i < 1000 && poll(&p, 1, 0) == 1; i++)
-		assert_int_equal(b->door->op->serve(b->door, &b->e), 0);
+		assert_int_equal(b->server->op->serve(b->server, &b->e), 0);
 }
 
 static inline int knock(const struct bench *b)
@@ -172,7 +172,7 @@ static inline void bench_bare(struct bench *b)
 	assert_non_null(mkdtemp(b->dir));
 	snprintf(b->path, sizeof(b->path), "%s/s", b->dir);
 	assert_int_equal(ptt_dev_open(&b->dev, &(struct ptt_dev_opts){ .core = 2 }), 0);
-	assert_int_equal(vfio_door_open(&b->door, b->dev, b->path, &b->e), 0);
+	assert_int_equal(vfio_server_open(&b->server, b->dev, b->path, &b->e), 0);
 }
 
 static inline void bench_open(struct bench *b)
@@ -195,7 +195,7 @@ static inline void bench_close(struct bench *b)
 		close(b->memory);
 	if (b->event >= 0)
 		close(b->event);
-	b->door->op->close(b->door);
+	b->server->op->close(b->server);
 	ptt_dev_close(b->dev);
 	assert_int_equal(lstat(b->path, &st), -1);
 	assert_int_equal(rmdir(b->dir), 0);
@@ -309,7 +309,7 @@ static inline void packets(struct bench *b, uint32_t n)
 
 		ptt_dev_packets(b->dev, &t, 1);
 	}
-	assert_int_equal(b->door->op->passed(b->door, &b->e), 0);
+	assert_int_equal(b->server->op->passed(b->server, &b->e), 0);
 }
 
 static inline uint32_t word(const struct bench *b, uint64_t off)

@@ -90,7 +90,7 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	{ 0, "listen", "PATH", "answer '--on unix:PATH' of other tallys at that socket", take_listen },
 	{ 0, "vfio-user", "SOCKET",
-	  "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is then no other door's", take_vfio },
+	  "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is then no other server's", take_vfio },
 	{ 0, "device", "NAME", "which one --vfio-user has; hisi_ptt0_2 when it is not said", take_device },
 	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)",
 	  take_sysfs },

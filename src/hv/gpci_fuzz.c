@@ -55,7 +55,7 @@ static void judge(const struct gpci_table *t)
 		       gpci_table_find(t, t->v[i].id, t->v[i].secondary) == &t->v[i]);
 }
 
-static void laws(struct hv_line *l)
+static void laws(struct hv_transport *l)
 {
 	struct gpci_snapshot *s[2] = { NULL, NULL };
 	const struct gpci_law *law;
@@ -77,9 +77,9 @@ static void laws(struct hv_line *l)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct hv_line_ops op = { .what = "a liar", .papr = lie };
+	static const struct hv_transport_ops op = { .what = "a liar", .papr = lie };
 	static struct liar x;
-	struct hv_line l = { .arg = &x, .op = &op, .memory = x.memory, .bytes = sizeof(x.memory) };
+	struct hv_transport l = { .arg = &x, .op = &op, .memory = x.memory, .bytes = sizeof(x.memory) };
 	const struct gpci_request *r = NULL;
 	struct gpci_table t = { .n = 0 };
 	struct err e = { 0 };

@@ -15,7 +15,7 @@
 
 struct reading {
 	struct gpci_table *t;
-	struct hv_line *line;
+	struct hv_transport *transport;
 	struct gpci_question ask;
 	struct gpci_answer answer;
 	uint32_t left; /* bytes of the reply behind its last record */
@@ -34,7 +34,7 @@ static int reading_refuse(const struct reading *g)
 	switch (g->answer.rc) {
 	case H_FUNCTION:
 		return err_set(g->e, TALLY_ENOTSUP, "%s has no H_GetPerformanceCounterInfo (H_Function)",
-			       g->line->op->what);
+			       g->transport->op->what);
 	case H_NOT_AVAILABLE:
 		return err_set(g->e, TALLY_ENOTSUP, "%s: not on this firmware or machine (H_Not_Available)", name);
 	case H_AUTHORITY:
@@ -56,25 +56,25 @@ static int reading_refuse(const struct reading *g)
 
 /* ---- one call -------------------------------------------------------------------------------------------- */
 
-static int reading_send(struct gpci_answer *ret, struct hv_line *line, size_t n, struct err *e)
+static int reading_send(struct gpci_answer *ret, struct hv_transport *transport, size_t n, struct err *e)
 {
-	uint64_t r[3] = { PAPR_GPCI, line->base, n };
-	int rc = line->op->papr(line->arg, 0, r, e);
+	uint64_t r[3] = { PAPR_GPCI, transport->base, n };
+	int rc = transport->op->papr(transport->arg, 0, r, e);
 
 	ret->rc = (int64_t)r[0];
-	return rc < 0 ? rc : gpci_reply(&ret->reply, line->memory, n, e);
+	return rc < 0 ? rc : gpci_reply(&ret->reply, transport->memory, n, e);
 }
 
-int gpci_call(struct gpci_answer *ret, struct hv_line *line, const struct gpci_question *q, struct err *e)
+int gpci_call(struct gpci_answer *ret, struct hv_transport *transport, const struct gpci_question *q, struct err *e)
 {
 	size_t n = q->bytes < GPCI_MOST ? q->bytes : GPCI_MOST;
 
-	if (!line->op->papr)
-		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", line->op->what);
-	if (n < GPCI_HEADER + q->r->size || n > line->bytes)
+	if (!transport->op->papr)
+		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", transport->op->what);
+	if (n < GPCI_HEADER + q->r->size || n > transport->bytes)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no record of %u", q->r->name, n, q->r->size);
-	gpci_ask(line->memory, n, q->r->number, q->index, q->secondary, q->version);
-	return reading_send(ret, line, n, e);
+	gpci_ask(transport->memory, n, q->r->number, q->index, q->secondary, q->version);
+	return reading_send(ret, transport, n, e);
 }
 
 bool gpci_is_partial(const struct gpci_answer *a)
@@ -168,7 +168,7 @@ static int read_all(struct reading *g)
 {
 	for (;;) {
 		uint32_t fresh = 0;
-		int rc = gpci_call(&g->answer, g->line, &g->ask, g->e);
+		int rc = gpci_call(&g->answer, g->transport, &g->ask, g->e);
 		bool partial = gpci_is_partial(&g->answer);
 
 		if (rc < 0)
@@ -186,23 +186,24 @@ static int read_all(struct reading *g)
 	}
 }
 
-int gpci_read(struct gpci_table *ret, struct hv_line *line, const struct gpci_request *r, int32_t index, struct err *e)
+int gpci_read(struct gpci_table *ret, struct hv_transport *transport, const struct gpci_request *r, int32_t index,
+	      struct err *e)
 {
 	struct gpci_table t = { .r = r };
-	struct reading g = { .t = &t, .line = line, .e = e };
+	struct reading g = { .t = &t, .transport = transport, .e = e };
 	int rc;
 
 	g.ask = (struct gpci_question){ .r = r,
 					.index = index,
 					.secondary = index == -1 ? UINT16_MAX : 0,
 					.version = r->to == UINT8_MAX ? GPCI_VERSION_ANY : 0,
-					.bytes = line->bytes };
+					.bytes = transport->bytes };
 	rc = read_all(&g);
 	if (rc < 0) {
 		gpci_table_free(&t);
 		return rc;
 	}
-	t.ns = line->op->now ? line->op->now(line->arg) : 0;
+	t.ns = transport->op->now ? transport->op->now(transport->arg) : 0;
 	*ret = t;
 	return 0;
 }
@@ -229,18 +230,18 @@ const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t i
 	return low < t->n && t->v[low].id == id && t->v[low].secondary == secondary ? &t->v[low] : NULL;
 }
 
-int gpci_set_mmcrh(struct hv_line *line, uint64_t value, struct err *e)
+int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e)
 {
-	struct reading g = { .line = line, .ask = { .r = gpci_request(GPCI_SET_MMCRH, 0, 0) }, .e = e };
+	struct reading g = { .transport = transport, .ask = { .r = gpci_request(GPCI_SET_MMCRH, 0, 0) }, .e = e };
 	const size_t n = GPCI_HEADER + sizeof(value);
 	int rc;
 
-	if (!line->op->papr)
-		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", line->op->what);
-	if (line->bytes < n)
-		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, line->bytes);
-	gpci_ask(line->memory, n, GPCI_SET_MMCRH, 0, 0, GPCI_VERSION_ANY);
-	be64_put(line->memory + GPCI_HEADER, value);
-	rc = reading_send(&g.answer, line, n, e);
+	if (!transport->op->papr)
+		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", transport->op->what);
+	if (transport->bytes < n)
+		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, transport->bytes);
+	gpci_ask(transport->memory, n, GPCI_SET_MMCRH, 0, 0, GPCI_VERSION_ANY);
+	be64_put(transport->memory + GPCI_HEADER, value);
+	rc = reading_send(&g.answer, transport, n, e);
 	return rc < 0 ? rc : g.answer.rc == H_SUCCESS ? 0 : reading_refuse(&g);
 }

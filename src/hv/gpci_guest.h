@@ -9,7 +9,7 @@
 #ifndef TALLY_HV_GPCI_GUEST_H
 #define TALLY_HV_GPCI_GUEST_H
 
-#include "hv/line.h"
+#include "hv/transport.h"
 
 /* the records of one reading */
 struct gpci_table {
@@ -20,15 +20,16 @@ struct gpci_table {
 };
 /* index -1: the caller's own; else from there on. 0; -TALLY_EPERM (H_Authority), -TALLY_ENOTSUP (H_Not_Available, H_Function: not
  * on this firmware or machine), -TALLY_EINVAL (no such record), -TALLY_EIO; words name the request. */
-int gpci_read(struct gpci_table *ret, struct hv_line *line, const struct gpci_request *r, int32_t index, struct err *e);
+int gpci_read(struct gpci_table *ret, struct hv_transport *transport, const struct gpci_request *r, int32_t index,
+	      struct err *e);
 void gpci_table_free(struct gpci_table *t);
 const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t id, uint64_t secondary);
 /* Sets MMCRH. */
-int gpci_set_mmcrh(struct hv_line *line, uint64_t value, struct err *e);
+int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e);
 
 /* ---- laws: what all counters of a machine obey, as far as an asker can see --------------------------- */
 struct gpci_snapshot; /* tables of one moment: as many requests as rights and firmware allow */
-int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct err *e);
+int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_transport *transport, struct err *e);
 void gpci_snapshot_free(struct gpci_snapshot *s);
 /* Whether anything moved between both: else laws about change say nothing. */
 bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_snapshot *now);

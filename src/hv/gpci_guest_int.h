@@ -13,7 +13,7 @@
 
 #define GPCI_VERSION_ANY 8u /* an upper bound: the firmware answers with its own */
 
-/* One call. The reply is in the line's memory. */
+/* One call. The reply is in the transport's memory. */
 struct gpci_question {
 	const struct gpci_request *r;
 	int32_t index;
@@ -25,7 +25,7 @@ struct gpci_answer {
 	int64_t rc;
 	struct gpci_reply reply;
 };
-int gpci_call(struct gpci_answer *ret, struct hv_line *line, const struct gpci_question *q, struct err *e);
+int gpci_call(struct gpci_answer *ret, struct hv_transport *transport, const struct gpci_question *q, struct err *e);
 bool gpci_is_partial(const struct gpci_answer *a);
 
 /* Requests that the laws need, in the order in which a snapshot reads them. */

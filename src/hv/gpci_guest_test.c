@@ -23,7 +23,7 @@ struct many {
 	bool changes;
 	struct papr *service;
 	uint8_t block[BLOCK];
-	struct hv_line line;
+	struct hv_transport transport;
 };
 
 static int many_next(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
@@ -115,7 +115,7 @@ static uint64_t many_now(void *arg)
 }
 
 static const struct papr_machine_ops many_ops = { .next = many_next, .rights = all_rights };
-static const struct hv_line_ops many_line = { .what = "the test", .papr = many_call, .now = many_now };
+static const struct hv_transport_ops many_line = { .what = "the test", .papr = many_call, .now = many_now };
 
 static struct many *many_open(uint32_t n, uint32_t step, uint8_t level, bool partial_success)
 {
@@ -129,8 +129,9 @@ static struct many *many_open(uint32_t n, uint32_t step, uint8_t level, bool par
 	}
 	m->n = n;
 	assert_int_equal(papr_open(&m->service, &o), 0);
-	m->line =
-		(struct hv_line){ .arg = m, .op = &many_line, .memory = m->block, .bytes = GPCI_MOST, .level = level };
+	m->transport = (struct hv_transport){
+		.arg = m, .op = &many_line, .memory = m->block, .bytes = GPCI_MOST, .level = level
+	};
 	return m;
 }
 
@@ -166,8 +167,8 @@ static void read_with(struct many *m, uint32_t number, size_t bytes)
 	struct gpci_table t;
 	struct err e = { 0 };
 
-	m->line.bytes = bytes;
-	if (gpci_read(&t, &m->line, request(number), 0, &e) < 0)
+	m->transport.bytes = bytes;
+	if (gpci_read(&t, &m->transport, request(number), 0, &e) < 0)
 		fail_msg("request %#x in %zu bytes: %s", number, bytes, e.text);
 	same_records(m, &t);
 	gpci_table_free(&t);
@@ -235,8 +236,8 @@ static void level_0_is_read_by_its_own_ids_and_layouts(void **state)
 	(void)state;
 	read_with(m, 0x10, 4096);
 	read_with(m, 0x20, 200);
-	m->line.bytes = 4096;
-	assert_int_equal(gpci_read(&t, &m->line, request(0x50), 0, &e), 0);
+	m->transport.bytes = 4096;
+	assert_int_equal(gpci_read(&t, &m->transport, request(0x50), 0, &e), 0);
 	assert_int_equal(t.r->size, 64);
 	same_records(m, &t);
 	assert_true(t.v[7].v[6] == ((m->id[7] * 7) & 0xffff));
@@ -251,11 +252,11 @@ static void an_index_and_the_own_record_are_read_alone(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(gpci_read(&t, &m->line, request(0x20), -1, &e), 0);
+	assert_int_equal(gpci_read(&t, &m->transport, request(0x20), -1, &e), 0);
 	assert_int_equal(t.n, 1);
 	assert_true(t.v[0].id == m->id[0] && t.ns == 1);
 	gpci_table_free(&t);
-	assert_int_equal(gpci_read(&t, &m->line, request(0x20), (int32_t)m->id[90], &e), 0);
+	assert_int_equal(gpci_read(&t, &m->transport, request(0x20), (int32_t)m->id[90], &e), 0);
 	assert_int_equal(t.n, 10);
 	assert_ptr_equal(gpci_table_find(&t, m->id[93], 0), &t.v[3]);
 	assert_null(gpci_table_find(&t, m->id[93] + 1, 0));
@@ -274,8 +275,8 @@ static void a_platform_that_changes_meanwhile_gives_each_id_once_in_order(void *
 		struct err e = { 0 };
 
 		m->changes = true;
-		m->line.bytes = 32 + 5 * 48;
-		assert_int_equal(gpci_read(&t, &m->line, request(0x20), 0, &e), 0);
+		m->transport.bytes = 32 + 5 * 48;
+		assert_int_equal(gpci_read(&t, &m->transport, request(0x20), 0, &e), 0);
 		assert_true(t.n > 250 && t.n < 350);
 		for (uint32_t i = 1; i < t.n; i++)
 			assert_true(t.v[i].id > t.v[i - 1].id);
@@ -314,9 +315,9 @@ static void every_code_of_the_hypervisor_is_told_with_the_request(void **state)
 		{ 1, -TALLY_EIO, "the hypervisor says 1" },
 		{ -55, -TALLY_EIO, "the hypervisor says -55" },
 	};
-	static const struct hv_line_ops op = { .what = "the test", .papr = say_rc };
+	static const struct hv_transport_ops op = { .what = "the test", .papr = say_rc };
 	static uint8_t block[GPCI_MOST];
-	struct hv_line line = { .op = &op, .memory = block, .bytes = sizeof(block) };
+	struct hv_transport transport = { .op = &op, .memory = block, .bytes = sizeof(block) };
 	struct gpci_table t;
 
 	(void)state;
@@ -324,31 +325,31 @@ static void every_code_of_the_hypervisor_is_told_with_the_request(void **state)
 		struct err e = { 0 };
 
 		said_rc = rows[i].rc;
-		assert_int_equal(gpci_read(&t, &line, request(0x20), 7, &e), rows[i].code);
+		assert_int_equal(gpci_read(&t, &transport, request(0x20), 7, &e), rows[i].code);
 		assert_non_null(strstr(e.text, rows[i].words));
 		e = (struct err){ 0 };
-		assert_int_equal(gpci_set_mmcrh(&line, 1, &e), rows[i].code);
+		assert_int_equal(gpci_set_mmcrh(&transport, 1, &e), rows[i].code);
 	}
 	said_rc = H_SUCCESS;
-	assert_int_equal(gpci_set_mmcrh(&line, 0x1122334455667788, &(struct err){ 0 }), 0);
+	assert_int_equal(gpci_set_mmcrh(&transport, 0x1122334455667788, &(struct err){ 0 }), 0);
 	assert_true(be64_get(block + 32) == 0x1122334455667788 && gpci_get(block, 4) == 0x80001000);
 }
 
 static void a_line_that_is_no_power_machine_or_too_small_is_refused(void **state)
 {
-	static const struct hv_line_ops none = { .what = "the test" }, op = { .what = "the test", .papr = say_rc };
+	static const struct hv_transport_ops none = { .what = "the test" }, op = { .what = "the test", .papr = say_rc };
 	uint8_t block[79] = { 0 };
-	struct hv_line line = { .op = &none, .memory = block, .bytes = sizeof(block) };
+	struct hv_transport transport = { .op = &none, .memory = block, .bytes = sizeof(block) };
 	struct gpci_table t;
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(gpci_read(&t, &line, request(0x20), 0, &e), -TALLY_ENOTSUP);
-	assert_int_equal(gpci_set_mmcrh(&line, 0, &e), -TALLY_ENOTSUP);
-	line.op = &op;
-	assert_int_equal(gpci_read(&t, &line, request(0x20), 0, &e), -TALLY_EINVAL);
-	line.bytes = 39;
-	assert_int_equal(gpci_set_mmcrh(&line, 0, &e), -TALLY_EINVAL);
+	assert_int_equal(gpci_read(&t, &transport, request(0x20), 0, &e), -TALLY_ENOTSUP);
+	assert_int_equal(gpci_set_mmcrh(&transport, 0, &e), -TALLY_ENOTSUP);
+	transport.op = &op;
+	assert_int_equal(gpci_read(&t, &transport, request(0x20), 0, &e), -TALLY_EINVAL);
+	transport.bytes = 39;
+	assert_int_equal(gpci_set_mmcrh(&transport, 0, &e), -TALLY_EINVAL);
 }
 
 /* ---- hostile platforms: each ends, with an error or with what there was ---------------------------------------- */
@@ -381,15 +382,15 @@ static int hostile_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 static int read_hostile(struct hostile h, struct gpci_table *t, uint32_t *calls)
 {
-	static const struct hv_line_ops op = { .what = "the test", .papr = hostile_call };
+	static const struct hv_transport_ops op = { .what = "the test", .papr = hostile_call };
 	static uint8_t block[GPCI_MOST];
-	struct hv_line line = { .arg = &h, .op = &op, .memory = block, .bytes = sizeof(block) };
+	struct hv_transport transport = { .arg = &h, .op = &op, .memory = block, .bytes = sizeof(block) };
 	struct err e = { 0 };
 	int rc;
 
 	h.block = block;
 	*t = (struct gpci_table){ 0 };
-	rc = gpci_read(t, &line, request(0x20), 0, &e);
+	rc = gpci_read(t, &transport, request(0x20), 0, &e);
 	assert_true(rc == 0 || *e.text);
 	*calls = h.calls;
 	return rc;
@@ -448,9 +449,9 @@ static int two_faced_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e
 
 static void pages_with_more_than_the_whole_break_law_13_and_nothing_else(void **state)
 {
-	static const struct hv_line_ops two_faced = { .what = "the test", .papr = two_faced_call };
+	static const struct hv_transport_ops two_faced = { .what = "the test", .papr = two_faced_call };
 	static uint8_t block[GPCI_MOST];
-	struct hv_line l = { .arg = block, .op = &two_faced, .memory = block, .bytes = sizeof(block) };
+	struct hv_transport l = { .arg = block, .op = &two_faced, .memory = block, .bytes = sizeof(block) };
 	struct gpci_snapshot *s;
 	struct err e = { 0 };
 
@@ -472,7 +473,7 @@ static void every_failing_allocation_is_survived(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = gpci_read(&t, &m->line, request(0x20), 0, &e);
+		rc = gpci_read(&t, &m->transport, request(0x20), 0, &e);
 		if (!mem_failed()) {
 			assert_int_equal(rc, 0);
 			gpci_table_free(&t);

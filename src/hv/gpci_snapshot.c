@@ -32,11 +32,11 @@ static const struct gpci_request *request_of(enum snapshot_table t)
 }
 
 /* A table that is not to be had is empty, without a request. */
-static int read_table(struct gpci_table *ret, struct hv_line *line, const struct gpci_request *r, int32_t index,
-		      struct err *e)
+static int read_table(struct gpci_table *ret, struct hv_transport *transport, const struct gpci_request *r,
+		      int32_t index, struct err *e)
 {
 	struct err why = { 0 };
-	int rc = gpci_read(ret, line, r, index, &why);
+	int rc = gpci_read(ret, transport, r, index, &why);
 
 	if (rc >= 0)
 		return 0;
@@ -54,16 +54,16 @@ static void snapshot_forget(struct gpci_snapshot *s)
 	}
 }
 
-static int read_tables(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
+static int read_tables(struct gpci_snapshot *s, struct hv_transport *transport, struct err *e)
 {
 	int rc = 0;
 
 	for (uint32_t t = 0; rc == 0 && t < TABLES; t++) {
 		const struct gpci_request *r = request_of((enum snapshot_table)t);
 
-		rc = read_table(&s->all[t], line, r, 0, e);
+		rc = read_table(&s->all[t], transport, r, 0, e);
 		if (rc == 0 && (r->right == GPCI_OWN_FREE || r->right == GPCI_OWN_EXPANDED))
-			rc = read_table(&s->own[t], line, r, -1, e);
+			rc = read_table(&s->own[t], transport, r, -1, e);
 	}
 	return rc;
 }
@@ -72,7 +72,7 @@ static int read_tables(struct gpci_snapshot *s, struct hv_line *line, struct err
 
 struct pages {
 	struct gpci_snapshot *s;
-	struct hv_line *line;
+	struct hv_transport *transport;
 	const struct gpci_table *whole;
 	struct gpci_question ask;
 	uint32_t n;
@@ -114,7 +114,7 @@ static int turn_pages(struct pages *g, struct err *e)
 
 	while (g->s->paging == GPCI_HOLDS) {
 		uint32_t before = g->n;
-		int rc = gpci_call(&a, g->line, &g->ask, e);
+		int rc = gpci_call(&a, g->transport, &g->ask, e);
 
 		if (rc == 0 && (a.rc == H_SUCCESS || gpci_is_partial(&a)))
 			rc = snapshot_compare(g, &a.reply, e);
@@ -130,7 +130,7 @@ static int turn_pages(struct pages *g, struct err *e)
 	return 0;
 }
 
-static int snapshot_paging(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
+static int snapshot_paging(struct gpci_snapshot *s, struct hv_transport *transport, struct err *e)
 {
 	static const uint8_t tables[] = { TABLE_PROCESSORS, TABLE_PARTITIONS, TABLE_VPS };
 	int rc = 0;
@@ -138,7 +138,7 @@ static int snapshot_paging(struct gpci_snapshot *s, struct hv_line *line, struct
 	s->paging = GPCI_UNKNOWN;
 	for (uint32_t i = 0; rc == 0 && i < COUNT(tables); i++) {
 		const struct gpci_table *t = &s->all[tables[i]];
-		struct pages g = { .s = s, .line = line, .whole = t };
+		struct pages g = { .s = s, .transport = transport, .whole = t };
 
 		if (!t->r || s->paging == GPCI_BROKEN)
 			continue;
@@ -164,13 +164,13 @@ static bool is_same_table(const struct gpci_table *a, const struct gpci_table *b
 }
 
 /* Whether nothing went on since the tables were read: the processors, else the asker's own partition, say the same. */
-static int is_still(struct gpci_snapshot *s, struct hv_line *line, struct err *e)
+static int is_still(struct gpci_snapshot *s, struct hv_transport *transport, struct err *e)
 {
 	bool whole = s->all[TABLE_PROCESSORS].r != NULL;
 	const struct gpci_table *first = whole ? &s->all[TABLE_PROCESSORS] : &s->own[TABLE_PARTITIONS];
 	const enum snapshot_table which = whole ? TABLE_PROCESSORS : TABLE_PARTITIONS;
 	struct gpci_table again;
-	int rc = read_table(&again, line, request_of(which), whole ? 0 : -1, e);
+	int rc = read_table(&again, transport, request_of(which), whole ? 0 : -1, e);
 
 	if (rc < 0)
 		return rc;
@@ -179,7 +179,7 @@ static int is_still(struct gpci_snapshot *s, struct hv_line *line, struct err *e
 	return 0;
 }
 
-int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct err *e)
+int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_transport *transport, struct err *e)
 {
 	struct gpci_snapshot *s = mem_alloc(sizeof(*s));
 	int rc = 0;
@@ -188,11 +188,11 @@ int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_line *line, struct 
 		return err_oom(e);
 	for (uint32_t i = 0; rc == 0 && !s->still && i < TRIES; i++) {
 		snapshot_forget(s);
-		rc = read_tables(s, line, e);
+		rc = read_tables(s, transport, e);
 		if (rc == 0)
-			rc = snapshot_paging(s, line, e);
+			rc = snapshot_paging(s, transport, e);
 		if (rc == 0)
-			rc = is_still(s, line, e);
+			rc = is_still(s, transport, e);
 	}
 	if (rc < 0) {
 		gpci_snapshot_free(s);

@@ -1,14 +1,14 @@
 /*
  * sun4v_buffer.c: MMU statistics as the guest uses them (mmustat.txt 2).
  *
- * Each strand has a buffer of its own in the line's memory, at a multiple of its size, zeroed before it
+ * Each strand has a buffer of its own in the transport's memory, at a multiple of its size, zeroed before it
  * is given; the hypervisor adds to it while the guest reads: every word is read once.
  */
 #include "hv/sun4v_guest_int.h"
 
 static uint8_t *bytes_at(const struct sun4v_client *c, uint32_t vcpu)
 {
-	return c->line->memory + (size_t)vcpu * MMUSTAT_BYTES;
+	return c->transport->memory + (size_t)vcpu * MMUSTAT_BYTES;
 }
 
 static int buffer_conf(struct sun4v_client *c, uint32_t vcpu, uint64_t ra, struct err *e)
@@ -23,23 +23,23 @@ int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 {
 	int rc;
 
-	if (vcpu >= c->line->strands)
+	if (vcpu >= c->transport->strands)
 		return err_set(e, TALLY_EINVAL, "there is no strand %u", vcpu);
 	if (!c->mmustat)
 		return err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
-			       c->line->op->what);
-	if ((vcpu + 1ull) * MMUSTAT_BYTES > c->line->bytes)
+			       c->transport->op->what);
+	if ((vcpu + 1ull) * MMUSTAT_BYTES > c->transport->bytes)
 		return err_set(e, TALLY_ENOMEM, "the guest's memory has no room for the buffer of strand %u", vcpu);
 	memset(bytes_at(c, vcpu), 0, MMUSTAT_BYTES);
-	rc = buffer_conf(c, vcpu, c->line->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
+	rc = buffer_conf(c, vcpu, c->transport->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
 	/* After an error nothing is collected, or, with some hypervisors, in the old buffer still: none of it is to be read. */
-	c->buffer[vcpu] = rc == 0 ? c->line->base + (uint64_t)vcpu * MMUSTAT_BYTES : 0;
+	c->buffer[vcpu] = rc == 0 ? c->transport->base + (uint64_t)vcpu * MMUSTAT_BYTES : 0;
 	return rc;
 }
 
 int mmustat_stop(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 {
-	if (vcpu >= c->line->strands || !c->buffer[vcpu])
+	if (vcpu >= c->transport->strands || !c->buffer[vcpu])
 		return 0;
 	c->buffer[vcpu] = 0;
 	return buffer_conf(c, vcpu, 0, e);
@@ -59,7 +59,7 @@ void mmustat_decode(const uint8_t buffer[MMUSTAT_BYTES], struct mmustat *ret)
 
 int mmustat_read(struct sun4v_client *c, uint32_t vcpu, struct mmustat *ret, struct err *e)
 {
-	const struct hv_line *l = c->line;
+	const struct hv_transport *l = c->transport;
 	int rc = 0;
 
 	if (vcpu >= l->strands || (!l->op->mmustat && !c->buffer[vcpu]))

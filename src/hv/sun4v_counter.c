@@ -49,7 +49,7 @@ static bool is_l2_miss(const struct vf_counter *k)
 
 static bool same_node(const struct vf_counter *a, const struct vf_counter *b)
 {
-	uint32_t n = a->c->line->strands_per_node;
+	uint32_t n = a->c->transport->strands_per_node;
 
 	return a->ask.vcpu / n == b->ask.vcpu / n;
 }
@@ -115,7 +115,7 @@ static uint64_t counter_wanted_pcr(const struct vf_counter *k)
 
 static int control_get(struct vf_counter *k, uint64_t *pcr, struct err *e)
 {
-	struct hv_line *l = k->c->line;
+	struct hv_transport *l = k->c->transport;
 
 	return k->ask.reg ? vf_get(k->c, k->ask.vcpu, k->ask.reg, pcr, e) :
 			    l->op->asr(l->arg, k->ask.vcpu, 0x10, false, pcr, e);
@@ -124,7 +124,7 @@ static int control_get(struct vf_counter *k, uint64_t *pcr, struct err *e)
 /* Privileged code writes its own PCR; HT alone goes by hypercall. */
 static int control_set(struct vf_counter *k, uint64_t pcr, struct err *e)
 {
-	struct hv_line *l = k->c->line;
+	struct hv_transport *l = k->c->transport;
 
 	if (k->ask.reg)
 		return vf_set(k->c, k->ask.vcpu, k->ask.reg, pcr, e);
@@ -197,7 +197,7 @@ static void counter_unprogram(struct vf_counter *k)
 
 static int counter_read_raw(struct vf_counter *k, uint64_t *value, struct err *e)
 {
-	struct hv_line *l = k->c->line;
+	struct hv_transport *l = k->c->transport;
 	const struct vf_reg *r = counter_control(k);
 	uint32_t at = r->cls == VF_MCU_PCR ? k->ask.reg + 1 : k->ask.reg + 1 + k->pic;
 	uint64_t v = 0;
@@ -238,7 +238,7 @@ int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struc
 	struct vf_counter *k;
 	int rc;
 
-	if (a->vcpu >= c->line->strands)
+	if (a->vcpu >= c->transport->strands)
 		return err_set(e, TALLY_EINVAL, "there is no strand %u", a->vcpu);
 	if (!is_control(a->reg))
 		return err_set(e, TALLY_EINVAL, "register %u selects no event", a->reg);

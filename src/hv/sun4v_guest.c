@@ -12,7 +12,7 @@
 int sun4v_trap(struct sun4v_client *c, uint32_t vcpu, unsigned trap, uint64_t function, uint64_t o[6], struct err *e)
 {
 	o[5] = function;
-	return c->line->op->sun4v(c->line->arg, vcpu, trap, o, e);
+	return c->transport->op->sun4v(c->transport->arg, vcpu, trap, o, e);
 }
 
 static int set_version(struct sun4v_client *c, uint64_t group, uint64_t major, uint64_t minor, bool *ok,
@@ -30,8 +30,8 @@ static int set_version(struct sun4v_client *c, uint64_t group, uint64_t major, u
 bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu)
 {
 	uint64_t o[6] = { SUN4V_GROUP_CORE };
-	int rc = vcpu < c->line->strands ? sun4v_trap(c, vcpu, HV_CORE_TRAP, SUN4V_API_GET_VERSION, o, NULL) :
-					   -TALLY_ESTATE;
+	int rc = vcpu < c->transport->strands ? sun4v_trap(c, vcpu, HV_CORE_TRAP, SUN4V_API_GET_VERSION, o, NULL) :
+						-TALLY_ESTATE;
 
 	return rc != -TALLY_EPERM && rc != -TALLY_EBUSY && rc != -TALLY_ESTATE;
 }
@@ -39,32 +39,33 @@ bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu)
 /* Where there is none, the first one's words say why. */
 static void find_home(struct sun4v_client *c)
 {
-	while (c->home < c->line->strands && !sun4v_client_has(c, c->home))
+	while (c->home < c->transport->strands && !sun4v_client_has(c, c->home))
 		c->home++;
-	if (c->home == c->line->strands)
+	if (c->home == c->transport->strands)
 		c->home = 0;
 }
 
-int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct err *e)
+int sun4v_client_open(struct sun4v_client **ret, struct hv_transport *transport, struct err *e)
 {
 	struct sun4v_client *c;
 	uint64_t minor = 0;
 	int rc;
 
-	if (!line->op->sun4v)
-		return err_set(e, TALLY_ENOTSUP, "%s has no sun4v hypervisor", line->op->what);
+	if (!transport->op->sun4v)
+		return err_set(e, TALLY_ENOTSUP, "%s has no sun4v hypervisor", transport->op->what);
 	c = mem_alloc(sizeof(*c));
 	if (!c)
 		return err_oom(e);
-	c->line = line;
-	c->buffer = mem_alloc((line->strands + 1) * sizeof(*c->buffer));
+	c->transport = transport;
+	c->buffer = mem_alloc((transport->strands + 1) * sizeof(*c->buffer));
 	find_home(c);
 	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) : err_oom(e);
 	if (rc == 0)
 		rc = set_version(c, SUN4V_GROUP_VFALLS, 1, 1, &c->perf, &minor, e);
 	c->minor = c->perf ? (uint32_t)minor : 0;
 	if (rc == 0 && !c->mmustat && !c->perf)
-		rc = err_set(e, TALLY_ENOTSUP, "%s has neither Victoria Falls' nor Niagara's counters", line->op->what);
+		rc = err_set(e, TALLY_ENOTSUP, "%s has neither Victoria Falls' nor Niagara's counters",
+			     transport->op->what);
 	if (rc < 0) {
 		sun4v_client_close(c);
 		return rc;
@@ -79,7 +80,7 @@ uint32_t sun4v_client_close(struct sun4v_client *c)
 
 	if (!c)
 		return 0;
-	for (uint32_t i = 0; c->buffer && i < c->line->strands; i++)
+	for (uint32_t i = 0; c->buffer && i < c->transport->strands; i++)
 		if (c->buffer[i])
 			c->left += mmustat_stop(c, i, NULL) < 0;
 	left = c->left;
@@ -117,7 +118,7 @@ int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what
 	case HV_EWOULDBLOCK:
 		return err_set(e, TALLY_EBUSY, "%s: still busy after %u tries (EWOULDBLOCK)", what, SUN4V_TRIES);
 	case HV_EBADTRAP:
-		return err_set(e, TALLY_ENOTSUP, "%s: %s has no such call (EBADTRAP)", what, c->line->op->what);
+		return err_set(e, TALLY_ENOTSUP, "%s: %s has no such call (EBADTRAP)", what, c->transport->op->what);
 	case HV_ENORADDR:
 		return err_set(e, TALLY_EINVAL, "%s: the buffer is no memory of the guest (ENORADDR)", what);
 	case HV_EBADALIGN:

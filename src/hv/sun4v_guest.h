@@ -9,12 +9,12 @@
 #ifndef TALLY_HV_SUN4V_GUEST_H
 #define TALLY_HV_SUN4V_GUEST_H
 
-#include "hv/line.h"
+#include "hv/transport.h"
 
 #define SUN4V_TRIES 1000u /* of a call that says EWOULDBLOCK */
 struct sun4v_client;
 /* -TALLY_ENOTSUP: the machine has neither API. */
-int sun4v_client_open(struct sun4v_client **ret, struct hv_line *line, struct err *e);
+int sun4v_client_open(struct sun4v_client **ret, struct hv_transport *transport, struct err *e);
 /* Disables MMU statistics; counters are closed before. Returns how much of what this client had set could not be put back, its
  * counters' selections among it. NULL is fine: 0. */
 uint32_t sun4v_client_close(struct sun4v_client *c);
@@ -62,7 +62,7 @@ struct mmustat {
 		uint64_t hits, ticks;
 	} at[2][2][MMUSTAT_SIZES];
 }; /* [data][context not 0][size] */
-/* Gives the strand's buffer (taken from the line's memory, zeroed), and takes it back. */
+/* Gives the strand's buffer (taken from the transport's memory, zeroed), and takes it back. */
 int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e);
 int mmustat_read(struct sun4v_client *c, uint32_t vcpu, struct mmustat *ret, struct err *e);
 int mmustat_stop(struct sun4v_client *c, uint32_t vcpu, struct err *e);

@@ -14,7 +14,7 @@
 #include "hv/sun4v_guest.h"
 
 struct sun4v_client {
-	struct hv_line *line;
+	struct hv_transport *transport;
 	bool mmustat, perf; /* groups that were granted */
 	uint32_t minor;
 	uint32_t home;           /* a strand of this guest's: for calls that any of them may make */

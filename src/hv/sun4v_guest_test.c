@@ -1,11 +1,11 @@
-/* sun4v_guest_test.c: the guest's library over a line that is a function call, and a machine whose words the test moves. */
+/* sun4v_guest_test.c: the guest's library over a transport that is a function call, and a machine whose words the test moves. */
 #include "hv/sun4v_guest_int.h"
 #include "hv/sun4v_test_int.h"
 
-/* the line, and what goes over it */
+/* the transport, and what goes over it */
 struct wire {
 	struct rig r;
-	struct hv_line line;
+	struct hv_transport transport;
 	struct sun4v_vcpu *v[STRANDS];
 	uint32_t calls, gone_at; /* gone_at: the call that finds nobody any more */
 	uint32_t busy_sets;      /* so many sets say EWOULDBLOCK, whatever is set */
@@ -50,21 +50,21 @@ static int wire_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	return rc;
 }
 
-static const struct hv_line_ops wire_ops = { .what = "the test's machine", .sun4v = wire_sun4v, .asr = wire_asr };
+static const struct hv_transport_ops wire_ops = { .what = "the test's machine", .sun4v = wire_sun4v, .asr = wire_asr };
 
 static void wire_open(const char *machine, uint32_t sockets, uint8_t profile, struct sun4v_rights rights)
 {
 	memset(&w, 0, sizeof(w));
 	rig_open(&w.r, machine, sockets, profile, rights, 0);
 	w.v[0] = w.r.v;
-	w.line = (struct hv_line){ .arg = &w,
-				   .op = &wire_ops,
-				   .sockets = w.r.kind->nodes,
-				   .strands_per_node = w.r.kind->strands_per_node,
-				   .strands = (uint32_t)w.r.kind->nodes * w.r.kind->strands_per_node,
-				   .memory = (uint8_t *)w.r.memory,
-				   .base = RAM_BASE,
-				   .bytes = sizeof(w.r.memory) };
+	w.transport = (struct hv_transport){ .arg = &w,
+					     .op = &wire_ops,
+					     .sockets = w.r.kind->nodes,
+					     .strands_per_node = w.r.kind->strands_per_node,
+					     .strands = (uint32_t)w.r.kind->nodes * w.r.kind->strands_per_node,
+					     .memory = (uint8_t *)w.r.memory,
+					     .base = RAM_BASE,
+					     .bytes = sizeof(w.r.memory) };
 }
 
 static struct sun4v_client *client(const char *machine, uint32_t sockets, struct sun4v_rights rights)
@@ -73,7 +73,7 @@ static struct sun4v_client *client(const char *machine, uint32_t sockets, struct
 	struct err e = { 0 };
 
 	wire_open(machine, sockets, SUN4V_PROFILE_SPEC, rights);
-	assert_int_equal(sun4v_client_open(&c, &w.line, &e), 0);
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), 0);
 	return c;
 }
 
@@ -144,18 +144,18 @@ static int only_1_0(void *arg, uint32_t vcpu, unsigned n, uint64_t o[6], struct 
 
 static void a_machine_with_neither_api_is_refused(void **state)
 {
-	static const struct hv_line_ops none = { .what = "an old machine", .sun4v = no_api },
-					deaf = { .what = "a POWER machine" };
+	static const struct hv_transport_ops none = { .what = "an old machine", .sun4v = no_api },
+					     deaf = { .what = "a POWER machine" };
 	struct sun4v_client *c = NULL;
 	struct err e = { 0 }, f = { 0 };
 
 	(void)state;
 	wire_open("batoka", 1, SUN4V_PROFILE_SPEC, all_rights);
-	w.line.op = &none;
-	assert_int_equal(sun4v_client_open(&c, &w.line, &e), -TALLY_ENOTSUP);
+	w.transport.op = &none;
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), -TALLY_ENOTSUP);
 	assert_non_null(strstr(e.text, "an old machine"));
-	w.line.op = &deaf;
-	assert_int_equal(sun4v_client_open(&c, &w.line, &f), -TALLY_ENOTSUP);
+	w.transport.op = &deaf;
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &f), -TALLY_ENOTSUP);
 	assert_non_null(strstr(f.text, "a POWER machine"));
 	assert_null(c);
 	sun4v_client_close(NULL);
@@ -171,7 +171,7 @@ static void what_any_strand_may_ask_is_asked_on_an_own_one(void **state)
 	(void)state;
 	wire_open("batoka", 4, SUN4V_PROFILE_SPEC, all_rights);
 	w.others = 100;
-	assert_int_equal(sun4v_client_open(&c, &w.line, &e), 0);
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), 0);
 	assert_int_equal(sun4v_client_home(c), 100);
 	assert_int_equal(sun4v_client_minor(c), 1);
 	assert_false(sun4v_client_has(c, 99));
@@ -192,7 +192,7 @@ static void without_a_strand_there_is_no_guest(void **state)
 	(void)state;
 	wire_open("niagara", 1, SUN4V_PROFILE_SPEC, all_rights);
 	w.others = STRANDS;
-	assert_int_equal(sun4v_client_open(&c, &w.line, &e), -TALLY_EBUSY);
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), -TALLY_EBUSY);
 	assert_non_null(strstr(e.text, "strand 0 is another guest's"));
 	assert_null(c);
 	rig_close(&w.r);
@@ -200,14 +200,16 @@ static void without_a_strand_there_is_no_guest(void **state)
 
 static void with_api_1_0_the_zambezi_registers_are_not_there(void **state)
 {
-	static const struct hv_line_ops old = { .what = "an older hypervisor", .sun4v = only_1_0, .asr = wire_asr };
+	static const struct hv_transport_ops old = { .what = "an older hypervisor",
+						     .sun4v = only_1_0,
+						     .asr = wire_asr };
 	struct sun4v_client *c;
 	struct err e = { 0 };
 
 	(void)state;
 	wire_open("batoka", 4, SUN4V_PROFILE_SPEC, all_rights);
-	w.line.op = &old;
-	assert_int_equal(sun4v_client_open(&c, &w.line, &e), 0);
+	w.transport.op = &old;
+	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), 0);
 	assert_int_equal(sun4v_client_minor(c), 0);
 	assert_int_equal(vf_probe(c, 0, 17, &e), 0);
 	assert_int_equal(vf_probe(c, 0, 18, &e), -TALLY_ENOTSUP);
@@ -556,11 +558,11 @@ static void buffers_that_cannot_be_had_are_refused_with_the_reason(void **state)
 	assert_non_null(strstr(e.text, "Niagara"));
 	done(c);
 	c = client("niagara", 1, all_rights);
-	w.line.bytes = 6 * MMUSTAT_BYTES - 1;
+	w.transport.bytes = 6 * MMUSTAT_BYTES - 1;
 	assert_int_equal(mmustat_start(c, 4, &f), 0);
 	assert_int_equal(mmustat_start(c, 5, &f), -TALLY_ENOMEM);
 	assert_int_equal(mmustat_start(c, 32, &g), -TALLY_EINVAL);
-	w.line.base = RAM_BASE + 8; /* a line whose memory is not where a buffer may be */
+	w.transport.base = RAM_BASE + 8; /* a transport whose memory is not where a buffer may be */
 	assert_int_equal(mmustat_start(c, 4, &h), -TALLY_EINVAL);
 	assert_non_null(strstr(h.text, "EBADALIGN"));
 	assert_int_equal(mmustat_read(c, 4, &s, NULL), -TALLY_ESTATE);
@@ -610,7 +612,7 @@ static int everything(struct err *e)
 	struct sun4v_client *c = NULL;
 	struct vf_counter *k[3] = { NULL };
 	uint64_t v;
-	int rc = sun4v_client_open(&c, &w.line, e);
+	int rc = sun4v_client_open(&c, &w.transport, e);
 
 	if (rc == 0)
 		rc = vf_counter_open(&k[0], c,

@@ -167,7 +167,7 @@ static int round_open_strands(struct watched_all *ps, struct round *r, struct su
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < c->line->strands && i < STRANDS_MOST; i++)
+	for (uint32_t i = 0; rc == 0 && i < c->transport->strands && i < STRANDS_MOST; i++)
 		for (uint32_t pic = 0; rc == 0 && pic < 2 && sun4v_client_has(c, i); pic++)
 			if (s->sparc[pic])
 				rc = watched_add(ps, c,
@@ -244,7 +244,7 @@ static int vfalls_watch(struct sun4v_watch *w, struct sun4v_client *c, const str
 	int rc = ps.p ? 0 : err_oom(e);
 
 	if (rc == 0 && !c->perf)
-		rc = err_set(e, TALLY_ENOTSUP, "%s has no Victoria Falls registers", c->line->op->what);
+		rc = err_set(e, TALLY_ENOTSUP, "%s has no Victoria Falls registers", c->transport->op->what);
 	for (uint32_t i = 0; rc == 0 && i < ROUNDS; i++)
 		rc = round_take(w, i, &ps, c, o, e);
 	mem_free(ps.p);
@@ -253,7 +253,7 @@ static int vfalls_watch(struct sun4v_watch *w, struct sun4v_client *c, const str
 
 int sun4v_watch_open(struct sun4v_watch **ret, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e)
 {
-	const struct hv_line *l = c->line;
+	const struct hv_transport *l = c->transport;
 	struct sun4v_watch *w = mem_alloc(sizeof(*w));
 	int rc;
 

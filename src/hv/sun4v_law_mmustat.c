@@ -29,7 +29,7 @@ static int mmu_read(struct sun4v_client *c, uint32_t strand, struct mmu_reading 
 	int rc = mmustat_read(c, strand, &unused, e);
 
 	if (rc == 0)
-		mmu_decode(to, c->line->memory + (size_t)strand * MMUSTAT_BYTES);
+		mmu_decode(to, c->transport->memory + (size_t)strand * MMUSTAT_BYTES);
 	return rc;
 }
 
@@ -46,7 +46,7 @@ static int mmu_read_all(struct sun4v_watch *w, struct sun4v_client *c, uint32_t 
 /* Strands that are another guest's, or offline, have no part in it. */
 static int mmu_start(struct sun4v_watch *w, struct sun4v_client *c, struct watched_all *ps, struct err *e)
 {
-	const struct hv_line *l = c->line;
+	const struct hv_transport *l = c->transport;
 	int rc = 0;
 
 	w->all_strands = true;
@@ -69,7 +69,7 @@ static int mmu_start(struct sun4v_watch *w, struct sun4v_client *c, struct watch
 	return rc;
 }
 
-static uint64_t law_unanswered(const struct hv_line *l)
+static uint64_t law_unanswered(const struct hv_transport *l)
 {
 	return l->op->tsb_missed ? l->op->tsb_missed(l->arg) : 0;
 }
@@ -86,7 +86,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 		rc = watched_begin(ps, e);
 	if (rc == 0)
 		rc = mmu_read_all(w, c, FIRST_AGAIN, e);
-	w->unanswered.lo = law_unanswered(c->line);
+	w->unanswered.lo = law_unanswered(c->transport);
 	if (rc == 0)
 		(void)o->pass(o->arg, o->ns ? o->ns : SECOND);
 	if (rc == 0)
@@ -95,8 +95,8 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 		rc = watched_end(ps, e);
 	if (rc == 0)
 		rc = mmu_read_all(w, c, LAST_AGAIN, e);
-	w->unanswered.has = c->line->op->tsb_missed != NULL;
-	w->unanswered.lo = w->unanswered.hi = law_unanswered(c->line) - w->unanswered.lo;
+	w->unanswered.has = c->transport->op->tsb_missed != NULL;
+	w->unanswered.lo = w->unanswered.hi = law_unanswered(c->transport) - w->unanswered.lo;
 	w->ns = o->now(o->arg) - before;
 	return rc;
 }
@@ -111,7 +111,7 @@ int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct su
 		rc = err_oom(e);
 	else if (!c->mmustat)
 		rc = err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
-			     c->line->op->what);
+			     c->transport->op->what);
 	if (rc == 0)
 		rc = mmu_take(w, c, &ps, o, e);
 	watched_close(&ps);

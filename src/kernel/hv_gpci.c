@@ -404,9 +404,11 @@ int k_gpci_about(struct k_gpci_about *ret, const char *sysfs, struct err *e)
 	return 0;
 }
 
-int k_gpci_line(struct hv_line *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e)
+int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e)
 {
-	static const struct hv_line_ops op = { .what = "the kernel's hv_gpci", .papr = gpci_call, .close = gpci_close };
+	static const struct hv_transport_ops op = { .what = "the kernel's hv_gpci",
+						    .papr = gpci_call,
+						    .close = gpci_close };
 	struct gpci_pmu *g;
 	uint64_t hz;
 	int rc = open_pmu(&g, sysfs, e);
@@ -416,15 +418,15 @@ int k_gpci_line(struct hv_line *ret, const char *sysfs, const struct k_gpci_perf
 	hz = timebase_hz(g->root);
 	if (perf)
 		g->perf = *perf;
-	*ret = (struct hv_line){ .arg = g,
-				 .op = &op,
-				 .machine = "POWER",
-				 .partition = (uint16_t)gpci_own_partition(g),
-				 .level = (uint8_t)g->about.version,
-				 .relative = true,
-				 .tick_hz = hz ? hz : HV_TICK_UNKNOWN,
-				 .memory = g->memory,
-				 .base = 0,
-				 .bytes = sizeof(g->memory) };
+	*ret = (struct hv_transport){ .arg = g,
+				      .op = &op,
+				      .machine = "POWER",
+				      .partition = (uint16_t)gpci_own_partition(g),
+				      .level = (uint8_t)g->about.version,
+				      .relative = true,
+				      .tick_hz = hz ? hz : HV_TICK_UNKNOWN,
+				      .memory = g->memory,
+				      .base = 0,
+				      .bytes = sizeof(g->memory) };
 	return 0;
 }

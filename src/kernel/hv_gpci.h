@@ -1,10 +1,10 @@
 /*
- * hv_gpci.h: H_GetPerformanceCounterInfo as Linux on POWER passes it on, as a line (hv/line.h).
+ * hv_gpci.h: H_GetPerformanceCounterInfo as Linux on POWER passes it on, as a transport (hv/transport.h).
  */
 #ifndef TALLY_KERNEL_HV_GPCI_H
 #define TALLY_KERNEL_HV_GPCI_H
 
-#include "hv/line.h"
+#include "hv/transport.h"
 
 #define K_GPCI_FORMATS 16u
 struct k_gpci_about {                               /* of the PMU, as its files say */
@@ -33,6 +33,6 @@ struct k_gpci_perf {
  * there are is known from the topology; without it (POWER9 and older) a counter's record is -TALLY_ESTATE, with words; what the
  * kernel does not pass on is H_Not_Available. Opens nothing yet. sysfs and perf (NULL: the kernel's) are copied. Errors as
  * k_gpci_about(). */
-int k_gpci_line(struct hv_line *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e);
+int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e);
 
 #endif

@@ -86,9 +86,9 @@ static void event_close(void *arg, int fd)
 	v->open--;
 }
 
-static struct hv_line opened(const char *root, struct events *v)
+static struct hv_transport opened(const char *root, struct events *v)
 {
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 
 	if (k_gpci_line(&l, root, v ? &(struct k_gpci_perf){ v, event_open, event_read, event_close } : NULL, &e) < 0)
@@ -96,13 +96,13 @@ static struct hv_line opened(const char *root, struct events *v)
 	return l;
 }
 
-static void closed(struct hv_line *l)
+static void closed(struct hv_transport *l)
 {
 	l->op->close(l->arg);
 	assert_int_equal(mem_live(), 0);
 }
 
-static struct gpci_table table(struct hv_line *l, const char *name, int32_t index)
+static struct gpci_table table(struct hv_transport *l, const char *name, int32_t index)
 {
 	struct gpci_table t;
 	struct err e = { 0 };
@@ -112,7 +112,7 @@ static struct gpci_table table(struct hv_line *l, const char *name, int32_t inde
 	return t;
 }
 
-static int refused(struct hv_line *l, const char *name, int32_t index, struct err *e)
+static int refused(struct hv_transport *l, const char *name, int32_t index, struct err *e)
 {
 	struct gpci_table t;
 	int rc;
@@ -175,7 +175,7 @@ static void the_pmu_is_what_its_files_say(void **state)
 
 static void a_kernel_without_the_pmu_is_not_supported(void **state)
 {
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 
 	(void)state;
@@ -186,7 +186,7 @@ static void a_kernel_without_the_pmu_is_not_supported(void **state)
 
 static void capabilities_are_the_files(void **state)
 {
-	struct hv_line l = opened(TREE, NULL);
+	struct hv_transport l = opened(TREE, NULL);
 	struct gpci_table t = table(&l, "capabilities", -1);
 
 	(void)state;
@@ -207,7 +207,7 @@ static void topology_is_decoded(void **state)
 		{ "processor_config", 32 },     { "affinity_by_vp", 34 }, { "affinity_by_domain", 4 },
 		{ "affinity_by_partition", 6 }, { "bus_topology", 4 },
 	};
-	struct hv_line l = opened(TREE, NULL);
+	struct hv_transport l = opened(TREE, NULL);
 	struct gpci_table t;
 
 	(void)state;
@@ -233,7 +233,7 @@ static void topology_is_decoded(void **state)
 static void small_replies_are_continued(void **state)
 {
 	static const char *const name[] = { "processor_config", "affinity_by_vp", "affinity_by_partition" };
-	struct hv_line l = opened(TREE, NULL);
+	struct hv_transport l = opened(TREE, NULL);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(name); i++)
@@ -258,7 +258,7 @@ static void what_the_kernel_does_not_pass_on_is_not_available(void **state)
 {
 	static const char *const name[] = { "processor_frequency", "core_power_mode", "physical_memory", "hpmc" };
 	struct events v = { .n = 0 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct err e;
 
 	(void)state;
@@ -278,7 +278,7 @@ static void what_the_kernel_does_not_pass_on_is_not_available(void **state)
 static void counters_of_all_records_count_from_the_first_reading_on(void **state)
 {
 	struct events v = { .time = 0 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table t = table(&l, "entitled", 0);
 
 	(void)state;
@@ -302,7 +302,7 @@ static void counters_of_all_records_count_from_the_first_reading_on(void **state
 static void what_is_no_counter_comes_from_the_topology(void **state)
 {
 	struct events v = { .time = 3 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table purr = table(&l, "dispatch_purr", 0), config = table(&l, "processor_config", 0);
 
 	(void)state;
@@ -323,7 +323,7 @@ static void what_is_no_counter_comes_from_the_topology(void **state)
 static void links_that_are_not_wired_are_none_and_have_no_event(void **state)
 {
 	struct events v = { .time = 2 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table abc = table(&l, "links_abc", 0), wxyz;
 
 	(void)state;
@@ -344,7 +344,7 @@ static void links_that_are_not_wired_are_none_and_have_no_event(void **state)
 static void the_machines_own_counters_are_asked_without_an_index(void **state)
 {
 	struct events v = { .time = 5 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table t = table(&l, "hypervisor_times", -1);
 
 	(void)state;
@@ -358,7 +358,7 @@ static void the_machines_own_counters_are_asked_without_an_index(void **state)
 static void a_partition_without_rights_has_its_own_record(void **state)
 {
 	struct events v = { .time = 1, .refuse_others = EPERM };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table t;
 	struct err e;
 
@@ -375,7 +375,7 @@ static void a_partition_without_rights_has_its_own_record(void **state)
 static void a_partition_that_is_gone_is_left_out(void **state)
 {
 	struct events v = { .time = 1, .gone = 5 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table t = table(&l, "entitled", 0);
 
 	(void)state;
@@ -388,7 +388,7 @@ static void a_partition_that_is_gone_is_left_out(void **state)
 static void a_call_that_fails_inside_the_driver_moves_no_counter_back(void **state)
 {
 	struct events v = { .time = 10 };
-	struct hv_line l = opened(TREE, &v);
+	struct hv_transport l = opened(TREE, &v);
 	struct gpci_table a = table(&l, "run_instructions", 0), b;
 
 	(void)state;
@@ -419,7 +419,7 @@ static void refusals_of_perf_have_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct events v = { .refuse = row[i].no };
-		struct hv_line l = opened(TREE, &v);
+		struct hv_transport l = opened(TREE, &v);
 		struct err e;
 
 		assert_int_equal(refused(&l, "entitled", 0, &e), row[i].rc);
@@ -493,7 +493,7 @@ static void digits_that_are_no_whole_records_are_corrupt(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct hv_line l = opened(tree, NULL);
+		struct hv_transport l = opened(tree, NULL);
 		struct err e;
 
 		write_file("interface/affinity_domain_via_partition", row[i].text);
@@ -506,7 +506,7 @@ static void digits_that_are_no_whole_records_are_corrupt(void **state)
 
 static void an_empty_file_has_no_record(void **state)
 {
-	struct hv_line l = opened(tree, NULL);
+	struct hv_transport l = opened(tree, NULL);
 	struct err e;
 
 	(void)state;
@@ -517,7 +517,7 @@ static void an_empty_file_has_no_record(void **state)
 
 static void ids_that_do_not_grow_end_nowhere(void **state)
 {
-	struct hv_line l = opened(tree, NULL);
+	struct hv_transport l = opened(tree, NULL);
 	struct gpci_table t;
 
 	(void)state;
@@ -533,7 +533,7 @@ static void ids_that_do_not_grow_end_nowhere(void **state)
 static void without_topology_nobody_knows_the_records(void **state)
 {
 	struct events v = { .n = 0 };
-	struct hv_line l = opened(tree, &v);
+	struct hv_transport l = opened(tree, &v);
 	struct err e;
 
 	(void)state;
@@ -572,7 +572,7 @@ static void every_failing_allocation_is_survived(void **state)
 	for (long n = 1;; n++) {
 		struct events v = { .time = 1 };
 		struct gpci_table t;
-		struct hv_line l;
+		struct hv_transport l;
 		struct err e = { 0 };
 		bool failed;
 		int rc;

@@ -33,7 +33,7 @@
 #define BASE UINT64_C(0x80000000) /* any: the kernel has its own */
 
 struct mmu {
-	struct hv_line_ops op;
+	struct hv_transport_ops op;
 	char root[512];
 	uint32_t ncpus;  /* the highest number, and one */
 	uint8_t *memory; /* what was read last, by CPU */
@@ -262,7 +262,7 @@ static int open_mmu(struct mmu *m, const char *sysfs, struct err *e)
 	return m->memory && m->turned_on ? 0 : err_oom(e);
 }
 
-int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
+int k_mmu_line(struct hv_transport *ret, const char *sysfs, struct err *e)
 {
 	struct mmu *m = mem_alloc(sizeof(*m));
 	int rc;
@@ -274,18 +274,18 @@ int k_mmu_line(struct hv_line *ret, const char *sysfs, struct err *e)
 		close_mmu(m);
 		return rc;
 	}
-	m->op = (struct hv_line_ops){
+	m->op = (struct hv_transport_ops){
 		.what = "this machine", .sun4v = mmu_call, .asr = no_asr, .mmustat = mmu_read_buffer, .close = close_mmu
 	};
-	*ret = (struct hv_line){ .arg = m,
-				 .op = &m->op,
-				 .machine = "niagara",
-				 .sockets = 1,
-				 .strands = m->ncpus,
-				 .strands_per_node = m->ncpus,
-				 .tick_hz = clock_of(m),
-				 .memory = m->memory,
-				 .base = BASE,
-				 .bytes = (size_t)m->ncpus * MMUSTAT_BYTES };
+	*ret = (struct hv_transport){ .arg = m,
+				      .op = &m->op,
+				      .machine = "niagara",
+				      .sockets = 1,
+				      .strands = m->ncpus,
+				      .strands_per_node = m->ncpus,
+				      .tick_hz = clock_of(m),
+				      .memory = m->memory,
+				      .base = BASE,
+				      .bytes = (size_t)m->ncpus * MMUSTAT_BYTES };
 	return 0;
 }

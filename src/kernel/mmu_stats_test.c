@@ -18,9 +18,9 @@
 #define TREE "test/sysfs/niagara"
 #define NOBODY 65534
 
-static struct hv_line opened(const char *root)
+static struct hv_transport opened(const char *root)
 {
-	struct hv_line l = { .arg = NULL };
+	struct hv_transport l = { .arg = NULL };
 	struct err e = { 0 };
 
 	if (k_mmu_line(&l, root, &e) < 0)
@@ -28,7 +28,7 @@ static struct hv_line opened(const char *root)
 	return l;
 }
 
-static void closed(struct hv_line l)
+static void closed(struct hv_transport l)
 {
 	l.op->close(l.arg);
 	assert_int_equal(mem_live(), 0);
@@ -37,7 +37,7 @@ static void closed(struct hv_line l)
 /* A copy of the tree, to write to. */
 struct copy {
 	char root[64];
-	struct hv_line l;
+	struct hv_transport l;
 };
 
 static struct copy copied(void)
@@ -93,7 +93,7 @@ static char first_of(const struct copy *c, uint32_t cpu, const char *file)
 	return text;
 }
 
-static uint64_t call(struct hv_line *l, uint32_t cpu, uint64_t function, uint64_t o0, uint64_t *o1, struct err *e)
+static uint64_t call(struct hv_transport *l, uint32_t cpu, uint64_t function, uint64_t o0, uint64_t *o1, struct err *e)
 {
 	uint64_t o[6] = { o0, 0x77, 0, 0, 0, function };
 	int rc = l->op->sun4v(l->arg, cpu, HV_FAST_TRAP, o, e);
@@ -106,7 +106,7 @@ static uint64_t call(struct hv_line *l, uint32_t cpu, uint64_t function, uint64_
 
 static void each_file_is_one_slot(void **state)
 {
-	struct hv_line l = opened(TREE);
+	struct hv_transport l = opened(TREE);
 	uint8_t bytes[MMUSTAT_BYTES];
 	struct mmustat m;
 	struct err e = { 0 };
@@ -154,7 +154,7 @@ static void a_guest_s_library_reads_them(void **state)
 
 static void it_is_a_guest_of_group_0x200_alone(void **state)
 {
-	struct hv_line l = opened(TREE);
+	struct hv_transport l = opened(TREE);
 	struct err e = { 0 };
 	uint64_t o[6] = { SUN4V_GROUP_VFALLS, 1, 1, 0, 0, SUN4V_API_SET_VERSION }, v;
 
@@ -222,7 +222,7 @@ static void a_machine_without_is_told_what_is_missing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(root); i++) {
-		struct hv_line l = { .arg = NULL };
+		struct hv_transport l = { .arg = NULL };
 		struct err e = { 0 };
 
 		assert_int_equal(k_mmu_line(&l, root[i], &e), -TALLY_ENOTSUP);
@@ -265,7 +265,7 @@ static void names_that_are_no_cpus_are_left_alone(void **state)
 					    "xcpu3" };
 	struct copy c = copied();
 	char path[192];
-	struct hv_line l;
+	struct hv_transport l;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(name); i++) {
@@ -283,7 +283,7 @@ static void names_that_are_no_cpus_are_left_alone(void **state)
 static void overlong_root_is_refused(void **state)
 {
 	char root[600];
-	struct hv_line l = { .arg = NULL };
+	struct hv_transport l = { .arg = NULL };
 	struct err e = { 0 };
 
 	(void)state;
@@ -298,7 +298,7 @@ static void out_of_memory_opens_nothing(void **state)
 {
 	(void)state;
 	for (long n = 1;; n++) {
-		struct hv_line l = { .arg = NULL };
+		struct hv_transport l = { .arg = NULL };
 		struct err e = { 0 };
 		bool ran_out;
 		int rc;

@@ -591,18 +591,18 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 		       0 :
 		       -TALLY_EINVAL;
 }
-static const struct hv_line_ops line_ops = { .what = "the model", .sun4v = line_sun4v, .asr = line_asr };
+static const struct hv_transport_ops line_ops = { .what = "the model", .sun4v = line_sun4v, .asr = line_asr };
 
-static struct hv_line line_of(struct rig *x)
+static struct hv_transport line_of(struct rig *x)
 {
-	return (struct hv_line){ .arg = x,
-				 .op = &line_ops,
-				 .strands = x->strands,
-				 .strands_per_node = x->kind->strands_per_node,
-				 .sockets = x->kind->nodes,
-				 .memory = (uint8_t *)x->ram,
-				 .base = RAM_BASE,
-				 .bytes = sizeof(x->ram) };
+	return (struct hv_transport){ .arg = x,
+				      .op = &line_ops,
+				      .strands = x->strands,
+				      .strands_per_node = x->kind->strands_per_node,
+				      .sockets = x->kind->nodes,
+				      .memory = (uint8_t *)x->ram,
+				      .base = RAM_BASE,
+				      .bytes = sizeof(x->ram) };
 }
 
 static uint64_t counted(struct vf_counter *k)
@@ -625,13 +625,13 @@ static void the_guests_library_counts_what_happened(void **state)
 	};
 	struct vf_counter *k[COUNT(ask)];
 	struct sun4v_client *c;
-	struct hv_line line;
+	struct hv_transport transport;
 	struct err e = { 0 };
 
 	(void)state;
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ .load = "producer" });
-	line = line_of(&r);
-	assert_int_equal(sun4v_client_open(&c, &line, &e), 0);
+	transport = line_of(&r);
+	assert_int_equal(sun4v_client_open(&c, &transport, &e), 0);
 	for (uint32_t i = 0; i < COUNT(ask); i++)
 		assert_int_equal(vf_counter_open(&k[i], c, &ask[i], &e), 0);
 	for (uint32_t i = 1; i <= 20; i++) {
@@ -654,14 +654,14 @@ static void the_guests_library_counts_what_happened(void **state)
 static void the_guests_library_reads_mmu_statistics(void **state)
 {
 	struct sun4v_client *c;
-	struct hv_line line;
+	struct hv_transport transport;
 	struct err e = { 0 };
 	uint64_t hits = 0, want = 0;
 
 	(void)state;
 	rig_open(&r, "niagara", 1, (struct niagara_opts){ .load = "chase" });
-	line = line_of(&r);
-	assert_int_equal(sun4v_client_open(&c, &line, &e), 0);
+	transport = line_of(&r);
+	assert_int_equal(sun4v_client_open(&c, &transport, &e), 0);
 	for (uint32_t i = 0; i < r.strands; i++)
 		assert_int_equal(mmustat_start(c, i, &e), 0);
 	niagara_run(r.n, 3000000);

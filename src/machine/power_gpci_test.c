@@ -25,7 +25,7 @@ static struct gpci_snapshot *take(struct world *w)
 	struct gpci_snapshot *s = NULL;
 	struct err e = { 0 };
 
-	if (gpci_snapshot_take(&s, &w->line, &e) < 0)
+	if (gpci_snapshot_take(&s, &w->transport, &e) < 0)
 		fail_msg("%s", e.text);
 	return s;
 }
@@ -172,13 +172,13 @@ static void in_any_size(struct world *w, const struct gpci_request *r)
 	struct err e = { 0 };
 	size_t least;
 
-	w->line.bytes = GPCI_MOST;
-	if (gpci_read(&whole, &w->line, r, r->index == GPCI_BY_NOTHING ? -1 : 0, &e) < 0)
+	w->transport.bytes = GPCI_MOST;
+	if (gpci_read(&whole, &w->transport, r, r->index == GPCI_BY_NOTHING ? -1 : 0, &e) < 0)
 		fail_msg("%s: %s", r->name, e.text);
 	least = GPCI_HEADER + r->size + (gpci_request_find("affinity_by_partition") == r ? 8 * 28 : 0);
 	for (size_t bytes = least; bytes < GPCI_MOST; bytes = next_size(bytes, least)) {
-		w->line.bytes = bytes;
-		if (gpci_read(&small, &w->line, r, r->index == GPCI_BY_NOTHING ? -1 : 0, &e) < 0)
+		w->transport.bytes = bytes;
+		if (gpci_read(&small, &w->transport, r, r->index == GPCI_BY_NOTHING ? -1 : 0, &e) < 0)
 			fail_msg("%s in %zu bytes: %s", r->name, bytes, e.text);
 		if (!same_records(&whole, &small))
 			fail_msg("%s in %zu bytes: %u records are not the %u of a large reply", r->name, bytes, small.n,
@@ -462,14 +462,14 @@ static int running_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 /* Nobody is accused on grounds of tables of different moments. */
 static void a_platform_that_does_not_stand_still_is_unknown_not_broken(void **state)
 {
-	static const struct hv_line_ops running = { .what = "the test", .papr = running_call };
+	static const struct hv_transport_ops running = { .what = "the test", .papr = running_call };
 	static struct world w;
 	struct gpci_snapshot *s;
 	struct err e;
 
 	(void)state;
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, NULL, NULL);
-	w.line.op = &running;
+	w.transport.op = &running;
 	s = take(&w);
 	for (uint32_t law = 1; law <= LAWS; law++) {
 		assert_int_equal(verdict(law, NULL, s, &e), GPCI_UNKNOWN);
@@ -490,7 +490,7 @@ static int pausing_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 static void a_snapshot_waits_for_a_moment_in_which_nothing_moves(void **state)
 {
-	static const struct hv_line_ops pausing = { .what = "the test", .papr = pausing_call };
+	static const struct hv_transport_ops pausing = { .what = "the test", .papr = pausing_call };
 	static struct world w;
 	struct gpci_snapshot *a, *b;
 	struct err e;
@@ -498,7 +498,7 @@ static void a_snapshot_waits_for_a_moment_in_which_nothing_moves(void **state)
 	(void)state;
 	world_open(&w, &(struct power_opts){ .load = "donating", .level = 6 }, NULL, NULL);
 	world_run(&w, 3);
-	w.line.op = &pausing;
+	w.transport.op = &pausing;
 	for (uint32_t i = 0; i < 20; i++) {
 		now_and_then = i * 7;
 		a = take(&w);
@@ -562,7 +562,7 @@ static void every_failing_allocation_is_survived(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = gpci_snapshot_take(&s, &w.line, &e);
+		rc = gpci_snapshot_take(&s, &w.transport, &e);
 		if (!mem_failed()) {
 			assert_int_equal(rc, 0);
 			gpci_snapshot_free(s);

@@ -429,9 +429,9 @@ static void pages_and_own_views_are_the_same(struct trial *t)
 		struct gpci_table small;
 		const struct gpci_table *large = &t->is[paged[k]];
 
-		t->w.line.bytes = GPCI_HEADER + (1 + roll(&t->dice, 3)) * large->r->size + roll(&t->dice, 20);
+		t->w.transport.bytes = GPCI_HEADER + (1 + roll(&t->dice, 3)) * large->r->size + roll(&t->dice, 20);
 		small = world_table(&t->w, numbers[paged[k]]);
-		saw(SAW_many_pages, t->w.line.bytes < GPCI_HEADER + large->n * large->r->size);
+		saw(SAW_many_pages, t->w.transport.bytes < GPCI_HEADER + large->n * large->r->size);
 		HOLDS(t, 13, small.n == large->n);
 		for (uint32_t i = 0; i < small.n; i++)
 			HOLDS(t, 13,
@@ -440,14 +440,14 @@ static void pages_and_own_views_are_the_same(struct trial *t)
 					      large->r->nfields * sizeof(large->v[i].v[0])));
 		gpci_table_free(&small);
 	}
-	t->w.line.bytes = GPCI_MOST;
+	t->w.transport.bytes = GPCI_MOST;
 	for (uint32_t k = 0; k < COUNT(own) && t->is[PARTS].n; k++) {
 		uint32_t i = roll(&t->dice, t->is[PARTS].n);
 		struct gpci_table mine;
 		struct err e = { 0 };
 
 		t->w.who = (uint16_t)t->is[PARTS].v[i].id;
-		assert_int_equal(gpci_read(&mine, &t->w.line, newest(numbers[own[k]]), -1, &e), 0);
+		assert_int_equal(gpci_read(&mine, &t->w.transport, newest(numbers[own[k]]), -1, &e), 0);
 		HOLDS(t, 14, !memcmp(mine.v[0].v, t->is[own[k]].v[i].v, mine.r->nfields * sizeof(mine.v[0].v[0])));
 		gpci_table_free(&mine);
 		t->w.who = 1;
@@ -567,7 +567,7 @@ static void set_mmcrh(struct trial *t)
 	struct err e = { 0 };
 
 	t->mmcrh_next = values[roll(&t->dice, COUNT(values))];
-	assert_int_equal(gpci_set_mmcrh(&t->w.line, t->mmcrh_next, &e), 0);
+	assert_int_equal(gpci_set_mmcrh(&t->w.transport, t->mmcrh_next, &e), 0);
 }
 
 static uint32_t number_behind(const char *text, const char *word, uint32_t nth)

@@ -293,16 +293,16 @@ static void index_speaks_of_hardware_ids_at_level_0_and_of_positions_later(void 
 
 		open_text("chips 1\ncores 8\nhardware-ids sparse\npartition 1 rights=all,lab entitlement=1\n",
 			  levels[i]);
-		assert_int_equal(gpci_read(&t, &w.line, newest(0x10), levels[i] ? 5 : 33, &e), 0);
+		assert_int_equal(gpci_read(&t, &w.transport, newest(0x10), levels[i] ? 5 : 33, &e), 0);
 		assert_int_equal(t.n, 3);
 		assert_int_equal(t.v[0].id, levels[i] ? 5 : 36);
 		assert_int_equal(field(&t, &t.v[0], "hw_processor_id"), 36);
-		assert_int_equal(gpci_read(&h, &w.line, newest(0x80002000), 33, &e), 0);
+		assert_int_equal(gpci_read(&h, &w.transport, newest(0x80002000), 33, &e), 0);
 		assert_int_equal(h.n, 3);
 		assert_int_equal(h.v[0].id, 36);
 		gpci_table_free(&t);
 		gpci_table_free(&h);
-		assert_int_equal(gpci_read(&t, &w.line, newest(0x10), levels[i] ? 8 : 45, &e), -TALLY_EINVAL);
+		assert_int_equal(gpci_read(&t, &w.transport, newest(0x10), levels[i] ? 8 : 45, &e), -TALLY_EINVAL);
 		world_close(&w);
 	}
 }
@@ -315,8 +315,8 @@ static void the_own_processor_is_the_one_that_it_ran_on_last(void **state)
 	(void)state;
 	open_text("chips 2\ncores 2\npartition 1 rights=all,expanded home=1 vps=2 entitlement=200 demand=1000\n", 6);
 	world_run(&w, 5);
-	assert_int_equal(gpci_read(&t, &w.line, newest(0x10), -1, &e), 0);
-	assert_int_equal(gpci_read(&vps, &w.line, newest(0xa0), -1, &e), 0);
+	assert_int_equal(gpci_read(&t, &w.transport, newest(0x10), -1, &e), 0);
+	assert_int_equal(gpci_read(&vps, &w.transport, newest(0xa0), -1, &e), 0);
 	assert_int_equal(t.v[0].id, field(&vps, &vps.v[0], "processor"));
 	assert_true(t.v[0].id >= 2);
 	assert_int_equal(vps.v[0].secondary, 0);
@@ -408,7 +408,7 @@ static void level_0_has_the_same_links_in_the_specs_layout(void **state)
 		struct gpci_table t;
 		struct err e = { 0 };
 
-		assert_int_equal(gpci_read(&t, &w.line, newest(i ? 0x60 : 0x50), 3, &e), 0);
+		assert_int_equal(gpci_read(&t, &w.transport, newest(i ? 0x60 : 0x50), 3, &e), 0);
 		assert_int_equal(t.r->size, i ? 80 : 64);
 		assert_true(i ? field(&t, &t.v[0], "time_z") == z : field(&t, &t.v[0], "idle_a") == a);
 		gpci_table_free(&t);
@@ -581,7 +581,7 @@ static void set_mmcrh(uint64_t v)
 {
 	struct err e = { 0 };
 
-	assert_int_equal(gpci_set_mmcrh(&w.line, v, &e), 0);
+	assert_int_equal(gpci_set_mmcrh(&w.transport, v, &e), 0);
 }
 
 static void mmcrh_takes_effect_at_the_next_collection_and_starts_the_counters_anew(void **state)

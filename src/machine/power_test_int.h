@@ -20,7 +20,7 @@ struct world {
 	void *arg;
 	uint16_t who;
 	uint8_t block[GPCI_MOST];
-	struct hv_line line;
+	struct hv_transport transport;
 };
 
 static inline bool world_is(void *arg, uint64_t ra, uint64_t n)
@@ -51,7 +51,7 @@ static inline int world_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err
 	return 0;
 }
 
-static const struct hv_line_ops world_line = { .what = "the test", .papr = world_call };
+static const struct hv_transport_ops world_line = { .what = "the test", .papr = world_call };
 
 /* ops: NULL: the machine's own. */
 static inline void world_open(struct world *w, const struct power_opts *o, const struct papr_machine_ops *ops,
@@ -67,12 +67,12 @@ static inline void world_open(struct world *w, const struct power_opts *o, const
 	service.level = power_level(w->p);
 	assert_int_equal(papr_open(&w->s, &service), 0);
 	w->who = 1;
-	w->line = (struct hv_line){ .arg = w,
-				    .op = &world_line,
-				    .memory = w->block,
-				    .bytes = GPCI_MOST,
-				    .partition = 1,
-				    .level = service.level };
+	w->transport = (struct hv_transport){ .arg = w,
+					      .op = &world_line,
+					      .memory = w->block,
+					      .bytes = GPCI_MOST,
+					      .partition = 1,
+					      .level = service.level };
 }
 
 static inline void world_close(struct world *w)
@@ -100,7 +100,7 @@ static inline struct gpci_table world_table(struct world *w, uint32_t number)
 {
 	struct gpci_table t = { 0 };
 	struct err e = { 0 };
-	int rc = gpci_read(&t, &w->line, newest(number), newest(number)->index == GPCI_BY_NOTHING ? -1 : 0, &e);
+	int rc = gpci_read(&t, &w->transport, newest(number), newest(number)->index == GPCI_BY_NOTHING ? -1 : 0, &e);
 
 	if (rc < 0 && rc != -TALLY_EINVAL)
 		fail_msg("%s", e.text);

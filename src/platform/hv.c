@@ -1,5 +1,5 @@
 /*
- * hv.c: the line of a handle to its hypervisor, and the guest library that asks through it.
+ * hv.c: the transport of a handle to its hypervisor, and the guest library that asks through it.
  *
  * Opened when a call first needs it.  Its time is the platform's: an embedded model's passes here alone.
  */
@@ -25,26 +25,26 @@ static int no_counters(struct tally_platform *p, const char *why)
 			 p->name, *why ? ": " : "", why);
 }
 
-int hv_line_of(struct tally_platform *p, struct hv_line **ret)
+int hv_transport_of(struct tally_platform *p, struct hv_transport **ret)
 {
 	struct err e = { 0 };
 	int rc;
 
-	if (!p->has_line) {
-		rc = p->on.row->line ? p->on.row->line(p, &p->line, &e) : -TALLY_ENOTSUP;
+	if (!p->has_transport) {
+		rc = p->on.row->transport ? p->on.row->transport(p, &p->transport, &e) : -TALLY_ENOTSUP;
 		if (rc < 0)
 			return rc == -TALLY_ENOTSUP && !p->on.path ? no_counters(p, e.text) : hv_failed(p, rc, &e);
-		p->has_line = true;
+		p->has_transport = true;
 	}
-	*ret = &p->line;
+	*ret = &p->transport;
 	return 0;
 }
 
 int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client **ret)
 {
 	struct err e = { 0 };
-	struct hv_line *l;
-	int rc = hv_line_of(p, &l);
+	struct hv_transport *l;
+	int rc = hv_transport_of(p, &l);
 
 	if (rc < 0)
 		return rc;
@@ -57,9 +57,9 @@ int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client
 	return 0;
 }
 
-int hv_power_of(struct tally_platform *p, struct hv_line **ret)
+int hv_power_of(struct tally_platform *p, struct hv_transport **ret)
 {
-	int rc = hv_line_of(p, ret);
+	int rc = hv_transport_of(p, ret);
 
 	if (rc < 0)
 		return rc;
@@ -68,12 +68,12 @@ int hv_power_of(struct tally_platform *p, struct hv_line **ret)
 	return 0;
 }
 
-uint64_t hv_now(const struct hv_line *l)
+uint64_t hv_now(const struct hv_transport *l)
 {
 	return l->op->now ? l->op->now(l->arg) : k_now_ns();
 }
 
-int hv_pass(struct hv_line *l, uint64_t ns, const volatile int *stop)
+int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop)
 {
 	uint64_t end = k_now_ns() + ns;
 
@@ -95,12 +95,12 @@ int hv_pass(struct hv_line *l, uint64_t ns, const volatile int *stop)
 	return stop && *stop;
 }
 
-const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_line *l)
+const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l)
 {
 	return p->on.row->embedded ? sun4v_kind(l->machine, l->sockets) : NULL;
 }
 
-int gpci_all(struct gpci_table *ret, struct hv_line *l, const struct gpci_request *r, bool *own, struct err *e)
+int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e)
 {
 	bool maybe_own = r->right == GPCI_OWN_FREE || r->right == GPCI_OWN_EXPANDED;
 	bool is_single = r->index == GPCI_BY_NOTHING;

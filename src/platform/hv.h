@@ -1,5 +1,5 @@
 /*
- * hv.h: the line of a handle to its hypervisor, and what may be asked through it.
+ * hv.h: the transport of a handle to its hypervisor, and what may be asked through it.
  */
 #ifndef TALLY_PLATFORM_HV_H
 #define TALLY_PLATFORM_HV_H
@@ -9,20 +9,20 @@
 #include "platform/platform.h"
 
 /* Opens it once. -TALLY_ENOTSUP: what --on names has no hypervisor; the words name a model that has. Errors are in p->err. */
-int hv_line_of(struct tally_platform *p, struct hv_line **ret);
+int hv_transport_of(struct tally_platform *p, struct hv_transport **ret);
 /* And the guest of a sun4v machine; what: "vfalls" or "mmustat". */
 int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client **ret);
 /* The same, of a POWER machine: -TALLY_ENOTSUP for others. */
-int hv_power_of(struct tally_platform *p, struct hv_line **ret);
+int hv_power_of(struct tally_platform *p, struct hv_transport **ret);
 /* Words of a library below become the handle's. */
 int hv_failed(struct tally_platform *p, int rc, const struct err *e);
 /* Nanoseconds of the platform's own time. */
-uint64_t hv_now(const struct hv_line *l);
+uint64_t hv_now(const struct hv_transport *l);
 /* So much of it passes: of a model as fast as it goes, else by waiting. *stop ends it: 1. */
-int hv_pass(struct hv_line *l, uint64_t ns, const volatile int *stop);
+int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop);
 /* What machine this is, with its events; NULL: an event's being modelled is not known. */
-const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_line *l);
+const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l);
 /* All records, or where only the asker's own may be read, that one (*own). */
-int gpci_all(struct gpci_table *ret, struct hv_line *l, const struct gpci_request *r, bool *own, struct err *e);
+int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e);
 
 #endif

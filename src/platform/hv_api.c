@@ -12,7 +12,7 @@
 
 struct tally_hv {
 	struct hv_machine *m;
-	struct line_opts keys;
+	struct transport_opts keys;
 	struct err err;
 	uint32_t nguests; /* open ones */
 	atomic_flag busy; /* err: several threads may fail at once */

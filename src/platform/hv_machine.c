@@ -20,12 +20,12 @@ static int hv_machine_failed(int rc, struct err *e)
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
-static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle, struct err *e)
+static int open_sun4v(struct hv_machine *m, const struct transport_opts *h, bool idle, struct err *e)
 {
 	struct niagara_opts n = { .seed = h->seed,
 				  .load = idle    ? NULL :
 					  h->load ? h->load :
-						    LINE_LOAD,
+						    TRANSPORT_LOAD,
 				  .strands = h->strands,
 				  .recorded_ticks = h->opensparc };
 	struct sun4v_opts s = { .ops = &niagara_ops,
@@ -49,7 +49,7 @@ static int open_sun4v(struct hv_machine *m, const struct line_opts *h, bool idle
 
 static int open_power(struct hv_machine *m, const struct plat_on *on, struct err *e)
 {
-	const struct line_opts *h = &on->hv;
+	const struct transport_opts *h = &on->hv;
 	struct power_opts p = { .seed = h->seed,
 				.load = h->load,
 				.level = h->level,
@@ -61,7 +61,7 @@ static int open_power(struct hv_machine *m, const struct plat_on *on, struct err
 	int rc = 0;
 
 	if (*on->config) {
-		rc = line_read_file(on->config, CONFIG_MOST, &config, &p.config_bytes, e);
+		rc = transport_read_file(on->config, CONFIG_MOST, &config, &p.config_bytes, e);
 		p.config = config ? (const char *)config : "";
 	}
 	if (rc >= 0)

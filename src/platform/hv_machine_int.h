@@ -2,7 +2,7 @@
  * hv_machine_int.h: a model with its hypervisor service, whose guests others make.
  *
  *	hv_machine.c        the machine and its time
- *	machine_hv.c        guests that come through a door (tally machine --listen)
+ *	machine_hv.c        guests that come through a server (tally machine --listen)
  *	machine_image.c     a guest that is an image under Unicorn (tally machine --run)
  *	hv_api.c            guests of somebody else's emulator (tally/hv.h)
  */

@@ -1,15 +1,15 @@
 /*
  * machine.c: runs a model for outside clients.  The ones with hypervisors: machine_hv.c, machine_image.c.
  *
- * One thread: it waits at all doors at once, serves whoever is there, and lets the
+ * One thread: it waits at all servers at once, serves whoever is there, and lets the
  * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
  * answered, and an interrupt of the device is heard, soon after it came: a driver that must empty one buffer
  * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
- * what is owed is never more than OWED_NS.  While nobody is at a door the machine stands still: what it would send nobody
+ * what is owed is never more than OWED_NS.  While nobody is at a server the machine stands still: what it would send nobody
  * receives, and it would cost a tenth of a CPU.
  *
  * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its
- * driver tunes by several registers in turn, between which nobody may come.  The other doors show it all the same.
+ * driver tunes by several registers in turn, between which nobody may come.  The other servers show it all the same.
  */
 #include <errno.h>
 #include <poll.h>
@@ -26,17 +26,17 @@
 #define MS UINT64_C(1000000)
 #define SLICE_NS (MS / 10)
 #define OWED_NS (10 * MS)
-#define DOORS 3u
+#define SERVERS 3u
 #define DEVICE "hisi_ptt0_2" /* whose root ports are those of the examples */
 
-/* a machine and its doors */
+/* a machine and its servers */
 struct host {
 	struct tally_machine_opts m;
 	struct tally_machine_result result;
 	struct kunpeng *k;
 	uint32_t device; /* behind vfio-user */
-	struct door *door[DOORS];
-	struct pollfd fd[DOORS];
+	struct server *server[SERVERS];
+	struct pollfd fd[SERVERS];
 	uint32_t n;
 	uint64_t then, owed; /* the clock at the last turn; ns that the machine is behind it */
 	uint64_t tracing;    /* bit: that device had a trace at the last turn */
@@ -55,7 +55,7 @@ static void host_note(const struct host *h, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- doors ------------------------------------------------------------------------------- */
+/* ---- servers ------------------------------------------------------------------------------- */
 
 static int find_device(struct host *h)
 {
@@ -79,11 +79,11 @@ static int find_device(struct host *h)
 }
 
 /* By its place: *d is only set once rc has been come to. */
-static int host_opened_door(struct host *h, int rc, struct door *const *d)
+static int host_add_server(struct host *h, int rc, struct server *const *d)
 {
 	if (rc < 0)
 		return rc;
-	h->door[h->n] = *d;
+	h->server[h->n] = *d;
 	h->fd[h->n++] = (struct pollfd){ .fd = (*d)->op->fd(*d), .events = POLLIN };
 	return 0;
 }
@@ -92,7 +92,8 @@ static int one_path(struct host *h, const char *a, const char *of_a, const char 
 {
 	if (!a || !b || strcmp(a, b))
 		return 0;
-	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are one path: each door needs its own", of_a, a, of_b, b);
+	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are one path: each interface needs a path of its own", of_a,
+		       a, of_b, b);
 }
 
 static int check_paths(struct host *h)
@@ -104,36 +105,36 @@ static int check_paths(struct host *h)
 	return rc == 0 ? one_path(h, h->m.vfio_user, "--vfio-user", h->m.sysfs, "--sysfs") : rc;
 }
 
-static int open_doors(struct host *h)
+static int host_open_servers(struct host *h)
 {
-	struct door *d = NULL;
+	struct server *d = NULL;
 	int rc = check_paths(h);
 
 	if (rc == 0 && h->m.vfio_user) {
-		rc = host_opened_door(h, door_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
+		rc = host_add_server(h, server_open_vfio(&d, h->k, h->device, h->m.vfio_user, h->e), &d);
 		kunpeng_give(h->k, h->device);
 		if (rc == 0)
 			host_note(h, "%s waits for a vfio-user client at %s", kunpeng_pmu(h->k, h->device)->name,
 				  h->m.vfio_user);
 	}
 	if (rc == 0 && h->m.listen) {
-		rc = host_opened_door(h, door_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
+		rc = host_add_server(h, server_open_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
 		if (rc == 0)
 			host_note(h, "the machine listens: --on unix:%s", h->m.listen);
 	}
 	if (rc == 0 && h->m.sysfs) {
-		rc = host_opened_door(h, door_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
+		rc = host_add_server(h, server_open_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
 		if (rc == 0)
 			host_note(h, "the devices' files are in %s", h->m.sysfs);
 	}
 	return rc;
 }
 
-/* What a door could not remove is told in any case; it makes a run fail that went well. */
-static int close_doors(struct host *h, int rc)
+/* What a server could not remove is told in any case; it makes a run fail that went well. */
+static int host_close_servers(struct host *h, int rc)
 {
 	while (h->n) {
-		struct door *d = h->door[--h->n];
+		struct server *d = h->server[--h->n];
 		struct err left = { 0 };
 		int failed = d->op->leave ? d->op->leave(d, &left) : 0;
 
@@ -151,12 +152,12 @@ static int close_doors(struct host *h, int rc)
 static bool host_is_idle(const struct host *h)
 {
 	for (uint32_t i = 0; i < h->n; i++)
-		if (h->door[i]->op->needs_time && h->door[i]->op->needs_time(h->door[i]))
+		if (h->server[i]->op->needs_time && h->server[i]->op->needs_time(h->server[i]))
 			return false;
 	return !h->tracing;
 }
 
-static int host_serve_doors(struct host *h)
+static int host_serve_clients(struct host *h)
 {
 	int rc = 0, ready = poll(h->fd, h->n, h->owed ? 0 : host_is_idle(h) ? IDLE_MS : TURN_MS);
 
@@ -164,7 +165,7 @@ static int host_serve_doors(struct host *h)
 		return err_set(h->e, TALLY_EIO, "poll: %s", strerror(errno));
 	for (uint32_t i = 0; rc == 0 && ready > 0 && i < h->n; i++)
 		if (h->fd[i].revents)
-			rc = h->door[i]->op->serve(h->door[i], h->e);
+			rc = h->server[i]->op->serve(h->server[i], h->e);
 	return rc;
 }
 
@@ -183,8 +184,8 @@ static int host_pass_time(struct host *h)
 	kunpeng_run(h->k, before + ns);
 	h->owed -= kunpeng_now(h->k) - before; /* a device without room ends the run early */
 	for (uint32_t i = 0; rc == 0 && i < h->n; i++)
-		if (h->door[i]->op->passed)
-			rc = h->door[i]->op->passed(h->door[i], h->e);
+		if (h->server[i]->op->passed)
+			rc = h->server[i]->op->passed(h->server[i], h->e);
 	return rc;
 }
 
@@ -210,7 +211,7 @@ static int host_run_turns(struct host *h)
 	h->then = k_now_ns();
 	h->log = (struct machine_log){ .note = h->m.note, .arg = h->m.arg };
 	while (rc == 0 && !(h->m.stop && *h->m.stop)) {
-		rc = host_serve_doors(h);
+		rc = host_serve_clients(h);
 		watch_traces(h, false);
 		if (rc == 0)
 			rc = host_pass_time(h);
@@ -229,15 +230,15 @@ static int run_kunpeng(struct host *h, const struct plat_on *on)
 			       "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
 			       on->row->name);
 	if (!h->m.listen && !h->m.vfio_user && !h->m.sysfs)
-		return err_set(h->e, TALLY_EINVAL, "the machine has no door: --listen, --vfio-user or --sysfs");
+		return err_set(h->e, TALLY_EINVAL, "the machine has no interface: --listen, --vfio-user or --sysfs");
 	rc = kunpeng_open(&h->k, &on->kunpeng, h->e);
 	if (rc == 0)
 		rc = find_device(h);
 	if (rc == 0)
-		rc = open_doors(h);
+		rc = host_open_servers(h);
 	if (rc == 0)
 		rc = host_run_turns(h);
-	rc = close_doors(h, rc);
+	rc = host_close_servers(h, rc);
 	kunpeng_close(h->k);
 	return rc;
 }

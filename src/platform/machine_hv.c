@@ -1,5 +1,5 @@
 /*
- * machine_hv.c: a machine with a hypervisor, for guests that come through a door.
+ * machine_hv.c: a machine with a hypervisor, for guests that come through a server.
  *
  * One thread.  A turn serves who is there and then lets the machine's time follow the clock,
  * by a slice that takes SLICE_NS of ours at most: how much of the machine's time that is
@@ -17,7 +17,7 @@
 #include "platform/hv_machine_int.h"
 
 #define MS UINT64_C(1000000)
-#define TURN_NS (2 * MS) /* between two turns, when nobody is at the door */
+#define TURN_NS (2 * MS) /* between two turns, when nobody is at the server */
 #define SLICE_NS (MS / 5)
 #define BURST_NS MS
 #define LINGER_NS (MS / 20) /* what a client may take between an answer and its next question */
@@ -31,7 +31,7 @@ struct host {
 	struct hv_machine *machine;
 	struct local_hv_guests guests;
 	struct local_hv hv;
-	struct door *door;
+	struct server *server;
 	uint64_t then, owed; /* the clock at the last turn; ns that the machine is behind it */
 	uint64_t step;       /* ns of the machine's in a slice */
 	struct err *e;
@@ -53,13 +53,13 @@ static void host_announce(const struct host *h)
 /* 1: somebody was served. */
 static int host_serve_calls(struct host *h, uint64_t wait_ns)
 {
-	struct pollfd p = { .fd = h->door->op->fd(h->door), .events = POLLIN };
+	struct pollfd p = { .fd = h->server->op->fd(h->server), .events = POLLIN };
 	const struct timespec t = { 0, (long)wait_ns };
 	int ready = ppoll(&p, 1, &t, NULL), rc;
 
 	if (ready <= 0)
 		return ready < 0 && errno != EINTR ? err_set(h->e, TALLY_EIO, "ppoll: %s", strerror(errno)) : 0;
-	rc = h->door->op->serve(h->door, h->e);
+	rc = h->server->op->serve(h->server, h->e);
 	return rc < 0 ? rc : 1;
 }
 
@@ -95,7 +95,7 @@ static int host_pass_time(struct host *h)
 	h->owed -= ns;
 	if (ns == h->step)
 		host_adapt_slice(h, k_now_ns() - now);
-	return h->door->op->passed(h->door, h->e);
+	return h->server->op->passed(h->server, h->e);
 }
 
 static int host_run_turns(struct host *h)
@@ -114,7 +114,7 @@ static int host_run_turns(struct host *h)
 
 /* ---- a run ------------------------------------------------------------------------------------ */
 
-static int read_guests(struct host *h, const struct line_opts *o)
+static int read_guests(struct host *h, const struct transport_opts *o)
 {
 	uint8_t *text = NULL;
 	size_t n = 0;
@@ -124,7 +124,7 @@ static int read_guests(struct host *h, const struct line_opts *o)
 		return err_set(h->e, TALLY_EINVAL,
 			       "--guests is of sun4v machines; the rights of POWER's partitions are in config=");
 	if (h->m->guests)
-		rc = line_read_file(h->m->guests, GUESTS_MOST, &text, &n, h->e);
+		rc = transport_read_file(h->m->guests, GUESTS_MOST, &text, &n, h->e);
 	if (rc >= 0 && h->machine->kind)
 		rc = local_hv_guests_parse(&h->guests, (const char *)text, n, h->machine->strands, h->e);
 	if (rc >= 0 && o->rights_given)
@@ -133,7 +133,7 @@ static int read_guests(struct host *h, const struct line_opts *o)
 	return rc;
 }
 
-static int open_door(struct host *h, const struct line_opts *o)
+static int open_server(struct host *h, const struct transport_opts *o)
 {
 	const struct hv_machine *m = h->machine;
 	int rc = read_guests(h, o);
@@ -142,7 +142,7 @@ static int open_door(struct host *h, const struct line_opts *o)
 		return rc;
 	h->hv = (struct local_hv){ m->kind,  m->niagara, m->sun4v,       &h->guests,
 				   m->power, m->papr,    hv_machine_now, h->machine };
-	rc = door_local(&h->door, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
+	rc = server_open_local(&h->server, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
 	if (rc == 0)
 		host_announce(h);
 	return rc;
@@ -154,14 +154,14 @@ int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *o
 	int rc;
 
 	if (!m->listen)
-		return err_set(e, TALLY_EINVAL, "the machine has no door: --listen, or --run for an image");
+		return err_set(e, TALLY_EINVAL, "the machine has no interface: --listen, or --run for an image");
 	rc = hv_machine_open(&h.machine, on, false, e);
 	if (rc == 0)
-		rc = open_door(&h, &on->hv);
+		rc = open_server(&h, &on->hv);
 	if (rc == 0)
 		rc = host_run_turns(&h);
-	if (h.door)
-		h.door->op->close(h.door);
+	if (h.server)
+		h.server->op->close(h.server);
 	local_hv_guests_free(&h.guests);
 	hv_machine_close(h.machine);
 	return rc;

@@ -135,7 +135,7 @@ static bool papr_trap(void *arg, unsigned trap, uint64_t r[6])
 
 /* ---- a run ---------------------------------------------------------------------------------------- */
 
-static int open_guest(struct guest *g, const struct line_opts *h)
+static int open_guest(struct guest *g, const struct transport_opts *h)
 {
 	static const struct sun4v_rights all = { true, true, true, true };
 	const struct sun4v_guest_opts o = { h->rights_given ? h->sun4v : all, memory_of(g), guest_put_char,
@@ -157,7 +157,7 @@ static int guest_load_image(struct guest *g, struct emu_opts *o)
 {
 	uint8_t *file = NULL;
 	size_t n;
-	int rc = line_read_file(g->m->run, MEMORY_BYTES, &file, &n, g->e);
+	int rc = transport_read_file(g->m->run, MEMORY_BYTES, &file, &n, g->e);
 
 	if (rc >= 0)
 		rc = emu_image_load(&o->image, &o->memory, o->cpu, o->cpu == EMU_POWER64 ? POWER_ENTRY : 0, file, n,
@@ -166,7 +166,7 @@ static int guest_load_image(struct guest *g, struct emu_opts *o)
 	return rc;
 }
 
-static int guest_run(struct guest *g, const struct line_opts *h)
+static int guest_run(struct guest *g, const struct transport_opts *h)
 {
 	struct emu_opts o = { .trap = g->machine->kind ? sun4v_trap : papr_trap,
 			      .arg = g,

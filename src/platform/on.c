@@ -42,7 +42,7 @@ static int unix_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *
 }
 
 /* What this machine's kernel passes on of its hypervisor: on POWER, on sun4v. */
-static int kernel_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+static int kernel_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
 	struct err why = { 0 };
 	int rc = k_gpci_line(ret, p->sysfs, NULL, &why);
@@ -57,35 +57,35 @@ static int kernel_line(struct tally_platform *p, struct hv_line *ret, struct err
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", other.text) : 0;
 }
 
-static int unix_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+static int unix_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
-	const struct local_line_opts o = { .guest = *p->on.guest ? p->on.guest : NULL,
-					   .partition = p->on.partition,
-					   .wait = { .stop = p->o.stop } };
+	const struct local_transport_opts o = { .guest = *p->on.guest ? p->on.guest : NULL,
+						.partition = p->on.partition,
+						.wait = { .stop = p->o.stop } };
 
-	return local_line_open(ret, socket_of(&p->on), &o, e);
+	return local_transport_open(ret, socket_of(&p->on), &o, e);
 }
 
-static int model_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+static int model_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
-	struct line_opts o = p->on.hv;
+	struct transport_opts o = p->on.hv;
 	uint8_t *config = NULL;
 	int rc = 0;
 
 	o.machine = p->on.row->name;
 	if (*p->on.config) {
-		rc = line_read_file(p->on.config, CONFIG_MOST, &config, &o.config_bytes, e);
+		rc = transport_read_file(p->on.config, CONFIG_MOST, &config, &o.config_bytes, e);
 		o.config = config ? (const char *)config : "";
 	}
 	if (rc >= 0)
-		rc = line_open(ret, &o, e);
+		rc = transport_open(ret, &o, e);
 	mem_free(config);
 	return rc;
 }
 
-static int file_line(struct tally_platform *p, struct hv_line *ret, struct err *e)
+static int file_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
-	int rc = line_file_open(&p->file, p->on.path, e);
+	int rc = transport_file_open(&p->file, p->on.path, e);
 
 	if (rc >= 0)
 		*ret = p->file.reply;
@@ -148,7 +148,7 @@ static const char *load_at(const struct plat_row *row, uint32_t i)
 	const struct kunpeng_load *k;
 
 	if (row->keys != PLAT_KUNPENG)
-		return line_load(row->name, i, &text);
+		return transport_load(row->name, i, &text);
 	k = kunpeng_load_at(i);
 	return k ? k->name : NULL;
 }
@@ -399,7 +399,7 @@ static int parse_name(struct plat_on *ret, char *name, struct err *e)
 
 int plat_parse(struct plat_on *ret, const char *on, struct err *e)
 {
-	struct plat_on o = { .hv.level = LINE_LEVEL_AS_CONFIGURED };
+	struct plat_on o = { .hv.level = TRANSPORT_LEVEL_AS_CONFIGURED };
 	char *copy;
 	int rc = 0;
 

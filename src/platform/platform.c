@@ -2,7 +2,7 @@
  * platform.c: the handle of a platform, its words, its PTT devices.
  *
  * Opening a handle reads what is written and asks no hardware, but for a socket, where somebody must
- * answer.  Devices, and lines to hypervisors, are opened when a call first needs them: `local` is the default
+ * answer.  Devices, and transports to hypervisors, are opened when a call first needs them: `local` is the default
  * also of calls that don't.
  *
  * An embedded model is new with each handle and ends with it; so what is set on it
@@ -154,8 +154,8 @@ void tally_platform_close(struct tally_platform *p)
 	if (left)
 		plat_note(p, "%s: %u setting%s of its counters could not be put back", p->name, left,
 			  left == 1 ? "" : "s");
-	if (p->has_line)
-		line_close(&p->line);
+	if (p->has_transport)
+		transport_close(&p->transport);
 	mem_free(p->name);
 	mem_free(p->sysfs);
 	mem_free(p->asked);

@@ -4,11 +4,11 @@
  *
  *	on.c            what --on takes
  *	platform.c      the handle, its words, its PTT devices
- *	hv.c            its line to a hypervisor (hv.h)
- *	line*.c         the lines that are made here (line.h)
+ *	hv.c            its transport to a hypervisor (hv.h)
+ *	transport*.c    the transports that are made here (transport.h)
  *	loads.c         what the models can run
  *	hv_machine.c    a model and its hypervisor service (hv_machine_int.h)
- *	machine*.c      models that run for others: behind doors, with machine code
+ *	machine*.c      models that run for others: behind servers, with machine code
  *	hv_api.c        tally/hv.h: models for somebody else's emulator
  *	holder.c        leases, with words (holder.h)
  */
@@ -21,7 +21,7 @@
 #include "base/file.h"
 #include "hv/sun4v_guest.h"
 #include "machine/machine.h"
-#include "platform/line.h"
+#include "platform/transport.h"
 #include "ptt/pmu.h"
 #include "ptt/rule.h"
 
@@ -32,8 +32,8 @@ struct plat_row {
 	const char *text;
 	/* Its PTT devices; NULL: none. */
 	int (*ptt)(struct tally_platform *p, struct ptt_pmus *ret, struct err *e);
-	/* The line to its hypervisor; NULL: none. */
-	int (*line)(struct tally_platform *p, struct hv_line *ret, struct err *e);
+	/* The transport to its hypervisor; NULL: none. */
+	int (*transport)(struct tally_platform *p, struct hv_transport *ret, struct err *e);
 	bool embedded; /* a model in this process: it is new each time */
 	uint8_t keys;  /* enum plat_family: which keys it takes; 0: none */
 };
@@ -42,7 +42,7 @@ struct plat_on {
 	const struct plat_row *row;
 	const char *path;            /* unix, file: within the text that was parsed */
 	struct kunpeng_opts kunpeng; /* kunpeng: its keys */
-	struct line_opts hv;         /* niagara, maramba, batoka, power: theirs; machine is row->name */
+	struct transport_opts hv;    /* niagara, maramba, batoka, power: theirs; machine is row->name */
 	char config[256];            /* power: path of its machine file, or "" */
 	char socket[128];            /* unix: the path without the keys behind it; "": there are none */
 	char guest[16];              /* unix: which guest of a sun4v machine; "": one without a name */
@@ -68,9 +68,9 @@ struct tally_platform {
 	struct ptt_pmus ptt;
 	bool has_ptt;
 	bool is_open; /* tally_platform_open() went well */
-	struct hv_line line;
-	bool has_line, has_run; /* has_run: a model, for opts.run_ns */
-	struct line_file file;  /* --on FILE: what is in it */
+	struct hv_transport transport;
+	bool has_transport, has_run; /* has_run: a model, for opts.run_ns */
+	struct transport_file file;  /* --on FILE: what is in it */
 	struct sun4v_client *client;
 	/* of the call */
 	struct buf out;

@@ -113,7 +113,7 @@ static int no_request(const char *word, struct err *why)
 }
 
 /* The layout that this platform answers with. */
-static const struct gpci_request *hv_layout(const struct hv_line *l, const struct gpci_request *r)
+static const struct gpci_request *hv_layout(const struct hv_transport *l, const struct gpci_request *r)
 {
 	const struct gpci_request *here = gpci_request(r->number, l->level, UINT8_MAX);
 
@@ -121,7 +121,7 @@ static const struct gpci_request *hv_layout(const struct hv_line *l, const struc
 }
 
 /* Whether the request is answered at all: asked for the record that is the asker's own. That there is none is no refusal. */
-static int hv_request_refused(struct hv_line *l, const struct gpci_request *r, struct err *why)
+static int hv_request_refused(struct hv_transport *l, const struct gpci_request *r, struct err *why)
 {
 	struct gpci_table own = { 0 };
 	struct err e = { 0 };
@@ -224,7 +224,7 @@ static struct probe *make_gpci(struct probes *t, const char *name, const struct 
 
 static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
-	struct hv_line *l = probes_opts(t)->line;
+	struct hv_transport *l = probes_opts(t)->transport;
 	const struct gpci_request *r;
 	char word[NAME_MOST];
 	const char *text;
@@ -252,7 +252,7 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 
 static int gpci_offer(struct probes *t, struct err *e)
 {
-	const struct hv_line *l = probes_opts(t)->line;
+	const struct hv_transport *l = probes_opts(t)->transport;
 	const struct gpci_request *r;
 	int rc = 0;
 
@@ -332,7 +332,7 @@ static int hv_register_unreadable(struct sun4v_client *c, const char *event, str
 
 static int no_guest(const struct probes *t, const char *name, const char *model, struct err *why)
 {
-	const struct hv_line *l = probes_opts(t)->line;
+	const struct hv_transport *l = probes_opts(t)->transport;
 
 	if (!l)
 		return no_line(name, model, why);

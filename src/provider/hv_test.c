@@ -15,8 +15,8 @@
 #define BASE 0x10000u
 
 struct platform {
-	struct hv_line line;
-	struct hv_line_ops op;
+	struct hv_transport transport;
+	struct hv_transport_ops op;
 	struct power *power;
 	struct papr *papr;
 	struct niagara *niagara;
@@ -80,11 +80,11 @@ static int call_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	return (write ? sun4v_asr_write(v, asr, *value) : sun4v_asr_read(v, asr, value)) ? 0 : -TALLY_EINVAL;
 }
 
-static void give_line(struct platform *p, struct hv_line_ops op)
+static void give_line(struct platform *p, struct hv_transport_ops op)
 {
 	op.what = "the model";
 	p->op = op;
-	p->line = (struct hv_line){
+	p->transport = (struct hv_transport){
 		.arg = p, .op = &p->op, .memory = p->memory, .base = BASE, .bytes = sizeof(p->memory)
 	};
 }
@@ -96,11 +96,11 @@ static void open_power(struct platform *p, uint8_t level, struct papr_rights rig
 	struct err e = { 0 };
 
 	*p = (struct platform){ 0 };
-	give_line(p, (struct hv_line_ops){ .papr = call_papr });
+	give_line(p, (struct hv_transport_ops){ .papr = call_papr });
 	assert_int_equal(power_open(&p->power, &po, &e), 0);
 	so.arg = p->power;
 	assert_int_equal(papr_open(&p->papr, &so), 0);
-	p->line.level = level;
+	p->transport.level = level;
 	power_run(p->power, POWER_WINDOW * 10);
 }
 
@@ -112,17 +112,17 @@ static void open_sun4v(struct platform *p, const char *machine, struct sun4v_rig
 	struct err e = { 0 };
 
 	*p = (struct platform){ 0 };
-	give_line(p, (struct hv_line_ops){ .sun4v = call_sun4v, .asr = call_asr });
-	p->line.strands = kind->nodes * kind->strands_per_node;
-	p->line.strands_per_node = kind->strands_per_node;
+	give_line(p, (struct hv_transport_ops){ .sun4v = call_sun4v, .asr = call_asr });
+	p->transport.strands = kind->nodes * kind->strands_per_node;
+	p->transport.strands_per_node = kind->strands_per_node;
 	assert_int_equal(niagara_open(&p->niagara, kind, &no, &e), 0);
 	so.arg = p->niagara;
 	assert_int_equal(sun4v_open(&p->sun4v, &so), 0);
 	struct sun4v_guest_opts go = { .rights = rights, .mem = { p, is_memory, mem_read, mem_write, at } };
 	assert_int_equal(sun4v_guest_open(&p->guest, p->sun4v, &go), 0);
-	for (uint32_t i = 0; i < p->line.strands; i++)
+	for (uint32_t i = 0; i < p->transport.strands; i++)
 		assert_int_equal(sun4v_vcpu_open(&p->vcpu[i], p->guest, i), 0);
-	assert_int_equal(sun4v_client_open(&p->client, &p->line, &e), 0);
+	assert_int_equal(sun4v_client_open(&p->client, &p->transport, &e), 0);
 }
 
 static void close_platform(struct platform *p)
@@ -145,7 +145,7 @@ static struct probes *table(struct platform *p)
 {
 	struct prov_opts o = { .sysfs = "test/sysfs/none",
 			       .conf = "/nonexistent/dcpc.conf",
-			       .line = p ? &p->line : NULL,
+			       .transport = p ? &p->transport : NULL,
 			       .sun4v = p ? p->client : NULL };
 	struct probes *t;
 
@@ -526,7 +526,9 @@ static void out_of_memory_is_an_error_and_leaks_nothing(void **state)
 	open_power(&p, 6, all_rights);
 	live = mem_live();
 	for (long n = 1;; n++) {
-		struct prov_opts o = { .sysfs = "test/sysfs/none", .conf = "/nonexistent/dcpc.conf", .line = &p.line };
+		struct prov_opts o = { .sysfs = "test/sysfs/none",
+				       .conf = "/nonexistent/dcpc.conf",
+				       .transport = &p.transport };
 		struct probes *t = NULL;
 		struct err e;
 		uint32_t id;

@@ -144,7 +144,7 @@ static bool is_pattern(const char *s)
 /* A file of records, or a platform with a hypervisor, has no events of this machine. */
 static bool has_its_events(const struct probes *t, const struct probe *p)
 {
-	return p->arm != ARM_EVENT || !(t->opts.records || t->opts.line);
+	return p->arm != ARM_EVENT || !(t->opts.records || t->opts.transport);
 }
 
 static int match_made(const struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id),
@@ -220,7 +220,7 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 /* A model that has what a provider needs and this platform has not; else NULL. */
 static const char *platform_of(const struct probes *t, const char *prov)
 {
-	bool papr = t->opts.line && t->opts.line->op->papr;
+	bool papr = t->opts.transport && t->opts.transport->op->papr;
 	const struct {
 		const struct provider *prov;
 		const char *on;

@@ -65,12 +65,12 @@ struct probes; /* the table of all probes made so far */
 struct prov_opts {
 	uint64_t cpc_min; /* least COUNT; 0 = from /etc/tally/dcpc.conf, else 5000 */
 	bool cpc_exclusive;
-	const char *sysfs;          /* fake /sys for tests: what it has counts, nothing is opened */
-	const char *conf;           /* configuration file; NULL = /etc/tally/dcpc.conf */
-	bool records;               /* there is a source of records: --on FILE */
-	struct hv_line *line;       /* to a hypervisor: --on power, batoka ...; NULL: none */
-	struct sun4v_client *sun4v; /* its guest, when it is sun4v's; else NULL */
-	bool one_enabling;          /* tests: act as a PMU that can't tell which counter overflowed */
+	const char *sysfs;              /* fake /sys for tests: what it has counts, nothing is opened */
+	const char *conf;               /* configuration file; NULL = /etc/tally/dcpc.conf */
+	bool records;                   /* there is a source of records: --on FILE */
+	struct hv_transport *transport; /* to a hypervisor: --on power, batoka ...; NULL: none */
+	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
+	bool one_enabling;              /* tests: act as a PMU that can't tell which counter overflowed */
 };
 struct provider {
 	const char *name;

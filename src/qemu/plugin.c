@@ -1,5 +1,5 @@
 /*
- * plugin.c: what QEMU calls when it loads the plugin: the door of this emulator is opened, and its callbacks handed over.
+ * plugin.c: what QEMU calls when it loads the plugin: the code of this emulator is opened, and its callbacks handed over.
  *
  *	qemu-system-ppc64      pseries.c
  *	qemu-system-sparc64    sun4v.c
@@ -30,45 +30,45 @@ __attribute__((constructor)) static void choose_version(void)
 
 /* ---- before version 7 ---------------------------------------------------------------------------- */
 static struct {
-	const struct door *door;
+	const struct emulator *emulator;
 	void *arg;
 } old;
 
 static void old_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	(void)id;
-	old.door->translated(tb, old.arg);
+	old.emulator->translated(tb, old.arg);
 }
 
 static void old_flushed(qemu_plugin_id_t id)
 {
 	(void)id;
-	old.door->flushed(old.arg);
+	old.emulator->flushed(old.arg);
 }
 
 static void old_ended(qemu_plugin_id_t id, void *arg)
 {
 	(void)id;
-	old.door->ended(arg);
+	old.emulator->ended(arg);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------- */
 
-static const struct door *door_of(const qemu_info_t *info)
+static const struct emulator *emulator_of(const qemu_info_t *info)
 {
-	static const struct door *const doors[] = { &door_pseries, &door_sun4v, &door_refs };
+	static const struct emulator *const emulators[] = { &emulator_pseries, &emulator_sun4v, &emulator_refs };
 
-	for (size_t i = 0; i < COUNT(doors); i++)
-		if (doors[i]->system == info->system_emulation &&
-		    (!doors[i]->target || !strcmp(doors[i]->target, info->target_name)))
-			return doors[i];
+	for (size_t i = 0; i < COUNT(emulators); i++)
+		if (emulators[i]->system == info->system_emulation &&
+		    (!emulators[i]->target || !strcmp(emulators[i]->target, info->target_name)))
+			return emulators[i];
 	return NULL;
 }
 
-static int open_door(const struct door **ret, void **arg, const qemu_info_t *info, int argc, char *const *argv,
-		     struct err *e)
+static int emulator_open(const struct emulator **ret, void **arg, const qemu_info_t *info, int argc, char *const *argv,
+			 struct err *e)
 {
-	const struct door *d = door_of(info);
+	const struct emulator *d = emulator_of(info);
 
 	if (!d)
 		return err_set(
@@ -86,12 +86,12 @@ static int open_door(const struct door **ret, void **arg, const qemu_info_t *inf
 	return d->open(arg, argc, argv, e);
 }
 
-static void hand_over(qemu_plugin_id_t id, const struct door *d, void *arg)
+static void hand_over(qemu_plugin_id_t id, const struct emulator *d, void *arg)
 {
 	const bool is_old = qemu_plugin_version < QEMU_API;
 
 	if (is_old) {
-		old.door = d;
+		old.emulator = d;
 		old.arg = arg;
 	} else if (d->vcpu_init) {
 		qemu_plugin_register_vcpu_init_cb(id, (qemu_any_cb)d->vcpu_init, arg);
@@ -104,11 +104,11 @@ static void hand_over(qemu_plugin_id_t id, const struct door *d, void *arg)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const struct door *d = NULL;
+	const struct emulator *d = NULL;
 	struct err e = { 0 };
 	void *arg = NULL;
 
-	if (open_door(&d, &arg, info, argc, argv, &e) < 0) {
+	if (emulator_open(&d, &arg, info, argc, argv, &e) < 0) {
 		fprintf(stderr, "tally-qemu.so: %s\n", e.text);
 		return 1;
 	}

@@ -16,7 +16,7 @@ static int load(const char *const *words, int n)
 {
 	const qemu_info_t info = { .target_name = "ppc64", .version = { 7, 7 }, .system_emulation = true };
 
-	m = (struct emulator){ .names = names, .flags = QEMU_RW_REGS_PC };
+	m = (struct fake_qemu){ .names = names, .flags = QEMU_RW_REGS_PC };
 	return qemu_plugin_install(1, &info, n, (char **)words);
 }
 

@@ -30,7 +30,7 @@ struct qemu_plugin_insn {
 struct qemu_plugin_tb {
 	struct qemu_plugin_insn insn[3];
 };
-static struct emulator {
+static struct fake_qemu {
 	qemu_any_cb init, translate, flush, end;
 	void *arg, *site;
 	void (*exec)(unsigned, void *); /* of the last instruction with a callback */

@@ -1,5 +1,5 @@
 /*
- * pseries.c: the door of qemu-system-ppc64: H_GetPerformanceCounterInfo of a pseries guest.
+ * pseries.c: the emulator of qemu-system-ppc64: H_GetPerformanceCounterInfo of a pseries guest.
  *
  * QEMU's own hypervisor answers the token 0xF080 with H_Function, and has no place for another answer.  But a
  * plugin sees each instruction before it is executed: at `sc 1` with that token the service answers, r3 is written and the
@@ -56,7 +56,7 @@ static bool pseries_answer(struct pseries *q, unsigned vcpu, bool little)
 static void at_sc_1(unsigned vcpu, void *arg)
 {
 	const struct site *s = arg;
-	struct pseries *q = s->door;
+	struct pseries *q = s->emulator;
 	uint64_t behind = s->pc + 4;
 	bool ours;
 
@@ -129,11 +129,11 @@ static int open_pseries(void **ret, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
-const struct door door_pseries = { .target = "ppc64",
-				   .system = true,
-				   .api = QEMU_API,
-				   .open = open_pseries,
-				   .vcpu_init = vcpu_init,
-				   .translated = pseries_translated,
-				   .flushed = pseries_flushed,
-				   .ended = pseries_ended };
+const struct emulator emulator_pseries = { .target = "ppc64",
+					   .system = true,
+					   .api = QEMU_API,
+					   .open = open_pseries,
+					   .vcpu_init = vcpu_init,
+					   .translated = pseries_translated,
+					   .flushed = pseries_flushed,
+					   .ended = pseries_ended };

@@ -2,15 +2,15 @@
  * qemu_int.h: what the files of the QEMU plugin share, and as much of QEMU as they need.
  *
  *	words.c            the words behind `-plugin file=tally-qemu.so,`
- *	plugin.c           what QEMU calls first: which door this emulator is, and its interface's version
+ *	plugin.c           what QEMU calls first: which emulator this is, and its interface's version
  *	reach.c            registers and memory of a guest, and instructions that are waited for
- *	pseries.c          the door of qemu-system-ppc64: H_GetPerformanceCounterInfo
+ *	pseries.c          the emulator of qemu-system-ppc64: H_GetPerformanceCounterInfo
  *	options.c          its words
  *	service.c          its power machine and service, one call at a time
- *	sun4v.c            the door of qemu-system-sparc64: FAST_TRAP and CORE_TRAP
+ *	sun4v.c            the emulator of qemu-system-sparc64: FAST_TRAP and CORE_TRAP
  *	sun4v_options.c    its words, and those of refs.c
  *	sun4v_service.c    its machine and service, one call at a time
- *	refs.c             the door of QEMU's user-mode emulators: a program's memory references
+ *	refs.c             the emulator of QEMU's user-mode emulators: a program's memory references
  *
  * QEMU's plugin interface is plain C functions that the emulator exports; what a plugin gets and gives are
  * opaque pointers and glib's arrays, whose first two members are public.  Version 7 of the interface is declared
@@ -145,8 +145,8 @@ FROM_QEMU GByteArray *g_byte_array_set_size(GByteArray *a, unsigned n);
 FROM_QEMU uint8_t *g_byte_array_free(GByteArray *a, int with_data);
 FROM_QEMU char *g_array_free(GArray *a, int with_data);
 
-/* ---- doors ----------------------------------------------------------------------------------------- */
-struct door {               /* what the plugin does in one kind of emulator; an empty slot: nothing */
+/* ---- emulators ----------------------------------------------------------------------------------------- */
+struct emulator {           /* what the plugin does in one kind of emulator; an empty slot: nothing */
 	const char *target; /* as QEMU calls it; NULL: any */
 	bool system;        /* qemu-system-TARGET; else its user mode */
 	int api;            /* version of the interface that is needed */
@@ -156,15 +156,15 @@ struct door {               /* what the plugin does in one kind of emulator; an 
 	void (*flushed)(void *arg); /* all translations are gone, and no vCPU runs */
 	void (*ended)(void *arg);
 };
-extern const struct door door_pseries, door_sun4v, door_refs;
+extern const struct emulator emulator_pseries, emulator_sun4v, emulator_refs;
 
 /* ---- reach ----------------------------------------------------------------------------------------- */
 #define REACH_REGS 9u
-/* an instruction of the guest that a door waits for */
+/* an instruction of the guest that an emulator waits for */
 struct site {
-	void *door;
+	void *emulator;
 	uint64_t pc;
-	uint32_t kind; /* the door's own */
+	uint32_t kind; /* the emulator's own */
 	struct site *next;
 };
 struct reach {
@@ -185,7 +185,7 @@ void reach_vcpu(struct reach *x); /* a vCPU is there: its registers are looked u
 bool reach_get(struct reach *x, unsigned i, bool little, uint64_t *ret);
 bool reach_set(struct reach *x, unsigned i, bool little, uint64_t v);
 /* The site of an instruction, kept until reach_flush(); NULL: out of memory. */
-struct site *reach_site(struct reach *x, void *door, uint64_t pc, uint32_t kind);
+struct site *reach_site(struct reach *x, void *emulator, uint64_t pc, uint32_t kind);
 void reach_flush(struct reach *x);
 /* As struct hv_mem has them; arg is the struct reach. */
 bool reach_is(void *arg, uint64_t ra, uint64_t n);

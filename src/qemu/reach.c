@@ -1,11 +1,11 @@
 /*
- * reach.c: what a door of the plugin reaches of its guest: registers, memory by real address, and instructions that it waits for.
+ * reach.c: what an emulator of the plugin reaches of its guest: registers, memory by real address, and instructions that it waits for.
  *
  * What a callback needs lies in a struct for each such instruction, kept until QEMU throws its translations away.
  *
  * Memory is looked at from `begin` to `end` alone, where the machine of that kind has no device: reading one may change it.
  *
- * Thread rule: all under the lock, which the doors take.
+ * Thread rule: all under the lock, which the emulators take.
  */
 #include "qemu/qemu_int.h"
 
@@ -95,7 +95,7 @@ uint32_t insn_word(const struct qemu_plugin_insn *insn)
 	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-struct site *reach_site(struct reach *x, void *door, uint64_t pc, uint32_t kind)
+struct site *reach_site(struct reach *x, void *emulator, uint64_t pc, uint32_t kind)
 {
 	struct site *s;
 
@@ -104,7 +104,7 @@ struct site *reach_site(struct reach *x, void *door, uint64_t pc, uint32_t kind)
 		if (s->pc == pc && s->kind == kind)
 			break;
 	if (!s && (s = mem_alloc(sizeof(*s))) != NULL) {
-		*s = (struct site){ .door = door, .pc = pc, .kind = kind, .next = x->site };
+		*s = (struct site){ .emulator = emulator, .pc = pc, .kind = kind, .next = x->site };
 		x->site = s;
 	}
 	pthread_mutex_unlock(&x->lock);

@@ -1,5 +1,5 @@
 /*
- * refs.c: the door of QEMU's user-mode emulators: a program's memory references go through a machine's caches.
+ * refs.c: the emulator of QEMU's user-mode emulators: a program's memory references go through a machine's caches.
  *
  * Each instruction executed is a fetch, each load and store what it is; an atomic instruction is a load and a store, as in
  * valgrind's traces.  Threads are strands: a vCPU's number, modulo the strands of the machine.  All is user level, context 1.
@@ -291,6 +291,6 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	return rc;
 }
 
-const struct door door_refs = {
+const struct emulator emulator_refs = {
 	.api = 1, .open = open_refs, .translated = refs_translated, .flushed = refs_flushed, .ended = refs_ended
 };

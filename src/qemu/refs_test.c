@@ -19,7 +19,7 @@ static int load(int version, const char *word, const char *more)
 	const qemu_info_t info = { .target_name = "sparc64", .version = { version, version } };
 	const char *words[] = { word, more };
 
-	m = (struct emulator){ .flags = QEMU_NO_REGS };
+	m = (struct fake_qemu){ .flags = QEMU_NO_REGS };
 	qemu_plugin_version = version;
 	return qemu_plugin_install(1, &info, more ? 2 : 1, (char **)words);
 }

@@ -1,5 +1,5 @@
 /*
- * sun4v.c: the door of qemu-system-sparc64: FAST_TRAP and CORE_TRAP of a guest with a hypervisor.
+ * sun4v.c: the emulator of qemu-system-sparc64: FAST_TRAP and CORE_TRAP of a guest with a hypervisor.
  *
  * A guest calls its hypervisor by `ta 0x80` and `ta 0xff`, which trap into hyperprivileged code: QEMU's niagara machine
  * is the bare machine, and what runs there is the user's firmware.  The plugin sees the instruction before it traps.  When the
@@ -30,19 +30,19 @@
 enum { O0, O1, O2, O3, O4, O5, PC, NPC, STATE };
 static const char *const names[] = { "o0", "o1", "o2", "o3", "o4", "o5", "pc", "npc", "state" };
 static_assert(COUNT(names) <= REACH_REGS, "reach.c");
-struct door_of_sun4v {
+struct sun4v_plugin {
 	struct reach x;
 	struct sun4v_service *service;
 };
 
-static bool sun4v_get_register(struct door_of_sun4v *q, unsigned i, uint64_t *ret)
+static bool sun4v_get_register(struct sun4v_plugin *q, unsigned i, uint64_t *ret)
 {
 	return reach_get(&q->x, i, false, ret);
 }
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
-static bool where_next(struct door_of_sun4v *q, uint64_t here, uint64_t *next)
+static bool where_next(struct sun4v_plugin *q, uint64_t here, uint64_t *next)
 {
 	uint64_t pc, npc;
 
@@ -53,7 +53,7 @@ static bool where_next(struct door_of_sun4v *q, uint64_t here, uint64_t *next)
 }
 
 /* Whether the call was ours and is answered. */
-static bool sun4v_answer(struct door_of_sun4v *q, unsigned vcpu, unsigned trap)
+static bool sun4v_answer(struct sun4v_plugin *q, unsigned vcpu, unsigned trap)
 {
 	uint64_t o[6], in[6], state;
 
@@ -74,7 +74,7 @@ static bool sun4v_answer(struct door_of_sun4v *q, unsigned vcpu, unsigned trap)
 static void at_ta(unsigned vcpu, void *arg)
 {
 	const struct site *s = arg;
-	struct door_of_sun4v *q = s->door;
+	struct sun4v_plugin *q = s->emulator;
 	uint64_t next;
 	bool ours;
 
@@ -105,7 +105,7 @@ static bool sun4v_insn_branches(uint32_t word)
 
 static void sun4v_translated(struct qemu_plugin_tb *tb, void *arg)
 {
-	struct door_of_sun4v *q = arg;
+	struct sun4v_plugin *q = arg;
 	uint32_t word, before = 0;
 
 	for (size_t i = 0, n = qemu_plugin_tb_n_insns(tb); i < n; i++, before = word) {
@@ -123,7 +123,7 @@ static void sun4v_translated(struct qemu_plugin_tb *tb, void *arg)
 
 static void vcpu_init(unsigned vcpu, void *arg)
 {
-	struct door_of_sun4v *q = arg;
+	struct sun4v_plugin *q = arg;
 
 	(void)vcpu;
 	reach_vcpu(&q->x);
@@ -131,14 +131,14 @@ static void vcpu_init(unsigned vcpu, void *arg)
 
 static void sun4v_flushed(void *arg)
 {
-	struct door_of_sun4v *q = arg;
+	struct sun4v_plugin *q = arg;
 
 	reach_flush(&q->x);
 }
 
 static void sun4v_ended(void *arg)
 {
-	struct door_of_sun4v *q = arg;
+	struct sun4v_plugin *q = arg;
 
 	sun4v_service_close(q->service);
 	reach_close(&q->x);
@@ -148,7 +148,7 @@ static void sun4v_ended(void *arg)
 static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 {
 	struct sun4v_options o;
-	struct door_of_sun4v *q;
+	struct sun4v_plugin *q;
 	int rc = sun4v_options(&o, argc, argv, e);
 
 	if (rc < 0)
@@ -169,11 +169,11 @@ static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
-const struct door door_sun4v = { .target = "sparc64",
-				 .system = true,
-				 .api = QEMU_API,
-				 .open = open_sun4v,
-				 .vcpu_init = vcpu_init,
-				 .translated = sun4v_translated,
-				 .flushed = sun4v_flushed,
-				 .ended = sun4v_ended };
+const struct emulator emulator_sun4v = { .target = "sparc64",
+					 .system = true,
+					 .api = QEMU_API,
+					 .open = open_sun4v,
+					 .vcpu_init = vcpu_init,
+					 .translated = sun4v_translated,
+					 .flushed = sun4v_flushed,
+					 .ended = sun4v_ended };

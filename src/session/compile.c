@@ -134,8 +134,8 @@ int open_probes(struct tally_trace *t)
 			       .conf = t->o.conf,
 			       .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
 			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive],
-			       .records = r && !r->line,
-			       .line = r ? r->line : NULL,
+			       .records = r && !r->transport,
+			       .transport = r ? r->transport : NULL,
 			       .sun4v = r ? r->sun4v : NULL };
 	int rc = probes_open(&t->probes, &o);
 

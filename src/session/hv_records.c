@@ -71,7 +71,7 @@ static int gpci_take(struct tally_trace *t, struct sample *s, struct gpci_table 
 {
 	struct err e = { 0 };
 	bool own;
-	int rc = gpci_all(ret, t->records->line, s->probe->request, &own, &e);
+	int rc = gpci_all(ret, t->records->transport, s->probe->request, &own, &e);
 
 	return rc >= 0 || rc == -TALLY_EINVAL ? 0 : source_failed(t, s, rc, &e);
 }
@@ -197,7 +197,7 @@ static int add_unit(struct tally_trace *t, struct sample *s, const struct vf_reg
 static void note_unmodelled(struct tally_trace *t, const struct sample *s, const struct vf_reg *r, uint32_t code)
 {
 	const struct hv_source *src = source_of(t);
-	const struct sun4v_kind *kind = hv_kind(src->p, src->base.line);
+	const struct sun4v_kind *kind = hv_kind(src->p, src->base.transport);
 
 	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)code))
 		trace_note(t, "%s:::%s: the model does not model this event: it stays where it is",
@@ -211,7 +211,7 @@ static int event_begin(struct tally_trace *t, struct sample *s)
 	int rc = 0;
 
 	for (const struct vf_reg *r = vf_regs; rc >= 0 && r < vf_regs + VF_REGS; r++) {
-		uint32_t strands = r->cls == VF_SPARC_PCR ? t->records->line->strands : 1;
+		uint32_t strands = r->cls == VF_SPARC_PCR ? t->records->transport->strands : 1;
 
 		if (!vf_selects(r, s->probe->vf_event, &code))
 			continue;
@@ -229,7 +229,7 @@ static int fire_unit(struct tally_trace *t, struct sample *s, struct vf_unit_cou
 	struct hv_source *src = source_of(t);
 	struct vf_context c = { 0 };
 	struct err e = { 0 };
-	uint32_t per_node = src->base.line->strands_per_node;
+	uint32_t per_node = src->base.transport->strands_per_node;
 	int rc = vf_counter_read(u->k, &c.value, &e);
 
 	if (rc == -TALLY_EBUSY) {
@@ -262,7 +262,7 @@ static int give_buffers(struct tally_trace *t, struct sample *s)
 	struct err e = { 0 };
 	int rc = 0;
 
-	for (uint32_t cpu = 0; !src->buffers && rc >= 0 && cpu < src->base.line->strands; cpu++)
+	for (uint32_t cpu = 0; !src->buffers && rc >= 0 && cpu < src->base.transport->strands; cpu++)
 		if (sun4v_client_has(src->base.sun4v, cpu))
 			rc = mmustat_start(src->base.sun4v, cpu, &e);
 	src->buffers = rc >= 0;
@@ -283,7 +283,7 @@ static int read_strand(struct tally_trace *t, uint32_t cpu, struct mmustat *ret,
 static int mmustat_begin(struct tally_trace *t, struct sample *s)
 {
 	struct err e = { 0 };
-	uint32_t strands = t->records->line->strands;
+	uint32_t strands = t->records->transport->strands;
 	int rc = give_buffers(t, s);
 
 	if (rc < 0)
@@ -303,7 +303,7 @@ static int mmustat_fire(struct tally_trace *t, struct sample *s, uint64_t ns)
 	struct err e = { 0 };
 	int rc = 0;
 
-	for (uint32_t cpu = 0; rc >= 0 && cpu < t->records->line->strands; cpu++) {
+	for (uint32_t cpu = 0; rc >= 0 && cpu < t->records->transport->strands; cpu++) {
 		rc = read_strand(t, cpu, &now, &e);
 		if (rc < 0)
 			return source_failed(t, s, rc, &e);
@@ -380,7 +380,7 @@ static int hv_start(struct tally_trace *t)
 		if (p->arm == ARM_RECORD)
 			rc = add_sample(t, i, p);
 	}
-	src->start_ns = hv_now(src->base.line);
+	src->start_ns = hv_now(src->base.transport);
 	src->passed_ns = 0;
 	return rc;
 }
@@ -399,7 +399,7 @@ static uint64_t next_due(const struct hv_source *src)
 /* Lets some time pass: whether `to` is reached. */
 static bool source_reach(struct hv_source *src, uint64_t to, int timeout_ms)
 {
-	struct hv_line *l = src->base.line;
+	struct hv_transport *l = src->base.transport;
 	uint64_t left, ms;
 
 	if (!l->op->advance)
@@ -436,7 +436,7 @@ static void go_on(const struct hv_source *src, struct sample *s)
 
 static int fire_due(struct tally_trace *t, struct hv_source *src, uint64_t to)
 {
-	uint64_t ns = hv_now(src->base.line);
+	uint64_t ns = hv_now(src->base.transport);
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < src->nsamples && !t->over; i++) {
@@ -508,8 +508,8 @@ static int open_platform(struct hv_source *src, const struct tally_trace *t, con
 	int rc = tally_platform_open(&src->p, &o);
 
 	if (rc >= 0)
-		rc = hv_line_of(src->p, &src->base.line);
-	if (rc >= 0 && src->base.line->op->sun4v)
+		rc = hv_transport_of(src->p, &src->base.transport);
+	if (rc >= 0 && src->base.transport->op->sun4v)
 		rc = hv_client_of(src->p, "vfalls", &src->base.sun4v);
 	return rc >= 0 ? 0 :
 			 err_set(e, (enum tally_err) - rc, "%s",

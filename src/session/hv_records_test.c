@@ -48,16 +48,16 @@ static void refuses(const char *on, const char *script, const char *words)
 
 /* ---- the same model, read without D -------------------------------------------------- */
 
-static void model(struct hv_line *l, const char *machine, const char *load)
+static void model(struct hv_transport *l, const char *machine, const char *load)
 {
-	struct line_opts o = { .machine = machine, .load = load, .level = LINE_LEVEL_AS_CONFIGURED };
+	struct transport_opts o = { .machine = machine, .load = load, .level = TRANSPORT_LEVEL_AS_CONFIGURED };
 	struct err e = { 0 };
 
-	if (line_open(l, &o, &e) < 0)
+	if (transport_open(l, &o, &e) < 0)
 		fail_msg("%s: %s", machine, e.text);
 }
 
-static void pass(struct hv_line *l, uint64_t ms)
+static void pass(struct hv_transport *l, uint64_t ms)
 {
 	for (; ms; ms--)
 		l->op->advance(l->arg, MS);
@@ -72,7 +72,7 @@ static uint64_t field(const struct gpci_request *r, const struct gpci_values *v,
 	return 0;
 }
 
-static void read_all(struct gpci_table *ret, struct hv_line *l, const char *request)
+static void read_all(struct gpci_table *ret, struct hv_transport *l, const char *request)
 {
 	const struct gpci_request *r = gpci_request(gpci_request_find(request)->number, l->level, UINT8_MAX);
 	struct err e = { 0 };
@@ -86,7 +86,7 @@ static void read_all(struct gpci_table *ret, struct hv_line *l, const char *requ
 static void differences(struct buf *to, const char *load, const char *request, const char *counter)
 {
 	struct gpci_table before, after;
-	struct hv_line l;
+	struct hv_transport l;
 
 	model(&l, "power", load);
 	read_all(&before, &l, request);
@@ -100,7 +100,7 @@ static void differences(struct buf *to, const char *load, const char *request, c
 	}
 	gpci_table_free(&before);
 	gpci_table_free(&after);
-	line_close(&l);
+	transport_close(&l);
 }
 
 static void sums_of_a_request_are_the_machines_differences(void **state)
@@ -138,7 +138,7 @@ static void sums_of_a_request_are_the_machines_differences(void **state)
 
 static void an_events_deltas_are_the_counters_difference(void **state)
 {
-	struct hv_line l;
+	struct hv_transport l;
 	struct sun4v_client *c;
 	struct vf_counter *k[8];
 	struct buf want = { 0 };
@@ -164,7 +164,7 @@ static void an_events_deltas_are_the_counters_difference(void **state)
 	buf_putc(&want, '\n');
 	assert_null(strstr(want.p, "mcu0_pcr 0"));
 	sun4v_client_close(c);
-	line_close(&l);
+	transport_close(&l);
 	prints("batoka,load=stream",
 	       "#pragma D option aggsortkey\n vfalls:::mem_writes-1ms { @[args[0]->name] = sum(args[0]->delta); }"
 	       "tick-4ms { printa(\"%s %@d\\n\", @); trunc(@); exit(0); }",
@@ -174,7 +174,7 @@ static void an_events_deltas_are_the_counters_difference(void **state)
 
 static void slots_add_up_to_the_buffers(void **state)
 {
-	struct hv_line l;
+	struct hv_transport l;
 	struct sun4v_client *c;
 	struct mmustat m;
 	struct buf want = { 0 };
@@ -198,7 +198,7 @@ static void slots_add_up_to_the_buffers(void **state)
 		   (unsigned long long)hits, 3 * 16 * l.strands);
 	assert_true(hits > 1000);
 	sun4v_client_close(c);
-	line_close(&l);
+	transport_close(&l);
 	prints("niagara,load=chase",
 	       "BEGIN { h = t = l = n = 0; } mmustat:::sample-2ms { h += args[0]->d_hits; t += args[0]->d_ticks; n++; }"
 	       "mmustat:::sample-2ms /args[0]->ns == 6000000/ { l += args[0]->hits; } tick-6ms { exit(0); }"

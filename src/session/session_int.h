@@ -82,7 +82,7 @@ extern const struct engine_kind engine_kernel, engine_vm;
 /* what a source's own struct begins with */
 struct records {
 	const struct records_ops *ops;
-	struct hv_line *line; /* to a hypervisor; NULL: a file */
+	struct hv_transport *transport; /* to a hypervisor; NULL: a file */
 	struct sun4v_client *sun4v;
 };
 struct records_ops {

@@ -376,9 +376,9 @@ int torture_connect(const char *path)
 	return -1;
 }
 
-pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *door, const char *path)
+pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *server, const char *path)
 {
-	const char *argv[] = { program, "machine", machine, door, path, NULL };
+	const char *argv[] = { program, "machine", machine, server, path, NULL };
 	char log[4096];
 	const struct torture_run r = { .out = NULL, .err = log };
 	pid_t pid;

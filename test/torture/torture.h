@@ -80,7 +80,7 @@ void torture_kill(pid_t pid); /* SIGKILL, and waits */
  * the others, and returns false with the name of one. */
 bool torture_orphans_end(const pid_t *keep, size_t n, unsigned limit_ms, char name[32]);
 /* Starts `tally machine ...` and waits until the socket is there. Broken when it doesn't come. */
-pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *door, const char *path);
+pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *server, const char *path);
 /* Connects to a UNIX stream socket; -1: nobody listens. Both directions time out after 10 s. */
 int torture_connect(const char *path);
 /* Open descriptors and resident KiB of a process; -1: it is gone. */

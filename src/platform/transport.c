@@ -1,28 +1,28 @@
 /*
- * line.c: a model, its hypervisor service and one guest, behind a line.
+ * transport.c: a model, its hypervisor service and one guest, behind a transport.
  *
  * The guest's memory is bytes of ours; the service sees them as real addresses from
  * `base`.  Time is what advance() adds up: nanoseconds are kept, so that rounding
  * to the machine's ticks does not add up, and a machine that goes in windows (POWER) is at most one
  * behind; its now() is where it really is.
  *
- * Thread rule: a line belongs to one thread.
+ * Thread rule: a transport belongs to one thread.
  */
 #include <stdio.h>
 
-#include "platform/line.h"
+#include "platform/transport.h"
 
 #define GUEST_BASE UINT64_C(0x80000000)
 #define GUEST_LEAST 65536u  /* bytes of memory */
 #define STRANDS_OF_MIXED 8u /* a model is slow with all 256 of them */
 
-/* what is behind a line */
+/* what is behind a transport */
 struct machine {
 	uint8_t *memory;
 	size_t bytes;
 	uint64_t ns; /* that have passed */
 	char what[40];
-	struct hv_line_ops op;
+	struct hv_transport_ops op;
 	/* sun4v */
 	struct niagara *niagara;
 	struct sun4v *sun4v;
@@ -121,7 +121,7 @@ static uint64_t tsb_missed(void *arg)
 	return t->tsb_miss + t->permanent_hit;
 }
 
-static const struct hv_line_ops sun4v_ops = {
+static const struct hv_transport_ops sun4v_ops = {
 	.sun4v = line_sun4v_call,
 	.asr = line_asr_access,
 	.advance = advance_niagara,
@@ -130,7 +130,7 @@ static const struct hv_line_ops sun4v_ops = {
 	.close = close_machine,
 };
 
-static int no_kind(const struct line_opts *o, struct err *e)
+static int no_kind(const struct transport_opts *o, struct err *e)
 {
 	uint32_t most = sun4v_kind(o->machine, 0)->nodes;
 
@@ -139,7 +139,7 @@ static int no_kind(const struct line_opts *o, struct err *e)
 	return err_set(e, TALLY_EINVAL, "sockets=%u: %s has 1 to %u", o->sockets, o->machine, most);
 }
 
-static int open_guest(struct machine *m, const struct line_opts *o, struct err *e)
+static int open_guest(struct machine *m, const struct transport_opts *o, struct err *e)
 {
 	static const struct sun4v_rights all = { true, true, true, true };
 	struct sun4v_guest_opts g = { .rights = o->rights_given ? o->sun4v : all, .mem = memory_of(m) };
@@ -153,11 +153,11 @@ static int open_guest(struct machine *m, const struct line_opts *o, struct err *
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
-static int open_sun4v(struct machine *m, struct hv_line *l, const struct line_opts *o, struct err *e)
+static int open_sun4v(struct machine *m, struct hv_transport *l, const struct transport_opts *o, struct err *e)
 {
 	const struct sun4v_kind *kind = sun4v_kind(o->machine, o->sockets);
 	struct niagara_opts n = { .seed = o->seed,
-				  .load = o->load ? o->load : LINE_LOAD,
+				  .load = o->load ? o->load : TRANSPORT_LOAD,
 				  .strands = o->strands,
 				  .recorded_ticks = o->opensparc };
 	struct sun4v_opts s = { .kind = kind,
@@ -219,14 +219,14 @@ static uint64_t now_power(void *arg)
 	return tb / 64 * 125 + tb % 64 * 125 / 64;
 }
 
-static const struct hv_line_ops papr_ops = {
+static const struct hv_transport_ops papr_ops = {
 	.papr = line_papr_call,
 	.advance = advance_power,
 	.now = now_power,
 	.close = close_machine,
 };
 
-static int open_power(struct machine *m, struct hv_line *l, const struct line_opts *o, struct err *e)
+static int open_power(struct machine *m, struct hv_transport *l, const struct transport_opts *o, struct err *e)
 {
 	struct power_opts po = { .seed = o->seed,
 				 .load = o->load,
@@ -254,10 +254,10 @@ static int open_power(struct machine *m, struct hv_line *l, const struct line_op
 
 /* ---- both --------------------------------------------------------------------------------------- */
 
-int line_open(struct hv_line *ret, const struct line_opts *o, struct err *e)
+int transport_open(struct hv_transport *ret, const struct transport_opts *o, struct err *e)
 {
 	struct machine *m = mem_alloc(sizeof(*m));
-	struct hv_line l = { .arg = m, .base = GUEST_BASE };
+	struct hv_transport l = { .arg = m, .base = GUEST_BASE };
 	int rc;
 
 	if (!m)
@@ -277,14 +277,14 @@ int line_open(struct hv_line *ret, const struct line_opts *o, struct err *e)
 	return 0;
 }
 
-void line_close(struct hv_line *l)
+void transport_close(struct hv_transport *l)
 {
 	if (l->op && l->op->close)
 		l->op->close(l->arg);
-	*l = (struct hv_line){ 0 };
+	*l = (struct hv_transport){ 0 };
 }
 
-const char *line_load(const char *machine, uint32_t i, const char **text)
+const char *transport_load(const char *machine, uint32_t i, const char **text)
 {
 	const struct niagara_load *n;
 	const struct power_load *w;

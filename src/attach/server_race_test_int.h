@@ -1,10 +1,10 @@
 /*
- * door_race_test_int.h: servers that start together at one path, each in a process of its own.
+ * server_race_test_int.h: servers that start together at one path, each in a process of its own.
  *
  * They end with the test, however that ends; one that says nothing is not waited for without end.
  */
-#ifndef TALLY_DOOR_RACE_TEST_INT_H
-#define TALLY_DOOR_RACE_TEST_INT_H
+#ifndef TALLY_SERVER_RACE_TEST_INT_H
+#define TALLY_SERVER_RACE_TEST_INT_H
 
 #include <poll.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "attach/attach.h"
 
 enum { RACE_SERVERS = 4, RACE_SILENCE_MS = 60000 };
-typedef int race_open(struct door **ret, void *arg, const char *path, struct err *e);
+typedef int race_open(struct server **ret, void *arg, const char *path, struct err *e);
 struct race {
 	pid_t pid[RACE_SERVERS];
 	int won, said;
@@ -24,7 +24,7 @@ struct race {
 /* A server that is killed at once: its socket stays. */
 static inline void race_leave_dead(race_open *open, void *arg, const char *path)
 {
-	struct door *d;
+	struct server *d;
 	struct err e = { 0 };
 	pid_t pid = fork();
 
@@ -38,7 +38,7 @@ static inline void race_leave_dead(race_open *open, void *arg, const char *path)
 static inline void race_serve(race_open *open, void *arg, const char *path, int go, int say)
 {
 	struct err e = { 0 };
-	struct door *d;
+	struct server *d;
 	char byte = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -88,7 +88,7 @@ static inline bool race_waits_its_turn(race_open *open, void *arg, const char *p
 	char byte = 0;
 	pid_t pid;
 
-	if (pipe(go) < 0 || pipe(say) < 0 || door_path_lock(path, &lock, &e) < 0)
+	if (pipe(go) < 0 || pipe(say) < 0 || server_path_lock(path, &lock, &e) < 0)
 		return false;
 	pid = fork();
 	if (pid == 0) {
@@ -101,7 +101,7 @@ static inline bool race_waits_its_turn(race_open *open, void *arg, const char *p
 	close(go[1]);
 	p.fd = say[0];
 	waits = poll(&p, 1, 200) == 0 && access(path, F_OK) < 0;
-	door_path_unlock(path, lock);
+	server_path_unlock(path, lock);
 	wins = poll(&p, 1, RACE_SILENCE_MS) == 1 && read(say[0], &byte, 1) == 1 && byte == 'y';
 	close(say[0]);
 	kill(pid, SIGKILL);

@@ -1,20 +1,20 @@
 /*
- * line.h: a guest's line to a hypervisor, whoever that is.
+ * transport.h: a guest's transport to a hypervisor, whoever that is.
  *
  * What asks (the guest libraries, the tools) speaks to a service through this
  * table: an embedded machine fills it with direct calls, a socket with messages.  The guest's memory is plain
  * bytes that both sides see.
  */
-#ifndef TALLY_HV_LINE_H
-#define TALLY_HV_LINE_H
+#ifndef TALLY_HV_TRANSPORT_H
+#define TALLY_HV_TRANSPORT_H
 
 #include "hv/papr.h"
 #include "hv/sun4v.h"
 
 #define HV_TICK_UNKNOWN UINT64_MAX /* a real machine that does not say it */
-struct hv_line {
+struct hv_transport {
 	void *arg;
-	const struct hv_line_ops *op;
+	const struct hv_transport_ops *op;
 	char machine[32];          /* "batoka", "niagara", "power": what answers */
 	uint32_t sockets, strands; /* sun4v */
 	uint32_t strands_per_node;
@@ -27,7 +27,7 @@ struct hv_line {
 	uint64_t base;
 	size_t bytes;
 };
-struct hv_line_ops {
+struct hv_transport_ops {
 	const char *what; /* "the batoka model", "unix:/run/x": for messages */
 	/* o[0..5] as sun4v_call(). 0; -TALLY_EPERM, -TALLY_EBUSY: that strand is kept for, or is, another guest's; -TALLY_ESTATE:
 	 * it is offline; -TALLY_EEND: the platform is gone; -TALLY_EIO. NULL: no such machine. */

@@ -1,5 +1,5 @@
 /*
- * local_hv_line.c: a hypervisor behind a socket, as a guest's line.
+ * local_hv_transport.c: a hypervisor behind a socket, as a guest's transport.
  *
  * Calls are one request and one answer each.  The guest's memory is a memfd of ours, which
  * the server maps, too: what it writes there is there when the answer is.
@@ -16,16 +16,17 @@
 #define BASE UINT64_C(0x80000000)
 #define LEAST_BYTES (64u << 10)
 
-struct line {
+struct transport {
 	struct local_client *c;
-	struct hv_line_ops op; /* its `what` is this connection's */
+	struct hv_transport_ops op; /* its `what` is this connection's */
 	uint8_t *memory;
 	size_t bytes;
 	uint64_t ns; /* the last that was heard of the machine's time */
 };
 
 /* The payload of the answer goes to `to`, all n bytes of it. */
-static int hv_line_ask(const struct line *l, uint16_t op, const void *p, size_t np, void *to, size_t n, struct err *e)
+static int hv_transport_ask(const struct transport *l, uint16_t op, const void *p, size_t np, void *to, size_t n,
+			    struct err *e)
 {
 	struct local_answer a;
 	int rc = local_ask_and_wait(l->c, op, p, np, &a, NULL, e);
@@ -40,14 +41,15 @@ static int hv_line_ask(const struct line *l, uint16_t op, const void *p, size_t 
 	return 0;
 }
 
-static int hv_line_call(const struct line *l, uint32_t vcpu, uint32_t trap, uint64_t *r, size_t n, struct err *e)
+static int hv_transport_call(const struct transport *l, uint32_t vcpu, uint32_t trap, uint64_t *r, size_t n,
+			     struct err *e)
 {
 	struct local_hv_call q = { .vcpu = vcpu, .trap = trap };
 	struct local_hv_regs to;
 	int rc;
 
 	memcpy(q.r, r, n * sizeof(*r));
-	rc = hv_line_ask(l, LOCAL_HV_CALL, &q, sizeof(q), &to, sizeof(to), e);
+	rc = hv_transport_ask(l, LOCAL_HV_CALL, &q, sizeof(q), &to, sizeof(to), e);
 	if (rc == 0)
 		memcpy(r, to.r, n * sizeof(*r));
 	return rc;
@@ -55,12 +57,12 @@ static int hv_line_call(const struct line *l, uint32_t vcpu, uint32_t trap, uint
 
 static int line_sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {
-	return hv_line_call(arg, vcpu, trap, o, 6, e);
+	return hv_transport_call(arg, vcpu, trap, o, 6, e);
 }
 
 static int line_papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
-	return hv_line_call(arg, vcpu, 1, r, 3, e);
+	return hv_transport_call(arg, vcpu, 1, r, 3, e);
 }
 
 static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e)
@@ -71,8 +73,8 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	int rc;
 
 	if (write)
-		return hv_line_ask(arg, LOCAL_HV_ASR_WRITE, &to, sizeof(to), NULL, 0, e);
-	rc = hv_line_ask(arg, LOCAL_HV_ASR_READ, &from, sizeof(from), &v, sizeof(v), e);
+		return hv_transport_ask(arg, LOCAL_HV_ASR_WRITE, &to, sizeof(to), NULL, 0, e);
+	rc = hv_transport_ask(arg, LOCAL_HV_ASR_READ, &from, sizeof(from), &v, sizeof(v), e);
 	if (rc == 0)
 		*value = v.value;
 	return rc;
@@ -81,18 +83,18 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 /* Where the server is gone, time stands still: the next call says why. */
 static uint64_t line_now(void *arg)
 {
-	struct line *l = arg;
+	struct transport *l = arg;
 	struct local_hv_value v = { 0 };
 	struct err e = { 0 };
 
-	if (hv_line_ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
+	if (hv_transport_ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
 		l->ns = v.value;
 	return l->ns;
 }
 
 static void line_end(void *arg)
 {
-	struct line *l = arg;
+	struct transport *l = arg;
 
 	local_disconnect(l->c);
 	if (l->memory)
@@ -102,7 +104,7 @@ static void line_end(void *arg)
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
-static int make_memory(struct line *l, struct err *e)
+static int make_memory(struct transport *l, struct err *e)
 {
 	int fd = memfd_create("tally-guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *p = MAP_FAILED;
@@ -120,7 +122,7 @@ static int make_memory(struct line *l, struct err *e)
 	return fd;
 }
 
-static int lend_memory(struct line *l, struct err *e)
+static int lend_memory(struct transport *l, struct err *e)
 {
 	const struct local_hv_memory m = { BASE, l->bytes };
 	int fd = make_memory(l, e), rc;
@@ -128,12 +130,12 @@ static int lend_memory(struct line *l, struct err *e)
 	if (fd < 0)
 		return fd;
 	local_enclose(l->c, fd);
-	rc = hv_line_ask(l, LOCAL_HV_MEMORY, &m, sizeof(m), NULL, 0, e);
+	rc = hv_transport_ask(l, LOCAL_HV_MEMORY, &m, sizeof(m), NULL, 0, e);
 	close(fd);
 	return rc;
 }
 
-static size_t memory_bytes(const struct local_line_opts *o, const struct local_hv_machine *m)
+static size_t memory_bytes(const struct local_transport_opts *o, const struct local_hv_machine *m)
 {
 	size_t n = o && o->bytes ? o->bytes : (size_t)m->strands * MMUSTAT_BYTES;
 
@@ -141,7 +143,7 @@ static size_t memory_bytes(const struct local_line_opts *o, const struct local_h
 	return (n + LOCAL_HV_PAGE - 1) / LOCAL_HV_PAGE * LOCAL_HV_PAGE;
 }
 
-static int no_hypervisor(const struct line *l, struct err *e)
+static int no_hypervisor(const struct transport *l, struct err *e)
 {
 	return err_set(e, TALLY_ENOTSUP,
 		       "%s: the platform there has no hypervisor; 'tally machine batoka' is one that has", l->op.what);
@@ -161,7 +163,8 @@ static bool is_known(const struct local_hv_machine *m)
 	       m->strands_per_node == kind->strands_per_node;
 }
 
-static int be_guest(struct line *l, const struct local_line_opts *o, struct local_hv_machine *m, struct err *e)
+static int be_guest(struct transport *l, const struct local_transport_opts *o, struct local_hv_machine *m,
+		    struct err *e)
 {
 	struct local_hv_ask q = { .partition = o ? o->partition : 0 };
 	int rc;
@@ -170,24 +173,24 @@ static int be_guest(struct line *l, const struct local_line_opts *o, struct loca
 		return err_set(e, TALLY_EINVAL, "'%s': a guest's name has 15 bytes at most", o->guest);
 	if (o && o->guest)
 		strcpy(q.guest, o->guest);
-	rc = hv_line_ask(l, LOCAL_HV_GUEST, &q, sizeof(q), m, sizeof(*m), e);
+	rc = hv_transport_ask(l, LOCAL_HV_GUEST, &q, sizeof(q), m, sizeof(*m), e);
 	if (rc == 0 && !is_known(m))
 		rc = err_set(e, TALLY_ECORRUPT, "%s: it serves a machine that there is not", l->op.what);
 	return rc;
 }
 
-static void hv_line_fill(struct hv_line *ret, struct line *l, const struct local_hv_machine *m)
+static void hv_transport_fill(struct hv_transport *ret, struct transport *l, const struct local_hv_machine *m)
 {
-	*ret = (struct hv_line){ .arg = l,
-				 .op = &l->op,
-				 .sockets = m->sockets,
-				 .strands = m->strands,
-				 .strands_per_node = m->strands_per_node,
-				 .partition = (uint16_t)m->partition,
-				 .level = (uint8_t)m->level,
-				 .memory = l->memory,
-				 .base = BASE,
-				 .bytes = l->bytes };
+	*ret = (struct hv_transport){ .arg = l,
+				      .op = &l->op,
+				      .sockets = m->sockets,
+				      .strands = m->strands,
+				      .strands_per_node = m->strands_per_node,
+				      .partition = (uint16_t)m->partition,
+				      .level = (uint8_t)m->level,
+				      .memory = l->memory,
+				      .base = BASE,
+				      .bytes = l->bytes };
 	snprintf(ret->machine, sizeof(ret->machine), "%s", m->machine);
 	l->ns = m->ns;
 	l->op.now = line_now;
@@ -200,9 +203,10 @@ static void hv_line_fill(struct hv_line *ret, struct line *l, const struct local
 	}
 }
 
-int local_line_open(struct hv_line *ret, const char *path, const struct local_line_opts *o, struct err *e)
+int local_transport_open(struct hv_transport *ret, const char *path, const struct local_transport_opts *o,
+			 struct err *e)
 {
-	struct line *l = mem_alloc(sizeof(*l));
+	struct transport *l = mem_alloc(sizeof(*l));
 	struct local_hv_machine m = { 0 };
 	int rc;
 
@@ -224,11 +228,11 @@ int local_line_open(struct hv_line *ret, const char *path, const struct local_li
 	if (rc < 0)
 		line_end(l);
 	else
-		hv_line_fill(ret, l, &m);
+		hv_transport_fill(ret, l, &m);
 	return rc;
 }
 
-int local_line(struct hv_line *ret, const char *path, struct err *e)
+int local_line(struct hv_transport *ret, const char *path, struct err *e)
 {
-	return local_line_open(ret, path, NULL, e);
+	return local_transport_open(ret, path, NULL, e);
 }

@@ -1,5 +1,5 @@
 /*
- * local_door.c: the socket of the local protocol, and its clients.
+ * local_server.c: the socket of the local protocol, and its clients.
  *
  * One epoll descriptor holds the listening socket and every client; serve()
  * reads what is there, lets the conversation answer, and writes all the answers at
@@ -31,8 +31,8 @@ struct client {
 	uint32_t events;
 	struct local_peer *peer;
 };
-struct local_door {
-	struct door door;
+struct local_server {
+	struct server server;
 	const struct local_service *s;
 	void *service;
 	int epoll, listener;
@@ -72,7 +72,7 @@ static bool client_send(struct client *c)
 }
 
 /* Waits for what can be done: reading while there is room, writing while there is something or would be. */
-static void client_arm(struct local_door *d, struct client *c)
+static void client_arm(struct local_server *d, struct client *c)
 {
 	struct epoll_event ev = { .data.u32 = (uint32_t)(c - d->client) };
 	size_t n;
@@ -87,7 +87,7 @@ static void client_arm(struct local_door *d, struct client *c)
 
 /* As recv(); a descriptor that came along is the peer's then. Of several the first: alignment lets more of them through than
  * there is room for, so the others are closed here, or dropped by the kernel. */
-static ssize_t door_receive_bytes(struct client *c, uint8_t *p, size_t room)
+static ssize_t local_server_receive_bytes(struct client *c, uint8_t *p, size_t room)
 {
 	union {
 		struct cmsghdr head;
@@ -119,12 +119,12 @@ static ssize_t door_receive_bytes(struct client *c, uint8_t *p, size_t room)
 }
 
 /* One read, its answers, one write. 1: there may be more to do; 0: not now; -1: the client is gone, or is to go. */
-static int client_round(const struct local_door *d, struct client *c)
+static int client_round(const struct local_server *d, struct client *c)
 {
 	size_t room, left;
 	uint8_t *p = local_peer_room(c->peer, &room);
 	ssize_t got = !room           ? -1 :
-		      d->s->takes_fds ? door_receive_bytes(c, p, room) :
+		      d->s->takes_fds ? local_server_receive_bytes(c, p, room) :
 					recv(c->fd, p, room, MSG_DONTWAIT);
 	bool none = !room || (got < 0 && (errno == EAGAIN || errno == EINTR));
 
@@ -137,7 +137,7 @@ static int client_round(const struct local_door *d, struct client *c)
 	return (got > 0 && (size_t)got == room) || (left == 0 && local_peer_full(c->peer));
 }
 
-static void client_serve(struct local_door *d, struct client *c)
+static void client_serve(struct local_server *d, struct client *c)
 {
 	int rc = 1;
 
@@ -150,7 +150,7 @@ static void client_serve(struct local_door *d, struct client *c)
 }
 
 /* Something may be there to be sent that nothing was read for. */
-static void client_passed(struct local_door *d, struct client *c)
+static void client_passed(struct local_server *d, struct client *c)
 {
 	local_peer_came(c->peer, 0);
 	if (client_send(c))
@@ -161,7 +161,7 @@ static void client_passed(struct local_door *d, struct client *c)
 
 /* ---- who comes in -------------------------------------------------------------------------------- */
 
-static void door_refuse_client(int fd, enum tally_err code, const char *words)
+static void local_server_refuse_client(int fd, enum tally_err code, const char *words)
 {
 	uint8_t frame[sizeof(struct local_head) + LOCAL_WORDS_MOST];
 	size_t n = local_refusal(frame, code, words);
@@ -179,34 +179,35 @@ static bool may_come_in(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
 }
 
-static void door_admit_client(struct local_door *d, int fd)
+static void local_server_admit_client(struct local_server *d, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 	struct client *c = d->client;
 
 	if (!may_come_in(fd)) {
-		door_refuse_client(fd, TALLY_EPERM, "only the user that runs the server, and root, may come in");
+		local_server_refuse_client(fd, TALLY_EPERM,
+					   "only the user that runs the server, and root, may come in");
 		return;
 	}
 	while (c < d->client + LOCAL_CLIENTS && c->fd >= 0)
 		c++;
 	if (c == d->client + LOCAL_CLIENTS) {
-		door_refuse_client(fd, TALLY_EBUSY,
-				   "the server has all the clients it takes; try again when one has gone");
+		local_server_refuse_client(fd, TALLY_EBUSY,
+					   "the server has all the clients it takes; try again when one has gone");
 		return;
 	}
 	ev.data.u32 = (uint32_t)(c - d->client);
 	if (local_peer_open(&c->peer, d->s, d->service) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) {
 		local_peer_close(c->peer);
 		c->peer = NULL;
-		door_refuse_client(fd, TALLY_ENOMEM, "the server is out of memory");
+		local_server_refuse_client(fd, TALLY_ENOMEM, "the server is out of memory");
 		return;
 	}
 	c->fd = fd;
 	c->events = ev.events;
 }
 
-static void listener_arm(struct local_door *d, bool muted)
+static void listener_arm(struct local_server *d, bool muted)
 {
 	struct epoll_event ev = { .events = muted ? 0 : EPOLLIN, .data.u32 = LOCAL_CLIENTS };
 
@@ -214,13 +215,13 @@ static void listener_arm(struct local_door *d, bool muted)
 		d->muted = muted;
 }
 
-static int admit_all(struct local_door *d, struct err *e)
+static int admit_all(struct local_server *d, struct err *e)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0)
-			door_admit_client(d, fd);
+			local_server_admit_client(d, fd);
 		else if (errno == EAGAIN)
 			return 0;
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -231,16 +232,16 @@ static int admit_all(struct local_door *d, struct err *e)
 	return 0;
 }
 
-/* ---- the door ------------------------------------------------------------------------------------ */
+/* ---- the server ------------------------------------------------------------------------------------ */
 
-static int local_fd(struct door *door)
+static int local_fd(struct server *server)
 {
-	return ((struct local_door *)door)->epoll;
+	return ((struct local_server *)server)->epoll;
 }
 
-static int local_serve(struct door *door, struct err *e)
+static int local_serve(struct server *server, struct err *e)
 {
-	struct local_door *d = (struct local_door *)door;
+	struct local_server *d = (struct local_server *)server;
 	struct epoll_event ev[LOCAL_CLIENTS + 1];
 	int n = epoll_wait(d->epoll, ev, (int)COUNT(ev), 0), rc = 0;
 
@@ -255,9 +256,9 @@ static int local_serve(struct door *door, struct err *e)
 	return rc;
 }
 
-static int local_passed(struct door *door, struct err *e)
+static int local_passed(struct server *server, struct err *e)
 {
-	struct local_door *d = (struct local_door *)door;
+	struct local_server *d = (struct local_server *)server;
 
 	(void)e;
 	if (d->muted)
@@ -269,9 +270,9 @@ static int local_passed(struct door *door, struct err *e)
 }
 
 /* A client that waits outside is asked in again when time has passed. */
-static bool local_needs_time(const struct door *door)
+static bool local_needs_time(const struct server *server)
 {
-	const struct local_door *d = (const struct local_door *)door;
+	const struct local_server *d = (const struct local_server *)server;
 	bool any = d->muted;
 
 	for (const struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
@@ -279,9 +280,9 @@ static bool local_needs_time(const struct door *door)
 	return any;
 }
 
-static void local_close(struct door *door)
+static void local_close(struct server *server)
 {
-	struct local_door *d = (struct local_door *)door;
+	struct local_server *d = (struct local_server *)server;
 	struct stat st;
 
 	for (struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
@@ -322,7 +323,7 @@ static int take_away_dead(const struct sockaddr_un *at, struct err *e)
 	return 0;
 }
 
-static int bind_at(struct local_door *d, struct err *e)
+static int bind_at(struct local_server *d, struct err *e)
 {
 	const struct sockaddr *at = (const struct sockaddr *)&d->at;
 	struct stat st;
@@ -347,7 +348,7 @@ static int bind_at(struct local_door *d, struct err *e)
 	return 0;
 }
 
-static int door_start(struct local_door *d, struct err *e)
+static int local_server_start(struct local_server *d, struct err *e)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = LOCAL_CLIENTS };
 	int lock, rc;
@@ -356,22 +357,23 @@ static int door_start(struct local_door *d, struct err *e)
 	d->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (d->listener < 0 || d->epoll < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	rc = door_path_lock(d->at.sun_path, &lock, e);
+	rc = server_path_lock(d->at.sun_path, &lock, e);
 	if (rc < 0)
 		return rc;
 	rc = bind_at(d, e);
 	if (rc == 0 &&
 	    (listen(d->listener, LOCAL_CLIENTS) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
 		rc = err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	door_path_unlock(d->at.sun_path, lock);
+	server_path_unlock(d->at.sun_path, lock);
 	return rc;
 }
 
-static const struct door_ops local_ops = { local_fd, local_serve, local_passed, local_needs_time, NULL, local_close };
+static const struct server_ops local_ops = { local_fd, local_serve, local_passed, local_needs_time, NULL, local_close };
 
-int door_local(struct door **ret, const struct local_service *s, void *platform, const char *path, struct err *e)
+int server_open_local(struct server **ret, const struct local_service *s, void *platform, const char *path,
+		      struct err *e)
 {
-	struct local_door *d;
+	struct local_server *d;
 	int rc;
 
 	if (!*path || strlen(path) >= sizeof(d->at.sun_path))
@@ -380,18 +382,18 @@ int door_local(struct door **ret, const struct local_service *s, void *platform,
 	d = mem_alloc(sizeof(*d));
 	if (!d)
 		return err_oom(e);
-	*d = (struct local_door){
-		.door.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX
+	*d = (struct local_server){
+		.server.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX
 	};
 	strcpy(d->at.sun_path, path);
 	for (size_t i = 0; i < LOCAL_CLIENTS; i++)
 		d->client[i].fd = -1;
 	rc = s->open(&d->service, platform, e);
 	if (rc == 0)
-		rc = door_start(d, e);
+		rc = local_server_start(d, e);
 	if (rc < 0)
-		local_close(&d->door);
+		local_close(&d->server);
 	else
-		*ret = &d->door;
+		*ret = &d->server;
 	return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * line_file_fuzz.c: any bytes as a file of what was saved of a hypervisor: it is taken or refused with words, and what is taken
+ * transport_file_fuzz.c: any bytes as a file of what was saved of a hypervisor: it is taken or refused with words, and what is taken
  * answers its own request, from any record on and into any room, and no other.
  *
  * The first two bytes say where asking starts and how much room there is; the rest is the file.
@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "hv/gpci_guest.h"
-#include "platform/line.h"
+#include "platform/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_all(struct line_file *f, int64_t from)
+static void read_all(struct transport_file *f, int64_t from)
 {
 	const struct gpci_request *r = gpci_request(f->request, f->reply.level, f->version);
 	struct gpci_table t;
@@ -31,7 +31,7 @@ static void read_all(struct line_file *f, int64_t from)
 }
 
 /* By hand, into little room. */
-static void ask(struct line_file *f, uint32_t request, uint8_t from, uint64_t room)
+static void ask(struct transport_file *f, uint32_t request, uint8_t from, uint64_t room)
 {
 	uint64_t r[3] = { PAPR_GPCI, f->reply.base, room };
 	struct err e = { 0 };
@@ -43,12 +43,12 @@ static void ask(struct line_file *f, uint32_t request, uint8_t from, uint64_t ro
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct line_file f = { .request = 0 };
+	struct transport_file f = { .request = 0 };
 	struct err e = { 0 };
 
 	if (size < 2)
 		return 0;
-	if (line_file_parse(&f, "fuzz", data + 2, size - 2, &e) < 0) {
+	if (transport_file_parse(&f, "fuzz", data + 2, size - 2, &e) < 0) {
 		if (!e.code || !e.text[0])
 			__builtin_trap();
 	} else if (f.reply.op) {
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_all(&f, -1);
 		ask(&f, f.request, data[0], data[1] * 16u);
 		ask(&f, f.request ^ 0x30, data[0], GPCI_MOST);
-		line_close(&f.reply);
+		transport_close(&f.reply);
 	} else if (!f.is_mmustat) {
 		__builtin_trap();
 	}

@@ -1,5 +1,5 @@
 /*
- * door_path.c: one server at a socket's path.
+ * server_path.c: one server at a socket's path.
  *
  * Whether a socket that is there is dead, and the making of another in its place, are several system calls: two servers
  * that start together would each take away what the other has made. So they are made one server after the other: PATH.lock is
@@ -23,7 +23,7 @@ static void lock_name(char name[static LOCK_MOST], const char *path)
 	snprintf(name, LOCK_MOST, "%.*s.lock", (int)LOCK_MOST - 8, path);
 }
 
-int door_path_lock(const char *path, int *fd, struct err *e)
+int server_path_lock(const char *path, int *fd, struct err *e)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	char name[LOCK_MOST];
@@ -39,7 +39,7 @@ int door_path_lock(const char *path, int *fd, struct err *e)
 		       path, name);
 }
 
-void door_path_unlock(const char *path, int fd)
+void server_path_unlock(const char *path, int fd)
 {
 	char name[LOCK_MOST];
 

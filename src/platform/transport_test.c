@@ -1,5 +1,5 @@
 /*
- * line_test.c: models behind a line, and what was saved of one.
+ * transport_test.c: models behind a transport, and what was saved of one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,18 +11,18 @@
 
 #include "hv/gpci_guest.h"
 #include "hv/sun4v_guest.h"
-#include "platform/line.h"
+#include "platform/transport.h"
 
-static struct line_opts of(const char *machine)
+static struct transport_opts of(const char *machine)
 {
-	return (struct line_opts){ .machine = machine, .level = LINE_LEVEL_AS_CONFIGURED };
+	return (struct transport_opts){ .machine = machine, .level = TRANSPORT_LEVEL_AS_CONFIGURED };
 }
 
-static void opened(struct hv_line *l, const struct line_opts *o)
+static void opened(struct hv_transport *l, const struct transport_opts *o)
 {
 	struct err e = { 0 };
 
-	if (line_open(l, o, &e) < 0)
+	if (transport_open(l, o, &e) < 0)
 		fail_msg("%s: %s", o->machine, e.text);
 }
 
@@ -40,9 +40,9 @@ static void each_model_answers_for_its_strands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct line_opts o = of(row[i].machine);
+		struct transport_opts o = of(row[i].machine);
 		struct sun4v_client *c;
-		struct hv_line l;
+		struct hv_transport l;
 		struct err e = { 0 };
 
 		o.sockets = row[i].sockets;
@@ -52,7 +52,7 @@ static void each_model_answers_for_its_strands(void **state)
 		assert_int_equal(l.strands_per_node, row[i].of_node);
 		assert_int_equal(sun4v_client_open(&c, &l, &e), 0);
 		sun4v_client_close(c);
-		line_close(&l);
+		transport_close(&l);
 	}
 	assert_int_equal(mem_live(), 0);
 }
@@ -63,8 +63,8 @@ static void time_passes_in_advance_only(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++) {
-		struct line_opts o = of(machine[i]);
-		struct hv_line l;
+		struct transport_opts o = of(machine[i]);
+		struct hv_transport l;
 
 		o.load = strcmp(machine[i], "power") ? "compute" : NULL;
 		opened(&l, &o);
@@ -73,15 +73,15 @@ static void time_passes_in_advance_only(void **state)
 			l.op->advance(l.arg, 100003);
 		/* POWER goes in windows of 10 ms. */
 		assert_int_equal(l.op->now(l.arg), strcmp(machine[i], "power") ? 10000300 : 10000000);
-		line_close(&l);
+		transport_close(&l);
 	}
 }
 
 static void an_older_hypervisor_grants_the_older_api(void **state)
 {
-	struct line_opts o = of("batoka");
+	struct transport_opts o = of("batoka");
 	struct sun4v_client *c;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t value;
 
@@ -93,15 +93,15 @@ static void an_older_hypervisor_grants_the_older_api(void **state)
 	assert_int_equal(vf_get(c, 0, 2, &value, &e), 0);
 	assert_int_equal(vf_get(c, 0, 18, &value, &e), -TALLY_ENOTSUP);
 	sun4v_client_close(c);
-	line_close(&l);
+	transport_close(&l);
 }
 
 static void rights_narrow_what_a_guest_may(void **state)
 {
-	struct line_opts o = of("batoka"), w = of("power");
+	struct transport_opts o = of("batoka"), w = of("power");
 	struct gpci_table t;
 	struct sun4v_client *c;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t value;
 
@@ -113,18 +113,18 @@ static void rights_narrow_what_a_guest_may(void **state)
 	assert_int_equal(vf_get(c, 0, 0, &value, &e), 0);
 	assert_int_equal(vf_get(c, 0, 1, &value, &e), -TALLY_EPERM);
 	sun4v_client_close(c);
-	line_close(&l);
+	transport_close(&l);
 	e = (struct err){ 0 };
 	opened(&l, &w);
 	assert_int_equal(gpci_read(&t, &l, gpci_request_find("dispatch_purr"), 0, &e), -TALLY_EPERM);
-	line_close(&l);
+	transport_close(&l);
 }
 
 static void options_that_make_no_machine_are_refused(void **state)
 {
 	static const struct {
-		int line;
-		struct line_opts o;
+		int transport;
+		struct transport_opts o;
 		const char *words;
 	} row[] = {
 		{ __LINE__, { .machine = "batoka", .sockets = 5 }, "sockets=5: batoka has 1 to 4" },
@@ -138,11 +138,11 @@ static void options_that_make_no_machine_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct hv_line l;
+		struct hv_transport l;
 		struct err e = { 0 };
 
-		if (line_open(&l, &row[i].o, &e) != -TALLY_EINVAL || !strstr(e.text, row[i].words))
-			fail_msg("line %d: %s", row[i].line, e.text);
+		if (transport_open(&l, &row[i].o, &e) != -TALLY_EINVAL || !strstr(e.text, row[i].words))
+			fail_msg("line %d: %s", row[i].transport, e.text);
 	}
 	assert_int_equal(mem_live(), 0);
 }
@@ -154,16 +154,16 @@ static void out_of_memory_opens_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++)
 		for (long n = 1;; n++) {
-			struct line_opts o = of(machine[i]);
-			struct hv_line l = { 0 };
+			struct transport_opts o = of(machine[i]);
+			struct hv_transport l = { 0 };
 			struct err e = { 0 };
 			int rc;
 
 			mem_fail_at(n);
-			rc = line_open(&l, &o, &e);
+			rc = transport_open(&l, &o, &e);
 			if (!mem_failed()) {
 				mem_fail_at(0);
-				line_close(&l);
+				transport_close(&l);
 				break;
 			}
 			mem_fail_at(0);
@@ -182,12 +182,12 @@ static const uint8_t reply[32 + 2 * 48] = {
 
 static void a_saved_reply_answers_its_request(void **state)
 {
-	struct line_file f = { 0 };
+	struct transport_file f = { 0 };
 	struct gpci_table t;
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(line_file_parse(&f, "r", reply, sizeof(reply), &e), 0);
+	assert_int_equal(transport_file_parse(&f, "r", reply, sizeof(reply), &e), 0);
 	assert_false(f.is_mmustat);
 	assert_int_equal(f.reply.level, 6);
 	assert_int_equal(gpci_read(&t, &f.reply, gpci_request(0x20, 6, 6), 0, &e), 0);
@@ -197,34 +197,34 @@ static void a_saved_reply_answers_its_request(void **state)
 	assert_int_equal(t.v[1].v[1], 200);
 	gpci_table_free(&t);
 	assert_int_equal(gpci_read(&t, &f.reply, gpci_request(0x10, 6, 6), 0, &e), -TALLY_ENOTSUP);
-	line_close(&f.reply);
+	transport_close(&f.reply);
 	assert_int_equal(mem_live(), 0);
 }
 
 static void hexadecimal_digits_are_the_bytes_they_spell(void **state)
 {
-	struct line_file f = { 0 };
+	struct transport_file f = { 0 };
 	struct buf text = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(reply); i++)
 		buf_printf(&text, "%02X%s", reply[i], i % 16 == 15 ? "\n" : " ");
-	assert_int_equal(line_file_parse(&f, "r", (const uint8_t *)text.p, text.n, &e), 0);
+	assert_int_equal(transport_file_parse(&f, "r", (const uint8_t *)text.p, text.n, &e), 0);
 	assert_int_equal(f.request, 0x20);
-	line_close(&f.reply);
+	transport_close(&f.reply);
 	buf_free(&text);
 }
 
 static void a_dump_of_0x200_bytes_is_mmu_statistics(void **state)
 {
 	uint8_t dump[MMUSTAT_BYTES] = { [0x107] = 5, [0x10f] = 35 };
-	struct line_file f = { 0 };
+	struct transport_file f = { 0 };
 	struct mmustat m;
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(line_file_parse(&f, "d", dump, sizeof(dump), &e), 0);
+	assert_int_equal(transport_file_parse(&f, "d", dump, sizeof(dump), &e), 0);
 	assert_true(f.is_mmustat);
 	assert_null(f.reply.op);
 	mmustat_decode(f.mmustat, &m);
@@ -236,10 +236,10 @@ static void a_dump_of_0x200_bytes_is_mmu_statistics(void **state)
 static void an_element_size_that_lies_is_not_believed(void **state)
 {
 	const struct gpci_request *b1 = gpci_request(0xb1, 6, 8);
-	struct line_opts o = of("power");
-	struct line_file f = { 0 };
+	struct transport_opts o = of("power");
+	struct transport_file f = { 0 };
 	struct gpci_table t;
-	struct hv_line l;
+	struct hv_transport l;
 	struct err e = { 0 };
 	uint64_t r[3] = { PAPR_GPCI, 0, GPCI_MOST };
 	uint32_t n;
@@ -254,25 +254,25 @@ static void an_element_size_that_lies_is_not_believed(void **state)
 	memset(l.memory + GPCI_HEADER + 0xe, 0xff, 2); /* of the first record */
 	n = (uint32_t)be64_get(l.memory + 4) & 0xffff;
 	assert_true(n > 1);
-	assert_int_equal(line_file_parse(&f, "lie", l.memory, GPCI_MOST, &e), 0);
+	assert_int_equal(transport_file_parse(&f, "lie", l.memory, GPCI_MOST, &e), 0);
 	assert_int_equal(gpci_read(&t, &f.reply, b1, 0, &e), 0);
 	assert_int_equal(t.n, n);
 	gpci_table_free(&t);
-	line_close(&f.reply);
-	line_close(&l);
+	transport_close(&f.reply);
+	transport_close(&l);
 	assert_int_equal(mem_live(), 0);
 }
 
 static void what_is_neither_is_refused(void **state)
 {
 	uint8_t bad[sizeof(reply)];
-	struct line_file f = { 0 };
+	struct transport_file f = { 0 };
 	struct err e;
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(reply); n++) {
 		e = (struct err){ 0 };
-		assert_int_equal(line_file_parse(&f, "cut", reply, n, &e), -TALLY_ECORRUPT);
+		assert_int_equal(transport_file_parse(&f, "cut", reply, n, &e), -TALLY_ECORRUPT);
 		assert_non_null(strstr(e.text, "neither"));
 	}
 	for (size_t i = 0; i < GPCI_HEADER; i++)
@@ -280,8 +280,8 @@ static void what_is_neither_is_refused(void **state)
 			memcpy(bad, reply, sizeof(bad));
 			bad[i] ^= (uint8_t)v;
 			e = (struct err){ 0 };
-			if (line_file_parse(&f, "bad", bad, sizeof(bad), &e) >= 0)
-				line_close(&f.reply);
+			if (transport_file_parse(&f, "bad", bad, sizeof(bad), &e) >= 0)
+				transport_close(&f.reply);
 		}
 	assert_int_equal(mem_live(), 0);
 }
@@ -290,15 +290,15 @@ static void out_of_memory_keeps_no_reply(void **state)
 {
 	(void)state;
 	for (long n = 1;; n++) {
-		struct line_file f = { 0 };
+		struct transport_file f = { 0 };
 		struct err e = { 0 };
 		int rc;
 
 		mem_fail_at(n);
-		rc = line_file_parse(&f, "r", reply, sizeof(reply), &e);
+		rc = transport_file_parse(&f, "r", reply, sizeof(reply), &e);
 		if (!mem_failed()) {
 			mem_fail_at(0);
-			line_close(&f.reply);
+			transport_close(&f.reply);
 			return;
 		}
 		mem_fail_at(0);

@@ -1,19 +1,19 @@
 /*
- * line_file.c: what was saved of a hypervisor: one reply of 0xF080, or the 0x200 bytes of MMU statistics.
+ * transport_file.c: what was saved of a hypervisor: one reply of 0xF080, or the 0x200 bytes of MMU statistics.
  *
  * Neither has a magic.  A reply is known by its header: a request that there is, and
  * records of that request's size, all of which are in the file.  A dump of MMU
  * statistics is known by its length.  A file of hexadecimal digits and blanks only is
  * taken as the bytes that they spell, so what `tally get --raw` prints can be read again.
  *
- * A reply becomes a line that answers its own request from the saved records, as many as fit into what the asker
+ * A reply becomes a transport that answers its own request from the saved records, as many as fit into what the asker
  * gave, and every other with H_Not_Available; so all that reads a hypervisor reads a file.
  */
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "platform/line.h"
+#include "platform/transport.h"
 
 #define FILE_MOST (1u << 20)
 #define REPLY_BASE UINT64_C(0x1000)
@@ -26,7 +26,7 @@ enum {
 
 /* ---- bytes ------------------------------------------------------------------------------ */
 
-int line_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
+int transport_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
 {
 	struct buf all = { 0 };
 	struct bytes_in in;
@@ -91,9 +91,9 @@ static bool saved_spell_bytes(const uint8_t *p, size_t n, struct buf *to)
 
 /* ---- a reply ------------------------------------------------------------------------------- */
 
-/* behind the line */
+/* behind the transport */
 struct saved {
-	struct hv_line_ops op;
+	struct hv_transport_ops op;
 	char what[128];
 	const struct gpci_request *r;
 	struct gpci_reply all;    /* over block */
@@ -187,8 +187,8 @@ static const struct gpci_request *is_reply(const uint8_t *p, size_t n)
 	return gpci_record(r, &rep, rep.returned - 1, &last, &e) < 0 ? NULL : r;
 }
 
-static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, size_t n, const struct gpci_request *r,
-		      struct err *e)
+static int keep_reply(struct transport_file *f, const char *name, const uint8_t *p, size_t n,
+		      const struct gpci_request *r, struct err *e)
 {
 	struct saved *s = mem_alloc(sizeof(*s));
 
@@ -198,22 +198,22 @@ static int keep_reply(struct line_file *f, const char *name, const uint8_t *p, s
 	s->r = r;
 	(void)gpci_reply(&s->all, s->block, n, e); /* as before: is_reply() */
 	snprintf(s->what, sizeof(s->what), "%s", name);
-	s->op = (struct hv_line_ops){ .what = s->what, .papr = saved_answer, .close = close_saved };
-	f->reply = (struct hv_line){ .arg = s,
-				     .op = &s->op,
-				     .level = (uint8_t)s->all.version_out,
-				     .memory = s->memory,
-				     .base = REPLY_BASE,
-				     .bytes = sizeof(s->memory) };
+	s->op = (struct hv_transport_ops){ .what = s->what, .papr = saved_answer, .close = close_saved };
+	f->reply = (struct hv_transport){ .arg = s,
+					  .op = &s->op,
+					  .level = (uint8_t)s->all.version_out,
+					  .memory = s->memory,
+					  .base = REPLY_BASE,
+					  .bytes = sizeof(s->memory) };
 	snprintf(f->reply.machine, sizeof(f->reply.machine), "power");
 	f->version = (uint8_t)s->all.version_in;
 	f->request = r->number;
 	return 0;
 }
 
-int line_file_parse(struct line_file *ret, const char *name, const uint8_t *p, size_t n, struct err *e)
+int transport_file_parse(struct transport_file *ret, const char *name, const uint8_t *p, size_t n, struct err *e)
 {
-	struct line_file f = { .is_mmustat = false };
+	struct transport_file f = { .is_mmustat = false };
 	const struct gpci_request *r;
 	struct buf bytes = { 0 };
 	int rc = 0;
@@ -241,7 +241,7 @@ int line_file_parse(struct line_file *ret, const char *name, const uint8_t *p, s
 	return rc;
 }
 
-int line_file_open(struct line_file *ret, const char *path, struct err *e)
+int transport_file_open(struct transport_file *ret, const char *path, struct err *e)
 {
 	struct stat st;
 	uint8_t *p;
@@ -254,10 +254,10 @@ int line_file_open(struct line_file *ret, const char *path, struct err *e)
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return err_set(e, TALLY_EINVAL, "%s is no regular file: what was saved of a hypervisor is in one",
 			       path);
-	rc = line_read_file(path, FILE_MOST, &p, &n, e);
+	rc = transport_read_file(path, FILE_MOST, &p, &n, e);
 	if (rc < 0)
 		return rc;
-	rc = line_file_parse(ret, path, p, n, e);
+	rc = transport_file_parse(ret, path, p, n, e);
 	mem_free(p);
 	return rc;
 }

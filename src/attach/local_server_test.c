@@ -1,21 +1,21 @@
-/* local_door_test.c: the door of the local protocol: who may come in, and what those who did can do to others. */
+/* local_server_test.c: the server of the local protocol: who may come in, and what those who did can do to others. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "attach/door_race_test_int.h"
+#include "attach/server_race_test_int.h"
 #include "attach/local_toy_test_int.h"
 
-/* ---- the door --------------------------------------------------------------------------------------------- */
+/* ---- the server --------------------------------------------------------------------------------------------- */
 
-static void assert_no_door(const char *path, int rc, const char *words)
+static void assert_no_server(const char *path, int rc, const char *words)
 {
 	struct toy t = { 0 };
-	struct door *d = NULL;
+	struct server *d = NULL;
 	struct err e = { 0 };
 	int n = descriptors();
 
-	assert_int_equal(door_local(&d, &toy_service, &t, path, &e), rc);
+	assert_int_equal(server_open_local(&d, &toy_service, &t, path, &e), rc);
 	assert_non_null(strstr(e.text, words));
 	assert_null(d);
 	assert_int_equal(descriptors(), n);
@@ -26,11 +26,11 @@ static void a_socket_is_for_its_user_and_goes_with_its_server(void **state)
 	struct toy t = { 0 };
 	struct stat st;
 	char path[64];
-	struct door *d;
+	struct server *d;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(S_ISSOCK(st.st_mode));
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -42,19 +42,19 @@ static void a_living_servers_path_is_refused_and_a_dead_ones_taken(void **state)
 {
 	struct toy t = { 0 };
 	char path[64], moved[72];
-	struct door *d;
+	struct server *d;
 	int fd;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
 	snprintf(moved, sizeof(moved), "%s.old", path);
-	d = door(&t, path);
-	assert_no_door(path, -TALLY_EBUSY, "another server listens");
+	d = server(&t, path);
+	assert_no_server(path, -TALLY_EBUSY, "another server listens");
 	assert_int_equal(rename(path, moved), 0);
 	d->op->close(d);
 	assert_int_equal(rename(moved, path), 0); /* as kill -9 leaves it */
 	assert_int_equal(raw_connect(path), -1);
-	d = door(&t, path);
+	d = server(&t, path);
 	fd = raw_connect(path);
 	assert_true(fd >= 0);
 	close(fd);
@@ -70,20 +70,20 @@ static void a_path_that_is_no_place_for_a_socket_is_refused(void **state)
 	(void)state;
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
-	assert_no_door(longer, -TALLY_EINVAL, "1 to 107 bytes");
-	assert_no_door("", -TALLY_EINVAL, "1 to 107 bytes");
-	assert_no_door("/nowhere/at/all", -TALLY_EIO, "/nowhere/at/all");
+	assert_no_server(longer, -TALLY_EINVAL, "1 to 107 bytes");
+	assert_no_server("", -TALLY_EINVAL, "1 to 107 bytes");
+	assert_no_server("/nowhere/at/all", -TALLY_EIO, "/nowhere/at/all");
 	scratch_path(path, sizeof(path));
 	fd = creat(path, 0600);
 	close(fd);
-	assert_no_door(path, -TALLY_EIO, "is no socket");
+	assert_no_server(path, -TALLY_EIO, "is no socket");
 	assert_int_equal(unlink(path), 0);
 	scratch_gone(path);
 }
 
-static int open_toy(struct door **ret, void *toy, const char *path, struct err *e)
+static int open_toy(struct server **ret, void *toy, const char *path, struct err *e)
 {
-	return door_local(ret, &toy_service, toy, path, e);
+	return server_open_local(ret, &toy_service, toy, path, e);
 }
 
 static void of_servers_that_start_together_one_wins(void **state)
@@ -93,7 +93,7 @@ static void of_servers_that_start_together_one_wins(void **state)
 		struct toy t = { 0 };
 		struct err e = { 0 };
 		struct race r;
-		struct door *d;
+		struct server *d;
 		char path[64];
 		int rc;
 
@@ -101,13 +101,13 @@ static void of_servers_that_start_together_one_wins(void **state)
 		race_leave_dead(open_toy, &t, path);
 		assert_int_equal(access(path, F_OK), 0);
 		r = race_begin(open_toy, &t, path);
-		rc = door_local(&d, &toy_service, &t, path, &e);
+		rc = server_open_local(&d, &toy_service, &t, path, &e);
 		race_end(&r);
 		assert_int_equal(r.said, RACE_SERVERS);
 		assert_int_equal(r.won, 1);
 		assert_int_equal(rc, -TALLY_EBUSY);
 		assert_non_null(strstr(e.text, "another server listens there"));
-		d = door(&t, path); /* nothing of the killed is in the way */
+		d = server(&t, path); /* nothing of the killed is in the way */
 		d->op->close(d);
 		scratch_gone(path); /* and nothing is left */
 	}
@@ -129,11 +129,11 @@ static void what_another_made_at_the_path_is_left(void **state)
 {
 	struct toy t = { 0 };
 	char path[64];
-	struct door *d;
+	struct server *d;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	assert_int_equal(unlink(path), 0);
 	close(creat(path, 0600));
 	d->op->close(d);
@@ -141,7 +141,7 @@ static void what_another_made_at_the_path_is_left(void **state)
 	scratch_gone(path);
 }
 
-static void serve(struct door *d)
+static void serve(struct server *d)
 {
 	struct err e = { 0 };
 
@@ -150,7 +150,7 @@ static void serve(struct door *d)
 }
 
 /* One frame; serves until it is there. Returns its status, or -1 when the server hung up. */
-static int raw_answer(struct door *d, int fd, struct local_head *h, char *words, size_t room)
+static int raw_answer(struct server *d, int fd, struct local_head *h, char *words, size_t room)
 {
 	uint8_t p[LOCAL_FRAME_MOST];
 	size_t have = 0, want = sizeof(*h);
@@ -171,7 +171,7 @@ static int raw_answer(struct door *d, int fd, struct local_head *h, char *words,
 	return h->status;
 }
 
-static int raw_hello(struct door *d, const char *path)
+static int raw_hello(struct server *d, const char *path)
 {
 	struct script s = { .n = 0 };
 	int fd = raw_connect(path);
@@ -190,11 +190,11 @@ static void one_client_too_many_is_told_so_and_another_may_come_when_one_went(vo
 	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
-	struct door *d;
+	struct server *d;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	for (int i = 0; i < LOCAL_CLIENTS; i++)
 		fd[i] = raw_hello(d, path);
 	more = raw_connect(path);
@@ -229,7 +229,7 @@ static int as_somebody_else(const char *path)
 static void another_user_is_refused_even_where_the_mode_would_let_him_in(void **state)
 {
 	struct toy t = { 0 };
-	struct server s = { 0 };
+	struct serving s = { 0 };
 	char path[64], dir[64];
 	int status;
 	pid_t pid;
@@ -242,15 +242,15 @@ static void another_user_is_refused_even_where_the_mode_would_let_him_in(void **
 	scratch_path(path, sizeof(path));
 	strcpy(dir, path);
 	*strrchr(dir, '/') = '\0';
-	s.door = door(&t, path);
+	s.server = server(&t, path);
 	assert_int_equal(chmod(path, 0666) | chmod(dir, 0755), 0);
-	server_start(&s);
+	serving_start(&s);
 	pid = fork();
 	if (pid == 0)
 		_exit(as_somebody_else(path));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	server_end(&s);
+	serving_end(&s);
 	scratch_gone(path);
 }
 
@@ -262,12 +262,12 @@ static void garbage_harms_nobody_else(void **state)
 	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
-	struct door *d;
+	struct server *d;
 	int good;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	good = raw_hello(d, path);
 	put(&s, ADD, 9, v, sizeof(v));
 	for (uint32_t seed = 1; seed <= 100; seed++) {
@@ -295,13 +295,13 @@ static void a_client_that_floods_and_never_reads_stops_nobody(void **state)
 	struct toy t = { 0 };
 	char path[64], words[600];
 	struct local_head h;
-	struct door *d;
+	struct server *d;
 	int bad, good;
 	long live;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	bad = raw_hello(d, path);
 	good = raw_hello(d, path);
 	live = mem_live();
@@ -325,7 +325,7 @@ static void a_client_that_floods_and_never_reads_stops_nobody(void **state)
 static void killed_clients_are_cleared_away(void **state)
 {
 	struct toy t = { 0 };
-	struct server s = { 0 };
+	struct serving s = { 0 };
 	struct local_client *c = NULL;
 	struct local_answer a;
 	struct err e = { 0 };
@@ -335,8 +335,8 @@ static void killed_clients_are_cleared_away(void **state)
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	s.door = door(&t, path);
-	server_start(&s);
+	s.server = server(&t, path);
+	serving_start(&s);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -357,7 +357,7 @@ static void killed_clients_are_cleared_away(void **state)
 	local_disconnect(c);
 	close(ready[0]);
 	close(ready[1]);
-	server_end(&s);
+	serving_end(&s);
 	assert_int_equal(t.gone, 2);
 	assert_null(t.waiting);
 	scratch_gone(path);
@@ -367,13 +367,13 @@ static void ten_thousand_connections_leave_nothing(void **state)
 {
 	struct toy t = { 0 };
 	char path[64];
-	struct door *d;
+	struct server *d;
 	long live;
 	int n;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	close(raw_hello(d, path));
 	serve(d);
 	live = mem_live();
@@ -401,12 +401,12 @@ static void a_server_without_descriptors_lets_the_next_in_when_there_are_some(vo
 	struct toy t = { 0 };
 	struct err e = { 0 };
 	char path[64];
-	struct door *d;
+	struct server *d;
 	int fd;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	fd = raw_connect(path);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
 	low = was;
@@ -439,12 +439,12 @@ static void descriptors_that_come_along_are_dropped(void **state)
 	struct toy t = { 0 };
 	struct local_head h;
 	char path[64], words[64];
-	struct door *d;
+	struct server *d;
 	int fd, n;
 
 	(void)state;
 	scratch_path(path, sizeof(path));
-	d = door(&t, path);
+	d = server(&t, path);
 	fd = raw_hello(d, path);
 	n = descriptors();
 	put(&s, LOCAL_PING, 1, &word, sizeof(word));
@@ -477,5 +477,5 @@ int main(void)
 		cmocka_unit_test(descriptors_that_come_along_are_dropped),
 	};
 
-	return cmocka_run_group_tests_name("attach: local door", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("attach: local server", tests, NULL, NULL);
 }
