@@ -22,7 +22,7 @@
 #define TEXT_LEAST 20u /* columns that the text needs beside the others; else it goes below */
 
 static const struct find_kind kinds[] = {
-	{ "probes", "probe", "what fires in D: cpc, profile, dtrace, ptt, gpci, vfalls, mmustat", find_probes },
+	{ "probes", "probe", "what fires in D, by provider", find_probes },
 	{ "events", "event", "CPU events with their codes; events of Victoria Falls", find_events },
 	{ "registers", "register", "of Victoria Falls, and slots of MMU statistics", find_registers },
 	{ "requests", "request", "of POWER hypervisors, with their fields", find_requests },
@@ -375,10 +375,8 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 		const char *name;
 		int (*walk)(struct find *f);
 	} names_only[] = {
-		{ "selectors", find_selectors },
-		{ "countable", find_countable },
-		{ "keys", find_keys },
-		{ "terms", find_terms },
+		{ "selectors", find_selectors }, { "countable", find_countable }, { "keys", find_keys },
+		{ "terms", find_terms },         { "providers", find_providers },
 	};
 	struct find f = { .p = p, .each = each, .arg = arg };
 	uint32_t i = 0;

@@ -306,29 +306,20 @@ static const char *here_of(const struct probe *p, const struct may *may)
 	return p->arm == ARM_RECORD ? "yes" : p->arm == ARM_EVENT ? may->fire : may->run;
 }
 
-/* Of a hypervisor's: whether what it reads may be had; of a sample of registers, one. */
+/* Of a hypervisor's: whether the platform has it, and lets it be read. */
 static const char *here_probe(const struct here *h, const struct probe *p)
 {
-	const char *word = h->word ? h->word : "yes";
+	struct err e = { 0 };
+	int rc = h->word || !p->prov->readable ? 0 : p->prov->readable(p, &h->p->transport, h->client, &e);
 
-	if (p->request) {
-		word = here_request(h, p->request);
-		return strcmp(word, "own only") && strcmp(word, "to count") ? word : "yes";
-	}
-	for (int set = VF_EVENTS_SPARC; !h->word && !strcmp(p->prov->name, "vfalls") && set <= VF_EVENTS_ASU; set++)
-		if (!p->vf_event || vf_event_find((enum vf_eventset)set, p->vf_event)) {
-			word = here_vf_event(h, (enum vf_eventset)set);
-			if (!strcmp(word, "yes"))
-				break;
-		}
-	return word;
+	return h->word ? h->word : rc < 0 ? hv_why_not(rc) : "yes";
 }
 
 static void add_probe(struct find *f, const struct probe *p, const char *on, const char *here)
 {
 	const char *name = find_text(f, "%s:::%s", p->prov->name, p->name);
 
-	if (!strcmp(p->prov->name, "cpc") && (f->each || !asks_for_probes(f)))
+	if (p->prov->is_of_events && (f->each || !asks_for_probes(f)))
 		return;
 	find_add(f, &(struct found){ .name = name,
 				     .here = here,
@@ -350,9 +341,8 @@ static int add_probes(struct find *f, struct hv_transport *transport, struct sun
 		rc = probes_offer(t, &e);
 	for (uint32_t id = 1; rc >= 0 && id <= probes_count(t); id++) {
 		const struct probe *p = probes_get(t, id);
-		const bool of_line = p->request || p->vf_event || p->record >= SAMPLE_GPCI;
 
-		if (of_line == (transport != NULL))
+		if ((p->prov->model != NULL) == (transport != NULL))
 			add_probe(f, p, on, h ? here_probe(h, p) : here_of(p, &may));
 	}
 	probes_close(t);
@@ -405,24 +395,28 @@ static int name_cpc(struct find *f)
 
 int find_probes(struct find *f)
 {
-	static const struct {
-		const char *model;
-		int (*here)(struct find *f, struct here *ret);
-	} family[] = {
-		{ "power", here_gpci },
-		{ "batoka", here_vfalls },
-		{ "niagara", here_mmustat },
-	};
+	const struct provider *prov;
 	int rc = f->each ? name_cpc(f) : 0;
 
 	if (rc >= 0)
 		rc = add_probes(f, NULL, NULL, "", NULL);
-	for (size_t i = 0; i < COUNT(family) && rc >= 0 && asks_for_probes(f); i++) {
+	for (uint32_t i = 0; rc >= 0 && asks_for_probes(f) && (prov = provider_at(i)) != NULL; i++) {
 		struct here h;
 
-		rc = family[i].here(f, &h);
+		if (!prov->model)
+			continue;
+		rc = here_model(f, prov->model, &h);
 		if (rc >= 0)
-			rc = add_model(f, family[i].model, &h);
+			rc = add_model(f, prov->model, &h);
 	}
 	return rc;
+}
+
+int find_providers(struct find *f)
+{
+	const struct provider *prov;
+
+	for (uint32_t i = 0; (prov = provider_at(i)) != NULL; i++)
+		f->each(f->arg, prov->name);
+	return 0;
 }

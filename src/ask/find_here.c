@@ -71,6 +71,24 @@ int here_ptt(struct find *f, struct here *ret)
 		       find_why_absent(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
 }
 
+int here_model(struct find *f, const char *model, struct here *ret)
+{
+	const struct plat_row *row = NULL;
+
+	for (uint32_t i = 0; (row = plat_row(i)) != NULL && strcmp(row->name, model); i++)
+		;
+	switch (row ? row->keys : 0) {
+	case PLAT_POWER:
+		return here_gpci(f, ret);
+	case PLAT_VFALLS:
+		return here_vfalls(f, ret);
+	case PLAT_NIAGARA:
+		return here_mmustat(f, ret);
+	default:
+		return here_ptt(f, ret);
+	}
+}
+
 /* ---- of one that is there ---------------------------------------------------------------------- */
 
 const char *here_register(const struct here *h, uint32_t number)

@@ -70,6 +70,7 @@ int here_vfalls(struct find *f, struct here *ret);
 int here_mmustat(struct find *f, struct here *ret);
 int here_gpci(struct find *f, struct here *ret);
 int here_ptt(struct find *f, struct here *ret);
+int here_model(struct find *f, const char *model, struct here *ret); /* the family that this model is of */
 /* Words for column HERE. */
 const char *here_register(const struct here *h, uint32_t number);
 const char *here_vf_event(const struct here *h, enum vf_eventset set);
@@ -83,6 +84,7 @@ int find_countable(struct find *f);
 int find_keys(struct find *f);
 /* Of each PTT device what an event of it may hold: "hisi_ptt0_2/filter=0000:00:10.0". */
 int find_terms(struct find *f);
+int find_providers(struct find *f);
 
 /* The kinds by number: NULL past the last. */
 struct find_kind {

@@ -260,7 +260,7 @@ static struct offered offer_option(const char *verb, const struct opt *o)
 		{ "EVENT", "", "stat", { .is = OFFER_NAMES, .words = "countable", .list = true } },
 		{ "EVENT", "", "", { .is = OFFER_PTT_EVENTS } },
 		{ "CLAUSE", "", "", { .is = OFFER_NAMES, .words = "probes", .list = true } },
-		{ "PROVIDER", "", "", { .is = OFFER_WORDS, .words = "cpc dtrace gpci mmustat profile ptt vfalls" } },
+		{ "PROVIDER", "", "", { .is = OFFER_NAMES, .words = "providers" } },
 		{ "NAME", "load", "", { .is = OFFER_NAMES, .words = "loads" } },
 		{ "NAME", "profile", "", { .is = OFFER_WORDS, .word = plat_profile } },
 		{ "PROFILE", "", "", { .is = OFFER_WORDS, .word = plat_profile } },

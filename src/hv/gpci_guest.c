@@ -208,6 +208,22 @@ int gpci_read(struct gpci_table *ret, struct hv_transport *transport, const stru
 	return 0;
 }
 
+int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e)
+{
+	bool maybe_own = r->right == GPCI_OWN_FREE || r->right == GPCI_OWN_EXPANDED;
+	bool is_single = r->index == GPCI_BY_NOTHING;
+	struct err first = { 0 };
+	int rc = gpci_read(ret, l, r, is_single ? -1 : 0, &first);
+
+	*own = false;
+	if (rc == -TALLY_EPERM && maybe_own) {
+		rc = gpci_read(ret, l, r, -1, e);
+		*own = rc >= 0;
+		return rc;
+	}
+	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", first.text) : rc;
+}
+
 void gpci_table_free(struct gpci_table *t)
 {
 	mem_free(t->v);

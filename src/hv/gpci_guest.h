@@ -22,6 +22,8 @@ struct gpci_table {
  * on this firmware or machine), -TALLY_EINVAL (no such record), -TALLY_EIO; words name the request. */
 int gpci_read(struct gpci_table *ret, struct hv_transport *transport, const struct gpci_request *r, int32_t index,
 	      struct err *e);
+/* All records, or where only the asker's own may be read, that one (*own). */
+int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e);
 void gpci_table_free(struct gpci_table *t);
 const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t id, uint64_t secondary);
 /* Sets MMCRH. */

@@ -99,19 +99,3 @@ const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv
 {
 	return p->on.row->embedded ? sun4v_kind(l->machine, l->sockets) : NULL;
 }
-
-int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e)
-{
-	bool maybe_own = r->right == GPCI_OWN_FREE || r->right == GPCI_OWN_EXPANDED;
-	bool is_single = r->index == GPCI_BY_NOTHING;
-	struct err first = { 0 };
-	int rc = gpci_read(ret, l, r, is_single ? -1 : 0, &first);
-
-	*own = false;
-	if (rc == -TALLY_EPERM && maybe_own) {
-		rc = gpci_read(ret, l, r, -1, e);
-		*own = rc >= 0;
-		return rc;
-	}
-	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", first.text) : rc;
-}

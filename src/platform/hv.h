@@ -22,7 +22,5 @@ uint64_t hv_now(const struct hv_transport *l);
 int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop);
 /* What machine this is, with its events; NULL: an event's being modelled is not known. */
 const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l);
-/* All records, or where only the asker's own may be read, that one (*own). */
-int gpci_all(struct gpci_table *ret, struct hv_transport *l, const struct gpci_request *r, bool *own, struct err *e);
 
 #endif

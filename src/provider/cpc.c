@@ -151,9 +151,60 @@ static int cpc_offer(struct probes *t, struct err *e)
 	return rc == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
+/* A pattern such as cpc:::cpu_clock-user-* finds nothing until somebody names a probe: say how. */
+static int cpc_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
+{
+	(void)t;
+	if (!d->name[strcspn(d->name, "*?[\\")])
+		return 0;
+	return err_set(why, TALLY_ENOPROBE,
+		       "cpc: patterns match what tally trace -l -P cpc lists, one probe for each event; write out %s",
+		       "EVENT-MODE-COUNT, e.g. cpu_clock-user-10000000");
+}
+
+/* ---- enabling together -------------------------------------------------------------- */
+
+static uint32_t cpc_count_enablings(const struct probes *t, const uint32_t *ids, uint32_t n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct probe *p = probes_get(t, ids[i]);
+		bool again = false;
+
+		for (uint32_t j = 0; j < i && !again; j++)
+			again = ids[j] == ids[i];
+		count += p && p->prov == &prov_cpc && !again;
+	}
+	return count;
+}
+
+/* How many counters a CPU has is the kernel's knowledge: an enabling that finds none free fails when it is attached (pinned
+ * events). Who may ask at all is a matter of leases (attach/lease.h). What neither knows is decided here
+ * (dtrace_cpc.txt, "Probe Availability"): a PMU that can't tell which of its counters overflowed takes one enabling at a
+ * time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
+static bool cpc_takes_turns(const struct probes *t)
+{
+	const struct cpc_machine *m = probes_machine(t);
+	bool one = probes_opts(t)->one_enabling;
+
+	for (uint32_t i = 0; i < m->ncore; i++)
+		one |= !event_pmu_of(m->core[i].name)->tells;
+	return one;
+}
+
+static int cpc_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
+{
+	if (!cpc_takes_turns(t) || cpc_count_enablings(t, ids, n) <= 1)
+		return 0;
+	return err_set(why, TALLY_EBUSY,
+		       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be enabled at a time");
+}
+
 const struct provider prov_cpc = {
 	.name = "cpc",
 	.help = "CPU events: EVENT-MODE[-MASK|-attribute_value...]-COUNT",
+	.is_of_events = true,
 	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
 	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
 	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
@@ -161,4 +212,6 @@ const struct provider prov_cpc = {
 	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
 	.name_probe = cpc_name,
 	.offer = cpc_offer,
+	.why_none = cpc_why_none,
+	.compatible = cpc_compatible,
 };

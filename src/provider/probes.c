@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "facts/event.h"
 #include "provider/provider_int.h"
 
 #define COUNTERS_MOST 64u /* of a CPU: the kernel's drivers keep its counters in a word of so many bits */
@@ -20,13 +19,20 @@ struct probes {
 	struct arena arena;
 	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
 	uint32_t n, cap;
-	struct map by_name; /* "provider:name" */
-	struct cpc_machine machine;
+	struct map by_name;          /* "provider:name" */
+	struct cpc_machine *machine; /* cpc.c fills it */
 };
 
-/* dtrace first: ids 1 to 3 are its. */
-static const struct provider *const providers[] = { &prov_dtrace, &prov_profile, &prov_cpc,    &prov_ptt,
-						    &prov_gpci,   &prov_vfalls,  &prov_mmustat };
+static const struct provider *const providers[] = {
+#define PROVIDER(name) &prov_##name,
+#include "provider/provider.def"
+#undef PROVIDER
+};
+
+const struct provider *provider_at(uint32_t i)
+{
+	return i < COUNT(providers) ? providers[i] : NULL;
+}
 
 /* A copy, since the options' strings belong to the caller; NULL stays NULL. */
 static bool probes_keep_string(struct arena *a, const char **s)
@@ -44,8 +50,9 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 		return rc;
 	if (o)
 		t->opts = *o;
-	if (!probes_keep_string(&t->arena, &t->opts.sysfs) || !probes_keep_string(&t->arena, &t->opts.conf) ||
-	    (rc = prov_dtrace.offer(t, &e)) < 0) {
+	t->machine = arena_alloc(&t->arena, sizeof(*t->machine));
+	if (!t->machine || !probes_keep_string(&t->arena, &t->opts.sysfs) ||
+	    !probes_keep_string(&t->arena, &t->opts.conf) || (rc = providers[0]->offer(t, &e)) < 0) {
 		probes_close(t);
 		return rc;
 	}
@@ -64,7 +71,8 @@ void probes_close(struct probes *t)
 	if (!t)
 		return;
 	map_free(&t->by_name);
-	mem_free(t->machine.core);
+	if (t->machine)
+		mem_free(t->machine->core);
 	mem_free(t->probe);
 	arena_free(&t->arena);
 	mem_free(t);
@@ -95,9 +103,9 @@ struct arena *probes_arena(struct probes *t)
 	return &t->arena;
 }
 
-struct cpc_machine *probes_machine(struct probes *t)
+struct cpc_machine *probes_machine(const struct probes *t)
 {
-	return &t->machine;
+	return t->machine;
 }
 
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name)
@@ -180,12 +188,12 @@ static int probes_ask_provider(struct probes *t, const struct provider *p, const
 		return rc;
 	if (!e.code)
 		return rc; /* from add(): the caller's own */
-	if (*d->prov || strchr(d->name, '-') || p == &prov_dtrace)
+	if (*d->prov || strchr(d->name, '-') || p->has_bare_names)
 		err_set(why, e.code, "%s: %s", p->name, e.text);
 	return 0;
 }
 
-/* The first reason counts, but that a misspelt tick-1s is no event of cpc's is not worth saying. */
+/* The first reason counts. */
 static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
 		      struct err *why)
 {
@@ -197,7 +205,7 @@ static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(
 		if (!text_glob(d->prov, providers[i]->name))
 			continue;
 		rc = probes_ask_provider(t, providers[i], d, add, arg, &e);
-		if (e.code && (rc < 0 || !why->code || (providers[i] == &prov_profile && e.code == TALLY_ENOPROBE)))
+		if (e.code && (rc < 0 || !why->code))
 			*why = e;
 		if (rc < 0)
 			return rc;
@@ -217,40 +225,27 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 	return rc;
 }
 
-/* A model that has what a provider needs and this platform has not; else NULL. */
-static const char *platform_of(const struct probes *t, const char *prov)
+/* Of the providers that the description names: the first that has a reason why it finds nothing. */
+static int why_nothing_matches(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	bool papr = t->opts.transport && t->opts.transport->op->papr;
-	const struct {
-		const struct provider *prov;
-		const char *on;
-		bool has;
-	} rows[] = {
-		{ &prov_gpci, "power", papr },
-		{ &prov_vfalls, "batoka", t->opts.sun4v },
-		{ &prov_mmustat, "niagara", t->opts.sun4v },
-	};
+	int rc = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if (!rows[i].has && !strcmp(prov, rows[i].prov->name))
-			return rows[i].on;
-	return NULL;
+	for (size_t i = 0; i < COUNT(providers) && *d->prov && rc == 0; i++)
+		if (providers[i]->why_none && text_glob(d->prov, providers[i]->name))
+			rc = providers[i]->why_none(t, d, why);
+	return rc;
 }
 
-/* A pattern such as cpc:::cpu_clock-user-* finds nothing until somebody names a probe: say how. */
-static int no_pattern_match(const struct probes *t, const struct d_probedesc *d, struct err *why)
+static int no_provider(const char *name, struct err *why)
 {
-	if (!strcmp(d->prov, prov_ptt.name) && !t->opts.records)
-		return err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
-	if (platform_of(t, d->prov))
-		return err_set(why, TALLY_ENOPROBE,
-			       "%s: its probes fire for what a hypervisor counts: give a platform with --on %s",
-			       d->prov, platform_of(t, d->prov));
-	if (!is_pattern(d->name) || !text_glob(d->prov, prov_cpc.name) || !*d->prov)
-		return 0;
-	return err_set(why, TALLY_ENOPROBE,
-		       "%s: patterns match what tally trace -l -P cpc lists, one probe for each event; write out %s",
-		       prov_cpc.name, "EVENT-MODE-COUNT, e.g. cpu_clock-user-10000000");
+	struct buf all = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < COUNT(providers); i++)
+		buf_printf(&all, "%s%s", !i ? "" : i + 1 < COUNT(providers) ? ", " : " and ", providers[i]->name);
+	rc = all.failed ? err_oom(why) : err_set(why, TALLY_ENOPROBE, "no provider \"%s\": there are %s", name, all.p);
+	buf_free(&all);
+	return rc;
 }
 
 /* What is wrong with a description before any provider is asked: no such provider, or a module or function. */
@@ -267,11 +262,7 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 		near = text_nearest(d->prov, names, COUNT(names));
 		if (near)
 			return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"; did you mean %s?", d->prov, near);
-		return err_set(
-			why, TALLY_ENOPROBE,
-			"no provider \"%s\": tally's are cpc, of CPU events, profile and dtrace; ptt, gpci, vfalls and "
-			"mmustat, of what --on names",
-			d->prov);
+		return no_provider(d->prov, why);
 	}
 	if (!text_glob(d->mod, "") || !text_glob(d->func, ""))
 		return err_set(why, TALLY_ENOPROBE,
@@ -284,7 +275,7 @@ int probes_provider(const struct probes *t, const char *name, struct err *why)
 	const struct d_probedesc d = { .prov = name, .mod = "", .func = "", .name = "" };
 	int rc = no_place(&d, why);
 
-	return rc < 0 ? rc : no_pattern_match(t, &d, why);
+	return rc < 0 ? rc : why_nothing_matches(t, &d, why);
 }
 
 int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
@@ -300,7 +291,7 @@ int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(vo
 		rc = offer_matching(t, desc, why);
 		if (rc >= 0)
 			rc = match_made(t, desc, add, arg);
-		return rc ? rc : no_pattern_match(t, desc, why);
+		return rc ? rc : why_nothing_matches(t, desc, why);
 	}
 	rc = match_name(t, desc, add, arg, &reason);
 	if (rc < 0 && reason.code)
@@ -319,21 +310,6 @@ int probes_offer(struct probes *t, struct err *e)
 
 /* ---- enabling together -------------------------------------------------------------- */
 
-static uint32_t probes_count_enablings(const struct probes *t, const uint32_t *ids, uint32_t n)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct probe *p = probes_get(t, ids[i]);
-		bool again = false;
-
-		for (uint32_t j = 0; j < i && !again; j++)
-			again = ids[j] == ids[i];
-		count += p && p->prov == &prov_cpc && !again;
-	}
-	return count;
-}
-
 /* How many of the probes take a hardware counter. */
 static uint32_t enabled_counters(const struct probes *t, const uint32_t *ids, uint32_t n)
 {
@@ -347,33 +323,20 @@ static uint32_t enabled_counters(const struct probes *t, const uint32_t *ids, ui
 	return count;
 }
 
-/* How many counters a CPU has is the kernel's knowledge: an enabling that finds none free fails when it is attached (pinned
- * events). Who may ask at all is a matter of leases (attach/lease.h). What neither knows is decided here
- * (dtrace_cpc.txt, "Probe Availability"): a PMU that can't tell which of its counters overflowed takes one enabling at a
- * time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
-static bool probes_take_turns(const struct probes *t)
-{
-	bool one = t->opts.one_enabling;
-
-	for (uint32_t i = 0; i < t->machine.ncore; i++)
-		one |= !event_pmu_of(t->machine.core[i].name)->tells;
-	return one;
-}
-
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why)
 {
 	const uint32_t counters = enabled_counters(t, ids, n);
+	int rc = 0;
 
 	if (counters > COUNTERS_MOST)
 		return err_set(
 			why, TALLY_EBUSY,
 			"%u probes need a hardware counter each, and no CPU has more than %u: name the events, e.g. %s",
 			counters, COUNTERS_MOST, "cpc:::cpu_cycles-all-1000000");
-	if (probes_take_turns(t) && probes_count_enablings(t, ids, n) > 1)
-		return err_set(why, TALLY_EBUSY,
-			       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be "
-			       "enabled at a time");
-	return 0;
+	for (size_t i = 0; i < COUNT(providers) && rc == 0; i++)
+		if (providers[i]->compatible)
+			rc = providers[i]->compatible(t, ids, n, why);
+	return rc;
 }
 
 /* ---- stability ------------------------------------------------------------------------ */

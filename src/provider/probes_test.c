@@ -160,9 +160,8 @@ static void module_and_function_are_empty(void **state)
 	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
 	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), -TALLY_ENOPROBE);
 	assert_int_equal(match(t, D("nobody", "", "", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
-	assert_string_equal(
-		e.text, "no provider \"nobody\": tally's are cpc, of CPU events, profile and dtrace; ptt, gpci, vfalls "
-			"and mmustat, of what --on names");
+	assert_string_equal(e.text,
+			    "no provider \"nobody\": there are dtrace, profile, cpc, ptt, gpci, vfalls and mmustat");
 	for (uint32_t i = 0; i < COUNT(providers); i++)
 		assert_non_null(strstr(e.text, providers[i]));
 	assert_int_equal(match(t, D("profil", "", "", "tick-1s"), &l, &e), -TALLY_ENOPROBE);

@@ -1,7 +1,7 @@
 /*
  * provider: a file per provider: which probes it has, how a name is
- * understood, how it is armed.  A provider is one struct with named slots;
- * providers are rows of a table, so a new interface adds a file and a row.
+ * understood, what makes them fire.  A provider is one struct with named slots,
+ * and a row of provider.def: nothing else knows a provider by its name.
  *
  * Probes are made when they are first named (cpc, profile), and keep their id
  * for the life of the table.  Ids 1, 2, 3 are BEGIN, END, ERROR.
@@ -15,20 +15,15 @@
 #include "hv/sun4v_guest.h"
 #include "kernel/kernel.h"
 
-enum prov_arm { ARM_BEGIN, ARM_END, ARM_ERROR, ARM_TICK, ARM_EVENT, ARM_RECORD };
-/* Which records of a trace fire an ARM_RECORD probe, in the order in which one record fires them. */
-enum prov_record {
-	RECORD_ANY,
-	RECORD_P,
-	RECORD_NP,
-	RECORD_CPL,
-	RECORD_TRANSACTION,
-	RECORD_KINDS,
-	/* not of a trace: what a hypervisor counts, read every tick_ns */
-	SAMPLE_GPCI = RECORD_KINDS,
-	SAMPLE_VFALLS,
-	SAMPLE_VF_EVENT,
-	SAMPLE_MMUSTAT
+/* What makes a probe fire. */
+enum prov_arm {
+	ARM_BEGIN,
+	ARM_END,
+	ARM_ERROR,
+	ARM_TICK,   /* a timer of the tracer's, every tick_ns */
+	ARM_EVENT,  /* each of its perf events */
+	ARM_RECORD, /* a record of a trace */
+	ARM_SAMPLE, /* a reading every tick_ns of the platform's time, by its provider's begin and fire */
 };
 
 struct probe {
@@ -36,14 +31,11 @@ struct probe {
 	const struct provider *prov;
 	const char *mod, *func, *name;
 	uint8_t arm;      /* enum prov_arm */
-	uint64_t tick_ns; /* ARM_TICK; of a hypervisor's counters: how often they are read */
+	uint64_t tick_ns; /* ARM_TICK, ARM_SAMPLE */
 	struct k_event *event;
-	uint32_t nevents;                   /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
-	uint8_t record;                     /* ARM_RECORD: enum prov_record */
-	const struct gpci_request *request; /* SAMPLE_GPCI: as this firmware lays it out */
-	const char *vf_event;               /* SAMPLE_VF_EVENT: its name */
-	const struct d_args *args;          /* SAMPLE_*: args[0] */
-	const char *source;                 /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
+	uint32_t nevents;   /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
+	const void *data;   /* its provider's own: which request, register or record it is about */
+	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
 enum stab {
@@ -72,9 +64,32 @@ struct prov_opts {
 	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
 	bool one_enabling;              /* tests: act as a PMU that can't tell which counter overflowed */
 };
+/* ---- ARM_SAMPLE: what is read every so often -------------------------------------- */
+/* Whom all samples of a run read, and who takes what they read. */
+struct prov_reader {
+	struct hv_transport *transport;
+	struct sun4v_client *sun4v; /* NULL: not a sun4v machine */
+	/* One firing with these n bytes as its context. Negative: the run can't go on; the words are the taker's. */
+	int (*take)(void *arg, uint32_t prog, const void *context, uint32_t n);
+	void (*note)(void *arg, const char *text); /* a line for who runs it */
+	void *arg;
+	uint64_t busy;    /* readings that were left out: the register stayed busy */
+	bool mmu_buffers; /* mmustat: the strands have theirs */
+};
+/* A probe that is read. */
+struct sample {
+	const struct probe *probe;
+	uint32_t prog;
+	struct prov_reader *reader;
+	void *last; /* the provider's: what it read last */
+};
+
 struct provider {
 	const char *name;
-	const char *help; /* one line */
+	const char *help;    /* one line */
+	bool has_bare_names; /* a word without PROVIDER::: and without a dash may be meant for it, as BEGIN */
+	bool is_of_events;   /* lists of events have what its probes are made of, too */
+	const char *model;   /* what --on may name to have what its probes fire for; NULL: no model is needed */
 	struct stability provider, module, function, names, args;
 	/* A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
 	 * negative with the reason in words ("count 100 is below the minimum of 5000"). */
@@ -82,9 +97,25 @@ struct provider {
 			  struct err *why);
 	/* Makes what a listing should show (cpc: one probe per event). */
 	int (*offer)(struct probes *t, struct err *e);
+	/* Why a pattern, or a provider alone, may find nothing on this platform: negative with the words, 0: no special
+	 * reason. An empty slot: there is none. */
+	int (*why_none)(const struct probes *t, const struct d_probedesc *d, struct err *why);
 	/* What args[index] of a probe is; NULL: nothing. An empty slot: no probe has any. */
 	const struct d_args *(*args_of)(const struct probe *p, uint32_t index);
+	/* Whether these enabled probes, its own among others, may be enabled together: 0, or -TALLY_EBUSY with the reason. An
+	 * empty slot: always. */
+	int (*compatible)(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
+	/* Of ARM_SAMPLE probes. begin: the first reading, since which deltas count. fire: reads again, at that time of the platform,
+	 * and hands each record to the reader's take. Errors are words without the probe's name, or take's own (e->code 0).
+	 * end: frees s->last, also after a begin that failed. */
+	int (*begin)(struct sample *s, struct err *e);
+	int (*fire)(struct sample *s, uint64_t ns, struct err *e);
+	void (*end)(struct sample *s);
+	/* Whether that platform lets it be read: 0, or why not. An empty slot: if the platform has the provider at all. */
+	int (*readable)(const struct probe *p, struct hv_transport *transport, struct sun4v_client *sun4v,
+			struct err *e);
 };
+const struct provider *provider_at(uint32_t i); /* NULL past the last */
 
 /* As d_env.args wants it. */
 const struct d_args *probe_args(const struct probe *p, uint32_t index);

@@ -6,10 +6,34 @@
 
 #include "provider/provider.h"
 
-/* ---- the providers: rows of the table in probes.c ---------------------------- */
-extern const struct provider prov_dtrace, prov_profile, prov_cpc, prov_ptt, prov_gpci, prov_vfalls, prov_mmustat;
-/* Why a probe of records can't be had; its name goes in. */
-#define PTT_NO_RECORDS "%s fires for records, and there are none: give a trace with --on FILE"
+/* ---- the providers ------------------------------------------------------------- */
+#define PROVIDER(name) extern const struct provider prov_##name;
+#include "provider/provider.def"
+#undef PROVIDER
+
+/* ---- what providers of hypervisors' counters share (sample.c) ------------------- */
+#define SAMPLE_USUAL "1s" /* interval of the probes of a listing */
+#define SAMPLE_WORD 64u   /* longest word before the interval, with its NUL */
+
+/* "entitled-1s": what stands before the last dash, and the interval behind it. False: no such shape. */
+bool sample_cut_interval(const char *name, char word[static SAMPLE_WORD], const char **interval);
+/* Adds or finds the probe, with nothing but its interval. NULL: no memory, in words. */
+struct probe *sample_make_probe(struct probes *t, const struct provider *prov, const char *name, uint64_t ns,
+				struct err *why);
+/* What name_probe answers: 1 when it was made and taken. */
+int sample_added(const struct probe *p, int (*add)(void *arg, uint32_t id), void *arg);
+/* For a listing: makes WORD-1s; what can't be had here is left out. -TALLY_ENOMEM. */
+int sample_offer(struct probes *t, const struct provider *prov, const char *word, struct err *e);
+/* The platform has no such hypervisor, or none at all: -TALLY_ENOPROBE, with a model that has. */
+int sample_no_platform(const struct probes *t, const struct provider *prov, const char *name, struct err *why);
+/* The same, of a pattern. */
+int sample_why_none(const struct provider *prov, bool is_there, struct err *why);
+#define SAMPLE_STABILITIES                                          \
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }, \
+	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },      \
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },    \
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },    \
+	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }
 
 /* "10ms", or a rate: nanoseconds between firings. -TALLY_EINVAL names what is wrong. */
 int prov_interval(const char *text, uint64_t *ns, struct err *why);
@@ -20,7 +44,7 @@ struct cpc_machine {
 	struct k_pmu *core; /* the core PMUs */
 	uint32_t ncore;
 };
-struct cpc_machine *probes_machine(struct probes *t);
+struct cpc_machine *probes_machine(const struct probes *t);
 /* The probe of that name, if it was made. */
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name);
 

@@ -16,6 +16,28 @@
 #include "provider/ptt_record.h"
 #include "ptt/dump.h"
 
+/* Why a probe of records can't be had; its name goes in. */
+#define PTT_NO_RECORDS "%s fires for records, and there are none: give a trace with --on FILE"
+
+/* ---- which records ------------------------------------------------------------ */
+
+static const struct ptt_row {
+	const char *name;
+	uint8_t record; /* enum ptt_record_kind */
+	const char *source;
+} rows[] = {
+	{ "tlp", RECORD_ANY, "every record of the trace" },
+	{ "p", RECORD_P, "records of posted requests" },
+	{ "np", RECORD_NP, "records of non-posted requests" },
+	{ "cpl", RECORD_CPL, "records of completions" },
+	{ "transaction", RECORD_TRANSACTION, "requests matched with their completions" },
+};
+
+enum ptt_record_kind ptt_fires_for(const struct probe *p)
+{
+	return (enum ptt_record_kind)((const struct ptt_row *)p->data)->record;
+}
+
 /* ---- args[] ------------------------------------------------------------------ */
 
 #define FIELD(member, ctype, help) { #member, #ctype, offsetof(struct STRUCT, member), sizeof(ctype) },
@@ -45,7 +67,7 @@ static const struct d_args arguments[] = {
 
 static const struct d_args *ptt_args(const struct probe *p, uint32_t index)
 {
-	uint32_t n = p->record == RECORD_TRANSACTION ? 2 : 1;
+	uint32_t n = ptt_fires_for(p) == RECORD_TRANSACTION ? 2 : 1;
 
 	return index < n ? &arguments[index] : NULL;
 }
@@ -147,18 +169,6 @@ void ptt_record_fill(struct ptt_record *r, uint32_t set, const char *device)
 
 /* ---- probes ---------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	uint8_t record;
-	const char *source;
-} rows[] = {
-	{ "tlp", RECORD_ANY, "every record of the trace" },
-	{ "p", RECORD_P, "records of posted requests" },
-	{ "np", RECORD_NP, "records of non-posted requests" },
-	{ "cpl", RECORD_CPL, "records of completions" },
-	{ "transaction", RECORD_TRANSACTION, "requests matched with their completions" },
-};
-
 static struct probe *ptt_make_probe(struct probes *t, size_t row, struct err *e)
 {
 	struct probe *p = probes_add(t, &prov_ptt, rows[row].name);
@@ -168,7 +178,7 @@ static struct probe *ptt_make_probe(struct probes *t, size_t row, struct err *e)
 		return NULL;
 	}
 	p->arm = ARM_RECORD;
-	p->record = rows[row].record;
+	p->data = &rows[row];
 	p->source = rows[row].source;
 	return p;
 }
@@ -202,6 +212,12 @@ static int ptt_offer(struct probes *t, struct err *e)
 	return 0;
 }
 
+static int ptt_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
+{
+	(void)d;
+	return probes_opts(t)->records ? 0 : err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
+}
+
 const struct provider prov_ptt = {
 	.name = "ptt",
 	.help = "records of a PCIe trace: transaction layer packets",
@@ -212,5 +228,6 @@ const struct provider prov_ptt = {
 	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
 	.name_probe = ptt_name,
 	.offer = ptt_offer,
+	.why_none = ptt_why_none,
 	.args_of = ptt_args,
 };

@@ -9,8 +9,8 @@
 #ifndef TALLY_PTT_RECORD_H
 #define TALLY_PTT_RECORD_H
 
-#include "dlang/dlang.h"
 #include "facts/tlp.h"
+#include "provider/provider.h"
 
 /* TEXT(name, bytes, help): members of args[0] of type string; bytes is a multiple of 8 */
 /* clang-format off */
@@ -39,6 +39,10 @@ struct ptt_record {
 static_assert(offsetof(struct tlp, time) == 0, "arg0 is the first word of the context");
 static_assert(sizeof(struct tlp) % 8 == 0 && offsetof(struct ptt_record, transaction) % 8 == 0,
 	      "strings are copied by words");
+
+/* Which records fire a probe, in the order in which one record fires them. */
+enum ptt_record_kind { RECORD_ANY, RECORD_P, RECORD_NP, RECORD_CPL, RECORD_TRANSACTION, RECORD_KINDS };
+enum ptt_record_kind ptt_fires_for(const struct probe *p);
 
 enum ptt_text {
 #define TEXT(name, bytes, help) PTT_TEXT_##name,

@@ -90,7 +90,7 @@ static void each_kind_of_record_has_a_probe(void **state)
 	for (uint32_t i = 0; i < COUNT(names); i++) {
 		assert_int_equal(match(t, "ptt", names[i], &id, &e), 1);
 		assert_int_equal(probes_get(t, id)->arm, ARM_RECORD);
-		assert_int_equal(probes_get(t, id)->record, i);
+		assert_int_equal(ptt_fires_for(probes_get(t, id)), i);
 		assert_int_equal(match(t, "", names[i], &again, &e), 1);
 		assert_int_equal(again, id);
 		assert_string_equal(probe_args(probes_get(t, id), 0)->name, "struct tlp");

@@ -279,7 +279,7 @@ static bool *used_probes(struct tally_trace *t)
 
 static uint8_t class_of(const struct probe *p)
 {
-	return p->arm == ARM_EVENT ? IMG_PERF : p->arm == ARM_RECORD ? IMG_RECORD : IMG_TEST;
+	return p->arm == ARM_EVENT ? IMG_PERF : p->arm == ARM_RECORD || p->arm == ARM_SAMPLE ? IMG_RECORD : IMG_TEST;
 }
 
 /* What the code generator must know about them, in the order of their ids. */
@@ -305,7 +305,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 			.func = probe->func,
 			.name = probe->name,
 			.has_pc = probe->arm == ARM_EVENT,
-			.more_args = probe->arm == ARM_RECORD && probe->record >= RECORD_KINDS,
+			.more_args = probe->arm == ARM_SAMPLE,
 		};
 	}
 	if (!used) {

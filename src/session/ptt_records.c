@@ -213,7 +213,7 @@ static int file_start(struct tally_trace *t)
 		const struct probe *p = probes_get(t->probes, t->img->prog[i].probe);
 
 		if (p->arm == ARM_RECORD)
-			r->prog[p->record] = (int)i;
+			r->prog[ptt_fires_for(p)] = (int)i;
 		r->wanted |= p->arm == ARM_RECORD || p->arm == ARM_TICK;
 	}
 	r->texts = ptt_record_reads(t->prog);

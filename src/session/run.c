@@ -116,17 +116,14 @@ static int run_arm(struct tally_trace *t)
 	int rc = check_compatible(t);
 	struct err e = { 0 };
 
-	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
-		switch (probe_of(t, i)->arm) {
-		case ARM_EVENT:
+	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++) {
+		const struct probe *p = probe_of(t, i);
+
+		if (p->nevents)
 			rc = attach_events(t, i);
-			break;
-		case ARM_TICK:
+		else if (p->arm == ARM_TICK)
 			rc = add_tick(t, i);
-			break;
-		default:
-			break;
-		}
+	}
 	if (rc >= 0 && t->eng->k && t->prog->uses_user_symbols) {
 		rc = k_task_watch(t->eng->k, &e);
 		if (rc < 0)
