@@ -29,14 +29,18 @@ enum an_unit {
 	AN_RATIO,   /* d: 3.25 */
 	AN_CHANGE,  /* d, 0.5 is half as much again: +50.0 % */
 	AN_NUMBER,  /* d: whatever it is: 1,234.5 */
+	AN_ID,      /* u, which counts nothing: 1234567 */
+	AN_MILLIS,  /* u: nanoseconds for programs; d: the same, which people read as milliseconds: 3.25 */
 	AN_NUNITS,
 };
 struct an_cell {
-	uint8_t unit; /* AN_DEFAULT, or another one than the column's */
-	bool none;    /* there is no figure: "-", null */
+	uint8_t unit;  /* AN_DEFAULT, or another one than the column's */
+	bool none;     /* there is no figure: "-", null */
+	uint8_t whose; /* of a row of emit.h: enum an_for */
 	uint64_t u;
 	double d;
 	const char *s;
+	const char *brief; /* what people read in place of s; NULL: s */
 };
 #define AN_S(text) ((struct an_cell){ .s = (text) })
 #define AN_U(number) ((struct an_cell){ .u = (number) })

@@ -11,6 +11,7 @@ const char *const an_unit_names[AN_NUNITS] = {
 	[AN_DEFAULT] = "text", [AN_TEXT] = "text",   [AN_DIGITS] = "text",   [AN_FLAG] = "flag",
 	[AN_COUNT] = "count",  [AN_BYTES] = "bytes", [AN_TICKS] = "ticks",   [AN_HEX] = "hex",
 	[AN_SHARE] = "share",  [AN_RATIO] = "ratio", [AN_CHANGE] = "change", [AN_NUMBER] = "number",
+	[AN_ID] = "id",        [AN_MILLIS] = "ns",
 };
 
 void an_count(struct buf *to, uint64_t v)
@@ -53,6 +54,8 @@ static void figure_put_number(struct buf *to, double d)
 
 void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 {
+	const char *s;
+
 	if (c->none) {
 		buf_putc(to, '-');
 		return;
@@ -86,8 +89,15 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 	case AN_NUMBER:
 		figure_put_number(to, c->d);
 		break;
+	case AN_ID:
+		buf_printf(to, "%llu", (unsigned long long)c->u);
+		break;
+	case AN_MILLIS:
+		buf_printf(to, "%.2f", c->d / 1e6);
+		break;
 	default:
-		buf_plain(to, c->s ? c->s : "", c->s ? strlen(c->s) : 0);
+		s = c->brief ? c->brief : c->s ? c->s : "";
+		buf_plain(to, s, strlen(s));
 	}
 }
 
@@ -105,6 +115,8 @@ void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
 	case AN_TICKS:
 	case AN_BYTES:
 	case AN_HEX:
+	case AN_ID:
+	case AN_MILLIS:
 		buf_printf(to, "%llu", (unsigned long long)c->u);
 		break;
 	case AN_SHARE:

@@ -3,7 +3,6 @@
  *
  *	selector.c   how things are named
  *	pick.c       what a selector of a hypervisor's counters names
- *	table.c      rows in three forms
  *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
  *	get.c        get and set; get_hv.c: of hypervisors
  *	check.c      check, and the laws of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c: of PTT traces
@@ -14,7 +13,7 @@
 #ifndef TALLY_ASK_ASK_INT_H
 #define TALLY_ASK_ASK_INT_H
 
-#include "answer/page.h"
+#include "answer/emit.h"
 #include "platform/hv.h"
 
 /* ---- selectors: PROVIDER/NAME[,key[=value]...]/ -------------------------------------------------- */
@@ -75,35 +74,9 @@ extern const char *const vf_eventset_name[]; /* by enum vf_eventset */
 /* "ZAM0_LPU_A_PCR" as selectors have it. */
 void vf_lower(char to[static 24], const char *name);
 
-/* ---- tables --------------------------------------------------------------------------------------- */
-struct tbl {
-	const char *type;  /* of JSON's objects */
-	const char *title; /* text: the line above; NULL */
-	const struct an_column *col;
-	uint32_t ncols;
-	uint32_t text_skips; /* bit k: text leaves column k out */
-	uint32_t heat;       /* bit k: column k is a utilisation */
-	uint32_t seconds;    /* bit k: column k is seconds */
-	size_t *keep;        /* [ncols]: widths of the tables before, so that columns stay; NULL */
-	struct an_cell *cell;
-	uint32_t n, cap; /* cells */
-	struct arena words;
-};
-/* Texts are copied. Out of memory: words.failed. */
-void tbl_row(struct tbl *t, const struct an_cell *cells);
-/* A text of the table's. */
-const char *tbl_text(struct tbl *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Columns that words may fill in text, TBL_ENDLESS where no terminal shows them. */
-size_t tbl_columns(const struct tally_out *how);
-#define TBL_ENDLESS (SIZE_MAX / 2)
-/* header: CSV and text name the columns. */
-void tbl_put(struct tbl *t, struct buf *to, const struct tally_out *how, bool header);
-void tbl_free(struct tbl *t);
-
 /* ---- verbs ------------------------------------------------------------------------------------------- */
 struct list_hv {
 	struct tally_platform *p;
-	struct tally_out to;
 	const char *pattern;
 	bool verbose;
 	uint64_t rows;
@@ -115,8 +88,8 @@ int hv_list_gpci(struct list_hv *l);
 const char *hv_why_not(int rc);
 /* Whether a request may be had of p->line: "yes", "own only", "to count", or why not, which e has in words. */
 const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e);
-/* Into p->out. *kind: what the last header was of. */
-int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind);
+/* Into p->out. raw: as bytes. *kind: what the last header was of. */
+int hv_get(struct tally_platform *p, const char *s, size_t n, bool raw, const void **kind);
 int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value);
 
 /* ---- check ------------------------------------------------------------------------------------------ */
@@ -128,10 +101,10 @@ struct check_law {
 	const char *text, *why;
 };
 /* A row, and where the law doesn't hold a note. */
-void check_row(struct tally_platform *p, struct tally_check_result *result, struct tbl *t, struct check_law l);
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_law l);
 int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
-		bool is_vfalls, struct tbl *t);
+		bool is_vfalls, struct an_rows *t);
 int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
-	      struct tbl *t);
+	      struct an_rows *t);
 
 #endif

@@ -45,7 +45,7 @@ static enum gpci_verdict check_ask_law(const struct checking *k, const struct gp
 	return k->now ? gpci_law_check(law, k->before, k->now, e) : gpci_law_check(law, NULL, k->before, e);
 }
 
-void check_row(struct tally_platform *p, struct tally_check_result *result, struct tbl *t, struct check_law l)
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_law l)
 {
 	static const char *const name[] = {
 		[CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown"
@@ -55,14 +55,14 @@ void check_row(struct tally_platform *p, struct tally_check_result *result, stru
 	result->holds += holds;
 	result->broken += l.verdict == CHECK_BROKEN;
 	result->unknown += l.verdict == CHECK_UNKNOWN;
-	tbl_row(t, (struct an_cell[]){ AN_U(l.number), AN_S(l.name), AN_S(name[l.verdict]), AN_S(l.text),
-				       holds ? AN_NONE : AN_S(l.why) });
+	an_rows_add(t, (struct an_cell[]){ AN_U(l.number), AN_S(l.name), AN_S(name[l.verdict]), AN_S(l.text),
+					   holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
 		plat_note(p, "law %u, %s, %s: %s", l.number, l.name,
 			  l.verdict == CHECK_BROKEN ? "is broken" : "can't be told", l.why);
 }
 
-static int check_gpci(struct checking *k, struct tbl *t)
+static int check_gpci(struct checking *k, struct an_rows *t)
 {
 	static const uint8_t verdict[] = {
 		[GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN
@@ -92,7 +92,7 @@ static int check_run(struct checking *k)
 		{ "law", "LAW", AN_COUNT },  { "name", "NAME", AN_TEXT }, { "verdict", "VERDICT", AN_TEXT },
 		{ "text", "WHAT", AN_TEXT }, { "why", "WHY", AN_TEXT },
 	};
-	struct tbl t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 1 | 1u << 4 };
+	struct an_rows t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 1 | 1u << 4 };
 	const char *what = k->c.what;
 	int rc;
 
@@ -108,8 +108,8 @@ static int check_run(struct checking *k)
 		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls, mmustat and ptt have some",
 			       what);
 	if (rc >= 0)
-		tbl_put(&t, &k->p->out, &k->c.to, true);
-	tbl_free(&t);
+		(void)an_rows_put(&k->p->emit, &t, true);
+	an_rows_free(&t);
 	return rc < 0 ? rc : plat_flush(k->p, &k->c.to);
 }
 
@@ -122,7 +122,7 @@ int tally_check(struct tally_platform *p, const struct tally_check_opts *opts, s
 	if (rc >= 0)
 		rc = plat_take(p, &k.c, sizeof(k.c), opts);
 	if (rc >= 0)
-		rc = plat_check_format(p, k.c.to.format);
+		rc = plat_emit_open(p, &k.c.to);
 	if (rc >= 0)
 		rc = check_run(&k);
 	gpci_snapshot_free(k.before);

@@ -306,7 +306,7 @@ static int check_recording(struct tracing *k)
 }
 
 int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
-	      struct tbl *t)
+	      struct an_rows *t)
 {
 	static const uint8_t verdict[] = {
 		[PTT_HOLDS] = CHECK_HOLDS, [PTT_BROKEN] = CHECK_BROKEN, [PTT_UNKNOWN] = CHECK_UNKNOWN

@@ -47,7 +47,7 @@ static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_w
 }
 
 int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
-		bool is_vfalls, struct tbl *t)
+		bool is_vfalls, struct an_rows *t)
 {
 	const enum sun4v_provider of = is_vfalls ? SUN4V_VFALLS : SUN4V_MMUSTAT;
 	struct watching k = { .p = p, .c = c };

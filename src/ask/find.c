@@ -119,7 +119,7 @@ void find_add(struct find *f, const struct found *e)
 
 /* ---- text ---------------------------------------------------------------------------------------- */
 
-enum { NAME, OF, CODE, HERE, SHOWN };
+enum { NAME, OF, CODE, HERE, SHOWN, USE = SHOWN, ALSO, TEXT, FIND_COLUMNS };
 struct layout {
 	uint32_t kind;
 	size_t width[SHOWN], at, columns;
@@ -186,7 +186,7 @@ static void put_row(struct buf *to, const struct layout *l, const char *const ce
 	}
 	while (to->n > line && to->p[to->n - 1] == ' ')
 		to->n--;
-	if (*text && l->columns == TBL_ENDLESS) {
+	if (*text && l->columns == AN_ENDLESS) {
 		buf_printf(to, "%*s%s\n", to->n - line + 2 <= l->at ? (int)(l->at - (to->n - line)) : 2, "", text);
 	} else if (*text && l->at + TEXT_LEAST <= l->columns && l->at + longest_word(text) <= l->columns &&
 		   to->n - line + 2 <= l->at) {
@@ -214,80 +214,86 @@ static bool find_same_text(const char *a, const char *b)
 }
 
 /* The other name that was asked for, which the row would not show. */
-static void put_matched(const struct find *f, struct buf *to, const struct layout *l, const struct found *e)
+static void put_matched(const struct find *f, struct buf *to, const struct layout *l, const char *is, const char *also)
 {
 	char name[80];
 	size_t n;
 
-	for (const char *at = e->also; f->pattern && *at; at += n + strspn(at + n, ", ")) {
+	for (const char *at = also; f->pattern && *at; at += n + strspn(at + n, ", ")) {
 		n = strcspn(at, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)n, at);
-		if (find_same_text(name, f->pattern) && !find_same_text(name, e->name))
+		if (find_same_text(name, f->pattern) && !find_same_text(name, is))
 			put_more(to, l, "also", name);
 	}
 }
 
-static void put_kind_text(const struct find *f, uint32_t kind, struct buf *to, size_t columns)
+/* The entries of one kind, as people see them. */
+struct find_lines {
+	const struct find *f;
+	struct layout l;
+};
+
+static void find_put_head(struct an_emit *e, const struct an_rows *t)
 {
-	const struct layout l = lay_out(f, kind, columns);
+	struct find_lines *v = t->arg;
 	char head[SHOWN][16];
-	bool first = true;
 
+	v->l = lay_out(v->f, v->l.kind, e->columns);
 	for (unsigned c = 0; c < SHOWN; c++)
-		find_column_title(head[c], kind, c);
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct found *e = &f->entry[i].f;
-
-		if (f->entry[i].kind != kind)
-			continue;
-		if (first) {
-			buf_puts(to, to->n ? "\n" : "");
-			put_row(to, &l, (const char *const[SHOWN]){ head[NAME], head[OF], head[CODE], head[HERE] },
-				"WHAT");
-		}
-		first = false;
-		put_row(to, &l, (const char *const[SHOWN]){ e->name, e->of, e->code, e->here }, e->text);
-		if (f->verbose) {
-			put_more(to, &l, "as", e->use);
-			put_more(to, &l, "also", e->also);
-		} else {
-			put_matched(f, to, &l, e);
-		}
-	}
+		find_column_title(head[c], v->l.kind, c);
+	buf_puts(e->to, e->to->n ? "\n" : "");
+	put_row(e->to, &v->l, (const char *const[SHOWN]){ head[NAME], head[OF], head[CODE], head[HERE] }, "WHAT");
 }
 
-/* ---- for programs --------------------------------------------------------------------------------------- */
+static void find_put_line(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
+{
+	const struct find_lines *v = t->arg;
+	const char *cell[FIND_COLUMNS];
+
+	for (unsigned c = 0; c < FIND_COLUMNS; c++)
+		cell[c] = row[c].s ? row[c].s : "";
+	put_row(e->to, &v->l, cell, cell[TEXT]);
+	if (v->f->verbose) {
+		put_more(e->to, &v->l, "as", cell[USE]);
+		put_more(e->to, &v->l, "also", cell[ALSO]);
+	} else {
+		put_matched(v->f, e->to, &v->l, cell[NAME], cell[ALSO]);
+	}
+}
 
 static struct an_cell find_text_cell(const char *s)
 {
 	return s && *s ? AN_S(s) : AN_NONE;
 }
 
-static bool put_kind_table(struct find *f, uint32_t kind, struct buf *to, const struct tally_out *how, bool header)
+/* header: no kind went before it. Whether there are any. */
+static bool find_put_kind(struct find *f, uint32_t kind, bool header)
 {
-	static const struct an_column col[] = {
-		{ "name", "NAME", AN_TEXT }, { "of", "OF", AN_TEXT },  { "code", "CODE", AN_TEXT },
-		{ "here", "HERE", AN_TEXT }, { "use", "AS", AN_TEXT }, { "also", "ALSO", AN_TEXT },
-		{ "text", "WHAT", AN_TEXT },
+	static const struct an_column col[FIND_COLUMNS] = {
+		[NAME] = { "name", "NAME", AN_TEXT }, [OF] = { "of", "OF", AN_TEXT },
+		[CODE] = { "code", "CODE", AN_TEXT }, [HERE] = { "here", "HERE", AN_TEXT },
+		[USE] = { "use", "AS", AN_TEXT },     [ALSO] = { "also", "ALSO", AN_TEXT },
+		[TEXT] = { "text", "WHAT", AN_TEXT },
 	};
-	struct tbl t = { .type = kinds[kind].one, .col = col, .ncols = COUNT(col) };
-	bool has_rows;
+	static const struct an_layout layout = { .head = find_put_head, .row = find_put_line };
+	struct find_lines lines = { .f = f, .l.kind = kind };
+	struct an_rows t = {
+		.type = kinds[kind].one, .col = col, .ncols = FIND_COLUMNS, .text = &layout, .arg = &lines
+	};
+	bool any;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct found *e = &f->entry[i].f;
 
 		if (f->entry[i].kind == kind)
-			tbl_row(&t, (struct an_cell[]){ find_text_cell(e->name), find_text_cell(e->of),
-							find_text_cell(e->code), find_text_cell(e->here),
-							find_text_cell(e->use), find_text_cell(e->also),
-							find_text_cell(e->text) });
+			an_rows_add(&t, (struct an_cell[]){ find_text_cell(e->name), find_text_cell(e->of),
+							    find_text_cell(e->code), find_text_cell(e->here),
+							    find_text_cell(e->use), find_text_cell(e->also),
+							    find_text_cell(e->text) });
 	}
-	has_rows = t.n;
-	if (has_rows)
-		tbl_put(&t, to, how, header);
-	to->failed |= t.words.failed;
-	tbl_free(&t);
-	return has_rows;
+	any = an_rows_put(&f->p->emit, &t, header);
+	an_rows_free(&t);
+	return any;
 }
 
 /* ---- lists -------------------------------------------------------------------------------------------------- */
@@ -300,17 +306,6 @@ static int find_walk_kind(struct find *f, uint32_t kind)
 		if (kind == FIND_ALL || kind == f->kind)
 			rc = kinds[f->kind].walk(f);
 	return rc < 0 || !f->words.failed ? rc : plat_oom(f->p);
-}
-
-static void find_put_table(struct find *f, struct buf *to, const struct tally_out *how)
-{
-	bool header = true;
-
-	for (uint32_t kind = 0; kind < COUNT(kinds); kind++)
-		if (how->format == TALLY_FORMAT_TEXT)
-			put_kind_text(f, kind, to, tbl_columns(how));
-		else if (put_kind_table(f, kind, to, how, header))
-			header = false;
 }
 
 static int find_refuse_nothing(struct find *f, uint32_t kind)
@@ -339,14 +334,15 @@ static void find_free(struct find *f)
 	arena_free(&f->words);
 }
 
-int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose, const struct tally_out *to)
+int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose)
 {
 	struct find f = { .p = p, .pattern = pattern, .all_kinds = kind == FIND_ALL, .verbose = verbose };
+	bool header = true;
 	int rc = find_walk_kind(&f, kind);
 
-	if (rc >= 0 && f.n)
-		find_put_table(&f, &p->out, to);
-	else if (rc >= 0)
+	for (uint32_t i = 0; rc >= 0 && i < COUNT(kinds); i++)
+		header &= !find_put_kind(&f, i, header);
+	if (rc >= 0 && !f.n)
 		rc = find_refuse_nothing(&f, kind);
 	find_free(&f);
 	return rc;

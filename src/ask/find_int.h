@@ -95,6 +95,6 @@ const struct find_kind *find_kind(uint32_t i);
 const char *list_kind(uint32_t i); /* those that a platform is asked for (list.c): NULL past the last */
 #define FIND_ALL UINT32_MAX
 /* What matches, of one kind or of all (FIND_ALL), into p->out. -TALLY_EINVAL: nothing does. */
-int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose, const struct tally_out *to);
+int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool verbose);
 
 #endif

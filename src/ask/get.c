@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "answer/page.h"
 #include "ask/ask_int.h"
 
 /* what a selector names */
@@ -50,62 +49,43 @@ static int get_pick_tunable(struct tally_platform *p, struct pick *ret, const ch
 
 /* ---- get ------------------------------------------------------------------------------------- */
 
-static void text_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value)
+/* People read what `set` takes. */
+static void get_put_assignment(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
 {
-	buf_printf(to, "%s/%s=%u\n", s->pmu->name, ptt_tunables[t].name, value);
+	(void)t;
+	buf_printf(e->to, "%s/%s=%llu\n", row[1].s, row[2].s, (unsigned long long)row[3].u);
 }
 
-static void json_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value)
+static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const void **kind)
 {
-	const struct ptt_tunable *is = &ptt_tunables[t];
-
-	buf_puts(to, "{\"type\":\"tunable\",\"device\":");
-	buf_json_str(to, s->pmu->name, strlen(s->pmu->name));
-	buf_printf(to, ",\"name\":\"%s\",\"value\":%u,\"text\":", is->name, value);
-	buf_json_str(to, is->text, strlen(is->text));
-	buf_puts(to, "}\n");
-}
-
-static void csv_value(struct buf *to, const struct pick *s, enum ptt_tune t, uint32_t value, char separator)
-{
-	const struct ptt_tunable *is = &ptt_tunables[t];
-
-	an_csv_cell(to, s->pmu->name, strlen(s->pmu->name), separator);
-	buf_printf(to, "%c%s%c%u%c", separator, is->name, separator, value, separator);
-	an_csv_cell(to, is->text, strlen(is->text), separator);
-	buf_putc(to, '\n');
-}
-
-static int get_one(struct tally_platform *p, const struct pick *s, enum ptt_tune t, const struct tally_out *to)
-{
-	struct err e = { 0 };
-	uint32_t value;
-	int rc = p->ptt.op->tune_get(p->ptt.arg, s->device, t, &value, &e);
-
-	if (rc < 0)
-		return plat_fail(p, (enum tally_err) - rc, "%s/%s: %s", s->pmu->name, ptt_tunables[t].name,
-				 e.text[0] ? e.text : tally_strerror(rc));
-	if (to->format == TALLY_FORMAT_JSON)
-		json_value(&p->out, s, t, value);
-	else if (to->format == TALLY_FORMAT_CSV)
-		csv_value(&p->out, s, t, value, to->separator ? to->separator : ',');
-	else
-		text_value(&p->out, s, t, value);
-	return 0;
-}
-
-static int get_tunables(struct tally_platform *p, const char *selector, size_t n, const struct tally_out *to,
-			const void **kind)
-{
+	static const struct an_column col[] = {
+		{ "type", "", AN_TEXT },   { "device", "", AN_TEXT }, { "name", "", AN_TEXT },
+		{ "value", "", AN_COUNT }, { "text", "", AN_TEXT },
+	};
+	static const struct an_layout assignment = { .row = get_put_assignment };
+	struct an_rows rows = { .col = col, .ncols = COUNT(col), .csv_skips = 1, .text = &assignment };
 	struct pick s = { .pmu = NULL };
 	int rc = get_pick_tunable(p, &s, selector, n);
 
-	if (rc >= 0 && to->format == TALLY_FORMAT_CSV && *kind != ptt_tunables)
-		buf_printf(&p->out, "device%1$cname%1$cvalue%1$ctext\n", to->separator ? to->separator : ',');
-	*kind = ptt_tunables;
-	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++)
-		if (s.all || t == s.tune)
-			rc = get_one(p, &s, (enum ptt_tune)t, to);
+	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++) {
+		const struct ptt_tunable *is = &ptt_tunables[t];
+		struct err e = { 0 };
+		uint32_t value;
+
+		if (!s.all && t != s.tune)
+			continue;
+		rc = p->ptt.op->tune_get(p->ptt.arg, s.device, (enum ptt_tune)t, &value, &e);
+		if (rc < 0)
+			(void)plat_fail(p, (enum tally_err) - rc, "%s/%s: %s", s.pmu->name, is->name,
+					e.text[0] ? e.text : tally_strerror(rc));
+		else
+			an_rows_add(&rows, (struct an_cell[]){ AN_S("tunable"), AN_S(s.pmu->name), AN_S(is->name),
+							       AN_U(value), AN_S(is->text) });
+	}
+	if (rc >= 0)
+		(void)an_rows_put(&p->emit, &rows, *kind != col);
+	*kind = col;
+	an_rows_free(&rows);
 	return rc;
 }
 
@@ -119,12 +99,12 @@ int tally_get(struct tally_platform *p, const char *selector, const struct tally
 	if (rc >= 0)
 		rc = plat_take(p, &o, sizeof(o), to);
 	if (rc >= 0)
-		rc = plat_check_format(p, o.format);
+		rc = plat_emit_open(p, &o);
 	for (size_t n; rc >= 0 && *selector; selector += n) {
 		n = strcspn(selector, " ");
 		if (n)
-			rc = sel_provider(selector) != SEL_OTHER ? hv_get(p, selector, n, &o, &kind) :
-								   get_tunables(p, selector, n, &o, &kind);
+			rc = sel_provider(selector) != SEL_OTHER ? hv_get(p, selector, n, o.raw, &kind) :
+								   get_tunables(p, selector, n, &kind);
 		else
 			n = 1;
 	}

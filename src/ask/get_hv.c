@@ -18,8 +18,8 @@
 
 struct get {
 	struct tally_platform *p;
-	const struct tally_out *to;
-	const void **kind;
+	bool raw;
+	const void **kind; /* of the last table */
 };
 
 static void get_put_hex(struct buf *to, const uint8_t *p, size_t n)
@@ -29,15 +29,13 @@ static void get_put_hex(struct buf *to, const uint8_t *p, size_t n)
 }
 
 /* Rows of a table that may go on from the selector before. */
-static void get_put_table(struct get *g, struct tbl *t, const void *kind)
+static void get_put_table(struct get *g, struct an_rows *t, const void *kind)
 {
-	bool header = *g->kind != kind;
-
-	if (header && *g->kind && g->to->format == TALLY_FORMAT_TEXT)
-		buf_putc(&g->p->out, '\n');
-	*g->kind = kind;
-	tbl_put(t, &g->p->out, g->to, header);
-	tbl_free(t);
+	t->goes_on = true;
+	t->apart = *g->kind;
+	if (an_rows_put(&g->p->emit, t, *g->kind != kind))
+		*g->kind = kind;
+	an_rows_free(t);
 }
 
 /* A model has run before it is read. */
@@ -112,38 +110,38 @@ struct vf_value {
 	const char *name;
 };
 
-static void vf_text(struct buf *to, const struct vf_value *v, const char *fields)
+/* People read what `set` takes. */
+static void vf_put_assignment(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
 {
+	const struct vf_value *v = t->arg;
 	char cpu[32] = "";
 
 	if (v->has_cpu)
 		snprintf(cpu, sizeof(cpu), ",cpu=%llu/", (unsigned long long)v->cpu);
-	buf_printf(to, "vfalls/%s%s=0x%llx%s%s\n", v->name, cpu, (unsigned long long)v->value, *fields ? "  " : "",
-		   fields);
+	buf_printf(e->to, "vfalls/%s%s=0x%llx%s%s\n", v->name, cpu, (unsigned long long)v->value, *row[4].s ? "  " : "",
+		   row[4].s);
 }
 
-static void vf_put(struct get *g, const struct vf_value *v)
+static void vf_put(struct get *g, struct vf_value *v)
 {
 	static const struct an_column col[] = { { "name", "REGISTER", AN_TEXT },
 						{ "number", "NO", AN_COUNT },
 						{ "cpu", "CPU", AN_COUNT },
 						{ "value", "VALUE", AN_HEX },
 						{ "fields", "FIELDS", AN_TEXT } };
-	struct tbl t = { .type = "register", .col = col, .ncols = COUNT(col) };
+	static const struct an_layout assignment = { .row = vf_put_assignment };
+	struct an_rows t = { .type = "register", .col = col, .ncols = COUNT(col), .text = &assignment, .arg = v };
 	struct buf fields = { 0 };
 	uint8_t bytes[8];
 
 	vf_fields(v->r, v->value, &fields);
 	be64_put(bytes, v->value);
-	if (g->to->raw) {
+	if (g->raw)
 		get_put_hex(&g->p->out, bytes, sizeof(bytes));
-	} else if (g->to->format == TALLY_FORMAT_TEXT) {
-		vf_text(&g->p->out, v, fields.p ? fields.p : "");
-	} else {
-		tbl_row(&t, (struct an_cell[]){ AN_S(v->name), AN_U(v->r->number), AN_U(v->cpu), AN_U(v->value),
-						AN_S(fields.p ? fields.p : "") });
-		get_put_table(g, &t, col);
-	}
+	else
+		an_rows_add(&t, (struct an_cell[]){ AN_S(v->name), AN_U(v->r->number), AN_U(v->cpu), AN_U(v->value),
+						    AN_S(fields.p ? fields.p : "") });
+	get_put_table(g, &t, col);
 	g->p->out.failed |= fields.failed;
 	buf_free(&fields);
 }
@@ -237,14 +235,15 @@ static void mm_raw(struct buf *to, const struct mmustat *m)
 	get_put_hex(to, b, sizeof(b));
 }
 
-static void mm_rows(struct tbl *t, const struct mmustat *m, struct an_cell cpu, bool side[2])
+static void mm_rows(struct an_rows *t, const struct mmustat *m, struct an_cell cpu, bool side[2])
 {
 	for (uint32_t d = 0; d < 2; d++)
 		for (uint32_t x = 0; side[d] && x < 2; x++)
 			for (uint32_t s = 0; s < MMUSTAT_SIZES; s++)
-				tbl_row(t, (struct an_cell[]){ cpu, AN_S(d ? "dmmu" : "immu"), AN_S(x ? "not 0" : "0"),
-							       AN_S(mm_size_name[s]), AN_U(m->at[d][x][s].hits),
-							       AN_U(m->at[d][x][s].ticks) });
+				an_rows_add(t,
+					    (struct an_cell[]){ cpu, AN_S(d ? "dmmu" : "immu"), AN_S(x ? "not 0" : "0"),
+								AN_S(mm_size_name[s]), AN_U(m->at[d][x][s].hits),
+								AN_U(m->at[d][x][s].ticks) });
 }
 
 int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2])
@@ -310,7 +309,7 @@ static int mm_notes(struct tally_platform *p, const struct sel *s, uint32_t n, u
 	return 0;
 }
 
-static int mm_strands(struct get *g, const struct sel *s, struct tbl *t, bool side[2])
+static int mm_strands(struct get *g, const struct sel *s, struct an_rows *t, bool side[2])
 {
 	struct tally_platform *p = g->p;
 	struct sun4v_client *c;
@@ -333,7 +332,7 @@ static int mm_strands(struct get *g, const struct sel *s, struct tbl *t, bool si
 		if (rc == 0)
 			continue;
 		off += is_off(&p->transport, i);
-		if (g->to->raw)
+		if (g->raw)
 			mm_raw(&p->out, &m);
 		else
 			mm_rows(t, &m, AN_U(i), side);
@@ -344,7 +343,7 @@ static int mm_strands(struct get *g, const struct sel *s, struct tbl *t, bool si
 static int get_mmustat(struct get *g, const struct sel *s)
 {
 	static const char *const keys[] = { "cpu", NULL };
-	struct tbl t = { .type = "mmustat", .col = mm_col, .ncols = COUNT(mm_col) };
+	struct an_rows t = { .type = "mmustat", .col = mm_col, .ncols = COUNT(mm_col) };
 	struct tally_platform *p = g->p;
 	struct mmustat m;
 	bool side[2];
@@ -354,15 +353,15 @@ static int get_mmustat(struct get *g, const struct sel *s)
 		rc = sel_keys_are(s, keys, &p->err);
 	if (rc >= 0 && p->file.is_mmustat) {
 		mmustat_decode(p->file.mmustat, &m);
-		if (g->to->raw)
+		if (g->raw)
 			mm_raw(&p->out, &m);
 		else
 			mm_rows(&t, &m, AN_NONE, side);
 	} else if (rc >= 0) {
 		rc = mm_strands(g, s, &t, side);
 	}
-	if (rc < 0 || g->to->raw)
-		tbl_free(&t);
+	if (rc < 0 || g->raw)
+		an_rows_free(&t);
 	else
 		get_put_table(g, &t, mm_col);
 	return rc;
@@ -401,10 +400,26 @@ static bool has_field(const struct tally_platform *p, const struct gpci_pick *k,
 	return f->since <= p->transport.level && (k->field < 0 || k->field == (int32_t)i || f->flags & GPCI_F_ID);
 }
 
-static void record_text(struct get *g, const struct gpci_pick *k, const struct gpci_values *v)
-{
-	struct buf *to = &g->p->out;
+/* What is picked of a request's records, and the next of them that people are shown. */
+struct gpci_records {
+	struct get *g;
+	const struct gpci_pick *k;
+	const struct gpci_table *all;
+	uint32_t next;
+};
 
+/* People read one field a line: a record has more of them than a terminal has columns. */
+static void record_put_lines(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
+{
+	struct gpci_records *r = t->arg;
+	const struct gpci_pick *k = r->k;
+	const struct gpci_values *v;
+	struct buf *to = e->to;
+
+	(void)row;
+	while (!is_picked(k, &r->all->v[r->next]))
+		r->next++;
+	v = &r->all->v[r->next++];
 	buf_printf(to, "%s", k->r->name);
 	if (gpci_key(k->r))
 		buf_printf(to, " %s=%llu", gpci_key(k->r), (unsigned long long)v->id);
@@ -412,16 +427,20 @@ static void record_text(struct get *g, const struct gpci_pick *k, const struct g
 		buf_printf(to, " vp=%llu", (unsigned long long)v->secondary);
 	buf_putc(to, '\n');
 	for (uint32_t i = 0; i < k->r->nfields; i++)
-		if (has_field(g->p, k, i))
+		if (has_field(r->g->p, k, i))
 			value_text(to, &k->r->field[i], v->v[i]);
 	for (uint32_t i = 0; i < v->nelements && k->field < 0; i++)
 		element_text(to, &v->element[i]);
 }
 
-static void record_rows(struct get *g, const struct gpci_pick *k, const struct gpci_table *all)
+/* How many are picked. */
+static uint32_t record_rows(struct get *g, const struct gpci_pick *k, const struct gpci_table *all)
 {
+	static const struct an_layout lines = { .row = record_put_lines };
+	struct gpci_records records = { .g = g, .k = k, .all = all };
 	struct an_column col[GPCI_FIELDS_MOST + 1] = { { "request", "REQUEST", AN_TEXT } };
-	struct tbl t = { .type = "gpci", .col = col, .ncols = 1 };
+	struct an_rows t = { .type = "gpci", .col = col, .ncols = 1, .text = &lines, .arg = &records };
+	uint32_t picked = 0;
 
 	for (uint32_t i = 0; i < k->r->nfields; i++)
 		if (has_field(g->p, k, i))
@@ -432,13 +451,15 @@ static void record_rows(struct get *g, const struct gpci_pick *k, const struct g
 
 		if (!is_picked(k, &all->v[n]))
 			continue;
+		picked++;
 		for (uint32_t i = 0; i < k->r->nfields; i++)
 			if (has_field(g->p, k, i))
 				cell[at++] =
 					gpci_is_none(&k->r->field[i], all->v[n].v[i]) ? AN_NONE : AN_U(all->v[n].v[i]);
-		tbl_row(&t, cell);
+		an_rows_add(&t, cell);
 	}
 	get_put_table(g, &t, k->r);
+	return picked;
 }
 
 static void element_rows(struct get *g, const struct gpci_pick *k, const struct gpci_table *all)
@@ -449,19 +470,18 @@ static void element_rows(struct get *g, const struct gpci_pick *k, const struct 
 		{ "dedicated", "DEDICATED", AN_COUNT },    { "shared", "SHARED", AN_COUNT },
 		{ "memory", "MEMORY", AN_COUNT },
 	};
-	struct tbl t = { .type = "gpci_domain", .col = col, .ncols = COUNT(col) };
+	struct an_rows t = { .type = "gpci_domain", .col = col, .ncols = COUNT(col) };
 
 	for (uint32_t n = 0; n < all->n; n++)
 		for (uint32_t i = 0; is_picked(k, &all->v[n]) && i < all->v[n].nelements; i++) {
 			const struct gpci_element *e = &all->v[n].element[i];
 
-			tbl_row(&t, (struct an_cell[]){ AN_S(k->r->name), AN_U(all->v[n].id), AN_U(e->primary),
-							AN_U(e->secondary), AN_U(e->units[0]), AN_U(e->units[1]),
-							AN_U(e->units[2]) });
+			an_rows_add_for(&t, AN_FOR_PROGRAMS,
+					(struct an_cell[]){ AN_S(k->r->name), AN_U(all->v[n].id), AN_U(e->primary),
+							    AN_U(e->secondary), AN_U(e->units[0]), AN_U(e->units[1]),
+							    AN_U(e->units[2]) });
 		}
-	if (t.n)
-		get_put_table(g, &t, col);
-	tbl_free(&t);
+	get_put_table(g, &t, col);
 }
 
 static int no_record(struct get *g, const struct sel *s, const struct gpci_pick *k, const struct gpci_table *all)
@@ -474,21 +494,9 @@ static int no_record(struct get *g, const struct sel *s, const struct gpci_pick 
 
 static int put_records(struct get *g, const struct sel *s, const struct gpci_pick *k, const struct gpci_table *all)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < all->n; i++) {
-		if (!is_picked(k, &all->v[i]))
-			continue;
-		n++;
-		if (g->to->format == TALLY_FORMAT_TEXT)
-			record_text(g, k, &all->v[i]);
-	}
-	if (!n)
+	if (!record_rows(g, k, all))
 		return no_record(g, s, k, all);
-	if (g->to->format != TALLY_FORMAT_TEXT) {
-		record_rows(g, k, all);
-		element_rows(g, k, all);
-	}
+	element_rows(g, k, all);
 	return 0;
 }
 
@@ -553,7 +561,7 @@ static int get_gpci(struct get *g, const struct sel *s)
 	rc = is_whole(g->p, l, &k);
 	if (rc < 0)
 		return rc;
-	if (g->to->raw)
+	if (g->raw)
 		return gpci_raw(g, &k);
 	rc = k.index == -1 ? gpci_read(&all, l, k.r, -1, &e) : gpci_all(&all, l, k.r, &own, &e);
 	if (rc < 0)
@@ -579,9 +587,9 @@ static int has_provider(struct tally_platform *p, enum sel_provider provider, st
 	return hv_client_of(p, provider == SEL_MMUSTAT ? "mmustat" : "vfalls", &c);
 }
 
-int hv_get(struct tally_platform *p, const char *s, size_t n, const struct tally_out *to, const void **kind)
+int hv_get(struct tally_platform *p, const char *s, size_t n, bool raw, const void **kind)
 {
-	struct get g = { .p = p, .to = to, .kind = kind };
+	struct get g = { .p = p, .raw = raw, .kind = kind };
 	struct hv_transport *l;
 	struct sel sel;
 	int rc = sel_parse(&sel, s, n, p->asked, &p->err);

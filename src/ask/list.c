@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/page.h"
 #include "ask/find_int.h"
 
 #define TEXT_AT 31 /* the column behind which words begin */
@@ -20,103 +19,77 @@ struct row {
 	const char *what;                 /* "root_port": JSON's type */
 	const char *group;                /* text: the heading it stands under; NULL: none */
 	const char *device, *name, *text; /* device "": of all */
-	const char *key; /* "filter": what its value is given to, in an event or a selector; NULL: nothing */
+	const char *key;   /* "filter": what its value is given to, in an event or a selector; NULL: nothing */
+	const char *about; /* text: of the device */
 	uint64_t value;
 	bool has_value, hex;
+	enum an_for whose;
 };
 struct list {
 	struct tally_platform *p;
-	struct tally_out to;
 	const char *pattern; /* NULL: everything */
 	bool verbose, noted;
-	uint64_t rows;
-	const char *about; /* text: of the device that is walked */
-	char device[64];   /* text: whose heading was printed last, */
-	const char *group; /* and of which group */
+	uint64_t rows_hv; /* of list_hv.c */
+	struct an_rows rows;
+	/* what was printed last of text */
+	const char *device, *group;
 };
 
 /* ---- a row in three forms -------------------------------------------------------------- */
 
-/* How the value is written where it is used: "filter=0x80001". */
-static void list_term_text(char *to, size_t n, const struct row *r)
+enum { L_TYPE, L_DEVICE, L_NAME, L_VALUE, L_TERM, L_TEXT, L_VALUE_AT_END, L_KEY, L_GROUP, L_ABOUT, L_COLUMNS };
+static const struct an_column list_col[L_COLUMNS] = {
+	[L_TYPE] = { "type", "", AN_TEXT },
+	[L_DEVICE] = { "device", "", AN_TEXT },
+	[L_NAME] = { "name", "", AN_TEXT },
+	[L_VALUE] = { "value", "", AN_COUNT },
+	[L_TERM] = { "term", "", AN_TEXT },
+	[L_TEXT] = { "text", "", AN_TEXT },
+	[L_VALUE_AT_END] = { "value", "", AN_COUNT },
+	/* for people */
+	[L_KEY] = { "", "", AN_TEXT },
+	[L_GROUP] = { "", "", AN_TEXT },
+	[L_ABOUT] = { "", "", AN_TEXT },
+};
+#define LIST_PEOPLES (UINT64_C(1) << L_KEY | UINT64_C(1) << L_GROUP | UINT64_C(1) << L_ABOUT)
+
+static const char *list_word(const struct an_cell *row, unsigned column)
 {
-	to[0] = '\0';
-	if (r->key && r->has_value)
-		snprintf(to, n, r->hex ? "%s=0x%05llx" : "%s=%llu", r->key, (unsigned long long)r->value);
+	return row[column].s ? row[column].s : "";
 }
 
-static void list_put_headings(struct list *l, const struct row *r)
+static void list_put_headings(struct list *l, struct buf *to, const struct an_cell *row)
 {
-	struct buf *to = &l->p->out;
+	const char *device = list_word(row, L_DEVICE), *group = row[L_GROUP].s, *about = list_word(row, L_ABOUT);
 
-	if (strcmp(l->device, r->device) || !l->rows) {
-		buf_printf(to, "%s%s", l->rows ? "\n" : "", *r->device ? r->device : "all devices");
-		buf_printf(to, "%s%s\n", *r->device && *l->about ? ": " : "", *r->device ? l->about : "");
-		snprintf(l->device, sizeof(l->device), "%s", r->device);
+	if (!l->device || strcmp(l->device, device)) {
+		buf_printf(to, "%s%s%s%s\n", l->device ? "\n" : "", *device ? device : "all devices",
+			   *about ? ": " : "", about);
+		l->device = device;
 		l->group = NULL;
 	}
-	if (l->group != r->group)
-		buf_printf(to, "  %s\n", r->group);
-	l->group = r->group;
+	if (!l->group || strcmp(l->group, group))
+		buf_printf(to, "  %s\n", group);
+	l->group = group;
 }
 
-static void text_row(struct list *l, const struct row *r, const char *how)
+/* People have headings of devices and groups, and the term in place of the name where one is made of the other. */
+static void list_put_line(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
 {
-	struct buf *to = &l->p->out;
+	const char *name = list_word(row, L_NAME), *how = list_word(row, L_TERM), *text = list_word(row, L_TEXT);
 	char left[128];
 
-	if (r->group) {
-		list_put_headings(l, r);
-		if (!r->key || strcmp(r->key, r->name))
-			snprintf(left, sizeof(left), "    %-12s %s", r->name, how);
-		else
-			snprintf(left, sizeof(left), "    %s%s", *how ? how : r->name, *how ? "" : "=?");
-		buf_printf(to, "%-*s%s", *r->text ? TEXT_AT : 0, left, *r->text ? " " : "");
-		buf_wrap(to, r->text, TEXT_AT + 1, TEXT_AT + 1, tbl_columns(&l->to), "");
-	} else {
-		buf_printf(to, "%-12s %s\n", r->name, r->text);
+	if (!row[L_GROUP].s) {
+		buf_printf(e->to, "%-12s %s\n", name, text);
+		return;
 	}
-}
-
-static void json_text(struct buf *to, const char *key, const char *s)
-{
-	buf_printf(to, ",\"%s\":", key);
-	buf_json_str(to, s, strlen(s));
-}
-
-static void json_row(struct list *l, const struct row *r, const char *how)
-{
-	struct buf *to = &l->p->out;
-
-	buf_printf(to, "{\"type\":\"%s\"", r->what);
-	if (*r->device)
-		json_text(to, "device", r->device);
-	json_text(to, "name", r->name);
-	if (r->has_value)
-		buf_printf(to, ",\"value\":%llu", (unsigned long long)r->value);
-	if (*how)
-		json_text(to, "term", how);
-	if (*r->text)
-		json_text(to, "text", r->text);
-	buf_puts(to, "}\n");
-}
-
-static void csv_row(struct list *l, const struct row *r, const char *how)
-{
-	const char *cell[] = { r->what, r->device, r->name, how, r->text };
-	struct buf *to = &l->p->out;
-	char separator = l->to.separator ? l->to.separator : ',';
-
-	if (!l->rows)
-		buf_printf(to, "type%cdevice%cname%cterm%ctext%cvalue\n", separator, separator, separator, separator,
-			   separator);
-	for (size_t i = 0; i < COUNT(cell); i++) {
-		an_csv_cell(to, cell[i], strlen(cell[i]), separator);
-		buf_putc(to, separator);
-	}
-	if (r->has_value)
-		buf_printf(to, "%llu", (unsigned long long)r->value);
-	buf_putc(to, '\n');
+	list_put_headings(t->arg, e->to, row);
+	if (!row[L_KEY].s || strcmp(row[L_KEY].s, name))
+		snprintf(left, sizeof(left), "    %-12s %s", name, how);
+	else
+		snprintf(left, sizeof(left), "    %s%s", *how ? how : name, *how ? "" : "=?");
+	buf_printf(e->to, "%-*s%s", *text ? TEXT_AT : 0, left, *text ? " " : "");
+	buf_wrap(e->to, text, TEXT_AT + 1, TEXT_AT + 1, e->columns, "");
 }
 
 static bool is_wanted(const struct list *l, const struct row *r)
@@ -124,41 +97,55 @@ static bool is_wanted(const struct list *l, const struct row *r)
 	return !l->pattern || text_glob(l->pattern, r->name) || (*r->device && text_glob(l->pattern, r->device));
 }
 
+static struct an_cell list_words_cell(const char *s)
+{
+	return s && *s ? AN_S(s) : AN_NONE;
+}
+
 static void list_put_row(struct list *l, const struct row *r)
 {
-	char how[64];
+	const struct an_cell value = r->has_value ? AN_U(r->value) : AN_NONE;
+	char how[64] = ""; /* how the value is written where it is used: "filter=0x80001" */
 
 	if (!is_wanted(l, r))
 		return;
-	list_term_text(how, sizeof(how), r);
-	if (l->to.format == TALLY_FORMAT_JSON)
-		json_row(l, r, how);
-	else if (l->to.format == TALLY_FORMAT_CSV)
-		csv_row(l, r, how);
-	else
-		text_row(l, r, how);
-	l->rows++;
+	if (r->key && r->has_value)
+		snprintf(how, sizeof(how), r->hex ? "%s=0x%05llx" : "%s=%llu", r->key, (unsigned long long)r->value);
+	an_rows_add_for(&l->rows, r->whose,
+			(struct an_cell[L_COLUMNS]){
+				[L_TYPE] = AN_S(r->what),
+				[L_DEVICE] = list_words_cell(r->device),
+				[L_NAME] = AN_S(r->name),
+				[L_VALUE] = value,
+				[L_TERM] = list_words_cell(how),
+				[L_TEXT] = list_words_cell(r->text),
+				[L_VALUE_AT_END] = value,
+				[L_KEY] = list_words_cell(r->key),
+				[L_GROUP] = list_words_cell(r->group),
+				[L_ABOUT] = list_words_cell(r->about),
+			});
 }
 
 /* ---- ptt: devices, filters, tunables ------------------------------------------------------ */
 
-/* In text a device is the heading over what it has. */
-static void put_device(struct list *l, const struct ptt_pmu *d, char *about, size_t n)
+/* For people a device is the heading over what it has: what stands there. */
+static const char *put_device(struct list *l, const struct ptt_pmu *d)
 {
-	snprintf(about, n, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
-	l->about = about;
-	if (l->to.format != TALLY_FORMAT_TEXT)
-		list_put_row(l, &(struct row){ .what = "device",
-					       .device = d->name,
-					       .name = d->name,
-					       .text = about,
-					       .value = d->type,
-					       .has_value = d->type != 0 });
-	else if (l->verbose && d->type)
-		snprintf(about + strlen(about), n - strlen(about), "%sperf's type %u", *about ? ", " : "", d->type);
+	const char *about = an_rows_text(&l->rows, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
+
+	list_put_row(l, &(struct row){ .what = "device",
+				       .device = d->name,
+				       .name = d->name,
+				       .text = about,
+				       .value = d->type,
+				       .has_value = d->type != 0,
+				       .whose = AN_FOR_PROGRAMS });
+	if (!l->verbose || !d->type)
+		return about;
+	return an_rows_text(&l->rows, "%s%sperf's type %u", about, *about ? ", " : "", d->type);
 }
 
-static void put_filters(struct list *l, const struct ptt_pmu *d)
+static void put_filters(struct list *l, const struct ptt_pmu *d, const char *about)
 {
 	for (uint32_t i = 0; i < d->nfilters; i++) {
 		const struct ptt_filter *f = &d->filter[i];
@@ -171,6 +158,7 @@ static void put_filters(struct list *l, const struct ptt_pmu *d)
 				     .text = "",
 				     .group = f->port ? "root ports (all that is below them; several are joined by +)" :
 							"requesters: functions that send requests (one at a time)",
+				     .about = about,
 				     .key = "filter",
 				     .value = f->value,
 				     .has_value = true,
@@ -178,7 +166,7 @@ static void put_filters(struct list *l, const struct ptt_pmu *d)
 	}
 }
 
-static void put_tunable(struct list *l, const struct ptt_pmu *d, uint32_t device, enum ptt_tune t)
+static void put_tunable(struct list *l, const struct ptt_pmu *d, const char *about, uint32_t device, enum ptt_tune t)
 {
 	const struct ptt_tunable *is = &ptt_tunables[t];
 	struct err e = { 0 };
@@ -195,6 +183,7 @@ static void put_tunable(struct list *l, const struct ptt_pmu *d, uint32_t device
 			 is->reset, is->code, *is->alias ? "; also " : "", is->alias);
 	list_put_row(l, &(struct row){ .what = "tunable",
 				       .group = "tunables (0, 1 or 2)",
+				       .about = about,
 				       .device = d->name,
 				       .name = is->name,
 				       .text = text,
@@ -264,17 +253,17 @@ static void put_formats(struct list *l)
 static int list_ptt(struct list *l)
 {
 	const struct ptt_pmu *d;
-	char about[128];
 	uint32_t n;
 	int rc = plat_ptt_list(l->p, &d, &n);
 
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < n; i++) {
-		put_device(l, &d[i], about, sizeof(about));
-		put_filters(l, &d[i]);
+		const char *about = put_device(l, &d[i]);
+
+		put_filters(l, &d[i], about);
 		for (unsigned t = 0; t < PTT_TUNES; t++)
-			put_tunable(l, &d[i], i, (enum ptt_tune)t);
+			put_tunable(l, &d[i], about, i, (enum ptt_tune)t);
 	}
 	put_types(l);
 	put_directions(l, 0);
@@ -287,10 +276,10 @@ static int list_ptt(struct list *l)
 
 static int of_hypervisor(struct list *l, int (*list)(struct list_hv *h))
 {
-	struct list_hv h = { .p = l->p, .to = l->to, .pattern = l->pattern, .verbose = l->verbose };
+	struct list_hv h = { .p = l->p, .pattern = l->pattern, .verbose = l->verbose };
 	int rc = list(&h);
 
-	l->rows = h.rows;
+	l->rows_hv = h.rows;
 	return rc;
 }
 
@@ -384,8 +373,8 @@ static int list_known(struct list *l, const char *kind)
 	int rc;
 
 	if (of != FIND_ALL || l->pattern)
-		return of != FIND_ALL ? find_list(l->p, of, l->pattern, l->verbose, &l->to) : no_kind(l->p, kind);
-	rc = find_list(l->p, FIND_ALL, kind, l->verbose, &l->to);
+		return of != FIND_ALL ? find_list(l->p, of, l->pattern, l->verbose) : no_kind(l->p, kind);
+	rc = find_list(l->p, FIND_ALL, kind, l->verbose);
 	if (rc != -TALLY_EINVAL)
 		return rc;
 	/* A misspelt kind is likelier than a misspelt name. */
@@ -400,20 +389,31 @@ static int list_known(struct list *l, const char *kind)
 int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
 	       const struct tally_out *to)
 {
+	static const struct an_layout lines = { .row = list_put_line };
 	struct list l = { .p = p, .pattern = pattern, .verbose = verbose };
 	const struct kind *k = kind_of(kind ? kind : "");
+	struct tally_out out = { .size = 0 };
 	int rc;
 
+	l.rows = (struct an_rows){ .col = list_col,
+				   .ncols = L_COLUMNS,
+				   .json_skips = LIST_PEOPLES | UINT64_C(1) << L_VALUE_AT_END,
+				   .csv_skips = LIST_PEOPLES | UINT64_C(1) << L_VALUE,
+				   .sparse = true,
+				   .text = &lines,
+				   .arg = &l };
 	rc = plat_enter(p);
 	if (rc >= 0)
-		rc = plat_take(p, &l.to, sizeof(l.to), to);
+		rc = plat_take(p, &out, sizeof(out), to);
 	if (rc >= 0)
-		rc = plat_check_format(p, l.to.format);
+		rc = plat_emit_open(p, &out);
 	if (rc < 0)
 		return rc;
 	rc = k ? k->list(&l) : list_known(&l, kind);
-	if (k && rc >= 0 && !l.rows)
+	if (k && rc >= 0 && !l.rows.n && !l.rows_hv)
 		rc = plat_fail(p, TALLY_EINVAL, "nothing of the kind '%s' matches '%s'", k->name,
 			       pattern ? pattern : "*");
-	return rc < 0 ? rc : plat_flush(p, &l.to);
+	(void)an_rows_put(&p->emit, &l.rows, true);
+	an_rows_free(&l.rows);
+	return rc < 0 ? rc : plat_flush(p, &out);
 }

@@ -18,18 +18,12 @@ static bool is_wanted(const struct list_hv *l, const char *name)
 }
 
 /* A table's rows are out: an empty line between two tables of text. */
-static void list_put_table(struct list_hv *l, struct tbl *t)
+static void list_put_table(struct list_hv *l, struct an_rows *t)
 {
-	struct buf *to = &l->p->out;
-
-	if (t->n) {
-		if (l->rows && l->to.format == TALLY_FORMAT_TEXT)
-			buf_putc(to, '\n');
-		tbl_put(t, to, &l->to, true);
+	t->apart = l->rows;
+	if (an_rows_put(&l->p->emit, t, true))
 		l->rows += t->n / t->ncols;
-	}
-	to->failed |= t->words.failed;
-	tbl_free(t);
+	an_rows_free(t);
 }
 
 const char *hv_why_not(int rc)
@@ -43,22 +37,22 @@ const char *hv_why_not(int rc)
 
 /* ---- vfalls: registers -------------------------------------------------------------------------- */
 
-static const char *list_register_where(struct tbl *t, const struct vf_reg *r)
+static const char *list_register_where(struct an_rows *t, const struct vf_reg *r)
 {
 	if (r->cls == VF_SPARC_PCR)
 		return "own strand";
 	if (r->cls == VF_L2_CR)
 		return "own node";
-	return tbl_text(t, r->cls >= VF_ZAM_PCR ? "chip %u" : "node %u", r->node);
+	return an_rows_text(t, r->cls >= VF_ZAM_PCR ? "chip %u" : "node %u", r->node);
 }
 
-static const char *list_register_selects(struct tbl *t, const struct vf_reg *r)
+static const char *list_register_selects(struct an_rows *t, const struct vf_reg *r)
 {
 	switch ((enum vf_class)r->cls) {
 	case VF_SPARC_PCR:
 	case VF_MCU_PCR:
 	case VF_ZAM_PCR:
-		return tbl_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
+		return an_rows_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
 	case VF_L2_CR:
 		return "class of L2 misses";
 	case VF_MCU_PIC:
@@ -83,7 +77,7 @@ static int list_registers(struct list_hv *l)
 		{ "mask", "BITS", AN_HEX },    { "access", "ACCESS", AN_TEXT }, { "holds", "HOLDS", AN_TEXT },
 		{ "why", "WHY NOT", AN_TEXT },
 	};
-	struct tbl t = {
+	struct an_rows t = {
 		.type = "register", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 9
 	};
 	struct sun4v_client *c;
@@ -102,7 +96,8 @@ static int list_registers(struct list_hv *l)
 		if (!is_wanted(l, name))
 			continue;
 		is = vf_probe(c, sun4v_client_home(c), i, &e);
-		tbl_row(&t, (struct an_cell[]){ AN_U(i), AN_S(name), AN_S(list_register_where(&t, r)), AN_S(r->group),
+		an_rows_add(&t,
+			    (struct an_cell[]){ AN_U(i), AN_S(name), AN_S(list_register_where(&t, r)), AN_S(r->group),
 						list_address_cell(r->local), list_address_cell(r->global),
 						AN_U(r->mask), AN_S(is < 0 ? hv_why_not(is) : "yes"),
 						AN_S(list_register_selects(&t, r)), is < 0 ? AN_S(e.text) : AN_NONE });
@@ -120,15 +115,16 @@ static void list_events(struct list_hv *l)
 		{ "emask", "EMASK", AN_HEX }, { "modelled", "MODELLED", AN_FLAG }, { "text", "WHAT", AN_TEXT },
 	};
 	const struct sun4v_kind *kind = hv_kind(l->p, &l->p->transport);
-	struct tbl t = { .type = "event",
-			 .col = col,
-			 .ncols = COUNT(col),
-			 .text_skips = (l->verbose ? 0 : 1u << 3) | (kind ? 0 : 1u << 4) };
+	struct an_rows t = { .type = "event",
+			     .col = col,
+			     .ncols = COUNT(col),
+			     .text_skips = (l->verbose ? 0 : 1u << 3) | (kind ? 0 : 1u << 4) };
 	const struct vf_event *v;
 
 	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++)
 		if (is_wanted(l, v->name))
-			tbl_row(&t, (struct an_cell[]){ AN_S(vf_eventset_name[v->set]), AN_S(v->name), AN_U(v->code),
+			an_rows_add(&t,
+				    (struct an_cell[]){ AN_S(vf_eventset_name[v->set]), AN_S(v->name), AN_U(v->code),
 							v->emask ? AN_U(v->emask) : AN_NONE,
 							kind ? AN_U(niagara_models(kind, v->set, v->code)) : AN_NONE,
 							AN_S(v->text) });
@@ -138,13 +134,13 @@ static void list_events(struct list_hv *l)
 static void list_loads(struct list_hv *l)
 {
 	static const struct an_column col[] = { { "name", "LOAD", AN_TEXT }, { "text", "WHAT", AN_TEXT } };
-	struct tbl t = { .type = "load", .col = col, .ncols = COUNT(col) };
+	struct an_rows t = { .type = "load", .col = col, .ncols = COUNT(col) };
 	const char *name, *text;
 
 	for (uint32_t i = 0; l->p->on.row->embedded && (name = transport_load(l->p->on.row->name, i, &text)) != NULL;
 	     i++)
 		if (is_wanted(l, name))
-			tbl_row(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
+			an_rows_add(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
 	list_put_table(l, &t);
 }
 
@@ -167,7 +163,7 @@ int hv_list_mmustat(struct list_hv *l)
 		{ "side", "SIDE", AN_TEXT },   { "context", "CONTEXT", AN_TEXT }, { "size", "PAGES", AN_TEXT },
 		{ "hits", "HITS AT", AN_HEX }, { "ticks", "TICKS AT", AN_HEX },   { "selector", "SELECTOR", AN_TEXT },
 	};
-	struct tbl t = { .type = "slot", .col = col, .ncols = COUNT(col) };
+	struct an_rows t = { .type = "slot", .col = col, .ncols = COUNT(col) };
 	static const struct {
 		uint8_t side, context;
 		const char *size;
@@ -188,9 +184,9 @@ int hv_list_mmustat(struct list_hv *l)
 		const char *side = slot[i].side ? "dmmu" : "immu";
 
 		if (is_wanted(l, side) || is_wanted(l, slot[i].size))
-			tbl_row(&t, (struct an_cell[]){ AN_S(side), AN_S(slot[i].context ? "not 0" : "0"),
-							AN_S(slot[i].size), AN_U(slot[i].at), AN_U(slot[i].at + 8),
-							AN_S(slot[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
+			an_rows_add(&t, (struct an_cell[]){ AN_S(side), AN_S(slot[i].context ? "not 0" : "0"),
+							    AN_S(slot[i].size), AN_U(slot[i].at), AN_U(slot[i].at + 8),
+							    AN_S(slot[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
 	}
 	list_put_table(l, &t);
 	if (rc >= 0)
@@ -215,7 +211,7 @@ static const char *right_name(const struct gpci_request *r)
 }
 
 /* Of all its layouts. */
-static const char *list_request_levels(struct tbl *t, const struct gpci_request *r)
+static const char *list_request_levels(struct an_rows *t, const struct gpci_request *r)
 {
 	const struct gpci_request *s;
 	uint8_t since = r->since;
@@ -223,7 +219,7 @@ static const char *list_request_levels(struct tbl *t, const struct gpci_request 
 	for (uint32_t i = 0; (s = gpci_request_at(i)) != NULL; i++)
 		if (s->number == r->number && s->since < since)
 			since = s->since;
-	return r->until == UINT8_MAX ? tbl_text(t, "%u-", since) : tbl_text(t, "%u-%u", since, r->until);
+	return r->until == UINT8_MAX ? an_rows_text(t, "%u-", since) : an_rows_text(t, "%u-%u", since, r->until);
 }
 
 /* Setting MMCRH can't be tried: the capabilities say. */
@@ -295,7 +291,7 @@ static void list_requests(struct list_hv *l)
 		{ "title", "TITLE", AN_TEXT },  { "linux", "LINUX", AN_TEXT },   { "access", "HERE", AN_TEXT },
 		{ "why", "WHY NOT", AN_TEXT },
 	};
-	struct tbl t = {
+	struct an_rows t = {
 		.type = "request", .col = col, .ncols = COUNT(col), .text_skips = 1u << 6 | 1u << 7 | 1u << 9
 	};
 	const struct gpci_request *r;
@@ -308,7 +304,8 @@ static void list_requests(struct list_hv *l)
 			continue;
 		r = gpci_layout(l->p, &l->p->transport, gpci_request_find(r->name));
 		access = hv_request_access(l->p, r, &e);
-		tbl_row(&t, (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"),
+		an_rows_add(&t,
+			    (struct an_cell[]){ AN_U(r->number), AN_S(r->name), AN_S(gpci_key(r) ? gpci_key(r) : "-"),
 						AN_U(r->size), AN_S(list_request_levels(&t, r)), AN_S(right_name(r)),
 						AN_S(r->title), r->linux_name ? AN_S(r->linux_name) : AN_NONE,
 						AN_S(access), *e.text ? AN_S(e.text) : AN_NONE });
@@ -316,9 +313,9 @@ static void list_requests(struct list_hv *l)
 	list_put_table(l, &t);
 }
 
-static const char *linux_event(struct tbl *t, const struct gpci_request *r, const struct gpci_field *f)
+static const char *linux_event(struct an_rows *t, const struct gpci_request *r, const struct gpci_field *f)
 {
-	return r->linux_name && f->linux_name ? tbl_text(t, "%s_%s", r->linux_name, f->linux_name) : NULL;
+	return r->linux_name && f->linux_name ? an_rows_text(t, "%s_%s", r->linux_name, f->linux_name) : NULL;
 }
 
 static const char *field_kind(const struct gpci_field *f)
@@ -326,14 +323,16 @@ static const char *field_kind(const struct gpci_field *f)
 	return f->flags & GPCI_F_ID ? "id" : f->flags & GPCI_F_COUNTER ? "counter" : "value";
 }
 
+/* Of all requests that is a hundred rows and more: people ask for them. */
 static void list_fields(struct list_hv *l)
 {
+	const enum an_for whose = l->verbose || l->pattern ? AN_FOR_ALL : AN_FOR_PROGRAMS;
 	static const struct an_column col[] = {
 		{ "request", "REQUEST", AN_TEXT }, { "name", "FIELD", AN_TEXT },  { "offset", "AT", AN_HEX },
 		{ "bytes", "BYTES", AN_COUNT },    { "kind", "KIND", AN_TEXT },   { "unit", "UNIT", AN_TEXT },
 		{ "since", "SINCE", AN_COUNT },    { "linux", "LINUX", AN_TEXT }, { "text", "WHAT", AN_TEXT },
 	};
-	struct tbl t = {
+	struct an_rows t = {
 		.type = "field", .col = col, .ncols = COUNT(col), .text_skips = l->verbose ? 0 : 1u << 6 | 1u << 7
 	};
 	const struct gpci_request *r;
@@ -346,9 +345,11 @@ static void list_fields(struct list_hv *l)
 			const struct gpci_field *f = &r->field[k];
 			const char *event = linux_event(&t, r, f);
 
-			tbl_row(&t, (struct an_cell[]){ AN_S(r->name), AN_S(f->name), AN_U(f->offset), AN_U(f->bytes),
-							AN_S(field_kind(f)), AN_S(f->unit), AN_U(f->since),
-							event ? AN_S(event) : AN_NONE, AN_S(f->text) });
+			an_rows_add_for(&t, whose,
+					(struct an_cell[]){ AN_S(r->name), AN_S(f->name), AN_U(f->offset),
+							    AN_U(f->bytes), AN_S(field_kind(f)), AN_S(f->unit),
+							    AN_U(f->since), event ? AN_S(event) : AN_NONE,
+							    AN_S(f->text) });
 		}
 	}
 	list_put_table(l, &t);
@@ -356,10 +357,10 @@ static void list_fields(struct list_hv *l)
 
 /* ---- gpci: the kernel's PMU ---------------------------------------------------------------------------- */
 
-static const char *kernel_rights(struct tbl *t, const struct k_gpci_about *a)
+static const char *kernel_rights(struct an_rows *t, const struct k_gpci_about *a)
 {
-	const char *s = tbl_text(t, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "",
-				 a->expanded ? " expanded" : "", a->lab ? " lab" : "");
+	const char *s = an_rows_text(t, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "",
+				     a->expanded ? " expanded" : "", a->lab ? " lab" : "");
 
 	return *s ? s + 1 : "none";
 }
@@ -367,10 +368,10 @@ static const char *kernel_rights(struct tbl *t, const struct k_gpci_about *a)
 static void list_formats(struct list_hv *l, const struct k_gpci_about *a)
 {
 	static const struct an_column col[] = { { "name", "FORMAT", AN_TEXT }, { "place", "BITS", AN_TEXT } };
-	struct tbl t = { .type = "format", .col = col, .ncols = COUNT(col) };
+	struct an_rows t = { .type = "format", .col = col, .ncols = COUNT(col) };
 
 	for (uint32_t i = 0; i < a->nformats; i++)
-		tbl_row(&t, (struct an_cell[]){ AN_S(a->format[i].name), AN_S(a->format[i].place) });
+		an_rows_add(&t, (struct an_cell[]){ AN_S(a->format[i].name), AN_S(a->format[i].place) });
 	list_put_table(l, &t);
 }
 
@@ -385,7 +386,7 @@ static int list_pmu(struct list_hv *l)
 		{ "events", "EVENTS", AN_COUNT },
 		{ "rights", "RIGHTS", AN_TEXT },
 	};
-	struct tbl t = { .type = "pmu", .col = col, .ncols = COUNT(col) };
+	struct an_rows t = { .type = "pmu", .col = col, .ncols = COUNT(col) };
 	struct k_gpci_about a;
 	struct err e = { 0 };
 	int rc = k_gpci_about(&a, l->p->sysfs, &e);
@@ -393,7 +394,8 @@ static int list_pmu(struct list_hv *l)
 	if (rc < 0)
 		return hv_failed(l->p, rc, &e);
 	if (is_wanted(l, "hv_gpci"))
-		tbl_row(&t, (struct an_cell[]){ AN_S("hv_gpci"), AN_U(a.type), AN_S(a.cpus), AN_U(a.version),
+		an_rows_add(&t,
+			    (struct an_cell[]){ AN_S("hv_gpci"), AN_U(a.type), AN_S(a.cpus), AN_U(a.version),
 						AN_U(a.kernel_version), AN_U(a.nevents), AN_S(kernel_rights(&t, &a)) });
 	list_put_table(l, &t);
 	if (l->verbose && !l->pattern)
@@ -411,9 +413,7 @@ int hv_list_gpci(struct list_hv *l)
 	if (rc < 0)
 		return rc;
 	list_requests(l);
-	/* Of all requests that is a hundred rows and more: people ask for them. */
-	if (l->verbose || l->pattern || l->to.format != TALLY_FORMAT_TEXT)
-		list_fields(l);
+	list_fields(l);
 	list_loads(l);
 	return 0;
 }

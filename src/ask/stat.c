@@ -37,12 +37,11 @@ double stat_ticks(const struct stat_run *s)
 	return hz == HV_TICK_UNKNOWN ? NAN : (double)(s->now - s->before) / 1e9 * (double)hz;
 }
 
-void stat_put(struct stat_run *s, struct tbl *t, bool header)
+void stat_put(struct stat_run *s, struct an_rows *t)
 {
-	if (header && s->tables && s->o.to.format == TALLY_FORMAT_TEXT)
-		buf_putc(&s->p->out, '\n');
-	tbl_put(t, &s->p->out, &s->o.to, header);
-	tbl_free(t);
+	t->apart = s->tables;
+	(void)an_rows_put(&s->p->emit, t, !s->tables);
+	an_rows_free(t);
 }
 
 /* ---- what is counted ------------------------------------------------------------------------------ */
@@ -200,7 +199,7 @@ static int open_runs(struct stat_all *a)
 		const char *events = a->n ? a->o.more[a->n - 1].events : a->o.events;
 
 		*s = (struct stat_run){ .p = a->n ? a->o.more[a->n - 1].platform : a->p, .o = a->o };
-		if (a->n && plat_enter(s->p) < 0)
+		if (a->n && (plat_enter(s->p) < 0 || plat_emit_open(s->p, &a->o.to) < 0))
 			return -TALLY_ESTATE;
 		if (!events && !a->n && !a->o.nmore && !a->o.view)
 			events = usual_events(&a->o);
@@ -251,7 +250,7 @@ static int put_table(struct stat_all *a, enum stat_kind kind)
 	}
 	if (a->cpu)
 		stat_cpu_rows(a->cpu, &a->table);
-	stat_table_put(&a->table, &a->p->out, first);
+	stat_table_put(&a->table, &a->p->emit, first);
 	rc = plat_flush(a->p, &a->o.to);
 	for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
 		if (a->run[i].transport)
@@ -444,12 +443,12 @@ static int one_run(struct stat_all *a)
 /* What CPU events come to, of all runs. */
 static int stat_show_summary(struct stat_all *a)
 {
-	bool intervals = a->o.interval_ns || a->o.count, text = a->o.to.format == TALLY_FORMAT_TEXT;
-	int rc = !intervals || text ? stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
+	bool intervals = a->o.interval_ns || a->o.count;
+	int rc = !intervals || !a->p->emit.ops->programs ? stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
 
 	if (rc < 0)
 		return rc;
-	stat_cpu_sum(a->cpu, &a->p->out);
+	stat_cpu_sum(a->cpu, &a->p->emit);
 	rc = plat_flush(a->p, &a->o.to);
 	stat_cpu_reasons(a->cpu);
 	return rc;
@@ -546,7 +545,7 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 	if (rc >= 0)
 		rc = plat_take(p, &a.o, sizeof(a.o), opts);
 	if (rc >= 0)
-		rc = plat_check_format(p, a.o.to.format);
+		rc = plat_emit_open(p, &a.o.to);
 	if (rc < 0)
 		return rc;
 	rc = stat_check_options(&a);
@@ -558,7 +557,7 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 		rc = check_use(&a);
 	if (rc >= 0)
 		rc = stat_check_repeats(&a);
-	stat_table_open(&a.table, &a.o.to, a.cpu);
+	stat_table_open(&a.table, a.cpu);
 	if (rc >= 0)
 		rc = all_runs(&a);
 	if (a.cpu)

@@ -177,26 +177,19 @@ static struct metric rows_metric(const struct rows *r, const struct cpu_event *e
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-static bool is_text(const struct rows *r)
-{
-	return r->t->to.format == TALLY_FORMAT_TEXT;
-}
-
-static struct an_cell rows_value_cell(const struct rows *r, const struct cpu_event *ev, double v)
+static struct an_cell rows_value_cell(const struct cpu_event *ev, double v)
 {
 	if (ev->is.unit)
 		return (struct an_cell){ .unit = AN_RATIO, .d = v * ev->is.scale };
-	if (ev->is.clock && is_text(r))
-		return (struct an_cell){ .unit = AN_RATIO, .d = v / 1e6 };
-	return AN_U((uint64_t)llround(v));
+	return (struct an_cell){ .unit = ev->is.clock ? AN_MILLIS : AN_COUNT, .u = (uint64_t)llround(v), .d = v };
 }
 
-static const char *unit_of(const struct rows *r, const struct cpu_event *ev)
+static const char *unit_of(const struct cpu_event *ev)
 {
 	static const uint64_t cycles[] = { HW_CYCLES, HW_BUS, HW_FRONT, HW_BACK, 9 /* ref-cycles */ };
 
 	if (ev->is.unit || ev->is.clock)
-		return ev->is.unit ? ev->is.unit : is_text(r) ? "ms" : "ns";
+		return ev->is.unit ? ev->is.unit : "ns";
 	for (size_t i = 0; i < COUNT(cycles); i++)
 		if (rows_event_is(ev, EVENT_TYPE_HW, cycles[i]))
 			return "cycles";
@@ -218,21 +211,21 @@ static double row_time(const struct rows *r)
 
 static const char *id_of(const struct rows *r, const struct cpu_slot *s)
 {
-	return s->cpu < 0 ? "all" : tbl_text(&r->t->t, "cpu=%d", s->cpu);
+	return s->cpu < 0 ? "all" : an_rows_text(&r->t->t, "cpu=%d", s->cpu);
 }
 
 /* What text has in its last column. */
 static const char *note_of(const struct rows *r, const char *status, const char *why, const struct metric *m)
 {
 	if (!strcmp(status, "invalidated"))
-		return tbl_text(&r->t->t, "invalidated, %s", why);
+		return an_rows_text(&r->t->t, "invalidated, %s", why);
 	if (!strcmp(status, "offline"))
-		return tbl_text(&r->t->t, "offline %s", why);
+		return an_rows_text(&r->t->t, "offline %s", why);
 	if (strcmp(status, "ok"))
-		return tbl_text(&r->t->t, "<%s>", status);
+		return an_rows_text(&r->t->t, "<%s>", status);
 	if (isnan(m->v))
 		return "";
-	return tbl_text(&r->t->t, m->v < 10 ? "%.3f %s" : m->v < 1000 ? "%.1f %s" : "%.0f %s", m->v, m->unit);
+	return an_rows_text(&r->t->t, m->v < 10 ? "%.3f %s" : m->v < 1000 ? "%.1f %s" : "%.0f %s", m->v, m->unit);
 }
 
 static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t slot)
@@ -246,18 +239,19 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 	cpu_spans_text(ev, r->of == OF_INTERVAL ? r->c->before_ns : 0, r->c->now_ns, span, sizeof(span));
 	status = *span ? "invalidated" : s->offline ? "offline" : a.none ? "not counted" : "ok";
 	why = *span      ? span :
-	      s->offline ? tbl_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
+	      s->offline ? an_rows_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
 	      a.none     ? "others had the counters all the time" :
 			   "";
 	stat_table_row(r->t, row_time(r), ev->is.name,
 		       &(struct stat_figure){ .cpu = true,
-					      .unit = unit_of(r, ev),
+					      .unit = unit_of(ev),
+					      .unit_brief = ev->is.clock && !ev->is.unit ? "ms" : NULL,
 					      .id = id_of(r, s),
 					      .name = ev->name,
 					      .status = status,
 					      .why = why,
-					      .delta = a.none ? AN_NONE : rows_value_cell(r, ev, a.v),
-					      .value = all.none ? AN_NONE : rows_value_cell(r, ev, all.v),
+					      .delta = a.none ? AN_NONE : rows_value_cell(ev, a.v),
+					      .value = all.none ? AN_NONE : rows_value_cell(ev, all.v),
 					      .raw = r->of == OF_RUNS ? AN_NONE : AN_U(s->now.value),
 					      .share = isnan(a.share) ? AN_NONE : AN_D(a.share),
 					      .spread = spread_of(r, s->mean, s->m2),
@@ -286,7 +280,7 @@ static void reason_row(const struct rows *r, const struct cpu_event *ev)
 					      .share = AN_NONE,
 					      .spread = AN_NONE,
 					      .metric = AN_NONE,
-					      .note = tbl_text(&r->t->t, "<%s>", status_of(ev)) });
+					      .note = an_rows_text(&r->t->t, "<%s>", status_of(ev)) });
 }
 
 void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t)
@@ -306,56 +300,49 @@ void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t)
 /* ---- below ---------------------------------------------------------------------------------------------------- */
 
 /* Short commands take a millisecond: below a second there is one digit more. */
-static void put_seconds(struct buf *to, const char *before, double ns, const char *what)
+static void put_seconds(struct buf *to, const char *before, double s, const char *what)
 {
-	buf_printf(to, "%s%.*f s %s", before, ns < 1e9 ? 4 : 3, ns / 1e9, what);
+	buf_printf(to, "%s%.*f s %s", before, s < 1 ? 4 : 3, s, what);
 }
 
-static void sum_text(const struct stat_cpu *c, double spread, struct buf *to)
+/* What people read of a row of sums: its cells are time, spread, user, system, runs, status. */
+static void sum_put_line(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
 {
-	put_seconds(to, "\n", c->mean_ns, "elapsed");
-	if (c->runs > 1)
-		buf_printf(to, " +- %.1f %%", spread * 100);
-	if (c->o->argv) {
-		put_seconds(to, ", ", c->user_ns / c->runs, "user");
-		put_seconds(to, ", ", c->system_ns / c->runs, "system");
+	const bool means = row[4].u > 1;
+
+	(void)t;
+	put_seconds(e->to, "\n", row[0].d, "elapsed");
+	if (means)
+		buf_printf(e->to, " +- %.1f %%", row[1].d * 100);
+	if (!row[2].none) {
+		put_seconds(e->to, ", ", row[2].d, "user");
+		put_seconds(e->to, ", ", row[3].d, "system");
 	}
-	if (c->runs > 1)
-		buf_printf(to, ": means of %u runs", c->runs);
-	buf_putc(to, '\n');
+	if (means)
+		buf_printf(e->to, ": means of %llu runs", (unsigned long long)row[4].u);
+	buf_putc(e->to, '\n');
 }
 
-static void rows_put_number(struct buf *to, const char *key, bool there, double v)
+void stat_cpu_sum(struct stat_cpu *c, struct an_emit *e)
 {
-	if (there)
-		buf_printf(to, ",\"%s\":%.9g", key, v);
-	else
-		buf_printf(to, ",\"%s\":null", key);
-}
-
-static void sum_json(const struct stat_cpu *c, double spread, struct buf *to)
-{
-	bool command = c->o->argv;
-
-	buf_printf(to, "{\"type\":\"run\",\"time\":%.9g", c->mean_ns / 1e9);
-	rows_put_number(to, "spread", c->runs > 1, spread);
-	rows_put_number(to, "user", command, c->user_ns / c->runs / 1e9);
-	rows_put_number(to, "system", command, c->system_ns / c->runs / 1e9);
-	buf_printf(to, ",\"runs\":%u", c->runs);
-	rows_put_number(to, "status", command, c->status);
-	buf_puts(to, "}\n");
-}
-
-void stat_cpu_sum(struct stat_cpu *c, struct buf *to)
-{
-	double spread = c->runs > 1 && c->mean_ns > 0 ? sqrt(c->m2_ns / (c->runs - 1)) / c->mean_ns : 0;
+	static const struct an_column col[] = {
+		{ "time", "", AN_NUMBER },   { "spread", "", AN_NUMBER }, { "user", "", AN_NUMBER },
+		{ "system", "", AN_NUMBER }, { "runs", "", AN_COUNT },    { "status", "", AN_NUMBER },
+	};
+	static const struct an_layout line = { .row = sum_put_line };
+	struct an_rows t = { .type = "run", .col = col, .ncols = COUNT(col), .text = &line };
+	const double spread = c->runs > 1 && c->mean_ns > 0 ? sqrt(c->m2_ns / (c->runs - 1)) / c->mean_ns : 0;
+	const bool command = c->o->argv;
 
 	if (!c->runs)
 		return;
-	if (c->o->to.format == TALLY_FORMAT_TEXT)
-		sum_text(c, spread, to);
-	else if (c->o->to.format == TALLY_FORMAT_JSON)
-		sum_json(c, spread, to);
+	an_rows_add_for(&t, AN_NOT_FOR_CSV,
+			(struct an_cell[]){ AN_D(c->mean_ns / 1e9), c->runs > 1 ? AN_D(spread) : AN_NONE,
+					    command ? AN_D(c->user_ns / c->runs / 1e9) : AN_NONE,
+					    command ? AN_D(c->system_ns / c->runs / 1e9) : AN_NONE, AN_U(c->runs),
+					    command ? AN_D(c->status) : AN_NONE });
+	(void)an_rows_put(e, &t, true);
+	an_rows_free(&t);
 }
 
 /* One note a reason, with all whose it is. */

@@ -351,11 +351,13 @@ static void wait_until(struct stat_cpu *c, bool shut)
 static void table(struct leased *l, enum stat_kind kind)
 {
 	struct stat_table t = { .kind = kind };
+	struct an_emit e;
 
 	buf_clear(&l->h.out);
-	stat_table_open(&t, &l->h.o.to, true);
+	assert_int_equal(an_emit_open(&e, &l->h.out, &(struct an_how){ .format = TALLY_FORMAT_TEXT }), 0);
+	stat_table_open(&t, true);
 	stat_cpu_rows(l->c, &t);
-	stat_table_put(&t, &l->h.out, true);
+	stat_table_put(&t, &e, true);
 	stat_table_close(&t);
 }
 
@@ -448,13 +450,14 @@ static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t
 
 static const char *shown(struct hand *h, enum stat_kind kind, uint32_t form)
 {
-	struct tally_out to = { .size = sizeof(to), .format = form };
 	struct stat_table t = { .kind = kind };
+	struct an_emit e;
 
 	buf_clear(&h->out);
-	stat_table_open(&t, &to, true);
+	assert_int_equal(an_emit_open(&e, &h->out, &(struct an_how){ .format = form }), 0);
+	stat_table_open(&t, true);
 	stat_cpu_rows(&h->c, &t);
-	stat_table_put(&t, &h->out, true);
+	stat_table_put(&t, &e, true);
 	stat_table_close(&t);
 	return text(&h->out);
 }

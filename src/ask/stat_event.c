@@ -398,7 +398,7 @@ static void put_reason(const struct rows *r)
 	const char *status = src->rc == -TALLY_EPERM ? "not permitted" :
 			     src->rc == -TALLY_EBUSY ? "busy" :
 						       "not supported";
-	const char *word = tbl_text(&r->t->t, "<%s>", status);
+	const char *word = an_rows_text(&r->t->t, "<%s>", status);
 
 	stat_put_figure(r, &(struct stat_figure){ .delta = AN_NONE,
 						  .value = AN_NONE,
@@ -421,26 +421,26 @@ static const char *vf_unit(const struct source *src)
 		       "events";
 }
 
-static const char *vf_id(struct tbl *t, const struct source *src, uint32_t strand)
+static const char *vf_id(struct an_rows *t, const struct source *src, uint32_t strand)
 {
 	const struct vf_reg *r = &vf_regs[src->vf.ask.reg];
 
 	if (r->cls == VF_SPARC_PCR)
-		return tbl_text(t, "cpu=%u", strand);
-	return tbl_text(t, r->cls == VF_MCU_PCR ? "node=%u" : "chip=%u", r->node);
+		return an_rows_text(t, "cpu=%u", strand);
+	return an_rows_text(t, r->cls == VF_MCU_PCR ? "node=%u" : "chip=%u", r->node);
 }
 
 static void vf_row(const struct rows *r, const struct strand_counter *c, const char *id)
 {
 	const struct source *src = r->src;
-	const char *event = src->vf.event ? src->vf.event->name : tbl_text(&r->t->t, "0x%x", src->vf.ask.event);
+	const char *event = src->vf.event ? src->vf.event->name : an_rows_text(&r->t->t, "0x%x", src->vf.ask.event);
 
 	stat_put_figure(r, &(struct stat_figure){ .delta = AN_U(c->delta),
 						  .value = AN_U(c->total),
 						  .raw = AN_NONE,
 						  .unit = vf_unit(src),
 						  .id = id,
-						  .name = tbl_text(&r->t->t, "%s.%s", src->s.name, event),
+						  .name = an_rows_text(&r->t->t, "%s.%s", src->s.name, event),
 						  .status = "ok" });
 }
 
@@ -465,7 +465,7 @@ static void vf_rows(const struct rows *r)
 static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i)
 {
 	const struct source *src = r->src;
-	struct tbl *t = &r->t->t;
+	struct an_rows *t = &r->t->t;
 	const struct gpci_field *f = &src->pick.r->field[i];
 	bool counts = f->flags & GPCI_F_COUNTER, none = gpci_is_none(f, v->now[i]), back = v->back >> i & 1;
 	const char *status = v->state == FOLLOW_CAME ? "came" :
@@ -478,17 +478,18 @@ static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i
 
 	if (gpci_key(src->pick.r))
 		id = src->pick.r->index == GPCI_BY_VP ?
-			     tbl_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
-				      (unsigned long long)v->secondary) :
-			     tbl_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
-	stat_put_figure(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
-						  .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
-						  .raw = none ? AN_NONE : AN_U(v->now[i]),
-						  .unit = f->unit,
-						  .id = id,
-						  .status = status,
-						  .name = tbl_text(t, "%s.%s", src->pick.r->name, f->name),
-						  .note = strcmp(status, "ok") ? tbl_text(t, "<%s>", status) : NULL });
+			     an_rows_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
+					  (unsigned long long)v->secondary) :
+			     an_rows_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
+	stat_put_figure(r,
+			&(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
+					       .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
+					       .raw = none ? AN_NONE : AN_U(v->now[i]),
+					       .unit = f->unit,
+					       .id = id,
+					       .status = status,
+					       .name = an_rows_text(t, "%s.%s", src->pick.r->name, f->name),
+					       .note = strcmp(status, "ok") ? an_rows_text(t, "<%s>", status) : NULL });
 }
 
 static void gpci_rows(const struct rows *r)
@@ -554,12 +555,12 @@ static bool has_side(const struct stat_run *s, uint32_t strand, uint32_t d)
 	return false;
 }
 
-static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t x, uint32_t size,
+static void mmu_row(struct stat_run *s, struct an_rows *t, uint32_t strand, uint32_t x, uint32_t size,
 		    uint64_t sum[2][OF_SLOT])
 {
 	struct an_cell c[MMU_COLUMNS] = { AN_D(stat_seconds(s)), AN_U(strand), AN_S(x ? "not 0" : "0"),
 					  AN_S(mm_size_name[size]) };
-	bool text = s->o.to.format == TALLY_FORMAT_TEXT, active = !text, any = false;
+	bool active = false, any = false;
 
 	for (uint32_t d = 0; d < 2; d++) {
 		const uint64_t *at = slot_at(s, strand, d, x, size);
@@ -575,8 +576,8 @@ static void mmu_row(struct stat_run *s, struct tbl *t, uint32_t strand, uint32_t
 		for (uint32_t k = 0; k < OF_SLOT; k++)
 			sum[d][k] += at[k];
 	}
-	if (any && active)
-		tbl_row(t, c);
+	if (any) /* people are spared what did nothing */
+		an_rows_add_for(t, active ? AN_FOR_ALL : AN_FOR_PROGRAMS, c);
 }
 
 static uint32_t strands_of_side(const struct stat_run *s, uint32_t d)
@@ -588,8 +589,8 @@ static uint32_t strands_of_side(const struct stat_run *s, uint32_t d)
 	return n;
 }
 
-/* Text ends with the sum, and leaves out what did nothing. Shares are of the time of all strands that are counted. */
-static void mmu_sum(struct stat_run *s, struct tbl *t, uint64_t sum[2][OF_SLOT])
+/* People get the sum. Shares are of the time of all strands that are counted. */
+static void mmu_sum(struct stat_run *s, struct an_rows *t, uint64_t sum[2][OF_SLOT])
 {
 	struct an_cell c[MMU_COLUMNS] = {
 		AN_D(stat_seconds(s)), { .unit = AN_DIGITS, .s = "all" }, AN_S(""), AN_S("")
@@ -597,8 +598,7 @@ static void mmu_sum(struct stat_run *s, struct tbl *t, uint64_t sum[2][OF_SLOT])
 
 	for (uint32_t d = 0; d < 2; d++)
 		side_cells(s, sum[d], strands_of_side(s, d), &c[4 + 3 * d], &c[10 + d]);
-	if (s->o.to.format == TALLY_FORMAT_TEXT)
-		tbl_row(t, c);
+	an_rows_add_for(t, AN_FOR_PEOPLE, c);
 }
 
 static bool has_mmu(const struct stat_run *s)
@@ -612,13 +612,13 @@ static bool has_mmu(const struct stat_run *s)
 
 void stat_mmu_rows(struct stat_run *s)
 {
-	struct tbl t = { .type = "mmustat",
-			 .col = mmu_col,
-			 .ncols = MMU_COLUMNS,
-			 .text_skips = 1u << 10 | 1u << 11,
-			 .seconds = 1,
-			 .heat = 1u << 6 | 1u << 9,
-			 .keep = s->keep_mmu };
+	struct an_rows t = { .type = "mmustat",
+			     .col = mmu_col,
+			     .ncols = MMU_COLUMNS,
+			     .text_skips = 1u << 10 | 1u << 11,
+			     .seconds = 1,
+			     .heat = 1u << 6 | 1u << 9,
+			     .keep = s->keep_mmu };
 	uint64_t sum[2][OF_SLOT] = { 0 };
 
 	if (!has_mmu(s))
@@ -628,7 +628,7 @@ void stat_mmu_rows(struct stat_run *s)
 			for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
 				mmu_row(s, &t, i, x, k, sum);
 	mmu_sum(s, &t, sum);
-	stat_put(s, &t, !s->tables || s->o.to.format == TALLY_FORMAT_TEXT);
+	stat_put(s, &t);
 }
 
 void stat_events_rows(struct stat_run *s, struct stat_table *t)

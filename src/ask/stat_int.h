@@ -44,30 +44,30 @@ int32_t follow_field(const struct follow *f, const char *name);
 const struct followed *follow_find(const struct follow *f, uint64_t id);
 
 /* ---- the table that all share ---------------------------------------------------------------------- */
-#define STAT_COLUMNS 14u
+#define STAT_COLUMNS 15u
 enum stat_kind { STAT_ONLY, STAT_INTERVAL, STAT_SUMMARY }; /* the one at the end; of an interval; of all of them */
 struct stat_table {
-	struct tally_out to;
 	bool cpu; /* CPU events are among what is counted */
 	enum stat_kind kind;
-	struct tbl t;
+	struct an_rows t;
 	struct an_column col[STAT_COLUMNS];
 	size_t keep[STAT_COLUMNS];
-	uint32_t shown; /* bit: a row has something for that column of text */
+	uint64_t shown; /* bit: a row has something for that column of text */
 };
 /* a row */
 struct stat_figure {
 	struct an_cell delta, value, raw;
 	const char *unit, *id, *name, *status, *why;
+	const char *unit_brief; /* people's, in place of unit; NULL */
 	/* of CPU events */
 	bool cpu;
 	struct an_cell share, spread, metric;
 	const char *metric_unit, *note; /* note: text has it in place of why */
 };
-void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu);
+void stat_table_open(struct stat_table *t, bool cpu);
 void stat_table_row(struct stat_table *t, double seconds, const char *selector, const struct stat_figure *f);
 /* The rows so far are out, if there are any. header: it is the first. */
-void stat_table_put(struct stat_table *t, struct buf *to, bool first);
+void stat_table_put(struct stat_table *t, struct an_emit *e, bool first);
 void stat_table_close(struct stat_table *t);
 
 /* ---- CPU events ---------------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ int stat_cpu_wait(struct stat_cpu *c, uint64_t ns);
 int stat_cpu_read(struct stat_cpu *c);
 void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t);
 /* What text has below the last table, and JSON behind it. */
-void stat_cpu_sum(struct stat_cpu *c, struct buf *to);
+void stat_cpu_sum(struct stat_cpu *c, struct an_emit *e);
 /* What can't be counted and why, as notes; once. */
 void stat_cpu_reasons(struct stat_cpu *c);
 /* A run has ended: its counts are added to those of the runs before; a command that still goes is waited for, or, when the
@@ -125,7 +125,7 @@ double stat_seconds(const struct stat_run *s);
 /* Timebase ticks between the last two readings; NAN: it is not known how fast they come. */
 double stat_ticks(const struct stat_run *s);
 /* A table's rows are out. */
-void stat_put(struct stat_run *s, struct tbl *t, bool header);
+void stat_put(struct stat_run *s, struct an_rows *t);
 
 /* One selector: opens what it counts. */
 int stat_events_add(struct stat_run *s, const char *text, size_t n);

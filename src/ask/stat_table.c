@@ -9,38 +9,60 @@
 
 #include "ask/stat_int.h"
 
-enum { C_TIME, C_DELTA, C_VALUE, C_UNIT, C_ID, C_NAME, C_SHARE, C_SPREAD, C_NOTE, TEXT_COLUMNS }; /* of text */
-#define PLAIN_COLUMNS 10u /* for programs, without CPU events */
-
-static const struct an_column text_col[TEXT_COLUMNS] = {
-	{ "time", "TIME", AN_NUMBER },    { "delta", "DELTA", AN_COUNT },   { "value", "SINCE START", AN_COUNT },
-	{ "unit", "UNIT", AN_TEXT },      { "id", "ID", AN_TEXT },          { "name", "NAME", AN_TEXT },
-	{ "share", "COUNTED", AN_SHARE }, { "spread", "SPREAD", AN_SHARE }, { "why", "", AN_TEXT },
+enum {
+	C_TIME,
+	C_DELTA,
+	C_VALUE,
+	C_UNIT,
+	C_ID,
+	C_NAME,
+	C_SELECTOR,
+	C_RAW,
+	C_STATUS,
+	C_WHY,
+	C_SHARE,
+	C_SPREAD,
+	C_METRIC,
+	C_METRIC_UNIT,
+	C_NOTE,
 };
-static const struct an_column program_col[STAT_COLUMNS] = {
-	{ "time", "", AN_NUMBER },   { "delta", "", AN_COUNT },      { "value", "", AN_COUNT },
-	{ "unit", "", AN_TEXT },     { "id", "", AN_TEXT },          { "name", "", AN_TEXT },
-	{ "selector", "", AN_TEXT }, { "raw", "", AN_COUNT },        { "status", "", AN_TEXT },
-	{ "why", "", AN_TEXT },      { "share", "", AN_NUMBER },     { "spread", "", AN_NUMBER },
-	{ "metric", "", AN_NUMBER }, { "metric_unit", "", AN_TEXT },
+#define BIT(column) (UINT64_C(1) << (column))
+#define OF_PROGRAMS (BIT(C_SELECTOR) | BIT(C_RAW) | BIT(C_STATUS) | BIT(C_WHY) | BIT(C_METRIC) | BIT(C_METRIC_UNIT))
+#define OF_CPU (BIT(C_SHARE) | BIT(C_SPREAD) | BIT(C_METRIC) | BIT(C_METRIC_UNIT))
+
+static const struct an_column stat_col[STAT_COLUMNS] = {
+	[C_TIME] = { "time", "TIME", AN_NUMBER },
+	[C_DELTA] = { "delta", "DELTA", AN_COUNT },
+	[C_VALUE] = { "value", "SINCE START", AN_COUNT },
+	[C_UNIT] = { "unit", "UNIT", AN_TEXT },
+	[C_ID] = { "id", "ID", AN_TEXT },
+	[C_NAME] = { "name", "NAME", AN_TEXT },
+	[C_SELECTOR] = { "selector", "", AN_TEXT },
+	[C_RAW] = { "raw", "", AN_COUNT },
+	[C_STATUS] = { "status", "", AN_TEXT },
+	[C_WHY] = { "why", "", AN_TEXT },
+	[C_SHARE] = { "share", "COUNTED", AN_SHARE },
+	[C_SPREAD] = { "spread", "SPREAD", AN_SHARE },
+	[C_METRIC] = { "metric", "", AN_NUMBER },
+	[C_METRIC_UNIT] = { "metric_unit", "", AN_TEXT },
+	[C_NOTE] = { "", "", AN_TEXT },
 };
 
-void stat_table_open(struct stat_table *t, const struct tally_out *to, bool cpu)
+void stat_table_open(struct stat_table *t, bool cpu)
 {
-	bool text = to->format == TALLY_FORMAT_TEXT;
+	const uint64_t not_programs = BIT(C_NOTE) | (cpu ? 0 : OF_CPU);
 
-	t->to = *to;
 	t->cpu = cpu;
-	memcpy(t->col, text ? text_col : program_col, text ? sizeof(text_col) : sizeof(program_col));
-	t->t = (struct tbl){ .type = "count",
-			     .col = t->col,
-			     .seconds = text,
-			     .keep = t->keep,
-			     .ncols = text ? TEXT_COLUMNS :
-				      cpu  ? STAT_COLUMNS :
-					     PLAIN_COLUMNS };
-	if (!text)
-		t->t.keep = NULL;
+	memcpy(t->col, stat_col, sizeof(stat_col));
+	if (cpu)
+		t->col[C_VALUE].title = "COUNT";
+	t->t = (struct an_rows){ .type = "count",
+				 .col = t->col,
+				 .ncols = STAT_COLUMNS,
+				 .json_skips = not_programs,
+				 .csv_skips = not_programs,
+				 .seconds = BIT(C_TIME),
+				 .keep = t->keep };
 }
 
 static struct an_cell stat_cell_only(bool there, struct an_cell c)
@@ -53,69 +75,56 @@ static struct an_cell stat_cell_words(const char *s)
 	return AN_S(s ? s : "");
 }
 
-static void text_row(struct stat_table *t, double seconds, const struct stat_figure *f)
-{
-	const struct an_cell row[TEXT_COLUMNS] = {
-		AN_D(seconds),
-		f->delta,
-		f->value,
-		stat_cell_words(f->unit),
-		stat_cell_words(f->id),
-		stat_cell_words(f->name),
-		stat_cell_only(f->cpu, f->share),
-		stat_cell_only(f->cpu, f->spread),
-		stat_cell_words(f->note ? f->note : f->why),
-	};
-	bool whole = !f->cpu || f->share.none || f->share.d > 0.9995;
-
-	t->shown |= (uint32_t)!whole << C_SHARE | (uint32_t)(f->cpu && !f->spread.none) << C_SPREAD;
-	t->shown |= (uint32_t)(strcmp(f->id, "all") && strcmp(f->id, "-")) << C_ID;
-	tbl_row(&t->t, row);
-}
-
 void stat_table_row(struct stat_table *t, double seconds, const char *selector, const struct stat_figure *f)
 {
-	if (t->to.format == TALLY_FORMAT_TEXT)
-		text_row(t, seconds, f);
-	else
-		tbl_row(&t->t, (struct an_cell[]){ AN_D(seconds), f->delta, f->value, stat_cell_words(f->unit),
-						   stat_cell_words(f->id), stat_cell_words(f->name),
-						   stat_cell_words(selector), f->raw, stat_cell_words(f->status),
-						   stat_cell_words(f->why), stat_cell_only(f->cpu, f->share),
-						   stat_cell_only(f->cpu, f->spread), stat_cell_only(f->cpu, f->metric),
-						   f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE });
+	const bool whole = !f->cpu || f->share.none || f->share.d > 0.9995;
+	struct an_cell row[STAT_COLUMNS] = {
+		[C_TIME] = AN_D(seconds),
+		[C_DELTA] = f->delta,
+		[C_VALUE] = f->value,
+		[C_UNIT] = stat_cell_words(f->unit),
+		[C_ID] = stat_cell_words(f->id),
+		[C_NAME] = stat_cell_words(f->name),
+		[C_SELECTOR] = stat_cell_words(selector),
+		[C_RAW] = f->raw,
+		[C_STATUS] = stat_cell_words(f->status),
+		[C_WHY] = stat_cell_words(f->why),
+		[C_SHARE] = stat_cell_only(f->cpu, f->share),
+		[C_SPREAD] = stat_cell_only(f->cpu, f->spread),
+		[C_METRIC] = stat_cell_only(f->cpu, f->metric),
+		[C_METRIC_UNIT] = f->cpu && f->metric_unit ? AN_S(f->metric_unit) : AN_NONE,
+		[C_NOTE] = stat_cell_words(f->note ? f->note : f->why),
+	};
+
+	row[C_UNIT].brief = f->unit_brief;
+	if (!whole)
+		t->shown |= BIT(C_SHARE);
+	if (f->cpu && !f->spread.none)
+		t->shown |= BIT(C_SPREAD);
+	if (strcmp(f->id, "all") && strcmp(f->id, "-"))
+		t->shown |= BIT(C_ID);
+	an_rows_add(&t->t, row);
 }
 
-static uint32_t left_out(const struct stat_table *t)
+/* What text has no room for, or no row has anything for. */
+static uint64_t left_out(const struct stat_table *t)
 {
-	uint32_t never = 1u << C_SHARE | 1u << C_SPREAD;
+	const uint64_t of_kind = t->kind == STAT_INTERVAL ? BIT(C_VALUE) : BIT(C_TIME) | BIT(C_DELTA);
 
-	if (!t->cpu)
-		return never;
-	if (t->kind == STAT_INTERVAL)
-		never |= 1u << C_VALUE;
-	else
-		never |= 1u << C_TIME | 1u << C_DELTA;
-	return (never | 1u << C_ID) & ~t->shown;
+	return OF_PROGRAMS | ((BIT(C_SHARE) | BIT(C_SPREAD) | (t->cpu ? BIT(C_ID) : 0)) & ~t->shown) |
+	       (t->cpu ? of_kind : 0);
 }
 
-void stat_table_put(struct stat_table *t, struct buf *to, bool first)
+void stat_table_put(struct stat_table *t, struct an_emit *e, bool first)
 {
-	bool text = t->to.format == TALLY_FORMAT_TEXT;
-
-	if (text) {
-		t->col[C_VALUE].title = t->cpu ? "COUNT" : "SINCE START";
-		t->t.text_skips = left_out(t);
-	}
-	if (text && !first && t->t.n)
-		buf_putc(to, '\n');
-	if (t->t.n || t->t.words.failed)
-		tbl_put(&t->t, to, &t->to, first || text);
-	tbl_free(&t->t);
+	t->t.text_skips = left_out(t);
+	t->t.apart = !first;
+	(void)an_rows_put(e, &t->t, first);
+	an_rows_free(&t->t);
 	t->t.words = (struct arena){ 0 };
 }
 
 void stat_table_close(struct stat_table *t)
 {
-	tbl_free(&t->t);
+	an_rows_free(&t->t);
 }

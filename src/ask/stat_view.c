@@ -77,31 +77,22 @@ static struct an_cell view_cell_count(uint64_t u)
 	return u == UINT64_MAX ? AN_NONE : AN_U(u);
 }
 
-static bool is_text(const struct stat_run *s)
-{
-	return s->o.to.format == TALLY_FORMAT_TEXT;
-}
-
 /* A number that counts nothing: people read it without commas. */
-static struct an_cell id_cell(const struct stat_run *s, struct tbl *t, uint64_t id)
+static struct an_cell id_cell(uint64_t id)
 {
-	if (id == UINT64_MAX || !is_text(s))
-		return view_cell_count(id);
-	return (struct an_cell){ .unit = AN_DIGITS, .s = tbl_text(t, "%llu", (unsigned long long)id) };
+	struct an_cell c = view_cell_count(id);
+
+	c.unit = AN_ID;
+	return c;
 }
 
-static struct tbl table_of(const struct stat_run *s, const char *type, const struct an_column *col, uint32_t n)
+static struct an_rows table_of(const struct stat_run *s, const char *type, const struct an_column *col, uint32_t n)
 {
-	struct tbl t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
+	struct an_rows t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
 
-	t.title = tbl_text(&t, "%s, %.3f s after the start, over %.3f s", s->view->name, stat_seconds(s),
-			   (double)(s->now - s->before) / 1e9);
+	t.title = an_rows_text(&t, "%s, %.3f s after the start, over %.3f s", s->view->name, stat_seconds(s),
+			       (double)(s->now - s->before) / 1e9);
 	return t;
-}
-
-static void view_put_table(struct stat_run *s, struct tbl *t)
-{
-	stat_put(s, t, !s->tables || is_text(s));
 }
 
 /* ---- processors ---------------------------------------------------------------------------------------- */
@@ -139,7 +130,7 @@ static void view_put_processors(struct stat_run *s)
 		{ "chip", "CHIP", AN_COUNT },  { "state", "STATE", AN_TEXT },          { "owner", "OWNER", AN_COUNT },
 		{ "busy", "%BUSY", AN_SHARE },
 	};
-	struct tbl t = table_of(s, "processor", col, COUNT(col));
+	struct an_rows t = table_of(s, "processor", col, COUNT(col));
 	const struct follow *f = part_of(s, "dispatch_purr");
 	struct core *core = mem_alloc((f->n + 1) * sizeof(*core));
 	uint32_t n = 0;
@@ -152,12 +143,12 @@ static void view_put_processors(struct stat_run *s)
 	if (n)
 		qsort(core, n, sizeof(*core), by_busy);
 	for (uint32_t i = 0; i < n; i++)
-		tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(s, &t, core[i].id),
-						view_cell_count(core[i].node), view_cell_count(core[i].chip),
-						AN_S(gpci_state_name(core[i].state)), id_cell(s, &t, core[i].owner),
-						view_cell_double(core[i].busy) });
+		an_rows_add(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), id_cell(core[i].id),
+						    view_cell_count(core[i].node), view_cell_count(core[i].chip),
+						    AN_S(gpci_state_name(core[i].state)), id_cell(core[i].owner),
+						    view_cell_double(core[i].busy) });
 	mem_free(core);
-	view_put_table(s, &t);
+	stat_put(s, &t);
 }
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
@@ -188,7 +179,7 @@ static const char *type_of(const struct stat_run *s, uint64_t id)
 
 	for (uint32_t i = 0; f && i < f->n; i++)
 		if (is_now(f, &f->v[i], "state") >= BORROWED && is_now(f, &f->v[i], "owner") == id)
-			return is_text(s) ? "ded" : "dedicated";
+			return "dedicated";
 	return f ? "shared" : NULL;
 }
 
@@ -224,15 +215,24 @@ static struct part part_at(const struct stat_run *s, const struct follow *f, con
 	};
 }
 
-static void part_row(const struct stat_run *s, struct tbl *t, const struct part *q)
+static struct an_cell type_cell(const char *type)
 {
-	tbl_row(t, (struct an_cell[]){
-			   AN_D(stat_seconds(s)), id_cell(s, t, q->id), q->type ? AN_S(q->type) : AN_NONE,
-			   view_cell_count(q->vps), view_cell_double(q->ent), view_cell_double(view_physc(q)),
-			   view_cell_double(view_ratio(view_physc(q), q->ent)), view_cell_double(q->capped),
-			   view_cell_double(q->uncapped), view_cell_double(q->donated),
-			   view_cell_double(view_ratio(q->idle, view_physc(q))),
-			   view_cell_double(view_ratio(q->cycles, q->instructions)), view_cell_double(q->wait) });
+	struct an_cell c = type ? AN_S(type) : AN_NONE;
+
+	if (type && !strcmp(type, "dedicated"))
+		c.brief = "ded";
+	return c;
+}
+
+static void part_row(const struct stat_run *s, struct an_rows *t, const struct part *q)
+{
+	an_rows_add(t, (struct an_cell[]){
+			       AN_D(stat_seconds(s)), id_cell(q->id), type_cell(q->type), view_cell_count(q->vps),
+			       view_cell_double(q->ent), view_cell_double(view_physc(q)),
+			       view_cell_double(view_ratio(view_physc(q), q->ent)), view_cell_double(q->capped),
+			       view_cell_double(q->uncapped), view_cell_double(q->donated),
+			       view_cell_double(view_ratio(q->idle, view_physc(q))),
+			       view_cell_double(view_ratio(q->cycles, q->instructions)), view_cell_double(q->wait) });
 }
 
 static void view_add_known(double *sum, double d)
@@ -241,7 +241,7 @@ static void view_add_known(double *sum, double d)
 }
 
 /* Text has all of them together in a last row: sums, and ratios of sums. What one of them has not told is not known of all. */
-static void part_sum(const struct stat_run *s, struct tbl *t, const struct part *q, uint32_t n)
+static void part_sum(const struct stat_run *s, struct an_rows *t, const struct part *q, uint32_t n)
 {
 	struct part all = { .type = "", .vps = 0 };
 
@@ -255,20 +255,21 @@ static void part_sum(const struct stat_run *s, struct tbl *t, const struct part 
 		all.cycles += q[i].cycles;
 		all.instructions += q[i].instructions;
 	}
-	if (is_text(s) && n > 1)
-		tbl_row(t, (struct an_cell[]){ AN_D(stat_seconds(s)),
-					       { .unit = AN_DIGITS, .s = "all" },
-					       AN_S(""),
-					       view_cell_count(all.vps),
-					       view_cell_double(all.ent),
-					       view_cell_double(view_physc(&all)),
-					       view_cell_double(view_ratio(view_physc(&all), all.ent)),
-					       view_cell_double(all.capped),
-					       view_cell_double(all.uncapped),
-					       view_cell_double(all.donated),
-					       view_cell_double(view_ratio(all.idle, view_physc(&all))),
-					       view_cell_double(view_ratio(all.cycles, all.instructions)),
-					       AN_NONE });
+	if (n > 1)
+		an_rows_add_for(t, AN_FOR_PEOPLE,
+				(struct an_cell[]){ AN_D(stat_seconds(s)),
+						    { .unit = AN_DIGITS, .s = "all" },
+						    AN_S(""),
+						    view_cell_count(all.vps),
+						    view_cell_double(all.ent),
+						    view_cell_double(view_physc(&all)),
+						    view_cell_double(view_ratio(view_physc(&all), all.ent)),
+						    view_cell_double(all.capped),
+						    view_cell_double(all.uncapped),
+						    view_cell_double(all.donated),
+						    view_cell_double(view_ratio(all.idle, view_physc(&all))),
+						    view_cell_double(view_ratio(all.cycles, all.instructions)),
+						    AN_NONE });
 }
 
 static void view_put_partitions(struct stat_run *s)
@@ -280,7 +281,7 @@ static void view_put_partitions(struct stat_run *s)
 		{ "donated", "DONATE", AN_RATIO }, { "idle", "%IDLE", AN_SHARE },     { "cpi", "CPI", AN_RATIO },
 		{ "wait", "WAIT", AN_RATIO },
 	};
-	struct tbl t = table_of(s, "partition", col, COUNT(col));
+	struct an_rows t = table_of(s, "partition", col, COUNT(col));
 	const struct follow *f = part_of(s, "entitled");
 	struct part *q = mem_alloc((f->n + 1) * sizeof(*q));
 	uint32_t n = 0;
@@ -298,7 +299,7 @@ static void view_put_partitions(struct stat_run *s)
 	if (q)
 		part_sum(s, &t, q, n);
 	mem_free(q);
-	view_put_table(s, &t);
+	stat_put(s, &t);
 }
 
 /* ---- the machine --------------------------------------------------------------------------------------------- */
@@ -347,13 +348,14 @@ static void view_put_cec(struct stat_run *s)
 		{ "pool", "%POOL", AN_SHARE },     { "donated", "DONATE", AN_RATIO },
 		{ "uncapped", "UNCAP", AN_RATIO },
 	};
-	struct tbl t = { .type = "cec",
-			 .col = col,
-			 .ncols = COUNT(col),
-			 .text_skips = 1u << 5 | 1u << 12,
-			 .seconds = 1,
-			 .heat = 1u << 9 | 1u << 10,
-			 .keep = s->keep_view };
+	struct an_rows t = { .type = "cec",
+			     .col = col,
+			     .ncols = COUNT(col),
+			     .text_skips = 1u << 5 | 1u << 12,
+			     .seconds = 1,
+			     .heat = 1u << 9 | 1u << 10,
+			     .goes_on = true,
+			     .keep = s->keep_view };
 	struct sums m = { 0 };
 	uint32_t dedicated, cores;
 
@@ -361,13 +363,13 @@ static void view_put_cec(struct stat_run *s)
 	sum_parts(s, &m);
 	dedicated = m.cores[DEDICATED] + m.cores[BORROWED];
 	cores = m.cores[SHARED] + dedicated;
-	tbl_row(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), AN_U(cores), AN_U(m.cores[SHARED]), AN_U(dedicated),
-					AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]),
-					AN_U(m.parts), AN_D(m.ent), AN_D(m.busy), AN_D(cores - m.busy),
-					view_cell_double(view_ratio(m.busy, cores)),
-					view_cell_double(view_ratio(m.pool_busy, m.cores[SHARED])), AN_D(m.donated),
-					AN_D(m.uncapped) });
-	stat_put(s, &t, !s->tables);
+	an_rows_add(&t, (struct an_cell[]){ AN_D(stat_seconds(s)), AN_U(cores), AN_U(m.cores[SHARED]), AN_U(dedicated),
+					    AN_U(m.cores[NOT_INSTALLED] + m.cores[GUARDED] + m.cores[UNLICENSED]),
+					    AN_U(m.parts), AN_D(m.ent), AN_D(m.busy), AN_D(cores - m.busy),
+					    view_cell_double(view_ratio(m.busy, cores)),
+					    view_cell_double(view_ratio(m.pool_busy, m.cores[SHARED])), AN_D(m.donated),
+					    AN_D(m.uncapped) });
+	stat_put(s, &t);
 }
 
 /* ---- links ------------------------------------------------------------------------------------------------------- */
@@ -420,7 +422,7 @@ static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 }
 
 /* What is at the other end; the records say it of all but C. */
-static struct an_cell view_link_peer(const struct stat_run *s, struct tbl *t, const struct chip *c)
+static struct an_cell view_link_peer(const struct stat_run *s, struct an_rows *t, const struct chip *c)
 {
 	const struct follow *bus = part_of(s, "bus_topology");
 	bool inside = c->hottest >= 3;
@@ -433,9 +435,9 @@ static struct an_cell view_link_peer(const struct stat_run *s, struct tbl *t, co
 	name[5] = link_name[c->hottest];
 	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
 	if (there == UINT64_MAX)
-		return AN_S(tbl_text(t, "%c", link_name[c->hottest] - 32));
-	return AN_S(tbl_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
-			     (unsigned long long)there));
+		return AN_S(an_rows_text(t, "%c", link_name[c->hottest] - 32));
+	return AN_S(an_rows_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
+				 (unsigned long long)there));
 }
 
 static void view_put_links(struct stat_run *s)
@@ -453,7 +455,7 @@ static void view_put_links(struct stat_run *s)
 		{ "z", "Z", AN_SHARE },
 		{ "hottest", "HOTTEST", AN_TEXT },
 	};
-	struct tbl t = table_of(s, "links", col, COUNT(col));
+	struct an_rows t = table_of(s, "links", col, COUNT(col));
 	const struct follow *f = part_of(s, "links_abc");
 	struct chip *chip = mem_alloc((f->n + 1) * sizeof(*chip));
 	uint32_t n = 0;
@@ -472,10 +474,10 @@ static void view_put_links(struct stat_run *s)
 		for (uint32_t k = 0; k < LINKS; k++)
 			c[3 + k] = view_cell_double(chip[i].link[k]);
 		c[3 + LINKS] = view_link_peer(s, &t, &chip[i]);
-		tbl_row(&t, c);
+		an_rows_add(&t, c);
 	}
 	mem_free(chip);
-	view_put_table(s, &t);
+	stat_put(s, &t);
 }
 
 /* ---- which there are --------------------------------------------------------------------------------------------------- */

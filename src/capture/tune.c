@@ -535,7 +535,7 @@ int tally_tune(struct tally_platform *p, const struct tally_tune_opts *opts, str
 	t->p = p;
 	rc = plat_take(p, &t->o, sizeof(t->o), opts);
 	if (rc >= 0)
-		rc = plat_check_format(p, t->o.to.format);
+		rc = plat_emit_open(p, &t->o.to);
 	if (rc >= 0)
 		rc = check_options(t);
 	if (rc >= 0)

@@ -65,12 +65,16 @@ int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from)
 	return plat_fail(p, TALLY_EINVAL, "options of a newer library: this one does not know them");
 }
 
-int plat_check_format(struct tally_platform *p, uint32_t format)
+int plat_emit_open(struct tally_platform *p, const struct tally_out *to)
 {
-	if (format == TALLY_FORMAT_TEXT || format == TALLY_FORMAT_JSON || format == TALLY_FORMAT_CSV)
+	const struct an_how how = {
+		.format = to->format, .separator = to->separator, .colour = to->colour, .columns = to->columns
+	};
+
+	if (an_emit_open(&p->emit, &p->out, &how) >= 0)
 		return 0;
 	return plat_fail(p, TALLY_EINVAL, "answers of a platform are text, JSON or CSV: format %u is none of them",
-			 format);
+			 to->format);
 }
 
 /* ---- the handle ---------------------------------------------------------------------------------- */

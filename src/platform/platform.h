@@ -17,6 +17,7 @@
 
 #include <tally/platform.h>
 
+#include "answer/emit.h"
 #include "base/base.h"
 #include "base/file.h"
 #include "hv/sun4v_guest.h"
@@ -74,6 +75,7 @@ struct tally_platform {
 	struct sun4v_client *client;
 	/* of the call */
 	struct buf out;
+	struct an_emit emit; /* into out, in the form that the caller wants */
 	struct err err;
 };
 /* A call starts: no error yet, nothing to hand over. -TALLY_ESTATE: the handle is that of an open that failed. */
@@ -85,8 +87,8 @@ void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3)
 int plat_flush(struct tally_platform *p, const struct tally_out *to);
 /* The caller's struct over a zeroed one of ours; -TALLY_EINVAL: bytes that we don't know are set. */
 int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from);
-/* -TALLY_EINVAL: answers of a platform do not come in that format. */
-int plat_check_format(struct tally_platform *p, uint32_t format);
+/* p->emit answers as `to` wants it. -TALLY_EINVAL: answers of a platform do not come in that format. */
+int plat_emit_open(struct tally_platform *p, const struct tally_out *to);
 /* Tests: the devices of this platform are these, which it then closes. */
 void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt);
 

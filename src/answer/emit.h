@@ -1,0 +1,87 @@
+/*
+ * emit.h: answers in the form that was asked for.
+ *
+ * Who answers says what there is: rows of a table, what a firing handed over, aggregations, what was lost. The form is
+ * chosen once, by an_emit_open(), and is a table of functions from then on (struct an_ops): nobody else asks which it is.
+ * People and programs do not always get the same: a column, a row or a whole table may be for one of them alone, and people may
+ * have a layout that is no table.
+ *
+ * Out of memory: `failed` of the buffer that is written to is set.
+ */
+#ifndef TALLY_ANSWER_EMIT_H
+#define TALLY_ANSWER_EMIT_H
+
+#include "answer/answer.h"
+#include "answer/page.h"
+
+struct an_emit;
+struct an_rows;
+
+/* ---- rows: a table ---------------------------------------------------------------- */
+/* Who gets a row. */
+enum an_for { AN_FOR_ALL, AN_FOR_PEOPLE, AN_FOR_PROGRAMS, AN_FOR_JSON, AN_NOT_FOR_CSV };
+/* How people see a table that they are not to see as columns. */
+struct an_layout {
+	void (*head)(struct an_emit *e, const struct an_rows *t); /* NULL: nothing stands above */
+	void (*row)(struct an_emit *e, const struct an_rows *t, const struct an_cell *row);
+	void (*end)(struct an_emit *e, const struct an_rows *t); /* NULL: nothing stands below */
+};
+struct an_rows {
+	const char *type;  /* JSON's first member, CSV's first column; NULL: the columns have it, or nothing has */
+	const char *title; /* text: the line above; NULL */
+	const struct an_column *col;  /* fewer than 64 */
+	uint32_t ncols;               /* */
+	uint64_t text_skips;          /* bit k: text leaves column k out */
+	uint64_t json_skips;          /* bit k: JSON does */
+	uint64_t csv_skips;           /* bit k: CSV does */
+	uint64_t heat;                /* bit k: column k is a utilisation */
+	uint64_t seconds;             /* bit k: column k is seconds */
+	size_t *keep;                 /* [ncols]: text: widths of the tables before, so that columns stay; NULL */
+	const struct an_layout *text; /* NULL: columns */
+	void *arg;                    /* for the layout */
+	bool sparse;                  /* JSON leaves members out that are none */
+	bool apart;                   /* text: an empty line stands above the heading */
+	bool goes_on;                 /* text: without a heading, unless it is the first of its kind */
+	struct an_cell *cell;
+	uint32_t n, cap; /* cells */
+	struct arena words;
+};
+/* Texts are copied. Out of memory: words.failed. */
+void an_rows_add(struct an_rows *t, const struct an_cell *cells);
+void an_rows_add_for(struct an_rows *t, enum an_for whose, const struct an_cell *cells);
+/* A text of the table's. */
+const char *an_rows_text(struct an_rows *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* What there are rows of in this form goes out. first: nothing of this kind went before it. Whether there were any. */
+bool an_rows_put(struct an_emit *e, struct an_rows *t, bool first);
+void an_rows_free(struct an_rows *t);
+
+/* ---- forms ------------------------------------------------------------------------- */
+struct an_ops {
+	/* A table: what stands above, its rows, what stands below. */
+	void (*begin)(struct an_emit *e, struct an_rows *t, bool first);
+	void (*record)(struct an_emit *e, struct an_rows *t, const struct an_cell *row);
+	void (*end)(struct an_emit *e, struct an_rows *t);
+	bool programs; /* it is read by programs: they get every row and figure, and each one whole */
+};
+struct an_emit {
+	/* set by an_emit_open(), then read-only */
+	const struct an_ops *ops;
+	struct buf *to;
+	char separator;
+	bool colour;
+	size_t columns;
+	/* of the table that is written */
+	size_t *width;
+	struct buf tmp;
+};
+struct an_how {
+	uint32_t format;  /* enum tally_format */
+	char separator;   /* of CSV; 0: a comma */
+	bool colour;      /* text: utilisation in colours */
+	uint32_t columns; /* text: of the terminal; 0: none shows it */
+};
+/* Nothing needs to be closed. -TALLY_EINVAL: there is no such form. */
+int an_emit_open(struct an_emit *e, struct buf *to, const struct an_how *how);
+#define AN_ENDLESS (SIZE_MAX / 2) /* columns, where no terminal shows them */
+
+#endif

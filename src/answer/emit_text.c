@@ -1,0 +1,157 @@
+/*
+ * emit_text.c: answers for people.
+ *
+ * A table has its columns as wide as their widest cell; a column of words is to the left, figures to the right, and the
+ * last column is not filled up: of words it goes on below where a terminal ends. A utilisation is coloured where the
+ * reader asked for colours: what is hot should be seen before it is read.
+ */
+#include <string.h>
+
+#include "answer/emit_int.h"
+
+#define HOT 0.8
+#define WARM 0.5
+#define WORDS_LEAST 24u /* columns of a terminal for a last column of words */
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+static const char *text_figure(struct an_emit *e, const struct an_rows *t, uint32_t column, const struct an_cell *c)
+{
+	buf_clear(&e->tmp);
+	if (c->none)
+		buf_putc(&e->tmp, '-');
+	else if (t->seconds >> column & 1)
+		buf_printf(&e->tmp, "%.3f", c->d);
+	else
+		an_figure(&e->tmp, t->col[column].unit, c);
+	e->to->failed |= e->tmp.failed;
+	return e->tmp.p ? e->tmp.p : "";
+}
+
+static bool text_column_shown(const struct an_rows *t, uint32_t column)
+{
+	return !(t->text_skips >> column & 1);
+}
+
+static uint32_t text_column_last(const struct an_rows *t)
+{
+	uint32_t last = 0;
+
+	for (uint32_t c = 0; c < t->ncols; c++)
+		if (text_column_shown(t, c))
+			last = c;
+	return last;
+}
+
+/* Where the words of the last column begin, if what does not fit a terminal can go on in lines of its own there; else 0. */
+static size_t text_words_at(const struct an_emit *e, const struct an_rows *t)
+{
+	const uint32_t last = text_column_last(t);
+	size_t at = 0;
+
+	for (uint32_t c = 0; c < last; c++)
+		at += text_column_shown(t, c) ? e->width[c] + 2 : 0;
+	return t->col[last].unit == AN_TEXT && at + WORDS_LEAST <= e->columns ? at : 0;
+}
+
+static void text_put_cell(struct an_emit *e, const struct an_rows *t, uint32_t column, const char *text,
+			  const char *colour)
+{
+	const bool left = t->col[column].unit == AN_TEXT || t->col[column].unit == AN_FLAG,
+		   last = column == text_column_last(t);
+	const size_t n = strlen(text), fill = e->width[column] > n ? e->width[column] - n : 0;
+	struct buf *to = e->to;
+
+	if (!left)
+		buf_printf(to, "%*s", (int)fill, "");
+	buf_printf(to, "%s%s%s", colour ? colour : "", text, colour ? "\033[0m" : "");
+	while (last && to->n && to->p[to->n - 1] == ' ')
+		to->n--;
+	if (left && !last)
+		buf_printf(to, "%*s", (int)fill, "");
+	buf_puts(to, last ? "\n" : "  ");
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static void text_measure_columns(struct an_emit *e, const struct an_rows *t)
+{
+	for (uint32_t c = 0; c < t->ncols; c++)
+		e->width[c] = strlen(t->col[c].title);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const uint32_t c = i % t->ncols;
+
+		if (!an_rows_has(e, &t->cell[i - c]))
+			continue;
+		(void)text_figure(e, t, c, &t->cell[i]);
+		if (e->tmp.n > e->width[c])
+			e->width[c] = e->tmp.n;
+	}
+	for (uint32_t c = 0; t->keep && c < t->ncols; c++) {
+		if (e->width[c] < t->keep[c])
+			e->width[c] = t->keep[c];
+		t->keep[c] = e->width[c];
+	}
+}
+
+static void text_begin(struct an_emit *e, struct an_rows *t, bool first)
+{
+	const bool heading = first || !t->goes_on;
+
+	if (t->text) {
+		if (t->text->head)
+			t->text->head(e, t);
+		return;
+	}
+	if (t->apart && heading)
+		buf_putc(e->to, '\n');
+	e->width = mem_alloc((t->ncols + 1) * sizeof(*e->width));
+	if (!e->width) {
+		e->to->failed = true;
+		return;
+	}
+	text_measure_columns(e, t);
+	if (t->title && heading)
+		buf_printf(e->to, "%s\n", t->title);
+	for (uint32_t c = 0; heading && c < t->ncols; c++)
+		if (text_column_shown(t, c))
+			text_put_cell(e, t, c, t->col[c].title, NULL);
+}
+
+static void text_record(struct an_emit *e, struct an_rows *t, const struct an_cell *row)
+{
+	const uint32_t last = text_column_last(t);
+	const size_t at = e->width ? text_words_at(e, t) : 0;
+
+	if (t->text) {
+		t->text->row(e, t, row);
+		return;
+	}
+	for (uint32_t c = 0; e->width && c < t->ncols; c++) {
+		const bool hot = e->colour && t->heat >> c & 1 && !row[c].none;
+		const char *text;
+
+		if (!text_column_shown(t, c))
+			continue;
+		text = text_figure(e, t, c, &row[c]);
+		if (c == last && at && at + e->tmp.n > e->columns)
+			buf_wrap(e->to, text, at, at, e->columns, "");
+		else
+			text_put_cell(e, t, c, text,
+				      !hot             ? NULL :
+				      row[c].d >= HOT  ? "\033[31m" :
+				      row[c].d >= WARM ? "\033[33m" :
+							 "\033[32m");
+	}
+}
+
+static void text_end(struct an_emit *e, struct an_rows *t)
+{
+	if (t->text && t->text->end)
+		t->text->end(e, t);
+	mem_free(e->width);
+	buf_free(&e->tmp);
+	e->width = NULL;
+}
+
+const struct an_ops an_text_ops = { .begin = text_begin, .record = text_record, .end = text_end };
