@@ -89,6 +89,30 @@ duckdb() {
   [[ "$stderr" == *"no records of 8DW"*"format 4dw"* ]]
 }
 
+@test "a bad byte in the first marker of 8DW costs one record and is told, and doesn't turn the trace into 4DW" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=mixed,seed=5 --duration 30 -o good.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=1/ 2>/dev/null
+  first=$(LC_ALL=C grep -obUaP '\xff\xff\xff\xff\x00{4}' good.data | sed -n 2p | cut -d : -f 1)     # the first is AUXTRACE's thread and CPU
+  cp good.data bad.data
+  printf '\0' | dd of=bad.data bs=1 seek=$((first + 3)) conv=notrunc 2>/dev/null
+  all=$("$TALLY" dump --json good.data 2>/dev/null | wc -l)
+  "$TALLY" report --json bad.data >bad.json
+  [ "$(grep -m 1 '"type":"summary"' bad.json | sed 's/.*"records":\([0-9]*\).*/\1/')" -eq $((all - 1)) ]
+  grep -q '"type":"device".*"format_dw":8' bad.json
+  grep -q '"type":"lost".*32 bytes between records have no marker of 8DW' bad.json
+}
+
+@test "what contradicts the event's format is told, and --format decides" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=mixed,seed=5 --duration 5 -o t.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/ 2>/dev/null
+  all=$("$TALLY" dump --json t.data 2>/dev/null | wc -l)
+  at=$(LC_ALL=C grep -obUaP -m 1 '\x05\x00\x28\x07\x00\x00\x00\x00' t.data | head -n 1 | cut -d : -f 1)      # config 0x7280005
+  printf '\1' | dd of=t.data bs=1 seek=$((at + 4)) conv=notrunc 2>/dev/null
+  run -1 "$TALLY" report t.data
+  has "the format is said to be 8DW, and no record of some AUX data begins with its marker: --format=4dw reads it as 4DW"
+  [ "$("$TALLY" dump --json --format=4dw t.data 2>/dev/null | wc -l)" -eq "$all" ]
+}
+
 @test "a trace that was cut gives all whole packets and says what is missing" {
   head -c 600000 "$TRACE" >"$BATS_TEST_TMPDIR/cut"
   "$TALLY" dump --json "$BATS_TEST_TMPDIR/cut" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"

@@ -44,10 +44,11 @@ struct tally_ptt_opts {
 	tally_write_fn *note;        /* what was found or lost, whole lines; NULL: dropped */
 	tally_progress_fn *progress; /* NULL: nobody wants to know */
 	void *arg;                   /* for both */
-	uint32_t raw;                /* 4, 8: bare records of so many DWs; 0: a perf.data file */
-	uint32_t time;               /* enum tally_ptt_time: what a record's Time is since */
-	uint32_t flags;              /* TALLY_PTT_TAG14; unknown bits are refused */
-	uint32_t zero;               /* must be 0 */
+	uint32_t raw;   /* 4, 8: records of so many DWs: bare ones, or a perf.data file's whatever its event says; 0:
+	                                * a perf.data file, whose event says it */
+	uint32_t time;  /* enum tally_ptt_time: what a record's Time is since */
+	uint32_t flags; /* TALLY_PTT_TAG14; unknown bits are refused */
+	uint32_t zero;  /* must be 0 */
 };
 #define TALLY_PTT_TAG14 1u /* the newer layout, of 14-bit tags and segments, whatever the file says */
 

@@ -66,7 +66,7 @@ struct ptt_pass {
 	bool own_in;
 	struct ptt_stream *dev;
 	uint32_t ndev, capdev;
-	bool any; /* there was a chunk */
+	bool any; /* there was a record */
 };
 /* Passes may overlap: each has a reader and a window of its own. as_perf: padding too, and sizes as perf sees them. */
 int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf);

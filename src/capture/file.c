@@ -126,7 +126,7 @@ static int pass_refuse_nothing(struct tally_ptt *t, const struct ptt_reader *r)
 
 static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_perf, struct ptt_reader **ret)
 {
-	struct ptt_reader_opts o = { .raw_format = (uint8_t)t->o.raw, .as_perf = as_perf };
+	struct ptt_reader_opts o = { .format = (uint8_t)t->o.raw, .as_perf = as_perf };
 	struct err e = { 0 };
 	int rc = ptt_reader_open(ret, in, &o, &e);
 
@@ -247,11 +247,11 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 		return ptt_failed_as(p->t, &e, rc);
 	if (rc == 0)
 		return p->any ? 0 : pass_refuse_nothing(p->t, p->r);
-	p->any = true;
+	p->any |= c->n != 0;
 	*s = stream_of(p, c->device);
 	if (!*s)
 		return ptt_oom(p->t);
-	if (!(*s)->seen)
+	if (!(*s)->seen && c->n)
 		pass_understand_chunk(p, c, *s);
 	(*s)->o.format = c->format;
 	(*s)->sparse |= ptt_time_is_sparse(c->p, c->n, c->format, (enum ptt_time)(*s)->o.time);

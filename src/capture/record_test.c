@@ -85,7 +85,7 @@ static struct read_back read_back(const char *path)
 	int rc;
 
 	assert_int_equal(file_in_open(&in, path, &e), 0);
-	rc = ptt_reader_open(&r, &in, &(struct ptt_reader_opts){ .raw_format = 0 }, &e);
+	rc = ptt_reader_open(&r, &in, &(struct ptt_reader_opts){ .format = 0 }, &e);
 	while (rc >= 0 && (rc = ptt_reader_next(r, &c, &e)) == 1)
 		got.bytes += c.n;
 	if (rc < 0)

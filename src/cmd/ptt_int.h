@@ -25,7 +25,8 @@ struct ptt_args {
 };
 /* The rows of a verb's table that all share; `state` must begin with struct ptt_args. */
 #define PTT_OPTIONS                                                                                                   \
-	{ 0, "format", "4dw|8dw", "the file has bare records, of that format", ptt_take_format },                     \
+	{ 0, "format", "4dw|8dw", "of the records, whatever the event says; of a file of bare records",               \
+	  ptt_take_format },                                                                                          \
 		{ 0, "time", "abs|delta", "a record's Time is absolute, or since the record before", ptt_take_time }, \
 	{                                                                                                             \
 		0, "tag14", NULL, "14-bit tags and segments, whatever the file says", ptt_take_tag14                  \

@@ -351,6 +351,7 @@ static void pdata_take_auxtrace(struct ptt_reader *r, const uint8_t *p)
 	}
 	if (!sure)
 		pdata_trouble(r, PDATA_T_DEVICE);
+	run.unsure = !sure;
 	run.c.device = (uint32_t)d;
 	run.stream = stream_of(r, run.c.device, run.c.idx);
 	r->x.dev[d].cpu = run.c.cpu;
@@ -688,15 +689,17 @@ static bool starts_compressed(const struct bytes_in *in)
 }
 
 /* Records alone begin with none of perf's letters: that would be prefixes or a time of 0x46524550. */
-static int raw_data(struct ptt_reader *r, struct err *e)
+static bool starts_with_magic(struct ptt_reader *r)
 {
 	const uint8_t *p;
 
-	if (pdata_bytes(r, 0, 8, &p) == 8 && !memcmp(p, PDATA_MAGIC, 8))
-		return err_set(e, TALLY_EINVAL,
-			       "this is a perf.data file: without a format for its records it is read as one");
-	if (!pdata_raw_is(r, (enum ptt_format)r->opts.raw_format))
-		return r->opts.raw_format == PTT_4DW ?
+	return pdata_bytes(r, 0, 8, &p) == 8 && !memcmp(p, PDATA_MAGIC, 8);
+}
+
+static int raw_data(struct ptt_reader *r, struct err *e)
+{
+	if (!pdata_raw_is(r, (enum ptt_format)r->opts.format))
+		return r->opts.format == PTT_4DW ?
 			       err_set(e, TALLY_EINVAL,
 				       "these are records of 8DW: they begin with its marker (bits 31:11 of DW0 are "
 				       "ones), so the format is 8dw, not 4dw") :
@@ -736,7 +739,8 @@ static int reader_start(struct ptt_reader *r, const struct bytes_in *in, const s
 		rc = ptt_unpack_open(&r->unpack, &r->in, in, e);
 	if (rc < 0)
 		return rc;
-	return r->opts.raw_format ? raw_data(r, e) : first_data(r, e);
+	r->raw = r->opts.format && !starts_with_magic(r);
+	return r->raw ? raw_data(r, e) : first_data(r, e);
 }
 
 int ptt_reader_open(struct ptt_reader **ret, const struct bytes_in *in, const struct ptt_reader_opts *o, struct err *e)
@@ -772,7 +776,7 @@ int ptt_reader_next(struct ptt_reader *r, struct ptt_chunk *c, struct err *e)
 
 		if (rc != 0)
 			return rc;
-		rc = r->opts.raw_format ? 0 : pdata_advance(r);
+		rc = r->raw ? 0 : pdata_advance(r);
 		if (rc < 0)
 			return err_oom(e);
 		if (rc == 0)
@@ -784,7 +788,7 @@ bool ptt_reader_has_data(struct ptt_reader *r)
 {
 	const uint8_t *p;
 
-	return r->opts.raw_format ? pdata_bytes(r, 0, 1, &p) == 1 : r->run.open;
+	return r->raw ? pdata_bytes(r, 0, 1, &p) == 1 : r->run.open;
 }
 
 uint32_t ptt_reader_devices(const struct ptt_reader *r, const struct ptt_device **ret)

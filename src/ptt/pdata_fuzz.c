@@ -27,9 +27,9 @@ static void read_to_the_end(struct ptt_reader *r, size_t size, bool packed)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size ? data[--size] : 0;
-	struct ptt_reader_opts o = { .raw_format = (how & 12) == 4 ? PTT_4DW :
-						   (how & 12) == 8 ? PTT_8DW :
-								     0,
+	struct ptt_reader_opts o = { .format = (how & 12) == 4 ? PTT_4DW :
+					       (how & 12) == 8 ? PTT_8DW :
+								 0,
 				     .as_perf = how & 2 };
 	struct memory m = { .p = data, .n = size, .stream = how & 1 };
 	struct bytes_in in = memory_in(&m);

@@ -150,6 +150,7 @@ struct pdata_run {               /* bytes that are records: AUX data, or a raw f
 	struct pdata_event *event;
 	struct pdata_stream *stream;
 	uint64_t bad_at, bad_to; /* damage ahead, and where records go on behind it; bad_to 0: none is known */
+	bool unsure;             /* whose it is nothing told, so its event doesn't say its format */
 	bool settled;            /* the format is known: something other than zeros was there */
 	bool doubt;              /* the end may be rounded up: no AUX record told it yet */
 	bool open;
@@ -160,6 +161,9 @@ struct pdata_run {               /* bytes that are records: AUX data, or a raw f
 	X(FEATURES, "the sections after the data are damaged or cut: names may be missing")          \
 	X(READ, "reading failed before the end")                                                     \
 	X(NO_INFO, "no AUXTRACE_INFO says what the AUX data is: taken for PTT data")                 \
+	X(MARKED, "the format is said to be 4DW, but the records begin with the marker of 8DW, which none of 4DW can: they are " \
+		  "read as 8DW")                                                                  \
+	X(NO_MARKER, "the format is said to be 8DW, and no record of some AUX data begins with its marker: --format=4dw reads it as 4DW") \
 	X(LIE, "an AUXTRACE record claims more data than the file has room for")                     \
 	X(DEVICE, "nothing tells which device some AUX data is of: given to the first")              \
 	X(ZSTD, "compressed records could not be read: sizes of AUX data may be rounded up")         \
@@ -172,6 +176,7 @@ enum pdata_trouble {
 };
 struct ptt_reader {
 	struct bytes_in in;        /* the caller's, or what is unpacked from it */
+	bool raw;                  /* the bytes are records and nothing else */
 	struct ptt_unpack *unpack; /* NULL: the file is not compressed */
 	struct ptt_reader_opts opts;
 	uint64_t at;          /* the next perf record */

@@ -106,6 +106,15 @@ static const struct ptt_device two_devices[2] = {
 	{ .name = "hisi_ptt2_0", .pmu_type = 13, .config = 0x7200001, .tag14 = true },
 };
 
+/* One whose event says the format. */
+static inline struct ptt_device device_of_format(enum ptt_format f)
+{
+	struct ptt_device d = two_devices[0];
+
+	d.config = 0x07280001 | (uint64_t)(f == PTT_8DW) << 32;
+	return d;
+}
+
 /* n records of 8DW or 4DW, each different: `seed` and its number are in it. */
 static inline void records(uint8_t *p, uint32_t n, enum ptt_format f, uint32_t seed)
 {

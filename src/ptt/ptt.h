@@ -73,6 +73,13 @@ struct ptt_gap {
 	uint64_t bytes; /* at least so many; 0: not known */
 	uint8_t why;    /* enum ptt_gap_why */
 };
+/* What an event's direction and types let its trace show of requests and their completions. */
+enum ptt_sight {
+	PTT_SIGHT_TOLD = 1,        /* the event is known; else nothing tells, and the last two are not set */
+	PTT_SIGHT_TWICE = 2,       /* packets between devices may be in it at both their ports */
+	PTT_SIGHT_NO_ANSWERS = 4,  /* completions of some requests that are in it can't be */
+	PTT_SIGHT_NO_REQUESTS = 8, /* requests of some completions that are in it can't be */
+};
 /* a run of whole records */
 struct ptt_chunk {
 	const uint8_t *p;
@@ -85,7 +92,8 @@ struct ptt_chunk {
 	uint64_t at;     /* of the run in that buffer, in bytes: the offsets that perf prints */
 	uint32_t idx, cpu, tid;
 	uint64_t ref, aux_offset;
-	bool twice;         /* packets between peers may be in it at both ports */
+	uint64_t config;    /* of its event; 0: not known */
+	uint8_t sight;      /* enum ptt_sight: bits */
 	struct ptt_gap gap; /* right before it; at the end of the data with an empty chunk */
 };
 struct ptt_lost {                 /* what a file did not give, counted */
@@ -100,9 +108,10 @@ struct ptt_lost {                 /* what a file did not give, counted */
 };
 struct ptt_reader;
 struct ptt_reader_opts {
-	uint8_t raw_format; /* PTT_4DW or PTT_8DW: the bytes are records and nothing else. Others than
-	                                       * these: -TALLY_EINVAL, as far as the marker of 8DW tells */
-	bool as_perf;       /* all that perf prints: padding too, and sizes as they were rounded up */
+	uint8_t format; /* PTT_4DW or PTT_8DW: what the records are, whatever a perf.data file's event says. Bytes that are no
+	                                       * such file are records and nothing else, and others than these
+	                                       * -TALLY_EINVAL, as far as the marker of 8DW tells */
+	bool as_perf; /* all that perf prints: padding too, and sizes as they were rounded up */
 };
 /* `in` stays the caller's and must live as long as the reader; files compressed with zstd are seen
  * through. Goes as far as the first AUX data. -TALLY_ECORRUPT: the header is damaged, or it is no perf.data

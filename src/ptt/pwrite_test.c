@@ -9,6 +9,7 @@
 
 static void a_killed_writer_leaves_every_commit_and_part_of_the_next(void **state)
 {
+	struct ptt_device dev[2] = { two_devices[0], device_of_format(PTT_8DW) };
 	struct buf b = { 0 };
 	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
 	struct ptt_writer *w = NULL;
@@ -17,8 +18,9 @@ static void a_killed_writer_leaves_every_commit_and_part_of_the_next(void **stat
 	struct got g;
 
 	(void)state;
+	dev[1].pmu_type++;
 	records(p, 10, PTT_8DW, 7);
-	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 2, &e), 0);
+	assert_int_equal(ptt_writer_open(&w, &out, dev, 2, &e), 0);
 	g = read_all(&b);
 	assert_int_equal(g.open, 0);
 	assert_int_equal(g.ndev, 2);

@@ -2,8 +2,10 @@
  * raw.c: runs of records: the AUX data of a perf.data file, or a whole raw file.
  *
  * A run is bytes from a start to an end.  It is given out in chunks of whole
- * records, at most a window at a time, in place.  Its format is told by the
- * first DW that is not zero: 8DW begins with a marker that 4DW can't have.
+ * records, at most a window at a time, in place.  Its format is the event's, or
+ * what the user said; the content only judges it.  The marker of 8DW proves 8DW, as no
+ * record of 4DW can have it: where the event says 4DW, the content wins.  That it is missing proves nothing but damage.
+ * Where nobody said a format, the first records of a stream tell it for the whole stream.
  *
  * Runs of one buffer of a device are a stream: the AUX offsets say where each begins.  Where one begins behind
  * the end of the last, records are missing, and the next chunk says so (struct ptt_gap).  Where it goes on and the
@@ -28,9 +30,11 @@
  * as_perf: none of this but the format, which perf takes from the first DW of each AUX buffer.
  */
 #include "ptt/pdata_int.h"
+#include "ptt/rule.h"
 
 #define LOOK_AHEAD (256u << 10)
-#define PEEK 128u /* enough for a front that was cut, and three markers */
+#define PEEK 128u            /* enough for a front that was cut, and three markers */
+#define NO_MARKER_LEAST 256u /* bytes without a marker that make another format likelier than damage */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {
@@ -83,12 +87,16 @@ static size_t record_size(const struct pdata_run *run)
 	return run->c.format * 4u;
 }
 
-/* Direction 2 of 4DW has what comes in and what goes out. Where the event is not known it may be that. */
-static bool is_twice(const struct ptt_reader *r)
+/* A chunk of n bytes from p on, whose place the caller knows. */
+static struct ptt_chunk chunk_of(const struct ptt_reader *r, const uint8_t *p, size_t n)
 {
-	uint64_t config = r->x.dev[r->run.c.device].config;
+	struct ptt_chunk c = r->run.c;
 
-	return r->run.c.format == PTT_4DW && (config == 0 || (config >> 20 & 0xf) == 2);
+	c.p = p;
+	c.n = n;
+	c.config = r->x.dev[c.device].config;
+	c.sight = ptt_config_sight(c.config, (enum ptt_format)c.format);
+	return c;
 }
 
 /* ---- gaps ------------------------------------------------------------------------- */
@@ -216,35 +224,38 @@ static void damage_pass(struct ptt_reader *r)
 
 /* ---- the format ------------------------------------------------------------------- */
 
-/* Where the records of 8DW begin in a run that begins within one; 0: it is no such run. What a stream was before is
- * believed where the run is too short to tell. */
-static uint64_t cut_front(struct ptt_reader *r)
+/* What the user says, or the event; 0: neither. */
+static uint8_t format_said(const struct ptt_reader *r, uint32_t device)
 {
-	struct pdata_run *run = &r->run;
-	uint64_t most = run->end - run->at < 4 * PTT_8DW ? run->end - run->at : 4 * PTT_8DW;
-	bool was = run->stream->format == PTT_8DW, sure = !was || run->end - run->at > 64;
-	const uint8_t *p = NULL;
-	size_t n = pdata_bytes(r, run->at, run->end - run->at < PEEK ? run->end - run->at : PEEK, &p);
-
-	for (size_t i = 1; i < most; i++)
-		if (i < n && is_grid(p + i, n - i, sure))
-			return run->at + i;
-	return was && run->end - run->at < 64 ? run->end : 0;
+	return r->opts.format ? r->opts.format : ptt_config_format(r->x.dev[device].config);
 }
 
-/* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. */
+/* Whether records of 8DW are near, though none may begin right here. */
+static bool is_8dw_ahead(struct ptt_reader *r)
+{
+	const struct pdata_run *run = &r->run;
+	uint64_t end = run->end - run->at < LOOK_AHEAD ? run->end : run->at + LOOK_AHEAD;
+
+	return grid_find(r, run->at, end, true) < end;
+}
+
+/* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. Damage in front of the first record
+ * is records_at()'s to find. */
 static void raw_settle_format(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
-	uint64_t skipped = run->at - run->start, front = 0;
+	uint8_t said = r->opts.as_perf ? 0 : run->stream->format;
+	uint64_t skipped = run->at - run->start;
+	bool marked = ptt_format_of(p, n) == PTT_8DW;
 
 	run->settled = true;
-	if (ptt_format_of(p, n) != PTT_8DW && (r->opts.as_perf || (front = cut_front(r)) == 0))
-		return;
+	if (said == PTT_4DW ? !is_grid(p, n, n >= 36) : said == 0 && !marked && (r->opts.as_perf || !is_8dw_ahead(r)))
+		return; /* as it was */
+	if (said == PTT_4DW)
+		pdata_trouble(r, PDATA_T_MARKED);
+	if (run->c.format != PTT_8DW)
+		r->lost.padding_records -= skipped / 32;
 	run->c.format = PTT_8DW;
-	run->bad_at = run->at;
-	run->bad_to = front;
-	r->lost.padding_records -= skipped / 32;
 }
 
 bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format)
@@ -340,6 +351,9 @@ static void run_close(struct ptt_reader *r)
 	struct pdata_run *run = &r->run;
 	struct pdata_stream *s = run->stream;
 
+	if (run->c.format == PTT_8DW && run->c.first && r->lost.damaged_bytes >= run->end - run->start &&
+	    run->end - run->start >= NO_MARKER_LEAST)
+		pdata_trouble(r, PDATA_T_NO_MARKER);
 	s->next = run->c.aux_offset + (run->end - run->start);
 	s->rounded = run->doubt || !run->event;
 	if (run->settled)
@@ -424,10 +438,7 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 	s->ntail = 0;
 	run->c.format = s->format;
 	run->settled = true;
-	*c = run->c;
-	c->twice = is_twice(r);
-	c->p = s->tail;
-	c->n = record;
+	*c = chunk_of(r, s->tail, record);
 	c->offset = s->tail_at;
 	run->c.first = false;
 	gap_take(r, s, c);
@@ -446,11 +457,13 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	r->run.settled = run->c.format != 0;
 	if (s->used && !r->opts.as_perf)
 		stream_enter(r);
+	if (!s->used || run->unsure)
+		s->format = run->unsure ? r->opts.format : format_said(r, run->c.device);
 	s->used = true;
 	s->holes = r->holes;
 	if (r->run.settled)
 		return;
-	r->run.c.format = PTT_4DW;
+	r->run.c.format = s->format && !r->opts.as_perf ? s->format : PTT_4DW;
 	if (r->opts.as_perf && pdata_bytes(r, run->start, 4, &p) == 4)
 		raw_settle_format(r, p, 4);
 }
@@ -507,10 +520,7 @@ static int chunk_give(struct ptt_reader *r, const uint8_t *p, size_t n, struct p
 {
 	struct pdata_run *run = &r->run;
 
-	*c = run->c;
-	c->twice = is_twice(r);
-	c->p = p;
-	c->n = n;
+	*c = chunk_of(r, p, n);
 	c->offset = run->at;
 	c->at = run->at - run->start;
 	run->at += n;
@@ -558,7 +568,7 @@ void pdata_raw_begin(struct ptt_reader *r)
 {
 	struct pdata_run run = { .end = r->in.size, .rest = r->in.size, .stream = &r->stream[0] };
 
-	run.c = (struct ptt_chunk){ .format = r->opts.raw_format, .total = r->in.size, .tid = UINT32_MAX };
+	run.c = (struct ptt_chunk){ .format = r->opts.format, .total = r->in.size, .tid = UINT32_MAX };
 	run.c.device = pdata_device_add(&r->x, 0, false);
 	pdata_run_begin(r, &run);
 }

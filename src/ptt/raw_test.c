@@ -13,14 +13,15 @@ struct file {
 	struct ptt_writer *w;
 };
 
-static struct file file_new(void)
+static struct file file_new(enum ptt_format format)
 {
+	const struct ptt_device dev = device_of_format(format);
 	struct file f = { .b = { 0 } };
 	struct buf *b = mem_alloc(sizeof(*b));
 	struct bytes_out out = { .arg = b, .put = memory_put, .patch = memory_patch };
 	struct err e = { 0 };
 
-	assert_int_equal(ptt_writer_open(&f.w, &out, two_devices, 1, &e), 0);
+	assert_int_equal(ptt_writer_open(&f.w, &out, &dev, 1, &e), 0);
 	f.b.p = (char *)b; /* until it is whole */
 	return f;
 }
@@ -51,7 +52,7 @@ static void bytes_missing_in_8dw_cost_one_record_and_not_all_that_follow(void **
 	records(all, N, PTT_8DW, 7);
 	for (size_t n = 1; n < 32; n++)
 		for (size_t at = 10 * 32; at < 11 * 32; at++) {
-			struct file f = file_new();
+			struct file f = file_new(PTT_8DW);
 			struct got g;
 			uint32_t came = 0, next = 0;
 
@@ -81,7 +82,7 @@ static void bytes_missing_in_8dw_cost_one_record_and_not_all_that_follow(void **
 static void a_marker_that_was_changed_costs_its_record_alone(void **state)
 {
 	uint8_t p[N * 32];
-	struct file f = file_new();
+	struct file f = file_new(PTT_8DW);
 	struct got g;
 
 	(void)state;
@@ -100,7 +101,7 @@ static void damage_between_two_windows_is_found(void **state)
 {
 	size_t n = PTT_WINDOW_MOST + N * 32;
 	uint8_t *p = malloc(n);
-	struct file f = file_new();
+	struct file f = file_new(PTT_8DW);
 	struct got g;
 
 	(void)state;
@@ -123,7 +124,7 @@ static void cut_everywhere(enum ptt_format format)
 	records(p, N, format, 3);
 	for (size_t first = 1; first < 3 * record; first++)
 		for (size_t second = 1; second < record; second += 7) {
-			struct file f = file_new();
+			struct file f = file_new(format);
 			struct got g;
 
 			assert_int_equal(ptt_writer_aux(f.w, 0, p, first, 0), 0);
@@ -158,7 +159,7 @@ static void an_aux_cut_behind_zero_bytes_of_a_record_loses_nothing(void **state)
 	records(p, N, PTT_4DW, 3);
 	p[16] = 0; /* the time of the second */
 	for (size_t cut = 1; cut < 16; cut++) {
-		struct file f = file_new();
+		struct file f = file_new(PTT_4DW);
 		struct got g;
 
 		memset(p + 17, 0, cut - 1 < 4 ? cut - 1 : 0);
@@ -181,7 +182,7 @@ static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **
 	records(p, N, PTT_8DW, 3);
 	p[28] = 9; /* no part of the first is zeros */
 	for (size_t cut = 1; cut < 32; cut++) {
-		struct file f = file_new();
+		struct file f = file_new(PTT_8DW);
 		struct got g;
 
 		assert_int_equal(ptt_writer_aux(f.w, 0, p + cut, sizeof(p) - cut, 0), 0);
@@ -199,7 +200,7 @@ static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **
 static void a_jump_of_aux_offsets_is_a_gap_of_that_size(void **state)
 {
 	uint8_t p[N * 32];
-	struct file f = file_new();
+	struct file f = file_new(PTT_8DW);
 	struct got g;
 
 	(void)state;
@@ -220,7 +221,7 @@ static void a_jump_of_aux_offsets_is_a_gap_of_that_size(void **state)
 static void a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once(void **state)
 {
 	uint8_t p[N * 32];
-	struct file f = file_new();
+	struct file f = file_new(PTT_8DW);
 	struct got g;
 
 	(void)state;
@@ -247,7 +248,7 @@ static void as_perf_a_flag_of_truncation_ends_nothing(void **state)
 {
 	const struct ptt_reader_opts as_perf = { .as_perf = true };
 	uint8_t p[N * 32];
-	struct file f = file_new();
+	struct file f = file_new(PTT_8DW);
 	struct buf *b = (struct buf *)f.b.p;
 	struct got g;
 
@@ -265,7 +266,7 @@ static void as_perf_a_flag_of_truncation_ends_nothing(void **state)
 static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state)
 {
 	uint8_t p[N * 16];
-	struct file f = file_new();
+	struct file f = file_new(PTT_4DW);
 	struct got g;
 
 	(void)state;
@@ -280,6 +281,69 @@ static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state
 
 /* ---- the format that was said ---------------------------------------------------------------- */
 
+/* The first marker of AUX data decided the format of all of it: one bad byte there made two records of 4DW of each record. */
+static void a_bad_byte_in_the_first_marker_costs_one_record_and_does_not_turn_8dw_into_4dw(void **state)
+{
+	uint8_t p[N * 32];
+
+	(void)state;
+	for (int known = 0; known < 2; known++)
+		for (uint32_t n = known ? 1 : 4; n <= N; n += n < 4 ? 1 : 12)
+			for (size_t bad = 1; bad < 4; bad++) {
+				struct file f = file_new(PTT_8DW);
+				struct buf *b = (struct buf *)f.b.p;
+				struct got g;
+
+				records(p, n, PTT_8DW, 7);
+				p[bad] = 0;
+				assert_int_equal(ptt_writer_aux(f.w, 0, p, n * 32, 0), 0);
+				if (!known) /* the event's config */
+					set64(b, pdata_u64((uint8_t *)b->p + 24) + 8, 0);
+				g = file_read(&f, true);
+				assert_int_equal(g.bytes[0], (n - 1) * 32);
+				if (n > 1)
+					assert_memory_equal(g.data[0].p, p + 32, (n - 1) * 32);
+				assert_int_equal(g.lost.damaged_bytes, 32);
+				assert_int_equal(g.lost.gaps, 1);
+				assert_non_null(strstr(g.lost.words, "no marker of 8DW"));
+				got_free(&g);
+			}
+}
+
+static void the_event_says_the_format_and_what_contradicts_it_is_told(void **state)
+{
+	const struct ptt_reader_opts narrow = { .format = PTT_4DW };
+	uint8_t p[N * 32];
+	struct file f = file_new(PTT_4DW);
+	struct buf *b = (struct buf *)f.b.p;
+	struct got g;
+
+	(void)state;
+	records(p, N, PTT_8DW, 1); /* the marker proves what they are */
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+	g = file_read(&f, true);
+	assert_int_equal(g.format, PTT_8DW);
+	assert_int_equal(g.data[0].n, sizeof(p));
+	assert_non_null(strstr(g.lost.words, "said to be 4DW"));
+	got_free(&g);
+
+	f = file_new(PTT_8DW); /* that it is missing proves nothing */
+	b = (struct buf *)f.b.p;
+	records(p, N, PTT_4DW, 1);
+	assert_int_equal(ptt_writer_aux(f.w, 0, p, N * 16, 0), 0);
+	assert_int_equal(ptt_writer_close(f.w), 0);
+	g = read_all(b);
+	assert_int_equal(g.bytes[0], 0);
+	assert_int_equal(g.lost.damaged_bytes, N * 16);
+	assert_non_null(strstr(g.lost.words, "--format=4dw reads it as 4DW"));
+	g = read_opts((const uint8_t *)b->p, b->n, false, &narrow, false);
+	assert_int_equal(g.format, PTT_4DW);
+	assert_int_equal(g.bytes[0], N * 16);
+	assert_string_equal(g.lost.words, "");
+	buf_free(b);
+	mem_free(b);
+}
+
 static void a_format_that_the_records_deny_is_refused(void **state)
 {
 	uint8_t p[N * 32];
@@ -287,7 +351,7 @@ static void a_format_that_the_records_deny_is_refused(void **state)
 	(void)state;
 	for (enum ptt_format is = PTT_4DW; is <= PTT_8DW; is += PTT_8DW - PTT_4DW)
 		for (enum ptt_format said = PTT_4DW; said <= PTT_8DW; said += PTT_8DW - PTT_4DW) {
-			const struct ptt_reader_opts o = { .raw_format = (uint8_t)said };
+			const struct ptt_reader_opts o = { .format = (uint8_t)said };
 			struct got g;
 
 			memset(p, 0, sizeof(p));
@@ -312,6 +376,8 @@ int main(void)
 		cmocka_unit_test(a_flag_of_truncation_is_a_gap_on_both_sides_and_counts_once),
 		cmocka_unit_test(as_perf_a_flag_of_truncation_ends_nothing),
 		cmocka_unit_test(a_loss_that_nothing_follows_is_told_with_an_empty_chunk),
+		cmocka_unit_test(a_bad_byte_in_the_first_marker_costs_one_record_and_does_not_turn_8dw_into_4dw),
+		cmocka_unit_test(the_event_says_the_format_and_what_contradicts_it_is_told),
 		cmocka_unit_test(a_format_that_the_records_deny_is_refused),
 	};
 

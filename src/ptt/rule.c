@@ -27,6 +27,8 @@
 #define FILTER_VALUE 0xffffu
 #define FILTER_RESERVED (~(FILTER_PORT | FILTER_VALUE))
 #define TYPES 7u /* P, NP, CPL */
+#define TYPE_NP 2u
+#define TYPE_CPL 4u
 #define DIRECTIONS 4u
 #define FORMAT_4DW 0u
 #define FORMAT_8DW 1u
@@ -543,6 +545,39 @@ void ptt_ask_of_config(struct ptt_ask *a, uint64_t config)
 	a->direction = config >> 20 & 0xf;
 	a->type = config >> 24 & 0xff;
 	a->format = config >> 32 & 0xf;
+}
+
+uint8_t ptt_config_format(uint64_t config)
+{
+	struct ptt_ask a;
+
+	ptt_ask_of_config(&a, config);
+	return !(a.type & TYPES) || a.format > FORMAT_8DW ? 0 : a.format == FORMAT_8DW ? PTT_8DW : PTT_4DW;
+}
+
+/*
+ * A device's read goes in and its completion out, a host's the other way (CPL A), and what is between devices in at one port and out at
+ * the other, both ways (CPL B).  So of requests that go one way alone only those between devices can be seen answered, and of
+ * completions only theirs have a request.  Direction 2 of 4DW lacks the completions of the host's requests alone: whose they
+ * are no direction tells.
+ */
+static const uint8_t direction_sight[2][DIRECTIONS] = {
+	{ PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_TWICE,
+	  PTT_SIGHT_NO_REQUESTS },
+	{ PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS,
+	  PTT_SIGHT_NO_ANSWERS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS },
+};
+
+uint8_t ptt_config_sight(uint64_t config, enum ptt_format f)
+{
+	struct ptt_ask a;
+
+	ptt_ask_of_config(&a, config);
+	if (ptt_config_format(config) != f || a.direction >= DIRECTIONS)
+		return f == PTT_4DW ? PTT_SIGHT_TWICE : 0;
+	return (uint8_t)(PTT_SIGHT_TOLD | direction_sight[a.format][a.direction] |
+			 (a.type & TYPE_CPL ? 0 : PTT_SIGHT_NO_ANSWERS) |
+			 (a.type & TYPE_NP ? 0 : PTT_SIGHT_NO_REQUESTS));
 }
 
 void ptt_ask_text(const struct ptt_ask *a, struct buf *to)

@@ -343,7 +343,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	if (c->gap.why != PTT_GAP_NONE)
 		count_hole(s, d, c);
 	if (s->match != NULL)
-		ptt_match_twice(s->match, c->device, c->twice);
+		ptt_match_twice(s->match, c->device, c->sight & PTT_SIGHT_TWICE);
 	a.gaps = s->match != NULL ? *match_gaps(s->match, c->device) : 0;
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
@@ -355,7 +355,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		s->cell_records = c->n / 16;
 	}
 	cells_near(s, c->device, wide);
-	if (s->match != NULL && c->twice && !wide && s->opts.shard == 0)
+	if (s->match != NULL && c->sight & PTT_SIGHT_TWICE && !wide && s->opts.shard == 0)
 		twice_posted(s, &a, a.p, a.end);
 	bool turn = s->opts.shards < 2 || s->chunks++ % s->opts.shards == s->opts.shard;
 	if (s->match != NULL && s->opts.shards > 1) {

@@ -73,7 +73,7 @@ static void a_compressed_file_is_seen_through(void **state)
 
 static void compressed_raw_records_are_seen_through(void **state)
 {
-	const struct ptt_reader_opts o = { .raw_format = PTT_8DW };
+	const struct ptt_reader_opts o = { .format = PTT_8DW };
 	uint8_t p[64 * 32];
 	struct buf b = { 0 }, z;
 	struct got g;
@@ -170,6 +170,7 @@ static struct buf compress_records(const struct buf *b, uint32_t type, size_t ev
 
 static struct buf stray_file(void)
 {
+	const struct ptt_device dev = device_of_format(PTT_4DW);
 	struct buf b = { 0 };
 	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
 	struct ptt_writer *w = NULL;
@@ -177,7 +178,7 @@ static struct buf stray_file(void)
 	uint8_t p[10 * 16];
 
 	records(p, 10, PTT_4DW, 1);
-	assert_int_equal(ptt_writer_open(&w, &out, two_devices, 1, &e), 0);
+	assert_int_equal(ptt_writer_open(&w, &out, &dev, 1, &e), 0);
 	assert_int_equal(ptt_writer_aux(w, 0, p, 9 * 16 + 9, 0), 0);
 	assert_int_equal(ptt_writer_close(w), 0);
 	return b;

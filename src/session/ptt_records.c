@@ -241,10 +241,11 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			r->at = 0;
 			if (r->chunk.gap.why != PTT_GAP_NONE && r->match)
 				r->cut += ptt_match_gap(r->match, r->chunk.device, NULL, NULL);
-			if (r->chunk.twice && !r->match && ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
+			if (r->chunk.sight & PTT_SIGHT_TWICE && !r->match &&
+			    ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
 				return trace_nomem(t);
 			if (r->match)
-				ptt_match_twice(r->match, r->chunk.device, r->chunk.twice);
+				ptt_match_twice(r->match, r->chunk.device, r->chunk.sight & PTT_SIGHT_TWICE);
 			continue;
 		}
 		p = r->chunk.p + r->at;
