@@ -160,9 +160,75 @@ x"
 @test "-D and the other options for cpp do nothing without -C, and are no error" {
   run vm -DARCH_x86_64 -D X=1 -UY -I. -H -Xs -x cppargs=-nostdinc -x define=X -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"
-  run vm -C -DX -qn 'BEGIN { exit(0); }'
+}
+
+@test "-C runs cpp with -D, -U and -I in their order, and lines keep their numbers" {
+  command -v cpp >/dev/null || skip "no cpp"
+  cd "$BATS_TEST_TMPDIR"; mkdir inc; echo '#define WIDTH 40' >inc/width.h
+  printf '#include "width.h"\n#ifdef OFF\nbad\n#endif\nBEGIN { printf("%%d %%d", WIDTH, N); exit(__SUNW_D - 1); }\n' >c.d
+  run vm -qC -I inc -D N=7 -D OFF -U OFF -s c.d
+  said 0 "40 7"
+  run vm -C -I inc -s c.d
+  [ "$status" -eq 1 ]
+  has "failed to compile script c.d: line 5: failed to resolve N"
+  DTRACE_OPT_DEFINE=N=8 run vm -x cpp -x incdir=inc -qs c.d
+  said 0 "40 8"
+  printf '#!/usr/sbin/dtrace -Cs\n#define X 3\nBEGIN { trace(X); exit(0); }\n' >i.d
+  run vm -qCs i.d
+  said 0 "3"
+}
+
+@test "a preprocessor that fails, or is not there, is told with the program's name" {
+  run vm -C -x cpppath=/nosuch/cpp -n 'BEGIN { exit(0); }'
+  [ "$status" -eq 3 ]
+  has "failed to compile program BEGIN : Preprocessor failed to process input program"
+  has "/nosuch/cpp can't be run"
+  run vm -C -x cpppath=false -n 'BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "false ended with status 1"
+  run vm -C -Xq -n 'BEGIN { exit(0); }'
+  has "failed to set -x stdc: Invalid value for specified option"
+}
+
+@test "-i takes the id of a probe, with predicate and actions, and refuses what is none" {
+  run vm -qi '1 /pid/ { trace("one"); exit(0); }'
+  said 0 "one"
+  run vm -i 0
+  said 1 "tally: invalid probe specifier 0: invalid probe identifier 0: Unknown probe identifier"
+  run vm -i 0-2
+  said 1 "tally: invalid probe specifier 0-2: invalid probe identifier 0: Unknown probe identifier"
+}
+
+@test "-F has a heading and a line of its own, -S lists instructions, -64 is accepted and -63 is not" {
+  run vm -F -n 'BEGIN { trace(1); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "CPU FUNCTION  "
+  has "  0  | :BEGIN   "
+  run vm -S -qn 'BEGIN { exit(0); }'
+  has "   0: r6 = r1"
+  run vm -64 -qn 'BEGIN { trace(sizeof(long)); exit(0); }'
+  said 0 "8"
+  run vm -63 -n BEGIN
   [ "$status" -eq 2 ]
-  has "tally: -C is not supported: "
+}
+
+@test "a string of strsize 5 has five characters, whoever made it" {
+  run vm -x strsize=5 -qn 'string g; BEGIN { g = "abcdefgh"; printf("%s %s %s", g, strjoin("abc", "def"), "123456"); exit(0); }'
+  said 0 "abcde abcde 12345"
+}
+
+@test "a record larger than bufsize is refused when tracing begins, with its line" {
+  run vm -x bufsize=20 -n 'BEGIN { trace(1); trace(2); exit(0); }'
+  [ "$status" -eq 1 ]
+  has "could not enable tracing: Enabling exceeds size of buffer"
+  has "the record of the clause at line 1 has 32 bytes, and bufsize is 20"
+}
+
+@test "under the name dtrace a refusal has one line, as scripts compare it, and status 1" {
+  run as_dtrace -x strsice=4 -n BEGIN
+  said 1 "dtrace: failed to set -x strsice: Invalid option name"
+  run as_dtrace -n 'nosuch:::probe'
+  said 1 "dtrace: invalid probe specifier nosuch:::probe: probe description nosuch:::probe does not match any probes"
 }
 
 @test "a description with more parts than -P, -m or -f takes is refused, not taken for another one" {

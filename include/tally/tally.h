@@ -73,6 +73,8 @@ struct tally_trace_opts {
 #define TALLY_TRACE_TERMINAL 16u
 /* Destructive actions are refused by _go, whoever allowed them: for a program with more rights than its user. */
 #define TALLY_TRACE_HARMLESS 32u
+/* Texts that scripts of dtrace(1) compare are word for word its own, also where tally has a better one. */
+#define TALLY_TRACE_COMPAT 64u
 
 /* Of the library, "0.2.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

@@ -38,6 +38,11 @@ struct an_value {
 /* ---- records ------------------------------------------------------------------- */
 void an_header(struct buf *to); /* the line CPU ID FUNCTION:NAME */
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name);
+/* The same with flowindent: CPU and FUNCTION, the functions indented by `depth` blanks behind an arrow. */
+enum an_flow { AN_FLOW_NONE, AN_FLOW_IN, AN_FLOW_OUT };
+void an_flow_header(struct buf *to);
+void an_flow_prefix(struct buf *to, uint32_t cpu, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
+		    const char *name);
 /* trace() and the symbol statements (which keep their column when quiet). */
 void an_trace(struct buf *to, const struct an_value *v, bool quiet);
 #define AN_STACKINDENT 14 /* stackindent's default */

@@ -19,6 +19,31 @@ void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, cons
 	buf_printf(to, "%3u %6u %*s%s:%s ", cpu, id, pad > 0 ? pad : 0, "", func, name);
 }
 
+void an_flow_header(struct buf *to)
+{
+	buf_printf(to, "%3s %-41s\n", "CPU", "FUNCTION");
+}
+
+void an_flow_prefix(struct buf *to, uint32_t cpu, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
+		    const char *name)
+{
+	static const char *const arrows[][2] = {
+		[AN_FLOW_NONE] = { " | ", " | " },
+		[AN_FLOW_IN] = { " -> ", " => " },
+		[AN_FLOW_OUT] = { " <- ", " <= " },
+	};
+	int room = 41 - (int)(depth < 1000 ? depth : 1000) - (int)strlen(arrows[flow][syscall]);
+	size_t start;
+
+	buf_printf(to, "%3u %*s%s", cpu, depth < 1000 ? (int)depth : 1000, "", arrows[flow][syscall]);
+	start = to->n;
+	buf_puts(to, func);
+	if (flow == AN_FLOW_NONE)
+		buf_printf(to, ":%s", name);
+	room -= (int)(to->n - start);
+	buf_printf(to, "%*s ", room > 0 ? room : 0, "");
+}
+
 enum column { SIGNED, UNSIGNED, KEY };
 
 /* Widths for integers of 1, 2, 4 and 8 bytes. */

@@ -41,6 +41,11 @@ const char *trace_platform(size_t i)
 
 /* ---- what is said and answered ------------------------------------------------------ */
 
+bool trace_is_dtrace(const struct trace *c)
+{
+	return strcmp(c->cx->name, "tally") != 0;
+}
+
 int trace_failed(struct trace *c, int rc)
 {
 	const char *reason = tally_trace_reason(c->t), *words = tally_trace_error(c->t);
@@ -135,6 +140,37 @@ static int take_option(void *c, const char *value)
 static int take_bufsize(void *c, const char *value)
 {
 	return trace_step_later(c, apply_bufsize, value);
+}
+
+/* An option of the command that is one of the language: -C is -x cpp. */
+#define TAKE_STEP(name)                                          \
+	static int take_##name(void *c, const char *value)       \
+	{                                                        \
+		return trace_step_later(c, apply_##name, value); \
+	}
+TAKE_STEP(cpp)
+TAKE_STEP(define)
+TAKE_STEP(undef)
+TAKE_STEP(incdir)
+TAKE_STEP(headers)
+TAKE_STEP(strictness)
+TAKE_STEP(flow)
+TAKE_STEP(listing)
+
+static int take_id(void *c, const char *value)
+{
+	return trace_step_source(c, apply_id, value);
+}
+
+/* -64 is -6 with the value 4. */
+static int take_model(void *state, const char *value)
+{
+	struct trace *c = state;
+
+	if (!strcmp(value, "4"))
+		return GO_ON;
+	complain(c->cx, "-6%s is none of: -64", value);
+	return ST_USAGE;
 }
 
 static int take_quiet(void *c, const char *value)
@@ -285,7 +321,6 @@ TAKE_FLAG(compile, c->compile_only = true)
 TAKE_FLAG(json, c->json = true)
 TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
 TAKE_FLAG(empty, c->o.flags |= TALLY_TRACE_EMPTY_OK)
-TAKE_FLAG(for_cpp, (void)c) /* dtrace(1) hands these to cpp(1), which it calls with -C alone */
 
 static int take_help(void *state, const char *value)
 {
@@ -334,23 +369,23 @@ static const struct opt options[] = {
 	  take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
 	{ 'h', "help", NULL, "print this", take_help },
-	{ 'D', NULL, "NAME[=VALUE]", "for cpp(1), as -U, -I, -H and -X: nothing without -C, which is refused",
-	  take_for_cpp },
-	{ 'U', NULL, "NAME", "as -D", take_for_cpp },
-	{ 'I', NULL, "DIR", "as -D", take_for_cpp },
-	{ 'H', NULL, NULL, "as -D", take_for_cpp },
-	{ 'X', NULL, "MODE", "as -D", take_for_cpp },
+	{ 'i', NULL, "ID", "the probe of an id, as -l lists it", take_id },
+	{ 'F', NULL, NULL, "indent by entry and return", take_flow },
+	{ 'S', NULL, NULL, "print the instructions of each program", take_listing },
+	{ 'C', NULL, NULL, "run cpp(1) over each program; what follows is for it, and does nothing without -C",
+	  take_cpp },
+	{ 'D', NULL, "NAME[=VALUE]", "define a macro", take_define },
+	{ 'U', NULL, "NAME", "forget a macro", take_undef },
+	{ 'I', NULL, "DIR", "look there for included files", take_incdir },
+	{ 'H', NULL, NULL, "print the names of included files", take_headers },
+	{ 'X', NULL, "MODE", "how strictly ISO C is kept: a c s t", take_strictness },
+	{ '6', NULL, "4", "programs are of 64 bits, like the kernel: -64 says so", take_model },
 	/* dtrace(1)'s others */
 	{ 'a', NULL, NULL, "anonymous tracing at boot needs a kernel module; start tally as a service", NULL },
 	{ 'A', NULL, NULL, "as -a", NULL },
-	{ 'C', NULL, NULL, "run the preprocessor yourself: cpp -P FILE | tally trace -s -", NULL },
-	{ 'F', NULL, NULL, "indentation by calls needs probes of entry and return, which cpc has not", NULL },
 	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
-	{ 'i', NULL, "ID", "ids change from run to run; give the probe's name with -n", NULL },
 	{ 'L', NULL, "DIR", "D libraries are not supported yet; give each file with -s", NULL },
-	{ 'S', NULL, NULL, "use --dump=bpf to see the instructions", NULL },
 	{ '3', NULL, "2", "programs are always of 64 bits, like the kernel", NULL },
-	{ '6', NULL, "4", "programs are always of 64 bits; leave it out", NULL },
 };
 
 const struct opts *cmd_trace_opts(void)
@@ -403,7 +438,7 @@ static bool is_trace(const char *platform, const char *output)
 /* dtrace(1) appends text to a file of any name; under that name so does tally, but where it has a form of that suffix. */
 static int trace_choose_form(struct trace *c)
 {
-	const bool dtrace = strcmp(c->cx->name, "tally") != 0;
+	const bool dtrace = trace_is_dtrace(c);
 	uint32_t form = c->json ? TALLY_FORMAT_JSON : TALLY_FORMAT_TEXT;
 	int status = GO_ON;
 
@@ -418,7 +453,8 @@ static int trace_check_options(struct trace *c, const char *first)
 {
 	int status;
 
-	if (!c->nsources && !c->list) {
+	/* dtrace(1) compiles nothing without a word when it is asked to compile only */
+	if (!c->nsources && !c->list && !(c->compile_only && trace_is_dtrace(c))) {
 		const bool script = first && ends_with(first, ".d");
 
 		complain(c->cx, "no program: give -n CLAUSE or -s FILE%s%s", script ? ", as -s " : "",
@@ -462,7 +498,7 @@ static int open_trace(struct trace *c)
 	c->o.out = put_answer;
 	c->o.note = put_note;
 	c->o.arg = c;
-	c->o.flags |= c->cx->borrowed ? TALLY_TRACE_HARMLESS : 0;
+	c->o.flags |= (c->cx->borrowed ? TALLY_TRACE_HARMLESS : 0) | (trace_is_dtrace(c) ? TALLY_TRACE_COMPAT : 0);
 	int rc = tally_trace_open(&c->t, &c->o);
 	if (rc < 0) {
 		complain(c->cx, "%s", tally_strerror(rc));
@@ -538,9 +574,9 @@ static int trace_list_probes(struct trace *c)
 
 static int compile_and_run(struct trace *c)
 {
-	int rc = tally_trace_compile(c->t);
+	int rc = c->nsources ? tally_trace_compile(c->t) : 0;
 
-	if (rc >= 0 && c->verbose)
+	if (rc >= 0 && c->verbose && c->nsources)
 		rc = tally_trace_report(c->t);
 	if (rc < 0)
 		return trace_failed(c, rc);

@@ -31,8 +31,13 @@ struct trace {
 };
 
 step_fn apply_clause, apply_script, apply_provider, apply_module, apply_function;
+step_fn apply_id;
 step_fn apply_option, apply_bufsize, apply_quiet, apply_share;
+step_fn apply_cpp, apply_define, apply_undef, apply_incdir, apply_headers, apply_strictness, apply_flow, apply_listing;
 int apply_environment(struct trace *c);
+
+/* Called by the name dtrace: its words and statuses are those of dtrace(1). */
+bool trace_is_dtrace(const struct trace *c);
 
 /* Says the library's words for rc; the exit status that it means. */
 int trace_failed(struct trace *c, int rc);

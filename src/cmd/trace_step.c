@@ -104,6 +104,18 @@ int apply_function(struct trace *c, const char *value)
 	return apply_description(c, value, 3);
 }
 
+/* "12" or "12 /pred/ { ... }": the compiler knows ids as descriptions. */
+int apply_id(struct trace *c, const char *value)
+{
+	size_t n = strspn(value, "0123456789"), behind = n + strspn(value + n, " \t\n");
+
+	if (n && (behind > n || !value[behind] || strchr("/{", value[behind])))
+		return apply_clause(c, value);
+	complain(c->cx, "invalid probe specifier %s: invalid probe identifier %.*s: Unknown probe identifier", value,
+		 n ? (int)n : 40, value);
+	return ST_FAILED;
+}
+
 /* ---- -x and the environment ------------------------------------------------------------------ */
 
 static int trace_set_option(struct trace *c, const char *name, const char *value)
@@ -113,7 +125,7 @@ static int trace_set_option(struct trace *c, const char *name, const char *value
 	if (rc >= 0)
 		return GO_ON;
 	trace_failed(c, rc);
-	return rc == -TALLY_EINVAL ? ST_USAGE : ST_FAILED;
+	return rc == -TALLY_EINVAL && !trace_is_dtrace(c) ? ST_USAGE : ST_FAILED;
 }
 
 int apply_option(struct trace *c, const char *value)
@@ -127,20 +139,23 @@ int apply_option(struct trace *c, const char *value)
 	return status;
 }
 
-int apply_bufsize(struct trace *c, const char *value)
-{
-	return trace_set_option(c, "bufsize", value);
-}
-
-int apply_share(struct trace *c, const char *value)
-{
-	return trace_set_option(c, "cpcshare", value);
-}
-
-int apply_quiet(struct trace *c, const char *value)
-{
-	return trace_set_option(c, "quiet", value);
-}
+/* Options of the command that are options of the language. */
+#define APPLY_OPTION(name, option)                           \
+	int apply_##name(struct trace *c, const char *value) \
+	{                                                    \
+		return trace_set_option(c, option, value);   \
+	}
+APPLY_OPTION(bufsize, "bufsize")
+APPLY_OPTION(share, "cpcshare")
+APPLY_OPTION(quiet, "quiet")
+APPLY_OPTION(cpp, "cpp")
+APPLY_OPTION(define, "define")
+APPLY_OPTION(undef, "undef")
+APPLY_OPTION(incdir, "incdir")
+APPLY_OPTION(headers, "cpphdrs")
+APPLY_OPTION(strictness, "stdc")
+APPLY_OPTION(flow, "flowindent")
+APPLY_OPTION(listing, "verbose")
 
 /* DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */
 int apply_environment(struct trace *c)

@@ -324,7 +324,8 @@ struct d_unit {
 	uint32_t nvars, capvars; /* all but aggregations */
 	struct d_sym **agg;
 	uint32_t naggs, capaggs;
-	uint32_t strsize, stackframes, ustackframes; /* strsize is a multiple of 8 */
+	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
+	uint32_t strsize, strmost, stackframes, ustackframes;
 	bool uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;

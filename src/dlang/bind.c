@@ -85,7 +85,8 @@ static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *
 	if (reason->code != 0 && u->why != NULL)
 		*u->why = *reason;
 	if (d->id != 0)
-		return d_fail(u, d->line, D_PDESC_INVAL, "invalid probe identifier %u", d->id);
+		return d_fail(u, d->line, D_PDESC_INVAL, "invalid probe identifier %u: Unknown probe identifier",
+			      d->id);
 	return d_fail(u, d->line, D_PDESC_ZERO, "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
 		      d->d.mod, d->d.func, d->d.name);
 }

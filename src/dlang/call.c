@@ -223,7 +223,8 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 	n->kind = N_STACKFN;
 	n->arg = NULL;
 	n->narg = 0;
-	n->type = type_stack(u, user, (uint16_t)(frames > D_FRAMES_MOST ? D_FRAMES_MOST : frames));
+	int64_t most = u->env.maxframes != 0 ? u->env.maxframes : D_FRAMES_MOST;
+	n->type = type_stack(u, user, (uint16_t)(frames > most ? most : frames));
 	*(user ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }

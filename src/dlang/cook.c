@@ -576,8 +576,12 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 /* A literal too is cut to strsize, as any string is. */
 static int cook_leaf_string(struct d_unit *u, struct d_node *n)
 {
-	if (n->len >= u->strsize)
-		n->len = u->strsize - 1;
+	if (n->len > u->strmost) {
+		n->len = u->strmost;
+		n->str = arena_strndup(&u->arena, n->str, n->len);
+		if (n->str == NULL)
+			return d_nomem(u);
+	}
 	n->type = type_string(u, n->len + 1ull);
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }

@@ -283,12 +283,14 @@ struct d_env {
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
 	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */
+	uint32_t maxframes;                          /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
 	void (*sizes)(void *arg, struct d_env *env);
-	bool empty_ok;    /* -Z: descriptions that match nothing are fine */
-	bool errtags;     /* -xerrtags: messages carry [D_...] */
-	bool defaultargs; /* -xdefaultargs: unset $1 is 0 or "" */
-	bool parse_only;  /* stop after `parse` */
-	const char *dump; /* name of a pass: its result is printed to dump_to */
+	bool empty_ok;      /* -Z: descriptions that match nothing are fine */
+	bool no_program_ok; /* -xempty: a source without any program is fine */
+	bool errtags;       /* -xerrtags: messages carry [D_...] */
+	bool defaultargs;   /* -xdefaultargs: unset $1 is 0 or "" */
+	bool parse_only;    /* stop after `parse` */
+	const char *dump;   /* name of a pass: its result is printed to dump_to */
 	struct buf *dump_to;
 };
 

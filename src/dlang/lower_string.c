@@ -274,6 +274,19 @@ static void string_cond(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	lw_put(l, end);
 }
 
+/* A string that was made here has no more than strmost characters: bounds are multiples of 8, strsize need not be one. */
+static void string_keep_most(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t end = n->type->size < size ? n->type->size : size;
+	ir_reg nul;
+
+	if (end <= l->u->strmost + 1)
+		return;
+	nul = lw_const(l, 0);
+	for (uint32_t k = l->u->strmost; k < end; k++)
+		lw_on(l, IR_OSTORE, o, off + k, 1)->a = nul;
+}
+
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	switch (n->kind) {
@@ -285,9 +298,11 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 		break;
 	case N_CAST:
 		string_cast(l, n, o, off, size);
+		string_keep_most(l, n, o, off, size);
 		break;
 	case N_CALL:
 		string_call(l, n, o, off, size);
+		string_keep_most(l, n, o, off, size);
 		break;
 	case N_COND:
 		string_cond(l, n, o, off, size);

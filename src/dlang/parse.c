@@ -77,7 +77,8 @@ static int parse_description(struct parser *ps, struct d_desc *d, const char *wo
 		return parse_split_description(ps, d, s);
 	d->d = (struct d_probedesc){ "", "", "", "" };
 	if (id == 0 || id > UINT32_MAX)
-		return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe identifier %s", s);
+		return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe identifier %s: Unknown probe identifier",
+			      s);
 	d->id = (uint32_t)id;
 	return 0;
 }
@@ -298,7 +299,7 @@ static int parse_source(struct d_unit *u, uint32_t number)
 	u->cur_source = number;
 	u->depth = 0;
 	int rc = lex_space(&ps);
-	if (rc == 0 && ps.p >= ps.end)
+	if (rc == 0 && ps.p >= ps.end && !u->env.no_program_ok)
 		return d_fail(u, ps.line, D_EMPTY, "empty D program translation unit");
 	while (rc == 0 && ps.p < ps.end)
 		if ((rc = parse_element(&ps)) == 0)

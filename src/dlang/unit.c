@@ -166,7 +166,8 @@ static void read_sizes(struct d_unit *u)
 	uint32_t size = u->env.strsize != 0 ? u->env.strsize : 256;
 	if (size > D_STRSIZE_MOST)
 		size = D_STRSIZE_MOST;
-	u->strsize = (size + 7) & ~7u;
+	u->strsize = (size % 8 != 0 ? size + 8 : size) & ~7u;
+	u->strmost = size % 8 != 0 ? size : size - 1;
 	u->stackframes = u->env.stackframes != 0 ? u->env.stackframes : 20;
 	u->ustackframes = u->env.ustackframes != 0 ? u->env.ustackframes : 100;
 }

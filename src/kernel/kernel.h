@@ -151,7 +151,10 @@ int k_child_wait(struct k_child *c, uint64_t until, const volatile int *stop);
 void k_child_end(struct k_child *c, uint64_t patience_ns);
 #define K_PATIENCE_NS UINT64_C(2000000000) /* that a user has with a command that he stopped */
 void k_child_kill(struct k_child *c);      /* and reap; harmless when gone */
-int k_process_fd(int pid, struct err *e);  /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
+/* What argv answers on its standard output when it has the text on its standard input. -TALLY_ENOTSUP: it can't be run,
+ * -TALLY_EINVAL: it failed, or answers without end. */
+int k_filter(char *const *argv, const char *text, size_t n, struct buf *out, struct err *e);
+int k_process_fd(int pid, struct err *e); /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
 
 /* ---- facts ------------------------------------------------------------------------ */
 /* Lines of /proc/kallsyms: sink per symbol; mod "vmlinux" for the kernel proper. -TALLY_EPERM when addresses are hidden. */

@@ -23,7 +23,12 @@ static int env_probes(void *arg, const struct d_probedesc *desc, int (*add)(void
 {
 	struct tally_trace *t = arg;
 
-	return probes_match(t->probes, desc, add, add_arg, e);
+	int rc = probes_match(t->probes, desc, add, add_arg, e);
+
+	/* dtrace(1) has one line; that cpc's has a second is in its specification */
+	if (t->o.flags & TALLY_TRACE_COMPAT && strcmp(desc->prov, "cpc"))
+		*e = (struct err){ 0 };
+	return rc;
 }
 
 static int env_provider(void *arg, const char *name, struct err *e)
@@ -53,7 +58,15 @@ static int env_option(void *arg, const char *name, const char *value, struct err
 {
 	struct tally_trace *t = arg;
 
-	return options_set(&t->opt, name, value, e);
+	return options_set(&t->opt, name, value, e, t->o.flags & TALLY_TRACE_COMPAT ? NULL : &t->why);
+}
+
+static uint32_t frames_most(const struct tally_trace *t, enum option which)
+{
+	uint64_t n = t->opt.v[which], most = t->opt.v[OPT_maxframes];
+
+	n = n < most ? n : most;
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
 static void env_sizes(void *arg, struct d_env *env)
@@ -61,11 +74,13 @@ static void env_sizes(void *arg, struct d_env *env)
 	struct tally_trace *t = arg;
 
 	env->strsize = t->opt.v[OPT_strsize];
-	env->stackframes = t->opt.v[OPT_stackframes];
-	env->ustackframes = t->opt.v[OPT_ustackframes];
+	env->stackframes = frames_most(t, OPT_stackframes);
+	env->ustackframes = frames_most(t, OPT_ustackframes);
+	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
 	env->defaultargs = t->opt.v[OPT_defaultargs];
 	env->errtags = t->opt.v[OPT_errtags];
 	env->empty_ok = t->opt.v[OPT_zdefs];
+	env->no_program_ok = t->opt.v[OPT_empty];
 }
 
 static long compile_target(struct tally_trace *t)
@@ -150,14 +165,28 @@ static int check_arguments(struct tally_trace *t)
 	for (uint32_t i = 1; i < t->narg; i++) {
 		if (t->arg_used[i])
 			continue;
-		if (strchr("{/", t->arg[i][0]) && t->src[t->nsrc - 1].is_probe)
+		if (strchr("{/", t->arg[i][0]) && !(t->o.flags & TALLY_TRACE_COMPAT) && t->src[t->nsrc - 1].is_probe)
 			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
 				t->src[t->nsrc - 1].label, t->arg[i]);
-		return trace_fail(t, TALLY_ESYNTAX,
-				  "failed to compile %s %s: extraneous argument '%s' ($%u is not referenced)",
-				  t->src[0].name ? "script" : "program", t->src[0].label, t->arg[i], i);
+		return trace_fail(t, TALLY_ESYNTAX, "%s %s: extraneous argument '%s' ($%u is not referenced)",
+				  t->src[0].name ? "failed to compile script" : "invalid probe specifier",
+				  t->src[0].label, t->arg[i], i);
 	}
 	return 0;
+}
+
+static int compile_source(struct tally_trace *t, const struct source *s)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	if (!t->opt.v[OPT_cpp])
+		return d_source(t->unit, s->name, s->text, s->n, &t->err);
+	rc = source_preprocess(t, s, &text);
+	if (rc >= 0)
+		rc = d_source(t->unit, s->name, text.p ? text.p : "", text.n, &t->err);
+	buf_free(&text);
+	return rc;
 }
 
 static int compile_all(struct tally_trace *t, struct d_env *env)
@@ -167,7 +196,7 @@ static int compile_all(struct tally_trace *t, struct d_env *env)
 	if (rc >= 0 && (rc = d_open(&t->unit, env)) < 0)
 		rc = trace_fail(t, -rc, "%s", tally_strerror(rc));
 	for (uint32_t i = 0; rc >= 0 && i < t->nsrc; i++)
-		rc = d_source(t->unit, t->src[i].name, t->src[i].text, t->src[i].n, &t->err);
+		rc = compile_source(t, &t->src[i]);
 	if (rc >= 0) {
 		probes_set(t->probes, t->opt.v[OPT_dcpc_min_overflow], t->opt.v[OPT_cpcexclusive]);
 		rc = d_compile(t->unit, &t->prog, &t->err, &t->why);
@@ -336,13 +365,19 @@ static void dump_image(struct tally_trace *t)
 	}
 }
 
+/* Maps have room for one at least, and for 2^30 at most. */
+static uint32_t entries_of(uint64_t n)
+{
+	return n < 1 ? 1 : n > 1u << 30 ? 1u << 30 : (uint32_t)n;
+}
+
 int compile_image(struct tally_trace *t)
 {
 	uint64_t dev, ino;
 	struct bpf_opts o = {
 		.arch = t->kind->arch(),
-		.agg_entries = t->opt.v[OPT_aggsize] / AGG_KEY_BYTES,
-		.dynvar_bytes = t->opt.v[OPT_dynvarsize],
+		.agg_entries = entries_of(t->opt.v[OPT_aggsize] / AGG_KEY_BYTES),
+		.dynvar_bytes = entries_of(t->opt.v[OPT_dynvarsize]),
 		.stack_entries = STACK_ENTRIES,
 		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
 		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),
@@ -361,7 +396,7 @@ int compile_image(struct tally_trace *t)
 	o.probe = p;
 	rc = bpf_generate(t->prog, &o, &t->img, &t->err);
 	mem_free(p);
-	if (rc >= 0 && t->dump && !strcmp(t->dump, "bpf"))
+	if (rc >= 0 && ((t->dump && !strcmp(t->dump, "bpf")) || t->opt.v[OPT_verbose]))
 		dump_image(t);
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }

@@ -126,6 +126,34 @@ static bool is_shown(const struct tally_trace *t, uint8_t kind)
 
 /* ---- records -------------------------------------------------------------------- */
 
+/* -F: a probe of the name entry goes in by two, one of the name return comes out; each CPU has its own depth. */
+static void flow_prefix(struct rec *r)
+{
+	struct tally_trace *t = r->t;
+	const char *name = r->probe->name;
+	bool in = !strncmp(name, "entry", 5), out = !strncmp(name, "return", 6);
+	uint32_t *depth;
+
+	while (t->nflow <= r->cpu)
+		if (!VEC_NEW(t->flow, t->nflow, t->capflow)) {
+			t->out.failed = true;
+			return;
+		}
+	depth = &t->flow[r->cpu];
+	if (out && *depth >= 2)
+		*depth -= 2;
+	if (!t->heading)
+		an_flow_header(&t->out);
+	t->heading = true;
+	an_flow_prefix(&t->out, r->cpu, *depth,
+		       in  ? AN_FLOW_IN :
+		       out ? AN_FLOW_OUT :
+			     AN_FLOW_NONE,
+		       !strcmp(r->probe->prov->name, "syscall"), r->probe->func, name);
+	if (in)
+		*depth += 2;
+}
+
 static void open_record(struct rec *r)
 {
 	struct tally_trace *t = r->t;
@@ -133,6 +161,10 @@ static void open_record(struct rec *r)
 	buf_clear(&t->data);
 	if (!is_text(t) || is_quiet(t))
 		return;
+	if (t->opt.v[OPT_flowindent]) {
+		flow_prefix(r);
+		return;
+	}
 	if (!t->heading)
 		an_header(&t->out);
 	t->heading = true;

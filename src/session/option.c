@@ -1,17 +1,16 @@
 /*
  * option.c: what -x and #pragma D option set.
  *
- * The options are rows of option.def; this file reads values and knows no
- * option by name.  A later setting replaces an earlier one, so a pragma, which
+ * The options are rows of option.def; this file reads values.  A later setting replaces an earlier one, so a pragma, which
  * is seen when the program compiles, wins over -x, as in dtrace(1).  The first
- * words of each refusal are dtrace(1)'s; what helps further follows in brackets.
+ * words of each refusal are dtrace(1)'s, which scripts compare; what helps further is the reason.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "session/session_int.h"
 
-enum opt_type { OT_SIZE, OT_TIME, OT_NUMBER, OT_FLAG, OT_INERT, OT_LATER };
+enum opt_type { OT_SIZE, OT_TIME, OT_NUMBER, OT_FLAG, OT_TEXT, OT_WORDS, OT_INERT, OT_LATER };
 
 static const struct opt_row {
 	const char *name, *help;
@@ -108,7 +107,7 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 	}
 }
 
-static int option_refuse_unknown(const char *name, struct err *e)
+static int option_refuse_unknown(const char *name, struct err *e, struct err *why)
 {
 	const char *names[COUNT(rows)], *near;
 	size_t n = 0;
@@ -118,17 +117,70 @@ static int option_refuse_unknown(const char *name, struct err *e)
 			names[n++] = rows[i].name;
 	near = text_nearest(name, names, n);
 	if (near)
-		return err_set(e, TALLY_EINVAL, "Invalid option name (did you mean %s?)", near);
+		err_set(why, TALLY_EINVAL, "there is no option %s; did you mean %s?", name, near);
 	return err_set(e, TALLY_EINVAL, "Invalid option name");
 }
 
+static int option_refuse_value(const struct opt_row *r, const char *value, struct err *e, struct err *why)
+{
+	if (!value)
+		err_set(why, TALLY_EINVAL, "option %s takes a value: %s=VALUE", r->name, r->name);
+	else if (r->type == OT_FLAG)
+		err_set(why, TALLY_EINVAL, "option %s takes no value, or 0, 1, no, yes, off, on", r->name);
+	else
+		err_set(why, TALLY_EINVAL, "option %s takes %llu to %llu%s", r->name, (unsigned long long)r->least,
+			(unsigned long long)r->most,
+			r->type == OT_SIZE ? " bytes" :
+			r->type == OT_TIME ? " ns" :
+					     "");
+	return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+}
+
+/* ---- texts ---------------------------------------------------------------------- */
+
+static int option_keep_text(struct options *o, enum option which, const char *value)
+{
+	struct opt_text *t;
+
+	for (uint32_t i = 0; i < o->ntexts && rows[which].type == OT_TEXT; i++)
+		if (o->text[i].option == which) {
+			mem_free(o->text[i].text);
+			return (o->text[i].text = mem_strdup(value)) ? 0 : -TALLY_ENOMEM;
+		}
+	t = VEC_NEW(o->text, o->ntexts, o->captexts);
+	if (!t)
+		return -TALLY_ENOMEM;
+	t->option = (uint16_t)which;
+	t->text = mem_strdup(value);
+	return t->text ? 0 : -TALLY_ENOMEM;
+}
+
+const char *options_text(const struct options *o, enum option which)
+{
+	for (uint32_t i = 0; i < o->ntexts; i++)
+		if (o->text[i].option == which)
+			return o->text[i].text;
+	return NULL;
+}
+
+/* ---- all of them ------------------------------------------------------------------ */
+
 void options_init(struct options *o)
 {
+	*o = (struct options){ 0 };
 	for (size_t i = 0; i < COUNT(rows); i++)
 		o->v[i] = rows[i].initial;
 }
 
-int options_set(struct options *o, const char *name, const char *value, struct err *e)
+void options_free(struct options *o)
+{
+	for (uint32_t i = 0; i < o->ntexts; i++)
+		mem_free(o->text[i].text);
+	mem_free(o->text);
+	*o = (struct options){ 0 };
+}
+
+int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why)
 {
 	size_t i = 0;
 	uint64_t v;
@@ -136,14 +188,20 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 	while (i < COUNT(rows) && strcmp(rows[i].name, name))
 		i++;
 	if (i == COUNT(rows))
-		return option_refuse_unknown(name, e);
-	if (rows[i].type == OT_LATER)
-		return err_set(e, TALLY_EINVAL, "Invalid option name (%s is not supported yet)", name);
-	if (!read_value(&rows[i], value, &v))
-		return err_set(e, TALLY_EINVAL, "Invalid value for specified option%s", value ? "" : " (none given)");
-	if (v < rows[i].least || v > rows[i].most)
-		return err_set(e, TALLY_EINVAL, "Invalid value for specified option (%llu to %llu)",
-			       (unsigned long long)rows[i].least, (unsigned long long)rows[i].most);
+		return option_refuse_unknown(name, e, why);
+	if (rows[i].type == OT_LATER) {
+		err_set(why, TALLY_EINVAL, "option %s is not supported yet", name);
+		return err_set(e, TALLY_EINVAL, "Invalid option name");
+	}
+	if (rows[i].type == OT_TEXT || rows[i].type == OT_WORDS) {
+		if (!value)
+			return option_refuse_value(&rows[i], value, e, why);
+		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
+	}
+	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)
+		return err_set(e, TALLY_EINVAL, "Insufficient registers to generate code");
+	if (!read_value(&rows[i], value, &v) || v < rows[i].least || v > rows[i].most)
+		return option_refuse_value(&rows[i], value, e, why);
 	o->v[i] = v;
 	return 0;
 }

@@ -250,9 +250,26 @@ static int run_drain(struct tally_trace *t)
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc)) : rc;
 }
 
+/* dtrace(1) refuses an enabling whose record its buffer could never hold. */
+static int check_buffer(struct tally_trace *t)
+{
+	for (uint32_t c = 0; c < t->prog->nclauses; c++)
+		if (t->prog->clause[c].record_size > t->opt.v[OPT_bufsize]) {
+			err_set(&t->why, TALLY_ENOTSUP,
+				"the record of the clause at line %u has %u bytes, and bufsize is %llu",
+				t->prog->clause[c].line, t->prog->clause[c].record_size,
+				(unsigned long long)t->opt.v[OPT_bufsize]);
+			return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Enabling exceeds size of buffer");
+		}
+	return 0;
+}
+
 int run_go(struct tally_trace *t)
 {
-	int rc = open_engine(t);
+	int rc = check_buffer(t);
+
+	if (rc >= 0)
+		rc = open_engine(t);
 
 	if (rc >= 0)
 		rc = aggs_open(t);
@@ -424,6 +441,9 @@ void run_undo(struct tally_trace *t)
 	mem_free(t->newcomer);
 	mem_free(t->drops);
 	mem_free(t->lost);
+	mem_free(t->flow);
+	t->flow = NULL;
+	t->nflow = t->capflow = 0;
 	arena_free(&t->rec);
 	t->eng = NULL;
 	t->sym = NULL;

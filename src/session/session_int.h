@@ -4,6 +4,7 @@
  *	trace.c       the calls of tally.h, in the order of a trace's life
  *	option.c      -x and pragmas
  *	compile.c     sources to a program and its image
+ *	preprocess.c  cpp(1) over a source
  *	run.c         the order of a run, and its loop
  *	engine.c      where programs run: in the kernel or in the vm
  *	ptt_records.c a source of records: a PTT file, and the programs that they fire
@@ -35,12 +36,20 @@ enum option {
 #undef OPT
 	NOPTIONS,
 };
+struct opt_text {
+	uint16_t option; /* enum option */
+	char *text;
+};
 struct options {
-	uint64_t v[NOPTIONS]; /* bytes, ns, numbers, 0 or 1 */
+	uint64_t v[NOPTIONS];  /* bytes, ns, numbers, 0 or 1 */
+	struct opt_text *text; /* of TEXT and WORDS, in the order in which they were set */
+	uint32_t ntexts, captexts;
 };
 void options_init(struct options *o);
-/* -TALLY_EINVAL with dtrace(1)'s words in e. value NULL: a flag. */
-int options_set(struct options *o, const char *name, const char *value, struct err *e);
+void options_free(struct options *o);
+/* -TALLY_EINVAL with dtrace(1)'s words in e, and in why what helps, if anything does. value NULL: a flag. */
+int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why);
+const char *options_text(const struct options *o, enum option which); /* of a TEXT, or NULL */
 
 /* ---- engine: where programs run ---------------------------------------------- */
 typedef int record_sink(void *arg, uint32_t ring, const void *rec, uint32_t size);
@@ -218,8 +227,9 @@ struct tally_trace {
 
 	/* answers */
 	struct buf out, tmp, data;
-	bool heading;     /* CPU ID FUNCTION:NAME was printed */
-	struct arena rec; /* what the values of one record point to */
+	bool heading;                   /* CPU ID FUNCTION:NAME was printed */
+	uint32_t *flow, nflow, capflow; /* -F: how deep each CPU is in */
+	struct arena rec;               /* what the values of one record point to */
 	struct lost *lost;
 	uint32_t nlost, caplost;
 	struct err err, why;
@@ -252,6 +262,8 @@ int compile_sources(struct tally_trace *t); /* to t->prog */
 int compile_image(struct tally_trace *t);   /* to t->img */
 int open_probes(struct tally_trace *t);     /* to t->probes */
 void compile_undo(struct tally_trace *t);
+/* preprocess.c: the text of a source after cpp(1), into *to; -TALLY_EINVAL with words in t->err. */
+int source_preprocess(struct tally_trace *t, const struct source *s, struct buf *to);
 int child_ready(struct tally_trace *t); /* forks the command of -c, stopped */
 const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe);
 int image_map(const struct tally_trace *t, uint8_t use, uint32_t id); /* index, or -1 */

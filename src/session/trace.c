@@ -18,7 +18,7 @@
 #define FLUSH_BYTES (64u << 10)
 #define KNOWN_FLAGS                                                                              \
 	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS)
+	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
@@ -141,6 +141,7 @@ void tally_trace_close(struct tally_trace *t)
 	}
 	for (uint32_t i = 0; i < t->narg; i++)
 		mem_free(t->arg[i]);
+	options_free(&t->opt);
 	mem_free(t->src);
 	mem_free(t->arg);
 	mem_free(t->arg_used);
@@ -196,7 +197,9 @@ int tally_trace_option(struct tally_trace *t, const char *name, const char *valu
 
 	if (rc < 0)
 		return rc;
-	rc = options_set(&t->opt, name, value, &e);
+	rc = options_set(&t->opt, name, value, &e, &t->why);
+	if (t->o.flags & TALLY_TRACE_COMPAT)
+		t->why = (struct err){ 0 };
 	return rc < 0 ? trace_fail(t, TALLY_EINVAL, "failed to set -x %s: %s", name, e.text) : 0;
 }
 
