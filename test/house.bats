@@ -244,3 +244,58 @@ C
   run tools/measure.sh no-such-commit
   [ "$status" -eq 2 ]
 }
+
+@test "mutate.awk makes the mistakes that it lists, in bodies of functions and nowhere else" {
+  cd "$BATS_TEST_TMPDIR"
+  printf '%s\n' '#define LESS(a) ((a) < 3)' 'static const int n[] = { 1, 2 };' 'int f(int a, char *s)' '{' '	int b[4];' '' \
+    '	/* a < b */' "	if (a <= 12 && s[0] != '<')" '		return call(a, "x == 1");' '	call(a,' '	     b);' '	b[0] = a;' '	return !b[0];' '}' >x.c
+  LC_ALL=C awk -f "$ROOT/tools/mutate.awk" x.c >rows
+  diff - <(cut -f 2,4 rows | tr '\t' ' ') <<'ROWS'
+8 <= to <
+8 && to ||
+8 != to ==
+8 12 to 13
+8 0 to 1
+8 if never taken
+10 call dropped
+12 0 to 1
+12 assignment dropped
+13 ! dropped
+13 0 to 1
+ROWS
+  while IFS=$'\t' read -r _ _ edits change _; do
+    LC_ALL=C awk -v edits="$edits" -f "$ROOT/tools/mutate.awk" x.c >"y.c"
+    diff x.c y.c | sed -n 's/^> *//p' | tr -d '\t'
+  done <rows >made
+  diff - made <<'MADE'
+if (a < 12 && s[0] != '<')
+if (a <= 12 || s[0] != '<')
+if (a <= 12 && s[0] == '<')
+if (a <= 13 && s[0] != '<')
+if (a <= 12 && s[1] != '<')
+if ((a <= 12 && s[0] != '<') && 0)
+;
+b[1] = a;
+;
+return b[0];
+return !b[1];
+MADE
+}
+
+@test "mutate.sh takes files of the product only, and the same places for the same seed" {
+  run tools/mutate.sh -l src/base/base_test.c
+  said 2 "mutate.sh: src/base/base_test.c is no .c file of src/ that goes into the product"
+  tools/mutate.sh -l --seed 7 --count 5 >"$BATS_TEST_TMPDIR/one"
+  tools/mutate.sh -l --seed 7 --count 5 >"$BATS_TEST_TMPDIR/two"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/one")" -eq 5 ]
+  cmp "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/two"
+  ! tools/mutate.sh -l --seed 8 --count 5 | cmp -s - "$BATS_TEST_TMPDIR/one" || return 1
+}
+
+@test "what mutate.sh counts as equivalent is still there, with a reason" {
+  LC_ALL=C awk -f tools/mutate.awk $(find src -name '*.c') | cut -f 1,4,5 | sort -u >"$BATS_TEST_TMPDIR/there"
+  while IFS=$'\t' read -r file change text why; do
+    case $file in '' | '#'*) continue ;; esac
+    [ -n "$why" ] && grep -qxF -- "$file	$change	$text" "$BATS_TEST_TMPDIR/there" || { echo "$file $change: $text"; return 1; }
+  done <test/mutants.equivalent
+}

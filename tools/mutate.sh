@@ -1,0 +1,279 @@
+#!/bin/bash
+# mutate.sh [OPTION...] FILE[:LINE]... - makes one small change after the other in a file of src/, and sees whether a test notices.
+#
+#   mutate.sh src/session/losses.c          each change in a file; with :LINE those of a line
+#   mutate.sh --seed 1 --count 200          200 places of all files, chosen by a seed
+#   -l, --list        the changes only
+#   -j, --json        a JSON document in place of the table
+#   --seconds N       how long the tests of one change may take in all, by what they take without it (20)
+#   --least N         exit 0 when at least N % of the changes are caught (100)
+#
+# A change is one that tools/mutate.awk makes: a comparison one off or turned round, && for ||, a check that is never true, a
+# number one higher, a call or an assignment left out.  A row for each: the place, the change, and what came of it:
+#   caught: TEST: NAME    a test failed, died, or hung
+#   survived              no test noticed
+#   equivalent: WHY       no test could notice, as test/mutants.equivalent says
+#   same code             the compiler makes the same instructions of it
+#   does not compile
+# The last line has the share of those caught among those caught and survived.  Exit 1: less than --least; 2: it could not run.
+#
+# Tests are taken by their nearness, as far as --seconds goes: the unit tests of the room, those first whose names begin as the
+# file's does; the room's row of `rooms` below; the unit tests of rooms to the right, quick ones first.  The first that fails
+# ends it; the same test is then run without the change, once, and is left out if it fails there, too.
+#
+# The changed file is in a copy of the tree, build/mutate/tree.  A changed program may do anything, so it runs in name spaces of
+# its own: it sees its own processes, a /tmp of its own, and can write to no other file than those of the copy.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+# What belongs to a room besides its unit tests, nearest first: a .bats file by its name, a program of test/spec as spec/NAME.
+rooms() {
+  cat <<'ROWS'
+base command-line script list records
+facts list doctor stat-cpu command-line
+answer script records run ptt
+dlang script records run
+hv spec/gpci spec/mmustat spec/vfalls hv hv-trace machine-hv
+ptt ptt records tune
+bpf script run cpc size
+machine spec/mmustat hv machine-hv machine tune
+kernel cpc run stat-cpu doctor privilege
+attach machine-hv machine platform
+symbol cpc reader address
+provider cpc hv-trace list run
+platform platform machine hv list
+ask stat hv list doctor stat-cpu
+capture records ptt reader tune
+session script cpc records hv-trace run
+cmd command-line list stat doctor ptt hv privilege reader terminal script completion run stat-cpu
+ROWS
+}
+
+usage() { sed -n '2s/^# //p' tools/mutate.sh >&2; exit 2; }
+fail() { echo "mutate.sh: $*" >&2; exit 2; }
+seed= count= only_list= json= budget=20 least=100 files=()
+while [ $# -gt 0 ]; do
+  case $1 in
+  --seed) seed=${2:-}; shift ;;
+  --count) count=${2:-}; shift ;;
+  --seconds) budget=${2:-}; shift ;;
+  --least) least=${2:-}; shift ;;
+  -l | --list) only_list=1 ;;
+  -j | --json) json=1 ;;
+  -*) usage ;;
+  *) files+=("$1") ;;
+  esac
+  shift
+done
+for number in "${seed:-1}" "${count:-1}" "$budget" "$least"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
+[ ${#files[@]} -gt 0 ] || [ -n "$seed$count" ] || usage
+
+# ---- which changes -------------------------------------------------------------------------------
+# Rows of tools/mutate.awk, of all files or of those that are named; with --count a choice of them, the same for the same seed.
+product() { find src -name '*.c' ! -name '*_test.c' ! -name '*_fuzz.c' | LC_ALL=C sort; }
+mutants() {
+  local file line
+  if [ ${#files[@]} -eq 0 ]; then
+    LC_ALL=C awk -f tools/mutate.awk $(product)
+  else
+    for file in "${files[@]}"; do
+      line=${file#"${file%%:*}"}
+      LC_ALL=C awk -f tools/mutate.awk "${file%%:*}" | awk -F '\t' -v line="${line#:}" 'line == "" || $2 == line'
+    done
+  fi | awk -v seed="${seed:-1}" -v count="$count" '
+    # Park and Miller: the same numbers in every awk.
+    function random() { state = state * 16807 % 2147483647; return state / 2147483647 }
+    { row[NR] = $0 }
+    END {
+      if (count == "") count = NR
+      state = seed % 2147483646 + 1
+      for (i = 0; i < 8; i++) random()
+      for (i = 1; i <= NR && count; i++) if (random() * (NR - i + 1) < count) { print row[i]; count-- }
+    }'
+}
+for file in "${files[@]}"; do
+  product | grep -qx -- "${file%%:*}" || fail "${file%%:*} is no .c file of src/ that goes into the product"
+done
+work=build/mutate tree=build/mutate/tree
+mkdir -p "$work" || exit 2
+mutants >"$work/mutants" || exit 2
+if [ -n "$only_list" ]; then
+  awk -F '\t' '{ printf "%-34s %-20s %s\n", $1 ":" $2, $4, $5 }' "$work/mutants"
+  exit 0
+fi
+
+# ---- the copy ------------------------------------------------------------------------------------
+# Files keep their times, and what is built here is taken over: make builds only what differs.
+exec 9>"$work/lock"
+flock -n 9 || fail "another one runs in this tree"
+mkdir -p "$tree/build"
+find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+git ls-files -co --exclude-standard | while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
+  tar -cf - -T - | tar -xf - -C "$tree" || exit 2
+if [ ! -d "$tree/build/release" ] && [ -d build/release ]; then
+  for part in asan release prog tally libtally.a libtally.so.0 tally-qemu.so libduckdb.so; do
+    [ ! -e "build/$part" ] || cp -a "build/$part" "$tree/build/"
+  done
+fi
+unset WERROR
+# What an earlier one, ended by force, left changed.
+[ ! -f "$work/changed" ] || touch "$tree/$(cat "$work/changed")"
+build() { make -s -C "$tree" -j"$(nproc)" "$@" >"$work/build.log" 2>&1; }
+build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be built"; }
+
+# ---- tests ---------------------------------------------------------------------------------------
+# A test is build/test/ROOM_x_test, build/spec/x or test/x.bats.
+name_spaces=(unshare -m -p -f --kill-child --mount-proc)
+[ "$(id -u)" -eq 0 ] || name_spaces+=(--map-current-user)
+"${name_spaces[@]}" true 2>/dev/null || fail "name spaces cannot be made here (unshare): a changed program may do anything"
+inside='mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp && cd "$1" || exit 125
+limit=$2; shift 2
+ASAN_OPTIONS=abort_on_error=0:detect_leaks=1:hard_rss_limit_mb=4000 CMOCKA_MESSAGE_OUTPUT=TAP
+export ASAN_OPTIONS CMOCKA_MESSAGE_OUTPUT
+timeout -s KILL "$limit" setsid -w env -u SHELL -u TERM "$@" 2>&1'
+
+# 0: passed; 1: failed, with the reason in `reason`; 2: could not be built or run.
+run_test() { # TEST SECONDS
+  local box line status first= skipped=0 command=("$1") begin=$SECONDS
+  case $1 in
+  *.bats) build build/tally || return 2; command=(bats --tap "$1") ;;
+  *) build "$1" || return 2 ;;
+  esac
+  exec 3< <(exec "${name_spaces[@]}" sh -c "$inside" sh "$PWD/$tree" "$2" "${command[@]}" </dev/null 2>&1 9>&-)
+  box=$!
+  while IFS= read -r line <&3; do
+    case $line in
+    "ok "*"# "[Ss][Kk][Ii][Pp]* | "not ok "*"# "[Ss][Kk][Ii][Pp]*) skipped=$((skipped + 1)) ;;
+    "not ok "*) first=${line#not ok }; first=${first#* }; first=${first#- }; kill -KILL "$box"; break ;;
+    esac
+  done
+  exec 3<&-
+  wait "$box" 2>/dev/null
+  status=$?
+  if [ -n "$first" ]; then reason=$first
+  elif [ $status -eq 125 ]; then return 2
+  elif [ $((SECONDS - begin)) -ge "$2" ]; then reason="hung"
+  elif [ $status -gt 128 ]; then reason="died of signal $((status - 128))"
+  elif [ $status -ne 0 ] && [ $status -ne $skipped ]; then reason="exit status $status"
+  else return 0; fi
+  return 1
+}
+
+# What a test takes when nothing is changed, in milliseconds: measured once for each version of the test.
+declare -A usual proven
+touch "$work/usual"
+while read -r name sum time; do usual[$name $sum]=$time; done <"$work/usual"
+source_of() { case $1 in *.bats) echo "$1" ;; build/spec/*) echo "test/spec/${1##*/}.c" ;; *) unit=${1##*/}; echo "src/${unit%%_*}/${unit#*_}.c" ;; esac; }
+usual_time() { # TEST: in `time`; `never` of one that fails or takes longer than all may take
+  local key begin sum
+  sum=$(cksum <"$(source_of "$1")" | tr ' ' -)
+  key="$1 $sum"
+  time=${usual[$key]:-}
+  [ -z "$time" ] || return
+  restore
+  build build/tally
+  case $1 in build/*) build "$1" ;; esac
+  begin=$(date +%s%N)
+  if run_test "$1" 60; then time=$((($(date +%s%N) - begin) / 1000000)) proven[$1]=1; else time=never; fi
+  change
+  usual[$key]=$time
+  echo "$key $time" >>"$work/usual"
+}
+
+# The tests of a file, nearest first: one a line.
+nearest() { # FILE
+  local room=${1#src/} stem
+  stem=${room#*/} room=${room%%/*} stem=${stem%.c}
+  {
+    for t in src/"$room"/*_test.c; do [ ! -f "$t" ] || echo "1 build/test/${room}_$(basename "$t" .c)"; done
+    rooms | awk -v room="$room" '$1 == room { for (i = 2; i <= NF; i++) print 2, ($i ~ /^spec/ ? "build/" $i : "test/" $i ".bats") }'
+    awk '$1 == "tier" { for (i = 2; i <= NF; i++) print ++n, $i, NR }' tools/rooms |
+      awk -v room="$room" '{ name[NR] = $2; row[NR] = $3 } $2 == room { own = $3 } END { for (i = 1; i <= NR; i++) if (row[i] > own) print name[i] }' |
+      while read -r right; do for t in src/"$right"/*_test.c; do [ ! -f "$t" ] || echo "3 build/test/${right}_$(basename "$t" .c)"; done; done
+  } | while read -r class t; do
+    sum=$(cksum <"$(source_of "$t")" | tr ' ' -)
+    echo "$class $t ${usual[$t $sum]:-0}"
+  done | awk -v stem="$stem" -v room="$room" '
+    # How many words two names begin with alike.
+    function alike(a, b,   i, n, m, x, y) {
+      n = split(a, x, "_"); m = split(b, y, "_")
+      for (i = 1; i <= n && i <= m && x[i] == y[i]; i++) ;
+      return i - 1
+    }
+    {
+      name = $2
+      sub(/.*\//, "", name); sub(/[.]bats$|_test$/, "", name); gsub(/-/, "_", name)
+      if ($1 == 1) sub("^" room "_", "", name)
+      like = $1 == 3 ? 0 : alike(stem, name)
+      print (like ? 0 : $1), -like, $1, ($1 == 2 ? NR : $3), $2
+    }' | sort -k1,1n -k2,2n -k3,3n -k4,4n | awk '{ print $5 }'
+}
+
+# ---- one change ----------------------------------------------------------------------------------
+change() { echo "$file" >"$work/changed"; LC_ALL=C awk -v edits="$edits" -f tools/mutate.awk "$file" >"$tree/$file"; }
+restore() { cat "$file" >"$tree/$file"; }
+object=
+same_code() { objcopy -g "$tree/$object" "$work/now.o" && cmp -s "$work/now.o" "$work/before.o"; }
+
+judge() { # in `verdict`
+  local t left=$((budget * 1000)) why
+  why=$(awk -F '\t' -v f="$file" -v c="$what" -v t="$text" '$1 == f && $2 == c && $3 == t { print $4; exit }' test/mutants.equivalent 2>/dev/null)
+  [ -z "$why" ] || { verdict="equivalent: $why"; return; }
+  change
+  build "$object" || { verdict="does not compile"; return; }
+  same_code && { verdict="same code"; return; }
+  while read -r t; do
+    usual_time "$t"
+    [ "$time" != never ] && [ "$time" -le $left ] || continue
+    left=$((left - time))
+    run_test "$t" $((time * 6 / 1000 + 15))
+    case $? in
+    0) continue ;;
+    2) verdict="does not compile"; return ;;
+    esac
+    verdict="caught: ${t##*/}: $reason"
+    [ -z "${proven[$t]:-}" ] || return
+    # Does it fail for the change?
+    restore
+    if run_test "$t" 120; then proven[$t]=1; return; fi
+    echo "mutate.sh: $t fails without a change, too ($reason): left out" >&2
+    sum=$(cksum <"$(source_of "$t")" | tr ' ' -)
+    usual[$t $sum]=never
+    change
+  done < <(nearest "$file")
+  verdict=survived
+}
+
+: >"$work/rows"
+trap 'rm -f "$work/now.o" "$work/before.o"' EXIT
+last=
+while IFS=$'\t' read -r file line edits what text <&4; do
+  if [ "$file" != "$last" ]; then
+    object=build/release/${file#src/}
+    object=${object%.c}.o
+    build "$object" || fail "$object cannot be built"
+    objcopy -g "$tree/$object" "$work/before.o" || exit 2
+    last=$file
+  fi
+  judge
+  restore
+  printf '%s\t%s\t%s\t%s\t%s\n' "$file" "$line" "$what" "$text" "$verdict" >>"$work/rows"
+  [ -n "$json" ] || printf '%-34s %-20s %-60s %s\n' "$file:$line" "$what" "${text:0:60}" "$verdict"
+done 4<"$work/mutants"
+build all && rm -f "$work/changed"
+
+awk -F '\t' -v json="$json" -v least="$least" '
+  function quoted(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\t/, "\\t", s); return "\"" s "\"" }
+  {
+    kind = $5; sub(/:.*/, "", kind); gsub(/ /, "_", kind)
+    said = $5; if (!sub(/^[a-z]*: /, "", said)) said = ""
+    n[kind]++
+    if (json) printf "%s\n {\"file\": %s, \"line\": %d, \"change\": %s, \"source\": %s, \"verdict\": \"%s\", \"words\": %s}", NR == 1 ? "{\"mutants\": [" : ",", quoted($1), $2, quoted($3), quoted($4), kind, quoted(said)
+  }
+  END {
+    of = n["caught"] + n["survived"]
+    share = of ? 100 * n["caught"] / of : 100
+    if (json) printf "%s],\n\"caught\": %d, \"survived\": %d, \"equivalent\": %d, \"same_code\": %d, \"does_not_compile\": %d, \"share\": %.1f}\n", NR ? "\n" : "{\"mutants\": [", n["caught"], n["survived"], n["equivalent"], n["same_code"], n["does_not_compile"], share
+    else printf "%d of %d caught (%.1f %%), %d survived; not counted: %d equivalent, %d of the same code, %d that do not compile\n", n["caught"], of, share, n["survived"], n["equivalent"], n["same_code"], n["does_not_compile"]
+    exit share < least
+  }' "$work/rows"
