@@ -38,6 +38,21 @@ SLOW=cpc:::cpu_clock-all-1000000000
   [ "$status" -eq 1 ]
 }
 
+@test "of several exit(n) the first gives the status, END's after it" {
+  run "$TALLY" trace --on=vm -qn 'BEGIN { exit(3); } BEGIN { exit(4); }'
+  [ "$status" -eq 3 ]
+  run "$TALLY" trace --on=vm -qn 'BEGIN { exit(3); } END { exit(5); }'
+  [ "$status" -eq 5 ]
+}
+
+@test "a fault is told by line, and under the name dtrace by instruction" {
+  run "$TALLY" trace --on=vm -qn 'BEGIN { trace(*(int *)8); }'
+  [[ $output == *"invalid address (0x8) in action at line 1" ]]
+  ln -s "$TALLY" "$BATS_TEST_TMPDIR/dtrace"
+  run "$BATS_TEST_TMPDIR/dtrace" --on=vm -qn 'BEGIN { trace(*(int *)8); }'
+  [[ $output =~ "invalid address (0x8) at BPF pc "[1-9][0-9]*$ ]]
+}
+
 @test "exit(n) counts before the command's status" {
   needs_bpf
   run "$TALLY" trace -qn 'END { exit(5); }' -c 'sh -c "exit 7"'

@@ -259,7 +259,7 @@ void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
 		cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 16, 0));
 	else
 		cg_ins(g, I_STORE(DW, R10, FP_ERR + 16, value));
-	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 8, kind));
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 8, (int32_t)(kind | g->nins << D_FAULT_BITS)));
 	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 12, (int32_t)g->line));
 	cg_jmp(g, g->fault_label);
 	g->clause_faults = true;

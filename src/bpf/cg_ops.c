@@ -366,7 +366,7 @@ static void bi_pc(struct cg *g, bool user)
 /* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, action, offset, fault, value. */
 static void bi_error_arg(struct cg *g, unsigned n)
 {
-	static const int16_t off[] = { [1] = FP_ERR, [4] = FP_ERR + 8, [5] = FP_ERR + 16 };
+	static const int16_t off[] = { [1] = FP_ERR, [3] = FP_ERR + 8, [4] = FP_ERR + 8, [5] = FP_ERR + 16 };
 
 	if (n >= COUNT(off) || !off[n]) {
 		cg_imm(g, R0, 0);
@@ -377,7 +377,11 @@ static void bi_error_arg(struct cg *g, unsigned n)
 		cg_ins(g, I_ALU32_IMM(AND, R0, (int32_t)~D_EPID_ERROR));
 		return;
 	}
-	cg_ins(g, n == 4 ? I_LOAD(W, R0, R10, off[n]) : I_LOAD(DW, R0, R10, off[n]));
+	cg_ins(g, n == 5 ? I_LOAD(DW, R0, R10, off[n]) : I_LOAD(W, R0, R10, off[n]));
+	if (n == 3)
+		cg_ins(g, I_ALU_IMM(RSH, R0, D_FAULT_BITS));
+	else if (n == 4)
+		cg_ins(g, I_ALU_IMM(AND, R0, (1 << D_FAULT_BITS) - 1));
 }
 
 static void bi_arg(struct cg *g, unsigned n)
@@ -531,8 +535,8 @@ static void ops_emit_element(struct cg *g, const struct ir_ins *i)
 	cg_jcc(g, I_JMP_IMM(JLT, R2, (int32_t)i->i, 0), fine);
 	cg_fault(g, FAULT_BADINDEX, R2);
 	cg_put(g, fine);
-	if (i->s > 1)
-		cg_ins(g, I_ALU_IMM(MUL, R2, (int32_t)i->s));
+	if (i->x > 1)
+		cg_ins(g, I_ALU_IMM(MUL, R2, (int32_t)i->x));
 	cg_addr(g, R4, i->o, i->O);
 	cg_ins(g, I_ALU_REG(ADD, R4, R2));
 }
@@ -559,6 +563,15 @@ static void op_oloadx(struct cg *g, const struct ir_ins *i)
 static void op_oloadxs(struct cg *g, const struct ir_ins *i)
 {
 	ops_emit_loadx(g, i, true);
+}
+
+/* Negated twice, an address is a number to the verifier, which a script may compute with. */
+static void op_oaddr(struct cg *g, const struct ir_ins *i)
+{
+	cg_addr(g, R1, i->o, i->O);
+	cg_ins(g, I_NEG(R1));
+	cg_ins(g, I_NEG(R1));
+	cg_done(g, i->d, R1);
 }
 
 static void op_ocopy(struct cg *g, const struct ir_ins *i)
@@ -688,9 +701,17 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 
 static void op_exit(struct cg *g, const struct ir_ins *i)
 {
+	uint32_t end = cg_label(g);
+
 	cg_map_value(g, R4, cg_map_index(g, IMG_CTL, 0), 0);
+	/* The first one gives the status; END, which runs after that, may give another. */
+	if (__builtin_strcmp(g->probe->name, "END")) {
+		cg_ins(g, I_LOAD(DW, R1, R4, offsetof(struct img_ctl, exited)));
+		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), end);
+	}
 	cg_ins(g, I_STORE(DW, R4, offsetof(struct img_ctl, status), cg_use(g, i->a, R1)));
 	cg_ins(g, I_STORE_IMM(DW, R4, offsetof(struct img_ctl, exited), 1));
+	cg_put(g, end);
 }
 
 static void op_record(struct cg *g, const struct ir_ins *i)
@@ -707,20 +728,21 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 /* ---- which is which ---------------------------------------------------------------------------- */
 
 static cg_op *const op[IR_NOPS] = {
-	[IR_NOP] = op_nop,           [IR_CONST] = op_const,     [IR_MOV] = op_mov,           [IR_ADD] = op_add,
-	[IR_SUB] = op_sub,           [IR_MUL] = op_mul,         [IR_DIVU] = op_divu,         [IR_DIVS] = op_divs,
-	[IR_MODU] = op_modu,         [IR_MODS] = op_mods,       [IR_AND] = op_and,           [IR_OR] = op_or,
-	[IR_XOR] = op_xor,           [IR_SHL] = op_shl,         [IR_SHR] = op_shr,           [IR_SAR] = op_sar,
-	[IR_NEG] = op_neg,           [IR_NOT] = op_not,         [IR_SEXT] = op_sext,         [IR_ZEXT] = op_zext,
-	[IR_CMP] = op_cmp,           [IR_JMP] = op_jmp,         [IR_JCMP] = op_jcmp,         [IR_LABEL] = op_label,
-	[IR_FAULT] = op_fault,       [IR_BUILTIN] = op_builtin, [IR_ARGS] = op_args,         [IR_ARGLOAD] = op_argload,
-	[IR_OZERO] = op_ozero,       [IR_OSTORE] = op_ostore,   [IR_OLOAD] = op_oload,       [IR_OLOADS] = op_oloads,
-	[IR_OADD] = op_oadd,         [IR_OSTOREX] = op_ostorex, [IR_OLOADX] = op_oloadx,     [IR_OLOADXS] = op_oloadxs,
-	[IR_OCOPY] = op_ocopy,       [IR_OLIT] = op_olit,       [IR_OBUILTIN] = op_obuiltin, [IR_OREAD] = op_oread,
-	[IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack,   [IR_STACKID] = cg_stackid,   [IR_SLEN] = cg_slen,
-	[IR_SCMP] = cg_scmp,         [IR_SSUB] = cg_ssub,       [IR_SJOIN] = cg_sjoin,       [IR_SINDEX] = cg_sindex,
-	[IR_SBASE] = cg_sbase,       [IR_SDIR] = cg_sdir,       [IR_DYNGET] = op_dynget,     [IR_DYNSET] = op_dynset,
-	[IR_AGG] = cg_agg,           [IR_RECORD] = op_record,   [IR_EXIT] = op_exit,         [IR_END] = op_nop,
+	[IR_NOP] = op_nop,       [IR_CONST] = op_const,       [IR_MOV] = op_mov,       [IR_ADD] = op_add,
+	[IR_SUB] = op_sub,       [IR_MUL] = op_mul,           [IR_DIVU] = op_divu,     [IR_DIVS] = op_divs,
+	[IR_MODU] = op_modu,     [IR_MODS] = op_mods,         [IR_AND] = op_and,       [IR_OR] = op_or,
+	[IR_XOR] = op_xor,       [IR_SHL] = op_shl,           [IR_SHR] = op_shr,       [IR_SAR] = op_sar,
+	[IR_NEG] = op_neg,       [IR_NOT] = op_not,           [IR_SEXT] = op_sext,     [IR_ZEXT] = op_zext,
+	[IR_CMP] = op_cmp,       [IR_JMP] = op_jmp,           [IR_JCMP] = op_jcmp,     [IR_LABEL] = op_label,
+	[IR_FAULT] = op_fault,   [IR_BUILTIN] = op_builtin,   [IR_ARGS] = op_args,     [IR_ARGLOAD] = op_argload,
+	[IR_OZERO] = op_ozero,   [IR_OSTORE] = op_ostore,     [IR_OLOAD] = op_oload,   [IR_OLOADS] = op_oloads,
+	[IR_OADD] = op_oadd,     [IR_OSTOREX] = op_ostorex,   [IR_OLOADX] = op_oloadx, [IR_OLOADXS] = op_oloadxs,
+	[IR_OADDR] = op_oaddr,   [IR_OCOPY] = op_ocopy,       [IR_OLIT] = op_olit,     [IR_OBUILTIN] = op_obuiltin,
+	[IR_OREAD] = op_oread,   [IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack, [IR_STACKID] = cg_stackid,
+	[IR_SLEN] = cg_slen,     [IR_SCMP] = cg_scmp,         [IR_SSUB] = cg_ssub,     [IR_SJOIN] = cg_sjoin,
+	[IR_SINDEX] = cg_sindex, [IR_SBASE] = cg_sbase,       [IR_SDIR] = cg_sdir,     [IR_DYNGET] = op_dynget,
+	[IR_DYNSET] = op_dynset, [IR_AGG] = cg_agg,           [IR_RECORD] = op_record, [IR_EXIT] = op_exit,
+	[IR_END] = op_nop,
 };
 
 void cg_dispatch(struct cg *g, const struct ir_ins *i)

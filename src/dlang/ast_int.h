@@ -47,8 +47,8 @@ enum ty_kind {
 struct d_member {
 	const char *name; /* "" for an unnamed struct or bit-field */
 	const struct d_type *type;
-	uint32_t offset;   /* bytes; of a bit-field: of its storage unit */
-	uint8_t bit, bits; /* bit-field: lowest bit, width (0: it is none) */
+	uint32_t offset;         /* bytes; of a bit-field: of what is loaded for it */
+	uint8_t bit, bits, unit; /* bit-field: lowest bit, width (0: it is none), bytes that are loaded for it */
 	struct d_member *next;
 };
 
@@ -102,7 +102,7 @@ struct d_sym {
 	bool declared;              /* by a declaration, not by its first assignment */
 	uint32_t line, source;      /* of its first use */
 	const char *name;           /* without this-> self-> @ */
-	const struct d_type *type;  /* SELF, ASSOC: INT, PTR or STRING. AGG: NULL */
+	const struct d_type *type;  /* AGG: NULL */
 	const struct d_type **keys; /* one per element. AGG: the widest of all uses */
 	uint32_t nkeys;
 	/* AGG; in u->agg in the order of first use, which is its number in d_program.agg */
@@ -141,7 +141,7 @@ enum n_kind {
 	N_MEMBER,   /* L  place a + offset (bytes); bits/bit when it is a bit-field. P: .str */
 	N_ARROW,    /* P  a->str */
 	N_DEREF,    /* L  place at address a (PTR), kernel's, or user's if a->type->user */
-	N_ADDR,     /* L  address of the memory place a (rooted in N_DEREF); type PTR */
+	N_ADDR,     /* L  address of the place a; type PTR, kernel's unless it is rooted in a user's N_DEREF */
 	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a */
 	N_SIZEOF,   /* P  of type ty_arg or of expression a */
 	N_OFFSETOF, /* P  ty_arg, str */
@@ -180,11 +180,9 @@ enum n_op {
  * Places (left sides, operands of MEMBER, INDEX, ADDR):
  *   object places are rooted in N_VAR; memory places in N_DEREF and can only be read; over N_ARGS
  *   they are known to lie in the context.
- *   MEMBER adds `offset`. INDEX adds b times a->type->to->size. In an object place there is at
- *   most one INDEX, it is the outermost node, and its element is INT, PTR or ENUM: it fits OLOADX.
- *   SELF and ASSOC variables are whole values: no MEMBER or INDEX over them.
+ *   MEMBER adds `offset`. INDEX adds b times a->type->to->size.
  *   A place of type STRUCT, UNION or ARRAY occurs as a value only as right side of N_ASSIGN (same
- *   type), as an argument of trace() and in N_CAST to string (ARRAY of char: at most n bytes).
+ *   type), as a key, as an argument of trace() and in N_CAST to string (ARRAY of char: at most n bytes).
  *
  * N_ASSIGN, op 0: a is an object place, b has its type. The value of the node is b's.
  *   op != 0: a op= b: a's value is converted to `opty`, op'ed with b (of type opty; for shifts any
@@ -201,13 +199,13 @@ enum n_scope { SCOPE_NONE, SCOPE_THIS, SCOPE_SELF };
 #define D_MAX_TREE 512
 
 struct d_node {
-	uint8_t kind;      /* enum n_kind */
-	uint8_t op;        /* enum n_op */
-	uint8_t scope;     /* N_IDENT: enum n_scope */
-	bool pre;          /* N_INCDEC */
-	uint8_t bit, bits; /* N_MEMBER */
-	uint8_t call;      /* N_CALL after bind: enum d_call */
-	uint16_t depth;    /* of the tree below: at most D_MAX_TREE */
+	uint8_t kind;            /* enum n_kind */
+	uint8_t op;              /* enum n_op */
+	uint8_t scope;           /* N_IDENT: enum n_scope */
+	bool pre;                /* N_INCDEC */
+	uint8_t bit, bits, unit; /* N_MEMBER */
+	uint8_t call;            /* N_CALL after bind: enum d_call */
+	uint16_t depth;          /* of the tree below: at most D_MAX_TREE */
 	uint32_t line;
 	uint32_t offset;             /* N_MEMBER */
 	const struct d_type *type;   /* NULL until the type pass, but for N_CAST */
@@ -346,7 +344,7 @@ struct d_unit {
 	uint32_t depth;      /* recursion of the parser */
 };
 
-/* Fails at `line` of the current source: stores the words as dtrace(1) prints them.
+/* Fails at `line` of the current source: stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.
  * Returns -TALLY_ESYNTAX. */
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...) PRINTF_LIKE(4, 5);
 int d_nomem(struct d_unit *u); /* returns -TALLY_ENOMEM */

@@ -214,6 +214,27 @@ static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
 	return 0;
 }
 
+/* Numbers with a name from the start. */
+static bool bind_known_constant(const struct d_unit *u, struct d_node *n)
+{
+	static const struct {
+		const char *name;
+		int64_t value;
+	} known[] = {
+#define CONSTANT(name, value) { #name, value },
+#include "dlang/constant.def"
+#undef CONSTANT
+	};
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(known[i].name, n->str) == 0) {
+			n->kind = N_INT;
+			n->type = u->base[B_INT];
+			n->ival = known[i].value;
+			return true;
+		}
+	return false;
+}
+
 static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 {
 	const struct d_node *constant = map_get(&u->consts, n->str, strlen(n->str));
@@ -228,6 +249,8 @@ static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 		n->ival = constant != NULL ? constant->ival : 0;
 		return 0;
 	}
+	if (bind_known_constant(u, n))
+		return 0;
 	if (b != NULL)
 		return bind_builtin(u, n, b);
 	if (strcmp(n->str, "curcpu") == 0)

@@ -21,7 +21,7 @@ static const char *call_plural_s(uint32_t n)
 static bool key_type_ok(const struct d_sym *s, const struct d_type *t)
 {
 	bool recorded = s->kind == SYM_AGG && (t->kind == TY_STACK || t->kind == TY_SYM);
-	return ty_is_scalar(t) || t->kind == TY_STRING || recorded;
+	return ty_is_scalar(t) || ty_is_sou(t) || t->kind == TY_STRING || recorded;
 }
 
 /* Whether a key of type t may stand where s already has one of type `as`. */
@@ -44,8 +44,8 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 		return -TALLY_ENOMEM;
 	if (!key_compatible(as, *key))
 		return d_fail(u, (*key)->line, D_PROTO_ARG,
-			      "%s%s[ ] argument #%u is incompatible with prototype: "
-			      "prototype: %s, argument: %s",
+			      "%s%s[ ] key #%u is incompatible with prototype:\n"
+			      "\tprototype: %s\n\t      key: %s",
 			      mark, s->name, i + 1, type_name(u, as), type_name(u, t));
 	if (as->kind == TY_STRING) {
 		int rc = to_string(u, key);

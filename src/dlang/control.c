@@ -10,6 +10,7 @@
 #include "dlang/parse_int.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 struct words {
@@ -66,11 +67,13 @@ static int pragma_option(struct words *w)
 
 static int pragma_error(struct words *w)
 {
-	while (w->p < w->end && isspace((unsigned char)*w->p))
-		w->p++;
-	while (w->p < w->end && isspace((unsigned char)w->end[-1]))
-		w->end--;
-	return d_fail(w->u, w->line, D_PRAGERR, "#error: %.*s", (int)(w->end - w->p > 300 ? 300 : w->end - w->p), w->p);
+	char text[300] = "";
+	size_t at = 0, n;
+	bool quoted;
+	for (const char *s; s = control_next_word(w, &n, &quoted), n != 0 || quoted;)
+		if (n < sizeof(text) - at - 2)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%.*s ", (int)n, s);
+	return d_fail(w->u, w->line, D_PRAGERR, "#error: %s", text);
 }
 
 /* The program can't do without something, which is not there for this reason. */

@@ -24,25 +24,17 @@ const struct d_node *place_root(const struct d_node *n)
 	return n->kind == N_VAR || n->kind == N_DEREF ? n : NULL;
 }
 
-static bool has_index(const struct d_node *n)
-{
-	for (; n->kind == N_MEMBER || n->kind == N_INDEX; n = n->a)
-		if (n->kind == N_INDEX)
-			return true;
-	return false;
-}
-
 static bool in_memory(const struct d_node *n)
 {
 	const struct d_node *r = place_root(n);
 	return r != NULL && r->kind == N_DEREF;
 }
 
-/* An array in memory becomes a pointer to its first element; one in a variable has no address. */
+/* An array becomes a pointer to its first element. */
 int decay(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
-	if (n->type->kind != TY_ARRAY || !in_memory(n))
+	if (n->type->kind != TY_ARRAY || place_root(n) == NULL)
 		return 0;
 	struct d_node *p = node_new(u, N_ADDR, n->line);
 	if (p == NULL || (p->type = type_ptr(u, n->type->to)) == NULL)
@@ -197,6 +189,7 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 	n->offset = offset;
 	n->bit = m->bit;
 	n->bits = m->bits;
+	n->unit = m->unit;
 	if (n->a->kind == N_MEMBER) {
 		n->offset += n->a->offset;
 		n->a = n->a->a;
@@ -254,11 +247,13 @@ static int cook_deref(struct d_unit *u, struct d_node **np)
 static int cook_addr(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
+	if (n->a->kind == N_AGG)
+		return d_fail(u, n->line, D_ADDROF_VAR, "cannot take address of dynamic variable");
 	int rc = cook(u, &n->a);
 	if (rc < 0)
 		return rc;
 	const struct d_node *r = place_root(n->a);
-	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN || (r != NULL && r->kind == N_VAR))
+	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN || n->a->kind == N_VAR)
 		return d_fail(u, n->line, D_ADDROF_VAR, "cannot take address of dynamic variable");
 	if (r == NULL)
 		return d_fail(u, n->line, D_ADDROF_LVAL, "unacceptable operand for unary & operator");
@@ -308,10 +303,6 @@ static int index_array(struct d_unit *u, struct d_node *n)
 		}
 		return 0;
 	}
-	if (object && (!ty_is_scalar(t->to) || has_index(n->a)))
-		return d_fail(u, n->line, D_UNSUPPORTED,
-			      "computed subscripts of arrays of arrays, structs or strings are "
-			      "not supported yet");
 	if (object)
 		place_root(n->a)->sym->indexed = true;
 	n->b = i;
@@ -428,6 +419,11 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 		if (n->a->kind == N_MEMBER && n->a->bits != 0)
 			return d_fail(u, n->line, D_SIZEOF_BITFIELD, "cannot apply sizeof to a bit-field");
 		t = n->a->type;
+		if (n->a->kind == N_STR || (n->a->kind == N_INT && n->a->str != NULL)) { /* "text" and NULL */
+			int64_t size = n->a->kind == N_STR ? n->a->len + 1 : 4;
+			n->type = type_named(u, "size_t");
+			return fold_int(u, np, size);
+		}
 	}
 	if (t->incomplete)
 		return d_fail(u, n->line, D_SIZEOF_TYPE,
@@ -449,8 +445,8 @@ static int cook_offsetof(struct d_unit *u, struct d_node **np)
 			      type_name(u, n->ty_arg));
 	const struct d_member *m = member_find(n->ty_arg, n->str, &offset, 32);
 	if (m == NULL)
-		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, n->ty_arg),
-			      near_member(u, n->ty_arg, n->str));
+		return d_fail(u, n->line, D_UNKNOWN, "failed to determine offset of %s: Member name not found%s",
+			      n->str, near_member(u, n->ty_arg, n->str));
 	if (m->bits != 0)
 		return d_fail(u, n->line, D_OFFSETOF_BITFIELD, "cannot take offset of a bit-field: %s", n->str);
 	n->type = type_named(u, "size_t");
@@ -504,7 +500,10 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 static int cook_unary(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
-	int rc = cook_value(u, &n->a);
+	bool action = n->a->kind == N_CALL && d_calls[n->a->call].cls != CC_SUBR;
+	if (action)
+		n->a->type = u->base[B_VOID];
+	int rc = action ? 0 : cook_value(u, &n->a);
 	if (rc < 0)
 		return rc;
 	if (n->op == UN_LNOT) {

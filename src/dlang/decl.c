@@ -4,7 +4,8 @@
  * A declaration is specifiers (int, struct foo { ... }) and declarators
  * (*a[3], f(int)).  The specifiers give a type; each declarator wraps it, from the
  * outside in, so a parenthesized declarator is parsed over a hole that is filled
- * when its suffixes are known.  Layout is that of the System V ABI, bit-fields too.
+ * when its suffixes are known.  Layout is that of the System V ABI but for
+ * bit-fields, which a D compiler lays out in bytes of their own.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -124,27 +125,50 @@ static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char 
 struct layout {
 	struct d_type *t;
 	struct d_member **end;
-	uint64_t bits; /* used so far */
+	uint64_t bits, bytes; /* used so far; bytes: with what the load of a bit-field reaches */
 	uint32_t n;
 	struct map names;
 };
 
+/* A bit-field begins at a byte of its own, and is loaded as the fewest bytes that a load can have: a D compiler's layout,
+ * which differs from C's. */
+static void bit_field_place(struct layout *l, struct d_member *m)
+{
+	uint32_t unit = 1;
+	while (unit * 8 < m->bits)
+		unit *= 2;
+	uint64_t at = l->t->kind == TY_UNION ? 0 : ((l->bits + 7) / 8 + unit - 1) / unit * unit;
+	m->offset = (uint32_t)at;
+	m->unit = (uint8_t)unit;
+	if (at * 8 + m->bits > l->bits)
+		l->bits = at * 8 + m->bits;
+	if (at + unit > l->bytes)
+		l->bytes = at + unit;
+}
+
+static void member_place(struct layout *l, struct d_member *m)
+{
+	const uint32_t align = m->type->align;
+	uint64_t at = l->t->kind == TY_UNION ? 0 : ((l->bits + 7) / 8 + align - 1) / align * align;
+	m->offset = (uint32_t)at;
+	at += m->type->size;
+	if (at * 8 > l->bits)
+		l->bits = at * 8;
+	if (at > l->bytes)
+		l->bytes = at;
+	if (align > l->t->align)
+		l->t->align = align;
+}
+
 static int member_add(struct parser *ps, struct layout *l, struct d_member m, bool bit_field)
 {
 	struct d_unit *u = ps->u;
-	uint64_t unit = (uint64_t)m.type->size * 8, align = (uint64_t)m.type->align * 8;
-	uint64_t at = l->t->kind == TY_UNION ? 0 : l->bits, width = bit_field ? m.bits : unit;
-	if (!bit_field || m.bits == 0 || at / unit != (at + width - 1) / unit)
-		at = (at + align - 1) / align * align;
-	if (++l->n > MEMBERS_MOST || at + width > (uint64_t)ARRAY_MOST * 8)
+	if (++l->n > MEMBERS_MOST || l->bytes + m.type->size > ARRAY_MOST)
 		return d_fail(u, ps->tok.line, D_DECL_ARRBIG, "%s is too big", type_name(u, l->t));
-	m.offset = bit_field && m.bits != 0 ? (uint32_t)(at / unit * m.type->size) : (uint32_t)(at / 8);
-	m.bit = bit_field && m.bits != 0 ? (uint8_t)(at % unit) : 0;
-	if (at + width > l->bits)
-		l->bits = at + width;
-	if (m.name[0] != '\0' || !bit_field)
-		if (m.type->align > l->t->align)
-			l->t->align = m.type->align;
+	if (bit_field)
+		bit_field_place(l, &m);
+	else
+		member_place(l, &m);
 	if (m.name[0] == '\0' && bit_field)
 		return 0;
 	if (m.name[0] != '\0') {
@@ -232,8 +256,7 @@ static int struct_body(struct parser *ps, struct d_type *t)
 	if (rc < 0)
 		return rc;
 	t->incomplete = false;
-	uint64_t bytes = (l.bits + 7) / 8;
-	t->size = (uint32_t)((bytes + t->align - 1) / t->align * t->align);
+	t->size = (uint32_t)((l.bytes + t->align - 1) / t->align * t->align);
 	return 0;
 }
 
@@ -244,9 +267,14 @@ static int decl_enumerator(struct parser *ps, const struct d_type *t, int64_t *n
 	int rc = expect(ps, T_IDENT);
 	if (rc < 0)
 		return rc;
-	if ((rc = accept_token(ps, T_ASSIGN)) > 0)
-		rc = parse_constant(ps, next, D_DECL_ENCONST,
-				    "enumerator must be assigned to an integral constant expression");
+	if ((rc = accept_token(ps, T_ASSIGN)) > 0) {
+		const char *what =
+			arena_printf(&u->arena, "enumerator '%s' must be assigned to an integral constant expression",
+				     name);
+		if (what == NULL)
+			return d_nomem(u);
+		rc = parse_constant(ps, next, D_DECL_ENCONST, what);
+	}
 	if (rc < 0)
 		return rc;
 	if (*next != (int32_t)*next)
@@ -387,7 +415,12 @@ static int decl_take_specifier(struct parser *ps, struct specs *sp)
 
 static const struct d_type *int_word(struct parser *ps, const struct specs *sp, unsigned base)
 {
-	if (sp->nsigned + sp->nunsigned > 1 || sp->nshort > 1 || sp->nlong > 2 || (sp->nshort && sp->nlong)) {
+	if (sp->nshort && sp->nlong) {
+		d_fail(ps->u, ps->tok.line, D_UNKNOWN, "failed to resolve type %s%s%s: Unknown type name",
+		       "short long ", sp->nlong > 1 ? "long " : "", base == B_CHAR ? "char" : "");
+		return NULL;
+	}
+	if (sp->nsigned + sp->nunsigned > 1 || sp->nshort > 1 || sp->nlong > 2) {
 		d_fail(ps->u, ps->tok.line, D_DECL_COMBO, "invalid type combination");
 		return NULL;
 	}
@@ -460,7 +493,10 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 		const struct d_type *p = parse_parameter(ps, &name);
 		if (p == NULL)
 			return NULL;
-		if (p->kind == TY_VOID && (name != NULL || i > 0 || !at(ps, T_RPAREN)))
+		if (p->kind == TY_VOID && name != NULL)
+			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_NAME, "void parameter may not have a name: %s",
+				    name);
+		else if (p->kind == TY_VOID && (i > 0 || !at(ps, T_RPAREN)))
 			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID, "void must be the sole parameter");
 	}
 	if (rc < 0 || expect(ps, T_RPAREN) < 0)
@@ -485,7 +521,13 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 		const struct d_type *key = parse_parameter(ps, &name);
 		if (key == NULL)
 			return NULL;
-		if (!ty_is_scalar(key) && key->kind != TY_STRING) {
+		if (key->kind == TY_VOID) {
+			d_fail(ps->u, ps->tok.line, D_DECL_PROTO_TYPE,
+			       "array prototype may not use parameter of type void: %s, parameter #%u",
+			       name != NULL ? name : "(anonymous)", t->nkeys + 1);
+			return NULL;
+		}
+		if (!ty_is_scalar(key) && !ty_is_sou(key) && key->kind != TY_STRING && key->kind != TY_ARRAY) {
 			d_fail(ps->u, ps->tok.line, D_KEY_TYPE, "%s may not be used as the key of an associative array",
 			       type_name(ps->u, key));
 			return NULL;
@@ -684,21 +726,13 @@ static int object_check(struct parser *ps, const struct specs *sp, const char *n
 	struct d_unit *u = ps->u;
 	uint32_t line = ps->tok.line;
 	const struct d_type *value = t->kind == TY_ASSOC ? t->to : t;
-	bool dynamic = t->kind == TY_ASSOC || sp->class == DC_SELF;
 	if (value->kind == TY_VOID)
 		return d_fail(u, line, D_DECL_VOIDOBJ, "cannot declare void object: %s", name);
 	if (value->incomplete)
 		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s", type_name(u, value),
 			      name);
 	if (t->kind == TY_ASSOC && sp->class == DC_THIS)
-		return d_fail(u, line, D_DECL_LOCASSC, "local variables may not be declared as associative arrays: %s",
-			      name);
-	if (value->kind == TY_FLOAT)
-		return d_fail(u, line, D_UNSUPPORTED, "floating-point variables are not supported yet: %s", name);
-	if (dynamic && !ty_is_scalar(value) && value->kind != TY_STRING)
-		return d_fail(u, line, D_UNSUPPORTED,
-			      "arrays and structs as values of thread-local variables and "
-			      "associative arrays are not supported yet: %s",
+		return d_fail(u, line, D_DECL_LOCASSC, "associative arrays may not be declared as local variables: %s",
 			      name);
 	return 0;
 }
@@ -742,6 +776,9 @@ static int declare_type(struct parser *ps, const char *name, const struct d_type
 
 static int decl_declare_name(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {
+	if (name == NULL && at(ps, T_SYMBOL))
+		return d_fail(ps->u, ps->tok.line, D_DECL_SCOPE,
+			      "D scoping operator may not be used in a declaration name (%s)", ps->tok.str);
 	if (name == NULL)
 		return lex_syntax(ps);
 	if (sp->class == DC_TYPEDEF)

@@ -86,7 +86,7 @@ enum ir_fault {
 	FAULT_BADSIZE,
 	FAULT_BADINDEX
 };
-/* The words for it, with the value where that says something. Any number will do. */
+/* The words for it, with the value where that says something. Any number will do; bits above D_FAULT_BITS don't count. */
 void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 
 /* name, operands: d a b registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
@@ -111,8 +111,9 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	/* objects; offsets and sizes are within the object */                                     \
 	X(OZERO, "o O s") X(OSTORE, "o O a s") X(OLOAD, "d o O s") X(OLOADS, "d o O s") /* LOADS sign-extends */ \
 	X(OADD, "o O a s")         /* o += a atomically; GLOBAL only, size 4 or 8 */                 \
-	X(OSTOREX, "o O a s b i") X(OLOADX, "d o O s b i") X(OLOADXS, "d o O s b i")                \
-				   /* at O + b * s; faults BADINDEX unless b < imm */               \
+	X(OSTOREX, "o O a s b i x") X(OLOADX, "d o O s b i x") X(OLOADXS, "d o O s b i x")          \
+				   /* at O + b * x; faults BADINDEX unless b < imm */               \
+	X(OADDR, "d o O")          /* d = the object's address, of kernel memory */                 \
 	X(OCOPY, "o O p P s")      /* s multiple of 8 */                                            \
 	X(OLIT, "o O x s")         /* string constant x, zero-padded to s */                        \
 	X(OBUILTIN, "o O x s")     /* string builtin x (enum ir_strbuiltin), cut and padded to s */ \
@@ -202,8 +203,9 @@ struct d_action {
 
 /* A record: u32 epid, u32 cpu, then the slots.  A faulting clause hands over
  * an error record instead: the same header with epid | D_EPID_ERROR, then
- * u32 fault (enum ir_fault), u32 line of D, u64 value. */
+ * u32 fault (enum ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
 #define D_RECORD_HDR 8
+#define D_FAULT_BITS 8
 #define D_EPID_ERROR 0x80000000u
 #define D_ERROR_RECORD 24
 

@@ -539,7 +539,6 @@ struct d_node *parse_predicate(struct parser *ps)
 /* A constant expression: its value, or failure with `what` when it is none. */
 int parse_constant(struct parser *ps, int64_t *ret, enum d_tag tag, const char *what)
 {
-	uint32_t line = ps->tok.line;
 	bool predicate = ps->in_predicate;
 	ps->in_predicate = false;
 	struct d_node *n = parse_conditional(ps);
@@ -549,7 +548,7 @@ int parse_constant(struct parser *ps, int64_t *ret, enum d_tag tag, const char *
 	if (bind_constants(ps->u, n) == 0 && cook(ps->u, &n) < 0)
 		return -TALLY_ESYNTAX;
 	if (n->kind != N_INT)
-		return d_fail(ps->u, line, tag, "%s", what);
+		return d_fail(ps->u, ps->tok.line, tag, "%s", what);
 	*ret = n->ival;
 	return 0;
 }

@@ -242,7 +242,7 @@ static int check_objects(struct check *k, const struct ir_ins *i, const char *op
 	if (indexed && (i->i <= 0 || i->i > INT32_MAX))
 		return ir_check_fail(k, "no such index");
 	if (ir_operands_has(operands, 'o'))
-		rc = ir_check_object(k, i->o, i->O, indexed ? size * (uint64_t)i->i : size);
+		rc = ir_check_object(k, i->o, i->O, indexed ? size + i->x * (uint64_t)(i->i - 1) : size);
 	if (rc == 0 && ir_operands_has(operands, 'p') && (i->op != IR_AGG || i->p)) {
 		uint64_t psize = i->op == IR_OCOPY || i->op == IR_SLEN || i->op == IR_SCMP ? size :
 				 ir_operands_has(operands, 'i')                            ? (uint64_t)i->i :
@@ -345,6 +345,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value)
 		[FAULT_BADINDEX] = { "index out of bounds", true },
 	};
 
+	fault &= (1u << D_FAULT_BITS) - 1;
 	if (fault >= COUNT(faults))
 		fault = FAULT_UNKNOWN;
 	buf_puts(to, faults[fault].text);

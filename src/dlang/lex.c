@@ -44,8 +44,10 @@ int lex_syntax(struct parser *ps)
 	const struct d_token *t = &ps->tok;
 	size_t n = (size_t)(t->end - t->start);
 	if (n == 0)
-		return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near end of input");
+		return d_fail(ps->u, t->line, D_NTAGS, "syntax error near end-of-input");
 	const char *hint = near_keyword(t->start, n);
+	if (t->kind == T_IDENT) /* a name is shown with what follows it in its line */
+		n = strcspn(t->start, "\n");
 	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n, t->start,
 		      hint != NULL ? "; " : "", hint != NULL ? hint : "");
 }
@@ -60,7 +62,6 @@ void lex_rewind(struct parser *ps)
 
 static int block_comment(struct parser *ps)
 {
-	uint32_t line = ps->line;
 	for (ps->p += 2; ps->p < ps->end; ps->p++) {
 		if (ps->p[0] == '*' && ps->p[1] == '/') {
 			ps->p += 2;
@@ -69,7 +70,7 @@ static int block_comment(struct parser *ps)
 		if (*ps->p == '\n')
 			ps->line++;
 	}
-	return d_fail(ps->u, line, D_SYNTAX, "end-of-file encountered before matching */");
+	return d_fail(ps->u, ps->line, D_NTAGS, "end-of-file encountered before matching */");
 }
 
 static size_t rest_of_line(const struct parser *ps)
@@ -147,8 +148,8 @@ static int digit_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-/* Reads digits and suffixes at *pp (at most to end) into t. */
-static int lex_take_number(struct d_unit *u, struct d_token *t, const char **pp, const char *end)
+/* Reads digits and suffixes at *pp (at most to end) into t. macro: the argument that they are of, or NULL. */
+static int lex_take_number(struct d_unit *u, struct d_token *t, const char **pp, const char *end, const char *macro)
 {
 	const char *p = *pp;
 	int base = 10;
@@ -165,11 +166,16 @@ static int lex_take_number(struct d_unit *u, struct d_token *t, const char **pp,
 		if (digit_value(*p) >= base)
 			return d_fail(u, t->line, D_INT_DIGIT, "octal digit expected but found %c", *p);
 		if (__builtin_mul_overflow(t->ival, (uint64_t)base, &t->ival) ||
-		    __builtin_add_overflow(t->ival, (uint64_t)digit_value(*p), &t->ival))
+		    __builtin_add_overflow(t->ival, (uint64_t)digit_value(*p), &t->ival)) {
+			if (macro != NULL)
+				return d_fail(u, t->line, D_MACRO_OFLOW,
+					      "macro argument %s constant %.*s results in integer overflow", macro,
+					      (int)(end - *pp > 40 ? 40 : end - *pp), *pp);
 			return d_fail(u, t->line, D_INT_OFLOW,
 				      "integer constant %.*s cannot be represented in any "
 				      "built-in integral type",
 				      (int)(p + 1 - digits > 40 ? 40 : p + 1 - digits), digits);
+		}
 	}
 	for (; p < end && strchr("uUlL", *p) != NULL && *p != '\0'; p++)
 		*(*p == 'u' || *p == 'U' ? &t->nu : &t->nl) += 1;
@@ -196,7 +202,7 @@ static int bad_number(struct parser *ps)
 static int lex_number(struct parser *ps)
 {
 	const char *p = ps->p;
-	int rc = *p == '.' ? -TALLY_EINVAL : lex_take_number(ps->u, &ps->tok, &p, ps->end);
+	int rc = *p == '.' ? -TALLY_EINVAL : lex_take_number(ps->u, &ps->tok, &p, ps->end, NULL);
 	if (rc == -TALLY_EINVAL || (rc == 0 && p < ps->end && (ident_char(*p) || *p == '.')))
 		return bad_number(ps);
 	ps->p = p;
@@ -251,7 +257,7 @@ static int lex_string(struct parser *ps)
 	struct d_token *t = &ps->tok;
 	const char *end = literal_end(ps), *p = ps->p + 1;
 	if (end == NULL)
-		return d_fail(ps->u, t->line, D_STR_NL, "newline encountered in string literal");
+		return d_fail(ps->u, t->line + 1, D_STR_NL, "newline encountered in string literal");
 	char *s = arena_alloc(&ps->u->arena, (size_t)(end - p) + 1);
 	if (s == NULL)
 		return d_nomem(ps->u);
@@ -344,12 +350,12 @@ int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, 
 		      key, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
-static int macro_number(struct d_unit *u, struct d_token *t, const char *text)
+static int macro_number(struct d_unit *u, struct d_token *t, const char *name, const char *text)
 {
 	const char *p = text, *end = text + strlen(text);
 	if (*p == '-' || *p == '+')
 		t->sign = *p++;
-	int rc = lex_take_number(u, t, &p, end);
+	int rc = lex_take_number(u, t, &p, end, name);
 	if (rc < 0 && rc != -TALLY_EINVAL)
 		return rc;
 	if (rc < 0 || p != end)
@@ -387,7 +393,7 @@ static int lex_macro(struct parser *ps)
 		return t->str == NULL ? d_nomem(ps->u) : 0;
 	}
 	if (isdigit((unsigned char)*text) || *text == '-' || *text == '+')
-		return macro_number(ps->u, t, text);
+		return macro_number(ps->u, t, arena_strndup(&ps->u->arena, t->start, (size_t)(p - t->start)), text);
 	for (const char *q = text; *q != '\0'; q++)
 		if (!ident_char(*q) && *q != '`')
 			return d_fail(ps->u, t->line, D_SYNTAX,

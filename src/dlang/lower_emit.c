@@ -186,3 +186,28 @@ void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a)
 {
 	lw_on(l, IR_OSTORE, o, off, 8)->a = a;
 }
+
+/* The largest piece that both offsets, and what is left, allow at once. */
+static uint32_t piece_of(uint32_t off, uint32_t poff, uint32_t left)
+{
+	uint32_t n = 8;
+
+	while (off % n || poff % n || n > left)
+		n /= 2;
+	return n;
+}
+
+void lw_move_bytes(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size)
+{
+	uint32_t whole = off % 8 == 0 && poff % 8 == 0 ? size & ~7u : 0;
+
+	if (whole)
+		lw_copy(l, o, off, p, poff, whole);
+	for (uint32_t k = whole, n; k < size; k += n) {
+		n = piece_of(off + k, poff + k, size - k);
+		struct ir_ins *i = lw_on(l, IR_OLOAD, p, poff + k, n);
+		ir_reg d = i->d = lw_reg(l);
+
+		lw_on(l, IR_OSTORE, o, off + k, n)->a = d;
+	}
+}

@@ -229,8 +229,7 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 		return lw_value(l, n->b);
 	case N_ADDR:
 		p = lw_place_of(l, n->a);
-		lw_by_address(l, &p);
-		return p.index;
+		return lw_address(l, &p);
 	case N_ARGS:
 		return lw_args_address(l, n->offset);
 	default:
@@ -262,44 +261,69 @@ static bool atomic_add(struct lw *l, const struct d_node *n)
 	return true;
 }
 
-/* A struct, union or array to an object: from an object, or read from memory. */
-static void bytes_to(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off)
+static void bytes_at(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off)
 {
 	struct lw_place p = lw_place_of(l, n);
-	uint32_t size = n->type->size, whole = size & ~7u;
 	struct ir_ins *i;
 
 	lw_by_address(l, &p);
-	if (!p.o) {
-		i = lw_on(l, IR_OREAD, o, off, size);
-		i->a = p.index;
-		i->x = p.user;
+	if (p.o) {
+		lw_move_bytes(l, o, off, p.o, p.off, n->type->size);
 		return;
 	}
-	if (p.off % 8 == 0 && off % 8 == 0 && whole)
-		lw_copy(l, o, off, p.o, p.off, whole);
-	else
-		whole = 0;
-	for (uint32_t k = whole; k < size; k++) {
-		i = lw_on(l, IR_OLOAD, p.o, p.off + k, 1);
-		ir_reg d = i->d = lw_reg(l);
+	i = lw_on(l, IR_OREAD, o, off, n->type->size);
+	i->a = p.index;
+	i->x = p.user;
+}
 
-		lw_on(l, IR_OSTORE, o, off + k, 1)->a = d;
+/* A struct, union or array to an object: from an object, or read from memory. */
+static void bytes_to(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off)
+{
+	switch (n->kind) {
+	case N_INT: /* 0 for a whole variable */
+		lw_zero(l, o, off, n->type->size);
+		break;
+	case N_ASSIGN:
+		lw_effect(l, n);
+		bytes_at(l, n->a, o, off);
+		break;
+	case N_COMMA:
+		lw_effect(l, n->a);
+		bytes_to(l, n->b, o, off);
+		break;
+	default:
+		bytes_at(l, n, o, off);
 	}
+}
+
+static void assign_bytes(struct lw *l, const struct d_node *n)
+{
+	const uint32_t size = n->type->size, room = (size + 7) & ~7u;
+	const struct d_node *a = n->a;
+	ir_obj key = lw_is_dyn(a) ? lw_key_of(l, a) : 0, o = lw_temp(l, room);
+	struct lw_place p;
+
+	if (room != size || n->b->kind == N_INT)
+		lw_zero(l, o, 0, room);
+	if (n->b->kind != N_INT)
+		bytes_to(l, n->b, o, 0);
+	if (key) {
+		lw_dyn_set(l, a, key, o);
+		return;
+	}
+	p = lw_place_of(l, a);
+	lw_put_bytes(l, &p, o, size);
 }
 
 static void effect_assign(struct lw *l, const struct d_node *n)
 {
-	struct lw_place p;
-
 	if (n->type->kind == TY_STRING) {
 		lw_string_assign(l, n);
 	} else if (ty_is_scalar(n->type)) {
 		if (!atomic_add(l, n))
 			value_assign(l, n);
 	} else {
-		p = lw_place_of(l, n->a);
-		bytes_to(l, n->b, p.o, p.off);
+		assign_bytes(l, n);
 	}
 }
 

@@ -28,10 +28,12 @@ struct lw {
 struct lw_place {
 	ir_obj o;
 	uint32_t off;
-	ir_reg index;   /* o: 0 or the element's number; else the address */
-	uint32_t limit; /* elements */
-	bool user;      /* address of user memory */
+	ir_reg index;           /* o: 0 or the element's number; else the address */
+	uint32_t limit, stride; /* elements, and the bytes from one to the next */
+	bool user;              /* address of user memory */
 	bool args;
+	const struct d_node *dyn; /* o is a copy of the value of this variable, at this key */
+	ir_obj key;
 };
 
 /* A left side, read once and written once: the key of a variable is computed once. */
@@ -63,6 +65,7 @@ struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32
 void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size);
 void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size);
 void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);
+void lw_move_bytes(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size); /* aligned or not */
 
 /* ---- lower_place.c -------------------------------------------------------------------------------- */
 bool lw_is_dyn(const struct d_node *n);                 /* thread-local or associative: it has a key */
@@ -70,8 +73,10 @@ ir_obj lw_key_of(struct lw *l, const struct d_node *n); /* at this use */
 ir_obj lw_dyn_get(struct lw *l, const struct d_node *n, ir_obj key);
 void lw_dyn_set(struct lw *l, const struct d_node *n, ir_obj key, ir_obj value);
 struct lw_place lw_place_of(struct lw *l, const struct d_node *n);
-/* Of a whole struct, or an address that is wanted: args[] has no arrays. */
+/* Makes it an address: of a whole struct in the context, or at a computed index. */
 void lw_by_address(struct lw *l, struct lw_place *p);
+ir_reg lw_address(struct lw *l, const struct lw_place *p);
+void lw_put_bytes(struct lw *l, const struct lw_place *p, ir_obj from, uint32_t size); /* from the start of `from` */
 ir_reg lw_args_address(struct lw *l, uint32_t off);
 ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size);
 struct lw_lhs lw_lhs_of(struct lw *l, const struct d_node *n);

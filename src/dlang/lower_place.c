@@ -41,6 +41,8 @@ ir_obj lw_dyn_get(struct lw *l, const struct d_node *n, ir_obj key)
 	ir_obj o = lw_temp(l, l->p->var[n->sym->ir].value_size);
 	struct ir_ins *i = lw_emit(l, IR_DYNGET);
 
+	if (!l->failed)
+		l->obj[o].indexed = n->sym->indexed;
 	i->o = o;
 	i->p = key;
 	i->x = n->sym->ir;
@@ -66,11 +68,77 @@ ir_reg lw_args_address(struct lw *l, uint32_t off)
 	return i->d = lw_reg(l);
 }
 
-/* A whole struct, or an address that is wanted: args[] has no arrays. */
+/* Faults unless the index is below n. */
+static void check_index(struct lw *l, ir_reg index, uint32_t n)
+{
+	uint32_t good = lw_label(l);
+	struct ir_ins *i;
+
+	lw_jcmp(l, index, IR_LTU, lw_const(l, n), good);
+	i = lw_emit(l, IR_FAULT);
+	i->a = index;
+	i->x = FAULT_BADINDEX;
+	lw_put(l, good);
+}
+
+static ir_reg reg_scaled(struct lw *l, ir_reg a, uint32_t n)
+{
+	return n == 1 ? a : lw_binary(l, IR_MUL, a, lw_const(l, n));
+}
+
+ir_reg lw_address(struct lw *l, const struct lw_place *p)
+{
+	struct ir_ins *i;
+	ir_reg d;
+
+	if (p->args)
+		return lw_args_address(l, p->off);
+	if (!p->o)
+		return p->index;
+	i = lw_emit(l, IR_OADDR);
+	i->o = p->o;
+	i->O = p->off;
+	d = i->d = lw_reg(l);
+	if (!p->index)
+		return d;
+	check_index(l, p->index, p->limit);
+	return lw_binary(l, IR_ADD, d, reg_scaled(l, p->index, p->stride));
+}
+
 void lw_by_address(struct lw *l, struct lw_place *p)
 {
-	if (p->args)
-		*p = (struct lw_place){ .index = lw_args_address(l, p->off) };
+	if (p->args || (p->o && p->index))
+		*p = (struct lw_place){ .index = lw_address(l, p) };
+}
+
+/* An element of an array in an object. A second index makes both a number of bytes. */
+static void place_index(struct lw *l, struct lw_place *p, const struct d_type *array, ir_reg index)
+{
+	const uint32_t size = array->to->size;
+
+	if (!p->index) {
+		p->index = index;
+		p->limit = array->n;
+		p->stride = size;
+		return;
+	}
+	check_index(l, p->index, p->limit);
+	check_index(l, index, array->n);
+	p->index = lw_binary(l, IR_ADD, reg_scaled(l, p->index, p->stride), reg_scaled(l, index, size));
+	p->limit = (p->limit - 1) * p->stride + (array->n - 1) * size + 1;
+	p->stride = 1;
+}
+
+static struct lw_place place_of_variable(struct lw *l, const struct d_node *n)
+{
+	struct lw_place p = { .o = n->sym->ir };
+
+	if (!lw_is_dyn(n))
+		return p;
+	p.dyn = n;
+	p.key = lw_key_of(l, n);
+	p.o = lw_dyn_get(l, n, p.key);
+	return p;
 }
 
 struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
@@ -91,17 +159,15 @@ struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
 		return p;
 	case N_INDEX:
 		p = lw_place_of(l, n->a);
-		if (p.o) {
-			p.index = lw_value(l, n->b);
-			p.limit = n->a->type->n;
-		} else {
-			ir_reg by = lw_binary(l, IR_MUL, lw_value(l, n->b), lw_const(l, n->a->type->to->size));
-
-			p.index = lw_binary(l, IR_ADD, p.index, by);
-		}
+		if (p.o)
+			place_index(l, &p, n->a->type, lw_value(l, n->b));
+		else
+			p.index = lw_binary(l, IR_ADD, lw_address(l, &p),
+					    reg_scaled(l, lw_value(l, n->b), n->a->type->to->size));
+		p.args = false;
 		return p;
-	default: /* N_VAR: global or this */
-		return (struct lw_place){ .o = n->sym->ir };
+	default:
+		return place_of_variable(l, n);
 	}
 }
 
@@ -114,9 +180,20 @@ ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size)
 	return i->d = lw_reg(l);
 }
 
-/* The scalar of type t at p. */
-static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const struct d_type *t)
+/* The type of what is loaded and stored for n: an unsigned integer for a bit-field. */
+static const struct d_type *loaded_type(const struct d_node *n, struct d_type *unit)
 {
+	if (n->kind != N_MEMBER || !n->bits)
+		return n->type;
+	*unit = (struct d_type){ .kind = TY_INT, .size = n->unit, .align = n->unit };
+	return unit;
+}
+
+/* The scalar n at p; of a bit-field all that is loaded for it. */
+static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const struct d_node *n)
+{
+	struct d_type unit;
+	const struct d_type *t = loaded_type(n, &unit);
 	bool sign = t->is_signed && t->size < 8;
 	struct ir_ins *i;
 
@@ -136,19 +213,65 @@ static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const str
 		i = lw_on(l, sign ? IR_OLOADXS : IR_OLOADX, p->o, p->off, t->size);
 		i->b = p->index;
 		i->i = p->limit;
+		i->x = p->stride;
 	} else {
 		i = lw_on(l, sign ? IR_OLOADS : IR_OLOAD, p->o, p->off, t->size);
 	}
 	return i->d = lw_reg(l);
 }
 
-static void lower_place_store(struct lw *l, const struct lw_place *p, const struct d_type *t, ir_reg v)
+static void lower_place_store(struct lw *l, const struct lw_place *p, const struct d_node *n, ir_reg v)
 {
+	struct d_type unit;
+	const struct d_type *t = loaded_type(n, &unit);
 	struct ir_ins *i = lw_on(l, p->index ? IR_OSTOREX : IR_OSTORE, p->o, p->off, t->size);
 
 	i->a = v;
 	i->b = p->index;
 	i->i = p->limit;
+	i->x = p->stride;
+}
+
+/* What was computed since the value was copied may have changed the variable: the copy is made again before a part of
+ * it changes. */
+static void place_refresh(struct lw *l, const struct lw_place *p)
+{
+	struct ir_ins *i;
+
+	if (!p->dyn)
+		return;
+	i = lw_emit(l, IR_DYNGET);
+	i->o = p->o;
+	i->p = p->key;
+	i->x = p->dyn->sym->ir;
+}
+
+static void place_keep(struct lw *l, const struct lw_place *p)
+{
+	if (p->dyn)
+		lw_dyn_set(l, p->dyn, p->key, p->o);
+}
+
+void lw_put_bytes(struct lw *l, const struct lw_place *p, ir_obj from, uint32_t size)
+{
+	struct ir_ins *i;
+
+	place_refresh(l, p);
+	if (!p->index)
+		lw_move_bytes(l, p->o, p->off, from, 0, size);
+	for (uint32_t k = 0, n = 8; p->index && k < size; k += n) {
+		while (n > size - k || p->off % n || p->stride % n)
+			n /= 2;
+		i = lw_on(l, IR_OLOAD, from, k, n);
+		ir_reg d = i->d = lw_reg(l);
+
+		i = lw_on(l, IR_OSTOREX, p->o, p->off + k, n);
+		i->a = d;
+		i->b = p->index;
+		i->i = p->limit;
+		i->x = p->stride;
+	}
+	place_keep(l, p);
 }
 
 /* The bit-field n of v, from `bit` on: of its unit, which is loaded whole, or of a value that is put into it. */
@@ -183,7 +306,7 @@ ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s)
 
 	if (lw_is_dyn(n))
 		p = (struct lw_place){ .o = lw_dyn_get(l, n, s->key) };
-	v = lower_place_load(l, &p, n->type);
+	v = lower_place_load(l, &p, n);
 	return n->kind == N_MEMBER && n->bits ? field_part(l, n, v, n->bit) : v;
 }
 
@@ -197,11 +320,15 @@ ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v)
 
 		lw_store8(l, o, 0, v);
 		lw_dyn_set(l, n, s->key, o);
-	} else if (n->kind == N_MEMBER && n->bits) {
-		lower_place_store(l, &s->p, n->type, field_put(l, n, lower_place_load(l, &s->p, n->type), v));
+		return v;
+	}
+	place_refresh(l, &s->p);
+	if (n->kind == N_MEMBER && n->bits) {
+		lower_place_store(l, &s->p, n, field_put(l, n, lower_place_load(l, &s->p, n), v));
 		v = field_part(l, n, v, 0);
 	} else {
-		lower_place_store(l, &s->p, n->type, v);
+		lower_place_store(l, &s->p, n, v);
 	}
+	place_keep(l, &s->p);
 	return v;
 }

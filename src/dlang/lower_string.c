@@ -183,17 +183,13 @@ static void string_array(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 	struct lw_place p = lw_place_of(l, n);
 	uint32_t most = n->type->n < size - 1 ? n->type->n : size - 1;
 
+	lw_by_address(l, &p);
 	if (!p.o) {
 		string_at(l, p.index, p.user, o, off, n->type->n < size ? (n->type->n + 8) & ~7u : size);
 		return;
 	}
 	lw_zero(l, o, off, size);
-	for (uint32_t k = 0; k < most; k++) {
-		struct ir_ins *i = lw_on(l, IR_OLOAD, p.o, p.off + k, 1);
-		ir_reg d = i->d = lw_reg(l);
-
-		lw_on(l, IR_OSTORE, o, off + k, 1)->a = d;
-	}
+	lw_move_bytes(l, o, off, p.o, p.off, most);
 }
 
 static void string_cast(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
@@ -229,9 +225,16 @@ void lw_string_assign(struct lw *l, const struct d_node *n)
 		return;
 	}
 	/* through a temporary: the right side may read the left */
-	v = lw_string_object(l, n->b);
 	struct lw_place p = lw_place_of(l, a);
 
+	v = lw_string_object(l, n->b);
+	if (p.dyn || p.index || p.off % 8) {
+		ir_obj whole = lw_temp(l, a->type->size);
+
+		string_copy(l, whole, 0, a->type->size, v, 0, n->b->type->size);
+		lw_put_bytes(l, &p, whole, a->type->size);
+		return;
+	}
 	string_copy(l, p.o, p.off, a->type->size, v, 0, n->b->type->size);
 }
 
@@ -254,6 +257,8 @@ static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 		return;
 	}
 	p = lw_place_of(l, n);
+	if (p.o)
+		lw_by_address(l, &p);
 	if (p.args)
 		string_args(l, p.off, n->type->size, o, off, size);
 	else if (p.o)

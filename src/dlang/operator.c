@@ -253,14 +253,8 @@ static int op_infer_variable(struct d_unit *u, struct d_node *var, const struct 
 {
 	struct d_sym *s = var->sym;
 	const struct d_type *t = from->type;
-	bool dynamic = s->kind == SYM_SELF || s->kind == SYM_ASSOC;
 	if (t->kind == TY_STRING)
 		t = type_string(u, u->strsize);
-	else if (dynamic && ty_is_sou(t))
-		return d_fail(u, var->line, D_UNSUPPORTED,
-			      "structs as values of thread-local variables and associative "
-			      "arrays are not supported yet: %s",
-			      s->name);
 	else if (t->kind == TY_ARRAY || t->kind == TY_FUNC)
 		return d_fail(u, var->line, D_OP_ARRFUN, "operator = may not be applied to operand of type \"%s\"",
 			      type_name(u, t));
@@ -287,9 +281,13 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return rc;
 	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 && (rc = null_to_empty(u, &n->b)) < 0)
 		return rc;
+	if (ty_is_sou(t) && n->b->kind == N_INT && n->b->ival == 0 && n->a->kind == N_VAR && n->a->sym->nkeys != 0) {
+		n->b->type = t; /* frees it */
+		return 0;
+	}
 	if (t->kind == TY_FLOAT || !assignable(t, n->b))
 		return op_refuse_incompatible(u, n);
-	if (ty_is_sou(t) && place_root(n->b) == NULL)
+	if (ty_is_sou(t) && place_root(n->b) == NULL && n->b->kind != N_ASSIGN && n->b->kind != N_COMMA)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;

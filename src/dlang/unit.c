@@ -37,7 +37,7 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	if (u->env.errtags)
+	if (u->env.errtags && tag != D_NTAGS)
 		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
 	if (s->name != NULL) {
 		snprintf(where, sizeof(where), "line %u: ", line);

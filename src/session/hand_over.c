@@ -223,10 +223,12 @@ static int take_error(struct rec *r)
 {
 	struct buf b = { 0 };
 	uint32_t what[2]; /* fault, line */
+	uint32_t pc;
 	uint64_t value;
 
 	memcpy(what, r->bytes + D_RECORD_HDR, sizeof(what));
 	memcpy(&value, r->bytes + D_RECORD_HDR + sizeof(what), sizeof(value));
+	pc = what[0] >> D_FAULT_BITS;
 	if (r->t->o.format == TALLY_FORMAT_JSON) {
 		json_error(r, what[0], what[1], value);
 		return trace_flush_some(r->t);
@@ -235,7 +237,10 @@ static int take_error(struct rec *r)
 	probe_text(&b, r->probe);
 	buf_puts(&b, "): ");
 	fault_text(&b, what[0], value);
-	buf_printf(&b, " in action at line %u", what[1]);
+	if (r->t->o.flags & TALLY_TRACE_COMPAT)
+		buf_printf(&b, " at BPF pc %u", pc);
+	else
+		buf_printf(&b, " in action at line %u", what[1]);
 	trace_note_buf(r->t, &b);
 	return trace_flush_some(r->t);
 }

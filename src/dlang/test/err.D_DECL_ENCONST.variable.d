@@ -1,4 +1,4 @@
 int n;
 enum e { A = n };
 BEGIN { trace(1); }
-/* expect-error 2: D_DECL_ENCONST enumerator must be assigned to an integral constant expression */
+/* expect-error 2: D_DECL_ENCONST enumerator 'A' must be assigned to an integral constant expression */

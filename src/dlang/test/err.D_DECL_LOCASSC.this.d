@@ -1,3 +1,3 @@
 this int a[int];
 BEGIN { trace(1); }
-/* expect-error 1: D_DECL_LOCASSC local variables may not be declared as associative arrays: a */
+/* expect-error 1: D_DECL_LOCASSC associative arrays may not be declared as local variables: a */

@@ -3,4 +3,4 @@ BEGIN
 	x = "a
 ";
 }
-/* expect-error 3: D_STR_NL newline encountered in string literal */
+/* expect-error 4: D_STR_NL newline encountered in string literal */

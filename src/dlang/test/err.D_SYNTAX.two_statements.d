@@ -3,4 +3,4 @@ BEGIN
 	x = 1
 	y = 2;
 }
-/* expect-error 4: D_SYNTAX syntax error near "y" */
+/* expect-error 4: D_SYNTAX syntax error near "y = 2;" */

@@ -1,3 +1,3 @@
 const x;
 BEGIN { trace(1); }
-/* expect-error 1: D_SYNTAX syntax error near "x" */
+/* expect-error 1: D_SYNTAX syntax error near "x;" */

@@ -2,4 +2,4 @@ BEGIN
 {
 	trace(xlate <info_t *> arg0);
 }
-/* expect-error 3: D_SYNTAX syntax error near "arg0" */
+/* expect-error 3: D_SYNTAX syntax error near "arg0);" */

@@ -14,8 +14,8 @@ BEGIN
 	trace(((struct b *)arg0)->e);
 	trace(sizeof (struct b));
 }
-/* expect-type (member +0 bits 3..7:unsigned int */
+/* expect-type (member +1 bits 0..4:unsigned int */
 /* expect-type (member +4 bits 0..30:int */
-/* expect-type (member +8 bits 4..43:long */
-/* expect-type (member +14 bits 0..7:unsigned char */
-/* expect-type (int 16:size_t) */
+/* expect-type (member +16 bits 0..39:long */
+/* expect-type (member +21 bits 0..7:unsigned char */
+/* expect-type (int 24:size_t) */

@@ -10,4 +10,4 @@ BEGIN
 /* expect-type (args (int 4:size_t)) */
 /* expect-type (args (int 16:size_t)) */
 /* expect-type (args (int 32:size_t)) */
-/* expect-type (member +0 bits 11..17:int */
+/* expect-type (member +2 bits 0..6:int */

@@ -1,4 +1,0 @@
-/* expect-error 3: D_SYNTAX end-of-file encountered before matching */
-BEGIN { trace(1); }
-/* never
-ends

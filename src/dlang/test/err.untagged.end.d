@@ -1,0 +1,3 @@
+BEGIN
+{
+	trace(1)/* expect-error 4: untagged syntax error near end-of-input */
