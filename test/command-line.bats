@@ -43,20 +43,20 @@ load common
 
 @test "an unknown verb names the nearest" {
   run "$TALLY" trac
-  said 2 "tally: there is no verb 'trac'; did you mean 'trace'?"
+  said 2 "tally: unknown verb 'trac'; did you mean 'trace'?"
   run "$TALLY" frobnicate
-  said 2 "tally: there is no verb 'frobnicate'; 'tally help' lists them"
+  said 2 "tally: unknown verb 'frobnicate'; 'tally help' lists them"
   run "$TALLY" help frobnicate
   [ "$status" -eq 2 ]
   run "$TALLY" --foo
-  said 2 "tally: there is no option '--foo' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options"
+  said 2 "tally: unknown option '--foo' before the verb; 'tally help' lists the verbs, 'tally VERB -h' their options"
 }
 
 @test "under the name dtrace it is tally trace, and says so in its messages" {
   run as_dtrace --on=vm -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"
   run as_dtrace -k
-  said 2 "dtrace: there is no option -k
+  said 2 "dtrace: unknown option '-k'
 dtrace: 'tally trace -h' shows the options"
 }
 
@@ -65,25 +65,25 @@ dtrace: 'tally trace -h' shows the options"
     run "$TALLY" trace "${@:2}"
     [ "$status" -eq 2 ] && [ "${lines[0]}" = "tally: $1" ] || { echo "${*:2}: $status: $output"; return 1; }
   }
-  expect "there is no option -k" -k
-  expect "there is no option -k" -qkn BEGIN
-  expect "there is no option --frob" --frob
-  expect "there is no option --frob=1" --frob=1
-  expect "-n needs an argument: CLAUSE" -n
-  expect "-o needs an argument: FILE" -qo
+  expect "unknown option '-k'" -k
+  expect "unknown option '-k'" -qkn BEGIN
+  expect "unknown option '--frob'" --frob
+  expect "unknown option '--frob=1'" --frob=1
+  expect "-n requires an argument: CLAUSE" -n
+  expect "-o requires an argument: FILE" -qo
   expect "--json takes no argument" --json=yes
-  expect "there is no option --jsn; did you mean --json?" --jsn
-  expect "there is no option --dmup=bpf; did you mean --dump?" --dmup=bpf
-  expect "there is no option -j; did you mean --json?" -json
-  expect "--dump=ast is none of: parse bind type lower check bpf" --dump=ast -n BEGIN
-  expect "--on=mars is none of: local vm niagara maramba batoka power, and no file" --on=mars -n BEGIN
-  expect "--on=kunpeng,load=nvme: D asks the trace that a PTT device wrote: 'tally record --on kunpeng,load=nvme -e EVENT -o t.data', then --on ./t.data" \
+  expect "unknown option '--jsn'; did you mean '--json'?" --jsn
+  expect "unknown option '--dmup=bpf'; did you mean '--dump'?" --dmup=bpf
+  expect "unknown option '-j'; did you mean '--json'?" -json
+  expect "--dump: invalid value 'ast' (expected one of parse, bind, type, lower, check, bpf)" --dump=ast -n BEGIN
+  expect "--on: no platform or file 'mars' (expected local, vm, niagara, maramba, batoka, power, or an existing file)" --on=mars -n BEGIN
+  expect "--on=kunpeng,load=nvme: D reads a recorded PTT trace: run 'tally record --on kunpeng,load=nvme -e EVENT -o t.data', then give --on ./t.data" \
     --on=kunpeng,load=nvme -n BEGIN
-  expect "-p x1: not a process id" -p x1 -n BEGIN
-  expect "-p 0: not a process id" -p 0 -n BEGIN
-  expect "-o can be given once" -o a -o b -n BEGIN
-  expect "-c can be given once" -c a -c b -n BEGIN
-  expect "-c and -p both set \$target: give one of them" -c a -p 1 -n BEGIN
+  expect "-p: invalid process ID 'x1'" -p x1 -n BEGIN
+  expect "-p: invalid process ID '0'" -p 0 -n BEGIN
+  expect "-o can be given only once" -o a -o b -n BEGIN
+  expect "-c can be given only once" -c a -c b -n BEGIN
+  expect "-c and -p cannot be combined: both set \$target" -c a -p 1 -n BEGIN
   expect "no program: give -n CLAUSE or -s FILE"
   expect "no program: give -n CLAUSE or -s FILE" argument
   expect "no program: give -n CLAUSE or -s FILE" -- -n BEGIN
@@ -121,27 +121,27 @@ dtrace: 'tally trace -h' shows the options"
 
 @test "a misspelt option of any verb is told, and one that is short for several" {
   run "$TALLY" stat --vew cec
-  said 2 "tally: there is no option --vew; did you mean --view?
+  said 2 "tally: unknown option '--vew'; did you mean '--view'?
 tally: 'tally stat -h' shows the options"
   run "$TALLY" stat --vew=cec
-  [ "${lines[0]}" = "tally: there is no option --vew=cec; did you mean --view?" ]
+  [ "${lines[0]}" = "tally: unknown option '--vew=cec'; did you mean '--view'?" ]
   run "$TALLY" list --profil=spec --on power gpci               # short for one: as getopt has it
   [ "$status" -eq 0 ]
   run "$TALLY" record --d 3
   [ "$status" -eq 2 ]
   run "$TALLY" stat --c 3
-  [ "${lines[0]}" = "tally: --c is short for several: --cpu, --count" ]
+  [ "${lines[0]}" = "tally: ambiguous option '--c': could be --cpu, --count" ]
   run "$TALLY" get --=x
-  [ "${lines[0]}" = "tally: there is no option --=x" ]
+  [ "${lines[0]}" = "tally: unknown option '--=x'" ]
 }
 
 @test "a misspelt verb or word is told" {
   run "$TALLY" staat
-  said 2 "tally: there is no verb 'staat'; did you mean 'stat'?"
+  said 2 "tally: unknown verb 'staat'; did you mean 'stat'?"
   run "$TALLY" --hlep
-  said 2 "tally: there is no option '--hlep'; did you mean '--help'?"
+  said 2 "tally: unknown option '--hlep'; did you mean '--help'?"
   run "$TALLY" completoin
-  said 2 "tally: there is no verb 'completoin'; did you mean 'completion'?"
+  said 2 "tally: unknown verb 'completoin'; did you mean 'completion'?"
 }
 
 @test "what is misspelt in D is told, and the event before its count" {
@@ -174,7 +174,7 @@ tally: 'tally stat -h' shows the options"
 
 @test "a misspelt model is told where D runs, too" {
   run "$TALLY" trace --on=nigara -n BEGIN
-  said 2 "tally: --on=nigara is no platform and no file; did you mean niagara?"
+  said 2 "tally: --on: no platform or file 'nigara'; did you mean 'niagara'?"
 }
 
 @test "a file that is empty, missing or something else ends with status 1 and is named" {

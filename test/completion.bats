@@ -291,12 +291,12 @@ fish_of() {
   run "$TALLY" help completion
   [ "$status" -eq 0 ]
   run "$TALLY" completion
-  said 2 "tally: which shell? bash, zsh or fish
-tally: 'tally completion -h' shows how its script is used"
+  said 2 "tally: no shell given (expected bash, zsh or fish)
+tally: 'tally completion -h' shows how to use the script"
   run "$TALLY" completion fihs
-  said 2 "tally: there is no completion for 'fihs'; did you mean 'fish'?"
+  said 2 "tally: unknown shell 'fihs'; did you mean 'fish'?"
   run "$TALLY" completion tcsh
-  said 2 "tally: there is no completion for 'tcsh', but for bash, zsh and fish"
+  said 2 "tally: unknown shell 'tcsh' (expected bash, zsh or fish)"
 }
 
 @test "completion prints the script that is installed" {
@@ -317,6 +317,6 @@ tally: 'tally completion -h' shows how its script is used"
   run "$TALLY" complete "" tally stat --on "unix:$PWD/nobody" -e x
   said 0 ""
   run "$TALLY" complete ""
-  said 2 "tally: complete is what the scripts of 'tally completion' call: BEHIND WORD..."
+  said 2 "tally: complete is called by the scripts of 'tally completion', as: BEHIND WORD..."
   ! "$TALLY" help | grep -qw complete || return 1
 }

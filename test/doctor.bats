@@ -44,7 +44,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
   as_nobody --version >/dev/null 2>&1 || skip "nobody can't run a program from here"
   run as_nobody doctor
   [ "$status" -eq 4 ]
-  has "D probes over perf events and BPF don't run here: not permitted. First:"
+  has "D probes over perf events and BPF do not run here: not permitted. First:"
   grep -q "setcap cap_perfmon,cap_bpf=ep" <<<"$output"
   grep -qE '^  missing +programs ' <<<"$output"
   doctor_says said.json as_nobody doctor --json
@@ -136,7 +136,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 @test "doctor takes no arguments, and its options are in its page" {
   run "$TALLY" doctor what
-  said 2 "tally: doctor takes no arguments: 'what'
+  said 2 "tally: unexpected argument 'what': doctor takes none
 tally: 'tally doctor -h' shows the options"
   [ "$("$TALLY" doctor -h | grep -c '^  tally doctor')" -eq 3 ]
   "$TALLY" doctor -h | sed -n 's/^  *\(-[a-z],\)\{0,1\} *\(--[-a-z0-9]*\).*/\2/p' | while read -r option; do

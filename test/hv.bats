@@ -339,7 +339,7 @@ spec_rows() {
 # ---- what is wrong ---------------------------------------------------------------------------------
 
 @test "wrong selectors, keys and values end with status 2 and what is near" {
-  expect 2 "there is no platform 'batoca'; did you mean 'batoka'?" list --on batoca vfalls
+  expect 2 "unknown platform 'batoca'; did you mean 'batoka'?" list --on batoca vfalls
   expect 2 "sockets=5: batoka has 1 to 4" list --on batoka,sockets=5 vfalls
   expect 2 "batoka has no key 'socket'; did you mean 'sockets'?" list --on batoka,socket=2 vfalls
   expect 2 "load=chas: there is no such load; did you mean 'chase'?" get --on niagara --load chas mmustat/all/
@@ -347,9 +347,9 @@ spec_rows() {
   expect 2 "--load is of models: local runs what it runs" get --load chase vfalls/18/
   expect 2 "firmware=7: there are the levels 0, 3, 5, 6 and 8" list --on power,firmware=7 gpci
   expect 2 "rights: 'globl' is none of" list --on batoka,rights=globl vfalls
-  expect 2 "vfalls/l2_crr/: there is no register 'l2_crr'; did you mean 'l2_cr'?" get --on batoka,load=compute vfalls/l2_crr/
-  expect 2 "gpci/entitlde/: there is no request 'entitlde'; did you mean 'entitled'?" get --on power gpci/entitlde/
-  expect 2 "--duration=0: milliseconds, from 1 up" get --on power --duration 0 gpci/entitled/
+  expect 2 "vfalls/l2_crr/: unknown register 'l2_crr'; did you mean 'l2_cr'?" get --on batoka,load=compute vfalls/l2_crr/
+  expect 2 "gpci/entitlde/: unknown request 'entitlde'; did you mean 'entitled'?" get --on power gpci/entitlde/
+  expect 2 "--duration: invalid value '0' (expected milliseconds, 1 or more)" get --on power --duration 0 gpci/entitled/
   expect 2 "vfalls/l2_cr/: 'x' is no value" set --on batoka vfalls/l2_cr=x
   expect 2 "nothing of the kind 'gpci' matches 'nope'" list --on power gpci nope
   expect 2 "there are no laws of 'cpc'; gpci, vfalls, mmustat and ptt have some" check --on batoka cpc

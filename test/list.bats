@@ -115,8 +115,8 @@ KINDS="probes events registers requests tunables machines loads views"
   [ "$("$TALLY" list --names kinds | wc -l)" -eq 12 ]
   [ "$("$TALLY" list --on power --names loads | sort)" = "$("$TALLY" list -x ';' loads | grep ';power;' | cut -d ';' -f 2 | sort)" ]
   expect 2 "there are no names of the kind 'evnts'" list --names evnts
-  expect 2 "--names wants one KIND and no PATTERN" list --names
-  expect 2 "--names wants one KIND and no PATTERN" list --names events x
+  expect 2 "--names requires one KIND and takes no PATTERN" list --names
+  expect 2 "--names requires one KIND and takes no PATTERN" list --names events x
 }
 
 @test "--names of a platform are what its verbs take" {

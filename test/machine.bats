@@ -416,14 +416,14 @@ W
 # ---- what is wrong -----------------------------------------------------------------------------------
 
 @test "wrong options end with status 2 and say what is wrong" {
-  refused 2 "which machine? kunpeng"
+  refused 2 "no machine given (expected kunpeng"
   refused 2 "the machine has no interface: --listen, --vfio-user or --sysfs" kunpeng
-  refused 2 "there is no platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
+  refused 2 "unknown platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
   refused 2 "'local' is no machine that can be run" local --listen s
   refused 2 "is no machine that can be run" unix:s --listen s
   refused 2 "load=mixt: there is no such load" kunpeng,load=mixt --listen s
-  refused 2 "one machine at a time" kunpeng kunpeng --listen s
-  refused 2 "--listen can be given once" kunpeng --listen s --listen t
+  refused 2 "unexpected argument 'kunpeng': only one machine can be given" kunpeng kunpeng --listen s
+  refused 2 "--listen can be given only once" kunpeng --listen s --listen t
   refused 2 "the machine has no device 'hisi_ptt0_3'; did you mean" kunpeng --vfio-user v --device hisi_ptt0_3
   refused 2 "--device=hisi_ptt0_0 names the device behind --vfio-user" kunpeng --listen s --device hisi_ptt0_0
   refused 2 "the path of a socket has 1 to 107 bytes" kunpeng --listen ''

@@ -45,7 +45,7 @@ trace_here() {
 }
 
 @test "dump -h and tally-dump(1) do not say which fields a filter may name" {
-  "$TALLY" dump -h | sed -n '/^Fields that --filter/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p' | grep . >fields
+  "$TALLY" dump -h | sed -n '/^Fields for --filter/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p' | grep . >fields
   [ "$(wc -l <fields)" -gt 40 ]
   while read -r field; do
     grep -q "\`$field\`" "$BATS_TEST_DIRNAME/../doc/verb/dump.md" || { echo "not in dump.md: $field"; false; }
@@ -94,7 +94,7 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   for _ in $(seq 600); do grep -q 'counting until Ctrl-C' said && break; sleep 0.05; done
   kill -INT "$(cat pid)"
   wait $script || [ $? -eq 130 ]
-  grep -q 'tally: counting until Ctrl-C, or until what is counted has ended' said
+  grep -q 'tally: counting until Ctrl-C, or until all counted tasks have ended' said
   grep -q 'task-clock' said
   # With an end, or without a terminal, nothing is said.
   run on_terminal '"$TALLY" stat -e task-clock -- true'
@@ -106,9 +106,9 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
 @test "stat of a slow model is silent for seconds: on a terminal it says how far it is" {
   needs_terminal
   run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1 2>&1 | cat' # no terminal: no line
-  [[ "$output" != *'of its own time'* ]]
+  [[ "$output" != *'of model time'* ]]
   run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1'
-  has '% of 1 s of its own time; -I 10 takes a hundredth of a second'
+  has '% of 1 s of model time; -I 10 makes it 0.01 s'
 }
 
 # ---- lists in pipes ----------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
 @test "trace -o x.html, x.svg and x.pdf write text under a name that says something else" {
   for suffix in html svg pdf; do
     run vm -o "x.$suffix" -qn 'BEGIN { trace(1); exit(0); }'
-    said 2 "tally: -o x.$suffix: trace has no form of that suffix; those it has: .json, .folded, .txt, .log, .out, .stacks (of .folded flame graph tools make an SVG)"
+    said 2 "tally: -o x.$suffix: unknown suffix for trace (expected .json, .folded, .txt, .log, .out, .stacks); .folded is the input of flame graph tools"
     [ ! -e "x.$suffix" ]
   done
   for name in x.txt x.log x x.2 json x.folded x.stacks; do vm -o "$name" -qn 'BEGIN { trace(1); exit(0); }'; done
@@ -165,9 +165,9 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   run ./script.d --on vm -q
   said 0 1
   run ./script.d --on vm --on vm
-  has '--on can be given once'
+  has '--on can be given only once'
   run vm --on vm -n BEGIN
-  has '--on can be given once'
+  has '--on can be given only once'
 }
 
 @test "ptt-failures.d prints one empty line where nothing failed" {

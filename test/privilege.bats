@@ -86,7 +86,7 @@ load_all() {
   "$TALLY" record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o t.data -- true >/dev/null 2>&1
   chmod 644 t.data
   run as_nobody env TALLY_DUCKDB=/evil.so ./tally export --sql 'SELECT 1' t.data
-  has "TALLY_DUCKDB is left alone: the program's file has capabilities (see SECURITY in tally(1))"
+  has "TALLY_DUCKDB is ignored: tally's file has capabilities (see SECURITY in tally(1))"
 }
 
 @test "a verb that needs no capability has none, and one that counts has no more than it needs" {
@@ -180,7 +180,7 @@ END
   for words in "--version" "doctor" "trace -n 'BEGIN { exit(0); }'"; do
     eval "run as_nobody ./plain $words"
     [ "$status" -eq 4 ]
-    has "tally may not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)"
+    has "tally must not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)"
   done
 }
 

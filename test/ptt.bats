@@ -176,20 +176,20 @@ duckdb() {
     run "$TALLY" "${@:2}"
     [ "$status" -eq 2 ] && [ "${lines[0]}" = "tally: $1" ] || { echo "${*:2}: $status: $output"; return 1; }
   }
-  expect "no trace: give a FILE" dump
-  expect "one FILE at a time" dump a b
-  expect "no trace: give a FILE" report
-  expect "two FILEs at most" report a b c
-  expect "no trace: give a FILE" export
-  expect "--perf=x is none of: spec" dump --perf=x "$TRACE"
-  expect "--format=2dw is none of: 4dw 8dw" dump --format=2dw "$TRACE"
-  expect "--time=now is none of: abs delta" report --time=now "$TRACE"
-  expect "--top=0: a number from 1 to 100000" report --top 0 "$TRACE"
-  expect "-x ab: a separator is one character" dump -x ab "$TRACE"
-  expect "--json and -x are two forms: give one of them" dump --json -x , "$TRACE"
+  expect "no trace given: name a FILE" dump
+  expect "only one FILE can be given" dump a b
+  expect "no trace given: name a FILE" report
+  expect "too many FILEs: two at most" report a b c
+  expect "no trace given: name a FILE" export
+  expect "--perf: invalid value 'x' (expected spec)" dump --perf=x "$TRACE"
+  expect "--format: invalid value '2dw' (expected 4dw or 8dw)" dump --format=2dw "$TRACE"
+  expect "--time: invalid value 'now' (expected abs or delta)" report --time=now "$TRACE"
+  expect "--top: invalid value '0' (expected 1 to 100000)" report --top 0 "$TRACE"
+  expect "-x: invalid separator 'ab' (expected one character)" dump -x ab "$TRACE"
+  expect "--json and -x cannot be combined" dump --json -x , "$TRACE"
   expect "perf prints all records: a filter needs another form" dump --perf --filter 1 "$TRACE"
-  expect "--partition needs a directory: -o DIR" export --partition=host "$TRACE"
-  expect "standard input is one trace: - can be given once" report - -
+  expect "--partition requires a directory: -o DIR" export --partition=host "$TRACE"
+  expect "- (standard input) can be given only once" report - -
 }
 
 @test "a suffix of -o that can't be is refused" {
@@ -198,17 +198,17 @@ duckdb() {
     run "$TALLY" "${@:2}" "$TRACE"
     [ "$status" -eq 2 ] && [ "$output" = "tally: $1" ] || { echo "${*:2}: $status: $output"; return 1; }
   }
-  refused "-o x.parquet: that form is not dump's: 'tally export' has it" dump -o x.parquet
-  refused "-o x.html: that form is not dump's: 'tally report' has it" dump -o x.html
-  refused "-o x.csv: that form is not report's: 'tally dump' has it" report -o x.csv
-  refused "-o x.htm: that form is not export's: 'tally report' has it" export -o x.htm
-  refused "-o x.folded: that form is not report's: 'tally trace' has it" report --json -o x.folded
-  refused "--json and -o x.csv are two forms: give one of them" dump --json -o x.csv
-  refused "--perf and -o x.json are two forms: give one of them" dump --perf=spec -o x.json
-  refused "--json and -o x.html are two forms: give one of them" report --json -o x.html
-  refused "-x and -o x.json are two forms: give one of them" export -x ';' -o x.json
-  refused "--json and -o x.parquet are two forms: give one of them" export --json -o x.parquet
-  refused "--partition and -o x.csv are two forms: give one of them" export --partition host -o x.csv
+  refused "-o x.parquet: dump cannot write that format; 'tally export' can" dump -o x.parquet
+  refused "-o x.html: dump cannot write that format; 'tally report' can" dump -o x.html
+  refused "-o x.csv: report cannot write that format; 'tally dump' can" report -o x.csv
+  refused "-o x.htm: export cannot write that format; 'tally report' can" export -o x.htm
+  refused "-o x.folded: report cannot write that format; 'tally trace' can" report --json -o x.folded
+  refused "--json and -o x.csv cannot be combined" dump --json -o x.csv
+  refused "--perf and -o x.json cannot be combined" dump --perf=spec -o x.json
+  refused "--json and -o x.html cannot be combined" report --json -o x.html
+  refused "-x and -o x.json cannot be combined" export -x ';' -o x.json
+  refused "--json and -o x.parquet cannot be combined" export --json -o x.parquet
+  refused "--partition and -o x.csv cannot be combined" export --partition host -o x.csv
   [ -z "$(ls)" ]
   "$TALLY" dump -x ';' -o x.csv "$TRACE" 2>/dev/null
 }
@@ -217,7 +217,7 @@ duckdb() {
   cd "$BATS_TEST_TMPDIR"
   unknown() { # LIST FILE VERB OPTION...
     run "$TALLY" "${@:3}" -o "$2"
-    said 2 "tally: -o $2: $3 has no form of that suffix; those it has: $1" || { echo "$@"; return 1; }
+    said 2 "tally: -o $2: unknown suffix for $3 (expected $1)" || { echo "$@"; return 1; }
   }
   unknown ".json, .csv, .parquet" t.pcap export "$TRACE"
   unknown ".json, .html, .htm, .txt, .log, .out" r.pdf report "$TRACE"
@@ -226,7 +226,7 @@ duckdb() {
   unknown ".json, .csv, .txt, .log, .out" t.xml list ptt
   unknown ".data, .perf" t.pcap record --on kunpeng --duration 1 -e hisi_ptt0_2/filter=0x80001,type=1/
   run "$TALLY" record --on kunpeng --duration 1 -o t.json -e hisi_ptt0_2/filter=0x80001,type=1/
-  said 2 "tally: -o t.json: that form is not record's: 'tally dump' has it"
+  said 2 "tally: -o t.json: record cannot write that format; 'tally dump' can"
   [ -z "$(ls)" ]
   for name in r r.txt r.2 tmp.Zq81AbCdEf .r; do
     "$TALLY" report -o "$name" "$TRACE"
@@ -263,11 +263,11 @@ duckdb() {
   cp "$TRACE" mine; cp "$TRACE" m.parquet; ln -s m.parquet link.parquet
   for verb in dump report "export"; do
     run "$TALLY" $verb -o mine mine
-    said 2 "tally: -o mine would write over the trace"
+    said 2 "tally: -o mine would overwrite the trace"
     run "$TALLY" $verb -o mine - <mine
-    said 2 "tally: -o mine would write over the trace"
+    said 2 "tally: -o mine would overwrite the trace"
     "$TALLY" $verb mine >>mine 2>err || [ $? -eq 2 ]
-    [ "$(cat err)" = "tally: standard output would write over the trace" ]
+    [ "$(cat err)" = "tally: standard output would overwrite the trace" ]
   done
   for name in m link; do
     run "$TALLY" export -o $name.parquet m.parquet
@@ -277,7 +277,7 @@ duckdb() {
   done
   for on in mine mine,time=abs -; do
     run "$TALLY" trace --on $on -o mine -n tlp <mine
-    said 2 "tally: -o mine would write over the trace"
+    said 2 "tally: -o mine would overwrite the trace"
   done
   cmp "$TRACE" mine
   cmp "$TRACE" m.parquet
@@ -351,7 +351,7 @@ duckdb() {
   [ "$sums" -eq 25600 ]
 }
 
-@test "JSON of a report is JSON, one object a line, the schema first" {
+@test "JSON of a report is JSON, one object per line, the schema first" {
   command -v python3 >/dev/null || skip "no python3"
   reported
   python3 -c '

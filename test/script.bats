@@ -150,11 +150,11 @@ CPU     ID                    FUNCTION:NAME
   DTRACE_OPT_CPPARGS=-nostdinc run vm -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"
   DTRACE_OPT_NOSUCH=1 run vm -qn 'BEGIN { trace("x"); exit(0); }'
-  said 0 "tally: DTRACE_OPT_NOSUCH=1 is passed over: failed to set -x nosuch: Invalid option name
+  said 0 "tally: DTRACE_OPT_NOSUCH=1 is ignored: failed to set -x nosuch: Invalid option name
 x"
   DTRACE_OPT_STRSIZE=lots run vm -qn 'BEGIN { trace("x"); exit(0); }'
   [ "$status" -eq 0 ]
-  has "tally: DTRACE_OPT_STRSIZE=lots is passed over: "
+  has "tally: DTRACE_OPT_STRSIZE=lots is ignored: "
 }
 
 @test "-D and the other options for cpp do nothing without -C, and are no error" {
@@ -286,7 +286,7 @@ x"
   has "Minimum Statement Attributes"
 }
 
-@test "JSON is one object a line" {
+@test "JSON is one object per line" {
   run vm --json -n 'BEGIN { printf("a\"%d\n", 5); @n["k", 7] = count(); exit(0); }'
   [ "$status" -eq 0 ]
   has '{"type":"aggregation","name":"n","function":"count","keys":["k",7],"value":1}'

@@ -106,7 +106,7 @@ expect() {
 
 # ---- forms -----------------------------------------------------------------------------------------
 
-@test "JSON is one object a line with numbers as numbers, and CSV has the same fields" {
+@test "JSON is one object per line with numbers as numbers, and CSV has the same fields" {
   "$TALLY" stat --json -o t.json -e page-faults:u,task-clock -- true
   [ "$(wc -l <t.json)" -eq 3 ]
   if command -v python3 >/dev/null; then
@@ -191,7 +191,7 @@ PY
     -I 10 --count 1 -x ,
   [ "${#lines[@]}" -eq 3 ]
   [[ "${lines[1]}" == *zam0_lpu_a* && "${lines[2]}" == *entitled.capped* ]]
-  expect 2 "--on power: no event behind it" stat --on batoka -e vfalls/zam0_lpu_a,event=clock_cycles/ --on power
+  expect 2 "--on power: no event after it" stat --on batoka -e vfalls/zam0_lpu_a,event=clock_cycles/ --on power
 }
 
 # ---- what can't be ------------------------------------------------------------------------------------
@@ -228,9 +228,9 @@ PY
   expect 2 'this machine has no PMU "nosuch"' stat -e nosuch/event=1/ -- true
   expect 2 "no such process: 2147483647" stat -p 2147483647
   expect 2 "no such thread: 2147483647" stat -t 2147483647
-  expect 2 "-p x: numbers of processes" stat -p x
-  expect 2 "-p 1,: numbers of processes" stat -p 1,
-  expect 2 "-r=0: how often the command runs" stat -r 0 -- true
+  expect 2 "-p: invalid value 'x' (expected process IDs" stat -p x
+  expect 2 "-p: invalid value '1,'" stat -p 1,
+  expect 2 "-r: invalid value '0' (expected a number of runs" stat -r 0 -- true
   expect 2 "there is no command to repeat" stat -r 2 -a
   expect 2 "whole CPUs and processes: one of them at a time" stat -a -p 1
   expect 2 "a command, processes or CPUs, but no CPU event to count of them" stat --on power -e gpci/entitled/ -- true
@@ -255,5 +255,5 @@ PY
 @test "perf's letters -A and -j and its --timeout do what --per-cpu, --json and --duration do" {
   "$TALLY" stat -a -A -j --timeout 50 -e page-faults >rows
   [ "$(grep -c '"id":"cpu=' rows)" -eq "$(nproc --all)" ] || [ "$(grep -c '"id":"cpu=' rows)" -eq "$(nproc)" ]
-  expect 2 "--timeout=x: milliseconds" stat --timeout x -e cs -a
+  expect 2 "--timeout: invalid value 'x' (expected milliseconds" stat --timeout x -e cs -a
 }

@@ -216,7 +216,7 @@ tally: entitled: partition 4 went" ]
 # ---- what is wrong ---------------------------------------------------------------------------------
 
 @test "wrong options end with status 2 and say what is wrong" {
-  expect 2 "nothing to count: give -e SELECTOR, as gpci/entitled/, or --view VIEW" stat --on power
+  expect 2 "nothing to count: give -e SELECTOR, e.g. gpci/entitled/, or --view VIEW" stat --on power
   # what is given as an example is of the machine that is asked, and can be counted there
   for on in niagara,load=chase batoka maramba; do
     run "$TALLY" stat --on "$on"
@@ -224,15 +224,15 @@ tally: entitled: partition 4 went" ]
     run "$TALLY" stat --on "$on" -I 1 --count 1 -e "${lines[0]##* }"
     [ "$status" -eq 0 ] || { echo "$on: $output"; return 1; }
   done
-  expect 2 "-e and --view: one of them at a time" stat --on power -e gpci/entitled/ --view cec
-  expect 2 "'x' is no option: selectors stand behind -e" stat --on power x
-  expect 2 "there is no view 'partition'; did you mean 'partitions'?" stat --on power --view partition
-  expect 2 "--view can be given once" stat --on power --view cec --view links
-  expect 2 "-I=0: milliseconds, from 1 up" stat --on power -I 0 --view cec
-  expect 2 "--count=x: how many intervals, from 1 up" stat --on power --count x --view cec
+  expect 2 "-e and --view cannot be combined" stat --on power -e gpci/entitled/ --view cec
+  expect 2 "unknown argument 'x'; events go after -e" stat --on power x
+  expect 2 "unknown view 'partition'; did you mean 'partitions'?" stat --on power --view partition
+  expect 2 "--view can be given only once" stat --on power --view cec --view links
+  expect 2 "-I: invalid value '0' (expected milliseconds, 1 or more)" stat --on power -I 0 --view cec
+  expect 2 "--count: invalid value 'x' (expected a number of intervals, 1 or more)" stat --on power --count x --view cec
   expect 2 "gpci/dispatch_purr,partition=3/: records of dispatch_purr are by processor: write processor=N" stat --on power -e gpci/dispatch_purr,partition=3/
   expect 2 "'disk/x' is no selector" stat --on power -e disk/x/
-  expect 2 "vfalls/zam0_lpu_a,event=clock_cycle/: there is no lpu event 'clock_cycle'; did you mean 'clock_cycles'?" \
+  expect 2 "vfalls/zam0_lpu_a,event=clock_cycle/: unknown lpu event 'clock_cycle'; did you mean 'clock_cycles'?" \
     stat --on batoka -e vfalls/zam0_lpu_a,event=clock_cycle/
 }
 

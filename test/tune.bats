@@ -197,13 +197,13 @@ ended() {
   status=0
   { tune --for throughput --duration 20 --on unix:s 2>said || echo "$?" >status; } | true
   [ "$(cat status)" -eq 141 ]
-  grep -qx "tally: the reader of the table went away; $DEVICE is as it was" said || { cat said; return 1; }
+  grep -qx "tally: stdout was closed by its reader; $DEVICE is as it was" said || { cat said; return 1; }
   as_it_was
 }
 
 @test "a command without -- before it is not taken for one" {
-  expect 2 "one DEVICE at a time: what is 'sleep'? a COMMAND stands behind '--', as in: -- sleep" $DEVICE --for latency --on kunpeng sleep 1
-  expect 2 "one DEVICE at a time: what is 'hisi_ptt0_0'?" $DEVICE hisi_ptt0_0 --for latency --on kunpeng
+  expect 2 "unexpected argument 'sleep': give one DEVICE, and a COMMAND after '--', as in: -- sleep" $DEVICE --for latency --on kunpeng sleep 1
+  expect 2 "unexpected argument 'hisi_ptt0_0': give one DEVICE" $DEVICE hisi_ptt0_0 --for latency --on kunpeng
 }
 
 @test "a device that is being traced is left alone" {
@@ -218,13 +218,13 @@ ended() {
 # ---- what is wrong ---------------------------------------------------------------------------------------
 
 @test "wrong options end with status 2 and say what is wrong" {
-  expect 2 "which device? 'tally list ptt --on kunpeng' shows them" --for latency --on kunpeng
-  expect 2 "for what? --for latency or --for throughput" $DEVICE --on kunpeng
-  expect 2 "--for=speed is none of: latency throughput" $DEVICE --for speed
-  expect 2 "--duration=0: milliseconds, from 1 up" $DEVICE --for latency --duration 0
-  expect 2 "--time=x is none of: abs delta" $DEVICE --for latency --time x
-  expect 2 "there is no device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" hisi_ptt0_3 --for latency --on kunpeng
-  expect 2 "--json and -x are two forms: give one of them" $DEVICE --for latency --json -x ,
+  expect 2 "no device given; 'tally list ptt --on kunpeng' shows them" --for latency --on kunpeng
+  expect 2 "--for is required: --for latency or --for throughput" $DEVICE --on kunpeng
+  expect 2 "--for: invalid value 'speed' (expected latency or throughput)" $DEVICE --for speed
+  expect 2 "--duration: invalid value '0' (expected milliseconds, 1 or more)" $DEVICE --for latency --duration 0
+  expect 2 "--time: invalid value 'x' (expected abs or delta)" $DEVICE --for latency --time x
+  expect 2 "unknown device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" hisi_ptt0_3 --for latency --on kunpeng
+  expect 2 "--json and -x cannot be combined" $DEVICE --for latency --json -x ,
   serve idle
   expect 2 "nothing to measure: give a command, or a duration" $DEVICE --for latency --on unix:s
 }

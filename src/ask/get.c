@@ -41,7 +41,7 @@ static int get_pick_tunable(struct tally_platform *p, struct pick *ret, const ch
 	n -= device + 1;
 	n -= s[n - 1] == '/';
 	if (n >= sizeof(name))
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no tunable '%.*s'", ret->pmu->name, (int)n, s);
+		return plat_fail(p, TALLY_EINVAL, "%s: unknown tunable '%.*s'", ret->pmu->name, (int)n, s);
 	memcpy(name, s, n);
 	rc = ptt_tune_find(name, &ret->tune, &e);
 	return rc < 0 ? plat_fail(p, TALLY_EINVAL, "%s: %s", ret->pmu->name, e.text) : 0;

@@ -82,9 +82,9 @@ static int no_register(struct tally_platform *p, const struct sel *s)
 	}
 	near = text_nearest(s->name, name, VF_REGS);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; did you mean '%s'?", s->text, s->name,
+		return plat_fail(p, TALLY_EINVAL, "%s: unknown register '%s'; did you mean '%s'?", s->text, s->name,
 				 near);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no register '%s'; 'tally list vfalls%s' shows them", s->text,
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown register '%s'; 'tally list vfalls%s' shows them", s->text,
 			 s->name, p->asked);
 }
 
@@ -257,7 +257,8 @@ int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2])
 		return 0;
 	near = text_nearest(s->name, names, COUNT(names));
 	return plat_fail(p, TALLY_EINVAL,
-			 near ? "%s: there is no '%s'; did you mean '%s'?" : "%s: '%s' is none of: immu, dmmu, all",
+			 near ? "%s: invalid name '%s'; did you mean '%s'?" :
+				"%s: invalid name '%s' (expected immu, dmmu or all)",
 			 s->text, s->name, near);
 }
 

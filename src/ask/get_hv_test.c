@@ -205,7 +205,7 @@ static void what_can_not_be_set_is_refused(void **state)
 		int rc;
 	} row[] = {
 		{ __LINE__, "batoka", "vfalls/l2_cr=x", "is no value", -TALLY_EINVAL },
-		{ __LINE__, "batoka", "vfalls/zam*=1", "there is no register", -TALLY_EINVAL },
+		{ __LINE__, "batoka", "vfalls/zam*=1", "unknown register", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/l2_cr", "sets nothing", -TALLY_EINVAL },
 		{ __LINE__, "batoka,rights=strand", "vfalls/l2_cr=1", "ENOACCESS", -TALLY_EPERM },
 		{ __LINE__, "batoka,rights=strand", "vfalls/sparc_pcr=8", "ENOACCESS", -TALLY_EPERM },

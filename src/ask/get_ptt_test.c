@@ -178,9 +178,9 @@ static void a_selector_that_names_nothing_is_refused_with_what_is_near(void **st
 		int line;
 		const char *selector, *words;
 	} row[] = {
-		{ __LINE__, "hisi_ptt0_3/qos_tx_p", "no device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" },
-		{ __LINE__, "eth0", "no device 'eth0'; 'tally list ptt' shows them" },
-		{ __LINE__, "/qos_tx_p", "no device ''" },
+		{ __LINE__, "hisi_ptt0_3/qos_tx_p", "unknown device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" },
+		{ __LINE__, "eth0", "unknown device 'eth0'; 'tally list ptt' shows them" },
+		{ __LINE__, "/qos_tx_p", "unknown device ''" },
 		{ __LINE__, "hisi_ptt0_2/qos_tx_dp", "qos_tx_p" },
 		{ __LINE__, "hisi_ptt0_2/qos_tx_p/x", "qos_tx_p/x" },
 		{ __LINE__, "hisi_ptt0_2//", "" },

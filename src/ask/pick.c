@@ -56,9 +56,9 @@ static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *re
 		}
 	}
 	near = text_nearest(s->name, names, n);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no unit '%s'%s%s%s", s->text, s->name,
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown unit '%s'%s%s%s", s->text, s->name,
 			 near ? "; did you mean '" : "",
-			 near ? near : "; there are sparc, node0_mcu0 to node3_mcu1, zam0_lpu_a to zam3_asu",
+			 near ? near : " (expected sparc, node0_mcu0 to node3_mcu1, or zam0_lpu_a to zam3_asu)",
 			 near ? "'?" : "");
 }
 
@@ -73,9 +73,9 @@ static int no_event(struct tally_platform *p, const struct sel *s, enum vf_event
 			names[n++] = v->name;
 	near = text_nearest(name, names, n);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'; did you mean '%s'?", s->text,
+		return plat_fail(p, TALLY_EINVAL, "%s: unknown %s event '%s'; did you mean '%s'?", s->text,
 				 vf_eventset_name[set], name, near);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no %s event '%s'; 'tally list vfalls%s' shows them", s->text,
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown %s event '%s'; 'tally list vfalls%s' shows them", s->text,
 			 vf_eventset_name[set], name, p->asked);
 }
 
@@ -251,14 +251,14 @@ static int no_request(struct tally_platform *p, const struct sel *s)
 		name[n++] = r->name;
 	near = s->provider == SEL_GPCI ? text_nearest(s->name, name, n) : NULL;
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; did you mean '%s'?", s->text, s->name,
+		return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'; did you mean '%s'?", s->text, s->name,
 				 near);
 	if (s->provider == SEL_HV_GPCI)
 		return plat_fail(p, TALLY_EINVAL,
 				 "%s: Linux has no event of that name; 'tally list -v gpci%s' shows them", s->text,
 				 p->asked);
-	return plat_fail(p, TALLY_EINVAL, "%s: there is no request '%s'; 'tally list gpci%s' shows them", s->text,
-			 s->name, p->asked);
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'; 'tally list gpci%s' shows them", s->text, s->name,
+			 p->asked);
 }
 
 static int no_field(struct tally_platform *p, const struct sel *s, const struct gpci_request *r, const char *field)

@@ -138,9 +138,9 @@ static int no_key(const struct sel *s, const char *key, const char *const *allow
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", allowed[i]);
 	if (near)
-		rc = err_set(e, TALLY_EINVAL, "%s: there is no key '%s'; did you mean '%s'?", s->text, key, near);
+		rc = err_set(e, TALLY_EINVAL, "%s: unknown key '%s'; did you mean '%s'?", s->text, key, near);
 	else
-		rc = err_set(e, TALLY_EINVAL, "%s: there is no key '%s'; its keys are: %s", s->text, key,
+		rc = err_set(e, TALLY_EINVAL, "%s: unknown key '%s' (expected one of %s)", s->text, key,
 			     all.p ? all.p : "none");
 	buf_free(&all);
 	return rc;

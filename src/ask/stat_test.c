@@ -332,7 +332,7 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_e,event=none/", "did you mean 'zam0_lpu_" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=clock_cycle/", "did you mean 'clock_cycles'?" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=0x100/", "codes go up to 0xff" },
-		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=1,cpu=3/", "there is no key 'cpu'" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=1,cpu=3/", "unknown key 'cpu'" },
 		{ __LINE__, "batoka", "vfalls/sparc,cpu=256,event=IC_miss/", "there are 256 strands" },
 		{ __LINE__, "batoka", "vfalls/sparc,event=IC_miss,remote/", "remote is of L2_imiss and L2_dmiss_ld" },
 		{ __LINE__, "batoka", "vfalls/sparc,event=L2_imiss,remote,local/", "one of local, remote and c2c" },

@@ -528,8 +528,8 @@ static int no_view(struct stat_run *s, const char *name)
 		names[i] = views[i].name;
 	near = text_nearest(name, names, COUNT(views));
 	return plat_fail(s->p, TALLY_EINVAL,
-			 near ? "there is no view '%s'; did you mean '%s'?" :
-				"there is no view '%s'; there are: cec, partitions, processors, links",
+			 near ? "unknown view '%s'; did you mean '%s'?" :
+				"unknown view '%s' (expected cec, partitions, processors or links)",
 			 name, near);
 }
 

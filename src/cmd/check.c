@@ -26,7 +26,7 @@ static int take_input(void *state, const char *value)
 	const int n = snprintf(c->file, sizeof(c->file), "%s%s", strchr(value, '/') ? "" : "./", value);
 
 	if (n < 0 || (size_t)n >= sizeof(c->file)) {
-		complain(c->a.a.cx, "-i: the name is too long");
+		complain(c->a.a.cx, "-i: file name too long");
 		return ST_USAGE;
 	}
 	return plat_take_on(state, c->file);
@@ -43,13 +43,14 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'I', "interval", "MS", "between the readings; 1000 unless said, 10 of sun4v models, 50 of PTT's",
+	{ 'I', "interval", "MS", "time between the two readings (default 1000; sun4v models 10, PTT models 50)",
 	  take_interval },
-	{ 'i', "input", "FILE", "what was saved: a PTT trace, a reply, MMU statistics; as --on ./FILE", take_input },
+	{ 'i', "input", "FILE", "check a saved PTT trace, GPCI reply or MMU statistics; same as --on ./FILE",
+	  take_input },
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_check_opts(void)
@@ -58,11 +59,11 @@ const struct opts *cmd_check_opts(void)
 		.verb = "check",
 		.usage = "[option]... gpci|vfalls|mmustat|ptt",
 		.intro =
-			"Reads all that may be read twice and says which laws of the machine the counters obey: of POWER (gpci) those of time\n"
-			"that is given out and used, of entitlements, donations, links, of records by id; of Victoria Falls (vfalls) those of\n"
-			"misses, controllers and hubs; of Niagara (mmustat) those of TLB misses and their time; of PTT\n"
-			"those of packets, transactions, and what the link carried, over traces of all devices. A row a law; why one is\n"
-			"broken, or can't be told, is said beside it.\n",
+			"Reads all readable counters twice and checks them against the laws of their machine. POWER (gpci): time given out and\n"
+			"used, entitlements, donations, links, records by id. Victoria Falls (vfalls): misses, memory controllers, hubs.\n"
+			"Niagara (mmustat): TLB misses and their time. PTT: packets, transactions and link traffic, over traces of all\n"
+			"devices. Each law has a row, which says why the law is broken or why it cannot\n"
+			"be checked.\n",
 		.outro =
 			"\nExamples:\n"
 			"  tally check --on power --load contended -I 100 gpci\n"
@@ -70,7 +71,7 @@ const struct opts *cmd_check_opts(void)
 			"  tally check --on niagara,load=chase -I 10 mmustat\n"
 			"  tally check --on kunpeng,load=p2p ptt\n"
 			"  tally check -i t.data ptt\n"
-			"\nExit status: 0 no law is broken; 1 one is, or it went wrong; 2 wrong options; 3 not supported; 4 not permitted.\n",
+			"\nExit status: 0 no law is broken; 1 a law is broken or the check failed; 2 invalid options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
 	};
@@ -107,7 +108,8 @@ int cmd_check(struct cmd_ctx *cx, int argc, char **argv)
 		c.c.what = argv[first];
 		return check_run_verb(&c);
 	}
-	complain(cx, argc == first ? "what is to be checked? gpci, vfalls, mmustat or ptt" : "one thing at a time");
+	complain(cx, argc == first ? "nothing to check: name gpci, vfalls, mmustat or ptt" :
+				     "only one of gpci, vfalls, mmustat and ptt can be checked at a time");
 	complain(cx, "'tally check -h' shows the options");
 	return ST_USAGE;
 }

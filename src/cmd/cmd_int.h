@@ -56,19 +56,19 @@ bool opt_takes_value(const struct opt *o); /* as the next word, or behind '=' */
 /* ---- verbs: name, what it does, the rights it keeps of those that the program's file gave ------- */
 /* clang-format off */
 #define VERBS(V)                                                                                   \
-	V(list, "find anything: probes, events, registers, tunables, machines", RIGHTS_ALL) \
-	V(doctor, "what this machine allows, and the command that mends it", RIGHTS_ALL) \
+	V(list, "find probes, events, registers, tunables and machines", RIGHTS_ALL) \
+	V(doctor, "test what this machine allows; name the command that fixes the rest", RIGHTS_ALL) \
 	V(trace, "run a D program over CPU events", RIGHTS_ALL) \
-	V(stat, "counters over time, of CPUs, commands and hypervisors", TALLY_RIGHT_COUNT) \
-	V(get, "what tunables, registers and records are", TALLY_RIGHT_COUNT) \
-	V(set, "give tunables and registers a value", TALLY_RIGHT_COUNT) \
-	V(check, "whether counters obey the laws of their machine", TALLY_RIGHT_COUNT) \
+	V(stat, "count events of CPUs, commands and hypervisors", TALLY_RIGHT_COUNT) \
+	V(get, "read tunables, registers and records", TALLY_RIGHT_COUNT) \
+	V(set, "write tunables and registers", TALLY_RIGHT_COUNT) \
+	V(check, "check counters against the laws of their machine", TALLY_RIGHT_COUNT) \
 	V(machine, "run a model for outside clients", 0) \
-	V(record, "a trace of PCIe packets into perf.data", TALLY_RIGHT_COUNT) \
-	V(tune, "trace, set, trace again: find the better setting", TALLY_RIGHT_COUNT) \
-	V(dump, "the packets of a PCIe trace, one a line", 0) \
-	V(report, "what a PCIe trace says, or how two differ", 0) \
-	V(export, "a PCIe trace as CSV, JSON or Parquet; SQL over it", 0)
+	V(record, "record a trace of PCIe packets to perf.data", TALLY_RIGHT_COUNT) \
+	V(tune, "find the best setting of a PCIe device's tunables", TALLY_RIGHT_COUNT) \
+	V(dump, "print the packets of a PCIe trace, one per line", 0) \
+	V(report, "summarise a PCIe trace, or compare two", 0) \
+	V(export, "export a PCIe trace as CSV, JSON or Parquet; query it with SQL", 0)
 /* clang-format on */
 #define RIGHTS_ALL (TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES)
 struct verb {

@@ -364,7 +364,7 @@ static void reply_verbs(struct completing *c)
 
 	for (size_t i = 0; (v = verb_row(i)) != NULL; i++)
 		reply_word(c, v->name, strlen(v->name), "", v->help);
-	reply_word(c, "completion", 10, "", "a script for the completion of a shell");
+	reply_word(c, "completion", 10, "", "print a completion script for a shell");
 }
 
 static void reply_options(struct completing *c)
@@ -495,7 +495,7 @@ int cmd_complete(struct cmd_ctx *cx, int argc, char **argv)
 	struct completing c = { .word = argv + 2, .n = argc - 2 };
 
 	if (c.n < 2) {
-		complain(cx, "complete is what the scripts of 'tally completion' call: BEHIND WORD...");
+		complain(cx, "complete is called by the scripts of 'tally completion', as: BEHIND WORD...");
 		return ST_USAGE;
 	}
 	c.behind = argv[1];

@@ -31,7 +31,7 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_completion_opts(void)
@@ -39,8 +39,8 @@ const struct opts *cmd_completion_opts(void)
 	static const struct opts o = {
 		.verb = "completion",
 		.usage = "bash|zsh|fish",
-		.intro = "Prints a completion script for that shell: verbs, options and what they take, asked of\n"
-			 "this machine or of the platform of --on.\n",
+		.intro = "Prints a shell completion script. It completes verbs, options and their values, as found on\n"
+			 "this machine or the platform of --on.\n",
 		.outro = "\nExamples:\n"
 			 "  . <(tally completion bash)            # now; or as a line of ~/.bashrc\n"
 			 "  tally completion zsh >_tally          # into a directory of zsh's fpath\n"
@@ -57,9 +57,9 @@ static int wrong_shell(struct cmd_ctx *cx, const char *word)
 	const char *near = text_nearest(word, shells, COUNT(shells));
 
 	if (near)
-		complain(cx, "there is no completion for '%s'; did you mean '%s'?", word, near);
+		complain(cx, "unknown shell '%s'; did you mean '%s'?", word, near);
 	else
-		complain(cx, "there is no completion for '%s', but for bash, zsh and fish", word);
+		complain(cx, "unknown shell '%s' (expected bash, zsh or fish)", word);
 	return ST_USAGE;
 }
 
@@ -79,8 +79,9 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	if (argc - first != 1) {
-		complain(cx, "%s", argc == first ? "which shell? bash, zsh or fish" : "one shell at a time");
-		complain(cx, "'tally completion -h' shows how its script is used");
+		complain(cx, "%s",
+			 argc == first ? "no shell given (expected bash, zsh or fish)" : "only one shell can be given");
+		complain(cx, "'tally completion -h' shows how to use the script");
 		return ST_USAGE;
 	}
 	for (size_t i = 0; i < COUNT(rows); i++)

@@ -51,8 +51,8 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "json", NULL, "one object a line", take_json },
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 0, "json", NULL, "one JSON object per line", take_json },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_doctor_opts(void)
@@ -60,8 +60,8 @@ const struct opts *cmd_doctor_opts(void)
 	static const struct opts o = {
 		.verb = "doctor",
 		.usage = "[option]...",
-		.intro = "Tries what this machine and this user allow, and names the one command that\n"
-			 "mends what they don't. Nothing is changed. The status is 0 when D probes over\n"
+		.intro = "Tests what this machine and this user allow. For each failure it names the command\n"
+			 "that fixes it. Nothing is changed. Exit status: 0 when D probes over\n"
 			 "perf events and BPF run here, 4 when they are not permitted, 3 when this kernel\n"
 			 "can't.\n",
 		.outro = "\nExamples:\n"
@@ -88,7 +88,7 @@ static void put_command(struct doctor *d, const char *label, const char *command
 		return;
 	buf_printf(to, "%*s%s: ", (int)INDENT, "", label);
 	if (strlen(command) + indent > COLUMNS && !strcmp(command, d->command)) {
-		buf_puts(to, "the same command as above\n");
+		buf_puts(to, "same command as above\n");
 		return;
 	}
 	snprintf(d->command, sizeof(d->command), "%s", command);
@@ -131,7 +131,7 @@ static void text_summary(struct doctor *d, int rc)
 	if (rc >= 0)
 		buf_puts(to, "D probes over perf events and BPF run here.\n");
 	else
-		buf_printf(to, "D probes over perf events and BPF don't run here: %s.%s\n",
+		buf_printf(to, "D probes over perf events and BPF do not run here: %s.%s\n",
 			   rc == -TALLY_EPERM ? "not permitted" : "not supported by this kernel",
 			   *d->fix ? " First:" : "");
 	if (rc < 0 && *d->fix)
@@ -215,7 +215,7 @@ int cmd_doctor(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (first == argc)
 		return doctor_examine_machine(&d);
-	complain(cx, "doctor takes no arguments: '%s'", argv[first]);
+	complain(cx, "unexpected argument '%s': doctor takes none", argv[first]);
 	complain(cx, "'tally doctor -h' shows the options");
 	return ST_USAGE;
 }

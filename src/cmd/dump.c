@@ -19,7 +19,7 @@ struct dump {
 static int dump_choose_form(struct dump *d, uint32_t form, const char *option)
 {
 	if (d->form && d->o.format != form) {
-		complain(d->a.cx, "%s and %s are two forms: give one of them", d->form, option);
+		complain(d->a.cx, "%s and %s cannot be combined", d->form, option);
 		return ST_USAGE;
 	}
 	d->form = option;
@@ -33,7 +33,7 @@ static int take_perf(void *state, const char *value)
 
 	if (!value || !strcmp(value, "spec"))
 		return dump_choose_form(d, value ? TALLY_FORMAT_PERF_SPEC : TALLY_FORMAT_PERF, "--perf");
-	complain(d->a.cx, "--perf=%s is none of: spec", value);
+	complain(d->a.cx, "--perf: invalid value '%s' (expected spec)", value);
 	return ST_USAGE;
 }
 
@@ -70,22 +70,22 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; spec: the older text of the kernel's manual",
+	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; =spec: as the kernel's hisi_ptt.rst shows it",
 	  take_perf },
-	{ 0, "json", NULL, "one object a line", take_json },
-	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
-	{ 0, "filter", "PREDICATE", "only records for which that D predicate over the fields below holds",
+	{ 0, "json", NULL, "one JSON object per line", take_json },
+	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", take_separator },
+	{ 0, "filter", "PREDICATE", "print only records that match this D predicate over the fields below",
 	  take_filter },
 	PTT_OPTIONS,
-	{ 'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output },
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format", ptt_take_output },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 static void dump_help_fields(struct buf *to)
 {
 	const char *help, *name;
 
-	buf_puts(to, "\nFields that --filter may name, ids also as 01:00.0:\n");
+	buf_puts(to, "\nFields for --filter (ids also as 01:00.0):\n");
 	for (uint32_t i = 0; (name = tally_ptt_filter_field(i, &help)); i++) {
 		buf_printf(to, "  %-15s", name);
 		buf_wrap(to, help, FIELD_AT, FIELD_AT, HELP_COLUMNS, "");
@@ -98,8 +98,8 @@ const struct opts *cmd_dump_opts(void)
 		.verb = "dump",
 		.usage = "[option]... FILE",
 		.intro =
-			"Prints the TLP headers of a PTT trace (perf.data, or bare records): time in ticks, device, type,\n"
-			"requester, tag, address and so on. FILE may be - for standard input.\n",
+			"Prints the TLP headers of a PTT trace (perf.data, or raw records): time in ticks, device, type,\n"
+			"requester, tag, address and more. FILE - is standard input.\n",
 		.outro = "\nExamples:\n"
 			 "  tally dump perf.data | head\n"
 			 "  tally dump perf.data \\\n"
@@ -143,7 +143,7 @@ int cmd_dump(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc - first == 1)
 		return dump_run_verb(&d, argv + first);
-	complain(cx, argc == first ? "no trace: give a FILE" : "one FILE at a time");
+	complain(cx, argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
 	complain(cx, "'tally dump -h' shows the options");
 	return ST_USAGE;
 }

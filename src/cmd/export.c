@@ -67,17 +67,18 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'o', NULL, "FILE", "write there; .csv, .json and .parquet choose the form", ptt_take_output },
-	{ 0, "json", NULL, "one object a line", take_json },
-	{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", take_separator },
-	{ 0, "sql", "SELECT", "the answer of a query over the table tlp", take_sql },
-	{ 0, "partition", "KEYS", "Parquet, in directories under -o: host,capture,hour, or some of them",
+	{ 'o', NULL, "FILE", "write to FILE; its suffix .csv, .json or .parquet sets the format", ptt_take_output },
+	{ 0, "json", NULL, "one JSON object per line", take_json },
+	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", take_separator },
+	{ 0, "sql", "SELECT", "write the result of a query over the table tlp", take_sql },
+	{ 0, "partition", "KEYS", "write Parquet into directories under -o by these keys: host, capture, hour",
 	  take_partition },
-	{ 0, "host", "NAME", "value of the partition key; this machine's name", take_host },
-	{ 0, "capture", "NAME", "the same; the file's name without .raw, .perf, .data, .zst at its end", take_capture },
-	{ 0, "hour", "HOUR", "the same; the hour (UTC) in which the file was last written", take_hour },
+	{ 0, "host", "NAME", "value of key host (default: this machine's name)", take_host },
+	{ 0, "capture", "NAME", "value of key capture (default: the file's name without .raw, .perf, .data, .zst)",
+	  take_capture },
+	{ 0, "hour", "HOUR", "value of key hour (default: the hour (UTC) of the file's last write)", take_hour },
 	PTT_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_export_opts(void)
@@ -86,8 +87,8 @@ const struct opts *cmd_export_opts(void)
 		.verb = "export",
 		.usage = "[option]... FILE",
 		.intro =
-			"Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or asks them a question in SQL.\n"
-			"SQL and Parquet need DuckDB's library: 'tally doctor' says how to fetch it; TALLY_DUCKDB names it.\n",
+			"Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or queries them with SQL.\n"
+			"SQL and Parquet need DuckDB's library: 'tally doctor' says how to get it; TALLY_DUCKDB is its path.\n",
 		.outro = "\nExamples:\n"
 			 "  tally export -o packets.csv perf.data\n"
 			 "  # with DuckDB's library:\n"
@@ -108,11 +109,11 @@ static int choose_form(struct export *x)
 	const char *option = x->json ? "--json" : x->csv ? "-x" : x->o.partition ? "--partition" : NULL;
 
 	if (x->json + x->csv + !!x->o.partition > 1) {
-		complain(x->a.cx, "CSV, JSON and Parquet are three forms: choose one of them");
+		complain(x->a.cx, "CSV, JSON and Parquet cannot be combined");
 		return ST_USAGE;
 	}
 	if (x->o.partition && !x->a.output) {
-		complain(x->a.cx, "--partition needs a directory: -o DIR");
+		complain(x->a.cx, "--partition requires a directory: -o DIR");
 		return ST_USAGE;
 	}
 	x->o.format = x->json             ? TALLY_FORMAT_JSON :
@@ -162,7 +163,7 @@ static int export_run_verb(struct export *x, struct tally_ptt *t, char **path)
 	if (status != GO_ON)
 		return status;
 	if (parquet && x->a.output && file_inherited(x->a.output) >= 0) {
-		complain(x->a.cx, "-o %s: what started tally writes to that file, and Parquet would take its place",
+		complain(x->a.cx, "-o %s: standard output is already that file, and Parquet would replace it",
 			 x->a.output);
 		return ST_USAGE;
 	}
@@ -172,8 +173,7 @@ static int export_run_verb(struct export *x, struct tally_ptt *t, char **path)
 	x->o.path = x->a.output;
 	x->o.duckdb = duckdb_library(&x->duckdb);
 	if (x->a.cx->borrowed && getenv("TALLY_DUCKDB"))
-		complain(x->a.cx,
-			 "TALLY_DUCKDB is left alone: the program's file has capabilities (see SECURITY in tally(1))");
+		complain(x->a.cx, "TALLY_DUCKDB is ignored: tally's file has capabilities (see SECURITY in tally(1))");
 	if (x->o.partition)
 		find_partition(x, *path);
 	rc = tally_ptt_export(t, &x->o);
@@ -187,7 +187,7 @@ int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
 	int first, status = opts_parse(cx, cmd_export_opts(), &x, argc, argv, &first);
 
 	if (status == GO_ON && argc - first != 1) {
-		complain(cx, argc == first ? "no trace: give a FILE" : "one FILE at a time");
+		complain(cx, argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
 		complain(cx, "'tally export -h' shows the options");
 		status = ST_USAGE;
 	}

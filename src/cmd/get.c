@@ -30,11 +30,11 @@ static int take_help(void *state, const char *value)
 static const struct opt options[] = {
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
-	{ 0, "duration", "MS", "how long a model runs before hypervisor counters are read: so much of its own time",
+	{ 0, "duration", "MS", "let a model run for MS of its own time before its hypervisor counters are read",
 	  take_duration },
-	{ 0, "raw", NULL, "hypervisor counters: the bytes of the answer, as hexadecimal digits", take_raw },
+	{ 0, "raw", NULL, "print the raw answer of the hypervisor, in hexadecimal", take_raw },
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_get_opts(void)
@@ -43,8 +43,8 @@ const struct opts *cmd_get_opts(void)
 		.verb = "get",
 		.usage = "[option]... SELECTOR...",
 		.intro =
-			"Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all it has; vfalls/REGISTER/;\n"
-			"gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows what there is.\n",
+			"Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all its tunables; vfalls/REGISTER/;\n"
+			"gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows the names.\n",
 		.outro = "\nExamples:\n"
 			 "  tally get --on kunpeng hisi_ptt0_2\n"
 			 "  tally get --on batoka vfalls/zam0_lpu_a_pcr/ vfalls/18/\n"
@@ -81,7 +81,7 @@ int cmd_get(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc > first)
 		return get_run_verb(&a, argc - first, argv + first);
-	complain(cx, "nothing to read: give a SELECTOR, as hisi_ptt0_2/qos_tx_cpl");
+	complain(cx, "nothing to read: name a SELECTOR, e.g. hisi_ptt0_2/qos_tx_cpl");
 	complain(cx, "'tally get -h' shows the options");
 	return ST_USAGE;
 }

@@ -41,10 +41,10 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	PLAT_OPTIONS,
-	{ 'v', NULL, NULL, "say more: how it is written, other names, codes, masks, fields", take_verbose },
-	{ 0, "names", NULL, "the names of a KIND and nothing else, one a line; nothing is tried", take_names },
+	{ 'v', NULL, NULL, "show more: how to write it, aliases, codes, masks, fields", take_verbose },
+	{ 0, "names", NULL, "only the names of a KIND, one per line, without testing whether they work", take_names },
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_list_opts(void)
@@ -52,10 +52,11 @@ const struct opts *cmd_list_opts(void)
 	static const struct opts o = {
 		.verb = "list",
 		.usage = "[option]... [KIND [PATTERN] | PATTERN]",
-		.intro = "Finds anything that has a name: 'tally list' shows the kinds, 'tally list KIND'\n"
-			 "all of one, 'tally list PATTERN' what matches in all. A PATTERN with * ? [ is a\n"
-			 "glob over names; another one is any part of a name or explanation. Of the kinds\n"
-			 "ptt, vfalls, mmustat and gpci it shows what the platform of --on has and allows.\n",
+		.intro =
+			"Finds names: 'tally list' shows the kinds, 'tally list KIND'\n"
+			"all names of one kind, 'tally list PATTERN' the matches of all kinds. A PATTERN with * ? [ is a\n"
+			"glob over names; any other PATTERN matches a part of a name or explanation. For the kinds\n"
+			"ptt, vfalls, mmustat and gpci, list shows what the platform of --on has and permits.\n",
 		.outro = "\nExamples:\n"
 			 "  tally list tlb\n"
 			 "  tally list -v events 'PAPI_l2*'\n"
@@ -108,12 +109,12 @@ int cmd_list(struct cmd_ctx *cx, int argc, char **argv)
 	if (l.names && argc == 1)
 		return run_names(&l, argv[0]);
 	if (l.names) {
-		complain(cx, "--names wants one KIND and no PATTERN");
+		complain(cx, "--names requires one KIND and takes no PATTERN");
 		return ST_USAGE;
 	}
 	if (argc <= 2)
 		return list_run_verb(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
-	complain(cx, "one KIND and one PATTERN at most (quote the PATTERN for the shell)");
+	complain(cx, "too many arguments: one KIND and one PATTERN at most (quote the PATTERN for the shell)");
 	complain(cx, "'tally list -h' shows the options");
 	return ST_USAGE;
 }

@@ -17,7 +17,7 @@ struct machine {
 static int machine_option_once(struct machine *s, const char **to, const char *option, const char *value)
 {
 	if (*to) {
-		complain(s->cx, "%s can be given once", option);
+		complain(s->cx, "%s can be given only once", option);
 		return ST_USAGE;
 	}
 	*to = value;
@@ -73,7 +73,7 @@ static int take_profile(void *state, const char *value)
 	s->m.opensparc = !strcmp(value, "opensparc");
 	if (s->m.opensparc || !strcmp(value, "spec"))
 		return GO_ON;
-	complain(s->cx, "--profile=%s: spec or opensparc", value);
+	complain(s->cx, "--profile: invalid value '%s' (expected spec or opensparc)", value);
 	return ST_USAGE;
 }
 
@@ -88,18 +88,17 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "listen", "PATH", "answer '--on unix:PATH' of other tallys at that socket", take_listen },
+	{ 0, "listen", "PATH", "serve other tallys' '--on unix:PATH' at this socket", take_listen },
 	{ 0, "vfio-user", "SOCKET",
-	  "one PTT device as a PCI function, for QEMU's vfio-user-pci; it is then no other server's", take_vfio },
-	{ 0, "device", "NAME", "which one --vfio-user has; hisi_ptt0_2 when it is not said", take_device },
-	{ 0, "sysfs", "DIR", "the devices' files in that empty directory, as the Linux driver has them (FUSE)",
-	  take_sysfs },
-	{ 0, "guests", "FILE", "sun4v: which guests there are, with their rights and strands", take_guests },
-	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the genuine Niagara hypervisor",
+	  "serve one PTT device as a PCI function to QEMU's vfio-user-pci; no other server has it then", take_vfio },
+	{ 0, "device", "NAME", "the device of --vfio-user (default hisi_ptt0_2)", take_device },
+	{ 0, "sysfs", "DIR",
+	  "mount the devices' sysfs files, as the Linux driver has them, on this empty directory (FUSE)", take_sysfs },
+	{ 0, "guests", "FILE", "sun4v: read the guests, their rights and strands from FILE", take_guests },
+	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the original Niagara hypervisor",
 	  take_profile },
-	{ 0, "run", "IMAGE", "run that machine code as the only guest (Unicorn); its status is the exit status",
-	  take_run },
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 0, "run", "IMAGE", "run this machine code as the only guest (Unicorn); exit with its status", take_run },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_machine_opts(void)
@@ -108,8 +107,8 @@ const struct opts *cmd_machine_opts(void)
 		.verb = "machine",
 		.usage = "MACHINE[,KEY=VALUE...] [option]...",
 		.intro =
-			"Runs a model for outside clients until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
-			"hypervisor: niagara, maramba, batoka, power. KEYs are those of --on (tally-machine(1)).\n",
+			"Runs a model for other programs until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
+			"hypervisor: niagara, maramba, batoka, power. The KEYs are those of --on (see tally-machine(1)).\n",
 		.outro = "\nExamples:\n"
 			 "  tally machine kunpeng --listen kunpeng.sock &\n"
 			 "  tally machine kunpeng,load=nvme --vfio-user ptt.sock &\n"
@@ -182,8 +181,8 @@ int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc - first != 1) {
 		complain(cx,
-			 argc == first ? "which machine? kunpeng, niagara, maramba, batoka, power" :
-					 "one machine at a time: %s",
+			 argc == first ? "no machine given (expected kunpeng, niagara, maramba, batoka or power)" :
+					 "unexpected argument '%s': only one machine can be given",
 			 argv[argc - 1]);
 		complain(cx, "'tally machine -h' shows the options");
 		return ST_USAGE;

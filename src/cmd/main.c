@@ -189,11 +189,11 @@ int print(const struct cmd_ctx *cx, struct buf *b)
 static void main_put_usage(struct buf *to)
 {
 	buf_puts(to, "usage: tally VERB [option]... [argument]...\n\n"
-		     "Ask any hardware performance counter a question, in D.\n\nVerbs:\n");
+		     "Query any hardware performance counter, in D.\n\nVerbs:\n");
 	for (size_t i = 0; i < COUNT(verbs); i++)
 		buf_printf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
-	buf_puts(to, "\n'tally VERB -h' shows the options of a verb, 'tally --version' what tally is made\n"
-		     "of; 'tally completion bash|zsh|fish' prints a completion script. Called as\n"
+	buf_puts(to, "\n'tally VERB -h' shows the options of a verb, 'tally --version' the versions of its\n"
+		     "parts; 'tally completion bash|zsh|fish' prints a completion script. Called as\n"
 		     "dtrace, tally is 'tally trace'.\n");
 }
 
@@ -213,14 +213,14 @@ static int main_refuse_word(struct cmd_ctx *cx, const char *word)
 		names[i + 4] = verbs[i].name;
 	near = text_nearest(word, names, COUNT(names));
 	if (near)
-		complain(cx, "there is no %s '%s'; did you mean '%s'?", *word == '-' ? "option" : "verb", word, near);
+		complain(cx, "unknown %s '%s'; did you mean '%s'?", *word == '-' ? "option" : "verb", word, near);
 	else if (*word == '-')
 		complain(
 			cx,
-			"there is no option '%s' in front of a verb; 'tally help' lists the verbs, 'tally VERB -h' their options",
+			"unknown option '%s' before the verb; 'tally help' lists the verbs, 'tally VERB -h' their options",
 			word);
 	else
-		complain(cx, "there is no verb '%s'; 'tally help' lists them", word);
+		complain(cx, "unknown verb '%s'; 'tally help' lists them", word);
 	return ST_USAGE;
 }
 
@@ -263,13 +263,13 @@ static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
 	if (getuid() != geteuid() || getgid() != getegid()) {
 		complain(
 			cx,
-			"tally may not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
+			"tally must not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
 		return ST_NOPERM;
 	}
 	cx->borrowed = getauxval(AT_SECURE) && geteuid() != 0;
 	if (!cx->borrowed || tally_rights_keep(rights) >= 0)
 		return GO_ON;
-	complain(cx, "the capabilities of the program's file can't be given up: %s", strerror(errno));
+	complain(cx, "cannot drop the capabilities of the program's file: %s", strerror(errno));
 	return ST_FAILED;
 }
 

@@ -108,11 +108,11 @@ static void bad_long(const struct cmd_ctx *cx, const struct opts *o, const char 
 
 	put_begun(o, word + 2, n, &begun);
 	if (n && begun.n)
-		complain(cx, "%.*s is short for several: %s", (int)n + 2, word, begun.p);
+		complain(cx, "ambiguous option '%.*s': could be %s", (int)n + 2, word, begun.p);
 	else if (near)
-		complain(cx, "there is no option %s; did you mean --%s?", word, near);
+		complain(cx, "unknown option '%s'; did you mean '--%s'?", word, near);
 	else
-		complain(cx, "there is no option %s", word);
+		complain(cx, "unknown option '%s'", word);
 	buf_free(&begun);
 }
 
@@ -121,10 +121,10 @@ static void bad_letter(const struct cmd_ctx *cx, const struct opts *o, const cha
 {
 	for (size_t i = 0; i < o->n && word && word[0] == '-'; i++)
 		if (o->opt[i].name && strlen(o->opt[i].name) > 1 && !strcmp(o->opt[i].name, word + 1)) {
-			complain(cx, "there is no option -%c; did you mean --%s?", optopt, o->opt[i].name);
+			complain(cx, "unknown option '-%c'; did you mean '--%s'?", optopt, o->opt[i].name);
 			return;
 		}
-	complain(cx, "there is no option -%c", optopt);
+	complain(cx, "unknown option '-%c'", optopt);
 }
 
 /* optopt is the letter, or 0 or a value of ours when it was a long option. */
@@ -134,7 +134,7 @@ static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, c
 	char room[32];
 
 	if (row && why == ':')
-		complain(cx, "%s needs an argument: %s", opts_row_spelling(row, room, sizeof(room)), row->arg);
+		complain(cx, "%s requires an argument: %s", opts_row_spelling(row, room, sizeof(room)), row->arg);
 	else if (row)
 		complain(cx, "--%s takes no argument", row->name);
 	else if (optopt)
@@ -234,7 +234,8 @@ void opts_help(const struct opts *o, struct buf *to)
 	for (size_t i = 0, n = 0; i < o->n; i++)
 		if (!o->opt[i].take) {
 			if (n++ == 0)
-				buf_puts(to, "\nOptions of dtrace(1) that are refused, with what to do instead:\n");
+				buf_puts(to,
+					 "\nOptions of dtrace(1) that are not supported, and what to do instead:\n");
 			help_row(&o->opt[i], to);
 		}
 	if (o->more)

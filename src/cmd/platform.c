@@ -43,7 +43,7 @@ void plat_help_loads(struct buf *to)
 {
 	struct buf machines = { 0 }, loads = { 0 };
 
-	buf_puts(to, "\nLoads of the models, as kunpeng,load=NAME:\n");
+	buf_puts(to, "\nLoads of the models (kunpeng,load=NAME):\n");
 	for (size_t m = 0; plat_word(m); m++) {
 		const char *name, *text;
 		struct buf its = { 0 };
@@ -66,7 +66,7 @@ void plat_help_ptt_loads(struct buf *to)
 {
 	const char *name, *text;
 
-	buf_puts(to, "\nLoads of the model, as kunpeng,load=NAME:\n");
+	buf_puts(to, "\nLoads of the model (kunpeng,load=NAME):\n");
 	for (uint32_t i = 0; (name = tally_load("kunpeng", i, &text)) != NULL; i++) {
 		buf_printf(to, "  %-12s ", name);
 		buf_wrap(to, text, 15, 15, COLUMNS, "");
@@ -80,7 +80,7 @@ int plat_take_on(void *state, const char *value)
 	struct plat_args *a = state;
 
 	if (a->o.on) {
-		complain(a->a.cx, "--on can be given once");
+		complain(a->a.cx, "--on can be given only once");
 		return ST_USAGE;
 	}
 	a->o.on = value;
@@ -96,7 +96,7 @@ int plat_take_profile(void *state, const char *value)
 			a->o.profile = i;
 			return GO_ON;
 		}
-	complain(a->a.cx, "--profile=%s is none of: spec driver opensparc", value);
+	complain(a->a.cx, "--profile: invalid value '%s' (expected spec, driver or opensparc)", value);
 	return ST_USAGE;
 }
 
@@ -105,7 +105,7 @@ int plat_take_load(void *state, const char *value)
 	struct plat_args *a = state;
 
 	if (a->o.load) {
-		complain(a->a.cx, "--load can be given once");
+		complain(a->a.cx, "--load can be given only once");
 		return ST_USAGE;
 	}
 	a->o.load = value;
@@ -120,14 +120,14 @@ int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t
 		*ns = ms * 1000000;
 		return GO_ON;
 	}
-	complain(a->a.cx, "%s=%s: milliseconds, from 1 up", option, value);
+	complain(a->a.cx, "%s: invalid value '%s' (expected milliseconds, 1 or more)", option, value);
 	return ST_USAGE;
 }
 
 static int platform_choose_form(struct plat_args *a, uint32_t form, const char *option)
 {
 	if (a->form && a->to.format != form) {
-		complain(a->a.cx, "%s and %s are two forms: give one of them", a->form, option);
+		complain(a->a.cx, "%s and %s cannot be combined", a->form, option);
 		return ST_USAGE;
 	}
 	a->form = option;

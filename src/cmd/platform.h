@@ -20,27 +20,26 @@ struct plat_args {
 	struct tally_platform *p; /* after plat_args_open() */
 };
 /* Rows that all verbs over a platform have. */
-#define PLAT_OPTIONS                                                                                            \
-	{ 0, "on", "WHERE",                                                                                     \
-	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH",         \
-	  plat_take_on },                                                                                       \
-	{                                                                                                       \
-		0, "profile", "NAME",                                                                           \
-			"spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it", \
-			plat_take_profile                                                                       \
+#define PLAT_OPTIONS                                                                                           \
+	{ 0, "on", "WHERE",                                                                                    \
+	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH",        \
+	  plat_take_on },                                                                                      \
+	{                                                                                                      \
+		0, "profile", "NAME",                                                                          \
+			"spec (default), driver (as the Linux driver) or opensparc (as Niagara's hypervisor)", \
+			plat_take_profile                                                                      \
 	}
 /* Of those that let a model run. */
-#define PLAT_LOAD_OPTION                                                                         \
-	{                                                                                        \
-		0, "load", "NAME", "what a model runs: as load= behind its name", plat_take_load \
+#define PLAT_LOAD_OPTION                                                                        \
+	{                                                                                       \
+		0, "load", "NAME", "workload of a model; same as load= in --on", plat_take_load \
 	}
 /* Rows of those that answer with a table. */
-#define PLAT_FORM_OPTIONS                                                                              \
-	{ 0, "json", NULL, "one object a line", plat_take_json },                                      \
-		{ 'x', NULL, "SEPARATOR", "rows with that character between the fields, and a header", \
-		  plat_take_separator },                                                               \
-	{                                                                                              \
-		'o', NULL, "FILE", "write there; .json and .csv choose the form", ptt_take_output      \
+#define PLAT_FORM_OPTIONS                                                                                             \
+	{ 0, "json", NULL, "one JSON object per line", plat_take_json },                                              \
+		{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", plat_take_separator }, \
+	{                                                                                                             \
+		'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format", ptt_take_output         \
 	}
 /* For -h of verbs that run a model: what load= may be, of all models or of that with PTT devices. */
 void plat_help_loads(struct buf *to);

@@ -25,7 +25,7 @@ int ptt_take_format(void *state, const char *value)
 	a->o.raw = !strcmp(value, "4dw") ? 4 : !strcmp(value, "8dw") ? 8 : 0;
 	if (a->o.raw)
 		return GO_ON;
-	complain(a->cx, "--format=%s is none of: 4dw 8dw", value);
+	complain(a->cx, "--format: invalid value '%s' (expected 4dw or 8dw)", value);
 	return ST_USAGE;
 }
 
@@ -36,7 +36,7 @@ int ptt_take_time(void *state, const char *value)
 	a->o.time = !strcmp(value, "abs") ? TALLY_PTT_TIME_ABS : !strcmp(value, "delta") ? TALLY_PTT_TIME_DELTA : 0;
 	if (a->o.time)
 		return GO_ON;
-	complain(a->cx, "--time=%s is none of: abs delta", value);
+	complain(a->cx, "--time: invalid value '%s' (expected abs or delta)", value);
 	return ST_USAGE;
 }
 
@@ -54,11 +54,11 @@ int ptt_take_output(void *state, const char *value)
 	struct ptt_args *a = state;
 
 	if (a->output) {
-		complain(a->cx, "-o can be given once");
+		complain(a->cx, "-o can be given only once");
 		return ST_USAGE;
 	}
 	if (!*value) {
-		complain(a->cx, "-o '' names no file: leave it out, or give a name");
+		complain(a->cx, "-o: empty file name; give a name, or omit -o");
 		return ST_USAGE;
 	}
 	a->output = value;
@@ -73,7 +73,7 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 		*ret = value[0];
 		return GO_ON;
 	}
-	complain(a->cx, "-x %s: a separator is one character", value);
+	complain(a->cx, "-x: invalid separator '%s' (expected one character)", value);
 	return ST_USAGE;
 }
 
@@ -178,7 +178,7 @@ int ptt_args_spare(struct ptt_args *a, char *const *path, int n)
 
 	for (int i = 0; i < n && file_of(a->output, STDOUT_FILENO, &out); i++)
 		if (file_of(path[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-			complain(a->cx, "%s%s would write over the trace", a->output ? "-o " : "standard output",
+			complain(a->cx, "%s%s would overwrite the trace", a->output ? "-o " : "standard output",
 				 a->output ? a->output : "");
 			return ST_USAGE;
 		}

@@ -21,7 +21,7 @@ struct record {
 static int record_option_once(struct record *c, const char **to, const char *value, const char *option)
 {
 	if (*to) {
-		complain(c->a.a.cx, "%s can be given once", option);
+		complain(c->a.a.cx, "%s can be given only once", option);
 		return ST_USAGE;
 	}
 	*to = value;
@@ -34,7 +34,7 @@ static int take_event(void *state, const char *value)
 
 	if (!c->o.event)
 		return record_option_once(c, &c->o.event, value, "-e");
-	complain(c->a.a.cx, "-e can be given once: a device traces one event at a time");
+	complain(c->a.a.cx, "-e can be given only once: a device traces one event at a time");
 	return ST_USAGE;
 }
 
@@ -64,13 +64,13 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../", take_event },
-	{ 'm', NULL, "SIZE", "AUX ring, a power of two: 4M, 32M, or bytes; 16M when not given; unix: 256M at most",
+	{ 'm', NULL, "SIZE", "size of the AUX buffer, a power of two, e.g. 4M (default 16M; 256M at most over unix:)",
 	  take_ring },
-	{ 'o', "output", "FILE", "write there instead of perf.data; - is stdout, in perf's pipe format",
+	{ 'o', "output", "FILE", "write to FILE (default perf.data); - is stdout, in perf's pipe format",
 	  ptt_take_output },
-	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
+	{ 0, "duration", "MS", "stop after MS of the platform's own time", take_duration },
 	PLAT_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_record_opts(void)
@@ -78,10 +78,10 @@ const struct opts *cmd_record_opts(void)
 	static const struct opts o = {
 		.verb = "record",
 		.usage = "-e EVENT [option]... [--] [COMMAND [argument]...]",
-		.intro = "Records the headers of PCIe packets (TLPs) with a PTT device while COMMAND runs,\n"
-			 "or for a while, or until interrupted. 'tally list ptt' shows devices, filters and\n"
-			 "what the terms of an event mean. A filter is a root port, for all below it, or a\n"
-			 "requester: one PCI function that sends requests, as a drive or a network card.\n",
+		.intro = "Records PCIe packet headers (TLPs) with a PTT device while COMMAND runs,\n"
+			 "for a duration, or until interrupted. 'tally list ptt' shows devices, filters and\n"
+			 "the terms of an event. A filter is a root port, which covers all functions below it, or a\n"
+			 "requester: one PCI function that sends requests, e.g. a drive or a network card.\n",
 		.outro = "\nExamples:\n"
 			 "  # on a Kunpeng server:\n"
 			 "  sudo tally record -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/ -- \\\n"
@@ -91,7 +91,7 @@ const struct opts *cmd_record_opts(void)
 			 "    -e hisi_ptt0_2/filter=00:10.0,type=p,format=8dw,direction=2/\n"
 			 "  tally record --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/ -o - \\\n"
 			 "    -- sleep 1 | tally report -\n"
-			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"
+			 "\nExit status: 0, or the command's; 1 failed; 2 invalid options or event;\n"
 			 "3 not supported; 4 not permitted.\n",
 		.more = plat_help_ptt_loads,
 		.opt = options,
@@ -117,17 +117,14 @@ static void record_show_summary(struct record *c)
 		(unsigned long long)c->result.bytes, (unsigned long long)c->result.records, lost,
 		strcmp(to, "-") ? to : "stdout");
 	if (gaps)
-		complain(
-			c->a.a.cx,
-			"%u gap%s: the driver stopped while the AUX ring was full, and how many records are missing is "
-			"not known; -m makes a larger ring",
-			gaps, gaps == 1 ? "" : "s");
+		complain(c->a.a.cx,
+			 "%u gap%s: the driver stopped while the AUX buffer was full; the number of missing records is "
+			 "unknown; -m sets a larger buffer",
+			 gaps, gaps == 1 ? "" : "s");
 	if (c->result.cut == TALLY_CUT_FAILED)
-		complain(
-			c->a.a.cx,
-			"the end is missing: what was not committed by then is gone, and nobody knows how much that was");
+		complain(c->a.a.cx, "the end is missing: uncommitted records are lost, an unknown number");
 	if (c->result.cut == TALLY_CUT_READER)
-		complain(c->a.a.cx, "the reader of stdout went away: what came after that is not recorded");
+		complain(c->a.a.cx, "stdout was closed by its reader; later records are not written");
 }
 
 static int record_with_platform(struct record *c)
@@ -173,13 +170,13 @@ static int refuse_cpu_event(const struct record *c, const char *event)
 {
 	complain(
 		c->a.a.cx,
-		"-e %s: 'tally record' keeps the packets that a PTT device traces, as -e hisi_ptt0_2/filter=0x80001,type=1/",
+		"-e %s: not a PTT event; 'tally record' records PCIe packets, e.g. -e hisi_ptt0_2/filter=0x80001,type=1/",
 		event);
 	complain(
 		c->a.a.cx,
-		"of CPU events 'tally stat' counts how often they come, 'tally list events' names them, and "
-		"'tally trace' says where they come, in D: "
-		"cpc:::page_faults-all-5000 { @[ustack()] = count(); }; perf record keeps samples, of tracepoints, too");
+		"for CPU events: 'tally list events' names them, 'tally stat' counts them, "
+		"'tally trace' shows where they occur, in D: "
+		"cpc:::page_faults-all-5000 { @[ustack()] = count(); }; 'perf record' keeps samples, also of tracepoints");
 	return ST_USAGE;
 }
 
@@ -189,14 +186,14 @@ static int record_check_options(const struct record *c)
 	uint32_t form = UINT32_MAX; /* none of a table's */
 
 	if (!c->o.event) {
-		complain(c->a.a.cx, "no event: give -e EVENT, as hisi_ptt0_2/filter=0x80001,type=1/");
+		complain(c->a.a.cx, "no event: give -e EVENT, e.g. hisi_ptt0_2/filter=0x80001,type=1/");
 		complain(c->a.a.cx, "'tally record -h' shows the options");
 		return ST_USAGE;
 	}
 	if (is_cpu_event(c->o.event))
 		return refuse_cpu_event(c, c->o.event);
 	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO)) {
-		complain(c->a.a.cx, "-o - writes bytes that a terminal can't show: send them to a pipe or a file");
+		complain(c->a.a.cx, "-o - writes binary data, not for a terminal: redirect it to a pipe or a file");
 		return ST_USAGE;
 	}
 	return output_suffix(c->a.a.cx, o, "record", NULL, &form);

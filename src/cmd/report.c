@@ -51,7 +51,7 @@ static int report_option_number(struct report *r, const char *option, const char
 		*to = (uint32_t)n;
 		return GO_ON;
 	}
-	complain(r->a.cx, "%s=%s: a number from 1 to %llu", option, value, (unsigned long long)most);
+	complain(r->a.cx, "%s: invalid value '%s' (expected 1 to %llu)", option, value, (unsigned long long)most);
 	return ST_USAGE;
 }
 
@@ -80,14 +80,14 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "json", NULL, "one object a line, numbers as numbers", take_json },
-	{ 'o', NULL, "FILE", "write there; .html: a page to look at, .json: as --json", ptt_take_output },
-	{ 0, "top", "N", "most rows of each table (10; in JSON and HTML 100)", take_top },
-	{ 0, "errors", NULL, "list all errors, not a few of each kind and requester", take_errors },
-	{ 0, "no-match", NULL, "leave requests and completions apart: faster, no latency", take_no_match },
-	{ 0, "threads", "N", "count with N threads (1)", take_threads },
+	{ 0, "json", NULL, "one JSON object per line; numbers are numbers", take_json },
+	{ 'o', NULL, "FILE", "write to FILE; .html: a page for a browser, .json: as --json", ptt_take_output },
+	{ 0, "top", "N", "at most N rows in each table (default 10; JSON and HTML 100)", take_top },
+	{ 0, "errors", NULL, "list all errors, not just the first few of each kind and requester", take_errors },
+	{ 0, "no-match", NULL, "do not match requests with completions: faster, but no latency", take_no_match },
+	{ 0, "threads", "N", "use N threads (default 1)", take_threads },
 	PTT_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_report_opts(void)
@@ -96,8 +96,8 @@ const struct opts *cmd_report_opts(void)
 		.verb = "report",
 		.usage = "[option]... FILE [FILE2]",
 		.intro =
-			"Says what a PTT trace holds: who moved how much, how long requests took, what went wrong, and what\n"
-			"can't be told. With two traces: what changed from the first to the second.\n",
+			"Summarises a PTT trace: bytes moved by each function, latency of requests, errors, and what the trace\n"
+			"cannot show. With two traces, shows what changed from the first to the second.\n",
 		.outro = "\nExamples:\n"
 			 "  tally report perf.data\n"
 			 "  tally report -o report.html perf.data\n"
@@ -157,9 +157,9 @@ int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
 	argv += first;
 	if (argc == 1 || (argc == 2 && (strcmp(argv[0], "-") || strcmp(argv[1], "-"))))
 		return report_run_verb(&r, argv, argc == 2);
-	complain(cx, argc == 0 ? "no trace: give a FILE" :
-		     argc == 2 ? "standard input is one trace: - can be given once" :
-				 "two FILEs at most");
+	complain(cx, argc == 0 ? "no trace given: name a FILE" :
+		     argc == 2 ? "- (standard input) can be given only once" :
+				 "too many FILEs: two at most");
 	complain(cx, "'tally report -h' shows the options");
 	return ST_USAGE;
 }

@@ -15,7 +15,7 @@ static int take_help(void *state, const char *value)
 
 static const struct opt options[] = {
 	PLAT_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_set_opts(void)
@@ -24,8 +24,8 @@ const struct opts *cmd_set_opts(void)
 		.verb = "set",
 		.usage = "[option]... SELECTOR=VALUE...",
 		.intro =
-			"Sets tunables and registers, in the order they are given; the first that fails ends it. 'tally list KIND' shows\n"
-			"what there is and what the values mean. What 'tally get' prints of a tunable can be given back.\n",
+			"Sets tunables and registers in the given order and stops at the first failure. 'tally list KIND' shows\n"
+			"the names and what the values mean. The output of 'tally get' for a tunable is valid input.\n",
 		.outro = "\nExamples:\n"
 			 "  # on a Kunpeng server:\n"
 			 "  sudo tally set hisi_ptt0_2/qos_tx_cpl=2\n"
@@ -59,7 +59,7 @@ int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc > first)
 		return set_run_verb(&a, argc - first, argv + first);
-	complain(cx, "nothing to set: give SELECTOR=VALUE, as hisi_ptt0_2/qos_tx_cpl=2");
+	complain(cx, "nothing to set: give SELECTOR=VALUE, e.g. hisi_ptt0_2/qos_tx_cpl=2");
 	complain(cx, "'tally set -h' shows the options");
 	return ST_USAGE;
 }

@@ -52,7 +52,7 @@ static int take_on(void *state, const char *value)
 	if (!s->a.o.on)
 		return plat_take_on(state, value);
 	if (s->non == PLATFORMS) {
-		complain(s->a.a.cx, "--on can be given %u times", PLATFORMS + 1);
+		complain(s->a.a.cx, "--on can be given %u times at most", PLATFORMS + 1);
 		return ST_USAGE;
 	}
 	s->on[s->non++] = (struct stat_on){ .o = { .on = value } };
@@ -75,7 +75,7 @@ static int take_view(void *state, const char *value)
 	struct stat_args *s = state;
 
 	if (s->s.view) {
-		complain(s->a.a.cx, "--view can be given once");
+		complain(s->a.a.cx, "--view can be given only once");
 		return ST_USAGE;
 	}
 	s->s.view = value;
@@ -112,7 +112,7 @@ static int take_count(void *state, const char *value)
 		s->s.count = (uint32_t)n;
 		return GO_ON;
 	}
-	complain(s->a.a.cx, "--count=%s: how many intervals, from 1 up", value);
+	complain(s->a.a.cx, "--count: invalid value '%s' (expected a number of intervals, 1 or more)", value);
 	return ST_USAGE;
 }
 
@@ -125,7 +125,7 @@ static int take_repeat(void *state, const char *value)
 		s->s.repeat = (uint32_t)n;
 		return GO_ON;
 	}
-	complain(s->a.a.cx, "-r=%s: how often the command runs, from 1 up", value);
+	complain(s->a.a.cx, "-r: invalid value '%s' (expected a number of runs, 1 or more)", value);
 	return ST_USAGE;
 }
 
@@ -141,7 +141,8 @@ static int take_ids(struct stat_args *s, const char *option, const char *value, 
 
 		snprintf(word, sizeof(word), "%.*s", len < sizeof(word) ? (int)len : 0, p);
 		if (!text_u64(word, &n) || !n || n > INT32_MAX) {
-			complain(s->a.a.cx, "%s %s: numbers of processes, with commas between", option, value);
+			complain(s->a.a.cx, "%s: invalid value '%s' (expected process IDs separated by commas)", option,
+				 value);
 			return ST_USAGE;
 		}
 		to = VEC_NEW(ids->v, ids->n, ids->cap);
@@ -208,31 +209,30 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'e', "event", "EVENT",
-	  "what to count: CPU events, or PROVIDER/NAME,KEY=VALUE,.../; several are parted by commas", take_event },
-	{ 'a', "all", NULL, "all CPUs; of hypervisors each strand on its own, where an event names none", take_all },
-	{ 'C', "cpu", "LIST", "only these CPUs: 0,2-4", take_cpus },
+	{ 'e', "event", "EVENT", "events to count, separated by commas: CPU events, or PROVIDER/NAME,KEY=VALUE,.../",
+	  take_event },
+	{ 'a', "all", NULL, "all CPUs; for hypervisors a row for each strand, where an event names none", take_all },
+	{ 'C', "cpu", "LIST", "only these CPUs, e.g. 0,2-4", take_cpus },
 	{ 'A', "per-cpu", NULL, "a row for each CPU", take_per_cpu },
-	{ 'p', "pid", "PID", "these processes, with all their threads, and what they start from now on", take_pid },
-	{ 't', "tid", "TID", "these threads alone", take_tid },
-	{ 'r', "repeat", "N", "run the command so often: means, and their spread", take_repeat },
-	{ 0, "share", NULL, "leave it to the kernel who counts: events take turns, their counts are scaled up",
-	  take_share },
-	{ 0, "view", "VIEW", "of a POWER machine: cec, partitions, processors, links", take_view },
-	{ 'I', "interval", "MS", "a table every so many milliseconds; one at the end unless said", take_interval },
-	{ 0, "count", "N", "end after so many tables", take_count },
-	{ 0, "duration", "MS", "end after so many milliseconds of the platform's own time", take_duration },
-	{ 0, "timeout", "MS", "as --duration", take_timeout },
+	{ 'p', "pid", "PID", "these processes, all their threads, and what they start from now on", take_pid },
+	{ 't', "tid", "TID", "only these threads", take_tid },
+	{ 'r', "repeat", "N", "run the command N times; show means and their spread", take_repeat },
+	{ 0, "share", NULL, "multiplex: events take turns on the counters, and counts are scaled up", take_share },
+	{ 0, "view", "VIEW", "view of a POWER machine: cec, partitions, processors or links", take_view },
+	{ 'I', "interval", "MS", "print a table every MS milliseconds (default: one at the end)", take_interval },
+	{ 0, "count", "N", "stop after N tables", take_count },
+	{ 0, "duration", "MS", "stop after MS of the platform's own time", take_duration },
+	{ 0, "timeout", "MS", "same as --duration", take_timeout },
 	{ 0, "on", "WHERE",
 	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
-	  "several: each for the events behind it",
+	  "each --on applies to the events after it",
 	  take_on },
-	{ 0, "profile", "NAME", "spec (default); driver, opensparc: as the Linux driver, Niagara's hypervisor have it",
+	{ 0, "profile", "NAME", "spec (default), driver (as the Linux driver) or opensparc (as Niagara's hypervisor)",
 	  plat_take_profile },
-	{ 0, "load", "NAME", "what a model runs: as load= behind its name", take_load },
+	{ 0, "load", "NAME", "workload of a model; same as load= in --on", take_load },
 	PLAT_FORM_OPTIONS,
-	{ 'j', NULL, NULL, "as --json", plat_take_json },
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'j', NULL, NULL, "same as --json", plat_take_json },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_stat_opts(void)
@@ -240,13 +240,14 @@ const struct opts *cmd_stat_opts(void)
 	static const struct opts o = {
 		.verb = "stat",
 		.usage = "[-e EVENT]... [option]... [--] [COMMAND [argument]...]",
-		.intro = "Counts over time. CPU events: of all CPUs, of processes, or of a command and its\n"
-			 "children. Hypervisors: registers of Victoria Falls and its hubs, MMU statistics of\n"
-			 "Niagara, records of a POWER machine; their models' time passes as fast as it goes.\n"
-			 "'tally list' shows what can be counted.\n",
+		.intro =
+			"Counts events over time. CPU events: of all CPUs, of processes, or of a command and its\n"
+			"children. Hypervisors: registers of Victoria Falls and its hubs, MMU statistics of\n"
+			"Niagara, records of a POWER machine. A model's time runs as fast as the host can simulate it.\n"
+			"'tally list' shows the events.\n",
 		.outro = "\nCPU events: cycles  page-faults  PAPI_l2_dcm  r01c7  cpu/event=0x3c,umask=1/\n"
 			 "  cycles:u in user mode, cycles:k in the kernel\n"
-			 "\nViews: T is the timebase ticks of the interval, d() what a counter grew by in it.\n"
+			 "\nViews: T is the interval in timebase ticks, d() the growth of a counter in it.\n"
 			 "  cec         BUSY = sum d(processor_time)/T, SPARE = cores - BUSY,\n"
 			 "              %BUSY = BUSY/cores, %POOL of the shared ones\n"
 			 "  partitions  ENT = d(entitled)/T, CAP = d(capped)/T, UNCAP = d(uncapped)/T,\n"
@@ -261,7 +262,7 @@ const struct opts *cmd_stat_opts(void)
 			 "  tally stat --on power --view partitions -I 1000 --count 5\n"
 			 "  # with hardware counters:\n"
 			 "  tally stat -a -e cycles,instructions,page-faults -I 1000 --count 5\n"
-			 "\nExit status: 0, or the command's; 1 it went wrong; 2 wrong options or event;\n"
+			 "\nExit status: 0, or the command's; 1 failed; 2 invalid options or event;\n"
 			 "3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
@@ -285,9 +286,9 @@ static int stat_show_progress(void *arg, uint64_t done, uint64_t total)
 	struct stat_args *s = arg;
 
 	if (ptt_args_is_due(&s->a.a))
-		fprintf(stderr, "\r%s: %.0f %% of %g s of its own time%s\033[K", s->a.o.on,
+		fprintf(stderr, "\r%s: %.0f %% of %g s of model time%s\033[K", s->a.o.on,
 			100.0 * (double)done / (double)total, (double)total / 1e9,
-			s->s.interval_ns ? "" : "; -I 10 takes a hundredth of a second");
+			s->s.interval_ns ? "" : "; -I 10 makes it 0.01 s");
 	return 0;
 }
 
@@ -296,8 +297,9 @@ static void stat_say_how_it_ends(const struct stat_args *s)
 {
 	if (s->s.argv || s->s.count || s->s.duration_ns || s->s.interval_ns || !isatty(STDERR_FILENO))
 		return;
-	complain(s->a.a.cx, s->pids.n || s->tids.n ? "counting until Ctrl-C, or until what is counted has ended" :
-						     "counting until Ctrl-C; a COMMAND or --duration MS ends it, too");
+	complain(s->a.a.cx, s->pids.n || s->tids.n ?
+				    "counting until Ctrl-C, or until all counted tasks have ended" :
+				    "counting until Ctrl-C; to stop by itself, give a COMMAND or --duration MS");
 }
 
 static int stat_exit_status(const struct stat_args *s, int rc)
@@ -340,7 +342,7 @@ static int open_more(struct stat_args *s)
 		if (rc < 0)
 			return ptt_args_said(&s->a.a, on->p ? tally_platform_error(on->p) : "", rc);
 		if (!on->events.n) {
-			complain(s->a.a.cx, "--on %s: no event behind it", on->o.on);
+			complain(s->a.a.cx, "--on %s: no event after it", on->o.on);
 			return ST_USAGE;
 		}
 		s->more[i] = (struct tally_stat_more){ on->p, on->events.p };
@@ -388,7 +390,7 @@ static const char *example_of(const char *on)
 	for (size_t i = 0; i < COUNT(examples); i++)
 		if (strcspn(on, ",") == strlen(examples[i].on) && !strncmp(on, examples[i].on, strlen(examples[i].on)))
 			return examples[i].text;
-	return "mmustat/all/ or gpci/entitled/: what 'tally list' shows of that platform";
+	return "mmustat/all/ or gpci/entitled/ ('tally list' shows the platform's)";
 }
 
 static int stat_check_parsed(struct stat_args *s)
@@ -397,11 +399,11 @@ static int stat_check_parsed(struct stat_args *s)
 	bool local = !s->a.o.on || !strcmp(s->a.o.on, "local");
 
 	if (s->s.argv && !local && !s->non && !s->events.n)
-		complain(cx, "'%s' is no option: selectors stand behind -e", s->s.argv[0]);
+		complain(cx, "unknown argument '%s'; events go after -e", s->s.argv[0]);
 	else if ((s->events.n || s->non) && s->s.view)
-		complain(cx, "-e and --view: one of them at a time");
+		complain(cx, "-e and --view cannot be combined");
 	else if (!s->events.n && !s->s.view && !local && !s->non && !has_target(s))
-		complain(cx, "nothing to count: give -e SELECTOR, as %s", example_of(s->a.o.on));
+		complain(cx, "nothing to count: give -e SELECTOR, e.g. %s", example_of(s->a.o.on));
 	else
 		return stat_run_verb(s);
 	complain(cx, "'tally stat -h' shows the options");

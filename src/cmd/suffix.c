@@ -54,9 +54,8 @@ static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const ch
 	for (size_t i = 0; i < COUNT(suffixes); i++)
 		if (strstr(suffixes[i].verbs, verb))
 			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
-	complain(cx, "-o %s: %s has no form of that suffix; those it has: %s%s", output, verb,
-		 known.failed ? "" : known.p,
-		 strcmp(verb, "trace") ? "" : " (of .folded flame graph tools make an SVG)");
+	complain(cx, "-o %s: unknown suffix for %s (expected %s)%s", output, verb, known.failed ? "" : known.p,
+		 strcmp(verb, "trace") ? "" : "; .folded is the input of flame graph tools");
 	buf_free(&known);
 	return ST_USAGE;
 }
@@ -76,12 +75,12 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 	if (!strstr(s->verbs, verb) && !strcmp(verb, "trace"))
 		return suffix_unknown(cx, output, verb); /* no other verb has D's answers */
 	if (!strstr(s->verbs, verb)) {
-		complain(cx, "-o %s: that form is not %s's: 'tally %.*s' has it", output, verb,
+		complain(cx, "-o %s: %s cannot write that format; 'tally %.*s' can", output, verb,
 			 (int)strcspn(s->verbs, " "), s->verbs);
 		return ST_USAGE;
 	}
 	if (option && s->form != TALLY_FORMAT_TEXT) {
-		complain(cx, "%s and -o %s are two forms: give one of them", option, output);
+		complain(cx, "%s and -o %s cannot be combined", option, output);
 		return ST_USAGE;
 	}
 	if (!option)

@@ -187,7 +187,7 @@ static int take_share(void *c, const char *value)
 static int trace_option_keep(struct trace *c, const char **to, const char *value, const char *option)
 {
 	if (*to) {
-		complain(c->cx, "%s can be given once", option);
+		complain(c->cx, "%s can be given only once", option);
 		return ST_USAGE;
 	}
 	*to = value;
@@ -208,7 +208,7 @@ static int take_process(void *state, const char *value)
 
 	if (text_u64(value, &pid) && pid > 0 && pid <= INT32_MAX)
 		return trace_option_keep(c, &c->process, value, "-p");
-	complain(c->cx, "-p %s: not a process id", value);
+	complain(c->cx, "-p: invalid process ID '%s'", value);
 	return ST_USAGE;
 }
 
@@ -229,9 +229,9 @@ static int keep_word(struct trace *c, const char **to, const char *value, const 
 			buf_free(&b);
 			return trace_option_keep(c, to, value, option);
 		}
-		buf_printf(&b, " %s", words[i]);
+		buf_printf(&b, "%s%s", i ? ", " : "", words[i]);
 	}
-	complain(c->cx, "%s=%s is none of:%s", option, value, b.p ? b.p : "");
+	complain(c->cx, "%s: invalid value '%s' (expected one of %s)", option, value, b.p ? b.p : "");
 	buf_free(&b);
 	return ST_USAGE;
 }
@@ -277,16 +277,17 @@ static int no_platform(const struct trace *c, const char *value)
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, ","), value);
 	near = text_nearest(name, platforms, COUNT(platforms));
 	for (size_t i = 0; i < COUNT(platforms); i++)
-		buf_printf(&names, " %s", platforms[i]);
+		buf_printf(&names, "%s%s", i ? ", " : "", platforms[i]);
 	if (!strcmp(name, "kunpeng"))
 		complain(
 			c->cx,
-			"--on=%s: D asks the trace that a PTT device wrote: 'tally record --on %s -e EVENT -o t.data', then --on ./t.data",
+			"--on=%s: D reads a recorded PTT trace: run 'tally record --on %s -e EVENT -o t.data', then give --on ./t.data",
 			value, value);
 	else if (near)
-		complain(c->cx, "--on=%s is no platform and no file; did you mean %s?", value, near);
+		complain(c->cx, "--on: no platform or file '%s'; did you mean '%s'?", value, near);
 	else
-		complain(c->cx, "--on=%s is none of:%s, and no file", value, names.p ? names.p : "");
+		complain(c->cx, "--on: no platform or file '%s' (expected %s, or an existing file)", value,
+			 names.p ? names.p : "");
 	buf_free(&names);
 	return ST_USAGE;
 }
@@ -343,49 +344,47 @@ static int take_version(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'n', NULL, "CLAUSE", "a probe description, with or without predicate and actions", take_clause },
+	{ 'n', NULL, "CLAUSE", "a probe description, optionally with predicate and actions", take_clause },
 	{ 's', NULL, "FILE", "a D program from a file; - is standard input", take_script },
 	{ 'P', NULL, "PROVIDER", "all probes of a provider", take_provider },
 	{ 'm', NULL, "MODULE", "all probes of a module ([PROVIDER:]MODULE)", take_module },
 	{ 'f', NULL, "FUNCTION", "all probes of a function ([[PROVIDER:]MODULE:]FUNCTION)", take_function },
-	{ 'c', NULL, "COMMAND", "run a command; $target is its process, and tracing ends with it", take_command },
-	{ 'p', NULL, "PID", "watch a process; $target is its id, and tracing ends with it", take_process },
+	{ 'c', NULL, "COMMAND", "run COMMAND until it ends; $target is its process ID", take_command },
+	{ 'p', NULL, "PID", "trace until process PID ends; $target is PID", take_process },
 	{ 'l', NULL, NULL, "list probes instead of enabling them", take_list },
-	{ 'v', NULL, NULL, "say more: arguments and stability of probes, and each CPU that lost firings",
-	  take_verbose },
-	{ 'e', NULL, NULL, "exit after compiling", take_compile },
-	{ 'q', NULL, NULL, "print only what the program asks for", take_quiet },
-	{ 'o', NULL, "FILE", "append answers to a file; .json and .folded choose the format", take_output },
+	{ 'v', NULL, NULL, "show more: arguments and stability of probes, and lost firings of each CPU", take_verbose },
+	{ 'e', NULL, NULL, "compile only, then exit", take_compile },
+	{ 'q', NULL, NULL, "print only what the program prints", take_quiet },
+	{ 'o', NULL, "FILE", "append results to FILE; its suffix .json or .folded sets the format", take_output },
 	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", take_option },
-	{ 'b', NULL, "SIZE", "buffer of one CPU, as -x bufsize=SIZE", take_bufsize },
+	{ 'b', NULL, "SIZE", "buffer size of each CPU; same as -x bufsize=SIZE", take_bufsize },
 	{ 'w', NULL, NULL, "allow destructive actions; there are none yet", take_destructive },
-	{ 'Z', NULL, NULL, "probe descriptions may match nothing", take_empty },
-	{ 0, "share", NULL, "take part in the hardware counters, whoever else holds them", take_share },
-	{ 0, "json", NULL, "answers as JSON, one object a line", take_json },
-	{ 0, "dump", "PASS", "print what a pass of the compiler made, and exit", take_dump },
+	{ 'Z', NULL, NULL, "permit probe descriptions that match nothing", take_empty },
+	{ 0, "share", NULL, "share the hardware counters with other sessions", take_share },
+	{ 0, "json", NULL, "results as JSON, one object per line", take_json },
+	{ 0, "dump", "PASS", "print the output of a compiler pass, then exit", take_dump },
 	{ 0, "on", "PLATFORM",
 	  "local: this machine (default); vm: no events, no privileges; niagara, maramba, batoka, power: models;"
 	  " unix:PATH; or a FILE with a PTT trace",
 	  take_platform },
 	{ 'V', "version", NULL, "print the version", take_version },
-	{ 'h', "help", NULL, "print this", take_help },
-	{ 'i', NULL, "ID", "the probe of an id, as -l lists it", take_id },
+	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'i', NULL, "ID", "the probe with this ID, as -l lists it", take_id },
 	{ 'F', NULL, NULL, "indent by entry and return", take_flow },
 	{ 'S', NULL, NULL, "print the instructions of each program", take_listing },
-	{ 'C', NULL, NULL, "run cpp(1) over each program; what follows is for it, and does nothing without -C",
-	  take_cpp },
+	{ 'C', NULL, NULL, "run cpp(1) over each program; -D, -U, -I, -H and -X are its options", take_cpp },
 	{ 'D', NULL, "NAME[=VALUE]", "define a macro", take_define },
-	{ 'U', NULL, "NAME", "forget a macro", take_undef },
-	{ 'I', NULL, "DIR", "look there for included files", take_incdir },
+	{ 'U', NULL, "NAME", "undefine a macro", take_undef },
+	{ 'I', NULL, "DIR", "search DIR for included files", take_incdir },
 	{ 'H', NULL, NULL, "print the names of included files", take_headers },
-	{ 'X', NULL, "MODE", "how strictly ISO C is kept: a c s t", take_strictness },
-	{ '6', NULL, "4", "programs are of 64 bits, like the kernel: -64 says so", take_model },
+	{ 'X', NULL, "MODE", "conformance to ISO C: a, c, s or t", take_strictness },
+	{ '6', NULL, "4", "-64: programs are 64-bit, like the kernel (always so)", take_model },
 	/* dtrace(1)'s others */
-	{ 'a', NULL, NULL, "anonymous tracing at boot needs a kernel module; start tally as a service", NULL },
-	{ 'A', NULL, NULL, "as -a", NULL },
+	{ 'a', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service", NULL },
+	{ 'A', NULL, NULL, "same as -a", NULL },
 	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
 	{ 'L', NULL, "DIR", "D libraries are not supported yet; give each file with -s", NULL },
-	{ '3', NULL, "2", "programs are always of 64 bits, like the kernel", NULL },
+	{ '3', NULL, "2", "programs are always 64-bit, like the kernel", NULL },
 };
 
 const struct opts *cmd_trace_opts(void)
@@ -393,15 +392,16 @@ const struct opts *cmd_trace_opts(void)
 	static const struct opts o = {
 		.verb = "trace",
 		.usage = "[-n CLAUSE | -s FILE]... [option]... [argument]...",
-		.intro = "Runs a D program. The letters are dtrace(1)'s, so -x, -e and -c differ from perf's.\n",
-		.outro = "\nArguments are $1, $2 ... in the program. Exit status: 0; of exit(n) or of the command;\n"
-			 "1 does not compile, match or run; 2 wrong options; 3 not supported; 4 not permitted.\n"
-			 "\nExamples:\n"
-			 "  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n"
-			 "  # as root:\n"
-			 "  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
-			 "  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }' \\\n"
-			 "    -c 'sleep 1'\n",
+		.intro = "Runs a D program. Options have the letters of dtrace(1): -x, -e and -c differ from perf's.\n",
+		.outro =
+			"\nArguments are $1, $2 ... in the program. Exit status: 0, or that of exit(n) or of the command;\n"
+			"1 the program does not compile, match or run; 2 invalid options; 3 not supported; 4 not permitted.\n"
+			"\nExamples:\n"
+			"  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n"
+			"  # as root:\n"
+			"  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
+			"  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }' \\\n"
+			"    -c 'sleep 1'\n",
 		.opt = options,
 		.n = COUNT(options),
 	};
@@ -463,18 +463,18 @@ static int trace_check_options(struct trace *c, const char *first)
 		return ST_USAGE;
 	}
 	if (c->command && c->process) {
-		complain(c->cx, "-c and -p both set $target: give one of them");
+		complain(c->cx, "-c and -p cannot be combined: both set $target");
 		return ST_USAGE;
 	}
 	status = trace_choose_form(c);
 	if (status != GO_ON)
 		return status;
 	if (c->on_file && (c->command || c->process)) {
-		complain(c->cx, "--on FILE is over with the file: -c and -p make no sense with it");
+		complain(c->cx, "--on FILE cannot be combined with -c or -p: a file has no process to trace");
 		return ST_USAGE;
 	}
 	if (c->on_file && c->output && is_trace(c->platform, c->output)) {
-		complain(c->cx, "-o %s would write over the trace", c->output);
+		complain(c->cx, "-o %s would overwrite the trace", c->output);
 		return ST_USAGE;
 	}
 	return GO_ON;

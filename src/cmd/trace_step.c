@@ -35,7 +35,7 @@ static int read_file(struct trace *c, const char *path, struct buf *to)
 	if (n < 0)
 		complain(c->cx, "failed to open %s: %s", path, strerror(errno));
 	else if (to->n > SCRIPT_MAX || to->failed)
-		complain(c->cx, "%s is too large for a script", path);
+		complain(c->cx, "%s: file too large for a script", path);
 	if (fd >= 0)
 		close(fd);
 	return n < 0 || to->n > SCRIPT_MAX || to->failed ? ST_FAILED : GO_ON;
@@ -174,7 +174,7 @@ int apply_environment(struct trace *c)
 		if (name.failed)
 			status = ST_FAILED;
 		else if (tally_trace_option(c->t, name.p ? name.p : "", value[1] ? value + 1 : NULL) < 0)
-			complain(c->cx, "%s is passed over: %s", *e, tally_trace_error(c->t));
+			complain(c->cx, "%s is ignored: %s", *e, tally_trace_error(c->t));
 		buf_free(&name);
 	}
 	return status;

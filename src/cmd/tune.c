@@ -22,7 +22,7 @@ static int take_for(void *state, const char *value)
 	c->t.goal = !strcmp(value, "latency") ? TALLY_GOAL_LATENCY : TALLY_GOAL_THROUGHPUT;
 	if (c->t.goal == TALLY_GOAL_LATENCY || !strcmp(value, "throughput"))
 		return GO_ON;
-	complain(c->a.a.cx, "--for=%s is none of: latency throughput", value);
+	complain(c->a.a.cx, "--for: invalid value '%s' (expected latency or throughput)", value);
 	return ST_USAGE;
 }
 
@@ -42,7 +42,7 @@ static int take_duration(void *state, const char *value)
 		c->t.duration_ns = ms * 1000000;
 		return GO_ON;
 	}
-	complain(c->a.a.cx, "--duration=%s: milliseconds, from 1 up", value);
+	complain(c->a.a.cx, "--duration: invalid value '%s' (expected milliseconds, 1 or more)", value);
 	return ST_USAGE;
 }
 
@@ -55,7 +55,7 @@ static int take_one_in(void *state, const char *value)
 		c->t.one_in = (uint32_t)n;
 		return GO_ON;
 	}
-	complain(c->a.a.cx, "--one-in=%s: a number from 10 to 1000000", value);
+	complain(c->a.a.cx, "--one-in: invalid value '%s' (expected 10 to 1000000)", value);
 	return ST_USAGE;
 }
 
@@ -70,15 +70,17 @@ static int take_help(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 0, "for", "latency|throughput", "what is to become better", take_for },
-	{ 0, "dry-run", NULL, "say what would be tried, and change nothing", take_dry },
-	{ 0, "duration", "MS", "of a measurement at most; without COMMAND 20 on a model, and needed elsewhere",
+	{ 0, "for", "latency|throughput", "the goal", take_for },
+	{ 0, "dry-run", NULL, "show what would be tried, change nothing", take_dry },
+	{ 0, "duration", "MS",
+	  "longest time of one measurement (without COMMAND: default 20 on a model, required elsewhere)",
 	  take_duration },
-	{ 0, "one-in", "N", "of so many runs one may set what does nothing (1000)", take_one_in },
-	{ 0, "time", "abs|delta", "a record's Time is absolute, or since the record before", ptt_take_time },
+	{ 0, "one-in", "N", "accept a useless setting by chance in one of N runs (default 1000)", take_one_in },
+	{ 0, "time", "abs|delta", "whether a record's Time is absolute or counts from the previous record",
+	  ptt_take_time },
 	PLAT_OPTIONS,
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "print this", take_help },
+	{ 'h', "help", NULL, "show this help", take_help },
 };
 
 const struct opts *cmd_tune_opts(void)
@@ -87,8 +89,8 @@ const struct opts *cmd_tune_opts(void)
 		.verb = "tune",
 		.usage = "DEVICE --for latency|throughput [option]... [-- COMMAND [argument]...]",
 		.intro =
-			"Measures a trace of COMMAND under each setting of the device's tunables that is worth trying, and leaves the\n"
-			"best; or what was there, when nothing is better or it is interrupted. Prints what was measured.\n",
+			"Traces COMMAND under each setting of the device's tunables that is worth trying, prints the measurements and leaves the\n"
+			"best setting; or the old one, when none is better or tune is interrupted.\n",
 		.more = plat_help_ptt_loads,
 		.outro =
 			"\nExamples:\n"
@@ -98,8 +100,8 @@ const struct opts *cmd_tune_opts(void)
 			"  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
 			"  # on a model of one:\n"
 			"  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
-			"\nExit status: 0; the command's when a signal ended it or it could not be run; 1 it went wrong or was interrupted;\n"
-			"2 wrong options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are what they were.\n",
+			"\nExit status: 0; the command's when a signal ended it or it could not be run; 1 failed or interrupted;\n"
+			"2 invalid options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are restored.\n",
 		.opt = options,
 		.n = COUNT(options),
 		.command = false,
@@ -125,7 +127,7 @@ static int not_taken(struct tune *c)
 
 	ptt_args_wipe(&c->a.a);
 	if (c->a.a.write_error == EPIPE) {
-		complain(c->a.a.cx, "the reader of the table went away%s", state ? state : "");
+		complain(c->a.a.cx, "stdout was closed by its reader%s", state ? state : "");
 		return ST_READER;
 	}
 	complain(c->a.a.cx, "failed to write to %s: %s%s", c->a.a.output ? c->a.a.output : "stdout",
@@ -161,7 +163,7 @@ static int tune_refuse_usage(struct tune *c, const char *why)
 /* A second device, or a command whose options would have been taken for tally's. */
 static int not_a_command(struct tune *c, const char *word)
 {
-	complain(c->a.a.cx, "one DEVICE at a time: what is '%s'? a COMMAND stands behind '--', as in: -- %s", word,
+	complain(c->a.a.cx, "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s", word,
 		 word);
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
 	return ST_USAGE;
@@ -171,7 +173,7 @@ static int which_device(struct tune *c)
 {
 	const char *on = c->a.o.on;
 
-	complain(c->a.a.cx, "which device? 'tally list ptt%s%s' shows them", on ? " --on " : "", on ? on : "");
+	complain(c->a.a.cx, "no device given; 'tally list ptt%s%s' shows them", on ? " --on " : "", on ? on : "");
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
 	return ST_USAGE;
 }
@@ -186,7 +188,7 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	if (argc == first)
 		return which_device(&c);
 	if (!c.goal)
-		return tune_refuse_usage(&c, "for what? --for latency or --for throughput");
+		return tune_refuse_usage(&c, "--for is required: --for latency or --for throughput");
 	c.t.device = argv[first];
 	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
 		return not_a_command(&c, argv[first + 1]);

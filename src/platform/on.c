@@ -117,11 +117,11 @@ static int no_platform(const char *name, struct err *e)
 		names[i] = rows[i].name;
 	near = text_nearest(name, names, COUNT(names));
 	if (near)
-		return err_set(e, TALLY_EINVAL, "there is no platform '%s'; did you mean '%s'?", name,
+		return err_set(e, TALLY_EINVAL, "unknown platform '%s'; did you mean '%s'?", name,
 			       strcmp(near, "unix") ? near : "unix:PATH");
 	return err_set(e, TALLY_EINVAL,
-		       "there is no platform '%s'; there are: local, kunpeng, niagara, maramba, batoka, power, "
-		       "unix:PATH, and files with a '/' in their names",
+		       "unknown platform '%s' (expected local, kunpeng, niagara, maramba, batoka, power, "
+		       "unix:PATH or a file path with a '/')",
 		       name);
 }
 

@@ -227,6 +227,6 @@ int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32
 	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), name);
 	near = text_nearest(word, names, npmus < PTT_PMU_MOST ? npmus : PTT_PMU_MOST);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "there is no device '%s'; did you mean '%s'?", word, near);
-	return plat_fail(p, TALLY_EINVAL, "there is no device '%s'; 'tally list ptt%s' shows them", word, p->asked);
+		return plat_fail(p, TALLY_EINVAL, "unknown device '%s'; did you mean '%s'?", word, near);
+	return plat_fail(p, TALLY_EINVAL, "unknown device '%s'; 'tally list ptt%s' shows them", word, p->asked);
 }
