@@ -169,7 +169,7 @@ static int take_model(void *state, const char *value)
 
 	if (!strcmp(value, "4"))
 		return GO_ON;
-	complain(c->cx, "-6%s is none of: -64", value);
+	complain(c->cx, "-6%s: invalid value (expected -64)", value);
 	return ST_USAGE;
 }
 
