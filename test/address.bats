@@ -75,6 +75,56 @@ reuse() { echo "$PROGS/reuse $1 $PROGS 20 200 100"; }
   gave_both '.so`plugin_._touch '
 }
 
+@test "code that mremap() moves has its own name at its new place" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mremap() is noticed on x86-64 and arm64 only" ;; esac
+  faults '@[ufunc(arg1)] = count();' "$(reuse move)"
+  gave_both '.so`plugin_._touch '
+}
+
+@test "code that mremap() moves to where nobody says has no other name, and is no bare address" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mremap() is noticed on x86-64 and arm64 only" ;; esac
+  faults '@[ufunc(arg1)] = count();' "$(reuse stray)"
+  gave '0x[0-9a-f]+ \[mapping gone\]' 5800 6200
+  [[ "$output" != *_touch* ]]
+}
+
+@test "memory without a file that takes the place of a file, and the file its place again, are told apart" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "a mapping over another is noticed on x86-64 and arm64 only" ;; esac
+  local how
+  for how in jit memory; do
+    faults '@[ufunc(arg1)] = count();' "$(reuse $how)"
+    gave 'plugin_a.so`plugin_a_touch ' 3800 4100
+    gave '^ +0x[0-9a-f]+ +[0-9]+$' 1900 2150
+    [[ "$output" != *"mapping gone"* && "$output" != *plugin_b_touch* ]]
+  done
+}
+
+# over HOW: faults of 2,000 pages by plugin_a and 1,000 by plugin_b, each from a file over.so.
+over() {
+  mkdir -p "$BATS_TEST_TMPDIR/over"
+  cp "$PROGS"/plugin_?.so "$BATS_TEST_TMPDIR/over"
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse $1 $BATS_TEST_TMPDIR/over 1 2000 1000"
+}
+
+@test "a library that was written over has no names of what it holds now for what it held then" {
+  over rewrite
+  gave 'over.so`0x[0-9a-f]+ \[file changed\] ' 1950 2100
+  gave 'over.so`plugin_b_touch ' 950 1100
+  [[ "$output" != *plugin_a_touch* ]]
+  [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ file\ was\ written ]]
+}
+
+# Whether tally had opened a file before it was removed is a matter of luck; then that is the name, and no guess.
+@test "a library that was removed and its successor of the same name are two rows" {
+  local a='over.so`(plugin_a_touch|0x[0-9a-f]+ \[file (gone, inode [0-9.]+|changed)\]) ' b='over.so`(plugin_b_touch|0x[0-9a-f]+ \[file gone, inode [0-9.]+\]) '
+  over replace
+  gave "$a" 1950 2100
+  gave 'over.so`plugin_b_touch ' 950 1100
+  over remove
+  gave "$a|$b" 2950 3200
+  [ "$(grep -E "$a|$b" <<<"$output" | awk '$NF >= 950' | wc -l)" -eq 2 ]
+}
+
 @test "code that is made writable and executable again is one key for all its calls" {
   case $(uname -m) in x86_64|aarch64) ;; *) skip "mprotect() is told from munmap() on x86-64 and arm64 only" ;; esac
   OPTS=(-x aggsize=4096)                                     # room for 128 keys

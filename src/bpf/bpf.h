@@ -80,6 +80,7 @@ struct img_generation {
 	uint64_t began_ns;   /* slot.h; first, for programs */
 	uint64_t exec_pages; /* that were mapped executable when last seen */
 	uint64_t locked_ns;  /* when somebody last began to change them */
+	uint64_t plain;      /* 1: since its exec no pages could be written and executed, which aren't in exec_pages */
 };
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its

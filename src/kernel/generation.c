@@ -16,10 +16,15 @@
  * without a new generation between them.  munmap(2) goes on with the lock for reading, so those releases count, too.
  *
  * A mapping in the place of another of its size leaves exec_vm as it was, so the system call is looked at as well: an
- * mmap() of executable pages after which there are not so many more.  And mprotect() changes no address's meaning: a
- * compiler that makes its code writable and executable in turn begins no generation, unless the place is unmapped or
- * something else happens meanwhile.  That needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a
- * mapping over another is not noticed.
+ * mmap() of executable pages after which there are not so many more.  Pages that may be written as well are not in
+ * exec_vm at all.  So a space that may have had such pages since its exec begins a generation with each mmap() of executable pages.
+ * And mprotect() changes no address's meaning: a compiler that makes its code writable and executable in turn begins no
+ * generation, unless the place is unmapped or something else happens meanwhile.
+ *
+ * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.  Its arguments are told,
+ * also when the move fails later.  Where the place is not among them, the kernel chose it, and nobody says which.
+ *
+ * All that needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a mapping over another and a move are not noticed.
  *
  * The arguments of the lock's tracepoints changed between kernels: `mm` is the first, `write` the first _Bool.
  * Without kernel types or one of the tracepoints nothing is watched, and every generation is 0.
@@ -35,47 +40,82 @@
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
-/* Where struct pt_regs keeps a system call: its number, and its second and third argument. */
+/* Where struct pt_regs keeps a system call: its number, and its arguments. */
+struct register_place {
+	const char *field;
+	int32_t more;
+};
 #if defined(__x86_64__)
-#define REG_CALL "orig_ax"
-#define REG_LENGTH "si", 0
-#define REG_PROT "dx", 0
+#define CALL_REGISTER        \
+	{                    \
+		"orig_ax", 0 \
+	}
+#define ARGUMENT_REGISTERS                                           \
+	{                                                            \
+		{ "di", 0 }, { "si", 0 }, { "dx", 0 }, { "r10", 0 }, \
+		{                                                    \
+			"r8", 0                                      \
+		}                                                    \
+	}
 #elif defined(__aarch64__)
-#define REG_CALL "syscallno"
-#define REG_LENGTH "regs", 8
-#define REG_PROT "regs", 16
+#define CALL_REGISTER          \
+	{                      \
+		"syscallno", 0 \
+	}
+#define ARGUMENT_REGISTERS                                                    \
+	{                                                                     \
+		{ "regs", 0 }, { "regs", 8 }, { "regs", 16 }, { "regs", 24 }, \
+		{                                                             \
+			"regs", 32                                            \
+		}                                                             \
+	}
 #else
-#define REG_CALL "none"
-#define REG_LENGTH "none", 0
-#define REG_PROT "none", 0
+#define CALL_REGISTER     \
+	{                 \
+		"none", 0 \
+	}
+#define ARGUMENT_REGISTERS                                                  \
+	{                                                                   \
+		{ "none", 0 }, { "none", 0 }, { "none", 0 }, { "none", 0 }, \
+		{                                                           \
+			"none", 0                                           \
+		}                                                           \
+	}
 #endif
+static const struct register_place register_of_call = CALL_REGISTER;
+static const struct register_place register_of_argument[CALL_ARGUMENTS] = ARGUMENT_REGISTERS;
 
 /* What the programs must know of this kernel and this run. */
 struct facts {
 	int spaces, output;                     /* maps */
 	int32_t exec_vm, mm, tgid;              /* of mm_struct; of task_struct */
-	int32_t call, length, prot;             /* of pt_regs; -1: not known */
+	int32_t call, argument[CALL_ARGUMENTS]; /* of pt_regs */
+	bool calls;                             /* those are known */
 	int16_t acquired_write, released_write; /* which argument */
 };
 
 struct code {
-	struct bpf_ins ins[128];
+	struct bpf_ins ins[192];
 	uint32_t n;
 };
 
 enum {                  /* below the frame pointer */
        AT_KEY = -8,     /* the address space */
-       AT_LOCKED = -16, /* when its lock was taken; these three are a struct img_generation */
-       AT_PAGES = -24,  /* its exec_vm */
-       AT_VALUE = -32,
-       AT_TIME = -40, /* a struct k_unmapped ends with it */
-       AT_TOLD = -52,
-       AT_READ = -64, /* what is read of tasks and registers */
+       AT_PLAIN = -16,  /* these four are a struct img_generation */
+       AT_LOCKED = -24, /* when its lock was taken */
+       AT_PAGES = -32,  /* its exec_vm */
+       AT_VALUE = -40,
+       AT_TIME = -48, /* a struct k_unmapped ends with it */
+       AT_UNMAPPED = AT_TIME + 8 - (int)sizeof(struct k_unmapped),
+       AT_MOVED_TIME = -72, /* a struct k_moved ends with it */
+       AT_MOVED = AT_MOVED_TIME + 8 - (int)sizeof(struct k_moved),
+       AT_READ = -128, /* what is read of tasks and registers */
+       AT_CALL = -136, /* the system call's number */
 };
 static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE &&
 		      offsetof(struct img_generation, began_ns) == 0 &&
 		      offsetof(struct img_generation, locked_ns) == AT_LOCKED - AT_VALUE &&
-		      sizeof(struct k_unmapped) == AT_TIME + 8 - AT_TOLD,
+		      offsetof(struct img_generation, plain) == AT_PLAIN - AT_VALUE && AT_MOVED >= AT_READ + 8,
 	      "they are made in place");
 
 /* ---- pieces of programs ----------------------------------------------------- */
@@ -137,7 +177,7 @@ static void on_lock_acquired(struct code *c, const struct facts *f)
 	PUT(I_JMP_IMM(JEQ, R0, 0, 3), I_LOAD(DW, R1, R10, AT_LOCKED),
 	    I_STORE(DW, R0, offsetof(struct img_generation, locked_ns), R1), I_JUMP(-1));
 	code_read(c, AT_PAGES, 8, R6, f->exec_vm);
-	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0));
+	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0), I_STORE_IMM(DW, R10, AT_PLAIN, 0));
 	code_keep(c, f, MAP_NOEXIST);
 }
 
@@ -145,73 +185,117 @@ static void on_lock_acquired(struct code *c, const struct facts *f)
 static void code_call(struct code *c, const struct facts *f)
 {
 	PUT(I_CALL(get_current_task_btf), I_MOV_REG(R1, R0), I_CALL(task_pt_regs), I_MOV_REG(R9, R0));
-	code_read(c, AT_READ, 4, R9, f->call);
-	PUT(I_LOAD(W, R0, R10, AT_READ));
+	code_read(c, AT_CALL, 4, R9, f->call);
+	PUT(I_LOAD(W, R0, R10, AT_CALL));
 }
 
-/* Leaves unless the mapping that came with this call took the place of executable pages: R7 of them came. */
-static void code_leave_unless_replaced(struct code *c, const struct facts *f)
+/* R1 = an argument of it. */
+static void code_argument(struct code *c, const struct facts *f, int which)
 {
-	code_call(c, f);
-	LEAVE_IF(JNE, R0, SYS_mmap);
-	code_read(c, AT_READ, 8, R9, f->prot);
-	PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(AND, R1, PROT_EXEC));
-	LEAVE_IF(JEQ, R1, 0);
-	code_read(c, AT_READ, 8, R9, f->length);
-	PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(ADD, R1, (int32_t)sysconf(_SC_PAGESIZE) - 1),
-	    I_ALU_IMM(RSH, R1, __builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))), I_JMP_REG(JGE, R7, R1, -1));
+	code_read(c, AT_READ, 8, R9, f->argument[which]);
+	PUT(I_LOAD(DW, R1, R10, AT_READ));
 }
 
-/* The jump at `from` goes to the instruction at `to`. */
-static void code_land(struct code *c, uint32_t from, uint32_t to)
+/* A jump whose place code_land() tells later. */
+static uint32_t code_jump(struct code *c, struct bpf_ins jump)
 {
-	c->ins[from].off = (int16_t)(to - from - 1);
+	code_put(c, jump);
+	return c->n - 1;
 }
 
+/* The jump at `from` goes to the next instruction. */
+static void code_land(struct code *c, uint32_t from)
+{
+	c->ins[from].off = (int16_t)(c->n - from - 1);
+}
+
+/* What lies at `at` goes into the rings; R6 = the program's context. */
+static void code_tell(struct code *c, const struct facts *f, int at, int bytes)
+{
+	PUT(I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, at), I_MOV_IMM(R5, bytes),
+	    I_CALL(perf_event_output));
+}
+
+static void code_tell_move(struct code *c, const struct facts *f)
+{
+	PUT(I_STORE_IMM(W, R10, AT_MOVED, K_TOLD_MOVED));
+	for (int i = 0; i < CALL_ARGUMENTS; i++)
+		code_read(c, AT_MOVED + 4 + 8 * i, 8, R9, f->argument[i]);
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_MOVED_TIME, R0));
+	code_tell(c, f, AT_MOVED, sizeof(struct k_moved));
+}
+
+/* The lock of the space in R8, which has R7 executable pages now, is released. */
 static void on_lock_released(struct code *c, const struct facts *f)
 {
-	const bool calls = f->call >= 0 && f->length >= 0 && f->prot >= 0;
-	const int pages = offsetof(struct img_generation, exec_pages);
-	uint32_t fell, begin;
+	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain);
+	uint32_t begin[3], nbegin = 0;
 
 	PUT(I_MOV_REG(R6, R1), I_LOAD(DW, R7, R1, 0), I_STORE(DW, R10, AT_KEY, R7));
 	code_find(c, f);
 	LEAVE_IF(JEQ, R0, 0);
 	PUT(I_MOV_REG(R8, R0));
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
-	PUT(I_LOAD(DW, R7, R10, AT_PAGES), I_LOAD(DW, R2, R8, pages), I_STORE_IMM(W, R10, AT_TOLD, 0));
-	fell = c->n;
-	PUT(I_JMP_REG(JLT, R7, R2, 0), I_STORE(DW, R8, pages, R7), I_ALU_REG(SUB, R7, R2));
-	PUT(I_LOAD(DW, R2, R6, 8 * f->released_write), I_ALU_IMM(AND, R2, 0xff));
-	LEAVE_IF(JEQ, R2, 0);
-	if (calls)
-		code_leave_unless_replaced(c, f);
-	begin = c->n + 1;
-	PUT(I_STORE_IMM(W, R10, AT_TOLD, 1), I_JUMP(calls ? 0 : -1));
-	code_land(c, fell, c->n);
-	if (calls) {
+	PUT(I_LOAD(DW, R7, R10, AT_PAGES));
+	if (f->calls) {
+		uint32_t reading, asks[2], protect, over;
+
+		PUT(I_LOAD(DW, R1, R6, 8 * f->released_write), I_ALU_IMM(AND, R1, 0xff));
+		reading = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
 		code_call(c, f);
-		LEAVE_IF(JEQ, R0, SYS_mprotect);
-		LEAVE_IF(JEQ, R0, SYS_pkey_mprotect);
+		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mremap, 0));
+		code_tell_move(c, f);
+		PUT(I_LOAD(W, R0, R10, AT_CALL));
+		code_land(c, over);
+
+		/* What an mmap() or an mprotect() asks for. */
+		asks[0] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
+		asks[1] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mprotect, 0));
+		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_pkey_mprotect, 0));
+		code_land(c, asks[0]);
+		code_land(c, asks[1]);
+		code_argument(c, f, 2);
+		PUT(I_ALU_IMM(AND, R1, PROT_WRITE | PROT_EXEC), I_LOAD(W, R0, R10, AT_CALL),
+		    I_JMP_IMM(JNE, R1, PROT_WRITE | PROT_EXEC, 1), I_STORE_IMM(DW, R8, plain, 0));
+		protect = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
+		PUT(I_STORE(DW, R8, pages, R7), I_JUMP(-1));
+		code_land(c, protect);
+		code_land(c, over);
+
+		PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
+		begin[nbegin++] = code_jump(c, I_JMP_REG(JLT, R7, R2, 0));
+		LEAVE_IF(JNE, R0, SYS_mmap);
+		PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(AND, R1, PROT_EXEC));
+		LEAVE_IF(JEQ, R1, 0);
+		PUT(I_LOAD(DW, R1, R8, plain), I_ALU_REG(SUB, R7, R2));
+		begin[nbegin++] = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
+		code_argument(c, f, 1);
+		PUT(I_ALU_IMM(ADD, R1, (int32_t)sysconf(_SC_PAGESIZE) - 1),
+		    I_ALU_IMM(RSH, R1, __builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))),
+		    I_JMP_REG(JGE, R7, R1, -1));
+		begin[nbegin++] = code_jump(c, I_JUMP(0));
+		code_land(c, reading);
 	}
-	PUT(I_STORE(DW, R8, pages, R7));
-	if (calls)
-		code_land(c, begin, c->n);
-	PUT(I_LOAD(DW, R1, R8, offsetof(struct img_generation, locked_ns)), I_STORE(W, R10, AT_TOLD + 4, R1),
-	    I_ALU_IMM(RSH, R1, 32), I_STORE(W, R10, AT_TOLD + 8, R1));
+	PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7), I_JMP_REG(JGE, R7, R2, -1));
+	while (nbegin)
+		code_land(c, begin[--nbegin]);
+	PUT(I_STORE_IMM(W, R10, AT_UNMAPPED, K_TOLD_UNMAPPED),
+	    I_LOAD(DW, R1, R8, offsetof(struct img_generation, locked_ns)), I_STORE(W, R10, AT_UNMAPPED + 4, R1),
+	    I_ALU_IMM(RSH, R1, 32), I_STORE(W, R10, AT_UNMAPPED + 8, R1));
 	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0),
-	    I_STORE(DW, R10, AT_TIME, R0), I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, AT_TOLD),
-	    I_MOV_IMM(R5, sizeof(struct k_unmapped)), I_CALL(perf_event_output));
+	    I_STORE(DW, R10, AT_TIME, R0));
+	code_tell(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
 }
 
-/* The space of the task in R6 begins a generation. */
-static void code_begin(struct code *c, const struct facts *f)
+/* The space of the task in R6 begins a generation; plain: it has no pages that may be written and executed. */
+static void code_begin(struct code *c, const struct facts *f, bool plain)
 {
 	code_read(c, AT_KEY, 8, R6, f->mm);
 	PUT(I_LOAD(DW, R7, R10, AT_KEY));
 	LEAVE_IF(JEQ, R7, 0);
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
-	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0), I_STORE(DW, R10, AT_LOCKED, R0));
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0), I_STORE(DW, R10, AT_LOCKED, R0),
+	    I_STORE_IMM(DW, R10, AT_PLAIN, plain));
 	code_keep(c, f, MAP_ANY);
 }
 
@@ -222,13 +306,13 @@ static void on_fork(struct code *c, const struct facts *f)
 	PUT(I_LOAD(DW, R8, R10, AT_READ));
 	code_read(c, AT_READ, 4, R6, f->tgid);
 	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1)); /* a thread */
-	code_begin(c, f);
+	code_begin(c, f, false);
 }
 
 static void on_exec(struct code *c, const struct facts *f)
 {
 	PUT(I_LOAD(DW, R6, R1, 0));
-	code_begin(c, f);
+	code_begin(c, f, true);
 }
 
 static void on_space_ended(struct code *c, const struct facts *f)
@@ -271,11 +355,12 @@ static int16_t first_bool(const struct btf *btf, const char *tracepoint)
 	return -1;
 }
 
-static int32_t register_at(const struct btf *btf, const char *field, int32_t more)
+/* -1: this kernel has no such register. */
+static int32_t register_at(const struct btf *btf, const struct register_place *r)
 {
-	int64_t at = btf_field(btf, "pt_regs", field);
+	int64_t at = btf_field(btf, "pt_regs", r->field);
 
-	return at < 0 ? -1 : (int32_t)at + more;
+	return at < 0 ? -1 : (int32_t)at + r->more;
 }
 
 static bool facts_find(struct facts *f, const struct btf *btf)
@@ -283,9 +368,10 @@ static bool facts_find(struct facts *f, const struct btf *btf)
 	f->exec_vm = (int32_t)btf_field(btf, "mm_struct", "exec_vm");
 	f->mm = (int32_t)btf_field(btf, "task_struct", "mm");
 	f->tgid = (int32_t)btf_field(btf, "task_struct", "tgid");
-	f->call = (int32_t)btf_field(btf, "pt_regs", REG_CALL);
-	f->length = register_at(btf, REG_LENGTH);
-	f->prot = register_at(btf, REG_PROT);
+	f->call = register_at(btf, &register_of_call);
+	f->calls = f->call >= 0;
+	for (int i = 0; i < CALL_ARGUMENTS; i++)
+		f->calls &= (f->argument[i] = register_at(btf, &register_of_argument[i])) >= 0;
 	f->acquired_write = first_bool(btf, "btf_trace_mmap_lock_acquire_returned");
 	f->released_write = first_bool(btf, "btf_trace_mmap_lock_released");
 	return f->exec_vm >= 0 && f->mm >= 0 && f->tgid >= 0 && f->acquired_write > 0 && f->released_write > 0;

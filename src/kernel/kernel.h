@@ -111,14 +111,16 @@ bool k_module_is_there(const char *name);
 
 /* ---- processes ------------------------------------------------------------------ */
 /* What happens to address spaces, for symbols of the dead. */
-enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_LOST };
+enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_MOVE, K_TASK_LOST };
 struct k_task {
 	uint8_t kind;
 	uint32_t pid, ppid;        /* thread group ids; FORK: of a new process only */
 	uint64_t time_ns;          /* UNMAP: a new generation begins; no place is told */
-	uint64_t since_ns;         /* UNMAP: if not 0, an MMAP from then on took the place of something */
-	uint64_t addr, len, pgoff; /* MMAP (executable mappings only); LOST: len = how many */
-	uint64_t inode;
+	uint64_t since_ns;         /* UNMAP: an MMAP from then on took the place of something */
+	uint64_t addr, len, pgoff; /* MMAP (executable mappings only); MOVE: from where; LOST: len = how many */
+	uint64_t to, to_len;       /* MOVE, of any mapping, if the kernel grants it: to 0 is where the kernel likes */
+	bool looked;               /* MMAP: found at that time, and there before for nobody knows how long */
+	uint64_t inode, inode_generation; /* the number may be given again with another generation; 0: not told */
 	uint32_t dev_major, dev_minor;
 	const char *path; /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */
 };
@@ -166,6 +168,14 @@ int k_task_file(uint32_t pid, const char *path, int flags);
 /* Opens the file behind a mapping of a process: by its name there, else through the mapping, else by its name here. " (deleted)"
  * behind the path: not by name there. A descriptor or -1. */
 int k_mapped_file(uint32_t pid, const char *path);
+/* How a file stands; times as k_now_ns() has them. */
+struct k_file_state {
+	uint64_t at_ns; /* when that was asked */
+	int64_t size, mtime_ns;
+	uint64_t written_ns, tick_ns; /* last written to in the tick that began then, or before */
+	uint64_t born_ns;             /* 0: not known */
+};
+bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);
 uint32_t k_pid_inside(uint32_t pid); /* as the innermost pid namespace of the process sees it */

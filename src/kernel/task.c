@@ -16,7 +16,7 @@
  *
  * What a ring had no room for, the kernel counts: LOST, with the number in len.
  *
- * Nobody tells of munmap.  generation.c finds out, and its programs write into these rings as well, so that what
+ * Nobody tells of munmap and mremap.  generation.c finds out, and its programs write into these rings as well, so that what
  * they say is merged by time and counted when lost as all else: the dummy is an event that BPF programs may write to.
  * Thread rule: one thread.  Refuses: telling of mappings that aren't executable.
  */
@@ -33,8 +33,8 @@
 
 #define RING_BYTES (512u << 10)
 #define RING_BYTES_LEAST (16u << 10)
-#define TRAILER 16u      /* pid, tid, time */
-#define SAMPLE_BYTES 40u /* pid, tid, time, size, struct k_unmapped */
+#define TRAILER 16u       /* pid, tid, time */
+#define SAMPLE_HEADER 20u /* pid, tid, time, size */
 
 struct k_tasks {
 	struct k_taskring *ring; /* by CPU */
@@ -78,6 +78,7 @@ static bool mmap_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *
 	t->dev_major = task_get_le32(b + 32);
 	t->dev_minor = task_get_le32(b + 36);
 	t->inode = task_get_le64(b + 40);
+	t->inode_generation = task_get_le64(b + 48);
 	t->path = strcmp(path, "//anon") ? path : "";
 	return true;
 }
@@ -103,15 +104,28 @@ static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
 	return born ? t->pid != t->ppid : t->pid == task_get_le32(b + 8);
 }
 
-/* pid, tid, time, size, struct k_unmapped: its end is the generation that begins, and stands where all records have their time. */
-static bool unmap_fact(const uint8_t *b, size_t n, struct k_task *t)
+/* pid, tid, time, size, struct k_unmapped or struct k_moved: its end is its time, and stands where all records have theirs. */
+static bool sample_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
-	if (n + TRAILER != SAMPLE_BYTES || task_get_le32(b + 16) != sizeof(struct k_unmapped))
+	const size_t bytes = n + TRAILER - SAMPLE_HEADER;
+	const uint8_t *told = b + SAMPLE_HEADER;
+
+	if (n + TRAILER < SAMPLE_HEADER + sizeof(struct k_unmapped) || task_get_le32(told - 4) != bytes)
 		return false;
-	t->kind = K_TASK_UNMAP;
 	t->pid = task_get_le32(b);
-	t->since_ns = task_get_le32(b + 20) ? task_get_le64(b + 24) : 0;
-	return true;
+	if (task_get_le32(told) == K_TOLD_UNMAPPED && bytes == sizeof(struct k_unmapped)) {
+		t->kind = K_TASK_UNMAP;
+		t->since_ns = task_get_le64(told + 4);
+		return true;
+	}
+	if (task_get_le32(told) != K_TOLD_MOVED || bytes != sizeof(struct k_moved))
+		return false;
+	t->kind = K_TASK_MOVE;
+	t->addr = task_get_le64(told + 4);
+	t->len = task_get_le64(told + 12);
+	t->to_len = task_get_le64(told + 20);
+	t->to = task_get_le64(told + 28) & MREMAP_FIXED ? task_get_le64(told + 36) : 0;
+	return task_get_le64(told + 28) & MREMAP_MAYMOVE;
 }
 
 /* id, lost */
@@ -151,7 +165,7 @@ bool k_task_of_record(const void *rec, size_t size, struct k_task *ret)
 		told = life_fact(b, n, false, &t);
 		break;
 	case PERF_RECORD_SAMPLE:
-		told = unmap_fact(b, n, &t);
+		told = sample_fact(b, n, &t);
 		break;
 	case PERF_RECORD_LOST:
 		told = lost_fact(b, n, &t);

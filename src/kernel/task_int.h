@@ -23,12 +23,19 @@ int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 
 /* A map through which programs write into the rings, with perf_event_output(). A descriptor of the watch's own, or -1. */
 int k_tasks_output(struct k_tasks *t);
-/* What they write: the beginning of a generation (slot.h). */
-struct k_unmapped {
-	uint32_t replaced;                  /* 1: a new mapping took the place, told after locked_ns */
-	uint32_t locked_ns[2], began_ns[2]; /* low half, high half: 20 bytes in all, so that the time ends the record */
+/* What they write. Words of 8 bytes are two, low half first: a record is 4 bytes more than a multiple of 8, so that its time is
+ * the end of the sample (perf_event_open(2), PERF_SAMPLE_RAW). */
+enum { CALL_ARGUMENTS = 5 };
+enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED };
+struct k_unmapped { /* a generation begins (slot.h) */
+	uint32_t told;
+	uint32_t locked_ns[2], began_ns[2]; /* a new mapping that came after locked_ns took the place */
 };
-static_assert(sizeof(struct k_unmapped) == 20, "perf_event_open(2), PERF_SAMPLE_RAW");
+struct k_moved { /* mremap(2) */
+	uint32_t told;
+	uint32_t argument[CALL_ARGUMENTS][2], time_ns[2];
+};
+static_assert(sizeof(struct k_unmapped) == 20 && sizeof(struct k_moved) == 52, "4 more than a multiple of 8");
 
 struct perf_event_mmap_page;
 struct k_taskring {

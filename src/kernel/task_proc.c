@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
@@ -107,7 +108,7 @@ const char *k_hex(const char *s, uint64_t *ret)
  * blanks. */
 bool k_task_of_maps(const char *line, struct k_task *ret, bool *executable)
 {
-	struct k_task t = { .kind = K_TASK_MMAP };
+	struct k_task t = { .kind = K_TASK_MMAP, .looked = true };
 	uint64_t end, major, minor;
 	const char *s = k_hex(line, &t.addr), *perms;
 	char *rest;
@@ -326,4 +327,33 @@ int k_mapped_file(uint32_t pid, const char *path)
 		return fd;
 	snprintf(here, sizeof(here), "%.*s", (int)len, path);
 	return regular_reopen(open(here, O_PATH | O_CLOEXEC));
+}
+
+/* The time of a file as k_now_ns() would have it. */
+static uint64_t file_time_ns(const struct statx_timestamp *t, int64_t offset_ns)
+{
+	const int64_t ns = t->tv_sec * 1000000000 + t->tv_nsec - offset_ns;
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+bool k_file_look(int fd, struct k_file_state *ret)
+{
+	struct timespec real, tick;
+	struct statx st;
+	int64_t offset_ns;
+
+	ret->at_ns = k_now_ns();
+	if (clock_gettime(CLOCK_REALTIME, &real) < 0 || clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0 ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		return false;
+	offset_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec - (int64_t)ret->at_ns;
+	ret->size = (int64_t)st.stx_size;
+	ret->mtime_ns = st.stx_mtime.tv_sec * 1000000000 + st.stx_mtime.tv_nsec;
+	ret->written_ns = file_time_ns(&st.stx_ctime, offset_ns);
+	if (!st.stx_nlink && file_time_ns(&st.stx_mtime, offset_ns) < ret->written_ns)
+		ret->written_ns = file_time_ns(&st.stx_mtime, offset_ns);
+	ret->tick_ns = (uint64_t)tick.tv_nsec;
+	ret->born_ns = st.stx_mask & STATX_BTIME ? file_time_ns(&st.stx_btime, offset_ns) : 0;
+	return true;
 }

@@ -112,7 +112,7 @@ static void make_life(struct made *m, uint32_t type, uint32_t pid, uint32_t ppid
 	end(m, time_ns);
 }
 
-static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t replaced, uint64_t began_ns)
+static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t told, uint64_t began_ns)
 {
 	uint16_t all = 48;
 
@@ -121,7 +121,7 @@ static void make_unmap(struct made *m, uint32_t pid, uint32_t size, uint32_t rep
 	put32(m, pid + 1);
 	put64(m, began_ns + 1);
 	put32(m, size);
-	put32(m, replaced);
+	put32(m, told);
 	put64(m, began_ns - 10);
 	put64(m, began_ns);
 	memcpy(m->b + 6, &all, sizeof(all));
@@ -134,18 +134,56 @@ static void a_mapping_that_goes_is_a_fact_of_its_time(void **state)
 	struct k_task t;
 
 	(void)state;
-	make_unmap(&m, 77, sizeof(struct k_unmapped), 1, 999);
+	make_unmap(&m, 77, sizeof(struct k_unmapped), K_TOLD_UNMAPPED, 999);
 	assert_true(k_task_of_record(m.b, m.n, &t));
 	assert_int_equal(t.kind, K_TASK_UNMAP);
 	assert_int_equal(t.pid, 77);
 	assert_int_equal(t.time_ns, 999);
 	assert_int_equal(t.since_ns, 989);
 	assert_false(k_task_of_record(m.b, m.n - 8, &t));
-	make_unmap(&m, 77, sizeof(struct k_unmapped), 0, 999);
-	assert_true(k_task_of_record(m.b, m.n, &t));
-	assert_int_equal(t.since_ns, 0);
-	make_unmap(&m, 77, sizeof(struct k_unmapped) + 1, 1, 999);
+	make_unmap(&m, 77, sizeof(struct k_unmapped), K_TOLD_MOVED, 999);
 	assert_false(k_task_of_record(m.b, m.n, &t));
+	make_unmap(&m, 77, sizeof(struct k_unmapped) + 1, K_TOLD_UNMAPPED, 999);
+	assert_false(k_task_of_record(m.b, m.n, &t));
+}
+
+static void make_move(struct made *m, uint32_t flags, uint64_t time_ns)
+{
+	const uint64_t argument[CALL_ARGUMENTS] = { 0x1000, 0x2000, 0x3000, flags, 0x9000 };
+	uint16_t all = 8 + 20 + sizeof(struct k_moved);
+
+	begin(m, PERF_RECORD_SAMPLE, 0);
+	put32(m, 77);
+	put32(m, 78);
+	put64(m, time_ns + 1);
+	put32(m, sizeof(struct k_moved));
+	put32(m, K_TOLD_MOVED);
+	for (uint32_t i = 0; i < CALL_ARGUMENTS; i++)
+		put64(m, argument[i]);
+	put64(m, time_ns);
+	memcpy(m->b + 6, &all, sizeof(all));
+}
+
+static void a_mapping_that_moves_is_a_fact_that_says_from_where(void **state)
+{
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	make_move(&m, MREMAP_MAYMOVE | MREMAP_FIXED, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.kind, K_TASK_MOVE);
+	assert_int_equal(t.pid, 77);
+	assert_int_equal(t.time_ns, 999);
+	assert_int_equal(t.addr, 0x1000);
+	assert_int_equal(t.len, 0x2000);
+	assert_int_equal(t.to, 0x9000);
+	assert_int_equal(t.to_len, 0x3000);
+	make_move(&m, MREMAP_MAYMOVE, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.to, 0); /* the kernel's choice */
+	make_move(&m, 0, 999);
+	assert_false(k_task_of_record(m.b, m.n, &t)); /* stays where it is */
 }
 
 static void a_mapping_record_becomes_a_fact(void **state)
@@ -665,6 +703,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_that_goes_is_a_fact_of_its_time),
+		cmocka_unit_test(a_mapping_that_moves_is_a_fact_that_says_from_where),
 		cmocka_unit_test(a_mapping_record_becomes_a_fact),
 		cmocka_unit_test(records_of_no_interest_are_passed_over),
 		cmocka_unit_test(every_cut_of_a_record_is_refused_or_a_fact),

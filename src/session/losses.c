@@ -164,15 +164,21 @@ int losses_take(struct tally_trace *t)
 	return rc < 0 ? trace_fail(t, -rc, "failed to read the counts: %s", tally_strerror(rc)) : 0;
 }
 
+static void report_nameless(struct tally_trace *t, uint64_t n, const char *kind, const char *why)
+{
+	if (n && t->o.format == TALLY_FORMAT_JSON)
+		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"count\":%llu}\n", kind,
+			   (unsigned long long)n);
+	else if (n)
+		trace_note(t, "%llu user address%s without a name: %s", (unsigned long long)n, n == 1 ? "" : "es", why);
+}
+
 void mappings_report(struct tally_trace *t)
 {
-	const uint64_t n = t->sym ? sym_gone(t->sym) : 0;
-
-	if (n && t->o.format == TALLY_FORMAT_JSON)
-		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"mapping\",\"count\":%llu}\n", (unsigned long long)n);
-	else if (n)
-		trace_note(t, "%llu user address%s without a name: the mapping was gone before it could be seen",
-			   (unsigned long long)n, n == 1 ? "" : "es");
+	if (!t->sym)
+		return;
+	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
+	report_nameless(t, sym_unread(t->sym), "file", "the file was written to or removed before it could be read");
 }
 
 static double loss_share(const struct lost *l)

@@ -5,13 +5,21 @@
  * somebody maps it: by the time a name is asked for, the file may be deleted
  * or replaced, and the process whose mount namespace shows it may be gone.  One
  * open per distinct file is cheap; reading waits until an address is asked for.
- * Only FILES_FDS_MOST descriptors are kept; the files beyond are opened when asked for.
+ * Only FILES_FDS_MOST descriptors are kept of files that nobody asked for, and as many of others; the files beyond are opened when asked for.
  *
  * An opened file is taken only if it has the inode that was mapped: no name is
  * better than a wrong one.  (On an overlay the two numbers may differ, and are
  * not compared.)  Two files with the same build id are one: the names of a
  * program and of its copy in a container fall together.
+ *
+ * A file may be written over, and what it held then nobody knows who did not read it.  So each name is asked for a time, and the
+ * file's size and time of writing are looked at again: what was read is right from the last writing before it was read to the
+ * last time when it was found unchanged.  Who writes can set that time back (cp -p), but not the time of the last change of all, so that counts
+ * the first time we look.  A rename changes that as well and a removal, after which nobody can write by the file's name.
+ * The clock of files goes in ticks of some ms: what came first in the tick of the writing is not known, so the name isn't either; but a file that was
+ * born shortly before (FILE_NEWBORN_NS) is taken for one that was written, and then mapped.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -67,6 +75,7 @@ static int keep_inode(int fd, uint64_t inode)
 			return fd;
 	}
 	close(fd);
+	errno = ENOENT;
 	return -1;
 }
 
@@ -81,6 +90,21 @@ static int file_open(const struct file *f)
 	return keep_inode(k_mapped_file(f->pid, marked), f->inode);
 }
 
+/* ---- what it holds ------------------------------------------------------------- */
+
+/* Whether it held at that time what it held when it was looked at. */
+static bool content_held(const struct k_file_state *m, uint64_t time_ns)
+{
+	if (time_ns < m->written_ns)
+		return false;
+	return time_ns - m->written_ns >= m->tick_ns || (m->born_ns && time_ns - m->born_ns <= FILE_NEWBORN_NS);
+}
+
+static bool content_same(const struct k_file_state *a, const struct k_file_state *b)
+{
+	return a->at_ns && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
 static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k, size_t path_len)
 {
 	struct file *file = mem_alloc(sizeof(*file));
@@ -88,21 +112,32 @@ static struct file *file_new(struct files *f, const struct k_task *t, const stru
 
 	if (!file)
 		return NULL;
-	file->id = f->n + 1;
 	file->inode = t->inode;
+	file->inode_generation = t->inode_generation;
 	file->pid = t->pid;
 	file->fd = -1;
 	file->vdso = k->path[0] == '[';
-	file->same = file;
+	file->nameless = strlen(t->path) != path_len;
 	file->path = arena_strndup(&f->names.pages, k->path, path_len);
 	file->mod = names_add(&f->names, slash ? slash + 1 : k->path, strlen(slash ? slash + 1 : k->path));
 	if (!file->path || !file->mod) {
 		mem_free(file);
 		return NULL;
 	}
-	if (!file->vdso && f->fds < FILES_FDS_MOST && (file->fd = file_open(file)) >= 0)
+	if (!file->vdso && f->fds < FILES_FDS_MOST && (file->fd = file_open(file)) >= 0) {
 		f->fds++;
+		if (!k_file_look(file->fd, &file->seen))
+			file->seen.at_ns = 0;
+	}
 	return file;
+}
+
+/* Whether t tells of the file, and not of another that was given its inode. */
+static bool file_is(struct file *file, const struct k_task *t)
+{
+	if (!file->inode_generation)
+		file->inode_generation = t->inode_generation;
+	return !t->inode_generation || file->inode_generation == t->inode_generation;
 }
 
 struct file *files_see(struct files *f, const struct k_task *t, bool *lost)
@@ -116,16 +151,18 @@ struct file *files_see(struct files *f, const struct k_task *t, bool *lost)
 		return NULL;
 	n = key_of(t, &k);
 	file = n ? map_get(&f->by_key, &k, n) : NULL;
-	if (file)
-		return file;
+	for (struct file *is = file; is; is = is->older)
+		if (file_is(is, t))
+			return is;
 	at = n && f->n < FILES_MOST ? map_at(&f->by_key, &k, n) : NULL;
-	if (at)
-		*at = file = file_new(f, t, &k, n - offsetof(struct key, path));
-	if (file)
+	if (at && (file = file_new(f, t, &k, n - offsetof(struct key, path)))) {
+		file->older = *at;
+		*at = file;
 		f->n++;
-	else
-		*lost = true;
-	return file;
+		return file;
+	}
+	*lost = true;
+	return NULL;
 }
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -146,61 +183,153 @@ static bool vdso_bytes(struct object_bytes *b)
 	return k_task_maps((uint32_t)getpid(), take_vdso, b) == 0 && b->p;
 }
 
-/* The first file of that build id. */
-static struct file *file_namesake(struct files *f, struct file *file)
+static void content_free(struct content *c)
 {
-	const struct object *o = file->object;
+	if (c->object && !c->borrowed)
+		object_free(c->object);
+	if (!c->borrowed)
+		mem_free(c->object);
+	mem_free(c);
+}
+
+/* Takes the object of the first content of that build id, if there is one. */
+static void content_share(struct files *f, struct content *c)
+{
+	const struct object *o = c->object;
 	void **at = o->build_id_len ? map_at(&f->by_build_id, o->build_id, o->build_id_len) : NULL;
+	const struct content *first;
 
-	if (!at)
-		return file;
-	if (!*at)
-		*at = file;
-	return *at;
-}
-
-static void object_drop(struct file *file)
-{
-	if (file->object)
-		object_free(file->object);
-	mem_free(file->object);
-	file->object = NULL;
-}
-
-static void read_bytes(struct files *f, struct file *file, const struct object_bytes *b)
-{
-	file->object = mem_alloc(sizeof(*file->object));
-	if (!file->object || object_ident(file->object, b) < 0) {
-		object_drop(file);
+	if (at && !*at)
+		*at = c;
+	if (!at || *at == c)
 		return;
-	}
-	file->same = file_namesake(f, file);
-	if (file->same != file)
-		object_drop(file);
-	else
-		object_symbols(file->object, b);
+	first = *at;
+	object_free(c->object);
+	mem_free(c->object);
+	c->object = first->object;
+	c->id = first->id;
+	c->borrowed = true;
 }
 
-struct file *files_read(struct files *f, struct file *file)
+/* Reads what is in b as the newest content of the file. NULL: no memory. */
+static struct content *content_read(struct files *f, struct file *file, const struct object_bytes *b)
+{
+	struct content *c = mem_alloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->id = ++f->ids;
+	c->object = mem_alloc(sizeof(*c->object));
+	if (c->object && object_ident(c->object, b) < 0) {
+		object_free(c->object);
+		mem_free(c->object);
+		c->object = NULL;
+	}
+	if (c->object)
+		content_share(f, c);
+	if (c->object && !c->borrowed)
+		object_symbols(c->object, b);
+	c->older = file->content;
+	file->content = c;
+	file->ncontents++;
+	return c;
+}
+
+/* Since when it has held what mark says, by what is known from before. */
+static void content_date(const struct file *file, struct k_file_state *mark)
+{
+	const struct k_file_state *before = file->content ? &file->content->mark : &file->seen;
+
+	if (content_same(before, mark)) {
+		mark->written_ns = before->written_ns;
+		mark->tick_ns = before->tick_ns;
+	} else if (mark->written_ns < before->at_ns) {
+		mark->written_ns = before->at_ns;
+	}
+}
+
+/* Whether the newest content is what the file holds now. */
+static bool content_update(struct files *f, struct file *file, int fd)
+{
+	struct object_bytes b = { .fd = fd };
+	struct k_file_state mark, after;
+	struct content *c;
+
+	if (!k_file_look(fd, &mark))
+		return false;
+	content_date(file, &mark);
+	if (!file->content || !content_same(&file->content->mark, &mark)) {
+		if (file->ncontents == FILE_CONTENTS_MOST || !(c = content_read(f, file, &b)))
+			return false;
+		if (!k_file_look(fd, &after) || !content_same(&mark, &after))
+			return false; /* it is being written, and what was read never was in it */
+	}
+	file->content->mark = mark;
+	return true;
+}
+
+/* Keeps the descriptor of a file that was read, so that it can be asked again. */
+static void file_keep(struct files *f, struct file *file, int fd)
+{
+	if (file->fd >= 0)
+		return;
+	if (f->fds_read < FILES_FDS_MOST) {
+		file->fd = fd;
+		f->fds_read++;
+	} else {
+		close(fd);
+	}
+}
+
+static enum held files_read_vdso(struct files *f, struct file *file, const struct content **ret)
 {
 	struct object_bytes b = { .fd = -1 };
 
-	if (file->tried)
-		return file->same;
-	file->tried = true;
-	if (file->vdso) {
-		if (vdso_bytes(&b))
-			read_bytes(f, file, &b);
-		return file->same;
+	if (!file->content && vdso_bytes(&b))
+		(void)content_read(f, file, &b);
+	*ret = file->content;
+	return *ret ? HELD_THIS : HELD_UNREAD;
+}
+
+enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
+		     const struct content **ret)
+{
+	bool now = false;
+	int fd = file->fd;
+
+	*ret = NULL;
+	if (file->vdso)
+		return files_read_vdso(f, file, ret);
+	if (fd >= 0 && !file->content) {
+		f->fds--; /* it changes over to those that were read */
+		file->fd = -1;
 	}
-	b.fd = file->fd >= 0 ? file->fd : file_open(file);
-	f->fds -= file->fd >= 0;
-	file->fd = -1;
-	if (b.fd >= 0) {
-		read_bytes(f, file, &b);
-		close(b.fd);
+	if (fd < 0)
+		fd = file_open(file);
+	if (fd >= 0) {
+		now = content_update(f, file, fd);
+		file_keep(f, file, fd);
 	}
-	return file->same;
+	if (!file->content)
+		return fd < 0 && !file->nameless && errno == ENOENT ? HELD_GONE : HELD_UNREAD;
+	for (const struct content *c = file->content; c; c = c->older) {
+		if (content_held(&c->mark, since_ns) && ((now && c == file->content) || until_ns <= c->mark.at_ns)) {
+			*ret = c;
+			return HELD_THIS;
+		}
+	}
+	return HELD_OTHER;
+}
+
+static void file_free(struct file *file)
+{
+	for (struct content *c = file->content, *older; c; c = older) {
+		older = c->older;
+		content_free(c);
+	}
+	if (file->fd >= 0)
+		close(file->fd);
+	mem_free(file);
 }
 
 void files_free(struct files *f)
@@ -209,16 +338,11 @@ void files_free(struct files *f)
 	size_t i = 0, len;
 	void *val;
 
-	while (map_next(&f->by_key, &i, &key, &len, &val)) {
-		struct file *file = val;
-
-		if (!file)
-			continue;
-		object_drop(file);
-		if (file->fd >= 0)
-			close(file->fd);
-		mem_free(file);
-	}
+	while (map_next(&f->by_key, &i, &key, &len, &val))
+		for (struct file *file = val, *older; file; file = older) {
+			older = file->older;
+			file_free(file);
+		}
 	map_free(&f->by_key);
 	map_free(&f->by_build_id);
 	names_free(&f->names);

@@ -18,6 +18,9 @@
  * one that was there when the generation began.  Two in one generation, a loss of facts, or a process that nobody had
  * looked at yet: then the mapping is gone, and no guess takes its place.
  *
+ * Code that mremap() moves is at its new place under its old name, from then on.  Where nobody says which place that is, each
+ * mapping of before may be what it covers: until somebody looks, only what came since is certain.
+ *
  * Memory: spaces of the dead (ended, or left by exec) queue in order of death
  * and the oldest go when there are too many, or when the mappings of all are too many.
  * A list can grow only so long, a chain as well.
@@ -37,7 +40,8 @@ struct maplist {
 	struct mapping *past; /* cut since: in order of their end */
 	struct loss *loss;    /* in order of time */
 	uint32_t nlosses, losses_cap;
-	uint64_t past_from_ns, loss_from_ns; /* what ended before is no longer known, for want of room */
+	uint64_t past_from_ns, loss_from_ns;  /* what ended before is no longer known, for want of room */
+	uint64_t strayed_ns, strayed_from_ns; /* when code moved to where nobody says, last and first */
 };
 
 /* ---- mappings ----------------------------------------------------------------- */
@@ -95,6 +99,8 @@ static struct maplist *maplist_copy(struct spaces *s, const struct maplist *from
 	l->npast = from->npast;
 	l->past_from_ns = from->past_from_ns;
 	l->loss_from_ns = from->loss_from_ns;
+	l->strayed_ns = from->strayed_ns;
+	l->strayed_from_ns = from->strayed_from_ns;
 	s->nmappings += l->n + l->npast;
 	return l;
 }
@@ -135,7 +141,7 @@ static bool same_bytes(const struct mapping *a, const struct mapping *b)
 	return a->file == b->file && (!a->file || a->start - a->pgoff == b->start - b->pgoff);
 }
 
-/* It may say that a mapping which somebody looked at is older than the look. */
+/* It may say that a mapping which somebody looked at is older than the look, or that it was mapped anew. */
 static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 {
 	uint32_t i = l ? first_above(l, m->start) : 0;
@@ -143,12 +149,19 @@ static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 
 	if (!is || is->start > m->start || is->end < m->end || !same_bytes(is, m))
 		return false;
-	if (is->start == m->start && is->end == m->end && m->from_ns < is->from_ns)
+	is->looked_ns = m->looked_ns > is->looked_ns ? m->looked_ns : is->looked_ns;
+	if (is->start != m->start || is->end != m->end)
+		return true;
+	if (m->from_ns < is->from_ns) {
 		is->from_ns = m->from_ns;
+		is->told = m->told;
+	} else if (m->told) {
+		is->again_ns = m->from_ns;
+	}
 	return true;
 }
 
-static void remember_past(struct spaces *s, struct maplist *l, const struct mapping *m, uint64_t until_ns)
+static struct mapping *remember_past(struct spaces *s, struct maplist *l, const struct mapping *m, uint64_t until_ns)
 {
 	struct mapping *p;
 
@@ -159,10 +172,11 @@ static void remember_past(struct spaces *s, struct maplist *l, const struct mapp
 	}
 	p = VEC_NEW(l->past, l->npast, l->past_cap);
 	if (!p)
-		return; /* the present matters more */
+		return NULL; /* the present matters more */
 	*p = *m;
 	p->until_ns = until_ns;
 	s->nmappings++;
+	return p;
 }
 
 /* Memory without a file grows and changes its rights page by page: what touches becomes one, as old
@@ -207,30 +221,66 @@ static bool space_replace(struct spaces *s, struct maplist *l, uint32_t lo, uint
 	return true;
 }
 
+/* What of v[lo..hi), which touch start to end, lies outside: in front into by, and the number. */
+static uint32_t outside_front(const struct maplist *l, uint32_t lo, uint32_t hi, uint64_t start, struct mapping *by)
+{
+	if (lo == hi || l->v[lo].start >= start)
+		return 0;
+	*by = l->v[lo];
+	by->end = start;
+	return 1;
+}
+
+static uint32_t outside_behind(const struct maplist *l, uint32_t lo, uint32_t hi, uint64_t end, struct mapping *by)
+{
+	if (lo == hi || l->v[hi - 1].end <= end)
+		return 0;
+	*by = l->v[hi - 1];
+	by->pgoff += end - by->start;
+	by->start = end;
+	return 1;
+}
+
+/* Index behind the last mapping that begins below end. */
+static uint32_t first_beyond(const struct maplist *l, uint32_t lo, uint64_t end)
+{
+	while (lo < l->n && l->v[lo].start < end)
+		lo++;
+	return lo;
+}
+
 static bool maplist_add(struct spaces *s, struct maplist *l, struct mapping m)
 {
-	uint32_t lo = first_above(l, m.start), hi = lo, n = 0;
+	uint32_t lo = first_above(l, m.start), hi = first_beyond(l, lo, m.end), n = 0;
 	struct mapping by[3];
 
-	while (hi < l->n && l->v[hi].start < m.end)
-		hi++;
 	join_anonymous(l, &lo, &hi, &m);
 	if (l->n - (hi - lo) + 3 > MAPPINGS_MOST)
 		return false;
 	for (uint32_t i = lo; i < hi; i++)
 		if (m.file || l->v[i].file)
 			remember_past(s, l, &l->v[i], m.from_ns);
-	if (lo < hi && l->v[lo].start < m.start) {
-		by[n] = l->v[lo];
-		by[n++].end = m.start;
-	}
+	n += outside_front(l, lo, hi, m.start, by);
 	by[n++] = m;
-	if (lo < hi && l->v[hi - 1].end > m.end) {
-		by[n] = l->v[hi - 1];
-		by[n].pgoff += m.end - by[n].start;
-		by[n++].start = m.end;
-	}
+	n += outside_behind(l, lo, hi, m.end, &by[n]);
 	return space_replace(s, l, lo, hi, by, n);
+}
+
+/* Takes start to end out of the list. */
+static bool maplist_cut(struct spaces *s, struct maplist *l, uint64_t start, uint64_t end, uint64_t time_ns)
+{
+	uint32_t lo = first_above(l, start), hi = first_beyond(l, lo, end), n;
+	struct mapping by[2];
+
+	for (uint32_t i = lo; i < hi; i++) {
+		struct mapping *past = remember_past(s, l, &l->v[i], time_ns);
+
+		if (past)
+			past->moved = true;
+	}
+	n = outside_front(l, lo, hi, start, by);
+	n += outside_behind(l, lo, hi, end, &by[n]);
+	return lo == hi || (l->n - (hi - lo) + n <= MAPPINGS_MOST && space_replace(s, l, lo, hi, by, n));
 }
 
 /* What addr was in at a time. The mapping of today serves an earlier time too, when nothing else is
@@ -299,7 +349,7 @@ static uint32_t first_loss_after(const struct maplist *l, uint64_t time_ns)
 struct sighting {                              /* of an address in a generation */
 	uint64_t addr, from_ns, until_ns;      /* the generation */
 	const struct mapping *before, *within; /* there when it began; come since */
-	bool many;                             /* several came, of different bytes */
+	bool many; /* several came, of different bytes, or one to where another moved away */
 };
 
 static void sighting_try(struct sighting *g, const struct mapping *m)
@@ -314,6 +364,7 @@ static void sighting_try(struct sighting *g, const struct mapping *m)
 	if (m->from_ns >= g->until_ns)
 		return;
 	g->many |= g->within && !same_bytes(g->within, m);
+	g->many |= g->before && g->before->moved && g->before->until_ns < g->until_ns;
 	g->within = m;
 }
 
@@ -324,6 +375,9 @@ static bool sighting_in_doubt(const struct maplist *l, const struct sighting *g,
 
 	if (g->within && g->from_ns < l->loss_from_ns)
 		return true;
+	if (!g->within && l->strayed_ns && g->before->from_ns < l->strayed_ns && g->before->looked_ns < l->strayed_ns &&
+	    g->until_ns > l->strayed_from_ns)
+		return true;
 	if (g->within)
 		return g->before && lost_ns > g->from_ns && lost_ns < g->within->from_ns;
 	i = first_loss_after(l, g->before->from_ns);
@@ -331,26 +385,34 @@ static bool sighting_in_doubt(const struct maplist *l, const struct sighting *g,
 }
 
 static enum seen maplist_seen(const struct maplist *l, uint64_t addr, uint64_t generation_ns, uint64_t lost_ns,
-			      const struct mapping **ret)
+			      struct place *ret)
 {
 	uint32_t next = first_loss_after(l, generation_ns), i = first_above(l, addr);
 	struct sighting g = { .addr = addr,
 			      .from_ns = generation_ns,
 			      .until_ns = next < l->nlosses ? l->loss[next].at_ns : UINT64_MAX };
+	const struct mapping *m;
 
 	for (uint32_t p = 0; p < l->npast; p++)
 		sighting_try(&g, &l->past[p]);
 	if (i < l->n)
 		sighting_try(&g, &l->v[i]);
-	*ret = g.within ? g.within : g.before;
+	m = g.within ? g.within : g.before;
 	/* memory without a file has no name that could be wrong; as it grows it is as old as its youngest part */
-	if (!*ret && i < l->n && l->v[i].start <= addr && !l->v[i].file)
-		*ret = &l->v[i];
-	else if (*ret && (g.many || sighting_in_doubt(l, &g, lost_ns)))
-		*ret = NULL;
-	else if (!*ret && generation_ns >= l->past_from_ns && generation_ns >= l->loss_from_ns)
+	if (!m && i < l->n && l->v[i].start <= addr && !l->v[i].file)
+		m = &l->v[i];
+	else if (m && (g.many || sighting_in_doubt(l, &g, lost_ns)))
+		return SEEN_GONE;
+	else if (!m && (generation_ns < l->past_from_ns || generation_ns < l->loss_from_ns))
+		return SEEN_GONE;
+	else if (!m)
 		return g.until_ns == UINT64_MAX ? SEEN_NOTHING : SEEN_EARLIER;
-	return *ret ? SEEN_MAPPING : SEEN_GONE;
+	ret->m = m;
+	ret->since_ns = m->told && m->from_ns > g.from_ns ? m->from_ns : g.from_ns;
+	if (m->again_ns > ret->since_ns && m->again_ns < g.until_ns)
+		ret->since_ns = m->again_ns;
+	ret->until_ns = m->until_ns < g.until_ns ? m->until_ns : g.until_ns;
+	return SEEN_MAPPING;
 }
 
 /* ---- processes -------------------------------------------------------------------- */
@@ -551,6 +613,61 @@ bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t sin
 	return l && loss_add(l, time_ns, since_ns);
 }
 
+/* The parts of l that lie in the place of m, at their new one. */
+static bool maplist_move(struct spaces *s, struct maplist *l, const struct moving *m, uint64_t time_ns)
+{
+	const uint64_t end = m->at + m->len;
+	uint32_t lo = first_above(l, m->at), n = first_beyond(l, lo, end) - lo;
+	struct mapping *part = mem_alloc((n + 1) * sizeof(*part));
+	bool good = part != NULL;
+
+	if (good && n)
+		memcpy(part, &l->v[lo], n * sizeof(*part));
+	good = good && maplist_cut(s, l, m->at, end, time_ns);
+	for (uint32_t i = 0; good && i < n; i++) {
+		struct mapping p = part[i];
+
+		if (p.start < m->at) {
+			p.pgoff += m->at - p.start;
+			p.start = m->at;
+		}
+		p.end = p.end < end ? p.end : end;
+		p.start += m->to - m->at;
+		p.end += m->to - m->at;
+		p.end = p.end < m->to + m->to_len ? p.end : m->to + m->to_len;
+		p.from_ns = time_ns;
+		p.looked_ns = p.again_ns = 0;
+		p.told = true;
+		good = p.start >= p.end || maplist_add(s, l, p);
+	}
+	mem_free(part);
+	return good;
+}
+
+bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_t time_ns)
+{
+	struct space *sp = space_at(proc_get(s, pid), time_ns);
+	const uint64_t end = m->at + m->len;
+	struct maplist *l;
+	uint32_t i;
+
+	if (end < m->at || m->to + m->to_len < m->to)
+		return true; /* the kernel refuses that */
+	if (!sp || !sp->maps)
+		return true; /* who is not known is looked at when an address needs it */
+	i = first_above(sp->maps, m->at);
+	if (i == sp->maps->n || sp->maps->v[i].start >= end)
+		return true; /* nothing that was executable */
+	if (!(l = maplist_own(s, sp)))
+		return false;
+	if (m->to)
+		return maplist_move(s, l, m, time_ns);
+	l->strayed_ns = time_ns;
+	l->strayed_from_ns = l->strayed_from_ns ? l->strayed_from_ns : time_ns;
+	sp->known_ns = UINT64_MAX;
+	return maplist_cut(s, l, m->at, end, time_ns);
+}
+
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct space *sp = space_at(proc_get(s, pid), time_ns);
@@ -599,14 +716,12 @@ struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, u
 	return sp;
 }
 
-enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct space **space,
-		      const struct mapping **ret)
+enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *ret)
 {
 	struct space *sp = space_at(proc_get(s, pid), generation_ns);
 	enum seen seen;
 
-	*ret = NULL;
-	*space = sp;
+	*ret = (struct place){ .space = sp };
 	if (!sp)
 		return SEEN_GONE;
 	seen = sp->maps ? maplist_seen(sp->maps, addr, generation_ns, s->lost_ns, ret) : SEEN_NOTHING;

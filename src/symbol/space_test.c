@@ -13,7 +13,9 @@ static struct file file_a, file_b;
 
 static void map(struct spaces *s, uint32_t pid, uint64_t time, uint64_t start, uint64_t end, struct file *f)
 {
-	struct mapping m = { .start = start, .end = end, .pgoff = f ? 0x1000 : 0, .from_ns = time, .file = f };
+	struct mapping m = {
+		.start = start, .end = end, .pgoff = f ? 0x1000 : 0, .from_ns = time, .file = f, .told = true
+	};
 
 	m.until_ns = UINT64_MAX;
 	assert_true(spaces_map(s, pid, &m));
@@ -31,13 +33,12 @@ static char which(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t 
 /* The same of a generation; '!' when it can't be known. */
 static char meant(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation)
 {
-	const struct mapping *m;
-	struct space *sp;
-	enum seen seen = spaces_seen(s, pid, addr, generation, &sp, &m);
+	struct place at;
+	enum seen seen = spaces_seen(s, pid, addr, generation, &at);
 
 	if (seen != SEEN_MAPPING)
 		return seen == SEEN_GONE ? '!' : '-';
-	return !m->file ? '0' : m->file == &file_a ? 'a' : 'b';
+	return !at.m->file ? '0' : at.m->file == &file_a ? 'a' : 'b';
 }
 
 static void a_mapping_holds_its_addresses_and_no_others(void **state)
@@ -381,6 +382,101 @@ static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **s
 	spaces_free(&s);
 }
 
+static void move(struct spaces *s, uint64_t time, uint64_t at, uint64_t len, uint64_t to, uint64_t to_len)
+{
+	assert_true(spaces_move(s, 7, &(struct moving){ at, len, to, to_len }, time));
+}
+
+static void code_that_moved_is_at_its_new_place_and_no_longer_at_its_old_one(void **state)
+{
+	struct spaces s = { 0 };
+	struct place at;
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	move(&s, 20, 120, 50, 1020, 40);
+	assert_int_equal(meant(&s, 7, 1019, 2), '-');
+	assert_int_equal(meant(&s, 7, 1020, 2), 'a');
+	assert_int_equal(meant(&s, 7, 1059, 2), 'a');
+	assert_int_equal(meant(&s, 7, 1060, 2), '-'); /* it shrank */
+	assert_int_equal(spaces_seen(&s, 7, 1020, 2, &at), SEEN_MAPPING);
+	assert_int_equal(at.m->start - at.m->pgoff, 1020 - 0x1000 - 20); /* the same bytes of the file */
+	assert_int_equal(at.since_ns, 20);
+	assert_int_equal(meant(&s, 7, 119, 2), 'a'); /* what did not move */
+	assert_int_equal(meant(&s, 7, 170, 2), 'a');
+	assert_int_equal(meant(&s, 7, 150, 2), 'a'); /* before it moved */
+	assert_true(spaces_unmap(&s, 7, 30, 30));
+	assert_int_equal(meant(&s, 7, 150, 30), '-');
+	assert_int_equal(meant(&s, 7, 1030, 30), 'a');
+	move(&s, 40, 5000, 100, 6000, 100); /* nothing that is known */
+	spaces_free(&s);
+}
+
+static void code_that_comes_to_where_other_code_moved_away_is_not_guessed(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 15, 15));
+	move(&s, 20, 100, 100, 1000, 100);
+	map(&s, 7, 30, 100, 200, &file_b); /* no generation began */
+	assert_int_equal(meant(&s, 7, 150, 15), '!');
+	assert_int_equal(meant(&s, 7, 1050, 15), 'a');
+	assert_true(spaces_unmap(&s, 7, 40, 40));
+	assert_int_equal(meant(&s, 7, 150, 40), 'b');
+	spaces_free(&s);
+}
+
+static void after_a_move_to_nobody_knows_where_only_what_is_found_again_is_certain(void **state)
+{
+	struct mapping found = { .start = 300, .end = 400, .pgoff = 0x1000, .from_ns = 50, .file = &file_a };
+	struct spaces s = { 0 };
+
+	(void)state;
+	found.until_ns = UINT64_MAX;
+	found.looked_ns = 50;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_b);
+	map(&s, 7, 11, 300, 400, &file_a);
+	map(&s, 7, 12, 500, 600, &file_b);
+	assert_true(spaces_unmap(&s, 7, 20, 20)); /* of 500: its place is free */
+	assert_int_equal(meant(&s, 7, 350, 20), 'a');
+	move(&s, 30, 100, 100, 0, 200);
+	assert_int_equal(meant(&s, 7, 550, 20), '!'); /* b was there; what moved may be now */
+	assert_int_equal(meant(&s, 7, 350, 20), '!');
+	assert_int_equal(meant(&s, 7, 750, 20), '!'); /* nothing was: what moved may be */
+	assert_true(spaces_unmap(&s, 7, 40, 40));
+	map(&s, 7, 45, 700, 800, &file_b);
+	assert_int_equal(meant(&s, 7, 750, 40), 'b'); /* came since */
+	assert_true(spaces_map(&s, 7, &found));
+	spaces_looked(&s, 7, 50);
+	assert_int_equal(meant(&s, 7, 350, 20), 'a');
+	assert_int_equal(meant(&s, 7, 350, 40), 'a');
+	assert_int_equal(meant(&s, 7, 550, 40), '!');
+	spaces_free(&s);
+}
+
+static void a_library_that_is_loaded_again_to_its_place_was_there_from_then_on(void **state)
+{
+	struct spaces s = { 0 };
+	struct place at;
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, 20));
+	map(&s, 7, 30, 100, 200, &file_a); /* its file may hold something else by now */
+	assert_int_equal(spaces_seen(&s, 7, 150, 20, &at), SEEN_MAPPING);
+	assert_int_equal(at.since_ns, 30);
+	assert_int_equal(spaces_seen(&s, 7, 150, 2, &at), SEEN_MAPPING);
+	assert_int_equal(at.since_ns, 10);
+	assert_int_equal(at.until_ns, 20);
+	spaces_free(&s);
+}
+
 static void generations_without_end_stay_bounded(void **state)
 {
 	struct spaces s = { 0 };
@@ -452,6 +548,7 @@ static void play(struct spaces *s)
 		spaces_unmap(s, pid + 100, 25 + pid, 0);
 		spaces_fork(s, pid + 200, pid + 100, 26 + pid);
 		spaces_unmap(s, pid + 200, 27 + pid, 1);
+		spaces_move(s, pid + 200, &(struct moving){ 110, 30, pid % 2 ? 900 : 0, 20 }, 28 + pid);
 		spaces_exec(s, pid + 100, 30 + pid);
 		spaces_exit(s, pid);
 		which(s, pid, 150, 5);
@@ -498,6 +595,10 @@ int main(void)
 		cmocka_unit_test(a_place_that_a_process_left_before_anybody_looked_is_not_guessed),
 		cmocka_unit_test(a_child_knows_its_parents_generations_and_has_its_own),
 		cmocka_unit_test(facts_that_got_lost_make_doubt_only_where_they_could_matter),
+		cmocka_unit_test(code_that_moved_is_at_its_new_place_and_no_longer_at_its_old_one),
+		cmocka_unit_test(code_that_comes_to_where_other_code_moved_away_is_not_guessed),
+		cmocka_unit_test(after_a_move_to_nobody_knows_where_only_what_is_found_again_is_certain),
+		cmocka_unit_test(a_library_that_is_loaded_again_to_its_place_was_there_from_then_on),
 		cmocka_unit_test(generations_without_end_stay_bounded),
 		cmocka_unit_test(any_sequence_of_mappings_agrees_with_an_array_of_pages),
 		cmocka_unit_test(every_failing_allocation_is_survived),

@@ -27,7 +27,7 @@ struct symbols {
 	struct spaces spaces;
 	struct names jit_names;
 	uint64_t lost;
-	struct map gone; /* struct place of each address whose mapping is gone */
+	struct map gone, unread; /* each address whose mapping is gone, or whose file is not what it was */
 };
 
 int sym_open(struct symbols **ret)
@@ -48,6 +48,7 @@ void sym_close(struct symbols *s)
 	files_free(&s->files);
 	names_free(&s->jit_names);
 	map_free(&s->gone);
+	map_free(&s->unread);
 	table_free(&s->kernel);
 	names_free(&s->kernel_names);
 	map_free(&s->mod_by_name);
@@ -167,7 +168,12 @@ static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
 
 static void take_mapping(struct symbols *s, const struct k_task *t)
 {
-	struct mapping m = { .start = t->addr, .pgoff = t->pgoff, .from_ns = t->time_ns, .until_ns = UINT64_MAX };
+	struct mapping m = { .start = t->addr,
+			     .pgoff = t->pgoff,
+			     .from_ns = t->time_ns,
+			     .until_ns = UINT64_MAX,
+			     .looked_ns = t->looked ? t->time_ns : 0,
+			     .told = !t->looked };
 	bool lost = false;
 
 	m.end = t->len <= UINT64_MAX - t->addr ? t->addr + t->len : UINT64_MAX;
@@ -200,6 +206,9 @@ void sym_task(void *arg, const struct k_task *t)
 		break;
 	case K_TASK_UNMAP:
 		ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->since_ns);
+		break;
+	case K_TASK_MOVE:
+		ok = spaces_move(&s->spaces, t->pid, &(struct moving){ t->addr, t->len, t->to, t->to_len }, t->time_ns);
 		break;
 	case K_TASK_LOST:
 		s->lost += t->len;
@@ -234,6 +243,11 @@ uint64_t sym_gone(const struct symbols *s)
 	return s->gone.n;
 }
 
+uint64_t sym_unread(const struct symbols *s)
+{
+	return s->unread.n;
+}
+
 uint64_t sym_evicted(const struct symbols *s)
 {
 	return s->spaces.evicted;
@@ -257,23 +271,24 @@ static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, stru
 	ret->file_id = (1ULL << 63) | sp->proc->pid;
 }
 
-static void name_in_file(struct symbols *s, const struct mapping *m, uint64_t addr, struct sym_name *ret)
+static void name_in_file(const struct place *at, const struct content *c, uint64_t addr, struct sym_name *ret)
 {
-	const struct file *f = files_read(&s->files, m->file);
+	const struct mapping *m = at->m;
+	const struct object *o = c ? c->object : NULL;
 	const struct sym *sym = NULL;
-	uint64_t at = addr - m->start + m->pgoff;
+	uint64_t where = addr - m->start + m->pgoff;
 
 	ret->mod = m->file->mod;
 	ret->path = m->file->path;
-	ret->file_id = f->id;
+	ret->file_id = c ? c->id : 0;
 	/* A 32-bit process has another vdso than we. */
 	if (m->file->vdso && sizeof(void *) == 8 && m->end <= UINT32_MAX)
-		f = NULL;
-	if (f && f->object && object_vaddr(f->object, at, &at))
-		sym = table_find(&f->object->t, at);
-	ret->offset = sym ? at - sym->start : at;
+		o = NULL;
+	if (o && object_vaddr(o, where, &where))
+		sym = table_find(&o->t, where);
+	ret->offset = sym ? where - sym->start : where;
 	ret->name = sym ? sym->name : NULL;
-	ret->start = sym ? sym->start : at;
+	ret->start = sym ? sym->start : where;
 }
 
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
@@ -301,44 +316,56 @@ static bool can_be_mapped(uint64_t addr)
 }
 
 /* What is counted: each address of each generation once. */
-static void note_gone(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns)
+static void note_unknown(struct map *m, uint32_t pid, uint64_t addr, uint64_t generation_ns)
 {
 	const uint64_t place[] = { pid, generation_ns, addr };
-	void **at = map_at(&s->gone, place, sizeof(place));
+	void **at = map_at(m, place, sizeof(place));
 
 	if (at)
-		*at = s;
+		*at = m;
 }
 
 /* The same of a generation. A process that nobody looked at is looked at now: it may have lost nothing since. */
-static struct space *find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns,
-			       const struct mapping **m, bool *gone)
+static bool find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *at)
 {
-	struct space *sp;
-	enum seen seen = spaces_seen(&s->spaces, pid, addr, generation_ns, &sp, m);
+	enum seen seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
+	struct space *sp = at->space;
+	bool gone;
 
 	if (seen == SEEN_GONE && (!sp || (sp->known_ns == UINT64_MAX && !sp->dead)) && sym_look(s, pid) >= 0)
-		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, &sp, m);
-	*gone = seen == SEEN_GONE && pid && can_be_mapped(addr);
-	if (*gone)
-		note_gone(s, pid, addr, generation_ns);
-	return sp;
+		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
+	gone = seen == SEEN_GONE && pid && can_be_mapped(addr);
+	if (gone)
+		note_unknown(&s->gone, pid, addr, generation_ns);
+	return gone;
 }
 
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret)
 {
-	const struct mapping *m;
-	bool gone = false;
-	struct space *sp = generation_ns ? find_seen(s, pid, addr, generation_ns, &m, &gone) :
-					   symbol_find_space(s, pid, addr, 0, &m);
+	struct place at = { .until_ns = UINT64_MAX };
+	enum held held = HELD_THIS;
+	const struct content *c = NULL;
 
-	*ret = (struct sym_name){ .gone = gone };
-	if (!m)
+	*ret = (struct sym_name){ 0 };
+	if (generation_ns)
+		ret->gone = find_seen(s, pid, addr, generation_ns, &at);
+	else
+		at.space = symbol_find_space(s, pid, addr, 0, &at.m);
+	if (!at.m)
 		return;
-	if (!m->file || (!m->file->vdso && !files_read(&s->files, m->file)->object))
-		name_in_jit(s, sp, addr, ret);
-	if (m->file && !ret->name)
-		name_in_file(s, m, addr, ret);
+	if (at.m->file)
+		held = files_read(&s->files, at.m->file, generation_ns ? at.since_ns : UINT64_MAX, at.until_ns, &c);
+	if (!at.m->file || (!at.m->file->vdso && !(c && c->object)))
+		name_in_jit(s, at.space, addr, ret);
+	if (!at.m->file || ret->name)
+		return;
+	name_in_file(&at, c, addr, ret);
+	if (held != HELD_OTHER && held != HELD_GONE)
+		return;
+	ret->unread = held == HELD_OTHER ? SYM_CHANGED : SYM_GONE;
+	ret->inode = at.m->file->inode;
+	ret->inode_generation = at.m->file->inode_generation;
+	note_unknown(&s->unread, pid, addr, generation_ns);
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
@@ -348,9 +375,13 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 	if (!n->mod)
 		buf_printf(to, n->gone ? "0x%llx [mapping gone]" : "0x%llx", (unsigned long long)addr);
 	else if (!n->name)
-		buf_printf(to, "%s`0x%llx", n->mod, (unsigned long long)n->offset);
+		buf_printf(to, "%s`0x%llx%s", n->mod, (unsigned long long)n->offset,
+			   n->unread == SYM_CHANGED ? " [file changed]" : "");
 	else if (with_offset && n->offset)
 		buf_printf(to, "%s`%s+0x%llx", n->mod, n->name, (unsigned long long)n->offset);
 	else
 		buf_printf(to, "%s`%s", n->mod, n->name);
+	if (n->unread == SYM_GONE) /* two files of one name are two */
+		buf_printf(to, " [file gone, inode %llu.%llu]", (unsigned long long)n->inode,
+			   (unsigned long long)n->inode_generation);
 }

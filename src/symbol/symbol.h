@@ -24,11 +24,18 @@ void sym_close(struct symbols *s);
 struct sym_name {
 	const char *mod; /* of the path, the last part; "vmlinux" */
 	const char *name;
-	uint64_t offset;  /* from the start of the symbol */
-	uint64_t start;   /* of the symbol; user: as in the file */
-	uint64_t file_id; /* same file, same id: to merge by function */
-	const char *path; /* of the module's file, or NULL */
-	bool gone;        /* its mapping can't be known any more (mod is NULL) */
+	uint64_t offset;                  /* from the start of the symbol */
+	uint64_t start;                   /* of the symbol; user: as in the file */
+	uint64_t file_id;                 /* same file, same id: to merge by function */
+	const char *path;                 /* of the module's file, or NULL */
+	bool gone;                        /* its mapping can't be known any more (mod is NULL) */
+	uint8_t unread;                   /* why name is NULL: enum sym_unread */
+	uint64_t inode, inode_generation; /* of a file that is gone */
+};
+enum sym_unread {
+	SYM_READ,
+	SYM_CHANGED, /* the file was written to after the address was seen, or may have been */
+	SYM_GONE,    /* it was gone before it could be opened */
 };
 /* Reads kallsyms on first use. */
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
@@ -38,13 +45,14 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 int sym_look(struct symbols *s, uint32_t pid);   /* takes what pid maps now; what k_task_maps() returns */
 void sym_task(void *s, const struct k_task *t);  /* feed: usable as a k_task sink */
 bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid is known */
-/* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them.
+/* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them, and why a name is missing.
  * with_offset: false for func/ufunc. */
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
 /* Why kernel addresses have no names: "" while they have, or nobody asked. */
 const char *sym_kernel_hidden(const struct symbols *s);
 uint64_t sym_lost(const struct symbols *s);    /* facts: by the kernel, or to limits here */
 uint64_t sym_gone(const struct symbols *s);    /* addresses whose mapping was gone */
+uint64_t sym_unread(const struct symbols *s);  /* and whose file was not what it had been, or not there */
 uint64_t sym_evicted(const struct symbols *s); /* spaces of the long dead, let go for room */
 
 #endif

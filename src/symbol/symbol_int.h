@@ -81,27 +81,49 @@ void object_free(struct object *o);
 void *debugdata_unpack(const void *p, size_t n, size_t *size);
 
 /* ---- files -------------------------------------------------------------------------- */
+/* What a file held; kept until the end, since names lie in it. */
+struct content {
+	uint64_t id;              /* the same for equal build ids */
+	struct k_file_state mark; /* by which it is known again; at_ns: when it was found unchanged last */
+	struct object *object;    /* NULL: nothing to read */
+	bool borrowed;            /* the object is another's of the same build id */
+	struct content *older;
+};
 struct file {
-	uint64_t id, inode;
-	uint32_t pid; /* who mapped it first */
-	int fd;       /* kept, so that its end is not ours; -1 */
-	bool vdso, tried;
-	const char *path, *mod; /* without " (deleted)"; mod: its last part */
-	struct object *object;  /* NULL: not read yet, or nothing to read */
-	struct file *same;      /* the first with its build id, or itself */
+	uint64_t inode, inode_generation; /* 0: not told */
+	uint32_t pid;                     /* who mapped it first */
+	int fd;                           /* kept, so that its end is not ours; -1 */
+	bool vdso;
+	bool nameless;            /* its path said already at first that it is deleted */
+	const char *path, *mod;   /* without " (deleted)"; mod: its last part */
+	struct k_file_state seen; /* when it was first opened; at_ns 0: never */
+	struct content *content;  /* newest first; NULL: not read yet */
+	uint32_t ncontents;
+	struct file *older; /* of the same path and inode, which was another file's then */
 };
 struct files {
 	struct map by_key, by_build_id;
 	struct names names;
-	uint32_t n, fds;
+	uint32_t n, fds, fds_read; /* kept of files not read yet, and of others */
+	uint64_t ids;
 };
 #define FILES_MOST 65536u
-#define FILES_FDS_MOST 256u
+#define FILES_FDS_MOST 256u /* of each of the two */
+#define FILE_CONTENTS_MOST 64u
+#define FILE_NEWBORN_NS 25000000u /* so young it was written once */
 /* The file of a mapping, opened when it is new; NULL when there is none, or (*lost set) no memory
  * or room for more. */
 struct file *files_see(struct files *f, const struct k_task *t, bool *lost);
-/* Reads it if it has not been; the file that holds the table (file->same). */
-struct file *files_read(struct files *f, struct file *file);
+/* What it held from since_ns to until_ns, all that time; NULL if that can't be known.
+ * since_ns UINT64_MAX: what it holds now. */
+enum held {
+	HELD_THIS,   /* in *ret */
+	HELD_OTHER,  /* it was written to since */
+	HELD_UNREAD, /* it can't be read */
+	HELD_GONE,   /* it was there, and no longer is */
+};
+enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
+		     const struct content **ret);
 void files_free(struct files *f);
 
 /* ---- just-in-time compiled code -------------------------------------------------------- */
@@ -126,7 +148,11 @@ void jit_free(struct jit *j); /* NULL is fine */
 struct mapping {
 	uint64_t start, end, pgoff;
 	uint64_t from_ns, until_ns; /* when it was there; UINT64_MAX: still is */
+	uint64_t looked_ns;         /* when somebody looked last and found it; 0: never */
 	struct file *file;          /* NULL: memory without a file */
+	uint64_t again_ns;          /* when the same bytes came to the same place again; 0: never */
+	bool told;                  /* it came at from_ns; else somebody looked then */
+	bool moved;                 /* it went elsewhere at until_ns, which began no generation */
 };
 struct space {
 	struct space *older; /* of the same process */
@@ -162,18 +188,27 @@ bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns);
 void spaces_exit(struct spaces *s, uint32_t pid);
-/* A generation begins; since_ns: with the newest mapping, if it came from then on: it took the place of another. 0: not. */
+/* A generation begins; since_ns: with the newest mapping, if it came from then on: it took the place of another. */
 bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns);
+/* What lay at m's place goes on to the address `to` (0: nobody says where), as mremap(2) does. */
+struct moving {
+	uint64_t at, len, to, to_len;
+};
+bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_t time_ns);
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns); /* all that it mapped then was told */
 /* What addr of pid was in in a generation (slot.h; never 0). */
 enum seen {
 	SEEN_NOTHING, /* in no executable mapping */
-	SEEN_MAPPING, /* in *ret */
+	SEEN_MAPPING, /* in ret->m */
 	SEEN_GONE,    /* that can't be known */
 	SEEN_EARLIER, /* (within space.c) in nothing that is known of that time */
 };
-enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct space **space,
-		      const struct mapping **ret);
+struct place {
+	struct space *space; /* NULL: the process was not known then */
+	const struct mapping *m;
+	uint64_t since_ns, until_ns; /* m was there for sure, and may have been seen */
+};
+enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *ret);
 /* The space that pid had at a time (0: the newest that maps addr, else the newest), or NULL.
  * *ret: the mapping of addr in it, or NULL. */
 struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time_ns,

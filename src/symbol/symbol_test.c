@@ -83,7 +83,7 @@ static void a_live_process_that_nobody_told_of_is_looked_at(void **state)
 	struct sym_name n;
 
 	(void)state;
-	sym_user(s, (uint32_t)getpid(), MARKER, 1, &n);
+	sym_user(s, (uint32_t)getpid(), MARKER, k_now_ns(), &n);
 	assert_string_equal(n.name, "marker");
 	sym_close(s);
 }
@@ -160,6 +160,7 @@ static void an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_cou
 
 static void a_process_that_has_exited_keeps_its_names(void **state)
 {
+	const uint64_t began_ns = k_now_ns();
 	struct symbols *s = fresh();
 	struct sym_name n;
 	int go[2], status;
@@ -178,7 +179,7 @@ static void a_process_that_has_exited_keeps_its_names(void **state)
 	close(go[1]);
 	assert_int_equal(waitpid((pid_t)pid, &status, 0), pid);
 	close(go[0]);
-	sym_user(s, pid, MARKER, 1, &n);
+	sym_user(s, pid, MARKER, began_ns, &n);
 	assert_string_equal(n.name, "marker");
 	sym_close(s);
 }
@@ -326,6 +327,7 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 {
 	char dir[] = "/tmp/tally-symbol.XXXXXX", path[FILES_FDS_MOST + 2][64];
 	struct file *file[COUNT(path)];
+	const struct content *c;
 	struct files f = { 0 };
 	bool lost = false;
 
@@ -347,13 +349,122 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 	assert_false(lost);
 	assert_int_equal(f.fds, FILES_FDS_MOST);
 	assert_int_equal(file[FILES_FDS_MOST]->fd, -1);
-	assert_non_null(files_read(&f, file[FILES_FDS_MOST])->object);
+	assert_int_equal(files_read(&f, file[FILES_FDS_MOST], UINT64_MAX, UINT64_MAX, &c), HELD_THIS);
+	assert_non_null(c->object);
 	unlink(path[0]);
-	assert_non_null(files_read(&f, file[0])->object);
+	assert_int_equal(files_read(&f, file[0], UINT64_MAX, UINT64_MAX, &c), HELD_THIS);
+	assert_non_null(c->object);
+	assert_int_equal(f.fds_read, 2);
 	assert_int_equal(f.fds, FILES_FDS_MOST - 1);
 	for (uint32_t i = 1; i < COUNT(path); i++)
 		unlink(path[i]);
 	rmdir(dir);
+	files_free(&f);
+}
+
+/* In place, as cp does. */
+static void file_append(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "", 1), 1);
+	close(fd);
+}
+
+static void a_file_that_was_written_over_lends_no_names_to_what_ran_before(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
+	struct symbols *s = fresh();
+	struct buf b = { 0 };
+	struct sym_name n;
+	struct k_task t;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/over", dir);
+	copy_self(path);
+	t = text_of(path, NOBODY);
+	t.looked = false;
+	t.time_ns = k_now_ns();
+	sym_task(s, &t);
+	file_append(path);
+	sym_user(s, NOBODY, MARKER, t.time_ns - 1, &n);
+	assert_string_equal(n.mod, "over");
+	assert_null(n.name);
+	assert_int_equal(n.unread, SYM_CHANGED);
+	sym_text(&n, MARKER, false, &b);
+	assert_non_null(strstr(b.p, " [file changed]"));
+	buf_free(&b);
+	assert_int_equal(sym_unread(s), 1);
+	t.pid++; /* maps what it holds now */
+	t.time_ns = k_now_ns() + 1000000000;
+	sym_task(s, &t);
+	sym_user(s, t.pid, MARKER, t.time_ns - 1, &n);
+	assert_string_equal(n.name, "marker");
+	assert_int_equal(sym_unread(s), 1);
+	sym_close(s);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void what_was_read_in_time_keeps_its_names_though_the_file_is_written_over(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
+	const struct content *then, *c;
+	struct files f = { 0 };
+	struct file *file;
+	struct k_task t;
+	bool lost = false;
+	uint64_t read_ns;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/over", dir);
+	copy_self(path);
+	t = text_of(path, NOBODY);
+	file = files_see(&f, &t, &lost);
+	assert_int_equal(files_read(&f, file, UINT64_MAX, UINT64_MAX, &then), HELD_THIS);
+	read_ns = then->mark.at_ns;
+	file->content->mark.tick_ns = 0; /* no test waits for a clock */
+	file_append(path);
+	assert_int_equal(files_read(&f, file, read_ns, UINT64_MAX, &c), HELD_OTHER);
+	assert_null(c);
+	assert_int_equal(files_read(&f, file, read_ns, read_ns, &c), HELD_THIS);
+	assert_ptr_equal(c, then);
+	assert_int_equal(files_read(&f, file, UINT64_MAX, UINT64_MAX, &c), HELD_THIS);
+	assert_ptr_not_equal(c, then);
+	for (uint32_t i = 0; i < 2 * FILE_CONTENTS_MOST; i++) { /* without end: no more is read */
+		file_append(path);
+		(void)files_read(&f, file, UINT64_MAX, UINT64_MAX, &c);
+	}
+	assert_int_equal(file->ncontents, FILE_CONTENTS_MOST);
+	assert_null(c);
+	assert_int_equal(files_read(&f, file, read_ns, read_ns, &c), HELD_THIS);
+	files_free(&f);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void a_file_that_has_the_inode_of_a_removed_one_is_another(void **state)
+{
+	struct k_task t = { .pid = NOBODY, .path = "/nowhere/x.so", .inode = 5, .inode_generation = 7 };
+	struct files f = { 0 };
+	const struct content *c;
+	struct file *was, *is;
+	bool lost = false;
+
+	(void)state;
+	was = files_see(&f, &t, &lost);
+	t.inode_generation = 8;
+	is = files_see(&f, &t, &lost);
+	assert_ptr_not_equal(was, is);
+	t.inode_generation = 0; /* as a look tells it */
+	assert_ptr_equal(files_see(&f, &t, &lost), is);
+	t.inode_generation = 7;
+	assert_ptr_equal(files_see(&f, &t, &lost), was);
+	assert_int_equal(files_read(&f, was, 1, UINT64_MAX, &c), HELD_GONE);
+	assert_false(lost);
 	files_free(&f);
 }
 
@@ -641,6 +752,12 @@ static void text_is_what_d_prints(void **state)
 	assert_text(&n, 0xffff0, false, "libx.so.1`f");
 	n.offset = 0;
 	assert_text(&n, 0xffff0, true, "libx.so.1`f");
+	n = (struct sym_name){ .mod = "x.so", .offset = 0x10, .unread = SYM_CHANGED };
+	assert_text(&n, 0xffff0, true, "x.so`0x10 [file changed]");
+	n.unread = SYM_GONE;
+	n.inode = 12;
+	n.inode_generation = 3;
+	assert_text(&n, 0xffff0, false, "x.so`0x10 [file gone, inode 12.3]");
 }
 
 static void losses_are_counted(void **state)
@@ -707,6 +824,9 @@ int main(void)
 		cmocka_unit_test(another_file_under_the_same_path_lends_no_names),
 		cmocka_unit_test(two_copies_of_a_program_are_one_to_merge),
 		cmocka_unit_test(descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
+		cmocka_unit_test(a_file_that_was_written_over_lends_no_names_to_what_ran_before),
+		cmocka_unit_test(what_was_read_in_time_keeps_its_names_though_the_file_is_written_over),
+		cmocka_unit_test(a_file_that_has_the_inode_of_a_removed_one_is_another),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
 		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
 		cmocka_unit_test(a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed),

@@ -8,6 +8,13 @@
  *		over	mapped over each other, never unmapped
  *		toggle	mapped at one address, made writable and executable again before each of four calls, and unmapped
  *		child	each in a process of its own, all of one id, that maps it at one address
+ *		move	mapped somewhere, and moved to one address, where the other is
+ *		stray	mapped somewhere, and moved to where the kernel likes
+ *		jit	plugin_a mapped at one address, and over it plugin_b's code written into memory without a file
+ *		memory	as jit, but the memory is unmapped before plugin_a comes to its place
+ *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
+ *		replace	a file of that name that is removed, and another of the same name
+ *		remove	the same, and the other is removed in the end
  *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
  *		late	A pages in a mapping that is there from the beginning, after a line came in; then it is unmapped, and B
  *			pages in another at its place; says "ready" before
@@ -28,8 +35,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PAGES_MOST = 4096, CODE_BYTES = 4096 };
@@ -142,6 +151,73 @@ static void toggle(const struct plugin *p, char *at)
 	munmap(code, CODE_BYTES);
 }
 
+/* Its page at `at` by way of another place; at NULL: where the kernel likes, which is elsewhere as the next page is taken. */
+static void move(const struct plugin *p, char *at)
+{
+	char *room = mmap(NULL, 2 * CODE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *code;
+
+	if (room == MAP_FAILED)
+		die("mmap");
+	code = plugin_map(p, room, MAP_FIXED);
+	code = at ? mremap(code, CODE_BYTES, CODE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) :
+		    mremap(code, CODE_BYTES, 2 * CODE_BYTES, MREMAP_MAYMOVE);
+	if (code == MAP_FAILED)
+		die("mremap");
+	map_call(p, code);
+	munmap(room, 2 * CODE_BYTES);
+	if (!at)
+		munmap(code, 2 * CODE_BYTES);
+}
+
+/* Its code without its file. */
+static void jit(const struct plugin *p, char *at)
+{
+	char *code = mmap(at, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			  -1, 0);
+
+	if (code == MAP_FAILED ||
+	    pread(p->fd, code, CODE_BYTES, (off_t)(p->offset & ~(unsigned long)(CODE_BYTES - 1))) != CODE_BYTES)
+		die("jit");
+	__builtin___clear_cache(code, code + CODE_BYTES);
+	map_call(p, code);
+}
+
+/* The times of files may be those of the clock's last tick: a whole tick passes between what was and what comes. */
+static void tick_wait(void)
+{
+	struct timespec tick, until, now;
+
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 2 * tick.tv_nsec;
+	do
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	while ((now.tv_sec - until.tv_sec) * 1000000000L + now.tv_nsec < until.tv_nsec);
+}
+
+/* Loads what is in p from a file over.so, which is written over or, if fresh, another of that name. */
+static void load_over(const struct plugin *p, const char *dir, bool fresh)
+{
+	struct plugin over = *p;
+	struct stat st;
+	char *bytes;
+	int fd;
+
+	tick_wait();
+	snprintf(over.path, sizeof(over.path), "%s/over.so", dir);
+	if (fresh && unlink(over.path) < 0 && errno != ENOENT)
+		die("unlink");
+	fd = open(over.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	if (fd < 0 || fstat(p->fd, &st) < 0 || !(bytes = malloc((size_t)st.st_size)) ||
+	    pread(p->fd, bytes, (size_t)st.st_size, 0) != st.st_size ||
+	    write(fd, bytes, (size_t)st.st_size) != st.st_size)
+		die(over.path);
+	close(fd);
+	free(bytes);
+	tick_wait();
+	load(&over);
+}
+
 /* A child of that id, or any for 0; 0 in the child. */
 static pid_t child_begin(pid_t id)
 {
@@ -228,7 +304,7 @@ static void late(const struct plugin *p, char *at)
 static void round_of(const char *how, const char *dir, const struct plugin *p, char *at)
 {
 	static pid_t id;
-	bool all = !strcmp(how, "all");
+	bool all = !strcmp(how, "all"), removed = !strcmp(how, "remove");
 
 	for (int i = 0; i < 2; i++) {
 		if (all || !strcmp(how, "load"))
@@ -239,6 +315,10 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 			toggle(&p[i], at);
 		if (!strcmp(how, "over"))
 			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
+		if (!strcmp(how, "move") || !strcmp(how, "stray"))
+			move(&p[i], *how == 'm' ? at : NULL);
+		if (!strcmp(how, "rewrite") || !strcmp(how, "replace") || removed)
+			load_over(&p[i], dir, strcmp(how, "rewrite") != 0);
 		if (all || !strcmp(how, "child"))
 			id = child(&p[i], at, id);
 	}
@@ -248,6 +328,12 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 		exec_images(p, dir);
 	if (!strcmp(how, "late"))
 		late(p, at);
+	if (!strcmp(how, "jit") || !strcmp(how, "memory")) {
+		jit(&p[1], at);
+		if (*how == 'm')
+			munmap(at, CODE_BYTES);
+		map_call(&p[0], plugin_map(&p[0], at, MAP_FIXED));
+	}
 }
 
 int main(int argc, char **argv)
@@ -269,6 +355,12 @@ int main(int argc, char **argv)
 	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));
 	for (unsigned long i = 0; i < rounds; i++)
 		round_of(argv[1], argv[2], p, at);
+	if (!strcmp(argv[1], "remove")) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/over.so", argv[2]);
+		unlink(path);
+	}
 	if (!strcmp(argv[1], "all")) {
 		argv[1] = (char[]){ "load" };
 		execv(argv[0], argv);
