@@ -200,6 +200,8 @@ static void globs_match_as_in_d(void **state)
 			fail_msg("row of line %d", row[i].line);
 }
 
+#define WORD_LONG 64 /* letters of the longest word that is compared */
+
 static void the_nearest_word_is_near(void **state)
 {
 	static const char *const words[] = { "cpu_clock", "task_clock", "page_faults" };
@@ -221,6 +223,33 @@ static void a_word_that_begins_another_is_nearer_than_one_with_other_letters(voi
 	assert_string_equal(text_nearest("len", words, 3), "length_dw");
 	assert_null(text_nearest("le", words, 3)); /* two letters are no beginning */
 	assert_string_equal(text_nearest("page", (const char *const[]){ "page_faults", "page" }, 2), "page");
+}
+
+static void a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken(void **state)
+{
+	static const char *const one[] = { "abcdef" }, *const two[] = { "abcx", "abcy" },
+				 *const long_ones[] = { "abcd_1", "abcd_2" };
+	static char most[2][WORD_LONG + 2];
+	const char *const longest[] = { most[0] };
+
+	(void)state;
+	assert_string_equal(text_nearest("abcdxy", one, 1), "abcdef");
+	assert_null(text_nearest("abcxyz", one, 1));
+	assert_string_equal(text_nearest("abdef", one, 1), "abcdef");
+	assert_null(text_nearest("abdxf", one, 1));
+	assert_string_equal(text_nearest("abcz", two, 2), "abcx");
+	assert_string_equal(text_nearest("abcd", long_ones, 2), "abcd_1");
+	/* longer words are compared with nothing */
+	memset(most[0], 'a', WORD_LONG);
+	memset(most[1], 'a', WORD_LONG);
+	most[1][0] = 'b';
+	assert_ptr_equal(text_nearest(most[1], longest, 1), most[0]);
+	most[0][WORD_LONG] = 'a';
+	assert_null(text_nearest(most[1], longest, 1));
+	most[1][WORD_LONG] = 'a';
+	assert_null(text_nearest(most[1], longest, 1));
+	most[0][WORD_LONG] = '\0';
+	assert_null(text_nearest(most[1], longest, 1));
 }
 
 static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state)
@@ -406,6 +435,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
 		cmocka_unit_test(globs_match_as_in_d),
 		cmocka_unit_test(the_nearest_word_is_near),
+		cmocka_unit_test(a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken),
 		cmocka_unit_test(a_word_that_begins_another_is_nearer_than_one_with_other_letters),
 		cmocka_unit_test(a_word_of_several_is_picked_or_named_with_what_there_is),
 		cmocka_unit_test(the_first_error_stays),

@@ -1,6 +1,7 @@
 /*
  * vm_helper_test.c: what programs ask the vm for: maps, memory, who and when, stacks, rings.
  */
+#include "bpf/vm_int.h"
 #include "bpf/vm_test_int.h"
 
 /* ---- maps ----------------------------------------------------------- */
@@ -426,6 +427,29 @@ static void a_full_ring_says_again(void **state)
 	vm_close(f.vm);
 }
 
+static void a_ring_is_full_one_byte_below_its_size_and_takes_no_size_that_wraps(void **state)
+{
+	(void)state;
+	static uint8_t data[2 * 4096];
+	struct vm_ring r = { .data = data, .size = 4096 };
+	uint32_t *first = vm_ring_reserve(&r, 4096 - 2 * VM_RING_HDR);
+	assert_ptr_equal(first, data);
+	assert_int_equal(first[0], (4096u - 2 * VM_RING_HDR) | VM_RING_BUSY);
+	assert_int_equal(r.prod, 4096 - VM_RING_HDR);
+	assert_null(vm_ring_reserve(&r, 0));
+	r.cons = r.prod; /* the next begins at the end, and goes on behind it */
+	assert_ptr_equal(vm_ring_reserve(&r, 13), data + 4096 - VM_RING_HDR);
+	assert_int_equal(r.prod - r.cons, 24);
+	r.cons = r.prod;
+	assert_null(vm_ring_reserve(&r, 4096 - VM_RING_HDR));
+	assert_null(vm_ring_reserve(&r, 4096 - 2 * VM_RING_HDR + 1));
+	assert_null(vm_ring_reserve(&r, 4096));
+	assert_null(vm_ring_reserve(&r, 4097));
+	assert_null(vm_ring_reserve(&r, UINT64_MAX));
+	assert_null(vm_ring_reserve(&r, UINT64_MAX - 8));
+	assert_non_null(vm_ring_reserve(&r, 4096 - 2 * VM_RING_HDR));
+}
+
 static void reserved_records_show_once_submitted(void **state)
 {
 	(void)state;
@@ -488,6 +512,7 @@ int main(void)
 		cmocka_unit_test(different_stacks_may_collide),
 		cmocka_unit_test(records_come_in_order_and_wrap),
 		cmocka_unit_test(a_full_ring_says_again),
+		cmocka_unit_test(a_ring_is_full_one_byte_below_its_size_and_takes_no_size_that_wraps),
 		cmocka_unit_test(reserved_records_show_once_submitted),
 		cmocka_unit_test(rings_tell_their_state),
 	};

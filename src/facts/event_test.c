@@ -145,9 +145,31 @@ static void every_pmu_has_a_row_and_the_last_fits_all(void **state)
 	assert_string_equal(event_pmu_of("zz")->prefix, "");
 }
 
+static void a_clock_is_one_by_its_type_and_its_number(void **state)
+{
+	uint32_t clocks = 0;
+	const struct event *ev;
+
+	(void)state;
+	for (uint32_t i = 0; (ev = event_at(i)); i++) {
+		clocks += event_is_clock(ev->type, ev->config);
+		if (ev->flags & EVENT_CLOCK) {
+			assert_true(event_is_clock(ev->type, ev->config));
+			assert_false(event_is_clock(ev->type + 1, ev->config));
+			assert_false(event_is_clock(ev->type, ev->config + 1000));
+		}
+	}
+	assert_true(clocks > 0);
+	ev = event_find("page_faults");
+	assert_false(event_is_clock(ev->type, ev->config));
+	ev = event_find("cpu_clock");
+	assert_true(event_is_clock(ev->type, ev->config));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clock_is_one_by_its_type_and_its_number),
 		cmocka_unit_test(names_are_unique_and_hold_no_dash),
 		cmocka_unit_test(perf_names_map_to_ours),
 		cmocka_unit_test(codes_are_unique),

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -71,6 +72,17 @@ static void die_by_the_group(struct life *l)
 	(void)l;
 	kill(0, SIGINT);
 	raise(SIGKILL);
+}
+
+/* As a shell or a supervisor ends a job; the guard is out of the group as soon as it stands. */
+static void die_with_the_whole_group(struct life *l)
+{
+	while (getpgid(l->g.pid) != l->g.pid)
+		sched_yield();
+	if (getsid(l->g.pid) != l->g.pid)
+		_exit(4);
+	kill(0, SIGKILL);
+	_exit(5);
 }
 
 /* Only the one who started the guard counts, not another child of his, which has his descriptors while it starts. Nor does the
@@ -151,6 +163,7 @@ static void whoever_is_gone_without_a_word_is_undone(void **state)
 		{ leave, 0 },
 		{ survive_signals_and_die, SIGKILL },
 		{ die_by_the_group, SIGINT },
+		{ die_with_the_whole_group, SIGKILL },
 	};
 	bool undone;
 	int said;

@@ -418,6 +418,35 @@ static void what_was_left_untaken_counts_as_lost_in_the_next_trace(void **state)
 	}
 }
 
+static void what_was_lost_before_and_not_told_is_told_in_the_next_trace(void **state)
+{
+	struct ptt_aux a;
+
+	(void)state;
+	/* two rings of a buffer each are full and lent; the third buffer is lost, and the rest has no place */
+	assert_int_equal(start(4 * MIB), 0);
+	feed(3 * PER_BUFFER);
+	feed(7);
+	assert_int_equal(ptt_driver_take(r.d, &a), 1);
+	assert_int_equal(a.lost, 0);
+	assert_int_equal(ptt_driver_stop(r.d, &e), 0);
+	/* what was handed out is not lost; the second ring, the third buffer and the rest are */
+	assert_int_equal(start(4 * MIB), 0);
+	feed(1);
+	assert_int_equal(ptt_driver_stop(r.d, &e), 0);
+	assert_int_equal(ptt_driver_take(r.d, &a), 1);
+	assert_int_equal(a.n, 32);
+	assert_int_equal(a.lost, 2 * PER_BUFFER + 7);
+	assert_int_equal(a.flags, PTT_AUX_TRUNCATED);
+	assert_int_equal(ptt_driver_take(r.d, &a), 0);
+	/* once */
+	assert_int_equal(start(4 * MIB), 0);
+	feed(1);
+	assert_int_equal(ptt_driver_stop(r.d, &e), 0);
+	assert_int_equal(ptt_driver_take(r.d, &a), 1);
+	assert_int_equal(a.lost + a.flags, 0);
+}
+
 /* The Linux driver clears all bits and copies one buffer. */
 static void several_finished_buffers_are_copied_in_their_order(void **state)
 {
@@ -712,6 +741,7 @@ int main(void)
 		TEST(the_end_of_a_trace_is_not_lost_when_the_rings_are_full),
 		TEST(loss_that_nothing_comes_after_is_told_at_the_end),
 		TEST(what_was_left_untaken_counts_as_lost_in_the_next_trace),
+		TEST(what_was_lost_before_and_not_told_is_told_in_the_next_trace),
 		TEST(several_finished_buffers_are_copied_in_their_order),
 		TEST(a_write_status_beyond_the_buffer_is_clamped),
 		TEST(a_device_that_does_not_reset_is_refused_and_left_out_of_reset),

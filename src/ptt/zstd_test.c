@@ -5,6 +5,8 @@
 
 #include "ptt/pdata_test_int.h"
 
+#define PDATA_R_FILLER 68u /* FINISHED_ROUND: says nothing of AUX data */
+
 struct compressor {
 	__typeof__(&ZSTD_createCCtx) create;
 	__typeof__(&ZSTD_freeCCtx) release;
@@ -217,6 +219,54 @@ static void damaged_compressed_records_cost_the_exact_size_alone(void **state)
 	buf_free(&z);
 }
 
+/* The same in one compressed record whose content is so many bytes: records that nobody reads come first. */
+static struct buf compress_behind_filler(const struct buf *b, size_t content)
+{
+	const size_t most = 32768, at = record_at(b, PDATA_R_AUX, 0), end = record_at(b, PDATA_R_AUXTRACE, 0);
+	struct compressor c = compressor();
+	ZSTD_CCtx *cctx = c.create();
+	char *all = calloc(1, content), to[60000];
+	struct buf out = { 0 };
+	uint64_t head;
+
+	assert_non_null(all);
+	for (size_t to_fill = content - (end - at), n, i = 0; to_fill; to_fill -= n, i += n) {
+		n = to_fill < most ? to_fill : most;
+		head = PDATA_R_FILLER | (uint64_t)n << 48;
+		memcpy(all + i, &head, 8);
+	}
+	memcpy(all + content - (end - at), b->p + at, end - at);
+	buf_put(&out, b->p, at);
+	head = piece(&c, cctx, all, content, to, sizeof(to), ZSTD_e_flush);
+	buf_put(&out, &(uint64_t){ PDATA_R_COMPRESSED | (8 + head) << 48 }, 8);
+	buf_put(&out, to, head);
+	buf_put(&out, b->p + end, b->n - end);
+	set64(&out, 48, pdata_u64((uint8_t *)out.p + 48) + out.n - b->n);
+	memset(out.p + 72, 0, 32);
+	c.release(cctx);
+	free(all);
+	return out;
+}
+
+static void a_compressed_record_has_64_mib_of_content_at_most(void **state)
+{
+	const size_t most = 64u << 20;
+	struct buf b = stray_file(), z;
+	struct got g;
+
+	(void)state;
+	z = compress_behind_filler(&b, most);
+	g = read_all(&z);
+	assert_int_equal(g.bytes[0], 9 * 16);
+	assert_int_equal(g.lost.stray_bytes, 9);
+	buf_free(&z);
+	z = compress_behind_filler(&b, most + 8);
+	g = read_all(&z);
+	assert_non_null(strstr(g.lost.words, "compressed records could not be read"));
+	buf_free(&z);
+	buf_free(&b);
+}
+
 static void every_failing_allocation_is_told(void **state)
 {
 	struct buf b = two_device_file(true), z = compress_file(&b);
@@ -249,6 +299,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_the_packing_is_said),
 		cmocka_unit_test(compressed_records_tell_the_exact_size),
 		cmocka_unit_test(damaged_compressed_records_cost_the_exact_size_alone),
+		cmocka_unit_test(a_compressed_record_has_64_mib_of_content_at_most),
 		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 

@@ -100,16 +100,14 @@ static bool can_tell(const struct probe *p)
 	return true;
 }
 
-/* Expected firings of a program on a CPU: several events may lead to it (hybrid CPUs). */
-static int add_accounts(struct tally_trace *t, uint32_t prog, const struct k_account *a, uint32_t n,
-			const struct img_drops *fired, uint32_t ncpus)
+/* Expected firings of a probe on a CPU: several events may lead to it (hybrid CPUs). */
+int losses_add(struct tally_trace *t, const struct probe *p, const struct k_account *a, uint32_t n,
+	       const struct img_drops *fired, uint32_t ncpus)
 {
-	if (!can_tell(probes_get(t->probes, t->img->prog[prog].probe)))
+	if (!can_tell(p))
 		return 0;
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
-		struct lost l = { .probe = probes_get(t->probes, t->img->prog[prog].probe),
-				  .cpu = cpu,
-				  .firings = fired[cpu].firings };
+		struct lost l = { .probe = p, .cpu = cpu, .firings = fired[cpu].firings };
 		uint64_t expected = 0;
 		struct lost *to;
 
@@ -157,7 +155,8 @@ int losses_take(struct tally_trace *t)
 			end++;
 		rc = read_drops(t, map, a[i].prog, fired);
 		if (rc >= 0)
-			rc = add_accounts(t, a[i].prog, a + i, end - i, fired, ncpus);
+			rc = losses_add(t, probes_get(t->probes, t->img->prog[a[i].prog].probe), a + i, end - i, fired,
+					ncpus);
 	}
 	mem_free(a);
 	mem_free(fired);

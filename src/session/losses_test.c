@@ -96,9 +96,72 @@ static void from_half_a_per_cent_on_a_loss_is_told(void **state)
 			    "99 of 99 firings of p lost on CPU 1: 100.0 % (the kernel sent none from there)\n");
 }
 
+/* What losses_add() keeps of two CPUs on which the probe fired 10 and 20 times. */
+static void add(struct tally_trace *t, const struct probe *p, const struct k_account *a, uint32_t n)
+{
+	const struct img_drops fired[] = { { .firings = 10 }, { .firings = 20 } };
+
+	assert_int_equal(losses_add(t, p, a, n, fired, COUNT(fired)), 0);
+}
+
+static void more_firings_than_were_counted_are_no_loss_of_18446744073709551613(void **state)
+{
+	const struct k_account a[] = { { .cpu = 0, .period = 100, .counted = 799 },
+				       { .cpu = 1, .period = 100, .counted = 2000 } };
+	struct tally_trace t = { 0 };
+
+	(void)state;
+	add(&t, &probe, a, COUNT(a));
+	assert_int_equal(t.nlost, 2);
+	assert_int_equal(t.lost[0].firings, 10);
+	assert_int_equal(t.lost[0].lost, 0);
+	assert_int_equal(t.lost[1].lost, 0);
+	mem_free(t.lost);
+}
+
+static void events_of_a_cpu_that_lead_to_one_probe_are_added_up(void **state)
+{
+	const struct k_account a[] = { { .cpu = 1, .period = 100, .counted = 1999 },
+				       { .cpu = 1, .period = 10, .counted = 59 },
+				       { .cpu = 0, .period = 0, .freq = 99, .counted = 5000 },
+				       { .cpu = 2, .period = 1, .counted = 5000 } };
+	struct tally_trace t = { 0 };
+
+	(void)state;
+	add(&t, &probe, a, COUNT(a));
+	assert_int_equal(t.nlost, 1); /* of a frequency nothing is claimed, nor of a CPU that isn't looked at */
+	assert_int_equal(t.lost[0].cpu, 1);
+	assert_int_equal(t.lost[0].counted, 2058);
+	assert_int_equal(t.lost[0].period, 10);
+	assert_int_equal(t.lost[0].lost, 19 + 5 - 20);
+	assert_ptr_equal(t.lost[0].probe, &probe);
+	mem_free(t.lost);
+}
+
+static void events_that_are_not_counted_are_claimed_nothing_of(void **state)
+{
+	const struct k_account a[] = { { .cpu = 0, .period = 1, .counted = 5000 } };
+	struct k_event event[] = { { .uncounted = false }, { .uncounted = true } };
+	struct probe p = probe;
+	struct tally_trace t = { 0 };
+
+	(void)state;
+	p.event = event;
+	p.nevents = 2;
+	add(&t, &p, a, 1);
+	assert_int_equal(t.nlost, 0);
+	p.nevents = 1;
+	add(&t, &p, a, 1);
+	assert_int_equal(t.nlost, 1);
+	mem_free(t.lost);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_firings_than_were_counted_are_no_loss_of_18446744073709551613),
+		cmocka_unit_test(events_of_a_cpu_that_lead_to_one_probe_are_added_up),
+		cmocka_unit_test(events_that_are_not_counted_are_claimed_nothing_of),
 		cmocka_unit_test(one_to_three_firings_of_a_second_no_longer_bury_a_big_loss),
 		cmocka_unit_test(one_to_three_firings_of_a_hundred_have_no_line_of_their_own),
 		cmocka_unit_test(verbose_and_json_have_every_cpu),

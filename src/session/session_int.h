@@ -293,6 +293,9 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 /* ---- losses.c ------------------------------------------------------------------------------- */
 int drops_report(struct tally_trace *t); /* what came since the last call */
 int losses_take(struct tally_trace *t);  /* once, after the events were stopped */
+/* What the events of a probe counted, in n accounts, against its firings on each CPU. */
+int losses_add(struct tally_trace *t, const struct probe *p, const struct k_account *a, uint32_t n,
+	       const struct img_drops *fired, uint32_t ncpus);
 void losses_report(struct tally_trace *t);
 void mappings_report(
 	struct tally_trace *t); /* user addresses that have no name because nobody could see their mapping */

@@ -876,6 +876,43 @@ static void the_class_of_a_cpc_probe_is_cpu(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
+/* Rings are memory that others can write. */
+static void a_record_of_no_known_origin_or_size_is_refused_and_not_read(void **state)
+{
+	static const char script[] = "BEGIN { trace(1); trace(2); }";
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .note = take_note, .flags = TALLY_TRACE_VM };
+	struct result r = { 0 };
+	struct tally_trace *t;
+	uint32_t whole, words[64] = { 0 };
+
+	(void)state;
+	o.arg = &r;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, script, strlen(script)), 0);
+	assert_int_equal(tally_trace_compile(t), 0);
+	whole = t->prog->clause[0].record_size;
+	for (uint32_t epid = 0; epid <= t->img->nepids + 1; epid++)
+		for (int error = 0; error < 2; error++) {
+			const bool known = epid >= 1 && epid < t->img->nepids;
+			uint32_t size = error ? D_ERROR_RECORD : whole;
+
+			t->err = (struct err){ 0 };
+			words[0] = epid | (error ? D_EPID_ERROR : 0);
+			assert_int_equal(record_take(t, t->ring, words, size), known ? 0 : -TALLY_ECORRUPT);
+			if (!known)
+				assert_non_null(strstr(tally_trace_error(t), "a record of unknown origin ("));
+			t->err = (struct err){ 0 };
+			words[0] = 1 | (error ? D_EPID_ERROR : 0);
+			assert_int_equal(record_take(t, t->ring, words, size - 1), -TALLY_ECORRUPT);
+			assert_non_null(strstr(tally_trace_error(t), "a record of dt_clause_"));
+		}
+	t->err = (struct err){ 0 };
+	assert_int_equal(record_take(t, t->ring, words, D_RECORD_HDR - 1), -TALLY_ECORRUPT);
+	assert_string_equal(tally_trace_error(t), "a record of 7 bytes");
+	tally_trace_close(t);
+	done(&r);
+}
+
 static void memory_that_runs_out_is_an_error_each_time(void **state)
 {
 	const struct ask a = { .script = "BEGIN { @a[\"x\"] = sum(1); @q[1] = quantize(3); printf(\"%s\", probename); "
@@ -949,6 +986,7 @@ int main(void)
 		cmocka_unit_test(a_broken_pipe_ends_the_run),
 		cmocka_unit_test(the_probes_of_a_program_are_listed),
 		cmocka_unit_test(the_class_of_a_cpc_probe_is_cpu),
+		cmocka_unit_test(a_record_of_no_known_origin_or_size_is_refused_and_not_read),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_each_time),
 	};
 
