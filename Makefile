@@ -54,6 +54,8 @@ ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
 # script takes.  DYNAMIC=1 links them as a distribution wants it.
 LIBS := -lbpf -lelf -lz -lm -ldl
 PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -lm -ldl)
+# A program is position independent, unless it is static.
+PIE = $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie)
 LINK := -Wl,-O1,--as-needed,--hash-style=gnu,-z,relro,-z,now
 
 # ---- what there is ------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ $(R)/cmd/completion.o $(A)/cmd/completion.o $(F)/obj/cmd/completion.o: $(wildcar
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))
-	$(CC) $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+	$(CC) $(PIE) $(LINK) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
 $(A)/tally: $(call san,$(SOURCES))
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -170,7 +172,7 @@ $(B)/vm/%-truth: test/vm/%-truth.c $(R)/qemu/words.o $(R)/qemu.a
 define test_rule
 $(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(call reach,$(call room,$(1))) $(call lib,$(call room,$(1))))
 	@mkdir -p $$(@D)
-	$$(CC) $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
+	$$(CC) $$(PIE) $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
 endef
 $(foreach t,$(TEST_SRC),$(eval $(call test_rule,$(t))))
 
@@ -193,7 +195,7 @@ $(eval $(call program_rule,examples))
 # Assertions from a specification alone, a program each: strangers to tally, they have its headers and its library.
 $(B)/spec/%: test/spec/%.c test/spec/spec.c test/spec/spec.h $(wildcard include/tally/*.h) $(B)/libtally.a
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g $(USER_FLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g $(PIE) $(USER_FLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
 
 # Libraries of one size, and programs at one address, that differ in a name only.
 $(B)/prog/plugin_%.so: test/prog/part/plugin.c
