@@ -440,6 +440,9 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 	case BI_VTIMESTAMP:
 		bi_vtimestamp(g);
 		break;
+	case BI_CURTHREAD:
+		cg_ins(g, I_CALL(get_current_task));
+		break;
 	default:
 		bi_arg(g, i->x - BI_ARG0);
 		break;

@@ -63,6 +63,8 @@ struct d_type {
 	uint32_t size, align;       /* bytes; 0 when there is no size */
 	uint32_t n;                 /* ARRAY: elements */
 	const char *name;           /* for messages: "struct foo"; NULL = derive it */
+	const char *module;         /* struct, union, enum: whose it is when it is a kernel's; NULL: the kernel's own */
+	uint64_t kernel;            /* struct, union: the kernel's number of it, while its members are not read */
 	const struct d_type *to;    /* PTR, ARRAY: element; FUNC: result; ASSOC: value */
 	struct d_member *members;   /* STRUCT, UNION, in order */
 	const struct d_type **keys; /* ASSOC: the tuple */
@@ -329,6 +331,7 @@ struct d_unit {
 	struct d_program prog;
 	/* tables of the tree passes: names to types, enumerators and variables */
 	struct map types, tags, consts, vars;
+	struct map imported;           /* numbers of kernel types (ktype.c) to types */
 	const struct d_type *base[16]; /* enum ty_base of type_int.h */
 	struct d_clausenode **clause_end;
 	struct d_argtype {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
+enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LATER };
 static const struct builtin {
 	const char *name, *type;
 	uint8_t cls, code;
@@ -119,6 +119,19 @@ static const uint8_t scope_kinds[] = { [SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] =
 
 static int bind_node(struct d_unit *u, struct d_node *n);
 
+/* A pointer to a struct of the kernel. */
+static int bind_kernel_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
+{
+	const struct d_type *t = type_tagged(u, TY_STRUCT, b->type);
+	if (u->env.ktypes == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "variable %s is a pointer into a kernel: there is none where this runs", b->name);
+	n->kind = N_BUILTIN;
+	n->ival = b->code;
+	n->type = t != NULL ? type_ptr(u, t) : NULL;
+	return n->type == NULL ? d_nomem(u) : 0;
+}
+
 static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
 {
 	if (b->cls == BC_LATER)
@@ -126,6 +139,8 @@ static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin
 	if (b->cls == BC_ARRAY)
 		return d_fail(u, n->line, D_IDENT_BADREF, "associative array '%s' may not be referenced as scalar",
 			      b->name);
+	if (b->cls == BC_KERNEL)
+		return bind_kernel_builtin(u, n, b);
 	n->kind = b->cls == BC_INT ? N_BUILTIN : N_STRBUILTIN;
 	n->ival = b->code;
 	n->type = b->cls == BC_INT ? type_named(u, b->type) : type_string(u, strtoul(b->type, NULL, 10));
@@ -199,12 +214,26 @@ static int unknown_name(struct d_unit *u, const struct d_node *n)
 		      near_name(u, n->str));
 }
 
+/* A name that is nothing else may be an enumerator of the kernel. */
+static bool bind_kernel_constant(const struct d_unit *u, struct d_node *n)
+{
+	int64_t v;
+	if (n->scope != SCOPE_NONE || !ktype_constant(u, n->str, &v))
+		return false;
+	n->kind = N_INT;
+	n->type = u->base[v == (int32_t)v ? B_INT : B_LONG];
+	n->ival = v;
+	return true;
+}
+
 static int bind_variable(struct d_unit *u, struct d_node *n, bool create)
 {
 	create |= n->scope != SCOPE_NONE;
 	struct d_sym *s = sym_get(u, scope_kinds[n->scope], n->str, n->line, create);
 	if (s == NULL && (create || u->arena.failed))
 		return -TALLY_ENOMEM;
+	if (s == NULL && bind_kernel_constant(u, n))
+		return 0;
 	if (s == NULL)
 		return unknown_name(u, n);
 	if (s->nkeys != 0)
@@ -388,8 +417,10 @@ int bind_constants(struct d_unit *u, struct d_node *n)
 	case N_OFFSETOF:
 		return 0;
 	case N_IDENT:
-		if (n->scope != SCOPE_NONE || map_get(&u->consts, n->str, strlen(n->str)) == NULL)
+		if (n->scope != SCOPE_NONE)
 			return 1;
+		if (map_get(&u->consts, n->str, strlen(n->str)) == NULL)
+			return !bind_kernel_constant(u, n);
 		return bind_ident(u, n, false);
 	case N_UN:
 	case N_BIN:

@@ -135,8 +135,11 @@ bool assignable(const struct d_type *to, const struct d_node *from)
 
 /* ---- members ------------------------------------------------------------- */
 
-static const struct d_member *member_find(const struct d_type *t, const char *name, uint32_t *offset, unsigned depth)
+static const struct d_member *member_find(struct d_unit *u, const struct d_type *t, const char *name, uint32_t *offset,
+					  unsigned depth)
 {
+	if (type_complete(u, t) < 0)
+		return NULL;
 	for (const struct d_member *m = t->members; m != NULL; m = m->next) {
 		const struct d_member *in;
 		uint32_t base = *offset;
@@ -147,7 +150,7 @@ static const struct d_member *member_find(const struct d_type *t, const char *na
 		if (m->name[0] != '\0' || !ty_is_sou(m->type) || depth == 0)
 			continue;
 		*offset += m->offset;
-		if ((in = member_find(m->type, name, offset, depth - 1)) != NULL)
+		if ((in = member_find(u, m->type, name, offset, depth - 1)) != NULL)
 			return in;
 		*offset = base;
 	}
@@ -177,9 +180,14 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 {
 	const struct d_type *t = n->a->type;
 	uint32_t offset = 0;
+	int rc = type_complete(u, t);
+	if (rc < 0)
+		return rc;
 	if (!ty_is_sou(t) || t->incomplete)
 		return no_sou(u, n, t, arrow);
-	const struct d_member *m = member_find(t, n->str, &offset, 32);
+	const struct d_member *m = member_find(u, t, n->str, &offset, 32);
+	if (u->arena.failed)
+		return d_nomem(u);
 	if (m == NULL)
 		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, t),
 			      near_member(u, t, n->str));
@@ -218,6 +226,8 @@ static int cook_arrow(struct d_unit *u, struct d_node *n)
 
 static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_type *t)
 {
+	if (t->kind == TY_PTR && type_complete(u, t->to) < 0)
+		return -TALLY_ENOMEM;
 	if (t->kind != TY_PTR)
 		return d_fail(u, n->line, D_DEREF_NONPTR, "cannot dereference non-pointer type");
 	if (t->to->kind == TY_VOID)
@@ -291,7 +301,7 @@ static int index_array(struct d_unit *u, struct d_node *n)
 	struct d_node *i = n->arg[0];
 	bool object = !in_memory(n->a);
 	n->type = t->to;
-	if (i->kind == N_INT) {
+	if (i->kind == N_INT && (t->n != 0 || object)) {
 		if (i->ival < 0 || i->ival >= t->n)
 			return d_fail(u, n->line, D_ARR_BOUNDS, "index outside array bounds: %lld, max %u",
 				      (long long)i->ival, t->n - 1);
@@ -425,11 +435,8 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 			return fold_int(u, np, size);
 		}
 	}
-	if (t->incomplete)
-		return d_fail(u, n->line, D_SIZEOF_TYPE,
-			      "cannot apply sizeof to an operand of unknown size: %s is not defined in "
-			      "this program, and kernel types are not supported yet",
-			      type_name(u, t));
+	if (t->incomplete && type_complete(u, t) < 0)
+		return -TALLY_ENOMEM;
 	if (t->size == 0)
 		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size");
 	n->type = type_named(u, "size_t");
@@ -440,10 +447,12 @@ static int cook_offsetof(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	uint32_t offset = 0;
+	if (type_complete(u, n->ty_arg) < 0)
+		return -TALLY_ENOMEM;
 	if (!ty_is_sou(n->ty_arg) || n->ty_arg->incomplete)
 		return d_fail(u, n->line, D_OFFSETOF_TYPE, "offsetof operand must be of struct or union type, not %s",
 			      type_name(u, n->ty_arg));
-	const struct d_member *m = member_find(n->ty_arg, n->str, &offset, 32);
+	const struct d_member *m = member_find(u, n->ty_arg, n->str, &offset, 32);
 	if (m == NULL)
 		return d_fail(u, n->line, D_UNKNOWN, "failed to determine offset of %s: Member name not found%s",
 			      n->str, near_member(u, n->ty_arg, n->str));

@@ -81,9 +81,52 @@ static enum dclass class_word(enum d_tok kind)
 	}
 }
 
-bool starts_type(const struct parser *ps)
+/* Whether a name that is no type yet stands where only that of a type can: `name x`, `(name *)`, `(name)x`, `[name]` of a
+ * tuple. An expression is what is not surely a declaration. */
+static bool looks_like_type(const struct parser *ps)
 {
-	return type_word(ps->tok.kind) || (at(ps, T_IDENT) && type_named(ps->u, ps->tok.str) != NULL);
+	struct parser look = *ps;
+	bool stars = false;
+	if (lex_next(&look) < 0)
+		return false;
+	if (at(&look, T_IDENT))
+		return true;
+	while (at(&look, T_MUL)) {
+		stars = true;
+		if (lex_next(&look) < 0)
+			return false;
+	}
+	if (stars && (at(&look, T_RPAREN) || at(&look, T_RBRACK) || at(&look, T_GT) || at(&look, T_COMMA)))
+		return true;
+	if (stars)
+		return ps->declares && at(&look, T_IDENT);
+	if (ps->measured && at(&look, T_RPAREN))
+		return true;
+	if (!at(&look, T_RPAREN) || lex_next(&look) < 0)
+		return ps->declares && (at(&look, T_RBRACK) || at(&look, T_COMMA));
+	return at(&look, T_IDENT) || at(&look, T_INT) || at(&look, T_STR) || at(&look, T_SYMBOL) || at(&look, T_this) ||
+	       at(&look, T_self);
+}
+
+/* A name that the kernel has for a type becomes one of the program's. */
+static bool adopt_type(struct parser *ps)
+{
+	struct d_unit *u = ps->u;
+	const char *name = ps->tok.str;
+	if (u->env.ktypes == NULL || is_builtin(name) || map_get(&u->consts, name, strlen(name)) != NULL ||
+	    sym_get(u, SYM_GLOBAL, name, 0, false) != NULL || !looks_like_type(ps))
+		return false;
+	const struct d_type *t = ktype_named(u, NULL, name);
+	void **slot = t == NULL ? NULL : map_at(&u->types, name, strlen(name));
+	if (slot != NULL)
+		*slot = (void *)(uintptr_t)t;
+	return slot != NULL;
+}
+
+bool starts_type(struct parser *ps)
+{
+	return type_word(ps->tok.kind) ||
+	       (at(ps, T_IDENT) && (type_named(ps->u, ps->tok.str) != NULL || adopt_type(ps)));
 }
 
 int type_follows(struct parser *ps)
@@ -92,34 +135,15 @@ int type_follows(struct parser *ps)
 	int rc = lex_next(ps);
 	if (rc < 0)
 		return rc;
+	ps->measured = true;
 	bool follows = starts_type(ps) || at(ps, T_RPAREN); /* f() has parameters: none */
+	ps->measured = false;
 	ps->tok = here;
 	lex_rewind(ps);
 	return (rc = lex_next(ps)) < 0 ? rc : follows;
 }
 
 /* ---- structs, unions, enums ---------------------------------------------- */
-
-/* The tag's type, made incomplete when it is new. */
-static struct d_type *tag_type(struct parser *ps, enum ty_kind kind, const char *tag)
-{
-	static const char *const words[] = { [TY_STRUCT] = "struct", [TY_UNION] = "union", [TY_ENUM] = "enum" };
-	struct d_unit *u = ps->u;
-	const char *name = arena_printf(&u->arena, "%s %s", words[kind], tag != NULL ? tag : "(anonymous)");
-	void **at = name == NULL || tag == NULL ? NULL : map_at(&u->tags, name, strlen(name));
-	if (at != NULL && *at != NULL)
-		return *at;
-	struct d_type *t = type_new(u, kind);
-	if (name == NULL || t == NULL || (tag != NULL && at == NULL)) {
-		d_nomem(u);
-		return NULL;
-	}
-	t->name = name;
-	t->incomplete = true;
-	if (at != NULL)
-		*at = t;
-	return t;
-}
 
 /* of a struct or union being read */
 struct layout {
@@ -221,6 +245,8 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return (rc = bit_width(ps, &m)) < 0 ? rc : member_add(ps, l, m, true);
 	if (m.name[0] == '\0' && !(anonymous && m.type == base && ty_is_sou(base)))
 		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
+	if (type_complete(ps->u, m.type) < 0)
+		return -TALLY_ENOMEM;
 	if (m.type->incomplete || m.type->size == 0)
 		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
 			      type_name(ps->u, m.type), m.name);
@@ -306,14 +332,25 @@ static int enum_body(struct parser *ps, struct d_type *t)
 	return rc;
 }
 
+/* The kernel's own types have no need of its name. */
+static const char *scoped_name(const char *name)
+{
+	size_t n = strcspn(name, "`");
+	return name[n] == '`' && (n == 0 || (n == 7 && memcmp(name, "vmlinux", 7) == 0)) ? name + n + 1 : name;
+}
+
 static const struct d_type *decl_tagged(struct parser *ps, bool *anonymous)
 {
 	enum ty_kind kind = at(ps, T_struct) ? TY_STRUCT : at(ps, T_union) ? TY_UNION : TY_ENUM;
 	const char *tag = NULL;
-	if (lex_next(ps) < 0 || (at(ps, T_SYMBOL) && kernel_type(ps) < 0))
+	if (lex_next(ps) < 0)
 		return NULL;
-	if (at(ps, T_IDENT)) {
-		tag = ps->tok.str;
+	if (at(ps, T_SYMBOL) && ps->u->env.ktypes == NULL) {
+		kernel_type(ps);
+		return NULL;
+	}
+	if (at(ps, T_IDENT) || at(ps, T_SYMBOL)) {
+		tag = scoped_name(ps->tok.str);
 		if (lex_next(ps) < 0)
 			return NULL;
 	}
@@ -321,7 +358,7 @@ static const struct d_type *decl_tagged(struct parser *ps, bool *anonymous)
 		lex_syntax(ps);
 		return NULL;
 	}
-	struct d_type *t = tag_type(ps, kind, tag);
+	struct d_type *t = type_tagged(ps->u, kind, tag);
 	*anonymous = tag == NULL;
 	if (t == NULL || !at(ps, T_LBRACE))
 		return t;
@@ -348,6 +385,41 @@ static const struct d_type *decl_opaque(struct d_unit *u, const char *name)
 	return t;
 }
 
+/* module`name, or `struct name */
+static const struct d_type *decl_scoped(struct parser *ps)
+{
+	const char *name = strchr(ps->tok.str, '`') + 1;
+	char *module = arena_strndup(&ps->u->arena, ps->tok.str, (size_t)(name - 1 - ps->tok.str));
+	if (ps->u->env.ktypes == NULL) {
+		kernel_type(ps);
+		return NULL;
+	}
+	if (module == NULL) {
+		d_nomem(ps->u);
+		return NULL;
+	}
+	enum ty_kind kind = strcmp(name, "struct") == 0 ? TY_STRUCT :
+			    strcmp(name, "union") == 0  ? TY_UNION :
+			    strcmp(name, "enum") == 0   ? TY_ENUM :
+							  TY_VOID;
+	const struct d_type *t;
+	if (kind != TY_VOID) {
+		if (lex_next(ps) < 0)
+			return NULL;
+		if (!at(ps, T_IDENT)) {
+			lex_syntax(ps);
+			return NULL;
+		}
+		name = arena_printf(&ps->u->arena, "%s`%s", module, ps->tok.str);
+		t = name == NULL ? NULL : type_tagged(ps->u, kind, scoped_name(name));
+		return t != NULL && lex_next(ps) == 0 ? t : NULL;
+	}
+	t = ktype_named(ps->u, module, name);
+	if (t == NULL)
+		d_fail(ps->u, ps->tok.line, D_UNKNOWN, "failed to resolve type %s: Unknown type name", ps->tok.str);
+	return t != NULL && lex_next(ps) == 0 ? t : NULL;
+}
+
 static int take_type(struct parser *ps, struct specs *sp)
 {
 	if (sp->type != NULL || sp->word != 0)
@@ -361,6 +433,9 @@ static int take_type(struct parser *ps, struct specs *sp)
 	case T_string:
 		sp->type = type_string(ps->u, ps->u->strsize);
 		break;
+	case T_SYMBOL:
+		sp->type = decl_scoped(ps);
+		return sp->type == NULL ? -TALLY_ESYNTAX : 0;
 	case T_IDENT:
 		sp->type = type_named(ps->u, ps->tok.str);
 		if (sp->type == NULL)
@@ -406,7 +481,7 @@ static int decl_take_specifier(struct parser *ps, struct specs *sp)
 	} else if (starts_type(ps) || (ps->any_type && at(ps, T_IDENT))) {
 		rc = take_type(ps, sp);
 	} else if (at(ps, T_SYMBOL)) {
-		rc = kernel_type(ps);
+		rc = take_type(ps, sp);
 	} else {
 		return 0;
 	}
@@ -554,7 +629,10 @@ static const struct d_type *decl_array(struct parser *ps, const struct d_type *b
 		       "array declaration requires array dimension or tuple signature");
 		return NULL;
 	}
-	if (starts_type(ps))
+	ps->declares = true;
+	bool tuple = starts_type(ps);
+	ps->declares = false;
+	if (tuple)
 		return decl_tuple(ps, base);
 	if (parse_constant(ps, &n, D_DECL_ARRSUB,
 			   "positive integral constant expression or tuple signature expected "
@@ -570,6 +648,8 @@ static const struct d_type *decl_array(struct parser *ps, const struct d_type *b
 	if (parse_enter(ps) < 0 || (base = decl_suffixes(ps, base)) == NULL)
 		return NULL;
 	parse_leave(ps);
+	if (type_complete(ps->u, base) < 0)
+		return NULL;
 	if (base->size == 0 || n > ARRAY_MOST / base->size) {
 		d_fail(ps->u, ps->tok.line, D_DECL_ARRBIG, "array dimension too big, or of elements without a size");
 		return NULL;
@@ -726,6 +806,8 @@ static int object_check(struct parser *ps, const struct specs *sp, const char *n
 	struct d_unit *u = ps->u;
 	uint32_t line = ps->tok.line;
 	const struct d_type *value = t->kind == TY_ASSOC ? t->to : t;
+	if (type_complete(u, value) < 0)
+		return -TALLY_ENOMEM;
 	if (value->kind == TY_VOID)
 		return d_fail(u, line, D_DECL_VOIDOBJ, "cannot declare void object: %s", name);
 	if (value->incomplete)
@@ -793,9 +875,12 @@ static int decl_declare_name(struct parser *ps, const struct specs *sp, const ch
 int parse_declaration(struct parser *ps)
 {
 	struct specs sp = { 0 };
-	const struct d_type *base = decl_specifiers(ps, &sp), *t;
+	const struct d_type *base, *t;
 	const char *name;
 	int rc;
+	ps->declares = true;
+	base = decl_specifiers(ps, &sp);
+	ps->declares = false;
 	if (base == NULL)
 		return -TALLY_ESYNTAX;
 	if (at(ps, T_SEMI)) {

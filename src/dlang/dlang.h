@@ -57,6 +57,7 @@ enum ir_builtin {
 	BI_TIMESTAMP,
 	BI_WALLTIMESTAMP,
 	BI_VTIMESTAMP,
+	BI_CURTHREAD, /* address of the kernel's struct task_struct */
 	BI_ARG0,
 	BI_ARG1,
 	BI_ARG2,
@@ -267,8 +268,46 @@ struct d_args {
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
 #define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
 
+/* What a kernel tells of its types. A number names one, 0 none; texts live as long as the table. Constness and the like are
+ * not told. */
+enum d_ktkind {
+	D_KT_VOID,
+	D_KT_INT,
+	D_KT_FLOAT,
+	D_KT_ENUM,
+	D_KT_PTR,
+	D_KT_ARRAY,
+	D_KT_STRUCT,
+	D_KT_UNION,
+	D_KT_FUNC,
+	D_KT_TYPEDEF
+};
+struct d_ktype {
+	uint8_t kind; /* enum d_ktkind */
+	bool is_signed, is_bool, incomplete;
+	bool user;        /* PTR: to memory of a process */
+	uint32_t size, n; /* n: ARRAY, elements; 0 is as many as there are */
+	const char *name;
+	uint64_t to; /* PTR, ARRAY, FUNC (result), TYPEDEF */
+};
+struct d_kmember {
+	const char *name;
+	uint64_t type;
+	uint32_t bit_offset;
+	uint8_t bits; /* of a bit-field, else 0 */
+};
+struct d_ktypes {
+	void *arg;
+	/* kind: STRUCT, UNION, ENUM, or TYPEDEF for a name without a tag. module NULL: the kernel proper. */
+	uint64_t (*find)(void *arg, const char *module, uint8_t kind, const char *name);
+	bool (*get)(void *arg, uint64_t type, struct d_ktype *ret);
+	bool (*member)(void *arg, uint64_t type, uint32_t i, struct d_kmember *ret); /* false: there are no more */
+	bool (*constant)(void *arg, const char *name, int64_t *ret);                 /* of an enum */
+};
+
 struct d_env {
 	void *arg;
+	const struct d_ktypes *ktypes; /* NULL: there is no kernel to read from, and none of its types */
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
 	 * code with words in e when the provider has more to say than "does not match any probes". */
 	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id), void *add_arg,

@@ -174,11 +174,19 @@ static struct d_node *expr_aggregation(struct parser *ps)
 
 /* Whether what is behind the '(' is module`type and not module`symbol: only '*' may stand before
  * the ')', and if there is none, an operand follows. */
+static bool names_a_tag(const char *symbol)
+{
+	const char *name = strchr(symbol, '`') + 1;
+	return strcmp(name, "struct") == 0 || strcmp(name, "union") == 0 || strcmp(name, "enum") == 0;
+}
+
 static int kernel_cast(const struct parser *ps)
 {
 	struct parser look = *ps;
 	int rc = lex_next(&look);
-	bool pointer = at(&look, T_MUL);
+	bool pointer = at(&look, T_MUL) || names_a_tag(ps->tok.str);
+	if (rc == 0 && at(&look, T_IDENT) && pointer)
+		rc = lex_next(&look);
 	while (rc == 0 && at(&look, T_MUL))
 		rc = lex_next(&look);
 	if (rc == 0)
@@ -194,12 +202,9 @@ static struct d_node *expr_parenthesis(struct parser *ps)
 	if (lex_next(ps) < 0)
 		return NULL;
 	int kernel = at(ps, T_SYMBOL) ? kernel_cast(ps) : 0;
-	if (kernel != 0) {
-		if (kernel > 0)
-			kernel_type(ps);
+	if (kernel < 0)
 		return NULL;
-	}
-	if (!starts_type(ps)) {
+	if (kernel == 0 && !starts_type(ps)) {
 		n = parse_expr(ps);
 		if (n == NULL || expect(ps, T_RPAREN) < 0)
 			return NULL;
@@ -238,7 +243,10 @@ static struct d_node *offset_of(struct parser *ps)
 	struct d_node *n = node_new(ps->u, N_OFFSETOF, ps->tok.line);
 	if (n == NULL || lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0)
 		return NULL;
-	if (!starts_type(ps)) {
+	ps->declares = true;
+	bool type = at(ps, T_SYMBOL) || starts_type(ps);
+	ps->declares = false;
+	if (!type) {
 		lex_syntax(ps);
 		return NULL;
 	}

@@ -40,7 +40,8 @@ int later_refuse(struct parser *ps)
 
 int kernel_type(struct parser *ps)
 {
-	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not supported yet: %s", ps->tok.str);
+	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not known where this runs: %s",
+		      ps->tok.str);
 }
 
 /* ---- types and names ----------------------------------------------------- */

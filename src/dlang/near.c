@@ -34,7 +34,7 @@ static void near_add_name(struct names *l, const char *name)
 
 static void add_builtins(struct names *l)
 {
-	enum { BC_INT, BC_STR, BC_ARRAY, BC_LATER };
+	enum { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LATER };
 	static const struct {
 		const char *name;
 		uint8_t cls;

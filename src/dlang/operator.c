@@ -33,9 +33,9 @@ static int op_refuse_incompatible(struct d_unit *u, const struct d_node *n)
 
 /* ---- sums and pointers --------------------------------------------------- */
 
-static bool points_to_size(const struct d_type *t)
+static bool points_to_size(struct d_unit *u, const struct d_type *t)
 {
-	return t->kind == TY_PTR && t->to->size != 0 && !t->to->incomplete;
+	return t->kind == TY_PTR && type_complete(u, t->to) == 0 && t->to->size != 0 && !t->to->incomplete;
 }
 
 /* *np, an integer, becomes 8 bytes times `size`. */
@@ -92,11 +92,11 @@ int type_sum(struct d_unit *u, struct d_node **np)
 		n->a = n->b;
 		n->b = swap;
 	}
-	if (points_to_size(n->a->type) && ty_is_int(n->b->type)) {
+	if (points_to_size(u, n->a->type) && ty_is_int(n->b->type)) {
 		n->type = n->a->type;
 		return op_scale_pointer(u, &n->b, n->type->to->size);
 	}
-	if (n->op == OP_SUB && points_to_size(n->a->type) && ptr_compatible(n->a->type, n->b->type))
+	if (n->op == OP_SUB && points_to_size(u, n->a->type) && ptr_compatible(n->a->type, n->b->type))
 		return pointer_difference(u, np);
 	return op_refuse_incompatible(u, n);
 }
@@ -296,7 +296,7 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 
 static int assign_pointer(struct d_unit *u, struct d_node *n)
 {
-	if (!points_to_size(n->a->type))
+	if (!points_to_size(u, n->a->type))
 		return d_fail(u, n->line, D_OP_VFPTR, "operator %s requires left-hand scalar operand of known size",
 			      op_text(n));
 	if (!ty_is_int(n->b->type))
@@ -350,7 +350,7 @@ int cook_incdec(struct d_unit *u, struct d_node **np)
 	n->type = n->a->type;
 	if (!ty_is_scalar(n->type))
 		return d_fail(u, n->line, D_OP_SCALAR, "operator %s requires operand of scalar type", op_text(n));
-	if (n->type->kind == TY_PTR && !points_to_size(n->type))
+	if (n->type->kind == TY_PTR && !points_to_size(u, n->type))
 		return d_fail(u, n->line, D_OP_VFPTR, "operator %s requires an operand of known size", op_text(n));
 	if (n->type->kind == TY_PTR)
 		n->ival *= n->type->to->size;

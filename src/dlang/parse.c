@@ -271,8 +271,10 @@ static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
 			return rc;
 		break;
 	default:
+		look.declares = true;
 		if (!starts_type(&look))
 			return 0;
+		look.declares = false;
 	}
 	*ps = look;
 	return 1;

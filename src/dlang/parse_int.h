@@ -70,6 +70,8 @@ struct parser {
 	bool in_predicate;  /* a '/' may be the end of the predicate */
 	bool at_line_start; /* only blanks since the newline: '#' is control */
 	bool any_type;      /* an unknown name is taken for a type's */
+	bool declares;      /* no expression can stand here */
+	bool measured;      /* behind sizeof( */
 	struct d_token tok;
 	const char *refused; /* what later() keeps: words, and where */
 	struct d_token refused_at;
@@ -100,7 +102,7 @@ struct d_node *node_new(struct d_unit *u, enum n_kind kind, uint32_t line);
 struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t, int64_t v);
 
 /* decl.c */
-bool starts_type(const struct parser *ps);               /* the token begins a type name */
+bool starts_type(struct parser *ps);                     /* the token begins a type name */
 int type_follows(struct parser *ps);                     /* 1: the next token does, or is ')'; takes none */
 const struct d_type *parse_type_name(struct parser *ps); /* as in casts; NULL on failure */
 /* One parameter of a prototype or tuple; *name may become NULL.  NULL on failure. */

@@ -49,6 +49,7 @@ static const struct {
 #define BC_INT N_BUILTIN
 #define BC_STR N_STRBUILTIN
 #define BC_ARRAY N_NKINDS
+#define BC_KERNEL N_BUILTIN
 #define BC_LATER N_NKINDS
 #define BUILTIN(name, class, type, code) { BC_##class, code, #name },
 #include "dlang/builtin.def"

@@ -136,6 +136,27 @@ const struct d_type *type_array(struct d_unit *u, const struct d_type *of, uint3
 	return t;
 }
 
+struct d_type *type_tagged(struct d_unit *u, enum ty_kind kind, const char *tag)
+{
+	static const char *const words[] = { [TY_STRUCT] = "struct", [TY_UNION] = "union", [TY_ENUM] = "enum" };
+	const char *name = arena_printf(&u->arena, "%s %s", words[kind], tag != NULL ? tag : "(anonymous)");
+	void **at = name == NULL || tag == NULL ? NULL : map_at(&u->tags, name, strlen(name));
+	if (at != NULL && *at != NULL)
+		return *at;
+	struct d_type *t = type_new(u, kind);
+	if (name == NULL || t == NULL || (tag != NULL && at == NULL)) {
+		d_nomem(u);
+		return NULL;
+	}
+	t->name = name;
+	t->incomplete = true;
+	if (tag != NULL && strchr(tag, '`') != NULL)
+		t->module = arena_strndup(&u->arena, tag, strcspn(tag, "`"));
+	if (at != NULL)
+		*at = t;
+	return t;
+}
+
 const struct d_type *type_stack(struct d_unit *u, bool user, uint16_t frames)
 {
 	struct d_type *t = type_new(u, TY_STACK);

@@ -43,6 +43,8 @@ const struct d_type *type_array(struct d_unit *u, const struct d_type *of, uint3
 const struct d_type *type_stack(struct d_unit *u, bool user, uint16_t frames);
 const struct d_type *type_sym(struct d_unit *u, enum slot_kind kind);
 
+/* The type of a tag, made incomplete when it is new; tag NULL: one more without a tag. */
+struct d_type *type_tagged(struct d_unit *u, enum ty_kind kind, const char *tag);
 const struct d_type *type_named(const struct d_unit *u, const char *name); /* NULL: no typedef */
 const char *type_name(struct d_unit *u, const struct d_type *t);           /* for messages; never NULL */
 
@@ -67,6 +69,16 @@ const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n
 const struct d_type *type_common(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
 /* v cut to the type, and extended as it says */
 int64_t type_extend(const struct d_type *t, uint64_t v);
+
+/* ---- ktype.c --------------------------------------------------------------- */
+
+/* A struct, union or enum gets what the kernel tells of it, if it has none of its own: then its size and members are there
+ * to be looked at. 0 if it is still incomplete, too. */
+int type_complete(struct d_unit *u, const struct d_type *t);
+const struct d_type *ktype_import(struct d_unit *u, uint64_t id, unsigned depth);
+/* The type that the kernel has under a name without a tag, or NULL. module NULL: the kernel proper. */
+const struct d_type *ktype_named(struct d_unit *u, const char *module, const char *name);
+bool ktype_constant(const struct d_unit *u, const char *name, int64_t *ret); /* of an enum of the kernel */
 
 /* ---- fold.c ---------------------------------------------------------------- */
 

@@ -104,6 +104,7 @@ void d_close(struct d_unit *u)
 	map_free(&u->tags);
 	map_free(&u->consts);
 	map_free(&u->vars);
+	map_free(&u->imported);
 	arena_free(&u->arena);
 	mem_free(u);
 }

@@ -106,6 +106,12 @@ int k_accounts(struct k_run *k, struct k_account **ret, uint32_t *n, struct err 
  * kept. Cheap when nothing changed (one read): about once a second is right. */
 int k_hotplug(struct k_run *k, struct err *e);
 
+/* The types of the running kernel and of its modules, for the compiler; read when it asks. -TALLY_ENOMEM. */
+struct k_types;
+int k_types_open(struct k_types **ret);
+void k_types_close(struct k_types *t); /* NULL is fine */
+const struct d_ktypes *k_types_ops(const struct k_types *t);
+
 /* Whether the running kernel has a module of that name, loaded or built in; "vmlinux" is the kernel itself. */
 bool k_module_is_there(const char *name);
 

@@ -223,6 +223,9 @@ int compile_sources(struct tally_trace *t)
 
 	if (!t->nsrc)
 		return trace_fail(t, TALLY_EINVAL, "no probes specified");
+	if (t->kind == &engine_kernel && k_types_open(&t->types) < 0)
+		return trace_nomem(t);
+	env.ktypes = k_types_ops(t->types);
 	env_sizes(t, &env);
 	rc = compile_all(t, &env);
 	if (dump.n)
@@ -238,9 +241,11 @@ void compile_undo(struct tally_trace *t)
 {
 	bpf_image_free(t->img);
 	d_close(t->unit);
+	k_types_close(t->types);
 	probes_close(t->probes);
 	t->img = NULL;
 	t->unit = NULL;
+	t->types = NULL;
 	t->prog = NULL;
 	t->probes = NULL;
 }

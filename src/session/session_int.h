@@ -201,6 +201,7 @@ struct tally_trace {
 
 	/* compiled */
 	struct probes *probes;
+	struct k_types *types; /* of the kernel, for the compiler; NULL in the vm */
 	struct d_unit *unit;
 	const struct d_program *prog; /* of unit */
 	struct bpf_image *img;

@@ -2,4 +2,4 @@ BEGIN
 {
 	trace(sizeof (struct task_struct));
 }
-/* expect-error 3: D_SIZEOF_TYPE cannot apply sizeof to an operand of unknown size: struct task_struct is not defined in this program, and kernel types are not supported yet */
+/* expect-error 3: D_SIZEOF_TYPE cannot apply sizeof to an operand of unknown size */

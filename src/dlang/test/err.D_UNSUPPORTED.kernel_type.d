@@ -1,3 +1,3 @@
 BEGIN { trace(1); }
 vmlinux`pid_t *p;
-/* expect-error 2: D_UNSUPPORTED kernel types are not supported yet: vmlinux`pid_t */
+/* expect-error 2: D_UNSUPPORTED kernel types are not known where this runs: vmlinux`pid_t */

@@ -1,0 +1,255 @@
+/*
+ * types.c: the kernel's types, as its BTF has them, for the compiler of D.
+ *
+ * The compiler asks by name and follows numbers from there (dlang.h, struct d_ktypes).  BTF of the kernel proper is opened at
+ * the first question, that of a module when a name is asked of it; a number says which of them and which type there.
+ * A module's BTF goes on where the kernel's ends, so a number below its first is the kernel's.
+ *
+ * Constness and the like are not handed on.  A declared struct without members is the one of that name that has them.
+ */
+#include <bpf/btf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/btf_int.h"
+
+#define MODULES_MOST 64
+
+struct k_types {
+	struct d_ktypes ops; /* first: the compiler's handle */
+	bool tried;
+	struct {
+		char name[64];
+		struct k_btf btf; /* of one that has none, empty */
+	} of[MODULES_MOST];       /* [0] the kernel proper */
+	uint32_t n;
+};
+
+static const struct k_btf *btf_of(const struct k_types *t, uint64_t id)
+{
+	uint64_t i = id >> 32;
+
+	return i < t->n ? &t->of[i].btf : NULL;
+}
+
+static uint64_t types_number(const struct k_types *t, uint32_t i, uint32_t id)
+{
+	return i && id < t->of[i].btf.first ? id : (uint64_t)i << 32 | id;
+}
+
+static const struct k_btf *kernel_proper(struct k_types *t)
+{
+	if (!t->tried && k_btf_open(&t->of[0].btf, "/sys/kernel/btf/vmlinux", NULL) == 0)
+		t->n = 1;
+	t->tried = true;
+	return t->n ? &t->of[0].btf : NULL;
+}
+
+/* The number of the BTF of a module; NULL or "vmlinux": of the kernel proper. -1: it has none. */
+static int types_of_module(struct k_types *t, const char *module)
+{
+	char path[128];
+
+	if (!kernel_proper(t))
+		return -1;
+	if (!module || !*module || !strcmp(module, "vmlinux"))
+		return 0;
+	for (uint32_t i = 1; i < t->n; i++)
+		if (!strcmp(t->of[i].name, module))
+			return t->of[i].btf.header ? (int)i : -1;
+	if (t->n == MODULES_MOST || strchr(module, '/') || *module == '.' || strlen(module) >= sizeof(t->of[0].name))
+		return -1;
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
+	snprintf(t->of[t->n].name, sizeof(t->of[0].name), "%s", module);
+	return k_btf_open(&t->of[t->n++].btf, path, &t->of[0].btf) == 0 ? (int)t->n - 1 : -1;
+}
+
+/* ---- by name --------------------------------------------------------------------------------- */
+
+static bool types_kind_fits(const struct btf_type *b, uint8_t kind)
+{
+	switch (kind) {
+	case D_KT_STRUCT:
+		return btf_is_struct(b);
+	case D_KT_UNION:
+		return btf_is_union(b);
+	case D_KT_ENUM:
+		return btf_is_any_enum(b);
+	default:
+		return btf_is_typedef(b) || btf_is_int(b);
+	}
+}
+
+static uint64_t types_find(void *arg, const char *module, uint8_t kind, const char *name)
+{
+	struct k_types *t = arg;
+	int i = types_of_module(t, module);
+	uint32_t id = i < 0 ? 0 : k_btf_find(&t->of[i].btf, name, types_kind_fits, kind);
+
+	if (!id && i > 0) { /* a module names the kernel's types, too */
+		i = 0;
+		id = k_btf_find(&t->of[0].btf, name, types_kind_fits, kind);
+	}
+	return id ? types_number(t, (uint32_t)i, id) : 0;
+}
+
+static bool enum_value(const struct k_btf *btf, const struct btf_type *b, const char *name, int64_t *ret)
+{
+	for (uint16_t i = 0; btf_is_enum(b) && i < btf_vlen(b); i++)
+		if (!strcmp(k_btf_text(btf, btf_enum(b)[i].name_off), name)) {
+			*ret = btf_kflag(b) ? btf_enum(b)[i].val : (int64_t)(uint32_t)btf_enum(b)[i].val;
+			if (!btf_kflag(b) && b->size == 4)
+				*ret = btf_enum(b)[i].val;
+			return true;
+		}
+	for (uint16_t i = 0; btf_is_enum64(b) && i < btf_vlen(b); i++)
+		if (!strcmp(k_btf_text(btf, btf_enum64(b)[i].name_off), name)) {
+			*ret = (int64_t)btf_enum64_value(btf_enum64(b) + i);
+			return true;
+		}
+	return false;
+}
+
+static bool types_constant(void *arg, const char *name, int64_t *ret)
+{
+	const struct k_btf *btf = kernel_proper(arg);
+
+	for (uint32_t id = 1; btf && id <= btf->n; id++)
+		if (enum_value(btf, k_btf_type(btf, id), name, ret))
+			return true;
+	return false;
+}
+
+/* ---- by number --------------------------------------------------------------------------------- */
+
+/* Past constness; *user: the address space that a pointer to it reaches. */
+static const struct btf_type *types_plain(const struct k_btf *btf, uint32_t *id, bool *user)
+{
+	const struct btf_type *b = k_btf_type(btf, *id);
+
+	while (b && (btf_is_mod(b) || btf_kind(b) == BTF_KIND_TYPE_TAG)) {
+		if (btf_kind(b) == BTF_KIND_TYPE_TAG && !strcmp(k_btf_text(btf, b->name_off), "user"))
+			*user = true;
+		*id = b->type;
+		b = k_btf_type(btf, *id);
+	}
+	return b;
+}
+
+static bool types_get(void *arg, uint64_t number, struct d_ktype *ret)
+{
+	struct k_types *t = arg;
+	const struct k_btf *btf = btf_of(t, number);
+	uint32_t id = (uint32_t)number, i = (uint32_t)(number >> 32), to;
+	bool user = false;
+	const struct btf_type *b = btf && id ? types_plain(btf, &id, &user) : NULL;
+
+	*ret = (struct d_ktype){ .kind = D_KT_VOID };
+	if (!b || !id)
+		return false;
+	ret->name = k_btf_text(btf, b->name_off);
+	switch (btf_kind(b)) {
+	case BTF_KIND_INT:
+		ret->kind = D_KT_INT;
+		ret->size = b->size;
+		ret->is_signed = btf_int_encoding(b) & BTF_INT_SIGNED;
+		ret->is_bool = btf_int_encoding(b) & BTF_INT_BOOL;
+		return true;
+	case BTF_KIND_FLOAT:
+		ret->kind = D_KT_FLOAT;
+		ret->size = b->size;
+		return true;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		ret->kind = D_KT_ENUM;
+		ret->size = b->size;
+		ret->is_signed = btf_kflag(b) || b->size == 4;
+		return true;
+	case BTF_KIND_PTR:
+		ret->kind = D_KT_PTR;
+		to = b->type;
+		if (to)
+			types_plain(btf, &to, &ret->user);
+		break;
+	case BTF_KIND_ARRAY:
+		ret->kind = D_KT_ARRAY;
+		ret->n = btf_array(b)->nelems;
+		to = btf_array(b)->type;
+		break;
+	case BTF_KIND_TYPEDEF:
+		ret->kind = D_KT_TYPEDEF;
+		to = b->type;
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		ret->kind = D_KT_FUNC;
+		to = b->type;
+		break;
+	case BTF_KIND_FWD:
+		ret->kind = btf_kflag(b) ? D_KT_UNION : D_KT_STRUCT;
+		ret->incomplete = true;
+		return true;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		ret->kind = btf_is_union(b) ? D_KT_UNION : D_KT_STRUCT;
+		ret->size = b->size;
+		return true;
+	default:
+		return false;
+	}
+	ret->to = to ? types_number(t, i, to) : 0;
+	return true;
+}
+
+static bool types_member(void *arg, uint64_t number, uint32_t i, struct d_kmember *ret)
+{
+	struct k_types *t = arg;
+	const struct k_btf *btf = btf_of(t, number);
+	uint32_t id = (uint32_t)number, of;
+	bool user = false;
+	const struct btf_type *b = btf ? types_plain(btf, &id, &user) : NULL;
+	const struct btf_member *m;
+
+	if (!b || !btf_is_composite(b) || i >= btf_vlen(b))
+		return false;
+	m = btf_members(b) + i;
+	*ret = (struct d_kmember){ .name = k_btf_text(btf, m->name_off),
+				   .type = types_number(t, (uint32_t)(number >> 32), m->type),
+				   .bit_offset = btf_member_bit_offset(b, i),
+				   .bits = (uint8_t)btf_member_bitfield_size(b, i) };
+	of = m->type;
+	b = types_plain(btf, &of, &user);
+	if (!ret->bits && b && btf_is_int(b) && btf_int_bits(b) != b->size * 8) {
+		ret->bits = btf_int_bits(b); /* as compilers of before 2019 tell a bit-field */
+		ret->bit_offset += btf_int_offset(b);
+	}
+	return true;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+int k_types_open(struct k_types **ret)
+{
+	struct k_types *t = mem_alloc(sizeof(*t));
+
+	if (!t)
+		return -TALLY_ENOMEM;
+	t->ops = (struct d_ktypes){
+		.arg = t, .find = types_find, .get = types_get, .member = types_member, .constant = types_constant
+	};
+	*ret = t;
+	return 0;
+}
+
+const struct d_ktypes *k_types_ops(const struct k_types *t)
+{
+	return t ? &t->ops : NULL;
+}
+
+void k_types_close(struct k_types *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = t->n; i-- > 0;)
+		k_btf_close(&t->of[i].btf);
+	mem_free(t);
+}
