@@ -231,7 +231,7 @@ spec_rows() {
 
 @test "check on two readings of one window held 14 laws: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on power -I 1 gpci
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 3 ]
   [[ "$stderr" == *"nothing was checked: both readings are the same"* ]]
   [[ "$output" != *holds* ]]
 }
@@ -294,8 +294,23 @@ spec_rows() {
 
 @test "check of strands that miss no TLB held that reserved words stay: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on niagara,load=compute -I 1 mmustat
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 3 ]
   [[ "$stderr" == *"nothing was checked: no law had anything to say"* ]]
+}
+
+@test "a check that had nothing to check ended with the status of a broken law" {
+  # A law between zeros, two readings of one window: 3, as tune with nothing to compare.
+  local on
+  for on in "niagara,load=compute mmustat" "power -I 1 gpci"; do
+    run --separate-stderr "$TALLY" check --on $on
+    [ "$status" -eq 3 ]
+    [[ "$stderr" == *"nothing was checked: "* ]]
+  done
+  # A law that is broken: 1.
+  "$TALLY" get --on power --raw gpci/entitled,partition=6/ | tr -d '\n' | sed 's/................$/00ffffffffffffff/' >reply
+  run --separate-stderr "$TALLY" check --on ./reply gpci
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"is broken"* && "$output" == *BROKEN* ]]
 }
 
 @test "check of a saved buffer finds hits without ticks, and says what one reading can't tell" {

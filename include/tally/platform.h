@@ -195,7 +195,8 @@ struct tally_check_result {
 	uint32_t holds, broken, unknown; /* so many laws */
 	uint32_t zero;
 };
-/* A broken law is no error: `broken` counts them. -TALLY_EINVAL: there are no laws of `what`; the rest as tally_stat(). */
+/* A broken law is no error: `broken` counts them. -TALLY_EINVAL: there are no laws of `what`; -TALLY_ENOTSUP: nothing was
+ * checked, or nothing can be; the rest as tally_stat(). */
 TALLY_API int tally_check(struct tally_platform *p, const struct tally_check_opts *opts,
 			  struct tally_check_result *ret);
 

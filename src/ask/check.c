@@ -34,7 +34,7 @@ static int check_read_snapshots(struct checking *k)
 	}
 	if (rc >= 0 && k->now && !gpci_snapshot_moved(k->before, k->now))
 		return plat_fail(
-			k->p, TALLY_ESTATE,
+			k->p, TALLY_ENOTSUP,
 			"nothing was checked: both readings are the same, so no counter moved between them; "
 			"read further apart (a window of the dispatcher is 10 ms), or see whether the platform's time passes");
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;

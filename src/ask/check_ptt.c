@@ -230,7 +230,7 @@ static int check_devices(struct tracing *k)
 		rc = check_device(k, i);
 	if (rc >= 0 && !ptt_watch_seen(k->w))
 		return k->rc ? plat_fail(k->p, (enum tally_err) - k->rc, "%s", k->why.text) :
-			       plat_fail(k->p, TALLY_ESTATE,
+			       plat_fail(k->p, TALLY_ENOTSUP,
 					 "nothing was checked: no packet passed while traces were taken; trace longer "
 					 "(-I), or let something use the devices");
 	return rc;
@@ -297,7 +297,7 @@ static int check_recording(struct tracing *k)
 		rc = plat_fail(k->p, rc == -TALLY_EINVAL ? TALLY_ECORRUPT : (enum tally_err) - rc, "%s: %s", path,
 			       e.text);
 	else if (!ptt_watch_seen(k->w))
-		rc = plat_fail(k->p, TALLY_ESTATE, "nothing was checked: there is no record in %s", path);
+		rc = plat_fail(k->p, TALLY_ENOTSUP, "nothing was checked: there is no record in %s", path);
 	if (r && ptt_reader_lost(r)->words[0])
 		plat_note(k->p, "%s: %s", path, ptt_reader_lost(r)->words);
 	ptt_reader_close(r);

@@ -73,7 +73,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	}
 	sun4v_watch_close(w);
 	if (rc >= 0 && !result->holds && !result->broken)
-		return plat_fail(p, TALLY_ESTATE,
+		return plat_fail(p, TALLY_ENOTSUP,
 				 "nothing was checked: no law had anything to say of what was counted meanwhile; "
 				 "read further apart (-I), or let something run");
 	return rc;

@@ -71,7 +71,7 @@ const struct opts *cmd_check_opts(void)
 			"  tally check --on niagara,load=chase -I 10 mmustat\n"
 			"  tally check --on kunpeng,load=p2p ptt\n"
 			"  tally check -i t.data ptt\n"
-			"\nExit status: 0 no law is broken; 1 a law is broken or the check failed; 2 invalid options; 3 not supported; 4 not permitted.\n",
+			"\nExit status: 0 no law is broken; 1 a law is broken or the check failed; 2 invalid options; 3 not supported, or nothing was checked; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
 	};
