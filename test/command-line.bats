@@ -207,3 +207,22 @@ tally: 'tally stat -h' shows the options"
     [ "$status" -eq 2 ] && has "tally: "
   done
 }
+
+@test "one signal more than half a second after the first ends a verb at once, one that comes before doesn't" {
+  cd "$BATS_TEST_TMPDIR"
+  mkfifo never
+  exec 8<>never # nothing ever comes
+  "$TALLY" trace --on - -qn 'ptt:::tlp { n++; }' <never >out 2>&1 3>&- 8>&- &
+  pid=$!
+  until grep -qs "^SigCgt:.*[4567cdef]...$" /proc/$pid/status; do kill -0 $pid; done # it catches SIGTERM
+  sent=0
+  while kill -TERM $pid 2>/dev/null; do
+    sent=$((sent + 1))
+    [ $sent -lt 200 ] || { kill -9 $pid; echo "deaf"; return 1; }
+    sleep 0.2
+  done
+  status=0
+  wait $pid || status=$?
+  exec 8>&-
+  [ $status -eq 143 ] && [ $sent -ge 3 ] || { echo "$sent signals, status $status"; return 1; }
+}

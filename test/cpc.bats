@@ -158,3 +158,11 @@ dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowe
   run "$TALLY" trace -e -s "$BATS_TEST_TMPDIR/p.d"
   [ "$status" -eq 0 ]
 }
+
+@test "index() in the kernel finds what begins with what the place before began with" {
+  needs_bpf
+  script='BEGIN { printf("%d %d %d\n", index("aabaabaaabaab", "aaab"), index("aabaabaabaaabaabaabaabaac", "aabaabaac"), index("aabaab", "aabb")); exit(0); }'
+  run "$TALLY" trace -qn "$script"
+  said 0 "6 16 -1"
+  [ "$(vm -qn "$script")" = "6 16 -1" ]
+}

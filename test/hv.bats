@@ -31,6 +31,18 @@ expect() {
   [ "$("$TALLY" list --on batoka -x , vfalls | grep -c ^register,)" -eq 90 ]
 }
 
+@test "list vfalls has bits and reasons with -v, list mmustat the rows of a side or of a page size" {
+  "$TALLY" list --on batoka -v vfalls 'zam0_lpu_a_pcr' | diff - <(cat <<'ROWS'
+NO  REGISTER        OF      GROUP         LOCAL        GLOBAL    BITS  ACCESS  HOLDS         WHY NOT
+18  zam0_lpu_a_pcr  chip 0  LPU0   0x8130001000  0xe130004000  0xffff  yes     2 lpu events  -
+ROWS
+  )
+  rows() { "$TALLY" list --on niagara -x , mmustat "$1" | grep -cE '^[a-z ]*,?(immu|dmmu),'; }
+  [ "$(rows immu)" -eq 8 ]
+  [ "$(rows 8K)" -eq 4 ]
+  [ "$(rows '*')" -eq 16 ]
+}
+
 @test "list vfalls says what this machine, its version and these rights do not give" {
   access() { "$TALLY" list --on "$1" -x , vfalls "$2" | grep ^register | cut -d , -f 9; }
   [ "$(access batoka zam3_asu_pcr)" = yes ]

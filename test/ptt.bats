@@ -297,6 +297,15 @@ duckdb() {
   [ "$(tail -c 8 page.html)" = "</html>" ]
 }
 
+@test "an answer without a byte empties its file, and one that broke off stays as far as it came" {
+  cd "$BATS_TEST_TMPDIR"
+  echo old >t.json
+  "$TALLY" dump --json --filter 0 -o t.json "$TRACE"
+  [ -e t.json ] && [ ! -s t.json ] || { cat t.json; return 1; }
+  (ulimit -f 4; run "$TALLY" dump -o t.txt "$TRACE"; [ "$status" -eq 1 ])
+  [ -s t.txt ]
+}
+
 @test "a full disk is an error" {
   run "$TALLY" report -o /dev/full "$TRACE"
   [ "$status" -eq 1 ]

@@ -415,3 +415,9 @@ BEGIN { exit(0); }'
   done
   [ -s config.plain ] && [ -s guests.plain ]
 }
+
+@test "the weight of a distribution's value is what its row grows by" {
+  run vm -qn 'BEGIN { @q = quantize(3, 5); @l = lquantize(3, 0, 10, 1, 4); @m = llquantize(3, 10, 0, 2, 10, 6); }'
+  [ "$status" -eq 0 ]
+  [ "$(grep -oE '\|@+ +[0-9]+' <<<"$output" | sed 's/.* //' | tr '\n' ' ')" = "5 4 6 " ] || { echo "$output"; return 1; }
+}

@@ -198,7 +198,7 @@ nearest() { # FILE
     # How many words two names begin with alike.
     function alike(a, b,   i, n, m, x, y) {
       n = split(a, x, "_"); m = split(b, y, "_")
-      for (i = 1; i <= n && i <= m && x[i] == y[i]; i++) ;
+      for (i = 1; i <= n && i <= m && (x[i] == y[i] || (length(x[i]) > 5 && substr(x[i], 1, 6) == substr(y[i], 1, 6))); i++) ;
       return i - 1
     }
     {

@@ -210,6 +210,39 @@ static void stop_ends_it_with_a_last_table(void **state)
 	done(&f, p);
 }
 
+static void the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time(void **state)
+{
+	static const struct {
+		uint64_t duration;
+		const char *out;
+	} rows[] = {
+		{ 10000000, "count,0.01,10,10," },
+		{ 15000000, "count,0.01,10,10,count,0.015,5,15," },
+		{ 20000000, "count,0.01,10,10,count,0.02,5,15," },
+		{ 25000000, "count,0.01,10,10,count,0.02,5,15,count,0.025,1,16," },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fake f = {
+			.at = { { { 2, 100, 1 } }, { { 2, 110, 1 } }, { { 2, 115, 1 } }, { { 2, 116, 1 } } }
+		};
+		struct tally_platform *p = platform(&f);
+		struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 0);
+		struct buf got = { 0 };
+
+		s.duration_ns = rows[i].duration;
+		assert_int_equal(tally_stat(p, &s, NULL), 0);
+		assert_int_equal(f.ns, rows[i].duration);
+		for (const char *at = text(&f.out); (at = strstr(at, "count,")); at++)
+			buf_put(&got, at, strstr(at, "PURR") - at);
+		buf_putc(&got, '\0');
+		assert_string_equal(got.p, rows[i].out);
+		buf_free(&got);
+		done(&f, p);
+	}
+}
+
 /* ---- views and records say the same ------------------------------------------------------------------- */
 
 static double sum_of(const struct buf *csv, uint32_t column)
@@ -445,6 +478,7 @@ int main(void)
 		cmocka_unit_test(a_right_that_is_lost_is_a_row_with_the_reason),
 		cmocka_unit_test(a_platform_that_goes_away_ends_it),
 		cmocka_unit_test(stop_ends_it_with_a_last_table),
+		cmocka_unit_test(the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time),
 		cmocka_unit_test(views_agree_with_each_other),
 		cmocka_unit_test(views_agree_with_the_records),
 		cmocka_unit_test(the_links_view_is_what_the_records_say),

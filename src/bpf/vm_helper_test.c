@@ -183,6 +183,18 @@ static void memory_is_read_through_the_cpu(void **state)
 	assert_int_equal(RUN_READING(READ(probe_read_kernel, 0, 16), I_EXIT()), 0);
 }
 
+/* A program may reckon with the address of a map; what it comes to is no map, though it be the place behind the last. */
+static void a_map_is_one_of_those_that_there_are(void **state)
+{
+	(void)state;
+	struct fixture f;
+	START(&f, I_LD_MAP(R1, NMAPS - 1), I_LD64_HI(0), I_STORE_IMM(W, R10, -4, 0), I_MOV_REG(R2, R10),
+	      I_ALU_IMM(ADD, R2, -4), I_MOV_IMM(R3, 1), I_ALU_IMM(LSH, R3, __builtin_ctzll(vp(0, 1, 0))),
+	      I_ALU_REG(ADD, R1, R3), I_CALL(map_lookup_elem), I_EXIT());
+	assert_int_equal(run(&f), -TALLY_ECORRUPT);
+	assert_non_null(strstr(f.e.text, "not a map"));
+}
+
 static void strings_end_at_their_nul(void **state)
 {
 	(void)state;
@@ -501,6 +513,7 @@ int main(void)
 		cmocka_unit_test(map_arguments_must_be_maps),
 		cmocka_unit_test(maps_can_be_reached_from_outside),
 		cmocka_unit_test(memory_is_read_through_the_cpu),
+		cmocka_unit_test(a_map_is_one_of_those_that_there_are),
 		cmocka_unit_test(strings_end_at_their_nul),
 		cmocka_unit_test(own_memory_reads_as_kernel_memory),
 		cmocka_unit_test(the_cpu_answers_who_and_when),
