@@ -6,9 +6,8 @@
 #include "answer/emit_int.h"
 
 static const struct an_ops *const forms[] = {
-	[TALLY_FORMAT_TEXT] = &an_text_ops,
-	[TALLY_FORMAT_JSON] = &an_json_ops,
-	[TALLY_FORMAT_CSV] = &an_csv_ops,
+	[TALLY_FORMAT_TEXT] = &an_text_ops,     [TALLY_FORMAT_JSON] = &an_json_ops, [TALLY_FORMAT_CSV] = &an_csv_ops,
+	[TALLY_FORMAT_FOLDED] = &an_folded_ops, [TALLY_FORMAT_HTML] = &an_html_ops,
 };
 
 int an_emit_open(struct an_emit *e, struct buf *to, const struct an_how *how)
@@ -20,9 +19,34 @@ int an_emit_open(struct an_emit *e, struct buf *to, const struct an_how *how)
 		.to = to,
 		.separator = how->separator ? how->separator : ',',
 		.colour = how->colour,
+		.ascii = how->ascii,
 		.columns = how->columns ? how->columns : AN_ENDLESS,
 	};
 	return 0;
+}
+
+void an_emit_close(struct an_emit *e)
+{
+	buf_free(&e->data);
+	buf_free(&e->tmp);
+	mem_free(e->flow);
+	e->flow = NULL;
+	e->nflow = e->capflow = 0;
+	e->heading = false;
+}
+
+void an_event(struct an_emit *e, const struct an_event *v, const char *fmt, ...)
+{
+	struct buf words = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&words, fmt, ap);
+	va_end(ap);
+	e->to->failed |= words.failed;
+	if (!words.failed)
+		e->ops->event(e, v, words.p, words.n);
+	buf_free(&words);
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */

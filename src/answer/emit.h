@@ -55,12 +55,50 @@ const char *an_rows_text(struct an_rows *t, const char *fmt, ...) PRINTF_LIKE(2,
 bool an_rows_put(struct an_emit *e, struct an_rows *t, bool first);
 void an_rows_free(struct an_rows *t);
 
+/* ---- a trace: firings, what they hand over, aggregations ------------------------------ */
+struct an_firing {
+	uint32_t cpu, id;
+	const char *prov, *mod, *func, *name; /* of the probe */
+	bool bare;                            /* nothing is handed over: that it fired is all */
+};
+struct an_printa {
+	const struct fmt *f; /* NULL: columns; of no length: nothing */
+	const struct an_agg *const *agg;
+	uint32_t n;
+	struct an_sort sort; /* they are sorted so */
+};
+/* What happened or was lost: a row, and words for people. */
+struct an_event {
+	const char *type;
+	const struct an_column *col;
+	const struct an_cell *cell;
+	uint32_t n;
+};
+void an_event(struct an_emit *e, const struct an_event *v, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
 /* ---- forms ------------------------------------------------------------------------- */
 struct an_ops {
-	/* A table: what stands above, its rows, what stands below. */
+	/* A table: what stands above, its rows, what stands below. NULL: this is no form of tables. */
 	void (*begin)(struct an_emit *e, struct an_rows *t, bool first);
 	void (*record)(struct an_emit *e, struct an_rows *t, const struct an_cell *row);
 	void (*end)(struct an_emit *e, struct an_rows *t);
+	/* A firing: it begins; what it traces, a stack, what it prints; it is over. NULL: there is no place for single firings. */
+	void (*fire)(struct an_emit *e, const struct an_firing *f);
+	void (*trace)(struct an_emit *e, const struct an_value *v);
+	void (*stack)(struct an_emit *e, const struct an_value *v);
+	void (*print)(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n);
+	int (*printa)(struct an_emit *e, const struct an_printa *p, struct err *err); /* as an_agg_printa_sorted() */
+	void (*fired)(struct an_emit *e, const struct an_firing *f);
+	/* The last one is over; aggregations follow. */
+	void (*rest)(struct an_emit *e);
+	void (*agg)(struct an_emit *e, const struct an_agg *a); /* NULL: this is no form of a trace's answers */
+	/* Words said beside the answers, and what happened or was lost. */
+	void (*note)(struct an_emit *e, const char *s, size_t n);
+	void (*event)(struct an_emit *e, const struct an_event *v, const char *words, size_t n);
+	/* A page; NULL: this is no form of pages. */
+	void (*page)(struct an_emit *e, const struct an_page *p);
+	bool roomy;    /* there is room for pictures and long tables: it is no terminal's */
+	bool again;    /* aggregations that a firing printed follow, too */
 	bool programs; /* it is read by programs: they get every row and figure, and each one whole */
 };
 struct an_emit {
@@ -69,7 +107,18 @@ struct an_emit {
 	struct buf *to;
 	char separator;
 	bool colour;
+	bool ascii;
 	size_t columns;
+	/* set by a trace before its first firing */
+	void (*say)(void *arg, const char *s, size_t n); /* where people see words that are no answers; NULL: nowhere */
+	void *arg;
+	uint32_t stackindent;
+	bool quiet, flowindent;
+	/* of the firing */
+	bool heading; /* the line above all firings was written */
+	struct buf data;
+	uint32_t ndata;
+	uint32_t *flow, nflow, capflow; /* flowindent: how deep each CPU is in */
 	/* of the table that is written */
 	size_t *width;
 	struct buf tmp;
@@ -78,10 +127,12 @@ struct an_how {
 	uint32_t format;  /* enum tally_format */
 	char separator;   /* of CSV; 0: a comma */
 	bool colour;      /* text: utilisation in colours */
+	bool ascii;       /* text: no block characters */
 	uint32_t columns; /* text: of the terminal; 0: none shows it */
 };
-/* Nothing needs to be closed. -TALLY_EINVAL: there is no such form. */
+/* -TALLY_EINVAL: there is no such form. */
 int an_emit_open(struct an_emit *e, struct buf *to, const struct an_how *how);
-#define AN_ENDLESS (SIZE_MAX / 2) /* columns, where no terminal shows them */
+void an_emit_close(struct an_emit *e); /* of traces, which may begin again then */
+#define AN_ENDLESS (SIZE_MAX / 2)      /* columns, where no terminal shows them */
 
 #endif

@@ -161,6 +161,59 @@ static void a_row_that_memory_ran_out_of_is_told_and_is_not_half_there(void **st
 	}
 }
 
+static void keep(void *arg, const char *s, size_t n)
+{
+	buf_put(arg, s, n);
+	buf_putc(arg, '|');
+}
+
+/* A loss, a note and a firing, as that form has them: answers in to, words beside them in said. */
+static void tell(uint32_t format, struct buf *to, struct buf *said)
+{
+	static const struct an_column lost[] = { { "count", "", AN_COUNT }, { "share", "", AN_LITERAL } };
+	const struct an_firing f = { 3, 7, "cpc", "m", "f", "cycles", false };
+	const struct an_value v = { .kind = SLOT_INT, .width = 8, .i = 42 };
+	struct an_emit e;
+
+	buf_clear(to);
+	buf_clear(said);
+	assert_int_equal(an_emit_open(&e, to, &(struct an_how){ .format = format }), 0);
+	e.say = keep;
+	e.arg = said;
+	e.quiet = true;
+	an_event(&e, &(struct an_event){ "loss", lost, (struct an_cell[]){ AN_U(5), AN_S("0.25") }, 2 }, "%d lost", 5);
+	e.ops->note(&e, "seen", 4);
+	if (e.ops->fire) {
+		e.ops->fire(&e, &f);
+		e.ops->trace(&e, &v);
+		e.ops->fired(&e, &f);
+	}
+	e.ops->rest(&e);
+	an_emit_close(&e);
+	assert_false(to->failed || said->failed);
+}
+
+static void what_was_lost_is_words_for_people_and_an_object_among_the_answers_for_programs(void **state)
+{
+	struct buf to = { 0 }, said = { 0 };
+
+	(void)state;
+	tell(TALLY_FORMAT_TEXT, &to, &said);
+	assert_string_equal(to.p, "42\n");
+	assert_string_equal(said.p, "5 lost|seen|");
+	tell(TALLY_FORMAT_FOLDED, &to, &said);
+	assert_int_equal(to.n, 0);
+	assert_string_equal(said.p, "5 lost|seen|");
+	tell(TALLY_FORMAT_JSON, &to, &said);
+	assert_string_equal(to.p,
+			    "{\"type\":\"loss\",\"count\":5,\"share\":0.25}\n"
+			    "{\"type\":\"note\",\"text\":\"seen\"}\n"
+			    "{\"type\":\"record\",\"cpu\":3,\"id\":7,\"probe\":\"cpc:m:f:cycles\",\"data\":[42]}\n");
+	assert_int_equal(said.n, 0);
+	buf_free(&to);
+	buf_free(&said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_table_that_goes_on_has_no_second_heading_and_one_that_is_apart_an_empty_line_above),
 		cmocka_unit_test(words_of_the_last_column_go_on_below_where_the_terminal_ends),
 		cmocka_unit_test(a_table_without_rows_in_a_form_leaves_nothing_behind),
+		cmocka_unit_test(what_was_lost_is_words_for_people_and_an_object_among_the_answers_for_programs),
 		cmocka_unit_test(a_row_that_memory_ran_out_of_is_told_and_is_not_half_there),
 	};
 

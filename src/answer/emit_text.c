@@ -154,4 +154,123 @@ static void text_end(struct an_emit *e, struct an_rows *t)
 	e->width = NULL;
 }
 
-const struct an_ops an_text_ops = { .begin = text_begin, .record = text_record, .end = text_end };
+/* ---- a trace, as dtrace(1) prints it ------------------------------------------------------- */
+
+/* -F: a probe of the name entry goes in by two, one of the name return comes out; each CPU has its own depth. */
+static void text_fire_indented(struct an_emit *e, const struct an_firing *f)
+{
+	const bool in = !strncmp(f->name, "entry", 5), out = !strncmp(f->name, "return", 6);
+	uint32_t *depth;
+
+	while (e->nflow <= f->cpu)
+		if (!VEC_NEW(e->flow, e->nflow, e->capflow)) {
+			e->to->failed = true;
+			return;
+		}
+	depth = &e->flow[f->cpu];
+	if (out && *depth >= 2)
+		*depth -= 2;
+	if (!e->heading)
+		an_flow_header(e->to);
+	e->heading = true;
+	an_flow_prefix(e->to, f->cpu, *depth,
+		       in  ? AN_FLOW_IN :
+		       out ? AN_FLOW_OUT :
+			     AN_FLOW_NONE,
+		       !strcmp(f->prov, "syscall"), f->func, f->name);
+	if (in)
+		*depth += 2;
+}
+
+static void text_fire(struct an_emit *e, const struct an_firing *f)
+{
+	if (e->quiet)
+		return;
+	if (e->flowindent) {
+		text_fire_indented(e, f);
+		return;
+	}
+	if (!e->heading)
+		an_header(e->to);
+	e->heading = true;
+	an_prefix(e->to, f->cpu, f->id, f->func, f->name);
+}
+
+static void text_trace(struct an_emit *e, const struct an_value *v)
+{
+	an_trace(e->to, v, e->quiet);
+}
+
+static void text_stack(struct an_emit *e, const struct an_value *v)
+{
+	an_stack(e->to, v, e->stackindent);
+}
+
+static void text_print(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n)
+{
+	an_printf(e->to, f, v, n);
+}
+
+static int text_printa(struct an_emit *e, const struct an_printa *p, struct err *err)
+{
+	if (p->f && !p->f->n)
+		return 0;
+	if (!p->f)
+		buf_putc(e->to, '\n');
+	return an_agg_printa_sorted(e->to, p->f, p->agg, p->n, e->stackindent, &p->sort, err);
+}
+
+static void text_fired(struct an_emit *e, const struct an_firing *f)
+{
+	(void)f;
+	if (!e->quiet)
+		buf_putc(e->to, '\n');
+}
+
+/* dtrace(1) ends with an empty line, also with -q. */
+static void text_rest(struct an_emit *e)
+{
+	buf_putc(e->to, '\n');
+}
+
+static void text_agg(struct an_emit *e, const struct an_agg *a)
+{
+	an_agg_print(e->to, a, e->stackindent);
+}
+
+void an_say_note(struct an_emit *e, const char *s, size_t n)
+{
+	if (e->say)
+		e->say(e->arg, s, n);
+}
+
+void an_say_event(struct an_emit *e, const struct an_event *v, const char *words, size_t n)
+{
+	(void)v;
+	an_say_note(e, words, n);
+}
+
+static void text_page(struct an_emit *e, const struct an_page *p)
+{
+	const struct an_text_opts o = { .columns = e->columns == AN_ENDLESS ? 0 : (uint32_t)e->columns,
+					.ascii = e->ascii };
+
+	an_page_text(e->to, p, &o);
+}
+
+const struct an_ops an_text_ops = {
+	.begin = text_begin,
+	.record = text_record,
+	.end = text_end,
+	.fire = text_fire,
+	.trace = text_trace,
+	.stack = text_stack,
+	.print = text_print,
+	.printa = text_printa,
+	.fired = text_fired,
+	.rest = text_rest,
+	.agg = text_agg,
+	.note = an_say_note,
+	.event = an_say_event,
+	.page = text_page,
+};

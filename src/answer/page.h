@@ -29,6 +29,7 @@ enum an_unit {
 	AN_RATIO,   /* d: 3.25 */
 	AN_CHANGE,  /* d, 0.5 is half as much again: +50.0 % */
 	AN_NUMBER,  /* d: whatever it is: 1,234.5 */
+	AN_LITERAL, /* s: a number or a truth value as it was written */
 	AN_ID,      /* u, which counts nothing: 1234567 */
 	AN_MILLIS,  /* u: nanoseconds for programs; d: the same, which people read as milliseconds: 3.25 */
 	AN_NUNITS,

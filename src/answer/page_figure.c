@@ -8,10 +8,10 @@
 #include "answer/page_int.h"
 
 const char *const an_unit_names[AN_NUNITS] = {
-	[AN_DEFAULT] = "text", [AN_TEXT] = "text",   [AN_DIGITS] = "text",   [AN_FLAG] = "flag",
-	[AN_COUNT] = "count",  [AN_BYTES] = "bytes", [AN_TICKS] = "ticks",   [AN_HEX] = "hex",
-	[AN_SHARE] = "share",  [AN_RATIO] = "ratio", [AN_CHANGE] = "change", [AN_NUMBER] = "number",
-	[AN_ID] = "id",        [AN_MILLIS] = "ns",
+	[AN_DEFAULT] = "text",    [AN_TEXT] = "text",   [AN_DIGITS] = "text",   [AN_FLAG] = "flag",
+	[AN_COUNT] = "count",     [AN_BYTES] = "bytes", [AN_TICKS] = "ticks",   [AN_HEX] = "hex",
+	[AN_SHARE] = "share",     [AN_RATIO] = "ratio", [AN_CHANGE] = "change", [AN_NUMBER] = "number",
+	[AN_LITERAL] = "literal", [AN_ID] = "id",       [AN_MILLIS] = "ns",
 };
 
 void an_count(struct buf *to, uint64_t v)
@@ -118,6 +118,9 @@ void an_figure_json(struct buf *to, uint8_t unit, const struct an_cell *c)
 	case AN_ID:
 	case AN_MILLIS:
 		buf_printf(to, "%llu", (unsigned long long)c->u);
+		break;
+	case AN_LITERAL:
+		buf_puts(to, c->s);
 		break;
 	case AN_SHARE:
 	case AN_RATIO:

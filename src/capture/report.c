@@ -9,13 +9,14 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "answer/emit.h"
 #include "capture/capture.h"
 #include "capture/page_int.h"
 
 #define THREADS_MOST 64u
 #define BATCH 4u
 #define TOP_TEXT 10u
-#define TOP_ELSE 100u
+#define TOP_ROOMY 100u
 
 struct piece {
 	struct ptt_chunk chunk;
@@ -246,16 +247,16 @@ static const char *device_name(void *arg, uint32_t device)
 	return ptt_device_name(arg, device);
 }
 
-static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report_opts *o)
+static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report_opts *o, const struct an_emit *e)
 {
-	uint32_t top = o->top ? o->top : o->format == TALLY_FORMAT_TEXT ? TOP_TEXT : TOP_ELSE;
+	uint32_t top = o->top ? o->top : e->ops->roomy ? TOP_ROOMY : TOP_TEXT;
 	struct ptt_page_in in = { .r = c->r,
 				  .lost = ptt_reader_lost(c->pass.r),
 				  .file = c->t->path,
 				  .device_name = device_name,
 				  .arg = &c->pass,
 				  .top = top,
-				  .pictures = o->format != TALLY_FORMAT_TEXT,
+				  .pictures = e->ops->roomy,
 				  .top_told = o->top != 0,
 				  .all_errors = o->flags & TALLY_PTT_ERRORS,
 				  .time_told = c->t->o.time != TALLY_PTT_TIME_FOUND,
@@ -270,53 +271,59 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 	return in;
 }
 
-static int report_show_page(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report_opts *o)
+static int report_show_page(struct tally_ptt *t, const struct an_page *p, const struct tally_ptt_report_opts *o,
+			    struct an_emit *e)
 {
-	struct an_text_opts text = { .columns = o->columns, .ascii = o->flags & TALLY_PTT_ASCII };
-
 	if (an_page_failed(p))
 		return ptt_oom(t);
-	if (o->format == TALLY_FORMAT_HTML)
-		an_page_html(&t->out, p);
-	else if (o->format == TALLY_FORMAT_JSON)
-		an_page_json(&t->out, p);
-	else
-		an_page_text(&t->out, p, &text);
+	e->ops->page(e, p);
 	return ptt_flush(t, o->out, o->arg);
 }
 
-static bool report_take_options(struct tally_ptt_report_opts *o, const struct tally_ptt_report_opts *opts)
+/* e: answers of t. */
+static int report_take_options(struct tally_ptt *t, struct an_emit *e, struct tally_ptt_report_opts *o,
+			       const struct tally_ptt_report_opts *opts)
 {
-	return opts_take(o, sizeof(*o), opts) &&
-	       !(o->flags & ~(TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS)) && !o->zero &&
-	       (o->format == TALLY_FORMAT_TEXT || o->format == TALLY_FORMAT_JSON || o->format == TALLY_FORMAT_HTML);
+	const uint32_t known = TALLY_PTT_NO_MATCH | TALLY_PTT_ASCII | TALLY_PTT_ERRORS;
+
+	if (!opts_take(o, sizeof(*o), opts) || o->flags & ~known || o->zero ||
+	    an_emit_open(e, &t->out,
+			 &(struct an_how){ .format = o->format,
+					   .columns = o->columns,
+					   .ascii = o->flags & TALLY_PTT_ASCII }) < 0 ||
+	    !e->ops->page)
+		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
+	return 0;
 }
 
 int tally_ptt_report(struct tally_ptt *t, const struct tally_ptt_report_opts *opts)
 {
 	struct tally_ptt_report_opts o = { 0 };
 	struct an_page p = { 0 };
+	struct an_emit e;
 	struct count c;
 	int rc;
 
 	ptt_enter(t);
-	if (!report_take_options(&o, opts))
-		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
+	rc = report_take_options(t, &e, &o, opts);
+	if (rc < 0)
+		return rc;
 	rc = count_all(&c, t, &o, false);
 	if (rc >= 0) {
-		struct ptt_page_in in = page_in(&c, &o);
+		struct ptt_page_in in = page_in(&c, &o, &e);
 
 		ptt_page_build(&p, &in);
-		rc = report_show_page(t, &p, &o);
+		rc = report_show_page(t, &p, &o, &e);
 	}
 	an_page_free(&p);
 	count_close(&c);
 	return rc;
 }
 
-static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, const struct tally_ptt_report_opts *o)
+static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, const struct tally_ptt_report_opts *o,
+			struct an_emit *e)
 {
-	struct ptt_page_in ina = page_in(a, o), inb = page_in(b, o);
+	struct ptt_page_in ina = page_in(a, o, e), inb = page_in(b, o, e);
 	struct ptt_change *change = NULL;
 	struct an_page p = { 0 };
 	int rc = ptt_compare(&change, a->r, b->r);
@@ -324,7 +331,7 @@ static int show_changes(struct tally_ptt *t, struct count *a, struct count *b, c
 	if (rc < 0)
 		return ptt_fail(t, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	ptt_page_changes(&p, &ina, &inb, change, (uint32_t)rc);
-	rc = report_show_page(t, &p, o);
+	rc = report_show_page(t, &p, o, e);
 	mem_free(change);
 	an_page_free(&p);
 	return rc;
@@ -334,19 +341,21 @@ int tally_ptt_compare(struct tally_ptt *a, struct tally_ptt *b, const struct tal
 {
 	struct tally_ptt_report_opts o = { 0 };
 	struct count ca = { 0 }, cb = { 0 };
+	struct an_emit e;
 	int rc;
 
 	ptt_enter(a);
 	ptt_enter(b);
-	if (!report_take_options(&o, opts))
-		return ptt_fail(b, TALLY_EINVAL, "options that are not known");
+	rc = report_take_options(b, &e, &o, opts);
+	if (rc < 0)
+		return rc;
 	rc = count_all(&ca, a, &o, true);
 	if (rc < 0)
 		(void)ptt_fail(b, (enum tally_err) - rc, "%s", a->err.text);
 	else
 		rc = count_all(&cb, b, &o, true);
 	if (rc >= 0)
-		rc = show_changes(b, &ca, &cb, &o);
+		rc = show_changes(b, &ca, &cb, &o, &e);
 	count_close(&ca);
 	count_close(&cb);
 	return rc;

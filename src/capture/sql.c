@@ -89,9 +89,16 @@ void ptt_sql_close(struct ptt_sql *q)
 
 /* ---- rows to text -------------------------------------------------------------------------- */
 
+struct rows;
+struct sql_form {
+	void (*begin)(struct rows *w, struct buf *to);
+	void (*row)(struct rows *w, struct buf *to);
+	void (*end)(struct rows *w, struct buf *to);
+};
 struct rows {
 	struct ptt_sql *q;
 	const struct tally_ptt_export_opts *o;
+	const struct sql_form *form;
 	duck_handle asked, stmt; /* as it was given, and as it runs */
 	struct duck_result result;
 	uint32_t ncols;
@@ -147,7 +154,7 @@ static void row_csv(struct rows *w, struct buf *to)
 	buf_putc(to, '\n');
 }
 
-static void csv_header(struct rows *w, struct buf *to)
+static void csv_begin(struct rows *w, struct buf *to)
 {
 	for (uint32_t i = 0; i < w->ncols; i++) {
 		if (i)
@@ -157,14 +164,15 @@ static void csv_header(struct rows *w, struct buf *to)
 	buf_putc(to, '\n');
 }
 
-static void block_open(struct rows *w)
+static void text_begin(struct rows *w, struct buf *to)
 {
+	(void)to;
 	an_page_open(&w->page, "rows", "");
 	w->table = an_page_table(&w->page, "rows", NULL, w->col, w->ncols);
 	w->inblock = 0;
 }
 
-static void block_close(struct rows *w, struct buf *to)
+static void text_end(struct rows *w, struct buf *to)
 {
 	struct an_text_opts wide = { .columns = UINT32_MAX };
 
@@ -183,10 +191,22 @@ static void row_text(struct rows *w, struct buf *to)
 	if (cells)
 		an_row(&w->page, w->table, cells);
 	if (++w->inblock == BLOCK_ROWS) {
-		block_close(w, to);
-		block_open(w);
+		text_end(w, to);
+		text_begin(w, to);
 	}
 }
+
+static void sql_nothing(struct rows *w, struct buf *to)
+{
+	(void)w;
+	(void)to;
+}
+
+static const struct sql_form sql_forms[] = {
+	[TALLY_FORMAT_TEXT] = { text_begin, row_text, text_end },
+	[TALLY_FORMAT_JSON] = { sql_nothing, row_json, sql_nothing },
+	[TALLY_FORMAT_CSV] = { csv_begin, row_csv, sql_nothing },
+};
 
 /* ---- running a query ------------------------------------------------------------------------- */
 
@@ -216,12 +236,7 @@ static int chunk_rows(struct rows *w, duck_handle chunk)
 	for (duck_idx row = 0; rc >= 0 && row < n; row++) {
 		for (uint32_t i = 0; i < w->ncols; i++)
 			read_cell(w, i, duck()->data_chunk_get_vector(chunk, i), row);
-		if (w->o->format == TALLY_FORMAT_JSON)
-			row_json(w, &t->out);
-		else if (w->o->format == TALLY_FORMAT_CSV)
-			row_csv(w, &t->out);
-		else
-			row_text(w, &t->out);
+		w->form->row(w, &t->out);
 		if (t->out.n >= PTT_FLUSH_BYTES)
 			rc = ptt_flush(t, w->o->out, w->o->arg);
 	}
@@ -244,8 +259,7 @@ static int all_rows(struct rows *w)
 	error = duck()->result_error(&w->result);
 	if (t->err.code || error) /* a stream says at its end that it broke */
 		return t->err.code ? -t->err.code : sql_refused(w->q, TALLY_ESYNTAX, error);
-	if (w->o->format == TALLY_FORMAT_TEXT)
-		block_close(w, &t->out);
+	w->form->end(w, &t->out);
 	return ptt_flush(t, w->o->out, w->o->arg);
 }
 
@@ -319,17 +333,17 @@ static void rows_close(struct rows *w)
 
 int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 {
-	struct rows w = { .q = q, .o = o, .separator = o->separator ? o->separator : ',' };
+	struct rows w = {
+		.q = q, .o = o, .form = &sql_forms[o->format], .separator = o->separator ? o->separator : ','
+	};
 	int rc = sql_prepare_rows(&w, o->sql, &w.asked);
 
 	if (rc >= 0)
 		rc = learn_columns(&w);
 	if (rc >= 0)
 		rc = prepare_as_text(&w, o->sql);
-	if (rc >= 0 && o->format == TALLY_FORMAT_CSV)
-		csv_header(&w, &q->t->out);
-	if (rc >= 0 && o->format == TALLY_FORMAT_TEXT)
-		block_open(&w);
+	if (rc >= 0)
+		w.form->begin(&w, &q->t->out);
 	if (rc >= 0 && duck()->execute_prepared_streaming(w.stmt, &w.result) != DUCK_OK)
 		rc = q->t->err.code ? -q->t->err.code : sql_refused(q, TALLY_ESYNTAX, duck()->result_error(&w.result));
 	if (rc >= 0)

@@ -102,21 +102,29 @@ static struct row row_of(const struct tune *t, const struct measured *first)
 	};
 }
 
-static unsigned long long latency_of(const struct figures *f)
-{
-	return f->answered ? f->ticks / f->answered : 0;
-}
+/* ---- what was measured ---------------------------------------------------------------------------------- */
 
-static unsigned long long mib_of(const struct figures *f)
-{
-	return tune_rate(f) >> 20;
-}
+enum {
+	T_TYPE,
+	T_TUNES, /* one of each */
+	T_TIMES = T_TUNES + PTT_TUNES,
+	T_VIEW,
+	T_MIB,
+	T_LATENCY,
+	T_ANSWERED,
+	T_RECORDS,
+	T_LOST,
+	T_SPREAD,
+	T_CHANGE,
+	T_VERDICT,
+	T_COLUMNS
+};
 
-/* ---- text --------------------------------------------------------------------------------------------- */
-
-static void text_head(struct tune *t, bool latency)
+static void text_head(struct an_emit *e, const struct an_rows *rows)
 {
-	struct buf *to = &t->p->out;
+	const struct tune *t = rows->arg;
+	const bool latency = t->o.goal == TALLY_GOAL_LATENCY;
+	struct buf *to = e->to;
 
 	buf_printf(to, "%s for %s: %s\n", t->name, latency ? "latency" : "throughput",
 		   latency ? "mean ticks from a request to its last completion" : "payload per second");
@@ -129,37 +137,39 @@ static void text_head(struct tune *t, bool latency)
 }
 
 /* Per mille as "-4.3 %"; of nothing there is no share. */
-static void text_share(struct buf *to, bool is, const char *form, int64_t per_mille)
+static void text_share(struct buf *to, const struct an_cell *c, const char *form)
 {
 	char text[32] = "-  ";
 
-	if (is)
-		snprintf(text, sizeof(text), form, (double)per_mille / 10);
+	if (!c->none)
+		snprintf(text, sizeof(text), form, c->d / 10);
 	buf_printf(to, "%9s", text);
 }
 
-static void text_row(struct buf *to, const struct row *r, bool latency)
+static void text_row(struct an_emit *e, const struct an_rows *rows, const struct an_cell *row)
 {
-	const struct figures *f = &r->m->f;
+	const struct tune *t = rows->arg;
+	struct buf *to = e->to;
 
 	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%3u", r->m->s.v[k]);
-	buf_printf(to, "%6u", r->times);
-	if (latency)
-		buf_printf(to, " %-8s", view_names[r->m->view]);
+		buf_printf(to, "%3u", (unsigned)row[T_TUNES + k].u);
+	buf_printf(to, "%6u", (unsigned)row[T_TIMES].u);
+	if (t->o.goal == TALLY_GOAL_LATENCY)
+		buf_printf(to, " %-8s", row[T_VIEW].s);
 	else
-		buf_printf(to, "%8llu", mib_of(f));
-	buf_printf(to, "%9llu%10llu", latency_of(f), (unsigned long long)f->answered);
-	text_share(to, r->something, "%.1f %%", r->spread);
+		buf_printf(to, "%8llu", (unsigned long long)row[T_MIB].u);
+	buf_printf(to, "%9llu%10llu", (unsigned long long)row[T_LATENCY].u, (unsigned long long)row[T_ANSWERED].u);
+	text_share(to, &row[T_SPREAD], "%.1f %%");
 	buf_putc(to, ' ');
-	text_share(to, r->both, "%+.1f %%", r->change);
-	buf_printf(to, "  %s\n", r->verdict);
+	text_share(to, &row[T_CHANGE], "%+.1f %%");
+	buf_printf(to, "  %s\n", row[T_VERDICT].s);
 }
 
 /* In lines that a terminal has. */
-static void text_end(struct tune *t)
+static void text_end(struct an_emit *e, const struct an_rows *rows)
 {
-	struct buf *to = &t->p->out;
+	const struct tune *t = rows->arg;
+	struct buf *to = e->to;
 	char one[48];
 	int column;
 
@@ -184,171 +194,160 @@ static void text_end(struct tune *t)
 	buf_putc(to, '\n');
 }
 
-/* ---- JSON and CSV ---------------------------------------------------------------------------------------- */
-
-static void json_setting(struct buf *to, const struct setting *s)
+static struct an_cell per_mille_cell(struct an_rows *rows, bool is, int64_t per_mille)
 {
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, ",\"%s\":%u", ptt_tunables[k].name, s->v[k]);
+	return is ? (struct an_cell){ .s = an_rows_text(rows, "%lld", (long long)per_mille), .d = (double)per_mille } :
+		    AN_NONE;
 }
 
-static void json_share(struct buf *to, const char *name, bool is, int64_t per_mille)
+static void tune_put_measured(struct tune *t)
 {
-	buf_printf(to, ",\"%s_permille\":", name);
-	if (is)
-		buf_printf(to, "%lld", (long long)per_mille);
-	else
-		buf_puts(to, "null");
-}
-
-static void json_row(struct buf *to, const struct row *r)
-{
-	const struct figures *f = &r->m->f;
-
-	buf_puts(to, "{\"type\":\"setting\"");
-	json_setting(to, &r->m->s);
-	buf_printf(to, ",\"measurements\":%u,\"asked_by\":\"%s\",\"mib_per_s\":%llu,\"latency_ticks\":%llu", r->times,
-		   view_names[r->m->view], mib_of(f), latency_of(f));
-	buf_printf(to, ",\"answered\":%llu,\"records\":%llu,\"lost\":%llu", (unsigned long long)f->answered,
-		   (unsigned long long)f->records, (unsigned long long)f->lost);
-	json_share(to, "spread", r->something, r->spread);
-	json_share(to, "change", r->both, r->change);
-	buf_printf(to, ",\"verdict\":\"%s\"}\n", r->verdict);
-}
-
-static void json_end(struct tune *t, bool latency)
-{
-	struct buf *to = &t->p->out;
-
-	buf_puts(to, "{\"type\":\"tuned\",\"device\":");
-	buf_json_str(to, t->name, strlen(t->name));
-	buf_printf(to, ",\"for\":\"%s\",\"times\":\"%s\",\"times_sure\":%s,\"measurements\":%u,\"changed\":%s",
-		   latency ? "latency" : "throughput", t->time == PTT_TIME_ABS ? "absolute" : "delta",
-		   t->sure ? "true" : "false", t->ndone, tune_same(&t->best, &t->before) ? "false" : "true");
-	json_setting(to, &t->best);
-	buf_printf(to, ",\"wrong_once_in\":%u}\n", t->o.one_in);
-}
-
-static void csv_head(struct buf *to, char sep)
-{
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%s%c", ptt_tunables[k].name, sep);
-	buf_printf(
-		to,
-		"measurements%1$casked_by%1$cmib_per_s%1$clatency_ticks%1$canswered%1$crecords%1$clost%1$cspread_permille"
-		"%1$cchange_permille%1$cverdict\n",
-		sep);
-}
-
-static void csv_row(struct buf *to, const struct row *r, char sep)
-{
-	const struct figures *f = &r->m->f;
-	const unsigned long long v[] = { mib_of(f), latency_of(f), f->answered, f->records, f->lost };
+	static const struct an_layout layout = { text_head, text_row, text_end };
+	struct an_column col[T_COLUMNS] = {
+		[T_TYPE] = { "type", "", AN_TEXT },
+		[T_TIMES] = { "measurements", "", AN_COUNT },
+		[T_VIEW] = { "asked_by", "", AN_TEXT },
+		[T_MIB] = { "mib_per_s", "", AN_COUNT },
+		[T_LATENCY] = { "latency_ticks", "", AN_COUNT },
+		[T_ANSWERED] = { "answered", "", AN_COUNT },
+		[T_RECORDS] = { "records", "", AN_COUNT },
+		[T_LOST] = { "lost", "", AN_COUNT },
+		[T_SPREAD] = { "spread_permille", "", AN_LITERAL },
+		[T_CHANGE] = { "change_permille", "", AN_LITERAL },
+		[T_VERDICT] = { "verdict", "", AN_TEXT },
+	};
+	struct an_rows rows = { .col = col, .ncols = T_COLUMNS, .csv_skips = 1u << T_TYPE, .text = &layout, .arg = t };
 
 	for (unsigned k = 0; k < PTT_TUNES; k++)
-		buf_printf(to, "%u%c", r->m->s.v[k], sep);
-	buf_printf(to, "%u%c%s%c", r->times, sep, view_names[r->m->view], sep);
-	for (size_t k = 0; k < COUNT(v); k++)
-		buf_printf(to, "%llu%c", v[k], sep);
-	if (r->something)
-		buf_printf(to, "%lld", (long long)r->spread);
-	buf_putc(to, sep);
-	if (r->both)
-		buf_printf(to, "%lld", (long long)r->change);
-	buf_printf(to, "%c%s\n", sep, r->verdict);
-}
-
-/* ---- both ------------------------------------------------------------------------------------------------- */
-
-static char tune_csv_separator(const struct tune *t)
-{
-	return t->o.to.separator ? t->o.to.separator : ',';
-}
-
-void tune_table(struct tune *t)
-{
-	bool latency = t->o.goal == TALLY_GOAL_LATENCY;
-	struct buf *to = &t->p->out;
-
-	if (t->o.to.format == TALLY_FORMAT_TEXT)
-		text_head(t, latency);
-	else if (t->o.to.format == TALLY_FORMAT_CSV)
-		csv_head(to, tune_csv_separator(t));
+		col[T_TUNES + k] = (struct an_column){ ptt_tunables[k].name, "", AN_COUNT };
 	for (uint32_t i = 0; i < t->ndone; i++) {
+		struct an_cell cell[T_COLUMNS];
+		const struct figures *f;
 		struct row r;
 
 		if (!is_first(t, i))
 			continue;
 		r = row_of(t, &t->done[i]);
-		if (t->o.to.format == TALLY_FORMAT_TEXT)
-			text_row(to, &r, latency);
-		else if (t->o.to.format == TALLY_FORMAT_JSON)
-			json_row(to, &r);
-		else
-			csv_row(to, &r, tune_csv_separator(t));
+		f = &r.m->f;
+		for (unsigned k = 0; k < PTT_TUNES; k++)
+			cell[T_TUNES + k] = AN_U(r.m->s.v[k]);
+		cell[T_TYPE] = AN_S("setting");
+		cell[T_TIMES] = AN_U(r.times);
+		cell[T_VIEW] = AN_S(view_names[r.m->view]);
+		cell[T_MIB] = AN_U(tune_rate(f) >> 20);
+		cell[T_LATENCY] = AN_U(f->answered ? f->ticks / f->answered : 0);
+		cell[T_ANSWERED] = AN_U(f->answered);
+		cell[T_RECORDS] = AN_U(f->records);
+		cell[T_LOST] = AN_U(f->lost);
+		cell[T_SPREAD] = per_mille_cell(&rows, r.something, r.spread);
+		cell[T_CHANGE] = per_mille_cell(&rows, r.both, r.change);
+		cell[T_VERDICT] = AN_S(r.verdict);
+		an_rows_add(&rows, cell);
 	}
-	if (t->o.to.format == TALLY_FORMAT_TEXT)
-		text_end(t);
-	else if (t->o.to.format == TALLY_FORMAT_JSON)
-		json_end(t, latency);
+	(void)an_rows_put(&t->p->emit, &rows, true);
+	an_rows_free(&rows);
+}
+
+/* What came of it, in an object; people read it below the table. */
+static void tune_put_result(struct tune *t)
+{
+	struct an_column col[7 + PTT_TUNES] = {
+		{ "device", "", AN_TEXT },
+		{ "for", "", AN_TEXT },
+		{ "times", "", AN_TEXT },
+		{ "times_sure", "", AN_FLAG },
+		{ "measurements", "", AN_COUNT },
+		{ "changed", "", AN_FLAG },
+		[6 + PTT_TUNES] = { "wrong_once_in", "", AN_COUNT },
+	};
+	struct an_cell cell[COUNT(col)] = {
+		AN_S(t->name),
+		AN_S(t->o.goal == TALLY_GOAL_LATENCY ? "latency" : "throughput"),
+		AN_S(t->time == PTT_TIME_ABS ? "absolute" : "delta"),
+		AN_U(t->sure),
+		AN_U(t->ndone),
+		AN_U(!tune_same(&t->best, &t->before)),
+		[6 + PTT_TUNES] = AN_U(t->o.one_in),
+	};
+	struct an_rows rows = { .type = "tuned", .col = col, .ncols = COUNT(col) };
+
+	for (unsigned k = 0; k < PTT_TUNES; k++) {
+		col[6 + k] = (struct an_column){ ptt_tunables[k].name, "", AN_COUNT };
+		cell[6 + k] = AN_U(t->best.v[k]);
+	}
+	an_rows_add_for(&rows, AN_FOR_JSON, cell);
+	(void)an_rows_put(&t->p->emit, &rows, true);
+	an_rows_free(&rows);
+}
+
+void tune_table(struct tune *t)
+{
+	tune_put_measured(t);
+	tune_put_result(t);
 }
 
 /* ---- what would be ------------------------------------------------------------------------------------------ */
 
-/* The values worth trying, with something between them: how many. */
-static uint32_t tune_put_values(struct tune *t, enum ptt_tune k, const char *between)
+/* The values worth trying, with something between them. */
+static const char *tune_values(const struct tune *t, struct an_rows *rows, enum ptt_tune k, const char *between)
 {
-	uint32_t n = 0;
+	const char *s = "";
 
 	for (uint32_t v = 0; v <= PTT_TUNE_MOST; v++)
 		if (tune_can_help(t, k, t->before.v[k], v))
-			buf_printf(&t->p->out, "%s%u", n++ ? between : "", v);
-	return n;
+			s = an_rows_text(rows, "%s%s%u", s, *s ? between : "", v);
+	return s;
 }
 
-static void plan_row(struct tune *t, enum ptt_tune k, uint32_t *all)
+static void plan_row(struct an_emit *e, const struct an_rows *rows, const struct an_cell *row)
 {
-	const char *name = ptt_tunables[k].name, *view = view_names[tune_view(t, k)];
-	struct buf *to = &t->p->out;
-	char sep = tune_csv_separator(t);
-	uint32_t n;
+	(void)rows;
+	buf_printf(e->to, "%-18s is %u; would be tried: %s\n", row[1].s, (unsigned)row[2].u,
+		   *row[6].s ? row[6].s : "nothing");
+}
 
-	switch (t->o.to.format) {
-	case TALLY_FORMAT_JSON:
-		buf_printf(to, "{\"type\":\"plan\",\"tunable\":\"%s\",\"value\":%u,\"asked_by\":\"%s\",\"tried\":[",
-			   name, t->before.v[k], view);
-		*all += tune_put_values(t, k, ",");
-		buf_puts(to, "]}\n");
-		break;
-	case TALLY_FORMAT_CSV:
-		buf_printf(to, "%s%c%u%c%s%c", name, sep, t->before.v[k], sep, view, sep);
-		*all += tune_put_values(t, k, " ");
-		buf_putc(to, '\n');
-		break;
-	default:
-		buf_printf(to, "%-18s is %u; would be tried: ", name, t->before.v[k]);
-		n = tune_put_values(t, k, ", ");
-		buf_puts(to, n ? "\n" : "nothing\n");
-		*all += n;
+static void plan_end(struct an_emit *e, const struct an_rows *rows)
+{
+	struct tune *t = rows->arg;
+	const unsigned views = t->o.goal == TALLY_GOAL_LATENCY ? VIEWS : 1;
+	uint32_t all = 0;
+	char event[96];
+
+	for (unsigned k = 0; k < PTT_TUNES; k++)
+		for (uint32_t v = 0; v <= PTT_TUNE_MOST; v++)
+			all += tune_can_help(t, (enum ptt_tune)k, t->before.v[k], v);
+	buf_printf(e->to, "\nA measurement is a trace of one of these; there would be %u or more:\n", all + views);
+	for (unsigned view = 0; view < views; view++) {
+		tune_event(t, (enum view)view, event, sizeof(event));
+		buf_printf(e->to, "  %s\n", event);
 	}
 }
 
 void tune_plan(struct tune *t)
 {
-	unsigned views = t->o.goal == TALLY_GOAL_LATENCY ? VIEWS : 1;
-	struct buf *to = &t->p->out;
-	uint32_t all = 0;
-	char event[96];
+	static const struct an_column col[] = {
+		{ "type", "", AN_TEXT },     { "tunable", "", AN_TEXT },  { "value", "", AN_COUNT },
+		{ "asked_by", "", AN_TEXT }, { "tried", "", AN_LITERAL }, { "tried", "", AN_TEXT }, /* JSON's, CSV's */
+		{ "", "", AN_TEXT },                                                                /* people's */
+	};
+	static const struct an_layout layout = { .row = plan_row, .end = plan_end };
+	struct an_rows rows = { .col = col,
+				.ncols = COUNT(col),
+				.json_skips = 1u << 5 | 1u << 6,
+				.csv_skips = 1u << 0 | 1u << 4 | 1u << 6,
+				.text = &layout,
+				.arg = t };
 
-	if (t->o.to.format == TALLY_FORMAT_CSV)
-		buf_printf(to, "tunable%1$cvalue%1$casked_by%1$ctried\n", tune_csv_separator(t));
-	for (unsigned k = 0; k < PTT_TUNES; k++)
-		plan_row(t, (enum ptt_tune)k, &all);
-	if (t->o.to.format != TALLY_FORMAT_TEXT)
-		return;
-	buf_printf(to, "\nA measurement is a trace of one of these; there would be %u or more:\n", all + views);
-	for (unsigned view = 0; view < views; view++) {
-		tune_event(t, (enum view)view, event, sizeof(event));
-		buf_printf(to, "  %s\n", event);
+	for (unsigned k = 0; k < PTT_TUNES; k++) {
+		const enum ptt_tune is = (enum ptt_tune)k;
+
+		an_rows_add(&rows,
+			    (struct an_cell[]){ AN_S("plan"), AN_S(ptt_tunables[k].name), AN_U(t->before.v[k]),
+						AN_S(view_names[tune_view(t, is)]),
+						AN_S(an_rows_text(&rows, "[%s]", tune_values(t, &rows, is, ","))),
+						AN_S(tune_values(t, &rows, is, " ")),
+						AN_S(tune_values(t, &rows, is, ", ")) });
 	}
+	(void)an_rows_put(&t->p->emit, &rows, true);
+	an_rows_free(&rows);
 }

@@ -71,7 +71,7 @@ int plat_emit_open(struct tally_platform *p, const struct tally_out *to)
 		.format = to->format, .separator = to->separator, .colour = to->colour, .columns = to->columns
 	};
 
-	if (an_emit_open(&p->emit, &p->out, &how) >= 0)
+	if (an_emit_open(&p->emit, &p->out, &how) >= 0 && p->emit.ops->begin)
 		return 0;
 	return plat_fail(p, TALLY_EINVAL, "answers of a platform are text, JSON or CSV: format %u is none of them",
 			 to->format);

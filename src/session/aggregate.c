@@ -260,7 +260,9 @@ static struct an_sort agg_sorting(const struct tally_trace *t)
 static int print_views(struct tally_trace *t, const struct d_action *a, struct view *w)
 {
 	const struct an_agg **aggs = arena_alloc(&w->arena, a->naggs * sizeof(*aggs));
-	struct an_sort sort = agg_sorting(t);
+	const struct an_printa p = {
+		.f = a->fmt_text ? &a->fmt : NULL, .agg = aggs, .n = a->naggs, .sort = agg_sorting(t)
+	};
 	struct err e = { 0 };
 	int rc;
 
@@ -268,16 +270,9 @@ static int print_views(struct tally_trace *t, const struct d_action *a, struct v
 		return -TALLY_ENOMEM;
 	for (uint32_t i = 0; i < a->naggs; i++) {
 		aggs[i] = &w[i].agg;
-		an_agg_sort(&w[i].agg, &sort);
-		if (t->o.format == TALLY_FORMAT_JSON)
-			an_json_agg(&t->out, &w[i].agg);
+		an_agg_sort(&w[i].agg, &p.sort);
 	}
-	if (t->o.format != TALLY_FORMAT_TEXT || (a->fmt_text && !a->fmt.n))
-		return 0; /* printa("", @a) prints nothing */
-	if (!a->fmt_text)
-		buf_putc(&t->out, '\n');
-	rc = an_agg_printa_sorted(&t->out, a->fmt_text ? &a->fmt : NULL, aggs, a->naggs, t->opt.v[OPT_stackindent],
-				  &sort, &e);
+	rc = t->emit.ops->printa(&t->emit, &p, &e);
 	return rc < 0 ? trace_fail(t, -rc, "printa: %s", e.code ? e.text : tally_strerror(rc)) : 0;
 }
 
@@ -301,40 +296,24 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a)
 	return rc;
 }
 
-static void print_last(struct tally_trace *t, const struct an_agg *a)
-{
-	switch (t->o.format) {
-	case TALLY_FORMAT_JSON:
-		an_json_agg(&t->out, a);
-		break;
-	case TALLY_FORMAT_FOLDED:
-		an_folded_agg(&t->out, a);
-		break;
-	default:
-		an_agg_print(&t->out, a, t->opt.v[OPT_stackindent]);
-	}
-}
-
-/* dtrace(1) ends with an empty line, also with -q; then come the aggregations that no printa()
- * showed. */
+/* The aggregations that no printa() showed. */
 int aggs_print_rest(struct tally_trace *t)
 {
 	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
 
-	if (t->o.format == TALLY_FORMAT_TEXT)
-		buf_putc(&t->out, '\n');
+	t->emit.ops->rest(&t->emit);
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
 		struct view w;
 
-		if (t->agg[i].printed && t->o.format != TALLY_FORMAT_FOLDED)
+		if (t->agg[i].printed && !t->emit.ops->again)
 			continue;
 		rc = view_open(t, &t->agg[i], &w);
 		if (rc < 0)
 			break;
 		if (w.agg.nrows) {
 			an_agg_sort(&w.agg, &sort);
-			print_last(t, &w.agg);
+			t->emit.ops->agg(&t->emit, &w.agg);
 		}
 		view_close(&w);
 		snapshot_drop(&t->agg[i]);

@@ -21,32 +21,20 @@ struct rec {
 	const struct d_clause *clause;
 	const uint8_t *bytes;
 	uint32_t cpu;
-	uint32_t ndata; /* JSON: values in t->data */
 };
 
 /* ---- actions ------------------------------------------------------------------- */
 
-static bool is_text(const struct tally_trace *t)
-{
-	return t->o.format == TALLY_FORMAT_TEXT;
-}
-
 static int do_value(struct rec *r, const struct d_action *a)
 {
 	struct tally_trace *t = r->t;
+	const struct an_ops *ops = t->emit.ops;
 	struct an_value v;
 	int rc = slot_value(t, &t->rec, &a->slots[0], r->bytes, false, &v);
 
 	if (rc < 0)
 		return rc;
-	if (t->o.format == TALLY_FORMAT_JSON) {
-		buf_puts(&t->data, r->ndata++ ? "," : "");
-		an_json_value(&t->data, &v);
-	} else if (a->kind == ACT_STACK || a->kind == ACT_USTACK) {
-		an_stack(&t->out, &v, t->opt.v[OPT_stackindent]);
-	} else {
-		an_trace(&t->out, &v, is_quiet(t));
-	}
+	(a->kind == ACT_STACK || a->kind == ACT_USTACK ? ops->stack : ops->trace)(&t->emit, &v);
 	return 0;
 }
 
@@ -56,18 +44,9 @@ static int do_printf(struct rec *r, const struct d_action *a)
 	struct an_value *v;
 	int rc = slot_values(t, &t->rec, a->slots, a->nslots, r->bytes, false, &v);
 
-	if (rc < 0)
-		return rc;
-	if (is_text(t)) {
-		an_printf(&t->out, &a->fmt, v, a->nslots);
-		return 0;
-	}
-	buf_clear(&t->tmp);
-	an_printf(&t->tmp, &a->fmt, v, a->nslots);
-	buf_puts(&t->out, "{\"type\":\"printf\",\"text\":");
-	buf_json_str(&t->out, t->tmp.p ? t->tmp.p : "", t->tmp.n);
-	buf_puts(&t->out, "}\n");
-	return t->tmp.failed ? -TALLY_ENOMEM : 0;
+	if (rc >= 0)
+		t->emit.ops->print(&t->emit, &a->fmt, v, a->nslots);
+	return rc;
 }
 
 static int64_t record_operand(const struct rec *r, const struct d_action *a)
@@ -118,130 +97,73 @@ static int (*const actions[])(struct rec *r, const struct d_action *a) = {
 	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize,
 };
 
-/* Folded output has no place for what single firings say; what they do to the run still counts. */
+/* Where a form has no place for what single firings say, what they do to the run still counts. */
 static bool is_shown(const struct tally_trace *t, uint8_t kind)
 {
-	return t->o.format != TALLY_FORMAT_FOLDED || kind == ACT_EXIT || kind >= ACT_CLEAR;
+	return t->emit.ops->fire || kind == ACT_EXIT || kind >= ACT_CLEAR;
 }
 
 /* ---- records -------------------------------------------------------------------- */
 
-/* -F: a probe of the name entry goes in by two, one of the name return comes out; each CPU has its own depth. */
-static void flow_prefix(struct rec *r)
-{
-	struct tally_trace *t = r->t;
-	const char *name = r->probe->name;
-	bool in = !strncmp(name, "entry", 5), out = !strncmp(name, "return", 6);
-	uint32_t *depth;
-
-	while (t->nflow <= r->cpu)
-		if (!VEC_NEW(t->flow, t->nflow, t->capflow)) {
-			t->out.failed = true;
-			return;
-		}
-	depth = &t->flow[r->cpu];
-	if (out && *depth >= 2)
-		*depth -= 2;
-	if (!t->heading)
-		an_flow_header(&t->out);
-	t->heading = true;
-	an_flow_prefix(&t->out, r->cpu, *depth,
-		       in  ? AN_FLOW_IN :
-		       out ? AN_FLOW_OUT :
-			     AN_FLOW_NONE,
-		       !strcmp(r->probe->prov->name, "syscall"), r->probe->func, name);
-	if (in)
-		*depth += 2;
-}
-
-static void open_record(struct rec *r)
-{
-	struct tally_trace *t = r->t;
-
-	buf_clear(&t->data);
-	if (!is_text(t) || is_quiet(t))
-		return;
-	if (t->opt.v[OPT_flowindent]) {
-		flow_prefix(r);
-		return;
-	}
-	if (!t->heading)
-		an_header(&t->out);
-	t->heading = true;
-	an_prefix(&t->out, r->cpu, r->probe->id, r->probe->func, r->probe->name);
-}
-
-static void close_record(struct rec *r)
-{
-	struct tally_trace *t = r->t;
-
-	if (is_text(t) && !is_quiet(t))
-		buf_putc(&t->out, '\n');
-	if (t->o.format != TALLY_FORMAT_JSON || !(r->ndata || !r->clause->nacts))
-		return;
-	buf_printf(&t->out, "{\"type\":\"record\",\"cpu\":%u,\"id\":%u,", r->cpu, r->probe->id);
-	json_probe(&t->out, "probe", r->probe);
-	buf_puts(&t->out, ",\"data\":[");
-	if (t->data.n)
-		buf_put(&t->out, t->data.p, t->data.n);
-	buf_puts(&t->out, "]}\n");
-	t->out.failed |= t->data.failed;
-}
-
 static int take_record(struct rec *r)
 {
+	struct tally_trace *t = r->t;
+	const struct an_ops *ops = t->emit.ops;
+	const struct probe *p = r->probe;
+	const struct an_firing firing = { .cpu = r->cpu,
+					  .id = p->id,
+					  .prov = p->prov->name,
+					  .mod = p->mod,
+					  .func = p->func,
+					  .name = p->name,
+					  .bare = !r->clause->nacts };
 	int rc = 0;
 
-	open_record(r);
+	if (ops->fire)
+		ops->fire(&t->emit, &firing);
 	for (uint32_t i = 0; rc >= 0 && i < r->clause->nacts; i++) {
 		const struct d_action *a = &r->clause->acts[i];
 
-		if (is_shown(r->t, a->kind))
+		if (is_shown(t, a->kind))
 			rc = actions[a->kind](r, a);
 	}
-	close_record(r);
+	if (ops->fired)
+		ops->fired(&t->emit, &firing);
 	if (r->clause->control)
-		aggs_forget(r->t);
-	arena_reset(&r->t->rec);
-	return rc < 0 ? rc : trace_flush_some(r->t);
+		aggs_forget(t);
+	arena_reset(&t->rec);
+	return rc < 0 ? rc : trace_flush_some(t);
 }
 
 /* ---- error records ----------------------------------------------------------------- */
 
-static void json_error(struct rec *r, uint32_t fault, uint32_t line, uint64_t value)
-{
-	struct buf *to = &r->t->out;
-
-	buf_printf(to, "{\"type\":\"error\",\"cpu\":%u,\"id\":%u,", r->cpu, r->probe->id);
-	json_probe(to, "probe", r->probe);
-	buf_printf(to, ",\"clause\":%u,\"line\":%u,\"fault\":\"", r->clause->id, line);
-	fault_text(to, fault, value);
-	buf_puts(to, "\"}\n");
-}
-
 static int take_error(struct rec *r)
 {
-	struct buf b = { 0 };
+	static const struct an_column col[] = {
+		{ "cpu", "", AN_COUNT },    { "id", "", AN_COUNT },   { "probe", "", AN_TEXT },
+		{ "clause", "", AN_COUNT }, { "line", "", AN_COUNT }, { "fault", "", AN_TEXT },
+	};
+	struct buf probe = { 0 }, fault = { 0 };
+	const bool compat = r->t->o.flags & TALLY_TRACE_COMPAT;
 	uint32_t what[2]; /* fault, line */
-	uint32_t pc;
 	uint64_t value;
 
 	memcpy(what, r->bytes + D_RECORD_HDR, sizeof(what));
 	memcpy(&value, r->bytes + D_RECORD_HDR + sizeof(what), sizeof(value));
-	pc = what[0] >> D_FAULT_BITS;
-	if (r->t->o.format == TALLY_FORMAT_JSON) {
-		json_error(r, what[0], what[1], value);
-		return trace_flush_some(r->t);
-	}
-	buf_printf(&b, "error in dt_clause_%u for probe ID %u (", r->clause->id, r->probe->id);
-	probe_text(&b, r->probe);
-	buf_puts(&b, "): ");
-	fault_text(&b, what[0], value);
-	if (r->t->o.flags & TALLY_TRACE_COMPAT)
-		buf_printf(&b, " at BPF pc %u", pc);
-	else
-		buf_printf(&b, " in action at line %u", what[1]);
-	trace_note_buf(r->t, &b);
+	probe_text(&probe, r->probe);
+	fault_text(&fault, what[0], value);
+	r->t->out.failed |= probe.failed || fault.failed;
+	if (!probe.failed && !fault.failed)
+		an_event(&r->t->emit,
+			 &(struct an_event){ "error", col,
+					     (struct an_cell[]){ AN_U(r->cpu), AN_U(r->probe->id), AN_S(probe.p),
+								 AN_U(r->clause->id), AN_U(what[1]), AN_S(fault.p) },
+					     COUNT(col) },
+			 "error in dt_clause_%u for probe ID %u (%s): %s%s %u", r->clause->id, r->probe->id, probe.p,
+			 fault.p, compat ? " at BPF pc" : " in action at line",
+			 compat ? what[0] >> D_FAULT_BITS : what[1]);
+	buf_free(&probe);
+	buf_free(&fault);
 	return trace_flush_some(r->t);
 }
 

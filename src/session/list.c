@@ -77,6 +77,18 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	buf_putc(to, '\n');
 }
 
+/* "key":"prov:mod:func:name" */
+static void list_json_probe(struct buf *to, const char *key, const struct probe *p)
+{
+	struct buf b = { 0 };
+
+	probe_text(&b, p);
+	buf_printf(to, "\"%s\":", key);
+	buf_json_str(to, b.p ? b.p : "", b.n);
+	to->failed |= b.failed;
+	buf_free(&b);
+}
+
 static void json_stability(struct buf *to, const char *key, struct stability s)
 {
 	buf_printf(to, ",\"%s\":{\"names\":\"%s\",\"data\":\"%s\",\"class\":\"%s\"}", key, stab_text(s.name),
@@ -109,7 +121,7 @@ static void json_args(struct buf *to, const struct probe *p)
 static void list_json(struct buf *to, const struct probe *p, bool verbose)
 {
 	buf_printf(to, "{\"type\":\"probe\",\"id\":%u,", p->id);
-	json_probe(to, "probe", p);
+	list_json_probe(to, "probe", p);
 	if (verbose) {
 		json_stability(to, "stability", of_probe(p));
 		json_stability(to, "arguments", p->prov->args);
@@ -127,7 +139,7 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 {
 	const struct probe *p = probes_get(t->probes, id);
 
-	if (t->o.format == TALLY_FORMAT_JSON) {
+	if (t->emit.ops->programs) {
 		list_json(&t->out, p, verbose);
 	} else {
 		an_list_row(&t->out, p->id, p->prov->name, p->mod, p->func, p->name);
@@ -172,7 +184,7 @@ int list_probes(struct tally_trace *t, bool verbose)
 		rc = compile_sources(t);
 	else if (!t->probes)
 		rc = open_probes(t);
-	if (rc >= 0 && t->o.format != TALLY_FORMAT_JSON)
+	if (rc >= 0 && !t->emit.ops->programs)
 		an_list_header(&t->out);
 	if (rc >= 0)
 		rc = t->prog ? list_program(t, verbose) : list_all(t, verbose);

@@ -11,6 +11,7 @@
  * Drops are always told.  Of losses a CPU has a line of its own from half a per cent on, and a run
  * so short that three firings are that much, from five; with -v and in JSON all have.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "session/session_int.h"
@@ -31,13 +32,15 @@
 static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag, const char *words,
 		      const char *kind)
 {
-	if (t->o.format == TALLY_FORMAT_JSON)
-		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"cpu\":%u,\"count\":%llu}\n", kind, cpu,
-			   (unsigned long long)n);
-	else
-		trace_note(t, "%s%s%s%llu %sdrop%s on CPU %u", t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
-			   t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "", (unsigned long long)n,
-			   words, n == 1 ? "" : "s", cpu);
+	static const struct an_column col[] = { { "kind", "", AN_TEXT },
+						{ "cpu", "", AN_COUNT },
+						{ "count", "", AN_COUNT } };
+
+	an_event(&t->emit,
+		 &(struct an_event){ "drop", col, (struct an_cell[]){ AN_S(kind), AN_U(cpu), AN_U(n) }, COUNT(col) },
+		 "%s%s%s%llu %sdrop%s on CPU %u", t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
+		 t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "", (unsigned long long)n, words,
+		 n == 1 ? "" : "s", cpu);
 }
 
 /* The drops of one program, for each CPU. */
@@ -165,11 +168,12 @@ int losses_take(struct tally_trace *t)
 
 static void report_nameless(struct tally_trace *t, uint64_t n, const char *kind, const char *why)
 {
-	if (n && t->o.format == TALLY_FORMAT_JSON)
-		buf_printf(&t->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"count\":%llu}\n", kind,
-			   (unsigned long long)n);
-	else if (n)
-		trace_note(t, "%llu user address%s without a name: %s", (unsigned long long)n, n == 1 ? "" : "es", why);
+	static const struct an_column col[] = { { "kind", "", AN_TEXT }, { "count", "", AN_COUNT } };
+
+	if (n)
+		an_event(&t->emit,
+			 &(struct an_event){ "drop", col, (struct an_cell[]){ AN_S(kind), AN_U(n) }, COUNT(col) },
+			 "%llu user address%s without a name: %s", (unsigned long long)n, n == 1 ? "" : "es", why);
 }
 
 void mappings_report(struct tally_trace *t)
@@ -187,27 +191,33 @@ static double loss_share(const struct lost *l)
 
 static void report_loss(struct tally_trace *t, const struct lost *l)
 {
+	static const struct an_column col[] = {
+		{ "probe", "", AN_TEXT },    { "cpu", "", AN_COUNT },     { "counted", "", AN_COUNT },
+		{ "period", "", AN_COUNT },  { "firings", "", AN_COUNT }, { "lost", "", AN_COUNT },
+		{ "share", "", AN_LITERAL },
+	};
 	const double share = loss_share(l);
+	struct buf probe = { 0 };
+	char digits[32];
 
-	if (t->o.format == TALLY_FORMAT_JSON) {
-		buf_puts(&t->out, "{\"type\":\"loss\",");
-		json_probe(&t->out, "probe", l->probe);
-		buf_printf(
-			&t->out,
-			",\"cpu\":%u,\"counted\":%llu,\"period\":%llu,\"firings\":%llu,\"lost\":%llu,\"share\":%.6g}\n",
-			l->cpu, (unsigned long long)l->counted, (unsigned long long)l->period,
-			(unsigned long long)l->firings, (unsigned long long)l->lost, share);
-		return;
-	}
-	trace_note(t, "%llu of %llu firings of %s lost on CPU %u: %.*f %%%s", (unsigned long long)l->lost,
-		   (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu, share < 0.01 ? 2 : 1,
-		   100 * share, l->firings ? "" : " (the kernel sent none from there)");
+	probe_text(&probe, l->probe);
+	t->out.failed |= probe.failed;
+	snprintf(digits, sizeof(digits), "%.6g", share);
+	an_event(&t->emit,
+		 &(struct an_event){ "loss", col,
+				     (struct an_cell[]){ AN_S(probe.p), AN_U(l->cpu), AN_U(l->counted), AN_U(l->period),
+							 AN_U(l->firings), AN_U(l->lost), AN_S(digits) },
+				     COUNT(col) },
+		 "%llu of %llu firings of %s lost on CPU %u: %.*f %%%s", (unsigned long long)l->lost,
+		 (unsigned long long)(l->lost + l->firings), l->probe->name, l->cpu, share < 0.01 ? 2 : 1, 100 * share,
+		 l->firings ? "" : " (the kernel sent none from there)");
+	buf_free(&probe);
 }
 
 /* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */
 void losses_report(struct tally_trace *t)
 {
-	const bool all = t->o.format == TALLY_FORMAT_JSON || t->o.flags & TALLY_TRACE_VERBOSE;
+	const bool all = t->emit.ops->programs || t->o.flags & TALLY_TRACE_VERBOSE;
 	uint64_t few = 0;
 
 	for (uint32_t i = 0; i < t->nlost; i++) {

@@ -23,16 +23,21 @@ static char *said(struct lost *lost, uint32_t n, uint32_t form, uint32_t flags, 
 {
 	static char text[2048];
 	struct buf notes = { 0 };
-	struct tally_trace t = { .o = { .note = take, .arg = &notes, .format = form, .flags = flags },
-				 .lost = lost,
-				 .nlost = n };
+	const struct tally_trace_opts o = {
+		.size = sizeof(o), .note = take, .arg = &notes, .format = form, .flags = flags
+	};
+	struct tally_trace *t;
 
-	t.opt.v[OPT_quiet] = quiet;
-	losses_report(&t);
-	snprintf(text, sizeof(text), "%.*s%.*s", (int)notes.n, notes.n ? notes.p : "", (int)t.out.n,
-		 t.out.n ? t.out.p : "");
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	t->lost = lost;
+	t->nlost = n;
+	t->opt.v[OPT_quiet] = quiet;
+	losses_report(t);
+	snprintf(text, sizeof(text), "%.*s%.*s", (int)notes.n, notes.n ? notes.p : "", (int)t->out.n,
+		 t->out.n ? t->out.p : "");
+	t->lost = NULL;
+	tally_trace_close(t);
 	buf_free(&notes);
-	buf_free(&t.out);
 	return text;
 }
 

@@ -145,20 +145,19 @@ static int target_watch(struct tally_trace *t)
 
 static void note_matched(struct tally_trace *t)
 {
+	static const struct an_column col[] = { { "source", "", AN_TEXT }, { "probes", "", AN_COUNT } };
+
 	for (uint32_t s = 0; s < t->nsrc && !is_quiet(t); s++) {
 		uint32_t n = 0;
 
 		for (uint32_t c = 0; c < t->prog->nclauses; c++)
 			if (t->prog->clause[c].source == s)
 				n += t->prog->clause[c].nprobes;
-		if (t->o.format == TALLY_FORMAT_JSON) {
-			buf_puts(&t->out, "{\"type\":\"matched\",\"source\":");
-			buf_json_str(&t->out, t->src[s].label, strlen(t->src[s].label));
-			buf_printf(&t->out, ",\"probes\":%u}\n", n);
-			continue;
-		}
-		trace_note(t, "%s '%s' matched %u probe%s", t->src[s].name ? "script" : "description", t->src[s].label,
-			   n, n == 1 ? "" : "s");
+		an_event(&t->emit,
+			 &(struct an_event){ "matched", col, (struct an_cell[]){ AN_S(t->src[s].label), AN_U(n) },
+					     COUNT(col) },
+			 "%s '%s' matched %u probe%s", t->src[s].name ? "script" : "description", t->src[s].label, n,
+			 n == 1 ? "" : "s");
 	}
 }
 
@@ -271,6 +270,9 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = open_engine(t);
 
+	t->emit.quiet = is_quiet(t);
+	t->emit.flowindent = t->opt.v[OPT_flowindent];
+	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
 	if (rc >= 0)
 		rc = aggs_open(t);
 	if (rc >= 0)
@@ -441,9 +443,7 @@ void run_undo(struct tally_trace *t)
 	mem_free(t->newcomer);
 	mem_free(t->drops);
 	mem_free(t->lost);
-	mem_free(t->flow);
-	t->flow = NULL;
-	t->nflow = t->capflow = 0;
+	an_emit_close(&t->emit);
 	arena_free(&t->rec);
 	t->eng = NULL;
 	t->sym = NULL;
@@ -452,7 +452,7 @@ void run_undo(struct tally_trace *t)
 	t->drops = NULL;
 	t->lost = NULL;
 	t->nticks = t->captick = t->nnewcomers = t->inewcomer = t->nlost = t->caplost = 0;
-	t->over = t->exited = t->heading = false;
+	t->over = t->exited = false;
 }
 
 void run_close(struct tally_trace *t)

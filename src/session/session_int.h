@@ -19,7 +19,7 @@
 #ifndef TALLY_SESSION_SESSION_INT_H
 #define TALLY_SESSION_SESSION_INT_H
 
-#include "answer/answer.h"
+#include "answer/emit.h"
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
@@ -227,10 +227,9 @@ struct tally_trace {
 	struct img_drops *drops;                   /* what was reported, per CPU */
 
 	/* answers */
-	struct buf out, tmp, data;
-	bool heading;                   /* CPU ID FUNCTION:NAME was printed */
-	uint32_t *flow, nflow, capflow; /* -F: how deep each CPU is in */
-	struct arena rec;               /* what the values of one record point to */
+	struct buf out, tmp;
+	struct an_emit emit; /* into out */
+	struct arena rec;    /* what the values of one record point to */
 	struct lost *lost;
 	uint32_t nlost, caplost;
 	struct err err, why;
@@ -244,7 +243,6 @@ void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void trace_note_buf(struct tally_trace *t, struct buf *text); /* and frees it */
 int trace_fail(struct tally_trace *t, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int trace_nomem(struct tally_trace *t);
-void json_probe(struct buf *to, const char *key, const struct probe *p); /* "key":"prov:mod:func:name" */
 void probe_text(struct buf *to, const struct probe *p);
 
 static inline bool is_quiet(const struct tally_trace *t)
@@ -252,10 +250,10 @@ static inline bool is_quiet(const struct tally_trace *t)
 	return t->opt.v[OPT_quiet];
 }
 
-/* Whether a terminal would obey what stands in strings of others. JSON has escapes of its own. */
+/* Whether a terminal would obey what stands in strings of others. What programs read has escapes of its own. */
 static inline bool is_guarded(const struct tally_trace *t)
 {
-	return t->o.flags & TALLY_TRACE_TERMINAL && t->o.format != TALLY_FORMAT_JSON && !t->opt.v[OPT_rawctl];
+	return t->o.flags & TALLY_TRACE_TERMINAL && !t->emit.ops->programs && !t->opt.v[OPT_rawctl];
 }
 
 /* ---- compile.c ------------------------------------------------------------------------ */

@@ -39,17 +39,22 @@ int trace_flush_some(struct tally_trace *t)
 	return t->out.n >= FLUSH_BYTES || t->out.failed ? trace_flush(t) : 0;
 }
 
+static void trace_say(void *arg, const char *s, size_t n)
+{
+	struct tally_trace *t = arg;
+
+	if (!t->o.note)
+		return;
+	(void)trace_flush(t); /* what came before is seen before */
+	(void)t->o.note(t->o.arg, s, n);
+}
+
 void trace_note_buf(struct tally_trace *t, struct buf *b)
 {
 	if (b->failed) {
 		(void)trace_nomem(t);
-	} else if (t->o.format == TALLY_FORMAT_JSON) {
-		buf_puts(&t->out, "{\"type\":\"note\",\"text\":");
-		buf_json_str(&t->out, b->p, b->n);
-		buf_puts(&t->out, "}\n");
-	} else if (t->o.note) {
-		(void)trace_flush(t); /* what came before is seen before */
-		(void)t->o.note(t->o.arg, b->p, b->n);
+	} else {
+		t->emit.ops->note(&t->emit, b->p, b->n);
 	}
 	buf_free(b);
 }
@@ -85,17 +90,6 @@ void probe_text(struct buf *to, const struct probe *p)
 	buf_printf(to, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
 }
 
-void json_probe(struct buf *to, const char *key, const struct probe *p)
-{
-	struct buf b = { 0 };
-
-	probe_text(&b, p);
-	buf_printf(to, "\"%s\":", key);
-	buf_json_str(to, b.p ? b.p : "", b.n);
-	to->failed |= b.failed;
-	buf_free(&b);
-}
-
 /* ---- life -------------------------------------------------------------------- */
 
 const char *tally_version(void)
@@ -108,13 +102,17 @@ int tally_trace_open(struct tally_trace **ret, const struct tally_trace_opts *op
 	struct tally_trace_opts o = { 0 };
 	struct tally_trace *t;
 
-	if (opts &&
-	    (!opts_take(&o, sizeof(o), opts) || o.flags & ~KNOWN_FLAGS ||
-	     (o.format != TALLY_FORMAT_TEXT && o.format != TALLY_FORMAT_JSON && o.format != TALLY_FORMAT_FOLDED)))
+	if (opts && (!opts_take(&o, sizeof(o), opts) || o.flags & ~KNOWN_FLAGS))
 		return -TALLY_EINVAL;
 	t = mem_alloc(sizeof(*t));
 	if (!t)
 		return -TALLY_ENOMEM;
+	if (an_emit_open(&t->emit, &t->out, &(struct an_how){ .format = o.format }) < 0 || !t->emit.ops->agg) {
+		mem_free(t);
+		return -TALLY_EINVAL;
+	}
+	t->emit.say = trace_say;
+	t->emit.arg = t;
 	t->o = o;
 	t->pidfd = -1;
 	t->child = (struct k_child){ .pidfd = -1, .go_fd = -1, .err_fd = -1 };
@@ -149,7 +147,6 @@ void tally_trace_close(struct tally_trace *t)
 	mem_free(t->dump);
 	buf_free(&t->out);
 	buf_free(&t->tmp);
-	buf_free(&t->data);
 	mem_free(t);
 }
 
