@@ -147,3 +147,50 @@ example() { gcc -std=c17 -Wall -Wextra -Werror -o "$1" "$DEST/usr/share/doc/tall
   [ "$status" -eq 0 ]
   [[ "${lines[-1]}" =~ ^3\ ms:\ [1-9][0-9]*\ reads ]]
 }
+
+@test "no hub of a model under load ever answered EWOULDBLOCK" {
+  cat >block.c <<'C'
+#include <stdio.h>
+#include <tally/hv.h>
+/* Reads registers of the hubs, 3 us apart, and counts statuses of hv_perf_reg (sun4v: 0 EOK, 9 EWOULDBLOCK). */
+static int status_of(struct tally_hv_guest *g, unsigned trap, uint64_t f, uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t r[6] = { a, b, c, 0, 0, f };
+
+	return tally_hv_call(g, 0, trap, r) < 0 ? -1 : (int)r[0];
+}
+static void *no_memory(void *arg, uint64_t at, size_t n)
+{
+	(void)arg, (void)at, (void)n;
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	struct tally_hv_opts o = { .size = sizeof(o), .machine = argv[argc - 1] };
+	struct tally_hv_guest_opts go = { .size = sizeof(go), .memory = no_memory };
+	struct tally_hv *h;
+	struct tally_hv_guest *g;
+	unsigned ok = 0, blocked = 0, other = 0;
+
+	if (tally_hv_open(&h, &o) < 0 || tally_hv_guest_open(&g, h, &go) < 0 || status_of(g, 0xff, 0, 0x205, 1, 1))
+		return 1;
+	for (int i = 0; i < 400; i++) {
+		tally_hv_advance(h, 3000);
+		for (unsigned reg = 18; reg < 90; reg += 9) {
+			int status = status_of(g, 0x80, 0x106, reg, 0xaa, 0);
+
+			*(status == 0 ? &ok : status == 9 ? &blocked : &other) += 1;
+		}
+	}
+	printf("%u read, %u would block, %u else\n", ok, blocked, other);
+	tally_hv_guest_close(g);
+	tally_hv_close(h);
+	return 0;
+}
+C
+  gcc -o block block.c $(flags) -Wl,-rpath,"$DEST/usr/lib"
+  run ./block batoka,load=random
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ ^([0-9]+)\ read,\ ([1-9][0-9]*)\ would\ block,\ 0\ else$ ]]
+  [ "${BASH_REMATCH[1]}" -gt "${BASH_REMATCH[2]}" ]          # now and then
+}

@@ -71,6 +71,7 @@ check $? "a refusal leaves no counter taken" "$(cat /tmp/said)"
 
 . test/vm/count.sh
 . test/vm/lease.sh
+. test/vm/address.sh
 
 # ---- this kernel accepts every program that the tests generate ---------------------------------------
 export CMOCKA_MESSAGE_OUTPUT=TAP

@@ -16,4 +16,5 @@ test/vm/pmu-vm.sh -c 2 -t 300 -f build/arm64/tally -f test 'sh test/vm/hotplug.s
 cat "$work/two"
 n=$(grep -cE '^(not )?ok ' "$work/two" || :) bad=$(grep -c '^not ok ' "$work/two" || :)
 test/vm/pmu-vm.sh -t "${GUEST_SECONDS:-840}" -f build/arm64/tally -f build/arm64/prog/spin -f build/arm64/prog/count \
+  -f build/arm64/prog/reuse -f build/arm64/prog/plugin_a.so -f build/arm64/prog/plugin_b.so -f build/arm64/prog/image_a -f build/arm64/prog/image_b \
   -f "$work/unit" -f examples -f test "n=$n bad=$bad sh test/vm/guest.sh"
