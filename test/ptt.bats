@@ -408,6 +408,17 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   [ "$(grep -c '"type":"page"' "$BATS_TEST_TMPDIR/many")" -gt 64 ]
 }
 
+@test "what --top cuts is told by how many rows" {
+  "$TALLY" report --json --top=2 "$TRACE" >"$BATS_TEST_TMPDIR/two"
+  "$TALLY" report --json --top=100000 "$TRACE" >"$BATS_TEST_TMPDIR/many"
+  tables=0
+  while read -r of rows; do
+    tables=$((tables + 1))
+    [ "$(grep -c "\"type\":\"$of\"" "$BATS_TEST_TMPDIR/many")" -eq $((rows + 2)) ] || { echo "$of: $rows"; return 1; }
+  done < <(sed -n 's/.*"type":"left_out".*"of":"\([^"]*\)","rows":\([0-9]*\).*/\1 \2/p' "$BATS_TEST_TMPDIR/two" | grep -E "^(page|requester|completer|size) ")
+  [ $tables -gt 0 ]
+}
+
 @test "the first error of each kind comes before the second of any, and --errors lists them all" {
   "$TALLY" record --on kunpeng,load=faulty --duration 50 -o "$BATS_TEST_TMPDIR/d" -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2/ 2>/dev/null
   "$TALLY" report --json --top=1000 "$BATS_TEST_TMPDIR/d" >"$BATS_TEST_TMPDIR/few"

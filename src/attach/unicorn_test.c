@@ -256,6 +256,29 @@ static void sparc_traps_come_with_their_registers(void **state)
 	emu_close(u);
 }
 
+/* The second trap sees what the first has made of registers that were alike. */
+static void a_trap_gives_back_registers_that_were_alike_and_are_no_more(void **state)
+{
+	static const uint32_t ins[] = {
+		0x94100009, /* mov %o1, %o2 */
+		0x91d02080, /* ta 0x80 */
+		0x91d02080, /* ta 0x80 */
+	};
+	struct seen s = { .most = 2 };
+	struct emu_opts o = code(EMU_SPARC64, ins, COUNT(ins), &s);
+	struct emu *u = started(&o);
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(emu_run(u, NULL, &e), 0);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.r[0][1], s.r[0][2]);
+	assert_int_equal(s.r[1][0], 0x1234567890);
+	assert_int_equal(s.r[1][1], 0x77);
+	assert_int_equal(s.r[1][2], sizeof(ram));
+	emu_close(u);
+}
+
 static void power_code_is_64_bit_and_sc_1_is_told_from_sc(void **state)
 {
 	static const uint32_t ins[] = {
@@ -335,6 +358,7 @@ int main(void)
 		TEST(an_image_cut_short_is_refused_at_every_byte),
 		TEST(flat_bytes_begin_at_the_base),
 		TEST(sparc_traps_come_with_their_registers),
+		TEST(a_trap_gives_back_registers_that_were_alike_and_are_no_more),
 		TEST(power_code_is_64_bit_and_sc_1_is_told_from_sc),
 		TEST(what_code_can_not_go_on_from_ends_the_run),
 		TEST(a_loop_without_end_is_stopped),

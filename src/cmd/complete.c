@@ -439,7 +439,7 @@ static void complete_verb(struct completing *c, int first)
 			option = option_with_value(c->table, word, &value);
 			if (option && value)
 				option = NULL; /* it stands in that word */
-			else if (option && i + 1 < c->n - 1)
+			else if (option)
 				i++;
 		} else if (c->table->command) {
 			reply_command(c, i);
