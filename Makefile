@@ -59,7 +59,8 @@ PIE = $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie)
 LINK := -Wl,-O1,--as-needed,--hash-style=gnu,-z,relro,-z,now
 
 # ---- what there is ------------------------------------------------------------------------------
-ALL_SRC := $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c))
+# make sorts by the locale what a wildcard matches; a build is the same in all of them.
+ALL_SRC := $(sort $(filter-out %_test.c %_fuzz.c,$(wildcard src/*/*.c)))
 QEMU_SRC := $(filter src/qemu/%,$(ALL_SRC))
 SOURCES := $(filter-out $(QEMU_SRC),$(ALL_SRC))
 LIB_SRC := $(filter-out src/cmd/%,$(SOURCES))
