@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "seconds.h"
+#include "hv/vf_reg_find.h"
 #include "machine/niagara_trace.h"
 #include "machine/niagara.h"
 

@@ -49,9 +49,5 @@ int server_open_local(struct server **ret, const struct local_service *s, void *
 extern const struct local_service local_kunpeng;
 /* *stop (NULL: nothing does) ends the patience with a server that does not answer. */
 int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e);
-/* Hypervisor services over it (local_hv.h): a line to the machine that is served there, as a guest without a name. -TALLY_ENOTSUP:
- * it has no hypervisor. */
-struct hv_transport;
-int local_line(struct hv_transport *ret, const char *path, struct err *e);
 
 #endif

@@ -564,7 +564,7 @@ static void a_line_calls_as_in_process(void **state)
 
 	(void)state;
 	serve(&v, "batoka");
-	assert_int_equal(local_line(&l, v.path, &e), 0);
+	assert_int_equal(local_transport_open(&l, v.path, NULL, &e), 0);
 	assert_string_equal(l.machine, "batoka");
 	assert_int_equal(l.sockets, 4);
 	assert_int_equal(l.strands, 256);
@@ -618,7 +618,7 @@ static void a_server_that_goes_is_an_error_of_the_next_call(void **state)
 
 	(void)state;
 	serve(&v, "niagara");
-	assert_int_equal(local_line(&l, v.path, &e), 0);
+	assert_int_equal(local_transport_open(&l, v.path, NULL, &e), 0);
 	unserve(&v);
 	assert_int_equal(l.op->sun4v(l.arg, 0, CORE, o, &e), -TALLY_EEND);
 	assert_int_equal(l.op->now(l.arg), 42);
@@ -665,7 +665,7 @@ static void a_client_that_dies_at_any_byte_harms_nobody(void **state)
 	put(&s, LOCAL_HV_CALL, 3, &calls[0], sizeof(calls[0]));
 	put(&s, LOCAL_HV_CALL, 4, &calls[1], sizeof(calls[1]));
 	serve(&v, "niagara");
-	assert_int_equal(local_line(&l, v.path, &e), 0);
+	assert_int_equal(local_transport_open(&l, v.path, NULL, &e), 0);
 	before = descriptors();
 	for (size_t n = 1; n <= s.n; n++) {
 		die_after(v.path, &s, n);
@@ -739,7 +739,7 @@ static void kunpeng_has_no_hypervisor(void **state)
 	scratch_path(path, sizeof(path));
 	assert_int_equal(server_open_local(&s.server, &local_kunpeng, k, path, &e), 0);
 	serving_start(&s);
-	assert_int_equal(local_line(&l, path, &e), -TALLY_ENOTSUP);
+	assert_int_equal(local_transport_open(&l, path, NULL, &e), -TALLY_ENOTSUP);
 	serving_end(&s);
 	kunpeng_close(k);
 	scratch_gone(path);

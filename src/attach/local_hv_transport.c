@@ -231,8 +231,3 @@ int local_transport_open(struct hv_transport *ret, const char *path, const struc
 		hv_transport_fill(ret, l, &m);
 	return rc;
 }
-
-int local_line(struct hv_transport *ret, const char *path, struct err *e)
-{
-	return local_transport_open(ret, path, NULL, e);
-}

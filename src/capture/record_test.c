@@ -451,7 +451,8 @@ static int whole_run(struct fake *f)
 	f->given = 0;
 	r.argv = succeed;
 	if (rc >= 0) {
-		plat_give_ptt(p, &(struct ptt_pmus){ .arg = f, .op = &f->op });
+		p->ptt = (struct ptt_pmus){ .arg = f, .op = &f->op };
+		p->has_ptt = true;
 		rc = tally_list(p, "ptt", NULL, true, &to);
 	}
 	if (rc >= 0)

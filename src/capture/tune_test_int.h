@@ -198,7 +198,8 @@ static inline struct tally_platform *around(struct bench *b, const char *on)
 	assert_int_equal(tally_platform_open(&p, &o), 0);
 	if (strcmp(on, "kunpeng"))
 		b->op.advance = NULL;
-	plat_give_ptt(p, &(struct ptt_pmus){ .arg = b, .op = &b->op });
+	p->ptt = (struct ptt_pmus){ .arg = b, .op = &b->op };
+	p->has_ptt = true;
 	return p;
 }
 

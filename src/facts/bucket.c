@@ -1,8 +1,8 @@
 /*
  * bucket.c: see bucket.h for the numbering.  Everything is computed from the
- * parameters; no table is kept.  Parameters come from D source, so the two
- * _valid functions are the only gate: past it nothing can overflow.  They
- * refuse what dtrace(1) refuses, in its words, and two things more: an
+ * parameters; no table is kept.  Parameters come from D source, and past dlang's
+ * checks and llquantize_valid() nothing can overflow.  That
+ * refuses what dtrace(1) refuses, in its words, and two things more: an
  * llquantize whose top edge does not fit a signed 64-bit value (no value could
  * reach it), and one with more than LLQUANTIZE_EDGES edges.
  */
@@ -47,36 +47,6 @@ uint32_t quantize_bucket(int64_t v)
 }
 
 /* ---- lquantize ----------------------------------------------------------------- */
-
-int lquantize_valid(int64_t base, int64_t limit, int64_t step, const char **tag, struct err *e)
-{
-	const char *unused;
-	if (tag == NULL)
-		tag = &unused;
-	if (base < INT32_MIN || base > INT32_MAX)
-		return REFUSE(e, tag, "D_LQUANT_BASEVAL", "lquantize( ) argument #1 must be a 32-bit quantity");
-	if (limit < INT32_MIN || limit > INT32_MAX)
-		return REFUSE(e, tag, "D_LQUANT_LIMVAL", "lquantize( ) argument #2 must be a 32-bit quantity");
-	if (limit < base)
-		return REFUSE(e, tag, "D_LQUANT_MISMATCH",
-			      "lquantize( ) base (argument #1) "
-			      "must be less than limit (argument #2)");
-	if (step <= 0)
-		return REFUSE(e, tag, "D_LQUANT_STEPTYPE",
-			      "lquantize( ) argument #3 must be "
-			      "a non-zero positive integer constant");
-	if (step > UINT16_MAX)
-		return REFUSE(e, tag, "D_LQUANT_STEPVAL", "lquantize( ) argument #3 must be a 16-bit quantity");
-	if ((limit - base) / step == 0)
-		return REFUSE(e, tag, "D_LQUANT_STEPLARGE",
-			      "lquantize( ) step (argument #3) "
-			      "too large: must have at least one quantization level");
-	if ((limit - base) / step > UINT16_MAX)
-		return REFUSE(e, tag, "D_LQUANT_STEPSMALL",
-			      "lquantize( ) step (argument #3) "
-			      "too small: number of quantization levels must be a 16-bit quantity");
-	return 0;
-}
 
 uint32_t lquantize_levels(const struct lquantize *q)
 {

@@ -44,9 +44,8 @@ struct llquantize {
 	uint16_t factor, low, high, steps; /* as llquantize_valid() accepts them */
 };
 
-/* Whether constants of a D program may be put into the structs.  0, or -TALLY_EINVAL with dtrace's
+/* Whether constants of a D program may be put into the struct.  0, or -TALLY_EINVAL with dtrace's
  * words in e and the error's tag ("D_LQUANT_STEPVAL") in *tag; tag may be NULL. */
-int lquantize_valid(int64_t base, int64_t limit, int64_t step, const char **tag, struct err *e);
 int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e);
 
 /* The functions below take what the _valid functions accept, and bucket numbers that exist.

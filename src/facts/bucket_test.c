@@ -172,34 +172,6 @@ static void llquantize_mirrors_negative_values(void **state)
 		assert_int_equal(mid - llquantize_bucket(&q, -v), llquantize_bucket(&q, v) - mid);
 }
 
-static void bad_lquantize_parameters_are_refused(void **state)
-{
-	(void)state;
-	static const struct {
-		int line;
-		int64_t base, limit, step;
-		const char *tag;
-	} row[] = {
-		{ __LINE__, (int64_t)INT32_MAX + 1, 0, 1, "D_LQUANT_BASEVAL" },
-		{ __LINE__, 0, (int64_t)INT32_MIN - 1, 1, "D_LQUANT_LIMVAL" },
-		{ __LINE__, 10, 5, 1, "D_LQUANT_MISMATCH" },
-		{ __LINE__, 0, 10, 0, "D_LQUANT_STEPTYPE" },
-		{ __LINE__, 0, 10, -1, "D_LQUANT_STEPTYPE" },
-		{ __LINE__, 0, 1000000, 65536, "D_LQUANT_STEPVAL" },
-		{ __LINE__, 0, 10, 11, "D_LQUANT_STEPLARGE" },
-		{ __LINE__, 5, 5, 1, "D_LQUANT_STEPLARGE" },
-		{ __LINE__, 0, 65536, 1, "D_LQUANT_STEPSMALL" },
-	};
-	for (size_t i = 0; i < COUNT(row); i++) {
-		struct err e = { 0 };
-		const char *tag = "";
-		int rc = lquantize_valid(row[i].base, row[i].limit, row[i].step, &tag, &e);
-		if (rc != -TALLY_EINVAL || strcmp(tag, row[i].tag) != 0 || e.text[0] == '\0')
-			fail_msg("row of line %d: %d %s %s", row[i].line, rc, tag, e.text);
-	}
-	assert_int_equal(lquantize_valid(0, 65535, 1, NULL, NULL), 0);
-}
-
 static void bad_llquantize_parameters_are_refused(void **state)
 {
 	(void)state;
@@ -243,7 +215,6 @@ int main(void)
 		cmocka_unit_test(llquantize_edges_are_ascending_and_tell_the_bucket),
 		cmocka_unit_test(llquantize_labels_are_those_of_dtrace),
 		cmocka_unit_test(llquantize_mirrors_negative_values),
-		cmocka_unit_test(bad_lquantize_parameters_are_refused),
 		cmocka_unit_test(bad_llquantize_parameters_are_refused),
 	};
 	return cmocka_run_group_tests_name("bucket", tests, NULL, NULL);

@@ -49,14 +49,8 @@ const struct tlp_field tlp_fields[] = {
 #include "facts/tlp_field.def"
 };
 #undef RECORD
-#define RECORD tlp_transaction
-const struct tlp_field tlp_transaction_fields[] = {
-#include "facts/tlp_transaction_field.def"
-};
-#undef RECORD
 #undef FIELD
 const unsigned tlp_nfields = ROWS(tlp_fields);
-const unsigned tlp_ntransaction_fields = ROWS(tlp_transaction_fields);
 
 const struct tlp_type *tlp_type_of(unsigned fmt, unsigned type)
 {
@@ -93,23 +87,4 @@ const char *tlp_msg_route(unsigned route)
 const char *tlp_status_name(unsigned status)
 {
 	return status < ROWS(statuses) ? statuses[status].name : NULL;
-}
-
-uint64_t tlp_field_value(const struct tlp_field *f, const void *of)
-{
-	const char *at = (const char *)of + f->offset;
-	uint64_t v64;
-	uint32_t v32;
-	uint16_t v16;
-
-	switch (f->size) {
-	case 8:
-		return memcpy(&v64, at, sizeof(v64)), v64;
-	case 4:
-		return memcpy(&v32, at, sizeof(v32)), v32;
-	case 2:
-		return memcpy(&v16, at, sizeof(v16)), v16;
-	default:
-		return *(const uint8_t *)at;
-	}
 }

@@ -62,9 +62,7 @@ struct tlp_field {
 	uint8_t size;
 	bool is_signed;
 };
-extern const struct tlp_field tlp_fields[], tlp_transaction_fields[];
-extern const unsigned tlp_nfields, tlp_ntransaction_fields;
-/* The value of a field of a struct tlp or tlp_transaction. */
-uint64_t tlp_field_value(const struct tlp_field *f, const void *of);
+extern const struct tlp_field tlp_fields[];
+extern const unsigned tlp_nfields;
 
 #endif

@@ -110,21 +110,6 @@ static void fields_are_dense_and_widest_first(void **state)
 	assert_string_equal(tlp_fields[0].ctype, "uint64_t");
 }
 
-static void a_field_is_read_with_its_own_size(void **state)
-{
-	struct tlp t;
-
-	(void)state;
-	memset(&t, 0xff, sizeof(t));
-	for (unsigned i = 0; i < tlp_nfields; i++)
-		assert_true(tlp_field_value(&tlp_fields[i], &t) == UINT64_MAX >> (64 - 8 * tlp_fields[i].size));
-	const struct tlp_transaction tr = { .latency = 7, .completions = 5, .status = 2 };
-	uint64_t sum = 0;
-	for (unsigned i = 0; i < tlp_ntransaction_fields; i++)
-		sum += tlp_field_value(&tlp_transaction_fields[i], &tr);
-	assert_int_equal(sum, 14);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,7 +120,6 @@ int main(void)
 		cmocka_unit_test(a_deferrable_write_is_not_a_configuration_write),
 		cmocka_unit_test(messages_and_statuses_have_names_or_none),
 		cmocka_unit_test(fields_are_dense_and_widest_first),
-		cmocka_unit_test(a_field_is_read_with_its_own_size),
 	};
 	return cmocka_run_group_tests_name("facts: tlp", tests, NULL, NULL);
 }

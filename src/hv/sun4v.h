@@ -54,7 +54,6 @@ struct vf_reg {
 	uint64_t local, global; /* addresses, 0: none */
 };
 extern const struct vf_reg vf_regs[VF_REGS];
-const struct vf_reg *vf_reg_find(const char *name); /* any case; NULL */
 
 /* ---- events (facts/vf_event.def): what a select field can be ------------------------------------- */
 enum vf_eventset { VF_EVENTS_SPARC, VF_EVENTS_MCU, VF_EVENTS_LPU, VF_EVENTS_GPD, VF_EVENTS_ASU };

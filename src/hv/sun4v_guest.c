@@ -94,11 +94,6 @@ uint32_t sun4v_client_home(const struct sun4v_client *c)
 	return c->home;
 }
 
-uint32_t sun4v_client_minor(const struct sun4v_client *c)
-{
-	return c->minor;
-}
-
 /* ---- what a status means ------------------------------------------------------------------------ */
 
 int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what, struct err *e)

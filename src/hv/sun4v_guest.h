@@ -22,7 +22,6 @@ uint32_t sun4v_client_close(struct sun4v_client *c);
 uint32_t sun4v_client_home(const struct sun4v_client *c);
 /* Whether a strand is this guest's to use. */
 bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu);
-uint32_t sun4v_client_minor(const struct sun4v_client *c); /* of group 0x205: 0 or 1 */
 
 /* What a hypervisor status means here. 0; -TALLY_EINVAL, -TALLY_ENOTSUP, -TALLY_EPERM (ENOACCESS), -TALLY_EBUSY (still
  * busy after all tries), with words that name the register. vcpu: of registers 0 and 1; the others are everybody's. */

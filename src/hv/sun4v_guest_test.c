@@ -119,11 +119,11 @@ static void the_highest_version_is_negotiated(void **state)
 
 	(void)state;
 	c = client("batoka", 4, all_rights);
-	assert_int_equal(sun4v_client_minor(c), 1);
+	assert_int_equal(c->minor, 1);
 	assert_true(c->perf && !c->mmustat);
 	done(c);
 	c = client("niagara", 1, all_rights);
-	assert_int_equal(sun4v_client_minor(c), 0);
+	assert_int_equal(c->minor, 0);
 	assert_true(!c->perf && c->mmustat);
 	done(c);
 }
@@ -173,7 +173,7 @@ static void what_any_strand_may_ask_is_asked_on_an_own_one(void **state)
 	w.others = 100;
 	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), 0);
 	assert_int_equal(sun4v_client_home(c), 100);
-	assert_int_equal(sun4v_client_minor(c), 1);
+	assert_int_equal(c->minor, 1);
 	assert_false(sun4v_client_has(c, 99));
 	assert_true(sun4v_client_has(c, 100));
 	assert_false(sun4v_client_has(c, 256));
@@ -210,7 +210,7 @@ static void with_api_1_0_the_zambezi_registers_are_not_there(void **state)
 	wire_open("batoka", 4, SUN4V_PROFILE_SPEC, all_rights);
 	w.transport.op = &old;
 	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), 0);
-	assert_int_equal(sun4v_client_minor(c), 0);
+	assert_int_equal(c->minor, 0);
 	assert_int_equal(vf_probe(c, 0, 17, &e), 0);
 	assert_int_equal(vf_probe(c, 0, 18, &e), -TALLY_ENOTSUP);
 	done(c);

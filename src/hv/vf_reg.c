@@ -29,14 +29,6 @@ static const struct vf_event events[] = {
 #undef VF_EVENT
 };
 
-const struct vf_reg *vf_reg_find(const char *name)
-{
-	for (uint32_t i = 0; i < VF_REGS; i++)
-		if (!strcasecmp(vf_regs[i].name, name))
-			return &vf_regs[i];
-	return NULL;
-}
-
 const struct vf_event *vf_event_at(uint32_t i)
 {
 	return i < COUNT(events) ? &events[i] : NULL;

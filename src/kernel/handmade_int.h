@@ -57,14 +57,13 @@ static inline uint32_t hm_prog(struct handmade *h, uint8_t cls, const struct bpf
 #define HM_RETURN I_MOV_IMM(R0, 0), I_EXIT()
 
 /* Skips the test, aloud, where this process may not run programs on events. */
-#define HM_NEED_RIGHTS()                                          \
-	do {                                                      \
-		char words_[1024];                                \
-		k_missing_rights(words_, sizeof(words_));         \
-		if (*words_) {                                    \
-			print_message("# skipped: %s\n", words_); \
-			skip();                                   \
-		}                                                 \
+#define HM_NEED_RIGHTS()                                             \
+	do {                                                         \
+		struct err why_ = { 0 };                             \
+		if (k_may_run(true, &why_) < 0) {                    \
+			print_message("# skipped: %s\n", why_.text); \
+			skip();                                      \
+		}                                                    \
 	} while (0)
 
 #endif

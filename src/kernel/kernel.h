@@ -192,8 +192,6 @@ int k_may_run(bool events, struct err *e);
 /* Of the capabilities that the program's file gave: keeps those for enum tally_right `rights`, gives up all others for good,
  * and those that commands would inherit. For the only thread of a process. -TALLY_EPERM: they can't be given up. */
 int k_rights_keep(uint32_t rights);
-/* What this process may not do, in words with the command that grants it; "" when all is granted. */
-void k_missing_rights(char *words, size_t n);
 /* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that is not
  * called tally it stays as it is: who links the library may be an interpreter, which nobody should give a right to. */
 struct k_fix {

@@ -37,7 +37,6 @@ struct run_map {
 };
 int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void maps_close(struct k_run *k);
-extern const struct map_ops maps_ops;
 
 bool run_more_files(void); /* run.c */
 
@@ -76,8 +75,6 @@ struct btf;
 int64_t btf_field(const struct btf *btf, const char *type, const char *field);
 /* The words for a program that the verifier refused, from its log. */
 int load_refused(const struct img_prog *prog, const char *log, struct err *e);
-/* The words when the verifier walked more instructions than it may: they name the line that most of them come from. */
-int load_too_large(const struct img_prog *prog, struct err *e);
 
 struct perf_event_attr;
 /* ---- events (event.c) ----------------------------------------------------------- */

@@ -209,7 +209,8 @@ static uint32_t line_of_most(const struct img_prog *prog)
 	return line;
 }
 
-int load_too_large(const struct img_prog *prog, struct err *e)
+/* The words when the verifier walked more instructions than it may: they name the line that most of them come from. */
+static int load_too_large(const struct img_prog *prog, struct err *e)
 {
 	return err_set(e, TALLY_EVERIFY,
 		       "line %u: program %.16s is too large for the kernel's verifier, and most of it comes "

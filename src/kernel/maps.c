@@ -252,7 +252,7 @@ static int ops_next(void *maps, uint32_t map, const void *key, void *next_key)
 	return m ? map_result(bpf_map_get_next_key(m->fd, key, next_key)) : -TALLY_EINVAL;
 }
 
-const struct map_ops maps_ops = {
+static const struct map_ops maps_ops = {
 	.lookup = ops_lookup,
 	.update = ops_update,
 	.remove = ops_remove,

@@ -256,25 +256,3 @@ int kallsyms_hidden(const char *path)
 	}
 	return 1;
 }
-
-static int try_symbols(struct err *e)
-{
-	if (kallsyms_hidden("/proc/kallsyms") > 0)
-		return err_set(e, TALLY_EPERM, "names of kernel functions need cap_syslog: %s",
-			       k_fix(FIX_KERNEL_NAMES).text);
-	return 0;
-}
-
-void k_missing_rights(char *words, size_t n)
-{
-	static int (*const trial[])(struct err *) = { try_perf, try_bpf, try_symbols };
-	size_t at = 0;
-
-	*words = '\0';
-	for (size_t i = 0; i < COUNT(trial) && at < n; i++) {
-		struct err e = { 0 };
-
-		if (trial[i](&e) < 0)
-			at += (size_t)snprintf(words + at, n - at, "%s%s", at ? "\n" : "", e.text);
-	}
-}

@@ -180,11 +180,6 @@ uint64_t power_now(const struct power *p)
 
 /* ---- what no counter shows ------------------------------------------------------------------------------ */
 
-uint32_t power_cores(const struct power *p)
-{
-	return p->ncores;
-}
-
 struct power_hidden power_hidden(const struct power *p, uint32_t core)
 {
 	const struct pcore *c = &p->core[core];

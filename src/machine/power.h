@@ -83,7 +83,6 @@ struct power_hidden {
 struct power_retired {
 	uint64_t capped, uncapped, donated, run_cycles, run_instructions, dispatches;
 };
-uint32_t power_cores(const struct power *p);
 struct power_hidden power_hidden(const struct power *p, uint32_t core);
 struct power_retired power_retired(const struct power *p);
 

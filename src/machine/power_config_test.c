@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "machine/power.h"
+#include "machine/power_int.h"
 
 static int open_text(struct power **p, const char *text, struct err *e)
 {
@@ -32,7 +32,7 @@ static void every_word_and_setting_is_taken(void **state)
 			&e),
 		0);
 	assert_int_equal(power_level(p), 8);
-	assert_int_equal(power_cores(p), 24);
+	assert_int_equal(p->ncores, 24);
 	assert_int_equal(power_partitions(p, &q), 3);
 	assert_true(q[0].id == 2 && q[0].dedicated && q[0].donate && q[0].spread && q[0].vps == 2 &&
 		    !q[0].reports_idle);
@@ -48,7 +48,7 @@ static void every_word_and_setting_is_taken(void **state)
 	assert_true(q[2].ipc_n == 5 && q[2].ipc_d == 4 && q[2].bytes_per_tick == 3);
 	power_close(p);
 	assert_int_equal(open_text(&p, "", &e), 0);
-	assert_int_equal(power_cores(p), 16);
+	assert_int_equal(p->ncores, 16);
 	power_close(p);
 }
 

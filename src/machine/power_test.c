@@ -559,7 +559,7 @@ static void hypervisor_time_was_0_exactly_when_cores_were_full(void **state)
 	(void)state;
 	open_load("contended"); /* partitions that take all there is, and keep no core */
 	world_run(&w, 100);
-	for (uint32_t i = 0; i < power_cores(w.p); i++) {
+	for (uint32_t i = 0; i < w.p->ncores; i++) {
 		spent += power_hidden(w.p, i).firmware;
 		idle += power_hidden(w.p, i).idle;
 	}
@@ -852,7 +852,7 @@ static void levels_rights_and_loads_are_as_asked_for(void **state)
 	assert_int_equal(power_level(w.p), 6);
 	assert_int_equal(value(0x40, 0, "may_see_others"), 0);
 	assert_int_equal(value(0x40, 0, "capability_mask"), 0x80);
-	assert_int_equal(power_cores(w.p), 16);
+	assert_int_equal(w.p->ncores, 16);
 	world_close(&w);
 	assert_int_equal(power_open(&p, &(struct power_opts){ .level = 4 }, &e), -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "level 4"));

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "hv/gpci_guest.h"
-#include "machine/power.h"
+#include "machine/power_int.h"
 
 /* ---- a machine, its service, and a partition that asks --------------------------------------------------------- */
 

@@ -196,7 +196,8 @@ static inline struct tally_platform *platform(struct fake *f, const char *on, ui
 	struct tally_platform *p = NULL;
 
 	assert_int_equal(tally_platform_open(&p, &o), 0);
-	plat_give_ptt(p, &(struct ptt_pmus){ .arg = f, .op = &f->op });
+	p->ptt = (struct ptt_pmus){ .arg = f, .op = &f->op };
+	p->has_ptt = true;
 	return p;
 }
 

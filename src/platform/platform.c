@@ -172,13 +172,6 @@ const char *tally_platform_error(const struct tally_platform *p)
 	return p->err.text;
 }
 
-void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt)
-{
-	assert(!p->has_ptt);
-	p->ptt = *ptt;
-	p->has_ptt = true;
-}
-
 /* ---- PTT devices ---------------------------------------------------------------------------------- */
 
 static int no_devices(struct tally_platform *p, const char *words)

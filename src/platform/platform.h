@@ -89,8 +89,6 @@ int plat_flush(struct tally_platform *p, const struct tally_out *to);
 int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from);
 /* p->emit answers as `to` wants it. -TALLY_EINVAL: answers of a platform do not come in that format. */
 int plat_emit_open(struct tally_platform *p, const struct tally_out *to);
-/* Tests: the devices of this platform are these, which it then closes. */
-void plat_give_ptt(struct tally_platform *p, const struct ptt_pmus *ptt);
 
 /* ---- PTT devices ------------------------------------------------------------------------ */
 /* Opens them once, and lists them: valid until the next call. -TALLY_ENOTSUP: the words name a model that has some.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "hv/vf_reg_find.h"
 #include "machine/niagara.h"
 #include "machine/power.h"
 #include "provider/hv_record.h"

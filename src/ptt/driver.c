@@ -56,7 +56,7 @@ struct ptt_driver {
 	/* set by ptt_driver_open(), then read-only */
 	struct ptt_regs regs;
 	uint8_t *memory;
-	uint32_t range, location;
+	uint32_t range;
 	/* the trace */
 	bool tracing;
 	uint32_t next;   /* the buffer that is finished next */
@@ -440,6 +440,7 @@ bool ptt_driver_has_room(const struct ptt_driver *d)
 
 static int driver_probe_device(struct ptt_driver *d, uint64_t base, struct err *e)
 {
+	uint32_t location;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < PTT_BUFFERS; i++) {
@@ -449,9 +450,10 @@ static int driver_probe_device(struct ptt_driver *d, uint64_t base, struct err *
 		if (rc >= 0)
 			rc = driver_set_register(d, PTT_REG_TRACE_ADDR_BASE_HI_0 + 8 * i, (uint32_t)(to >> 32), e);
 	}
+	/* The location is read because Linux's driver does, and a device may count accesses; nothing here needs it. */
 	if (rc < 0 || (rc = driver_set_register(d, PTT_REG_TRACE_ADDR_SIZE, PTT_BUFFER_BYTES, e)) < 0 ||
 	    (rc = driver_get_register(d, PTT_REG_DEVICE_RANGE, &d->range, e)) < 0 ||
-	    (rc = driver_get_register(d, PTT_REG_LOCATION, &d->location, e)) < 0)
+	    (rc = driver_get_register(d, PTT_REG_LOCATION, &location, e)) < 0)
 		return rc;
 	if (d->range == 0 || d->range == UINT32_MAX || d->range >> 16 < (d->range & 0xffff))
 		return err_set(e, TALLY_ENOTSUP, "no PTT device answers: it gives %#x as the range of its root ports",
@@ -487,12 +489,4 @@ void ptt_driver_close(struct ptt_driver *d)
 		ptt_driver_stop(d, &e);
 	rings_free(d->ring);
 	mem_free(d);
-}
-
-void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upper, uint16_t *sicl, uint16_t *core)
-{
-	*lower = (uint16_t)d->range;
-	*upper = (uint16_t)(d->range >> 16);
-	*core = (uint16_t)d->location;
-	*sicl = (uint16_t)(d->location >> 16);
 }

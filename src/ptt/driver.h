@@ -22,11 +22,10 @@ struct ptt_regs {
 };
 struct ptt_driver;
 /* memory: PTT_BUFFERS * PTT_BUFFER_BYTES that the device's DMA reaches at bus addresses base + offset; borrowed. Writes
- * the four addresses and the size once, reads range and location. -TALLY_ENOTSUP: that is no PTT device. */
+ * the four addresses and the size once, reads the range of its root ports. -TALLY_ENOTSUP: that is no PTT device. */
 int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_t *memory, uint64_t base,
 		    struct err *e);
 void ptt_driver_close(struct ptt_driver *d); /* stops a trace; NULL is fine */
-void ptt_driver_where(const struct ptt_driver *d, uint16_t *lower, uint16_t *upper, uint16_t *sicl, uint16_t *core);
 int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value,
 			struct err *e); /* -TALLY_EBUSY: timed out */
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e);

@@ -229,18 +229,6 @@ static void an_interrupt_and_a_stop_touch_what_their_table_says(void **state)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
-static void the_place_is_the_devices(void **state)
-{
-	uint16_t lower, upper, sicl, core;
-
-	(void)state;
-	ptt_driver_where(r.d, &lower, &upper, &sicl, &core);
-	assert_int_equal(lower, 0x80);
-	assert_int_equal(upper, 0xa0);
-	assert_int_equal(sicl, 0);
-	assert_int_equal(core, 2);
-}
-
 static void what_has_no_range_of_root_ports_is_no_device(void **state)
 {
 	static const uint32_t ranges[] = { 0, UINT32_MAX, 0x008000a0 };
@@ -731,7 +719,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(registers_are_touched_as_by_the_linux_driver),
 		TEST(an_interrupt_and_a_stop_touch_what_their_table_says),
-		TEST(the_place_is_the_devices),
+
 		TEST(what_has_no_range_of_root_ports_is_no_device),
 		TEST(a_value_above_65535_is_no_value),
 		TEST(a_device_that_stays_busy_is_given_up_after_a_second),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "facts/tlp_field_value.h"
 #include "ptt/dump.h"
 #include "ptt/handmade_int.h"
 

@@ -244,11 +244,6 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 	return what;
 }
 
-uint32_t ptt_match_outstanding(const struct ptt_match *m)
-{
-	return m->used;
-}
-
 uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p),
 		       void *arg)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ptt/match_int.h"
 #include "ptt/ptt.h"
 
 static struct ptt_match *m;
@@ -57,9 +58,9 @@ static void one_completion_ends_its_request(void **state)
 {
 	(void)state;
 	assert_int_equal(next(read_of(7, 100, 16)), PTT_OPENED);
-	assert_int_equal(ptt_match_outstanding(m), 1);
+	assert_int_equal(m->used, 1);
 	assert_int_equal(next(data_for(7, 350, 16, 64)), PTT_DONE);
-	assert_int_equal(ptt_match_outstanding(m), 0);
+	assert_int_equal(m->used, 0);
 	assert_int_equal(pair.request.time, 100);
 	assert_int_equal(pair.t.latency, 250);
 	assert_int_equal(pair.t.latency_first, 250);
@@ -190,7 +191,7 @@ static void a_tag_used_again_while_open_gives_the_first_up(void **state)
 	assert_int_equal(next(read_of(7, 1, 16)), PTT_OPENED);
 	assert_int_equal(next(read_of(7, 2, 16)), PTT_REUSED);
 	assert_int_equal(pair.request.time, 1);
-	assert_int_equal(ptt_match_outstanding(m), 1);
+	assert_int_equal(m->used, 1);
 	assert_int_equal(next(data_for(7, 10, 16, 64)), PTT_DONE);
 	assert_int_equal(pair.request.time, 2);
 }
@@ -204,7 +205,7 @@ static void the_oldest_gives_way_when_there_is_no_room(void **state)
 	assert_int_equal(next(read_of(9, 9, 16)), PTT_OPENED);
 	assert_int_equal(next(read_of(10, 10, 16)), PTT_CROWDED);
 	assert_int_equal(pair.request.tag, 1);
-	assert_int_equal(ptt_match_outstanding(m), 4);
+	assert_int_equal(m->used, 4);
 	assert_int_equal(next(data_for(1, 20, 16, 64)), PTT_ORPHAN);
 	assert_int_equal(next(data_for(10, 20, 16, 64)), PTT_DONE);
 }
@@ -216,7 +217,7 @@ static void posted_requests_are_nobodys(void **state)
 	(void)state;
 	write.class = TLP_P;
 	assert_int_equal(next(write), PTT_NONE);
-	assert_int_equal(ptt_match_outstanding(m), 0);
+	assert_int_equal(m->used, 0);
 }
 
 struct seen {
@@ -258,7 +259,7 @@ static void keys_that_are_done_are_forgotten(void **state)
 	}
 	for (uint32_t tag = 0; tag < 3; tag++)
 		assert_int_equal(next(data_for(tag, 20000, 16, 64)), PTT_DONE);
-	assert_int_equal(ptt_match_outstanding(m), 0);
+	assert_int_equal(m->used, 0);
 }
 
 static void a_room_beyond_reason_is_refused(void **state)

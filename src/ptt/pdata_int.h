@@ -206,8 +206,6 @@ size_t pdata_bytes(struct ptt_reader *r, uint64_t off, size_t n, const uint8_t *
 void pdata_cut(struct ptt_reader *r, uint64_t end);
 
 /* raw.c */
-/* Something is lost at this place of the stream: told with the next chunk. */
-void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes);
 /* 1 and an empty chunk for a gap that no records follow; 0: there is none left. At the end of the data. */
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c);
 /* Whether the bytes at p are records of `format`, as far as the marker tells. */
@@ -224,7 +222,6 @@ int ptt_zstd_open(struct ptt_zstd **ret);
 void ptt_zstd_close(struct ptt_zstd *z);
 /* Takes from *in, fills out; returns how many bytes came out, -TALLY_ECORRUPT with ptt_zstd_why(). */
 int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t *out, size_t room);
-bool ptt_zstd_in_frame(const struct ptt_zstd *z); /* more must follow */
 const char *ptt_zstd_why(const struct ptt_zstd *z);
 
 bool ptt_is_zstd(const uint8_t *p, size_t n);

@@ -160,7 +160,6 @@ enum ptt_event {
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
 void ptt_match_close(struct ptt_match *m);
 enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct ptt_pair *pair);
-uint32_t ptt_match_outstanding(const struct ptt_match *m);
 /* Whether packets between peers may come twice from this device: 4DW of direction 2 holds what comes in at one port and goes out
  * at the other. */
 void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice);

@@ -101,7 +101,8 @@ static struct ptt_chunk chunk_of(const struct ptt_reader *r, const uint8_t *p, s
 
 /* ---- gaps ------------------------------------------------------------------------- */
 
-void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes)
+/* Something is lost at this place of the stream: told with the next chunk. */
+static void pdata_stream_gap(struct pdata_stream *s, enum ptt_gap_why why, uint64_t bytes)
 {
 	if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || (s->gap.bytes == 0 && bytes != 0))
 		s->gap.why = (uint8_t)why;

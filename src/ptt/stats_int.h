@@ -110,7 +110,6 @@ struct time_line {
 		      [PTT_STATS_BINS]; /* the outstanding requests of each device, summed over time */
 	struct stats_quiet *quiet;
 };
-void line_double(struct time_line *l);
 void line_align(struct time_line *into, struct time_line *from); /* bins of one width */
 void line_merge(struct time_line *into, struct time_line *from); /* that are so */
 void line_finish(struct ptt_stats *s); /* what is known of each device becomes what bins say */

@@ -40,7 +40,7 @@ static void line_halve_bins(uint64_t ticks[PTT_STATS_BINS])
 	memset(&ticks[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*ticks));
 }
 
-void line_double(struct time_line *l)
+static void line_double(struct time_line *l)
 {
 	for (uint32_t i = 0; i < PTT_STATS_BINS; i += 2) {
 		struct ptt_bin two = l->bin[i];

@@ -29,7 +29,7 @@ int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t
 	return -TALLY_ENOTSUP;
 }
 
-bool ptt_zstd_in_frame(const struct ptt_zstd *z)
+static bool ptt_zstd_in_frame(const struct ptt_zstd *z)
 {
 	(void)z;
 	return false;
@@ -122,7 +122,7 @@ int64_t ptt_zstd_step(struct ptt_zstd *z, const uint8_t **in, size_t *n, uint8_t
 	return (int64_t)to.pos;
 }
 
-bool ptt_zstd_in_frame(const struct ptt_zstd *z)
+static bool ptt_zstd_in_frame(const struct ptt_zstd *z)
 {
 	return z->in_frame;
 }

@@ -248,11 +248,6 @@ uint64_t sym_unread(const struct symbols *s)
 	return s->unread.n;
 }
 
-uint64_t sym_evicted(const struct symbols *s)
-{
-	return s->spaces.evicted;
-}
-
 /* ---- user addresses ------------------------------------------------------------------ */
 
 static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, struct sym_name *ret)

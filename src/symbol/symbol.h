@@ -50,9 +50,8 @@ bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid i
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
 /* Why kernel addresses have no names: "" while they have, or nobody asked. */
 const char *sym_kernel_hidden(const struct symbols *s);
-uint64_t sym_lost(const struct symbols *s);    /* facts: by the kernel, or to limits here */
-uint64_t sym_gone(const struct symbols *s);    /* addresses whose mapping was gone */
-uint64_t sym_unread(const struct symbols *s);  /* and whose file was not what it had been, or not there */
-uint64_t sym_evicted(const struct symbols *s); /* spaces of the long dead, let go for room */
+uint64_t sym_lost(const struct symbols *s);   /* facts: by the kernel, or to limits here */
+uint64_t sym_gone(const struct symbols *s);   /* addresses whose mapping was gone */
+uint64_t sym_unread(const struct symbols *s); /* and whose file was not what it had been, or not there */
 
 #endif
