@@ -317,9 +317,9 @@ static const char *here_probe(const struct here *h, const struct probe *p)
 
 static void add_probe(struct find *f, const struct probe *p, const char *on, const char *here)
 {
-	const char *name = find_text(f, "%s:::%s", p->prov->name, p->name);
+	const char *name = find_text(f, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
 
-	if (p->prov->is_of_events && (f->each || !asks_for_probes(f)))
+	if (p->prov->is_long && (f->each ? !p->prov->each_name : !asks_for_probes(f)))
 		return;
 	find_add(f, &(struct found){ .name = name,
 				     .here = here,

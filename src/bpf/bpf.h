@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "dlang/dlang.h"
+#include "facts/syscall.h"
 
 /* as struct bpf_insn; little-endian field order */
 struct bpf_ins {
@@ -40,24 +41,26 @@ enum img_map_type {
 };
 
 enum img_map_use {
-	IMG_CTL,         /* ARRAY 1 x struct img_ctl */
-	IMG_GLOBALS,     /* ARRAY of 1: all global variables */
-	IMG_SCRATCH,     /* PERCPU_ARRAY of 2: [0] perf and record programs, [1] test-run programs */
-	IMG_DROPS,       /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
-	IMG_RING,        /* RINGS: one ring per CPU */
-	IMG_CONTROL,     /* RINGBUF: the control ring */
-	IMG_VAR,         /* HASH: d_program.var[id] */
-	IMG_AGG,         /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
-	IMG_STACKS,      /* STACK_TRACE: u32 id -> frames */
+	IMG_CTL,     /* ARRAY 1 x struct img_ctl */
+	IMG_GLOBALS, /* ARRAY of 1: all global variables */
+	IMG_SCRATCH, /* PERCPU_ARRAY: [0] perf and record programs, [1] test-run programs, [2] those of system calls */
+	IMG_DROPS,   /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
+	IMG_RING,    /* RINGS: one ring per CPU */
+	IMG_CONTROL, /* RINGBUF: the control ring */
+	IMG_VAR,     /* HASH: d_program.var[id] */
+	IMG_AGG,     /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
+	IMG_STACKS,  /* STACK_TRACE: u32 id -> frames */
 	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
 	IMG_GENERATIONS, /* HASH: u64 struct mm_struct * -> struct img_generation */
 	IMG_PARTS,       /* PROGS: part[] by its index, those of class id alone */
+	IMG_CALLS,       /* ARRAY of 1: for each number of a system call its probe and epids; of class id */
 };
 struct img_map {
 	uint8_t type, use;
 	uint32_t id;                                /* VAR and AGG: which */
 	char name[16];                              /* letters, digits, '_' */
 	uint32_t key_size, value_size, max_entries; /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
+	void *init; /* CALLS: value_size bytes that it starts with; of the image's arena */
 };
 
 /* Shared words, mapped or looked up as one value. */
@@ -83,9 +86,10 @@ struct img_generation {
 	uint64_t plain;      /* 1: since its exec no pages could be written and executed, which aren't in exec_pages */
 };
 
-/* What runs a program: a perf event; a test run of a raw tracepoint program; or, in the vm alone, a record: its
- * context is the record's bytes, of which the first eight are arg0. */
-enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD };
+/* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its
+ * context is the record's bytes, of which the first eight are arg0; in the kernel alone, a system call that begins or ends: one
+ * program for all probes of the class. */
+enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD, IMG_ENTRY, IMG_RETURN };
 
 struct img_reloc {
 	uint32_t ins;
@@ -100,7 +104,7 @@ struct img_func {
 	uint32_t arg_bytes[3];
 };
 struct img_prog {
-	uint32_t probe; /* id */
+	uint32_t probe; /* id; IMG_ENTRY and IMG_RETURN: of the first */
 	uint8_t cls;    /* enum img_class */
 	char name[16];
 	struct bpf_ins *ins;
@@ -132,11 +136,21 @@ struct bpf_image {
 	struct arena arena;
 };
 
+/* Where the kernel keeps what a program gave it: offsets in struct pt_regs, and in struct task_struct. */
+struct bpf_calls {
+	uint8_t abi, compat_abi; /* enum syscall_abi */
+	bool has_compat;         /* the numbers of programs of 32 bits are known */
+	int16_t number, arg[6];  /* number: 4 bytes; arguments: 8 */
+	int16_t compat_arg[6];   /* 4 bytes */
+	int16_t compat;          /* of task_struct: 4 bytes, in which this bit tells programs of 32 bits */
+	uint8_t compat_bit;
+};
 /* What generated code must know about the machine that will run it. */
 struct bpf_arch {
 	const char *name;
-	int16_t pc_offset;
-}; /* byte offset of the PC in the perf program's context */
+	int16_t pc_offset;             /* byte offset of the PC in the perf program's context */
+	const struct bpf_calls *calls; /* NULL: not known */
+};
 extern const struct bpf_arch bpf_arch_x86_64, bpf_arch_aarch64, bpf_arch_riscv64;
 extern const struct bpf_arch bpf_arch_vm; /* the vm: a context of 8 bytes, the PC */
 
@@ -145,8 +159,9 @@ struct bpf_probe {
 	uint32_t id;
 	uint8_t cls; /* enum img_class */
 	const char *prov, *mod, *func, *name;
-	bool has_pc;       /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
-	uint8_t more_args; /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
+	bool has_pc;                    /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
+	uint8_t more_args;              /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
+	const struct syscall_row *call; /* IMG_ENTRY, IMG_RETURN */
 };
 
 struct bpf_opts {

@@ -2,7 +2,8 @@
  * cg.c: a typed D program to BPF instructions.
  *
  * One program per enabled probe holds all its clauses, one after the other, so
- * that probename, id and epid are constants.  The order of a program:
+ * that probename, id and epid are constants; all probes of system calls that begin
+ * are one program, and those of calls that end (cg_call.c).  The order of a program:
  *
  *	context to R6; this program's drop counters; scratch memory to R7
  *	this-> variables = 0
@@ -26,10 +27,6 @@
 #include <string.h>
 
 #include "bpf/cg_int.h"
-
-const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128 };   /* struct pt_regs: ip */
-const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256 }; /* struct user_pt_regs: pc */
-const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0 };   /* struct user_regs_struct: pc */
 
 /* ---- maps ---------------------------------------------------------------------- */
 
@@ -98,6 +95,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
 		[IMG_GENERATIONS] = { "generations", IMG_HASH },
 		[IMG_PARTS] = { "parts", IMG_PROGS },
+		[IMG_CALLS] = { "calls", IMG_ARRAY },
 	};
 
 	m->type = row[m->use].type;
@@ -113,7 +111,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		m->value_size = g->img->globals_size;
 		break;
 	case IMG_SCRATCH:
-		m->max_entries = 2;
+		m->max_entries = g->has_calls ? 3 : 2;
 		break;
 	case IMG_DROPS:
 		m->value_size = sizeof(struct img_drops);
@@ -187,17 +185,9 @@ static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
 	return g->img->nepids - 1;
 }
 
-static const struct bpf_probe *probe_by_id(const struct bpf_opts *o, uint32_t id)
-{
-	for (uint32_t i = 0; i < o->nprobes; i++)
-		if (o->probe[i].id == id)
-			return &o->probe[i];
-	return NULL;
-}
-
 const char *cg_prog_builtin(struct cg *g, uint32_t which)
 {
-	const struct bpf_probe *p = g->in_error ? probe_by_id(g->o, g->o->error_probe) : g->probe;
+	const struct bpf_probe *p = g->in_error ? cg_probe(g, g->o->error_probe) : g->probe;
 
 	switch (which) {
 	case BS_PROBEPROV:
@@ -235,7 +225,7 @@ void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control)
 	}
 	cg_lea(g, R2, at.base, at.off);
 	cg_imm(g, R3, n);
-	cg_imm(g, R4, control && g->probe->cls == IMG_PERF ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
+	cg_imm(g, R4, control && cg_is_event(g) ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
 	cg_ins(g, I_CALL(ringbuf_output));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
 	cg_put(g, drop);
@@ -269,7 +259,13 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 {
 	cg_jmp(g, end);
 	cg_put(g, g->fault_label);
-	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR, (int32_t)(g->epid | D_EPID_ERROR)));
+	if (cg_is_call(g)) {
+		cg_call_epid(g, R1);
+		cg_ins(g, I_ALU32_IMM(OR, R1, (int32_t)D_EPID_ERROR));
+		cg_ins(g, I_STORE(W, R10, FP_ERR, R1));
+	} else {
+		cg_ins(g, I_STORE_IMM(W, R10, FP_ERR, (int32_t)(g->epid | D_EPID_ERROR)));
+	}
 	cg_ins(g, I_STORE_IMM(DW, R10, FP_RESUME, (int32_t)k));
 	cg_jmp(g, g->errblk);
 	g->faults = true;
@@ -291,9 +287,14 @@ static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 	g->reg = pl->reg[k];
 	g->ir_label = labels;
 	g->in_error = k >= pl->nown;
-	g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
+	if (cg_is_call(g) && !g->in_error)
+		g->epid = k;
+	else
+		g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
 	g->fault_label = g->in_error ? pl->end[k] : cg_label(g);
 	g->clause_faults = false;
+	if (cg_is_call(g) && !g->in_error && pl->nown > 1)
+		cg_call_clause(g, pl->end[k]);
 	for (uint32_t i = 0; i < c->nins && !g->failed; i++)
 		cg_dispatch(g, &c->ins[i]);
 	g->line = c->line;
@@ -319,6 +320,8 @@ static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t key, uint32_t 
 static void part_begin(struct cg *g, uint32_t out, bool whole)
 {
 	cg_mov(g, R6, R1);
+	if (cg_is_call(g))
+		cg_call_begin(g, out);
 	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), g->prog, out);
 	cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
 	if (g->probe->cls == IMG_PERF && whole) {
@@ -332,7 +335,11 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), out);
 	}
 	if (g->uses_scratch) {
-		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), g->probe->cls == IMG_TEST, out);
+		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0),
+				 cg_is_call(g)             ? 2 :
+				 g->probe->cls == IMG_TEST ? 1 :
+							     0,
+				 out);
 		cg_mov(g, R7, R0);
 	}
 	for (uint32_t o = 1; o < g->p->nobjs && whole; o++)
@@ -345,7 +352,7 @@ static void error_record(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
-	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, g->probe->cls != IMG_PERF);
+	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, !cg_is_event(g));
 }
 
 static void error_block(struct cg *g, struct plan *pl, uint32_t out)
@@ -525,7 +532,7 @@ static bool has_probe(const struct d_clause *c, uint32_t id)
 static uint32_t plan_clauses(struct cg *g, struct plan *pl, uint32_t id)
 {
 	for (uint32_t i = 0; i < g->p->nclauses; i++)
-		if (id && has_probe(&g->p->clause[i], id))
+		if (id == g->probe->id ? cg_clause_fires(g, &g->p->clause[i]) : id && has_probe(&g->p->clause[i], id))
 			pl->clause[pl->n++] = &g->p->clause[i];
 	return pl->n;
 }
@@ -541,6 +548,8 @@ static int plan_open(struct cg *g, struct plan *pl)
 		return cg_oom(g);
 	pl->nown = plan_clauses(g, pl, g->probe->id);
 	plan_clauses(g, pl, g->o->error_probe);
+	if (cg_is_call(g))
+		cg_call_table(g, pl->clause, pl->nown);
 	for (uint32_t k = 0; k < pl->n; k++) {
 		pl->reg[k] = mem_alloc((pl->clause[k]->nregs + 1) * sizeof(*pl->reg[k]));
 		if (!pl->reg[k])
@@ -618,6 +627,9 @@ static bool cg_probe_wanted(struct cg *g, const struct bpf_probe *p)
 {
 	if (p->id == g->o->error_probe)
 		return false;
+	for (uint32_t i = 0; i < g->img->nprogs && (p->cls == IMG_ENTRY || p->cls == IMG_RETURN); i++)
+		if (g->img->prog[i].cls == p->cls)
+			return false; /* it is part of that program */
 	for (uint32_t i = 0; i < g->p->nclauses; i++)
 		if (has_probe(&g->p->clause[i], p->id))
 			return true;
@@ -659,6 +671,10 @@ static void cg_emit_image(struct cg *g)
 	}
 	cg_map_index(g, IMG_CTL, 0);
 	g->watch_exit = may_exit(g);
+	for (uint32_t i = 0; i < g->o->nprobes; i++) {
+		g->has_perf |= g->o->probe[i].cls == IMG_PERF;
+		g->has_calls |= g->o->probe[i].cls == IMG_ENTRY || g->o->probe[i].cls == IMG_RETURN;
+	}
 	if (cg_place_globals(g) < 0)
 		return;
 	for (uint32_t i = 0; i < g->o->nprobes && !g->failed; i++)

@@ -4,7 +4,8 @@
  * Values are per CPU and at most 32 bytes; a histogram's bucket is the last
  * word of its key, so that memory is taken for the buckets that occur.  A perf
  * program is never interrupted by another on its CPU, so it adds plainly; what
- * the tracer runs itself (BEGIN, END, tick) can be, and adds atomically.
+ * the tracer runs itself (BEGIN, END, tick) can be, and adds atomically.  A program of a
+ * system call can be interrupted by perf programs only, where there are some.
  * A new key is put in as zeros and then found: one way of adding, and a key
  * that another CPU puts in at the same moment is not overwritten.
  */
@@ -16,7 +17,7 @@
 /* [R0 + word] += reg */
 static void agg_emit_add(struct cg *g, unsigned word, uint8_t reg)
 {
-	if (g->probe->cls == IMG_TEST) {
+	if (g->probe->cls == IMG_TEST || (cg_is_call(g) && g->has_perf)) {
 		cg_ins(g, I_ATOMIC(DW, ADD, R0, 8 * (int)word, reg));
 		return;
 	}

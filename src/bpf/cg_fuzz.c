@@ -12,8 +12,8 @@ static int probes(void *arg, const struct d_probedesc *d, int (*add)(void *, uin
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const struct bpf_probe table[] = { { 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0 },
-						  { 2, IMG_TEST, "dtrace", "", "", "ERROR", false, 0 } };
+	static const struct bpf_probe table[] = { { 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },
+						  { 2, IMG_TEST, "dtrace", "", "", "ERROR", false, 0, NULL } };
 	const struct d_env env = { .probes = probes, .strsize = 64, .stackframes = 5, .ustackframes = 5 };
 	const struct bpf_opts o = { .arch = &bpf_arch_vm,
 				    .probe = table,

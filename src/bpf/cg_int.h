@@ -14,7 +14,8 @@ enum {
 	FP_TMP = -48,    /* 32 bytes: a first value, or what a helper writes */
 	FP_ERR = -72,    /* an error record (D_ERROR_RECORD bytes) */
 	FP_RESUME = -80, /* number of the clause that faulted */
-	FP_SPILL = -80,  /* spilled registers lie below */
+	FP_CALL = -88,   /* address of the row of this system call */
+	FP_SPILL = -88,  /* spilled registers lie below */
 };
 #define STACK_OBJECT_MOST 128u /* larger objects live in scratch memory */
 #define SCRATCH_MOST 32768u    /* a per-CPU value may not be larger */
@@ -54,9 +55,11 @@ struct cg {
 	uint32_t scratch_size; /* most of any program */
 	uint32_t slack;        /* room behind globals, see cg_power_of_2() */
 	bool watch_exit;       /* some perf program may call exit() */
+	bool has_perf, has_calls;
 
 	/* the program being generated, or a part of it: then from its first instruction on */
 	const struct bpf_probe *probe;
+	uint32_t calls_row; /* of a system call: bytes of a row of the table, see cg_call.c */
 	uint32_t prog;
 	bool too_large; /* more than the kernel takes */
 	struct bpf_ins *ins;
@@ -88,8 +91,8 @@ struct cg {
 	/* the clause being generated */
 	const struct d_clause *clause;
 	struct cg_reg *reg;
-	uint32_t *ir_label; /* labels of the clause in ours */
-	uint32_t epid, line, fault_label;
+	uint32_t *ir_label;               /* labels of the clause in ours */
+	uint32_t epid, line, fault_label; /* epid: of a system call its index in the row */
 	bool in_error, clause_faults;
 };
 
@@ -148,5 +151,25 @@ void cg_functions(struct cg *g);    /* emits those that the program calls */
 cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_sbase, cg_sdir;
 /* cg_agg.c */
 cg_op cg_agg, cg_stackid;
+/* cg_call.c */
+static inline bool cg_is_call(const struct cg *g)
+{
+	return g->probe->cls == IMG_ENTRY || g->probe->cls == IMG_RETURN;
+}
+/* Whether something of the machine runs the program, not the tracer or a record. */
+static inline bool cg_is_event(const struct cg *g)
+{
+	return g->probe->cls == IMG_PERF || cg_is_call(g);
+}
+const struct bpf_probe *cg_probe(const struct cg *g, uint32_t id);
+bool cg_clause_fires(const struct cg *g, const struct d_clause *c); /* for the program's probe, or one of its class */
+void cg_call_table(struct cg *g, const struct d_clause *const *clause, uint32_t n);
+void cg_call_begin(struct cg *g, uint32_t out);
+void cg_call_clause(struct cg *g, uint32_t end);
+void cg_call_id(struct cg *g, uint8_t to);
+void cg_call_epid(struct cg *g, uint8_t to);
+void cg_call_func(struct cg *g, struct cg_at at, uint32_t n);
+void cg_call_arg(struct cg *g, unsigned n);
+void cg_call_errno(struct cg *g);
 
 #endif

@@ -388,6 +388,8 @@ static void bi_arg(struct cg *g, unsigned n)
 {
 	if (g->in_error)
 		bi_error_arg(g, n);
+	else if (cg_is_call(g))
+		cg_call_arg(g, n);
 	else if (n < 2 && g->probe->has_pc)
 		bi_pc(g, n == 1);
 	else if (n <= g->probe->more_args && g->probe->cls == IMG_RECORD)
@@ -425,11 +427,20 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 	case BI_CPU:
 		cg_ins(g, I_CALL(get_smp_processor_id));
 		break;
+	case BI_ERRNO:
+		cg_call_errno(g);
+		break;
 	case BI_EPID:
-		cg_imm(g, R0, g->epid);
+		if (cg_is_call(g) && !g->in_error)
+			cg_call_epid(g, R0);
+		else
+			cg_imm(g, R0, g->epid);
 		break;
 	case BI_ID:
-		cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id);
+		if (cg_is_call(g) && !g->in_error)
+			cg_call_id(g, R0);
+		else
+			cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id);
 		break;
 	case BI_TIMESTAMP:
 		cg_ins(g, I_CALL(ktime_get_ns));
@@ -594,6 +605,10 @@ static void op_olit(struct cg *g, const struct ir_ins *i)
 
 static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 {
+	if (i->x == BS_PROBEFUNC && cg_is_call(g) && !g->in_error) {
+		cg_call_func(g, cg_obj(g, i->o, i->O, R4), i->s);
+		return;
+	}
 	if (i->x != BS_EXECNAME) {
 		const char *s = cg_prog_builtin(g, i->x);
 		size_t n = __builtin_strlen(s);
@@ -723,9 +738,14 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 	struct cg_at at = cg_obj(g, i->o, 0, R4);
 
 	cg_ins(g, I_CALL(get_smp_processor_id));
-	cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
+	if (cg_is_call(g) && !g->in_error) {
+		cg_call_epid(g, R1);
+		cg_ins(g, I_STORE(W, at.base, at.off, R1));
+	} else {
+		cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
+	}
 	cg_ins(g, I_STORE(W, at.base, at.off + 4, R0));
-	cg_hand_over(g, at, c->record_size, g->probe->cls != IMG_PERF || c->control);
+	cg_hand_over(g, at, c->record_size, !cg_is_event(g) || c->control);
 }
 
 /* ---- which is which ---------------------------------------------------------------------------- */

@@ -15,11 +15,11 @@
 enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, ID_RECORD, NCPUS = 2 };
 
 static const struct bpf_probe probes[] = {
-	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0 },
-	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false, 0 },
-	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false, 0 },
-	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true, 0 },
-	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false, 1 },
+	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },
+	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false, 0, NULL },
+	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false, 0, NULL },
+	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true, 0, NULL },
+	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false, 1, NULL },
 };
 
 /* What args[0] and args[1] of the record probe are. */

@@ -58,6 +58,7 @@ enum ir_builtin {
 	BI_WALLTIMESTAMP,
 	BI_VTIMESTAMP,
 	BI_CURTHREAD, /* address of the kernel's struct task_struct */
+	BI_ERRNO,     /* of a system call that ends; else 0 */
 	BI_ARG0,
 	BI_ARG1,
 	BI_ARG2,

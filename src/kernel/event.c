@@ -343,6 +343,8 @@ int k_enable(struct k_run *k, struct err *e)
 		rc = each_cpu(k, cpu_enable, e);
 	if (rc == 0)
 		rc = each_cpu(k, cpu_counts, e);
+	if (rc == 0)
+		rc = points_enable(k, e);
 	if (rc == 0 && timers_set(k, true) < 0)
 		rc = err_set(e, TALLY_EIO, "a timer can't be started: %s", strerror(errno));
 	k->enabled = true;
@@ -365,6 +367,7 @@ int k_disable(struct k_run *k)
 		return 0;
 	k->enabled = false;
 	timers_set(k, false);
+	points_disable(k);
 	return each_cpu(k, cpu_disable, NULL);
 }
 

@@ -80,7 +80,9 @@ struct img_ctl *k_ctl(struct k_run *k); /* the control words, mapped and shared 
 /* Opens ev on every CPU for program `prog` (index into the image), disabled, and attaches it. Either all CPUs or
  * none. -TALLY_EBUSY: a pinned event did not get its counter; the words name the NMI watchdog when it holds one. */
 int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct err *e);
-int k_enable(struct k_run *k, struct err *e); /* all attached events; then checks that each pinned one counts */
+/* Program `prog` runs at each firing of that raw tracepoint, from k_enable() on; the name is borrowed. */
+int k_attach_point(struct k_run *k, uint32_t prog, const char *tracepoint, struct err *e);
+int k_enable(struct k_run *k, struct err *e); /* all that is attached; then checks that each pinned event counts */
 int k_disable(struct k_run *k);
 int k_test_run(struct k_run *k, uint32_t prog, struct err *e); /* BEGIN, END, tick */
 /* Reading maps keeps the perf programs of the reader's CPU from running. on: the calling thread stays on the CPU it is

@@ -104,6 +104,16 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 int event_starved(uint32_t cpu, const char *watchdog, struct err *e);
 int event_starved_now(uint32_t cpu, struct err *e); /* as that file has it */
 
+/* ---- raw tracepoints (point.c) ----------------------------------------------------- */
+struct run_point {
+	uint32_t prog;
+	const char *name;
+	int fd; /* -1: not attached */
+};
+int points_enable(struct k_run *k, struct err *e);
+void points_disable(struct k_run *k);
+void points_close(struct k_run *k);
+
 /* ---- timers (timer.c) ------------------------------------------------------------- */
 struct run_timer {
 	int fd;
@@ -151,6 +161,8 @@ struct k_run {
 	struct run_rings rings;
 	struct run_event *event;
 	uint32_t nevents, cap_events;
+	struct run_point *point;
+	uint32_t npoints, cap_points;
 	bool enabled;
 	struct run_timer *timer;
 	uint32_t ntimers, cap_timers;

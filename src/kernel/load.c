@@ -38,6 +38,8 @@
 static const enum bpf_prog_type kernel_class[] = {
 	[IMG_PERF] = BPF_PROG_TYPE_PERF_EVENT,
 	[IMG_TEST] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	[IMG_ENTRY] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	[IMG_RETURN] = BPF_PROG_TYPE_RAW_TRACEPOINT,
 };
 
 /* ---- what the instructions refer to ------------------------------------------ */
@@ -401,7 +403,7 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 	struct bpf_ins *ins;
 	int rc;
 
-	if (p->cls >= COUNT(kernel_class) || !p->nins)
+	if (p->cls >= COUNT(kernel_class) || !kernel_class[p->cls] || !p->nins)
 		return err_set(e, TALLY_EINVAL, "program %.16s: nothing to load", p->name);
 	ins = mem_alloc(p->nins * sizeof(*ins));
 	if (!ins)

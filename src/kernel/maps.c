@@ -99,7 +99,8 @@ static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m,
 }
 
 /* What a map starts with: the globals their values, the control words are found. */
-static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_image *img, struct err *e)
+static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_image *img, const struct img_map *m,
+		    struct err *e)
 {
 	bool globals = r->use == IMG_GLOBALS && img->globals_init;
 	size_t need = r->use == IMG_CTL ? sizeof(struct img_ctl) : globals ? img->globals_size : 0;
@@ -111,6 +112,8 @@ static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_i
 		k->ctl = r->mem;
 	if (globals)
 		memcpy(r->mem, img->globals_init, img->globals_size);
+	if (m->init && r->mem)
+		memcpy(r->mem, m->init, m->value_size);
 	return 0;
 }
 
@@ -129,7 +132,7 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 		};
 		if (m->type >= COUNT(kernel_type))
 			return err_set(e, TALLY_EINVAL, "map %.16s: no such type", m->name);
-		if ((rc = map_open(k, r, m, e)) < 0 || (rc = map_fill(k, r, img, e)) < 0)
+		if ((rc = map_open(k, r, m, e)) < 0 || (rc = map_fill(k, r, img, m, e)) < 0)
 			return rc;
 	}
 	return 0;

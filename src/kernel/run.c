@@ -93,6 +93,7 @@ void k_close(struct k_run *k)
 	generations_close(k);
 	k_tasks_close(k->tasks);
 	timers_close(k);
+	points_close(k);
 	events_close(k);
 	progs_close(k);
 	rings_close(k);

@@ -204,7 +204,7 @@ static int cpc_compatible(const struct probes *t, const uint32_t *ids, uint32_t 
 const struct provider prov_cpc = {
 	.name = "cpc",
 	.help = "CPU events: EVENT-MODE[-MASK|-attribute_value...]-COUNT",
-	.is_of_events = true,
+	.is_long = true,
 	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
 	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
 	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },

@@ -5,9 +5,11 @@
  * A literal name goes to the providers, each of which may make it.  A pattern, or no
  * name at all, finds what a listing of its providers shows (each event once, with a
  * usual count; the usual rates), and what was named before.
- * All probes so far are unanchored: their module and function are empty, so a
- * description that wants a certain one matches nothing.
+ * Most probes are unanchored: their module and function are empty, so a description that
+ * wants a certain one does not even ask their providers.  Those with functions (each_name) are made all
+ * at once, when one of their names may be meant.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "provider/provider_int.h"
@@ -19,7 +21,7 @@ struct probes {
 	struct arena arena;
 	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
 	uint32_t n, cap;
-	struct map by_name;          /* "provider:name" */
+	struct map by_name;          /* "provider:module:function:name" */
 	struct cpc_machine *machine; /* cpc.c fills it */
 };
 
@@ -111,35 +113,36 @@ struct cpc_machine *probes_machine(const struct probes *t)
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name)
 {
 	char key[512];
-	size_t np = strlen(p->name), nn = strlen(name);
+	int n = snprintf(key, sizeof(key), "%s:::%s", p->name, name);
 
-	if (np + nn + 1 > sizeof(key))
-		return NULL;
-	memcpy(key, p->name, np);
-	key[np] = ':';
-	memcpy(key + np + 1, name, nn);
-	return map_get(&t->by_name, key, np + nn + 1);
+	return n < 0 || (size_t)n >= sizeof(key) ? NULL : map_get(&t->by_name, key, (size_t)n);
 }
 
-struct probe *probes_add(struct probes *t, const struct provider *p, const char *name)
+struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
+			    const char *name)
 {
-	struct probe *pr = (struct probe *)probes_find(t, p, name), **slot;
-	char *key;
+	char *key = arena_printf(&t->arena, "%s:%s:%s:%s", p->name, mod, func, name);
+	size_t key_n = key ? strlen(key) : 0;
+	struct probe *pr = key ? map_get(&t->by_name, key, key_n) : NULL, **slot;
 	void **at;
 
-	if (pr)
+	if (pr || !key)
 		return pr;
 	pr = arena_alloc(&t->arena, sizeof(*pr));
-	key = arena_printf(&t->arena, "%s:%s", p->name, name);
-	if (!pr || !key || !(at = map_at(&t->by_name, key, strlen(key))))
+	if (!pr || !(at = map_at(&t->by_name, key, key_n)))
 		return NULL;
 	slot = VEC_NEW(t->probe, t->n, t->cap);
 	if (!slot)
 		return NULL; /* the key stays without a value: as good as absent */
-	*pr = (struct probe){ .id = t->n, .prov = p, .mod = "", .func = "", .name = key + strlen(p->name) + 1 };
+	*pr = (struct probe){ .id = t->n, .prov = p, .mod = mod, .func = func, .name = key + key_n - strlen(name) };
 	*slot = pr;
 	*at = pr;
 	return pr;
+}
+
+struct probe *probes_add(struct probes *t, const struct provider *p, const char *name)
+{
+	return probes_add_at(t, p, "", "", name);
 }
 
 /* ---- matching ------------------------------------------------------------------- */
@@ -149,14 +152,30 @@ static bool is_pattern(const char *s)
 	return s[strcspn(s, "*?[\\")] != 0;
 }
 
-/* A file of records, or a platform with a hypervisor, has no events of this machine. */
+/* A file of records, or a platform with a hypervisor, has no events of this machine, and the vm no system calls. */
 static bool has_its_events(const struct probes *t, const struct probe *p)
 {
-	return p->arm != ARM_EVENT || !(t->opts.records || t->opts.transport);
+	const bool elsewhere = t->opts.records || t->opts.transport;
+
+	return p->call ? !elsewhere && !t->opts.vm : p->arm != ARM_EVENT || !elsewhere;
 }
 
-static int match_made(const struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id),
-		      void *arg)
+/* Whether a probe of that provider may be where the description says, and called so. */
+static bool provider_may_have(const struct provider *p, const struct d_probedesc *d)
+{
+	if (!text_glob(d->prov, p->name))
+		return false;
+	if (!p->each_name)
+		return text_glob(d->mod, "") && text_glob(d->func, "");
+	for (const char *const *name = p->each_name; *name; name++)
+		if (text_glob(d->name, *name))
+			return true;
+	return false;
+}
+
+/* of: of that provider alone; NULL: of all. */
+static int match_made(const struct probes *t, const struct provider *of, const struct d_probedesc *d,
+		      int (*add)(void *arg, uint32_t id), void *arg)
 {
 	int found = 0, rc;
 
@@ -164,7 +183,7 @@ static int match_made(const struct probes *t, const struct d_probedesc *d, int (
 		const struct probe *p = t->probe[i];
 
 		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) || !text_glob(d->func, p->func) ||
-		    !text_glob(d->name, p->name) || !has_its_events(t, p))
+		    !text_glob(d->name, p->name) || !has_its_events(t, p) || (of && p->prov != of))
 			continue;
 		rc = add(arg, p->id);
 		if (rc < 0)
@@ -180,8 +199,10 @@ static int probes_ask_provider(struct probes *t, const struct provider *p, const
 			       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct err e = { 0 };
-	int rc = p->name_probe(t, d->name, add, arg, &e);
+	int rc = p->each_name ? p->offer(t, &e) : p->name_probe(t, d->name, add, arg, &e);
 
+	if (p->each_name && rc >= 0)
+		return match_made(t, p, d, add, arg);
 	if (rc == -TALLY_ENOMEM)
 		return err_oom(why);
 	if (rc >= 0)
@@ -202,7 +223,7 @@ static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(
 	for (size_t i = 0; i < COUNT(providers); i++) {
 		struct err e = { 0 };
 
-		if (!text_glob(d->prov, providers[i]->name))
+		if (!provider_may_have(providers[i], d))
 			continue;
 		rc = probes_ask_provider(t, providers[i], d, add, arg, &e);
 		if (e.code && (rc < 0 || !why->code))
@@ -220,7 +241,7 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(providers) && rc >= 0; i++)
-		if (text_glob(d->prov, providers[i]->name))
+		if (provider_may_have(providers[i], d))
 			rc = providers[i]->offer(t, why);
 	return rc;
 }
@@ -252,11 +273,13 @@ static int no_provider(const char *name, struct err *why)
 static int no_place(const struct d_probedesc *d, struct err *why)
 {
 	const char *names[COUNT(providers)], *near;
-	bool known = false;
+	bool known = false, place = false;
 
 	for (size_t i = 0; i < COUNT(providers); i++) {
 		names[i] = providers[i]->name;
 		known |= text_glob(d->prov, names[i]);
+		place |= provider_may_have(providers[i], d) ||
+			 (*d->prov && text_glob(d->prov, names[i]) && providers[i]->each_name);
 	}
 	if (!known) {
 		near = text_nearest(d->prov, names, COUNT(names));
@@ -264,9 +287,10 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 			return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"; did you mean %s?", d->prov, near);
 		return no_provider(d->prov, why);
 	}
-	if (!text_glob(d->mod, "") || !text_glob(d->func, ""))
-		return err_set(why, TALLY_ENOPROBE,
-			       "probes have no module and no function here: write PROVIDER:::NAME, with three colons");
+	if (!place)
+		return err_set(
+			why, TALLY_ENOPROBE,
+			"such probes have no module and no function here: write PROVIDER:::NAME, with three colons");
 	return 0;
 }
 
@@ -290,13 +314,13 @@ int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(vo
 	if (!*desc->name || is_pattern(desc->name)) {
 		rc = offer_matching(t, desc, why);
 		if (rc >= 0)
-			rc = match_made(t, desc, add, arg);
+			rc = match_made(t, NULL, desc, add, arg);
 		return rc ? rc : why_nothing_matches(t, desc, why);
 	}
 	rc = match_name(t, desc, add, arg, &reason);
 	if (rc < 0 && reason.code)
 		err_set(why, reason.code, "%s", reason.text);
-	return rc;
+	return rc ? rc : why_nothing_matches(t, desc, why);
 }
 
 int probes_offer(struct probes *t, struct err *e)

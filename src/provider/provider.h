@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
+#include "facts/syscall.h"
 #include "hv/sun4v_guest.h"
 #include "kernel/kernel.h"
 
@@ -22,6 +23,8 @@ enum prov_arm {
 	ARM_ERROR,
 	ARM_TICK,   /* a timer of the tracer's, every tick_ns */
 	ARM_EVENT,  /* each of its perf events */
+	ARM_ENTRY,  /* its system call begins ... */
+	ARM_RETURN, /* ... or ends */
 	ARM_RECORD, /* a record of a trace */
 	ARM_SAMPLE, /* a reading every tick_ns of the platform's time, by its provider's begin and fire */
 };
@@ -33,9 +36,10 @@ struct probe {
 	uint8_t arm;      /* enum prov_arm */
 	uint64_t tick_ns; /* ARM_TICK, ARM_SAMPLE */
 	struct k_event *event;
-	uint32_t nevents;   /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
-	const void *data;   /* its provider's own: which request, register or record it is about */
-	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
+	uint32_t nevents;               /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
+	const struct syscall_row *call; /* ARM_ENTRY, ARM_RETURN */
+	const void *data;               /* its provider's own: which request, register or record it is about */
+	const char *source;             /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
 enum stab {
@@ -60,6 +64,7 @@ struct prov_opts {
 	const char *sysfs;              /* fake /sys for tests: what it has counts, nothing is opened */
 	const char *conf;               /* configuration file; NULL = /etc/tally/dcpc.conf */
 	bool records;                   /* there is a source of records: --on FILE */
+	bool vm;                        /* programs run in the vm, where nothing of this machine fires */
 	struct hv_transport *transport; /* to a hypervisor: --on power, batoka ...; NULL: none */
 	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
 	bool one_enabling;              /* tests: act as a PMU that can't tell which counter overflowed */
@@ -88,10 +93,12 @@ struct provider {
 	const char *name;
 	const char *help;    /* one line */
 	bool has_bare_names; /* a word without PROVIDER::: and without a dash may be meant for it, as BEGIN */
-	bool is_of_events;   /* lists of events have what its probes are made of, too */
-	const char *model;   /* what --on may name to have what its probes fire for; NULL: no model is needed */
+	bool is_long;        /* a search leaves its probes out that does not ask for probes by a colon */
+	/* Its probes have a module and a function, and these names, the last one NULL; offer makes them all. NULL: a name is all. */
+	const char *const *each_name;
+	const char *model; /* what --on may name to have what its probes fire for; NULL: no model is needed */
 	struct stability provider, module, function, names, args;
-	/* A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
+	/* Without each_name. A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
 	 * negative with the reason in words ("count 100 is below the minimum of 5000"). */
 	int (*name_probe)(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 			  struct err *why);
@@ -133,6 +140,9 @@ int probes_provider(const struct probes *t, const char *name, struct err *why);
 int probes_offer(struct probes *t, struct err *e); /* all providers */
 /* For providers: adds a probe or finds the one of that name. */
 struct probe *probes_add(struct probes *t, const struct provider *p, const char *name);
+/* mod and func are not copied: constants, or of the arena. */
+struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
+			    const char *name);
 const struct prov_opts *probes_opts(const struct probes *t);
 struct arena *probes_arena(struct probes *t);
 /* Whether these enabled probes may be enabled together (decision: counters that can't tell which overflowed).

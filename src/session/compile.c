@@ -150,6 +150,7 @@ int open_probes(struct tally_trace *t)
 			       .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
 			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive],
 			       .records = r && !r->transport,
+			       .vm = t->kind == &engine_vm,
 			       .transport = r ? r->transport : NULL,
 			       .sun4v = r ? r->sun4v : NULL };
 	int rc = probes_open(&t->probes, &o);
@@ -313,7 +314,13 @@ static bool *used_probes(struct tally_trace *t)
 
 static uint8_t class_of(const struct probe *p)
 {
-	return p->arm == ARM_EVENT ? IMG_PERF : p->arm == ARM_RECORD || p->arm == ARM_SAMPLE ? IMG_RECORD : IMG_TEST;
+	static const uint8_t class[] = {
+		[ARM_BEGIN] = IMG_TEST,    [ARM_END] = IMG_TEST,    [ARM_ERROR] = IMG_TEST,
+		[ARM_TICK] = IMG_TEST,     [ARM_EVENT] = IMG_PERF,  [ARM_RECORD] = IMG_RECORD,
+		[ARM_SAMPLE] = IMG_RECORD, [ARM_ENTRY] = IMG_ENTRY, [ARM_RETURN] = IMG_RETURN,
+	};
+
+	return class[p->arm];
 }
 
 /* What the code generator must know about them, in the order of their ids. */
@@ -340,6 +347,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 			.name = probe->name,
 			.has_pc = probe->arm == ARM_EVENT,
 			.more_args = probe->arm == ARM_SAMPLE,
+			.call = probe->call,
 		};
 	}
 	if (!used) {

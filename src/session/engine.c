@@ -50,6 +50,11 @@ static int kernel_attach(struct engine *g, uint32_t prog, const struct k_event *
 	return k_attach(g->k, prog, ev, e);
 }
 
+static int kernel_point(struct engine *g, uint32_t prog, const char *tracepoint, struct err *e)
+{
+	return k_attach_point(g->k, prog, tracepoint, e);
+}
+
 static int kernel_timer(struct engine *g, uint64_t period_ns, struct err *e)
 {
 	return k_timer(g->k, period_ns, e);
@@ -86,6 +91,7 @@ static const struct engine_ops kernel_ops = {
 	.exited = kernel_exited,
 	.fire = kernel_fire,
 	.attach = kernel_attach,
+	.point = kernel_point,
 	.timer = kernel_timer,
 	.timer_fired = kernel_timer_fired,
 	.start = kernel_start,
@@ -188,6 +194,12 @@ static int vme_attach(struct engine *g, uint32_t prog, const struct k_event *ev,
 {
 	(void)g, (void)prog, (void)ev;
 	return err_set(e, TALLY_ENOTSUP, "events need the kernel: in the vm BEGIN, END, ERROR and tick probes fire");
+}
+
+static int vme_point(struct engine *g, uint32_t prog, const char *tracepoint, struct err *e)
+{
+	(void)g, (void)prog;
+	return err_set(e, TALLY_ENOTSUP, "%s needs the kernel", tracepoint);
 }
 
 static int vme_timer(struct engine *g, uint64_t period_ns, struct err *e)
@@ -307,6 +319,7 @@ static const struct engine_ops vm_ops = {
 	.exited = vme_exited,
 	.fire = vme_fire,
 	.attach = vme_attach,
+	.point = vme_point,
 	.timer = vme_timer,
 	.timer_fired = vme_timer_fired,
 	.start = vme_start,

@@ -152,7 +152,7 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 /* A file of records, or a platform with a hypervisor, has no events of this machine. */
 static bool can_fire(const struct tally_trace *t, const struct probe *p)
 {
-	return !t->records || p->arm != ARM_EVENT;
+	return !t->records || (p->arm != ARM_EVENT && !p->call);
 }
 
 static int list_all(struct tally_trace *t, bool verbose)

@@ -93,6 +93,15 @@ static int add_tick(struct tally_trace *t, uint32_t prog)
 	return tick->timer < 0 ? fail_enable(t, p->id, tick->timer) : 0;
 }
 
+/* One program for all probes of its arm: whose turn it is it finds by the call's number. */
+static int attach_calls(struct tally_trace *t, uint32_t prog)
+{
+	const struct probe *p = probe_of(t, prog);
+	int rc = t->eng->ops->point(t->eng, prog, p->arm == ARM_ENTRY ? "sys_enter" : "sys_exit", &t->why);
+
+	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
+}
+
 /* Counters that can't tell which of them overflowed serve one probe (dtrace_cpc.txt, section 3). */
 static int check_compatible(struct tally_trace *t)
 {
@@ -123,6 +132,8 @@ static int run_arm(struct tally_trace *t)
 			rc = attach_events(t, i);
 		else if (p->arm == ARM_TICK)
 			rc = add_tick(t, i);
+		else if (p->call)
+			rc = attach_calls(t, i);
 	}
 	if (rc >= 0 && t->eng->k && t->prog->uses_user_symbols) {
 		rc = k_task_watch(t->eng->k, &e);

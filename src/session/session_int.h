@@ -61,6 +61,7 @@ struct engine_ops {
 	bool (*exited)(struct engine *g, int *status);               /* whether exit() ran, and its argument */
 	int (*fire)(struct engine *g, uint32_t prog, struct err *e); /* one firing of a class IMG_TEST program */
 	int (*attach)(struct engine *g, uint32_t prog, const struct k_event *ev, struct err *e);
+	int (*point)(struct engine *g, uint32_t prog, const char *tracepoint, struct err *e);
 	int (*timer)(struct engine *g, uint64_t period_ns, struct err *e); /* its number, from 0 */
 	uint64_t (*timer_fired)(struct engine *g, int timer);
 	int (*start)(struct engine *g, struct err *e); /* attached events and timers */

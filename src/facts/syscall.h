@@ -1,0 +1,23 @@
+/*
+ * syscall.h: the system calls of Linux: names and numbers.
+ *
+ * A machine has one numbering for its own programs and may have another for programs of 32 bits; the name is the same.
+ */
+#ifndef TALLY_FACTS_SYSCALL_H
+#define TALLY_FACTS_SYSCALL_H
+
+#include <stdint.h>
+
+enum syscall_abi { SYSCALL_X86_64, SYSCALL_I386, SYSCALL_ARM64, SYSCALL_ABIS };
+#define SYSCALL_NONE (-1)
+#define SYSCALL_NUMBERS 512u /* all numbers are below */
+#define SYSCALL_NAME 32u     /* longest name, with its NUL */
+
+struct syscall_row {
+	const char *name;
+	int16_t number[SYSCALL_ABIS]; /* SYSCALL_NONE: programs of that kind have no such call */
+};
+/* By name, ascending. NULL past the last. */
+const struct syscall_row *syscall_at(uint32_t i);
+
+#endif
