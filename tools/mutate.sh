@@ -119,7 +119,7 @@ fi
 unset WERROR
 # What an earlier one, ended by force, left changed.
 [ ! -f "$work/changed" ] || touch "$tree/$(cat "$work/changed")"
-build() { make -s -C "$tree" -j"$(nproc)" "$@" >"$work/build.log" 2>&1; }
+build() { make -s -C "$tree" -j"$(nproc)" CFLAGS="${CFLAGS:-} -g0" "$@" >"$work/build.log" 2>&1; } # -g0: compiled and linked sooner
 build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be built"; }
 
 # ---- tests ---------------------------------------------------------------------------------------

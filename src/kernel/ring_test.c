@@ -212,6 +212,58 @@ static void wait_ends_when_enough_lies_in_a_ring(void **state)
 	k_close(k);
 }
 
+static void one_record_in_the_control_ring_is_enough(void **state)
+{
+	struct k_run_opts o = { .wakeup_bytes = 1024 };
+	struct handmade h;
+	struct seen s = { 0 };
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	writer(&h, (int)k_ncpus_possible(), RING_NO_WAKEUP);
+	k = opened(&h, &o);
+	assert_int_equal(rings_waiting(k), 0);
+	fire(k, 1);
+	assert_int_equal(rings_waiting(k), 1);
+	assert_int_equal(k_drain(k, see, &s), 0);
+	assert_int_equal(s.ring, k_ncpus_possible());
+	assert_int_equal(rings_waiting(k), 0);
+	k_close(k);
+}
+
+struct feeder {
+	struct k_run *k;
+	struct seen seen;
+};
+
+static int see_and_fire(void *arg, uint32_t ring, const void *rec, uint32_t size)
+{
+	struct feeder *f = arg;
+
+	fire(f->k, 1);
+	return see(&f->seen, ring, rec, size);
+}
+
+/* Else a program that is faster than its reader would hold him for ever. */
+static void what_comes_during_a_drain_is_for_the_next_one(void **state)
+{
+	struct handmade h;
+	struct feeder f = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	writer(&h, -1, RING_NO_WAKEUP);
+	f.k = opened(&h, NULL);
+	k_quiet(f.k, true);
+	fire(f.k, 2);
+	assert_int_equal(k_drain(f.k, see_and_fire, &f), 0);
+	assert_int_equal(f.seen.n, 2);
+	assert_int_equal(k_drain(f.k, see, &f.seen), 0);
+	assert_int_equal(f.seen.n, 4);
+	k_close(f.k);
+}
+
 static void rings_are_there_even_if_the_filler_never_was(void **state)
 {
 	struct handmade h;
@@ -268,6 +320,8 @@ int main(void)
 		cmocka_unit_test(record_is_offered_once_even_if_the_sink_fails),
 		cmocka_unit_test(wait_ends_when_a_program_wakes_us),
 		cmocka_unit_test(wait_ends_when_enough_lies_in_a_ring),
+		cmocka_unit_test(one_record_in_the_control_ring_is_enough),
+		cmocka_unit_test(what_comes_during_a_drain_is_for_the_next_one),
 		cmocka_unit_test(rings_are_there_even_if_the_filler_never_was),
 		cmocka_unit_test(image_without_rings_has_nothing_to_drain),
 		cmocka_unit_test(ring_of_an_odd_size_is_refused),

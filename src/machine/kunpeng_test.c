@@ -349,9 +349,40 @@ static void every_failing_allocation_is_reported(void **state)
 	kunpeng_close(NULL);
 }
 
+/* Flows that wait for room; those of them that have nothing to issue go to sleep again. */
+static void who_was_woken_first_is_woken_last_the_next_time(void **state)
+{
+	static const struct {
+		uint32_t flows, turn, next;
+	} rows[] = {
+		{ 1u << 0, 0, 1 },
+		{ 1u << 3 | 1u << 5, 0, 4 },
+		{ 1u << 3 | 1u << 5, 4, 6 },
+		{ 1u << 3 | 1u << 5, 6, 4 },
+		{ 1u << 3 | 1u << 5, 5, 6 },
+		{ 1u << 31, 7, 0 },
+		{ 1u << 31 | 1u << 0, 31, 0 },
+		{ UINT32_MAX, 30, 31 },
+	};
+	static struct core c;
+	struct waiters none = { 0, 9 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct waiters w = { rows[i].flows, rows[i].turn };
+
+		flow_wake(&c, &w);
+		assert_int_equal(w.flows, 0);
+		assert_int_equal(w.turn, rows[i].next);
+	}
+	flow_wake(&c, &none);
+	assert_int_equal(none.turn, 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_was_woken_first_is_woken_last_the_next_time),
 		cmocka_unit_test(loads_have_names_and_texts_of_their_own),
 		cmocka_unit_test(an_unknown_load_is_refused_with_what_there_is),
 		cmocka_unit_test(no_options_are_seed_one_and_mixed),

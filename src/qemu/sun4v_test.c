@@ -58,7 +58,7 @@ static void begin_with(const char *const *words, int n, uint32_t word)
 	begin(word);
 }
 
-static bool call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
+static bool call_on(unsigned vcpu, uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
 {
 	m.r[O0] = a0;
 	m.r[O1] = a1;
@@ -66,8 +66,12 @@ static bool call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
 	m.r[O5] = function;
 	m.pc = 0;
 	if (!setjmp(m.went_on))
-		m.exec(0, m.site);
+		m.exec(vcpu, m.site);
 	return m.pc != 0;
+}
+static bool call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	return call_on(0, function, a0, a1, a2);
 }
 
 /* Answered with this status, and %o1 and %o2. */
@@ -278,6 +282,29 @@ static void a_buffer_is_added_to_before_each_call(void **state)
 	emulator_end();
 }
 
+static void the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls(void **state)
+{
+	uint64_t first;
+
+	(void)state;
+	begin_with(chase, COUNT(chase), TA_FAST);
+	negotiate(SUN4V_GROUP_NIAGARA);
+	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
+	assert_true(call_on(1, SUN4V_MMUSTAT_INFO, 0, 7, 8));
+	assert_int_equal(m.r[O0], HV_EOK);
+	assert_int_equal(m.r[O1], 0); /* that one has none */
+	first = all_hits(BUFFER);
+	assert_true(first > 0);
+	assert_true(call_on(1, SUN4V_MMUSTAT_CONF, OTHER, 7, 8));
+	assert_int_equal(m.r[O0], HV_EOK);
+	assert_int_equal(m.r[O1], 0);
+	assert_true(all_hits(BUFFER) > first);
+	first = all_hits(BUFFER);
+	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
+	assert_true(all_hits(BUFFER) > first);
+	emulator_end();
+}
+
 static void only_the_last_buffer_is_added_to_and_none_after_an_error(void **state)
 {
 	uint64_t one, two;
@@ -443,6 +470,7 @@ int main(void)
 		cmocka_unit_test(in_a_delay_slot_of_the_block_it_traps),
 		cmocka_unit_test(at_the_beginning_of_a_block_it_goes_on_at_npc),
 		cmocka_unit_test(a_buffer_is_added_to_before_each_call),
+		cmocka_unit_test(the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls),
 		cmocka_unit_test(only_the_last_buffer_is_added_to_and_none_after_an_error),
 		cmocka_unit_test(the_genuine_hypervisor_keeps_the_buffer_after_an_error),
 		cmocka_unit_test(what_is_no_memory_is_refused_and_devices_are_not_touched),
