@@ -203,6 +203,29 @@ records() {
   bound "records: ns each above the bare fault" "$(beyond tally | awk -v n="$short" '{ print $1 * 1e9 / n }')" 300 ns
 }
 
+# ---- system calls -----------------------------------------------------------------------------------------
+# What a call costs above the same call untraced.  bpftrace counts by number: this one has no names there.
+calls=build/prog/calls
+counts_calls() { # TRACER CALLS
+  case $1 in
+  none) "$calls" loop "$2" ;;
+  tally) "${trace[@]}" -n 'syscall:::entry { @[probefunc] = count(); }' -c "$calls loop $2" ;;
+  bpftrace) bpftrace -e 'tracepoint:raw_syscalls:sys_enter { @[args->id] = count(); }' -c "$calls loop $2" ;;
+  esac 2>"$work/$1.err" | grep -E '^[0-9]+[.][0-9]$' | head -n 1 >>"$work/$1.calls"
+}
+calls() {
+  local r t
+  build/bench/bench "$runs" -- "${trace[@]}" -n 'BEGIN { exit(0); } syscall:::entry { @[probefunc] = count(); }' >"$work/start"
+  bound "start: syscall:::entry { @[probefunc] = count(); }" "$(awk 'NR == 1 { print $1 / 1e6 }' "$work/start")" 12 ms
+  if ! bpftrace -l 'tracepoint:raw_syscalls:sys_enter' 2>/dev/null | grep -q .; then
+    echo "bpftrace finds no tracepoints of system calls: mount -t tracefs none /sys/kernel/tracing"
+    return 1
+  fi
+  for r in $(seq "$rounds"); do for t in none tally bpftrace; do counts_calls $t "$faults"; done; done
+  for t in none tally bpftrace; do mv "$work/$t.calls" "$work/$t.wall"; done
+  row "syscall:::entry: wall above the bare call" "$(above tally)" "$(above bpftrace)" ns 0.75
+}
+
 figure_head "medians, taken in turn"
 start "start: BEGIN { exit(0); }" 0.02 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
 start "start: @[execname] = count() on page faults" 0.028571 \
@@ -210,6 +233,8 @@ start "start: @[execname] = count() on page faults" 0.028571 \
 compare "@[execname] = count()" 0.75 '@[execname] = count();' '@[comm] = count();' || missed=$((missed + 1))
 compare "@[ustack()] = count()" 1 '@[ustack()] = count();' '@[ustack()] = count();' || missed=$((missed + 1))
 addresses || missed=$((missed + 1))
+rm -f "$work"/*.wall
+calls || missed=$((missed + 1))
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
 records
 figure_end

@@ -948,6 +948,95 @@ static void strings_of_args_are_keys_and_a_whole_struct_is_bytes(void **state)
 	close_run(&r);
 }
 
+/* ---- system calls ----------------------------------------------------------------------------- */
+
+static const struct syscall_row calls[] = {
+	{ "first", { 7, 8, 9 } },
+	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE } },
+};
+static const struct bpf_probe call_probes[] = {
+	{ 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },
+	{ 2, IMG_ENTRY, "syscall", "vmlinux", "first", "entry", false, 0, &calls[0] },
+	{ 3, IMG_ENTRY, "syscall", "vmlinux", "only32", "entry", false, 0, &calls[1] },
+	{ 4, IMG_RETURN, "syscall", "vmlinux", "first", "return", false, 0, &calls[0] },
+};
+
+static int resolve_calls(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg,
+			 struct err *e)
+{
+	int found = 0;
+
+	(void)arg, (void)e;
+	for (size_t i = 0; i < COUNT(call_probes); i++)
+		if (text_glob(d->func, call_probes[i].func) && text_glob(d->name, call_probes[i].name))
+			found += add(add_arg, call_probes[i].id) >= 0;
+	return found;
+}
+
+static const struct img_map *calls_map(const struct bpf_image *img, uint8_t class)
+{
+	for (uint32_t i = 0; i < img->nmaps; i++)
+		if (img->map[i].use == IMG_CALLS && img->map[i].id == class)
+			return &img->map[i];
+	fail_msg("no table of class %u", class);
+	return NULL;
+}
+
+struct call_row {
+	uint32_t id, compat, epid[2];
+	char func[SYSCALL_NAME];
+};
+
+static void all_system_calls_that_begin_are_one_program_with_a_row_for_each_number(void **state)
+{
+	static const char text[] =
+		"::first:entry { trace(probefunc); } :::entry { trace(arg0); } :::return { trace(errno); }";
+	const struct bpf_opts o = { .arch = &bpf_arch_x86_64,
+				    .probe = call_probes,
+				    .nprobes = COUNT(call_probes),
+				    .ring_bytes = 4096,
+				    .control_bytes = 4096,
+				    .agg_entries = 16,
+				    .dynvar_bytes = 4096 };
+	const struct d_env env = { .probes = resolve_calls, .macro = macro, .option = option };
+	const struct call_row none = { 0 }, *row;
+	const struct d_program *p;
+	struct bpf_image *img;
+	struct d_unit *u;
+	struct err e = { 0 }, why = { 0 };
+
+	(void)state;
+	assert_int_equal(d_open(&u, &env), 0);
+	assert_int_equal(d_source(u, NULL, text, sizeof(text) - 1, &e), 0);
+	assert_int_equal(d_compile(u, &p, &e, &why), 0);
+	assert_int_equal(bpf_generate(p, &o, &img, &e), 0);
+	assert_int_equal(img->nprogs, 2);
+	assert_int_equal(img->prog[0].cls, IMG_ENTRY);
+	assert_int_equal(img->prog[1].cls, IMG_RETURN);
+
+	row = calls_map(img, IMG_ENTRY)->init;
+	assert_int_equal(calls_map(img, IMG_ENTRY)->value_size, 2 * SYSCALL_NUMBERS * sizeof(*row));
+	assert_int_equal(row[7].id, 2);
+	assert_int_equal(row[7].compat, 0);
+	assert_string_equal(row[7].func, "first");
+	assert_int_equal(row[SYSCALL_NUMBERS + 8].id, 2);
+	assert_int_equal(row[SYSCALL_NUMBERS + 8].compat, 1);
+	assert_int_equal(row[SYSCALL_NUMBERS + 3].id, 3);
+	assert_string_equal(row[SYSCALL_NUMBERS + 3].func, "only32");
+	for (uint32_t i = 0; i < 2 * SYSCALL_NUMBERS; i++)
+		if (i != 7 && i != SYSCALL_NUMBERS + 8 && i != SYSCALL_NUMBERS + 3)
+			assert_memory_equal(&row[i], &none, sizeof(none));
+	/* the first clause is for the first call alone; each epid leads to its own probe and clause */
+	assert_int_equal(row[SYSCALL_NUMBERS + 3].epid[0], 0);
+	assert_int_equal(img->epid[row[7].epid[0]].clause, 0);
+	assert_int_equal(img->epid[row[7].epid[0]].probe, 2);
+	assert_int_equal(img->epid[row[7].epid[1]].clause, 1);
+	assert_int_equal(img->epid[row[SYSCALL_NUMBERS + 3].epid[1]].probe, 3);
+	assert_memory_equal(row[7].epid, row[SYSCALL_NUMBERS + 8].epid, sizeof(row->epid));
+	bpf_image_free(img);
+	d_close(u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -974,6 +1063,7 @@ int main(void)
 		cmocka_unit_test(clauses_that_do_not_fit_a_program_go_on_in_parts),
 		cmocka_unit_test(one_more_index_is_a_call_and_not_its_loops_again),
 		cmocka_unit_test(a_clause_that_is_too_large_is_refused_with_its_line),
+		cmocka_unit_test(all_system_calls_that_begin_are_one_program_with_a_row_for_each_number),
 		cmocka_unit_test(generation_survives_every_failed_allocation),
 		cmocka_unit_test(parts_survive_failed_allocations),
 	};

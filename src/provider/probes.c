@@ -118,10 +118,27 @@ const struct probe *probes_find(const struct probes *t, const struct provider *p
 	return n < 0 || (size_t)n >= sizeof(key) ? NULL : map_get(&t->by_name, key, (size_t)n);
 }
 
+/* "provider:module:function:name": one for each of hundreds of probes, so without printf(). */
+static char *probe_key(struct arena *a, const struct provider *p, const char *mod, const char *func, const char *name)
+{
+	const char *const part[] = { p->name, mod, func, name };
+	size_t n = 0;
+	char *key, *at;
+
+	for (size_t i = 0; i < COUNT(part); i++)
+		n += strlen(part[i]) + 1;
+	at = key = arena_alloc(a, n);
+	for (size_t i = 0; key && i < COUNT(part); i++) {
+		at = stpcpy(at, part[i]);
+		*at++ = i + 1 < COUNT(part) ? ':' : '\0';
+	}
+	return key;
+}
+
 struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
 			    const char *name)
 {
-	char *key = arena_printf(&t->arena, "%s:%s:%s:%s", p->name, mod, func, name);
+	char *key = probe_key(&t->arena, p, mod, func, name);
 	size_t key_n = key ? strlen(key) : 0;
 	struct probe *pr = key ? map_get(&t->by_name, key, key_n) : NULL, **slot;
 	void **at;
