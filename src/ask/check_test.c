@@ -659,7 +659,7 @@ static void each_law_has_a_name_of_its_own(void **state)
 				assert_string_not_equal(law_name(of, i), law_name(of, k));
 }
 
-static const struct model {
+static const struct checked {
 	const char *on;    /* and ",load=...,seed=..." */
 	const char *loads; /* whose */
 	uint8_t of;
@@ -677,17 +677,17 @@ static const struct model {
 	{ "kunpeng", "kunpeng", PTT, 4000000 },
 };
 
-static const char *model_load(const struct model *m, uint32_t i)
+static const char *checked_load(const struct checked *m, uint32_t i)
 {
 	const char *text;
 
 	if (m->of == PTT)
 		return kunpeng_load_at(i) ? kunpeng_load_at(i)->name : NULL;
-	return transport_load(m->loads, i, &text);
+	return model_load(m->loads, i, &text);
 }
 
 /* held: how often each law had something to say. */
-static void model_obeys(const struct model *m, const char *load, uint64_t seed, uint32_t held[PROVIDERS][32])
+static void model_obeys(const struct checked *m, const char *load, uint64_t seed, uint32_t held[PROVIDERS][32])
 {
 	struct on o;
 	char on[96];
@@ -714,9 +714,9 @@ static void all_models_obey_all_laws_with_all_seeds(void **state)
 		for (uint32_t i = 0; i < COUNT(models); i++) {
 			uint32_t loads = 0;
 
-			while (model_load(&models[i], loads))
+			while (checked_load(&models[i], loads))
 				loads++;
-			model_obeys(&models[i], model_load(&models[i], (uint32_t)(seed + i) % loads), seed, held);
+			model_obeys(&models[i], checked_load(&models[i], (uint32_t)(seed + i) % loads), seed, held);
 		}
 	for (uint32_t of = 0; of < PROVIDERS; of++)
 		for (uint32_t i = 0; law_name(of, i); i++)

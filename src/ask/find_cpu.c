@@ -352,8 +352,8 @@ static int add_probes(struct find *f, struct hv_transport *transport, struct sun
 /* What a model's hypervisor fires, as the platform of --on may have it, or as who names the model will. */
 static int add_model(struct find *f, const char *machine, const struct here *h)
 {
-	struct transport_opts o = { .machine = machine,
-				    .level = h->word ? TRANSPORT_LEVEL_AS_CONFIGURED : f->p->transport.level };
+	struct model_opts o = { .machine = machine,
+				.level = h->word ? MODEL_LEVEL_AS_CONFIGURED : f->p->transport.level };
 	struct sun4v_client *c = NULL;
 	struct hv_transport transport = { 0 };
 	struct err e = { 0 };

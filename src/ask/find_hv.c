@@ -168,7 +168,7 @@ static const char *load_of(const struct plat_row *m, uint32_t i, const char **te
 	const struct kunpeng_load *k;
 
 	if (m->keys != PLAT_KUNPENG)
-		return transport_load(m->name, i, text);
+		return model_load(m->name, i, text);
 	k = kunpeng_load_at(i);
 	*text = k ? k->text : "";
 	return k ? k->name : NULL;

@@ -137,8 +137,7 @@ static void list_loads(struct list_hv *l)
 	struct an_rows t = { .type = "load", .col = col, .ncols = COUNT(col) };
 	const char *name, *text;
 
-	for (uint32_t i = 0; l->p->on.row->embedded && (name = transport_load(l->p->on.row->name, i, &text)) != NULL;
-	     i++)
+	for (uint32_t i = 0; l->p->on.row->embedded && (name = model_load(l->p->on.row->name, i, &text)) != NULL; i++)
 		if (is_wanted(l, name))
 			an_rows_add(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
 	list_put_table(l, &t);

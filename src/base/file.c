@@ -149,6 +149,37 @@ void file_in_close(struct bytes_in *in)
 	in->arg = NULL;
 }
 
+int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
+{
+	struct buf all = { 0 };
+	struct bytes_in in;
+	const uint8_t *p;
+	int64_t got;
+	int rc = file_in_open(&in, path, e);
+
+	if (rc < 0)
+		return rc;
+	do {
+		got = in.at(in.arg, all.n, BYTES_WINDOW, &p);
+		if (got > 0)
+			buf_put(&all, p, (size_t)got);
+	} while (got > 0 && all.n <= most && !all.failed);
+	file_in_close(&in);
+	if (got < 0)
+		rc = err_set(e, TALLY_EIO, "%s can't be read", path);
+	else if (all.failed)
+		rc = err_oom(e);
+	else if (all.n > most)
+		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
+	if (rc < 0) {
+		buf_free(&all);
+		return rc;
+	}
+	*n = all.n;
+	*ret = (uint8_t *)all.p;
+	return 0;
+}
+
 /* ---- a stream --------------------------------------------------------------------- */
 
 struct stream_in {

@@ -28,6 +28,8 @@ struct bytes_in {
  * ends. */
 int file_in_open(struct bytes_in *ret, const char *path, struct err *e);
 void file_in_close(struct bytes_in *in);
+/* The whole of a file, mem_free()d by the caller. -TALLY_EIO; -TALLY_EINVAL: more than `most`; -TALLY_ENOMEM. */
+int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
 
 /* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
  * negative an error. -TALLY_ENOMEM. */

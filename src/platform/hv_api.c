@@ -11,8 +11,8 @@
 #include "platform/hv_machine_int.h"
 
 struct tally_hv {
-	struct hv_machine *m;
-	struct transport_opts keys;
+	struct model *m;
+	struct model_opts keys;
 	struct err err;
 	uint32_t nguests; /* open ones */
 	atomic_flag busy; /* err: several threads may fail at once */
@@ -96,7 +96,7 @@ int tally_hv_close(struct tally_hv *h)
 	if (h->nguests)
 		return hv_fail(h, TALLY_ESTATE,
 			       "a guest of this machine is open: tally_hv_guest_close() comes before tally_hv_close()");
-	hv_machine_close(h->m);
+	model_close(h->m);
 	mem_free(h);
 	return 0;
 }
@@ -109,7 +109,7 @@ const char *tally_hv_error(const struct tally_hv *h)
 int tally_hv_info(struct tally_hv *h, struct tally_hv_info *ret)
 {
 	struct tally_hv_info info = { .size = sizeof(info) };
-	const struct hv_machine *m = h->m;
+	const struct model *m = h->m;
 	int rc = hv_is_open(h);
 
 	if (rc < 0)
@@ -131,13 +131,13 @@ int tally_hv_advance(struct tally_hv *h, uint64_t ns)
 	int rc = hv_is_open(h);
 
 	if (rc == 0)
-		hv_machine_run(h->m, ns);
+		model_advance(h->m, ns);
 	return rc;
 }
 
 uint64_t tally_hv_now(const struct tally_hv *h)
 {
-	return h->m ? hv_machine_now(h->m) : 0;
+	return h->m ? model_now(h->m) : 0;
 }
 
 /* ---- guests -------------------------------------------------------------------------------------- */
@@ -157,15 +157,13 @@ static struct hv_mem memory_of(struct tally_hv_guest *g)
 static int open_sun4v(struct tally_hv_guest *g)
 {
 	struct tally_hv *h = g->h;
-	struct sun4v_guest_opts o = { .rights = { true, true, true, true },
+	struct sun4v_guest_opts o = { .rights = model_rights(&h->keys),
 				      .mem = memory_of(g),
 				      .putchar = g->o.putchar,
 				      .exited = g->o.exited,
 				      .arg = g->o.arg };
 	int rc = 0;
 
-	if (h->keys.rights_given)
-		o.rights = h->keys.sun4v;
 	if (g->o.rights)
 		rc = sun4v_rights_parse(&o.rights, g->o.rights, &h->err);
 	if (rc == 0)
@@ -180,15 +178,11 @@ static int open_sun4v(struct tally_hv_guest *g)
 static int open_partition(struct tally_hv_guest *g)
 {
 	const uint32_t wanted = g->o.partition ? g->o.partition : 1;
-	const struct power_partition *p = NULL;
-	uint32_t n = power_partitions(g->h->m->power, &p);
 
-	for (uint32_t i = 0; i < n; i++)
-		if (p[i].id == wanted) {
-			g->who.partition = p[i].id;
-			return 0;
-		}
-	return err_set(&g->h->err, TALLY_EINVAL, "there is no partition %u", wanted);
+	if (!model_has_partition(g->h->m, wanted))
+		return err_set(&g->h->err, TALLY_EINVAL, "there is no partition %u", wanted);
+	g->who.partition = (uint16_t)wanted;
+	return 0;
 }
 
 static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts *from)

@@ -15,7 +15,7 @@ const char *tally_load(const char *machine, uint32_t i, const char **text)
 	if (!row || !row->keys)
 		return NULL;
 	if (row->keys != PLAT_KUNPENG)
-		return transport_load(machine, i, text);
+		return model_load(machine, i, text);
 	k = kunpeng_load_at(i);
 	if (k)
 		*text = k->text;

@@ -28,7 +28,7 @@
 
 struct host {
 	const struct tally_machine_opts *m;
-	struct hv_machine *machine;
+	struct model *machine;
 	struct local_hv_guests guests;
 	struct local_hv hv;
 	struct server *server;
@@ -91,7 +91,7 @@ static int host_pass_time(struct host *h)
 	if (h->owed > OWED_NS)
 		h->owed = OWED_NS;
 	ns = h->owed < h->step ? h->owed : h->step;
-	hv_machine_run(h->machine, ns);
+	model_advance(h->machine, ns);
 	h->owed -= ns;
 	if (ns == h->step)
 		host_adapt_slice(h, k_now_ns() - now);
@@ -114,7 +114,7 @@ static int host_run_turns(struct host *h)
 
 /* ---- a run ------------------------------------------------------------------------------------ */
 
-static int read_guests(struct host *h, const struct transport_opts *o)
+static int read_guests(struct host *h, const struct model_opts *o)
 {
 	uint8_t *text = NULL;
 	size_t n = 0;
@@ -124,7 +124,7 @@ static int read_guests(struct host *h, const struct transport_opts *o)
 		return err_set(h->e, TALLY_EINVAL,
 			       "--guests is of sun4v machines; the rights of POWER's partitions are in config=");
 	if (h->m->guests)
-		rc = transport_read_file(h->m->guests, GUESTS_MOST, &text, &n, h->e);
+		rc = file_read_all(h->m->guests, GUESTS_MOST, &text, &n, h->e);
 	if (rc >= 0 && h->machine->kind)
 		rc = local_hv_guests_parse(&h->guests, (const char *)text, n, h->machine->strands, h->e);
 	if (rc >= 0 && o->rights_given)
@@ -133,15 +133,16 @@ static int read_guests(struct host *h, const struct transport_opts *o)
 	return rc;
 }
 
-static int open_server(struct host *h, const struct transport_opts *o)
+static int open_server(struct host *h, const struct model_opts *o)
 {
-	const struct hv_machine *m = h->machine;
+	const struct model *m = h->machine;
 	int rc = read_guests(h, o);
 
 	if (rc < 0)
 		return rc;
-	h->hv = (struct local_hv){ m->kind,  m->niagara, m->sun4v,       &h->guests,
-				   m->power, m->papr,    hv_machine_now, h->machine };
+	h->hv = (struct local_hv){
+		m->kind, m->niagara, m->sun4v, &h->guests, m->power, m->papr, model_now, h->machine
+	};
 	rc = server_open_local(&h->server, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
 	if (rc == 0)
 		host_announce(h);
@@ -163,6 +164,6 @@ int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *o
 	if (h.server)
 		h.server->op->close(h.server);
 	local_hv_guests_free(&h.guests);
-	hv_machine_close(h.machine);
+	model_close(h.machine);
 	return rc;
 }

@@ -25,7 +25,7 @@ enum { H_PUT_TERM_CHAR = 0x58, H_CEDE = 0xe0 }; /* tokens, PAPR 14.5.4.4.2 and 1
 
 struct guest {
 	const struct tally_machine_opts *m;
-	struct hv_machine *machine;
+	struct model *machine;
 	struct emu *emu;
 	struct emu_memory memory;
 	void *allocated;
@@ -100,7 +100,7 @@ static bool sun4v_trap(void *arg, unsigned trap, uint64_t r[6])
 {
 	struct guest *g = arg;
 
-	hv_machine_run(g->machine, SUN4V_TRAP_NS);
+	model_advance(g->machine, SUN4V_TRAP_NS);
 	(void)sun4v_call(g->vcpu, trap, r);
 	return goes_on(g);
 }
@@ -123,7 +123,7 @@ static bool papr_trap(void *arg, unsigned trap, uint64_t r[6])
 	const struct hv_mem mem = memory_of(g);
 
 	(void)trap;
-	hv_machine_run(g->machine, POWER_TRAP_NS);
+	model_advance(g->machine, POWER_TRAP_NS);
 	if (r[0] == H_PUT_TERM_CHAR)
 		put_term_char(g, r);
 	else if (r[0] == H_CEDE)
@@ -135,7 +135,7 @@ static bool papr_trap(void *arg, unsigned trap, uint64_t r[6])
 
 /* ---- a run ---------------------------------------------------------------------------------------- */
 
-static int open_guest(struct guest *g, const struct transport_opts *h)
+static int open_guest(struct guest *g, const struct model_opts *h)
 {
 	static const struct sun4v_rights all = { true, true, true, true };
 	const struct sun4v_guest_opts o = { h->rights_given ? h->sun4v : all, memory_of(g), guest_put_char,
@@ -157,7 +157,7 @@ static int guest_load_image(struct guest *g, struct emu_opts *o)
 {
 	uint8_t *file = NULL;
 	size_t n;
-	int rc = transport_read_file(g->m->run, MEMORY_BYTES, &file, &n, g->e);
+	int rc = file_read_all(g->m->run, MEMORY_BYTES, &file, &n, g->e);
 
 	if (rc >= 0)
 		rc = emu_image_load(&o->image, &o->memory, o->cpu, o->cpu == EMU_POWER64 ? POWER_ENTRY : 0, file, n,
@@ -166,7 +166,7 @@ static int guest_load_image(struct guest *g, struct emu_opts *o)
 	return rc;
 }
 
-static int guest_run(struct guest *g, const struct transport_opts *h)
+static int guest_run(struct guest *g, const struct model_opts *h)
 {
 	struct emu_opts o = { .trap = g->machine->kind ? sun4v_trap : papr_trap,
 			      .arg = g,
@@ -204,7 +204,7 @@ int hv_machine_image(const struct tally_machine_opts *m, const struct plat_on *o
 	if (g.vcpu)
 		niagara_vcpu(g.machine->niagara, 0, NULL);
 	sun4v_guest_close(g.sun4v);
-	hv_machine_close(g.machine);
+	model_close(g.machine);
 	buf_free(&g.console);
 	mem_free(g.allocated);
 	return rc;

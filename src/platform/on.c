@@ -2,8 +2,7 @@
  * on.c: what `--on` takes.
  *
  * A platform is a row: a name, how its PTT devices and its hypervisor are reached,
- * and which keys it takes behind commas.  A key is a row too, with the families of
- * models that have it.  What holds a '/' and is no model's name is a file.
+ * and which keys it takes behind commas (machine/model_key.c).  What holds a '/' and is no model's name is a file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +11,10 @@
 #include "kernel/hv_gpci.h"
 #include "kernel/mmu_stats.h"
 #include "kernel/ptt_local.h"
-#include "platform/platform.h"
+#include "platform/hv_machine_int.h"
 
 #define CONFIG_MOST (1u << 20) /* bytes of a machine file */
+#define KEYS_MOST 32u
 
 /* ---- platforms -------------------------------------------------------------------------- */
 
@@ -66,19 +66,46 @@ static int unix_line(struct tally_platform *p, struct hv_transport *ret, struct 
 	return local_transport_open(ret, socket_of(&p->on), &o, e);
 }
 
-static int model_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+/* The options of a model, with the text of its machine file in *config, which is mem_free()d. */
+static int model_read_options(const struct plat_on *on, struct model_opts *ret, uint8_t **config, struct err *e)
 {
-	struct transport_opts o = p->on.hv;
-	uint8_t *config = NULL;
 	int rc = 0;
 
-	o.machine = p->on.row->name;
-	if (*p->on.config) {
-		rc = transport_read_file(p->on.config, CONFIG_MOST, &config, &o.config_bytes, e);
-		o.config = config ? (const char *)config : "";
+	*ret = on->hv;
+	if (*on->hv.config_path) {
+		rc = file_read_all(on->hv.config_path, CONFIG_MOST, config, &ret->config_bytes, e);
+		ret->config = *config ? (const char *)*config : "";
 	}
+	return rc;
+}
+
+static int model_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+{
+	struct model_opts o;
+	uint8_t *config = NULL;
+	int rc = model_read_options(&p->on, &o, &config, e);
+
 	if (rc >= 0)
 		rc = transport_open(ret, &o, e);
+	mem_free(config);
+	return rc;
+}
+
+bool hv_machine_is(const struct plat_on *on)
+{
+	return on->row->keys & (PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER);
+}
+
+int hv_machine_open(struct model **ret, const struct plat_on *on, bool idle, struct err *e)
+{
+	struct model_opts o;
+	uint8_t *config = NULL;
+	int rc = model_read_options(on, &o, &config, e);
+
+	o.idle = idle;
+	o.guests = HV_GUESTS;
+	if (rc >= 0)
+		rc = model_open(ret, &o, e);
 	mem_free(config);
 	return rc;
 }
@@ -132,152 +159,47 @@ static int bad_number(const char *key, const char *value, const char *what, stru
 	return err_set(e, TALLY_EINVAL, "%s=%s: %s", key, value, what);
 }
 
-static int set_seed(struct plat_on *on, const char *value, struct err *e)
-{
-	uint64_t seed;
+static const char *const kunpeng_keys[] = { "seed", "load" };
 
-	if (!text_u64(value, &seed) || !seed)
-		return bad_number("seed", value, "a number from 1 up", e);
-	on->kunpeng.seed = on->hv.seed = seed;
-	return 0;
-}
-
-static const char *load_at(const struct plat_row *row, uint32_t i)
-{
-	const char *text;
-	const struct kunpeng_load *k;
-
-	if (row->keys != PLAT_KUNPENG)
-		return transport_load(row->name, i, &text);
-	k = kunpeng_load_at(i);
-	return k ? k->name : NULL;
-}
-
-static int set_load(struct plat_on *on, const char *value, struct err *e)
+static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *value, struct err *e)
 {
 	const char *name[TEXT_PICK_MOST];
+	const struct kunpeng_load *l;
 	uint32_t n = 0;
 	int i;
 
-	while (n < COUNT(name) && (name[n] = load_at(on->row, n)) != NULL)
-		n++;
+	if (!strcmp(key, "seed"))
+		return text_u64(value, &o->seed) && o->seed ? 0 : bad_number(key, value, "a number from 1 up", e);
+	while (n < COUNT(name) && (l = kunpeng_load_at(n)) != NULL)
+		name[n++] = l->name;
 	i = text_pick("load", value, name, sizeof(*name), n, e);
 	if (i >= 0)
-		on->kunpeng.load = on->hv.load = name[i];
+		o->load = name[i];
 	return i < 0 ? i : 0;
 }
 
-static int set_sockets(struct plat_on *on, const char *value, struct err *e)
-{
-	uint64_t n;
-
-	if (!text_u64(value, &n) || !n || !sun4v_kind(on->row->name, (uint32_t)(n < 64 ? n : 64)))
-		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name,
-			       sun4v_kind(on->row->name, 0)->nodes);
-	on->hv.sockets = (uint32_t)n;
-	return 0;
-}
-
-static int set_strands(struct plat_on *on, const char *value, struct err *e)
-{
-	uint64_t n;
-
-	if (!text_u64(value, &n) || !n || n > 256)
-		return bad_number("strands", value, "how many the load runs on: from 1 up", e);
-	on->hv.strands = (uint32_t)n;
-	return 0;
-}
-
-static int set_api(struct plat_on *on, const char *value, struct err *e)
-{
-	if (strcmp(value, "1.0") && strcmp(value, "1.1"))
-		return bad_number("api", value, "the hypervisor's version of the group 0x205 is 1.0 or 1.1", e);
-	on->hv.old_api = !strcmp(value, "1.0");
-	return 0;
-}
-
-static int set_firmware(struct plat_on *on, const char *value, struct err *e)
-{
-	return power_level_parse(value, &on->hv.level) ? 0 : bad_number("firmware", value, POWER_LEVELS, e);
-}
-
-static int set_args(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.size_first = !strcmp(value, "size-first");
-	if (on->hv.size_first || !strcmp(value, "address-first"))
-		return 0;
-	return bad_number("args", value, "address-first or size-first", e);
-}
-
-static int set_block(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.block_page = !strcmp(value, "page");
-	if (on->hv.block_page || !strcmp(value, "whole"))
-		return 0;
-	return bad_number("block", value, "whole or page", e);
-}
-
-static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.no_run_counts = !strcmp(value, "no");
-	if (on->hv.no_run_counts || !strcmp(value, "yes"))
-		return 0;
-	return bad_number("run-counts", value, "yes or no", e);
-}
-
-static int set_rights(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.rights_given = true;
-	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) :
-					     sun4v_rights_parse(&on->hv.sun4v, value, e);
-}
-
-static int set_config(struct plat_on *on, const char *value, struct err *e)
-{
-	if (strlen(value) >= sizeof(on->config))
-		return err_set(e, TALLY_EINVAL, "config=: the path is longer than %zu bytes", sizeof(on->config) - 1);
-	snprintf(on->config, sizeof(on->config), "%s", value);
-	return 0;
-}
-
-static const struct key {
-	const char *name;
-	uint8_t of; /* enum plat_family */
-	int (*set)(struct plat_on *on, const char *value, struct err *e);
-} keys[] = {
-	{ "seed", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_seed },
-	{ "load", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_load },
-	{ "sockets", PLAT_VFALLS, set_sockets },
-	{ "strands", PLAT_NIAGARA | PLAT_VFALLS, set_strands },
-	{ "rights", PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_rights },
-	{ "api", PLAT_VFALLS, set_api },
-	{ "firmware", PLAT_POWER, set_firmware },
-	{ "args", PLAT_POWER, set_args },
-	{ "block", PLAT_POWER, set_block },
-	{ "run-counts", PLAT_POWER, set_run_counts },
-	{ "config", PLAT_POWER, set_config },
-};
-
 const char *plat_key(const struct plat_row *row, uint32_t i)
 {
-	for (size_t k = 0; k < COUNT(keys); k++)
-		if (keys[k].of & row->keys && !i--)
-			return keys[k].name;
-	return NULL;
+	if (row->keys == PLAT_KUNPENG)
+		return i < COUNT(kunpeng_keys) ? kunpeng_keys[i] : NULL;
+	return model_key(row->keys, i);
+}
+
+static int model_or_kunpeng_set(struct plat_on *on, const char *key, const char *value, struct err *e)
+{
+	return on->row->keys == PLAT_KUNPENG ? kunpeng_set(&on->kunpeng, key, value, e) :
+					       model_set(&on->hv, key, value, e);
 }
 
 static int no_key(const struct plat_on *on, const char *key, struct err *e)
 {
-	const char *name[COUNT(keys)], *near;
+	const char *name[KEYS_MOST], *near;
 	struct buf all = { 0 };
-	size_t n = 0;
+	uint32_t n = 0;
 	int rc;
 
-	for (size_t i = 0; i < COUNT(keys); i++)
-		if (keys[i].of & on->row->keys) {
-			buf_printf(&all, "%s%s", n ? ", " : "", keys[i].name);
-			name[n++] = keys[i].name;
-		}
+	for (; n < COUNT(name) && (name[n] = plat_key(on->row, n)) != NULL; n++)
+		buf_printf(&all, "%s%s", n ? ", " : "", name[n]);
 	near = text_nearest(key, name, n);
 	rc = near ? err_set(e, TALLY_EINVAL, "%s has no key '%s'; did you mean '%s'?", on->row->name, key, near) :
 		    err_set(e, TALLY_EINVAL, "%s has no key '%s'; its keys are: %s", on->row->name, key,
@@ -289,14 +211,15 @@ static int no_key(const struct plat_on *on, const char *key, struct err *e)
 /* seen: bit: that key was there already. */
 static int set_key(struct plat_on *on, const char *key, const char *value, uint32_t *seen, struct err *e)
 {
-	static_assert(COUNT(keys) <= 32, "a bit each");
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		if (!(keys[i].of & on->row->keys) || strcmp(key, keys[i].name))
+	const char *name;
+
+	for (uint32_t i = 0; i < KEYS_MOST && (name = plat_key(on->row, i)) != NULL; i++) {
+		if (strcmp(key, name))
 			continue;
 		if (*seen >> i & 1)
 			return err_set(e, TALLY_EINVAL, "%s= is given twice: leave one out", key);
 		*seen |= 1u << i;
-		return value && *value ? keys[i].set(on, value, e) :
+		return value && *value ? model_or_kunpeng_set(on, key, value, e) :
 					 err_set(e, TALLY_EINVAL, "%s needs a value: %s=...", key, key);
 	}
 	return no_key(on, key, e);
@@ -317,8 +240,6 @@ static int set_keys(struct plat_on *on, char *text, struct err *e)
 			*value++ = '\0';
 		rc = set_key(on, text, value, &seen, e);
 	}
-	if (rc >= 0 && *on->config && on->hv.load)
-		rc = err_set(e, TALLY_EINVAL, "load= is a machine file with a name: leave out load= or config=");
 	return rc;
 }
 
@@ -326,10 +247,10 @@ int plat_on_load(struct plat_on *on, const char *load, struct err *e)
 {
 	if (!on->row->keys)
 		return err_set(e, TALLY_EINVAL, "--load is of models: %s runs what it runs", on->row->name);
-	if (on->hv.load || *on->config)
+	if (on->hv.load || on->kunpeng.load || *on->hv.config_path)
 		return err_set(e, TALLY_EINVAL, "the load is given twice: leave out --load=%s or what --on has of it",
 			       load);
-	return set_load(on, load, e);
+	return model_or_kunpeng_set(on, "load", load, e);
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
@@ -391,6 +312,7 @@ static int parse_name(struct plat_on *ret, char *name, struct err *e)
 			ret->row = r;
 	if (!ret->row)
 		return no_platform(name, e);
+	ret->hv.machine = ret->row->name;
 	if (!text)
 		return 0;
 	return ret->row->keys ? set_keys(ret, text, e) :
@@ -399,7 +321,7 @@ static int parse_name(struct plat_on *ret, char *name, struct err *e)
 
 int plat_parse(struct plat_on *ret, const char *on, struct err *e)
 {
-	struct plat_on o = { .hv.level = TRANSPORT_LEVEL_AS_CONFIGURED };
+	struct plat_on o = { .hv.level = MODEL_LEVEL_AS_CONFIGURED };
 	char *copy;
 	int rc = 0;
 

@@ -27,7 +27,7 @@ static void platforms_are_named_with_their_keys(void **state)
 	assert_int_equal(plat_parse(&on, "power,firmware=8,rights=all+expanded,config=./m", &e), 0);
 	assert_int_equal(on.hv.level, 8);
 	assert_true(on.hv.papr.all && on.hv.papr.expanded && !on.hv.papr.lab);
-	assert_string_equal(on.config, "./m");
+	assert_string_equal(on.hv.config_path, "./m");
 	assert_int_equal(plat_parse(&on, "./reply", &e), 0);
 	assert_string_equal(on.row->name, "file");
 	assert_string_equal(on.path, "./reply");

@@ -7,7 +7,6 @@
  *	hv.c            its transport to a hypervisor (hv.h)
  *	transport*.c    the transports that are made here (transport.h)
  *	loads.c         what the models can run
- *	hv_machine.c    a model and its hypervisor service (hv_machine_int.h)
  *	machine*.c      models that run for others: behind servers, with machine code
  *	hv_api.c        tally/hv.h: models for somebody else's emulator
  *	holder.c        leases, with words (holder.h)
@@ -38,13 +37,17 @@ struct plat_row {
 	bool embedded; /* a model in this process: it is new each time */
 	uint8_t keys;  /* enum plat_family: which keys it takes; 0: none */
 };
-enum plat_family { PLAT_KUNPENG = 1, PLAT_NIAGARA = 2, PLAT_VFALLS = 4, PLAT_POWER = 8 };
+enum plat_family {
+	PLAT_KUNPENG = 1,
+	PLAT_NIAGARA = MODEL_NIAGARA,
+	PLAT_VFALLS = MODEL_VFALLS,
+	PLAT_POWER = MODEL_POWER
+};
 struct plat_on {
 	const struct plat_row *row;
 	const char *path;            /* unix, file: within the text that was parsed */
 	struct kunpeng_opts kunpeng; /* kunpeng: its keys */
-	struct transport_opts hv;    /* niagara, maramba, batoka, power: theirs; machine is row->name */
-	char config[256];            /* power: path of its machine file, or "" */
+	struct model_opts hv;        /* niagara, maramba, batoka, power: theirs; machine is row->name */
 	char socket[128];            /* unix: the path without the keys behind it; "": there are none */
 	char guest[16];              /* unix: which guest of a sun4v machine; "": one without a name */
 	uint32_t partition;          /* unix: which partition of a POWER machine; 0: 1 */

@@ -13,12 +13,12 @@
 #include "hv/sun4v_guest.h"
 #include "platform/transport.h"
 
-static struct transport_opts of(const char *machine)
+static struct model_opts of(const char *machine)
 {
-	return (struct transport_opts){ .machine = machine, .level = TRANSPORT_LEVEL_AS_CONFIGURED };
+	return (struct model_opts){ .machine = machine, .level = MODEL_LEVEL_AS_CONFIGURED };
 }
 
-static void opened(struct hv_transport *l, const struct transport_opts *o)
+static void opened(struct hv_transport *l, const struct model_opts *o)
 {
 	struct err e = { 0 };
 
@@ -40,7 +40,7 @@ static void each_model_answers_for_its_strands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct transport_opts o = of(row[i].machine);
+		struct model_opts o = of(row[i].machine);
 		struct sun4v_client *c;
 		struct hv_transport l;
 		struct err e = { 0 };
@@ -63,7 +63,7 @@ static void time_passes_in_advance_only(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++) {
-		struct transport_opts o = of(machine[i]);
+		struct model_opts o = of(machine[i]);
 		struct hv_transport l;
 
 		o.load = strcmp(machine[i], "power") ? "compute" : NULL;
@@ -79,7 +79,7 @@ static void time_passes_in_advance_only(void **state)
 
 static void an_older_hypervisor_grants_the_older_api(void **state)
 {
-	struct transport_opts o = of("batoka");
+	struct model_opts o = of("batoka");
 	struct sun4v_client *c;
 	struct hv_transport l;
 	struct err e = { 0 };
@@ -97,7 +97,7 @@ static void an_older_hypervisor_grants_the_older_api(void **state)
 
 static void rights_narrow_what_a_guest_may(void **state)
 {
-	struct transport_opts o = of("batoka"), w = of("power");
+	struct model_opts o = of("batoka"), w = of("power");
 	struct gpci_table t;
 	struct sun4v_client *c;
 	struct hv_transport l;
@@ -123,7 +123,7 @@ static void options_that_make_no_machine_are_refused(void **state)
 {
 	static const struct {
 		int transport;
-		struct transport_opts o;
+		struct model_opts o;
 		const char *words;
 	} row[] = {
 		{ __LINE__, { .machine = "batoka", .sockets = 5 }, "sockets=5: batoka has 1 to 4" },
@@ -153,7 +153,7 @@ static void out_of_memory_opens_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++)
 		for (long n = 1;; n++) {
-			struct transport_opts o = of(machine[i]);
+			struct model_opts o = of(machine[i]);
 			struct hv_transport l = { 0 };
 			struct err e = { 0 };
 			int rc;
@@ -235,7 +235,7 @@ static void a_dump_of_0x200_bytes_is_mmu_statistics(void **state)
 static void an_element_size_that_lies_is_not_believed(void **state)
 {
 	const struct gpci_request *b1 = gpci_request(0xb1, 6, 8);
-	struct transport_opts o = of("power");
+	struct model_opts o = of("power");
 	struct transport_file f = { 0 };
 	struct gpci_table t;
 	struct hv_transport l;

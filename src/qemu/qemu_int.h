@@ -2,13 +2,12 @@
  * qemu_int.h: what the files of the QEMU plugin share, and as much of QEMU as they need.
  *
  *	words.c            the words behind `-plugin file=tally-qemu.so,`
+ *	options.c          which there are
  *	plugin.c           what QEMU calls first: which emulator this is, and its interface's version
  *	reach.c            registers and memory of a guest, and instructions that are waited for
  *	pseries.c          the emulator of qemu-system-ppc64: H_GetPerformanceCounterInfo
- *	options.c          its words
  *	service.c          its power machine and service, one call at a time
  *	sun4v.c            the emulator of qemu-system-sparc64: FAST_TRAP and CORE_TRAP
- *	sun4v_options.c    its words, and those of refs.c
  *	sun4v_service.c    its machine and service, one call at a time
  *	refs.c             the emulator of QEMU's user-mode emulators: a program's memory references
  *
@@ -23,40 +22,29 @@
 #include <pthread.h>
 
 #include "base/file.h"
-#include "machine/niagara.h"
-#include "machine/power.h"
+#include "machine/model.h"
 
 /* ---- words -------------------------------------------------------------------------------------- */
 /* Which of the names the key of "key=value" is, and where its value begins; -TALLY_EINVAL: none of them. */
 int word_key(const char *word, const char *const *names, size_t n, const char **value, struct err *e);
 int word_wrong(struct err *e, const char *key, const char *value, const char *what); /* -TALLY_EINVAL */
 
-struct qemu_options {            /* for a pseries guest */
-	struct power_opts power; /* `config` is ours, `load` a row's name */
-	uint16_t partition;      /* who the guest is */
-	uint64_t start;          /* ticks that the CEC has run before the guest */
-	bool by_step;            /* time goes on by `step` ticks with each call, not by the clock */
+struct qemu_options {
+	struct model_opts model;
+	uint16_t partition; /* who the guest is */
+	uint64_t start;     /* ticks of the machine before the guest */
+	bool by_step;       /* time goes on by `step` ticks with each call, not by the clock; of sun4v it always does */
 	uint64_t step;
-	const char *log; /* path; borrowed; NULL: none */
-	char *config;    /* text of the machine file, or NULL */
+	const char *log;  /* path; borrowed; NULL: none */
+	const char *refs; /* of a program: path; borrowed; NULL: the model takes its references */
+	uint8_t *config;  /* text of the machine file, or NULL */
 };
-/* argv: "key=value" each. -TALLY_EINVAL, -TALLY_EIO, -TALLY_ENOMEM: words name the argument. */
+/* For a pseries guest, a sun4v guest, a program. argv: "key=value" each. -TALLY_EINVAL, -TALLY_EIO, -TALLY_ENOMEM: words
+ * name the argument. */
 int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
+int sun4v_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
+int refs_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
 void qemu_options_free(struct qemu_options *o);
-
-/* for a sun4v guest, or a program */
-struct sun4v_options {
-	const struct sun4v_kind *kind;
-	struct niagara_opts niagara;
-	struct sun4v_rights rights;
-	uint8_t profile;      /* enum sun4v_profile */
-	uint64_t start, step; /* cycles: before the guest, and with each call */
-	const char *log;      /* path; borrowed; NULL: none */
-	const char *refs;     /* path; borrowed; NULL: the model takes a program's references */
-};
-/* argv: "key=value" each; -TALLY_EINVAL: words name the argument. */
-int sun4v_options(struct sun4v_options *ret, int argc, char *const *argv, struct err *e);
-int refs_options(struct sun4v_options *ret, int argc, char *const *argv, struct err *e);
 
 /* ---- services ------------------------------------------------------------------------------------ */
 struct service;
@@ -68,7 +56,7 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 
 struct sun4v_service;
 /* mem: `at` is not asked for. -TALLY_EIO: no log; -TALLY_EINVAL, -TALLY_ENOMEM. */
-int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem,
+int sun4v_service_open(struct sun4v_service **ret, const struct qemu_options *o, const struct hv_mem *mem,
 		       struct err *e);
 void sun4v_service_close(struct sun4v_service *s); /* NULL is fine */
 /* Whether a call is a function of the groups 0x200 and 0x205, or about their versions: every other is the machine's own. */

@@ -36,8 +36,8 @@ struct block {
 struct refs {
 	/* set by open_refs(), then read-only */
 	const struct sun4v_kind *kind;
-	struct niagara *machine; /* NULL: text */
-	struct bytes_out out;    /* text, or the counters */
+	struct model *model;  /* NULL: text */
+	struct bytes_out out; /* text, or the counters */
 	bool has_out;
 	/* under the lock */
 	pthread_mutex_t lock;
@@ -77,8 +77,8 @@ static void write_text(struct refs *q, const struct batch *b)
 static void refs_flush_batch(struct refs *q, struct batch *b)
 {
 	pthread_mutex_lock(&q->lock);
-	if (q->machine)
-		niagara_refs(q->machine, b->ref, b->n);
+	if (q->model)
+		niagara_refs(q->model->niagara, b->ref, b->n);
 	else
 		write_text(q, b);
 	pthread_mutex_unlock(&q->lock);
@@ -204,10 +204,10 @@ static void refs_put_memory(struct buf *b, const struct refs *q, const struct ni
 
 static void refs_report(struct refs *q)
 {
-	const struct niagara_truth *t = niagara_truth(q->machine);
+	const struct niagara_truth *t = niagara_truth(q->model->niagara);
 	struct buf b = { 0 };
 
-	refs_put_row(&b, "cycles", niagara_now(q->machine));
+	refs_put_row(&b, "cycles", niagara_now(q->model->niagara));
 	refs_put_row(&b, "instructions", t->instructions);
 	refs_put_row(&b, "fetches", t->refs[NIAGARA_FETCH]);
 	refs_put_row(&b, "loads", t->refs[NIAGARA_LOAD]);
@@ -234,7 +234,7 @@ static void refs_release(struct refs *q)
 		mem_free(q->batch[i]);
 	if (q->has_out)
 		(void)file_out_close(&q->out);
-	niagara_close(q->machine);
+	model_close(q->model);
 	pthread_mutex_destroy(&q->lock);
 	mem_free(q);
 }
@@ -246,22 +246,22 @@ static void refs_ended(void *arg)
 	for (uint32_t i = 0; i < VCPUS_MOST; i++)
 		if (q->batch[i])
 			refs_flush_batch(q, q->batch[i]);
-	if (q->machine)
+	if (q->model)
 		refs_report(q);
 	refs_release(q);
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------- */
 
-static int set_up(struct refs *q, const struct sun4v_options *o, struct err *e)
+static int set_up(struct refs *q, const struct qemu_options *o, struct err *e)
 {
 	const char *path = o->refs ? o->refs : o->log;
 	int rc = 0;
 
-	q->kind = o->kind;
-	if (!o->refs)
-		rc = niagara_open(&q->machine, o->kind, &o->niagara, e);
-	if (rc == 0 && path) {
+	if (!o->refs && (rc = model_open(&q->model, &o->model, e)) < 0)
+		return rc;
+	q->kind = q->model ? q->model->kind : sun4v_kind(o->model.machine, o->model.sockets);
+	if (path) {
 		rc = file_out_open(&q->out, path, e);
 		q->has_out = rc == 0;
 	}
@@ -270,7 +270,7 @@ static int set_up(struct refs *q, const struct sun4v_options *o, struct err *e)
 
 static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 {
-	struct sun4v_options o;
+	struct qemu_options o;
 	struct refs *q;
 	int rc = refs_options(&o, argc, argv, e);
 

@@ -149,9 +149,9 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "refs=", "refs=: a path" },
 		{ __LINE__, "load=chase", "load=chase: there is no such argument" },
 		{ __LINE__, "ref=x", "did you mean 'refs='?" },
-		{ __LINE__, "sockets=3", "sockets=3: niagara has not so many" },
+		{ __LINE__, "sockets=3", "sockets=3: there is no such argument" },
 	};
-	struct sun4v_options o;
+	struct qemu_options o;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -14,37 +14,21 @@
 #define NS_PER_SECOND 1000000000u
 
 struct service {
-	struct power *machine;
-	struct papr *papr;
+	struct model *model;
 	struct bytes_out log;
 	bool has_log, by_step;
 	uint16_t partition;
 	uint64_t start, step, ticks; /* since the CEC was booted */
 };
 
-static bool has_partition(const struct power *m, uint16_t id)
-{
-	const struct power_partition *q;
-	uint32_t n = power_partitions(m, &q);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (q[i].id == id)
-			return true;
-	return false;
-}
-
 static int set_up(struct service *s, const struct qemu_options *o, struct err *e)
 {
-	int rc = power_open(&s->machine, &o->power, e);
+	int rc = model_open(&s->model, &o->model, e);
 
 	if (rc < 0)
 		return rc;
-	if (!has_partition(s->machine, o->partition))
+	if (!model_has_partition(s->model, o->partition))
 		return err_set(e, TALLY_EINVAL, "partition=%u: the machine has no such partition", o->partition);
-	rc = papr_open(&s->papr,
-		       &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
-	if (rc < 0)
-		return err_oom(e);
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;
@@ -52,7 +36,7 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 	s->by_step = o->by_step;
 	s->step = o->step;
 	s->start = s->ticks = o->start;
-	power_run(s->machine, s->ticks);
+	model_run_to(s->model, s->ticks);
 	return 0;
 }
 
@@ -74,8 +58,7 @@ void service_close(struct service *s)
 		return;
 	if (s->has_log)
 		(void)file_out_close(&s->log);
-	papr_close(s->papr);
-	power_close(s->machine);
+	model_close(s->model);
 	mem_free(s);
 }
 
@@ -97,7 +80,7 @@ static void write_log(struct service *s, uint16_t vcpu, uint64_t size, const str
 	char line[192];
 	int n = snprintf(line, sizeof(line),
 			 "%llu vcpu %u request 0x%x index %d secondary %u version %u size %llu code %lld\n",
-			 (unsigned long long)power_now(s->machine), vcpu, (uint32_t)(a->request_index >> 32),
+			 (unsigned long long)power_now(s->model->power), vcpu, (uint32_t)(a->request_index >> 32),
 			 (int32_t)a->request_index, (unsigned)a->secondary, a->version, (unsigned long long)size,
 			 (long long)code);
 
@@ -113,8 +96,8 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 		a = service_asked(mem, address);
 	s->ticks = s->by_step ? s->ticks + s->step :
 				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
-	power_run(s->machine, s->ticks);
-	papr_call(s->papr, (struct papr_caller){ s->partition, vcpu }, mem, r);
+	model_run_to(s->model, s->ticks);
+	papr_call(s->model->papr, (struct papr_caller){ s->partition, vcpu }, mem, r);
 	if (s->has_log)
 		write_log(s, vcpu, size, &a, (int64_t)r[0]);
 }

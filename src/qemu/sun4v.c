@@ -147,7 +147,7 @@ static void sun4v_ended(void *arg)
 
 static int open_sun4v(void **ret, int argc, char *const *argv, struct err *e)
 {
-	struct sun4v_options o;
+	struct qemu_options o;
 	struct sun4v_plugin *q;
 	int rc = sun4v_options(&o, argc, argv, e);
 

@@ -27,13 +27,11 @@ struct cpu {
 struct sun4v_service {
 	/* set by _open, then read-only */
 	struct hv_mem mem;
-	struct niagara *machine;
-	struct sun4v *sun4v;
+	struct model *model;
 	struct sun4v_guest *guest;
 	struct bytes_out log;
 	bool has_log;
 	uint64_t step;
-	unsigned strands;
 	/* since then */
 	uint64_t cycles;
 	struct cpu *calling;
@@ -120,13 +118,13 @@ bool sun4v_service_has(unsigned trap, const uint64_t o[6])
 /* NULL: there is no such strand, or no memory for it. */
 static struct cpu *service_strand(struct sun4v_service *s, unsigned vcpu)
 {
-	struct cpu *c = vcpu < s->strands ? &s->cpu[vcpu] : NULL;
+	struct cpu *c = vcpu < s->model->strands ? &s->cpu[vcpu] : NULL;
 
 	if (!c || c->vcpu)
 		return c;
 	if (sun4v_vcpu_open(&c->vcpu, s->guest, vcpu) < 0)
 		return NULL;
-	niagara_vcpu(s->machine, vcpu, c->vcpu);
+	niagara_vcpu(s->model->niagara, vcpu, c->vcpu);
 	return c;
 }
 
@@ -153,8 +151,8 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 		return false;
 	memcpy(in, o, sizeof(in));
 	s->cycles += s->step;
-	niagara_run(s->machine, s->cycles);
-	for (unsigned i = 0; i < s->strands; i++)
+	model_run_to(s->model, s->cycles);
+	for (unsigned i = 0; i < s->model->strands; i++)
 		hand_over(s, &s->cpu[i]);
 	s->calling = c;
 	(void)sun4v_call(c->vcpu, trap, o);
@@ -167,18 +165,12 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct err *e)
+static int set_up(struct sun4v_service *s, const struct qemu_options *o, struct err *e)
 {
-	const struct sun4v_guest_opts g = { .rights = o->rights, .mem = { s, mem_is, mem_read, mem_write, mem_at } };
-	int rc = niagara_open(&s->machine, o->kind, &o->niagara, e);
+	const struct sun4v_guest_opts g = { .rights = model_rights(&o->model),
+					    .mem = { s, mem_is, mem_read, mem_write, mem_at } };
+	int rc = sun4v_guest_open(&s->guest, s->model->sun4v, &g);
 
-	if (rc < 0)
-		return rc;
-	rc = sun4v_open(&s->sun4v,
-			&(struct sun4v_opts){
-				.kind = o->kind, .profile = o->profile, .ops = &niagara_ops, .arg = s->machine });
-	if (rc == 0)
-		rc = sun4v_guest_open(&s->guest, s->sun4v, &g);
 	if (rc < 0)
 		return err_oom(e);
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
@@ -186,24 +178,27 @@ static int set_up(struct sun4v_service *s, const struct sun4v_options *o, struct
 	s->has_log = o->log;
 	s->step = o->step;
 	s->cycles = o->start;
-	niagara_run(s->machine, s->cycles);
+	model_run_to(s->model, s->cycles);
 	return 0;
 }
 
-int sun4v_service_open(struct sun4v_service **ret, const struct sun4v_options *o, const struct hv_mem *mem,
+int sun4v_service_open(struct sun4v_service **ret, const struct qemu_options *o, const struct hv_mem *mem,
 		       struct err *e)
 {
-	const unsigned strands = (unsigned)o->kind->nodes * o->kind->strands_per_node;
-	struct sun4v_service *s = mem_alloc(sizeof(*s) + strands * sizeof(s->cpu[0]));
-	int rc = -TALLY_ENOMEM;
+	struct sun4v_service *s;
+	struct model *model;
+	int rc = model_open(&model, &o->model, e);
 
-	if (s) {
-		s->mem = *mem;
-		s->strands = strands;
-		rc = set_up(s, o, e);
-	} else {
-		err_oom(e);
+	if (rc < 0)
+		return rc;
+	s = mem_alloc(sizeof(*s) + model->strands * sizeof(s->cpu[0]));
+	if (!s) {
+		model_close(model);
+		return err_oom(e);
 	}
+	s->model = model;
+	s->mem = *mem;
+	rc = set_up(s, o, e);
 	if (rc < 0)
 		sun4v_service_close(s);
 	else
@@ -215,12 +210,11 @@ void sun4v_service_close(struct sun4v_service *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; s->machine && i < s->strands; i++)
-		niagara_vcpu(s->machine, i, NULL);
+	for (unsigned i = 0; i < s->model->strands; i++)
+		niagara_vcpu(s->model->niagara, i, NULL);
 	if (s->has_log)
 		(void)file_out_close(&s->log);
 	sun4v_guest_close(s->guest);
-	sun4v_close(s->sun4v);
-	niagara_close(s->machine);
+	model_close(s->model);
 	mem_free(s);
 }

@@ -393,17 +393,16 @@ static void wrong_arguments_are_named(void **state)
 		const char *word, *said;
 	} rows[] = {
 		{ __LINE__, "machine=power", "machine=power: there are niagara, maramba and batoka" },
-		{ __LINE__, "sockets=5", "sockets=5: 1 to 4" },
-		{ __LINE__, "sockets=2", "sockets=2: niagara has not so many" },
+		{ __LINE__, "sockets=5", "sockets=5: there is no such argument" },
+		{ __LINE__, "sockets=2", "sockets=2: there is no such argument" },
 		{ __LINE__, "seed=0", "seed=0: a number" },
 		{ __LINE__, "load=x", "load=x: there is no such load; there are: stream, random" },
-		{ __LINE__, "strands=0", "strands=0: 1 to 256" },
-		{ __LINE__, "strands=33", "strands=33: niagara has 32" },
+		{ __LINE__, "strands=0", "strands=0: how many" },
 		{ __LINE__, "rights=every", "every" },
 		{ __LINE__,
 		  "rights="
 		  "0123456789012345678901234567890123456789012345678901234567890123",
-		  "rights=0" },
+		  "rights: '0" },
 		{ __LINE__, "profile=sun", "profile=sun: spec or opensparc" },
 		{ __LINE__, "start=-1", "start=-1: cycles" },
 		{ __LINE__, "step=99999999999999999", "step=99999999999999999: cycles" },
@@ -411,7 +410,7 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "refs=x", "refs=x: there is no such argument" },
 		{ __LINE__, "step", "step: there is no such argument; did you mean 'step='?" },
 	};
-	struct sun4v_options o;
+	struct qemu_options o;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -427,12 +426,12 @@ static void wrong_arguments_are_named(void **state)
 static void rights_are_joined_by_a_plus(void **state)
 {
 	char word[] = "rights=global+htstrand", *words[] = { word };
-	struct sun4v_options o;
+	struct qemu_options o;
 	struct err e = { 0 };
 
 	(void)state;
 	assert_int_equal(sun4v_options(&o, 1, words, &e), 0);
-	assert_true(o.rights.perf && o.rights.global && o.rights.ht);
+	assert_true(o.model.sun4v.perf && o.model.sun4v.global && o.model.sun4v.ht);
 	assert_string_equal(word, "rights=global+htstrand");
 }
 

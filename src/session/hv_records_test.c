@@ -50,7 +50,7 @@ static void refuses(const char *on, const char *script, const char *words)
 
 static void model(struct hv_transport *l, const char *machine, const char *load)
 {
-	struct transport_opts o = { .machine = machine, .load = load, .level = TRANSPORT_LEVEL_AS_CONFIGURED };
+	struct model_opts o = { .machine = machine, .load = load, .level = MODEL_LEVEL_AS_CONFIGURED };
 	struct err e = { 0 };
 
 	if (transport_open(l, &o, &e) < 0)

@@ -140,7 +140,7 @@ images() {
 arguments() {
   part "arguments"
   refused "machine=power: there are niagara, maramba and batoka" machine=power
-  refused "sockets=3: maramba has not so many" machine=maramba sockets=3
+  refused "sockets=3: maramba has 1 to 2" machine=maramba sockets=3
   refused "load=caze: there is no such load; there are: stream, random" load=caze
   refused "stp=4: there is no such argument; did you mean 'step='?" stp=4
   refused "refs=x: there is no such argument" refs=x
