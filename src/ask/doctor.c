@@ -21,95 +21,63 @@
 
 /* ---- libraries -------------------------------------------------------------------------------- */
 
-struct library {
+enum library { LIB_BPF, LIB_PFM, LIB_LZMA, LIB_ZSTD, LIB_FUSE, LIB_UNICORN, LIB_DUCKDB, LIBRARIES };
+static const struct {
 	const char *name, *what;
-	bool (*find)(const char *duckdb, char *version, size_t n);
+	const char *soname[2], *function; /* which says its version in words; NULL: none does */
+} libraries[LIBRARIES] = {
+	[LIB_BPF] = { "libbpf", "loads D programs into the kernel", { NULL }, NULL },
+	[LIB_PFM] = { "libpfm4", "names of the CPU's own events", { NULL }, NULL },
+	[LIB_LZMA] = { "liblzma", "function names of stripped programs", { "liblzma.so.5" }, "lzma_version_string" },
+	[LIB_ZSTD] = { "libzstd", "compressed perf.data files", { "libzstd.so.1" }, "ZSTD_versionString" },
+	[LIB_FUSE] = { "libfuse3", "'tally machine --sysfs'", { "libfuse3.so.3", "libfuse3.so.4" }, "fuse_pkgversion" },
+	[LIB_UNICORN] = { "Unicorn", "'tally machine --run'", { "libunicorn.so.2" }, NULL },
+	[LIB_DUCKDB] = { "DuckDB", "Parquet and SQL of 'tally export'", { "libduckdb.so" }, "duckdb_library_version" },
 };
 
-static bool find_libbpf(const char *duckdb, char *version, size_t n)
+/* duckdb: where that one is; NULL: where libraries are. */
+static bool library_find(enum library which, const char *duckdb, char *version, size_t n)
 {
-	(void)duckdb;
-	snprintf(version, n, "%s", k_libbpf_version());
-	return true;
-}
-
-static bool find_pfm(const char *duckdb, char *version, size_t n)
-{
-	int is = k_pfm_version();
-
-	(void)duckdb;
-	snprintf(version, n, "%d", is >> 16);
-	return is >= 0;
-}
-
-/* A library with a function that says its version. */
-static bool find_text(const char *soname, const char *function, char *version, size_t n)
-{
+	unsigned (*unicorn)(unsigned *major, unsigned *minor), major, minor;
+	const char *soname, *name = "uc_version";
 	const char *(*say)(void);
+	int pfm;
 
-	if (!library_load(soname, &function, (void **)(void *)&say, 1))
+	switch (which) {
+	case LIB_BPF:
+		snprintf(version, n, "%s", k_libbpf_version());
+		return true;
+	case LIB_PFM:
+		pfm = k_pfm_version();
+		snprintf(version, n, "%d", pfm >> 16);
+		return pfm >= 0;
+	case LIB_UNICORN:
+		if (!library_load(libraries[which].soname[0], &name, (void **)(void *)&unicorn, 1))
+			return false;
+		unicorn(&major, &minor);
+		snprintf(version, n, "%u.%u", major, minor);
+		return true;
+	default:
+		for (size_t i = 0; i < 2 && (soname = libraries[which].soname[i]) != NULL; i++)
+			if (library_load(which == LIB_DUCKDB && duckdb ? duckdb : soname, &libraries[which].function,
+					 (void **)(void *)&say, 1)) {
+				snprintf(version, n, "%s", say() + (say()[0] == 'v'));
+				return true;
+			}
 		return false;
-	snprintf(version, n, "%s", say() + (say()[0] == 'v'));
-	return true;
-}
-
-static bool find_unicorn(const char *duckdb, char *version, size_t n)
-{
-	static const char *const name[] = { "uc_version" };
-	unsigned (*say)(unsigned *major, unsigned *minor), major, minor;
-
-	(void)duckdb;
-	if (!library_load("libunicorn.so.2", name, (void **)(void *)&say, 1))
-		return false;
-	say(&major, &minor);
-	snprintf(version, n, "%u.%u", major, minor);
-	return true;
-}
-
-static bool find_duckdb(const char *duckdb, char *version, size_t n)
-{
-	return find_text(duckdb ? duckdb : "libduckdb.so", "duckdb_library_version", version, n);
-}
-
-static bool find_fuse(const char *duckdb, char *version, size_t n)
-{
-	(void)duckdb;
-	return find_text("libfuse3.so.3", "fuse_pkgversion", version, n) ||
-	       find_text("libfuse3.so.4", "fuse_pkgversion", version, n);
-}
-
-static bool find_zstd(const char *duckdb, char *version, size_t n)
-{
-	(void)duckdb;
-	return find_text("libzstd.so.1", "ZSTD_versionString", version, n);
-}
-
-static bool find_lzma(const char *duckdb, char *version, size_t n)
-{
-	(void)duckdb;
-	return find_text("liblzma.so.5", "lzma_version_string", version, n);
+	}
 }
 
 void tally_features(const char *duckdb,
 		    void (*each)(void *arg, const char *name, const char *version, bool inside, const char *what),
 		    void *arg)
 {
-	static const struct library rows[] = {
-		{ "libbpf", "loads D programs into the kernel", find_libbpf },
-		{ "libpfm4", "names of the CPU's own events", find_pfm },
-		{ "liblzma", "function names of stripped programs", find_lzma },
-		{ "libzstd", "compressed perf.data files", find_zstd },
-		{ "libfuse3", "'tally machine --sysfs'", find_fuse },
-		{ "Unicorn", "'tally machine --run'", find_unicorn },
-		{ "DuckDB", "Parquet and SQL of 'tally export'", find_duckdb },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (unsigned i = 0; i < LIBRARIES; i++) {
 		char version[64] = "";
 
-		if (!rows[i].find(duckdb, version, sizeof(version)))
+		if (!library_find((enum library)i, duckdb, version, sizeof(version)))
 			version[0] = '\0';
-		each(arg, rows[i].name, version, i == 0, rows[i].what);
+		each(arg, libraries[i].name, version, i == LIB_BPF, libraries[i].what);
 	}
 }
 
@@ -181,7 +149,7 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 {
 	char version[64], both[128];
 
-	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
+	if (row == DOC_fuse && !library_find(LIB_FUSE, NULL, version, sizeof(version))) {
 		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC,
 			       LIBRARY_WHY("libfuse3 is not there"));
 	} else if (row == DOC_fuse) {
@@ -192,10 +160,10 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 	}
 }
 
-static void found_library(struct doctor *d, enum doc_row row, bool (*find)(const char *duckdb, char *version, size_t n))
+static void found_library(struct doctor *d, enum doc_row row, enum library which)
 {
 	char version[64];
-	bool has = find(d->o.duckdb, version, sizeof(version));
+	bool has = library_find(which, d->o.duckdb, version, sizeof(version));
 
 	doctor_finding(d, row,
 		       has            ? DOC_OK :
@@ -227,8 +195,8 @@ int tally_doctor(const struct tally_doctor_opts *opts)
 	if (!opts_take(&d.o, sizeof(d.o), opts))
 		return -TALLY_EINVAL;
 	k_doctor(d.o.root ? d.o.root : "", NULL, found_in_kernel, &d);
-	found_library(&d, DOC_unicorn, find_unicorn);
-	found_library(&d, DOC_duckdb, find_duckdb);
+	found_library(&d, DOC_unicorn, LIB_UNICORN);
+	found_library(&d, DOC_duckdb, LIB_DUCKDB);
 	doctor_leases(&d);
 	return d.denied ? -TALLY_EPERM : d.absent ? -TALLY_ENOTSUP : 0;
 }

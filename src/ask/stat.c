@@ -187,7 +187,7 @@ static const char *usual_events(const struct tally_stat_opts *o)
 		       "cpu-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
 }
 
-static int open_runs(struct stat_all *a)
+static int stat_open_runs(struct stat_all *a)
 {
 	int rc = 0;
 
@@ -205,70 +205,67 @@ static int open_runs(struct stat_all *a)
 			events = usual_events(&a->o);
 		rc = events ? add_list(a, s, events) : 0;
 	}
-	return rc;
-}
+	if (rc >= 0 && a->o.view) {
+		rc = stat_refuse_still(a->run);
+		if (rc >= 0)
+			rc = hv_transport_of(a->p, &a->run->transport);
+		if (rc >= 0)
+			rc = stat_view_open(a->run, a->o.view);
+	}
+	if (rc < 0)
+		return rc;
 
-static int open_view(struct stat_all *a)
-{
-	struct stat_run *s = &a->run[0];
-	int rc = stat_refuse_still(s);
-
-	if (rc >= 0)
-		rc = hv_transport_of(s->p, &s->transport);
-	return rc < 0 ? rc : stat_view_open(s, a->o.view);
+	/* What was asked for beside the events goes with CPU events only. */
+	if (!a->cpu && (a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
+		return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs, but no CPU event to count of them");
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].transport && a->o.repeat > 1)
+			return plat_fail(a->p, TALLY_EINVAL, "a command is repeated for CPU events alone");
+	return 0;
 }
 
 /* ---- readings ----------------------------------------------------------------------------------- */
-
-static int read_run(struct stat_run *s)
-{
-	if (!s->transport)
-		return 0;
-	s->before = s->now;
-	s->now = hv_now(s->transport);
-	return s->view ? stat_view_read(s) : stat_events_read(s);
-}
 
 static int stat_take_reading(struct stat_all *a)
 {
 	int rc = a->cpu ? stat_cpu_read(a->cpu) : 0;
 
-	for (uint32_t i = 0; rc >= 0 && i < a->n; i++)
-		rc = read_run(&a->run[i]);
+	for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
+		struct stat_run *s = &a->run[i];
+
+		if (!s->transport)
+			continue;
+		s->before = s->now;
+		s->now = hv_now(s->transport);
+		rc = s->view ? stat_view_read(s) : stat_events_read(s);
+	}
 	return rc;
 }
 
-static int put_table(struct stat_all *a, enum stat_kind kind)
+/* Rows of all platforms and of CPU events are one table; MMU statistics have one of their own behind it, a view is alone. */
+static int stat_show_table(struct stat_all *a, enum stat_kind kind)
 {
 	bool first = true;
 	int rc;
 
-	a->table.kind = kind;
-	for (uint32_t i = 0; i < a->n; i++) {
+	for (uint32_t i = 0; i < a->n; i++)
 		first &= !a->run[i].tables;
-		stat_events_rows(&a->run[i], &a->table);
-	}
-	if (a->cpu)
-		stat_cpu_rows(a->cpu, &a->table);
-	stat_table_put(&a->table, &a->p->emit, first);
-	rc = plat_flush(a->p, &a->o.to);
-	for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
-		if (a->run[i].transport)
-			stat_mmu_rows(&a->run[i]);
-		rc = plat_flush(a->run[i].p, &a->o.to);
-	}
-	return rc;
-}
-
-static int stat_show_table(struct stat_all *a, enum stat_kind kind)
-{
-	int rc = 0;
-
 	if (a->o.view) {
-		stat_view_rows(&a->run[0]);
+		stat_view_rows(a->run);
 		rc = plat_flush(a->p, &a->o.to);
 	} else {
-		rc = put_table(a, kind);
+		a->table.kind = kind;
+		for (uint32_t i = 0; i < a->n; i++)
+			stat_events_rows(&a->run[i], &a->table);
+		if (a->cpu)
+			stat_cpu_rows(a->cpu, &a->table);
+		stat_table_put(&a->table, &a->p->emit, first);
+		rc = plat_flush(a->p, &a->o.to);
+		for (uint32_t i = 0; rc >= 0 && i < a->n; i++) {
+			if (a->run[i].transport)
+				stat_mmu_rows(&a->run[i]);
+			rc = plat_flush(a->run[i].p, &a->o.to);
+		}
 	}
 	for (uint32_t i = 0; i < a->n; i++)
 		a->run[i].tables++;
@@ -305,14 +302,6 @@ static void keep_to_clock(const struct stat_all *a)
 	}
 }
 
-/* So much passes in each model. */
-static void stat_advance_models(struct stat_all *a, uint64_t ns)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].transport && a->run[i].transport->op->advance)
-			(void)hv_pass(a->run[i].transport, ns, a->o.stop);
-}
-
 /* At most so much passes by the wall: how much it was. */
 static uint64_t wait_wall(struct stat_all *a, uint64_t ns)
 {
@@ -338,7 +327,9 @@ static void pass_until(struct stat_all *a, uint64_t until)
 
 		if (a->by_wall)
 			n = wait_wall(a, n);
-		stat_advance_models(a, n);
+		for (uint32_t i = 0; i < a->n; i++)
+			if (a->run[i].transport && a->run[i].transport->op->advance)
+				(void)hv_pass(a->run[i].transport, n, a->o.stop);
 		a->passed += n;
 		if (a->keep)
 			keep_to_clock(a);
@@ -363,19 +354,17 @@ static void start_clock(struct stat_all *a)
 		a->run[i].start = a->run[i].before = a->run[i].now;
 }
 
-static bool stat_counts_nothing(const struct stat_all *a)
+/* Where nothing can be counted the table says so, and the first reason is the error. */
+static int stat_refuse_nothing(struct stat_all *a)
 {
-	bool any = a->cpu && !stat_cpu_none(a->cpu);
+	bool any = a->o.view || (a->cpu && !stat_cpu_none(a->cpu));
+	int rc, why = 0;
 
 	for (uint32_t i = 0; i < a->n; i++)
 		any |= a->run[i].transport && !stat_events_none(&a->run[i]);
-	return !any && !a->o.view;
-}
-
-static int stat_refuse_nothing(struct stat_all *a)
-{
-	int rc = stat_show_table(a, STAT_ONLY), why = 0;
-
+	if (any)
+		return 0;
+	rc = stat_show_table(a, STAT_ONLY);
 	if (rc >= 0 && a->cpu)
 		return stat_cpu_why(a->cpu);
 	for (uint32_t i = 0; i < a->n && !why; i++)
@@ -417,16 +406,16 @@ static int stat_run_intervals(struct stat_all *a)
 
 /* ---- a run, and all of them ------------------------------------------------------------------------- */
 
-static int one_run(struct stat_all *a)
+static int stat_run_once(struct stat_all *a)
 {
 	int rc = a->cpu ? stat_cpu_open(a->cpu) : 0;
 
 	if (rc >= 0)
 		rc = stat_take_reading(a);
+	if (rc >= 0)
+		rc = stat_refuse_nothing(a);
 	if (rc < 0)
 		return rc;
-	if (stat_counts_nothing(a))
-		return stat_refuse_nothing(a);
 	start_clock(a);
 	if (a->cpu)
 		rc = stat_cpu_begin(a->cpu);
@@ -440,12 +429,19 @@ static int one_run(struct stat_all *a)
 	return rc;
 }
 
-/* What CPU events come to, of all runs. */
-static int stat_show_summary(struct stat_all *a)
+/* Runs, and what CPU events come to of all of them. People see a sum below intervals, programs can add. */
+static int stat_run_all(struct stat_all *a)
 {
-	bool intervals = a->o.interval_ns || a->o.count;
-	int rc = !intervals || !a->p->emit.ops->programs ? stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY) : 0;
+	const uint32_t n = a->o.repeat ? a->o.repeat : 1;
+	const bool intervals = a->o.interval_ns || a->o.count;
+	int rc = 0;
 
+	for (uint32_t i = 0; rc >= 0 && i < n && !stat_is_stopped(a); i++)
+		rc = stat_run_once(a);
+	if (rc < 0 || !a->cpu)
+		return rc;
+	if (!intervals || !a->p->emit.ops->programs)
+		rc = stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY);
 	if (rc < 0)
 		return rc;
 	stat_cpu_sum(a->cpu, &a->p->emit);
@@ -454,70 +450,30 @@ static int stat_show_summary(struct stat_all *a)
 	return rc;
 }
 
-static int all_runs(struct stat_all *a)
-{
-	uint32_t n = a->o.repeat ? a->o.repeat : 1;
-	int rc = 0;
-
-	for (uint32_t i = 0; rc >= 0 && i < n && !stat_is_stopped(a); i++)
-		rc = one_run(a);
-	return rc >= 0 && a->cpu ? stat_show_summary(a) : rc;
-}
-
 /* ---- the call --------------------------------------------------------------------------------------- */
 
-static int check_events(const struct stat_all *a)
+static int stat_validate(const struct stat_all *a)
 {
+	const uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
 	const struct tally_stat_opts *o = &a->o;
+	const bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
+	const char *why = NULL;
 
-	if (o->view && (o->events || o->nmore))
-		return plat_fail(a->p, TALLY_EINVAL, "events and a view: one of them at a time");
-	if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
-		return plat_fail(a->p, TALLY_EINVAL, "nothing to count: no event and no view");
-	return 0;
-}
-
-static int check_targets(const struct stat_all *a)
-{
-	const struct tally_stat_opts *o = &a->o;
-	bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
-
-	if (o->npids && o->ntids)
-		return plat_fail(a->p, TALLY_EINVAL, "processes and threads: one of them at a time");
-	if (whole && tasks)
-		return plat_fail(a->p, TALLY_EINVAL, "whole CPUs and processes: one of them at a time");
-	if (o->repeat > 1 && !o->argv)
-		return plat_fail(a->p, TALLY_EINVAL, "there is no command to repeat");
-	if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
-		return plat_fail(a->p, TALLY_EINVAL, "a command is repeated whole, without intervals or an end");
-	return 0;
-}
-
-static int stat_check_options(const struct stat_all *a)
-{
-	uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
-	int rc = 0;
-
-	if (a->o.flags & ~known)
-		return plat_fail(a->p, TALLY_EINVAL, "an option of stat has a value that is not known");
-	rc = check_events(a);
-	return rc < 0 ? rc : check_targets(a);
-}
-
-/* A command or processes, and nothing to count of them. */
-static int check_use(const struct stat_all *a)
-{
-	if (a->cpu || !has_target(&a->o) || !(a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
-		return 0;
-	return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs, but no CPU event to count of them");
-}
-
-static int stat_check_repeats(const struct stat_all *a)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].transport && a->o.repeat > 1)
-			return plat_fail(a->p, TALLY_EINVAL, "a command is repeated for CPU events alone");
-	return 0;
+	if (o->flags & ~known)
+		why = "an option of stat has a value that is not known";
+	else if (o->view && (o->events || o->nmore))
+		why = "events and a view: one of them at a time";
+	else if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
+		why = "nothing to count: no event and no view";
+	else if (o->npids && o->ntids)
+		why = "processes and threads: one of them at a time";
+	else if (whole && tasks)
+		why = "whole CPUs and processes: one of them at a time";
+	else if (o->repeat > 1 && !o->argv)
+		why = "there is no command to repeat";
+	else if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
+		why = "a command is repeated whole, without intervals or an end";
+	return why ? plat_fail(a->p, TALLY_EINVAL, "%s", why) : 0;
 }
 
 static void close_all(struct stat_all *a)
@@ -548,18 +504,12 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 		rc = plat_emit_open(p, &a.o.to);
 	if (rc < 0)
 		return rc;
-	rc = stat_check_options(&a);
+	rc = stat_validate(&a);
 	if (rc >= 0)
-		rc = open_runs(&a);
-	if (rc >= 0 && a.o.view)
-		rc = open_view(&a);
-	if (rc >= 0)
-		rc = check_use(&a);
-	if (rc >= 0)
-		rc = stat_check_repeats(&a);
+		rc = stat_open_runs(&a);
 	stat_table_open(&a.table, a.cpu);
 	if (rc >= 0)
-		rc = all_runs(&a);
+		rc = stat_run_all(&a);
 	if (a.cpu)
 		stat_cpu_results(a.cpu, &result);
 	opts_give(ret, &result, sizeof(result));
