@@ -284,10 +284,11 @@ static void a_buffer_is_added_to_before_each_call(void **state)
 
 static void the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls(void **state)
 {
+	static const char *const two[] = { "machine=niagara", "load=chase", "strands=32", "step=120000" };
 	uint64_t first;
 
 	(void)state;
-	begin_with(chase, COUNT(chase), TA_FAST);
+	begin_with(two, COUNT(two), TA_FAST);
 	negotiate(SUN4V_GROUP_NIAGARA);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	assert_true(call_on(1, SUN4V_MMUSTAT_INFO, 0, 7, 8));
@@ -299,9 +300,27 @@ static void the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls(void
 	assert_int_equal(m.r[O0], HV_EOK);
 	assert_int_equal(m.r[O1], 0);
 	assert_true(all_hits(BUFFER) > first);
-	first = all_hits(BUFFER);
+	assert_int_equal(all_hits(OTHER), 0);
 	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
-	assert_true(all_hits(BUFFER) > first);
+	assert_true(all_hits(OTHER) > 0);
+	emulator_end();
+}
+
+static void what_was_added_to_a_buffer_is_not_added_again(void **state)
+{
+	uint64_t grew[16];
+
+	(void)state;
+	begin_with(chase, COUNT(chase), TA_FAST);
+	negotiate(SUN4V_GROUP_NIAGARA);
+	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
+	for (size_t i = 0; i < COUNT(grew); i++) { /* in steps of one length */
+		grew[i] = all_hits(BUFFER);
+		ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
+		grew[i] = all_hits(BUFFER) - grew[i];
+	}
+	assert_true(grew[8] > 0);
+	assert_true(4 * grew[15] < 7 * grew[8]); /* a sum of all steps would have doubled */
 	emulator_end();
 }
 
@@ -470,6 +489,7 @@ int main(void)
 		cmocka_unit_test(at_the_beginning_of_a_block_it_goes_on_at_npc),
 		cmocka_unit_test(a_buffer_is_added_to_before_each_call),
 		cmocka_unit_test(the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls),
+		cmocka_unit_test(what_was_added_to_a_buffer_is_not_added_again),
 		cmocka_unit_test(only_the_last_buffer_is_added_to_and_none_after_an_error),
 		cmocka_unit_test(the_genuine_hypervisor_keeps_the_buffer_after_an_error),
 		cmocka_unit_test(what_is_no_memory_is_refused_and_devices_are_not_touched),
