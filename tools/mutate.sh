@@ -22,7 +22,7 @@
 # ends it; the same test is then run without the change, once, and is left out if it fails there, too.
 #
 # The changed file is in a copy of the tree, build/mutate/tree.  A changed program may do anything, so it runs in name spaces of
-# its own: it sees its own processes, a /tmp of its own, and can write to no other file than those of the copy.
+# its own: it sees its own processes; where root runs it, it has a /tmp of its own and can write to no other file than the copy's.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -82,12 +82,12 @@ mutants() {
         BEGIN { n = split(lines, at, "-") } !n || $2 == at[1] || (n > 1 && $2 > +at[1] && $2 <= +at[2])'
     done
   fi | awk -v seed="${seed:-1}" -v count="$count" '
-    # Park and Miller: the same numbers in every awk.
+    # Park and Miller: the same numbers in every awk.  States of two seeds are no small multiples of each other: places would be the same.
     function random() { state = state * 16807 % 2147483647; return state / 2147483647 }
     { row[NR] = $0 }
     END {
       if (count == "") count = NR
-      state = seed % 2147483646 + 1
+      state = (seed % 1000003 * 1103515245 + 12345) % 2147483646 + 1
       for (i = 0; i < 8; i++) random()
       for (i = 1; i <= NR && count; i++) if (random() * (NR - i + 1) < count) { print row[i]; count-- }
     }'
@@ -127,7 +127,8 @@ build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be 
 name_spaces=(unshare -m -p -f --kill-child --mount-proc)
 [ "$(id -u)" -eq 0 ] || name_spaces+=(--map-current-user)
 "${name_spaces[@]}" true 2>/dev/null || fail "name spaces cannot be made here (unshare): a changed program may do anything"
-inside='mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp && cd "$1" || exit 125
+inside='[ "$(id -u)" -ne 0 ] || { mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp; } &&
+cd "$1" || exit 125
 limit=$2; shift 2
 ASAN_OPTIONS=abort_on_error=0:detect_leaks=1:hard_rss_limit_mb=4000 CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS CMOCKA_MESSAGE_OUTPUT
