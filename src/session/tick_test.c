@@ -68,11 +68,10 @@ static const struct engine_ops fake_ops = { .timer_fired = fake_timer_fired,
 					    .exited = fake_exited,
 					    .wait = fake_wait };
 
-static int take_note(void *arg, const char *text, size_t n)
+static void take_note(void *arg, const char *text, size_t n)
 {
 	buf_put(arg, text, n);
 	buf_putc(arg, '\n');
-	return 0;
 }
 
 static const struct provider nobody = { .name = "profile" };
@@ -85,19 +84,18 @@ static int turn(struct fake *f, struct buf *notes)
 	struct d_program prog = { 0 };
 	struct img_prog progs[1] = { 0 };
 	struct bpf_image img = { .prog = progs, .nprogs = 1 };
-	struct tally_trace t = { .o = { .note = take_note, .arg = notes },
-				 .tick = &tick,
-				 .nticks = 1,
-				 .pidfd = -1,
-				 .img = &img,
-				 .prog = &prog,
-				 .turn_ns = UINT64_MAX };
+	struct tally_trace t = {
+		.tick = &tick, .nticks = 1, .pidfd = -1, .img = &img, .prog = &prog, .turn_ns = UINT64_MAX
+	};
 	const struct prov_opts none = { 0 };
 	int rc;
 
 	*notes = (struct buf){ 0 };
 	f->base.ops = &fake_ops;
 	t.eng = &f->base;
+	assert_int_equal(an_emit_open(&t.emit, &t.out, &(struct an_how){ .format = TALLY_FORMAT_TEXT }), 0);
+	t.emit.say = take_note;
+	t.emit.arg = notes;
 	t.opt.v[OPT_switchrate] = t.opt.v[OPT_statusrate] = 1000000000;
 	assert_int_equal(probes_open(&t.probes, &none), 0);
 	progs[0].probe = probes_add(t.probes, &nobody, "tick-1s")->id;
@@ -105,6 +103,7 @@ static int turn(struct fake *f, struct buf *notes)
 	if (rc < 0)
 		buf_puts(notes, t.err.text);
 	probes_close(t.probes);
+	an_emit_close(&t.emit);
 	buf_free(&t.out);
 	return rc;
 }
