@@ -349,6 +349,8 @@ install: all man install-doc
 	ln -sf libtally.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtally.so
 	$(INSTALL) -m 755 $(B)/tally-qemu.so $(DESTDIR)$(LIBDIR)/tally/
 	$(INSTALL) -m 644 include/tally/*.h $(DESTDIR)$(INCLUDEDIR)/tally/
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/lib/tally/d
+	$(INSTALL) -m 644 lib/tally/d/*.d $(DESTDIR)$(PREFIX)/lib/tally/d/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' tools/tally.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/tally.pc
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(MANDIR)/man1/

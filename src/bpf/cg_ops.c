@@ -454,6 +454,16 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 	case BI_CURTHREAD:
 		cg_ins(g, I_CALL(get_current_task));
 		break;
+	case BI_USER_REGISTERS:
+		cg_ins(g, I_CALL(get_current_task_btf));
+		cg_mov(g, R1, R0);
+		cg_ins(g, I_CALL(task_pt_regs));
+		cg_ins(g, I_NEG(R0));
+		cg_ins(g, I_NEG(R0));
+		break;
+	case BI_IPL:
+		cg_imm(g, R0, 0);
+		break;
 	default:
 		bi_arg(g, i->x - BI_ARG0);
 		break;
@@ -662,6 +672,18 @@ static void op_ostack(struct cg *g, const struct ir_ins *i)
 	cg_ins(g, I_CALL(get_stack));
 }
 
+static void op_stackdepth(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t good = cg_label(g);
+
+	op_ostack(g, i);
+	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), good);
+	cg_imm(g, R0, 0);
+	cg_put(g, good);
+	cg_ins(g, I_ALU_IMM(RSH, R0, 3));
+	cg_done(g, i->d, R0);
+}
+
 /* ---- variables with keys --------------------------------------------------------------- */
 
 static void op_dynget(struct cg *g, const struct ir_ins *i)
@@ -751,21 +773,35 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 /* ---- which is which ---------------------------------------------------------------------------- */
 
 static cg_op *const op[IR_NOPS] = {
-	[IR_NOP] = op_nop,       [IR_CONST] = op_const,       [IR_MOV] = op_mov,       [IR_ADD] = op_add,
-	[IR_SUB] = op_sub,       [IR_MUL] = op_mul,           [IR_DIVU] = op_divu,     [IR_DIVS] = op_divs,
-	[IR_MODU] = op_modu,     [IR_MODS] = op_mods,         [IR_AND] = op_and,       [IR_OR] = op_or,
-	[IR_XOR] = op_xor,       [IR_SHL] = op_shl,           [IR_SHR] = op_shr,       [IR_SAR] = op_sar,
-	[IR_NEG] = op_neg,       [IR_NOT] = op_not,           [IR_SEXT] = op_sext,     [IR_ZEXT] = op_zext,
-	[IR_CMP] = op_cmp,       [IR_JMP] = op_jmp,           [IR_JCMP] = op_jcmp,     [IR_LABEL] = op_label,
-	[IR_FAULT] = op_fault,   [IR_BUILTIN] = op_builtin,   [IR_ARGS] = op_args,     [IR_ARGLOAD] = op_argload,
-	[IR_OZERO] = op_ozero,   [IR_OSTORE] = op_ostore,     [IR_OLOAD] = op_oload,   [IR_OLOADS] = op_oloads,
-	[IR_OADD] = op_oadd,     [IR_OSTOREX] = op_ostorex,   [IR_OLOADX] = op_oloadx, [IR_OLOADXS] = op_oloadxs,
-	[IR_OADDR] = op_oaddr,   [IR_OCOPY] = op_ocopy,       [IR_OLIT] = op_olit,     [IR_OBUILTIN] = op_obuiltin,
-	[IR_OREAD] = op_oread,   [IR_OREADSTR] = op_oreadstr, [IR_OSTACK] = op_ostack, [IR_STACKID] = cg_stackid,
-	[IR_SLEN] = cg_slen,     [IR_SCMP] = cg_scmp,         [IR_SSUB] = cg_ssub,     [IR_SJOIN] = cg_sjoin,
-	[IR_SINDEX] = cg_sindex, [IR_SBASE] = cg_sbase,       [IR_SDIR] = cg_sdir,     [IR_DYNGET] = op_dynget,
-	[IR_DYNSET] = op_dynset, [IR_AGG] = cg_agg,           [IR_RECORD] = op_record, [IR_EXIT] = op_exit,
-	[IR_END] = op_nop,
+	[IR_NOP] = op_nop,         [IR_CONST] = op_const,
+	[IR_MOV] = op_mov,         [IR_ADD] = op_add,
+	[IR_SUB] = op_sub,         [IR_MUL] = op_mul,
+	[IR_DIVU] = op_divu,       [IR_DIVS] = op_divs,
+	[IR_MODU] = op_modu,       [IR_MODS] = op_mods,
+	[IR_AND] = op_and,         [IR_OR] = op_or,
+	[IR_XOR] = op_xor,         [IR_SHL] = op_shl,
+	[IR_SHR] = op_shr,         [IR_SAR] = op_sar,
+	[IR_NEG] = op_neg,         [IR_NOT] = op_not,
+	[IR_SEXT] = op_sext,       [IR_ZEXT] = op_zext,
+	[IR_CMP] = op_cmp,         [IR_JMP] = op_jmp,
+	[IR_JCMP] = op_jcmp,       [IR_LABEL] = op_label,
+	[IR_FAULT] = op_fault,     [IR_BUILTIN] = op_builtin,
+	[IR_ARGS] = op_args,       [IR_ARGLOAD] = op_argload,
+	[IR_OZERO] = op_ozero,     [IR_OSTORE] = op_ostore,
+	[IR_OLOAD] = op_oload,     [IR_OLOADS] = op_oloads,
+	[IR_OADD] = op_oadd,       [IR_OSTOREX] = op_ostorex,
+	[IR_OLOADX] = op_oloadx,   [IR_OLOADXS] = op_oloadxs,
+	[IR_OADDR] = op_oaddr,     [IR_OCOPY] = op_ocopy,
+	[IR_OLIT] = op_olit,       [IR_OBUILTIN] = op_obuiltin,
+	[IR_OREAD] = op_oread,     [IR_OREADSTR] = op_oreadstr,
+	[IR_OSTACK] = op_ostack,   [IR_STACKDEPTH] = op_stackdepth,
+	[IR_STACKID] = cg_stackid, [IR_SLEN] = cg_slen,
+	[IR_SCMP] = cg_scmp,       [IR_SSUB] = cg_ssub,
+	[IR_SJOIN] = cg_sjoin,     [IR_SINDEX] = cg_sindex,
+	[IR_SBASE] = cg_sbase,     [IR_SDIR] = cg_sdir,
+	[IR_DYNGET] = op_dynget,   [IR_DYNSET] = op_dynset,
+	[IR_AGG] = cg_agg,         [IR_RECORD] = op_record,
+	[IR_EXIT] = op_exit,       [IR_END] = op_nop,
 };
 
 void cg_dispatch(struct cg *g, const struct ir_ins *i)

@@ -152,6 +152,7 @@ TAKE_STEP(cpp)
 TAKE_STEP(define)
 TAKE_STEP(undef)
 TAKE_STEP(incdir)
+TAKE_STEP(library)
 TAKE_STEP(headers)
 TAKE_STEP(strictness)
 TAKE_STEP(flow)
@@ -383,7 +384,7 @@ static const struct opt options[] = {
 	{ 'a', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service", NULL },
 	{ 'A', NULL, NULL, "same as -a", NULL },
 	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
-	{ 'L', NULL, "DIR", "D libraries are not supported yet; give each file with -s", NULL },
+	{ 'L', NULL, "DIR", "use the D libraries (*.d) of DIR", take_library },
 	{ '3', NULL, "2", "programs are always 64-bit, like the kernel", NULL },
 };
 

@@ -33,7 +33,8 @@ struct trace {
 step_fn apply_clause, apply_script, apply_provider, apply_module, apply_function;
 step_fn apply_id;
 step_fn apply_option, apply_bufsize, apply_quiet, apply_share;
-step_fn apply_cpp, apply_define, apply_undef, apply_incdir, apply_headers, apply_strictness, apply_flow, apply_listing;
+step_fn apply_cpp, apply_define, apply_undef, apply_incdir, apply_library, apply_headers, apply_strictness, apply_flow,
+	apply_listing;
 int apply_environment(struct trace *c);
 
 /* Called by the name dtrace: its words and statuses are those of dtrace(1). */

@@ -147,6 +147,7 @@ enum n_kind {
 	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a */
 	N_SIZEOF,   /* P  of type ty_arg or of expression a */
 	N_OFFSETOF, /* P  ty_arg, str */
+	N_XLATE,    /* P  a as a ty_arg, through a translator */
 	N_CALL,     /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
 	N_STACKFN,  /* L  stack() ustack(): type TY_STACK says which and how many frames */
 	N_SYMFN,    /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
@@ -205,6 +206,7 @@ struct d_node {
 	uint8_t op;              /* enum n_op */
 	uint8_t scope;           /* N_IDENT: enum n_scope */
 	bool pre;                /* N_INCDEC */
+	bool implied;            /* N_CAST: nobody wrote it; it is not there when the types are the same */
 	uint8_t bit, bits, unit; /* N_MEMBER */
 	uint8_t call;            /* N_CALL after bind: enum d_call */
 	uint16_t depth;          /* of the tree below: at most D_MAX_TREE */
@@ -246,6 +248,38 @@ struct d_callrow {
 	char result;
 };
 extern const struct d_callrow d_calls[CALL_N]; /* [0] unused */
+
+/* ---- definitions ------------------------------------------------------------ */
+
+/* Names that stand for other trees in a copy of a tree. */
+struct d_params {
+	const char **name;
+	const struct d_type **type;
+	struct d_node **arg;
+	uint32_t n, cap;
+};
+/* inline type name[params] = expr; the tree is as it was parsed */
+struct d_inline {
+	const char *name;
+	const struct d_type *type;
+	struct d_params params; /* no arg */
+	struct d_node *expr;
+	uint32_t line;
+};
+struct d_xmember {
+	const char *name;
+	struct d_node *expr;
+	uint32_t line;
+	struct d_xmember *next;
+};
+/* translator to < from param > { members }; */
+struct d_translator {
+	const struct d_type *to, *from;
+	const char *param;
+	struct d_xmember *members;
+	uint32_t line;
+	struct d_translator *next;
+};
 
 /* ---- statements and clauses ---------------------------------------------- */
 
@@ -332,6 +366,10 @@ struct d_unit {
 	/* tables of the tree passes: names to types, enumerators and variables */
 	struct map types, tags, consts, vars;
 	struct map imported;           /* numbers of kernel types (ktype.c) to types */
+	struct map inlines, libraries; /* by name; by number, those that were parsed */
+	struct d_translator *translators;
+	bool in_library;               /* what is parsed is a library's */
+	uint32_t expansions;           /* of definitions within definitions, at the moment */
 	const struct d_type *base[16]; /* enum ty_base of type_int.h */
 	struct d_clausenode **clause_end;
 	struct d_argtype {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LATER };
+enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
 static const struct builtin {
 	const char *name, *type;
 	uint8_t cls, code;
@@ -42,7 +42,7 @@ static const struct builtin *builtin_find(const char *name)
 
 bool is_builtin(const char *name)
 {
-	return builtin_find(name) != NULL || strcmp(name, "curcpu") == 0 || strcmp(name, "NULL") == 0;
+	return builtin_find(name) != NULL || strcmp(name, "NULL") == 0;
 }
 
 static enum d_call call_find(const char *name)
@@ -134,6 +134,8 @@ static int bind_kernel_builtin(struct d_unit *u, struct d_node *n, const struct 
 
 static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
 {
+	if (b->cls == BC_LIBRARY)
+		return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: no D library defines it", b->name);
 	if (b->cls == BC_LATER)
 		return d_fail(u, n->line, D_UNSUPPORTED, "variable %s is not supported yet", b->name);
 	if (b->cls == BC_ARRAY)
@@ -264,6 +266,12 @@ static bool bind_known_constant(const struct d_unit *u, struct d_node *n)
 	return false;
 }
 
+/* A name without a meaning so far, which a library may give it. */
+static bool bind_is_unknown(struct d_unit *u, struct d_node *n)
+{
+	return sym_get(u, SYM_GLOBAL, n->str, 0, false) == NULL && !u->arena.failed && !bind_known_constant(u, n);
+}
+
 static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 {
 	const struct d_node *constant = map_get(&u->consts, n->str, strlen(n->str));
@@ -278,13 +286,19 @@ static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 		n->ival = constant != NULL ? constant->ival : 0;
 		return 0;
 	}
-	if (bind_known_constant(u, n))
+	struct d_inline *d = inline_find(u, n->str);
+	if (d == NULL && ((b != NULL && b->cls == BC_LIBRARY) || (b == NULL && !create && bind_is_unknown(u, n)))) {
+		int rc = library_need(u, n->str);
+		if (rc < 0)
+			return rc;
+		d = inline_find(u, n->str);
+	}
+	if (d != NULL)
+		return inline_expand(u, n, d);
+	if (n->kind == N_INT) /* it was a known constant */
 		return 0;
 	if (b != NULL)
 		return bind_builtin(u, n, b);
-	if (strcmp(n->str, "curcpu") == 0)
-		return d_fail(u, n->line, D_UNSUPPORTED,
-			      "variable curcpu is not supported yet, but for curcpu->cpu_id");
 	return bind_variable(u, n, create);
 }
 
@@ -318,6 +332,19 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 	struct d_node *a = n->a;
 	if (is_args(a))
 		return bind_args_index(u, n);
+	if (a->kind == N_IDENT && a->scope == SCOPE_NONE) {
+		const struct builtin *b = builtin_find(a->str);
+		struct d_inline *d = inline_find(u, a->str);
+		int rc;
+		if (d == NULL && ((b != NULL && b->cls == BC_LIBRARY) || (b == NULL && u->env.own_libraries)) &&
+		    sym_get(u, SYM_GLOBAL, a->str, 0, false) == NULL) {
+			if ((rc = library_need(u, a->str)) < 0)
+				return rc;
+			d = inline_find(u, a->str);
+		}
+		if (d != NULL && d->params.n != 0)
+			return (rc = bind_args(u, n)) < 0 ? rc : inline_expand(u, n, d);
+	}
 	bool name =
 		a->kind == N_IDENT && !(a->scope == SCOPE_NONE &&
 					(is_builtin(a->str) || map_get(&u->consts, a->str, strlen(a->str)) != NULL));
@@ -346,7 +373,7 @@ static int bind_member(struct d_unit *u, struct d_node *n)
 	if (a->kind != N_IDENT || a->scope != SCOPE_NONE || strcmp(a->str, "curcpu") != 0)
 		return bind_node(u, a);
 	if (strcmp(n->str, "cpu_id") != 0)
-		return d_fail(u, n->line, D_UNSUPPORTED, "curcpu->%s is not supported yet", n->str);
+		return bind_node(u, a);
 	n->a = NULL;
 	return bind_builtin(u, n, builtin_find("cpu"));
 }
@@ -409,6 +436,11 @@ static int bind_node(struct d_unit *u, struct d_node *n)
 	}
 }
 
+int bind_expression(struct d_unit *u, struct d_node *n)
+{
+	return bind_node(u, n);
+}
+
 int bind_constants(struct d_unit *u, struct d_node *n)
 {
 	switch (n->kind) {
@@ -419,8 +451,10 @@ int bind_constants(struct d_unit *u, struct d_node *n)
 	case N_IDENT:
 		if (n->scope != SCOPE_NONE)
 			return 1;
+		if (inline_find(u, n->str) != NULL)
+			return bind_ident(u, n, false) < 0 || bind_constants(u, n) != 0;
 		if (map_get(&u->consts, n->str, strlen(n->str)) == NULL)
-			return !bind_kernel_constant(u, n);
+			return !bind_known_constant(u, n) && !bind_kernel_constant(u, n);
 		return bind_ident(u, n, false);
 	case N_UN:
 	case N_BIN:

@@ -8,6 +8,7 @@
  * Structure" (pragmas) and "Stability" (attributes, binding, depends_on).
  */
 #include "dlang/parse_int.h"
+#include "dlang/type_int.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -112,7 +113,11 @@ static int pragma_depends(struct words *w)
 		return pragma_require_asked(w, "module", name, nname, w->u->env.module);
 	if (provider)
 		return pragma_require_asked(w, "provider", name, nname, w->u->env.provider);
-	return pragma_require(w, class, nclass, name, nname, "D libraries are not supported yet");
+	int rc = library_require(w->u, name, nname);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	return pragma_require(w, class, nclass, name, nname,
+			      "no D library of that name is in the directories of -L, -x libdir and -x syslibdir");
 }
 
 static int pragma_attributes(struct words *w)

@@ -157,6 +157,13 @@ static const struct d_member *member_find(struct d_unit *u, const struct d_type 
 	return NULL;
 }
 
+const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name)
+{
+	uint32_t offset = 0;
+	const struct d_member *m = member_find(u, sou, name, &offset, 32);
+	return m != NULL ? m->type : NULL;
+}
+
 static int no_sou(struct d_unit *u, const struct d_node *n, const struct d_type *t, bool arrow)
 {
 	if (t->incomplete)
@@ -492,6 +499,10 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 		return rc;
 	const struct d_type *to = n->type;
 	bool same = types_same(to, n->a->type) && to->kind != TY_FLOAT;
+	if (same && n->implied && bit_field_width(n->a) == 0) {
+		*np = n->a;
+		return 0;
+	}
 	if (!same && !(ty_is_scalar(to) && ty_is_scalar(n->a->type)))
 		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" to \"%s\"",
 			      type_name(u, n->a->type), type_name(u, to));
@@ -626,10 +637,14 @@ int cook(struct d_unit *u, struct d_node **np)
 		return 0;
 	case N_CAST:
 		return cook_cast(u, np);
+	case N_XLATE:
+		return cook_xlate(u, np);
 	case N_MEMBER:
+		if (n->a->kind == N_XLATE)
+			return xlate_member(u, np);
 		return (rc = cook(u, &n->a)) < 0 ? rc : cook_member(u, n, false);
 	case N_ARROW:
-		return cook_arrow(u, n);
+		return n->a->kind == N_XLATE ? xlate_member(u, np) : cook_arrow(u, n);
 	case N_DEREF:
 		return cook_deref(u, np);
 	case N_ADDR:

@@ -89,14 +89,15 @@ static bool looks_like_type(const struct parser *ps)
 	bool stars = false;
 	if (lex_next(&look) < 0)
 		return false;
-	if (at(&look, T_IDENT))
+	if (at(&look, T_IDENT) || (ps->declares && (at(&look, T_LT) || at(&look, T_GT))))
 		return true;
 	while (at(&look, T_MUL)) {
 		stars = true;
 		if (lex_next(&look) < 0)
 			return false;
 	}
-	if (stars && (at(&look, T_RPAREN) || at(&look, T_RBRACK) || at(&look, T_GT) || at(&look, T_COMMA)))
+	if (stars && ((ps->declares && at(&look, T_LT)) || at(&look, T_RPAREN) || at(&look, T_RBRACK) ||
+		      at(&look, T_GT) || at(&look, T_COMMA)))
 		return true;
 	if (stars)
 		return ps->declares && at(&look, T_IDENT);
@@ -113,9 +114,14 @@ static bool adopt_type(struct parser *ps)
 {
 	struct d_unit *u = ps->u;
 	const char *name = ps->tok.str;
-	if (u->env.ktypes == NULL || is_builtin(name) || map_get(&u->consts, name, strlen(name)) != NULL ||
-	    sym_get(u, SYM_GLOBAL, name, 0, false) != NULL || !looks_like_type(ps))
+	if ((u->env.ktypes == NULL && u->env.library == NULL) || is_builtin(name) ||
+	    map_get(&u->consts, name, strlen(name)) != NULL || sym_get(u, SYM_GLOBAL, name, 0, false) != NULL ||
+	    !looks_like_type(ps))
 		return false;
+	if (library_need(u, name) < 0)
+		return false;
+	if (type_named(u, name) != NULL)
+		return true;
 	const struct d_type *t = ktype_named(u, NULL, name);
 	void **slot = t == NULL ? NULL : map_at(&u->types, name, strlen(name));
 	if (slot != NULL)
@@ -585,6 +591,15 @@ bool parse_prototype(struct parser *ps)
 	return decl_prototype(ps, ps->u->base[B_VOID]) != NULL;
 }
 
+static int params_add(struct parser *ps, const char *name, const struct d_type *t)
+{
+	struct d_params *p = ps->params;
+	uint32_t n = p->n, cap = p->cap;
+	if (D_PUSH(ps->u, p->name, n, cap, name != NULL ? name : "") < 0)
+		return -TALLY_ENOMEM;
+	return D_PUSH(ps->u, p->type, p->n, p->cap, t);
+}
+
 /* [ type, type name ... ] of an associative array; the bracket is taken. */
 static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *value)
 {
@@ -607,6 +622,8 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 			       type_name(ps->u, key));
 			return NULL;
 		}
+		if (ps->params != NULL && params_add(ps, name, key) < 0)
+			return NULL;
 		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 || (rc = accept_token(ps, T_RBRACK)) != 0)
 			break;
 		rc = expect(ps, T_COMMA);

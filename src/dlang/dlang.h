@@ -57,8 +57,15 @@ enum ir_builtin {
 	BI_TIMESTAMP,
 	BI_WALLTIMESTAMP,
 	BI_VTIMESTAMP,
-	BI_CURTHREAD, /* address of the kernel's struct task_struct */
-	BI_ERRNO,     /* of a system call that ends; else 0 */
+	BI_CURTHREAD,      /* address of the kernel's struct task_struct */
+	BI_USER_REGISTERS, /* address of the registers that were saved when the kernel was entered */
+	BI_ERRNO,          /* of a system call that ends; else 0 */
+	BI_IPL,            /* Linux has no levels: 0 */
+	/* these are loads from what OSTACK reads, and counts of it: lowered, never an operand of BUILTIN */
+	BI_CALLER,
+	BI_UCALLER,
+	BI_STACKDEPTH,
+	BI_USTACKDEPTH,
 	BI_ARG0,
 	BI_ARG1,
 	BI_ARG2,
@@ -122,6 +129,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(OREAD, "o O a s x")      /* s bytes from address a, x = 0 kernel 1 user; faults BADADDR */ \
 	X(OREADSTR, "o O a s x")   /* string of at most s-1 from address a; padded; faults BADADDR */ \
 	X(OSTACK, "o O s x i")     /* frames into o: x = 0 kernel 1 user, s = bytes, imm = frames to skip; rest zeroed */ \
+	X(STACKDEPTH, "d o O s x") /* frames into o as OSTACK does; d = how many there are */         \
 	X(STACKID, "d x i")        /* d = stack id (slot.h), x = 0 kernel 1 user, imm = frames most */ \
 	/* strings: objects o p q at offset O P (q at 0) of bound s bytes */                         \
 	X(SLEN, "d p P s")                                                                         \
@@ -306,8 +314,17 @@ struct d_ktypes {
 	bool (*constant)(void *arg, const char *name, int64_t *ret);                 /* of an enum */
 };
 
+/* A file of definitions that programs may use: parsed when a name of it is met. */
+struct d_library {
+	const char *name, *text;
+	size_t n;
+};
+
 struct d_env {
 	void *arg;
+	/* The i-th library, those that a user named before our own: false past the last; may be NULL. */
+	bool (*library)(void *arg, uint32_t i, struct d_library *ret);
+	bool own_libraries;            /* the user named some */
 	const struct d_ktypes *ktypes; /* NULL: there is no kernel to read from, and none of its types */
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative
 	 * code with words in e when the provider has more to say than "does not match any probes". */

@@ -200,6 +200,23 @@ static ir_reg value_cond(struct lw *l, const struct d_node *n)
 	return d;
 }
 
+/* caller and its like come from the frames of the stack: the caller's is the second. */
+static ir_reg value_builtin(struct lw *l, enum ir_builtin b)
+{
+	const bool user = b == BI_UCALLER || b == BI_USTACKDEPTH, depth = b == BI_STACKDEPTH || b == BI_USTACKDEPTH;
+	struct ir_ins *i;
+	ir_obj o;
+
+	if (b < BI_CALLER || b > BI_USTACKDEPTH)
+		return lw_builtin(l, b);
+	o = lw_temp(l, depth ? D_FRAMES_MOST * 8 : 16);
+	i = lw_on(l, depth ? IR_STACKDEPTH : IR_OSTACK, o, 0, depth ? D_FRAMES_MOST * 8 : 16);
+	i->x = user;
+	if (!depth)
+		i = lw_on(l, IR_OLOAD, o, 8, 8);
+	return i->d = lw_reg(l);
+}
+
 ir_reg lw_value(struct lw *l, const struct d_node *n)
 {
 	struct lw_lhs s;
@@ -209,7 +226,7 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 	case N_INT:
 		return lw_const(l, n->ival);
 	case N_BUILTIN:
-		return lw_builtin(l, (enum ir_builtin)n->ival);
+		return value_builtin(l, (enum ir_builtin)n->ival);
 	case N_UN:
 		return value_unary(l, n);
 	case N_BIN:

@@ -34,7 +34,7 @@ static void near_add_name(struct names *l, const char *name)
 
 static void add_builtins(struct names *l)
 {
-	enum { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LATER };
+	enum { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
 	static const struct {
 		const char *name;
 		uint8_t cls;
@@ -45,7 +45,7 @@ static void add_builtins(struct names *l)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (rows[i].cls != BC_LATER)
+		if (rows[i].cls != BC_LATER && rows[i].cls != BC_LIBRARY)
 			near_add_name(l, rows[i].name);
 }
 

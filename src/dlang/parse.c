@@ -294,7 +294,7 @@ static int parse_element(struct parser *ps)
 	return rc < 0 ? rc : later_refuse(ps);
 }
 
-static int parse_source(struct d_unit *u, uint32_t number)
+int parse_source(struct d_unit *u, uint32_t number)
 {
 	const struct d_src *s = &u->src[number];
 	struct parser ps = { .u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true };
@@ -311,8 +311,9 @@ static int parse_source(struct d_unit *u, uint32_t number)
 
 int d_parse(struct d_unit *u)
 {
+	const uint32_t n = u->nsrcs; /* libraries come behind them */
 	int rc = 0;
-	for (uint32_t i = 0; i < u->nsrcs && rc == 0; i++)
+	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = parse_source(u, i);
 	return rc;
 }

@@ -67,11 +67,12 @@ struct parser {
 	struct d_unit *u;
 	const char *p, *end; /* end points at a NUL */
 	uint32_t line;
-	bool in_predicate;  /* a '/' may be the end of the predicate */
-	bool at_line_start; /* only blanks since the newline: '#' is control */
-	bool any_type;      /* an unknown name is taken for a type's */
-	bool declares;      /* no expression can stand here */
-	bool measured;      /* behind sizeof( */
+	bool in_predicate;       /* a '/' may be the end of the predicate */
+	bool at_line_start;      /* only blanks since the newline: '#' is control */
+	bool any_type;           /* an unknown name is taken for a type's */
+	bool declares;           /* no expression can stand here */
+	bool measured;           /* behind sizeof( */
+	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
 	struct d_token tok;
 	const char *refused; /* what later() keeps: words, and where */
 	struct d_token refused_at;
@@ -110,13 +111,15 @@ const struct d_type *parse_parameter(struct parser *ps, const char **name);
 bool parse_prototype(struct parser *ps);  /* ( parameters ), the token being '(' */
 int parse_declaration(struct parser *ps); /* up to the semicolon, which is the token then */
 
+int parse_source(struct d_unit *u, uint32_t number); /* parse.c */
+int parse_definition(struct parser *ps);             /* as parse_declaration; inline ... provider too */
+struct d_node *parse_xlate(struct parser *ps);
+
 /* later.c */
 /* Notes that what is at `where` isn't supported yet; the first place in the source counts. */
 int later(struct parser *ps, const struct d_token *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
-int later_refuse(struct parser *ps);     /* fails if anything was noted */
-int kernel_type(struct parser *ps);      /* fails: the token is module`type */
-int parse_definition(struct parser *ps); /* as parse_declaration; inline ... provider too */
-struct d_node *parse_xlate(struct parser *ps);
+int later_refuse(struct parser *ps); /* fails if anything was noted */
+int kernel_type(struct parser *ps);  /* fails: the token is module`type */
 
 #define D_SOURCE_MOST (2u << 20)   /* bytes of one source */
 #define D_STRSIZE_MOST (64u << 10) /* bytes of a string */

@@ -9,32 +9,13 @@
 #include <string.h>
 
 static const char *const kind_names[N_NKINDS] = {
-	[N_INT] = "int",
-	[N_STR] = "str",
-	[N_IDENT] = "ident",
-	[N_SYMBOL] = "symbol",
-	[N_VAR] = "var",
-	[N_BUILTIN] = "builtin",
-	[N_STRBUILTIN] = "builtin",
-	[N_ARGS] = "args",
-	[N_AGG] = "agg",
-	[N_UN] = "un",
-	[N_BIN] = "bin",
-	[N_ASSIGN] = "assign",
-	[N_INCDEC] = "incdec",
-	[N_COND] = "?:",
-	[N_COMMA] = ",",
-	[N_CAST] = "cast",
-	[N_MEMBER] = "member",
-	[N_ARROW] = "arrow",
-	[N_DEREF] = "deref",
-	[N_ADDR] = "addr",
-	[N_INDEX] = "index",
-	[N_SIZEOF] = "sizeof",
-	[N_OFFSETOF] = "offsetof",
-	[N_CALL] = "call",
-	[N_STACKFN] = "stackfn",
-	[N_SYMFN] = "symfn",
+	[N_INT] = "int",       [N_STR] = "str",         [N_IDENT] = "ident",   [N_SYMBOL] = "symbol",
+	[N_VAR] = "var",       [N_BUILTIN] = "builtin", [N_XLATE] = "xlate",   [N_STRBUILTIN] = "builtin",
+	[N_ARGS] = "args",     [N_AGG] = "agg",         [N_UN] = "un",         [N_BIN] = "bin",
+	[N_ASSIGN] = "assign", [N_INCDEC] = "incdec",   [N_COND] = "?:",       [N_COMMA] = ",",
+	[N_CAST] = "cast",     [N_MEMBER] = "member",   [N_ARROW] = "arrow",   [N_DEREF] = "deref",
+	[N_ADDR] = "addr",     [N_INDEX] = "index",     [N_SIZEOF] = "sizeof", [N_OFFSETOF] = "offsetof",
+	[N_CALL] = "call",     [N_STACKFN] = "stackfn", [N_SYMFN] = "symfn",
 };
 static const char *const scopes[] = { [SCOPE_NONE] = "", [SCOPE_THIS] = "this->", [SCOPE_SELF] = "self->" };
 static const char *const sym_scopes[] = {
@@ -50,6 +31,7 @@ static const struct {
 #define BC_STR N_STRBUILTIN
 #define BC_ARRAY N_NKINDS
 #define BC_KERNEL N_BUILTIN
+#define BC_LIBRARY N_NKINDS
 #define BC_LATER N_NKINDS
 #define BUILTIN(name, class, type, code) { BC_##class, code, #name },
 #include "dlang/builtin.def"

@@ -80,6 +80,20 @@ const struct d_type *ktype_import(struct d_unit *u, uint64_t id, unsigned depth)
 const struct d_type *ktype_named(struct d_unit *u, const char *module, const char *name);
 bool ktype_constant(const struct d_unit *u, const char *name, int64_t *ret); /* of an enum of the kernel */
 
+/* ---- xlate.c --------------------------------------------------------------- */
+
+/* A copy of a tree in which names of p stand for trees. NULL: memory is out. */
+struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct d_params *p);
+struct d_inline *inline_find(const struct d_unit *u, const char *name);
+int inline_define(struct d_unit *u, struct d_inline *d);
+int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d); /* n, with its arguments, becomes the tree */
+int translator_define(struct d_unit *u, struct d_translator *t);
+int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
+int cook_xlate(struct d_unit *u, struct d_node **np);
+int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
+/* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */
+int library_require(struct d_unit *u, const char *name, size_t n);
+
 /* ---- fold.c ---------------------------------------------------------------- */
 
 /* a op b of constants that are in one type t already (shifts: b in any). No division by zero. */
@@ -87,6 +101,7 @@ int64_t fold_binary(enum n_op op, const struct d_type *t, int64_t a, int64_t b);
 
 /* ---- bind.c ---------------------------------------------------------------- */
 
+int bind_expression(struct d_unit *u, struct d_node *n);
 /* Enumerators become constants. 1 when other names are left: no constant expression. */
 int bind_constants(struct d_unit *u, struct d_node *n);
 
@@ -100,6 +115,7 @@ int to_string(struct d_unit *u, struct d_node **np);           /* strcompat or I
 int null_to_empty(struct d_unit *u, struct d_node **np);       /* NULL beside a string is "" */
 int fold_int(struct d_unit *u, struct d_node **np, int64_t v); /* a constant of its type */
 bool assignable(const struct d_type *to, const struct d_node *from);
+const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name); /* NULL: none */
 const struct d_node *place_root(const struct d_node *n); /* N_VAR, N_DEREF; NULL: no place */
 
 /* ---- operator.c --------------------------------------------------------------- */

@@ -45,6 +45,21 @@ bool k_in_pidns(uint64_t *dev, uint64_t *ino)
 	return st.st_ino != FIRST_PIDNS;
 }
 
+const char *k_library_dir(char *ret, size_t n)
+{
+	ssize_t got = readlink("/proc/self/exe", ret, n - 1);
+	char *slash;
+
+	if (got <= 0)
+		return NULL;
+	ret[got] = '\0';
+	slash = strrchr(ret, '/');
+	if (!slash ||
+	    (size_t)snprintf(slash, n - (size_t)(slash - ret), "/../lib/tally/d") >= n - (size_t)(slash - ret))
+		return NULL;
+	return ret;
+}
+
 /* ---- modules ----------------------------------------------------------------------------- */
 
 /* Files have '-' where the kernel has '_'. */

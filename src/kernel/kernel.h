@@ -114,6 +114,9 @@ int k_types_open(struct k_types **ret);
 void k_types_close(struct k_types *t); /* NULL is fine */
 const struct d_ktypes *k_types_ops(const struct k_types *t);
 
+/* The D libraries that come with this program: ../lib/tally/d from where it lies. NULL: nobody knows where that is. */
+const char *k_library_dir(char *ret, size_t n);
+
 /* Whether the running kernel has a module of that name, loaded or built in; "vmlinux" is the kernel itself. */
 bool k_module_is_there(const char *name);
 

@@ -227,6 +227,8 @@ int compile_sources(struct tally_trace *t)
 	if (t->kind == &engine_kernel && k_types_open(&t->types) < 0)
 		return trace_nomem(t);
 	env.ktypes = k_types_ops(t->types);
+	env.library = env_library;
+	env.own_libraries = options_text(&t->opt, OPT_libdir) != NULL;
 	env_sizes(t, &env);
 	rc = compile_all(t, &env);
 	if (dump.n)
@@ -243,6 +245,7 @@ void compile_undo(struct tally_trace *t)
 	bpf_image_free(t->img);
 	d_close(t->unit);
 	k_types_close(t->types);
+	libraries_free(&t->libraries);
 	probes_close(t->probes);
 	t->img = NULL;
 	t->unit = NULL;

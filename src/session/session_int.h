@@ -49,6 +49,9 @@ void options_init(struct options *o);
 void options_free(struct options *o);
 /* -TALLY_EINVAL with dtrace(1)'s words in e, and in why what helps, if anything does. value NULL: a flag. */
 int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why);
+struct libraries;
+bool env_library(void *arg, uint32_t i, struct d_library *ret); /* arg: the trace */
+void libraries_free(struct libraries *l);
 const char *options_text(const struct options *o, enum option which); /* of a TEXT, or NULL */
 
 /* ---- engine: where programs run ---------------------------------------------- */
@@ -202,6 +205,14 @@ struct tally_trace {
 
 	/* compiled */
 	struct probes *probes;
+	struct libraries {
+		struct library {
+			char *name;
+			struct buf text;
+		} * v;
+		uint32_t n, cap;
+		bool read;
+	} libraries;           /* of D, as far as the compiler asked */
 	struct k_types *types; /* of the kernel, for the compiler; NULL in the vm */
 	struct d_unit *unit;
 	const struct d_program *prog; /* of unit */

@@ -1,2 +1,2 @@
-translator info_t T < int *P > { };
+typedef struct info { int a; int pr_pid; } info_t; translator info_t T < int *P > { };
 /* expect-error 1: D_SYNTAX syntax error near "<" */

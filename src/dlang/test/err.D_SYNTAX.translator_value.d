@@ -1,4 +1,4 @@
-translator info_t < int *P > {
+typedef struct info { int a; int pr_pid; } info_t; translator info_t < int *P > {
 	a = xlate <info_t> (P);
 	b = (1;
 };

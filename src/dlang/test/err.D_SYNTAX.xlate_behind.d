@@ -1,4 +1,4 @@
-BEGIN
+typedef struct info { int a; int pr_pid; } info_t; BEGIN
 {
 	x = xlate <info_t *> (arg0);
 	y = ;

@@ -1,4 +1,4 @@
-BEGIN
+typedef struct info { int a; int pr_pid; } info_t; BEGIN
 {
 	trace(xlate <info_t *> arg0);
 }

@@ -1,0 +1,79 @@
+/*
+ * io.d: open files, devices and their requests, as the provider io of Solaris has them.
+ */
+typedef longlong_t offset_t;
+
+typedef struct fileinfo {
+	string fi_name;
+	string fi_dirname;
+	string fi_pathname;
+	offset_t fi_offset;
+	string fi_fs;
+	string fi_mount;
+	int fi_oflags;
+} fileinfo_t;
+
+inline int O_ACCMODE = 0x0003;
+inline int O_RDONLY = 0x0000;
+inline int O_WRONLY = 0x0001;
+inline int O_RDWR = 0x0002;
+inline int O_CREAT = 0x0040;
+inline int O_APPEND = 0x0400;
+inline int O_NONBLOCK = 0x0800;
+inline int O_SYNC = 0x101000;
+
+translator fileinfo_t < struct file *F > {
+	fi_name = F == NULL ? "<none>" : stringof(F->f_path.dentry->d_name.name);
+	fi_dirname = F == NULL ? "<none>" : stringof(F->f_path.dentry->d_parent->d_name.name);
+	fi_offset = F == NULL ? 0 : F->f_pos;
+	fi_fs = F == NULL ? "<none>" : stringof(F->f_path.mnt->mnt_sb->s_type->name);
+	fi_oflags = F == NULL ? 0 : F->f_flags;
+};
+
+inline fileinfo_t fds[int fd] = xlate < fileinfo_t > (
+    fd >= 0 && fd < curthread->files->fdt->max_fds ? curthread->files->fdt->fd[fd] : (struct file *)NULL);
+
+typedef struct devinfo {
+	int dev_major;
+	int dev_minor;
+	int dev_instance;
+	string dev_name;
+	string dev_statname;
+	string dev_pathname;
+} devinfo_t;
+
+translator devinfo_t < struct block_device *B > {
+	dev_major = B->bd_dev >> 20;
+	dev_minor = B->bd_dev & 0xfffff;
+	dev_instance = B->bd_disk->first_minor;
+	dev_statname = stringof(B->bd_disk->disk_name);
+};
+
+inline int B_READ = 0x000040;
+inline int B_WRITE = 0x000100;
+
+typedef struct bufinfo {
+	int b_flags;
+	size_t b_bcount;
+	caddr_t b_addr;
+	uint64_t b_blkno;
+	uint64_t b_lblkno;
+	size_t b_resid;
+	size_t b_bufsize;
+	caddr_t b_iodone;
+	int b_error;
+	dev_t b_edev;
+	uint64_t b_iosize;
+} bufinfo_t;
+
+translator bufinfo_t < struct bio *B > {
+	b_flags = B->bi_opf & 1 ? B_WRITE : B_READ;
+	b_bcount = B->bi_iter.bi_size;
+	b_bufsize = B->bi_iter.bi_size;
+	b_addr = 0;
+	b_blkno = B->bi_iter.bi_sector;
+	b_lblkno = B->bi_iter.bi_sector;
+	b_iodone = (caddr_t)B->bi_end_io;
+	b_error = B->bi_status;
+	b_edev = B->bi_bdev->bd_dev;
+};

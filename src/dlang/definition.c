@@ -1,0 +1,158 @@
+/*
+ * definition.c: inline, translator and provider definitions, and xlate.
+ *
+ * Parsed whole and kept as they stand; what they mean is in xlate.c.  A provider's probes are known to the
+ * program that has them: its definition is read for form.
+ */
+#include "dlang/decl_int.h"
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+/* A declaration of one thing; *name is NULL when it has none. */
+static const struct d_type *typed_name(struct parser *ps, const char **name)
+{
+	ps->declares = true;
+	const struct d_type *t = parse_parameter(ps, name);
+	ps->declares = false;
+	return t;
+}
+
+static const struct d_type *named(struct parser *ps, const char **name)
+{
+	const struct d_type *t = typed_name(ps, name);
+	if (t == NULL || *name != NULL)
+		return t;
+	lex_syntax(ps);
+	return NULL;
+}
+
+static const struct d_type *nameless(struct parser *ps)
+{
+	const char *name;
+	const struct d_type *t = typed_name(ps, &name);
+	if (t == NULL || name == NULL)
+		return t;
+	lex_syntax(ps);
+	return NULL;
+}
+
+/* The ';' that ends a definition stays the token: a probe description may follow it. */
+static int definition_end(struct parser *ps)
+{
+	return at(ps, T_SEMI) ? 0 : lex_syntax(ps);
+}
+
+/* inline TYPE NAME = EXPRESSION ; the name may have a tuple: inline string s[int k] = ... */
+static int inline_definition(struct parser *ps)
+{
+	struct d_inline *d = arena_alloc(&ps->u->arena, sizeof(*d));
+	if (d == NULL)
+		return d_nomem(ps->u);
+	d->line = ps->tok.line;
+	if (lex_next(ps) < 0)
+		return -TALLY_ESYNTAX;
+	ps->params = &d->params;
+	d->type = named(ps, &d->name);
+	ps->params = NULL;
+	if (d->type == NULL || expect(ps, T_ASSIGN) < 0 || (d->expr = parse_assignment(ps)) == NULL)
+		return -TALLY_ESYNTAX;
+	if (d->type->kind == TY_ASSOC)
+		d->type = d->type->to;
+	int rc = definition_end(ps);
+	return rc < 0 ? rc : inline_define(ps->u, d);
+}
+
+/* MEMBER = EXPRESSION ; */
+static int translator_member(struct parser *ps, struct d_xmember ***end)
+{
+	struct d_xmember *m = arena_alloc(&ps->u->arena, sizeof(*m));
+	if (m == NULL)
+		return d_nomem(ps->u);
+	m->line = ps->tok.line;
+	m->name = ps->tok.str;
+	if (expect(ps, T_IDENT) < 0 || expect(ps, T_ASSIGN) < 0 || (m->expr = parse_assignment(ps)) == NULL)
+		return -TALLY_ESYNTAX;
+	**end = m;
+	*end = &m->next;
+	return expect(ps, T_SEMI);
+}
+
+/* translator TYPE < TYPE NAME > { members } ; */
+static int translator_definition(struct parser *ps)
+{
+	struct d_translator *t = arena_alloc(&ps->u->arena, sizeof(*t));
+	if (t == NULL)
+		return d_nomem(ps->u);
+	struct d_xmember **end = &t->members;
+	if (lex_next(ps) < 0 || (t->to = nameless(ps)) == NULL || expect(ps, T_LT) < 0 ||
+	    (t->from = named(ps, &t->param)) == NULL || expect(ps, T_GT) < 0)
+		return -TALLY_ESYNTAX;
+	t->line = ps->tok.line;
+	int rc = expect(ps, T_LBRACE);
+	while (rc == 0 && !at(ps, T_RBRACE))
+		rc = translator_member(ps, &end);
+	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0 || (rc = definition_end(ps)) < 0)
+		return rc;
+	return translator_define(ps->u, t);
+}
+
+static int any_prototype(struct parser *ps)
+{
+	ps->any_type = true;
+	bool good = parse_prototype(ps);
+	ps->any_type = false;
+	return good ? 0 : -TALLY_ESYNTAX;
+}
+
+/* probe NAME ( arguments ) : ( what they are translated to ) ; */
+static int provider_probe(struct parser *ps)
+{
+	int rc = expect(ps, T_probe);
+	if (rc == 0)
+		rc = expect(ps, T_IDENT);
+	if (rc == 0)
+		rc = any_prototype(ps);
+	if (rc == 0 && (rc = accept_token(ps, T_COLON)) > 0)
+		rc = any_prototype(ps);
+	return rc < 0 ? rc : expect(ps, T_SEMI);
+}
+
+/* provider NAME { probes } ; */
+static int provider_definition(struct parser *ps)
+{
+	int rc = lex_next(ps);
+	if (rc == 0)
+		rc = expect(ps, T_IDENT);
+	if (rc == 0)
+		rc = expect(ps, T_LBRACE);
+	while (rc == 0 && !at(ps, T_RBRACE))
+		rc = provider_probe(ps);
+	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0)
+		return rc;
+	return definition_end(ps);
+}
+
+int parse_definition(struct parser *ps)
+{
+	switch (ps->tok.kind) {
+	case T_inline:
+		return inline_definition(ps);
+	case T_translator:
+		return translator_definition(ps);
+	case T_provider:
+		return provider_definition(ps);
+	default:
+		return parse_declaration(ps);
+	}
+}
+
+/* xlate < TYPE > ( expression ) */
+struct d_node *parse_xlate(struct parser *ps)
+{
+	struct d_node *n = node_new(ps->u, N_XLATE, ps->tok.line);
+	if (n == NULL || lex_next(ps) < 0 || expect(ps, T_LT) < 0 || (n->ty_arg = nameless(ps)) == NULL ||
+	    expect(ps, T_GT) < 0 || expect(ps, T_LPAREN) < 0 || (n->a = parse_expr(ps)) == NULL ||
+	    expect(ps, T_RPAREN) < 0)
+		return NULL;
+	return n;
+}

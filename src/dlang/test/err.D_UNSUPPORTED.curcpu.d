@@ -1,5 +1,0 @@
-BEGIN
-{
-	trace(curcpu);
-}
-/* expect-error 3: D_UNSUPPORTED variable curcpu is not supported yet, but for curcpu->cpu_id */

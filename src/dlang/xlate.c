@@ -1,0 +1,375 @@
+/*
+ * xlate.c: inline definitions, translators, and the libraries that hold them.
+ *
+ * Both are kept as trees that nobody has looked at.  Where one is used, its tree is copied, with the arguments
+ * in the places of its parameters, and the copy is bound and typed as if it had been written there.  So a member of
+ * a translated struct costs what its expression costs, and what isn't used costs nothing.
+ *
+ * A definition of the program is checked where it stands, on a copy whose parameters are zeroes of their types; those of
+ * libraries are not, since a library is parsed whole when one name of it is used.
+ */
+#include "dlang/decl_int.h"
+#include "dlang/parse_int.h"
+#include "dlang/type_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define XLATE_DEPTH 64 /* of definitions within definitions */
+
+/* ---- copies ------------------------------------------------------------------- */
+
+static struct d_node *clone_list(struct d_unit *u, const struct d_node *n, struct d_node *c, const struct d_params *p)
+{
+	if (n->narg == 0)
+		return c;
+	c->arg = arena_alloc(&u->arena, n->narg * sizeof(*c->arg));
+	if (c->arg == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n->narg; i++)
+		if ((c->arg[i] = node_clone(u, n->arg[i], p)) == NULL)
+			return NULL;
+	return c;
+}
+
+struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct d_params *p)
+{
+	for (uint32_t i = 0; n->kind == N_IDENT && n->scope == SCOPE_NONE && p != NULL && i < p->n; i++)
+		if (p->arg[i] != NULL && strcmp(p->name[i], n->str) == 0)
+			return node_clone(u, p->arg[i], NULL);
+	struct d_node *c = arena_alloc(&u->arena, sizeof(*c));
+	if (c == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	*c = *n;
+	if ((n->a != NULL && (c->a = node_clone(u, n->a, p)) == NULL) ||
+	    (n->b != NULL && (c->b = node_clone(u, n->b, p)) == NULL) ||
+	    (n->c != NULL && (c->c = node_clone(u, n->c, p)) == NULL))
+		return NULL;
+	return clone_list(u, n, c, p);
+}
+
+/* n as a value of type t, where a cast can make it one. */
+static struct d_node *node_as(struct d_unit *u, struct d_node *n, const struct d_type *t)
+{
+	if (n->kind == N_XLATE || (!ty_is_scalar(t) && t->kind != TY_STRING))
+		return n;
+	struct d_node *c = node_new(u, N_CAST, n->line);
+	if (c != NULL) {
+		c->a = n;
+		c->type = t;
+		c->implied = true;
+	}
+	return c;
+}
+
+/* Something of type t that nothing is known of. */
+static struct d_node *node_of_type(struct d_unit *u, const struct d_type *t, uint32_t line)
+{
+	if (ty_is_scalar(t))
+		return node_int(u, line, t, 0);
+	if (t->kind == TY_STRING) {
+		struct d_node *s = node_new(u, N_STR, line);
+		if (s != NULL)
+			s->str = "";
+		return s;
+	}
+	struct d_node *d = node_new(u, N_DEREF, line);
+	const struct d_type *ptr = type_ptr(u, t);
+	if (d == NULL || ptr == NULL)
+		return NULL;
+	d->a = node_int(u, line, ptr, 0);
+	return d->a != NULL ? d : NULL;
+}
+
+/* A copy of a definition's tree, bound and typed: into *np. */
+static int cook_sample(struct d_unit *u, const struct d_node *expr, const struct d_params *p, struct d_node **np)
+{
+	*np = node_clone(u, expr, p);
+	if (*np == NULL)
+		return -TALLY_ENOMEM;
+	int rc = bind_expression(u, *np);
+	return rc < 0 ? rc : cook_value(u, np);
+}
+
+/* ---- inline ------------------------------------------------------------------------ */
+
+struct d_inline *inline_find(const struct d_unit *u, const char *name)
+{
+	return map_get(&u->inlines, name, strlen(name));
+}
+
+static int inline_check(struct d_unit *u, const struct d_inline *d)
+{
+	struct d_params p = d->params;
+	struct d_node *n;
+	p.arg = arena_alloc(&u->arena, (p.n + 1) * sizeof(*p.arg));
+	if (p.arg == NULL)
+		return d_nomem(u);
+	for (uint32_t i = 0; i < p.n; i++)
+		if ((p.arg[i] = node_of_type(u, p.type[i], d->line)) == NULL)
+			return -TALLY_ENOMEM;
+	if (d->expr->kind == N_XLATE && ty_is_sou(d->type) && types_same(d->type, d->expr->ty_arg))
+		return 0; /* each member is looked at where it is taken */
+	int rc = cook_sample(u, d->expr, &p, &n);
+	if (rc < 0)
+		return rc;
+	if (assignable(d->type, n) || (ty_is_scalar(d->type) && ty_is_scalar(n->type)))
+		return 0;
+	return d_fail(u, d->line, D_OP_INCOMPAT, "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
+		      d->name, type_name(u, d->type), type_name(u, n->type));
+}
+
+int inline_define(struct d_unit *u, struct d_inline *d)
+{
+	const struct d_inline *before = inline_find(u, d->name);
+	int rc = before == NULL && !u->in_library ? inline_check(u, d) : 0;
+	if (rc < 0)
+		return rc;
+	if (before != NULL)
+		return d_fail(u, d->line, D_DECL_IDRED,
+			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: %s inline", d->name,
+			      before->params.n != 0 ? "associative array" : "scalar");
+	if (is_builtin(d->name) && !u->in_library)
+		return d_fail(u, d->line, D_DECL_IDRED,
+			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: built-in variable",
+			      d->name);
+	void **at = map_at(&u->inlines, d->name, strlen(d->name));
+	if (at == NULL)
+		return d_nomem(u);
+	*at = d;
+	return 0;
+}
+
+int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
+{
+	struct d_params p = d->params;
+	uint32_t line = n->line;
+	if (n->narg != p.n)
+		return d_fail(u, line, D_PROTO_LEN, "%s[ ] prototype mismatch: %u arg%s passed, %u expected", d->name,
+			      n->narg, n->narg == 1 ? "" : "s", p.n);
+	p.arg = arena_alloc(&u->arena, (p.n + 1) * sizeof(*p.arg));
+	if (p.arg == NULL)
+		return d_nomem(u);
+	for (uint32_t i = 0; i < p.n; i++)
+		if ((p.arg[i] = node_as(u, n->arg[i], p.type[i])) == NULL)
+			return -TALLY_ENOMEM;
+	struct d_node *c = node_clone(u, d->expr, &p);
+	if (c == NULL || (c = node_as(u, c, d->type)) == NULL)
+		return -TALLY_ENOMEM;
+	if (u->expansions == XLATE_DEPTH)
+		return d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
+	*n = *c;
+	n->line = line;
+	u->expansions++;
+	int rc = bind_expression(u, n);
+	u->expansions--;
+	return rc;
+}
+
+/* ---- translators ------------------------------------------------------------------- */
+
+static const struct d_xmember *xmember_find(const struct d_translator *t, const char *name)
+{
+	for (const struct d_xmember *m = t->members; m != NULL; m = m->next)
+		if (strcmp(m->name, name) == 0)
+			return m;
+	return NULL;
+}
+
+/* Of several that would do, one of the very type. */
+static const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to,
+						  const struct d_type *from)
+{
+	const struct d_translator *near = NULL;
+	for (const struct d_translator *t = u->translators; t != NULL; t = t->next) {
+		if (!types_same(t->to, to))
+			continue;
+		if (types_same(t->from, from))
+			return t;
+		if ((ty_is_int(t->from) && ty_is_int(from)) || ptr_compatible(t->from, from))
+			near = t;
+	}
+	return near;
+}
+
+static int xmember_check(struct d_unit *u, const struct d_translator *t, const struct d_xmember *m)
+{
+	struct d_node *arg = node_of_type(u, t->from, m->line), *n;
+	const char *param = t->param;
+	const struct d_params p = { .name = &param, .arg = &arg, .n = 1 };
+	const struct d_type *as = type_of_member(u, t->to, m->name);
+	if (arg == NULL || u->arena.failed)
+		return -TALLY_ENOMEM;
+	if (as == NULL)
+		return d_fail(u, m->line, D_XLATE_MEMB, "translator member %s is not a member of %s", m->name,
+			      type_name(u, t->to));
+	if (xmember_find(t, m->name) != m)
+		return d_fail(u, m->line, D_XLATE_REDECL, "translator member %s is defined twice", m->name);
+	int rc = cook_sample(u, m->expr, &p, &n);
+	if (rc < 0)
+		return rc;
+	if (assignable(as, n) || (ty_is_scalar(as) && ty_is_scalar(n->type)) ||
+	    (ty_is_char_array(as) && ty_is_strcompat(n->type)))
+		return 0;
+	return d_fail(u, m->line, D_XLATE_INCOMPAT,
+		      "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
+		      type_name(u, as), type_name(u, n->type));
+}
+
+int translator_define(struct d_unit *u, struct d_translator *t)
+{
+	if (type_complete(u, t->to) < 0)
+		return -TALLY_ENOMEM;
+	if (!ty_is_sou(t->to))
+		return d_fail(u, t->line, D_XLATE_SOU, "translator output type must be a struct or union");
+	for (const struct d_translator *o = u->translators; o != NULL; o = o->next)
+		if (types_same(o->to, t->to) && types_same(o->from, t->from))
+			return d_fail(u, t->line, D_XLATE_REDECL, "translator from %s to %s has already been declared",
+				      type_name(u, t->from), type_name(u, t->to));
+	for (const struct d_xmember *m = u->in_library ? NULL : t->members; m != NULL; m = m->next) {
+		int rc = xmember_check(u, t, m);
+		if (rc < 0)
+			return rc;
+	}
+	t->next = u->translators;
+	u->translators = t;
+	return 0;
+}
+
+static int xlate_translator(struct d_unit *u, const struct d_node *x, const struct d_translator **ret)
+{
+	const struct d_type *to = x->ty_arg->kind == TY_PTR ? x->ty_arg->to : x->ty_arg;
+	struct d_node *arg = node_clone(u, x->a, NULL);
+	if (arg == NULL)
+		return -TALLY_ENOMEM;
+	int rc = cook_value(u, &arg);
+	if (rc < 0)
+		return rc;
+	*ret = translator_find(u, to, arg->type);
+	if (*ret != NULL)
+		return 0;
+	return d_fail(u, x->line, D_XLATE_NONE, "cannot translate from \"%s\" to \"%s\"", type_name(u, arg->type),
+		      type_name(u, x->ty_arg));
+}
+
+/* *np is a member of the N_XLATE below it: its expression takes its place. */
+int xlate_member(struct d_unit *u, struct d_node **np)
+{
+	const struct d_node *n = *np, *x = n->a;
+	const struct d_translator *t;
+	int rc = xlate_translator(u, x, &t);
+	if (rc < 0)
+		return rc;
+	const struct d_xmember *m = xmember_find(t, n->str);
+	const struct d_type *as = type_of_member(u, t->to, n->str);
+	if (u->arena.failed)
+		return d_nomem(u);
+	if (as == NULL)
+		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, t->to),
+			      near_member(u, t->to, n->str));
+	if (m == NULL)
+		return d_fail(u, n->line, D_XLATE_NOCONV, "translator does not define conversion for member: %s",
+			      n->str);
+	struct d_node *arg = node_clone(u, x->a, NULL);
+	if (arg == NULL || (arg = node_as(u, arg, t->from)) == NULL)
+		return -TALLY_ENOMEM;
+	const char *param = t->param;
+	const struct d_params p = { .name = &param, .arg = &arg, .n = 1 };
+	struct d_node *c = node_clone(u, m->expr, &p);
+	if (c == NULL || (c = node_as(u, c, as)) == NULL)
+		return -TALLY_ENOMEM;
+	if (u->expansions == XLATE_DEPTH)
+		return d_fail(u, n->line, D_SYNTAX, "definitions are nested too deeply: more than %d levels",
+			      XLATE_DEPTH);
+	u->expansions++;
+	rc = bind_expression(u, c);
+	if (rc == 0)
+		rc = cook(u, &c);
+	u->expansions--;
+	*np = c;
+	return rc;
+}
+
+/* As a whole a translated pointer is the pointer that was translated. */
+int cook_xlate(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *x = *np, *c;
+	const struct d_translator *t;
+	int rc = xlate_translator(u, x, &t);
+	if (rc < 0)
+		return rc;
+	if (x->ty_arg->kind != TY_PTR)
+		return d_fail(u, x->line, D_UNSUPPORTED,
+			      "a translated struct has no value as a whole: take its members");
+	if ((c = node_clone(u, x->a, NULL)) == NULL || (c = node_as(u, c, x->ty_arg)) == NULL)
+		return -TALLY_ENOMEM;
+	*np = c;
+	return cook(u, np);
+}
+
+/* ---- libraries ---------------------------------------------------------------------------- */
+
+static bool text_has_word(const char *text, size_t n, const char *word)
+{
+	const size_t len = strlen(word);
+	for (const char *p = text, *end = text + n; (p = memmem(p, (size_t)(end - p), word, len)) != NULL; p++) {
+		bool before = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_');
+		bool after = p + len < end && (isalnum((unsigned char)p[len]) || p[len] == '_');
+		if (!before && !after)
+			return true;
+	}
+	return false;
+}
+
+/* Parses library i, as if it stood in front of the program. */
+static int library_parse(struct d_unit *u, uint32_t i, const struct d_library *l)
+{
+	struct d_src s = { .name = arena_strdup(&u->arena, l->name),
+			   .text = arena_strndup(&u->arena, l->text, l->n),
+			   .len = l->n };
+	const struct {
+		uint32_t source, depth;
+		bool in_library;
+		const char *region;
+	} here = { u->cur_source, u->depth, u->in_library, u->region };
+	void **at = map_at(&u->libraries, &i, sizeof(i));
+	if (s.name == NULL || s.text == NULL || at == NULL || D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
+		return d_nomem(u);
+	*at = u;
+	u->in_library = true;
+	u->region = NULL;
+	int rc = parse_source(u, u->nsrcs - 1);
+	if (rc < 0)
+		return rc; /* the message is of the library */
+	u->cur_source = here.source;
+	u->depth = here.depth;
+	u->in_library = here.in_library;
+	u->region = here.region;
+	return 0;
+}
+
+int library_need(struct d_unit *u, const char *word)
+{
+	struct d_library l;
+	int rc = 0;
+	for (uint32_t i = 0; u->env.library != NULL && rc == 0 && u->env.library(u->env.arg, i, &l); i++)
+		if (map_get(&u->libraries, &i, sizeof(i)) == NULL && text_has_word(l.text, l.n, word))
+			rc = library_parse(u, i, &l);
+	return rc;
+}
+
+int library_require(struct d_unit *u, const char *name, size_t n)
+{
+	struct d_library l;
+	for (uint32_t i = 0; u->env.library != NULL && u->env.library(u->env.arg, i, &l); i++) {
+		const char *slash = strrchr(l.name, '/'), *base = slash != NULL ? slash + 1 : l.name;
+		if (strlen(base) != n || memcmp(base, name, n) != 0)
+			continue;
+		return map_get(&u->libraries, &i, sizeof(i)) != NULL ? 1 : library_parse(u, i, &l) < 0 ? -1 : 1;
+	}
+	return 0;
+}

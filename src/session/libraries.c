@@ -1,0 +1,113 @@
+/*
+ * libraries.c: the D libraries that a program may use: files *.d of the directories of -L and -x libdir, in the order in which
+ * they were given, then those of our own (-x syslibdir, unless -x nolibs).
+ *
+ * The compiler asks for them when it meets a name that nothing else explains; until then no file is opened.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "session/session_int.h"
+
+#define LIBRARY_MOST BYTES_WINDOW
+
+static int library_add(struct libraries *l, const char *dir, const char *name)
+{
+	struct library *lib = VEC_NEW(l->v, l->n, l->cap);
+	struct buf path = { 0 };
+	struct bytes_in in;
+	const uint8_t *p;
+	int64_t n = 0;
+	struct err e = { 0 };
+
+	if (!lib)
+		return -TALLY_ENOMEM;
+	*lib = (struct library){ 0 };
+	buf_printf(&path, "%s/%s", dir, name);
+	buf_putc(&path, '\0');
+	if (!path.failed && file_in_open(&in, path.p, &e) >= 0) {
+		n = in.at(in.arg, 0, LIBRARY_MOST, &p);
+		buf_put(&lib->text, p, n > 0 ? (size_t)n : 0);
+		file_in_close(&in);
+	}
+	lib->name = path.p;
+	return path.failed || lib->text.failed ? -TALLY_ENOMEM : 0;
+}
+
+struct names_found {
+	char **v;
+	uint32_t n, cap;
+};
+
+static int library_found(void *arg, const char *name)
+{
+	struct names_found *f = arg;
+	size_t n = strlen(name);
+	char **at;
+
+	if (n < 3 || strcmp(name + n - 2, ".d"))
+		return 0;
+	at = VEC_NEW(f->v, f->n, f->cap);
+	return at && (*at = mem_strdup(name)) ? 0 : -TALLY_ENOMEM;
+}
+
+static int name_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int libraries_of(struct libraries *l, const char *dir)
+{
+	struct names_found f = { 0 };
+	int rc = dir_each(dir, library_found, &f);
+
+	if (f.n)
+		qsort(f.v, f.n, sizeof(*f.v), name_order);
+	for (uint32_t i = 0; i < f.n; i++) {
+		if (f.v[i] && rc != -TALLY_ENOMEM && library_add(l, dir, f.v[i]) < 0)
+			rc = -TALLY_ENOMEM;
+		mem_free(f.v[i]);
+	}
+	mem_free(f.v);
+	return rc == -TALLY_ENOMEM ? rc : 0;
+}
+
+static void libraries_read(struct tally_trace *t)
+{
+	const char *own = options_text(&t->opt, OPT_syslibdir);
+	char beside[4096];
+	int rc = 0;
+
+	t->libraries.read = true;
+	for (uint32_t i = 0; rc == 0 && i < t->opt.ntexts; i++)
+		if (t->opt.text[i].option == OPT_libdir)
+			rc = libraries_of(&t->libraries, t->opt.text[i].text);
+	if (rc == 0 && !t->opt.v[OPT_nolibs] && (own || (own = k_library_dir(beside, sizeof(beside)))))
+		libraries_of(&t->libraries, own);
+}
+
+bool env_library(void *arg, uint32_t i, struct d_library *ret)
+{
+	struct tally_trace *t = arg;
+	const struct library *l;
+
+	if (!t->libraries.read)
+		libraries_read(t);
+	if (i >= t->libraries.n)
+		return false;
+	l = &t->libraries.v[i];
+	*ret = (struct d_library){ .name = l->name ? l->name : "", .text = l->text.n ? l->text.p : "", .n = l->text.n };
+	return true;
+}
+
+void libraries_free(struct libraries *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		buf_free(&l->v[i].text);
+		mem_free(l->v[i].name);
+	}
+	mem_free(l->v);
+	*l = (struct libraries){ 0 };
+}

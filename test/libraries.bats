@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# D libraries: inline definitions and translators of files that are read when a name of theirs is used.
+load common
+
+setup() {
+  mkdir -p "$BATS_TEST_TMPDIR/lib"
+  printf 'inline int answer = 42;\ninline int twice[int x] = 2 * x;\ntypedef int meters_t;\n' >"$BATS_TEST_TMPDIR/lib/mine.d"
+}
+
+@test "a library of -L gives a program its names, and the last need not be used" {
+  run vm -qL "$BATS_TEST_TMPDIR/lib" -n 'meters_t m; BEGIN { m = twice[answer]; printf("%d\n", m); exit(0); }'
+  said 0 84
+  printf 'this is no D\n' >"$BATS_TEST_TMPDIR/lib/other.d"
+  run vm -qL "$BATS_TEST_TMPDIR/lib" -n 'BEGIN { printf("%d\n", answer); exit(0); }'
+  said 0 42
+}
+
+@test "a slip in a library that is used names its file and line" {
+  printf '\ninline int broken = ;\n' >"$BATS_TEST_TMPDIR/lib/other.d"
+  run vm -qL "$BATS_TEST_TMPDIR/lib" -n 'BEGIN { printf("%d\n", broken); exit(0); }'
+  [ "$status" -eq 1 ]
+  has "$BATS_TEST_TMPDIR/lib/other.d: line 2: syntax error near \";\""
+}
+
+@test "a program that depends on a library which is not there is refused" {
+  run vm -qn '#pragma D depends_on library nosuch.d
+BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has 'program requires library nosuch.d'
+  run vm -qL "$BATS_TEST_TMPDIR/lib" -n '#pragma D depends_on library mine.d
+BEGIN { printf("%d\n", answer); exit(0); }'
+  said 0 42
+}
+
+@test "nolibs leaves out what tally brings" {
+  run vm -qn 'BEGIN { printf("%d %d\n", ENOENT, SIGKILL); exit(0); }'
+  said 0 '2 9'
+  run vm -qx nolibs -n 'BEGIN { printf("%d\n", ENOENT); exit(0); }'
+  [ "$status" -eq 1 ]
+  has 'failed to resolve ENOENT: Unknown variable name'
+}
+
+@test "each library that tally brings parses whole" {
+  for f in "$BATS_TEST_DIRNAME"/../lib/tally/d/*.d; do
+    run vm -qx nolibs -L "$BATS_TEST_DIRNAME/../lib/tally/d" -n "#pragma D depends_on library ${f##*/}
+BEGIN { exit(0); }"
+    said 0 ''
+  done
+}
+
+@test "curpsinfo, curlwpsinfo, fds and uregs tell of the thread that fires" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  run "$TALLY" trace -qn 'BEGIN { printf("%d %d %s %d\n", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid,
+    curpsinfo->pr_fname, curpsinfo->pr_uid == uid); printf("%d %s %c\n", curlwpsinfo->pr_lwpid == tid, curlwpsinfo->pr_name,
+    curlwpsinfo->pr_sname); exit(curcpu->cpu_id == cpu ? 0 : 1); }'
+  said 0 $'1 1 tally 1\n1 tally R'
+  run "$TALLY" trace -qn 'BEGIN { printf("%s %d %s\n", fds[0].fi_name, fds[0].fi_oflags & O_ACCMODE, fds[1000000].fi_name);
+    exit(uregs[R_SP] != 0 ? 0 : 1); }' </dev/null
+  said 0 'null 0 <none>'
+}
+
+@test "a member that the translator leaves out is refused by name" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  run "$TALLY" trace -qxerrtags -n 'BEGIN { trace(curlwpsinfo->pr_nice); }'
+  [ "$status" -eq 1 ]
+  has '[D_XLATE_NOCONV] in action list: translator does not define conversion for member: pr_nice'
+}
