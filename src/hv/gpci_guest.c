@@ -248,7 +248,7 @@ const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t i
 
 int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e)
 {
-	struct reading g = { .transport = transport, .ask = { .r = gpci_request(GPCI_SET_MMCRH, 0, 0) }, .e = e };
+	struct reading g = { .transport = transport, .ask = { .r = gpci_request(GPCI_REQUEST_mmcrh, 0, 0) }, .e = e };
 	const size_t n = GPCI_HEADER + sizeof(value);
 	int rc;
 
@@ -256,7 +256,7 @@ int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e
 		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", transport->op->what);
 	if (transport->bytes < n)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, transport->bytes);
-	gpci_ask(transport->memory, n, GPCI_SET_MMCRH, 0, 0, GPCI_VERSION_ANY);
+	gpci_ask(transport->memory, n, GPCI_REQUEST_mmcrh, 0, 0, GPCI_VERSION_ANY);
 	be64_put(transport->memory + GPCI_HEADER, value);
 	rc = reading_send(&g.answer, transport, n, e);
 	return rc < 0 ? rc : g.answer.rc == H_SUCCESS ? 0 : reading_refuse(&g);

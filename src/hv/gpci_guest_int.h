@@ -30,10 +30,23 @@ bool gpci_is_partial(const struct gpci_answer *a);
 
 /* Requests that the laws need, in the order in which a snapshot reads them. */
 /* clang-format off */
-#define SNAPSHOT_TABLES(T)                                                                                                       \
-	T(PROCESSORS, 0x10) T(PARTITIONS, 0x20) T(RUN, 0x30) T(ABC, 0x50) T(WXYZ, 0x60) T(CONFIG, 0x90) T(FREQUENCY, 0x91)        \
-	T(CORES, 0x94) T(MODE, 0x95) T(VPS, 0xa0) T(DOMAINS, 0xb1) T(TOPOLOGY, 0xd0) T(QUEUES, 0xe0) T(INSTRUCTIONS, 0x100)     \
-	T(HPMC, 0x80002000) T(MC, 0x80)
+#define SNAPSHOT_TABLES(T) \
+	T(PROCESSORS, GPCI_REQUEST_dispatch_purr) \
+	T(PARTITIONS, GPCI_REQUEST_entitled) \
+	T(RUN, GPCI_REQUEST_run_instructions) \
+	T(ABC, GPCI_REQUEST_links_abc) \
+	T(WXYZ, GPCI_REQUEST_links_wxyz) \
+	T(CONFIG, GPCI_REQUEST_processor_config) \
+	T(FREQUENCY, GPCI_REQUEST_processor_frequency) \
+	T(CORES, GPCI_REQUEST_core_utilization) \
+	T(MODE, GPCI_REQUEST_core_power_mode) \
+	T(VPS, GPCI_REQUEST_affinity_by_vp) \
+	T(DOMAINS, GPCI_REQUEST_affinity_by_partition) \
+	T(TOPOLOGY, GPCI_REQUEST_bus_topology) \
+	T(QUEUES, GPCI_REQUEST_queuing_times) \
+	T(INSTRUCTIONS, GPCI_REQUEST_instructions) \
+	T(HPMC, GPCI_REQUEST_hpmc) \
+	T(MC, GPCI_REQUEST_links_mc)
 /* clang-format on */
 enum snapshot_table {
 #define T(tag, number) TABLE_##tag,

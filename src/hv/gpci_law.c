@@ -848,18 +848,19 @@ static bool same_owners(const struct view *v)
 	return true;
 }
 
-static const char *law_snapshot_lacks(const struct gpci_snapshot *s, uint32_t needs)
+/* The code of the first request that is missing; 0: none is. */
+static uint32_t law_snapshot_lacks(const struct gpci_snapshot *s, uint32_t needs)
 {
-	static const char *const name[TABLES] = {
-#define T(tag, number) [TABLE_##tag] = #number,
+	static const uint32_t code[TABLES] = {
+#define T(tag, number) [TABLE_##tag] = number,
 		SNAPSHOT_TABLES(T)
 #undef T
 	};
 
 	for (uint32_t t = 0; t < TABLES; t++)
 		if (needs >> t & 1 && !s->all[t].r)
-			return name[t];
-	return NULL;
+			return code[t];
+	return 0;
 }
 
 enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_snapshot *before,
@@ -867,14 +868,17 @@ enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_sna
 {
 	struct view v = { .was = before, .is = snapshot, .e = e };
 	uint32_t i = l->number - 1u;
-	const char *missing = law_snapshot_lacks(snapshot, laws[i].needs);
+	uint32_t missing = law_snapshot_lacks(snapshot, laws[i].needs);
+	char code[16];
 
 	if (!snapshot->still || (before && !before->still))
 		return law_unknown(e, "the platform did not stand still for a snapshot", "");
 	if (!missing && before)
 		missing = law_snapshot_lacks(before, laws[i].needs);
-	if (missing)
-		return law_unknown(e, "firmware or rights do not give request ", missing);
+	if (missing) {
+		snprintf(code, sizeof(code), "0x%x", missing);
+		return law_unknown(e, "firmware or rights do not give request ", code);
+	}
 	if (laws[i].two && !before)
 		return law_unknown(e, "it takes two snapshots", "");
 	if (before) {

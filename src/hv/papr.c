@@ -97,9 +97,9 @@ static enum papr_rc papr_contents(const struct ask *a)
 {
 	if (a->r && a->size < GPCI_HEADER + a->r->size)
 		return H_PARAMETER;
-	if (a->number == GPCI_CAPABILITIES && !is_own(a))
+	if (a->number == GPCI_REQUEST_capabilities && !is_own(a))
 		return H_NOT_AVAILABLE; /* the spec says so of this request alone */
-	if (a->index < -1 && a->number != GPCI_SET_MMCRH)
+	if (a->index < -1 && a->number != GPCI_REQUEST_mmcrh)
 		return H_PARAMETER;
 	return is_available(a) ? H_SUCCESS : H_NOT_AVAILABLE;
 }
@@ -220,7 +220,7 @@ static enum papr_rc papr_understood(struct ask *a)
 	enum papr_rc rc;
 
 	a->written = GPCI_HEADER;
-	if (a->number == GPCI_SET_MMCRH) {
+	if (a->number == GPCI_REQUEST_mmcrh) {
 		papr_answer(a, NULL, 0, 0);
 		return H_SUCCESS;
 	}
@@ -268,7 +268,7 @@ static enum papr_rc papr_gpci_call(struct ask *a, const struct hv_mem *mem, uint
 		return rc;
 	if (hv_mem_write(mem, address, a->block, a->written) < 0)
 		return H_PRIVILEGE;
-	if (a->number == GPCI_SET_MMCRH) /* the last step: an error has no effect */
+	if (a->number == GPCI_REQUEST_mmcrh) /* the last step: an error has no effect */
 		o->ops->set_mmcrh(o->arg, be64_get(a->block + GPCI_HEADER));
 	return rc;
 }

@@ -48,8 +48,18 @@ struct gpci_field {
 /* OWN: index -1 needs none; else `all`, or `all` and `expanded`. */
 enum gpci_right { GPCI_FREE, GPCI_OWN_FREE, GPCI_OWN_EXPANDED, GPCI_ALL, GPCI_EXPANDED, GPCI_LAB };
 enum gpci_index { GPCI_BY_PROCESSOR, GPCI_BY_PARTITION, GPCI_BY_CHIP, GPCI_BY_DOMAIN, GPCI_BY_VP, GPCI_BY_NOTHING };
+/* Codes of requests. Two layouts of one request have one code. */
+enum gpci_code {
+#define GPCI_BEGIN(tag, number, ...) GPCI_REQUEST_##tag = (number),
+#define GPCI_FIELD(...)
+#define GPCI_END(tag)
+#include "facts/gpci.def"
+#undef GPCI_BEGIN
+#undef GPCI_FIELD
+#undef GPCI_END
+};
 struct gpci_request {
-	uint32_t number;        /* 0x10 */
+	uint32_t number;        /* enum gpci_code */
 	const char *name;       /* short: "dispatch_purr" */
 	const char *title;      /* the spec's or Linux's: "Dispatch_PURR_by_processor" */
 	const char *text;       /* what it counts or tells */

@@ -78,7 +78,7 @@ static void judge(struct race *x, int64_t rc, uint64_t at, uint64_t size, uint8_
 		gpci_put(block + GPCI_AT_ELEMENT, 4, 0);
 	if (rc != H_SUCCESS || gpci_reply(&rep, block, size, &e) < 0)
 		return assert(rc != H_SUCCESS);
-	if (rep.request == GPCI_SET_MMCRH)
+	if (rep.request == GPCI_REQUEST_mmcrh)
 		return;
 	for (uint32_t i = 0; i < rep.returned; i++)
 		assert(gpci_record(gpci_request(rep.request, level, (uint8_t)rep.version_in), &rep, i, &v, &e) == 0);

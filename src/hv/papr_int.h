@@ -36,10 +36,6 @@ enum {
 #define GPCI_ELEMENT 28u       /* bytes of an element of 0xB1 */
 #define GPCI_AT_ELEMENTS 0x0cu /* of its record: their number */
 
-#define GPCI_CAPABILITIES 0x40u
-#define GPCI_AFFINITY_BY_PARTITION 0xb1u
-#define GPCI_SET_MMCRH 0x80001000u
-
 void gpci_put(uint8_t *p, uint32_t bytes, uint64_t v);
 uint64_t gpci_get(const uint8_t *p, uint32_t bytes);
 /* Writes a record: the values of all its rows, of those that the level has; then the elements of 0xB1 behind it. */
@@ -48,7 +44,7 @@ gpci_write_fn *gpci_writer(const struct gpci_request *r);
 void gpci_write_elements(const struct gpci_request *r, const struct gpci_values *v, uint8_t *p);
 static inline bool gpci_has_elements(const struct gpci_request *r)
 {
-	return r->number == GPCI_AFFINITY_BY_PARTITION;
+	return r->number == GPCI_REQUEST_affinity_by_partition;
 }
 static inline uint32_t gpci_bytes(const struct gpci_request *r, const struct gpci_values *v) /* of the record */
 {

@@ -37,14 +37,16 @@ enum {
 	AT_ELEMENT = 0x10,
 	AT_VERSION_OUT = 0x13
 };
-enum { CAPABILITIES = 0x40, GA = 0x80, EXPANDED = 0x40, LAB = 0x20 };
+enum { GA = 0x80, EXPANDED = 0x40, LAB = 0x20 }; /* bits of the capabilities */
 static const struct {
 	uint32_t number;
 	const char *file;
 } topology[] = {
-	{ 0x90, "processor_config" },           { 0xa0, "affinity_domain_via_virtual_processor" },
-	{ 0xb0, "affinity_domain_via_domain" }, { 0xb1, "affinity_domain_via_partition" },
-	{ 0xd0, "processor_bus_topology" },
+	{ GPCI_REQUEST_processor_config, "processor_config" },
+	{ GPCI_REQUEST_affinity_by_vp, "affinity_domain_via_virtual_processor" },
+	{ GPCI_REQUEST_affinity_by_domain, "affinity_domain_via_domain" },
+	{ GPCI_REQUEST_affinity_by_partition, "affinity_domain_via_partition" },
+	{ GPCI_REQUEST_bus_topology, "processor_bus_topology" },
 };
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -307,7 +309,7 @@ static int gpci_read_capabilities(const struct gpci_pmu *g, struct gpci_bytes *r
 	uint8_t record[16] = { a->collect_privileged,
 			       (uint8_t)((a->ga ? GA : 0) | (a->expanded ? EXPANDED : 0) | (a->lab ? LAB : 0)) };
 
-	ret->r = gpci_request(CAPABILITIES, 8, 8);
+	ret->r = gpci_request(GPCI_REQUEST_capabilities, 8, 8);
 	buf_put(&ret->b, record, sizeof(record));
 	ret->all = (struct gpci_reply){ .returned = 1, .record = (const uint8_t *)ret->b.p, .bytes = ret->b.n };
 	return ret->b.failed ? -TALLY_ENOMEM : 0;
@@ -325,7 +327,7 @@ static int gpci_fetch_request(struct gpci_pmu *g, const struct gpci_reply *ask, 
 {
 	const struct gpci_request *r = gpci_request(ask->request, (uint8_t)g->about.version, 8);
 
-	if (ask->request == CAPABILITIES)
+	if (ask->request == GPCI_REQUEST_capabilities)
 		return gpci_read_capabilities(g, t);
 	if (r && is_counted(g, r->number))
 		return gpci_counted(g, r, ask->starting_index, t, code, e);

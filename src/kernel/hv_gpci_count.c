@@ -204,10 +204,12 @@ static int add_record(struct gpci_pmu *g, const struct known *k, uint64_t id, in
 
 static uint32_t topology_of(const struct gpci_request *r)
 {
-	static const uint32_t number[] = {
-		[GPCI_BY_PROCESSOR] = 0x90, [GPCI_BY_PARTITION] = 0xb1, [GPCI_BY_CHIP] = 0xd0,
-		[GPCI_BY_DOMAIN] = 0xb0,    [GPCI_BY_VP] = 0xa0,        [GPCI_BY_NOTHING] = 0
-	};
+	static const uint32_t number[] = { [GPCI_BY_PROCESSOR] = GPCI_REQUEST_processor_config,
+					   [GPCI_BY_PARTITION] = GPCI_REQUEST_affinity_by_partition,
+					   [GPCI_BY_CHIP] = GPCI_REQUEST_bus_topology,
+					   [GPCI_BY_DOMAIN] = GPCI_REQUEST_affinity_by_domain,
+					   [GPCI_BY_VP] = GPCI_REQUEST_affinity_by_vp,
+					   [GPCI_BY_NOTHING] = 0 };
 
 	return number[r->index];
 }

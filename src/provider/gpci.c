@@ -10,8 +10,6 @@
 #include "provider/hv_record.h"
 #include "provider/provider_int.h"
 
-#define BY_DOMAINS 0xb1u /* affinity_by_partition: a record has a row for each domain */
-
 /* What a probe is about. */
 struct gpci_probe {
 	const struct gpci_request *request; /* as this firmware lays it out */
@@ -120,7 +118,7 @@ static const struct d_args *gpci_args_make(struct arena *a, const struct gpci_re
 	args_put_rows(&at, gpci_common, COUNT(gpci_common));
 	if (!args_put_fields(a, &at, r))
 		return NULL;
-	if (r->number == BY_DOMAINS)
+	if (r->number == GPCI_REQUEST_affinity_by_partition) /* a record has a row for each domain */
 		args_put_rows(&at, gpci_domain, COUNT(gpci_domain));
 	*args = (struct d_args){ name, f, (uint32_t)(at - f), 0, sizeof(struct gpci_context) };
 	return args;
