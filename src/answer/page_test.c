@@ -172,6 +172,8 @@ static void html_holds_exact_figures_and_escapes_names(void **state)
 	has(&b, "<td data-v=\"1572864\">1.50 MiB</td>");
 	has(&b, "<td class=\"t\" data-v=\"&lt;b&gt;&amp;&quot;?\">&lt;b&gt;&amp;&quot;?</td>");
 	has(&b, "{\"from\":2,\"counts\":[1,0,9,0]}");
+	has(&b, "<p class=\"small\">and 3 more</p>");
+	has(&b, "<p class=\"small\">Of 2.</p>");
 	has(&b, "<li class=\"lost\" data-part=\"file\"><b>Lost: </b>100 bytes.</li>");
 	assert_null(strstr(b.p, "<b>&\""));
 	assert_null(strstr(b.p, "http:"));
