@@ -387,14 +387,23 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
 }
 
 @test "what became of requests adds up, and means the same for each requester and for D" {
-  reported
-  [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary given_up) +
-    $(number summary unanswerable))) ]
-  for key in answered unanswered given_up unanswerable; do
-    [ "$(grep '"type":"requester"' "$report" | sed "s/.*\"$key\":\([0-9]*\).*/\1/" | paste -sd + | bc)" -eq "$(number summary $key)" ]
-  done
+  adds_up() {
+    reported
+    [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary given_up) +
+      $(number summary unanswerable))) ]
+    for key in answered unanswered given_up unanswerable; do
+      [ "$(grep '"type":"requester"' "$report" | sed "s/.*\"$key\":\([0-9]*\).*/\1/" | paste -sd + | bc)" -eq "$(number summary $key)" ]
+    done
+    run "$TALLY" trace --on "$TRACE" -qn 'transaction { @ = count(); }'
+  }
+  adds_up                                            # 8DW of direction 2, in which nobody can say what has no answer
+  [ "$(number summary unanswerable)" -gt 0 ]
+  has "tally: $(number summary unanswerable) requests fired no transaction: the event's direction can't show their completions"
+  tail -c +25217 "$TRACE" | head -c 819200 >"$BATS_TEST_TMPDIR/bare"       # the same records, and no event
+  "$TALLY" report --format=8dw --json "$BATS_TEST_TMPDIR/bare" >"$BATS_TEST_TMPDIR/bare.json"
+  report=$BATS_TEST_TMPDIR/bare.json
   [ "$(number summary given_up)" -gt 0 ]
-  run "$TALLY" trace --on "$TRACE" -qn 'transaction { @ = count(); }'
+  run "$TALLY" trace --on "$BATS_TEST_TMPDIR/bare,format=8dw" -qn 'transaction { @ = count(); }'
   has "tally: $(number summary unanswered) unanswered requests fired no transaction"
   has "tally: $(number summary given_up) requests given up"
 }
@@ -519,6 +528,58 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   [ -z "$stderr" ]
 }
 
+@test "what a direction can't show is told by direction and kind of record, also of a requester that is answered in part" {
+  one() { # LOAD SEED DIRECTION FORMAT
+    "$TALLY" record --on "kunpeng,load=$1,seed=$2" --duration 20 -o "$BATS_TEST_TMPDIR/d" -e "hisi_ptt0_2/filter=0x80005,type=7,direction=$3,format=$4/" 2>/dev/null
+    TRACE=$BATS_TEST_TMPDIR/d reported
+    [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary unanswerable))) ]
+    [ "$(number summary unanswered)" -le 16 ]      # under way at the end
+    for key in given_up orphans tag_reuse; do [ "$(number summary $key)" -eq 0 ] || { echo "$*: $key"; return 1; }; done
+    run -1 grep -E '"error_log".*(tag reused|without a request)' "$report"
+  }
+  one p2p 3 2 0
+  answered=$(grep '"type":"requester","requester":"04:00.0"' "$report" | sed 's/.*"answered":\([0-9]*\).*/\1/')
+  one p2p 3 2 1                                       # of what it asks the host, the completions go out
+  mean=$(number summary outstanding_mean)
+  grep -q '"cannot_tell".*Direction 2 of 8DW is inbound (P, NP, CPL B), so completions of [0-9]* requests can.t be in the trace' "$report"
+  row=$(grep '"type":"requester","requester":"04:00.0"' "$report")
+  [ "$(sed 's/.*"unanswerable":\([0-9]*\).*/\1/' <<<"$row")" -gt 1000 ]
+  here=$(sed 's/.*"answered":\([0-9]*\).*/\1/' <<<"$row")
+  [ "$here" -gt 1000 ] && [ "$here" -lt "$answered" ]
+  grep -q '"outstanding_peak":null' <<<"$row"
+  one p2p 3 0 0                                       # and here requests of completions, too
+  [ "$(number summary answered)" -eq "$here" ]
+  [ "$(number summary requestless)" -gt 500 ]
+  grep -q '"cannot_tell".*Direction 0 of 4DW.*completions of [0-9]* requests and requests of [0-9]* completions' "$report"
+  one nvme 4 3 0
+  [ "$(number summary requestless)" -gt 20000 ]
+  [ "$(number summary unanswerable)" -eq 0 ]
+  [ "$(grep -c '"cannot_tell".*Direction 3 of 4DW' "$report")" -eq 1 ]
+  awk "BEGIN { exit !($mean > 0.5 && $mean < 2) }"      # it was 8.7
+}
+
+@test "a comparison has no errors that the reports of its traces don't have" {
+  cd "$BATS_TEST_TMPDIR"
+  for seed in 1 2; do
+    "$TALLY" record --on kunpeng,load=mixed,seed=$seed --duration 20 -o $seed.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/ 2>/dev/null
+    run -1 grep '"type":"error"' <("$TALLY" report --json $seed.data)
+  done
+  for threads in 1 2; do
+    "$TALLY" report --json --top=1000 --threads=$threads 1.data 2.data >both.json
+    grep -q '"type":"perhaps_chance"' both.json
+    run -1 grep -E 'tag reused|unanswered' both.json
+  done
+}
+
+@test "a requester whose writes may have been seen twice has them as an upper bound in its row, in each form" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=p2p,seed=3 --duration 5 -o t.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/ 2>/dev/null
+  [ "$("$TALLY" report --json t.data | grep '"type":"requester","requester":"05:00.0"' | sed 's/.*"posted_seconds_at_most":\([0-9]*\).*/\1/')" -gt 1000 ]
+  "$TALLY" report t.data | grep -E '^ *05:00.0 +<= [0-9,]+ +[0-9,]+ +<= [0-9,]+ .*<= [0-9.]+ MiB'
+  "$TALLY" report -o t.html t.data
+  grep -qE '05:00.0.*&lt;= [0-9.]+ MiB' t.html
+}
+
 # ---- the page --------------------------------------------------------------------------------------------
 
 @test "the page asks the network for nothing and allows its own script only" {
@@ -537,7 +598,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   "$TALLY" report -o "$BATS_TEST_TMPDIR/report.html" "$TRACE"
   timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$BATS_TEST_TMPDIR/profile" \
     --virtual-time-budget=5000 --dump-dom "file://$BATS_TEST_TMPDIR/report.html" >"$BATS_TEST_TMPDIR/dom" 2>/dev/null
-  for key in records span posted non_posted completions answered failed unanswered orphans outstanding_peak; do
+  for key in records span posted non_posted completions answered failed unanswered orphans unanswerable; do
     shown=$(sed -n "s/.*data-key=\"$key\" data-v=\"\([0-9]*\)\".*/\1/p" "$BATS_TEST_TMPDIR/dom" | head -n 1)
     [ -n "$shown" ] && [ "$shown" = "$(number summary $key)" ] || { echo "$key: $shown, not $(number summary $key)"; return 1; }
   done

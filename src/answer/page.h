@@ -37,6 +37,7 @@ enum an_unit {
 struct an_cell {
 	uint8_t unit;  /* AN_DEFAULT, or another one than the column's */
 	bool none;     /* there is no figure: "-", null */
+	bool at_most;  /* people read "<= 12"; programs the number, and whoever builds the page tells them beside it */
 	uint8_t whose; /* of a row of emit.h: enum an_for */
 	uint64_t u;
 	double d;

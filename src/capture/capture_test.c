@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "capture/capture.h"
+#include "capture/page_int.h"
 #include "ptt/gen.h"
 
 #define RECORDS 3000u
@@ -558,6 +559,50 @@ static void a_trace_does_not_differ_from_itself(void **state)
 	tally_ptt_close(c);
 }
 
+/* It was marked on the page alone, by its error that is larger. */
+static void a_consequence_within_its_error_is_marked_in_text_and_json(void **state)
+{
+	const struct ptt_report r = { .records = 1 };
+	const struct ptt_lost lost = { 0 };
+	const struct ptt_page_in in = { .r = &r, .lost = &lost, .file = "a", .top = 10 };
+	const struct ptt_change v[] = {
+		{ .what = "x",
+		  .unit = "ticks",
+		  .a = 1,
+		  .b = 1.2,
+		  .change = 0.2,
+		  .error = 0.05,
+		  .finding = true,
+		  .role = PTT_ROLE_CAUSE },
+		{ .what = "y",
+		  .unit = "ticks",
+		  .a = 1,
+		  .b = 1.01,
+		  .change = 0.01,
+		  .error = 0.02,
+		  .finding = true,
+		  .role = PTT_ROLE_CONSEQUENCE },
+	};
+	const struct an_text_opts o = { 0 };
+	const struct ptt_page_in other = in;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 2; n++) {
+		struct an_page p = { 0 };
+		struct buf text = { 0 }, json = { 0 };
+
+		ptt_page_changes(&p, &in, &other, v, n);
+		an_page_text(&text, &p, &o);
+		an_page_json(&json, &p);
+		assert_true((strstr(text.p, "within +/-") != NULL) == (n == 2));
+		assert_non_null(strstr(json.p, "\"role\":\"cause\",\"within_error\":false"));
+		assert_true((strstr(json.p, "\"role\":\"consequence\",\"within_error\":true") != NULL) == (n == 2));
+		buf_free(&text);
+		buf_free(&json);
+		an_page_free(&p);
+	}
+}
+
 static void an_output_that_is_refused_ends_the_call(void **state)
 {
 	struct env *v = *state;
@@ -668,6 +713,7 @@ int main(void)
 		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),
 		cmocka_unit_test(without_matching_there_is_no_latency),
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
+		cmocka_unit_test(a_consequence_within_its_error_is_marked_in_text_and_json),
 		cmocka_unit_test(an_output_that_is_refused_ends_the_call),
 		cmocka_unit_test(progress_can_stop_it),
 		cmocka_unit_test(duckdb_that_is_not_there_is_said),

@@ -34,6 +34,11 @@ static struct an_cell page_cell_most(const struct ptt_hist *h)
 	return h && h->n ? AN_U(h->most) : AN_NONE;
 }
 
+static struct an_cell page_cell_bound(bool at_most, uint64_t v)
+{
+	return (struct an_cell){ .u = v, .at_most = at_most };
+}
+
 static struct an_cell page_cell_time(bool known, uint64_t v)
 {
 	return known ? AN_U(v) : AN_NONE;
@@ -165,12 +170,13 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	}
 	an_fact(p, f, "orphans", "orphan completions", AN_COUNT,
 		page_cell_time(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
+	an_fact(p, f, "requestless", "requestless in this trace", AN_COUNT, page_cell_time(r->matched, r->requestless));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED]));
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
 		has_mean ? AN_D(page_share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE);
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
-		page_cell_time(r->matched, r->outstanding_peak));
+		page_cell_time(r->matched && r->peak_known, r->outstanding_peak));
 	if (in->sparse)
 		an_explain(
 			p, f,
@@ -229,7 +235,7 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 			       AN_U(d->non_posted), AN_U(d->completions), AN_U(d->span), AN_U(d->format),
 			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
 			       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
-			       page_cell_time(in->r->matched, d->outstanding_peak) });
+			       page_cell_time(in->r->matched && d->peak_known, d->outstanding_peak) });
 	}
 	cut_short(in, t);
 }
@@ -324,6 +330,7 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "given_up", "given up", AN_COUNT },
 		{ "cut", "cut off", AN_COUNT },
 		{ "unanswerable", "unanswerable", AN_COUNT },
+		{ "posted_seconds_at_most", "perhaps twice", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->nrequesters, t);
@@ -337,11 +344,11 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(q->others ? "others" : page_name_bdf(room, q->segment, q->requester)),
-			       AN_U(q->tlps),
+			       page_cell_bound(q->posted_twice, q->tlps),
 			       AN_U(q->kind[PTT_READ]),
-			       AN_U(q->kind[PTT_WRITE]),
+			       page_cell_bound(q->posted_twice, q->kind[PTT_WRITE]),
 			       AN_U(q->read_bytes),
-			       AN_U(q->written_bytes),
+			       page_cell_bound(q->posted_twice, q->written_bytes),
 			       page_cell_quantile(q->latency, 500),
 			       page_cell_quantile(q->latency, 990),
 			       page_cell_most(q->latency),
@@ -351,14 +358,15 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 			       page_cell_time(m, q->answered),
 			       page_cell_time(m, q->unanswered),
 			       page_cell_time(m, q->failed),
-			       page_cell_time(m && !q->unanswerable, q->outstanding_peak),
+			       page_cell_time(m && q->peak_known, q->outstanding_peak),
 			       AN_U(q->asked_bytes),
 			       AN_U(q->largest_read),
 			       AN_U(q->largest_write),
 			       AN_S(in->device_name(in->arg, q->device)),
 			       page_cell_time(m, q->given_up),
 			       page_cell_time(m, q->cut),
-			       page_cell_time(m, q->unanswerable) });
+			       page_cell_time(m, q->unanswerable),
+			       page_cell_time(m, q->posted_twice) });
 		given_up |= q->given_up;
 	}
 	page_skip_columns(t, 16, 18);
@@ -369,17 +377,23 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		page_skip_columns(t, 21, 21);
 	if (!in->r->unanswerable)
 		page_skip_columns(t, 22, 22);
+	if (!in->r->posted_twice)
+		page_skip_columns(t, 23, 23);
 	if (!m) {
 		page_skip_columns(t, 6, 8);
 		page_skip_columns(t, 12, 15);
 	} else {
-		an_explain(p, t,
-			   "Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-			   "most that were open at once. Unanswered: open at the end.%s%s%s",
-			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
-			   in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." :
-						 "",
-			   doubt_of_latency(in));
+		an_explain(
+			p, t,
+			"Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
+			"most that were open at once. Unanswered: open at the end.%s%s%s%s",
+			given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
+			in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." : "",
+			in->r->posted_twice ?
+				" Perhaps twice: so many writes, at most, were seen at two ports and are counted twice; "
+				"with these, figures behind <= are upper bounds." :
+				"",
+			doubt_of_latency(in));
 	}
 }
 
@@ -579,7 +593,13 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
 					     "outstanding, peak" };
 	const struct ptt_report *r = in->r;
-	uint32_t nlines = r->matched ? COUNT(key) : 2; /* requests are counted when they are matched */
+	bool peaks = false;
+
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		peaks |= r->device[i].peak_known;
+	uint32_t nlines = !r->matched ? 2 :
+			  peaks       ? COUNT(key) :
+					COUNT(key) - 1; /* requests are counted when they are matched */
 	uint64_t *v = mem_alloc(((size_t)r->nbins * COUNT(key) + 1) * sizeof(*v));
 	struct an_line line[COUNT(key)];
 
@@ -904,33 +924,44 @@ static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool 
 			  uint32_t n)
 {
 	static const struct an_column col[] = {
-		{ "what", "what", AN_TEXT },       { "a", "A", AN_NUMBER },      { "b", "B", AN_NUMBER },
-		{ "change", "change", AN_CHANGE }, { "error", "+/-", AN_SHARE }, { "unit", "unit", AN_TEXT },
-		{ "role", "role", AN_TEXT },
+		{ "what", "what", AN_TEXT },  { "a", "A", AN_NUMBER },
+		{ "b", "B", AN_NUMBER },      { "change", "change", AN_CHANGE },
+		{ "error", "+/-", AN_SHARE }, { "unit", "unit", AN_TEXT },
+		{ "role", "role", AN_TEXT },  { "within_error", "within +/-", AN_FLAG },
 	};
 	static const char *const role[] = {
 		[PTT_ROLE_NONE] = "",
 		[PTT_ROLE_CAUSE] = "cause",
 		[PTT_ROLE_CONSEQUENCE] = "consequence",
 	};
-	const uint32_t ncols = roles ? COUNT(col) : COUNT(col) - 1;
+	const uint32_t ncols = roles ? COUNT(col) : COUNT(col) - 2;
 	struct an_part *t = !n    ? NULL :
 			    roles ? an_page_table(p, "change", "Changes", col, ncols) :
 				    an_page_table(p, "perhaps_chance", "What two traces of one load may differ by, too",
 						  col, ncols);
-	uint32_t shown = page_limit_rows(in, n, t), with_role = 0;
+	uint32_t shown = page_limit_rows(in, n, t), with_role = 0, with_doubt = 0;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct ptt_change *c = &change[i];
 
+		bool within = !isinf(c->error) && fabs(c->change) <= c->error;
+
 		with_role += c->role != PTT_ROLE_NONE;
+		with_doubt += within;
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
 						     isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit),
-						     AN_S(role[c->role]) });
+						     AN_S(role[c->role]), AN_U(within) });
 	}
-	if (t && roles && !with_role)
-		t->table.text_skips = 1u << (COUNT(col) - 1);
+	if (roles && !with_role)
+		page_skip_columns(t, COUNT(col) - 2, COUNT(col) - 2);
+	if (roles && !with_doubt)
+		page_skip_columns(t, COUNT(col) - 1, COUNT(col) - 1);
+	else if (roles)
+		an_explain(
+			p, t,
+			"Within +/-: what a consequence has changed by is no more than chance may make; that it is one "
+			"follows from the cause and its sign.");
 }
 
 void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,

@@ -23,7 +23,7 @@
 #define FEW 16        /* packets of a row in both traces together */
 #define WRONG 0.001   /* comparisons of two traces of one load that have a finding */
 #define WORTH 0.001   /* a change that is worth a word */
-#define ERROR 0.01    /* how seldom a change is off by more than its error */
+#define ERROR 0.01    /* how seldom a change is off by more than its error; of findings: of all that are listed */
 #define EXPECTED 0.01 /* chance of a consequence, where there is a cause */
 
 /* What a change is of, for who asks for the cause. */
@@ -42,6 +42,14 @@ struct changes {
 	bool failed;
 	const struct ptt_report *a, *b;
 };
+
+/* What its change is off by more so seldom; INFINITY: nobody knows. */
+static double figure_error(const struct figure *x, double seldom)
+{
+	if (x->is.a == 0 || x->is.b == 0 || x->g.df <= 0)
+		return (double)INFINITY;
+	return x->is.b / x->is.a * (compare_t(x->g.df, seldom) * x->g.error + x->g.grain);
+}
 
 static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
 				 const char *fmt, ...) PRINTF_LIKE(5, 6);
@@ -63,9 +71,7 @@ static struct figure *change_add(struct changes *c, const char *unit, const stru
 	x->is.b = b->value;
 	x->is.change = a->value != 0 ? b->value / a->value - 1 : (double)INFINITY;
 	x->is.chance = x->g.chance;
-	x->is.error = a->value != 0 && b->value != 0 && x->g.df > 0 ?
-			      b->value / a->value * (compare_t(x->g.df, ERROR) * x->g.error + x->g.grain) :
-			      (double)INFINITY;
+	x->is.error = figure_error(x, ERROR);
 	return x;
 }
 
@@ -523,7 +529,7 @@ static int by_chance(const void *p, const void *q)
 /* The least probable one is held against the bound shared by all, the next against that shared by the rest, and so on. */
 static void find_findings(struct changes *c)
 {
-	uint32_t judged = 0;
+	uint32_t judged = 0, found = 0;
 
 	for (uint32_t i = 0; i < c->n; i++)
 		judged += c->v[i].g.df > 0;
@@ -534,12 +540,20 @@ static void find_findings(struct changes *c)
 		if (x->g.df == 0)
 			continue;
 		if (x->is.chance > WRONG / (judged - k++))
-			return;
+			break;
 		x->is.finding = fabs(x->is.change) >= WORTH && (isinf(x->is.error) || fabs(x->is.change) > x->is.error);
+		found += x->is.finding;
 		x->least = fabs(x->g.log) - (isinf(x->is.change) || x->is.change <= -1 ?
 						     0 :
 						     compare_t(x->g.df, WRONG / judged) * x->g.error + x->g.grain);
 	}
+	/* Findings stand out among all that were judged, and so do their errors: so each is given as much more room
+	 * (Benjamini and Yekutieli, "False discovery rate-adjusted multiple confidence intervals", 2005). */
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].is.finding) {
+			c->v[i].is.error = figure_error(&c->v[i], ERROR * found / judged);
+			c->v[i].is.finding = isinf(c->v[i].is.error) || fabs(c->v[i].is.change) > c->v[i].is.error;
+		}
 }
 
 /* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less proof than

@@ -310,14 +310,14 @@ static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_siz
 		{ 1, 0.8, 12000, false },   { 1, 1.05, 50000, false },  { 1.2, 1, 6000, true },
 		{ 1.05, 1, 40000, true },   { 1, 1.2, 12000, true },    { 1, 0.8, 12000, true },
 		{ 1, 1.05, 50000, true },   { 1, 0.95, 50000, true },   { 0.98, 1, 30000, false },
-		{ 1.01, 1, 100000, false }, { 0.99, 1, 100000, false }, { 1.02, 1, 150000, true },
-		{ 0.98, 1, 150000, true },  { 1, 1.02, 250000, false }, { 1, 1.02, 250000, true },
+		{ 1.01, 1, 100000, false }, { 0.99, 1, 100000, false }, { 1.02, 1, 250000, true },
+		{ 0.98, 1, 250000, true },  { 1, 1.02, 250000, false }, { 1, 1.02, 250000, true },
 	};
 	uint32_t seeds = seeds_or(1);
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(planted); i++) {
-		uint32_t missed = 0, n = planted[i].requests > 50000 ? (seeds + 3) / 4 : seeds;
+		uint32_t missed = 0, n = planted[i].requests > 50000 ? (seeds + 1) / 2 : seeds;
 
 		if (seeds == 1 && planted[i].requests > 20000)
 			continue;
@@ -432,6 +432,22 @@ static void a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share
 			assert_true(strncmp(f.v[i].what, name, 8) == 0);
 		mem_free(f.v);
 	}
+}
+
+/* Of many figures the one that chance moves most comes first.  Here it was said to be 3.81 % off at most, and was 3.87 %. */
+static void the_error_of_a_change_that_stands_out_among_many_allows_for_that(void **state)
+{
+	struct plant a = { .seed = 20006, .requests = 12000, .shared = true }, b = a;
+
+	(void)state;
+	b.seed++;
+	b.who = 12;
+	b.rate = 1.2;
+	struct found f = compare_plants(a, b);
+	assert_first(&f, 12, 1.2);
+	for (int i = 0; i < f.findings; i++)
+		assert_true(f.v[i].role == PTT_ROLE_CONSEQUENCE || fabs(f.v[i].change) > f.v[i].error);
+	mem_free(f.v);
 }
 
 static void who_shares_nothing_causes_nothing(void **state)
@@ -645,6 +661,7 @@ int main(void)
 		cmocka_unit_test(a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_feel_it),
 		cmocka_unit_test(who_asks_for_more_is_the_cause_where_all_have_few_requests_open_too),
 		cmocka_unit_test(a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share),
+		cmocka_unit_test(the_error_of_a_change_that_stands_out_among_many_allows_for_that),
 		cmocka_unit_test(who_shares_nothing_causes_nothing),
 		cmocka_unit_test(a_shift_of_all_latencies_comes_first),
 		cmocka_unit_test(what_lies_in_one_bucket_or_on_two_sides_of_an_edge_is_compared_by_its_size),

@@ -30,6 +30,8 @@
  * transaction ID, so a request like it is its second sight (and a third one is the tag used again).  Of its completions Byte Count
  * tells the first sight, in which it falls, from the second, where it is one that was there.  First sights make the latency, as they
  * do in 8DW, which has no others.  Second sights may come when the request is over: the place knows how many.
+ * Each stretch between gaps is taken by itself: what is seen in it for the first time counts, and may be seen in it a second time.  So the first
+ * request of a tag behind a gap may be a second sight already, and of its completions those are second sights that repeat a Byte Count.
  *
  * Never refused: a hostile trace can only make pairs that are wrong.
  */
@@ -74,12 +76,14 @@ void ptt_match_close(struct ptt_match *m)
 /* Forgets the keys that are not open. */
 static void match_rebuild_table(struct ptt_match *m)
 {
+	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
+		m->slot[i].seen = match_find(m, m->slot[i].key)->seen;
 	memset(m->place, 0, ((size_t)m->mask + 1) * sizeof(*m->place));
 	m->keys = m->used;
 	for (uint32_t i = m->slot[m->most].newer; i != m->most; i = m->slot[i].newer)
 		*match_find(m, m->slot[i].key) =
 			(struct match_place){ m->slot[i].key, i, *match_gaps(m, m->slot[i].pair.request.device),
-					      m->slot[i].left != 0 };
+					      m->slot[i].seen };
 }
 
 /* The place of key, which is in the table from now on. */
@@ -117,6 +121,13 @@ static uint32_t key_device(uint64_t key)
 	return key >> 46 & 0x1ffff;
 }
 
+static bool is_twice(const struct ptt_match *m, uint64_t key)
+{
+	uint32_t device = key_device(key);
+
+	return m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1];
+}
+
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up)
 {
 	struct match_place *p = match_settle_key(m, key), *victim = NULL;
@@ -133,12 +144,14 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 		m->given_up = *match_end(m, victim);
 		*given_up = &m->given_up;
 	}
+	uint16_t gaps = *match_gaps(m, key_device(key));
 	p->slot = match_take(m);
-	p->gaps = *match_gaps(m, key_device(key));
-	p->twice = 0;
+	p->seen = p->gaps != gaps && is_twice(m, key) ? MATCH_MAYBE : 0;
+	p->gaps = gaps;
 	struct match_slot *s = &m->slot[p->slot];
 	s->key = key;
-	s->received_dw = s->left = 0;
+	s->received_dw = 0;
+	s->left = UINT32_MAX;
 	s->pair.t = (struct tlp_transaction){ 0 };
 	s->pair.completer = 0;
 	*where = &s->pair.request;
@@ -161,19 +174,32 @@ void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice)
 bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t)
 {
 	struct match_place *p = match_find(m, key);
-	uint32_t device = key_device(key);
 
-	if (!m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] || p->key == 0 || p->slot == MATCH_NONE ||
-	    p->twice != 0)
+	if (!is_twice(m, key) || p->key == 0 || p->slot == MATCH_NONE || (p->seen & MATCH_SEEN) == MATCH_TWICE)
 		return false;
 	struct match_slot *s = &m->slot[p->slot];
 	const struct tlp *q = &s->pair.request;
 	if (s->pair.t.completions != 0 || q->type_index != t->type_index || q->length_dw != t->length_dw ||
 	    q->address != t->address || q->reg != t->reg)
 		return false;
-	p->twice = 1;
+	p->seen = MATCH_TWICE;
 	s->left = UINT32_MAX;
 	return true;
+}
+
+/* A completion whose request lies in or before the last gap. Where packets come twice, one whose Byte Count has not fallen since the
+ * one before it is that one again. */
+static enum ptt_event match_behind_gap(struct ptt_match *m, uint64_t key, uint16_t gaps, const struct match_answer *a)
+{
+	uint16_t mark = MATCH_BEHIND | (gaps & 1 ? MATCH_ODD : 0);
+
+	if (!is_twice(m, key))
+		return PTT_BEHIND_GAP;
+	struct match_place *p = match_settle_key(m, key);
+	if ((p->seen & ~MATCH_COUNT) == mark && a->byte_count >= (p->seen & MATCH_COUNT))
+		return PTT_SECOND;
+	p->seen = (uint16_t)(mark | (a->byte_count & MATCH_COUNT));
+	return PTT_BEHIND_GAP;
 }
 
 static bool is_last(const struct match_slot *s, const struct match_answer *a)
@@ -193,19 +219,20 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	if (p->key == 0 || p->slot == MATCH_NONE) {
 		uint16_t gaps = *match_gaps(m, key_device(key));
 
-		if (p->key != 0 && p->twice > 1) {
-			p->twice--;
-			return PTT_SECOND;
-		}
-		return gaps != 0 && (p->key == 0 || p->gaps != gaps) ? PTT_BEHIND_GAP : PTT_ORPHAN;
-	}
-	struct match_slot *s = &m->slot[p->slot];
-	if (p->twice != 0 && a->byte_count >= s->left) {
-		p->twice -= p->twice > 1;
+		if (gaps != 0 && (p->key == 0 || p->gaps != gaps))
+			return match_behind_gap(m, key, gaps, a);
+		if (p->key == 0 || (p->seen & MATCH_COUNT) == 0)
+			return PTT_ORPHAN;
+		p->seen--;
 		return PTT_SECOND;
 	}
-	if (p->twice != 0) {
-		p->twice++;
+	struct match_slot *s = &m->slot[p->slot];
+	if (p->seen != 0 && a->byte_count >= s->left) {
+		p->seen -= (p->seen & MATCH_COUNT) != 0;
+		return PTT_SECOND;
+	}
+	if (p->seen != 0) {
+		p->seen++;
 		s->left = a->byte_count;
 	}
 	struct tlp_transaction *x = &s->pair.t;

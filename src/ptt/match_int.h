@@ -56,15 +56,25 @@ struct match_slot {
 	struct ptt_pair pair;
 	uint64_t key;
 	uint32_t received_dw;
-	uint32_t left;         /* of a request that was seen twice: Byte Count of the last completion */
+	uint32_t left;         /* of a request that is, or may be, seen twice: Byte Count of the last completion */
+	uint16_t seen;         /* of its place, while the table is built anew */
 	uint32_t older, newer; /* by age, in a ring; `newer` also links free slots */
 };
-/* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. twice: 0, or the request was seen
- * twice, and so will be 1 less completions that were seen once. */
+/* What is known of second sights of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the Byte Count
+ * of the last completion, and in MATCH_ODD whether the gap before it was of odd number; else how many completions were seen once. */
+enum {
+	MATCH_TWICE = 1 << 14,  /* the request was seen twice, so its completions are */
+	MATCH_MAYBE = 2 << 14,  /* the first one behind a gap: its first sight may have been before */
+	MATCH_BEHIND = 3 << 14, /* no request since the gap, but a completion */
+	MATCH_SEEN = 3 << 14,
+	MATCH_ODD = 1 << 13,
+	MATCH_COUNT = MATCH_ODD - 1
+};
+/* key 0: empty; slot MATCH_NONE: not open. gaps: of the device, when a request last opened it. seen: as above, or 0. */
 struct match_place {
 	uint64_t key;
 	uint32_t slot;
-	uint16_t gaps, twice;
+	uint16_t gaps, seen;
 };
 
 struct ptt_match {

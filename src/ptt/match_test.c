@@ -287,6 +287,42 @@ static void every_failing_allocation_is_reported(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* The first sight of the request lies before the gap, or in it: the second sight of its completion was an orphan. */
+static void a_second_sight_of_a_completion_behind_a_gap_is_no_orphan(void **state)
+{
+	(void)state;
+	ptt_match_twice(m, 0, true);
+	assert_int_equal(next(read_of(1, 100, 16)), PTT_OPENED);
+	assert_int_equal(ptt_match_gap(m, 0, NULL, NULL), 1);
+	assert_int_equal(next(read_of(1, 200, 16)), PTT_OPENED); /* its second one: nothing tells */
+	assert_int_equal(next(data_for(1, 300, 8, 64)), PTT_NONE);
+	assert_int_equal(next(data_for(1, 310, 8, 64)), PTT_SECOND);
+	assert_int_equal(next(data_for(1, 320, 8, 32)), PTT_DONE);
+	assert_int_equal(next(data_for(1, 330, 8, 32)), PTT_SECOND);
+	assert_int_equal(next(data_for(1, 340, 8, 32)), PTT_ORPHAN);
+	/* The next request is one of two, or of one. */
+	assert_int_equal(next(read_of(1, 400, 16)), PTT_OPENED);
+	assert_int_equal(next(read_of(1, 410, 16)), PTT_SECOND);
+	assert_int_equal(next(data_for(1, 500, 16, 64)), PTT_DONE);
+	assert_int_equal(next(data_for(1, 510, 16, 64)), PTT_SECOND);
+	/* Where all sights of the request are lost, each completion counts once. */
+	assert_int_equal(ptt_match_gap(m, 0, NULL, NULL), 0);
+	assert_int_equal(next(data_for(2, 600, 8, 64)), PTT_BEHIND_GAP);
+	assert_int_equal(next(data_for(2, 610, 8, 64)), PTT_SECOND);
+	assert_int_equal(next(data_for(2, 620, 8, 32)), PTT_BEHIND_GAP);
+	assert_int_equal(next(data_for(2, 630, 8, 32)), PTT_SECOND);
+}
+
+static void behind_a_gap_a_request_that_is_seen_twice_counts_once(void **state)
+{
+	(void)state;
+	ptt_match_twice(m, 0, true);
+	ptt_match_gap(m, 0, NULL, NULL);
+	assert_int_equal(next(read_of(1, 100, 16)), PTT_OPENED);
+	assert_int_equal(next(read_of(1, 110, 16)), PTT_SECOND);
+	assert_int_equal(next(read_of(1, 120, 16)), PTT_REUSED);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_small, close_it)
 int main(void)
 {
@@ -305,6 +341,8 @@ int main(void)
 		TEST(posted_requests_are_nobodys),
 		TEST(the_rest_comes_by_age),
 		TEST(keys_that_are_done_are_forgotten),
+		TEST(a_second_sight_of_a_completion_behind_a_gap_is_no_orphan),
+		TEST(behind_a_gap_a_request_that_is_seen_twice_counts_once),
 		cmocka_unit_test(a_room_beyond_reason_is_refused),
 		cmocka_unit_test(every_failing_allocation_is_reported),
 	};

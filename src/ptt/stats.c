@@ -200,6 +200,7 @@ static void completion_back(struct ptt_stats *s, const struct tlp *t)
 	struct stats_completer *c = completer_at(s, completer_key(t->device, t->completer));
 	bool last = t->byte_count <= t->bytes || t->bytes == 0 || t->bcm;
 
+	c->seconds++;
 	c->bytes -= t->bytes;
 	c->status[t->status]--;
 	s->ends[last ? END_LAST : piece_end(t->lower_address, 4 * t->length_dw)]--;

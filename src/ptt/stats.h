@@ -126,8 +126,11 @@ struct ptt_device_row {
 	uint8_t format; /* enum ptt_format */
 	uint8_t time;   /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
-	uint64_t seconds; /* of records: second sights of packets between peers, counted nowhere else */
-	uint64_t holes;   /* places where records are missing: span is at least so long */
+	uint64_t seconds;     /* of records: second sights of packets between peers, counted nowhere else */
+	uint64_t config;      /* of its event; 0: not known */
+	uint64_t requestless; /* completions whose requests its direction can't show, counted apart */
+	bool peak_known; /* false: its direction can't show the completions of some requests, and nothing tells of which */
+	uint64_t holes; /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
 struct ptt_hole_row {
@@ -159,8 +162,10 @@ struct ptt_requester_row {
 	uint64_t unanswered;       /* open at the end */
 	uint64_t given_up;         /* their tag was used again, or too many were open */
 	uint64_t cut;              /* open where records are missing */
-	uint64_t unanswerable;     /* all of one none of whose 16 or more requests was answered: it has no others */
-	uint32_t outstanding_peak;
+	uint64_t unanswerable;     /* not answered, as their completions can't be in this trace */
+	uint64_t posted_twice;     /* posted requests that may be second sights of others, at most: they are counted */
+	uint32_t outstanding_peak; /* when peak_known */
+	bool peak_known;
 	const struct ptt_hist *latency; /* to the last completion of those that went well; or NULL */
 	struct ptt_track track;
 };
@@ -253,6 +258,8 @@ enum ptt_note {
 	PTT_NOTE_NO_COMPLETIONS,
 	PTT_NOTE_OTHER_SIDE,
 	PTT_NOTE_SILENT,
+	PTT_NOTE_DIRECTION,
+	PTT_NOTE_NO_LATENCY,
 	PTT_NOTE_TIME_UNSURE,
 	PTT_NOTE_TIME_UNKNOWN,
 	PTT_NOTE_TIME_GAPS,
@@ -270,7 +277,7 @@ enum ptt_note {
 };
 struct ptt_note_row {
 	uint8_t note;
-	char text[256];
+	char text[384];
 };
 
 struct ptt_report {
@@ -325,9 +332,11 @@ struct ptt_report {
 	/* with matching */
 	uint64_t requests, answered, failed; /* non-posted; failed: answered, but not with SC */
 	uint64_t unanswerable; /* not in `requests`, nor in faults and outstanding requests: their completions
-	                                       * go a way that isn't in the trace, as no request of their requesters was answered */
+	                                       * go a way that isn't in the trace */
+	uint64_t requestless;  /* completions whose requests go such a way; in no fault */
 	const struct ptt_hist *latency, *latency_first; /* of those that went well; never NULL */
 	uint32_t outstanding_peak;                      /* of one device, the one with the largest mean */
+	bool peak_known;
 	bool peak_is_bound;
 	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */

@@ -340,6 +340,10 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		.absolute = o->time == PTT_TIME_DELTA ? 0 : UINT32_MAX,
 	};
 
+	if (c->n != 0) {
+		d->sight = c->sight;
+		d->config = c->config;
+	}
 	if (c->gap.why != PTT_GAP_NONE)
 		count_hole(s, d, c);
 	if (s->match != NULL)

@@ -91,6 +91,8 @@ struct stats_device {
 	uint64_t peak, level_ticks;  /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
 	uint64_t holes, seconds;
+	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
+	uint8_t sight;                /* enum ptt_sight: bits */
 	uint8_t format, time;
 	bool time_sure;
 };
@@ -100,6 +102,8 @@ struct stats_quiet {
 	uint32_t device;
 	uint64_t level, peak, since, requests;
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
+	uint32_t fault[PTT_TRACK_BLOCKS]
+		      [PTT_FAULT_CROWDED + 1]; /* of its requests, in blocks of the whole, when it is tracked */
 };
 struct time_line {
 	uint64_t width;
@@ -145,14 +149,17 @@ struct stats_requester {
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
 	uint64_t crowded;           /* of given_up */
-	uint64_t unanswerable;      /* by finish: all of the above, of one that was never answered */
+	uint64_t unanswerable;      /* by finish: of the above those that can't be answered here */
+	uint64_t posted_twice;      /* its posted requests that may be second sights, at most */
 	struct stats_quiet *quiet;  /* NULL: it asked nothing, or was answered */
 	uint8_t faults[PTT_FAULTS]; /* kept, up to PTT_STATS_SAMPLE */
-	bool heard;                 /* a completion answered it */
+	bool heard;      /* a completion answered it; or its device can't show who is answered, and asks nobody */
+	bool configures; /* it asks for configuration, which only a host does */
 	struct ptt_hist *latency;
 };
 struct stats_completer {
 	uint64_t bytes, status[8];
+	uint64_t seconds; /* of its completions, which a device's alone have */
 	uint32_t largest;
 	struct ptt_hist *latency;
 };
@@ -219,6 +226,14 @@ static inline struct stats_device *device_at(struct ptt_stats *s, uint32_t devic
 	return &s->device[device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1];
 }
 
+/* Of a requester. Those that have no row of their own are as the first device's are. */
+static inline const struct stats_device *device_of_row(const struct ptt_stats *s, uint32_t row)
+{
+	uint64_t device = row < s->requesters.n ? s->requesters.of_row[row] >> 32 : 0;
+
+	return &s->device[device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1];
+}
+
 static inline uint64_t requester_key(uint32_t device, uint16_t segment, uint16_t requester)
 {
 	return (uint64_t)device << 32 | (uint32_t)segment << 16 | requester;
@@ -270,6 +285,8 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 	if (d->level > d->bin->outstanding_peak)
 		d->bin->outstanding_peak = (uint32_t)d->level;
 }
+/* Of a device that can't show who is answered, a request is outstanding once it was answered: from its own time to `time`. */
+void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked, uint64_t time);
 /* What a requester has open changes: it counts for the device once the requester was answered. */
 void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
 void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                        /* one less */
@@ -277,8 +294,14 @@ void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_reque
 void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
 void quiet_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
 void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
+static inline bool hides_answers(const struct stats_device *d)
+{
+	return d->sight & PTT_SIGHT_NO_ANSWERS;
+}
 static inline void level_drop(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
 {
+	if (hides_answers(d))
+		return;
 	if (r->quiet != NULL)
 		quiet_close(s, r, time);
 	else
@@ -334,6 +357,9 @@ int track_open(struct ptt_stats *s);
 void track_close(struct stats_track *k);
 void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n); /* so many of the device were counted */
 void track_settle(struct ptt_stats *s);                                      /* once cells are settled for good */
+/* One of its requests is a fault for now: of a requester that wasn't answered, kept apart till it is known whether it can be. */
+void track_fault(struct ptt_stats *s, struct stats_requester *r, enum ptt_fault f);
+void track_forget_faults(struct ptt_stats *s, const struct stats_quiet *q); /* they are none */
 void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
 struct ptt_track track_of(const struct ptt_stats *s, uint32_t row);
 void track_report(const struct ptt_stats *s, struct ptt_report *r);

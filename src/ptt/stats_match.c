@@ -18,6 +18,7 @@ static void count_given_up(struct ptt_stats *s, struct stats_device *d, const st
 	r->crowded += crowded;
 	r->outstanding--;
 	level_drop(s, d, r, time);
+	track_fault(s, r, crowded ? PTT_FAULT_CROWDED : PTT_FAULT_REUSED);
 }
 
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
@@ -27,12 +28,18 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 		struct stats_device *other = device_at(s, given_up->request.device);
 		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now,
 			       what == PTT_CROWDED);
-		fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
+		if (!hides_answers(other))
+			fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
 	}
 	s->requests++;
 	if (++r->outstanding > r->peak)
 		r->peak = r->outstanding;
+	if (hides_answers(d)) {
+		r->heard = true;
+		return;
+	}
 	if (!r->heard) {
+		r->configures |= tlp_type_at(t->type_index)->layout == TLP_CFG;
 		quiet_open(s, d, r, t->time);
 		return;
 	}
@@ -71,7 +78,10 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	s->answered++;
 	b->done++;
 	r->outstanding--;
-	level_add(s, d, time, -1);
+	if (hides_answers(d))
+		level_answered(s, d, p->request.time, time);
+	else
+		level_add(s, d, time, -1);
 	count_latency(s, b, r, completer_at(s, completer_key(p->request.device, p->completer)), p);
 }
 
@@ -102,14 +112,17 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		count_done(s, d, r, t->time, pair);
 		return pair;
 	case PTT_ORPHAN:
-		fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
+		if (d->sight & PTT_SIGHT_NO_REQUESTS)
+			d->requestless++;
+		else
+			fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
 		return NULL;
 	case PTT_SECOND:
 		*second = true;
 		count_back(s, d, r, t);
 		return NULL;
 	case PTT_BEHIND_GAP:
-		s->behind_hole++;
+		*(d->sight & PTT_SIGHT_NO_REQUESTS ? &d->requestless : &s->behind_hole) += 1;
 		return NULL;
 	default:
 		return NULL;
@@ -132,7 +145,7 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 
 	r->cut++;
 	r->outstanding--;
-	c->heard += r->heard;
+	c->heard += r->heard && !hides_answers(c->d);
 	level_drop(c->s, c->d, r, c->d->clock.now);
 }
 
@@ -161,10 +174,14 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 	struct ptt_stats *s = arg;
 	const struct tlp *q = &p->request;
 	struct stats_requester *r = requester_at(s, requester_key(q->device, q->segment, q->requester));
-	uint64_t end = device_at(s, q->device)->clock.now;
+	const struct stats_device *d = device_at(s, q->device);
+	uint64_t end = d->clock.now;
 
 	r->unanswered++;
 	r->outstanding--;
+	if (hides_answers(d))
+		return;
+	track_fault(s, r, PTT_FAULT_UNANSWERED);
 	fault_add(s, PTT_FAULT_UNANSWERED, q, p);
 	if (r->heard)
 		ptt_hist_add(&s->open_age, end - q->time);
@@ -179,7 +196,7 @@ static void settle_quiet(struct ptt_stats *s)
 			quiet_settle(s, &s->requester[i], s->device[s->requester[i].quiet->device].clock.now);
 }
 
-/* A host whose every request stays open was not unlucky: its completions go where the trace doesn't look. */
+/* Its requests that were not answered can't be in this trace. */
 static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 {
 	uint64_t n = r->unanswered + r->given_up + r->cut;
@@ -187,29 +204,50 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 	s->requests -= n;
 	s->unanswerable += n;
 	s->cut -= r->cut;
-	s->fault_count[PTT_FAULT_UNANSWERED] -= r->unanswered;
-	s->fault_count[PTT_FAULT_CROWDED] -= r->crowded;
-	s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->crowded;
+	if (r->quiet != NULL) {
+		s->fault_count[PTT_FAULT_UNANSWERED] -= r->unanswered;
+		s->fault_count[PTT_FAULT_CROWDED] -= r->crowded;
+		s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->crowded;
+		track_forget_faults(s, r->quiet);
+	}
 	r->unanswerable = n;
 	r->unanswered = r->given_up = r->cut = 0;
 	r->peak = 0;
 }
 
-/*
- * Whether it is one of the host's, whose completions go the other way: on its bus somebody completes what devices ask.  A device
- * that nobody answers is no such one, however often it asks.  Where no completion was seen at all, nobody is told apart.
- */
-static bool is_of_host(const struct ptt_stats *s, uint32_t row)
+/* Whether on its bus somebody completes what devices ask, who is no device himself: those are seen completing at both their ports,
+ * but where one of the two records is missing. */
+static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 {
 	const uint64_t key = row < s->requesters.n ? s->requesters.of_row[row] : 0;
 
 	for (uint32_t i = 0; row < s->requesters.n && i < s->completers.n; i++) {
+		const struct stats_completer *c = &s->completer[i];
 		const uint64_t of = s->completers.of_row[i];
+		uint64_t completions = 0;
 
-		if (of >> 16 == key >> 32 && (uint8_t)(of >> 8) == (uint8_t)(key >> 8))
+		for (unsigned k = 0; k < COUNT(c->status); k++)
+			completions += c->status[k];
+		if (of >> 16 == key >> 32 && (uint8_t)(of >> 8) == (uint8_t)(key >> 8) && 2 * c->seconds <= completions)
 			return true;
 	}
-	return s->completers.n == 0;
+	return false;
+}
+
+/*
+ * Of a requester none of whose requests was answered: whether it is the host's, whose completions go the other way.  Direction 2 of
+ * 4DW lacks only these, and direction 3 has them.  Where no event is known they may be missing too, but few requests are no proof then.  A
+ * device that nobody answers is no such one, however often it asks.  Where no completion was seen at all, nobody is told apart.
+ */
+static bool is_of_host(const struct ptt_stats *s, uint32_t row)
+{
+	const struct stats_requester *r = &s->requester[row];
+	const uint8_t sight = s->device[r->quiet->device].sight;
+	const bool often = r->quiet->requests >= SILENT_LEAST, host = r->configures || is_on_hosts_bus(s, row);
+
+	if (sight & PTT_SIGHT_TOLD)
+		return sight & PTT_SIGHT_TWICE && (host || (often && s->completers.n == 0));
+	return often && (host || s->completers.n == 0);
 }
 
 void stats_quiet(struct ptt_stats *s)
@@ -217,9 +255,11 @@ void stats_quiet(struct ptt_stats *s)
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
 		struct stats_requester *r = &s->requester[i];
 
+		if (hides_answers(device_of_row(s, i)))
+			set_apart(s, r);
 		if (r->quiet == NULL)
 			continue;
-		if (r->quiet->requests >= SILENT_LEAST && is_of_host(s, i)) {
+		if (is_of_host(s, i)) {
 			set_apart(s, r);
 			continue;
 		}

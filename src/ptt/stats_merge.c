@@ -37,6 +37,8 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	r->failed += from->failed;
 	r->cut += from->cut;
 	r->crowded += from->crowded;
+	r->posted_twice += from->posted_twice;
+	r->configures |= from->configures;
 	quiet_merge(s, r, from);
 	merge_hist(s, &r->latency, from->latency);
 }
@@ -46,6 +48,7 @@ static void merge_completer(struct ptt_stats *s, uint32_t row, const struct stat
 	struct stats_completer *c = &s->completer[row];
 
 	c->bytes += from->bytes;
+	c->seconds += from->seconds;
 	for (unsigned i = 0; i < COUNT(c->status); i++)
 		c->status[i] += from->status[i];
 	c->largest = merge_greater(c->largest, from->largest);
@@ -71,6 +74,9 @@ static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
 			d->cls[k] += f->cls[k];
 		d->peak += f->peak;
 		d->seconds += f->seconds;
+		d->requestless += f->requestless;
+		d->sight |= f->sight;
+		d->config = d->config ? d->config : f->config;
 		if (f->clock.now > d->clock.now)
 			d->clock.now = f->clock.now;
 		d->format = d->format ? d->format : f->format;

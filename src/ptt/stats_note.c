@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ptt/match_int.h"
+#include "ptt/rule.h"
 #include "ptt/stats_int.h"
 
 static void note_say(struct ptt_report *r, enum ptt_note what, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -21,12 +22,68 @@ static void note_say(struct ptt_report *r, enum ptt_note what, const char *fmt, 
 
 typedef unsigned long long ull;
 
+static const struct ptt_device_row *note_device(const struct ptt_report *r, uint32_t device)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < r->ndevices && r->device[i].device != device)
+		i++;
+	return &r->device[i];
+}
+
+/* The bits of enum ptt_sight that say what its event hides. */
+static uint8_t hidden_by(const struct ptt_device_row *d)
+{
+	return ptt_config_sight(d->config, (enum ptt_format)d->format) & (PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS);
+}
+
+/* What the event itself hides, in one line. The first device's event stands for others, which hardly ever have another one. */
+static void note_direction(struct ptt_report *r)
+{
+	const struct ptt_device_row *d = NULL;
+	uint64_t requests = 0, completions = 0;
+	struct ptt_ask ask;
+	char hidden[96] = "";
+	const char *words;
+
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		if (d == NULL && hidden_by(&r->device[i]))
+			d = &r->device[i];
+	for (uint32_t i = 0; i < r->nrequesters; i++)
+		if (hidden_by(note_device(r, r->requester[i].device)))
+			requests += r->requester[i].unanswerable;
+	completions = r->requestless;
+	if (d == NULL || requests + completions == 0)
+		return;
+	if (requests != 0)
+		snprintf(hidden, sizeof(hidden), "completions of %llu requests%s", (ull)requests,
+			 completions ? " and " : "");
+	if (completions != 0)
+		snprintf(hidden + strlen(hidden), sizeof(hidden) - strlen(hidden), "requests of %llu completions",
+			 (ull)completions);
+	ptt_ask_of_config(&ask, d->config);
+	words = ptt_direction_text(ask.format, ask.direction);
+	note_say(
+		r, PTT_NOTE_DIRECTION,
+		"Direction %u of %s is %s%s, so %s can't be in the trace: they are counted apart, and are no errors.%s",
+		ask.direction, d->format == PTT_8DW ? "8DW" : "4DW", words ? words : "reserved",
+		(ask.type & 7) != 7 ? ", and not all types were selected" : "", hidden,
+		requests ? " A request that another device left unanswered isn't told from them." : "");
+}
+
 /* Which directions of a link a record is of isn't in the record; what matches tells. */
 static void note_matching(struct ptt_report *r)
 {
 	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN], requests = r->requests + r->unanswerable;
+	bool hidden = false;
 
-	if (!r->matched)
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		hidden |= hidden_by(&r->device[i]) != 0;
+	if (r->matched && hidden && r->answered == 0 && requests + r->cls[TLP_CPL] != 0)
+		note_say(r, PTT_NOTE_NO_LATENCY,
+			 "No latency: no request is here with its completion. 4DW with direction 2 has both for what "
+			 "devices ask, direction 3 for what the host asks.");
+	else if (!r->matched)
 		note_say(r, PTT_NOTE_NO_MATCHING,
 			 "Requests were not matched with completions: no latency, nothing is known "
 			 "of unanswered requests.");
@@ -48,16 +105,23 @@ static void note_matching(struct ptt_report *r)
 
 static void note_silent(struct ptt_report *r)
 {
+	uint64_t requests = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < r->nrequesters; i++)
-		n += r->requester[i].unanswerable != 0;
+	for (uint32_t i = 0; i < r->nrequesters; i++) {
+		const struct ptt_requester_row *q = &r->requester[i];
+
+		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) & PTT_SIGHT_NO_ANSWERS)
+			continue;
+		requests += q->unanswerable;
+		n++;
+	}
 	if (n != 0)
 		note_say(
 			r, PTT_NOTE_SILENT,
 			"None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
 			"trace (those to a host's own reads come as CPL A: direction 3). They are counted apart, as unanswerable.",
-			(ull)r->unanswerable, n, n == 1 ? "" : "s");
+			(ull)requests, n, n == 1 ? "" : "s");
 }
 
 static void note_time(struct ptt_report *r)
@@ -136,7 +200,7 @@ static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 			 "The first %d requesters and completers have rows; the others share one.", PTT_STATS_ROWS);
 	note_addresses(r);
 	note_crowd(s, r);
-	if (r->peak_is_bound)
+	if (r->peak_is_bound && r->peak_known)
 		note_say(r, PTT_NOTE_PEAK_BOUND,
 			 "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
 }
@@ -181,6 +245,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 		return;
 	}
 	note_matching(r);
+	note_direction(r);
 	note_silent(r);
 	note_seconds(r);
 	note_time(r);

@@ -39,6 +39,10 @@ static void run_done(const struct pass *a, const struct run *run)
 	struct stats_completer *c = NULL;
 	uint32_t id = 0;
 
+	for (uint32_t k = 0; hides_answers(a->d) && k < run->n; k++) {
+		const struct ptt_pair *p = &s->match->slot[run->slot[k]].pair;
+		level_answered(s, a->d, p->request.time, p->request.time + p->t.latency);
+	}
 	for (uint32_t k = 0; k < run->n; k++) {
 		const struct ptt_pair *p = &s->match->slot[run->slot[k]].pair;
 		if (RARE(c == NULL || p->completer != id)) { /* hardly ever another one */
@@ -65,8 +69,7 @@ FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p
 	struct tlp *t = &slot->pair.request;
 
 	e->slot = i;
-	e->gaps = a->gaps;
-	e->twice = 0;
+	e->seen = 0;
 	slot->key = e->key;
 	slot->received_dw = slot->left = 0;
 	slot->pair.t = (struct tlp_transaction){ 0 };
@@ -129,7 +132,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		if (RARE(e->key == 0))
 			break;
 		if (h->sort == SORT_CPLD) {
-			if (RARE(e->slot == MATCH_NONE || (raw_dw(p, dws, 1) & 0xf000) | e->twice))
+			if (RARE(e->slot == MATCH_NONE || (raw_dw(p, dws, 1) & 0xf000) | e->seen))
 				break;
 			run->slot[n] = e->slot;
 			run->requester[n] = r;
@@ -137,7 +140,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 			e->slot |= change; /* MATCH_NONE when it is over */
 			n -= change;
 		} else {
-			if (RARE(e->slot != MATCH_NONE || m->used == m->most))
+			if (RARE(e->slot != MATCH_NONE || m->used == m->most || e->gaps != a->gaps))
 				break;
 			run_open(a, e, p, time, id, tag, h, dws);
 			opened++;
@@ -151,16 +154,17 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		if (RARE((int32_t)(r->outstanding - r->peak) > 0))
 			r->peak = r->outstanding;
 	}
-	d->level = level;
-	d->level_since = since;
-	*d->bin_ticks += ticks;
-	if (most > d->peak)
-		d->peak = most;
-	if (most > d->bin->outstanding_peak)
-		d->bin->outstanding_peak = (uint32_t)most;
 	s->requests += opened;
-	d->bin->opened += opened;
 	run->n = n;
+	if (!hides_answers(d)) {
+		d->level = level;
+		d->level_since = since;
+		*d->bin_ticks += ticks;
+		d->bin->opened += opened;
+		d->peak = most > d->peak ? most : d->peak;
+		if (most > d->bin->outstanding_peak)
+			d->bin->outstanding_peak = (uint32_t)most;
+	}
 	return (uint32_t)(list - b->matched.p);
 }
 

@@ -60,6 +60,7 @@ static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *
 	r->outstanding_ticks = d->outstanding_ticks;
 	r->outstanding_span = d->span;
 	r->outstanding_peak = d->outstanding_peak;
+	r->peak_known = d->peak_known;
 }
 
 static void make_devices(const struct ptt_stats *s, struct stats_report *to)
@@ -88,7 +89,11 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.outstanding_peak = (uint32_t)d->peak,
 			.holes = d->holes,
 			.seconds = d->seconds,
+			.config = d->config,
+			.requestless = d->requestless,
+			.peak_known = !hides_answers(d),
 		};
+		r->requestless += d->requestless;
 		r->holes += d->holes;
 		r->seconds += d->seconds;
 		take_outstanding(r, &v[r->ndevices++]);
@@ -178,7 +183,9 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.failed = r->failed,
 		.cut = r->cut,
 		.unanswerable = r->unanswerable,
+		.posted_twice = r->posted_twice,
 		.outstanding_peak = r->peak,
+		.peak_known = !r->unanswerable && !hides_answers(device_of_row(s, row)),
 		.latency = r->latency,
 	};
 	if (s->track != NULL)

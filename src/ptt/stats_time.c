@@ -15,6 +15,9 @@
  * until one is answered: then all of them were the device's from the start.  Only the peak can't be told back: it
  * counts a requester from its first answer on.
  *
+ * Of a device whose direction can't show the completions of some requests (enum ptt_sight) nothing tells which, until one is
+ * answered: only then it was outstanding, and its time is added.  So means are exact, and peaks aren't known.
+ *
  * Outstanding requests do not add up over devices: clocks that know nothing of each other have no
  * common moment, and devices' records lie one after the other in the file, so nobody
  * could say how many requests all had open at once.  So each device has its own
@@ -151,6 +154,13 @@ void level_keep(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 		line_spread_level(s, s->line.ticks[d - s->device], d->level, d->level_since, time, true);
 }
 
+void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked, uint64_t time)
+{
+	bin_at(s, d, time);
+	s->line.bin[bin_number(s, asked)].opened++;
+	line_spread_level(s, s->line.ticks[d - s->device], 1, asked, time, false);
+}
+
 /* ---- requesters that were not answered so far -------------------------------------------------------------------- */
 
 static void quiet_keep(struct ptt_stats *s, struct stats_quiet *q, uint64_t time)
@@ -260,6 +270,9 @@ void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats
 			into->quiet->ticks[i] += q->ticks[i];
 			into->quiet->opened[i] += q->opened[i];
 		}
+		for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i++)
+			for (unsigned f = 0; f < COUNT(q->fault[i]); f++)
+				into->quiet->fault[i][f] += q->fault[i][f];
 	}
 	if (into->heard && into->quiet != NULL)
 		quiet_fold(s, into);

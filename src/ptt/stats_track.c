@@ -166,6 +166,14 @@ static void whole_halve(struct stats_track *k)
 	memset(&k->block[PTT_TRACK_BLOCKS / 2], 0, PTT_TRACK_BLOCKS / 2 * sizeof(*k->block));
 }
 
+static void quiet_halve(struct stats_quiet *q)
+{
+	for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i += 2)
+		for (unsigned f = 0; f < COUNT(q->fault[i]); f++)
+			q->fault[i / 2][f] = q->fault[i][f] + q->fault[i + 1][f];
+	memset(&q->fault[PTT_TRACK_BLOCKS / 2], 0, PTT_TRACK_BLOCKS / 2 * sizeof(*q->fault));
+}
+
 static void stream_halve(struct stream *m)
 {
 	for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i += 2)
@@ -322,6 +330,8 @@ void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n)
 		if (k->whole.n < PTT_TRACK_BLOCKS)
 			return;
 		whole_halve(k);
+		for (struct stats_quiet *q = s->line.quiet; q != NULL; q = q->next)
+			quiet_halve(q);
 		row_halve(&k->first);
 		row_halve(&k->total);
 		k->whole.n /= 2;
@@ -357,6 +367,24 @@ void track_settle(struct ptt_stats *s)
 	if (!s->failed)
 		whole_take(s);
 	k->whole.n++;
+}
+
+/* ---- faults that may be none ----------------------------------------------------------------------- */
+
+void track_fault(struct ptt_stats *s, struct stats_requester *r, enum ptt_fault f)
+{
+	if (s->track != NULL && r->quiet != NULL)
+		r->quiet->fault[s->track->whole.n][f]++;
+}
+
+/* Those of the end are in the block that was under way then, which may have become a part of the last. */
+void track_forget_faults(struct ptt_stats *s, const struct stats_quiet *q)
+{
+	struct stats_track *k = s->track;
+
+	for (uint32_t i = 0; k != NULL && i < PTT_TRACK_BLOCKS; i++)
+		for (unsigned f = 0; f < COUNT(q->fault[i]); f++)
+			k->block[i < k->whole.n ? i : k->whole.n - 1].fault[f] -= q->fault[i][f];
 }
 
 /* ---- merging --------------------------------------------------------------------------------------- */

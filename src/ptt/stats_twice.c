@@ -63,7 +63,10 @@ void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, c
 		uint32_t head = raw_head(p, PTT_4DW);
 		uint8_t sort = a->head[raw_code(head, PTT_4DW)].sort;
 
-		if (sort == SORT_MWR32 || sort == SORT_MWR64)
-			s->posted_twice += is_like_one_before(s->twice, header_bit(p, head, a->device));
+		if ((sort != SORT_MWR32 && sort != SORT_MWR64) ||
+		    !is_like_one_before(s->twice, header_bit(p, head, a->device)))
+			continue;
+		s->posted_twice++;
+		requester_at(s, requester_key(a->device, 0, (uint16_t)(raw_dw(p, PTT_4DW, 1) >> 16)))->posted_twice++;
 	}
 }

@@ -49,7 +49,7 @@ struct file_records {
 	struct ptt_record rec;     /* the record that is next, when `have` */
 	struct ptt_record done;    /* args of transaction */
 	bool have;
-	uint64_t orphans, cut, behind_gap, seconds;
+	uint64_t orphans, requestless, cut, behind_gap, seconds;
 	struct map askers; /* by device, segment and requester */
 	struct asker others;
 	struct buf notes; /* what the file says of itself, until somebody listens */
@@ -307,10 +307,10 @@ static int fire_transaction(struct tally_trace *t, enum ptt_event what, const st
 		asker_of(r, &pair->request)->answered++;
 		break;
 	case PTT_BEHIND_GAP:
-		r->behind_gap++;
+		*(r->stream->sight & PTT_SIGHT_NO_REQUESTS ? &r->requestless : &r->behind_gap) += 1;
 		return 0;
 	case PTT_ORPHAN:
-		r->orphans++;
+		*(r->stream->sight & PTT_SIGHT_NO_REQUESTS ? &r->requestless : &r->orphans) += 1;
 		return 0;
 	case PTT_REUSED:
 	case PTT_CROWDED:
@@ -381,15 +381,18 @@ static void count_unanswered(void *arg, const struct ptt_pair *p)
 static void report_requests(struct tally_trace *t, struct file_records *r)
 {
 	struct asker all = r->others;
-	unsigned long long apart = 0, silent = 0;
+	unsigned long long apart = 0, silent = 0, hidden = 0;
 	const void *key;
 	size_t len, i = 0;
 	void *val;
 
 	while (map_next(&r->askers, &i, &key, &len, &val)) {
 		const struct asker *a = val;
+		const uint64_t device = *(const uint64_t *)key >> 32;
 
-		if (!a->answered && a->given_up + a->open >= SILENT_LEAST) {
+		if (device < r->pass.ndev && r->pass.dev[device].sight & PTT_SIGHT_NO_ANSWERS)
+			hidden += a->given_up + a->open;
+		else if (!a->answered && a->given_up + a->open >= SILENT_LEAST) {
 			apart += a->given_up + a->open;
 			silent++;
 		} else {
@@ -397,6 +400,9 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 			all.open += a->open;
 		}
 	}
+	if (hidden)
+		trace_note(t, "%llu request%s fired no transaction: the event's direction can't show their completions",
+			   hidden, hidden == 1 ? "" : "s");
 	if (apart)
 		trace_note(
 			t,
@@ -422,6 +428,9 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 	if (r->behind_gap)
 		trace_note(t, "%llu completion%s whose request may be among the missing records",
 			   (unsigned long long)r->behind_gap, r->behind_gap == 1 ? "" : "s");
+	if (r->requestless)
+		trace_note(t, "%llu completion%s whose request the event's direction can't show",
+			   (unsigned long long)r->requestless, r->requestless == 1 ? "" : "s");
 	if (r->orphans)
 		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
 			   r->orphans == 1 ? "" : "s");
