@@ -113,6 +113,20 @@ duckdb() {
   [ "$("$TALLY" dump --json --format=4dw t.data 2>/dev/null | wc -l)" -eq "$all" ]
 }
 
+@test "bytes that were cut out of the middle of a trace of 4DW are told with their size and place, and cost the packets there" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=nvme,seed=3 --duration 20 -o whole.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/ 2>/dev/null
+  { head -c 400000 whole.data; tail -c +400101 whole.data; } >cut.data
+  all=$("$TALLY" dump --json whole.data 2>/dev/null | wc -l)
+  "$TALLY" report --json cut.data >cut.json
+  grep -q '"type":"lost".*100 bytes are missing within AUX data' cut.json
+  [ "$(grep -c '"type":"hole"' cut.json)" -eq 1 ]
+  place=$(grep '"type":"hole"' cut.json | sed 's/.*"offset":\([0-9]*\),"bytes":100,.*/\1/')
+  [ "$place" -gt 399900 ] && [ "$place" -lt 400100 ]
+  [ "$("$TALLY" dump --json cut.data 2>/dev/null | wc -l)" -ge $((all - 10)) ]
+  run -1 grep -E 'tag reused|without a request|reserved type' cut.json
+}
+
 @test "a trace that was cut gives all whole packets and says what is missing" {
   head -c 600000 "$TRACE" >"$BATS_TEST_TMPDIR/cut"
   "$TALLY" dump --json "$BATS_TEST_TMPDIR/cut" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"

@@ -275,13 +275,15 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 		[PTT_GAP_DAMAGE] = "bytes make no record",
 	};
 	static const struct an_column col[] = {
-		{ "time", "after time", AN_TICKS },       { "offset", "before offset", AN_HEX },
-		{ "bytes", "bytes, at least", AN_BYTES }, { "cut", "requests cut off", AN_COUNT },
-		{ "why", "known from", AN_TEXT },         { "device", "device", AN_TEXT },
+		{ "time", "after time", AN_TICKS },         { "offset", "before offset", AN_HEX },
+		{ "bytes", "missing, at least", AN_BYTES }, { "cut", "requests cut off", AN_COUNT },
+		{ "why", "known from", AN_TEXT },           { "device", "device", AN_TEXT },
+		{ "passed_over", "passed over", AN_BYTES },
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = r->holes ? an_page_table(p, "hole", "Where records are missing", col, COUNT(col)) : NULL;
 	uint32_t n = page_limit_rows(in, r->nholes, t);
+	uint64_t passed = 0;
 
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_hole_row *h = &r->hole[i];
@@ -289,14 +291,18 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
 						     page_cell_time(r->matched, h->cut), AN_S(why[h->why]),
-						     AN_S(in->device_name(in->arg, h->device)) });
+						     AN_S(in->device_name(in->arg, h->device)), AN_U(h->passed) });
+		passed |= h->passed;
 	}
 	if (!t)
 		return;
+	if (!passed)
+		page_skip_columns(t, 6, 6);
 	t->table.left_out = r->holes - n;
 	lead_device(in, t, 5);
 	an_explain(
 		p, t,
+		"Missing bytes aren't in the file; those passed over are, and make no record. "
 		"What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
 		"may be missing is no orphan. How long a hole took isn't always known, so ticks from first to last are "
 		"at least so many.");
@@ -811,7 +817,8 @@ static void page_add_limits(struct an_page *p, const struct ptt_page_in *in)
 		an_page_words(p, AN_CANNOT, "trace", "%s", in->r->note[i].text);
 	if (l->words[0])
 		an_page_words(p, AN_LOST, "file", "%s", l->words);
-	struct an_part *f = l->stray_bytes | l->damaged_bytes | l->cut_bytes | l->unknown_records | l->truncated_aux ?
+	struct an_part *f = l->stray_bytes | l->damaged_bytes | l->cut_bytes | l->cut_within | l->unknown_records |
+					    l->truncated_aux ?
 				    an_page_facts(p, "file_losses", "What the file did not give") :
 				    NULL;
 	if (!f)
@@ -819,6 +826,7 @@ static void page_add_limits(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "stray_bytes", "bytes that are no record", AN_BYTES, AN_U(l->stray_bytes));
 	an_fact(p, f, "damaged_bytes", "bytes without a marker", AN_BYTES, AN_U(l->damaged_bytes));
 	an_fact(p, f, "cut_bytes", "bytes cut off", AN_BYTES, AN_U(l->cut_bytes));
+	an_fact(p, f, "cut_within", "bytes cut out of AUX data", AN_BYTES, AN_U(l->cut_within));
 	an_fact(p, f, "unknown_records", "unknown records", AN_COUNT, AN_U(l->unknown_records));
 	an_fact(p, f, "truncated_aux", "truncated AUX buffers", AN_COUNT, AN_U(l->truncated_aux));
 }

@@ -624,6 +624,7 @@ static void judge_hole(struct judge *j)
 	assert_non_null(h);
 	want(&j->l, "time", h->time);
 	want(&j->l, "bytes", h->bytes);
+	want(&j->l, "passed_over", 0);
 	want(&j->l, "cut", h->cut);
 	judge_place(j, "offset", h->behind);
 }

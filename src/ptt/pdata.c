@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "ptt/pdata_int.h"
+#include "ptt/rule.h"
 
 #define ATTR_LEAST 64u
 #define ATTR_MOST 4096u
@@ -310,6 +311,119 @@ static void run_end(struct ptt_reader *r, struct pdata_run *run)
 		run->doubt = run->event != NULL;
 }
 
+/* ---- bytes cut out of AUX data -----------------------------------------------------
+ * The size of AUX data says where perf records go on.  When none is there, but one a little before, as many bytes were cut
+ * out of the data.  In 8DW markers tell where.  In 4DW the records behind the cut begin at another place of the grid of 16 bytes, unless whole
+ * records are missing: where those at the old place stop looking like records, and those at the new one start, the cut is. */
+
+#define CUT_MOST (64u << 10)
+
+static unsigned feature_count(const struct ptt_reader *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < COUNT(r->features); i++)
+		n += (unsigned)__builtin_popcountll(r->features[i]);
+	return n;
+}
+
+/* Whether perf records go on at `at`, which should be `should`: two of them, or the table of features behind the data. */
+static bool is_boundary(struct ptt_reader *r, uint64_t at, uint64_t should, bool strict)
+{
+	const uint8_t *p;
+
+	if (should == r->promised)
+		return feature_count(r) == 0 ||
+		       (pdata_bytes(r, at, 8, &p) == 8 && pdata_u64(p) == should + 16 * feature_count(r));
+	if (pdata_bytes(r, at, 16, &p) < 16)
+		return !strict;
+	struct record h = record_of(p, at);
+	if (!record_plausible(&h) || h.size % 8 || (strict && h.type != PDATA_R_AUX && h.type != PDATA_R_AUXTRACE))
+		return false;
+	if (h.type == PDATA_R_AUXTRACE)
+		return is_auxtrace(r, at);
+	if (at + h.size == r->promised || pdata_bytes(r, at + h.size, 8, &p) < 8)
+		return !strict;
+	h = record_of(p, at + h.size);
+	return record_plausible(&h) && (!strict || h.type == PDATA_R_AUXTRACE);
+}
+
+/* How many bytes of perf records end right before `at`. */
+static uint64_t records_before(struct ptt_reader *r, uint64_t at, uint64_t most)
+{
+	uint64_t n = 0;
+	const uint8_t *p;
+
+	for (uint64_t size = 8; size <= 256 && n + size < most; size += 8) {
+		if (pdata_bytes(r, at - n - size, 8, &p) < 8)
+			break;
+		struct record h = record_of(p, 0);
+		if (!record_plausible(&h) || h.size != size || h.type == PDATA_R_AUXTRACE)
+			continue;
+		n += size;
+		size = 0;
+	}
+	return n;
+}
+
+/* How much a record of 4DW looks like one. */
+static int record_score(const uint8_t *p)
+{
+	uint32_t dw0 = pdata_u32(p), kind = dw0 >> 25;
+
+	return (tlp_row_of[kind] != 0) + ((kind >> 5 & 1) != 0 || pdata_u32(p + 12) == 0) + ((dw0 >> 11 & 0x3ff) != 0);
+}
+
+/* Where in a run of 4DW the records move by `shift`: the end of the last one before. */
+static uint64_t cut_find(struct ptt_reader *r, const struct pdata_run *run, uint64_t shift)
+{
+	uint64_t at = run->start, best = run->start;
+	int64_t sum = 0, most = 0;
+	const uint8_t *p;
+
+	while (run->end - at >= 32) {
+		size_t n = pdata_bytes(r, at, run->end - at < PTT_WINDOW_MOST ? run->end - at : PTT_WINDOW_MOST, &p),
+		       i = 0;
+
+		for (; i + 32 <= n; i += 16) {
+			sum += record_score(p + i) - record_score(p + i + shift);
+			if (sum > most) {
+				most = sum;
+				best = at + i + 16;
+			}
+		}
+		if (i == 0)
+			break;
+		at += i;
+	}
+	return best;
+}
+
+static void run_find_cut(struct ptt_reader *r, struct pdata_run *run, uint32_t device)
+{
+	uint64_t should = run->rest, most = run->c.total < CUT_MOST ? run->c.total : CUT_MOST, k = 0;
+	uint8_t format = r->opts.format ? r->opts.format : ptt_config_format(r->x.dev[device].config);
+
+	if (r->in.size == UINT64_MAX || r->opts.as_perf || is_boundary(r, should, should, false))
+		return;
+	while (++k < most && !is_boundary(r, should - k, should, true))
+		;
+	if (should != r->promised)
+		k += records_before(r, should - k, most > k ? most - k : 0);
+	if (k >= most)
+		return;
+	run->cut = k;
+	run->rest = should - k;
+	run->end -= k;
+	if (should == r->promised)
+		r->limit = run->rest;
+	r->lost.cut_within += k;
+	if (format == PTT_4DW && k % 16 != 0 && !run->unsure) {
+		run->bad_at = cut_find(r, run, 16 - k % 16);
+		run->bad_to = run->bad_at + 16 - k % 16;
+	}
+}
+
 /* The stream of a device and buffer. More than there is room for share one, which forgets where it was. */
 static struct pdata_stream *stream_of(struct ptt_reader *r, uint32_t device, uint32_t idx)
 {
@@ -353,6 +467,7 @@ static void pdata_take_auxtrace(struct ptt_reader *r, const uint8_t *p)
 		pdata_trouble(r, PDATA_T_DEVICE);
 	run.unsure = !sure;
 	run.c.device = (uint32_t)d;
+	run_find_cut(r, &run, (uint32_t)d);
 	run.stream = stream_of(r, run.c.device, run.c.idx);
 	r->x.dev[d].cpu = run.c.cpu;
 	pdata_run_begin(r, &run);
@@ -644,6 +759,8 @@ static void pdata_put_words(struct ptt_reader *r)
 		say(l, "%s", unpack_trouble(r));
 	say_count(l, l->cut_bytes, "byte is missing at the end of the file",
 		  "bytes are missing at the end of the file");
+	say_count(l, l->cut_within, "byte is missing within AUX data: the records of the file go on so much earlier",
+		  "bytes are missing within AUX data: the records of the file go on so much earlier");
 	say_count(l, l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",
 		  "AUX buffers are incomplete: the driver lost data while tracing");
 	say_count(l, l->damaged_bytes, "byte between records has no marker of 8DW and was passed over",

@@ -150,6 +150,8 @@ struct pdata_run {               /* bytes that are records: AUX data, or a raw f
 	struct pdata_event *event;
 	struct pdata_stream *stream;
 	uint64_t bad_at, bad_to; /* damage ahead, and where records go on behind it; bad_to 0: none is known */
+	uint64_t cut;            /* bytes that are missing in it: the perf records go on so much earlier */
+	bool told_cut;           /* and that was said */
 	bool unsure;             /* whose it is nothing told, so its event doesn't say its format */
 	bool settled;            /* the format is known: something other than zeros was there */
 	bool doubt;              /* the end may be rounded up: no AUX record told it yet */

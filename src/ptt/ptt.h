@@ -70,8 +70,9 @@ enum ptt_gap_why {
 	PTT_GAP_DAMAGE,        /* bytes that make no record */
 };
 struct ptt_gap {
-	uint64_t bytes; /* at least so many; 0: not known */
-	uint8_t why;    /* enum ptt_gap_why */
+	uint64_t bytes;  /* so many are missing at least; 0: not known */
+	uint64_t passed; /* so many are there, and make no record */
+	uint8_t why;     /* enum ptt_gap_why */
 };
 /* What an event's direction and types let its trace show of requests and their completions. */
 enum ptt_sight {
@@ -101,6 +102,7 @@ struct ptt_lost {                 /* what a file did not give, counted */
 	uint64_t stray_bytes;     /* at the ends of AUX data: too few for a record, and no rest follows */
 	uint64_t damaged_bytes;   /* between records of 8DW: where no marker is, up to the next one */
 	uint64_t cut_bytes;       /* that the file says it has, and has not */
+	uint64_t cut_within;      /* of AUX data, by where the perf records behind it are */
 	uint64_t unknown_records; /* places where no perf record is: passed over to the next AUX buffer */
 	uint64_t truncated_aux;   /* AUX buffers in which the driver lost data */
 	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */

@@ -217,8 +217,15 @@ static void damage_pass(struct ptt_reader *r)
 	struct pdata_run *run = &r->run;
 	uint64_t n = run->bad_to - run->at;
 
-	r->lost.damaged_bytes += n;
-	pdata_stream_gap(run->stream, PTT_GAP_DAMAGE, n);
+	/* Bytes are missing when records go on at another place of the grid, and then at least what is left of one. */
+	uint64_t record = record_size(run), missing = n % record && run->bad_to < run->end ? record - n % record : 0;
+
+	if (!run->told_cut && run->cut)
+		missing = run->cut;
+	run->told_cut = true;
+	r->lost.damaged_bytes += record == 4 * PTT_8DW ? n : 0;
+	pdata_stream_gap(run->stream, PTT_GAP_DAMAGE, missing);
+	run->stream->gap.passed += n;
 	run->at = run->bad_to;
 	run->bad_to = 0;
 }
@@ -355,7 +362,7 @@ static void run_close(struct ptt_reader *r)
 	if (run->c.format == PTT_8DW && run->c.first && r->lost.damaged_bytes >= run->end - run->start &&
 	    run->end - run->start >= NO_MARKER_LEAST)
 		pdata_trouble(r, PDATA_T_NO_MARKER);
-	s->next = run->c.aux_offset + (run->end - run->start);
+	s->next = run->c.aux_offset + (run->end - run->start) + run->cut;
 	s->rounded = run->doubt || !run->event;
 	if (run->settled)
 		s->format = run->c.format;
@@ -458,6 +465,10 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	r->run.settled = run->c.format != 0;
 	if (s->used && !r->opts.as_perf)
 		stream_enter(r);
+	if (run->cut && run->bad_to == 0 && !r->opts.as_perf && s->format != PTT_8DW) {
+		pdata_stream_gap(s, PTT_GAP_DAMAGE, run->cut); /* somewhere in the run */
+		r->run.told_cut = true;
+	}
 	if (!s->used || run->unsure)
 		s->format = run->unsure ? r->opts.format : format_said(r, run->c.device);
 	s->used = true;

@@ -93,7 +93,8 @@ static void a_marker_that_was_changed_costs_its_record_alone(void **state)
 	assert_int_equal(g.bytes[0], (N - 1) * 32);
 	assert_int_equal(g.lost.damaged_bytes, 32);
 	assert_int_equal(g.gap[0].behind, 20 * 32);
-	assert_int_equal(g.gap[0].gap.bytes, 32);
+	assert_int_equal(g.gap[0].gap.passed, 32);
+	assert_int_equal(g.gap[0].gap.bytes, 0);
 }
 
 /* The last record before the damage is the last of one window, what shows it the first of the next. */
@@ -279,6 +280,52 @@ static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state
 	assert_int_equal(g.gap[0].behind, sizeof(p));
 }
 
+/* Records of 4DW have no marker, so bytes that were cut out of the middle were noticed by nobody: all behind them was read from
+ * the wrong byte on. */
+static void bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_there_alone(void **state)
+{
+	enum { RECORDS = 2000, AT = 700 };
+	static const size_t cuts[] = { 1, 4, 15, 17, 100, 1000, 32 };
+	static uint8_t p[RECORDS * 16];
+
+	(void)state;
+	for (uint32_t i = 0; i < RECORDS; i++) { /* reads and completions, as they are */
+		uint32_t dw[4] = { i % 2 ? 0x94000800 | i : 0x40001000 | i, 0x01000000 | i % 64 << 8 | 0xff, i * 4,
+				   i % 2 ? 0 : i };
+		memcpy(p + i * 16, dw, 16);
+	}
+	for (size_t c = 0; c < COUNT(cuts); c++)
+		for (size_t which = 0; which < 2; which++) { /* the last AUX data, or one before */
+			size_t k = cuts[c], lost = (k + 15 + 15) / 16 + 2;
+			struct file f = file_new(PTT_4DW);
+			struct buf *b = (struct buf *)f.b.p;
+			struct got g;
+
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(ptt_writer_aux(f.w, 0, p, sizeof(p), 0), 0);
+			assert_int_equal(ptt_writer_close(f.w), 0);
+			size_t at = record_at(b, PDATA_R_AUXTRACE, (unsigned)which) + PDATA_AUXTRACE + AT * 16 + 5;
+			memmove(b->p + at, b->p + at + k, b->n - at - k);
+			b->n -= k;
+			g = read_opts((const uint8_t *)b->p, b->n, false, NULL, true);
+			assert_int_equal(g.lost.cut_within, k);
+			assert_non_null(strstr(g.lost.words, "missing within AUX data"));
+			assert_int_equal(g.ngaps, 1);
+			assert_int_equal(g.gap[0].gap.bytes, k);
+			if (g.data[0].n < (2 * RECORDS - lost) * 16)
+				fail_msg("%zu bytes: %zu of %d", k, g.data[0].n / 16, 2 * RECORDS);
+			if (k % 16 != 0) /* the place, to a few records */
+				assert_in_range(g.gap[0].behind / 16, which * RECORDS + AT - 2,
+						which * RECORDS + AT + 2);
+			assert_memory_equal(g.data[0].p, p, (AT - 2) * 16);
+			assert_memory_equal(g.data[0].p + g.data[0].n - 1000 * 16, p + (RECORDS - 1000) * 16,
+					    1000 * 16);
+			got_free(&g);
+			buf_free(b);
+			mem_free(b);
+		}
+}
+
 /* ---- the format that was said ---------------------------------------------------------------- */
 
 /* The first marker of AUX data decided the format of all of it: one bad byte there made two records of 4DW of each record. */
@@ -377,6 +424,7 @@ int main(void)
 		cmocka_unit_test(as_perf_a_flag_of_truncation_ends_nothing),
 		cmocka_unit_test(a_loss_that_nothing_follows_is_told_with_an_empty_chunk),
 		cmocka_unit_test(a_bad_byte_in_the_first_marker_costs_one_record_and_does_not_turn_8dw_into_4dw),
+		cmocka_unit_test(bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_there_alone),
 		cmocka_unit_test(the_event_says_the_format_and_what_contradicts_it_is_told),
 		cmocka_unit_test(a_format_that_the_records_deny_is_refused),
 	};

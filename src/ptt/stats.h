@@ -135,7 +135,8 @@ struct ptt_device_row {
 /* A place where records of a device are missing. */
 struct ptt_hole_row {
 	uint64_t time, offset; /* of the last record before it; where in the file the first one behind it is */
-	uint64_t bytes;        /* at least so many; 0: not known */
+	uint64_t bytes;        /* so many are missing at least; 0: not known */
+	uint64_t passed;       /* so many are there, and make no record */
 	uint64_t cut;          /* requests that were open */
 	uint32_t device;
 	uint8_t why; /* enum ptt_gap_why */

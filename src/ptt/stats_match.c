@@ -162,6 +162,7 @@ void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_ch
 		s->hole[s->nholes++] = (struct ptt_hole_row){ .time = d->clock.started ? d->clock.now : 0,
 							      .offset = c->offset,
 							      .bytes = c->gap.bytes,
+							      .passed = c->gap.passed,
 							      .cut = arg.heard,
 							      .device = c->device,
 							      .why = c->gap.why };
