@@ -163,8 +163,7 @@ $(B)/tally-qemu.so: $(call rel,$(QEMU_SRC)) $(R)/qemu.a
 	$(CC) -shared -Wl,-soname,$(@F) $(LINK) $(LDFLAGS) -o $@ $^ -lpthread -ldl
 
 # What a guest's readings are held against.
-$(B)/vm/gpci-truth: $(R)/qemu/options.o
-$(B)/vm/sun4v-truth: $(R)/qemu/sun4v_options.o
+$(B)/vm/gpci-truth $(B)/vm/sun4v-truth: $(R)/qemu/options.o
 $(B)/vm/%-truth: test/vm/%-truth.c $(R)/qemu/words.o $(R)/qemu.a
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) -O2 -o $@ $(filter-out %.a,$^) $(filter %.a,$^) -ldl

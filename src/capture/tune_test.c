@@ -260,13 +260,13 @@ static void few_of_the_settings_are_measured(void **state)
 
 /* ---- against the model's own forecast ------------------------------------------------------------------------ */
 
-struct model {
+struct forecast_case {
 	const char *load;
 	uint32_t goal;
 	uint64_t duration_ns;
 };
 
-static uint64_t promise(const struct model *m, const uint32_t v[static PTT_TUNES])
+static uint64_t promise(const struct forecast_case *m, const uint32_t v[static PTT_TUNES])
 {
 	struct kunpeng_forecast f;
 	uint8_t tuned[PTT_TUNES];
@@ -295,7 +295,7 @@ static void read_all(struct tally_platform *p, uint32_t v[static PTT_TUNES])
 		assert_int_equal(p->ptt.op->tune_get(p->ptt.arg, 1, (enum ptt_tune)t, &v[t], &e), 0);
 }
 
-static void tune_model(const struct model *m, uint32_t seed, const uint32_t from[static PTT_TUNES])
+static void tune_model(const struct forecast_case *m, uint32_t seed, const uint32_t from[static PTT_TUNES])
 {
 	struct tally_platform_opts o = { .size = sizeof(o) };
 	struct tally_platform *p;
@@ -329,7 +329,7 @@ static void tune_model(const struct model *m, uint32_t seed, const uint32_t from
 
 static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
 {
-	static const struct model models[] = {
+	static const struct forecast_case models[] = {
 		{ "storage", TALLY_GOAL_THROUGHPUT, 600000 }, { "contended", TALLY_GOAL_THROUGHPUT, 600000 },
 		{ "ingest", TALLY_GOAL_THROUGHPUT, 600000 },  { "mixed", TALLY_GOAL_LATENCY, 10000000 },
 		{ "nvme", TALLY_GOAL_LATENCY, 3000000 },

@@ -216,7 +216,7 @@ static const struct local_op_row {
 
 enum { FRAMES = 300, PLATFORMS = 4 };
 static const char *const platforms[PLATFORMS] = { "kunpeng", "power", "niagara", "batoka" };
-struct server {
+struct torture_server {
 	pid_t pid;
 	char path[200];
 	int descriptors;
@@ -231,7 +231,7 @@ struct conversation {
 	uint64_t answers;
 };
 
-static void server_start(struct torture *t, struct server *s, unsigned platform)
+static void server_start(struct torture *t, struct torture_server *s, unsigned platform)
 {
 	snprintf(s->path, sizeof(s->path), "%s/%s", t->dir, platforms[platform]);
 	s->pid = torture_serve(t, t->tally_asan, platforms[platform], "--listen", s->path);
@@ -421,7 +421,7 @@ static void conversation_lend(struct conversation *c)
 	c->lent[4] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void server_check(struct torture *t, struct server *s, unsigned platform)
+static void server_check(struct torture *t, struct torture_server *s, unsigned platform)
 {
 	const struct local_ping ping = { torture_random(t) };
 	struct local_client *c = NULL;
@@ -446,11 +446,11 @@ static void server_check(struct torture *t, struct server *s, unsigned platform)
 	}
 }
 
-static void conversation_round(struct torture *t, struct server *servers)
+static void conversation_round(struct torture *t, struct torture_server *servers)
 {
 	static struct conversation c;
 	const unsigned platform = (unsigned)torture_below(t, PLATFORMS);
-	struct server *s = &servers[platform];
+	struct torture_server *s = &servers[platform];
 	int sent = 0;
 
 	c = (struct conversation){ .t = t, .fd = torture_connect(s->path), .power = platform == 1 };
@@ -473,7 +473,7 @@ static void conversation_round(struct torture *t, struct server *servers)
 
 int main(int argc, char **argv)
 {
-	struct server servers[PLATFORMS];
+	struct torture_server servers[PLATFORMS];
 	struct torture t;
 
 	torture_open(&t, argc, argv);

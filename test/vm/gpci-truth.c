@@ -307,14 +307,16 @@ int main(int argc, char **argv)
 {
 	static char line[1 << 17];
 	struct truth t = { 0 };
+	struct model *model;
 	struct err e = { 0 };
 	FILE *f = argc > 3 ? fopen(argv[2], "r") : NULL;
 
 	if (!f)
 		die("LOG SAID ARGUMENT...");
 	t.call = calloc(CALLS_MOST, sizeof(*t.call));
-	if (!t.call || qemu_options(&t.o, argc - 3, argv + 3, &e) < 0 || power_open(&t.machine, &t.o.power, &e) < 0)
+	if (!t.call || qemu_options(&t.o, argc - 3, argv + 3, &e) < 0 || model_open(&model, &t.o.model, &e) < 0)
 		die(t.call ? e.text : "out of memory");
+	t.machine = model->power;
 	replay(&t, argv[1]);
 	while (fgets(line, sizeof(line), f))
 		one_line(&t, line);
@@ -327,7 +329,7 @@ int main(int argc, char **argv)
 	}
 	if (t.nsums)
 		printf("%d readings and refusals of events: %u are not the machine's\n", t.wrong != 0, t.wrong);
-	power_close(t.machine);
+	model_close(model);
 	qemu_options_free(&t.o);
 	free(t.call);
 	return 0;

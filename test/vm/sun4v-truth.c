@@ -232,14 +232,16 @@ static void say(const struct sum *s, const char *words)
 int main(int argc, char **argv)
 {
 	struct truth t = { 0 };
-	struct sun4v_options o;
+	struct qemu_options o;
+	struct model *model;
 	struct err e = { 0 };
 
 	if (argc < 3 || !(t.log = fopen(argv[1], "r")) || !(t.said = fopen(argv[2], "r")))
 		die("usage: sun4v-truth LOG SAID ARGUMENT...");
-	if (sun4v_options(&o, argc - 3, argv + 3, &e) < 0 || niagara_open(&t.machine, o.kind, &o.niagara, &e) < 0)
+	if (sun4v_options(&o, argc - 3, argv + 3, &e) < 0 || model_open(&model, &o.model, &e) < 0)
 		die(e.text);
-	niagara_run(t.machine, o.start);
+	t.machine = model->niagara;
+	model_run_to(model, o.start);
 	replay(&t);
 	say(&t.calls, "calls: the guest saw what the log says");
 	say(&t.firmware, "calls that are the firmware's: its answers");
@@ -247,7 +249,7 @@ int main(int argc, char **argv)
 	say(&t.written, "registers written; %o1 and %o2 are as they were");
 	say(&t.slots, "slots of statistics buffers: the machine's TLB misses that its TSB answered");
 	printf("%d the log has no call that the guest has not made\n", t.has_next);
-	niagara_close(t.machine);
+	model_close(model);
 	fclose(t.log);
 	fclose(t.said);
 	return 0;
