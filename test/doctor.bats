@@ -153,7 +153,7 @@ tally: 'tally doctor -h' shows the options"
 @test "root is given no command with sudo, which a small system has not" {
   needs_root
   "$TALLY" doctor >said
-  grep -q "fix: " said || skip "there is nothing to mend here"
+  grep -q "fix: " said || skip "nothing to mend here"
   ! grep -n "sudo" said || return 1
   "$TALLY" doctor --json >said.json
   ! grep -n '"fix":"[^"]*sudo' said.json || return 1

@@ -169,8 +169,8 @@ spec_rows() {
 @test "set takes registers and MMCRH, and says that a model ends" {
   run --separate-stderr "$TALLY" set --on batoka vfalls/l2_cr=7 vfalls/zam0_lpu_a_pcr,cpu=3/=0x0101
   [ "$status" -eq 0 ]
-  [ "${stderr_lines[0]}" = "tally: vfalls/l2_cr/ is 0x3: the other bits are reserved" ]
-  [[ "$stderr" == *"what is set ends with it"* ]]
+  [ "${stderr_lines[0]}" = "tally: vfalls/l2_cr/ is now 0x3: the other bits are reserved" ]
+  [[ "$stderr" == *"settings are lost when it exits"* ]]
   run --separate-stderr "$TALLY" set --on power gpci/mmcrh=-1
   [ "$status" -eq 0 ]
   [[ "$stderr" == *"MMCRH becomes 0xffffffffffffffff at the next collection"* ]]
@@ -186,7 +186,7 @@ spec_rows() {
   "$TALLY" get --on ./bytes gpci/entitled/ | cmp - live
   "$TALLY" get --on ./bytes --raw gpci/entitled/ | cmp - reply
   expect 3 "dispatch_purr: not on this firmware" get --on ./reply gpci/dispatch_purr/
-  expect 2 "./reply is one reading, which does not go on: 'tally get' shows it" stat --on ./reply -e gpci/entitled/ --count 1
+  expect 2 "./reply is a saved reading and does not change: 'tally get' shows it" stat --on ./reply -e gpci/entitled/ --count 1
   "$TALLY" check --on ./reply gpci >/dev/null 2>&1
 }
 
@@ -230,7 +230,7 @@ spec_rows() {
 @test "check says what it can't tell, and why" {
   run --separate-stderr "$TALLY" check --on power,rights=none gpci
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"law 1, processors_ran_what_was_consumed, can't be told: "* ]]
+  [[ "$stderr" == *"law 1, processors_ran_what_was_consumed, cannot be checked: "* ]]
 }
 
 @test "check finds a broken law, with status 1" {
@@ -244,7 +244,7 @@ spec_rows() {
 @test "check on two readings of one window held 14 laws: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on power -I 1 gpci
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *"nothing was checked: both readings are the same"* ]]
+  [[ "$stderr" == *"nothing was checked: no counter changed between the two readings"* ]]
   [[ "$output" != *holds* ]]
 }
 
@@ -335,7 +335,7 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
 @test "check of strands that miss no TLB held that reserved words stay: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on niagara,load=compute -I 1 mmustat
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *"nothing was checked: no law had anything to say"* ]]
+  [[ "$stderr" == *"nothing was checked: the counts between the readings concern no law"* ]]
 }
 
 @test "a check that had nothing to check ended with the status of a broken law" {
@@ -366,7 +366,7 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
   { head -c $((2 * 0x1a0)) whole; printf 0000000000000001; tail -c +$((2 * 0x1a8 + 1)) whole; } >reserved
   run --separate-stderr "$TALLY" check --on ./reserved mmustat
   [ "$status" -eq 1 ] && [[ "$stderr" == *"law 2, reserved_words_stay, is broken"* ]]
-  expect 3 "./whole is MMU statistics, and has no vfalls" check --on ./whole vfalls
+  expect 3 "./whole holds MMU statistics, not vfalls registers" check --on ./whole vfalls
 }
 
 @test "an event that the model does not model is said by get, set, stat and trace alike" {
@@ -376,7 +376,7 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
     run --separate-stderr "$TALLY" $asked
     [ "$status" -eq 0 ]
     # Nothing is selected before: reading that counter is about a modelled event.
-    if [[ $asked == get* ]]; then [[ "$stderr" != *"does not model"* ]]; else [[ "$stderr" == *"the model does not model"* ]]; fi
+    if [[ $asked == get* ]]; then [[ "$stderr" != *"is not modelled"* ]]; else [[ "$stderr" == *"is not modelled"* ]]; fi
   done
 }
 
@@ -396,43 +396,43 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
 @test "wrong selectors, keys and values end with status 2 and what is near" {
   expect 2 "unknown platform 'batoca'; did you mean 'batoka'?" list --on batoca vfalls
   expect 2 "sockets=5: batoka has 1 to 4" list --on batoka,sockets=5 vfalls
-  expect 2 "batoka has no key 'socket'; did you mean 'sockets'?" list --on batoka,socket=2 vfalls
-  expect 2 "load=chas: there is no such load; did you mean 'chase'?" get --on niagara --load chas mmustat/all/
+  expect 2 "batoka: unknown key 'socket'; did you mean 'sockets'?" list --on batoka,socket=2 vfalls
+  expect 2 "load=chas: unknown load; did you mean 'chase'?" get --on niagara --load chas mmustat/all/
   expect 2 "the load is given twice" get --on niagara,load=chase --load random mmustat/all/
-  expect 2 "--load is of models: local runs what it runs" get --load chase vfalls/18/
+  expect 2 "--load requires a model: the load of local cannot be chosen" get --load chase vfalls/18/
   expect 2 "firmware=7: there are the levels 0, 3, 5, 6 and 8" list --on power,firmware=7 gpci
-  expect 2 "rights: 'globl' is none of" list --on batoka,rights=globl vfalls
+  expect 2 "rights: invalid value 'globl'" list --on batoka,rights=globl vfalls
   expect 2 "vfalls/l2_crr/: unknown register 'l2_crr'; did you mean 'l2_cr'?" get --on batoka,load=compute vfalls/l2_crr/
   expect 2 "gpci/entitlde/: unknown request 'entitlde'; did you mean 'entitled'?" get --on power gpci/entitlde/
   expect 2 "--duration: invalid value '0' (expected milliseconds, 1 or more)" get --on power --duration 0 gpci/entitled/
-  expect 2 "vfalls/l2_cr/: 'x' is no value" set --on batoka vfalls/l2_cr=x
-  expect 2 "nothing of the kind 'gpci' matches 'nope'" list --on power gpci nope
-  expect 2 "there are no laws of 'cpc'; gpci, vfalls, mmustat and ptt have some" check --on batoka cpc
-  expect 2 "seed= is given twice: leave one out" get --on batoka,seed=1,seed=2 vfalls/18/
+  expect 2 "vfalls/l2_cr/: invalid value 'x'" set --on batoka vfalls/l2_cr=x
+  expect 2 "nothing of kind 'gpci' matches 'nope'" list --on power gpci nope
+  expect 2 "cannot check 'cpc' (expected gpci, vfalls, mmustat or ptt)" check --on batoka cpc
+  expect 2 "seed= is given twice" get --on batoka,seed=1,seed=2 vfalls/18/
   expect 2 "guest= is given twice" get --on unix:s,guest=a,guest=b vfalls/18/
-  expect 2 "args=size: address-first or size-first" get --on power,args=size gpci/entitled
-  expect 2 "block=4096: whole or page" get --on power,block=4096 gpci/entitled
-  expect 2 "run-counts=0: yes or no" get --on power,run-counts=0 gpci/entitled
-  expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: there is no such code; 'tally list vfalls --on batoka' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
-  expect 2 "'hisi_ptt0_2/qos_tx_p' is a tunable, which nothing counts; 'tally get hisi_ptt0_2/qos_tx_p --on kunpeng' reads it" \
+  expect 2 "args=size: expected address-first or size-first" get --on power,args=size gpci/entitled
+  expect 2 "block=4096: expected whole or page" get --on power,block=4096 gpci/entitled
+  expect 2 "run-counts=0: expected yes or no" get --on power,run-counts=0 gpci/entitled
+  expect 2 "vfalls/sparc,event=0xfff/: event=0xfff: unknown code; 'tally list vfalls --on batoka' shows the sparc events" stat --on batoka -e vfalls/sparc,event=0xfff/ --count 1
+  expect 2 "'hisi_ptt0_2/qos_tx_p' is a tunable and cannot be counted; 'tally get hisi_ptt0_2/qos_tx_p --on kunpeng' reads it" \
     stat --on kunpeng -e hisi_ptt0_2/qos_tx_p/ --count 1
-  expect 2 'no event "entitled"; the hypervisor'"'"'s request is gpci/entitled/' stat --on power -e entitled --count 1
+  expect 2 'no event "entitled"; the hypervisor request is gpci/entitled/' stat --on power -e entitled --count 1
   expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
   expect 2 "vfalls/node0_mcu0,event=3/: event=3: there is no such code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1
   "$TALLY" stat --on batoka,load=compute -e vfalls/sparc,event=0x203/ --count 1 -I 1
-  expect 2 "the profile opensparc is of sun4v machines" machine power --profile opensparc --listen s
-  expect 2 "the profile opensparc is of sun4v machines" machine kunpeng --profile opensparc --listen s
+  expect 2 "profile opensparc requires a sun4v machine" machine power --profile opensparc --listen s
+  expect 2 "profile opensparc requires a sun4v machine" machine kunpeng --profile opensparc --listen s
 }
 
 @test "a machine's registers are not listed where it has none: vfalls of a Niagara, mmustat of a Batoka" {
-  expect 3 "niagara has no Victoria Falls registers; '--on batoka' is a model that has" list vfalls --on niagara
-  expect 3 "batoka keeps no MMU statistics; '--on niagara' is a model that does" list mmustat --on batoka
+  expect 3 "niagara has no Victoria Falls registers; the model '--on batoka' has" list vfalls --on niagara
+  expect 3 "batoka has no MMU statistics; the model '--on niagara' has" list mmustat --on batoka
 }
 
 @test "a pipe is no saved answer, and nobody waits for it" {
   mkfifo fifo
-  expect 2 "./fifo is no regular file" get --on ./fifo mmustat/all
-  expect 2 "/dev/null is no regular file" get --on /dev/null mmustat/all
+  expect 2 "./fifo is not a regular file" get --on ./fifo mmustat/all
+  expect 2 "/dev/null is not a regular file" get --on /dev/null mmustat/all
 }
 
 @test "a command that an error names asks the same platform, and has what was missing" {
@@ -458,19 +458,19 @@ EOF
 }
 
 @test "where nobody listens, no machine of another kind is advised" {
-  expect 1 "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'" get --on unix:/nowhere/s vfalls/l2_cr/
+  expect 1 "no server at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'" get --on unix:/nowhere/s vfalls/l2_cr/
 }
 
 @test "a machine without the interface names the model that has it, with status 3" {
   expect 3 "local has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) and '--on power' (gpci)" list gpci
-  expect 3 "power has no vfalls; '--on batoka' is a model that has" list --on power vfalls
-  expect 3 "batoka has no gpci; '--on power' is a model that has" check --on batoka gpci
-  expect 3 "the model 'batoka' keeps no MMU statistics" get --on batoka,load=compute mmustat/all/
+  expect 3 "power has no vfalls; the model '--on batoka' has" list --on power vfalls
+  expect 3 "batoka has no gpci; the model '--on power' has" check --on batoka gpci
+  expect 3 "the model 'batoka' has no MMU statistics" get --on batoka,load=compute mmustat/all/
 }
 
 @test "what may not be read is status 4" {
-  expect 4 "dispatch_purr: this partition may not (H_Authority)" get --on power,rights=none gpci/dispatch_purr/
-  expect 4 "ZAM0_LPU_A_PCR: this guest may not (ENOACCESS)" get --on batoka,rights=none,load=compute vfalls/18/
-  expect 4 "SPARC_PCR: this guest may not (ENOACCESS)" set --on batoka,rights=strand vfalls/sparc_pcr=8
-  expect 4 "mmcrh: this partition may not (H_Authority)" set --on power,rights=all gpci/mmcrh=1
+  expect 4 "dispatch_purr: not permitted to this partition (H_Authority)" get --on power,rights=none gpci/dispatch_purr/
+  expect 4 "ZAM0_LPU_A_PCR: not permitted to this guest (ENOACCESS)" get --on batoka,rights=none,load=compute vfalls/18/
+  expect 4 "SPARC_PCR: not permitted to this guest (ENOACCESS)" set --on batoka,rights=strand vfalls/sparc_pcr=8
+  expect 4 "mmcrh: not permitted to this partition (H_Authority)" set --on power,rights=all gpci/mmcrh=1
 }

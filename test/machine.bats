@@ -60,7 +60,7 @@ leaves_a_silent_machine() {
   for _ in $(seq 160); do kill -0 $client 2>/dev/null || break; sleep 0.05; done
   if kill -0 $client 2>/dev/null; then kill -9 $client; kill -CONT $machine; cat left; return 1; fi
   kill -CONT $machine
-  grep -q 'answer\|could not be put back' left || { cat left; return 1; }
+  grep -q 'answer\|cannot restore' left || { cat left; return 1; }
 }
 
 # ---- --listen ----------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ leaves_a_silent_machine() {
   for _ in $(seq 200); do [ -s a.data ] && break; sleep 0.02; done
   run "$TALLY" record --on unix:s -e "$EVENT" -o b.data -- true
   [ "$status" -eq 1 ]
-  has "another client's trace is on"
+  has "another client's trace is running"
   kill $first
   wait $first
   [ "$(records a.data)" -gt 0 ]
@@ -149,7 +149,7 @@ leaves_a_silent_machine() {
   begin 1 batoka --listen s
   ln -s left ready
   leaves_a_silent_machine "$TALLY" stat --on unix:s -I 20 -e vfalls/zam0_lpu_a,event=clock_cycles/
-  grep -q 'setting.* of its counters could not be put back' left
+  grep -q 'cannot restore .* setting.* of its counters' left
   leaves_a_silent_machine "$TALLY" trace --on unix:s -n 'vfalls:::Idle_strands-20ms { trace(arg0); }'
   end TERM
 }
@@ -180,13 +180,13 @@ leaves_a_silent_machine() {
   killed
   [ -S s ] && [ -S v ]
   begin 2 kunpeng --listen s --vfio-user v
-  refused 1 "s: another server listens there" kunpeng --listen s
+  refused 1 "s is in use by another server" kunpeng --listen s
   refused 1 "v': it is in use" kunpeng --vfio-user v
   "$TALLY" list --on unix:s ptt >/dev/null
   end TERM
   echo mine >file
   refused 1 "file is there and is no socket" kunpeng --listen file
-  refused 1 "file': it is in use, or is no socket" kunpeng --vfio-user file
+  refused 1 "file': in use, or not a socket" kunpeng --vfio-user file
   [ "$(cat file)" = mine ]
 }
 
@@ -200,7 +200,7 @@ leaves_a_silent_machine() {
   for verb in "get hisi_ptt0_2/qos_tx_p" "set hisi_ptt0_2/qos_tx_p=2" "record -e $EVENT -o t.data -- true"; do
     run "$TALLY" ${verb%% *} --on unix:s ${verb#* }
     [ "$status" -eq 1 ] || { echo "$verb: $status: $output"; return 1; }
-    has "hisi_ptt0_2 is given to a vfio-user client"
+    has "hisi_ptt0_2 is in use by a vfio-user client"
   done
   [ ! -e t.data ]
   "$TALLY" set --on unix:s hisi_ptt0_0/qos_tx_p=2
@@ -380,7 +380,7 @@ W
   umount "$PWD/d"
   grep -q " $PWD/d fuse.tally " /proc/mounts && ours=1 || ours=0
   [ "$status $theirs $ours" = "1 1 1" ]
-  fix=$(sed -n "s/.*another file system is mounted over it: '\(.*\)' does it when that one is gone$/\1/p" said)
+  fix=$(sed -n "s/.*another file system is mounted over it; unmount that one, then run '\(.*\)'$/\1/p" said)
   [ "$fix" = "umount -l $PWD/d" ] || { cat said; return 1; }
   $fix
   ! mounted || return 1
@@ -397,7 +397,7 @@ W
   wait "$machine" || status=$?
   machine=
   [ "$status" -eq 1 ]
-  grep -q 'somebody else has unmounted it' said
+  grep -q 'unmounted by another program' said
   [ ! -e s ]
 }
 
@@ -417,18 +417,18 @@ W
 
 @test "wrong options end with status 2 and say what is wrong" {
   refused 2 "no machine given (expected kunpeng"
-  refused 2 "the machine has no interface: --listen, --vfio-user or --sysfs" kunpeng
+  refused 2 "no interface given: add --listen, --vfio-user or --sysfs" kunpeng
   refused 2 "unknown platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
-  refused 2 "'local' is no machine that can be run" local --listen s
-  refused 2 "is no machine that can be run" unix:s --listen s
-  refused 2 "load=mixt: there is no such load" kunpeng,load=mixt --listen s
+  refused 2 "cannot run 'local' as a machine" local --listen s
+  refused 2 "cannot run 'unix' as a machine" unix:s --listen s
+  refused 2 "load=mixt: unknown load" kunpeng,load=mixt --listen s
   refused 2 "unexpected argument 'kunpeng': only one machine can be given" kunpeng kunpeng --listen s
   refused 2 "--listen can be given only once" kunpeng --listen s --listen t
   refused 2 "the machine has no device 'hisi_ptt0_3'; did you mean" kunpeng --vfio-user v --device hisi_ptt0_3
-  refused 2 "--device=hisi_ptt0_0 names the device behind --vfio-user" kunpeng --listen s --device hisi_ptt0_0
-  refused 2 "the path of a socket has 1 to 107 bytes" kunpeng --listen ''
-  refused 2 "--listen=v and --vfio-user=v are one path: each interface needs a path of its own" kunpeng --listen v --vfio-user v
-  refused 2 "--vfio-user=d and --sysfs=d are one path: each interface needs a path of its own" kunpeng --vfio-user d --sysfs d
+  refused 2 "--device=hisi_ptt0_0 requires --vfio-user" kunpeng --listen s --device hisi_ptt0_0
+  refused 2 "invalid socket path '' (1 to 107 bytes)" kunpeng --listen ''
+  refused 2 "--listen=v and --vfio-user=v are the same path: each interface needs its own" kunpeng --listen v --vfio-user v
+  refused 2 "--vfio-user=d and --sysfs=d are the same path: each interface needs its own" kunpeng --vfio-user d --sysfs d
   refused 1 "/no/such/s: No such file or directory" kunpeng --listen /no/such/s
   [ ! -e s ] && [ ! -e v ]
 }

@@ -207,7 +207,7 @@ PY
 @test "when nothing can be counted that is the status, and the command does not run" {
   run --separate-stderr "$TALLY" stat -e task-clock:u -- touch ran
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *"<not supported>"*"nothing of this can be counted here"* ]]
+  [[ "$stderr" == *"<not supported>"*"none of these events can be counted here"* ]]
   [ ! -e ran ]
 }
 
@@ -231,9 +231,9 @@ PY
   expect 2 "-p: invalid value 'x' (expected process IDs" stat -p x
   expect 2 "-p: invalid value '1,'" stat -p 1,
   expect 2 "-r: invalid value '0' (expected a number of runs" stat -r 0 -- true
-  expect 2 "there is no command to repeat" stat -r 2 -a
-  expect 2 "whole CPUs and processes: one of them at a time" stat -a -p 1
-  expect 2 "a command, processes or CPUs, but no CPU event to count of them" stat --on power -e gpci/entitled/ -- true
+  expect 2 "-r requires a COMMAND" stat -r 2 -a
+  expect 2 "whole CPUs and processes (-a or -C, and -p or -t) cannot be combined" stat -a -p 1
+  expect 2 "a command, processes or CPUs are given, but no CPU event" stat --on power -e gpci/entitled/ -- true
 }
 
 @test "a tracepoint is refused as one, not as an event that a hardware PMU would have" {
@@ -243,12 +243,12 @@ PY
 @test "a group of events is what perf means by it, and is told why not where it can't be" {
   "$TALLY" stat -j -e '{page-faults,cs},minor-faults' -o counts.json -- true
   [ "$(grep -c '"type":"count"' counts.json)" -eq 3 ]
-  expect 2 "'{page-faults,cs}': with --share each event takes its own turns" stat --share -e '{page-faults,cs}' -- true
-  expect 2 "'{page-faults,cs' has no } at its end" stat -e '{page-faults,cs' -- true
-  expect 2 "'}' ends a group that has no beginning" stat -e 'page-faults}' -- true
-  expect 2 "'{cs,{page-faults}}' has a group in a group" stat -e '{cs,{page-faults}}' -- true
-  expect 2 "'{{cs}}' has a group in a group" stat -e '{{cs}}' -- true
-  expect 2 "':u' behind a group" stat -e '{page-faults,cs}:u' -- true
+  expect 2 "'{page-faults,cs}': groups and --share cannot be combined" stat --share -e '{page-faults,cs}' -- true
+  expect 2 "'{page-faults,cs': } is missing" stat -e '{page-faults,cs' -- true
+  expect 2 "'}': } without a {" stat -e 'page-faults}' -- true
+  expect 2 "'{cs,{page-faults}}': groups cannot be nested" stat -e '{cs,{page-faults}}' -- true
+  expect 2 "'{{cs}}': groups cannot be nested" stat -e '{{cs}}' -- true
+  expect 2 "':u': a group takes no modifier" stat -e '{page-faults,cs}:u' -- true
   expect 2 "an event is missing" stat -e '{}' -- true
 }
 

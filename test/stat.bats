@@ -116,7 +116,7 @@ sum() { awk -F , -v c="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at 
     -e gpci/entitled,field=capped/,gpci/dispatch_purr/,gpci/links_abc/,gpci/entitled,partition=2/
   [ "$status" -eq 0 ]
   [ "$(cut -d , -f 10- <<<"$output" | grep -c 'not permitted\|not supported')" -ge 3 ]
-  [[ "$stderr" == *"own record only"* ]]
+  [[ "$stderr" == *"only its own record"* ]]
 }
 
 @test "when nothing can be counted that is the status" {
@@ -137,7 +137,7 @@ sum() { awk -F , -v c="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at 
 }
 
 @test "an event that is not modelled is said" {
-  expect 0 "vfalls/sparc,cpu=0,event=Br_taken/: the model does not model this event: it stays where it is" \
+  expect 0 "vfalls/sparc,cpu=0,event=Br_taken/: this event is not modelled: its counter does not change" \
     stat --on batoka --load compute -I 1 --count 1 -e vfalls/sparc,cpu=0,event=Br_taken/
 }
 
@@ -157,7 +157,7 @@ sum() { awk -F , -v c="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at 
 
 @test "view partitions is what an administrator reads" {
   run "$TALLY" stat --on power --view partitions --count 1
-  said 0 "partitions, 1.000 s after the start, over 1.000 s
+  said 0 "partitions, 1.000 s after the start, interval 1.000 s
 PART  TYPE    VPS    ENT  PHYSC    %ENTC    CAP  UNCAP  DONATE   %IDLE   CPI
    3  shared   12   4.00  10.80  270.0 %   4.00   6.80    0.00   0.0 %  0.67
    2  shared    8   3.00   4.59  153.1 %   2.76   1.83    0.00  15.0 %  0.80
@@ -170,7 +170,7 @@ PART  TYPE    VPS    ENT  PHYSC    %ENTC    CAP  UNCAP  DONATE   %IDLE   CPI
 
 @test "a view says once what comes and goes, and a newcomer has no figures yet" {
   run --separate-stderr "$TALLY" stat --on power,load=moving --view partitions -I 1000 --count 5 -x ,
-  [ "$stderr" = "tally: entitled: partition 4 came; it counts from here on
+  [ "$stderr" = "tally: entitled: partition 4 is new; counted from now on
 tally: entitled: partition 4 went" ]
   [ "$(grep -c '^partition,2,4,shared,6,,,,,,,,,$' <<<"$output")" -eq 1 ]
   [ "$(grep -c '^partition,3,4,shared,6,1,' <<<"$output")" -eq 1 ]
@@ -207,7 +207,7 @@ tally: entitled: partition 4 went" ]
   [ "$status" -eq 0 ]
   [[ "$stderr" == "tally: without run_instructions: not on this firmware"* ]]
   expect 3 "the view needs links_abc: not on this firmware" stat --on power,firmware=8 --view links --count 1
-  expect 4 "the view needs dispatch_purr: this partition may not" stat --on power,rights=none --view cec --count 1
+  expect 4 "the view needs dispatch_purr: not permitted to this partition" stat --on power,rights=none --view cec --count 1
   run --separate-stderr "$TALLY" stat --on power,rights=none --view partitions --count 1 -x ,
   [ "$status" -eq 0 ]
   [ "${#lines[@]}" -eq 2 ]
@@ -230,8 +230,8 @@ tally: entitled: partition 4 went" ]
   expect 2 "--view can be given only once" stat --on power --view cec --view links
   expect 2 "-I: invalid value '0' (expected milliseconds, 1 or more)" stat --on power -I 0 --view cec
   expect 2 "--count: invalid value 'x' (expected a number of intervals, 1 or more)" stat --on power --count x --view cec
-  expect 2 "gpci/dispatch_purr,partition=3/: records of dispatch_purr are by processor: write processor=N" stat --on power -e gpci/dispatch_purr,partition=3/
-  expect 2 "'disk/x' is no selector" stat --on power -e disk/x/
+  expect 2 "gpci/dispatch_purr,partition=3/: records of dispatch_purr have key processor: write processor=N" stat --on power -e gpci/dispatch_purr,partition=3/
+  expect 2 "invalid selector 'disk/x'" stat --on power -e disk/x/
   expect 2 "vfalls/zam0_lpu_a,event=clock_cycle/: unknown lpu event 'clock_cycle'; did you mean 'clock_cycles'?" \
     stat --on batoka -e vfalls/zam0_lpu_a,event=clock_cycle/
 }

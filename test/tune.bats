@@ -63,7 +63,7 @@ ended() {
   [ "$status" -eq 0 ]
   [[ "${lines[0]}" == "hisi_ptt0_2 for throughput: payload per second" ]]
   [[ "${lines[-1]}" == "Set, after "*" measurements: qos_tx_cpl=2 (was 1) qos_tx_p=0 (was 1)" ]]
-  [[ "$stderr" == *"what is set ends with it"* ]]
+  [[ "$stderr" == *"settings are lost when it exits"* ]]
   run tune --for throughput --duration 1 --on kunpeng,load=ingest
   has "rx_alloc_buf_level=2 (was 0)"
 }

@@ -35,8 +35,8 @@ static int check_read_snapshots(struct checking *k)
 	if (rc >= 0 && k->now && !gpci_snapshot_moved(k->before, k->now))
 		return plat_fail(
 			k->p, TALLY_ENOTSUP,
-			"nothing was checked: both readings are the same, so no counter moved between them; "
-			"read further apart (a window of the dispatcher is 10 ms), or see whether the platform's time passes");
+			"nothing was checked: no counter changed between the two readings; "
+			"use a longer interval (-I; the dispatcher's window is 10 ms), or see whether the platform is running");
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
@@ -59,7 +59,7 @@ void check_row(struct tally_platform *p, struct tally_check_result *result, stru
 					   holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
 		plat_note(p, "law %u, %s, %s: %s", l.number, l.name,
-			  l.verdict == CHECK_BROKEN ? "is broken" : "can't be told", l.why);
+			  l.verdict == CHECK_BROKEN ? "is broken" : "cannot be checked", l.why);
 }
 
 static int check_gpci(struct checking *k, struct an_rows *t)
@@ -72,7 +72,7 @@ static int check_gpci(struct checking *k, struct an_rows *t)
 
 	if (rc >= 0 && k->transport->relative)
 		rc = plat_fail(k->p, TALLY_ENOTSUP,
-			       "the laws are about whole counters, and the kernel tells only how much they grow; "
+			       "the laws need absolute counter values, and the kernel reports only their growth; "
 			       "check a saved reply, or a platform behind a socket");
 	if (rc >= 0)
 		rc = check_read_snapshots(k);
@@ -97,7 +97,7 @@ static int check_run(struct checking *k)
 	int rc;
 
 	if (!what)
-		rc = plat_fail(k->p, TALLY_EINVAL, "nothing to check: gpci, vfalls, mmustat and ptt have laws");
+		rc = plat_fail(k->p, TALLY_EINVAL, "nothing to check: name gpci, vfalls, mmustat or ptt");
 	else if (!strcmp(what, "gpci"))
 		rc = check_gpci(k, &t);
 	else if (!strcmp(what, "vfalls") || !strcmp(what, "mmustat"))
@@ -105,8 +105,7 @@ static int check_run(struct checking *k)
 	else if (!strcmp(what, "ptt"))
 		rc = check_ptt(k->p, &k->c, &k->result, &t);
 	else
-		rc = plat_fail(k->p, TALLY_EINVAL, "there are no laws of '%s'; gpci, vfalls, mmustat and ptt have some",
-			       what);
+		rc = plat_fail(k->p, TALLY_EINVAL, "cannot check '%s' (expected gpci, vfalls, mmustat or ptt)", what);
 	if (rc >= 0)
 		(void)an_rows_put(&k->p->emit, &t, true);
 	an_rows_free(&t);

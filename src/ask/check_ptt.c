@@ -109,7 +109,7 @@ static int trace_pass(struct tracing *k, uint8_t format, struct err *e)
 
 		rc = trace_take(k, format, 0, e);
 		if (!passed && !rc)
-			return err_set(e, TALLY_EIO, "its time does not go on");
+			return err_set(e, TALLY_EIO, "its time stands still");
 		left -= passed < left ? passed : left;
 	}
 	for (now = begin; !ptt->op->advance && rc >= 0 && now - begin < k->ns && !is_stopped(k);) {
@@ -231,8 +231,8 @@ static int check_devices(struct tracing *k)
 	if (rc >= 0 && !ptt_watch_seen(k->w))
 		return k->rc ? plat_fail(k->p, (enum tally_err) - k->rc, "%s", k->why.text) :
 			       plat_fail(k->p, TALLY_ENOTSUP,
-					 "nothing was checked: no packet passed while traces were taken; trace longer "
-					 "(-I), or let something use the devices");
+					 "nothing was checked: no packets were traced; trace longer "
+					 "(-I), or generate traffic on the devices");
 	return rc;
 }
 
@@ -297,7 +297,7 @@ static int check_recording(struct tracing *k)
 		rc = plat_fail(k->p, rc == -TALLY_EINVAL ? TALLY_ECORRUPT : (enum tally_err) - rc, "%s: %s", path,
 			       e.text);
 	else if (!ptt_watch_seen(k->w))
-		rc = plat_fail(k->p, TALLY_ENOTSUP, "nothing was checked: there is no record in %s", path);
+		rc = plat_fail(k->p, TALLY_ENOTSUP, "nothing was checked: %s has no records", path);
 	if (r && ptt_reader_lost(r)->words[0])
 		plat_note(k->p, "%s: %s", path, ptt_reader_lost(r)->words);
 	ptt_reader_close(r);

@@ -57,7 +57,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	int rc = hv_transport_of(p, &transport);
 
 	if (rc >= 0 && p->file.is_mmustat && is_vfalls)
-		rc = plat_fail(p, TALLY_ENOTSUP, "%s is MMU statistics, and has no vfalls", p->name);
+		rc = plat_fail(p, TALLY_ENOTSUP, "%s holds MMU statistics, not vfalls registers", p->name);
 	else if (rc >= 0 && p->file.is_mmustat)
 		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_oom(p) : 0;
 	else if (rc >= 0)
@@ -74,7 +74,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	sun4v_watch_close(w);
 	if (rc >= 0 && !result->holds && !result->broken)
 		return plat_fail(p, TALLY_ENOTSUP,
-				 "nothing was checked: no law had anything to say of what was counted meanwhile; "
-				 "read further apart (-I), or let something run");
+				 "nothing was checked: the counts between the readings concern no law; "
+				 "use a longer interval (-I), or run a workload");
 	return rc;
 }

@@ -1011,7 +1011,7 @@ static void traces_without_a_packet_check_nothing_and_no_law_holds(void **state)
 	o.ptt = &lie;
 	ptt_doctor(&o);
 	assert_int_equal(check(&o, "ptt", 2000000), -TALLY_ENOTSUP);
-	assert_non_null(strstr(tally_platform_error(o.p), "nothing was checked: no packet passed"));
+	assert_non_null(strstr(tally_platform_error(o.p), "nothing was checked: no packets were traced"));
 	assert_int_equal(o.c.holds, 0);
 	on_close(&o);
 	assert_int_equal(mem_live(), 0);

@@ -149,9 +149,13 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 {
 	char version[64], both[128];
 
+<<<<<<< HEAD
 	if (row == DOC_fuse && !library_find(LIB_FUSE, NULL, version, sizeof(version))) {
-		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC,
-			       LIBRARY_WHY("libfuse3 is not there"));
+		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 not found"));
+=======
+	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
+		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 not found"));
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	} else if (row == DOC_fuse) {
 		snprintf(both, sizeof(both), "libfuse3 %s, %s", version, text);
 		doctor_finding(arg, row, cause, both);
@@ -169,7 +173,7 @@ static void found_library(struct doctor *d, enum doc_row row, enum library which
 		       has            ? DOC_OK :
 		       LIBRARIES_LOAD ? DOC_ABSENT :
 					DOC_STATIC,
-		       has ? version : LIBRARY_WHY("not there"));
+		       has ? version : LIBRARY_WHY("not found"));
 }
 
 static void doctor_leases(struct doctor *d)
@@ -185,7 +189,7 @@ static void doctor_leases(struct doctor *d)
 		buf_free(&b);
 	}
 	if (!n)
-		doctor_finding(d, DOC_lease, DOC_OK, "held by nobody");
+		doctor_finding(d, DOC_lease, DOC_OK, "free");
 }
 
 int tally_doctor(const struct tally_doctor_opts *opts)

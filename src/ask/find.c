@@ -24,12 +24,12 @@
 static const struct find_kind kinds[] = {
 	{ "probes", "probe", "what fires in D, by provider", find_probes },
 	{ "events", "event", "CPU events with their codes; events of Victoria Falls", find_events },
-	{ "registers", "register", "of Victoria Falls, and slots of MMU statistics", find_registers },
-	{ "requests", "request", "of POWER hypervisors, with their fields", find_requests },
-	{ "tunables", "tunable", "of PCIe Tune and Trace", find_tunables },
+	{ "registers", "register", "registers of Victoria Falls, and slots of MMU statistics", find_registers },
+	{ "requests", "request", "requests of POWER hypervisors, with their fields", find_requests },
+	{ "tunables", "tunable", "tunables of PCIe Tune and Trace", find_tunables },
 	{ "machines", "machine", "models in this program, with their keys", find_machines },
-	{ "loads", "load", "what the models can run", find_loads },
-	{ "views", "view", "of 'tally stat --view'", find_views },
+	{ "loads", "load", "workloads of the models", find_loads },
+	{ "views", "view", "values of 'tally stat --view'", find_views },
 };
 
 const struct find_kind *find_kind(uint32_t i)
@@ -315,14 +315,14 @@ static int find_refuse_nothing(struct find *f, uint32_t kind)
 	int rc;
 
 	if (kind != FIND_ALL)
-		buf_printf(&b, "of the kind '%s' ", kinds[kind].name);
+		buf_printf(&b, "of kind '%s' ", kinds[kind].name);
 	if (near)
 		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'; did you mean '%s'?", b.p ? b.p : "",
 			       f->pattern, near);
 	else if (f->pattern)
 		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'", b.p ? b.p : "", f->pattern);
 	else
-		rc = plat_fail(f->p, TALLY_EINVAL, "there is nothing %shere", b.p ? b.p : "");
+		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %shere", b.p ? b.p : "");
 	buf_free(&b);
 	return rc;
 }
@@ -388,6 +388,6 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 	while (i < COUNT(kinds) && strcmp(kinds[i].name, kind))
 		i++;
 	if (i == COUNT(kinds))
-		return plat_fail(p, TALLY_EINVAL, "there are no names of the kind '%s'", kind);
+		return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; 'tally list' shows the kinds", kind);
 	return find_refuse_pattern(&f, find_walk_kind(&f, i));
 }

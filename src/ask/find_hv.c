@@ -41,7 +41,7 @@ static const char *what_register(struct find *f, const struct vf_reg *r)
 	case VF_SPARC_PCR:
 		return "control of a strand's two counters";
 	case VF_L2_CR:
-		return "which class of L2 misses is counted";
+		return "selects the class of L2 misses to count";
 	case VF_MCU_PCR:
 	case VF_ZAM_PCR:
 		return find_text(f, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
@@ -156,7 +156,7 @@ int find_tunables(struct find *f)
 					  .here = here_tunable(&h, (enum ptt_tune)t),
 					  .use = find_text(f, "hisi_ptt0_2/%s", is->name),
 					  .also = is->alias,
-					  .text = find_text(f, "%s: 0, 1, 2; %u after a reset", is->text, is->reset) });
+					  .text = find_text(f, "%s: 0, 1, 2; reset value %u", is->text, is->reset) });
 	}
 	return rc;
 }

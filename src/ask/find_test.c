@@ -72,9 +72,9 @@ static void words_say_what_is_near(void **state)
 		const char *kind, *pattern, *words;
 	} row[] = {
 		{ "cycels", NULL, "nothing matches 'cycels'; did you mean 'cycles'?" },
-		{ "evnts", NULL, "there is nothing of the kind 'evnts'; did you mean 'events'?" },
-		{ "views", "ceq", "nothing of the kind 'views' matches 'ceq'" },
-		{ "zzz", "x", "there is nothing of the kind 'zzz'; 'tally list' shows the kinds" },
+		{ "evnts", NULL, "unknown kind 'evnts'; did you mean 'events'?" },
+		{ "views", "ceq", "nothing of kind 'views' matches 'ceq'" },
+		{ "zzz", "x", "unknown kind 'zzz'; 'tally list' shows the kinds" },
 	};
 
 	(void)state;

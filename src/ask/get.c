@@ -121,12 +121,12 @@ static void note_what_came(struct tally_platform *p, const struct pick *s, uint3
 	uint32_t now;
 
 	if (value > PTT_TUNE_MOST && p->ptt.op->tune_get(p->ptt.arg, s->device, s->tune, &now, &e) >= 0)
-		plat_note(p, "%s/%s is %u: what is above %u becomes %u", s->pmu->name, name, now, PTT_TUNE_MOST,
+		plat_note(p, "%s/%s is now %u: values above %u become %u", s->pmu->name, name, now, PTT_TUNE_MOST,
 			  PTT_TUNE_MOST);
 	if (p->on.row->embedded)
 		plat_note(
 			p,
-			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
 			p->on.row->name, p->on.row->name);
 }
 
@@ -157,18 +157,18 @@ int tally_set(struct tally_platform *p, const char *assignment)
 	if (rc < 0)
 		return rc;
 	if (!is)
-		return plat_fail(p, TALLY_EINVAL, "'%s' sets nothing: write SELECTOR=VALUE", assignment);
+		return plat_fail(p, TALLY_EINVAL, "'%s': no value given; write SELECTOR=VALUE", assignment);
 	n = strlen(is + 1);
 	n -= n && is[n] == '/';
 	if (n >= sizeof(value))
-		return plat_fail(p, TALLY_EINVAL, "'%s' is too long for a value", is + 1);
+		return plat_fail(p, TALLY_EINVAL, "value too long: '%s'", is + 1);
 	memcpy(value, is + 1, n);
 	value[n] = '\0';
 	if (of_hypervisor)
 		return hv_set(p, assignment, (size_t)(is - assignment), value);
 	rc = get_pick_tunable(p, &s, assignment, (size_t)(is - assignment));
 	if (rc >= 0 && s.all)
-		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device: which tunable of it? 'tally get %s' shows them",
+		rc = plat_fail(p, TALLY_EINVAL, "'%s' names a device, not a tunable; 'tally get %s' shows its tunables",
 			       assignment, s.pmu->name);
 	return rc < 0 ? rc : set_pick(p, &s, value);
 }

@@ -75,7 +75,7 @@ static int no_register(struct tally_platform *p, const struct sel *s)
 	uint64_t n;
 
 	if (text_u64(s->name, &n))
-		return plat_fail(p, TALLY_EINVAL, "%s: the registers are 0 to %u", s->text, VF_REGS - 1);
+		return plat_fail(p, TALLY_EINVAL, "%s: register out of range (valid: 0 to %u)", s->text, VF_REGS - 1);
 	for (uint32_t i = 0; i < VF_REGS; i++) {
 		vf_lower(lower[i], vf_regs[i].name);
 		name[i] = lower[i];
@@ -99,7 +99,8 @@ static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_cl
 	if (rc >= 0)
 		rc = sel_number(s, "cpu", UINT32_MAX, cpu, &p->err);
 	if (rc > 0 && *cpu >= p->transport.strands)
-		rc = plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->transport.strands);
+		rc = plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
+			       p->transport.strands);
 	return rc;
 }
 
@@ -156,8 +157,7 @@ static void note_unmodelled(struct tally_platform *p, const char *name, const st
 	if (control->cls == VF_L2_CR || (control->cls == VF_SPARC_PCR && !code) || !kind)
 		return;
 	if (!niagara_models(kind, vf_events_of(control), (uint16_t)code))
-		plat_note(p, "%s: the model does not model event %u of it, 0x%x: that counter stays where it is", name,
-			  pic, code);
+		plat_note(p, "%s: event %u (0x%x) is not modelled: its counter does not change", name, pic, code);
 }
 
 /* Of a control register both selections, of a counter its own. */
@@ -298,14 +298,13 @@ static int mm_notes(struct tally_platform *p, const struct sel *s, uint32_t n, u
 {
 	if (absent == n)
 		return plat_fail(p, TALLY_EBUSY,
-				 n == 1 ? "%s: that strand is another guest's, or offline" :
-					  "%s: all strands are other guests'",
+				 n == 1 ? "%s: the strand belongs to another guest, or is offline" :
+					  "%s: all strands belong to other guests",
 				 s->text);
 	if (absent)
-		plat_note(p, "%s: %u of %u strands are other guests', or offline", s->text, absent, n);
+		plat_note(p, "%s: %u of %u strands belong to other guests, or are offline", s->text, absent, n);
 	if (off)
-		plat_note(p,
-			  "%s: nothing is collected now on %u of these strands; 'tally stat' turns it on while it runs",
+		plat_note(p, "%s: collection is off on %u of these strands; 'tally stat' turns it on while it runs",
 			  s->text, off);
 	return 0;
 }
@@ -322,7 +321,8 @@ static int mm_strands(struct get *g, const struct sel *s, struct an_rows *t, boo
 	if (one < 0)
 		return one;
 	if (cpu >= p->transport.strands)
-		return plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, p->transport.strands);
+		return plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
+				 p->transport.strands);
 	for (uint32_t i = (uint32_t)cpu; i < (one ? cpu + 1 : p->transport.strands); i++) {
 		struct mmustat m;
 
@@ -488,8 +488,8 @@ static void element_rows(struct get *g, const struct gpci_pick *k, const struct 
 static int no_record(struct get *g, const struct sel *s, const struct gpci_pick *k, const struct gpci_table *all)
 {
 	if (!all->n)
-		return plat_fail(g->p, TALLY_EINVAL, "%s: it has no record", s->text);
-	return plat_fail(g->p, TALLY_EINVAL, "%s: there is no such %s; there are %llu to %llu", s->text, gpci_key(k->r),
+		return plat_fail(g->p, TALLY_EINVAL, "%s: the request returned no record", s->text);
+	return plat_fail(g->p, TALLY_EINVAL, "%s: no such %s (valid: %llu to %llu)", s->text, gpci_key(k->r),
 			 (unsigned long long)all->v[0].id, (unsigned long long)all->v[all->n - 1].id);
 }
 
@@ -516,9 +516,9 @@ static int gpci_raw(struct get *g, const struct gpci_pick *k)
 		 k->secondary < 0 ? 0 : (uint16_t)k->secondary, k->r->to == UINT8_MAX ? 8 : 0);
 	rc = l->op->papr(l->arg, 0, r, &e);
 	if (rc >= 0 && (int64_t)r[0] == H_AUTHORITY)
-		return plat_fail(g->p, TALLY_EPERM, "%s: this partition may not (H_Authority)", k->r->name);
+		return plat_fail(g->p, TALLY_EPERM, "%s: not permitted to this partition (H_Authority)", k->r->name);
 	if (rc >= 0 && (int64_t)r[0] != H_SUCCESS && (int64_t)r[0] != H_PARAMETER)
-		return plat_fail(g->p, TALLY_ENOTSUP, "%s: the hypervisor says %lld", k->r->name, (long long)r[0]);
+		return plat_fail(g->p, TALLY_ENOTSUP, "%s: the hypervisor returned %lld", k->r->name, (long long)r[0]);
 	if (rc >= 0)
 		rc = gpci_reply(&rep, l->memory, GPCI_MOST, &e);
 	for (uint32_t i = 0; rc >= 0 && i < rep.returned; i++) {
@@ -538,8 +538,8 @@ static int is_whole(struct tally_platform *p, const struct hv_transport *l, cons
 	for (uint32_t i = 0; l->relative && i < k->r->nfields; i++)
 		if (k->r->field[i].flags & GPCI_F_COUNTER)
 			return plat_fail(p, TALLY_ENOTSUP,
-					 "%s: the kernel tells how much its counters grow, not what they are: "
-					 "'tally stat -e gpci/%s/' shows that",
+					 "%s: the kernel reports only the growth of its counters: "
+					 "use 'tally stat -e gpci/%s/'",
 					 k->r->name, k->r->name);
 	return 0;
 }
@@ -558,7 +558,7 @@ static int get_gpci(struct get *g, const struct sel *s)
 	if (rc < 0)
 		return rc;
 	if (!strcmp(k.r->name, "mmcrh"))
-		return plat_fail(g->p, TALLY_EINVAL, "%s can only be set; gpci/hpmc/ has its value", s->text);
+		return plat_fail(g->p, TALLY_EINVAL, "%s is write-only; gpci/hpmc/ shows its value", s->text);
 	rc = is_whole(g->p, l, &k);
 	if (rc < 0)
 		return rc;
@@ -568,7 +568,7 @@ static int get_gpci(struct get *g, const struct sel *s)
 	if (rc < 0)
 		return hv_failed(g->p, rc, &e);
 	if (own)
-		plat_note(g->p, "%s: this partition may read its own record only", s->text);
+		plat_note(g->p, "%s: this partition is permitted to read only its own record", s->text);
 	rc = put_records(g, s, &k, &all);
 	gpci_table_free(&all);
 	return rc;
@@ -633,7 +633,7 @@ static void note_model(struct tally_platform *p)
 	if (p->on.row->embedded)
 		plat_note(
 			p,
-			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
 			p->on.row->name, p->on.row->name);
 }
 
@@ -653,7 +653,7 @@ static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t va
 	if (rc < 0)
 		return hv_failed(p, rc, &e);
 	if (value & ~vf_regs[reg].mask && vf_get(c, (uint32_t)cpu, reg, &now, &e) >= 0)
-		plat_note(p, "%s is 0x%llx: the other bits are reserved", s->text, (unsigned long long)now);
+		plat_note(p, "%s is now 0x%llx: the other bits are reserved", s->text, (unsigned long long)now);
 	note_selected(p, c, (uint32_t)cpu, s->text, &vf_regs[reg], value & vf_regs[reg].mask);
 	note_model(p);
 	return 0;
@@ -666,13 +666,13 @@ static int set_gpci(struct tally_platform *p, const struct sel *s, uint64_t valu
 	int rc = hv_power_of(p, &l);
 
 	if (rc >= 0 && strcmp(s->name, "mmcrh"))
-		rc = plat_fail(p, TALLY_EINVAL, "%s can't be set; gpci/mmcrh can", s->text);
+		rc = plat_fail(p, TALLY_EINVAL, "%s is read-only; gpci/mmcrh can be set", s->text);
 	if (rc < 0)
 		return rc;
 	rc = gpci_set_mmcrh(l, value, &e);
 	if (rc < 0)
 		return hv_failed(p, rc, &e);
-	plat_note(p, "MMCRH becomes 0x%llx at the next collection; gpci/hpmc/ shows it, and counts from there",
+	plat_note(p, "MMCRH becomes 0x%llx at the next collection, and counting restarts; gpci/hpmc/ shows it",
 		  (unsigned long long)value);
 	note_model(p);
 	return 0;
@@ -687,11 +687,12 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 	if (rc < 0)
 		return rc;
 	if (strcmp(value, "-1") && !text_u64(value, &v))
-		return plat_fail(p, TALLY_EINVAL, "%s: '%s' is no value: a number, 0x1f, or -1: all bits", sel.text,
+		return plat_fail(p, TALLY_EINVAL,
+				 "%s: invalid value '%s' (expected a number, e.g. 0x1f, or -1 for all bits)", sel.text,
 				 value);
 	if (sel.provider == SEL_VFALLS)
 		return set_vfalls(p, &sel, v);
 	if (sel.provider == SEL_MMUSTAT)
-		return plat_fail(p, TALLY_EINVAL, "%s can't be set: the hypervisor counts it", sel.text);
+		return plat_fail(p, TALLY_EINVAL, "%s is read-only: it is a counter of the hypervisor", sel.text);
 	return set_gpci(p, &sel, v);
 }

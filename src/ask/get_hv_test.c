@@ -95,11 +95,12 @@ static void what_is_no_selector_is_refused(void **state)
 		int line;
 		const char *s, *words;
 	} row[] = {
-		{ __LINE__, "", "is no selector" },
-		{ __LINE__, "vfalls", "is no selector: write vfalls/NAME/; 'tally list vfalls --on power' shows" },
-		{ __LINE__, "disk/reads/", "is no selector" },
-		{ __LINE__, "vfalls/sparc,,user/", "nothing behind it" },
-		{ __LINE__, "vfalls/sparc,cpu=1,cpu=2/", "cpu twice" },
+		{ __LINE__, "", "invalid selector ''" },
+		{ __LINE__, "vfalls",
+		  "invalid selector 'vfalls' (expected vfalls/NAME/); 'tally list vfalls --on power' shows" },
+		{ __LINE__, "disk/reads/", "invalid selector 'disk/reads'" },
+		{ __LINE__, "vfalls/sparc,,user/", "nothing after the last comma" },
+		{ __LINE__, "vfalls/sparc,cpu=1,cpu=2/", "key cpu is given twice" },
 		{ __LINE__, "vfalls/a,a,b,c,d,e,f,g,h,i,j,k,l,m,n/", "more than 12 keys" },
 	};
 	char longest[300];
@@ -129,7 +130,7 @@ static void set_and_get_of_a_register_agree(void **state)
 	on(&o, "batoka,load=compute,strands=1");
 	assert_int_equal(tally_set(o.p, "vfalls/zam0_lpu_a_pcr=0x0201"), 0);
 	assert_int_equal(tally_set(o.p, "vfalls/l2_cr,cpu=64/=7"), 0);
-	assert_non_null(strstr(text(&o.notes), "is 0x3: the other bits are reserved"));
+	assert_non_null(strstr(text(&o.notes), "is now 0x3: the other bits are reserved"));
 	assert_int_equal(tally_get(o.p, "vfalls/18/ vfalls/l2_cr,cpu=70/ vfalls/l2_cr/", &o.to), 0);
 	assert_string_equal(text(&o.out), "vfalls/zam0_lpu_a_pcr=0x201  event0=clock_cycles event1=cycles_c2c_portX\n"
 					  "vfalls/l2_cr,cpu=70/=0x3  misses=cache-to-cache\n"
@@ -163,22 +164,23 @@ static void each_wrong_selector_says_what_is_near(void **state)
 		int rc;
 	} row[] = {
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a_pcrs/", "did you mean 'zam0_lpu_a_pcr'?", -TALLY_EINVAL },
-		{ __LINE__, "batoka", "vfalls/90/", "the registers are 0 to 89", -TALLY_EINVAL },
+		{ __LINE__, "batoka", "vfalls/90/", "register out of range (valid: 0 to 89)", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/l2_cr,cpus=1/", "did you mean 'cpu'?", -TALLY_EINVAL },
-		{ __LINE__, "batoka", "vfalls/l2_cr,cpu=256/", "there are 256 strands, from 0", -TALLY_EINVAL },
-		{ __LINE__, "batoka", "mmustat/all/", "they are Niagara's alone", -TALLY_ENOTSUP },
-		{ __LINE__, "batoka", "gpci/entitled/", "'--on power' is a model that has", -TALLY_ENOTSUP },
+		{ __LINE__, "batoka", "vfalls/l2_cr,cpu=256/", "no such strand; the machine has 256, from 0",
+		  -TALLY_EINVAL },
+		{ __LINE__, "batoka", "mmustat/all/", "only Niagara has", -TALLY_ENOTSUP },
+		{ __LINE__, "batoka", "gpci/entitled/", "the model '--on power' has", -TALLY_ENOTSUP },
 		{ __LINE__, "batoka,rights=none", "vfalls/18/", "ENOACCESS", -TALLY_EPERM },
 		{ __LINE__, "batoka,sockets=1", "vfalls/node1_mcu0_pcr/", "ENOTSUPPORTED", -TALLY_ENOTSUP },
 		{ __LINE__, "niagara", "mmustat/dmu/", "did you mean 'dmmu'?", -TALLY_EINVAL },
 		{ __LINE__, "power", "gpci/entitlde/", "did you mean 'entitled'?", -TALLY_EINVAL },
 		{ __LINE__, "power", "gpci/entitled,chip=1/", "write partition=N", -TALLY_EINVAL },
-		{ __LINE__, "power", "gpci/entitled,partition=2,index=3/", "says twice", -TALLY_EINVAL },
-		{ __LINE__, "power", "gpci/entitled,partition=99/", "there are 1 to 6", -TALLY_EINVAL },
+		{ __LINE__, "power", "gpci/entitled,partition=2,index=3/", "the record is given twice", -TALLY_EINVAL },
+		{ __LINE__, "power", "gpci/entitled,partition=99/", "(valid: 1 to 6)", -TALLY_EINVAL },
 		{ __LINE__, "power", "gpci/entitled,field=cappd/", "did you mean 'capped'?", -TALLY_EINVAL },
 		{ __LINE__, "power", "gpci/capabilities,index=1/", "has one record", -TALLY_EINVAL },
-		{ __LINE__, "power", "gpci/mmcrh/", "can only be set", -TALLY_EINVAL },
-		{ __LINE__, "power", "hv_gpci/no_such_event/", "Linux has no event of that name", -TALLY_EINVAL },
+		{ __LINE__, "power", "gpci/mmcrh/", "is write-only", -TALLY_EINVAL },
+		{ __LINE__, "power", "hv_gpci/no_such_event/", "Linux has no such event", -TALLY_EINVAL },
 		{ __LINE__, "power,firmware=8", "gpci/links_abc/", "H_Not_Available", -TALLY_ENOTSUP },
 		{ __LINE__, "power,rights=none", "gpci/dispatch_purr/", "H_Authority", -TALLY_EPERM },
 		{ __LINE__, "kunpeng", "gpci/entitled/", "has no hypervisor counters", -TALLY_ENOTSUP },
@@ -204,12 +206,12 @@ static void what_can_not_be_set_is_refused(void **state)
 		const char *on, *set, *words;
 		int rc;
 	} row[] = {
-		{ __LINE__, "batoka", "vfalls/l2_cr=x", "is no value", -TALLY_EINVAL },
+		{ __LINE__, "batoka", "vfalls/l2_cr=x", "invalid value 'x'", -TALLY_EINVAL },
 		{ __LINE__, "batoka", "vfalls/zam*=1", "unknown register", -TALLY_EINVAL },
-		{ __LINE__, "batoka", "vfalls/l2_cr", "sets nothing", -TALLY_EINVAL },
+		{ __LINE__, "batoka", "vfalls/l2_cr", "no value given", -TALLY_EINVAL },
 		{ __LINE__, "batoka,rights=strand", "vfalls/l2_cr=1", "ENOACCESS", -TALLY_EPERM },
 		{ __LINE__, "batoka,rights=strand", "vfalls/sparc_pcr=8", "ENOACCESS", -TALLY_EPERM },
-		{ __LINE__, "niagara", "mmustat/all=1", "can't be set", -TALLY_EINVAL },
+		{ __LINE__, "niagara", "mmustat/all=1", "is read-only", -TALLY_EINVAL },
 		{ __LINE__, "power", "gpci/entitled=1", "gpci/mmcrh can", -TALLY_EINVAL },
 		{ __LINE__, "power,rights=all", "gpci/mmcrh=1", "H_Authority", -TALLY_EPERM },
 	};
@@ -234,7 +236,7 @@ static void a_partition_without_rights_reads_its_own_record(void **state)
 	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_get(o.p, "gpci/core_power_mode/", &o.to), 0);
 	assert_string_equal(text(&o.out), "type,request,partition,mode\ngpci,core_power_mode,1,1\n");
-	assert_non_null(strstr(text(&o.notes), "its own record only"));
+	assert_non_null(strstr(text(&o.notes), "only its own record"));
 	off(&o);
 }
 

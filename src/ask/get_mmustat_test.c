@@ -86,8 +86,8 @@ static void counts_are_the_kernel_s(void **state)
 	    "{\"type\":\"mmustat\",\"cpu\":0,\"side\":\"immu\",\"context\":\"0\",\"size\":\"8K\",\"hits\":100,\"ticks\":3100}");
 	HAS(&o.out,
 	    "{\"type\":\"mmustat\",\"cpu\":2,\"side\":\"dmmu\",\"context\":\"not 0\",\"size\":\"256M\",\"hits\":112,\"ticks\":3472}");
-	HAS(&o.notes, "nothing is collected now on 1 of these strands");
-	HAS(&o.notes, "1 of 3 strands are other guests', or offline");
+	HAS(&o.notes, "collection is off on 1 of these strands");
+	HAS(&o.notes, "1 of 3 strands belong to other guests, or are offline");
 	buf_clear(&o.notes);
 	buf_clear(&o.out);
 	ok(&o, tally_get(o.p, "mmustat/dmmu,cpu=0/", &o.to));

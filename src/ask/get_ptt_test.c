@@ -14,14 +14,14 @@ static void a_machine_without_devices_is_told_of_the_model(void **state)
 	(void)state;
 	f->list_rc = -TALLY_ENOTSUP;
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), -TALLY_ENOTSUP);
-	said(p, "'--on kunpeng' is a model that has some");
+	said(p, "the model '--on kunpeng' has some");
 	assert_int_equal(tally_get(p, "hisi_ptt0_2", &to), -TALLY_ENOTSUP);
 	said(p, "'--on kunpeng'");
 	assert_int_equal(tally_set(p, "hisi_ptt0_2/qos_tx_p=1"), -TALLY_ENOTSUP);
 	f->list_rc = 0;
 	f->npmus = 0;
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), -TALLY_ENOTSUP);
-	said(p, "there is no PTT device; '--on kunpeng'");
+	said(p, "no PTT device; the model '--on kunpeng'");
 	f->list_rc = -TALLY_EPERM;
 	assert_int_equal(tally_list(p, "ptt", NULL, false, &to), -TALLY_EPERM);
 	tally_platform_close(p);
@@ -244,7 +244,7 @@ static void set_takes_values_as_the_specification_says(void **state)
 					 tally_platform_error(p));
 		}
 		assert_int_equal(f->value[0][PTT_TUNE_qos_tx_p], 1);
-		has(&f->notes, "hisi_ptt0_2/qos_tx_p is 2: what is above 2 becomes 2\n");
+		has(&f->notes, "hisi_ptt0_2/qos_tx_p is now 2: values above 2 become 2\n");
 		tally_platform_close(p);
 		fake_free(f);
 	}
@@ -257,7 +257,7 @@ static void set_says_when_a_value_will_not_last(void **state)
 
 	(void)state;
 	assert_int_equal(tally_set(p, "hisi_ptt0_2/qos_tx_p=2"), 0);
-	has(&f->notes, "kunpeng is a model in this process: what is set ends with it");
+	has(&f->notes, "kunpeng is a model inside this process: settings are lost when it exits");
 	f->get_rc = -TALLY_EBUSY;
 	assert_int_equal(tally_set(p, "hisi_ptt0_2/qos_tx_p=2"), -TALLY_EBUSY);
 	tally_platform_close(p);

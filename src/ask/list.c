@@ -150,19 +150,21 @@ static void put_filters(struct list *l, const struct ptt_pmu *d, const char *abo
 	for (uint32_t i = 0; i < d->nfilters; i++) {
 		const struct ptt_filter *f = &d->filter[i];
 
-		list_put_row(l,
-			     &(struct row){
-				     .what = f->port ? "root_port" : "requester",
-				     .device = d->name,
-				     .name = f->name,
-				     .text = "",
-				     .group = f->port ? "root ports (all that is below them; several are joined by +)" :
-							"requesters: functions that send requests (one at a time)",
-				     .about = about,
-				     .key = "filter",
-				     .value = f->value,
-				     .has_value = true,
-				     .hex = true });
+		list_put_row(
+			l,
+			&(struct row){
+				.what = f->port ? "root_port" : "requester",
+				.device = d->name,
+				.name = f->name,
+				.text = "",
+				.group = f->port ?
+						 "root ports (each with all functions below it; join several with +)" :
+						 "requesters: functions that send requests (only one)",
+				.about = about,
+				.key = "filter",
+				.value = f->value,
+				.has_value = true,
+				.hex = true });
 	}
 }
 
@@ -179,8 +181,8 @@ static void put_tunable(struct list *l, const struct ptt_pmu *d, const char *abo
 	l->noted |= !known;
 	snprintf(text, sizeof(text), "%s", is->text);
 	if (l->verbose)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; %u after a reset; code %#x%s%s",
-			 is->reset, is->code, *is->alias ? "; also " : "", is->alias);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; reset value %u; code %#x%s%s", is->reset,
+			 is->code, *is->alias ? "; also " : "", is->alias);
 	list_put_row(l, &(struct row){ .what = "tunable",
 				       .group = "tunables (0, 1 or 2)",
 				       .about = about,
@@ -207,7 +209,7 @@ static void put_types(struct list *l)
 
 	for (size_t i = 0; i < COUNT(type); i++)
 		list_put_row(l, &(struct row){ .what = "tlp_type",
-					       .group = "types (several are added; of outbound packets one)",
+					       .group = "types (join several with +; outbound takes one)",
 					       .device = "",
 					       .name = type[i].name,
 					       .text = type[i].text,
@@ -236,7 +238,7 @@ static void put_directions(struct list *l, uint32_t format)
 
 static void put_formats(struct list *l)
 {
-	static const char *const text[] = { "4 double words: a part of the header, 11 bits of time",
+	static const char *const text[] = { "4 double words: part of the header, 11 bits of time",
 					    "8 double words: the whole header, a prefix, 32 bits of time" };
 
 	for (unsigned f = 0; f < COUNT(text); f++)
@@ -361,8 +363,8 @@ static int no_kind(struct tally_platform *p, const char *name)
 		names[n++] = k->name;
 	near = text_nearest(name, names, n);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; did you mean '%s'?", name, near);
-	return plat_fail(p, TALLY_EINVAL, "there is nothing of the kind '%s'; 'tally list' shows the kinds", name);
+		return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; did you mean '%s'?", name, near);
+	return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; 'tally list' shows the kinds", name);
 }
 
 /* What is known by name: of a kind, or (the kind is none, there is no pattern) all that matches the word. */
@@ -411,8 +413,7 @@ int tally_list(struct tally_platform *p, const char *kind, const char *pattern, 
 		return rc;
 	rc = k ? k->list(&l) : list_known(&l, kind);
 	if (k && rc >= 0 && !l.rows.n && !l.rows_hv)
-		rc = plat_fail(p, TALLY_EINVAL, "nothing of the kind '%s' matches '%s'", k->name,
-			       pattern ? pattern : "*");
+		rc = plat_fail(p, TALLY_EINVAL, "nothing of kind '%s' matches '%s'", k->name, pattern ? pattern : "*");
 	(void)an_rows_put(&p->emit, &l.rows, true);
 	an_rows_free(&l.rows);
 	return rc < 0 ? rc : plat_flush(p, &out);

@@ -84,8 +84,8 @@ static int list_registers(struct list_hv *l)
 	int rc = hv_client_of(l->p, "vfalls", &c);
 
 	if (rc >= 0 && !strcmp(l->p->transport.machine, "niagara"))
-		rc = plat_fail(l->p, TALLY_ENOTSUP,
-			       "%s has no Victoria Falls registers; '--on batoka' is a model that has", l->p->name);
+		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s has no Victoria Falls registers; the model '--on batoka' has",
+			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < VF_REGS; i++) {
 		const struct vf_reg *r = &vf_regs[i];
 		struct err e = { 0 };
@@ -177,7 +177,7 @@ int hv_list_mmustat(struct list_hv *l)
 	int rc = saved ? 0 : hv_client_of(l->p, "mmustat", &c);
 
 	if (rc >= 0 && !saved && strcmp(l->p->transport.machine, "niagara"))
-		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s keeps no MMU statistics; '--on niagara' is a model that does",
+		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s has no MMU statistics; the model '--on niagara' has",
 			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < COUNT(slot); i++) {
 		const char *side = slot[i].side ? "dmmu" : "immu";
@@ -225,12 +225,14 @@ static const char *list_request_levels(struct an_rows *t, const struct gpci_requ
 static int may_set(struct hv_transport *transport, struct err *e)
 {
 	struct gpci_table t;
-	int rc = transport->relative ? err_set(e, TALLY_ENOTSUP, "mmcrh: the kernel passes no setting on") :
+	int rc = transport->relative ? err_set(e, TALLY_ENOTSUP, "mmcrh: the kernel cannot set it") :
 				       gpci_read(&t, transport, gpci_request_find("capabilities"), -1, e);
 
 	if (rc < 0)
 		return rc;
-	rc = t.n && t.v[0].v[1] & 0x20 ? 0 : err_set(e, TALLY_EPERM, "mmcrh: this partition may not (no LAB right)");
+	rc = t.n && t.v[0].v[1] & 0x20 ?
+		     0 :
+		     err_set(e, TALLY_EPERM, "mmcrh: not permitted to this partition (no LAB right)");
 	gpci_table_free(&t);
 	return rc;
 }
@@ -243,7 +245,7 @@ static int list_request_allowed(struct hv_transport *transport, const struct gpc
 	int rc;
 
 	if (!gpci_request(r->number, transport->level, 8))
-		return err_set(e, TALLY_ENOTSUP, "%s: firmware level %u does not have it", r->name, transport->level);
+		return err_set(e, TALLY_ENOTSUP, "%s: not in firmware level %u", r->name, transport->level);
 	if (!strcmp(r->name, "mmcrh"))
 		return may_set(transport, e);
 	rc = gpci_read(&t, transport, r, r->index == GPCI_BY_NOTHING ? -1 : INT32_MAX, e);

@@ -115,17 +115,17 @@ static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eve
 	uint64_t code;
 
 	if (!name)
-		return plat_fail(p, TALLY_EINVAL, "%s: event= is missing; 'tally list vfalls%s' shows the %s events",
-				 s->text, p->asked, vf_eventset_name[set]);
+		return plat_fail(p, TALLY_EINVAL,
+				 "%s: key event= is missing; 'tally list vfalls%s' shows the %s events", s->text,
+				 p->asked, vf_eventset_name[set]);
 	if (text_u64(name, &code)) {
 		if (code > most[set])
-			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: codes go up to 0x%x", s->text, name,
-					 most[set]);
+			return plat_fail(p, TALLY_EINVAL, "%s: event=%s: code out of range (0x%x at most)", s->text,
+					 name, most[set]);
 		if (!is_code(set, code))
-			return plat_fail(
-				p, TALLY_EINVAL,
-				"%s: event=%s: there is no such code; 'tally list vfalls%s' shows the %s events",
-				s->text, name, p->asked, vf_eventset_name[set]);
+			return plat_fail(p, TALLY_EINVAL,
+					 "%s: event=%s: unknown code; 'tally list vfalls%s' shows the %s events",
+					 s->text, name, p->asked, vf_eventset_name[set]);
 		ret->event = event_of_code(set, code);
 	} else {
 		ret->event = vf_event_find(set, name);
@@ -146,9 +146,10 @@ static int find_class(struct tally_platform *p, const struct sel *s, struct vf_p
 		if (!sel_flag(s, class[i]))
 			continue;
 		if (ret->ask.class)
-			return plat_fail(p, TALLY_EINVAL, "%s: one of local, remote and c2c", s->text);
+			return plat_fail(p, TALLY_EINVAL, "%s: local, remote and c2c cannot be combined", s->text);
 		if (!is_miss)
-			return plat_fail(p, TALLY_EINVAL, "%s: %s is of L2_imiss and L2_dmiss_ld", s->text, class[i]);
+			return plat_fail(p, TALLY_EINVAL, "%s: key %s applies only to events L2_imiss and L2_dmiss_ld",
+					 s->text, class[i]);
 		ret->ask.class = i;
 	}
 	return 0;
@@ -165,7 +166,8 @@ static int pick_sun4v_strand(struct tally_platform *p, const struct hv_transport
 		return rc;
 	ret->all_strands = rc == 0;
 	if (cpu >= l->strands)
-		return plat_fail(p, TALLY_EINVAL, "%s: there are %u strands, from 0", s->text, l->strands);
+		return plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
+				 l->strands);
 	a->vcpu = (uint32_t)cpu;
 	a->user = sel_flag(s, "user");
 	a->system = sel_flag(s, "system");
@@ -255,7 +257,7 @@ static int no_request(struct tally_platform *p, const struct sel *s)
 				 near);
 	if (s->provider == SEL_HV_GPCI)
 		return plat_fail(p, TALLY_EINVAL,
-				 "%s: Linux has no event of that name; 'tally list -v gpci%s' shows them", s->text,
+				 "%s: Linux has no such event; 'tally list -v gpci%s' shows its events", s->text,
 				 p->asked);
 	return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'; 'tally list gpci%s' shows them", s->text, s->name,
 			 p->asked);
@@ -269,10 +271,10 @@ static int no_field(struct tally_platform *p, const struct sel *s, const struct 
 		name[i] = r->field[i].name;
 	near = text_nearest(field, name, r->nfields);
 	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'; did you mean '%s'?", s->text, r->name,
-				 field, near);
-	return plat_fail(p, TALLY_EINVAL, "%s: %s has no field '%s'; 'tally list -v gpci%s' shows them", s->text,
-			 r->name, field, p->asked);
+		return plat_fail(p, TALLY_EINVAL, "%s: unknown field '%s' of %s; did you mean '%s'?", s->text, field,
+				 r->name, near);
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown field '%s' of %s; 'tally list -v gpci%s' shows them", s->text,
+			 field, r->name, p->asked);
 }
 
 static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)
@@ -312,14 +314,15 @@ static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci
 		if (!value)
 			continue;
 		if (ret->index != -2)
-			return plat_fail(p, TALLY_EINVAL, "%s says twice which record", s->text);
+			return plat_fail(p, TALLY_EINVAL, "%s: the record is given twice", s->text);
 		if (!own || (names[i].of >= 0 && names[i].of != index))
 			return plat_fail(p, TALLY_EINVAL,
-					 own ? "%s: records of %s are by %s: write %s=N" :
-					       "%s: %s has one record: leave the key out",
+					 own ? "%s: records of %s have key %s: write %s=N" :
+					       "%s: %s has one record: omit the key",
 					 s->text, ret->r->name, own, own);
 		if (strcmp(value, "-1") && (!text_u64(value, &n) || n > INT32_MAX))
-			return plat_fail(p, TALLY_EINVAL, "%s: %s=%s: a number from 0 up, or -1: your own", s->text,
+			return plat_fail(p, TALLY_EINVAL,
+					 "%s: invalid value %s=%s (expected 0 or more, or -1 for your own)", s->text,
 					 names[i].key, value);
 		ret->index = strcmp(value, "-1") ? (int64_t)n : -1;
 	}
@@ -351,7 +354,7 @@ int gpci_pick(struct tally_platform *p, const struct hv_transport *l, const stru
 	if (rc >= 0)
 		rc = sel_number(s, "vp", UINT16_MAX, &vp, &p->err);
 	if (rc > 0 && ret->r->index != GPCI_BY_VP)
-		return plat_fail(p, TALLY_EINVAL, "%s: vp= is of affinity_by_vp", s->text);
+		return plat_fail(p, TALLY_EINVAL, "%s: key vp= applies only to affinity_by_vp", s->text);
 	ret->secondary = rc > 0 ? (int64_t)vp : -2;
 	return rc < 0 ? rc : 0;
 }

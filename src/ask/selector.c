@@ -46,11 +46,11 @@ static int add_key(struct sel *s, char *word, struct err *e)
 	if (value)
 		*value++ = '\0';
 	if (!*word)
-		return err_set(e, TALLY_EINVAL, "'%s': a comma with nothing behind it", s->text);
+		return err_set(e, TALLY_EINVAL, "'%s': nothing after the last comma", s->text);
 	if (sel_flag(s, word))
-		return err_set(e, TALLY_EINVAL, "'%s' has %s twice", s->text, word);
+		return err_set(e, TALLY_EINVAL, "'%s': key %s is given twice", s->text, word);
 	if (s->nkeys == SEL_KEYS)
-		return err_set(e, TALLY_EINVAL, "'%s' has more than %u keys", s->text, SEL_KEYS);
+		return err_set(e, TALLY_EINVAL, "'%s': more than %u keys", s->text, SEL_KEYS);
 	s->key[s->nkeys].key = word;
 	s->key[s->nkeys++].value = value;
 	return 0;
@@ -66,7 +66,7 @@ int sel_parse(struct sel *ret, const char *text, size_t n, const char *asked, st
 	if (n && text[n - 1] == '/' && memchr(text, '/', n - 1))
 		n--;
 	if (n > sizeof(s->room) - 2)
-		return err_set(e, TALLY_EINVAL, "'%.40s...' is too long for a selector", text);
+		return err_set(e, TALLY_EINVAL, "selector too long: '%.40s...'", text);
 	snprintf(s->text, sizeof(s->text), "%.*s/", (int)n, text);
 	memcpy(s->room, text, n);
 	s->room[n] = '\0';
@@ -75,16 +75,15 @@ int sel_parse(struct sel *ret, const char *text, size_t n, const char *asked, st
 	if (!slash || s->provider == SEL_OTHER) {
 		if (s->provider != SEL_OTHER && s->provider != SEL_HV_GPCI && !strpbrk(s->room, " ,="))
 			return err_set(e, TALLY_EINVAL,
-				       "'%s' is no selector: write %s/NAME/; 'tally list %s%s' shows the names",
+				       "invalid selector '%s' (expected %s/NAME/); 'tally list %s%s' shows the names",
 				       s->room, s->room, s->room, asked);
 		if (slash && !strncmp(s->room, "hisi_ptt", 8))
 			return err_set(e, TALLY_EINVAL,
-				       "'%s' is a tunable, which nothing counts; 'tally get %s%s' reads it", s->room,
+				       "'%s' is a tunable and cannot be counted; 'tally get %s%s' reads it", s->room,
 				       s->room, asked);
-		return err_set(
-			e, TALLY_EINVAL,
-			"'%s' is no selector: write vfalls/NAME/, mmustat/NAME/ or gpci/NAME/, with keys behind commas",
-			s->room);
+		return err_set(e, TALLY_EINVAL,
+			       "invalid selector '%s' (expected vfalls/NAME,KEY=VALUE/, mmustat/NAME/ or gpci/NAME/)",
+			       s->room);
 	}
 	s->name = slash + 1;
 	next = strchr(slash, ',');
@@ -124,8 +123,8 @@ int sel_number(const struct sel *s, const char *key, uint64_t most, uint64_t *re
 	if (!value)
 		return 0;
 	if (!text_u64(value, ret) || *ret > most)
-		return err_set(e, TALLY_EINVAL, "%s: %s=%s: a number up to %llu", s->text, key, value,
-			       (unsigned long long)most);
+		return err_set(e, TALLY_EINVAL, "%s: invalid value %s=%s (expected a number up to %llu)", s->text, key,
+			       value, (unsigned long long)most);
 	return 1;
 }
 

@@ -86,7 +86,7 @@ static int stat_refuse_still(const struct stat_run *s)
 {
 	if (strcmp(s->p->on.row->name, "file"))
 		return 0;
-	return plat_fail(s->p, TALLY_EINVAL, "%s is one reading, which does not go on: 'tally get' shows it",
+	return plat_fail(s->p, TALLY_EINVAL, "%s is a saved reading and does not change: 'tally get' shows it",
 			 s->p->name);
 }
 
@@ -112,7 +112,7 @@ static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, siz
 		s->p->err = e;
 	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), item);
 	if (rc == -TALLY_EINVAL && s->p->on.row->keys == PLAT_POWER && gpci_request_find(word)) {
-		err_set(&e, TALLY_EINVAL, "no event \"%s\"; the hypervisor's request is gpci/%s/", word, word);
+		err_set(&e, TALLY_EINVAL, "no event \"%s\"; the hypervisor request is gpci/%s/", word, word);
 		s->p->err = e;
 	}
 	return rc;
@@ -122,21 +122,20 @@ static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, siz
 static int check_group(struct stat_all *a, struct stat_run *s, const char *list, const char *open)
 {
 	if (*list == '{' && open)
-		return plat_fail(s->p, TALLY_EINVAL, "'%s' has a group in a group", open);
+		return plat_fail(s->p, TALLY_EINVAL, "'%s': groups cannot be nested", open);
 	if (*list == '{' && a->o.flags & TALLY_STAT_SHARE)
 		return plat_fail(
 			s->p, TALLY_EINVAL,
-			"'%s': with --share each event takes its own turns; without it all are counted at the same time",
+			"'%s': groups and --share cannot be combined: shared events take turns one by one; without --share all are counted at once",
 			list);
 	if (*list == '}' && !open)
-		return plat_fail(s->p, TALLY_EINVAL, "'%s' ends a group that has no beginning", list);
+		return plat_fail(s->p, TALLY_EINVAL, "'%s': } without a {", list);
 	if (*list == '}' && list[1] && list[1] != ',')
-		return plat_fail(
-			s->p, TALLY_EINVAL,
-			"'%s' behind a group: what is meant for an event stands behind it: {cycles:u,instructions:u}",
-			list + 1);
+		return plat_fail(s->p, TALLY_EINVAL,
+				 "'%s': a group takes no modifier; put it after each event: {cycles:u,instructions:u}",
+				 list + 1);
 	if (!*list && open)
-		return plat_fail(s->p, TALLY_EINVAL, "'%s' has no } at its end", open);
+		return plat_fail(s->p, TALLY_EINVAL, "'%s': } is missing", open);
 	return 0;
 }
 
@@ -160,7 +159,7 @@ static int add_list(struct stat_all *a, struct stat_run *s, const char *list)
 		if (list[n] && !strchr(",}", list[n]))
 			return plat_fail(
 				s->p, TALLY_EINVAL,
-				"'%s' stands right behind '%.*s': part selectors by a comma, each with a slash "
+				"'%s' follows '%.*s' without a comma: separate selectors by commas, each with a slash "
 				"at its end",
 				list + n, (int)n, list);
 		rc = hv ? add_hypervisors(s, list, n) : add_cpu(a, s, list, n);
@@ -217,10 +216,10 @@ static int stat_open_runs(struct stat_all *a)
 
 	/* What was asked for beside the events goes with CPU events only. */
 	if (!a->cpu && (a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
-		return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs, but no CPU event to count of them");
+		return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs are given, but no CPU event");
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->run[i].transport && a->o.repeat > 1)
-			return plat_fail(a->p, TALLY_EINVAL, "a command is repeated for CPU events alone");
+			return plat_fail(a->p, TALLY_EINVAL, "-r requires that all events are CPU events");
 	return 0;
 }
 
@@ -369,7 +368,7 @@ static int stat_refuse_nothing(struct stat_all *a)
 		return stat_cpu_why(a->cpu);
 	for (uint32_t i = 0; i < a->n && !why; i++)
 		why = a->run[i].first_rc;
-	return rc < 0 ? rc : plat_fail(a->p, (enum tally_err) - why, "nothing of this can be counted here");
+	return rc < 0 ? rc : plat_fail(a->p, (enum tally_err) - why, "none of these events can be counted here");
 }
 
 /* Whether time went on since the last reading. */
@@ -459,21 +458,74 @@ static int stat_validate(const struct stat_all *a)
 	const bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
 	const char *why = NULL;
 
+<<<<<<< HEAD
 	if (o->flags & ~known)
-		why = "an option of stat has a value that is not known";
+		why = "unknown value in an option of stat";
 	else if (o->view && (o->events || o->nmore))
-		why = "events and a view: one of them at a time";
+		why = "events and a view cannot be combined";
 	else if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
 		why = "nothing to count: no event and no view";
 	else if (o->npids && o->ntids)
-		why = "processes and threads: one of them at a time";
+		why = "processes and threads (-p and -t) cannot be combined";
 	else if (whole && tasks)
-		why = "whole CPUs and processes: one of them at a time";
+		why = "whole CPUs and processes (-a or -C, and -p or -t) cannot be combined";
 	else if (o->repeat > 1 && !o->argv)
-		why = "there is no command to repeat";
+		why = "-r requires a COMMAND";
 	else if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
-		why = "a command is repeated whole, without intervals or an end";
+		why = "-r cannot be combined with -I, --count or --duration: it runs the whole command";
 	return why ? plat_fail(a->p, TALLY_EINVAL, "%s", why) : 0;
+=======
+	if (o->view && (o->events || o->nmore))
+		return plat_fail(a->p, TALLY_EINVAL, "events and a view cannot be combined");
+	if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
+		return plat_fail(a->p, TALLY_EINVAL, "nothing to count: no event and no view");
+	return 0;
+}
+
+static int check_targets(const struct stat_all *a)
+{
+	const struct tally_stat_opts *o = &a->o;
+	bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
+
+	if (o->npids && o->ntids)
+		return plat_fail(a->p, TALLY_EINVAL, "processes and threads (-p and -t) cannot be combined");
+	if (whole && tasks)
+		return plat_fail(a->p, TALLY_EINVAL,
+				 "whole CPUs and processes (-a or -C, and -p or -t) cannot be combined");
+	if (o->repeat > 1 && !o->argv)
+		return plat_fail(a->p, TALLY_EINVAL, "-r requires a COMMAND");
+	if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
+		return plat_fail(a->p, TALLY_EINVAL,
+				 "-r cannot be combined with -I, --count or --duration: it runs the whole command");
+	return 0;
+}
+
+static int stat_check_options(const struct stat_all *a)
+{
+	uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
+	int rc = 0;
+
+	if (a->o.flags & ~known)
+		return plat_fail(a->p, TALLY_EINVAL, "unknown value in an option of stat");
+	rc = check_events(a);
+	return rc < 0 ? rc : check_targets(a);
+}
+
+/* A command or processes, and nothing to count of them. */
+static int check_use(const struct stat_all *a)
+{
+	if (a->cpu || !has_target(&a->o) || !(a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
+		return 0;
+	return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs are given, but no CPU event");
+}
+
+static int stat_check_repeats(const struct stat_all *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].transport && a->o.repeat > 1)
+			return plat_fail(a->p, TALLY_EINVAL, "-r requires that all events are CPU events");
+	return 0;
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 static void close_all(struct stat_all *a)

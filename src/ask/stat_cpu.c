@@ -108,9 +108,9 @@ int stat_cpu_why(struct stat_cpu *c)
 	const bool advised = strstr(c->ev[0].why.text, "software events") != NULL;
 
 	stat_cpu_reasons(c);
-	return plat_fail(c->p, (enum tally_err) - rc, "nothing of this can be counted here%s",
+	return plat_fail(c->p, (enum tally_err) - rc, "none of these events can be counted here%s",
 			 rc == -TALLY_ENOTSUP && !advised ?
-				 "; software events can: task-clock, page-faults, context-switches" :
+				 "; software events can be: task-clock, page-faults, context-switches" :
 				 "");
 }
 
@@ -243,7 +243,7 @@ static int open_slots(struct stat_cpu *c, struct cpu_event *ev)
 	int rc;
 
 	if (ev->nslots && !same_slots(ev))
-		return plat_fail(c->p, TALLY_ESTATE, "CPUs came or went between two runs");
+		return plat_fail(c->p, TALLY_ESTATE, "CPUs went online or offline between two runs");
 	rc = cpu_slots_grow(c, ev);
 	for (uint32_t i = 0; i < ev->nslots; i++) {
 		ev->slot[i].before = ev->slot[i].now = (struct k_count){ 0 };

@@ -35,10 +35,11 @@ static int no_room(struct stat_cpu *c, const struct cpu_event *ev, const struct 
 {
 	uint32_t n = how_many(c);
 
-	return plat_fail(c->p, TALLY_EBUSY,
-			 "%u event%s need a hardware counter each, and '%s' finds none: %s; ask for fewer, or let them "
-			 "take turns with --share: each is counted part of the time, and its count scaled up",
-			 n, n == 1 ? "" : "s", ev->name, why->text);
+	return plat_fail(
+		c->p, TALLY_EBUSY,
+		"%u event%s need a hardware counter each, and none is left for '%s': %s; give fewer events, or let them "
+		"take turns with --share (each is counted part of the time and scaled up)",
+		n, n == 1 ? "" : "s", ev->name, why->text);
 }
 
 /* The events on this process, all at once. */
@@ -102,8 +103,8 @@ static int stat_cpu_refuse_held(struct stat_cpu *c, const struct lease_holder *b
 
 	holder_text(&words, by);
 	rc = plat_fail(c->p, TALLY_EBUSY,
-		       "the hardware counters are held by %s, and counting of processes is invalidated until it ends; "
-		       "wait for that, or count with --share, which leaves it to the kernel who counts",
+		       "the hardware counters are held by %s, so processes cannot be counted until it ends; "
+		       "wait for its end, or use --share to let the kernel multiplex",
 		       words.p ? words.p : "another process");
 	buf_free(&words);
 	return rc;

@@ -80,11 +80,11 @@ static void cpu_tell_change(struct stat_cpu *c, uint32_t cpu, bool came, bool la
 		cpu_event_mark(&c->ev[i], cpu, !came && !lapsed, now);
 	}
 	if (ours && lapsed)
-		plat_note(c->p, "CPU %u was offline for a moment; it is counted again from %.3f s on", cpu, s);
+		plat_note(c->p, "CPU %u was offline for a moment; counted again from %.3f s", cpu, s);
 	else if (ours && came)
-		plat_note(c->p, "CPU %u came online: it is counted from %.3f s on", cpu, s);
+		plat_note(c->p, "CPU %u came online: counted from %.3f s", cpu, s);
 	else if (ours)
-		plat_note(c->p, "CPU %u went offline: what it counted until %.3f s stays", cpu, s);
+		plat_note(c->p, "CPU %u went offline: its counts end at %.3f s", cpu, s);
 }
 
 /* A CPU that is online, was when we last looked, and was not all the time between. */

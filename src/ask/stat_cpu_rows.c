@@ -240,7 +240,7 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 	status = *span ? "invalidated" : s->offline ? "offline" : a.none ? "not counted" : "ok";
 	why = *span      ? span :
 	      s->offline ? an_rows_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
-	      a.none     ? "others had the counters all the time" :
+	      a.none     ? "other sessions held the counters all the time" :
 			   "";
 	stat_table_row(r->t, row_time(r), ev->is.name,
 		       &(struct stat_figure){ .cpu = true,

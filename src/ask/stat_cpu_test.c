@@ -96,18 +96,15 @@ static void what_contradicts_itself_is_refused(void **state)
 		{ __LINE__, "page-faults,", { .argv = command }, NULL },
 		{ __LINE__, "page-faults,,cs", { .argv = command }, "an event is missing" },
 		{ __LINE__, "cycels", { .argv = command }, "did you mean cycles?" },
-		{ __LINE__, "power/energy-pkg/u/x", { .argv = command }, "stands right behind" },
-		{ __LINE__,
-		  "page-faults",
-		  { .pids = one, .npids = 1, .tids = one, .ntids = 1 },
-		  "one of them at a time" },
+		{ __LINE__, "power/energy-pkg/u/x", { .argv = command }, "without a comma" },
+		{ __LINE__, "page-faults", { .pids = one, .npids = 1, .tids = one, .ntids = 1 }, "cannot be combined" },
 		{ __LINE__,
 		  "page-faults",
 		  { .pids = one, .npids = 1, .flags = TALLY_STAT_SYSTEM },
-		  "one of them at a time" },
-		{ __LINE__, "page-faults", { .repeat = 3 }, "no command to repeat" },
-		{ __LINE__, "page-faults", { .repeat = 3, .argv = command, .count = 2 }, "repeated whole" },
-		{ __LINE__, "page-faults", { .flags = 1u << 20 }, "a value that is not known" },
+		  "cannot be combined" },
+		{ __LINE__, "page-faults", { .repeat = 3 }, "-r requires a COMMAND" },
+		{ __LINE__, "page-faults", { .repeat = 3, .argv = command, .count = 2 }, "-r cannot be combined with" },
+		{ __LINE__, "page-faults", { .flags = 1u << 20 }, "unknown value in an option" },
 		{ __LINE__, "page-faults", { .cpus = "x" }, "no list of CPUs" },
 	};
 
@@ -209,7 +206,7 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 	open_here(&h, "task-clock:u", TALLY_FORMAT_CSV); /* which no kernel can part */
 	h.o.argv = leaves;
 	assert_int_equal(tally_stat(h.p, &h.o, &h.result), -TALLY_ENOTSUP);
-	said(&h, "nothing of this can be counted here; software events can");
+	said(&h, "none of these events can be counted here; software events can");
 	assert_has(&h.notes, "task-clock:u: the kernel counts a clock's time in all modes together");
 	assert_has(&h.out, ",not supported,");
 	assert_int_equal(access(leaves[1], F_OK), -1);
@@ -526,7 +523,7 @@ static void turns_are_scaled_up_and_the_share_is_shown(void **state)
 		shown(&h, STAT_ONLY, TALLY_FORMAT_CSV),
 		"type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
 		"count,2,4000,4000,cycles,all,cycles,cycles,1000,ok,,0.25,,,\n"
-		"count,2,,,events,all,instructions,instructions,0,not counted,others had the counters all the time,0,,,\n"
+		"count,2,,,events,all,instructions,instructions,0,not counted,other sessions held the counters all the time,0,,,\n"
 		"count,2,0,0,events,all,branches,branches,0,ok,,,,,\n");
 	buf_free(&h.out);
 }
@@ -657,7 +654,7 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 	assert_string_equal(text(&l.h.notes), "");
 	only_first = true;
 	wait_and_read(&l);
-	assert_has(&l.h.notes, " went offline: what it counted until 0.");
+	assert_has(&l.h.notes, " went offline: its counts end at 0.");
 	assert_true(slot->offline);
 	was = slot->now.value;
 	wait_and_read(&l);
@@ -667,7 +664,7 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 	assert_has(&l.h.out, "offline since 0.");
 	only_first = false;
 	wait_and_read(&l);
-	assert_has(&l.h.notes, " came online: it is counted from 0.");
+	assert_has(&l.h.notes, " came online: counted from 0.");
 	wait_and_read(&l);
 	assert_true(slot->now.value > was && !slot->offline);
 	assert_int_equal(stat_cpu_end(l.c), 0);

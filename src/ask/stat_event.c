@@ -64,7 +64,7 @@ static void note_unmodelled(struct stat_run *s, const struct source *src)
 	const struct vf_reg *r = &vf_regs[src->vf.ask.reg];
 
 	if (kind && !niagara_models(kind, vf_events_of(r), (uint16_t)src->vf.ask.event))
-		plat_note(s->p, "%s: the model does not model this event: it stays where it is", src->s.text);
+		plat_note(s->p, "%s: this event is not modelled: its counter does not change", src->s.text);
 }
 
 /* All strands are those that are ours to use. */
@@ -73,10 +73,9 @@ static int note_others(struct stat_run *s, struct source *src, uint32_t others, 
 	struct err e = { 0 };
 
 	if (others && others == n)
-		return stat_keep_reason(s, src, err_set(&e, TALLY_EBUSY, "all strands are other guests' at the moment"),
-					&e);
+		return stat_keep_reason(s, src, err_set(&e, TALLY_EBUSY, "all strands belong to other guests now"), &e);
 	if (others)
-		plat_note(s->p, "%s: %u of %u strands are other guests'", src->s.text, others, n);
+		plat_note(s->p, "%s: %u of %u strands belong to other guests", src->s.text, others, n);
 	return 0;
 }
 
@@ -169,7 +168,7 @@ static int open_mmu(struct stat_run *s, struct source *src)
 	if (rc < 0)
 		return rc;
 	if (cpu >= s->transport->strands)
-		return plat_fail(s->p, TALLY_EINVAL, "%s: there are %u strands, from 0", src->s.text,
+		return plat_fail(s->p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", src->s.text,
 				 s->transport->strands);
 	src->first = (uint32_t)cpu;
 	src->strands = rc ? 1 : s->transport->strands;
@@ -254,7 +253,7 @@ static int open_gpci(struct stat_run *s, struct source *src)
 	if (rc >= 0)
 		rc = gpci_pick(s->p, l, &src->s, &src->pick);
 	if (rc >= 0 && !strcmp(src->pick.r->name, "mmcrh"))
-		rc = plat_fail(s->p, TALLY_EINVAL, "%s can only be set; gpci/hpmc/ counts", src->s.text);
+		rc = plat_fail(s->p, TALLY_EINVAL, "%s is write-only; gpci/hpmc/ counts", src->s.text);
 	return rc < 0 ? rc : follow_of(s, src->pick.r, &src->req);
 }
 
@@ -276,13 +275,13 @@ static int is_there(struct stat_run *s, struct source *src)
 	if (f->own && f->n)
 		return stat_keep_reason(s, src,
 					err_set(&e, TALLY_EPERM,
-						"this partition may read its own record only, which is %llu",
+						"this partition is permitted to read only its own record, %llu",
 						(unsigned long long)f->v[0].id),
 					&e);
 	if (!f->n || !gpci_key(f->r))
-		return plat_fail(s->p, TALLY_EINVAL, "%s: there is no record", src->s.text);
-	return plat_fail(s->p, TALLY_EINVAL, "%s: there is no such %s; there are %llu to %llu", src->s.text,
-			 gpci_key(f->r), (unsigned long long)f->v[0].id, (unsigned long long)f->v[f->n - 1].id);
+		return plat_fail(s->p, TALLY_EINVAL, "%s: no record", src->s.text);
+	return plat_fail(s->p, TALLY_EINVAL, "%s: no such %s (valid: %llu to %llu)", src->s.text, gpci_key(f->r),
+			 (unsigned long long)f->v[0].id, (unsigned long long)f->v[f->n - 1].id);
 }
 
 static int read_gpci(struct stat_run *s, struct source *src)

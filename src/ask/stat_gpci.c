@@ -58,7 +58,7 @@ static void follow_came(struct follow *f, struct followed *v, const struct gpci_
 				.state = f->readings ? FOLLOW_CAME : FOLLOW_HERE };
 	memcpy(v->now, now->v, sizeof(v->now));
 	if (f->readings && !f->quiet)
-		plat_note(p, "%s: %s came; it counts from here on", f->r->name, follow_name(name, f, v));
+		plat_note(p, "%s: %s is new; counted from now on", f->r->name, follow_name(name, f, v));
 }
 
 static void follow_counted(struct follow *f, struct followed *v, const struct gpci_values *now,
@@ -75,7 +75,7 @@ static void follow_counted(struct follow *f, struct followed *v, const struct gp
 		if (is->flags & GPCI_F_COUNTER && !gpci_is_none(is, now->v[i]) && !gpci_is_none(is, v->now[i])) {
 			if (now->v[i] < v->now[i]) {
 				v->back |= 1u << i;
-				plat_note(p, "%s: %s of %s went back from %llu to %llu; it counts from here on",
+				plat_note(p, "%s: %s of %s went back from %llu to %llu; counted from now on",
 					  f->r->name, is->name, follow_name(name, f, v), (unsigned long long)v->now[i],
 					  (unsigned long long)now->v[i]);
 			} else {

@@ -142,9 +142,9 @@ static void records_are_followed_by_id(void **state)
 		"count,0.02,2,2,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",9,ok,\n"
 		"count,0.02,,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",90,went back,\n");
 	assert_string_equal(text(&f.notes),
-			    "entitled: partition 3 came; it counts from here on\n"
+			    "entitled: partition 3 is new; counted from now on\n"
 			    "entitled: partition 2 went\n"
-			    "entitled: entitled of partition 5 went back from 120 to 90; it counts from here on\n");
+			    "entitled: entitled of partition 5 went back from 120 to 90; counted from now on\n");
 	done(&f, p);
 }
 
@@ -161,7 +161,7 @@ static void a_partition_that_comes_again_is_a_new_one(void **state)
 	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_non_null(strstr(text(&f.out), "count,0.03,3,3,"));
 	assert_non_null(strstr(text(&f.notes), "partition 2 went\n"));
-	assert_non_null(strstr(text(&f.notes), "partition 2 came; it counts from here on\n"));
+	assert_non_null(strstr(text(&f.notes), "partition 2 is new; counted from now on\n"));
 	done(&f, p);
 }
 
@@ -364,16 +364,18 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a/", "event= is missing" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_e,event=none/", "did you mean 'zam0_lpu_" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=clock_cycle/", "did you mean 'clock_cycles'?" },
-		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=0x100/", "codes go up to 0xff" },
+		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=0x100/", "code out of range (0xff at most)" },
 		{ __LINE__, "batoka", "vfalls/zam0_lpu_a,event=1,cpu=3/", "unknown key 'cpu'" },
-		{ __LINE__, "batoka", "vfalls/sparc,cpu=256,event=IC_miss/", "there are 256 strands" },
-		{ __LINE__, "batoka", "vfalls/sparc,event=IC_miss,remote/", "remote is of L2_imiss and L2_dmiss_ld" },
-		{ __LINE__, "batoka", "vfalls/sparc,event=L2_imiss,remote,local/", "one of local, remote and c2c" },
-		{ __LINE__, "niagara", "mmustat/all,cpu=32/", "there are 32 strands" },
-		{ __LINE__, "power", "gpci/entitled/gpci/links_abc/", "stands right behind" },
-		{ __LINE__, "power", "gpci/dispatch_purr,processor=48/", "there are 0 to 47" },
-		{ __LINE__, "power", "gpci/entitled,vp=1/", "vp= is of affinity_by_vp" },
-		{ __LINE__, "power", "gpci/mmcrh/", "can only be set" },
+		{ __LINE__, "batoka", "vfalls/sparc,cpu=256,event=IC_miss/", "the machine has 256" },
+		{ __LINE__, "batoka", "vfalls/sparc,event=IC_miss,remote/",
+		  "key remote applies only to events L2_imiss and L2_dmiss_ld" },
+		{ __LINE__, "batoka", "vfalls/sparc,event=L2_imiss,remote,local/",
+		  "local, remote and c2c cannot be combined" },
+		{ __LINE__, "niagara", "mmustat/all,cpu=32/", "the machine has 32" },
+		{ __LINE__, "power", "gpci/entitled/gpci/links_abc/", "without a comma" },
+		{ __LINE__, "power", "gpci/dispatch_purr,processor=48/", "(valid: 0 to 47)" },
+		{ __LINE__, "power", "gpci/entitled,vp=1/", "key vp= applies only to affinity_by_vp" },
+		{ __LINE__, "power", "gpci/mmcrh/", "is write-only" },
 	};
 
 	(void)state;

@@ -90,7 +90,7 @@ static struct an_rows table_of(const struct stat_run *s, const char *type, const
 {
 	struct an_rows t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
 
-	t.title = an_rows_text(&t, "%s, %.3f s after the start, over %.3f s", s->view->name, stat_seconds(s),
+	t.title = an_rows_text(&t, "%s, %.3f s after the start, interval %.3f s", s->view->name, stat_seconds(s),
 			       (double)(s->now - s->before) / 1e9);
 	return t;
 }
@@ -557,7 +557,7 @@ int stat_view_open(struct stat_run *s, const char *name)
 	if (rc < 0)
 		return rc;
 	if (l->tick_hz == HV_TICK_UNKNOWN)
-		plat_note(s->p, "this machine does not say how fast its timebase is: shares of time are not shown");
+		plat_note(s->p, "the frequency of this machine's timebase is unknown: shares of time are not shown");
 	s->part = mem_alloc(NEEDS * sizeof(*s->part));
 	if (!s->part)
 		return plat_oom(s->p);

@@ -126,11 +126,11 @@ static bool place_make(const struct place *p, char *why, size_t n)
 	if (access(parent, F_OK) < 0)
 		snprintf(why, n, "%s: %s", parent, strerror(errno));
 	else if (!directory_is_safe(parent, p->uid, true))
-		snprintf(why, n, "others than user %u can rename what is in %s", p->uid, parent);
+		snprintf(why, n, "users other than %u can rename entries of %s", p->uid, parent);
 	else if (mkdir(p->path, mode) < 0 && errno != EEXIST)
 		snprintf(why, n, "%s: %s", p->path, strerror(errno));
 	else if (!directory_is_safe(p->path, p->uid, false))
-		snprintf(why, n, "%s is not a directory of user %u alone", p->path, p->uid);
+		snprintf(why, n, "%s is not a directory that only user %u can write", p->path, p->uid);
 	else
 		return p->uid || chmod(p->path, mode) == 0; /* whatever the umask is */
 	return false;
@@ -242,7 +242,7 @@ static const struct place *place_have(struct lease *l)
 	size_t at = 0;
 
 	if (!n)
-		snprintf(l->unkept, sizeof(l->unkept), "the names of its directories are too long");
+		snprintf(l->unkept, sizeof(l->unkept), "path too long");
 	for (uint32_t i = 0; i < n; i++) {
 		if (place_make(&v[i], l->unkept + at, sizeof(l->unkept) - at)) {
 			l->unkept[0] = '\0';
@@ -315,7 +315,8 @@ static int take_locked(struct lease *l, const struct place *p, struct lease_hold
 	int64_t n = lease_holders_list(l, kinds_before(l->kind), other, 1);
 
 	if (n < 0)
-		return err_set(e, TALLY_EIO, "no socket to look for leases of the counters: %s", strerror(errno));
+		return err_set(e, TALLY_EIO, "cannot open a socket to look up leases of the counters: %s",
+			       strerror(errno));
 	if (n > 0)
 		return err_set(e, TALLY_EBUSY, "the hardware counters are held by %s (pid %d)", kind_name[other->kind],
 			       other->pid);

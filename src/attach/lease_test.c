@@ -664,8 +664,9 @@ static void a_user_whose_place_a_stranger_has_taken_counts_all_the_same_and_is_t
 			if (setresuid(BOB, BOB, BOB) < 0 ||
 			    lease_take(&l, own_root, LEASE_SYSTEM, &other, &(struct err){ 0 }) < 0)
 				_exit(1);
-			_exit(lease_unkept(l) && strstr(lease_unkept(l),
-							"tally-65533 is not a directory of user 65533 alone") ?
+			_exit(lease_unkept(l) &&
+					      strstr(lease_unkept(l),
+						     "tally-65533 is not a directory that only user 65533 can write") ?
 				      0 :
 				      2);
 		}

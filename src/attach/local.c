@@ -204,14 +204,14 @@ static int run_HELLO(struct local_call *c)
 
 	memcpy(&h, c->in, sizeof(h));
 	if (c->peer->greeted)
-		return err_set(c->e, TALLY_ESTATE, "hello was said already");
+		return err_set(c->e, TALLY_ESTATE, "HELLO was sent already");
 	if (memcmp(h.magic, LOCAL_MAGIC, sizeof(h.magic)) != 0)
-		return err_set(c->e, TALLY_ECORRUPT, "that is no hello of this protocol: its first eight bytes differ");
+		return err_set(c->e, TALLY_ECORRUPT, "bad HELLO: wrong magic");
 	if (h.version != LOCAL_VERSION)
-		return err_set(c->e, TALLY_ENOTSUP, "version %u of the protocol is not spoken here, but version %u",
+		return err_set(c->e, TALLY_ENOTSUP, "unsupported protocol version %u (this server speaks %u)",
 			       h.version, LOCAL_VERSION);
 	if (h.rights & ~LOCAL_RIGHTS)
-		return err_set(c->e, TALLY_EINVAL, "0x%x are no rights; there are 0x%x", h.rights & ~LOCAL_RIGHTS,
+		return err_set(c->e, TALLY_EINVAL, "unknown rights 0x%x (known: 0x%x)", h.rights & ~LOCAL_RIGHTS,
 			       LOCAL_RIGHTS);
 	w.rights = h.rights ? h.rights : LOCAL_RIGHTS;
 	snprintf(w.platform, sizeof(w.platform), "%s", c->peer->s->platform);
@@ -258,18 +258,18 @@ static int local_call_judge(struct local_peer *p, const struct local_head *h, co
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
 	if (!p->greeted && h->op != LOCAL_HELLO)
-		return hang_up(p,
-			       err_set(&p->err, TALLY_ESTATE, "the first request is hello, not operation 0x%x", h->op));
+		return hang_up(p, err_set(&p->err, TALLY_ESTATE,
+					  "operation 0x%x before HELLO: HELLO must be the first request", h->op));
 	if (h->status)
-		return err_set(&p->err, TALLY_EINVAL, "status %u in a request; it is 0", h->status);
+		return err_set(&p->err, TALLY_EINVAL, "status %u in a request (must be 0)", h->status);
 	if (!row)
 		return err_set(&p->err, TALLY_ENOTSUP, "%s has no operation 0x%x", p->s->platform, h->op);
 	if ((p->rights & row->right) != row->right)
-		return err_set(&p->err, TALLY_EPERM, "operation 0x%x takes right 0x%x, which hello did not ask for",
+		return err_set(&p->err, TALLY_EPERM, "operation 0x%x requires right 0x%x, which HELLO did not request",
 			       h->op, row->right);
 	if (n != row->request)
-		return err_set(&p->err, TALLY_EINVAL, "operation 0x%x takes %u bytes behind the header, not %u", h->op,
-			       row->request, n);
+		return err_set(&p->err, TALLY_EINVAL, "operation 0x%x requires %u bytes after the header, not %u",
+			       h->op, row->request, n);
 	return 0;
 }
 
@@ -305,7 +305,7 @@ static bool length_is_good(struct local_peer *p, const struct local_head *h)
 	if (!out_room(p, (uint32_t)sizeof(*h) + LOCAL_WORDS_MOST))
 		return false;
 	p->err.code = 0;
-	err_set(&p->err, TALLY_ECORRUPT, "a frame of %u bytes; it has %zu to %u", h->bytes, sizeof(*h),
+	err_set(&p->err, TALLY_ECORRUPT, "invalid frame length %u (valid: %zu to %u)", h->bytes, sizeof(*h),
 		LOCAL_FRAME_MOST);
 	out_words(p, h->op, h->id, &p->err);
 	p->over = true;

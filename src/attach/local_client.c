@@ -189,8 +189,7 @@ static int client_poll(struct local_client *c, struct pollfd *p, int timeout_ms,
 static int client_unanswered(struct local_client *c, const char *what, struct err *e)
 {
 	if (client_has_ended(c))
-		return err_set(e, TALLY_EIO, "%s: it does not answer; what was left to do had %d ms", c->name,
-			       c->wait.last_ms);
+		return err_set(e, TALLY_EIO, "%s: no answer within the %d ms that were left", c->name, c->wait.last_ms);
 	client_begin_to_end(c);
 	return err_set(e, TALLY_EIO, "%s: %s %d ms", c->name, what, c->wait.answer_ms);
 }
@@ -230,8 +229,8 @@ static int client_take_frame(struct local_client *c, struct local_answer *a, str
 		return 0;
 	memcpy(&a->head, p, sizeof(a->head));
 	if (a->head.bytes < sizeof(a->head) || a->head.bytes > LOCAL_FRAME_MOST)
-		return err_set(e, TALLY_ECORRUPT, "%s: a frame of %u bytes came: that is no server of this protocol",
-			       c->name, a->head.bytes);
+		return err_set(e, TALLY_ECORRUPT, "%s: invalid frame length %u: not a tally server", c->name,
+			       a->head.bytes);
 	if (a->head.bytes > n)
 		return 0;
 	a->p = p + sizeof(a->head);
@@ -313,12 +312,12 @@ int local_ask_and_wait(struct local_client *c, uint16_t op, const void *p, size_
 	int rc = local_ask(c, op, p, n, &id, e);
 
 	if (rc == 0)
-		return err_set(e, TALLY_ESTATE, "%s: answers are waiting to be taken", c->name);
+		return err_set(e, TALLY_ESTATE, "%s: earlier answers have not been read", c->name);
 	while (rc > 0 && (rc = local_next(c, a, -1, e)) > 0) {
 		if (a->head.id == id && a->head.op == op)
 			return local_judge(c, a, e);
 		if (!other)
-			return err_set(e, TALLY_ECORRUPT, "%s: it answered what was not asked", c->name);
+			return err_set(e, TALLY_ECORRUPT, "%s: answer to an unknown request", c->name);
 		other->take(other->arg, a);
 	}
 	return rc;
@@ -342,18 +341,19 @@ static int client_greet(struct local_client *c, uint32_t rights, struct err *e)
 	int rc = local_ask_and_wait(c, LOCAL_HELLO, &hello, sizeof(hello), &a, NULL, &why);
 
 	if (rc == -TALLY_EEND)
-		return err_set(e, TALLY_EEND,
-			       "%s: the server hung up on the first word: it speaks another protocol, as a --vfio-user "
-			       "socket does, or has gone",
-			       c->name);
+		return err_set(
+			e, TALLY_EEND,
+			"%s: the server closed the connection at HELLO: it speaks another protocol, e.g. that of a --vfio-user "
+			"socket, or it has ended",
+			c->name);
 	if (rc < 0)
 		return err_set(e, (enum tally_err) - rc, "%s", why.text);
 	if (a.head.bytes != sizeof(a.head) + sizeof(c->welcome))
-		return err_set(e, TALLY_ECORRUPT, "%s: its welcome has %u bytes", c->name, a.head.bytes);
+		return err_set(e, TALLY_ECORRUPT, "%s: invalid WELCOME of %u bytes", c->name, a.head.bytes);
 	memcpy(&c->welcome, a.p, sizeof(c->welcome));
 	c->welcome.platform[sizeof(c->welcome.platform) - 1] = '\0';
 	if (c->welcome.version != LOCAL_VERSION)
-		return err_set(e, TALLY_ENOTSUP, "%s: it speaks version %u of the protocol, not %u", c->name,
+		return err_set(e, TALLY_ENOTSUP, "%s: the server speaks protocol version %u, not %u", c->name,
 			       c->welcome.version, LOCAL_VERSION);
 	return 0;
 }
@@ -396,14 +396,13 @@ static int client_refuse_nobody(const char *path, struct err *e)
 	switch (errno) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return err_set(e, TALLY_EIO, "nobody listens at %s; start 'tally machine MACHINE --listen %s'", path,
-			       path);
+		return err_set(e, TALLY_EIO, "no server at %s; start 'tally machine MACHINE --listen %s'", path, path);
 	case EACCES:
 	case EPERM:
-		return err_set(e, TALLY_EPERM, "%s: %s; it is for the user that runs the server, and root", path,
+		return err_set(e, TALLY_EPERM, "%s: %s; only root and the user that runs the server can connect", path,
 			       strerror(errno));
 	case EAGAIN:
-		return err_set(e, TALLY_EIO, "%s: the server does not let anybody in; try again", path);
+		return err_set(e, TALLY_EIO, "%s: the server accepts no connections now; try again", path);
 	default:
 		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	}
@@ -419,7 +418,7 @@ int local_connect(struct local_client **ret, const char *path, uint32_t rights, 
 	int fd, rc;
 
 	if (!*path || strlen(path) >= sizeof(at.sun_path))
-		return err_set(e, TALLY_EINVAL, "'%s': the path of a socket has 1 to %zu bytes", path,
+		return err_set(e, TALLY_EINVAL, "invalid socket path '%s' (1 to %zu bytes)", path,
 			       sizeof(at.sun_path) - 1);
 	strcpy(at.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

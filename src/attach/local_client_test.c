@@ -10,7 +10,7 @@ static void where_nobody_listens_the_words_say_how_to_begin(void **state)
 
 	(void)state;
 	assert_int_equal(local_connect(&c, "/nowhere/s", 0, NULL, &e), -TALLY_EIO);
-	assert_string_equal(e.text, "nobody listens at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'");
+	assert_string_equal(e.text, "no server at /nowhere/s; start 'tally machine MACHINE --listen /nowhere/s'");
 	assert_null(c);
 }
 
@@ -113,7 +113,7 @@ static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **s
 	alarm(60);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
 	assert_int_equal(local_adopt(&c, fd[0], "unix:/silent", 0, &w, &e), -TALLY_EIO);
-	assert_string_equal(e.text, "unix:/silent: it does not answer; what was left to do had 1 ms");
+	assert_string_equal(e.text, "unix:/silent: no answer within the 1 ms that were left");
 	close(fd[1]);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
 	put(&s, LOCAL_HELLO, 0, &welcome, sizeof(welcome));
@@ -148,7 +148,7 @@ static void after_an_answer_that_did_not_come_the_others_are_not_waited_for_each
 	for (int i = 0; i < 120; i++) {
 		e = (struct err){ 0 };
 		assert_int_equal(local_ask_and_wait(c, LOCAL_PING, "12345678", 8, &a, NULL, &e), -TALLY_EIO);
-		assert_string_equal(e.text, i ? "unix:/silent: it does not answer; what was left to do had 1 ms" :
+		assert_string_equal(e.text, i ? "unix:/silent: no answer within the 1 ms that were left" :
 						"unix:/silent: no answer in 1000 ms");
 	}
 	local_disconnect(c);
@@ -177,14 +177,14 @@ static void a_server_of_another_protocol_is_refused(void **state)
 	struct local_welcome w = { .version = 3 };
 
 	(void)state;
-	assert_client_refuses("HTTP/1.1 400 Bad Request\r\n", 26, -TALLY_ECORRUPT, "no server of this protocol");
+	assert_client_refuses("HTTP/1.1 400 Bad Request\r\n", 26, -TALLY_ECORRUPT, "not a tally server");
 	assert_client_refuses("", 0, -TALLY_EEND,
-			      "it speaks another protocol, as a --vfio-user socket does, or has gone");
+			      "it speaks another protocol, e.g. that of a --vfio-user socket, or it has ended");
 	put(&s, LOCAL_PING, 0, NULL, 0);
-	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "not asked");
+	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "answer to an unknown request");
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 0, NULL, 0);
-	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "welcome");
+	assert_client_refuses(s.p, s.n, -TALLY_ECORRUPT, "WELCOME");
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 0, &w, sizeof(w));
 	assert_client_refuses(s.p, s.n, -TALLY_ENOTSUP, "version 3");

@@ -65,9 +65,9 @@ static int judge_fd(int fd, const struct local_hv_memory *m, struct err *e)
 	struct stat st;
 
 	if (seals < 0 || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || fstat(fd, &st) < 0)
-		return err_set(e, TALLY_EINVAL, "guest memory is a memfd of ordinary pages; that descriptor is none");
+		return err_set(e, TALLY_EINVAL, "guest memory must be a memfd of ordinary pages");
 	if (!(seals & F_SEAL_SHRINK))
-		return err_set(e, TALLY_EINVAL, "guest memory is sealed with F_SEAL_SHRINK; this is not");
+		return err_set(e, TALLY_EINVAL, "guest memory must be sealed with F_SEAL_SHRINK");
 	if (st.st_size < 0 || (uint64_t)st.st_size < m->bytes)
 		return err_set(e, TALLY_EINVAL, "the memfd has %lld bytes, not %llu", (long long)st.st_size,
 			       (unsigned long long)m->bytes);
@@ -84,7 +84,7 @@ static int map_fd(struct hv_client *c, int fd, const struct local_hv_memory *m, 
 	p = mmap(NULL, (size_t)m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)
 		return err_set(e, errno == ENOMEM ? TALLY_ENOMEM : TALLY_EINVAL,
-			       "guest memory can't be mapped for writing: %s", strerror(errno));
+			       "cannot map guest memory for writing: %s", strerror(errno));
 	c->memory = p;
 	c->base = m->base;
 	c->bytes = (size_t)m->bytes;
@@ -94,7 +94,7 @@ static int map_fd(struct hv_client *c, int fd, const struct local_hv_memory *m, 
 static int judge_range(const struct local_hv_memory *m, struct err *e)
 {
 	if (m->base % LOCAL_HV_PAGE || m->bytes % LOCAL_HV_PAGE || !m->bytes || m->bytes > LOCAL_HV_MEMORY_MOST)
-		return err_set(e, TALLY_EINVAL, "guest memory is whole pages of %u bytes, %llu MiB at most",
+		return err_set(e, TALLY_EINVAL, "guest memory must be whole pages of %u bytes, %llu MiB at most",
 			       LOCAL_HV_PAGE, (unsigned long long)LOCAL_HV_MEMORY_MOST >> 20);
 	if (m->base > UINT64_MAX - m->bytes)
 		return err_set(e, TALLY_EINVAL, "guest memory ends beyond the last address");
@@ -108,7 +108,7 @@ static struct hv_client *client_of(const struct local_call *c)
 	struct hv_client *client = *local_peer_own(c->peer);
 
 	if (!client)
-		err_set(c->e, TALLY_ESTATE, "HV_GUEST comes first: it says which guest this is");
+		err_set(c->e, TALLY_ESTATE, "no guest yet: HV_GUEST must come first");
 	return client;
 }
 
@@ -128,9 +128,9 @@ static int find_row(struct hv_client *c, const char *name, struct err *e)
 		if (!strcmp(g->guest[i].name, name))
 			c->row = &g->guest[i];
 	if (*name && !c->row)
-		return err_set(e, TALLY_EINVAL, "there is no guest of that name; the server's --guests has the names");
+		return err_set(e, TALLY_EINVAL, "unknown guest name; the names are in the server's --guests file");
 	if (c->row && c->row->taken)
-		return err_set(e, TALLY_EBUSY, "the guest '%s' is there already", name);
+		return err_set(e, TALLY_EBUSY, "guest '%s' is already connected", name);
 	return 0;
 }
 
@@ -156,8 +156,8 @@ static int open_sun4v(struct hv_client *c, const char *name, struct err *e)
 	}
 	if (rc == -TALLY_EBUSY)
 		return err_set(e, TALLY_EBUSY,
-			       o.rights.global ? "another guest has the right `global`, which only one may have" :
-						 "there are as many guests as the machine takes");
+			       o.rights.global ? "another guest has the right `global`, which only one can have" :
+						 "too many guests for this machine");
 	if (rc < 0)
 		return err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc));
 	if (c->row)
@@ -176,7 +176,7 @@ static int open_power(struct hv_client *c, uint32_t partition, struct err *e)
 			c->who.partition = p[i].id;
 			return 0;
 		}
-	return err_set(e, TALLY_EINVAL, "there is no partition %u", wanted);
+	return err_set(e, TALLY_EINVAL, "no such partition: %u", wanted);
 }
 
 static void client_close(struct hv_client *c)
@@ -209,12 +209,13 @@ static int take_strand(struct hv_client *c, uint32_t strand, struct err *e)
 	int rc;
 
 	if (strand >= c->s->strands)
-		return err_set(e, TALLY_EINVAL, "there is no strand %u; there are %u, from 0", strand, c->s->strands);
+		return err_set(e, TALLY_EINVAL, "no such strand: %u (the machine has %u, from 0)", strand,
+			       c->s->strands);
 	if (hv_strand_reserved(c, strand))
-		return err_set(e, TALLY_EPERM, "strand %u is not this guest's to use", strand);
+		return err_set(e, TALLY_EPERM, "strand %u is not assigned to this guest", strand);
 	rc = sun4v_vcpu_open(&c->vcpu[strand], c->guest, strand);
 	if (rc == -TALLY_EBUSY)
-		return err_set(e, TALLY_EBUSY, "strand %u is another guest's at the moment", strand);
+		return err_set(e, TALLY_EBUSY, "strand %u is in use by another guest", strand);
 	if (rc < 0)
 		return err_set(e, (enum tally_err) - rc, "strand %u: %s", strand, tally_strerror(rc));
 	niagara_vcpu(c->s->hv.niagara, strand, c->vcpu[strand]);
@@ -287,10 +288,9 @@ static int run_HV_GUEST(struct local_call *call)
 
 	memcpy(&ask, call->in, sizeof(ask));
 	if (*own)
-		return err_set(call->e, TALLY_ESTATE, "this conversation has its guest");
+		return err_set(call->e, TALLY_ESTATE, "this connection has its guest already");
 	if (!memchr(ask.guest, '\0', sizeof(ask.guest)))
-		return err_set(call->e, TALLY_EINVAL,
-			       "the guest's name has no end: it has 15 bytes at most and then a NUL");
+		return err_set(call->e, TALLY_EINVAL, "guest name without a NUL (15 bytes at most)");
 	c = mem_alloc(sizeof(*c) + s->strands * sizeof(c->vcpu[0]));
 	if (!c)
 		return err_set(call->e, TALLY_ENOMEM, "the server is out of memory");
@@ -314,7 +314,7 @@ static int run_HV_MEMORY(struct local_call *call)
 	if (!c)
 		rc = -TALLY_ESTATE;
 	else if (c->memory)
-		rc = err_set(call->e, TALLY_ESTATE, "this guest has its memory");
+		rc = err_set(call->e, TALLY_ESTATE, "this guest has its memory already");
 	else if (fd < 0)
 		rc = err_set(call->e, TALLY_EINVAL, "no descriptor came with that request");
 	else if ((rc = judge_range(&m, call->e)) == 0)
@@ -341,9 +341,9 @@ static int call_papr(struct hv_client *c, struct local_hv_call *q, struct err *e
 	const struct hv_mem mem = mem_of(c);
 
 	if (q->trap != 1)
-		return err_set(e, TALLY_EINVAL, "trap %u: a hypercall is `sc 1`", q->trap);
+		return err_set(e, TALLY_EINVAL, "trap %u is not a hypercall (`sc 1` is)", q->trap);
 	if (q->vcpu > UINT16_MAX)
-		return err_set(e, TALLY_EINVAL, "there is no virtual processor %u", q->vcpu);
+		return err_set(e, TALLY_EINVAL, "no such virtual processor: %u", q->vcpu);
 	c->who.vcpu = (uint16_t)q->vcpu;
 	papr_ask(c->s->hv.papr, c->who, &mem, q->r);
 	return 0;
@@ -364,8 +364,7 @@ static int run_HV_CALL(struct local_call *call)
 
 static int no_asr(struct local_call *call, uint32_t asr)
 {
-	return err_set(call->e, TALLY_EINVAL,
-		       "there is no ancillary state register 0x%x; 0x10 is the PCR, 0x11 the PIC", asr);
+	return err_set(call->e, TALLY_EINVAL, "no such ancillary state register: 0x%x (0x10 is PCR, 0x11 is PIC)", asr);
 }
 
 /* Its strand; NULL, with words, also where there are no such registers. */

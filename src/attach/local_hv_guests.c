@@ -46,13 +46,13 @@ static int take_strands(const struct reader *r, struct local_hv_guest *g, char *
 	if (dash)
 		*dash++ = '\0';
 	if (!text_u64(text, &first) || !text_u64(dash ? dash : text, &last) || first > last || last >= r->strands)
-		return err_set(r->e, TALLY_EINVAL, "guests, line %u: strands=A-B goes from 0 to %u", r->line,
-			       r->strands - 1);
+		return err_set(r->e, TALLY_EINVAL, "guests, line %u: strands=A-B out of range (valid: 0 to %u)",
+			       r->line, r->strands - 1);
 	g->pinned = true;
 	g->first = (uint32_t)first;
 	g->last = (uint32_t)last;
 	o = guests_overlapping(r->to, g);
-	return o ? guests_refuse_token(r, "some of these strands are another guest's", o->name) : 0;
+	return o ? guests_refuse_token(r, "some of these strands belong to another guest", o->name) : 0;
 }
 
 static int take_rights(const struct reader *r, struct sun4v_rights *to, const char *text)
@@ -60,7 +60,7 @@ static int take_rights(const struct reader *r, struct sun4v_rights *to, const ch
 	struct err e = { 0 };
 
 	if (!text)
-		return guests_refuse_token(r, "which rights? global, strand, htstrand, all, none", "");
+		return guests_refuse_token(r, "rights expected: global, strand, htstrand, all or none", "");
 	return sun4v_rights_parse(to, text, &e) < 0 ? guests_refuse_token(r, e.text, "") : 0;
 }
 
@@ -73,10 +73,10 @@ static int take_guest(const struct reader *r, char **rest)
 	int rc;
 
 	if (!name || strlen(name) >= LOCAL_HV_NAME)
-		return guests_refuse_token(r, "a guest has a name of 1 to 15 bytes", name ? name : "");
+		return guests_refuse_token(r, "guest name of 1 to 15 bytes expected", name ? name : "");
 	for (uint32_t i = 0; i < to->n; i++)
 		if (!strcmp(to->guest[i].name, name))
-			return guests_refuse_token(r, "that guest is there already", name);
+			return guests_refuse_token(r, "guest is given twice", name);
 	g = VEC_NEW(to->guest, to->n, to->cap);
 	if (!g)
 		return err_oom(r->e);
@@ -84,7 +84,7 @@ static int take_guest(const struct reader *r, char **rest)
 	rc = take_rights(r, &g->rights, rights);
 	if (rc == 0 && strands)
 		rc = strncmp(strands, "strands=", 8) ?
-			     guests_refuse_token(r, "only strands=A-B comes behind the rights", strands) :
+			     guests_refuse_token(r, "only strands=A-B can follow the rights", strands) :
 			     take_strands(r, g, strands + 8);
 	return rc;
 }
@@ -103,9 +103,9 @@ static int take_line(const struct reader *r, char *line)
 	else if (!strcmp(word, "others"))
 		rc = take_rights(r, &r->to->others, strtok_r(NULL, " \t\r", &rest));
 	else
-		return guests_refuse_token(r, "a line is `guest NAME RIGHTS [strands=A-B]` or `others RIGHTS`", word);
+		return guests_refuse_token(r, "expected `guest NAME RIGHTS [strands=A-B]` or `others RIGHTS`", word);
 	more = rc == 0 ? strtok_r(NULL, " \t\r", &rest) : NULL;
-	return more ? guests_refuse_token(r, "nothing comes behind that", more) : rc;
+	return more ? guests_refuse_token(r, "unexpected word at the end of the line", more) : rc;
 }
 
 int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t n, uint32_t strands, struct err *e)
@@ -127,7 +127,7 @@ int local_hv_guests_parse(struct local_hv_guests *ret, const char *text, size_t 
 
 		r.line++;
 		if (len >= sizeof(line) || memchr(text, '\0', len)) {
-			rc = guests_refuse_token(&r, "that is no line of text", "");
+			rc = guests_refuse_token(&r, "not a line of text", "");
 			break;
 		}
 		memcpy(line, text, len);

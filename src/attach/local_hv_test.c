@@ -285,20 +285,20 @@ static void a_configuration_that_is_wrong_names_its_line(void **state)
 		int transport;
 		const char *text, *words;
 	} rows[] = {
-		{ __LINE__, "guest", "line 1: a guest has a name" },
-		{ __LINE__, "guest 0123456789abcdef all", "line 1: a guest has a name" },
-		{ __LINE__, "\nguest a", "line 2: which rights" },
-		{ __LINE__, "guest a everything", "line 1: rights: 'everything'" },
-		{ __LINE__, "guest a all\nguest a all", "line 2: that guest is there already" },
-		{ __LINE__, "guest a all strands=5-4", "line 1: strands=A-B goes from 0 to 31" },
-		{ __LINE__, "guest a all strands=32", "line 1: strands=A-B goes from 0 to 31" },
+		{ __LINE__, "guest", "line 1: guest name of 1 to 15 bytes expected" },
+		{ __LINE__, "guest 0123456789abcdef all", "line 1: guest name of 1 to 15 bytes expected" },
+		{ __LINE__, "\nguest a", "line 2: rights expected" },
+		{ __LINE__, "guest a everything", "line 1: rights: invalid value 'everything'" },
+		{ __LINE__, "guest a all\nguest a all", "line 2: guest is given twice" },
+		{ __LINE__, "guest a all strands=5-4", "line 1: strands=A-B out of range (valid: 0 to 31)" },
+		{ __LINE__, "guest a all strands=32", "line 1: strands=A-B out of range (valid: 0 to 31)" },
 		{ __LINE__, "guest a all strands=x", "line 1: strands=A-B" },
 		{ __LINE__, "guest a all strands=0-9\nguest b all strands=9", "line 2: some of these strands" },
 		{ __LINE__, "guest a all cpus=3", "line 1: only strands=A-B" },
-		{ __LINE__, "guest a all strands=1 2", "line 1: nothing comes behind that: '2'" },
-		{ __LINE__, "others", "line 1: which rights" },
-		{ __LINE__, "others all all", "line 1: nothing comes behind" },
-		{ __LINE__, "gast a all", "line 1: a line is" },
+		{ __LINE__, "guest a all strands=1 2", "line 1: unexpected word at the end of the line: '2'" },
+		{ __LINE__, "others", "line 1: rights expected" },
+		{ __LINE__, "others all all", "line 1: unexpected word at the end of the line" },
+		{ __LINE__, "gast a all", "line 1: expected `guest" },
 	};
 
 	(void)state;
@@ -326,7 +326,7 @@ static void memory_that_could_go_away_is_refused(void **state)
 		{ __LINE__, F_SEAL_GROW, 4096, BASE, 4096, "F_SEAL_SHRINK" },
 		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 8192, "has 4096 bytes" },
 		{ __LINE__, F_SEAL_SHRINK, 0, BASE, 4096, "has 0 bytes" },
-		{ __LINE__, F_SEAL_SHRINK | F_SEAL_WRITE, 4096, BASE, 4096, "can't be mapped" },
+		{ __LINE__, F_SEAL_SHRINK | F_SEAL_WRITE, 4096, BASE, 4096, "cannot map" },
 		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 0, "whole pages" },
 		{ __LINE__, F_SEAL_SHRINK, 4096, BASE + 8, 4096, "whole pages" },
 		{ __LINE__, F_SEAL_SHRINK, 4096, BASE, 4000, "whole pages" },
@@ -580,7 +580,7 @@ static void a_line_calls_as_in_process(void **state)
 	assert_int_equal(l.op->asr(l.arg, 9, 0x11, false, &value, &e), 0);
 	assert_int_equal(value, 77);
 	assert_int_equal(l.op->sun4v(l.arg, 256, CORE, o, &e), -TALLY_EINVAL);
-	assert_non_null(strstr(e.text, "there is no strand 256"));
+	assert_non_null(strstr(e.text, "no such strand: 256"));
 	l.op->close(l.arg);
 	unserve(&v);
 }

@@ -34,8 +34,7 @@ static int hv_transport_ask(const struct transport *l, uint16_t op, const void *
 	if (rc < 0)
 		return rc;
 	if (a.head.bytes != sizeof(a.head) + n)
-		return err_set(e, TALLY_ECORRUPT,
-			       "%s: an answer came that can't be: that is no server of this protocol", l->op.what);
+		return err_set(e, TALLY_ECORRUPT, "%s: invalid answer: not a tally server", l->op.what);
 	if (n)
 		memcpy(to, a.p, n);
 	return 0;
@@ -113,7 +112,7 @@ static int make_memory(struct transport *l, struct err *e)
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		p = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED) {
-		err_set(e, TALLY_EIO, "%zu bytes of guest memory can't be had: %s", l->bytes, strerror(errno));
+		err_set(e, TALLY_EIO, "cannot allocate %zu bytes of guest memory: %s", l->bytes, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -TALLY_EIO;
@@ -145,8 +144,8 @@ static size_t memory_bytes(const struct local_transport_opts *o, const struct lo
 
 static int no_hypervisor(const struct transport *l, struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP,
-		       "%s: the platform there has no hypervisor; 'tally machine batoka' is one that has", l->op.what);
+	return err_set(e, TALLY_ENOTSUP, "%s: the platform there has no hypervisor; 'tally machine batoka' has one",
+		       l->op.what);
 }
 
 /* Whether the machine is one that there is. */
@@ -170,12 +169,12 @@ static int be_guest(struct transport *l, const struct local_transport_opts *o, s
 	int rc;
 
 	if (o && o->guest && strlen(o->guest) >= sizeof(q.guest))
-		return err_set(e, TALLY_EINVAL, "'%s': a guest's name has 15 bytes at most", o->guest);
+		return err_set(e, TALLY_EINVAL, "guest name too long: '%s' (15 bytes at most)", o->guest);
 	if (o && o->guest)
 		strcpy(q.guest, o->guest);
 	rc = hv_transport_ask(l, LOCAL_HV_GUEST, &q, sizeof(q), m, sizeof(*m), e);
 	if (rc == 0 && !is_known(m))
-		rc = err_set(e, TALLY_ECORRUPT, "%s: it serves a machine that there is not", l->op.what);
+		rc = err_set(e, TALLY_ECORRUPT, "%s: the server names an unknown machine", l->op.what);
 	return rc;
 }
 

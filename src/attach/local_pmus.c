@@ -42,8 +42,7 @@ static_assert(NEXTS <= LOCAL_PENDING_MOST, "the server holds as many");
 
 static int odd_answer(const struct remote *r, struct err *e)
 {
-	return err_set(e, TALLY_ECORRUPT, "%s: an answer came that can't be: that is no server of this protocol",
-		       r->op.what);
+	return err_set(e, TALLY_ECORRUPT, "%s: invalid answer: not a tally server", r->op.what);
 }
 
 static uint8_t *held_at(const struct remote *r, uint32_t i)
@@ -163,8 +162,7 @@ static int remote_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, struc
 	for (int i = 0; i < LIST_TRIES && rc == -TALLY_ESTATE && !e->code; i++)
 		rc = list_once(r, e);
 	if (rc == -TALLY_ESTATE)
-		return err_set(e, TALLY_EIO, "%s: its endpoints come and go faster than they can be listed",
-			       r->op.what);
+		return err_set(e, TALLY_EIO, "%s: its endpoints change faster than they can be listed", r->op.what);
 	if (rc < 0)
 		return rc;
 	*ret = r->pmu;
@@ -348,7 +346,7 @@ static int device_of(const struct remote *r, const struct ptt_pmu *p, uint32_t *
 	for (uint32_t i = 0; i < r->n; i++)
 		if (strcmp(r->pmu[i].name, p->name) == 0)
 			return *ret = i, 0;
-	return err_set(e, TALLY_EINVAL, "%s has no device %s", r->op.what, p->name);
+	return err_set(e, TALLY_EINVAL, "%s: no such device: %s", r->op.what, p->name);
 }
 
 static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask *ev, size_t ring, struct err *e)
@@ -359,7 +357,7 @@ static int remote_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask
 	int rc = device_of(r, p, &to.device, e);
 
 	if (rc == 0 && r->on && !r->stopped)
-		rc = err_set(e, TALLY_EBUSY, "%s: a trace is on; it takes one at a time", p->name);
+		rc = err_set(e, TALLY_EBUSY, "%s: a trace is running; only one can run at a time", p->name);
 	if (rc == 0)
 		remote_drain_trace(r);
 	if (rc == 0 && !r->held && (r->held = mem_alloc((size_t)NEXTS * LOCAL_FRAME_MOST)) == NULL)

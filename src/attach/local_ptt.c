@@ -276,7 +276,7 @@ static bool local_ptt_given_away(struct local_call *c, const struct device *d)
 
 	if (is)
 		err_set(c->e, TALLY_EBUSY,
-			"%s is given to a vfio-user client, whose driver has its registers; name another "
+			"%s is in use by a vfio-user client, whose driver has its registers; name another "
 			"device",
 			pmu_of(s, d)->name);
 	return is;
@@ -313,9 +313,10 @@ static int run_PTT_WRITE(struct local_call *c)
 		return -TALLY_EBUSY;
 	memcpy(&a, c->in, sizeof(a));
 	if (!is_tuning(a.at))
-		return err_set(c->e, TALLY_EPERM,
-			       "register 0x%x is the driver's; only 0x0 and 0x4, which tune, are written from here",
-			       a.at);
+		return err_set(
+			c->e, TALLY_EPERM,
+			"register 0x%x belongs to the driver; only the tune registers 0x0 and 0x4 can be written",
+			a.at);
 	ptt_dev_write(d->dev, a.at, a.value);
 	return 0;
 }
@@ -325,7 +326,7 @@ static int tunable_of(struct local_call *c, uint32_t code, enum ptt_tune *ret)
 	for (int t = 0; t < PTT_TUNES; t++)
 		if (ptt_tunables[t].code == code)
 			return *ret = (enum ptt_tune)t, 0;
-	return err_set(c->e, TALLY_EINVAL, "0x%x is no tunable's code", code);
+	return err_set(c->e, TALLY_EINVAL, "unknown tunable code 0x%x", code);
 }
 
 static int run_PTT_TUNE_GET(struct local_call *c)
@@ -371,10 +372,10 @@ static int device_free(struct local_call *c, struct device *d, const struct ptt_
 	if (d->owner == c->peer && (d->stopped || d->broken.code) && d->nwaiting == 0)
 		trace_end(d);
 	if (d->owner)
-		return err_set(c->e, TALLY_EBUSY, "%s: %s trace is on; a device takes one at a time", pmu->name,
+		return err_set(c->e, TALLY_EBUSY, "%s: %s trace is running; a device runs one at a time", pmu->name,
 			       d->owner == c->peer ? "this client's" : "another client's");
 	if (ptt_dev_hosted(d->dev))
-		return err_set(c->e, TALLY_EBUSY, "%s is another server's: a driver holds it there", pmu->name);
+		return err_set(c->e, TALLY_EBUSY, "%s is in use by a driver through another server", pmu->name);
 	return 0;
 }
 
@@ -391,8 +392,8 @@ static int run_PTT_START(struct local_call *c)
 	memcpy(&ask, c->in, sizeof(ask));
 	if (ask.ring == 0 || ask.ring % PTT_BUFFER_BYTES || ask.ring > LOCAL_RING_MOST)
 		return err_set(c->e, TALLY_EINVAL,
-			       "an AUX ring of %llu bytes; it is a multiple of 4 MiB, %u MiB "
-			       "at most",
+			       "invalid AUX buffer size of %llu bytes (expected a multiple of 4 MiB, %u MiB "
+			       "at most)",
 			       (unsigned long long)ask.ring, LOCAL_RING_MOST >> 20);
 	static_assert(sizeof(ev.device) == sizeof(pmu->name), "a name fits");
 	memcpy(ev.device, pmu->name, sizeof(ev.device));
@@ -409,7 +410,7 @@ static struct device *own_device(struct local_call *c)
 
 	if (!d || d->owner == c->peer)
 		return d;
-	err_set(c->e, TALLY_ESTATE, "no trace of this client is on at that device; PTT_START starts one");
+	err_set(c->e, TALLY_ESTATE, "this client runs no trace on that device; PTT_START starts one");
 	return NULL;
 }
 
@@ -420,7 +421,7 @@ static int run_PTT_NEXT(struct local_call *c)
 	if (!d)
 		return -c->e->code;
 	if (d->nwaiting == LOCAL_PENDING_MOST)
-		return err_set(c->e, TALLY_EBUSY, "%u PTT_NEXT wait already", LOCAL_PENDING_MOST);
+		return err_set(c->e, TALLY_EBUSY, "%u PTT_NEXT requests are already pending", LOCAL_PENDING_MOST);
 	d->waiting[d->nwaiting++] = c->id;
 	return LOCAL_LATER;
 }
@@ -432,7 +433,7 @@ static int run_PTT_STOP(struct local_call *c)
 	if (!d)
 		return -c->e->code;
 	if (d->stopped)
-		return err_set(c->e, TALLY_ESTATE, "the trace is stopped already");
+		return err_set(c->e, TALLY_ESTATE, "the trace is already stopped");
 	d->stopped = true;
 	return ptt_driver_stop(d->driver, c->e);
 }
@@ -444,9 +445,9 @@ static int run_PTT_PLUG(struct local_call *c)
 
 	memcpy(&plug, c->in, sizeof(plug));
 	if (memchr(plug.bdf, '\0', sizeof(plug.bdf)) == NULL)
-		return err_set(c->e, TALLY_EINVAL, "the place has no end: it has 15 bytes at most and then a NUL");
+		return err_set(c->e, TALLY_EINVAL, "place without a NUL (15 bytes at most)");
 	if (plug.there > 1)
-		return err_set(c->e, TALLY_EINVAL, "there: %u; it is 0 or 1", plug.there);
+		return err_set(c->e, TALLY_EINVAL, "invalid value %u for there (expected 0 or 1)", plug.there);
 	return kunpeng_plug(s->k, plug.bdf, plug.there, c->e);
 }
 

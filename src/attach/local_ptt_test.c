@@ -162,7 +162,7 @@ static void an_endpoint_that_is_unplugged_leaves_the_list(void **state)
 	assert_int_equal(plug(c, "", 1, &e), -TALLY_EINVAL);
 	assert_int_equal(plug(c, "0000:01:00.1", 2, &e), -TALLY_EINVAL);
 	assert_int_equal(plug(c, "0000:01:00.1aaaabbbb", 0, &e), -TALLY_EINVAL);
-	assert_non_null(strstr(e.text, "has no end"));
+	assert_non_null(strstr(e.text, "place without a NUL"));
 	p.op->close(p.arg);
 	local_disconnect(c);
 	served_end(v);

@@ -185,15 +185,14 @@ static void local_server_admit_client(struct local_server *d, int fd)
 	struct client *c = d->client;
 
 	if (!may_come_in(fd)) {
-		local_server_refuse_client(fd, TALLY_EPERM,
-					   "only the user that runs the server, and root, may come in");
+		local_server_refuse_client(fd, TALLY_EPERM, "only root and the user that runs the server can connect");
 		return;
 	}
 	while (c < d->client + LOCAL_CLIENTS && c->fd >= 0)
 		c++;
 	if (c == d->client + LOCAL_CLIENTS) {
 		local_server_refuse_client(fd, TALLY_EBUSY,
-					   "the server has all the clients it takes; try again when one has gone");
+					   "the server has too many clients; try again when one has left");
 		return;
 	}
 	ev.data.u32 = (uint32_t)(c - d->client);
@@ -308,7 +307,7 @@ static int take_away_dead(const struct sockaddr_un *at, struct err *e)
 	if (lstat(at->sun_path, &st) < 0)
 		return errno == ENOENT ? 0 : err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, TALLY_EIO, "%s is there and is no socket; name another path", at->sun_path);
+		return err_set(e, TALLY_EIO, "%s exists and is not a socket; name another path", at->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
@@ -316,7 +315,7 @@ static int take_away_dead(const struct sockaddr_un *at, struct err *e)
 	why = errno;
 	close(fd);
 	if (rc == 0 || why == EAGAIN)
-		return err_set(e, TALLY_EBUSY, "%s: another server listens there; name another path, or end it",
+		return err_set(e, TALLY_EBUSY, "%s is in use by another server; name another path, or end it",
 			       at->sun_path);
 	if (why != ECONNREFUSED || unlink(at->sun_path) < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(why != ECONNREFUSED ? why : errno));
@@ -377,7 +376,7 @@ int server_open_local(struct server **ret, const struct local_service *s, void *
 	int rc;
 
 	if (!*path || strlen(path) >= sizeof(d->at.sun_path))
-		return err_set(e, TALLY_EINVAL, "'%s': the path of a socket has 1 to %zu bytes", path,
+		return err_set(e, TALLY_EINVAL, "invalid socket path '%s' (1 to %zu bytes)", path,
 			       sizeof(d->at.sun_path) - 1);
 	d = mem_alloc(sizeof(*d));
 	if (!d)

@@ -116,7 +116,7 @@ static void anything_before_hello_ends_the_conversation(void **state)
 	(void)state;
 	put(&s, LOCAL_PING, 7, &word, sizeof(word));
 	put_hello(&s, 0);
-	assert_hangs_up(&s, LOCAL_PING, 7, -TALLY_ESTATE, "hello");
+	assert_hangs_up(&s, LOCAL_PING, 7, -TALLY_ESTATE, "before HELLO");
 }
 
 static void a_hello_of_another_protocol_or_version_ends_the_conversation(void **state)
@@ -126,18 +126,18 @@ static void a_hello_of_another_protocol_or_version_ends_the_conversation(void **
 
 	(void)state;
 	put(&s, LOCAL_HELLO, 1, &h, sizeof(h));
-	assert_hangs_up(&s, LOCAL_HELLO, 1, -TALLY_ECORRUPT, "first eight bytes");
+	assert_hangs_up(&s, LOCAL_HELLO, 1, -TALLY_ECORRUPT, "wrong magic");
 	h = (struct local_hello){ LOCAL_MAGIC, LOCAL_VERSION + 1, 0 };
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 2, &h, sizeof(h));
-	assert_hangs_up(&s, LOCAL_HELLO, 2, -TALLY_ENOTSUP, "version 2");
+	assert_hangs_up(&s, LOCAL_HELLO, 2, -TALLY_ENOTSUP, "unsupported protocol version 2");
 	h = (struct local_hello){ LOCAL_MAGIC, LOCAL_VERSION, 0x80000000 };
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 3, &h, sizeof(h));
 	assert_hangs_up(&s, LOCAL_HELLO, 3, -TALLY_EINVAL, "0x80000000");
 	s.n = 0;
 	put(&s, LOCAL_HELLO, 4, &h, sizeof(h) - 1);
-	assert_hangs_up(&s, LOCAL_HELLO, 4, -TALLY_EINVAL, "takes 16 bytes");
+	assert_hangs_up(&s, LOCAL_HELLO, 4, -TALLY_EINVAL, "requires 16 bytes");
 }
 
 static void a_length_that_cannot_be_ends_the_conversation(void **state)
@@ -151,7 +151,7 @@ static void a_length_that_cannot_be_ends_the_conversation(void **state)
 		struct local_head h = { lies[i], ADD, 0, 5 };
 
 		feed(p, (const uint8_t *)&h, sizeof(h), sizeof(h));
-		assert_answer(p, ADD, 5, -TALLY_ECORRUPT, "a frame of");
+		assert_answer(p, ADD, 5, -TALLY_ECORRUPT, "invalid frame length");
 		assert_true(local_peer_over(p));
 		local_peer_close(p);
 	}
@@ -178,7 +178,7 @@ static void other_mistakes_get_words_and_the_conversation_goes_on(void **state)
 	assert_int_equal(feed(p, s.p, s.n, s.n), s.n);
 	assert_answer(p, OPS_END, 1, -TALLY_ENOTSUP, "toy has no operation 0x204");
 	assert_answer(p, 0xffff, 2, -TALLY_ENOTSUP, "0xffff");
-	assert_answer(p, ADD, 3, -TALLY_EINVAL, "takes 16 bytes behind the header, not 15");
+	assert_answer(p, ADD, 3, -TALLY_EINVAL, "requires 16 bytes after the header, not 15");
 	assert_answer(p, RELEASE, 4, -TALLY_EPERM, "right 0x8");
 	assert_answer(p, LOCAL_HELLO, 0, -TALLY_ESTATE, "already");
 	assert_answer(p, ADD, 5, -TALLY_EINVAL, "status 1 in a request");

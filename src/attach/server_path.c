@@ -35,7 +35,7 @@ int server_path_lock(const char *path, int *fd, struct err *e)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
-	return err_set(e, TALLY_EBUSY, "%s: another server has been starting there for seconds: 'fuser %s' names it",
+	return err_set(e, TALLY_EBUSY, "%s: another server has been starting here for seconds; 'fuser %s' names it",
 		       path, name);
 }
 

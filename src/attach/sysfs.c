@@ -279,7 +279,7 @@ static int local_server_serve(struct server *server, struct err *e)
 		if (n == -EAGAIN)
 			return 0;
 		if (n == 0)
-			return err_set(e, TALLY_EEND, "%s: somebody else has unmounted it", d->mount.dir);
+			return err_set(e, TALLY_EEND, "%s: unmounted by another program", d->mount.dir);
 		if (n < 0)
 			return err_set(e, TALLY_EIO, "%s: %s", d->mount.dir, strerror(-n));
 		libfuse()->session_process_buf(d->mount.session, &d->request);

@@ -83,7 +83,7 @@ static int sysfs_load_fuse(struct err *e)
 	return ok ? 0 :
 		    err_set(e, TALLY_ENOTSUP,
 			    "FUSE's library " SONAME
-			    " is not there or not usable: " LIBRARY_WHY("Debian's package is " PACKAGE));
+			    " not found or not usable: " LIBRARY_WHY("Debian's package is " PACKAGE));
 }
 
 static void say_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -293,7 +293,7 @@ static int guard_post(struct sysfs_mount *m, struct err *e)
 	close(fd[0]);
 	m->guard = fd[1];
 	stands = m->guard_pid > 0 && TEMP_FAILURE_RETRY(read(fd[1], &c, 1)) == 1;
-	return stands ? 0 : err_set(e, TALLY_EIO, "%s: no child can be made that guards the mount", m->dir);
+	return stands ? 0 : err_set(e, TALLY_EIO, "%s: cannot start the child that guards the mount", m->dir);
 }
 
 /* The mount is gone already. */
@@ -318,16 +318,16 @@ static int check_empty(const char *dir, struct err *e)
 
 	if (!d && errno == ENOTCONN)
 		return err_set(e, TALLY_EINVAL,
-			       "%s: a file system is mounted there whose server has died; umount -l %s, or "
-			       "fusermount3 -u -z %s, takes it away",
+			       "%s: the server of the file system mounted there has died; unmount it: umount -l %s, or "
+			       "fusermount3 -u -z %s",
 			       dir, dir, dir);
 	if (!d)
 		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EINVAL,
-			       "%s: %s; --sysfs takes an empty directory", dir, strerror(errno));
+			       "%s: %s; --sysfs requires an empty directory", dir, strerror(errno));
 	while (empty && (entry = readdir(d)))
 		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
 	closedir(d);
-	return empty ? 0 : err_set(e, TALLY_EINVAL, "%s is not empty; what is in it would be out of sight", dir);
+	return empty ? 0 : err_set(e, TALLY_EINVAL, "%s is not empty; the mount would hide its files", dir);
 }
 
 static int check_kernel(struct err *e)
@@ -339,8 +339,7 @@ static int check_kernel(struct err *e)
 		return 0;
 	}
 	if (errno == EACCES || errno == EPERM)
-		return err_set(e, TALLY_EPERM,
-			       "/dev/fuse: %s; it is to have mode 0666, and a container must be given it",
+		return err_set(e, TALLY_EPERM, "/dev/fuse: %s; give it mode 0666, and pass it to the container",
 			       strerror(errno));
 	return err_set(e, TALLY_ENOTSUP, "/dev/fuse: %s: this kernel has no FUSE, or has not loaded it (modprobe fuse)",
 		       strerror(errno));
@@ -368,13 +367,13 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 		return err_set(e, TALLY_EINVAL, "%s: %s", m->dir, strerror(errno));
 	m->session = session_new(op, userdata);
 	if (!m->session)
-		return err_set(e, TALLY_EIO, "%s: FUSE's library gives no session", m->dir);
+		return err_set(e, TALLY_EIO, "%s: FUSE's library opened no session", m->dir);
 	if ((m->at >= 0 ? mount_by_root(m) : table.session_mount(m->session, m->dir)) < 0)
 		return err_set(
-			e, TALLY_EPERM, "%s: it can't be mounted; %s", m->dir,
+			e, TALLY_EPERM, "cannot mount on %s: %s", m->dir,
 			geteuid() ?
-				"without root that takes fusermount3 (Debian's package fuse3) and a directory of your own" :
-				"that takes CAP_SYS_ADMIN");
+				"without root, fusermount3 (Debian's package fuse3) and a directory of your own are required" :
+				"CAP_SYS_ADMIN is required");
 	m->mounted = true;
 	if (fcntl(table.session_fd(m->session), F_SETFL, O_NONBLOCK) < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));
@@ -392,8 +391,8 @@ int sysfs_detach(struct sysfs_mount *m, struct err *e)
 	m->mounted = false;
 	guard_dismiss(m);
 	return left ? err_set(e, TALLY_EIO,
-			      "%s: the mount of the devices' files could not be taken away, for another file system is mounted "
-			      "over it: 'umount -l %s' does it when that one is gone",
+			      "%s: cannot unmount the devices' files: another file system is mounted "
+			      "over it; unmount that one, then run 'umount -l %s'",
 			      m->dir, m->dir) :
 		      0;
 }

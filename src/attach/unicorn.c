@@ -169,13 +169,12 @@ static void place_registers(struct emu *u)
 
 static int write_reg(struct emu *u, int reg, uint64_t value, struct err *e)
 {
-	return emu_refuse(u, u->f.reg_write(u->uc, reg, &value), "a register can't be set", e);
+	return emu_refuse(u, u->f.reg_write(u->uc, reg, &value), "cannot set a register", e);
 }
 
 static int no_power(struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP, "%s is not one that can be made to run 64-bit POWER code; version 2.0.1 is",
-		       SONAME);
+	return err_set(e, TALLY_ENOTSUP, "%s cannot run 64-bit POWER code; version 2.0.1 can", SONAME);
 }
 
 /* Where a word is in a context, from `from` on; n: nowhere. */
@@ -264,16 +263,16 @@ static int emu_start_engine(struct emu *u, struct err *e)
 	const struct emu_memory *m = &u->o.memory;
 	size_t hook;
 	int rc = emu_refuse(u, u->f.open(power ? UCN_PPC : UCN_SPARC, (int)(UCN_64 | UCN_BIG_ENDIAN), &u->uc),
-			    "it can't be started", e);
+			    "cannot start it", e);
 
 	if (rc == 0)
-		rc = emu_refuse(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p),
-				"memory can't be given to it", e);
+		rc = emu_refuse(u, u->f.mem_map_ptr(u->uc, m->base, m->bytes, UCN_PROT_ALL, m->p), "cannot map memory",
+				e);
 	if (rc == 0)
 		rc = emu_refuse(u,
 				u->f.hook_add(u->uc, &hook, UCN_HOOK_INTR,
 					      (void *)(uintptr_t)(power ? power_trap : sparc_trap), u, 1, 0),
-				"traps can't be had of it", e);
+				"cannot hook traps", e);
 	if (rc == 0)
 		rc = power ? start_power(u, e) : start_sparc(u, e);
 	return rc;
@@ -290,7 +289,7 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 	place_registers(u);
 	rc = emu_load_unicorn(&u->f) ? emu_start_engine(u, e) :
 				       err_set(e, TALLY_ENOTSUP,
-					       SONAME " is not there, which runs machine code: " LIBRARY_WHY(
+					       SONAME " not found, which runs machine code: " LIBRARY_WHY(
 						       "install the Unicorn engine (Debian: libunicorn2)"));
 	if (rc < 0)
 		emu_close(u);
@@ -324,7 +323,7 @@ static void *emu_watch_thread(void *arg)
 
 static int emu_judge_code(struct emu *u, int code, struct err *e)
 {
-	const char *what = u->o.image.flat ? "; the image is no ELF file, and was run as it is" : "";
+	const char *what = u->o.image.flat ? "; the image is not an ELF file and was run as a flat image" : "";
 	uint64_t pc = 0;
 
 	u->f.reg_read(u->uc, u->o.cpu == EMU_POWER64 ? UCN_PPC_PC : UCN_SPARC_PC, &pc);
@@ -336,7 +335,7 @@ static int emu_judge_code(struct emu *u, int code, struct err *e)
 		return 0;
 	if (u->stop && *u->stop)
 		return err_set(e, TALLY_EEND, "stopped");
-	return err_set(e, TALLY_EIO, "the guest can't go on at 0x%llx: %s%s", (unsigned long long)pc,
+	return err_set(e, TALLY_EIO, "the guest cannot continue at 0x%llx: %s%s", (unsigned long long)pc,
 		       code ? u->f.strerror(code) : "Unicorn ended without a reason", what);
 }
 

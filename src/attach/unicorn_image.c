@@ -41,7 +41,7 @@ static uint8_t *image_memory_at(const struct emu_memory *m, uint64_t to, uint64_
 static int not_memory(const struct reader *r, const char *what, uint64_t from, uint64_t n)
 {
 	return err_set(r->e, TALLY_EINVAL,
-		       "the image's %s, 0x%llx bytes at 0x%llx, is not in memory, which is 0x%llx to 0x%llx", what,
+		       "the image's %s, 0x%llx bytes at 0x%llx, lies outside memory (0x%llx to 0x%llx)", what,
 		       (unsigned long long)n, (unsigned long long)from, (unsigned long long)r->m->base,
 		       (unsigned long long)(r->m->base + r->m->bytes));
 }
@@ -104,15 +104,14 @@ static int load_elf(const struct reader *r, enum emu_cpu cpu, struct emu_image *
 	int rc;
 
 	if (r->n < sizeof(Elf64_Ehdr))
-		return err_set(r->e, TALLY_ECORRUPT, "the image ends within its ELF header");
+		return err_set(r->e, TALLY_ECORRUPT, "the image's ELF header is truncated");
 	if (r->p[EI_CLASS] != ELFCLASS64 || r->p[EI_DATA] != ELFDATA2MSB ||
 	    FIELD(r->p, Elf64_Ehdr, e_machine) != (power ? EM_PPC64 : EM_SPARCV9))
-		return err_set(r->e, TALLY_EINVAL,
-			       "the image is of another machine: this one runs %s, 64-bit and big-endian",
+		return err_set(r->e, TALLY_EINVAL, "the image is for another machine (expected %s, 64-bit, big-endian)",
 			       power ? "POWER" : "SPARC V9");
 	if (FIELD(r->p, Elf64_Ehdr, e_type) != ET_EXEC)
 		return err_set(r->e, TALLY_EINVAL,
-			       "the image is no executable with fixed addresses: link it with -static -no-pie");
+			       "the image is not an executable with fixed addresses: link it with -static -no-pie");
 	rc = load_segments(r);
 	return rc < 0 ? rc : find_entry(r, power && (FIELD(r->p, Elf64_Ehdr, e_flags) & 3) == 1, ret);
 }
@@ -121,7 +120,7 @@ static int load_flat(const struct reader *r, uint64_t entry, struct emu_image *r
 {
 	if (r->n < entry + 4)
 		return err_set(r->e, TALLY_EINVAL,
-			       "the image has %zu bytes: it is no ELF file, and a flat one is entered at byte 0x%llx",
+			       "the image has %zu bytes and is not an ELF file; a flat image starts at byte 0x%llx",
 			       r->n, (unsigned long long)entry);
 	if (r->n > r->m->bytes)
 		return not_memory(r, "flat", r->m->base, r->n);

@@ -137,9 +137,9 @@ static void headers_that_can_not_be_are_refused(void **state)
 		ROW(P, Elf64_Phdr, p_offset, UINT64_MAX, CORRUPT, "outside the file"),
 		ROW(P, Elf64_Phdr, p_filesz, 33, CORRUPT, "outside the file"),
 		ROW(P, Elf64_Phdr, p_filesz, UINT64_MAX, CORRUPT, "outside the file"),
-		ROW(P, Elf64_Phdr, p_memsz, UINT64_MAX, INVAL, "not in memory"),
-		ROW(P, Elf64_Phdr, p_vaddr, BASE + sizeof(ram) - 31, INVAL, "not in memory"),
-		ROW(P, Elf64_Phdr, p_vaddr, UINT64_MAX - 8, INVAL, "not in memory"),
+		ROW(P, Elf64_Phdr, p_memsz, UINT64_MAX, INVAL, "outside memory"),
+		ROW(P, Elf64_Phdr, p_vaddr, BASE + sizeof(ram) - 31, INVAL, "outside memory"),
+		ROW(P, Elf64_Phdr, p_vaddr, UINT64_MAX - 8, INVAL, "outside memory"),
 #undef ROW
 	};
 
@@ -311,7 +311,7 @@ static void what_code_can_not_go_on_from_ends_the_run(void **state)
 	} rows[] = {
 		{ __LINE__, 0x00000000, "Invalid instruction" }, /* illtrap */
 		{ __LINE__, 0x91d02005, "exception 0x105" },     /* ta 5 */
-		{ __LINE__, 0xc2582008, "can't go on" },         /* ldx [%g0 + 8], %g1: no memory */
+		{ __LINE__, 0xc2582008, "cannot continue" },     /* ldx [%g0 + 8], %g1: no memory */
 		{ __LINE__, 0x9de3bf50, "exception 0x80" },      /* save: register windows */
 	};
 

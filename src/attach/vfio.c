@@ -88,7 +88,7 @@ static int listen_at(struct vfio_server *d, const char *path, struct err *e)
 	int lock, rc, no;
 
 	if (!*path || strlen(path) >= sizeof(at.sun_path))
-		return err_set(e, TALLY_EINVAL, "vfio-user socket '%s': a path has 1 to %zu bytes", path,
+		return err_set(e, TALLY_EINVAL, "invalid vfio-user socket path '%s' (1 to %zu bytes)", path,
 			       sizeof(at.sun_path) - 1);
 	strcpy(at.sun_path, path);
 	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -106,7 +106,7 @@ static int listen_at(struct vfio_server *d, const char *path, struct err *e)
 	server_path_unlock(path, lock);
 	if (no)
 		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path,
-			       no == EADDRINUSE ? "it is in use, or is no socket; name another path" : strerror(no));
+			       no == EADDRINUSE ? "in use, or not a socket; name another path" : strerror(no));
 	d->made_dev = st.st_dev;
 	d->made_ino = st.st_ino;
 	return 0;
@@ -372,6 +372,6 @@ int vfio_server_open(struct server **ret, struct ptt_dev *dev, const char *path,
 int server_open_vfio(struct server **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e)
 {
 	if (device >= kunpeng_ndevices(k))
-		return err_set(e, TALLY_EINVAL, "device %u: the machine has %u", device, kunpeng_ndevices(k));
+		return err_set(e, TALLY_EINVAL, "no such device: %u (the machine has %u)", device, kunpeng_ndevices(k));
 	return vfio_server_open(ret, kunpeng_device(k, device), path, e);
 }

@@ -258,8 +258,8 @@ static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state
 	static const struct {
 		const char *word, *said;
 	} row[] = {
-		{ "chas", "load=chas: there is no such load; did you mean 'chase'?" },
-		{ "", "load=: there is no such load; there are: mixed, chase" },
+		{ "chas", "load=chas: unknown load; did you mean 'chase'?" },
+		{ "", "load=: unknown load (expected one of mixed, chase)" },
 	};
 
 	(void)state;

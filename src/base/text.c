@@ -181,8 +181,8 @@ int text_pick(const char *key, const char *word, const char *const *first, size_
 	near = text_nearest(word, names, n);
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	rc = near ? err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; did you mean '%s'?", key, word, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s=%s: there is no such %s; there are: %s", key, word, key,
+	rc = near ? err_set(e, TALLY_EINVAL, "%s=%s: unknown %s; did you mean '%s'?", key, word, key, near) :
+		    err_set(e, TALLY_EINVAL, "%s=%s: unknown %s (expected one of %s)", key, word, key,
 			    all.p ? all.p : "none");
 	buf_free(&all);
 	return rc;

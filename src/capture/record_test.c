@@ -323,7 +323,7 @@ static void a_model_runs_exactly_the_duration_in_equal_slices(void **state)
 	f->held = 1000;
 	f->stuck = true;
 	assert_int_equal(tally_record(p, &r, NULL), -TALLY_EIO);
-	said(p, "its time does not go on");
+	said(p, "its time stands still");
 	tally_platform_close(p);
 	fake_free(f);
 }
@@ -509,7 +509,7 @@ static void a_platform_that_was_not_opened_takes_no_call(void **state)
 	assert_non_null(p);
 #define REFUSED(call)                          \
 	assert_int_equal(call, -TALLY_ESTATE); \
-	assert_string_equal(tally_platform_error(p), "there is no platform: tally_platform_open() failed")
+	assert_string_equal(tally_platform_error(p), "no platform: tally_platform_open() failed")
 	REFUSED(tally_list(p, "ptt", NULL, false, &to));
 	REFUSED(tally_names(p, "probes", drop_name, NULL));
 	REFUSED(tally_get(p, "hisi_ptt0_2", &to));

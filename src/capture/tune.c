@@ -500,7 +500,7 @@ static int run_guarded(struct tune *t)
 	if (rc >= 0 && row->embedded && !tune_same(&t->best, &t->before))
 		plat_note(
 			t->p,
-			"%s is a model in this process: what is set ends with it; 'tally machine %s --listen PATH' keeps one",
+			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
 			row->name, row->name);
 	return rc;
 }

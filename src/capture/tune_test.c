@@ -624,7 +624,7 @@ static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **s
 	(void)state;
 	o.t.to.size = sizeof(o.t.to);
 	assert_int_equal(tally_tune(p, &o.t, NULL), -TALLY_EINVAL);
-	said(p, "options of a newer library");
+	said(p, "unknown options: they are of a newer library");
 	o.more = 0;
 	assert_int_equal(tally_tune(p, &o.t, NULL), 0);
 	o.t.size = offsetof(struct tally_tune_opts, time);

@@ -223,7 +223,7 @@ int gpci_reply(struct gpci_reply *ret, const uint8_t *block, size_t n, struct er
 	struct gpci_reply r;
 
 	if (n < GPCI_HEADER)
-		return err_set(e, TALLY_ECORRUPT, "a reply of %zu bytes: a header has %u", n, GPCI_HEADER);
+		return err_set(e, TALLY_ECORRUPT, "truncated reply: %zu bytes, and the header has %u", n, GPCI_HEADER);
 	r = (struct gpci_reply){
 		.request = (uint32_t)gpci_get(block + GPCI_AT_REQUEST, 4),
 		.starting_index = (int32_t)gpci_get(block + GPCI_AT_INDEX, 4),
@@ -237,8 +237,9 @@ int gpci_reply(struct gpci_reply *ret, const uint8_t *block, size_t n, struct er
 		.bytes = n - GPCI_HEADER,
 	};
 	if (r.element_size && (uint64_t)r.returned * r.element_size > r.bytes)
-		return err_set(e, TALLY_ECORRUPT, "the reply says %u records of %u bytes, but has %zu bytes of them",
-			       r.returned, r.element_size, r.bytes);
+		return err_set(e, TALLY_ECORRUPT,
+			       "truncated reply: %u records of %u bytes announced, %zu bytes present", r.returned,
+			       r.element_size, r.bytes);
 	*ret = r;
 	return 0;
 }
@@ -275,7 +276,7 @@ static int find_record(const struct gpci_request *r, const struct gpci_reply *re
 	for (uint32_t k = first;; k++, *at += *n) {
 		*n = *at <= rep->bytes ? record_bytes(r, rep->record + *at, rep->bytes - *at) : 0;
 		if (!*n)
-			return err_set(e, TALLY_ECORRUPT, "record %u of %u is cut off", k + 1, rep->returned);
+			return err_set(e, TALLY_ECORRUPT, "record %u of %u is truncated", k + 1, rep->returned);
 		if (k == i)
 			return 0;
 	}
@@ -289,7 +290,7 @@ int gpci_record(const struct gpci_request *r, const struct gpci_reply *rep, uint
 	int rc;
 
 	if (i >= rep->returned)
-		return err_set(e, TALLY_ECORRUPT, "the reply has %u records, not %u", rep->returned, i + 1);
+		return err_set(e, TALLY_ECORRUPT, "the reply announces %u records, but has %u", rep->returned, i + 1);
 	rc = find_record(r, rep, i, &at, &n, e);
 	if (rc < 0)
 		return rc;

@@ -38,19 +38,19 @@ static int reading_refuse(const struct reading *g)
 	case H_NOT_AVAILABLE:
 		return err_set(g->e, TALLY_ENOTSUP, "%s: not on this firmware or machine (H_Not_Available)", name);
 	case H_AUTHORITY:
-		return err_set(g->e, TALLY_EPERM,
-			       "%s: this partition may not (H_Authority); the partition's profile gives the right: "
-			       "\"Enable Performance Information Collection\"",
-			       name);
+		return err_set(
+			g->e, TALLY_EPERM,
+			"%s: not permitted to this partition (H_Authority); enable it in the partition's profile: "
+			"\"Enable Performance Information Collection\"",
+			name);
 	case H_PARAMETER:
 		if (is_own(g))
-			return err_set(g->e, TALLY_EINVAL, "%s: it has no record (H_Parameter)", name);
-		return err_set(g->e, TALLY_EINVAL, "%s: there is no record from %d on (H_Parameter)", name,
-			       g->ask.index);
+			return err_set(g->e, TALLY_EINVAL, "%s: no record (H_Parameter)", name);
+		return err_set(g->e, TALLY_EINVAL, "%s: no record from %d on (H_Parameter)", name, g->ask.index);
 	case H_PRIVILEGE:
-		return err_set(g->e, TALLY_EIO, "%s: the block is not the partition's memory (H_Privilege)", name);
+		return err_set(g->e, TALLY_EIO, "%s: the block is not in the partition's memory (H_Privilege)", name);
 	default:
-		return err_set(g->e, TALLY_EIO, "%s: the hypervisor says %lld", name, (long long)g->answer.rc);
+		return err_set(g->e, TALLY_EIO, "%s: the hypervisor returned %lld", name, (long long)g->answer.rc);
 	}
 }
 
@@ -70,7 +70,7 @@ int gpci_call(struct gpci_answer *ret, struct hv_transport *transport, const str
 	size_t n = q->bytes < GPCI_MOST ? q->bytes : GPCI_MOST;
 
 	if (!transport->op->papr)
-		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", transport->op->what);
+		return err_set(e, TALLY_ENOTSUP, "%s is not a POWER machine", transport->op->what);
 	if (n < GPCI_HEADER + q->r->size || n > transport->bytes)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no record of %u", q->r->name, n, q->r->size);
 	gpci_ask(transport->memory, n, q->r->number, q->index, q->secondary, q->version);
@@ -253,7 +253,7 @@ int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e
 	int rc;
 
 	if (!transport->op->papr)
-		return err_set(e, TALLY_ENOTSUP, "%s is no POWER machine", transport->op->what);
+		return err_set(e, TALLY_ENOTSUP, "%s is not a POWER machine", transport->op->what);
 	if (transport->bytes < n)
 		return err_set(e, TALLY_EINVAL, "%s: %zu bytes hold no value", g.ask.r->name, transport->bytes);
 	gpci_ask(transport->memory, n, GPCI_REQUEST_mmcrh, 0, 0, GPCI_VERSION_ANY);

@@ -308,12 +308,12 @@ static void every_code_of_the_hypervisor_is_told_with_the_request(void **state)
 	static const struct says rows[] = {
 		{ H_FUNCTION, -TALLY_ENOTSUP, "the test has no H_GetPerformanceCounterInfo" },
 		{ H_NOT_AVAILABLE, -TALLY_ENOTSUP, "entitled: not on" },
-		{ H_AUTHORITY, -TALLY_EPERM, "entitled: this partition may not" },
-		{ H_PARAMETER, -TALLY_EINVAL, "entitled: there is no record from 7" },
+		{ H_AUTHORITY, -TALLY_EPERM, "entitled: not permitted to this partition" },
+		{ H_PARAMETER, -TALLY_EINVAL, "entitled: no record from 7" },
 		{ H_PRIVILEGE, -TALLY_EIO, "entitled: the block" },
-		{ H_HARDWARE, -TALLY_EIO, "entitled: the hypervisor says -1" },
-		{ 1, -TALLY_EIO, "the hypervisor says 1" },
-		{ -55, -TALLY_EIO, "the hypervisor says -55" },
+		{ H_HARDWARE, -TALLY_EIO, "entitled: the hypervisor returned -1" },
+		{ 1, -TALLY_EIO, "the hypervisor returned 1" },
+		{ -55, -TALLY_EIO, "the hypervisor returned -55" },
 	};
 	static const struct hv_transport_ops op = { .what = "the test", .papr = say_rc };
 	static uint8_t block[GPCI_MOST];

@@ -24,12 +24,11 @@ int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 	int rc;
 
 	if (vcpu >= c->transport->strands)
-		return err_set(e, TALLY_EINVAL, "there is no strand %u", vcpu);
+		return err_set(e, TALLY_EINVAL, "no such strand: %u", vcpu);
 	if (!c->mmustat)
-		return err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
-			       c->transport->op->what);
+		return err_set(e, TALLY_ENOTSUP, "%s has no MMU statistics: only Niagara has", c->transport->op->what);
 	if ((vcpu + 1ull) * MMUSTAT_BYTES > c->transport->bytes)
-		return err_set(e, TALLY_ENOMEM, "the guest's memory has no room for the buffer of strand %u", vcpu);
+		return err_set(e, TALLY_ENOMEM, "no room in the guest's memory for the buffer of strand %u", vcpu);
 	memset(bytes_at(c, vcpu), 0, MMUSTAT_BYTES);
 	rc = buffer_conf(c, vcpu, c->transport->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
 	/* After an error nothing is collected, or, with some hypervisors, in the old buffer still: none of it is to be read. */

@@ -79,7 +79,7 @@ static int counter_choose_half(struct vf_counter *k, struct err *e)
 		}
 		if (shares_class(o, k) && o->ask.class != k->ask.class)
 			return err_set(e, TALLY_EBUSY,
-				       "L2 misses of strand %u: its node counts another class of them now",
+				       "L2 misses of strand %u: its node now counts another class of them",
 				       k->ask.vcpu);
 	}
 	if (taken[0] && taken[1])
@@ -239,7 +239,7 @@ int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struc
 	int rc;
 
 	if (a->vcpu >= c->transport->strands)
-		return err_set(e, TALLY_EINVAL, "there is no strand %u", a->vcpu);
+		return err_set(e, TALLY_EINVAL, "no such strand: %u", a->vcpu);
 	if (!is_control(a->reg))
 		return err_set(e, TALLY_EINVAL, "register %u selects no event", a->reg);
 	k = mem_alloc(sizeof(*k));

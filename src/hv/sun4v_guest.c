@@ -102,24 +102,24 @@ int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what
 	case HV_EOK:
 		return 0;
 	case HV_EINVAL:
-		return err_set(e, TALLY_EINVAL, "%s: the hypervisor knows no such register (EINVAL)", what);
+		return err_set(e, TALLY_EINVAL, "%s: no such register (EINVAL)", what);
 	case HV_ENOTSUPPORTED:
-		return err_set(e, TALLY_ENOTSUP, "%s: this machine does not have it (ENOTSUPPORTED)", what);
+		return err_set(e, TALLY_ENOTSUP, "%s: not on this machine (ENOTSUPPORTED)", what);
 	case HV_ENOACCESS:
 		return err_set(
 			e, TALLY_EPERM,
-			"%s: this guest may not (ENOACCESS); the domain's perf-counters property gives the right",
+			"%s: not permitted to this guest (ENOACCESS); the domain's perf-counters property gives the right",
 			what);
 	case HV_EWOULDBLOCK:
 		return err_set(e, TALLY_EBUSY, "%s: still busy after %u tries (EWOULDBLOCK)", what, SUN4V_TRIES);
 	case HV_EBADTRAP:
 		return err_set(e, TALLY_ENOTSUP, "%s: %s has no such call (EBADTRAP)", what, c->transport->op->what);
 	case HV_ENORADDR:
-		return err_set(e, TALLY_EINVAL, "%s: the buffer is no memory of the guest (ENORADDR)", what);
+		return err_set(e, TALLY_EINVAL, "%s: the buffer is not in the guest's memory (ENORADDR)", what);
 	case HV_EBADALIGN:
 		return err_set(e, TALLY_EINVAL, "%s: the buffer is not aligned (EBADALIGN)", what);
 	default:
-		return err_set(e, TALLY_EIO, "%s: the hypervisor says %llu", what, (unsigned long long)status);
+		return err_set(e, TALLY_EIO, "%s: the hypervisor returned %llu", what, (unsigned long long)status);
 	}
 }
 

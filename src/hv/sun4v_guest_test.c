@@ -28,7 +28,8 @@ static struct sun4v_vcpu *strand(struct wire *x, uint32_t id)
 static int wire_sun4v(void *arg, uint32_t vcpu, unsigned n, uint64_t o[6], struct err *e)
 {
 	struct wire *x = arg;
-	int rc = vcpu < x->others ? err_set(e, TALLY_EBUSY, "strand %u is another guest's", vcpu) : wire_gone(x, e);
+	int rc = vcpu < x->others ? err_set(e, TALLY_EBUSY, "strand %u belongs to another guest", vcpu) :
+				    wire_gone(x, e);
 
 	if (rc == 0 && o[5] == SUN4V_SET_PERFREG && n == HV_FAST_TRAP && x->busy_sets) {
 		x->busy_sets--;
@@ -180,7 +181,7 @@ static void what_any_strand_may_ask_is_asked_on_an_own_one(void **state)
 	assert_int_equal(vf_get(c, 0, 89, &v, &e), 0); /* everybody's */
 	assert_int_equal(vf_set(c, 0, 2, 0x10, &e), 0);
 	assert_int_equal(vf_get(c, 0, 1, &v, &e), -TALLY_EBUSY); /* the node's of that strand */
-	assert_non_null(strstr(e.text, "another guest's"));
+	assert_non_null(strstr(e.text, "another guest"));
 	done(c);
 }
 
@@ -193,7 +194,7 @@ static void without_a_strand_there_is_no_guest(void **state)
 	wire_open("niagara", 1, SUN4V_PROFILE_SPEC, all_rights);
 	w.others = STRANDS;
 	assert_int_equal(sun4v_client_open(&c, &w.transport, &e), -TALLY_EBUSY);
-	assert_non_null(strstr(e.text, "strand 0 is another guest's"));
+	assert_non_null(strstr(e.text, "strand 0 belongs to another guest"));
 	assert_null(c);
 	rig_close(&w.r);
 }
@@ -508,7 +509,7 @@ static void what_is_no_control_register_or_strand_is_refused(void **state)
 		if (reg >= VF_REGS || vf_regs[reg].cls == VF_L2_CR || vf_regs[reg].cls == VF_MCU_PIC ||
 		    vf_regs[reg].cls >= VF_ZAM_PIC0)
 			refuses(c, (struct vf_counter_ask){ .reg = reg }, TALLY_EINVAL, "selects no event");
-	refuses(c, (struct vf_counter_ask){ .vcpu = 128, .event = 0x302 }, TALLY_EINVAL, "no strand 128");
+	refuses(c, (struct vf_counter_ask){ .vcpu = 128, .event = 0x302 }, TALLY_EINVAL, "no such strand: 128");
 	refuses(c, (struct vf_counter_ask){ .reg = 10 }, TALLY_ENOTSUP, "NODE2_MCU0_PCR");
 	done(c);
 }

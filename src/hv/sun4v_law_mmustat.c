@@ -110,8 +110,7 @@ int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct su
 	if (!ps.p || !w->mmu)
 		rc = err_oom(e);
 	else if (!c->mmustat)
-		rc = err_set(e, TALLY_ENOTSUP, "%s keeps no MMU statistics: they are Niagara's alone",
-			     c->transport->op->what);
+		rc = err_set(e, TALLY_ENOTSUP, "%s has no MMU statistics: only Niagara has", c->transport->op->what);
 	if (rc == 0)
 		rc = mmu_take(w, c, &ps, o, e);
 	watched_close(&ps);

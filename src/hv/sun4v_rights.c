@@ -45,8 +45,8 @@ int sun4v_rights_parse(struct sun4v_rights *ret, const char *text, struct err *e
 
 		if (!w)
 			return err_set(e, TALLY_EINVAL,
-				       "rights: '%.*s' is none of global, strand, htstrand, all, none, "
-				       "perfctraccess=0|1, perfctrhtaccess=0|1",
+				       "rights: invalid value '%.*s' (expected global, strand, htstrand, all, none, "
+				       "perfctraccess=0|1, perfctrhtaccess=0|1)",
 				       (int)n, p);
 		strand |= w == &words[1];
 		htstrand |= w == &words[2];

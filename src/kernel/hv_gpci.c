@@ -198,7 +198,8 @@ static int gpci_whole_records(struct gpci_bytes *t, const char *file, struct err
 		struct err why = { 0 };
 
 		if (gpci_record(t->r, &one, 0, &v, &why) < 0)
-			return err_set(e, TALLY_ECORRUPT, "%s: record %u of the file is cut off, or none", file, n + 1);
+			return err_set(e, TALLY_ECORRUPT, "%s: record %u of the file is truncated or invalid", file,
+				       n + 1);
 		at += gpci_record_bytes(t->r, &v);
 		n++;
 	}

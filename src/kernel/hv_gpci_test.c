@@ -482,13 +482,13 @@ static void digits_that_are_no_whole_records_are_corrupt(void **state)
 		{ "0g", "something else" },
 		{ "00 0", "something else" },
 		{ "0x00", "something else" },
-		{ "00", "record 1 of the file is cut off" },
+		{ "00", "record 1 of the file is truncated" },
 		{ "-1", "something else" },
 		{ "0001000000000000000000640001001c\n",
-		  "record 1 of the file is cut off" }, /* its element is not there */
-		{ "0001000000000000000000640041001c\n", "record 1 of the file is cut off" }, /* 65 elements */
-		{ "000100000000000000000064ffff001c\n", "record 1 of the file is cut off" },
-		{ "0001000000000000000000640000001c\n00", "record 2 of the file is cut off" },
+		  "record 1 of the file is truncated" }, /* its element is not there */
+		{ "0001000000000000000000640041001c\n", "record 1 of the file is truncated" }, /* 65 elements */
+		{ "000100000000000000000064ffff001c\n", "record 1 of the file is truncated" },
+		{ "0001000000000000000000640000001c\n00", "record 2 of the file is truncated" },
 	};
 
 	(void)state;

@@ -26,11 +26,10 @@ int holder_take_at(struct lease **ret, const char *root, enum lease_kind kind, s
 	if (rc != -TALLY_EBUSY || !other.pid)
 		return rc < 0 ? err_set(e, -rc, "%s", why.text) : rc;
 	holder_text(&words, &other);
-	rc = err_set(
-		e, TALLY_EBUSY,
-		"the hardware counters are held by %s: let it end first, or take part with --share, which leaves it to "
-		"the kernel who counts",
-		words.p ? words.p : "another process");
+	rc = err_set(e, TALLY_EBUSY,
+		     "the hardware counters are held by %s: wait for its end, or use --share to let "
+		     "the kernel multiplex",
+		     words.p ? words.p : "another process");
 	buf_free(&words);
 	return rc;
 }

@@ -11,7 +11,7 @@ int holder_take(struct lease **ret, enum lease_kind kind, struct err *e);
 /* The same below another root (tests); NULL: the machine's. */
 int holder_take_at(struct lease **ret, const char *root, enum lease_kind kind, struct err *e);
 /* What to say of a lease that others do not see (lease_unkept()). */
-#define HOLDER_UNKEPT "other processes do not see that tally holds the hardware counters, and may count, too: %s"
+#define HOLDER_UNKEPT "other processes cannot see that tally holds the hardware counters, and may use them too: %s"
 /* Who holds leases now, as lease_list(). */
 uint32_t holder_list(struct lease_holder *v, uint32_t cap);
 /* "a D session (process 123, tally trace -n cpc:::cycles-all-1000000)". */

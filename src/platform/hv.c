@@ -21,7 +21,7 @@ static int no_counters(struct tally_platform *p, const char *why)
 {
 	return plat_fail(p, TALLY_ENOTSUP,
 			 "%s has no hypervisor counters; '--on batoka' (vfalls), '--on niagara' (mmustat) "
-			 "and '--on power' (gpci) are models that have some%s%s",
+			 "and '--on power' (gpci) are models that have them%s%s",
 			 p->name, *why ? ": " : "", why);
 }
 
@@ -49,7 +49,7 @@ int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client
 	if (rc < 0)
 		return rc;
 	if (!l->op || !l->op->sun4v)
-		return plat_fail(p, TALLY_ENOTSUP, "%s has no %s; '--on %s' is a model that has", p->name, what,
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no %s; the model '--on %s' has", p->name, what,
 				 strcmp(what, "mmustat") ? "batoka" : "niagara");
 	if (!p->client && (rc = sun4v_client_open(&p->client, l, &e)) < 0)
 		return hv_failed(p, rc, &e);
@@ -64,7 +64,7 @@ int hv_power_of(struct tally_platform *p, struct hv_transport **ret)
 	if (rc < 0)
 		return rc;
 	if (!(*ret)->op || !(*ret)->op->papr)
-		return plat_fail(p, TALLY_ENOTSUP, "%s has no gpci; '--on power' is a model that has", p->name);
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no gpci; the model '--on power' has", p->name);
 	return 0;
 }
 

@@ -53,7 +53,7 @@ static int hv_refuse(struct tally_hv *h, enum tally_err code, const char *fmt, .
 /* The handle of an open that failed has words and nothing else. */
 static int hv_is_open(struct tally_hv *h)
 {
-	return h->m ? 0 : hv_refuse(h, TALLY_ESTATE, "there is no machine: tally_hv_open() failed");
+	return h->m ? 0 : hv_refuse(h, TALLY_ESTATE, "no machine: tally_hv_open() failed");
 }
 
 /* ---- machines -------------------------------------------------------------------------------- */
@@ -66,16 +66,16 @@ static int open_machine(struct tally_hv *h, const struct tally_hv_opts *from)
 
 	if (!from || !opts_take(&o, sizeof(o), from) || o.zero || o.flags & ~(TALLY_HV_IDLE | TALLY_HV_OPENSPARC) ||
 	    !o.machine)
-		return hv_fail(h, TALLY_EINVAL, "options that this library does not know, or no machine");
+		return hv_fail(h, TALLY_EINVAL, "unknown options, or no machine");
 	rc = plat_parse(&on, o.machine, &h->err);
 	if (rc < 0)
 		return rc;
 	if (!hv_machine_is(&on))
-		return err_set(&h->err, TALLY_EINVAL, "'%s' has no hypervisor; niagara, maramba, batoka and power have",
-			       o.machine);
+		return err_set(&h->err, TALLY_EINVAL,
+			       "'%s' has no hypervisor (expected niagara, maramba, batoka or power)", o.machine);
 	if (o.flags && on.row->keys == PLAT_POWER)
-		return err_set(&h->err, TALLY_EINVAL, "TALLY_HV_IDLE and TALLY_HV_OPENSPARC are of sun4v: '%s' is none",
-			       o.machine);
+		return err_set(&h->err, TALLY_EINVAL,
+			       "TALLY_HV_IDLE and TALLY_HV_OPENSPARC require a sun4v machine: '%s' is none", o.machine);
 	on.hv.opensparc = o.flags & TALLY_HV_OPENSPARC;
 	h->keys = on.hv;
 	return hv_machine_open(&h->m, &on, o.flags & TALLY_HV_IDLE, &h->err);
@@ -95,8 +95,13 @@ int tally_hv_close(struct tally_hv *h)
 		return 0;
 	if (h->nguests)
 		return hv_fail(h, TALLY_ESTATE,
-			       "a guest of this machine is open: tally_hv_guest_close() comes before tally_hv_close()");
+<<<<<<< HEAD
+			       "a guest of this machine is open: call tally_hv_guest_close() before tally_hv_close()");
 	model_close(h->m);
+=======
+			       "a guest of this machine is open: call tally_hv_guest_close() before tally_hv_close()");
+	hv_machine_close(h->m);
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	mem_free(h);
 	return 0;
 }
@@ -179,10 +184,19 @@ static int open_partition(struct tally_hv_guest *g)
 {
 	const uint32_t wanted = g->o.partition ? g->o.partition : 1;
 
+<<<<<<< HEAD
 	if (!model_has_partition(g->h->m, wanted))
-		return err_set(&g->h->err, TALLY_EINVAL, "there is no partition %u", wanted);
+		return err_set(&g->h->err, TALLY_EINVAL, "no such partition: %u", wanted);
 	g->who.partition = (uint16_t)wanted;
 	return 0;
+=======
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i].id == wanted) {
+			g->who.partition = p[i].id;
+			return 0;
+		}
+	return err_set(&g->h->err, TALLY_EINVAL, "no such partition: %u", wanted);
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts *from)
@@ -191,10 +205,10 @@ static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts
 	const bool power = h->m->power != NULL;
 
 	if (!from || !opts_take(&g->o, sizeof(g->o), from) || g->o.zero || !g->o.memory)
-		return hv_fail(h, TALLY_EINVAL, "options that this library does not know, or no function for memory");
+		return hv_fail(h, TALLY_EINVAL, "unknown options, or no function for memory");
 	if (power ? g->o.rights != NULL : g->o.partition)
 		return hv_fail(h, TALLY_EINVAL,
-			       power ? "a partition's rights are its machine's configuration" :
+			       power ? "the rights of a partition are set in the machine's configuration" :
 				       "sun4v has no partitions");
 	return power ? open_partition(g) : open_sun4v(g);
 }
@@ -239,17 +253,17 @@ int tally_hv_take(struct tally_hv_guest *g, uint32_t cpu)
 	int rc;
 
 	if (!g->guest)
-		return cpu <= UINT16_MAX ? 0 :
-					   hv_refuse(g->h, TALLY_EINVAL,
-						     "there is no virtual processor %u: they are below 65536", cpu);
+		return cpu <= UINT16_MAX ?
+			       0 :
+			       hv_refuse(g->h, TALLY_EINVAL, "no such virtual processor: %u (65535 at most)", cpu);
 	if (cpu >= g->h->m->strands)
-		return hv_refuse(g->h, TALLY_EINVAL, "there is no strand %u: there are %u, from 0", cpu,
+		return hv_refuse(g->h, TALLY_EINVAL, "no such strand: %u (the machine has %u, from 0)", cpu,
 				 g->h->m->strands);
 	if (g->vcpu[cpu])
 		return 0;
 	rc = sun4v_vcpu_open(&g->vcpu[cpu], g->guest, cpu);
 	if (rc == -TALLY_EBUSY)
-		return hv_refuse(g->h, TALLY_EBUSY, "strand %u is another guest's", cpu);
+		return hv_refuse(g->h, TALLY_EBUSY, "strand %u belongs to another guest", cpu);
 	if (rc < 0)
 		return hv_refuse(g->h, (enum tally_err) - rc, "strand %u: %s", cpu, tally_strerror(rc));
 	niagara_vcpu(g->h->m->niagara, cpu, g->vcpu[cpu]);
@@ -260,18 +274,18 @@ int tally_hv_take(struct tally_hv_guest *g, uint32_t cpu)
 static int hv_guest_strand(struct tally_hv_guest *g, uint32_t cpu)
 {
 	return g->guest ? tally_hv_take(g, cpu) :
-			  hv_refuse(g->h, TALLY_ENOTSUP, "power has no strands: that is of sun4v");
+			  hv_refuse(g->h, TALLY_ENOTSUP, "power has no strands: only sun4v machines have");
 }
 
 static int no_trap(struct tally_hv_guest *g, uint32_t trap)
 {
-	return hv_refuse(g->h, TALLY_EINVAL, "trap 0x%x is no hypercall: %s", trap,
+	return hv_refuse(g->h, TALLY_EINVAL, "trap 0x%x is not a hypercall: %s", trap,
 			 g->guest ? "0x80 and 0xff are" : "1 is");
 }
 
 static int no_asr(struct tally_hv_guest *g, uint32_t asr)
 {
-	return hv_refuse(g->h, TALLY_EINVAL, "there is no ancillary state register 0x%x: 0x10 is PCR, 0x11 PIC", asr);
+	return hv_refuse(g->h, TALLY_EINVAL, "no such ancillary state register: 0x%x (0x10 is PCR, 0x11 is PIC)", asr);
 }
 
 int tally_hv_reset(struct tally_hv_guest *g, uint32_t cpu)
@@ -317,13 +331,13 @@ int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uin
 static int judge_ref(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
 {
 	if (r->strand >= h->m->strands)
-		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no strand %u: there are %u, from 0", i,
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: no such strand: %u (the machine has %u, from 0)", i,
 				 r->strand, h->m->strands);
 	if (r->kind > TALLY_HV_ATOMIC)
-		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no kind %u: %u is the last", i, r->kind,
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: no such kind: %u (%u is the last)", i, r->kind,
 				 TALLY_HV_ATOMIC);
 	if (r->level > TALLY_HV_HYPER)
-		return hv_refuse(h, TALLY_EINVAL, "reference %zu: there is no level %u: %u is the last", i, r->level,
+		return hv_refuse(h, TALLY_EINVAL, "reference %zu: no such level: %u (%u is the last)", i, r->level,
 				 TALLY_HV_HYPER);
 	return 0;
 }
@@ -333,7 +347,7 @@ int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 	if (hv_is_open(h) < 0)
 		return -TALLY_ESTATE;
 	if (!h->m->niagara)
-		return hv_refuse(h, TALLY_ENOTSUP, "power takes no references: that is of sun4v");
+		return hv_refuse(h, TALLY_ENOTSUP, "power takes no references: only sun4v machines do");
 	for (size_t i = 0; i < n; i++) {
 		int rc = judge_ref(h, &r[i], i);
 
@@ -354,14 +368,15 @@ int tally_hv_tsb_hit(struct tally_hv_guest *g, uint32_t cpu, bool data, bool con
 	int rc = hv_guest_strand(g, cpu);
 
 	if (rc == 0 && !g->h->m->kind->mmustat)
-		return hv_refuse(g->h, TALLY_ENOTSUP, "%s keeps no MMU statistics: niagara does", g->h->m->name);
+		return hv_refuse(g->h, TALLY_ENOTSUP, "%s has no MMU statistics: only niagara has", g->h->m->name);
 	for (int i = 0; rc == 0 && i < MMUSTAT_SIZES; i++)
 		if (sizes[i] == page) {
 			sun4v_tsb_hit(g->vcpu[cpu], data, context, (enum mmustat_size)i, ticks);
 			return 0;
 		}
 	return rc < 0 ? rc :
-			hv_refuse(g->h, TALLY_EINVAL, "%llu bytes are no page: 8 KB, 64 KB, 4 MB and 256 MB are",
+			hv_refuse(g->h, TALLY_EINVAL,
+				  "invalid page size of %llu bytes (expected 8 KB, 64 KB, 4 MB or 256 MB)",
 				  (unsigned long long)page);
 }
 
@@ -370,9 +385,9 @@ int tally_hv_make_busy(struct tally_hv *h, uint32_t zambezi, uint32_t calls)
 	if (hv_is_open(h) < 0)
 		return -TALLY_ESTATE;
 	if (!h->m->niagara)
-		return hv_refuse(h, TALLY_ENOTSUP, "power has no Zambezis: batoka has");
+		return hv_refuse(h, TALLY_ENOTSUP, "power has no Zambezis: only batoka has");
 	if (zambezi >= h->m->kind->zambezis)
-		return hv_refuse(h, TALLY_EINVAL, "there is no Zambezi %u: %s has %u", zambezi, h->m->name,
+		return hv_refuse(h, TALLY_EINVAL, "no such Zambezi: %u (%s has %u)", zambezi, h->m->name,
 				 h->m->kind->zambezis);
 	niagara_make_busy(h->m->niagara, zambezi, calls);
 	return 0;

@@ -60,15 +60,17 @@ static void options_that_are_not_known_are_refused(void **state)
 		const char *words;
 	} rows[] = {
 		{ __LINE__, { sizeof(struct tally_hv_opts), NULL, 0, 0 }, "no machine" },
-		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 8, 0 }, "does not know" },
-		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 0, 1 }, "does not know" },
+		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 8, 0 }, "unknown options" },
+		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka", 0, 1 }, "unknown options" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "kunpeng", 0, 0 }, "no hypervisor" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "batoca", 0, 0 }, "did you mean 'batoka'" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka,sockets=9", 0, 0 }, "sockets=9" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "power,firmware=7", 0, 0 }, "firmware=7" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "power,config=/nowhere", 0, 0 }, "/nowhere" },
-		{ __LINE__, { sizeof(struct tally_hv_opts), "power", TALLY_HV_IDLE, 0 }, "are of sun4v" },
-		{ __LINE__, { sizeof(struct tally_hv_opts), "power", TALLY_HV_OPENSPARC, 0 }, "are of sun4v" },
+		{ __LINE__, { sizeof(struct tally_hv_opts), "power", TALLY_HV_IDLE, 0 }, "require a sun4v machine" },
+		{ __LINE__,
+		  { sizeof(struct tally_hv_opts), "power", TALLY_HV_OPENSPARC, 0 },
+		  "require a sun4v machine" },
 		{ __LINE__, { sizeof(struct tally_hv_opts), "batoka,seed=1,seed=2", 0, 0 }, "given twice" },
 	};
 
@@ -84,7 +86,7 @@ static void options_that_are_not_known_are_refused(void **state)
 
 static void a_machine_that_was_not_opened_takes_no_call(void **state)
 {
-	static const char words[] = "there is no machine: tally_hv_open() failed";
+	static const char words[] = "no machine: tally_hv_open() failed";
 	const struct tally_hv_opts o = { sizeof(o), "batoca", 0, 0 };
 	const struct tally_hv_guest_opts of = { .size = sizeof(of), .memory = memory };
 	const struct tally_hv_ref ref = { .va = 0 };
@@ -116,7 +118,7 @@ static void a_machine_is_not_closed_before_its_guests(void **state)
 	(void)state;
 	assert_int_equal(tally_hv_guest_open(&none, h, &no_memory), -TALLY_EINVAL);
 	assert_int_equal(tally_hv_close(h), -TALLY_ESTATE);
-	assert_non_null(strstr(tally_hv_error(h), "tally_hv_guest_close() comes before tally_hv_close()"));
+	assert_non_null(strstr(tally_hv_error(h), "call tally_hv_guest_close() before tally_hv_close()"));
 	assert_int_equal(tally_hv_call(one, 0, 0xff, r), 0);
 	tally_hv_guest_close(one);
 	assert_int_equal(tally_hv_close(h), -TALLY_ESTATE);
@@ -177,7 +179,7 @@ static void guests_share_a_machine_by_rights_and_strands(void **state)
 	assert_int_equal(tally_hv_take(two, 255), 0);
 	assert_int_equal(tally_hv_take(two, 256), -TALLY_EINVAL);
 	assert_int_equal(tally_hv_call(two, 0, 0xff, r), -TALLY_EBUSY);
-	assert_string_equal(tally_hv_error(h), "strand 0 is another guest's");
+	assert_string_equal(tally_hv_error(h), "strand 0 belongs to another guest");
 	assert_int_equal(tally_hv_call(two, 255, 0x81, r), -TALLY_EINVAL);
 	assert_non_null(strstr(tally_hv_error(h), "trap 0x81"));
 	assert_int_equal(call(one, 0xff, 0, 0x205, 1, 1, NULL), HV_EOK);
@@ -210,7 +212,7 @@ static void a_guest_that_can_not_be_is_refused(void **state)
 	tally_hv_close(h);
 	h = machine("power", 0);
 	assert_int_equal(tally_hv_guest_open(&g, h, &power), -TALLY_EINVAL);
-	assert_non_null(strstr(tally_hv_error(h), "partition 999"));
+	assert_non_null(strstr(tally_hv_error(h), "partition: 999"));
 	power.rights = "all";
 	power.partition = 1;
 	assert_int_equal(tally_hv_guest_open(&g, h, &power), -TALLY_EINVAL);
@@ -262,7 +264,7 @@ static void an_emulator_brings_ewouldblock_about(void **state)
 	assert_int_equal(get_perfreg(g, 0, 89), HV_EWOULDBLOCK);
 	assert_int_equal(get_perfreg(g, 0, 72), HV_EOK);
 	assert_int_equal(tally_hv_make_busy(h, 4, 1), -TALLY_EINVAL);
-	assert_non_null(strstr(tally_hv_error(h), "no Zambezi 4: batoka has 4"));
+	assert_non_null(strstr(tally_hv_error(h), "no such Zambezi: 4 (batoka has 4)"));
 	tally_hv_guest_close(g);
 	tally_hv_close(h);
 	h = machine("power", 0);
@@ -299,9 +301,9 @@ static void a_reference_that_can_not_be_is_refused_with_words(void **state)
 		struct tally_hv_ref r;
 		const char *words;
 	} rows[] = {
-		{ { .strand = 256 }, "reference 1: there is no strand 256" },
-		{ { .kind = 77 }, "reference 1: there is no kind 77" },
-		{ { .level = 9 }, "reference 1: there is no level 9" },
+		{ { .strand = 256 }, "reference 1: no such strand: 256" },
+		{ { .kind = 77 }, "reference 1: no such kind: 77" },
+		{ { .level = 9 }, "reference 1: no such level: 9" },
 	};
 	struct tally_hv *h = machine("batoka", TALLY_HV_IDLE);
 	struct tally_hv_guest *g = guest(h, NULL, 0);
@@ -331,7 +333,7 @@ static void what_a_machine_has_not_is_not_supported(void **state)
 
 	(void)state;
 	assert_int_equal(tally_hv_tsb_hit(g, 0, true, true, 8u << 10, 1), -TALLY_ENOTSUP);
-	assert_non_null(strstr(tally_hv_error(h), "batoka keeps no MMU statistics"));
+	assert_non_null(strstr(tally_hv_error(h), "batoka has no MMU statistics"));
 	tally_hv_guest_close(g);
 	tally_hv_close(h);
 	h = machine("power", 0);

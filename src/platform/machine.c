@@ -64,8 +64,7 @@ static int find_device(struct host *h)
 	uint32_t n = kunpeng_ndevices(h->k);
 
 	if (h->m.device && !h->m.vfio_user)
-		return err_set(h->e, TALLY_EINVAL,
-			       "--device=%s names the device behind --vfio-user, which is not given", name);
+		return err_set(h->e, TALLY_EINVAL, "--device=%s requires --vfio-user", name);
 	for (uint32_t i = 0; i < n; i++) {
 		names[i] = kunpeng_pmu(h->k, i)->name;
 		if (!strcmp(names[i], name)) {
@@ -92,8 +91,8 @@ static int one_path(struct host *h, const char *a, const char *of_a, const char 
 {
 	if (!a || !b || strcmp(a, b))
 		return 0;
-	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are one path: each interface needs a path of its own", of_a,
-		       a, of_b, b);
+	return err_set(h->e, TALLY_EINVAL, "%s=%s and %s=%s are the same path: each interface needs its own", of_a, a,
+		       of_b, b);
 }
 
 static int check_paths(struct host *h)
@@ -120,7 +119,7 @@ static int host_open_servers(struct host *h)
 	if (rc == 0 && h->m.listen) {
 		rc = host_add_server(h, server_open_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
 		if (rc == 0)
-			host_note(h, "the machine listens: --on unix:%s", h->m.listen);
+			host_note(h, "listening: --on unix:%s", h->m.listen);
 	}
 	if (rc == 0 && h->m.sysfs) {
 		rc = host_add_server(h, server_open_sysfs(&d, h->k, h->m.sysfs, h->e), &d);
@@ -227,10 +226,10 @@ static int run_kunpeng(struct host *h, const struct plat_on *on)
 
 	if (h->m.run || h->m.guests)
 		return err_set(h->e, TALLY_EINVAL,
-			       "%s has no hypervisor: --run and --guests are of machines that have one, as batoka",
+			       "%s has no hypervisor: --run and --guests require a machine with one, e.g. batoka",
 			       on->row->name);
 	if (!h->m.listen && !h->m.vfio_user && !h->m.sysfs)
-		return err_set(h->e, TALLY_EINVAL, "the machine has no interface: --listen, --vfio-user or --sysfs");
+		return err_set(h->e, TALLY_EINVAL, "no interface given: add --listen, --vfio-user or --sysfs");
 	rc = kunpeng_open(&h->k, &on->kunpeng, h->e);
 	if (rc == 0)
 		rc = find_device(h);
@@ -252,17 +251,17 @@ static int host_run(struct host *h)
 		return rc;
 	if (!on.row->embedded)
 		return err_set(h->e, TALLY_EINVAL,
-			       "'%s' is no machine that can be run; kunpeng, niagara, maramba, batoka and power are",
+			       "cannot run '%s' as a machine (expected kunpeng, niagara, maramba, batoka or power)",
 			       h->m.machine);
 	if (h->m.opensparc && !(on.row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
 		return err_set(h->e, TALLY_EINVAL,
-			       "the profile opensparc is of sun4v machines (niagara, maramba, batoka); %s is none",
+			       "profile opensparc requires a sun4v machine (niagara, maramba or batoka), not %s",
 			       on.row->name);
 	if (!hv_machine_is(&on))
 		return run_kunpeng(h, &on);
 	if (h->m.vfio_user || h->m.sysfs || h->m.device)
 		return err_set(h->e, TALLY_EINVAL,
-			       "%s has no PTT device for --vfio-user, --sysfs and --device; kunpeng has", on.row->name);
+			       "%s has no PTT device: --vfio-user, --sysfs and --device require kunpeng", on.row->name);
 	on.hv.opensparc = h->m.opensparc;
 	return h->m.run ? hv_machine_image(&h->m, &on, &h->result.status, h->e) : hv_machine_serve(&h->m, &on, h->e);
 }

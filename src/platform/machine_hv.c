@@ -42,7 +42,7 @@ static void host_announce(const struct host *h)
 {
 	struct buf b = { 0 };
 
-	buf_printf(&b, "the machine listens: --on unix:%s\n", h->m->listen);
+	buf_printf(&b, "listening: --on unix:%s\n", h->m->listen);
 	if (h->m->note && !b.failed)
 		(void)h->m->note(h->m->arg, b.p, b.n);
 	buf_free(&b);
@@ -122,7 +122,7 @@ static int read_guests(struct host *h, const struct model_opts *o)
 
 	if (h->m->guests && !h->machine->kind)
 		return err_set(h->e, TALLY_EINVAL,
-			       "--guests is of sun4v machines; the rights of POWER's partitions are in config=");
+			       "--guests requires a sun4v machine; the rights of POWER partitions are set by config=");
 	if (h->m->guests)
 		rc = file_read_all(h->m->guests, GUESTS_MOST, &text, &n, h->e);
 	if (rc >= 0 && h->machine->kind)
@@ -155,7 +155,7 @@ int hv_machine_serve(const struct tally_machine_opts *m, const struct plat_on *o
 	int rc;
 
 	if (!m->listen)
-		return err_set(e, TALLY_EINVAL, "the machine has no interface: --listen, or --run for an image");
+		return err_set(e, TALLY_EINVAL, "no interface given: add --listen, or --run for an image");
 	rc = hv_machine_open(&h.machine, on, false, e);
 	if (rc == 0)
 		rc = open_server(&h, &on->hv);

@@ -194,7 +194,7 @@ int hv_machine_image(const struct tally_machine_opts *m, const struct plat_on *o
 	int rc;
 
 	if (m->listen || m->guests)
-		return err_set(e, TALLY_EINVAL, "--run has the machine for itself: leave out --listen and --guests");
+		return err_set(e, TALLY_EINVAL, "--run cannot be combined with --listen or --guests");
 	rc = hv_machine_open(&g.machine, on, false, e);
 	if (rc == 0)
 		rc = guest_run(&g, &on->hv);

@@ -126,8 +126,8 @@ static const struct plat_row rows[] = {
 	{ "maramba", "a model of two Victoria Falls chips", NULL, model_line, true, PLAT_VFALLS },
 	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_line, true, PLAT_VFALLS },
 	{ "power", "a model of a POWER machine with partitions", NULL, model_line, true, PLAT_POWER },
-	{ "unix", "a platform that another process runs, behind a socket", unix_ptt, unix_line, false, 0 },
-	{ "file", "what was saved of a hypervisor", NULL, file_line, false, 0 },
+	{ "unix", "a platform run by another process, through a socket", unix_ptt, unix_line, false, 0 },
+	{ "file", "saved readings of a hypervisor", NULL, file_line, false, 0 },
 };
 static const struct plat_row *const unix_row = &rows[COUNT(rows) - 2], *const file_row = &rows[COUNT(rows) - 1];
 
@@ -161,7 +161,28 @@ static int bad_number(const char *key, const char *value, const char *what, stru
 
 static const char *const kunpeng_keys[] = { "seed", "load" };
 
+<<<<<<< HEAD
 static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *value, struct err *e)
+=======
+if (!text_u64(value, &seed) || !seed)
+	return bad_number("seed", value, "expected a number, 1 or more", e);
+on->kunpeng.seed = on->hv.seed = seed;
+return 0;
+}
+
+static const char *load_at(const struct plat_row *row, uint32_t i)
+{
+	const char *text;
+	const struct kunpeng_load *k;
+
+	if (row->keys != PLAT_KUNPENG)
+		return transport_load(row->name, i, &text);
+	k = kunpeng_load_at(i);
+	return k ? k->name : NULL;
+}
+
+static int set_load(struct plat_on *on, const char *value, struct err *e)
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 {
 	const char *name[TEXT_PICK_MOST];
 	const struct kunpeng_load *l;
@@ -169,7 +190,8 @@ static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *valu
 	int i;
 
 	if (!strcmp(key, "seed"))
-		return text_u64(value, &o->seed) && o->seed ? 0 : bad_number(key, value, "a number from 1 up", e);
+		return text_u64(value, &o->seed) && o->seed ? 0 :
+							      bad_number(key, value, "expected a number, 1 or more", e);
 	while (n < COUNT(name) && (l = kunpeng_load_at(n)) != NULL)
 		name[n++] = l->name;
 	i = text_pick("load", value, name, sizeof(*name), n, e);
@@ -178,6 +200,100 @@ static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *valu
 	return i < 0 ? i : 0;
 }
 
+<<<<<<< HEAD
+=======
+static int set_sockets(struct plat_on *on, const char *value, struct err *e)
+{
+	uint64_t n;
+
+	if (!text_u64(value, &n) || !n || !sun4v_kind(on->row->name, (uint32_t)(n < 64 ? n : 64)))
+		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name,
+			       sun4v_kind(on->row->name, 0)->nodes);
+	on->hv.sockets = (uint32_t)n;
+	return 0;
+}
+
+static int set_strands(struct plat_on *on, const char *value, struct err *e)
+{
+	uint64_t n;
+
+	if (!text_u64(value, &n) || !n || n > 256)
+		return bad_number("strands", value, "expected the number of strands of the load, 1 or more", e);
+	on->hv.strands = (uint32_t)n;
+	return 0;
+}
+
+static int set_api(struct plat_on *on, const char *value, struct err *e)
+{
+	if (strcmp(value, "1.0") && strcmp(value, "1.1"))
+		return bad_number("api", value, "expected the version of group 0x205: 1.0 or 1.1", e);
+	on->hv.old_api = !strcmp(value, "1.0");
+	return 0;
+}
+
+static int set_firmware(struct plat_on *on, const char *value, struct err *e)
+{
+	return power_level_parse(value, &on->hv.level) ? 0 : bad_number("firmware", value, POWER_LEVELS, e);
+}
+
+static int set_args(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.size_first = !strcmp(value, "size-first");
+	if (on->hv.size_first || !strcmp(value, "address-first"))
+		return 0;
+	return bad_number("args", value, "expected address-first or size-first", e);
+}
+
+static int set_block(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.block_page = !strcmp(value, "page");
+	if (on->hv.block_page || !strcmp(value, "whole"))
+		return 0;
+	return bad_number("block", value, "expected whole or page", e);
+}
+
+static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.no_run_counts = !strcmp(value, "no");
+	if (on->hv.no_run_counts || !strcmp(value, "yes"))
+		return 0;
+	return bad_number("run-counts", value, "expected yes or no", e);
+}
+
+static int set_rights(struct plat_on *on, const char *value, struct err *e)
+{
+	on->hv.rights_given = true;
+	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) :
+					     sun4v_rights_parse(&on->hv.sun4v, value, e);
+}
+
+static int set_config(struct plat_on *on, const char *value, struct err *e)
+{
+	if (strlen(value) >= sizeof(on->config))
+		return err_set(e, TALLY_EINVAL, "config=: path longer than %zu bytes", sizeof(on->config) - 1);
+	snprintf(on->config, sizeof(on->config), "%s", value);
+	return 0;
+}
+
+static const struct key {
+	const char *name;
+	uint8_t of; /* enum plat_family */
+	int (*set)(struct plat_on *on, const char *value, struct err *e);
+} keys[] = {
+	{ "seed", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_seed },
+	{ "load", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_load },
+	{ "sockets", PLAT_VFALLS, set_sockets },
+	{ "strands", PLAT_NIAGARA | PLAT_VFALLS, set_strands },
+	{ "rights", PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_rights },
+	{ "api", PLAT_VFALLS, set_api },
+	{ "firmware", PLAT_POWER, set_firmware },
+	{ "args", PLAT_POWER, set_args },
+	{ "block", PLAT_POWER, set_block },
+	{ "run-counts", PLAT_POWER, set_run_counts },
+	{ "config", PLAT_POWER, set_config },
+};
+
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 const char *plat_key(const struct plat_row *row, uint32_t i)
 {
 	if (row->keys == PLAT_KUNPENG)
@@ -201,8 +317,8 @@ static int no_key(const struct plat_on *on, const char *key, struct err *e)
 	for (; n < COUNT(name) && (name[n] = plat_key(on->row, n)) != NULL; n++)
 		buf_printf(&all, "%s%s", n ? ", " : "", name[n]);
 	near = text_nearest(key, name, n);
-	rc = near ? err_set(e, TALLY_EINVAL, "%s has no key '%s'; did you mean '%s'?", on->row->name, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s has no key '%s'; its keys are: %s", on->row->name, key,
+	rc = near ? err_set(e, TALLY_EINVAL, "%s: unknown key '%s'; did you mean '%s'?", on->row->name, key, near) :
+		    err_set(e, TALLY_EINVAL, "%s: unknown key '%s' (expected one of %s)", on->row->name, key,
 			    all.p ? all.p : "");
 	buf_free(&all);
 	return rc;
@@ -217,10 +333,15 @@ static int set_key(struct plat_on *on, const char *key, const char *value, uint3
 		if (strcmp(key, name))
 			continue;
 		if (*seen >> i & 1)
-			return err_set(e, TALLY_EINVAL, "%s= is given twice: leave one out", key);
+			return err_set(e, TALLY_EINVAL, "%s= is given twice", key);
 		*seen |= 1u << i;
+<<<<<<< HEAD
 		return value && *value ? model_or_kunpeng_set(on, key, value, e) :
-					 err_set(e, TALLY_EINVAL, "%s needs a value: %s=...", key, key);
+					 err_set(e, TALLY_EINVAL, "%s requires a value: %s=...", key, key);
+=======
+		return value && *value ? keys[i].set(on, value, e) :
+					 err_set(e, TALLY_EINVAL, "%s requires a value: %s=...", key, key);
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	}
 	return no_key(on, key, e);
 }
@@ -240,17 +361,30 @@ static int set_keys(struct plat_on *on, char *text, struct err *e)
 			*value++ = '\0';
 		rc = set_key(on, text, value, &seen, e);
 	}
+<<<<<<< HEAD
+=======
+	if (rc >= 0 && *on->config && on->hv.load)
+		rc = err_set(e, TALLY_EINVAL, "load= and config= cannot be combined");
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	return rc;
 }
 
 int plat_on_load(struct plat_on *on, const char *load, struct err *e)
 {
 	if (!on->row->keys)
-		return err_set(e, TALLY_EINVAL, "--load is of models: %s runs what it runs", on->row->name);
+<<<<<<< HEAD
+		return err_set(e, TALLY_EINVAL, "--load requires a model: the load of %s cannot be chosen",
+			       on->row->name);
 	if (on->hv.load || on->kunpeng.load || *on->hv.config_path)
-		return err_set(e, TALLY_EINVAL, "the load is given twice: leave out --load=%s or what --on has of it",
-			       load);
+		return err_set(e, TALLY_EINVAL, "the load is given twice: omit --load=%s or load= in --on", load);
 	return model_or_kunpeng_set(on, "load", load, e);
+=======
+		return err_set(e, TALLY_EINVAL, "--load requires a model: the load of %s cannot be chosen",
+			       on->row->name);
+	if (on->hv.load || *on->config)
+		return err_set(e, TALLY_EINVAL, "the load is given twice: omit --load=%s or load= in --on", load);
+	return set_load(on, load, e);
+>>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
@@ -263,9 +397,9 @@ static int unix_key(struct plat_on *on, const char *key, struct err *e)
 
 	if (!strncmp(key, guest, sizeof(guest) - 1)) {
 		if (*on->guest)
-			return err_set(e, TALLY_EINVAL, "guest= is given twice: leave one out");
+			return err_set(e, TALLY_EINVAL, "guest= is given twice");
 		if (!*value || strlen(value) >= sizeof(on->guest))
-			return err_set(e, TALLY_EINVAL, "guest=%s: a guest's name has 1 to %zu characters", value,
+			return err_set(e, TALLY_EINVAL, "guest=%s: expected a name of 1 to %zu characters", value,
 				       sizeof(on->guest) - 1);
 		snprintf(on->guest, sizeof(on->guest), "%s", value);
 		return 1;
@@ -273,9 +407,9 @@ static int unix_key(struct plat_on *on, const char *key, struct err *e)
 	if (strncmp(key, partition, sizeof(partition) - 1))
 		return 0;
 	if (on->partition)
-		return err_set(e, TALLY_EINVAL, "partition= is given twice: leave one out");
+		return err_set(e, TALLY_EINVAL, "partition= is given twice");
 	if (!text_u64(value, &n) || !n || n > UINT16_MAX)
-		return bad_number("partition", value, "a number from 1 up", e);
+		return bad_number("partition", value, "expected a number, 1 or more", e);
 	on->partition = (uint32_t)n;
 	return 1;
 }
@@ -287,7 +421,7 @@ static int parse_unix(struct plat_on *ret, const char *path, struct err *e)
 	int rc = 1;
 
 	if (!*path)
-		return err_set(e, TALLY_EINVAL, "unix: needs the path of a socket: unix:PATH");
+		return err_set(e, TALLY_EINVAL, "unix: requires the path of a socket: unix:PATH");
 	ret->row = unix_row;
 	ret->path = path;
 	if ((size_t)snprintf(ret->socket, sizeof(ret->socket), "%s", path) >= sizeof(ret->socket))
@@ -316,7 +450,7 @@ static int parse_name(struct plat_on *ret, char *name, struct err *e)
 	if (!text)
 		return 0;
 	return ret->row->keys ? set_keys(ret, text, e) :
-				err_set(e, TALLY_EINVAL, "%s takes no keys: leave out ',%s'", name, text);
+				err_set(e, TALLY_EINVAL, "%s takes no keys: omit ',%s'", name, text);
 }
 
 int plat_parse(struct plat_on *ret, const char *on, struct err *e)

@@ -19,7 +19,7 @@ int plat_enter(struct tally_platform *p)
 {
 	p->err = (struct err){ 0 };
 	buf_clear(&p->out);
-	return p->is_open ? 0 : plat_fail(p, TALLY_ESTATE, "there is no platform: tally_platform_open() failed");
+	return p->is_open ? 0 : plat_fail(p, TALLY_ESTATE, "no platform: tally_platform_open() failed");
 }
 
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...)
@@ -62,7 +62,7 @@ int plat_take(struct tally_platform *p, void *to, size_t ours, const void *from)
 {
 	if (opts_take(to, ours, from))
 		return 0;
-	return plat_fail(p, TALLY_EINVAL, "options of a newer library: this one does not know them");
+	return plat_fail(p, TALLY_EINVAL, "unknown options: they are of a newer library");
 }
 
 int plat_emit_open(struct tally_platform *p, const struct tally_out *to)
@@ -73,8 +73,7 @@ int plat_emit_open(struct tally_platform *p, const struct tally_out *to)
 
 	if (an_emit_open(&p->emit, &p->out, &how) >= 0 && p->emit.ops->begin)
 		return 0;
-	return plat_fail(p, TALLY_EINVAL, "answers of a platform are text, JSON or CSV: format %u is none of them",
-			 to->format);
+	return plat_fail(p, TALLY_EINVAL, "unknown format %u (expected text, JSON or CSV)", to->format);
 }
 
 /* ---- the handle ---------------------------------------------------------------------------------- */
@@ -84,7 +83,7 @@ static int copy_options(struct tally_platform *p)
 	struct tally_platform_opts *o = &p->o;
 
 	if (o->flags || o->profile > TALLY_PROFILE_OPENSPARC)
-		return plat_fail(p, TALLY_EINVAL, "an option of the platform has a value that is not known");
+		return plat_fail(p, TALLY_EINVAL, "unknown value in an option of the platform");
 	p->profile = o->profile == TALLY_PROFILE_DRIVER ? PTT_PROFILE_DRIVER : PTT_PROFILE_SPEC;
 	p->name = mem_strdup(o->on ? o->on : "local");
 	p->sysfs = o->sysfs ? mem_strdup(o->sysfs) : NULL;
@@ -117,8 +116,7 @@ static int open_ptt(struct tally_platform *p)
 	if (p->has_ptt)
 		return 0;
 	if (!p->on.row->ptt)
-		return plat_fail(p, TALLY_ENOTSUP, "%s has no PTT device; '--on kunpeng' is a model that has some",
-				 p->name);
+		return plat_fail(p, TALLY_ENOTSUP, "%s has no PTT device; the model '--on kunpeng' has", p->name);
 	rc = p->on.row->ptt(p, &p->ptt, &e);
 	if (rc < 0)
 		return plat_fail(p, (enum tally_err) - rc, "%s", e.text[0] ? e.text : tally_strerror(rc));
@@ -156,8 +154,7 @@ void tally_platform_close(struct tally_platform *p)
 		p->ptt.op->close(p->ptt.arg);
 	left = sun4v_client_close(p->client);
 	if (left)
-		plat_note(p, "%s: %u setting%s of its counters could not be put back", p->name, left,
-			  left == 1 ? "" : "s");
+		plat_note(p, "%s: cannot restore %u setting%s of its counters", p->name, left, left == 1 ? "" : "s");
 	if (p->has_transport)
 		transport_close(&p->transport);
 	mem_free(p->name);
@@ -178,8 +175,8 @@ static int no_devices(struct tally_platform *p, const char *words)
 {
 	bool named = p->on.row->embedded || p->on.path || strstr(words, "kunpeng");
 
-	return plat_fail(p, TALLY_ENOTSUP, "%s%s", *words ? words : "there is no PTT device",
-			 named ? "" : "; '--on kunpeng' is a model that has some");
+	return plat_fail(p, TALLY_ENOTSUP, "%s%s", *words ? words : "no PTT device",
+			 named ? "" : "; the model '--on kunpeng' has some");
 }
 
 int plat_ptt_list(struct tally_platform *p, const struct ptt_pmu **ret, uint32_t *n)

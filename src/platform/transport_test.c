@@ -128,7 +128,7 @@ static void options_that_make_no_machine_are_refused(void **state)
 	} row[] = {
 		{ __LINE__, { .machine = "batoka", .sockets = 5 }, "sockets=5: batoka has 1 to 4" },
 		{ __LINE__, { .machine = "niagara", .sockets = 2 }, "niagara has one" },
-		{ __LINE__, { .machine = "maramba", .sockets = 1, .strands = 65 }, "strands=65: there are 64" },
+		{ __LINE__, { .machine = "maramba", .sockets = 1, .strands = 65 }, "strands=65: the machine has 64" },
 		{ __LINE__, { .machine = "niagara", .load = "nothing" }, "nothing" },
 		{ __LINE__, { .machine = "power", .load = "nothing" }, "nothing" },
 		{ __LINE__, { .machine = "power", .level = 7 }, "7" },

@@ -254,7 +254,7 @@ static void note_unmodelled(const struct sample *s, const struct vf_reg *r, uint
 
 	if (!kind || niagara_models(kind, vf_events_of(r), (uint16_t)code))
 		return;
-	snprintf(note, sizeof(note), "vfalls:::%s: the model does not model this event: it stays where it is",
+	snprintf(note, sizeof(note), "vfalls:::%s: this event is not modelled: its counter does not change",
 		 s->probe->name);
 	s->reader->note(s->reader->arg, note);
 }

@@ -73,15 +73,14 @@ static int emulator_open(const struct emulator **ret, void **arg, const qemu_inf
 	if (!d)
 		return err_set(
 			e, TALLY_ENOTSUP,
-			"there are machines for qemu-system-ppc64, qemu-system-sparc64 and for programs in user mode; "
-			"this is qemu-system-%s",
+			"unsupported emulator qemu-system-%s: machines exist for qemu-system-ppc64, qemu-system-sparc64 "
+			"and for programs in user mode",
 			info->target_name);
 	if (qemu_plugin_version < d->api)
-		return err_set(
-			e, TALLY_ENOTSUP,
-			"a guest's hypercalls can be answered from version %d of QEMU's plugin interface on (QEMU "
-			"11.1); this QEMU has version %d",
-			d->api, info->version.cur);
+		return err_set(e, TALLY_ENOTSUP,
+			       "answering hypercalls requires version %d of QEMU's plugin interface (QEMU "
+			       "11.1); this QEMU has version %d",
+			       d->api, info->version.cur);
 	*ret = d;
 	return d->open(arg, argc, argv, e);
 }

@@ -185,18 +185,18 @@ static void wrong_arguments_are_named(void **state)
 		int line;
 		const char *word, *said;
 	} rows[] = {
-		{ __LINE__, "machine=batoka", "machine=batoka: power is" },
-		{ __LINE__, "seed=0", "seed=0: a number" },
-		{ __LINE__, "load=full", "load=full: there is no such load; there are: mixed," },
+		{ __LINE__, "machine=batoka", "machine=batoka: expected power" },
+		{ __LINE__, "seed=0", "seed=0: expected a number" },
+		{ __LINE__, "load=full", "load=full: unknown load (expected one of mixed," },
 		{ __LINE__, "firmware=4", "firmware=4: there are the levels" },
-		{ __LINE__, "partition=0", "partition=0: a number" },
-		{ __LINE__, "rights=all,", "rights: '' is none of all, expanded, lab" },
-		{ __LINE__, "rights=", "rights: '' is none of" },
-		{ __LINE__, "start=x", "start=x: ticks" },
-		{ __LINE__, "step=-1", "step=-1: ticks" },
-		{ __LINE__, "log=", "log=: a path" },
-		{ __LINE__, "firmware", "firmware: there is no such argument; did you mean 'firmware='?" },
-		{ __LINE__, "lod=mixed", "lod=mixed: there is no such argument; did you mean 'load='?" },
+		{ __LINE__, "partition=0", "partition=0: expected a number" },
+		{ __LINE__, "rights=all,", "rights: invalid value '' (expected all, expanded, lab" },
+		{ __LINE__, "rights=", "rights: invalid value ''" },
+		{ __LINE__, "start=x", "start=x: expected ticks" },
+		{ __LINE__, "step=-1", "step=-1: expected ticks" },
+		{ __LINE__, "log=", "log=: expected a path" },
+		{ __LINE__, "firmware", "firmware: unknown argument; did you mean 'firmware='?" },
+		{ __LINE__, "lod=mixed", "lod=mixed: unknown argument; did you mean 'load='?" },
 		{ __LINE__, "config=/nowhere/machine", "/nowhere/machine" },
 	};
 	struct qemu_options o;

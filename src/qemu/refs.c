@@ -277,8 +277,8 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (o.refs && o.log)
-		return err_set(e, TALLY_EINVAL,
-			       "log=%s: with refs= there is no model, and no counters: leave one of them out", o.log);
+		return err_set(e, TALLY_EINVAL, "log=%s: log= and refs= cannot be combined: refs= runs no model",
+			       o.log);
 	q = mem_alloc(sizeof(*q));
 	if (!q)
 		return err_oom(e);

@@ -20,6 +20,6 @@ int word_key(const char *word, const char *const *names, size_t n, const char **
 			return (int)i;
 		}
 	near = text_nearest(key, names, n);
-	return err_set(e, TALLY_EINVAL, "%s: there is no such argument%s%s%s", word, near ? "; did you mean '" : "",
+	return err_set(e, TALLY_EINVAL, "%s: unknown argument%s%s%s", word, near ? "; did you mean '" : "",
 		       near ? near : "", near ? "='?" : "");
 }

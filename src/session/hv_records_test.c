@@ -231,7 +231,8 @@ static void what_may_not_be_read_is_told(void **state)
 
 	(void)state;
 	runs(&r, "batoka,rights=perf-counters=strand", "vfalls:::sample-1ms { @ = count(); } tick-1ms { exit(0); }");
-	assert_non_null(strstr(r.notes.p, "89 registers may not be read: L2_CR: this guest may not (ENOACCESS)"));
+	assert_non_null(
+		strstr(r.notes.p, "89 registers may not be read: L2_CR: not permitted to this guest (ENOACCESS)"));
 	drop(&r);
 	refuses("batoka,rights=perf-counters=strand", "vfalls:::mem_reads-1ms", "ENOACCESS");
 }
@@ -373,9 +374,9 @@ static void platforms_are_refused_with_words(void **state)
 {
 	(void)state;
 	refuses("kunpeng", "BEGIN", "kunpeng has no hypervisor counters");
-	refuses("power,laod=mixed", "BEGIN", "power has no key 'laod'; did you mean 'load'?");
-	refuses("power,burden=mixed", "BEGIN", "power has no key 'burden'; its keys are: seed, load");
-	refuses("power,load=mixd", "BEGIN", "load=mixd: there is no such load; did you mean 'mixed'?");
+	refuses("power,laod=mixed", "BEGIN", "power: unknown key 'laod'; did you mean 'load'?");
+	refuses("power,burden=mixed", "BEGIN", "power: unknown key 'burden' (expected one of seed, load");
+	refuses("power,load=mixd", "BEGIN", "load=mixd: unknown load; did you mean 'mixed'?");
 	refuses("power", "cpc:::page_faults-all-5000", "");
 	refuses("power", "ptt:::tlp", "tlp fires for records");
 	refuses("powerful", "BEGIN", "");

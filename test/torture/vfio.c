@@ -337,7 +337,7 @@ static void client_round(struct torture *t, struct server *s)
 	unsigned sent = 0;
 
 	if (c.fd < 0)
-		torture_fell(t, "nobody listens at %s", s->path);
+		torture_fell(t, "no server at %s", s->path);
 	client_lend(&c);
 	if (torture_below(t, 15))
 		client_greet(&c);

@@ -175,9 +175,9 @@ big_endian() {
 arguments() {
   part "arguments"
   refused "firmware=7: there are the levels 0, 3, 5, 6 and 8" firmware=7
-  refused "load=mxed: there is no such load; there are: mixed" load=mxed
-  refused "frmware=6: there is no such argument; did you mean 'firmware='?" frmware=6
-  refused "partition=7: the machine has no such partition" partition=7
+  refused "load=mxed: unknown load (expected one of mixed," load=mxed
+  refused "frmware=6: unknown argument; did you mean 'firmware='?" frmware=6
+  refused "partition=7: no such partition" partition=7
 }
 
 # ---- from here on -----------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ for event in cpu-clock cycles; do
   cpu1 0
   until_row $event ',offline,since ' <&3
   check $? "$event: a CPU that went offline is said to be" "$row $(cat /tmp/notes)"
-  grep -q 'CPU 1 went offline: what it counted until .* s stays' /tmp/notes
+  grep -q 'CPU 1 went offline: its counts end at .* s' /tmp/notes
   check $? "$event: a note says when" "$(cat /tmp/notes)"
   until_row $event '^count,[^,]*,0,.*,offline,' <&3
   kept=$(value)
@@ -42,7 +42,7 @@ for event in cpu-clock cycles; do
   until_row $event "$counts.*,ok," <&3
   [ "$(value)" -gt "${kept:-0}" ]
   check $? "$event: when it comes back it goes on from there: $(value)" "$row $(cat /tmp/notes)"
-  grep -q 'CPU 1 came online: it is counted from .* s on' /tmp/notes
+  grep -q 'CPU 1 came online: counted from .* s' /tmp/notes
   check $? "$event: and a note says so" "$(cat /tmp/notes)"
   kill $stat
   cat <&3 >/dev/null
@@ -65,7 +65,7 @@ kill $stat
 cat <&3 >/tmp/rest
 exec 3<&-
 wait $stat
-grep -qE 'CPU 1 (was offline for a moment; it is counted again|came online: it is counted) from .* s on' /tmp/notes
+grep -qE 'CPU 1 (was offline for a moment; counted again|came online: counted) from .* s' /tmp/notes
 check $? "a CPU that was away for a moment only is counted again, and said" "$(cat /tmp/notes /tmp/rest)"
 
 # One that is not there at the start.

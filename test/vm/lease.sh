@@ -38,7 +38,7 @@ doctor_names() { # WORDS: what the doctor says of the holder, in text and to pro
 }
 doctor_names_nobody() {
   tally doctor --json >/tmp/said
-  grep '"key":"lease"' /tmp/said | grep -q '"verdict":"ok","cause":"ok","found":"held by nobody"'
+  grep '"key":"lease"' /tmp/said | grep -q '"verdict":"ok","cause":"ok","found":"free"'
 }
 whole() { tally stat -a --duration 200 "$@"; }
 counted() { awk -v e="$1" '{ for (i = 1; i <= NF; i++) if ($i == e) { gsub(",", ""); for (j = 1; j <= NF; j++) if ($j ~ /^[0-9]+$/ && $j > 0) ok = 1 } } END { exit !ok }'; }
