@@ -420,7 +420,7 @@ W
   refused 2 "no interface given: add --listen, --vfio-user or --sysfs" kunpeng
   refused 2 "unknown platform 'kunpen'; did you mean 'kunpeng'?" kunpen --listen s
   refused 2 "cannot run 'local' as a machine" local --listen s
-  refused 2 "cannot run 'unix' as a machine" unix:s --listen s
+  refused 2 "cannot run 'unix:s' as a machine" unix:s --listen s
   refused 2 "load=mixt: unknown load" kunpeng,load=mixt --listen s
   refused 2 "unexpected argument 'kunpeng': only one machine can be given" kunpeng kunpeng --listen s
   refused 2 "--listen can be given only once" kunpeng --listen s --listen t

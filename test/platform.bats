@@ -382,12 +382,12 @@ serve() {
 
 @test "help names the loads of the models, each that there is" {
   for verb in record tune; do
-    for load in $("$TALLY" list --on kunpeng,load=no-such-load ptt 2>&1 | sed 's/.*there are: //; s/,//g'); do
+    for load in $("$TALLY" list --on kunpeng,load=no-such-load ptt 2>&1 | sed 's/.*(expected one of //; s/)$//; s/,//g'); do
       "$TALLY" $verb -h | grep -q "^  $load " || { echo "$verb: $load"; return 1; }
     done
   done
   for on in kunpeng niagara batoka power; do
-    loads=$("$TALLY" list --on $on,load=no-such-load ptt 2>&1 | sed 's/.*there are: //')
+    loads=$("$TALLY" list --on $on,load=no-such-load ptt 2>&1 | sed 's/.*(expected one of //; s/)$//')
     "$TALLY" get -h | tr '\n' ' ' | tr -s ' ' | grep -q "$on[a-z, ]*: $loads" || { echo "$on: $loads"; return 1; }
   done
 }

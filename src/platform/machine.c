@@ -119,7 +119,7 @@ static int host_open_servers(struct host *h)
 	if (rc == 0 && h->m.listen) {
 		rc = host_add_server(h, server_open_local(&d, &local_kunpeng, h->k, h->m.listen, h->e), &d);
 		if (rc == 0)
-			host_note(h, "listening: --on unix:%s", h->m.listen);
+			host_note(h, "the machine listens: --on unix:%s", h->m.listen);
 	}
 	if (rc == 0 && h->m.sysfs) {
 		rc = host_add_server(h, server_open_sysfs(&d, h->k, h->m.sysfs, h->e), &d);

@@ -42,7 +42,7 @@ static void host_announce(const struct host *h)
 {
 	struct buf b = { 0 };
 
-	buf_printf(&b, "listening: --on unix:%s\n", h->m->listen);
+	buf_printf(&b, "the machine listens: --on unix:%s\n", h->m->listen);
 	if (h->m->note && !b.failed)
 		(void)h->m->note(h->m->arg, b.p, b.n);
 	buf_free(&b);
