@@ -417,8 +417,8 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
   expect 2 "'hisi_ptt0_2/qos_tx_p' is a tunable and cannot be counted; 'tally get hisi_ptt0_2/qos_tx_p --on kunpeng' reads it" \
     stat --on kunpeng -e hisi_ptt0_2/qos_tx_p/ --count 1
   expect 2 'no event "entitled"; the hypervisor request is gpci/entitled/' stat --on power -e entitled --count 1
-  expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: there is no such code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
-  expect 2 "vfalls/node0_mcu0,event=3/: event=3: there is no such code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1
+  expect 2 "vfalls/zam0_lpu_a,event=0xff/: event=0xff: unknown code" stat --on batoka -e vfalls/zam0_lpu_a,event=0xff/ --count 1
+  expect 2 "vfalls/node0_mcu0,event=3/: event=3: unknown code" stat --on batoka -e vfalls/node0_mcu0,event=3/ --count 1
   "$TALLY" stat --on batoka,load=compute -e vfalls/sparc,event=0x203/ --count 1 -I 1
   expect 2 "profile opensparc requires a sun4v machine" machine power --profile opensparc --listen s
   expect 2 "profile opensparc requires a sun4v machine" machine kunpeng --profile opensparc --listen s

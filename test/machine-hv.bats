@@ -160,7 +160,7 @@ serve() {
   run "$TALLY" get --on unix:m vfalls/sparc_pcr/       # one of the strands that nobody has
   [ "$status" -eq 4 ] && has ENOACCESS
   run "$TALLY" get --on unix:m,guest=primary vfalls/l2_cr/
-  [ "$status" -ne 0 ] && has "is there already"
+  [ "$status" -ne 0 ] && has "is already connected"
   run "$TALLY" get --on unix:m,guest=wb vfalls/l2_cr/
   [ "$status" -eq 2 ] && has "unknown guest name"
   kill "$long"

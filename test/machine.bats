@@ -181,7 +181,7 @@ leaves_a_silent_machine() {
   [ -S s ] && [ -S v ]
   begin 2 kunpeng --listen s --vfio-user v
   refused 1 "s is in use by another server" kunpeng --listen s
-  refused 1 "v': it is in use" kunpeng --vfio-user v
+  refused 1 "v': in use" kunpeng --vfio-user v
   "$TALLY" list --on unix:s ptt >/dev/null
   end TERM
   echo mine >file
@@ -338,7 +338,7 @@ W
   needs_fuse
   mkdir d
   echo mine >file
-  refused 1 "is no socket" kunpeng --sysfs d --listen file
+  refused 1 "file exists and is not a socket" kunpeng --sysfs d --listen file
   ! mounted || return 1
 }
 

@@ -149,13 +149,8 @@ static void found_in_kernel(void *arg, enum doc_row row, enum doc_cause cause, c
 {
 	char version[64], both[128];
 
-<<<<<<< HEAD
 	if (row == DOC_fuse && !library_find(LIB_FUSE, NULL, version, sizeof(version))) {
 		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 not found"));
-=======
-	if (row == DOC_fuse && !find_fuse(NULL, version, sizeof(version))) {
-		doctor_finding(arg, row, LIBRARIES_LOAD ? DOC_ABSENT : DOC_STATIC, LIBRARY_WHY("libfuse3 not found"));
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	} else if (row == DOC_fuse) {
 		snprintf(both, sizeof(both), "libfuse3 %s, %s", version, text);
 		doctor_finding(arg, row, cause, both);

@@ -458,7 +458,6 @@ static int stat_validate(const struct stat_all *a)
 	const bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
 	const char *why = NULL;
 
-<<<<<<< HEAD
 	if (o->flags & ~known)
 		why = "unknown value in an option of stat";
 	else if (o->view && (o->events || o->nmore))
@@ -474,58 +473,6 @@ static int stat_validate(const struct stat_all *a)
 	else if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
 		why = "-r cannot be combined with -I, --count or --duration: it runs the whole command";
 	return why ? plat_fail(a->p, TALLY_EINVAL, "%s", why) : 0;
-=======
-	if (o->view && (o->events || o->nmore))
-		return plat_fail(a->p, TALLY_EINVAL, "events and a view cannot be combined");
-	if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
-		return plat_fail(a->p, TALLY_EINVAL, "nothing to count: no event and no view");
-	return 0;
-}
-
-static int check_targets(const struct stat_all *a)
-{
-	const struct tally_stat_opts *o = &a->o;
-	bool whole = o->cpus || o->flags & TALLY_STAT_SYSTEM, tasks = o->npids || o->ntids;
-
-	if (o->npids && o->ntids)
-		return plat_fail(a->p, TALLY_EINVAL, "processes and threads (-p and -t) cannot be combined");
-	if (whole && tasks)
-		return plat_fail(a->p, TALLY_EINVAL,
-				 "whole CPUs and processes (-a or -C, and -p or -t) cannot be combined");
-	if (o->repeat > 1 && !o->argv)
-		return plat_fail(a->p, TALLY_EINVAL, "-r requires a COMMAND");
-	if (o->repeat > 1 && (o->interval_ns || o->count || o->duration_ns))
-		return plat_fail(a->p, TALLY_EINVAL,
-				 "-r cannot be combined with -I, --count or --duration: it runs the whole command");
-	return 0;
-}
-
-static int stat_check_options(const struct stat_all *a)
-{
-	uint32_t known = TALLY_STAT_EACH | TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU | TALLY_STAT_SHARE;
-	int rc = 0;
-
-	if (a->o.flags & ~known)
-		return plat_fail(a->p, TALLY_EINVAL, "unknown value in an option of stat");
-	rc = check_events(a);
-	return rc < 0 ? rc : check_targets(a);
-}
-
-/* A command or processes, and nothing to count of them. */
-static int check_use(const struct stat_all *a)
-{
-	if (a->cpu || !has_target(&a->o) || !(a->o.argv || a->o.npids || a->o.ntids || a->o.cpus))
-		return 0;
-	return plat_fail(a->p, TALLY_EINVAL, "a command, processes or CPUs are given, but no CPU event");
-}
-
-static int stat_check_repeats(const struct stat_all *a)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].transport && a->o.repeat > 1)
-			return plat_fail(a->p, TALLY_EINVAL, "-r requires that all events are CPU events");
-	return 0;
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 static void close_all(struct stat_all *a)

@@ -37,7 +37,7 @@ static int model_open_sun4v(struct model *m, const struct model_opts *o, struct 
 	}
 	m->strands = (uint32_t)m->kind->nodes * m->kind->strands_per_node;
 	if (o->strands > m->strands)
-		return err_set(e, TALLY_EINVAL, "strands=%u: there are %u", o->strands, m->strands);
+		return err_set(e, TALLY_EINVAL, "strands=%u: the machine has %u", o->strands, m->strands);
 	if (n.load && !n.strands && !strcmp(n.load, "mixed"))
 		n.strands = STRANDS_OF_MIXED;
 	rc = niagara_open(&m->niagara, m->kind, &n, e);

@@ -44,15 +44,16 @@ struct sun4v_rights model_rights(const struct model_opts *o)
 
 static int set_seed(struct model_opts *o, const char *value, struct err *e)
 {
-	return text_u64(value, &o->seed) && o->seed ? 0 :
-						      err_set(e, TALLY_EINVAL, "seed=%s: a number from 1 up", value);
+	return text_u64(value, &o->seed) && o->seed ?
+		       0 :
+		       err_set(e, TALLY_EINVAL, "seed=%s: expected a number, 1 or more", value);
 }
 
 static int judge_load(const struct model_opts *o, struct err *e)
 {
 	if (!o->load || !*o->config_path)
 		return 0;
-	return err_set(e, TALLY_EINVAL, "load= is a machine file with a name: leave out load= or config=");
+	return err_set(e, TALLY_EINVAL, "load= and config= cannot be combined");
 }
 
 static int set_load(struct model_opts *o, const char *value, struct err *e)
@@ -85,7 +86,8 @@ static int set_strands(struct model_opts *o, const char *value, struct err *e)
 	uint64_t n;
 
 	if (!text_u64(value, &n) || !n || n > 256)
-		return err_set(e, TALLY_EINVAL, "strands=%s: how many the load runs on: from 1 up", value);
+		return err_set(e, TALLY_EINVAL, "strands=%s: expected the number of strands of the load, 1 or more",
+			       value);
 	o->strands = (uint32_t)n;
 	return 0;
 }
@@ -108,7 +110,7 @@ static int set_choice(bool *to, const char *key, const char *value, const char *
 static int set_api(struct model_opts *o, const char *value, struct err *e)
 {
 	return set_choice(&o->old_api, "api", value, (const char *const[]){ "1.1", "1.0" },
-			  "the hypervisor's version of the group 0x205 is 1.0 or 1.1", e);
+			  "expected the version of group 0x205: 1.0 or 1.1", e);
 }
 
 static int set_firmware(struct model_opts *o, const char *value, struct err *e)
@@ -120,24 +122,25 @@ static int set_firmware(struct model_opts *o, const char *value, struct err *e)
 static int set_args(struct model_opts *o, const char *value, struct err *e)
 {
 	return set_choice(&o->size_first, "args", value, (const char *const[]){ "address-first", "size-first" },
-			  "address-first or size-first", e);
+			  "expected address-first or size-first", e);
 }
 
 static int set_block(struct model_opts *o, const char *value, struct err *e)
 {
-	return set_choice(&o->block_page, "block", value, (const char *const[]){ "whole", "page" }, "whole or page", e);
+	return set_choice(&o->block_page, "block", value, (const char *const[]){ "whole", "page" },
+			  "expected whole or page", e);
 }
 
 static int set_run_counts(struct model_opts *o, const char *value, struct err *e)
 {
-	return set_choice(&o->no_run_counts, "run-counts", value, (const char *const[]){ "yes", "no" }, "yes or no", e);
+	return set_choice(&o->no_run_counts, "run-counts", value, (const char *const[]){ "yes", "no" },
+			  "expected yes or no", e);
 }
 
 static int set_config(struct model_opts *o, const char *value, struct err *e)
 {
 	if (strlen(value) >= sizeof(o->config_path))
-		return err_set(e, TALLY_EINVAL, "config=: the path is longer than %zu bytes",
-			       sizeof(o->config_path) - 1);
+		return err_set(e, TALLY_EINVAL, "config=: path longer than %zu bytes", sizeof(o->config_path) - 1);
 	snprintf(o->config_path, sizeof(o->config_path), "%s", value);
 	return judge_load(o, e);
 }

@@ -95,13 +95,8 @@ int tally_hv_close(struct tally_hv *h)
 		return 0;
 	if (h->nguests)
 		return hv_fail(h, TALLY_ESTATE,
-<<<<<<< HEAD
 			       "a guest of this machine is open: call tally_hv_guest_close() before tally_hv_close()");
 	model_close(h->m);
-=======
-			       "a guest of this machine is open: call tally_hv_guest_close() before tally_hv_close()");
-	hv_machine_close(h->m);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	mem_free(h);
 	return 0;
 }
@@ -184,19 +179,10 @@ static int open_partition(struct tally_hv_guest *g)
 {
 	const uint32_t wanted = g->o.partition ? g->o.partition : 1;
 
-<<<<<<< HEAD
 	if (!model_has_partition(g->h->m, wanted))
 		return err_set(&g->h->err, TALLY_EINVAL, "no such partition: %u", wanted);
 	g->who.partition = (uint16_t)wanted;
 	return 0;
-=======
-	for (uint32_t i = 0; i < n; i++)
-		if (p[i].id == wanted) {
-			g->who.partition = p[i].id;
-			return 0;
-		}
-	return err_set(&g->h->err, TALLY_EINVAL, "no such partition: %u", wanted);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 static int open_guest(struct tally_hv_guest *g, const struct tally_hv_guest_opts *from)

@@ -161,28 +161,7 @@ static int bad_number(const char *key, const char *value, const char *what, stru
 
 static const char *const kunpeng_keys[] = { "seed", "load" };
 
-<<<<<<< HEAD
 static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *value, struct err *e)
-=======
-if (!text_u64(value, &seed) || !seed)
-	return bad_number("seed", value, "expected a number, 1 or more", e);
-on->kunpeng.seed = on->hv.seed = seed;
-return 0;
-}
-
-static const char *load_at(const struct plat_row *row, uint32_t i)
-{
-	const char *text;
-	const struct kunpeng_load *k;
-
-	if (row->keys != PLAT_KUNPENG)
-		return transport_load(row->name, i, &text);
-	k = kunpeng_load_at(i);
-	return k ? k->name : NULL;
-}
-
-static int set_load(struct plat_on *on, const char *value, struct err *e)
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 {
 	const char *name[TEXT_PICK_MOST];
 	const struct kunpeng_load *l;
@@ -200,100 +179,6 @@ static int set_load(struct plat_on *on, const char *value, struct err *e)
 	return i < 0 ? i : 0;
 }
 
-<<<<<<< HEAD
-=======
-static int set_sockets(struct plat_on *on, const char *value, struct err *e)
-{
-	uint64_t n;
-
-	if (!text_u64(value, &n) || !n || !sun4v_kind(on->row->name, (uint32_t)(n < 64 ? n : 64)))
-		return err_set(e, TALLY_EINVAL, "sockets=%s: %s has 1 to %u", value, on->row->name,
-			       sun4v_kind(on->row->name, 0)->nodes);
-	on->hv.sockets = (uint32_t)n;
-	return 0;
-}
-
-static int set_strands(struct plat_on *on, const char *value, struct err *e)
-{
-	uint64_t n;
-
-	if (!text_u64(value, &n) || !n || n > 256)
-		return bad_number("strands", value, "expected the number of strands of the load, 1 or more", e);
-	on->hv.strands = (uint32_t)n;
-	return 0;
-}
-
-static int set_api(struct plat_on *on, const char *value, struct err *e)
-{
-	if (strcmp(value, "1.0") && strcmp(value, "1.1"))
-		return bad_number("api", value, "expected the version of group 0x205: 1.0 or 1.1", e);
-	on->hv.old_api = !strcmp(value, "1.0");
-	return 0;
-}
-
-static int set_firmware(struct plat_on *on, const char *value, struct err *e)
-{
-	return power_level_parse(value, &on->hv.level) ? 0 : bad_number("firmware", value, POWER_LEVELS, e);
-}
-
-static int set_args(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.size_first = !strcmp(value, "size-first");
-	if (on->hv.size_first || !strcmp(value, "address-first"))
-		return 0;
-	return bad_number("args", value, "expected address-first or size-first", e);
-}
-
-static int set_block(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.block_page = !strcmp(value, "page");
-	if (on->hv.block_page || !strcmp(value, "whole"))
-		return 0;
-	return bad_number("block", value, "expected whole or page", e);
-}
-
-static int set_run_counts(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.no_run_counts = !strcmp(value, "no");
-	if (on->hv.no_run_counts || !strcmp(value, "yes"))
-		return 0;
-	return bad_number("run-counts", value, "expected yes or no", e);
-}
-
-static int set_rights(struct plat_on *on, const char *value, struct err *e)
-{
-	on->hv.rights_given = true;
-	return on->row->keys == PLAT_POWER ? papr_rights_parse(&on->hv.papr, value, e) :
-					     sun4v_rights_parse(&on->hv.sun4v, value, e);
-}
-
-static int set_config(struct plat_on *on, const char *value, struct err *e)
-{
-	if (strlen(value) >= sizeof(on->config))
-		return err_set(e, TALLY_EINVAL, "config=: path longer than %zu bytes", sizeof(on->config) - 1);
-	snprintf(on->config, sizeof(on->config), "%s", value);
-	return 0;
-}
-
-static const struct key {
-	const char *name;
-	uint8_t of; /* enum plat_family */
-	int (*set)(struct plat_on *on, const char *value, struct err *e);
-} keys[] = {
-	{ "seed", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_seed },
-	{ "load", PLAT_KUNPENG | PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_load },
-	{ "sockets", PLAT_VFALLS, set_sockets },
-	{ "strands", PLAT_NIAGARA | PLAT_VFALLS, set_strands },
-	{ "rights", PLAT_NIAGARA | PLAT_VFALLS | PLAT_POWER, set_rights },
-	{ "api", PLAT_VFALLS, set_api },
-	{ "firmware", PLAT_POWER, set_firmware },
-	{ "args", PLAT_POWER, set_args },
-	{ "block", PLAT_POWER, set_block },
-	{ "run-counts", PLAT_POWER, set_run_counts },
-	{ "config", PLAT_POWER, set_config },
-};
-
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 const char *plat_key(const struct plat_row *row, uint32_t i)
 {
 	if (row->keys == PLAT_KUNPENG)
@@ -335,13 +220,8 @@ static int set_key(struct plat_on *on, const char *key, const char *value, uint3
 		if (*seen >> i & 1)
 			return err_set(e, TALLY_EINVAL, "%s= is given twice", key);
 		*seen |= 1u << i;
-<<<<<<< HEAD
 		return value && *value ? model_or_kunpeng_set(on, key, value, e) :
 					 err_set(e, TALLY_EINVAL, "%s requires a value: %s=...", key, key);
-=======
-		return value && *value ? keys[i].set(on, value, e) :
-					 err_set(e, TALLY_EINVAL, "%s requires a value: %s=...", key, key);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	}
 	return no_key(on, key, e);
 }
@@ -361,30 +241,17 @@ static int set_keys(struct plat_on *on, char *text, struct err *e)
 			*value++ = '\0';
 		rc = set_key(on, text, value, &seen, e);
 	}
-<<<<<<< HEAD
-=======
-	if (rc >= 0 && *on->config && on->hv.load)
-		rc = err_set(e, TALLY_EINVAL, "load= and config= cannot be combined");
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	return rc;
 }
 
 int plat_on_load(struct plat_on *on, const char *load, struct err *e)
 {
 	if (!on->row->keys)
-<<<<<<< HEAD
 		return err_set(e, TALLY_EINVAL, "--load requires a model: the load of %s cannot be chosen",
 			       on->row->name);
 	if (on->hv.load || on->kunpeng.load || *on->hv.config_path)
 		return err_set(e, TALLY_EINVAL, "the load is given twice: omit --load=%s or load= in --on", load);
 	return model_or_kunpeng_set(on, "load", load, e);
-=======
-		return err_set(e, TALLY_EINVAL, "--load requires a model: the load of %s cannot be chosen",
-			       on->row->name);
-	if (on->hv.load || *on->config)
-		return err_set(e, TALLY_EINVAL, "the load is given twice: omit --load=%s or load= in --on", load);
-	return set_load(on, load, e);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */

@@ -120,48 +120,6 @@ static int open_sun4v(struct machine *m, struct hv_transport *l, const struct mo
 	const struct sun4v_guest_opts g = { .rights = model_rights(o), .mem = memory_of(m) };
 	int rc = give_memory(m, (size_t)model->strands * MMUSTAT_BYTES, e);
 
-<<<<<<< HEAD
-=======
-	if (most == 1)
-		return err_set(e, TALLY_EINVAL, "sockets=%u: %s has one", o->sockets, o->machine);
-	return err_set(e, TALLY_EINVAL, "sockets=%u: %s has 1 to %u", o->sockets, o->machine, most);
-}
-
-static int open_guest(struct machine *m, const struct transport_opts *o, struct err *e)
-{
-	static const struct sun4v_rights all = { true, true, true, true };
-	struct sun4v_guest_opts g = { .rights = o->rights_given ? o->sun4v : all, .mem = memory_of(m) };
-	int rc = sun4v_guest_open(&m->guest, m->sun4v, &g);
-
-	for (uint32_t i = 0; rc >= 0 && i < m->strands; i++) {
-		rc = sun4v_vcpu_open(&m->vcpu[i], m->guest, i);
-		if (rc >= 0)
-			niagara_vcpu(m->niagara, i, m->vcpu[i]);
-	}
-	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
-}
-
-static int open_sun4v(struct machine *m, struct hv_transport *l, const struct transport_opts *o, struct err *e)
-{
-	const struct sun4v_kind *kind = sun4v_kind(o->machine, o->sockets);
-	struct niagara_opts n = { .seed = o->seed,
-				  .load = o->load ? o->load : TRANSPORT_LOAD,
-				  .strands = o->strands,
-				  .recorded_ticks = o->opensparc };
-	struct sun4v_opts s = { .kind = kind,
-				.ops = &niagara_ops,
-				.old_api = o->old_api,
-				.profile = o->opensparc ? SUN4V_PROFILE_OPENSPARC : SUN4V_PROFILE_SPEC };
-	int rc;
-
-	if (!kind)
-		return no_kind(o, e);
-	m->strands = kind->nodes * kind->strands_per_node;
-	if (o->strands > m->strands)
-		return err_set(e, TALLY_EINVAL, "strands=%u: the machine has %u", o->strands, m->strands);
-	if (!n.strands && !strcmp(n.load, "mixed"))
-		n.strands = STRANDS_OF_MIXED;
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	m->op = sun4v_ops;
 	m->vcpu = mem_alloc(model->strands * sizeof(struct sun4v_vcpu *));
 	if (rc >= 0 && !m->vcpu)

@@ -26,40 +26,6 @@ enum {
 
 /* ---- bytes ------------------------------------------------------------------------------ */
 
-<<<<<<< HEAD
-=======
-int transport_read_file(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
-{
-	struct buf all = { 0 };
-	struct bytes_in in;
-	const uint8_t *p;
-	int64_t got;
-	int rc = file_in_open(&in, path, e);
-
-	if (rc < 0)
-		return rc;
-	do {
-		got = in.at(in.arg, all.n, BYTES_WINDOW, &p);
-		if (got > 0)
-			buf_put(&all, p, (size_t)got);
-	} while (got > 0 && all.n <= most && !all.failed);
-	file_in_close(&in);
-	if (got < 0)
-		rc = err_set(e, TALLY_EIO, "cannot read %s", path);
-	else if (all.failed)
-		rc = err_oom(e);
-	else if (all.n > most)
-		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
-	if (rc < 0) {
-		buf_free(&all);
-		return rc;
-	}
-	*n = all.n;
-	*ret = (uint8_t *)all.p;
-	return 0;
-}
-
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 static int saved_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
@@ -255,13 +221,8 @@ int transport_file_open(struct transport_file *ret, const char *path, struct err
 		return err_set(e, TALLY_EINVAL, "%s is a socket, not a file: --on unix:%s", path, path);
 	/* A pipe that nobody writes would keep us waiting. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-<<<<<<< HEAD
 		return err_set(e, TALLY_EINVAL, "%s is not a regular file", path);
 	rc = file_read_all(path, FILE_MOST, &p, &n, e);
-=======
-		return err_set(e, TALLY_EINVAL, "%s is not a regular file", path);
-	rc = transport_read_file(path, FILE_MOST, &p, &n, e);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	if (rc < 0)
 		return rc;
 	rc = transport_file_parse(ret, path, p, n, e);

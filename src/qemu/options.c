@@ -49,7 +49,6 @@ static const struct whose {
 
 static int set_machine(struct qemu_options *o, const struct whose *w, const char *v, struct err *e)
 {
-<<<<<<< HEAD
 	if (!(model_family(v) & w->families))
 		return word_wrong(e, "machine", v, w->machines);
 	o->model.machine = v;
@@ -57,97 +56,6 @@ static int set_machine(struct qemu_options *o, const struct whose *w, const char
 }
 
 static int set_log(struct qemu_options *o, const struct whose *w, const char *v, struct err *e)
-=======
-	(void)o;
-	return strcmp(v, "power") ? word_wrong(e, "machine", v, "expected power, the machine of a pseries guest") : 0;
-}
-
-static int set_seed(struct qemu_options *o, const char *v, struct err *e)
-{
-	return text_u64(v, &o->power.seed) && o->power.seed ? 0 :
-							      word_wrong(e, "seed", v, "expected a number, 1 or more");
-}
-
-static int set_load(struct qemu_options *o, const char *v, struct err *e)
-{
-	const struct power_load *l;
-	struct buf all = { 0 };
-
-	for (uint32_t i = 0; (l = power_load_at(i)) != NULL; i++) {
-		if (!strcmp(l->name, v)) {
-			o->power.load = l->name;
-			break;
-		}
-		buf_printf(&all, "%s%s", i ? ", " : "", l->name);
-	}
-	if (!l)
-		err_set(e, TALLY_EINVAL, "load=%s: unknown load (expected one of %s)", v, all.p ? all.p : "none");
-	buf_free(&all);
-	return l ? 0 : -TALLY_EINVAL;
-}
-
-static int set_config(struct qemu_options *o, const char *v, struct err *e)
-{
-	struct bytes_in in;
-	const uint8_t *p;
-	int64_t n;
-	int rc = o->config ? word_wrong(e, "config", v, "config= is given twice") : file_in_open(&in, v, e);
-
-	if (rc < 0)
-		return rc;
-	n = in.at(in.arg, 0, BYTES_WINDOW, &p);
-	if (n < 0 || n == BYTES_WINDOW) {
-		rc = word_wrong(e, "config", v, n < 0 ? "cannot read it" : "machine file too large (1 MiB or more)");
-	} else {
-		o->config = mem_alloc((size_t)n + 1);
-		if (o->config)
-			memcpy(o->config, p, (size_t)n);
-		rc = o->config ? 0 : err_oom(e);
-		o->power.config = o->config;
-		o->power.config_bytes = (size_t)n;
-	}
-	file_in_close(&in);
-	return rc;
-}
-
-static int set_firmware(struct qemu_options *o, const char *v, struct err *e)
-{
-	return power_level_parse(v, &o->power.level) ? 0 : word_wrong(e, "firmware", v, POWER_LEVELS);
-}
-
-static int set_partition(struct qemu_options *o, const char *v, struct err *e)
-{
-	uint64_t id;
-
-	if (!text_u64(v, &id) || !id || id >= UINT16_MAX)
-		return word_wrong(e, "partition", v, "expected a number from 1 to 65534");
-	o->partition = (uint16_t)id;
-	return 0;
-}
-
-static int set_rights(struct qemu_options *o, const char *v, struct err *e)
-{
-	o->power.rights_given = true;
-	return papr_rights_parse(&o->power.rights, v, e);
-}
-
-#define LONGEST (UINT64_C(3600) * POWER_TB_HZ) /* an hour of the machine takes the better part of a minute */
-
-static int set_start(struct qemu_options *o, const char *v, struct err *e)
-{
-	return text_u64(v, &o->start) && o->start <= LONGEST ?
-		       0 :
-		       word_wrong(e, "start", v, "expected ticks of the timebase, at most an hour");
-}
-
-static int set_step(struct qemu_options *o, const char *v, struct err *e)
-{
-	o->by_step = text_u64(v, &o->step) && o->step <= LONGEST;
-	return o->by_step ? 0 : word_wrong(e, "step", v, "expected ticks of the timebase, at most an hour");
-}
-
-static int set_log(struct qemu_options *o, const char *v, struct err *e)
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 {
 	(void)w;
 	o->log = v;
@@ -237,7 +145,6 @@ static int options_take(struct qemu_options *ret, const struct whose *w, int arg
 	};
 	int rc = 0;
 
-<<<<<<< HEAD
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; rc >= 0 && i < argc; i++) {
 			struct err why = { 0 };
@@ -250,13 +157,6 @@ static int options_take(struct qemu_options *ret, const struct whose *w, int arg
 		rc = file_read_all(o.model.config_path, CONFIG_MOST, &o.config, &o.model.config_bytes, e);
 		o.model.config = o.config ? (const char *)o.config : "";
 	}
-=======
-	for (int i = 0; rc >= 0 && i < argc; i++)
-		rc = options_set_word(&o, argv[i], e);
-	if (rc >= 0 && o.config && o.power.load)
-		rc = err_set(e, TALLY_EINVAL, "load=%s: load= and config= cannot be combined", o.power.load);
-	o.power.asker = o.partition;
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	if (rc < 0)
 		qemu_options_free(&o);
 	else

@@ -149,11 +149,7 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "refs=", "refs=: expected a path" },
 		{ __LINE__, "load=chase", "load=chase: unknown argument" },
 		{ __LINE__, "ref=x", "did you mean 'refs='?" },
-<<<<<<< HEAD
 		{ __LINE__, "sockets=3", "sockets=3: unknown argument" },
-=======
-		{ __LINE__, "sockets=3", "sockets=3: niagara has fewer" },
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	};
 	struct qemu_options o;
 

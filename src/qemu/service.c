@@ -27,17 +27,8 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 
 	if (rc < 0)
 		return rc;
-<<<<<<< HEAD
 	if (!model_has_partition(s->model, o->partition))
 		return err_set(e, TALLY_EINVAL, "partition=%u: no such partition", o->partition);
-=======
-	if (!has_partition(s->machine, o->partition))
-		return err_set(e, TALLY_EINVAL, "partition=%u: no such partition", o->partition);
-	rc = papr_open(&s->papr,
-		       &(struct papr_opts){ .level = power_level(s->machine), .ops = &power_ops, .arg = s->machine });
-	if (rc < 0)
-		return err_oom(e);
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 	if (o->log && (rc = file_out_open(&s->log, o->log, e)) < 0)
 		return rc;
 	s->has_log = o->log;

@@ -139,19 +139,11 @@ images() {
 
 arguments() {
   part "arguments"
-<<<<<<< HEAD
   refused "machine=power: expected niagara, maramba or batoka" machine=power
   refused "sockets=3: maramba has 1 to 2" machine=maramba sockets=3
   refused "load=caze: unknown load (expected one of stream, random" load=caze
   refused "stp=4: unknown argument; did you mean 'step='?" stp=4
   refused "refs=x: unknown argument" refs=x
-=======
-  refused "machine=power: expected niagara, maramba or batoka" machine=power
-  refused "sockets=3: maramba has fewer" machine=maramba sockets=3
-  refused "load=caze: unknown load (expected one of stream, random," load=caze
-  refused "stp=4: unknown argument; did you mean 'step='?" stp=4
-  refused "refs=x: unknown argument" refs=x
->>>>>>> 1582f9f (ask, attach, platform, hv, qemu: messages name token, cause and fix, in the field's words)
 }
 
 # ---- a program ------------------------------------------------------------------------------------------
