@@ -185,7 +185,7 @@ leaves_a_silent_machine() {
   "$TALLY" list --on unix:s ptt >/dev/null
   end TERM
   echo mine >file
-  refused 1 "file is there and is no socket" kunpeng --listen file
+  refused 1 "file exists and is not a socket" kunpeng --listen file
   refused 1 "file': in use, or not a socket" kunpeng --vfio-user file
   [ "$(cat file)" = mine ]
 }
