@@ -421,3 +421,31 @@ BEGIN { exit(0); }'
   [ "$status" -eq 0 ]
   [ "$(grep -oE '\|@+ +[0-9]+' <<<"$output" | sed 's/.* //' | tr '\n' ' ')" = "5 4 6 " ] || { echo "$output"; return 1; }
 }
+
+@test "if and else choose statements, and an arm that was not taken prints nothing, also when it comes first in the record" {
+  run vm -qn 'int x; BEGIN { if (x == 0) { printf("zero "); } else if (x) printf("%d ", x); else { printf("never"); } if (x) ; else trace("end"); exit(x == 0 ? 5 : 6); }'
+  said 5 "zero end"
+  needs_bpf
+  run "$TALLY" trace -qn 'int x; BEGIN { if (x == 0) { printf("zero "); } else if (x) printf("%d ", x); exit(5); }'
+  said 5 "zero "
+}
+
+@test "no clause of a probe runs behind the one that called exit()" {
+  run vm -qn 'BEGIN { printf("first "); exit(0); } BEGIN { printf("second"); } END { printf("end"); }'
+  said 0 "first end"
+}
+
+@test "under the name dtrace a fault tells the instruction, under tally the line" {
+  run as_dtrace --on=vm -qn 'BEGIN { x = 0; trace(1 / x); exit(0); } ERROR { exit(1); }'
+  [ "$status" -eq 1 ]
+  [[ "$output" =~ "divide-by-zero at BPF pc "[1-9][0-9]* ]]
+  run vm -qn 'BEGIN { x = 0; trace(1 / x); exit(0); } ERROR { exit(1); }'
+  has "divide-by-zero in action at line 1"
+}
+
+@test "a test suite of dtrace(1) says so in the environment, and then CPU and id, which differ from run to run, are left out" {
+  _DTRACE_TESTING=t run as_dtrace --on=vm -n 'BEGIN { trace("x"); exit(0); }'
+  has "
+                   FUNCTION:NAME
+                          :BEGIN   x"
+}

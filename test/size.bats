@@ -29,15 +29,15 @@ load common
     echo 'this int sum; this string s; int zero; int x; int errors; int never; int n; ERROR { errors++; }'
     for i in $(seq 0 399); do
       if [ $((i % 50)) -eq 7 ]; then echo 'BEGIN { x = 1 / zero; never++; }'
-      elif [ "$i" -eq 200 ]; then echo 'BEGIN { exit(3); }'
       elif [ $((i % 40)) -eq 3 ]; then echo 'BEGIN { this->s = strjoin(this->s, "3"); }'
       else echo "BEGIN /strlen(this->s) < 100/ { this->sum += $i; @[basename(this->s), $((i % 7))] = count(); n++; }"
       fi
     done
-    echo 'BEGIN { printf("sum %d n %d errors %d never %d s %s\n", this->sum, n, errors, never, this->s); }'
+    echo 'BEGIN { printf("sum %d n %d errors %d never %d s %s\n", this->sum, n, errors, never, this->s); exit(3); }'
+    echo 'BEGIN { printf("behind exit"); }'
   } >"$BATS_TEST_TMPDIR/many.d"
   run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/many.d"
-  has 'sum 76314 n 381 errors 8 never 0 s 3333333333'
+  has 'sum 76514 n 382 errors 8 never 0 s 3333333333'
   kernel=$output
   run -3 "$TALLY" trace --on=vm -q -s "$BATS_TEST_TMPDIR/many.d"
   [ "$output" = "$kernel" ]

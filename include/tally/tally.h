@@ -75,6 +75,8 @@ struct tally_trace_opts {
 #define TALLY_TRACE_HARMLESS 32u
 /* Texts that scripts of dtrace(1) compare are word for word its own, also where tally has a better one. */
 #define TALLY_TRACE_COMPAT 64u
+/* Records begin with FUNCTION:NAME, without the CPU and the id, which differ from run to run: for output that is compared. */
+#define TALLY_TRACE_UNNUMBERED 128u
 
 /* Of the library, "0.2.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

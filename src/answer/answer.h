@@ -38,6 +38,7 @@ struct an_value {
 /* ---- records ------------------------------------------------------------------- */
 void an_header(struct buf *to); /* the line CPU ID FUNCTION:NAME */
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name);
+void an_place(struct buf *to, const char *func, const char *name); /* the column FUNCTION:NAME alone */
 /* The same with flowindent: CPU and FUNCTION, the functions indented by `depth` blanks behind an arrow. */
 enum an_flow { AN_FLOW_NONE, AN_FLOW_IN, AN_FLOW_OUT };
 void an_flow_header(struct buf *to);

@@ -113,7 +113,7 @@ struct an_emit {
 	void (*say)(void *arg, const char *s, size_t n); /* where people see words that are no answers; NULL: nowhere */
 	void *arg;
 	uint32_t stackindent;
-	bool quiet, flowindent;
+	bool quiet, flowindent, unnumbered;
 	/* of the firing */
 	bool heading; /* the line above all firings was written */
 	struct buf data;

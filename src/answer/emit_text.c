@@ -190,10 +190,15 @@ static void text_fire(struct an_emit *e, const struct an_firing *f)
 		text_fire_indented(e, f);
 		return;
 	}
-	if (!e->heading)
+	if (!e->heading && e->unnumbered)
+		buf_printf(e->to, "%32s\n", "FUNCTION:NAME");
+	else if (!e->heading)
 		an_header(e->to);
 	e->heading = true;
-	an_prefix(e->to, f->cpu, f->id, f->func, f->name);
+	if (e->unnumbered)
+		an_place(e->to, f->func, f->name);
+	else
+		an_prefix(e->to, f->cpu, f->id, f->func, f->name);
 }
 
 static void text_trace(struct an_emit *e, const struct an_value *v)

@@ -15,8 +15,14 @@ void an_header(struct buf *to)
 
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name)
 {
+	buf_printf(to, "%3u %6u ", cpu, id);
+	an_place(to, func, name);
+}
+
+void an_place(struct buf *to, const char *func, const char *name)
+{
 	int pad = 32 - (int)(strnlen(func, 32) + strnlen(name, 32) + 1);
-	buf_printf(to, "%3u %6u %*s%s:%s ", cpu, id, pad > 0 ? pad : 0, "", func, name);
+	buf_printf(to, "%*s%s:%s ", pad > 0 ? pad : 0, "", func, name);
 }
 
 void an_flow_header(struct buf *to)

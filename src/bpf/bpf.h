@@ -97,7 +97,7 @@ struct img_reloc {
 }; /* byte offset of field in kernel struct type is added to imm of ins; of a load, to its offset */
 /* A function behind the program's own instructions. With arguments (each the address of arg_bytes[n] bytes) it has
  * global linkage, which the verifier walks once for all calls; without it is a callback of bpf_loop(). */
-enum { IMG_FUNCS_MOST = 8 };
+enum { IMG_FUNCS_MOST = 16 };
 struct img_func {
 	uint32_t ins;
 	uint8_t nargs;

@@ -423,7 +423,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	g->nins = g->nlines = g->nrelocs = g->nlabels = g->nfixes = g->nfuncs = 0;
 	g->faults = g->too_large = false;
 	memset(g->fn, 0, sizeof(g->fn));
-	out = cg_label(g);
+	out = g->out = cg_label(g);
 	g->errblk = cg_label(g);
 	g->line = 0;
 	part_begin(g, out, pl->from == 0);

@@ -144,6 +144,7 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 			to_heap(g, i->p);
 			break;
 		case IR_SINDEX:
+		case IR_SRINDEX:
 			alloc_raise_most(&g->work_needle, i->x);
 			alloc_raise_most(&g->slack, cg_power_of_2(i->x));
 			to_heap(g, i->q);

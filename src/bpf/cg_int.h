@@ -20,14 +20,14 @@ enum {
 #define STACK_OBJECT_MOST 128u /* larger objects live in scratch memory */
 #define SCRATCH_MOST 32768u    /* a per-CPU value may not be larger */
 
-/* Work space of the string functions, at the start of scratch memory: three
+/* Work space of the string functions, at the start of scratch memory: four
  * words, index()'s failure table (a u16 for each byte of the longest needle,
  * and one), room for a copy of the longest string that strlen() measures. */
-enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_FAIL = 24 };
+enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_LAST = 24, WORK_FAIL = 32 };
 
 /* Functions behind a program's clauses, for string functions whose loops all calls share (cg_str.c). With their
  * callbacks they take so much of the stack. */
-enum cg_fn { CG_FN_INDEX, CG_FN_COMPONENTS, CG_NFNS };
+enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_NFNS };
 #define STACK_FUNCTIONS 64
 
 enum { IN_CONST, IN_REG, IN_SPILL };
@@ -87,6 +87,7 @@ struct cg {
 	bool uses_scratch, faults;
 	int32_t stack_low; /* lowest offset used */
 	uint32_t errblk;   /* label */
+	uint32_t out;      /* label of the program's end */
 
 	/* the clause being generated */
 	const struct d_clause *clause;
@@ -148,7 +149,7 @@ void cg_dispatch(struct cg *g, const struct ir_ins *i);
 /* cg_str.c */
 uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
 void cg_functions(struct cg *g);    /* emits those that the program calls */
-cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_sbase, cg_sdir;
+cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
 /* cg_agg.c */
 cg_op cg_agg, cg_stackid;
 /* cg_call.c */

@@ -186,6 +186,19 @@ static void op_zext(struct cg *g, const struct ir_ins *i)
 	ops_emit_extend(g, i, OP_RSH);
 }
 
+static void op_hton(struct cg *g, const struct ir_ins *i)
+{
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_BE(R1, 8 * (int)i->s));
+	cg_done(g, i->d, R1);
+}
+
+static void op_rand(struct cg *g, const struct ir_ins *i)
+{
+	cg_ins(g, I_CALL(get_prandom_u32));
+	cg_done(g, i->d, R0);
+}
+
 /* ---- branches -------------------------------------------------------------------- */
 
 static const uint8_t jump_of[] = {
@@ -754,6 +767,20 @@ static void op_exit(struct cg *g, const struct ir_ins *i)
 	cg_put(g, end);
 }
 
+static void op_leave(struct cg *g, const struct ir_ins *i)
+{
+	int64_t imm;
+
+	/* A word of memory instead of a constant: the verifier must not know that the clauses behind are out of reach. */
+	if (cg_small(g, i->a, &imm)) {
+		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
+		cg_ins(g, I_LOAD(DW, R1, R1, 0));
+		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), g->out);
+		return;
+	}
+	cg_jcc(g, I_JMP_IMM(JNE, cg_use(g, i->a, R1), 0, 0), g->out);
+}
+
 static void op_record(struct cg *g, const struct ir_ins *i)
 {
 	const struct d_clause *c = g->clause;
@@ -802,6 +829,8 @@ static cg_op *const op[IR_NOPS] = {
 	[IR_DYNGET] = op_dynget,   [IR_DYNSET] = op_dynset,
 	[IR_AGG] = cg_agg,         [IR_RECORD] = op_record,
 	[IR_EXIT] = op_exit,       [IR_END] = op_nop,
+	[IR_LEAVE] = op_leave,     [IR_HTON] = op_hton,
+	[IR_RAND] = op_rand,       [IR_SRINDEX] = cg_srindex,
 };
 
 void cg_dispatch(struct cg *g, const struct ir_ins *i)

@@ -250,6 +250,8 @@ static void callback_end(struct cg *g, uint8_t live)
  * many bytes of the needle match before it; F[j] is where to go on after a mismatch, F[0] = 0.
  */
 
+enum kmp_walk { KMP_TABLE, KMP_FIRST, KMP_LAST };
+
 /* to = address of F's entry for a prefix of `at` bytes */
 static void fail_of(struct cg *g, uint8_t to, uint8_t at)
 {
@@ -258,17 +260,41 @@ static void fail_of(struct cg *g, uint8_t to, uint8_t at)
 	cg_ins(g, I_ALU_REG(ADD, to, R7));
 }
 
-/* One step: compares byte i (R5) of the text (R8) with byte j (R6) of the needle (R9) and moves on, or back; R0 says
- * whether neither string had ended.  With `table`, the needle is the text, and F[i + 1] is written: j + 1 after a match,
- * else 0 (and again when j has come back to a match). */
-static void kmp_step(struct cg *g, bool table)
+/* When the needle has matched whole before i, and begins where it may (not behind WORK_K), that place is the last so far;
+ * the search goes on from the longest prefix that also ends here. */
+static void kmp_note_match(struct cg *g)
 {
+	below_power_of_2(g, R6, g->work_needle);
+	byte_of(g, R4, R9, R6);
+	if_zero(g, R4); /* R4: the needle has ended */
+	cg_mov(g, R3, R5);
+	cg_ins(g, I_ALU_REG(SUB, R3, R6));
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+	cg_ins(g, I_ALU_REG(SUB, R1, R3));
+	cg_ins(g, I_ALU_IMM(ARSH, R1, 63));
+	cg_ins(g, I_ALU_IMM(XOR, R1, -1)); /* R1: it may begin there */
+	cg_ins(g, I_ALU_REG(AND, R1, R4));
+	cg_ins(g, I_LOAD(DW, R2, R7, WORK_LAST));
+	set_if(g, R2, R3, R1);
+	cg_ins(g, I_STORE(DW, R7, WORK_LAST, R2));
+	fail_of(g, R1, R6);
+	cg_ins(g, I_LOAD(H, R1, R1, WORK_FAIL));
+	set_if(g, R6, R1, R4);
+}
+
+/* One step: compares byte i (R5) of the text (R8) with byte j (R6) of the needle (R9) and moves on, or back; R0 says
+ * whether neither string had ended (of the last match: the text).  For the table, the needle is the text, and F[i + 1] is written: j + 1 after a match,
+ * else 0 (and again when j has come back to a match). */
+static void kmp_step(struct cg *g, enum kmp_walk walk)
+{
+	const bool table = walk == KMP_TABLE;
+
 	below_power_of_2(g, R5, table ? g->work_needle : g->work_text);
 	below_power_of_2(g, R6, g->work_needle);
 	byte_of(g, R3, table ? R9 : R8, R5);
 	byte_of(g, R4, R9, R6);
 	cg_mov(g, R0, R3);
-	if (!table)
+	if (walk == KMP_FIRST)
 		cg_ins(g, I_ALU_REG(MUL, R0, R4));
 	if_not_zero(g, R0); /* R0: neither string has ended */
 	cg_ins(g, I_ALU_REG(XOR, R3, R4));
@@ -294,54 +320,80 @@ static void kmp_step(struct cg *g, bool table)
 	cg_ins(g, I_ALU_REG(SUB, R6, R3));
 }
 
-static void kmp_callback(struct cg *g, uint32_t label, bool table)
+static void kmp_callback(struct cg *g, uint32_t label, enum kmp_walk walk)
 {
 	callback_begin(g, label, 3);
 	cg_ins(g, I_LOAD(DW, R5, R7, WORK_I));
 	cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
-	for (uint32_t k = 0; k < STEPS; k++)
-		kmp_step(g, table);
+	for (uint32_t k = 0; k < STEPS; k++) {
+		if (walk == KMP_LAST)
+			kmp_note_match(g);
+		kmp_step(g, walk);
+	}
 	cg_ins(g, I_STORE(DW, R7, WORK_I, R5));
 	cg_ins(g, I_STORE(DW, R7, WORK_J, R6));
 	callback_end(g, R0);
 }
 
-/* R0 = where needle R3 begins in text R2, from WORK_K on; or -1. */
-static void function_index(struct cg *g)
+/* R0 = where needle R3 begins in text R2, from WORK_K on (or, the last time, up to there); or -1. */
+static void function_index(struct cg *g, enum cg_fn fn)
 {
+	const enum kmp_walk walk = fn == CG_FN_INDEX ? KMP_FIRST : KMP_LAST;
 	uint32_t out = cg_label(g), table, search;
 
-	function_begin(g, CG_FN_INDEX, 3, out);
+	function_begin(g, fn, 3, out);
 	cg_ins(g, I_STORE_IMM(DW, R7, WORK_I, 1));
 	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
 	cg_ins(g, I_STORE_IMM(W, R7, WORK_FAIL, 0));
 	table = function_loop(g, 2 * g->work_needle + 2, STEPS);
-	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
-	cg_ins(g, I_STORE(DW, R7, WORK_I, R1));
+	if (walk == KMP_FIRST) {
+		cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+		cg_ins(g, I_STORE(DW, R7, WORK_I, R1));
+	} else {
+		cg_ins(g, I_STORE_IMM(DW, R7, WORK_I, 0));
+		cg_ins(g, I_STORE_IMM(DW, R7, WORK_LAST, -1));
+	}
 	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, 0));
 	search = function_loop(g, 2 * g->work_text + 2, STEPS);
-	cg_ins(g, I_LOAD(DW, R2, R7, WORK_J));
-	below_power_of_2(g, R2, g->work_needle);
-	byte_of(g, R4, R9, R2);
-	cg_jcc(g, I_JMP_IMM(JNE, R4, 0, 0), out);
-	cg_ins(g, I_LOAD(DW, R0, R7, WORK_I));
-	cg_ins(g, I_ALU_REG(SUB, R0, R2));
+	if (walk == KMP_FIRST) {
+		cg_ins(g, I_LOAD(DW, R2, R7, WORK_J));
+		below_power_of_2(g, R2, g->work_needle);
+		byte_of(g, R4, R9, R2);
+		cg_jcc(g, I_JMP_IMM(JNE, R4, 0, 0), out);
+		cg_ins(g, I_LOAD(DW, R0, R7, WORK_I));
+		cg_ins(g, I_ALU_REG(SUB, R0, R2));
+	} else { /* a match that ends with the text was not noted by a step */
+		cg_ins(g, I_LOAD(DW, R5, R7, WORK_I));
+		cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
+		kmp_note_match(g);
+		cg_ins(g, I_LOAD(DW, R0, R7, WORK_LAST));
+	}
 	cg_ins(g, I_EXIT());
 	cg_put(g, out);
 	cg_imm(g, R0, -1);
 	cg_ins(g, I_EXIT());
-	kmp_callback(g, table, true);
-	kmp_callback(g, search, false);
+	kmp_callback(g, table, KMP_TABLE);
+	kmp_callback(g, search, walk);
 }
 
-void cg_sindex(struct cg *g, const struct ir_ins *i)
+static void index_call(struct cg *g, const struct ir_ins *i, enum cg_fn fn)
 {
 	cg_ins(g, I_STORE(DW, R7, WORK_K, cg_use(g, i->a, R1)));
 	cg_mov(g, R1, R7);
 	cg_addr(g, R2, i->p, 0);
 	cg_addr(g, R3, i->q, 0);
-	cg_call(g, function_label(g, CG_FN_INDEX));
+	cg_call(g, function_label(g, fn));
 	cg_done(g, i->d, R0);
+}
+
+void cg_sindex(struct cg *g, const struct ir_ins *i)
+{
+	index_call(g, i, CG_FN_INDEX);
+}
+
+void cg_srindex(struct cg *g, const struct ir_ins *i)
+{
+	index_call(g, i, CG_FN_RINDEX);
 }
 
 /* ---- basename() and dirname() (POSIX basename(3)) ------------------------------------- */
@@ -469,7 +521,9 @@ void cg_sdir(struct cg *g, const struct ir_ins *i)
 void cg_functions(struct cg *g)
 {
 	if (g->fn[CG_FN_INDEX].used)
-		function_index(g);
+		function_index(g, CG_FN_INDEX);
+	if (g->fn[CG_FN_RINDEX].used)
+		function_index(g, CG_FN_RINDEX);
 	if (g->fn[CG_FN_COMPONENTS].used)
 		function_components(g);
 }

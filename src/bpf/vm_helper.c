@@ -442,6 +442,17 @@ static uint64_t h_strncmp(struct vm *vm, const uint64_t *a)
 	return c ? vm_helper_failed(c < 0 ? -1 : 1) : 0;
 }
 
+/* The same numbers in each run, so that an answer can be compared (splitmix64). */
+static uint64_t h_get_prandom_u32(struct vm *vm, const uint64_t *a)
+{
+	uint64_t z = vm->chance += UINT64_C(0x9e3779b97f4a7c15);
+
+	(void)a;
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z ^ (z >> 31));
+}
+
 vm_helper_fn *vm_helper(int32_t number)
 {
 #define h_loop NULL /* calls back, and goes on elsewhere: the interpreter itself runs them */

@@ -136,6 +136,7 @@ struct vm {
 	struct vm_task task[2];
 	struct vm_reservation reservation[VM_RESERVATIONS];
 	uint32_t nreserved; /* of these, in use */
+	uint64_t chance;    /* of get_prandom_u32() */
 	uint64_t charge;    /* instructions that the last helper was worth */
 	const char *fault;  /* why the run must end; NULL: it goes on */
 };

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -500,6 +501,8 @@ static int open_trace(struct trace *c)
 	c->o.note = put_note;
 	c->o.arg = c;
 	c->o.flags |= (c->cx->borrowed ? TALLY_TRACE_HARMLESS : 0) | (trace_is_dtrace(c) ? TALLY_TRACE_COMPAT : 0);
+	if (trace_is_dtrace(c) && getenv("_DTRACE_TESTING")) /* what test suites of dtrace(1) set */
+		c->o.flags |= TALLY_TRACE_UNNUMBERED;
 	int rc = tally_trace_open(&c->t, &c->o);
 	if (rc < 0) {
 		complain(c->cx, "%s", tally_strerror(rc));

@@ -106,11 +106,11 @@ static int cook_lquantize(struct d_unit *u, struct d_stmt *s, struct d_node *cal
 {
 	int64_t v[3] = { 0, 0, 1 };
 	for (unsigned i = 1; i < 4 && i < call->narg; i++) {
-		int rc = agg_constant_parameter(u, call, i, &lq_params[i - 1], &v[i - 1]);
+		int rc = i == 3 && v[1] <= v[0] ? 0 : agg_constant_parameter(u, call, i, &lq_params[i - 1], &v[i - 1]);
 		if (rc < 0)
 			return rc;
 	}
-	if (v[1] < v[0])
+	if (v[1] <= v[0])
 		return d_fail(u, s->line, D_LQUANT_MISMATCH,
 			      "lquantize( ) base (argument #1) must be less than limit "
 			      "(argument #2)");

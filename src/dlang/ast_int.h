@@ -287,12 +287,13 @@ enum st_kind {
 	ST_EXPR, /* expr, for its effect */
 	ST_AGG,  /* agg[key...] = fn(value, weight) */
 	ST_ACT,  /* one struct d_action */
+	ST_IF,   /* if (expr) then else other */
 };
 struct d_stmt {
 	uint8_t kind; /* enum st_kind */
 	uint8_t act;  /* ST_ACT: enum d_actkind */
 	uint32_t line;
-	struct d_node *expr; /* P: the whole statement. L: ST_EXPR */
+	struct d_node *expr; /* P: the whole statement. L: ST_EXPR, ST_IF */
 	/* ST_AGG: keys have the types agg->keys[i]; value is INT of 8 bytes, NULL for count();
 	 * weight is INT of 8 bytes or NULL */
 	struct d_sym *agg;
@@ -307,6 +308,8 @@ struct d_stmt {
 	const char *fmt_text;
 	struct d_sym **aggs;
 	uint32_t naggs;
+	/* ST_IF */
+	struct d_stmt *then, *other;
 	struct d_stmt *next;
 };
 

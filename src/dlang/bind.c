@@ -384,8 +384,6 @@ static int bind_call(struct d_unit *u, struct d_node *n)
 	if (n->call == CALL_NONE)
 		return d_fail(u, n->line, D_FUNC_UNDEF, "undefined function name: %s%s", n->str,
 			      near_call(u, n->str, false));
-	if (d_calls[n->call].cls == CC_LATER)
-		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is not supported yet", n->str);
 	return bind_args(u, n);
 }
 
@@ -472,10 +470,12 @@ int bind_constants(struct d_unit *u, struct d_node *n)
 
 static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *agg, struct d_node *fn)
 {
-	if (fn->kind != N_CALL || call_find(fn->str) == CALL_NONE || d_calls[call_find(fn->str)].cls != CC_AGG)
-		return d_fail(u, s->line, D_AGG_FUNC, "@%s must be assigned the result of an aggregating function%s",
-			      agg->str,
-			      fn->kind == N_CALL && call_find(fn->str) == CALL_NONE ? near_call(u, fn->str, true) : "");
+	if (fn->kind == N_CALL && call_find(fn->str) == CALL_NONE)
+		return d_fail(u, fn->line, D_FUNC_UNDEF, "undefined function name: %s%s", fn->str,
+			      near_call(u, fn->str, true));
+	if (fn->kind != N_CALL || d_calls[call_find(fn->str)].cls != CC_AGG)
+		return d_fail(u, s->line, D_AGG_FUNC, "@%s must be assigned the result of an aggregating function",
+			      agg->str);
 	s->kind = ST_AGG;
 	s->agg = sym_get(u, SYM_AGG, agg->str, agg->line, true);
 	if (s->agg == NULL)
@@ -497,8 +497,21 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 	if (n->kind == N_ASSIGN && n->op == OP_NONE && n->a->kind == N_AGG)
 		return bind_aggregation(u, s, n->a, n->b);
 	int rc = bind_node(u, n);
-	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR && d_calls[n->call].cls != CC_AGG)
+	if (rc == 0 && n->kind == N_CALL && d_calls[n->call].cls != CC_SUBR && d_calls[n->call].cls != CC_AGG &&
+	    d_calls[n->call].cls != CC_LATER)
 		s->kind = ST_ACT;
+	return rc;
+}
+
+static int bind_statements(struct d_unit *u, struct d_stmt *s)
+{
+	int rc = 0;
+	for (; s != NULL && rc == 0; s = s->next) {
+		if (s->kind != ST_IF)
+			rc = bind_statement(u, s);
+		else if ((rc = bind_node(u, s->expr)) == 0 && (rc = bind_statements(u, s->then)) == 0)
+			rc = bind_statements(u, s->other);
+	}
 	return rc;
 }
 
@@ -526,8 +539,8 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	if (rc == 0 && c->pred != NULL)
 		rc = bind_assigned(u, c->pred);
 	u->region = "action list";
-	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
-		rc = bind_statement(u, s);
+	if (rc == 0)
+		rc = bind_statements(u, c->stmts);
 	u->region = "predicate";
 	if (rc == 0 && c->pred != NULL)
 		rc = bind_node(u, c->pred);

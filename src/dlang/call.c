@@ -86,12 +86,22 @@ static int call_widen_keys(struct d_unit *u, struct d_stmt *s)
 	return 0;
 }
 
+static int call_widen_statements(struct d_unit *u, struct d_stmt *s)
+{
+	int rc = 0;
+	for (; s != NULL && rc == 0; s = s->next) {
+		rc = call_widen_keys(u, s);
+		if (rc == 0 && s->kind == ST_IF && (rc = call_widen_statements(u, s->then)) == 0)
+			rc = call_widen_statements(u, s->other);
+	}
+	return rc;
+}
+
 int widen_keys(struct d_unit *u)
 {
 	int rc = 0;
 	for (struct d_clausenode *c = u->clauses; c != NULL; c = c->next)
-		for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
-			rc = call_widen_keys(u, s);
+		rc = call_widen_statements(u, c->stmts);
 	return rc;
 }
 
@@ -113,32 +123,33 @@ int cook_var(struct d_unit *u, struct d_node *n, bool write)
 
 /* ---- arguments ----------------------------------------------------------- */
 
-static int check_count(struct d_unit *u, const struct d_node *n, enum d_tag tag)
+int check_call(struct d_unit *u, const struct d_node *n)
 {
 	const struct d_callrow *row = &d_calls[n->call];
 	if (n->narg >= row->min && n->narg <= row->max)
 		return 0;
-	const char *least = n->narg > row->max ? "no more than " : "at least ";
-	return d_fail(u, n->line, tag, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name, n->narg,
-		      call_plural_s(n->narg), row->min == row->max ? "" : least,
+	const char *least = n->narg > row->max ? "at most " : "at least ";
+	return d_fail(u, n->line, D_PROTO_LEN, "%s( ) prototype mismatch: %u arg%s passed, %s%u expected", row->name,
+		      n->narg, call_plural_s(n->narg), row->min == row->max ? "" : least,
 		      n->narg > row->max ? row->max : row->min);
-}
-
-int check_call(struct d_unit *u, const struct d_node *n)
-{
-	return check_count(u, n, D_PROTO_LEN);
 }
 
 static const char *call_shown_argument(struct d_unit *u, const struct d_node *arg)
 {
-	return arg->kind == N_AGG ? "aggregation" : arg->type != NULL ? type_name(u, arg->type) : "action";
+	return arg->kind == N_AGG ? "aggregation" : arg->type != NULL ? type_name(u, arg->type) : "void";
+}
+
+/* Whether an argument is a call that has no value: an action, an aggregating function. */
+bool call_is_void(const struct d_node *n)
+{
+	return n->kind == N_CALL && (d_calls[n->call].cls == CC_ACT || d_calls[n->call].cls == CC_AGG ||
+				     (d_calls[n->call].cls == CC_SUBR && d_calls[n->call].result == 'v'));
 }
 
 static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const char *want, const struct d_node *arg)
 {
 	return d_fail(u, arg->line, D_PROTO_ARG,
-		      "%s( ) argument #%u is incompatible with prototype: prototype: %s, "
-		      "argument: %s",
+		      "%s( ) argument #%u is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
 		      d_calls[n->call].name, i + 1, want, call_shown_argument(u, arg));
 }
 
@@ -146,22 +157,40 @@ static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const c
 static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 {
 	struct d_node **arg = &n->arg[i];
+	const char letter = d_calls[n->call].args[i];
+	const char *want = letter == 's' ? "char *" : letter == 'a' ? "uintptr_t" : letter == 'l' ? "int64_t" : "int";
+	if (letter == '*')
+		return call_is_void(*arg) || (*arg)->kind == N_AGG ? 0 : cook_data(u, arg);
+	if (call_is_void(*arg) || (*arg)->kind == N_AGG)
+		return bad_arg(u, n, i, want, *arg);
 	int rc = cook_value(u, arg);
 	if (rc < 0)
 		return rc;
-	if (d_calls[n->call].args[i] == 's')
-		return ty_is_strcompat((*arg)->type) ? to_string(u, arg) : bad_arg(u, n, i, "string", *arg);
-	if (!ty_is_int((*arg)->type))
-		return bad_arg(u, n, i, "int", *arg);
-	return convert(u, arg, u->base[B_INT]);
+	const struct d_type *t = (*arg)->type;
+	if (letter == 's')
+		return ty_is_strcompat(t) ? to_string(u, arg) : bad_arg(u, n, i, want, *arg);
+	if (letter == 'a' && (rc = decay(u, arg)) == 0 && (*arg)->type->kind == TY_PTR)
+		return convert(u, arg, u->base[B_ULONG]);
+	if (rc < 0)
+		return rc;
+	if (!ty_is_int(t))
+		return bad_arg(u, n, i, want, *arg);
+	return convert(u, arg, u->base[letter == 'i' ? B_INT : letter == 'a' || !t->is_signed ? B_ULONG : B_LONG]);
 }
+
+#define LLTOSTR_MOST 67u /* digits of 64 bits to the base 2, "0b"-less, a sign and a NUL */
 
 /* The bound of what a subroutine gives: never longer than what it can be made of. */
 static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
 {
-	uint64_t bound = n->arg[0]->type->size;
+	uint64_t bound = n->narg != 0 ? n->arg[0]->type->size : u->strsize;
 	if (n->call == CALL_strjoin)
 		bound += n->arg[1]->type->size;
+	else if (n->call == CALL_lltostr)
+		bound = n->narg == 1 ? 24 : LLTOSTR_MOST;
+	else if (n->call == CALL_copyinstr)
+		bound = n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 ? (uint64_t)n->arg[1]->ival :
+											  u->strsize;
 	return bound < u->strsize ? bound : u->strsize;
 }
 
@@ -169,18 +198,38 @@ int cook_call(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	const struct d_callrow *row = &d_calls[n->call];
-	if (row->cls != CC_SUBR)
+	if (row->cls != CC_SUBR && row->cls != CC_LATER)
 		return d_fail(u, n->line, D_CG_EXPR,
 			      "%s( ) may not be called from a D expression (D program context required)", row->name);
 	int rc = check_call(u, n);
-	for (unsigned i = 0; i < n->narg && rc == 0; i++)
+	for (unsigned i = 0; i < n->narg && rc == 0 && (row->cls != CC_LATER || row->args[0] != '*'); i++)
 		rc = sub_arg(u, n, i);
 	if (rc < 0)
 		return rc;
-	if (row->result == 's')
+	if (n->call == CALL_lltostr && n->narg == 2 &&
+	    (n->arg[1]->kind != N_INT || n->arg[1]->ival < 2 || n->arg[1]->ival > 36))
+		return bad_arg(u, n, 1, "constant from 2 to 36", n->arg[1]);
+	if (row->cls == CC_LATER)
+		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is not supported yet", row->name);
+	switch (row->result) {
+	case 's':
 		n->type = type_string(u, result_bound(u, n));
-	else
-		n->type = row->result == 'z' ? type_named(u, "size_t") : u->base[B_INT];
+		break;
+	case 'z':
+		n->type = type_named(u, "size_t");
+		break;
+	case 'h':
+		n->type = u->base[B_USHORT];
+		break;
+	case 'w':
+		n->type = u->base[B_UINT];
+		break;
+	case 'q':
+		n->type = u->base[B_ULONG];
+		break;
+	default:
+		n->type = u->base[B_INT];
+	}
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }
 
@@ -212,9 +261,7 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 					 "integer constant",
 					 &frames) :
 			    constant_arg(u, n, 0, 1, D_STACK_SIZE,
-					 "stack( ) size must be a non-zero positive integral "
-					 "constant expression",
-					 &frames);
+					 "stack( ) argument #1 must be a non-zero positive integer constant", &frames);
 	if (rc == 0 && n->narg > 1)
 		rc = constant_arg(u, n, 1, 0, D_USTACK_STRSIZE,
 				  "ustack( ) argument #2 must be a positive integer constant", &strsize);
@@ -298,7 +345,11 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 static int cook_exit(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 {
 	int rc = check_call(u, n);
-	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0)
+	if (rc < 0)
+		return rc;
+	if (call_is_void(n->arg[0]))
+		return bad_arg(u, n, 0, "int", n->arg[0]);
+	if ((rc = cook_value(u, &n->arg[0])) < 0)
 		return rc;
 	if (!ty_is_int(n->arg[0]->type))
 		return bad_arg(u, n, 0, "int", n->arg[0]);
@@ -309,12 +360,12 @@ static int cook_exit(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 
 /* Tags of clear, trunc, normalize, denormalize: each has its own. */
 static const struct agg_tags {
-	uint8_t call, proto, aggarg, aggbad, scalar;
+	uint8_t call, aggarg, aggbad;
 } agg_tags[] = {
-	{ CALL_clear, D_CLEAR_PROTO, D_CLEAR_AGGARG, D_CLEAR_AGGBAD, D_CLEAR_PROTO },
-	{ CALL_trunc, D_TRUNC_PROTO, D_TRUNC_AGGARG, D_TRUNC_AGGBAD, D_TRUNC_SCALAR },
-	{ CALL_normalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD, D_NORMALIZE_SCALAR },
-	{ CALL_denormalize, D_NORMALIZE_PROTO, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD, D_NORMALIZE_SCALAR },
+	{ CALL_clear, D_CLEAR_AGGARG, D_CLEAR_AGGBAD },
+	{ CALL_trunc, D_TRUNC_AGGARG, D_TRUNC_AGGBAD },
+	{ CALL_normalize, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD },
+	{ CALL_denormalize, D_NORMALIZE_AGGARG, D_NORMALIZE_AGGBAD },
 };
 
 int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsigned i, enum d_tag badarg,
@@ -322,13 +373,13 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 {
 	struct d_node *a = call->arg[i];
 	if (a->kind != N_AGG) {
-		int rc = cook_data(u, &call->arg[i]);
+		int rc = call_is_void(a) ? 0 : cook_data(u, &call->arg[i]);
 		if (rc < 0)
 			return rc;
-		return d_fail(u, call->line, badarg,
-			      "%s( ) argument #%u is incompatible with prototype: prototype: "
-			      "aggregation, argument: %s",
-			      d_calls[call->call].name, i + 1, call_shown_argument(u, call->arg[i]));
+		return d_fail(
+			u, call->line, badarg,
+			"%s( ) argument #%u is incompatible with prototype:\n\tprototype: aggregation\n\t argument: %s",
+			d_calls[call->call].name, i + 1, call_shown_argument(u, call->arg[i]));
 	}
 	if (a->sym == NULL || !a->sym->has_fn)
 		return d_fail(u, call->line, undefined, "undefined aggregation: @%s%s", a->str,
@@ -342,13 +393,15 @@ static int cook_agg_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	const struct agg_tags *t = agg_tags;
 	while (t->call != n->call)
 		t++;
-	int rc = check_count(u, n, t->proto);
+	int rc = check_call(u, n);
 	if (rc < 0 || (rc = agg_arg(u, s, n, 0, t->aggarg, t->aggbad)) < 0 || n->narg < 2)
 		return rc;
+	if (n->arg[1]->kind == N_AGG || call_is_void(n->arg[1]))
+		return bad_arg(u, n, 1, "scalar", n->arg[1]);
 	if ((rc = cook_value(u, &n->arg[1])) < 0)
 		return rc;
 	if (!ty_is_scalar(n->arg[1]->type))
-		return d_fail(u, n->line, t->scalar, "%s( ) argument #2 must be of scalar type", d_calls[n->call].name);
+		return bad_arg(u, n, 1, "scalar", n->arg[1]);
 	s->arg = &n->arg[1];
 	s->narg = 1;
 	return convert(u, &s->arg[0], u->base[n->arg[1]->type->is_signed ? B_LONG : B_ULONG]);
@@ -392,9 +445,30 @@ static int cook_aggregation(struct d_unit *u, struct d_stmt *s)
 	return rc < 0 ? rc : cook_aggfn(u, s, s->expr);
 }
 
+int cook_statements(struct d_unit *u, struct d_stmt *s)
+{
+	int rc = 0;
+	for (; s != NULL && rc == 0; s = s->next)
+		rc = cook_statement(u, s);
+	return rc;
+}
+
+/* if: its expression is a predicate's. */
+static int cook_conditional(struct d_unit *u, struct d_stmt *s)
+{
+	int rc = cook_value(u, &s->expr);
+	if (rc < 0 || (rc = decay(u, &s->expr)) < 0)
+		return rc;
+	if (!ty_is_scalar(s->expr->type))
+		return d_fail(u, s->line, D_OP_SCALAR, "if requires an expression of scalar type");
+	return (rc = cook_statements(u, s->then)) < 0 ? rc : cook_statements(u, s->other);
+}
+
 int cook_statement(struct d_unit *u, struct d_stmt *s)
 {
 	switch (s->kind) {
+	case ST_IF:
+		return cook_conditional(u, s);
 	case ST_AGG:
 		return cook_aggregation(u, s);
 	case ST_ACT:

@@ -66,6 +66,7 @@ static int pragma_option(struct words *w)
 	return d_fail(w->u, w->line, D_PRAGMA_OPTSET, "failed to set option '%s' to '%s': %s", name, value, e.text);
 }
 
+/* The words, each with a blank behind it. */
 static int pragma_error(struct words *w)
 {
 	char text[300] = "";

@@ -488,6 +488,8 @@ static int cast_to_string(struct d_unit *u, struct d_node **np)
 static int cook_cast(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
+	if (n->str != NULL && call_is_void(n->a))
+		return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type void");
 	int rc = cook_value(u, &n->a);
 	if (rc < 0)
 		return rc;
@@ -694,11 +696,8 @@ static bool meets_untyped(const struct d_node *n, bool assigned)
 
 static int cook_actions(struct d_unit *u, struct d_clausenode *c)
 {
-	int rc = 0;
 	u->region = "action list";
-	for (struct d_stmt *s = c->stmts; s != NULL && rc == 0; s = s->next)
-		rc = cook_statement(u, s);
-	return rc;
+	return cook_statements(u, c->stmts);
 }
 
 static int cook_predicate(struct d_unit *u, struct d_clausenode *c)

@@ -345,6 +345,12 @@ static const char *scoped_name(const char *name)
 	return name[n] == '`' && (n == 0 || (n == 7 && memcmp(name, "vmlinux", 7) == 0)) ? name + n + 1 : name;
 }
 
+static int kernel_type(struct parser *ps)
+{
+	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not known where this runs: %s",
+		      ps->tok.str);
+}
+
 static const struct d_type *decl_tagged(struct parser *ps, bool *anonymous)
 {
 	enum ty_kind kind = at(ps, T_struct) ? TY_STRUCT : at(ps, T_union) ? TY_UNION : TY_ENUM;

@@ -111,6 +111,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(SHL, "d a b") X(SHR, "d a b") X(SAR, "d a b")                                            \
 	X(NEG, "d a") X(NOT, "d a")                                                                \
 	X(SEXT, "d a s") X(ZEXT, "d a s")  /* from size bytes: 1 2 4 */                             \
+	X(HTON, "d a s")           /* the low size bytes (2 4 8) in network order, or back */        \
+	X(RAND, "d")               /* d = 32 bits of chance */                                      \
 	X(CMP, "d a b c")          /* d = a cond b, 0 or 1 */                                       \
 	X(JMP, "l") X(JCMP, "a b c l") X(LABEL, "l")  /* labels per clause, each placed once, later */ \
 	X(FAULT, "a x")            /* faults x (enum ir_fault), value a */                          \
@@ -137,6 +139,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(SSUB, "o O s p P i a b") /* o = at most b bytes of p (bound imm) from a; a, b already >= 0 */ \
 	X(SJOIN, "o s p i q x")    /* o = p (bound imm) . q (bound x); s >= imm + x: o has room for both */ \
 	X(SINDEX, "d p i q x a")   /* first place of q (bound x) in p (bound imm) from a on, or -1; a already >= 0 */ \
+	X(SRINDEX, "d p i q x a")  /* the same of the last place that is not behind a */            \
 	X(SBASE, "o s p i") X(SDIR, "o s p i")                                                      \
 	/* variables with keys (self->, a[...]): value in an object of the variable's size */       \
 	X(DYNGET, "o x p")         /* o = value of variable x at key object p, zero when absent */   \
@@ -145,6 +148,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(AGG, "x p a b")          /* aggregation x at key p (0 = none): value a, weight b (0 = 1) */ \
 	X(RECORD, "o")             /* hand the record over (object = the clause's record) */        \
 	X(EXIT, "a")               /* no more firings after this; status a */                       \
+	X(LEAVE, "a")              /* when a is not 0, the clauses behind this one do not run */     \
 	X(END, "")                 /* last of each clause */
 /* clang-format on */
 
@@ -203,6 +207,8 @@ enum d_actkind {
 struct d_action {
 	uint8_t kind;
 	uint32_t line;
+	uint32_t
+		guard; /* offset in the record of a word that is 0 when the action is not to be done; 0: it always is */
 	struct slot *slots; /* in the clause's record */
 	uint32_t nslots;
 	struct fmt fmt;       /* PRINTF, PRINTA; n == 0: none */

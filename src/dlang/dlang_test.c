@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "dlang/dlang.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdio.h>

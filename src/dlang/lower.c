@@ -106,6 +106,8 @@ static void exit_now(struct lw *l, ir_obj record, const struct slot *s)
 	i->s = 8;
 	i->d = d;
 	lw_emit(l, IR_EXIT)->a = d;
+	if (l->exited)
+		lw_const_to(l, l->exited, 1);
 }
 
 static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *st)
@@ -115,6 +117,7 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 
 	*a = (struct d_action){ .kind = st->act,
 				.line = st->line,
+				.guard = l->guard,
 				.nslots = st->narg,
 				.fmt = st->fmt,
 				.fmt_text = st->fmt_text,
@@ -140,11 +143,56 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 
 /* ---- clauses ---------------------------------------------------------------------------- */
 
+static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stmt *st);
+
+static uint32_t count_acts(const struct d_stmt *st)
+{
+	uint32_t n = 0;
+
+	for (; st; st = st->next)
+		n += st->kind == ST_ACT ? 1 : st->kind == ST_IF ? count_acts(st->then) + count_acts(st->other) : 0;
+	return n;
+}
+
+/* What an arm of an if hands over has a word of the record in front: 1 when the arm was taken. */
+static int lower_arm(struct lw *l, struct d_clause *c, const struct d_stmt *st)
+{
+	const uint32_t outer = l->guard;
+	int rc;
+
+	if (count_acts(st)) {
+		l->guard = c->record_size;
+		c->record_size += 8;
+		lw_store8(l, c->record, l->guard, lw_const(l, 1));
+	}
+	rc = lower_statements(l, c, st);
+	l->guard = outer;
+	return rc;
+}
+
+static int lower_conditional(struct lw *l, struct d_clause *c, const struct d_stmt *st)
+{
+	uint32_t other = lw_label(l), end = lw_label(l);
+
+	lw_jump(l, st->expr, false, other);
+	if (lower_arm(l, c, st->then) < 0)
+		return -1;
+	lw_jmp(l, end);
+	lw_put(l, other);
+	if (lower_arm(l, c, st->other) < 0)
+		return -1;
+	lw_put(l, end);
+	return 0;
+}
+
 static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stmt *st)
 {
 	for (; st && !l->failed; st = st->next) {
 		l->line = st->line;
-		if (st->kind == ST_EXPR)
+		if (st->kind == ST_IF) {
+			if (lower_conditional(l, c, st) < 0)
+				return -1;
+		} else if (st->kind == ST_EXPR)
 			lw_effect(l, st->expr);
 		else if (st->kind == ST_AGG)
 			statement_agg(l, st);
@@ -152,15 +200,6 @@ static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stm
 			return -1;
 	}
 	return 0;
-}
-
-static uint32_t count_acts(const struct d_stmt *st)
-{
-	uint32_t n = 0;
-
-	for (; st; st = st->next)
-		n += st->kind == ST_ACT;
-	return n;
 }
 
 /* Moves the instructions into the arena. */
@@ -178,9 +217,31 @@ static int clause_end(struct lw *l, struct d_clause *c)
 	return 0;
 }
 
+static bool has_conditional(const struct d_stmt *st)
+{
+	for (; st; st = st->next)
+		if (st->kind == ST_IF && count_acts(st))
+			return true;
+	return false;
+}
+
+/* Whether exit() stands in these statements, or (in_arm) in an arm of theirs. */
+static bool has_exit(const struct d_stmt *st, bool in_arm)
+{
+	for (; st; st = st->next) {
+		if (!in_arm && st->kind == ST_ACT && st->act == ACT_EXIT)
+			return true;
+		if (in_arm && st->kind == ST_IF &&
+		    (has_exit(st->then, false) || has_exit(st->then, true) || has_exit(st->other, false) ||
+		     has_exit(st->other, true)))
+			return true;
+	}
+	return false;
+}
+
 static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausenode *n)
 {
-	uint32_t nacts = count_acts(n->stmts), end;
+	uint32_t nacts = count_acts(n->stmts), end, zero = UINT32_MAX;
 
 	*c = (struct d_clause){ .id = (uint32_t)(c - l->p->clause),
 				.line = n->line,
@@ -190,7 +251,8 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 				.nprobes = n->nprobes,
 				.args_bytes = n->args_bytes,
 				.is_default = n->is_default };
-	l->nins = l->nlabels = 0;
+	l->nins = l->nlabels = l->guard = 0;
+	l->exited = 0;
 	l->nregs = 1;
 	l->line = l->clause_line = n->line;
 	end = lw_label(l);
@@ -203,10 +265,22 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 	}
 	if (n->pred)
 		lw_jump(l, n->pred, false, end);
+	if (!has_exit(n->stmts, false) && has_exit(n->stmts, true))
+		l->exited = lw_const(l, 0);
+	if (c->record && has_conditional(n->stmts)) {
+		zero = l->nins; /* its size is known at the end */
+		lw_zero(l, c->record, D_RECORD_HDR, 8);
+	}
 	if (lower_statements(l, c, n->stmts) < 0)
 		return -1;
+	if (zero != UINT32_MAX && !l->failed)
+		l->ins[zero].s = c->record_size - D_RECORD_HDR;
 	if (c->record)
 		lw_emit(l, IR_RECORD)->o = c->record;
+	if (has_exit(n->stmts, false))
+		l->exited = lw_const(l, 1);
+	if (l->exited)
+		lw_emit(l, IR_LEAVE)->a = l->exited;
 	lw_put(l, end);
 	lw_emit(l, IR_END);
 	return clause_end(l, c);

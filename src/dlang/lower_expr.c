@@ -238,7 +238,7 @@ ir_reg lw_value(struct lw *l, const struct d_node *n)
 	case N_COND:
 		return value_cond(l, n);
 	case N_CALL:
-		return lw_string_number(l, n);
+		return lw_subr_number(l, n);
 	case N_CAST:
 		return lw_extended(l, lw_value(l, n->a), n->type);
 	case N_COMMA:

@@ -17,6 +17,8 @@ struct lw {
 	/* the clause in work */
 	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line, clause_line;
+	uint32_t guard;    /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
+	ir_reg exited;     /* 1 once exit() was called in this clause; 0: it has none */
 	ir_reg generation; /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
@@ -87,10 +89,15 @@ ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size); /* padded to size */
 /* An object that holds it, at offset 0: a variable's own where that will do. */
 ir_obj lw_string_object(struct lw *l, const struct d_node *n);
+ir_reg lw_string_length(struct lw *l, ir_obj p, uint32_t bound);
 void lw_string_assign(struct lw *l, const struct d_node *n);
 /* The sign of strcmp(a, b). */
 ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b);
 ir_reg lw_string_number(struct lw *l, const struct d_node *n); /* strlen, index, rindex: what they return */
+
+/* ---- lower_subr.c ------------------------------------------------------------------------------------- */
+ir_reg lw_subr_number(struct lw *l, const struct d_node *n); /* what a subroutine that is no string returns */
+void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);
 
 /* ---- lower_expr.c ------------------------------------------------------------------------------------- */
 ir_reg lw_value(struct lw *l, const struct d_node *n);                         /* of a scalar */

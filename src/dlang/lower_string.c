@@ -58,7 +58,7 @@ static ir_reg lower_clamp(struct lw *l, ir_reg v, ir_reg most)
 	return d;
 }
 
-static ir_reg string_length(struct lw *l, ir_obj p, uint32_t bound)
+ir_reg lw_string_length(struct lw *l, ir_obj p, uint32_t bound)
 {
 	struct ir_ins *i = lw_emit(l, IR_SLEN);
 
@@ -116,7 +116,7 @@ static void lower_substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 {
 	ir_obj p = lw_string_object(l, n->arg[0]);
 	uint32_t bound = n->arg[0]->type->size;
-	ir_reg index = lw_value(l, n->arg[1]), len = string_length(l, p, bound), from = from_end(l, index, len);
+	ir_reg index = lw_value(l, n->arg[1]), len = lw_string_length(l, p, bound), from = from_end(l, index, len);
 	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
 	struct ir_ins *i;
 
@@ -164,8 +164,11 @@ static void string_call(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	case CALL_basename:
 		path_part(l, n, IR_SBASE, o, off, size);
 		break;
-	default:
+	case CALL_dirname:
 		path_part(l, n, IR_SDIR, o, off, size);
+		break;
+	default:
+		lw_subr_string(l, n, o, off, size);
 	}
 }
 
@@ -327,24 +330,30 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 
 /*
  * index(s, needle, from): a negative `from` is 0.  One that is past the end of s finds nothing but the empty
- * needle, which is at the end: so it is the end.
+ * needle, which is at the end: so it is the end.  rindex(s, needle, from): the last place that is not behind
+ * `from`; with a negative one there is none.
  */
 static ir_reg string_index(struct lw *l, const struct d_node *n)
 {
 	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
 	uint32_t bound = n->arg[0]->type->size;
-	ir_reg from = n->narg == 3 ? lw_value(l, n->arg[2]) : lw_const(l, 0);
+	bool last = n->call == CALL_rindex;
+	ir_reg from = n->narg == 3 ? lw_value(l, n->arg[2]) : lw_const(l, last ? bound : 0), d;
+	ir_reg asked = last && n->narg == 3 ? from : 0;
 	struct ir_ins *i;
 
 	if (n->narg == 3)
-		from = lower_clamp(l, from, string_length(l, p, bound));
-	i = lw_emit(l, IR_SINDEX);
+		from = lower_clamp(l, from, lw_string_length(l, p, bound));
+	i = lw_emit(l, last ? IR_SRINDEX : IR_SINDEX);
 	i->p = p;
 	i->i = bound;
 	i->q = q;
 	i->x = n->arg[1]->type->size;
 	i->a = from;
-	return i->d = lw_reg(l);
+	d = i->d = lw_reg(l);
+	if (asked) /* -1 | d when the sign of what was asked is set */
+		d = lw_binary(l, IR_OR, d, lw_binary(l, IR_SAR, asked, lw_const(l, 63)));
+	return d;
 }
 
 /* The register that holds the sign of strcmp(a, b). */
@@ -367,6 +376,6 @@ ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_no
 ir_reg lw_string_number(struct lw *l, const struct d_node *n)
 {
 	if (n->call == CALL_strlen)
-		return string_length(l, lw_string_object(l, n->arg[0]), n->arg[0]->type->size);
+		return lw_string_length(l, lw_string_object(l, n->arg[0]), n->arg[0]->type->size);
 	return string_index(l, n);
 }

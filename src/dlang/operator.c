@@ -201,6 +201,9 @@ static int type_logical(struct d_unit *u, struct d_node **np)
 int cook_operator(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
+	if (n->a->kind == N_AGG || n->b->kind == N_AGG)
+		return d_fail(u, n->line, D_OP_INCOMPAT,
+			      "operands have incompatible types: an aggregation is no value");
 	int rc = cook_value(u, &n->a);
 	if (rc < 0 || (rc = cook_value(u, &n->b)) < 0)
 		return rc;

@@ -1,6 +1,5 @@
 /*
- * parse.c: the outer grammar: clauses, their probe descriptions, statements.  if and else
- * are parsed for form only (later.c).
+ * parse.c: the outer grammar: clauses, their probe descriptions, statements.
  *
  * In front of a clause the text is read by characters, since a description may
  * hold almost any; a word that is the name of a type begins a declaration instead,
@@ -139,13 +138,24 @@ static int parse_arm(struct parser *ps, struct d_stmt ***end)
 /* if ( expression ) arm else arm */
 static int parse_conditional(struct parser *ps, struct d_stmt ***end)
 {
-	int rc = later(ps, &ps->tok, "if and else are not supported: use predicates or ?:");
-	if (rc < 0 || (rc = parse_enter(ps)) < 0)
+	struct d_stmt *s = arena_alloc(&ps->u->arena, sizeof(*s)), **arm;
+	if (s == NULL)
+		return d_nomem(ps->u);
+	s->kind = ST_IF;
+	s->line = ps->tok.line;
+	int rc = parse_enter(ps);
+	if (rc < 0)
 		return rc;
-	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || parse_expr(ps) == NULL || expect(ps, T_RPAREN) < 0)
+	if (lex_next(ps) < 0 || expect(ps, T_LPAREN) < 0 || (s->expr = parse_expr(ps)) == NULL ||
+	    expect(ps, T_RPAREN) < 0)
 		return -TALLY_ESYNTAX;
-	if ((rc = parse_arm(ps, end)) == 0 && (rc = accept_token(ps, T_else)) > 0)
-		rc = parse_arm(ps, end);
+	arm = &s->then;
+	if ((rc = parse_arm(ps, &arm)) == 0 && (rc = accept_token(ps, T_else)) > 0) {
+		arm = &s->other;
+		rc = parse_arm(ps, &arm);
+	}
+	**end = s;
+	*end = &s->next;
 	parse_leave(ps);
 	return rc;
 }
@@ -291,7 +301,7 @@ static int parse_element(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	rc = rc > 0 ? parse_definition(ps) : parse_clause(ps, word, len);
-	return rc < 0 ? rc : later_refuse(ps);
+	return rc;
 }
 
 int parse_source(struct d_unit *u, uint32_t number)

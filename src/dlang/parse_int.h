@@ -74,8 +74,6 @@ struct parser {
 	bool measured;           /* behind sizeof( */
 	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
 	struct d_token tok;
-	const char *refused; /* what later() keeps: words, and where */
-	struct d_token refused_at;
 };
 
 /* Those that return int: 0 or more, or a negative code with the words in the unit. */
@@ -115,11 +113,7 @@ int parse_source(struct d_unit *u, uint32_t number); /* parse.c */
 int parse_definition(struct parser *ps);             /* as parse_declaration; inline ... provider too */
 struct d_node *parse_xlate(struct parser *ps);
 
-/* later.c */
 /* Notes that what is at `where` isn't supported yet; the first place in the source counts. */
-int later(struct parser *ps, const struct d_token *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
-int later_refuse(struct parser *ps); /* fails if anything was noted */
-int kernel_type(struct parser *ps);  /* fails: the token is module`type */
 
 #define D_SOURCE_MOST (2u << 20)   /* bytes of one source */
 #define D_STRSIZE_MOST (64u << 10) /* bytes of a string */

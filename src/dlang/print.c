@@ -190,6 +190,16 @@ static void print_action(const struct d_stmt *s, struct buf *to)
 	buf_putc(to, ')');
 }
 
+static void print_statement(const struct d_stmt *s, struct buf *to);
+
+static void print_arm(const char *word, const struct d_stmt *s, struct buf *to)
+{
+	if (s != NULL)
+		buf_printf(to, "  %s\n", word);
+	for (; s != NULL; s = s->next)
+		print_statement(s, to);
+}
+
 static void print_statement(const struct d_stmt *s, struct buf *to)
 {
 	buf_printf(to, "  %" PRIu32 ": ", s->line);
@@ -199,6 +209,13 @@ static void print_statement(const struct d_stmt *s, struct buf *to)
 		print_list("keys", s->key, s->nkeys, to);
 		print_list("weight", &s->weight, s->weight != NULL, to);
 		buf_putc(to, ')');
+	} else if (s->kind == ST_IF) {
+		buf_puts(to, "if ");
+		print_node(s->expr, to);
+		buf_putc(to, '\n');
+		print_arm("then", s->then, to);
+		print_arm("else", s->other, to);
+		buf_puts(to, "  end if");
 	} else if (s->kind == ST_ACT && (s->narg | s->naggs) != 0) {
 		print_action(s, to);
 	} else {

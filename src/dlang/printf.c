@@ -23,18 +23,23 @@ static int parse_format(struct args *g)
 {
 	struct d_node *f = g->call->arg[0];
 	struct err e = { 0 };
-	if (f->kind != N_STR)
-		return d_fail(g->u, g->call->line, D_PRINTF_ARG_FMT,
-			      "%s( ) argument #1 is incompatible with prototype: prototype: "
-			      "string constant, argument: %s",
-			      g->name, f->type != NULL ? type_name(g->u, f->type) : "expression");
+	if (f->kind != N_STR) {
+		int rc = cook_value(g->u, &g->call->arg[0]);
+		if (rc < 0)
+			return rc;
+		f = g->call->arg[0];
+		bool string = ty_is_strcompat(f->type);
+		return d_fail(g->u, g->call->line, string ? D_PRINTF_ARG_FMT : D_PROTO_ARG,
+			      "%s( ) argument #1 is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
+			      g->name, string ? "string constant" : "string", type_name(g->u, f->type));
+	}
 	if (f->len == 0)
 		return d_fail(g->u, g->call->line, D_PRINTF_FMT_EMPTY, "%s( ) format string is empty", g->name);
 	g->s->fmt_text = f->str;
 	int rc = fmt_parse(&g->u->arena, f->str, f->len, &g->s->fmt, &e);
 	if (rc == -TALLY_ENOMEM)
 		return d_nomem(g->u);
-	return rc < 0 ? d_fail(g->u, g->call->line, D_UNKNOWN, "%s( ) %s", g->name, e.text) : 0;
+	return rc < 0 ? d_fail(g->u, g->call->line, D_SYNTAX, "%s", e.text) : 0;
 }
 
 /* ---- one value ----------------------------------------------------------- */
@@ -55,13 +60,18 @@ static bool value_fits(const struct fmt_spec *f, const struct d_type *t)
 	}
 }
 
-static int printf_refuse_misfit(const struct args *g, const struct fmt_spec *f, unsigned number, const struct d_type *t)
+static int printf_refuse(const struct args *g, const struct fmt_spec *f, unsigned number, const char *what)
 {
 	const struct fmt_conv *c = fmt_conv_find(f->conv);
 	return d_fail(g->u, g->call->line, D_PRINTF_ARG_TYPE,
-		      "%s( ) argument #%u is incompatible with conversion #%u prototype: "
-		      "conversion: %%%c, prototype: %s, argument: %s",
-		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?", type_name(g->u, t));
+		      "%s( ) argument #%u is incompatible with conversion #%u prototype:\n\tconversion: %%%c\n"
+		      "\t prototype: %s\n\t  argument: %s",
+		      g->name, number, g->conv, f->conv, c != NULL ? c->proto : "?", what);
+}
+
+static int printf_refuse_misfit(const struct args *g, const struct fmt_spec *f, unsigned number, const struct d_type *t)
+{
+	return printf_refuse(g, f, number, type_name(g->u, t));
 }
 
 static int printf_refuse_missing(const struct args *g, const struct fmt_spec *f, const char *star)
@@ -88,10 +98,11 @@ static int star_arg(const struct args *g, const struct fmt_spec *f, unsigned *i,
 	if (rc < 0)
 		return rc;
 	if (!ty_is_int((*arg)->type))
-		return d_fail(g->u, g->call->line, D_PRINTF_DYN_TYPE,
-			      "%s( ) argument #%u is incompatible with conversion #%u "
-			      "prototype: conversion: %%%s%c, prototype: int, argument: %s",
-			      g->name, *i + 1, g->conv, star, f->conv, type_name(g->u, (*arg)->type));
+		return d_fail(
+			g->u, g->call->line, D_PRINTF_DYN_TYPE,
+			"%s( ) argument #%u is incompatible with conversion #%u prototype:\n\tconversion: %% %s %c\n"
+			"\t prototype: int\n\t  argument: %s",
+			g->name, *i + 1, g->conv, star, f->conv, type_name(g->u, (*arg)->type));
 	++*i;
 	return convert(g->u, arg, g->u->base[B_INT]);
 }
@@ -101,6 +112,10 @@ static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i
 	struct d_node **arg = &g->call->arg[*i];
 	if (*i >= g->call->narg)
 		return printf_refuse_missing(g, f, NULL);
+	if (call_is_void(*arg))
+		return printf_refuse(g, f, *i + 1, "void");
+	if ((*arg)->kind == N_AGG)
+		return printf_refuse(g, f, *i + 1, "aggregation");
 	int rc = cook_data(g->u, arg);
 	if (rc < 0)
 		return rc;
@@ -173,12 +188,11 @@ static int same_keys(struct d_unit *u, uint32_t line, const struct d_sym *a, con
 	for (uint32_t i = 0; i < a->nkeys; i++) {
 		const struct d_type *x = a->keys[i], *y = b->keys[i];
 		if (!types_same(x, y) && !(ty_is_int(x) && ty_is_int(y)))
-			return d_fail(u, line, D_PRINTA_AGGPROTO,
-				      "printa( ): @%s[ ] key #%u is incompatible with @%s: %s key "
-				      "#%u: %s, "
-				      "%s key #%u: %s",
-				      b->name, i + 1, a->name, a->name, i + 1, type_name(u, x), b->name, i + 1,
-				      type_name(u, y));
+			return d_fail(
+				u, line, D_PRINTA_AGGPROTO,
+				"printa( ): @%s[ ] key #%u is incompatible with @%s:\n%9s key #%u: %s\n%9s key #%u: %s",
+				b->name, i + 1, a->name, a->name, i + 1, type_name(u, x), b->name, i + 1,
+				type_name(u, y));
 	}
 	return 0;
 }
@@ -219,8 +233,7 @@ int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 	first = call->arg[0]->kind == N_STR;
 	if (call->narg <= first)
 		return d_fail(u, call->line, D_PRINTA_PROTO,
-			      "printa( ) prototype mismatch: %u arg%s passed, %u expected", call->narg,
-			      call->narg == 1 ? "" : "s", first + 1);
+			      "printa( ) prototype mismatch: %u args passed, %u expected", call->narg, first + 1);
 	for (unsigned i = first; i < call->narg && rc == 0; i++) {
 		rc = agg_arg(u, s, call, i, D_PRINTA_AGGARG, D_PRINTA_AGGBAD);
 		if (rc == 0)

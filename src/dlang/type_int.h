@@ -129,6 +129,8 @@ const char *op_text(const struct d_node *n);        /* "+", "+=", "++" */
 /* ---- call.c, agg.c, printf.c ----------------------------------------------------- */
 
 int cook_statement(struct d_unit *u, struct d_stmt *s);
+int cook_statements(struct d_unit *u, struct d_stmt *s); /* and those behind it */
+bool call_is_void(const struct d_node *n);
 int cook_call(struct d_unit *u, struct d_node **np); /* N_CALL in an expression */
 int cook_data(struct d_unit *u, struct d_node **np); /* also stack(), func() ... */
 int cook_var(struct d_unit *u, struct d_node *n, bool write);

@@ -88,6 +88,7 @@ static void kernel_and_vm_answer_alike(void **state)
 #define DEPTH 3
 
 static void integer(struct gen *g, unsigned depth);
+static void statement(struct gen *g);
 static void string(struct gen *g, unsigned depth);
 
 static const char *a_variable(struct gen *g)
@@ -146,7 +147,14 @@ static void of_string(struct gen *g, unsigned depth)
 {
 	bool two = pick(g, 2);
 
-	PUT(g, two ? "index(" : "strlen(");
+	if (pick(g, 4) == 0) {
+		PUT(g, "%s(",
+		    ONE_OF(g, "htons", "htonl", "htonll", "ntohs", "ntohl", "ntohll", "getmajor", "getminor"));
+		integer(g, depth);
+		PUT(g, ")");
+		return;
+	}
+	PUT(g, two ? ONE_OF(g, "index(", "rindex(") : "strlen(");
 	string(g, depth);
 	if (two) {
 		PUT(g, ", ");
@@ -240,9 +248,27 @@ static void string(struct gen *g, unsigned depth)
 			   "names[1]", "probename"));
 		return;
 	}
-	switch (pick(g, 5)) {
+	switch (pick(g, 9)) {
 	case 0:
 		substring(g, depth);
+		return;
+	case 5:
+		PUT(g, "%s(", ONE_OF(g, "strchr", "strrchr"));
+		string(g, depth);
+		PUT(g, ", %s)", ONE_OF(g, "0", "47", "97", "i8", "u64"));
+		return;
+	case 6:
+		PUT(g, "strstr(");
+		string(g, depth);
+		PUT(g, ", ");
+		break;
+	case 7:
+		PUT(g, "%s(", ONE_OF(g, "toupper", "tolower"));
+		break;
+	case 8:
+		PUT(g, "lltostr(");
+		integer(g, depth);
+		PUT(g, "%s)", ONE_OF(g, "", ", 2", ", 8", ", 10", ", 16", ", 36"));
 		return;
 	case 1:
 		PUT(g, "strjoin(");
@@ -305,9 +331,31 @@ static void print(struct gen *g)
 	PUT(g, "); ");
 }
 
+/* if and else: their arms are statements, with braces and without. */
+static void conditional(struct gen *g)
+{
+	bool braces = pick(g, 2);
+
+	g->arms++;
+	PUT(g, "if (");
+	integer(g, 2);
+	PUT(g, braces ? ") { " : ") ");
+	for (uint32_t n = braces ? pick(g, 3) : 1; n; n--)
+		statement(g);
+	PUT(g, braces ? "} " : "");
+	if (pick(g, 2)) {
+		PUT(g, "else ");
+		statement(g);
+	}
+	g->arms--;
+}
+
 static void statement(struct gen *g)
 {
-	switch (pick(g, 9)) {
+	switch (pick(g, g->arms < 2 ? 10 : 9)) {
+	case 9:
+		conditional(g);
+		return;
 	case 0:
 		PUT(g, "%s = ", ONE_OF(g, "word", "text", "this->s", "names[1]", "self->s"));
 		string(g, 2);

@@ -48,6 +48,7 @@ static inline int run(const char *path, const char *text, size_t n, uint32_t fla
 struct gen {
 	uint64_t state;
 	struct buf to;
+	uint32_t arms; /* of if, that the statement in work is in */
 };
 
 /* xorshift64*: the same programs everywhere */

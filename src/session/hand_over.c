@@ -49,12 +49,17 @@ static int do_printf(struct rec *r, const struct d_action *a)
 	return rc;
 }
 
-static int64_t record_operand(const struct rec *r, const struct d_action *a)
+static int64_t record_word(const struct rec *r, uint32_t offset)
 {
 	int64_t i;
 
-	memcpy(&i, r->bytes + a->slots[0].offset, 8);
+	memcpy(&i, r->bytes + offset, 8);
 	return i;
+}
+
+static int64_t record_operand(const struct rec *r, const struct d_action *a)
+{
+	return record_word(r, a->slots[0].offset);
 }
 
 static int do_exit(struct rec *r, const struct d_action *a)
@@ -124,6 +129,8 @@ static int take_record(struct rec *r)
 	for (uint32_t i = 0; rc >= 0 && i < r->clause->nacts; i++) {
 		const struct d_action *a = &r->clause->acts[i];
 
+		if (a->guard && !record_word(r, a->guard))
+			continue;
 		if (is_shown(t, a->kind))
 			rc = actions[a->kind](r, a);
 	}

@@ -14,6 +14,7 @@
  *
  * TALLY_DIFFERENTIAL_SEED=N runs program N alone and prints it.
  */
+#include <ctype.h>
 #include <limits.h>
 
 #include "session/differential_test_int.h"
@@ -332,6 +333,50 @@ static long s_index(struct text t, struct text needle, long from)
 	return -1;
 }
 
+/* The last place that is not behind `from`; before the string there is none. */
+static long s_rindex(struct text t, struct text needle, long from)
+{
+	long n = (long)strlen(needle.s), last = (long)strlen(t.s) - n;
+
+	for (from = from < last ? from : last; from >= 0; from--)
+		if (!memcmp(t.s + from, needle.s, (size_t)n))
+			return from;
+	return -1;
+}
+
+static struct text s_from(const char *at) /* NULL: D has an empty string there */
+{
+	struct text r = { "" };
+
+	strcpy(r.s, at ? at : "");
+	return r;
+}
+
+static struct text s_case(struct text t, int (*change)(int))
+{
+	for (char *p = t.s; *p; p++)
+		*p = (char)change(*p);
+	return t;
+}
+
+/* The digits that printf() of C has, or a base that it has not. */
+static struct text s_lltostr(long v, int base)
+{
+	struct text r = { "" };
+	char digits[72] = "", *p = digits + sizeof(digits) - 1;
+	unsigned long u = (unsigned long)v;
+
+	if (base == 10 || base == 8 || base == 16) {
+		snprintf(r.s, sizeof(r.s), base == 10 ? "%ld" : base == 8 ? "%lo" : "%lx", v);
+		return r;
+	}
+	do
+		*--p = "0123456789abcdefghijklmnopqrstuvwxyz"[u % (unsigned)base];
+	while (u /= (unsigned)base);
+	strcpy(r.s, p);
+	return r;
+}
+
 static bool s_all_slashes(const char *s)
 {
 	return *s && strspn(s, "/") == strlen(s);
@@ -398,7 +443,7 @@ static struct text s_literal(struct model *m)
 	uint32_t n = lengths[pick(&m->g, COUNT(lengths))], letters = 1 + pick(&m->g, 3);
 
 	for (uint32_t i = 0; i < n; i++)
-		t.s[i] = "/ab"[pick(&m->g, letters) + (letters < 3 && n % 2)];
+		t.s[i] = "/aB"[pick(&m->g, letters) + (letters < 3 && n % 2)];
 	PUT(&m->g, "\"%s\"", t.s);
 	return s_cut(m, t);
 }
@@ -416,7 +461,35 @@ static struct text s_string(struct model *m, unsigned depth)
 		PUT(&m->g, "%s", s_names[i]);
 		return m->var[i];
 	}
-	switch (pick(&m->g, 6)) {
+	switch (pick(&m->g, 11)) {
+	case 6:
+	case 7:
+		i = pick(&m->g, 2);
+		PUT(&m->g, i ? "strchr(" : "strrchr(");
+		a = s_string(m, depth);
+		from = "/aB"[pick(&m->g, 4)]; /* or the NUL */
+		PUT(&m->g, pick(&m->g, 2) ? ", %ld" : ", zero + %ld", from);
+		a = s_from(i ? strchr(a.s, (int)from) : strrchr(a.s, (int)from));
+		break;
+	case 8:
+		PUT(&m->g, "strstr(");
+		a = s_string(m, depth);
+		PUT(&m->g, ", ");
+		b = s_string(m, depth);
+		a = s_from(strstr(a.s, b.s));
+		break;
+	case 9:
+		i = pick(&m->g, 2);
+		PUT(&m->g, i ? "toupper(" : "tolower(");
+		a = s_case(s_string(m, depth), i ? toupper : tolower);
+		break;
+	case 10:
+		PUT(&m->g, "lltostr(");
+		from = s_number(m, 5);
+		i = pick(&m->g, 6);
+		PUT(&m->g, (const char *[]){ "", ", 10", ", 8", ", 16", ", 2", ", 36" }[i]);
+		a = s_cut(m, s_lltostr(from, (int[]){ 10, 10, 8, 16, 2, 36 }[i]));
+		break;
 	case 0:
 		PUT(&m->g, "basename(");
 		a = s_basename(s_string(m, depth));
@@ -460,6 +533,8 @@ static long s_integer(struct model *m)
 	static const char *const ops[] = { "==", "!=", "<", "<=", ">", ">=" };
 	struct text a, b;
 	uint32_t i;
+	long from;
+	bool last;
 	int c;
 
 	switch (pick(&m->g, 4)) {
@@ -478,13 +553,15 @@ static long s_integer(struct model *m)
 		c = strcmp(a.s, b.s);
 		return i == 0 ? c == 0 : i == 1 ? c != 0 : i == 2 ? c < 0 : i == 3 ? c <= 0 : i == 4 ? c > 0 : c >= 0;
 	default:
-		PUT(&m->g, "index(");
+		last = pick(&m->g, 3) == 0;
+		PUT(&m->g, last ? "rindex(" : "index(");
 		a = s_string(m, 1);
 		PUT(&m->g, ", ");
 		b = s_string(m, pick(&m->g, 2));
 		i = pick(&m->g, 3);
 		PUT(&m->g, i ? ", " : "");
-		c = (int)s_index(a, b, i ? s_number(m, (long)strlen(a.s)) : 0);
+		from = i ? s_number(m, (long)strlen(a.s)) : last ? LONG_MAX : 0;
+		c = (int)(last ? s_rindex(a, b, from) : s_index(a, b, from));
 		PUT(&m->g, ")");
 		return c;
 	}

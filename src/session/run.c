@@ -283,6 +283,7 @@ int run_go(struct tally_trace *t)
 
 	t->emit.quiet = is_quiet(t);
 	t->emit.flowindent = t->opt.v[OPT_flowindent];
+	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
 	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
 	if (rc >= 0)
 		rc = aggs_open(t);

@@ -18,7 +18,7 @@
 #define FLUSH_BYTES (64u << 10)
 #define KNOWN_FLAGS                                                                              \
 	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT)
+	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT | TALLY_TRACE_UNNUMBERED)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 

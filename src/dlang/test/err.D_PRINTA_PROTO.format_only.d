@@ -2,4 +2,4 @@ BEGIN
 {
 	printa("x");
 }
-/* expect-error 3: D_PRINTA_PROTO printa( ) prototype mismatch: 1 arg passed, 2 expected */
+/* expect-error 3: D_PRINTA_PROTO printa( ) prototype mismatch: 1 args passed, 2 expected */

@@ -2,4 +2,4 @@ BEGIN
 {
 	stack(0);
 }
-/* expect-error 3: D_STACK_SIZE stack( ) size must be a non-zero positive integral constant expression */
+/* expect-error 3: D_STACK_SIZE stack( ) argument #1 must be a non-zero positive integer constant */

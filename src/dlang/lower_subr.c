@@ -1,0 +1,272 @@
+/*
+ * lower_subr.c: subroutines that are made of the IR's own arithmetic.
+ *
+ * A string is words of eight bytes, zero behind its NUL, so what treats each byte alike (toupper()) works on whole words.
+ * What makes a string of a number writes digits from the end of a temporary, and cuts the string out of it.
+ */
+#include "dlang/lower_int.h"
+
+/* ---- numbers ------------------------------------------------------------------------ */
+
+static ir_reg subr_hton(struct lw *l, const struct d_node *n)
+{
+	struct ir_ins *i;
+	ir_reg a = lw_value(l, n->arg[0]);
+
+	i = lw_emit(l, IR_HTON);
+	i->a = a;
+	i->s = n->type->size;
+	return i->d = lw_reg(l);
+}
+
+#define DEV_MINOR_BITS 20 /* linux/kdev_t.h */
+
+/* getmajor(), getminor(): of a number as the kernel keeps it */
+static ir_reg subr_device(struct lw *l, const struct d_node *n)
+{
+	ir_reg dev = lw_value(l, n->arg[0]);
+
+	if (n->call == CALL_getmajor)
+		return lw_extended(l, lw_binary(l, IR_SHR, dev, lw_const(l, DEV_MINOR_BITS)), n->type);
+	return lw_binary(l, IR_AND, dev, lw_const(l, (1 << DEV_MINOR_BITS) - 1));
+}
+
+static ir_reg subr_rand(struct lw *l)
+{
+	struct ir_ins *i = lw_emit(l, IR_RAND);
+
+	return i->d = lw_reg(l);
+}
+
+ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
+{
+	switch (n->call) {
+	case CALL_getmajor:
+	case CALL_getminor:
+		return subr_device(l, n);
+	case CALL_rand:
+		return lw_extended(l, subr_rand(l), n->type);
+	case CALL_htons:
+	case CALL_htonl:
+	case CALL_htonll:
+	case CALL_ntohs:
+	case CALL_ntohl:
+	case CALL_ntohll:
+		return subr_hton(l, n);
+	default:
+		return lw_string_number(l, n);
+	}
+}
+
+/* ---- parts of strings ------------------------------------------------------------------ */
+
+/* o = p from register `from` on, or "" when that is negative. */
+static void subr_cut(struct lw *l, ir_obj p, uint32_t bound, ir_reg from, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t none = lw_label(l);
+	ir_reg most = lw_const(l, bound);
+	struct ir_ins *i;
+
+	lw_zero(l, o, off, size);
+	lw_jcmp(l, from, IR_LT, lw_const(l, 0), none);
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = p;
+	i->i = bound;
+	i->a = from;
+	i->b = most;
+	lw_put(l, none);
+}
+
+/* The place of q (bound nq) in p, first or last. */
+static ir_reg subr_find(struct lw *l, ir_obj p, uint32_t bound, ir_obj q, uint32_t nq, ir_reg from, bool last)
+{
+	struct ir_ins *i = lw_emit(l, last ? IR_SRINDEX : IR_SINDEX);
+
+	i->p = p;
+	i->i = bound;
+	i->q = q;
+	i->x = nq;
+	i->a = from;
+	return i->d = lw_reg(l);
+}
+
+/* strchr(s, c), strrchr(s, c): c as a string of one; 0 is found where s ends. */
+static void subr_strchr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_temp(l, 8);
+	uint32_t bound = n->arg[0]->type->size;
+	ir_reg c = lw_binary(l, IR_AND, lw_value(l, n->arg[1]), lw_const(l, 0xff)), from = lw_reg(l);
+	uint32_t some = lw_label(l);
+
+	lw_zero(l, q, 0, 8);
+	lw_on(l, IR_OSTORE, q, 0, 1)->a = c;
+	if (n->call == CALL_strrchr) {
+		lw_const_to(l, from, bound);
+	} else {
+		lw_const_to(l, from, 0);
+		lw_jcmp(l, c, IR_NE, lw_const(l, 0), some);
+		lw_move_to(l, from, lw_string_length(l, p, bound));
+		lw_put(l, some);
+	}
+	subr_cut(l, p, bound, subr_find(l, p, bound, q, 8, from, n->call == CALL_strrchr), o, off, size);
+}
+
+static void subr_strstr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	uint32_t bound = n->arg[0]->type->size;
+
+	subr_cut(l, p, bound, subr_find(l, p, bound, q, n->arg[1]->type->size, lw_const(l, 0), false), o, off, size);
+}
+
+/* ---- toupper(), tolower() ---------------------------------------------------------------- */
+
+#define EACH_BYTE 0x0101010101010101ull
+
+/* The ASCII letters from `first` to `last` of a word change their bit 0x20.  A byte b below 0x80 has its top bit set in
+ * b + (0x80 - first) when it is not below first, and in b + (0x7f - last) when it is above last. */
+static ir_reg subr_change_case(struct lw *l, ir_reg w, char first, char last)
+{
+	ir_reg low = lw_binary(l, IR_AND, w, lw_const(l, (int64_t)(EACH_BYTE * 0x7f)));
+	ir_reg ge = lw_binary(l, IR_ADD, low, lw_const(l, (int64_t)(EACH_BYTE * (0x80 - (unsigned)first))));
+	ir_reg gt = lw_binary(l, IR_ADD, low, lw_const(l, (int64_t)(EACH_BYTE * (0x7f - (unsigned)last))));
+	ir_reg is = lw_binary(l, IR_XOR, ge, gt);
+
+	is = lw_binary(l, IR_AND, is, lw_unary(l, IR_NOT, w));
+	is = lw_binary(l, IR_AND, is, lw_const(l, (int64_t)(EACH_BYTE * 0x80)));
+	return lw_binary(l, IR_XOR, w, lw_binary(l, IR_SHR, is, lw_const(l, 2)));
+}
+
+static void subr_case(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const bool upper = n->call == CALL_toupper;
+
+	lw_string(l, n->arg[0], o, off, size);
+	for (uint32_t k = 0; k < size && k < n->arg[0]->type->size; k += 8) {
+		struct ir_ins *i = lw_on(l, IR_OLOAD, o, off + k, 8);
+		ir_reg w = i->d = lw_reg(l);
+
+		lw_store8(l, o, off + k, subr_change_case(l, w, upper ? 'a' : 'A', upper ? 'z' : 'Z'));
+	}
+}
+
+/* ---- lltostr() ------------------------------------------------------------------------------ */
+
+#define LLTOSTR_BYTES 72u /* 64 digits, a prefix, a sign and a NUL, and whole words */
+
+/* A digit as a character: what is above 9 goes on from 'a'. */
+static ir_reg subr_digit(struct lw *l, ir_reg digit)
+{
+	ir_reg letter = lw_binary(l, IR_SAR, lw_binary(l, IR_SUB, lw_const(l, 9), digit), lw_const(l, 63));
+
+	letter = lw_binary(l, IR_AND, letter, lw_const(l, 'a' - '0' - 10));
+	return lw_binary(l, IR_ADD, lw_binary(l, IR_ADD, digit, lw_const(l, '0')), letter);
+}
+
+static uint32_t subr_digits_most(uint32_t base)
+{
+	uint32_t n = 1;
+
+	for (uint64_t v = UINT64_MAX; v >= base; v /= base)
+		n++;
+	return n;
+}
+
+/* The digits of v from the end of t on; the register that has where they begin. */
+static ir_reg subr_digits(struct lw *l, ir_reg v, uint32_t base, ir_obj t)
+{
+	const uint32_t n = subr_digits_most(base);
+	ir_reg at = lw_reg(l), rest = lw_reg(l), by = lw_const(l, base);
+	uint32_t done = lw_label(l);
+
+	lw_move_to(l, rest, v);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t place = LLTOSTR_BYTES - 2 - k;
+		ir_reg digit = subr_digit(l, lw_binary(l, IR_MODU, rest, by));
+
+		lw_on(l, IR_OSTORE, t, place, 1)->a = digit;
+		lw_move_to(l, rest, lw_binary(l, IR_DIVU, rest, by));
+		lw_const_to(l, at, place);
+		lw_jcmp(l, rest, IR_EQ, lw_const(l, 0), done);
+	}
+	lw_put(l, done);
+	return at;
+}
+
+/* lltostr(v), lltostr(v, base): to the base 10 with its sign, to others as the 64 bits are. */
+static void subr_lltostr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const uint32_t base = n->narg == 2 ? (uint32_t)n->arg[1]->ival : 10;
+	ir_obj t = lw_temp(l, LLTOSTR_BYTES);
+	ir_reg v = lw_value(l, n->arg[0]), m = lw_reg(l), minus, at, from = lw_reg(l),
+	       most = lw_const(l, LLTOSTR_BYTES);
+	uint32_t positive = lw_label(l), unsign = lw_label(l);
+	struct ir_ins *i;
+
+	lw_zero(l, t, 0, LLTOSTR_BYTES);
+	lw_move_to(l, m, v);
+	if (base == 10) {
+		lw_jcmp(l, v, IR_GE, lw_const(l, 0), positive);
+		lw_move_to(l, m, lw_unary(l, IR_NEG, v));
+		lw_put(l, positive);
+	}
+	at = subr_digits(l, m, base, t);
+	lw_move_to(l, from, at);
+	if (base == 10) {
+		lw_jcmp(l, v, IR_GE, lw_const(l, 0), unsign);
+		lw_move_to(l, from, lw_binary(l, IR_SUB, at, lw_const(l, 1)));
+		minus = lw_const(l, '-');
+		i = lw_on(l, IR_OSTOREX, t, 0, 1);
+		i->b = from;
+		i->i = LLTOSTR_BYTES;
+		i->a = minus;
+		lw_put(l, unsign);
+	}
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = t;
+	i->i = LLTOSTR_BYTES;
+	i->a = from;
+	i->b = most;
+	l->obj[t].indexed = true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+/* copyinstr(address, most): a string of the process; what does not fit is cut. */
+static void subr_copyinstr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	uint32_t own = n->type->size < size ? n->type->size : size, most = own;
+	ir_reg address = lw_value(l, n->arg[0]);
+	struct ir_ins *i;
+
+	lw_zero(l, o, off, size);
+	if (n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 && n->arg[1]->ival < most)
+		most = (uint32_t)n->arg[1]->ival;
+	else if (n->narg == 2)
+		lw_effect(l, n->arg[1]);
+	i = lw_on(l, IR_OREADSTR, o, off, most);
+	i->a = address;
+	i->x = 1;
+}
+
+void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	switch (n->call) {
+	case CALL_strchr:
+	case CALL_strrchr:
+		subr_strchr(l, n, o, off, size);
+		break;
+	case CALL_strstr:
+		subr_strstr(l, n, o, off, size);
+		break;
+	case CALL_toupper:
+	case CALL_tolower:
+		subr_case(l, n, o, off, size);
+		break;
+	case CALL_lltostr:
+		subr_lltostr(l, n, o, off, size);
+		break;
+	default:
+		subr_copyinstr(l, n, o, off, size);
+	}
+}
