@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 static struct img_map maps[] = {
-	{ IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1 },
-	{ IMG_HASH, IMG_VAR, 0, "sixteen_letters_", 8, 8, 1 },
+	{ IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1, NULL },
+	{ IMG_HASH, IMG_VAR, 0, "sixteen_letters_", 8, 8, 1, NULL },
 };
 
 /* The text of the first of n instructions, without number and newline. */

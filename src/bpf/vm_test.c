@@ -393,14 +393,14 @@ static void impossible_maps_are_refused(void **state)
 	(void)state;
 	static const struct img_map bad[] = {
 		{ .type = 9, .name = "type", .key_size = 4, .value_size = 8, .max_entries = 1 },
-		{ IMG_ARRAY, 0, 0, "key", 8, 8, 1 },
-		{ IMG_HASH, 0, 0, "nokey", 0, 8, 1 },
-		{ IMG_HASH, 0, 0, "none", 8, 8, 0 },
-		{ IMG_HASH, 0, 0, "huge", 8, 1 << 20, 1 << 25 },
-		{ IMG_ARRAY, 0, 0, "value", 4, 1u << 30, 1 },
-		{ IMG_STACK_TRACE, 0, 0, "odd", 4, 12, 4 },
-		{ IMG_RINGS, 0, 0, "ring", 4, 4, 1000 },
-		{ IMG_ARRAY, IMG_GLOBALS, 0, "small", 4, 4, 1 },
+		{ IMG_ARRAY, 0, 0, "key", 8, 8, 1, NULL },
+		{ IMG_HASH, 0, 0, "nokey", 0, 8, 1, NULL },
+		{ IMG_HASH, 0, 0, "none", 8, 8, 0, NULL },
+		{ IMG_HASH, 0, 0, "huge", 8, 1 << 20, 1 << 25, NULL },
+		{ IMG_ARRAY, 0, 0, "value", 4, 1u << 30, 1, NULL },
+		{ IMG_STACK_TRACE, 0, 0, "odd", 4, 12, 4, NULL },
+		{ IMG_RINGS, 0, 0, "ring", 4, 4, 1000, NULL },
+		{ IMG_ARRAY, IMG_GLOBALS, 0, "small", 4, 4, 1, NULL },
 	};
 	struct fixture f;
 	for (size_t i = 0; i < COUNT(bad); i++) {
