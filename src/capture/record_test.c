@@ -323,7 +323,7 @@ static void a_model_runs_exactly_the_duration_in_equal_slices(void **state)
 	f->held = 1000;
 	f->stuck = true;
 	assert_int_equal(tally_record(p, &r, NULL), -TALLY_EIO);
-	said(p, "its time stands still");
+	said(p, "its time does not go on");
 	tally_platform_close(p);
 	fake_free(f);
 }
