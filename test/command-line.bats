@@ -150,7 +150,7 @@ tally: 'tally stat -h' shows the options"
     [ "$status" -eq 1 ] && [[ "${lines[$1]}" == *"$2" ]] || { echo "$3: $status: $output"; return 1; }
   }
   expect 0 "failed to resolve execnam: Unknown variable name; did you mean execname?" 'BEGIN { trace(execnam); }'
-  expect 0 "must be assigned the result of an aggregating function; did you mean count()?" 'BEGIN { @ = conut(); }'
+  expect 0 "undefined function name: conut; did you mean count()?" 'BEGIN { @ = conut(); }'
   expect 0 "undefined function name: pritnf; did you mean printf()?" 'BEGIN { pritnf("x"); }'
   expect 1 "profile: no probe \"tikc-1s\"; did you mean tick-1s?" 'tikc-1s { exit(0); }'
   expect 1 "cpc: no event \"page_fualts\"; did you mean page_faults?" 'cpc:::page_fualts-user-500 { exit(0); }'
