@@ -114,6 +114,15 @@ over() {
   [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ file\ was\ written ]]
 }
 
+@test "a library that was written over and got its old mtime back has no names of what it holds now" {
+  mkdir -p "$BATS_TEST_TMPDIR/over"
+  cp "$PROGS"/plugin_?.so "$BATS_TEST_TMPDIR/over"
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse restamp $BATS_TEST_TMPDIR/over 10 4000 2000"
+  gave 'over.so`plugin_b_touch ' 0 2100                    # the last content's at most
+  gave 'over.so`0x[0-9a-f]+ \[file changed\] ' 57000 61000
+  [[ "$output" != *plugin_a_touch* ]]
+}
+
 # Whether tally had opened a file before it was removed is a matter of luck; then that is the name, and no guess.
 @test "a library that was removed and its successor of the same name are two rows" {
   local a='over.so`(plugin_a_touch|0x[0-9a-f]+ \[file (gone, inode [0-9.]+|changed)\]) ' b='over.so`(plugin_b_touch|0x[0-9a-f]+ \[file gone, inode [0-9.]+\]) '

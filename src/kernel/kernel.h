@@ -182,7 +182,8 @@ int k_mapped_file(uint32_t pid, const char *path);
 /* How a file stands; times as k_now_ns() has them. */
 struct k_file_state {
 	uint64_t at_ns; /* when that was asked */
-	int64_t size, mtime_ns;
+	int64_t size, mtime_ns, ctime_ns;
+	uint32_t links;
 	uint64_t written_ns, tick_ns; /* last written to in the tick that began then, or before */
 	uint64_t born_ns;             /* 0: not known */
 };

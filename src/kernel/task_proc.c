@@ -350,6 +350,8 @@ bool k_file_look(int fd, struct k_file_state *ret)
 	offset_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec - (int64_t)ret->at_ns;
 	ret->size = (int64_t)st.stx_size;
 	ret->mtime_ns = st.stx_mtime.tv_sec * 1000000000 + st.stx_mtime.tv_nsec;
+	ret->ctime_ns = st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec;
+	ret->links = st.stx_nlink;
 	ret->written_ns = file_time_ns(&st.stx_ctime, offset_ns);
 	if (!st.stx_nlink && file_time_ns(&st.stx_mtime, offset_ns) < ret->written_ns)
 		ret->written_ns = file_time_ns(&st.stx_mtime, offset_ns);

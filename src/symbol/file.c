@@ -100,9 +100,11 @@ static bool content_held(const struct k_file_state *m, uint64_t time_ns)
 	return time_ns - m->written_ns >= m->tick_ns || (m->born_ns && time_ns - m->born_ns <= FILE_NEWBORN_NS);
 }
 
+/* Who writes to a file may put its mtime back (cp -p), but not its ctime, which a name that comes or goes changes as well. */
 static bool content_same(const struct k_file_state *a, const struct k_file_state *b)
 {
-	return a->at_ns && a->size == b->size && a->mtime_ns == b->mtime_ns;
+	return a->at_ns && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+	       (a->ctime_ns == b->ctime_ns || a->links != b->links);
 }
 
 static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k, size_t path_len)

@@ -12,6 +12,7 @@
  *		stray	mapped somewhere, and moved to where the kernel likes
  *		jit	plugin_a mapped at one address, and over it plugin_b's code written into memory without a file
  *		memory	as jit, but the memory is unmapped before plugin_a comes to its place
+ *		restamp	as rewrite, and the mtime of the file is the same each time, as with cp -p
  *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
  *		replace	a file of that name that is removed, and another of the same name
  *		remove	the same, and the other is removed in the end
@@ -195,9 +196,11 @@ static void tick_wait(void)
 	while ((now.tv_sec - until.tv_sec) * 1000000000L + now.tv_nsec < until.tv_nsec);
 }
 
-/* Loads what is in p from a file over.so, which is written over or, if fresh, another of that name. */
-static void load_over(const struct plugin *p, const char *dir, bool fresh)
+/* Loads what is in p from a file over.so, which is written over (restamp: and its mtime put back) or another of that name. */
+static void load_over(const struct plugin *p, const char *dir, const char *how)
 {
+	const bool fresh = strcmp(how, "rewrite") && strcmp(how, "restamp");
+	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
 	struct plugin over = *p;
 	struct stat st;
 	char *bytes;
@@ -212,6 +215,8 @@ static void load_over(const struct plugin *p, const char *dir, bool fresh)
 	    pread(p->fd, bytes, (size_t)st.st_size, 0) != st.st_size ||
 	    write(fd, bytes, (size_t)st.st_size) != st.st_size)
 		die(over.path);
+	if (!strcmp(how, "restamp") && futimens(fd, long_ago) < 0)
+		die("futimens");
 	close(fd);
 	free(bytes);
 	tick_wait();
@@ -317,8 +322,8 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
 		if (!strcmp(how, "move") || !strcmp(how, "stray"))
 			move(&p[i], *how == 'm' ? at : NULL);
-		if (!strcmp(how, "rewrite") || !strcmp(how, "replace") || removed)
-			load_over(&p[i], dir, strcmp(how, "rewrite") != 0);
+		if (!strcmp(how, "rewrite") || !strcmp(how, "restamp") || !strcmp(how, "replace") || removed)
+			load_over(&p[i], dir, how);
 		if (all || !strcmp(how, "child"))
 			id = child(&p[i], at, id);
 	}
