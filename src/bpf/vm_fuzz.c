@@ -31,12 +31,12 @@ static struct bpf_ins plausible(struct bpf_ins in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct img_map maps[] = {
-		{ IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1 },
-		{ IMG_PERCPU_ARRAY, IMG_SCRATCH, 0, "scratch", 4, 256, 2 },
-		{ IMG_RINGS, IMG_RING, 0, "rings", 4, 4, 256 },
-		{ IMG_HASH, IMG_VAR, 0, "var0", 8, 12, 3 },
-		{ IMG_PERCPU_HASH, IMG_AGG, 0, "agg0", 16, 8, 4 },
-		{ IMG_STACK_TRACE, IMG_STACKS, 0, "stacks", 4, 32, 4 },
+		{ IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1, NULL },
+		{ IMG_PERCPU_ARRAY, IMG_SCRATCH, 0, "scratch", 4, 256, 2, NULL },
+		{ IMG_RINGS, IMG_RING, 0, "rings", 4, 4, 256, NULL },
+		{ IMG_HASH, IMG_VAR, 0, "var0", 8, 12, 3, NULL },
+		{ IMG_PERCPU_HASH, IMG_AGG, 0, "agg0", 16, 8, 4, NULL },
+		{ IMG_STACK_TRACE, IMG_STACKS, 0, "stacks", 4, 32, 4, NULL },
 	};
 	static const uint64_t frames[] = { 1, 2, 3 };
 	struct bpf_ins ins[256];
