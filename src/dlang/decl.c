@@ -114,7 +114,7 @@ static bool adopt_type(struct parser *ps)
 {
 	struct d_unit *u = ps->u;
 	const char *name = ps->tok.str;
-	if ((u->env.ktypes == NULL && u->env.library == NULL) || is_builtin(name) ||
+	if ((u->env.ktypes == NULL && u->env.dlibrary == NULL) || is_builtin(name) ||
 	    map_get(&u->consts, name, strlen(name)) != NULL || sym_get(u, SYM_GLOBAL, name, 0, false) != NULL ||
 	    !looks_like_type(ps))
 		return false;

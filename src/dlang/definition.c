@@ -17,7 +17,7 @@ static const struct d_type *typed_name(struct parser *ps, const char **name)
 	return t;
 }
 
-static const struct d_type *named(struct parser *ps, const char **name)
+static const struct d_type *definition_named_type(struct parser *ps, const char **name)
 {
 	const struct d_type *t = typed_name(ps, name);
 	if (t == NULL || *name != NULL)
@@ -26,7 +26,7 @@ static const struct d_type *named(struct parser *ps, const char **name)
 	return NULL;
 }
 
-static const struct d_type *nameless(struct parser *ps)
+static const struct d_type *definition_nameless_type(struct parser *ps)
 {
 	const char *name;
 	const struct d_type *t = typed_name(ps, &name);
@@ -52,7 +52,7 @@ static int inline_definition(struct parser *ps)
 	if (lex_next(ps) < 0)
 		return -TALLY_ESYNTAX;
 	ps->params = &d->params;
-	d->type = named(ps, &d->name);
+	d->type = definition_named_type(ps, &d->name);
 	ps->params = NULL;
 	if (d->type == NULL || expect(ps, T_ASSIGN) < 0 || (d->expr = parse_assignment(ps)) == NULL)
 		return -TALLY_ESYNTAX;
@@ -84,8 +84,8 @@ static int translator_definition(struct parser *ps)
 	if (t == NULL)
 		return d_nomem(ps->u);
 	struct d_xmember **end = &t->members;
-	if (lex_next(ps) < 0 || (t->to = nameless(ps)) == NULL || expect(ps, T_LT) < 0 ||
-	    (t->from = named(ps, &t->param)) == NULL || expect(ps, T_GT) < 0)
+	if (lex_next(ps) < 0 || (t->to = definition_nameless_type(ps)) == NULL || expect(ps, T_LT) < 0 ||
+	    (t->from = definition_named_type(ps, &t->param)) == NULL || expect(ps, T_GT) < 0)
 		return -TALLY_ESYNTAX;
 	t->line = ps->tok.line;
 	int rc = expect(ps, T_LBRACE);
@@ -150,9 +150,9 @@ int parse_definition(struct parser *ps)
 struct d_node *parse_xlate(struct parser *ps)
 {
 	struct d_node *n = node_new(ps->u, N_XLATE, ps->tok.line);
-	if (n == NULL || lex_next(ps) < 0 || expect(ps, T_LT) < 0 || (n->ty_arg = nameless(ps)) == NULL ||
-	    expect(ps, T_GT) < 0 || expect(ps, T_LPAREN) < 0 || (n->a = parse_expr(ps)) == NULL ||
-	    expect(ps, T_RPAREN) < 0)
+	if (n == NULL || lex_next(ps) < 0 || expect(ps, T_LT) < 0 ||
+	    (n->ty_arg = definition_nameless_type(ps)) == NULL || expect(ps, T_GT) < 0 || expect(ps, T_LPAREN) < 0 ||
+	    (n->a = parse_expr(ps)) == NULL || expect(ps, T_RPAREN) < 0)
 		return NULL;
 	return n;
 }

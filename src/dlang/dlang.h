@@ -329,7 +329,7 @@ struct d_library {
 struct d_env {
 	void *arg;
 	/* The i-th library, those that a user named before our own: false past the last; may be NULL. */
-	bool (*library)(void *arg, uint32_t i, struct d_library *ret);
+	bool (*dlibrary)(void *arg, uint32_t i, struct d_library *ret);
 	bool own_libraries;            /* the user named some */
 	const struct d_ktypes *ktypes; /* NULL: there is no kernel to read from, and none of its types */
 	/* Calls add(add_arg, id) for every probe that desc names.  Returns how many, or a negative

@@ -356,7 +356,7 @@ int library_need(struct d_unit *u, const char *word)
 {
 	struct d_library l;
 	int rc = 0;
-	for (uint32_t i = 0; u->env.library != NULL && rc == 0 && u->env.library(u->env.arg, i, &l); i++)
+	for (uint32_t i = 0; u->env.dlibrary != NULL && rc == 0 && u->env.dlibrary(u->env.arg, i, &l); i++)
 		if (map_get(&u->libraries, &i, sizeof(i)) == NULL && text_has_word(l.text, l.n, word))
 			rc = library_parse(u, i, &l);
 	return rc;
@@ -365,7 +365,7 @@ int library_need(struct d_unit *u, const char *word)
 int library_require(struct d_unit *u, const char *name, size_t n)
 {
 	struct d_library l;
-	for (uint32_t i = 0; u->env.library != NULL && u->env.library(u->env.arg, i, &l); i++) {
+	for (uint32_t i = 0; u->env.dlibrary != NULL && u->env.dlibrary(u->env.arg, i, &l); i++) {
 		const char *slash = strrchr(l.name, '/'), *base = slash != NULL ? slash + 1 : l.name;
 		if (strlen(base) != n || memcmp(base, name, n) != 0)
 			continue;

@@ -227,7 +227,7 @@ int compile_sources(struct tally_trace *t)
 	if (t->kind == &engine_kernel && k_types_open(&t->types) < 0)
 		return trace_nomem(t);
 	env.ktypes = k_types_ops(t->types);
-	env.library = env_library;
+	env.dlibrary = env_library;
 	env.own_libraries = options_text(&t->opt, OPT_libdir) != NULL;
 	env_sizes(t, &env);
 	rc = compile_all(t, &env);
