@@ -7,7 +7,7 @@
 # for a while.  Each target is said to be met or not.  Exit 1 when one is not.  -q: small traces, for a quick look.
 #
 #   count   statistics without matching      match   requests with their completions, latency
-#   instructions a record of both, beside those before latencies were kept to 1 % and holes ended what was open (commit
+#   instructions a record of both, beside those before latencies were kept to 1 % and gaps ended what was open (commit
 #           of 22 November 2026, gcc 12.2 on x86-64; elsewhere without a limit)
 #   report  the tool on a long file, with matching, by the clock on the wall: the best of five; and the memory it takes
 #   record  device, driver, AUX ring, perf.data writer and a file on a tmpfs, beside a plain write of as many bytes there

@@ -220,7 +220,7 @@ spec_rows() {
 
 # ---- check -----------------------------------------------------------------------------------------
 
-@test "check holds every law against the model" {
+@test "check holds every invariant against the model" {
   run "$TALLY" check --on power gpci
   [ "$status" -eq 0 ]
   [ "$(grep -c '^ *[0-9]*  holds ' <<<"$output")" -eq 15 ]
@@ -230,18 +230,18 @@ spec_rows() {
 @test "check says what it can't tell, and why" {
   run --separate-stderr "$TALLY" check --on power,rights=none gpci
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"law 1, processors_ran_what_was_consumed, cannot be checked: "* ]]
+  [[ "$stderr" == *"invariant 1, processors_ran_what_was_consumed, cannot be checked: "* ]]
 }
 
-@test "check finds a broken law, with status 1" {
+@test "check finds a broken invariant, with status 1" {
   # More idle than consumed: the reply's last counter is made large.
   "$TALLY" get --on power --raw gpci/entitled,partition=6/ | tr -d '\n' | sed 's/................$/00ffffffffffffff/' >reply
-  expect 1 "law" check --on ./reply gpci
+  expect 1 "invariant" check --on ./reply gpci
   [[ "$stderr" == *"is broken"* ]]
   [[ "$output" == *BROKEN* ]]
 }
 
-@test "check on two readings of one window held 14 laws: it says that nothing was checked" {
+@test "check on two readings of one window held 14 invariants: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on power -I 1 gpci
   [ "$status" -eq 3 ]
   [[ "$stderr" == *"nothing was checked: no counter changed between the two readings"* ]]
@@ -321,7 +321,7 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
     END { exit !found }' mmu
 }
 
-@test "check holds every law of vfalls and mmustat against the models" {
+@test "check holds every invariant of vfalls and mmustat against the models" {
   run "$TALLY" check --on batoka,load=mixed vfalls
   [ "$status" -eq 0 ]
   [[ "$output" != *BROKEN* ]]
@@ -335,18 +335,18 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
 @test "check of strands that miss no TLB held that reserved words stay: it says that nothing was checked" {
   run --separate-stderr "$TALLY" check --on niagara,load=compute -I 1 mmustat
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *"nothing was checked: the counts between the readings concern no law"* ]]
+  [[ "$stderr" == *"nothing was checked: the counts between the readings concern no invariant"* ]]
 }
 
-@test "a check that had nothing to check ended with the status of a broken law" {
-  # A law between zeros, two readings of one window: 3, as tune with nothing to compare.
+@test "a check that had nothing to check ended with the status of a broken invariant" {
+  # An invariant between zeros, two readings of one window: 3, as tune with nothing to compare.
   local on
   for on in "niagara,load=compute mmustat" "power -I 1 gpci"; do
     run --separate-stderr "$TALLY" check --on $on
     [ "$status" -eq 3 ]
     [[ "$stderr" == *"nothing was checked: "* ]]
   done
-  # A law that is broken: 1.
+  # An invariant that is broken: 1.
   "$TALLY" get --on power --raw gpci/entitled,partition=6/ | tr -d '\n' | sed 's/................$/00ffffffffffffff/' >reply
   run --separate-stderr "$TALLY" check --on ./reply gpci
   [ "$status" -eq 1 ]
@@ -362,10 +362,10 @@ field() { grep -o "\"$1\":[0-9]*" | cut -d: -f2; }
   # The ticks of the slot at 0x180 are made 0.
   { head -c $((2 * 0x188)) whole; printf 0000000000000000; tail -c +$((2 * 0x190 + 1)) whole; } >doctored
   run --separate-stderr "$TALLY" check --on ./doctored mmustat
-  [ "$status" -eq 1 ] && [[ "$stderr" == *"law 3, hits_take_ticks, is broken"* ]]
+  [ "$status" -eq 1 ] && [[ "$stderr" == *"invariant 3, hits_take_ticks, is broken"* ]]
   { head -c $((2 * 0x1a0)) whole; printf 0000000000000001; tail -c +$((2 * 0x1a8 + 1)) whole; } >reserved
   run --separate-stderr "$TALLY" check --on ./reserved mmustat
-  [ "$status" -eq 1 ] && [[ "$stderr" == *"law 2, reserved_words_stay, is broken"* ]]
+  [ "$status" -eq 1 ] && [[ "$stderr" == *"invariant 2, reserved_words_stay, is broken"* ]]
   expect 3 "./whole holds MMU statistics, not vfalls registers" check --on ./whole vfalls
 }
 

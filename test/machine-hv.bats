@@ -230,9 +230,9 @@ serve() {
   [ "$status" -eq 1 ] && has "hv: status"
 }
 
-# ---- laws, over a machine that runs while it is read --------------------------------------------------
+# ---- invariants, over a machine that runs while it is read --------------------------------------------------
 
-@test "check breaks no law of a machine that goes on while its counters are read" {
+@test "check breaks no invariant of a machine that goes on while its counters are read" {
   serve hub batoka,load=random
   run --separate-stderr "$TALLY" check --on unix:hub -I 350 vfalls
   [ "$status" -eq 0 ] && [ "$(grep -c holds <<<"$output")" -ge 10 ]
@@ -240,5 +240,5 @@ serve() {
   serve one niagara,load=chase
   run --separate-stderr "$TALLY" check --on unix:one -I 100 mmustat
   [ "$status" -eq 0 ] && [ "$(grep -c holds <<<"$output")" -eq 5 ]
-  [[ "$stderr" == *"law 6, hits_and_misses_are_all, cannot be checked: nothing tells how many misses no TSB answered"* ]]
+  [[ "$stderr" == *"invariant 6, hits_and_misses_are_all, cannot be checked: nothing tells how many misses no TSB answered"* ]]
 }

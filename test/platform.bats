@@ -415,7 +415,7 @@ serve() {
 
 # ---- check -----------------------------------------------------------------------------------------
 
-@test "check holds every law of PTT traces against the model, whatever it runs" {
+@test "check holds every invariant of PTT traces against the model, whatever it runs" {
   run "$TALLY" check --on kunpeng,load=faulty ptt
   [ "$status" -eq 0 ]
   [ "$(grep -c '^ *[0-9]*  holds ' <<<"$output")" -eq 16 ]
@@ -426,19 +426,19 @@ serve() {
   serve s
   run --separate-stderr "$TALLY" check --on unix:s -I 300 --json ptt
   [ "$status" -eq 0 ]
-  for law in packets_are_the_links bytes_are_the_links times_within_span tunables_in_range; do
-    grep -q "\"name\":\"$law\",\"verdict\":\"holds\"" <<<"$output" || { echo "$law: $output"; return 1; }
+  for invariant in packets_are_the_links bytes_are_the_links times_within_span tunables_in_range; do
+    grep -q "\"name\":\"$invariant\",\"verdict\":\"holds\"" <<<"$output" || { echo "$invariant: $output"; return 1; }
   done
 }
 
-@test "check finds the record of a saved trace that breaks a law, and says what a file can't tell" {
+@test "check finds the record of a saved trace that breaks an invariant, and says what a file can't tell" {
   "$TALLY" record --on kunpeng,load=p2p -o t.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2/ --duration 2 2>/dev/null
   run --separate-stderr "$TALLY" check -i t.data ptt
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"law 14, packets_are_the_links, cannot be checked: nothing tells what the link carried"* ]]
+  [[ "$stderr" == *"invariant 14, packets_are_the_links, cannot be checked: nothing tells what the link carried"* ]]
   "$TALLY" check --on ./t.data --json ptt >rows 2>/dev/null
-  for law in only_what_was_selected answers_within_requests reads_get_what_they_ask byte_counts_fall completions_go_on; do
-    grep -q "\"name\":\"$law\",\"verdict\":\"holds\"" rows
+  for invariant in only_what_was_selected answers_within_requests reads_get_what_they_ask byte_counts_fall completions_go_on; do
+    grep -q "\"name\":\"$invariant\",\"verdict\":\"holds\"" rows
   done
   # The lower address of one completion in the middle of its read is another one; the low byte of its last DW.
   at=$("$TALLY" dump --json t.data 2>/dev/null | sed -n '/"type_name":"CplD"\|"name":"CplD"\|CplD/s/.*"offset":\([0-9]*\).*/\1/p' | sed -n 200p)
@@ -446,7 +446,7 @@ serve() {
   printf '\x01' | dd of=bad.data bs=1 seek=$((at + 8)) conv=notrunc status=none
   run --separate-stderr "$TALLY" check -i bad.data ptt
   [ "$status" -eq 1 ]
-  [[ "$stderr" == *"law 13, completions_go_on, is broken: hisi_ptt0_2, record at 0x$(printf %x "$at"): lower address 0x1"* ]]
+  [[ "$stderr" == *"invariant 13, completions_go_on, is broken: hisi_ptt0_2, record at 0x$(printf %x "$at"): lower address 0x1"* ]]
 }
 
 @test "check of a file that is no trace, or has no record, checks nothing and fails" {

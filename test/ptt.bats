@@ -120,11 +120,11 @@ duckdb() {
   all=$("$TALLY" dump --json whole.data 2>/dev/null | wc -l)
   "$TALLY" report --json cut.data >cut.json
   grep -q '"type":"lost".*100 bytes are missing within AUX data' cut.json
-  [ "$(grep -c '"type":"hole"' cut.json)" -eq 1 ]
-  place=$(grep '"type":"hole"' cut.json | sed 's/.*"offset":\([0-9]*\),"bytes":100,.*/\1/')
+  [ "$(grep -c '"type":"gap"' cut.json)" -eq 1 ]
+  place=$(grep '"type":"gap"' cut.json | sed 's/.*"offset":\([0-9]*\),"bytes":100,.*/\1/')
   [ "$place" -gt 399900 ] && [ "$place" -lt 400100 ]
   [ "$("$TALLY" dump --json cut.data 2>/dev/null | wc -l)" -ge $((all - 10)) ]
-  run -1 grep -E 'tag reused|without a request|reserved type' cut.json
+  run -1 grep -E 'tag reused|unexpected completion|reserved type' cut.json
 }
 
 @test "a trace that was cut gives all whole packets and says what is missing" {
@@ -465,26 +465,26 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   [ "$(wc -w <"$BATS_TEST_TMPDIR/4dw.counts")" -eq 3 ]
   diff "$BATS_TEST_TMPDIR"/4dw.counts "$BATS_TEST_TMPDIR"/8dw.counts
   TRACE=$BATS_TEST_TMPDIR/4dw reported
-  [ "$(number summary orphans)" -eq 0 ]
+  [ "$(number summary unexpected_completions)" -eq 0 ]
   [ "$(number summary tag_reuse)" -eq 0 ]
-  [ "$(number summary seconds)" -gt 1000 ]
+  [ "$(number summary duplicates)" -gt 1000 ]
   reads=$(grep '"type":"requester","requester":"04:00.0"' "$report" | sed 's/.*"reads":\([0-9]*\).*/\1/')
   [ "$reads" -eq "$(awk 'NF { print $1; exit }' "$BATS_TEST_TMPDIR/8dw.counts")" ]
 }
 
-@test "posted writes between devices, which nothing pairs, are counted as often as they were seen, and how many may be second sights is said" {
+@test "posted writes between devices, which nothing pairs, are counted as often as they were seen, and how many may be duplicates is said" {
   for f in 4dw 8dw; do
     "$TALLY" record --on kunpeng,load=p2p --duration 20 -o "$BATS_TEST_TMPDIR/$f" -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2,format=$f/ 2>/dev/null
     "$TALLY" report --json "$BATS_TEST_TMPDIR/$f" >"$BATS_TEST_TMPDIR/$f.report"
   done
   writes() { grep '"type":"requester","requester":"05:00.0"' "$BATS_TEST_TMPDIR/$1.report" | sed 's/.*"writes":\([0-9]*\).*/\1/'; }
-  seconds=$(($(writes 4dw) - $(writes 8dw)))
-  [ "$seconds" -gt 10000 ]
+  duplicates=$(($(writes 4dw) - $(writes 8dw)))
+  [ "$duplicates" -gt 10000 ]
   report=$BATS_TEST_TMPDIR/4dw.report
-  [ "$(number summary posted_seconds_at_most)" -ge "$seconds" ]
-  [ "$(number summary posted_seconds_at_most)" -le $(($(number summary posted) / 2)) ]
-  grep -q '"cannot_tell".*posted requests may be second sights' "$report"
-  run -1 grep -E 'posted_seconds_at_most":[1-9]' "$BATS_TEST_TMPDIR/8dw.report"
+  [ "$(number summary posted_duplicates_at_most)" -ge "$duplicates" ]
+  [ "$(number summary posted_duplicates_at_most)" -le $(($(number summary posted) / 2)) ]
+  grep -q '"cannot_tell".*posted requests may be duplicates' "$report"
+  run -1 grep -E 'posted_duplicates_at_most":[1-9]' "$BATS_TEST_TMPDIR/8dw.report"
 }
 
 @test "a host's own reads, which direction 2 never sees answered, are neither outstanding nor errors" {
@@ -548,8 +548,8 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
     TRACE=$BATS_TEST_TMPDIR/d reported
     [ "$(number summary non_posted)" -eq $(($(number summary answered) + $(number summary unanswered) + $(number summary unanswerable))) ]
     [ "$(number summary unanswered)" -le 16 ]      # under way at the end
-    for key in given_up orphans tag_reuse; do [ "$(number summary $key)" -eq 0 ] || { echo "$*: $key"; return 1; }; done
-    run -1 grep -E '"error_log".*(tag reused|without a request)' "$report"
+    for key in given_up unexpected_completions tag_reuse; do [ "$(number summary $key)" -eq 0 ] || { echo "$*: $key"; return 1; }; done
+    run -1 grep -E '"error_log".*(tag reused|unexpected completion)' "$report"
   }
   one p2p 3 2 0
   answered=$(grep '"type":"requester","requester":"04:00.0"' "$report" | sed 's/.*"answered":\([0-9]*\).*/\1/')
@@ -588,7 +588,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
 @test "a requester whose writes may have been seen twice has them as an upper bound in its row, in each form" {
   cd "$BATS_TEST_TMPDIR"
   "$TALLY" record --on kunpeng,load=p2p,seed=3 --duration 5 -o t.data -e hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/ 2>/dev/null
-  [ "$("$TALLY" report --json t.data | grep '"type":"requester","requester":"05:00.0"' | sed 's/.*"posted_seconds_at_most":\([0-9]*\).*/\1/')" -gt 1000 ]
+  [ "$("$TALLY" report --json t.data | grep '"type":"requester","requester":"05:00.0"' | sed 's/.*"posted_duplicates_at_most":\([0-9]*\).*/\1/')" -gt 1000 ]
   "$TALLY" report t.data | grep -E '^ *05:00.0 +<= [0-9,]+ +[0-9,]+ +<= [0-9,]+ .*<= [0-9.]+ MiB'
   "$TALLY" report -o t.html t.data
   grep -qE '05:00.0.*&lt;= [0-9.]+ MiB' t.html
@@ -612,7 +612,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   "$TALLY" report -o "$BATS_TEST_TMPDIR/report.html" "$TRACE"
   timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$BATS_TEST_TMPDIR/profile" \
     --virtual-time-budget=5000 --dump-dom "file://$BATS_TEST_TMPDIR/report.html" >"$BATS_TEST_TMPDIR/dom" 2>/dev/null
-  for key in records span posted non_posted completions answered failed unanswered orphans unanswerable; do
+  for key in records span posted non_posted completions answered failed unanswered unexpected_completions unanswerable; do
     shown=$(sed -n "s/.*data-key=\"$key\" data-v=\"\([0-9]*\)\".*/\1/p" "$BATS_TEST_TMPDIR/dom" | head -n 1)
     [ -n "$shown" ] && [ "$shown" = "$(number summary $key)" ] || { echo "$key: $shown, not $(number summary $key)"; return 1; }
   done

@@ -65,7 +65,7 @@ CPU     ID                    FUNCTION:NAME
 @test "requests whose answers the trace never has are not said to be given up, but what they are in a report" {
   t=$BATS_TEST_TMPDIR/nvme.data
   "$TALLY" record --on kunpeng,load=nvme --duration 5 -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ -o "$t"
-  n=$("$TALLY" report "$t" --json | sed -n 's/.*"unanswerable":\([0-9]*\),"orphans.*/\1/p' | head -n 1)
+  n=$("$TALLY" report "$t" --json | sed -n 's/.*"unanswerable":\([0-9]*\),"unexpected_completions.*/\1/p' | head -n 1)
   [ "$n" -gt 16 ]
   run "$TALLY" trace --on "$t" -n 'ptt:::transaction { @ = count(); }'
   [ "$status" -eq 0 ]

@@ -181,21 +181,21 @@ TALLY_API const char *tally_stat_view(uint32_t i, const char **text);
  * -TALLY_EEND: the platform is gone; -TALLY_EIO. */
 TALLY_API int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret);
 
-/* The laws that a platform's counters obey, over one interval; of ptt also a recording's traces. */
+/* The invariants that a platform's counters obey, over one interval; of ptt also a recording's traces. */
 struct tally_check_opts {
 	size_t size;
 	const char *what; /* "gpci", "vfalls", "mmustat", "ptt" */
 	uint64_t
 		interval_ns; /* between the readings, of all rounds and traces; 0: 1 s, of models of sun4v 10 ms, of PTT 50 ms */
 	const volatile int *stop;
-	struct tally_out to; /* a row a law */
+	struct tally_out to; /* a row an invariant */
 };
 struct tally_check_result {
 	size_t size;
-	uint32_t holds, broken, unknown; /* so many laws */
+	uint32_t holds, broken, unknown; /* so many invariants */
 	uint32_t zero;
 };
-/* A broken law is no error: `broken` counts them. -TALLY_EINVAL: there are no laws of `what`; -TALLY_ENOTSUP: nothing was
+/* A broken invariant is no error: `broken` counts them. -TALLY_EINVAL: there are no invariants of `what`; -TALLY_ENOTSUP: nothing was
  * checked, or nothing can be; the rest as tally_stat(). */
 TALLY_API int tally_check(struct tally_platform *p, const struct tally_check_opts *opts,
 			  struct tally_check_result *ret);

@@ -5,7 +5,7 @@
  *	pick.c       what a selector of a hypervisor's counters names
  *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
  *	get.c        get and set; get_hv.c: of hypervisors
- *	check.c      check, and the laws of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c: of PTT traces
+ *	check.c      check, and the invariants of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c: of PTT traces
  *	find*.c      a catalogue of all names (find_int.h)
  *	stat*.c      stat (stat_int.h)
  *	doctor.c     what this machine can be asked
@@ -94,14 +94,15 @@ int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value)
 
 /* ---- check ------------------------------------------------------------------------------------------ */
 enum check_verdict { CHECK_HOLDS, CHECK_BROKEN, CHECK_UNKNOWN };
-struct check_law {
+struct check_invariant {
 	uint32_t number;
 	const char *name;
 	enum check_verdict verdict;
 	const char *text, *why;
 };
-/* A row, and where the law doesn't hold a note. */
-void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_law l);
+/* A row, and where the invariant doesn't hold a note. */
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t,
+	       struct check_invariant l);
 int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
 		bool is_vfalls, struct an_rows *t);
 int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,

@@ -1,9 +1,9 @@
 /*
- * check.c: whether counters obey the laws of their machine.
+ * check.c: whether counters obey the invariants of their machine.
  *
- * Two readings of everything that may be read, an interval apart; then each law is asked.  Readings that are the same
+ * Two readings of everything that may be read, an interval apart; then each invariant is asked.  Readings that are the same
  * check nothing.
- * A broken law is a finding, not an error of ours, and an unknown one says what it would need.
+ * A broken invariant is a finding, not an error of ours, and an unknown one says what it would need.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +40,14 @@ static int check_read_snapshots(struct checking *k)
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
-static enum gpci_verdict check_ask_law(const struct checking *k, const struct gpci_law *law, struct err *e)
+static enum gpci_verdict check_ask_invariant(const struct checking *k, const struct gpci_invariant *invariant,
+					     struct err *e)
 {
-	return k->now ? gpci_law_check(law, k->before, k->now, e) : gpci_law_check(law, NULL, k->before, e);
+	return k->now ? gpci_invariant_check(invariant, k->before, k->now, e) :
+			gpci_invariant_check(invariant, NULL, k->before, e);
 }
 
-void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_law l)
+void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_invariant l)
 {
 	static const char *const name[] = {
 		[CHECK_HOLDS] = "holds", [CHECK_BROKEN] = "BROKEN", [CHECK_UNKNOWN] = "unknown"
@@ -58,7 +60,7 @@ void check_row(struct tally_platform *p, struct tally_check_result *result, stru
 	an_rows_add(t, (struct an_cell[]){ AN_U(l.number), AN_S(l.name), AN_S(name[l.verdict]), AN_S(l.text),
 					   holds ? AN_NONE : AN_S(l.why) });
 	if (!holds)
-		plat_note(p, "law %u, %s, %s: %s", l.number, l.name,
+		plat_note(p, "invariant %u, %s, %s: %s", l.number, l.name,
 			  l.verdict == CHECK_BROKEN ? "is broken" : "cannot be checked", l.why);
 }
 
@@ -67,21 +69,22 @@ static int check_gpci(struct checking *k, struct an_rows *t)
 	static const uint8_t verdict[] = {
 		[GPCI_HOLDS] = CHECK_HOLDS, [GPCI_BROKEN] = CHECK_BROKEN, [GPCI_UNKNOWN] = CHECK_UNKNOWN
 	};
-	const struct gpci_law *law;
+	const struct gpci_invariant *invariant;
 	int rc = hv_power_of(k->p, &k->transport);
 
 	if (rc >= 0 && k->transport->relative)
 		rc = plat_fail(k->p, TALLY_ENOTSUP,
-			       "the laws need absolute counter values, and the kernel reports only their growth; "
+			       "the invariants need absolute counter values, and the kernel reports only their growth; "
 			       "check a saved reply, or a platform behind a socket");
 	if (rc >= 0)
 		rc = check_read_snapshots(k);
-	for (uint32_t i = 0; rc >= 0 && (law = gpci_law_at(i)) != NULL; i++) {
+	for (uint32_t i = 0; rc >= 0 && (invariant = gpci_invariant_at(i)) != NULL; i++) {
 		struct err e = { 0 };
-		const enum gpci_verdict v = check_ask_law(k, law, &e);
+		const enum gpci_verdict v = check_ask_invariant(k, invariant, &e);
 
 		check_row(k->p, &k->result, t,
-			  (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
+			  (struct check_invariant){ invariant->number, invariant->name, verdict[v], invariant->text,
+						    e.text });
 	}
 	return rc;
 }
@@ -89,10 +92,10 @@ static int check_gpci(struct checking *k, struct an_rows *t)
 static int check_run(struct checking *k)
 {
 	static const struct an_column col[] = {
-		{ "law", "LAW", AN_COUNT },  { "name", "NAME", AN_TEXT }, { "verdict", "VERDICT", AN_TEXT },
-		{ "text", "WHAT", AN_TEXT }, { "why", "WHY", AN_TEXT },
+		{ "invariant", "NO", AN_COUNT },  { "name", "NAME", AN_TEXT }, { "verdict", "VERDICT", AN_TEXT },
+		{ "text", "INVARIANT", AN_TEXT }, { "why", "WHY", AN_TEXT },
 	};
-	struct an_rows t = { .type = "law", .col = col, .ncols = COUNT(col), .text_skips = 1u << 1 | 1u << 4 };
+	struct an_rows t = { .type = "invariant", .col = col, .ncols = COUNT(col), .text_skips = 1u << 1 | 1u << 4 };
 	const char *what = k->c.what;
 	int rc;
 

@@ -1,5 +1,5 @@
 /*
- * check_ptt.c: the laws of PTT traces, over a model, a socket, this machine's devices, or a recording.
+ * check_ptt.c: the invariants of PTT traces, over a model, a socket, this machine's devices, or a recording.
  *
  * A device takes one trace at a time, and no setting of one shows everything.  So each device is traced several times in turn, and
  * shares the time with the others.  What the link carried is read before and after a trace begins, and before and after it ends: of a
@@ -318,12 +318,13 @@ int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct
 	if (rc < 0)
 		return plat_fail(p, TALLY_ENOMEM, "%s", e.text);
 	rc = strcmp(p->on.row->name, "file") ? check_devices(&k) : check_recording(&k);
-	for (uint32_t i = 0; rc >= 0 && i < PTT_LAW_COUNT; i++) {
+	for (uint32_t i = 0; rc >= 0 && i < PTT_INVARIANT_COUNT; i++) {
 		struct err why = { 0 };
-		const enum ptt_verdict v = ptt_watch_law(k.w, (enum ptt_law)i, &why);
+		const enum ptt_verdict v = ptt_watch_invariant(k.w, (enum ptt_invariant)i, &why);
 
 		check_row(p, result, t,
-			  (struct check_law){ i + 1, ptt_laws[i].name, verdict[v], ptt_laws[i].text, why.text });
+			  (struct check_invariant){ i + 1, ptt_invariants[i].name, verdict[v], ptt_invariants[i].text,
+						    why.text });
 	}
 	ptt_watch_close(k.w);
 	return rc;

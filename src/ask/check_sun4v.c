@@ -1,8 +1,8 @@
 /*
- * check_sun4v.c: the laws of vfalls and mmustat, over a model, a socket, a saved buffer or this machine.
+ * check_sun4v.c: the invariants of vfalls and mmustat, over a model, a socket, a saved buffer or this machine.
  */
 #include "ask/ask_int.h"
-#include "hv/sun4v_law.h"
+#include "hv/sun4v_invariant.h"
 
 #define MODEL_NS UINT64_C(10000000) /* a model of all strands takes its time */
 
@@ -52,7 +52,7 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	const enum sun4v_provider of = is_vfalls ? SUN4V_VFALLS : SUN4V_MMUSTAT;
 	struct watching k = { .p = p, .c = c };
 	struct sun4v_watch *w = NULL;
-	const struct sun4v_law *law;
+	const struct sun4v_invariant *invariant;
 	struct hv_transport *transport;
 	int rc = hv_transport_of(p, &transport);
 
@@ -62,19 +62,21 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 		rc = (rc = sun4v_watch_saved(&w, p->file.mmustat)) < 0 ? plat_oom(p) : 0;
 	else if (rc >= 0)
 		rc = watch_line(&k, of, &w);
-	for (uint32_t i = 0; rc >= 0 && (law = sun4v_law_at(of, i)) != NULL; i++) {
+	for (uint32_t i = 0; rc >= 0 && (invariant = sun4v_invariant_at(of, i)) != NULL; i++) {
 		static const uint8_t verdict[] = {
 			[SUN4V_HOLDS] = CHECK_HOLDS, [SUN4V_BROKEN] = CHECK_BROKEN, [SUN4V_UNKNOWN] = CHECK_UNKNOWN
 		};
 		struct err e = { 0 };
-		const enum sun4v_verdict v = sun4v_watch_law(w, law, &e);
+		const enum sun4v_verdict v = sun4v_watch_invariant(w, invariant, &e);
 
-		check_row(p, result, t, (struct check_law){ law->number, law->name, verdict[v], law->text, e.text });
+		check_row(p, result, t,
+			  (struct check_invariant){ invariant->number, invariant->name, verdict[v], invariant->text,
+						    e.text });
 	}
 	sun4v_watch_close(w);
 	if (rc >= 0 && !result->holds && !result->broken)
 		return plat_fail(p, TALLY_ENOTSUP,
-				 "nothing was checked: the counts between the readings concern no law; "
+				 "nothing was checked: the counts between the readings concern no invariant; "
 				 "use a longer interval (-I), or run a workload");
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * check_test.c: `tally check` over all models, which obey all laws, and over machines that were doctored to break one: what the
- * platform answers passes through a hand that changes one thing.  Each is caught, and by the name of the law that it breaks.
+ * check_test.c: `tally check` over all models, which obey all invariants, and over machines that were doctored to break one: what the
+ * platform answers passes through a hand that changes one thing.  Each is caught, and by the name of the invariant that it breaks.
  *
  * TALLY_SEEDS says how many seeds of each model are checked.
  */
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "ask/ask_int.h"
-#include "hv/sun4v_law.h"
+#include "hv/sun4v_invariant.h"
 #include "ptt/watch.h"
 
 static int put(void *arg, const char *p, size_t n)
@@ -83,24 +83,24 @@ static int check(struct on *o, const char *what, uint64_t ns)
 	return tally_check(o->p, &opts, &o->c);
 }
 
-static bool verdict_is(const struct on *o, const char *law, const char *verdict)
+static bool verdict_is(const struct on *o, const char *invariant, const char *verdict)
 {
 	char words[128];
 
-	snprintf(words, sizeof(words), "\"name\":\"%s\",\"verdict\":\"%s\"", law, verdict);
+	snprintf(words, sizeof(words), "\"name\":\"%s\",\"verdict\":\"%s\"", invariant, verdict);
 	return o->out.n && strstr(o->out.p, words) != NULL;
 }
 
-/* The check runs, and this law is broken, which a note says too. */
-static void is_caught(struct on *o, const char *what, const char *law, uint64_t ns, int row)
+/* The check runs, and this invariant is broken, which a note says too. */
+static void is_caught(struct on *o, const char *what, const char *invariant, uint64_t ns, int row)
 {
 	char words[96];
 
 	if (check(o, what, ns) < 0)
 		fail_msg("row of line %d: %s", row, tally_platform_error(o->p));
-	if (!verdict_is(o, law, "BROKEN"))
-		fail_msg("row of line %d: %s is not broken:\n%s", row, law, o->out.p);
-	snprintf(words, sizeof(words), ", %s, is broken: ", law);
+	if (!verdict_is(o, invariant, "BROKEN"))
+		fail_msg("row of line %d: %s is not broken:\n%s", row, invariant, o->out.p);
+	snprintf(words, sizeof(words), ", %s, is broken: ", invariant);
 	assert_non_null(strstr(o->notes.p, words));
 	assert_true(o->c.broken > 0);
 }
@@ -642,21 +642,22 @@ static void ptt_doctor(struct on *o)
 enum provider { VFALLS, MMUSTAT, GPCI, PTT, PROVIDERS };
 static const char *const providers[PROVIDERS] = { "vfalls", "mmustat", "gpci", "ptt" };
 
-static const char *law_name(enum provider of, uint32_t i)
+static const char *invariant_name(enum provider of, uint32_t i)
 {
-	const struct sun4v_law *l = of < GPCI ? sun4v_law_at(of == VFALLS ? SUN4V_VFALLS : SUN4V_MMUSTAT, i) : NULL;
-	const struct gpci_law *g = of == GPCI ? gpci_law_at(i) : NULL;
+	const struct sun4v_invariant *l =
+		of < GPCI ? sun4v_invariant_at(of == VFALLS ? SUN4V_VFALLS : SUN4V_MMUSTAT, i) : NULL;
+	const struct gpci_invariant *g = of == GPCI ? gpci_invariant_at(i) : NULL;
 
-	return l ? l->name : g ? g->name : of == PTT && i < PTT_LAW_COUNT ? ptt_laws[i].name : NULL;
+	return l ? l->name : g ? g->name : of == PTT && i < PTT_INVARIANT_COUNT ? ptt_invariants[i].name : NULL;
 }
 
-static void each_law_has_a_name_of_its_own(void **state)
+static void each_invariant_has_a_name_of_its_own(void **state)
 {
 	(void)state;
 	for (uint32_t of = 0; of < PROVIDERS; of++)
-		for (uint32_t i = 0; law_name(of, i); i++)
+		for (uint32_t i = 0; invariant_name(of, i); i++)
 			for (uint32_t k = 0; k < i; k++)
-				assert_string_not_equal(law_name(of, i), law_name(of, k));
+				assert_string_not_equal(invariant_name(of, i), invariant_name(of, k));
 }
 
 static const struct checked {
@@ -686,7 +687,7 @@ static const char *checked_load(const struct checked *m, uint32_t i)
 	return model_load(m->loads, i, &text);
 }
 
-/* held: how often each law had something to say. */
+/* held: how often each invariant had something to say. */
 static void model_obeys(const struct checked *m, const char *load, uint64_t seed, uint32_t held[PROVIDERS][32])
 {
 	struct on o;
@@ -698,12 +699,12 @@ static void model_obeys(const struct checked *m, const char *load, uint64_t seed
 		fail_msg("%s: %s", on, tally_platform_error(o.p));
 	if (o.c.broken)
 		fail_msg("%s %s:\n%s", providers[m->of], on, o.out.p);
-	for (uint32_t i = 0; law_name(m->of, i); i++)
-		held[m->of][i] += verdict_is(&o, law_name(m->of, i), "holds");
+	for (uint32_t i = 0; invariant_name(m->of, i); i++)
+		held[m->of][i] += verdict_is(&o, invariant_name(m->of, i), "holds");
 	on_close(&o);
 }
 
-static void all_models_obey_all_laws_with_all_seeds(void **state)
+static void all_models_obey_all_invariants_with_all_seeds(void **state)
 {
 	const char *asked = getenv("TALLY_SEEDS");
 	const uint64_t seeds = asked ? strtoull(asked, NULL, 10) : 10;
@@ -719,40 +720,40 @@ static void all_models_obey_all_laws_with_all_seeds(void **state)
 			model_obeys(&models[i], checked_load(&models[i], (uint32_t)(seed + i) % loads), seed, held);
 		}
 	for (uint32_t of = 0; of < PROVIDERS; of++)
-		for (uint32_t i = 0; law_name(of, i); i++)
+		for (uint32_t i = 0; invariant_name(of, i); i++)
 			if (!held[of][i])
-				fail_msg("%s of %s never had anything to say", law_name(of, i), providers[of]);
+				fail_msg("%s of %s never had anything to say", invariant_name(of, i), providers[of]);
 	assert_int_equal(mem_live(), 0);
 }
 
 /* ---- machines that are wrong -------------------------------------------------------------------------------------------------- */
 
-/* Over all providers; each law is broken by one of them at least. */
+/* Over all providers; each invariant is broken by one of them at least. */
 static uint32_t caught_in_all, caught[PROVIDERS];
 
-static void was_caught(struct on *o, enum provider of, uint32_t law, uint64_t ns, int row)
+static void was_caught(struct on *o, enum provider of, uint32_t invariant, uint64_t ns, int row)
 {
-	is_caught(o, providers[of], law_name(of, law), ns, row);
-	caught[of] |= 1u << law;
+	is_caught(o, providers[of], invariant_name(of, invariant), ns, row);
+	caught[of] |= 1u << invariant;
 	caught_in_all++;
 	on_close(o);
 }
 
-static void each_law_was_broken(enum provider of)
+static void each_invariant_was_broken(enum provider of)
 {
-	for (uint32_t i = 0; law_name(of, i); i++)
+	for (uint32_t i = 0; invariant_name(of, i); i++)
 		if (!(caught[of] >> i & 1))
-			fail_msg("no machine breaks %s of %s", law_name(of, i), providers[of]);
+			fail_msg("no machine breaks %s of %s", invariant_name(of, i), providers[of]);
 	assert_int_equal(mem_live(), 0);
 }
 
-#define VF(name) __LINE__, VFALLS_LAW_##name
+#define VF(name) __LINE__, VFALLS_INVARIANT_##name
 
-static void a_doctored_victoria_falls_is_caught_by_each_law(void **state)
+static void a_doctored_victoria_falls_is_caught_by_each_invariant(void **state)
 {
 	static const struct {
 		int row;
-		uint32_t law;
+		uint32_t invariant;
 		struct vf_lie lie;
 		const char *load;
 	} rows[] = {
@@ -797,19 +798,19 @@ static void a_doctored_victoria_falls_is_caught_by_each_law(void **state)
 		on_open(&o, on);
 		o.vf = &rows[i].lie;
 		line_doctor(&o);
-		was_caught(&o, VFALLS, rows[i].law, 1400000, rows[i].row);
+		was_caught(&o, VFALLS, rows[i].invariant, 1400000, rows[i].row);
 	}
-	each_law_was_broken(VFALLS);
+	each_invariant_was_broken(VFALLS);
 }
 
-#define MMU(name) __LINE__, MMUSTAT_LAW_##name
+#define MMU(name) __LINE__, MMUSTAT_INVARIANT_##name
 
-static void a_doctored_niagara_is_caught_by_each_law(void **state)
+static void a_doctored_niagara_is_caught_by_each_invariant(void **state)
 {
 	enum { HITS = 0x180, TICKS = 0x188, RESERVED = 0x1a0 }; /* 8 KB of the data side, context not 0 */
 	static const struct {
 		int row;
-		uint32_t law;
+		uint32_t invariant;
 		struct mmu_lie lie;
 	} rows[] = {
 		{ MMU(counts_grow), { TICKS, HITS, (uint64_t)-1 << 40, 0, false } }, /* it goes back */
@@ -829,21 +830,21 @@ static void a_doctored_niagara_is_caught_by_each_law(void **state)
 		on_open(&o, "niagara,strands=4,load=chase");
 		o.mmu = &rows[i].lie;
 		line_doctor(&o);
-		was_caught(&o, MMUSTAT, rows[i].law, 1000000, rows[i].row);
+		was_caught(&o, MMUSTAT, rows[i].invariant, 1000000, rows[i].row);
 	}
-	each_law_was_broken(MMUSTAT);
+	each_invariant_was_broken(MMUSTAT);
 }
 
-#define G(name) __LINE__, GPCI_LAW_##name
+#define G(name) __LINE__, GPCI_INVARIANT_##name
 #define FULL (UINT64_C(1) << 40)
 #define WINDOW UINT64_C(5120000)
 
 /* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0 is shared. */
-static void a_doctored_power_is_caught_by_each_law(void **state)
+static void a_doctored_power_is_caught_by_each_invariant(void **state)
 {
 	static const struct {
 		int row;
-		uint32_t law;
+		uint32_t invariant;
 		struct gpci_lie lie;
 	} rows[] = {
 		{ G(processors_ran_what_was_consumed), { 0x10, 0, "processor_time", true, 1, LATER, { 0 } } },
@@ -888,19 +889,19 @@ static void a_doctored_power_is_caught_by_each_law(void **state)
 		on_open(&o, "power,firmware=6,load=mixed");
 		o.gpci = &rows[i].lie;
 		line_doctor(&o);
-		was_caught(&o, GPCI, rows[i].law, 300000000, rows[i].row);
+		was_caught(&o, GPCI, rows[i].invariant, 300000000, rows[i].row);
 	}
-	each_law_was_broken(GPCI);
+	each_invariant_was_broken(GPCI);
 }
 
-#define T(name) __LINE__, PTT_LAW_##name
+#define T(name) __LINE__, PTT_INVARIANT_##name
 enum { P = 1, NP = 2, CPL = 4, ALL = 7 };
 
-static void a_doctored_trace_is_caught_by_each_law(void **state)
+static void a_doctored_trace_is_caught_by_each_invariant(void **state)
 {
 	static const struct {
 		int row;
-		uint32_t law;
+		uint32_t invariant;
 		struct ptt_lie lie;
 	} rows[] = {
 		{ T(records_have_markers), { .format = 1, .direction = 2, .type = ALL, .record = lie_marker } },
@@ -935,9 +936,9 @@ static void a_doctored_trace_is_caught_by_each_law(void **state)
 		on_open(&o, "kunpeng,load=full");
 		o.ptt = &rows[i].lie;
 		ptt_doctor(&o);
-		was_caught(&o, PTT, rows[i].law, 2000000, rows[i].row);
+		was_caught(&o, PTT, rows[i].invariant, 2000000, rows[i].row);
 	}
-	each_law_was_broken(PTT);
+	each_invariant_was_broken(PTT);
 }
 
 static void forty_doctored_machines_were_caught(void **state)
@@ -1001,7 +1002,7 @@ static void a_link_that_nobody_counts_is_unknown_and_the_row_says_so(void **stat
 	assert_int_equal(mem_live(), 0);
 }
 
-static void traces_without_a_packet_check_nothing_and_no_law_holds(void **state)
+static void traces_without_a_packet_check_nothing_and_no_invariant_holds(void **state)
 {
 	static const struct ptt_lie lie = { .no_packets = true };
 	struct on o;
@@ -1020,16 +1021,16 @@ static void traces_without_a_packet_check_nothing_and_no_law_holds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_law_has_a_name_of_its_own),
+		cmocka_unit_test(each_invariant_has_a_name_of_its_own),
 		cmocka_unit_test(a_machine_that_was_not_doctored_is_not_accused),
-		cmocka_unit_test(a_doctored_victoria_falls_is_caught_by_each_law),
-		cmocka_unit_test(a_doctored_niagara_is_caught_by_each_law),
-		cmocka_unit_test(a_doctored_power_is_caught_by_each_law),
-		cmocka_unit_test(a_doctored_trace_is_caught_by_each_law),
+		cmocka_unit_test(a_doctored_victoria_falls_is_caught_by_each_invariant),
+		cmocka_unit_test(a_doctored_niagara_is_caught_by_each_invariant),
+		cmocka_unit_test(a_doctored_power_is_caught_by_each_invariant),
+		cmocka_unit_test(a_doctored_trace_is_caught_by_each_invariant),
 		cmocka_unit_test(forty_doctored_machines_were_caught),
 		cmocka_unit_test(a_link_that_nobody_counts_is_unknown_and_the_row_says_so),
-		cmocka_unit_test(traces_without_a_packet_check_nothing_and_no_law_holds),
-		cmocka_unit_test(all_models_obey_all_laws_with_all_seeds),
+		cmocka_unit_test(traces_without_a_packet_check_nothing_and_no_invariant_holds),
+		cmocka_unit_test(all_models_obey_all_invariants_with_all_seeds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

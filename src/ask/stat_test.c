@@ -393,7 +393,7 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 	}
 }
 
-static void check_says_each_law(void **state)
+static void check_says_each_invariant(void **state)
 {
 	struct fake f = { .ns = 0 };
 	struct tally_platform_opts o = { .size = sizeof(o), .on = "power" };
@@ -407,7 +407,7 @@ static void check_says_each_law(void **state)
 	uint32_t n = 0;
 
 	(void)state;
-	while (gpci_law_at(n))
+	while (gpci_invariant_at(n))
 		n++;
 	assert_int_equal(tally_platform_open(&p, &o), 0);
 	assert_int_equal(tally_check(p, &c, &r), 0);
@@ -418,7 +418,7 @@ static void check_says_each_law(void **state)
 	done(&f, p);
 }
 
-static void a_broken_law_is_found(void **state)
+static void a_broken_invariant_is_found(void **state)
 {
 	/* More idle than it consumed can't be; nor can it in a counter that goes back. */
 	struct fake f = { .at = { { { 2, 100, 10 } }, { { 2, 100, 10 } }, { { 2, 90, 5 } }, { { 2, 90, 5 } } } };
@@ -485,8 +485,8 @@ int main(void)
 		cmocka_unit_test(views_agree_with_the_records),
 		cmocka_unit_test(the_links_view_is_what_the_records_say),
 		cmocka_unit_test(bad_events_are_refused_before_anything_runs),
-		cmocka_unit_test(check_says_each_law),
-		cmocka_unit_test(a_broken_law_is_found),
+		cmocka_unit_test(check_says_each_invariant),
+		cmocka_unit_test(a_broken_invariant_is_found),
 		cmocka_unit_test(out_of_memory_is_an_error),
 	};
 

@@ -31,7 +31,7 @@ struct incoming {
 	uint8_t p[VFIO_MESSAGE_MOST];
 	size_t n;
 	int fd;
-	bool crowded;
+	bool too_many_fds;
 };
 struct outgoing {
 	uint8_t p[VFIO_MESSAGE_MOST];
@@ -138,7 +138,7 @@ static void incoming_clear(struct incoming *in)
 		close(in->fd);
 	in->fd = -1;
 	in->n = 0;
-	in->crowded = false;
+	in->too_many_fds = false;
 }
 
 static int client_begin(struct vfio_server *d, int fd, struct err *e)
@@ -184,11 +184,11 @@ static int client_take(struct vfio_server *d, struct err *e)
 /* ---- receiving ---------------------------------------------------------------------------- */
 static void fd_came(struct incoming *in, int fd)
 {
-	if (in->fd < 0 && !in->crowded) {
+	if (in->fd < 0 && !in->too_many_fds) {
 		in->fd = fd;
 		return;
 	}
-	in->crowded = true;
+	in->too_many_fds = true;
 	close(fd);
 }
 
@@ -205,7 +205,7 @@ static void fds_came(struct incoming *in, struct msghdr *m)
 		}
 	}
 	if (m->msg_flags & MSG_CTRUNC)
-		in->crowded = true;
+		in->too_many_fds = true;
 }
 
 static ssize_t vfio_receive_bytes(struct vfio_server *d, size_t n)
@@ -265,7 +265,7 @@ static int vfio_flush_replies(struct vfio_server *d)
 
 static void vfio_answer_message(struct vfio_server *d)
 {
-	struct vfio_message m = { d->in.p, d->in.n, d->in.fd, d->in.crowded };
+	struct vfio_message m = { d->in.p, d->in.n, d->in.fd, d->in.too_many_fds };
 
 	d->out.n = vfio_answer(&d->vfio, &m, d->out.p);
 	d->out.sent = 0;

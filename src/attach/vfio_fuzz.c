@@ -45,7 +45,7 @@ static size_t next(struct vfio *v, const uint8_t *data, size_t size)
 	h.size = (uint32_t)m.n;
 	memcpy(in, &h, sizeof(h));
 	m.fd = along(h.flags);
-	m.crowded = h.flags & 1u << 29;
+	m.too_many_fds = h.flags & 1u << 29;
 	n = vfio_answer(v, &m, out);
 	if (m.fd >= 0)
 		close(m.fd);

@@ -73,8 +73,8 @@ struct vfio {
 struct vfio_message {
 	const uint8_t *p; /* n bytes, of which the header says so too; private to us */
 	size_t n;
-	int fd;       /* that came along, or -1; set to -1 by who takes it */
-	bool crowded; /* more came than VFIO_FDS_MOST (and were closed) */
+	int fd;            /* that came along, or -1; set to -1 by who takes it */
+	bool too_many_fds; /* more came than VFIO_FDS_MOST (and were closed) */
 };
 /* A client comes and goes. In between the device is its own, and it goes back as after a reset. */
 void vfio_start(struct vfio *v, struct ptt_dev *dev);

@@ -398,11 +398,11 @@ uint32_t vfio_message_size(const uint8_t header[static sizeof(struct vu_header)]
 	return h.size >= sizeof(h) && h.size <= VFIO_MESSAGE_MOST ? h.size : 0;
 }
 
-static int vfio_dispatch_call(struct call *c, const struct vu_header *h, bool crowded)
+static int vfio_dispatch_call(struct call *c, const struct vu_header *h, bool too_many_fds)
 {
 	const struct row *r = h->command < VU_COMMANDS ? &rows[h->command] : &rows[0];
 
-	if ((h->flags & VU_TYPE) != VU_TYPE_COMMAND || crowded)
+	if ((h->flags & VU_TYPE) != VU_TYPE_COMMAND || too_many_fds)
 		return EINVAL;
 	if (h->command != VU_VERSION && !c->v->greeted)
 		return EINVAL;
@@ -420,7 +420,7 @@ size_t vfio_answer(struct vfio *v, struct vfio_message *m, uint8_t to[static VFI
 	memcpy(&h, m->p, sizeof(h));
 	if ((h.flags & VU_TYPE) == VU_TYPE_REPLY)
 		return 0; /* to what? we have asked nothing */
-	rc = vfio_dispatch_call(&c, &h, m->crowded);
+	rc = vfio_dispatch_call(&c, &h, m->too_many_fds);
 	if (h.flags & VU_NO_REPLY)
 		return 0;
 	h.size = (uint32_t)(sizeof(h) + (rc ? 0 : c.replied));

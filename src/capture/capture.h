@@ -55,7 +55,7 @@ static inline bool ptt_is_pipe(const struct tally_ptt *t)
 struct ptt_stream {
 	struct ptt_clock clock;
 	struct ptt_decode_opts o;
-	uint8_t sight; /* enum ptt_sight: bits */
+	uint8_t coverage; /* enum ptt_coverage: bits */
 	bool seen, sure;
 	bool recorded; /* the file says what Time counts from */
 	bool sparse;   /* 4DW: some gaps are longer than Time can tell */

@@ -346,7 +346,8 @@ static void a_report_says_the_truth(void **state)
 			 v->truth.requests - v->truth.answered - v->truth.outstanding);
 	assert_int_equal(json_sum(&v->out, "requester", "unanswered"), v->truth.outstanding);
 	assert_int_equal(json_sum(&v->out, "requester", "given_up"), json_number(&v->out, "summary", "given_up"));
-	assert_int_equal(json_number(&v->out, "summary", "orphans"), v->truth.fault[PTT_FAULT_ORPHAN]);
+	assert_int_equal(json_number(&v->out, "summary", "unexpected_completions"),
+			 v->truth.fault[PTT_FAULT_UNEXPECTED_CPL]);
 	assert_int_equal(json_number(&v->out, "summary", "span"), v->truth.now);
 	assert_int_equal(json_number(&v->out, "summary", "outstanding_peak"), v->truth.peak);
 	tally_ptt_close(t);
@@ -454,7 +455,7 @@ static void two_threads_say_the_same_as_one(void **state)
 	struct tally_ptt *t = opened(v, v->raw);
 	struct tally_ptt_report_opts o = report_opts(v, TALLY_FORMAT_JSON);
 	static const char *const keys[] = { "records", "span",       "posted",   "answered",
-					    "failed",  "unanswered", "given_up", "orphans" };
+					    "failed",  "unanswered", "given_up", "unexpected_completions" };
 	uint64_t one[COUNT(keys)];
 
 	assert_int_equal(tally_ptt_report(t, &o), 0);

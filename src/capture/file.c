@@ -254,7 +254,7 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	if (!(*s)->seen && c->n)
 		pass_understand_chunk(p, c, *s);
 	if (c->n)
-		(*s)->sight = c->sight;
+		(*s)->coverage = c->coverage;
 	(*s)->o.format = c->format;
 	(*s)->sparse |= ptt_time_is_sparse(c->p, c->n, c->format, (enum ptt_time)(*s)->o.time);
 	rc = pass_show_progress(p, c);

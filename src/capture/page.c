@@ -131,20 +131,20 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
-	if (r->seconds)
-		an_fact(p, f, "seconds", "second sights of a packet", AN_COUNT, AN_U(r->seconds));
+	if (r->duplicates)
+		an_fact(p, f, "duplicates", "duplicate records of a packet", AN_COUNT, AN_U(r->duplicates));
 	if (r->posted_twice)
-		an_fact(p, f, "posted_seconds_at_most", "posted, perhaps seen twice", AN_COUNT, AN_U(r->posted_twice));
+		an_fact(p, f, "posted_duplicates_at_most", "posted, perhaps seen twice", AN_COUNT,
+			AN_U(r->posted_twice));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span",
-		in->sparse || r->holes ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
-		AN_U(r->span));
-	if (r->holes) {
+	an_fact(p, f, "span", in->sparse || r->gaps ? "ticks from first to last, at least" : "ticks from first to last",
+		AN_TICKS, AN_U(r->span));
+	if (r->gaps) {
 		an_fact(p, f, "span_at_least", "only at least, for some are missing", AN_FLAG, AN_U(1));
-		an_fact(p, f, "holes", "places where records are missing", AN_COUNT, AN_U(r->holes));
-		an_fact(p, f, "hole_bytes", "bytes missing there, at least", AN_BYTES,
-			page_cell_time(r->hole_bytes, r->hole_bytes));
+		an_fact(p, f, "gaps", "places where records are missing", AN_COUNT, AN_U(r->gaps));
+		an_fact(p, f, "gap_bytes", "bytes missing there, at least", AN_BYTES,
+			page_cell_time(r->gap_bytes, r->gap_bytes));
 	}
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
@@ -160,16 +160,16 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "unanswered", "unanswered", AN_COUNT,
 		page_cell_time(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
 	an_fact(p, f, "given_up", "given up", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_CROWDED]));
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_EVICTED]));
 	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT,
 		page_cell_time(r->matched, r->unanswerable));
-	if (r->holes) {
+	if (r->gaps) {
 		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, page_cell_time(r->matched, r->cut));
-		an_fact(p, f, "behind_hole", "completions of missing requests", AN_COUNT,
-			page_cell_time(r->matched, r->behind_hole));
+		an_fact(p, f, "after_gap", "completions of missing requests", AN_COUNT,
+			page_cell_time(r->matched, r->after_gap));
 	}
-	an_fact(p, f, "orphans", "orphan completions", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_ORPHAN]));
+	an_fact(p, f, "unexpected_completions", "unexpected completions", AN_COUNT,
+		page_cell_time(r->matched, r->fault_count[PTT_FAULT_UNEXPECTED_CPL]));
 	an_fact(p, f, "requestless", "requestless in this trace", AN_COUNT, page_cell_time(r->matched, r->requestless));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED]));
@@ -264,7 +264,7 @@ static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
 }
 
-static void holes_table(struct an_page *p, const struct ptt_page_in *in)
+static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const char *const why[] = {
 		[PTT_GAP_NONE] = "",
@@ -281,12 +281,12 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 		{ "passed_over", "passed over", AN_BYTES },
 	};
 	const struct ptt_report *r = in->r;
-	struct an_part *t = r->holes ? an_page_table(p, "hole", "Where records are missing", col, COUNT(col)) : NULL;
-	uint32_t n = page_limit_rows(in, r->nholes, t);
+	struct an_part *t = r->gaps ? an_page_table(p, "gap", "Where records are missing", col, COUNT(col)) : NULL;
+	uint32_t n = page_limit_rows(in, r->ngaps, t);
 	uint64_t passed = 0;
 
 	for (uint32_t i = 0; t && i < n; i++) {
-		const struct ptt_hole_row *h = &r->hole[i];
+		const struct ptt_gap_row *h = &r->gap[i];
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
@@ -298,13 +298,13 @@ static void holes_table(struct an_page *p, const struct ptt_page_in *in)
 		return;
 	if (!passed)
 		page_skip_columns(t, 6, 6);
-	t->table.left_out = r->holes - n;
+	t->table.left_out = r->gaps - n;
 	lead_device(in, t, 5);
 	an_explain(
 		p, t,
 		"Missing bytes aren't in the file; those passed over are, and make no record. "
 		"What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
-		"may be missing is no orphan. How long a hole took isn't always known, so ticks from first to last are "
+		"may be missing is no unexpected completion. How long a gap took isn't always known, so ticks from first to last are "
 		"at least so many.");
 }
 
@@ -336,7 +336,7 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "given_up", "given up", AN_COUNT },
 		{ "cut", "cut off", AN_COUNT },
 		{ "unanswerable", "unanswerable", AN_COUNT },
-		{ "posted_seconds_at_most", "perhaps twice", AN_COUNT },
+		{ "posted_duplicates_at_most", "perhaps twice", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->nrequesters, t);
@@ -838,7 +838,7 @@ void ptt_page_build(struct an_page *p, const struct ptt_page_in *in)
 	an_page_open(p, "ptt_report", title ? title : "");
 	page_add_summary(p, in);
 	page_add_devices(p, in);
-	holes_table(p, in);
+	gaps_table(p, in);
 	page_add_types(p, in);
 	page_add_requesters(p, in);
 	page_add_completers(p, in);

@@ -6,7 +6,7 @@
  * after every commit (ptt/pwrite.c), and nothing is written over: a process that is killed, a
  * disk that is full and a device that goes away leave all that was committed.
  *
- * What is lost is in the file as perf marks it, on the chunk that comes behind the gap, whose AUX offset counts the records
+ * What is lost is in the file as perf marks it, on the chunk that comes after the gap, whose AUX offset counts the records
  * that are known to be missing; when a device, or
  * the socket to it, is lost, on an empty chunk at the end, since what it had not handed over is gone.
  */

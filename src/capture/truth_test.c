@@ -5,8 +5,8 @@
  * up, and its figures are added up in the plainest way.  Every figure that is printed is held against it: a number whose
  * name the truth doesn't know fails, and so does one that is missing.
  *
- * Traces are of both formats and both times, of one device or two, of all directions, with holes, with AUX data cut anywhere, and with
- * packets between devices that are recorded at both ports.  Each stretch between holes is taken by itself: a packet counts once in it.
+ * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut anywhere, and with
+ * packets between devices that are recorded at both ports.  Each stretch between gaps is taken by itself: a packet counts once in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,14 +53,14 @@ struct fault_row {
 	const struct txn *x;   /* NULL: the request isn't known */
 	uint8_t fault, device;
 };
-struct hole {
+struct gap {
 	uint64_t time, bytes, cut;
 	const struct event *behind;
 	uint8_t device;
 };
 struct device {
-	uint64_t records, posted, non_posted, completions, span, ticks, peak, seconds, requestless, level_ticks[BINS],
-		level_peak[BINS];
+	uint64_t records, posted, non_posted, completions, span, ticks, peak, duplicates, requestless,
+		level_ticks[BINS], level_peak[BINS];
 	struct requester who[WHO];
 	struct completer completer[COMPLETERS];
 	struct place page[EVENTS], target[WHO];
@@ -72,11 +72,11 @@ struct truth {
 	uint32_t ndevices;
 	uint64_t step; /* of the time line, as the report has it */
 	uint64_t tlps[TYPES], bytes[TYPES], whole[TYPES], relaxed[TYPES], extra, size[3][1025], ends[3], pieces[17];
-	uint64_t behind, holes, cut, posted_twice, faults[FAULTS], messages;
+	uint64_t behind, gaps, cut, posted_twice, faults[FAULTS], messages;
 	uint64_t bin_tlps[BINS], bin_bytes[BINS], bin_opened[BINS], heat[64][BINS];
 	struct latencies first, last;
 	struct fault_row fault[EVENTS];
-	struct hole hole[8];
+	struct gap gap[8];
 	uint32_t nfaults;
 };
 
@@ -264,7 +264,7 @@ static void count_request(struct truth *t, uint32_t device, const struct event *
 		fault_add(t, device, REUSED, e, before);
 	}
 	x->asked = e;
-	x->cut = false; /* behind a hole it is another one, for all that can be known */
+	x->cut = false; /* after a gap it is another one, for all that can be known */
 	x->pieces = 0;
 	if (++r->open > r->peak)
 		r->peak = r->open;
@@ -274,13 +274,13 @@ static void count_request(struct truth *t, uint32_t device, const struct event *
 		t->bin_opened[e->seen / t->step]++;
 }
 
-static void count_hole(struct truth *t, uint32_t device, const struct event *e, uint64_t now)
+static void count_gap(struct truth *t, uint32_t device, const struct event *e, uint64_t now)
 {
 	struct device *d = &t->d[device];
 	struct world *w = &t->w[device];
-	struct hole *h = &t->hole[t->holes++];
+	struct gap *h = &t->gap[t->gaps++];
 
-	*h = (struct hole){ .time = now, .device = (uint8_t)device };
+	*h = (struct gap){ .time = now, .device = (uint8_t)device };
 	for (; e < w->e + w->n && e->missing; e++)
 		h->bytes += w->wide ? 32 : 16;
 	h->behind = e;
@@ -328,7 +328,7 @@ static void count_device(struct truth *t, uint32_t device)
 		uint32_t before = seen[e->pair];
 
 		if (e->missing && (i == 0 || !w->e[i - 1].missing)) {
-			count_hole(t, device, e, d->span);
+			count_gap(t, device, e, d->span);
 			level = device_level(d);
 			stretch++;
 		}
@@ -340,7 +340,7 @@ static void count_device(struct truth *t, uint32_t device)
 		level_keep(t, d, since, e->seen, level);
 		since = e->seen;
 		if (before == stretch && types[e->type].class != POSTED) {
-			d->seconds++;
+			d->duplicates++;
 			continue;
 		}
 		t->posted_twice += before != 0 && types[e->type].class == POSTED;
@@ -533,39 +533,39 @@ static void judge_summary(struct judge *j)
 	const struct truth *t = j->t;
 	struct line *l = &j->l;
 	const struct device *most = &t->d[0];
-	uint64_t span = 0, hole_bytes = 0, seen_again = number_of(l->p, "posted_seconds_at_most");
+	uint64_t span = 0, gap_bytes = 0, seen_again = number_of(l->p, "posted_duplicates_at_most");
 
 	for (uint32_t i = 0; i < t->ndevices; i++) {
 		span = t->d[i].span > span ? t->d[i].span : span;
 		most = outstanding(&t->d[i]) > outstanding(most) ? &t->d[i] : most;
 	}
-	for (uint32_t i = 0; i < t->holes; i++)
-		hole_bytes += t->hole[i].bytes;
+	for (uint32_t i = 0; i < t->gaps; i++)
+		gap_bytes += t->gap[i].bytes;
 	want(l, "records", SUM(records));
 	want(l, "record_bytes", SUM(records) * (t->w[0].wide ? 32 : 16));
-	if (SUM(seconds))
-		want(l, "seconds", SUM(seconds));
-	if (value_of(l->p, "posted_seconds_at_most")) { /* a bound, and a tight one: interrupts are alike, too */
+	if (SUM(duplicates))
+		want(l, "duplicates", SUM(duplicates));
+	if (value_of(l->p, "posted_duplicates_at_most")) { /* a bound, and a tight one: interrupts are alike, too */
 		uint64_t interrupts = 0;
 		for (uint32_t i = 0; i < t->ndevices; i++)
 			for (uint32_t k = 0; k < WHO; k++)
 				interrupts += t->d[i].target[k].tlps;
 		if (seen_again < t->posted_twice || seen_again > t->posted_twice + interrupts / 2 + 2)
-			fail_msg("trace %u: %llu posted requests may be second sights, and %llu are", l->trace,
+			fail_msg("trace %u: %llu posted requests may be duplicates, and %llu are", l->trace,
 				 (unsigned long long)seen_again, (unsigned long long)t->posted_twice);
-		want(l, "posted_seconds_at_most", seen_again);
+		want(l, "posted_duplicates_at_most", seen_again);
 	} else {
 		assert_int_equal(t->posted_twice, 0);
 	}
 	want(l, "padding", 0);
 	want(l, "devices", t->ndevices);
 	want(l, "span", span);
-	if (t->holes) {
+	if (t->gaps) {
 		want(l, "span_at_least", 1);
-		want(l, "holes", t->holes);
-		want(l, "hole_bytes", hole_bytes);
+		want(l, "gaps", t->gaps);
+		want(l, "gap_bytes", gap_bytes);
 		want(l, "cut", t->cut);
-		want(l, "behind_hole", t->behind);
+		want(l, "after_gap", t->behind);
 	}
 	want(l, "posted", SUM(posted));
 	want(l, "non_posted", SUM(non_posted));
@@ -577,7 +577,7 @@ static void judge_summary(struct judge *j)
 	want(l, "unanswered", SUM_WHO(unanswered));
 	want(l, "given_up", SUM_WHO(given_up));
 	want(l, "unanswerable", SUM_WHO(unanswerable));
-	want(l, "orphans", 0);
+	want(l, "unexpected_completions", 0);
 	want(l, "requestless", SUM(requestless));
 	want(l, "tag_reuse", SUM_WHO(given_up));
 	want_near(l, "outstanding_mean", SUM(non_posted) > SUM_WHO(unanswerable) ? outstanding(most) : (double)NAN,
@@ -614,13 +614,13 @@ static void judge_place(struct judge *j, const char *key, const struct event *e)
 	want(&j->l, key, at);
 }
 
-static void judge_hole(struct judge *j)
+static void judge_gap(struct judge *j)
 {
-	const struct hole *h = NULL;
+	const struct gap *h = NULL;
 
-	for (uint32_t i = 0; i < j->t->holes; i++)
-		if (j->t->hole[i].device == device_of(j->l.p) && j->t->hole[i].time == number_of(j->l.p, "time"))
-			h = &j->t->hole[i];
+	for (uint32_t i = 0; i < j->t->gaps; i++)
+		if (j->t->gap[i].device == device_of(j->l.p) && j->t->gap[i].time == number_of(j->l.p, "time"))
+			h = &j->t->gap[i];
 	assert_non_null(h);
 	want(&j->l, "time", h->time);
 	want(&j->l, "bytes", h->bytes);
@@ -690,12 +690,12 @@ static void judge_requester(struct judge *j)
 	want(l, "cut", r->cut);
 	want(l, "unanswerable", r->unanswerable);
 	/* a bound, and a tight one: interrupts are alike, too */
-	uint64_t again = number_of(l->p, "posted_seconds_at_most"),
+	uint64_t again = number_of(l->p, "posted_duplicates_at_most"),
 		 interrupts = j->t->d[device_of(l->p)].target[who_of(l->p)].tlps;
 	if (again < r->posted_twice || again > r->posted_twice + interrupts / 2 + 2)
-		fail_msg("trace %u: %llu of its posted requests are second sights: %.300s", l->trace,
+		fail_msg("trace %u: %llu of its posted requests are duplicates: %.300s", l->trace,
 			 (unsigned long long)r->posted_twice, l->p);
-	want(l, "posted_seconds_at_most", again);
+	want(l, "posted_duplicates_at_most", again);
 }
 
 static void judge_completer(struct judge *j)
@@ -1006,7 +1006,7 @@ static uint64_t rows_of(const struct truth *t, const char *type)
 		n += strcmp(type, "tlp_type") == 0 && t->tlps[i];
 	for (uint32_t i = 0; i < FAULTS; i++)
 		n += strcmp(type, "error") == 0 && t->faults[i];
-	n += strcmp(type, "hole") == 0 ? t->holes : strcmp(type, "error_log") == 0 ? t->nfaults : 0;
+	n += strcmp(type, "gap") == 0 ? t->gaps : strcmp(type, "error_log") == 0 ? t->nfaults : 0;
 	n += strcmp(type, "message") == 0 ? t->messages > 0 : strcmp(type, "message_log") == 0 ? t->messages : 0;
 	n += strcmp(type, "latency") == 0 ?
 		     2 * (t->last.n > 0) :
@@ -1036,7 +1036,7 @@ static const struct {
 } tables[] = {
 	{ "summary", judge_summary, false },
 	{ "device", judge_device, false },
-	{ "hole", judge_hole, false },
+	{ "gap", judge_gap, false },
 	{ "tlp_type", judge_type, false },
 	{ "requester", judge_requester, false },
 	{ "completer", judge_completer, false },
@@ -1106,7 +1106,7 @@ static void trace_write(struct truth *t, uint32_t trace, struct buf *file)
 	bool wide = trace & 1, delta = trace >> 1 & 1;
 	uint8_t direction = directions[wide][trace / 2 % 5];
 	bool told = !wide || direction != 0, peers = told && trace / 4 % 2;
-	uint32_t holes = trace / 3 % 3;
+	uint32_t gaps = trace / 3 % 3;
 	const uint64_t config = told ? 0x07080001ull | (uint64_t)direction << 20 | (uint64_t)wide << 32 : 0;
 	const uint8_t time = delta ? PTT_TIME_DELTA : PTT_TIME_ABS;
 	struct ptt_device dev[DEVICES] = {
@@ -1128,7 +1128,7 @@ static void trace_write(struct truth *t, uint32_t trace, struct buf *file)
 				     .told = told,
 				     .direction = direction };
 		make(w);
-		make_holes(w, holes);
+		make_gaps(w, gaps);
 		assert_int_equal(record(w, writer, d), 0);
 		times_seen(w);
 	}

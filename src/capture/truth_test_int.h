@@ -41,7 +41,7 @@ struct event {
 	uint32_t txn, dws, left; /* left: Byte Count */
 	uint32_t pair;           /* 1 and more: what the two records of a packet have in common that passes two ports */
 	uint8_t type, who, be, status;
-	bool outbound, missing; /* missing: in a hole */
+	bool outbound, missing; /* missing: in a gap */
 	bool relaxed, poisoned, digest, prefix;
 	uint8_t record[32];
 	uint32_t whole; /* bytes of the record in front of a cut */
@@ -249,7 +249,7 @@ static void make(struct world *w)
 		w->t[i].asked = w->t[i].last = NULL;
 }
 
-static void make_holes(struct world *w, uint32_t n)
+static void make_gaps(struct world *w, uint32_t n)
 {
 	for (uint32_t k = 1; k <= n; k++) {
 		uint32_t from = k * w->n / 3 + below(w, 50), to = from + 5 + below(w, 60);
@@ -303,7 +303,7 @@ static void encode(const struct world *w, struct event *e, uint32_t time)
 	memcpy(e->record, dw, sizeof(e->record));
 }
 
-/* The device's records in commits: cut anywhere, and with the holes left out. */
+/* The device's records in commits: cut anywhere, and with the gaps left out. */
 static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 {
 	size_t size = w->wide ? 32 : 16, from = 0, n = 0;
@@ -315,7 +315,7 @@ static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 	for (uint32_t i = 0; i <= w->n && rc >= 0; i++) {
 		bool end = i == w->n || w->e[i].missing;
 
-		while (from < n && rc >= 0) { /* a hole ends a commit, and chance does */
+		while (from < n && rc >= 0) { /* a gap ends a commit, and chance does */
 			size_t piece = below(w, 4) ? n - from : below(w, (uint32_t)(n - from)) + 1;
 			if (!end && n - from < 40 * size)
 				break;
@@ -344,7 +344,7 @@ static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 	return rc;
 }
 
-/* What a reader can know of times: over a hole only the last step is known of deltas, and of 11 bits only what is left. */
+/* What a reader can know of times: over a gap only the last step is known of deltas, and of 11 bits only what is left. */
 static void times_seen(struct world *w)
 {
 	uint64_t now = 0, recorded = w->e[0].time;

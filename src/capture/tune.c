@@ -130,7 +130,7 @@ static void take_record(struct tune *t, const uint8_t *record)
 	ptt_decode(record, &how, &t->clock, &tlp);
 	enum ptt_event what = ptt_match_next(t->match, &tlp, &pair);
 	t->f.records++;
-	if (tlp_type_at(tlp.type_index)->data && what != PTT_SECOND)
+	if (tlp_type_at(tlp.type_index)->data && what != PTT_DUPLICATE)
 		t->f.payload += tlp.length_dw * UINT64_C(4);
 	if (what == PTT_DONE && pair.t.status == 0) {
 		t->f.answered++;

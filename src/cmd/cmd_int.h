@@ -62,7 +62,7 @@ bool opt_takes_value(const struct opt *o); /* as the next word, or behind '=' */
 	V(stat, "count events of CPUs, commands and hypervisors", TALLY_RIGHT_COUNT) \
 	V(get, "read tunables, registers and records", TALLY_RIGHT_COUNT) \
 	V(set, "write tunables and registers", TALLY_RIGHT_COUNT) \
-	V(check, "check counters against the laws of their machine", TALLY_RIGHT_COUNT) \
+	V(check, "check counters against the invariants of their machine", TALLY_RIGHT_COUNT) \
 	V(machine, "run a model for outside clients", 0) \
 	V(record, "record a trace of PCIe packets to perf.data", TALLY_RIGHT_COUNT) \
 	V(tune, "find the best setting of a PCIe device's tunables", TALLY_RIGHT_COUNT) \

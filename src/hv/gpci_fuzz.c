@@ -1,5 +1,5 @@
 /*
- * gpci_fuzz.c: a hypervisor that answers anything: a reading ends, its records ascend, and the laws have a verdict.
+ * gpci_fuzz.c: a hypervisor that answers anything: a reading ends, its records ascend, and the invariants have a verdict.
  *
  * The input: the firmware's level, the request, how the reading starts, then answers: a code, how many of the bytes that follow
  * lie over the block that was asked with, and those.  When it is used up, it starts again once; then there are no records.
@@ -55,19 +55,19 @@ static void judge(const struct gpci_table *t)
 		       gpci_table_find(t, t->v[i].id, t->v[i].secondary) == &t->v[i]);
 }
 
-static void laws(struct hv_transport *l)
+static void invariants(struct hv_transport *l)
 {
 	struct gpci_snapshot *s[2] = { NULL, NULL };
-	const struct gpci_law *law;
+	const struct gpci_invariant *invariant;
 	struct err e = { 0 };
 
 	if (gpci_snapshot_take(&s[0], l, &e) >= 0) {
 		e = (struct err){ 0 };
 		(void)gpci_snapshot_take(&s[1], l, &e);
 	}
-	for (uint32_t i = 0; s[0] && s[1] && (law = gpci_law_at(i)) != NULL; i++) {
+	for (uint32_t i = 0; s[0] && s[1] && (invariant = gpci_invariant_at(i)) != NULL; i++) {
 		struct err why = { 0 };
-		enum gpci_verdict v = gpci_law_check(law, s[0], s[1], &why);
+		enum gpci_verdict v = gpci_invariant_check(invariant, s[0], s[1], &why);
 
 		assert(v == GPCI_HOLDS || why.text[0]);
 	}
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(e.text[0]);
 	gpci_table_free(&t);
 	if (data[2] & 2)
-		laws(&l);
+		invariants(&l);
 	assert(mem_live() == 0);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * gpci_guest.h: the asker's side of 0xF080: all records of a request, whatever
- * the size of a reply, and the laws that they obey.
+ * the size of a reply, and the invariants that they obey.
  *
  * Records are kept by id, never by row: between two readings partitions come and
  * go.  A reply that does not hold all is continued behind its last record; both ways in which a firmware says so are
@@ -29,15 +29,15 @@ const struct gpci_values *gpci_table_find(const struct gpci_table *t, uint64_t i
 /* Sets MMCRH. */
 int gpci_set_mmcrh(struct hv_transport *transport, uint64_t value, struct err *e);
 
-/* ---- laws: what all counters of a machine obey, as far as an asker can see --------------------------- */
+/* ---- invariants: what all counters of a machine obey, as far as an asker can see --------------------------- */
 struct gpci_snapshot; /* tables of one moment: as many requests as rights and firmware allow */
 int gpci_snapshot_take(struct gpci_snapshot **ret, struct hv_transport *transport, struct err *e);
 void gpci_snapshot_free(struct gpci_snapshot *s);
-/* Whether anything moved between both: else laws about change say nothing. */
+/* Whether anything moved between both: else invariants about change say nothing. */
 bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_snapshot *now);
 /* X(name, what holds) */
 /* clang-format off */
-#define GPCI_LAWS(X) \
+#define GPCI_INVARIANTS(X) \
 	X(processors_ran_what_was_consumed, "what processors ran is what partitions consumed") \
 	X(processors_run_within_time, "a processor runs no longer than time passes, and not at all when it is in no use") \
 	X(capped_within_entitled, "capped cycles stay within the entitled ones, and those within the processors") \
@@ -54,17 +54,17 @@ bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_s
 	X(own_view_is_the_privileged_one, "a partition sees of itself what a privileged one sees of it") \
 	X(controllers_serve_the_cables, "what cables carried memory controllers moved, in frames that are reads and writes")
 /* clang-format on */
-#define LAW(name, text) GPCI_LAW_##name,
-enum gpci_law_name { GPCI_LAWS(LAW) GPCI_LAW_COUNT };
-#undef LAW
-struct gpci_law {
+#define INVARIANT(name, text) GPCI_INVARIANT_##name,
+enum gpci_invariant_name { GPCI_INVARIANTS(INVARIANT) GPCI_INVARIANT_COUNT };
+#undef INVARIANT
+struct gpci_invariant {
 	uint8_t number; /* from 1: of the enum, and one more */
 	const char *name, *text;
 };
-const struct gpci_law *gpci_law_at(uint32_t i);              /* NULL past the last */
+const struct gpci_invariant *gpci_invariant_at(uint32_t i);  /* NULL past the last */
 enum gpci_verdict { GPCI_HOLDS, GPCI_BROKEN, GPCI_UNKNOWN }; /* unknown: the records that it needs are not to be had */
-/* before: an earlier snapshot, or NULL. Words of a broken or unknown law in e. */
-enum gpci_verdict gpci_law_check(const struct gpci_law *l, const struct gpci_snapshot *before,
-				 const struct gpci_snapshot *now, struct err *e);
+/* before: an earlier snapshot, or NULL. Words of a broken or unknown invariant in e. */
+enum gpci_verdict gpci_invariant_check(const struct gpci_invariant *l, const struct gpci_snapshot *before,
+				       const struct gpci_snapshot *now, struct err *e);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *	gpci_guest.c      one call; all records of a request
  *	gpci_snapshot.c   tables of one moment
- *	gpci_law.c        what they must obey
+ *	gpci_invariant.c        what they must obey
  */
 #ifndef TALLY_HV_GPCI_GUEST_INT_H
 #define TALLY_HV_GPCI_GUEST_INT_H
@@ -28,7 +28,7 @@ struct gpci_answer {
 int gpci_call(struct gpci_answer *ret, struct hv_transport *transport, const struct gpci_question *q, struct err *e);
 bool gpci_is_partial(const struct gpci_answer *a);
 
-/* Requests that the laws need, in the order in which a snapshot reads them. */
+/* Requests that the invariants need, in the order in which a snapshot reads them. */
 /* clang-format off */
 #define SNAPSHOT_TABLES(T) \
 	T(PROCESSORS, GPCI_REQUEST_dispatch_purr) \

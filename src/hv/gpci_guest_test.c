@@ -447,7 +447,7 @@ static int two_faced_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e
 	return 0;
 }
 
-static void pages_with_more_than_the_whole_break_law_13_and_nothing_else(void **state)
+static void pages_with_more_than_the_whole_break_invariant_13_and_nothing_else(void **state)
 {
 	static const struct hv_transport_ops two_faced = { .what = "the test", .papr = two_faced_call };
 	static uint8_t block[GPCI_MOST];
@@ -457,7 +457,7 @@ static void pages_with_more_than_the_whole_break_law_13_and_nothing_else(void **
 
 	(void)state;
 	assert_int_equal(gpci_snapshot_take(&s, &l, &e), 0);
-	assert_int_equal(gpci_law_check(gpci_law_at(12), NULL, s, &e), GPCI_BROKEN);
+	assert_int_equal(gpci_invariant_check(gpci_invariant_at(12), NULL, s, &e), GPCI_BROKEN);
 	assert_non_null(strstr(e.text, "not as in one large reply"));
 	gpci_snapshot_free(s);
 	assert_int_equal(mem_live(), 0);
@@ -501,7 +501,7 @@ int main(void)
 		cmocka_unit_test(every_code_of_the_hypervisor_is_told_with_the_request),
 		cmocka_unit_test(a_line_that_is_no_power_machine_or_too_small_is_refused),
 		cmocka_unit_test(lying_and_endless_replies_end),
-		cmocka_unit_test(pages_with_more_than_the_whole_break_law_13_and_nothing_else),
+		cmocka_unit_test(pages_with_more_than_the_whole_break_invariant_13_and_nothing_else),
 		cmocka_unit_test(every_failing_allocation_is_survived),
 	};
 

@@ -3,7 +3,7 @@
  *
  * A platform runs on while it is asked.  So everything is read between two readings of the processors, and if those
  * differ all is read once more, some times; a platform that does not stand still for as long has no snapshot, and the
- * laws that compare tables are then unknown, not broken.  What rights or firmware do not give is left out.
+ * invariants that compare tables are then unknown, not broken.  What rights or firmware do not give is left out.
  */
 #include <stdio.h>
 
@@ -68,7 +68,7 @@ static int read_tables(struct gpci_snapshot *s, struct hv_transport *transport, 
 	return rc;
 }
 
-/* ---- law 13: the same in small pieces -------------------------------------------------------------------- */
+/* ---- invariant 13: the same in small pieces -------------------------------------------------------------------- */
 
 struct pages {
 	struct gpci_snapshot *s;

@@ -4,7 +4,7 @@
  *	sun4v_guest.c     versions, registers, words
  *	sun4v_counter.c   counters: selections and widening
  *	sun4v_buffer.c    MMU statistics
- *	sun4v_law*.c      what they must obey (sun4v_law_int.h)
+ *	sun4v_invariant*.c      what they must obey (sun4v_invariant_int.h)
  */
 #ifndef TALLY_HV_SUN4V_GUEST_INT_H
 #define TALLY_HV_SUN4V_GUEST_INT_H

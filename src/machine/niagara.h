@@ -55,7 +55,7 @@ bool niagara_models(const struct sun4v_kind *kind, enum vf_eventset set, uint16_
 /* The next `count` accesses of a Zambezi's registers find it busy. */
 void niagara_make_busy(struct niagara *n, uint32_t zambezi, uint32_t count);
 
-/* What happened, counted where it is decided and whatever is selected: what the laws are held against. */
+/* What happened, counted where it is decided and whatever is selected: what the invariants are held against. */
 struct niagara_truth {
 	uint64_t refs[4], instructions;
 	uint64_t ic_miss, dc_miss;

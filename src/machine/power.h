@@ -75,7 +75,7 @@ int power_resize(struct power *p, const struct power_partition *q,
 		 struct err *e); /* vps, entitlement, weight, demand ... */
 /* Sorted by id; *ret is good until the next call. 0 also when memory is out. */
 uint32_t power_partitions(const struct power *p, const struct power_partition **ret);
-/* What no counter shows, for the laws of whole machines (tests): time of a processor that went to nobody, and of the
+/* What no counter shows, for the invariants of whole machines (tests): time of a processor that went to nobody, and of the
  * hypervisor, and its dispatches; what deleted partitions had consumed and donated. */
 struct power_hidden {
 	uint64_t idle, firmware, dispatches;

@@ -1,5 +1,5 @@
 /*
- * power_gpci_test.c: the laws that an asker can check, on machines: they hold on all models at all levels and rights, and each
+ * power_gpci_test.c: the invariants that an asker can check, on machines: they hold on all models at all levels and rights, and each
  * is broken by a machine that is doctored: its records pass through a hand that changes one thing.
  */
 #include <setjmp.h>
@@ -11,13 +11,13 @@
 #include "machine/power_test_int.h"
 
 #define W ((uint64_t)POWER_WINDOW)
-enum { LAWS = GPCI_LAW_COUNT };
+enum { INVARIANTS = GPCI_INVARIANT_COUNT };
 
-static enum gpci_verdict verdict(uint32_t law, const struct gpci_snapshot *before, const struct gpci_snapshot *now,
-				 struct err *e)
+static enum gpci_verdict verdict(uint32_t invariant, const struct gpci_snapshot *before,
+				 const struct gpci_snapshot *now, struct err *e)
 {
 	*e = (struct err){ 0 };
-	return gpci_law_check(gpci_law_at(law - 1), before, now, e);
+	return gpci_invariant_check(gpci_invariant_at(invariant - 1), before, now, e);
 }
 
 static struct gpci_snapshot *take(struct world *w)
@@ -34,22 +34,22 @@ static void none_broken(const struct gpci_snapshot *before, const struct gpci_sn
 {
 	struct err e;
 
-	for (uint32_t law = 1; law <= LAWS; law++) {
-		enum gpci_verdict v = verdict(law, before, now, &e);
+	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++) {
+		enum gpci_verdict v = verdict(invariant, before, now, &e);
 
 		if (v == GPCI_BROKEN || (v == GPCI_UNKNOWN && !*e.text))
-			fail_msg("%s: law %u: %s", where, law, e.text);
+			fail_msg("%s: invariant %u: %s", where, invariant, e.text);
 	}
 }
 
-static void laws_have_numbers_and_words(void **state)
+static void invariants_have_numbers_and_words(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < LAWS; i++) {
-		assert_int_equal(gpci_law_at(i)->number, i + 1);
-		assert_true(strlen(gpci_law_at(i)->text) > 10);
+	for (uint32_t i = 0; i < INVARIANTS; i++) {
+		assert_int_equal(gpci_invariant_at(i)->number, i + 1);
+		assert_true(strlen(gpci_invariant_at(i)->text) > 10);
 	}
-	assert_null(gpci_law_at(LAWS));
+	assert_null(gpci_invariant_at(INVARIANTS));
 }
 
 /* ---- they hold --------------------------------------------------------------------------------------------------- */
@@ -94,9 +94,9 @@ static void a_privileged_asker_knows_all_of_them(void **state)
 	a = take(&w);
 	world_run(&w, 40);
 	b = take(&w);
-	for (uint32_t law = 1; law <= LAWS; law++)
-		if (verdict(law, a, b, &e) != GPCI_HOLDS)
-			fail_msg("law %u: %s", law, e.text);
+	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++)
+		if (verdict(invariant, a, b, &e) != GPCI_HOLDS)
+			fail_msg("invariant %u: %s", invariant, e.text);
 	gpci_snapshot_free(a);
 	gpci_snapshot_free(b);
 	world_close(&w);
@@ -215,7 +215,7 @@ static void replies_of_any_size_give_the_same_records_of_every_request(void **st
 struct doctor {
 	struct world *w;
 	bool at_work;
-	uint32_t law, way;
+	uint32_t invariant, way;
 	uint32_t records; /* of this call */
 	uint64_t kept;    /* a value from before */
 };
@@ -248,7 +248,7 @@ static void replace(const struct gpci_request *r, struct gpci_values *v, uint32_
 static bool doctored(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from,
 		     struct gpci_values *v)
 {
-	switch (d->law * 10 + d->way) {
+	switch (d->invariant * 10 + d->way) {
 	case 10:
 		spoil(r, v, 0x10, 0, "processor_time", 1);
 		return true;
@@ -405,11 +405,11 @@ static const struct papr_machine_ops doctored_ops = {
 	.rights = doctored_rights,
 };
 
-/* Whether the law is broken by the doctored second snapshot; the first one, and the machine as it is, break none. */
-static bool breaks(uint32_t law, uint32_t way, bool both)
+/* Whether the invariant is broken by the doctored second snapshot; the first one, and the machine as it is, break none. */
+static bool breaks(uint32_t invariant, uint32_t way, bool both)
 {
 	static struct world w;
-	struct doctor d = { .w = &w, .law = law, .way = way };
+	struct doctor d = { .w = &w, .invariant = invariant, .way = way };
 	struct gpci_snapshot *a, *b;
 	struct err e;
 	bool broken;
@@ -421,7 +421,7 @@ static bool breaks(uint32_t law, uint32_t way, bool both)
 	world_run(&w, 30);
 	d.at_work = true;
 	b = take(&w);
-	broken = verdict(law, a, b, &e) == GPCI_BROKEN && *e.text;
+	broken = verdict(invariant, a, b, &e) == GPCI_BROKEN && *e.text;
 	gpci_snapshot_free(b);
 	d.at_work = false;
 	b = take(&w);
@@ -433,20 +433,20 @@ static bool breaks(uint32_t law, uint32_t way, bool both)
 	return broken;
 }
 
-static void each_law_is_broken_by_a_doctored_machine(void **state)
+static void each_invariant_is_broken_by_a_doctored_machine(void **state)
 {
-	struct doctor none = { .law = 0 };
+	struct doctor none = { .invariant = 0 };
 	struct gpci_values v = { .id = 0 };
 
 	(void)state;
-	for (none.law = 1; none.law <= LAWS; none.law++)
+	for (none.invariant = 1; none.invariant <= INVARIANTS; none.invariant++)
 		for (none.way = 0; none.way < 10; none.way++) {
 			if (!doctored(&none, newest(0xf4), false, 0, &v)) {
 				assert_true(none.way > 0);
 				break;
 			}
-			if (!breaks(none.law, none.way, none.law == 2 && none.way == 1))
-				fail_msg("law %u, way %u: the doctored machine passes", none.law, none.way);
+			if (!breaks(none.invariant, none.way, none.invariant == 2 && none.way == 1))
+				fail_msg("invariant %u, way %u: the doctored machine passes", none.invariant, none.way);
 		}
 	assert_int_equal(mem_live(), 0);
 }
@@ -471,8 +471,8 @@ static void a_platform_that_does_not_stand_still_is_unknown_not_broken(void **st
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, NULL, NULL);
 	w.transport.op = &running;
 	s = take(&w);
-	for (uint32_t law = 1; law <= LAWS; law++) {
-		assert_int_equal(verdict(law, NULL, s, &e), GPCI_UNKNOWN);
+	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++) {
+		assert_int_equal(verdict(invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, "stand still"));
 	}
 	gpci_snapshot_free(s);
@@ -503,23 +503,23 @@ static void a_snapshot_waits_for_a_moment_in_which_nothing_moves(void **state)
 		now_and_then = i * 7;
 		a = take(&w);
 		b = take(&w);
-		for (uint32_t law = 1; law <= LAWS; law++)
-			if (verdict(law, a, b, &e) != GPCI_HOLDS)
-				fail_msg("law %u: %s", law, e.text);
+		for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++)
+			if (verdict(invariant, a, b, &e) != GPCI_HOLDS)
+				fail_msg("invariant %u: %s", invariant, e.text);
 		gpci_snapshot_free(a);
 		gpci_snapshot_free(b);
 	}
 	world_close(&w);
 }
 
-static void without_rights_or_an_earlier_snapshot_laws_are_unknown_and_say_why(void **state)
+static void without_rights_or_an_earlier_snapshot_invariants_are_unknown_and_say_why(void **state)
 {
 	static const struct {
-		uint32_t law;
+		uint32_t invariant;
 		const char *why;
 	} alone[] = { { 4, "two snapshots" }, { 5, "two snapshots" }, { 7, "two snapshots" } };
 	static const struct {
-		uint32_t law;
+		uint32_t invariant;
 		const char *why;
 	} own[] = {
 		{ 1, "0x10" },           { 2, "0x10" },        { 8, "0x20" },
@@ -534,14 +534,14 @@ static void without_rights_or_an_earlier_snapshot_laws_are_unknown_and_say_why(v
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, NULL, NULL);
 	s = take(&w);
 	for (uint32_t i = 0; i < COUNT(alone); i++) {
-		assert_int_equal(verdict(alone[i].law, NULL, s, &e), GPCI_UNKNOWN);
+		assert_int_equal(verdict(alone[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, alone[i].why));
 	}
 	gpci_snapshot_free(s);
 	w.who = 2;
 	s = take(&w);
 	for (uint32_t i = 0; i < COUNT(own); i++) {
-		assert_int_equal(verdict(own[i].law, NULL, s, &e), GPCI_UNKNOWN);
+		assert_int_equal(verdict(own[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, own[i].why));
 	}
 	gpci_snapshot_free(s);
@@ -753,15 +753,15 @@ static void two_readings_of_one_moment_are_told_from_two_that_differ(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(laws_have_numbers_and_words),
+		cmocka_unit_test(invariants_have_numbers_and_words),
 		cmocka_unit_test(they_hold_on_every_load_level_and_right),
 		cmocka_unit_test(a_privileged_asker_knows_all_of_them),
 		cmocka_unit_test(they_hold_on_machines_made_by_chance_that_change),
 		cmocka_unit_test(replies_of_any_size_give_the_same_records_of_every_request),
-		cmocka_unit_test(each_law_is_broken_by_a_doctored_machine),
+		cmocka_unit_test(each_invariant_is_broken_by_a_doctored_machine),
 		cmocka_unit_test(a_platform_that_does_not_stand_still_is_unknown_not_broken),
 		cmocka_unit_test(a_snapshot_waits_for_a_moment_in_which_nothing_moves),
-		cmocka_unit_test(without_rights_or_an_earlier_snapshot_laws_are_unknown_and_say_why),
+		cmocka_unit_test(without_rights_or_an_earlier_snapshot_invariants_are_unknown_and_say_why),
 		cmocka_unit_test(every_failing_allocation_is_survived),
 		cmocka_unit_test(a_block_longer_than_4096_bytes_was_cut_without_a_word),
 		cmocka_unit_test(a_long_reply_that_finds_no_memory_is_h_hardware_and_writes_nothing),

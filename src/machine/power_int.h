@@ -171,8 +171,9 @@ struct power {
 	uint64_t now, windows;
 	struct pwant want[POWER_PARTITIONS_MOST]; /* of this window */
 	uint64_t traffic[CHIPS_MOST][CHIPS_MOST]; /* bytes of this window */
-	uint32_t pace[CHIPS_MOST][CHIPS_MOST]; /* of a crowded window: what the cables between two chips let through */
-	struct piece *piece;                   /* of this window, those of a partition in a row */
+	uint32_t pace[CHIPS_MOST]
+		     [CHIPS_MOST]; /* of a saturated window: what the cables between two chips let through */
+	struct piece *piece;       /* of this window, those of a partition in a row */
 	uint32_t npiece, cappiece;
 	uint64_t hypervisor[HYPERVISOR_KINDS];
 	/* collection */

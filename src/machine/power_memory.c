@@ -122,7 +122,7 @@ static void traffic_route(struct power *p)
 
 /* ---- what is too much -------------------------------------------------------------------------------------- */
 
-static bool is_crowded(const struct power *p)
+static bool is_saturated(const struct power *p)
 {
 	for (uint32_t i = 0; i < p->nchips; i++) {
 		const struct pchip *c = &p->chip[i];
@@ -219,7 +219,7 @@ static uint64_t amount_scale(uint64_t amount, uint64_t n, struct divisor d, uint
 }
 
 /* What a partition would move, chip after chip; its pieces on a chip mostly stand in a row. */
-static void demand_add(struct power *p, const struct ppart *q, bool crowded)
+static void demand_add(struct power *p, const struct ppart *q, bool saturated)
 {
 	const struct piece *at = &p->piece[q->first];
 	struct sharing s = sharing_of(q->busy * q->c.bytes_per_tick, q->ran, q->npiece);
@@ -233,7 +233,7 @@ static void demand_add(struct power *p, const struct ppart *q, bool crowded)
 		if (last || p->core[at[i + 1].core].chip != chip) {
 			uint64_t bytes = sharing_next(&s, ticks, last);
 
-			flow_add(p, q, chip, crowded ? share_of(bytes, pace_from(p, q, chip)) : bytes);
+			flow_add(p, q, chip, saturated ? share_of(bytes, pace_from(p, q, chip)) : bytes);
 		}
 	}
 }
@@ -319,7 +319,7 @@ void power_work(struct power *p, struct ppart *q)
 void power_memory(struct power *p)
 {
 	traffic_route(p);
-	if (is_crowded(p)) {
+	if (is_saturated(p)) {
 		pace_find(p);
 		for (uint32_t i = 0; i < p->nparts; i++) {
 			struct ppart *q = &p->part[i];

@@ -419,7 +419,7 @@ static void level_0_has_the_same_links_in_the_specs_layout(void **state)
 /* ---- memory: one count of bytes, by hand ------------------------------------------------------------------------------ */
 
 /* Eight cores of chip 0 move 1000 bytes a tick: half to its own memory, half over one cable, which carries 32. */
-static void open_crowded(const char *more)
+static void open_saturated(const char *more)
 {
 	char text[256];
 
@@ -441,7 +441,7 @@ static void controllers_counted_twice_what_a_full_cable_carried(void **state)
 	uint64_t carried, time;
 
 	(void)state;
-	open_crowded("");
+	open_saturated("");
 	time = value(0x60, 0, "total");
 	carried = (time - value(0x60, 0, "idle_w")) * 8;
 	assert_true(carried <= time * 8 && carried > time * 8 / 1000 * 999);
@@ -457,12 +457,12 @@ static void waiting_for_memory_did_not_raise_cpi(void **state)
 	uint64_t cpi;
 
 	(void)state;
-	open_crowded("");
+	open_saturated("");
 	cpi = value(0x30, 1, "cycles") / value(0x30, 1, "instructions");
 	assert_true(cpi >= 123 && cpi <= 126); /* 8 cores, 500 bytes a tick, a cable of 32: 125 times */
 	assert_true(total(0x94, "instructions") == value(0x30, 1, "instructions"));
 	world_close(&w);
-	open_crowded("traffic=4"); /* 16 of 32 */
+	open_saturated("traffic=4"); /* 16 of 32 */
 	assert_true(value(0x30, 1, "cycles") == value(0x30, 1, "instructions"));
 	world_close(&w);
 }
@@ -478,7 +478,7 @@ static void a_quarter_of_all_frames_were_writes_whatever_ran(void **state)
 	for (uint32_t i = 0; i < COUNT(rows); i++) {
 		uint64_t writes, frames;
 
-		open_crowded(rows[i].setting);
+		open_saturated(rows[i].setting);
 		writes = value(0x80, 1, "mc0_writes") + value(0x80, 1, "mc1_writes");
 		frames = chip_frames(1);
 		assert_true(frames > 0 && writes * 1000 / frames <= rows[i].writes &&

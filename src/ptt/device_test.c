@@ -63,7 +63,7 @@ static uint64_t feed(size_t n, uint64_t now)
 	return now - 1;
 }
 
-static void assert_law(void)
+static void assert_invariant(void)
 {
 	const struct ptt_dev_counts *c = ptt_dev_counts(g.dev);
 	assert_int_equal(c->seen, c->recorded + c->filtered + c->lost);
@@ -306,7 +306,7 @@ static void ports_are_a_mask_and_an_empty_one_selects_nothing(void **state)
 			ptt_dev_packets(g.dev, &t, 1);
 		}
 		assert_int_equal(ptt_dev_counts(g.dev)->recorded + ptt_dev_counts(g.dev)->lost, want);
-		assert_law();
+		assert_invariant();
 	}
 }
 
@@ -475,7 +475,7 @@ static void packets_are_lost_while_no_buffer_is_free(void **state)
 	assert_int_equal(rd(PTT_REG_TRACE_INT_STAT), 0xb);
 	assert_int_equal(ptt_dev_counts(g.dev)->recorded, 80);
 	assert_int_equal(ptt_dev_counts(g.dev)->lost, 7);
-	assert_law();
+	assert_invariant();
 }
 
 static void a_masked_status_makes_no_interrupt_until_it_is_unmasked(void **state)
@@ -579,7 +579,7 @@ static void a_trace_that_is_enabled_again_goes_on_where_it_was(void **state)
 	feed(2, 9);
 	assert_int_equal(rd(PTT_REG_TRACE_WR_STS), 1u << 28 | 64);
 	assert_int_equal(rd(PTT_REG_TRACE_INT_STAT), 1);
-	assert_law();
+	assert_invariant();
 }
 
 static void addresses_that_are_written_during_a_trace_are_for_the_next(void **state)
@@ -726,7 +726,7 @@ static void a_reset_leaves_only_the_counts(void **state)
 	assert_int_equal(g.writes, 1);
 	assert_int_equal(ptt_dev_counts(g.dev)->recorded, 16);
 	assert_int_equal(ptt_dev_counts(g.dev)->lost, 3);
-	assert_law();
+	assert_invariant();
 	assert_false(ptt_dev_tracing(g.dev));
 	registers_are_unique_aligned_and_within_the_bar(NULL);
 	tunables_are_unique_and_reset_to_what_they_can_be(NULL);

@@ -49,7 +49,7 @@ static void every_fault_and_nearly_every_type_occurs(void **state)
 
 	(void)state;
 	for (int f = 0; f < PTT_FAULTS; f++)
-		assert_true(t->fault[f] != 0 || f == PTT_FAULT_STATUS || f == PTT_FAULT_CROWDED ||
+		assert_true(t->fault[f] != 0 || f == PTT_FAULT_STATUS || f == PTT_FAULT_EVICTED ||
 			    f == PTT_FAULT_UNANSWERED);
 	assert_true(t->outstanding != 0);
 	for (unsigned i = 0; i <= TLP_ROW_CAS64; i++)

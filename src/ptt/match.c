@@ -23,15 +23,15 @@
  *   - when Byte Count was modified (BCM: only the first completion, by a PCI-X
  *     bridge, counts itself alone), with as many DWs as its whole answer has.
  * Where records of a device are missing (ptt_match_gap) all its open requests are over: their completions may be among
- * these, and their tags in use again.  A completion behind the gap may answer a request in or before it, as long as no
+ * these, and their tags in use again.  A completion after the gap may answer a request in or before it, as long as no
  * request behind it used the same key: so each place knows how many gaps there were when it was last opened.
  * A trace of 4DW in direction 2 holds a packet between two devices twice: as it comes in at one port, and as it
  * goes out at the other, a while later and the same in all but Time.  While a request is open nobody else may use its
- * transaction ID, so a request like it is its second sight (and a third one is the tag used again).  Of its completions Byte Count
- * tells the first sight, in which it falls, from the second, where it is one that was there.  First sights make the latency, as they
- * do in 8DW, which has no others.  Second sights may come when the request is over: the place knows how many.
+ * transaction ID, so a request like it is its duplicate (and a third one is the tag used again).  Of its completions Byte Count
+ * tells the first record, in which it falls, from the second, where it is one that was there.  First records make the latency, as they
+ * do in 8DW, which has no others.  Duplicates may come when the request is over: the place knows how many.
  * Each stretch between gaps is taken by itself: what is seen in it for the first time counts, and may be seen in it a second time.  So the first
- * request of a tag behind a gap may be a second sight already, and of its completions those are second sights that repeat a Byte Count.
+ * request of a tag after a gap may be a duplicate already, and of its completions those are duplicates that repeat a Byte Count.
  *
  * Never refused: a hostile trace can only make pairs that are wrong.
  */
@@ -137,7 +137,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 		what = PTT_REUSED;
 		victim = p;
 	} else if (m->used == m->most) {
-		what = PTT_CROWDED;
+		what = PTT_EVICTED;
 		victim = match_find(m, m->slot[m->slot[m->most].newer].key);
 	}
 	if (victim != NULL) {
@@ -171,7 +171,7 @@ void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice)
 	m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1] = twice;
 }
 
-bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t)
+bool match_duplicate(struct ptt_match *m, uint64_t key, const struct tlp *t)
 {
 	struct match_place *p = match_find(m, key);
 
@@ -194,12 +194,12 @@ static enum ptt_event match_behind_gap(struct ptt_match *m, uint64_t key, uint16
 	uint16_t mark = MATCH_BEHIND | (gaps & 1 ? MATCH_ODD : 0);
 
 	if (!is_twice(m, key))
-		return PTT_BEHIND_GAP;
+		return PTT_AFTER_GAP;
 	struct match_place *p = match_settle_key(m, key);
 	if ((p->seen & ~MATCH_COUNT) == mark && a->byte_count >= (p->seen & MATCH_COUNT))
-		return PTT_SECOND;
+		return PTT_DUPLICATE;
 	p->seen = (uint16_t)(mark | (a->byte_count & MATCH_COUNT));
-	return PTT_BEHIND_GAP;
+	return PTT_AFTER_GAP;
 }
 
 static bool is_last(const struct match_slot *s, const struct match_answer *a)
@@ -222,14 +222,14 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 		if (gaps != 0 && (p->key == 0 || p->gaps != gaps))
 			return match_behind_gap(m, key, gaps, a);
 		if (p->key == 0 || (p->seen & MATCH_COUNT) == 0)
-			return PTT_ORPHAN;
+			return PTT_UNEXPECTED_CPL;
 		p->seen--;
-		return PTT_SECOND;
+		return PTT_DUPLICATE;
 	}
 	struct match_slot *s = &m->slot[p->slot];
 	if (p->seen != 0 && a->byte_count >= s->left) {
 		p->seen -= (p->seen & MATCH_COUNT) != 0;
-		return PTT_SECOND;
+		return PTT_DUPLICATE;
 	}
 	if (p->seen != 0) {
 		p->seen++;
@@ -258,8 +258,8 @@ enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct p
 
 	if (t->class == TLP_NP) {
 		struct tlp *where;
-		if (match_second(m, key, t))
-			return PTT_SECOND;
+		if (match_duplicate(m, key, t))
+			return PTT_DUPLICATE;
 		what = match_request(m, key, &where, &p);
 		*where = *t;
 	} else if (t->class == TLP_CPL) {

@@ -38,12 +38,12 @@ static inline struct match_answer match_answer_of(const struct tlp *t)
 	};
 }
 
-/* Opens a request: PTT_OPENED, PTT_REUSED or PTT_CROWDED. *where is what the caller fills before the next call. With the
+/* Opens a request: PTT_OPENED, PTT_REUSED or PTT_EVICTED. *where is what the caller fills before the next call. With the
  * latter two, *given_up is good until the next call. */
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up);
 /* Whether it is a request that is open and was seen once: the same packet at its other port. */
-bool match_second(struct ptt_match *m, uint64_t key, const struct tlp *t);
-/* PTT_NONE, PTT_SECOND, PTT_ORPHAN, PTT_BEHIND_GAP, or PTT_DONE and *pair, good until the next call. */
+bool match_duplicate(struct ptt_match *m, uint64_t key, const struct tlp *t);
+/* PTT_NONE, PTT_DUPLICATE, PTT_UNEXPECTED_CPL, PTT_AFTER_GAP, or PTT_DONE and *pair, good until the next call. */
 enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct match_answer *a,
 				const struct ptt_pair **pair);
 
@@ -60,11 +60,11 @@ struct match_slot {
 	uint16_t seen;         /* of its place, while the table is built anew */
 	uint32_t older, newer; /* by age, in a ring; `newer` also links free slots */
 };
-/* What is known of second sights of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the Byte Count
+/* What is known of duplicates of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the Byte Count
  * of the last completion, and in MATCH_ODD whether the gap before it was of odd number; else how many completions were seen once. */
 enum {
 	MATCH_TWICE = 1 << 14,  /* the request was seen twice, so its completions are */
-	MATCH_MAYBE = 2 << 14,  /* the first one behind a gap: its first sight may have been before */
+	MATCH_MAYBE = 2 << 14,  /* the first one after a gap: its first record may have been before */
 	MATCH_BEHIND = 3 << 14, /* no request since the gap, but a completion */
 	MATCH_SEEN = 3 << 14,
 	MATCH_ODD = 1 << 13,

@@ -180,9 +180,9 @@ static void keys_differ_in_each_part(void **state)
 	other[2].requester = 0x101;
 	other[3].tag = 8;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(next(other[i]), PTT_ORPHAN);
+		assert_int_equal(next(other[i]), PTT_UNEXPECTED_CPL);
 	assert_int_equal(next(data_for(7, 20, 16, 64)), PTT_DONE);
-	assert_int_equal(next(data_for(7, 30, 16, 64)), PTT_ORPHAN);
+	assert_int_equal(next(data_for(7, 30, 16, 64)), PTT_UNEXPECTED_CPL);
 }
 
 static void a_tag_used_again_while_open_gives_the_first_up(void **state)
@@ -203,10 +203,10 @@ static void the_oldest_gives_way_when_there_is_no_room(void **state)
 		assert_int_equal(next(read_of(tag, tag, 16)), PTT_OPENED);
 	assert_int_equal(next(data_for(0, 5, 16, 64)), PTT_DONE);
 	assert_int_equal(next(read_of(9, 9, 16)), PTT_OPENED);
-	assert_int_equal(next(read_of(10, 10, 16)), PTT_CROWDED);
+	assert_int_equal(next(read_of(10, 10, 16)), PTT_EVICTED);
 	assert_int_equal(pair.request.tag, 1);
 	assert_int_equal(m->used, 4);
-	assert_int_equal(next(data_for(1, 20, 16, 64)), PTT_ORPHAN);
+	assert_int_equal(next(data_for(1, 20, 16, 64)), PTT_UNEXPECTED_CPL);
 	assert_int_equal(next(data_for(10, 20, 16, 64)), PTT_DONE);
 }
 
@@ -287,8 +287,8 @@ static void every_failing_allocation_is_reported(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* The first sight of the request lies before the gap, or in it: the second sight of its completion was an orphan. */
-static void a_second_sight_of_a_completion_behind_a_gap_is_no_orphan(void **state)
+/* The first record of the request lies before the gap, or in it: the duplicate of its completion was an unexpected completion. */
+static void a_duplicate_of_a_completion_after_a_gap_is_not_unexpected(void **state)
 {
 	(void)state;
 	ptt_match_twice(m, 0, true);
@@ -296,21 +296,21 @@ static void a_second_sight_of_a_completion_behind_a_gap_is_no_orphan(void **stat
 	assert_int_equal(ptt_match_gap(m, 0, NULL, NULL), 1);
 	assert_int_equal(next(read_of(1, 200, 16)), PTT_OPENED); /* its second one: nothing tells */
 	assert_int_equal(next(data_for(1, 300, 8, 64)), PTT_NONE);
-	assert_int_equal(next(data_for(1, 310, 8, 64)), PTT_SECOND);
+	assert_int_equal(next(data_for(1, 310, 8, 64)), PTT_DUPLICATE);
 	assert_int_equal(next(data_for(1, 320, 8, 32)), PTT_DONE);
-	assert_int_equal(next(data_for(1, 330, 8, 32)), PTT_SECOND);
-	assert_int_equal(next(data_for(1, 340, 8, 32)), PTT_ORPHAN);
+	assert_int_equal(next(data_for(1, 330, 8, 32)), PTT_DUPLICATE);
+	assert_int_equal(next(data_for(1, 340, 8, 32)), PTT_UNEXPECTED_CPL);
 	/* The next request is one of two, or of one. */
 	assert_int_equal(next(read_of(1, 400, 16)), PTT_OPENED);
-	assert_int_equal(next(read_of(1, 410, 16)), PTT_SECOND);
+	assert_int_equal(next(read_of(1, 410, 16)), PTT_DUPLICATE);
 	assert_int_equal(next(data_for(1, 500, 16, 64)), PTT_DONE);
-	assert_int_equal(next(data_for(1, 510, 16, 64)), PTT_SECOND);
-	/* Where all sights of the request are lost, each completion counts once. */
+	assert_int_equal(next(data_for(1, 510, 16, 64)), PTT_DUPLICATE);
+	/* Where all records of the request are lost, each completion counts once. */
 	assert_int_equal(ptt_match_gap(m, 0, NULL, NULL), 0);
-	assert_int_equal(next(data_for(2, 600, 8, 64)), PTT_BEHIND_GAP);
-	assert_int_equal(next(data_for(2, 610, 8, 64)), PTT_SECOND);
-	assert_int_equal(next(data_for(2, 620, 8, 32)), PTT_BEHIND_GAP);
-	assert_int_equal(next(data_for(2, 630, 8, 32)), PTT_SECOND);
+	assert_int_equal(next(data_for(2, 600, 8, 64)), PTT_AFTER_GAP);
+	assert_int_equal(next(data_for(2, 610, 8, 64)), PTT_DUPLICATE);
+	assert_int_equal(next(data_for(2, 620, 8, 32)), PTT_AFTER_GAP);
+	assert_int_equal(next(data_for(2, 630, 8, 32)), PTT_DUPLICATE);
 }
 
 static void behind_a_gap_a_request_that_is_seen_twice_counts_once(void **state)
@@ -319,7 +319,7 @@ static void behind_a_gap_a_request_that_is_seen_twice_counts_once(void **state)
 	ptt_match_twice(m, 0, true);
 	ptt_match_gap(m, 0, NULL, NULL);
 	assert_int_equal(next(read_of(1, 100, 16)), PTT_OPENED);
-	assert_int_equal(next(read_of(1, 110, 16)), PTT_SECOND);
+	assert_int_equal(next(read_of(1, 110, 16)), PTT_DUPLICATE);
 	assert_int_equal(next(read_of(1, 120, 16)), PTT_REUSED);
 }
 
@@ -341,7 +341,7 @@ int main(void)
 		TEST(posted_requests_are_nobodys),
 		TEST(the_rest_comes_by_age),
 		TEST(keys_that_are_done_are_forgotten),
-		TEST(a_second_sight_of_a_completion_behind_a_gap_is_no_orphan),
+		TEST(a_duplicate_of_a_completion_after_a_gap_is_not_unexpected),
 		TEST(behind_a_gap_a_request_that_is_seen_twice_counts_once),
 		cmocka_unit_test(a_room_beyond_reason_is_refused),
 		cmocka_unit_test(every_failing_allocation_is_reported),

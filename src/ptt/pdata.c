@@ -139,10 +139,10 @@ static void pdata_resync(struct ptt_reader *r)
 /* ---- what records say ------------------------------------------------------------- */
 
 /* Which stream lost something isn't known, or where it did: so each did, before its next run. */
-static void hole_anywhere(struct ptt_reader *r, enum ptt_gap_why why)
+static void gap_anywhere(struct ptt_reader *r, enum ptt_gap_why why)
 {
-	r->holes++;
-	r->hole_why = (uint8_t)why;
+	r->gaps++;
+	r->gap_why = (uint8_t)why;
 }
 
 static void aux_event(struct ptt_reader *r, const uint8_t *p, size_t n)
@@ -157,7 +157,7 @@ static void aux_event(struct ptt_reader *r, const uint8_t *p, size_t n)
 		aux.event->cut[aux.event->ncuts].from = aux.offset;
 		aux.event->cut[aux.event->ncuts++].to = aux.offset + aux.size;
 	} else if (lossy) {
-		hole_anywhere(r, PTT_GAP_TRUNCATED);
+		gap_anywhere(r, PTT_GAP_TRUNCATED);
 	}
 	if (!aux.event)
 		return;
@@ -189,7 +189,7 @@ static int pdata_take_event(struct ptt_reader *r, uint32_t type, const uint8_t *
 		return 0;
 	case PDATA_R_LOST:
 		r->lost_events += n >= 24 ? pdata_u64(p + 16) : 0;
-		hole_anywhere(r, PTT_GAP_LOST);
+		gap_anywhere(r, PTT_GAP_LOST);
 		return 0;
 	case PDATA_R_ATTR:
 		return attr_event(r, p, n);

@@ -19,7 +19,7 @@ static void read_to_the_end(struct ptt_reader *r, size_t size, bool packed)
 		text_hash(c.p, c.n);
 		bytes += c.n;
 		assert(packed || c.n == 0 ||
-		       c.offset + c.n <= size); /* an empty one tells of a hole, or of data without records */
+		       c.offset + c.n <= size); /* an empty one tells of a gap, or of data without records */
 	}
 	assert(packed || bytes <= size);
 }

@@ -140,7 +140,7 @@ struct pdata_stream {
 	uint32_t ntail;
 	bool torn;          /* something is lost behind it, so its rest won't come */
 	uint64_t tail_at;   /* where in the file it is */
-	uint32_t holes;     /* of struct ptt_reader, that it knows of */
+	uint32_t gaps;      /* of struct ptt_reader, that it knows of */
 	struct ptt_gap gap; /* before its next record */
 };
 struct pdata_run {               /* bytes that are records: AUX data, or a raw file */
@@ -188,8 +188,8 @@ struct ptt_reader {
 	uint64_t eof;         /* where the bytes ended, UINT64_MAX: not yet */
 	struct pdata_run run;
 	struct pdata_stream stream[PDATA_DEVICES_MOST];
-	uint32_t holes; /* that no event was named for: they are all streams' */
-	uint8_t hole_why;
+	uint32_t gaps; /* that no event was named for: they are all streams' */
+	uint8_t gap_why;
 	struct pdata_index x;
 	struct ptt_zstd *zstd; /* of the compressed records */
 	uint8_t *inner;        /* what they hold, up to the last whole record */

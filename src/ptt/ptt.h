@@ -75,11 +75,11 @@ struct ptt_gap {
 	uint8_t why;     /* enum ptt_gap_why */
 };
 /* What an event's direction and types let its trace show of requests and their completions. */
-enum ptt_sight {
-	PTT_SIGHT_TOLD = 1,        /* the event is known; else nothing tells, and the last two are not set */
-	PTT_SIGHT_TWICE = 2,       /* packets between devices may be in it at both their ports */
-	PTT_SIGHT_NO_ANSWERS = 4,  /* completions of some requests that are in it can't be */
-	PTT_SIGHT_NO_REQUESTS = 8, /* requests of some completions that are in it can't be */
+enum ptt_coverage {
+	PTT_COVERAGE_KNOWN = 1,          /* the event is known; else nothing tells, and the last two are not set */
+	PTT_COVERAGE_DUPLICATES = 2,     /* packets between devices may be in it at both their ports */
+	PTT_COVERAGE_NO_COMPLETIONS = 4, /* completions of some requests that are in it can't be */
+	PTT_COVERAGE_NO_REQUESTS = 8,    /* requests of some completions that are in it can't be */
 };
 /* a run of whole records */
 struct ptt_chunk {
@@ -94,7 +94,7 @@ struct ptt_chunk {
 	uint32_t idx, cpu, tid;
 	uint64_t ref, aux_offset;
 	uint64_t config;    /* of its event; 0: not known */
-	uint8_t sight;      /* enum ptt_sight: bits */
+	uint8_t coverage;   /* enum ptt_coverage: bits */
 	struct ptt_gap gap; /* right before it; at the end of the data with an empty chunk */
 };
 struct ptt_lost {                 /* what a file did not give, counted */
@@ -150,14 +150,14 @@ struct ptt_pair {
 	uint16_t completer;
 };
 enum ptt_event {
-	PTT_NONE,       /* a posted request, or a completion that does not end its request */
-	PTT_OPENED,     /* a non-posted request */
-	PTT_DONE,       /* the last completion: *pair is filled */
-	PTT_ORPHAN,     /* a completion without a request */
-	PTT_SECOND,     /* a packet between peers that was seen before, at the other port: it counts once */
-	PTT_BEHIND_GAP, /* the same, but the request may be in or before a gap of the device */
-	PTT_REUSED,     /* a request whose tag was still open: *pair is the one given up */
-	PTT_CROWDED,    /* a request that found no room: *pair is the oldest, which was given up */
+	PTT_NONE,           /* a posted request, or a completion that does not end its request */
+	PTT_OPENED,         /* a non-posted request */
+	PTT_DONE,           /* the last completion: *pair is filled */
+	PTT_UNEXPECTED_CPL, /* a completion without a request */
+	PTT_DUPLICATE,      /* a packet between peers that was seen before, at the other port: it counts once */
+	PTT_AFTER_GAP,      /* the same, but the request may be in or before a gap of the device */
+	PTT_REUSED,         /* a request whose tag was still open: *pair is the one given up */
+	PTT_EVICTED,        /* a request that found no room: *pair is the oldest, which was given up */
 };
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
 void ptt_match_close(struct ptt_match *m);

@@ -95,7 +95,7 @@ static struct ptt_chunk chunk_of(const struct ptt_reader *r, const uint8_t *p, s
 	c.p = p;
 	c.n = n;
 	c.config = r->x.dev[c.device].config;
-	c.sight = ptt_config_sight(c.config, (enum ptt_format)c.format);
+	c.coverage = ptt_config_coverage(c.config, (enum ptt_format)c.format);
 	return c;
 }
 
@@ -399,8 +399,8 @@ static void stream_enter(struct ptt_reader *r)
 			if (ev->cut[i].from == at)
 				ev->cut[i] = ev->cut[--ev->ncuts];
 	}
-	if (s->holes != r->holes)
-		pdata_stream_gap(s, (enum ptt_gap_why)r->hole_why, 0);
+	if (s->gaps != r->gaps)
+		pdata_stream_gap(s, (enum ptt_gap_why)r->gap_why, 0);
 }
 
 /* The size of the record whose front is in s->tail and goes on at p; 0: n bytes more don't tell. */
@@ -472,7 +472,7 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	if (!s->used || run->unsure)
 		s->format = run->unsure ? r->opts.format : format_said(r, run->c.device);
 	s->used = true;
-	s->holes = r->holes;
+	s->gaps = r->gaps;
 	if (r->run.settled)
 		return;
 	r->run.c.format = s->format && !r->opts.as_perf ? s->format : PTT_4DW;

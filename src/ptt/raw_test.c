@@ -1,5 +1,5 @@
 /*
- * raw_test.c: what a reader makes of AUX data that was cut, damaged or has holes: every whole record comes, none
+ * raw_test.c: what a reader makes of AUX data that was cut, damaged or has gaps: every whole record comes, none
  * that never was, and each place where some are missing is told with its size.
  */
 #include <stdlib.h>
@@ -174,7 +174,7 @@ static void an_aux_cut_behind_zero_bytes_of_a_record_loses_nothing(void **state)
 	}
 }
 
-/* What comes behind a hole may begin anywhere in a record. */
+/* What comes after a gap may begin anywhere in a record. */
 static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **state)
 {
 	uint8_t p[N * 32];
@@ -196,7 +196,7 @@ static void data_that_begins_within_a_record_of_8dw_is_not_taken_for_4dw(void **
 	}
 }
 
-/* ---- holes ----------------------------------------------------------------------------------- */
+/* ---- gaps ----------------------------------------------------------------------------------- */
 
 static void a_jump_of_aux_offsets_is_a_gap_of_that_size(void **state)
 {

@@ -561,23 +561,24 @@ uint8_t ptt_config_format(uint64_t config)
  * completions only theirs have a request.  Direction 2 of 4DW lacks the completions of the host's requests alone: whose they
  * are no direction tells.
  */
-static const uint8_t direction_sight[2][DIRECTIONS] = {
-	{ PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_TWICE,
-	  PTT_SIGHT_NO_REQUESTS },
-	{ PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS,
-	  PTT_SIGHT_NO_ANSWERS, PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS },
+static const uint8_t direction_coverage[2][DIRECTIONS] = {
+	{ PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS,
+	  PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS, PTT_COVERAGE_DUPLICATES, PTT_COVERAGE_NO_REQUESTS },
+	{ PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS,
+	  PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS, PTT_COVERAGE_NO_COMPLETIONS,
+	  PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS },
 };
 
-uint8_t ptt_config_sight(uint64_t config, enum ptt_format f)
+uint8_t ptt_config_coverage(uint64_t config, enum ptt_format f)
 {
 	struct ptt_ask a;
 
 	ptt_ask_of_config(&a, config);
 	if (ptt_config_format(config) != f || a.direction >= DIRECTIONS)
-		return f == PTT_4DW ? PTT_SIGHT_TWICE : 0;
-	return (uint8_t)(PTT_SIGHT_TOLD | direction_sight[a.format][a.direction] |
-			 (a.type & TYPE_CPL ? 0 : PTT_SIGHT_NO_ANSWERS) |
-			 (a.type & TYPE_NP ? 0 : PTT_SIGHT_NO_REQUESTS));
+		return f == PTT_4DW ? PTT_COVERAGE_DUPLICATES : 0;
+	return (uint8_t)(PTT_COVERAGE_KNOWN | direction_coverage[a.format][a.direction] |
+			 (a.type & TYPE_CPL ? 0 : PTT_COVERAGE_NO_COMPLETIONS) |
+			 (a.type & TYPE_NP ? 0 : PTT_COVERAGE_NO_REQUESTS));
 }
 
 void ptt_ask_text(const struct ptt_ask *a, struct buf *to)

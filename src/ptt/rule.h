@@ -28,8 +28,8 @@ uint64_t ptt_ask_config(const struct ptt_ask *ev); /* the fields in their places
 void ptt_ask_of_config(struct ptt_ask *ev, uint64_t config);
 /* The format of the records, PTT_4DW or PTT_8DW; 0: config is no event's, as it selects no type of packets. */
 uint8_t ptt_config_format(uint64_t config);
-/* What such an event shows of requests and their completions, as bits of enum ptt_sight; f: the format that its records have. */
-uint8_t ptt_config_sight(uint64_t config, enum ptt_format f);
+/* What such an event shows of requests and their completions, as bits of enum ptt_coverage; f: the format that its records have. */
+uint8_t ptt_config_coverage(uint64_t config, enum ptt_format f);
 void ptt_ask_text(const struct ptt_ask *ev, struct buf *to); /* as perf writes it */
 uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);             /* TRACE_CTRL's fields, without EN */
 

@@ -183,7 +183,7 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 	return r;
 }
 
-/* Both sights touched the page, so its entry is there unless it was dropped since. */
+/* Both records touched the page, so its entry is there unless it was dropped since. */
 static void page_back(struct ptt_stats *s, const struct tlp *t, uint64_t read, uint64_t written)
 {
 	struct sketch_entry *e = sketch_find(&s->pages, (t->address >> 12) + place_key(t->device));
@@ -200,7 +200,7 @@ static void completion_back(struct ptt_stats *s, const struct tlp *t)
 	struct stats_completer *c = completer_at(s, completer_key(t->device, t->completer));
 	bool last = t->byte_count <= t->bytes || t->bytes == 0 || t->bcm;
 
-	c->seconds++;
+	c->duplicates++;
 	c->bytes -= t->bytes;
 	c->status[t->status]--;
 	s->ends[last ? END_LAST : piece_end(t->lower_address, 4 * t->length_dw)]--;
@@ -215,7 +215,7 @@ void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 
 	if (kind == PTT_READ)
 		bytes = whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
-	d->seconds++;
+	d->duplicates++;
 	d->cls[t->class]--;
 	b->tlps--;
 	b->bytes -= whole & s->payload[t->type_index];

@@ -9,7 +9,7 @@
  * *every* chunk to every one (each counts its share and follows the clocks through the rest), and
  * merge.  All figures are then the same as with one, but for the peaks of outstanding requests,
  * which are upper bounds (peak_is_bound), for tables that were cut, for pages and targets that were too
- * many to be exact, and for requests that were crowded out: each shard has room for as many.
+ * many to be exact, and for requests that were evicted: each shard has room for as many.
  *
  * Units: times and latencies are ticks of the PCIe core, counted from the first record of the device;
  * sizes are bytes.  A file without a time unit gives none in seconds.
@@ -51,7 +51,7 @@ enum {
 	PTT_STATS_PAGES = 4096,     /* room of the sketch of address pages */
 	PTT_STATS_TARGETS = 1024,   /* and of addresses that get single writes */
 	PTT_STATS_BINS = 300,       /* of the time line, at most */
-	PTT_STATS_LOG = 64,         /* messages and holes that are kept */
+	PTT_STATS_LOG = 64,         /* messages and gaps that are kept */
 	PTT_STATS_SAMPLE = 4,       /* errors of each kind and requester that are kept, */
 	PTT_STATS_SAMPLES = 256,    /* and of each kind */
 	PTT_STATS_ERRORS = 1 << 20, /* with all_errors, of all */
@@ -126,14 +126,14 @@ struct ptt_device_row {
 	uint8_t format; /* enum ptt_format */
 	uint8_t time;   /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
-	uint64_t seconds;     /* of records: second sights of packets between peers, counted nowhere else */
+	uint64_t duplicates;  /* of records: duplicates of packets between peers, counted nowhere else */
 	uint64_t config;      /* of its event; 0: not known */
 	uint64_t requestless; /* completions whose requests its direction can't show, counted apart */
 	bool peak_known; /* false: its direction can't show the completions of some requests, and nothing tells of which */
-	uint64_t holes; /* places where records are missing: span is at least so long */
+	uint64_t gaps; /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
-struct ptt_hole_row {
+struct ptt_gap_row {
 	uint64_t time, offset; /* of the last record before it; where in the file the first one behind it is */
 	uint64_t bytes;        /* so many are missing at least; 0: not known */
 	uint64_t passed;       /* so many are there, and make no record */
@@ -164,7 +164,7 @@ struct ptt_requester_row {
 	uint64_t given_up;         /* their tag was used again, or too many were open */
 	uint64_t cut;              /* open where records are missing */
 	uint64_t unanswerable;     /* not answered, as their completions can't be in this trace */
-	uint64_t posted_twice;     /* posted requests that may be second sights of others, at most: they are counted */
+	uint64_t posted_twice;     /* posted requests that may be duplicates of others, at most: they are counted */
 	uint32_t outstanding_peak; /* when peak_known */
 	bool peak_known;
 	const struct ptt_hist *latency; /* to the last completion of those that went well; or NULL */
@@ -207,14 +207,14 @@ struct ptt_message_row {
 enum ptt_fault {
 	PTT_FAULT_UNANSWERED,
 	PTT_FAULT_REUSED,  /* with matching only */
-	PTT_FAULT_CROWDED, /* a request given up because more were outstanding than there is room for */
+	PTT_FAULT_EVICTED, /* a request given up because more were outstanding than there is room for */
 	PTT_FAULT_UR,
 	PTT_FAULT_CA,
 	PTT_FAULT_CRS,
 	PTT_FAULT_STATUS,   /* completion status; the last: reserved values */
 	PTT_FAULT_RESERVED, /* no such type */
 	PTT_FAULT_POISONED,
-	PTT_FAULT_ORPHAN, /* with matching only */
+	PTT_FAULT_UNEXPECTED_CPL, /* with matching only */
 	PTT_FAULTS
 };
 const char *ptt_fault_name(enum ptt_fault f); /* "unsupported request", ... */
@@ -266,13 +266,13 @@ enum ptt_note {
 	PTT_NOTE_TIME_GAPS,
 	PTT_NOTE_4DW_FIELDS,
 	PTT_NOTE_CLOCKS,
-	PTT_NOTE_SECONDS,
+	PTT_NOTE_DUPLICATES,
 	PTT_NOTE_POSTED_TWICE,
 	PTT_NOTE_ROWS_CUT,
 	PTT_NOTE_PAGES_CUT,
 	PTT_NOTE_PEAK_BOUND,
 	PTT_NOTE_IN_FLIGHT,
-	PTT_NOTE_CROWDED,
+	PTT_NOTE_EVICTED,
 	PTT_NOTE_EMPTY,
 	PTT_NOTES
 };
@@ -284,8 +284,8 @@ struct ptt_note_row {
 struct ptt_report {
 	/* overall */
 	uint64_t records, record_bytes, padding;
-	uint64_t seconds;      /* as in ptt_device_row */
-	uint64_t posted_twice; /* so many posted requests may be second sights, too, at most; they are counted */
+	uint64_t duplicates;   /* as in ptt_device_row */
+	uint64_t posted_twice; /* so many posted requests may be duplicates, too, at most; they are counted */
 	uint64_t span;         /* the longest of the devices' */
 	uint8_t time;          /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
 	bool time_sure, matched;
@@ -321,9 +321,9 @@ struct ptt_report {
 	uint32_t nmessages;
 	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer behind it
 	 * whose request wasn't seen behind it too, nobody can say that it has none. */
-	uint64_t holes, hole_bytes, cut, behind_hole;
-	const struct ptt_hole_row *hole;
-	uint32_t nholes;
+	uint64_t gaps, gap_bytes, cut, after_gap;
+	const struct ptt_gap_row *gap;
+	uint32_t ngaps;
 	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind, by kind,
 	 * then a second one and so on, and at last requests that may only have been under way at the end. With all_errors:
 	 * all, in order of kind and file. */

@@ -341,13 +341,13 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	};
 
 	if (c->n != 0) {
-		d->sight = c->sight;
+		d->coverage = c->coverage;
 		d->config = c->config;
 	}
 	if (c->gap.why != PTT_GAP_NONE)
-		count_hole(s, d, c);
+		count_gap(s, d, c);
 	if (s->match != NULL)
-		ptt_match_twice(s->match, c->device, c->sight & PTT_SIGHT_TWICE);
+		ptt_match_twice(s->match, c->device, c->coverage & PTT_COVERAGE_DUPLICATES);
 	a.gaps = s->match != NULL ? *match_gaps(s->match, c->device) : 0;
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
@@ -359,7 +359,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		s->cell_records = c->n / 16;
 	}
 	cells_near(s, c->device, wide);
-	if (s->match != NULL && c->sight & PTT_SIGHT_TWICE && !wide && s->opts.shard == 0)
+	if (s->match != NULL && c->coverage & PTT_COVERAGE_DUPLICATES && !wide && s->opts.shard == 0)
 		twice_posted(s, &a, a.p, a.end);
 	bool turn = s->opts.shards < 2 || s->chunks++ % s->opts.shards == s->opts.shard;
 	if (s->match != NULL && s->opts.shards > 1) {

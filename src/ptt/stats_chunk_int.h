@@ -123,7 +123,7 @@ static inline void decode_at(const struct pass *a, const struct block *b, const 
 void block_match_8dw(const struct pass *a, const struct block *b);
 void block_match_4dw(const struct pass *a, const struct block *b);
 
-/* stats_twice.c. Of records of 4DW from p up to end: counts posted requests that may be second sights. */
+/* stats_twice.c. Of records of 4DW from p up to end: counts posted requests that may be duplicates. */
 void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, const uint8_t *end);
 
 #endif

@@ -16,9 +16,9 @@ const char *ptt_fault_name(enum ptt_fault f)
 		[PTT_FAULT_STATUS] = "reserved completion status",
 		[PTT_FAULT_POISONED] = "poisoned packet",
 		[PTT_FAULT_UNANSWERED] = "unanswered request",
-		[PTT_FAULT_ORPHAN] = "completion without a request",
+		[PTT_FAULT_UNEXPECTED_CPL] = "unexpected completion",
 		[PTT_FAULT_REUSED] = "tag reused while open",
-		[PTT_FAULT_CROWDED] = "given up: too many outstanding",
+		[PTT_FAULT_EVICTED] = "given up: too many outstanding",
 		[PTT_FAULT_RESERVED] = "reserved type",
 	};
 	return (unsigned)f < PTT_FAULTS ? names[f] : "?";
@@ -105,7 +105,7 @@ static uint32_t fault_filter(struct ptt_stats *s, struct ptt_fault_row *v, uint3
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < rows; i++) {
-		bool open = v[i].fault <= PTT_FAULT_CROWDED;
+		bool open = v[i].fault <= PTT_FAULT_EVICTED;
 
 		if (!open ||
 		    requester_at(s, requester_key(v[i].device, v[i].segment, v[i].requester))->unanswerable == 0)
@@ -113,12 +113,12 @@ static uint32_t fault_filter(struct ptt_stats *s, struct ptt_fault_row *v, uint3
 	}
 	return n;
 }
-static_assert(PTT_FAULT_UNANSWERED < PTT_FAULT_CROWDED && PTT_FAULT_REUSED < PTT_FAULT_CROWDED,
+static_assert(PTT_FAULT_UNANSWERED < PTT_FAULT_EVICTED && PTT_FAULT_REUSED < PTT_FAULT_EVICTED,
 	      "as fault_filter() asks");
 
 void fault_forget(struct ptt_stats *s)
 {
-	for (unsigned f = 0; f <= PTT_FAULT_CROWDED; f++)
+	for (unsigned f = 0; f <= PTT_FAULT_EVICTED; f++)
 		s->nfaults[f] = fault_filter(s, s->fault[f], s->nfaults[f]);
 	s->nerrors = fault_filter(s, s->error, s->nerrors);
 }

@@ -90,9 +90,9 @@ struct stats_device {
 	uint64_t level, level_since; /* outstanding requests, and the time up to which they are in the bins */
 	uint64_t peak, level_ticks;  /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
-	uint64_t holes, seconds;
+	uint64_t gaps, duplicates;
 	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
-	uint8_t sight;                /* enum ptt_sight: bits */
+	uint8_t coverage;             /* enum ptt_coverage: bits */
 	uint8_t format, time;
 	bool time_sure;
 };
@@ -103,7 +103,7 @@ struct stats_quiet {
 	uint64_t level, peak, since, requests;
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
 	uint32_t fault[PTT_TRACK_BLOCKS]
-		      [PTT_FAULT_CROWDED + 1]; /* of its requests, in blocks of the whole, when it is tracked */
+		      [PTT_FAULT_EVICTED + 1]; /* of its requests, in blocks of the whole, when it is tracked */
 };
 struct time_line {
 	uint64_t width;
@@ -148,9 +148,9 @@ struct stats_requester {
 	uint32_t largest[PTT_KINDS]; /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
-	uint64_t crowded;           /* of given_up */
+	uint64_t evicted;           /* of given_up */
 	uint64_t unanswerable;      /* by finish: of the above those that can't be answered here */
-	uint64_t posted_twice;      /* its posted requests that may be second sights, at most */
+	uint64_t posted_twice;      /* its posted requests that may be duplicates, at most */
 	struct stats_quiet *quiet;  /* NULL: it asked nothing, or was answered */
 	uint8_t faults[PTT_FAULTS]; /* kept, up to PTT_STATS_SAMPLE */
 	bool heard;      /* a completion answered it; or its device can't show who is answered, and asks nobody */
@@ -159,7 +159,7 @@ struct stats_requester {
 };
 struct stats_completer {
 	uint64_t bytes, status[8];
-	uint64_t seconds; /* of its completions, which a device's alone have */
+	uint64_t duplicates; /* of its completions, which a device's alone have */
 	uint32_t largest;
 	struct ptt_hist *latency;
 };
@@ -208,12 +208,12 @@ struct ptt_stats {
 	struct ptt_fault_row fault[PTT_FAULTS][PTT_STATS_SAMPLES];
 	struct ptt_fault_row *error; /* all, with all_errors */
 	uint32_t nerrors, caperrors;
-	uint64_t requests, answered, failed_requests, cut, behind_hole, unanswerable;
-	uint64_t posted_twice;     /* posted requests that may be second sights, at most */
+	uint64_t requests, answered, failed_requests, cut, after_gap, unanswerable;
+	uint64_t posted_twice;     /* posted requests that may be duplicates, at most */
 	struct stats_twice *twice; /* NULL: no record that may be one was seen */
-	uint64_t hole_bytes;
-	uint32_t nholes;
-	struct ptt_hole_row hole[PTT_STATS_LOG];
+	uint64_t gap_bytes;
+	uint32_t ngaps;
+	struct ptt_gap_row gap[PTT_STATS_LOG];
 	struct ptt_hist latency, latency_first; /* latency: by stats_settle(), of all requesters */
 	struct ptt_hist open_age;               /* how old unanswered requests were at the end */
 	struct time_line line;
@@ -257,7 +257,7 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
-/* Takes back what that counted, and the record's part of the time line: it is the second sight of its packet. */
+/* Takes back what that counted, and the record's part of the time line: it is the duplicate of its packet. */
 void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
 /* stats_cell.c */
 int cells_open(struct ptt_stats *s);
@@ -296,7 +296,7 @@ void quiet_fold(struct ptt_stats *s, struct stats_requester *r);                
 void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
 static inline bool hides_answers(const struct stats_device *d)
 {
-	return d->sight & PTT_SIGHT_NO_ANSWERS;
+	return d->coverage & PTT_COVERAGE_NO_COMPLETIONS;
 }
 static inline void level_drop(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
 {
@@ -317,11 +317,11 @@ void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requeste
 /* match_completion() said PTT_DONE. */
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p);
-/* Both, for a decoded request or completion, which was counted; of a second sight that is taken back. Returns the pair that it ended, or NULL; good until the next call. */
+/* Both, for a decoded request or completion, which was counted; of a duplicate that is taken back. Returns the pair that it ended, or NULL; good until the next call. */
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
 				     struct stats_requester *r, bool *second);
 /* Records of the device are missing before c. */
-void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
+void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
 void stats_quiet(struct ptt_stats *s);  /* after the end: whose requests can't be answered here */
 void stats_settle(struct ptt_stats *s); /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */

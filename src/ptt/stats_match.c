@@ -1,6 +1,6 @@
 /*
  * stats_match.c: what becomes of requests: latencies, the level of outstanding
- * requests, and what match.c calls orphaned, reused and crowded out.
+ * requests, and what match.c calls unexpected, reused and evicted.
  *
  * Latency is that of requests that went well: an error comes back from the
  * nearest switch and would only hide how slow memory is.
@@ -8,17 +8,17 @@
 #include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
-/* Of a request that was given up at `time`: its answer, if one comes, is an orphan or another's. */
+/* Of a request that was given up at `time`: its answer, if one comes, is an unexpected completion or another's. */
 static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct tlp *t, uint64_t time,
-			   bool crowded)
+			   bool evicted)
 {
 	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
 
 	r->given_up++;
-	r->crowded += crowded;
+	r->evicted += evicted;
 	r->outstanding--;
 	level_drop(s, d, r, time);
-	track_fault(s, r, crowded ? PTT_FAULT_CROWDED : PTT_FAULT_REUSED);
+	track_fault(s, r, evicted ? PTT_FAULT_EVICTED : PTT_FAULT_REUSED);
 }
 
 void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, enum ptt_event what,
@@ -27,9 +27,9 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 	if (given_up != NULL) {
 		struct stats_device *other = device_at(s, given_up->request.device);
 		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now,
-			       what == PTT_CROWDED);
+			       what == PTT_EVICTED);
 		if (!hides_answers(other))
-			fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_CROWDED, t, given_up);
+			fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_EVICTED, t, given_up);
 	}
 	s->requests++;
 	if (++r->outstanding > r->peak)
@@ -91,7 +91,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 	uint64_t key = match_key(t->device, t->segment, t->requester, t->tag);
 	const struct ptt_pair *pair = NULL;
 
-	*second = t->class == TLP_NP && match_second(s->match, key, t);
+	*second = t->class == TLP_NP && match_duplicate(s->match, key, t);
 	if (*second) {
 		count_back(s, d, r, t);
 		return NULL;
@@ -111,18 +111,18 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 	case PTT_DONE:
 		count_done(s, d, r, t->time, pair);
 		return pair;
-	case PTT_ORPHAN:
-		if (d->sight & PTT_SIGHT_NO_REQUESTS)
+	case PTT_UNEXPECTED_CPL:
+		if (d->coverage & PTT_COVERAGE_NO_REQUESTS)
 			d->requestless++;
 		else
-			fault_add(s, PTT_FAULT_ORPHAN, t, NULL);
+			fault_add(s, PTT_FAULT_UNEXPECTED_CPL, t, NULL);
 		return NULL;
-	case PTT_SECOND:
+	case PTT_DUPLICATE:
 		*second = true;
 		count_back(s, d, r, t);
 		return NULL;
-	case PTT_BEHIND_GAP:
-		*(d->sight & PTT_SIGHT_NO_REQUESTS ? &d->requestless : &s->behind_hole) += 1;
+	case PTT_AFTER_GAP:
+		*(d->coverage & PTT_COVERAGE_NO_REQUESTS ? &d->requestless : &s->after_gap) += 1;
 		return NULL;
 	default:
 		return NULL;
@@ -150,7 +150,7 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 }
 
 /* Each shard cuts what it has open; one of them keeps the row, to which the others' are added by ptt_stats_merge(). */
-void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c)
+void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c)
 {
 	struct cut arg = { s, d, 0 };
 
@@ -158,16 +158,16 @@ void count_hole(struct ptt_stats *s, struct stats_device *d, const struct ptt_ch
 		s->cut += ptt_match_gap(s->match, c->device, count_cut, &arg);
 	if (c->gap.why == PTT_GAP_TRUNCATED_END)
 		return;
-	if (s->nholes < PTT_STATS_LOG)
-		s->hole[s->nholes++] = (struct ptt_hole_row){ .time = d->clock.started ? d->clock.now : 0,
-							      .offset = c->offset,
-							      .bytes = c->gap.bytes,
-							      .passed = c->gap.passed,
-							      .cut = arg.heard,
-							      .device = c->device,
-							      .why = c->gap.why };
-	d->holes++;
-	s->hole_bytes += c->gap.bytes;
+	if (s->ngaps < PTT_STATS_LOG)
+		s->gap[s->ngaps++] = (struct ptt_gap_row){ .time = d->clock.started ? d->clock.now : 0,
+							   .offset = c->offset,
+							   .bytes = c->gap.bytes,
+							   .passed = c->gap.passed,
+							   .cut = arg.heard,
+							   .device = c->device,
+							   .why = c->gap.why };
+	d->gaps++;
+	s->gap_bytes += c->gap.bytes;
 }
 
 static void stats_unanswered(void *arg, const struct ptt_pair *p)
@@ -207,8 +207,8 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 	s->cut -= r->cut;
 	if (r->quiet != NULL) {
 		s->fault_count[PTT_FAULT_UNANSWERED] -= r->unanswered;
-		s->fault_count[PTT_FAULT_CROWDED] -= r->crowded;
-		s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->crowded;
+		s->fault_count[PTT_FAULT_EVICTED] -= r->evicted;
+		s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->evicted;
 		track_forget_faults(s, r->quiet);
 	}
 	r->unanswerable = n;
@@ -229,7 +229,8 @@ static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 
 		for (unsigned k = 0; k < COUNT(c->status); k++)
 			completions += c->status[k];
-		if (of >> 16 == key >> 32 && (uint8_t)(of >> 8) == (uint8_t)(key >> 8) && 2 * c->seconds <= completions)
+		if (of >> 16 == key >> 32 && (uint8_t)(of >> 8) == (uint8_t)(key >> 8) &&
+		    2 * c->duplicates <= completions)
 			return true;
 	}
 	return false;
@@ -243,11 +244,11 @@ static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 static bool is_of_host(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_requester *r = &s->requester[row];
-	const uint8_t sight = s->device[r->quiet->device].sight;
+	const uint8_t coverage = s->device[r->quiet->device].coverage;
 	const bool often = r->quiet->requests >= SILENT_LEAST, host = r->configures || is_on_hosts_bus(s, row);
 
-	if (sight & PTT_SIGHT_TOLD)
-		return sight & PTT_SIGHT_TWICE && (host || (often && s->completers.n == 0));
+	if (coverage & PTT_COVERAGE_KNOWN)
+		return coverage & PTT_COVERAGE_DUPLICATES && (host || (often && s->completers.n == 0));
 	return often && (host || s->completers.n == 0);
 }
 

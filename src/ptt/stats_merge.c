@@ -36,7 +36,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	r->given_up += from->given_up;
 	r->failed += from->failed;
 	r->cut += from->cut;
-	r->crowded += from->crowded;
+	r->evicted += from->evicted;
 	r->posted_twice += from->posted_twice;
 	r->configures |= from->configures;
 	quiet_merge(s, r, from);
@@ -48,7 +48,7 @@ static void merge_completer(struct ptt_stats *s, uint32_t row, const struct stat
 	struct stats_completer *c = &s->completer[row];
 
 	c->bytes += from->bytes;
-	c->seconds += from->seconds;
+	c->duplicates += from->duplicates;
 	for (unsigned i = 0; i < COUNT(c->status); i++)
 		c->status[i] += from->status[i];
 	c->largest = merge_greater(c->largest, from->largest);
@@ -73,9 +73,9 @@ static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
 		for (unsigned k = 0; k < COUNT(d->cls); k++)
 			d->cls[k] += f->cls[k];
 		d->peak += f->peak;
-		d->seconds += f->seconds;
+		d->duplicates += f->duplicates;
 		d->requestless += f->requestless;
-		d->sight |= f->sight;
+		d->coverage |= f->coverage;
 		d->config = d->config ? d->config : f->config;
 		if (f->clock.now > d->clock.now)
 			d->clock.now = f->clock.now;
@@ -159,10 +159,10 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	into->answered += from->answered;
 	into->failed_requests += from->failed_requests;
 	into->cut += from->cut;
-	into->behind_hole += from->behind_hole;
+	into->after_gap += from->after_gap;
 	into->posted_twice += from->posted_twice;
-	for (uint32_t i = 0; i < into->nholes && i < from->nholes; i++)
-		into->hole[i].cut += from->hole[i].cut;
+	for (uint32_t i = 0; i < into->ngaps && i < from->ngaps; i++)
+		into->gap[i].cut += from->gap[i].cut;
 	ptt_hist_merge(&into->latency, &from->latency);
 	ptt_hist_merge(&into->latency_first, &from->latency_first);
 	ptt_hist_merge(&into->open_age, &from->open_age);

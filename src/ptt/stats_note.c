@@ -31,10 +31,11 @@ static const struct ptt_device_row *note_device(const struct ptt_report *r, uint
 	return &r->device[i];
 }
 
-/* The bits of enum ptt_sight that say what its event hides. */
+/* The bits of enum ptt_coverage that say what its event hides. */
 static uint8_t hidden_by(const struct ptt_device_row *d)
 {
-	return ptt_config_sight(d->config, (enum ptt_format)d->format) & (PTT_SIGHT_NO_ANSWERS | PTT_SIGHT_NO_REQUESTS);
+	return ptt_config_coverage(d->config, (enum ptt_format)d->format) &
+	       (PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS);
 }
 
 /* What the event itself hides, in one line. The first device's event stands for others, which hardly ever have another one. */
@@ -74,7 +75,7 @@ static void note_direction(struct ptt_report *r)
 /* Which directions of a link a record is of isn't in the record; what matches tells. */
 static void note_matching(struct ptt_report *r)
 {
-	uint64_t orphans = r->fault_count[PTT_FAULT_ORPHAN], requests = r->requests + r->unanswerable;
+	uint64_t unexpected = r->fault_count[PTT_FAULT_UNEXPECTED_CPL], requests = r->requests + r->unanswerable;
 	bool hidden = false;
 
 	for (uint32_t i = 0; i < r->ndevices; i++)
@@ -95,7 +96,7 @@ static void note_matching(struct ptt_report *r)
 		note_say(r, PTT_NOTE_NO_COMPLETIONS,
 			 "No latency: there are requests, but no completions. They go the other "
 			 "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
-	else if (requests != 0 && r->answered < requests / 10 && orphans > r->cls[TLP_CPL] / 10 * 9)
+	else if (requests != 0 && r->answered < requests / 10 && unexpected > r->cls[TLP_CPL] / 10 * 9)
 		note_say(
 			r, PTT_NOTE_OTHER_SIDE,
 			"Latency is of %llu of %llu requests: nearly all completions belong to "
@@ -111,7 +112,7 @@ static void note_silent(struct ptt_report *r)
 	for (uint32_t i = 0; i < r->nrequesters; i++) {
 		const struct ptt_requester_row *q = &r->requester[i];
 
-		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) & PTT_SIGHT_NO_ANSWERS)
+		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) & PTT_COVERAGE_NO_COMPLETIONS)
 			continue;
 		requests += q->unanswerable;
 		n++;
@@ -178,7 +179,7 @@ static void note_addresses(struct ptt_report *r)
 }
 
 /* Parts that are counted apart have room for requests each: one count of all would give up others. */
-static void note_crowd(const struct ptt_stats *s, struct ptt_report *r)
+static void note_evicted(const struct ptt_stats *s, struct ptt_report *r)
 {
 	uint64_t open = 0;
 
@@ -186,8 +187,8 @@ static void note_crowd(const struct ptt_stats *s, struct ptt_report *r)
 		return;
 	for (uint32_t i = 0; i < r->ndevices; i++)
 		open += r->device[i].outstanding_peak;
-	if (r->fault_count[PTT_FAULT_CROWDED] != 0 || open > s->match->most)
-		note_say(r, PTT_NOTE_CROWDED,
+	if (r->fault_count[PTT_FAULT_EVICTED] != 0 || open > s->match->most)
+		note_say(r, PTT_NOTE_EVICTED,
 			 "More than %u requests may have been open at once. Each part that was counted keeps so "
 			 "many, and gives up the oldest of more: with another number of threads, others are given up.",
 			 s->match->most);
@@ -199,7 +200,7 @@ static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 		note_say(r, PTT_NOTE_ROWS_CUT,
 			 "The first %d requesters and completers have rows; the others share one.", PTT_STATS_ROWS);
 	note_addresses(r);
-	note_crowd(s, r);
+	note_evicted(s, r);
 	if (r->peak_is_bound && r->peak_known)
 		note_say(r, PTT_NOTE_PEAK_BOUND,
 			 "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
@@ -222,18 +223,18 @@ static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 			 (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
 }
 
-static void note_seconds(struct ptt_report *r)
+static void note_duplicates(struct ptt_report *r)
 {
-	if (r->seconds != 0)
+	if (r->duplicates != 0)
 		note_say(
-			r, PTT_NOTE_SECONDS,
-			"%llu records are second sights: requests and completions between two devices come in at one port and go "
+			r, PTT_NOTE_DUPLICATES,
+			"%llu records are duplicates: requests and completions between two devices come in at one port and go "
 			"out at another, and this trace holds both. They are counted once.",
-			(ull)r->seconds);
+			(ull)r->duplicates);
 	if (r->posted_twice != 0)
 		note_say(
 			r, PTT_NOTE_POSTED_TWICE,
-			"Up to %llu of %llu posted requests may be second sights of others that are alike. No answer tells, and "
+			"Up to %llu of %llu posted requests may be duplicates of others that are alike. No answer tells, and "
 			"an interrupt is like the last one: so all are counted, and writes between devices may count twice.",
 			(ull)r->posted_twice, (ull)r->cls[TLP_P]);
 }
@@ -247,7 +248,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 	note_matching(r);
 	note_direction(r);
 	note_silent(r);
-	note_seconds(r);
+	note_duplicates(r);
 	note_time(r);
 	note_cuts(s, r);
 	note_in_flight(s, r);

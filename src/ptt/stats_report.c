@@ -71,7 +71,8 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 
 	for (uint32_t i = 0; v && i < PTT_STATS_DEVICES; i++) {
 		const struct stats_device *d = &s->device[i];
-		uint64_t records = d->cls[TLP_P] + d->cls[TLP_NP] + d->cls[TLP_CPL] + d->cls[TLP_RESERVED] + d->seconds;
+		uint64_t records =
+			d->cls[TLP_P] + d->cls[TLP_NP] + d->cls[TLP_CPL] + d->cls[TLP_RESERVED] + d->duplicates;
 		if (records == 0)
 			continue;
 		v[r->ndevices] = (struct ptt_device_row){
@@ -87,15 +88,15 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.time_sure = d->time_sure,
 			.outstanding_ticks = d->level_ticks,
 			.outstanding_peak = (uint32_t)d->peak,
-			.holes = d->holes,
-			.seconds = d->seconds,
+			.gaps = d->gaps,
+			.duplicates = d->duplicates,
 			.config = d->config,
 			.requestless = d->requestless,
 			.peak_known = !hides_answers(d),
 		};
 		r->requestless += d->requestless;
-		r->holes += d->holes;
-		r->seconds += d->seconds;
+		r->gaps += d->gaps;
+		r->duplicates += d->duplicates;
 		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
 		r->record_bytes += records * d->format * 4;
@@ -354,13 +355,13 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->requests = s->requests;
 	r->answered = s->answered;
 	r->failed = s->failed_requests;
-	r->hole = s->hole;
-	r->nholes = s->nholes;
-	r->hole_bytes = s->hole_bytes;
+	r->gap = s->gap;
+	r->ngaps = s->ngaps;
+	r->gap_bytes = s->gap_bytes;
 	r->posted_twice = s->posted_twice;
 	r->cut = s->cut;
 	r->unanswerable = s->unanswerable;
-	r->behind_hole = s->behind_hole;
+	r->after_gap = s->after_gap;
 	r->latency = &s->latency;
 	r->latency_first = &s->latency_first;
 	r->peak_is_bound = s->merged && s->match != NULL;

@@ -248,7 +248,7 @@ static void check_faults(const struct ptt_report *r, const struct ptt_gen_truth 
 {
 	for (unsigned f = 0; f < PTT_FAULTS; f++) {
 		uint64_t want = f == PTT_FAULT_UNANSWERED ? t->outstanding : t->fault[f];
-		if (!r->matched && (f <= PTT_FAULT_CROWDED || f == PTT_FAULT_ORPHAN))
+		if (!r->matched && (f <= PTT_FAULT_EVICTED || f == PTT_FAULT_UNEXPECTED_CPL))
 			want = 0;
 		assert_int_equal(r->fault_count[f], want);
 	}
@@ -501,7 +501,7 @@ static void a_device_that_is_never_answered_was_taken_for_a_host_and_hidden(void
 	s = count(&t, true, BY_CHUNK, &r);
 	assert_false(says(r, PTT_NOTE_SILENT));
 	assert_int_equal(r->unanswerable, 0);
-	assert_true(r->fault_count[PTT_FAULT_UNANSWERED] + r->fault_count[PTT_FAULT_CROWDED] +
+	assert_true(r->fault_count[PTT_FAULT_UNANSWERED] + r->fault_count[PTT_FAULT_EVICTED] +
 			    r->fault_count[PTT_FAULT_REUSED] >=
 		    16);
 	ptt_stats_close(s);
@@ -797,8 +797,8 @@ static void parts_that_have_no_room_say_so(void **state)
 				ptt_stats_close(s[1]);
 			}
 			assert_int_equal(ptt_stats_finish(s[0], &r), 0);
-			assert_int_equal(r->fault_count[PTT_FAULT_CROWDED] != 0, most == 2);
-			assert_int_equal(says(r, PTT_NOTE_CROWDED), parts == 2 && most == 2);
+			assert_int_equal(r->fault_count[PTT_FAULT_EVICTED] != 0, most == 2);
+			assert_int_equal(says(r, PTT_NOTE_EVICTED), parts == 2 && most == 2);
 			ptt_stats_close(s[0]);
 		}
 	trace_free(&t);
@@ -867,7 +867,7 @@ static void merging_what_differs_is_refused(void **state)
 /* ---- records that are missing ------------------------------------------------------------------------------------ */
 
 /* Three stretches of a trace, of which the second is missing: alone and in two shards. */
-static void a_hole_ends_what_was_open_and_no_latency_spans_it(void **state)
+static void a_gap_ends_what_was_open_and_no_latency_spans_it(void **state)
 {
 	(void)state;
 	for (uint32_t shards = 1; shards <= 2; shards++) {
@@ -909,14 +909,14 @@ static void a_hole_ends_what_was_open_and_no_latency_spans_it(void **state)
 		assert_int_equal(cut, open);
 		assert_int_equal(r->answered + unanswered + r->cut, requests);
 		assert_true(r->latency->most <= ptt_gen_truth(t.gen)->latency.most);
-		assert_true(r->behind_hole > 0 && r->fault_count[PTT_FAULT_ORPHAN] < 20);
-		assert_int_equal(r->holes, 1);
-		assert_int_equal(r->nholes, 1);
-		assert_int_equal(r->hole[0].cut, open);
-		assert_int_equal(r->hole[0].bytes, PART);
-		assert_int_equal(r->hole[0].offset, 2 * PART);
-		assert_int_equal(r->hole_bytes, PART);
-		assert_int_equal(r->device[0].holes, 1);
+		assert_true(r->after_gap > 0 && r->fault_count[PTT_FAULT_UNEXPECTED_CPL] < 20);
+		assert_int_equal(r->gaps, 1);
+		assert_int_equal(r->ngaps, 1);
+		assert_int_equal(r->gap[0].cut, open);
+		assert_int_equal(r->gap[0].bytes, PART);
+		assert_int_equal(r->gap[0].offset, 2 * PART);
+		assert_int_equal(r->gap_bytes, PART);
+		assert_int_equal(r->device[0].gaps, 1);
 		ptt_stats_close(s[0]);
 		if (shards == 2)
 			ptt_stats_close(s[1]);
@@ -1041,7 +1041,7 @@ int main(void)
 		cmocka_unit_test(random_bytes_are_counted),
 		cmocka_unit_test(merging_what_differs_is_refused),
 		cmocka_unit_test(buckets_meet_without_gap),
-		cmocka_unit_test(a_hole_ends_what_was_open_and_no_latency_spans_it),
+		cmocka_unit_test(a_gap_ends_what_was_open_and_no_latency_spans_it),
 		cmocka_unit_test(percentiles_are_the_ranks),
 		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),

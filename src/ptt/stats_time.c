@@ -15,7 +15,7 @@
  * until one is answered: then all of them were the device's from the start.  Only the peak can't be told back: it
  * counts a requester from its first answer on.
  *
- * Of a device whose direction can't show the completions of some requests (enum ptt_sight) nothing tells which, until one is
+ * Of a device whose direction can't show the completions of some requests (enum ptt_coverage) nothing tells which, until one is
  * answered: only then it was outstanding, and its time is added.  So means are exact, and peaks aren't known.
  *
  * Outstanding requests do not add up over devices: clocks that know nothing of each other have no

@@ -1,13 +1,13 @@
 /*
- * stats_twice.c: how many posted requests may be second sights.
+ * stats_twice.c: how many posted requests may be duplicates.
  *
  * 4DW of direction 2 holds a packet between two devices at both ports.  Of requests that are answered the match tells which
  * record is the second one.  A posted request has no answer and no tag that means anything, so one that is like another
  * may as well be another: an interrupt is like the last.  So none is taken away, and what is told is a bound.
  *
- * A second sight has the same header.  Headers are hashed into bits: one that comes sets its bit, the next one that is alike
+ * A duplicate has the same header.  Headers are hashed into bits: one that comes sets its bit, the next one that is alike
  * clears it and is counted.  That is half of those that are alike, the odd one aside.  Different headers of one bit only make it more,
- * so it is an upper bound, as long as a second sight comes within GENERATION posted requests: older bits are forgotten.
+ * so it is an upper bound, as long as a duplicate comes within GENERATION posted requests: older bits are forgotten.
  */
 #include "ptt/stats_chunk_int.h"
 

@@ -1,19 +1,19 @@
 /*
  * watch.c: what the traces of a PTT device obey.
  *
- * Three kinds of laws.  A record alone tells whether it is one, and whether its fields fit together (PCI Express base specification
+ * Three kinds of invariants.  A record alone tells whether it is one, and whether its fields fit together (PCI Express base specification
  * r5.0, 2.2 and 2.3).  A trace tells whether completions fit their requests: only one of direction 2 has both, and a request that
  * was made before the trace began is known to nobody, so a completion is one too many only where its requester and tag have
- * asked in this trace and were answered (match.c knows the rest as "behind a gap").  And a platform that counts what its links
+ * asked in this trace and were answered (match.c knows the rest as "after a gap").  And a platform that counts what its links
  * carry tells how many packets a trace must hold; between the readings of a platform that runs on lies an interval.
  *
- * A trace of 4DW holds a packet between peers twice, and the first of a requester and tag may be the second sight of one that went
+ * A trace of 4DW holds a packet between peers twice, and the first of a requester and tag may be the duplicate of one that went
  * before.  Nobody uses a tag again before its answer came, so from their second request on that is not so, and they are judged.
  *
- * A law that had nothing to say is unknown, not kept.  Nothing is held against a trace for records that are missing: a gap ends what
+ * An invariant that had nothing to say is unknown, not kept.  Nothing is held against a trace for records that are missing: a gap ends what
  * is open, and then the link's counts are no measure.
  *
- * Memory is constant.  Hostile records can only break laws.
+ * Memory is constant.  Hostile records can only break invariants.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +26,13 @@
 #define BOUNDARY 64u /* the least that a completer may end at (2.3.1.1) */
 #define PAGE 4096u
 
-const struct ptt_law_row ptt_laws[PTT_LAW_COUNT] = {
-#define LAW(name, text) { #name, text },
-	PTT_LAWS(LAW)
-#undef LAW
+const struct ptt_invariant_row ptt_invariants[PTT_INVARIANT_COUNT] = {
+#define INVARIANT(name, text) { #name, text },
+	PTT_INVARIANTS(INVARIANT)
+#undef INVARIANT
 };
 
-struct watched_law {
+struct watched_invariant {
 	uint64_t said; /* how often it had something to say */
 	bool broken;
 	struct err why; /* the first that broke it; else why it could not be asked */
@@ -41,12 +41,12 @@ enum { CLASSES = 3 }; /* P, NP, CPL: enum tlp_class without the reserved ones */
 struct watched_trace {
 	struct ptt_watched is;
 	struct ptt_clock clock;
-	bool timed;      /* some record of 8DW has set `last` */
-	bool has_gap;    /* records are missing somewhere in it */
-	bool is_crowded; /* some request was given up for want of room */
-	uint32_t last;   /* Time of the last record */
-	uint64_t ticks;  /* from the first to the last */
-	uint64_t offset; /* of the record, for messages */
+	bool timed;       /* some record of 8DW has set `last` */
+	bool has_gap;     /* records are missing somewhere in it */
+	bool has_evicted; /* some request was given up for want of room */
+	uint32_t last;    /* Time of the last record */
+	uint64_t ticks;   /* from the first to the last */
+	uint64_t offset;  /* of the record, for messages */
 	uint64_t n[CLASSES], bytes[CLASSES];
 };
 /* A requester and tag of a trace that holds packets twice. */
@@ -59,7 +59,7 @@ enum { ASKERS = 16384 };
 struct ptt_watch {
 	struct watched_asker asker[ASKERS];
 	uint32_t askers;
-	struct watched_law law[PTT_LAW_COUNT];
+	struct watched_invariant invariant[PTT_INVARIANT_COUNT];
 	struct watched_trace trace[PTT_WATCH_TRACES];
 	struct ptt_match *match;
 	uint64_t seen;
@@ -87,12 +87,12 @@ void ptt_watch_close(struct ptt_watch *w)
 
 /* ---- verdicts ------------------------------------------------------------------------------------------------ */
 
-static void watch_said(struct ptt_watch *w, enum ptt_law l)
+static void watch_said(struct ptt_watch *w, enum ptt_invariant l)
 {
-	w->law[l].said++;
+	w->invariant[l].said++;
 }
 
-/* The law says something about a record; where it does not hold the words are kept, of the first. */
+/* The invariant says something about a record; where it does not hold the words are kept, of the first. */
 #define WATCH_RECORD(w, t, l, holds, ...)                   \
 	do {                                                \
 		watch_said(w, l);                           \
@@ -100,54 +100,55 @@ static void watch_said(struct ptt_watch *w, enum ptt_law l)
 			watch_broken(w, t, l, __VA_ARGS__); \
 	} while (0)
 
-static void watch_broken(struct ptt_watch *w, const struct watched_trace *t, enum ptt_law l, const char *fmt, ...)
+static void watch_broken(struct ptt_watch *w, const struct watched_trace *t, enum ptt_invariant l, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
-static void watch_broken(struct ptt_watch *w, const struct watched_trace *t, enum ptt_law l, const char *fmt, ...)
+static void watch_broken(struct ptt_watch *w, const struct watched_trace *t, enum ptt_invariant l, const char *fmt, ...)
 {
 	char words[256];
 	va_list ap;
 
-	if (w->law[l].broken)
+	if (w->invariant[l].broken)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	w->law[l].broken = true;
-	err_set(&w->law[l].why, TALLY_ESTATE, "%s, record at 0x%llx: %s", t->is.name, (unsigned long long)t->offset,
-		words);
+	w->invariant[l].broken = true;
+	err_set(&w->invariant[l].why, TALLY_ESTATE, "%s, record at 0x%llx: %s", t->is.name,
+		(unsigned long long)t->offset, words);
 }
 
-static void watch_unknown(struct ptt_watch *w, enum ptt_law l, const char *why)
+static void watch_unknown(struct ptt_watch *w, enum ptt_invariant l, const char *why)
 {
-	if (!w->law[l].broken)
-		err_set(&w->law[l].why, TALLY_ENOTSUP, "%s", why);
+	if (!w->invariant[l].broken)
+		err_set(&w->invariant[l].why, TALLY_ENOTSUP, "%s", why);
 }
 
-enum ptt_verdict ptt_watch_law(const struct ptt_watch *w, enum ptt_law l, struct err *e)
+enum ptt_verdict ptt_watch_invariant(const struct ptt_watch *w, enum ptt_invariant l, struct err *e)
 {
-	static const char *const silent[PTT_LAW_COUNT] = {
-		[PTT_LAW_records_have_markers] = "there is no record of 8DW",
-		[PTT_LAW_only_what_was_selected] = "nothing tells what was selected",
-		[PTT_LAW_times_in_order] = "nothing tells what Time counts from",
-		[PTT_LAW_times_within_span] = "nothing tells how long the trace took",
-		[PTT_LAW_answers_within_requests] = "no trace has enough requests together with their completions",
-		[PTT_LAW_reads_get_what_they_ask] = "no trace has enough reads together with their completions",
-		[PTT_LAW_byte_counts_fall] = "no trace has enough reads together with their completions",
-		[PTT_LAW_completions_go_on] = "no trace has enough reads together with their completions",
-		[PTT_LAW_packets_are_the_links] = "nothing tells what the link carried",
-		[PTT_LAW_bytes_are_the_links] = "nothing tells what the link carried",
-		[PTT_LAW_tunables_in_range] = "nothing tells the tunables",
+	static const char *const silent[PTT_INVARIANT_COUNT] = {
+		[PTT_INVARIANT_records_have_markers] = "there is no record of 8DW",
+		[PTT_INVARIANT_only_what_was_selected] = "nothing tells what was selected",
+		[PTT_INVARIANT_times_in_order] = "nothing tells what Time counts from",
+		[PTT_INVARIANT_times_within_span] = "nothing tells how long the trace took",
+		[PTT_INVARIANT_answers_within_requests] =
+			"no trace has enough requests together with their completions",
+		[PTT_INVARIANT_reads_get_what_they_ask] = "no trace has enough reads together with their completions",
+		[PTT_INVARIANT_byte_counts_fall] = "no trace has enough reads together with their completions",
+		[PTT_INVARIANT_completions_go_on] = "no trace has enough reads together with their completions",
+		[PTT_INVARIANT_packets_are_the_links] = "nothing tells what the link carried",
+		[PTT_INVARIANT_bytes_are_the_links] = "nothing tells what the link carried",
+		[PTT_INVARIANT_tunables_in_range] = "nothing tells the tunables",
 	};
-	const struct watched_law *law = &w->law[l];
+	const struct watched_invariant *invariant = &w->invariant[l];
 
-	if (law->broken) {
-		*e = law->why;
+	if (invariant->broken) {
+		*e = invariant->why;
 		return PTT_BROKEN;
 	}
-	if (law->said)
+	if (invariant->said)
 		return PTT_HOLDS;
-	if (law->why.code)
-		*e = law->why;
+	if (invariant->why.code)
+		*e = invariant->why;
 	else
 		err_set(e, TALLY_ENOTSUP, "%s", silent[l] ? silent[l] : "there is no such packet");
 	return PTT_UNKNOWN;
@@ -189,13 +190,13 @@ static void watch_lengths(struct ptt_watch *w, const struct watched_trace *t, co
 	const struct tlp_type *y = type_of(p);
 
 	if (y->layout == TLP_IO || y->layout == TLP_CFG)
-		WATCH_RECORD(w, t, PTT_LAW_lengths_fit_types, p->length_dw == 1, "%s of %u DWs; it has one", y->name,
-			     p->length_dw);
+		WATCH_RECORD(w, t, PTT_INVARIANT_lengths_fit_types, p->length_dw == 1, "%s of %u DWs; it has one",
+			     y->name, p->length_dw);
 	else if (is_atomic(p))
-		WATCH_RECORD(w, t, PTT_LAW_lengths_fit_types, atomic_length_fits(p), "%s of %u DWs", y->name,
+		WATCH_RECORD(w, t, PTT_INVARIANT_lengths_fit_types, atomic_length_fits(p), "%s of %u DWs", y->name,
 			     p->length_dw);
 	else if (y->layout == TLP_COMPLETION && p->status)
-		WATCH_RECORD(w, t, PTT_LAW_lengths_fit_types, !y->data, "%s with status %u has data", y->name,
+		WATCH_RECORD(w, t, PTT_INVARIANT_lengths_fit_types, !y->data, "%s with status %u has data", y->name,
 			     p->status);
 }
 
@@ -206,10 +207,10 @@ static void watch_enables(struct ptt_watch *w, const struct watched_trace *t, co
 	if (is_atomic(p) || !(is_memory(y) || y->layout == TLP_IO || y->layout == TLP_CFG))
 		return;
 	if (p->length_dw == 1)
-		WATCH_RECORD(w, t, PTT_LAW_enables_fit_lengths, p->last_be == 0,
+		WATCH_RECORD(w, t, PTT_INVARIANT_enables_fit_lengths, p->last_be == 0,
 			     "%s of one DW enables bytes %x of a last", y->name, p->last_be);
 	else
-		WATCH_RECORD(w, t, PTT_LAW_enables_fit_lengths, p->first_be && p->last_be,
+		WATCH_RECORD(w, t, PTT_INVARIANT_enables_fit_lengths, p->first_be && p->last_be,
 			     "%s of %u DWs enables bytes %x of the first, %x of the last", y->name, p->length_dw,
 			     p->first_be, p->last_be);
 }
@@ -220,10 +221,10 @@ static void watch_address(struct ptt_watch *w, const struct watched_trace *t, co
 
 	if (!is_memory(y))
 		return;
-	WATCH_RECORD(w, t, PTT_LAW_addresses_fit_pages, (p->address & (PAGE - 1)) + 4 * p->length_dw <= PAGE,
+	WATCH_RECORD(w, t, PTT_INVARIANT_addresses_fit_pages, (p->address & (PAGE - 1)) + 4 * p->length_dw <= PAGE,
 		     "%s of %u DWs at 0x%llx goes beyond 4 KB", y->name, p->length_dw, (unsigned long long)p->address);
 	if (y->layout == TLP_MEM64)
-		WATCH_RECORD(w, t, PTT_LAW_addresses_fit_pages, p->address >> 32 != 0,
+		WATCH_RECORD(w, t, PTT_INVARIANT_addresses_fit_pages, p->address >> 32 != 0,
 			     "%s at 0x%llx, which has 32 bits", y->name, (unsigned long long)p->address);
 }
 
@@ -245,10 +246,11 @@ static void watch_completion(struct ptt_watch *w, const struct watched_trace *t,
 	if (!is_answer(p) || p->bcm)
 		return;
 	if (room < p->byte_count)
-		WATCH_RECORD(w, t, PTT_LAW_completions_end_at_boundaries, (p->lower_address + room) % BOUNDARY == 0,
-			     "%u of %u bytes from lower address 0x%x on", room, p->byte_count, p->lower_address);
+		WATCH_RECORD(w, t, PTT_INVARIANT_completions_end_at_boundaries,
+			     (p->lower_address + room) % BOUNDARY == 0, "%u of %u bytes from lower address 0x%x on",
+			     room, p->byte_count, p->lower_address);
 	else
-		WATCH_RECORD(w, t, PTT_LAW_completions_end_at_boundaries, room - p->byte_count < 4,
+		WATCH_RECORD(w, t, PTT_INVARIANT_completions_end_at_boundaries, room - p->byte_count < 4,
 			     "%u DWs for the last %u bytes", p->length_dw, p->byte_count);
 }
 
@@ -260,12 +262,12 @@ static bool is_selected(const struct ptt_ask *a, const struct tlp *p)
 
 static void watch_packet(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p)
 {
-	WATCH_RECORD(w, t, PTT_LAW_types_exist, p->class != TLP_RESERVED, "Fmt %u, Type 0x%x are reserved", p->fmt,
-		     p->type);
+	WATCH_RECORD(w, t, PTT_INVARIANT_types_exist, p->class != TLP_RESERVED, "Fmt %u, Type 0x%x are reserved",
+		     p->fmt, p->type);
 	if (p->class == TLP_RESERVED)
 		return;
 	if (t->is.is_asked)
-		WATCH_RECORD(w, t, PTT_LAW_only_what_was_selected, is_selected(&t->is.ask, p),
+		WATCH_RECORD(w, t, PTT_INVARIANT_only_what_was_selected, is_selected(&t->is.ask, p),
 			     "%s, which was not selected", type_of(p)->name);
 	watch_lengths(w, t, p);
 	watch_enables(w, t, p);
@@ -282,7 +284,8 @@ static void watch_time(struct ptt_watch *w, struct watched_trace *t, uint32_t no
 	if (t->is.time != PTT_TIME_ABS)
 		return;
 	if (t->timed) {
-		WATCH_RECORD(w, t, PTT_LAW_times_in_order, (int32_t)step >= 0, "Time is %u behind %u", now, t->last);
+		WATCH_RECORD(w, t, PTT_INVARIANT_times_in_order, (int32_t)step >= 0, "Time is %u behind %u", now,
+			     t->last);
 		t->ticks += (int32_t)step >= 0 ? step : 0;
 	}
 	t->last = now;
@@ -311,7 +314,7 @@ static bool has_both(const struct watched_trace *t)
 {
 	const uint32_t both = 1u << TLP_NP | 1u << TLP_CPL;
 
-	return t->is.is_asked && t->is.ask.direction == 2 && (t->is.ask.type & both) == both && !t->is_crowded;
+	return t->is.is_asked && t->is.ask.direction == 2 && (t->is.ask.type & both) == both && !t->has_evicted;
 }
 
 /* A completion of a read, whose bytes so far, this packet's included, are `got`. */
@@ -324,10 +327,10 @@ static void watch_piece(struct ptt_watch *w, const struct watched_trace *t, cons
 
 	if (p->bcm)
 		return;
-	WATCH_RECORD(w, t, PTT_LAW_byte_counts_fall, p->byte_count + before == all,
+	WATCH_RECORD(w, t, PTT_INVARIANT_byte_counts_fall, p->byte_count + before == all,
 		     "byte count %u, of %u bytes that were asked for and %llu that came", p->byte_count, all,
 		     (unsigned long long)before);
-	WATCH_RECORD(w, t, PTT_LAW_completions_go_on, p->lower_address == (from & 0x7f),
+	WATCH_RECORD(w, t, PTT_INVARIANT_completions_go_on, p->lower_address == (from & 0x7f),
 		     "lower address 0x%x, where 0x%x is next", p->lower_address, from & 0x7f);
 }
 
@@ -356,7 +359,7 @@ static bool is_judged(struct ptt_watch *w, const struct watched_trace *t, const 
 {
 	struct watched_asker *a = t->is.ask.format ? NULL : asker_of(w, key, p->device);
 
-	if (a && p->class == TLP_NP && what != PTT_SECOND && a->requests < 2)
+	if (a && p->class == TLP_NP && what != PTT_DUPLICATE && a->requests < 2)
 		a->requests++;
 	return t->is.ask.format || (a && a->requests == 2);
 }
@@ -373,14 +376,14 @@ static void watch_transaction(struct ptt_watch *w, struct watched_trace *t, cons
 	const enum ptt_event what = ptt_match_next(w->match, p, &pair);
 	const bool judged = is_judged(w, t, p, key, what);
 
-	if (what == PTT_CROWDED)
-		t->is_crowded = true;
-	if (p->class != TLP_CPL || what == PTT_BEHIND_GAP || what == PTT_SECOND || !judged)
+	if (what == PTT_EVICTED)
+		t->has_evicted = true;
+	if (p->class != TLP_CPL || what == PTT_AFTER_GAP || what == PTT_DUPLICATE || !judged)
 		return;
-	WATCH_RECORD(w, t, PTT_LAW_answers_within_requests, what != PTT_ORPHAN,
+	WATCH_RECORD(w, t, PTT_INVARIANT_answers_within_requests, what != PTT_UNEXPECTED_CPL,
 		     "a completion for requester %02x:%02x.%x, tag 0x%x, which was answered before", p->requester >> 8,
 		     p->requester >> 3 & 0x1f, p->requester & 7, p->tag);
-	if (what == PTT_ORPHAN || !is_answer(p))
+	if (what == PTT_UNEXPECTED_CPL || !is_answer(p))
 		return;
 	if (what == PTT_NONE) /* more will come */
 		pair = w->match->slot[match_find(w->match, key)->slot].pair;
@@ -388,7 +391,7 @@ static void watch_transaction(struct ptt_watch *w, struct watched_trace *t, cons
 		return;
 	watch_piece(w, t, p, &pair.request, pair.t.bytes);
 	if (what == PTT_DONE)
-		WATCH_RECORD(w, t, PTT_LAW_reads_get_what_they_ask, pair.t.bytes == read_bytes(&pair.request),
+		WATCH_RECORD(w, t, PTT_INVARIANT_reads_get_what_they_ask, pair.t.bytes == read_bytes(&pair.request),
 			     "%u bytes were asked for, and %llu came", read_bytes(&pair.request),
 			     (unsigned long long)pair.t.bytes);
 }
@@ -406,8 +409,8 @@ static void watch_marker(struct ptt_watch *w, const struct watched_trace *t, con
 {
 	const uint32_t marker = ptt_le32(p), reserved = ptt_le32(p + 24);
 
-	WATCH_RECORD(w, t, PTT_LAW_records_have_markers, marker == UINT32_MAX, "DW0 is 0x%08x", marker);
-	WATCH_RECORD(w, t, PTT_LAW_records_have_markers, reserved == 0, "DW6 is 0x%08x", reserved);
+	WATCH_RECORD(w, t, PTT_INVARIANT_records_have_markers, marker == UINT32_MAX, "DW0 is 0x%08x", marker);
+	WATCH_RECORD(w, t, PTT_INVARIANT_records_have_markers, reserved == 0, "DW6 is 0x%08x", reserved);
 }
 
 void ptt_watch_records(struct ptt_watch *w, uint32_t i, uint8_t format, const uint8_t *p, size_t n, uint64_t offset)
@@ -443,7 +446,7 @@ void ptt_watch_gap(struct ptt_watch *w, uint32_t i, const struct ptt_gap *g)
 	struct watched_trace *t = &w->trace[i];
 
 	if (g->why == PTT_GAP_DAMAGE)
-		WATCH_RECORD(w, t, PTT_LAW_records_have_markers, false, "%llu bytes behind it are no record",
+		WATCH_RECORD(w, t, PTT_INVARIANT_records_have_markers, false, "%llu bytes behind it are no record",
 			     (unsigned long long)g->bytes);
 	(void)ptt_match_gap(w->match, i, NULL, NULL);
 	t->has_gap = true;
@@ -488,12 +491,12 @@ static struct carried link_carried(const struct watched_trace *t, const struct p
 }
 
 static void watch_carried(struct ptt_watch *w, const struct watched_trace *t, const struct ptt_link at[static 4],
-			  enum ptt_law l, uint32_t type)
+			  enum ptt_invariant l, uint32_t type)
 {
 	static const char *const names[] = {
 		[TLP_P] = "posted requests", [TLP_NP] = "non-posted requests", [TLP_CPL] = "completions"
 	};
-	const bool bytes = l == PTT_LAW_bytes_are_the_links;
+	const bool bytes = l == PTT_INVARIANT_bytes_are_the_links;
 	const struct carried is = link_carried(t, at, type, bytes);
 	const uint64_t held = bytes ? t->bytes[type] : t->n[type];
 
@@ -510,25 +513,25 @@ void ptt_watch_link(struct ptt_watch *w, uint32_t i, const struct ptt_link at[st
 	const uint64_t took = at[3].ns - at[0].ns;
 
 	if (t->has_gap) {
-		watch_unknown(w, PTT_LAW_packets_are_the_links, "records were lost");
-		watch_unknown(w, PTT_LAW_bytes_are_the_links, "records were lost");
+		watch_unknown(w, PTT_INVARIANT_packets_are_the_links, "records were lost");
+		watch_unknown(w, PTT_INVARIANT_bytes_are_the_links, "records were lost");
 	}
 	for (uint32_t type = 0; type < CLASSES && !t->has_gap; type++)
 		if (t->is.ask.type >> type & 1) {
-			watch_carried(w, t, at, PTT_LAW_packets_are_the_links, type);
-			watch_carried(w, t, at, PTT_LAW_bytes_are_the_links, type);
+			watch_carried(w, t, at, PTT_INVARIANT_packets_are_the_links, type);
+			watch_carried(w, t, at, PTT_INVARIANT_bytes_are_the_links, type);
 		}
 	if (t->timed && t->ticks)
-		WATCH_RECORD(w, t, PTT_LAW_times_within_span, t->ticks <= took, "%llu ticks in %llu ns",
+		WATCH_RECORD(w, t, PTT_INVARIANT_times_within_span, t->ticks <= took, "%llu ticks in %llu ns",
 			     (unsigned long long)t->ticks, (unsigned long long)took);
 }
 
 void ptt_watch_tunable(struct ptt_watch *w, const char *device, enum ptt_tune k, uint32_t value)
 {
-	watch_said(w, PTT_LAW_tunables_in_range);
-	if (value <= PTT_TUNE_MOST || w->law[PTT_LAW_tunables_in_range].broken)
+	watch_said(w, PTT_INVARIANT_tunables_in_range);
+	if (value <= PTT_TUNE_MOST || w->invariant[PTT_INVARIANT_tunables_in_range].broken)
 		return;
-	w->law[PTT_LAW_tunables_in_range].broken = true;
-	err_set(&w->law[PTT_LAW_tunables_in_range].why, TALLY_ESTATE, "%s/%s is %u", device, ptt_tunables[k].name,
-		value);
+	w->invariant[PTT_INVARIANT_tunables_in_range].broken = true;
+	err_set(&w->invariant[PTT_INVARIANT_tunables_in_range].why, TALLY_ESTATE, "%s/%s is %u", device,
+		ptt_tunables[k].name, value);
 }

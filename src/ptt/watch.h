@@ -1,8 +1,8 @@
 /*
  * watch.h: what the traces of a PTT device obey.
  *
- * A watch is given traces, record by record, and what else a platform tells; then each law is asked.  It keeps the first record that
- * breaks a law, and how often each law had something to say.
+ * A watch is given traces, record by record, and what else a platform tells; then each invariant is asked.  It keeps the first record that
+ * breaks an invariant, and how often each invariant had something to say.
  */
 #ifndef TALLY_PTT_WATCH_H
 #define TALLY_PTT_WATCH_H
@@ -12,7 +12,7 @@
 
 /* X(name, what holds) */
 /* clang-format off */
-#define PTT_LAWS(X) \
+#define PTT_INVARIANTS(X) \
 	X(records_have_markers, "a record of 8DW begins with ones, and its reserved word is 0") \
 	X(types_exist, "each packet is of a type that there is") \
 	X(only_what_was_selected, "a trace holds the types that were selected, and no others") \
@@ -30,16 +30,16 @@
 	X(bytes_are_the_links, "packets of a trace carry the bytes that went over the link") \
 	X(tunables_in_range, "a tunable is 0, 1 or 2")
 /* clang-format on */
-enum ptt_law {
-#define LAW(name, text) PTT_LAW_##name,
-	PTT_LAWS(LAW)
-#undef LAW
-		PTT_LAW_COUNT
+enum ptt_invariant {
+#define INVARIANT(name, text) PTT_INVARIANT_##name,
+	PTT_INVARIANTS(INVARIANT)
+#undef INVARIANT
+		PTT_INVARIANT_COUNT
 };
-struct ptt_law_row {
+struct ptt_invariant_row {
 	const char *name, *text;
 };
-extern const struct ptt_law_row ptt_laws[PTT_LAW_COUNT];
+extern const struct ptt_invariant_row ptt_invariants[PTT_INVARIANT_COUNT];
 enum ptt_verdict { PTT_HOLDS, PTT_BROKEN, PTT_UNKNOWN };
 
 struct ptt_watched {        /* a trace */
@@ -64,7 +64,7 @@ void ptt_watch_gap(struct ptt_watch *w, uint32_t i, const struct ptt_gap *g);
 void ptt_watch_link(struct ptt_watch *w, uint32_t i, const struct ptt_link at[static 4]);
 void ptt_watch_tunable(struct ptt_watch *w, const char *device, enum ptt_tune t, uint32_t value);
 uint64_t ptt_watch_seen(const struct ptt_watch *w); /* records, of all traces */
-/* Words of a broken or unknown law in e. */
-enum ptt_verdict ptt_watch_law(const struct ptt_watch *w, enum ptt_law l, struct err *e);
+/* Words of a broken or unknown invariant in e. */
+enum ptt_verdict ptt_watch_invariant(const struct ptt_watch *w, enum ptt_invariant l, struct err *e);
 
 #endif

@@ -49,7 +49,7 @@ struct file_records {
 	struct ptt_record rec;     /* the record that is next, when `have` */
 	struct ptt_record done;    /* args of transaction */
 	bool have;
-	uint64_t orphans, requestless, cut, behind_gap, seconds;
+	uint64_t unexpected, requestless, cut, after_gap, duplicates;
 	struct map askers; /* by device, segment and requester */
 	struct asker others;
 	struct buf notes; /* what the file says of itself, until somebody listens */
@@ -241,11 +241,11 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			r->at = 0;
 			if (r->chunk.gap.why != PTT_GAP_NONE && r->match)
 				r->cut += ptt_match_gap(r->match, r->chunk.device, NULL, NULL);
-			if (r->chunk.sight & PTT_SIGHT_TWICE && !r->match &&
+			if (r->chunk.coverage & PTT_COVERAGE_DUPLICATES && !r->match &&
 			    ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
 				return trace_nomem(t);
 			if (r->match)
-				ptt_match_twice(r->match, r->chunk.device, r->chunk.sight & PTT_SIGHT_TWICE);
+				ptt_match_twice(r->match, r->chunk.device, r->chunk.coverage & PTT_COVERAGE_DUPLICATES);
 			continue;
 		}
 		p = r->chunk.p + r->at;
@@ -306,14 +306,14 @@ static int fire_transaction(struct tally_trace *t, enum ptt_event what, const st
 	case PTT_DONE:
 		asker_of(r, &pair->request)->answered++;
 		break;
-	case PTT_BEHIND_GAP:
-		*(r->stream->sight & PTT_SIGHT_NO_REQUESTS ? &r->requestless : &r->behind_gap) += 1;
+	case PTT_AFTER_GAP:
+		*(r->stream->coverage & PTT_COVERAGE_NO_REQUESTS ? &r->requestless : &r->after_gap) += 1;
 		return 0;
-	case PTT_ORPHAN:
-		*(r->stream->sight & PTT_SIGHT_NO_REQUESTS ? &r->requestless : &r->orphans) += 1;
+	case PTT_UNEXPECTED_CPL:
+		*(r->stream->coverage & PTT_COVERAGE_NO_REQUESTS ? &r->requestless : &r->unexpected) += 1;
 		return 0;
 	case PTT_REUSED:
-	case PTT_CROWDED:
+	case PTT_EVICTED:
 		asker_of(r, &pair->request)->given_up++;
 		return 0;
 	default:
@@ -337,8 +337,8 @@ static int fire_record(struct tally_trace *t)
 
 	if (r->match)
 		what = ptt_match_next(r->match, &r->rec.tlp, &pair);
-	if (what == PTT_SECOND) {
-		r->seconds++;
+	if (what == PTT_DUPLICATE) {
+		r->duplicates++;
 		return 0;
 	}
 	if (r->texts)
@@ -390,7 +390,7 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 		const struct asker *a = val;
 		const uint64_t device = *(const uint64_t *)key >> 32;
 
-		if (device < r->pass.ndev && r->pass.dev[device].sight & PTT_SIGHT_NO_ANSWERS)
+		if (device < r->pass.ndev && r->pass.dev[device].coverage & PTT_COVERAGE_NO_COMPLETIONS)
 			hidden += a->given_up + a->open;
 		else if (!a->answered && a->given_up + a->open >= SILENT_LEAST) {
 			apart += a->given_up + a->open;
@@ -425,15 +425,15 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 	if (r->cut)
 		trace_note(t, "%llu request%s open where records are missing fired no transaction",
 			   (unsigned long long)r->cut, r->cut == 1 ? "" : "s");
-	if (r->behind_gap)
+	if (r->after_gap)
 		trace_note(t, "%llu completion%s whose request may be among the missing records",
-			   (unsigned long long)r->behind_gap, r->behind_gap == 1 ? "" : "s");
+			   (unsigned long long)r->after_gap, r->after_gap == 1 ? "" : "s");
 	if (r->requestless)
 		trace_note(t, "%llu completion%s whose request the event's direction can't show",
 			   (unsigned long long)r->requestless, r->requestless == 1 ? "" : "s");
-	if (r->orphans)
-		trace_note(t, "%llu completion%s without a request", (unsigned long long)r->orphans,
-			   r->orphans == 1 ? "" : "s");
+	if (r->unexpected)
+		trace_note(t, "%llu unexpected completion%s", (unsigned long long)r->unexpected,
+			   r->unexpected == 1 ? "" : "s");
 }
 
 static void report_time(struct tally_trace *t, const struct file_records *r)
@@ -462,10 +462,10 @@ static void file_report(struct tally_trace *t)
 		trace_note(t, "%.*s", n, line);
 		line += n + !!line[n];
 	}
-	if (r->seconds)
+	if (r->duplicates)
 		trace_note(t,
 			   "%llu record%s of packets between devices that were seen at both ports fired once for both",
-			   (unsigned long long)r->seconds, r->seconds == 1 ? "" : "s");
+			   (unsigned long long)r->duplicates, r->duplicates == 1 ? "" : "s");
 	if (r->match && r->prog[RECORD_TRANSACTION] >= 0 && !t->exited)
 		report_matching(t, r);
 }

@@ -243,7 +243,7 @@ static void what_was_not_matched_is_said(void **state)
 	snprintf(want, sizeof(want), "%llu requests given up ",
 		 (unsigned long long)(f.truth->requests - f.truth->answered - f.truth->outstanding));
 	assert_non_null(strstr(r.notes.p, want));
-	assert_non_null(strstr(r.notes.p, " without a request"));
+	assert_non_null(strstr(r.notes.p, " unexpected completion"));
 	drop(&r);
 	close_trace(&f);
 }

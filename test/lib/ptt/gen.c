@@ -543,7 +543,7 @@ static void message(struct ptt_gen *g, uint32_t who)
 }
 
 /* An answer to nobody: a free tag's. */
-static bool orphan(struct ptt_gen *g, uint32_t who)
+static bool unexpected_completion(struct ptt_gen *g, uint32_t who)
 {
 	struct tags *t = &g->tags[who];
 	struct open_request q = { .who = (uint8_t)who, .completer = who == ROOT ? 1 : ROOT };
@@ -556,7 +556,7 @@ static bool orphan(struct ptt_gen *g, uint32_t who)
 	k.byte_count = 64;
 	k.dws = 16;
 	count_answer(g, &q, &k, 64);
-	g->truth.fault[PTT_FAULT_ORPHAN]++;
+	g->truth.fault[PTT_FAULT_UNEXPECTED_CPL]++;
 	emit(g, &k, 64);
 	return true;
 }
@@ -594,7 +594,7 @@ static void next_request(struct ptt_gen *g)
 
 	t->now = g->next_request;
 	g->next_request += gap(g);
-	if (chance(g, g->o.faults) && orphan(g, who))
+	if (chance(g, g->o.faults) && unexpected_completion(g, who))
 		return;
 	if (chance(g, g->o.faults)) {
 		t->fault[PTT_FAULT_RESERVED]++;

@@ -1,5 +1,5 @@
 /*
- * kunpeng_law_test.c: what every load keeps to, under every setting: each packet is decoded, requests and completions
+ * kunpeng_invariant_test.c: what every load keeps to, under every setting: each packet is decoded, requests and completions
  * meet, and what they come to is the machine's own truth.
  */
 #include "machine/kunpeng_test_int.h"

@@ -1,14 +1,14 @@
 /*
- * sun4v_law_mmustat.c: what MMU statistics obey.
+ * sun4v_invariant_mmustat.c: what MMU statistics obey.
  *
  * Hits are TLB misses that a TSB answered, and a strand's PIC counts all TLB misses, so hits are bounded by them; by how much is the
  * guest's handler's to say, or the model's.  A hit takes time, and a strand has no more of it than there was.
  *
- * Buffers and counters are read twice at the beginning and twice at the end, as in sun4v_law.c: the hypervisor goes on adding
+ * Buffers and counters are read twice at the beginning and twice at the end, as in sun4v_invariant.c: the hypervisor goes on adding
  * meanwhile.  Hits and ticks of a slot are two words, so one may be a hit behind the other.  A saved buffer is one reading, of what
  * was collected since it was zero.
  */
-#include "hv/sun4v_law_int.h"
+#include "hv/sun4v_invariant_int.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MODEL_HZ UINT64_C(1200000000)
@@ -69,7 +69,7 @@ static int mmu_start(struct sun4v_watch *w, struct sun4v_client *c, struct watch
 	return rc;
 }
 
-static uint64_t law_unanswered(const struct hv_transport *l)
+static uint64_t invariant_unanswered(const struct hv_transport *l)
 {
 	return l->op->tsb_missed ? l->op->tsb_missed(l->arg) : 0;
 }
@@ -86,7 +86,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 		rc = watched_begin(ps, e);
 	if (rc == 0)
 		rc = mmu_read_all(w, c, FIRST_AGAIN, e);
-	w->unanswered.lo = law_unanswered(c->transport);
+	w->unanswered.lo = invariant_unanswered(c->transport);
 	if (rc == 0)
 		(void)o->pass(o->arg, o->ns ? o->ns : SECOND);
 	if (rc == 0)
@@ -96,7 +96,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 	if (rc == 0)
 		rc = mmu_read_all(w, c, LAST_AGAIN, e);
 	w->unanswered.has = c->transport->op->tsb_missed != NULL;
-	w->unanswered.lo = w->unanswered.hi = law_unanswered(c->transport) - w->unanswered.lo;
+	w->unanswered.lo = w->unanswered.hi = invariant_unanswered(c->transport) - w->unanswered.lo;
 	w->ns = o->now(o->arg) - before;
 	return rc;
 }
@@ -174,33 +174,33 @@ static bool is_reserved(uint32_t word)
 
 static const char *const sides[] = { "instruction", "data" };
 
-/* ---- the laws ------------------------------------------------------------------------------------------------ */
+/* ---- the invariants ------------------------------------------------------------------------------------------------ */
 
 static enum sun4v_verdict nothing_hit(struct err *e)
 {
-	return LAW_UNKNOWN(e, "no TSB answered a miss meanwhile");
+	return INVARIANT_UNKNOWN(e, "no TSB answered a miss meanwhile");
 }
 
-static enum sun4v_verdict mmustat_law_counts_grow(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_counts_grow(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
 	if (w->saved)
-		return LAW_UNKNOWN(e, "there is one reading");
+		return INVARIANT_UNKNOWN(e, "there is one reading");
 	for (uint32_t i = 0; i < w->strands; i++)
 		for (uint32_t k = 1; w->mmu[i].has && k < 4; k++)
 			for (uint32_t word = 0; word < WORDS; word++) {
 				const uint64_t was = w->mmu[i].at[k - 1].word[word], is = w->mmu[i].at[k].word[word];
 
 				if ((int64_t)(is - was) < 0) /* words wrap */
-					return LAW_BROKEN(e, "strand %u: the word at 0x%x was %llu, then %llu", i,
-							  word * 8, LL(was), LL(is));
+					return INVARIANT_BROKEN(e, "strand %u: the word at 0x%x was %llu, then %llu", i,
+								word * 8, LL(was), LL(is));
 				moved = moved || is != was;
 			}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
-static enum sun4v_verdict mmustat_law_reserved_words_stay(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_reserved_words_stay(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = w->saved;
 
@@ -210,13 +210,13 @@ static enum sun4v_verdict mmustat_law_reserved_words_stay(const struct sun4v_wat
 
 			moved = moved || is != w->mmu[i].at[0].word[word];
 			if (is_reserved(word) && is != w->mmu[i].at[0].word[word])
-				return LAW_BROKEN(e, "strand %u: the reserved word at 0x%x is %llu", i, word * 8,
-						  LL(is));
+				return INVARIANT_BROKEN(e, "strand %u: the reserved word at 0x%x is %llu", i, word * 8,
+							LL(is));
 		}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
-static enum sun4v_verdict mmustat_law_hits_take_ticks(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_hits_take_ticks(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -227,22 +227,22 @@ static enum sun4v_verdict mmustat_law_hits_take_ticks(const struct sun4v_watch *
 
 			/* hits are written first: one of them may have its ticks still to come */
 			if (ticks.hi + (w->saved ? 0 : 1) < hits.lo || (!hits.hi && ticks.lo))
-				return LAW_BROKEN(e, "strand %u, slot at 0x%x: %llu hits took %llu ticks", i, slot * 8,
-						  LL(hits.lo), LL(ticks.hi));
+				return INVARIANT_BROKEN(e, "strand %u, slot at 0x%x: %llu hits took %llu ticks", i,
+							slot * 8, LL(hits.lo), LL(ticks.hi));
 			moved = moved || hits.hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
 }
 
-static enum sun4v_verdict mmustat_law_ticks_within_time(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_ticks_within_time(const struct sun4v_watch *w, struct err *e)
 {
 	const uint64_t hz = w->tick_hz == HV_TICK_UNKNOWN ? 0 : w->tick_hz ? w->tick_hz : MODEL_HZ;
 	const uint64_t most = (uint64_t)((double)w->ns / 1e9 * (double)hz) + 1;
 	bool moved = false;
 
 	if (w->saved || !hz)
-		return LAW_UNKNOWN(e, w->saved ? "nothing tells how long it was collected" :
-						 "nothing tells how fast %%tick is");
+		return INVARIANT_UNKNOWN(e, w->saved ? "nothing tells how long it was collected" :
+						       "nothing tells how fast %%tick is");
 	for (uint32_t i = 0; i < w->strands; i++) {
 		struct grown spent;
 
@@ -250,7 +250,7 @@ static enum sun4v_verdict mmustat_law_ticks_within_time(const struct sun4v_watch
 			continue;
 		spent = grown_add(side_grew(&w->mmu[i], 0, true), side_grew(&w->mmu[i], 1, true));
 		if (spent.lo > most)
-			return LAW_BROKEN(e, "strand %u spent %llu ticks of %llu", i, LL(spent.lo), LL(most));
+			return INVARIANT_BROKEN(e, "strand %u spent %llu ticks of %llu", i, LL(spent.lo), LL(most));
 		moved = moved || spent.hi;
 	}
 	return moved ? SUN4V_HOLDS : nothing_hit(e);
@@ -258,10 +258,10 @@ static enum sun4v_verdict mmustat_law_ticks_within_time(const struct sun4v_watch
 
 static enum sun4v_verdict no_misses(const struct sun4v_watch *w, struct err *e)
 {
-	return LAW_UNKNOWN(e, "%s", w->why.code ? w->why.text : "nothing tells how many TLB misses there were");
+	return INVARIANT_UNKNOWN(e, "%s", w->why.code ? w->why.text : "nothing tells how many TLB misses there were");
 }
 
-static enum sun4v_verdict mmustat_law_hits_are_misses(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_hits_are_misses(const struct sun4v_watch *w, struct err *e)
 {
 	bool had = false, moved = false;
 
@@ -273,20 +273,21 @@ static enum sun4v_verdict mmustat_law_hits_are_misses(const struct sun4v_watch *
 				continue;
 			had = true;
 			if (hits.lo > misses.hi)
-				return LAW_BROKEN(e, "strand %u: %llu %s misses of the TLB, %llu of them hit a TSB", i,
-						  LL(misses.hi), sides[data], LL(hits.lo));
+				return INVARIANT_BROKEN(e,
+							"strand %u: %llu %s misses of the TLB, %llu of them hit a TSB",
+							i, LL(misses.hi), sides[data], LL(hits.lo));
 			moved = moved || misses.hi;
 		}
-	return !had ? no_misses(w, e) : moved ? SUN4V_HOLDS : LAW_UNKNOWN(e, "no TLB was missed meanwhile");
+	return !had ? no_misses(w, e) : moved ? SUN4V_HOLDS : INVARIANT_UNKNOWN(e, "no TLB was missed meanwhile");
 }
 
-static enum sun4v_verdict mmustat_law_hits_and_misses_are_all(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict mmustat_invariant_hits_and_misses_are_all(const struct sun4v_watch *w, struct err *e)
 {
 	struct grown hits = { true, 0, 0 }, misses = { true, 0, 0 };
 
 	if (!w->unanswered.has || !w->all_strands)
-		return LAW_UNKNOWN(e, w->unanswered.has ? "some strands are another guest's" :
-							  "nothing tells how many misses no TSB answered");
+		return INVARIANT_UNKNOWN(e, w->unanswered.has ? "some strands are another guest's" :
+								"nothing tells how many misses no TSB answered");
 	for (uint32_t i = 0; i < w->strands; i++)
 		for (uint32_t data = 0; data < 2; data++) {
 			hits = grown_add(hits, side_grew(&w->mmu[i], data, false));
@@ -296,14 +297,14 @@ static enum sun4v_verdict mmustat_law_hits_and_misses_are_all(const struct sun4v
 		return no_misses(w, e);
 	hits = grown_add(hits, w->unanswered);
 	if (hits.lo > misses.hi || misses.lo > hits.hi)
-		return LAW_BROKEN(e, "%llu misses of TLBs; hits of TSBs and %llu without one are %llu", LL(misses.lo),
-				  LL(w->unanswered.lo), LL(hits.hi));
-	return misses.hi ? SUN4V_HOLDS : LAW_UNKNOWN(e, "no TLB was missed meanwhile");
+		return INVARIANT_BROKEN(e, "%llu misses of TLBs; hits of TSBs and %llu without one are %llu",
+					LL(misses.lo), LL(w->unanswered.lo), LL(hits.hi));
+	return misses.hi ? SUN4V_HOLDS : INVARIANT_UNKNOWN(e, "no TLB was missed meanwhile");
 }
 
-const struct law_row mmustat_laws[] = {
-#define LAW(name, text) { { MMUSTAT_LAW_##name + 1, #name, text }, mmustat_law_##name },
-	MMUSTAT_LAWS(LAW)
-#undef LAW
+const struct invariant_row mmustat_invariants[] = {
+#define INVARIANT(name, text) { { MMUSTAT_INVARIANT_##name + 1, #name, text }, mmustat_invariant_##name },
+	MMUSTAT_INVARIANTS(INVARIANT)
+#undef INVARIANT
 };
-const uint32_t mmustat_laws_count = COUNT(mmustat_laws);
+const uint32_t mmustat_invariants_count = COUNT(mmustat_invariants);

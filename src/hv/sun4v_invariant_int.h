@@ -1,14 +1,14 @@
 /*
- * sun4v_law_int.h: what the files of the laws share.
+ * sun4v_invariant_int.h: what the files of the invariants share.
  *
- *	sun4v_law.c          watches; growth; the laws of vfalls
- *	sun4v_law_mmustat.c  the laws of mmustat
+ *	sun4v_invariant.c          watches; growth; the invariants of vfalls
+ *	sun4v_invariant_mmustat.c  the invariants of mmustat
  */
-#ifndef TALLY_HV_SUN4V_LAW_INT_H
-#define TALLY_HV_SUN4V_LAW_INT_H
+#ifndef TALLY_HV_SUN4V_INVARIANT_INT_H
+#define TALLY_HV_SUN4V_INVARIANT_INT_H
 
 #include "hv/sun4v_guest_int.h"
-#include "hv/sun4v_law.h"
+#include "hv/sun4v_invariant.h"
 
 /* How much a counter grew between two moments: at least lo, at most hi. */
 struct grown {
@@ -52,13 +52,13 @@ struct sun4v_watch {
 	struct err why;          /* why TLB misses could not be counted */
 };
 
-typedef enum sun4v_verdict sun4v_law_fn(const struct sun4v_watch *w, struct err *e);
-struct law_row {
-	struct sun4v_law law;
-	sun4v_law_fn *fn;
+typedef enum sun4v_verdict sun4v_invariant_fn(const struct sun4v_watch *w, struct err *e);
+struct invariant_row {
+	struct sun4v_invariant invariant;
+	sun4v_invariant_fn *fn;
 };
-extern const struct law_row mmustat_laws[];
-extern const uint32_t mmustat_laws_count;
+extern const struct invariant_row mmustat_invariants[];
+extern const uint32_t mmustat_invariants_count;
 int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e);
 
 /* A counter that is watched, and where its growth goes. */
@@ -80,8 +80,8 @@ int watched_begin(struct watched_all *ps, struct err *e);
 int watched_end(struct watched_all *ps, struct err *e);
 void watched_close(struct watched_all *ps);
 
-#define LAW_BROKEN(e, ...) (err_set((e), TALLY_ESTATE, __VA_ARGS__), SUN4V_BROKEN)
-#define LAW_UNKNOWN(e, ...) (err_set((e), TALLY_ENOTSUP, __VA_ARGS__), SUN4V_UNKNOWN)
+#define INVARIANT_BROKEN(e, ...) (err_set((e), TALLY_ESTATE, __VA_ARGS__), SUN4V_BROKEN)
+#define INVARIANT_UNKNOWN(e, ...) (err_set((e), TALLY_ENOTSUP, __VA_ARGS__), SUN4V_UNKNOWN)
 #define LL(x) ((unsigned long long)(x))
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * sun4v_law.c: what the counters of a Victoria Falls machine obey.
+ * sun4v_invariant.c: what the counters of a Victoria Falls machine obey.
  *
- * Each unit has two counters, and a law wants more than two events, so a watch has rounds: each selects two events of all units,
- * reads them, lets some time pass and reads them again.  A law whose events are all of one round is exact.  The one about classes of
+ * Each unit has two counters, and an invariant wants more than two events, so a watch has rounds: each selects two events of all units,
+ * reads them, lets some time pass and reads them again.  An invariant whose events are all of one round is exact.  The one about classes of
  * misses needs several rounds, since a node counts one class at a time: it is asked where the load is steady.
  *
  * A machine runs while it is read.  So all counters are read twice in a row, at the beginning and at the end of a round: what a
  * counter held at the moment between both passes lies between its two values, and sums of those are intervals.  An equality is
  * broken when the intervals of its sides don't meet.  A model stands still meanwhile, and its intervals are points.
  *
- * A law between zeros says nothing: it is unknown, as one that lacks a register or a right is.
+ * An invariant between zeros says nothing: it is unknown, as one that lacks a register or a right is.
  */
-#include "hv/sun4v_law_int.h"
+#include "hv/sun4v_invariant_int.h"
 
 #define SECOND UINT64_C(1000000000)
 enum {
@@ -334,30 +334,31 @@ static struct grown grown_times(struct grown a, uint64_t n)
 
 static enum sun4v_verdict no_hub(struct err *e)
 {
-	return LAW_UNKNOWN(e, "this machine has no Zambezis");
+	return INVARIANT_UNKNOWN(e, "this machine has no Zambezis");
 }
 
 static enum sun4v_verdict no_counter(const struct round *r, struct err *e)
 {
-	return LAW_UNKNOWN(e, "%s", r->why.code ? r->why.text : "not all counters that it needs are this guest's");
+	return INVARIANT_UNKNOWN(e, "%s",
+				 r->why.code ? r->why.text : "not all counters that it needs are this guest's");
 }
 
 static enum sun4v_verdict nothing_moved(struct err *e)
 {
-	return LAW_UNKNOWN(e, "nothing of it happened meanwhile");
+	return INVARIANT_UNKNOWN(e, "nothing of it happened meanwhile");
 }
 
 /* Whether a can't be b, a can't be at most b. */
-static bool law_differ(struct grown a, struct grown b)
+static bool invariant_differ(struct grown a, struct grown b)
 {
 	return a.lo > b.hi || b.lo > a.hi;
 }
-static bool law_exceeds(struct grown a, struct grown b)
+static bool invariant_exceeds(struct grown a, struct grown b)
 {
 	return a.lo > b.hi;
 }
 
-/* A law of each hub, in one round: holds if one of them had something to add up. */
+/* An invariant of each hub, in one round: holds if one of them had something to add up. */
 struct hub_sides {
 	struct grown a, b;
 };
@@ -374,24 +375,24 @@ static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
 
 		if (!s.a.has || !s.b.has)
 			return no_counter(&w->round[round], e);
-		if (at_most ? law_exceeds(s.a, s.b) : law_differ(s.a, s.b))
-			return LAW_BROKEN(e, "Zambezi %u: %llu %s %llu", z, LL(s.a.lo), words, LL(s.b.hi));
+		if (at_most ? invariant_exceeds(s.a, s.b) : invariant_differ(s.a, s.b))
+			return INVARIANT_BROKEN(e, "Zambezi %u: %llu %s %llu", z, LL(s.a.lo), words, LL(s.b.hi));
 		moved = moved || s.a.hi || s.b.hi;
 	}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-/* ---- the laws ------------------------------------------------------------------------------------------------ */
+/* ---- the invariants ------------------------------------------------------------------------------------------------ */
 
 #define STEADY 10u /* percent that a load may differ between rounds */
 
-static uint64_t law_magnitude(uint64_t a, uint64_t b)
+static uint64_t invariant_magnitude(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
 /* Each in a round of its own: what they differ by themselves is not held against them, nor twice that and five percent. */
-static enum sun4v_verdict vfalls_law_classes_sum_to_all(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_classes_sum_to_all(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -405,15 +406,15 @@ static enum sun4v_verdict vfalls_law_classes_sum_to_all(const struct sun4v_watch
 			if (!g[i].has)
 				return no_counter(&w->round[R_LOCAL], e);
 		all = (g[0].hi + g[1].hi) / 2;
-		drift = law_magnitude(g[0].hi, g[1].hi) + law_magnitude(g[2].hi, g[3].hi);
+		drift = invariant_magnitude(g[0].hi, g[1].hi) + invariant_magnitude(g[2].hi, g[3].hi);
 		local = (g[2].hi + g[3].hi) / 2;
 		classes = local + g[4].hi + g[5].hi;
 		if (drift > all / STEADY + 100)
-			return LAW_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n, LL(g[0].hi),
-					   LL(g[1].hi));
+			return INVARIANT_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n,
+						 LL(g[0].hi), LL(g[1].hi));
 		slack = 2 * drift + all / 20 + 100;
-		if (law_magnitude(all, classes) > slack)
-			return LAW_BROKEN(
+		if (invariant_magnitude(all, classes) > slack)
+			return INVARIANT_BROKEN(
 				e, "node %u: %llu misses; local %llu, remote %llu and cache-to-cache %llu are %llu", n,
 				LL(all), LL(local), LL(g[4].hi), LL(g[5].hi), LL(classes));
 		moved = moved || all;
@@ -426,7 +427,7 @@ static struct hub_sides sides_ports(const struct sun4v_watch *w, uint32_t z)
 	return (struct hub_sides){ grown_add(of_ports(w, R_ALL, z, 0), of_ports(w, R_ALL, z, 1)),
 				   w->round[R_ALL].asu[z][0] };
 }
-static enum sun4v_verdict vfalls_law_ports_sum_to_the_hub(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_ports_sum_to_the_hub(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL, sides_ports, false, "requests and write-backs at its ports, its serializer took", e);
 }
@@ -435,7 +436,7 @@ static struct hub_sides sides_serializer(const struct sun4v_watch *w, uint32_t z
 {
 	return (struct hub_sides){ w->round[R_ALL].asu[z][0], w->round[R_ALL].asu[z][1] };
 }
-static enum sun4v_verdict vfalls_law_serializer_keeps_nothing(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_serializer_keeps_nothing(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL, sides_serializer, false, "packets came into its serializer, out came", e);
 }
@@ -448,12 +449,12 @@ static struct hub_sides sides_wakeups(const struct sun4v_watch *w, uint32_t z)
 	s.b.hi += UNDER_WAY_MOST * (s.b.hi != s.b.lo);
 	return s;
 }
-static enum sun4v_verdict vfalls_law_waiters_are_woken(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_waiters_are_woken(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_REMOTE, sides_wakeups, false, "requests met another of their address, woken were", e);
 }
 
-static enum sun4v_verdict vfalls_law_requests_are_replied_to(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_requests_are_replied_to(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -465,9 +466,9 @@ static enum sun4v_verdict vfalls_law_requests_are_replied_to(const struct sun4v_
 
 			if (!g[0].has || !g[1].has)
 				return no_counter(&w->round[R_CACHE], e);
-			if (law_differ(g[0], g[1]))
-				return LAW_BROKEN(e, "Zambezi %u, port %c: %llu requests, %llu replies sent", z,
-						  (char)('A' + port), LL(g[0].lo), LL(g[1].hi));
+			if (invariant_differ(g[0], g[1]))
+				return INVARIANT_BROKEN(e, "Zambezi %u, port %c: %llu requests, %llu replies sent", z,
+							(char)('A' + port), LL(g[0].lo), LL(g[1].hi));
 			moved = moved || g[0].hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -478,7 +479,7 @@ static struct hub_sides sides_answers(const struct sun4v_watch *w, uint32_t z)
 	return (struct hub_sides){ of_ports(w, R_REMOTE, z, 1),
 				   grown_times(of_ports(w, R_REMOTE, z, 0), w->nodes - 1) };
 }
-static enum sun4v_verdict vfalls_law_all_others_answer(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_all_others_answer(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_REMOTE, sides_answers, false,
 			"replies received, of all other nodes for each one sent they would be", e);
@@ -488,12 +489,12 @@ static struct hub_sides sides_no_data(const struct sun4v_watch *w, uint32_t z)
 {
 	return (struct hub_sides){ of_ports(w, R_ALL_AGAIN, z, 1), of_ports(w, R_ALL_AGAIN, z, 0) };
 }
-static enum sun4v_verdict vfalls_law_empty_replies_are_replies(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_empty_replies_are_replies(const struct sun4v_watch *w, struct err *e)
 {
 	return each_hub(w, R_ALL_AGAIN, sides_no_data, true, "replies without data, of all replies", e);
 }
 
-/* A law of each controller: one event is among another. */
+/* An invariant of each controller: one event is among another. */
 static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t round, uint32_t part, uint32_t whole,
 					  const char *words, struct err *e)
 {
@@ -505,27 +506,27 @@ static enum sun4v_verdict each_controller(const struct sun4v_watch *w, uint32_t 
 
 			if (!a.has || !b.has)
 				return no_counter(&w->round[round], e);
-			if (law_exceeds(a, b))
-				return LAW_BROKEN(e, "controller %u of node %u: %llu %s %llu", m, n, LL(a.lo), words,
-						  LL(b.hi));
+			if (invariant_exceeds(a, b))
+				return INVARIANT_BROKEN(e, "controller %u of node %u: %llu %s %llu", m, n, LL(a.lo),
+							words, LL(b.hi));
 			moved = moved || b.hi;
 		}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-static enum sun4v_verdict vfalls_law_reads_are_transfers(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_reads_are_transfers(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_ALL, 0, 1, "reads, of all reads and writes", e);
 }
-static enum sun4v_verdict vfalls_law_writes_are_transfers(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_writes_are_transfers(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_REMOTE, 0, 1, "writes, of all reads and writes", e);
 }
-static enum sun4v_verdict vfalls_law_read_queues_are_queues(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_read_queues_are_queues(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_CACHE, 0, 1, "cycles of reads in the queue, of reads and writes", e);
 }
-static enum sun4v_verdict vfalls_law_buffer_hits_are_reads(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_buffer_hits_are_reads(const struct sun4v_watch *w, struct err *e)
 {
 	return each_controller(w, R_ALL_AGAIN, 1, 0, "hits in the write-back buffer, of reads", e);
 }
@@ -544,7 +545,7 @@ static struct grown sent_by(const struct sun4v_watch *w, uint32_t node)
 }
 
 /* Misses of stores and of the table walker come on top: no event counts them by class. */
-static enum sun4v_verdict vfalls_law_links_carry_what_was_read(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_links_carry_what_was_read(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -557,8 +558,8 @@ static enum sun4v_verdict vfalls_law_links_carry_what_was_read(const struct sun4
 
 		if (!read.has || !given.has)
 			return no_counter(&w->round[round], e);
-		if (law_exceeds(given, read))
-			return LAW_BROKEN(
+		if (invariant_exceeds(given, read))
+			return INVARIANT_BROKEN(
 				e,
 				"node %u: its controllers read %llu lines; over the links went %llu, its own loads and fetches had %llu",
 				n, LL(read.hi), LL(links.lo), LL(own.has ? own.lo : 0));
@@ -569,18 +570,18 @@ static enum sun4v_verdict vfalls_law_links_carry_what_was_read(const struct sun4
 
 /* Each request has one answer of each other node. Those with data come from caches, and memory is not read for them; so it is not
  * for invalidations, which no event of this round tells apart. */
-static enum sun4v_verdict vfalls_law_reads_are_misses(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_reads_are_misses(const struct sun4v_watch *w, struct err *e)
 {
 	const struct grown read = of_controllers(w, R_ALL_AGAIN, 0), replies = of_hubs(w, R_ALL_AGAIN, 0),
 			   empty = of_hubs(w, R_ALL_AGAIN, 1);
 
 	if (!w->zambezis || w->nodes < 2)
-		return LAW_UNKNOWN(e, "nothing tells what was requested: %s",
-				   w->zambezis ? "there is one node" : "this machine has no Zambezis");
+		return INVARIANT_UNKNOWN(e, "nothing tells what was requested: %s",
+					 w->zambezis ? "there is one node" : "this machine has no Zambezis");
 	if (!read.has || !replies.has || !empty.has)
 		return no_counter(&w->round[R_ALL_AGAIN], e);
 	if ((w->nodes - 1) * (read.lo + replies.lo) > replies.hi + (w->nodes - 1) * empty.hi)
-		return LAW_BROKEN(
+		return INVARIANT_BROKEN(
 			e, "controllers read %llu lines; %llu replies, %llu of them without data, are for %llu at most",
 			LL(read.lo), LL(replies.hi), LL(empty.hi),
 			LL(replies.hi / (w->nodes - 1) + empty.hi - replies.lo));
@@ -591,7 +592,7 @@ static enum sun4v_verdict vfalls_law_reads_are_misses(const struct sun4v_watch *
 
 /* With links_carry_what_was_read the other side of the same balance: reads lie between what must have been read and what can have
  * been. */
-static enum sun4v_verdict vfalls_law_controllers_read_what_missed(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_controllers_read_what_missed(const struct sun4v_watch *w, struct err *e)
 {
 	const struct round *r = &w->round[R_ALL_AGAIN];
 	const struct grown read = of_controllers(w, R_ALL_AGAIN, 0);
@@ -603,13 +604,13 @@ static enum sun4v_verdict vfalls_law_controllers_read_what_missed(const struct s
 	}
 	if (!read.has || !missed.has || w->strands > STRANDS_MOST)
 		return no_counter(r, e);
-	if (law_exceeds(read, missed))
-		return LAW_BROKEN(e, "controllers read %llu lines; misses, stores and walks are %llu", LL(read.lo),
-				  LL(missed.hi));
+	if (invariant_exceeds(read, missed))
+		return INVARIANT_BROKEN(e, "controllers read %llu lines; misses, stores and walks are %llu",
+					LL(read.lo), LL(missed.hi));
 	return read.hi ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-/* A law of each strand: one event is among another. */
+/* An invariant of each strand: one event is among another. */
 static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t round, uint32_t part, const char *words,
 				      struct err *e)
 {
@@ -621,24 +622,24 @@ static enum sun4v_verdict each_strand(const struct sun4v_watch *w, uint32_t roun
 		if (!a.has || !b.has)
 			continue;
 		had = true;
-		if (law_exceeds(a, b))
-			return LAW_BROKEN(e, "strand %u: %llu %s %llu", i, LL(a.lo), words, LL(b.hi));
+		if (invariant_exceeds(a, b))
+			return INVARIANT_BROKEN(e, "strand %u: %llu %s %llu", i, LL(a.lo), words, LL(b.hi));
 		moved = moved || b.hi;
 	}
 	return !had ? no_counter(&w->round[round], e) : moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-static enum sun4v_verdict vfalls_law_level_2_within_level_1(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_level_2_within_level_1(const struct sun4v_watch *w, struct err *e)
 {
 	return each_strand(w, R_ALL, 0, "misses of level 2 of loads and fetches, of level 1", e);
 }
-static enum sun4v_verdict vfalls_law_walk_misses_are_walks(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_walk_misses_are_walks(const struct sun4v_watch *w, struct err *e)
 {
 	return each_strand(w, R_WALKS, 1, "misses of the table walker in level 2, references there", e);
 }
 
 /* One clock drives all hubs. */
-static enum sun4v_verdict vfalls_law_hubs_share_a_clock(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_hubs_share_a_clock(const struct sun4v_watch *w, struct err *e)
 {
 	const struct grown *first = w->round[R_ALL].gpd[0];
 
@@ -650,15 +651,15 @@ static enum sun4v_verdict vfalls_law_hubs_share_a_clock(const struct sun4v_watch
 
 			if (!g.has)
 				return no_counter(&w->round[R_ALL], e);
-			if (law_differ(g, *first))
-				return LAW_BROKEN(e, "Zambezi %u counted %llu cycles, Zambezi 0 %llu", z, LL(g.lo),
-						  LL(first->hi));
+			if (invariant_differ(g, *first))
+				return INVARIANT_BROKEN(e, "Zambezi %u counted %llu cycles, Zambezi 0 %llu", z,
+							LL(g.lo), LL(first->hi));
 		}
 	return first->hi ? SUN4V_HOLDS : nothing_moved(e);
 }
 
 /* Each event of a port is a cycle of its own. */
-static enum sun4v_verdict vfalls_law_events_within_cycles(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_events_within_cycles(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -671,9 +672,10 @@ static enum sun4v_verdict vfalls_law_events_within_cycles(const struct sun4v_wat
 
 				if (!g.has || !clock.has)
 					return no_counter(&w->round[r], e);
-				if (law_exceeds(g, clock))
-					return LAW_BROKEN(e, "Zambezi %u, port %c: %llu cycles with an event, of %llu",
-							  z, (char)('A' + k / 2), LL(g.lo), LL(clock.hi));
+				if (invariant_exceeds(g, clock))
+					return INVARIANT_BROKEN(
+						e, "Zambezi %u, port %c: %llu cycles with an event, of %llu", z,
+						(char)('A' + k / 2), LL(g.lo), LL(clock.hi));
 				moved = moved || g.hi;
 			}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
@@ -681,7 +683,7 @@ static enum sun4v_verdict vfalls_law_events_within_cycles(const struct sun4v_wat
 
 #define LINE_CYCLES 11u /* 64 bytes over 14 lanes of 4.0 Gb/s at 1.2 GHz: 5.8 bytes a cycle; 4.8 at 1.4 GHz are more */
 
-static enum sun4v_verdict vfalls_law_lines_fit_the_link(const struct sun4v_watch *w, struct err *e)
+static enum sun4v_verdict vfalls_invariant_lines_fit_the_link(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
@@ -696,7 +698,7 @@ static enum sun4v_verdict vfalls_law_lines_fit_the_link(const struct sun4v_watch
 				if (!lines.has || !clock.has)
 					return no_counter(&w->round[r], e);
 				if (lines.lo * LINE_CYCLES > clock.hi + clock.hi / STEADY + 1000)
-					return LAW_BROKEN(
+					return INVARIANT_BROKEN(
 						e, "Zambezi %u, port %c: %llu lines of 64 bytes came in %llu cycles", z,
 						(char)('A' + port), LL(lines.lo), LL(clock.hi));
 				moved = moved || lines.hi;
@@ -704,27 +706,27 @@ static enum sun4v_verdict vfalls_law_lines_fit_the_link(const struct sun4v_watch
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-static const struct law_row vfalls_laws[] = {
-#define LAW(name, text) { { VFALLS_LAW_##name + 1, #name, text }, vfalls_law_##name },
-	VFALLS_LAWS(LAW)
-#undef LAW
+static const struct invariant_row vfalls_invariants[] = {
+#define INVARIANT(name, text) { { VFALLS_INVARIANT_##name + 1, #name, text }, vfalls_invariant_##name },
+	VFALLS_INVARIANTS(INVARIANT)
+#undef INVARIANT
 };
 
-static const struct law_row *row_at(enum sun4v_provider of, uint32_t i)
+static const struct invariant_row *row_at(enum sun4v_provider of, uint32_t i)
 {
 	if (of == SUN4V_MMUSTAT)
-		return i < mmustat_laws_count ? &mmustat_laws[i] : NULL;
-	return i < COUNT(vfalls_laws) ? &vfalls_laws[i] : NULL;
+		return i < mmustat_invariants_count ? &mmustat_invariants[i] : NULL;
+	return i < COUNT(vfalls_invariants) ? &vfalls_invariants[i] : NULL;
 }
 
-const struct sun4v_law *sun4v_law_at(enum sun4v_provider of, uint32_t i)
+const struct sun4v_invariant *sun4v_invariant_at(enum sun4v_provider of, uint32_t i)
 {
-	const struct law_row *r = row_at(of, i);
+	const struct invariant_row *r = row_at(of, i);
 
-	return r ? &r->law : NULL;
+	return r ? &r->invariant : NULL;
 }
 
-enum sun4v_verdict sun4v_watch_law(const struct sun4v_watch *w, const struct sun4v_law *l, struct err *e)
+enum sun4v_verdict sun4v_watch_invariant(const struct sun4v_watch *w, const struct sun4v_invariant *l, struct err *e)
 {
 	return row_at(w->of, l->number - 1u)->fn(w, e);
 }

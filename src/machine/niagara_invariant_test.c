@@ -1,5 +1,5 @@
 /*
- * niagara_law_test.c: what must hold whatever the load: laws between counters, between counters and the truth, and in the
+ * niagara_invariant_test.c: what must hold whatever the load: invariants between counters, between counters and the truth, and in the
  * caches themselves, over more than a thousand random loads on all machines.
  */
 #include "machine/niagara_int.h"
@@ -91,11 +91,11 @@ static void put_in(struct mix *m, uint32_t count)
 	}
 }
 
-/* ---- laws ------------------------------------------------------------------------------------------------------ */
+/* ---- invariants ------------------------------------------------------------------------------------------------------ */
 
-/* A law between zeros says nothing: how often of a hundred its sums must be others, where it applies. */
+/* An invariant between zeros says nothing: how often of a hundred its sums must be others, where it applies. */
 /* clang-format off */
-#define LAWS(X) \
+#define INVARIANTS(X) \
 	X(MISSES_ARE_SERVED, 99) X(READS_ARE_MISSES_OF_MEMORY, 99) X(WRITES_ARE_WRITEBACKS, 30) X(NO_NODE_NO_TRAFFIC, 0) \
 	X(ONE_NODE_ASKS_NOBODY, 0) X(PLANES_ARE_TRANSACTIONS, 90) X(HITS_ARE_THE_REST_OF_THE_MISSES, 80) \
 	X(WALKS_ARE_TLB_MISSES, 99) X(BUFFERS_ARE_HITS, 50) X(RESERVED_WORDS_STAY, 0) X(EVENTS_ARE_THE_TRUTH, 90) \
@@ -105,47 +105,47 @@ static void put_in(struct mix *m, uint32_t count)
 	X(REPLIES_WITH_AND_WITHOUT_DATA, 90) X(PORTS_SHOW_WHAT_IS_CHOSEN, 20) X(SERIALIZER_COUNTS_THE_PLANE, 90) \
 	X(WHO_WAITS_IS_WOKEN, 12) X(ONE_NODE_ASKS_NO_HUB, 0) X(EMPTY_SOCKETS_ARE_SILENT, 0) X(DATA_OF_CACHES, 60) X(DATA_OF_MEMORIES, 90)
 /* clang-format on */
-enum law {
-#define LAW(name, least) name,
-	LAWS(LAW)
-#undef LAW
-		LAW_COUNT
+enum invariant {
+#define INVARIANT(name, least) name,
+	INVARIANTS(INVARIANT)
+#undef INVARIANT
+		INVARIANT_COUNT
 };
 static struct {
 	uint64_t checked, live;
-} laws[LAW_COUNT];
+} invariants[INVARIANT_COUNT];
 
-static void witness(enum law law, uint64_t sum)
+static void witness(enum invariant invariant, uint64_t sum)
 {
-	laws[law].checked++;
-	laws[law].live += sum != 0;
+	invariants[invariant].checked++;
+	invariants[invariant].live += sum != 0;
 }
 
-#define SAME(law, a, b)                    \
+#define SAME(invariant, a, b)              \
 	do {                               \
 		const uint64_t sum_ = (a); \
 		assert_int_equal(sum_, b); \
-		witness(law, sum_);        \
+		witness(invariant, sum_);  \
 	} while (0)
 
-static void no_law_was_empty(void)
+static void no_invariant_was_empty(void)
 {
 	static const struct {
 		const char *name;
 		uint64_t least;
-	} row[LAW_COUNT] = {
-#define LAW(name, least) { #name, least },
-		LAWS(LAW)
-#undef LAW
+	} row[INVARIANT_COUNT] = {
+#define INVARIANT(name, least) { #name, least },
+		INVARIANTS(INVARIANT)
+#undef INVARIANT
 	};
 
-	for (uint32_t i = 0; i < LAW_COUNT; i++)
-		if (!laws[i].checked || laws[i].live * 100 < laws[i].checked * row[i].least)
-			fail_msg("%s: %lu of %lu checks had anything to add up", row[i].name, laws[i].live,
-				 laws[i].checked);
+	for (uint32_t i = 0; i < INVARIANT_COUNT; i++)
+		if (!invariants[i].checked || invariants[i].live * 100 < invariants[i].checked * row[i].least)
+			fail_msg("%s: %lu of %lu checks had anything to add up", row[i].name, invariants[i].live,
+				 invariants[i].checked);
 }
 
-/* ---- laws of the truth -------------------------------------------------------------------------------------- */
+/* ---- invariants of the truth -------------------------------------------------------------------------------------- */
 
 static uint64_t sum(const uint64_t *p, uint32_t n)
 {
@@ -222,7 +222,7 @@ static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 	SAME(RESERVED_WORDS_STAY, all, 0);
 }
 
-/* ---- laws of the caches ---------------------------------------------------------------------------------------- */
+/* ---- invariants of the caches ---------------------------------------------------------------------------------------- */
 
 /* The way of a set that has this tag; or WAYS. */
 static uint32_t find(const struct l2_set *set, uint64_t tag)
@@ -306,7 +306,7 @@ static void check_inclusion(void)
 		}
 }
 
-/* ---- laws between registers and the truth ---------------------------------------------------------------------------- */
+/* ---- invariants between registers and the truth ---------------------------------------------------------------------------- */
 
 struct sparc {
 	uint16_t code;
@@ -488,7 +488,7 @@ static void give_buffers(void)
 	}
 }
 
-static void all_laws_hold_over_a_thousand_random_loads(void **state)
+static void all_invariants_hold_over_a_thousand_random_loads(void **state)
 {
 	uint64_t served[3] = { 0 }, slots[16] = { 0 }, of_event[COUNT(events)] = { 0 };
 
@@ -523,7 +523,7 @@ static void all_laws_hold_over_a_thousand_random_loads(void **state)
 			served[i] += t->served[i];
 		rig_close(&r);
 	}
-	no_law_was_empty();
+	no_invariant_was_empty();
 	assert_true(served[0] > 100000 && served[1] > 100000 && served[2] > 10000);
 	for (uint32_t i = 0; i < COUNT(slots); i++)
 		assert_true(slots[i] > 0);
@@ -889,7 +889,7 @@ static void named_loads_do_what_they_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_laws_hold_over_a_thousand_random_loads),
+		cmocka_unit_test(all_invariants_hold_over_a_thousand_random_loads),
 		cmocka_unit_test(writes_and_new_selections_settle_under_way),
 		cmocka_unit_test(classes_add_up_to_all_misses),
 		cmocka_unit_test(the_same_seed_gives_the_same_counters_byte_for_byte),

@@ -1,10 +1,10 @@
 /*
- * sun4v_law.h: what the counters of a sun4v machine obey, as far as an asker can see it.
+ * sun4v_invariant.h: what the counters of a sun4v machine obey, as far as an asker can see it.
  *
- * A watch takes readings of all that this guest may read, over some time; then each law is asked.
+ * A watch takes readings of all that this guest may read, over some time; then each invariant is asked.
  */
-#ifndef TALLY_HV_SUN4V_LAW_H
-#define TALLY_HV_SUN4V_LAW_H
+#ifndef TALLY_HV_SUN4V_INVARIANT_H
+#define TALLY_HV_SUN4V_INVARIANT_H
 
 #include "hv/sun4v_guest.h"
 
@@ -12,7 +12,7 @@ enum sun4v_verdict { SUN4V_HOLDS, SUN4V_BROKEN, SUN4V_UNKNOWN };
 enum sun4v_provider { SUN4V_VFALLS, SUN4V_MMUSTAT };
 /* X(name, what holds) */
 /* clang-format off */
-#define VFALLS_LAWS(X) \
+#define VFALLS_INVARIANTS(X) \
 	X(classes_sum_to_all, "local, remote and cache-to-cache misses are all misses of level 2") \
 	X(ports_sum_to_the_hub, "what comes in at the ports of a Zambezi its serializer takes") \
 	X(serializer_keeps_nothing, "what a serializer takes it lets out") \
@@ -32,7 +32,7 @@ enum sun4v_provider { SUN4V_VFALLS, SUN4V_MMUSTAT };
 	X(events_within_cycles, "no port has more cycles of an event than there were") \
 	X(lines_fit_the_link, "lines of memory that came over a link fit in its time") \
 	X(controllers_read_what_missed, "controllers read no more than misses of loads and fetches, stores, and table walks")
-#define MMUSTAT_LAWS(X) \
+#define MMUSTAT_INVARIANTS(X) \
 	X(counts_grow, "hits and ticks only grow") \
 	X(reserved_words_stay, "reserved words stay") \
 	X(hits_take_ticks, "each hit takes a tick or more, and nothing else does") \
@@ -40,17 +40,17 @@ enum sun4v_provider { SUN4V_VFALLS, SUN4V_MMUSTAT };
 	X(hits_are_misses, "hits of a TSB are misses of the TLB, on each side") \
 	X(hits_and_misses_are_all, "hits and misses of the TSBs are all misses of the TLBs")
 /* clang-format on */
-#define LAW(name, text) VFALLS_LAW_##name,
-enum vfalls_law { VFALLS_LAWS(LAW) VFALLS_LAW_COUNT };
-#undef LAW
-#define LAW(name, text) MMUSTAT_LAW_##name,
-enum mmustat_law { MMUSTAT_LAWS(LAW) MMUSTAT_LAW_COUNT };
-#undef LAW
-struct sun4v_law {
+#define INVARIANT(name, text) VFALLS_INVARIANT_##name,
+enum vfalls_invariant { VFALLS_INVARIANTS(INVARIANT) VFALLS_INVARIANT_COUNT };
+#undef INVARIANT
+#define INVARIANT(name, text) MMUSTAT_INVARIANT_##name,
+enum mmustat_invariant { MMUSTAT_INVARIANTS(INVARIANT) MMUSTAT_INVARIANT_COUNT };
+#undef INVARIANT
+struct sun4v_invariant {
 	uint8_t number; /* from 1: of the enum, and one more */
 	const char *name, *text;
 };
-const struct sun4v_law *sun4v_law_at(enum sun4v_provider of, uint32_t i); /* NULL past the last */
+const struct sun4v_invariant *sun4v_invariant_at(enum sun4v_provider of, uint32_t i); /* NULL past the last */
 
 struct sun4v_watch;
 struct sun4v_watch_opts {
@@ -61,13 +61,13 @@ struct sun4v_watch_opts {
 	uint64_t (*now)(void *arg); /* nanoseconds of the platform's own time */
 	void *arg;
 };
-/* Takes the readings, and puts back what was selected. What may not be read is no error: laws that need it are unknown. -TALLY_ENOMEM,
+/* Takes the readings, and puts back what was selected. What may not be read is no error: invariants that need it are unknown. -TALLY_ENOMEM,
  * -TALLY_ENOTSUP: the machine has none of these counters; -TALLY_EEND, -TALLY_EIO: the platform. */
 int sun4v_watch_open(struct sun4v_watch **ret, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e);
 /* One saved buffer: what was collected since it was zero. -TALLY_ENOMEM. */
 int sun4v_watch_saved(struct sun4v_watch **ret, const uint8_t buffer[MMUSTAT_BYTES]);
 void sun4v_watch_close(struct sun4v_watch *w); /* NULL is fine */
-/* Words of a broken or unknown law in e. */
-enum sun4v_verdict sun4v_watch_law(const struct sun4v_watch *w, const struct sun4v_law *l, struct err *e);
+/* Words of a broken or unknown invariant in e. */
+enum sun4v_verdict sun4v_watch_invariant(const struct sun4v_watch *w, const struct sun4v_invariant *l, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * power_law_test.c: the laws of an honest machine, over a thousand machines made by chance, window by window, while
+ * power_invariant_test.c: the invariants of an honest machine, over a thousand machines made by chance, window by window, while
  * partitions are created, deleted and resized.  What no counter shows is known here: the time of a core that went to
  * nobody and to the hypervisor, what deleted partitions had, and what each partition was told to do.
  */
@@ -19,7 +19,7 @@ enum { PURR, PARTS, RUN, ABC, WXYZ, CORES, QUEUES, HPMC, VPS, CONFIG, TOPOLOGY, 
 static const uint32_t numbers[TABLES] = { 0x10,       0x20, 0x30, 0x50, 0x60, 0x94, 0xe0,
 					  0x80002000, 0xa0, 0x90, 0xd0, 0x80, 0xf0 };
 
-/* A law about nothing holds: so it is counted in how many windows there was what a law is about. */
+/* An invariant about nothing holds: so it is counted in how many windows there was what an invariant is about. */
 /* clang-format off */
 #define SIGHTS(S) \
 	S(uncapped) S(held_at_entitlement) S(weight_0) S(donated) S(kept) S(borrowed) S(idle) S(idle_not_reported) S(fraction_carried)  \
@@ -62,10 +62,10 @@ struct trial {
 	uint32_t nnow;
 };
 
-#define HOLDS(t, law, ok)                                                                                \
-	do {                                                                                             \
-		if (!(ok))                                                                               \
-			fail_msg("law %d: machine %u, window %u: %s", law, (t)->seed, (t)->window, #ok); \
+#define HOLDS(t, invariant, ok)                                                                                      \
+	do {                                                                                                         \
+		if (!(ok))                                                                                           \
+			fail_msg("invariant %d: machine %u, window %u: %s", invariant, (t)->seed, (t)->window, #ok); \
 	} while (0)
 
 static uint64_t at(const struct trial *t, int table, uint32_t i, const char *name)
@@ -103,7 +103,7 @@ static struct known *known(struct trial *t, uint64_t id)
 	return NULL;
 }
 
-/* ---- laws ---------------------------------------------------------------------------------------------------------- */
+/* ---- invariants ---------------------------------------------------------------------------------------------------------- */
 
 static void time_is_conserved(struct trial *t)
 {
@@ -454,7 +454,7 @@ static void pages_and_own_views_are_the_same(struct trial *t)
 	}
 }
 
-static void all_laws(struct trial *t)
+static void all_invariants(struct trial *t)
 {
 	time_is_conserved(t);
 	shared_partitions_get_what_they_may(t);
@@ -511,7 +511,7 @@ static void window(struct trial *t)
 	world_run(&t->w, 1);
 	t->window++;
 	read_all(t);
-	all_laws(t);
+	all_invariants(t);
 }
 
 /* A line of a configuration, as a partition: by a machine of its own that is large enough for any. */
@@ -617,7 +617,7 @@ static void trial(uint32_t seed, uint32_t rounds)
 	buf_free(&config);
 }
 
-static void the_fourteen_laws_hold_on_machines_made_by_chance(void **state)
+static void the_fourteen_invariants_hold_on_machines_made_by_chance(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 1; seed <= MACHINES; seed++)
@@ -625,7 +625,7 @@ static void the_fourteen_laws_hold_on_machines_made_by_chance(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-static void there_was_enough_of_all_that_the_laws_are_about(void **state)
+static void there_was_enough_of_all_that_the_invariants_are_about(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < SIGHTS_ALL; i++)
@@ -643,8 +643,8 @@ static void they_hold_over_a_long_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_fourteen_laws_hold_on_machines_made_by_chance),
-		cmocka_unit_test(there_was_enough_of_all_that_the_laws_are_about),
+		cmocka_unit_test(the_fourteen_invariants_hold_on_machines_made_by_chance),
+		cmocka_unit_test(there_was_enough_of_all_that_the_invariants_are_about),
 		cmocka_unit_test(they_hold_over_a_long_time),
 	};
 

@@ -1,4 +1,4 @@
-/* gpci_law_test.c: laws of two partitions and two processors at the edge of what they allow. */
+/* gpci_invariant_test.c: invariants of two partitions and two processors at the edge of what they allow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,10 +68,11 @@ static void moment(struct moment *m, uint64_t timebase, uint64_t capped, uint64_
 	set(&m->s, TABLE_PARTITIONS, 0, "uncapped", uncapped);
 }
 
-static enum gpci_verdict law(enum gpci_law_name name, const struct moment *was, const struct moment *is, struct err *e)
+static enum gpci_verdict invariant(enum gpci_invariant_name name, const struct moment *was, const struct moment *is,
+				   struct err *e)
 {
 	*e = (struct err){ 0 };
-	return gpci_law_check(gpci_law_at(name), was ? &was->s : NULL, &is->s, e);
+	return gpci_invariant_check(gpci_invariant_at(name), was ? &was->s : NULL, &is->s, e);
 }
 
 static void uncapped_cycles_come_behind_the_whole_entitlement_of_a_window(void **state)
@@ -82,14 +83,14 @@ static void uncapped_cycles_come_behind_the_whole_entitlement_of_a_window(void *
 	(void)state;
 	moment(&was, 1000, 77, 5);
 	moment(&is, 1000 + WINDOW, 77 + ENTITLED, 6);
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
 	moment(&is, 1000 + WINDOW, 77 + ENTITLED - 1, 6);
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 	assert_string_equal(e.text, "partition 2 took uncapped cycles, but of its entitlement only 2047999");
 	moment(&is, 1000 + WINDOW, 77, 5); /* it took none */
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
 	moment(&is, 1000 + WINDOW, 77, 6);
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
 static void an_entitlement_that_changed_is_held_against_nobody(void **state)
@@ -101,10 +102,10 @@ static void an_entitlement_that_changed_is_held_against_nobody(void **state)
 	moment(&was, 1000, 77, 5);
 	moment(&is, 1000 + WINDOW, 77, 6);
 	is.domain[0].element[0].units[1] = 1;
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
 	was.domain[0].element[0].units[0] = UNITS - 10; /* both kinds of units count */
 	was.domain[0].element[0].units[1] = 11;
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
 static void a_partition_that_owns_processors_is_no_shared_one(void **state)
@@ -121,13 +122,13 @@ static void a_partition_that_owns_processors_is_no_shared_one(void **state)
 		if (m == &is)
 			break;
 	}
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
 	set(&was.s, TABLE_PROCESSORS, 1, "state", 4);
 	set(&is.s, TABLE_PROCESSORS, 1, "state", 4);
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
-static void what_a_law_lacks_makes_it_unknown(void **state)
+static void what_a_invariant_lacks_makes_it_unknown(void **state)
 {
 	static struct moment was, is;
 	struct err e;
@@ -135,12 +136,12 @@ static void what_a_law_lacks_makes_it_unknown(void **state)
 	(void)state;
 	moment(&was, 1000, 77, 5);
 	moment(&is, 1000 + WINDOW, 77, 6);
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, NULL, &is, &e), GPCI_UNKNOWN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, NULL, &is, &e), GPCI_UNKNOWN);
 	was.s.still = false;
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
 	was.s.still = true;
 	was.s.all[TABLE_DOMAINS].r = NULL;
-	assert_int_equal(law(GPCI_LAW_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
+	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
 	assert_non_null(strstr(e.text, "0xb1"));
 }
 
@@ -150,8 +151,8 @@ int main(void)
 		cmocka_unit_test(uncapped_cycles_come_behind_the_whole_entitlement_of_a_window),
 		cmocka_unit_test(an_entitlement_that_changed_is_held_against_nobody),
 		cmocka_unit_test(a_partition_that_owns_processors_is_no_shared_one),
-		cmocka_unit_test(what_a_law_lacks_makes_it_unknown),
+		cmocka_unit_test(what_a_invariant_lacks_makes_it_unknown),
 	};
 
-	return cmocka_run_group_tests_name("hv: laws of POWER", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("hv: invariants of POWER", tests, NULL, NULL);
 }
