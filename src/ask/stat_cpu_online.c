@@ -70,7 +70,7 @@ static void cpu_event_mark(struct cpu_event *ev, uint32_t cpu, bool offline, uin
 }
 
 /* Says what became of a CPU, if it is one that is counted. */
-static void cpu_tell_change(struct stat_cpu *c, uint32_t cpu, bool came, bool lapsed, uint64_t now)
+static void cpu_note_change(struct stat_cpu *c, uint32_t cpu, bool came, bool lapsed, uint64_t now)
 {
 	double s = (double)now / 1e9;
 	bool ours = false;
@@ -126,7 +126,7 @@ int cpu_online_follow(struct stat_cpu *c)
 			rc = cpu_event_follow(c, &c->ev[i], now);
 	for (uint32_t i = 0; i < c->ncpus; i++)
 		if (cpu_set_has(now, i) != cpu_set_has(c->online, i) || (int)i == again)
-			cpu_tell_change(c, i, cpu_set_has(now, i), (int)i == again, at);
+			cpu_note_change(c, i, cpu_set_has(now, i), (int)i == again, at);
 	memcpy(c->online, now, words_of(c) * sizeof(*now));
 	return rc;
 }

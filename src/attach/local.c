@@ -253,7 +253,7 @@ static int hang_up(struct local_peer *p, int rc)
 	return rc;
 }
 
-static int local_call_judge(struct local_peer *p, const struct local_head *h, const struct local_row *row)
+static int local_call_check(struct local_peer *p, const struct local_head *h, const struct local_row *row)
 {
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
@@ -286,7 +286,7 @@ static bool local_call_answer(struct local_peer *p, const struct local_head *h, 
 		return false;
 	c.out = to + sizeof(*h);
 	p->err.code = 0;
-	rc = local_call_judge(p, h, row);
+	rc = local_call_check(p, h, row);
 	if (rc == 0)
 		rc = row->run(&c);
 	if (rc == 0)

@@ -264,7 +264,7 @@ void local_enclose(struct local_client *c, int fd);
  * take); -TALLY_EEND, -TALLY_ECORRUPT. An answer's error is in its status. */
 int local_next(struct local_client *c, struct local_answer *a, int timeout_ms, struct err *e);
 /* Words of an answer's error into e. Returns its negative code; 0: it is none. */
-int local_judge(const struct local_client *c, const struct local_answer *a, struct err *e);
+int local_check(const struct local_client *c, const struct local_answer *a, struct err *e);
 /* One request and its answer. What answers another request goes to `other`, which may take LOCAL_PENDING_MOST of
  * them; NULL: there are none. Returns 0 and *a, or the answer's error. */
 struct local_other {

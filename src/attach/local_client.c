@@ -291,7 +291,7 @@ int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint
 	return 1;
 }
 
-int local_judge(const struct local_client *c, const struct local_answer *a, struct err *e)
+int local_check(const struct local_client *c, const struct local_answer *a, struct err *e)
 {
 	char words[LOCAL_WORDS_MOST + 1];
 	size_t n = a->head.bytes - sizeof(a->head);
@@ -315,7 +315,7 @@ int local_ask_and_wait(struct local_client *c, uint16_t op, const void *p, size_
 		return err_set(e, TALLY_ESTATE, "%s: earlier answers have not been read", c->name);
 	while (rc > 0 && (rc = local_next(c, a, -1, e)) > 0) {
 		if (a->head.id == id && a->head.op == op)
-			return local_judge(c, a, e);
+			return local_check(c, a, e);
 		if (!other)
 			return err_set(e, TALLY_ECORRUPT, "%s: answer to an unknown request", c->name);
 		other->take(other->arg, a);
@@ -333,7 +333,7 @@ void local_disconnect(struct local_client *c)
 	mem_free(c);
 }
 
-static int client_greet(struct local_client *c, uint32_t rights, struct err *e)
+static int client_say_hello(struct local_client *c, uint32_t rights, struct err *e)
 {
 	const struct local_hello hello = { LOCAL_MAGIC, LOCAL_VERSION, rights };
 	struct local_answer a;
@@ -383,7 +383,7 @@ int local_adopt(struct local_client **ret, int fd, const char *name, uint32_t ri
 	c->enclosed = -1;
 	c->wait = wait_or_default(w);
 	snprintf(c->name, sizeof(c->name), "%s", name);
-	rc = client_greet(c, rights, e);
+	rc = client_say_hello(c, rights, e);
 	if (rc < 0)
 		local_disconnect(c);
 	else

@@ -58,7 +58,7 @@ static struct hv_mem mem_of(struct hv_client *c)
 }
 
 /* Whether it is safe to touch all of it for good. Seals are asked for first: only a memfd has them. */
-static int judge_fd(int fd, const struct local_hv_memory *m, struct err *e)
+static int memory_check_fd(int fd, const struct local_hv_memory *m, struct err *e)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct statfs fs;
@@ -77,7 +77,7 @@ static int judge_fd(int fd, const struct local_hv_memory *m, struct err *e)
 static int map_fd(struct hv_client *c, int fd, const struct local_hv_memory *m, struct err *e)
 {
 	void *p;
-	int rc = judge_fd(fd, m, e);
+	int rc = memory_check_fd(fd, m, e);
 
 	if (rc < 0)
 		return rc;
@@ -91,7 +91,7 @@ static int map_fd(struct hv_client *c, int fd, const struct local_hv_memory *m, 
 	return 0;
 }
 
-static int judge_range(const struct local_hv_memory *m, struct err *e)
+static int memory_check_range(const struct local_hv_memory *m, struct err *e)
 {
 	if (m->base % LOCAL_HV_PAGE || m->bytes % LOCAL_HV_PAGE || !m->bytes || m->bytes > LOCAL_HV_MEMORY_MOST)
 		return err_set(e, TALLY_EINVAL, "guest memory must be whole pages of %u bytes, %llu MiB at most",
@@ -317,7 +317,7 @@ static int run_HV_MEMORY(struct local_call *call)
 		rc = err_set(call->e, TALLY_ESTATE, "this guest has its memory already");
 	else if (fd < 0)
 		rc = err_set(call->e, TALLY_EINVAL, "no descriptor came with that request");
-	else if ((rc = judge_range(&m, call->e)) == 0)
+	else if ((rc = memory_check_range(&m, call->e)) == 0)
 		rc = map_fd(c, fd, &m, call->e);
 	if (fd >= 0)
 		close(fd);
@@ -430,7 +430,7 @@ static void service_close(void *service)
 	mem_free(service);
 }
 
-static void service_gone(void *service, struct local_peer *p)
+static void service_client_gone(void *service, struct local_peer *p)
 {
 	void **own = local_peer_own(p);
 
@@ -450,7 +450,7 @@ static const struct local_row rows[] = {
 #define SERVICE(name)                                                                                                 \
 	{                                                                                                             \
 		.platform = (name), .first = LOCAL_HV_FIRST, .nrows = COUNT(rows), .row = rows, .open = service_open, \
-		.close = service_close, .gone = service_gone, .takes_fds = true                                       \
+		.close = service_close, .gone = service_client_gone, .takes_fds = true                                \
 	}
 static const struct local_service services[] = { SERVICE("niagara"), SERVICE("maramba"), SERVICE("batoka"),
 						 SERVICE("power") };

@@ -322,7 +322,7 @@ static int remote_next(void *arg, struct ptt_aux *aux, int timeout_ms, struct er
 		if ((rc = ask_for_pieces(r, e)) < 0 || (rc = next_answer(r, &a, r->stopped ? -1 : timeout_ms, e)) <= 0)
 			break;
 		r->asked--;
-		rc = local_judge(r->c, &a, e);
+		rc = local_check(r->c, &a, e);
 		if (rc == 0)
 			rc = take_piece(r, &a, aux, e);
 	}

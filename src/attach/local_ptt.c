@@ -536,7 +536,7 @@ static void service_pump(void *service, struct local_peer *p)
 			trace_pump(&s->device[i], p);
 }
 
-static void service_gone(void *service, struct local_peer *p)
+static void service_client_gone(void *service, struct local_peer *p)
 {
 	struct ptt_service *s = service;
 
@@ -560,5 +560,5 @@ const struct local_service local_kunpeng = {
 	.open = service_open,
 	.close = service_close,
 	.pump = service_pump,
-	.gone = service_gone,
+	.gone = service_client_gone,
 };

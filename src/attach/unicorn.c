@@ -321,7 +321,7 @@ static void *emu_watch_thread(void *arg)
 	return NULL;
 }
 
-static int emu_judge_code(struct emu *u, int code, struct err *e)
+static int emu_check_code(struct emu *u, int code, struct err *e)
 {
 	const char *what = u->o.image.flat ? "; the image is not an ELF file and was run as a flat image" : "";
 	uint64_t pc = 0;
@@ -355,5 +355,5 @@ int emu_run(struct emu *u, const volatile int *stop, struct err *e)
 	u->done = true;
 	if (watched)
 		pthread_join(watcher, NULL);
-	return emu_judge_code(u, code, e);
+	return emu_check_code(u, code, e);
 }

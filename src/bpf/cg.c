@@ -209,7 +209,7 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which)
  * events never fill it.  Nobody is woken for each record of an event; the
  * tracer reads after each firing of its own, and is woken for what steers it.
  */
-void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control)
+void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, bool control)
 {
 	uint32_t drop = cg_label(g), end = cg_label(g);
 
@@ -352,7 +352,7 @@ static void error_record(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
-	cg_hand_over(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, !cg_is_event(g));
+	cg_emit_record(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, !cg_is_event(g));
 }
 
 static void error_block(struct cg *g, struct plan *pl, uint32_t out)

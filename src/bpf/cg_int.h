@@ -138,7 +138,7 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 /* cg.c */
 uint32_t cg_stack_frames(const struct bpf_opts *o); /* that a kept stack has room for */
 uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id);
-void cg_hand_over(struct cg *g, struct cg_at at, uint32_t n, bool control);
+void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, bool control);
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value_reg);
 const char *cg_prog_builtin(struct cg *g, uint32_t which);
 

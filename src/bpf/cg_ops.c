@@ -794,7 +794,7 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 		cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
 	}
 	cg_ins(g, I_STORE(W, at.base, at.off + 4, R0));
-	cg_hand_over(g, at, c->record_size, !cg_is_event(g) || c->control);
+	cg_emit_record(g, at, c->record_size, !cg_is_event(g) || c->control);
 }
 
 /* ---- which is which ---------------------------------------------------------------------------- */

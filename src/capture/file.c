@@ -211,7 +211,7 @@ static struct ptt_stream *stream_of(struct ptt_pass *p, uint32_t device)
 	return &p->dev[device];
 }
 
-static void pass_understand_chunk(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt_stream *s)
+static void pass_decode_chunk(struct ptt_pass *p, const struct ptt_chunk *c, struct ptt_stream *s)
 {
 	const struct tally_ptt_opts *o = &p->t->o;
 	const struct ptt_device *dev;
@@ -252,7 +252,7 @@ int ptt_pass_next(struct ptt_pass *p, struct ptt_chunk *c, struct ptt_stream **s
 	if (!*s)
 		return ptt_oom(p->t);
 	if (!(*s)->seen && c->n)
-		pass_understand_chunk(p, c, *s);
+		pass_decode_chunk(p, c, *s);
 	if (c->n)
 		(*s)->coverage = c->coverage;
 	(*s)->o.format = c->format;

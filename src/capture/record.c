@@ -118,7 +118,7 @@ static int record_take_chunk(void *arg, const struct ptt_aux *a)
 }
 
 /* A recording that ended before its time lacks its end. A command that could not be started had nothing recorded. */
-static void tell_cut(struct recording *c, const struct plat_trace *t, int rc)
+static void trace_report_cut(struct recording *c, const struct plat_trace *t, int rc)
 {
 	if (c->reader_gone) {
 		c->result.cut = TALLY_CUT_READER;
@@ -179,7 +179,7 @@ int tally_record(struct tally_platform *p, const struct tally_record_opts *opts,
 	c.result.records = t.records;
 	c.result.lost = t.lost;
 	c.result.status = t.status;
-	tell_cut(&c, &t, rc);
+	trace_report_cut(&c, &t, rc);
 	opts_give(ret, &c.result, sizeof(c.result));
 	return rc;
 }

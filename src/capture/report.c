@@ -159,7 +159,7 @@ static int report_fill_batch(struct count *c, struct batch *b)
 	return rc;
 }
 
-static void hand_out(struct count *c, struct batch *b)
+static void report_write_page(struct count *c, struct batch *b)
 {
 	pthread_mutex_lock(&c->lock);
 	b->left = c->n;
@@ -177,7 +177,7 @@ static int read_all(struct count *c)
 		b = &c->batch[c->batches % 2];
 		rc = report_fill_batch(c, b);
 		if (rc >= 0)
-			hand_out(c, b); /* at the end of the file a short one */
+			report_write_page(c, b); /* at the end of the file a short one */
 	} while (rc > 0);
 	return rc;
 }

@@ -56,7 +56,7 @@ static int fail_as(struct run *r, int rc, const struct err *e)
 
 /* ---- before ------------------------------------------------------------------------------- */
 
-static int trace_judge_options(struct run *r)
+static int trace_check_options(struct run *r)
 {
 	struct tally_platform *p = r->p;
 	struct buf warning = { 0 };
@@ -201,7 +201,7 @@ static int turn_model(struct run *r)
 }
 
 /* How long it is, where time passes by itself. */
-static int tell_time(struct run *r)
+static int trace_report_time(struct run *r)
 {
 	struct err e = { 0 };
 	uint64_t now;
@@ -223,7 +223,7 @@ static int trace_turn(struct run *r)
 	} else {
 		rc = trace_drain_device(r, TURN_MS, CHUNKS_PER_TURN);
 		if (rc >= 0)
-			rc = tell_time(r);
+			rc = trace_report_time(r);
 	}
 	if (rc >= 0 && t->tick && (rc = t->tick(t->arg)) < 0)
 		rc = plat_fail(r->p, (enum tally_err) - rc, "%s", tally_strerror(rc));
@@ -249,7 +249,7 @@ static uint64_t due_ns(const struct run *r)
 }
 
 /* Less time means less of everything; what is not a hundredth of it would be noise. */
-static void tell_lag(struct run *r, const char *what, uint64_t due, uint64_t unseen)
+static void trace_report_lag(struct run *r, const char *what, uint64_t due, uint64_t unseen)
 {
 	uint64_t behind = due - trace_least(due, r->t->ns);
 
@@ -270,16 +270,16 @@ static int catch_up(struct run *r)
 	due = due_ns(r);
 	rc = trace_pass_time(r, trace_least(due - trace_least(due, t->ns), CATCH_UP_NS));
 	if (rc >= 0)
-		tell_lag(r, "the model", due, 0);
+		trace_report_lag(r, "the model", due, 0);
 	return rc;
 }
 
 static int take_time(struct run *r)
 {
-	int rc = tell_time(r);
+	int rc = trace_report_time(r);
 
 	if (rc >= 0 && r->p->ptt.op->now)
-		tell_lag(r, r->p->ptt.op->what, due_ns(r), UNSEEN_NS);
+		trace_report_lag(r, r->p->ptt.op->what, due_ns(r), UNSEEN_NS);
 	return rc;
 }
 
@@ -321,7 +321,7 @@ static void end_child(struct run *r, int rc)
 int plat_trace(struct tally_platform *p, struct plat_trace *t)
 {
 	struct run r = { .p = p, .t = t };
-	int rc = trace_judge_options(&r);
+	int rc = trace_check_options(&r);
 
 	t->bytes = t->records = t->lost = t->ns = 0;
 	t->status = 0;

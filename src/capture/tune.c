@@ -138,7 +138,7 @@ static void take_record(struct tune *t, const uint8_t *record)
 	}
 }
 
-static void understand_times(struct tune *t, const uint8_t *p, size_t n)
+static void tune_parse_times(struct tune *t, const uint8_t *p, size_t n)
 {
 	if (t->settled)
 		return;
@@ -153,7 +153,7 @@ static int tune_take_chunk(void *arg, const struct ptt_aux *a)
 	t->f.lost += a->lost;
 	if (a->lost || a->flags)
 		(void)ptt_match_gap(t->match, 0, NULL, NULL);
-	understand_times(t, a->p, a->n);
+	tune_parse_times(t, a->p, a->n);
 	for (size_t at = 0; at + 4 * PTT_4DW <= a->n; at += 4 * PTT_4DW)
 		if (!ptt_is_padding(a->p + at, PTT_4DW))
 			take_record(t, a->p + at);

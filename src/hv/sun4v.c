@@ -286,7 +286,7 @@ int sun4v_guest_open(struct sun4v_guest **ret, struct sun4v *s, const struct sun
 		return -TALLY_ENOMEM;
 	g->s = s;
 	g->o = *o;
-	sun4v_perf_judge(g);
+	sun4v_perf_check_rights(g);
 	s->nguests++;
 	s->global_held |= o->rights.global;
 	*ret = g;

@@ -54,8 +54,8 @@ static inline void hv_result(struct hv_out *out, uint64_t r)
 	out->r[0] = r;
 }
 typedef enum hv_status sun4v_fn(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out);
-void sun4v_perf_judge(struct sun4v_guest *g);  /* fills verdict */
-void sun4v_mmustat_drop(struct sun4v_vcpu *v); /* the buffer is written no more */
+void sun4v_perf_check_rights(struct sun4v_guest *g); /* fills verdict */
+void sun4v_mmustat_drop(struct sun4v_vcpu *v);       /* the buffer is written no more */
 sun4v_fn sun4v_mmustat_conf, sun4v_mmustat_info, sun4v_perf_get, sun4v_perf_set, sun4v_t1_get, sun4v_t1_set;
 
 static inline bool is_opensparc(const struct sun4v_vcpu *v)

@@ -22,7 +22,7 @@ static bool is_shut(const struct sun4v_guest *g)
 	return g->s->o.profile == SUN4V_PROFILE_OPENSPARC && !g->o.rights.perf;
 }
 
-static enum hv_status perf_judge_access(const struct sun4v_guest *g, const struct vf_reg *reg, uint32_t minor)
+static enum hv_status perf_check_access(const struct sun4v_guest *g, const struct vf_reg *reg, uint32_t minor)
 {
 	const struct sun4v_kind *k = g->s->o.kind;
 	const struct sun4v_rights *r = &g->o.rights;
@@ -35,11 +35,11 @@ static enum hv_status perf_judge_access(const struct sun4v_guest *g, const struc
 }
 
 /* What a guest may follows from what never changes, and its version: so it is decided once. */
-void sun4v_perf_judge(struct sun4v_guest *g)
+void sun4v_perf_check_rights(struct sun4v_guest *g)
 {
 	for (uint32_t i = 0; i < VF_REGS; i++)
 		for (uint32_t minor = 0; minor < COUNT(g->verdict); minor++)
-			g->verdict[minor][i] = (uint8_t)perf_judge_access(g, &vf_regs[i], minor);
+			g->verdict[minor][i] = (uint8_t)perf_check_access(g, &vf_regs[i], minor);
 }
 
 /* EOK and the register, or why not. */

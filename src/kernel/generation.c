@@ -210,19 +210,19 @@ static void code_land(struct code *c, uint32_t from)
 }
 
 /* What lies at `at` goes into the rings; R6 = the program's context. */
-static void code_tell(struct code *c, const struct facts *f, int at, int bytes)
+static void generation_emit(struct code *c, const struct facts *f, int at, int bytes)
 {
 	PUT(I_MOV_REG(R1, R6), MAP(R2, f->output), I_MOV32_IMM(R3, -1), AT(R4, at), I_MOV_IMM(R5, bytes),
 	    I_CALL(perf_event_output));
 }
 
-static void code_tell_move(struct code *c, const struct facts *f)
+static void generation_emit_move(struct code *c, const struct facts *f)
 {
 	PUT(I_STORE_IMM(W, R10, AT_MOVED, K_TOLD_MOVED));
 	for (int i = 0; i < CALL_ARGUMENTS; i++)
 		code_read(c, AT_MOVED + 4 + 8 * i, 8, R9, f->argument[i]);
 	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_MOVED_TIME, R0));
-	code_tell(c, f, AT_MOVED, sizeof(struct k_moved));
+	generation_emit(c, f, AT_MOVED, sizeof(struct k_moved));
 }
 
 /* The lock of the space in R8, which has R7 executable pages now, is released. */
@@ -244,7 +244,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		reading = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
 		code_call(c, f);
 		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mremap, 0));
-		code_tell_move(c, f);
+		generation_emit_move(c, f);
 		PUT(I_LOAD(W, R0, R10, AT_CALL));
 		code_land(c, over);
 
@@ -284,7 +284,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	    I_ALU_IMM(RSH, R1, 32), I_STORE(W, R10, AT_UNMAPPED + 8, R1));
 	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0),
 	    I_STORE(DW, R10, AT_TIME, R0));
-	code_tell(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
+	generation_emit(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
 }
 
 /* The space of the task in R6 begins a generation; plain: it has no pages that may be written and executed. */

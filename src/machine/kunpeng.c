@@ -92,7 +92,7 @@ static void core_react(struct core *c, uint32_t place)
 {
 	struct due d = line_take(c, TIMER_REACT + place, &c->react[place]);
 
-	if (d.what == REACT_JOB)
+	if (d.what == DELAYED_JOB)
 		flow_next(c, d.id);
 	else
 		txn_answer(c, d.id);

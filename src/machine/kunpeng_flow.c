@@ -45,37 +45,37 @@ struct kind_row {
 	uint16_t bytes; /* of a job; 0: a NIC's packet */
 	uint8_t step[8];
 };
-static const struct kind_row kinds[KIND_COUNT] = {
-	[KIND_NVME_READ] = { 32,
+static const struct kind_row kinds[FLOW_KINDS] = {
+	[FLOW_NVME_READ] = { 32,
 			     1 << DRIVE,
 			     false,
 			     4096,
 			     { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_WRITE, STEP_ENTRY, STEP_MSI, STEP_ACK } },
-	[KIND_NVME_WRITE] = { 32,
+	[FLOW_NVME_WRITE] = { 32,
 			      1 << DRIVE,
 			      false,
 			      4096,
 			      { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_MEDIA, STEP_ENTRY, STEP_MSI, STEP_ACK } },
-	[KIND_NIC_RECEIVE] = { 16, 1 << NIC, false, 0, { STEP_WRITE, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
-	[KIND_NIC_SEND] = { 16,
+	[FLOW_NIC_RECEIVE] = { 16, 1 << NIC, false, 0, { STEP_WRITE, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
+	[FLOW_NIC_SEND] = { 16,
 			    1 << NIC,
 			    false,
 			    0,
 			    { STEP_DOORBELL, STEP_FETCH, STEP_READ, STEP_ENTRY, STEP_SELDOM_MSI, STEP_ACK } },
-	[KIND_PEER_READ] = { 8,
+	[FLOW_PEER_READ] = { 8,
 			     1 << NIC,
 			     true,
 			     4096,
 			     { STEP_DOORBELL, STEP_FETCH, STEP_PEER_READ, STEP_ENTRY, STEP_MSI, STEP_ACK } },
-	[KIND_PEER_WRITE] = { 8,
+	[FLOW_PEER_WRITE] = { 8,
 			      1 << DRIVE,
 			      true,
 			      4096,
 			      { STEP_DOORBELL, STEP_FETCH, STEP_MEDIA, STEP_PEER_WRITE, STEP_ENTRY, STEP_MSI,
 				STEP_ACK } },
-	[KIND_HOST_READ] = { 32, 1 << DRIVE | 1 << NIC, false, 8, { STEP_HOST_READ } },
-	[KIND_HOST_WRITE] = { 4, 1 << DRIVE | 1 << NIC, false, 512, { STEP_HOST_WRITE } },
-	[KIND_CONFIG] = { 1, 1 << DRIVE | 1 << NIC, false, 4, { STEP_CONFIG } },
+	[FLOW_HOST_READ] = { 32, 1 << DRIVE | 1 << NIC, false, 8, { STEP_HOST_READ } },
+	[FLOW_HOST_WRITE] = { 4, 1 << DRIVE | 1 << NIC, false, 512, { STEP_HOST_WRITE } },
+	[FLOW_CONFIG] = { 1, 1 << DRIVE | 1 << NIC, false, 4, { STEP_CONFIG } },
 };
 
 enum { /* within a place's registers and memory */
@@ -106,7 +106,7 @@ static uint64_t data_address(struct core *c, const struct flow *f)
 
 	if (kinds[f->kind].peer)
 		return c->place[f->peer].bar + BAR_BUFFER + below(c, 64) * 4096ull;
-	if (f->kind == KIND_HOST_WRITE)
+	if (f->kind == FLOW_HOST_WRITE)
 		return p->bar + BAR_WINDOW + below(c, 64) * 512ull;
 	/* A NIC leaves two bytes free, so that what is behind the Ethernet header is aligned. */
 	return p->dma + below(c, 8192) * 4096ull + (p->kind == NIC ? 2 + below(c, 16) * 64 : 0);
@@ -180,7 +180,7 @@ static void flow_job_advance(struct core *c, uint32_t flow, uint32_t job)
 		return;
 	}
 	if (s == STEP_MEDIA) {
-		line_put(c, TIMER_MEDIA + f->place, &c->media[f->place], MEDIA_NS(c), REACT_JOB, JOB_ID(flow, job));
+		line_put(c, TIMER_MEDIA + f->place, &c->media[f->place], MEDIA_NS(c), DELAYED_JOB, JOB_ID(flow, job));
 		return;
 	}
 	j->left = step_bytes(j, s);
@@ -197,14 +197,14 @@ static bool flow_has_room(struct core *c, uint32_t flow, bool outbound)
 	return false;
 }
 
-static void host_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum what what,
+static void host_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum packet_use what,
 			uint16_t id)
 {
 	*path_new(&c->path[1], QUEUE_P) = (struct packet){
 		.address = address,
 		.id = id,
 		.what = (uint8_t)what,
-		.form = FORM_WRITE,
+		.form = PACKET_WRITE,
 		.place = f->place,
 		.requester = (uint8_t)(PLACES + c->place[f->place].port),
 		.bytes = (uint16_t)bytes,
@@ -213,17 +213,17 @@ static void host_writes(struct core *c, const struct flow *f, uint64_t address, 
 	path_put(c, &c->path[1], QUEUE_P);
 }
 
-static void endpoint_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes, enum what what,
-			    uint16_t id)
+static void endpoint_writes(struct core *c, const struct flow *f, uint64_t address, uint32_t bytes,
+			    enum packet_use what, uint16_t id)
 {
-	uint32_t prefix = what != WHAT_MSI && c->place[f->place].prefix != 0;
+	uint32_t prefix = what != USE_MSI && c->place[f->place].prefix != 0;
 
 	*path_new(&c->path[0], QUEUE_P) = (struct packet){
 		.address = address,
 		.id = id,
 		.tag = id & 0x1f,
 		.what = (uint8_t)what,
-		.form = FORM_WRITE,
+		.form = PACKET_WRITE,
 		.place = f->place,
 		.requester = f->place,
 		.bytes = (uint16_t)bytes,
@@ -271,7 +271,7 @@ static bool issue_writes(struct core *c, uint32_t flow, uint32_t job)
 		uint32_t n = flow_job_stretch(j, PAYLOAD_MOST);
 		if (!flow_has_room(c, flow, false))
 			return false;
-		endpoint_writes(c, f, j->address, n, WHAT_PLAIN, JOB_ID(flow, job));
+		endpoint_writes(c, f, j->address, n, USE_PLAIN, JOB_ID(flow, job));
 		flow_bytes_went(j, n);
 	}
 	return true;
@@ -291,7 +291,7 @@ static bool issue_peer_writes(struct core *c, uint32_t flow, uint32_t job)
 			return false;
 		}
 		c->peer_writes++;
-		endpoint_writes(c, f, j->address, n, WHAT_PEER_WRITE, f->peer);
+		endpoint_writes(c, f, j->address, n, USE_PEER_WRITE, f->peer);
 		flow_bytes_went(j, n);
 	}
 	return true;
@@ -306,7 +306,7 @@ static bool issue_host_writes(struct core *c, uint32_t flow, uint32_t job)
 		uint32_t n = flow_job_stretch(j, HOST_WRITE_BYTES);
 		if (!flow_has_room(c, flow, true))
 			return false;
-		host_writes(c, f, j->address, n, WHAT_PLAIN, 0);
+		host_writes(c, f, j->address, n, USE_PLAIN, 0);
 		flow_bytes_went(j, n);
 	}
 	return true;
@@ -333,12 +333,12 @@ static bool issue_one_write(struct core *c, uint32_t flow, uint32_t job, enum st
 	if (s == STEP_ENTRY) {
 		if (!flow_has_room(c, flow, false))
 			return false;
-		endpoint_writes(c, f, p->dma + DMA_ENTRY + below(c, 256) * ENTRY_BYTES, ENTRY_BYTES, WHAT_PLAIN, id);
+		endpoint_writes(c, f, p->dma + DMA_ENTRY + below(c, 256) * ENTRY_BYTES, ENTRY_BYTES, USE_PLAIN, id);
 	} else if (s == STEP_MSI) {
-		endpoint_writes(c, f, MSI_ADDRESS, REGISTER_BYTES, WHAT_MSI, id);
+		endpoint_writes(c, f, MSI_ADDRESS, REGISTER_BYTES, USE_MSI, id);
 	} else {
 		host_writes(c, f, p->bar + BAR_DOORBELL + f->kind * 8u + (s == STEP_ACK ? 4 : 0), REGISTER_BYTES,
-			    WHAT_DOORBELL, id);
+			    USE_DOORBELL, id);
 	}
 	f->job[job].left = 0;
 	return true;
@@ -435,22 +435,22 @@ void flow_crossed(struct core *c, const struct packet *p, bool outbound)
 {
 	uint32_t flow = p->id / JOBS;
 
-	if (p->what == WHAT_PEER_WRITE) {
+	if (p->what == USE_PEER_WRITE) {
 		peer_write_crossed(c, p, outbound);
 		return;
 	}
 	const struct flow *f = &c->flow[flow];
 	uint8_t place = f->place;
-	if (p->what == WHAT_MSI) {
+	if (p->what == USE_MSI) {
 		c->truth.msis++;
-		line_put(c, TIMER_REACT + place, &c->react[place], INTERRUPT_NS, REACT_JOB, p->id);
+		line_put(c, TIMER_REACT + place, &c->react[place], INTERRUPT_NS, DELAYED_JOB, p->id);
 		return;
 	}
 	c->truth.doorbells++;
 	if (step_of(f, &f->job[p->id % JOBS]) == STEP_ACK)
 		flow_next(c, p->id);
 	else
-		line_put(c, TIMER_REACT + place, &c->react[place], DOORBELL_NS, REACT_JOB, p->id);
+		line_put(c, TIMER_REACT + place, &c->react[place], DOORBELL_NS, DELAYED_JOB, p->id);
 }
 
 void flow_due(struct core *c, uint32_t flow)
@@ -480,7 +480,7 @@ static void open_place(struct core *c, uint8_t place, const struct load *l)
 {
 	const struct place *p = &c->place[place];
 
-	for (uint8_t k = 0; k < KIND_COUNT; k++) {
+	for (uint8_t k = 0; k < FLOW_KINDS; k++) {
 		if ((kinds[k].at >> p->kind & 1) == 0 || l->period[k] == 0 || (kinds[k].peer && p->peer == PLACES))
 			continue;
 		assert(c->nflows < FLOWS);

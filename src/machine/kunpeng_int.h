@@ -96,24 +96,24 @@ struct line {
 
 /* ---- packets ---------------------------------------------------------------------------------- */
 /* a packet is, when it crosses */
-enum what {
-	WHAT_PLAIN,
-	WHAT_DOORBELL,
-	WHAT_MSI,        /* id: job */
-	WHAT_PEER_WRITE, /* goes on to place `id` */
-	WHAT_REQUEST,
-	WHAT_ANSWER,    /* id: txn */
-	WHAT_FORWARDED, /* a request on its second way, to a peer; id: txn */
+enum packet_use {
+	USE_PLAIN,
+	USE_DOORBELL,
+	USE_MSI,        /* id: job */
+	USE_PEER_WRITE, /* goes on to place `id` */
+	USE_REQUEST,
+	USE_ANSWER,    /* id: txn */
+	USE_FORWARDED, /* a request on its second way, to a peer; id: txn */
 };
-enum react { REACT_JOB, REACT_ANSWER }; /* what an endpoint, or the host for it, does when a delay is over */
+enum delayed { DELAYED_JOB, DELAYED_ANSWER }; /* what an endpoint, or the host for it, does when a delay is over */
 enum queue_class { QUEUE_P, QUEUE_NP, QUEUE_CPL, QUEUES };
 /* & 3: enum ptt_class */
-enum form {
-	FORM_WRITE = PTT_CLASS_P,
-	FORM_READ = PTT_CLASS_NP,
-	FORM_ANSWER = PTT_CLASS_CPL_A,
-	FORM_PEER_ANSWER = PTT_CLASS_CPL_B,
-	FORM_CONFIG = 4 + PTT_CLASS_NP,
+enum packet_kind {
+	PACKET_WRITE = PTT_CLASS_P,
+	PACKET_READ = PTT_CLASS_NP,
+	PACKET_ANSWER = PTT_CLASS_CPL_A,
+	PACKET_PEER_ANSWER = PTT_CLASS_CPL_B,
+	PACKET_CONFIG = 4 + PTT_CLASS_NP,
 };
 /* What a packet says; its header is made of it when somebody looks (kunpeng_packet.c). */
 struct packet {
@@ -126,7 +126,7 @@ struct packet {
 	uint8_t form, what;
 	uint8_t place;                /* the endpoint it comes from or goes to */
 	uint8_t requester, completer; /* indexes of struct core's requester[]; completer: of answers */
-	uint8_t fate;                 /* of answers */
+	uint8_t status;               /* of answers */
 };
 static_assert(sizeof(struct packet) == 32, "two to a cache line");
 struct queue {
@@ -155,7 +155,7 @@ struct requester {
 	uint8_t free[PORT_TAGS]; /* a ring: a tag rests as long as can be */
 	struct waiters waiting;  /* for a tag */
 };
-enum fate { FATE_SC = 0, FATE_UR = 1, FATE_CA = 4, FATE_NONE = 0xff };
+enum cpl_status { CPL_SC = 0, CPL_UR = 1, CPL_CA = 4, CPL_NONE = 0xff };
 enum txn_kind { TXN_DMA, TXN_HOST, TXN_CONFIG, TXN_PEER };
 struct txn {
 	uint64_t opened, address;
@@ -163,7 +163,7 @@ struct txn {
 	uint16_t job, tag;
 	uint8_t place, peer; /* the endpoint that asks or is asked; TXN_PEER: peer is asked */
 	uint8_t requester;
-	uint8_t kind, fate;
+	uint8_t kind, status;
 	bool taken, open; /* open: the request has crossed */
 };
 
@@ -172,15 +172,15 @@ struct txn {
 #define KINDS(K) K(NVME_READ) K(NVME_WRITE) K(NIC_RECEIVE) K(NIC_SEND) K(PEER_READ) K(PEER_WRITE) K(HOST_READ) \
 	K(HOST_WRITE) K(CONFIG)
 /* clang-format on */
-enum kind {
-#define K(name) KIND_##name,
+enum flow_kind {
+#define K(name) FLOW_##name,
 	KINDS(K)
 #undef K
-		KIND_COUNT
+		FLOW_KINDS
 };
 struct load {
 	struct kunpeng_load is;
-	uint32_t period[KIND_COUNT], faults;
+	uint32_t period[FLOW_KINDS], faults;
 };
 struct job {
 	uint64_t address;

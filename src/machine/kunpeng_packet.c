@@ -27,7 +27,7 @@ static uint32_t packet_dw0_kind(uint32_t fmt_type, uint32_t tag, uint32_t length
 
 static void show_memory(const struct packet *k, uint32_t dw[static 4], uint32_t requester)
 {
-	bool write = k->form == FORM_WRITE, wide = k->address >> 32 != 0;
+	bool write = k->form == PACKET_WRITE, wide = k->address >> 32 != 0;
 	uint32_t bytes = write ? k->bytes : k->left, from = (uint32_t)k->address & 3;
 	uint32_t dws = packet_data_dws(k->address, bytes);
 	uint32_t first = 0xfu << from & 0xf, last = 0xfu >> (-(from + bytes) & 3);
@@ -48,11 +48,11 @@ static void show_config(const struct place *to, const struct packet *k, uint32_t
 
 static void show_answer(const struct packet *k, uint32_t dw[static 4], uint32_t requester, uint32_t completer)
 {
-	bool data = k->fate == FATE_SC;
+	bool data = k->status == CPL_SC;
 
 	dw[0] = packet_dw0_kind(data ? COMPLETION_DATA : COMPLETION, k->tag,
 				data ? packet_data_dws(k->address, k->bytes) : 0);
-	dw[1] = completer | (uint32_t)k->fate << 13 | (k->left & 0xfffu);
+	dw[1] = completer | (uint32_t)k->status << 13 | (k->left & 0xfffu);
 	dw[2] = requester | (k->tag & 0xffu) << 8 | (data ? k->address & 0x7f : 0);
 	dw[3] = 0;
 }
@@ -61,7 +61,7 @@ void packet_show(const struct core *c, const struct packet *k, bool outbound, st
 {
 	const struct place *at = &c->place[k->place];
 	uint32_t requester = (uint32_t)c->requester[k->requester].id << 16;
-	bool marked = k->requester < PLACES && k->what != WHAT_MSI;
+	bool marked = k->requester < PLACES && k->what != USE_MSI;
 
 	ret->now = c->now;
 	ret->prefix = 0;
@@ -69,7 +69,7 @@ void packet_show(const struct core *c, const struct packet *k, bool outbound, st
 	ret->function = at->bdf;
 	ret->outbound = outbound;
 	ret->cls = k->form & 3;
-	if (k->form == FORM_CONFIG)
+	if (k->form == PACKET_CONFIG)
 		show_config(at, k, ret->dw, requester);
 	else if (ret->cls >= PTT_CLASS_CPL_A)
 		show_answer(k, ret->dw, requester, (uint32_t)c->requester[k->completer].id << 16);

@@ -125,9 +125,9 @@ void path_fire(struct core *c, struct path *p)
 	path_count_packet(c, k, p->outbound);
 	if (c->traced)
 		path_show_packet(c, k, p->outbound);
-	if (k->what >= WHAT_REQUEST)
+	if (k->what >= USE_REQUEST)
 		txn_crossed(c, k, p->outbound);
-	else if (k->what != WHAT_PLAIN)
+	else if (k->what != USE_PLAIN)
 		flow_crossed(c, k, p->outbound);
 	if (c->room[p->outbound].flows != 0 && p->q[QUEUE_P].n <= ROOM_WAKE)
 		flow_wake(c, &c->room[p->outbound]);

@@ -199,12 +199,12 @@ static bool packet_goes(const struct core *c, uint32_t flows, uint8_t place, con
 	if (k->place == place)
 		return true;
 	switch (k->what) {
-	case WHAT_PLAIN:
+	case USE_PLAIN:
 		return false;
-	case WHAT_PEER_WRITE:
+	case USE_PEER_WRITE:
 		return k->id == place;
-	case WHAT_DOORBELL:
-	case WHAT_MSI:
+	case USE_DOORBELL:
+	case USE_MSI:
 		return job_goes(flows, k->id);
 	default:
 		return job_goes(flows, c->txn[k->id].job);
@@ -219,7 +219,7 @@ static void purge_queue(struct core *c, struct path *p, enum queue_class cls, ui
 	for (uint32_t i = 0; i < n; i++) {
 		struct packet *k = &q->p[(q->head + i) % QUEUE];
 		if (packet_goes(c, flows, place, k)) {
-			c->peer_writes -= k->what == WHAT_PEER_WRITE;
+			c->peer_writes -= k->what == USE_PEER_WRITE;
 			p->left -= i < under_way;
 			continue;
 		}
@@ -234,7 +234,7 @@ static void purge_line(struct core *c, uint32_t timer, struct line *l, uint32_t 
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct due d = l->due[(l->head + i) % LINE];
-		if (!job_goes(flows, jobs && d.what == REACT_JOB ? d.id : c->txn[d.id].job))
+		if (!job_goes(flows, jobs && d.what == DELAYED_JOB ? d.id : c->txn[d.id].job))
 			l->due[(l->head + kept++) % LINE] = d;
 	}
 	l->n = kept;

@@ -33,11 +33,11 @@ void txn_reset(struct requester *r)
 
 /* ---- asking ------------------------------------------------------------------------------------- */
 
-static enum fate choose_fate(struct core *c)
+static enum cpl_status choose_fate(struct core *c)
 {
-	static const enum fate fates[3] = { FATE_UR, FATE_CA, FATE_NONE };
+	static const enum cpl_status fates[3] = { CPL_UR, CPL_CA, CPL_NONE };
 
-	return c->faults != 0 && below(c, 1000000) < c->faults ? fates[below(c, 3)] : FATE_SC;
+	return c->faults != 0 && below(c, 1000000) < c->faults ? fates[below(c, 3)] : CPL_SC;
 }
 
 static void put_request(struct core *c, const struct txn *t, uint32_t id)
@@ -51,8 +51,8 @@ static void put_request(struct core *c, const struct txn *t, uint32_t id)
 		.id = (uint16_t)id,
 		.tag = t->tag,
 		.left = t->bytes,
-		.what = WHAT_REQUEST,
-		.form = t->kind == TXN_CONFIG ? FORM_CONFIG : FORM_READ,
+		.what = USE_REQUEST,
+		.form = t->kind == TXN_CONFIG ? PACKET_CONFIG : PACKET_READ,
 		.place = t->place,
 		.requester = t->requester,
 		.dws = (uint16_t)(FRAMING_DWS + 3 + wide + prefix),
@@ -84,7 +84,7 @@ bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, ui
 		.peer = f->peer,
 		.requester = (uint8_t)who,
 		.kind = (uint8_t)kind,
-		.fate = (uint8_t)choose_fate(c),
+		.status = (uint8_t)choose_fate(c),
 		.taken = true,
 	};
 	put_request(c, &c->txn[id], id);
@@ -114,7 +114,7 @@ static void txn_finish(struct core *c, uint32_t id)
 	uint64_t took = c->now - t->opened;
 	uint32_t job = t->job;
 
-	if (t->fate == FATE_SC) {
+	if (t->status == CPL_SC) {
 		truth->answered++;
 		truth->latency_ns += took;
 		truth->latency_count++;
@@ -145,14 +145,14 @@ void txn_abandon(struct core *c, uint32_t id)
 /* ---- crossing ----------------------------------------------------------------------------------- */
 
 /* The same packet, in the outbound buffer, to another place. */
-static void send_on(struct core *c, const struct packet *p, enum queue_class q, enum what what, uint8_t place)
+static void send_on(struct core *c, const struct packet *p, enum queue_class q, enum packet_use what, uint8_t place)
 {
 	struct packet *k = path_new(&c->path[1], q);
 
 	*k = *p;
 	k->what = (uint8_t)what;
 	k->place = place;
-	k->form = q == QUEUE_CPL ? FORM_ANSWER : p->form;
+	k->form = q == QUEUE_CPL ? PACKET_ANSWER : p->form;
 	path_put(c, &c->path[1], q);
 }
 
@@ -166,16 +166,16 @@ static void request_crossed(struct core *c, const struct packet *p, uint32_t id)
 	c->truth.requests++;
 	c->truth.open++;
 	c->truth.asked_bytes += t->missing;
-	if (t->fate == FATE_NONE)
+	if (t->status == CPL_NONE)
 		line_put(c, TIMER_GIVE_UP, &c->give_up, GIVE_UP_NS, 0, (uint16_t)id);
 	if (t->kind == TXN_PEER)
-		send_on(c, p, QUEUE_NP, WHAT_FORWARDED, t->peer);
-	else if (t->fate == FATE_NONE)
+		send_on(c, p, QUEUE_NP, USE_FORWARDED, t->peer);
+	else if (t->status == CPL_NONE)
 		return;
 	else if (t->kind == TXN_DMA)
 		line_put(c, TIMER_MEMORY + channel, &c->memory[channel], MEMORY_NS(c), 0, (uint16_t)id);
 	else
-		line_put(c, TIMER_REACT + t->place, &c->react[t->place], ENDPOINT_NS(c), REACT_ANSWER, (uint16_t)id);
+		line_put(c, TIMER_REACT + t->place, &c->react[t->place], ENDPOINT_NS(c), DELAYED_ANSWER, (uint16_t)id);
 }
 
 static void answer_crossed(struct core *c, const struct packet *p, uint32_t id, bool outbound)
@@ -183,12 +183,12 @@ static void answer_crossed(struct core *c, const struct packet *p, uint32_t id, 
 	struct txn *t = &c->txn[id];
 
 	if (t->kind == TXN_PEER && !outbound) {
-		send_on(c, p, QUEUE_CPL, WHAT_ANSWER, t->place);
+		send_on(c, p, QUEUE_CPL, USE_ANSWER, t->place);
 		return;
 	}
 	t->missing -= p->bytes;
 	c->truth.read_bytes += p->bytes;
-	if (t->missing == 0 || t->fate != FATE_SC)
+	if (t->missing == 0 || t->status != CPL_SC)
 		txn_finish(c, id);
 }
 
@@ -196,12 +196,12 @@ void txn_crossed(struct core *c, const struct packet *p, bool outbound)
 {
 	const struct txn *t = &c->txn[p->id];
 
-	if (p->what == WHAT_ANSWER)
+	if (p->what == USE_ANSWER)
 		answer_crossed(c, p, p->id, outbound);
-	else if (p->what == WHAT_REQUEST)
+	else if (p->what == USE_REQUEST)
 		request_crossed(c, p, p->id);
-	else if (t->fate != FATE_NONE)
-		line_put(c, TIMER_REACT + t->peer, &c->react[t->peer], ENDPOINT_NS(c), REACT_ANSWER, p->id);
+	else if (t->status != CPL_NONE)
+		line_put(c, TIMER_REACT + t->peer, &c->react[t->peer], ENDPOINT_NS(c), DELAYED_ANSWER, p->id);
 }
 
 /* ---- answering ---------------------------------------------------------------------------------- */
@@ -231,9 +231,9 @@ static void put_answer(struct core *c, const struct txn *t, uint32_t id, uint64_
 		.tag = t->tag,
 		.left = (uint16_t)left,
 		.bytes = (uint16_t)bytes,
-		.what = WHAT_ANSWER,
-		.form = peer ? FORM_PEER_ANSWER : FORM_ANSWER,
-		.fate = t->fate,
+		.what = USE_ANSWER,
+		.form = peer ? PACKET_PEER_ANSWER : PACKET_ANSWER,
+		.status = t->status,
 		.requester = t->requester,
 		.completer = completer_of(c, t),
 		.place = peer ? t->peer : t->place,
@@ -249,7 +249,7 @@ void txn_answer(struct core *c, uint32_t id)
 	uint64_t address = t->kind == TXN_CONFIG ? 0 : t->address;
 	uint32_t left = t->bytes, most = PAYLOAD_MOST;
 
-	if (t->fate != FATE_SC) {
+	if (t->status != CPL_SC) {
 		put_answer(c, t, id, address, left, 0);
 		return;
 	}

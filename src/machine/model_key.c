@@ -49,7 +49,7 @@ static int set_seed(struct model_opts *o, const char *value, struct err *e)
 		       err_set(e, TALLY_EINVAL, "seed=%s: expected a number, 1 or more", value);
 }
 
-static int judge_load(const struct model_opts *o, struct err *e)
+static int model_check_load(const struct model_opts *o, struct err *e)
 {
 	if (!o->load || !*o->config_path)
 		return 0;
@@ -67,7 +67,7 @@ static int set_load(struct model_opts *o, const char *value, struct err *e)
 	i = text_pick("load", value, name, sizeof(*name), n, e);
 	if (i >= 0)
 		o->load = name[i];
-	return i < 0 ? i : judge_load(o, e);
+	return i < 0 ? i : model_check_load(o, e);
 }
 
 static int set_sockets(struct model_opts *o, const char *value, struct err *e)
@@ -142,7 +142,7 @@ static int set_config(struct model_opts *o, const char *value, struct err *e)
 	if (strlen(value) >= sizeof(o->config_path))
 		return err_set(e, TALLY_EINVAL, "config=: path longer than %zu bytes", sizeof(o->config_path) - 1);
 	snprintf(o->config_path, sizeof(o->config_path), "%s", value);
-	return judge_load(o, e);
+	return model_check_load(o, e);
 }
 
 static const struct {

@@ -314,7 +314,7 @@ int tally_hv_asr_write(struct tally_hv_guest *g, uint32_t cpu, uint32_t asr, uin
 
 /* ---- what happens in the emulator -------------------------------------------------------------------- */
 
-static int judge_ref(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
+static int hv_ref_check(struct tally_hv *h, const struct tally_hv_ref *r, size_t i)
 {
 	if (r->strand >= h->m->strands)
 		return hv_refuse(h, TALLY_EINVAL, "reference %zu: no such strand: %u (the machine has %u, from 0)", i,
@@ -335,7 +335,7 @@ int tally_hv_refs(struct tally_hv *h, const struct tally_hv_ref *r, size_t n)
 	if (!h->m->niagara)
 		return hv_refuse(h, TALLY_ENOTSUP, "power takes no references: only sun4v machines do");
 	for (size_t i = 0; i < n; i++) {
-		int rc = judge_ref(h, &r[i], i);
+		int rc = hv_ref_check(h, &r[i], i);
 
 		if (rc < 0)
 			return rc;

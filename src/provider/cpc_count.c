@@ -257,7 +257,7 @@ static bool in_kernel(const char *name)
 	return real && (real->flags & EVENT_NEVER) == EVENT_NEVER_USER;
 }
 
-static int count_understand(struct probes *t, char *s, struct prov_count *ret, struct err *why)
+static int count_parse(struct probes *t, char *s, struct prov_count *ret, struct err *why)
 {
 	struct cpc_spec spec = { .mode = CPC_ALL };
 	bool selector = !strncmp(s, "cpc/", 4);
@@ -294,6 +294,6 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 			       text);
 	memcpy(s, text, n);
 	s[n] = '\0';
-	rc = count_understand(t, s, ret, why);
+	rc = count_parse(t, s, ret, why);
 	return rc < 0 ? rc : ret->source ? 0 : err_oom(why);
 }

@@ -176,7 +176,7 @@ static void driver_lose_bytes(struct ptt_driver *d, uint32_t n)
 	d->truncated = true;
 }
 
-static void tell_loss(struct ptt_driver *d, struct ring *r)
+static void driver_report_loss(struct ptt_driver *d, struct ring *r)
 {
 	if (!d->truncated)
 		return;
@@ -193,7 +193,7 @@ static bool driver_append_bytes(struct ptt_driver *d, uint32_t buffer, uint32_t 
 
 	if (!r || d->size - r->n < n)
 		return false;
-	tell_loss(d, r);
+	driver_report_loss(d, r);
 	memcpy(r->p + r->n, d->memory + (size_t)buffer * PTT_BUFFER_BYTES, n);
 	r->n += n;
 	if (d->size - r->n < PTT_BUFFER_BYTES)

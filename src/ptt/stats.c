@@ -69,7 +69,7 @@ void ptt_stats_close(struct ptt_stats *s)
 		return;
 	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++) {
 		mem_free(s->requester[i].latency);
-		mem_free(s->requester[i].quiet);
+		mem_free(s->requester[i].unheard);
 	}
 	for (uint32_t i = 0; s->completer && i <= PTT_STATS_ROWS; i++)
 		mem_free(s->completer[i].latency);

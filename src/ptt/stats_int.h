@@ -97,8 +97,8 @@ struct stats_device {
 	bool time_sure;
 };
 /* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for good. */
-struct stats_quiet {
-	struct stats_quiet *next; /* of the time line */
+struct stats_unheard {
+	struct stats_unheard *next; /* of the time line */
 	uint32_t device;
 	uint64_t level, peak, since, requests;
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
@@ -112,7 +112,7 @@ struct time_line {
 	struct ptt_bin bin[PTT_STATS_BINS]; /* outstanding_ticks: by finish */
 	uint64_t ticks[PTT_STATS_DEVICES]
 		      [PTT_STATS_BINS]; /* the outstanding requests of each device, summed over time */
-	struct stats_quiet *quiet;
+	struct stats_unheard *unheard;
 };
 void line_align(struct time_line *into, struct time_line *from); /* bins of one width */
 void line_merge(struct time_line *into, struct time_line *from); /* that are so */
@@ -148,11 +148,11 @@ struct stats_requester {
 	uint32_t largest[PTT_KINDS]; /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
-	uint64_t evicted;           /* of given_up */
-	uint64_t unanswerable;      /* by finish: of the above those that can't be answered here */
-	uint64_t posted_twice;      /* its posted requests that may be duplicates, at most */
-	struct stats_quiet *quiet;  /* NULL: it asked nothing, or was answered */
-	uint8_t faults[PTT_FAULTS]; /* kept, up to PTT_STATS_SAMPLE */
+	uint64_t evicted;              /* of given_up */
+	uint64_t unanswerable;         /* by finish: of the above those that can't be answered here */
+	uint64_t posted_twice;         /* its posted requests that may be duplicates, at most */
+	struct stats_unheard *unheard; /* NULL: it asked nothing, or was answered */
+	uint8_t faults[PTT_FAULTS];    /* kept, up to PTT_STATS_SAMPLE */
 	bool heard;      /* a completion answered it; or its device can't show who is answered, and asks nobody */
 	bool configures; /* it asks for configuration, which only a host does */
 	struct ptt_hist *latency;
@@ -288,12 +288,12 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 /* Of a device that can't show who is answered, a request is outstanding once it was answered: from its own time to `time`. */
 void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked, uint64_t time);
 /* What a requester has open changes: it counts for the device once the requester was answered. */
-void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
-void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                        /* one less */
-void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);
-void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
-void quiet_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
-void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
+void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
+void unheard_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                        /* one less */
+void unheard_answered(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);
+void unheard_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
+void unheard_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
+void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
 static inline bool hides_answers(const struct stats_device *d)
 {
 	return d->coverage & PTT_COVERAGE_NO_COMPLETIONS;
@@ -302,8 +302,8 @@ static inline void level_drop(struct ptt_stats *s, struct stats_device *d, struc
 {
 	if (hides_answers(d))
 		return;
-	if (r->quiet != NULL)
-		quiet_close(s, r, time);
+	if (r->unheard != NULL)
+		unheard_close(s, r, time);
 	else
 		level_add(s, d, time, -1);
 }
@@ -322,7 +322,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 				     struct stats_requester *r, bool *second);
 /* Records of the device are missing before c. */
 void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
-void stats_quiet(struct ptt_stats *s);  /* after the end: whose requests can't be answered here */
+void stats_mark_unanswerable(struct ptt_stats *s); /* after the end: whose requests can't be answered here */
 void stats_settle(struct ptt_stats *s); /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
@@ -359,7 +359,7 @@ void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n); /* 
 void track_settle(struct ptt_stats *s);                                      /* once cells are settled for good */
 /* One of its requests is a fault for now: of a requester that wasn't answered, kept apart till it is known whether it can be. */
 void track_fault(struct ptt_stats *s, struct stats_requester *r, enum ptt_fault f);
-void track_forget_faults(struct ptt_stats *s, const struct stats_quiet *q); /* they are none */
+void track_forget_faults(struct ptt_stats *s, const struct stats_unheard *q); /* they are none */
 void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
 struct ptt_track track_of(const struct ptt_stats *s, uint32_t row);
 void track_report(const struct ptt_stats *s, struct ptt_report *r);

@@ -40,7 +40,7 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 	}
 	if (!r->heard) {
 		r->configures |= tlp_type_at(t->type_index)->layout == TLP_CFG;
-		quiet_open(s, d, r, t->time);
+		unheard_open(s, d, r, t->time);
 		return;
 	}
 	bin_at(s, d, t->time)->opened++;
@@ -106,7 +106,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 	const struct match_answer a = match_answer_of(t);
 	enum ptt_event what = match_completion(s->match, key, &a, &pair);
 	if (!r->heard && (what == PTT_DONE || what == PTT_NONE))
-		quiet_heard(s, d, r, t->time);
+		unheard_answered(s, d, r, t->time);
 	switch (what) {
 	case PTT_DONE:
 		count_done(s, d, r, t->time, pair);
@@ -190,11 +190,11 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 
 #define SILENT_LEAST 16u /* requests without any answer that are no chance */
 
-static void settle_quiet(struct ptt_stats *s)
+static void settle_unheard(struct ptt_stats *s)
 {
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
-		if (s->requester[i].quiet != NULL)
-			quiet_settle(s, &s->requester[i], s->device[s->requester[i].quiet->device].clock.now);
+		if (s->requester[i].unheard != NULL)
+			unheard_settle(s, &s->requester[i], s->device[s->requester[i].unheard->device].clock.now);
 }
 
 /* Its requests that were not answered can't be in this trace. */
@@ -205,11 +205,11 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 	s->requests -= n;
 	s->unanswerable += n;
 	s->cut -= r->cut;
-	if (r->quiet != NULL) {
+	if (r->unheard != NULL) {
 		s->fault_count[PTT_FAULT_UNANSWERED] -= r->unanswered;
 		s->fault_count[PTT_FAULT_EVICTED] -= r->evicted;
 		s->fault_count[PTT_FAULT_REUSED] -= r->given_up - r->evicted;
-		track_forget_faults(s, r->quiet);
+		track_forget_faults(s, r->unheard);
 	}
 	r->unanswerable = n;
 	r->unanswered = r->given_up = r->cut = 0;
@@ -244,30 +244,30 @@ static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 static bool is_of_host(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_requester *r = &s->requester[row];
-	const uint8_t coverage = s->device[r->quiet->device].coverage;
-	const bool often = r->quiet->requests >= SILENT_LEAST, host = r->configures || is_on_hosts_bus(s, row);
+	const uint8_t coverage = s->device[r->unheard->device].coverage;
+	const bool often = r->unheard->requests >= SILENT_LEAST, host = r->configures || is_on_hosts_bus(s, row);
 
 	if (coverage & PTT_COVERAGE_KNOWN)
 		return coverage & PTT_COVERAGE_DUPLICATES && (host || (often && s->completers.n == 0));
 	return often && (host || s->completers.n == 0);
 }
 
-void stats_quiet(struct ptt_stats *s)
+void stats_mark_unanswerable(struct ptt_stats *s)
 {
 	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++) {
 		struct stats_requester *r = &s->requester[i];
 
 		if (hides_answers(device_of_row(s, i)))
 			set_apart(s, r);
-		if (r->quiet == NULL)
+		if (r->unheard == NULL)
 			continue;
 		if (is_of_host(s, i)) {
 			set_apart(s, r);
 			continue;
 		}
-		struct stats_device *d = &s->device[r->quiet->device];
+		struct stats_device *d = &s->device[r->unheard->device];
 		d->peak = r->peak > d->peak ? r->peak : d->peak;
-		quiet_fold(s, r);
+		unheard_fold(s, r);
 	}
 	fault_forget(s);
 }
@@ -280,7 +280,7 @@ void stats_settle(struct ptt_stats *s)
 	for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++)
 		if (s->device[i].level != 0)
 			level_add(s, &s->device[i], s->device[i].clock.now, 0);
-	settle_quiet(s);
+	settle_unheard(s);
 	if (s->match != NULL)
 		ptt_match_rest(s->match, stats_unanswered, s);
 	cells_settle(s);

@@ -39,7 +39,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	r->evicted += from->evicted;
 	r->posted_twice += from->posted_twice;
 	r->configures |= from->configures;
-	quiet_merge(s, r, from);
+	unheard_merge(s, r, from);
 	merge_hist(s, &r->latency, from->latency);
 }
 

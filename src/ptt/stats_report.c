@@ -375,7 +375,7 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
 	if (s->report != NULL)
 		return -TALLY_ESTATE;
 	stats_settle(s);
-	stats_quiet(s);
+	stats_mark_unanswerable(s);
 	struct stats_report *to = s->report = mem_alloc(sizeof(*to));
 	if (to == NULL)
 		return -TALLY_ENOMEM;

@@ -55,7 +55,7 @@ static void line_double(struct time_line *l)
 	memset(&l->bin[PTT_STATS_BINS / 2], 0, PTT_STATS_BINS / 2 * sizeof(*l->bin));
 	for (uint32_t d = 0; d < l->devices; d++)
 		line_halve_bins(l->ticks[d]);
-	for (struct stats_quiet *q = l->quiet; q != NULL; q = q->next) {
+	for (struct stats_unheard *q = l->unheard; q != NULL; q = q->next) {
 		line_halve_bins(q->ticks);
 		line_halve_bins(q->opened);
 	}
@@ -163,46 +163,48 @@ void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked,
 
 /* ---- requesters that were not answered so far -------------------------------------------------------------------- */
 
-static void quiet_keep(struct ptt_stats *s, struct stats_quiet *q, uint64_t time)
+static void unheard_keep(struct ptt_stats *s, struct stats_unheard *q, uint64_t time)
 {
 	if (time > q->since && q->level != 0)
 		line_spread_level(s, q->ticks, q->level, q->since, time, false);
 	q->since = time > q->since ? time : q->since;
 }
 
-void quiet_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
+void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
 {
-	struct stats_quiet *q = r->quiet;
+	struct stats_unheard *q = r->unheard;
 
 	if (q == NULL) {
 		if ((q = mem_alloc(sizeof(*q))) == NULL) {
 			s->failed = true;
 			return;
 		}
-		*q = (struct stats_quiet){ .next = s->line.quiet, .device = (uint32_t)(d - s->device), .since = time };
-		r->quiet = s->line.quiet = q;
+		*q = (struct stats_unheard){ .next = s->line.unheard,
+					     .device = (uint32_t)(d - s->device),
+					     .since = time };
+		r->unheard = s->line.unheard = q;
 	}
 	bin_at(s, d, time);
-	quiet_keep(s, q, time);
+	unheard_keep(s, q, time);
 	if (++q->level > q->peak)
 		q->peak = q->level;
 	q->requests++;
 	q->opened[bin_number(s, time)]++;
 }
 
-void quiet_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time)
+void unheard_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time)
 {
-	quiet_keep(s, r->quiet, time);
-	r->quiet->level--;
+	unheard_keep(s, r->unheard, time);
+	r->unheard->level--;
 }
 
-void quiet_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end)
+void unheard_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end)
 {
-	quiet_keep(s, r->quiet, end);
+	unheard_keep(s, r->unheard, end);
 }
 
 /* A shard hears later of a requester than one count of all would, so it adds the most that was open of it to the peaks before. */
-static void quiet_raise_peaks(struct ptt_stats *s, const struct stats_quiet *q)
+static void unheard_raise_peaks(struct ptt_stats *s, const struct stats_unheard *q)
 {
 	struct stats_device *d = &s->device[q->device];
 
@@ -215,33 +217,33 @@ static void quiet_raise_peaks(struct ptt_stats *s, const struct stats_quiet *q)
 	}
 }
 
-void quiet_fold(struct ptt_stats *s, struct stats_requester *r)
+void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 {
-	struct stats_quiet *q = r->quiet, **at = &s->line.quiet;
+	struct stats_unheard *q = r->unheard, **at = &s->line.unheard;
 
 	for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
 		s->line.ticks[q->device][i] += q->ticks[i];
 		s->line.bin[i].opened += q->opened[i];
 	}
 	if (s->opts.shards > 1)
-		quiet_raise_peaks(s, q);
+		unheard_raise_peaks(s, q);
 	while (*at != q)
 		at = &(*at)->next;
 	*at = q->next;
 	mem_free(q);
-	r->quiet = NULL;
+	r->unheard = NULL;
 }
 
-void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
+void unheard_answered(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time)
 {
 	uint64_t level;
 
 	r->heard = true;
-	if (r->quiet == NULL)
+	if (r->unheard == NULL)
 		return;
-	quiet_keep(s, r->quiet, time);
-	level = r->quiet->level;
-	quiet_fold(s, r);
+	unheard_keep(s, r->unheard, time);
+	level = r->unheard->level;
+	unheard_fold(s, r);
 	level_add(s, d, time, 0);
 	d->level += level;
 	if (d->level > d->peak)
@@ -250,30 +252,30 @@ void quiet_heard(struct ptt_stats *s, struct stats_device *d, struct stats_reque
 		d->bin->outstanding_peak = (uint32_t)d->level;
 }
 
-void quiet_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from)
+void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from)
 {
-	struct stats_quiet *q = from->quiet;
+	struct stats_unheard *q = from->unheard;
 
 	into->heard |= from->heard;
-	if (q != NULL && into->quiet == NULL) {
-		struct stats_quiet *mine = mem_alloc(sizeof(*mine));
+	if (q != NULL && into->unheard == NULL) {
+		struct stats_unheard *mine = mem_alloc(sizeof(*mine));
 		s->failed |= mine == NULL;
 		if (mine == NULL)
 			return;
 		*mine = *q;
-		mine->next = s->line.quiet;
-		into->quiet = s->line.quiet = mine;
+		mine->next = s->line.unheard;
+		into->unheard = s->line.unheard = mine;
 	} else if (q != NULL) {
-		into->quiet->requests += q->requests;
-		into->quiet->peak += q->peak;
+		into->unheard->requests += q->requests;
+		into->unheard->peak += q->peak;
 		for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
-			into->quiet->ticks[i] += q->ticks[i];
-			into->quiet->opened[i] += q->opened[i];
+			into->unheard->ticks[i] += q->ticks[i];
+			into->unheard->opened[i] += q->opened[i];
 		}
 		for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i++)
 			for (unsigned f = 0; f < COUNT(q->fault[i]); f++)
-				into->quiet->fault[i][f] += q->fault[i][f];
+				into->unheard->fault[i][f] += q->fault[i][f];
 	}
-	if (into->heard && into->quiet != NULL)
-		quiet_fold(s, into);
+	if (into->heard && into->unheard != NULL)
+		unheard_fold(s, into);
 }

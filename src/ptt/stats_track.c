@@ -166,7 +166,7 @@ static void whole_halve(struct stats_track *k)
 	memset(&k->block[PTT_TRACK_BLOCKS / 2], 0, PTT_TRACK_BLOCKS / 2 * sizeof(*k->block));
 }
 
-static void quiet_halve(struct stats_quiet *q)
+static void unheard_halve(struct stats_unheard *q)
 {
 	for (uint32_t i = 0; i < PTT_TRACK_BLOCKS; i += 2)
 		for (unsigned f = 0; f < COUNT(q->fault[i]); f++)
@@ -330,8 +330,8 @@ void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n)
 		if (k->whole.n < PTT_TRACK_BLOCKS)
 			return;
 		whole_halve(k);
-		for (struct stats_quiet *q = s->line.quiet; q != NULL; q = q->next)
-			quiet_halve(q);
+		for (struct stats_unheard *q = s->line.unheard; q != NULL; q = q->next)
+			unheard_halve(q);
 		row_halve(&k->first);
 		row_halve(&k->total);
 		k->whole.n /= 2;
@@ -373,12 +373,12 @@ void track_settle(struct ptt_stats *s)
 
 void track_fault(struct ptt_stats *s, struct stats_requester *r, enum ptt_fault f)
 {
-	if (s->track != NULL && r->quiet != NULL)
-		r->quiet->fault[s->track->whole.n][f]++;
+	if (s->track != NULL && r->unheard != NULL)
+		r->unheard->fault[s->track->whole.n][f]++;
 }
 
 /* Those of the end are in the block that was under way then, which may have become a part of the last. */
-void track_forget_faults(struct ptt_stats *s, const struct stats_quiet *q)
+void track_forget_faults(struct ptt_stats *s, const struct stats_unheard *q)
 {
 	struct stats_track *k = s->track;
 

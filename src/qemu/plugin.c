@@ -85,7 +85,7 @@ static int emulator_open(const struct emulator **ret, void **arg, const qemu_inf
 	return d->open(arg, argc, argv, e);
 }
 
-static void hand_over(qemu_plugin_id_t id, const struct emulator *d, void *arg)
+static void plugin_register_callbacks(qemu_plugin_id_t id, const struct emulator *d, void *arg)
 {
 	const bool is_old = qemu_plugin_version < QEMU_API;
 
@@ -111,6 +111,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		fprintf(stderr, "tally-qemu.so: %s\n", e.text);
 		return 1;
 	}
-	hand_over(id, d, arg);
+	plugin_register_callbacks(id, d, arg);
 	return 0;
 }

@@ -73,7 +73,7 @@ static int mem_write(void *arg, uint64_t ra, const void *from, size_t n)
 }
 
 /* Memory that has gone away loses what was new of it. */
-static void hand_over(struct sun4v_service *s, struct cpu *c)
+static void mmustat_flush(struct sun4v_service *s, struct cpu *c)
 {
 	uint64_t *fresh = c->fresh[c->using], word;
 
@@ -153,7 +153,7 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 	s->cycles += s->step;
 	model_run_to(s->model, s->cycles);
 	for (unsigned i = 0; i < s->model->strands; i++)
-		hand_over(s, &s->cpu[i]);
+		mmustat_flush(s, &s->cpu[i]);
 	s->calling = c;
 	(void)sun4v_call(c->vcpu, trap, o);
 	if (trap == HV_FAST_TRAP && in[5] == SUN4V_MMUSTAT_CONF)

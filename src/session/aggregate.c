@@ -397,7 +397,7 @@ void aggs_close(struct tally_trace *t)
 {
 	for (uint32_t i = 0; t->agg && i < t->prog->naggs; i++) {
 		snapshot_drop(&t->agg[i]);
-		bias_free(&t->agg[i]);
+		baseline_free(&t->agg[i]);
 	}
 	mem_free(t->agg);
 	t->agg = NULL;

@@ -9,7 +9,7 @@
  *	engine.c      where programs run: in the kernel or in the vm
  *	ptt_records.c a source of records: a PTT file, and the programs that they fire
  *	hv_records.c  the other source: what a platform's hypervisor counts
- *	hand_over.c   what a firing handed over, to text or JSON
+ *	consume.c   what a firing handed over, to text or JSON
  *	names.c       slots to values that can be shown
  *	snapshot.c    what the maps of an aggregation hold, merged over CPUs
  *	aggregate.c   rows, printa, clear, trunc, normalize
@@ -120,7 +120,7 @@ int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint
 struct cell {
 	const uint8_t *key;
 	uint64_t raw[AGG_WORDS];   /* as the map has it */
-	uint64_t shown[AGG_WORDS]; /* raw and bias */
+	uint64_t shown[AGG_WORDS]; /* raw and baseline */
 	bool in_map, gone;         /* gone: truncated since */
 	uint32_t row;              /* of the view that was made of the snapshot */
 };
@@ -131,7 +131,7 @@ struct snapshot {
 	uint32_t n, cap;
 };
 /* what is added to the map's value: see snapshot.c */
-struct bias {
+struct baseline {
 	uint64_t w[AGG_WORDS];
 	bool hidden; /* no row while the sum is zero */
 };
@@ -143,8 +143,8 @@ struct agg_state {
 	/* the session's thread */
 	int64_t normal;
 	bool printed;          /* by a printa() */
-	struct map bias;       /* key -> struct bias *, NULL where it was dropped */
-	uint32_t nbias;        /* that are not NULL */
+	struct map baseline;   /* key -> struct baseline *, NULL where it was dropped */
+	uint32_t nbaselines;   /* that are not NULL */
 	struct snapshot *snap; /* what the current record sees, or NULL */
 };
 int snapshot_take(struct tally_trace *t, struct agg_state *s); /* into s->snap, unless it is there */
@@ -152,7 +152,7 @@ void snapshot_drop(struct agg_state *s);
 int snapshot_clear(struct tally_trace *t, struct agg_state *s);
 /* Removes the cells of the rows that are marked. */
 int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows);
-void bias_free(struct agg_state *s);
+void baseline_free(struct agg_state *s);
 /* Adds value b to a (enum agg_fn), negative: takes it away. min and max: the better of both. */
 void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
 
@@ -291,7 +291,7 @@ int run_learn_mappings(struct tally_trace *t); /* before user addresses are name
 void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);         /* and lets go of the process or command */
 
-/* ---- hand_over.c -------------------------------------------------------------------------- */
+/* ---- consume.c -------------------------------------------------------------------------- */
 record_sink record_take;
 
 /* ---- names.c ------------------------------------------------------------------------------- */

@@ -4,14 +4,14 @@
  *
  * Programs add to the map at any time, also while it is read; user space can
  * neither stop them nor change a value without racing them.  So it never
- * writes a sum: each key has a *bias* here, and what is shown is the map's value
- * plus the bias.
+ * writes a sum: each key has a *baseline* here, and what is shown is the map's value
+ * plus the baseline.
  *
- *   clear  bias = -(value in the snapshot): what came after the snapshot shows
+ *   clear  baseline = -(value in the snapshot): what came after the snapshot shows
  *          up next time, and sums that are printed and cleared add up to the total.
  *   trunc  takes the key out of the map.  What was counted between the snapshot
- *          and that becomes the bias, or there is none.  Where a key can't be
- *          taken out (an aggregation without a key), bias = -value, and the
+ *          and that becomes the baseline, or there is none.  Where a key can't be
+ *          taken out (an aggregation without a key), baseline = -value, and the
  *          row is hidden until there is something new.
  *
  * All of a record's actions see one snapshot: printa(@a); clear(@a) clears what
@@ -76,18 +76,18 @@ static void merge_cpus(const struct agg_state *s, const uint64_t *v, uint32_t nc
 	}
 }
 
-/* ---- bias ---------------------------------------------------------------------- */
+/* ---- baseline ---------------------------------------------------------------------- */
 
-static struct bias *bias_get(const struct agg_state *s, const void *key)
+static struct baseline *baseline_get(const struct agg_state *s, const void *key)
 {
-	return map_get(&s->bias, key, s->map->key_size);
+	return map_get(&s->baseline, key, s->map->key_size);
 }
 
 /* Sets it to -value (clear) or to value; NULL value: to nothing. */
-static int bias_set(struct agg_state *s, const void *key, const uint64_t *value, bool negative, bool hidden)
+static int baseline_set(struct agg_state *s, const void *key, const uint64_t *value, bool negative, bool hidden)
 {
-	void **slot = map_at(&s->bias, key, s->map->key_size);
-	struct bias *b;
+	void **slot = map_at(&s->baseline, key, s->map->key_size);
+	struct baseline *b;
 
 	if (!slot)
 		return -TALLY_ENOMEM;
@@ -97,49 +97,49 @@ static int bias_set(struct agg_state *s, const void *key, const uint64_t *value,
 		if (!b)
 			return -TALLY_ENOMEM;
 		*slot = b;
-		s->nbias++;
+		s->nbaselines++;
 	}
-	*b = (struct bias){ .hidden = hidden };
+	*b = (struct baseline){ .hidden = hidden };
 	if (value && !is_extreme(s->def->fn))
 		agg_add(s->def->fn, b->w, value, negative);
 	return 0;
 }
 
-static void bias_drop(struct agg_state *s, const void *key)
+static void baseline_drop(struct agg_state *s, const void *key)
 {
-	void **slot = bias_get(s, key) ? map_at(&s->bias, key, s->map->key_size) : NULL;
+	void **slot = baseline_get(s, key) ? map_at(&s->baseline, key, s->map->key_size) : NULL;
 
 	if (!slot)
 		return;
 	mem_free(*slot);
 	*slot = NULL;
-	s->nbias--;
+	s->nbaselines--;
 }
 
-void bias_free(struct agg_state *s)
+void baseline_free(struct agg_state *s)
 {
 	const void *key;
 	size_t i = 0, len;
 	void *val;
 
-	while (map_next(&s->bias, &i, &key, &len, &val))
+	while (map_next(&s->baseline, &i, &key, &len, &val))
 		mem_free(val);
-	map_free(&s->bias);
-	s->nbias = 0;
+	map_free(&s->baseline);
+	s->nbaselines = 0;
 }
 
 /* A map never forgets a key; a script that truncates for days must not grow by that. Failing is
  * harmless. */
-static void bias_compact(struct agg_state *s)
+static void baseline_compact(struct agg_state *s)
 {
 	struct map fresh = { 0 };
 	const void *key;
 	size_t i = 0, len;
 	void *val, **slot;
 
-	if (s->bias.n < 1024 || s->bias.n < 2 * (size_t)s->nbias)
+	if (s->baseline.n < 1024 || s->baseline.n < 2 * (size_t)s->nbaselines)
 		return;
-	while (map_next(&s->bias, &i, &key, &len, &val)) {
+	while (map_next(&s->baseline, &i, &key, &len, &val)) {
 		if (!val)
 			continue;
 		slot = map_at(&fresh, key, len);
@@ -149,8 +149,8 @@ static void bias_compact(struct agg_state *s)
 		}
 		*slot = val;
 	}
-	map_free(&s->bias);
-	s->bias = fresh;
+	map_free(&s->baseline);
+	s->baseline = fresh;
 }
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -206,18 +206,18 @@ static int read_map(struct tally_trace *t, struct agg_state *s)
 	return rc == -TALLY_EEND ? 0 : rc;
 }
 
-static int add_bias(struct agg_state *s)
+static int baseline_add(struct agg_state *s)
 {
 	const void *key;
 	size_t i = 0, len;
 	void *val;
 
-	while (map_next(&s->bias, &i, &key, &len, &val))
+	while (map_next(&s->baseline, &i, &key, &len, &val))
 		if (val && !add_cell(s, key))
 			return -TALLY_ENOMEM;
 	for (uint32_t n = 0; n < s->snap->n; n++) {
 		struct cell *c = &s->snap->cell[n];
-		const struct bias *b = bias_get(s, c->key);
+		const struct baseline *b = baseline_get(s, c->key);
 
 		memcpy(c->shown, c->raw, sizeof(c->shown));
 		if (b && !is_extreme(s->def->fn))
@@ -244,7 +244,7 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 	if (t->eng->k)
 		k_quiet(t->eng->k, false);
 	if (rc >= 0)
-		rc = add_bias(s);
+		rc = baseline_add(s);
 	if (rc < 0)
 		snapshot_drop(s);
 	return rc;
@@ -285,13 +285,13 @@ int snapshot_clear(struct tally_trace *t, struct agg_state *s)
 		if (is_extreme(s->def->fn) && c->in_map)
 			rc = reset_in_map(t, s, c);
 		if (rc >= 0)
-			rc = bias_set(s, c->key, c->raw, true, false);
+			rc = baseline_set(s, c->key, c->raw, true, false);
 		memset(c->shown, 0, sizeof(c->shown));
 	}
 	return rc;
 }
 
-/* Out of the map, and what came since the snapshot into the bias. */
+/* Out of the map, and what came since the snapshot into the baseline. */
 static int take_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
 {
 	struct maps m = t->eng->ops->maps(t->eng);
@@ -303,9 +303,9 @@ static int take_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
 		if (!is_extreme(s->def->fn))
 			agg_add(s->def->fn, taken, c->raw, true);
 		if (is_extreme(s->def->fn) || is_zero(taken))
-			bias_drop(s, c->key);
+			baseline_drop(s, c->key);
 		else
-			rc = bias_set(s, c->key, taken, false, false);
+			rc = baseline_set(s, c->key, taken, false, false);
 	}
 	mem_free(value);
 	return rc;
@@ -319,7 +319,7 @@ static int hide_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
 		if (rc < 0)
 			return rc;
 	}
-	return bias_set(s, c->key, c->raw, true, true);
+	return baseline_set(s, c->key, c->raw, true, true);
 }
 
 int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
@@ -333,13 +333,13 @@ int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
 			continue;
 		rc = !c->in_map ? -TALLY_EEND : s->map->type == IMG_PERCPU_HASH ? take_cell(t, s, c) : -TALLY_ENOTSUP;
 		if (rc == -TALLY_EEND) {
-			bias_drop(s, c->key);
+			baseline_drop(s, c->key);
 			rc = 0;
 		} else if (rc < 0 && rc != -TALLY_ENOMEM) {
 			rc = hide_cell(t, s, c); /* it stays in the map */
 		}
 		c->gone = true;
 	}
-	bias_compact(s);
+	baseline_compact(s);
 	return rc;
 }

@@ -158,7 +158,7 @@ static void finish(struct fixture *x, uint64_t *sum)
 	assert_int_equal(snapshot_take(&x->t, &x->s), 0);
 	add_shown(&x->s, sum);
 	snapshot_drop(&x->s);
-	bias_free(&x->s);
+	baseline_free(&x->s);
 	expect_total(x, sum);
 }
 
@@ -245,9 +245,9 @@ static void cleared_keys_stay_and_truncated_keys_go(void **state)
 	snapshot_drop(&x.s);
 	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
 	assert_int_equal(x.s.snap->n, 0);
-	assert_int_equal(x.s.nbias, 0);
+	assert_int_equal(x.s.nbaselines, 0);
 	snapshot_drop(&x.s);
-	bias_free(&x.s);
+	baseline_free(&x.s);
 }
 
 static void extremes_merge_what_was_set(void **state)
@@ -283,7 +283,7 @@ static void a_cleared_minimum_starts_again(void **state)
 	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
 	assert_int_equal(x.s.snap->cell[0].shown[0], 9);
 	snapshot_drop(&x.s);
-	bias_free(&x.s);
+	baseline_free(&x.s);
 }
 
 static void forgotten_keys_take_no_memory(void **state)
@@ -296,7 +296,7 @@ static void forgotten_keys_take_no_memory(void **state)
 	x.fake.still = true;
 	for (uint64_t k = 0; k < 5000; k++) {
 		/* as if each key had come, been cleared, and gone: the map never has it again */
-		void **slot = map_at(&x.s.bias, &(uint64_t){ k + KEYS }, 8);
+		void **slot = map_at(&x.s.baseline, &(uint64_t){ k + KEYS }, 8);
 
 		assert_non_null(slot);
 		assert_null(*slot);
@@ -304,9 +304,9 @@ static void forgotten_keys_take_no_memory(void **state)
 	fire(&x.fake, 0);
 	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
 	assert_int_equal(snapshot_trunc(&x.t, &x.s, all), 0);
-	assert_int_equal(x.s.bias.n, 0);
+	assert_int_equal(x.s.baseline.n, 0);
 	snapshot_drop(&x.s);
-	bias_free(&x.s);
+	baseline_free(&x.s);
 }
 
 int main(void)

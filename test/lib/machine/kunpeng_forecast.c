@@ -58,9 +58,9 @@ static uint64_t full(const struct mean *m[static QUEUES], const uint32_t weight[
 static void forecast_outbound(struct kunpeng_forecast *f, const struct load *l, const uint8_t tuned[static PTT_TUNES])
 {
 	const struct mean *m[QUEUES] = {
-		[QUEUE_P] = l->period[KIND_HOST_WRITE] == 1 ? &host_write : NULL,
-		[QUEUE_NP] = l->period[KIND_HOST_READ] == 1 ? &host_read : NULL,
-		[QUEUE_CPL] = l->period[KIND_NVME_WRITE] == 1 ? &drive_writes : NULL,
+		[QUEUE_P] = l->period[FLOW_HOST_WRITE] == 1 ? &host_write : NULL,
+		[QUEUE_NP] = l->period[FLOW_HOST_READ] == 1 ? &host_read : NULL,
+		[QUEUE_CPL] = l->period[FLOW_NVME_WRITE] == 1 ? &drive_writes : NULL,
 	};
 	const uint32_t weight[QUEUES] = {
 		path_weight(tuned[PTT_TUNE_qos_tx_p]),
@@ -86,8 +86,8 @@ int kunpeng_forecast(struct kunpeng_forecast *ret, const char *load, const uint8
 	if (l == NULL)
 		return -TALLY_EINVAL;
 	/* NICs bring packets of many sizes. */
-	bool known = l->period[KIND_NIC_RECEIVE] != 1 && l->period[KIND_NIC_SEND] != 1;
-	const struct mean *in[QUEUES] = { known && l->period[KIND_NVME_READ] == 1 ? &drive_reads : NULL };
+	bool known = l->period[FLOW_NIC_RECEIVE] != 1 && l->period[FLOW_NIC_SEND] != 1;
+	const struct mean *in[QUEUES] = { known && l->period[FLOW_NVME_READ] == 1 ? &drive_reads : NULL };
 	if (known)
 		forecast_outbound(&f, l, tuned);
 	f.bytes[0] = full(in, even, path_watermark(tuned[PTT_TUNE_rx_alloc_buf_level]));

@@ -1,5 +1,5 @@
 /*
- * hand_over.c: records to text or JSON.
+ * consume.c: records to text or JSON.
  *
  * A record is one firing of one clause that had something to hand over: its
  * actions are carried out here in the order of the source.  Text is what
