@@ -44,3 +44,29 @@ setup() {
   [ "$status" -eq 1 ]
   [[ $output == *"curthread is a pointer into a kernel"* ]]
 }
+
+# What the symbols of a kernel with variables mean: test/vm/guest.sh.
+@test "a kernel's function is its address, with & or without" {
+  run "$TALLY" trace -qn 'BEGIN { printf("%d ", &`schedule == `schedule && `schedule == vmlinux`schedule); trace(sym(`schedule)); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ $output == "1 "*schedule* ]]
+}
+
+@test "a symbol that the kernel has not is refused with what is near" {
+  run "$TALLY" trace -qn 'BEGIN { trace(`no_such_variable); }'
+  [ "$status" -eq 1 ]
+  [[ ${lines[0]} == *'failed to resolve `no_such_variable: Unknown symbol name' ]]
+  if [ "$(grep -c ' [bBdDrR] [^[]*$' /proc/kallsyms)" -lt 1000 ]; then
+    [[ ${lines[1]} == *"keeps no names of its variables: its option CONFIG_KALLSYMS_ALL is off" ]]
+  else
+    [[ ${lines[1]} == *"the kernel has no symbol no_such_variable"* ]]
+    run "$TALLY" trace -qn 'BEGIN { trace(`max_pfm); }'
+    [[ ${lines[1]} == *"did you mean max_pfn?" ]]
+  fi
+}
+
+@test "in the vm a kernel's symbol is refused when the program is compiled" {
+  run "$TALLY" trace --on=vm -qn 'BEGIN { trace(`max_pfn); }'
+  [ "$status" -eq 1 ]
+  [[ $output == *'`max_pfn is a symbol of a kernel: there is none where this runs'* ]]
+}

@@ -378,6 +378,49 @@ static int bind_member(struct d_unit *u, struct d_node *n)
 	return bind_builtin(u, n, builtin_find("cpu"));
 }
 
+/* module`name or `name: what lies at that address, of its type, or else read as an unsigned long. A function is its address. */
+static int bind_symbol(struct d_unit *u, struct d_node *n)
+{
+	const struct d_ktypes *k = u->env.ktypes;
+	const char *tick = strchr(n->str, '`');
+	const char *module = tick > n->str ? arena_strndup(&u->arena, n->str, (size_t)(tick - n->str)) : NULL;
+	const struct d_type *type = u->base[B_ULONG], *ptr;
+	struct d_ksymbol s = { 0 };
+	struct err why = { 0 };
+	if (u->arena.failed)
+		return d_nomem(u);
+	if (k == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED, "%s is a symbol of a kernel: there is none where this runs",
+			      n->str);
+	if (k->symbol(k->arg, module, tick + 1, &s, &why) < 0) {
+		if (u->why != NULL)
+			*u->why = why;
+		return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown symbol name", n->str);
+	}
+	if (s.is_function) {
+		n->kind = N_INT;
+		n->type = u->base[B_VOIDPTR];
+		n->ival = (int64_t)s.address;
+		return 0;
+	}
+	if (s.type != 0)
+		type = ktype_import(u, s.type, 0);
+	ptr = type != NULL ? type_ptr(u, type) : NULL;
+	n->kind = N_DEREF;
+	n->a = ptr != NULL ? node_int(u, n->line, ptr, (int64_t)s.address) : NULL;
+	return n->a != NULL ? 0 : d_nomem(u);
+}
+
+/* & before the name of a function says nothing new. */
+static int bind_address(struct d_unit *u, struct d_node *n)
+{
+	const bool symbol = n->a->kind == N_SYMBOL;
+	int rc = bind_node(u, n->a);
+	if (rc == 0 && symbol && n->a->kind == N_INT)
+		*n = *n->a;
+	return rc;
+}
+
 static int bind_call(struct d_unit *u, struct d_node *n)
 {
 	n->call = (uint8_t)call_find(n->str);
@@ -412,7 +455,9 @@ static int bind_node(struct d_unit *u, struct d_node *n)
 	case N_IDENT:
 		return bind_ident(u, n, false);
 	case N_SYMBOL:
-		return d_fail(u, n->line, D_UNSUPPORTED, "kernel symbols are not supported yet: %s", n->str);
+		return bind_symbol(u, n);
+	case N_ADDR:
+		return bind_address(u, n);
 	case N_INDEX:
 		return bind_index(u, n);
 	case N_MEMBER:

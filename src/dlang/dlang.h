@@ -311,6 +311,11 @@ struct d_kmember {
 	uint32_t bit_offset;
 	uint8_t bits; /* of a bit-field, else 0 */
 };
+/* A variable or function of the kernel or of one of its modules. */
+struct d_ksymbol {
+	uint64_t address, type; /* type 0: not told */
+	bool is_function;
+};
 struct d_ktypes {
 	void *arg;
 	/* kind: STRUCT, UNION, ENUM, or TYPEDEF for a name without a tag. module NULL: the kernel proper. */
@@ -318,6 +323,8 @@ struct d_ktypes {
 	bool (*get)(void *arg, uint64_t type, struct d_ktype *ret);
 	bool (*member)(void *arg, uint64_t type, uint32_t i, struct d_kmember *ret); /* false: there are no more */
 	bool (*constant)(void *arg, const char *name, int64_t *ret);                 /* of an enum */
+	/* module NULL: whichever has it. Negative when there is none, with what is known of the reason in why. */
+	int (*symbol)(void *arg, const char *module, const char *name, struct d_ksymbol *ret, struct err *why);
 };
 
 /* A file of definitions that programs may use: parsed when a name of it is met. */

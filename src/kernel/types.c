@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "kernel/btf_int.h"
+#include "kernel/kernel_int.h"
 
 #define MODULES_MOST 64
+#define VARIABLES_FEW 1000 /* without CONFIG_KALLSYMS_ALL some marks of the linker's have a name, and no more */
 
 struct k_types {
 	struct d_ktypes ops; /* first: the compiler's handle */
@@ -118,6 +120,87 @@ static bool types_constant(void *arg, const char *name, int64_t *ret)
 		if (enum_value(btf, k_btf_type(btf, id), name, ret))
 			return true;
 	return false;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------------ */
+
+struct symbol_search {
+	const char *module, *name; /* module NULL: any */
+	uint64_t address;
+	char type;          /* as /proc/kallsyms has it; 0: not found */
+	char of[64];        /* the module where it was found */
+	char near[128];     /* the name most like it */
+	uint32_t variables; /* of the kernel proper, that have a name */
+};
+
+static void symbol_looks_alike(struct symbol_search *s, const char *name)
+{
+	const char *const two[] = { s->near, name };
+	const size_t n = strlen(name), wanted = strlen(s->name);
+
+	if (n + 2 < wanted || wanted + 2 < n || n >= sizeof(s->near) || *name != *s->name)
+		return;
+	if (text_nearest(s->name, *s->near ? two : two + 1, *s->near ? 2 : 1) == name)
+		memcpy(s->near, name, n + 1);
+}
+
+static void symbol_seen(void *arg, uint64_t address, char type, const char *name, const char *module)
+{
+	struct symbol_search *s = arg;
+
+	s->variables += strchr("bBdDrR", type) && !strcmp(module, "vmlinux");
+	if (s->type || (s->module && strcmp(s->module, module)))
+		return;
+	if (strcmp(s->name, name)) {
+		symbol_looks_alike(s, name);
+		return;
+	}
+	s->address = address;
+	s->type = type;
+	snprintf(s->of, sizeof(s->of), "%s", module);
+}
+
+static int symbol_not_found(const struct symbol_search *s, struct err *why)
+{
+	if (s->variables < VARIABLES_FEW)
+		return err_set(why, TALLY_ENOTSUP,
+			       "this kernel keeps no names of its variables: its option CONFIG_KALLSYMS_ALL is off");
+	return *s->near ? err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s; did you mean %s?", s->name,
+				  s->near) :
+			  err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s%s%.60s: /proc/kallsyms has all",
+				  s->name, s->module ? " in module " : "", s->module ? s->module : "");
+}
+
+static bool is_variable(const struct btf_type *b, uint8_t kind)
+{
+	(void)kind;
+	return btf_is_var(b);
+}
+
+static uint64_t symbol_type(struct k_types *t, const char *module, const char *name)
+{
+	int i = types_of_module(t, module);
+	uint32_t id = i < 0 ? 0 : k_btf_find(&t->of[i].btf, name, is_variable, 0);
+
+	return id ? types_number(t, (uint32_t)i, k_btf_type(&t->of[i].btf, id)->type) : 0;
+}
+
+static int types_symbol(void *arg, const char *module, const char *name, struct d_ksymbol *ret, struct err *why)
+{
+	struct symbol_search s = { .module = module, .name = name };
+	int rc = k_kallsyms(symbol_seen, &s, why);
+
+	if (rc < 0)
+		return rc;
+	if (!s.type)
+		return symbol_not_found(&s, why);
+	if (!(s.address >> 63))
+		return err_set(why, TALLY_ENOTSUP, "%.100s is a variable of each CPU: it has no address of its own",
+			       name);
+	*ret = (struct d_ksymbol){ .address = s.address, .is_function = strchr("tTwW", s.type) != NULL };
+	if (!ret->is_function)
+		ret->type = symbol_type(arg, s.of, name);
+	return 0;
 }
 
 /* ---- by number --------------------------------------------------------------------------------- */
@@ -233,9 +316,12 @@ int k_types_open(struct k_types **ret)
 
 	if (!t)
 		return -TALLY_ENOMEM;
-	t->ops = (struct d_ktypes){
-		.arg = t, .find = types_find, .get = types_get, .member = types_member, .constant = types_constant
-	};
+	t->ops = (struct d_ktypes){ .arg = t,
+				    .find = types_find,
+				    .get = types_get,
+				    .member = types_member,
+				    .constant = types_constant,
+				    .symbol = types_symbol };
 	*ret = t;
 	return 0;
 }
