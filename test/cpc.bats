@@ -70,7 +70,7 @@ dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowe
 @test "actions in an argument of their own behind -P are refused with where they belong" {
   run "$TALLY" trace -P cpc '{ @ = count(); }'
   [ "$status" -eq 1 ]
-  has "predicate and actions belong to the argument before: 'cpc::: { @ = count(); }'"
+  has "predicate and actions belong to the argument before: 'cpc { @ = count(); }'"
 }
 
 @test "a listed count is one that an event comes to: no thousand million of page faults" {

@@ -60,6 +60,16 @@ BEGIN { exit(0); }"
   said 0 'null 0 <none>'
 }
 
+@test "uregs takes a constant, and nothing else" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  run "$TALLY" trace -qxerrtags -n 'BEGIN { i = R_SP; trace(uregs[i]); }'
+  [ "$status" -eq 1 ]
+  has '[D_PROTO_ARG] in action list: uregs[ ] argument #1 is incompatible with prototype: integer constant expected'
+  run "$TALLY" trace -qn 'BEGIN { exit(uregs[R_SP + 0] == uregs[R_UESP] ? 0 : 1); }'
+  [ "$status" -eq 0 ]
+}
+
 @test "a member that the translator leaves out is refused by name" {
   needs_bpf
   [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"

@@ -241,6 +241,55 @@ x"
   [ "$status" -eq 1 ]
 }
 
+@test "a refusal of -P, -m or -f shows what was written, not what it was completed to" {
+  run as_dtrace -m profile
+  said 1 "dtrace: invalid probe specifier profile: probe description :profile:: does not match any probes"
+  run as_dtrace -f read:
+  said 1 "dtrace: invalid probe specifier read:: probe description :read:: does not match any probes"
+  run as_dtrace -P profile '{ trace(1); }'
+  said 1 "dtrace: invalid probe specifier profile: extraneous argument '{ trace(1); }' (\$1 is not referenced)"
+}
+
+@test "a probe's number is refused where a provider, module or function is asked for" {
+  run as_dtrace -f 4.56
+  said 1 "dtrace: invalid probe specifier 4.56: probe identifier 4 not permitted when specifying functions"
+  run as_dtrace -lP 1
+  said 1 "dtrace: invalid probe specifier 1: probe identifier 1 not permitted when specifying providers"
+}
+
+@test "-l lists what matches, and says of each description that doesn't that it doesn't" {
+  run vm -l -n dtrace:::BEGIN -n nosuch:::probe -n dtrace:::END -n other:::probe
+  [ "$status" -eq 1 ]
+  has "BEGIN"
+  has "END"
+  has "failed to match nosuch:::probe: No probe matches description"
+  has "failed to match other:::probe: No probe matches description"
+}
+
+@test "a probe's number that nothing has is an error with -Z and -l, too" {
+  run vm -Zn 99999
+  [ "$status" -eq 1 ]
+  has "invalid probe identifier 99999: Unknown probe identifier"
+  run vm -li 99999
+  [ "$status" -eq 1 ]
+  has "invalid probe identifier 99999: Unknown probe identifier"
+}
+
+@test "an array with more keys than -x tregs is refused" {
+  run vm -qn 'BEGIN { a[1, 2, 3, 4, 5, 6, 7, 8, 9] = 4; trace(a[1, 2, 3, 4, 5, 6, 7, 8, 9]); exit(0); }'
+  [ "$status" -eq 1 ]
+  has "Insufficient tuple registers to generate code"
+  has "a[ ] has 9 keys, and -x tregs=8 allows 8"
+  run vm -x tregs=9 -qn 'BEGIN { a[1, 2, 3, 4, 5, 6, 7, 8, 9] = 4; trace(a[1, 2, 3, 4, 5, 6, 7, 8, 9]); exit(0); }'
+  said 0 "4"
+}
+
+@test "of an argument and its conversion that both are wrong, the argument is told" {
+  run vm -qxerrtags -n 'struct { int f : 3; } s; BEGIN { printf("%n", sizeof(s.f)); }'
+  [ "$status" -eq 1 ]
+  has "[D_SIZEOF_BITFIELD]"
+}
+
 @test "-e compiles and runs nothing" {
   run vm -en 'BEGIN { trace("x"); exit(3); }'
   said 0 ""
@@ -264,11 +313,11 @@ x"
   run vm -l -P dtrace
   [ "$status" -eq 0 ]
   [ "${#lines[@]}" -eq 4 ]
-  run vm -l -m nosuch
+  run vm -m nosuch
   has "probe description :nosuch:: does not match any probes"
-  run vm -l -f nosuch
+  run vm -f nosuch
   has "probe description ::nosuch: does not match any probes"
-  run vm -l -f a:b
+  run vm -f a:b
   has "probe description :a:b: does not match any probes"
 }
 

@@ -118,8 +118,10 @@ TALLY_API int tally_trace_compile(struct tally_trace *t);
 /* -l: hands the list of the probes of the sources (or of all providers when there are none) to `out`.
  * Before _compile or after it. */
 TALLY_API int tally_trace_list(struct tally_trace *t, bool verbose);
-/* -P provider, -m mod, -f func: an extra description for a listing, or to enable with the default action. */
-TALLY_API int tally_trace_probe(struct tally_trace *t, const char *description);
+/* -P, -m, -f, -n: a description for a listing or to enable, predicate and actions behind it. Its last word is that part of a probe's
+ * name, and those before it may stand in front: with TALLY_PART_FUNCTION "read", ":read" or "syscall::read". Copied. */
+enum tally_part { TALLY_PART_PROVIDER, TALLY_PART_MODULE, TALLY_PART_FUNCTION, TALLY_PART_NAME };
+TALLY_API int tally_trace_probe(struct tally_trace *t, uint32_t part, const char *text);
 /* -v of a run: the program stability report (text) to `out`. */
 TALLY_API int tally_trace_report(struct tally_trace *t);
 

@@ -54,54 +54,26 @@ int apply_script(struct trace *c, const char *value)
 	return status;
 }
 
-/* "mod:func /pred/ { ... }" of -P, -m and -f as a clause, or as a description when that is all there is.
- * parts: how many of the four fields the text may give; its last one is field number `parts`. */
-static int apply_description(struct trace *c, const char *value, int parts)
+static int apply_description(struct trace *c, uint32_t part, const char *value)
 {
-	size_t n = strcspn(value, "/{");
-	struct buf b = { 0 };
-	int rc, colons = 0;
+	int rc = tally_trace_probe(c->t, part, value);
 
-	while (n && strchr(" \t\n", value[n - 1]))
-		n--;
-	for (size_t i = 0; i < n; i++)
-		colons += value[i] == ':';
-	if (colons >= parts) {
-		complain(
-			c->cx,
-			"invalid probe specifier %s: invalid probe description \"%.*s\": Overspecified probe description",
-			value, (int)n, value);
-		return ST_FAILED;
-	}
-	for (; colons < parts - 1; colons++)
-		buf_putc(&b, ':');
-	buf_put(&b, value, n);
-	for (; colons < 3; colons++)
-		buf_putc(&b, ':');
-	buf_puts(&b, value + n);
-	if (b.failed)
-		rc = -TALLY_ENOMEM;
-	else if (value[n])
-		rc = tally_trace_source(c->t, NULL, b.p, b.n);
-	else
-		rc = tally_trace_probe(c->t, b.p);
-	buf_free(&b);
 	return rc < 0 ? trace_failed(c, rc) : GO_ON;
 }
 
 int apply_provider(struct trace *c, const char *value)
 {
-	return apply_description(c, value, 1);
+	return apply_description(c, TALLY_PART_PROVIDER, value);
 }
 
 int apply_module(struct trace *c, const char *value)
 {
-	return apply_description(c, value, 2);
+	return apply_description(c, TALLY_PART_MODULE, value);
 }
 
 int apply_function(struct trace *c, const char *value)
 {
-	return apply_description(c, value, 3);
+	return apply_description(c, TALLY_PART_FUNCTION, value);
 }
 
 /* "12" or "12 /pred/ { ... }": the compiler knows ids as descriptions. */

@@ -313,6 +313,13 @@ struct d_stmt {
 	struct d_stmt *next;
 };
 
+/* #pragma D attributes or binding: about a name that must be D's in the end. */
+struct d_about {
+	const char *pragma, *name;
+	uint32_t line, source;
+	struct d_about *next;
+};
+
 struct d_desc {
 	uint32_t line;
 	const char *text; /* as written */
@@ -346,6 +353,7 @@ struct d_src {
 	const char *name; /* NULL: text of the command line */
 	const char *text;
 	size_t len;
+	enum d_part part;
 };
 
 struct d_unit {
@@ -371,6 +379,7 @@ struct d_unit {
 	struct map imported;           /* numbers of kernel types (ktype.c) to types */
 	struct map inlines, libraries; /* by name; by number, those that were parsed */
 	struct d_translator *translators;
+	struct d_about *abouts;
 	bool in_library;               /* what is parsed is a library's */
 	uint32_t expansions;           /* of definitions within definitions, at the moment */
 	const struct d_type *base[16]; /* enum ty_base of type_int.h */
@@ -388,7 +397,7 @@ struct d_unit {
 	uint32_t depth;      /* recursion of the parser */
 };
 
-/* Fails at `line` of the current source: stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.
+/* Fails at `line` of the current source (0: of none): stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.
  * Returns -TALLY_ESYNTAX. */
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...) PRINTF_LIKE(4, 5);
 int d_nomem(struct d_unit *u); /* returns -TALLY_ENOMEM */

@@ -98,7 +98,7 @@ static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_de
 	int rc = u->env.probes(u->env.arg, &d->d, add_probe, &m, &reason);
 	if (m.rc < 0 || rc == -TALLY_ENOMEM)
 		return d_nomem(u);
-	if ((rc < 0 || m.n == 0) && !u->env.empty_ok)
+	if ((rc < 0 || m.n == 0) && (!u->env.empty_ok || d->id != 0))
 		return no_probe(u, d, &reason);
 	return 0;
 }
@@ -302,9 +302,20 @@ static int bind_ident(struct d_unit *u, struct d_node *n, bool create)
 	return bind_variable(u, n, create);
 }
 
+static int too_many_keys(struct d_unit *u, const struct d_node *n, const struct d_sym *s, uint32_t most)
+{
+	if (u->why != NULL)
+		err_set(u->why, TALLY_EINVAL, "line %u: %.60s[ ] has %u keys, and -x tregs=%u allows %u", n->line,
+			s->name, n->narg, most, most);
+	return d_fail(u, 0, D_NTAGS, "Insufficient tuple registers to generate code");
+}
+
 /* name[...] of a name that isn't known yet, or is known as an associative array */
 static int bind_keyed(struct d_unit *u, struct d_node *n, struct d_sym *s)
 {
+	const uint32_t most = u->env.keys_most != 0 ? u->env.keys_most : D_KEYS_MOST;
+	if (n->narg > most)
+		return too_many_keys(u, n, s, most);
 	if (s->nkeys == 0) {
 		s->keys = arena_alloc(&u->arena, n->narg * sizeof(*s->keys));
 		if (s->keys == NULL)
@@ -342,8 +353,15 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 				return rc;
 			d = inline_find(u, a->str);
 		}
+		if (d != NULL && d->params.n != 0 && (rc = bind_args(u, n)) < 0)
+			return rc;
+		if (d != NULL && d->params.n != 0 && b != NULL && *b->type != '\0' && n->narg == 1 &&
+		    bind_constants(u, n->arg[0]) != 0)
+			return d_fail(u, n->line, D_PROTO_ARG,
+				      "%s[ ] argument #1 is incompatible with prototype: integer constant expected",
+				      a->str);
 		if (d != NULL && d->params.n != 0)
-			return (rc = bind_args(u, n)) < 0 ? rc : inline_expand(u, n, d);
+			return inline_expand(u, n, d);
 	}
 	bool name =
 		a->kind == N_IDENT && !(a->scope == SCOPE_NONE &&
@@ -593,10 +611,28 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	return rc;
 }
 
+static bool bind_has_name(struct d_unit *u, const char *name)
+{
+	return is_builtin(name) || call_find(name) != CALL_NONE || inline_find(u, name) != NULL ||
+	       sym_get(u, SYM_GLOBAL, name, 0, false) != NULL || sym_get(u, SYM_AGG, name, 0, false) != NULL;
+}
+
+/* Pragmas about names that nothing has. */
+static int bind_abouts(struct d_unit *u)
+{
+	for (const struct d_about *a = u->abouts; a != NULL; a = a->next) {
+		if (bind_has_name(u, a->name) || u->arena.failed)
+			continue;
+		u->cur_source = a->source;
+		return d_fail(u, a->line, D_PRAGMA_UNUSED, "unused #pragma %s", a->pragma);
+	}
+	return 0;
+}
+
 int d_bind(struct d_unit *u)
 {
 	int rc = 0;
 	for (struct d_clausenode *c = u->clauses; c != NULL && rc == 0; c = c->next)
 		rc = bind_clause(u, c);
-	return rc;
+	return rc < 0 ? rc : bind_abouts(u);
 }

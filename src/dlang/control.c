@@ -121,15 +121,30 @@ static int pragma_depends(struct words *w)
 			      "no D library of that name is in the directories of -L, -x libdir and -x syslibdir");
 }
 
+/* Whether the name is one of D's is known when all is read. */
+static int pragma_about(struct words *w, const char *pragma, const char *name, size_t n)
+{
+	struct d_about *a = arena_alloc(&w->u->arena, sizeof(*a));
+	if (a == NULL || (a->name = arena_strndup(&w->u->arena, name, n)) == NULL)
+		return d_nomem(w->u);
+	a->pragma = pragma;
+	a->line = w->line;
+	a->source = w->u->cur_source;
+	a->next = w->u->abouts;
+	w->u->abouts = a;
+	return 0;
+}
+
+/* Of a name, or "provider NAME ...": of the probes of one that the program itself defines. */
 static int pragma_attributes(struct words *w)
 {
 	size_t n, nident;
 	bool quoted;
 	control_next_word(w, &n, &quoted);
-	control_next_word(w, &nident, &quoted);
+	const char *name = control_next_word(w, &nident, &quoted);
 	if (n == 0 || nident == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma attributes <attributes> <ident>");
-	return 0;
+	return is_word(name, nident, "provider") ? 0 : pragma_about(w, "attributes", name, nident);
 }
 
 static int pragma_binding(struct words *w)
@@ -137,10 +152,10 @@ static int pragma_binding(struct words *w)
 	size_t n, nident;
 	bool quoted, ident_quoted;
 	control_next_word(w, &n, &quoted);
-	control_next_word(w, &nident, &ident_quoted);
+	const char *name = control_next_word(w, &nident, &ident_quoted);
 	if (n == 0 || nident == 0 || !quoted)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma binding \"version\" <ident>");
-	return 0;
+	return pragma_about(w, "binding", name, nident);
 }
 
 static int pragma_ident(struct words *w)

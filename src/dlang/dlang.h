@@ -280,6 +280,9 @@ struct d_args {
 /* More frames are never walked (the kernel's PERF_MAX_STACK_DEPTH): who asks for more gets these, as in dtrace(1). */
 #define D_FRAMES_MOST 127
 
+/* A variable has no more keys unless its user raises that (-x tregs). */
+#define D_KEYS_MOST 8
+
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
 #define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
 
@@ -355,6 +358,7 @@ struct d_env {
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
 	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */
+	uint32_t keys_most;                          /* of a variable with keys; 0: D_KEYS_MOST */
 	uint32_t maxframes;                          /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
 	void (*sizes)(void *arg, struct d_env *env);
 	bool empty_ok;      /* -Z: descriptions that match nothing are fine */
@@ -375,6 +379,9 @@ void d_close(struct d_unit *u); /* NULL is fine */
  * dtrace(1) prints them after "dtrace: ", e.g. "failed to compile script F: line 3: syntax error near \"}\""
  * or "invalid probe specifier TEXT: ...". */
 int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e);
+/* The same of text of the command line whose descriptions end with that part of a probe's, not its name: -P, -m, -f. */
+enum d_part { D_PART_PROVIDER = 1, D_PART_MODULE, D_PART_FUNCTION, D_PART_NAME };
+int d_source_part(struct d_unit *u, enum d_part part, const char *text, size_t len, struct err *e);
 
 /* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(), or with -TALLY_ENOTSUP (D_CLAUSE_TOO_LARGE). A reason that a provider gave is
  * in *why (or left empty): the second line that explains a refused probe. */

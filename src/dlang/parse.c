@@ -42,18 +42,18 @@ static int parse_expand_macros(struct parser *ps, struct buf *to, const char *s,
 	return 0;
 }
 
-/* The parts of provider:module:function:name, from the right. */
+/* The parts of provider:module:function:name, from the right; the last may be another than the name. */
 static int parse_split_description(struct parser *ps, struct d_desc *d, char *s)
 {
-	const char **field[] = { &d->d.name, &d->d.func, &d->d.mod, &d->d.prov };
+	const char **field[] = { &d->d.prov, &d->d.mod, &d->d.func, &d->d.name };
 	d->d = (struct d_probedesc){ "", "", "", "" };
-	for (unsigned i = 0;; i++) {
+	for (unsigned i = ps->u->src[ps->u->cur_source].part;; i--) {
 		char *colon = strrchr(s, ':');
 		const char *part = colon != NULL ? colon + 1 : s;
-		if (i == COUNT(field) || strlen(part) >= FIELD_MOST)
+		if (i == 0 || strlen(part) >= FIELD_MOST)
 			return d_fail(ps->u, d->line, D_PDESC_INVAL, "invalid probe description \"%.100s\": %s",
-				      d->text, i == COUNT(field) ? "more than four parts" : "File name too long");
-		*field[i] = part;
+				      d->text, i == 0 ? "Overspecified probe description" : "File name too long");
+		*field[i - 1] = part;
 		if (colon == NULL)
 			return 0;
 		*colon = '\0';
@@ -62,6 +62,12 @@ static int parse_split_description(struct parser *ps, struct d_desc *d, char *s)
 
 static int parse_description(struct parser *ps, struct d_desc *d, const char *word, uint32_t len)
 {
+	static const char *const part_words[] = {
+		[D_PART_PROVIDER] = "provider",
+		[D_PART_MODULE] = "module",
+		[D_PART_FUNCTION] = "function",
+	};
+	const enum d_part part = ps->u->src[ps->u->cur_source].part;
 	struct buf b = { 0 };
 	uint64_t id;
 	int rc = parse_expand_macros(ps, &b, word, len);
@@ -72,7 +78,12 @@ static int parse_description(struct parser *ps, struct d_desc *d, const char *wo
 	d->text = arena_strndup(&ps->u->arena, word, len);
 	if (s == NULL || d->text == NULL)
 		return d_nomem(ps->u);
-	if (!isdigit((unsigned char)*s) || !text_u64(s, &id))
+	if (!isdigit((unsigned char)*s))
+		return parse_split_description(ps, d, s);
+	if (part != D_PART_NAME)
+		return d_fail(ps->u, d->line, D_PDESC_INVAL, "probe identifier %.*s not permitted when specifying %ss",
+			      (int)strspn(s, "0123456789"), s, part_words[part]);
+	if (!text_u64(s, &id))
 		return parse_split_description(ps, d, s);
 	d->d = (struct d_probedesc){ "", "", "", "" };
 	if (id == 0 || id > UINT32_MAX)

@@ -19,6 +19,16 @@ struct args {
 	unsigned conv;    /* number of the conversion, from 1 */
 };
 
+/* As dtrace(1): what is wrong with an argument is told before that. */
+static int printf_refuse_format(const struct args *g, const struct err *e)
+{
+	int rc = 0;
+	for (uint32_t i = 1; i < g->call->narg && rc == 0; i++)
+		if (!call_is_void(g->call->arg[i]) && g->call->arg[i]->kind != N_AGG)
+			rc = cook_value(g->u, &g->call->arg[i]);
+	return rc < 0 ? rc : d_fail(g->u, g->call->line, D_SYNTAX, "%s", e->text);
+}
+
 static int parse_format(struct args *g)
 {
 	struct d_node *f = g->call->arg[0];
@@ -39,7 +49,7 @@ static int parse_format(struct args *g)
 	int rc = fmt_parse(&g->u->arena, f->str, f->len, &g->s->fmt, &e);
 	if (rc == -TALLY_ENOMEM)
 		return d_nomem(g->u);
-	return rc < 0 ? d_fail(g->u, g->call->line, D_SYNTAX, "%s", e.text) : 0;
+	return rc < 0 ? printf_refuse_format(g, &e) : 0;
 }
 
 /* ---- one value ----------------------------------------------------------- */

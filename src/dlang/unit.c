@@ -40,7 +40,8 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 	if (u->env.errtags && tag != D_NTAGS)
 		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
 	if (s->name != NULL) {
-		snprintf(where, sizeof(where), "line %u: ", line);
+		if (line != 0)
+			snprintf(where, sizeof(where), "line %u: ", line);
 		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s", s->name, mark, where,
 			       words);
 	}
@@ -117,7 +118,7 @@ static int unit_finish(const struct d_unit *u, int rc)
 	return rc < 0 && u->err->code != 0 ? -u->err->code : rc;
 }
 
-int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e)
+static int source_add(struct d_unit *u, const char *name, enum d_part part, const char *text, size_t len, struct err *e)
 {
 	const char *why = text_not_utf8(text, len);
 
@@ -132,12 +133,23 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 		.name = name != NULL ? arena_strdup(&u->arena, name) : NULL,
 		.text = arena_strndup(&u->arena, text, len),
 		.len = strnlen(text, len), /* a NUL ends a source */
+		.part = part,
 	};
 	if (s.text == NULL || (name != NULL && s.name == NULL) || D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
 		return d_nomem(u);
 	u->cur_source = u->nsrcs - 1;
 	int rc = d_control_early(u, &s);
 	return rc < 0 ? unit_finish(u, rc) : (int)u->nsrcs - 1;
+}
+
+int d_source(struct d_unit *u, const char *name, const char *text, size_t len, struct err *e)
+{
+	return source_add(u, name, D_PART_NAME, text, len, e);
+}
+
+int d_source_part(struct d_unit *u, enum d_part part, const char *text, size_t len, struct err *e)
+{
+	return source_add(u, NULL, part, text, len, e);
 }
 
 /* ---- the passes ---------------------------------------------------------- */

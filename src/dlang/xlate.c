@@ -330,7 +330,8 @@ static int library_parse(struct d_unit *u, uint32_t i, const struct d_library *l
 {
 	struct d_src s = { .name = arena_strdup(&u->arena, l->name),
 			   .text = arena_strndup(&u->arena, l->text, l->n),
-			   .len = l->n };
+			   .len = l->n,
+			   .part = D_PART_NAME };
 	const struct {
 		uint32_t source, depth;
 		bool in_library;

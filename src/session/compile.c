@@ -25,6 +25,8 @@ static int env_probes(void *arg, const struct d_probedesc *desc, int (*add)(void
 
 	int rc = probes_match(t->probes, desc, add, add_arg, e);
 
+	if (t->listing && (rc == 0 || (rc < 0 && e->code && rc != -TALLY_ENOMEM)))
+		list_note_unmatched(t, desc, e);
 	/* dtrace(1) has one line; that cpc's has a second is in its specification */
 	if (t->o.flags & TALLY_TRACE_COMPAT && strcmp(desc->prov, "cpc"))
 		*e = (struct err){ 0 };
@@ -79,7 +81,8 @@ static void env_sizes(void *arg, struct d_env *env)
 	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
 	env->defaultargs = t->opt.v[OPT_defaultargs];
 	env->errtags = t->opt.v[OPT_errtags];
-	env->empty_ok = t->opt.v[OPT_zdefs];
+	env->empty_ok = t->opt.v[OPT_zdefs] || t->listing;
+	env->keys_most = t->opt.v[OPT_tregs];
 	env->no_program_ok = t->opt.v[OPT_empty];
 }
 
@@ -166,7 +169,8 @@ static int check_arguments(struct tally_trace *t)
 	for (uint32_t i = 1; i < t->narg; i++) {
 		if (t->arg_used[i])
 			continue;
-		if (strchr("{/", t->arg[i][0]) && !(t->o.flags & TALLY_TRACE_COMPAT) && t->src[t->nsrc - 1].is_probe)
+		if (strchr("{/", t->arg[i][0]) && !(t->o.flags & TALLY_TRACE_COMPAT) &&
+		    t->src[t->nsrc - 1].part != TALLY_PART_NAME)
 			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
 				t->src[t->nsrc - 1].label, t->arg[i]);
 		return trace_fail(t, TALLY_ESYNTAX, "%s %s: extraneous argument '%s' ($%u is not referenced)",
@@ -181,6 +185,8 @@ static int compile_source(struct tally_trace *t, const struct source *s)
 	struct buf text = { 0 };
 	int rc;
 
+	if (s->part != TALLY_PART_NAME)
+		return d_source_part(t->unit, D_PART_PROVIDER + s->part, s->text, s->n, &t->err);
 	if (!t->opt.v[OPT_cpp])
 		return d_source(t->unit, s->name, s->text, s->n, &t->err);
 	rc = source_preprocess(t, s, &text);

@@ -176,10 +176,21 @@ static int list_program(struct tally_trace *t, bool verbose)
 	return rc;
 }
 
+void list_note_unmatched(struct tally_trace *t, const struct d_probedesc *d, const struct err *reason)
+{
+	if (t->unmatched.code)
+		trace_note(t, "%s", t->unmatched.text);
+	t->unmatched = (struct err){ 0 };
+	err_set(&t->unmatched, TALLY_ENOPROBE, "failed to match %s:%s:%s:%s: No probe matches description", d->prov,
+		d->mod, d->func, d->name);
+	t->why = *reason;
+}
+
 int list_probes(struct tally_trace *t, bool verbose)
 {
 	int rc = 0;
 
+	t->listing = true;
 	if (!t->prog && t->nsrc)
 		rc = compile_sources(t);
 	else if (!t->probes)
@@ -190,6 +201,11 @@ int list_probes(struct tally_trace *t, bool verbose)
 		rc = t->prog ? list_program(t, verbose) : list_all(t, verbose);
 	if (t->stage == ST_OPEN)
 		compile_undo(t);
+	if (rc >= 0 && t->unmatched.code && !t->opt.v[OPT_zdefs]) {
+		t->err = t->unmatched;
+		rc = -t->err.code;
+	}
+	t->listing = false;
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 

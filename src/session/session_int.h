@@ -172,8 +172,8 @@ struct source {
 	char *name; /* file, or NULL: a description */
 	char *text;
 	size_t n;
-	char *label;   /* as messages name it: the file, or the text up to '{', '/' or ';' */
-	bool is_probe; /* of tally_trace_probe() */
+	char *label;  /* as messages name it: the file, or the text up to '{', '/' or ';' */
+	uint8_t part; /* enum tally_part */
 };
 struct tick {
 	uint32_t prog;
@@ -204,6 +204,8 @@ struct tally_trace {
 	char macro[32]; /* text of the last number that a macro asked for */
 
 	/* compiled */
+	bool listing;         /* what matches nothing is no failure until all is listed ... */
+	struct err unmatched; /* ... and this is the last of it */
 	struct probes *probes;
 	struct libraries {
 		struct library {
@@ -314,5 +316,7 @@ void mappings_report(
 /* ---- list.c ----------------------------------------------------------------------------------- */
 int list_probes(struct tally_trace *t, bool verbose);
 int list_report(struct tally_trace *t);
+/* -l: that description matches nothing, for that reason. */
+void list_note_unmatched(struct tally_trace *t, const struct d_probedesc *d, const struct err *reason);
 
 #endif

@@ -695,7 +695,7 @@ static int order_make(struct tally_trace *t, enum order_call call)
 	case CALL_SOURCE:
 		return tally_trace_source(t, NULL, "BEGIN { @ = count(); exit(0); }", 31);
 	case CALL_PROBE:
-		return tally_trace_probe(t, "dtrace:::BEGIN");
+		return tally_trace_probe(t, TALLY_PART_NAME, "dtrace:::BEGIN");
 	case CALL_ARGS:
 		return tally_trace_args(t, "a.d", 1, argv);
 	case CALL_ON:

@@ -209,7 +209,7 @@ static char *copy_n(const char *s, size_t n)
 	return p;
 }
 
-static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n, bool is_probe)
+static int add_source(struct tally_trace *t, const char *name, const char *text, size_t n, uint32_t part)
 {
 	struct source *s;
 	int rc = trace_enter(t, ST_OPEN, ST_OPEN);
@@ -219,7 +219,7 @@ static int add_source(struct tally_trace *t, const char *name, const char *text,
 	s = VEC_NEW(t->src, t->nsrc, t->capsrc);
 	if (!s)
 		return trace_nomem(t);
-	s->is_probe = is_probe;
+	s->part = (uint8_t)part;
 	s->text = copy_n(text, n);
 	s->n = n;
 	s->name = name ? mem_strdup(name) : NULL;
@@ -231,12 +231,14 @@ int tally_trace_source(struct tally_trace *t, const char *name, const char *text
 {
 	size_t mark = text_mark(text, n);
 
-	return add_source(t, name, text + mark, n - mark, false);
+	return add_source(t, name, text + mark, n - mark, TALLY_PART_NAME);
 }
 
-int tally_trace_probe(struct tally_trace *t, const char *description)
+int tally_trace_probe(struct tally_trace *t, uint32_t part, const char *text)
 {
-	return add_source(t, NULL, description, strlen(description), true);
+	if (part > TALLY_PART_NAME)
+		return trace_fail(t, TALLY_EINVAL, "a description has no part %u", part);
+	return add_source(t, NULL, text, strlen(text), part);
 }
 
 int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv)

@@ -2,4 +2,4 @@ a:b:c:d:e
 {
 	trace(1);
 }
-/* expect-error 1: D_PDESC_INVAL invalid probe description "a:b:c:d:e": more than four parts */
+/* expect-error 1: D_PDESC_INVAL invalid probe description "a:b:c:d:e": Overspecified probe description */

@@ -2,4 +2,4 @@ BEGIN
 {
 	trace(vmlinux`jiffies);
 }
-/* expect-error 3: D_UNSUPPORTED kernel symbols are not supported yet: vmlinux`jiffies */
+/* expect-error 3: D_UNSUPPORTED vmlinux`jiffies is a symbol of a kernel: there is none where this runs */

@@ -3,8 +3,8 @@
 #
 #pragma ident "y"
 #pragma once
-#pragma D attributes Stable/Stable/Common x
-#pragma D binding "1.0" x
+#pragma D attributes Stable/Stable/Common curthread
+#pragma D binding "1.0" trace
 #pragma D depends_on provider cpc
 #pragma D depends_on module vmlinux
 #pragma attributes Private/Private/Unknown provider cpc args
