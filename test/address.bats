@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 load common
 
 setup() { OPTS=(); }
+teardown() { grep -ls reuse_jit_ /tmp/perf-*.map | xargs -r rm -f; }
 
 # faults KEY COMMAND: page faults of the command and its children by KEY.
 faults() {
@@ -97,6 +98,34 @@ reuse() { echo "$PROGS/reuse $1 $PROGS 20 200 100"; }
     gave '^ +0x[0-9a-f]+ +[0-9]+$' 1900 2150
     [[ "$output" != *"mapping gone"* && "$output" != *plugin_b_touch* ]]
   done
+}
+
+# mapped HOW: faults of 2,000 pages by plugin_a and 1,000 by plugin_b, both as code without a file at one address.
+mapped() { faults '@[ufunc(arg1)] = count();' "$PROGS/reuse $1 $PROGS 1 2000 1000"; }
+
+@test "a perf map of the process that had the id before lends the next one no names" {
+  mapped mapchild
+  gave '\[jit\]`reuse_jit_a ' 1950 2100
+  gave '^ +0x[0-9a-f]+ +[0-9]+$' 950 1100
+}
+
+@test "a perf map from before an exec lends no names to what came after it" {
+  mapped mapexec
+  gave '\[jit\]`reuse_jit_a ' 1950 2100
+  gave '^ +0x[0-9a-f]+ +[0-9]+$' 950 1100
+}
+
+@test "an address to which a perf map gives two names has neither, is [map ambiguous], and counted" {
+  mapped maptwice
+  gave '\[jit\]`0x[0-9a-f]+ \[map ambiguous\] ' 2950 3200
+  [[ "$output" != *reuse_jit_* ]]
+  [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ perf\ map ]]
+}
+
+@test "a perf map that the next process of the id goes on with is [map ambiguous] for both" {
+  mapped mapappend
+  gave '\[jit\]`0x[0-9a-f]+ \[map ambiguous\] ' 2950 3200
+  [[ "$output" != *reuse_jit_* ]]
 }
 
 # over HOW: faults of 2,000 pages by plugin_a and 1,000 by plugin_b, each from a file over.so.

@@ -190,6 +190,9 @@ struct k_file_state {
 bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);
+uint64_t k_task_began(uint32_t pid); /* when it did, or up to 10 ms before; 0: there is no such process */
+/* Whether it has the file of fd open for writing at its own place, not for appending, and has come to its end. */
+bool k_task_filled(uint32_t pid, int fd);
 uint32_t k_pid_inside(uint32_t pid); /* as the innermost pid namespace of the process sees it */
 /* Its command line, cut off where n ends ("tally stat -a ..."), or its name alone; "?" when it is gone. */
 void k_process_command(int pid, char *ret, size_t n);

@@ -122,6 +122,9 @@ struct run_timer {
 int timers_set(struct k_run *k, bool on);
 void timers_close(struct k_run *k);
 
+/* ---- clocks (facts.c) -------------------------------------------------------------------- */
+int64_t clock_ahead_ns(int clock); /* of k_now_ns(), in ns */
+
 /* ---- rights (rights.c) ------------------------------------------------------------- */
 /* k_fix() of a program at that path; NULL: it is not known. */
 struct k_fix fix_of(const char *command, const char *program);

@@ -220,6 +220,30 @@ uint32_t k_pid_inside(uint32_t pid)
 	return inside ? (uint32_t)inside : pid;
 }
 
+uint64_t k_task_began(uint32_t pid)
+{
+	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long ticks;
+	const char *line, *behind;
+	struct k_lines *l;
+	char path[32];
+	int64_t ns = 0;
+
+	/* pid (name) state, and then numbers: a name with blanks or brackets is passed over from its end */
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	l = lines_open(open(path, O_RDONLY | O_CLOEXEC));
+	line = l ? k_lines_next(l) : NULL;
+	behind = line ? strrchr(line, ')') : NULL;
+	if (behind &&
+	    sscanf(behind, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+		   &ticks) == 1) {
+		ns = (int64_t)(ticks * tick_ns) - clock_ahead_ns(CLOCK_BOOTTIME);
+		ns = ns > 0 ? ns : 1;
+	}
+	lines_close(l);
+	return (uint64_t)ns;
+}
+
 bool k_task_user(uint32_t pid, uint32_t *uid)
 {
 	char text[128];
@@ -311,6 +335,54 @@ static int open_through_mapping(uint32_t pid, const char *path, size_t len)
 	return regular_reopen(rights_open(CAP_SYS_PTRACE, way, O_PATH));
 }
 
+/* Where a descriptor of a process stands in its file; -1: it can't write there, or only appends. */
+static int64_t descriptor_position(uint32_t pid, const char *descriptor)
+{
+	char path[64];
+	const char *line;
+	unsigned long flags = O_RDONLY;
+	long long position = -1;
+	struct k_lines *l;
+
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%.10s", pid, descriptor);
+	l = lines_open(rights_open(CAP_SYS_PTRACE, path, O_RDONLY));
+	while (l && (line = k_lines_next(l))) {
+		(void)sscanf(line, "pos: %lld", &position);
+		(void)sscanf(line, "flags: %lo", &flags);
+	}
+	lines_close(l);
+	return (flags & O_ACCMODE) == O_RDONLY || flags & O_APPEND ? -1 : position;
+}
+
+bool k_task_filled(uint32_t pid, int fd)
+{
+	struct stat want, is;
+	char path[64];
+	const struct dirent *de;
+	bool found = false;
+	DIR *d = NULL;
+	int dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	dir = fstat(fd, &want) < 0 ? -1 : rights_open(CAP_SYS_PTRACE, path, O_RDONLY | O_DIRECTORY);
+	if (dir >= 0 && !(d = fdopendir(dir)))
+		close(dir);
+	while (d && !found && (de = readdir(d))) {
+		int other;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%.10s", pid, de->d_name);
+		other = isdigit((unsigned char)de->d_name[0]) ? rights_open(CAP_SYS_PTRACE, path, O_PATH) : -1;
+		if (other < 0)
+			continue;
+		found = fstat(other, &is) == 0 && is.st_ino == want.st_ino && is.st_dev == want.st_dev &&
+			descriptor_position(pid, de->d_name) >= (int64_t)want.st_size;
+		close(other);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
 int k_mapped_file(uint32_t pid, const char *path)
 {
 	size_t len = len_without_mark(path);
@@ -339,15 +411,15 @@ static uint64_t file_time_ns(const struct statx_timestamp *t, int64_t offset_ns)
 
 bool k_file_look(int fd, struct k_file_state *ret)
 {
-	struct timespec real, tick;
+	struct timespec tick;
 	struct statx st;
 	int64_t offset_ns;
 
 	ret->at_ns = k_now_ns();
-	if (clock_gettime(CLOCK_REALTIME, &real) < 0 || clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0 ||
+	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) < 0 ||
 	    statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		return false;
-	offset_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec - (int64_t)ret->at_ns;
+	offset_ns = k_wall_offset_ns();
 	ret->size = (int64_t)st.stx_size;
 	ret->mtime_ns = st.stx_mtime.tv_sec * 1000000000 + st.stx_mtime.tv_nsec;
 	ret->ctime_ns = st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec;

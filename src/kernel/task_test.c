@@ -507,6 +507,68 @@ static void own_mappings_hold_own_code(void **state)
 	assert_int_equal(k_task_maps(0x7ffffff0, keep, &got), -TALLY_EEND);
 }
 
+static void a_process_with_brackets_in_its_name_began_when_it_did(void **state)
+{
+	const uint64_t before_ns = k_now_ns();
+	int told[2], go[2];
+	uint64_t began_ns;
+	pid_t pid;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(told) | pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		(void)prctl(PR_SET_NAME, ") S 1 (");
+		(void)!write(told[1], "x", 1);
+		_exit(read(go[0], &byte, 1) < 0);
+	}
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	began_ns = k_task_began((uint32_t)pid);
+	assert_true(began_ns + 20000000 > before_ns && began_ns < k_now_ns()); /* a tick of /proc is 10 ms */
+	close(go[0]);
+	close(go[1]);
+	close(told[0]);
+	close(told[1]);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(k_task_began((uint32_t)pid), 0);
+}
+
+static void who_has_a_file_open_to_write_at_its_end_filled_it(void **state)
+{
+	static const struct {
+		int flags;
+		long place;
+		bool filled;
+	} rows[] = {
+		{ O_WRONLY, 5, true },
+		{ O_RDWR, 5, true },
+		{ O_WRONLY, 4, false },
+		{ O_RDONLY, 5, false },
+		{ O_WRONLY | O_APPEND, 5, false },
+	};
+	char path[] = "/tmp/tally-task.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "12345", 5), 5);
+	close(fd);
+	fd = open(path, O_RDONLY);
+	assert_false(k_task_filled((uint32_t)getpid(), fd));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int other = open(path, rows[i].flags);
+
+		assert_int_equal(lseek(other, rows[i].place, SEEK_SET), rows[i].place);
+		assert_int_equal(k_task_filled((uint32_t)getpid(), fd), rows[i].filled);
+		close(other);
+	}
+	assert_false(k_task_filled(0x7ffffff0, fd));
+	close(fd);
+	unlink(path);
+}
+
 static void this_process_is_among_the_pids(void **state)
 {
 	uint32_t *pids = NULL, n = 0;
@@ -715,6 +777,8 @@ int main(void)
 		cmocka_unit_test(opening_survives_every_failing_allocation),
 		cmocka_unit_test(lines_of_maps_are_read_as_proc_5_says),
 		cmocka_unit_test(own_mappings_hold_own_code),
+		cmocka_unit_test(a_process_with_brackets_in_its_name_began_when_it_did),
+		cmocka_unit_test(who_has_a_file_open_to_write_at_its_end_filled_it),
 		cmocka_unit_test(this_process_is_among_the_pids),
 		cmocka_unit_test(a_deleted_file_is_reached_through_its_mapping),
 		cmocka_unit_test(a_file_of_a_process_is_looked_for_in_its_own_root),

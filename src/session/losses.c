@@ -182,6 +182,8 @@ void mappings_report(struct tally_trace *t)
 		return;
 	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
 	report_nameless(t, sym_unread(t->sym), "file", "the file was written to or removed before it could be read");
+	report_nameless(t, sym_ambiguous(t->sym), "perfmap",
+			"the perf map gives it several names, or is of several processes");
 }
 
 static double loss_share(const struct lost *l)

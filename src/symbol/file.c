@@ -245,8 +245,11 @@ static void content_date(const struct file *file, struct k_file_state *mark)
 	if (content_same(before, mark)) {
 		mark->written_ns = before->written_ns;
 		mark->tick_ns = before->tick_ns;
-	} else if (mark->written_ns < before->at_ns) {
-		mark->written_ns = before->at_ns;
+		mark->born_ns = before->born_ns;
+	} else if (before->at_ns) {
+		mark->born_ns = 0; /* it was written more than once */
+		if (mark->written_ns < before->at_ns)
+			mark->written_ns = before->at_ns;
 	}
 }
 

@@ -6,11 +6,18 @@
  * that only grows, a line "START SIZE name" per function, numbers in hex.  PID
  * is what the process takes itself for, /tmp is the one it sees.  Anybody may write files into /tmp, so only one that
  * belongs to the process's user or to root, that nobody else may write, and that has no second name, is believed, and of all that a process puts
- * there no more than JIT_FILE_MOST bytes are read.  When code moves, a
- * later line speaks of the same address: the later one holds.
+ * there no more than JIT_FILE_MOST bytes are read.
  *
- * Read when an address finds no name, from where the last reading stopped, and
- * after that ever less often for addresses that keep finding none.
+ * A line has no time, and the file outlives the process and its exec.  So the file's own times are held against the life that asks, from
+ * its exec, fork or start to the next of that process id.  A file that was written to for the last time before the life began, or made
+ * after it ended, says nothing of it.  One that was made before and written to since has lines of both, and what a line of it names is
+ * ambiguous; unless the process has it open, not for appending, and has come to its end: then the process emptied it first.
+ *
+ * Code moves, so lines may give one address several names.  When a line was written is known as far as the file was read before and after.
+ * A line holds from its writing to the writing of the next for the same address; the first of all holds before as well, for
+ * compilers that write their map late.  If that leaves one name for the time in which the address was seen, it is the name; else it is ambiguous.
+ *
+ * So the file is looked at for each address, and read from where the last reading stopped.  A file that isn't there is looked for ever less often.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +52,7 @@ static const char *skip_0x(const char *s, const char *end)
 	return end - s > 2 && s[0] == '0' && (s[1] | 32) == 'x' ? s + 2 : s;
 }
 
-static void take_line(struct jit *j, struct names *names, const char *s, const char *end)
+static void take_line(struct jit *j, const char *s, const char *end)
 {
 	struct sym to = { .link = j->t.n + 1 };
 	const char *at = skip_0x(s, end), *p = jit_take_hex(at, end, &to.start);
@@ -58,80 +65,149 @@ static void take_line(struct jit *j, struct names *names, const char *s, const c
 	if (p == at || end - p < 2 || *p != ' ' || size > UINT64_MAX - to.start)
 		return;
 	to.rank = size ? 0 : RANK_NOSIZE;
-	to.end = to.start + (size ? size : JIT_NOSIZE_MOST);
-	if (j->t.n >= JIT_SYMBOLS_MOST || names->bytes >= JIT_NAMES_MOST)
+	to.end = to.start + size;
+	if (j->t.n >= JIT_SYMBOLS_MOST || j->all->names.bytes >= JIT_NAMES_MOST)
 		return;
-	to.name = names_add(names, p + 1, (size_t)(end - p - 1));
+	to.name = names_add(&j->all->names, p + 1, (size_t)(end - p - 1));
 	if (to.name)
 		table_add(&j->t, &to);
 }
 
 /* Takes the whole lines of buf; returns how many bytes those were. */
-static size_t take_lines(struct jit *j, struct names *names, const char *buf, size_t n)
+static size_t take_lines(struct jit *j, const char *buf, size_t n)
 {
 	const char *s = buf, *end;
 
 	while ((end = memchr(s, '\n', n - (size_t)(s - buf)))) {
-		take_line(j, names, s, end);
+		take_line(j, s, end);
 		s = end + 1;
 	}
 	return (size_t)(s - buf);
 }
 
-static void take_appended(struct jit *j, struct names *names, int fd, char *buf)
+static void take_appended(struct jit *j, int fd, char *buf)
 {
 	ssize_t got;
 
 	while (j->read < JIT_FILE_MOST && (got = pread(fd, buf, READ_BYTES, (off_t)j->done)) > 0) {
-		size_t took = take_lines(j, names, buf, (size_t)got);
+		size_t took = take_lines(j, buf, (size_t)got);
 
 		if (!took && got < READ_BYTES)
 			break;                    /* a line that is still being written */
 		took = took ? took : (size_t)got; /* no line is that long: skip it */
+		j->ntail = took < sizeof(j->tail) ? (uint32_t)took : (uint32_t)sizeof(j->tail);
+		memcpy(j->tail, buf + took - j->ntail, j->ntail);
 		j->done += took;
 		j->read += took;
 	}
 }
 
-bool jit_read_fd(struct jit *j, struct names *names, int fd)
+/* Whether what was read of the file last still stands in front of what is read next. */
+static bool jit_continues(const struct jit *j, int fd)
 {
-	uint64_t before;
+	char tail[sizeof(j->tail)];
+
+	return pread(fd, tail, j->ntail, (off_t)(j->done - j->ntail)) == (ssize_t)j->ntail &&
+	       !memcmp(tail, j->tail, j->ntail);
+}
+
+/* In order of address, and of line where that is the same. Where a line without a size ends, and how far all up to each reach. */
+static bool jit_arrange(struct jit *j)
+{
+	uint64_t next = UINT64_MAX, reach = 0;
+	uint64_t *to;
+
+	table_sort(&j->t);
+	for (uint32_t i = j->t.n; i-- > 0;) {
+		struct sym *s = &j->t.v[i];
+
+		if (i + 1 < j->t.n && j->t.v[i + 1].start > s->start)
+			next = j->t.v[i + 1].start;
+		if (s->rank == RANK_NOSIZE)
+			s->end = next - s->start < JIT_NOSIZE_MOST ? next : s->start + JIT_NOSIZE_MOST;
+	}
+	to = mem_grow(j->reach, (j->t.n + 1) * sizeof(*to));
+	if (!to)
+		return false;
+	j->reach = to;
+	for (uint32_t i = 0; i < j->t.n; i++)
+		to[i] = reach = j->t.v[i].end > reach ? j->t.v[i].end : reach;
+	return true;
+}
+
+/* The lines that were read now, which were not there when the file was read before. */
+static bool jit_date_lines(struct jit *j)
+{
+	const struct jit_reading *before = j->nreadings ? &j->reading[j->nreadings - 1] : NULL;
+	struct jit_reading *to;
+
+	if (before && before->lines == j->t.n)
+		return true;
+	to = VEC_NEW(j->reading, j->nreadings, j->readings_cap);
+	if (to)
+		*to = (struct jit_reading){ .lines = j->t.n, .after_ns = j->complete_ns, .by_ns = k_now_ns() };
+	return to;
+}
+
+bool jit_read_fd(struct jit *j, int fd)
+{
+	struct k_file_state now;
 	struct stat st;
 	char *buf;
 
+	j->whole = false;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != j->uid) ||
-	    st.st_mode & (S_IWGRP | S_IWOTH) || st.st_nlink > 1)
+	    st.st_mode & (S_IWGRP | S_IWOTH) || st.st_nlink > 1 || !k_file_look(fd, &now))
 		return false;
-	if ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done) {
+	if ((uint64_t)st.st_ino != j->inode)
+		j->emptied = false;
+	if ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done || !jit_continues(j, fd)) {
 		j->inode = st.st_ino;
-		j->done = 0;
+		j->done = j->ntail = 0;
 	}
-	before = j->done;
-	if ((uint64_t)st.st_size == before || j->read >= JIT_FILE_MOST || !(buf = mem_alloc(READ_BYTES)))
+	j->file = now;
+	if ((uint64_t)st.st_size != j->done) {
+		if (!(buf = mem_alloc(READ_BYTES)))
+			return false;
+		take_appended(j, fd, buf);
+		mem_free(buf);
+		if (!jit_date_lines(j) || !jit_arrange(j)) {
+			j->t.n = 0; /* no name is better than a wrong one */
+			return false;
+		}
+	}
+	if (j->read >= JIT_FILE_MOST || j->t.n >= JIT_SYMBOLS_MOST || j->all->names.bytes >= JIT_NAMES_MOST)
 		return false;
-	for (uint32_t i = 0; i < j->t.n; i++)
-		j->t.v[i].link = 0; /* all older than what comes */
-	take_appended(j, names, fd, buf);
-	mem_free(buf);
-	table_build(&j->t);
-	return j->done != before;
+	j->complete_ns = now.at_ns;
+	return j->whole = true;
 }
 
-static bool jit_read(struct jit *j, struct names *names, uint32_t pid)
+/* ---- which file, and whose --------------------------------------------------------- */
+
+static int jit_file_open(const struct jit *j, uint32_t pid)
 {
 	char path[32];
-	bool more;
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", k_pid_inside(pid));
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", j->pid_inside);
 	fd = k_task_file(pid, path, O_NOFOLLOW);
-	if (fd < 0 && errno == ESRCH)
+	if (fd < 0 && errno == ESRCH && j->pid_inside == pid)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0)
-		return false;
-	more = jit_read_fd(j, names, fd);
-	close(fd);
-	return more;
+	return fd;
+}
+
+static void jit_close_file(struct jit *j)
+{
+	if (j->fd < 0)
+		return;
+	close(j->fd);
+	j->fd = -1;
+	j->all->fds--;
+}
+
+static bool jit_file_changed(const struct k_file_state *a, const struct k_file_state *b)
+{
+	return a->size != b->size || a->mtime_ns != b->mtime_ns || a->ctime_ns != b->ctime_ns || a->links != b->links;
 }
 
 /* 1, 2, 4, ... 64, then every 64th. */
@@ -140,27 +216,170 @@ static bool worth_another_look(uint32_t misses)
 	return misses < 64 ? !(misses & (misses - 1)) : misses % 64 == 0;
 }
 
-const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uint64_t addr)
+/* Reads what the file holds now, and, where it was removed, the next of its name. */
+static void jit_read(struct jit *j, uint32_t pid)
 {
-	const struct sym *s = table_find(&j->t, addr);
+	struct k_file_state now;
+	int fd;
 
-	if (!s && worth_another_look(++j->misses) && jit_read(j, names, pid))
-		s = table_find(&j->t, addr);
-	return s;
+	if (j->fd >= 0 && k_file_look(j->fd, &now)) {
+		if (jit_file_changed(&j->file, &now))
+			(void)jit_read_fd(j, j->fd);
+		else if (j->whole)
+			j->complete_ns = now.at_ns;
+		if (now.links)
+			return;
+	}
+	if (!j->file.at_ns && !worth_another_look(++j->misses))
+		return;
+	fd = jit_file_open(j, pid);
+	if (fd < 0) {
+		j->whole &= j->fd >= 0;
+		return;
+	}
+	(void)jit_read_fd(j, fd);
+	jit_close_file(j);
+	if (j->whole && j->all->fds < JIT_FDS_MOST) {
+		j->fd = fd;
+		j->all->fds++;
+	} else {
+		close(fd);
+	}
 }
 
-struct jit *jit_open(uint32_t pid)
+/* Whether the lines that were read are those of a life, and of no other. */
+enum jit_whose { JIT_OTHERS, JIT_MIXED, JIT_OWN };
+static enum jit_whose jit_whose(struct jit *j, const struct jit_question *q)
+{
+	const struct jit_life *life = &q->life;
+	const struct k_file_state *f = &j->file;
+
+	if (life->from_ns && (f->written_ns + f->tick_ns <= life->from_ns || f->born_ns >= life->until_ns))
+		return JIT_OTHERS;
+	if (!life->from_ns || (life->until_ns != UINT64_MAX && f->written_ns + f->tick_ns > life->until_ns))
+		return JIT_MIXED;
+	if (f->born_ns + (life->first ? f->tick_ns : 0) >= life->from_ns)
+		return JIT_OWN;
+	if (!j->emptied && j->fd >= 0 && life->until_ns == UINT64_MAX && worth_another_look(++j->misses))
+		j->emptied = k_task_filled(q->pid, j->fd);
+	return j->emptied ? JIT_OWN : JIT_MIXED;
+}
+
+/* ---- names --------------------------------------------------------------------------- */
+
+static const struct jit_reading *jit_reading_of(const struct jit *j, const struct sym *line)
+{
+	uint32_t lo = 0, hi = j->nreadings - 1;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (j->reading[mid].lines < line->link)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return &j->reading[lo];
+}
+
+/* The lines that name addr, the last of the file first; how many, or JIT_LINES_MOST + 1: too many to tell. */
+static uint32_t jit_lines_of(const struct jit *j, uint64_t addr, const struct sym *line[])
+{
+	uint32_t lo = 0, hi = j->t.n, n = 0, labels = 0;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (j->t.v[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (uint32_t seen = 0; lo && j->reach[lo - 1] > addr; seen++) {
+		const struct sym *s = &j->t.v[--lo];
+		uint32_t at = n;
+
+		if (n == JIT_LINES_MOST || seen == JIT_SEEN_MOST)
+			return JIT_LINES_MOST + 1;
+		if (s->end <= addr)
+			continue;
+		for (; at && line[at - 1]->link < s->link; at--)
+			line[at] = line[at - 1];
+		line[at] = s;
+		n++;
+		labels += s->rank == RANK_NOSIZE;
+	}
+	if (labels && labels < n) { /* inside of a function with a size it is only a label */
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			if (line[i]->rank != RANK_NOSIZE)
+				line[kept++] = line[i];
+		n = kept;
+	}
+	return n;
+}
+
+/* The one of line[0..n) that held at some time from since_ns to until_ns; NULL: several may have. */
+static const struct sym *jit_line_then(const struct jit *j, const struct sym *const line[], uint32_t n,
+				       uint64_t since_ns, uint64_t until_ns)
+{
+	const struct sym *found = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct jit_reading *r = jit_reading_of(j, line[i]);
+
+		if (i + 1 < n && until_ns <= r->after_ns)
+			continue; /* it came later */
+		if (found && strcmp(found->name, line[i]->name) != 0)
+			return NULL;
+		if (!found)
+			found = line[i];
+		if (since_ns >= r->by_ns)
+			break; /* what stands before it was over */
+	}
+	return found;
+}
+
+enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct sym **ret)
+{
+	const struct sym *line[JIT_LINES_MOST];
+	enum jit_whose whose;
+	uint32_t n;
+
+	jit_read(j, q->pid);
+	n = jit_lines_of(j, q->addr, line);
+	whose = n ? jit_whose(j, q) : JIT_OTHERS;
+	if (whose == JIT_OTHERS)
+		return JIT_NOTHING;
+	if (whose == JIT_MIXED || n > JIT_LINES_MOST || (!j->whole && q->until_ns > j->complete_ns))
+		return JIT_AMBIGUOUS;
+	*ret = jit_line_then(j, line, n, q->since_ns, q->until_ns < j->complete_ns ? q->until_ns : j->complete_ns);
+	return *ret ? JIT_NAME : JIT_AMBIGUOUS;
+}
+
+struct jit *jit_open(struct jits *all, uint32_t pid)
 {
 	struct jit *j = mem_alloc(sizeof(*j));
 
-	if (j && !k_task_user(pid, &j->uid))
+	if (!j)
+		return NULL;
+	j->all = all;
+	j->fd = -1;
+	j->pid_inside = k_pid_inside(pid);
+	j->began_ns = k_task_began(pid);
+	if (!k_task_user(pid, &j->uid))
 		j->uid = geteuid();
 	return j;
 }
 
 void jit_free(struct jit *j)
 {
-	if (j)
-		table_free(&j->t);
+	if (!j)
+		return;
+	jit_close_file(j);
+	table_free(&j->t);
+	mem_free(j->reach);
+	mem_free(j->reading);
 	mem_free(j);
 }

@@ -732,6 +732,15 @@ enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint6
 	return seen;
 }
 
+uint64_t space_until(const struct space *sp)
+{
+	const struct space *next = sp->proc->newest;
+
+	while (next != sp && next->older != sp)
+		next = next->older;
+	return next == sp ? UINT64_MAX : next->start_ns;
+}
+
 bool spaces_knows(const struct spaces *s, uint32_t pid)
 {
 	const struct proc *p = proc_get(s, pid);

@@ -25,9 +25,10 @@ struct symbols {
 
 	struct files files;
 	struct spaces spaces;
-	struct names jit_names;
+	struct jits jits;
 	uint64_t lost;
-	struct map gone, unread; /* each address whose mapping is gone, or whose file is not what it was */
+	/* each address whose mapping is gone, whose file is not what it was, or whose perf map is not clear */
+	struct map gone, unread, ambiguous;
 };
 
 int sym_open(struct symbols **ret)
@@ -46,9 +47,10 @@ void sym_close(struct symbols *s)
 		return;
 	spaces_free(&s->spaces);
 	files_free(&s->files);
-	names_free(&s->jit_names);
+	names_free(&s->jits.names);
 	map_free(&s->gone);
 	map_free(&s->unread);
+	map_free(&s->ambiguous);
 	table_free(&s->kernel);
 	names_free(&s->kernel_names);
 	map_free(&s->mod_by_name);
@@ -163,7 +165,7 @@ static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
 	struct space *sp = spaces_find(&s->spaces, pid, m->start, m->from_ns, &found);
 
 	if (sp && !sp->jit)
-		sp->jit = jit_open(pid);
+		sp->jit = jit_open(&s->jits, pid);
 }
 
 static void take_mapping(struct symbols *s, const struct k_task *t)
@@ -248,22 +250,53 @@ uint64_t sym_unread(const struct symbols *s)
 	return s->unread.n;
 }
 
+uint64_t sym_ambiguous(const struct symbols *s)
+{
+	return s->ambiguous.n;
+}
+
 /* ---- user addresses ------------------------------------------------------------------ */
 
-static void name_in_jit(struct symbols *s, struct space *sp, uint64_t addr, struct sym_name *ret)
+/* What is counted: each address of each generation once. */
+static void note_unknown(struct map *m, uint32_t pid, uint64_t addr, uint64_t generation_ns)
 {
-	const struct sym *sym;
+	const uint64_t place[] = { pid, generation_ns, addr };
+	void **at = map_at(m, place, sizeof(place));
 
-	if (!sp->jit && !(sp->jit = jit_open(sp->proc->pid)))
+	if (at)
+		*at = m;
+}
+
+static void name_in_jit(struct symbols *s, const struct place *seen, uint64_t addr, uint64_t generation_ns,
+			struct sym_name *ret)
+{
+	struct space *sp = seen->space;
+	const uint32_t pid = sp->proc->pid;
+	const struct sym *sym = NULL;
+	struct jit_question q = { .pid = pid, .addr = addr, .since_ns = generation_ns, .until_ns = seen->until_ns };
+
+	if (!sp->jit && !(sp->jit = jit_open(&s->jits, pid)))
 		return;
-	sym = jit_find(sp->jit, &s->jit_names, sp->proc->pid, addr);
-	if (!sym)
+	/* Of a process that was there before anybody looked, the file may be older than an exec. */
+	q.life.from_ns = sp->start_ns ? sp->start_ns : sp->jit->began_ns;
+	q.life.until_ns = space_until(sp);
+	q.life.first = !sp->older || !sp->older->jit;
+	switch (jit_find(sp->jit, &q, &sym)) {
+	case JIT_NOTHING:
 		return;
+	case JIT_NAME:
+		ret->offset = addr - sym->start;
+		ret->start = sym->start;
+		ret->name = sym->name;
+		break;
+	case JIT_AMBIGUOUS:
+		ret->offset = ret->start = addr;
+		ret->unread = SYM_AMBIGUOUS;
+		note_unknown(&s->ambiguous, pid, addr, generation_ns);
+		break;
+	}
 	ret->mod = "[jit]";
-	ret->name = sym->name;
-	ret->offset = addr - sym->start;
-	ret->start = sym->start;
-	ret->file_id = (1ULL << 63) | sp->proc->pid;
+	ret->file_id = (1ULL << 63) | pid;
 }
 
 static void name_in_file(const struct place *at, const struct content *c, uint64_t addr, struct sym_name *ret)
@@ -310,16 +343,6 @@ static bool can_be_mapped(uint64_t addr)
 	return addr >= 4096 && !(addr >> 63);
 }
 
-/* What is counted: each address of each generation once. */
-static void note_unknown(struct map *m, uint32_t pid, uint64_t addr, uint64_t generation_ns)
-{
-	const uint64_t place[] = { pid, generation_ns, addr };
-	void **at = map_at(m, place, sizeof(place));
-
-	if (at)
-		*at = m;
-}
-
 /* The same of a generation. A process that nobody looked at is looked at now: it may have lost nothing since. */
 static bool find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *at)
 {
@@ -351,8 +374,8 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 	if (at.m->file)
 		held = files_read(&s->files, at.m->file, generation_ns ? at.since_ns : UINT64_MAX, at.until_ns, &c);
 	if (!at.m->file || (!at.m->file->vdso && !(c && c->object)))
-		name_in_jit(s, at.space, addr, ret);
-	if (!at.m->file || ret->name)
+		name_in_jit(s, &at, addr, generation_ns, ret);
+	if (!at.m->file || ret->mod)
 		return;
 	name_in_file(&at, c, addr, ret);
 	if (held != HELD_OTHER && held != HELD_GONE)
@@ -371,7 +394,9 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 		buf_printf(to, n->gone ? "0x%llx [mapping gone]" : "0x%llx", (unsigned long long)addr);
 	else if (!n->name)
 		buf_printf(to, "%s`0x%llx%s", n->mod, (unsigned long long)n->offset,
-			   n->unread == SYM_CHANGED ? " [file changed]" : "");
+			   n->unread == SYM_CHANGED   ? " [file changed]" :
+			   n->unread == SYM_AMBIGUOUS ? " [map ambiguous]" :
+							"");
 	else if (with_offset && n->offset)
 		buf_printf(to, "%s`%s+0x%llx", n->mod, n->name, (unsigned long long)n->offset);
 	else

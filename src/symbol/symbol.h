@@ -34,8 +34,9 @@ struct sym_name {
 };
 enum sym_unread {
 	SYM_READ,
-	SYM_CHANGED, /* the file was written to after the address was seen, or may have been */
-	SYM_GONE,    /* it was gone before it could be opened */
+	SYM_CHANGED,   /* the file was written to after the address was seen, or may have been */
+	SYM_GONE,      /* it was gone before it could be opened */
+	SYM_AMBIGUOUS, /* the perf map has several, or lines of several processes */
 };
 /* Reads kallsyms on first use. */
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
@@ -50,8 +51,9 @@ bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid i
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
 /* Why kernel addresses have no names: "" while they have, or nobody asked. */
 const char *sym_kernel_hidden(const struct symbols *s);
-uint64_t sym_lost(const struct symbols *s);   /* facts: by the kernel, or to limits here */
-uint64_t sym_gone(const struct symbols *s);   /* addresses whose mapping was gone */
-uint64_t sym_unread(const struct symbols *s); /* and whose file was not what it had been, or not there */
+uint64_t sym_lost(const struct symbols *s);      /* facts: by the kernel, or to limits here */
+uint64_t sym_gone(const struct symbols *s);      /* addresses whose mapping was gone */
+uint64_t sym_unread(const struct symbols *s);    /* and whose file was not what it had been, or not there */
+uint64_t sym_ambiguous(const struct symbols *s); /* to which the perf map gave no certain name */
 
 #endif

@@ -48,6 +48,7 @@ struct table {
 	uint32_t n, cap;
 };
 bool table_add(struct table *t, const struct sym *s); /* false: no memory */
+void table_sort(struct table *t);                     /* by start, and by link where that is the same */
 void table_build(struct table *t);                    /* again after more was added */
 const struct sym *table_find(const struct table *t, uint64_t addr);
 void table_free(struct table *t);
@@ -127,21 +128,60 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 void files_free(struct files *f);
 
 /* ---- just-in-time compiled code -------------------------------------------------------- */
+struct jits {
+	struct names names;
+	uint32_t fds; /* kept of files that may grow */
+};
+struct jit_reading {
+	uint32_t lines;           /* all up to and with this reading */
+	uint64_t after_ns, by_ns; /* when its own were written */
+};
 struct jit {
-	struct table t;
-	uint64_t inode, done; /* which file; bytes of it that are read */
+	struct jits *all;
+	struct table t;  /* each line; sym.link: its number */
+	uint64_t *reach; /* how far each line and all before it in t reach */
+	struct jit_reading *reading;
+	uint32_t nreadings, readings_cap;
+	int fd;                   /* of the file that was read; -1: not kept */
+	struct k_file_state file; /* when it was read */
+	uint64_t inode, done;     /* which file; bytes of it that are read */
+	char tail[64];            /* the last ntail of them */
+	uint32_t ntail;
+	bool whole;           /* all that it held at complete_ns is read, and it holds nothing else now */
+	bool emptied;         /* by the process, before it wrote the first line */
+	uint64_t complete_ns; /* 0: never */
 	uint64_t read;        /* bytes of all files */
+	uint64_t began_ns;    /* when the process began; 0: not known */
 	uint32_t uid;         /* whose files are believed, beside root's */
+	uint32_t pid_inside;
 	uint32_t misses;
 };
 #define JIT_FILE_MOST (64u << 20)
 #define JIT_NAMES_MOST (256u << 20) /* of all processes together */
+#define JIT_FDS_MOST 64u
+#define JIT_LINES_MOST 64u  /* that name one address */
+#define JIT_SEEN_MOST 4096u /* that are looked at for them */
 /* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
  * memory. */
-struct jit *jit_open(uint32_t pid);
-const struct sym *jit_find(struct jit *j, struct names *names, uint32_t pid, uint64_t addr);
-/* Reads what was appended since; false: nothing. */
-bool jit_read_fd(struct jit *j, struct names *names, int fd);
+struct jit *jit_open(struct jits *all, uint32_t pid);
+struct jit_life { /* of a process id: from a fork, an exec or a start to the next */
+	uint64_t from_ns, until_ns;
+	bool first; /* nobody before it can have made the file */
+};
+struct jit_question {
+	uint32_t pid;
+	uint64_t addr;
+	uint64_t since_ns, until_ns; /* when it was seen */
+	struct jit_life life;        /* in which */
+};
+enum jit_told {
+	JIT_NOTHING,
+	JIT_NAME,      /* in *ret */
+	JIT_AMBIGUOUS, /* several names, or lines of several lives */
+};
+enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct sym **ret);
+/* Reads what was appended since; false: it isn't believed, or not all of it can be read. */
+bool jit_read_fd(struct jit *j, int fd);
 void jit_free(struct jit *j); /* NULL is fine */
 
 /* ---- address spaces -------------------------------------------------------------------- */
@@ -213,6 +253,8 @@ enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint6
  * *ret: the mapping of addr in it, or NULL. */
 struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
 			  const struct mapping **ret);
+/* When the next life of its process id began after a space (fork, exec); UINT64_MAX: none has. */
+uint64_t space_until(const struct space *sp);
 bool spaces_knows(const struct spaces *s, uint32_t pid);
 void spaces_free(struct spaces *s);
 

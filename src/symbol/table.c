@@ -59,15 +59,16 @@ bool table_add(struct table *t, const struct sym *s)
 
 static int by_start(const void *x, const void *y)
 {
-	uint64_t a = ((const struct sym *)x)->start, b = ((const struct sym *)y)->start;
+	const struct sym *a = x, *b = y;
 
-	return (a > b) - (a < b);
+	return a->start != b->start ? (a->start > b->start) - (a->start < b->start) :
+				      (a->link > b->link) - (a->link < b->link);
 }
 
 /* Tables mostly come nearly sorted (kallsyms, a map that was appended to): only what is not yet is
  * sorted, and merged from the back, with what is being merged kept aside. Falls back to sorting
  * all when there is no memory. */
-static void table_sort(struct table *t)
+void table_sort(struct table *t)
 {
 	uint32_t left = t->n ? 1 : 0, right;
 	struct sym *tail;

@@ -12,6 +12,11 @@
  *		stray	mapped somewhere, and moved to where the kernel likes
  *		jit	plugin_a mapped at one address, and over it plugin_b's code written into memory without a file
  *		memory	as jit, but the memory is unmapped before plugin_a comes to its place
+ *		mapchild	each in a process of its own, all of one id, whose code lies at one address in memory without a file; plugin_a's
+ *			writes a perf map that calls it reuse_jit_a, plugin_b's none (ROUNDS 1)
+ *		mapexec	the same before and after an exec
+ *		maptwice	the same in one process, and both write a line for the address
+ *		mapappend	as mapchild, and plugin_b's appends a line for another address to the map of the process before
  *		restamp	as rewrite, and the mtime of the file is the same each time, as with cp -p
  *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
  *		replace	a file of that name that is removed, and another of the same name
@@ -170,6 +175,31 @@ static void move(const struct plugin *p, char *at)
 		munmap(code, 2 * CODE_BYTES);
 }
 
+/* The times of files may be those of the clock's last tick: a whole tick passes between what was and what comes. */
+static void tick_wait(void)
+{
+	struct timespec tick, until, now;
+
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 2 * tick.tv_nsec;
+	do
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	while ((now.tv_sec - until.tv_sec) * 1000000000L + now.tv_nsec < until.tv_nsec);
+}
+
+/* Appends a line to this process's perf map. */
+static void map_line(char *at, char which)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)getpid());
+	f = fopen(path, "a");
+	if (!f || fprintf(f, "%lx %x reuse_jit_%c\n", (unsigned long)at, CODE_BYTES, which) < 0 || fclose(f))
+		die(path);
+}
+
 /* Its code without its file. */
 static void jit(const struct plugin *p, char *at)
 {
@@ -183,17 +213,20 @@ static void jit(const struct plugin *p, char *at)
 	map_call(p, code);
 }
 
-/* The times of files may be those of the clock's last tick: a whole tick passes between what was and what comes. */
-static void tick_wait(void)
+/* The same with a perf map, in a process that may be the next of the id, or what became of the process by exec. */
+static void jit_mapped(const struct plugin *p, const char *how, bool second)
 {
-	struct timespec tick, until, now;
+	char *const at = (char *)0x2000000000; /* the same in each process */
 
-	clock_getres(CLOCK_REALTIME_COARSE, &tick);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 2 * tick.tv_nsec;
-	do
-		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	while ((now.tv_sec - until.tv_sec) * 1000000000L + now.tv_nsec < until.tv_nsec);
+	tick_wait();
+	if (!second)
+		map_line(at, 'a');
+	else if (!strcmp(how, "maptwice"))
+		map_line(at, 'b');
+	else if (!strcmp(how, "mapappend"))
+		map_line(at + CODE_BYTES, 'b');
+	jit(p, at);
+	tick_wait();
 }
 
 /* Loads what is in p from a file over.so, which is written over (restamp: and its mtime put back) or another of that name. */
@@ -257,6 +290,32 @@ static pid_t child(const struct plugin *p, char *at, pid_t id)
 	}
 	child_wait(pid);
 	return pid;
+}
+
+/* Both with a perf map; `again`: this program is the second of the two. */
+static void jit_maps(const struct plugin *p, const char *how, char **argv, bool again)
+{
+	pid_t pid = 0;
+
+	for (int i = again; i < 2; i++) {
+		if (!strcmp(how, "maptwice") || !strcmp(how, "mapexec")) {
+			jit_mapped(&p[i], how, i);
+		} else {
+			pid_t child = child_begin(pid);
+
+			if (child == 0) {
+				jit_mapped(&p[i], how, i);
+				_exit(0);
+			}
+			child_wait(child);
+			pid = child;
+		}
+		if (i == 0 && !strcmp(how, "mapexec")) {
+			argv[6] = (char[]){ "again" };
+			execv(argv[0], argv);
+			die("exec");
+		}
+	}
 }
 
 /* The child inherits a's mapping, calls it, and has b in its place. */
@@ -355,11 +414,14 @@ int main(int argc, char **argv)
 	if (area == MAP_FAILED || madvise(area, PAGES_MOST * page, MADV_NOHUGEPAGE) < 0 || at == MAP_FAILED)
 		die("mmap");
 	munmap(at, CODE_BYTES);
-	rounds = strtoul(argv[3], NULL, 0);
+	rounds = strncmp(argv[1], "map", 3) || !argv[1][3] ? strtoul(argv[3], NULL, 0) : 0;
 	plugin_open(&p[0], argv[2], 'a', strtoul(argv[4], NULL, 0));
 	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));
 	for (unsigned long i = 0; i < rounds; i++)
 		round_of(argv[1], argv[2], p, at);
+	if (!rounds)
+		jit_maps(p, argv[1], (char *[]){ argv[0], argv[1], argv[2], argv[3], argv[4], argv[5], NULL, NULL },
+			 argc > 6);
 	if (!strcmp(argv[1], "remove")) {
 		char path[4096];
 
