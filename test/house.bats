@@ -92,6 +92,13 @@ C
   done < <(sed -n 's/^\tV(\([a-z]*\), ".*", \(.*\)).*/\1 \2/p' src/cmd/cmd_int.h)
 }
 
+@test "a verb without a page of its own, or a line in tally(1), was not missed" {
+  for verb in $(sed -n 's/^\tV(\([a-z]*\), ".*", .*/\1/p' src/cmd/cmd_int.h); do
+    [ -s "doc/verb/$verb.md" ] || { echo "no doc/verb/$verb.md"; return 1; }
+    grep -q "^- .*\`$verb\`.*:" doc/verb/tally.md || { echo "doc/verb/tally.md does not list $verb"; return 1; }
+  done
+}
+
 @test "the container file gives the capabilities that the manual names, and no others" {
   diff <(grep -oE -- '--cap-add=[A-Z_]+' tools/Containerfile | sed 's/.*=//' | tr A-Z a-z | sort -u) \
     <(awk '/^\| wanted/ { on = 1 } on && /^$/ { exit } on' doc/verb/tally.md | grep -oE 'cap_[a-z_]+' | sed 's/cap_//' | sort -u)

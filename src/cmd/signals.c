@@ -1,14 +1,13 @@
 /*
- * signals.c: the first signal ends a run cleanly, a second one at once.
+ * signals.c: the first signal ends a run cleanly, a second one ends it at once.
  *
- * timeout(1) and a terminal may send the same interrupt twice at once, to the
- * process and to its group: only one that comes later means that somebody has lost
- * patience.
+ * timeout(1) and a terminal may send the same signal twice within a moment: to the process and to its process group.
+ * So a second signal counts only PATIENCE_MS after the first.
  *
- * A reader that goes away is seen where we write, in every verb alike (ST_READER), so SIGPIPE must not end us
- * before a device is put back. It is caught, not ignored: a command would inherit that it is ignored, but a
- * handler ends with its exec.  So is SIGXFSZ: a file that grows past RLIMIT_FSIZE is a failed write, told as a full disk is.
- * What the shell had ignored (a background job's SIGINT) stays so.
+ * SIGPIPE must not end the process before a device has its old settings again: each write reports that its reader has gone
+ * (ST_READER).  The signal is caught and not ignored, since a command would inherit SIG_IGN; exec resets a handler.
+ * SIGXFSZ likewise: a file that grows past RLIMIT_FSIZE is a failed write, reported as a full disk is.
+ * Signals that the shell ignored (SIGINT of a background job) stay ignored.
  */
 #include <signal.h>
 #include <time.h>
@@ -44,7 +43,7 @@ static void on_failed_write(int sig)
 	(void)sig;
 }
 
-static void catch (int sig, void (*handler)(int))
+static void signal_catch(int sig, void (*handler)(int))
 {
 	struct sigaction old, new = { .sa_handler = handler };
 
@@ -54,8 +53,8 @@ static void catch (int sig, void (*handler)(int))
 
 void catch_failed_writes(void)
 {
-	catch (SIGPIPE, on_failed_write);
-	catch (SIGXFSZ, on_failed_write);
+	signal_catch(SIGPIPE, on_failed_write);
+	signal_catch(SIGXFSZ, on_failed_write);
 }
 
 const volatile int *catch_signals(void)
@@ -63,6 +62,6 @@ const volatile int *catch_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 	for (size_t i = 0; i < COUNT(signals); i++)
-		catch (signals[i], on_signal);
+		signal_catch(signals[i], on_signal);
 	return &interrupted;
 }

@@ -1,12 +1,12 @@
 /*
  * profile.c: probes that fire by time (Dynamic Tracing Guide, "profile Provider").
  *
- *	profile-N[unit]   on every CPU, every N units or N times a second: perf's cpu-clock event,
- *so that its firing has the PC of what it interrupted tick-N[unit]      on one CPU: a timer of the
- *tracer's
+ *	profile-N[unit]   on every CPU, every N units or N times a second.  Perf's cpu-clock event fires it, so
+ *	                  a firing has the PC of what it interrupted.
+ *	tick-N[unit]      on one CPU.  A timer of the tracer fires it.
  *
- * Without a unit N is a rate in Hz.  An interval below 200 microseconds is
- * refused, as it always was: the firings would be most of what they measure.
+ * Without a unit N is a rate in Hz.  An interval below 200 microseconds is refused: the firings themselves would be most
+ * of what they measure.
  */
 #include <string.h>
 
