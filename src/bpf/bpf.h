@@ -53,6 +53,7 @@ enum img_map_use {
 	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
 	IMG_GENERATIONS, /* HASH: u64 struct mm_struct * -> struct img_generation */
 	IMG_PARTS,       /* PROGS: part[] by its index, those of class id alone */
+	IMG_SPECS,       /* ARRAY of 1: struct img_spec[nspec] */
 	IMG_CALLS,       /* ARRAY of 1: for each number of a system call its probe and epids; of class id */
 };
 struct img_map {
@@ -70,13 +71,25 @@ struct img_ctl {
 	uint64_t wall_offset_ns;       /* set before the start: CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t pidns_dev, pidns_ino; /* set before the start, when pid_ns: the tracer's pid namespace */
 };
-struct img_drops {        /* per CPU */
-	uint64_t records; /* ring full */
-	uint64_t aggs;    /* aggregation map full or busy */
-	uint64_t dynvars; /* variable map full or busy */
-	uint64_t stacks;  /* stack could not be kept */
-	uint64_t firings; /* programs run to an event (perf programs only) */
-	uint64_t zero;    /* stays 0: what is added to it is unknown to the verifier */
+struct img_drops {                 /* per CPU */
+	uint64_t records;          /* ring full */
+	uint64_t aggs;             /* aggregation map full or busy */
+	uint64_t dynvars;          /* variable map full or busy */
+	uint64_t stacks;           /* stack could not be kept */
+	uint64_t firings;          /* programs run to an event (perf programs only) */
+	uint64_t spec_busy;        /* speculation() found none that is free, but one that soon is */
+	uint64_t spec_unavailable; /* nor such a one */
+	uint64_t zero;             /* stays 0: what is added to it is unknown to the verifier */
+};
+/*
+ * A speculation: who takes records for it counts them first and then looks whether it is ACTIVE, so that when it is no longer, the
+ * number of records that the reader will still get is known.  commit() and discard() end it once; the reader frees it when all its records came.
+ */
+enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTED, SPEC_DISCARDED };
+struct img_spec {
+	uint64_t state;
+	uint64_t
+		records; /* that were or will be handed over, of all speculations that had this number; none counts twice */
 };
 /* The mappings of a process, as kernel/generation.c watches them. */
 struct img_generation {
@@ -164,6 +177,7 @@ struct bpf_probe {
 	const struct syscall_row *call; /* IMG_ENTRY, IMG_RETURN */
 };
 
+#define SPECS_MOST 65535u
 struct bpf_opts {
 	const struct bpf_arch *arch;
 	const struct bpf_probe *probe;
@@ -171,6 +185,7 @@ struct bpf_opts {
 	uint32_t error_probe; /* id of dtrace:::ERROR, its clauses are built into every program; 0 = none */
 	uint32_t ring_bytes, control_bytes; /* of a CPU's ring, of the control ring; powers of two */
 	uint32_t agg_entries, dynvar_bytes, stack_entries;
+	uint32_t nspec; /* speculations at a time, at most SPECS_MOST */
 	uint32_t ustackframes, stackframes;
 	bool generations; /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
 	bool pid_ns;      /* translate pid/tid through the namespace in img_ctl */
@@ -193,6 +208,8 @@ struct map_ops {
 	int (*remove)(void *maps, uint32_t map, const void *key);
 	int (*take)(void *maps, uint32_t map, const void *key, void *value);    /* look up and delete at once */
 	int (*next)(void *maps, uint32_t map, const void *key, void *next_key); /* key NULL: the first */
+	void *(*memory)(void *maps,
+			uint32_t map); /* the value of an ARRAY of 1, which programs change meanwhile; or NULL */
 };
 struct maps {
 	void *maps;

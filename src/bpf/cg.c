@@ -95,6 +95,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
 		[IMG_GENERATIONS] = { "generations", IMG_HASH },
 		[IMG_PARTS] = { "parts", IMG_PROGS },
+		[IMG_SPECS] = { "specs", IMG_ARRAY },
 		[IMG_CALLS] = { "calls", IMG_ARRAY },
 	};
 
@@ -122,6 +123,9 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_CONTROL:
 		m->key_size = 0;
 		m->max_entries = g->o->control_bytes;
+		break;
+	case IMG_SPECS:
+		m->value_size = (g->o->nspec ? g->o->nspec : 1) * sizeof(struct img_spec);
 		break;
 	case IMG_VAR:
 		map_var(g, m);
@@ -207,13 +211,14 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which)
  * Puts n bytes into the ring of this CPU, whose number R0 holds, or into the
  * control ring: what the tracer itself runs, and what steers it, goes there, and
  * events never fill it.  Nobody is woken for each record of an event; the
- * tracer reads after each firing of its own, and is woken for what steers it.
+ * tracer reads after each firing of its own, and is woken for what steers it,
+ * or frees a speculation.
  */
-void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, bool control)
+void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, enum cg_ring ring, bool speculates)
 {
 	uint32_t drop = cg_label(g), end = cg_label(g);
 
-	if (control) {
+	if (ring == CG_RING_CONTROL) {
 		cg_map(g, R1, cg_map_index(g, IMG_CONTROL, 0));
 	} else {
 		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
@@ -225,11 +230,13 @@ void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, bool control)
 	}
 	cg_lea(g, R2, at.base, at.off);
 	cg_imm(g, R3, n);
-	cg_imm(g, R4, control && cg_is_event(g) ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
+	cg_imm(g, R4, ring != CG_RING_CPU && cg_is_event(g) ? RING_FORCE_WAKEUP : RING_NO_WAKEUP);
 	cg_ins(g, I_CALL(ringbuf_output));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
 	cg_put(g, drop);
 	cg_count(g, offsetof(struct img_drops, records));
+	if (speculates)
+		cg_spec_give_back(g, at);
 	cg_put(g, end);
 }
 
@@ -259,6 +266,10 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 {
 	cg_jmp(g, end);
 	cg_put(g, g->fault_label);
+	if (g->clause->speculates)
+		cg_spec_give_back(g, cg_obj(g, g->clause->record, 0, R4));
+	if (g->in_error)
+		return;
 	if (cg_is_call(g)) {
 		cg_call_epid(g, R1);
 		cg_ins(g, I_ALU32_IMM(OR, R1, (int32_t)D_EPID_ERROR));
@@ -291,14 +302,14 @@ static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 		g->epid = k;
 	else
 		g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
-	g->fault_label = g->in_error ? pl->end[k] : cg_label(g);
+	g->fault_label = g->in_error && !c->speculates ? pl->end[k] : cg_label(g);
 	g->clause_faults = false;
 	if (cg_is_call(g) && !g->in_error && pl->nown > 1)
 		cg_call_clause(g, pl->end[k]);
 	for (uint32_t i = 0; i < c->nins && !g->failed; i++)
 		cg_dispatch(g, &c->ins[i]);
 	g->line = c->line;
-	if (g->clause_faults && !g->in_error)
+	if (g->clause_faults && g->fault_label != pl->end[k])
 		fault_exit(g, k, pl->end[k]);
 	cg_put(g, pl->end[k]);
 	g->line = 0;
@@ -352,7 +363,8 @@ static void error_record(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_smp_processor_id));
 	cg_ins(g, I_STORE(W, R10, FP_ERR + 4, R0));
-	cg_emit_record(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, !cg_is_event(g));
+	cg_emit_record(g, (struct cg_at){ R10, FP_ERR }, D_ERROR_RECORD, cg_is_event(g) ? CG_RING_CPU : CG_RING_CONTROL,
+		       false);
 }
 
 static void error_block(struct cg *g, struct plan *pl, uint32_t out)
@@ -423,6 +435,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	g->nins = g->nlines = g->nrelocs = g->nlabels = g->nfixes = g->nfuncs = 0;
 	g->faults = g->too_large = false;
 	memset(g->fn, 0, sizeof(g->fn));
+	g->spec_loop = g->chill_loop = NO_LABEL;
 	out = g->out = cg_label(g);
 	g->errblk = cg_label(g);
 	g->line = 0;
@@ -437,6 +450,8 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	if (g->faults)
 		error_block(g, pl, out);
 	cg_functions(g);
+	cg_spec_function(g);
+	cg_chill_function(g);
 	if (!g->failed && !g->too_large)
 		cg_patch(g);
 	if (!g->failed && !g->too_large)
@@ -588,7 +603,7 @@ static void cg_emit_program(struct cg *g, const struct bpf_probe *probe)
 
 	g->probe = probe;
 	g->prog = g->img->nprogs;
-	g->work = g->uses_scratch = false;
+	g->work = g->uses_scratch = g->callbacks = false;
 	g->work_text = g->work_needle = g->work_copy = g->frames = 0;
 	g->stack_low = FP_SPILL;
 	places_reset(g);

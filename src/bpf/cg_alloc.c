@@ -140,6 +140,10 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 		case IR_SJOIN:
 			to_heap(g, i->o);
 			break;
+		case IR_SPECULATION:
+		case IR_CHILL:
+			g->callbacks = true;
+			break;
 		case IR_SSUB:
 			to_heap(g, i->p);
 			break;
@@ -177,7 +181,8 @@ static void alloc_place_object(struct cg *g, ir_obj o, struct room *r)
 
 	/* this-> is stored here and tested there: on the stack the verifier would know each value apart */
 	if (!pl->heap && !obj->indexed && obj->kind != IR_OBJ_THIS && obj->size <= STACK_OBJECT_MOST &&
-	    r->stack - (int32_t)obj->size >= (g->work_text ? STACK_FUNCTIONS : 0) - (int32_t)INS_STACK_BYTES) {
+	    r->stack - (int32_t)obj->size >=
+		    (g->work_text || g->callbacks ? STACK_FUNCTIONS : 0) - (int32_t)INS_STACK_BYTES) {
 		r->stack -= (int32_t)obj->size;
 		pl->base = R10;
 		pl->off = r->stack;

@@ -30,6 +30,7 @@ enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_LAST = 24, WORK_FAIL = 32 };
 enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_NFNS };
 #define STACK_FUNCTIONS 64
 
+#define NO_LABEL UINT32_MAX
 enum { IN_CONST, IN_REG, IN_SPILL };
 struct cg_reg {
 	uint8_t in; /* where the register lives */
@@ -82,8 +83,11 @@ struct cg {
 	} fn[CG_NFNS]; /* line: of the first call */
 	struct img_func func[IMG_FUNCS_MOST];
 	uint32_t nfuncs;
-	bool work;       /* string functions are used */
-	uint32_t frames; /* room for these in scratch memory; 0 when no stack is a key */
+	bool work;           /* string functions are used */
+	bool callbacks;      /* something but the string functions calls loop() */
+	uint32_t chill_loop; /* label of what chill() waits in, or NO_LABEL */
+	uint32_t spec_loop;  /* label of what looks for a free speculation, or NO_LABEL */
+	uint32_t frames;     /* room for these in scratch memory; 0 when no stack is a key */
 	bool uses_scratch, faults;
 	int32_t stack_low; /* lowest offset used */
 	uint32_t errblk;   /* label */
@@ -138,7 +142,9 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 /* cg.c */
 uint32_t cg_stack_frames(const struct bpf_opts *o); /* that a kept stack has room for */
 uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id);
-void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, bool control);
+/* The ring of this CPU (whose number R0 holds), the same with a wake-up, or the control ring. speculates: the record counts for a speculation. */
+enum cg_ring { CG_RING_CPU, CG_RING_CPU_WAKE, CG_RING_CONTROL };
+void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, enum cg_ring ring, bool speculates);
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value_reg);
 const char *cg_prog_builtin(struct cg *g, uint32_t which);
 
@@ -150,6 +156,13 @@ void cg_dispatch(struct cg *g, const struct ir_ins *i);
 uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
 void cg_functions(struct cg *g);    /* emits those that the program calls */
 cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
+/* cg_spec.c */
+cg_op cg_speculation, cg_speculate, cg_settle;
+void cg_spec_give_back(struct cg *g, struct cg_at record); /* it was counted, and will not come */
+void cg_spec_function(struct cg *g);                       /* emits it if the program calls it */
+/* cg_machine.c */
+cg_op cg_chill, cg_signal;
+void cg_chill_function(struct cg *g);
 /* cg_agg.c */
 cg_op cg_agg, cg_stackid;
 /* cg_call.c */

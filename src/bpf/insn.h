@@ -82,7 +82,7 @@ enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 }; /* 0 result, 1-5 arguments
 	X(probe_read_user, 112) X(probe_read_kernel, 113) X(probe_read_user_str, 114)               \
 	X(probe_read_kernel_str, 115) X(get_ns_current_pid_tgid, 120) X(ringbuf_output, 130)        \
 	X(ringbuf_reserve, 131) X(ringbuf_submit, 132) X(ringbuf_discard, 133)                      \
-	X(ringbuf_query, 134) X(get_current_task_btf, 158) X(task_pt_regs, 175) X(loop, 181) X(strncmp, 182)
+	X(ringbuf_query, 134) X(get_current_task_btf, 158) X(task_pt_regs, 175) X(send_signal, 109) X(loop, 181) X(strncmp, 182)
 /* clang-format on */
 enum {
 #define X(name, number) HELPER_##name = number,

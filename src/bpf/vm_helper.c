@@ -459,11 +459,13 @@ vm_helper_fn *vm_helper(int32_t number)
 #define h_tail_call NULL
 #define h_perf_event_output NULL /* here are no events, and no registers */
 #define h_task_pt_regs NULL
+#define h_send_signal NULL /* nor processes */
 	static vm_helper_fn *const helpers[] = {
 #define X(name, number) [number] = h_##name,
 		INS_HELPERS(X)
 #undef X
 	};
+#undef h_send_signal
 #undef h_loop
 #undef h_tail_call
 #undef h_perf_event_output

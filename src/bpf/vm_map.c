@@ -412,8 +412,15 @@ static int ops_next(void *maps, uint32_t map, const void *key, void *next_key)
 	return 0;
 }
 
+static void *ops_memory(void *maps, uint32_t map)
+{
+	struct vm_map *m = ops_map(maps, map);
+
+	return m && m->def->type == IMG_ARRAY && m->nslots == 1 ? vm_map_value(m, 0, 0) : NULL;
+}
+
 struct maps vm_maps(struct vm *vm)
 {
-	static const struct map_ops ops = { ops_lookup, ops_update, ops_remove, ops_take, ops_next };
+	static const struct map_ops ops = { ops_lookup, ops_update, ops_remove, ops_take, ops_next, ops_memory };
 	return (struct maps){ .maps = vm, .ops = &ops, .ncpus = vm->ncpus };
 }

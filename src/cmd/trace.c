@@ -360,7 +360,7 @@ static const struct opt options[] = {
 	{ 'o', NULL, "FILE", "append results to FILE; its suffix .json or .folded sets the format", take_output },
 	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", take_option },
 	{ 'b', NULL, "SIZE", "buffer size of each CPU; same as -x bufsize=SIZE", take_bufsize },
-	{ 'w', NULL, NULL, "allow destructive actions; there are none yet", take_destructive },
+	{ 'w', NULL, NULL, "allow destructive actions: raise(), stop(), chill()", take_destructive },
 	{ 'Z', NULL, NULL, "permit probe descriptions that match nothing", take_empty },
 	{ 0, "share", NULL, "share the hardware counters with other sessions", take_share },
 	{ 0, "json", NULL, "results as JSON, one object per line", take_json },

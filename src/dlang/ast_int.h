@@ -371,7 +371,7 @@ struct d_unit {
 	uint32_t naggs, capaggs;
 	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
 	uint32_t strsize, strmost, stackframes, ustackframes;
-	bool uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
+	bool destructive, uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;
 	/* tables of the tree passes: names to types, enumerators and variables */
@@ -390,6 +390,7 @@ struct d_unit {
 	} * argtype; /* made so far */
 	uint32_t nargtypes, capargtypes;
 	struct d_clausenode *cur_clause;
+	uint8_t order; /* which kinds of actions came before, in the clause in work: action.c */
 	/* the current failure */
 	struct err *err, *why;
 	uint32_t cur_source; /* messages name this one */

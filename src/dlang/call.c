@@ -342,20 +342,15 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	return 0;
 }
 
-static int cook_exit(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+/* Actions whose arguments have letters, as those of subroutines. */
+static int cook_plain_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 {
 	int rc = check_call(u, n);
-	if (rc < 0)
-		return rc;
-	if (call_is_void(n->arg[0]))
-		return bad_arg(u, n, 0, "int", n->arg[0]);
-	if ((rc = cook_value(u, &n->arg[0])) < 0)
-		return rc;
-	if (!ty_is_int(n->arg[0]->type))
-		return bad_arg(u, n, 0, "int", n->arg[0]);
+	for (unsigned i = 0; i < n->narg && rc == 0; i++)
+		rc = sub_arg(u, n, i);
 	s->arg = n->arg;
-	s->narg = 1;
-	return convert(u, &s->arg[0], u->base[B_INT]);
+	s->narg = n->narg;
+	return rc;
 }
 
 /* Tags of clear, trunc, normalize, denormalize: each has its own. */
@@ -411,13 +406,17 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 {
 	struct d_node *n = s->expr;
 	const struct d_callrow *row = &d_calls[n->call];
+	int rc;
 	if (row->cls == CC_STACK || row->cls == CC_SYM) {
 		s->act = row->cls == CC_SYM ? ACT_SYM : row->code;
 		s->arg = &s->expr;
 		s->narg = 1;
-		return cook_data(u, &s->expr);
+		rc = action_order(u, s->act, n->line);
+		return rc < 0 ? rc : cook_data(u, &s->expr);
 	}
 	s->act = row->code;
+	if ((rc = action_order(u, s->act, n->line)) < 0)
+		return rc;
 	switch (s->act) {
 	case ACT_TRACE:
 		return cook_trace(u, s, n);
@@ -425,10 +424,13 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 		return cook_printf(u, s, n);
 	case ACT_PRINTA:
 		return cook_printa(u, s, n);
-	case ACT_EXIT:
-		return cook_exit(u, s, n);
-	default:
+	case ACT_CLEAR:
+	case ACT_TRUNC:
+	case ACT_NORMALIZE:
+	case ACT_DENORMALIZE:
 		return cook_agg_action(u, s, n);
+	default:
+		return cook_plain_action(u, s, n);
 	}
 }
 
@@ -441,7 +443,9 @@ static int cook_aggregation(struct d_unit *u, struct d_stmt *s)
 			return d_nomem(u);
 		a->nkeys = s->nkeys;
 	}
-	int rc = cook_keys(u, a, s->key, s->nkeys, s->line);
+	int rc = action_order_aggregation(u, s->line);
+	if (rc == 0)
+		rc = cook_keys(u, a, s->key, s->nkeys, s->line);
 	return rc < 0 ? rc : cook_aggfn(u, s, s->expr);
 }
 
@@ -461,7 +465,14 @@ static int cook_conditional(struct d_unit *u, struct d_stmt *s)
 		return rc;
 	if (!ty_is_scalar(s->expr->type))
 		return d_fail(u, s->line, D_OP_SCALAR, "if requires an expression of scalar type");
-	return (rc = cook_statements(u, s->then)) < 0 ? rc : cook_statements(u, s->other);
+	const uint8_t before = u->order;
+	if ((rc = cook_statements(u, s->then)) < 0)
+		return rc;
+	const uint8_t then = u->order;
+	u->order = before;
+	rc = cook_statements(u, s->other);
+	u->order |= then;
+	return rc;
 }
 
 int cook_statement(struct d_unit *u, struct d_stmt *s)

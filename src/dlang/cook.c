@@ -714,6 +714,7 @@ static int cook_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;
 	u->cur_clause = c;
+	u->order = 0;
 	bool first = c->pred != NULL && meets_untyped(c->pred, true) && !meets_untyped(c->pred, false);
 	int rc = first ? cook_predicate(u, c) : cook_actions(u, c);
 	if (rc == 0 && c->pred != NULL)

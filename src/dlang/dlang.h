@@ -147,6 +147,11 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	/* answers */                                                                              \
 	X(AGG, "x p a b")          /* aggregation x at key p (0 = none): value a, weight b (0 = 1) */ \
 	X(RECORD, "o")             /* hand the record over (object = the clause's record) */        \
+	X(SPECULATION, "d")        /* d = a speculation that was free, or 0 */                      \
+	X(SPECULATE, "d a")        /* d = whether speculation a takes this record; faults ILLOP: there is no a */ \
+	X(SETTLE, "d a x")         /* x (enum d_settle) speculation a; d = a, or 0 if it is not active; faults ILLOP */ \
+	X(CHILL, "a")              /* wastes a ns; faults ILLOP: they are too many */              \
+	X(SIGNAL, "a")             /* sends signal a to the process */                              \
 	X(EXIT, "a")               /* no more firings after this; status a */                       \
 	X(LEAVE, "a")              /* when a is not 0, the clauses behind this one do not run */     \
 	X(END, "")                 /* last of each clause */
@@ -203,7 +208,18 @@ enum d_actkind {
 	ACT_TRUNC,
 	ACT_NORMALIZE,
 	ACT_DENORMALIZE, /* agg; TRUNC and NORMALIZE have a slot or none */
+	ACT_COMMIT,
+	ACT_DISCARD, /* one INT slot: the speculation, 0 when there is nothing to do */
+	/* these are over when the program has run: a d_action has none of them */
+	ACT_SPECULATE,
+	ACT_CHILL,
+	ACT_RAISE,
+	ACT_STOP,
+	/* and these are refused */
+	ACT_BREAKPOINT,
+	ACT_PANIC,
 };
+enum d_settle { D_COMMIT = 1, D_DISCARD };
 struct d_action {
 	uint8_t kind;
 	uint32_t line;
@@ -217,7 +233,8 @@ struct d_action {
 	uint32_t naggs;
 };
 
-/* A record: u32 epid, u32 cpu, then the slots.  A faulting clause hands over
+/* A record: u32 epid, u32 cpu, of a clause that speculates the number of the speculation that it belongs to (8 bytes, 0: to none),
+ * then the slots.  A faulting clause hands over
  * an error record instead: the same header with epid | D_EPID_ERROR, then
  * u32 fault (enum ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
 #define D_RECORD_HDR 8
@@ -235,6 +252,9 @@ struct d_clause {
 	ir_obj record;        /* TEMP object of record_size bytes, or 0: hands nothing over */
 	uint32_t record_size; /* incl. D_RECORD_HDR; 0 = none */
 	bool control;         /* holds exit, clear, trunc, printa, (de)normalize */
+	bool settles;         /* holds commit or discard */
+	bool speculates;      /* the record has the number of a speculation in front */
+	bool silent;          /* the record tells of nothing that is shown */
 	uint32_t args_bytes;  /* ARGS and ARGLOAD stay below this offset of the context; 0 = no args[] */
 	uint32_t source;      /* which d_source() it came from */
 	const char *desc;     /* its probe descriptions as written, up to '/' or '{' */
@@ -254,6 +274,7 @@ struct d_program {
 	uint32_t naggs;
 	const char **lit;
 	uint32_t nlits;         /* string constants */
+	bool destructive;       /* it changes more than what is printed */
 	bool uses_user_symbols; /* ustack ufunc usym umod uaddr or %A */
 	bool uses_kernel_symbols;
 };

@@ -110,8 +110,58 @@ static void exit_now(struct lw *l, ir_obj record, const struct slot *s)
 		lw_const_to(l, l->exited, 1);
 }
 
+/* The rest of the clause is for the speculation, or is not done at all. */
+static void statement_speculate(struct lw *l, const struct d_clause *c, const struct d_stmt *st)
+{
+	ir_reg id = lw_value(l, st->arg[0]), open;
+	struct ir_ins *i = lw_emit(l, IR_SPECULATE);
+
+	i->a = id;
+	open = i->d = lw_reg(l);
+	lw_jcmp(l, open, IR_EQ, lw_const(l, 0), l->end);
+	lw_store8(l, c->record, D_RECORD_HDR, id);
+}
+
+#define SIGNAL_STOP 19 /* Linux' SIGSTOP, on every architecture that is supported */
+
+/* What is over when the program has run. */
+static void statement_effect(struct lw *l, const struct d_clause *c, const struct d_stmt *st)
+{
+	ir_reg a;
+
+	switch (st->act) {
+	case ACT_SPECULATE:
+		statement_speculate(l, c, st);
+		break;
+	case ACT_STOP:
+		a = lw_const(l, SIGNAL_STOP);
+		lw_emit(l, IR_SIGNAL)->a = a;
+		break;
+	default:
+		a = lw_value(l, st->arg[0]);
+		lw_emit(l, st->act == ACT_RAISE ? IR_SIGNAL : IR_CHILL)->a = a;
+	}
+}
+
+/* Where commit() and discard() stand, the speculation is closed; the record tells what was closed. */
+static void settle_now(struct lw *l, ir_obj record, const struct slot *s, uint8_t act)
+{
+	struct ir_ins *i = lw_on(l, IR_OLOAD, record, s->offset, 8);
+	ir_reg id = i->d = lw_reg(l), closed;
+
+	i = lw_emit(l, IR_SETTLE);
+	i->a = id;
+	i->x = act == ACT_COMMIT ? D_COMMIT : D_DISCARD;
+	closed = i->d = lw_reg(l);
+	lw_store8(l, record, s->offset, closed);
+}
+
 static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *st)
 {
+	if (st->act >= ACT_SPECULATE) {
+		statement_effect(l, c, st);
+		return 0;
+	}
 	struct d_action *a = &c->acts[c->nacts++];
 	const struct d_type **type = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*type));
 
@@ -136,7 +186,13 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 		lw_slot(l, st->arg[k], c->record, &a->slots[k], false);
 	if (st->act == ACT_EXIT)
 		exit_now(l, c->record, &a->slots[0]);
-	if (st->act == ACT_EXIT || st->act == ACT_PRINTA || st->act >= ACT_CLEAR)
+	if (st->act == ACT_COMMIT || st->act == ACT_DISCARD) {
+		settle_now(l, c->record, &a->slots[0], st->act);
+		c->settles = true;
+	} else {
+		c->silent = false;
+	}
+	if (st->act == ACT_EXIT || st->act == ACT_PRINTA || (st->act >= ACT_CLEAR && st->act <= ACT_DENORMALIZE))
 		c->control = true;
 	return 0;
 }
@@ -150,8 +206,19 @@ static uint32_t count_acts(const struct d_stmt *st)
 	uint32_t n = 0;
 
 	for (; st; st = st->next)
-		n += st->kind == ST_ACT ? 1 : st->kind == ST_IF ? count_acts(st->then) + count_acts(st->other) : 0;
+		n += st->kind == ST_ACT ? st->act < ACT_SPECULATE :
+		     st->kind == ST_IF  ? count_acts(st->then) + count_acts(st->other) :
+					  0;
 	return n;
+}
+
+static bool has_speculate(const struct d_stmt *st)
+{
+	for (; st; st = st->next)
+		if ((st->kind == ST_ACT && st->act == ACT_SPECULATE) ||
+		    (st->kind == ST_IF && (has_speculate(st->then) || has_speculate(st->other))))
+			return true;
+	return false;
 }
 
 /* What an arm of an if hands over has a word of the record in front: 1 when the arm was taken. */
@@ -250,18 +317,20 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 				.probes = n->probes,
 				.nprobes = n->nprobes,
 				.args_bytes = n->args_bytes,
+				.speculates = has_speculate(n->stmts),
 				.is_default = n->is_default };
+	c->silent = !c->is_default && !c->speculates;
 	l->nins = l->nlabels = l->guard = 0;
 	l->exited = 0;
 	l->nregs = 1;
 	l->line = l->clause_line = n->line;
-	end = lw_label(l);
+	end = l->end = lw_label(l);
 	c->acts = arena_alloc(&l->u->arena, (nacts + 1) * sizeof(*c->acts));
 	if (!c->acts)
 		return -1;
-	if (nacts || n->is_default) {
+	if (nacts || n->is_default || c->speculates) {
 		c->record = lw_object(l, IR_OBJ_TEMP, D_RECORD_HDR, "record");
-		c->record_size = D_RECORD_HDR;
+		c->record_size = D_RECORD_HDR + (c->speculates ? 8 : 0);
 	}
 	if (n->pred)
 		lw_jump(l, n->pred, false, end);
@@ -269,6 +338,8 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 		l->exited = lw_const(l, 0);
 	if (c->record && has_conditional(n->stmts)) {
 		zero = l->nins; /* its size is known at the end */
+		lw_zero(l, c->record, D_RECORD_HDR, 8);
+	} else if (c->speculates) {
 		lw_zero(l, c->record, D_RECORD_HDR, 8);
 	}
 	if (lower_statements(l, c, n->stmts) < 0)
@@ -313,7 +384,8 @@ int d_lower(struct d_unit *u)
 	struct lw l = { .u = u, .p = &u->prog };
 	int rc;
 
-	u->prog = (struct d_program){ .uses_user_symbols = u->uses_user_symbols,
+	u->prog = (struct d_program){ .destructive = u->destructive,
+				      .uses_user_symbols = u->uses_user_symbols,
 				      .uses_kernel_symbols = u->uses_kernel_symbols };
 	rc = lower_symbols(&l) < 0 || lower_clauses(&l) < 0 || l.failed ? -1 : 0;
 	if (rc == 0) {

@@ -18,6 +18,7 @@ struct lw {
 	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line, clause_line;
 	uint32_t guard;    /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
+	uint32_t end;      /* label behind all that the clause does */
 	ir_reg exited;     /* 1 once exit() was called in this clause; 0: it has none */
 	ir_reg generation; /* of the tuple in work, which asks once for it; 0: not yet */
 };

@@ -38,9 +38,18 @@ static ir_reg subr_rand(struct lw *l)
 	return i->d = lw_reg(l);
 }
 
+static ir_reg subr_speculation(struct lw *l)
+{
+	struct ir_ins *i = lw_emit(l, IR_SPECULATION);
+
+	return i->d = lw_reg(l);
+}
+
 ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 {
 	switch (n->call) {
+	case CALL_speculation:
+		return subr_speculation(l);
 	case CALL_getmajor:
 	case CALL_getminor:
 		return subr_device(l, n);

@@ -143,5 +143,9 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 int cook_aggfn(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call);
+/* action.c: whether an action, of enum d_actkind, or an aggregation may stand behind those that the clause had so far */
+int action_order(struct d_unit *u, uint8_t kind, uint32_t line);
+int action_order_aggregation(struct d_unit *u, uint32_t line);
+bool action_is_destructive(uint8_t kind);
 
 #endif

@@ -255,12 +255,20 @@ static int ops_next(void *maps, uint32_t map, const void *key, void *next_key)
 	return m ? map_result(bpf_map_get_next_key(m->fd, key, next_key)) : -TALLY_EINVAL;
 }
 
+static void *ops_value(void *maps, uint32_t map)
+{
+	const struct run_map *m = ops_map(maps, map);
+
+	return m ? m->mem : NULL;
+}
+
 static const struct map_ops maps_ops = {
 	.lookup = ops_lookup,
 	.update = ops_update,
 	.remove = ops_remove,
 	.take = ops_take,
 	.next = ops_next,
+	.memory = ops_value,
 };
 
 struct maps k_maps(struct k_run *k)

@@ -400,6 +400,7 @@ int compile_image(struct tally_trace *t)
 		.arch = t->kind->arch(),
 		.agg_entries = entries_of(t->opt.v[OPT_aggsize] / AGG_KEY_BYTES),
 		.dynvar_bytes = entries_of(t->opt.v[OPT_dynvarsize]),
+		.nspec = (uint32_t)t->opt.v[OPT_nspec],
 		.stack_entries = STACK_ENTRIES,
 		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
 		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),

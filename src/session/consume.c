@@ -84,6 +84,11 @@ static int do_trunc(struct rec *r, const struct d_action *a)
 	return aggs_trunc(r->t, a->aggs[0], !a->nslots, a->nslots ? record_operand(r, a) : 0);
 }
 
+static int do_settle(struct rec *r, const struct d_action *a)
+{
+	return spec_settle(r->t, (uint64_t)record_operand(r, a), a->kind == ACT_COMMIT ? D_COMMIT : D_DISCARD);
+}
+
 static int do_normalize(struct rec *r, const struct d_action *a)
 {
 	int64_t n = a->kind == ACT_NORMALIZE && a->nslots ? record_operand(r, a) : 1;
@@ -99,7 +104,8 @@ static int (*const actions[])(struct rec *r, const struct d_action *a) = {
 	[ACT_TRACE] = do_value,         [ACT_PRINTF] = do_printf,         [ACT_PRINTA] = do_printa,
 	[ACT_STACK] = do_value,         [ACT_USTACK] = do_value,          [ACT_SYM] = do_value,
 	[ACT_EXIT] = do_exit,           [ACT_CLEAR] = do_clear,           [ACT_TRUNC] = do_trunc,
-	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize,
+	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize, [ACT_COMMIT] = do_settle,
+	[ACT_DISCARD] = do_settle,
 };
 
 /* Where a form has no place for what single firings say, what they do to the run still counts. */
@@ -124,7 +130,7 @@ static int take_record(struct rec *r)
 					  .bare = !r->clause->nacts };
 	int rc = 0;
 
-	if (ops->fire)
+	if (ops->fire && !r->clause->silent)
 		ops->fire(&t->emit, &firing);
 	for (uint32_t i = 0; rc >= 0 && i < r->clause->nacts; i++) {
 		const struct d_action *a = &r->clause->acts[i];
@@ -134,7 +140,7 @@ static int take_record(struct rec *r)
 		if (is_shown(t, a->kind))
 			rc = actions[a->kind](r, a);
 	}
-	if (ops->fired)
+	if (ops->fired && !r->clause->silent)
 		ops->fired(&t->emit, &firing);
 	if (r->clause->control)
 		aggs_forget(t);
@@ -174,28 +180,53 @@ static int take_error(struct rec *r)
 	return trace_flush_some(r->t);
 }
 
+/* Whose record it is. epid is one of the image. */
+static struct rec record_open(struct tally_trace *t, const void *rec)
+{
+	uint32_t hdr[2];
+	const struct img_epid *ep;
+
+	memcpy(hdr, rec, sizeof(hdr));
+	ep = &t->img->epid[hdr[0] & ~D_EPID_ERROR];
+	return (struct rec){ .t = t,
+			     .probe = probes_get(t->probes, ep->probe),
+			     .clause = &t->prog->clause[ep->clause],
+			     .bytes = rec,
+			     .cpu = hdr[1] };
+}
+
+int record_show(struct tally_trace *t, const void *rec)
+{
+	struct rec r = record_open(t, rec);
+
+	return take_record(&r);
+}
+
 int record_take(void *arg, uint32_t ring, const void *rec, uint32_t size)
 {
-	struct rec r = { .t = arg, .bytes = rec };
+	struct tally_trace *t = arg;
+	struct rec r;
 	uint32_t hdr[2], epid;
 	bool is_error;
 	int rc;
 
 	/* what a ring has now was handed over before now: names of all of it need no facts that come later */
-	if (ring != r.t->ring && (rc = run_learn_mappings(r.t)) < 0)
+	if (ring != t->ring && (rc = run_learn_mappings(t)) < 0)
 		return rc;
-	r.t->ring = ring;
+	t->ring = ring;
 	if (size < D_RECORD_HDR)
-		return trace_fail(r.t, TALLY_ECORRUPT, "a record of %u bytes", size);
+		return trace_fail(t, TALLY_ECORRUPT, "a record of %u bytes", size);
 	memcpy(hdr, rec, sizeof(hdr));
 	epid = hdr[0] & ~D_EPID_ERROR;
 	is_error = hdr[0] & D_EPID_ERROR;
-	if (!epid || epid >= r.t->img->nepids)
-		return trace_fail(r.t, TALLY_ECORRUPT, "a record of unknown origin (%u)", epid);
-	r.cpu = hdr[1];
-	r.probe = probes_get(r.t->probes, r.t->img->epid[epid].probe);
-	r.clause = &r.t->prog->clause[r.t->img->epid[epid].clause];
+	if (!epid || epid >= t->img->nepids)
+		return trace_fail(t, TALLY_ECORRUPT, "a record of unknown origin (%u)", epid);
+	r = record_open(t, rec);
 	if (size < (is_error ? D_ERROR_RECORD : r.clause->record_size))
-		return trace_fail(r.t, TALLY_ECORRUPT, "a record of dt_clause_%u has %u bytes", r.clause->id, size);
-	return is_error ? take_error(&r) : take_record(&r);
+		return trace_fail(t, TALLY_ECORRUPT, "a record of dt_clause_%u has %u bytes", r.clause->id, size);
+	if (is_error)
+		return take_error(&r);
+	if (r.clause->speculates && (rc = spec_take(t, (uint64_t)record_word(&r, D_RECORD_HDR), rec, size)) <= 0)
+		return rc;
+	return take_record(&r);
 }

@@ -20,27 +20,37 @@
 #define FEW_FIRINGS 3          /* so many are lost in most runs, however short: */
 #define SHARE_OF_FEW_TOLD 0.05 /* of them it is this part */
 
-/* Kinds of drops: member of struct img_drops, tag of -x droptags, words, name in JSON. */
+/* Kinds of drops: member of struct img_drops, tag of -x droptags, words, what follows the plural, name in JSON. Those of
+ * variables and speculations belong to all CPUs. */
 /* clang-format off */
-#define DROPS(X)                                                                                   \
-	X(records, "PRINCIPAL", "", "principal")                                                   \
-	X(aggs, "AGGREGATION", "aggregation ", "aggregation")                                      \
-	X(dynvars, "DYNAMIC", "dynamic variable ", "dynamic")                                      \
-	X(stacks, "STKSTROVERFLOW", "stack ", "stack")
+#define CPU_DROPS(X)                                                                               \
+	X(records, "PRINCIPAL", "drop", "", "principal")                                           \
+	X(aggs, "AGGREGATION", "aggregation drop", "", "aggregation")                              \
+	X(stacks, "STKSTROVERFLOW", "stack drop", "", "stack")
+#define ALL_DROPS(X)                                                                               \
+	X(dynvars, "DYNAMIC", "dynamic variable drop", "", "dynamic")                              \
+	X(spec_busy, "SPECBUSY", "failed speculation", " (available buffer(s) still busy)", "speculation_busy") \
+	X(spec_unavailable, "SPECUNAVAIL", "failed speculation", " (no speculative buffer available)", "speculation_unavailable")
 /* clang-format on */
+#define ANY_CPU UINT32_MAX
 
 static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const char *tag, const char *words,
-		      const char *kind)
+		      const char *more, const char *kind)
 {
 	static const struct an_column col[] = { { "kind", "", AN_TEXT },
 						{ "cpu", "", AN_COUNT },
-						{ "count", "", AN_COUNT } };
+						{ "count", "", AN_COUNT } },
+				      of_all[] = { { "kind", "", AN_TEXT }, { "count", "", AN_COUNT } };
+	const struct an_cell cell[] = { AN_S(kind), AN_U(cpu), AN_U(n) }, all[] = { AN_S(kind), AN_U(n) };
+	char on[24] = "";
 
+	if (cpu != ANY_CPU)
+		snprintf(on, sizeof(on), " on CPU %u", cpu);
 	an_event(&t->emit,
-		 &(struct an_event){ "drop", col, (struct an_cell[]){ AN_S(kind), AN_U(cpu), AN_U(n) }, COUNT(col) },
-		 "%s%s%s%llu %sdrop%s on CPU %u", t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "",
-		 t->opt.v[OPT_droptags] ? tag : "", t->opt.v[OPT_droptags] ? "] " : "", (unsigned long long)n, words,
-		 n == 1 ? "" : "s", cpu);
+		 cpu == ANY_CPU ? &(struct an_event){ "drop", of_all, all, COUNT(of_all) } :
+				  &(struct an_event){ "drop", col, cell, COUNT(col) },
+		 "%s%s%s%llu %s%s%s%s", t->opt.v[OPT_droptags] ? "[DTRACEDROP_" : "", t->opt.v[OPT_droptags] ? tag : "",
+		 t->opt.v[OPT_droptags] ? "] " : "", (unsigned long long)n, words, n == 1 ? "" : "s", more, on);
 }
 
 /* The drops of one program, for each CPU. */
@@ -53,16 +63,32 @@ static int read_drops(struct tally_trace *t, int map, uint32_t prog, struct img_
 	return rc == -TALLY_EEND ? 0 : rc;
 }
 
-static void report_cpu(struct tally_trace *t, uint32_t cpu, const struct img_drops *now)
+static void drops_report_cpus(struct tally_trace *t, const struct img_drops *now, uint32_t ncpus)
 {
-	struct img_drops *was = &t->drops[cpu];
+	struct img_drops all = { 0 };
 
-#define X(member, tag, words, kind)    \
-	if (now->member > was->member) \
-		drop_note(t, cpu, now->member - was->member, tag, words, kind);
-	DROPS(X)
+	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
+		struct img_drops *was = &t->drops[cpu];
+
+#define X(member, tag, words, more, kind)  \
+	if (now[cpu].member > was->member) \
+		drop_note(t, cpu, now[cpu].member - was->member, tag, words, more, kind);
+		CPU_DROPS(X)
 #undef X
-	*was = *now;
+#define X(member, tag, words, more, kind) all.member += now[cpu].member - was->member;
+		ALL_DROPS(X)
+#undef X
+		*was = now[cpu];
+	}
+#define X(member, tag, words, more, kind) \
+	if (all.member)                   \
+		drop_note(t, ANY_CPU, all.member, tag, words, more, kind);
+	ALL_DROPS(X)
+#undef X
+	if (t->spec_drops > t->spec_drops_told)
+		drop_note(t, ANY_CPU, t->spec_drops - t->spec_drops_told, "SPEC", "speculative drop", "",
+			  "speculative");
+	t->spec_drops_told = t->spec_drops;
 }
 
 int drops_report(struct tally_trace *t)
@@ -82,13 +108,14 @@ int drops_report(struct tally_trace *t)
 	for (uint32_t p = 0; rc >= 0 && p < t->img->nprogs; p++) {
 		rc = read_drops(t, map, p, one);
 		for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++) {
-#define X(member, tag, words, kind) sum[cpu].member += one[cpu].member;
-			DROPS(X)
+#define X(member, tag, words, more, kind) sum[cpu].member += one[cpu].member;
+			CPU_DROPS(X)
+			ALL_DROPS(X)
 #undef X
 		}
 	}
-	for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++)
-		report_cpu(t, cpu, &sum[cpu]);
+	if (rc >= 0)
+		drops_report_cpus(t, sum, ncpus);
 	mem_free(sum);
 	return rc < 0 ? trace_fail(t, -rc, "failed to read drops: %s", tally_strerror(rc)) : 0;
 }

@@ -257,6 +257,7 @@ static int run_drain(struct tally_trace *t)
 
 	t->ring = UINT32_MAX;
 	rc = t->eng->ops->drain(t->eng, record_take, t);
+	spec_free_settled(t);
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc)) : rc;
 }
 
@@ -274,9 +275,22 @@ static int check_buffer(struct tally_trace *t)
 	return 0;
 }
 
+/* What changes more than what is printed is done with -w alone. */
+static int check_destructive(struct tally_trace *t)
+{
+	if (!t->prog->destructive || t->opt.v[OPT_destructive])
+		return 0;
+	if (!(t->o.flags & TALLY_TRACE_COMPAT))
+		err_set(&t->why, TALLY_EINVAL, "the program has actions that change the system: -w allows them");
+	return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Destructive actions not allowed");
+}
+
 int run_go(struct tally_trace *t)
 {
 	int rc = check_buffer(t);
+
+	if (rc >= 0)
+		rc = check_destructive(t);
 
 	if (rc >= 0)
 		rc = open_engine(t);
@@ -288,6 +302,8 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = aggs_open(t);
 	if (rc >= 0)
+		rc = spec_open(t);
+	if (rc >= 0)
 		rc = run_arm(t);
 	if (rc >= 0 && t->records)
 		rc = t->records->ops->start(t);
@@ -295,6 +311,8 @@ int run_go(struct tally_trace *t)
 		rc = target_watch(t);
 	if (rc >= 0)
 		note_matched(t);
+	if (rc >= 0 && t->opt.v[OPT_destructive] && !is_quiet(t))
+		trace_note(t, "allowing destructive actions");
 	if (rc >= 0)
 		rc = fire_all(t, ARM_BEGIN);
 	if (rc >= 0 && !t->over)
@@ -429,6 +447,7 @@ int run_stop(struct tally_trace *t)
 	run_keep_error(&rc, run_drain(t));
 	run_keep_error(&rc, fire_all(t, ARM_END));
 	run_keep_error(&rc, run_drain(t));
+	run_keep_error(&rc, spec_settle_rest(t));
 	run_keep_error(&rc, losses_take(t));
 	run_keep_error(&rc, drops_report(t));
 	losses_report(t);
@@ -447,6 +466,7 @@ int run_stop(struct tally_trace *t)
 void run_undo(struct tally_trace *t)
 {
 	aggs_close(t);
+	spec_close(t);
 	give_back(t);
 	if (t->eng)
 		t->eng->ops->close(t->eng);

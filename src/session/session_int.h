@@ -9,7 +9,8 @@
  *	engine.c      where programs run: in the kernel or in the vm
  *	ptt_records.c a source of records: a PTT file, and the programs that they fire
  *	hv_records.c  the other source: what a platform's hypervisor counts
- *	consume.c   what a firing handed over, to text or JSON
+ *	consume.c     what a firing handed over, to text or JSON
+ *	speculate.c   records that wait for commit() or discard()
  *	names.c       slots to values that can be shown
  *	snapshot.c    what the maps of an aggregation hold, merged over CPUs
  *	aggregate.c   rows, printa, clear, trunc, normalize
@@ -239,6 +240,10 @@ struct tally_trace {
 	uint32_t ring;                             /* whose records are carried out; UINT32_MAX: of none yet */
 	uint32_t *newcomer, nnewcomers, inewcomer; /* processes whose mappings are still to be read */
 	struct img_drops *drops;                   /* what was reported, per CPU */
+	struct speculation *spec;                  /* one for each of nspec, from 1 on; NULL: the program has none */
+	struct img_spec *spec_state;               /* the same, as programs see them */
+	uint32_t nspecs;
+	uint64_t spec_drops, spec_drops_told; /* records that found no room in their speculation */
 
 	/* answers */
 	struct buf out, tmp;
@@ -293,8 +298,19 @@ int run_learn_mappings(struct tally_trace *t); /* before user addresses are name
 void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);         /* and lets go of the process or command */
 
+/* ---- speculate.c ----------------------------------------------------------------------------- */
+int spec_open(struct tally_trace *t);
+void spec_close(struct tally_trace *t);
+/* A record of speculation id came: whether it is to be shown now. It is kept until then, or thrown away. */
+int spec_take(struct tally_trace *t, uint64_t id, const void *rec, uint32_t size);
+/* commit() or discard() was called: shows what was kept, or throws it away. */
+int spec_settle(struct tally_trace *t, uint64_t id, enum d_settle how);
+void spec_free_settled(struct tally_trace *t); /* those of which nothing can come any more */
+int spec_settle_rest(struct tally_trace *t);   /* after the last record: what was committed and could not be told */
+
 /* ---- consume.c -------------------------------------------------------------------------- */
 record_sink record_take;
+int record_show(struct tally_trace *t, const void *rec); /* of one that was taken before */
 
 /* ---- names.c ------------------------------------------------------------------------------- */
 /* The value that lies in a slot. What it points to lives in a or in the bytes. in_key: stacks are ids. */

@@ -1,0 +1,5 @@
+BEGIN
+{
+	breakpoint();
+}
+/* expect-error 3: D_UNKNOWN breakpoint() is not implemented (yet) */

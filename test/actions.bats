@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# Actions of D that need the kernel.
+load common
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [ "$(id -u)" -eq 0 ] || skip "loading programs needs root"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+}
+
+@test "what system calls speculate is told when one of them commits, whole and once" {
+  run "$TALLY" trace -q -x nspec=4 -c 'sh -c "cd /; cd /nowhere 2>/dev/null; cd /tmp; cd /nowhere 2>/dev/null; :"' -n '
+    syscall::chdir:entry /pid == $target/ { self->id = speculation(); }
+    syscall::chdir:entry /self->id/ { speculate(self->id); printf("enter %d\n", ++n); }
+    syscall::chdir:return /self->id/ { speculate(self->id); printf("leave %d\n", arg0 < 0); }
+    syscall::chdir:return /self->id && (int)arg0 < 0/ { commit(self->id); self->id = 0; }
+    syscall::chdir:return /self->id/ { discard(self->id); self->id = 0; }'
+  [ "$status" -eq 0 ]
+  [ "$output" = "enter 2
+leave 1
+enter 4
+leave 1" ]
+}
+
+@test "destructive actions need -w" {
+  run --separate-stderr "$TALLY" trace -qn 'BEGIN { chill(1); exit(0); }'
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"could not enable tracing: Destructive actions not allowed"*"-w allows them"* ]]
+  run --separate-stderr "$TALLY" trace -wn 'BEGIN { chill(1); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"allowing destructive actions"* ]]
+}
+
+@test "chill lasts as long as it is told to, and no longer than half a second" {
+  run --separate-stderr "$TALLY" trace -wqn 'BEGIN { t = timestamp; chill(10000000); exit(timestamp - t >= 10000000 ? 0 : 1); }'
+  [ "$status" -eq 0 ]
+  run --separate-stderr "$TALLY" trace -wqn 'BEGIN { chill(500000001); } ERROR { exit(arg4 == DTRACEFLT_ILLOP ? 3 : 4); }'
+  [ "$status" -eq 3 ]
+}
+
+@test "raise sends a signal to the process that fires" {
+  run "$TALLY" trace -wqn 'syscall::chdir:entry /pid == $target/ { raise(SIGTERM); }' -c 'sh -c "cd /; while :; do :; done"'
+  [ "$status" -eq 143 ]
+}
+
+@test "stop stops the process that fires, until it is continued" {
+  run "$TALLY" trace -wqn 'syscall::chdir:entry /pid == $target/ { stop(); }
+    syscall::kill:entry /pid == $target/ { printf("goes on\n"); }' \
+    -c 'sh -c "(while ! grep -q \"^State:.T\" /proc/$$/status; do :; done; kill -CONT $$) & cd /; kill -0 $$; wait"'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"goes on"* ]]
+}
+
+@test "in the vm there is nobody to signal and no time to waste" {
+  run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { raise(SIGTERM); exit(0); }'
+  [ "$status" -eq 3 ]
+  [[ "$stderr" == *"line 1: a signal needs the kernel"* ]]
+  run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { chill(1); exit(0); }'
+  [ "$status" -eq 3 ]
+  [[ "$stderr" == *"line 1: chill() needs the kernel"* ]]
+}
