@@ -37,6 +37,8 @@ static void alloc_find_lives(const struct d_clause *c, struct cg_reg *reg)
 			alloc_extend_life(reg, i->a, n + 1);
 		if (i->b)
 			alloc_extend_life(reg, i->b, n + 1);
+		if (i->e)
+			alloc_extend_life(reg, i->e, n + 1);
 		if (!i->d)
 			continue;
 		alloc_extend_life(reg, i->d, n + 1);
@@ -147,6 +149,11 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 		case IR_SSUB:
 			to_heap(g, i->p);
 			break;
+		case IR_OREADN:
+		case IR_OWRITEN:
+			to_heap(g, i->o);
+			alloc_raise_most(&g->slack, (uint32_t)i->i);
+			break;
 		case IR_SINDEX:
 		case IR_SRINDEX:
 			alloc_raise_most(&g->work_needle, i->x);
@@ -226,7 +233,7 @@ uint32_t cg_frames(const struct cg *g)
 static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct room *r, bool works, uint32_t slack,
 			  uint32_t this_bytes)
 {
-	const uint32_t functions = works ? cg_frames(g) + slack : 0, frames = works ? 8 * g->frames : 0;
+	const uint32_t functions = works || slack ? cg_frames(g) + slack : 0, frames = works ? 8 * g->frames : 0;
 	const uint32_t others = r->work - r->low; /* too small for what the clause still has */
 	const struct {
 		uint32_t bytes;
@@ -251,15 +258,28 @@ static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct r
 		this_bytes ? ", or use fewer of those variables" : "");
 }
 
+/* The verifier adds the bounds of where counted bytes begin and of how many they are. */
+static uint32_t clause_counted_bytes(const struct d_clause *c)
+{
+	uint32_t most = 0;
+
+	for (uint32_t n = 0; n < c->nins; n++)
+		if (c->ins[n].op == IR_OREADN || c->ins[n].op == IR_OWRITEN)
+			alloc_raise_most(&most, (uint32_t)c->ins[n].i);
+	return most;
+}
+
 /* The temporaries of a clause, behind what all clauses share. */
 static void clause_place(struct cg *g, const struct d_clause *c, const struct room *shared, bool works,
 			 uint32_t this_bytes, uint8_t *seen)
 {
 	/* a masked place may lie behind the memory, see cg_power_of_2() */
 	const uint32_t longest = g->work_text > g->work_needle ? g->work_text : g->work_needle;
-	const uint32_t slack = works && longest ? cg_power_of_2(longest) : 0;
+	uint32_t slack = clause_counted_bytes(c);
 	struct room r = *shared;
 
+	if (works && longest)
+		alloc_raise_most(&slack, cg_power_of_2(longest));
 	if (!works && this_bytes)
 		r.work = cg_frames(g) + 8 * g->frames;
 	else if (!works)

@@ -512,8 +512,17 @@ static void op_argload(struct cg *g, const struct ir_ins *i)
 
 /* ---- objects --------------------------------------------------------------------------- */
 
+#define ZERO_WORDS_MOST 512u /* beyond, a helper's call is shorter: it zeroes what it can't read */
+
 static void op_ozero(struct cg *g, const struct ir_ins *i)
 {
+	if (i->s > ZERO_WORDS_MOST) {
+		cg_addr(g, R1, i->o, i->O);
+		cg_imm(g, R2, i->s);
+		cg_imm(g, R3, 0);
+		cg_ins(g, I_CALL(probe_read_kernel));
+		return;
+	}
 	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
 }
 
@@ -673,6 +682,55 @@ static void op_oread(struct cg *g, const struct ir_ins *i)
 static void op_oreadstr(struct cg *g, const struct ir_ins *i)
 {
 	read_at(g, i, true);
+}
+
+/* R1 = address of byte b of o, R2 = e: b + e is at most imm, in the verifier's sight too, but that it adds the bounds of
+ * both: clause_mark() leaves room for it behind the object. */
+static void ops_emit_counted(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t sized = cg_label(g), placed = cg_label(g), bad = cg_label(g);
+
+	cg_mov(g, R2, cg_use(g, i->e, R2));
+	cg_jcc(g, I_JMP_IMM(JLE, R2, (int32_t)i->i, 0), sized);
+	cg_fault(g, FAULT_BADSIZE, R2);
+	cg_put(g, sized);
+	cg_mov(g, R3, cg_use(g, i->b, R3));
+	cg_jcc(g, I_JMP_IMM(JGT, R3, (int32_t)i->i, 0), bad);
+	cg_imm(g, R4, i->i);
+	cg_ins(g, I_ALU_REG(SUB, R4, R3));
+	cg_jcc(g, I_JMP_REG(JGE, R4, R2, 0), placed);
+	cg_put(g, bad);
+	cg_fault(g, FAULT_BADADDR, R3);
+	cg_put(g, placed);
+	cg_addr(g, R1, i->o, i->O);
+	cg_ins(g, I_ALU_REG(ADD, R1, R3));
+}
+
+static void op_oreadn(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t fine = cg_label(g);
+
+	ops_emit_counted(g, i);
+	cg_mov(g, R3, cg_use(g, i->a, R3));
+	cg_ins(g, i->x ? I_CALL(probe_read_user) : I_CALL(probe_read_kernel));
+	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), fine);
+	cg_fault(g, FAULT_BADADDR, cg_use(g, i->a, R3));
+	cg_put(g, fine);
+}
+
+static void op_owriten(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t fine = cg_label(g);
+
+	ops_emit_counted(g, i);
+	cg_jcc(g, I_JMP_IMM(JLT, R2, 1, 0), fine);
+	cg_mov(g, R3, R2);
+	cg_mov(g, R2, R1);
+	cg_mov(g, R1, cg_use(g, i->a, R1));
+	cg_ins(g, I_CALL(probe_write_user));
+	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), fine);
+	cg_fault(g, FAULT_BADADDR, cg_use(g, i->a, R3));
+	cg_put(g, fine);
 }
 
 static void op_ostack(struct cg *g, const struct ir_ins *i)
@@ -871,6 +929,8 @@ static cg_op *const op[IR_NOPS] = {
 	[IR_SETTLE] = cg_settle,
 	[IR_CHILL] = cg_chill,
 	[IR_SIGNAL] = cg_signal,
+	[IR_OREADN] = op_oreadn,
+	[IR_OWRITEN] = op_owriten,
 };
 
 void cg_dispatch(struct cg *g, const struct ir_ins *i)

@@ -207,6 +207,14 @@ static uint64_t h_probe_read_user_str(struct vm *vm, const uint64_t *a)
 	return read_str(vm, a, true);
 }
 
+/* There is no process whose memory could be written. */
+static uint64_t h_probe_write_user(struct vm *vm, const uint64_t *a)
+{
+	(void)vm;
+	(void)a;
+	return vm_helper_failed(-BPF_EFAULT);
+}
+
 /* ---- who and when --------------------------------------------------- */
 
 static uint64_t h_ktime_get_ns(struct vm *vm, const uint64_t *a)

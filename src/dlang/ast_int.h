@@ -101,6 +101,7 @@ enum sym_kind {
 struct d_sym {
 	uint8_t kind;               /* enum sym_kind */
 	bool indexed;               /* an N_INDEX reaches into it: ir_object.indexed */
+	bool scratch, elsewhere;    /* pointers that were assigned: into scratch memory, to anything else (scratch.c) */
 	bool declared;              /* by a declaration, not by its first assignment */
 	uint32_t line, source;      /* of its first use */
 	const char *name;           /* without this-> self-> @ */
@@ -371,6 +372,8 @@ struct d_unit {
 	uint32_t naggs, capaggs;
 	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
 	uint32_t strsize, strmost, stackframes, ustackframes;
+	uint32_t scratchsize;
+	bool uses_scratch;                                        /* some clause calls alloca() or its like */
 	bool destructive, uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;
@@ -413,6 +416,9 @@ int d_bind(struct d_unit *u);
 int d_type(struct d_unit *u);
 int d_lower(struct d_unit *u); /* fills u->prog */
 int d_check(struct d_unit *u); /* ir_check() on it */
+
+/* scratch.c: whether a pointer leads into the clause's scratch memory: then it is an offset. */
+bool scratch_points(const struct d_node *n);
 
 /* Prints the tree as it is now: S-expressions, with types after the type pass. */
 void d_print(const struct d_unit *u, struct buf *to);

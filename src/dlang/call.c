@@ -153,12 +153,30 @@ static int bad_arg(struct d_unit *u, const struct d_node *n, unsigned i, const c
 		      d_calls[n->call].name, i + 1, want, call_shown_argument(u, arg));
 }
 
+static int call_scratch_arg(struct d_unit *u, struct d_node *n, unsigned i)
+{
+	int rc = decay(u, &n->arg[i]);
+	if (rc < 0)
+		return rc;
+	if (!ty_is_scalar(n->arg[i]->type))
+		return bad_arg(u, n, i, "alloca pointer", n->arg[i]);
+	if (!scratch_points(n->arg[i]))
+		return d_fail(u, n->arg[i]->line, D_PROTO_ARG,
+			      "%s( ) argument #%u is incompatible with prototype:\n"
+			      "\tprototype: alloca pointer\n\t argument: non-alloca pointer",
+			      d_calls[n->call].name, i + 1);
+	return convert(u, &n->arg[i], u->base[B_ULONG]);
+}
+
 /* One argument of a subroutine, by its letter. */
 static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 {
 	struct d_node **arg = &n->arg[i];
-	const char letter = d_calls[n->call].args[i];
-	const char *want = letter == 's' ? "char *" : letter == 'a' ? "uintptr_t" : letter == 'l' ? "int64_t" : "int";
+	char letter = d_calls[n->call].args[i];
+	const char *want = letter == 's'                  ? "char *" :
+			   letter == 'a' || letter == 'k' ? "uintptr_t" :
+			   letter == 'l'                  ? "int64_t" :
+							    "int";
 	if (letter == '*')
 		return call_is_void(*arg) || (*arg)->kind == N_AGG ? 0 : cook_data(u, arg);
 	if (call_is_void(*arg) || (*arg)->kind == N_AGG)
@@ -169,6 +187,12 @@ static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 	const struct d_type *t = (*arg)->type;
 	if (letter == 's')
 		return ty_is_strcompat(t) ? to_string(u, arg) : bad_arg(u, n, i, want, *arg);
+	if (letter == 'm')
+		return call_scratch_arg(u, n, i);
+	if (letter == 'k' && t->kind == TY_STRING)
+		return 0;
+	if (letter == 'k')
+		letter = 'a';
 	if (letter == 'a' && (rc = decay(u, arg)) == 0 && (*arg)->type->kind == TY_PTR)
 		return convert(u, arg, u->base[B_ULONG]);
 	if (rc < 0)
@@ -209,6 +233,9 @@ int cook_call(struct d_unit *u, struct d_node **np)
 	if (n->call == CALL_lltostr && n->narg == 2 &&
 	    (n->arg[1]->kind != N_INT || n->arg[1]->ival < 2 || n->arg[1]->ival > 36))
 		return bad_arg(u, n, 1, "constant from 2 to 36", n->arg[1]);
+	if (n->call == CALL_alloca && n->arg[0]->kind == N_INT && (uint64_t)n->arg[0]->ival > u->scratchsize)
+		return d_fail(u, n->line, D_ALLOCA_SIZE, "alloca(%llu) size larger than scratchsize %u",
+			      (unsigned long long)n->arg[0]->ival, u->scratchsize);
 	if (row->cls == CC_LATER)
 		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is not supported yet", row->name);
 	switch (row->result) {
@@ -226,6 +253,13 @@ int cook_call(struct d_unit *u, struct d_node **np)
 		break;
 	case 'q':
 		n->type = u->base[B_ULONG];
+		break;
+	case 'p':
+		n->type = u->base[B_VOIDPTR];
+		u->uses_scratch = true;
+		break;
+	case 'v':
+		n->type = u->base[B_VOID];
 		break;
 	default:
 		n->type = u->base[B_INT];

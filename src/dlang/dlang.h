@@ -98,7 +98,7 @@ enum ir_fault {
 /* The words for it, with the value where that says something. Any number will do; bits above D_FAULT_BITS don't count. */
 void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 
-/* name, operands: d a b registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
+/* name, operands: d a b e registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
  * l label id, x id. What it does.  "faults" = may abort the clause with that fault.           */
 /* clang-format off */
 #define IR_OPS(X)                                                                                  \
@@ -130,6 +130,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(OBUILTIN, "o O x s")     /* string builtin x (enum ir_strbuiltin), cut and padded to s */ \
 	X(OREAD, "o O a s x")      /* s bytes from address a, x = 0 kernel 1 user; faults BADADDR */ \
 	X(OREADSTR, "o O a s x")   /* string of at most s-1 from address a; padded; faults BADADDR */ \
+	X(OREADN, "o O a b e i x")  /* e bytes from address a, to o at O + b; b + e is at most imm; faults BADADDR, BADSIZE */ \
+	X(OWRITEN, "o O a b e i x") /* e bytes of o at O + b to address a of the process; faults as OREADN does */ \
 	X(OSTACK, "o O s x i")     /* frames into o: x = 0 kernel 1 user, s = bytes, imm = frames to skip; rest zeroed */ \
 	X(STACKDEPTH, "d o O s x") /* frames into o as OSTACK does; d = how many there are */         \
 	X(STACKID, "d x i")        /* d = stack id (slot.h), x = 0 kernel 1 user, imm = frames most */ \
@@ -167,7 +169,7 @@ enum ir_op {
 struct ir_ins {
 	uint8_t op, cond;
 	uint32_t line; /* of the D source */
-	ir_reg d, a, b;
+	ir_reg d, a, b, e;
 	ir_obj o, p, q;
 	uint32_t O, P;
 	uint32_t s, x;
@@ -380,6 +382,7 @@ struct d_env {
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
 	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */
 	uint32_t keys_most;                          /* of a variable with keys; 0: D_KEYS_MOST */
+	uint32_t scratchsize;                        /* bytes that alloca() has in a clause */
 	uint32_t maxframes;                          /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
 	void (*sizes)(void *arg, struct d_env *env);
 	bool empty_ok;      /* -Z: descriptions that match nothing are fine */

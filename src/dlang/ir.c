@@ -33,6 +33,9 @@ static void ir_put_operand(const struct ir_ins *i, char letter, struct buf *to)
 	case 'b':
 		buf_printf(to, " r%u", i->b);
 		break;
+	case 'e':
+		buf_printf(to, " r%u", i->e);
+		break;
 	case 'o':
 		buf_printf(to, " o%u", i->o);
 		break;
@@ -235,11 +238,12 @@ static bool ir_operands_has(const char *operands, char c)
 /* Objects of operations on bytes: the size operand counts from the offset; other operations take whole objects. */
 static int check_objects(struct check *k, const struct ir_ins *i, const char *operands)
 {
-	uint64_t size = ir_operands_has(operands, 's') ? i->s : 0;
+	bool counted = i->op == IR_OREADN || i->op == IR_OWRITEN;
+	uint64_t size = counted ? (uint64_t)i->i : ir_operands_has(operands, 's') ? i->s : 0;
 	bool indexed = i->op == IR_OLOADX || i->op == IR_OLOADXS || i->op == IR_OSTOREX;
 	int rc = 0;
 
-	if (indexed && (i->i <= 0 || i->i > INT32_MAX))
+	if ((indexed || counted) && (i->i <= 0 || i->i > INT32_MAX))
 		return ir_check_fail(k, "no such index");
 	if (ir_operands_has(operands, 'o'))
 		rc = ir_check_object(k, i->o, i->O, indexed ? size + i->x * (uint64_t)(i->i - 1) : size);
@@ -268,6 +272,8 @@ static int check_ins(struct check *k, const struct ir_ins *i)
 		rc = read_reg(k, i->a, optional);
 	if (rc == 0 && ir_operands_has(operands, 'b'))
 		rc = read_reg(k, i->b, optional);
+	if (rc == 0 && ir_operands_has(operands, 'e'))
+		rc = read_reg(k, i->e, false);
 	if (rc == 0)
 		rc = check_objects(k, i, operands);
 	if (rc == 0)

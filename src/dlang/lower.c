@@ -322,6 +322,7 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 	c->silent = !c->is_default && !c->speculates;
 	l->nins = l->nlabels = l->guard = 0;
 	l->exited = 0;
+	l->scratch = 0;
 	l->nregs = 1;
 	l->line = l->clause_line = n->line;
 	end = l->end = lw_label(l);
@@ -332,8 +333,11 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 		c->record = lw_object(l, IR_OBJ_TEMP, D_RECORD_HDR, "record");
 		c->record_size = D_RECORD_HDR + (c->speculates ? 8 : 0);
 	}
-	if (n->pred)
+	lw_scratch_begin(l);
+	if (n->pred) {
 		lw_jump(l, n->pred, false, end);
+		lw_scratch_begin(l);
+	}
 	if (!has_exit(n->stmts, false) && has_exit(n->stmts, true))
 		l->exited = lw_const(l, 0);
 	if (c->record && has_conditional(n->stmts)) {
@@ -354,6 +358,7 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 		lw_emit(l, IR_LEAVE)->a = l->exited;
 	lw_put(l, end);
 	lw_emit(l, IR_END);
+	lw_scratch_end(l);
 	return clause_end(l, c);
 }
 

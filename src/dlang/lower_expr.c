@@ -288,6 +288,8 @@ static void bytes_at(struct lw *l, const struct d_node *n, ir_obj o, uint32_t of
 		lw_move_bytes(l, o, off, p.o, p.off, n->type->size);
 		return;
 	}
+	if (p.scratch)
+		p.index = lw_scratch_address(l, p.index, n->type->size);
 	i = lw_on(l, IR_OREAD, o, off, n->type->size);
 	i->a = p.index;
 	i->x = p.user;
@@ -381,6 +383,8 @@ void lw_effect(struct lw *l, const struct d_node *n)
 			lw_string_object(l, n);
 		else if (ty_is_scalar(n->type))
 			lw_value(l, n);
+		else if (n->kind == N_CALL)
+			lw_subr_number(l, n);
 	}
 }
 

@@ -17,10 +17,13 @@ struct lw {
 	/* the clause in work */
 	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line, clause_line;
-	uint32_t guard;    /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
-	uint32_t end;      /* label behind all that the clause does */
-	ir_reg exited;     /* 1 once exit() was called in this clause; 0: it has none */
-	ir_reg generation; /* of the tuple in work, which asks once for it; 0: not yet */
+	uint32_t guard; /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
+	uint32_t end;   /* label behind all that the clause does */
+	ir_reg exited;  /* 1 once exit() was called in this clause; 0: it has none */
+	ir_obj scratch; /* the memory of alloca(), or 0: not used so far */
+	ir_reg scratch_top;
+	uint32_t scratch_at; /* the instruction where both begin */
+	ir_reg generation;   /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
 /* More instructions than any clause needs that a kernel would take; bounds the work on hostile sources. */
@@ -35,6 +38,7 @@ struct lw_place {
 	uint32_t limit, stride; /* elements, and the bytes from one to the next */
 	bool user;              /* address of user memory */
 	bool args;
+	bool scratch;             /* o: 0, index: offset in scratch memory */
 	const struct d_node *dyn; /* o is a copy of the value of this variable, at this key */
 	ir_obj key;
 };
@@ -85,6 +89,16 @@ ir_reg lw_args_load(struct lw *l, uint32_t off, uint32_t size);
 struct lw_lhs lw_lhs_of(struct lw *l, const struct d_node *n);
 ir_reg lw_lhs_get(struct lw *l, const struct lw_lhs *s);
 ir_reg lw_lhs_put(struct lw *l, const struct lw_lhs *s, ir_reg v);
+
+/* ---- lower_scratch.c ------------------------------------------------------------------------------ */
+void lw_scratch_begin(struct lw *l); /* where a clause begins, and again behind its predicate */
+void lw_scratch_end(struct lw *l);
+/* A place in scratch memory becomes one in an object, checked for `size` bytes. */
+void lw_scratch_place(struct lw *l, struct lw_place *p, uint32_t size);
+ir_reg lw_scratch_address(struct lw *l, ir_reg off, uint32_t size); /* of `size` bytes at an offset, checked */
+/* The address that a pointer leads to, of the kernel's memory if the pointer leads into scratch memory. */
+ir_reg lw_pointer(struct lw *l, const struct d_node *n, uint32_t size);
+ir_reg lw_subr_scratch(struct lw *l, const struct d_node *n); /* alloca(), copyin() and those that return nothing */
 
 /* ---- lower_string.c --------------------------------------------------------------------------------- */
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size); /* padded to size */

@@ -149,7 +149,9 @@ struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
 	case N_DEREF:
 		if (n->a->kind == N_ARGS)
 			return (struct lw_place){ .args = true, .off = n->a->offset };
-		return (struct lw_place){ .index = lw_value(l, n->a), .user = n->a->type->user };
+		return (struct lw_place){ .index = lw_value(l, n->a),
+					  .user = n->a->type->user,
+					  .scratch = scratch_points(n->a) };
 	case N_MEMBER:
 		p = lw_place_of(l, n->a);
 		if (p.o || p.args)
@@ -190,13 +192,15 @@ static const struct d_type *loaded_type(const struct d_node *n, struct d_type *u
 }
 
 /* The scalar n at p; of a bit-field all that is loaded for it. */
-static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const struct d_node *n)
+static ir_reg lower_place_load(struct lw *l, const struct lw_place *at, const struct d_node *n)
 {
 	struct d_type unit;
 	const struct d_type *t = loaded_type(n, &unit);
 	bool sign = t->is_signed && t->size < 8;
+	struct lw_place whole = *at, *p = &whole;
 	struct ir_ins *i;
 
+	lw_scratch_place(l, p, t->size);
 	if (p->args) {
 		ir_reg v = lw_args_load(l, p->off, t->size);
 
@@ -220,12 +224,15 @@ static ir_reg lower_place_load(struct lw *l, const struct lw_place *p, const str
 	return i->d = lw_reg(l);
 }
 
-static void lower_place_store(struct lw *l, const struct lw_place *p, const struct d_node *n, ir_reg v)
+static void lower_place_store(struct lw *l, const struct lw_place *at, const struct d_node *n, ir_reg v)
 {
 	struct d_type unit;
 	const struct d_type *t = loaded_type(n, &unit);
-	struct ir_ins *i = lw_on(l, p->index ? IR_OSTOREX : IR_OSTORE, p->o, p->off, t->size);
+	struct lw_place whole = *at, *p = &whole;
+	struct ir_ins *i;
 
+	lw_scratch_place(l, p, t->size);
+	i = lw_on(l, p->index ? IR_OSTOREX : IR_OSTORE, p->o, p->off, t->size);
 	i->a = v;
 	i->b = p->index;
 	i->i = p->limit;
@@ -252,10 +259,12 @@ static void place_keep(struct lw *l, const struct lw_place *p)
 		lw_dyn_set(l, p->dyn, p->key, p->o);
 }
 
-void lw_put_bytes(struct lw *l, const struct lw_place *p, ir_obj from, uint32_t size)
+void lw_put_bytes(struct lw *l, const struct lw_place *at, ir_obj from, uint32_t size)
 {
+	struct lw_place whole = *at, *p = &whole;
 	struct ir_ins *i;
 
+	lw_scratch_place(l, p, size);
 	place_refresh(l, p);
 	if (!p->index)
 		lw_move_bytes(l, p->o, p->off, from, 0, size);

@@ -188,6 +188,8 @@ static void string_array(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 
 	lw_by_address(l, &p);
 	if (!p.o) {
+		if (p.scratch)
+			p.index = lw_scratch_address(l, p.index, 1);
 		string_at(l, p.index, p.user, o, off, n->type->n < size ? (n->type->n + 8) & ~7u : size);
 		return;
 	}
@@ -211,7 +213,7 @@ static void string_cast(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	else if (from->kind == TY_ARRAY)
 		string_array(l, n->a, o, off, own);
 	else
-		string_at(l, lw_value(l, n->a), from->kind == TY_PTR && from->user, o, off, own);
+		string_at(l, lw_pointer(l, n->a, 1), from->kind == TY_PTR && from->user, o, off, own);
 }
 
 void lw_string_assign(struct lw *l, const struct d_node *n)
@@ -262,6 +264,8 @@ static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 	p = lw_place_of(l, n);
 	if (p.o)
 		lw_by_address(l, &p);
+	if (p.scratch)
+		p.index = lw_scratch_address(l, p.index, 1);
 	if (p.args)
 		string_args(l, p.off, n->type->size, o, off, size);
 	else if (p.o)

@@ -62,6 +62,13 @@ ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 	case CALL_ntohl:
 	case CALL_ntohll:
 		return subr_hton(l, n);
+	case CALL_alloca:
+	case CALL_bcopy:
+	case CALL_copyin:
+	case CALL_copyinto:
+	case CALL_copyout:
+	case CALL_copyoutstr:
+		return lw_subr_scratch(l, n);
 	default:
 		return lw_string_number(l, n);
 	}

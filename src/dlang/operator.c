@@ -242,7 +242,8 @@ static int cook_left(struct d_unit *u, struct d_node *n)
 		return rc;
 	a = n->a;
 	const struct d_node *root = place_root(a);
-	if (a->kind == N_BUILTIN || a->kind == N_STRBUILTIN || (root != NULL && root->kind == N_DEREF))
+	if (a->kind == N_BUILTIN || a->kind == N_STRBUILTIN ||
+	    (root != NULL && root->kind == N_DEREF && !scratch_points(root->a)))
 		return d_fail(u, n->line, D_OP_WRITE, "operator %s can only be applied to a writable variable",
 			      op_text(n));
 	if (root == NULL)
@@ -294,7 +295,7 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;
-	return convert(u, &n->b, t);
+	return (rc = convert(u, &n->b, t)) < 0 ? rc : scratch_assign(u, n);
 }
 
 static int assign_pointer(struct d_unit *u, struct d_node *n)

@@ -118,6 +118,10 @@ bool assignable(const struct d_type *to, const struct d_node *from);
 const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name); /* NULL: none */
 const struct d_node *place_root(const struct d_node *n); /* N_VAR, N_DEREF; NULL: no place */
 
+/* ---- scratch.c ---------------------------------------------------------------------- */
+
+int scratch_assign(struct d_unit *u, const struct d_node *n); /* N_ASSIGN whose sides are typed */
+
 /* ---- operator.c --------------------------------------------------------------- */
 
 int cook_operator(struct d_unit *u, struct d_node **np); /* N_BIN */

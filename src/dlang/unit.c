@@ -183,6 +183,7 @@ static void read_sizes(struct d_unit *u)
 		size = D_STRSIZE_MOST;
 	u->strsize = (size % 8 != 0 ? size + 8 : size) & ~7u;
 	u->strmost = size % 8 != 0 ? size : size - 1;
+	u->scratchsize = u->env.scratchsize != 0 ? u->env.scratchsize : 256;
 	u->stackframes = u->env.stackframes != 0 ? u->env.stackframes : 20;
 	u->ustackframes = u->env.ustackframes != 0 ? u->env.ustackframes : 100;
 }

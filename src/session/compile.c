@@ -76,6 +76,7 @@ static void env_sizes(void *arg, struct d_env *env)
 	struct tally_trace *t = arg;
 
 	env->strsize = t->opt.v[OPT_strsize];
+	env->scratchsize = (uint32_t)t->opt.v[OPT_scratchsize];
 	env->stackframes = frames_most(t, OPT_stackframes);
 	env->ustackframes = frames_most(t, OPT_ustackframes);
 	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
