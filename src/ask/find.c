@@ -310,17 +310,14 @@ static int find_walk_kind(struct find *f, uint32_t kind)
 
 static int find_refuse_nothing(struct find *f, uint32_t kind)
 {
-	const char *near = f->pattern ? text_nearest(f->pattern, f->name, f->nnames) : NULL;
 	struct buf b = { 0 };
 	int rc;
 
 	if (kind != FIND_ALL)
 		buf_printf(&b, "of kind '%s' ", kinds[kind].name);
-	if (near)
-		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'; did you mean '%s'?", b.p ? b.p : "",
-			       f->pattern, near);
-	else if (f->pattern)
-		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'", b.p ? b.p : "", f->pattern);
+	if (f->pattern)
+		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %smatches '%s'%s", b.p ? b.p : "", f->pattern,
+			       err_near("'", f->pattern, TEXT_NAMES(f->name, f->nnames)).text);
 	else
 		rc = plat_fail(f->p, TALLY_EINVAL, "nothing %shere", b.p ? b.p : "");
 	buf_free(&b);

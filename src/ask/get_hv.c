@@ -71,7 +71,7 @@ static bool is_register(const struct sel *s, uint32_t number, const char *name)
 static int no_register(struct tally_platform *p, const struct sel *s)
 {
 	char lower[VF_REGS][24];
-	const char *name[VF_REGS], *near;
+	const char *name[VF_REGS];
 	uint64_t n;
 
 	if (text_u64(s->name, &n))
@@ -80,12 +80,9 @@ static int no_register(struct tally_platform *p, const struct sel *s)
 		vf_lower(lower[i], vf_regs[i].name);
 		name[i] = lower[i];
 	}
-	near = text_nearest(s->name, name, VF_REGS);
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: unknown register '%s'; did you mean '%s'?", s->text, s->name,
-				 near);
-	return plat_fail(p, TALLY_EINVAL, "%s: unknown register '%s'; 'tally list vfalls%s' shows them", s->text,
-			 s->name, p->asked);
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown register '%s'%s", s->text, s->name,
+			 err_unknown(s->name, TEXT_NAMES(name, VF_REGS), "; 'tally list vfalls%s' shows them", p->asked)
+				 .text);
 }
 
 static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_client **c, uint64_t *cpu)
@@ -249,17 +246,13 @@ static void mm_rows(struct an_rows *t, const struct mmustat *m, struct an_cell c
 int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2])
 {
 	static const char *const names[] = { "immu", "dmmu", "all" };
-	const char *near;
 
 	side[0] = !strcmp(s->name, "all") || !strcmp(s->name, "immu") || !*s->name;
 	side[1] = !strcmp(s->name, "all") || !strcmp(s->name, "dmmu") || !*s->name;
 	if (side[0] || side[1])
 		return 0;
-	near = text_nearest(s->name, names, COUNT(names));
-	return plat_fail(p, TALLY_EINVAL,
-			 near ? "%s: invalid name '%s'; did you mean '%s'?" :
-				"%s: invalid name '%s' (expected immu, dmmu or all)",
-			 s->text, s->name, near);
+	return plat_fail(p, TALLY_EINVAL, "%s: invalid name '%s'%s", s->text, s->name,
+			 err_unknown(s->name, TEXT_NAMES(names, COUNT(names)), " (expected immu, dmmu or all)").text);
 }
 
 static const struct an_column mm_col[] = {

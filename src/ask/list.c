@@ -353,7 +353,7 @@ static uint32_t find_kind_of(const char *name)
 /* A word that is no kind, and nothing matches it. */
 static int no_kind(struct tally_platform *p, const char *name)
 {
-	const char *names[64], *near;
+	const char *names[64];
 	const struct find_kind *k;
 	size_t n = 0;
 
@@ -361,10 +361,8 @@ static int no_kind(struct tally_platform *p, const char *name)
 		names[n++] = kinds[i].name;
 	for (uint32_t i = 0; (k = find_kind(i)) != NULL && n < COUNT(names); i++)
 		names[n++] = k->name;
-	near = text_nearest(name, names, n);
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; did you mean '%s'?", name, near);
-	return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; 'tally list' shows the kinds", name);
+	return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'%s", name,
+			 err_unknown(name, TEXT_NAMES(names, n), "; 'tally list' shows the kinds").text);
 }
 
 /* What is known by name: of a kind, or (the kind is none, there is no pattern) all that matches the word. */

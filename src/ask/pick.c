@@ -42,7 +42,7 @@ static void unit_name(char to[static 24], const struct vf_reg *r)
 static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *ret)
 {
 	char name[VF_REGS][24];
-	const char *names[VF_REGS], *near;
+	const char *names[VF_REGS];
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < VF_REGS; i++) {
@@ -55,28 +55,23 @@ static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *re
 			return 0;
 		}
 	}
-	near = text_nearest(s->name, names, n);
-	return plat_fail(p, TALLY_EINVAL, "%s: unknown unit '%s'%s%s%s", s->text, s->name,
-			 near ? "; did you mean '" : "",
-			 near ? near : " (expected sparc, node0_mcu0 to node3_mcu1, or zam0_lpu_a to zam3_asu)",
-			 near ? "'?" : "");
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown unit '%s'%s", s->text, s->name,
+			 err_unknown(s->name, TEXT_NAMES(names, n),
+				     " (expected sparc, node0_mcu0 to node3_mcu1, or zam0_lpu_a to zam3_asu)")
+				 .text);
 }
 
 static int no_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, const char *name)
 {
 	const struct vf_event *v;
-	const char *names[64], *near;
+	const char *names[64];
 	size_t n = 0;
 
 	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL && n < COUNT(names); i++)
 		if (v->set == set)
 			names[n++] = v->name;
-	near = text_nearest(name, names, n);
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: unknown %s event '%s'; did you mean '%s'?", s->text,
-				 vf_eventset_name[set], name, near);
-	return plat_fail(p, TALLY_EINVAL, "%s: unknown %s event '%s'; 'tally list vfalls%s' shows them", s->text,
-			 vf_eventset_name[set], name, p->asked);
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown %s event '%s'%s", s->text, vf_eventset_name[set], name,
+			 err_unknown(name, TEXT_NAMES(names, n), "; 'tally list vfalls%s' shows them", p->asked).text);
 }
 
 /* Bits of the mask may be joined where the table has the single ones. */
@@ -246,35 +241,25 @@ static const struct gpci_request *linux_event(const char *name, const struct gpc
 static int no_request(struct tally_platform *p, const struct sel *s)
 {
 	const struct gpci_request *r;
-	const char *name[64], *near;
+	const char *name[64];
 	size_t n = 0;
 
-	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL && n < COUNT(name); i++)
-		name[n++] = r->name;
-	near = s->provider == SEL_GPCI ? text_nearest(s->name, name, n) : NULL;
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'; did you mean '%s'?", s->text, s->name,
-				 near);
 	if (s->provider == SEL_HV_GPCI)
 		return plat_fail(p, TALLY_EINVAL,
 				 "%s: Linux has no such event; 'tally list -v gpci%s' shows its events", s->text,
 				 p->asked);
-	return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'; 'tally list gpci%s' shows them", s->text, s->name,
-			 p->asked);
+	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL && n < COUNT(name); i++)
+		name[n++] = r->name;
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown request '%s'%s", s->text, s->name,
+			 err_unknown(s->name, TEXT_NAMES(name, n), "; 'tally list gpci%s' shows them", p->asked).text);
 }
 
 static int no_field(struct tally_platform *p, const struct sel *s, const struct gpci_request *r, const char *field)
 {
-	const char *name[GPCI_FIELDS_MOST], *near;
+	const struct text_names names = { &r->field[0].name, sizeof(r->field[0]), r->nfields };
 
-	for (uint32_t i = 0; i < r->nfields; i++)
-		name[i] = r->field[i].name;
-	near = text_nearest(field, name, r->nfields);
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "%s: unknown field '%s' of %s; did you mean '%s'?", s->text, field,
-				 r->name, near);
-	return plat_fail(p, TALLY_EINVAL, "%s: unknown field '%s' of %s; 'tally list -v gpci%s' shows them", s->text,
-			 field, r->name, p->asked);
+	return plat_fail(p, TALLY_EINVAL, "%s: unknown field '%s' of %s%s", s->text, field, r->name,
+			 err_unknown(field, names, "; 'tally list -v gpci%s' shows them", p->asked).text);
 }
 
 static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)

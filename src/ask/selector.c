@@ -130,19 +130,8 @@ int sel_number(const struct sel *s, const char *key, uint64_t most, uint64_t *re
 
 static int no_key(const struct sel *s, const char *key, const char *const *allowed, size_t n, struct err *e)
 {
-	const char *near = text_nearest(key, allowed, n);
-	struct buf all = { 0 };
-	int rc;
-
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&all, "%s%s", i ? ", " : "", allowed[i]);
-	if (near)
-		rc = err_set(e, TALLY_EINVAL, "%s: unknown key '%s'; did you mean '%s'?", s->text, key, near);
-	else
-		rc = err_set(e, TALLY_EINVAL, "%s: unknown key '%s' (expected one of %s)", s->text, key,
-			     all.p ? all.p : "none");
-	buf_free(&all);
-	return rc;
+	return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s", s->text, key,
+		       err_unknown(key, TEXT_NAMES(allowed, n), NULL).text);
 }
 
 int sel_keys_are(const struct sel *s, const char *const *allowed, struct err *e)

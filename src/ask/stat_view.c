@@ -522,15 +522,10 @@ const char *stat_view_must(uint32_t i, uint32_t k)
 
 static int no_view(struct stat_run *s, const char *name)
 {
-	const char *names[COUNT(views)], *near;
-
-	for (size_t i = 0; i < COUNT(views); i++)
-		names[i] = views[i].name;
-	near = text_nearest(name, names, COUNT(views));
-	return plat_fail(s->p, TALLY_EINVAL,
-			 near ? "unknown view '%s'; did you mean '%s'?" :
-				"unknown view '%s' (expected cec, partitions, processors or links)",
-			 name, near);
+	return plat_fail(s->p, TALLY_EINVAL, "unknown view '%s'%s", name,
+			 err_unknown(name, TEXT_NAMES_OF(views, name),
+				     " (expected cec, partitions, processors or links)")
+				 .text);
 }
 
 /* Whether an earlier request says what comes and goes; of virtual processors that is their partition's. */

@@ -104,14 +104,27 @@ bool opts_take(void *to, size_t ours, const void *from);
 void opts_give(void *to, const void *from, size_t ours);
 
 /* ---- text --------------------------------------------------------------- */
-/* The candidate nearest to `word` by edit distance, or NULL if none is near
- * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). A candidate that the word
+/* n names, `stride` bytes apart, as they stand in an array or in the rows of a table; a NULL is no name. */
+struct text_names {
+	const char *const *first;
+	size_t stride, n;
+};
+#define TEXT_NAMES(v, n) ((struct text_names){ v, sizeof(*(v)), n })
+#define TEXT_NAMES_OF(rows, field) ((struct text_names){ &(rows)[0].field, sizeof((rows)[0]), COUNT(rows) })
+/* The name nearest to `word` by edit distance, or NULL if none is near
+ * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). A name that the word
  * begins, with three letters at least, is nearer than one with other letters. */
-const char *text_nearest(const char *word, const char *const *candidates, size_t n);
-/* Which of n names `word` is: its index. The names stand `stride` bytes apart, as in a table's rows; TEXT_PICK_MOST at most.
- * -TALLY_EINVAL: "KEY=WORD: there is no such KEY", and the nearest, or all there are. */
-enum { TEXT_PICK_MOST = 64 };
-int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e);
+const char *text_nearest(const char *word, struct text_names names);
+/* What ends the words of an error about a name that nothing has, as in: "unknown key '%s'%s", key, err_unknown(...).text */
+struct err_tail {
+	char text[384];
+};
+/* "; did you mean NAME?", between the quotes, or "" when no name is near. */
+struct err_tail err_near(const char *quote, const char *word, struct text_names names);
+/* "; did you mean 'NAME'?", or what fmt says when no name is near; fmt NULL: " (expected one of NAME, NAME)". */
+struct err_tail err_unknown(const char *word, struct text_names names, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Which of them `word` is: its index. -TALLY_EINVAL: "KEY=WORD: unknown KEY", and the nearest, or all there are. */
+int text_pick(const char *key, const char *word, struct text_names names, struct err *e);
 /* Whole of s as a number: base 10, or 16 after 0x. False when anything else is in it or it overflows. */
 bool text_u64(const char *s, uint64_t *ret);
 /* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */

@@ -207,12 +207,12 @@ static void the_nearest_word_is_near(void **state)
 	static const char *const words[] = { "cpu_clock", "task_clock", "page_faults" };
 
 	(void)state;
-	assert_string_equal(text_nearest("cpu-clock", words, 3), "cpu_clock");
-	assert_string_equal(text_nearest("PAGE_FAULT", words, 3), "page_faults");
-	assert_string_equal(text_nearest("conut", (const char *const[]){ "sum", "count" }, 2), "count");
-	assert_string_equal(text_nearest("tikc", (const char *const[]){ "tock", "tick" }, 2), "tick");
-	assert_null(text_nearest("zebra", words, 3));
-	assert_null(text_nearest("", words, 0));
+	assert_string_equal(text_nearest("cpu-clock", TEXT_NAMES(words, 3)), "cpu_clock");
+	assert_string_equal(text_nearest("PAGE_FAULT", TEXT_NAMES(words, 3)), "page_faults");
+	assert_string_equal(text_nearest("conut", TEXT_NAMES(((const char *const[]){ "sum", "count" }), 2)), "count");
+	assert_string_equal(text_nearest("tikc", TEXT_NAMES(((const char *const[]){ "tock", "tick" }), 2)), "tick");
+	assert_null(text_nearest("zebra", TEXT_NAMES(words, 3)));
+	assert_null(text_nearest("", TEXT_NAMES(words, 0)));
 }
 
 static void a_word_that_begins_another_is_nearer_than_one_with_other_letters(void **state)
@@ -220,9 +220,10 @@ static void a_word_that_begins_another_is_nearer_than_one_with_other_letters(voi
 	static const char *const words[] = { "ln", "length_dw", "length_in_bytes" };
 
 	(void)state;
-	assert_string_equal(text_nearest("len", words, 3), "length_dw");
-	assert_null(text_nearest("le", words, 3)); /* two letters are no beginning */
-	assert_string_equal(text_nearest("page", (const char *const[]){ "page_faults", "page" }, 2), "page");
+	assert_string_equal(text_nearest("len", TEXT_NAMES(words, 3)), "length_dw");
+	assert_null(text_nearest("le", TEXT_NAMES(words, 3))); /* two letters are no beginning */
+	assert_string_equal(text_nearest("page", TEXT_NAMES(((const char *const[]){ "page_faults", "page" }), 2)),
+			    "page");
 }
 
 static void a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken(void **state)
@@ -233,23 +234,23 @@ static void a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken(v
 	const char *const longest[] = { most[0] };
 
 	(void)state;
-	assert_string_equal(text_nearest("abcdxy", one, 1), "abcdef");
-	assert_null(text_nearest("abcxyz", one, 1));
-	assert_string_equal(text_nearest("abdef", one, 1), "abcdef");
-	assert_null(text_nearest("abdxf", one, 1));
-	assert_string_equal(text_nearest("abcz", two, 2), "abcx");
-	assert_string_equal(text_nearest("abcd", long_ones, 2), "abcd_1");
+	assert_string_equal(text_nearest("abcdxy", TEXT_NAMES(one, 1)), "abcdef");
+	assert_null(text_nearest("abcxyz", TEXT_NAMES(one, 1)));
+	assert_string_equal(text_nearest("abdef", TEXT_NAMES(one, 1)), "abcdef");
+	assert_null(text_nearest("abdxf", TEXT_NAMES(one, 1)));
+	assert_string_equal(text_nearest("abcz", TEXT_NAMES(two, 2)), "abcx");
+	assert_string_equal(text_nearest("abcd", TEXT_NAMES(long_ones, 2)), "abcd_1");
 	/* longer words are compared with nothing */
 	memset(most[0], 'a', WORD_LONG);
 	memset(most[1], 'a', WORD_LONG);
 	most[1][0] = 'b';
-	assert_ptr_equal(text_nearest(most[1], longest, 1), most[0]);
+	assert_ptr_equal(text_nearest(most[1], TEXT_NAMES(longest, 1)), most[0]);
 	most[0][WORD_LONG] = 'a';
-	assert_null(text_nearest(most[1], longest, 1));
+	assert_null(text_nearest(most[1], TEXT_NAMES(longest, 1)));
 	most[1][WORD_LONG] = 'a';
-	assert_null(text_nearest(most[1], longest, 1));
+	assert_null(text_nearest(most[1], TEXT_NAMES(longest, 1)));
 	most[0][WORD_LONG] = '\0';
-	assert_null(text_nearest(most[1], longest, 1));
+	assert_null(text_nearest(most[1], TEXT_NAMES(longest, 1)));
 }
 
 static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state)
@@ -266,12 +267,11 @@ static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };
 
-		assert_int_equal(text_pick("load", row[i].word, words, sizeof(*words), COUNT(words), &e),
-				 -TALLY_EINVAL);
+		assert_int_equal(text_pick("load", row[i].word, TEXT_NAMES(words, COUNT(words)), &e), -TALLY_EINVAL);
 		assert_string_equal(e.text, row[i].said);
 	}
-	assert_int_equal(text_pick("load", "chase", words, sizeof(*words), COUNT(words), NULL), 1);
-	assert_int_equal(text_pick("load", "chase", words, sizeof(*words), 0, &(struct err){ 0 }), -TALLY_EINVAL);
+	assert_int_equal(text_pick("load", "chase", TEXT_NAMES(words, COUNT(words)), NULL), 1);
+	assert_int_equal(text_pick("load", "chase", TEXT_NAMES(words, 0), &(struct err){ 0 }), -TALLY_EINVAL);
 }
 
 static void the_first_error_stays(void **state)

@@ -2,6 +2,8 @@
  * text.c: small questions about words: a number, a pattern, the nearest name.
  */
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -144,48 +146,76 @@ static bool is_short_for(const char *word, size_t len, const char *candidate, si
 	return i == len && len >= SHORT_LEAST;
 }
 
-const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+static const char *text_name(const struct text_names *names, size_t i)
+{
+	const char *name;
+
+	memcpy(&name, (const char *)names->first + i * names->stride, sizeof(name));
+	return name;
+}
+
+const char *text_nearest(const char *word, struct text_names names)
 {
 	size_t len = strlen(word), longer = SIZE_MAX;
 	unsigned best = (unsigned)(len / 3) + 1;
 	const char *ret = NULL, *whole = NULL; /* whole: the least of those that the word begins */
 
-	for (size_t i = 0; i < n && len <= WORD_MOST; i++) {
-		size_t m = strlen(candidates[i]);
-		unsigned d = m > WORD_MOST ? best : text_edit_distance(word, len, candidates[i], m);
+	for (size_t i = 0; i < names.n && len <= WORD_MOST; i++) {
+		const char *name = text_name(&names, i);
+		size_t m = name ? strlen(name) : WORD_MOST + 1;
+		unsigned d = m > WORD_MOST ? best : text_edit_distance(word, len, name, m);
 
-		if (is_short_for(word, len, candidates[i], m) && m - len < longer) {
+		if (name && is_short_for(word, len, name, m) && m - len < longer) {
 			longer = m - len;
-			whole = candidates[i];
+			whole = name;
 		}
 		if (d < best) {
 			best = d;
-			ret = candidates[i];
+			ret = name;
 		}
 	}
 	return whole && best ? whole : ret;
 }
 
-int text_pick(const char *key, const char *word, const char *const *first, size_t stride, size_t n, struct err *e)
+struct err_tail err_near(const char *quote, const char *word, struct text_names names)
 {
-	const char *names[TEXT_PICK_MOST] = { NULL }, *near;
-	struct buf all = { 0 };
-	int rc;
+	const char *near = text_nearest(word, names);
+	struct err_tail t = { "" };
 
-	assert(n <= TEXT_PICK_MOST);
-	for (size_t i = 0; i < n; i++) {
-		memcpy(&names[i], (const char *)first + i * stride, sizeof(*first));
-		if (!strcmp(names[i], word))
-			return (int)i;
+	if (near)
+		snprintf(t.text, sizeof(t.text), "; did you mean %s%s%s?", quote, near, quote);
+	return t;
+}
+
+struct err_tail err_unknown(const char *word, struct text_names names, const char *fmt, ...)
+{
+	struct err_tail t = err_near("'", word, names);
+	struct buf all = { 0 };
+	const char *name;
+	va_list ap;
+
+	if (*t.text)
+		return t;
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(t.text, sizeof(t.text), fmt, ap);
+		va_end(ap);
+		return t;
 	}
-	near = text_nearest(word, names, n);
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	rc = near ? err_set(e, TALLY_EINVAL, "%s=%s: unknown %s; did you mean '%s'?", key, word, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s=%s: unknown %s (expected one of %s)", key, word, key,
-			    all.p ? all.p : "none");
+	for (size_t i = 0; i < names.n; i++)
+		if ((name = text_name(&names, i)) != NULL)
+			buf_printf(&all, "%s%s", all.n ? ", " : "", name);
+	snprintf(t.text, sizeof(t.text), " (expected one of %s)", all.p ? all.p : "none");
 	buf_free(&all);
-	return rc;
+	return t;
+}
+
+int text_pick(const char *key, const char *word, struct text_names names, struct err *e)
+{
+	for (size_t i = 0; i < names.n; i++)
+		if (!strcmp(text_name(&names, i), word))
+			return (int)i;
+	return err_set(e, TALLY_EINVAL, "%s=%s: unknown %s%s", key, word, key, err_unknown(word, names, NULL).text);
 }
 
 size_t text_mark(const char *s, size_t n)

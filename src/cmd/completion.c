@@ -54,12 +54,9 @@ const struct opts *cmd_completion_opts(void)
 static int wrong_shell(struct cmd_ctx *cx, const char *word)
 {
 	static const char *const shells[] = { "bash", "zsh", "fish" };
-	const char *near = text_nearest(word, shells, COUNT(shells));
 
-	if (near)
-		complain(cx, "unknown shell '%s'; did you mean '%s'?", word, near);
-	else
-		complain(cx, "unknown shell '%s' (expected bash, zsh or fish)", word);
+	complain(cx, "unknown shell '%s'%s", word,
+		 err_unknown(word, TEXT_NAMES(shells, COUNT(shells)), " (expected bash, zsh or fish)").text);
 	return ST_USAGE;
 }
 

@@ -207,20 +207,16 @@ static const struct verb *main_find(const char *name)
 
 static int main_refuse_word(struct cmd_ctx *cx, const char *word)
 {
-	const char *names[COUNT(verbs) + 4] = { "help", "completion", "--help", "--version" }, *near;
+	const char *names[COUNT(verbs) + 4] = { "help", "completion", "--help", "--version" };
+	const bool option = *word == '-';
 
 	for (size_t i = 0; i < COUNT(verbs); i++)
 		names[i + 4] = verbs[i].name;
-	near = text_nearest(word, names, COUNT(names));
-	if (near)
-		complain(cx, "unknown %s '%s'; did you mean '%s'?", *word == '-' ? "option" : "verb", word, near);
-	else if (*word == '-')
-		complain(
-			cx,
-			"unknown option '%s' before the verb; 'tally help' lists the verbs, 'tally VERB -h' their options",
-			word);
-	else
-		complain(cx, "unknown verb '%s'; 'tally help' lists them", word);
+	complain(cx, "unknown %s '%s'%s", option ? "option" : "verb", word,
+		 err_unknown(word, TEXT_NAMES(names, COUNT(names)),
+			     option ? " before the verb; 'tally help' lists the verbs, 'tally VERB -h' their options" :
+				      "; 'tally help' lists them")
+			 .text);
 	return ST_USAGE;
 }
 

@@ -94,7 +94,7 @@ static const char *opts_nearest_name(const struct opts *o, const char *word, siz
 			names[count++] = o->opt[i].name;
 	buf_put(&cut, word, n);
 	if (cut.n && !cut.failed)
-		near = text_nearest(cut.p, names, count);
+		near = text_nearest(cut.p, TEXT_NAMES(names, count));
 	buf_free(&cut);
 	return near;
 }

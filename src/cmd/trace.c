@@ -277,7 +277,7 @@ static int no_platform(const struct trace *c, const char *value)
 	struct buf names = { 0 };
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(value, ","), value);
-	near = text_nearest(name, platforms, COUNT(platforms));
+	near = text_nearest(name, TEXT_NAMES(platforms, COUNT(platforms)));
 	for (size_t i = 0; i < COUNT(platforms); i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", platforms[i]);
 	if (!strcmp(name, "kunpeng"))

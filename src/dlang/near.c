@@ -101,7 +101,7 @@ const char *near_macro(const char *name)
 static const char *near_advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
 			       const char *behind)
 {
-	const char *near = text_nearest(word, l->v, l->n), *ret = NULL;
+	const char *near = text_nearest(word, TEXT_NAMES(l->v, l->n)), *ret = NULL;
 
 	if (near && strcmp(near, word))
 		ret = arena_printf(&u->arena, "; did you mean %s%s%s?", before, near, behind);

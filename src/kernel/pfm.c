@@ -111,7 +111,7 @@ static bool generic_type(uint32_t type)
 static int unknown_name(const char *name, struct err *e)
 {
 	struct arena a = { 0 };
-	const char **v, *near;
+	const char **v;
 	uint32_t n;
 	int rc;
 
@@ -121,12 +121,11 @@ static int unknown_name(const char *name, struct err *e)
 		arena_free(&a);
 		return err_oom(e);
 	}
-	near = text_nearest(name, v, n);
 	if (!n)
 		rc = err_set(e, TALLY_ENOTSUP, "libpfm4 knows no PMU of this machine");
 	else
-		rc = err_set(e, TALLY_ENOPROBE, "libpfm4 knows no event \"%s\"%s%s%s", name,
-			     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		rc = err_set(e, TALLY_ENOPROBE, "libpfm4 knows no event \"%s\"%s", name,
+			     err_near("", name, TEXT_NAMES(v, n)).text);
 	arena_free(&a);
 	return rc;
 }

@@ -242,18 +242,18 @@ static int put_field(const char *format, uint64_t v, struct k_event *ev)
 static int unknown_term(const char *root, const struct k_pmu *pmu, const char *name, struct err *e)
 {
 	struct arena a = { 0 };
-	const char **format, **event, *near;
+	const char **format, **event;
+	struct err_tail near;
 	uint32_t nf, ne;
 
 	if (k_pmu_names(root, pmu, true, &a, &format, &nf) < 0 || k_pmu_names(root, pmu, false, &a, &event, &ne) < 0) {
 		arena_free(&a);
 		return err_oom(e);
 	}
-	near = text_nearest(name, format, nf);
-	if (!near)
-		near = text_nearest(name, event, ne);
-	err_set(e, TALLY_EINVAL, "PMU %s has no attribute or event \"%s\"%s%s%s", pmu->name, name,
-		near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	near = err_near("", name, TEXT_NAMES(format, nf));
+	if (!*near.text)
+		near = err_near("", name, TEXT_NAMES(event, ne));
+	err_set(e, TALLY_EINVAL, "PMU %s has no attribute or event \"%s\"%s", pmu->name, name, near.text);
 	arena_free(&a);
 	return -TALLY_EINVAL;
 }

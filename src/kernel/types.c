@@ -140,7 +140,7 @@ static void symbol_looks_alike(struct symbol_search *s, const char *name)
 
 	if (n + 2 < wanted || wanted + 2 < n || n >= sizeof(s->near) || *name != *s->name)
 		return;
-	if (text_nearest(s->name, *s->near ? two : two + 1, *s->near ? 2 : 1) == name)
+	if (text_nearest(s->name, TEXT_NAMES(*s->near ? two : two + 1, *s->near ? 2u : 1u)) == name)
 		memcpy(s->near, name, n + 1);
 }
 

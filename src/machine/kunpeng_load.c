@@ -18,7 +18,7 @@ const struct kunpeng_load *kunpeng_load_at(uint32_t i)
 
 const struct load *load_find(const char *name, struct err *e)
 {
-	int i = text_pick("load", name, &loads[0].is.name, sizeof(*loads), COUNT(loads), e);
+	int i = text_pick("load", name, TEXT_NAMES_OF(loads, is.name), e);
 
 	return i < 0 ? NULL : &loads[i];
 }

@@ -56,15 +56,17 @@ static int model_check_load(const struct model_opts *o, struct err *e)
 	return err_set(e, TALLY_EINVAL, "load= and config= cannot be combined");
 }
 
+#define LOADS_MOST 64u
+
 static int set_load(struct model_opts *o, const char *value, struct err *e)
 {
-	const char *name[TEXT_PICK_MOST], *text;
+	const char *name[LOADS_MOST], *text;
 	uint32_t n = 0;
 	int i;
 
 	while (n < COUNT(name) && (name[n] = model_load(o->machine, n, &text)) != NULL)
 		n++;
-	i = text_pick("load", value, name, sizeof(*name), n, e);
+	i = text_pick("load", value, TEXT_NAMES(name, n), e);
 	if (i >= 0)
 		o->load = name[i];
 	return i < 0 ? i : model_check_load(o, e);

@@ -175,7 +175,7 @@ const struct niagara_load *niagara_load_at(uint32_t i)
 
 static const struct load *load_find(const char *name, struct err *e)
 {
-	int i = text_pick("load", name, &loads[0].name, sizeof(*loads), COUNT(loads), e);
+	int i = text_pick("load", name, TEXT_NAMES_OF(loads, name), e);
 
 	return i < 0 ? NULL : &loads[i];
 }

@@ -57,17 +57,13 @@ static const char *value_or_word(const struct line *l)
 	return l->word[l->n > 1 ? 1 : 0];
 }
 
-static int config_refuse_unknown(const struct line *l, const char *word, const char *what, const char *const *names,
-				 size_t n)
+static int config_refuse_unknown(const struct line *l, const char *word, const char *what, struct text_names names)
 {
 	char key[24];
-	const char *near;
 
 	snprintf(key, sizeof(key), "%.*s", (int)strcspn(word, "="), word);
-	near = text_nearest(key, names, n);
-
-	return err_set(l->e, TALLY_EINVAL, "line %u: %s: no such %s%s%s%s", l->number, key, what,
-		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return err_set(l->e, TALLY_EINVAL, "line %u: %s: no such %s%s", l->number, key, what,
+		       err_near("'", key, names).text);
 }
 
 static bool config_parse_number(const char *s, uint64_t least, uint64_t most, uint64_t *ret)
@@ -347,7 +343,7 @@ static int config_set_partition(struct line *l, struct power_partition *q, const
 		names[i] = settings[i].key;
 	memcpy(&names[COUNT(settings)], (const char *const[]){ "capped", "uncapped", "donate", "spread" },
 	       4 * sizeof(*names));
-	return config_refuse_unknown(l, w, "setting", names, COUNT(names));
+	return config_refuse_unknown(l, w, "setting", TEXT_NAMES(names, COUNT(names)));
 }
 
 /* "ID SETTING..." from word `at` on: of a partition that is there already, what is not said stays. */
@@ -407,8 +403,8 @@ static int change_of(struct line *l, struct pchange *c)
 		return rc;
 	}
 	if (strcmp(l->word[2], "delete"))
-		return config_refuse_unknown(l, l->word[2], "change", (const char *const[]){ "partition", "delete" },
-					     2);
+		return config_refuse_unknown(l, l->word[2], "change",
+					     TEXT_NAMES(((const char *const[]){ "partition", "delete" }), 2));
 	if (l->n != 4 || !config_parse_number(l->word[3], 2, NOBODY - 1, &id))
 		return config_refuse_word(l, l->word[l->n - 1],
 					  "the number of a partition is expected; 1 stays: it is the one that asks");
@@ -467,14 +463,10 @@ static const struct {
 
 static int config_take_line(struct line *l)
 {
-	const char *names[COUNT(words)];
-
-	for (uint32_t i = 0; i < COUNT(words); i++) {
-		names[i] = words[i].name;
-		if (!strcmp(l->word[0], names[i]))
+	for (uint32_t i = 0; i < COUNT(words); i++)
+		if (!strcmp(l->word[0], words[i].name))
 			return words[i].take(l);
-	}
-	return config_refuse_unknown(l, l->word[0], "word", names, COUNT(names));
+	return config_refuse_unknown(l, l->word[0], "word", TEXT_NAMES_OF(words, name));
 }
 
 static int config_split_line(struct line *l)

@@ -60,7 +60,7 @@ static void host_note(const struct host *h, const char *fmt, ...)
 static int find_device(struct host *h)
 {
 	const char *const name = h->m.device ? h->m.device : DEVICE;
-	const char *names[PTT_PMU_MOST], *near;
+	const char *names[PTT_PMU_MOST];
 	uint32_t n = kunpeng_ndevices(h->k);
 
 	if (h->m.device && !h->m.vfio_user)
@@ -72,9 +72,8 @@ static int find_device(struct host *h)
 			return 0;
 		}
 	}
-	near = text_nearest(name, names, n);
-	return err_set(h->e, TALLY_EINVAL, "the machine has no device '%s'%s%s%s", name, near ? "; did you mean '" : "",
-		       near ? near : "", near ? "'?" : "");
+	return err_set(h->e, TALLY_EINVAL, "the machine has no device '%s'%s", name,
+		       err_near("'", name, TEXT_NAMES(names, n)).text);
 }
 
 /* By its place: *d is only set once rc has been come to. */

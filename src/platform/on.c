@@ -138,11 +138,8 @@ const struct plat_row *plat_row(uint32_t i)
 
 static int no_platform(const char *name, struct err *e)
 {
-	const char *names[COUNT(rows) - 1], *near;
+	const char *near = text_nearest(name, (struct text_names){ &rows[0].name, sizeof(rows[0]), COUNT(rows) - 1 });
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		names[i] = rows[i].name;
-	near = text_nearest(name, names, COUNT(names));
 	if (near)
 		return err_set(e, TALLY_EINVAL, "unknown platform '%s'; did you mean '%s'?", name,
 			       strcmp(near, "unix") ? near : "unix:PATH");
@@ -159,11 +156,12 @@ static int bad_number(const char *key, const char *value, const char *what, stru
 	return err_set(e, TALLY_EINVAL, "%s=%s: %s", key, value, what);
 }
 
+#define LOADS_MOST 64u
 static const char *const kunpeng_keys[] = { "seed", "load" };
 
 static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *value, struct err *e)
 {
-	const char *name[TEXT_PICK_MOST];
+	const char *name[LOADS_MOST];
 	const struct kunpeng_load *l;
 	uint32_t n = 0;
 	int i;
@@ -173,7 +171,7 @@ static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *valu
 							      bad_number(key, value, "expected a number, 1 or more", e);
 	while (n < COUNT(name) && (l = kunpeng_load_at(n)) != NULL)
 		name[n++] = l->name;
-	i = text_pick("load", value, name, sizeof(*name), n, e);
+	i = text_pick("load", value, TEXT_NAMES(name, n), e);
 	if (i >= 0)
 		o->load = name[i];
 	return i < 0 ? i : 0;
@@ -194,19 +192,13 @@ static int model_or_kunpeng_set(struct plat_on *on, const char *key, const char 
 
 static int no_key(const struct plat_on *on, const char *key, struct err *e)
 {
-	const char *name[KEYS_MOST], *near;
-	struct buf all = { 0 };
+	const char *name[KEYS_MOST];
 	uint32_t n = 0;
-	int rc;
 
-	for (; n < COUNT(name) && (name[n] = plat_key(on->row, n)) != NULL; n++)
-		buf_printf(&all, "%s%s", n ? ", " : "", name[n]);
-	near = text_nearest(key, name, n);
-	rc = near ? err_set(e, TALLY_EINVAL, "%s: unknown key '%s'; did you mean '%s'?", on->row->name, key, near) :
-		    err_set(e, TALLY_EINVAL, "%s: unknown key '%s' (expected one of %s)", on->row->name, key,
-			    all.p ? all.p : "");
-	buf_free(&all);
-	return rc;
+	while (n < COUNT(name) && (name[n] = plat_key(on->row, n)) != NULL)
+		n++;
+	return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s", on->row->name, key,
+		       err_unknown(key, TEXT_NAMES(name, n), NULL).text);
 }
 
 /* seen: bit: that key was there already. */

@@ -199,7 +199,8 @@ int plat_ptt_list(struct tally_platform *p, const struct ptt_pmu **ret, uint32_t
 
 int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32_t *ret)
 {
-	const char *names[PTT_PMU_MOST], *near;
+	const char *names[PTT_PMU_MOST];
+	struct err_tail near;
 	const struct ptt_pmu *pmu;
 	uint32_t npmus;
 	char word[64];
@@ -215,8 +216,7 @@ int plat_ptt_device(struct tally_platform *p, const char *name, size_t n, uint32
 		}
 	}
 	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), name);
-	near = text_nearest(word, names, npmus < PTT_PMU_MOST ? npmus : PTT_PMU_MOST);
-	if (near)
-		return plat_fail(p, TALLY_EINVAL, "unknown device '%s'; did you mean '%s'?", word, near);
-	return plat_fail(p, TALLY_EINVAL, "unknown device '%s'; 'tally list ptt%s' shows them", word, p->asked);
+	near = err_unknown(word, TEXT_NAMES(names, npmus < PTT_PMU_MOST ? npmus : PTT_PMU_MOST),
+			   "; 'tally list ptt%s' shows them", p->asked);
+	return plat_fail(p, TALLY_EINVAL, "unknown device '%s'%s", word, near.text);
 }

@@ -154,15 +154,14 @@ static int of_selector(const char *s, struct cpc_spec *spec, bool *all_modes, st
 
 static int no_pmu(const char *name, const struct k_pmu *pmu, uint32_t n, struct err *why)
 {
-	const char **names = mem_alloc((n + 1) * sizeof(*names)), *near = NULL;
+	const char **names = mem_alloc((n + 1) * sizeof(*names));
 
 	for (uint32_t i = 0; names && i < n; i++)
 		names[i] = pmu[i].name;
-	if (names)
-		near = text_nearest(name, names, n);
+	err_set(why, TALLY_EINVAL, "this machine has no PMU \"%s\"%s", name,
+		err_near("", name, TEXT_NAMES(names, names ? n : 0)).text);
 	mem_free(names);
-	return err_set(why, TALLY_EINVAL, "this machine has no PMU \"%s\"%s%s%s", name, near ? "; did you mean " : "",
-		       near ? near : "", near ? "?" : "");
+	return -TALLY_EINVAL;
 }
 
 /* The unit is that of the PMU's own event among the terms. */

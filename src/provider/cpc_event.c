@@ -430,7 +430,7 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 		mem_free(l.v);
 		return event_refuse_nomem(why);
 	}
-	near = text_nearest(event, l.v, l.n);
+	near = text_nearest(event, TEXT_NAMES(l.v, l.n));
 	mem_free(l.v);
 	hint = strstr(pfm->text, "; did you mean ");
 	if (near)

@@ -110,7 +110,7 @@ static const char *known_near(const char *name)
 
 	while (n < COUNT(all) && (ev = event_at(n)) != NULL)
 		all[n++] = ev->name;
-	near = text_nearest(name, all, n);
+	near = text_nearest(name, TEXT_NAMES(all, n));
 	return near ? near : name;
 }
 
@@ -147,9 +147,8 @@ static int no_mode(const struct fields *f, struct err *why)
 	if (mode_of(low, &mode))
 		return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all; did you mean %s?", f->at[1],
 			       low);
-	near = text_nearest(low, modes, COUNT(modes));
-	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all%s%s%s", f->at[1],
-		       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return err_set(why, TALLY_EINVAL, "mode \"%s\" is not user, kernel or all%s", f->at[1],
+		       err_near("", low, TEXT_NAMES(modes, COUNT(modes))).text);
 }
 
 /* ---- count ------------------------------------------------------------------------ */

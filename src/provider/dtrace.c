@@ -32,19 +32,16 @@ static int dtrace_offer(struct probes *t, struct err *e)
 static int dtrace_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 		       struct err *why)
 {
-	const char *names[COUNT(rows)], *near;
 	int rc;
 
 	(void)t;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		names[i] = rows[i].name;
 		if (strcmp(rows[i].name, name))
 			continue;
 		rc = add(arg, (uint32_t)i + 1);
 		return rc < 0 ? rc : 1;
 	}
-	near = text_nearest(name, names, COUNT(names));
-	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s?", name, near) : 0;
+	return prov_misspelt("probe", name, TEXT_NAMES_OF(rows, name), why);
 }
 
 const struct provider prov_dtrace = {

@@ -35,14 +35,13 @@ static const struct gpci_request *gpci_request_named(const char *word)
 
 static int gpci_no_request(const char *word, struct err *why)
 {
-	const char *names[64], *near;
+	const char *names[64];
 	const struct gpci_request *r;
 	uint32_t n = 0;
 
 	for (; n < COUNT(names) && (r = gpci_request_at(n)) != NULL; n++)
 		names[n] = r->name;
-	near = text_nearest(word, names, n);
-	return near ? err_set(why, TALLY_ENOPROBE, "no request \"%s\"; did you mean %s?", word, near) : 0;
+	return prov_misspelt("request", word, TEXT_NAMES(names, n), why);
 }
 
 /* The layout that this platform answers with. */

@@ -36,7 +36,7 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 	int rc;
 
 	if (!cut || strcmp(word, sample))
-		return text_nearest(cut ? word : name, &sample, 1) ?
+		return text_nearest(cut ? word : name, TEXT_NAMES(&sample, 1)) ?
 			       err_set(why, TALLY_ENOPROBE,
 				       "no probe \"%s\"; there is sample-INTERVAL, e.g. sample-" SAMPLE_USUAL, name) :
 			       0;

@@ -287,10 +287,18 @@ static int no_provider(const char *name, struct err *why)
 }
 
 /* What is wrong with a description before any provider is asked: no such provider, or a module or function. */
+int prov_misspelt(const char *what, const char *word, struct text_names names, struct err *why)
+{
+	const struct err_tail near = err_near("", word, names);
+
+	return *near.text ? err_set(why, TALLY_ENOPROBE, "no %s \"%s\"%s", what, word, near.text) : 0;
+}
+
 static int no_place(const struct d_probedesc *d, struct err *why)
 {
-	const char *names[COUNT(providers)], *near;
+	const char *names[COUNT(providers)];
 	bool known = false, place = false;
+	int rc;
 
 	for (size_t i = 0; i < COUNT(providers); i++) {
 		names[i] = providers[i]->name;
@@ -299,10 +307,8 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 			 (*d->prov && text_glob(d->prov, names[i]) && providers[i]->each_name);
 	}
 	if (!known) {
-		near = text_nearest(d->prov, names, COUNT(names));
-		if (near)
-			return err_set(why, TALLY_ENOPROBE, "no provider \"%s\"; did you mean %s?", d->prov, near);
-		return no_provider(d->prov, why);
+		rc = prov_misspelt("provider", d->prov, TEXT_NAMES(names, COUNT(names)), why);
+		return rc < 0 ? rc : no_provider(d->prov, why);
 	}
 	if (!place)
 		return err_set(

@@ -108,7 +108,7 @@ static int profile_misspelt(const char *name, struct err *why)
 	if (!dash || (size_t)(dash - name) >= sizeof(word) || prov_interval(dash + 1, &ns, &e) < 0)
 		return 0;
 	memcpy(word, name, (size_t)(dash - name));
-	near = text_nearest(word, ours, COUNT(ours));
+	near = text_nearest(word, TEXT_NAMES(ours, COUNT(ours)));
 	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s%s?", name, near, dash) : 0;
 }
 

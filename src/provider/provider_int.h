@@ -11,6 +11,9 @@
 #include "provider/provider.def"
 #undef PROVIDER
 
+/* "no probe "tikc"; did you mean tick?": -TALLY_ENOPROBE; 0 and no words when none of the names is near. what: "probe". */
+int prov_misspelt(const char *what, const char *word, struct text_names names, struct err *why);
+
 /* ---- what providers of hypervisors' counters share (sample.c) ------------------- */
 #define SAMPLE_USUAL "1s" /* interval of the probes of a listing */
 #define SAMPLE_WORD 64u   /* longest word before the interval, with its NUL */

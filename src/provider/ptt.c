@@ -185,14 +185,11 @@ static struct probe *ptt_make_probe(struct probes *t, size_t row, struct err *e)
 
 static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
-	const char *names[COUNT(rows)], *near;
-
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct probe *p;
 		int rc;
 
-		names[i] = rows[i].name;
-		if (strcmp(name, names[i]))
+		if (strcmp(name, rows[i].name))
 			continue;
 		if (!probes_opts(t)->records)
 			return err_set(why, TALLY_ENOPROBE, PTT_NO_RECORDS, name);
@@ -200,8 +197,7 @@ static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 		rc = p ? add(arg, p->id) : -TALLY_ENOMEM;
 		return rc < 0 ? rc : 1;
 	}
-	near = text_nearest(name, names, COUNT(names));
-	return near ? err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; did you mean %s?", name, near) : 0;
+	return prov_misspelt("probe", name, TEXT_NAMES_OF(rows, name), why);
 }
 
 static int ptt_offer(struct probes *t, struct err *e)

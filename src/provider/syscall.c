@@ -49,23 +49,22 @@ static int syscall_offer(struct probes *t, struct err *e)
 
 static int syscall_no_call(const char *name, struct err *why)
 {
-	const char *names[SYSCALL_NUMBERS], *near;
+	const char *names[SYSCALL_NUMBERS];
 	const struct syscall_row *r;
+	struct err_tail near;
 	uint32_t n = 0;
 
 	for (; n < COUNT(names) && (r = syscall_at(n)) != NULL; n++)
 		names[n] = r->name;
-	near = text_nearest(name, names, n);
-	return err_set(why, TALLY_ENOPROBE,
-		       near ? "syscall: no system call \"%s\"; did you mean %s?" :
-			      "syscall: no system call \"%s\"; tally trace -l -P syscall lists them",
-		       name, near);
+	near = err_near("", name, TEXT_NAMES(names, n));
+	return err_set(why, TALLY_ENOPROBE, "syscall: no system call \"%s\"%s", name,
+		       *near.text ? near.text : "; tally trace -l -P syscall lists them");
 }
 
 static int syscall_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
 	const struct prov_opts *o = probes_opts(t);
-	const char *near = *d->name ? text_nearest(d->name, syscall_names, 2) : NULL;
+	struct err_tail near;
 
 	if (o->records || o->transport || o->vm)
 		return err_set(why, TALLY_ENOPROBE,
@@ -76,11 +75,11 @@ static int syscall_why_none(const struct probes *t, const struct d_probedesc *d,
 	if (!syscall_calls())
 		return err_set(why, TALLY_ENOTSUP,
 			       "syscall: how programs of this machine call the kernel is not known");
-	if (!text_glob(d->name, syscall_names[0]) && !text_glob(d->name, syscall_names[1]))
-		return err_set(why, TALLY_ENOPROBE,
-			       near ? "syscall: no probe \"%s\"; did you mean %s?" :
-				      "syscall: no probe \"%s\": they are called entry and return",
-			       d->name, near);
+	if (!text_glob(d->name, syscall_names[0]) && !text_glob(d->name, syscall_names[1])) {
+		near = err_near("", d->name, TEXT_NAMES(syscall_names, 2));
+		return err_set(why, TALLY_ENOPROBE, "syscall: no probe \"%s\"%s", d->name,
+			       *near.text ? near.text : ": they are called entry and return");
+	}
 	if (!text_glob(d->mod, MODULE))
 		return err_set(why, TALLY_ENOPROBE, "syscall: the module of all its probes is " MODULE ", not \"%s\"",
 			       d->mod);

@@ -39,14 +39,13 @@ static bool vfalls_is_event(const char *word)
 
 static int vfalls_no_event(const char *word, struct err *why)
 {
-	const char *names[160] = { "sample" }, *near;
+	const char *names[160] = { "sample" };
 	const struct vf_event *e;
 	uint32_t n = 1;
 
 	for (; n < COUNT(names) && (e = vf_event_at(n - 1)) != NULL; n++)
 		names[n] = e->name;
-	near = text_nearest(word, names, n);
-	return near ? err_set(why, TALLY_ENOPROBE, "no event \"%s\"; did you mean %s?", word, near) : 0;
+	return prov_misspelt("event", word, TEXT_NAMES(names, n), why);
 }
 
 /* Whether one register at least may be read; for an event, one that selects it. Of a strand's own it is no call that counts. */

@@ -115,10 +115,9 @@ static struct words did_you_mean(struct slice s, const char *const *name, size_t
 {
 	struct words w = { 0 };
 	char word[64];
-	const char *near = slice_copy(s, word, sizeof(word)) ? text_nearest(word, name, n) : NULL;
 
-	if (near)
-		say(&w, "; did you mean %s?", near);
+	if (slice_copy(s, word, sizeof(word)))
+		say(&w, "%s", err_near("", word, TEXT_NAMES(name, n)).text);
 	return w;
 }
 

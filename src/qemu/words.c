@@ -19,7 +19,7 @@ int word_key(const char *word, const char *const *names, size_t n, const char **
 			*value = equals + 1;
 			return (int)i;
 		}
-	near = text_nearest(key, names, n);
+	near = text_nearest(key, TEXT_NAMES(names, n));
 	return err_set(e, TALLY_EINVAL, "%s: unknown argument%s%s%s", word, near ? "; did you mean '" : "",
 		       near ? near : "", near ? "='?" : "");
 }

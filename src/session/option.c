@@ -115,7 +115,7 @@ static int option_refuse_unknown(const char *name, struct err *e, struct err *wh
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (rows[i].type != OT_LATER)
 			names[n++] = rows[i].name;
-	near = text_nearest(name, names, n);
+	near = text_nearest(name, TEXT_NAMES(names, n));
 	if (near)
 		err_set(why, TALLY_EINVAL, "there is no option %s; did you mean %s?", name, near);
 	return err_set(e, TALLY_EINVAL, "Invalid option name");
